@@ -87,7 +87,7 @@ kill: setup-test build ## kill nod's processes KILLS times, from SEED on, and se
 ROUNDS    ?= 10
 
 failures: need-go ## break a NATS cluster in each way ROUNDS times, from SEED on, and see that each request has one outcome
-	go test -race -count=1 -timeout 0 -v -run TestFailures ./ipc/remote/jetstream -args -rounds $(ROUNDS) -seed $(SEED)
+	go test -race -count=1 -timeout 0 -v -run TestFailures ./ipc/remote/cluster -args -rounds $(ROUNDS) -seed $(SEED)
 
 # One more try at once: npm's own patience with a registry that it cannot reach is minutes.
 NPM_INSTALL := npm install --no-audit --no-fund --fetch-retries=1 --fetch-retry-mintimeout=1000 --fetch-retry-maxtimeout=5000
@@ -116,8 +116,13 @@ test-agents: setup-agents build ## test the released coding agents against nod (
 	@command -v npm >/dev/null || { echo "make: npm is missing: install Node.js from https://nodejs.org" >&2; exit 1; }
 	$(NPM_INSTALL) --prefix .cache/agents $(AGENTS)
 	@mkdir -p build
-	NOD_E2E=1 NOD_BIN=$(CURDIR)/bin NOD_AGENTS=$(CURDIR)/.cache/agents/node_modules go test -count=1 -timeout 30m -run TestAgent -v ./e2e \
-		>build/agents.log 2>&1; status=$$?; cat build/agents.log; go run ./e2e/table <build/agents.log >agents/README.md; exit $$status
+	NOD_E2E=1 NOD_BIN=$(CURDIR)/bin NOD_AGENTS=$(CURDIR)/.cache/agents/node_modules go test -count=1 -timeout 90m \
+		-run 'TestAgent|TestSilence' -v ./e2e >build/agents.log 2>&1; status=$$?; cat build/agents.log; \
+		go run ./e2e/table <build/agents.log >agents/README.md; \
+		go run ./e2e/table docs/agents/README.md <build/agents.log; exit $$status
+
+agent-tools: setup-agents ## print what tools of the installed agents, and which of their fields, nod's data lack
+	@go run ./e2e/tools .cache/agents/node_modules
 
 # What tests MCP servers, and the Node.js that it wants.
 MCP_TOOLS := @modelcontextprotocol/conformance@0.2.0-alpha.12 @modelcontextprotocol/inspector@2.12.0 $(NODE)

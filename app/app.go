@@ -175,8 +175,14 @@ func newProgram(
 		Policy: keeper{p.store, p.windows}, Prompter: p.machines, Notify: p.machines.Notify, Journal: p.journal,
 		Timeout: p.store.Timeout, Processes: peer.Table{}, IsAgent: isAgent, Log: p.log,
 	})
+	sessions, err := hooks.NewSessions(hooks.SessionsIn(dir))
+	if err != nil {
+		p.log.Warn("which sessions come is not noted", "err", err)
+		sessions = nil
+	}
 	p.hooks = hooks.New(hooks.Config{
-		Agents: registry.Protocols(), Nod: nod, Broker: p.broker, Log: p.log, OpenURL: openURL, Timeout: p.store.Timeout,
+		Sessions: sessions,
+		Agents:   registry.Protocols(), Nod: nod, Broker: p.broker, Log: p.log, OpenURL: openURL, Timeout: p.store.Timeout,
 		AskMore: func() bool { return p.store.Config().Agents.AskMore },
 	})
 	p.server, err = ipc.Listen(ipc.Config{

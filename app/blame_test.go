@@ -2,6 +2,7 @@ package app
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"runtime"
 	"testing"
@@ -70,6 +71,10 @@ func TestAPromptOfWhichTheWindowsDie(t *testing.T) {
 					}
 				}
 				test.deaths(d)
+				synctest.Wait()
+				d.w.mu.Lock()
+				drafts := maps.Clone(d.w.drafts)
+				d.w.mu.Unlock()
 				ended := []operator.Prompt{}
 				for _, a := range all {
 					select {
@@ -77,13 +82,13 @@ func TestAPromptOfWhichTheWindowsDie(t *testing.T) {
 						d.wantUnavailable(a, "failed 2 times while they showed this request, so nobody was asked")
 						ended = append(ended, operator.Prompt{ID: a.id})
 					default:
-						if string(d.w.drafts[a.id]) != "draft" {
+						if string(drafts[a.id]) != "draft" {
 							t.Errorf("the draft of %s is gone", a.id)
 						}
 					}
 				}
-				if ids(ended) != test.ended || d.failed != len(ended) || len(d.w.drafts) != len(all)-len(ended) {
-					t.Errorf("ended: %q, told %d times, drafts %v; want %q", ids(ended), d.failed, d.w.drafts, test.ended)
+				if ids(ended) != test.ended || d.failed != len(ended) || len(drafts) != len(all)-len(ended) {
+					t.Errorf("ended: %q, told %d times, drafts %v; want %q", ids(ended), d.failed, drafts, test.ended)
 				}
 				d.wantPending(d.ask("later"))
 			})

@@ -190,7 +190,7 @@ func (d *devices) phone() operator.Phone {
 	}
 	server, err := d.current()
 	if server != nil {
-		all.URL, all.Fingerprint = server.URL(), device.Fingerprint(server.Certificate)
+		all.URL, all.Fingerprint = server.URL(), server.Fingerprint()
 		err = server.Problem()
 	}
 	if err != nil {
@@ -419,7 +419,7 @@ func (d *devices) hear(p remote.Peer) {
 	if isKnown && now.Sub(before) < reachableFor {
 		return
 	}
-	if err := d.book.Seen(p.Key, now); err != nil {
+	if err := d.book.Seen(p.Key, now, nil); err != nil {
 		d.log.Warn("when a device was seen is not kept", "device", p.Name, "err", err)
 	}
 }

@@ -493,7 +493,7 @@ func TestNothingHereIsReported(t *testing.T) {
 // one; a list of devices that it has changed pairs nobody, old or new, until the person has settled that.
 func TestFilesOfAnotherProgram(t *testing.T) {
 	onPhone(t, func(d *phoneDesk) {
-		before := device.Fingerprint(d.server.Certificate)
+		before := d.server.Fingerprint()
 		path := filepath.Join(d.devices.folder, certificateName)
 		if _, _, err := device.Certificate(path, []byte("another key"), netip.MustParseAddr("127.0.0.1")); err != nil {
 			t.Fatal(err)
@@ -507,7 +507,7 @@ func TestFilesOfAnotherProgram(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if now, _ := os.ReadFile(path); bytes.Equal(now, forged) || device.Fingerprint(again.Certificate) == before ||
+		if now, _ := os.ReadFile(path); bytes.Equal(now, forged) || again.Fingerprint() == before ||
 			len(d.said) != 1 || !strings.Contains(d.said[0], "new certificate") {
 			t.Errorf("what another program wrote is still there: %v; said %q", bytes.Equal(now, forged), d.said)
 		}

@@ -61,7 +61,6 @@ func (p *program) followUpgrades(stopWindows func()) {
 func (p *program) handOver(ctx context.Context, stopWindows func()) error {
 	stopWindows()
 	<-p.windows.ended
-	p.windows.undos.letStand()
 	p.await(ctx, settlePatience, p.isSettled)
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -98,11 +97,4 @@ func (w *windows) isCalm() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return time.Since(w.typed) >= typingPause && !(w.screen.Open && w.screen.Focused) && !w.undos.any()
-}
-
-// letStand lets all stand that can be taken back.
-func (u *undos) letStand() {
-	for _, one := range u.all() {
-		_ = u.settle(one.ID, false) // else it stands already
-	}
 }

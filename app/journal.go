@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"fyne.io/fyne/v2/lang"
@@ -35,23 +36,52 @@ func (p *program) openJournal() error {
 	return nil
 }
 
+// restorePace is how often nod tries again to read what waited, while another program holds the journal's file.
+const restorePace = time.Second
+
 // restore takes up what waited when nod ended, before anybody can ask anything: also when nod is to end again already,
-// because who comes back for an answer must not be told that there is none.
+// because who comes back for an answer must not be told that there is none. What cannot be read now is taken up once it
+// can be; until then it stays in the file, where the next nod finds it, too.
 func (p *program) restore() {
+	err := p.takeUp()
+	if err == nil {
+		return
+	}
+	p.log.Error("what waited when nod ended cannot be read yet", "err", err)
+	p.broker.AwaitRestore()
+	p.parts.Go(func() {
+		for {
+			select {
+			case <-p.ctx.Done():
+				return
+			case <-time.After(restorePace):
+			}
+			if p.takeUp() == nil {
+				return
+			}
+		}
+	})
+}
+
+func (p *program) takeUp() error {
 	open, last, err := p.journal.Restore(context.WithoutCancel(p.ctx), knownAnswers)
 	if err != nil {
-		p.log.Error("what waited when nod ended is not asked about again", "err", err)
+		return err
 	}
-	pending := make([]interact.Record, len(open))
-	for i, r := range open {
-		pending[i] = r.Record
-		p.windows.comesBack(r.Request.ID, r.Draft)
+	known := p.broker.Pending() // that came to this process, while nothing could be read
+	pending := make([]interact.Record, 0, len(open))
+	for _, r := range open {
+		if !slices.ContainsFunc(known, func(k interact.Request) bool { return k.ID == r.Request.ID }) {
+			pending = append(pending, r.Record)
+			p.windows.comesBack(r.Request.ID, r.Draft)
+		}
 	}
 	p.broker.Restore(pending, last)
-	if len(open) > 0 {
+	if len(pending) > 0 {
 		p.windows.cameBack(p.broker.Pending())
-		p.log.Info("restored", "pending", len(open))
+		p.log.Info("restored", "pending", len(pending))
 	}
+	return nil
 }
 
 // watchJournal tells the person, once each, what is wrong with the journal.

@@ -11,6 +11,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"zombiezen.com/go/sqlite"
+	"zombiezen.com/go/sqlite/sqlitex"
+
 	"nod/app/desktop"
 	"nod/assets"
 	"nod/interact"
@@ -79,6 +82,81 @@ func TestRestoreWhileNodEnds(t *testing.T) {
 	p.broker.Close()
 	if a, err := p.broker.Do(t.Context(), ask); err != nil || a.Text != "yes" {
 		t.Errorf("who comes back hears %+v, %v", a, err)
+	}
+}
+
+// Another program holds the history's file when nod starts: what waits comes back once it lets go, and stays for the
+// next nod when this one is killed before.
+func TestRestoreFromAHistoryThatIsHeld(t *testing.T) {
+	for name, isKilled := range map[string]bool{"let go": false, "killed meanwhile": true} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "nod.db")
+			start := func() (p *program, end func()) {
+				ctx, cancel := context.WithCancel(t.Context())
+				j := journal.Open(path, journal.Options{Log: slog.New(slog.DiscardHandler)})
+				p = &program{
+					ctx: ctx, journal: j, log: slog.New(slog.DiscardHandler), windows: newDesk(t).w,
+					broker: interacttest.Broker(&interacttest.Prompter{}, &interacttest.Policy{},
+						func(c *interact.BrokerConfig) { c.Journal = j }),
+				}
+				p.restore()
+				return p, func() {
+					cancel()
+					p.parts.Wait()
+					if err := j.Close(); err != nil { // first, as if nod were killed
+						t.Error(err)
+					}
+					p.broker.Close()
+				}
+			}
+			first, end := start()
+			ticket, err := first.broker.Begin(t.Context(), interact.Request{Body: interact.Ask{Question: "?"}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			ticket.Detach()
+			if err := first.journal.SaveDraft(t.Context(), ticket.ID(), []byte("half")); err != nil {
+				t.Fatal(err)
+			}
+			end()
+
+			other, err := sqlite.OpenConn(path, sqlite.OpenReadWrite)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, line := range []string{"PRAGMA locking_mode = exclusive", "BEGIN EXCLUSIVE"} {
+				if err := sqlitex.ExecuteTransient(other, line, nil); err != nil {
+					t.Fatal(err)
+				}
+			}
+			second, end := start()
+			if pending := second.broker.Pending(); len(pending) != 0 || second.journal.Problem() == nil {
+				t.Fatalf("the file is not held: %v", pending)
+			}
+			if isKilled {
+				end()
+			}
+			if err := other.Close(); err != nil {
+				t.Fatal(err)
+			}
+			if isKilled {
+				second, end = start()
+			}
+			defer func() { end() }()
+			changes, stop := second.broker.Changes()
+			defer stop()
+			for len(second.broker.Pending()) == 0 {
+				<-changes
+			}
+			if id := second.broker.Pending()[0].ID; id != ticket.ID() {
+				t.Errorf("%s came back, want %s", id, ticket.ID())
+			}
+			second.windows.mu.Lock()
+			defer second.windows.mu.Unlock()
+			if draft := second.windows.drafts[ticket.ID()]; string(draft) != "half" {
+				t.Errorf("the draft is %q", draft)
+			}
+		})
 	}
 }
 

@@ -154,14 +154,14 @@ func (m *machines) list() []operator.Line {
 func (m *machines) peer(p remote.Peer) operator.Peer {
 	m.mu.Lock()
 	c, known := m.online[p.Key.Sign]
-	told := m.applied[p.Key.Sign].serial
+	last := m.applied[p.Key.Sign].serial
 	shown := operator.Peer{Peer: p, Pending: m.waitingOf(p.Key.Sign)}
 	m.mu.Unlock()
 	if !known {
 		return shown
 	}
 	shown.Hello, shown.Line = c.hello, c.line.name
-	shown.IsOld = c.hello.Policy > 0 && c.hello.Policy < told
+	shown.IsOld = c.hello.Policy > 0 && c.hello.Policy < last
 	shown.State = m.state(c.line, p.Key)
 	return shown
 }

@@ -9,19 +9,19 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"fyne.io/fyne/v2/lang"
 
 	"nod/interact"
 	"nod/ipc/remote"
-	"nod/ipc/remote/book"
 	"nod/policy"
 )
 
 const (
 	askAgainAfter = 5 * time.Second        // after nobody could be asked about a machine's request
-	commitFirst   = 250 * time.Millisecond // after an answer could not be given out; then twice as long each time …
+	commitFirst   = 250 * time.Millisecond // after an answer could not be sent; then twice as long each time …
 	commitMost    = 5 * time.Second        // … up to this
 	closingCommit = 700 * time.Millisecond // how long nod waits, when it ends, for a machine to take an answer
 )
@@ -30,13 +30,13 @@ const (
 const (
 	reasonRevoked   = "the machine was revoked before anybody answered"
 	reasonElsewhere = "it was answered on another desk first"
-	reasonThere     = "the machine needs no answer any more"
+	reasonAtMachine = "the machine needs no answer any more"
 	reasonNoAnswer  = "nobody answered in time"
 	reasonGone      = "the caller went away before anybody answered"
 )
 
 // Prompt implements [interact.Prompter]: it stands between the broker and whoever asks the person. What the person says
-// about a request of a machine is given out first, and counts only when the machine has taken it; what it says then is
+// about a request of a machine is sent there first, and counts only when the machine has taken it; what it says then is
 // the answer, here too. A machine that cannot be reached is tried until the request's time is over. When nod ends
 // meanwhile, the request is asked again by the next nod: the machine keeps the answer that it took first.
 func (m *machines) Prompt(ctx context.Context, r interact.Request, why policy.Decision) (interact.Answer, error) {
@@ -58,7 +58,7 @@ func (m *machines) Prompt(ctx context.Context, r interact.Request, why policy.De
 		return interact.Answer{Outcome: interact.Withdrawn, Reason: reasonRevoked}, nil
 	}
 	for {
-		a, err := m.askAndGive(ctx, one, peer, r, why)
+		a, err := m.askAndSend(ctx, one, peer, r, why)
 		if !errors.Is(err, errDeviceRevoked) {
 			return a, err
 		}
@@ -68,40 +68,40 @@ func (m *machines) Prompt(ctx context.Context, r interact.Request, why policy.De
 // errDeviceRevoked says that an answer comes from a device that was revoked before the machine had taken it.
 var errDeviceRevoked = errors.New("the device that answered was revoked")
 
-// askAndGive has the person asked, and gives out what they say.
-func (m *machines) askAndGive(
-	ctx context.Context, one *askedThere, peer remote.Peer, r interact.Request, why policy.Decision,
+// askAndSend has the person asked, and sends the machine what they say.
+func (m *machines) askAndSend(
+	ctx context.Context, one *remoteRequest, peer remote.Peer, r interact.Request, why policy.Decision,
 ) (interact.Answer, error) {
-	given, err := m.ask(ctx, one, r, why)
-	if err != nil || given.Outcome == "" {
+	answer, err := m.ask(ctx, one, r, why)
+	if err != nil || answer.Outcome == "" {
 		return m.endOf(one), err
 	}
-	if given.Scope == policy.Always {
+	if answer.Scope == policy.Always {
 		return interact.Answer{}, fmt.Errorf("%w: what holds for good is kept here, for agents here", interact.ErrUnavailable)
 	}
 	if ctx.Err() != nil && context.Cause(ctx) != interact.ErrClosing {
 		return interact.Answer{}, ctx.Err()
 	}
-	giving, cancel := outlasting(ctx)
+	sending, cancel := outlasting(ctx)
 	defer cancel()
-	return m.commit(giving, one, peer, given)
+	return m.commit(sending, one, peer, answer)
 }
 
 // outlasting ends with ctx, but a little later when nod ends: the machine may have taken the answer already, and then
 // it counts.
 func outlasting(ctx context.Context) (context.Context, context.CancelFunc) {
-	giving, end := context.WithCancelCause(context.WithoutCancel(ctx))
+	sending, end := context.WithCancelCause(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, func() {
 		cause := context.Cause(ctx)
 		if cause == interact.ErrClosing {
 			select {
-			case <-giving.Done():
+			case <-sending.Done():
 			case <-time.After(closingCommit):
 			}
 		}
 		end(cause)
 	})
-	return giving, func() {
+	return sending, func() {
 		stop()
 		end(nil)
 	}
@@ -109,7 +109,7 @@ func outlasting(ctx context.Context) (context.Context, context.CancelFunc) {
 
 // ask has the person asked. The answer has no outcome when the machine says first how the request ended.
 func (m *machines) ask(
-	ctx context.Context, one *askedThere, r interact.Request, why policy.Decision,
+	ctx context.Context, one *remoteRequest, r interact.Request, why policy.Decision,
 ) (interact.Answer, error) {
 	asking, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
@@ -144,7 +144,7 @@ func (m *machines) ask(
 	}
 }
 
-func isOver(one *askedThere) bool {
+func isOver(one *remoteRequest) bool {
 	select {
 	case <-one.over:
 		return true
@@ -161,23 +161,24 @@ func causeOf(ended interact.Answer) error {
 	return context.Canceled
 }
 
-// commit gives an answer out, and returns what counts.
+// commit sends an answer until the machine has taken it, and returns what counts. It fails when the request ends
+// meanwhile, the machine refuses the answer, or the device that it came from is revoked.
 func (m *machines) commit(
-	ctx context.Context, one *askedThere, peer remote.Peer, given interact.Answer,
+	ctx context.Context, one *remoteRequest, peer remote.Peer, answer interact.Answer,
 ) (interact.Answer, error) {
-	out := given
-	out.By, out.At, out.Device = interact.ByHuman, time.Now(), cmp.Or(given.Device, m.name)
+	out := answer
+	out.By, out.At, out.Device = interact.ByHuman, time.Now(), cmp.Or(answer.Device, m.name)
 	out.Shown = interact.Shown{} // for the journal here
 	out.Proof = m.proof(one, out)
 	for wait := commitFirst; ; wait = min(2*wait, commitMost) {
 		back := m.comesBack()
-		if given.Device != "" && !m.isDevice(given.Device) { // it may have waited for its machine
+		if answer.Device != "" && !m.isDevice(answer.Device) { // it may have waited for its machine
 			return interact.Answer{}, errDeviceRevoked
 		}
-		came, err := m.give(ctx, peer, remote.Answer{ID: one.id, Digest: one.digest, Answer: out})
+		settled, err := m.send(ctx, peer, remote.Answer{ID: one.id, Digest: one.digest, Answer: out})
 		switch {
 		case err == nil:
-			return m.counts(one, given, out, came), nil
+			return m.counts(one, answer, out, settled), nil
 		case errors.Is(err, remote.ErrDown):
 		case ctx.Err() == nil:
 			m.log.Error("a machine does not take an answer", "machine", peer.Name, "id", one.id, "err", err)
@@ -187,7 +188,7 @@ func (m *machines) commit(
 		m.log.Warn("an answer waits for its machine", "machine", peer.Name, "id", one.id, "err", err)
 		select {
 		case <-one.over:
-			return m.counts(one, given, out, one.ended), nil
+			return m.counts(one, answer, out, one.ended), nil
 		case <-ctx.Done():
 			if context.Cause(ctx) != interact.ErrClosing { // else the next nod asks again
 				m.undelivered(peer)
@@ -206,8 +207,8 @@ func (m *machines) comesBack() <-chan struct{} {
 	return m.back
 }
 
-// give gives an answer out once.
-func (m *machines) give(ctx context.Context, peer remote.Peer, a remote.Answer) (interact.Answer, error) {
+// send sends an answer once. The error is [remote.ErrDown] while the machine cannot be reached.
+func (m *machines) send(ctx context.Context, peer remote.Peer, a remote.Answer) (interact.Answer, error) {
 	if _, isPaired := m.machine(peer.Key); !isPaired {
 		return interact.Answer{}, remote.ErrNotPaired
 	}
@@ -224,33 +225,38 @@ func (m *machines) undelivered(peer remote.Peer) {
 		map[string]any{"Machine": peer.Name}))
 }
 
-// counts is the answer that counts here, where the person said given, out went out, and came is what the machine says
-// came of it. That they had said something else before nod was killed must be proven: it is not for a machine to say.
-func (m *machines) counts(one *askedThere, given, out, came interact.Answer) interact.Answer {
-	isAnswer := came.By == interact.ByHuman && (came.Outcome == interact.Allowed || came.Outcome == interact.Denied ||
-		came.Outcome == interact.Answered || came.Outcome == interact.Dismissed)
+// byPerson are the outcomes that a person brings about.
+var byPerson = []interact.Outcome{interact.Allowed, interact.Denied, interact.Answered, interact.Dismissed}
+
+// counts is the answer that counts here. answer is what the person said, out what was sent, and settled how the machine
+// says that the request ended. That the person had given another answer before nod was killed must be proven: a machine
+// cannot say so.
+func (m *machines) counts(one *remoteRequest, answer, out, settled interact.Answer) interact.Answer {
+	isAnswer := settled.By == interact.ByHuman && slices.Contains(byPerson, settled.Outcome)
 	switch {
-	case !isAnswer || !m.isOwn(came.Device):
-		return elsewhere(came)
-	case came.Outcome == out.Outcome && came.Device == out.Device:
-		return given
+	case one.isRevoked:
+		return interact.Answer{Outcome: interact.Withdrawn, Reason: reasonRevoked}
+	case !isAnswer || !m.isOwn(settled.Device):
+		return elsewhere(settled)
+	case settled.Outcome == out.Outcome && settled.Device == out.Device:
+		return answer
 	}
-	if came.Outcome != interact.Denied { // a relay gives a reason of its own where the person gave none
-		came.Reason = ""
+	if settled.Outcome != interact.Denied { // a relay gives a reason of its own where the person gave none
+		settled.Reason = ""
 	}
-	if came.Proof == "" || !hmac.Equal([]byte(came.Proof), []byte(m.proof(one, came))) {
-		return elsewhere(came)
+	if settled.Proof == "" || !hmac.Equal([]byte(settled.Proof), []byte(m.proof(one, settled))) {
+		return elsewhere(settled)
 	}
-	if came.Device == m.name { // which the person gave before nod was killed
-		came.Device = ""
+	if settled.Device == m.name { // which the person gave before nod was killed
+		settled.Device = ""
 	}
-	came.Proof = ""
-	return came
+	settled.Proof = ""
+	return settled
 }
 
 // proof is what only this desk can put beside an answer to a request: it covers all that the person says. Without a key
 // there is none.
-func (m *machines) proof(one *askedThere, a interact.Answer) string {
+func (m *machines) proof(one *remoteRequest, a interact.Answer) string {
 	if a.Outcome != interact.Denied {
 		a.Reason = ""
 	}
@@ -278,7 +284,7 @@ func (m *machines) isDevice(name string) bool {
 }
 
 // endOf is how a request ended that its machine says has ended; nothing while it has not.
-func (m *machines) endOf(one *askedThere) interact.Answer {
+func (m *machines) endOf(one *remoteRequest) interact.Answer {
 	if !isOver(one) {
 		return interact.Answer{}
 	}
@@ -287,22 +293,16 @@ func (m *machines) endOf(one *askedThere) interact.Answer {
 
 // elsewhere is the end, as the journal here has it, of a request that had its own elsewhere. It says nothing in the
 // words of anybody there.
-func elsewhere(came interact.Answer) interact.Answer {
+func elsewhere(settled interact.Answer) interact.Answer {
 	switch {
-	case came.Outcome == interact.TimedOut:
+	case settled.Outcome == interact.TimedOut:
 		return interact.Answer{Outcome: interact.TimedOut, By: interact.ByTimeout, Reason: reasonNoAnswer}
-	case came.Outcome == interact.Cancelled:
+	case settled.Outcome == interact.Cancelled:
 		return interact.Answer{Outcome: interact.Cancelled, Reason: reasonGone}
-	case came.Reason == reasonRevoked && came.Outcome == interact.Withdrawn:
-		return came
-	case came.By != interact.ByHuman:
-		return interact.Answer{Outcome: interact.Withdrawn, Reason: reasonThere}
-	case book.CheckName(came.Device) != nil:
-		return interact.Answer{Outcome: interact.Withdrawn, Reason: reasonElsewhere}
+	case settled.By != interact.ByHuman:
+		return interact.Answer{Outcome: interact.Withdrawn, Reason: reasonAtMachine}
 	}
-	return interact.Answer{
-		Outcome: interact.Withdrawn, Device: came.Device, Reason: "it was answered on " + came.Device + " first",
-	}
+	return interact.Answer{Outcome: interact.Withdrawn, Reason: reasonElsewhere} // on which desk is its machine's word
 }
 
 // Notify passes a notice on, and tells the machine from which one comes whether the desktop took it.
@@ -314,7 +314,7 @@ func (m *machines) Notify(ctx context.Context, r interact.Request) bool {
 		return sent
 	}
 	a := interact.Answer{Outcome: interact.Answered, Sent: sent, At: time.Now(), Device: m.name}
-	if _, err := m.give(ctx, peer, remote.Answer{ID: at.id, Digest: digest, Answer: a}); err != nil {
+	if _, err := m.send(ctx, peer, remote.Answer{ID: at.id, Digest: digest, Answer: a}); err != nil {
 		m.log.Warn("a machine does not know that its notice came", "machine", peer.Name, "err", err)
 	}
 	m.mu.Lock()

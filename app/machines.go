@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -25,18 +26,22 @@ import (
 
 // Limits of what machines may have nod keep.
 const (
+	maxWantedDesks  = 8                       // of one machine
 	maxJoining      = 32                      // keys that ask to join and are remembered
 	joiningFor      = 10 * time.Minute        // after its last try a key no longer asks to join
 	joiningPace     = time.Minute             // how often the person is told at most that something asks to join
 	maxAsked        = interact.MaxPending / 2 // requests of machines that wait: agents here always find room …
 	maxAskedBytes   = 16 << 20                // … also for what they hold
-	maxClaim        = 60                      // characters of what a machine says of itself
-	maxReported     = 300 << 10               // bytes of files that a relay reports with one request …
-	maxReportedAll  = 1 << 20                 // … and with all else that it reports
-	maxReportedList = 500                     // risks, files, parts and offers, each
-	keptBurst       = 16 << 20                // bytes that a machine adds to the journal at once …
-	keptPerMinute   = 4 << 20                 // … and from then on
-	deadlineSlack   = 2 * time.Second         // after a relay's deadline, for its word on how that ended to come
+	maxDesksShown   = 64
+	maxClaim        = 60        // characters of what a machine says of itself
+	maxReported     = 300 << 10 // bytes of files that a relay reports with one request …
+	maxReportedAll  = 1 << 20   // … and with all else that it reports
+	maxReportedList = 500       // risks, files, parts and offers, each
+	historyShare    = 20        // machines add no more than this part of the history a day, reports and
+	//                                           requests each
+	noticeBurst   = 5                // notices of a machine that are shown at once …
+	noticeEvery   = 30 * time.Second // … and how often from then on
+	deadlineSlack = 2 * time.Second  // after a relay's deadline, for its word on how that ended to come
 )
 
 // machines is this desk's end of what connects other machines with it. It takes their requests in, has the person
@@ -47,16 +52,17 @@ type machines struct {
 
 	runs sync.WaitGroup // the lines
 
-	mu      sync.Mutex
-	lines   map[string]*machineLine // by what the configuration calls them
-	online  map[string]*connected   // by the key by which a machine signs; also those that were connected
-	joining []joining               // the newest first
-	asked   map[place]*askedThere
-	back    chan struct{}            // closed when a machine is connected
-	applied map[string]applied       // by the key by which a machine signs: what it was told to apply
-	keeping map[string]*rate.Limiter // by the same, of bytes for the journal …
-	taking  map[string]*rate.Limiter // … and of those of requests, which no backlog of the former holds up
-	told    time.Time                // when the person was told last that something asks to join
+	mu       sync.Mutex
+	lines    map[string]*machineLine // by what the configuration calls them
+	online   map[string]*connected   // by the key by which a machine signs; also those that were connected
+	joining  []joining               // the newest first
+	asked    map[place]*remoteRequest
+	back     chan struct{}            // closed when a machine is connected
+	applied  map[string]applied       // by the key by which a machine signs: what it was told to apply
+	keeping  map[string]*rate.Limiter // by the same, of bytes for the journal …
+	taking   map[string]*rate.Limiter // … and of those of requests, which no backlog of the former holds up
+	notices  map[string]*rate.Limiter // … and of notices
+	joinSaid time.Time                // when the person was told last that something asks to join
 }
 
 // machinesConfig is what [machines] works with. All fields are required.
@@ -71,6 +77,7 @@ type machinesConfig struct {
 	notify   func(context.Context, interact.Request) bool     // passes on a notice
 	settle   func(context.Context, interact.Record) error     // writes into the journal
 	policy   func() remote.Policy                             // what machines are to apply; without its serial
+	history  func() int64                                     // bytes that the history may have
 	say      func(level interact.Level, sentence string)      // tells the person
 	dial     func(lineSpec, remote.Desk) (remote.Line, error) // makes a line, which does not run yet
 }
@@ -100,21 +107,22 @@ type place struct {
 	id      interact.ID
 }
 
-// askedThere is a request of a machine that waits here.
-type askedThere struct {
+// remoteRequest is a request of a machine that is pending here.
+type remoteRequest struct {
 	place
-	size   int             // bytes that it holds, roughly
-	digest string          // to which the answer is bound
-	over   chan struct{}   // closed when the machine says how it ended
-	ended  interact.Answer // … which is this
+	size      int             // bytes that it holds, roughly
+	digest    string          // to which the answer is bound
+	over      chan struct{}   // closed when it has ended
+	ended     interact.Answer // how, as the machine says
+	isRevoked bool            // it ended because its machine was revoked
 }
 
 func newMachines(c machinesConfig) *machines {
 	return &machines{
 		machinesConfig: c, changed: make(chan struct{}, 1),
-		lines: map[string]*machineLine{}, online: map[string]*connected{}, asked: map[place]*askedThere{},
+		lines: map[string]*machineLine{}, online: map[string]*connected{}, asked: map[place]*remoteRequest{},
 		applied: map[string]applied{}, back: make(chan struct{}), keeping: map[string]*rate.Limiter{},
-		taking: map[string]*rate.Limiter{},
+		taking: map[string]*rate.Limiter{}, notices: map[string]*rate.Limiter{},
 	}
 }
 
@@ -129,15 +137,15 @@ var _ remote.Desk = lineDesk{}
 // Join implements [remote.Desk].
 func (d lineDesk) Join(machine remote.Key, h remote.Hello) (remote.Peer, error) {
 	if err := machine.Check(); err != nil {
-		return remote.Peer{}, fmt.Errorf("%w: %w", remote.ErrForged, err)
+		return remote.Peer{}, fmt.Errorf("a machine connects: %w", err)
 	}
 	h = plainHello(h)
 	peer, ok := d.machine(machine)
 	if !ok {
-		d.asksToJoin(d.line.name, machine, h)
+		d.asksToJoin(remote.RoleMachine, d.line.name, machine, h)
 		return remote.Peer{}, remote.ErrNotPaired
 	}
-	if err := d.book.Seen(machine, time.Now()); err != nil {
+	if err := d.book.Seen(machine, time.Now(), h.Desks); err != nil {
 		d.log.Warn("when a machine was seen is not kept", "machine", peer.Name, "err", err)
 	}
 	d.mu.Lock()
@@ -147,12 +155,54 @@ func (d lineDesk) Join(machine remote.Key, h remote.Hello) (remote.Peer, error) 
 	close(d.back)
 	d.back = make(chan struct{})
 	d.mu.Unlock()
+	if len(peer.Desks) > 0 { // else it is here for the first time, and the settings list them
+		d.tellOfDesks(peer, h.Desks)
+	}
+	d.wantDesks(peer, h.Wants)
 	if isNew {
 		d.log.Info("a machine is connected", "machine", peer.Name, "line", d.line.name, "version", h.Version)
 		d.apply(d.line.Line, peer)
 	}
 	operator.Signal(d.changed)
 	return peer, nil
+}
+
+// tellOfDesks tells the person when a machine takes answers of another desk than when it was connected last.
+func (m *machines) tellOfDesks(machine remote.Peer, desks []remote.Key) {
+	for _, key := range desks {
+		if !slices.Contains(machine.Desks, key) {
+			m.log.Warn("a machine takes answers of another desk", "machine", machine.Name, "desk", key.Fingerprint())
+			m.say(interact.Warning, lang.L("{{.Machine}} now takes answers of another desk, too. Its words are in nod's "+
+				"settings, under Machines and devices.", map[string]any{"Machine": machine.Name}))
+			return
+		}
+	}
+}
+
+// wantDesks remembers the desks that ask a machine to take their answers: that is for this desk's person to say, who
+// pairs them. One that is paired already the machine learns of by itself.
+func (m *machines) wantDesks(machine remote.Peer, keys []remote.Key) {
+	for _, key := range keys[:min(len(keys), maxWantedDesks)] {
+		if _, isPaired := m.book.Find(key); !isPaired {
+			m.asksToJoin(remote.RoleDesk, machine.Name, key, remote.Hello{})
+		}
+	}
+}
+
+// keys lists the machines that are paired.
+func (m *machines) keys() []remote.Key { return m.paired(remote.RoleMachine) }
+
+// Desks implements [remote.Desk].
+func (m *machines) Desks() []remote.Key { return m.paired(remote.RoleDesk) }
+
+func (m *machines) paired(role remote.Role) []remote.Key {
+	keys := []remote.Key{}
+	for _, peer := range m.book.Peers() {
+		if peer.Role == role {
+			keys = append(keys, peer.Key)
+		}
+	}
+	return keys
 }
 
 // machine is the paired machine with a key.
@@ -166,29 +216,36 @@ func plainHello(h remote.Hello) remote.Hello {
 	for _, claim := range []*string{&h.Name, &h.User, &h.System, &h.Version} {
 		*claim = safetext.Line(*claim, maxClaim)
 	}
+	for _, keys := range []*[]remote.Key{&h.Desks, &h.Wants} {
+		first := (*keys)[:min(len(*keys), maxDesksShown)]
+		*keys = slices.DeleteFunc(first, func(k remote.Key) bool { return k.Check() != nil })
+	}
 	return h
 }
 
-// asksToJoin remembers a key that nobody has paired, and tells the person, though not too often.
-func (m *machines) asksToJoin(line string, key remote.Key, h remote.Hello) {
+// asksToJoin remembers a key that nobody has paired, and tells the person, though not too often. A key that connects as
+// a machine has proved that it is one: what another machine says, that it is a desk, does not count beside that.
+func (m *machines) asksToJoin(role remote.Role, line string, key remote.Key, h remote.Hello) {
 	now := time.Now()
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if i := slices.IndexFunc(m.joining, func(j joining) bool { return j.Key == key }); i >= 0 {
-		m.joining[i].Hello, m.joining[i].Line, m.joining[i].tried = h, line, now
+		if one := &m.joining[i]; role == remote.RoleMachine || one.Role == role {
+			one.Role, one.Hello, one.Line, one.tried = role, h, line, now
+		}
 		return
 	}
 	one := joining{tried: now, Joining: operator.Joining{
-		Key: key, Role: remote.RoleMachine, Fingerprint: key.Fingerprint(), Hello: h, Line: line, Came: now,
+		Key: key, Role: role, Fingerprint: key.Fingerprint(), Hello: h, Line: line, Came: now,
 	}}
 	m.joining = slices.Insert(m.joining, 0, one)
 	m.joining = m.joining[:min(len(m.joining), maxJoining)]
-	m.log.Info("a machine asks to join", "line", line, "fingerprint", one.Fingerprint)
+	m.log.Info("a key asks to join", "role", role, "line", line, "fingerprint", one.Fingerprint)
 	operator.Signal(m.changed)
-	if now.Sub(m.told) >= joiningPace {
-		m.told = now
-		go m.say(interact.Warning, lang.L("A machine asks to join. Compare its fingerprint in nod's settings, under "+
-			"Machines and devices."))
+	if now.Sub(m.joinSaid) >= joiningPace {
+		m.joinSaid = now
+		go m.say(interact.Warning, lang.L("A machine or a desk asks to join. Compare its fingerprint in nod's settings, "+
+			"under Machines and devices."))
 	}
 }
 
@@ -216,11 +273,15 @@ func (m *machines) Take(from remote.Peer, r remote.Request) error {
 	if err != nil {
 		return err
 	}
+	if request.Body != nil && request.Body.Kind() == interact.KindNotify && !m.noticeOf(peer.Key).Allow() {
+		return fmt.Errorf("%w: too many notices", interact.ErrUnavailable)
+	}
 	one, isNew, err := m.enter(place{peer.Key.Sign, r.Request.ID}, digest, request.Size())
 	if err != nil || !isNew {
 		return err
 	}
-	if !m.limit(m.taking, peer.Key).AllowN(time.Now(), min(request.Size(), keptBurst)) { // else it rolls the history over
+	room := m.limit(m.taking, peer.Key)
+	if !room.AllowN(time.Now(), min(request.Size(), room.Burst())) { // else it rolls the history over
 		m.leave(one)
 		return &interact.BusyError{RetryAfter: 5 * time.Second}
 	}
@@ -292,7 +353,7 @@ func parseReference(text string) (at place, digest string, ok bool) {
 }
 
 // enter makes a request of a machine known. One that is known already is not new.
-func (m *machines) enter(at place, digest string, size int) (one *askedThere, isNew bool, err error) {
+func (m *machines) enter(at place, digest string, size int) (one *remoteRequest, isNew bool, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if one = m.asked[at]; one != nil {
@@ -309,14 +370,14 @@ func (m *machines) enter(at place, digest string, size int) (one *askedThere, is
 		len(m.asked) > 0 && bytes > maxAskedBytes {
 		return nil, false, &interact.BusyError{Pending: len(m.asked), RetryAfter: 5 * time.Second}
 	}
-	one = &askedThere{place: at, size: size, digest: digest, over: make(chan struct{})}
+	one = &remoteRequest{place: at, size: size, digest: digest, over: make(chan struct{})}
 	m.asked[at] = one
 	operator.Signal(m.changed)
 	return one, true, nil
 }
 
 // leave forgets a request of a machine that waits no longer.
-func (m *machines) leave(one *askedThere) {
+func (m *machines) leave(one *remoteRequest) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.asked[one.place] == one {
@@ -351,22 +412,10 @@ func (m *machines) Open(from remote.Peer) []interact.ID {
 
 // End implements [remote.Desk].
 func (m *machines) End(from remote.Peer, a remote.Answer) {
-	if _, ok := m.machine(from.Key); ok {
-		m.end(place{from.Key.Sign, a.ID}, a.Answer)
-	}
-}
-
-func (m *machines) end(at place, a interact.Answer) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	one := m.asked[at]
-	if one == nil {
-		return
-	}
-	select {
-	case <-one.over: // it was told before
-	default:
-		one.ended = a
+	if one := m.asked[place{from.Key.Sign, a.ID}]; one != nil && !isOver(one) { // else the machine says it once more
+		one.ended = a.Answer
 		close(one.over)
 	}
 }
@@ -398,7 +447,8 @@ func (m *machines) keep(machine remote.Key, r interact.Record) error {
 		return fmt.Errorf("keep a machine's record: %w", err)
 	}
 	now := time.Now()
-	room := m.limit(m.keeping, machine).ReserveN(now, min(len(text), keptBurst))
+	limit := m.limit(m.keeping, machine)
+	room := limit.ReserveN(now, min(len(text), limit.Burst()))
 	if wait := room.DelayFrom(now); wait > 0 {
 		room.CancelAt(now)
 		return &interact.BusyError{RetryAfter: wait}
@@ -407,20 +457,31 @@ func (m *machines) keep(machine remote.Key, r interact.Record) error {
 	if err != nil {
 		room.CancelAt(now)
 	}
-	if errors.Is(err, interact.ErrSettled) { // it came before
+	if errors.Is(err, interact.ErrSettled) { // it was reported before
 		return nil
 	}
 	return err
 }
 
-// limit is how much a machine adds to the journal in one of the two ways.
+// limit is how much a machine adds to the journal in one of the two ways: all that are paired share a part of it a day.
 func (m *machines) limit(of map[string]*rate.Limiter, machine remote.Key) *rate.Limiter {
+	day := max(1<<20, m.history()/historyShare/int64(max(1, len(m.keys()))))
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if of[machine.Sign] == nil {
-		of[machine.Sign] = rate.NewLimiter(keptPerMinute/rate.Limit(60), keptBurst)
+		of[machine.Sign] = rate.NewLimiter(rate.Limit(day)/rate.Limit(24*60*60), int(day))
 	}
 	return of[machine.Sign]
+}
+
+// noticeOf is how often a machine has a notice shown.
+func (m *machines) noticeOf(machine remote.Key) *rate.Limiter {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.notices[machine.Sign] == nil {
+		m.notices[machine.Sign] = rate.NewLimiter(rate.Every(noticeEvery), noticeBurst)
+	}
+	return m.notices[machine.Sign]
 }
 
 // kept is a decision of a machine's policy as the journal has it.
@@ -501,10 +562,10 @@ func (m *machines) apply(line remote.Line, peer remote.Peer) {
 		m.log.Error("a machine is not told the policy", "machine", peer.Name, "err", err)
 		return
 	}
-	told := applied{line, p.Serial}
+	now := applied{line, p.Serial}
 	m.mu.Lock()
-	isNew := m.applied[peer.Key.Sign] != told
-	m.applied[peer.Key.Sign] = told
+	isNew := m.applied[peer.Key.Sign] != now
+	m.applied[peer.Key.Sign] = now
 	m.mu.Unlock()
 	if isNew {
 		line.Apply(peer.Key, p)
@@ -574,12 +635,22 @@ func (m *machines) pair(key remote.Key, name string) error {
 	return nil
 }
 
-// letIn has the line of what asked to join look at once whether it may.
+// letIn has those who care look at once whether what asked to join may: the line of a machine, and all machines for a
+// desk.
 func (m *machines) letIn(asks joining) {
 	m.mu.Lock()
 	line := m.lines[asks.Line]
+	lines := slices.Collect(maps.Values(m.lines))
 	delete(m.applied, asks.Key.Sign) // the line has forgotten
 	m.mu.Unlock()
+	if asks.Role == remote.RoleDesk {
+		for _, one := range lines {
+			if one.Line != nil {
+				one.Greet()
+			}
+		}
+		return
+	}
 	if peer, ok := m.machine(asks.Key); ok && line != nil && line.Line != nil {
 		m.apply(line.Line, peer)
 	}
@@ -603,18 +674,29 @@ func (m *machines) settlePeers(seen []remote.Peer, accept bool) error {
 // revoked ends what is left of a peer that is paired no longer.
 func (m *machines) revoked(peer remote.Peer) {
 	m.log.Info("revoked", "name", peer.Name)
-	if line := m.lineTo(peer.Key); line != nil {
-		line.Drop(peer.Key)
+	m.mu.Lock()
+	lines := slices.Collect(maps.Values(m.lines))
+	m.mu.Unlock()
+	for _, one := range lines { // it may be connected over several
+		if one.Line != nil {
+			one.Drop(peer.Key)
+		}
 	}
 	m.mu.Lock()
 	delete(m.online, peer.Key.Sign)
 	delete(m.applied, peer.Key.Sign)
 	delete(m.keeping, peer.Key.Sign)
 	delete(m.taking, peer.Key.Sign)
+	delete(m.notices, peer.Key.Sign)
 	m.mu.Unlock()
-	for _, id := range m.Open(peer) {
-		m.end(place{peer.Key.Sign, id}, interact.Answer{Outcome: interact.Withdrawn, Reason: reasonRevoked})
+	m.mu.Lock()
+	for at, one := range m.asked {
+		if at.machine == peer.Key.Sign && !isOver(one) {
+			one.isRevoked = true
+			close(one.over)
+		}
 	}
+	m.mu.Unlock()
 	operator.Signal(m.changed)
 }
 

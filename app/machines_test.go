@@ -37,6 +37,7 @@ type fakeLine struct {
 	takes   time.Duration // from when an answer counts until the desk knows
 	fails   error
 	applied []remote.Policy
+	greeted int
 	dropped []remote.Key
 	forgot  []remote.Key
 }
@@ -79,6 +80,12 @@ func (l *fakeLine) Apply(_ remote.Key, p remote.Policy) {
 	l.applied = append(l.applied, p)
 }
 
+func (l *fakeLine) Greet() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.greeted++
+}
+
 func (l *fakeLine) Forget(_ context.Context, machine remote.Key) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -114,6 +121,11 @@ type pairedDesk struct {
 	said     []string
 }
 
+const keptADay = testHistory / historyShare
+
+// testHistory is how large the history may be: machines add up to its twentieth a day, by reports and by requests.
+const testHistory = 200 << 20
+
 var webLine = config.Machine{Kind: config.MachineSSH, Host: "web"}
 
 func newPairedDesk(t *testing.T, human *interacttest.Prompter) *pairedDesk {
@@ -131,8 +143,9 @@ func newPairedDesk(t *testing.T, human *interacttest.Prompter) *pairedDesk {
 		log: slog.New(slog.DiscardHandler), name: "desk-1", seal: []byte("seal"), book: peers,
 		broker: func() *interact.Broker { return d.broker }, prompter: d.presence, silences: d.presence.silences,
 		notify: func(context.Context, interact.Request) bool { return true }, settle: d.settle,
-		policy: func() remote.Policy { return remote.Policy{Policy: d.policy.Clone()} },
-		say:    func(_ interact.Level, sentence string) { d.said = append(d.said, sentence) },
+		policy:  func() remote.Policy { return remote.Policy{Policy: d.policy.Clone()} },
+		history: func() int64 { return testHistory },
+		say:     func(_ interact.Level, sentence string) { d.said = append(d.said, sentence) },
 		dial: func(_ lineSpec, desk remote.Desk) (remote.Line, error) {
 			d.line.desk = desk
 			return d.line, nil
@@ -298,7 +311,7 @@ func TestAnswerThatNeverArrives(t *testing.T) {
 
 func TestMachineThatRefusesAnAnswer(t *testing.T) {
 	inDesk(t, yesOnce, func(t *testing.T, d *pairedDesk) {
-		d.line.fails = remote.ErrForged
+		d.line.fails = errors.New("refused")
 		d.take(call(time.Minute))
 		time.Sleep(2 * time.Second)
 		synctest.Wait()
@@ -316,7 +329,7 @@ func TestWhatCameFirst(t *testing.T) {
 		outcome interact.Outcome
 		device  string
 	}{
-		"another desk": {other, interact.Withdrawn, "desk-2"},
+		"another desk": {other, interact.Withdrawn, ""},
 		"a desk without a name": {interact.Answer{Outcome: interact.Denied, By: interact.ByHuman, Device: "\u202ea\n"},
 			interact.Withdrawn, ""},
 		"its time was over": {interact.Answer{Outcome: interact.TimedOut, By: interact.ByTimeout}, interact.TimedOut, ""},
@@ -326,9 +339,12 @@ func TestWhatCameFirst(t *testing.T) {
 		"a word for this desk": {interact.Answer{Outcome: interact.Allowed, By: interact.ByPolicy, Device: "desk-1"},
 			interact.Withdrawn, ""},
 		"nothing": {interact.Answer{}, interact.Withdrawn, ""},
+		"what was said on a phone": {interact.Answer{
+			Outcome: interact.Withdrawn, By: interact.ByHuman, Device: "Phone one", Reason: reasonRevoked,
+		}, interact.Withdrawn, ""},
 		"what nobody said here": {interact.Answer{
 			Outcome: interact.Denied, By: interact.ByHuman, Device: "desk-1", Reason: "in their words", Proof: "proof",
-		}, interact.Withdrawn, "desk-1"},
+		}, interact.Withdrawn, ""},
 	} {
 		for _, sooner := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s, sooner %v", name, sooner), func(t *testing.T) {
@@ -343,7 +359,7 @@ func TestWhatCameFirst(t *testing.T) {
 					synctest.Wait()
 					got := d.came().Answer
 					if got.Outcome != tt.outcome || got.Device != tt.device || got.By == interact.ByHuman ||
-						strings.Contains(got.Reason, "their words") {
+						strings.Contains(got.Reason, "their words") || got.Reason == reasonRevoked {
 						t.Errorf("%+v", got)
 					}
 					if sooner && d.line.tried != 0 {
@@ -757,7 +773,7 @@ func TestJoining(t *testing.T) {
 		if len(d.said) != 1 || strings.Contains(d.said[0], "web") {
 			t.Errorf("said %q", d.said)
 		}
-		if _, err := d.line.desk.Join(remote.Key{Sign: "x"}, hostile); !errors.Is(err, remote.ErrForged) {
+		if _, err := d.line.desk.Join(remote.Key{Sign: "x"}, hostile); err == nil {
 			t.Errorf("no key: %v", err)
 		}
 		for range 2 * maxJoining {
@@ -872,7 +888,7 @@ func TestMachinesCannotFillTheJournal(t *testing.T) {
 			return nil
 		}
 		var decided []interact.Record
-		for range 3 * keptBurst / (1 << 20) {
+		for range 3 * keptADay / 600_000 {
 			r := interact.Record{Request: call(0).Request}
 			r.Request.Body = interact.Approve{Tool: "Write", Input: fmt.Appendf(nil, `{"text":"%0600000d"}`, 0)}
 			r.Answer = interact.Answer{Outcome: interact.Allowed, By: interact.ByPolicy}
@@ -883,24 +899,24 @@ func TestMachinesCannotFillTheJournal(t *testing.T) {
 			t.Fatalf("%v", err)
 		}
 		began := len(kept)
-		if began == 0 || began*600_000 > keptBurst {
+		if began == 0 || began*600_000 > keptADay {
 			t.Errorf("%d are kept at once", began)
 		}
-		time.Sleep(time.Minute)
+		time.Sleep(12 * time.Hour)
 		if err := d.line.desk.Keep(d.web, decided); !errors.As(err, &busy) {
-			t.Errorf("a minute later: %v", err)
+			t.Errorf("half a day later: %v", err)
 		}
-		if more := len(kept) - began; more == 0 || more*600_000 > keptPerMinute+600_000 {
-			t.Errorf("%d more are kept a minute later", more)
+		if more := len(kept) - began; more == 0 || more*600_000 > keptADay/2+600_000 {
+			t.Errorf("%d more are kept half a day later", more)
 		}
-		time.Sleep(time.Hour)
+		time.Sleep(48 * time.Hour)
 		for i := range decided { // what is long may be anywhere in them
 			decided[i].Request.Body = interact.Approve{Tool: "Write", Input: json.RawMessage(`{}`)}
 			decided[i].Request.ID = call(0).Request.ID
 			decided[i].Answer.Text, decided[i].Why.Rule = strings.Repeat("a", 300_000), strings.Repeat("a", 300_000)
 		}
 		clear(kept)
-		if err := d.line.desk.Keep(d.web, decided); !errors.As(err, &busy) || len(kept)*600_000 > keptBurst {
+		if err := d.line.desk.Keep(d.web, decided); !errors.As(err, &busy) || len(kept)*600_000 > keptADay {
 			t.Errorf("%d long ones are kept at once, %v", len(kept), err)
 		}
 	})
@@ -923,12 +939,12 @@ func TestMachinesCannotFillTheJournalByAsking(t *testing.T) {
 			return asked, nil
 		}
 		var busy *interact.BusyError
-		if n, err := ask(); !errors.As(err, &busy) || n == 0 || n*600_000 > keptBurst {
+		if n, err := ask(); !errors.As(err, &busy) || n == 0 || n*600_000 > keptADay {
 			t.Errorf("%d at once, %v", n, err)
 		}
-		time.Sleep(time.Minute)
-		if n, err := ask(); !errors.As(err, &busy) || n == 0 || n*600_000 > keptPerMinute+600_000 {
-			t.Errorf("%d a minute later, %v", n, err)
+		time.Sleep(12 * time.Hour)
+		if n, err := ask(); !errors.As(err, &busy) || n == 0 || n*600_000 > keptADay/2+600_000 {
+			t.Errorf("%d half a day later, %v", n, err)
 		}
 	})
 }
@@ -1029,6 +1045,129 @@ func TestNoticesOfMachines(t *testing.T) {
 		d.take(r)
 		if a := d.line.counted[r.Request.ID]; a.Outcome != interact.Answered || !a.Sent || len(d.m.Open(d.web)) != 0 {
 			t.Errorf("%+v, open %v", a, d.m.Open(d.web))
+		}
+	})
+}
+
+// A machine cannot cover the screen with notices.
+func TestNoticesOfAMachineAreFew(t *testing.T) {
+	inDesk(t, yesOnce, func(t *testing.T, d *pairedDesk) {
+		send := func() (shown int) {
+			for range 100 {
+				r := call(time.Minute)
+				r.Request.Body, r.Request.Reported = interact.Notify{Message: uuid.NewString()}, nil
+				if d.line.desk.Take(d.web, r) == nil {
+					shown++
+				}
+			}
+			synctest.Wait()
+			return shown
+		}
+		if n := send(); n != noticeBurst {
+			t.Errorf("%d are shown at once", n)
+		}
+		time.Sleep(2 * noticeEvery)
+		if n := send(); n != 2 {
+			t.Errorf("%d more are shown after %v", n, 2*noticeEvery)
+		}
+		d.take(call(time.Minute)) // of the rest the person still hears
+	})
+}
+
+// Another desk takes part only once the person here has paired it, and they are told when one does.
+func TestAnotherDeskIsForThePersonToPair(t *testing.T) {
+	inDesk(t, yesOnce, func(t *testing.T, d *pairedDesk) {
+		other, thief := newKey(t), newKey(t)
+		h := remote.Hello{Desks: []remote.Key{newKey(t)}, Wants: []remote.Key{other, {Sign: "x"}}}
+		join := func() {
+			t.Helper()
+			if _, err := d.line.desk.Join(d.web.Key, h); err != nil {
+				t.Fatal(err)
+			}
+			synctest.Wait()
+		}
+		join()
+		d.said = nil
+		asking := d.m.asking()
+		if len(asking) != 1 || asking[0].Role != remote.RoleDesk || asking[0].Key != other || asking[0].Line != "web" ||
+			len(d.m.Desks()) != 0 {
+			t.Fatalf("%+v, desks %v", asking, d.m.Desks())
+		}
+		if err := d.m.pair(other, "laptop"); err != nil || !slices.Equal(d.m.Desks(), []remote.Key{other}) ||
+			d.line.greeted != 1 {
+			t.Errorf("%v; desks %v, greeted %d times", err, d.m.Desks(), d.line.greeted)
+		}
+		if _, err := d.line.desk.Join(other, remote.Hello{}); err == nil {
+			t.Error("a desk joins as a machine")
+		}
+		join()
+		if len(d.m.asking()) != 0 || len(d.said) != 0 {
+			t.Errorf("%+v, said %q", d.m.asking(), d.said)
+		}
+		h.Desks = append(h.Desks, thief)
+		d.m = newMachines(d.m.machinesConfig) // nod was started again meanwhile
+		d.m.keepLines(t.Context(), []lineSpec{{machine: webLine}})
+		join()
+		join()
+		if len(d.said) != 1 || !strings.Contains(d.said[0], "takes answers of another desk") {
+			t.Errorf("said %q", d.said)
+		}
+	})
+}
+
+// A machine cannot have another one paired as a desk by asking for it before that one comes itself, or later.
+func TestAMachineIsNoDeskBecauseAnotherSaysSo(t *testing.T) {
+	inDesk(t, yesOnce, func(t *testing.T, d *pairedDesk) {
+		key, own := newKey(t), remote.Hello{Name: "build"}
+		asks := func() {
+			t.Helper()
+			h := remote.Hello{Version: uuid.NewString(), Wants: []remote.Key{key}}
+			if _, err := d.line.desk.Join(d.web.Key, h); err != nil {
+				t.Fatal(err)
+			}
+		}
+		asks()
+		for range 2 {
+			if _, err := d.line.desk.Join(key, own); !errors.Is(err, remote.ErrNotPaired) {
+				t.Fatal(err)
+			}
+			got := d.m.asking()
+			if len(got) != 1 || got[0].Role != remote.RoleMachine || got[0].Hello.Name != own.Name || got[0].Line == "web" {
+				t.Fatalf("%+v", got)
+			}
+			asks()
+		}
+		if err := d.m.pair(key, "build"); err != nil || len(d.m.Desks()) != 0 {
+			t.Errorf("%v; desks: %v", err, d.m.Desks())
+		}
+	})
+}
+
+// A machine that is connected over several lines is dropped from all.
+func TestRevokedOnAllLines(t *testing.T) {
+	inDesk(t, yesOnce, func(t *testing.T, d *pairedDesk) {
+		other := &fakeLine{counted: map[interact.ID]interact.Answer{}}
+		first := d.m.dial
+		d.m.dial = func(spec lineSpec, desk remote.Desk) (remote.Line, error) {
+			if spec.machine == webLine {
+				return first(spec, desk)
+			}
+			other.desk = desk
+			return other, nil
+		}
+		d.m.keepLines(t.Context(), []lineSpec{
+			{machine: webLine}, {machine: config.Machine{Kind: config.MachineSSH, Host: "web.example.com"}},
+		})
+		if _, err := other.desk.Join(d.web.Key, remote.Hello{Name: "web"}); err != nil {
+			t.Fatal(err)
+		}
+		if err := (operatorAPI{p: &program{machines: d.m, book: d.m.book}}).Unpair(t.Context(), "web"); err != nil {
+			t.Fatal(err)
+		}
+		for name, l := range map[string]*fakeLine{"the first": d.line, "the second": other} {
+			if !slices.Equal(l.dropped, []remote.Key{d.web.Key}) {
+				t.Errorf("%s line dropped %v", name, l.dropped)
+			}
 		}
 	})
 }

@@ -118,7 +118,7 @@ func (o operatorAPI) Replace(_ context.Context, base, next config.Config) error 
 	}
 	back, err := o.p.store.ReplaceUndoably(base, next)
 	if err == nil {
-		o.undos.add(operator.Undo{Kind: operator.UndoRule, Text: deleted[0].ID}, o.undoFor(), back, nil)
+		o.undos.add(operator.Undo{Kind: operator.UndoRule, Text: deleted[0].ID}, o.undoFor(), back)
 	}
 	return err
 }

@@ -15,8 +15,9 @@ import (
 	"nod/ipc/operator"
 	"nod/ipc/remote"
 	"nod/ipc/remote/book"
-	"nod/ipc/remote/jetstream"
-	"nod/ipc/remote/stream"
+	"nod/ipc/remote/cluster"
+	"nod/ipc/remote/command"
+	"nod/ipc/remote/session"
 )
 
 // deskKeyName is the file with the keys of this desk, beside the list of its peers.
@@ -38,7 +39,8 @@ func (p *program) openMachines() error {
 	p.machines = newMachines(machinesConfig{
 		log: p.log, name: deskName(p.identity), seal: p.store.SealKey(), book: p.book,
 		broker: func() *interact.Broker { return p.broker }, prompter: p.presence, silences: p.presence.silences,
-		notify: p.notifier.Notify, settle: p.journal.Settle, policy: p.remotePolicy, say: p.say, dial: p.dial,
+		notify: p.notifier.Notify, settle: p.journal.Settle, policy: p.remotePolicy,
+		history: func() int64 { return int64(p.store.Config().History.MaxSize) * 1_000_000 }, say: p.say, dial: p.dial,
 	})
 	return nil
 }
@@ -68,15 +70,16 @@ func (p *program) dial(spec lineSpec, desk remote.Desk) (remote.Line, error) {
 	if p.identity == nil {
 		return nil, errors.New("this desk has no keys: see the log")
 	}
-	log := p.log.With("line", spec.name())
+	log, changed := p.log.With("line", spec.name()), func() { operator.Signal(p.machines.changed) }
 	if spec.name() == operator.NATSLine {
-		return jetstream.NewLine(jetstream.Config(spec.nats), p.identity, desk, log), nil
+		carrier := cluster.NewDesk(cluster.Config(spec.nats), p.identity.Key(), p.machines.keys, log)
+		return session.NewLine(p.identity, desk, carrier, log, changed), nil
 	}
-	command, err := stream.Command(spec.machine, stream.RelayArgs(p.identity.Key())...)
+	run, err := command.Command(spec.machine, command.RelayArgs(p.identity.Key())...)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", spec.name(), err)
 	}
-	return stream.NewLine(p.identity, command, desk, log, func() { operator.Signal(p.machines.changed) }), nil
+	return session.NewLine(p.identity, desk, command.NewCarrier(run, log, changed), log, changed), nil
 }
 
 // remotePolicy is what machines apply. While the policy file is broken, or what another program has made of it is held
@@ -174,7 +177,7 @@ func (o operatorAPI) Peers(context.Context) (operator.Peers, error) {
 
 // Pair implements [operator.Operator].
 func (o operatorAPI) Pair(_ context.Context, key remote.Key, name string) error {
-	if key.Seal == "" { // as of a device
+	if key.Check() != nil { // as of a device
 		return o.p.devices.pair(key, name)
 	}
 	return o.p.machines.pair(key, name)

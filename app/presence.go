@@ -34,16 +34,17 @@ type presence struct {
 	mu         sync.Mutex
 	pause      Pause
 	timer      *time.Timer // ends the pause; nil when it has no end
-	unanswered map[session]int
+	unanswered map[agentSession]int
 	missed     int // requests handed back since the person was last seen
 }
 
-// session is a session of an agent. An agent that names no session is asked for every time.
-type session struct{ machine, agent, exe, session string }
+// agentSession is a session of an agent. An agent that names no session is asked for every time.
+type agentSession struct{ machine, agent, exe, session string }
 
 func newPresence(p interact.Prompter, changed, left func()) *presence {
 	return &presence{
-		prompter: p, changed: changed, left: left, elsewhere: func() bool { return false }, unanswered: map[session]int{},
+		prompter: p, changed: changed, left: left, elsewhere: func() bool { return false },
+		unanswered: map[agentSession]int{},
 	}
 }
 
@@ -140,9 +141,9 @@ func (p *presence) hides(r interact.Request) bool {
 	return p.unanswered[sessionOf(r)] >= unansweredLimit
 }
 
-func sessionOf(r interact.Request) session {
+func sessionOf(r interact.Request) agentSession {
 	who := r.Requester
-	return session{who.Machine, who.Agent, interact.Caller(who.Process).Exe, who.Session}
+	return agentSession{who.Machine, who.Agent, interact.Caller(who.Process).Exe, who.Session}
 }
 
 // turnsAway counts a request that nobody is asked about.

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"os"
 	"os/exec"
+	"slices"
 	"time"
 
 	"nod/app/desktop"
@@ -86,6 +87,9 @@ func (p *process) end(why error) error {
 	return why
 }
 
+// cacheTime is how long Fyne keeps what it has drawn, such as each line of a long text that was scrolled through.
+const cacheTime = 20 * time.Second
+
 // startWindows starts a windows process. It returns before that has introduced itself.
 func (p *program) startWindows(ctx context.Context) (*process, error) {
 	env, err := displayEnv(ctx)
@@ -98,7 +102,8 @@ func (p *program) startWindows(ctx context.Context) (*process, error) {
 	}
 	said, stderr := io.Pipe()
 	cmd := exec.Command(p.dialogs)
-	cmd.Env, cmd.SysProcAttr, cmd.WaitDelay = append(os.Environ(), env...), ownGroup(), endPatience
+	cmd.Env = slices.Concat(os.Environ(), env, []string{"FYNE_CACHE=" + cacheTime.String()})
+	cmd.SysProcAttr, cmd.WaitDelay = ownGroup(), endPatience
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = in, out, stderr
 	err = cmd.Start()
 	_, _ = in.Close(), out.Close() // the same file, or two

@@ -21,126 +21,25 @@ func denied(reason string) operator.Answer {
 	return operator.Answer{Answer: interact.Answer{Outcome: interact.Denied, Reason: reason}}
 }
 
-// undos are what the running process may offer to take back.
-func (d *desk) undos() []operator.Undo {
-	d.t.Helper()
-	pending, err := d.now().client.Prompts(d.t.Context(), nil)
-	if err != nil {
-		d.t.Fatal(err)
-	}
-	return pending.Undos
-}
-
-func (d *desk) settle(id int, back bool) error {
-	d.t.Helper()
-	err := d.now().client.Settle(d.t.Context(), id, back)
-	synctest.Wait()
-	return err
-}
-
-// A denial leaves nod after the time in which it can be undone, and not before.
-func TestDenialIsHeld(t *testing.T) {
+// A denial reaches its caller at once, and there is nothing to take back of it.
+func TestDenialIsNotHeld(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDesk(t)
-		a := d.ask("a")
+		a, start := d.ask("a"), time.Now()
 		if err := d.answer(a, denied("no")); err != nil {
 			t.Fatal(err)
 		}
-		if got := ids(d.shows()); got != "" || d.answers.Load() != 1 {
-			t.Errorf("shown after the answer: %q; the person answered %d times", got, d.answers.Load())
+		<-a.done
+		if a.answer.Outcome != interact.Denied || a.answer.Reason != "no" || time.Since(start) != 0 {
+			t.Errorf("%+v after %v", a.answer, time.Since(start))
 		}
-		if u := d.undos(); len(u) != 1 || u[0].Kind != operator.UndoDeny || u[0].Text != "make" {
-			t.Fatalf("to undo: %+v", u)
+		if pending, err := d.now().client.Prompts(t.Context(), nil); err != nil || len(pending.Undos) != 0 {
+			t.Errorf("to undo: %+v, %v", pending.Undos, err)
 		}
-		if left := d.w.unanswered([]interact.Request{{ID: "a"}, {ID: "b"}}); len(left) != 1 || left[0].ID != "b" {
-			t.Errorf("waits for the person: %+v", left)
-		}
-		time.Sleep(10*time.Second - time.Nanosecond)
-		d.wantPending(a)
 		if err := d.answer(a, allowed()); !errors.Is(err, operator.ErrGone) {
 			t.Errorf("a second answer: %v", err)
 		}
-		time.Sleep(time.Nanosecond)
-		<-a.done
-		if a.answer.Outcome != interact.Denied || a.answer.Reason != "no" || len(d.undos()) != 0 {
-			t.Errorf("%+v, to undo: %+v", a.answer, d.undos())
-		}
 	})
-}
-
-// What is undone is asked again, in the same place, and decides nothing by itself.
-func TestDenialIsUndone(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		d := newDesk(t)
-		a, b := d.ask("a"), d.ask("b")
-		for _, one := range []*asked{a, b} {
-			if err := d.answer(one, denied("")); err != nil {
-				t.Fatal(err)
-			}
-		}
-		u := d.undos()
-		if err := d.settle(u[0].ID, true); err != nil {
-			t.Fatal(err)
-		}
-		if err := d.settle(u[0].ID, true); err == nil {
-			t.Error("undone twice")
-		}
-		if got := ids(d.shows()); got != "a" {
-			t.Errorf("shown: %q", got)
-		}
-		time.Sleep(time.Minute)
-		d.wantPending(a)
-		<-b.done
-		if b.answer.Outcome != interact.Denied {
-			t.Errorf("b: %+v", b.answer)
-		}
-		if err := d.answer(a, allowed()); err != nil {
-			t.Fatal(err)
-		}
-		<-a.done
-		if a.answer.Outcome != interact.Allowed {
-			t.Errorf("a: %+v", a.answer)
-		}
-	})
-}
-
-// Nobody waits longer for a denial than can be: not a caller whose time is over, not a person who is done.
-func TestDenialIsHeldNoLongerThanNeeded(t *testing.T) {
-	tests := map[string]struct {
-		deadline time.Duration
-		do       func(*desk, *asked)
-		want     time.Duration
-	}{
-		"near its deadline":     {8 * time.Second, nil, 6 * time.Second},
-		"nearer":                {time.Second, nil, 0},
-		"let stand":             {time.Hour, func(d *desk, _ *asked) { _ = d.settle(d.undos()[0].ID, false) }, 0},
-		"the windows die":       {time.Hour, func(d *desk, _ *asked) { d.now().die(errKilled) }, 10 * time.Second},
-		"the caller goes":       {time.Hour, func(_ *desk, a *asked) { a.cancel() }, 0},
-		"undoing is turned off": {time.Hour, nil, 0},
-	}
-	for name, tt := range tests {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				d := newDesk(t)
-				d.deadline = time.Now().Add(tt.deadline)
-				if strings.HasSuffix(name, "off") {
-					d.w.undoFor = func() time.Duration { return 0 }
-				}
-				a, start := d.ask("a"), time.Now()
-				if err := d.answer(a, denied("")); err != nil {
-					t.Fatal(err)
-				}
-				if tt.do != nil {
-					tt.do(d, a)
-				}
-				<-a.done
-				synctest.Wait()
-				if took := time.Since(start); took != tt.want || d.w.undos.any() {
-					t.Errorf("held for %v, want %v; more to undo: %v", took, tt.want, d.w.undos.any())
-				}
-			})
-		})
-	}
 }
 
 // openTestStore opens a store whose policy file holds a text.
@@ -185,7 +84,7 @@ func TestGrantsAreUndone(t *testing.T) {
 			}
 		}
 		all := shown()
-		if err := d.w.undos.settle(last().ID, true); err != nil || len(s.Grants()) != 2 {
+		if err := d.w.undos.takeBack(last().ID); err != nil || len(s.Grants()) != 2 {
 			t.Errorf("%v, left: %s", err, shown())
 		}
 		if d := s.Decide(makeCall("c")); d.Effect != policy.Ask {
@@ -204,7 +103,7 @@ func TestGrantsAreUndone(t *testing.T) {
 			if u := last(); u.Kind != operator.UndoRevoke || u.Text == "" || shown() == before {
 				t.Errorf("to undo: %+v; left: %s", u, shown())
 			}
-			if err := op.Settle(t.Context(), last().ID, true); err != nil || shown() != all {
+			if err := op.Undo(t.Context(), last().ID); err != nil || shown() != all {
 				t.Errorf("%v: %s, want %s", err, shown(), all)
 			}
 		}
@@ -243,7 +142,7 @@ func TestDeletionOfARuleIsUndone(t *testing.T) {
 			t.Fatalf("to undo: %+v", u)
 		}
 		for _, one := range []operator.Undo{u[1], u[0]} {
-			if err := op.Settle(t.Context(), one.ID, true); err != nil {
+			if err := op.Undo(t.Context(), one.ID); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -254,7 +153,7 @@ func TestDeletionOfARuleIsUndone(t *testing.T) {
 		if err := s.Update(func(c *config.Config) error { c.Prompt.OnTop = false; return nil }); err != nil {
 			t.Fatal(err)
 		}
-		if err := op.Settle(t.Context(), d.w.undos.all()[0].ID, true); !errors.Is(err, config.ErrChanged) {
+		if err := op.Undo(t.Context(), d.w.undos.all()[0].ID); !errors.Is(err, config.ErrChanged) {
 			t.Errorf("what was saved since was overwritten: %v", err)
 		}
 	})

@@ -85,8 +85,6 @@ type openPrompt struct {
 	shown    bool        // a windows process has taken it in, or ran: it waits for a display, too
 	held     bool        // it waits in the tray: no window is told
 	answered bool        // by the window; the broker does not know yet
-	undo     int         // by which a held denial is taken back; 0: none
-	isOver   bool        // … and nothing can change that any more: done is closed, or will be
 	deaths   int         // of processes that had it on screen
 	answer   interact.Answer
 	err      error
@@ -96,15 +94,7 @@ type openPrompt struct {
 // end answers the prompt. The caller holds the lock of the windows.
 func (p *openPrompt) end(answer interact.Answer, err error) {
 	p.answered, p.answer, p.err = true, answer, err
-	p.release()
-}
-
-// release lets the answer go. The caller holds the lock of the windows.
-func (p *openPrompt) release() {
-	if !p.isOver {
-		p.isOver = true
-		close(p.done)
-	}
+	close(p.done)
 }
 
 // age orders prompts by the time of their requests.
@@ -145,7 +135,12 @@ func (w *windows) Prompt(ctx context.Context, r interact.Request, why policy.Dec
 	case <-p.done:
 		return p.answer, p.err
 	case <-ctx.Done():
-		return w.heldAnswer(ctx, p)
+		select {
+		case <-p.done: // both came at once
+			return p.answer, p.err
+		default:
+			return interact.Answer{}, ctx.Err()
+		}
 	}
 }
 
@@ -243,11 +238,8 @@ func (w *windows) remove(p *openPrompt) {
 		w.pending = slices.Delete(w.pending, i, i+1)
 	}
 	delete(w.drafts, p.ID)
-	p.isOver = true
 	w.used = time.Now()
-	undo := p.undo
 	w.mu.Unlock()
-	_ = w.undos.settle(undo, false) // if it is there: nobody waits for the reply any more
 	w.tell()
 }
 
@@ -346,17 +338,23 @@ func (w *windows) open() []operator.Prompt {
 	return all
 }
 
+// unanswered leaves out the requests whose answer is on its way into the journal.
+func (w *windows) unanswered(rs []interact.Request) []interact.Request {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.DeleteFunc(slices.Clone(rs), func(r interact.Request) bool {
+		return slices.ContainsFunc(w.pending, func(p *openPrompt) bool { return p.ID == r.ID && p.answered })
+	})
+}
+
 // Answer ends a pending request, as [operator.Operator] has it, and returns once the journal has the answer, which then
-// survives whatever happens to nod. What the person denied is ended a while later.
+// survives whatever happens to nod.
 func (w *windows) Answer(ctx context.Context, a operator.Answer) error {
-	p, isDenied, err := w.take(a)
+	p, err := w.take(a)
 	if err != nil {
 		return err
 	}
 	w.present()
-	if isDenied && w.hold(p) {
-		return nil
-	}
 	if p.Request.Requester.IsRemote() {
 		within, cancel := context.WithTimeout(ctx, deliveryPatience)
 		defer cancel()
@@ -372,28 +370,25 @@ func (w *windows) Answer(ctx context.Context, a operator.Answer) error {
 	return err
 }
 
-// take takes an answer in. It returns the prompt, and whether it is a denial, which is to be held.
-func (w *windows) take(a operator.Answer) (p *openPrompt, isDenied bool, err error) {
+// take ends the prompt of an answer.
+func (w *windows) take(a operator.Answer) (*openPrompt, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	i := slices.IndexFunc(w.pending, func(p *openPrompt) bool { return p.ID == a.ID && !p.answered })
 	if i < 0 {
-		return nil, false, operator.ErrGone
+		return nil, operator.ErrGone
 	}
-	p = w.pending[i]
+	p := w.pending[i]
 	switch kept := a.Answer.Scope != "" && a.Answer.Scope != policy.Once; {
 	case a.Failure != "":
 		w.log.Error("a prompt could not be shown", "id", a.ID, "err", a.Failure)
 		p.end(interact.Answer{}, fmt.Errorf("%w: the prompt could not be shown", interact.ErrUnavailable))
 	case kept && p.Offers.GrantText(a.Answer.Scope, a.Answer.Covers) != a.Saves:
-		return nil, false, operator.ErrChanged
-	case a.Answer.Outcome == interact.Denied:
-		p.answered, p.answer = true, a.Answer
-		return p, true, nil
+		return nil, operator.ErrChanged
 	default:
 		p.end(a.Answer, nil)
 	}
-	return p, false, nil
+	return p, nil
 }
 
 // Report takes in what is on screen, as [operator.Operator] has it.

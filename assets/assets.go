@@ -1,4 +1,4 @@
-// Package assets embeds what nod shows and is not code: icons and translations.
+// Package assets embeds icons and translations.
 package assets
 
 import (
@@ -11,18 +11,18 @@ import (
 //go:embed icons/*.png
 var icons embed.FS
 
-// TrayState is what the tray icon tells at a glance.
+// TrayState is the state that the tray icon shows.
 type TrayState string
 
 // The tray's states.
 const (
 	Idle    TrayState = "idle"    // nothing to do
-	Waiting TrayState = "waiting" // somebody waits for the person
-	Paused  TrayState = "paused"  // nobody is asked
-	Broken  TrayState = "broken"  // the policy file cannot be read: everything is asked about
+	Waiting TrayState = "waiting" // a request waits for the user
+	Paused  TrayState = "paused"  // nod asks nothing
+	Broken  TrayState = "broken"  // the policy file cannot be read: nod asks about everything
 )
 
-// Tray returns the PNG of the tray icon for a dark or a light panel. It panics on a state that does not exist.
+// Tray returns the PNG of the tray icon for a dark or a light panel. It panics if s is not one of the states.
 func Tray(s TrayState, dark bool) []byte {
 	if dark {
 		return icon("tray-" + string(s) + "-dark")
@@ -30,8 +30,7 @@ func Tray(s TrayState, dark bool) []byte {
 	return icon("tray-" + string(s) + "-light")
 }
 
-// Level returns the PNG that goes with a notification of level info, warning or error; it is info's for
-// any other.
+// Level returns the PNG for a notification of level info, warning or error; that of info for any other level.
 func Level(level string) []byte {
 	if level != "warning" && level != "error" {
 		level = "info"

@@ -9,22 +9,20 @@ import (
 	"sync/atomic"
 )
 
-// Reasons are the sentences that are made in English for agents, scripts and logs, and that a person reads, too: why
-// the policy decides as it does, and what nod cannot do with an agent. What is filled into them is told by the pattern
-// of the sentence, in which {{.A}}, {{.B}} and so on stand for it.
+// Reasons are English sentences for agents, scripts and logs that users also read: why the policy decides as it does,
+// and what nod cannot do with an agent. The pattern of a sentence has {{.A}}, {{.B}} and so on in place of values.
 
-// pattern is a sentence in English into which something is filled, and in the person's language.
+// pattern is an English sentence with places for values, and its translation.
 type pattern struct {
 	english    *regexp.Regexp
 	translated string
-	weight     int // letters of its own: the more, the surer the sentence is this one
+	weight     int // number of its letters: the more, the better the match
 }
 
-// reasons has the sentences of the language that nod speaks; nil for English.
+// reasons translates to the current language; nil for English.
 var reasons atomic.Pointer[func() *reasonBook]
 
-// chineseReasons are read when a person first reads one: the tray shows none. The file is part of the program, and
-// tested to hold no mistake.
+// chineseReasons are read when first needed, since the tray shows none. A test checks that the embedded file is valid.
 var chineseReasons = sync.OnceValue(func() *reasonBook {
 	sentences, _ := readReasons(chinese)
 	return newReasonBook(sentences)
@@ -35,12 +33,12 @@ type reasonBook struct {
 	patterns []pattern
 }
 
-// readReasons returns the reasons in a language by their English text.
+// readReasons returns the translated reasons by their English text.
 func readReasons(language string) (map[string]string, error) {
 	return readSentences(language, language+".reasons.json")
 }
 
-// setReasons makes [Reason] speak the language.
+// setReasons sets the language of [Reason].
 func setReasons(language string) {
 	if language == chinese {
 		reasons.Store(&chineseReasons)
@@ -73,8 +71,7 @@ func newReasonBook(sentences map[string]string) *reasonBook {
 	return book
 }
 
-// Reason puts a sentence of nod's that was made in English into the person's language. One that it does not know stays
-// as it is.
+// Reason translates a sentence that nod made in English. It returns an unknown sentence unchanged.
 func Reason(english string) string {
 	book := reasons.Load()
 	if book == nil {
@@ -87,7 +84,7 @@ func (b *reasonBook) translate(english string) string {
 	if translated, ok := b.whole[english]; ok {
 		return translated
 	}
-	if translated, ok := b.whole[english+"."]; ok { // inside another sentence
+	if translated, ok := b.whole[english+"."]; ok { // without its full stop, inside another sentence
 		return strings.TrimSuffix(translated, "。")
 	}
 	for _, p := range b.patterns {
@@ -103,7 +100,7 @@ func (b *reasonBook) translate(english string) string {
 	return english
 }
 
-// fill puts values into the places of a sentence, themselves translated where they are sentences.
+// fill inserts values into a sentence, translating those that are sentences.
 func (b *reasonBook) fill(translated string, values []string) string {
 	return filled.ReplaceAllStringFunc(translated, func(place string) string {
 		if i := int(place[3] - 'A'); i < len(values) {

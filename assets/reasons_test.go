@@ -14,7 +14,7 @@ import (
 	"testing"
 )
 
-// Every sentence that a person may read of those made in English is there, and no other.
+// Every sentence that a user may read of those made in English is there, and no other.
 func TestReasonsAreComplete(t *testing.T) {
 	translated, err := readReasons(chinese)
 	if err != nil {
@@ -44,7 +44,7 @@ func sentencesSaid(t *testing.T) map[string]string {
 	said := map[string]string{}
 	for _, files := range []string{
 		"../policy/shell/*.go", "../policy/shell/language/*.go", "../policy/git/*.go", "../agents/agent/agent.go",
-		"../agents/agent/off.go",
+		"../agents/agent/missed.go", "../agents/agent/off.go",
 	} {
 		readCode(t, said, files, isWholeSentence)
 	}
@@ -54,6 +54,9 @@ func sentencesSaid(t *testing.T) map[string]string {
 		readCode(t, said, "../policy/"+name+".go", isPhrase)
 	}
 	readCode(t, said, "../agents/agent/check.go", isPhrase)
+	for _, name := range []string{"claude/protected", "codex/never", "agent/own"} {
+		readCode(t, said, "../agents/"+name+".go", func(s string) bool { return strings.Contains(s, " allow in nod") })
+	}
 	readLimits(t, said)
 	readPrograms(t, said)
 	return said

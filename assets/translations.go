@@ -10,7 +10,7 @@ import (
 	"fyne.io/fyne/v2/lang"
 )
 
-// translations holds nod's own sentences in other languages, by their English text.
+// translations holds nod's sentences in other languages, by their English text.
 //
 //go:embed translations/*.json
 var translations embed.FS
@@ -44,11 +44,11 @@ func readSentences(language, file string) (map[string]string, error) {
 
 const chinese = "zh-CN"
 
-// SetLanguage makes nod speak the language: "en", "zh-CN", or any other name to follow the system. It is to be called
-// before windows are built; what is built already keeps its words.
+// SetLanguage sets the language: "en", "zh-CN", or that of the system for any other name. Call it before windows are
+// built; existing ones do not change.
 //
-// Fyne has no way to choose a language, it takes the system's. So the wanted words are filed under the name
-// of the system's locale, and under English, which Fyne falls back to where the locale says nothing ("C").
+// Fyne always uses the language of the system. So the sentences are registered for the locale of the system, and for
+// English, which Fyne falls back to if the locale has no language ("C").
 func SetLanguage(name string) error {
 	system := lang.SystemLocale()
 	language := languageFor(name, system)
@@ -72,10 +72,10 @@ func SetLanguage(name string) error {
 	return nil
 }
 
-// Language is the one of nod's languages that a setting means here.
+// Language returns the language that a setting selects on this system.
 func Language(name string) string { return languageFor(name, lang.SystemLocale()) }
 
-// languageFor is the one of nod's languages that is meant.
+// languageFor returns the language that name selects on a system.
 func languageFor(name string, system fyne.Locale) string {
 	switch {
 	case name == "en", name == chinese:

@@ -12,12 +12,12 @@ import (
 	"sync"
 	"time"
 
+	"nod/api"
 	"nod/bench/report"
 	"nod/bench/sample"
 	"nod/interact"
 	"nod/interact/interacttest"
 	"nod/interact/journal"
-	"nod/ipc/api"
 	"nod/policy"
 )
 

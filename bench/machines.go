@@ -15,16 +15,17 @@ import (
 	"strings"
 	"time"
 
+	"nod/api"
 	"nod/bench/report"
 	"nod/bench/sample"
 	"nod/interact"
 	"nod/interact/interacttest"
 	"nod/interact/journal"
-	"nod/ipc/api"
 	"nod/ipc/client"
 	"nod/ipc/endpoint"
 	"nod/ipc/remote"
-	"nod/ipc/remote/stream"
+	"nod/ipc/remote/command"
+	"nod/ipc/remote/session"
 	"nod/policy"
 )
 
@@ -166,7 +167,7 @@ func (p askedHere) Prompt(ctx context.Context, _ interact.Request, _ policy.Deci
 // askedThere is a desk with one machine. It implements [remote.Desk].
 type askedThere struct {
 	asked chan asked
-	line  *stream.Line
+	line  *session.Line
 }
 
 // Join implements [remote.Desk].
@@ -197,6 +198,9 @@ func (d *askedThere) Take(from remote.Peer, r remote.Request) error {
 // Open implements [remote.Desk].
 func (d *askedThere) Open(remote.Peer) []interact.ID { return nil }
 
+// Desks implements [remote.Desk].
+func (d *askedThere) Desks() []remote.Key { return nil }
+
 // End implements [remote.Desk].
 func (d *askedThere) End(remote.Peer, remote.Answer) {}
 
@@ -217,19 +221,20 @@ func (p place) env(bin string) []string {
 }
 
 // throughRelay is the way through a relay that the command reaches.
-func (b *bench) throughRelay(name string, at place, command []string) (*way, error) {
+func (b *bench) throughRelay(name string, at place, run []string) (*way, error) {
 	identity, err := remote.NewIdentity()
 	if err != nil {
 		return nil, err
 	}
 	up := make(chan struct{}, 1)
 	d := &askedThere{asked: make(chan asked)}
-	d.line = stream.NewLine(identity, command, d, slog.New(slog.DiscardHandler), func() {
+	log, changed := slog.New(slog.DiscardHandler), func() {
 		select {
 		case up <- struct{}{}:
 		default: // it was told
 		}
-	})
+	}
+	d.line = session.NewLine(identity, d, command.NewCarrier(run, log, changed), log, changed)
 	ctx, stop := context.WithCancel(b.ctx)
 	ended := make(chan struct{})
 	go func() { defer close(ended); _ = d.line.Run(ctx) }()

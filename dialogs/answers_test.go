@@ -37,7 +37,7 @@ func TestAsk(t *testing.T) {
 		{"another option after all", interact.Ask{Question: "Which?", Options: three},
 			func(s *screen) { s.tapText("SQLite"); s.tapText("MariaDB") }, "MariaDB"},
 		{"an option by keyboard", interact.Ask{Question: "Which?", Options: three}, func(s *screen) {
-			s.key(fyne.KeyDown) // the submit before has put the focus on the first
+			s.key(fyne.KeyDown) // the last submit moved the focus to the first
 			s.key(fyne.KeyDown)
 			s.key(fyne.KeyUp)
 			s.key(fyne.KeySpace)
@@ -312,7 +312,7 @@ func TestAgentTextIsNeverATemplate(t *testing.T) {
 	}
 }
 
-// What the agent says cannot get into the block with the exact input.
+// The description of the agent never appears among the exact input.
 func TestDescriptionStaysOutOfTheInput(t *testing.T) {
 	s := newScreen(t)
 	r := bash("1", "rm -rf build")
@@ -329,8 +329,7 @@ func TestDescriptionStaysOutOfTheInput(t *testing.T) {
 	}
 }
 
-// A form is filled in without a hand leaving the keyboard: digits and the space bar pick, Enter goes on, and submits
-// at the end.
+// A form can be filled in by keyboard alone: digits and the space bar pick, Enter moves on, and submits at the end.
 func TestFormByKeyboard(t *testing.T) {
 	s := newScreen(t)
 	s.open(request("1", wholeForm))
@@ -360,7 +359,7 @@ func TestFormByKeyboard(t *testing.T) {
 	}
 }
 
-// Enter picks the option that it is pressed on, where only one can be.
+// Enter picks the focused option if only one may be picked.
 func TestEnterPicks(t *testing.T) {
 	s := newScreen(t)
 	s.open(request("1", interact.Ask{Question: "Which?", Options: []string{"a", "b", "c"}}))
@@ -372,12 +371,12 @@ func TestEnterPicks(t *testing.T) {
 	}
 }
 
-// Enter at the end leads back to what is missing.
+// Enter at the end leads back to missing answers.
 func TestEnterSaysWhatIsMissing(t *testing.T) {
 	s := newScreen(t)
 	s.open(request("1", wholeForm))
 	s.ready()
-	s.canvas().Focus(s.page().first())
+	s.canvas().Focus(s.page().firstFocus())
 	for range 2 {
 		s.chord(fyne.KeyReturn) // submits whatever is there
 		s.wantOpen("1")
@@ -387,7 +386,7 @@ func TestEnterSaysWhatIsMissing(t *testing.T) {
 	}
 }
 
-// In a long list the digits are for the filter, and Enter takes what is left of it.
+// In a long list, digits go to the filter, and Enter picks the only option left.
 func TestFilterByKeyboard(t *testing.T) {
 	s := newScreen(t)
 	s.open(request("1", interact.Ask{Question: "Which?", Options: numbers(30)}))
@@ -414,7 +413,8 @@ func TestFilterByKeyboard(t *testing.T) {
 	}
 }
 
-// Who types before they can have read the question was typing into something else: nothing is sent before a pause.
+// A user who types before they can have read the question was typing into another window: nothing is sent before a
+// pause.
 func TestBlindTypingAnswersNothing(t *testing.T) {
 	s := newScreen(t)
 	s.open(request("1", interact.Ask{Question: "Which?", Options: []string{"a", "b"}, AllowOther: no()}))
@@ -467,7 +467,7 @@ func TestEscapeAsksOnce(t *testing.T) {
 	}
 }
 
-// One question stands there once.
+// A single question is shown once.
 func TestOneQuestion(t *testing.T) {
 	for name, form := range map[string]interact.Form{
 		"untitled": {Questions: []interact.Question{{ID: "n", Question: "What port?"}}},

@@ -15,21 +15,21 @@ import (
 	"nod/policy"
 )
 
-// approvePage asks leave for one tool call.
+// approvePage asks for permission for one tool call.
 type approvePage struct {
 	*page
 	body interact.Approve
 
 	input  *inputView
-	view   *fyne.Container // holds the input, or the whole of it as JSON
-	facts  *fyne.Container // what nod worked out from it: badges, and dangerous parts
+	view   *fyne.Container // holds the input, or all of it as JSON
+	facts  *fyne.Container // what nod derived from it: badges, and dangerous parts
 	badges *fyne.Container
-	rows   *factRows           // the layout of that
+	rows   *factRows           // the layout of badges
 	jumps  []fyne.CanvasObject // the dangerous parts
-	others *button             // opens those that are left out
+	others *button             // shows the dangerous parts that are left out
 	banner *fyne.Container     // holds the input's warnings
 	warns  *brief              // shows them; nil when there are none
-	words  *brief              // what the agent says, and why the person is asked
+	words  *brief              // the description of the agent, and why nod asks
 
 	allJumps bool // all dangerous parts are shown
 
@@ -38,7 +38,7 @@ type approvePage struct {
 
 	disclosure *button
 	rawShown   bool
-	keep       keep // what an allow keeps
+	keep       keep // what Allow saves
 	scopes     *button
 	rule       *fyne.Container // holds ruleText under a heading
 	ruleText   *sheet          // what a wider scope will save; nil for once
@@ -53,34 +53,35 @@ func newApprovePage(w *window, e *entry, h *head, b interact.Approve) *page {
 		view: container.NewStack(), banner: Column(0), facts: Column(5), partList: Column(0),
 	}
 	a.badges, a.rows = newFactRows(w)
-	a.page.affirm, a.page.refuse, a.page.unwind = a.allow, a.deny, a.closeReason
+	a.page.affirm, a.page.refuse, a.page.stepBack = a.allow, a.deny, a.closeReason
 	a.page.scope = a.nextScope
-	a.page.wanted, a.page.renew = a.wantedHeight, a.renew
-	a.page.look, a.page.read = a.lookAtAll, a.isRead
+	a.page.wantedHeight, a.page.renew = a.wantedHeight, a.renew
+	a.page.recordSeen, a.page.read = a.recordAllSeen, a.isRead
 	a.page.unread = func() int { return a.input.block.unread }
-	a.page.said, a.page.choice, a.page.choose = a.saidOf, a.draftChoice, a.choose
+	a.page.journalText, a.page.choice, a.page.choose = a.factsAndDiff, a.draftChoice, a.choose
 	a.page.wantedWidth, a.page.compactBody = a.wantedWidth, a.setCompact
 	a.disclosure = newButton(w, a.disclosureText(), a.toggleRaw)
 	a.disclosure.look = linkButton
-	a.look()
+	a.buildInput()
 	a.assemble(a.bodyObject(), a.footObject())
 	return a.page
 }
 
-// remote reports whether another machine asks, whose word is all that is known of its files and its relay's rules.
+// remote reports whether the request comes from another machine. Then its files, and the rules of its relay, are known
+// only from its report.
 func (a *approvePage) remote() bool { return a.entry.request.Requester.IsRemote() }
 
-// machine names it, for a sentence.
+// machine fills the name of that machine into a sentence.
 func (a *approvePage) machine() values {
 	return values{"Machine": prompt.MachineName(a.entry.request.Requester.Machine)}
 }
 
-// look makes the view of the input, afresh when a file that it compares with has changed.
-func (a *approvePage) look() {
+// buildInput makes the view of the input. It is called again when a file that the view compares with has changed.
+func (a *approvePage) buildInput() {
 	a.input = newInputView(a.w, a.entry.request)
 	a.input.block.attach(a.w, a.w.rearm)
 	a.rawShown = false
-	a.put(a.input.block)
+	a.setText(a.input.block)
 	a.warns, a.banner.Objects = nil, nil
 	if len(a.input.Warnings) > 0 {
 		a.warns = newWarnings(a.w, a.input.Warnings)
@@ -110,7 +111,7 @@ func (a *approvePage) showParts(parts []policy.CommandPart) {
 	setVisible(a.partList, len(a.partList.Objects) > 0)
 }
 
-// renew shows what an answer to another prompt, or a new rule, has made of the parts.
+// renew updates the parts after an answer to another prompt, or a change of the rules.
 func (a *approvePage) renew() {
 	if parts := a.partsNow(); !slices.Equal(parts, a.parts) {
 		a.showParts(parts)
@@ -118,8 +119,8 @@ func (a *approvePage) renew() {
 	}
 }
 
-// put makes b the text of the prompt, which has the focus.
-func (a *approvePage) put(b *sheet) {
+// setText makes b the text of the prompt, which gets the focus.
+func (a *approvePage) setText(b *sheet) {
 	a.text = b
 	a.view.Objects = []fyne.CanvasObject{b}
 	a.view.Refresh()
@@ -134,7 +135,8 @@ func newWarnings(w *window, warnings []string) *brief {
 	return newBrief(w, parts...)
 }
 
-// bodyObject is what nod worked out, under it the exact input, then what the agent says and why the person is asked.
+// bodyObject returns, from top to bottom: what nod derived from the input, the exact input, its parts, the description
+// of the agent and why nod asks.
 func (a *approvePage) bodyObject() fyne.CanvasObject {
 	var parts []briefPart
 	if says := a.agentSays(); says != "" {
@@ -155,26 +157,26 @@ func (a *approvePage) agentSays() string {
 	return prompt.PlainText(a.input.AgentSays)
 }
 
-// labelled is one of nod's own labels, and beside it text from elsewhere.
+// labelled puts one of nod's labels before text from elsewhere.
 func labelled(label, text string) briefPart {
 	return newBriefPart(newWords(label, theme.SizeNameCaptionText, ColorMuted), text, widget.MediumImportance)
 }
 
-// setCompact leaves one row to each of what stands around the input.
+// setCompact gives everything around the input one row each.
 func (a *approvePage) setCompact(v bool) {
 	facts, warnings, words := 3, 6, 5
 	if v {
 		facts, warnings, words = 1, 1, 1
 	}
-	a.rows.most, a.words.most = facts, words
+	a.rows.maxRows, a.words.maxRows = facts, words
 	a.foldJumps()
 	a.disclosure.setText(a.disclosureText())
 	if a.warns != nil {
-		a.warns.most = warnings
+		a.warns.maxRows = warnings
 	}
 }
 
-// wantedHeight is the height of the body at which the whole input is in view.
+// wantedHeight returns the height of the body that shows the whole input.
 func (a *approvePage) wantedHeight(width float32) float32 {
 	body := a.object.(*fyne.Container).Objects[0].(*fyne.Container)
 	height := float32(2 * bodyMargin)
@@ -193,7 +195,7 @@ func (a *approvePage) wantedHeight(width float32) float32 {
 	return height - bodyGap
 }
 
-// wantedWidth is the width of the page at which no line of the input is broken.
+// wantedWidth returns the width of the page that breaks no line of the input.
 func (a *approvePage) wantedWidth() float32 {
 	return a.input.block.text.natural() + 2*sideMargin
 }
@@ -225,16 +227,16 @@ func (a *approvePage) footObject() *foot {
 	}
 }
 
-// toggleRaw shows the whole input as JSON in place of the view of it, or goes back.
+// toggleRaw switches between the view of the input and all of it as JSON.
 func (a *approvePage) toggleRaw() {
 	a.rawShown = !a.rawShown
 	a.disclosure.setText(a.disclosureText())
 	if a.rawShown {
 		raw := newRawView(a.body.Input)
 		raw.attach(a.w, nil)
-		a.put(raw)
+		a.setText(raw)
 	} else {
-		a.put(a.input.block)
+		a.setText(a.input.block)
 	}
 	a.w.changed()
 }
@@ -249,7 +251,6 @@ func (a *approvePage) disclosureText() string {
 	return tr("Whole input (JSON)")
 }
 
-// openReason opens the field for the reason.
 func (a *approvePage) openReason() {
 	a.refusing = true
 	a.showRefusing()
@@ -258,7 +259,7 @@ func (a *approvePage) openReason() {
 	a.w.enter(a.reason)
 }
 
-// closeReason closes it again. What was typed stays, but is not sent.
+// closeReason hides the field for the reason and reports whether it was open. The text in it stays, but is not sent.
 func (a *approvePage) closeReason() bool {
 	if !a.refusing {
 		return false
@@ -271,7 +272,7 @@ func (a *approvePage) closeReason() bool {
 	return true
 }
 
-// showRefusing shows the field for the reason and what sends it in place of all that allows, or the other way round.
+// showRefusing shows either the field for the reason and its button, or everything that allows.
 func (a *approvePage) showRefusing() {
 	labels := prompt.LabelsOf(a.body)
 	a.no.text, a.no.hint, a.no.look = labels.No, negativeHint(), plainButton
@@ -284,8 +285,8 @@ func (a *approvePage) showRefusing() {
 	if isOnce {
 		a.page.scope = nil
 	}
-	if a.otherwise != nil {
-		setVisible(a.otherwise, !a.refusing)
+	if a.alternative != nil {
+		setVisible(a.alternative, !a.refusing)
 	}
 	setVisible(a.reason, a.refusing)
 	setVisible(a.why, !a.refusing && labels.Why != "")
@@ -302,18 +303,18 @@ func (a *approvePage) deny() {
 	a.w.finish(a.page, answer)
 }
 
-// allow allows the call, unless what the human saw is no longer what would happen.
+// allow allows the call. If a file or the rule to save has changed since it was shown, it shows the change instead.
 func (a *approvePage) allow() {
 	if a.input.Stale() {
-		a.look()
+		a.buildInput()
 		a.w.changed()
-		a.tell(tr("The file has changed meanwhile: look again."))
+		a.showNotice(tr("The file has changed meanwhile: look again."))
 		return
 	}
 	if _, _, rule := a.chosen(); rule != a.shownRule {
 		a.showParts(a.partsNow())
 		a.setKeep(a.stillKept())
-		a.tell(tr("What Allow will save has changed meanwhile: look again."))
+		a.showNotice(tr("What Allow will save has changed meanwhile: look again."))
 		return
 	}
 	answer := a.answer(interact.Allowed)
@@ -321,34 +322,33 @@ func (a *approvePage) allow() {
 	a.w.finish(a.page, answer)
 }
 
-// answer is the start of an answer. It says which bytes were shown.
+// answer starts an answer with the digest of the input that was shown.
 func (a *approvePage) answer(o interact.Outcome) interact.Answer {
-	answer := human(o, "")
+	answer := userAnswer(o, "")
 	answer.ShownSHA256 = interact.Digest(a.body.Input)
 	return answer
 }
 
-// lookAtAll takes note of what is in view.
-func (a *approvePage) lookAtAll() {
+func (a *approvePage) recordAllSeen() {
 	a.input.block.noteSeen()
 	if a.ruleText != nil {
 		a.ruleText.noteSeen()
 	}
 }
 
-// isRead reports whether the input, and the rule if one will be saved, has been read as far as it must be.
+// isRead reports whether the user has scrolled through the input and, if Allow saves one, the rule.
 func (a *approvePage) isRead() bool {
 	return a.input.block.read && (a.ruleText == nil || a.ruleText.read)
 }
 
-// The distances in a body, and between its parts when there is little room.
+// Distances in a body; tightGap is for small windows.
 const (
 	bodyMargin        = 10
 	bodyGap, tightGap = 8, 5
 )
 
-// Of the parts of a command, which stand under it: the share of the body that they take at most when the input wants
-// more room than there is, and the height below which they go.
+// The parts of a command stand under it. When the input needs more room than there is, they get at most maxParts of the
+// body; below leastParts of height they are hidden.
 const (
 	inputIndex = 2
 	partsIndex = 3
@@ -356,15 +356,15 @@ const (
 	leastParts = 28
 )
 
-// leastInput is the height of the input, some rows and its foot, which the parts leave to it.
+// leastInput is the height that the parts leave to the input: some rows and its foot.
 const leastInput = 76
 
-// approveLayout is facts, warnings, input, the parts of a command, and the small print from top to bottom. The input
-// takes the room that is left; where that is short, the parts scroll.
+// approveLayout places facts, warnings, input, the parts of a command, and the small print from top to bottom. The
+// input takes the remaining height; if that is too little, the parts scroll.
 type approveLayout struct{ a *approvePage }
 
-// leastRow is the height of an input of which one row is in view. Where it would get less, the warnings and the small
-// print show only the first of each.
+// leastRow is the height of an input with one visible row. If less is left, the warnings and the small print show only
+// their first part.
 const leastRow = 34
 
 func (approveLayout) MinSize([]fyne.CanvasObject) fyne.Size { return fyne.Size{} }
@@ -386,7 +386,7 @@ func (l approveLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	room := max(bottom-y, 0)
 	wanted := resizeToWidth(parts.Content, width)
 	var needs float32
-	l.a.w.unseen(func() {
+	l.a.w.offscreen(func() {
 		resizeToWidth(input, width)
 		needs = l.a.text.(*sheet).text.wanted()
 	})
@@ -404,7 +404,8 @@ func (l approveLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	input.Resize(fyne.NewSize(width, max(bottom-y, 0)))
 }
 
-// showAll has the warnings and the small print show all of their parts, or the first of each and what opens the others.
+// showAll makes the warnings and the small print show all of their parts, or only the first one and a button for the
+// others.
 func (a *approvePage) showAll(v bool) {
 	a.words.first = !v
 	if a.warns != nil {
@@ -412,7 +413,7 @@ func (a *approvePage) showAll(v bool) {
 	}
 }
 
-// around places what stands above the input, from y on, and what stands under it, and returns the room that is left.
+// around places everything above the input, from y on, and everything below it, and returns the range that is left.
 func (l approveLayout) around(o []fyne.CanvasObject, width, y, gap, bottom float32) (top, end float32) {
 	for _, above := range o[:inputIndex] {
 		if h := resizeToWidth(above, width); h > 0 {

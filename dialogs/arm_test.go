@@ -17,7 +17,7 @@ func TestArming(t *testing.T) {
 		{"in time", func(a *arming, wait func(time.Duration)) { wait(700 * ms) }, true},
 		{"not visible", func(a *arming, wait func(time.Duration)) { a.setVisible(false); wait(time.Hour) }, false},
 		{"not focused", func(a *arming, wait func(time.Duration)) { a.setFocused(false); wait(time.Hour) }, false},
-		{"not read to the end", func(a *arming, wait func(time.Duration)) { a.look(false); wait(time.Hour) }, false},
+		{"not read to the end", func(a *arming, wait func(time.Duration)) { a.setSeen(false); wait(time.Hour) }, false},
 		{"focus comes back", func(a *arming, wait func(time.Duration)) {
 			wait(time.Second)
 			a.setFocused(false)
@@ -36,9 +36,9 @@ func TestArming(t *testing.T) {
 			wait(100 * ms)
 		}, false},
 		{"end of the text only now in view", func(a *arming, wait func(time.Duration)) {
-			a.look(false)
+			a.setSeen(false)
 			wait(time.Second)
-			a.look(true)
+			a.setSeen(true)
 			wait(699 * ms)
 		}, false},
 		{"an early press starts the wait again", func(a *arming, wait func(time.Duration)) {
@@ -48,34 +48,34 @@ func TestArming(t *testing.T) {
 		}, false},
 		{"an early press, and a longer wait that is all but over", func(a *arming, wait func(time.Duration)) {
 			a.begin(3*time.Second, false)
-			a.look(true)
+			a.setSeen(true)
 			wait(2900 * ms)
 			a.press()
 			wait(700 * ms)
 		}, true},
 		{"an early press does not shorten a wait", func(a *arming, wait func(time.Duration)) {
 			a.begin(3*time.Second, false)
-			a.look(true)
+			a.setSeen(true)
 			wait(100 * ms)
 			a.press()
 			wait(2899 * ms)
 		}, false},
 		{"disturbed after it was armed for an answer of the person's own", func(a *arming, wait func(time.Duration)) {
 			a.begin(0, true)
-			a.look(true)
+			a.setSeen(true)
 			wait(700 * ms)
 			a.disturb()
 		}, true},
 		{"disturbed before", func(a *arming, wait func(time.Duration)) {
 			a.begin(0, true)
-			a.look(true)
+			a.setSeen(true)
 			wait(600 * ms)
 			a.disturb()
 			wait(600 * ms)
 		}, false},
 		{"the focus lost after it", func(a *arming, wait func(time.Duration)) {
 			a.begin(0, true)
-			a.look(true)
+			a.setSeen(true)
 			wait(700 * ms)
 			a.setFocused(false)
 			a.setFocused(true)
@@ -91,23 +91,23 @@ func TestArming(t *testing.T) {
 			wait(time.Second)
 			a.setFocused(true)
 			a.setVisible(true)
-			a.look(true)
+			a.setSeen(true)
 		}, true},
 		{"the next prompt", func(a *arming, wait func(time.Duration)) {
 			wait(time.Second)
 			a.block()
 			a.begin(0, false)
-			a.look(true)
+			a.setSeen(true)
 			wait(699 * ms)
 		}, false},
 		{"a longer wait was configured", func(a *arming, wait func(time.Duration)) {
 			a.begin(3*time.Second, false)
-			a.look(true)
+			a.setSeen(true)
 			wait(2999 * ms)
 		}, false},
 		{"a shorter wait cannot be configured", func(a *arming, wait func(time.Duration)) {
 			a.begin(10*ms, false)
-			a.look(true)
+			a.setSeen(true)
 			wait(699 * ms)
 		}, false},
 		{"stood still", func(a *arming, _ func(time.Duration)) {
@@ -132,16 +132,16 @@ func TestArming(t *testing.T) {
 			now := time.Unix(1_900_000_000, 0)
 			a := newArming(func() time.Time { return now })
 			a.begin(0, false)
-			a.look(true)
+			a.setSeen(true)
 			a.setVisible(true)
 			a.setFocused(true)
 			test.do(a, func(d time.Duration) {
 				for ; d > beat; d -= beat {
 					now = now.Add(beat)
-					a.hear()
+					a.heartbeat()
 				}
 				now = now.Add(d)
-				a.hear()
+				a.heartbeat()
 			})
 			if got := a.armed(); got != test.want {
 				t.Errorf("armed: %v, want %v", got, test.want)

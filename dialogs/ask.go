@@ -11,30 +11,30 @@ import (
 	"nod/interact"
 )
 
-// newAskPage asks one question: a pick from options, or free text.
+// newAskPage asks one question, answered by choosing options or with free text.
 func newAskPage(w *window, e *entry, h *head, b interact.Ask) *page {
 	p := newPage(e, w, h)
 	answer, input, focus := p.askInput(b)
-	p.first = focus
+	p.firstFocus = focus
 	p.affirm = func() {
 		text := answer()
 		if text == "" {
-			p.complain(tr("There is no answer yet."))
+			p.setProblem(tr("There is no answer yet."))
 			w.win.Canvas().Focus(focus())
 			return
 		}
-		a := human(interact.Answered, "")
+		a := userAnswer(interact.Answered, "")
 		a.Text = text
 		w.finish(p, a)
 	}
 	rows := p.rows(Tight(newMarkdown(w, b.Question)))
 	rows.add(container.New(layout.NewCustomPaddedLayout(14, 0, 8, 8), input), input.MinSize().Height)
 	p.assemble(rows.scroll.Scroll, questionFoot(w, p))
-	p.unwind = p.askDiscard(func() bool { return answer() != "" })
+	p.stepBack = p.askDiscard(func() bool { return answer() != "" })
 	return p
 }
 
-// askInput is what the answer is given with: how to read it, what to show, and where the focus belongs.
+// askInput makes the input of a question: how to read it, what to show, and where the focus belongs.
 func (p *page) askInput(b interact.Ask) (
 	answer func() string, input fyne.CanvasObject, focus func() fyne.Focusable,
 ) {
@@ -58,11 +58,11 @@ func (p *page) askInput(b interact.Ask) (
 	return func() string { return strings.Join(pick.answers(), "") }, pick.object, pick.focusFirst
 }
 
-// questionFoot is the foot of a question or a form: decline or submit.
+// questionFoot is the foot of a question or a form, with the buttons to decline and to submit.
 func questionFoot(w *window, p *page) *foot {
-	p.own = true
+	p.ownAnswer = true
 	p.refuse = func() {
-		w.finish(p, human(interact.Dismissed, "the person declined to answer"))
+		w.finish(p, userAnswer(interact.Dismissed, "the person declined to answer"))
 	}
 	p.yes = newDecision(w, tr("Submit"), affirmativeHint(), strongButton, w.affirm)
 	p.yes.chordOnly = ""
@@ -70,23 +70,24 @@ func questionFoot(w *window, p *page) *foot {
 	return &foot{left: []fyne.CanvasObject{p.no}, right: []fyne.CanvasObject{p.yes}}
 }
 
-// askDiscard is an unwind that asks once before an answer is lost. dirty reports whether there is one.
+// askDiscard returns a function for [page.stepBack] that asks once before an answer is lost. dirty reports whether
+// there is one.
 func (p *page) askDiscard(dirty func() bool) func() bool {
 	return func() bool {
 		if p.asked || !dirty() {
 			return false
 		}
 		p.asked = true
-		p.complain(tr("Discard your answers? Press Esc again."))
+		p.setProblem(tr("Discard your answers? Press Esc again."))
 		return true
 	}
 }
 
-// touched takes back what was said of an answer that is being changed.
+// touched hides the complaint about an answer while the user changes it.
 func (p *page) touched() {
 	p.edited()
 	p.asked = false
 	if p.note.Visible() {
-		p.complain("")
+		p.setProblem("")
 	}
 }

@@ -7,20 +7,20 @@ import (
 	"fyne.io/fyne/v2/widget"
 )
 
-// brief is small print that never goes for want of room. Where it does not fit, its parts lose their middles, and a
-// press on "more" shows all of it, and puts it back.
+// brief is small print that always shows. Where it does not fit, its parts lose their middles; a press on "more" shows
+// all of it, another one folds it again.
 type brief struct {
-	object *fyne.Container
-	parts  []briefPart
-	more   *button
-	end    *button // stands at the right end; nil for none
-	most   int     // rows that it takes unasked
-	open   bool    // all of it was asked for
-	first  bool    // of what folds, only the first part is shown
-	width  float32
+	object  *fyne.Container
+	parts   []briefPart
+	more    *button
+	end     *button // at the right end; nil for none
+	maxRows int     // rows while folded
+	open    bool    // the user unfolded it
+	first   bool    // folded, it shows only its first part
+	width   float32
 }
 
-// briefPart is a label of nod's own and the text that it is about.
+// briefPart is a label and the text that follows it.
 type briefPart struct {
 	label fyne.CanvasObject
 	line  *fyne.Container // the text in one row
@@ -35,7 +35,7 @@ const (
 	leastShare    = 60 // width for each part, below which a row is not shared
 )
 
-// newBriefPart is text, which must be safe to show, behind label.
+// newBriefPart puts label before text, which must be safe to show.
 func newBriefPart(label fyne.CanvasObject, text string, importance widget.Importance) briefPart {
 	ink := theme.ColorNameForeground
 	switch importance {
@@ -50,7 +50,7 @@ func newBriefPart(label fyne.CanvasObject, text string, importance widget.Import
 }
 
 func newBrief(w *window, parts ...briefPart) *brief {
-	b := &brief{parts: parts, most: 1}
+	b := &brief{parts: parts, maxRows: 1}
 	b.more = newButton(w, "", b.toggle)
 	b.more.look = linkButton
 	b.object = container.New(b)
@@ -87,7 +87,7 @@ func (b *brief) Layout(_ []fyne.CanvasObject, size fyne.Size) {
 	b.place(size.Width)
 }
 
-// place puts everything where it belongs and returns the height of all.
+// place moves and resizes everything and returns the total height.
 func (b *brief) place(width float32) float32 {
 	if b.end != nil {
 		width = b.atEnd(b.end, width)
@@ -98,7 +98,7 @@ func (b *brief) place(width float32) float32 {
 	for _, p := range b.parts {
 		setVisible(p.label, true)
 	}
-	folds := !fits && all > float32(b.most)*b.parts[0].line.MinSize().Height
+	folds := !fits && all > float32(b.maxRows)*b.parts[0].line.MinSize().Height
 	setVisible(b.more, folds)
 	if folds {
 		width = b.atEnd(b.more, width)
@@ -141,7 +141,7 @@ func (b *brief) atEnd(o *button, width float32) float32 {
 	return width - size.Width - briefLabelGap
 }
 
-// column puts the parts under one another, with all that they say, and returns the height.
+// column puts the parts below one another, unabridged, and returns the height.
 func (b *brief) column(width float32) (height float32) {
 	for _, p := range b.parts {
 		p.put(0, height, max(width-p.label.MinSize().Width-briefLabelGap, leastBrief), p.full)
@@ -155,7 +155,7 @@ func (b *brief) row(parts []briefPart, y, width float32) (height float32) {
 	room := width - briefPartGap*float32(len(parts)-1) - labelWidth(parts)
 	var x float32
 	for i, p := range parts {
-		share := max(room/float32(len(parts)-i), room-textWidth(parts[i+1:])) // what those behind do not need
+		share := max(room/float32(len(parts)-i), room-textWidth(parts[i+1:])) // including room that the parts behind leave
 		share = max(min(p.text.wide(), share), 0)
 		room -= share
 		height = max(height, p.line.MinSize().Height)
@@ -166,7 +166,6 @@ func (b *brief) row(parts []briefPart, y, width float32) (height float32) {
 	return height
 }
 
-// labelWidth is the width of the labels of parts.
 func labelWidth(parts []briefPart) (width float32) {
 	for _, p := range parts {
 		width += p.label.MinSize().Width + briefLabelGap
@@ -174,7 +173,6 @@ func labelWidth(parts []briefPart) (width float32) {
 	return width
 }
 
-// textWidth is the width of the texts of parts.
 func textWidth(parts []briefPart) (width float32) {
 	for _, p := range parts {
 		width += p.text.wide()
@@ -182,7 +180,7 @@ func textWidth(parts []briefPart) (width float32) {
 	return width
 }
 
-// put places a part with its text as which, and returns where that ends.
+// put places a part with which as its text, and returns where that ends.
 func (p briefPart) put(x, y, width float32, which fyne.CanvasObject) (end float32) {
 	p.label.Resize(p.label.MinSize())
 	height := resizeToWidth(which, width)

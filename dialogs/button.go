@@ -25,20 +25,20 @@ const (
 // compactPad is above and below the text of a button when there is little room; at its sides is twice that.
 const compactPad = 5
 
-// button is nod's button. Unlike Fyne's it shows a ring when it has the focus, keeps the focus when it is
-// clicked, and, when it allows, ignores every key: that takes a chord.
+// button is nod's button. Unlike Fyne's it shows a ring when it has the focus and keeps the focus when it is clicked.
+// If it allows something, only a chord presses it.
 type button struct {
 	hoverBase
 	text, hint string
-	note       string             // what it says of itself, in place of the hint
+	note       string             // its state, in place of the hint
 	icon       fyne.ThemeIconName // "" for none
 	trailing   bool               // the icon is behind the text
 	look       buttonLook
 	ready      bool   // a strong button that is not ready looks pale
-	compact    bool   // no hint, but a note
+	compact    bool   // shows no hint, but still the note
 	chordOnly  string // the only keys that press it; "" when plain ones do
 	onTap      func()
-	onResize   func() // its least size has changed
+	onResize   func() // its minimum size has changed
 
 	margins      *layout.CustomPaddedLayout
 	label, small *canvas.Text
@@ -51,8 +51,8 @@ func newButton(w *window, text string, onTap func()) *button {
 	return b
 }
 
-// newDecision is a button whose press answers the request. The hint names its chord. No plain key presses the
-// affirmative.
+// newDecision returns a button whose press answers the request. Its hint names its chord; no plain key presses an
+// affirmative one.
 func newDecision(w *window, text, hint string, look buttonLook, onTap func()) *button {
 	b := newButton(w, text, onTap)
 	b.hint, b.look = hint, look
@@ -62,7 +62,7 @@ func newDecision(w *window, text, hint string, look buttonLook, onTap func()) *b
 	return b
 }
 
-// newIconButton is a quiet button; with an icon, a text, or both.
+// newIconButton returns a quiet button with an icon, a text, or both.
 func newIconButton(w *window, text string, icon fyne.ThemeIconName, onTap func()) *button {
 	b := newButton(w, text, onTap)
 	b.icon, b.look = icon, quietButton
@@ -76,7 +76,7 @@ func (b *button) setText(s string) {
 	}
 }
 
-// setReady says whether a press would decide, and what there is to say of that.
+// setReady sets whether a press would decide, and the note.
 func (b *button) setReady(v bool, note string) {
 	if b.ready == v && b.note == note {
 		return
@@ -146,7 +146,7 @@ func (b *button) CreateRenderer() fyne.WidgetRenderer {
 	})
 }
 
-// colors are those of the ground and of what is written on it. Both are opaque.
+// colors returns the colours of background and text, both opaque.
 func (b *button) colors() (fill, ink color.Color) {
 	page, text := colorOf(b, ColorSunken), colorOf(b, theme.ColorNameForeground)
 	switch {
@@ -173,7 +173,6 @@ func (b *button) colors() (fill, ink color.Color) {
 	return fill, ink
 }
 
-// hintColor is that of the small words beside the label.
 func (b *button) hintColor(fill, ink color.Color) color.Color {
 	if !b.ready || fill == color.Transparent {
 		return ink
@@ -212,7 +211,9 @@ func (b *button) TypedKey(ev *fyne.KeyEvent) {
 	}
 	do := b.onTap
 	if b.chordOnly != "" {
-		do = func() { b.w.page.tell(tr("No plain key says yes: press {{.Keys}}.", values{"Keys": b.chordOnly})) }
+		do = func() {
+			b.w.page.showNotice(tr("No plain key says yes: press {{.Keys}}.", values{"Keys": b.chordOnly}))
+		}
 	}
 	if b.w != nil {
 		do = b.w.pressing(do)

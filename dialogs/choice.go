@@ -16,7 +16,7 @@ import (
 	"nod/interact"
 )
 
-// maxPlainChoices is the number of options up to which all are in view; more of them get a filter.
+// maxPlainChoices is the number of options above which the list gets a filter.
 const maxPlainChoices = 8
 
 // choice is one option: a radio button or a check box, its label, a badge, and a description under it.
@@ -24,7 +24,7 @@ type choice struct {
 	hoverBase
 	picker *picker
 	option interact.Option
-	digit  rune // picks it; 0 for none
+	digit  rune // the key that picks it; 0 for none
 	picked bool
 }
 
@@ -35,7 +35,7 @@ func (c *choice) pick(v bool) {
 	}
 }
 
-// matches reports whether the option belongs to what was typed into the filter.
+// matches reports whether the option contains the text of the filter.
 func (c *choice) matches(filter string) bool {
 	text := strings.ToLower(c.option.Label + " " + c.option.Description)
 	return strings.Contains(text, strings.ToLower(strings.TrimSpace(filter)))
@@ -139,19 +139,19 @@ func (c *choice) FocusGained() {
 	c.w.reveal(c)
 }
 
-// picker lets the human pick one or several of some options, and write another answer if none fits.
+// picker lets the user pick one or several options, or write another answer if none fits.
 type picker struct {
 	w       *window
 	multi   bool
-	choices []*choice // with last
+	choices []*choice // including last
 	last    *choice   // "Other"; nil when only the options are offered
-	other   *field    // shows while that is picked
+	other   *field    // shown while last is picked
 	filter  *field    // nil when the options are few
 	list    *lazyColumn
 	preview *preview // nil when no option has one
 	object  fyne.CanvasObject
-	changed func() // called when the human changes the answer
-	next    func() // goes on to what comes after the question
+	changed func() // called when the user changes the answer
+	next    func() // moves on to what follows the question
 }
 
 func newPicker(w *window, options []interact.Option, multi, offersOther bool, placeholder string) *picker {
@@ -181,14 +181,14 @@ func (p *picker) addChoice(o interact.Option) *choice {
 	return c
 }
 
-// addDigit adds a choice that the next digit picks.
+// addDigit adds a choice, which the next free digit picks.
 func (p *picker) addDigit(o interact.Option) *choice {
 	c := p.addChoice(o)
 	c.digit = rune('0' + len(p.choices))
 	return c
 }
 
-// addOther is the last choice, with a field that shows while it is picked.
+// addOther adds the choice "Other", with a field that shows while it is picked.
 func (p *picker) addOther(placeholder string) fyne.CanvasObject {
 	add := p.addDigit
 	if p.list != nil {
@@ -203,7 +203,7 @@ func (p *picker) addOther(placeholder string) fyne.CanvasObject {
 	return Column(6, p.last, p.other)
 }
 
-// look brings into view what has got the focus, and what picking it would look like, when it says so itself.
+// look scrolls to the choice that got the focus, and shows its preview.
 func (p *picker) look(c *choice) {
 	if p.preview != nil {
 		p.preview.show(c.option)
@@ -213,9 +213,9 @@ func (p *picker) look(c *choice) {
 	}
 }
 
-// filtered puts a long list behind a field that narrows it down.
+// filtered puts a field that filters it above a long list.
 func (p *picker) filtered(options []interact.Option) fyne.CanvasObject {
-	const height, line = 37, 17 // of a choice, and of a description under it
+	const height, line = 37, 17 // height of a choice, and of its description
 	p.list = newLazyColumn(6, 6, 8)
 	for _, o := range options {
 		guess := float32(height)
@@ -234,7 +234,7 @@ func (p *picker) filtered(options []interact.Option) fyne.CanvasObject {
 	return Column(6, p.filter, Card(theme.ColorNameBackground, view))
 }
 
-// tap picks, or with several allowed turns, one choice.
+// tap picks one choice; if several are allowed, it toggles it.
 func (p *picker) tap(c *choice) {
 	if p.multi {
 		c.pick(!c.picked)
@@ -254,7 +254,7 @@ func (p *picker) tap(c *choice) {
 	}
 }
 
-// enter goes on to the next question. Of several options that exclude each other it picks c first.
+// enter moves on to the next question. If only one option may be picked, it picks c first.
 func (p *picker) enter(c *choice) {
 	if !p.multi && !c.picked {
 		p.tap(c)
@@ -266,7 +266,7 @@ func (p *picker) enter(c *choice) {
 	p.next()
 }
 
-// enterFilter goes on with the only option left, or into the list of them.
+// enterFilter picks the only option left, or moves the focus into the list.
 func (p *picker) enterFilter() {
 	var left []*choice
 	for i, r := range p.list.rows {
@@ -288,7 +288,7 @@ func (p *picker) move(c *choice, step int) {
 	}
 }
 
-// moveFrom is move from the choice with that index, and reports whether there is a next one.
+// moveFrom is move from the choice at index. It reports whether there is a next one.
 func (p *picker) moveFrom(index, step int) bool {
 	for i := index + step; i >= 0 && i < len(p.choices); i += step {
 		if p.list != nil && i < len(p.list.rows) {
@@ -312,7 +312,7 @@ func (p *picker) preselect(chosen []string) {
 	}
 }
 
-// answers lists the values of what is picked; for "Other", the text itself.
+// answers lists the values of the picked options; for "Other", its text.
 func (p *picker) answers() []string {
 	list := []string{}
 	for _, c := range p.choices {
@@ -327,7 +327,7 @@ func (p *picker) answers() []string {
 	return list
 }
 
-// focusFirst is where to go to answer: to what is picked already, the field of "Other", else the start.
+// focusFirst returns the choice that is already picked, the field of "Other", or else the first choice.
 func (p *picker) focusFirst() fyne.Focusable {
 	switch {
 	case p.last != nil && p.last.picked:

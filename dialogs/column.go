@@ -23,26 +23,26 @@ import (
 const (
 	columnWidth = 236 // of the queue beside the prompt
 	maxInPlace  = 100 // characters of a question that can be answered without its prompt
-	maxOption   = 16  // the same for an option
-	maxRows     = 40  // of those that wait, and of those that are snoozed: the others follow when these are gone
+	maxOption   = 16  // characters of an option of such a question
+	maxRows     = 40  // of pending, and of snoozed requests; more appear when these are gone
 )
 
-// queueColumn is the queue beside the prompt, where the screen has the room: what waits, by session, and what is
-// snoozed. It is to the left of the prompt, whose buttons stay where they are when it comes. It stays until the window
-// goes: a window that shrinks would move them, too. Arrows go through it, Delete is the negative of what is shown, and
-// Enter goes to its prompt.
+// queueColumn is the queue beside the prompt, on screens with enough room: the pending requests by session, and the
+// snoozed ones. It is left of the prompt, so that the buttons do not move when it appears. It stays until the window
+// closes, since shrinking the window would move the buttons, too. Arrow keys move through it, Delete gives the negative
+// answer to the current request, and Enter opens its prompt.
 //
-// What is simple can be answered in it: a short question whose answers are two buttons. An approval can only be denied
-// there, for nobody has read it.
+// Simple requests can be answered in it: a short question whose answers are two buttons. An approval can only be denied
+// there, since the user has not read it.
 type queueColumn struct {
 	focusBase
-	list   *fyne.Container
-	scroll *scrollArea
-	rows   []*columnRow
-	shown  bool      // the window has been made wider for it
-	beside float32   // least width of the prompt beside it
-	since  time.Time // since when nothing in it has moved
-	told   *entry    // that has been brought into view
+	list     *fyne.Container
+	scroll   *scrollArea
+	rows     []*columnRow
+	shown    bool      // the window was widened for it
+	beside   float32   // minimum width of the prompt
+	since    time.Time // time of its last change
+	revealed *entry    // that has been brought into view
 }
 
 func newQueueColumn(w *window) *queueColumn {
@@ -65,12 +65,7 @@ func (c *queueColumn) CreateRenderer() fyne.WidgetRenderer {
 	})
 }
 
-// with is a prompt with the column beside it.
-func (c *queueColumn) with(page fyne.CanvasObject) fyne.CanvasObject {
-	return container.New(besideLayout{c}, page, c)
-}
-
-// besideLayout shows the column where the window has the room for it and for the prompt.
+// besideLayout shows the column if the window has room for it and the prompt.
 type besideLayout struct{ c *queueColumn }
 
 func (besideLayout) MinSize(o []fyne.CanvasObject) fyne.Size { return o[0].MinSize() }
@@ -86,7 +81,7 @@ func (l besideLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	page.Resize(fyne.NewSize(size.Width-x, size.Height))
 }
 
-// widen is the size of the window for a prompt of that size.
+// widen returns the size of the window for a prompt of size page.
 func (c *queueColumn) widen(page fyne.Size) fyne.Size {
 	c.beside = page.Width
 	if c.shown {
@@ -95,9 +90,9 @@ func (c *queueColumn) widen(page fyne.Size) fyne.Size {
 	return page
 }
 
-// decide has the column shown beside a prompt of that size, if anything waits there and the screen has the room. It
-// reports whether that is new.
-func (c *queueColumn) decide(page fyne.Size) (comes bool) {
+// updateShown decides whether the column is shown beside a prompt of that size: if other requests are pending and the
+// screen has the room. It reports whether the column appears now.
+func (c *queueColumn) updateShown(page fyne.Size) (comes bool) {
 	if c.shown || len(c.w.p.queue.entries) < 2 || !c.w.p.hasRoomBeside(c.w.win, page.Width+columnWidth) {
 		return false
 	}
@@ -105,8 +100,8 @@ func (c *queueColumn) decide(page fyne.Size) (comes bool) {
 	return true
 }
 
-// hasRoomBeside reports whether a window can be so wide: where it is, with its right edge where that is, or anywhere on
-// the screen when it is not shown. Where nod cannot place it, a window that is shown stays as it is.
+// hasRoomBeside reports whether a window can have that width: a visible one, without moving its right edge; a hidden
+// one, anywhere on the screen. Where nod cannot place a window, a visible one keeps its width.
 func hasRoomBeside(w fyne.Window, width float32) bool {
 	x, id := windowSystem(w)
 	if x == nil {
@@ -120,7 +115,7 @@ func hasRoomBeside(w fyne.Window, width float32) bool {
 	return float32(room) >= width*w.Canvas().Scale()
 }
 
-// follow shows what the queue says now.
+// follow updates the column from the queue.
 func (c *queueColumn) follow() {
 	if !c.shown {
 		return
@@ -129,14 +124,14 @@ func (c *queueColumn) follow() {
 	current := c.w.p.queue.current
 	for _, row := range c.rows {
 		row.Refresh()
-		if row.entry == current && current != c.told && c.Visible() {
-			c.told = current
+		if row.entry == current && current != c.revealed && c.Visible() {
+			c.revealed = current
 			c.scroll.reveal(row)
 		}
 	}
 }
 
-// build makes the rows anew where other requests wait than before.
+// build makes new rows if the requests are others than before.
 func (c *queueColumn) build() {
 	groups := firstRows(c.w.p.queue.groups())
 	snoozed := c.w.p.queue.snoozed()
@@ -175,7 +170,7 @@ func (c *queueColumn) build() {
 	c.list.Refresh()
 }
 
-// firstRows are as many of what waits as have a row.
+// firstRows cuts groups to the number of requests that get a row.
 func firstRows(groups [][]*entry) [][]*entry {
 	room := maxRows
 	for i, group := range groups {
@@ -190,7 +185,7 @@ func firstRows(groups [][]*entry) [][]*entry {
 	return groups
 }
 
-// heading names a session, and denies all of it.
+// heading names a session, with a button that denies all of it.
 func (c *queueColumn) heading(group []*entry) fyne.CanvasObject {
 	name := oneLine(sessionName(group[0].request.Requester), theme.SizeNameCaptionText)
 	name.TextStyle.Bold = true
@@ -209,8 +204,7 @@ func (c *queueColumn) heading(group []*entry) fyne.CanvasObject {
 	return Padded(2, 6, container.NewBorder(nil, nil, nil, deny, Tight(name)))
 }
 
-// sessionName tells the sessions of agents apart as people do: by the agent, the folder that it works in, and the
-// machine when that is another one.
+// sessionName tells the sessions of agents apart: by the agent, its folder and, if it is another one, its machine.
 func sessionName(who interact.Requester) string {
 	name := prompt.AgentOf(who)
 	if folder := filepath.Base(who.Folder()); filepath.IsAbs(who.Folder()) {
@@ -222,24 +216,24 @@ func sessionName(who interact.Requester) string {
 	return name
 }
 
-// oneLine is a text that is cut at the end of its line.
+// oneLine returns a label that cuts s at the end of the line.
 func oneLine(s string, size fyne.ThemeSizeName) *widget.Label {
 	l := widget.NewLabel(s)
 	l.SizeName, l.Truncation = size, fyne.TextTruncateEllipsis
 	return l
 }
 
-// mayRefuse reports whether a press that refuses counts: one that comes as soon as something has moved was for what was
-// there before.
+// mayRefuse reports whether a negative press counts. Shortly after a change it does not: it was meant for what was in
+// that place before.
 func (c *queueColumn) mayRefuse() bool {
 	if c.w.p.now().Sub(c.since) < quietAfterAnswer {
-		c.w.sayTooFast()
+		c.w.explainTooFast()
 		return false
 	}
 	return c.w.mayRefuse()
 }
 
-// mayAffirm is the same for a press that affirms, which takes as long to arm as in a prompt.
+// mayAffirm is mayRefuse for an affirmative press, which takes as long to arm as in a prompt.
 func (c *queueColumn) mayAffirm() bool {
 	arm, now := c.w.arm, c.w.p.now()
 	since := c.since
@@ -247,14 +241,13 @@ func (c *queueColumn) mayAffirm() bool {
 		since = arm.since
 	}
 	if !arm.visible || !arm.focused || arm.isQuiet() || now.Sub(since) < arm.after {
-		c.w.sayTooFast()
+		c.w.explainTooFast()
 		return false
 	}
 	return true
 }
 
-// give answers a request from the column.
-func (c *queueColumn) give(e *entry, a interact.Answer) {
+func (c *queueColumn) answer(e *entry, a interact.Answer) {
 	if e.request.Check(a) != nil {
 		c.w.p.show(e)
 		return
@@ -271,7 +264,7 @@ func (c *queueColumn) TypedKey(ev *fyne.KeyEvent) {
 		fyne.KeyDown: min(at+1, last), fyne.KeyUp: max(at-1, 0), fyne.KeyHome: 0, fyne.KeyEnd: last,
 	}[ev.Name]
 	switch {
-	case at < 0: // the last one has just gone
+	case at < 0: // the current request has just ended
 	case moves:
 		c.w.p.show(list[to])
 	case ev.Name == fyne.KeyDelete:
@@ -288,7 +281,7 @@ type columnRow struct {
 	widget.BaseWidget
 	c       *queueColumn
 	entry   *entry
-	snoozed bool // when it was made
+	snoozed bool // when the row was made
 	hovered bool
 	chips   *fyne.Container
 	small   *widget.Label
@@ -306,26 +299,26 @@ func newColumnRow(c *queueColumn, e *entry) *columnRow {
 	return r
 }
 
-// addChips adds what can be done with the request without its prompt.
+// addChips adds the buttons that answer the request without its prompt.
 func (r *columnRow) addChips() {
 	e, c := r.entry, r.c
 	refusal := func(a interact.Answer) func() {
 		return func() {
 			if c.mayRefuse() {
-				c.give(e, a)
+				c.answer(e, a)
 			}
 		}
 	}
 	affirmation := func(a interact.Answer) func() {
 		return func() {
 			if c.mayAffirm() {
-				c.give(e, a)
+				c.answer(e, a)
 			}
 		}
 	}
 	switch b := e.request.Body.(type) {
 	case interact.Approve:
-		denied := human(interact.Denied, "")
+		denied := userAnswer(interact.Denied, "")
 		denied.ShownSHA256 = interact.Digest(b.Input)
 		r.chips.Add(newChip(tr("Deny"), theme.IconNameCancel, refusal(denied)))
 	case interact.Confirm:
@@ -338,14 +331,14 @@ func (r *columnRow) addChips() {
 			return
 		}
 		for _, option := range b.Options {
-			a := human(interact.Answered, "")
+			a := userAnswer(interact.Answered, "")
 			a.Text = option
 			r.chips.Add(newChip(safetext.Line(option, maxOption), "", affirmation(a)))
 		}
 	}
 }
 
-// isShort reports whether all of a question stands in the column.
+// isShort reports whether the column shows a whole question.
 func isShort(question string) bool {
 	return len([]rune(question)) <= maxInPlace && !strings.ContainsAny(question, "\n\r\t")
 }
@@ -354,7 +347,7 @@ func areShort(options ...string) bool {
 	return !slices.ContainsFunc(options, func(s string) bool { return len([]rune(s)) > maxOption })
 }
 
-// words are what a person tells the request by: all of a question that can be answered here.
+// words describes the request; a question that can be answered here is shown in full.
 func (r *columnRow) words() fyne.CanvasObject {
 	switch b := r.entry.request.Body.(type) {
 	case interact.Confirm:
@@ -392,12 +385,12 @@ func (r *columnRow) CreateRenderer() fyne.WidgetRenderer {
 	})
 }
 
-// smallPrint is how long the request has waited, or when it is back, and the risk in words.
+// smallPrint says how long the request has waited, or when it comes back, and its risk.
 func (r *columnRow) smallPrint() string {
 	return r.c.w.ageOf(r.entry) + " · " + r.risk
 }
 
-// riskOf is how dangerous a request is, as its prompt has it: the worst fact, or the class, and a colour.
+// riskOf returns the risk of a request as its prompt shows it, from its worst fact or its class, and a colour.
 func riskOf(e *entry) (string, fyne.ThemeColorName) {
 	switch e.request.Body.(type) {
 	case interact.Approve:
@@ -426,7 +419,7 @@ func (r *columnRow) MouseMoved(*desktop.MouseEvent) {}
 // MouseOut implements [desktop.Hoverable].
 func (r *columnRow) MouseOut() { r.hovered = false; r.Refresh() }
 
-// chip is a small button of the column. No key reaches it: what it does, keys do in the prompt.
+// chip is a small button of the column. It takes no keys: the same is possible by key in the prompt.
 type chip struct {
 	widget.BaseWidget
 	text    string

@@ -13,7 +13,7 @@ import (
 	"nod/interact"
 )
 
-// crowd is what three agents want at once, one thing of it put off.
+// crowd opens requests of three agents, one of them snoozed.
 func crowd(s *screen) {
 	s.wide = true
 	from := func(r interact.Request, agent, session, folder string) interact.Request {
@@ -35,7 +35,7 @@ func crowd(s *screen) {
 	s.open(late)
 }
 
-// row returns what stands in the column about a request.
+// row returns the row of a request in the column.
 func (s *screen) row(id interact.ID) *columnRow {
 	s.t.Helper()
 	for _, r := range s.p.window.column.rows {
@@ -47,7 +47,7 @@ func (s *screen) row(id interact.ID) *columnRow {
 	return nil
 }
 
-// chip returns a button in the row of a request, if it is in sight.
+// chip returns a visible button in the row of a request.
 func (s *screen) chip(id interact.ID, text string) *chip {
 	var found *chip
 	dialogstest.Walk(s.row(id), func(o fyne.CanvasObject) {
@@ -73,8 +73,8 @@ func TestGoldenColumn(t *testing.T) {
 	}
 }
 
-// The column comes with the second request, if the screen has the room, to the left of a prompt that keeps its size, so
-// that what is read and pressed stays where it is. The wait starts again all the same.
+// The column appears with the second request, if the screen has the room, left of a prompt that keeps its size and
+// place. The wait restarts nevertheless.
 func TestColumnComesWithTheSecondRequest(t *testing.T) {
 	for _, wide := range []bool{true, false} {
 		s := newScreen(t)
@@ -99,7 +99,7 @@ func TestColumnComesWithTheSecondRequest(t *testing.T) {
 	}
 }
 
-// Nothing moves when requests go: the column stays until the window does.
+// Nothing moves when requests end: the column stays as long as the window.
 func TestColumnStaysWithTheWindow(t *testing.T) {
 	s := newScreen(t)
 	crowd(s)
@@ -120,7 +120,7 @@ func TestColumnStaysWithTheWindow(t *testing.T) {
 	}
 }
 
-// A window that the person made narrow has no room for the column.
+// A window that the user made narrow has no room for the column.
 func TestColumnLeavesANarrowWindow(t *testing.T) {
 	s := newScreen(t)
 	crowd(s)
@@ -130,7 +130,7 @@ func TestColumnLeavesANarrowWindow(t *testing.T) {
 	}
 }
 
-// By session, the oldest first, and what was put off at the end.
+// Requests are sorted by session, oldest first, snoozed ones last.
 func TestColumnIsInOrder(t *testing.T) {
 	s := newScreen(t)
 	crowd(s)
@@ -151,8 +151,7 @@ func TestColumnIsInOrder(t *testing.T) {
 	}
 }
 
-// An approval can be denied in the column and never allowed; of questions only those that stand there whole can be
-// answered.
+// An approval can be denied in the column, but not allowed; only questions shown in full can be answered.
 func TestColumnAnswersWhatIsSimple(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
@@ -188,14 +187,14 @@ func TestColumnAnswersWhatIsSimple(t *testing.T) {
 	}
 }
 
-// What is answered in the column is answered once, and not by a click that was for what stood there a moment ago.
+// A request is answered in the column only once, and not by a click that was meant for what was there a moment ago.
 func TestColumnAnswersWait(t *testing.T) {
 	s := newScreen(t)
 	crowd(s)
 	s.focusWindow()
 	s.tap(s.chip("3", "Yes"))
 	s.tap(s.chip("2", "Deny"))
-	s.wantOpen("3") // it has not been in sight for long
+	s.wantOpen("3") // it has only just appeared
 	s.wantOpen("2")
 	s.pass(time.Second)
 	s.tap(s.chip("3", "Yes"))
@@ -205,7 +204,7 @@ func TestColumnAnswersWait(t *testing.T) {
 	if got := s.page().entry.request.ID; got != "1" {
 		t.Errorf("the prompt shows %s", got)
 	}
-	s.tap(s.chip("4", "SQLite")) // the echo of that click, where it stands now
+	s.tap(s.chip("4", "SQLite")) // second half of a double click, in the row that moved there
 	s.tap(s.chip("2", "Deny"))
 	s.wantOpen("4")
 	s.wantOpen("2")
@@ -222,7 +221,7 @@ func TestColumnAnswersWait(t *testing.T) {
 	s.wantOpen("1")
 }
 
-// Without the window's focus nothing in the column affirms.
+// Nothing in the column affirms while the window lacks the focus.
 func TestColumnIsNotArmedOutOfFocus(t *testing.T) {
 	s := newScreen(t)
 	crowd(s)
@@ -231,8 +230,8 @@ func TestColumnIsNotArmedOutOfFocus(t *testing.T) {
 	s.wantOpen("3")
 }
 
-// Keys go through the column and show what they come to, which has to arm; Delete is the negative, once for each press
-// of it, and no plain key affirms.
+// Keys move through the column and show each prompt, which has to arm; Delete is the negative, once per press, and no
+// plain key affirms.
 func TestColumnByKeyboard(t *testing.T) {
 	s := newScreen(t)
 	crowd(s)
@@ -295,7 +294,7 @@ func TestColumnDeniesASession(t *testing.T) {
 	}
 }
 
-// What was put off is opened early with a click.
+// A click opens a snoozed request early.
 func TestColumnOpensTheSnoozed(t *testing.T) {
 	s := newScreen(t)
 	crowd(s)
@@ -306,8 +305,7 @@ func TestColumnOpensTheSnoozed(t *testing.T) {
 	}
 }
 
-// What a request puts at risk is told in the column as in its prompt: by its worst fact, in words and in one
-// colour.
+// The column shows the risk of a request like its prompt: by its worst fact, in words and in one colour.
 func TestColumnTellsTheRisk(t *testing.T) {
 	s := newScreen(t)
 	s.wide = true
@@ -328,7 +326,7 @@ func TestColumnTellsTheRisk(t *testing.T) {
 	}
 }
 
-// However many wait, there are rows for so many only, and those that have none come when others go.
+// The number of rows is limited; further requests get rows when others end.
 func TestColumnHasRowsForSoManyOnly(t *testing.T) {
 	for _, sessions := range []int{1, 2, maxRows} {
 		s := newScreen(t)

@@ -8,14 +8,14 @@ import (
 	"nod/interact"
 )
 
-// newConfirmPage asks yes or no, and says beforehand what silence means. Neither button is the default one.
+// newConfirmPage asks yes or no, and states what happens without an answer. Neither button is the default.
 func newConfirmPage(w *window, e *entry, h *head, b interact.Confirm) *page {
 	p := newPage(e, w, h)
 	yes, no := prompt.ConfirmLabels(b)
 	p.affirm = func() { w.finish(p, confirmed(true)) }
 	p.refuse = func() { w.finish(p, confirmed(false)) }
 
-	// The agent words the labels, so nod's own signs say which is which.
+	// The labels are the agent's words; nod's own icons tell which button is which.
 	p.yes = newDecision(w, yes, affirmativeHint(), strongButton, w.affirm)
 	p.yes.icon = theme.IconNameConfirm
 	p.no = newDecision(w, no, negativeHint(), plainButton, w.refuse)
@@ -27,7 +27,7 @@ func newConfirmPage(w *window, e *entry, h *head, b interact.Confirm) *page {
 }
 
 func confirmed(yes bool) interact.Answer {
-	a := human(interact.Answered, "")
+	a := userAnswer(interact.Answered, "")
 	a.Confirmed = yes
 	return a
 }

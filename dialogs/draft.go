@@ -15,50 +15,50 @@ import (
 	"nod/policy"
 )
 
-// A page keeps what was typed into it for as long as its request is pending, in sight or not. A draft is the same
-// outside of the window, so that it outlives that too: a page that is made anew takes it in.
+// A page keeps the text and choices of the user while its request is pending, also when it is not shown. A draft is a
+// copy outside of this process, from which a new page is restored.
 
-// draft is what the person has typed and picked in a prompt, and not sent.
+// draft is the text and the choices of a prompt that the user has not sent.
 type draft struct {
-	Answers map[string]typed `json:"answers,omitempty"` // by question; what has no name is under ""
-	At      string           `json:"at,omitempty"`      // the one that was answered last, of a form
-	Choice  *draftChoice     `json:"choice,omitempty"`  // of an approval, whose reason is an answer
+	Answers map[string]typed `json:"answers,omitempty"` // by question; "" if the question has no name
+	At      string           `json:"at,omitempty"`      // the question of a form that was answered last
+	Choice  *draftChoice     `json:"choice,omitempty"`  // of an approval; its reason is in Answers
 }
 
-// draftChoice is how the person was about to decide.
+// draftChoice is the decision that the user was about to make.
 type draftChoice struct {
-	Refusing   bool         `json:"refusing,omitempty"` // the reason was open
+	Refusing   bool         `json:"refusing,omitempty"` // the field for the reason was open
 	Scope      policy.Scope `json:"scope,omitempty"`
 	Cover      policy.Cover `json:"cover,omitempty"`
 	Suggestion int          `json:"suggestion,omitempty"`
 }
 
-// typed is what was typed or picked to answer one question.
+// typed is the unsent answer to one question.
 type typed struct {
-	Text  string   `json:"text,omitempty"`  // also of an "Other" that is not picked
+	Text  string   `json:"text,omitempty"`  // also of "Other" while it is not picked
 	Picks []string `json:"picks,omitempty"` // values of options
 	Other bool     `json:"other,omitempty"` // "Other" is picked
 }
 
-// answerInput is what a question is answered with.
+// answerInput is the input of one question.
 type answerInput interface {
 	typed() typed
-	takes(t typed) bool // whether a person can have typed it here
-	restore(t typed)    // what it takes
+	accepts(t typed) bool // whether a user can enter it here
+	restore(t typed)      // t must be accepted
 }
 
-// draftDelay is how long what is typed waits for more of it, before it is kept.
+// draftDelay is the time between a change and the saving of the draft.
 const draftDelay = 500 * time.Millisecond
 
-// readDraft reads a draft. Only one that this nod has written is one.
+// readDraft reads a draft. It reports false for anything that this version of nod did not write.
 func readDraft(data []byte) (d draft, ok bool) {
 	isSound := len(data) <= operator.MaxDraft && strict.Unmarshal(data, &d, strict.RejectUnknownMembers(true)) == nil
 	return d, isSound
 }
 
-// draft is what there is to keep of the page.
+// draft returns the current draft of the page.
 func (p *page) draft() []byte {
-	d := draft{Answers: map[string]typed{}, At: p.at, Choice: p.choice()}
+	d := draft{Answers: map[string]typed{}, At: p.lastAnswered, Choice: p.choice()}
 	for id, in := range p.inputs {
 		d.Answers[id] = in.typed()
 	}
@@ -69,13 +69,13 @@ func (p *page) draft() []byte {
 	return data
 }
 
-// restore takes in what was typed into an earlier page of the same request. It changes nothing about what the person
-// has to do to send it. What is no draft of this request is dropped.
+// restore fills in the draft of an earlier page of the same request. The user still has to do everything that sending
+// takes. It ignores a draft that does not fit the request.
 func (p *page) restore(data []byte) {
 	p.blank = p.draft()
 	p.saved = p.blank
 	d, ok := readDraft(data)
-	if !ok || !p.takes(d) {
+	if !ok || !p.accepts(d) {
 		return
 	}
 	for id, t := range d.Answers {
@@ -84,21 +84,21 @@ func (p *page) restore(data []byte) {
 	if d.Choice != nil {
 		p.choose(*d.Choice)
 	}
-	p.at = d.At
+	p.lastAnswered = d.At
 	p.saved = p.draft()
 }
 
-// takes reports whether a person can have typed a draft into this page.
-func (p *page) takes(d draft) bool {
+// accepts reports whether a user could have entered d in this page.
+func (p *page) accepts(d draft) bool {
 	for id, t := range d.Answers {
-		if in := p.inputs[id]; in == nil || !in.takes(t) {
+		if in := p.inputs[id]; in == nil || !in.accepts(t) {
 			return false
 		}
 	}
 	return (d.At == "" || p.inputs[d.At] != nil) && (d.Choice == nil || p.choose != nil)
 }
 
-// edited has what is typed kept soon, together with what follows at once.
+// edited saves the draft soon, together with changes that follow at once.
 func (p *page) edited() {
 	if p.draftDue {
 		return
@@ -110,7 +110,7 @@ func (p *page) edited() {
 	})
 }
 
-// saveDraft has what is typed kept, unless it is already, or the request is over.
+// saveDraft saves the draft if it has changed and the request is still pending.
 func (p *page) saveDraft() {
 	prompter := p.w.p
 	if prompter.options.SaveDraft == nil || prompter.queue.find(p.entry.request.ID) != p.entry {
@@ -130,11 +130,11 @@ func (p *page) saveDraft() {
 // typed implements [answerInput].
 func (f *field) typed() typed { return typed{Text: f.Text} }
 
-// takes implements [answerInput].
-func (f *field) takes(t typed) bool { return len(t.Picks) == 0 && !t.Other && f.holds(t.Text) }
+// accepts implements [answerInput].
+func (f *field) accepts(t typed) bool { return len(t.Picks) == 0 && !t.Other && f.canHold(t.Text) }
 
-// holds reports whether a text can be in the field.
-func (f *field) holds(text string) bool {
+// canHold reports whether text could have been entered in the field.
+func (f *field) canHold(text string) bool {
 	return interact.Clip(text) == text && !strings.ContainsFunc(text, func(r rune) bool {
 		return unicode.IsControl(r) && r != '\t' && (r != '\n' || f.oneLine)
 	})
@@ -159,8 +159,8 @@ func (p *picker) typed() (t typed) {
 	return t
 }
 
-// takes implements [answerInput].
-func (p *picker) takes(t typed) bool {
+// accepts implements [answerInput].
+func (p *picker) accepts(t typed) bool {
 	for _, value := range t.Picks {
 		if !slices.ContainsFunc(p.choices, func(c *choice) bool { return c != p.last && c.option.Value == value }) {
 			return false
@@ -173,7 +173,7 @@ func (p *picker) takes(t typed) bool {
 	if p.last == nil && (t.Other || t.Text != "") || !p.multi && picked > 1 {
 		return false
 	}
-	return p.last == nil || p.other.holds(t.Text)
+	return p.last == nil || p.other.canHold(t.Text)
 }
 
 // restore implements [answerInput].
@@ -186,12 +186,12 @@ func (p *picker) restore(t typed) {
 	}
 }
 
-// draftChoice is how the person is about to decide.
+// draftChoice returns the current choice.
 func (a *approvePage) draftChoice() *draftChoice {
 	return &draftChoice{a.refusing, a.keep.scope, a.keep.cover, a.keep.suggestion}
 }
 
-// choose takes that in. What can no longer be kept, because the rules have changed, is once again.
+// choose restores a choice. If the rules no longer offer its scope, the scope stays "once".
 func (a *approvePage) choose(c draftChoice) {
 	k := keep{scope: c.Scope, cover: c.Cover, suggestion: c.Suggestion}
 	if a.page.scope != nil && slices.Contains(a.offered(), k) {

@@ -2,8 +2,8 @@ package dialogs
 
 import "nod/dialogs/prompt"
 
-// newRawView is the "whole input (JSON)" block: the input as it came, with line breaks and indentation
-// between its parts. Within its parts nothing is changed. What is not JSON is shown as it is.
+// newRawView shows an input as JSON, with line breaks and indentation between its parts, and nothing changed within
+// them. Invalid JSON is shown unchanged.
 func newRawView(raw []byte) *sheet {
 	return newSheet(prompt.RawLines(raw), string(raw))
 }

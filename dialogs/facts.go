@@ -11,7 +11,7 @@ import (
 	"nod/policy/shell"
 )
 
-// riskColor is the colour of an approval: that of its worst fact, or of its class where no fact calls for attention.
+// riskColor is the colour of an approval: that of its worst fact or, if no fact needs attention, of its class.
 func riskColor(c policy.Class, facts []prompt.Fact) fyne.ThemeColorName {
 	if level := prompt.Worst(facts); level > shell.Note && c != policy.Destructive {
 		return levelColor(level)
@@ -38,8 +38,8 @@ func factBadge(f prompt.Fact) fyne.CanvasObject {
 	return newTint(c, alpha, 6, Padded(2, 6, Row(4, container.New(fixed{width: 14, height: 14}, image), text)))
 }
 
-// factRow are the badges of all facts: what nod worked out itself apart from what another machine reports, to which the
-// class belongs that its relay found. What calls for more attention comes first.
+// factRow returns the badges of all facts, most serious first: nod's own, then those that another machine reports,
+// including the class that its relay found.
 func (a *approvePage) factRow(class fyne.CanvasObject) []fyne.CanvasObject {
 	own, reported := factBadges(a.input.Facts), factBadges(a.input.Reported)
 	if !a.remote() {
@@ -52,7 +52,7 @@ func (a *approvePage) factRow(class fyne.CanvasObject) []fyne.CanvasObject {
 	return append(own, reported...)
 }
 
-// headed puts words before the first of some badges: they never stand at the end of a line.
+// headed puts a heading before the first badge, so that it never stands at the end of a line.
 func headed(text string, badges []fyne.CanvasObject) []fyne.CanvasObject {
 	if len(badges) == 0 {
 		return nil
@@ -72,14 +72,14 @@ func factBadges(facts []prompt.Fact) []fyne.CanvasObject {
 	return badges
 }
 
-// maxDangers is how many dangerous parts of a command are listed unasked; where there is little room it is one.
+// maxDangers is the number of dangerous parts listed at first; one if there is little room.
 const maxDangers = 4
 
-// showFacts shows what is dangerous about the input, as badges and as a list of the parts that are.
+// showFacts shows the dangers of the input, as badges and as a list of its dangerous parts.
 func (a *approvePage) showFacts() {
 	class := a.class()
 	color := ClassColor(a.entry.why.Class)
-	if prompt.Worst(a.input.AllFacts()) > class.Level { // green beside red would say that all is well
+	if prompt.Worst(a.input.AllFacts()) > class.Level { // green beside red would look harmless
 		color = ColorMuted
 	}
 	a.rows.set(a.badges, a.factRow(Badge(class.Text, color)))
@@ -101,12 +101,12 @@ func (a *approvePage) showFacts() {
 	a.facts.Refresh()
 }
 
-// class is what the call can do, as a fact.
+// class returns the class of the tool call as a fact.
 func (a *approvePage) class() prompt.Fact {
 	return a.input.Class(a.entry.why.Class)
 }
 
-// foldJumps leaves out the dangerous parts for which there is no room, and says how many.
+// foldJumps hides the dangerous parts that do not fit, and says how many.
 func (a *approvePage) foldJumps() {
 	shown := maxDangers
 	if a.compact {
@@ -124,7 +124,7 @@ func (a *approvePage) foldJumps() {
 	setVisible(a.facts.Objects[len(a.facts.Objects)-1], shown < len(a.jumps))
 }
 
-// jumpTo shows a dangerous part in the text.
+// jumpTo scrolls to a dangerous part.
 func (a *approvePage) jumpTo(p prompt.Danger) {
 	if a.rawShown {
 		a.toggleRaw()

@@ -17,7 +17,7 @@ import (
 	"nod/policy/shell"
 )
 
-// colorLevel is how much attention a colour of a prompt calls for.
+// colorLevel is the level that a colour of a prompt stands for.
 func colorLevel(c fyne.ThemeColorName) shell.Level {
 	switch c {
 	case theme.ColorNameError:
@@ -28,7 +28,8 @@ func colorLevel(c fyne.ThemeColorName) shell.Level {
 	return shell.Note
 }
 
-// TestColorFollowsTheWorstFact holds the colour of every prompt of the policy's cases to be as alarming as its facts.
+// TestColorFollowsTheWorstFact checks that the colour of every prompt in the policy's cases is as alarming as its
+// facts.
 func TestColorFollowsTheWorstFact(t *testing.T) {
 	test.NewTempApp(t)
 	file, err := os.Open("../policy/testdata/risks.tsv")
@@ -59,7 +60,7 @@ func TestColorFollowsTheWorstFact(t *testing.T) {
 	}
 }
 
-// TestKeysAreNotGreen: the Read tool only reads, but what it reads here nobody should see.
+// TestKeysAreNotGreen: the Read tool only reads, but here it reads a secret.
 func TestKeysAreNotGreen(t *testing.T) {
 	test.NewTempApp(t)
 	for tool, input := range map[string]object{

@@ -6,13 +6,12 @@ import (
 	"fyne.io/fyne/v2/widget"
 )
 
-// focusWidget is a widget that can have the focus.
 type focusWidget interface {
 	fyne.Widget
 	fyne.Focusable
 }
 
-// focusBase is what nod's own widgets with a focus share: they show it, and tell the window of it.
+// focusBase is the common part of nod's focusable widgets: it draws the focus and reports it to the window.
 type focusBase struct {
 	widget.BaseWidget
 	self    focusWidget
@@ -53,7 +52,7 @@ func (b *focusBase) KeyDown(ev *fyne.KeyEvent) {
 // KeyUp implements [desktop.Keyable].
 func (b *focusBase) KeyUp(*fyne.KeyEvent) {}
 
-// passOn gives a key that the widget has no use for to the window.
+// passOn hands a key that the widget does not use to the window.
 func (b *focusBase) passOn(ev *fyne.KeyEvent) {
 	if b.w != nil {
 		b.w.typedKey(ev)

@@ -7,9 +7,9 @@ import (
 	"fyne.io/fyne/v2/container"
 )
 
-// foot is the lower end of a prompt: what stands above the buttons, the buttons that refuse on the left, what the
-// time-out means, and the buttons that go ahead on the right, in one row where that has room. It lays itself out,
-// because the order of Tab is the order of its objects while their places depend on the room.
+// foot is the lower end of a prompt: the objects above the buttons, the refusing buttons on the left, the effect of the
+// time-out, and the affirmative buttons on the right, in one row if that fits. It is its own layout because Tab follows
+// the order of its objects, while their places depend on the width.
 type foot struct {
 	above       []fyne.CanvasObject // one under another
 	left, right []fyne.CanvasObject
@@ -21,11 +21,11 @@ type foot struct {
 
 const (
 	footGap     = 8   // between buttons, and between lines
-	footTight   = 6   // the same when there is little room
-	footMinimal = 100 // width that a status between buttons must have; with less it goes above them
+	footTight   = 6   // the same in a small window
+	footMinimal = 100 // minimum width of a status between buttons; narrower, it goes above them
 )
 
-// object is the foot with its objects in the order in which Tab goes round.
+// object returns the foot, its objects in the order of Tab.
 func (f *foot) object() fyne.CanvasObject {
 	status := []fyne.CanvasObject{f.status}
 	return container.New(f, slices.Concat(f.above, f.left, status, f.right)...)
@@ -43,7 +43,7 @@ func (f *foot) Layout(_ []fyne.CanvasObject, size fyne.Size) {
 	f.place(size.Width)
 }
 
-// place puts everything where it belongs and returns the height of all.
+// place moves and resizes everything and returns the total height.
 func (f *foot) place(width float32) float32 {
 	l := &footLines{width: width, gap: footGap}
 	if f.compact {
@@ -92,8 +92,8 @@ func (l *footLines) beside(buttons []fyne.CanvasObject, text fyne.CanvasObject) 
 	l.y += max(height, h) + l.gap
 }
 
-// row puts objects side by side from x on, and those for which there is no room under them. It returns where the last
-// line ended, with a gap, and its height.
+// row puts objects side by side from x on, and the rest below. It returns the end of the last line, with a gap, and its
+// height.
 func (l *footLines) row(objects []fyne.CanvasObject, x float32) (end, height float32) {
 	for o := range visible(objects) {
 		m := o.MinSize()

@@ -20,10 +20,10 @@ import (
 type formPage struct {
 	*page
 	questions []*questionView
-	rows      *lazyColumn // the opening, and the questions
+	rows      *lazyColumn // the title, and the questions
 }
 
-// guessHeight is about how high a question is.
+// guessHeight estimates the height of a question.
 func guessHeight(q interact.Question) float32 {
 	const line, option, perLine = 19, 48, 85
 	return 100 + line*float32(len(q.Question)/perLine) + option*float32(min(len(q.Options), maxPlainChoices))
@@ -37,15 +37,15 @@ func newFormPage(w *window, e *entry, h *head, b interact.Form) *page {
 		f.questions, f.inputs[q.ID] = append(f.questions, v), v.answerInput
 	}
 	f.addRows(b.Title)
-	f.page.first, f.page.affirm = f.start, f.submit
+	f.page.firstFocus, f.page.affirm = f.start, f.submit
 	f.assemble(f.rows.scroll.Scroll, questionFoot(w, f.page))
 	initial := f.values()
-	f.unwind = f.askDiscard(func() bool { return !reflect.DeepEqual(initial, f.values()) })
+	f.stepBack = f.askDiscard(func() bool { return !reflect.DeepEqual(initial, f.values()) })
 	return f.page
 }
 
-// addRows adds the title, and under it the questions. Without a title, or when it says no more than the only question,
-// the first question's words are in its place.
+// addRows adds the title, and under it the questions. Without a title, or if it only repeats the only question, the
+// first question replaces it.
 func (f *formPage) addRows(title string) {
 	all := f.questions
 	isTitled := title != "" && (len(all) > 1 || title != all[0].question.Question)
@@ -67,7 +67,7 @@ func (f *formPage) addRows(title string) {
 	}
 }
 
-// values are the answers as they stand, by question.
+// values returns the current answers by question.
 func (f *formPage) values() map[string]interact.Value {
 	values := make(map[string]interact.Value, len(f.questions))
 	for _, v := range f.questions {
@@ -76,7 +76,7 @@ func (f *formPage) values() map[string]interact.Value {
 	return values
 }
 
-// next goes to the question after the one with that index; after the last it submits.
+// next moves the focus to the question after i; after the last one it submits.
 func (f *formPage) next(i int) {
 	if i+1 < len(f.questions) {
 		f.goTo(f.questions[i+1])
@@ -85,24 +85,24 @@ func (f *formPage) next(i int) {
 	f.w.affirm()
 }
 
-// start is what has the focus first: where the person was, else the first question.
+// start returns what gets the focus first: the question answered last, else the first one.
 func (f *formPage) start() fyne.Focusable {
-	i := max(slices.IndexFunc(f.questions, func(v *questionView) bool { return v.question.ID == f.at }), 0)
+	i := max(slices.IndexFunc(f.questions, func(v *questionView) bool { return v.question.ID == f.lastAnswered }), 0)
 	if i > 0 {
 		f.show(i)
 	}
 	return f.questions[i].focus()
 }
 
-// submit answers, or says what is still missing or wrong and goes to the first of it.
+// submit sends the answers. If any is missing or invalid it says so and moves to the first such question.
 func (f *formPage) submit() {
-	a := human(interact.Answered, "")
+	a := userAnswer(interact.Answered, "")
 	a.Values = f.values()
 	var first *questionView
 	missing := 0
 	for _, v := range f.questions {
 		err := interact.CheckValue(v.question, a.Values[v.question.ID])
-		v.complain(v.wants(err))
+		v.setProblem(v.problemWith(err))
 		if err != nil && first == nil {
 			first = v
 		}
@@ -115,25 +115,25 @@ func (f *formPage) submit() {
 		f.w.finish(f.page, a)
 		return
 	case missing > 0:
-		f.complain(tr("Still missing: {{.Count}} of {{.All}} answers.", values{"Count": missing, "All": len(f.questions)}))
+		f.setProblem(tr("Still missing: {{.Count}} of {{.All}} answers.", values{"Count": missing, "All": len(f.questions)}))
 	default:
-		f.complain(tr("One answer isn't valid yet."))
+		f.setProblem(tr("One answer isn't valid yet."))
 	}
 	f.goTo(first)
 }
 
-// touchedBy takes back what was said of an answer that is being changed.
+// touchedBy hides the complaint about an answer while the user changes it.
 func (f *formPage) touchedBy(v *questionView) func() {
 	return func() {
-		f.at = v.question.ID
-		if v.complains() {
-			v.complain("")
+		f.lastAnswered = v.question.ID
+		if v.hasProblem() {
+			v.setProblem("")
 		}
 		f.touched()
 	}
 }
 
-// goTo gives the focus to what answers a question.
+// goTo moves the focus to the input of a question.
 func (f *formPage) goTo(v *questionView) {
 	f.show(slices.Index(f.questions, v))
 	f.w.win.Canvas().Focus(v.focus())
@@ -145,19 +145,19 @@ func (f *formPage) show(i int) {
 	f.rows.show(opening + i)
 }
 
-// questionView is one question with what it is answered by.
+// questionView is one question and its input.
 type questionView struct {
 	answerInput
 	question interact.Question
-	hint     *widget.Label     // what an answer must be
-	problem  *widget.Label     // why the answer is none yet, in place of the hint
+	hint     *widget.Label     // which answers are valid
+	problem  *widget.Label     // why the answer is invalid, in place of the hint
 	hintNote fyne.CanvasObject // holds hint
 	note     fyne.CanvasObject // holds problem
 	words    *fyne.Container   // the question
-	input    *fyne.Container   // what it is answered with, and the hint
+	input    *fyne.Container   // its input, and the hint
 	answer   func() interact.Value
-	focus    func() fyne.Focusable // where to go to answer it
-	changed  func()                // called when the human changes the answer
+	focus    func() fyne.Focusable // gets the focus
+	changed  func()                // called when the user changes the answer
 	next     func()                // goes on to the next question
 }
 
@@ -172,11 +172,11 @@ func newQuestionView(w *window, q interact.Question, isOnly bool) *questionView 
 	v.hintNote, v.note = Tight(v.hint), Tight(v.problem)
 	v.words = Column(8, v.heading(isOnly), Tight(newMarkdown(w, q.Question)))
 	v.input = Column(8, v.widget(w), v.hintNote, v.note)
-	v.complain("")
+	v.setProblem("")
 	return v
 }
 
-// heading is the header, and whether an answer is required; that the only question is goes without saying.
+// heading shows the header and whether an answer is required. That goes without saying if it is the only question.
 func (v *questionView) heading(isOnly bool) fyne.CanvasObject {
 	line := newWrapRow(8, 2)
 	if v.question.Header != "" {
@@ -215,8 +215,8 @@ func (v *questionView) textInput(w *window) fyne.CanvasObject {
 	return f
 }
 
-// wants says what is wrong with an answer that is refused with err; "" when that is nil.
-func (v *questionView) wants(err error) string {
+// problemWith explains err, the reason why an answer is invalid; "" if err is nil.
+func (v *questionView) problemWith(err error) string {
 	invalid, isInvalid := errors.AsType[*interact.InvalidError](err)
 	switch {
 	case err == nil:
@@ -229,10 +229,10 @@ func (v *questionView) wants(err error) string {
 	return tr("This {{.Problem}}.", values{"Problem": tr(invalid.Problem)})
 }
 
-func (v *questionView) complain(s string) {
+func (v *questionView) setProblem(s string) {
 	v.problem.SetText(s)
 	setVisible(v.note, s != "")
 	setVisible(v.hintNote, s == "" && v.hint.Text != "")
 }
 
-func (v *questionView) complains() bool { return v.note.Visible() }
+func (v *questionView) hasProblem() bool { return v.note.Visible() }

@@ -9,12 +9,12 @@ import (
 	"fyne.io/fyne/v2/theme"
 )
 
-// textFrame holds the text of a prompt. It has the focus when a prompt opens, so that no key reaches a
-// button by accident, and the keys that scroll.
+// textFrame holds the text of a prompt. It has the focus when a prompt opens, so that no key reaches a button by
+// accident. Its keys scroll the text.
 type textFrame struct {
 	focusBase
 	content fyne.CanvasObject
-	scroll  *scrollArea // what the arrow and page keys move
+	scroll  *scrollArea // moved by arrow and page keys
 }
 
 func newTextFrame(w *window, content fyne.CanvasObject) *textFrame {
@@ -45,10 +45,10 @@ func (f *textFrame) TypedKey(ev *fyne.KeyEvent) {
 
 const textLine = 40 // pixels that an arrow key scrolls a text
 
-// scrollArea is Fyne's vertical scroll, moved by keys and by the focus.
+// scrollArea is Fyne's vertical scroll, which also follows keys and the focus.
 type scrollArea struct{ *container.Scroll }
 
-// scrollBy moves the view down by so many pixels, up when negative.
+// scrollBy moves the view down by dy pixels, up if it is negative.
 func (s scrollArea) scrollBy(dy float32) {
 	limit := max(s.Content.MinSize().Height-s.Size().Height, 0)
 	s.ScrollToOffset(fyne.NewPos(0, min(max(s.Offset.Y+dy, 0), limit)))
@@ -57,7 +57,7 @@ func (s scrollArea) scrollBy(dy float32) {
 	}
 }
 
-// typedKey scrolls, by lines of that height, and reports whether the key is one that does.
+// typedKey scrolls by lines of height line, and reports whether the key was one that scrolls.
 func (s scrollArea) typedKey(ev *fyne.KeyEvent, line float32) bool {
 	const all = 1 << 30
 	page := max(s.Size().Height-line, line)
@@ -72,7 +72,7 @@ func (s scrollArea) typedKey(ev *fyne.KeyEvent, line float32) bool {
 	return scrolls
 }
 
-// reveal scrolls so far that o is in view.
+// reveal scrolls until o is in view.
 func (s scrollArea) reveal(o fyne.CanvasObject) {
 	d := fyne.CurrentApp().Driver()
 	top := d.AbsolutePositionForObject(o).Y - d.AbsolutePositionForObject(s.Content).Y

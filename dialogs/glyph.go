@@ -1,7 +1,6 @@
 package dialogs
 
 import (
-	"bytes"
 	"image"
 	"image/color"
 	"image/draw"
@@ -15,21 +14,21 @@ import (
 	"nod/dialogs/safetext"
 )
 
-// What no font at hand can draw is spelled out like what does not show.
+// Characters that no font can draw are spelled out, like invisible ones.
 func init() { safetext.CanDraw = canDraw }
 
-// glyph is how a character comes out with the fonts at hand, the theme's and then those of the system.
+// glyph is how the fonts draw a character: those of the theme, then those of the system.
 type glyph struct {
 	drawn    bool
-	baseline float32 // how far below the top of its line it stands, in the size of the text
+	baseline float32 // its distance from the top of the line, relative to the text size
 }
 
 const (
-	glyphSize = 32     // at which a glyph is looked at
-	maxGlyphs = 10_000 // then nod has looked at enough; others count as not drawn
+	glyphSize = 32     // text size at which a glyph is examined
+	maxGlyphs = 10_000 // examined at most; others count as not drawn
 )
 
-// glyphs are those looked at so far. The driver's fonts, which they come from, cannot be asked.
+// glyphs caches the glyphs examined so far.
 var glyphs = struct {
 	sync.Mutex
 	seen map[glyphKey]glyph
@@ -41,23 +40,26 @@ type glyphKey struct {
 	char  rune
 }
 
-// canDraw reports whether c can be told from other characters where it is drawn.
+// canDraw reports whether c, when drawn, differs from other characters.
 func canDraw(c rune, monospaced bool) bool {
-	const latin = 0x250 // which all of the theme's fonts have
-	return c < latin || glyphOf(c, fyne.TextStyle{Monospace: monospaced}).drawn
+	const latin = 0x250 // all fonts of the theme have the characters below
+	return c < latin || glyphOf(c, styleOf(c, fyne.TextStyle{Monospace: monospaced})).drawn
 }
 
-// styleOf is the style in which c is drawn in a text of a style. A character that only a font of the system has can be
-// higher and deeper than the line that the monospaced font leaves: it is drawn in the other style, whose lines have
-// more room.
+// styleOf returns the style in which c is drawn in text of the given style. A character from a font of the system can
+// be taller than a line of the monospaced font: it is drawn in the other style, whose lines are taller.
 func styleOf(c rune, style fyne.TextStyle) fyne.TextStyle {
-	if c >= utf8.RuneSelf && glyphOf(c, style).baseline > glyphOf('M', style).baseline {
+	if c >= eastAsian || c >= utf8.RuneSelf && glyphOf(c, style).baseline > glyphOf('M', style).baseline {
 		style.Monospace = false
 	}
 	return style
 }
 
-// glyphOf draws c to find out.
+// eastAsian is the first of the characters that are never monospaced: each font with all Chinese characters takes 20
+// MB, and the monospaced one would be the second.
+const eastAsian = 0x2E80
+
+// glyphOf returns the glyph of c, and examines it the first time.
 func glyphOf(c rune, style fyne.TextStyle) glyph {
 	key := glyphKey{fyne.CurrentApp().Settings().Theme().Font(style), style, c}
 	glyphs.Lock()
@@ -73,24 +75,18 @@ func glyphOf(c rune, style fyne.TextStyle) glyph {
 	return g
 }
 
-// examine draws c behind a letter that stands on the base line, and another that no font has.
+// examine draws c behind a letter on the base line.
 func examine(c rune, style fyne.TextStyle) glyph {
-	const first, missing = "M", '\U0010FFFE' // which no font has: the driver draws something in its place
+	const first = "M"
 	edge := int(fyne.MeasureText(first, glyphSize, style).Width)
-	ink := func(c rune) (letter, char *image.NRGBA) {
-		img := draught(first+" "+string(c), style)
-		b := img.Bounds()
-		left, right := image.Rect(0, 0, edge, b.Dy()), image.Rect(edge, 0, b.Dx(), b.Dy())
-		return inkOn(img.SubImage(left).(*image.NRGBA)), inkOn(img.SubImage(right).(*image.NRGBA))
-	}
-	letter, char := ink(c)
-	_, box := ink(missing)
-	isMissing := char.Bounds().Empty() || bytes.Equal(char.Pix, box.Pix)
-	return glyph{drawn: !isMissing, baseline: float32(letter.Bounds().Max.Y) / glyphSize}
+	img := drawText(first+" "+string(c), style)
+	b := img.Bounds()
+	letter, char := inkIn(img, image.Rect(0, 0, edge, b.Dy())), inkIn(img, image.Rect(edge, 0, b.Dx(), b.Dy()))
+	_, known := fontsOf(style, nil, nil).ResolveFace(c).NominalGlyph(c) // otherwise the driver draws a replacement
+	return glyph{drawn: known && !char.Empty(), baseline: float32(letter.Max.Y) / glyphSize}
 }
 
-// draught is what s looks like.
-func draught(s string, style fyne.TextStyle) *image.NRGBA {
+func drawText(s string, style fyne.TextStyle) *image.NRGBA {
 	text := canvas.NewText(s, color.Black)
 	text.TextSize, text.TextStyle = glyphSize, style
 	c := software.NewTransparentCanvas()
@@ -105,18 +101,14 @@ func draught(s string, style fyne.TextStyle) *image.NRGBA {
 	return n
 }
 
-// inkOn is the part of img that is not blank, by itself.
-func inkOn(img *image.NRGBA) *image.NRGBA {
-	var box image.Rectangle
-	b := img.Bounds()
-	for y := b.Min.Y; y < b.Max.Y; y++ {
-		for x := b.Min.X; x < b.Max.X; x++ {
+// inkIn returns the part of an area that is not blank.
+func inkIn(img *image.NRGBA, area image.Rectangle) (ink image.Rectangle) {
+	for y := area.Min.Y; y < area.Max.Y; y++ {
+		for x := area.Min.X; x < area.Max.X; x++ {
 			if img.NRGBAAt(x, y).A > 0 {
-				box = box.Union(image.Rect(x, y, x+1, y+1))
+				ink = ink.Union(image.Rect(x, y, x+1, y+1))
 			}
 		}
 	}
-	part := image.NewNRGBA(box)
-	draw.Draw(part, box, img, box.Min, draw.Src)
-	return part
+	return ink
 }

@@ -13,7 +13,7 @@ import (
 	"nod/dialogs/safetext"
 )
 
-// The tests have the fonts that come with Fyne and none of a system's.
+// The tests use only Fyne's fonts, not those of the system.
 func TestWhatNoFontHasIsSpelledOut(t *testing.T) {
 	test.NewTempApp(t)
 	test.ApplyTheme(t, Theme("light"))
@@ -41,7 +41,8 @@ func TestWhatNoFontHasIsSpelledOut(t *testing.T) {
 	}
 }
 
-// hanFirst is a theme whose monospaced letters are Chinese where they can be, with a base line of their own.
+// hanFirst is a theme whose letters are Chinese where they can be, with a base line of their own, but for the
+// monospaced ones.
 type hanFirst struct {
 	fyne.Theme
 	han fyne.Resource
@@ -49,9 +50,9 @@ type hanFirst struct {
 
 func (h hanFirst) Font(s fyne.TextStyle) fyne.Resource {
 	if s.Monospace {
-		return h.han
+		return h.Theme.Font(s)
 	}
-	return h.Theme.Font(s)
+	return h.han
 }
 
 // Letters of all fonts stand on one base line.

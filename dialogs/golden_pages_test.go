@@ -7,7 +7,6 @@ import (
 
 	"fyne.io/fyne/v2"
 
-	"nod/dialogs/prompt"
 	"nod/interact"
 	"nod/policy"
 	"nod/policy/shell"
@@ -57,7 +56,7 @@ const aPlan = `# Move the orders to PostgreSQL
 // planRequest is what Claude Code sends when it leaves its plan mode.
 func planRequest(id, plan string) interact.Request {
 	input, _ := json.Marshal(map[string]any{"plan": plan, "planFilePath": "/home/ann/.claude/plans/orders.md"})
-	return request(id, interact.Approve{Tool: prompt.ExitPlanMode, Input: input})
+	return request(id, interact.Approve{Tool: interact.ExitPlanMode, Input: input})
 }
 
 func TestGoldenPages(t *testing.T) {

@@ -11,8 +11,8 @@ import (
 	"nod/interact"
 )
 
-// head is the top of a prompt: who wants what, how far that is verified, and where in the queue this is. It takes two
-// lines, whatever a requester calls itself and what it asks for.
+// head is the top of a prompt: who wants what, how far that is verified, and the place in the queue. It takes two
+// lines, however long the names in it are.
 type head struct {
 	object fyne.CanvasObject
 	queue  *button
@@ -20,7 +20,7 @@ type head struct {
 
 	stripe  *surface        // the colour of the prompt
 	tile    *surface        // the icon on a tint of it
-	line    *fyne.Container // all but the stripe
+	line    *fyne.Container // everything except the stripe
 	icon    *widget.Icon
 	margins *layout.CustomPaddedLayout
 }
@@ -48,7 +48,7 @@ func newHead(w *window, e *entry) *head {
 	return h
 }
 
-// setColor gives the prompt another colour.
+// setColor changes the colour of the prompt.
 func (h *head) setColor(c fyne.ThemeColorName) {
 	h.stripe.fill, h.tile.fill = c, c
 	h.icon.Resource.(*theme.ThemedResource).ColorName = c
@@ -57,10 +57,10 @@ func (h *head) setColor(c fyne.ThemeColorName) {
 	h.icon.Refresh()
 }
 
-// setCompact leaves the icon out.
+// setCompact hides or shows the icon.
 func (h *head) setCompact(v bool) {
 	setVisible(h.tile, !v)
-	h.line.Layout.Layout(h.line.Objects, h.line.Size()) // whose size may stay what it was
+	h.line.Layout.Layout(h.line.Objects, h.line.Size()) // its size may stay the same
 	h.margins.TopPadding, h.margins.BottomPadding = 10, 10
 	if v {
 		h.margins.TopPadding, h.margins.BottomPadding = 5, 6
@@ -81,7 +81,8 @@ func (h *head) setPosition(place, of int) bool {
 	return true
 }
 
-// stripeOf is the colour of the prompt before its input is looked at: the class's for an approval, else the accent.
+// stripeOf is the colour of the prompt before its input is analyzed: that of the class for an approval, else the
+// accent.
 func stripeOf(e *entry) fyne.ThemeColorName {
 	if e.request.Body.Kind() == interact.KindApprove {
 		return ClassColor(e.why.Class)
@@ -101,15 +102,15 @@ func iconOf(r interact.Request) fyne.ThemeIconName {
 	return theme.IconNameQuestion
 }
 
-// sentence is the layout of who wants what: the agent, the machine that it is on when that is another one, what it
-// wants, and what it wants that with. The agent and both names lose their middles where there is no room.
+// sentence is the layout of who wants what: the agent, its machine if that is another one, the action, and its object.
+// The names lose their middles where there is no room.
 type sentence struct{ agent, machine, object *elided }
 
-// sentenceGap is between its parts, and around the object's letters.
+// sentenceGap is the distance between its parts, and around the text of the object.
 const sentenceGap = 6
 
-// newSentence says who wants what. The agent's name is its own claim, as the object is its own word: that stands on a
-// ground of its own, in letters that nod's words never have.
+// newSentence says who wants what. The agent chooses its own name and that of the object. The object has a background
+// and a typeface that nod's own words never have.
 func newSentence(r interact.Request) fyne.CanvasObject {
 	bold := fyne.TextStyle{Bold: true}
 	who := prompt.AgentOf(r.Requester)
@@ -170,7 +171,6 @@ func (s *sentence) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	}
 }
 
-// icons are those of actions.
 var icons = map[interact.Action]fyne.ThemeIconName{
 	interact.UsesTool: theme.IconNameSettings, interact.RunsCommand: theme.IconNameComputer,
 	interact.EditsFile: theme.IconNameDocumentCreate, interact.EditsFiles: theme.IconNameDocumentCreate,
@@ -178,7 +178,7 @@ var icons = map[interact.Action]fyne.ThemeIconName{
 	interact.OpensURL: theme.IconNameStorage, interact.CarriesOut: theme.IconNameList,
 }
 
-// originParts draws where a request comes from.
+// originParts shows where a request comes from.
 func originParts(r interact.Request) []briefPart {
 	var parts []briefPart
 	for _, o := range prompt.OriginOf(r) {

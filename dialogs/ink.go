@@ -12,11 +12,11 @@ import (
 )
 
 const (
-	maxInkBytes = 256 << 10   // a longer text has no colours
-	maxInkTime  = time.Second // nor has one whose language takes longer to read
+	maxInkBytes = 256 << 10   // a longer text gets no colours
+	maxInkTime  = time.Second // nor does one whose lexer takes longer
 )
 
-// inksOf are the colours of what is drawn of each line.
+// inksOf returns the colours of each line.
 func inksOf(lines []prompt.Line) [][]prompt.Stretch {
 	read := map[*prompt.Code][]prompt.Stretch{}
 	inks := make([][]prompt.Stretch, len(lines))
@@ -34,13 +34,13 @@ func inksOf(lines []prompt.Line) [][]prompt.Stretch {
 	return inks
 }
 
-// inks are the colours of c; none when something is odd about it.
+// inksIn returns the colours of c; none if its lexer fails or takes too long.
 func inksIn(c *prompt.Code) (inks []prompt.Stretch) {
 	if len(c.Text) > maxInkBytes {
 		return nil
 	}
 	defer func() {
-		if recover() != nil { // the text is hostile, and those who read it are many
+		if recover() != nil { // the text may be hostile, and there are many lexers
 			inks = nil
 		}
 	}()
@@ -55,7 +55,7 @@ func inksIn(c *prompt.Code) (inks []prompt.Stretch) {
 	return inks
 }
 
-// lexerInks has a lexer for files of that name read text.
+// lexerInks colours text with the lexer for files of that name.
 func lexerInks(name, text string) []prompt.Stretch {
 	lexer := lexers.Match(name)
 	if lexer == nil {
@@ -84,7 +84,7 @@ func lexerInks(name, text string) []prompt.Stretch {
 	return inks
 }
 
-// inkOf is the colour of a kind of token; "" for that of plain text.
+// inkOf returns the colour of a kind of token; "" for plain text.
 func inkOf(t chroma.TokenType) fyne.ThemeColorName {
 	switch {
 	case t.InSubCategory(chroma.CommentPreproc), t == chroma.GenericHeading, t == chroma.GenericSubheading:

@@ -14,7 +14,7 @@ import (
 	"nod/dialogs/safetext"
 )
 
-// inked writes the coloured parts of a text, each behind the name of its colour.
+// inked writes the coloured parts of a text, each after the name of its colour.
 func inked(text string, inks []prompt.Stretch) string {
 	var parts []string
 	for _, s := range inks {
@@ -54,7 +54,7 @@ func TestOnlyWhatAShellGetsIsColouredAsShell(t *testing.T) {
 	for words, want := range map[string]string{
 		"/bin/bash -lc a;b": "name:a keyword:; name:b", "bash a;b x": "", "echo -c a;b": "", "bash -c x a;b": "",
 	} {
-		c := prompt.ContentOf(call(t, "shell", object{"command": strings.Fields(words)}), prompt.Here{CWD: "/"})
+		c := viewOf(call(t, "shell", object{"command": strings.Fields(words)}), in("/"))
 		i := slices.IndexFunc(c.Lines, func(l prompt.Line) bool { return l.Text() == "a;b" })
 		if got := inked("a;b", inksOf(c.Lines)[i]); got != want {
 			t.Errorf("%s: %s, want %s", words, got, want)
@@ -78,7 +78,7 @@ func TestFileColours(t *testing.T) {
 	}
 }
 
-// What is drawn is the same with colours and without, and what is odd keeps its own colour.
+// Colours do not change the drawn text, and odd characters keep their own colour.
 func TestColoursChangeNoText(t *testing.T) {
 	for _, text := range []string{
 		"rm\u202e -rf\u200b \"größe \t日本\" # 🦊\u200d💻 pаypal" + strings.Repeat(" ", 40),
@@ -101,7 +101,7 @@ func TestColoursChangeNoText(t *testing.T) {
 	}
 }
 
-// drawnTexts is everything that a sheet draws as text, and that in the error colour.
+// drawnTexts returns all text that a sheet draws, and the part in the error colour.
 func drawnTexts(s *sheet) (all, odd string) {
 	red := fmt.Sprint(colorOf(s, "error"))
 	for _, o := range (pageRenderer{s.page}).Objects() {
@@ -115,8 +115,8 @@ func drawnTexts(s *sheet) (all, odd string) {
 	return all, odd
 }
 
-// BenchmarkFile is how long a new file of 3,000 lines takes to be laid out and drawn, with colours and without. They
-// are worked out on a goroutine of their own, and drawn on the UI's.
+// BenchmarkFile lays out and draws a new file of 3,000 lines, with and without colours. Colours are computed on another
+// goroutine and drawn on that of the UI.
 func BenchmarkFile(b *testing.B) {
 	test.NewApp().Settings().SetTheme(Theme("light"))
 	text := strings.Repeat(goFile, 3000/strings.Count(goFile, "\n"))
@@ -131,7 +131,7 @@ func BenchmarkFile(b *testing.B) {
 	} {
 		b.Run(steps.name, func(b *testing.B) {
 			for b.Loop() {
-				s := newSheet(prompt.FileText("shop.go", text), text)
+				s := newSheet(prompt.InCode(prompt.Numbered(text, prompt.LineText), "shop.go", text), text)
 				s.Resize(fyne.NewSize(600, 400))
 				steps.do(s)
 			}

@@ -9,8 +9,8 @@ import (
 	"nod/dialogs/prompt"
 )
 
-// shellInks colours a command as the policy reads it, not as an editor guesses: what an editor takes for a comment
-// could be executed. A text that is no valid shell has no colours.
+// shellInks colours a command as the policy parses it, not as an editor would: what an editor takes for a comment could
+// be executed. Text that is not valid shell gets no colours.
 func shellInks(text string) []prompt.Stretch {
 	parser := syntax.NewParser(syntax.Variant(syntax.LangBash), syntax.KeepComments(true))
 	file, err := parser.Parse(strings.NewReader(text), "")
@@ -22,11 +22,11 @@ func shellInks(text string) []prompt.Stretch {
 	return p.stretches()
 }
 
-// shellInk is what a byte of a command belongs to.
+// shellInk is the syntactic role of a byte of a command.
 type shellInk byte
 
 const (
-	inkSyntax shellInk = iota // what belongs to no word: operators, and words of the language
+	inkSyntax shellInk = iota // not part of a word: operators and keywords
 	inkWord
 	inkProgram
 	inkQuoted
@@ -76,7 +76,6 @@ func (p *shellPainter) bytes(n syntax.Node) []shellInk {
 	return p.inks[min(int(n.Pos().Offset()), to):to]
 }
 
-// paint colours all of n.
 func (p *shellPainter) paint(n syntax.Node, ink shellInk) {
 	bytes := p.bytes(n)
 	for i := range bytes {
@@ -84,7 +83,7 @@ func (p *shellPainter) paint(n syntax.Node, ink shellInk) {
 	}
 }
 
-// fill colours what of n belongs to no word yet.
+// fill colours the bytes of n that belong to no word yet.
 func (p *shellPainter) fill(n syntax.Node, ink shellInk) {
 	bytes := p.bytes(n)
 	for i, was := range bytes {

@@ -5,13 +5,12 @@ import (
 	"nod/interact"
 )
 
-// inputView is the primary block of an approval: what the tool call would do, from its exact input.
+// inputView is the main block of an approval: what the tool call would do, from its exact input.
 type inputView struct {
-	block *sheet // shows it, and knows how much of it has been in view
+	block *sheet // shows it, and tracks how much of it has been in view
 	prompt.Content
 }
 
-// newInputView shows the input of an approval.
 func newInputView(w *window, r interact.Request) *inputView {
 	v := &inputView{Content: prompt.Assess(r)}
 	if v.Plan != "" {
@@ -21,7 +20,7 @@ func newInputView(w *window, r interact.Request) *inputView {
 	}
 	v.block = newSheet(v.Lines, v.Original)
 	if v.Must > 0 && !v.block.capped {
-		v.block.must = v.Must
+		v.block.mustRead = v.Must
 	}
 	v.Content = v.Noted(v.block.lines, v.block.capped)
 	return v

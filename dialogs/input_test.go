@@ -16,7 +16,7 @@ import (
 	"nod/policy/basefile"
 )
 
-// shown is the text of lines, leads included, without notes and rules in brackets.
+// shown returns the text of lines with leads; notes and rules are in parentheses.
 func shown(lines []prompt.Line) string {
 	var b strings.Builder
 	for _, l := range lines {
@@ -35,7 +35,7 @@ func in(folder string) interact.Requester {
 	return interact.Requester{Agent: "claude-code", IsAgent: true, CWD: folder}
 }
 
-// viewOf is what is shown of a call that came from who.
+// viewOf returns the view of a call by who.
 func viewOf(a interact.Approve, who interact.Requester) *inputView {
 	return newInputView(nil, interact.Request{Requester: who, Body: a})
 }
@@ -250,11 +250,11 @@ func TestStale(t *testing.T) {
 	}
 }
 
-// Edits that are too many to be compared with a large file can be allowed all the same.
+// Edits that are too many for comparison with a large file can be allowed nevertheless.
 func TestNotComparedIsNotStale(t *testing.T) {
 	test.NewTempApp(t)
 	dir := project(t, "f", strings.Repeat("x", basefile.MaxBytes))
-	edits := make([]object, prompt.MaxSearch/basefile.MaxBytes+1)
+	edits := make([]object, 64<<20/basefile.MaxBytes+1) // the limit of all searches together
 	for i := range edits {
 		edits[i] = object{"old_string": "a", "new_string": "b"}
 	}
@@ -280,7 +280,7 @@ func TestLinkIsTold(t *testing.T) {
 	}
 }
 
-// FuzzInput: whatever comes, something is shown, nothing is lost on the way to a copy, nothing panics.
+// FuzzInput: any input is shown, copying loses nothing, and nothing panics.
 func FuzzInput(f *testing.F) {
 	for _, s := range []string{
 		`{"command":"ls"}`, `{"file_path":"x","content":"y"}`, `{"url":"http://a@b"}`, `{"a":{"b":[1,2]}}`, `{`,

@@ -10,12 +10,12 @@ import (
 )
 
 const (
-	jumpMarked = 2 * time.Second // how long a jump leaves its line marked
-	jumpAbove  = 2               // lines that stay in view above it
-	jumpTint   = 0x22            // how much of the accent its ground has
+	jumpMarked = 2 * time.Second // how long a line stays marked after a jump
+	jumpAbove  = 2               // lines in view above it
+	jumpTint   = 0x22            // opacity of the mark
 )
 
-// jumpTo scrolls to what is at a position, and marks its line for a moment.
+// jumpTo scrolls to a position and marks its line for a moment.
 func (s *sheet) jumpTo(position int) {
 	if s.page != nil {
 		s.page.mark(position)
@@ -23,7 +23,7 @@ func (s *sheet) jumpTo(position int) {
 	s.scroll.scrollBy(s.text.top(position) - jumpAbove*s.lineHeight() - s.scroll.Offset.Y)
 }
 
-// positionOf is where the byte at offset of the text is drawn that the sheet starts with.
+// positionOf returns the position of the byte at offset in the text that the sheet starts with.
 func (s *sheet) positionOf(offset int) int {
 	position := 0
 	for _, l := range s.lines {
@@ -45,7 +45,7 @@ func (s *sheet) positionOf(offset int) int {
 	return max(position-1, 0)
 }
 
-// mark marks the line at a position until it has been found.
+// mark marks the line at a position for a moment.
 func (p *sheetPage) mark(position int) {
 	p.showMark(&position)
 	if w := p.sheet.w; w != nil {
@@ -59,7 +59,7 @@ func (p *sheetPage) showMark(position *int) {
 	p.repaint()
 }
 
-// marked shows that the row is a part of the line that a jump led to.
+// marked draws the mark if the row is part of the marked line.
 func (d *rowDrawer) marked() {
 	if at := d.page.marked; at == nil || *at < d.row.base || *at > d.row.base+d.line.Size() {
 		return

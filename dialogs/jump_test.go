@@ -30,7 +30,7 @@ func TestJumpShowsAndMarksTheLine(t *testing.T) {
 	}
 }
 
-// A jump in a prompt is taken back by the clock, and is no reading of what it leaves out.
+// A mark in a prompt disappears after a while, and text skipped by a jump does not count as read.
 func TestJumpInPrompt(t *testing.T) {
 	s := newScreen(t)
 	s.open(bash("1", manyLines))
@@ -48,7 +48,7 @@ func TestJumpInPrompt(t *testing.T) {
 	}
 }
 
-// What is drawn at the position of an offset is what stands there.
+// The text drawn at the position of an offset is the text at that offset.
 func TestPositionOfOffset(t *testing.T) {
 	const text = "ab\n\u202e\tc\r\n" + "\n\n\n\n\n\n" + "große ‹x›   \nend"
 	s := newTestSheet(t, text)

@@ -16,19 +16,18 @@ import (
 	"nod/policy"
 )
 
-// maxGrantInput is the size of an input, in bytes, above which only "once" is offered: nobody reads that
-// much carefully enough to allow it for ever.
+// maxGrantInput is the size of an input, in bytes, above which only "once" is offered: nobody reads that much carefully
+// enough to allow it for longer.
 const maxGrantInput = 10_000
 
-// keep is what an allow keeps beyond this once.
+// keep is what Allow saves in addition to this one answer.
 type keep struct {
 	scope      policy.Scope
-	cover      policy.Cover // what it is about, when it is wider than once
-	suggestion int          // the agent's own rule to keep, counted from 1, in place of a wider scope; 0: none
+	cover      policy.Cover // what it applies to, unless the scope is once
+	suggestion int          // a rule suggested by the agent, from 1, in place of a wider scope; 0: none
 }
 
-// chooseScope opens the list of what can be kept: for once, for this session, for longer, and then the rules that the
-// agent itself would keep.
+// chooseScope opens the list of scopes: once, this session, longer, and then the rules that the agent suggests.
 func (a *approvePage) chooseScope() {
 	var items []menuItem
 	var last keep
@@ -48,15 +47,14 @@ func (a *approvePage) chooseScope() {
 	a.w.openMenu(a.entry, a.scopes, items)
 }
 
-// nextScope chooses the next thing that can be kept, for the chord: this session comes first, and behind the last one
-// once again.
+// nextScope chooses the next scope, for the chord: this session first and, after the last one, once again.
 func (a *approvePage) nextScope() {
 	if all := a.offered(); a.scopes.Visible() && len(all) > 1 {
 		a.setKeep(all[(slices.Index(all, a.keep)+1)%len(all)])
 	}
 }
 
-// heading stands above the choices for parts: the parts that will be remembered, word for word.
+// heading lists, above the choices for parts, the exact parts that will be saved.
 func (a *approvePage) heading() fyne.CanvasObject {
 	parts := a.newParts()
 	if len(parts) == 0 {
@@ -74,7 +72,7 @@ func (a *approvePage) heading() fyne.CanvasObject {
 	return container.New(layout.NewCustomPaddedLayout(4, 2, menuIndent, 10), text)
 }
 
-// newParts are the texts of the parts that nothing covers yet, each once.
+// newParts returns the parts that no rule covers yet, without duplicates.
 func (a *approvePage) newParts() []string {
 	var texts []string
 	for _, p := range a.parts {
@@ -85,7 +83,7 @@ func (a *approvePage) newParts() []string {
 	return texts
 }
 
-// smallPrint says what a choice will cover.
+// smallPrint says what a choice covers.
 func (a *approvePage) smallPrint(k keep) string {
 	if k.suggestion > 0 {
 		return prompt.PlainText(a.body.Suggestions[k.suggestion-1])
@@ -108,18 +106,18 @@ func (a *approvePage) smallPrint(k keep) string {
 	return ""
 }
 
-// How much is shown of a name in the menu and on the button, in characters; all of it is in the rule.
+// Limits for a name in the menu and on the button, in characters; the rule shows all of it.
 const maxObject, maxOnButton = 40, 18
 
-// shortText is the beginning of a text in one line.
-func shortText(s string, most int) string {
-	if text := []rune(prompt.SafeEnds(s)); len(text) > most {
-		return string(text[:most-1]) + "…"
+// shortText returns the beginning of a text, at most limit characters, on one line.
+func shortText(s string, limit int) string {
+	if text := []rune(prompt.SafeEnds(s)); len(text) > limit {
+		return string(text[:limit-1]) + "…"
 	}
 	return prompt.SafeEnds(s)
 }
 
-// keepName says what is kept, in the menu: for how long, and what where that is not plain.
+// keepName names a choice in the menu: how long it lasts and, unless that is obvious, what it covers.
 func (a *approvePage) keepName(k keep) string {
 	switch {
 	case k.suggestion > 0:
@@ -146,18 +144,18 @@ func (a *approvePage) coverName(k keep) string {
 	return tr("exactly this input")
 }
 
-// mayKeep reports whether the input can be read in full: only then is anything wider than once offered.
+// mayKeep reports whether the input can be read in full: only then can anything beyond once be offered.
 func (a *approvePage) mayKeep() bool {
 	return len(a.body.Input) <= maxGrantInput && !a.input.HasHidden()
 }
 
-// suggestionName says whose rule it is that the agent would keep.
+// suggestionName names the agent whose rules are suggested.
 func (a *approvePage) suggestionName() string {
 	return tr("As {{.Agent}} suggests", values{"Agent": prompt.PlainText(a.entry.request.Requester.Agent)})
 }
 
-// spans are the scopes beyond once: first the one that ends with the session or, where the agent names none, with nod.
-// On another machine its relay keeps what lasts; what holds for always is for the person here to write as a rule.
+// spans lists the scopes beyond once; the first ends with the session or, if the agent names none, when nod ends. For
+// another machine, its relay saves the rules; permanent ones have to be written as a rule here.
 func (a *approvePage) spans() []policy.Scope {
 	spans := policy.Scopes[1:]
 	if a.entry.request.Requester.Session == "" {
@@ -169,10 +167,10 @@ func (a *approvePage) spans() []policy.Scope {
 	return spans
 }
 
-// maxOffered is how many choices there are at most, but for the agent's own: nobody reads a longer menu.
+// maxOffered is the largest number of choices besides those of the agent: nobody reads a longer menu.
 const maxOffered = 9
 
-// offered lists what can be kept: once, then what the policy offers, by how long it lasts.
+// offered lists the choices: once, then what the policy offers, by duration.
 func (a *approvePage) offered() []keep {
 	all := []keep{{scope: policy.Once}}
 	for _, scope := range a.spans() {
@@ -190,8 +188,9 @@ func (a *approvePage) offered() []keep {
 	return all
 }
 
-// offers reports whether a choice is one. Wider than once takes an input that can be read in full, but what edits will
-// be is not in this one; and beside wider choices two about exactly this input will do.
+// offers reports whether k is offered. Anything beyond once needs an input that can be read in full. Allowing all edits
+// needs only an input without hidden characters, since later edits are others anyway. If there are wider choices, only
+// two for exactly this input are offered.
 func (a *approvePage) offers(k keep) bool {
 	switch {
 	case a.offer(k).Text == "":
@@ -204,14 +203,13 @@ func (a *approvePage) offers(k keep) bool {
 	return a.mayKeep()
 }
 
-// offersWider reports whether something beyond exactly this input can be kept.
+// offersWider reports whether more than exactly this input can be covered.
 func (a *approvePage) offersWider() bool {
 	return slices.ContainsFunc(policy.Covers, func(c policy.Cover) bool {
 		return c != policy.CoverInput && a.offers(keep{scope: a.spans()[0], cover: c})
 	})
 }
 
-// offer is what the policy offers for a choice.
 func (a *approvePage) offer(k keep) policy.Offer {
 	return a.w.p.options.Offers(a.entry.request.ID).Grant(k.scope, k.cover)
 }
@@ -223,7 +221,7 @@ func scopeName(s policy.Scope) string {
 	}[s], tr("Once"))
 }
 
-// setKeep chooses what an allow keeps, and shows the rule that it saves; the wait for Allow starts again.
+// setKeep sets the choice and shows the rule that it saves; the wait for Allow starts again.
 func (a *approvePage) setKeep(k keep) {
 	a.keep = k
 	a.showScope()
@@ -248,7 +246,7 @@ func (a *approvePage) showScope() {
 	a.rule.Add(Column(4, Tight(above), container.New(atMost{height: maxRule}, a.ruleText)))
 }
 
-// inWords puts rules, one to a line, into the person's language.
+// inWords translates rules, one per line, into the language of the user.
 func inWords(rules string) string {
 	lines := strings.Split(rules, "\n")
 	for i, line := range lines {
@@ -257,8 +255,7 @@ func inWords(rules string) string {
 	return strings.Join(lines, "\n")
 }
 
-// ruleLine puts a line of rules into the person's language. What stands in a list of grants lacks the comma that ends
-// it inside a sentence.
+// ruleLine translates one rule. A rule on its own lacks the comma that ends it inside a sentence.
 func ruleLine(line string) string {
 	const bullet = "· "
 	what, isItem := strings.CutPrefix(line, bullet)
@@ -271,7 +268,7 @@ func ruleLine(line string) string {
 	return bullet + assets.Reason(what)
 }
 
-// chosen is what the scope button says and, for more than once, what will be saved.
+// chosen returns the text of the scope button and, beyond once, the rule that will be saved.
 func (a *approvePage) chosen() (name, heading, rule string) {
 	k := a.keep
 	switch {
@@ -294,7 +291,7 @@ func (a *approvePage) chosen() (name, heading, rule string) {
 	return name, tr("Allow will save this rule:"), rule
 }
 
-// shortList is what fits on a button of some parts.
+// shortList abbreviates a list of parts for a button.
 func shortList(parts []string) string {
 	if len(parts) > 1 {
 		return tr("{{.Count}} parts", values{"Count": len(parts)})
@@ -302,10 +299,10 @@ func shortList(parts []string) string {
 	return shortText(parts[0], maxOnButton)
 }
 
-// grantText is what an allow saves, one rule a line; "" when there is nothing.
+// grantText returns the rules that Allow saves, one per line; "" for none.
 func (a *approvePage) grantText(k keep) string { return a.offer(k).Text }
 
-// stillKept is what is chosen, or once when there is nothing left to keep.
+// stillKept returns the current choice, or once if it is no longer offered.
 func (a *approvePage) stillKept() keep {
 	if a.keep.suggestion == 0 && a.keep.scope != policy.Once && a.grantText(a.keep) == "" {
 		return keep{scope: policy.Once}
@@ -313,10 +310,10 @@ func (a *approvePage) stillKept() keep {
 	return a.keep
 }
 
-// maxRule is the height up to which a rule takes room from the rest; a longer one scrolls.
+// maxRule is the largest height of a rule; a longer one scrolls.
 const maxRule = 122
 
-// atMost is a layout that keeps its content from asking for more than a height.
+// atMost is a layout that limits the minimum height of its content.
 type atMost struct{ height float32 }
 
 func (l atMost) MinSize(o []fyne.CanvasObject) fyne.Size {

@@ -11,15 +11,15 @@ import (
 )
 
 const (
-	// recently is how long after the last key the person is taken to be typing still, and how long after the prompt
-	// that was typed into ended by itself another one is taken for its successor.
+	// recently is how long after the last key the user counts as typing, and how long after a prompt was withdrawn
+	// while the user was typing the next one holds back keys.
 	recently = 2 * time.Second
-	// keyPause is how long no key must come before the keys are taken to be meant for that successor.
+	// keyPause is how long the user must pause before keys reach that next prompt.
 	keyPause = minArmAfter
 )
 
-// keyHold has the focus, and swallows every key but the chords, while a prompt that has taken the place of one that
-// ended by itself may still get what was being typed into that one.
+// keyHold has the focus and swallows every key except chords, while keys may still be meant for a prompt that was
+// withdrawn while the user was typing into it.
 type keyHold struct{ focusBase }
 
 func newKeyHold(w *window) *keyHold {
@@ -29,30 +29,30 @@ func newKeyHold(w *window) *keyHold {
 	return h
 }
 
-// hold gives the keys to nobody until none has come for a while.
+// hold swallows keys until the user pauses.
 func (w *window) hold() {
-	w.held.Show()
-	w.focus(w.held)
+	w.keyHold.Show()
+	w.focus(w.keyHold)
 	w.holdMore()
 }
 
 func (w *window) holdMore() {
-	w.heldUntil = w.p.now().Add(keyPause)
+	w.holdUntil = w.p.now().Add(keyPause)
 	w.arm.block()
 	w.disturb()
 	stop(w.holdTimer)
 	w.holdTimer = w.p.after(keyPause, w.release)
 }
 
-// release gives the keys to the prompt once none has come for a while, unless the person has gone somewhere in it.
+// release moves the focus to the prompt once the user has paused, unless the user has moved it already.
 func (w *window) release() {
-	if !w.held.Visible() || w.p.now().Before(w.heldUntil) {
+	if !w.keyHold.Visible() || w.p.now().Before(w.holdUntil) {
 		return
 	}
-	if w.page != nil && w.menu == nil && w.win.Canvas().Focused() == w.held {
+	if w.page != nil && w.menu == nil && w.win.Canvas().Focused() == w.keyHold {
 		w.focus(w.page.start())
 	}
-	w.held.Hide()
+	w.keyHold.Hide()
 }
 
 // CreateRenderer implements [fyne.Widget].
@@ -64,13 +64,13 @@ func (h *keyHold) CreateRenderer() fyne.WidgetRenderer {
 func (h *keyHold) TypedRune(rune) { h.typed() }
 
 func (h *keyHold) typed() {
-	h.w.page.tell(tr("Not sent: you were still typing. Wait a moment."))
+	h.w.page.showNotice(tr("Not sent: you were still typing. Wait a moment."))
 	h.w.holdMore()
 }
 
 // TypedKey implements [fyne.Focusable].
 func (h *keyHold) TypedKey(k *fyne.KeyEvent) {
-	if !slices.Contains(modifiers, k.Name) { // which may be the first half of a chord
+	if !slices.Contains(modifiers, k.Name) { // a modifier may start a chord
 		h.typed()
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"nod/interact"
 )
 
-// What is typed on when a prompt ends by itself does not reach the one that takes its place, or that comes soon after.
+// Keys typed while a prompt is withdrawn do not reach the prompt that replaces it or appears soon after.
 func TestTypingDoesNotRunOn(t *testing.T) {
 	for name, comes := range map[string]func(s *screen){
 		"waits already": func(s *screen) { s.open(request("2", interact.Ask{Question: "And why?"})); s.withdraw("1") },
@@ -48,7 +48,7 @@ func TestTypingDoesNotRunOn(t *testing.T) {
 	}
 }
 
-// Where nobody was typing, a prompt takes keys at once.
+// If nobody was typing, a prompt takes keys at once.
 func TestNobodyWasTyping(t *testing.T) {
 	s := newScreen(t)
 	s.open(request("1", interact.Ask{Question: "Why?"}))
@@ -65,7 +65,7 @@ func TestNobodyWasTyping(t *testing.T) {
 	}
 }
 
-// A button that is pressed as the prompt ends by itself does not refuse the one that takes its place.
+// Pressing a button while its prompt is withdrawn does not refuse the next prompt.
 func TestPressThatComesTooLate(t *testing.T) {
 	s := newScreen(t)
 	s.open(bash("1", "make"))
@@ -80,14 +80,14 @@ func TestPressThatComesTooLate(t *testing.T) {
 	s.wantOutcome("2", interact.Denied)
 }
 
-// A person who goes on by themselves, or clicks into the next prompt, need not wait.
+// A user who moves the focus, or clicks into the next prompt, need not wait.
 func TestTypingAfterAClick(t *testing.T) {
 	s := newScreen(t)
 	s.open(request("1", interact.Ask{Question: "Why?"}))
 	s.open(request("2", interact.Ask{Question: "And why?"}))
 	s.typeText("a")
 	s.withdraw("1")
-	s.canvas().Focus(s.page().first())
+	s.canvas().Focus(s.page().firstFocus())
 	s.typeText("at once")
 	s.ready()
 	s.chord(fyne.KeyReturn)
@@ -101,7 +101,7 @@ func (s *screen) withdraw(id interact.ID) {
 	s.settle()
 }
 
-// Deny is heard however fast it is pressed again: the Control of its chord is no typing.
+// Deny works however quickly it is pressed again: the Control of its chord does not count as typing.
 func TestRefusalWhileKeysAreHeld(t *testing.T) {
 	s := newScreen(t)
 	s.open(request("1", interact.Ask{Question: "Why?"}))

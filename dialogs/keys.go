@@ -13,10 +13,9 @@ import (
 	"nod/interact"
 )
 
-// Fyne gives a key to the focused widget and to nobody else, so each of nod's widgets passes on to the window what it
-// has no use for.
+// Fyne sends a key only to the focused widget, so each of nod's widgets hands keys that it does not use to the window.
 
-// commandKey is the modifier of nod's shortcuts: Control, on macOS Command.
+// commandKey is the modifier of nod's shortcuts: Control, or Command on macOS.
 func commandKey() fyne.KeyModifier {
 	if runtime.GOOS == "darwin" {
 		return fyne.KeyModifierSuper
@@ -24,20 +23,19 @@ func commandKey() fyne.KeyModifier {
 	return fyne.KeyModifierControl
 }
 
-// shortcut is the chord of the command key and key.
 func shortcut(key fyne.KeyName) *desktop.CustomShortcut {
 	return &desktop.CustomShortcut{KeyName: key, Modifier: commandKey()}
 }
 
-// chord is a key with modifiers, and what the two do.
+// chord is a key with modifiers and its action.
 type chord struct {
 	*desktop.CustomShortcut
 	do func()
 }
 
-// chords lists what keys do together with modifiers. Those of the queue are the ones of tabs everywhere.
+// chords lists the chords of a prompt. Those of the queue are the usual ones of tabs.
 func (w *window) chords() []chord {
-	affirm, otherwise, refuse := w.pressing(w.affirm), w.pressing(w.affirmOtherwise), w.pressing(w.refuse)
+	affirm, otherwise, refuse := w.pressing(w.affirm), w.pressing(w.affirmAlternative), w.pressing(w.refuse)
 	next, previous := func() { w.step(+1) }, func() { w.step(-1) }
 	onTabs := func(key fyne.KeyName, shift fyne.KeyModifier) *desktop.CustomShortcut {
 		return &desktop.CustomShortcut{KeyName: key, Modifier: fyne.KeyModifierControl | shift}
@@ -55,13 +53,12 @@ func (w *window) chords() []chord {
 	}
 }
 
-// installKeys makes the keys work while nothing has the focus, or something that does not want them.
+// installKeys makes keys work when nothing has the focus, and those that the focused widget does not use.
 func (w *window) installKeys() {
 	c := w.win.Canvas()
 	for _, chord := range w.chords() {
 		c.AddShortcut(chord.CustomShortcut, func(fyne.Shortcut) { chord.do() })
 	}
-	c.AddShortcut(&fyne.ShortcutUndo{}, func(fyne.Shortcut) { w.undos.TakeBack() })
 	c.SetOnTypedKey(w.typedKey)
 	if c, ok := c.(desktop.Canvas); ok {
 		c.SetOnKeyDown(func(ev *fyne.KeyEvent) { w.keyDown(ev, nil) })
@@ -69,33 +66,33 @@ func (w *window) installKeys() {
 }
 
 const (
-	// repeatDelay is after how long a key that is held down starts to repeat, at the latest, and repeatTime how long
-	// it takes for each time after that. A window that gets the focus meanwhile hears of the next as of a press.
+	// A key that is held down repeats after repeatDelay at the latest, and then every repeatTime at the latest. A window
+	// that gets the focus meanwhile receives the next repetition as a press.
 	repeatDelay = 700 * time.Millisecond
 	repeatTime  = 150 * time.Millisecond
 )
 
-// keyDown takes note that a key goes down while on has the focus. What it repeats while it is held down comes without.
+// keyDown records that a key goes down while on has the focus. Repetitions of a key that is held down do not get here.
 func (w *window) keyDown(ev *fyne.KeyEvent, on fyne.Focusable) {
 	if slices.Contains(modifiers, ev.Name) {
 		return
 	}
 	now, focused := w.p.now(), w.arm.focusedAt
-	isHeld := ev.Name == w.lastKey && w.lastDown.Before(focused) &&
-		(now.Sub(w.lastDown) < repeatDelay || now.Sub(focused) < repeatTime)
-	w.pressed, w.pressedOn, w.lastKey, w.lastDown = !isHeld, on, ev.Name, now
+	isHeld := ev.Name == w.lastKey && w.lastKeyAt.Before(focused) &&
+		(now.Sub(w.lastKeyAt) < repeatDelay || now.Sub(focused) < repeatTime)
+	w.pressed, w.pressedOn, w.lastKey, w.lastKeyAt = !isHeld, on, ev.Name, now
 }
 
-// pressing is do for a key that goes down, but not for one that is held down.
+// pressing returns do for a key that goes down, without its repetitions while it is held down.
 func (w *window) pressing(do func()) func() {
 	return func() {
 		switch {
 		case w.pressed:
-			w.pressed, w.byKeys = false, true
+			w.pressed, w.handlingKey = false, true
 			do()
-			w.byKeys = false
+			w.handlingKey = false
 		case w.page != nil && w.arm.isQuiet():
-			w.sayTooFast()
+			w.explainTooFast()
 		}
 	}
 }
@@ -105,12 +102,12 @@ var modifiers = []fyne.KeyName{
 	desktop.KeyAltLeft, desktop.KeyAltRight, desktop.KeySuperLeft, desktop.KeySuperRight,
 }
 
-// typedKey is for a key that the focused widget has no use for.
+// typedKey handles a key that the focused widget does not use.
 func (w *window) typedKey(ev *fyne.KeyEvent) {
 	switch ev.Name {
 	case fyne.KeyEscape:
 		w.pressing(w.escape)()
-	case fyne.KeyF10, desktop.KeyMenu: // F10 with Shift, which Fyne does not tell from F10
+	case fyne.KeyF10, desktop.KeyMenu: // Fyne does not distinguish Shift+F10 from F10
 		if w.page != nil {
 			w.openMore(w.page.entry)
 		}
@@ -119,12 +116,8 @@ func (w *window) typedKey(ev *fyne.KeyEvent) {
 	}
 }
 
-// typedShortcut does what the shortcut stands for and reports whether it stands for anything.
+// typedShortcut runs a shortcut and reports whether nod has one for it.
 func (w *window) typedShortcut(s fyne.Shortcut) bool {
-	if _, isUndo := s.(*fyne.ShortcutUndo); isUndo {
-		w.undos.TakeBack()
-		return true
-	}
 	for _, chord := range w.chords() {
 		if chord.ShortcutName() == s.ShortcutName() {
 			chord.do()
@@ -134,17 +127,17 @@ func (w *window) typedShortcut(s fyne.Shortcut) bool {
 	return false
 }
 
-// field is a text field that leaves Escape and nod's shortcuts to the window, which Fyne's own swallows, and takes as
-// much text as [interact.Clip] leaves. Also one for a single line wraps it: what nothing breaks Fyne draws anew at
-// every key.
+// field is a text field that leaves Escape and nod's shortcuts to the window, and takes no more text than
+// [interact.Clip] keeps. A field for a single line wraps it, too: Fyne would draw a long unwrapped line anew at every
+// key.
 type field struct {
 	widget.Entry
 	w       *window
 	wheeled *wheeledField
-	oneLine bool                             // Enter breaks no line
+	oneLine bool                             // Enter does not break the line
 	onKey   func(*fyne.KeyEvent) (used bool) // gets the keys first
-	shift   bool                             // is held down
-	atEnd   bool                             // the person goes on at the end of its text when it next gets the focus
+	shift   bool                             // Shift is held down
+	atEnd   bool                             // the next focus puts the cursor at the end
 }
 
 func newField(w *window, placeholder string, multiline bool) *field {
@@ -195,7 +188,7 @@ func isShift(ev *fyne.KeyEvent) bool {
 	return ev.Name == desktop.KeyShiftLeft || ev.Name == desktop.KeyShiftRight
 }
 
-// onEnter has Enter run do, once a press. Shift+Enter breaks the line, where the field has several.
+// onEnter makes Enter run do, once per press. In a field of several lines Shift+Enter breaks the line.
 func (f *field) onEnter(do func()) {
 	f.onKey = func(ev *fyne.KeyEvent) bool {
 		if !isEnter(ev) || f.shift && !f.oneLine {
@@ -206,7 +199,7 @@ func (f *field) onEnter(do func()) {
 	}
 }
 
-// onArrow has that key leave the field, beside what the field does with others.
+// onArrow makes an arrow key run do; other keys work as before.
 func (f *field) onArrow(key fyne.KeyName, do func()) {
 	others := f.onKey
 	f.onKey = func(ev *fyne.KeyEvent) bool {
@@ -220,7 +213,7 @@ func (f *field) onArrow(key fyne.KeyName, do func()) {
 
 func isEnter(ev *fyne.KeyEvent) bool { return ev.Name == fyne.KeyReturn || ev.Name == fyne.KeyEnter }
 
-// TypedRune implements [fyne.Focusable]. The space that has pressed what opens the field is none of its text.
+// TypedRune implements [fyne.Focusable]. It drops the space that pressed the button which opened the field.
 func (f *field) TypedRune(r rune) {
 	if f.w.pressedOn != fyne.Focusable(f) {
 		return
@@ -231,55 +224,55 @@ func (f *field) TypedRune(r rune) {
 	}
 }
 
-// hasRoom reports whether the field takes another character, or says why not.
+// hasRoom reports whether the field takes another character, and shows a message if not.
 func (f *field) hasRoom(r rune) bool {
-	text := f.without() + string(r)
+	text := f.unselectedText() + string(r)
 	if interact.Clip(text) == text {
 		return true
 	}
-	f.sayFull()
+	f.showFull()
 	return false
 }
 
-// without is as long as the text that stays when what is selected is typed over.
-func (f *field) without() string { return strings.Replace(f.Text, f.SelectedText(), "", 1) }
+// unselectedText has the length of the text that remains when the selection is replaced.
+func (f *field) unselectedText() string { return strings.Replace(f.Text, f.SelectedText(), "", 1) }
 
-// sayFull says that the field takes no more.
-func (f *field) sayFull() {
+// showFull shows that the field takes no more text.
+func (f *field) showFull() {
 	if f.w.page != nil {
-		f.w.page.tell(tr("Not all of it fits: {{.Characters}} characters and {{.Lines}} lines are the most.",
+		f.w.page.showNotice(tr("Not all of it fits: {{.Characters}} characters and {{.Lines}} lines are the most.",
 			values{"Characters": interact.MaxAnswer, "Lines": interact.MaxAnswerLines}))
 	}
 }
 
-// paste takes what fits of what is on the clipboard.
+// paste inserts the text of the clipboard as far as it fits.
 func (f *field) paste(from fyne.Clipboard) {
 	text := strings.ReplaceAll(strings.ToValidUTF8(from.Content(), "�"), "\r\n", "\n")
 	if f.oneLine {
 		text = strings.ReplaceAll(text, "\n", " ")
 	}
-	stays := f.without()
+	stays := f.unselectedText()
 	fits, _ := strings.CutPrefix(interact.Clip(stays+text), stays)
 	if fits != text {
-		f.sayFull()
+		f.showFull()
 	}
 	if fits != "" {
 		f.Entry.TypedShortcut(&fyne.ShortcutPaste{Clipboard: clip(fits)})
 	}
 }
 
-// clip is a clipboard with a text on it.
+// clip is a clipboard that holds a text.
 type clip string
 
 func (c clip) Content() string { return string(c) }
 func (clip) SetContent(string) {}
 
-// AcceptsTab implements [fyne.Tabbable]: Tab always moves on, also out of a field of several lines.
+// AcceptsTab implements [fyne.Tabbable]: Tab always moves the focus, also in a field of several lines.
 func (f *field) AcceptsTab() bool { return false }
 
 // TypedShortcut implements [fyne.Shortcutable].
 func (f *field) TypedShortcut(s fyne.Shortcut) {
-	if _, isUndo := s.(*fyne.ShortcutUndo); !isUndo && f.w.typedShortcut(s) { // what is undone is typing
+	if f.w.typedShortcut(s) {
 		return
 	}
 	if pasted, isPaste := s.(*fyne.ShortcutPaste); isPaste {

@@ -12,13 +12,13 @@ import (
 	"nod/policy/config"
 )
 
-// A key or a click that comes when its prompt is gone does nothing, whatever it was for.
+// A key or a click that arrives after its prompt has ended does nothing.
 func TestInputAfterTheEnd(t *testing.T) {
 	focusMore := func(s *screen) { s.canvas().Focus(s.page().head.more) }
 	tests := []struct {
 		name string
 		do   func(s *screen)
-		open bool // it still waits afterwards
+		open bool // it is still pending afterwards
 	}{
 		{"Enter on ⋯ after it was snoozed from there", func(s *screen) {
 			focusMore(s)
@@ -66,7 +66,7 @@ func lateTap(s *screen, o fyne.Tappable) {
 	s.tap(o)
 }
 
-// A click on a line of a menu that was closed a moment ago does nothing: what it was about may be over.
+// A click on a line of a menu that was just closed does nothing: its request may have ended.
 func TestClickOnAClosedMenu(t *testing.T) {
 	s := newScreen(t)
 	s.open(bash("1", "make"))
@@ -83,7 +83,7 @@ func TestClickOnAClosedMenu(t *testing.T) {
 	s.wantOpen("2")
 }
 
-// A panic in what the prompt calls is not hidden, and allows nothing.
+// A panic in a callback of the prompt is not hidden, and allows nothing.
 func TestPanicAllowsNothing(t *testing.T) {
 	failing := false
 	fail := func() {

@@ -14,30 +14,30 @@ import (
 // menuItem is one line of a menu or of the queue's list.
 type menuItem struct {
 	text, small string
-	marked      bool // the one that is in force
+	marked      bool // the current choice
 	danger      bool
 	parted      bool              // a line above it
 	heading     fyne.CanvasObject // above it, under the line; nil for none
-	decides     bool              // it answers requests: by keyboard it takes the chord of the affirmative
+	decides     bool              // it answers requests: by keyboard it needs the chord of the affirmative
 	do          func()
 }
 
 const (
-	menuIndent = 32  // of the text in a line, which leaves room for the mark
+	menuIndent = 32  // of the text, leaves room for the mark
 	minMenu    = 220 // width
-	maxMenu    = 440 // width; what is longer wraps
-	menuMargin = 8   // to the window's edges
+	maxMenu    = 440 // width; longer text wraps
+	menuMargin = 8   // distance to the edges of the window
 )
 
-// layer is a menu above the prompt. While it is open the prompt behind it counts as out of sight, so
-// nothing in it can be affirmed. A click beside it, or Escape, closes it.
+// layer is a menu above the prompt. While it is open, the prompt counts as hidden, so that nothing in it can be
+// affirmed. A click beside it, or Escape, closes it.
 type layer struct {
 	widget.BaseWidget
 	w      *window
 	items  []*menuLine
 	card   fyne.CanvasObject
 	anchor fyne.CanvasObject
-	scroll *scrollArea // of the lines, where they do not fit
+	scroll *scrollArea // of the lines, if they do not fit
 }
 
 func newLayer(w *window, anchor fyne.CanvasObject, items []menuItem) *layer {
@@ -61,7 +61,7 @@ func newLayer(w *window, anchor fyne.CanvasObject, items []menuItem) *layer {
 	return l
 }
 
-// close closes the layer, and reports whether it was open.
+// close closes the layer. It reports whether it was open.
 func (l *layer) close() (wasOpen bool) {
 	if l.w.menu != l {
 		return false
@@ -70,7 +70,7 @@ func (l *layer) close() (wasOpen bool) {
 	return true
 }
 
-// affirm is the chord of the affirmative while the layer is open.
+// affirm handles the chord of the affirmative while the layer is open.
 func (l *layer) affirm() {
 	for _, it := range l.items {
 		if it.focused && it.item.decides {
@@ -80,19 +80,19 @@ func (l *layer) affirm() {
 	}
 }
 
-// start is the line that has the focus first: the one in force.
+// start returns the line that gets the focus first: the current choice.
 func (l *layer) start() *menuLine {
 	return l.items[max(slices.IndexFunc(l.items, func(m *menuLine) bool { return m.item.marked }), 0)]
 }
 
-// focus puts the focus on a line, counted round the ends.
+// focus moves the focus to line i, wrapping around at both ends.
 func (l *layer) focus(i int) {
 	next := l.items[(i+len(l.items))%len(l.items)]
 	takeFocus(next)
 	l.scroll.reveal(next)
 }
 
-// typedKey moves the focus from a line, and reports whether the key is one that does.
+// typedKey moves the focus from a line, and reports whether the key does that.
 func (l *layer) typedKey(from *menuLine, ev *fyne.KeyEvent) bool {
 	at, last := slices.Index(l.items, from), len(l.items)-1
 	page := max(int(l.scroll.Size().Height/max(from.Size().Height, 1))-1, 1)
@@ -116,7 +116,7 @@ func (l *layer) CreateRenderer() fyne.WidgetRenderer {
 // Tapped implements [fyne.Tappable].
 func (l *layer) Tapped(*fyne.PointEvent) { l.close() }
 
-// layerLayout puts the card under its anchor, or above it where there is no room, and always into view.
+// layerLayout puts the card below its anchor, or above it if there is no room, and always within the window.
 type layerLayout struct{ l *layer }
 
 func (layerLayout) MinSize([]fyne.CanvasObject) fyne.Size { return fyne.Size{} }
@@ -144,7 +144,7 @@ func (y layerLayout) Layout(objects []fyne.CanvasObject, size fyne.Size) {
 	))
 }
 
-// wanted is the width at which as little as possible wraps.
+// wanted returns the width at which as few lines as possible wrap.
 func (l *layer) wanted() float32 {
 	width := float32(minMenu)
 	for _, m := range l.items {
@@ -153,7 +153,6 @@ func (l *layer) wanted() float32 {
 	return max(min(width, maxMenu), l.scroll.Content.MinSize().Width)
 }
 
-// menuLine is one line of a layer.
 type menuLine struct {
 	hoverBase
 	item  menuItem
@@ -190,9 +189,9 @@ func (m *menuLine) CreateRenderer() fyne.WidgetRenderer {
 	})
 }
 
-// wanted is the width of a line that does not wrap.
+// wanted returns the width of the line without wrapping.
 func (m *menuLine) wanted() float32 {
-	const around = menuIndent + 8 + 2*6 + 2 // the line's own room and the card's, and rounding
+	const around = menuIndent + 8 + 2*6 + 2 // margins of the line and the card, and rounding
 	th := theme.CurrentForWidget(m)
 	width := func(text string, size fyne.ThemeSizeName) float32 {
 		return fyne.MeasureText(text, th.Size(size), fyne.TextStyle{}).Width

@@ -13,15 +13,14 @@ import (
 	"nod/interact"
 )
 
-// long is a request whose words fit into no line.
+// long is a request whose text fits on no line.
 func long(id string) interact.Request {
 	r := bash(id, "terraform apply -auto-approve -var-file=/srv/infrastructure/environments/production/"+id)
 	r.Requester.Agent = "an-agent-with-a-name-that-takes-a-while-to-read"
 	return r
 }
 
-// Whatever is in a menu, and however small the window: it lies within the window, its words within it, and each of its
-// lines can be brought into view by keys.
+// Every menu lies within the window, however small that is, its text within the menu, and keys can scroll to each line.
 func TestMenusAreNeverCutOff(t *testing.T) {
 	menus := map[string]func(s *screen){
 		"queue":  func(s *screen) { s.tap(s.page().head.queue) },
@@ -83,7 +82,7 @@ func (s *screen) wantMenuWithin(size fyne.Size) {
 	}
 }
 
-// wantLinesInReach goes through the menu with the keys and looks whether what has the focus is in view.
+// wantLinesInReach moves through the menu by keys and checks that the focused line is in view.
 func (s *screen) wantLinesInReach() {
 	s.t.Helper()
 	menu := s.p.window.menu

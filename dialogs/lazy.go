@@ -5,12 +5,12 @@ import (
 	"fyne.io/fyne/v2/container"
 )
 
-// lazyColumn is a scrolling column of many rows. A row is laid out, and has a place in the tree of objects, only once
-// it comes near the view; until then it is taken to be as high as guessed.
+// lazyColumn is a scrolling column of many rows. A row is laid out, and enters the tree of objects, only when it comes
+// near the view; until then its height is a guess.
 type lazyColumn struct {
 	scroll *scrollArea
-	box    *fyne.Container // the rows laid out so far that are not hidden
-	above  float32         // room above the first row
+	box    *fyne.Container // the visible rows laid out so far
+	above  float32         // above the first row
 	gap    float32
 	width  float32
 	rows   []*lazyRow
@@ -23,7 +23,7 @@ type lazyRow struct {
 	hidden  bool
 }
 
-// newLazyColumn is empty; v and h are the room around the rows.
+// newLazyColumn returns an empty column; v and h are the margins around the rows.
 func newLazyColumn(gap, v, h float32) *lazyColumn {
 	c := &lazyColumn{gap: gap, above: v}
 	c.box = container.New(c)
@@ -32,12 +32,12 @@ func newLazyColumn(gap, v, h float32) *lazyColumn {
 	return c
 }
 
-// add adds a row of about that height at the end.
+// add appends a row of about height guess.
 func (c *lazyColumn) add(o fyne.CanvasObject, guess float32) {
 	c.rows = append(c.rows, &lazyRow{object: o, height: guess})
 }
 
-// filter hides the rows that keep refuses.
+// filter shows only the rows for which keep returns true.
 func (c *lazyColumn) filter(keep func(i int) bool) {
 	for i, r := range c.rows {
 		r.hidden = !keep(i)
@@ -47,7 +47,7 @@ func (c *lazyColumn) filter(keep func(i int) bool) {
 	c.scroll.Refresh()
 }
 
-// show scrolls so far that a row is laid out.
+// show scrolls to a row, and lays out the rows above it.
 func (c *lazyColumn) show(i int) {
 	if c.rows[i].laidOut {
 		return
@@ -56,7 +56,7 @@ func (c *lazyColumn) show(i int) {
 	c.fill()
 }
 
-// top is where a row starts.
+// top returns the position at which a row starts.
 func (c *lazyColumn) top(i int) float32 {
 	var y float32
 	for _, r := range c.rows[:i] {
@@ -83,7 +83,7 @@ func (c *lazyColumn) Layout(_ []fyne.CanvasObject, size fyne.Size) {
 	c.fill()
 }
 
-// fill lays out the rows that have come near the view. What is in view stays where it is.
+// fill lays out the rows near the view, and keeps the visible ones in place.
 func (c *lazyColumn) fill() {
 	if c.width == 0 {
 		return
@@ -113,6 +113,6 @@ func (c *lazyColumn) fill() {
 		}
 	}
 	if len(c.box.Objects) != before {
-		c.scroll.ScrollToOffset(c.scroll.Offset) // its bar
+		c.scroll.ScrollToOffset(c.scroll.Offset) // updates the scroll bar
 	}
 }

@@ -13,7 +13,7 @@ import (
 	"nod/interact"
 )
 
-// Of a long form only what is near the view takes part in the layout.
+// Only the part of a long form near the view is laid out.
 func TestLongFormIsLaidOutInPart(t *testing.T) {
 	s := newScreen(t)
 	s.open(request("1", large(t)["form-options"]))
@@ -48,7 +48,7 @@ func TestEndOfALongForm(t *testing.T) {
 	}
 }
 
-// Submit leads to a question that is missing, however far away it is.
+// Submit scrolls to a missing question, however far away.
 func TestSubmitLeadsToAFarQuestion(t *testing.T) {
 	s := newScreen(t)
 	form := interact.Form{Questions: questions(50, nil)}
@@ -106,7 +106,7 @@ func TestFarOption(t *testing.T) {
 	}
 }
 
-// An input of which only the beginning is shown can never be allowed, however it is shown.
+// An input that is shown only in part can never be allowed.
 func TestCutInputIsNeverAllowed(t *testing.T) {
 	for name, body := range large(t) {
 		a, isApprove := body.(interact.Approve)

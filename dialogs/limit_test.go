@@ -9,7 +9,7 @@ import (
 	"nod/interact"
 )
 
-// A field takes no more than an answer may be, and says so.
+// A field takes no more text than an answer may have, and says so.
 func TestAFieldIsFull(t *testing.T) {
 	full := strings.Repeat("中", interact.MaxAnswer)
 	lines := strings.Repeat("\n", interact.MaxAnswerLines-1)

@@ -11,8 +11,8 @@ import (
 	"fyne.io/fyne/v2/widget"
 )
 
-// linkedText is a text of Fyne's with links of nod's own in place of Fyne's, which swallow Escape and all other keys
-// and do not tell the window that it has lost the focus.
+// linkedText is a rich text with nod's own links in place of Fyne's, which swallow Escape and all other keys and do not
+// report focus to the window.
 type linkedText struct {
 	widget.RichText
 	w *window // nil outside a prompt
@@ -30,7 +30,7 @@ func (t *linkedText) CreateRenderer() fyne.WidgetRenderer {
 	return &linkedRenderer{t.RichText.CreateRenderer(), t.w, map[*widget.Hyperlink]*link{}}
 }
 
-// linkedRenderer draws a link where Fyne's own would stand.
+// linkedRenderer draws a link in the place of Fyne's.
 type linkedRenderer struct {
 	fyne.WidgetRenderer
 	w     *window
@@ -75,7 +75,7 @@ func (r *linkedRenderer) link(theirs *widget.Hyperlink, box *fyne.Container) *li
 	return l
 }
 
-// link is a link, or a row of one, in a text. It opens only after it has asked.
+// link is a link in a text, or one row of it. It opens only after asking.
 type link struct {
 	hoverBase
 	text string

@@ -14,7 +14,7 @@ import (
 
 const linked = "See [the docs](https://example.com/a) and <https://example.com/b>."
 
-// stopPrompts hold, together, every kind of widget of a prompt that can have the focus.
+// stopPrompts together have every kind of focusable widget of a prompt.
 var stopPrompts = map[string]interact.Body{
 	"confirm":    interact.Confirm{Message: linked},
 	"choice":     interact.Ask{Question: linked, Options: []string{"a", "b"}},
@@ -25,8 +25,8 @@ var stopPrompts = map[string]interact.Body{
 	"table":      interact.Confirm{Message: "|a|\n|-|\n|" + linked + "|"},
 }
 
-// Wherever the focus is, Tab and Shift+Tab go on, Escape takes a step back and in the end closes the prompt, and the
-// chords answer: the affirmative once it is armed, the other at any time.
+// With any widget focused, Tab and Shift+Tab move on, Escape undoes one step and finally closes the prompt, and the
+// chords answer: the affirmative once it is armed, the negative at any time.
 func TestKeysWorkEverywhere(t *testing.T) {
 	openAt := func(t *testing.T, body interact.Body, i int) (*screen, []fyne.Focusable) {
 		s := newScreen(t)
@@ -103,7 +103,7 @@ func TestKeysWorkEverywhere(t *testing.T) {
 	}
 }
 
-// A link asks first, with the whole address, and nothing behind the question is affirmed.
+// A link first asks, with the whole address, and nothing behind the question can be affirmed.
 func TestLinkAsksInPrompt(t *testing.T) {
 	s := newScreen(t)
 	s.open(request("1", interact.Confirm{Message: linked}))

@@ -25,17 +25,16 @@ import (
 )
 
 const (
-	maxMarkdownDepth  = 12 // blocks and emphasis within one another; deeper ones are shown as their source
+	maxMarkdownDepth  = 12 // nesting of blocks and emphasis; deeper ones are shown as source
 	maxMarkdownBlocks = 2000
 )
 
-// newMarkdown shows text as light Markdown: paragraphs, headings, bold, emphasis, what is struck out, code, lists,
-// tasks, tables and quotes.
+// newMarkdown renders text as light Markdown: paragraphs, headings, bold, emphasis, strikethrough, code, lists, tasks,
+// tables and quotes.
 //
-// The text is a requester's, so this is a walk over an allow-list of its syntax tree, never Fyne's own
-// reading of Markdown, which loads pictures from the network and opens any link. Here nothing is loaded; a
-// link shows its whole target and opens on a click, after asking; everything else is the text that it is. W is
-// the window of a prompt, nil elsewhere.
+// The text comes from a requester, so this walks an allow-list of its syntax tree and never uses Fyne's own Markdown,
+// which loads pictures from the network and opens any link. Here nothing is loaded; a link shows its whole target and
+// opens on a click, after asking; everything else is shown as text. w is the window of a prompt, nil elsewhere.
 func newMarkdown(w *window, source string) fyne.CanvasObject {
 	if len(source) > prompt.MaxMarkdownBytes {
 		return proseLabel(source)
@@ -53,7 +52,7 @@ func markdownParser() parser.Parser {
 	return goldmark.New(goldmark.WithExtensions(extension.Table, extension.Strikethrough, extension.TaskList)).Parser()
 }
 
-// proseLabel shows source without reading anything into it.
+// proseLabel shows source as plain text.
 func proseLabel(source string) fyne.CanvasObject {
 	return richText(proseSegments(source, widget.RichTextStyleInline))
 }
@@ -65,7 +64,6 @@ type markdown struct {
 	count  int // blocks so far
 }
 
-// blocks shows the children of n one below the other.
 func (m *markdown) blocks(n ast.Node, depth int) []fyne.CanvasObject {
 	var objects []fyne.CanvasObject
 	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
@@ -101,7 +99,7 @@ func (m *markdown) block(n ast.Node, depth int) fyne.CanvasObject {
 	return m.literal(n)
 }
 
-// headingSizes are those of the headings of the first levels; the others are as big as the text.
+// headingSizes are the sizes of the first levels of headings; deeper ones have the size of text.
 var headingSizes = []fyne.ThemeSizeName{sizeHeading, theme.SizeNameSubHeadingText, sizeSmallHeading}
 
 func (m *markdown) heading(n *ast.Heading) fyne.CanvasObject {
@@ -118,7 +116,6 @@ func (m *markdown) heading(n *ast.Heading) fyne.CanvasObject {
 	return container.New(layout.NewCustomPaddedLayout(above, 0, 0, 0), text)
 }
 
-// list shows the items of a list behind bullets or numbers.
 func (m *markdown) list(list *ast.List, depth int) fyne.CanvasObject {
 	var items []fyne.CanvasObject
 	number := list.Start
@@ -141,7 +138,7 @@ func (m *markdown) list(list *ast.List, depth int) fyne.CanvasObject {
 	return blocksColumn(items...)
 }
 
-// taskOf is the box at the start of a list's item that is a task; nil when it is none.
+// taskOf returns the box of a list item that is a task, else nil.
 func taskOf(item ast.Node) *gfm.TaskCheckBox {
 	if item.FirstChild() == nil {
 		return nil
@@ -150,7 +147,7 @@ func taskOf(item ast.Node) *gfm.TaskCheckBox {
 	return task
 }
 
-// taskMark is the box of a task, which says how the agent sees it and cannot be clicked.
+// taskMark draws the box of a task. It shows the state that the agent wrote and cannot be clicked.
 func taskMark(done bool) fyne.CanvasObject {
 	icon := theme.CheckButtonIcon()
 	if done {
@@ -161,7 +158,7 @@ func taskMark(done bool) fyne.CanvasObject {
 	return Padded(theme.InnerPadding(), theme.InnerPadding(), Row(0, box))
 }
 
-// literal shows the source of a block, markup and all.
+// literal shows the source of a block, including markup.
 func (m *markdown) literal(n ast.Node) fyne.CanvasObject {
 	source := m.raw(n)
 	if strings.TrimSpace(source) == "" {
@@ -170,7 +167,7 @@ func (m *markdown) literal(n ast.Node) fyne.CanvasObject {
 	return proseLabel(strings.TrimRight(source, "\n"))
 }
 
-// raw is the source of a block and of those in it.
+// raw returns the source of a block and its children.
 func (m *markdown) raw(n ast.Node) string {
 	var b strings.Builder
 	m.writeRaw(&b, n)
@@ -213,7 +210,7 @@ func (m *markdown) inline(n ast.Node, style widget.RichTextStyle, depth int) []w
 	case *ast.Text:
 		s := string(unescape(n, m.source))
 		if n.SoftLineBreak() || n.HardLineBreak() {
-			s += "\n" // agents mean the line breaks that they write
+			s += "\n" // agents write line breaks on purpose
 		}
 		return proseSegments(s, style)
 	case *ast.String:
@@ -246,7 +243,7 @@ func (m *markdown) inline(n ast.Node, style widget.RichTextStyle, depth int) []w
 	return proseSegments(m.innerText(n), style)
 }
 
-// unescape is the text of n, without the backslashes that keep its characters from being markup.
+// unescape returns the text of n without the backslashes that escape markup.
 func unescape(n *ast.Text, source []byte) []byte {
 	if n.IsRaw() {
 		return n.Segment.Value(source)
@@ -254,7 +251,7 @@ func unescape(n *ast.Text, source []byte) []byte {
 	return util.UnescapePunctuations(n.Segment.Value(source))
 }
 
-// innerText is the text within n, without markup.
+// innerText returns the text within n without markup.
 func (m *markdown) innerText(n ast.Node) string {
 	var b strings.Builder
 	var walk func(ast.Node)
@@ -276,8 +273,8 @@ func (m *markdown) innerText(n ast.Node) string {
 	return b.String()
 }
 
-// link shows a link: its text, then its whole target. Only the target can be clicked, and only when it is
-// an address of the web that all programs read alike.
+// link shows a link: its text, then its whole target. Only the target can be clicked, and only if it is a web address
+// that all programs parse alike.
 func (m *markdown) link(
 	label []widget.RichTextSegment, labelText, target string, style widget.RichTextStyle,
 ) []widget.RichTextSegment {
@@ -303,7 +300,7 @@ func (m *markdown) targetSegments(target string, style widget.RichTextStyle) []w
 	return []widget.RichTextSegment{link}
 }
 
-// webAddress is target when it is an address that may be opened, else nil.
+// webAddress parses target. It returns nil unless it is an address that may be opened.
 func webAddress(target string) *url.URL {
 	host, u := prompt.HostOf(target)
 	if host == "" || u.User != nil || u.Scheme != "http" && u.Scheme != "https" {
@@ -312,7 +309,7 @@ func webAddress(target string) *url.URL {
 	return u
 }
 
-// askToOpen shows the whole address and opens it when the human says so.
+// askToOpen shows the whole address, and opens it if the user confirms.
 func askToOpen(w *window, u *url.URL, target string) {
 	if w != nil {
 		w.askToOpen(u, target)
@@ -328,7 +325,7 @@ func askToOpen(w *window, u *url.URL, target string) {
 	}
 }
 
-// askToOpen asks in a menu, which Escape closes and behind which nothing is affirmed.
+// askToOpen asks in a menu. Escape closes it, and nothing behind it can be affirmed.
 func (w *window) askToOpen(u *url.URL, target string) {
 	if w.page == nil {
 		return
@@ -340,7 +337,7 @@ func (w *window) askToOpen(u *url.URL, target string) {
 			heading: Padded(6, menuIndent, Column(4, title, codeBlock(host), codeBlock(target))),
 			text:    tr("Cancel"), do: func() {},
 		},
-		{text: tr("Open"), do: func() { _ = fyne.CurrentApp().OpenURL(u) }}, // the desktop tells when it cannot
+		{text: tr("Open"), do: func() { _ = fyne.CurrentApp().OpenURL(u) }}, // the desktop reports failures
 	})
 }
 
@@ -355,7 +352,7 @@ func newOpenQuestion(c fyne.Canvas, u *url.URL, target string) *widget.PopUp {
 	cancel := widget.NewButton(tr("Cancel"), func() { popup.Hide() })
 	open := widget.NewButton(tr("Open"), func() {
 		popup.Hide()
-		_ = fyne.CurrentApp().OpenURL(u) // the desktop tells when it cannot
+		_ = fyne.CurrentApp().OpenURL(u) // the desktop reports failures
 	})
 	buttons := container.NewHBox(layout.NewSpacer(), cancel, open)
 	popup = widget.NewModalPopUp(Padded(12, 14, container.NewBorder(
@@ -364,7 +361,6 @@ func newOpenQuestion(c fyne.Canvas, u *url.URL, target string) *widget.PopUp {
 	return popup
 }
 
-// codeBlock shows code in a box, wrapped.
 func codeBlock(code string) fyne.CanvasObject {
 	return inset(newTint(ColorPaper, 0xff, theme.InputRadiusSize(), richText(codeSegments(code))))
 }
@@ -376,17 +372,17 @@ func codeSegments(code string) []widget.RichTextSegment {
 	return spanSegments(safetext.Render(strings.TrimRight(code, "\n")), style)
 }
 
-// inset gives o the padding that texts bring with them.
+// inset gives o the same padding as text.
 func inset(o fyne.CanvasObject) fyne.CanvasObject {
 	return Padded(theme.InnerPadding(), theme.InnerPadding(), o)
 }
 
-// proseSegments shows s with what is hidden spelled out.
+// proseSegments shows s with hidden characters spelled out.
 func proseSegments(s string, style widget.RichTextStyle) []widget.RichTextSegment {
 	return spanSegments(safetext.Prose(s), style)
 }
 
-// spanSegments makes segments of rendered text. What was hidden is in the error colour.
+// spanSegments makes segments of rendered text. Hidden characters are in the error colour.
 func spanSegments(rows []safetext.Row, style widget.RichTextStyle) []widget.RichTextSegment {
 	var out []widget.RichTextSegment
 	var plain strings.Builder
@@ -413,7 +409,7 @@ func spanSegments(rows []safetext.Row, style widget.RichTextStyle) []widget.Rich
 	return out
 }
 
-// textSegments makes segments of text. What is drawn in another style than the rest is in segments of its own.
+// textSegments makes segments of text. Characters drawn in another style get segments of their own.
 func textSegments(text string, style widget.RichTextStyle) []widget.RichTextSegment {
 	var out []widget.RichTextSegment
 	start, now := 0, style.TextStyle
@@ -443,8 +439,7 @@ func richText(segments []widget.RichTextSegment) *widget.RichText {
 	return t
 }
 
-// blocksColumn puts blocks below one another. Texts bring an inner padding of their own, which between two of them
-// would count twice.
+// blocksColumn puts blocks below one another. Between two texts, each of which has padding, it removes one padding.
 func blocksColumn(blocks ...fyne.CanvasObject) *fyne.Container {
 	return Column(-theme.InnerPadding(), blocks...)
 }

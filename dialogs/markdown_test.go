@@ -17,7 +17,7 @@ import (
 	"nod/dialogs/prompt"
 )
 
-// texts collects what is written in o, and its links.
+// texts returns the text in o, and its links.
 func texts(o fyne.CanvasObject, links *[]*widget.HyperlinkSegment) string {
 	var b strings.Builder
 	switch o := o.(type) {
@@ -164,7 +164,7 @@ func FuzzMarkdown(f *testing.F) {
 	})
 }
 
-// checkInert fails when o holds a picture or a link that opens by itself.
+// checkInert fails if o contains a picture, or a link that opens without asking.
 func checkInert(t *testing.T, o fyne.CanvasObject) {
 	t.Helper()
 	switch o := o.(type) {
@@ -198,7 +198,7 @@ func checkInert(t *testing.T, o fyne.CanvasObject) {
 	}
 }
 
-// Fyne's own reading of Markdown loads pictures and panics on some lists. Nothing in nod may use it.
+// Fyne's own Markdown loads pictures and panics on some lists. nod must not use it.
 func TestNobodyUsesFynesMarkdown(t *testing.T) {
 	forbidden := []string{"RichText" + "FromMarkdown", "Parse" + "Markdown("}
 	checked := 0

@@ -9,7 +9,7 @@ import (
 	gfm "github.com/yuin/goldmark/extension/ast"
 )
 
-// maxColumns is how many columns of a table are shown as such: more are too narrow to be read.
+// maxColumns is the largest number of columns of a table: more are too narrow to read.
 const maxColumns = 8
 
 var cellAlignments = map[gfm.Alignment]fyne.TextAlign{
@@ -59,17 +59,17 @@ func (m *markdown) cells(row ast.Node, isHeader bool, columns *tableColumns) []f
 
 // tableColumns lays out the rows of a table.
 type tableColumns struct {
-	natural []float32 // width of each column at which nothing in it wraps
+	natural []float32 // width of each column without wrapping
 }
 
-// note makes a column wide enough for text.
+// note widens a column to fit text.
 func (c *tableColumns) note(column int, text *linkedText) {
 	text.Wrapping = fyne.TextWrapOff
 	c.natural[column] = max(c.natural[column], text.MinSize().Width)
 	text.Wrapping = fyne.TextWrapWord
 }
 
-// widths shares out the width of the table: columns that need less than their share leave the rest to the others.
+// widths distributes the width of the table: columns that need less than their share leave the rest to the others.
 func (c *tableColumns) widths(width float32) []float32 {
 	widths := make([]float32, len(c.natural))
 	open := len(widths)

@@ -9,8 +9,8 @@ import (
 	"fyne.io/fyne/v2"
 )
 
-// openText writes text to a file that only this user can read, and nobody change, and opens it with the desktop's
-// program for plain text. The file's name is nod's own, so nothing in text decides how it is opened.
+// openText writes text to a read-only file of this user and opens it with the desktop's program for plain text. nod
+// chooses the name of the file, so that text cannot determine the program.
 func openText(text string) error {
 	dir, err := os.MkdirTemp("", "nod-input-") // made with mode 0700
 	if err != nil {

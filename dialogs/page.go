@@ -15,61 +15,61 @@ import (
 	"nod/interact"
 )
 
-// page is one prompt as it is in the window, or waits to come back to it: it keeps what was typed into it
-// for as long as its request is pending. The four kinds of prompt fill in what differs.
+// page is one prompt, shown in the window or waiting to be shown again: it keeps what the user entered for as long as
+// its request is pending. Each kind of prompt sets the functions that differ.
 type page struct {
 	entry *entry
 	w     *window
 
 	head    *head
-	status  *widget.Label     // what the time-out means and when, or why a press did nothing
-	problem *widget.Label     // what is wrong with the answer
+	status  *widget.Label     // the effect of the time-out and its time, or why a press did nothing
+	problem *widget.Label     // why the answer is invalid
 	note    fyne.CanvasObject // holds problem
 	yes     *button           // the affirmative
 	no      *button           // the negative
 
-	otherwise       *button // another affirmative; nil for none
-	affirmOtherwise func()  // gives that answer
+	alternative       *button // a second affirmative; nil for none
+	affirmAlternative func()  // gives the second affirmative answer
 
-	foot    *foot
-	margins *layout.CustomPaddedLayout // around the foot
-	compact bool                       // there is little room
-	byHand  fyne.Size                  // that the person gave the window while it showed this; zero for none
-	told    time.Time                  // until when the status says why a press did nothing
-	text    fyne.Focusable             // the text: it has the focus when nothing else has
-	object  fyne.CanvasObject
-	column  *lazyColumn // the body in rows, when it scrolls as a whole; else nil
-	scroll  *scrollArea // that of column
+	foot        *foot
+	margins     *layout.CustomPaddedLayout // around the foot
+	compact     bool                       // for a small window
+	userSize    fyne.Size                  // size that the user gave the window while it showed this page; zero for none
+	noticeUntil time.Time                  // until then the status says why a press did nothing
+	text        fyne.Focusable             // the text, which has the focus if nothing else has
+	object      fyne.CanvasObject
+	column      *lazyColumn // the body in rows, if it scrolls as a whole; else nil
+	scroll      *scrollArea // of column
 
-	own     bool      // the answer is the person's own: no allow, no yes
-	shownAt time.Time // when it was first on screen; zero: it never was
-	armedAt time.Time // when the affirmative first worked; zero: it never did
+	ownAnswer bool      // a choice or text of the user, not just Allow or Yes
+	shownAt   time.Time // when it was first on screen; zero: never
+	armedAt   time.Time // when the affirmative was first armed; zero: never
 
-	blank, saved []byte // the draft of a page that is as it was made, and the one that is kept
-	draftDue     bool   // it will be kept soon
+	blank, saved []byte // the drafts of the unchanged page, and the one saved last
+	draftDue     bool   // the draft will be saved soon
 
-	asked    bool // whether to discard the answer: the next Escape does
-	refusing bool // the person writes why not: nothing affirms meanwhile
+	asked    bool // the user was asked whether to discard the answer: the next Escape does
+	refusing bool // the user is writing the reason for a denial: nothing affirms meanwhile
 
-	affirm func()                      // gives the affirmative answer; the press has been found armed
-	refuse func()                      // gives the negative one
-	scope  func()                      // chooses the next thing that the affirmative keeps; nil when there is none
-	unwind func() bool                 // takes back one step, for Escape; false when there is none
-	wanted func(width float32) float32 // height of the body at which nothing scrolls
-	// wantedWidth is the width at which no line of the body needs to be broken, of those that nobody wants broken.
-	wantedWidth func() float32
-	compactBody func(bool)             // has the body make do with little room
-	first       func() fyne.Focusable  // has the focus first, in place of text, where it is in view
-	renew       func()                 // follows what has changed outside since it was shown
-	look        func()                 // takes note of what of it is in view now
-	read        func() bool            // what must be read of it before the affirmative works has been in view
-	unread      func() int             // lines that have not been in view
-	inputs      map[string]answerInput // by question; see [draft]
-	at          string                 // the question that the person has answered last, where there are several
-	choice      func() *draftChoice    // how they are about to decide; nil where there is nothing to choose
-	choose      func(draftChoice)      // has them be; nil where there is nothing to choose
-	// said is what the journal keeps of what it says: facts, and the change of a file as a unified diff.
-	said func() (facts []string, diff string)
+	affirm       func()                      // gives the affirmative answer; called only while armed
+	refuse       func()                      // gives the negative answer
+	scope        func()                      // chooses the next scope of the affirmative; nil if there is none
+	stepBack     func() bool                 // undoes one step, for Escape; false if there is none
+	wantedHeight func(width float32) float32 // height of the body without scrolling
+	// wantedWidth is the width that breaks no line of code in the body.
+	wantedWidth  func() float32
+	compactBody  func(bool)             // makes the body fit a small window, or a large one again
+	firstFocus   func() fyne.Focusable  // gets the focus first in place of text, if it is in view
+	renew        func()                 // updates the page after changes outside
+	recordSeen   func()                 // records which parts are in view now
+	read         func() bool            // all that the affirmative requires has been in view
+	unread       func() int             // lines that have not been in view
+	inputs       map[string]answerInput // by question, as in [draft]
+	lastAnswered string                 // the question that was answered last, of several
+	choice       func() *draftChoice    // the current choice; nil if there is nothing to choose
+	choose       func(draftChoice)      // restores it; nil if there is nothing to choose
+	// journalText returns what the journal records of the prompt: facts, and the change of a file as a unified diff.
+	journalText func() (facts []string, diff string)
 }
 
 func newPage(e *entry, w *window, head *head) *page {
@@ -77,19 +77,19 @@ func newPage(e *entry, w *window, head *head) *page {
 		entry: e, w: w, head: head,
 		status:      Lines("", theme.SizeNameCaptionText, widget.LowImportance),
 		problem:     Lines("", theme.SizeNameCaptionText, widget.DangerImportance),
-		unwind:      func() bool { return false },
+		stepBack:    func() bool { return false },
 		wantedWidth: func() float32 { return 0 }, compactBody: func(bool) {},
-		renew:  func() {},
-		look:   func() {},
-		read:   func() bool { return true },
-		unread: func() int { return 0 },
-		inputs: map[string]answerInput{},
-		choice: func() *draftChoice { return nil },
-		said:   func() ([]string, string) { return nil, "" },
+		renew:       func() {},
+		recordSeen:  func() {},
+		read:        func() bool { return true },
+		unread:      func() int { return 0 },
+		inputs:      map[string]answerInput{},
+		choice:      func() *draftChoice { return nil },
+		journalText: func() ([]string, string) { return nil, "" },
 	}
 }
 
-// assemble puts the page together: body between head and foot, in the order in which Tab goes round.
+// assemble puts the body between head and foot, in the order of Tab.
 func (p *page) assemble(body fyne.CanvasObject, f *foot) {
 	p.note = Tight(p.problem)
 	p.note.Hide()
@@ -103,11 +103,11 @@ func (p *page) assemble(body fyne.CanvasObject, f *foot) {
 	p.yes.onResize = p.object.Refresh
 }
 
-// sideMargin is at either side of everything in a page, footMargin under the buttons: the same for every prompt, so
-// that the affirmative stays where it is.
+// sideMargin is left and right of a page, footMargin below the buttons: the same for every prompt, so that the
+// affirmative does not move.
 const sideMargin, footMargin = 16, 11
 
-// setCompact makes do with little room: smaller margins, and no hints on the buttons.
+// setCompact sets smaller margins and hides the hints of the buttons.
 func (p *page) setCompact(v bool) {
 	p.compact, p.foot.compact = v, v
 	*p.margins = layout.CustomPaddedLayout{
@@ -121,7 +121,7 @@ func (p *page) setCompact(v bool) {
 	p.setHints(!v)
 }
 
-// setHints says whether there is room for the hints on the buttons.
+// setHints shows or hides the hints of the buttons.
 func (p *page) setHints(v bool) {
 	for _, o := range slices.Concat(p.foot.left, p.foot.right) {
 		if b, ok := o.(*button); ok {
@@ -130,75 +130,75 @@ func (p *page) setHints(v bool) {
 	}
 }
 
-// rows makes a body of many parts that scrolls as a whole: the text, which has the focus first, and what is added to
-// the column that it returns.
+// rows makes a body that scrolls as a whole. It starts with text, which gets the focus first; the caller adds rows to
+// the returned column.
 func (p *page) rows(text fyne.CanvasObject) *lazyColumn {
 	frame := newTextFrame(p.w, Padded(6, 8, text))
 	c := newLazyColumn(0, 12, 10)
 	c.add(frame, frame.MinSize().Height)
 	p.column, p.scroll, frame.scroll, p.text = c, c.scroll, c.scroll, frame
-	p.wanted = func(float32) float32 { return c.scroll.Content.MinSize().Height }
+	p.wantedHeight = func(float32) float32 { return c.scroll.Content.MinSize().Height }
 	return c
 }
 
-// reveal scrolls so far that what has got the focus is in view.
+// reveal scrolls until o, which got the focus, is in view.
 func (p *page) reveal(o fyne.CanvasObject) {
 	if p.scroll != nil {
 		p.scroll.reveal(o)
 	}
 }
 
-// start is what has the focus first.
+// start returns what gets the focus first.
 func (p *page) start() fyne.Focusable {
-	if p.first == nil || p.column != nil && p.column.top(1)+leastAnswer > p.scroll.Size().Height {
+	if p.firstFocus == nil || p.column != nil && p.column.top(1)+leastAnswer > p.scroll.Size().Height {
 		return p.text
 	}
-	return p.first()
+	return p.firstFocus()
 }
 
-// leastAnswer is the height of the first option of a question that must be in view under it for the focus to start
-// there: else the question is to be read first.
+// leastAnswer is how much of the first option must be in view for it to get the focus first. Otherwise the question
+// does, so that it is read first.
 const leastAnswer = 60
 
-// tick writes how much time is left. It only informs: the broker keeps the time.
+// tick shows the remaining time. This is information only: the broker enforces the deadline.
 func (p *page) tick(now time.Time) {
-	if now.Before(p.told) {
+	if now.Before(p.noticeUntil) {
 		return
 	}
 	deadline := p.entry.request.Deadline
 	if deadline.IsZero() {
-		p.say("", widget.LowImportance)
+		p.setStatus("", widget.LowImportance)
 		return
 	}
-	p.say(prompt.Silence(p.entry.request, clock(deadline.Sub(now))), widget.LowImportance)
+	p.setStatus(prompt.Silence(p.entry.request, clock(deadline.Sub(now))), widget.LowImportance)
 }
 
-func (p *page) say(s string, importance widget.Importance) {
+func (p *page) setStatus(s string, importance widget.Importance) {
 	if p.status.Text != s || p.status.Importance != importance {
 		p.status.Importance = importance
 		p.status.SetText(s)
 	}
 }
 
-// tell says, for long enough to be read, why a press did nothing.
-func (p *page) tell(s string) {
+// showNotice shows for some seconds why a press did nothing.
+func (p *page) showNotice(s string) {
 	const longEnough = 3 * time.Second
-	p.told = p.w.p.now().Add(longEnough)
-	p.say(s, widget.WarningImportance)
+	p.noticeUntil = p.w.p.now().Add(longEnough)
+	p.setStatus(s, widget.WarningImportance)
 }
 
-// complain says why the answer is not one; "" takes that back.
-func (p *page) complain(s string) {
+// setProblem shows why the answer is invalid; "" hides the message.
+func (p *page) setProblem(s string) {
 	p.problem.SetText(s)
 	setVisible(p.note, s != "")
 	p.w.fit()
 	if o, ok := p.w.win.Canvas().Focused().(fyne.CanvasObject); ok && p.w.page == p {
-		p.reveal(o) // which the note may have covered
+		p.reveal(o) // the note may have covered it
 	}
 }
 
-// clock writes a time that is left or has passed, rounded down: 1:30, 4 min, 3 h. Seconds are only for the last two
-// minutes: who reads needs no clock that ticks, and each change paints the whole window.
+// clock formats a remaining or elapsed time, rounded down: 1:30, 4 min, 3 h. It shows seconds only in the last two
+// minutes, because each change repaints the whole window.
 func clock(d time.Duration) string {
 	d = max(d, 0).Round(time.Second)
 	switch {
@@ -210,16 +210,16 @@ func clock(d time.Duration) string {
 	return tr("{{.N}} h", values{"N": int(d.Hours())})
 }
 
-// pageLayout gives the head and the foot the height they need and the body the rest. The objects are body,
-// foot, head: that is the order of Tab.
+// pageLayout gives the head and the foot the height they need and the body the rest. The objects are body, foot and
+// head, in the order of Tab.
 type pageLayout struct{ p *page }
 
 const (
-	// The least size of a window. It fits a screen of 800x600 pixels at twice the size.
+	// The minimum size of a window. At a scale of 2 it fits a screen of 800x600 pixels.
 	minPageWidth = 360
 	leastHeight  = 276
 	slack        = 2   // rounding, to whole pixels
-	roomyPage    = 420 // height of a page below which head and foot get out of the way of a body that wants more
+	roomyPage    = 420 // height of a page below which head and foot shrink if the body needs more room
 )
 
 func (pageLayout) MinSize([]fyne.CanvasObject) fyne.Size {
@@ -233,7 +233,7 @@ func (l pageLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	top, bottom := resizeToWidth(head, size.Width), resizeToWidth(foot, size.Width)
 	if size.Height < roomyPage {
 		body.Resize(fyne.NewSize(size.Width, max(size.Height-top-bottom, 0)))
-		if size.Height-top-bottom+slack < l.p.wanted(size.Width) {
+		if size.Height-top-bottom+slack < l.p.wantedHeight(size.Width) {
 			l.p.setCompact(true)
 			top, bottom = resizeToWidth(head, size.Width), resizeToWidth(foot, size.Width)
 		}
@@ -244,16 +244,15 @@ func (l pageLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	body.Resize(fyne.NewSize(size.Width, max(size.Height-top-bottom, 0)))
 }
 
-// size is the size at which the page looks best: large enough for all of it, within two limits.
+// size returns the best size for the page, between the limits least and most.
 func (p *page) size(least, most fyne.Size) fyne.Size {
 	width := min(max(p.wantedWidth(), least.Width), most.Width)
 	p.object.Resize(fyne.NewSize(width, most.Height))
 	parts := p.object.(*fyne.Container).Objects
-	height := p.wanted(width) + parts[1].MinSize().Height + parts[2].MinSize().Height
+	height := p.wantedHeight(width) + parts[1].MinSize().Height + parts[2].MinSize().Height
 	return fyne.NewSize(width, min(max(height, least.Height), most.Height))
 }
 
-// affirmative and negative name the chords on the buttons.
 func affirmativeHint() string { return commandName() + "+Enter" }
 func negativeHint() string    { return commandName() + "+D" }
 
@@ -264,7 +263,7 @@ func commandName() string {
 	return "Ctrl"
 }
 
-// human is the start of every answer that the human gives; reason is what the agent reads of it.
-func human(o interact.Outcome, reason string) interact.Answer {
+// userAnswer starts an answer of the user; reason is the text for the agent.
+func userAnswer(o interact.Outcome, reason string) interact.Answer {
 	return interact.Answer{Outcome: o, By: interact.ByHuman, Reason: reason}
 }

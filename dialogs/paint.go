@@ -13,8 +13,8 @@ import (
 	"fyne.io/fyne/v2/widget"
 )
 
-// painted is the renderer of nod's own widgets: a tree of objects, and a function that gives them their
-// colours. Fyne refreshes every widget when the theme changes, so the colours follow.
+// painted is the renderer of nod's own widgets: a tree of objects, and a function that sets their colours. Fyne
+// refreshes every widget when the theme changes, so the colours follow.
 type painted struct {
 	fyne.WidgetRenderer
 	paint func()
@@ -30,7 +30,7 @@ func (p painted) Refresh() {
 	p.WidgetRenderer.Refresh()
 }
 
-// colorOf is a colour of the theme that w is drawn with.
+// colorOf returns a colour of the theme of w.
 func colorOf(w fyne.CanvasObject, n fyne.ThemeColorName) color.Color {
 	if n == "" {
 		return color.Transparent
@@ -38,21 +38,21 @@ func colorOf(w fyne.CanvasObject, n fyne.ThemeColorName) color.Color {
 	return theme.CurrentForWidget(w).Color(n, fyne.CurrentApp().Settings().ThemeVariant())
 }
 
-// tint is a colour with its opacity lowered to a 255th part.
+// tint returns a colour with its opacity multiplied by alpha/255.
 func tint(c color.Color, alpha uint8) color.Color {
 	n := color.NRGBAModel.Convert(c).(color.NRGBA)
 	n.A = alpha
 	return n
 }
 
-// mix lays part (0 to 1) of over on under.
+// mix puts over on under with an opacity of part (0 to 1).
 func mix(under, over color.Color, part float32) color.Color {
 	a, b := color.NRGBAModel.Convert(under).(color.NRGBA), color.NRGBAModel.Convert(over).(color.NRGBA)
 	blend := func(x, y uint8) uint8 { return uint8(float32(x)*(1-part) + float32(y)*part) }
 	return color.NRGBA{R: blend(a.R, b.R), G: blend(a.G, b.G), B: blend(a.B, b.B), A: 0xff}
 }
 
-// surface is a coloured area behind some content.
+// surface is a coloured background of some content.
 type surface struct {
 	widget.BaseWidget
 	content fyne.CanvasObject
@@ -62,19 +62,19 @@ type surface struct {
 	radius  float32
 }
 
-// Surface is a coloured area behind some content.
+// Surface puts content on a coloured background.
 func Surface(fill fyne.ThemeColorName, content fyne.CanvasObject) fyne.CanvasObject {
 	return newTint(fill, 0xff, 0, content)
 }
 
-// newTint is a surface with its fill lowered to a 255th part, and round corners.
+// newTint puts content on a background with an opacity of alpha/255 and round corners.
 func newTint(fill fyne.ThemeColorName, alpha uint8, radius float32, content fyne.CanvasObject) *surface {
 	s := &surface{content: content, fill: fill, alpha: alpha, radius: radius}
 	s.ExtendBaseWidget(s)
 	return s
 }
 
-// Card is an area with a line around it and round corners.
+// Card puts content on a background with a border and round corners.
 func Card(fill fyne.ThemeColorName, content fyne.CanvasObject) fyne.CanvasObject {
 	s := newTint(fill, 0xff, 8, content)
 	s.stroke = colorHairline
@@ -103,7 +103,7 @@ func Rule() fyne.CanvasObject {
 	return Surface(colorHairline, container.New(fixed{height: 1}))
 }
 
-// words are a line or a paragraph of nod's own drawing, without the padding that Fyne's Label puts round.
+// words is text without the padding of Fyne's Label.
 type words struct {
 	widget.BaseWidget
 	text  *canvas.Text
@@ -111,7 +111,7 @@ type words struct {
 	color fyne.ThemeColorName
 }
 
-// newWords is one line of text that does not wrap.
+// newWords returns one line of text that does not wrap.
 func newWords(s string, size fyne.ThemeSizeName, c fyne.ThemeColorName) *words {
 	w := &words{text: canvas.NewText(s, nil), size: size, color: c}
 	w.ExtendBaseWidget(w)
@@ -140,13 +140,13 @@ func (w *words) CreateRenderer() fyne.WidgetRenderer {
 	})
 }
 
-// Badge is a short word on a tinted ground.
+// Badge is a short word on a tinted background.
 func Badge(s string, c fyne.ThemeColorName) fyne.CanvasObject {
 	text := newWords(s, theme.SizeNameCaptionText, c).bold()
 	return newTint(c, 0x22, 6, Padded(2, 8, text))
 }
 
-// Lines is a paragraph that wraps, with Fyne's padding round it; [Tight] takes that off.
+// Lines is a paragraph that wraps, with Fyne's padding; [Tight] removes the padding.
 func Lines(s string, size fyne.ThemeSizeName, importance widget.Importance) *widget.Label {
 	l := widget.NewLabel(s)
 	l.Wrapping = fyne.TextWrapWord
@@ -154,17 +154,16 @@ func Lines(s string, size fyne.ThemeSizeName, importance widget.Importance) *wid
 	return l
 }
 
-// Tight takes the padding off a Label, or anything else of Fyne's that keeps a distance around its text.
+// Tight removes the padding of a Label, or of another of Fyne's widgets with text.
 func Tight(o fyne.CanvasObject) fyne.CanvasObject {
 	return Padded(-theme.InnerPadding(), -theme.InnerPadding(), o)
 }
 
-// Padded keeps a distance around o: v above and below, h left and right.
+// Padded adds a margin around o: v above and below, h left and right.
 func Padded(v, h float32, o fyne.CanvasObject) fyne.CanvasObject {
 	return container.New(layout.NewCustomPaddedLayout(v, v, h, h), o)
 }
 
-// visible are the objects that are not hidden.
 func visible(objects []fyne.CanvasObject) iter.Seq[fyne.CanvasObject] {
 	return func(yield func(fyne.CanvasObject) bool) {
 		for _, o := range objects {
@@ -175,7 +174,7 @@ func visible(objects []fyne.CanvasObject) iter.Seq[fyne.CanvasObject] {
 	}
 }
 
-// widest is the least width of the widest of the visible objects.
+// widest returns the largest minimum width of the visible objects.
 func widest(objects []fyne.CanvasObject) float32 {
 	var width float32
 	for o := range visible(objects) {
@@ -184,13 +183,13 @@ func widest(objects []fyne.CanvasObject) float32 {
 	return width
 }
 
-// Column puts objects under one another, gap apart; paragraphs among them wrap.
+// Column puts objects below one another, gap apart; paragraphs among them wrap.
 func Column(gap float32, o ...fyne.CanvasObject) *fyne.Container {
 	return container.New(columnLayout{gap: gap}, o...)
 }
 
-// columnLayout is a vertical box for text that wraps: a paragraph knows its height only once it knows its
-// width, so each object gets the width first and is asked for its height again.
+// columnLayout is a vertical box for text that wraps. The height of a paragraph depends on its width, so each object
+// gets the width first and is then asked for its height.
 type columnLayout struct{ gap float32 }
 
 func (l columnLayout) MinSize(objects []fyne.CanvasObject) fyne.Size {
@@ -212,7 +211,7 @@ func (l columnLayout) Layout(objects []fyne.CanvasObject, size fyne.Size) {
 	}
 }
 
-// resizeToWidth gives o the width and the least height that it then needs, which it returns.
+// resizeToWidth gives o that width and its minimum height, which it returns.
 func resizeToWidth(o fyne.CanvasObject, width float32) float32 {
 	o.Resize(fyne.NewSize(width, o.MinSize().Height))
 	height := o.MinSize().Height
@@ -220,12 +219,12 @@ func resizeToWidth(o fyne.CanvasObject, width float32) float32 {
 	return height
 }
 
-// Row puts objects side by side, gap apart, each in the middle of the height.
+// Row puts objects side by side, gap apart, vertically centered.
 func Row(gap float32, o ...fyne.CanvasObject) *fyne.Container {
 	return container.New(rowLayout{gap: gap}, o...)
 }
 
-// rowLayout is a horizontal box that leaves objects their own height.
+// rowLayout is a horizontal box that does not stretch the height of its objects.
 type rowLayout struct{ gap float32 }
 
 func (l rowLayout) MinSize(objects []fyne.CanvasObject) fyne.Size {
@@ -272,7 +271,7 @@ func (l *sides) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	resizeToWidth(o[1], max(size.Width-l.indent(left)-l.indent(right), 0))
 }
 
-// indent is what an object at the side takes from the middle; nothing when it is hidden.
+// indent returns the width that an object at the side takes from the middle.
 func (l *sides) indent(side fyne.Size) float32 {
 	if side.Width == 0 {
 		return 0
@@ -280,7 +279,7 @@ func (l *sides) indent(side fyne.Size) float32 {
 	return side.Width + l.gap
 }
 
-// fixed is a layout of a given least size; 0 leaves that side to the content.
+// fixed is a layout with a given minimum size; 0 uses that of the content.
 type fixed struct{ width, height float32 }
 
 func (f fixed) MinSize(objects []fyne.CanvasObject) fyne.Size {
@@ -304,8 +303,8 @@ func (f fixed) Layout(objects []fyne.CanvasObject, size fyne.Size) {
 	}
 }
 
-// wrapRow lays objects side by side and breaks into further lines when the width ends. A Fyne layout does
-// not know its width when it is asked for its height, so it remembers the last one.
+// wrapRow puts objects side by side and wraps them into lines. Fyne asks a layout for its height without telling the
+// width, so it uses the last width.
 type wrapRow struct {
 	gap, lineGap float32
 	width        float32
@@ -328,17 +327,17 @@ func (l *wrapRow) Layout(objects []fyne.CanvasObject, size fyne.Size) {
 	})
 }
 
-// factRows is a [wrapRow] of badges that never goes for want of room: of more rows than it may take it shows the first
-// badges and how many more there are, and a press on that shows all.
+// factRows is a [wrapRow] of badges. If they need more rows than it may take, it shows the first badges and the number
+// of the others; a press on that shows all.
 type factRows struct {
 	wrapRow
-	more *button
-	most int  // rows that it takes unasked
-	open bool // all were asked for
+	more    *button
+	maxRows int  // rows while folded
+	open    bool // the user unfolded it
 }
 
 func newFactRows(w *window) (*fyne.Container, *factRows) {
-	l := &factRows{wrapRow: wrapRow{gap: 6, lineGap: 5}, most: 3}
+	l := &factRows{wrapRow: wrapRow{gap: 6, lineGap: 5}, maxRows: 3}
 	l.more = newButton(w, "", func() {
 		l.open = !l.open
 		w.changed()
@@ -347,20 +346,18 @@ func newFactRows(w *window) (*fyne.Container, *factRows) {
 	return container.New(l), l
 }
 
-// set makes badges the content of box.
 func (l *factRows) set(box *fyne.Container, badges []fyne.CanvasObject) {
 	box.Objects = append(slices.Clone(badges), l.more)
 	box.Refresh()
 }
 
-// fold hides the badges for which there is no room, behind those that there is room for. What is right already is left
-// as it is, or Fyne would draw for ever.
+// fold hides the badges that do not fit. It changes only what has to change, or Fyne would redraw forever.
 func (l *factRows) fold(objects []fyne.CanvasObject, width float32) {
 	if len(objects) < 2 {
 		return
 	}
 	badges := objects[:len(objects)-1]
-	limit := float32(l.most)*(badges[0].MinSize().Height+l.lineGap) - l.lineGap + 1
+	limit := float32(l.maxRows)*(badges[0].MinSize().Height+l.lineGap) - l.lineGap + 1
 	shown := len(badges)
 	folds := l.place(slices.Values(badges), width, nil) > limit
 	if folds && !l.open {
@@ -392,7 +389,7 @@ func (l *factRows) Layout(objects []fyne.CanvasObject, size fyne.Size) {
 	l.wrapRow.Layout(objects, size)
 }
 
-// place calls put with each object's place and returns the height of all.
+// place calls put with the place of each object and returns the total height.
 func (l *wrapRow) place(
 	objects iter.Seq[fyne.CanvasObject], width float32, put func(fyne.CanvasObject, fyne.Position),
 ) float32 {

@@ -10,8 +10,8 @@ import (
 	"nod/policy"
 )
 
-// Parts lists the parts of a command line, each with what it is to the policy, so that a person reads only what
-// is new. It is nil when that says no more than the command itself: there is none, or one that only reads.
+// Parts lists the parts of a command line, each with its state in the policy, so that the user reads only what is new.
+// It returns nil if the list would add nothing: there are no parts, or only one, which only reads.
 func Parts(parts []policy.CommandPart) fyne.CanvasObject {
 	if len(parts) == 0 || len(parts) == 1 && parts[0].State == policy.PartReads {
 		return nil
@@ -30,7 +30,7 @@ func Parts(parts []policy.CommandPart) fyne.CanvasObject {
 	return newTint(ColorPaper, 0xff, 8, Padded(4, 4, rows))
 }
 
-// partMark is the mark of a part: an icon and a word, because colour never says it alone.
+// partMark returns the icon and the word for a state: colour alone never tells it.
 func partMark(s policy.PartState) (icon fyne.Resource, word *words) {
 	caption := theme.SizeNameCaptionText
 	switch s {
@@ -44,7 +44,7 @@ func partMark(s policy.PartState) (icon fyne.Resource, word *words) {
 	return theme.NewColoredResource(icon, word.color), word
 }
 
-// partRow is one part on one line, and under it why it is asked about or what covers it.
+// partRow shows one part on one line and, below it, why nod asks about it or what covers it.
 func partRow(p policy.CommandPart, explain bool) fyne.CanvasObject {
 	ink := theme.ColorNameForeground
 	if p.State == policy.PartReads {
@@ -62,7 +62,7 @@ func summaryRow(s policy.PartState, text string) fyne.CanvasObject {
 	return marked(s, Tight(Lines(text, theme.SizeNameCaptionText, widget.MediumImportance)))
 }
 
-// marked puts the mark left of text, in a column as wide as the widest.
+// marked puts the mark left of text, in a column as wide as the widest mark.
 func marked(s policy.PartState, text fyne.CanvasObject) fyne.CanvasObject {
 	width := float32(0)
 	for _, each := range []policy.PartState{policy.PartReads, policy.PartCovered, policy.PartNew} {
@@ -79,10 +79,10 @@ func marked(s policy.PartState, text fyne.CanvasObject) fyne.CanvasObject {
 	return newTint(theme.ColorNameWarning, 0x1c, 6, line)
 }
 
-// noted is the layout of a line and a note on it: to its right when both fit, else under it, where the note wraps.
+// noted is the layout of a line and a note: to its right if both fit, else below it, wrapped.
 type noted struct {
 	line  *elided
-	wide  float32 // the note's width on one line
+	wide  float32 // width of the note on one line
 	width float32 // when it was last laid out
 }
 
@@ -119,21 +119,21 @@ func (l *noted) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	resizeToWidth(o[1], size.Width)
 }
 
-// elided is the layout of one line of text that loses its middle where it does not fit.
+// elided is the layout of one line of text that loses its middle if it does not fit.
 type elided struct {
 	text   string
 	face   *face
-	widest float32 // that it asks for
+	widest float32 // largest minimum width
 }
 
-// newElided is s, which is safe to show, in monospaced letters on one line.
+// newElided shows s, which must be safe to show, on one line in a monospaced font.
 func newElided(s string, ink fyne.ThemeColorName, widest float32) *fyne.Container {
 	c := newElidedText(s, theme.SizeNameCaptionText, fyne.TextStyle{Monospace: true}, ink)
 	c.Layout.(*elided).widest = widest
 	return c
 }
 
-// newElidedText is s, which is safe to show, on one line.
+// newElidedText shows s, which must be safe to show, on one line.
 func newElidedText(s string, size fyne.ThemeSizeName, style fyne.TextStyle, ink fyne.ThemeColorName) *fyne.Container {
 	w := newWords(s, size, ink)
 	w.text.TextStyle = style
@@ -144,7 +144,7 @@ func (l *elided) MinSize([]fyne.CanvasObject) fyne.Size {
 	return fyne.NewSize(min(l.face.measure(l.text), l.widest), l.face.height())
 }
 
-// wide is the width at which nothing is left out.
+// wide returns the width of the whole text.
 func (l *elided) wide() float32 { return l.face.measure(l.text) + 1 }
 
 func (l *elided) Layout(o []fyne.CanvasObject, size fyne.Size) {
@@ -153,7 +153,7 @@ func (l *elided) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	o[0].Move(fyne.Position{})
 }
 
-// fit is as much of both ends as there is room for: more of the start, where the program's name is.
+// fit shortens the text to a width. It keeps more of the start, where the name of the program is.
 func (l *elided) fit(width float32) string {
 	const gap, start = "…", 0.6
 	if l.face.measure(l.text) <= width {

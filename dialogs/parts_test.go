@@ -50,7 +50,7 @@ func TestPartsThatSayNothingAreNotListed(t *testing.T) {
 	}
 }
 
-// No number of parts hides a new one behind those that read, and none makes the list long.
+// Parts that only read never hide a new one, and the list never gets long.
 func TestManyPartsAreCounted(t *testing.T) {
 	for name, tt := range map[string]struct {
 		parts                 []policy.CommandPart
@@ -60,7 +60,7 @@ func TestManyPartsAreCounted(t *testing.T) {
 		"reads in front": {append(repeated(1000, reads("ls")), fresh("rm x")), 1, 1000, 0},
 		"reads behind":   {append([]policy.CommandPart{fresh("rm x")}, repeated(1000, reads("ls"))...), 1, 1000, 0},
 		"many of them": {
-			append(repeated(1000, fresh("rm x")), reads("ls")), prompt.MaxNewRows, 1, 1000 - prompt.MaxNewRows,
+			append(repeated(1000, fresh("rm x")), reads("ls")), 24, 1, 1000 - 24,
 		},
 		"only reads":       {repeated(1000, reads("ls")), 0, 1000, 0},
 		"one beyond eight": {append(repeated(8, reads("ls")), fresh("rm x")), 1, 8, 0},
@@ -73,7 +73,7 @@ func TestManyPartsAreCounted(t *testing.T) {
 	}
 }
 
-// Every mark is a word beside its colour, and what a part has hidden is spelled out.
+// Every mark has a word beside its colour, and hidden characters of a part are spelled out.
 func TestPartsAreMarkedInWords(t *testing.T) {
 	test.NewTempApp(t)
 	test.ApplyTheme(t, Theme("light"))
@@ -132,8 +132,8 @@ func FuzzSafeEnds(f *testing.F) {
 	})
 }
 
-// Every line of the grants that one answer gives is in the person's language.
-func TestGrantsInTheLanguageOfThePerson(t *testing.T) {
+// Every line of the grants that one answer gives is in the user's language.
+func TestGrantsInTheUsersLanguage(t *testing.T) {
 	const text = "allow codex (program not verified) in ~/src/shop, for 15 minutes:\n" +
 		"· to run \"go test\", with other plain words or paths of the project\n· to change ~/src/shop/go.mod"
 	if got := inWords(text); got != text {

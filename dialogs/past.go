@@ -9,9 +9,9 @@ import (
 	"nod/interact"
 )
 
-// Past shows what was asked, exactly, as a prompt does, and what was answered. What a file would have become it shows
-// as it was shown then: what is on the disk now has nothing to do with it. Where it does not scroll, the page that it
-// is on does. Aside does work on another goroutine, and then what it returns on that of the UI.
+// Past shows a request of the past as its prompt did, and its answer. The change of a file comes from the record, not
+// from the file as it is now. Where the view itself does not scroll, page does. aside runs work on another goroutine
+// and then show on the UI goroutine.
 func Past(r interact.Record, page fyne.Scrollable, aside func(work func() (show func()))) fyne.CanvasObject {
 	c := prompt.PastContent(r)
 	if c.Plan != "" {
@@ -22,7 +22,7 @@ func Past(r interact.Record, page fyne.Scrollable, aside func(work func() (show 
 	return newPast(s, page)
 }
 
-// PastInput shows the whole input of a tool call that was asked about, as JSON.
+// PastInput shows the whole input of a tool call of the past as JSON.
 func PastInput(input []byte, page fyne.Scrollable, aside func(work func() (show func()))) fyne.CanvasObject {
 	s := newRawView(input)
 	aside(s.colour)
@@ -30,13 +30,13 @@ func PastInput(input []byte, page fyne.Scrollable, aside func(work func() (show 
 }
 
 func newPast(s *sheet, page fyne.Scrollable) fyne.CanvasObject {
-	s.past = true
+	s.untracked = true
 	h := &pastWheel{sheet: s, page: page}
 	h.ExtendBaseWidget(h)
 	return container.NewStack(s, h)
 }
 
-// pastWheel lies over a sheet and takes nothing but the wheel: it scrolls the sheet, then the page around it.
+// pastWheel lies over a sheet and handles only the wheel: it scrolls the sheet, then the page around it.
 type pastWheel struct {
 	widget.BaseWidget
 	sheet *sheet

@@ -24,7 +24,7 @@ func drawnLines(lines []prompt.Line) string {
 	return strings.Join(all, "\n")
 }
 
-// What is shown of the past is what was shown then, whatever is on the disk now.
+// A past request is shown as it was shown then, whatever is on the disk now.
 func TestPastReadsNoFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "cart.go")
 	if err := os.WriteFile(path, []byte("one\nTWO\nthree\n"), 0o600); err != nil {
@@ -76,7 +76,7 @@ func TestPastQuestions(t *testing.T) {
 	}
 }
 
-// The wheel scrolls a long text of the past, and the page around it where that ends.
+// The wheel scrolls a long text of the past and, at its end, the page around it.
 func TestPastLeavesTheWheelToThePage(t *testing.T) {
 	test.NewTempApp(t)
 	input, err := json.Marshal(map[string]string{"command": strings.Repeat("make\n", 100)})

@@ -8,7 +8,7 @@ import (
 	"nod/policy"
 )
 
-// planBlocks draws a plan as it is meant to be read, and under it, exactly, what else the input holds.
+// planBlocks renders a plan as Markdown and, below it, shows the rest of the input exactly.
 func planBlocks(w *window, c prompt.Content) fyne.CanvasObject {
 	blocks := []fyne.CanvasObject{newMarkdown(w, c.Plan)}
 	if c.Beside != "" {
@@ -17,8 +17,8 @@ func planBlocks(w *window, c prompt.Content) fyne.CanvasObject {
 	return blocksColumn(blocks...)
 }
 
-// planEdits is the button that approves a plan and lets the edits that it takes pass, beside the one that has the agent
-// ask for each: where the agent can do both, approving says which.
+// planEdits returns the button that approves a plan together with its edits; the other one then makes the agent ask for
+// each edit. It returns nil if the agent does not support both.
 func (a *approvePage) planEdits() []fyne.CanvasObject {
 	ask, pass, ok := prompt.PlanWays(a.body)
 	if !ok {
@@ -32,9 +32,9 @@ func (a *approvePage) planEdits() []fyne.CanvasObject {
 		}
 	}
 	a.yes.setText(tr("Approve, ask for each edit"))
-	a.page.affirm, a.affirmOtherwise = carryOut(ask), carryOut(pass)
+	a.page.affirm, a.affirmAlternative = carryOut(ask), carryOut(pass)
 	hint := commandName() + "+Shift+Enter"
-	a.otherwise = newDecision(a.w, tr("Approve, let edits pass"), hint, plainButton, a.w.affirmOtherwise)
-	a.otherwise.chordOnly = hint
-	return []fyne.CanvasObject{a.otherwise}
+	a.alternative = newDecision(a.w, tr("Approve, let edits pass"), hint, plainButton, a.w.affirmAlternative)
+	a.alternative.chordOnly = hint
+	return []fyne.CanvasObject{a.alternative}
 }

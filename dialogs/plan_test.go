@@ -31,7 +31,7 @@ func TestPlanIsApprovedAsAPlan(t *testing.T) {
 	}
 }
 
-// A plan is read to its end; what a jump to it passed over stays said.
+// A plan must be read to its end; lines skipped by a jump stay reported.
 func TestPlanMustBeReadToItsEnd(t *testing.T) {
 	s := newScreen(t)
 	s.open(planRequest("1", strings.Repeat("one more step of many\n\n", 60)))
@@ -47,14 +47,14 @@ func TestPlanMustBeReadToItsEnd(t *testing.T) {
 	s.wantOutcome("1", interact.Allowed)
 }
 
-// Only what Claude Code calls a plan, and what can be read without doubt, is shown as one.
+// Only a plan of Claude Code that can be parsed reliably is shown as a plan.
 func TestWhatIsNoPlan(t *testing.T) {
 	for name, a := range map[string]interact.Approve{
 		"another tool": {Tool: "Deploy", Input: json.RawMessage(`{"plan":"all is well"}`)},
-		"no text":      {Tool: prompt.ExitPlanMode, Input: json.RawMessage(`{"plan":["a"]}`)},
-		"empty":        {Tool: prompt.ExitPlanMode, Input: json.RawMessage(`{"plan":" "}`)},
-		"two plans":    {Tool: prompt.ExitPlanMode, Input: json.RawMessage(`{"plan":"a","plan":"b"}`)},
-		"too long": {Tool: prompt.ExitPlanMode, Input: call(t, prompt.ExitPlanMode, object{"plan": strings.Repeat("x",
+		"no text":      {Tool: interact.ExitPlanMode, Input: json.RawMessage(`{"plan":["a"]}`)},
+		"empty":        {Tool: interact.ExitPlanMode, Input: json.RawMessage(`{"plan":" "}`)},
+		"two plans":    {Tool: interact.ExitPlanMode, Input: json.RawMessage(`{"plan":"a","plan":"b"}`)},
+		"too long": {Tool: interact.ExitPlanMode, Input: call(t, interact.ExitPlanMode, object{"plan": strings.Repeat("x",
 			prompt.MaxMarkdownBytes)}).Input},
 	} {
 		if prompt.IsPlan(a) {
@@ -63,7 +63,7 @@ func TestWhatIsNoPlan(t *testing.T) {
 	}
 }
 
-// Where the agent takes it, a plan is approved so that it asks for each edit, or so that edits pass.
+// If the agent supports it, a plan is approved with or without its edits.
 func TestPlanAndItsEdits(t *testing.T) {
 	for name, test := range map[string]struct {
 		press func(s *screen)
@@ -85,7 +85,7 @@ func TestPlanAndItsEdits(t *testing.T) {
 			test.press(s)
 			s.wantOpen("1") // not armed yet
 			s.pass(time.Second)
-			s.canvas().Focus(s.page().otherwise)
+			s.canvas().Focus(s.page().alternative)
 			s.key(fyne.KeyReturn)
 			s.wantOpen("1") // no plain key approves
 			test.press(s)
@@ -96,13 +96,13 @@ func TestPlanAndItsEdits(t *testing.T) {
 	}
 }
 
-// otherwise presses the chord of the other affirmative.
+// otherwise presses the chord of the second affirmative.
 func (s *screen) otherwise() {
 	s.down(fyne.KeyReturn)
 	s.shortcut(fyne.KeyReturn, commandKey()|fyne.KeyModifierShift)
 }
 
-// Feedback on a plan is what the agent reads; nothing approves while it is written.
+// The agent receives feedback on a plan; nothing approves while the user writes it.
 func TestFeedbackOnAPlan(t *testing.T) {
 	s := newScreen(t)
 	r := planRequest("1", "# Move\n\n1. first")
@@ -122,9 +122,9 @@ func TestFeedbackOnAPlan(t *testing.T) {
 
 func TestPlanShowsWhatElseTheInputHolds(t *testing.T) {
 	s := newScreen(t)
-	input := call(t, prompt.ExitPlanMode, object{"plan": "do it", "allowedPrompts": "push\u202e to main"}).Input
-	s.open(request("1", interact.Approve{Tool: prompt.ExitPlanMode, Input: input}))
-	v := viewOf(interact.Approve{Tool: prompt.ExitPlanMode, Input: input}, in("/"))
+	input := call(t, interact.ExitPlanMode, object{"plan": "do it", "allowedPrompts": "push\u202e to main"}).Input
+	s.open(request("1", interact.Approve{Tool: interact.ExitPlanMode, Input: input}))
+	v := viewOf(interact.Approve{Tool: interact.ExitPlanMode, Input: input}, in("/"))
 	shown := texts(planBlocks(nil, v.Content), nil)
 	if !strings.Contains(shown, "allowedPrompts") || !strings.Contains(shown, "U+202E") {
 		t.Errorf("shown: %s", shown)

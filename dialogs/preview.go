@@ -12,20 +12,19 @@ import (
 	"nod/interact"
 )
 
-// preview shows, under a list of options, what picking one of them would look like: code or a sketch in
-// letters, which must keep its columns, so it scrolls to the side instead of wrapping.
+// preview shows the preview of an option below the list: code or a text sketch, which must keep its columns, so it
+// scrolls sideways and does not wrap.
 type preview struct {
 	w      *window
 	title  *words
 	text   *fyne.Container
 	object fyne.CanvasObject
-	height float32 // of the tallest, so that nothing moves when another one is shown
+	height float32 // of the tallest preview, so that nothing moves when another one is shown
 }
 
-// maxPreview is the height that a preview takes at most.
 const maxPreview, maxPreviewLines = 200, 20
 
-// newPreview shows the preview of the first option that has one; nil when none has.
+// newPreview shows the preview of the first option that has one; nil if none has.
 func newPreview(w *window, options []interact.Option) *preview {
 	i := slices.IndexFunc(options, func(o interact.Option) bool { return o.Preview != "" })
 	if i < 0 {
@@ -43,7 +42,6 @@ func newPreview(w *window, options []interact.Option) *preview {
 	return p
 }
 
-// show shows the preview of o, if it has one.
 func (p *preview) show(o interact.Option) {
 	if o.Preview == "" {
 		return
@@ -53,11 +51,11 @@ func (p *preview) show(o interact.Option) {
 	p.text.Refresh()
 }
 
-// newPreviewText is a sheet that breaks only lines that are far too long, and marks where.
+// newPreviewText returns a sheet that breaks only very long lines, with a mark.
 func newPreviewText(w *window, text string) *sheet {
 	text = strings.TrimRight(text, "\n")
 	s := newSheet(prompt.Unnumbered(" ", text, prompt.LineText), text)
-	s.past, s.pad = true, 0
+	s.untracked, s.pad = true, 0
 	s.attach(w, nil)
 	s.scroll.Direction = container.ScrollBoth
 	return s

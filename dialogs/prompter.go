@@ -1,10 +1,9 @@
-// Package dialogs is the window that asks the human, and the queue of what waits for it.
+// Package dialogs is the window that asks the user, and the queue of requests for it.
 //
-// [Prompter] shows each request as a prompt and returns the answer. Nothing that an agent writes can change
-// what the window says beside it: the title is constant, the agent's words are plain text with every hidden
-// character spelled out, and all other words are nod's. Nothing is approved by accident: the affirmative
-// works only after the prompt has been visible, focused and unchanged for a moment and its whole input has
-// been in view, and no plain key ever presses it.
+// [Prompter] shows each request as a prompt and returns the answer. Text of agents cannot imitate nod's: the title is
+// constant, the agent's words are plain text with every hidden character spelled out, and all other words are nod's.
+// Nothing is approved by accident: the affirmative works only after the prompt has been visible, focused and unchanged
+// for a moment and its whole input has been in view, and no plain key ever presses it.
 package dialogs
 
 import (
@@ -21,65 +20,64 @@ import (
 	"nod/policy/config"
 )
 
-// Options are what a [Prompter] needs of its surroundings.
+// Options connect a [Prompter] to its surroundings.
 type Options struct {
-	// Config is read at each prompt. Nil means the default configuration.
+	// Config is called for each prompt. Nil means the default configuration.
 	Config func() config.Prompt
-	// Offers are what the prompt of that request says and offers. Nil means that no parts are shown, and only
-	// "once" is offered. After a change of it call [Prompter.Renew].
+	// Offers returns the parts of a request and the scopes to offer for it. Nil means no parts, and only "once". Call
+	// [Prompter.Renew] after a change.
 	Offers func(id interact.ID) policy.Offers
-	// Settle takes back what [Prompter.SetUndos] has told of. It may call done on any goroutine.
-	Settle Settle
-	// Snooze puts a request off for a while, or ends that with 0, and does not block. What comes of it is told by
-	// [Prompter.Renew]. Nil means that nothing can be put off.
+	// Undo undoes an action from [Prompter.SetUndos]. It may call done on any goroutine.
+	Undo TakeBack
+	// Snooze postpones a request, or ends that with 0, and does not block. The result comes by [Prompter.Renew]. Nil
+	// means that nothing can be postponed.
 	Snooze func(id interact.ID, d time.Duration)
-	// Draft is what was typed into the prompt of that request before this Prompter was there, as SaveDraft got it. Nil
-	// means that nothing was.
+	// Draft returns the draft that SaveDraft got for a request from an earlier Prompter. Nil means that there are none.
 	Draft func(id interact.ID) []byte
-	// SaveDraft keeps what is typed into a prompt, soon after that, and does not block; an empty draft says that nothing
-	// is any more. Nil means that it lasts only as long as this Prompter.
+	// SaveDraft saves the draft of a prompt soon after a change, and does not block; an empty draft deletes it. Nil
+	// means that drafts last only as long as this Prompter.
 	SaveDraft func(id interact.ID, draft []byte)
-	// Showing, if not nil, is called on the UI goroutine before another prompt is laid out, with its request: "" when none
-	// is shown any more. What fails from then on may be the fault of that prompt.
+	// Showing, if not nil, is called on the UI goroutine with the next request before its prompt is laid out, and with
+	// "" when none is shown. A crash after that may be the fault of that prompt.
 	Showing func(id interact.ID)
-	// Changed, if not nil, is called on the UI goroutine whenever what waits may have changed, or whether the window
-	// has the focus. Of the Prompter it may call Waiting and Focused only.
+	// Changed, if not nil, is called on the UI goroutine whenever the queue may have changed, or the focus of the
+	// window. It may call only Waiting and Focused.
 	Changed func()
-	// Log takes what goes wrong inside a prompt. Nil means the default logger.
+	// Log receives errors inside prompts. Nil means the default logger.
 	Log *slog.Logger
 }
 
-// Prompter shows requests to the human, one at a time, in one window.
+// Prompter shows requests to the user, one at a time, in one window.
 type Prompter struct {
 	app     fyne.App
 	options Options
 
 	now    func() time.Time
 	do     func(func())                            // runs a function on the UI goroutine
-	later  func(func())                            // runs a function soon, after the event at hand
+	later  func(func())                            // runs a function soon, after the current event
 	timer  func(time.Duration, func()) *time.Timer // [time.AfterFunc]
-	screen func(fyne.Window) fyne.Size             // of the screen that a window is on
-	// aside does work on another goroutine, and then what it returns on that of the UI.
+	screen func(fyne.Window) fyne.Size             // size of the screen that a window is on
+	// aside runs work on another goroutine and then show on the UI goroutine.
 	aside func(work func() (show func()))
 
 	hasRoomBeside func(w fyne.Window, width float32) bool
 
-	// mu keeps functions sent to the UI goroutine apart once Fyne's loop is over: then Fyne runs them on the
-	// goroutine that sent them.
+	// mu serializes functions for the UI goroutine after the end of Fyne's loop, when Fyne runs them on the goroutine of
+	// the caller.
 	mu      sync.Mutex
 	queue   *queue
-	showing interact.ID // as told
+	showing interact.ID // as last reported
 	window  *window     // nil until it is needed
 	strip   *undoStrip
 }
 
-// reply is what came of a request.
+// reply is the answer to a request, or an error.
 type reply struct {
 	answer interact.Answer
 	err    error
 }
 
-// New returns a Prompter that shows its window through a. Nothing is shown before Fyne's loop runs.
+// New returns a Prompter that shows its window through a. It shows nothing before Fyne's loop runs.
 func New(a fyne.App, o Options) *Prompter {
 	if o.Config == nil {
 		o.Config = func() config.Prompt { return config.Default().Prompt }
@@ -103,8 +101,8 @@ func New(a fyne.App, o Options) *Prompter {
 	return p
 }
 
-// Open shows a request, after those that were opened before it. The function it returns waits for the answer; when
-// ctx ends first, the prompt goes.
+// Open adds a request to the queue. The function it returns waits for the answer; if ctx ends first, it withdraws the
+// prompt.
 func (p *Prompter) Open(r interact.Request, why policy.Decision) func(ctx context.Context) (interact.Answer, error) {
 	answered := make(chan reply, 1)
 	p.post(func() { p.open(r, why, answered) })
@@ -119,15 +117,15 @@ func (p *Prompter) Open(r interact.Request, why policy.Decision) func(ctx contex
 	}
 }
 
-// Prepare makes the window while there is nothing to do, so that the first prompt appears at once.
+// Prepare makes the window in advance, so that the first prompt appears at once.
 func (p *Prompter) Prepare() {
 	p.post(func() {
-		p.ready()
+		p.ensureWindow()
 		p.window.warm()
 	})
 }
 
-// Raise brings the current prompt to the front. Without one it does nothing.
+// Raise brings the current prompt to the front, if there is one.
 func (p *Prompter) Raise() {
 	p.post(func() {
 		if p.window != nil {
@@ -136,7 +134,7 @@ func (p *Prompter) Raise() {
 	})
 }
 
-// Show brings the prompt of the request to the front, also when it was snoozed.
+// Show brings the prompt of a request to the front, and ends its snooze.
 func (p *Prompter) Show(id interact.ID) {
 	p.post(func() {
 		e := p.queue.find(id)
@@ -148,7 +146,7 @@ func (p *Prompter) Show(id interact.ID) {
 	})
 }
 
-// show makes e the current entry, also when it was snoozed.
+// show makes e the current entry, and ends its snooze.
 func (p *Prompter) show(e *entry) {
 	if e.isSnoozed() {
 		p.snooze(e, 0)
@@ -157,7 +155,7 @@ func (p *Prompter) show(e *entry) {
 	p.changed()
 }
 
-// Renew takes in the times of a request as they are now, and brings what prompts say of the policy up to date.
+// Renew updates the deadline and the snooze of a request, and everything that prompts show of the policy.
 func (p *Prompter) Renew(r interact.Request) {
 	p.post(func() {
 		e := p.queue.find(r.ID)
@@ -168,15 +166,15 @@ func (p *Prompter) Renew(r interact.Request) {
 		p.queue.retime(e, r)
 		p.changed()
 		if wasSnoozed && !e.isSnoozed() {
-			p.window.comeBack()
+			p.window.restore()
 		}
 	})
 }
 
-// Waiting is the number of requests that wait for the human. It is for the UI goroutine.
+// Waiting returns the number of requests that wait for the user. Call it on the UI goroutine.
 func (p *Prompter) Waiting() int { return len(p.queue.entries) }
 
-// Focused reports whether the window has the focus. It is for the UI goroutine.
+// Focused reports whether the window has the focus. Call it on the UI goroutine.
 func (p *Prompter) Focused() bool { return p.window != nil && p.window.arm.focused }
 
 // post runs f on the UI goroutine.
@@ -188,19 +186,19 @@ func (p *Prompter) post(f func()) {
 	})
 }
 
-// after runs f on the UI goroutine in a while.
+// after runs f on the UI goroutine after d.
 func (p *Prompter) after(d time.Duration, f func()) *time.Timer {
 	return p.timer(d, func() { p.post(f) })
 }
 
-// ready makes the window if there is none.
-func (p *Prompter) ready() {
+// ensureWindow makes the window if there is none.
+func (p *Prompter) ensureWindow() {
 	if p.window == nil {
 		p.window, p.strip = newWindow(p), newUndoStrip(p)
 	}
 }
 
-// open puts a request into the queue and shows it when its turn is now.
+// open adds a request to the queue, and shows it if it is the first.
 func (p *Prompter) open(r interact.Request, why policy.Decision, to chan<- reply) {
 	if kind := r.Body.Kind(); kind == interact.KindNotify {
 		p.options.Log.Error("there is no prompt for such a request", "request", r.ID, "kind", kind)
@@ -208,26 +206,26 @@ func (p *Prompter) open(r interact.Request, why policy.Decision, to chan<- reply
 		return
 	}
 	p.queue.add(r, why, to)
-	p.ready()
+	p.ensureWindow()
 	p.changed()
 	if r.Snoozed.IsZero() {
-		p.window.comeBack()
+		p.window.restore()
 	}
 }
 
-// withdraw takes a request off the screen because its caller no longer waits.
+// withdraw removes a request whose caller no longer waits.
 func (p *Prompter) withdraw(id interact.ID) {
 	e := p.queue.drop(id)
 	if e == nil {
 		return
 	}
 	if p.window.shows(e) && p.queue.current != e {
-		p.window.endedByItself()
+		p.window.noteInterrupted()
 	}
 	p.changed()
 }
 
-// answer ends an entry with the human's answer.
+// answer removes an entry and sends the answer of the user.
 func (p *Prompter) answer(e *entry, a interact.Answer) {
 	if p.queue.drop(e.request.ID) == nil { // ended already
 		return
@@ -237,8 +235,8 @@ func (p *Prompter) answer(e *entry, a interact.Answer) {
 	p.changed()
 }
 
-// snooze puts an entry away for a while, or ends that with 0. What was typed stays. How long its caller waits for the
-// answer, and when it is back, is for nod to say.
+// snooze postpones an entry by d, or ends that with 0, and keeps its draft. nod then renews its deadline and the end of
+// the snooze.
 func (p *Prompter) snooze(e *entry, d time.Duration) {
 	r := e.request
 	if r.Snoozed = (time.Time{}); d > 0 {
@@ -249,18 +247,18 @@ func (p *Prompter) snooze(e *entry, d time.Duration) {
 	p.changed()
 }
 
-// changed brings everything that depends on the queue up to date.
+// changed updates everything that depends on the queue.
 func (p *Prompter) changed() {
-	p.tellShowing()
+	p.notifyShowing()
 	if p.window != nil {
 		p.window.update()
 		p.strip.update()
 	}
-	p.tell()
+	p.notifyChanged()
 }
 
-// tellShowing says which prompt is about to be in the window.
-func (p *Prompter) tellShowing() {
+// notifyShowing calls Showing if another prompt is about to be shown.
+func (p *Prompter) notifyShowing() {
 	var now interact.ID
 	if p.queue.current != nil {
 		now = p.queue.current.request.ID
@@ -271,8 +269,7 @@ func (p *Prompter) tellShowing() {
 	p.showing = now
 }
 
-// tell says that what waits may have changed, or the focus, or what can be undone.
-func (p *Prompter) tell() {
+func (p *Prompter) notifyChanged() {
 	if p.options.Changed != nil {
 		p.options.Changed()
 	}

@@ -18,13 +18,12 @@ import (
 	"nod/policy"
 )
 
-// screen is a Prompter in a test window with a clock that the test turns by hand. Everything runs on the
-// test's goroutine.
+// screen is a Prompter in a test window with a manual clock. Everything runs on the goroutine of the test.
 type screen struct {
 	t    testing.TB
 	p    *Prompter
 	time time.Time
-	soon []func() // what waits for the event at hand to be over
+	soon []func() // functions to run after the current event
 	got  map[interact.ID]chan reply
 
 	calls   map[interact.ID]policy.Call // of the approvals
@@ -32,7 +31,7 @@ type screen struct {
 	wide    bool // the screen has room for the queue beside the prompt
 }
 
-// put is a request that was put off.
+// put is a snooze.
 type put struct {
 	id interact.ID
 	d  time.Duration
@@ -56,7 +55,7 @@ func newScreen(t testing.TB) *screen {
 	return s
 }
 
-// someOffers are what the tests' policy offers for a call.
+// someOffers is what the policy of the tests offers for a call.
 func someOffers(c policy.Call) policy.Offers {
 	offers := policy.Offers{Parts: someParts(c)}
 	for _, cover := range policy.Covers {
@@ -146,7 +145,7 @@ func why(r interact.Request) policy.Decision {
 	return policy.Decision{Effect: policy.Ask, Reason: "no rule matches", Class: policy.Unknown}
 }
 
-// answer is what came of a request, if anything did.
+// answer returns the answer to a request, if there is one.
 func (s *screen) answer(id interact.ID) (interact.Answer, bool) {
 	s.t.Helper()
 	select {
@@ -179,7 +178,7 @@ func (s *screen) wantOpen(id interact.ID) {
 	}
 }
 
-// settle lets what was put off until after the event at hand happen.
+// settle runs the functions that wait for the end of the current event.
 func (s *screen) settle() {
 	for len(s.soon) > 0 {
 		f := s.soon[0]
@@ -188,7 +187,7 @@ func (s *screen) settle() {
 	}
 }
 
-// pass lets time pass, timers included.
+// pass advances the clock and runs timers.
 func (s *screen) pass(d time.Duration) {
 	end := s.time.Add(d)
 	for range minArmAfter / beat { // for longer nothing needs to hear of the window
@@ -236,8 +235,8 @@ func (s *screen) tapText(text string) {
 	s.tap(s.find(text))
 }
 
-// find returns the first visible button that is not disabled, choice or menu line with that text, overlays first. What
-// nod itself says is named in English.
+// find returns the first visible, enabled button, choice or menu line with that text, overlays first. Texts of nod are
+// in English.
 func (s *screen) find(text string) fyne.Tappable {
 	s.t.Helper()
 	text = tr(text)
@@ -286,7 +285,7 @@ func (s *screen) key(name fyne.KeyName) {
 	s.repeat(name)
 }
 
-// down is a key that goes down.
+// down presses a key.
 func (s *screen) down(name fyne.KeyName) {
 	if f, takes := s.canvas().Focused().(desktop.Keyable); takes {
 		f.KeyDown(&fyne.KeyEvent{Name: name})
@@ -295,7 +294,7 @@ func (s *screen) down(name fyne.KeyName) {
 	}
 }
 
-// repeat is a key that is held down, again.
+// repeat is a repetition of a key that is held down.
 func (s *screen) repeat(name fyne.KeyName) {
 	ev := &fyne.KeyEvent{Name: name}
 	switch f := s.canvas().Focused(); {

@@ -5,17 +5,17 @@ import (
 	"fyne.io/fyne/v2/theme"
 )
 
-// prose is what is to be read and not executed, a plan, as light Markdown. Its positions are pixels.
+// prose is a text to read, such as a plan, as light Markdown. Its positions are pixels.
 type prose struct {
 	content fyne.CanvasObject
 	width   float32 // that it was wrapped for
 	height  float32
 }
 
-// proseWidth is the width at which prose reads best.
+// proseWidth is the most readable width of prose.
 const proseWidth = 700
 
-// newProse is a sheet that shows content.
+// newProse returns a sheet that shows content.
 func newProse(content fyne.CanvasObject) *sheet {
 	p := &prose{content: Padded(4, 6, content)}
 	s := &sheet{ground: theme.ColorNameBackground}
@@ -36,7 +36,7 @@ func (p *prose) between(top, bottom float32) (from, to int) {
 }
 
 func (p *prose) top(position int) float32 {
-	const overlap = 24 // a line that is known already, to read on from
+	const overlap = 24 // a line that was already read, for orientation
 	return float32(position) - overlap
 }
 

@@ -7,29 +7,26 @@ import (
 	"nod/policy"
 )
 
-// queue is what waits for the human, oldest first, and which of it is in the window. It knows nothing of
-// windows. The current entry stays the current one until it ends or the human goes elsewhere: what is
-// newer never takes its place.
+// queue holds the pending requests, oldest first, and which of them is in the window. It has no part in showing them.
+// The current entry stays current until it ends or the user selects another one; a newer request never replaces it.
 type queue struct {
 	entries []*entry
-	current *entry // nil when nothing waits, or all of it is snoozed
+	current *entry // nil if there are no requests, or all are snoozed
 }
 
 // entry is one request in the queue.
 type entry struct {
 	request  interact.Request
 	why      policy.Decision
-	answered chan<- reply // gets what comes of it; has room for it
-	page     *page        // with what was typed into it; nil before it was shown
+	answered chan<- reply // receives the result; buffered
+	page     *page        // keeps the input of the user; nil before it was first shown
 }
 
-// add puts a request at the end of the queue.
 func (q *queue) add(r interact.Request, why policy.Decision, answered chan<- reply) {
 	q.entries = append(q.entries, &entry{request: r, why: why, answered: answered})
 	q.settle()
 }
 
-// find returns the entry of the request, or nil.
 func (q *queue) find(id interact.ID) *entry {
 	i := slices.IndexFunc(q.entries, func(e *entry) bool { return e.request.ID == id })
 	if i < 0 {
@@ -38,8 +35,7 @@ func (q *queue) find(id interact.ID) *entry {
 	return q.entries[i]
 }
 
-// drop takes a request out, and returns its entry, or nil. When it was the current one, the one after it becomes
-// current.
+// drop removes a request and returns its entry, or nil. If it was current, the next one becomes current.
 func (q *queue) drop(id interact.ID) *entry {
 	e := q.find(id)
 	if e == nil {
@@ -49,7 +45,7 @@ func (q *queue) drop(id interact.ID) *entry {
 	q.entries = slices.DeleteFunc(q.entries, func(x *entry) bool { return x == e })
 	if q.current == e {
 		q.current = next
-		q.settle() // next is e itself when it was alone
+		q.settle() // next is e itself if it was the only one
 	}
 	return e
 }
@@ -59,12 +55,12 @@ func (q *queue) waiting() []*entry {
 	return slices.DeleteFunc(slices.Clone(q.entries), (*entry).isSnoozed)
 }
 
-// snoozed lists those that are.
+// snoozed lists the snoozed entries, oldest first.
 func (q *queue) snoozed() []*entry {
 	return slices.DeleteFunc(slices.Clone(q.entries), func(e *entry) bool { return !e.isSnoozed() })
 }
 
-// groups lists the entries that are not snoozed by the sessions that they come from, oldest first.
+// groups lists the entries that are not snoozed by session, oldest first.
 func (q *queue) groups() [][]*entry {
 	var groups [][]*entry
 	for _, e := range q.waiting() {
@@ -80,23 +76,22 @@ func (q *queue) groups() [][]*entry {
 	return groups
 }
 
-// isSnoozed reports whether the person wants to be asked later.
 func (e *entry) isSnoozed() bool { return !e.request.Snoozed.IsZero() }
 
-// position is the place of the current entry among those that wait, from 1, and their number.
+// position returns the place of the current entry among those that are not snoozed, from 1, and their number.
 func (q *queue) position() (place, of int) {
 	list := q.waiting()
 	return slices.Index(list, q.current) + 1, len(list)
 }
 
-// step makes the next (+1) or previous (-1) entry current, round the ends.
+// step makes the next (+1) or previous (-1) entry current, wrapping around at both ends.
 func (q *queue) step(by int) {
 	if q.current != nil {
 		q.current = q.neighbour(q.current, by)
 	}
 }
 
-// neighbour is the entry next to e among those that wait; e itself when it is alone.
+// neighbour returns the entry next to e among those that are not snoozed; e itself if it is the only one.
 func (q *queue) neighbour(e *entry, by int) *entry {
 	list := q.waiting()
 	i := slices.Index(list, e)
@@ -106,8 +101,8 @@ func (q *queue) neighbour(e *entry, by int) *entry {
 	return list[(i+by+len(list))%len(list)]
 }
 
-// retime takes in the times of e as they are now. What is put off leaves its place to the one after it; what comes back
-// never takes the place of the current one.
+// retime updates the times of e. A snoozed current entry makes room for the next one; an entry whose snooze ends never
+// replaces the current one.
 func (q *queue) retime(e *entry, r interact.Request) {
 	next := q.neighbour(e, +1)
 	e.request.Created, e.request.Deadline = r.Created, r.Deadline
@@ -118,7 +113,7 @@ func (q *queue) retime(e *entry, r interact.Request) {
 	q.settle()
 }
 
-// settle sees to it that something is current when anything waits, and that what is current does wait.
+// settle makes sure that the current entry is not snoozed, and that there is one if any entry is not snoozed.
 func (q *queue) settle() {
 	list := q.waiting()
 	if slices.Contains(list, q.current) {
@@ -130,8 +125,7 @@ func (q *queue) settle() {
 	}
 }
 
-// ofSession lists the entries that come from the same agent and session as e; without a session, from the
-// same process.
+// ofSession lists the entries of the same agent and session as e; without a session, of the same process.
 func (q *queue) ofSession(e *entry) []*entry {
 	who := e.request.Requester
 	return slices.DeleteFunc(slices.Clone(q.entries), func(x *entry) bool {

@@ -9,7 +9,7 @@ import (
 	"nod/policy"
 )
 
-// line is a queue whose state reads as text.
+// line is a queue that can be written as text.
 type line struct{ queue }
 
 func newLine(ids ...string) *line {
@@ -22,7 +22,7 @@ func newLine(ids ...string) *line {
 
 func (l *line) at(id string) *entry { return l.find(interact.ID(id)) }
 
-// snooze puts an entry off, or ends that.
+// snooze snoozes an entry, or ends that.
 func (l *line) snooze(id string, off bool) {
 	e := l.at(id)
 	r := e.request

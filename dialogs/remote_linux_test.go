@@ -11,7 +11,7 @@ import (
 	"nod/interact"
 )
 
-// touches reports how often something in a folder was opened or read while do ran.
+// touches counts the files in a folder that are opened or read while do runs.
 func touches(t *testing.T, folder string, do func()) int {
 	t.Helper()
 	watch, err := unix.InotifyInit1(unix.IN_NONBLOCK | unix.IN_CLOEXEC)
@@ -37,7 +37,7 @@ func touches(t *testing.T, folder string, do func()) int {
 	return n
 }
 
-// The kernel itself sees that a prompt of another machine looks at nothing here, though all that it names exists here.
+// The kernel confirms that a prompt of another machine reads nothing here, even if all of its paths exist here.
 func TestRemotePromptTouchesNoFile(t *testing.T) {
 	folder := project(t, "shop.go", goFile)
 	if err := os.WriteFile(filepath.Join(folder, "agent"), nil, 0o700); err != nil {

@@ -15,20 +15,19 @@ import (
 
 	"fyne.io/fyne/v2/test"
 
-	"nod/dialogs/prompt"
 	"nod/interact"
 	"nod/policy"
 	"nod/policy/basefile"
 	"nod/policy/shell"
 )
 
-// onBuild1 has another machine ask r, which reports this.
+// onBuild1 turns r into a request from another machine with that report.
 func onBuild1(r interact.Request, reported *interact.Reported) interact.Request {
 	r.Requester.Machine, r.Reported = "build-1", reported
 	return r
 }
 
-// remoteEdit changes a file on another machine that is there on this one, too, with other content.
+// remoteEdit changes a file on another machine that also exists here, with other content.
 func remoteEdit(t testing.TB) (r interact.Request, path string) {
 	t.Helper()
 	dir := project(t, "shop.go", "what this machine has: n * 199\n")
@@ -48,7 +47,7 @@ func remoteEdit(t testing.TB) (r interact.Request, path string) {
 	}), path
 }
 
-// What a prompt says of another machine's files is what that machine reports, never what is here.
+// A prompt shows the files of another machine as reported, never the files here.
 func TestRemotePromptShowsWhatIsReported(t *testing.T) {
 	test.NewTempApp(t)
 	r, _ := remoteEdit(t)
@@ -97,7 +96,7 @@ func TestRemotePromptNamesTheMachine(t *testing.T) {
 	}
 }
 
-// The home folder of this machine's person means nothing on another one.
+// The home folder of the user here means nothing on another machine.
 func TestRemotePathsAreNotShortened(t *testing.T) {
 	t.Setenv("HOME", "/home/ann")
 	r := bash("1", "make")
@@ -109,12 +108,9 @@ func TestRemotePathsAreNotShortened(t *testing.T) {
 	if got := r.Requester.Project(); got != "ann" {
 		t.Errorf("there it is %q", got)
 	}
-	if got := prompt.PlacesOf(r).Home("/home/ann/x"); got != "/home/ann/x" {
-		t.Errorf("a path there is shown as %s", got)
-	}
 }
 
-// Two machines may have sessions of the same name: what is denied for one says nothing of the other.
+// Two machines may have sessions of the same name: denying one does not affect the other.
 func TestSessionsOfTwoMachines(t *testing.T) {
 	a, b := bash("1", "make"), bash("2", "make")
 	a.Requester.Session, b.Requester.Session = "s", "s"
@@ -127,10 +123,12 @@ func TestSessionsOfTwoMachines(t *testing.T) {
 	}
 }
 
-// A machine may report anything.
+const maxReported = 64 // risks that a prompt shows
+
+// The report of a machine may contain anything.
 func TestHostileReport(t *testing.T) {
 	test.NewTempApp(t)
-	many := make([]policy.Risk, 10*prompt.MaxReported)
+	many := make([]policy.Risk, 10*maxReported)
 	for i := range many {
 		many[i] = policy.Risk{Text: fmt.Sprint("risk ", i)}
 	}
@@ -156,7 +154,7 @@ func TestHostileReport(t *testing.T) {
 						t.Errorf("a badge says %q at level %d", f.Text, f.Level)
 					}
 				}
-				if len(v.Reported) > prompt.MaxReported+1 {
+				if len(v.Reported) > maxReported+1 {
 					t.Errorf("%d reported facts", len(v.Reported))
 				}
 				for _, w := range v.Warnings {
@@ -169,7 +167,7 @@ func TestHostileReport(t *testing.T) {
 	}
 }
 
-// toDisk is what reaches the disk, or what only this machine can tell, by package.
+// toDisk lists, by package, functions that read the disk or depend on this machine.
 var toDisk = map[string][]string{
 	"os": {"Open", "OpenFile", "Stat", "Lstat", "ReadFile", "ReadDir", "Readlink", "UserHomeDir", "WriteFile", "MkdirTemp",
 		"Create", "CreateTemp", "DirFS", "Getwd"},
@@ -179,11 +177,11 @@ var toDisk = map[string][]string{
 	"exec":     {"Command", "CommandContext", "LookPath"},
 }
 
-// Only [prompt.Here] looks at this machine's disk, and only PlacesOf says that a request is about it.
+// Only localFiles of package prompt looks at this machine's disk, and only placesOf says that a request is about it.
 func TestOnlyHereLooksAtTheDisk(t *testing.T) {
 	may := map[string][]string{
 		"prompt/places.go": {"os.UserHomeDir", "policy.Locate", "policy.Risks", "basefile.Read"},
-		"openfile.go":      {"os.MkdirTemp", "os.WriteFile"}, // a copy of a text, in a file of nod's own name
+		"openfile.go":      {"os.MkdirTemp", "os.WriteFile"}, // a copy of a text in a new file
 	}
 	seen := map[string]bool{}
 	files, err := filepath.Glob("*.go")
@@ -214,10 +212,10 @@ func TestOnlyHereLooksAtTheDisk(t *testing.T) {
 					}
 				}
 			case *ast.FuncDecl:
-				if n.Name.Name != "PlacesOf" {
+				if n.Name.Name != "placesOf" {
 					ast.Inspect(n, func(n ast.Node) bool {
 						made, ok := n.(*ast.CompositeLit)
-						if ok && slices.Contains([]string{"Here", "&{prompt Here}"}, fmt.Sprint(made.Type)) {
+						if ok && fmt.Sprint(made.Type) == "localFiles" {
 							t.Errorf("%s looks at this machine's disk, whoever asks", set.Position(n.Pos()))
 						}
 						return true
@@ -236,18 +234,18 @@ func TestOnlyHereLooksAtTheDisk(t *testing.T) {
 	}
 }
 
-// reportedInputs are inputs of every sort, all of them about a folder.
+// reportedInputs are inputs of every kind about a folder.
 func reportedInputs(folder string) map[string]object {
 	path := filepath.Join(folder, "shop.go")
 	return map[string]object{
-		"Bash":              {"command": "cat " + path + " && rm -rf " + folder + "/*", "workdir": folder},
-		"Edit":              {"file_path": path, "old_string": "a", "new_string": "b"},
-		"Write":             {"file_path": path, "content": "x"},
-		"Read":              {"file_path": path},
-		"apply_patch":       {"patch": "*** Begin Patch\n*** Delete File: " + path + "\n*** End Patch"},
-		"Glob":              {"pattern": "*", "path": folder},
-		"WebFetch":          {"url": "file://" + path},
-		prompt.ExitPlanMode: {"plan": "read " + path},
+		"Bash":                {"command": "cat " + path + " && rm -rf " + folder + "/*", "workdir": folder},
+		"Edit":                {"file_path": path, "old_string": "a", "new_string": "b"},
+		"Write":               {"file_path": path, "content": "x"},
+		"Read":                {"file_path": path},
+		"apply_patch":         {"patch": "*** Begin Patch\n*** Delete File: " + path + "\n*** End Patch"},
+		"Glob":                {"pattern": "*", "path": folder},
+		"WebFetch":            {"url": "file://" + path},
+		interact.ExitPlanMode: {"plan": "read " + path},
 	}
 }
 

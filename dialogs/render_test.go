@@ -17,7 +17,7 @@ import (
 	"nod/interact"
 )
 
-// drawn is o in a window of width and as high as it wants to be, in nod's theme.
+// drawn draws o at a width and its minimum height, in nod's theme.
 func drawn(t *testing.T, themeName string, width float32, build func() fyne.CanvasObject) image.Image {
 	t.Helper()
 	test.NewTempApp(t)
@@ -26,7 +26,7 @@ func drawn(t *testing.T, themeName string, width float32, build func() fyne.Canv
 	back := canvas.NewRectangle(colorOf(o, theme.ColorNameBackground))
 	w := test.NewTempWindow(t, container.NewStack(back, container.NewPadded(o)))
 	w.SetPadded(false)
-	for range 2 { // the height follows from the width
+	for range 2 { // the height depends on the width
 		w.Resize(fyne.NewSize(width, w.Content().MinSize().Height))
 	}
 	return w.Canvas().Capture()
@@ -72,7 +72,7 @@ func Bye() {
 }
 `
 
-// inputs are calls of tools, of every kind that is shown in its own way.
+// inputs are calls of tools, one for each way of showing them.
 var inputs = []struct {
 	name  string
 	tool  string

@@ -8,21 +8,21 @@ import (
 	"github.com/jezek/xgb/xproto"
 )
 
-// usualSize is the size of a prompt that needs no more. Its buttons stand in one row.
+// usualSize is the usual size of a prompt. Its buttons fit in one row.
 var usualSize = fyne.NewSize(760, 260)
 
-// screenShare is how much of a screen a prompt takes at most: four fifths of its height, but on a small one as much as
-// the window manager leaves, and what stands under the prompt.
-func screenShare(screen fyne.Size, under float32) fyne.Size {
+// screenShare is the largest size of a prompt on a screen: four fifths of its height; on a small screen, as much as
+// window managers allow.
+func screenShare(screen fyne.Size) fyne.Size {
 	const wide, high, small, frame = 0.92, 0.8, 400, 32
 	rest := screen.Height - frame
-	return fyne.NewSize(screen.Width*wide, min(max(screen.Height*high, min(rest, small)), rest-under))
+	return fyne.NewSize(screen.Width*wide, min(max(screen.Height*high, min(rest, small)), rest))
 }
 
-// assumedScreen is the size of a screen that nobody tells of.
+// assumedScreen is the size of a screen if the system does not tell it.
 var assumedScreen = fyne.NewSize(1280, 720)
 
-// screenOf is the size of the screen that w is on, or will come up on.
+// screenOf returns the size of the screen that w is on, or will appear on.
 func screenOf(w fyne.Window) fyne.Size {
 	x, id := windowSystem(w)
 	if x == nil {
@@ -32,8 +32,8 @@ func screenOf(w fyne.Window) fyne.Size {
 	return fyne.NewSize(float32(size.X)/scale, float32(size.Y)/scale)
 }
 
-// keepCorner does what resizes w, and moves it so that its lower right corner, with the buttons, stays where it is, and
-// that all of it is on the screen. Only X11 lets a program do that.
+// keepCorner calls resize, and then moves w so that its lower right corner, with the buttons, stays in place and all of
+// it is on the screen. Only X11 allows that.
 func keepCorner(w fyne.Window, resize func()) {
 	x, id := windowSystem(w)
 	if x == nil || id == 0 {
@@ -46,7 +46,8 @@ func keepCorner(w fyne.Window, resize func()) {
 	x.move(id, before.Max, image.Pt(int(size.Width*scale+0.5), int(size.Height*scale+0.5)))
 }
 
-// monitor is where the monitor is that a window is on: the first one's for a window that is not made yet.
+// monitor returns the area of the monitor that a window is on; that of the first monitor if the window does not exist
+// yet.
 func (x *xServer) monitor(id xproto.Window) image.Rectangle {
 	monitors := x.monitors()
 	if id != 0 {
@@ -61,7 +62,7 @@ func (x *xServer) monitor(id xproto.Window) image.Rectangle {
 	return monitors[0]
 }
 
-// monitors are the places of all monitors, the primary one first. There is one at least.
+// monitors returns the areas of all monitors, at least one, the primary one first.
 func (x *xServer) monitors() []image.Rectangle {
 	var all []image.Rectangle
 	if x.hasMonitors {
@@ -82,7 +83,7 @@ func (x *xServer) monitors() []image.Rectangle {
 	return all
 }
 
-// place is where a window is on the screen, without its frame.
+// place returns the area of a window on the screen, without its frame.
 func (x *xServer) place(id xproto.Window) image.Rectangle {
 	size, err := xproto.GetGeometry(x.conn, xproto.Drawable(id)).Reply()
 	if err != nil {
@@ -95,8 +96,7 @@ func (x *xServer) place(id xproto.Window) image.Rectangle {
 	return image.Rect(0, 0, int(size.Width), int(size.Height)).Add(image.Pt(int(at.DstX), int(at.DstY)))
 }
 
-// move puts a window of that size with its lower right corner at a place, or as near to that as its frame stays on the
-// screen.
+// move puts a window of that size with its lower right corner at corner, or as near as its frame can be on the screen.
 func (x *xServer) move(id xproto.Window, corner, size image.Point) {
 	room := x.monitor(id)
 	if area := x.numbers(x.root, "_NET_WORKAREA"); len(area) >= 4 {
@@ -113,18 +113,17 @@ func (x *xServer) move(id xproto.Window, corner, size image.Point) {
 	x.put(id, to)
 }
 
-// put puts a window with its upper left corner at a place.
+// put moves the upper left corner of a window.
 func (x *xServer) put(id xproto.Window, at image.Point) {
 	values := []uint32{uint32(int32(at.X)), uint32(int32(at.Y))}
 	const mask = xproto.ConfigWindowX | xproto.ConfigWindowY
 	x.check(xproto.ConfigureWindowChecked(x.conn, id, mask, values).Check())
 }
 
-// The preferences that keep the size that the person gave the window. They say no more than that, so it does not
-// matter who writes them.
+// The preferences with the size that the user gave the window. Other programs may write them: they are harmless.
 const widthKey, heightKey = "prompt.width", "prompt.height"
 
-// savedSize is the size that the person gave the window last; zero for none.
+// savedSize returns the size that the user last gave the window; zero for none.
 func savedSize(a fyne.App) fyne.Size {
 	p := a.Preferences()
 	return fyne.NewSize(float32(p.Float(widthKey)), float32(p.Float(heightKey)))

@@ -2,12 +2,12 @@ package dialogs
 
 import "slices"
 
-// seenRanges is what of a text has been in view: disjoint half-open ranges of positions, in order.
+// seenRanges are the parts of a text that have been in view: disjoint half-open ranges of positions, in order.
 type seenRanges []seenRange
 
 type seenRange struct{ from, to int }
 
-// add records that everything from from up to, not including, to has been in view.
+// add records that the positions from from up to, not including, to have been in view.
 func (s *seenRanges) add(from, to int) {
 	if from >= to {
 		return
@@ -21,17 +21,17 @@ func (s *seenRanges) add(from, to int) {
 	*s = slices.Replace(*s, first, last, seenRange{from, to})
 }
 
-// covers reports whether everything from 0 up to, not including, end has been in view.
+// covers reports whether all positions before end have been in view.
 func (s seenRanges) covers(end int) bool {
 	return end == 0 || len(s) > 0 && s[0].from == 0 && s[0].to >= end
 }
 
-// reaches reports whether what ends in front of end has been in view, whatever is above it.
+// reaches reports whether the position before end has been in view, whatever is above it.
 func (s seenRanges) reaches(end int) bool {
 	return end == 0 || slices.ContainsFunc(s, func(r seenRange) bool { return r.from < end && end <= r.to })
 }
 
-// firstGap is the first position that has not been in view.
+// firstGap returns the first position that has not been in view.
 func (s seenRanges) firstGap() int {
 	if len(s) == 0 || s[0].from > 0 {
 		return 0

@@ -28,7 +28,7 @@ func shapes(n int) map[string]string {
 	return all
 }
 
-// places are where such a text can be in a prompt: what shows it, and what is done to the prompt then.
+// places are where such a text can be in a prompt: the body that shows it, and what to do with the prompt.
 var places = map[string]struct {
 	limit int
 	body  func(text string) interact.Body
@@ -99,10 +99,10 @@ func (s *screen) paste(f *field, text string) {
 	f.TypedShortcut(&fyne.ShortcutPaste{Clipboard: fyne.CurrentApp().Clipboard()})
 }
 
-// What Fyne draws as one piece is hardly wider than the window, whatever an agent or a person writes: it draws all of a
-// piece when one character of it changes or comes into view.
+// No piece of text is much wider than the window, whatever an agent or a user writes: Fyne redraws a whole piece when
+// one of its characters changes or comes into view.
 func TestTextIsDrawnInPieces(t *testing.T) {
-	const widest, most = 4096, 12_000 // no driver takes less for a texture
+	const widest, most = 4096, 12_000 // all drivers support textures of that width
 	for place, p := range places {
 		s := newScreen(t)
 		for shape, text := range shapes(p.limit) {

@@ -10,27 +10,26 @@ import (
 	"nod/policy"
 )
 
-// Here is what nod's other windows take from its look, so that all of them look the same.
+// The other windows use these, so that all of nod looks the same.
 
-// EffectColor is the colour that goes with an effect, always beside its name.
+// EffectColor is the colour of an effect. It is always shown beside its name.
 func EffectColor(e policy.Effect) fyne.ThemeColorName {
 	return cmp.Or(map[policy.Effect]fyne.ThemeColorName{
 		policy.Allow: theme.ColorNameSuccess, policy.Deny: theme.ColorNameError,
 	}[e], theme.ColorNameWarning)
 }
 
-// Words are one line of text that does not wrap.
+// Words is one line of text that does not wrap.
 func Words(s string, size fyne.ThemeSizeName, c fyne.ThemeColorName) fyne.CanvasObject {
 	return newWords(s, size, c)
 }
 
-// BoldWords are Words in bold.
+// BoldWords is Words in bold.
 func BoldWords(s string, size fyne.ThemeSizeName, c fyne.ThemeColorName) fyne.CanvasObject {
 	return newWords(s, size, c).bold()
 }
 
-// Diff shows what becomes of a text, exactly, as a prompt does. It calls seen, once, when all of it has been
-// in view.
+// Diff shows the change of a text exactly, as a prompt does. It calls seen once all of it has been in view.
 func Diff(before, after string, seen func()) fyne.CanvasObject {
 	s := newSheet(prompt.NewDiff(before, after).Lines(""), after)
 	s.onSeen = func() {

@@ -14,59 +14,61 @@ import (
 	"nod/dialogs/safetext"
 )
 
-// sheet is text on paper that scrolls up and down and remembers what of it has been in view. Made by [newSheet]
-// it shows text exactly: every line is there, wrapped instead of clipped, what is hidden is spelled out in the error
-// colour, and a lead that no text of a requester reaches says which line it is. A copy gives the original text.
+// sheet is a text that scrolls up and down and tracks which parts have been in view. Made by [newSheet] it shows text
+// exactly: every line, wrapped instead of clipped, hidden characters spelled out in the error colour, and the number of
+// each line in a margin that the text of a requester cannot reach. Copying gives the original text.
 type sheet struct {
 	focusBase
 	text   sheetText
-	onSeen func() // called whenever it is read, or more of it has been in view; nil for nothing
+	onSeen func() // called whenever more of it has been in view; may be nil
 
-	page     *sheetPage // the text, when it can be selected; else nil
+	page     *sheetPage // the text, if it can be selected; else nil
 	lines    []prompt.Line
-	must     int    // the first so many lines must be read; all of them unless content in proportion follows
-	original string // what a copy of everything gives
+	mustRead int    // number of lines, from the first, that must be read
+	original string // what copying everything gives
 	capped   bool   // too long to show: it never counts as read
 
-	scroll *scrollArea
-	pad    float32 // around it
-	seen   seenRanges
-	read   bool // the end of what must be read has been in view
-	unread int  // lines that have not been in view
-	past   bool // it was read, or not: what has been in view does not matter any more
+	scroll    *scrollArea
+	pad       float32 // around it
+	seen      seenRanges
+	read      bool // the end of the mandatory lines has been in view
+	unread    int  // lines that have not been in view
+	untracked bool // what has been in view is not tracked
 
-	ground       fyne.ThemeColorName // of the paper
+	ground       fyne.ThemeColorName // background
 	paper        *canvas.Rectangle
-	state        *canvas.Text // what has not been in view yet
-	onward, file *button      // to what that is; opens an input that is too long to show
+	state        *canvas.Text // says how much has not been in view yet
+	onward, file *button      // scrolls there; opens an input that is too long to show
 }
 
-// sheetText is what a sheet shows, and remembers by its positions: those from 0 to end have been in view, or not.
+// sheetText is the content of a sheet. Its positions count from 0 to end; the sheet tracks which of them have been in
+// view.
 type sheetText interface {
-	// wrap makes it fit into width. It reports whether other positions are elsewhere now.
+	// wrap fits the text to width. It reports whether positions have changed.
 	wrap(width float32) (moved bool)
 	extent() (height float32, end int)
-	// start is the position at which a line starts: extent's end when there is none.
+	// start returns the position at which a line starts; the end if there is no such line.
 	start(line int) int
-	// between returns the positions of what is wholly between two heights.
+	// between returns the range of positions that is completely between two heights.
 	between(top, bottom float32) (from, to int)
-	// top is the height at which what is at a position comes into view.
+	// top returns the height at which a position comes into view.
 	top(position int) float32
-	// unseen counts the lines that have not been in view, of all; both are 0 where there are no lines.
+	// unseen returns the number of lines that have not been in view, and of all lines; both are 0 for text without
+	// lines.
 	unseen(seen seenRanges) (lines, of int)
-	// wanted is the height of the whole sheet at which all of it is in view.
+	// wanted returns the height of the sheet that shows everything.
 	wanted() float32
-	// natural is the width at which no line is broken, within what can be read well.
+	// natural returns the width that breaks no line, up to a readable maximum.
 	natural() float32
 }
 
 const (
 	sheetPad        = 8   // around the text
-	sheetMaxColumns = 110 // of the widest line that a sheet asks room for
-	tightPad        = 3   // above and below it when there is little room
-	sheetMaxHeight  = 290 // that a sheet asks for where it stands among others
-	sheetFootAir    = 4   // under the foot
-	sheetMinWidth   = 240 // below, wrapped text is no longer readable
+	sheetMaxColumns = 110 // of the widest line that a sheet widens for
+	tightPad        = 3   // above and below it in a small window
+	sheetMaxHeight  = 290 // of a sheet among other objects
+	sheetFootAir    = 4   // below the foot
+	sheetMinWidth   = 240 // narrower, wrapped text is not readable
 	// sheetFirstWidth is assumed until the sheet has been laid out.
 	sheetFirstWidth = 560
 )
@@ -74,7 +76,7 @@ const (
 func newSheet(lines []prompt.Line, original string) *sheet {
 	s := &sheet{original: original, ground: ColorPaper, pad: sheetPad}
 	s.lines, s.capped = prompt.TooLong(lines)
-	s.must = len(s.lines)
+	s.mustRead = len(s.lines)
 	s.page = newSheetPage(s)
 	s.show(s.page, s.page)
 	return s
@@ -94,12 +96,11 @@ func (s *sheet) show(text sheetText, o fyne.CanvasObject) {
 	s.extend(s, nil)
 }
 
-// isWide reports whether the sheet scrolls to the side, too: then only lines are broken that are far too long.
+// isWide reports whether the sheet also scrolls sideways. Then only very long lines are broken.
 func (s *sheet) isWide() bool { return s.scroll.Direction == container.ScrollBoth }
 
-// attach makes the sheet a part of the prompt in w, and has onSeen called when more of it has been in view. Only that
-// counts as seen which is laid out while w is in view: a layout can be a mere measurement, or of a window that is
-// not on the screen yet.
+// attach adds the sheet to the prompt in w and sets onSeen. Only what is laid out while w is in view counts as seen:
+// other layouts only measure, or belong to a window that is not on the screen yet.
 func (s *sheet) attach(w *window, onSeen func()) {
 	s.w, s.onSeen = w, onSeen
 	s.onward.w, s.file.w = w, w
@@ -108,7 +109,7 @@ func (s *sheet) attach(w *window, onSeen func()) {
 	}
 }
 
-// colour works out the colours of the text, which takes a while, and returns what shows them.
+// colour computes the colours of the text, which takes a while, and returns a function that shows them.
 func (s *sheet) colour() (show func()) {
 	inks := inksOf(s.lines)
 	return func() {
@@ -120,7 +121,6 @@ func (s *sheet) colour() (show func()) {
 	}
 }
 
-// scrolled follows the view.
 func (s *sheet) scrolled() {
 	if s.page != nil {
 		s.page.repaint()
@@ -128,14 +128,14 @@ func (s *sheet) scrolled() {
 	s.noteSeen()
 }
 
-// noteSeen takes note of what is wholly in view now.
+// noteSeen records what is completely in view now.
 func (s *sheet) noteSeen() {
 	_, end := s.text.extent()
 	wasRead, wasUnread := s.read, s.unread
 	if s.w == nil || s.w.inView() {
 		const slack = 1 // rounding, in pixels
 		s.seen.add(s.text.between(s.scroll.Offset.Y-slack, s.scroll.Offset.Y+s.scroll.Size().Height+slack))
-		s.read = wasRead || !s.capped && s.seen.reaches(s.text.start(s.must))
+		s.read = wasRead || !s.capped && s.seen.reaches(s.text.start(s.mustRead))
 	}
 	var all int
 	s.unread, all = s.text.unseen(s.seen)
@@ -164,7 +164,7 @@ func (s *sheet) showNextPart() {
 	s.scroll.scrollBy(s.text.top(s.seen.firstGap()) - s.scroll.Offset.Y)
 }
 
-// openAsFile hands the original to the desktop's program for text.
+// openAsFile opens the original with the desktop's program for text.
 func (s *sheet) openAsFile() {
 	if err := openText(s.original); err != nil {
 		s.state.Text = err.Error()
@@ -181,7 +181,7 @@ func (s *sheet) paint() {
 	s.paper.FillColor = colorOf(s, s.ground)
 	s.paper.StrokeColor, s.paper.StrokeWidth = colorOf(s, colorHairline), 1
 	if s.isWide() {
-		s.paper.StrokeWidth = 0 // it stands on a card
+		s.paper.StrokeWidth = 0 // a card has a border of its own
 	}
 	s.paper.CornerRadius = theme.SizeForWidget(theme.SizeNameInputRadius, s)
 	if s.focused {
@@ -196,7 +196,7 @@ func (s *sheet) paint() {
 	}
 }
 
-// TypedKey implements [fyne.Focusable]: the keys that move through a text scroll it.
+// TypedKey implements [fyne.Focusable]: navigation keys scroll.
 func (s *sheet) TypedKey(ev *fyne.KeyEvent) {
 	if !s.scroll.typedKey(ev, s.lineHeight()) {
 		s.passOn(ev)
@@ -221,7 +221,7 @@ func (s *sheet) TypedShortcut(sc fyne.Shortcut) {
 		s.page.selectAll()
 	case s.w != nil:
 		s.w.typedShortcut(sc)
-	default: // the window is another
+	default: // a window other than the prompt
 		if c, ok := fyne.CurrentApp().Driver().CanvasForObject(s).(fyne.Shortcutable); ok {
 			c.TypedShortcut(sc)
 		}
@@ -235,7 +235,7 @@ var (
 	_ fyne.Draggable     = (*sheetPage)(nil)
 )
 
-// sheetLayout lays out a sheet: the paper, the scrolling text on it, and a foot when not all is in view.
+// sheetLayout lays out a sheet: the background, the scrolling text, and a foot if not everything is in view.
 type sheetLayout struct{ *sheet }
 
 // MinSize implements [fyne.Layout].
@@ -263,7 +263,7 @@ func (l sheetLayout) Layout(_ []fyne.CanvasObject, size fyne.Size) {
 	if l.capped {
 		button = l.file
 	}
-	hasFoot := l.capped || !l.past && height > view+1 && view > l.footHeight()+2*l.lineHeight()
+	hasFoot := l.capped || !l.untracked && height > view+1 && view > l.footHeight()+2*l.lineHeight()
 	setVisible(l.state, hasFoot)
 	setVisible(button, hasFoot && (l.capped || !l.seen.covers(end)))
 	if hasFoot {
@@ -276,31 +276,31 @@ func (l sheetLayout) Layout(_ []fyne.CanvasObject, size fyne.Size) {
 	}
 	l.scroll.Move(fyne.NewPos(l.pad, pad))
 	l.scroll.Resize(fyne.NewSize(size.Width-2*l.pad, max(view, 0)))
-	l.scroll.Refresh()   // its bar
-	l.scroll.scrollBy(0) // back to where there is text
+	l.scroll.Refresh()   // updates the scroll bar
+	l.scroll.scrollBy(0) // not beyond the end of the text
 }
 
 func (s *sheet) footHeight() float32 { return s.onward.MinSize().Height }
 
-// sheetRow is one row of a wrapped line. Positions count the bytes drawn of everything, and one for each line break,
-// so that an empty line has something to be seen, too.
+// sheetRow is one row of a wrapped line. Positions count the drawn bytes, plus one for each line break, so that an
+// empty line can be seen, too.
 type sheetRow struct {
 	line      int // index of its line
-	base      int // position where that starts
+	base      int // position at which the line starts
 	from, to  int // its positions
 	last      bool
 	y, height float32
 
-	span, before int // where its text starts: a span of the line, and the bytes in front of that
+	span, before int // where its text starts: a span of the line, and the number of bytes before it
 }
 
 func (r sheetRow) isFirst() bool { return r.from == r.base }
 
-// unseen counts the lines of text with a row that has not been in view: of what need not be read, when there is such.
+// unseen implements [sheetText]. If only the first lines must be read, it counts the others.
 func (p *sheetPage) unseen(seen seenRanges) (lines, of int) {
 	i, counted, first := 0, -1, 0
-	if p.sheet.must < len(p.sheet.lines) {
-		first = p.sheet.must
+	if p.sheet.mustRead < len(p.sheet.lines) {
+		first = p.sheet.mustRead
 	}
 	for _, r := range p.rows {
 		style := p.sheet.lines[r.line].Style
@@ -326,8 +326,7 @@ type selection struct{ anchor, cursor int }
 
 func (s selection) ordered() (from, to int) { return min(s.anchor, s.cursor), max(s.anchor, s.cursor) }
 
-// text returns what was originally where the selection is. A span that is drawn otherwise than it was written counts
-// as a whole.
+// text returns the original of the selection. A span that is not drawn literally counts as a whole.
 func (s selection) text(lines []prompt.Line) string {
 	from, to := s.ordered()
 	var b strings.Builder
@@ -348,7 +347,7 @@ func (s selection) text(lines []prompt.Line) string {
 	return b.String()
 }
 
-// pieces goes over what is drawn of spans between two of its bytes, span by span.
+// pieces yields the drawn text of spans from byte from to byte to, span by span.
 func pieces(spans []safetext.Span, from, to int) iter.Seq2[safetext.Span, string] {
 	return func(yield func(safetext.Span, string) bool) {
 		start := 0
@@ -365,7 +364,7 @@ func pieces(spans []safetext.Span, from, to int) iter.Seq2[safetext.Span, string
 	}
 }
 
-// pieces goes over what is drawn in a row.
+// pieces yields the drawn text of a row.
 func (p *sheetPage) pieces(r sheetRow) iter.Seq2[safetext.Span, string] {
 	start := r.base + r.before
 	return pieces(p.sheet.lines[r.line].Spans[r.span:], r.from-start, r.to-start)

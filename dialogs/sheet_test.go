@@ -44,7 +44,7 @@ func TestSeenAtOnceWhenItFits(t *testing.T) {
 	}
 }
 
-// What must be read to its end is read once that has been in view. What was passed over stays said.
+// A mandatory text counts as read once its end has been in view. Skipped lines stay reported.
 func TestReadOnceTheEndWasInView(t *testing.T) {
 	s := newTestSheet(t, lines(60))
 	told := 0
@@ -68,11 +68,11 @@ func TestReadOnceTheEndWasInView(t *testing.T) {
 	}
 }
 
-// The content of a file need not be read, what stands above it must.
+// The content of a file need not be read, but the lines above it must.
 func TestReadUpToTheContent(t *testing.T) {
 	s := newTestSheet(t, lines(60))
 	fresh := newSheet(s.lines, "")
-	fresh.must = 30
+	fresh.mustRead = 30
 	fresh.Resize(fyne.NewSize(400, 200))
 	if fresh.read {
 		t.Error("read before line 30 was in view")
@@ -112,7 +112,8 @@ func TestPaddingCannotHideTheEnd(t *testing.T) {
 			t.Errorf("%.6q…: the last row is %q", text, got)
 		}
 	}
-	mixed := newTestSheet(t, "ls"+strings.Repeat(" \t", 4000)+"; touch y") // cannot be folded, must be scrolled
+	// This cannot be counted as one run, so it must be scrolled.
+	mixed := newTestSheet(t, "ls"+strings.Repeat(" \t", 4000)+"; touch y")
 	if mixed.read {
 		t.Error("400 rows of blanks count as seen")
 	}
@@ -179,7 +180,7 @@ func TestNoRowIsWiderThanTheView(t *testing.T) {
 	}
 }
 
-// Wrapping loses nothing, whatever the text and the width.
+// Wrapping loses nothing, for any text and width.
 func TestWrapCoversEverything(t *testing.T) {
 	test.NewTempApp(t)
 	alphabet := []rune("ab  /-\tß日\u202e\u200b‹" + "\u00a0")

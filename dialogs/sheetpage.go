@@ -21,28 +21,28 @@ import (
 	"nod/dialogs/safetext"
 )
 
-// sheetPage is the scrolling content of a sheet. It is as high as all rows, but draws only those in view.
+// sheetPage is the scrolling content of a sheet. Its height is that of all rows, but it draws only those in view.
 type sheetPage struct {
 	widget.BaseWidget
 	sheet *sheet
 
 	rows   []sheetRow
 	end    int     // one past the last position of the rows
-	width  float32 // that the rows were wrapped for
+	width  float32 // to which the rows were wrapped
 	height float32 // of all rows
 
 	faces     map[prompt.LineStyle]*face
-	selection *selection // nil: nothing is selected
-	marked    *int       // a position on the line that a jump led to; nil for none
+	selection *selection // nil for none
+	marked    *int       // position on the marked line; nil for none
 	unmark    *time.Timer
 
-	drawn map[int][]fyne.CanvasObject // by row, those in view
+	drawn map[int][]fyne.CanvasObject // objects of the rows in view, by row
 }
 
 const (
-	scrollbarRoom = 14 // right of the text, so that the bar covers none of it
-	ruleHeight    = 13 // of a rule without words
-	leadGap       = 4  // between the lead and the text
+	scrollbarRoom = 14 // right of the text, for the scroll bar
+	ruleHeight    = 13 // of a rule without text
+	leadGap       = 4  // between line number and text
 )
 
 func newSheetPage(s *sheet) *sheetPage {
@@ -51,7 +51,7 @@ func newSheetPage(s *sheet) *sheetPage {
 	return p
 }
 
-// face is how text of a style is drawn.
+// face returns how text of a style is drawn.
 func (p *sheetPage) face(style prompt.LineStyle) *face {
 	if f := p.faces[style]; f != nil {
 		return f
@@ -68,10 +68,10 @@ func (p *sheetPage) face(style prompt.LineStyle) *face {
 	return f
 }
 
-// restyle forgets what depends on the theme.
+// restyle drops everything that depends on the theme.
 func (p *sheetPage) restyle() {
 	p.drawn = nil
-	if p.face(prompt.LineText).size == theme.SizeForWidget(theme.SizeNameText, p.sheet) { // nothing but colours
+	if p.face(prompt.LineText).size == theme.SizeForWidget(theme.SizeNameText, p.sheet) { // only the colours have changed
 		return
 	}
 	clear(p.faces)
@@ -80,7 +80,7 @@ func (p *sheetPage) restyle() {
 	p.wrap(width)
 }
 
-// wrap breaks the lines into rows of width. Positions stay what they are.
+// wrap breaks the lines into rows of width. Positions stay the same.
 func (p *sheetPage) wrap(width float32) (moved bool) {
 	if width == p.width {
 		return false
@@ -171,7 +171,7 @@ func (p *sheetPage) wrapLine(index int, l prompt.Line) {
 	}
 }
 
-// leadWidth is the room left of the text of l.
+// leadWidth returns the width of the margin left of the text of l.
 func (p *sheetPage) leadWidth(l prompt.Line) float32 {
 	if l.Lead == "" {
 		return 0
@@ -179,13 +179,13 @@ func (p *sheetPage) leadWidth(l prompt.Line) float32 {
 	return float32(utf8.RuneCountInString(l.Lead))*p.face(prompt.LineText).cell + leadGap
 }
 
-// rowAt is the index of the row at height y; the nearest one when there is none.
+// rowAt returns the index of the row at height y, or of the nearest row.
 func (p *sheetPage) rowAt(y float32) int {
 	i := sort.Search(len(p.rows), func(i int) bool { return p.rows[i].y+p.rows[i].height > y })
 	return max(0, min(i, len(p.rows)-1))
 }
 
-// repaint draws the rows in view and drops the others.
+// repaint draws the rows in view and removes the others.
 func (p *sheetPage) repaint() {
 	top := p.sheet.scroll.Offset.Y
 	keep := map[int][]fyne.CanvasObject{}
@@ -201,7 +201,6 @@ func (p *sheetPage) repaint() {
 	canvas.Refresh(p)
 }
 
-// drawRow makes the objects of a row.
 func (p *sheetPage) drawRow(r sheetRow) []fyne.CanvasObject {
 	l := p.sheet.lines[r.line]
 	if l.Style == prompt.LineRule {
@@ -271,19 +270,19 @@ type rowDrawer struct {
 	objects []fyne.CanvasObject
 }
 
-// changeColors are those of lines that come or go.
+// changeColors are the colours of added and removed lines.
 var changeColors = map[prompt.LineStyle]fyne.ThemeColorName{
 	prompt.LineAdded: theme.ColorNameSuccess, prompt.LineRemoved: theme.ColorNameError,
 }
 
-// background shows that a line comes or goes.
+// background colours an added or removed line.
 func (d *rowDrawer) background() {
 	if name, colored := changeColors[d.line.Style]; colored {
 		d.rectangle(0, d.across(), 0, tint(colorOf(d.page.sheet, name), changedLineTint))
 	}
 }
 
-// changed shows which words of the line are not the same: on a stronger ground, and underlined.
+// changed highlights the changed words of a line with a stronger background, and underlines them.
 func (d *rowDrawer) changed() {
 	const thick = 1.5
 	ink := colorOf(d.page.sheet, changeColors[d.line.Style])
@@ -299,13 +298,13 @@ func (d *rowDrawer) changed() {
 	}
 }
 
-// How much of their colour the grounds of changed lines have, and on these the grounds of changed words.
+// Opacity of the backgrounds of changed lines, and of changed words on these.
 const changedLineTint, changedWordTint = 0x1c, 0x28
 
-// across is how wide the ground of a row is.
+// across returns the width of the background of a row.
 func (d *rowDrawer) across() float32 { return d.page.width - scrollbarRoom/2 }
 
-// rectangle fills a part of the row.
+// rectangle fills part of the row.
 func (d *rowDrawer) rectangle(x, width, radius float32, fill color.Color) {
 	d.fill(fyne.NewPos(x, d.row.y), fyne.NewSize(width, d.row.height), radius, fill)
 }
@@ -318,7 +317,7 @@ func (d *rowDrawer) fill(at fyne.Position, size fyne.Size, radius float32, fill 
 	d.objects = append(d.objects, r)
 }
 
-// selected shows which part of the row is selected.
+// selected draws the selection within the row.
 func (d *rowDrawer) selected() {
 	if d.page.selection == nil {
 		return
@@ -334,7 +333,7 @@ func (d *rowDrawer) selected() {
 	d.rectangle(left, right-left, 0, colorOf(d.page.sheet, theme.ColorNameSelection))
 }
 
-// lead draws the number of the line, or that the row continues one.
+// lead draws the number of the line, or a sign that the row continues one.
 func (d *rowDrawer) lead() {
 	if d.line.Lead == "" {
 		return
@@ -347,13 +346,12 @@ func (d *rowDrawer) lead() {
 	d.draw(d.page.newText(text, prompt.LineText, colorOf(d.page.sheet, name)), 0)
 }
 
-// draw puts t at x.
 func (d *rowDrawer) draw(t *canvas.Text, x float32) {
 	t.Move(fyne.NewPos(x, d.row.y+rowAir))
 	d.objects = append(d.objects, t)
 }
 
-// text draws the row's part of the spans.
+// text draws the text of the row.
 func (d *rowDrawer) text() {
 	at := d.row.from - d.row.base
 	for s, text := range d.page.pieces(d.row) {
@@ -363,10 +361,10 @@ func (d *rowDrawer) text() {
 	d.markBlankEnds()
 }
 
-// oddTints are how much of their colour the grounds of what is hidden or suspicious have, on any line the same.
+// oddTints are the opacities of the backgrounds of hidden and suspicious characters, independent of the line.
 var oddTints = map[fyne.ThemeColorName]uint8{theme.ColorNameError: 0x2c, theme.ColorNameWarning: 0x3c}
 
-// span draws text, a part of s that starts at a byte of the line. Only what is plain has the colours of its language.
+// span draws text, a part of s that starts at byte at of the line. Only plain text has the colours of its language.
 func (d *rowDrawer) span(s safetext.Span, text string, at int) {
 	name := theme.ColorNameForeground
 	switch {
@@ -395,8 +393,8 @@ func (d *rowDrawer) span(s safetext.Span, text string, at int) {
 	d.run(text[done:], ink)
 }
 
-// run draws text at the pen, ASCII and other characters apart: ASCII fills cells of one width, so that no
-// font and no direction of writing of the others can move it. Fonts with other base lines are apart, too.
+// run draws text at x. ASCII is drawn separately in cells of equal width, so that neither fonts nor the writing
+// direction of other characters can move it. Fonts with other base lines are separate, too.
 func (d *rowDrawer) run(text string, c color.Color) {
 	for text != "" {
 		first, _ := utf8.DecodeRuneInString(text)
@@ -412,12 +410,12 @@ func (d *rowDrawer) run(text string, c color.Color) {
 	}
 }
 
-// piece draws text, which starts with first, at the pen and moves it on. Should shaping make text wider than was
-// reckoned, its characters are drawn one by one rather than clipped or laid over what follows.
+// piece draws text, which starts with first, at x and advances x. If shaping makes the text wider than computed, it
+// draws character by character, so that nothing is clipped or overlaps.
 func (d *rowDrawer) piece(text string, first rune, c color.Color) {
 	width := d.face.measure(text)
-	t := d.page.newText(text, d.line.Style, c)
-	t.TextStyle = styleOf(first, d.face.style)
+	t := d.page.newText("", d.line.Style, c)
+	t.Text, t.TextStyle = text, styleOf(first, d.face.style)
 	t.Resize(t.MinSize())
 	if t.MinSize().Width > width+1 && utf8.RuneCountInString(text) > 1 && text[0] >= utf8.RuneSelf {
 		for _, char := range text {
@@ -430,8 +428,8 @@ func (d *rowDrawer) piece(text string, first rune, c color.Color) {
 	d.x += width
 }
 
-// markBlankEnds puts a dot on the blanks where a line is broken: without it nobody could tell whether there
-// is a blank between the end of one row and the start of the next.
+// markBlankEnds marks blanks at a line break with a dot. Otherwise nobody could tell whether there is a blank between
+// two rows.
 func (d *rowDrawer) markBlankEnds() {
 	text := d.page.rowText(d.row)
 	left := d.page.leadWidth(d.line)
@@ -453,7 +451,7 @@ func (d *rowDrawer) markBlankEnds() {
 	}
 }
 
-// rowText is what is drawn of the text in a row.
+// rowText returns the drawn text of a row.
 func (p *sheetPage) rowText(r sheetRow) string {
 	var b strings.Builder
 	for _, text := range p.pieces(r) {
@@ -462,13 +460,13 @@ func (p *sheetPage) rowText(r sheetRow) string {
 	return b.String()
 }
 
-// offset is how far right of the text's left edge position to is, in row r; 0 when it is in front of the row.
+// offset returns the distance of position to from the left edge of the text in row r; 0 if it is before the row.
 func (p *sheetPage) offset(r sheetRow, to int) float32 {
 	r.to = min(r.to, to)
 	return p.face(p.sheet.lines[r.line].Style).measure(p.rowText(r))
 }
 
-// positionAt is the position in the text that is nearest to pos.
+// positionAt returns the position nearest to pos.
 func (p *sheetPage) positionAt(pos fyne.Position) int {
 	if len(p.rows) == 0 {
 		return 0
@@ -495,7 +493,7 @@ func (p *sheetPage) positionAt(pos fyne.Position) int {
 // Cursor implements [desktop.Cursorable].
 func (p *sheetPage) Cursor() desktop.Cursor { return desktop.TextCursor }
 
-// MouseDown implements [desktop.Mouseable]: a selection starts.
+// MouseDown implements [desktop.Mouseable]: it starts a selection.
 func (p *sheetPage) MouseDown(ev *desktop.MouseEvent) {
 	takeFocus(p.sheet)
 	if ev.Button != desktop.MouseButtonPrimary {
@@ -508,7 +506,7 @@ func (p *sheetPage) MouseDown(ev *desktop.MouseEvent) {
 // MouseUp implements [desktop.Mouseable].
 func (p *sheetPage) MouseUp(*desktop.MouseEvent) {}
 
-// Dragged implements [fyne.Draggable]: the selection grows, and what it reaches scrolls into view.
+// Dragged implements [fyne.Draggable]: it extends the selection and scrolls its end into view.
 func (p *sheetPage) Dragged(ev *fyne.DragEvent) {
 	if p.selection == nil {
 		return
@@ -538,7 +536,6 @@ func (p *sheetPage) TappedSecondary(ev *fyne.PointEvent) {
 	), c, ev.AbsolutePosition)
 }
 
-// selectAll selects everything.
 func (p *sheetPage) selectAll() {
 	if p.end > 0 {
 		p.selectText(&selection{0, p.end - 1})
@@ -551,7 +548,7 @@ func (p *sheetPage) selectText(s *selection) {
 	p.repaint()
 }
 
-// selected is the original of the selected text; of everything when nothing or everything is selected.
+// selected returns the original of the selected text; all of it if nothing is selected.
 func (p *sheetPage) selected() string {
 	if p.selection == nil || p.selection.anchor == p.selection.cursor {
 		return p.sheet.original
@@ -563,5 +560,5 @@ func (p *sheetPage) selected() string {
 	return p.selection.text(p.sheet.lines)
 }
 
-// copySelection puts the original of the selected text on the clipboard.
+// copySelection copies the original of the selected text to the clipboard.
 func (p *sheetPage) copySelection() { fyne.CurrentApp().Clipboard().SetContent(p.selected()) }

@@ -7,25 +7,25 @@ import (
 	"nod/interact"
 )
 
-// noteShown takes note that the page is on screen.
+// noteShown records when the page first appeared.
 func (p *page) noteShown(now time.Time) {
 	if p.shownAt.IsZero() {
 		p.shownAt = now
 	}
 }
 
-// noteArmed takes note of whether the affirmative works.
+// noteArmed records when the affirmative was first armed.
 func (p *page) noteArmed(now time.Time, armed bool) {
 	if armed && p.armedAt.IsZero() {
 		p.armedAt = now
 	}
 }
 
-// shown is what the person, who decides now, has seen of the prompt of e. One that they decide from a list they may
-// not have seen at all.
+// shown returns what the user, who decides now, has seen of the prompt of e: possibly nothing, if they decide in a
+// list.
 func (p *Prompter) shown(e *entry) interact.Shown {
 	s := interact.Shown{With: interact.WithMouse}
-	if p.window.byKeys {
+	if p.window.handlingKey {
 		s.With = interact.WithKeys
 	}
 	if e.page == nil || e.page.shownAt.IsZero() {
@@ -35,19 +35,19 @@ func (p *Prompter) shown(e *entry) interact.Shown {
 	if !e.page.armedAt.IsZero() {
 		s.Armed = cmp.Or(e.page.armedAt.Sub(s.At), 1)
 	}
-	s.Facts, s.Diff = e.page.said()
+	s.Facts, s.Diff = e.page.journalText()
 	return s
 }
 
-// maxSaid is how many facts of a prompt the journal keeps.
-const maxSaid = 32
+// maxFacts is the largest number of facts of a prompt in the journal.
+const maxFacts = 32
 
-// saidOf is what the journal keeps of what an approval says.
-func (a *approvePage) saidOf() (facts []string, diff string) {
+// factsAndDiff returns what the journal records of an approval.
+func (a *approvePage) factsAndDiff() (facts []string, diff string) {
 	facts = []string{a.class().Text}
 	for _, f := range a.input.AllFacts() {
 		facts = append(facts, f.Text)
 	}
 	facts = append(facts, a.input.Warnings...)
-	return facts[:min(len(facts), maxSaid)], a.input.Diff
+	return facts[:min(len(facts), maxFacts)], a.input.Diff
 }

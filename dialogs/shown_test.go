@@ -12,7 +12,6 @@ import (
 
 	"fyne.io/fyne/v2"
 
-	"nod/dialogs/prompt"
 	"nod/interact"
 )
 
@@ -21,7 +20,7 @@ func TestWhatWasShownIsTold(t *testing.T) {
 	tests := []struct {
 		name string
 		do   func(s *screen)
-		want interact.Shown // its At is how long after the start
+		want interact.Shown // its At is relative to the start
 	}{
 		{"allowed with keys", func(s *screen) { s.focusWindow(); s.pass(2 * time.Second); s.chord(fyne.KeyReturn) },
 			interact.Shown{Armed: 700 * time.Millisecond, Decided: 2 * time.Second, With: interact.WithKeys}},
@@ -65,7 +64,7 @@ func TestWhatWasShownIsTold(t *testing.T) {
 	}
 }
 
-// What is answered from a list was never on screen.
+// A request answered in a list was never shown.
 func TestWhatWasNeverShownIsNot(t *testing.T) {
 	s := newScreen(t)
 	s.open(bash("1", "x"))
@@ -78,14 +77,15 @@ func TestWhatWasNeverShownIsNot(t *testing.T) {
 	}
 }
 
-// The change of a file goes into the journal as it was shown, whatever the file is like later.
+// The journal gets the change of a file as it was shown, independent of the later content.
 func TestTheDifferenceIsTold(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "a.txt")
 	if err := os.WriteFile(path, []byte("one\ntwo\nthree\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	long := strings.Repeat("x\n", prompt.MaxKept)
+	const maxDiff = 64 << 10 // bytes of a diff in the journal
+	long := strings.Repeat("x\n", maxDiff)
 	header := "--- " + path + "\n+++ " + path + "\n"
 	for _, tt := range []struct {
 		name, tool string
@@ -119,7 +119,7 @@ func TestTheDifferenceIsTold(t *testing.T) {
 			got := s.wantOutcome("1", interact.Denied).Shown.Diff
 			if tt.name == "a long file" {
 				cut, more, _ := strings.Cut(got, `\ and `)
-				if len(got) > prompt.MaxKept+100 || !strings.HasSuffix(cut, "+x\n") || !strings.HasSuffix(more, " more lines\n") {
+				if len(got) > maxDiff+100 || !strings.HasSuffix(cut, "+x\n") || !strings.HasSuffix(more, " more lines\n") {
 					t.Errorf("%d bytes end with %q and %q", len(got), cut[len(cut)-10:], more)
 				}
 				return

@@ -8,7 +8,7 @@ import (
 	"nod/interact"
 )
 
-// On the smallest screens the whole window fits, and every button is in it.
+// The smallest screens show the whole window with every button.
 func TestButtonsAreInReachOnSmallScreens(t *testing.T) {
 	bodies := map[string]interact.Body{
 		"command": approval("Bash", object{"command": "mkdir -p build && rm -rf build/cache"}),

@@ -13,18 +13,18 @@ import (
 	"nod/interact"
 )
 
-// snoozes are the times for which a prompt can be put off, as long as its caller waits.
+// snoozes are the durations for which a prompt can be snoozed, if its caller waits that long.
 var snoozes = []time.Duration{5 * time.Minute, 15 * time.Minute, time.Hour}
 
 const (
-	// answerTime is how much of its caller's patience a prompt that was put off has left at least when it comes back.
+	// answerTime is the minimum time to answer a prompt after its snooze, before its caller gives up.
 	answerTime = time.Minute
-	// longPatience is that of a caller who waits as long as it takes: nobody wants to know until when.
+	// longPatience is the waiting time of a caller above which the prompt does not say how long it waits.
 	longPatience = 12 * time.Hour
 )
 
-// snoozeItems are the lines of a menu that put e off, under a line that says how long its caller waits. What is longer
-// than that is not offered.
+// snoozeItems returns the lines of a menu that snooze e for as long as its caller waits, under a line that says how
+// long that is.
 func (w *window) snoozeItems(e *entry) []menuItem {
 	if w.p.options.Snooze == nil {
 		return nil
@@ -57,7 +57,7 @@ func waitsUntil(e *entry) string {
 		values{"Agent": prompt.AgentOf(e.request.Requester), "Time": e.request.Until.Format("15:04")})
 }
 
-// span writes a length of time in words: 5 minutes, 1 hour.
+// span formats a duration in words: 5 minutes, 1 hour.
 func span(d time.Duration) string {
 	switch n := int(d / time.Minute); {
 	case n == 60:
@@ -69,7 +69,7 @@ func span(d time.Duration) string {
 	}
 }
 
-// elsewhere is what to press to be asked where the agent asks itself; nothing where it does not.
+// elsewhere names the button that leaves the answer to the terminal or the agent; "" if they cannot ask.
 func elsewhere(r interact.Request) string {
 	switch isQuestion := r.Body.Kind() != interact.KindApprove; {
 	case r.Silence == interact.AsksInTerminal && isQuestion:

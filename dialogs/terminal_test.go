@@ -35,7 +35,7 @@ func TestTheNearestProcessWithAWindow(t *testing.T) {
 	}
 }
 
-// What an editor opens is a copy that only this user reads and nobody changes, under a name of nod's.
+// The editor opens a read-only copy of this user, in a file named by nod.
 func TestOpenInEditor(t *testing.T) {
 	s := newScreen(t)
 	t.Setenv("TMPDIR", t.TempDir())

@@ -10,8 +10,8 @@ import (
 	"nod/policy"
 )
 
-// Theme returns nod's look: "light", "dark", or any other name to follow the system. Its fonts are those
-// that come with Fyne, whatever FYNE_FONT says: who can swap the font can make one letter look like another.
+// Theme returns nod's theme: "light", "dark", or the system's for any other name. Its fonts are those of Fyne, whatever
+// FYNE_FONT says: whoever replaces the font could make one letter look like another.
 func Theme(name string) fyne.Theme {
 	switch name {
 	case "light":
@@ -30,10 +30,10 @@ type look struct {
 // The colours that nod adds to the theme's own.
 const (
 	ColorSunken   fyne.ThemeColorName = "nodSunken"   // behind the head and foot of a prompt
-	ColorPaper    fyne.ThemeColorName = "nodPaper"    // behind text that is shown exactly
-	colorHairline fyne.ThemeColorName = "nodHairline" // lines that part areas
-	ColorMuted    fyne.ThemeColorName = "nodMuted"    // second-rank text
-	colorAccent   fyne.ThemeColorName = "nodAccent"   // tint of what is selected
+	ColorPaper    fyne.ThemeColorName = "nodPaper"    // behind exact text
+	colorHairline fyne.ThemeColorName = "nodHairline" // lines between areas
+	ColorMuted    fyne.ThemeColorName = "nodMuted"    // secondary text
+	colorAccent   fyne.ThemeColorName = "nodAccent"   // background of the selection
 
 	colorWrite   fyne.ThemeColorName = "nodWrite"
 	colorNetwork fyne.ThemeColorName = "nodNetwork"
@@ -42,14 +42,14 @@ const (
 // The colours of code.
 const (
 	colorKeyword  fyne.ThemeColorName = "nodKeyword"
-	colorName     fyne.ThemeColorName = "nodName" // of what is called
+	colorName     fyne.ThemeColorName = "nodName" // of programs and functions
 	colorVariable fyne.ThemeColorName = "nodVariable"
 	colorString   fyne.ThemeColorName = "nodString"
 	colorNumber   fyne.ThemeColorName = "nodNumber"
 	colorComment  fyne.ThemeColorName = "nodComment"
 )
 
-// ClassColor is the colour that goes with a class of tools, always beside its name.
+// ClassColor is the colour of a class of tools. It is always shown beside its name.
 func ClassColor(c policy.Class) fyne.ThemeColorName {
 	return cmp.Or(map[policy.Class]fyne.ThemeColorName{
 		policy.ReadOnly: theme.ColorNameSuccess, policy.Write: colorWrite, policy.Execute: theme.ColorNameWarning,
@@ -57,8 +57,8 @@ func ClassColor(c policy.Class) fyne.ThemeColorName {
 	}[c], ColorMuted)
 }
 
-// lightAndDark is one colour in the light and in the dark theme. Text on its background keeps a contrast of
-// at least 4.5 to 1, and the border of what takes input one of 3 to 1.
+// lightAndDark is one colour in the light and in the dark theme. Text has a contrast of at least 4.5 to 1 with its
+// background, and the border of an input field one of 3 to 1.
 type lightAndDark struct{ light, dark color.NRGBA }
 
 var palette = map[fyne.ThemeColorName]lightAndDark{
@@ -108,11 +108,11 @@ var palette = map[fyne.ThemeColorName]lightAndDark{
 
 // The sizes that nod adds to the theme's own.
 const (
-	sizeHeading      fyne.ThemeSizeName = "nodHeading" // of a requester's text, so smaller than nod's own
+	sizeHeading      fyne.ThemeSizeName = "nodHeading" // in text of requesters, so smaller than nod's own
 	sizeSmallHeading fyne.ThemeSizeName = "nodSmallHeading"
 )
 
-// sizes are the theme's sizes that nod changes, in Fyne's device independent pixels.
+// sizes are the sizes of the theme that nod changes, in Fyne's device independent pixels.
 var sizes = map[fyne.ThemeSizeName]float32{
 	theme.SizeNameText:           14,
 	theme.SizeNameSubHeadingText: 17,

@@ -28,7 +28,7 @@ func contrast(a, b color.Color) float64 {
 	return (max(x, y) + 0.05) / (min(x, y) + 0.05)
 }
 
-// ground is what text stands on: a colour of the theme, and tints laid over it one after the other.
+// ground is a background: a colour of the theme with tints on it.
 type ground struct {
 	under fyne.ThemeColorName
 	tints []tinted
@@ -41,7 +41,7 @@ type tinted struct {
 
 func on(under fyne.ThemeColorName, tints ...tinted) ground { return ground{under, tints} }
 
-// Text can be read: level AA of WCAG 2 wants a contrast of 4.5 to 1, of each text on each ground that it can stand on.
+// Text is readable: level AA of WCAG 2 requires a contrast of 4.5 to 1 of each text with each of its backgrounds.
 func TestContrast(t *testing.T) {
 	test.NewTempApp(t)
 	type names = []fyne.ThemeColorName
@@ -119,7 +119,7 @@ func TestContrast(t *testing.T) {
 	}
 }
 
-// What is written on buttons can be read, also while they do not work.
+// The texts of buttons are readable, also while the buttons are disabled.
 func TestContrastOfButtons(t *testing.T) {
 	for _, name := range []string{"light", "dark"} {
 		test.NewTempApp(t)
@@ -144,7 +144,7 @@ func TestContrastOfButtons(t *testing.T) {
 	}
 }
 
-// What takes input, such as an empty check box, can be seen: WCAG 2 wants a contrast of 3 to 1 of it.
+// Input fields, such as an empty check box, are visible: WCAG 2 requires a contrast of 3 to 1.
 func TestContrastOfBorders(t *testing.T) {
 	for _, name := range []string{"light", "dark"} {
 		test.NewTempApp(t)
@@ -181,8 +181,8 @@ func TestThemeFollowsTheSystemUnlessForced(t *testing.T) {
 	}
 }
 
-// The fonts are those that come with Fyne, whatever the environment names: an agent that sets FYNE_FONT must
-// not choose how letters look. Fyne's own default theme would read it.
+// The fonts are Fyne's, whatever the environment says: an agent that sets FYNE_FONT must not choose how letters look.
+// Fyne's default theme would read it.
 func TestFontsAreFynesOwn(t *testing.T) {
 	for style, want := range map[fyne.TextStyle]string{
 		{}:                         "NotoSans-Regular.ttf",

@@ -2,8 +2,8 @@ package dialogs
 
 import "fyne.io/fyne/v2/lang"
 
-// values fill the places of a translated sentence. What a requester wrote may be a value, never a key: keys
-// are templates and would be executed.
+// values fill the places of a translated sentence. A requester's text may be a value, never a key: keys are templates
+// and would be executed.
 type values map[string]any
 
 // tr translates one of nod's own sentences.

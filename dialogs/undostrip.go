@@ -10,42 +10,43 @@ import (
 	"nod/ipc/operator"
 )
 
-// undoStrip is a small window with what can be undone, while no prompt is there to show it. It takes neither the focus
-// nor a place in the middle: the person has gone on to something else. Where no window can appear like that, there is
-// none.
+// undoStrip is a small window with an action that can be undone, while no prompt can show it. It appears in a corner
+// and without the focus, because the user has moved on; where that is impossible, it does not appear.
 type undoStrip struct {
 	*UndoBar
 	p     *Prompter
 	win   fyne.Window // nil until it is needed
 	list  []operator.Undo
 	shown bool
-	until time.Time // it says until then what has come of an undo
+	until time.Time // until then it shows the result of an undo
 	timer *time.Timer
 }
 
-// lingers is how long it is said what has come of an undo.
-const lingers = 3 * time.Second
+// resultTime is how long the result of an undo is shown.
+const resultTime = 3 * time.Second
 
 func newUndoStrip(p *Prompter) *undoStrip {
 	s := &undoStrip{p: p}
-	s.UndoBar = NewUndoBar(func(undo int, back bool, done func(error)) {
-		s.until = p.now().Add(lingers)
-		p.settle(undo, back, func(err error) {
-			done(err)
-			s.update()
+	s.UndoBar = NewUndoBar(func(id int, done func(error)) {
+		s.until = p.now().Add(resultTime)
+		p.options.Undo(id, func(err error) {
+			p.post(func() {
+				done(err)
+				s.update()
+			})
 		})
 	})
 	return s
 }
 
-// set says what can be taken back now.
+// set sets the actions that can be undone.
 func (s *undoStrip) set(list []operator.Undo) {
 	s.list = list
-	s.Show(list, s.p.now())
+	s.Show(list)
 	s.update()
 }
 
-// update shows the strip when there is something to say and no prompt, and counts down.
+// update shows the strip if there is something to show and no prompt.
 func (s *undoStrip) update() {
 	stop(s.timer)
 	isLate := !s.p.now().Before(s.until) || s.text.Text == ""
@@ -53,11 +54,10 @@ func (s *undoStrip) update() {
 		s.hide()
 		return
 	}
-	if s.latest.ID != 0 {
-		s.Show(s.list, s.p.now())
-	}
 	s.show()
-	s.timer = s.p.after(time.Second, s.update)
+	if len(s.list) == 0 {
+		s.timer = s.p.after(s.until.Sub(s.p.now()), s.update)
+	}
 }
 
 func (s *undoStrip) hide() {
@@ -101,5 +101,5 @@ func appearsQuietly(w fyne.Window) bool {
 	return x != nil || !isNative
 }
 
-// Undoing reports whether a window shows what can be undone. It is for the UI goroutine.
+// Undoing reports whether a window shows an action that can be undone. Call it on the UI goroutine.
 func (p *Prompter) Undoing() bool { return p.strip != nil && p.strip.shown }

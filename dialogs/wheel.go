@@ -10,8 +10,8 @@ import (
 	"fyne.io/fyne/v2/widget"
 )
 
-// wheel takes what the mouse's wheel does where nothing scrolls by itself, and scrolls the text of the prompt with it.
-// Fyne gives that to the topmost object that scrolls at all, and to none when there is no such object.
+// wheel scrolls the text of the prompt when the mouse is over something that does not scroll itself. Fyne sends wheel
+// events only to the topmost object that is scrollable.
 type wheel struct {
 	widget.BaseWidget
 	w *window
@@ -38,7 +38,7 @@ func (h *wheel) Scrolled(ev *fyne.ScrollEvent) {
 	}
 }
 
-// Scrolled implements [fyne.Scrollable], for what is beside the text.
+// Scrolled implements [fyne.Scrollable], for the area beside the text.
 func (s *sheet) Scrolled(ev *fyne.ScrollEvent) { s.scroll.Scrolled(ev) }
 
 // Scrolled implements [fyne.Scrollable].
@@ -75,7 +75,7 @@ func (r *wheeledField) Refresh() {
 	setVisible(r.wheel, r.fits())
 }
 
-// fits reports whether no more is written in the field than it shows.
+// fits reports whether the field shows all of its text.
 func (r *wheeledField) fits() bool {
 	if r.field.oneLine {
 		return true

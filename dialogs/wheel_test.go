@@ -18,8 +18,8 @@ func (s *screen) wheelOver(o fyne.CanvasObject) {
 	s.settle()
 }
 
-// The wheel and the page keys scroll the text wherever the pointer and the focus are, but not in a text field that
-// needs them itself.
+// The wheel and the page keys scroll the text wherever the pointer and the focus are, except in a text field that needs
+// them.
 func TestScrollingEverywhere(t *testing.T) {
 	s := newScreen(t)
 	s.open(bash("1", strings.Repeat("echo a\n", 200)))

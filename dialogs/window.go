@@ -14,41 +14,39 @@ import (
 	"nod/policy/config"
 )
 
-// title is the window's title, whoever asks for whatever: no word of a requester gets into a title, where
-// it could pass for the window system's own.
+// title is the constant title of the window: a requester's text in a title could pass for the window system's.
 const title = "nod"
 
-// window is the one window in which all prompts are shown, one at a time. It is made once and hidden
-// between prompts. All of it belongs to the UI goroutine.
+// window is the one window that shows all prompts, one at a time. It is made once and hidden between prompts. Use it
+// only on the UI goroutine.
 type window struct {
 	p    *Prompter
 	win  fyne.Window
 	root *fyne.Container // holds the page; its layout notices when the window is resized
 	arm  *arming
 
-	undos  *undoRow
-	column *queueColumn // beside the page, where there is room
+	column *queueColumn // beside the page, if there is room
 
-	page *page  // nil when nothing is shown
-	menu *layer // nil when none is open
+	page *page  // nil while nothing is shown
+	menu *layer // nil while none is open
 
-	measuring bool      // the page is laid out only to learn its size
-	settled   time.Time // until then the window manager may still change the window
+	measuring bool      // the page is laid out only to measure it
+	settlesAt time.Time // until then the window manager may still change the window
 
-	given   fyne.Size      // the size that nod, or the person, gave the window last
-	byHand  fyne.Size      // the size that the person gave it last, also before nod was started; zero for none
-	placing bool           // nod itself moves the focus: that says nothing about the window's
-	left    fyne.Focusable // lost the focus just now; nobody knows yet whether the window did
+	lastSize    fyne.Size      // the size that the window last got from nod or the user
+	userSize    fyne.Size      // the size that it last got from the user, also in an earlier process; zero for none
+	movingFocus bool           // nod itself moves the focus: the window neither gets nor loses it
+	lostFocus   fyne.Focusable // lost the focus just now, possibly because the window did
 
-	lastKey   fyne.KeyName   // went down last
-	lastDown  time.Time      // when it did
-	pressed   bool           // a key went down whose press has decided nothing yet
-	byKeys    bool           // what a key does is under way
-	pressedOn fyne.Focusable // had the focus when a key last went down
-	typed     time.Time      // when a key last came to a field or a choice
-	cutShort  time.Time      // when a prompt last ended by itself while the person was typing
-	held      *keyHold
-	heldUntil time.Time // if no key comes
+	lastKey       fyne.KeyName   // last key that went down
+	lastKeyAt     time.Time      // when it went down
+	pressed       bool           // a key went down that has not decided anything yet
+	handlingKey   bool           // the action of a key is running
+	pressedOn     fyne.Focusable // had the focus when a key last went down
+	typedAt       time.Time      // when a key last reached a field or a choice
+	interruptedAt time.Time      // when a prompt was last withdrawn while the user was typing
+	keyHold       *keyHold
+	holdUntil     time.Time // unless more keys come
 
 	armTimer, tickTimer, holdTimer *time.Timer
 }
@@ -58,23 +56,22 @@ func newWindow(p *Prompter) *window {
 	w.win = p.app.NewWindow(title)
 	w.win.SetPadded(false)
 	w.root = container.New(&watchSize{changed: w.resized})
-	w.byHand = savedSize(p.app)
+	w.userSize = savedSize(p.app)
 	w.win.SetContent(w.root)
 	w.win.SetCloseIntercept(w.dismiss)
 	w.installKeys()
-	w.held = newKeyHold(w)
+	w.keyHold = newKeyHold(w)
 	w.column = newQueueColumn(w)
-	w.undos = newUndoRow(w)
 	return w
 }
 
-// warm lays out a prompt that nobody sees: it loads the fonts, which takes a while the first time.
+// warm lays out an invisible prompt: it loads the fonts, which takes a while the first time.
 func (w *window) warm() {
 	body := interact.Approve{Tool: "warm", Input: []byte(`{"command":"true"}`)}
 	w.measure(w.build(&entry{request: interact.Request{Body: body}}))
 }
 
-// watchSize fills its container, and tells when that changes size.
+// watchSize fills its container, and calls changed when its size changes.
 type watchSize struct {
 	size    fyne.Size
 	changed func()
@@ -90,8 +87,8 @@ func (l *watchSize) Layout(objects []fyne.CanvasObject, size fyne.Size) {
 	}
 }
 
-// update shows what the queue says: the current entry, or nothing. It is the only way in which the window
-// changes to another prompt.
+// update shows the current entry of the queue, or hides the window if there is none. Nothing else switches to another
+// prompt.
 func (w *window) update() {
 	e := w.p.queue.current
 	if e == nil {
@@ -100,7 +97,7 @@ func (w *window) update() {
 	}
 	if w.shows(e) {
 		w.page.renew()
-		if w.sizeIsOurs() && w.column.decide(w.page.object.Size()) {
+		if w.hasLastSize() && w.column.updateShown(w.page.object.Size()) {
 			w.changed()
 		}
 	} else {
@@ -114,18 +111,18 @@ func (w *window) update() {
 	w.release()
 }
 
-// endedByItself says that the person did not end the prompt that is in the window, so may be in the middle of a word,
-// or about to press a button.
-func (w *window) endedByItself() {
-	if w.p.now().Sub(w.typed) < recently {
-		w.cutShort = w.p.now()
+// noteInterrupted records that the prompt in the window was withdrawn: the user may be typing a word, or about to press
+// a button.
+func (w *window) noteInterrupted() {
+	if w.p.now().Sub(w.typedAt) < recently {
+		w.interruptedAt = w.p.now()
 	}
 	if w.p.queue.current != nil {
 		w.arm.block()
 	}
 }
 
-// show puts an entry's page into the window, and the window on the screen.
+// show shows the page of an entry, and the window.
 func (w *window) show(e *entry) {
 	w.closeMenu()
 	if e.page == nil {
@@ -133,77 +130,73 @@ func (w *window) show(e *entry) {
 	}
 	pg := e.page
 	pg.renew()
-	w.leave()
+	w.saveDraft()
 	wasInSight := w.page != nil && isOnScreen(w.win)
 	w.page = pg
-	w.put(pg)
+	body := container.New(besideLayout{w.column}, pg.object, w.column)
+	w.root.Objects = []fyne.CanvasObject{newWheel(w), w.keyHold, body}
 	pg.head.setPosition(w.p.queue.position())
 	size := w.measure(pg)
-	w.column.decide(size)
+	w.column.updateShown(size)
 	size = w.column.widen(size)
 	w.root.Refresh()
-	w.arm.begin(w.p.options.Config().ArmAfter, pg.own)
+	w.arm.begin(w.p.options.Config().ArmAfter, pg.ownAnswer)
 	if wasInSight {
 		w.resize(size)
 	} else {
 		w.appear(size, w.takesFocus())
 	}
-	if w.win.Canvas().Focused() != w.column { // where the person goes through the queue
+	if w.win.Canvas().Focused() != w.column { // the user is not moving through the queue
 		w.focus(pg.start())
 	}
-	if w.p.now().Sub(w.cutShort) < recently {
+	if w.p.now().Sub(w.interruptedAt) < recently {
 		w.hold()
 	}
 	pg.noteShown(w.p.now())
 }
 
-// put puts a page into the window, with what is around it.
-func (w *window) put(pg *page) {
-	w.root.Objects = []fyne.CanvasObject{newWheel(w), w.held, w.column.with(w.undos.under(pg.object))}
-}
-
-// resize makes the window large enough for the prompt in it, but no smaller while it is in sight, where the buttons
-// would move under the pointer. A size by the person's hand, or the window manager's, stays.
+// resize makes the window large enough for its prompt, but not smaller while it is visible, since that would move the
+// buttons under the pointer. A size from the user or the window manager stays.
 func (w *window) resize(wanted fyne.Size) {
 	now := w.win.Canvas().Size()
-	if !w.sizeIsOurs() || w.page.byHand != (fyne.Size{}) {
+	if !w.hasLastSize() || w.page.userSize != (fyne.Size{}) {
 		return
 	}
 	if wanted = wanted.Max(now); sameSize(wanted, now) {
 		return
 	}
-	w.settling()
-	w.given = wanted
+	w.startSettling()
+	w.lastSize = wanted
 	keepCorner(w.win, func() { w.win.Resize(wanted) })
 }
 
-// handTime is how long after nod has resized the window, and it has settled, no size is taken for the person's.
+// handTime is how long after a change by nod a new size does not count as the user's.
 const handTime = 2 * time.Second
 
-// sameSize reports whether two sizes of a window, which has whole pixels, are the same.
+// sameSize reports whether two sizes of a window are equal except for rounding to pixels.
 func sameSize(a, b fyne.Size) bool {
 	const rounding = 2
 	return math.Abs(float64(a.Width-b.Width)) <= rounding && math.Abs(float64(a.Height-b.Height)) <= rounding
 }
 
-// resized follows a new size of the window. One that comes when nod has done nothing for a while is by the person's
-// hand: before, it may be the window manager's, or be told late.
+// resized handles a new size of the window. It counts as the user's if nod has changed nothing for a while; otherwise
+// it may come from the window manager, or be reported late.
 func (w *window) resized() {
 	w.disturb()
-	if w.page == nil || !w.inView() || w.sizeIsOurs() || w.p.now().Before(w.settled.Add(handTime)) {
+	if w.page == nil || !w.inView() || w.hasLastSize() || w.p.now().Before(w.settlesAt.Add(handTime)) {
 		return
 	}
-	w.given, w.byHand = w.win.Canvas().Size(), w.page.object.Size()
-	w.page.byHand = w.byHand
-	saveSize(w.p.app, w.byHand)
+	w.lastSize, w.userSize = w.win.Canvas().Size(), w.page.object.Size()
+	w.page.userSize = w.userSize
+	saveSize(w.p.app, w.userSize)
 }
 
-// sizeIsOurs reports whether the window is as large as nod made it.
-func (w *window) sizeIsOurs() bool {
-	return sameSize(w.win.Canvas().Size(), w.given)
+// hasLastSize reports whether the window still has the size that nod or the user gave it.
+func (w *window) hasLastSize() bool {
+	return sameSize(w.win.Canvas().Size(), w.lastSize)
 }
 
-// fit lays the prompt out again after something in it has changed its size.
+// fit lays the prompt out again after a change of its size.
 func (w *window) fit() {
 	if w.page != nil {
 		w.resize(w.column.widen(w.measure(w.page)))
@@ -211,130 +204,126 @@ func (w *window) fit() {
 	}
 }
 
-// changed lays the prompt out again, and starts the wait again, because the person has changed something in it.
+// changed lays the prompt out again and restarts the wait after a change by the user.
 func (w *window) changed() {
 	w.fit()
 	w.disturb()
 }
 
-// measure learns the size at which the page looks best: as the person made the window while it showed this page; else
-// as the person likes it, but large enough for the page, as far as the screen goes.
+// measure returns the best size for the page: the one that the user gave the window while it showed this page, or the
+// user's preferred size, enlarged to fit the page, within the screen.
 func (w *window) measure(pg *page) (size fyne.Size) {
 	screen := w.p.screen(w.win)
-	if pg.byHand != (fyne.Size{}) {
-		return pg.byHand.Min(screen)
+	if pg.userSize != (fyne.Size{}) {
+		return pg.userSize.Min(screen)
 	}
-	under := w.undos.height()
-	least, most := usualSize, screenShare(screen, under)
-	if w.byHand != (fyne.Size{}) {
-		least = w.byHand.Min(screen).Max(fyne.NewSize(minPageWidth, leastHeight))
+	least, most := usualSize, screenShare(screen)
+	if w.userSize != (fyne.Size{}) {
+		least = w.userSize.Min(screen).Max(fyne.NewSize(minPageWidth, leastHeight))
 		most = most.Max(least)
 	}
-	w.unseen(func() { size = pg.size(least.Min(most), most) })
-	size.Height += under
+	w.offscreen(func() { size = pg.size(least.Min(most), most) })
 	return size
 }
 
-// unseen runs f, which lays something out only to learn its size: nobody sees that.
-func (w *window) unseen(f func()) {
+// offscreen runs f, which lays something out only to measure it, so that nothing counts as seen.
+func (w *window) offscreen(f func()) {
 	before := w.measuring
 	w.measuring = true
 	f()
 	w.measuring = before
 }
 
-// inView reports whether the human sees the page as it is laid out. A window that was just shown or resized
-// may still get another size from the window manager, so it does not count at once.
+// inView reports whether the user sees the page as it is laid out. Just after the window was shown or resized the
+// answer is no, since the window manager may still change its size.
 func (w *window) inView() bool {
-	return w.arm.visible && !w.measuring && !w.p.now().Before(w.settled)
+	return w.arm.visible && !w.measuring && !w.p.now().Before(w.settlesAt)
 }
 
-// settling says that the window manager has something to do.
-func (w *window) settling() { w.settled = w.p.now().Add(settleTime) }
+func (w *window) startSettling() { w.settlesAt = w.p.now().Add(settleTime) }
 
-// settleTime is how long a window manager takes at most to give a window its size.
+// settleTime is the longest time that a window manager takes to size a window.
 const settleTime = 250 * time.Millisecond
 
-// raise brings what the window shows before the person's eyes, if it shows anything.
+// raise brings the window to the front if it shows a prompt.
 func (w *window) raise() {
 	switch {
 	case w.page == nil:
 	case isOnScreen(w.win):
 		focusWindow(w.win)
 	default:
-		w.again(true)
+		w.showAgain(true)
 	}
 }
 
-// again puts the window on the screen once more.
-func (w *window) again(focus bool) {
+// showAgain shows the window again at its current size.
+func (w *window) showAgain(focus bool) {
 	w.disturb()
-	given := w.given
-	w.appear(w.win.Canvas().Size(), focus) // which may be the person's
-	w.given = given
+	given := w.lastSize
+	w.appear(w.win.Canvas().Size(), focus) // the size may be the user's
+	w.lastSize = given
 }
 
-// comeBack brings the window back when it is out of sight: a prompt that was minimized or left on another workspace
-// must not hide those that come after it.
-func (w *window) comeBack() {
+// restore shows the window again if it is minimized or on another workspace, so that it does not hide later prompts.
+func (w *window) restore() {
 	if w.page != nil && !isOnScreen(w.win) {
-		w.again(w.takesFocus())
+		w.showAgain(w.takesFocus())
 	}
 }
 
-// takesFocus reports whether a prompt that comes by itself takes the focus.
+// takesFocus reports whether a prompt takes the focus when it appears.
 func (w *window) takesFocus() bool { return w.p.options.Config().Appear == config.AppearFocused }
 
-// appear puts the window on the screen, also when it is minimized or on another workspace.
+// appear shows the window, also if it is minimized or on another workspace.
 func (w *window) appear(size fyne.Size, focus bool) {
 	HideWindow(w.win)
-	w.settling()
+	w.startSettling()
 	scale := w.win.Canvas().Scale()
 	w.win.Resize(size)
-	w.given = size
+	w.lastSize = size
 	w.win.CenterOnScreen()
 	if top, ok := w.win.(desktop.Window); ok && w.p.options.Config().OnTop {
 		top.RequestAlwaysOnTop()
 	}
 	showWindow(w.win, focus)
-	if w.win.Canvas().Scale() != scale { // is known only once the window has been made
+	if w.win.Canvas().Scale() != scale { // the scale is known only once the window exists
 		size = w.column.widen(w.measure(w.page))
-		w.given = size
+		w.lastSize = size
 		keepCorner(w.win, func() { w.win.Resize(size) })
 	}
-	w.settling() // again: the first time the window is made here, which takes a while
+	w.startSettling() // again: showing it the first time takes a while
 	w.arm.setVisible(true)
 }
 
 func (w *window) hide() {
 	w.closeMenu()
-	w.leave()
+	w.saveDraft()
 	w.page = nil
 	w.column.shown = false
-	w.held.Hide()
-	w.win.Canvas().Unfocus() // a key that is held down must not reach what is gone
+	w.keyHold.Hide()
+	w.win.Canvas().Unfocus() // a key that is held down must not reach a removed widget
 	w.root.Objects = nil
 	w.arm.setVisible(false)
-	w.setFocused(false) // GLFW does not tell of a window that loses the focus because it goes
+	w.setFocused(false) // GLFW does not report that a window loses the focus by being hidden
 	w.rearm()
 	HideWindow(w.win)
 }
 
-// leave keeps what was typed into the page in the window, which another one takes the place of.
-func (w *window) leave() {
+// saveDraft saves the draft of the current page, before another one replaces it.
+func (w *window) saveDraft() {
 	if w.page != nil {
 		w.page.saveDraft()
 	}
 }
 
-// build makes the page of an entry, with what was typed into an earlier one.
+// build makes the page of an entry and restores its draft.
 func (w *window) build(e *entry) *page {
 	p := w.newPage(e)
 	p.restore(w.p.options.Draft(e.request.ID))
 	return p
 }
 
-// newPage makes the page of an entry by its kind.
+// newPage makes a page by the kind of its request.
 func (w *window) newPage(e *entry) *page {
 	h := newHead(w, e)
 	switch b := e.request.Body.(type) {
@@ -349,25 +338,22 @@ func (w *window) newPage(e *entry) *page {
 	}
 }
 
-// finish answers the page's request, unless a is no answer to it. A page that is no
-// longer in the window, because its request ended a moment ago, decides nothing.
+// finish answers the request of a page. If the answer is invalid, it shows that on the page instead. A page that is no
+// longer in the window decides nothing, since its request has ended.
 func (w *window) finish(pg *page, a interact.Answer) {
 	if w.page != pg {
 		return
 	}
 	if err := pg.entry.request.Check(a); err != nil {
 		w.p.options.Log.Warn("prompt: answer refused", "id", pg.entry.request.ID, "err", err)
-		pg.complain(tr("One answer isn't valid yet."))
+		pg.setProblem(tr("One answer isn't valid yet."))
 		return
-	}
-	if a.Outcome == interact.Denied {
-		pg.saveDraft() // it can be taken back
 	}
 	w.arm.block()
 	w.p.answer(pg.entry, a)
 }
 
-// affirm is a press of the affirmative, by click or by chord.
+// affirm handles a press of the affirmative, by click or by chord.
 func (w *window) affirm() {
 	switch {
 	case w.menu != nil:
@@ -378,14 +364,14 @@ func (w *window) affirm() {
 	}
 }
 
-// affirmOtherwise is a press of the other affirmative, where there is one.
-func (w *window) affirmOtherwise() {
-	if w.menu == nil && w.page != nil && w.page.otherwise != nil {
-		w.decide(w.page.affirmOtherwise)
+// affirmAlternative handles a press of the second affirmative, if there is one.
+func (w *window) affirmAlternative() {
+	if w.menu == nil && w.page != nil && w.page.alternative != nil {
+		w.decide(w.page.affirmAlternative)
 	}
 }
 
-// decide is a press of an affirmative that works if it is armed.
+// decide runs affirm if the affirmative is armed.
 func (w *window) decide(affirm func()) {
 	switch {
 	case w.page.refusing:
@@ -393,21 +379,21 @@ func (w *window) decide(affirm func()) {
 	case w.arm.press():
 		affirm()
 	default:
-		w.sayTooFast()
+		w.explainTooFast()
 		w.rearm()
 	}
 }
 
-// sayTooFast says why a press decided nothing.
-func (w *window) sayTooFast() {
-	if w.arm.looked && !w.arm.seen {
-		w.page.tell(tr("Not sent: read it to the end first."))
+// explainTooFast shows why a press decided nothing.
+func (w *window) explainTooFast() {
+	if w.arm.checked && !w.arm.seen {
+		w.page.showNotice(tr("Not sent: read it to the end first."))
 		return
 	}
-	w.page.tell(tr("Not sent: that was too fast. Press again."))
+	w.page.showNotice(tr("Not sent: that was too fast. Press again."))
 }
 
-// refuse is a press of the negative.
+// refuse handles a press of the negative.
 func (w *window) refuse() {
 	if w.mayRefuse() {
 		w.closeMenu()
@@ -415,84 +401,84 @@ func (w *window) refuse() {
 	}
 }
 
-// mayRefuse reports whether a press of a negative decides: always, but in the moment after another answer, of which it
-// can only be an echo.
+// mayRefuse reports whether a press of the negative decides. It does, except just after another answer, for which it
+// was meant.
 func (w *window) mayRefuse() bool {
 	if w.page == nil {
 		return false
 	}
 	if w.arm.isQuiet() {
-		w.sayTooFast()
+		w.explainTooFast()
 		return false
 	}
 	return true
 }
 
-// escape takes back one step; when there is none left, it closes the window.
+// escape undoes one step; if there is none, it closes the window.
 func (w *window) escape() {
 	switch {
 	case w.menu != nil:
 		w.closeMenu()
 	case w.page == nil:
-	case w.page.unwind():
+	case w.page.stepBack():
 		w.disturb()
 	default:
 		w.dismiss()
 	}
 }
 
-// dismiss closes the prompt undecided.
+// dismiss closes the prompt without an answer.
 func (w *window) dismiss() {
 	if w.page == nil {
 		HideWindow(w.win)
 		return
 	}
 	if w.mayRefuse() {
-		w.finish(w.page, human(interact.Dismissed, "the person closed the prompt without deciding"))
+		w.finish(w.page, userAnswer(interact.Dismissed, "the person closed the prompt without deciding"))
 	}
 }
 
-// nextScope chooses the next thing that the affirmative keeps.
+// nextScope chooses the next scope of the affirmative.
 func (w *window) nextScope() {
 	if w.page != nil && w.menu == nil && w.page.scope != nil && !w.page.refusing {
 		w.page.scope()
 	}
 }
 
-// step goes to the next or previous prompt.
+// step shows the next or previous prompt.
 func (w *window) step(by int) {
 	w.p.queue.step(by)
-	w.p.tellShowing()
+	w.p.notifyShowing()
 	w.update()
 }
 
-// disturb starts the wait again because something in the window changed.
+// disturb restarts the wait because something in the window changed.
 func (w *window) disturb() {
 	w.arm.disturb()
 	w.rearm()
 }
 
-// rearm makes the affirmative look as ready as it is, now and when that changes.
+// rearm shows whether the affirmative is armed, now and whenever that changes.
 func (w *window) rearm() {
 	stop(w.armTimer)
 	if w.page == nil {
 		return
 	}
 	if w.inView() {
-		w.page.look()
-		w.arm.look(w.page.read())
+		w.page.recordSeen()
+		w.arm.setSeen(w.page.read())
 	}
-	w.arm.hear()
+	w.arm.heartbeat()
 	w.page.noteArmed(w.p.now(), w.arm.armed())
 	w.page.yes.setReady(w.arm.armed(), w.note())
-	if w.page.otherwise != nil {
-		w.page.otherwise.setReady(w.arm.armed(), w.page.otherwise.hint)
+	if w.page.alternative != nil {
+		w.page.alternative.setReady(w.arm.armed(), w.page.alternative.hint)
 	}
 	if w.page.no != nil {
 		w.page.no.setReady(!w.arm.isQuiet(), "")
 	}
 	left, possible := w.arm.remaining()
-	for _, end := range []time.Time{w.settled, w.arm.quiet} {
+	for _, end := range []time.Time{w.settlesAt, w.arm.quietUntil} {
 		if wait := end.Sub(w.p.now()); wait > 0 {
 			left, possible = wait, true
 		}
@@ -502,10 +488,10 @@ func (w *window) rearm() {
 	}
 }
 
-// note is what the affirmative says of itself beside its name: why it does not work yet, or what was not shown.
+// note returns the note on the affirmative: why it does not work yet, or how much was not shown.
 func (w *window) note() string {
 	switch unread := w.page.unread(); {
-	case !w.arm.looked:
+	case !w.arm.checked:
 		return ""
 	case !w.arm.seen:
 		return tr("Read to the end first")
@@ -517,7 +503,7 @@ func (w *window) note() string {
 	return ""
 }
 
-// tick keeps the remaining time up to date, once a second.
+// tick updates the remaining time once a second.
 func (w *window) tick() {
 	stop(w.tickTimer)
 	if w.page == nil {
@@ -528,7 +514,6 @@ func (w *window) tick() {
 	}
 	w.page.tick(w.p.now())
 	w.column.follow()
-	w.undos.tick()
 	w.tickTimer = w.p.after(time.Second, w.tick)
 }
 
@@ -538,47 +523,46 @@ func stop(t *time.Timer) {
 	}
 }
 
-// focus moves the focus on nod's own account.
+// focus moves the focus; the window itself neither gets nor loses it.
 func (w *window) focus(f fyne.Focusable) {
-	w.placing = true
-	defer func() { w.placing = false }()
+	w.movingFocus = true
+	defer func() { w.movingFocus = false }()
 	w.win.Canvas().Focus(f)
-	w.left = nil
+	w.lostFocus = nil
 }
 
-// focusMoved hears of every widget that gets or loses the focus. Fyne tells it the widgets in the same way
-// when the whole window gets or loses it, and tells the window nothing. The difference: within the window
-// the loss is followed by a gain, or the canvas has no focus afterwards; when the window loses it the
-// widget stays the focused one.
+// focusMoved is called when a widget gets or loses the focus. Fyne reports it to the widget in the same way when the
+// whole window gets or loses the focus, and does not tell the window. The difference: within the window, a loss is
+// followed by a gain, or the canvas has no focus afterwards; if the window loses it, the widget stays focused.
 func (w *window) focusMoved(f fyne.Focusable, gained bool) {
 	switch {
-	case w.placing:
+	case w.movingFocus:
 	case !gained:
-		w.left = f
+		w.lostFocus = f
 		w.p.later(func() { w.p.post(w.settleFocus) })
-	default: // the window has got it, or it went from one widget to another
-		if w.left == f { // the window lost it for so short a time that the loss was not yet looked into
+	default: // the window got the focus, or it moved between widgets
+		if w.lostFocus == f { // the window lost it so briefly that settleFocus has not run yet
 			w.arm.setFocused(false)
 		}
-		w.left = nil
+		w.lostFocus = nil
 		w.setFocused(true)
 		w.rearm()
 	}
 }
 
-// setFocused takes note of whether the window has the focus.
+// setFocused records whether the window has the focus.
 func (w *window) setFocused(v bool) {
 	if w.arm.focused != v {
 		w.arm.setFocused(v)
-		w.p.tell()
+		w.p.notifyChanged()
 	}
 }
 
-// settleFocus finds out what a loss of focus was. The focus never stays nowhere, or nod would not hear when
-// the window loses it.
+// settleFocus finds out why a widget lost the focus. Some widget always has it, or nod would not notice when the window
+// loses it.
 func (w *window) settleFocus() {
-	f := w.left
-	w.left = nil
+	f := w.lostFocus
+	w.lostFocus = nil
 	switch {
 	case f == nil:
 	case w.win.Canvas().Focused() == f:
@@ -589,21 +573,21 @@ func (w *window) settleFocus() {
 	}
 }
 
-// scroll scrolls the text although something else has the focus.
+// scroll scrolls the text while another widget has the focus.
 func (w *window) scroll(ev *fyne.KeyEvent) {
 	if w.page != nil && w.menu == nil {
 		w.page.text.TypedKey(ev)
 	}
 }
 
-// enter gives the focus to what has just appeared.
+// enter moves the focus to a widget that has just appeared.
 func (w *window) enter(f fyne.Focusable) { w.win.Canvas().Focus(f) }
 
-// noteTyping says that the person types, or picks by key. Who types before they can have read the question types into
-// something else, so the answer cannot be sent before they have paused.
+// noteTyping records that the user types, or picks by key. A user who is already typing may have meant another window
+// and not have read the question, so the answer cannot be sent before a pause.
 func (w *window) noteTyping() {
-	w.typed = w.p.now()
-	if w.page != nil && w.page.own {
+	w.typedAt = w.p.now()
+	if w.page != nil && w.page.ownAnswer {
 		w.disturb()
 	}
 }
@@ -614,11 +598,11 @@ func (w *window) reveal(o fyne.CanvasObject) {
 	}
 }
 
-// shows reports whether the window shows the prompt of e. A key or a click can reach one that is over.
+// shows reports whether the window shows the prompt of e. A key or a click may still reach an earlier one.
 func (w *window) shows(e *entry) bool { return w.page != nil && w.page.entry == e }
 
-// openMenu shows items under anchor, which belongs to the prompt of e. A line that is pressed when the menu is
-// closed, because that prompt is over, does nothing.
+// openMenu shows items under anchor in the prompt of e. If the menu was closed because the prompt ended, its lines do
+// nothing.
 func (w *window) openMenu(e *entry, anchor fyne.CanvasObject, items []menuItem) {
 	if !w.shows(e) {
 		return
@@ -643,7 +627,7 @@ func (w *window) closeMenu() {
 	w.rearm()
 }
 
-// openQueue lists what waits, from the prompt of current.
+// openQueue opens the list of pending requests, in the prompt of current.
 func (w *window) openQueue(current *entry) {
 	var items []menuItem
 	snoozed := w.p.queue.snoozed()
@@ -660,13 +644,13 @@ func (w *window) openQueue(current *entry) {
 	w.openMenu(current, current.page.head.queue, items)
 }
 
-// smallPrint is the second line on an entry in the list.
+// smallPrint returns the second line of an entry in the list.
 func (w *window) smallPrint(e *entry) string {
 	risk, _ := riskOf(e)
 	return sessionName(e.request.Requester) + " · " + w.ageOf(e) + " · " + risk
 }
 
-// ageOf is how long a request has waited, or when the person is asked again.
+// ageOf says how long a request has waited, or when its snooze ends.
 func (w *window) ageOf(e *entry) string {
 	if e.isSnoozed() {
 		return tr("back at {{.Time}}", values{"Time": e.request.Snoozed.Format("15:04")})
@@ -674,20 +658,20 @@ func (w *window) ageOf(e *entry) string {
 	return clock(w.p.now().Sub(e.request.Created))
 }
 
-// denySession denies every approval of the entry's session and closes its questions unanswered.
+// denySession denies all approvals of the session of e and closes its questions unanswered.
 func (w *window) denySession(e *entry) {
 	w.arm.block()
 	others := slices.DeleteFunc(w.p.queue.ofSession(e), func(x *entry) bool { return x == e })
-	for _, x := range append(others, e) { // which is in the window, so that none of the others gets there
-		a := human(interact.Dismissed, "the person closed every prompt of this session")
+	for _, x := range append(others, e) { // e last: it stays in the window, so that no other gets there
+		a := userAnswer(interact.Dismissed, "the person closed every prompt of this session")
 		if x.request.Body.Kind() == interact.KindApprove {
-			a = human(interact.Denied, "the person denied everything that this session was waiting for")
+			a = userAnswer(interact.Denied, "the person denied everything that this session was waiting for")
 		}
 		w.p.answer(x, a)
 	}
 }
 
-// openMore shows the less common things to do with the prompt of e.
+// openMore opens the menu with the less common actions for e.
 func (w *window) openMore(e *entry) {
 	items := append(w.snoozeItems(e), w.otherPlaces(e)...)
 	if text := elsewhere(e.request); text != "" {
@@ -695,12 +679,12 @@ func (w *window) openMore(e *entry) {
 			text: text, small: affirmativeHint(), parted: true, decides: true,
 			do: func() {
 				const why = "nobody decided: the person leaves it to the agent, ask there"
-				w.finish(e.page, human(interact.Dismissed, why))
+				w.finish(e.page, userAnswer(interact.Dismissed, why))
 			},
 		})
 	}
 	if len(items) == 0 {
-		w.page.tell(waitsUntil(e))
+		w.page.showNotice(waitsUntil(e))
 		return
 	}
 	w.openMenu(e, e.page.head.more, items)

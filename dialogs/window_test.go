@@ -47,7 +47,7 @@ func TestAllowTakesArmedButton(t *testing.T) {
 	}
 }
 
-// What disturbs the prompt after it was armed makes the wait start again.
+// A change of the prompt after it was armed restarts the wait.
 func TestDisturbanceDisarms(t *testing.T) {
 	tests := []struct {
 		name string
@@ -84,7 +84,7 @@ func TestDisturbanceDisarms(t *testing.T) {
 func TestNotFocusedIsNeverArmed(t *testing.T) {
 	s := newScreen(t)
 	s.open(bash("1", "make"))
-	s.pass(time.Hour) // shown, but the window system gave it no focus
+	s.pass(time.Hour) // shown without the focus
 	s.chord(fyne.KeyReturn)
 	s.tapText("Allow")
 	s.wantOpen("1")
@@ -95,7 +95,7 @@ func TestNotFocusedIsNeverArmed(t *testing.T) {
 	s.wantOpen("1")
 }
 
-// Another prompt that arrives leaves the one being read alone, armed as it is.
+// A new prompt does not affect the current one, which stays armed.
 func TestNewestDoesNotTakeThePlace(t *testing.T) {
 	s := newScreen(t)
 	s.open(bash("1", "make"))
@@ -112,7 +112,7 @@ func TestNewestDoesNotTakeThePlace(t *testing.T) {
 	s.wantOpen("2")
 }
 
-// No plain key allows, wherever the focus is, armed or not. On Deny alone does one decide.
+// No plain key allows, whatever has the focus, armed or not. Only on Deny does one decide.
 func TestPlainKeysNeverAllow(t *testing.T) {
 	keys := []fyne.KeyName{fyne.KeySpace, fyne.KeyReturn, fyne.KeyEnter, fyne.KeyY, fyne.Key1, fyne.KeyUp, fyne.KeyDelete}
 	for _, armed := range []bool{false, true} {
@@ -142,13 +142,13 @@ func TestPlainKeysNeverAllow(t *testing.T) {
 					s.wantOpen("1")
 				}
 				s.p.window.closeMenu()
-				s.page().unwind()
+				s.page().stepBack()
 			}
 		}
 	}
 }
 
-// tabStops goes once round with Tab.
+// tabStops moves through all widgets with Tab.
 func (s *screen) tabStops() []fyne.Focusable {
 	start := s.canvas().Focused()
 	stops := []fyne.Focusable{start}
@@ -192,7 +192,7 @@ func TestFocusStartsOnTheText(t *testing.T) {
 	}
 }
 
-// A click on nothing takes the focus away; it must come back, or nod would not hear of the window's.
+// A click on the background takes the focus away; it must come back, or nod would not notice when the window loses it.
 func TestFocusIsNeverNowhere(t *testing.T) {
 	s := newScreen(t)
 	s.open(bash("1", "make"))
@@ -206,7 +206,7 @@ func TestFocusIsNeverNowhere(t *testing.T) {
 	s.wantOutcome("1", interact.Allowed) // the window never lost it
 }
 
-// Moving the focus within the prompt is no reason to wait again.
+// Moving the focus within the prompt does not restart the wait.
 func TestFocusWithinThePromptStaysArmed(t *testing.T) {
 	s := newScreen(t)
 	s.open(bash("1", "make"))
@@ -244,7 +244,7 @@ func TestDenyAndSayWhy(t *testing.T) {
 	}
 }
 
-// While a refusal is written nothing allows, however armed the prompt is: what else affirms sends the refusal.
+// While the user writes a reason nothing allows, even if the prompt is armed: the affirmative sends the reason.
 func TestRefusalIsNoAllow(t *testing.T) {
 	for name, press := range map[string]func(s *screen){
 		"Ctrl+Enter": func(s *screen) { s.chord(fyne.KeyReturn) },
@@ -280,7 +280,7 @@ func TestRefusalIsNoAllow(t *testing.T) {
 	}
 }
 
-// Escape puts a refusal off. What was written is there again when it is taken up again, and not sent meanwhile.
+// Escape closes the reason. Its text is kept, but not sent.
 func TestRefusalIsTakenUpAgain(t *testing.T) {
 	s := newScreen(t)
 	s.open(bash("1", "make"))
@@ -297,7 +297,7 @@ func TestRefusalIsTakenUpAgain(t *testing.T) {
 	}
 }
 
-// A chord that is held down answers one prompt, however many come and however long it is held.
+// A chord that is held down answers one prompt, however many there are and however long it is held.
 func TestHeldChordAnswersOne(t *testing.T) {
 	s := newScreen(t)
 	for i := range 5 {
@@ -317,7 +317,7 @@ func TestHeldChordAnswersOne(t *testing.T) {
 	s.wantOutcome("2", interact.Denied)
 }
 
-// Nor one that is held down while the window goes and comes back with another prompt.
+// The same holds if the window closes and opens again with another prompt.
 func TestChordHeldOver(t *testing.T) {
 	for name, away := range map[string]time.Duration{
 		"it has not repeated yet": 100 * time.Millisecond, "it repeats": time.Minute,
@@ -344,7 +344,7 @@ func TestChordHeldOver(t *testing.T) {
 	}
 }
 
-// What comes right after an answer is not sent, and the prompt says so; it waits no longer for that.
+// A press just after an answer is not sent, and the prompt says so, without a longer wait.
 func TestEchoIsShown(t *testing.T) {
 	s := newScreen(t)
 	s.open(bash("1", "make"))
@@ -391,7 +391,7 @@ func TestStepKeys(t *testing.T) {
 	}
 }
 
-// A focused button is pressed as everywhere else, but none that allows: that one says what does.
+// Keys press a focused button as everywhere else, except one that allows: that one says which keys do.
 func TestKeysOnButtons(t *testing.T) {
 	for _, key := range []fyne.KeyName{fyne.KeySpace, fyne.KeyReturn, fyne.KeyEnter} {
 		s := newScreen(t)
@@ -413,7 +413,7 @@ func TestKeysOnButtons(t *testing.T) {
 	}
 }
 
-// The keys that open a context menu everywhere open what else there is to do.
+// The usual keys for a context menu open the other actions.
 func TestMenuKeys(t *testing.T) {
 	for _, key := range []fyne.KeyName{fyne.KeyF10, desktop.KeyMenu} {
 		s := newScreen(t)
@@ -454,7 +454,7 @@ func TestDismissal(t *testing.T) {
 	}
 }
 
-// Escape takes back one step at a time, from wherever the focus is.
+// Escape undoes one step at a time, whatever has the focus.
 func TestEscapeUnwinds(t *testing.T) {
 	s := newScreen(t)
 	s.open(bash("1", "make"))
@@ -524,7 +524,7 @@ func TestDoubleClickAnswersOne(t *testing.T) {
 	}
 }
 
-// A prompt whose request ended decides nothing, even when a click was on its way.
+// A prompt whose request has ended decides nothing, even if a click was on its way.
 func TestLateClick(t *testing.T) {
 	s := newScreen(t)
 	s.open(bash("1", "make"))
@@ -558,8 +558,8 @@ func TestTitleIsConstant(t *testing.T) {
 	}
 }
 
-// What happens when nobody decides is said as it is for this kind, agent and mode; and to be asked elsewhere is offered
-// where the agent asks there.
+// The effect of a time-out depends on the kind of request, the agent and its mode; answering in the agent is offered if
+// the agent can ask.
 func TestTimeOutText(t *testing.T) {
 	approve := interact.Approve{Tool: "Bash", Input: []byte(`{}`)}
 	form := interact.Form{Questions: []interact.Question{{ID: "q", Question: "Which?"}}}
@@ -601,7 +601,7 @@ func TestTimeOutText(t *testing.T) {
 			t.Errorf("%T: the menu ends with %q, want %q", test.body, last.text, test.elsewhere)
 		}
 		s.key(fyne.KeyEscape)
-		s.pass(time.Hour) // the broker keeps the time; the window only tells it
+		s.pass(time.Hour) // the broker enforces the deadline; the window only shows it
 		s.wantOpen("1")
 	}
 }
@@ -624,7 +624,7 @@ func TestScope(t *testing.T) {
 	}
 }
 
-// The agent's own rules stand below nod's, and what is kept is shown word for word before Allow works.
+// The agent's rules are listed below nod's, and the exact rule is shown before Allow works.
 func TestSuggestion(t *testing.T) {
 	s := newScreen(t)
 	r := bash("1", "make")
@@ -648,7 +648,7 @@ func TestSuggestion(t *testing.T) {
 	}
 }
 
-// shows reports whether some text in the window has s in it.
+// shows reports whether a text in the window contains text.
 func (s *screen) shows(text string) bool {
 	found := strings.Contains(test.RenderToMarkup(s.canvas()), text)
 	dialogstest.Walk(s.canvas().Content(), func(o fyne.CanvasObject) { // which may be wrapped
@@ -695,7 +695,8 @@ func TestScopesOffered(t *testing.T) {
 	}
 }
 
-// For a tool of a server and a host, the menu says what each choice covers, and the tool's name cannot say more.
+// For a tool of a server, and for a host, the menu says what each choice covers, and the name of the tool cannot change
+// that.
 func TestScopesSayWhatTheyCover(t *testing.T) {
 	long := "mcp__x__" + strings.Repeat("safe", 20)
 	offers := map[string][]policy.Offer{
@@ -758,7 +759,7 @@ func TestScopeByChord(t *testing.T) {
 	}
 }
 
-// An allow for the new parts of a command says so, and shows the rules first.
+// Allowing the new parts of a command says so, and shows the rules first.
 func TestAllowParts(t *testing.T) {
 	s := newScreen(t)
 	s.open(bash("1", "cd web && npm run lint && go test ./... | tail -3"))
@@ -798,7 +799,7 @@ func TestAllowEdits(t *testing.T) {
 	}
 }
 
-// What Allow saves is what the prompt shows, even when a part that was covered is so no longer.
+// Allow saves the rules that the prompt shows, even if a covered part is no longer covered.
 func TestAllowSavesWhatIsShown(t *testing.T) {
 	s := newScreen(t)
 	saves := "allow it to run go test"
@@ -827,7 +828,7 @@ func TestAllowSavesWhatIsShown(t *testing.T) {
 	}
 }
 
-// An answer to another prompt shows in the parts of this one, and the wait for Allow starts again.
+// An answer to another prompt updates the parts of this one, and the wait for Allow restarts.
 func TestPartsFollowThePolicy(t *testing.T) {
 	s := newScreen(t)
 	parts := []policy.CommandPart{{Text: "make", State: policy.PartNew}, {Text: "make lint", State: policy.PartNew}}
@@ -869,8 +870,8 @@ func TestReadToTheEnd(t *testing.T) {
 	s.wantOutcome("1", interact.Allowed)
 }
 
-// The content of a file need not be scrolled: the button says how much of it was not shown, and the facts say where
-// in it something is hidden.
+// The content of a file need not be scrolled: the button says how much was not shown, and the facts say where something
+// is hidden in it.
 func TestReadingInProportion(t *testing.T) {
 	var text strings.Builder
 	for i := range 300 {
@@ -916,7 +917,7 @@ func TestFieldsBesideContentMustBeRead(t *testing.T) {
 	s.wantOpen("1")
 }
 
-// What is put off comes back when nod says so, with what was typed into it, and has to arm anew.
+// A snoozed prompt comes back when nod says so, with its draft, and has to arm again.
 func TestSnooze(t *testing.T) {
 	s := newScreen(t)
 	s.open(bash("1", "make"))
@@ -942,7 +943,7 @@ func TestSnooze(t *testing.T) {
 	s.wantOutcome("1", interact.Denied)
 }
 
-// back has nod say that a request is to be asked about again.
+// back ends the snooze of a request, as nod does.
 func (s *screen) back(id interact.ID) {
 	r := s.p.queue.find(id).request
 	r.Snoozed = time.Time{}
@@ -950,7 +951,7 @@ func (s *screen) back(id interact.ID) {
 	s.settle()
 }
 
-// What comes back does not take the place of what is being read, which stays armed; and comes back unarmed itself.
+// A prompt that comes back does not replace the current one, which stays armed, and is itself not armed.
 func TestSnoozedComesBackUnarmed(t *testing.T) {
 	s := newScreen(t)
 	s.open(bash("1", "make"))
@@ -974,7 +975,7 @@ func TestSnoozedComesBackUnarmed(t *testing.T) {
 	s.wantOutcome("1", interact.Allowed)
 }
 
-// Nothing is offered that the caller does not wait for.
+// No snooze is longer than the caller waits.
 func TestSnoozeAsLongAsTheCallerWaits(t *testing.T) {
 	for waits, want := range map[time.Duration]string{
 		110 * time.Second:           "",
@@ -1070,7 +1071,7 @@ func TestQueueList(t *testing.T) {
 	s.wantOpen("5")
 }
 
-// A window that cannot show a prompt ends it as unavailable; nothing is allowed, nothing stays.
+// A prompt that the window cannot show ends as unavailable; nothing is allowed, and nothing remains.
 func TestFailingPromptIsUnavailable(t *testing.T) {
 	s := newScreen(t)
 	s.p.options.Log = slog.New(slog.DiscardHandler)
@@ -1130,7 +1131,7 @@ func TestPromptEndsWithItsContext(t *testing.T) {
 	})
 }
 
-// Real timers arm the button and tell the time.
+// Real timers arm the button and show the time.
 func TestTimers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, ui := prompting(t)
@@ -1202,8 +1203,7 @@ func TestManyAtOnce(t *testing.T) {
 	})
 }
 
-// When the file that an edit was compared with changes before the click, nothing is approved: what would
-// happen is shown anew.
+// If the file of an edit changes before the click, nothing is approved: the new effect is shown.
 func TestChangedFileIsShownAgain(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "main.go")
@@ -1235,8 +1235,8 @@ func TestChangedFileIsShownAgain(t *testing.T) {
 	s.wantOutcome("1", interact.Allowed)
 }
 
-// Only what the human could see counts as seen: not the layout that measures the prompt, and not the size
-// that nod asked for when the window manager gives it another one.
+// Only what the user could see counts as seen, not a layout for measuring, and not the size that nod requested if the
+// window manager sets another one.
 func TestMeasuringIsNotSeeing(t *testing.T) {
 	s := newScreen(t)
 	s.open(bash("1", manyLines))

@@ -1,14 +1,10 @@
 package dialogs
 
-import (
-	"testing"
-
-	"nod/dialogs/prompt"
-)
+import "testing"
 
 func TestPatchMarksWords(t *testing.T) {
-	lines := prompt.PatchLines(
-		"*** Begin Patch\n*** Update File: a.go\n@@\n-x := 1 // old\n+x := 2 // old\n*** End Patch\n")
+	patch := "*** Begin Patch\n*** Update File: a.go\n@@\n-x := 1 // old\n+x := 2 // old\n*** End Patch\n"
+	lines := viewOf(call(t, "apply_patch", object{"input": patch}), in("/")).Lines[2:] // without the file's name
 	for i, want := range map[int]string{3: "1", 4: "2"} {
 		marks := lines[i].Changed
 		if len(marks) != 1 || lines[i].Text()[marks[0].From:marks[0].To] != want {

@@ -8,8 +8,8 @@ import (
 	"github.com/jezek/xgb/xproto"
 )
 
-// FitScreen makes a window that is on the screen no larger than what panels leave of that, and puts it there if it had
-// to. Only X11 tells how much that is.
+// FitScreen shrinks a visible window to the part of the screen that panels leave, and moves it there if it had to. It
+// needs X11.
 func FitScreen(w fyne.Window) {
 	x, id := windowSystem(w)
 	if x == nil || id == 0 {
@@ -29,7 +29,7 @@ func FitScreen(w fyne.Window) {
 // area is a part of the screen, in pixels.
 type area struct{ x, y, width, height int }
 
-// workArea is what panels leave of the screen; of several screens no more than the smallest is large.
+// workArea returns the part of the screen without panels. With several screens it is no larger than the smallest.
 func (x *xServer) workArea() area {
 	root := xproto.Setup(x.conn).DefaultScreen(x.conn)
 	free := area{0, 0, int(root.WidthInPixels), int(root.HeightInPixels)}
@@ -47,7 +47,7 @@ func (x *xServer) workArea() area {
 	return area{panels.x, panels.y, free.width - panels.width, free.height - panels.height}
 }
 
-// within is what the frame of a window leaves of an area: GLFW's windows are placed without theirs.
+// within returns the part of an area that the frame of a window leaves: GLFW places windows without their frames.
 func (x *xServer) within(a area, id xproto.Window) area {
 	frame := x.numbers(id, "_NET_FRAME_EXTENTS")
 	if len(frame) < 4 {
@@ -57,7 +57,7 @@ func (x *xServer) within(a area, id xproto.Window) area {
 	return area{a.x + left, a.y + top, a.width - left - right, a.height - top - bottom}
 }
 
-// moveToCorner puts a window into the lower right corner of the screen, where X11 lets it.
+// moveToCorner moves a window into the lower right corner of the screen. It needs X11.
 func moveToCorner(w fyne.Window) {
 	x, id := windowSystem(w)
 	if x == nil || id == 0 {

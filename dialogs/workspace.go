@@ -16,8 +16,8 @@ import (
 	"github.com/jezek/xgb/xproto"
 )
 
-// ShowWindow shows w on the workspace that the person is at, also when it is minimized or was left open on another
-// one, and gives it the focus. It is for the UI goroutine. Where there is no X11 it does what Fyne does.
+// ShowWindow shows w on the current workspace, also if it is minimized or on another one, and gives it the focus.
+// Without X11 it only does what Fyne does. Call it on the UI goroutine.
 func ShowWindow(w fyne.Window) { showWindow(w, true) }
 
 // showWindow is [ShowWindow], with or without the focus.
@@ -33,7 +33,7 @@ func showWindow(w fyne.Window, focus bool) {
 	}
 }
 
-// focusWindow gives a window that is on the screen the focus.
+// focusWindow gives a visible window the focus.
 func focusWindow(w fyne.Window) {
 	if x, id := windowSystem(w); x != nil && id != 0 {
 		x.wantFocus(id, true)
@@ -41,15 +41,15 @@ func focusWindow(w fyne.Window) {
 	w.RequestFocus()
 }
 
-// regainKeyboard gives a window that is on the screen the keyboard where nobody has it. Openbox leaves it so at times
-// when one window goes while the next one comes, and still takes one of them for the active window.
+// regainKeyboard gives a visible window the keyboard if no window has it. Openbox sometimes leaves it so when one
+// window closes as the next one opens, although it calls one of them active.
 func regainKeyboard(w fyne.Window) {
 	if x, id := windowSystem(w); x != nil && id != 0 && x.isKeyboardFree() && x.onScreen(id) {
 		x.check(xproto.SetInputFocusChecked(x.conn, xproto.InputFocusPointerRoot, id, xproto.TimeCurrentTime).Check())
 	}
 }
 
-// HideWindow takes w off the screen, wherever it is. It is for the UI goroutine.
+// HideWindow hides w on any workspace. Call it on the UI goroutine.
 func HideWindow(w fyne.Window) {
 	if x, id := windowSystem(w); x != nil && id != 0 {
 		x.withdraw(id)
@@ -57,14 +57,14 @@ func HideWindow(w fyne.Window) {
 	w.Hide()
 }
 
-// isOnScreen reports whether a window that was shown still is on the workspace that the person is at. Only X11 tells.
+// isOnScreen reports whether a window that was shown is still on the current workspace. Without X11 it is always true.
 func isOnScreen(w fyne.Window) bool {
 	x, id := windowSystem(w)
 	return x == nil || x.onScreen(id)
 }
 
-// windowSystem returns the X server and the id of w there: 0 as long as Fyne has not made it. The server is nil where
-// windows are none of X11's.
+// windowSystem returns the X server and the id of w there: 0 until Fyne has made the window. The server is nil without
+// X11.
 func windowSystem(w fyne.Window) (x *xServer, id xproto.Window) {
 	native, ok := w.(driver.NativeWindow)
 	if !ok {
@@ -78,15 +78,15 @@ func windowSystem(w fyne.Window) (x *xServer, id xproto.Window) {
 	return x, id
 }
 
-// xServer is a connection to the X server beside GLFW's, for what GLFW does not do: it waits without limit for a
-// window to become visible, which one on another workspace never does, and its way of hiding a window leaves one that
-// the window manager has unmapped already where it is.
+// xServer is a second connection to the X server, for what GLFW lacks: GLFW waits without limit for a window to become
+// visible, which never happens on another workspace, and it does not hide a window that the window manager has already
+// unmapped.
 type xServer struct {
 	conn  *xgb.Conn
 	root  xproto.Window
 	atoms map[string]xproto.Atom
 
-	hasMonitors bool // it tells of its monitors
+	hasMonitors bool // it can list its monitors
 }
 
 var connectX = sync.OnceValue(func() *xServer {
@@ -98,7 +98,7 @@ var connectX = sync.OnceValue(func() *xServer {
 	return x
 })
 
-// CheckX11 reports whether the X server lets nod in. Fyne itself says no word of it to the program.
+// CheckX11 returns why the X server refuses connections, since Fyne does not.
 func CheckX11() error {
 	conn, err := dialX()
 	if err != nil {
@@ -109,7 +109,7 @@ func CheckX11() error {
 }
 
 func dialX() (*xgb.Conn, error) {
-	xgb.Logger.SetOutput(io.Discard) // it writes of every connection without a file of authorities
+	xgb.Logger.SetOutput(io.Discard) // it logs every connection without an authority file
 	return xgb.NewConn()
 }
 
@@ -133,14 +133,14 @@ func newXServer() (*xServer, error) {
 		x.atoms[name] = atom.Atom
 	}
 	x.hasMonitors = randr.Init(conn) == nil
-	go func() { // what nobody reads would block the connection
+	go func() { // unread events would block the connection
 		for event, err := conn.WaitForEvent(); event != nil || err != nil; event, err = conn.WaitForEvent() {
 		}
 	}()
 	return x, nil
 }
 
-// show maps a window that is not on the screen; id is 0 for one that is new.
+// show maps a window that is not on the screen; id is 0 for a new one.
 func (x *xServer) show(w fyne.Window, id xproto.Window, focus bool) {
 	shown := make(chan struct{})
 	switch {
@@ -170,15 +170,15 @@ func (x *xServer) onScreen(id xproto.Window) bool {
 	return len(at) == 0 || len(here) == 0 || at[0] == here[0] || at[0] == everywhere
 }
 
-// isKeyboardFree reports whether keys go to nobody, or to the window that stands for the window manager.
+// isKeyboardFree reports whether no window has the keyboard, or only that of the window manager.
 func (x *xServer) isKeyboardFree() bool {
 	focus, err := xproto.GetInputFocus(x.conn).Reply()
 	return err == nil && (focus.Focus == xproto.WindowNone ||
 		slices.Contains(x.numbers(x.root, "_NET_SUPPORTING_WM_CHECK"), uint32(focus.Focus)))
 }
 
-// withdraw takes a window away from the window manager (ICCCM 4.1.4): the manager may have unmapped it itself, so it
-// is told, too. A window can be mapped anew once the manager has let go of it.
+// withdraw withdraws a window from the window manager (ICCCM 4.1.4). The manager may have unmapped it already, so it
+// gets an event, too. The window can be mapped again once the manager has released it.
 func (x *xServer) withdraw(id xproto.Window) {
 	xproto.UnmapWindow(x.conn, id)
 	x.send(x.root, xproto.EventMaskSubstructureNotify|xproto.EventMaskSubstructureRedirect,
@@ -192,7 +192,7 @@ func (x *xServer) withdraw(id xproto.Window) {
 	}
 }
 
-// moveHere asks for the current workspace. Window managers read it when the window is mapped.
+// moveHere requests the current workspace. Window managers read that when the window is mapped.
 func (x *xServer) moveHere(id xproto.Window) {
 	here := x.numbers(x.root, "_NET_CURRENT_DESKTOP")
 	if len(here) == 0 {
@@ -201,8 +201,8 @@ func (x *xServer) moveHere(id xproto.Window) {
 	x.setNumber(id, "_NET_WM_DESKTOP", here[0])
 }
 
-// wantFocus says whether a window is to have the focus when it is mapped. No time of the person's last action in it
-// says that nobody has asked for it (Extended Window Manager Hints, _NET_WM_USER_TIME).
+// wantFocus sets whether a window gets the focus when it is mapped. A user time of 0 means that the user did not ask
+// for it (Extended Window Manager Hints, _NET_WM_USER_TIME).
 func (x *xServer) wantFocus(id xproto.Window, yes bool) {
 	if yes {
 		x.check(xproto.DeletePropertyChecked(x.conn, id, x.atoms["_NET_WM_USER_TIME"]).Check())
@@ -211,8 +211,8 @@ func (x *xServer) wantFocus(id xproto.Window, yes bool) {
 	x.setNumber(id, "_NET_WM_USER_TIME", 0)
 }
 
-// leaveFocus does the same for a window that is being made, which nobody has told the id of: the first of this process
-// that is not among known. It gives up when done is closed.
+// leaveFocus is wantFocus(id, false) for a window that GLFW is making and whose id is unknown: the first of this
+// process that is not in known. It gives up when done is closed.
 func (x *xServer) leaveFocus(known []xproto.Window, done <-chan struct{}) {
 	const pause = time.Millisecond
 	for {
@@ -230,7 +230,7 @@ func (x *xServer) leaveFocus(known []xproto.Window, done <-chan struct{}) {
 	}
 }
 
-// topLevels lists the windows that are not inside of others.
+// topLevels lists the top-level windows.
 func (x *xServer) topLevels() []xproto.Window {
 	tree, err := xproto.QueryTree(x.conn, x.root).Reply()
 	if err != nil {
@@ -239,14 +239,14 @@ func (x *xServer) topLevels() []xproto.Window {
 	return tree.Children
 }
 
-// isOwn reports whether a window is this process's.
+// isOwn reports whether a window belongs to this process.
 func (x *xServer) isOwn(id xproto.Window) bool {
 	pid := x.numbers(id, "_NET_WM_PID")
 	return len(pid) > 0 && int(pid[0]) == os.Getpid()
 }
 
-// endWait ends GLFW's wait for a window that it has mapped to become visible, when that takes long: it tells GLFW
-// that the window is visible until done is closed. A window that is new has no id yet that anybody told.
+// endWait ends GLFW's wait for a mapped window to become visible, if that takes long: until done is closed it reports
+// the window as visible to GLFW. id is 0 for a new window, whose id is unknown.
 func (x *xServer) endWait(id xproto.Window, done <-chan struct{}) {
 	const patience = 100 * time.Millisecond
 	for {
@@ -263,7 +263,7 @@ func (x *xServer) endWait(id xproto.Window, done <-chan struct{}) {
 	}
 }
 
-// ownWindows lists the windows of this process that the window manager looks after.
+// ownWindows lists the windows of this process that the window manager manages.
 func (x *xServer) ownWindows() []xproto.Window {
 	var own []xproto.Window
 	for _, id := range x.numbers(x.root, "_NET_CLIENT_LIST") {
@@ -278,7 +278,7 @@ func (x *xServer) send(to xproto.Window, mask uint32, event xgb.Event) {
 	x.check(xproto.SendEventChecked(x.conn, false, to, mask, string(event.Bytes())).Check())
 }
 
-// check logs what the X server refused: a window may be gone by then.
+// check logs an error of the X server, for example because a window no longer exists.
 func (x *xServer) check(err error) {
 	if err != nil {
 		slog.Warn("the X server refused a request about a window", "error", err)
@@ -293,7 +293,7 @@ func (x *xServer) setNumber(id xproto.Window, property string, number uint32) {
 		value).Check())
 }
 
-// numbers is the value of a property of 32-bit numbers; nil when there is none.
+// numbers returns a property of 32-bit numbers; nil if there is none.
 func (x *xServer) numbers(id xproto.Window, property string) []uint32 {
 	const most = 1 << 12
 	reply, err := xproto.GetProperty(x.conn, false, id, x.atoms[property], xproto.GetPropertyTypeAny, 0, most).Reply()

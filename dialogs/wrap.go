@@ -10,24 +10,24 @@ import (
 	"nod/dialogs/safetext"
 )
 
-// face is a way to draw text, and knows how wide that comes out.
+// face is a way to draw text, and measures it.
 type face struct {
 	size  float32
 	style fyne.TextStyle
-	cell  float32 // width of a printable ASCII character; 0 when they differ
+	cell  float32 // width of a printable ASCII character; 0 if they differ
 	other map[rune]float32
 }
 
 func newFace(size float32, style fyne.TextStyle) *face {
 	f := &face{size: size, style: style, other: map[rune]float32{}}
 	if style.Monospace {
-		const sample = 64 // the measured width is rounded; over many characters that does not matter
+		const sample = 64 // many, since the measured width is rounded
 		f.cell = fyne.MeasureText(strings.Repeat("m", sample), size, style).Width / sample
 	}
 	return f
 }
 
-// width is how far c moves the pen.
+// width returns the advance of c.
 func (f *face) width(c rune) float32 {
 	if f.cell > 0 && c < utf8.RuneSelf {
 		return f.cell
@@ -40,7 +40,7 @@ func (f *face) width(c rune) float32 {
 	return w
 }
 
-// drop is how much lower the base line of c would be than that of ASCII if both lines had the same top.
+// drop returns how much lower the base line of c is than that of ASCII if both lines have the same top.
 func (f *face) drop(c rune) float32 {
 	if c < utf8.RuneSelf {
 		return 0
@@ -50,7 +50,7 @@ func (f *face) drop(c rune) float32 {
 
 func (f *face) measure(s string) float32 { return f.measureUpTo(s, math.MaxFloat32) }
 
-// measureUpTo gives up once s is wider than limit: it can be very long.
+// measureUpTo measures s and stops once it is wider than limit, since s can be very long.
 func (f *face) measureUpTo(s string, limit float32) float32 {
 	var w float32
 	for _, c := range s {
@@ -61,16 +61,16 @@ func (f *face) measureUpTo(s string, limit float32) float32 {
 	return w
 }
 
-// height is the height of a row, a whole number so that the backgrounds of rows meet.
+// height returns the height of a row, a whole number so that the backgrounds of rows meet.
 func (f *face) height() float32 {
 	return float32(math.Ceil(float64(fyne.MeasureText("M", f.size, f.style).Height))) + 2*rowAir
 }
 
-const rowAir = 1 // above and below the text of a row
+const rowAir = 1 // space above and below the text of a row
 
-// wrapLine breaks spans so that each row fits into width, and returns at which bytes of what is drawn the second and
-// further rows start. A row ends after a blank where that leaves it well filled, else within a word. A mark of nod is
-// broken only when it alone is wider than a row.
+// wrapLine breaks spans so that each row fits into width. It returns the bytes of the drawn text at which the second
+// and further rows start. A row ends after a blank if that fills it well, else within a word. A mark of nod is broken
+// only if it alone is wider than a row.
 func wrapLine(spans []safetext.Span, f *face, width float32) []int {
 	var starts []int
 	var x, filled float32 // width of the row so far, and up to the last blank
@@ -92,7 +92,7 @@ func wrapLine(spans []safetext.Span, f *face, width float32) []int {
 		}
 		for at, c := range s.Text {
 			w := f.width(c)
-			hangs := c == ' ' && x <= width // beyond the edge there is room for a dot
+			hangs := c == ' ' && x <= width // there is room for its dot beyond the edge
 			if x+w > width && x > 0 && !hangs {
 				if blank >= 0 && filled >= width*goodFill {
 					breakAt(blank, x-filled)

@@ -158,7 +158,12 @@ func testClaudeCodeModes(t *testing.T, claude claudeCode) {
 				r.answers("ctrl+Return")
 				r.hears("completed with no output")
 				r.is(true, made)
-				for _, file := range guarded {
+				for i, file := range guarded {
+					if i == 0 && !inTerminal && !tt.silence && strings.Contains(string(claude), "oldest") {
+						r.hears("an allow in nod") // it refuses that itself
+						r.is(false, file)
+						continue
+					}
 					r.answers("ctrl+d")
 					r.hears("the person denied this")
 					r.is(false, file)
@@ -191,7 +196,7 @@ func TestAgentClaudeCodeHeadless(t *testing.T) {
 		t.Run("asked about", func(t *testing.T) {
 			r := claude.runs(claude.installedFor(t, settings), false, append(touch, touch...))
 			r.answers("Escape")
-			r.hears("touch in '") // so begins why Claude Code itself, which has nobody to ask, refuses
+			r.hears("nobody decided")
 			r.prompt()
 			r.armed()
 			r.after(func() { r.press("Tab", "Tab", "Tab", "space") })

@@ -52,7 +52,7 @@ func testClaudeCodeHeadless(t *testing.T, claude claudeCode) {
 		{"reads without a window", settings, false, []string{"ls"}, nil, false, "completed with no output"},
 		{"allowed", settings, false, touch, []string{"ctrl+Return"}, true, "completed with no output"},
 		{"denied", settings, false, touch, []string{"ctrl+d"}, false, "the person denied this and gave no reason"},
-		{"closed", settings, false, touch, []string{"Escape"}, false, blocked},
+		{"closed", settings, false, touch, []string{"Escape"}, false, "nobody decided"},
 		{"away", settings, true, touch, nil, false, blocked},
 		{"away and strict", strict, true, touch, nil, false, "nod start"},
 	}
@@ -133,6 +133,7 @@ type model struct {
 	transcript
 	script    []toolCall
 	subagents map[string][]toolCall // their scripts, by what stands in their prompts
+	flagged   string                // the classifier refuses calls whose input has this in it; empty: none
 	waits     chan string           // if not nil, the model waits until somebody has received what a tool said
 
 	mu   sync.Mutex     // guards told
@@ -153,8 +154,8 @@ func newModel(script ...toolCall) *model {
 // ServeHTTP implements [http.Handler].
 func (m *model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	var in struct {
-		System     json.RawMessage   `json:"system"`
 		Tools      []json.RawMessage `json:"tools"`
+		Stream     bool              `json:"stream"`
 		Safeguards []json.RawMessage `json:"safeguards"` // the newest asks the model itself whether a call is dangerous
 		Messages   []struct {
 			Content json.RawMessage `json:"content"`
@@ -173,12 +174,19 @@ func (m *model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		results = append(results, toolResults(message.Content)...)
 	}
 	m.heard(results)
+	if !in.Stream { // the oldest asks about a call in a request of its own
+		w.Header().Set("Content-Type", "application/json")
+		verdict := "<block>no</block>"
+		if last := in.Messages[len(in.Messages)-1].Content; m.flagged != "" && bytes.Contains(last, []byte(m.flagged)) {
+			verdict = "<block>yes</block><reason>the script says so</reason>"
+		}
+		fmt.Fprintf(w, `{"id":"msg_1","type":"message","role":"assistant","model":"test","stop_reason":"end_turn",`+
+			`"content":[{"type":"text","text":%q}],"usage":{"input_tokens":1,"output_tokens":1}}`, verdict)
+		return
+	}
 	w.Header().Set("Content-Type", "text/event-stream")
 	block := map[string]any{"type": "text", "text": ""}
 	delta, stop := map[string]any{"type": "text_delta", "text": "all done"}, "end_turn"
-	if strings.Contains(string(in.System), "security monitor") { // the oldest asks about a call in a request of its own
-		delta["text"] = "<block>no</block>"
-	}
 	script, thread := m.script, ""
 	for prompt, own := range m.subagents {
 		if len(in.Messages) > 0 && strings.Contains(string(in.Messages[0].Content), prompt) {
@@ -191,6 +199,7 @@ func (m *model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	verdict := map[string]any{}
 	done := len(slices.DeleteFunc(slices.Clone(results), isMissingTool))
 	if len(in.Tools) > 0 && done < len(script) {
+		m.mayCall(r.Context(), done)
 		next := script[done]
 		input, _ := json.Marshal(next.input)
 		for _, message := range in.Messages {
@@ -202,6 +211,9 @@ func (m *model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		block = map[string]any{"type": "tool_use", "id": id, "name": next.tool, "input": map[string]any{}}
 		delta, stop = map[string]any{"type": "input_json_delta", "partial_json": string(input)}, "tool_use"
 		verdict[id] = map[string]any{"type": "evaluated", "outcome": "not_flagged"}
+		if m.flagged != "" && bytes.Contains(input, []byte(m.flagged)) {
+			verdict[id] = map[string]any{"type": "evaluated", "outcome": "flagged", "explanation": "the script says so"}
+		}
 	}
 	end := map[string]any{"stop_reason": stop, "stop_sequence": nil}
 	if len(in.Safeguards) > 0 {
@@ -260,4 +272,30 @@ func toolResults(content json.RawMessage) []string {
 		}
 	}
 	return results
+}
+
+// A session that was started without hooks is told of by the check, from the agent's own transcripts.
+func TestAgentClaudeCodeWithoutHooks(t *testing.T) {
+	eachClaudeCode(t, func(t *testing.T, claude claudeCode) {
+		const missed = "nothing of it came to nod"
+		n := startDesktop(t)
+		n.writeConfig(settings)
+		n.startNod()
+		n.launch(n.program("nod", "agents", "install", "claude-code", "--yes")).result()
+		for _, test := range []struct {
+			args []string
+			want bool
+		}{
+			{nil, false},
+			{[]string{"--bare"}, true},
+		} {
+			model := newModel(commands("ls")...)
+			claude.headless(n, model.URL, test.args...).result()
+			model.Close()
+			check := n.launch(n.program("nod", "agents", "check", "claude-code"))
+			if out, _ := check.result(); strings.Contains(out, missed) != test.want {
+				t.Errorf("after %q:\n%s", test.args, out)
+			}
+		}
+	})
 }

@@ -230,6 +230,7 @@ func (m *responsesModel) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	item := map[string]any{"type": "message", "role": "assistant", "id": "msg_1", "content": []any{done}}
 	if len(results) < len(m.script) {
 		if call, ok := m.script[len(results)](in.Tools); ok {
+			m.mayCall(r.Context(), len(results))
 			item = call
 			item["type"], item["id"], item["call_id"] = "function_call", "fc_1", fmt.Sprintf("call_%d", len(results))
 		}

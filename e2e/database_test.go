@@ -15,7 +15,7 @@ import (
 	"zombiezen.com/go/sqlite"
 	"zombiezen.com/go/sqlite/sqlitex"
 
-	"nod/ipc/api"
+	"nod/api"
 )
 
 // startOnDisk starts nod with its data on a disk of a few megabytes that it alone sees, after doing something to it in

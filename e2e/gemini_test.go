@@ -30,19 +30,26 @@ func newGemini(t *testing.T, config string, isUp, gate bool, script ...toolCall)
 	if isUp {
 		n.startNod()
 	}
-	must(t, os.MkdirAll(filepath.Join(n.Home(), ".gemini"), 0o700))
-	must(t, os.WriteFile(filepath.Join(n.Home(), ".gemini", "settings.json"), []byte(`{
-  "security": {"auth": {"selectedType": "gemini-api-key"}, "folderTrust": {"enabled": false}},
-  "general": {"enableAutoUpdate": false}, "privacy": {"usageStatisticsEnabled": false}, "ui": {"hideTips": true}
-}
-`), 0o600))
+	s := n.geminiTalks(script...)
 	install := []string{"agents", "install", "gemini-cli", "--yes"}
 	if gate {
 		install = append(install, "--only-gate")
 	}
 	n.launch(n.program("nod", install...)).result()
+	return s
+}
+
+// geminiTalks sets Gemini CLI up to talk to a model of ours.
+func (n *nod) geminiTalks(script ...toolCall) *geminiSession {
+	n.t.Helper()
+	must(n.t, os.MkdirAll(filepath.Join(n.Home(), ".gemini"), 0o700))
+	must(n.t, os.WriteFile(filepath.Join(n.Home(), ".gemini", "settings.json"), []byte(`{
+  "security": {"auth": {"selectedType": "gemini-api-key"}, "folderTrust": {"enabled": false}},
+  "general": {"enableAutoUpdate": false}, "privacy": {"usageStatisticsEnabled": false}, "ui": {"hideTips": true}
+}
+`), 0o600))
 	m := newGeminiModel(script)
-	t.Cleanup(m.Close)
+	n.t.Cleanup(m.Close)
 	return &geminiSession{n, &m.transcript, m}
 }
 
@@ -253,6 +260,7 @@ func (m *geminiModel) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	m.heard(results)
 	part := map[string]any{"text": "all done"}
 	if len(in.Tools) > 0 && len(results) < len(m.script) {
+		m.mayCall(r.Context(), len(results))
 		next := m.script[len(results)]
 		part = map[string]any{"functionCall": map[string]any{"name": next.tool, "args": next.input}}
 	}

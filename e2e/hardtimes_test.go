@@ -17,8 +17,8 @@ import (
 	"testing"
 	"time"
 
+	"nod/api"
 	"nod/e2e/desktop"
-	"nod/ipc/api"
 	"nod/ipc/client"
 	"nod/ipc/endpoint"
 )

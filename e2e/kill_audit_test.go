@@ -6,15 +6,15 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"regexp"
 	"slices"
 	"strings"
-	"time"
 
+	"nod/api"
 	"nod/interact"
-	"nod/ipc/api"
 )
 
 // audit holds what three parties say against each other: the callers, the person and the journal.
@@ -23,7 +23,6 @@ type audit struct {
 	entries map[interact.ID][]interact.Record // of the journal: one each, when all is well
 	notes   map[interact.ID][]note            // of the stand-in
 	about   map[string][]interact.ID          // entries by the token of their story
-	ends    []orderly
 
 	drafts   int // that came back with their prompts
 	findings map[finding]int
@@ -44,10 +43,10 @@ const (
 // storyTokens are in all that a story asks.
 var storyTokens = regexp.MustCompile(`tok[0-9]{6}`)
 
-func newAudit(stories []*story, records []interact.Record, notes []note, ends []orderly) *audit {
+func newAudit(stories []*story, records []interact.Record, notes []note) *audit {
 	a := &audit{
 		stories: stories, entries: map[interact.ID][]interact.Record{}, notes: map[interact.ID][]note{},
-		about: map[string][]interact.ID{}, findings: map[finding]int{}, ends: ends,
+		about: map[string][]interact.ID{}, findings: map[finding]int{},
 	}
 	for _, r := range records {
 		a.entries[r.Request.ID] = append(a.entries[r.Request.ID], r)
@@ -70,7 +69,11 @@ func readNotes(path string) (notes []note, err error) {
 	}
 	for line := range strings.Lines(string(text)) {
 		var n note
-		if err := json.Unmarshal([]byte(line), &n); err != nil {
+		switch err := json.NewDecoder(strings.NewReader(line)).Decode(&n); err {
+		case nil:
+		case io.EOF, io.ErrUnexpectedEOF: // the stand-in was killed as it wrote, and did not do what it announced
+			continue
+		default:
 			return nil, fmt.Errorf("%s: %q: %w", path, line, err)
 		}
 		notes = append(notes, n)
@@ -189,7 +192,7 @@ func (a *audit) checkStory(s *story) {
 
 // checkFailure looks at a reply that is no answer: a patient caller gets one, whatever happens.
 func (a *audit) checkFailure(s *story, r reply) {
-	if !s.isPatient() || isRefusal(r.err) || a.wasQuit(s, r) {
+	if !s.isPatient() || isRefusal(r.err) {
 		return
 	}
 	id := r.id
@@ -197,22 +200,6 @@ func (a *audit) checkFailure(s *story, r reply) {
 		id = ids[0]
 	}
 	a.find(lost, id, "the caller of %s got no answer: %v", s.token, r.err)
-}
-
-// noticed is how long after nod has ended a caller may take to see that, on a busy machine.
-const noticed = time.Second
-
-// wasQuit reports whether a caller lost its connection to a nod that was told to end, and nobody decided: for a nod
-// that was quit no one waits, and one that was told so while it started hangs up on whom it has not let in yet.
-func (a *audit) wasQuit(s *story, r reply) bool {
-	for _, id := range a.about[s.token] {
-		if e, _ := a.entryOf(id); e.Answer.Outcome != interact.Unavailable {
-			return false
-		}
-	}
-	return slices.ContainsFunc(a.ends, func(o orderly) bool {
-		return !r.at.Before(o.from) && r.at.Before(o.to.Add(noticed))
-	})
 }
 
 // checkReply holds a reply against the entry of its request.
@@ -273,7 +260,8 @@ func (a *audit) find(f finding, id interact.ID, format string, args ...any) {
 	var text strings.Builder
 	fmt.Fprintf(&text, "%s: request %s: %s\n", f, id, fmt.Sprintf(format, args...))
 	for _, s := range a.stories {
-		if slices.Contains(a.about[s.token], id) || slices.ContainsFunc(s.replies, func(r reply) bool { return r.id == id }) {
+		isTold := slices.ContainsFunc(s.replies, func(r reply) bool { return r.id == id && id != "" })
+		if isTold || slices.Contains(a.about[s.token], id) || strings.Contains(text.String(), s.token) {
 			fmt.Fprintf(&text, "  %s %s (%s), policy %q\n", s.token, s.kind, s.manner, s.policy)
 			for _, line := range s.lines {
 				fmt.Fprintf(&text, "    %s\n", line)

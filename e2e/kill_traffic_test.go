@@ -17,8 +17,8 @@ import (
 	"sync"
 	"time"
 
+	"nod/api"
 	"nod/interact"
-	"nod/ipc/api"
 	"nod/ipc/client"
 	"nod/ipc/endpoint"
 )

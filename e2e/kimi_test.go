@@ -47,9 +47,9 @@ const (
 
 // kimiBegins has Kimi Code trust the folder, and asks it for something: it takes no first request for its terminal
 // from the command line.
-func (s *chatSession) kimiBegins() *terminal {
+func (s *chatSession) kimiBegins(args ...string) *terminal {
 	s.t.Helper()
-	term := s.terminal(s.command())
+	term := s.terminal(s.command(args...))
 	term.shows(kimiTrusts)
 	term.says("Enter", kimiTrusts)
 	term.shows("No session yet")

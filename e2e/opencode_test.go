@@ -311,6 +311,7 @@ func (m *chatModel) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	m.heard(results)
 	delta, stop := map[string]any{"role": "assistant", "content": "all done"}, "stop"
 	if len(in.Tools) > 0 && len(results) < len(m.script) {
+		m.mayCall(r.Context(), len(results))
 		next := m.script[len(results)]
 		input, _ := json.Marshal(next.input)
 		delta, stop = map[string]any{"role": "assistant", "tool_calls": []any{map[string]any{

@@ -3,11 +3,13 @@
 package e2e
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 )
 
 // released is the program of a coding agent as its maker released it. Without make test-agents the test is skipped.
@@ -30,18 +32,72 @@ func installed(t *testing.T, path string) string {
 	return path
 }
 
-// transcript is what a model got to read.
+// transcript is what a model got to read, and how far it may go on.
 type transcript struct {
-	mu      sync.Mutex // guards results
-	results []string   // of the tools, in the last request that had any
+	mu      sync.Mutex    // guards all below
+	results []string      // of the tools, in the last request that had any
+	isPaced bool          // the model makes a call only when the test says so
+	turns   int           // how many calls it may have made
+	turned  chan struct{} // closed when turns grows
+
+	called, heardAt []time.Time // of each call: when the model made it, and when it read what came of it
+}
+
+// paced has the model wait with each call for [transcript.turn].
+func (m *transcript) paced() *transcript {
+	m.isPaced, m.turned = true, make(chan struct{})
+	return m
+}
+
+// turn lets a paced model make its call number i, and those before.
+func (m *transcript) turn(i int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.turns = i + 1
+	close(m.turned)
+	m.turned = make(chan struct{})
+}
+
+// mayCall waits until the model may make its call number i.
+func (m *transcript) mayCall(ctx context.Context, i int) {
+	for {
+		m.mu.Lock()
+		waits, turned := m.isPaced && i >= m.turns, m.turned
+		if !waits && len(m.called) == i {
+			m.called = append(m.called, time.Now())
+		}
+		m.mu.Unlock()
+		if !waits {
+			return
+		}
+		select {
+		case <-turned:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// resultOf is what the model read of its call number i.
+func (m *transcript) resultOf(i int) (result string, ok bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if i >= len(m.results) {
+		return "", false
+	}
+	return m.results[i], true
 }
 
 // heard takes note of what tools said.
 func (m *transcript) heard(results []string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if len(results) > 0 {
-		m.results = results
+	if len(results) == 0 {
+		return
+	}
+	m.results = results
+	for len(m.heardAt) < len(results) {
+		m.heardAt = append(m.heardAt, time.Now())
 	}
 }
 

@@ -290,12 +290,12 @@ func (s *standIn) decide(r interact.Request, mark string) interact.Answer {
 	return a
 }
 
-// note writes a note, in one piece.
+// note writes a note, in one piece. It begins a line of its own: a kill may cut the note before in the middle.
 func (s *standIn) note(n note) {
 	n.At, n.PID = time.Now(), os.Getpid()
 	line, err := json.Marshal(n)
 	if err == nil {
-		_, err = s.notes.Write(append(line, '\n'))
+		_, err = s.notes.Write(slices.Concat([]byte{'\n'}, line, []byte{'\n'}))
 	}
 	if err != nil { // without notes no run means anything
 		fmt.Fprintln(os.Stderr, "stand-in:", err)

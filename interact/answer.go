@@ -3,7 +3,7 @@ package interact
 import (
 	"time"
 
-	"nod/ipc/api"
+	"nod/api"
 	"nod/policy"
 )
 

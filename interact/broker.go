@@ -19,7 +19,7 @@ import (
 
 // Prompter shows a request to the human and returns the answer. It returns as soon as ctx ends, and takes
 // the prompt off the screen when it does. The error wraps [ErrUnavailable] when nothing can be shown; its
-// text is then the reason that the agent reads. When ctx ends with [ErrClosing], a denial that was given before is an
+// text is then the reason that the agent reads. When ctx ends with [ErrClosing], a denial is an
 // answer all the same, and every answer to a request of another machine, where it counts already.
 type Prompter interface {
 	Prompt(ctx context.Context, r Request, why policy.Decision) (Answer, error)
@@ -76,10 +76,6 @@ type BrokerConfig struct {
 	// IsAgent reports whether a program on this machine is the agent of a name. nil: nobody knows.
 	IsAgent func(name string, program Parent) bool
 	Log     *slog.Logger
-	// Final has the last word on how a request ends that ended without an answer: its time was over, its caller has gone,
-	// or the policy decides it by now. It returns a, or the answer that somebody elsewhere had given first. nil: nobody
-	// else is asked.
-	Final func(r Request, a Answer) Answer
 }
 
 // Broker takes every request the same way: validate, journal, policy, prompt, journal, answer. It is safe for
@@ -98,6 +94,7 @@ type Broker struct {
 	keyed    map[joinKey]*entry // by idempotency key
 	same     map[joinKey]*entry // pending ones, by content
 	isStill  bool               // nobody's time goes by
+	restored chan struct{}      // closed by Restore; nil: nothing is to come
 	owed     []Record           // with outcomes that the journal could not take
 	watchers map[chan struct{}]struct{}
 	events   events
@@ -165,6 +162,9 @@ func (b *Broker) Begin(ctx context.Context, r Request) (*Ticket, error) {
 	return t, err
 }
 
+// ruleNoEffect stands in the place of a rule's id where nobody is asked because an allow would change nothing.
+const ruleNoEffect = "builtin:no_effect"
+
 // judge asks the policy about an approval, and returns the answer that its decision amounts to, if it is one. When nod
 // ends it decides nothing.
 func (b *Broker) judge(e *entry) Answer {
@@ -178,7 +178,9 @@ func (b *Broker) judge(e *entry) Answer {
 		e.why.Effect = policy.Ask
 		return Answer{}
 	}
-	e.why = b.cfg.Policy.Decide(e.call)
+	if e.why = b.cfg.Policy.Decide(e.call); e.req.Futile != "" && e.why.Effect != policy.Deny {
+		e.why.Effect, e.why.Rule, e.why.Reason = policy.Deny, ruleNoEffect, e.req.Futile
+	}
 	return decided(e.why)
 }
 
@@ -269,7 +271,9 @@ func (b *Broker) enter(e *entry) {
 	b.entries[e.req.ID] = e
 	if !e.isAbandoned {
 		for _, k := range e.keys() {
-			b.keyed[k] = e
+			if b.keyed[k] == nil { // else it was asked anew, before e could be restored
+				b.keyed[k] = e
+			}
 		}
 	}
 }
@@ -420,25 +424,13 @@ func (b *Broker) run(e *entry) {
 			}
 		case <-e.ctx.Done():
 			if cause := context.Cause(e.ctx); cause != ErrClosing {
-				b.settle(e, b.unlessDeserted(e, b.final(e, e.ended(cause))))
+				b.settle(e, b.unlessDeserted(e, e.ended(cause)))
 			} else {
 				b.suspend(e, got)
 			}
 			return
 		}
 	}
-}
-
-// final is a, the end of a request that has no answer, unless somebody elsewhere was first.
-func (b *Broker) final(e *entry, a Answer) Answer {
-	if b.cfg.Final == nil || e.kind() == KindNotify {
-		return a
-	}
-	came := b.cfg.Final(e.req, a)
-	if came.Outcome == a.Outcome || e.req.Check(came) != nil { // nobody has answered it
-		return a
-	}
-	return b.accept(e, came)
 }
 
 // overrule ends e when the policy decides it by now.
@@ -450,9 +442,6 @@ func (b *Broker) overrule(e *entry) bool {
 	a := decided(d)
 	if a.Outcome == "" {
 		return false
-	}
-	if a = b.final(e, a); a.By != ByPolicy { // somebody was quicker
-		return b.settle(e, b.unlessDeserted(e, a))
 	}
 	b.mu.Lock()
 	asked := e.why
@@ -564,6 +553,26 @@ func (b *Broker) Lookup(owner Requester, id ID) (*Ticket, error) {
 		return nil, ErrNotFound
 	}
 	return &Ticket{b: b, e: e}, nil
+}
+
+// Find is [Broker.Lookup] for who may have asked before nod was started: while [Broker.AwaitRestore] says that what was
+// left then cannot be read yet, it waits for that. The error may be ctx's, and [ErrClosing].
+func (b *Broker) Find(ctx context.Context, owner Requester, id ID) (*Ticket, error) {
+	t, err := b.Lookup(owner, id)
+	b.mu.Lock()
+	restored := b.restored
+	b.mu.Unlock()
+	if err == nil || restored == nil {
+		return t, err
+	}
+	select {
+	case <-restored:
+		return b.Lookup(owner, id)
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	case <-b.ctx.Done():
+		return nil, ErrClosing
+	}
 }
 
 // Settled returns what came of a request once that is in the journal. The error wraps [ErrNotFound], or is ctx's.

@@ -79,11 +79,19 @@ func (v *events) hasSettled(e *entry) {
 func (v *events) forget(e *entry) { v.forgotten = max(v.forgotten, e.settled) }
 
 // restore says what happened before nod was started. Nothing is known of what happened before the first of all the
-// events or, when more may have been settled than are in last, of those.
-func (v *events) restore(open, last []Record) {
+// events or, when more may have been settled than are in last, of those. If this happens late, those who follow already
+// are told how things stand.
+func (v *events) restore(open, last []Record, isLate bool) {
 	known := slices.Concat(open, last)
 	for _, r := range known {
 		v.last = max(v.last, r.Event)
+	}
+	if isLate {
+		v.forgotten = v.next()
+		for f := range v.feeds {
+			f.wake()
+		}
+		return
 	}
 	if len(last) >= keptFinished {
 		known = last

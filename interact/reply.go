@@ -1,6 +1,6 @@
 package interact
 
-import "nod/ipc/api"
+import "nod/api"
 
 // UnansweredError says that nobody answered a request.
 type UnansweredError struct {

@@ -3,8 +3,8 @@ package interact_test
 import (
 	"testing"
 
+	"nod/api"
 	"nod/interact"
-	"nod/ipc/api"
 	"nod/policy"
 )
 

@@ -16,7 +16,7 @@ import (
 	"strings"
 	"time"
 
-	"nod/ipc/api"
+	"nod/api"
 	"nod/policy"
 )
 
@@ -49,6 +49,8 @@ type Request struct {
 	Silence  Silence       `json:"silence,omitempty"` // what the caller does when nobody decides
 	// Reported is what the relay of another machine worked out, where Requester.Machine says that it asks; else nil.
 	Reported *Reported `json:"reported,omitempty"`
+	// Futile says why the call does not happen even if it is allowed; empty: it does. Nobody is asked, and it is denied.
+	Futile string `json:"-"`
 	// The same key from the same requester joins the first request.
 	IdempotencyKey string `json:"idempotency_key,omitempty"`
 	Body           Body   `json:"-"` // one of Ask, Confirm, Form, Approve, Notify

@@ -1,6 +1,7 @@
 package interact
 
 import (
+	"slices"
 	"time"
 
 	"nod/policy"
@@ -12,11 +13,14 @@ const graceTime = 30 * time.Second
 // Restore takes up what another process left when it ended: open are the requests that nobody had answered, last those
 // that were settled, both oldest first. What was open is pending again, under its id and with the time that it had
 // left; what does not outlive its caller ends when that does not come back soon. What was settled is known by its id
-// and its idempotency keys. Call it before anything begins.
+// and its idempotency keys. Call it before anything begins or, after [Broker.AwaitRestore], once that can be read: then
+// what this process knows itself counts, and of what was asked anew meanwhile only that.
 func (b *Broker) Restore(open, last []Record) {
 	var settled time.Time
 	b.mu.Lock()
-	b.events.restore(open, last)
+	isKnown := func(r Record) bool { return b.entries[r.Request.ID] != nil }
+	open, last = slices.DeleteFunc(slices.Clone(open), isKnown), slices.DeleteFunc(slices.Clone(last), isKnown)
+	b.events.restore(open, last, b.restored != nil)
 	for _, r := range last {
 		settled = r.Answer.At
 		e := restored(r)
@@ -28,6 +32,26 @@ func (b *Broker) Restore(open, last []Record) {
 	for _, r := range open {
 		b.reopen(r, settled)
 	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.restored != nil {
+		close(b.restored)
+		b.restored = nil
+	}
+}
+
+// AwaitRestore says that what another process left cannot be read yet, and that [Broker.Restore] will be called for it.
+func (b *Broker) AwaitRestore() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.restored = make(chan struct{})
+}
+
+// isAskedAnew reports whether somebody has asked the same as e, with its key, before e could be restored.
+func (b *Broker) isAskedAnew(e *entry) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.restored != nil && slices.ContainsFunc(e.keys(), func(k joinKey) bool { return b.keyed[k] != nil })
 }
 
 // restored is the entry of a record, with its times as they were written.
@@ -59,7 +83,7 @@ func (b *Broker) reopen(r Record, settled time.Time) {
 	case r.Postponed:
 		keepers = b.keepersOf(e.req)
 	}
-	if a := b.endedMeanwhile(e, keepers); a.Outcome != "" && b.settle(e, a) {
+	if a := b.endedMeanwhile(e, keepers, r.Detached); a.Outcome != "" && b.settle(e, a) {
 		return
 	}
 	b.mu.Lock()
@@ -92,7 +116,7 @@ func (e *entry) rewind(settled time.Time) {
 
 // endedMeanwhile is the answer of an open request that nobody needs to be asked about again; without an Outcome there
 // is none.
-func (b *Broker) endedMeanwhile(e *entry, keepers []Parent) Answer {
+func (b *Broker) endedMeanwhile(e *entry, keepers []Parent, isDetached bool) Answer {
 	var err error
 	if e.call, err = check(&e.req); err != nil || e.contentKey() != e.content {
 		b.cfg.Log.Error("restore: the journal has not all of a request", "id", e.req.ID, "err", err)
@@ -100,7 +124,7 @@ func (b *Broker) endedMeanwhile(e *entry, keepers []Parent) Answer {
 		return Answer{Outcome: Cancelled, Reason: "nod ended, and has not kept all of the request"}
 	}
 	switch {
-	case len(keepers) > 0 && b.cfg.Processes.Ended(keepers...):
+	case !isDetached && b.isAskedAnew(e), len(keepers) > 0 && b.cfg.Processes.Ended(keepers...):
 		e.isAbandoned = true
 		return e.ended(errCallerGone)
 	case !time.Now().Before(e.deadline):

@@ -282,6 +282,109 @@ func TestRestoreLate(t *testing.T) {
 	}
 }
 
+// What cannot be read at the start is restored once it can be: who looks it up waits for that, and what is asked anew
+// meanwhile is asked once.
+func TestRestoreOnceItCanBeRead(t *testing.T) {
+	const detached, attached, answered = "detached", "attached", "answered"
+	for name, isAnew := range map[string]bool{"nobody asks meanwhile": false, "the callers ask meanwhile": true} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				d := startDesktop(new(interacttest.Journal), says(interact.Answer{Outcome: interact.Answered, Text: "yes"}))
+				requests := map[string]interact.Request{}
+				for _, which := range []string{detached, attached, answered} {
+					r := keyed(ask(which), which)
+					r.Requester.Process, r.Timeout = from("/claude"), time.Hour
+					requests[which] = r
+				}
+				first := mustBegin(t, d.Broker, requests[answered])
+				<-first.Done()
+				ids := map[string]interact.ID{answered: first.ID()}
+				d.kill(&interacttest.Prompter{})
+				for _, which := range []string{detached, attached} {
+					ticket := mustBegin(t, d.Broker, requests[which])
+					if ids[which] = ticket.ID(); which == detached {
+						ticket.Detach()
+					}
+				}
+				open, last := d.journal.Left()
+				d.journal.Fail(errors.New("killed"))
+				d.Close()
+				d.journal, d.human = interacttest.JournalOf(open, last), &interacttest.Prompter{}
+				d.Broker = interacttest.Broker(d.human, d.rules, func(c *interact.BrokerConfig) {
+					c.Journal, c.Processes = d.journal, d.table
+				})
+				defer d.Close()
+				d.AwaitRestore()
+				feed := d.Follow(requests[detached].Requester, 0)
+				defer feed.Close()
+				feed.Next()
+				found := make(chan error, 1)
+				go func() {
+					_, err := d.Find(t.Context(), requests[answered].Requester, ids[answered])
+					found <- err
+				}()
+				if isAnew {
+					mustBegin(t, d.Broker, requests[attached])
+					mustBegin(t, d.Broker, requests[answered])
+				}
+				synctest.Wait()
+				select {
+				case err := <-found:
+					t.Fatalf("it was looked up before it was known: %v", err)
+				default:
+				}
+				d.Restore(open, last)
+				if err := <-found; err != nil {
+					t.Error(err)
+				}
+				synctest.Wait()
+				var pending []string
+				for _, r := range d.Pending() {
+					pending = append(pending, r.IdempotencyKey)
+				}
+				slices.Sort(pending)
+				want := []string{attached, detached}
+				if isAnew {
+					want = []string{answered, attached, detached}
+				}
+				if !slices.Equal(pending, want) {
+					t.Errorf("pending %q, want %q", pending, want)
+				}
+				if told, _, isReset := feed.Next(); !isReset || len(told) != len(want) {
+					t.Errorf("who follows is told of %d, reset %v", len(told), isReset)
+				}
+				for which, r := range requests {
+					back := mustBegin(t, d.Broker, r)
+					if isTheOld := back.ID() == ids[which]; isTheOld == (isAnew && which != detached) {
+						t.Errorf("%s: joined the old one: %v", which, isTheOld)
+					}
+				}
+				if a := answerOf(t, d.Broker, requests[answered], ids[answered]); a.Text != "yes" {
+					t.Errorf("the answer of before is %+v", a)
+				}
+			})
+		})
+	}
+}
+
+// Who looks up what cannot be read yet is not kept when nod ends.
+func TestFindEndsWithTheBroker(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := startDesktop(new(interacttest.Journal), &interacttest.Prompter{})
+		d.AwaitRestore()
+		found := make(chan error, 1)
+		go func() {
+			_, err := d.Find(t.Context(), interact.Requester{}, "x")
+			found <- err
+		}()
+		synctest.Wait()
+		d.Close()
+		if err := <-found; !errors.Is(err, interact.ErrClosing) {
+			t.Error(err)
+		}
+	})
+}
+
 // The clock may have been set while nod was not running. Back, to before anything that nod wrote, it gives no request
 // more time than it had left.
 func TestRestoreAfterTheClockWasSet(t *testing.T) {

@@ -108,8 +108,8 @@ func (b *Broker) update(e *entry) {
 	}
 }
 
-// outlasts reports whether an answer counts that was given before nod ends and comes after: a denial, which could have
-// been taken back, and what another machine has counted already.
+// outlasts reports whether an answer counts that arrives when nod ends already: a denial, and what another machine has
+// counted.
 func (e *entry) outlasts(a Answer) bool {
 	return a.Outcome == Denied || e.req.Requester.IsRemote() && !a.isUnanswered()
 }

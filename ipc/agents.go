@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"time"
 
-	"nod/ipc/api"
+	"nod/api"
 	"nod/ipc/hooks"
 	"nod/ipc/mcp"
 )
@@ -24,10 +24,12 @@ func hook(s *Server, r *http.Request, payload []byte) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
+	query := r.URL.Query()
+	limit, _ := time.ParseDuration(query.Get("limit")) // one that nobody can read is none
 	out, err := s.hooks.Handle(r.Context(), hooks.Call{
 		Agent: r.PathValue("agent"), Event: r.PathValue("event"), Payload: payload,
-		Who: requester(r, api.Common{}), Headless: r.URL.Query().Get("headless") == "1",
-		Version: r.URL.Query().Get("version"), Gate: r.URL.Query().Get("gate") == "1", IdempotencyKey: key,
+		Who: requester(r, api.Common{}), Headless: query.Get("headless") == "1", Limit: limit,
+		Version: query.Get("version"), Gate: query.Get("gate") == "1", IdempotencyKey: key,
 	})
 	switch {
 	case errors.Is(err, hooks.ErrUnknownAgent):

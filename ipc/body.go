@@ -10,8 +10,8 @@ import (
 	"sync"
 	"time"
 
+	"nod/api"
 	"nod/interact"
-	"nod/ipc/api"
 )
 
 // What of a body is beyond shortBody bytes is only read for maxLongBodies callers at once, so that a flood of long

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"nod/api"
 	"nod/interact"
-	"nod/ipc/api"
 )
 
 func nested(open, middle, end string, depth int) string {

@@ -14,7 +14,7 @@ import (
 	"github.com/swaggest/openapi-go"
 	"github.com/swaggest/openapi-go/openapi31"
 
-	"nod/ipc/api"
+	"nod/api"
 )
 
 // everyone lists the statuses of the problems that every route has.

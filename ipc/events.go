@@ -8,8 +8,8 @@ import (
 	"strconv"
 	"time"
 
+	"nod/api"
 	"nod/interact"
-	"nod/ipc/api"
 )
 
 const (

@@ -9,7 +9,7 @@ import (
 	"net/url"
 	"strings"
 
-	"nod/ipc/api"
+	"nod/api"
 )
 
 // hostsOf lists the values of Host that name a server at the given URL. The list is exact: a name that

@@ -10,12 +10,12 @@ import (
 	"strings"
 	"testing"
 
+	"nod/api"
 	"nod/interact"
-	"nod/ipc/api"
 	"nod/policy"
 )
 
-// samples are a body for each route that takes one. Each would put something before the human.
+// samples are a body for each route that takes one. Each would put something before the user.
 var samples = map[string]string{
 	"/v1/ask":     `{"question":"Which database?","options":["SQLite","Postgres"],"agent":"claude-code"}`,
 	"/v1/confirm": `{"message":"Deploy now?","default":true,"yes_label":"Deploy","no_label":"Not yet"}`,
@@ -30,7 +30,7 @@ var samples = map[string]string{
 	"/v1/hooks/{agent}/{event}": `{"session_id":"s1","cwd":"/tmp","tool_name":"Bash","tool_input":{"command":"make all"}}`,
 }
 
-// mcpSample is what would put a question before the human over MCP.
+// mcpSample is what would put a question before the user over MCP.
 const mcpSample = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"interact_ask",` +
 	`"arguments":{"question":"?"}}}`
 
@@ -55,7 +55,7 @@ func (d *fixture) each(f func(r *http.Request)) {
 	f(d.request("POST", mcpPath, mcpSample))
 }
 
-// wantNothing fails when anything reached the human, the policy or the list of requests.
+// wantNothing fails when anything reached the user, the policy or the list of requests.
 func (d *fixture) wantNothing() {
 	d.t.Helper()
 	if shown := d.human.Shown(); len(shown) != 0 {

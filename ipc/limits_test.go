@@ -174,7 +174,7 @@ func TestSlowBodiesGiveWay(t *testing.T) {
 	})
 }
 
-// The time for the body is not the time for the human.
+// The time for the body is not the time for the user.
 func TestSlowHuman(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := serveTimed(t)
@@ -394,7 +394,7 @@ func (e *endless) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// However many ask at once: the human sees a bounded number, the others are told to come back, and nobody
+// However many ask at once: the user sees a bounded number, the others are told to come back, and nobody
 // is allowed anything.
 func TestFlood(t *testing.T) {
 	const callers = 1000
@@ -408,7 +408,7 @@ func TestFlood(t *testing.T) {
 	statuses := map[int]int{}
 	for i := range callers {
 		if i == callers-interact.MaxPendingPerRequester {
-			d.broker.Close() // only those who wait for the human are left
+			d.broker.Close() // only those who wait for the user are left
 		}
 		g := <-replies
 		statuses[g.status]++

@@ -10,8 +10,8 @@ import (
 	"strconv"
 	"strings"
 
+	"nod/api"
 	"nod/interact"
-	"nod/ipc/api"
 )
 
 // problem is a reply that is no answer.

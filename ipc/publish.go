@@ -7,17 +7,17 @@ import (
 	"nod/ipc/endpoint"
 )
 
-// publication is what other programs find a server by: the folder, the sockets in it and endpoint.json.
+// publication is how programs find a server: the folder, its sockets and endpoint.json.
 type publication struct {
 	dir     string
 	own     endpoint.Endpoint
 	sockets []*socket // none: the port only
 
-	mu        sync.Mutex // guards what lies in the folder, and withdrawn
+	mu        sync.Mutex // guards the folder's files, and withdrawn
 	withdrawn bool
 }
 
-// restore puts back what is missing or changed, and reports whether anything was.
+// restore restores missing or changed files, and reports whether there were any.
 func (p *publication) restore() (changed bool, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -25,7 +25,7 @@ func (p *publication) restore() (changed bool, err error) {
 		return false, nil
 	}
 	changed, err = endpoint.Restore(p.dir, p.own)
-	if endpoint.Ensure(p.dir) != nil { // nothing is bound in a folder that is not plainly ours
+	if endpoint.Ensure(p.dir) != nil { // do not bind a socket in a folder of doubtful ownership
 		return changed, err
 	}
 	for _, s := range p.sockets {
@@ -35,7 +35,7 @@ func (p *publication) restore() (changed bool, err error) {
 	return changed, err
 }
 
-// withdraw removes endpoint.json; the socket goes when its listener is closed. What a successor published stays.
+// withdraw removes endpoint.json, unless a successor has published its own. The socket goes when its listener closes.
 func (p *publication) withdraw() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -43,12 +43,12 @@ func (p *publication) withdraw() error {
 	return endpoint.Remove(p.dir, p.own.PID)
 }
 
-// Restore puts back what other programs took away or changed of what the server published: the folder, the
-// socket and endpoint.json. It reports whether there was anything to do. What is not plainly nod's it leaves
-// alone and names in the error. After the server has stopped it does nothing.
+// Restore restores what other programs removed or changed of the folder, the socket and endpoint.json, and reports
+// whether that was necessary. The error names files that are not plainly nod's, which it leaves alone. After the server
+// has stopped it does nothing.
 func (s *Server) Restore() (changed bool, err error) { return s.published.restore() }
 
-// Close takes back what Listen did, for a server that is not going to Serve.
+// Close undoes Listen for a server that will not Serve.
 func (s *Server) Close() error {
 	return errors.Join(s.published.withdraw(), s.http.Close(), s.closeListeners())
 }

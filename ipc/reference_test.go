@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"nod/ipc/api"
+	"nod/api"
 )
 
 const (

@@ -14,8 +14,8 @@ import (
 	"strings"
 	"time"
 
+	"nod/api"
 	"nod/interact"
-	"nod/ipc/api"
 )
 
 // effect is all that a route can do.
@@ -23,7 +23,7 @@ type effect string
 
 // The effects. There is none that decides: a request is answered in the windows and nowhere else.
 const (
-	effectAsk      effect = "ask"          // put something before the policy and the human
+	effectAsk      effect = "ask"          // put something before the policy and the user
 	effectWithdraw effect = "withdraw own" // end a request of one's own, unanswered
 	effectRead     effect = "read own"     // read what became of one's own requests
 	effectHealth   effect = "health"       // tell that nod runs
@@ -57,7 +57,7 @@ func routes() []route {
 		{"POST", "/v1/approve", effectAsk, nil, ask(partsOfApprove)},
 		{"POST", "/v1/notify", effectAsk, nil, ask(partsOfNotify)},
 		{"POST", "/v1/evaluate", effectDescribe, nil, evaluate},
-		{"POST", "/v1/hooks/{agent}/{event}", effectAsk, []string{"headless", "version", "gate"}, hook},
+		{"POST", "/v1/hooks/{agent}/{event}", effectAsk, []string{"headless", "version", "gate", "limit"}, hook},
 		{"GET", "/v1/requests", effectRead, nil, list},
 		{"GET", "/v1/requests/{id}", effectRead, []string{"wait"}, fetch},
 		{"DELETE", "/v1/requests/{id}", effectWithdraw, nil, withdraw},
@@ -216,7 +216,7 @@ func requester(r *http.Request, claims api.Common) interact.Requester {
 	}
 }
 
-// ask returns the handler of requests that are for the human: it waits for the answer until the caller hangs up or has
+// ask returns the handler of requests that are for the user: it waits for the answer until the caller hangs up or has
 // held long enough.
 func ask[T any](parts func(T) (interact.Body, api.Common)) func(*Server, *http.Request, []byte) (reply, error) {
 	return func(s *Server, r *http.Request, text []byte) (reply, error) {
@@ -306,6 +306,15 @@ func list(s *Server, r *http.Request, _ []byte) (reply, error) {
 	return reply{body: out}, nil
 }
 
+// find returns the request of the caller's own that r is about.
+func (s *Server) find(r *http.Request) (*interact.Ticket, error) {
+	ticket, err := s.broker.Find(r.Context(), requester(r, api.Common{}), interact.ID(r.PathValue("id")))
+	if err == interact.ErrClosing || r.Context().Err() != nil {
+		panic(http.ErrAbortHandler) // nobody has said that there is none: the caller asks the next nod
+	}
+	return ticket, err
+}
+
 // fetch returns what became of a request of the caller's own.
 func fetch(s *Server, r *http.Request, _ []byte) (reply, error) {
 	wait := 0.0
@@ -315,7 +324,7 @@ func fetch(s *Server, r *http.Request, _ []byte) (reply, error) {
 			return reply{}, &interact.ParamError{Param: "wait", Problem: fmt.Sprintf("want 0 to %d seconds", api.MaxWait)}
 		}
 	}
-	ticket, err := s.broker.Lookup(requester(r, api.Common{}), interact.ID(r.PathValue("id")))
+	ticket, err := s.find(r)
 	if err != nil {
 		return reply{}, err
 	}
@@ -330,12 +339,11 @@ func fetch(s *Server, r *http.Request, _ []byte) (reply, error) {
 
 // withdraw ends a request of the caller's own, and says what became of it: it may have had its answer.
 func withdraw(s *Server, r *http.Request, _ []byte) (reply, error) {
-	who, id := requester(r, api.Common{}), interact.ID(r.PathValue("id"))
-	ticket, err := s.broker.Lookup(who, id)
+	ticket, err := s.find(r)
 	if err != nil {
 		return reply{}, err
 	}
-	if err := s.broker.Withdraw(who, id); err != nil {
+	if err := s.broker.Withdraw(requester(r, api.Common{}), ticket.ID()); err != nil {
 		return reply{}, err
 	}
 	<-ticket.Done() // whoever settles it is at it

@@ -12,9 +12,9 @@ import (
 	"testing"
 	"time"
 
+	"nod/api"
 	"nod/interact"
 	"nod/interact/interacttest"
-	"nod/ipc/api"
 	"nod/ipc/hooks"
 	"nod/policy"
 )
@@ -46,7 +46,7 @@ func TestTheWireCanOnlyAsk(t *testing.T) {
 // What the server holds of nod, and what those can do whom it hands requests to.
 func TestTheServerHoldsNothingThatDecides(t *testing.T) {
 	for what, want := range map[reflect.Type][]string{
-		reflect.TypeFor[asker]():        {"Begin", "Evaluate", "Follow", "Lookup", "Own", "Pending", "Withdraw"},
+		reflect.TypeFor[asker]():        {"Begin", "Evaluate", "Find", "Follow", "Own", "Pending", "Withdraw"},
 		reflect.TypeFor[hooks.Broker](): {"Do", "Judge", "WithdrawWhere"},
 	} {
 		var got []string
@@ -74,7 +74,7 @@ func TestTheServerHoldsNothingThatDecides(t *testing.T) {
 	}
 }
 
-// Whatever is sent and whatever the paths are called: while the human does nothing, nothing is allowed.
+// Whatever is sent and whatever the paths are called: while the user does nothing, nothing is allowed.
 func TestNothingOnTheWireAnswers(t *testing.T) {
 	d := open(t)
 	asked := d.post("/v1/approve", `{"tool":"Bash","input":{"command":"rm -rf ~"},"detach":true}`)
@@ -101,7 +101,7 @@ func TestNothingOnTheWireAnswers(t *testing.T) {
 	d.get(at).want(t, http.StatusOK, map[string]any{"status": "pending"})
 }
 
-// replyCase says what the human or a rule answers, and what the route then replies.
+// replyCase says what the user or a rule answers, and what the route then replies.
 type replyCase struct {
 	name, path, body string
 	rule             policy.Effect // of the tool Bash
@@ -254,7 +254,7 @@ func (c replyCase) check(t *testing.T, s schemas, g got) {
 	}
 }
 
-// What the person saw and how they decided is the journal's alone: no reply has it, nor the log.
+// What the user saw and how they decided is the journal's alone: no reply has it, nor the log.
 func TestWhatWasShownStaysHere(t *testing.T) {
 	const canary = "canary 4711"
 	answers := map[interact.Kind]interact.Answer{

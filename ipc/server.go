@@ -23,8 +23,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"nod/api"
 	"nod/interact"
-	"nod/ipc/api"
 	"nod/ipc/endpoint"
 	"nod/ipc/hooks"
 	"nod/ipc/mcp"
@@ -62,14 +62,14 @@ type Config struct {
 	Called func()
 	// Relay says how a relay reaches its desks. Nil: this is none.
 	Relay func() api.RelayHealth
-	// Paused reports whether the person has paused nod, and until when; zero: until they end the pause. Nil: never.
+	// Paused reports whether the user has paused nod, and until when; zero: until they end the pause. Nil: never.
 	Paused func() (bool, time.Time)
 }
 
 // asker is all that the server can do with the broker. No method decides anything: see the test of that name.
 type asker interface {
 	Begin(context.Context, interact.Request) (*interact.Ticket, error)
-	Lookup(interact.Requester, interact.ID) (*interact.Ticket, error)
+	Find(context.Context, interact.Requester, interact.ID) (*interact.Ticket, error)
 	Withdraw(interact.Requester, interact.ID) error
 	Own(interact.Requester) []interact.Record
 	Follow(interact.Requester, interact.EventID) *interact.Feed

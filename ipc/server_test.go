@@ -201,7 +201,7 @@ func (d *fixture) post(path, body string) got {
 	return d.do(d.request("POST", path, body))
 }
 
-// shownOne waits until the human sees a request, and returns it.
+// shownOne waits until the user sees a request, and returns it.
 func (d *fixture) shownOne() interact.Request {
 	d.t.Helper()
 	changed, stop := d.broker.Changes()

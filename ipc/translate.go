@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"time"
 
+	"nod/api"
 	"nod/interact"
-	"nod/ipc/api"
 	"nod/policy"
 )
 

@@ -9,9 +9,9 @@ import (
 	"nod/ipc/endpoint"
 )
 
-// Watch has what the server published put back whenever another program takes it away or changes it, until ctx ends:
-// without it no agent finds nod, and whoever reads something else there would ask, and believe, a program that only
-// looks like nod. Each time it tells that it did, or why it could not.
+// Watch restores what the server published whenever another program removes or changes it, until ctx ends: otherwise
+// agents would not find nod, or would trust a program that imitates it. It calls tell with nil after each restoration,
+// or with the error.
 func (s *Server) Watch(ctx context.Context, tell func(problem error)) error {
 	w := publishedWatch{server: s, dir: s.published.dir, tell: tell}
 	watcher, err := fsnotify.NewWatcher()
@@ -19,7 +19,7 @@ func (s *Server) Watch(ctx context.Context, tell func(problem error)) error {
 		return fmt.Errorf("watch %s: %w", w.dir, err)
 	}
 	defer watcher.Close()
-	w.look(watcher) // what changed before the watch began
+	w.look(watcher) // changes before the watch began
 	published := map[string]bool{
 		w.dir: true, endpoint.Path(w.dir): true, endpoint.SocketPath(w.dir): true,
 		endpoint.ControlPath(w.dir): s.control != nil,
@@ -32,29 +32,28 @@ func (s *Server) Watch(ctx context.Context, tell func(problem error)) error {
 			if published[event.Name] {
 				w.look(watcher)
 			}
-		case err := <-watcher.Errors: // events may be lost: look
+		case err := <-watcher.Errors: // events may be lost
 			s.log.Warn("watch the endpoint", "dir", w.dir, "err", err)
 			w.look(watcher)
 		}
 	}
 }
 
-// publishedWatch watches what a server published.
+// publishedWatch watches the files that a server published.
 type publishedWatch struct {
 	server *Server
 	dir    string
 	tell   func(problem error)
 }
 
-// maxLooks bounds how often look begins anew while another program works against it. What that one does last is an
-// event, and so another look.
+// maxLooks limits repeated attempts of look against a competing program, whose next change is another event.
 const maxLooks = 10
 
-// look has everything put back, and watches the folder that is there then: it may be a new one.
+// look restores the files and watches the current folder, which may be a new one.
 func (w *publishedWatch) look(watcher *fsnotify.Watcher) {
 	touched := false
 	for range maxLooks {
-		watchErr := watcher.Add(w.dir) // before the look, so that nothing happens in between
+		watchErr := watcher.Add(w.dir) // before the check, to miss no change
 		changed, err := w.server.Restore()
 		if err != nil {
 			w.server.log.Error("what agents find nod by could not be put back", "dir", w.dir, "err", err)

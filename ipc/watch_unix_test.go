@@ -101,7 +101,7 @@ func TestPublishedIsPutBack(t *testing.T) {
 	}
 }
 
-// What is no file of ours is not written through, and the person hears of it.
+// What is no file of ours is not written through, and the user hears of it.
 func TestPublishedThatCannotBePutBack(t *testing.T) {
 	dir, told := published(t)
 	elsewhere, link := filepath.Join(t.TempDir(), "x"), filepath.Join(t.TempDir(), "link")

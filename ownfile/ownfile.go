@@ -16,28 +16,28 @@ import (
 	"time"
 )
 
-// maxSize is how large a file may be, in bytes.
+// maxSize is the size limit of [Read], in bytes.
 const maxSize = 1 << 20
 
-// Read reads a file that must be a plain one of at most a mebibyte, which nobody but its owner can change:
-// whoever can write it can allow everything. A link is refused, because the folder it leads to is not the one that
-// nod watches and guards. The error names the file; it is [fs.ErrNotExist] when there is none.
+// Read reads a regular file of at most 1 MiB that only its owner can change: whoever can write it could allow
+// everything. It refuses links, because nod does not watch the folder behind one. Errors name the file; they wrap
+// [fs.ErrNotExist] if it does not exist.
 func Read(path string) ([]byte, error) { return ReadLarge(path, maxSize) }
 
-// ReadLarge is [Read] for a file of at most most bytes.
-func ReadLarge(path string, most int64) ([]byte, error) { return read(path, most, false, ownership) }
+// ReadLarge is [Read] with a limit in bytes.
+func ReadLarge(path string, limit int64) ([]byte, error) { return read(path, limit, false, ownership) }
 
-// ReadSecret reads a plain file of at most most bytes, which nobody but its owner can read or change. It follows no
-// link and never blocks.
-func ReadSecret(path string, most int64) ([]byte, error) { return read(path, most, false, secrecy) }
+// ReadSecret reads a regular file of at most limit bytes that only its owner can read or change. It follows no links
+// and never blocks.
+func ReadSecret(path string, limit int64) ([]byte, error) { return read(path, limit, false, secrecy) }
 
-// ReadPlain reads a plain file of at most most bytes, whoever can change it. It follows no link and never blocks.
-func ReadPlain(path string, most int64) ([]byte, error) { return read(path, most, false, anybody) }
+// ReadPlain reads a regular file of at most limit bytes, whoever owns it. It follows no links and never blocks.
+func ReadPlain(path string, limit int64) ([]byte, error) { return read(path, limit, false, anybody) }
 
-// ReadBehind is [ReadPlain] for a file that links may lead to.
-func ReadBehind(path string, most int64) ([]byte, error) { return read(path, most, true, anybody) }
+// ReadBehind is [ReadPlain], but follows links.
+func ReadBehind(path string, limit int64) ([]byte, error) { return read(path, limit, true, anybody) }
 
-// IsMissing tells a file that is not there, and could not be, from one that cannot be read.
+// IsMissing reports whether err means that the file does not exist, rather than that it cannot be read.
 func IsMissing(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
 }
@@ -55,7 +55,8 @@ func read(path string, most int64, follow bool, problem func(fs.FileInfo) string
 	return data, nil
 }
 
-func readOpen(path string, most int64, follow bool, problem func(fs.FileInfo) string) ([]byte, error) {
+// openPlain opens a regular file and returns its info.
+func openPlain(path string, follow bool) (*os.File, fs.FileInfo, error) {
 	look := os.Lstat
 	if follow {
 		look = os.Stat
@@ -65,19 +66,38 @@ func readOpen(path string, most int64, follow bool, problem func(fs.FileInfo) st
 		err = plain(info)
 	}
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	file, err := open(path, follow)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	defer file.Close()
 	if info, err = file.Stat(); err == nil {
 		err = plain(info)
 	}
 	if err != nil {
+		file.Close()
+		return nil, nil, err
+	}
+	return file, info, nil
+}
+
+// ReadTail reads the last limit bytes of a regular file, whoever can change it. It follows no links and never blocks.
+func ReadTail(path string, most int64) ([]byte, error) {
+	file, info, err := openPlain(path, false)
+	if err != nil {
 		return nil, err
 	}
+	defer file.Close()
+	return io.ReadAll(io.NewSectionReader(file, max(0, info.Size()-most), most))
+}
+
+func readOpen(path string, most int64, follow bool, problem func(fs.FileInfo) string) ([]byte, error) {
+	file, info, err := openPlain(path, follow)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
 	if text := problem(info); text != "" {
 		return nil, errors.New(text)
 	}
@@ -89,7 +109,7 @@ func readOpen(path string, most int64, follow bool, problem func(fs.FileInfo) st
 	return data.Bytes(), err
 }
 
-// plain says why a file is none to read.
+// plain returns an error unless info is of a regular file.
 func plain(info fs.FileInfo) error {
 	switch {
 	case info.Mode().IsRegular():
@@ -100,7 +120,7 @@ func plain(info fs.FileInfo) error {
 	return errors.New("this is not a plain file: move it away")
 }
 
-// withoutPath takes the path out of an operating system's error: the reader has it already.
+// withoutPath removes the path from an operating system's error, because callers add it.
 func withoutPath(err error) error {
 	var path *fs.PathError
 	if errors.As(err, &path) {
@@ -109,8 +129,7 @@ func withoutPath(err error) error {
 	return err
 }
 
-// Sum is the HMAC-SHA256 by which nod knows a text of its own from one that another program wrote. The kind says what
-// for: no sum of one kind counts for another.
+// Sum is the HMAC-SHA256 by which nod recognizes its own texts. A sum of one kind is invalid for another.
 func Sum(key []byte, kind string, text []byte) []byte {
 	h := hmac.New(sha256.New, key)
 	h.Write([]byte(kind))
@@ -118,13 +137,13 @@ func Sum(key []byte, kind string, text []byte) []byte {
 	return h.Sum(nil)
 }
 
-// Write replaces a file as a whole or not at all, and a link in its place by a file. It makes the folder when it is
-// missing, for its owner only. The mode is that of Unix: 0600 for what is secret.
+// Write replaces a file atomically, and a link at its path by a file. It creates a missing folder for its owner only.
+// mode applies on Unix: 0600 for secrets.
 func Write(path string, data []byte, mode fs.FileMode) error {
 	return WriteDated(path, data, mode, time.Time{})
 }
 
-// WriteDated is [Write] for a file that was changed at that time, as far as anybody can tell.
+// WriteDated is [Write] with that modification time.
 func WriteDated(path string, data []byte, mode fs.FileMode, modified time.Time) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return fmt.Errorf("make the folder of %s: %w", filepath.Base(path), err)

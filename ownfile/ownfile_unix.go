@@ -14,7 +14,7 @@ import (
 	"github.com/google/renameio/v2"
 )
 
-// open opens a file to read. It does not wait for the other end of a pipe.
+// open opens a file to read. It does not block on a pipe.
 func open(path string, follow bool) (*os.File, error) {
 	flags := os.O_RDONLY | syscall.O_NONBLOCK
 	if !follow {
@@ -23,7 +23,7 @@ func open(path string, follow bool) (*os.File, error) {
 	return os.OpenFile(path, flags, 0)
 }
 
-// ownership says whether somebody else could have written the file.
+// ownership returns a problem if others could have written the file.
 func ownership(info fs.FileInfo) string {
 	if stat, ok := info.Sys().(*syscall.Stat_t); ok && int(stat.Uid) != os.Geteuid() && stat.Uid != 0 {
 		return fmt.Sprintf("it belongs to user %d, not to you: make it your own", stat.Uid)
@@ -34,7 +34,7 @@ func ownership(info fs.FileInfo) string {
 	return ""
 }
 
-// secrecy says whether somebody else could have read or written the file.
+// secrecy returns a problem if others could have read or written the file.
 func secrecy(info fs.FileInfo) string {
 	if stat, ok := info.Sys().(*syscall.Stat_t); !ok || int(stat.Uid) != os.Geteuid() {
 		return "it belongs to another user: remove it"
@@ -45,7 +45,7 @@ func secrecy(info fs.FileInfo) string {
 	return ""
 }
 
-// replace has the file and its new name last through a power failure. Without a time the file is as new as it is.
+// replace writes the file so that it survives a power failure. A zero time leaves the modification time alone.
 func replace(path string, data []byte, mode fs.FileMode, modified time.Time) error {
 	folder := filepath.Dir(path)
 	file, err := renameio.NewPendingFile(path, renameio.WithTempDir(folder), renameio.WithStaticPermissions(mode))
@@ -67,7 +67,7 @@ func replace(path string, data []byte, mode fs.FileMode, modified time.Time) err
 	return syncFolder(folder)
 }
 
-// syncFolder has a rename last, on file systems that can.
+// syncFolder makes a rename durable where the file system supports that.
 func syncFolder(path string) error {
 	folder, err := os.Open(path)
 	if err != nil {
@@ -80,7 +80,7 @@ func syncFolder(path string) error {
 	return nil
 }
 
-// IsMine reports whether a file belongs to the user this process acts as.
+// IsMine reports whether a file belongs to the effective user of this process.
 func IsMine(info fs.FileInfo) bool {
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	return ok && int(stat.Uid) == os.Geteuid()

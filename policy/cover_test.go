@@ -88,14 +88,15 @@ func TestCommandGrantGoesNoFurther(t *testing.T) {
 		seen          string
 		covered, asks []string
 	}{
-		{"rm -rf build", []string{"rm -rf dist/x"}, []string{
+		{"rm -rf build", []string{"rm -rf build", "rm -rf build 2>&1"}, []string{
+			"rm -fr src", "rm -rf build src", "rm -rf build/../src", "rm -rf dist/x", "cd x && rm -rf build",
 			"rm -rf .", "rm -rf ./", "rm -rf x/..", "rm -rf ../shop", "rm -rf /home/u/src/shop", "cd x && rm -rf ..",
 			"rm -rf .git/index",
 			"find . -exec rm -rf {} +", "rm -rf --no-preserve-root build", "rm -rf {../a,../b}", "x=..; rm -rf \"$x\"", "mv . x",
 		}},
-		{"rm a", []string{"rm b"}, []string{"rm -x ../a", "rm {../a,../b}", "rm .git/HEAD"}},
+		{"rm a", []string{"rm a"}, []string{"rm b", "rm -x ../a", "rm {../a,../b}", "rm .git/HEAD"}},
 		{"rm -rf .", []string{"rm -rf ."}, []string{"rm -rf x"}},
-		{"mv a b", []string{"mv c d"}, []string{"mv .git x", "mv .git/index x", "mv . x", "mv {../a,../b} x"}},
+		{"mv a b", []string{"mv a b"}, []string{"mv c d", "mv .git x", "mv .git/index x", "mv . x", "mv {../a,../b} x"}},
 		{"sed -i s/a/b/ a", []string{"sed -i s/a/b/ a"}, []string{"sed -i 1e a", "sed -i -f x a", "sed -i s/a/id/e a"}},
 		{
 			"find . -name '*.pyc' -delete", []string{"find . -name '*.pyc' -delete"},
@@ -107,7 +108,9 @@ func TestCommandGrantGoesNoFurther(t *testing.T) {
 		},
 		{"git restore a.go", []string{"git restore a.go"}, []string{"git restore .", "git restore '*'", "git restore :/"}},
 		{"git reset a.go", []string{"git reset a.go"}, []string{"git reset --hard"}},
-		{"git push origin main", []string{"git push -u origin dev"}, []string{
+		{"git push origin main", []string{"git push -u origin main", "git push -q origin main"}, []string{
+			"git push origin dev", "git push origin main dev", "git push --tags origin main",
+			"git push --follow-tags origin main",
 			"git push other main", "git push host:path main", "git push origin +main", "git push origin :main",
 			"git push origin main:x", "git push -f origin main",
 		}},
@@ -139,7 +142,7 @@ func TestOfferCommands(t *testing.T) {
 		"python x.py 2>&1 | tail -3":      "python x.py",
 		"mix credo > out.log":             "mix credo|> /home/u/src/shop/out.log",
 		"cat <<'E' > a.py\nprint(1)\nE":   "> /home/u/src/shop/a.py",
-		"rm -rf build dist":               "rm -f -r",
+		"rm -rf build dist":               "rm -rf build dist",
 		"cp a.txt /tmp/b":                 "cp a.txt /tmp/b", // reaches out of the project: exactly this
 		"cd sub && ./run.sh":              "./run.sh",
 		"mix test":                        "", // nothing is new

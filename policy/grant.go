@@ -219,10 +219,11 @@ func (f *facts) partGrant(v verdict) (Grant, error) {
 		return g, fmt.Errorf("%w: %w", errNoParts, err)
 	}
 	isInside := pattern.Covers(*v.part.Part, f.insideProject(v.part))
-	if !isInside || f.removesProject(v.part) {
+	if !isInside || v.part.Removes() {
 		pattern.Text = v.part.Text
 	}
-	if pattern.Text != "" || pattern.HasPath() || !f.isOwn(v.part) {
+	if pattern.Text != "" || pattern.HasPath() || !f.isOwn(v.part) ||
+		!v.part.Understood && !f.partRunsAtTop(v.part) {
 		if len(v.part.In) != 1 {
 			return g, errNoParts
 		}

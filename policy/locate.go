@@ -1,6 +1,9 @@
 package policy
 
-import "slices"
+import (
+	"slices"
+	"time"
+)
 
 // Location says where a path of a tool's input leads and what is special there, for the eyes of a human.
 type Location struct {
@@ -70,4 +73,17 @@ func NamedFiles(call Call) []NamedFile {
 		}
 	}
 	return files
+}
+
+// Changes lists the places that a call makes, changes or deletes, as far as nod can tell: absolute paths with forward
+// slashes, as they are spelled and with links followed.
+func Changes(call Call) (paths []string) {
+	places := DefaultPlaces()
+	reached := newFacts(&call, &Compiled{guard: newGuard(places), places: places}, time.Time{}).reach()
+	for i := range reached {
+		if a := &reached[i]; a.changes() {
+			paths = append(paths, a.paths()...)
+		}
+	}
+	return paths
 }

@@ -27,6 +27,7 @@ import (
 //	name:command  a command line
 //	name:folder   the folder where the command line runs
 //	name:other    with it the call is not what the tool's name says
+//	name:any      anything, like a field that is not listed: with it nobody knows what the call does
 //
 // A dot leads into an object or a list of objects. In the place of a class, shell is a tool that runs commands,
 // posix one that hands its command to bash, zsh or sh and to nothing else first, and question one that asks the
@@ -78,7 +79,7 @@ var meanings = map[string]meaning{
 	"": plainField, "look": lookField, "read": readField, "tree": treeField, "write": writeField, "delete": deleteField,
 	"glob": globField, "only": onlyField, "skip": skipField,
 	"files": filesField, "patch": patchField, "url": urlField,
-	"command": commandField, "folder": folderField, "other": otherField,
+	"command": commandField, "folder": folderField, "other": otherField, "any": unlisted,
 }
 
 // kind is what is done to the path in the field.

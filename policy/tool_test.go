@@ -1,6 +1,8 @@
 package policy
 
 import (
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -69,6 +71,88 @@ func TestSpellings(t *testing.T) {
 	} {
 		if got := tt.how.of(tt.path); !slices.Equal(got, tt.want) {
 			t.Errorf("%+v of %q: %q, want %q", tt.how, tt.path, got, tt.want)
+		}
+	}
+}
+
+// offered are the lists of what released agents offer their models, which make agent-tools writes.
+const offered = "../agents/*/testdata/tools/*.txt"
+
+// The data know each tool that a tested release offers, and each field of its input. Tools that are always asked about
+// need no fields.
+func TestToolsOfReleases(t *testing.T) {
+	lists, err := filepath.Glob(offered)
+	if err != nil || len(lists) < 10 {
+		t.Fatalf("%d lists of tools: %v", len(lists), err)
+	}
+	for _, list := range lists {
+		folder := filepath.Dir(filepath.Dir(filepath.Dir(list)))
+		_, tools := readLines(t, filepath.Join(folder, "tools.txt"))
+		text, err := os.ReadFile(list)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(string(text)) {
+			words := strings.Fields(line)
+			known, ok := tools[words[0]]
+			if !ok {
+				t.Errorf("%s offers %s, of which tools.txt says nothing", list, words[0])
+			}
+			for _, field := range words[1:] {
+				_, isListed := known.fields[field]
+				isAsked := known.isQuestion || known.class == Unknown && !known.isShell
+				if !isListed && !isAsked {
+					t.Errorf("%s offers %s with %s, which tools.txt does not list", list, words[0], field)
+				}
+			}
+		}
+	}
+}
+
+func readLines(t *testing.T, path string) (agents []string, tools map[string]tool) {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	agents, tools, err = parseTools(string(text))
+	if err != nil {
+		t.Fatalf("%s: %v", path, err)
+	}
+	return agents, tools
+}
+
+// What a release adds to a call, and nod cannot judge, keeps it from passing unasked.
+func TestNewFieldsAreAsked(t *testing.T) {
+	p := compiled(t, Default())
+	for _, test := range []struct {
+		agent, tool, input string
+		want               Effect
+	}{
+		{"claude-code", "Bash", `{"command": "ls"}`, Allow},
+		{"claude-code", "Bash", `{"command": "ls", "dangerouslyDisableSandbox": false}`, Allow},
+		{"claude-code", "Bash", `{"command": "ls", "dangerouslyDisableSandbox": true}`, Ask},
+		{"claude-code", "TaskCreate", `{"subject": "a", "description": "b"}`, Allow},
+		{"claude-code", "TaskCreate", `{"subject": "a", "metadata": {"path": "/"}}`, Ask},
+		{"claude-code", "RefreshMcpTools", `{"server": "s"}`, Ask},
+		{"claude-code", "DeferredToolPlaceholder", `{}`, Ask},
+		{"codex", "exec_command", `{"cmd": "ls", "login": true, "tty": true}`, Allow},
+		{"codex", "exec_command", `{"cmd": "ls", "shell": "./sh"}`, Ask},
+		{"codex", "exec_command", `{"cmd": "ls", "sandbox_permissions": "require_escalated"}`, Ask},
+		{"codex", "exec_command", `{"cmd": "ls", "prefix_rule": ["ls"]}`, Ask},
+		{"codex", "collaborationspawn_agent", `{"message": "m", "task_name": "t"}`, Ask},
+		{"codex", "collaborationwait_agent", `{"timeout_ms": 1}`, Allow},
+		{"codex", "mcp__codex_tui__create_thread", `{"prompt": "p"}`, Ask},
+		{"codex", "mcp__codex_tui__list_threads", `{}`, Ask},
+		{"codex", "write_stdin", `{"session_id": 1, "chars": "rm -rf /\n"}`, Ask},
+		{"copilot-cli", "extensions_manage", `{"operation": "list"}`, Ask},
+		{"copilot-cli", "open_canvas", `{"canvasId": "c"}`, Ask},
+		{"qwen-code", "zoom_image", `{"file_path": "a.png", "x1": 1}`, Allow},
+		{"cline", "team_cleanup", `{}`, Ask},
+	} {
+		c := Call{Agent: test.agent, Tool: test.tool, Input: ReadInput([]byte(test.input)), CWD: "/home/u/src/a"}
+		if d := Decide(c, p, testNow); d.Effect != test.want {
+			t.Errorf("%s %s %s: %s (%s), want %s", test.agent, test.tool, test.input, d.Effect, d.Reason, test.want)
 		}
 	}
 }

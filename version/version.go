@@ -7,18 +7,18 @@ import (
 	"time"
 )
 
-// Set by the linker: go build -ldflags "-X nod/version.number=1.2.3 …". date is the commit's, in RFC 3339: the same
-// sources make the same programs.
+// Set by the linker: go build -ldflags "-X nod/version.number=1.2.3 …". date is that of the commit, in RFC 3339, for
+// reproducible builds.
 var number, commit, date string
 
-// Info is what there is to say of a build. What is not known is empty.
+// Info describes a build. Unknown fields are empty.
 type Info struct {
-	Number string    `json:"version"`          // 1.2.3; of a build that is no release, what git describes it by
-	Commit string    `json:"commit,omitempty"` // in full
+	Number string    `json:"version"`          // 1.2.3; the output of git describe for other builds than releases
+	Commit string    `json:"commit,omitempty"` // full hash
 	Date   time.Time `json:"date,omitzero"`    // of the commit
 }
 
-// Get returns what was stamped into the program or, where nothing was, what the Go tool knows.
+// Get returns the stamped information or, without it, the Go tool's.
 func Get() Info {
 	i := Info{Number: number, Commit: commit}
 	if i.Number == "" {
@@ -27,11 +27,10 @@ func Get() Info {
 			i.Number = info.Main.Version
 		}
 	}
-	i.Date, _ = time.Parse(time.RFC3339, date) // the zero time, where it was not stamped
+	i.Date, _ = time.Parse(time.RFC3339, date) // zero if not stamped
 	return i
 }
 
-// Number returns the version alone.
 func Number() string { return Get().Number }
 
 // String returns the build in one line: "1.2.3 (0123abcd, 2026-11-22)".

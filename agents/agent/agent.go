@@ -20,11 +20,13 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
 	"golang.org/x/mod/semver"
 
+	"nod/ipc/endpoint"
 	"nod/ipc/hooks"
 	"nod/ipc/programs"
 	"nod/ownfile"
@@ -49,6 +51,9 @@ type Machine struct {
 	Root     string                         // what settings of the whole system are below; empty: the system
 	Dir      string                         // the folder whose project's settings count, too; empty: none
 	Sessions func(program string) []Session // the sessions of an agent that run; nil: nobody looks
+
+	// Came says since when nod notes the sessions of agents that come, and which have; nil: nobody does.
+	Came func() (since time.Time, came func(agent, session string) bool, err error)
 
 	// Wait is how long nod waits for the human at most; 0: as long as a hook may.
 	Wait time.Duration
@@ -79,7 +84,14 @@ func Here() (Machine, error) {
 		return Machine{}, fmt.Errorf("find the home folder: %w", err)
 	}
 	running := sync.OnceValue(runningSessions)
-	return Machine{Home: home, Env: os.Getenv, Look: exec.LookPath, Run: output, Runs: canRun,
+	came := func() (time.Time, func(agent, session string) bool, error) {
+		folder, err := endpoint.Locate()
+		if err != nil {
+			return time.Time{}, nil, err
+		}
+		return hooks.ReadSessions(hooks.SessionsIn(folder))
+	}
+	return Machine{Home: home, Env: os.Getenv, Look: exec.LookPath, Run: output, Runs: canRun, Came: came,
 		Sessions: func(program string) []Session { return running()(program) }}, nil
 }
 
@@ -107,6 +119,7 @@ type Agent struct {
 	Off         func(Machine, Session) []Switch // what turns its hooks off; nil: nod knows nothing that does
 	After       string                          // what the person still has to do once nod is installed; or empty
 	Rules       *imports.Source                 // its own rules; nil: nod cannot read them
+	Own         *OwnRules                       // those of them that it heeds whatever nod allows; nil: none are known
 	Transcripts *Transcripts                    // nil: nod cannot read them
 
 	Tested []string // the versions that nod is tested with; none: it was built from the agent's documents
@@ -157,6 +170,20 @@ func (a Agent) GateIsOn(m Machine) bool {
 	return err != nil || found.Some
 }
 
+// HookLimit is how long the agent's settings let it wait for nod's hook; 0 when that is unknown, or as nod set it.
+func (a Agent) HookLimit(m Machine) time.Duration {
+	if a.Settings == nil {
+		return 0
+	}
+	f := a.Settings(m)
+	text, err := read(f.Path)
+	if err != nil {
+		return 0
+	}
+	found, _ := f.Look(text) // of what cannot be read nothing was found
+	return found.Limit
+}
+
 // Status is how an agent stands on a machine.
 type Status struct {
 	Program   string        // path of its executable; empty: not found
@@ -171,6 +198,7 @@ type Status struct {
 	CanGate   bool          // there is such a switch
 	Off       []SwitchedOff // why the agent does not run its hooks, or not everywhere
 	CutOff    error         // the agent may not wait as long as nod does, and then goes on without
+	Asking    string        // that it has rules of its own that ask, and what to do, in a sentence; empty: none are known
 	Untested  string        // why the person should not expect all to work, in a sentence; empty: nod is tested with it
 }
 
@@ -214,7 +242,7 @@ func (a Agent) Status(m Machine) (Status, error) {
 	s.Partly = (found.Some || needed.Some) && !s.Installed
 	s.CutOff = a.cutOff(m, found.Limit)
 	if found.Some {
-		s.Off = a.off(m)
+		s.Off, s.Asking = a.off(m), a.asking(m)
 	}
 	if i := slices.IndexFunc(s.Runs, func(r Run) bool { return !m.wants(r) }); i >= 0 && s.Dead == nil {
 		s.Other = s.Runs[i].Program
@@ -263,6 +291,24 @@ func (a Agent) untested(version string) string {
 		return ""
 	}
 	return fmt.Sprintf("Version %s is newer than what nod was tested with (%s).", version, newest)
+}
+
+// asking says that the agent has rules of its own that ask, and what to do.
+func (a Agent) asking(m Machine) string {
+	if a.Own == nil {
+		return ""
+	}
+	texts := a.Own.Asking(m)
+	if len(texts) == 0 {
+		return ""
+	}
+	const most = 3
+	list := strings.Join(texts[:min(len(texts), most)], ", ")
+	if len(texts) > most {
+		list += ", …"
+	}
+	return fmt.Sprintf("It has rules of its own that ask (%s), and where it cannot ask you it refuses even after an "+
+		"allow in nod. To have nod ask instead, run: nod policy import %s. Then remove them from its settings.", list, a.Name)
 }
 
 // cutOff returns an error when an agent with this time-out does not wait as long as nod may.

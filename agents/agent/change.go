@@ -7,8 +7,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
-	"github.com/pmezard/go-difflib/difflib"
+	"github.com/rogpeppe/go-internal/diff"
 
 	"nod/ipc/programs"
 	"nod/ownfile"
@@ -51,11 +52,7 @@ func (c Change) Diff() string {
 	if c.After == nil {
 		to = "/dev/null"
 	}
-	// Writing to memory cannot fail.
-	text, _ := difflib.GetUnifiedDiffString(difflib.UnifiedDiff{
-		A: difflib.SplitLines(string(c.Before)), B: difflib.SplitLines(string(c.After)),
-		FromFile: from, ToFile: to, Context: 3,
-	})
+	_, text, _ := strings.Cut(string(diff.Diff(from, c.Before, to, c.After)), "\n") // behind the line that names diff
 	return text
 }
 

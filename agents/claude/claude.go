@@ -24,11 +24,9 @@ var Agent = agent.Agent{
 	Hooks:    hooks.Protocol{Read: hooks.Reads(Payload.Step), Deny: Deny},
 	Folder:   folder,
 	Settings: settings,
-	Rules: &imports.Source{
-		Folder: ".claude", Own: []string{"settings.json"},
-		Project: []string{".claude/settings.json", ".claude/settings.local.json"}, Read: readRules,
-	},
-	Off: off,
+	Rules:    ownRules.Source,
+	Own:      ownRules,
+	Off:      off,
 	Transcripts: &agent.Transcripts{
 		Folder: "projects", Is: isTranscript,
 		Read: func(r io.Reader) replay.Reader { return newTranscript(r) },
@@ -43,6 +41,11 @@ var Agent = agent.Agent{
 			"allow what it likes.",
 	},
 }
+
+var ownRules = &agent.OwnRules{Agent: name, Folder: folder, Source: &imports.Source{
+	Folder: ".claude", Own: []string{"settings.json"},
+	Project: []string{".claude/settings.json", ".claude/settings.local.json"}, Read: readRules,
+}}
 
 func folder(m agent.Machine) string { return m.Folder("CLAUDE_CONFIG_DIR", ".claude") }
 

@@ -60,7 +60,7 @@ func (p Payload) Step(c hooks.Call) (hooks.Step, error) {
 	case "PreToolUse":
 		return p.preToolUse(s, c)
 	case "PostToolUse", "PostToolUseFailure":
-		s.Over, s.Run, s.Ran = p.SameCall, p.ToolUseID, true
+		s.Over, s.Run, s.Ran = p.SameCall, p.ToolUseID, p.Approve()
 	case "PermissionDenied":
 		return p.appeal(s), nil
 	case "Stop":
@@ -123,6 +123,9 @@ func (p Payload) appeal(s hooks.Step) hooks.Step {
 	call := p.Approve()
 	call.Refused, call.Description = true, hooks.Cut(p.Reason, interact.MaxText)
 	s.Ask, s.Appeals, s.Silence = call, true, interact.TakesNo
+	if p.changesProtected() {
+		s.Futile = refusedByClassifier
+	}
 	s.Reply = func(a interact.Answer) (any, error) {
 		if a.Outcome != interact.Allowed || a.By != interact.ByHuman {
 			return nil, nil
@@ -162,8 +165,12 @@ func (p Payload) preToolUse(s hooks.Step, c hooks.Call) (hooks.Step, error) {
 	if p.followsAlways(c.Version) {
 		s.Judge = []policy.Effect{policy.Deny}
 	}
-	s.AskNow, s.Silence = true, interact.TakesNo
-	if !c.Headless && !unasked {
+	s.AskNow, s.Silence, s.Futile = true, interact.TakesNo, p.futile(c)
+	asksLater := p.judgesProtected(c.Version) && p.changesProtected()
+	if asksLater {
+		s.Judge = []policy.Effect{policy.Deny}
+	}
+	if asksLater || !c.Headless && !unasked {
 		s.Insist = func(reason string) any { return PreTool(&Decision{Behavior: "ask", Message: reason}) }
 	}
 	s.Reply = func(a interact.Answer) (any, error) {
@@ -179,7 +186,8 @@ func (p Payload) preToolUse(s hooks.Step, c hooks.Call) (hooks.Step, error) {
 // What Claude Code does with a reply to PreToolUse, measured with 2.1.197 and 2.1.330:
 //
 //   - "ask" has it ask, and PermissionRequest follows, in every mode; but in bypassPermissions, and in auto before
-//     2.1.330, it writes to .git, .claude, .bashrc and their like all the same. There nod asks before it answers.
+//     2.1.330, it writes to .git, .claude, .bashrc and their like all the same. There nod asks before it answers. What
+//     becomes of an allow for those is said with [Payload.changesProtected].
 //   - Headless, "ask" is "deny". PermissionRequest follows silence, for exactly the calls that need leave, in 2.1.330;
 //     before, nothing follows, and silence is "deny" for those.
 //   - A plan is quiet in 2.1.330: what its classifier passes runs.

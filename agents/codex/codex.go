@@ -23,10 +23,8 @@ var Agent = agent.Agent{
 	Settings: settings,
 	Off:      off,
 	After:    "Codex runs new hooks only after you have trusted them: start codex, type /hooks and trust nod's.",
-	Rules: &imports.Source{
-		Folder: ".codex", Own: []string{"rules/*.rules"}, Project: []string{".codex/rules/*.rules"},
-		Read: readRules,
-	},
+	Rules:    ownRules.Source,
+	Own:      ownRules,
 	Transcripts: &agent.Transcripts{
 		Folder: "sessions", Is: isTranscript,
 		Read: func(r io.Reader) replay.Reader { return newTranscript(r) },
@@ -37,10 +35,16 @@ var Agent = agent.Agent{
 		"It asks nod only where it would ask you itself. Elsewhere nod asks or denies only where one of your rules says so.",
 		"codex exec never asks: there nod asks only where a rule says so, and denies what your rules deny.",
 		"What it asks about leaves its sandbox: without a rule for it, even a command that only reads is asked about.",
+		"What it types into a command that runs already comes to no hook: allow no shell or other interpreter to start " +
+			"there.",
 		"The model gets your answer to its question as a denial whose text says so: there is no other way.",
 		"A question that you do not answer in nod is asked in its terminal in plan mode only.",
 	},
 }
+
+var ownRules = &agent.OwnRules{Agent: name, Folder: folder, Source: &imports.Source{
+	Folder: ".codex", Own: []string{"rules/*.rules"}, Project: []string{".codex/rules/*.rules"}, Read: readRules,
+}}
 
 func folder(m agent.Machine) string { return m.Folder("CODEX_HOME", ".codex") }
 

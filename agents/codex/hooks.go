@@ -13,7 +13,10 @@ import (
 // hookPayload is what nod reads of Codex's hook payloads, which have Claude Code's names and nearly its fields
 // (https://developers.openai.com/codex/hooks). Two things differ: Codex takes a reply with any field it does
 // not expect for a failure, and it shows no prompt of its own while a hook thinks.
-type hookPayload struct{ claude.Payload }
+type hookPayload struct {
+	claude.Payload
+	Rollout string `json:"transcript_path"`
+}
 
 func (p hookPayload) step(c hooks.Call) (hooks.Step, error) {
 	s := hooks.Step{Session: p.SessionID, CWD: p.CWD, Silence: interact.AsksInTerminal, Call: p.call}
@@ -45,6 +48,7 @@ func (p hookPayload) preToolUse(s hooks.Step) (hooks.Step, error) {
 		return p.AsksByDenial(s, deny)
 	}
 	s.Vetoes(p.Approve(), nil)
+	s.Futile = p.futile()
 	return s, nil
 }
 

@@ -2,6 +2,7 @@ package codex
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"io"
 	"iter"
@@ -57,6 +58,7 @@ type line struct {
 type item struct {
 	Type      string          `json:"type"`
 	ID        string          `json:"id"`
+	SessionID string          `json:"session_id"` // hooks name this one, also for a subagent
 	CWD       string          `json:"cwd"`
 	Name      string          `json:"name"`
 	Namespace string          `json:"namespace"`
@@ -120,7 +122,7 @@ func (t *Transcript) read(text []byte) (call policy.Call, ok bool) {
 // note takes over what a line says of the session.
 func (t *Transcript) note(l line, it item) {
 	if t.session == "" && (l.Type == "session_meta" || l.isMeta()) {
-		t.session = it.ID // a forked session goes on with the lines of its parent
+		t.session = cmp.Or(it.SessionID, it.ID) // a forked session goes on with the lines of its parent
 	}
 	if it.CWD != "" {
 		t.cwd = it.CWD

@@ -16,9 +16,9 @@ type payload struct {
 	CallID string `json:"tool_call_id"`
 }
 
-// How a hook ends is all that Letta Code reads: any other status than these is a failure.
+// Letta Code reads nothing but the exit status of a hook. Any other status than these is a failure.
 const (
-	allowed = 0 // also for a PermissionRequest hook that only meant to look on
+	allowed = 0 // even if a PermissionRequest hook has no opinion
 	abstain = 1
 	denied  = 2
 )

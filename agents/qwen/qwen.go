@@ -22,6 +22,8 @@ var Agent = agent.Agent{
 	Off:      off,
 	Tested:   []string{"0.24.4"},
 	Limits: []string{
+		"It starts in its mode auto, where its own classifier lets calls pass or refuses them, and nod asks and denies " +
+			"only what your rules say: start it with --approval-mode default to be asked.",
 		"In yolo nod denies what your rules deny and asks about what they ask about; all else runs, as you chose.",
 		"Run with -p it hides its shell and its edits from the model, whatever nod would say.",
 		"While nod isn't running, or when its hook is killed or takes longer than its settings say, its own mode decides: " +

@@ -2,6 +2,7 @@ package relay
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -16,23 +17,33 @@ import (
 // knownDesk is a desk that the relay goes by.
 type knownDesk struct {
 	Key    remote.Key     `json:"key"`
-	Policy *remote.Policy `json:"policy,omitempty"` // that it gave last
+	Policy *remote.Policy `json:"policy,omitempty"` // that it sent last
 }
 
-// desks are those that the relay goes by, with their policies. They are kept in a file that the relay seals for itself:
-// what another program writes there is no desk. It is safe for concurrent use.
+// desks are those that the relay goes by, with their policies. They are kept in a file that the relay signs: what
+// another program writes there is no desk. It is safe for concurrent use.
 type desks struct {
 	path     string
 	identity *remote.Identity
 
-	mu    sync.Mutex // guards known, and is held while the file is written
+	mu    sync.Mutex // guards all below, and is held while the file is written
 	known []knownDesk
+	wants []remote.Key // desks that are not known yet, for which a known one has to vouch; the oldest first
+}
+
+// desksFile is what the file holds.
+type desksFile struct {
+	Version   int    `json:"version"`
+	Desks     []byte `json:"desks"` // JSON: a list of knownDesk
+	Signature []byte `json:"signature"`
 }
 
 const (
-	kindDesks    = remote.Kind("known desks")
+	desksVersion = 2
+	desksPurpose = "nod relay desks 2"
 	maxDesksFile = 16 << 20 // bytes
 	maxDesks     = 64
+	maxWants     = 8
 )
 
 // openDesks reads the file, if there is one.
@@ -42,20 +53,27 @@ func openDesks(path string, identity *remote.Identity) (*desks, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return d, nil
 	}
-	var e remote.Envelope
 	if err == nil {
-		e, err = identity.Open(text, identity.Key())
-	}
-	if err == nil && e.Kind != kindDesks {
-		err = remote.ErrForged
-	}
-	if err == nil {
-		err = e.Decode(&d.known)
+		err = d.read(text)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read the desks that this relay knows: %w: to begin anew, run: nod relay --forget-desks", err)
 	}
 	return d, nil
+}
+
+func (d *desks) read(text []byte) error {
+	var file desksFile
+	if err := json.Unmarshal(text, &file); err != nil {
+		return err
+	}
+	switch {
+	case file.Version != desksVersion:
+		return errors.New("an earlier nod has written them")
+	case !d.identity.Verify(desksPurpose, file.Desks, file.Signature):
+		return errors.New("another program has written them")
+	}
+	return json.Unmarshal(file.Desks, &d.known)
 }
 
 // ForgetDesks has the relay begin anew: the next one goes by no desk and no policy. It fails while one runs.
@@ -86,19 +104,19 @@ func (d *desks) keys() []remote.Key {
 	return keys
 }
 
-// policies lists what they gave.
-func (d *desks) policies() (given []remote.Policy) {
+// policies lists the policies that desks have sent.
+func (d *desks) policies() (all []remote.Policy) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for _, k := range d.known {
 		if k.Policy != nil {
-			given = append(given, *k.Policy)
+			all = append(all, *k.Policy)
 		}
 	}
-	return given
+	return all
 }
 
-// serial is that of the policy in force that was given longest ago; 0 while a desk has given none.
+// serial is that of the policy in force that was sent longest ago; 0 while a desk has sent none.
 func (d *desks) serial() (least uint64) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -113,7 +131,7 @@ func (d *desks) serial() (least uint64) {
 	return least
 }
 
-// serialOf is that of the policy that a desk gave last; 0: none.
+// serialOf is that of the policy that a desk sent last; 0: none.
 func (d *desks) serialOf(key remote.Key) uint64 {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -123,42 +141,90 @@ func (d *desks) serialOf(key remote.Key) uint64 {
 	return 0
 }
 
-// add has the relay go by a desk that its person named.
-func (d *desks) add(key remote.Key) error {
-	if err := key.Check(); err != nil {
-		return err
-	}
+// begin notes the desks that the relay was started with. Where it knows none they count from now on. Else the others do
+// once one that it knows has vouched for them: whoever can start a relay may not be who paired it.
+func (d *desks) begin(keys []remote.Key) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	isFirst := len(d.known) == 0
+	for _, key := range keys {
+		if err := key.Check(); err != nil {
+			return err
+		}
+		if !isFirst {
+			d.want(key)
+		} else if err := d.add(key); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// add has the relay go by a desk. The caller holds d.mu.
+func (d *desks) add(key remote.Key) error {
 	if d.index(key) >= 0 {
 		return nil
 	}
 	if len(d.known) == maxDesks {
 		return fmt.Errorf("a relay goes by %d desks at most", maxDesks)
 	}
+	d.wants = slices.DeleteFunc(d.wants, func(k remote.Key) bool { return k == key })
 	return d.save(append(slices.Clone(d.known), knownDesk{Key: key}))
 }
 
-// meet takes in the first desk that comes, and reports whether it was that.
-func (d *desks) meet(key remote.Key) (first bool, err error) {
-	if err := key.Check(); err != nil {
-		return false, err
+// want notes a desk for which another one has to vouch. The caller holds d.mu.
+func (d *desks) want(key remote.Key) {
+	if d.index(key) < 0 && !slices.Contains(d.wants, key) {
+		d.wants = append(d.wants, key)
+		d.wants = d.wants[max(0, len(d.wants)-maxWants):]
 	}
+}
+
+// wanted lists the desks for which one that the relay knows has to vouch.
+func (d *desks) wanted() []remote.Key {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return slices.Clone(d.wants)
+}
+
+// admit says whether a desk that connects is one of them. The first one is, and admit reports whether it was that.
+// Later ones wait until one that is known vouches for them.
+func (d *desks) admit(key remote.Key) (first bool, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	switch {
 	case d.index(key) >= 0:
 		return false, nil
 	case len(d.known) > 0:
-		return false, fmt.Errorf("%w: this relay goes by the desk %q: name yours with nod relay --desk, or run there: "+
-			"nod relay --forget-desks", remote.ErrNotPaired, d.known[0].Key.Fingerprint())
+		d.want(key)
+		return false, fmt.Errorf("%w: this relay goes by the desk %q, which has to pair this one first; to begin anew, "+
+			"run: nod relay --forget-desks", remote.ErrNotPaired, d.known[0].Key.Fingerprint())
 	}
-	return true, d.save([]knownDesk{{Key: key}})
+	return true, d.add(key)
 }
 
-// give takes in a desk's policy, unless that desk has given one as new. It reports whether anything is new: that counts
-// also when it cannot be kept, for it may be stricter.
-func (d *desks) give(key remote.Key, p remote.Policy) (isNew bool, err error) {
+// vouch takes those desks that have asked for it and that the person of a known desk has paired. It returns them.
+func (d *desks) vouch(by remote.Key, others []remote.Key) (taken []remote.Key, err error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.index(by) < 0 {
+		return nil, remote.ErrNotPaired
+	}
+	for _, key := range slices.Clone(d.wants) {
+		if !slices.Contains(others, key) {
+			continue
+		}
+		if err := d.add(key); err != nil {
+			return taken, err
+		}
+		taken = append(taken, key)
+	}
+	return taken, nil
+}
+
+// setPolicy takes in a desk's policy, unless that desk has sent one as new. It reports whether anything is new: that
+// counts also when it cannot be kept, for it may be stricter.
+func (d *desks) setPolicy(key remote.Key, p remote.Policy) (isNew bool, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	i := d.index(key)
@@ -184,7 +250,14 @@ func (d *desks) index(key remote.Key) int {
 
 // save writes the file, and then goes by it. The caller holds d.mu.
 func (d *desks) save(next []knownDesk) error {
-	text, err := d.identity.Seal(d.identity.Key(), kindDesks, next)
+	list, err := json.Marshal(next)
+	var text []byte
+	if err == nil {
+		text, err = json.Marshal(desksFile{desksVersion, list, d.identity.Sign(desksPurpose, list)})
+	}
+	if err == nil && len(text) > maxDesksFile { // the next relay would not read it
+		err = errors.New("their policies are too large")
+	}
 	if err == nil {
 		err = ownfile.Write(d.path, text, 0o600)
 	}

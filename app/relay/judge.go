@@ -27,9 +27,9 @@ type judge struct {
 
 // inForce is what calls are decided by.
 type inForce struct {
-	policies []*policy.Compiled // with the grants; never empty
-	grants   []policy.Grant
-	given    bool // a desk has given one of them
+	policies   []*policy.Compiled // with the grants; never empty
+	grants     []policy.Grant
+	isFromDesk bool // a desk has sent one of them
 }
 
 func newJudge(places policy.Places, log *slog.Logger) *judge {
@@ -43,16 +43,16 @@ var noPolicy = policy.Policy{AskEverything: true}
 
 // apply puts the policies of desks in force. One that cannot be read here is left with what it denies: the error says
 // why.
-func (j *judge) apply(given []remote.Policy) error {
+func (j *judge) apply(all []remote.Policy) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	next := &inForce{given: len(given) > 0, grants: j.grants}
+	next := &inForce{isFromDesk: len(all) > 0, grants: j.grants}
 	var errs []error
-	for _, p := range given {
+	for _, p := range all {
 		c, err := compile(p.Policy, j.places)
 		next.policies, errs = append(next.policies, c), append(errs, err)
 	}
-	if len(given) == 0 {
+	if len(all) == 0 {
 		c, err := compile(noPolicy, j.places)
 		next.policies, errs = append(next.policies, c), append(errs, err)
 	}
@@ -115,7 +115,7 @@ func (j *judge) Decide(call policy.Call) policy.Decision {
 			d = other
 		}
 	}
-	if !s.given && d.Effect == policy.Ask {
+	if !s.isFromDesk && d.Effect == policy.Ask {
 		d.Rule, d.Reason = "builtin:no_policy", "no desk has given this machine a policy yet"
 	}
 	return d
@@ -139,7 +139,7 @@ func (j *judge) Used(d policy.Decision) {
 	j.publish(&now)
 }
 
-// errAlways says that a rule is a matter of the desk.
+// errAlways says that rules are kept at the desk.
 var errAlways = errors.New("a relay keeps nothing for always: make a rule at the desk")
 
 // Grant implements [interact.Policy]: what it keeps it has in memory alone.
@@ -150,7 +150,7 @@ func (j *judge) Grant(call policy.Call, scope policy.Scope, cover policy.Cover) 
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	now := *j.current.Load()
-	if !now.given {
+	if !now.isFromDesk {
 		return errors.New("keep a grant: no desk has given this machine a policy yet")
 	}
 	grants := now.grants
@@ -195,7 +195,7 @@ func (j *judge) kept() (n int) {
 // offers are what a desk may offer for a call: what every policy here would keep, word for word, and never for always.
 func (j *judge) offers(call policy.Call) policy.Offers {
 	s, now := j.current.Load(), time.Now()
-	if !s.given {
+	if !s.isFromDesk {
 		return policy.Offers{}
 	}
 	var offers policy.Offers

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
+	"nod/api"
 	"nod/interact/interacttest"
 	"nod/ipc"
-	"nod/ipc/api"
 	"nod/ipc/endpoint"
 )
 

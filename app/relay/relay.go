@@ -21,14 +21,14 @@ import (
 	"time"
 
 	"nod/agents/registry"
+	"nod/api"
 	"nod/interact"
 	"nod/ipc"
-	"nod/ipc/api"
 	"nod/ipc/hooks"
 	"nod/ipc/peer"
 	"nod/ipc/programs"
 	"nod/ipc/remote"
-	"nod/ipc/remote/stream"
+	"nod/ipc/remote/session"
 	"nod/ownfile/ownlog"
 	"nod/policy"
 	"nod/policy/config"
@@ -39,13 +39,12 @@ type Options struct {
 	LogLevel string       // debug, info, warn or error; empty: as NOD_LOG says, else info
 	Version  string       // of this nod
 	Stdout   io.Writer    // gets what a person should know, and "nod ready URL" once the relay can be asked
-	Desks    []remote.Key // to go by, beside those that it knows
-	First    remote.Key   // to go by where it knows none: of the desk that has it started; zero: whichever comes first
+	Desks    []remote.Key // whose answers count where it knows none; else one of those that it knows must vouch for them
 	Uplink   Uplink       // nil: desks come through the control socket
 }
 
-// An Uplink makes the link to desks that do not come through the control socket.
-type Uplink func(identity *remote.Identity, relay *Relay, log *slog.Logger) (remote.Link, error)
+// An Uplink makes connections with desks that do not come through the control socket.
+type Uplink func(relay remote.Key, desks func() []remote.Key, log *slog.Logger) session.Carrier
 
 // Run is nod relay: it returns when ctx ends. An error that a caller may tell apart: [*RunningError].
 func Run(ctx context.Context, o Options) error {
@@ -79,7 +78,7 @@ func run(ctx context.Context, o Options, log *slog.Logger) error {
 	return errors.Join(r.run(ctx), r.spool.Close())
 }
 
-// Relay is a running relay. It implements [remote.Relay] and [stream.Relay].
+// Relay is a running relay. It implements [session.Relay].
 type Relay struct {
 	opts     Options
 	log      *slog.Logger
@@ -89,9 +88,8 @@ type Relay struct {
 	spool    *spool
 	broker   *interact.Broker
 	server   *ipc.Server
-	link     remote.Link
-	stream   *stream.Link // link, where desks come through the control socket
-	ended    []interact.Record
+	carrier  session.Carrier
+	link     *session.Link
 	parts    sync.WaitGroup // goroutines that end with the relay
 }
 
@@ -104,15 +102,8 @@ func newRelay(o Options, at places, log *slog.Logger) (r *Relay, err error) {
 	if r.desks, err = openDesks(at.desks, r.identity); err != nil {
 		return nil, err
 	}
-	for _, key := range o.Desks {
-		if err := r.desks.add(key); err != nil {
-			return nil, err
-		}
-	}
-	if o.First != (remote.Key{}) {
-		if _, err := r.desks.meet(o.First); err != nil && !errors.Is(err, remote.ErrNotPaired) {
-			return nil, err
-		}
+	if err := r.desks.begin(o.Desks); err != nil {
+		return nil, err
 	}
 	if o.Uplink != nil && len(r.desks.keys()) == 0 {
 		return nil, errors.New("name the desk whose answers count: nod relay --nats URL --desk KEY, " +
@@ -125,24 +116,15 @@ func newRelay(o Options, at places, log *slog.Logger) (r *Relay, err error) {
 	if r.spool, err = openSpool(at.spool, log); err != nil {
 		return nil, err
 	}
-	if err := r.connect(); err != nil {
-		return nil, errors.Join(err, r.spool.Close())
-	}
 	if err := r.listen(at.dir); err != nil {
 		return nil, errors.Join(err, r.spool.Close())
 	}
-	return r, nil
-}
-
-// connect makes the link.
-func (r *Relay) connect() (err error) {
-	if r.opts.Uplink == nil {
-		r.stream = stream.NewLink(r.identity, r, r.log)
-		r.link = r.stream
-		return nil
+	r.carrier = control{r}
+	if o.Uplink != nil {
+		r.carrier = o.Uplink(r.identity.Key(), r.desks.keys, log)
 	}
-	r.link, err = r.opts.Uplink(r.identity, r, r.log)
-	return err
+	r.link = session.NewLink(r.identity, r, r.carrier, log)
+	return r, nil
 }
 
 // listen makes the broker and what agents reach it by.
@@ -156,11 +138,11 @@ func (r *Relay) listen(dir string) (err error) {
 	}
 	r.broker = interact.NewBroker(interact.BrokerConfig{
 		Policy: r.judge, Prompter: r, Notify: r.notify, Journal: r.spool, Timeout: r.timeout,
-		Processes: peer.Table{}, IsAgent: registry.IsAgent, Log: r.log, Final: r.final,
+		Processes: peer.Table{}, IsAgent: registry.IsAgent, Log: r.log,
 	})
 	r.server, err = ipc.Listen(ipc.Config{
 		Address: config.Default().IPC.Address, AnyPort: true, Dir: dir, Broker: r.broker, Version: r.opts.Version,
-		Log: r.log, Control: r.stream != nil, Relay: r.health,
+		Log: r.log, Control: r.opts.Uplink == nil, Relay: r.health,
 		Hooks: hooks.New(hooks.Config{
 			Agents: registry.Protocols(), Nod: nod, Broker: r.broker, Log: r.log, OpenURL: noBrowser, Timeout: r.timeout,
 			AskMore: r.asksMore,
@@ -187,10 +169,6 @@ func (r *Relay) run(ctx context.Context) error {
 		}
 	})
 	r.parts.Go(func() { r.spool.empty(linked, r.link.Report) })
-	r.parts.Go(func() { r.tellEnded(r.ended) })
-	if control := r.server.Control(); control != nil {
-		r.parts.Go(func() { r.admit(linked, control) })
-	}
 	r.parts.Go(func() {
 		if err := r.server.Watch(ctx, func(error) {}); err != nil {
 			r.log.Error("what agents find nod by is not watched", "err", err)
@@ -198,9 +176,7 @@ func (r *Relay) run(ctx context.Context) error {
 	})
 	r.parts.Go(func() {
 		<-ctx.Done()
-		pending := r.broker.Pending()
 		r.broker.Close()
-		r.tellEnded(r.settledOf(pending))
 		unlink()
 	})
 	r.announce()
@@ -230,78 +206,49 @@ func (r *Relay) announce() {
 	fmt.Fprintln(r.opts.Stdout, programs.ReadyLine+r.server.Endpoint().URL)
 }
 
-// admit serves the desks that come through the control socket.
-func (r *Relay) admit(ctx context.Context, control net.Listener) {
+// control carries the connections of desks that come through the control socket.
+type control struct{ *Relay }
+
+// Run implements [session.Carrier]. It ends once the server has, which closes the socket.
+func (c control) Run(ctx context.Context, serve func(context.Context, net.Conn) error) error {
+	var serving sync.WaitGroup
+	defer serving.Wait()
+	l := c.server.Control()
 	for {
-		conn, err := control.Accept()
-		if err != nil {
-			if ctx.Err() == nil && !errors.Is(err, net.ErrClosed) {
-				r.log.Error("no desk can come through the control socket any more", "err", err)
-			}
-			return
+		conn, err := l.Accept()
+		if ctx.Err() != nil {
+			return nil
 		}
-		r.parts.Go(func() {
-			if err := r.stream.Serve(ctx, conn); err != nil {
-				r.log.Warn("a desk's connection ended", "err", err)
+		if err != nil {
+			return fmt.Errorf("no desk can come through the control socket any more: %w", err)
+		}
+		serving.Go(func() {
+			if err := serve(ctx, conn); err != nil {
+				c.log.Warn("a desk's connection ended", "err", err)
 			}
 		})
 	}
 }
 
+// State implements [session.Carrier].
+func (control) State() remote.State { return remote.State{} }
+
+// Wake implements [session.Carrier]: desks come by themselves.
+func (control) Wake(remote.Key) {}
+
 // restore takes up what waited when the relay ended, before anybody can ask anything.
 func (r *Relay) restore() {
 	open, last := r.spool.restore()
 	r.broker.Restore(open, last)
-	r.ended = r.settledOf(requestsOf(open))
 	if len(open) > 0 {
-		r.log.Info("restored", "pending", len(open)-len(r.ended), "ended", len(r.ended))
+		r.log.Info("restored", "pending", len(r.broker.Pending()), "waited", len(open))
 	}
-}
-
-func requestsOf(records []interact.Record) []interact.Request {
-	requests := make([]interact.Request, len(records))
-	for i, record := range records {
-		requests[i] = record.Request
-	}
-	return requests
-}
-
-// settledOf are those of some requests that have ended, with their answers.
-func (r *Relay) settledOf(requests []interact.Request) (ended []interact.Record) {
-	now, cancel := context.WithCancel(context.Background())
-	cancel()
-	for _, request := range requests {
-		if a, err := r.broker.Settled(now, request.ID); err == nil {
-			ended = append(ended, interact.Record{Request: request, Answer: a})
-		}
-	}
-	return ended
-}
-
-// tellEnded has desks take prompts away that nobody needs to answer any more.
-func (r *Relay) tellEnded(ended []interact.Record) {
-	var told sync.WaitGroup
-	for _, e := range ended {
-		if e.Answer.By != interact.ByHuman {
-			told.Go(func() { r.link.Final(e.Request, e.Answer) })
-		}
-	}
-	told.Wait()
 }
 
 // Prompt implements [interact.Prompter]: the desks are asked.
 func (r *Relay) Prompt(ctx context.Context, q interact.Request, why policy.Decision) (interact.Answer, error) {
 	q.Reported = r.spool.report(q.ID, func() *interact.Reported { return r.judge.reportOn(q, why) })
-	a, err := r.link.Ask(ctx, q)
-	switch {
-	case err != nil:
-	case a.By == interact.ByPolicy || a.By == interact.ByTimeout: // this relay has said so itself, to [Relay.final]
-		<-ctx.Done()
-		err = ctx.Err()
-	case a.Outcome == interact.Unavailable:
-		err = fmt.Errorf("%w: %s", interact.ErrUnavailable, a.Reason)
-	}
-	return a, err
+	return r.link.Ask(ctx, q)
 }
 
 // noticePatience is how long a notice may take to the desktop of a desk.
@@ -315,16 +262,7 @@ func (r *Relay) notify(ctx context.Context, q interact.Request) (sent bool) {
 	ctx, cancel := context.WithTimeout(ctx, noticePatience)
 	defer cancel()
 	a, err := r.link.Ask(ctx, q)
-	if err != nil {
-		r.link.Final(q, interact.Answer{Outcome: interact.Unavailable, Reason: "no desk took it in time"})
-	}
 	return err == nil && a.Sent
-}
-
-// final has the desks told how a request ended, as they know it.
-func (r *Relay) final(q interact.Request, a interact.Answer) interact.Answer {
-	q.Reported, _ = r.spool.reported(q.ID)
-	return r.link.Final(q, a)
 }
 
 // timeout is how long a request without a time-out of its own waits: the longest that a desk wants.
@@ -353,7 +291,7 @@ func (r *Relay) health() api.RelayHealth {
 	}
 }
 
-// Hello implements [remote.Relay].
+// Hello implements [session.Relay].
 func (r *Relay) Hello(desk remote.Key) remote.Hello {
 	name, err := os.Hostname()
 	if err != nil {
@@ -362,15 +300,28 @@ func (r *Relay) Hello(desk remote.Key) remote.Hello {
 	return remote.Hello{
 		Name: name, User: userName(), System: runtime.GOOS + "/" + runtime.GOARCH, Version: r.opts.Version,
 		Clock: time.Now(), Policy: r.desks.serialOf(desk), Grants: r.judge.kept(),
+		Desks: r.desks.keys(), Wants: r.desks.wanted(),
 	}
 }
 
-// Desks implements [remote.Relay].
-func (r *Relay) Desks() []remote.Key { return r.desks.keys() }
+// Vouch implements [session.Relay].
+func (r *Relay) Vouch(desk remote.Key, others []remote.Key) {
+	taken, err := r.desks.vouch(desk, others)
+	for _, key := range taken {
+		r.log.Warn("another desk's answers count from now on", "desk", key.Fingerprint(), "says", desk.Fingerprint())
+		fmt.Fprintf(r.opts.Stdout, "desk:\t%s: its answers count from now on\n", key.Fingerprint())
+	}
+	if err != nil {
+		r.log.Error("another desk is not taken", "err", err)
+	}
+	if len(taken) > 0 {
+		r.carrier.Wake(remote.Key{})
+	}
+}
 
-// Meet implements [remote.Relay].
-func (r *Relay) Meet(desk remote.Key) error {
-	first, err := r.desks.meet(desk)
+// Admit implements [session.Relay].
+func (r *Relay) Admit(desk remote.Key) error {
+	first, err := r.desks.admit(desk)
 	if first && err == nil {
 		r.log.Warn("the first desk has come: its answers count from now on", "desk", desk.Fingerprint())
 		fmt.Fprintf(r.opts.Stdout, "desk:\t%s: its answers count from now on\n", desk.Fingerprint())
@@ -378,9 +329,9 @@ func (r *Relay) Meet(desk remote.Key) error {
 	return err
 }
 
-// Apply implements [remote.Relay].
+// Apply implements [session.Relay].
 func (r *Relay) Apply(desk remote.Key, p remote.Policy) error {
-	isNew, err := r.desks.give(desk, p)
+	isNew, err := r.desks.setPolicy(desk, p)
 	if !isNew {
 		return err
 	}
@@ -390,13 +341,13 @@ func (r *Relay) Apply(desk remote.Key, p remote.Policy) error {
 	return err
 }
 
-// Forget implements [remote.Relay].
+// Forget implements [session.Relay].
 func (r *Relay) Forget() {
 	r.judge.forget()
 	r.log.Info("approvals forgotten")
 }
 
-// Settled implements [stream.Relay].
+// Settled implements [session.Relay].
 func (r *Relay) Settled(ctx context.Context, id interact.ID) (interact.Answer, error) {
 	return r.broker.Settled(ctx, id)
 }

@@ -44,19 +44,19 @@ func (j *judge) reportOn(r interact.Request, why policy.Decision) *interact.Repo
 
 // worst are the first of some risks, without where in the command each is: the desk has the command.
 func worst(risks []policy.Risk) []policy.Risk {
-	var told []policy.Risk
+	var shown []policy.Risk
 	for _, r := range risks {
 		r.At, r.Line = 0, ""
 		r.What = r.What[:min(len(r.What), maxWhat)]
 		switch {
-		case slices.Contains(told, r):
-		case len(told) == maxRisks:
-			return append(told, policy.Risk{Level: shell.Caution, Text: "Too much is reported to show all of it"})
+		case slices.Contains(shown, r):
+		case len(shown) == maxRisks:
+			return append(shown, policy.Risk{Level: shell.Caution, Text: "Too much is reported to show all of it"})
 		default:
-			told = append(told, r)
+			shown = append(shown, r)
 		}
 	}
-	return told
+	return shown
 }
 
 // filesOf are the files that a call names, with the text of those that it would change as far as there is room.

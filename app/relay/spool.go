@@ -29,21 +29,21 @@ type spool struct {
 	owes chan struct{} // cap 1: there is something to report
 	most int64         // bytes that may count: see maxLive
 
-	mu      sync.Mutex // guards all below
-	file    *os.File   // nil: what is there cannot be written to
-	size    int64      // of the file
-	live    int64      // bytes of it that count
-	rewrite int64      // the file is written anew once it is larger
-	pending map[interact.ID]*kept
-	order   []interact.ID     // of pending, oldest first
-	last    []interact.Record // settled, oldest first
-	owed    []kept            // decided by the policy, and in no desk's journal yet, oldest first
+	mu         sync.Mutex // guards all below
+	file       *os.File   // nil: what is there cannot be written to
+	size       int64      // of the file
+	live       int64      // bytes of it that count
+	rewrite    int64      // the file is written anew once it is larger
+	pending    map[interact.ID]*kept
+	order      []interact.ID     // of pending, oldest first
+	last       []interact.Record // settled, oldest first
+	unreported []kept            // decided by the policy, and in no desk's journal yet, oldest first
 }
 
 // kept is what the spool has of a request.
 type kept struct {
 	record   interact.Record
-	reported *interact.Reported // what desks were told of it
+	reported *interact.Reported // what desks are shown of it
 	asked    bool               // desks were asked
 	size     int64              // of the lines that hold this
 }
@@ -51,22 +51,22 @@ type kept struct {
 // line is one change, as it is in the file.
 type line struct {
 	Op       op                 `json:"op"`
-	Record   *interact.Record   `json:"record,omitempty"`   // of all but opAsk and opTold
+	Record   *interact.Record   `json:"record,omitempty"`   // of all but opAsk and opReported
 	ID       interact.ID        `json:"id,omitempty"`       // opAsk
 	Reported *interact.Reported `json:"reported,omitempty"` // opAsk
-	IDs      []interact.ID      `json:"ids,omitempty"`      // opTold
+	IDs      []interact.ID      `json:"ids,omitempty"`      // opReported
 }
 
 type op string
 
 const (
-	opOpen   op = "open"   // a request is pending
-	opUpdate op = "update" // something of it has changed
-	opAsk    op = "ask"    // desks are asked about it, and told this of it
-	opSettle op = "settle" // it has ended
-	opTold   op = "told"   // a desk has these in its journal
-	opLast   op = "last"   // a request that had ended when the file was written anew
-	opOwe    op = "owe"    // one of those that no desk had in its journal then
+	opOpen       op = "open"   // a request is pending
+	opUpdate     op = "update" // something of it has changed
+	opAsk        op = "ask"    // desks are asked about it, and shown this of it
+	opSettle     op = "settle" // it has ended
+	opReported   op = "told"   // a desk has these in its journal
+	opLast       op = "last"   // a request that had ended when the file was written anew
+	opUnreported op = "owe"    // one of those that no desk had in its journal then
 )
 
 // Limits of the spool.
@@ -144,8 +144,8 @@ func (s *spool) take(l line, size int64) error {
 			k.asked, k.reported, k.size = true, l.Reported, k.size+size
 			s.live += size
 		}
-	case l.Op == opTold:
-		s.told(l.IDs)
+	case l.Op == opReported:
+		s.wasReported(l.IDs)
 	case l.Record == nil || l.Record.Request.ID == "":
 		return fmt.Errorf("%q lacks its record", l.Op)
 	case l.Op == opSettle:
@@ -154,8 +154,8 @@ func (s *spool) take(l line, size int64) error {
 		s.opened(*l.Record, size)
 	case l.Op == opLast:
 		s.keepLast(*l.Record)
-	case l.Op == opOwe:
-		s.owe(*l.Record, size)
+	case l.Op == opUnreported:
+		s.addUnreported(*l.Record, size)
 	default:
 		return fmt.Errorf("%q is nothing that this version of nod knows", l.Op)
 	}
@@ -181,13 +181,13 @@ func (s *spool) settled(r interact.Record, size int64) {
 		s.order = slices.DeleteFunc(s.order, func(o interact.ID) bool { return o == id })
 	}
 	if r.Answer.By == interact.ByPolicy {
-		s.owe(r, size)
+		s.addUnreported(r, size)
 	}
 	s.keepLast(r)
 }
 
-func (s *spool) owe(r interact.Record, size int64) {
-	s.owed = append(s.owed, kept{record: r, size: size})
+func (s *spool) addUnreported(r interact.Record, size int64) {
+	s.unreported = append(s.unreported, kept{record: r, size: size})
 	s.live += size
 }
 
@@ -207,8 +207,8 @@ func bare(r interact.Record) interact.Record {
 	return r
 }
 
-func (s *spool) told(ids []interact.ID) {
-	s.owed = slices.DeleteFunc(s.owed, func(k kept) bool {
+func (s *spool) wasReported(ids []interact.ID) {
+	s.unreported = slices.DeleteFunc(s.unreported, func(k kept) bool {
 		is := slices.Contains(ids, k.record.Request.ID)
 		if is {
 			s.live -= k.size
@@ -236,8 +236,8 @@ func (s *spool) Settle(_ context.Context, r interact.Record) error {
 	return nil
 }
 
-// report notes what desks are told of a request: the first time it is asked about, so that the same request has the
-// same digest when a relay that was killed asks again. It returns what they were told.
+// report notes what desks are shown of a request: the first time it is asked about, so that the same request has the
+// same digest when a relay that was killed asks again. It returns what they are shown.
 func (s *spool) report(id interact.ID, work func() *interact.Reported) *interact.Reported {
 	s.mu.Lock()
 	k := s.pending[id]
@@ -251,16 +251,6 @@ func (s *spool) report(id interact.ID, work func() *interact.Reported) *interact
 		s.log.Error("a request would not survive the relay", "id", id, "err", err)
 	}
 	return r
-}
-
-// reported is what desks were told of a pending request, if they were asked.
-func (s *spool) reported(id interact.ID) (r *interact.Reported, asked bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if k := s.pending[id]; k != nil {
-		return k.reported, k.asked
-	}
-	return nil, false
 }
 
 // append writes a line, whole or not at all, and takes it in.
@@ -334,8 +324,8 @@ func (s *spool) renew() error {
 	for _, r := range s.last {
 		lines = append(lines, line{Op: opLast, Record: &r})
 	}
-	for _, k := range s.owed {
-		lines = append(lines, line{Op: opOwe, Record: &k.record})
+	for _, k := range s.unreported {
+		lines = append(lines, line{Op: opUnreported, Record: &k.record})
 	}
 	for _, id := range s.order {
 		k := s.pending[id]
@@ -389,7 +379,7 @@ func (s *spool) batch() (records []interact.Record) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	size := int64(0)
-	for _, k := range s.owed {
+	for _, k := range s.unreported {
 		if size += k.size; len(records) == maxBatch || len(records) > 0 && size > maxBatchBytes {
 			break
 		}
@@ -402,7 +392,7 @@ func (s *spool) batch() (records []interact.Record) {
 func (s *spool) waiting() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return len(s.owed)
+	return len(s.unreported)
 }
 
 func (s *spool) wake() {
@@ -433,7 +423,7 @@ func (s *spool) empty(ctx context.Context, report func(context.Context, []intera
 			for i, r := range records {
 				ids[i] = r.Request.ID
 			}
-			if err = s.append(line{Op: opTold, IDs: ids}); err == nil {
+			if err = s.append(line{Op: opReported, IDs: ids}); err == nil {
 				continue
 			}
 		}

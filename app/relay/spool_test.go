@@ -74,7 +74,7 @@ func TestSpoolOutlivesItsProcess(t *testing.T) {
 	must(t, s.Settle(ctx, ended(pending("a"), answered)))
 	must(t, s.Settle(ctx, ended(pending("p"), passed)))
 	must(t, s.Settle(ctx, ended(pending("q"), passed)))
-	must(t, s.append(line{Op: opTold, IDs: []interact.ID{"p"}}))
+	must(t, s.append(line{Op: opReported, IDs: []interact.ID{"p"}}))
 	changed := pending("c")
 	changed.Detached = true
 	must(t, s.Update(ctx, changed))
@@ -96,8 +96,8 @@ func TestSpoolOutlivesItsProcess(t *testing.T) {
 			t.Errorf("the input of what is owed: %s", body.Input)
 		}
 		again.report("b", func() *interact.Reported { t.Error("worked out a second time"); return nil })
-		if r, asked := again.reported("b"); !asked || r.Risks[0].Text != "x" {
-			t.Errorf("reported: %+v, %v", r, asked)
+		if r := again.pending["b"]; !r.asked || r.reported.Risks[0].Text != "x" {
+			t.Errorf("reported: %+v", r)
 		}
 	}
 }
@@ -215,7 +215,7 @@ func TestSpoolIsBounded(t *testing.T) {
 		for _, r := range s.batch() {
 			told = append(told, r.Request.ID)
 		}
-		must(t, s.append(line{Op: opTold, IDs: told}))
+		must(t, s.append(line{Op: opReported, IDs: told}))
 	}
 	must(t, s.Settle(t.Context(), ended(big(n), passed)))
 }

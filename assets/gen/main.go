@@ -1,6 +1,6 @@
-// Command gen rasterises the drawings in src to the PNG files that nod embeds (icons, and those of the page for phones)
-// and those that are installed with it (hicolor): a tray wants PNG, and drawing them here keeps the repository's
-// pictures reproducible. Run it with go generate ./assets.
+// Command gen rasterises the drawings in src to the PNG files that nod embeds (icons, also of the page for phones) and
+// those that are installed with it (hicolor): trays need PNG, and generated pictures are reproducible. Run it with
+// go generate ./assets.
 package main
 
 import (
@@ -17,28 +17,27 @@ import (
 	"github.com/srwiley/rasterx"
 )
 
-// picture is one PNG to make. Replace replaces parts of the drawing, such as colours, pairwise.
+// picture is one PNG to make.
 type picture struct {
 	source  string
-	target  string // without .png
-	size    int    // pixels
-	replace []string
+	target  string   // without .png
+	size    int      // pixels
+	replace []string // pairs of old and new parts of the drawing, such as colours
 }
 
-// onDark turns the tray's colours round for a dark panel: a light bubble, a dark mark. Each variant remains
-// readable on the other panel: a desktop does not tell which colour its panel has, and GNOME's is dark
-// under a light theme.
+// onDark inverts the tray's colours for a dark panel: a light bubble, a dark mark. Each variant must be readable on
+// both panels: a desktop does not tell the colour of its panel, and GNOME's is dark in a light theme.
 var onDark = []string{
 	"#4454cc", "#8795f7", "#7d8590", "#b4bbc4", "#d92d20", "#ff6a5e", "#f2711c", "#ff9440", "#ffffff", "#14161d",
 }
 
-// toTheEdge fills the whole picture: a phone cuts the corners of an icon itself.
+// toTheEdge fills the whole picture: phones cut the corners of icons themselves.
 var toTheEdge = []string{
 	"M16 2 H48 A14 14 0 0 1 62 16 V48 A14 14 0 0 1 48 62 H16 A14 14 0 0 1 2 48 V16 A14 14 0 0 1 16 2 Z",
 	"M0 0 H64 V64 H0 Z",
 }
 
-// hicolor are the sizes in which desktops look for a program's icon.
+// hicolor are the sizes in which desktops look for an icon.
 var hicolor = []int{16, 22, 24, 32, 48, 64, 128, 256, 512}
 
 func pictures() []picture {

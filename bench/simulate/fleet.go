@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"sync"
@@ -18,8 +19,9 @@ import (
 	"nod/bench/sample"
 	"nod/interact"
 	"nod/ipc/remote"
-	"nod/ipc/remote/jetstream"
-	"nod/ipc/remote/jetstream/clustertest"
+	"nod/ipc/remote/cluster"
+	"nod/ipc/remote/cluster/clustertest"
+	"nod/ipc/remote/session"
 	"nod/policy"
 )
 
@@ -42,25 +44,54 @@ type trip struct {
 
 // relay is a machine with a link.
 type relay struct {
-	identity *remote.Identity
-	desks    []remote.Key
-	link     remote.Link
+	link *session.Link
+
+	mu   sync.Mutex // guards over
+	over map[interact.ID]chan interact.Answer
 }
 
 func (r *relay) Hello(remote.Key) remote.Hello {
 	return remote.Hello{Name: "build-server", User: "somebody", System: "linux/amd64", Version: "0", Clock: time.Now()}
 }
-func (r *relay) Desks() []remote.Key                   { return r.desks }
-func (r *relay) Meet(remote.Key) error                 { return remote.ErrNotPaired }
+func (r *relay) Admit(remote.Key) error                { return nil }
+func (r *relay) Vouch(remote.Key, []remote.Key)        {}
 func (r *relay) Apply(remote.Key, remote.Policy) error { return nil }
 func (r *relay) Forget()                               {}
+
+// Settled implements [session.Relay].
+func (r *relay) Settled(ctx context.Context, id interact.ID) (interact.Answer, error) {
+	r.mu.Lock()
+	over := r.over[id]
+	r.mu.Unlock()
+	if over == nil {
+		return interact.Answer{}, interact.ErrNotFound
+	}
+	select {
+	case a := <-over:
+		over <- a
+		return a, nil
+	case <-ctx.Done():
+		return interact.Answer{}, ctx.Err()
+	}
+}
+
+// ask asks the desk.
+func (r *relay) ask(ctx context.Context, q interact.Request) (interact.Answer, error) {
+	over := make(chan interact.Answer, 1)
+	r.mu.Lock()
+	r.over[q.ID] = over
+	r.mu.Unlock()
+	a, err := r.link.Ask(ctx, q)
+	over <- a
+	return a, err
+}
 
 // desk has a line, and a person who allows everything at once.
 type desk struct {
 	fleet    *fleet
 	identity *remote.Identity
 	machines map[remote.Key]bool
-	line     remote.Line
+	line     *session.Line
 }
 
 // Join implements [remote.Desk].
@@ -74,7 +105,11 @@ func (d *desk) Join(machine remote.Key, _ remote.Hello) (remote.Peer, error) {
 	return remote.Peer{Name: "machine", Role: remote.RoleMachine, Key: machine}, nil
 }
 
+// paired lists the machines of the desk.
+func (d *desk) paired() []remote.Key { return slices.Collect(maps.Keys(d.machines)) }
+
 func (d *desk) Leave(remote.Key)                          {}
+func (d *desk) Desks() []remote.Key                       { return nil }
 func (d *desk) Open(remote.Peer) []interact.ID            { return nil }
 func (d *desk) End(remote.Peer, remote.Answer)            {}
 func (d *desk) Keep(remote.Peer, []interact.Record) error { return nil }
@@ -141,7 +176,8 @@ func (f *fleet) start(ctx context.Context, relays, desks int) error {
 			return err
 		}
 		d.identity = identity
-		d.line = jetstream.NewLine(cfg, identity, d, log)
+		carrier := cluster.NewDesk(cfg, identity.Key(), d.paired, log)
+		d.line = session.NewLine(identity, d, carrier, log, func() {})
 		f.desks = append(f.desks, d)
 	}
 	for i := range relays {
@@ -151,8 +187,10 @@ func (f *fleet) start(ctx context.Context, relays, desks int) error {
 			return err
 		}
 		d.machines[identity.Key()] = true
-		r := &relay{identity: identity, desks: []remote.Key{d.identity.Key()}}
-		r.link = jetstream.NewLink(cfg, identity, r.desks, r, log)
+		r := &relay{over: map[interact.ID]chan interact.Answer{}}
+		desks := []remote.Key{d.identity.Key()}
+		carrier := cluster.NewRelay(cfg, identity.Key(), func() []remote.Key { return desks }, log)
+		r.link = session.NewLink(identity, r, carrier, log)
 		f.relays = append(f.relays, r)
 	}
 	for _, d := range f.desks {
@@ -166,13 +204,13 @@ func (f *fleet) start(ctx context.Context, relays, desks int) error {
 }
 
 // end is how a new end reaches the cluster, and its keys.
-func (f *fleet) end(name string) (jetstream.Config, *remote.Identity, error) {
+func (f *fleet) end(name string) (cluster.Config, *remote.Identity, error) {
 	credentials, err := f.cluster.Account.User(name)
 	if err != nil {
-		return jetstream.Config{}, nil, err
+		return cluster.Config{}, nil, err
 	}
 	identity, err := remote.NewIdentity()
-	return jetstream.Config{URL: f.cluster.URL(), Credentials: credentials, CA: f.cluster.CA()}, identity, err
+	return cluster.Config{URL: f.cluster.URL(), Credentials: credentials, CA: f.cluster.CA()}, identity, err
 }
 
 func (f *fleet) run(ctx context.Context, end interface{ Run(context.Context) error }) {
@@ -248,7 +286,7 @@ func (f *fleet) one(ctx context.Context, r *relay, g *got) {
 	f.mu.Unlock()
 	ctx, cancel := context.WithTimeout(ctx, waits)
 	defer cancel()
-	a, err := r.link.Ask(ctx, request)
+	a, err := r.ask(ctx, request)
 	now := time.Now()
 	f.mu.Lock()
 	delete(f.under, id)

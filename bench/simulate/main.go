@@ -21,7 +21,7 @@ import (
 	"syscall"
 	"time"
 
-	"nod/ipc/remote/jetstream/clustertest"
+	"nod/ipc/remote/cluster/clustertest"
 )
 
 func main() {
@@ -163,11 +163,6 @@ func (s *simulation) load(ctx context.Context, _ usage) error {
 			break
 		}
 	}
-	bucket, err := s.cluster.JetStream().Stream(ctx, "KV_nod_outcomes")
-	if err != nil {
-		return err
-	}
-	s.report.kept(bucket.CachedInfo())
 	return nil
 }
 

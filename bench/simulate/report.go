@@ -9,8 +9,6 @@ import (
 	"strings"
 	"time"
 
-	js "github.com/nats-io/nats.go/jetstream"
-
 	reports "nod/bench/report"
 )
 
@@ -60,13 +58,6 @@ func (r *report) loaded(asked int, g *got, use, atRest rate, up int) {
 		asked, answered, s(g.prompt.Median()), s(g.prompt.P99()), s(g.answer.Median()), s(g.answer.P99()),
 		s(g.whole.Median()), s(g.whole.P99()), g.failed, use.nodes, use.others,
 		s(max(0, use.nodes-atRest.nodes)/answered), s(max(0, use.others-atRest.others)/answered), up)
-}
-
-// kept says what the cluster keeps of the requests that were answered.
-func (r *report) kept(bucket *js.StreamInfo) {
-	if n := bucket.State.Msgs; n > 0 {
-		r.say("\n- kept: %d outcomes, %s each", n, reports.Bytes.Format(float64(bucket.State.Bytes)/float64(n)))
-	}
 }
 
 func (r *report) killed(g *got, up int) {

@@ -19,6 +19,6 @@ static void onExit(int s) {
 */
 import "C"
 
-// exitOfLibraries has this process exit with a status when a library in C ends it, as that of X does with a status of
-// its own when it loses the display server. What Go ends does not come by here.
+// exitOfLibraries sets the exit status for when a C library ends this process, as Xlib does with a status of its own
+// when the display server ends. It does not affect exits by Go.
 func exitOfLibraries(status int) { C.onExit(C.int(status)) }

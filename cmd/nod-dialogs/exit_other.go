@@ -2,5 +2,5 @@
 
 package main
 
-// exitOfLibraries does nothing where no library ends the process of its own accord.
+// exitOfLibraries does nothing where no library ends the process.
 func exitOfLibraries(int) {}

@@ -4,6 +4,6 @@ package main
 
 import "github.com/go-gl/glfw/v3.4/glfw"
 
-// leaveFocus has windows appear without the focus, which GLFW would otherwise give to each, and Fyne has no word for.
-// Those that are to have it ask for it. It is for the UI goroutine, once GLFW runs and before a window is made.
+// leaveFocus makes new windows appear without the focus, which GLFW gives to each by default and Fyne cannot change.
+// Windows that need the focus request it. Call it on the UI goroutine after GLFW has started, before making a window.
 func leaveFocus() { glfw.WindowHint(glfw.FocusOnShow, glfw.False) }

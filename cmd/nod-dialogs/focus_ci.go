@@ -2,5 +2,5 @@
 
 package main
 
-// leaveFocus does nothing with Fyne's test driver, which is without GLFW.
+// leaveFocus does nothing with Fyne's test driver, which has no GLFW.
 func leaveFocus() {}

@@ -1,5 +1,5 @@
-// Command nod-dialogs is nod's windows: the prompts and the settings. nod-desktop starts it, talks to it over its
-// standard input and output, and starts it again when it dies: it holds nothing that may not be lost.
+// Command nod-dialogs shows nod's windows: prompts, settings and history. nod-desktop starts it, talks to it over its
+// standard input and output, and restarts it after a crash, which loses nothing.
 package main
 
 import (
@@ -49,8 +49,8 @@ func main() {
 	}
 }
 
-// takeConnection returns the connection to nod-desktop, after which no other program can reach it: not those that look
-// into this process, nor those that it starts, such as an editor. What a library prints goes to the log.
+// takeConnection returns the connection to nod-desktop and makes it unreachable for other programs: those that inspect
+// this process, and those that it starts, such as an editor. Output of libraries goes to the log.
 func takeConnection() (in, out *os.File, err error) {
 	if err := ownprocess.Shield(); err != nil {
 		return nil, nil, err
@@ -78,8 +78,8 @@ func exitCode(err error) int {
 // busPatience is how long the windows wait for a session bus that may hang.
 const busPatience = time.Second
 
-// run connects to the tray process and shows windows until that hangs up. Then the process ends at once: no window
-// needs to be put away, and what the toolkit does to put them away has failed before.
+// run connects to the tray process and shows windows until that disconnects. Then the process exits at once, without
+// closing windows: the toolkit has failed at that before.
 func run(ctx context.Context, in, out *os.File) error {
 	if program, err := programs.Find("nod-desktop"); err == nil {
 		patience, cancel := context.WithTimeout(ctx, busPatience)
@@ -88,6 +88,7 @@ func run(ctx context.Context, in, out *os.File) error {
 			slog.Debug("the desktop's own dialogs and colors are not at hand", "err", err)
 		}
 	}
+	spareMemory()
 	w := newWindows(ctx)
 	client, err := operator.Connect(ctx, in, out, version.Number(), operator.Events{
 		PromptsChanged: w.prompts.Changed, StateChanged: func() { operator.Signal(w.states) },

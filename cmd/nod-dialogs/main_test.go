@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// What nod-dialogs starts, such as an editor, gets nothing of the connection to nod-desktop: it could answer for the
-// person.
+// Programs that nod-dialogs starts, such as an editor, do not inherit the connection to nod-desktop: they could answer
+// for the user.
 func TestWhatItStartsHasNoConnection(t *testing.T) {
 	wasIn, wasOut := os.Stdin, os.Stdout
 	t.Cleanup(func() { os.Stdin, os.Stdout = wasIn, wasOut })

@@ -10,9 +10,9 @@ import (
 	"github.com/go-gl/glfw/v3.4/glfw"
 )
 
-// tryOpenGL makes a window as Fyne does, and does not show it. It must be called on the main goroutine.
+// tryOpenGL makes a hidden window as Fyne does. Call it on the main goroutine.
 func tryOpenGL() (err error) {
-	defer func() { // GLFW panics where it could not even begin
+	defer func() { // GLFW panics if it cannot start at all
 		if r := recover(); r != nil {
 			err = fmt.Errorf("%v", r)
 		}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -24,7 +25,7 @@ func TestParkTurn(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				ctx, end := context.WithCancel(t.Context())
 				defer end()
-				p := newPark(ctx, func() bool { return false })
+				p := newPark(ctx, func() bool { return false }, func() {})
 				tt.do(p, end)
 				start := time.Now()
 				p.sleep()
@@ -34,4 +35,27 @@ func TestParkTurn(t *testing.T) {
 			})
 		})
 	}
+}
+
+// Memory is given back twice after something was on screen, and what wakes the loop meanwhile changes nothing.
+func TestParkGivesBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		isBusy, given := false, []int{}
+		turn := 0
+		p := newPark(t.Context(), func() bool { return isBusy }, func() { given = append(given, turn) })
+		for range 2 {
+			given = nil
+			for turn = 1; turn <= 2*longStill; turn++ {
+				p.Wake()
+				p.sleep() // at once
+				p.sleep()
+			}
+			if want := []int{soonStill, longStill}; !slices.Equal(given, want) {
+				t.Errorf("given back in the turns %v, want %v", given, want)
+			}
+			isBusy = true
+			p.sleep()
+			isBusy = false
+		}
+	})
 }

@@ -14,18 +14,18 @@ import (
 	"nod/policy"
 )
 
-// prompter shows prompts. [*dialogs.Prompter] is one.
+// prompter shows prompts. It is a [*dialogs.Prompter].
 type prompter interface {
 	Open(r interact.Request, why policy.Decision) (wait func(context.Context) (interact.Answer, error))
 	Renew(r interact.Request)
 	SetUndos(list []operator.Undo)
 }
 
-// prompts keeps the prompts on screen in step with what is pending, and tells nod what the person answers.
+// prompts keeps the prompts on screen in sync with the pending requests, and sends the answers of the user to nod.
 type prompts struct {
-	wake    chan struct{} // cap 1: what is pending may have changed
+	wake    chan struct{} // cap 1: pending requests may have changed
 	typed   chan struct{} // cap 1: there are drafts to save
-	settled func()        // called whenever what is on screen is up to date
+	settled func()        // called after each update of the screen
 
 	mu     sync.Mutex
 	shown  map[interact.ID]*shownPrompt
@@ -47,10 +47,11 @@ func newPrompts(settled func()) *prompts {
 	return p
 }
 
-// Changed has what is pending fetched. It never blocks.
+// Changed fetches the pending requests. It never blocks.
 func (p *prompts) Changed() { operator.Signal(p.wake) }
 
-// follow calls f at every signal, until ctx ends or f fails: then the connection is gone, and with it this process.
+// follow calls f at every signal until ctx ends or f fails. It fails when the connection is lost, and the process then
+// ends.
 func follow(ctx context.Context, c <-chan struct{}, what string, f func(context.Context) error) {
 	for {
 		select {
@@ -65,7 +66,7 @@ func follow(ctx context.Context, c <-chan struct{}, what string, f func(context.
 	}
 }
 
-// run keeps in step until ctx ends. show brings a window to the front.
+// run keeps the prompts in sync until ctx ends. show brings a window to the front.
 func (p *prompts) run(ctx context.Context, op operator.Operator, window prompter, show func(operator.View)) {
 	follow(ctx, p.wake, "fetch what is pending", func(ctx context.Context) error {
 		pending, err := op.Prompts(ctx, p.known())
@@ -74,7 +75,7 @@ func (p *prompts) run(ctx context.Context, op operator.Operator, window prompter
 		}
 		p.withdraw(pending.Prompts)
 		for _, one := range pending.Prompts {
-			p.take(ctx, one, op, window)
+			p.update(ctx, one, op, window)
 			if one.Request != nil {
 				operator.Signal(p.wake) // there may be more
 			}
@@ -88,7 +89,7 @@ func (p *prompts) run(ctx context.Context, op operator.Operator, window prompter
 	})
 }
 
-// known are the revisions of the prompts on screen.
+// known returns the revisions of the prompts on screen.
 func (p *prompts) known() map[interact.ID]int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -99,7 +100,7 @@ func (p *prompts) known() map[interact.ID]int {
 	return known
 }
 
-// withdraw takes away what is not pending any more.
+// withdraw removes prompts that are not pending any more.
 func (p *prompts) withdraw(pending []operator.Prompt) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -111,8 +112,8 @@ func (p *prompts) withdraw(pending []operator.Prompt) {
 	}
 }
 
-// take shows a prompt that is new, and takes in what has changed about one that is on screen.
-func (p *prompts) take(ctx context.Context, one operator.Prompt, op operator.Operator, window prompter) {
+// update shows a new prompt, or the changes of one on screen.
+func (p *prompts) update(ctx context.Context, one operator.Prompt, op operator.Operator, window prompter) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if one.Request != nil {
@@ -122,14 +123,14 @@ func (p *prompts) take(ctx context.Context, one operator.Prompt, op operator.Ope
 	}
 	old := p.shown[one.ID]
 	switch {
-	case one.Request == nil: // nothing new, or answered a moment ago
+	case one.Request == nil: // unchanged, or just answered
 	case old != nil:
 		old.Prompt = one
 		window.Renew(*one.Request)
 	default:
 		ctx, withdraw := context.WithCancel(ctx)
 		p.shown[one.ID] = &shownPrompt{one, withdraw}
-		wait := window.Open(*one.Request, one.Why) // here, so that the oldest is the first
+		wait := window.Open(*one.Request, one.Why) // not on the goroutine: the oldest must be first
 		go func() {
 			defer withdraw()
 			if answer, err := wait(ctx); ctx.Err() == nil {
@@ -139,14 +140,14 @@ func (p *prompts) take(ctx context.Context, one operator.Prompt, op operator.Ope
 	}
 }
 
-// finish tells nod what came of a prompt.
+// finish sends the result of a prompt to nod.
 func (p *prompts) finish(ctx context.Context, one operator.Prompt, op operator.Operator,
 	answer interact.Answer, err error) {
 	a := operator.Answer{ID: one.ID, Answer: answer, Saves: p.offers(one.ID).GrantText(answer.Scope, answer.Covers)}
 	if err != nil {
 		a = operator.Answer{ID: one.ID, Failure: err.Error()}
 	}
-	err = op.Answer(context.WithoutCancel(ctx), a) // which takes the prompt from what is pending, and so ends ctx
+	err = op.Answer(context.WithoutCancel(ctx), a) // this withdraws the prompt, which ends ctx
 	p.mu.Lock()
 	delete(p.shown, one.ID)
 	p.mu.Unlock()
@@ -156,7 +157,7 @@ func (p *prompts) finish(ctx context.Context, one operator.Prompt, op operator.O
 	p.Changed()
 }
 
-// snooze has nod put a request off. Where it cannot be, the person is asked now.
+// snooze postpones a request. If that fails, the prompt is shown again.
 func (p *prompts) snooze(ctx context.Context, op operator.Operator, window prompter, id interact.ID, d time.Duration) {
 	err := op.Snooze(ctx, id, d)
 	if err == nil || errors.Is(err, operator.ErrGone) {
@@ -170,7 +171,7 @@ func (p *prompts) snooze(ctx context.Context, op operator.Operator, window promp
 	}
 }
 
-// draft is what was typed into a prompt when it was fetched.
+// draft returns the draft that was fetched with a prompt.
 func (p *prompts) draft(id interact.ID) []byte {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -180,7 +181,7 @@ func (p *prompts) draft(id interact.ID) []byte {
 	return nil
 }
 
-// saveDraft has nod keep what is typed into a prompt. It never blocks.
+// saveDraft saves the draft of a prompt. It never blocks.
 func (p *prompts) saveDraft(id interact.ID, draft []byte) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -188,8 +189,8 @@ func (p *prompts) saveDraft(id interact.ID, draft []byte) {
 	operator.Signal(p.typed)
 }
 
-// saveDrafts tells nod what is typed, one draft after the other, until ctx ends. A draft that cannot be kept is lost
-// only when this process dies before the next one.
+// saveDrafts sends drafts to nod until ctx ends. A draft that could not be saved is lost only if this process ends
+// before the next one.
 func (p *prompts) saveDrafts(ctx context.Context, op operator.Operator) {
 	follow(ctx, p.typed, "save drafts", func(ctx context.Context) error {
 		p.mu.Lock()
@@ -205,14 +206,14 @@ func (p *prompts) saveDrafts(ctx context.Context, op operator.Operator) {
 	})
 }
 
-// live is the number of prompts on screen or about to be.
-func (p *prompts) live() int {
+// count returns the number of prompts on screen or about to be.
+func (p *prompts) count() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return len(p.shown)
 }
 
-// offers is what to say and offer about a request; nothing once it is gone.
+// offers returns what to say and offer about a request; nothing once it has ended.
 func (p *prompts) offers(id interact.ID) policy.Offers {
 	p.mu.Lock()
 	defer p.mu.Unlock()

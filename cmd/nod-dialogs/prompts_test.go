@@ -160,8 +160,8 @@ func (p *promptTest) wantOpen(ids ...interact.ID) {
 			p.Errorf("%s is not on screen", id)
 		}
 	}
-	if len(p.window.open) != len(ids) || p.prompts.live() != len(ids) {
-		p.Errorf("%d on screen, %d known, want %d", len(p.window.open), p.prompts.live(), len(ids))
+	if len(p.window.open) != len(ids) || p.prompts.count() != len(ids) {
+		p.Errorf("%d on screen, %d known, want %d", len(p.window.open), p.prompts.count(), len(ids))
 	}
 }
 

@@ -33,21 +33,21 @@ type windows struct {
 	ctx         context.Context
 	app         fyne.App
 	client      *operator.Client
-	state       atomic.Pointer[operator.State] // as last fetched
+	state       atomic.Pointer[operator.State] // last fetched
 	prompts     *prompts
 	dialogs     *dialogs.Prompter
 	settings    *settings.Window
 	history     *history.Window
 	park        *park
-	theme       string        // by its name, as last applied; for the UI goroutine
-	inFront     bool          // Fyne says that one of the windows has the focus; for the UI goroutine
-	focused     atomic.Bool   // one of them has
+	theme       string        // name of the current theme; only on the UI goroutine
+	inFront     bool          // one of the windows has the focus, by Fyne; only on the UI goroutine
+	focused     atomic.Bool   // one of the windows has the focus
 	shown       atomic.Value  // [interact.ID] of the prompt that is shown, or about to be
-	states      chan struct{} // cap 1: something else is in force
-	entries     chan struct{} // cap 1: the journal has other entries
-	reports     chan struct{} // cap 1: what is on screen has changed
-	hasSettings atomic.Bool   // the settings are on screen, and not only about to be
-	isUp        atomic.Bool   // the display has taken the windows in
+	states      chan struct{} // cap 1: the state has changed
+	entries     chan struct{} // cap 1: the journal has new entries
+	reports     chan struct{} // cap 1: the screen has changed
+	hasSettings atomic.Bool   // the settings are on screen
+	isUp        atomic.Bool   // the display server has accepted the windows
 }
 
 func newWindows(ctx context.Context) *windows {
@@ -56,14 +56,13 @@ func newWindows(ctx context.Context) *windows {
 		states: make(chan struct{}, 1), entries: make(chan struct{}, 1), reports: make(chan struct{}, 1),
 	}
 	w.shown.Store(interact.ID(""))
-	w.park = newPark(ctx, w.busy)
+	w.park = newPark(ctx, w.busy, w.giveBack)
 	w.prompts = newPrompts(func() { w.onUI(w.park.settle) })
 	return w
 }
 
 const fetchState = "fetch the state of nod" // in errors
 
-// fetch takes in what is in force.
 func (w *windows) fetch(ctx context.Context) error {
 	state, err := w.client.State(ctx)
 	if err == nil {
@@ -72,25 +71,25 @@ func (w *windows) fetch(ctx context.Context) error {
 	return err
 }
 
-// renew shows what is in force now.
+// renew fetches the state and shows it.
 func (w *windows) renew(ctx context.Context) error {
 	if err := w.fetch(ctx); err != nil {
 		return err
 	}
-	w.onUI(w.look)
+	w.onUI(w.applyTheme)
 	w.settings.Changed()
 	w.history.Changed()
 	return nil
 }
 
-// settled shows what was settled, where the history is in view.
-func (w *windows) settled(context.Context) error {
+// addEntries adds new entries to the history window.
+func (w *windows) addEntries(context.Context) error {
 	w.history.Added()
 	w.park.Wake()
 	return nil
 }
 
-// ping returns once the windows have handled an event.
+// ping returns once the UI goroutine has handled an event.
 func (w *windows) ping(ctx context.Context) error {
 	handled := make(chan struct{})
 	w.onUI(func() { close(handled) })
@@ -102,7 +101,7 @@ func (w *windows) ping(ctx context.Context) error {
 	}
 }
 
-// open makes the windows. None is shown yet.
+// open makes the windows without showing any.
 func (w *windows) open(client *operator.Client) error {
 	w.client = client
 	if err := w.fetch(w.ctx); err != nil {
@@ -112,7 +111,8 @@ func (w *windows) open(client *operator.Client) error {
 	if err := assets.SetLanguage(w.state.Load().Config.Look.Language); err != nil {
 		return err
 	}
-	w.look()
+	w.applyTheme()
+	dialogs.LoadFonts()
 	w.dialogs = dialogs.New(w.app, dialogs.Options{
 		Config: func() config.Prompt { return w.state.Load().Config.Prompt },
 		Offers: w.prompts.offers,
@@ -120,15 +120,15 @@ func (w *windows) open(client *operator.Client) error {
 		Snooze: func(id interact.ID, d time.Duration) {
 			go w.prompts.snooze(w.ctx, w.client, w.dialogs, id, d)
 		},
-		Settle:  w.settle,
+		Undo:    w.undo,
 		Showing: w.showing,
 		Changed: w.screenChanged,
 		Log:     slog.Default(),
 	})
 	w.settings = settings.New(w.app, settings.Options{
 		Operator: client, Machine: machine,
-		Shown:  func() { w.settingsCame(true) },
-		Closed: func() { w.settingsCame(false) },
+		Shown:  func() { w.settingsShown(true) },
+		Closed: func() { w.settingsShown(false) },
 	})
 	w.history = history.New(w.app, history.Options{
 		Operator: client, Rule: w.showRule, Prompt: w.dialogs.Show, Closed: w.screenChanged,
@@ -136,20 +136,20 @@ func (w *windows) open(client *operator.Client) error {
 	return nil
 }
 
-// run handles events until the process ends. It must be called on the main goroutine.
+// run handles events until the process ends. Call it on the main goroutine.
 func (w *windows) run() (err error) {
 	if os.Getenv("FYNE_PLATFORM") == "x11" {
 		if err := dialogs.CheckX11(); err != nil {
 			return fmt.Errorf("%w: %w", errNoDisplay, err)
 		}
 	}
-	// Fyne panics when the display server takes a connection and then refuses to talk, as X does without the right
+	// Fyne panics if the display server accepts a connection and then refuses to serve it, as X does without the right
 	// authority.
 	defer func() {
 		switch r := recover(); {
 		case r == nil:
 		case w.isUp.Load():
-			panic(r) // this is no refusal: it happened long after
+			panic(r) // not a refusal: the windows had started
 		default:
 			err = fmt.Errorf("%w: %v", errNoDisplay, r)
 		}
@@ -159,10 +159,10 @@ func (w *windows) run() (err error) {
 	w.app.Lifecycle().SetOnExitedForeground(func() { w.focus(false) })
 	exitOfLibraries(operator.ExitNoDisplay)
 	w.app.Run()
-	return errDisplayLost // nothing else has Fyne return
+	return errDisplayLost // Fyne returns for no other reason
 }
 
-// started runs on the UI goroutine, once windows can be shown.
+// started runs on the UI goroutine once windows can be shown.
 func (w *windows) started() {
 	leaveFocus()
 	w.isUp.Store(true)
@@ -171,7 +171,7 @@ func (w *windows) started() {
 	go w.prompts.run(w.ctx, w.client, w.dialogs, w.show)
 	go w.prompts.saveDrafts(w.ctx, w.client)
 	go follow(w.ctx, w.states, fetchState, w.renew)
-	go follow(w.ctx, w.entries, "show what was settled", w.settled)
+	go follow(w.ctx, w.entries, "show what was settled", w.addEntries)
 	go follow(w.ctx, w.reports, "tell nod what is on screen", w.report)
 	w.park.settle()
 }
@@ -210,15 +210,15 @@ func (w *windows) showRule(id string) {
 // isOpen reports whether a window is open beside the prompts.
 func (w *windows) isOpen() bool { return w.settings.Visible() || w.history.Visible() }
 
-// onUI runs f on the UI goroutine, soon even when the loop is parked.
+// onUI runs f on the UI goroutine, soon even while the loop is parked.
 func (w *windows) onUI(f func()) {
 	fyne.Do(f)
 	w.park.Wake()
 }
 
-// busy reports whether something is on screen or about to be. It runs on the UI goroutine.
+// busy reports whether anything is on screen or about to be. Call it on the UI goroutine.
 func (w *windows) busy() bool {
-	return w.prompts.live() > 0 || w.dialogs.Waiting() > 0 || w.dialogs.Undoing() || w.isOpen()
+	return w.prompts.count() > 0 || w.dialogs.Waiting() > 0 || w.dialogs.Undoing() || w.isOpen()
 }
 
 func (w *windows) focus(on bool) {
@@ -226,15 +226,15 @@ func (w *windows) focus(on bool) {
 	w.screenChanged()
 }
 
-// screenChanged has nod told what is on screen, and parks the loop when nothing is. It runs on the UI goroutine.
+// screenChanged reports the screen to nod, and parks the loop if nothing is shown. Call it on the UI goroutine.
 func (w *windows) screenChanged() {
 	w.focused.Store(w.dialogs.Focused() || w.isOpen() && w.inFront)
 	operator.Signal(w.reports)
 	w.park.settle()
 }
 
-// settingsCame takes in that the settings are on screen, or no longer. It runs on the UI goroutine.
-func (w *windows) settingsCame(on bool) {
+// settingsShown records whether the settings are on screen. Call it on the UI goroutine.
+func (w *windows) settingsShown(on bool) {
 	w.hasSettings.Store(on)
 	w.screenChanged()
 }
@@ -246,7 +246,8 @@ func (w *windows) report(ctx context.Context) error {
 	})
 }
 
-// showing tells nod which prompt is about to be laid out, and waits until it knows: this may be the last that it hears.
+// showing tells nod which prompt is about to be laid out, and waits for it to know: if that crashes, nothing else could
+// tell.
 func (w *windows) showing(id interact.ID) {
 	w.shown.Store(id)
 	if err := w.report(w.ctx); err != nil {
@@ -254,21 +255,20 @@ func (w *windows) showing(id interact.ID) {
 	}
 }
 
-// look applies the theme that the person chose. The same one again would have all that is open drawn anew, which takes
-// its time. It runs on the UI goroutine.
-func (w *windows) look() {
+// applyTheme applies the user's theme if it has changed, since that redraws everything. Call it on the UI goroutine.
+func (w *windows) applyTheme() {
 	if name := w.state.Load().Config.Look.Theme; name != w.theme {
 		w.theme = name
 		w.app.Settings().SetTheme(dialogs.Theme(name))
 	}
 }
 
-// settle takes back what the person did a moment ago, or lets it stand.
-func (w *windows) settle(undo int, back bool, done func(error)) {
-	go func() { done(w.client.Settle(w.ctx, undo, back)) }()
+// undo undoes an action of the user.
+func (w *windows) undo(id int, done func(error)) {
+	go func() { done(w.client.Undo(w.ctx, id)) }()
 }
 
-// machine is this machine, with hooks that run the nod command.
+// machine returns this machine with the nod command for hooks.
 func machine() (agent.Machine, error) {
 	nod, err := programs.Find("nod")
 	if err != nil {
@@ -277,30 +277,35 @@ func machine() (agent.Machine, error) {
 	return agent.ThisMachine(nod)
 }
 
-// parkTurn is how long the parked loop sleeps at most: what nobody wakes it for waits this long at worst.
+// parkTurn is how long the parked loop sleeps at most, and so the longest delay of an event that does not wake it.
 const parkTurn = time.Second
 
-// park keeps Fyne's event loop from ticking 60 times a second while nothing is on screen, which costs more
-// than one per cent of a core for ever. It queues a function on the UI goroutine that waits, and queues
-// itself again: the loop turns once a [parkTurn].
+// After so many turns slept through memory is given back: what the last prompt took, and then, when it has expired,
+// what Fyne has kept of that.
+const soonStill, longStill = 2, 30
+
+// park keeps Fyne's event loop from ticking 60 times a second while nothing is on screen, which would cost more than
+// one per cent of a core. It queues a function on the UI goroutine that waits and queues itself again: the loop runs
+// once per [parkTurn].
 type park struct {
-	ctx  context.Context // ends the parking
-	busy func() bool     // something is on screen, or about to be; called on the UI goroutine
-	wake chan struct{}   // cap 1
-	on   bool            // a turn is queued; for the UI goroutine
+	ctx   context.Context // ends the parking
+	busy  func() bool     // anything is on screen or about to be; called on the UI goroutine
+	spare func()          // gives memory back; called on the UI goroutine
+	wake  chan struct{}   // cap 1
+	on    bool            // a turn is queued; only on the UI goroutine
+	still int             // turns slept through since something was on screen; for the UI goroutine
 }
 
-func newPark(ctx context.Context, busy func() bool) *park {
-	return &park{ctx: ctx, busy: busy, wake: make(chan struct{}, 1)}
+func newPark(ctx context.Context, busy func() bool, spare func()) *park {
+	return &park{ctx: ctx, busy: busy, spare: spare, wake: make(chan struct{}, 1)}
 }
 
-// Wake makes the loop turn now. Safe for concurrent use.
+// Wake runs the loop now. It is safe for concurrent use.
 func (p *park) Wake() {
 	operator.Signal(p.wake)
 }
 
-// settle parks the loop when nothing is on screen. It runs on the UI goroutine, after every change of what
-// is on screen.
+// settle parks the loop if nothing is on screen. Call it on the UI goroutine after every change of the screen.
 func (p *park) settle() {
 	if p.on || p.busy() {
 		return
@@ -309,7 +314,7 @@ func (p *park) settle() {
 	fyne.Do(p.turn)
 }
 
-// turn is one parked turn of the loop.
+// turn is one turn of the parked loop.
 func (p *park) turn() {
 	p.on = false
 	if p.sleep() {
@@ -317,15 +322,19 @@ func (p *park) turn() {
 	}
 }
 
-// sleep waits until there may be something to do. It reports whether to go on parking.
+// sleep waits until there may be something to do. It reports whether to continue parking.
 func (p *park) sleep() bool {
 	if p.ctx.Err() != nil || p.busy() {
+		p.still = 0
 		return false
 	}
 	timer := time.NewTimer(parkTurn)
 	defer timer.Stop()
 	select {
 	case <-timer.C:
+		if p.still++; p.still == soonStill || p.still == longStill {
+			p.spare()
+		}
 		return true
 	case <-p.wake:
 		return true

@@ -18,8 +18,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"nod/api"
 	"nod/ipc/acp"
-	"nod/ipc/api"
 	"nod/ipc/client"
 )
 
@@ -137,7 +137,7 @@ func endedLike(state *os.ProcessState) error {
 // errNotDenied says that the editor asks, since only a denial could be passed on, and no rule denies.
 var errNotDenied = errors.New("no rule denies it")
 
-// decideACP asks nod-desktop, and rejects where it cannot be asked and the person wants just that.
+// decideACP asks nod-desktop, and rejects where it cannot be asked and the user wants just that.
 func decideACP(ctx context.Context, r api.ApproveRequest, onlyDeny bool) (api.ApproveReply, error) {
 	r.Silence = api.AsksItself // where the editor is
 	reply, err := call(ctx, 0, func(cl *client.Client, ctx context.Context) (api.ApproveReply, error) {

@@ -20,7 +20,7 @@ import (
 	"nod/policy/config"
 )
 
-// agents returns the command that sets up coding agents, with all that is under it.
+// agents returns the command that sets up coding agents, with its subcommands.
 func (c *console) agents() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "agents",
@@ -89,11 +89,13 @@ func (c *console) listAgents() error {
 	return c.show(rows, columns(lines)+strings.Join(notes, ""))
 }
 
-// remarks are what the person should know of an agent, though it may work.
+// remarks are warnings about a set-up agent.
 func remarks(a agent.Agent, s agent.Status) []string {
 	var all []string
-	if s.Untested != "" {
-		all = append(all, s.Untested)
+	for _, remark := range []string{s.Untested, s.Asking} {
+		if remark != "" {
+			all = append(all, remark)
+		}
 	}
 	for _, o := range s.Off {
 		all = append(all, o.Error())
@@ -109,8 +111,7 @@ func remarks(a agent.Agent, s agent.Status) []string {
 	return all
 }
 
-// otherNod says that an agent runs another nod command than this nod would put in: that works, for as long as it is
-// there.
+// otherNod warns that an agent's hooks run another nod than this one, which works as long as that one exists.
 func otherNod(a agent.Agent, s agent.Status) string {
 	return fmt.Sprintf("its hooks run another nod command, %s: to change that: nod agents install %s", s.Other, a.Name)
 }
@@ -138,7 +139,7 @@ func machine() (agent.Machine, error) {
 		return agent.Machine{}, err
 	}
 	m, err := agent.ThisMachine(self)
-	m.Dir, _ = os.Getwd() // a folder that was removed under us has no name
+	m.Dir, _ = os.Getwd() // a deleted folder has no name
 	return m, err
 }
 
@@ -183,7 +184,7 @@ func (c *console) agentsUninstall() *cobra.Command {
 	}), "print JSON; without --yes nothing is changed")
 }
 
-// dropCopy removes the nod that nod keeps for hooks, once no agent's hooks name it.
+// dropCopy deletes the copy of nod for hooks once no agent's hooks use it.
 func dropCopy() error {
 	m, err := agent.Here()
 	if err != nil {
@@ -193,7 +194,7 @@ func dropCopy() error {
 	for _, a := range registry.Installable() {
 		s, err := a.Status(m)
 		if err != nil || slices.ContainsFunc(s.Runs, func(r agent.Run) bool { return programs.IsKept(r.Nod) }) {
-			return nil // it is needed, or may be
+			return nil // some hook uses it, or may
 		}
 	}
 	for _, path := range owndata.InPrograms(filepath.Dir(programs.Kept())) {
@@ -202,15 +203,15 @@ func dropCopy() error {
 	return err
 }
 
-// changed is what nod agents install and uninstall say.
+// changed is the output of nod agents install and uninstall.
 type changed struct {
 	Agent   string   `json:"agent"`
-	Changed bool     `json:"changed"` // else the differences are what would change
+	Changed bool     `json:"changed"` // false: Diffs are proposed changes
 	Diffs   []string `json:"diffs"`
-	Hint    string   `json:"hint,omitempty"` // what is left for the person to do
+	Hint    string   `json:"hint,omitempty"` // what the user still has to do
 }
 
-// change shows what would become of an agent's settings, asks, and does it.
+// change shows the changes of an agent's settings, asks, and applies them.
 func (c *console) change(
 	name string, plan func(agent.Agent, agent.Machine) ([]agent.Change, error),
 	nothing string, after func(agent.Agent) string,
@@ -247,7 +248,7 @@ func (c *console) change(
 	return c.show(result, text)
 }
 
-// apply makes changes, one after the other.
+// apply applies changes one after the other.
 func apply(changes []agent.Change) error {
 	for _, change := range changes {
 		if err := change.Apply(); err != nil {
@@ -266,8 +267,8 @@ func agentNamed(name string) (agent.Agent, agent.Machine, error) {
 	return a, m, err
 }
 
-// patientMachine is this machine, with how long nod waits for the human. While the configuration cannot be read, that
-// is as long as a hook may.
+// patientMachine is this machine with the configured time-out. If the configuration is unreadable, that is the longest
+// time a hook may take.
 func patientMachine() (agent.Machine, error) {
 	m, err := machine()
 	if err != nil {
@@ -283,7 +284,7 @@ func patientMachine() (agent.Machine, error) {
 	return m, nil
 }
 
-// consent asks whether to go on, unless --yes says so already.
+// consent asks whether to go on, unless --yes is set.
 func (c *console) consent() error {
 	if c.yes || c.asks("Make these changes?") {
 		return nil

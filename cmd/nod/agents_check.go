@@ -155,8 +155,10 @@ func check(ctx context.Context, a agent.Agent, m agent.Machine) checked {
 		}
 		r.Steps = append(r.Steps, checkedStep{policy.Visible(step.What), problem})
 	}
-	if status.Untested != "" {
-		r.Remarks = append(r.Remarks, policy.Visible(status.Untested))
+	for _, remark := range []string{status.Untested, status.Asking} {
+		if remark != "" {
+			r.Remarks = append(r.Remarks, policy.Visible(remark))
+		}
 	}
 	if status.Other != "" {
 		r.Remarks = append(r.Remarks, policy.Visible(otherNod(a, status)))

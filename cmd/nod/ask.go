@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"nod/ipc/api"
+	"nod/api"
 	"nod/ipc/client"
 )
 
@@ -64,7 +64,7 @@ When nobody answers in time, the answer and the exit status are those of the def
 	return cmd
 }
 
-// notify returns the command that tells the human something.
+// notify returns the command that tells the user something.
 func (c *console) notify() *cobra.Command {
 	var n api.NotifyRequest
 	cmd := &cobra.Command{

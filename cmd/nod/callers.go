@@ -8,11 +8,11 @@ import (
 	"nod/ipc/peer"
 )
 
-// errCallerGone ends a wait whose end nobody waits for.
+// errCallerGone ends a wait whose caller has ended.
 var errCallerGone = &withStatus{errors.New("whoever ran this has ended, so nobody waits for the answer"), exitDismissed}
 
-// whileCalled ends the wait at once when one of those has ended that nod asks for: see [interact.Callers]. To hang up
-// withdraws what was asked.
+// whileCalled cancels the context when one of the processes that wait for nod has ended: see [interact.Callers]. That
+// withdraws the request.
 func whileCalled(ctx context.Context) (context.Context, context.CancelFunc) {
 	return whileWaitedFor(ctx, peer.Self(), peer.Table{})
 }
@@ -31,8 +31,8 @@ func whileWaitedFor(
 	return ctx, func() { cancel(nil) }
 }
 
-// whileAgentRuns is whileCalled for what only agents run: a hook or an MCP server that is wrapped in a script of its
-// own depends on the agent all the same. When the agent ended before nod could look, the wait is over already.
+// whileAgentRuns is whileCalled for hooks and MCP servers, which only agents run, perhaps in a wrapper script. The
+// context is cancelled from the start if the agent has already ended.
 func whileAgentRuns(ctx context.Context) (context.Context, context.CancelFunc) {
 	self := peer.Self()
 	if interact.IsOrphan(self, peer.Table{}) {
@@ -43,7 +43,7 @@ func whileAgentRuns(ctx context.Context) (context.Context, context.CancelFunc) {
 	return whileWaitedFor(ctx, self, agentsProcesses{})
 }
 
-// agentsProcesses takes every shell for one that runs a line of an agent's.
+// agentsProcesses assumes that every shell runs an agent's command line.
 type agentsProcesses struct{ peer.Table }
 
 // IsInline implements [interact.Processes].

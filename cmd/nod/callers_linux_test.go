@@ -21,7 +21,7 @@ func init() { commands["agent"], commands["tini"] = anAgent, tini }
 // anAgent is a program that stands in for a coding agent: it starts the command that its arguments are, and does
 // nothing about the command's end or its own.
 func anAgent() {
-	if err := command().Start(); err != nil {
+	if err := itsArguments().Start(); err != nil {
 		panic(err)
 	}
 	for {
@@ -35,7 +35,7 @@ func tini() {
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
 		panic(err)
 	}
-	if err := command().Run(); err != nil {
+	if err := itsArguments().Run(); err != nil {
 		panic(err)
 	}
 	fmt.Println("adopted")
@@ -46,8 +46,8 @@ func tini() {
 	}
 }
 
-// command is the one that the program's arguments are, with all that the program has open.
-func command() *exec.Cmd {
+// itsArguments is the command that the program's arguments are, with all that the program has open.
+func itsArguments() *exec.Cmd {
 	cmd := exec.Command(os.Args[1], os.Args[2:]...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 	cmd.ExtraFiles = []*os.File{os.NewFile(3, "go")}
@@ -239,7 +239,7 @@ func startCaller(t *testing.T, folder string, args ...string) *called {
 	return c
 }
 
-// prompted waits until the human sees the prompt.
+// prompted waits until the user sees the prompt.
 func (c *called) prompted() {
 	c.t.Helper()
 	c.human.until(c.t, "prompt", func() bool { return c.human.seen() == 1 })

@@ -12,7 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"nod/ipc/api"
+	"nod/api"
 	"nod/policy"
 )
 

@@ -92,7 +92,7 @@ func newExamined(found []doctor.Finding) examined {
 	return e
 }
 
-// fix does what is safe, each after the person has seen it and said yes.
+// fix does what is safe, each after the user has seen it and said yes.
 func (c *console) fix(found []doctor.Finding) []fixed {
 	var done []fixed
 	for _, f := range found {

@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"nod/ipc/api"
+	"nod/api"
 	"nod/ipc/client"
 )
 

@@ -20,10 +20,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"nod/api"
 	"nod/interact"
 	"nod/interact/history"
 	"nod/interact/journal"
-	"nod/ipc/api"
 	"nod/policy"
 	"nod/policy/config"
 )

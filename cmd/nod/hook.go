@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"slices"
 	"strings"
+	"time"
 
 	strict "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -60,7 +61,7 @@ Remove the file when you are done. What the hook says does not change.`,
 	return cmd
 }
 
-// answerHook never fails: whatever goes wrong is no decision, or what strict makes of one.
+// answerHook never fails: on any error it makes no decision, or denies if nod is strict.
 func (c *console) answerHook(ctx context.Context, name, event string, debug bool) error {
 	log := newHookLog(debug, name, event)
 	a, err := registry.Find(registry.All(), name)
@@ -76,12 +77,12 @@ func (c *console) answerHook(ctx context.Context, name, event string, debug bool
 	return err
 }
 
-// replyOf is the agent's own reply; nil is no decision. The event is in the payload when it is not named.
+// replyOf is the agent's own reply; nil is no decision. Without a named event it reads the event from the payload.
 func replyOf(ctx context.Context, a agent.Agent, event string, in io.Reader, log *hookLog) []byte {
 	payload, err := io.ReadAll(io.LimitReader(in, maxPayload+1))
 	log.Debug("read", "payload", log.text(payload), "bytes", len(payload), "err", err)
 	switch event := cmp.Or(event, eventOf(payload)); {
-	case len(payload) > maxPayload: // as long as the model likes: no rule can be held against it
+	case len(payload) > maxPayload: // the model controls the length: no rule applies
 		return denies(a, event, fmt.Sprintf("the call is longer than the %d bytes that nod reads", maxPayload))
 	case err != nil:
 		return away(a, event, fmt.Errorf("the payload could not be read: %w", err))
@@ -96,7 +97,7 @@ func replyOf(ctx context.Context, a agent.Agent, event string, in io.Reader, log
 	log.Debug("passed on", "event", h.Event, "err", err)
 	switch {
 	case context.Cause(ctx) == errCallerGone:
-		return nil // nobody reads it
+		return nil // the agent has gone
 	case err != nil && !errors.Is(err, client.ErrNotRunning) && deniesSilence(a.Hooks, h):
 		return unanswered(a, h.Event, err)
 	case err != nil:
@@ -112,7 +113,7 @@ func hookCall(agent, event string, payload []byte) client.HookCall {
 	version, _, _ := strings.Cut(strings.TrimPrefix(os.Getenv("AI_AGENT"), "claude-code_"), "_")
 	return client.HookCall{
 		Agent: agent, Event: event, Payload: payload, Version: strings.ReplaceAll(version, "-", "."),
-		Headless: entry != "" && entry != "cli", Gate: isGate(agent),
+		Headless: entry != "" && entry != "cli", Gate: isGate(agent), Limit: hookLimit(agent),
 	}
 }
 
@@ -132,10 +133,22 @@ func passOn(ctx context.Context, h client.HookCall) ([]byte, error) {
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, hooks.MaxWait+grace, errHung)
 	defer cancel()
+	cl.Lost = func() {
+		dead := cl.Current()
+		time.AfterFunc(restartPatience, func() {
+			if cl.Current() == dead {
+				cancel()
+			}
+		})
+	}
 	ctx, stop := whileAlive(ctx, cl.Health)
 	defer stop()
 	return cl.Hook(ctx, h)
 }
+
+// restartPatience is how long a hook waits for the next nod-desktop when the one that it asked has died: a restart
+// takes seconds, and the agent stands still meanwhile.
+const restartPatience = 30 * time.Second
 
 // eventOf reads the event's name from the payload, or from as much of it as can be read: agents put it in a field in
 // front of what a model writes.
@@ -174,6 +187,19 @@ func isGate(name string) bool {
 	}
 	m, err := agent.Here()
 	return err == nil && a.GateIsOn(m)
+}
+
+// hookLimit is how long the agent waits for its hook, by its settings; 0: nobody knows.
+func hookLimit(name string) time.Duration {
+	a, err := registry.Find(registry.All(), name)
+	if err != nil {
+		return 0
+	}
+	m, err := agent.Here()
+	if err != nil {
+		return 0
+	}
+	return a.HookLimit(m)
 }
 
 // away is what the agent reads when nod-desktop cannot be asked.

@@ -12,15 +12,14 @@ import (
 	"nod/version"
 )
 
-// hookLog takes down what a hook does, where somebody wants to know; what cannot be written down changes nothing of
-// what the hook says.
+// hookLog logs a hook's calls while somebody watches. Errors of the log do not affect the hook.
 type hookLog struct {
 	*slog.Logger
 	begun time.Time
-	file  io.Closer // nil: nothing is written down
+	file  io.Closer // nil: not logging
 }
 
-// newHookLog returns the log of a hook's call. Nothing of it ever goes to standard error: that is the agent's.
+// newHookLog returns the log of a hook's call. It never writes to standard error, which belongs to the agent.
 func newHookLog(debug bool, agent, event string) *hookLog {
 	l := &hookLog{Logger: slog.New(slog.DiscardHandler), begun: time.Now()}
 	defer func() { slog.SetDefault(l.Logger) }()
@@ -39,10 +38,10 @@ func newHookLog(debug bool, agent, event string) *hookLog {
 	return l
 }
 
-// maxUnread is how much is written down of what is not JSON, in bytes.
+// maxUnread limits the logged bytes of invalid JSON.
 const maxUnread = 64 << 10
 
-// text is JSON as it is, and anything else as a text.
+// text returns JSON unchanged and anything else as a string.
 func (l *hookLog) text(b []byte) slog.Value {
 	if l.file == nil {
 		return slog.Value{}
@@ -53,7 +52,7 @@ func (l *hookLog) text(b []byte) slog.Value {
 	return slog.StringValue(string(b[:min(len(b), maxUnread)]))
 }
 
-// end takes down how the hook ends.
+// end logs the result of the hook.
 func (l *hookLog) end(reply []byte, err error) {
 	if l.file == nil {
 		return

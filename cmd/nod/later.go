@@ -10,12 +10,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"nod/api"
 	"nod/interact"
-	"nod/ipc/api"
 	"nod/ipc/client"
 )
 
-// wait returns the command that fetches the answer of a request that was left open.
+// wait returns the command that fetches the answer of a pending request.
 func (c *console) wait() *cobra.Command {
 	var timeout time.Duration
 	cmd := &cobra.Command{
@@ -38,7 +38,7 @@ sent it would have. If --timeout passes first, the request stays open and the ex
 	return c.withJSON(cmd, "print the HTTP reply, unchanged")
 }
 
-// await fetches the answer of id, for at most timeout unless that is 0.
+// await fetches the answer of id. It waits at most timeout, or forever if that is 0.
 func (c *console) await(ctx context.Context, id string, timeout time.Duration) error {
 	cl, ctx, stop, err := c.patient(ctx)
 	if err != nil {
@@ -61,7 +61,7 @@ func (c *console) await(ctx context.Context, id string, timeout time.Duration) e
 	return c.give(a)
 }
 
-// settled waits for the end of a request, one call after the other, each as long as the server allows.
+// settled waits for the end of a request by repeated calls, each as long as the server allows.
 func settled(ctx context.Context, cl *client.Client, id string, timeout time.Duration) (api.RequestReply, error) {
 	end := time.Now().Add(timeout)
 	if timeout > 0 {
@@ -81,7 +81,7 @@ func settled(ctx context.Context, cl *client.Client, id string, timeout time.Dur
 	}
 }
 
-// withdraw returns the command that takes a request back.
+// withdraw returns the command that withdraws a request.
 func (c *console) withdraw() *cobra.Command {
 	return c.withJSON(&cobra.Command{
 		Use:   "withdraw ID",
@@ -126,8 +126,8 @@ or ends: what became of it, its kind and its id.`,
 	return c.withJSON(cmd, "print JSON")
 }
 
-// patient returns a client of the running nod-desktop and a context for its calls, which outlive that nod-desktop: they
-// end when it hangs, and when nobody waits for this command any longer.
+// patient returns a client of the running nod-desktop and a context for its calls. The context survives a restart of
+// nod-desktop; it ends if nod-desktop hangs or the command's callers have ended.
 func (c *console) patient(
 	ctx context.Context,
 ) (cl *client.Client, patient context.Context, stop context.CancelFunc, err error) {
@@ -140,7 +140,7 @@ func (c *console) patient(
 	return cl, alive, func() { end(); leave() }, nil
 }
 
-// follow prints what happens to the requests of the caller's own.
+// follow prints the events of the caller's own requests.
 func (c *console) follow(ctx context.Context) error {
 	cl, ctx, stop, err := c.patient(ctx)
 	if err != nil {
@@ -165,7 +165,7 @@ func (c *console) follow(ctx context.Context) error {
 	return unreachable(errors.New("nod-desktop was quit"))
 }
 
-// words spells an outcome for a person.
+// words formats an outcome for people.
 func words(o api.Outcome) string { return strings.ReplaceAll(string(o), "_", " ") }
 
 func (c *console) list(ctx context.Context) error {
@@ -180,7 +180,7 @@ func (c *console) list(ctx context.Context) error {
 	return c.print(table(r.Requests, time.Now()))
 }
 
-// table lists the requests, one in a line.
+// table formats the requests, one per line.
 func table(requests []api.Listed, now time.Time) string {
 	rows := []string{"ID\tKIND\tWAITING\tLEFT\tAGENT\tSESSION"}
 	for _, r := range requests {
@@ -191,7 +191,7 @@ func table(requests []api.Listed, now time.Time) string {
 	return columns(rows)
 }
 
-// agentCell names who asks, in a table: the agent where its program is known to be that, else what it calls itself.
+// agentCell names the agent if its program is verified, else the name that it claims.
 func agentCell(who interact.Requester) string {
 	if who.Claim() != "" {
 		return "calls itself " + who.Agent
@@ -202,7 +202,7 @@ func agentCell(who interact.Requester) string {
 // span is the time from one moment to another, in whole seconds.
 func span(from, to time.Time) string { return max(to.Sub(from), 0).Round(time.Second).String() }
 
-// cell makes text that an agent chose fit for a table: it stays in its place.
+// cell makes text by an agent safe for a table cell.
 func cell(text string) string {
 	if text == "" {
 		return "-"

@@ -11,8 +11,8 @@ import (
 	"syscall"
 	"testing"
 
+	"nod/api"
 	"nod/interact"
-	"nod/ipc/api"
 	"nod/ipc/client"
 )
 

@@ -53,7 +53,7 @@ when you are done. For a single agent, start that agent with NOD_LOG=debug in it
 	return cmd
 }
 
-// logs has nod itself say on standard error what it does, where NOD_LOG wants that. A hook never does.
+// logs makes nod log to standard error if NOD_LOG asks for it. Hooks never do.
 func (c *console) logs(cmd *cobra.Command, _ []string) error {
 	if cmd.Name() == hookName {
 		return nil

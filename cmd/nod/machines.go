@@ -34,9 +34,9 @@ running.`,
 	}, "print JSON")
 }
 
-// pairedPeer is one line of what nod machines says, whether it is a machine, a desk or a device.
+// pairedPeer is a line of nod machines: a machine, a desk or a device.
 type pairedPeer struct {
-	Name        string        `json:"name,omitempty"` // empty: it asks to join
+	Name        string        `json:"name,omitempty"` // empty until it is paired
 	Role        remote.Role   `json:"role"`
 	Joins       bool          `json:"joins,omitempty"`
 	Connected   bool          `json:"connected"`
@@ -52,7 +52,7 @@ type pairedPeer struct {
 	May         remote.May    `json:"may,omitzero"` // of a device
 }
 
-// pairedLine is a line of the configuration.
+// pairedLine is a configured connection.
 type pairedLine struct {
 	Name      string    `json:"name"`
 	Connected bool      `json:"connected"`
@@ -60,12 +60,12 @@ type pairedLine struct {
 	Problem   string    `json:"problem,omitempty"`
 }
 
-// machineList is what nod machines says.
+// machineList is the output of nod machines.
 type machineList struct {
 	At          time.Time    `json:"at"` // when nod-desktop wrote it
 	Fingerprint string       `json:"fingerprint"`
 	Key         string       `json:"key"`
-	Problem     string       `json:"problem,omitempty"` // why no peer counts
+	Problem     string       `json:"problem,omitempty"` // why all peers are ignored
 	Peers       []pairedPeer `json:"peers"`
 	Lines       []pairedLine `json:"lines"`
 	Phone       servedPage   `json:"phone,omitzero"`
@@ -87,7 +87,7 @@ func (c *console) listMachines(ctx context.Context) error {
 	return c.show(list, list.String())
 }
 
-// publishedPeers is what the nod-desktop that runs says of its peers.
+// publishedPeers returns the peers that the running nod-desktop has published.
 func publishedPeers(ctx context.Context) (operator.Published, error) {
 	cl, err := discover()
 	if err != nil {
@@ -138,7 +138,7 @@ func newMachineList(p operator.Published) machineList {
 	return list
 }
 
-// String lays the list out for a person. What other machines say of themselves is made safe to look at.
+// String formats the list for people. It escapes text from other machines.
 func (l machineList) String() string {
 	lines := []string{"this desk\tdesk\t\t" + oneLine(l.Fingerprint)}
 	for _, p := range l.Peers {
@@ -168,13 +168,13 @@ func (l machineList) String() string {
 	return text
 }
 
-// state says in words how a peer is.
+// state describes a peer's state.
 func (p pairedPeer) state() string {
 	var said []string
 	switch {
 	case p.Joins:
 		said = append(said, "asks to join by "+cmp.Or(p.Line, "an invitation")+": settle it in nod's settings")
-	case p.Connected && p.Since.IsZero(): // as of a device: each of its requests is a connection
+	case p.Connected && p.Since.IsZero(): // a device: each of its requests is a connection
 		said = append(said, "connected")
 	case p.Connected:
 		said = append(said, "connected since "+clock(p.Since))
@@ -198,5 +198,5 @@ func (p pairedPeer) state() string {
 	return oneLine(strings.Join(said, ", "))
 }
 
-// clock is a time as a person reads it in a list.
+// clock formats a time for a list.
 func clock(t time.Time) string { return t.Local().Format("Mon 2 Jan 15:04") }

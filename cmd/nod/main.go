@@ -1,4 +1,4 @@
-// Command nod asks the human at this desktop, from scripts, hooks and SSH sessions. It talks to the running
+// Command nod asks the user at this desktop, from scripts, hooks and SSH sessions. It talks to the running
 // nod-desktop, and can only ask: nothing it does answers a request or changes a rule.
 //
 // Standard output gets the answer and nothing else, so that a script can use it as it is:
@@ -13,7 +13,7 @@
 //	1  denied, no, not sent; of nod doctor: errors
 //	2  wrong usage, or nod-desktop refused a parameter
 //	3  nobody answered in time
-//	4  the human closed the prompt, or the request was withdrawn or interrupted
+//	4  the user closed the prompt, or the request was withdrawn or interrupted
 //	5  nod-desktop cannot be reached
 //	6  anything else
 package main

@@ -46,7 +46,7 @@ var commands = map[string]func(){"nod": main, "nod-desktop": fakeDesktop}
 func TestMain(m *testing.M) { testscript.Main(m, commands) }
 
 // TestScripts runs the scripts in testdata/script: nod as a user types it, against a real broker behind a
-// real server; only the human is played.
+// real server; only the user is played.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
@@ -318,7 +318,7 @@ func expectStatus(ts *testscript.TestScript, want string, err error) {
 }
 
 // interruptCommand is the script command "interrupt STATUS PROGRAM ARG…": the program is interrupted as
-// soon as the human sees the prompt.
+// soon as the user sees the prompt.
 func interruptCommand(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: interrupt STATUS PROGRAM ARG…")
@@ -347,7 +347,7 @@ func closedCommand(ts *testscript.TestScript, neg bool, args []string) {
 	h.until(ts, "closed "+args[0], func() bool { return strconv.Itoa(len(h.Closed())) == args[0] })
 }
 
-// promptedCommand is the script command "prompted": the human of this nod-desktop has seen a prompt.
+// promptedCommand is the script command "prompted": the user of this nod-desktop has seen a prompt.
 func promptedCommand(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) > 0 {
 		ts.Fatalf("usage: prompted")
@@ -426,7 +426,7 @@ func tamperCommand(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(errors.Join(sqlitex.ExecScript(conn, args[0]), conn.Close()))
 }
 
-// shownCommand is the script command "shown JSON…": the last requests that the human saw had these bodies,
+// shownCommand is the script command "shown JSON…": the last requests that the user saw had these bodies,
 // agents, sessions and folders. A key that nod made is "a UUID".
 func shownCommand(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {

@@ -15,7 +15,8 @@ import (
 	"nod/ipc/endpoint"
 	"nod/ipc/programs"
 	"nod/ipc/remote"
-	"nod/ipc/remote/jetstream"
+	"nod/ipc/remote/cluster"
+	"nod/ipc/remote/session"
 	"nod/ownfile/ownprocess"
 	"nod/version"
 )
@@ -24,12 +25,9 @@ import (
 type relayFlags struct {
 	ssh, stdio, forget bool
 	desks              []string
-	first              string // of a desk whose line starts it
-	nats               jetstream.Config
+	nats               cluster.Config
 	logLevel           string
 }
-
-const firstDesk = "first-desk"
 
 // relay returns the command that runs a nod without windows.
 func (c *console) relay() *cobra.Command {
@@ -43,8 +41,8 @@ stopped: nod stop.
 
 By itself it waits for a desk to connect, as over ssh or docker exec. The desk does that: add the machine to its
 settings, on the page Machines and devices. A relay that a desk starts goes by that desk; one that was started before,
-by the first desk that comes, unless --desk names others. With --nats it meets its desks at a NATS server with
-JetStream.
+by the first desk that comes, unless --desk names others. A relay that knows a desk takes another only once the person
+at the first has paired it. With --nats it meets its desks at a NATS server.
 
 It prints the fingerprint of this machine in words. Compare it with what your desk shows before you pair the two.`,
 		Example: "  nod relay\n  nod relay --nats tls://nats.example.com --credentials relay.creds --desk KEY",
@@ -60,12 +58,9 @@ It prints the fingerprint of this machine in words. Compare it with what your de
 	flags.StringArrayVar(&f.desks, "desk", nil, "public key of a desk whose answers count; may be repeated")
 	flags.BoolVar(&f.stdio, "stdio", false,
 		"connect standard input and output with the relay here, started if need be: what a desk runs, with its --desk")
-	flags.StringVar(&f.first, firstDesk, "", "public key of the desk that counts if none is known yet")
-	_ = flags.MarkHidden(firstDesk) // what --stdio starts a relay with
 	flags.BoolVar(&f.forget, "forget-desks", false, "forget all desks and their policies, and end")
 	flags.StringVar(&f.logLevel, "log-level", "", "what to log: debug, info, warn or error")
 	cmd.MarkFlagsMutuallyExclusive("ssh", "nats")
-	cmd.MarkFlagsMutuallyExclusive(firstDesk, "stdio", "nats", "forget-desks")
 	cmd.MarkFlagsMutuallyExclusive("stdio", "nats", "forget-desks")
 	cmd.MarkFlagsMutuallyExclusive("ssh", "stdio", "forget-desks")
 	cmd.MarkFlagsMutuallyExclusive("desk", "forget-desks")
@@ -91,19 +86,12 @@ func (c *console) runRelay(ctx context.Context, f relayFlags) error {
 		return wrongUsage("--stdio is the line of one desk: want one --desk")
 	case f.stdio:
 		return c.carry(ctx, f)
-	case f.nats.URL == "" && f.nats != jetstream.Config{}:
+	case f.nats.URL == "" && f.nats != cluster.Config{}:
 		return wrongUsage("--credentials, --ca and --prefix are about --nats")
 	}
-	if f.first != "" {
-		key, err := remote.ParseKey(f.first)
-		if err != nil {
-			return wrongUsage("--%s: %v", firstDesk, err)
-		}
-		o.First = key
-	}
 	if f.nats.URL != "" {
-		o.Uplink = func(id *remote.Identity, r *relay.Relay, log *slog.Logger) (remote.Link, error) {
-			return jetstream.NewLink(f.nats, id, r.Desks(), r, log), nil
+		o.Uplink = func(own remote.Key, desks func() []remote.Key, log *slog.Logger) session.Carrier {
+			return cluster.NewRelay(f.nats, own, desks, log)
 		}
 	}
 	return relay.Run(ctx, o)
@@ -150,7 +138,7 @@ func (c *console) reachRelay(ctx context.Context, f relayFlags) (net.Conn, error
 	}
 	args := []string{"relay"}
 	for _, key := range f.desks {
-		args = append(args, "--"+firstDesk, key)
+		args = append(args, "--desk", key)
 	}
 	if f.logLevel != "" {
 		args = append(args, "--log-level", f.logLevel)

@@ -23,8 +23,9 @@ import (
 	"nod/interact"
 	"nod/ipc/endpoint"
 	"nod/ipc/remote"
-	"nod/ipc/remote/jetstream"
-	"nod/ipc/remote/stream"
+	"nod/ipc/remote/cluster"
+	"nod/ipc/remote/command"
+	"nod/ipc/remote/session"
 	"nod/ownfile/owndata"
 	"nod/policy"
 )
@@ -122,9 +123,10 @@ type desk struct {
 	took     chan remote.Request
 	ended    chan remote.Answer
 
-	mu   sync.Mutex
-	kept []interact.Record
-	seen map[interact.ID]bool // requests that came: whether they are open
+	mu     sync.Mutex
+	others []remote.Key // that its person has paired
+	kept   []interact.Record
+	seen   map[interact.ID]bool // requests that came: whether they are open
 }
 
 // newDesk is a desk whose line the machine's own nod relay --stdio carries.
@@ -137,9 +139,9 @@ func newDesk(t *testing.T, m *headless, flags ...string) *desk {
 
 // connectTo keeps up the line to a machine as a desk does.
 func (d *desk) connectTo(m *headless, flags ...string) {
-	args := append(stream.RelayArgs(d.identity.Key()), flags...)
-	command := slices.Concat([]string{"env", "-i"}, m.env, []string{m.nod}, args)
-	d.connect(stream.NewLine(d.identity, command, d, slog.New(slog.DiscardHandler), func() {}))
+	args := append(command.RelayArgs(d.identity.Key()), flags...)
+	run := slices.Concat([]string{"env", "-i"}, m.env, []string{m.nod}, args)
+	d.connect(command.NewCarrier(run, slog.New(slog.DiscardHandler), func() {}))
 }
 
 // newDeskWithout is a desk that has no line yet.
@@ -156,8 +158,8 @@ func newDeskWithout(t *testing.T) *desk {
 }
 
 // connect keeps up a line.
-func (d *desk) connect(line remote.Line) {
-	d.line = line
+func (d *desk) connect(carrier session.Carrier) {
+	d.line = session.NewLine(d.identity, d, carrier, slog.New(slog.DiscardHandler), func() {})
 	ctx, stop := context.WithCancel(context.Background())
 	var running sync.WaitGroup
 	running.Go(func() {
@@ -197,6 +199,12 @@ func (d *desk) Open(remote.Peer) (ids []interact.ID) {
 		}
 	}
 	return ids
+}
+
+func (d *desk) Desks() []remote.Key {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.others
 }
 
 func (d *desk) End(_ remote.Peer, a remote.Answer) {
@@ -371,8 +379,7 @@ func TestRelayTakesNoOtherDesk(t *testing.T) {
 
 	socket := endpoint.ControlPath(m.dir)
 	for _, text := range []string{"", "\n", "{}\n", "null\n", "[]\n", strings.Repeat("[", 1<<20), "\x00\xff\n",
-		`{"jsonrpc":"2.0","id":1,"method":"meet","params":{}}` + "\n",
-		`{"jsonrpc":"2.0","id":1,"method":"put","params":"x"}` + "\n",
+		`{"jsonrpc":"2.0","id":1,"method":"greet","params":{"body":{}}}` + "\n",
 		strings.Repeat("x", 20<<20)} {
 		c, err := net.Dial("unix", socket)
 		if err != nil {
@@ -408,7 +415,7 @@ func TestRelayTakesNoOtherDesk(t *testing.T) {
 func TestRelayKnowsWhoStartsIt(t *testing.T) {
 	m := newHeadless(t)
 	d := newDeskWithout(t)
-	if out, err := m.command(stream.RelayArgs(d.identity.Key())...).CombinedOutput(); err != nil { // it hangs up at once
+	if out, err := m.command(command.RelayArgs(d.identity.Key())...).CombinedOutput(); err != nil { // it hangs up at once
 		t.Fatalf("%v: %s", err, out)
 	}
 	stranger := newDesk(t, m)
@@ -431,9 +438,34 @@ func TestRelayKnowsWhoStartsIt(t *testing.T) {
 		t.Error("the stranger learned of a request")
 	}
 	for _, flags := range [][]string{{"--desk", "x"}, {"--desk", stranger.identity.Key().String()}} {
-		if out, err := m.command(append(stream.RelayArgs(d.identity.Key()), flags...)...).CombinedOutput(); err == nil {
+		if out, err := m.command(append(command.RelayArgs(d.identity.Key()), flags...)...).CombinedOutput(); err == nil {
 			t.Errorf("%q: %s", flags, out)
 		}
+	}
+}
+
+// A relay that has a desk takes another one once the first desk's person has paired that, and not before.
+func TestAnotherDeskNeedsTheFirst(t *testing.T) {
+	m := newHeadless(t)
+	d := newDesk(t, m)
+	key := <-d.machine
+	other := newDesk(t, m)
+	until(t, "the other desk is told why", func() bool {
+		return strings.Contains(other.line.State(remote.Key{}).Problem, "answers to another desk")
+	})
+	asked := m.approve("make")
+	<-d.took
+	if other.asked() {
+		t.Error("the other desk is asked")
+	}
+	d.mu.Lock()
+	d.others = []remote.Key{other.identity.Key()}
+	d.mu.Unlock()
+	d.line.Greet()
+	other.mustAnswer(key, <-other.took, interact.Answer{Outcome: interact.Denied})
+	asked.ends(exitNo)
+	if a := <-d.ended; a.Answer.Outcome != interact.Denied {
+		t.Errorf("the first desk is told %+v", a)
 	}
 }
 
@@ -478,9 +510,7 @@ func TestRelayIsAlone(t *testing.T) {
 
 // Over NATS it is as over a stream: asked, killed, and answered once.
 func TestRelayOverNATS(t *testing.T) {
-	s, err := server.NewServer(&server.Options{
-		Port: -1, JetStream: true, StoreDir: t.TempDir(), NoSigs: true, NoLog: true,
-	})
+	s, err := server.NewServer(&server.Options{Port: -1, NoSigs: true, NoLog: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -507,7 +537,9 @@ func TestRelayOverNATS(t *testing.T) {
 		t.Fatal("the relay did not get ready")
 	}
 	until(t, "the server is ready", func() bool { return s.ReadyForConnections(time.Second) })
-	d.connect(jetstream.NewLine(jetstream.Config{URL: s.ClientURL()}, d.identity, d, slog.New(slog.DiscardHandler)))
+	none := func() []remote.Key { return nil }
+	cfg := cluster.Config{URL: s.ClientURL()}
+	d.connect(cluster.NewDesk(cfg, d.identity.Key(), none, slog.New(slog.DiscardHandler)))
 	relay()
 	key := <-d.machine
 	d.line.Apply(key, testsPass(1))
@@ -519,8 +551,8 @@ func TestRelayOverNATS(t *testing.T) {
 	r := <-d.took
 	m.approve("make test").ends(exitYes)
 	m.kill()
-	d.mustAnswer(key, r, interact.Answer{Outcome: interact.Allowed, Scope: policy.Once}) // while it is not there
 	relay()
+	d.mustAnswer(key, r, interact.Answer{Outcome: interact.Allowed, Scope: policy.Once})
 	asked.ends(exitYes)
 	until(t, "what passed before is in the journal", func() bool { return len(d.records()) == 1 })
 	select {

@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"nod/ipc/api"
+	"nod/api"
 	"nod/ipc/client"
 )
 
@@ -164,7 +164,7 @@ func (c *console) unanswered(err error, detach bool) error {
 	return err
 }
 
-// isPaused reports whether the person has paused nod, which is why nobody could be asked.
+// isPaused reports whether the user has paused nod, which is why nobody could be asked.
 func isPaused() bool {
 	cl, err := client.Discover()
 	if err != nil {

@@ -19,8 +19,7 @@ import (
 	"nod/ipc/programs"
 )
 
-// startTimeout is how long nod-desktop may take. It needs well under a second, but a lot more on a loaded machine at
-// login.
+// startTimeout limits nod-desktop's start. It takes well under a second, but much longer on a busy machine at login.
 const startTimeout = 30 * time.Second
 
 // start returns the command that starts nod-desktop.
@@ -65,14 +64,14 @@ status is 6 when they do not come, with the reason, such as that there is no dis
 	}
 }
 
-// started is what nod start says.
+// started is the output of nod start.
 type started struct {
-	Program string `json:"program,omitempty"` // that was started; none when it was running
+	Program string `json:"program,omitempty"` // empty if it was running already
 	PID     int    `json:"pid"`
 	URL     string `json:"url"`
 }
 
-// String says it to a person.
+// String formats the result for people.
 func (s started) String() string {
 	if s.Program == "" {
 		return fmt.Sprintf("nod-desktop is already running: %s\n", s.URL)
@@ -111,13 +110,13 @@ func running(ctx context.Context) (s started, ok bool) {
 type background struct {
 	path string
 	args []string
-	name string // as messages have it
+	name string // for messages
 }
 
-// launch starts a program, apart from this terminal, and says what is running when it is ready.
+// launch starts a program independent of this terminal, and waits until it is ready.
 //
-// What it prints goes to a file and not to a pipe: nod ends long before that program, and whoever writes to
-// a pipe that nobody reads is killed. The file tells when it is ready, or why it gave up.
+// The program's output goes to a file: nod ends long before the program, and writing to a broken pipe would kill it.
+// The file says when it is ready, or why it gave up.
 func launch(ctx context.Context, p background, timeout time.Duration) (started, error) {
 	output, err := createOutput(p.name)
 	if err != nil {
@@ -125,7 +124,7 @@ func launch(ctx context.Context, p background, timeout time.Duration) (started, 
 	}
 	defer output.Close()
 	cmd := exec.Command(p.path, p.args...)
-	cmd.Dir = xdg.Home // not here: a folder that a program works in cannot be unmounted
+	cmd.Dir = xdg.Home // not here: the current folder could then not be unmounted
 	cmd.Stdout, cmd.Stderr = output, output
 	cmd.SysProcAttr = apart()
 	if err := cmd.Start(); err != nil {
@@ -137,12 +136,12 @@ func launch(ctx context.Context, p background, timeout time.Duration) (started, 
 	return awaitReady(ctx, cmd, p.name, output.Name())
 }
 
-// awaitReady says what is running when cmd prints that it is ready, or when it ended because another one is running. It
-// gives up when cmd ends otherwise, and when ctx does.
+// awaitReady waits until cmd prints that it is ready, or ends because another one is running. It fails if cmd ends
+// otherwise, or ctx ends.
 func awaitReady(ctx context.Context, cmd *exec.Cmd, name, output string) (started, error) {
 	pid := cmd.Process.Pid
 	ended := make(chan error, 1)
-	go func() { ended <- cmd.Wait() }() // ends with that program, or with this one
+	go func() { ended <- cmd.Wait() }() // ends with that program or with this one
 	for {
 		if url, ok := ready(output); ok {
 			return started{Program: cmd.Path, PID: pid, URL: url}, nil
@@ -157,7 +156,7 @@ func awaitReady(ctx context.Context, cmd *exec.Cmd, name, output string) (starte
 	}
 }
 
-// ready looks in what a program printed for the line that says so.
+// ready finds the line that says so in a program's output.
 func ready(output string) (url string, ok bool) {
 	text, err := os.ReadFile(output)
 	if err != nil {
@@ -171,7 +170,7 @@ func ready(output string) (url string, ok bool) {
 	return "", false
 }
 
-// endedEarly tells a program that gave up from one that found another running.
+// endedEarly distinguishes a program that failed from one that found another running.
 func endedEarly(ctx context.Context, err error, name, output string) (started, error) {
 	if s, ok := running(ctx); ok {
 		return s, nil
@@ -192,8 +191,8 @@ func lastLines(text string, n int) string {
 	return strings.Join(lines[max(0, len(lines)-n):], "\n")
 }
 
-// createOutput makes the file that takes what a program prints, anew at each start. It is beside the endpoint: nod
-// needs that folder in any case, and no other.
+// createOutput creates the file for a program's output, anew at each start. It is beside the endpoint, in the one
+// folder that nod needs anyway.
 func createOutput(name string) (*os.File, error) {
 	dir, err := endpoint.Dir()
 	if err != nil {

@@ -13,5 +13,5 @@ func apart() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{CreationFlags: detachedProcess | syscall.CREATE_NEW_PROCESS_GROUP}
 }
 
-// terminate ends a process: Windows has no signal that asks a program without a console to end.
+// terminate kills a process: Windows cannot ask a program without a console to end.
 func terminate(p *os.Process) error { return p.Kill() }

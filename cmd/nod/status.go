@@ -11,17 +11,17 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"nod/ipc/api"
+	"nod/api"
 	"nod/ownfile/ownlog"
 	"nod/policy"
 	"nod/policy/config"
 	"nod/version"
 )
 
-// report is what nod status says.
+// report is the output of nod status.
 type report struct {
 	Running bool   `json:"running"`
-	Why     string `json:"why,omitempty"` // it cannot be reached
+	Why     string `json:"why,omitempty"` // why nod-desktop cannot be reached
 	Nod     string `json:"nod"`           // version of this program
 	Desktop string `json:"desktop,omitempty"`
 	Status  string `json:"status,omitempty"` // ok or paused
@@ -33,14 +33,14 @@ type report struct {
 	Socket  string `json:"socket,omitempty"`
 	Pending int    `json:"pending"`
 
-	Relay *api.RelayHealth `json:"relay,omitzero"` // of nod relay, which has no configuration of its own
+	Relay *api.RelayHealth `json:"relay,omitzero"` // of nod relay, which has no configuration
 
 	Config string `json:"config"`
 	Policy string `json:"policy"` // ok, or what is wrong with the configuration
 	Log    string `json:"log"`
 }
 
-// status returns the command that says how nod is.
+// status returns the command that reports nod's state.
 func (c *console) status() *cobra.Command {
 	return c.withJSON(&cobra.Command{
 		Use:   "status",
@@ -61,7 +61,7 @@ func (c *console) reportStatus(ctx context.Context) error {
 	return errors.Join(err, c.show(r, r.String()))
 }
 
-// inspect looks at everything. The error says why nod-desktop cannot be reached.
+// inspect collects the report. The error says why nod-desktop cannot be reached.
 func inspect(ctx context.Context) (report, error) {
 	r := report{Nod: version.Number(), Log: ownlog.Path(ownlog.Desktop)}
 	r.Config, r.Policy = configState()
@@ -95,7 +95,7 @@ func configState() (path, state string) {
 	return path, "ok"
 }
 
-// checkConfig returns what is wrong with the configuration. That there is none is fine: the defaults hold.
+// checkConfig returns what is wrong with the configuration; nil if there is none, because the defaults apply.
 func checkConfig(path string) error {
 	_, err := config.Check(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -104,7 +104,7 @@ func checkConfig(path string) error {
 	return err
 }
 
-// String lays the report out for a person.
+// String formats the report for people.
 func (r report) String() string {
 	var lines []string
 	line := func(name, value string) {
@@ -137,7 +137,7 @@ func (r report) String() string {
 	return columns(lines)
 }
 
-// programOf names the program that runs: with relay, that is one.
+// programOf names the running program: nod relay or nod-desktop.
 func programOf(relay *api.RelayHealth) string {
 	if relay != nil {
 		return "nod relay"
@@ -145,7 +145,7 @@ func programOf(relay *api.RelayHealth) string {
 	return "nod-desktop"
 }
 
-// startOf is the command that starts it.
+// startOf is the command that starts the program.
 func startOf(relay *api.RelayHealth) string {
 	if relay != nil {
 		return "nod relay"
@@ -153,7 +153,7 @@ func startOf(relay *api.RelayHealth) string {
 	return "nod start"
 }
 
-// describeDesk says whether somebody can be asked.
+// describeDesk says whether a desk can be asked.
 func describeDesk(r api.RelayHealth) string {
 	switch {
 	case r.Up:
@@ -164,7 +164,7 @@ func describeDesk(r api.RelayHealth) string {
 	return cmp.Or(policy.Visible(r.Problem), "none is connected")
 }
 
-// describePolicy says by what a relay decides.
+// describePolicy says by which policy a relay decides.
 func describePolicy(r api.RelayHealth) string {
 	text := "none yet, so it asks about everything"
 	switch {

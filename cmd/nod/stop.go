@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"nod/ipc/api"
+	"nod/api"
 	"nod/ipc/client"
 	"nod/ipc/peer"
 )

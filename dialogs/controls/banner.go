@@ -10,18 +10,18 @@ import (
 	"nod/dialogs"
 )
 
-// Banner is the strip above the tabs that says what is wrong.
+// Banner is the strip above the tabs that shows a problem.
 type Banner struct {
 	Content fyne.CanvasObject
 	head    *widget.Label
 	text    *widget.Label
 	open    *Button
 
-	problem string // of the policy file
-	failure error  // of what the person did last
+	problem string // with the policy file
+	failure error  // of the last action of the user
 }
 
-// NewBanner returns a strip that is hidden. Open shows the policy file.
+// NewBanner returns a hidden strip. open shows the policy file.
 func NewBanner(open func()) *Banner {
 	b := &Banner{
 		head: dialogs.Lines("", theme.SizeNameText, widget.DangerImportance),
@@ -38,13 +38,13 @@ func NewBanner(open func()) *Banner {
 	return b
 }
 
-// Set shows why the policy file is broken; empty: it is not.
+// Set shows a problem of the policy file; "" removes it.
 func (b *Banner) Set(problem string) {
 	b.problem = problem
 	b.draw()
 }
 
-// Fail shows why something could not be done, until something else is; nil: it was done.
+// Fail shows why an action failed, until another one succeeds; nil means success.
 func (b *Banner) Fail(err error) {
 	b.failure = err
 	b.draw()

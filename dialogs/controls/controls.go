@@ -1,5 +1,5 @@
-// Package controls is what nod's windows beside the prompts are made of: controls that leave the keys of the window to
-// it, pages and rows, work off the UI goroutine, and rules in words.
+// Package controls has the parts of the settings and the history: controls that leave the window its keys, pages and
+// rows, work off the UI goroutine, and rules in words.
 package controls
 
 import (
@@ -8,17 +8,15 @@ import (
 	"fyne.io/fyne/v2/widget"
 )
 
-// Fyne gives a key to the focused control and to nobody else, a press takes the focus away from a button, and what has
-// the focus may be out of view. The controls here leave to the window the keys that they have no use for, keep the
-// focus, and come into view with it.
+// Fyne sends a key only to the focused control, takes the focus from a pressed button, and may focus a control that is
+// out of view. The controls here pass unused keys to the window, keep the focus, and scroll into view when they get it.
 
-// Button is a button.
+// Button is a button that keeps the focus.
 type Button struct{ widget.Button }
 
-// NewButton returns a button that says text.
 func NewButton(text string, tapped func()) *Button { return NewIconButton(text, nil, tapped) }
 
-// NewIconButton returns a button with an icon; nil: without.
+// NewIconButton returns a button with an icon, which may be nil.
 func NewIconButton(text string, icon fyne.Resource, tapped func()) *Button {
 	b := &Button{}
 	b.Text, b.Icon, b.OnTapped = text, icon, tapped
@@ -44,10 +42,10 @@ func (b *Button) FocusGained() {
 	Reveal(b)
 }
 
-// Check is a check box.
+// Check is a check box that passes unused keys to the window.
 type Check struct{ widget.Check }
 
-// NewCheck returns a check box that says text. Changed may be nil.
+// NewCheck returns a check box. changed may be nil.
 func NewCheck(text string, changed func(bool)) *Check {
 	c := &Check{}
 	c.Text, c.OnChanged = text, changed
@@ -64,10 +62,10 @@ func (c *Check) FocusGained() {
 	Reveal(c)
 }
 
-// Select is a list of which one is picked.
+// Select is a list of options, one of which can be selected.
 type Select struct{ widget.Select }
 
-// NewSelect returns a list of options of which none is picked. Changed may be nil.
+// NewSelect returns a list with no option selected. changed may be nil.
 func NewSelect(options []string, changed func(string)) *Select {
 	c := &Select{}
 	c.Options, c.OnChanged = options, changed
@@ -90,7 +88,7 @@ func (c *Select) FocusGained() {
 	Reveal(c)
 }
 
-// pageList is a list in which the keys that move also select.
+// pageList is a list in which moving the focus also selects.
 type pageList struct{ widget.List }
 
 func newPageList(length func() int, create func() fyne.CanvasObject,
@@ -112,14 +110,14 @@ func (l *pageList) TypedKey(k *fyne.KeyEvent) {
 	}
 }
 
-// PassOn gives a key to the window that an object is in.
+// PassOn passes a key to the window of an object.
 func PassOn(o fyne.CanvasObject, k *fyne.KeyEvent) {
 	if c := fyne.CurrentApp().Driver().CanvasForObject(o); c != nil && c.OnTypedKey() != nil {
 		c.OnTypedKey()(k)
 	}
 }
 
-// Reveal scrolls the page that an object is on until all of that is in view, or at least its beginning.
+// Reveal scrolls the page of an object until all of the object is in view, or at least its beginning.
 func Reveal(o fyne.CanvasObject) {
 	d := fyne.CurrentApp().Driver()
 	c := d.CanvasForObject(o)
@@ -132,7 +130,7 @@ func Reveal(o fyne.CanvasObject) {
 		return
 	}
 	const margin = 12
-	top := at.Y - d.AbsolutePositionForObject(page).Y // in the page's view
+	top := at.Y - d.AbsolutePositionForObject(page).Y // relative to the view of the page
 	bottom := top + o.Size().Height - page.Size().Height
 	switch {
 	case top < margin:
@@ -142,7 +140,8 @@ func Reveal(o fyne.CanvasObject) {
 	}
 }
 
-// ScrollAt finds the innermost scrolling page at a place on the canvas. A page stands in containers only.
+// ScrollAt returns the innermost scrolling page at a position of the canvas, or around. Pages are only inside
+// containers.
 func ScrollAt(o fyne.CanvasObject, at fyne.Position, around *container.Scroll) *container.Scroll {
 	if !o.Visible() {
 		return around
@@ -161,7 +160,7 @@ func ScrollAt(o fyne.CanvasObject, at fyne.Position, around *container.Scroll) *
 	return around
 }
 
-// ScrollByKey scrolls the page in the middle of a window by a key that no control has a use for.
+// ScrollByKey scrolls the page in the middle of a window by a key that no control uses.
 func ScrollByKey(c fyne.Canvas, k *fyne.KeyEvent) {
 	page := ScrollAt(c.Content(), fyne.NewPos(c.Size().Width/2, 0), nil)
 	if page == nil {
@@ -184,7 +183,6 @@ func ScrollByKey(c fyne.Canvas, k *fyne.KeyEvent) {
 	}
 }
 
-// SetVisible shows or hides an object.
 func SetVisible(o fyne.CanvasObject, visible bool) {
 	if visible {
 		o.Show()

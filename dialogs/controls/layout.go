@@ -13,9 +13,9 @@ import (
 	"nod/policy"
 )
 
-// The measures of the window, in Fyne's device independent pixels.
+// Sizes in Fyne's device independent pixels.
 const (
-	pageWidth    = 640 // text gets no wider, however wide the window is
+	pageWidth    = 640 // maximum width of text
 	ControlWidth = 190
 	SectionGap   = 22
 )
@@ -31,7 +31,7 @@ func Section(heading, hint string, rows ...fyne.CanvasObject) fyne.CanvasObject 
 	return dialogs.Column(9, Header(heading, hint), Card(rows...))
 }
 
-// Header is a section's heading. What is behind it, such as a button, goes to the right.
+// Header is the heading of a section. Objects in behind, such as a button, are at the right.
 func Header(heading, hint string, behind ...fyne.CanvasObject) fyne.CanvasObject {
 	words := dialogs.Column(3, dialogs.BoldWords(heading, theme.SizeNameSubHeadingText, theme.ColorNameForeground))
 	if hint != "" {
@@ -43,7 +43,7 @@ func Header(heading, hint string, behind ...fyne.CanvasObject) fyne.CanvasObject
 	return container.NewBorder(nil, nil, nil, container.NewCenter(container.NewHBox(behind...)), words)
 }
 
-// Card holds rows, with hairlines between them.
+// Card holds rows with hairlines between them.
 func Card(rows ...fyne.CanvasObject) fyne.CanvasObject {
 	var all []fyne.CanvasObject
 	for i, r := range rows {
@@ -52,19 +52,20 @@ func Card(rows ...fyne.CanvasObject) fyne.CanvasObject {
 		}
 		all = append(all, r)
 	}
-	return dialogs.Card(dialogs.ColorSunken, dialogs.Column(0, all...)) // at once: each Add lays all of them out again
+	return dialogs.Card(dialogs.ColorSunken, dialogs.Column(0, all...)) // once, since each Add lays out all
 }
 
-// Setting is a row: what is set, what it means and what is wrong with it to the left, the control to the right.
+// Setting is a row with the name of a setting, its explanation and its problem at the left, and its control at the
+// right.
 type Setting struct {
 	Content fyne.CanvasObject
 	Problem *Remark
 }
 
-// Row is the row itself.
+// Row returns the row itself, for types that embed it.
 func (f *Setting) Row() *Setting { return f }
 
-// NewSetting returns a row with nothing wrong.
+// NewSetting returns a row without a problem.
 func NewSetting(name, hint string, control fyne.CanvasObject) *Setting {
 	f := &Setting{Problem: NewRemark(widget.DangerImportance)}
 	words := dialogs.Column(2, dialogs.Words(name, theme.SizeNameText, theme.ColorNameForeground))
@@ -76,13 +77,13 @@ func NewSetting(name, hint string, control fyne.CanvasObject) *Setting {
 	return f
 }
 
-// Remark is a small paragraph that is there only while it has something to say.
+// Remark is a small paragraph, hidden while it is empty.
 type Remark struct {
 	Content fyne.CanvasObject
 	Label   *widget.Label
 }
 
-// NewRemark returns a paragraph that says nothing.
+// NewRemark returns an empty paragraph.
 func NewRemark(i widget.Importance) *Remark {
 	l := dialogs.Lines("", theme.SizeNameCaptionText, i)
 	r := &Remark{Content: dialogs.Tight(l), Label: l}
@@ -97,7 +98,7 @@ func (r *Remark) Say(s string) {
 	}
 }
 
-// Complain says what is wrong, or with nil that nothing is.
+// Complain shows err, or hides the paragraph if err is nil.
 func (r *Remark) Complain(err error) {
 	if err == nil {
 		r.Say("")
@@ -106,36 +107,36 @@ func (r *Remark) Complain(err error) {
 	r.Say(err.Error())
 }
 
-// Exact is a text of a program or a person, to the letter.
+// Exact shows a text of a program or a user unchanged.
 func Exact(s string, size fyne.ThemeSizeName) fyne.CanvasObject {
 	l := dialogs.Lines(s, size, widget.MediumImportance)
 	l.TextStyle.Monospace, l.Wrapping = true, fyne.TextWrapBreak
 	return dialogs.Tight(l)
 }
 
-// Bold is a paragraph that heads others.
+// Bold is a paragraph that serves as a heading.
 func Bold(s string, size fyne.ThemeSizeName) fyne.CanvasObject {
 	l := dialogs.Lines(s, size, widget.MediumImportance)
 	l.TextStyle.Bold = true
 	return dialogs.Tight(l)
 }
 
-// Paragraph is a text of first rank.
+// Paragraph is a text that wraps.
 func Paragraph(s string, i widget.Importance) fyne.CanvasObject {
 	return dialogs.Tight(dialogs.Lines(s, theme.SizeNameText, i))
 }
 
-// Muted is a paragraph of second rank.
+// Muted is a paragraph of secondary text.
 func Muted(s string) fyne.CanvasObject {
 	return dialogs.Tight(dialogs.Lines(s, theme.SizeNameCaptionText, widget.LowImportance))
 }
 
-// FootOf is what stays at the lower edge of a page.
+// FootOf is an area that stays at the lower edge of a page.
 func FootOf(o fyne.CanvasObject) fyne.CanvasObject {
 	return dialogs.Surface(theme.ColorNameBackground, container.NewVBox(dialogs.Rule(), o))
 }
 
-// Enable switches controls on or off, all of them.
+// Enable enables or disables all of the controls.
 func Enable(on bool, controls ...fyne.Disableable) {
 	for _, c := range controls {
 		if on {
@@ -146,7 +147,7 @@ func Enable(on bool, controls ...fyne.Disableable) {
 	}
 }
 
-// atMost gives its only object the width there is, up to a limit, in the middle.
+// atMost centers its only object and gives it the available width, up to a limit.
 type atMost float32
 
 func (w atMost) MinSize(objects []fyne.CanvasObject) fyne.Size { return objects[0].MinSize() }
@@ -157,7 +158,7 @@ func (w atMost) Layout(objects []fyne.CanvasObject, size fyne.Size) {
 	objects[0].Move(fyne.NewPos((size.Width-width)/2, 0))
 }
 
-// Besides puts a control to the right of a text that takes the rest of the width, both in the middle.
+// Besides puts a control to the right of a text, which gets the remaining width; both are vertically centered.
 type Besides struct{ Gap float32 }
 
 func (l Besides) MinSize(objects []fyne.CanvasObject) fyne.Size {
@@ -175,7 +176,7 @@ func (l Besides) Layout(objects []fyne.CanvasObject, size fyne.Size) {
 	objects[1].Move(fyne.NewPos(size.Width-control.Width, max((size.Height-control.Height)/2, 0)))
 }
 
-// Sized gives its only object exactly that size; where it says nothing the object has its own.
+// Sized gives its only object exactly that size; 0 keeps the minimum of the object.
 type Sized fyne.Size
 
 func (s Sized) MinSize(objects []fyne.CanvasObject) fyne.Size {
@@ -190,53 +191,52 @@ func Wide(width float32, o fyne.CanvasObject) fyne.CanvasObject {
 	return container.New(Sized{Width: width}, o)
 }
 
-// TopLeft keeps an object in the upper left of a column.
+// TopLeft puts an object at the upper left of a column.
 func TopLeft(width float32, o fyne.CanvasObject) fyne.CanvasObject {
 	return Wide(width, container.NewHBox(container.NewVBox(o)))
 }
 
-// Badged is a row of a card that begins with a badge, in a column of that width.
+// Badged is a row of a card that starts with a badge, in a column of that width.
 func Badged(width float32, badge, words fyne.CanvasObject) fyne.CanvasObject {
 	return dialogs.Padded(9, 12, container.NewBorder(nil, nil, TopLeft(width, badge), nil, words))
 }
 
-// EffectBadge names an effect.
 func EffectBadge(e policy.Effect) fyne.CanvasObject {
 	return dialogs.Badge(EffectName(e), dialogs.EffectColor(e))
 }
 
-// ranked is a button of another rank than Fyne's own. It may be without an icon.
+// ranked is a button with another importance. icon may be nil.
 func ranked(i widget.Importance, text string, icon fyne.Resource, tapped func()) *Button {
 	b := NewIconButton(text, icon, tapped)
 	b.Importance = i
 	return b
 }
 
-// MainButton does what a page is for.
+// MainButton is the button for the main action of a page.
 func MainButton(text string, icon fyne.Resource, tapped func()) *Button {
 	return ranked(widget.HighImportance, text, icon, tapped)
 }
 
-// QuietButton is a button of second rank.
+// QuietButton is a button for a secondary action.
 func QuietButton(text string, icon fyne.Resource, tapped func()) *Button {
 	return ranked(widget.LowImportance, text, icon, tapped)
 }
 
-// EmptyRow says that a list has nothing in it.
+// EmptyRow says that a list is empty.
 func EmptyRow(text string) fyne.CanvasObject {
 	return dialogs.Padded(12, 14, Paragraph(text, widget.LowImportance))
 }
 
-// SetContent puts objects into a container, in place of what was there.
+// SetContent replaces the objects of a container.
 func SetContent(c *fyne.Container, objects ...fyne.CanvasObject) {
 	c.Objects = objects
 	c.Refresh()
 }
 
-// Drawn remembers what a list was drawn from: while that is the same, its rows and the focus among them stay.
+// Drawn remembers the values that a list was drawn from: while they stay the same, its rows and their focus are kept.
 type Drawn []any
 
-// Changed reports whether the list was drawn from other values than these. From now on it counts as drawn from these.
+// Changed stores values and reports whether they differ from the last ones.
 func (d *Drawn) Changed(values ...any) bool {
 	changed := !reflect.DeepEqual(*d, Drawn(values))
 	*d = values

@@ -9,34 +9,34 @@ import (
 	"nod/dialogs"
 )
 
-// The widths of the list of pages, with their names and without.
+// The widths of the list of pages, with and without names.
 const (
-	NamesWidth = 232
-	IconsWidth = 52
+	namesWidth = 232
+	iconsWidth = 52
 )
 
-// Tab is one of a window's pages.
+// Tab is a page of a window.
 type Tab struct {
 	Name    string
 	Icon    fyne.Resource
 	Content fyne.CanvasObject
 }
 
-// Navigation lists the window's pages beside the one that is selected. In a narrow window it is a strip of icons; in a
-// low one it scrolls.
+// Navigation lists the pages of a window beside the selected one. In a narrow window it shows only icons; in a low one
+// it scrolls.
 type Navigation struct {
 	Content    *fyne.Container
 	onSelected func(int)
 
 	pages    []Tab
-	wide     float32 // from this width on the names are shown
+	wide     float32 // width of the window above which names are shown
 	List     *pageList
 	Selected int
-	Names    bool // are shown beside the icons
+	Names    bool // names are shown beside the icons
 }
 
-// NewNavigation returns a list with the first page selected. It shows the names of the pages where the window is at
-// least so wide.
+// NewNavigation returns a list with the first page selected. It shows the names of the pages if the window has at least
+// the width wide.
 func NewNavigation(pages []Tab, wide float32, onSelected func(int)) *Navigation {
 	n := &Navigation{pages: pages, wide: wide, onSelected: onSelected}
 	n.List = newPageList(func() int { return len(pages) }, newPageRow, n.fill)
@@ -59,9 +59,9 @@ func newPageRow() fyne.CanvasObject {
 	return container.NewBorder(nil, nil, dialogs.Padded(0, 12, icon), nil, name)
 }
 
-// fill shows a page in a row of the list.
+// fill fills a row of the list.
 func (n *Navigation) fill(i widget.ListItemID, row fyne.CanvasObject) {
-	parts := row.(*fyne.Container).Objects // a border's: what is in its middle comes first
+	parts := row.(*fyne.Container).Objects // of a border layout: the middle comes first
 	name := parts[0].(*widget.Label)
 	name.TextStyle.Bold = i == n.Selected
 	name.SetText(n.pages[i].Name)
@@ -73,7 +73,7 @@ func (n *Navigation) fill(i widget.ListItemID, row fyne.CanvasObject) {
 	}
 }
 
-// SelectIndex shows the page of that index.
+// SelectIndex selects the page with index i.
 func (n *Navigation) SelectIndex(i int) {
 	if i == n.Selected {
 		return
@@ -86,7 +86,7 @@ func (n *Navigation) SelectIndex(i int) {
 	n.onSelected(i)
 }
 
-// Step goes so many pages on, round and round.
+// Step moves by that many pages, wrapping around at both ends.
 func (n *Navigation) Step(by int) {
 	n.SelectIndex((n.Selected + by + len(n.pages)) % len(n.pages))
 }
@@ -94,7 +94,7 @@ func (n *Navigation) Step(by int) {
 // MinSize implements [fyne.Layout].
 func (n *Navigation) MinSize(objects []fyne.CanvasObject) fyne.Size {
 	page := objects[1].MinSize()
-	return fyne.NewSize(IconsWidth+page.Width, page.Height)
+	return fyne.NewSize(iconsWidth+page.Width, page.Height)
 }
 
 // Layout implements [fyne.Layout].
@@ -103,9 +103,9 @@ func (n *Navigation) Layout(objects []fyne.CanvasObject, size fyne.Size) {
 		n.Names = names
 		n.List.Refresh()
 	}
-	width := float32(IconsWidth)
+	width := float32(iconsWidth)
 	if n.Names {
-		width = NamesWidth
+		width = namesWidth
 	}
 	objects[0].Resize(fyne.NewSize(width, size.Height))
 	objects[1].Move(fyne.NewPos(width, 0))

@@ -10,10 +10,10 @@ import (
 	"nod/policy"
 )
 
-// QuoteLimit is how much of a rule's text one line shows.
+// QuoteLimit is the number of characters shown of a text of a rule.
 const QuoteLimit = 160
 
-// Sentence says in one line what a rule does, for a reader who does not know the file's keys.
+// Sentence explains a rule in one line, for readers who do not know the keys of the file.
 func Sentence(r policy.Rule) string {
 	var parts []string
 	add := func(value, words string) {
@@ -44,10 +44,10 @@ func Sentence(r policy.Rule) string {
 	return strings.Join(append([]string{verb(r.Effect), subject(r)}, parts...), " ")
 }
 
-// quoted is a rule's text as its sentence has it.
+// quoted fills a text of a rule into a sentence.
 func quoted(text string) map[string]any { return map[string]any{"X": safetext.Line(text, QuoteLimit)} }
 
-// subject is what a rule decides: a rule that allows commands lets a part of a command line pass, not the rest.
+// subject describes the calls of a rule: one that allows commands allows parts of a command line, not all of it.
 func subject(r policy.Rule) string {
 	tool := quoted(r.Tool)
 	byParts := r.Effect == policy.Allow && len(r.Run) > 0
@@ -62,7 +62,7 @@ func subject(r policy.Rule) string {
 	return lang.L("all calls")
 }
 
-// runsShown is how many of a rule's commands are named.
+// runsShown is the number of commands of a rule that are named.
 const runsShown = 6
 
 func runs(r policy.Rule) string {
@@ -87,7 +87,7 @@ func verb(e policy.Effect) string {
 	return EffectName(e)
 }
 
-// does says what the tools of a rule's class do.
+// does describes what tools of the class of a rule do.
 func does(r policy.Rule) string {
 	return cmp.Or(doesInPath(r), map[policy.Class]string{
 		policy.ReadOnly: lang.L("only read"), policy.Write: lang.L("change files"), policy.Execute: lang.L("run programs"),
@@ -95,8 +95,8 @@ func does(r policy.Rule) string {
 	}[r.Class], lang.L("nod does not know"))
 }
 
-// doesInPath says what the tools of a rule's class do to the files in its path; empty where only one of both is given,
-// or they do nothing to files.
+// doesInPath describes what tools of the class of a rule do to files in its path; "" if the rule lacks one of both, or
+// they do nothing to files.
 func doesInPath(r policy.Rule) string {
 	if r.Path == "" {
 		return ""
@@ -113,7 +113,7 @@ func Stop(sentence string) string {
 	return lang.L("{{.X}}.", map[string]any{"X": strings.TrimRight(sentence, ".。")})
 }
 
-// ClassName is the class in a word or two.
+// ClassName names a class in a word or two.
 func ClassName(c policy.Class) string {
 	return cmp.Or(map[policy.Class]string{
 		policy.ReadOnly: lang.L("Read only"), policy.Write: lang.L("Write"), policy.Execute: lang.L("Execute"),
@@ -121,7 +121,7 @@ func ClassName(c policy.Class) string {
 	}[c], lang.L("Unknown"))
 }
 
-// Explain says what to let a class pass means.
+// Explain explains what allowing a class means.
 func Explain(c policy.Class) string {
 	return cmp.Or(map[policy.Class]string{
 		policy.ReadOnly: lang.L("Looks at files and lists, changes nothing. Never files that hold secrets."),
@@ -134,7 +134,7 @@ func Explain(c policy.Class) string {
 	}[c], lang.L("Tools that nod doesn't know. They can do anything."))
 }
 
-// EffectName is the effect in a word.
+// EffectName names an effect in a word.
 func EffectName(e policy.Effect) string {
 	return cmp.Or(map[policy.Effect]string{policy.Allow: lang.L("Allow"), policy.Deny: lang.L("Deny")}[e], lang.L("Ask"))
 }

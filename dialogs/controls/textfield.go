@@ -8,17 +8,16 @@ import (
 	"fyne.io/fyne/v2/widget"
 )
 
-// TextField is a text field that leaves to the window what is the window's: its shortcuts, Escape, and the wheel, all
-// of which Fyne's own swallows.
+// TextField is a text field that leaves the window its shortcuts, Escape, and the wheel. Fyne's field swallows them.
 type TextField struct {
 	widget.Entry
-	Shortcut func(fyne.Shortcut) bool // of the window; reports whether it has one
-	Self     fyne.CanvasObject        // the widget that this is, or is a part of
-	Escape   func() bool              // what Escape does here first, if there is anything to do; may be nil
-	Left     func()                   // called when the person goes on to something else; may be nil
+	Shortcut func(fyne.Shortcut) bool // runs a shortcut of the window; reports whether there is one
+	Self     fyne.CanvasObject        // this widget, or the one that contains it
+	Escape   func() bool              // handles Escape before the window; reports whether it did anything; may be nil
+	Left     func()                   // called when the field loses the focus; may be nil
 }
 
-// NewTextField returns a text field. What is no shortcut of the window's is the field's.
+// NewTextField returns a text field. It handles only shortcuts that the window does not have.
 func NewTextField(shortcut func(fyne.Shortcut) bool, multiline bool) *TextField {
 	e := &TextField{Shortcut: shortcut}
 	e.Self = e
@@ -48,7 +47,7 @@ func (e *TextField) TypedShortcut(s fyne.Shortcut) {
 	}
 }
 
-// AcceptsTab implements [fyne.Tabbable]: Tab moves on, also out of a text of several lines.
+// AcceptsTab implements [fyne.Tabbable]: Tab always moves the focus, also in a field of several lines.
 func (e *TextField) AcceptsTab() bool { return false }
 
 // FocusGained implements [fyne.Focusable].
@@ -71,13 +70,13 @@ func (e *TextField) CreateRenderer() fyne.WidgetRenderer {
 	return &wheelRenderer{r, newWheel(r.Objects())}
 }
 
-// SelectField is a text field with a list of texts to choose from.
+// SelectField is a text field with a list of suggested texts.
 type SelectField struct {
 	widget.SelectEntry
-	shortcut func(fyne.Shortcut) bool // of the window; reports whether it has one
+	shortcut func(fyne.Shortcut) bool // runs a shortcut of the window; reports whether there is one
 }
 
-// NewSelectField returns a text field with a list of texts.
+// NewSelectField returns a text field with a list of options.
 func NewSelectField(shortcut func(fyne.Shortcut) bool, options ...string) *SelectField {
 	e := &SelectField{shortcut: shortcut}
 	e.ExtendBaseWidget(e)
@@ -114,7 +113,7 @@ func (e *SelectField) CreateRenderer() fyne.WidgetRenderer {
 	return &wheelRenderer{r, newWheel(r.Objects())}
 }
 
-// wheelRenderer is a renderer of Fyne's under something that takes the wheel.
+// wheelRenderer is one of Fyne's renderers below a wheel.
 type wheelRenderer struct {
 	fyne.WidgetRenderer
 	wheel *wheel
@@ -131,11 +130,11 @@ func (r *wheelRenderer) Layout(size fyne.Size) {
 	r.wheel.Resize(size)
 }
 
-// wheel lies over a field and takes nothing but the wheel: it scrolls the field while that has anything to scroll, then
-// the page that the field is on.
+// wheel lies over a field and handles only the wheel: it scrolls the field as far as that goes, then the page of the
+// field.
 type wheel struct {
 	widget.BaseWidget
-	text *container.Scroll // in the field; nil: it does not scroll
+	text *container.Scroll // in the field; nil if it does not scroll
 }
 
 func newWheel(parts []fyne.CanvasObject) *wheel {

@@ -11,27 +11,27 @@ import (
 	"nod/ipc/operator"
 )
 
-// UndoLine is the foot of a window, with what was deleted last and can be had back.
+// UndoLine is the foot of a window with the last deletion, which can be undone.
 type UndoLine struct {
 	Content *fyne.Container
 
 	bar   *dialogs.UndoBar
 	list  []operator.Undo
-	until time.Time // it says until then what has come of an undo
+	until time.Time // until then it shows the result of an undo
 }
 
-// lingers is how long it is said what has come of an undo.
-const lingers = 5 * time.Second
+// resultTime is how long the result of an undo is shown.
+const resultTime = 5 * time.Second
 
-// NewUndoLine returns a line that is hidden. After runs something on the UI goroutine in a while.
-func NewUndoLine(settle dialogs.Settle, after func(time.Duration, func())) *UndoLine {
+// NewUndoLine returns a hidden line. after runs a function on the UI goroutine after a delay.
+func NewUndoLine(undo dialogs.TakeBack, after func(time.Duration, func())) *UndoLine {
 	l := &UndoLine{}
-	l.bar = dialogs.NewUndoBar(func(undo int, back bool, done func(error)) {
-		settle(undo, back, func(err error) {
-			l.list = slices.DeleteFunc(l.list, func(u operator.Undo) bool { return u.ID == undo })
-			l.until = time.Now().Add(lingers)
+	l.bar = dialogs.NewUndoBar(func(id int, done func(error)) {
+		undo(id, func(err error) {
+			l.list = slices.DeleteFunc(l.list, func(u operator.Undo) bool { return u.ID == id })
+			l.until = time.Now().Add(resultTime)
 			done(err)
-			after(lingers, l.draw)
+			after(resultTime, l.draw)
 		})
 	})
 	l.Content = container.NewStack(l.bar.Content)
@@ -39,16 +39,16 @@ func NewUndoLine(settle dialogs.Settle, after func(time.Duration, func())) *Undo
 	return l
 }
 
-// Refresh shows what can be had back now.
+// Refresh shows the last of the actions in list that can be undone.
 func (l *UndoLine) Refresh(list []operator.Undo) {
 	l.list = slices.DeleteFunc(slices.Clone(list), operator.Undo.OfPrompt)
 	l.draw()
 }
 
 func (l *UndoLine) draw() {
-	l.bar.Show(l.list, time.Now())
+	l.bar.Show(l.list)
 	SetVisible(l.Content, len(l.list) > 0 || time.Now().Before(l.until))
 }
 
-// TakeBack takes back what the line shows.
+// TakeBack undoes the action that the line shows.
 func (l *UndoLine) TakeBack() { l.bar.TakeBack() }

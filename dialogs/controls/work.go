@@ -6,18 +6,18 @@ import (
 	"fyne.io/fyne/v2"
 )
 
-// A job runs off the UI goroutine. What it returns then runs on the UI goroutine, unless ctx has ended.
+// A job runs off the UI goroutine. The function it returns then runs on the UI goroutine, unless ctx has ended.
 type job func(ctx context.Context) (done func())
 
-// A Worker does one job at a time, and of those that it is given meanwhile only the last. It belongs to the UI
+// Worker does one job at a time. Of the jobs that it gets meanwhile it does only the last. Use it only on the UI
 // goroutine.
 type Worker struct {
 	Aside  func(func())
-	Cancel context.CancelFunc // nil: idle
+	Cancel context.CancelFunc // nil while idle
 	next   job
 }
 
-// Do does a job once what it is at is done.
+// Do does a job after the current one.
 func (k *Worker) Do(j job) {
 	if k.Cancel != nil {
 		k.next = j
@@ -42,7 +42,7 @@ func (k *Worker) Do(j job) {
 	})
 }
 
-// Fetch has get run by the worker, and shows what came of it.
+// Fetch makes the worker run get, and shows the result.
 func Fetch[T any](k *Worker, get func(context.Context) (T, error), show func(T, error)) {
 	k.Do(func(ctx context.Context) func() {
 		got, err := get(ctx)
@@ -50,7 +50,7 @@ func Fetch[T any](k *Worker, get func(context.Context) (T, error), show func(T, 
 	})
 }
 
-// Drop gives up what the worker is at.
+// Drop cancels the current job and forgets the next one.
 func (k *Worker) Drop() {
 	k.next = nil
 	if k.Cancel != nil {
@@ -58,11 +58,11 @@ func (k *Worker) Drop() {
 	}
 }
 
-// Latest does one job. Another one that it is given meanwhile ends it, and nothing is shown of what came of it. It
-// belongs to the UI goroutine.
+// Latest does one job at a time. A new job cancels the current one, whose result is not shown. Use it only on the UI
+// goroutine.
 type Latest struct {
 	Aside  func(func())
-	cancel context.CancelFunc // nil: idle
+	cancel context.CancelFunc // nil while idle
 }
 
 // Do does a job now.
@@ -81,10 +81,10 @@ func (l *Latest) Do(j job) {
 	})
 }
 
-// Busy reports whether it is at a job.
+// Busy reports whether a job is running.
 func (l *Latest) Busy() bool { return l.cancel != nil }
 
-// Drop gives up what it is at.
+// Drop cancels the current job.
 func (l *Latest) Drop() {
 	if l.cancel != nil {
 		l.cancel()
@@ -92,7 +92,7 @@ func (l *Latest) Drop() {
 	}
 }
 
-// FetchLatest has get run, in place of what ran before, and shows what came of it.
+// FetchLatest runs get in place of the current job, and shows the result.
 func FetchLatest[T any](l *Latest, get func(context.Context) (T, error), show func(T, error)) {
 	l.Do(func(ctx context.Context) func() {
 		got, err := get(ctx)

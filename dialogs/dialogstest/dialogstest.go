@@ -1,4 +1,4 @@
-// Package dialogstest is what tests of nod's windows have in common.
+// Package dialogstest helps to test nod's windows.
 package dialogstest
 
 import (
@@ -10,7 +10,7 @@ import (
 	"fyne.io/fyne/v2/test"
 )
 
-// serialApp runs what goroutines hand to the UI goroutine one after the other, as a real driver does.
+// serialApp runs functions for the UI goroutine one after the other, like a real driver.
 type serialApp struct {
 	fyne.App
 	driver serialDriver
@@ -29,8 +29,8 @@ func (d *serialDriver) DoFromGoroutine(f func(), _ bool) {
 	f()
 }
 
-// Live runs f, in a bubble of its own, with a window that open makes and whose work takes place on goroutines. What f
-// does to the window it does with ui, which then waits until all is done that can be.
+// Live runs f in a synctest bubble with the window that open makes, which works on goroutines as in the program. f
+// calls ui for each change of the window; ui returns when all goroutines are blocked.
 func Live[W any](t *testing.T, open func(*testing.T) W, f func(w W, ui func(func()))) {
 	synctest.Test(t, func(t *testing.T) {
 		w := open(t)

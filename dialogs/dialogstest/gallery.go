@@ -14,14 +14,14 @@ import (
 	"fyne.io/fyne/v2"
 )
 
-// A View is one thing that there is to see of a window.
+// View is a state of a window.
 type View struct {
-	Name string // of its pictures
-	// Open shows it, in nod's theme of that name and the language that nod speaks.
+	Name string // name of its pictures
+	// Open shows it in that theme of nod and the current language.
 	Open func(t *testing.T, theme string) fyne.Window
 }
 
-// The looks of a gallery.
+// The variants of each picture.
 var (
 	themes    = []string{"light", "dark"}
 	languages = []string{"en", Chinese}
@@ -66,7 +66,7 @@ func save(t *testing.T, path string, img image.Image) {
 	}
 }
 
-// index is the page of all pictures that are in the folder so far, each of which leads to itself at twice the size.
+// index is the page with all pictures in the folder, each a link to its version at twice the size.
 var index = template.Must(template.New("index").Parse(`<!DOCTYPE html>
 <html lang="en">
 <meta charset="utf-8">
@@ -86,7 +86,7 @@ var index = template.Must(template.New("index").Parse(`<!DOCTYPE html>
 {{end}}</html>
 `))
 
-// viewList is a list of the folders that have pictures of a view.
+// viewList lists the folders with pictures of a view.
 type viewList []string
 
 // Looks names the pictures of each view.
@@ -99,7 +99,7 @@ func (viewList) Looks() (looks []string) {
 	return looks
 }
 
-// writeIndex writes the page anew. The packages of several windows may do so at once: the last of them sees all.
+// writeIndex writes the index. Packages may do so concurrently: the last one includes all pictures.
 func writeIndex(folder string) error {
 	found, err := filepath.Glob(filepath.Join(folder, "*", "*"))
 	if err != nil {

@@ -9,13 +9,13 @@ import (
 	"nod/assets"
 )
 
-// Chinese is the language of which the images show that windows have room for another than English.
+// Chinese is the second language of images, which shows that translations fit.
 const Chinese = "zh-CN"
 
-// spoken is the language that nod speaks.
+// spoken is the current language.
 var spoken = "en"
 
-// Speak has nod speak a language until the end of the test.
+// Speak switches to a language until the test ends.
 func Speak(t testing.TB, language string) {
 	t.Helper()
 	set := func(language string) {
@@ -28,9 +28,8 @@ func Speak(t testing.TB, language string) {
 	t.Cleanup(func() { set("en") })
 }
 
-// Fonts is a theme with the fonts that the language needs which nod speaks. Those for Chinese have the characters that
-// the images need and nothing else, so that Latin letters still come from Fyne's own; on a desktop they come from the
-// system, and images must not depend on that.
+// Fonts adds the fonts for the current language to a theme. Those for Chinese have only the characters of the images,
+// so that Latin letters still come from Fyne; a desktop would use system fonts, on which images must not depend.
 func Fonts(of fyne.Theme) fyne.Theme {
 	if spoken != Chinese {
 		return of
@@ -41,7 +40,7 @@ func Fonts(of fyne.Theme) fyne.Theme {
 //go:embed fonts/*.otf
 var fonts embed.FS
 
-// Font is one of the fonts that fonts/make.sh makes.
+// Font returns one of the fonts that fonts/make.sh makes.
 func Font(name string) fyne.Resource {
 	text, err := fonts.ReadFile("fonts/" + name)
 	if err != nil {

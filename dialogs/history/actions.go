@@ -21,12 +21,13 @@ import (
 	"nod/policy/config"
 )
 
-// actions are what the person can decide about calls like the one that is shown. What would be saved is said first.
+// actions are the buttons that make a rule for calls like the one that is shown. They show the rule before they save
+// it.
 type actions struct {
 	win     *Window
 	content fyne.CanvasObject
 	buttons []*controls.Button
-	card    *fyne.Container // what would be saved, or was
+	card    *fyne.Container // the rule to save, or the saved one
 	why     *controls.Remark
 	work    controls.Latest
 	entry   history.Entry
@@ -52,7 +53,7 @@ func newActions(w *Window) *actions {
 	return a
 }
 
-// set offers what there is to decide about an entry.
+// set offers the actions for an entry.
 func (a *actions) set(e history.Entry) {
 	a.cancel()
 	a.entry = e
@@ -60,20 +61,20 @@ func (a *actions) set(e history.Entry) {
 	a.check()
 }
 
-// refresh follows what is in force.
+// refresh updates the buttons from the state.
 func (a *actions) refresh(s operator.State) {
 	a.broken = s.Problem != ""
 	a.check()
 }
 
-// check switches the buttons on where a rule can be made.
+// check enables the buttons if a rule can be made.
 func (a *actions) check() {
 	isRemote := a.entry.Record.Request.Requester.IsRemote()
 	for _, b := range a.buttons {
 		controls.Enable(a.entry.Withheld == "" && !isRemote && !a.broken, b)
 	}
 	switch {
-	case isRemote: // a proposal looks at the files that it is about
+	case isRemote: // a proposal needs the files of the call
 		a.why.Say(lang.L("No rule is made from this: its files are on another machine. You can write one in the settings."))
 	case a.entry.Withheld != "":
 		a.why.Say(lang.L("No rule can be made: the exact input is not there."))
@@ -82,21 +83,21 @@ func (a *actions) check() {
 	}
 }
 
-// call is what the policy decides on.
+// call returns the call for the policy.
 func (a *actions) call() policy.Call {
 	approve, _ := a.entry.Record.Request.Body.(interact.Approve)
 	return approve.Call(a.entry.Record.Request.Requester)
 }
 
-// proposal is what would be done.
+// proposal is a change of the rules before it is saved.
 type proposal struct {
 	effect policy.Effect
 	policy.Proposal
-	grant *policy.Grant // it is revoked in place of a rule that asks; nil: none
-	old   policy.Rule   // that the rule takes the place of
+	grant *policy.Grant // revoked in place of adding a rule that asks; may be nil
+	old   policy.Rule   // replaced by the rule
 }
 
-// propose says what would be saved.
+// propose shows the rule that would be saved.
 func (a *actions) propose(effect policy.Effect) {
 	call, rule, now := a.call(), a.entry.Rule, a.win.now()
 	controls.FetchLatest(&a.work, func(ctx context.Context) (proposal, error) {
@@ -164,13 +165,13 @@ func announce(p proposal) string {
 	return lang.L("This rule will be saved as {{.Rule}}:", map[string]any{"Rule": p.Rule.ID})
 }
 
-// ruleLine says what a rule does.
+// ruleLine describes a rule.
 func ruleLine(r policy.Rule) fyne.CanvasObject {
 	return container.NewBorder(nil, nil, container.NewVBox(controls.EffectBadge(r.Effect)), nil,
 		dialogs.Padded(0, 8, controls.Paragraph(controls.Stop(controls.Sentence(r)), widget.MediumImportance)))
 }
 
-// effectNote says when something else decides about such a call all the same.
+// effectNote says if such calls will still be decided by something else.
 func effectNote(p proposal) string {
 	if p.Decision.Effect == p.effect {
 		return ""
@@ -179,7 +180,7 @@ func effectNote(p proposal) string {
 		"Effect": doName(p.Decision.Effect), "Rule": safetext.Line(p.Decision.Rule, nameLimit)})
 }
 
-// doName is an effect as something to do.
+// doName names an effect as an action.
 func doName(e policy.Effect) string {
 	switch e {
 	case policy.Allow:
@@ -190,7 +191,6 @@ func doName(e policy.Effect) string {
 	return lang.L("ask about")
 }
 
-// save saves the rule.
 func (a *actions) save(p proposal) {
 	do, undo := replacing(nil, &p.Rule), replacing(&p.Rule, nil)
 	if p.Changes != "" {
@@ -199,7 +199,7 @@ func (a *actions) save(p proposal) {
 	a.change(do, lang.L("Saved."), func() { a.change(undo, lang.L("Taken back."), nil) })
 }
 
-// change changes the configuration, and then says so, and that it can be undone, if it can.
+// change changes the configuration and shows the result; undo is offered with it and may be nil.
 func (a *actions) change(f func(*config.Config) error, done string, undo func()) {
 	a.win.act(func(ctx context.Context) error {
 		s, err := a.win.opts.Operator.State(ctx)
@@ -211,7 +211,7 @@ func (a *actions) change(f func(*config.Config) error, done string, undo func())
 	}, func(err error) { a.showDone(done, undo, err) })
 }
 
-// revoke takes a saved approval back. The foot of the window then offers to undo that.
+// revoke revokes a saved approval. The foot of the window then offers to undo that.
 func (a *actions) revoke(id string) {
 	a.win.act(func(ctx context.Context) error { return a.win.opts.Operator.Revoke(ctx, id) },
 		func(err error) { a.showDone(lang.L("Revoked."), nil, err) })
@@ -237,7 +237,7 @@ func (a *actions) showCard(parts ...fyne.CanvasObject) {
 	a.win.entries.detail.content.Refresh()
 }
 
-// cancel takes the card away, and reports whether there was one.
+// cancel hides the card and reports whether it was shown.
 func (a *actions) cancel() bool {
 	a.work.Drop()
 	was := len(a.card.Objects) > 0
@@ -249,8 +249,8 @@ func (a *actions) cancel() bool {
 	return was
 }
 
-// replacing puts a rule into the place of another, adds it where there is no other, and with nil removes the other. It
-// fails where that is not what was shown.
+// replacing replaces a rule by another; without old it adds rule, without rule it removes old. It fails if old is no
+// longer what was shown.
 func replacing(old, rule *policy.Rule) func(*config.Config) error {
 	changed := errors.New(lang.L("The rules have changed meanwhile: look again."))
 	return func(c *config.Config) error {

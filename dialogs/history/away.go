@@ -15,7 +15,7 @@ import (
 	"nod/interact/history"
 )
 
-// awayPage shows what happened while the person was away last.
+// awayPage shows what happened while the user was last away.
 type awayPage struct {
 	win     *Window
 	content fyne.CanvasObject
@@ -66,16 +66,16 @@ func (p *awayPage) draw(a history.Away) {
 	))
 }
 
-// spanName is a time from one moment to another.
+// spanName describes the time between two moments.
 func spanName(from, to, now time.Time) string {
 	format := func(t time.Time) string { return dayName(t, now) + " " + t.Local().Format("15:04") }
 	return lang.L("{{.From}} to {{.To}}", map[string]any{"From": format(from), "To": format(to)})
 }
 
-// awayRows is how many entries of a kind the page lists.
+// awayRows is the number of entries listed of each kind.
 const awayRows = 10
 
-// section lists entries of a kind. What it leaves out a query finds; the zero Query: nothing does.
+// section lists entries of one kind. all finds the rest of them; zero if there is no such query.
 func (p *awayPage) section(name string, f history.Found, all history.Query) fyne.CanvasObject {
 	if f.Count == 0 {
 		return controls.Section(name, "", controls.EmptyRow(lang.L("Nothing.")))
@@ -95,7 +95,7 @@ func (p *awayPage) section(name string, f history.Found, all history.Query) fyne
 	return content
 }
 
-// open shows an entry, or the prompt of what still waits.
+// open shows an entry, or the prompt of a pending request.
 func (p *awayPage) open(l history.Line) {
 	if l.Seq == 0 {
 		p.win.opts.Prompt(l.ID)

@@ -25,12 +25,12 @@ import (
 	"nod/policy"
 )
 
-// live runs f with a window whose work takes place on goroutines, as [dialogstest.Live] has it.
+// live is [dialogstest.Live] for this window.
 func live(t *testing.T, o *fakeOperator, f func(w *Window, ui func(func()))) {
 	dialogstest.Live(t, func(t *testing.T) *Window { return newTestWindow(t, o, "light") }, f)
 }
 
-// tap presses the first visible button under o that says text.
+// tap presses the first visible button under o with that text.
 func tap(t *testing.T, o fyne.CanvasObject, text string) {
 	t.Helper()
 	var found *controls.Button
@@ -45,12 +45,12 @@ func tap(t *testing.T, o fyne.CanvasObject, text string) {
 	test.Tap(found)
 }
 
-// says reports whether a text is somewhere under o.
+// says reports whether o contains text.
 func says(o fyne.CanvasObject, text string) bool {
 	return strings.Contains(test.RenderObjectToMarkup(o), text)
 }
 
-// press presses a key. It goes to the focused widget, else to the window.
+// press sends a key to the focused widget, else to the window.
 func (w *Window) press(names ...fyne.KeyName) {
 	for _, name := range names {
 		key := &fyne.KeyEvent{Name: name}
@@ -91,7 +91,7 @@ func TestSearchAsYouType(t *testing.T) {
 	})
 }
 
-// What is settled meanwhile comes into view at once, but never moves what the person looks at.
+// What is settled meanwhile comes into view at once, but never moves what the user looks at.
 func TestTheListFollows(t *testing.T) {
 	o := &fakeOperator{count: 1000}
 	live(t, o, func(w *Window, ui func(func())) {
@@ -122,14 +122,14 @@ func TestTheListFollows(t *testing.T) {
 		ui(func() { l.ScrollToOffset(500) })
 		settle()
 		settle()
-		time.Sleep(10 * renewal)
+		time.Sleep(10 * renewDelay)
 		ui(func() {})
 		if wants(1001, 999); l.GetScrollOffset() != 500 {
 			t.Errorf("scrolled to %v", l.GetScrollOffset())
 		}
 		asked := len(o.queries)
 		ui(l.ScrollToTop)
-		time.Sleep(renewal)
+		time.Sleep(renewDelay)
 		ui(func() {})
 		if wants(1003, 999); len(o.queries) != asked+1 || l.GetScrollOffset() != 0 {
 			t.Errorf("asked %d times, scrolled to %v", len(o.queries)-asked, l.GetScrollOffset())
@@ -137,7 +137,7 @@ func TestTheListFollows(t *testing.T) {
 
 		ui(w.close)
 		settle()
-		time.Sleep(10 * renewal)
+		time.Sleep(10 * renewDelay)
 		ui(func() {})
 		if len(o.queries) != asked+1 {
 			t.Error("a window that is closed asks for more")
@@ -145,13 +145,13 @@ func TestTheListFollows(t *testing.T) {
 	})
 }
 
-// With an operator that does not answer everything can be touched.
+// The window reacts while the operator does not answer.
 func TestNothingWaitsForTheOperator(t *testing.T) {
 	o := somebody()
 	live(t, o, func(w *Window, ui func(func())) {
 		o.stop("")
 		ui(func() { w.Show(operator.View{History: operator.HistoryEntries}) })
-		time.Sleep(patience)
+		time.Sleep(searchDelay)
 		ui(func() {})
 		if !w.Visible() || !says(w.entries.content, "Searching…") {
 			t.Error("nobody says that it searches")
@@ -336,7 +336,7 @@ func TestWindowFitsASmallScreen(t *testing.T) {
 	}
 }
 
-// Tab stops only where the focus can be seen and Escape still leaves.
+// Tab stops only at widgets that show the focus and pass Escape on.
 func TestTabOrder(t *testing.T) {
 	w := openTestWindow(t, somebody(), "light")
 	w.entries.open(11)
@@ -354,7 +354,7 @@ func TestTabOrder(t *testing.T) {
 	}
 }
 
-// The buttons below an entry have room for their words in the narrowest window.
+// The texts of the buttons below an entry fit the narrowest window.
 func TestTheNarrowestWindow(t *testing.T) {
 	w := openTestWindow(t, somebody(), "light")
 	w.entries.open(10)
@@ -392,7 +392,7 @@ func TestMonkey(t *testing.T) {
 	}
 }
 
-// monkey does one thing at random, and says what.
+// monkey performs and describes one random action.
 func (w *Window) monkey(o *fakeOperator, random *rand.Rand, keys []fyne.KeyName) string {
 	c := w.win.Canvas()
 	switch random.IntN(6) {
@@ -426,7 +426,7 @@ func (w *Window) monkey(o *fakeOperator, random *rand.Rand, keys []fyne.KeyName)
 	return string(key)
 }
 
-// problem says what is wrong with the window; "": nothing is.
+// problem says what is wrong with the window; "" for nothing.
 func (w *Window) problem() string {
 	l := w.entries.list
 	focused, _ := w.win.Canvas().Focused().(fyne.CanvasObject)
@@ -445,7 +445,7 @@ func (w *Window) problem() string {
 	return ""
 }
 
-// What an agent writes is never drawn as it is where it could deceive, nor taken for a template.
+// Deceptive text of an agent is never drawn literally, nor used as a template.
 func TestAgentsTextIsHostile(t *testing.T) {
 	const evil = "a\u202e\n{{.Count}}"
 	who := interact.Requester{

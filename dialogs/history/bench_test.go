@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// BenchmarkKeystroke is what the window does when the person types a letter and entries are found.
+// BenchmarkKeystroke is what the window does when the user types a letter and entries are found.
 func BenchmarkKeystroke(b *testing.B) {
 	w := openTestWindow(b, &fakeOperator{count: 1_000_000}, "light")
 	i := 0

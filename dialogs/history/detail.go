@@ -23,7 +23,7 @@ import (
 	"nod/policy"
 )
 
-// detail shows one entry, whole.
+// detail shows all of one entry.
 type detail struct {
 	win     *Window
 	content fyne.CanvasObject
@@ -32,7 +32,7 @@ type detail struct {
 	actions *actions
 	work    controls.Latest
 	entry   history.Entry // as last shown
-	raw     bool          // the whole input as JSON is in place of what a prompt shows of it
+	raw     bool          // shows the whole input as JSON instead of as a prompt does
 }
 
 func newDetail(w *Window) *detail {
@@ -53,7 +53,7 @@ func (d *detail) say(s string, i widget.Importance) {
 	controls.SetContent(d.body, container.NewVBox(dialogs.Padded(60, 20, l)))
 }
 
-// open shows the entry of a line; the prompt of a request that is pending it brings to the front.
+// open shows the entry of a line, or brings the prompt of a pending request to the front.
 func (d *detail) open(l history.Line) {
 	if l.Seq == 0 {
 		d.win.opts.Prompt(l.ID)
@@ -70,7 +70,6 @@ func (d *detail) open(l history.Line) {
 	})
 }
 
-// show shows an entry.
 func (d *detail) show(e history.Entry) {
 	d.entry, d.raw = e, false
 	d.actions.set(e)
@@ -94,7 +93,7 @@ func (d *detail) draw() {
 	controls.SetContent(d.body, dialogs.Column(14, parts...))
 }
 
-// head says what came of the request, and when.
+// head shows the outcome of the request, and when it was decided.
 func (d *detail) head(e history.Entry) fyne.CanvasObject {
 	v := verdictOf(e.Outcome, e.By)
 	at := when(e.Line).Local().Format(time.DateTime)
@@ -107,7 +106,7 @@ func (d *detail) head(e history.Entry) fyne.CanvasObject {
 	return container.NewBorder(nil, nil, nil, container.NewVBox(badge), words)
 }
 
-// withheld says why an entry has not the exact input.
+// withheld says why an entry lacks the exact input.
 func withheld(why history.Withheld) string {
 	switch why {
 	case "":
@@ -122,7 +121,7 @@ func withheld(why history.Withheld) string {
 	return lang.L("The exact input is not there: {{.Why}}", map[string]any{"Why": safetext.Line(string(why), nameLimit)})
 }
 
-// input shows what was asked, exactly, as the prompt did.
+// input shows the input exactly, as the prompt did.
 func (d *detail) input(e history.Entry) fyne.CanvasObject {
 	approve, isCall := e.Record.Request.Body.(interact.Approve)
 	if isCall && len(approve.Input) == 0 {
@@ -144,13 +143,12 @@ func (d *detail) input(e history.Entry) fyne.CanvasObject {
 	return dialogs.Column(4, shown, container.NewHBox(buttons))
 }
 
-// toggle shows the whole input as JSON, or goes back.
+// toggle switches between the view of the input and all of it as JSON.
 func (d *detail) toggle() {
 	d.raw = !d.raw
 	d.draw()
 }
 
-// copy copies the whole entry as JSON.
 func (d *detail) copy() {
 	text, err := json.MarshalIndent(d.entry, "", "  ")
 	if err != nil {
@@ -160,24 +158,23 @@ func (d *detail) copy() {
 	d.win.app.Clipboard().SetContent(string(text))
 }
 
-// detailSection is a few rows under a heading.
 type detailSection struct {
 	name string
 	rows []fyne.CanvasObject
 }
 
-// add adds a row with something to say.
+// add adds a row unless value is empty.
 func (s *detailSection) add(name, value string) {
 	if value != "" {
 		s.rows = append(s.rows, fact(name, value))
 	}
 }
 
-// factWidth is the width of the names of what is said about an entry.
+// factWidth is the width of the names of facts.
 const factWidth = 128
 
-// fact is a row with a name and what is said. That cannot be selected: each would be a stop of Tab that shows no focus
-// and takes no key, not even Escape.
+// fact is a row with a name and a value. The value cannot be selected: each would be a stop of Tab that shows no focus
+// and handles no key, not even Escape.
 func fact(name, value string) fyne.CanvasObject {
 	l := dialogs.Lines(value, theme.SizeNameCaptionText, widget.MediumImportance)
 	label := dialogs.Lines(name, theme.SizeNameCaptionText, widget.LowImportance)
@@ -188,7 +185,7 @@ func (d *detail) sections(e history.Entry) []detailSection {
 	return []detailSection{d.why(e), who(e.Record.Request), times(e.Record), d.proof(e)}
 }
 
-// why says what decided, with a link to it, and what was known then.
+// why shows what decided, with a link to it, and what was known then.
 func (d *detail) why(e history.Entry) detailSection {
 	r, s := e.Record, detailSection{name: lang.L("Why")}
 	if r.Why.Class != "" {
@@ -219,19 +216,19 @@ func (d *detail) why(e history.Entry) detailSection {
 	return s
 }
 
-// own are words of nod's own that were kept. What of them no prompt would have said is spelled out.
+// own renders words that nod itself recorded. Hidden characters, which nod never writes, are escaped.
 func own(words string) string {
-	words = strings.ReplaceAll(words, "−", "-") // which has a glyph in every font
+	words = strings.ReplaceAll(words, "−", "-") // this one has a glyph in every font
 	if safetext.HasHidden(words) {
 		return safetext.Line(words, textLimit)
 	}
 	return words
 }
 
-// canShow reports whether the settings can show what decided: nod's own reasons and the classes are no rules.
+// canShow reports whether the settings can show what decided: reasons of nod itself and classes are not rules.
 func canShow(rule string) bool { return !strings.Contains(rule, ":") }
 
-// scopeName is how long an allow holds.
+// scopeName says how long an approval lasts.
 func scopeName(s policy.Scope) string {
 	switch s {
 	case policy.ThisSession:
@@ -246,7 +243,7 @@ func scopeName(s policy.Scope) string {
 	return safetext.Line(string(s), nameLimit)
 }
 
-// who says who asked: what nod verified, or another machine reported, and what the caller claims.
+// who shows who asked: what nod verified or another machine reported, and what the caller claims.
 func who(r interact.Request) detailSection {
 	s, q := detailSection{name: lang.L("Who")}, r.Requester
 	verified, home := lang.L("Verified"), home
@@ -257,7 +254,7 @@ func who(r interact.Request) detailSection {
 		machine := safetext.Line(q.Machine, nameLimit)
 		s.add(lang.L("Machine"), machine)
 		verified = lang.L("reported by {{.Machine}}", map[string]any{"Machine": machine})
-		home = func(path string) string { return path } // that of this person is here
+		home = func(path string) string { return path } // the home folder of the user is on this machine
 	}
 	if q.Process.PID == 0 {
 		s.add(verified, lang.L("nothing: the caller could not be determined"))
@@ -280,7 +277,7 @@ func who(r interact.Request) detailSection {
 	return s
 }
 
-// times says when what happened.
+// times shows the times of a request.
 func times(r interact.Record) detailSection {
 	s := detailSection{name: lang.L("When")}
 	at := func(name string, t time.Time) {
@@ -308,7 +305,7 @@ func times(r interact.Record) detailSection {
 	return s
 }
 
-// proof is by what the entry can be found again, and shown to be unchanged.
+// proof shows how to find the entry again and to verify that it is unchanged.
 func (d *detail) proof(e history.Entry) detailSection {
 	s := detailSection{name: lang.L("Entry {{.Number}}", map[string]any{"Number": e.Seq})}
 	s.add(lang.L("Request"), safetext.Line(string(e.ID), nameLimit))

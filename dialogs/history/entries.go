@@ -18,43 +18,43 @@ import (
 	"nod/interact/history"
 )
 
-// patience is how long a search may take before the window says that it searches.
-const patience = 300 * time.Millisecond
+// searchDelay is how long a search may take before the window says that it is searching.
+const searchDelay = 300 * time.Millisecond
 
-// renewal is how soon the list looks again whether it may show what is new.
-const renewal = time.Second
+// renewDelay is how long the list waits before it checks again whether it can show new entries.
+const renewDelay = time.Second
 
-// filter is what the person looks for beyond words: what the controls above the list say.
+// filter is the selection made by the controls above the list.
 type filter struct {
-	query history.Query // without Text
-	time  int           // of the list of times; 0: as the query says
+	query history.Query // its Text is empty
+	time  int           // index in the list of times; 0: the times of the query
 }
 
-// entriesPage finds entries, and shows one of them.
+// entriesPage finds entries and shows one of them.
 type entriesPage struct {
 	win       *Window
 	content   fyne.CanvasObject
 	search    *controls.TextField
 	choices   []*choice
-	elsewhere *fyne.Container // those of machines and devices, which most people have not
+	elsewhere *fyne.Container // choices of machines and devices, which most users do not have
 	times     *controls.Select
-	chips     *fyne.Container // what the entries have in common beyond that
+	chips     *fyne.Container // filters without a control
 	status    *controls.Remark
 	empty     *widget.Label
 	list      *entryList
 	detail    *detail
 	export    *exporter
 
-	filter  filter
-	facets  controls.Worker
-	setting bool // the controls are being set
-	behind  bool // there are entries that the list does not show yet
+	filter   filter
+	facets   controls.Worker
+	setting  bool // follow is setting the controls
+	outdated bool // the list lacks new entries
 }
 
-// firstElsewhere is the first of the choices that is about other machines and devices.
+// firstElsewhere is the index of the first choice of machines and devices.
 const firstElsewhere = 5
 
-// choice is a control that picks by one value.
+// choice is a control that filters by one value.
 type choice struct {
 	*controls.Select
 	any    string
@@ -72,7 +72,7 @@ func newEntriesPage(w *Window) *entriesPage {
 	p.search.Escape = p.clear
 	p.search.OnSubmitted = func(string) { p.toList() }
 	p.detail = newDetail(w)
-	p.list = newEntryList(w, p.detail.open, p.tell)
+	p.list = newEntryList(w, p.detail.open, p.showStatus)
 	p.export = newExporter(w, func() history.Query { return p.list.query })
 	p.makeChoices()
 	p.empty = dialogs.Lines("", theme.SizeNameText, widget.LowImportance)
@@ -119,10 +119,10 @@ func (p *entriesPage) makeChoices() {
 	p.follow()
 }
 
-// plainName is a name as it is, made safe.
+// plainName returns a name, escaped.
 func plainName(name string) string { return safetext.Line(name, nameLimit) }
 
-// byName is who decided.
+// byName names who decided.
 func byName(by string) string {
 	switch interact.By(by) {
 	case interact.ByHuman:
@@ -140,7 +140,7 @@ func (p *entriesPage) newChoice(anything string, name func(string) string,
 	return c
 }
 
-// follow has the controls say what the filter is.
+// follow sets the controls from the filter.
 func (p *entriesPage) follow() {
 	p.setting = true
 	defer func() { p.setting = false }()
@@ -155,7 +155,7 @@ func (p *entriesPage) follow() {
 	p.showChips()
 }
 
-// offer offers what there is to choose from, of which one is chosen; empty: none.
+// offer sets the options and selects value; "" selects none.
 func (c *choice) offer(value string) {
 	c.Options = []string{c.any}
 	at := 0
@@ -165,7 +165,7 @@ func (c *choice) offer(value string) {
 			at = len(c.Options) - 1
 		}
 	}
-	if value != "" && at == 0 { // a link led to it
+	if value != "" && at == 0 { // from a link
 		c.values = append(c.values, value)
 		c.Options = append(c.Options, c.name(value))
 		at = len(c.Options) - 1
@@ -174,7 +174,7 @@ func (c *choice) offer(value string) {
 	c.Refresh()
 }
 
-// picked takes in what the controls say.
+// picked sets the filter from the controls.
 func (p *entriesPage) picked() {
 	if p.setting || p.list == nil {
 		return
@@ -190,7 +190,7 @@ func (p *entriesPage) picked() {
 	p.find()
 }
 
-// set looks for something else.
+// set changes the filter and searches.
 func (p *entriesPage) set(f filter) {
 	p.filter = f
 	p.setting = true
@@ -200,7 +200,7 @@ func (p *entriesPage) set(f filter) {
 	p.find()
 }
 
-// showChips shows what the entries have in common that no control says: each chip takes that back.
+// showChips shows a chip for each filter without a control; pressing it removes the filter.
 func (p *entriesPage) showChips() {
 	p.chips.Objects = nil
 	q := &p.filter.query
@@ -225,7 +225,7 @@ func (p *entriesPage) showChips() {
 	controls.SetVisible(p.chips, len(p.chips.Objects) > 0)
 }
 
-// query is all that the person looks for.
+// query returns the filter together with the words.
 func (p *entriesPage) query() history.Query {
 	q := p.filter.query
 	q.Text = p.search.Text
@@ -243,17 +243,17 @@ func (p *entriesPage) query() history.Query {
 	return q
 }
 
-// find shows what the person looks for now.
+// find runs the query.
 func (p *entriesPage) find() {
 	if p.setting {
 		return
 	}
 	p.list.find(p.query())
-	p.win.after(patience, func() { p.tell(nil) })
+	p.win.after(searchDelay, func() { p.showStatus(nil) })
 }
 
-// tell says how the search is going.
-func (p *entriesPage) tell(err error) {
+// showStatus shows the progress of the search.
+func (p *entriesPage) showStatus(err error) {
 	searching := p.list.next.Busy()
 	p.empty.SetText("")
 	switch {
@@ -262,7 +262,7 @@ func (p *entriesPage) tell(err error) {
 		return
 	case searching && len(p.list.pages) == 0:
 		p.empty.SetText(lang.L("Searching…"))
-	case !searching && p.list.rows == 0 && p.isNarrowed():
+	case !searching && p.list.rows == 0 && p.list.query != (history.Query{}):
 		p.empty.SetText(lang.L("Nothing matches that."))
 	case !searching && p.list.rows == 0:
 		p.empty.SetText(lang.L("Nothing was asked yet."))
@@ -270,10 +270,6 @@ func (p *entriesPage) tell(err error) {
 	p.status.Say("")
 }
 
-// isNarrowed reports whether the person looks for something.
-func (p *entriesPage) isNarrowed() bool { return p.list.query != history.Query{} }
-
-// enter shows what there is now.
 func (p *entriesPage) enter() {
 	p.find()
 	controls.Fetch(&p.facets, func(ctx context.Context) (history.Facets, error) {
@@ -287,22 +283,22 @@ func (p *entriesPage) enter() {
 	})
 }
 
-// renew shows what has been settled meanwhile, now or once the person is back at the top of the list.
+// renew adds new entries, now or once the user is back at the top of the list.
 func (p *entriesPage) renew() {
-	if !p.behind {
-		p.behind = true
+	if !p.outdated {
+		p.outdated = true
 		p.catchUp()
 	}
 }
 
 func (p *entriesPage) catchUp() {
 	switch {
-	case !p.win.Visible() || p.win.tabs.Selected != onEntries: // whoever comes back finds them
-		p.behind = false
+	case !p.win.Visible() || p.win.tabs.Selected != onEntries: // enter will find them
+		p.outdated = false
 	case p.list.isReading():
-		p.win.after(renewal, p.catchUp)
+		p.win.after(renewDelay, p.catchUp)
 	default:
-		p.behind = false
+		p.outdated = false
 		p.find()
 	}
 }
@@ -314,14 +310,13 @@ func (p *entriesPage) leave() {
 	p.export.hide()
 }
 
-// open shows an entry.
 func (p *entriesPage) open(seq int64) {
 	p.list.chosen = seq
 	p.detail.open(history.Line{Seq: seq})
 	p.list.mark()
 }
 
-// clear takes the words back, and reports whether there were any.
+// clear removes the words, and reports whether there were any.
 func (p *entriesPage) clear() bool {
 	if p.search.Text == "" {
 		return false
@@ -330,7 +325,7 @@ func (p *entriesPage) clear() bool {
 	return true
 }
 
-// toList goes from the search to what it found.
+// toList moves the focus from the search to the list.
 func (p *entriesPage) toList() {
 	p.win.win.Canvas().Focus(p.list)
 	if p.list.selected() < 0 {
@@ -338,12 +333,12 @@ func (p *entriesPage) toList() {
 	}
 }
 
-// escape leaves what the person is in the middle of, and reports whether there was such.
+// escape closes what is open on the page, and reports whether anything was.
 func (p *entriesPage) escape() bool {
 	return p.detail.actions.cancel() || p.export.hide() || p.clear()
 }
 
-// splitLayout gives a list its share of the width, and the rest to what is beside it, which is no less than that needs.
+// splitLayout gives a list its share of the width, and the rest, at least its minimum, to the object beside it.
 type splitLayout struct{}
 
 const leastList, mostList = 300, 460

@@ -17,10 +17,10 @@ import (
 	"nod/interact/history"
 )
 
-// formats are those of a file, in the order of the list.
+// formats are the file formats in the order of the list.
 var formats = []history.Format{history.CSV, history.JSONL}
 
-// exporter is the card that writes what is found to a file.
+// exporter is the card that writes the matching entries to a file.
 type exporter struct {
 	win     *Window
 	query   func() history.Query
@@ -28,13 +28,13 @@ type exporter struct {
 	path    *controls.TextField
 	format  *controls.Select
 	write   *controls.Button
-	said    *controls.Remark
+	result  *controls.Remark
 	wrong   *controls.Remark
 	work    controls.Latest
 }
 
 func newExporter(w *Window, query func() history.Query) *exporter {
-	e := &exporter{win: w, query: query, said: controls.NewRemark(widget.MediumImportance),
+	e := &exporter{win: w, query: query, result: controls.NewRemark(widget.MediumImportance),
 		wrong: controls.NewRemark(widget.DangerImportance)}
 	e.work.Aside = w.run
 	e.path = controls.NewTextField(w.typedShortcut, false)
@@ -46,17 +46,17 @@ func newExporter(w *Window, query func() history.Query) *exporter {
 	row := container.NewBorder(nil, nil, nil, dialogs.Row(8, controls.Wide(120, e.format), e.write, cancel), e.path)
 	e.content = dialogs.Card(dialogs.ColorPaper, dialogs.Padded(8, 10, dialogs.Column(6,
 		controls.Muted(lang.L("Everything that is found now goes into a new file, with the exact inputs.")),
-		row, e.wrong.Content, e.said.Content)))
+		row, e.wrong.Content, e.result.Content)))
 	e.content.Hide()
 	return e
 }
 
-// toggle shows the card, or hides it.
+// toggle shows or hides the card.
 func (e *exporter) toggle() {
 	if e.hide() {
 		return
 	}
-	e.said.Say("")
+	e.result.Say("")
 	e.wrong.Say("")
 	e.path.SetText(filepath.Join("~", "nod-history-"+e.win.now().Format("2006-01-02-150405")+".csv"))
 	e.format.SetSelectedIndex(0)
@@ -65,7 +65,7 @@ func (e *exporter) toggle() {
 	e.win.win.Canvas().Focus(e.path)
 }
 
-// hide hides the card, and reports whether it was there.
+// hide hides the card and reports whether it was shown.
 func (e *exporter) hide() bool {
 	was := e.content.Visible()
 	e.work.Drop()
@@ -74,25 +74,24 @@ func (e *exporter) hide() bool {
 	return was
 }
 
-// rename gives the file the ending of its format.
+// rename changes the extension of the file to that of the format.
 func (e *exporter) rename() {
 	if i := e.format.SelectedIndex(); i >= 0 {
 		e.path.SetText(strings.TrimSuffix(e.path.Text, filepath.Ext(e.path.Text)) + "." + string(formats[i]))
 	}
 }
 
-// export writes the file.
 func (e *exporter) export() {
 	if e.work.Busy() {
 		return
 	}
 	e.wrong.Say("")
-	e.said.Say("")
+	e.result.Say("")
 	path, format, q := e.path.Text, formats[max(e.format.SelectedIndex(), 0)], e.query()
 	e.write.Disable()
-	e.win.after(patience, func() {
+	e.win.after(searchDelay, func() {
 		if e.work.Busy() {
-			e.said.Say(lang.L("Writing…"))
+			e.result.Say(lang.L("Writing…"))
 		}
 	})
 	start := time.Now()
@@ -105,15 +104,15 @@ func (e *exporter) export() {
 	}, func(n int, err error) {
 		e.write.Enable()
 		e.wrong.Complain(err)
-		e.said.Say("")
+		e.result.Say("")
 		if err == nil {
-			e.said.Say(lang.L("Wrote {{.Count}} entries in {{.Time}}.",
+			e.result.Say(lang.L("Wrote {{.Count}} entries in {{.Time}}.",
 				map[string]any{"Count": n, "Time": duration(time.Since(start))}))
 		}
 	})
 }
 
-// onDisk is a path as it was typed, with the home folder in the place of its ~.
+// onDisk replaces the ~ of a typed path by the home folder.
 func onDisk(path string) (string, error) {
 	path = strings.TrimSpace(path)
 	rest, inHome := strings.CutPrefix(path, "~"+string(filepath.Separator))

@@ -19,7 +19,7 @@ import (
 	"nod/policy/config"
 )
 
-// The people and things of the tests.
+// Agents and machines of the tests.
 const claudeExe, shop, blog = "/usr/bin/claude", "/home/ada/src/shop", "/home/ada/src/blog"
 
 func claude(folder, session string) interact.Requester {
@@ -44,7 +44,7 @@ func call(tool string, input map[string]any) interact.Approve {
 
 func bash(command string) interact.Approve { return call("Bash", map[string]any{"command": command}) }
 
-// entryOf is an entry of so many minutes ago.
+// entryOf is an entry from that many minutes ago.
 func entryOf(seq int64, minutes int, who interact.Requester, body interact.Body, a interact.Answer) history.Entry {
 	at := testNow.Add(-time.Duration(minutes) * time.Minute)
 	a.At = at
@@ -118,7 +118,7 @@ func someEntries() []history.Entry {
 	return entries
 }
 
-// somebody is a person with a history.
+// somebody is a user with a history.
 func somebody() *fakeOperator {
 	c := config.Default()
 	c.Policy.Rules = []policy.Rule{
@@ -150,7 +150,7 @@ func somebody() *fakeOperator {
 	return o
 }
 
-// reaching is a person with a history whose agents ask from other machines, too, and who answers on a phone.
+// reaching is a user with a history whose agents ask from other machines, too, and who answers on a phone.
 func reaching() *fakeOperator {
 	o := somebody()
 	there := claude("/home/ci/shop", "b1")
@@ -187,7 +187,7 @@ func someSums() history.Insights {
 	return s
 }
 
-// newTestWindow is a window that is not shown.
+// newTestWindow returns a hidden window.
 func newTestWindow(t testing.TB, o *fakeOperator, look string) *Window {
 	t.Helper()
 	t.Setenv("HOME", "/home/ada")
@@ -278,7 +278,7 @@ func TestGallery(t *testing.T) {
 	dialogstest.Gallery(t, "history", all)
 }
 
-// Every page has its golden image.
+// Every page has a golden image.
 func TestEveryPageHasAGoldenImage(t *testing.T) {
 	w := openTestWindow(t, somebody(), "light")
 	for i := range w.tabs.List.Length() {

@@ -20,10 +20,10 @@ import (
 	"nod/policy"
 )
 
-// spans are the times that can be summed up, in days.
+// spans are the periods of the page, in days.
 var spans = []int{7, 30, 90, 365}
 
-// insightsPage sums up what was asked, and what the rules have spared the person.
+// insightsPage shows statistics of requests, and how many prompts each rule has spared the user.
 type insightsPage struct {
 	win     *Window
 	content fyne.CanvasObject
@@ -49,12 +49,12 @@ func newInsightsPage(w *Window) *insightsPage {
 	return p
 }
 
-// since is the first day that is summed up.
+// since returns the first day of the period.
 func (p *insightsPage) since() time.Time {
 	return startOfDay(p.win.now()).AddDate(0, 0, 1-spans[p.span.SelectedIndex()])
 }
 
-// found is what the page is drawn from.
+// found is the data of the page.
 type found struct {
 	history.Insights
 	rules []policy.Rule
@@ -75,7 +75,7 @@ func (p *insightsPage) enter() {
 			p.draw(since, f)
 		}
 	})
-	p.win.after(patience, func() {
+	p.win.after(searchDelay, func() {
 		if p.work.Busy() {
 			p.status.Say(lang.L("Adding up…"))
 		}
@@ -104,7 +104,7 @@ func (p *insightsPage) draw(since time.Time, f found) {
 	))
 }
 
-// everyDay fills in the days on which nothing happened.
+// everyDay adds the days on which nothing happened.
 func everyDay(from, to time.Time, known []history.Count) []history.Count {
 	var days []history.Count
 	for day := from; !day.After(to); day = startOfDay(day.AddDate(0, 0, 1)) {
@@ -119,7 +119,7 @@ func everyDay(from, to time.Time, known []history.Count) []history.Count {
 	return days
 }
 
-// figures are the sums in large letters.
+// figures shows the totals in large letters.
 func figures(all history.Count) fyne.CanvasObject {
 	one := func(value, name string, color fyne.ThemeColorName) fyne.CanvasObject {
 		return dialogs.Card(dialogs.ColorSunken, dialogs.Padded(10, 12, dialogs.Column(2,
@@ -134,7 +134,7 @@ func figures(all history.Count) fyne.CanvasObject {
 		one(mean(all), lang.L("to answer"), theme.ColorNameForeground))
 }
 
-// mean is how long the person took to answer.
+// mean says how long the user took to answer on average.
 func mean(c history.Count) string {
 	if c.Asked == 0 {
 		return "–"
@@ -142,7 +142,7 @@ func mean(c history.Count) string {
 	return duration(c.Answered / time.Duration(c.Asked))
 }
 
-// perDay are the charts over days.
+// perDay shows the charts by day.
 func (p *insightsPage) perDay(days []history.Count) fyne.CanvasObject {
 	var labels []string
 	of := func(f func(history.Count) float64) []float64 {
@@ -173,7 +173,7 @@ func (p *insightsPage) perDay(days []history.Count) fyne.CanvasObject {
 		p.chart(lang.L("Time to answer, on average"), labels, answer))
 }
 
-// chart is a chart under a heading that names its colours.
+// chart shows a chart below a heading and the legend.
 func (p *insightsPage) chart(name string, labels []string, all ...series) fyne.CanvasObject {
 	legend := dialogs.Row(12)
 	for _, s := range all {
@@ -182,15 +182,15 @@ func (p *insightsPage) chart(name string, labels []string, all ...series) fyne.C
 	head := container.NewBorder(nil, nil, nil, legend,
 		dialogs.BoldWords(name, theme.SizeNameText, theme.ColorNameForeground))
 	return dialogs.Card(dialogs.ColorSunken, dialogs.Padded(10, 12, dialogs.Column(6, head,
-		newChart(p.win, labels, all...))))
+		newChart(labels, all...))))
 }
 
-// swatch is a little of a colour.
+// swatch shows a colour of the legend.
 func swatch(c fyne.ThemeColorName) fyne.CanvasObject {
 	return container.New(controls.Sized{Width: 9, Height: 9}, dialogs.Surface(c, container.NewWithoutLayout()))
 }
 
-// tables sum up by agent, project and tool. Each line leads to its entries.
+// tables shows totals by agent, project and tool. Each line is a link to its entries.
 func (p *insightsPage) tables(f found) fyne.CanvasObject {
 	return dialogs.Column(14,
 		p.table(lang.L("By agent"), f.Agents, func(c history.Count) (string, history.Query) {
@@ -207,7 +207,7 @@ func (p *insightsPage) tables(f found) fyne.CanvasObject {
 		}))
 }
 
-// tableRows is how many rows a table has at most.
+// tableRows is the maximum number of rows of a table.
 const tableRows = 8
 
 func (p *insightsPage) table(name string, counts []history.Count,
@@ -231,7 +231,7 @@ func (p *insightsPage) table(name string, counts []history.Count,
 	return controls.Section(name, "", rows...)
 }
 
-// countRow says how often what happened for one name, with a bar for each.
+// countRow shows the counts of one name, with bars.
 func (p *insightsPage) countRow(name string, c history.Count, most int, show *controls.Button) fyne.CanvasObject {
 	label := line(theme.SizeNameText)
 	label.SetText(name)
@@ -242,7 +242,7 @@ func (p *insightsPage) countRow(name string, c history.Count, most int, show *co
 	return dialogs.Padded(8, 14, container.NewBorder(nil, nil, nil, container.NewCenter(show), words))
 }
 
-// countWords says how often what happened.
+// countWords describes counts in words.
 func countWords(c history.Count) string {
 	var parts []string
 	add := func(n int, text string) {
@@ -258,7 +258,7 @@ func countWords(c history.Count) string {
 	return strings.Join(parts, " · ")
 }
 
-// newBars are the parts of a count side by side, as long as they are large.
+// newBars shows the parts of a count as bars side by side. most has the full width.
 func newBars(most int, c history.Count) fyne.CanvasObject {
 	parts := []struct {
 		n     int
@@ -278,7 +278,7 @@ func newBars(most int, c history.Count) fyne.CanvasObject {
 	return container.New(layout, bars...)
 }
 
-// barLayout gives objects the widths of counts, of which the most takes all of the width.
+// barLayout gives objects widths in proportion to counts, where most has the full width.
 type barLayout struct {
 	most   int
 	counts []int
@@ -300,7 +300,7 @@ func (l *barLayout) Layout(objects []fyne.CanvasObject, size fyne.Size) {
 	}
 }
 
-// savings are the prompts that each rule has saved, and the rules that did nothing.
+// savings shows how many prompts each rule has spared the user, and which rules never matched.
 func (p *insightsPage) savings(f found) fyne.CanvasObject {
 	show := func(id string) *controls.Button {
 		return controls.QuietButton(lang.L("Show"), theme.NavigateNextIcon(), func() { p.win.opts.Rule(id) })
@@ -338,7 +338,7 @@ func (p *insightsPage) savings(f found) fyne.CanvasObject {
 	return sections
 }
 
-// ruleName says what a rule does; of a saved approval and of a class it is the name.
+// ruleName describes a rule, and names a saved approval or a class.
 func (p *insightsPage) ruleName(id string, rules []policy.Rule) string {
 	if i := slices.IndexFunc(rules, func(r policy.Rule) bool { return r.ID == id }); i >= 0 {
 		return controls.Sentence(rules[i])

@@ -13,44 +13,44 @@ import (
 	"nod/interact/history"
 )
 
-// keptPages is how many pages on either side of the one in view stay in memory: what a query finds may be a million
-// entries. Others are fetched again, which gives the same.
+// keptPages is the number of pages kept in memory on either side of the one in view, since a query may find a million
+// entries. Others are fetched again when needed.
 const keptPages = 20
 
-// entryList is what a query finds, newest first, by day and session. It fetches page by page as the person scrolls.
+// entryList shows the entries of a query, newest first, by day and session. It fetches pages as the user scrolls.
 type entryList struct {
 	widget.List
 	win      *Window
 	query    history.Query
 	onOpen   func(history.Line)
-	onStatus func(error) // what is found or under way has changed
+	onStatus func(error) // called when the result or the progress changes
 
 	pages  []*listPage
-	rows   int             // of all pages
-	more   bool            // entries follow
-	next   controls.Latest // fetches the first page of a query, and those that follow
+	rows   int             // number of all rows
+	more   bool            // there are further entries
+	next   controls.Latest // fetches the pages of a query, one after the other
 	again  controls.Latest // fetches a page that was dropped
-	chosen int64           // number of the entry that is shown; 0: none
+	chosen int64           // number of the shown entry; 0: none
 }
 
 // listPage is a page of entries.
 type listPage struct {
 	before int64 // as in its query
-	first  int   // row
-	size   int   // rows
-	rows   []row // nil: dropped
+	first  int   // its first row
+	size   int   // number of rows
+	rows   []row // nil if dropped
 	last   group // of the last row
 	end    int64 // number of its last entry
 }
 
-// row is an entry, or the heading of those below it.
+// row is an entry, or the heading of the entries below it.
 type row struct {
 	line    history.Line
 	heading bool
-	day     bool // a heading that also says the day
+	day     bool // the heading also shows the day
 }
 
-// group is what entries have in common that stand under a heading.
+// group identifies entries below one heading.
 type group struct {
 	day            time.Time
 	agent, project string
@@ -62,7 +62,7 @@ func groupOf(l history.Line) group {
 	return group{startOfDay(when(l)), l.Agent, l.Project, l.Session, l.Machine}
 }
 
-// when is the time at which a line is listed.
+// when returns the time by which a line is sorted.
 func when(l history.Line) time.Time {
 	if l.Settled.IsZero() {
 		return l.Created
@@ -82,7 +82,7 @@ func newEntryList(w *Window, onOpen func(history.Line), onStatus func(error)) *e
 	return l
 }
 
-// find shows what a query finds. What an older one finds later is dropped.
+// find runs a query. The results of the last one are dropped.
 func (l *entryList) find(q history.Query) {
 	l.query = q
 	l.again.Drop()
@@ -100,12 +100,12 @@ func (l *entryList) find(q history.Query) {
 	l.onStatus(nil)
 }
 
-// isReading reports whether other rows than the first are in view, or rows are under way.
+// isReading reports whether the list is scrolled, or rows are being fetched.
 func (l *entryList) isReading() bool {
 	return l.GetScrollOffset() > 0 || l.next.Busy() || l.again.Busy()
 }
 
-// take adds a page to the end.
+// take appends a page.
 func (l *entryList) take(p history.Page, before int64, err error) {
 	if err == nil && len(p.Lines) > 0 {
 		page := &listPage{before: before, first: l.rows, end: p.Lines[len(p.Lines)-1].Seq}
@@ -119,7 +119,7 @@ func (l *entryList) take(p history.Page, before int64, err error) {
 	l.mark()
 }
 
-// lastGroup is what the rows before a page end with.
+// lastGroup returns the group of the last row before a page.
 func (l *entryList) lastGroup(page int) group {
 	if page == 0 {
 		return group{}
@@ -127,9 +127,9 @@ func (l *entryList) lastGroup(page int) group {
 	return l.pages[page-1].last
 }
 
-// fill makes the rows of a page, under headings: within a day, entries of a session stand together.
+// fill makes the rows of a page with headings: within a day, the entries of a session are together.
 func (p *listPage) fill(lines []history.Line, last group) {
-	rank := map[group]int{} // the newest entry of each
+	rank := map[group]int{} // by the newest entry of each
 	days := map[time.Time]int{}
 	for i, line := range lines {
 		g := groupOf(line)
@@ -159,12 +159,12 @@ func (p *listPage) fill(lines []history.Line, last group) {
 	p.size, p.last = len(p.rows), last
 }
 
-// pageOf is the index of the page that a row is on.
+// pageOf returns the index of the page of a row.
 func (l *entryList) pageOf(row int) int {
 	return sort.Search(len(l.pages), func(i int) bool { return l.pages[i].first > row }) - 1
 }
 
-// at is a row; false while it is not known.
+// at returns a row; false if it is not in memory.
 func (l *entryList) at(i int) (row, bool) {
 	if i < 0 || i >= l.rows {
 		return row{}, false
@@ -176,7 +176,7 @@ func (l *entryList) at(i int) (row, bool) {
 	return p.rows[i-p.first], true
 }
 
-// fill shows a row, and has fetched what it needs and what comes next.
+// fill shows a row, and fetches missing rows and the next page.
 func (l *entryList) fill(i widget.ListItemID, o fyne.CanvasObject) {
 	page := l.pageOf(i)
 	r, known := l.at(i)
@@ -190,7 +190,6 @@ func (l *entryList) fill(i widget.ListItemID, o fyne.CanvasObject) {
 	l.forget(page)
 }
 
-// fetchNext fetches the page after the last.
 func (l *entryList) fetchNext() {
 	if !l.more || l.next.Busy() {
 		return
@@ -217,7 +216,7 @@ func (l *entryList) fetchAgain(page int) {
 			l.onStatus(err)
 		default:
 			p.fill(found.Lines, l.lastGroup(page))
-			if p.size != size { // the oldest entries are gone: begin anew
+			if p.size != size { // the oldest entries were deleted: start again
 				l.find(l.query)
 				return
 			}
@@ -226,7 +225,7 @@ func (l *entryList) fetchAgain(page int) {
 	})
 }
 
-// forget drops the pages that are far from one.
+// forget drops the pages far from page.
 func (l *entryList) forget(page int) {
 	for _, i := range []int{page - keptPages - 1, page + keptPages + 1} {
 		if i >= 0 && i < len(l.pages) {
@@ -235,7 +234,7 @@ func (l *entryList) forget(page int) {
 	}
 }
 
-// open shows the entry of a row; a heading has none.
+// open shows the entry of a row. A heading has none.
 func (l *entryList) open(i widget.ListItemID) {
 	r, known := l.at(i)
 	switch {
@@ -249,7 +248,7 @@ func (l *entryList) open(i widget.ListItemID) {
 	}
 }
 
-// mark selects the row of the entry that is shown, if it is among those in memory, and leaves in view what is.
+// mark selects the row of the shown entry without scrolling, if it is in memory.
 func (l *entryList) mark() {
 	if at := l.selected(); at >= 0 {
 		offset := l.GetScrollOffset()
@@ -258,7 +257,7 @@ func (l *entryList) mark() {
 	}
 }
 
-// selected is the row of the entry that is shown; -1 where there is none.
+// selected returns the row of the shown entry, or -1.
 func (l *entryList) selected() int {
 	for _, p := range l.pages {
 		i := slices.IndexFunc(p.rows, func(r row) bool { return !r.heading && r.line.Seq == l.chosen })
@@ -269,7 +268,7 @@ func (l *entryList) selected() int {
 	return -1
 }
 
-// TypedKey implements [fyne.Focusable]: the keys that move also select.
+// TypedKey implements [fyne.Focusable]: moving also selects.
 func (l *entryList) TypedKey(k *fyne.KeyEvent) {
 	screen := max(int(l.Size().Height/(rowHeight+rowGap))-1, 1)
 	at := l.selected()
@@ -291,7 +290,8 @@ func (l *entryList) TypedKey(k *fyne.KeyEvent) {
 	}
 }
 
-// step selects a row, or the first entry from there on in a direction; else in the other one.
+// step selects row to or, if that is a heading, the first entry from there in direction by, else in the other
+// direction.
 func (l *entryList) step(to, by int) {
 	for _, by := range []int{by, -by} {
 		for i := to; i >= 0 && i < l.rows; i += by {
@@ -302,7 +302,7 @@ func (l *entryList) step(to, by int) {
 			}
 			if !r.heading {
 				if i > 0 && i < 3 {
-					l.ScrollToTop() // with the heading
+					l.ScrollToTop() // shows the heading, too
 				}
 				l.Highlight(i)
 				l.Select(i)

@@ -20,7 +20,7 @@ import (
 // testNow is the time in the tests.
 var testNow = time.Date(2026, 11, 20, 16, 30, 0, 0, time.Local)
 
-// fakeOperator is a tray process in memory, with what the history needs of it.
+// fakeOperator is the part of a tray process that the history needs.
 type fakeOperator struct {
 	operator.Operator // what the history never calls panics
 
@@ -69,14 +69,14 @@ func (o *fakeOperator) Revoke(_ context.Context, id string) error {
 	return o.refuse
 }
 
-func (o *fakeOperator) Settle(context.Context, int, bool) error {
+func (o *fakeOperator) Undo(context.Context, int) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.state.Undos = nil
 	return o.refuse
 }
 
-// stop has questions for a text hang until they are given up.
+// stop makes searches for a text hang until they are cancelled.
 func (o *fakeOperator) stop(text string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -171,14 +171,14 @@ func (o *fakeOperator) Export(_ context.Context, q history.Query, path string, f
 	return 12, o.refuse
 }
 
-// rules are those in force.
+// rules are the current rules.
 func (o *fakeOperator) rules() []policy.Rule {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.state.Config.Policy.Rules
 }
 
-// asked is the last question.
+// asked is the last query.
 func (o *fakeOperator) asked() history.Query {
 	o.mu.Lock()
 	defer o.mu.Unlock()

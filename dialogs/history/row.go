@@ -18,10 +18,10 @@ import (
 	"nod/interact/history"
 )
 
-// The measures of the list. All rows are of one height: else Fyne would add up those of a million.
+// Sizes of the list. All rows have the same height: otherwise Fyne would add up the heights of a million rows.
 const (
 	rowHeight = 42
-	rowGap    = 4 // that Fyne leaves between two
+	rowGap    = 4 // between rows, set by Fyne
 )
 
 // rowView is a row of the list on screen: an entry or a heading, each of two lines.
@@ -55,14 +55,14 @@ func newRowView() *rowView {
 	return v
 }
 
-// line is a text that is cut at the end of its line.
+// line returns a label that is cut at the end of its line.
 func line(size fyne.ThemeSizeName) *widget.Label {
 	l := widget.NewLabel("")
 	l.SizeName, l.Truncation = size, fyne.TextTruncateEllipsis
 	return l
 }
 
-// show shows a row, or that it is not known yet.
+// show shows a row, or a placeholder if it is not known yet.
 func (v *rowView) show(r row, known bool, now time.Time) {
 	isHeading := known && r.heading
 	if isHeading {
@@ -122,17 +122,17 @@ func (r rowRenderer) Refresh() {
 	r.view.bar.FillColor, r.view.bar.CornerRadius = theme.ColorForWidget(r.view.colour, r.view), 2
 	r.view.bar.Refresh()
 	entry := r.view.entry
-	entry.Layout.Layout(entry.Objects, entry.Size()) // the time and the outcome have other widths
+	entry.Layout.Layout(entry.Objects, entry.Size()) // the widths of time and outcome have changed
 }
 
-// setText has a label say something else; to refresh one takes its time.
+// setText changes the text of a label if it differs, since refreshing is slow.
 func setText(l *widget.Label, s string) {
 	if l.Text != s {
 		l.SetText(s)
 	}
 }
 
-// rowLayout puts a bar, two lines, and to their right a time over an outcome into a row.
+// rowLayout places a bar, two lines, and at the right a time above an outcome.
 type rowLayout struct{}
 
 // MinSize implements [fyne.Layout].
@@ -156,7 +156,7 @@ func (rowLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	}
 }
 
-// entryLink is an entry as a row that leads to it.
+// entryLink is a row that links to an entry.
 type entryLink struct {
 	widget.BaseWidget
 	win     *Window

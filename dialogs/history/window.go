@@ -1,8 +1,7 @@
-// Package history is the window in which a person sees what was asked of them, what passed or was denied without
-// them, by whom and why, and what nod has spared them.
+// Package history is the history window: requests and their answers, what was allowed or denied without asking, by whom
+// and why, and how many prompts that spared the user.
 //
-// All that the window shows comes from the tray process, and all that it changes goes there. Nothing on the UI
-// goroutine waits for that.
+// The window gets all of its data from the tray process, and sends it all changes. The UI goroutine waits for neither.
 package history
 
 import (
@@ -22,41 +21,41 @@ import (
 	"nod/ipc/operator"
 )
 
-// Options are what a [Window] works with. All fields are required.
+// Options connect a [Window] to its surroundings. All fields are required.
 type Options struct {
 	Operator operator.Operator
 	Rule     func(id string)   // shows a rule or a saved approval in the settings
 	Prompt   func(interact.ID) // brings the prompt of a pending request to the front
-	Closed   func()            // called on the UI goroutine when the window was closed
+	Closed   func()            // called on the UI goroutine after the window was closed
 }
 
-// title is constant: on X11 it becomes the window's class.
+// title is constant: X11 uses it as the class of the window.
 const title = "nod history"
 
-// The measures of the window, in Fyne's device independent pixels.
+// Sizes of the window in Fyne's device independent pixels.
 const (
 	usualWidth, usualHeight = 1100, 700
-	wideWindow              = 1060 // from this width on its pages are named
+	wideWindow              = 1060 // from this width on it shows the names of pages
 )
 
-// pace is how long news may wait, so that busy agents do not keep the window busy.
+// pace is the interval between updates, so that busy agents do not keep the window busy.
 const pace = 200 * time.Millisecond
 
-// The pages, as indices of the tabs.
+// Indices of pages.
 const (
 	onEntries = iota
 	onAway
 	onInsights
 )
 
-// Window is the history window. It is built when it is first shown. All of it but Changed, Added and Visible
-// belongs to the UI goroutine.
+// Window is the history window. It is built when it is first shown. Call its methods on the UI goroutine, except
+// Changed, Added and Visible.
 type Window struct {
 	app     fyne.App
 	opts    Options
 	win     fyne.Window // nil until shown
 	visible atomic.Bool
-	news    atomic.Bool    // a state will be fetched after a change
+	news    atomic.Bool    // a fetch is scheduled after a change
 	state   operator.State // as last fetched
 	states  controls.Worker
 
@@ -68,12 +67,12 @@ type Window struct {
 	away     *awayPage
 	insights *insightsPage
 
-	aside func(func())                // runs what may take a moment; tests have it done at once
-	after func(time.Duration, func()) // runs something on the UI goroutine in a while
+	aside func(func())                // runs slow functions; synchronous in tests
+	after func(time.Duration, func()) // runs a function on the UI goroutine after a delay
 	now   func() time.Time
 }
 
-// New returns a window that is not shown.
+// New returns a hidden window.
 func New(a fyne.App, o Options) *Window {
 	w := &Window{
 		app: a, opts: o, now: time.Now,
@@ -84,10 +83,10 @@ func New(a fyne.App, o Options) *Window {
 	return w
 }
 
-// run runs what may take a moment.
+// run runs a slow function.
 func (w *Window) run(f func()) { w.aside(f) }
 
-// draw does work off the UI goroutine, and then what it returns on that.
+// draw runs work off the UI goroutine, and then show on it.
 func (w *Window) draw(work func() (show func())) {
 	w.run(func() {
 		show := work()
@@ -95,10 +94,9 @@ func (w *Window) draw(work func() (show func())) {
 	})
 }
 
-// Visible reports whether the window is on screen.
 func (w *Window) Visible() bool { return w.visible.Load() }
 
-// Show brings the window to the front, at a page of it and, if it is one of the entries, at that.
+// Show brings the window to the front and selects a page and, in the list of entries, an entry.
 func (w *Window) Show(v operator.View) {
 	if w.win == nil {
 		w.build()
@@ -120,7 +118,7 @@ func (w *Window) Show(v operator.View) {
 	}
 }
 
-// Changed says that what is in force may have changed. It is safe for concurrent use and never blocks.
+// Changed updates the window after a change of the state. It is safe for concurrent use and never blocks.
 func (w *Window) Changed() {
 	if !w.visible.Load() || w.news.Swap(true) {
 		return
@@ -131,21 +129,21 @@ func (w *Window) Changed() {
 	})
 }
 
-// Added says that there are entries which the window may not show yet. It is safe for concurrent use and never blocks.
+// Added updates the window after new entries. It is safe for concurrent use and never blocks.
 func (w *Window) Added() {
 	if w.visible.Load() {
 		fyne.Do(w.entries.renew)
 	}
 }
 
-// fetch asks for what is in force.
+// fetch fetches the state.
 func (w *Window) fetch() {
 	if w.visible.Load() {
 		controls.Fetch(&w.states, w.opts.Operator.State, w.show)
 	}
 }
 
-// show shows a state, or why there is none.
+// show shows a state, or the error.
 func (w *Window) show(s operator.State, err error) {
 	if err != nil {
 		w.banner.Fail(err)
@@ -160,7 +158,7 @@ func (w *Window) show(s operator.State, err error) {
 func (w *Window) build() {
 	w.win = w.app.NewWindow(title)
 	w.banner = controls.NewBanner(func() { w.opts.Rule("") })
-	w.undo = controls.NewUndoLine(w.settle, func(d time.Duration, f func()) { w.after(d, f) })
+	w.undo = controls.NewUndoLine(w.takeBack, func(d time.Duration, f func()) { w.after(d, f) })
 	w.entries, w.away, w.insights = newEntriesPage(w), newAwayPage(w), newInsightsPage(w)
 	w.tabs = controls.NewNavigation([]controls.Tab{
 		{Name: lang.L("History"), Icon: theme.HistoryIcon(), Content: w.entries.content},
@@ -178,12 +176,12 @@ func (w *Window) build() {
 	w.win.Canvas().SetOnTypedKey(w.typedKey)
 }
 
-// enter has the page of that index show what there is now.
+// enter updates a page that was selected.
 func (w *Window) enter(page int) {
 	w.away.leave()
 	w.insights.leave()
 	if page != onEntries {
-		w.win.Canvas().Unfocus() // what is not in view any more
+		w.win.Canvas().Unfocus() // the focused object is no longer in view
 	}
 	switch page {
 	case onEntries:
@@ -195,12 +193,12 @@ func (w *Window) enter(page int) {
 	}
 }
 
-// settle takes back what the person did a moment ago, or lets it stand.
-func (w *Window) settle(undo int, back bool, done func(error)) {
-	w.act(func(ctx context.Context) error { return w.opts.Operator.Settle(ctx, undo, back) }, done)
+// takeBack undoes an action of the user.
+func (w *Window) takeBack(id int, done func(error)) {
+	w.act(func(ctx context.Context) error { return w.opts.Operator.Undo(ctx, id) }, done)
 }
 
-// act does what the person wants, off the UI goroutine.
+// act performs an action of the user off the UI goroutine.
 func (w *Window) act(do func(context.Context) error, done func(error)) {
 	w.run(func() {
 		err := do(context.Background())
@@ -211,16 +209,15 @@ func (w *Window) act(do func(context.Context) error, done func(error)) {
 	})
 }
 
-// find shows the entries that a query finds.
 func (w *Window) find(f filter) {
 	w.entries.set(f)
 	w.tabs.SelectIndex(onEntries)
 }
 
-// chords lists what the window does on keys together with others.
+// chords lists the keyboard shortcuts of the window.
 func (w *Window) chords() map[desktop.CustomShortcut]func() {
 	next, previous := func() { w.tabs.Step(+1) }, func() { w.tabs.Step(-1) }
-	const control = fyne.KeyModifierControl // also on macOS, where Command and Tab change the program
+	const control = fyne.KeyModifierControl // also on macOS, where Command+Tab switches programs
 	return map[desktop.CustomShortcut]func(){
 		{KeyName: fyne.KeyW, Modifier: fyne.KeyModifierShortcutDefault}:   w.close,
 		{KeyName: fyne.KeyF, Modifier: fyne.KeyModifierShortcutDefault}:   w.seek,
@@ -231,13 +228,13 @@ func (w *Window) chords() map[desktop.CustomShortcut]func() {
 	}
 }
 
-// seek goes to the search.
+// seek moves the focus to the search.
 func (w *Window) seek() {
 	w.tabs.SelectIndex(onEntries)
 	w.win.Canvas().Focus(w.entries.search)
 }
 
-// typedShortcut does what a shortcut stands for, and reports whether it stands for anything here.
+// typedShortcut runs a shortcut, and reports whether the window has it.
 func (w *Window) typedShortcut(s fyne.Shortcut) bool {
 	custom, ok := s.(*desktop.CustomShortcut)
 	if !ok {
@@ -250,7 +247,7 @@ func (w *Window) typedShortcut(s fyne.Shortcut) bool {
 	return do != nil
 }
 
-// typedKey is for a key that the focused control has no use for.
+// typedKey handles a key that the focused control does not use.
 func (w *Window) typedKey(k *fyne.KeyEvent) {
 	switch k.Name {
 	case fyne.KeyEscape:

@@ -20,7 +20,7 @@ import (
 	"nod/interact/history"
 )
 
-// What is said of texts of agents, in characters.
+// Limits for texts of agents, in characters.
 const (
 	nameLimit = 40
 	pathLimit = 60
@@ -28,19 +28,19 @@ const (
 	textLimit = 2000
 )
 
-// verdict is what came of a request: in a word, in a sentence, and its colour, which never stands alone.
+// verdict describes an outcome in a word, in a sentence, and by a colour, which is never used alone.
 type verdict struct {
 	word, sentence string
 	color          fyne.ThemeColorName
 }
 
-// outcomes are those that a person can look for, in the order of the list.
+// outcomes are the outcomes of the filter, in its order.
 var outcomes = []interact.Outcome{
 	interact.Allowed, interact.Denied, interact.Answered, interact.Dismissed, interact.TimedOut, interact.Unavailable,
 	interact.Cancelled, interact.Withdrawn,
 }
 
-// verdictOf says what came of a request, and by whom.
+// verdictOf describes the outcome of a request and who decided.
 func verdictOf(o interact.Outcome, by interact.By) verdict {
 	byPolicy := by == interact.ByPolicy
 	switch {
@@ -79,10 +79,10 @@ func undecided(o interact.Outcome) verdict {
 	return verdict{safetext.Line(string(o), nameLimit), safetext.Line(string(o), nameLimit), dialogs.ColorMuted}
 }
 
-// outcomeName is an outcome to look for.
+// outcomeName names an outcome for the filter.
 func outcomeName(o interact.Outcome) string { return verdictOf(o, "").word }
 
-// agentName is what a person knows an agent by, which may be its own claim.
+// agentName names an agent, possibly by its own claim.
 func agentName(agent string) string {
 	if agent == "" {
 		return lang.L("Unknown program")
@@ -90,7 +90,7 @@ func agentName(agent string) string {
 	return safetext.Line(registry.Title(agent), nameLimit)
 }
 
-// projectName is a folder by its last part, and where that is.
+// projectName names a folder by its last part and its location.
 func projectName(folder string) string {
 	if folder == "" {
 		return lang.L("No folder")
@@ -103,7 +103,7 @@ func projectName(folder string) string {
 	return safetext.Line(fmt.Sprintf("%s (%s)", base, filepath.Dir(short)), pathLimit)
 }
 
-// home writes ~ for the home folder.
+// home abbreviates the home folder as ~.
 func home(path string) string {
 	dir, err := os.UserHomeDir()
 	if err != nil || dir == "" || dir == "/" {
@@ -115,8 +115,7 @@ func home(path string) string {
 	return path
 }
 
-// sessionName tells the sessions of agents apart as people do: by the agent, the folder that it works in, and the
-// machine when that is another one.
+// sessionName tells the sessions of agents apart: by the agent, its folder and, if it is another one, its machine.
 func sessionName(l history.Line) string {
 	who := l.Requester()
 	who.Title = registry.Title(l.Agent)
@@ -130,7 +129,7 @@ func sessionName(l history.Line) string {
 	return name
 }
 
-// answeredOn says on which device the person answered; "" where they did so here.
+// answeredOn names the device on which the user answered; "" for this one.
 func answeredOn(device string) string {
 	if device == "" {
 		return ""
@@ -138,7 +137,7 @@ func answeredOn(device string) string {
 	return lang.L("answered on {{.Device}}", map[string]any{"Device": safetext.Line(device, nameLimit)})
 }
 
-// kindName is what a request wants.
+// kindName names a kind of request.
 func kindName(k interact.Kind) string {
 	return cmp.Or(map[interact.Kind]string{
 		interact.KindAsk: lang.L("Question"), interact.KindConfirm: lang.L("Confirmation"),
@@ -146,7 +145,7 @@ func kindName(k interact.Kind) string {
 	}[k], safetext.Line(string(k), nameLimit))
 }
 
-// toolName is the tool of an approval, else the kind of the request.
+// toolName names the tool of an approval, or the kind of another request.
 func toolName(l history.Line) string {
 	if l.Tool != "" {
 		return safetext.Line(l.Tool, nameLimit)
@@ -154,7 +153,7 @@ func toolName(l history.Line) string {
 	return kindName(l.Kind)
 }
 
-// dayName is a day as a person speaks of it.
+// dayName names a day relative to now.
 func dayName(t, now time.Time) string {
 	t, now = startOfDay(t), startOfDay(now)
 	switch t {
@@ -166,13 +165,13 @@ func dayName(t, now time.Time) string {
 	return t.Format(time.DateOnly)
 }
 
-// startOfDay is the midnight before t, where this computer is.
+// startOfDay returns the midnight before t in local time.
 func startOfDay(t time.Time) time.Time {
 	t = t.Local()
 	return time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, time.Local)
 }
 
-// duration writes a time that something took.
+// duration formats a duration.
 func duration(d time.Duration) string {
 	switch {
 	case d < 10*time.Second:

@@ -11,15 +11,15 @@ import (
 
 // argument is one field of a tool's input.
 type argument struct {
-	key  string
-	raw  json.RawMessage
-	text string // the value, when isText
-	// isText is whether the value is a JSON string.
-	isText bool
+	key    string
+	raw    json.RawMessage
+	text   string // the value, if isText
+	isText bool   // the value is a JSON string
 }
 
-// parseArguments reads a tool's input strictly: one JSON object in UTF-8, no key twice at any depth, no half
-// characters. Whatever two readers could understand differently is an error, and then shown as it is.
+// parseArguments parses a tool's input strictly: one JSON object in UTF-8, without duplicate keys at any depth or
+// unpaired surrogates. Anything that two parsers could understand differently is an error; the input is then shown
+// unchanged.
 func parseArguments(raw []byte) (arguments, error) {
 	if value := jsontext.Value(raw); !value.IsValid() || value.Kind() != '{' {
 		return nil, errors.New("not a JSON object that all readers read alike")
@@ -51,7 +51,7 @@ func parseArguments(raw []byte) (arguments, error) {
 // arguments are the fields of an input, in order.
 type arguments []argument
 
-// Text returns the value of the first of keys that is there and a string.
+// text returns the first of keys whose value is a string, and the value.
 func (as arguments) text(keys ...string) (key, value string, ok bool) {
 	for _, k := range keys {
 		if a, ok := as.find(k); ok && a.isText {
@@ -61,7 +61,6 @@ func (as arguments) text(keys ...string) (key, value string, ok bool) {
 	return "", "", false
 }
 
-// find returns the field with that key.
 func (as arguments) find(key string) (argument, bool) {
 	i := slices.IndexFunc(as, func(a argument) bool { return a.key == key })
 	if i < 0 {
@@ -70,7 +69,7 @@ func (as arguments) find(key string) (argument, bool) {
 	return as[i], true
 }
 
-// list returns the value of key when it is a non-empty array of strings.
+// list returns the value of key if it is a non-empty array of strings.
 func (as arguments) list(key string) ([]string, bool) {
 	var items []*string
 	a, ok := as.find(key)
@@ -87,7 +86,7 @@ func (as arguments) list(key string) ([]string, bool) {
 	return list, true
 }
 
-// isTrue reports whether key is there and true.
+// isTrue reports whether the value of key is true.
 func (as arguments) isTrue(key string) bool {
 	a, ok := as.find(key)
 	return ok && string(a.raw) == "true"

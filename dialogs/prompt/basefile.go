@@ -7,21 +7,20 @@ import (
 	"nod/policy/basefile"
 )
 
-// baseFile is the file that a change is about, as it was when it was read.
+// baseFile is the file that a change applies to, as it was when it was read.
 type baseFile struct {
 	path    string // as the request names it
-	at      Places
+	at      places
 	where   policy.Location
 	exists  bool
 	text    string
 	problem string // why the text cannot be compared
 }
 
-// changed reports whether reading again gives something else.
+// changed reads the file again and reports whether it has changed.
 func (b *baseFile) changed() bool { return *b.at.read(b.path) != *b }
 
-// problemText says why a file cannot be compared: in the person's language where nod says it, here or on another
-// machine.
+// problemText explains why a file cannot be compared, in the user's language if it is one of nod's own problems.
 func problemText(problem string) string {
 	if slices.Contains(basefile.Problems, problem) {
 		return tr(problem)

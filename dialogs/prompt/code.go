@@ -10,23 +10,22 @@ import (
 	"nod/dialogs/safetext"
 )
 
-// ShellCode is the name of code that is a command for a shell.
+// ShellCode is the name of code that is a shell command.
 const ShellCode = "sh -c"
 
-// Code is a text in a programming language, of which lines of a sheet show parts. Its colours only help to read it:
-// what is drawn is the same without them.
+// Code is a text in a programming language, parts of which are shown in lines. The language determines only colours.
 type Code struct {
-	Name string // of a file, or shellCode
+	Name string // of a file, or ShellCode
 	Text string
 }
 
-// Stretch is a part of a text, and its colour if it has one.
+// Stretch is a range of a text, and its colour if it has one.
 type Stretch struct {
 	From, To int
 	Ink      fyne.ThemeColorName
 }
 
-// InCode says of lines that they show text, from its first line on.
+// InCode marks lines as text from its first line on, in the language of a file called name.
 func InCode(lines []Line, name, text string) []Line {
 	c := &Code{Name: name, Text: text}
 	at := 0
@@ -37,7 +36,7 @@ func InCode(lines []Line, name, text string) []Line {
 	return lines
 }
 
-// SourceSize is how many bytes of the original l stands for, without its line break.
+// SourceSize returns the number of bytes of the original that l stands for, without its line break.
 func (l Line) SourceSize() int {
 	n := 0
 	for _, s := range l.Spans {
@@ -46,7 +45,7 @@ func (l Line) SourceSize() int {
 	return n
 }
 
-// Within is what of stretches, which are in order, lies between two places, as seen from the first.
+// Within returns the parts of the ordered stretches between two positions, relative to from.
 func Within(all []Stretch, from, to int) []Stretch {
 	i, _ := slices.BinarySearchFunc(all, from, func(s Stretch, from int) int { return s.To - from - 1 })
 	var part []Stretch
@@ -57,7 +56,7 @@ func Within(all []Stretch, from, to int) []Stretch {
 	return part
 }
 
-// Join adds s to stretches, to the last one where that ends at its start.
+// Join appends s to stretches, or extends the last one if it touches s and has the same colour.
 func Join(all []Stretch, s Stretch) []Stretch {
 	if n := len(all); n > 0 && all[n-1].To >= s.From && all[n-1].Ink == s.Ink {
 		all[n-1].To = max(all[n-1].To, s.To)
@@ -66,8 +65,8 @@ func Join(all []Stretch, s Stretch) []Stretch {
 	return append(all, s)
 }
 
-// DrawnAt is where stretches of the original of spans are drawn. What is not drawn as it was written is in a stretch as
-// a whole or not at all.
+// DrawnAt converts stretches of the original of spans to stretches of the drawn text. A span that is not drawn
+// literally is in a stretch as a whole or not at all.
 func DrawnAt(spans []safetext.Span, of []Stretch) []Stretch {
 	var drawn []Stretch
 	source, at := 0, 0
@@ -90,7 +89,7 @@ func DrawnAt(spans []safetext.Span, of []Stretch) []Stretch {
 	return drawn
 }
 
-// Fits reports whether stretches are in order and cut no character of text.
+// Fits reports whether stretches are in order and split no character of text.
 func Fits(inks []Stretch, text string) bool {
 	at := 0
 	for _, s := range inks {
@@ -103,11 +102,11 @@ func Fits(inks []Stretch, text string) bool {
 	return true
 }
 
-// isForShell reports whether a word is what a shell is given to execute, as in bash -lc WORD.
+// isForShell reports whether word i is a script for a shell, as in bash -lc WORD.
 func isForShell(words []string, i int) bool {
 	shells := []string{"bash", "sh", "zsh", "dash", "ksh"}
 	return i == 2 && slices.Contains(shells, path.Base(words[0])) && slices.Contains([]string{"-c", "-lc"}, words[1])
 }
 
-// IsAtomic reports whether a selection takes s as a whole or not at all.
+// IsAtomic reports whether s can only be selected as a whole.
 func IsAtomic(s safetext.Span) bool { return s.Text != s.Source }

@@ -12,24 +12,24 @@ import (
 	"nod/policy/shell"
 )
 
-// Content is what an input turns into.
+// Content is how an input is shown.
 type Content struct {
 	Lines     []Line
-	Must      int         // the first so many lines must be read: what follows is a file's content; 0: all of them
-	Plan      string      // Markdown to show in place of the lines, when there is one
-	Beside    string      // what else the input of a plan holds
-	Original  string      // what a copy of everything gives
-	Facts     []Fact      // what nod worked out from the input
-	Reported  []Fact      // what the machine that it is about reports beside that
+	Must      int         // number of lines that must be read, before a file's content; 0: all
+	Plan      string      // Markdown to show in place of the lines, if any
+	Beside    string      // the rest of the input of a plan
+	Original  string      // what copying everything gives
+	Facts     []Fact      // derived from the input by nod
+	Reported  []Fact      // reported by the other machine
 	IsCommand bool        // the original is a command line
-	Dangers   []Danger    // its dangerous parts, when it is long
-	Warnings  []string    // sentences of nod's own to show above the input
-	Diff      string      // what becomes of a file, as a unified diff
-	bases     []*baseFile // the files that lines were worked out from
-	AgentSays string      // the agent's own description, which is no part of what will happen: not among lines
+	Dangers   []Danger    // dangerous parts of a long command
+	Warnings  []string    // sentences to show above the input
+	Diff      string      // change of a file, as a unified diff
+	bases     []*baseFile // the files that the lines compare with
+	AgentSays string      // the agent's description, which has no effect: not in Lines
 }
 
-// Noted is c as it is shown by lines, all of them or, when it is capped, their beginning, with what is odd about them.
+// Noted adds the facts and warnings about odd characters in lines. capped says that lines are only the beginning.
 func (c Content) Noted(lines []Line, capped bool) Content {
 	c.Lines = lines
 	if capped {
@@ -42,7 +42,7 @@ func (c Content) Noted(lines []Line, capped bool) Content {
 	return c
 }
 
-// HasHidden reports whether something in the input does not show, and was spelled out.
+// HasHidden reports whether the input contains invisible characters, which are spelled out.
 func (c Content) HasHidden() bool {
 	for s := range oddSpans(c.Lines) {
 		if s.Kind == safetext.Hidden {
@@ -52,16 +52,16 @@ func (c Content) HasHidden() bool {
 	return false
 }
 
-// Stale reports whether a file that the view was worked out from has changed since. Then what is on screen
-// is not what would happen, and a new view must take its place.
+// Stale reports whether a file that the view compares with has changed. Then the call would have another effect than
+// shown, and a new view is needed.
 func (c Content) Stale() bool {
 	return slices.ContainsFunc(c.bases, (*baseFile).changed)
 }
 
-// Assess is the input of an approval with its risks among the facts, the worst first.
+// Assess returns the content of an approval with its risks among the facts, worst first.
 func Assess(r interact.Request) Content {
-	a, at := r.Body.(interact.Approve), PlacesOf(r)
-	c := ContentOf(a, at)
+	a, at := r.Body.(interact.Approve), placesOf(r)
+	c := contentOf(a, at)
 	own, ofFiles := at.risks(a.Call(r.Requester))
 	c.Facts = WorstFirst(append(riskFacts(own), c.Facts...))
 	c.Reported = WorstFirst(riskFacts(ofFiles))
@@ -71,11 +71,11 @@ func Assess(r interact.Request) Content {
 	return c
 }
 
-// AllFacts are what nod worked out and what another machine reports.
+// AllFacts returns the facts that nod derived and those that another machine reports.
 func (c Content) AllFacts() []Fact { return slices.Concat(c.Facts, c.Reported) }
 
-// ContentOf picks the way to show an input by what is in it.
-func ContentOf(a interact.Approve, at Places) Content {
+// contentOf chooses the view of an input by its fields.
+func contentOf(a interact.Approve, at places) Content {
 	args, err := parseArguments(a.Input)
 	if err != nil {
 		return Content{
@@ -83,7 +83,7 @@ func ContentOf(a interact.Approve, at Places) Content {
 			Warnings: []string{tr("The input cannot be read without doubt, so here it is as it came.")},
 		}
 	}
-	for _, show := range []func(interact.Approve, arguments, Places) (Content, bool){
+	for _, show := range []func(interact.Approve, arguments, places) (Content, bool){
 		planContent, editContent, commandContent, urlContent,
 	} {
 		if c, ok := show(a, args, at); ok {
@@ -93,7 +93,7 @@ func ContentOf(a interact.Approve, at Places) Content {
 	return Content{Lines: fieldLines(args), Original: string(a.Input)}
 }
 
-// withRest adds the fields that c does not show yet: above the content of a file, which need not be read.
+// withRest adds the fields that c does not show yet, before the content of a file, which need not be read.
 func (c Content) withRest(args arguments) Content {
 	if len(args) == 0 {
 		return c
@@ -108,11 +108,11 @@ func (c Content) withRest(args arguments) Content {
 	return c
 }
 
-// commandKeys are the names that agents give to what a shell gets to execute.
+// commandKeys are the names of fields in which agents pass a command for a shell.
 var commandKeys = []string{"command", "cmd", "script"}
 
 // commandContent shows a command for a shell.
-func commandContent(_ interact.Approve, args arguments, at Places) (Content, bool) {
+func commandContent(_ interact.Approve, args arguments, at places) (Content, bool) {
 	c := Content{Facts: commandFacts(args, at)}
 	key, command, ok := args.text(commandKeys...)
 	if ok {
@@ -127,7 +127,7 @@ func commandContent(_ interact.Approve, args arguments, at Places) (Content, boo
 			tr("The lines end with a carriage return, as on Windows. A shell takes it for a part of the last word."))
 	}
 	rest := args.without(key)
-	if key, says, ok := rest.text("description", "justification"); ok { // the agent's own words beside a command
+	if key, says, ok := rest.text("description", "justification"); ok { // the agent's description of a command
 		c.AgentSays, rest = says, rest.without(key)
 	}
 	return c.withRest(rest), true
@@ -158,8 +158,8 @@ func (c *Content) showArgv(args arguments) (key string, ok bool) {
 	return "", false
 }
 
-// urlContent shows a URL: where it leads first and big, then all of it.
-func urlContent(_ interact.Approve, args arguments, at Places) (Content, bool) {
+// urlContent shows a URL: its host first and large, then all of it.
+func urlContent(_ interact.Approve, args arguments, at places) (Content, bool) {
 	key, address, ok := args.text("url", "uri")
 	if !ok {
 		return Content{}, false
@@ -180,7 +180,7 @@ func urlContent(_ interact.Approve, args arguments, at Places) (Content, bool) {
 
 const maxKeyWidth = 20 // a longer name of a field gets a line of its own
 
-// fieldLines is the table of an input's fields.
+// fieldLines shows the fields of an input as a table.
 func fieldLines(args arguments) []Line {
 	if len(args) == 0 {
 		return []Line{note(tr("The input is empty."))}
@@ -209,14 +209,14 @@ func fieldLines(args arguments) []Line {
 	return lines
 }
 
-// isSimpleKey reports whether key fits into the table's column as it is.
+// isSimpleKey reports whether key fits into its column of the table unchanged.
 func isSimpleKey(key string) bool {
 	const simple = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-."
 	return key != "" && len(key) <= maxKeyWidth && strings.Trim(key, simple) == ""
 }
 
-// value is what the table shows of a: a text as it is, anything else as JSON. A text that reads like JSON
-// keeps its quotes, so that "5" is not taken for 5. What is too long for the table is so in rest.
+// value returns what the table shows of a: a string unchanged, anything else as JSON. A string that could be read as
+// JSON keeps its quotes, so that "5" differs from 5. If it is too long for the table, rest says so.
 func (a argument) value() (text string, rest []Line) {
 	if a.isText && (a.text == "" || json.Valid([]byte(a.text)) && !strings.ContainsAny(a.text, "{[")) {
 		return string(a.raw), nil
@@ -227,7 +227,7 @@ func (a argument) value() (text string, rest []Line) {
 	return prettyJSON(a.raw)
 }
 
-// oddSpans are those of the requester's text in lines that are hidden, or not what they look like.
+// oddSpans yields the hidden and suspicious spans of the requester's text in lines.
 func oddSpans(lines []Line) iter.Seq[safetext.Span] {
 	return func(yield func(safetext.Span) bool) {
 		for _, l := range lines {
@@ -240,7 +240,7 @@ func oddSpans(lines []Line) iter.Seq[safetext.Span] {
 	}
 }
 
-// oddFacts say on which of lines, which need not be read, something is hidden or imitates something.
+// oddFacts says on which lines, which need not be read, characters are hidden or imitate others.
 func oddFacts(lines []Line) []Fact {
 	const most = 3
 	var facts []Fact
@@ -270,7 +270,7 @@ func oddFacts(lines []Line) []Fact {
 	return facts
 }
 
-// number is the number of l in the text that will be there; "" when it has none.
+// number returns the number of l in the new text; "" if it has none.
 func (l Line) number() string {
 	fields := strings.Fields(strings.TrimRight(l.Lead, "+- "))
 	if len(fields) == 0 || strings.Trim(fields[len(fields)-1], "0123456789") != "" {
@@ -279,16 +279,16 @@ func (l Line) number() string {
 	return fields[len(fields)-1]
 }
 
-// oddCharacters are the warnings for what is hidden or imitates something in lines.
+// oddCharacters returns the warnings about hidden and imitating characters in lines.
 func oddCharacters(lines []Line) []string {
-	const most = 4 // kinds of odd characters that a warning names
+	const maxKinds = 4 // of odd characters that a warning names
 	var hidden, alike []string
 	for s := range oddSpans(lines) {
 		list, what := &hidden, tr(s.Why())
 		if s.Kind == safetext.Suspicious {
 			list, what = &alike, s.Text+" "+what
 		}
-		if !slices.Contains(*list, what) && len(*list) < most {
+		if !slices.Contains(*list, what) && len(*list) < maxKinds {
 			*list = append(*list, what)
 		}
 	}

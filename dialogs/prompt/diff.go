@@ -14,15 +14,14 @@ import (
 
 const diffContext = 3 // unchanged lines around a change
 
-// diff is what becomes of a text, line by line.
+// diff is the change of a text, line by line.
 type diff struct {
-	old, new []string // with their line breaks
-	signs    string   // of each line: ' ' for one in both texts, '-' in the old one only, '+' in the new one only
+	old, new []string // including line breaks
+	signs    string   // one per line: ' ' in both texts, '-' only in the old one, '+' only in the new one
 	hunks    string   // of a unified diff
 }
 
-// NewDiff compares two texts. It takes little longer than reading them, whatever is in them, and in return not always
-// finds the smallest difference.
+// NewDiff compares two texts in nearly linear time. The difference is not always the smallest one.
 func NewDiff(before, after string) diff {
 	d := diff{old: splitLines(before), new: splitLines(after)}
 	var signs strings.Builder
@@ -51,28 +50,28 @@ func NewDiff(before, after string) diff {
 	return d
 }
 
-// unified is what becomes of the file at path, as a unified diff.
+// unified returns d as a unified diff of the file at path.
 func (d diff) unified(path string) string { return unifiedDiff(path, d.hunks) }
 
-// unifiedDiff is a unified diff of the file at path, as far as it is kept.
+// unifiedDiff returns a unified diff of the file at path, truncated for the journal.
 func unifiedDiff(path, hunks string) string {
 	name := PlainText(path)
-	return keptLines("--- " + name + "\n+++ " + name + "\n" + hunks)
+	return truncateDiff("--- " + name + "\n+++ " + name + "\n" + hunks)
 }
 
-// MaxKept is how much of a diff is kept, in bytes.
-const MaxKept = 64 << 10
+// maxDiff is the size of a diff in the journal, in bytes.
+const maxDiff = 64 << 10
 
-// keptLines is text up to the last line that is kept, and how many more there are.
-func keptLines(text string) string {
-	if len(text) <= MaxKept {
+// truncateDiff cuts text after the last line within maxDiff and says how many lines follow.
+func truncateDiff(text string) string {
+	if len(text) <= maxDiff {
 		return text
 	}
-	end := strings.LastIndexByte(text[:MaxKept], '\n') + 1
+	end := strings.LastIndexByte(text[:maxDiff], '\n') + 1
 	return fmt.Sprintf("%s\\ and %d more lines\n", text[:end], strings.Count(text[end:], "\n"))
 }
 
-// fragment is the whole of d as a hunk whose line numbers nobody knows.
+// fragment returns all of d as one hunk without line numbers.
 func (d diff) fragment() string {
 	var hunk strings.Builder
 	hunk.WriteString("@@\n")
@@ -90,7 +89,7 @@ func (d diff) fragment() string {
 	return hunk.String()
 }
 
-// counts are the numbers of lines that come and go.
+// counts returns the numbers of added and removed lines.
 func (d diff) counts() (added, removed int) {
 	return strings.Count(d.signs, "+"), strings.Count(d.signs, "-")
 }
@@ -98,11 +97,11 @@ func (d diff) counts() (added, removed int) {
 // splitLines splits text after its line breaks.
 func splitLines(text string) []string { return slices.Collect(strings.Lines(text)) }
 
-// hunkStart is how many lines of the old text are in front of the hunk with that header.
+// hunkStart returns the number of lines of the old text before the hunk with that header.
 func hunkStart(header string) int {
 	var start, count int
 	if _, err := fmt.Sscanf(header, "@@ -%d,%d", &start, &count); err != nil {
-		panic(fmt.Sprintf("hunk %q: %v", header, err)) // the library's own words
+		panic(fmt.Sprintf("hunk %q: %v", header, err)) // the library writes these headers
 	}
 	if count > 0 {
 		start--
@@ -110,16 +109,16 @@ func hunkStart(header string) int {
 	return start
 }
 
-// Lines shows d, of the file of that name, as a unified diff: line numbers before and after, a sign, and a note in
-// place of unchanged lines that are left out.
+// Lines shows d as a unified diff of the file called name: line numbers before and after, a sign, and a note for
+// unchanged lines that are left out.
 func (d diff) Lines(name string) []Line {
 	return d.write(name, len(strconv.Itoa(max(len(d.old), len(d.new)))))
 }
 
-// whole shows d without leaving anything out, for pieces of a file whose line numbers nobody knows.
+// whole shows all of d, for fragments of a file whose line numbers are unknown.
 func (d diff) whole(name string) []Line { return d.write(name, 0) }
 
-// write shows d with line numbers of that width; without any, and then nothing left out, when it is 0.
+// write shows d with line numbers of that width. If width is 0 it shows no numbers and leaves nothing out.
 func (d diff) write(name string, width int) []Line {
 	old, fresh := newSide(name, d.old), newSide(name, d.new)
 	context := safetext.ContextOf(old.Text + fresh.Text)
@@ -127,7 +126,7 @@ func (d diff) write(name string, width int) []Line {
 	var out []Line
 	for at, full := 0, false; at < len(d.signs) && !full; at++ {
 		if width > 0 {
-			if n := d.farFromChange(at); n > 1 { // one line takes no more room than saying that it is left out
+			if n := d.farFromChange(at); n > 1 { // a single line is no longer than the note about it
 				out = append(out, Rule(tr("{{.Lines}} unchanged lines", values{"Lines": n})))
 				at += n - 1
 				for range n {
@@ -161,7 +160,7 @@ func (d diff) write(name string, width int) []Line {
 	return out
 }
 
-// side is one of the texts of a difference, read line by line.
+// side is one of the two texts of a difference, read line by line.
 type side struct {
 	Code
 	lines    []string
@@ -172,7 +171,6 @@ func newSide(name string, lines []string) *side {
 	return &side{Code: Code{Name: name, Text: strings.Join(lines, "")}, lines: lines}
 }
 
-// next returns the next line and its number.
 func (s *side) next() (line, number string) {
 	line = s.lines[s.done]
 	s.done, s.at = s.done+1, s.at+len(line)
@@ -181,7 +179,7 @@ func (s *side) next() (line, number string) {
 
 var signStyles = map[byte]LineStyle{'+': LineAdded, '-': LineRemoved}
 
-// farFromChange counts the lines from there on that are not near any that comes or goes.
+// farFromChange counts the lines from there on that are not near a change.
 func (d diff) farFromChange(from int) int {
 	if from > 0 && strings.Trim(d.signs[max(from-diffContext, 0):from], " ") != "" {
 		return 0
@@ -193,10 +191,10 @@ func (d diff) farFromChange(from int) int {
 	return max(n-diffContext, 0)
 }
 
-// PatchLines shows the text of a patch exactly, coloured by the sign in front of its lines.
-func PatchLines(text string) []Line {
+// patchLines shows the text of a patch exactly, coloured by the signs of its lines.
+func patchLines(text string) []Line {
 	lines := wholeLines(text)
-	var d diff // that the patch tells, as far as it does; what is no line of a file is in both texts
+	var d diff // as far as the patch says; other lines of the patch are in both texts
 	var signs strings.Builder
 	file := newPatchedFile("")
 	at := 0
@@ -241,7 +239,7 @@ func PatchLines(text string) []Line {
 	return lines
 }
 
-// patchedFile is what a patch tells of a file before and after.
+// patchedFile is the part of a file that a patch contains, before and after.
 type patchedFile struct {
 	old, fresh         Code
 	oldText, freshText strings.Builder
@@ -252,7 +250,7 @@ func newPatchedFile(path string) *patchedFile {
 	return &patchedFile{old: Code{Name: name}, fresh: Code{Name: name}}
 }
 
-// add adds a line with a sign, and returns where it stands.
+// add adds a line with a sign, and returns its position.
 func (f *patchedFile) add(sign byte, line string) (in *Code, at int) {
 	in, at = &f.fresh, f.freshText.Len()
 	if sign == '-' {

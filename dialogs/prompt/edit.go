@@ -13,12 +13,12 @@ import (
 // edit is one replacement in a file.
 type edit struct {
 	old, new string
-	all      bool // every place, not the only one
+	all      bool // replace all occurrences
 }
 
-// editContent shows a change of a file as its difference. A tool of a third party (their names have the
-// form mcp__server__tool) may mean anything by such fields, so its input stays a table.
-func editContent(a interact.Approve, args arguments, at Places) (Content, bool) {
+// editContent shows a change of a file as a diff. Third-party tools (named mcp__server__tool) may use such fields with
+// another meaning, so their input stays a table.
+func editContent(a interact.Approve, args arguments, at places) (Content, bool) {
 	if strings.HasPrefix(a.Tool, "mcp_") {
 		return Content{}, false
 	}
@@ -35,12 +35,12 @@ func editContent(a interact.Approve, args arguments, at Places) (Content, bool) 
 	return editsContent(f.path, f.edits, at).withRest(f.rest), true
 }
 
-// fileChange is what an input does to a file.
+// fileChange is the effect of an input on a file.
 type fileChange struct {
 	path  string
-	text  string // all of it, unless there are edits
+	text  string // the new text, unless there are edits
 	edits []edit
-	rest  arguments // that say something else
+	rest  arguments // other fields
 }
 
 func fileChangeOf(args arguments) (f fileChange, ok bool) {
@@ -55,7 +55,7 @@ func fileChangeOf(args arguments) (f fileChange, ok bool) {
 	return fileChange{path: path, edits: edits, rest: args.without(append(used, pathKey)...)}, ok
 }
 
-// editsOf finds the replacements in an input, and the keys that they were made of.
+// editsOf returns the replacements in an input, and the keys that they come from.
 func editsOf(args arguments) (edits []edit, used []string, ok bool) {
 	oldKey, oldText, isOld := args.text("old_string", "oldString", "old_str")
 	newKey, newText, isNew := args.text("new_string", "newString", "new_str")
@@ -76,27 +76,27 @@ func editsOf(args arguments) (edits []edit, used []string, ok bool) {
 		e, keys, ok := editsOf(fields)
 		known := append(keys, "replace_all", "replaceAll")
 		if !ok || len(e) != 1 || len(fields.without(known...)) > 0 {
-			return nil, nil, false // a table shows everything, also what nod does not know
+			return nil, nil, false // a table also shows unknown fields
 		}
 		edits = append(edits, e[0])
 	}
 	return edits, []string{"edits"}, true
 }
 
-// MaxSearch is how much text is searched for what edits replace, in bytes: each edit searches the whole file.
-const MaxSearch = 64 << 20
+// maxSearch limits the text searched for edits, in bytes: each edit searches the whole file.
+const maxSearch = 64 << 20
 
-// newFileContent starts the content for a change of the file at path.
-func newFileContent(path string, at Places) (Content, *baseFile) {
+// newFileContent starts the content of a change of the file at path.
+func newFileContent(path string, at places) (Content, *baseFile) {
 	b := at.read(path)
 	c := Content{Lines: Unnumbered("", path, LineKey), bases: []*baseFile{b}}
-	if t, isThere := at.(there); isThere && b.problem == "" {
+	if t, isThere := at.(reportedFiles); isThere && b.problem == "" {
 		c.Lines = append(c.Lines, note(tr("Compared with the file as {{.Machine}} reports it.", t.values())))
 	}
-	c.endMust()
+	c.endMandatory()
 	if b.where.Linked && b.where.Path != "" {
 		linked := tr("The path leads through a link to {{.Path}}.", values{"Path": PlainText(b.where.Path)})
-		if t, isThere := at.(there); isThere {
+		if t, isThere := at.(reportedFiles); isThere {
 			linked = ReportedBy(interact.Requester{Machine: t.machine}) + ": " + linked
 		}
 		c.Warnings = append(c.Warnings, linked)
@@ -107,8 +107,8 @@ func newFileContent(path string, at Places) (Content, *baseFile) {
 	return c, b
 }
 
-// endMust says that what follows is a file's content, which need not be read to its end.
-func (c *Content) endMust() {
+// endMandatory makes the lines added from now on optional: they are a file's content.
+func (c *Content) endMandatory() {
 	c.Must = len(c.Lines)
 	c.Lines = append(c.Lines, Rule(""))
 }
@@ -117,20 +117,20 @@ func notCompared(problem string) string {
 	return tr("Not compared with what is there: {{.Problem}}.", values{"Problem": problemText(problem)})
 }
 
-// writeContent shows a file that gets a whole new text.
-func writeContent(path, text string, at Places) Content {
+// writeContent shows a file that is written as a whole.
+func writeContent(path, text string, at places) Content {
 	c, b := newFileContent(path, at)
 	c.Original, c.Diff = text, NewDiff("", text).unified(path)
 	switch {
 	case b.problem != "":
-		c.Lines = append(c.Lines, FileText(path, text)...)
+		c.Lines = append(c.Lines, fileText(path, text)...)
 		c.Facts = append(c.Facts, Fact{tr("Replaces what is there"), shell.Caution}, sizeFact(text))
 	case !b.exists:
-		c.Lines = append(c.Lines, FileText(path, text)...)
+		c.Lines = append(c.Lines, fileText(path, text)...)
 		c.Facts = append(c.Facts, Fact{tr("Creates a new file"), shell.Note}, sizeFact(text))
 	case b.text == text:
 		c.Lines = append(c.Lines, note(tr("The file already has exactly this content:")))
-		c.Lines = append(c.Lines, FileText(path, text)...)
+		c.Lines = append(c.Lines, fileText(path, text)...)
 		c.Facts, c.Diff = append(c.Facts, Fact{tr("Changes nothing"), shell.Note}), ""
 	default:
 		d := NewDiff(b.text, text)
@@ -140,7 +140,7 @@ func writeContent(path, text string, at Places) Content {
 	return c
 }
 
-// replaceFact says what is left of a file that gets a whole new text.
+// replaceFact says how much of a replaced file remains.
 func replaceFact(text string) Fact {
 	if strings.TrimSpace(text) == "" {
 		return Fact{tr("Empties the file"), shell.Danger}
@@ -148,8 +148,8 @@ func replaceFact(text string) Fact {
 	return Fact{tr("Replaces the file"), shell.Caution}
 }
 
-// FileText shows the whole text of the file at path, numbered.
-func FileText(path, text string) []Line {
+// fileText shows the whole text of the file at path, numbered.
+func fileText(path, text string) []Line {
 	lines := InCode(wholeLines(text), path, text)
 	switch {
 	case text == "":
@@ -160,11 +160,11 @@ func FileText(path, text string) []Line {
 	return append(lines, note(tr("no line break at the end")))
 }
 
-// wholeLines shows text, numbered. Its last line break ends a line, it does not start one.
+// wholeLines shows text, numbered. A line break at the end starts no further line.
 func wholeLines(text string) []Line {
 	trimmed := strings.TrimSuffix(text, "\n")
 	lines := Numbered(trimmed, LineText)
-	if strings.HasSuffix(trimmed, "\r") { // belongs to the line break that was cut
+	if strings.HasSuffix(trimmed, "\r") { // part of the line break that was cut
 		lines = Numbered(text, LineText)
 		if last := len(lines) - 1; lines[last].Style != LineCut {
 			lines = lines[:last]
@@ -173,8 +173,8 @@ func wholeLines(text string) []Line {
 	return lines
 }
 
-// editsContent shows replacements in a file, against the file as it is now.
-func editsContent(path string, edits []edit, at Places) Content {
+// editsContent shows replacements as a diff of the current file.
+func editsContent(path string, edits []edit, at places) Content {
 	c, b := newFileContent(path, at)
 	var original strings.Builder
 	for _, e := range edits {
@@ -184,7 +184,7 @@ func editsContent(path string, edits []edit, at Places) Content {
 	if b.problem != "" {
 		return c.withFragments(path, edits)
 	}
-	if len(edits)*len(b.text) > MaxSearch {
+	if len(edits)*len(b.text) > maxSearch {
 		c.Warnings = append(c.Warnings, notCompared(basefile.TooLarge))
 		return c.withFragments(path, edits)
 	}
@@ -198,7 +198,7 @@ func editsContent(path string, edits []edit, at Places) Content {
 			tr("The text to replace is not in the file exactly once now, so the lines have no numbers."))
 		return c.withFragments(path, edits)
 	case !b.exists:
-		c.Lines, c.Diff = append(c.Lines, FileText(path, after)...), NewDiff("", after).unified(path)
+		c.Lines, c.Diff = append(c.Lines, fileText(path, after)...), NewDiff("", after).unified(path)
 		c.Facts = append(c.Facts, Fact{tr("Creates a new file"), shell.Note}, sizeFact(after))
 		return c
 	}
@@ -216,7 +216,7 @@ func editsContent(path string, edits []edit, at Places) Content {
 	return c
 }
 
-// withFragments shows the replacements by themselves.
+// withFragments shows the replacements on their own.
 func (c Content) withFragments(path string, edits []edit) Content {
 	added, removed, full := 0, 0, false
 	var hunks strings.Builder
@@ -224,7 +224,7 @@ func (c Content) withFragments(path string, edits []edit) Content {
 		d := NewDiff(e.old, e.new)
 		comes, goes := d.counts()
 		added, removed = added+comes, removed+goes
-		if hunks.Len() < MaxKept {
+		if hunks.Len() < maxDiff {
 			hunks.WriteString(d.fragment())
 		}
 		if e.all {
@@ -243,8 +243,8 @@ func (c Content) withFragments(path string, edits []edit) Content {
 	return c
 }
 
-// applyEdits makes the replacements one after the other, as the tools do. Where the text is not found, it
-// is tried on the file with the line ends of Unix, as agents see it; crlf says so.
+// applyEdits applies the replacements in order, as the tools do. If a text is not found, it retries with Unix line
+// ends, as agents see the file; crlf reports that.
 func applyEdits(text string, edits []edit) (after string, crlf, ok bool) {
 	if after, ok := replaceAll(text, edits); ok {
 		return after, false, true
@@ -270,7 +270,7 @@ func replaceAll(text string, edits []edit) (string, bool) {
 
 func unixLines(text string) string { return strings.ReplaceAll(text, "\r\n", "\n") }
 
-// patchContent shows a patch as the text that it is, and says where the files lie that it names.
+// patchContent shows a patch literally, below the names of its files.
 func patchContent(args arguments) (Content, bool) {
 	key, text, ok := args.text("patch", "patchText", "patch_text", "input", "diff", "command")
 	if !ok || !strings.HasPrefix(strings.TrimSpace(text), language.PatchBegin) {
@@ -280,16 +280,16 @@ func patchContent(args arguments) (Content, bool) {
 		}
 		key, text = "command", words[1]
 	}
-	c := Content{Original: text, Diff: keptLines(text)}
+	c := Content{Original: text, Diff: truncateDiff(text)}
 	for line := range strings.Lines(text) {
 		if line = strings.TrimSpace(line); strings.HasPrefix(line, "*** ") && strings.Contains(line, ":") { // names a file
 			c.Lines = append(c.Lines, Unnumbered("", line, LineKey)...)
 		}
 	}
 	if len(c.Lines) > 0 {
-		c.endMust()
+		c.endMandatory()
 	}
-	patch := PatchLines(text)
+	patch := patchLines(text)
 	c.Lines = append(c.Lines, patch...)
 	added, removed := 0, 0
 	for _, l := range patch {
@@ -304,7 +304,7 @@ func patchContent(args arguments) (Content, bool) {
 	return c.withRest(args.without(key)), true
 }
 
-// patchFacts says what a patch does to files.
+// patchFacts returns facts about the files in a patch.
 func patchFacts(text string) []Fact {
 	what := map[language.PatchMark]Fact{
 		language.PatchAdd:    {tr("Creates a new file"), shell.Note},

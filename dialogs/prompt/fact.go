@@ -16,14 +16,13 @@ import (
 	"nod/policy/shell"
 )
 
-// Fact is one thing that nod worked out from a request itself, shown as a short badge beside the input. Its
-// text is nod's own; what it quotes of a request is spelled out.
+// Fact is a conclusion that nod draws from a request, shown as a short badge. Its text is nod's; quotes from the
+// request are escaped.
 type Fact struct {
 	Text  string
 	Level shell.Level
 }
 
-// addIf adds a fact when it is true.
 func addIf(facts []Fact, isTrue bool, text string, l shell.Level) []Fact {
 	if isTrue {
 		facts = append(facts, Fact{text, l})
@@ -31,7 +30,7 @@ func addIf(facts []Fact, isTrue bool, text string, l shell.Level) []Fact {
 	return facts
 }
 
-// AppendNew appends what is not in the list yet.
+// AppendNew appends the values that are not in the list yet.
 func AppendNew[T comparable](list []T, more ...T) []T {
 	for _, one := range more {
 		if !slices.Contains(list, one) {
@@ -41,7 +40,7 @@ func AppendNew[T comparable](list []T, more ...T) []T {
 	return list
 }
 
-// riskFacts are risks as facts: one for all that differ in a place only.
+// riskFacts converts risks to facts. Risks that differ only in a place become one fact.
 func riskFacts(risks []policy.Risk) []Fact {
 	var texts []string
 	named, levels := map[string][]string{}, map[string]shell.Level{}
@@ -59,10 +58,10 @@ func riskFacts(risks []policy.Risk) []Fact {
 	return facts
 }
 
-// maxFact is how many characters of what a fact names are shown.
+// maxFact is the number of characters shown of a name in a fact.
 const maxFact = 60
 
-// firstOf is the first of some names, and how many more there are.
+// firstOf returns the first of some names, and the number of the others.
 func firstOf(names []string) string {
 	switch len(names) {
 	case 0:
@@ -73,13 +72,13 @@ func firstOf(names []string) string {
 	return safeEndsOf(names[0], maxFact) + fmt.Sprintf(" (+%d)", len(names)-1)
 }
 
-// WorstFirst puts facts that call for more attention before others.
+// WorstFirst sorts facts by level, highest first.
 func WorstFirst(facts []Fact) []Fact {
 	slices.SortStableFunc(facts, func(a, b Fact) int { return int(b.Level) - int(a.Level) })
 	return facts
 }
 
-// Worst is the highest level among facts.
+// Worst returns the highest level among facts.
 func Worst(facts []Fact) shell.Level {
 	level := shell.Note
 	for _, f := range facts {
@@ -88,7 +87,7 @@ func Worst(facts []Fact) shell.Level {
 	return level
 }
 
-// classLevel is how much attention a class calls for by itself.
+// classLevel is the level of a class by itself.
 func classLevel(c policy.Class) shell.Level {
 	switch c {
 	case policy.ReadOnly:
@@ -99,12 +98,12 @@ func classLevel(c policy.Class) shell.Level {
 	return shell.Caution
 }
 
-// ReportedBy says whose word something is that nod here has not looked at.
+// ReportedBy names the machine whose report nod could not verify.
 func ReportedBy(who interact.Requester) string {
 	return tr("reported by {{.Machine}}", values{"Machine": MachineName(who.Machine)})
 }
 
-// WhyLabel stands before the reason why the person is asked: on another machine its relay says so.
+// WhyLabel is the label of the reason why the user is asked; for another machine, its relay gives the reason.
 func WhyLabel(who interact.Requester) string {
 	if who.IsRemote() {
 		return tr("Why you're asked, as {{.Machine}} reports:", values{"Machine": MachineName(who.Machine)})
@@ -112,7 +111,7 @@ func WhyLabel(who interact.Requester) string {
 	return tr("Why you're asked:")
 }
 
-// Class is what a call of that class can do.
+// Class returns the class of a call as a fact.
 func (c Content) Class(class policy.Class) Fact {
 	f := Fact{ClassName(class), classLevel(class)}
 	if c.IsCommand && class == policy.Unknown {
@@ -121,22 +120,22 @@ func (c Content) Class(class policy.Class) Fact {
 	return f
 }
 
-// A danger is a part of a command that is dangerous.
+// Danger is a dangerous part of a command.
 type Danger struct {
 	At, line int
 	Command  string
 }
 
-// Text is the part on one line.
+// Text returns the part on one line.
 func (d Danger) Text() string {
 	const most = 90
 	return tr("Line {{.Line}}: {{.Command}}", values{"Line": d.line, "Command": safeEndsOf(d.Command, most)})
 }
 
-// longLine is how many characters of a command on one line nobody overlooks a part of.
+// longLine is the number of characters of a command on one line above which a part could be overlooked.
 const longLine = 240
 
-// dangersOf are the dangerous parts of a long command, in their order, each once.
+// dangersOf returns the dangerous parts of a long command in order, without duplicates.
 func dangersOf(command string, risks []policy.Risk) []Danger {
 	if !strings.Contains(strings.TrimSpace(command), "\n") && len(command) < longLine {
 		return nil
@@ -153,7 +152,7 @@ func dangersOf(command string, risks []policy.Risk) []Danger {
 	return found
 }
 
-// sizeFact is how much there is to read.
+// sizeFact says how long a text is.
 func sizeFact(text string) Fact {
 	lines := strings.Count(strings.TrimSuffix(text, "\n"), "\n") + 1
 	chars := utf8.RuneCountInString(text)
@@ -163,10 +162,10 @@ func sizeFact(text string) Fact {
 	return Fact{tr("{{.Lines}} lines, {{.Chars}} characters", values{"Lines": lines, "Chars": chars}), shell.Note}
 }
 
-// muchRemoved is how many lines a change may take away before it calls for another look.
+// muchRemoved is the number of removed lines above which a change needs attention.
 const muchRemoved = 100
 
-// changeFact is how many lines a change adds and removes.
+// changeFact says how many lines a change adds and removes.
 func changeFact(added, removed int) Fact {
 	level := shell.Note
 	if removed >= muchRemoved && removed > 2*added {
@@ -175,20 +174,20 @@ func changeFact(added, removed int) Fact {
 	return Fact{tr("+{{.Added}} −{{.Removed}} lines", values{"Added": added, "Removed": removed}), level}
 }
 
-// HostOf returns the host that a program would go to for address, with its port and in the letters that go over the
-// network, or "" when programs might disagree about it.
+// HostOf returns the host that a program would connect to for address, with its port and in the form used on the
+// network, or "" if programs might disagree.
 func HostOf(address string) (host string, u *url.URL) {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" || u.Opaque != "" {
 		return "", nil
 	}
 	if strings.ContainsAny(address, "\\") || strings.ContainsAny(u.Host, "%@ ") || safetext.HasHidden(address) {
-		return "", nil // some programs take \ for /, and drop what does not show
+		return "", nil // some programs read \ as /, and drop invisible characters
 	}
 	name := u.Hostname()
 	if !isForeign(name) {
 		if _, err := netip.ParseAddr(name); err != nil && endsInNumber(name) {
-			return "", nil // a browser takes 2130706433 and 127.1 for 127.0.0.1, others for names
+			return "", nil // browsers read 2130706433 and 127.1 as 127.0.0.1, others as names
 		}
 		return u.Host, u
 	}
@@ -199,15 +198,15 @@ func HostOf(address string) (host string, u *url.URL) {
 	return ascii + strings.TrimPrefix(u.Host, name), u
 }
 
-// isForeign reports whether a host's name is spelled in more than ASCII, or stands for one that is.
+// isForeign reports whether a host name contains other characters than ASCII, possibly encoded.
 func isForeign(name string) bool {
 	name = strings.ToLower(name)
 	return strings.HasPrefix(name, "xn--") || strings.Contains(name, ".xn--") ||
 		strings.ContainsFunc(name, func(c rune) bool { return c >= utf8.RuneSelf })
 }
 
-// endsInNumber reports whether the last label of a host's name is a number, in which case browsers read all of it as
-// an IP address (https://url.spec.whatwg.org/#ends-in-a-number-checker).
+// endsInNumber reports whether the last label of a host name is a number. Browsers then parse the name as an IP address
+// (https://url.spec.whatwg.org/#ends-in-a-number-checker).
 func endsInNumber(name string) bool {
 	name = strings.TrimSuffix(name, ".")
 	last := strings.ToLower(name[strings.LastIndex(name, ".")+1:])
@@ -217,10 +216,10 @@ func endsInNumber(name string) bool {
 	return last != "" && strings.Trim(last, "0123456789") == ""
 }
 
-// longQuery is how many bytes behind the ? of an address may hold more than a question.
+// longQuery is the length of the query of a URL, in bytes, above which it may contain data.
 const longQuery = 64
 
-// addressFacts says what is special about the place that a URL leads to.
+// addressFacts returns facts about the target of a URL.
 func addressFacts(address string) []Fact {
 	host, u := HostOf(address)
 	if host == "" {
@@ -238,7 +237,7 @@ func hostFacts(name string) []Fact {
 	addr, err := netip.ParseAddr(name)
 	addr = addr.Unmap()
 	isLocal := err == nil && (addr.IsLoopback() || addr.IsUnspecified())
-	const metadata = "169.254.169.254" // where clouds tell their machines their keys
+	const metadata = "169.254.169.254" // where cloud machines get their keys
 	switch {
 	case name == metadata || name == "metadata.google.internal" || name == "fd00:ec2::254":
 		return []Fact{{tr("Gives out the keys of this machine"), shell.Danger}}
@@ -249,14 +248,14 @@ func hostFacts(name string) []Fact {
 	case err == nil:
 		return []Fact{{tr("A bare IP address"), shell.Caution}}
 	case isForeign(name):
-		shown, _ := idna.Lookup.ToUnicode(name) // what cannot be decoded stays as it is
+		shown, _ := idna.Lookup.ToUnicode(name) // undecodable labels stay unchanged
 		return []Fact{{tr("Host name in foreign letters: {{.Name}}", values{"Name": PlainText(shown)}), shell.Caution}}
 	}
 	return nil
 }
 
-// commandFacts says what the fields beside a command ask for.
-func commandFacts(args arguments, at Places) []Fact {
+// commandFacts returns facts from the other fields of a command.
+func commandFacts(args arguments, at places) []Fact {
 	var facts []Fact
 	if _, dir, ok := args.text("workdir", "cwd", "dir_path", "directory"); ok && dir != "" {
 		l := at.locate(dir)
@@ -271,7 +270,7 @@ func commandFacts(args arguments, at Places) []Fact {
 	return addIf(facts, isOutside, tr("Outside the sandbox"), shell.Danger)
 }
 
-// maxPrograms is how many of a command's programs are named.
+// maxPrograms is the number of programs of a command that are named.
 const maxPrograms = 6
 
 // programsFact names the programs that a command starts.
@@ -283,7 +282,7 @@ func programsFact(command string) []Fact {
 	return []Fact{{tr("Runs {{.Programs}}", values{"Programs": PlainText(names)}), shell.Note}}
 }
 
-// programsIn lists the programs that a command starts, each once, in the command's own spelling.
+// programsIn lists the programs that a command starts, without duplicates, as they are written in the command.
 func programsIn(command string) string {
 	var names []string
 	for _, name := range shell.Assess(command).Programs {

@@ -11,10 +11,10 @@ import (
 	"nod/policy"
 )
 
-// MaxName is the number of characters of an agent's name, or of its label for a button, that are shown.
+// MaxName is the number of characters shown of an agent's name, or of its label for a button.
 const MaxName = 40
 
-// WishOf says what a request is for, and what with: the requester's own word, made safe, or "".
+// WishOf says what a request is for and names its object in the words of the requester, escaped; the object may be "".
 func WishOf(r interact.Request) (wish, object string) {
 	switch b := r.Body.(type) {
 	case interact.Approve:
@@ -34,8 +34,8 @@ func WishOf(r interact.Request) (wish, object string) {
 	return tr("has a question"), ""
 }
 
-// AgentOf is what to call the requester by, wherever it is named: the agent, where its program is known to be that;
-// else a program, by what it calls itself or by its file.
+// AgentOf names the requester: the agent, if its program is known to be that; otherwise a program, by its own claim or
+// its file.
 func AgentOf(who interact.Requester) string {
 	name := safetext.Line(cmp.Or(who.Title, who.Agent), MaxName)
 	switch {
@@ -49,10 +49,10 @@ func AgentOf(who interact.Requester) string {
 	return tr("Unknown program")
 }
 
-// ProjectOf is the name of the folder that the requester works in; "" for one that says nothing.
+// ProjectOf names the folder of the requester; "" if it has none.
 func ProjectOf(who interact.Requester) string { return safetext.Line(who.Project(), MaxName) }
 
-// OnMachine says on which other machine the requester is, by the name that the person has given that; "" on this one.
+// OnMachine names the other machine that the requester is on, by the user's name for it; "" for this machine.
 func OnMachine(who interact.Requester) string {
 	if !who.IsRemote() {
 		return ""
@@ -60,14 +60,14 @@ func OnMachine(who interact.Requester) string {
 	return tr("on {{.Machine}}", values{"Machine": MachineName(who.Machine)})
 }
 
-// action is what a prompt says of what a tool call is about to do.
+// action describes a tool call.
 type action struct {
 	Wish   string
-	Bare   string                        // instead, when it is not known what with
-	object func(interact.Request) string // what with, in the requester's own word
+	Bare   string                        // in place of Wish, if the object is unknown
+	object func(interact.Request) string // in the words of the requester
 }
 
-// Actions are what is said of each.
+// Actions are the descriptions of the actions.
 var Actions = map[interact.Action]action{
 	interact.UsesTool:    {"wants to use the tool", "", toolOf},
 	interact.RunsCommand: {"wants to run", "wants to run a command", programsOf},
@@ -83,7 +83,7 @@ func noObject(interact.Request) string { return "" }
 
 func toolOf(r interact.Request) string { return r.Body.(interact.Approve).Tool }
 
-// programsOf names the programs that a command starts, as far as reading it tells.
+// programsOf names the programs that a command starts, as far as the parser can tell.
 func programsOf(r interact.Request) string {
 	args, _ := parseArguments(r.Body.(interact.Approve).Input)
 	if _, command, ok := args.text(commandKeys...); ok {
@@ -97,7 +97,7 @@ func programsOf(r interact.Request) string {
 	return ""
 }
 
-// fileOf is a file as seen from the folder that the requester works in.
+// fileOf names a file relative to the folder of the requester.
 func fileOf(r interact.Request) string {
 	path := r.Gist()
 	if !filepath.IsAbs(path) {
@@ -106,47 +106,47 @@ func fileOf(r interact.Request) string {
 	if inside, err := filepath.Rel(r.Requester.Folder(), path); err == nil && filepath.IsLocal(inside) {
 		return inside
 	}
-	return PlacesOf(r).Home(filepath.Clean(path))
+	return placesOf(r).home(filepath.Clean(path))
 }
 
-// placeOf is the host of an address, or the address where programs might disagree about that.
+// placeOf names the host of a URL, or the whole URL if programs might disagree about the host.
 func placeOf(r interact.Request) string {
 	host, _ := HostOf(r.Gist())
 	return cmp.Or(host, r.Gist())
 }
 
-// ActionOf is what a call is about to do, as far as it can be shown.
+// ActionOf returns the action of a call, as far as it can be shown.
 func ActionOf(a interact.Approve) interact.Action {
 	what := a.Action()
-	if what == interact.CarriesOut && !IsPlan(a) { // it cannot be shown as one
+	if what == interact.CarriesOut && !IsPlan(a) { // it cannot be shown as a plan
 		what = interact.UsesTool
 	}
 	return what
 }
 
-// Origin is what is known of a requester.
+// Origin is one piece of information about a requester.
 type Origin struct {
 	From  Source
 	Label string
 	Text  string
 }
 
-// Source says whose word an [origin] is.
+// Source tells where an [Origin] comes from.
 type Source int
 
 const (
-	Verified   Source = iota // the operating system's, of a program that is known to be the agent
-	Program                  // the operating system's, of any other
-	Unverified               // nobody's but the requester's, where the operating system should know
-	Reported                 // another machine's
-	Claimed                  // the requester's, beside what is known
+	Verified   Source = iota // the operating system; the program is known to be the agent
+	Program                  // the operating system; any other program
+	Unverified               // the requester, although the operating system should know
+	Reported                 // another machine
+	Claimed                  // the requester, in addition to known information
 )
 
-// OriginOf is what the operating system knows of the requester, here or, as that says, on another machine, and apart
-// from it what it claims.
+// OriginOf returns what the operating system of this or the other machine knows about the requester and, separately,
+// what the requester claims.
 func OriginOf(r interact.Request) []Origin {
-	who, at := r.Requester, PlacesOf(r)
-	place := func(path string) string { return safetext.Line(at.Home(path), maxLabel) }
+	who, at := r.Requester, placesOf(r)
+	place := func(path string) string { return safetext.Line(at.home(path), maxLabel) }
 	p := who.Process
 	if p.PID == 0 {
 		return []Origin{{Unverified, tr("not verified"), place(who.CWD)}}
@@ -156,7 +156,7 @@ func OriginOf(r interact.Request) []Origin {
 	if exe == "" {
 		exe = tr("unknown program")
 	}
-	facts := place(fmt.Sprintf("%s (pid %d)", at.Home(exe), caller.PID))
+	facts := place(fmt.Sprintf("%s (pid %d)", at.home(exe), caller.PID))
 	if p.CWD != "" {
 		facts = place(p.CWD) + " · " + facts
 	}
@@ -181,7 +181,7 @@ func OriginOf(r interact.Request) []Origin {
 	return parts
 }
 
-// SummaryOf is one line on a request, for the list of the queue.
+// SummaryOf describes a request on one line, for the queue.
 func SummaryOf(r interact.Request) string {
 	gist := safetext.Line(r.Gist(), 60)
 	if b, ok := r.Body.(interact.Approve); ok && b.Action() != interact.RunsCommand {
@@ -190,7 +190,7 @@ func SummaryOf(r interact.Request) string {
 	return gist
 }
 
-// ClassName is a class in a person's words.
+// ClassName names a class for the user.
 func ClassName(c policy.Class) string {
 	return cmp.Or(map[policy.Class]string{
 		policy.ReadOnly: tr("Only reads"), policy.Write: tr("Writes"), policy.Execute: tr("Runs programs"),

@@ -43,3 +43,14 @@ func TestAClaimedNameIsNotVerified(t *testing.T) {
 		}
 	}
 }
+
+// Paths of another machine are not shortened by the home folder here.
+func TestHomeIsShortenedOnThisMachineOnly(t *testing.T) {
+	t.Setenv("HOME", "/home/ann")
+	for machine, want := range map[string]string{"": "~/x", "build-1": "/home/ann/x"} {
+		r := interact.Request{Requester: interact.Requester{Machine: machine}}
+		if got := placesOf(r).home("/home/ann/x"); got != want {
+			t.Errorf("machine %q: %s, want %s", machine, got, want)
+		}
+	}
+}

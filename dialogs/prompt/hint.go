@@ -8,7 +8,7 @@ import (
 	"nod/interact"
 )
 
-// HintOf says what an answer to q must be, beyond being there; "" when anything will do.
+// HintOf says which answers to q are valid; "" if any is.
 func HintOf(q interact.Question) string {
 	parts := []string{formatHint(q.Format), boundsHint(q)}
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), " · ")
@@ -23,7 +23,7 @@ func formatHint(f interact.Format) string {
 	}[f]
 }
 
-// boundsHint says what Min and Max mean for q: how much, how long or how many.
+// boundsHint explains Min and Max of q: values, lengths or numbers of choices.
 func boundsHint(q interact.Question) string {
 	if q.Min == nil && q.Max == nil {
 		return ""
@@ -50,7 +50,7 @@ func pickBounds(q interact.Question, bounds values) string {
 		tr("Pick at least {{.Min}}", bounds), tr("Pick at most {{.Max}}", bounds))
 }
 
-// oneOf picks the text for the bounds that q has.
+// oneOf returns the text that matches the bounds of q.
 func oneOf(q interact.Question, both, least, most string) string {
 	switch {
 	case q.Max == nil:

@@ -7,10 +7,10 @@ import (
 	"nod/interact"
 )
 
-// Labels are what the buttons say. Without Why a denial has no reason: nobody would read it.
+// Labels are the texts of the buttons. If Why is empty, a denial has no reason, because no agent would read it.
 type Labels struct{ Yes, No, Why, Send, Placeholder string }
 
-// LabelsOf are those of an approval, which a plan words in another way.
+// LabelsOf returns the labels of an approval; those of a plan differ.
 func LabelsOf(a interact.Approve) Labels {
 	if IsPlan(a) {
 		return Labels{
@@ -27,12 +27,12 @@ func LabelsOf(a interact.Approve) Labels {
 	}
 }
 
-// ConfirmLabels are the words on the buttons.
+// ConfirmLabels returns the labels of a confirmation.
 func ConfirmLabels(b interact.Confirm) (yes, no string) {
 	return safetext.Line(cmp.Or(b.YesLabel, tr("Yes")), MaxName), safetext.Line(cmp.Or(b.NoLabel, tr("No")), MaxName)
 }
 
-// Silence says what happens when nobody decides, and in what time.
+// Silence says what happens in time without an answer.
 func Silence(r interact.Request, time string) string {
 	what := values{"Time": time, "Agent": AgentOf(r.Requester)}
 	switch r.Silence {

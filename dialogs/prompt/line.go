@@ -8,65 +8,64 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"nod/api"
 	"nod/dialogs/safetext"
-	"nod/ipc/api"
 )
 
 const (
-	// maxLabel is the number of characters that a label shows of a requester's text before the visible cut.
+	// maxLabel is the number of characters after which a label visibly cuts a requester's text.
 	maxLabel = 300
-	// maxShownBytes and maxShownLines bound what a human can be asked to read. An input beyond them can be
-	// denied or opened as a file, never allowed.
+	// MaxShownBytes and MaxShownLines limit what a user can be asked to read. A larger input can be denied or opened as
+	// a file, never allowed.
 	MaxShownBytes = 512 << 10
 	MaxShownLines = 10_000
-	// maxTooLongLines is how much is shown of an input that is beyond them.
+	// maxTooLongLines is the number of lines shown of such an input.
 	maxTooLongLines = 200
 )
 
-// PlainText makes one line of safe text for a label: what is hidden is spelled out, a cut is said.
+// PlainText returns one safe line for a label, with hidden characters spelled out and a mark where it is cut.
 func PlainText(s string) string { return safetext.Line(s, maxLabel) }
 
-// LineStyle is how a line of a [sheet] looks.
+// LineStyle is the look of a [Line].
 type LineStyle int
 
 const (
 	LineText    LineStyle = iota // the requester's text
-	LineAdded                    // a line that will be new
-	LineRemoved                  // a line that will go
-	LineTitle                    // the requester's text, big: the host of a URL
+	LineAdded                    // an added line
+	LineRemoved                  // a removed line
+	LineTitle                    // the requester's text, large: the host of a URL
 	LineKey                      // the name of a field
-	LineNote                     // nod's own words, in a face that a requester's text never has
-	LineRule                     // a thin line between two parts, with nod's own words when there are any
-	LineCut                      // stands for text that was left out because there is too much of it
+	LineNote                     // nod's words, in a font that a requester's text never has
+	LineRule                     // a thin line between two parts, optionally with nod's words
+	LineCut                      // in place of text that is too long to show
 )
 
-// Line is one line of a sheet, before it is wrapped.
+// Line is one line of a view, before it is wrapped.
 type Line struct {
-	Lead  string          // to the left of the text, where no text of a requester gets: numbers, + and -
+	Lead  string          // left of the text, never written by a requester: numbers, + and -
 	Spans []safetext.Span // the text
 	Style LineStyle
 
-	Code *Code // that the text is a part of, for its colours; nil for none
-	At   int   // where in code the text starts
+	Code *Code // contains the text, for its colours; may be nil
+	At   int   // where the text starts in Code
 
-	Inks    []Stretch // colours of what is drawn
-	Changed []Stretch // words of what is drawn that come or go
+	Inks    []Stretch // colours of the drawn text
+	Changed []Stretch // changed words of the drawn text
 }
 
-// note is a line of nod's own words.
 func note(text string) Line {
 	return Line{Style: LineNote, Spans: []safetext.Span{{Text: text}}}
 }
 
-// Rule parts what is above from what is below.
+// Rule is a line between two parts.
 func Rule(title string) Line {
 	return Line{Style: LineRule, Spans: []safetext.Span{{Text: title}}}
 }
 
-// cutLine stands for the rest of a text that is too long to show: a sheet that has one is never seen in full.
+// cutLine stands for the rest of a text that is too long to show. A view that has one never counts as read.
 var cutLine = Line{Style: LineCut}
 
-// beginning is as much of text as is shown of one that is too long, and what stands for the rest of it.
+// beginning returns the shown part of a text that is too long, and the lines for the rest.
 func beginning(text string) (start string, rest []Line) {
 	if len(text) <= MaxShownBytes {
 		return text, nil
@@ -74,7 +73,7 @@ func beginning(text string) (start string, rest []Line) {
 	return safetext.Prefix(text, MaxShownBytes/16), []Line{cutLine}
 }
 
-// cut ends lines that are too many already. There is no use in making more of them.
+// cut ends lines that are too many already, so that no more are made.
 func cut(lines []Line) (short []Line, full bool) {
 	if len(lines) <= MaxShownLines {
 		return lines, false
@@ -96,7 +95,7 @@ func Numbered(text string, style LineStyle) []Line {
 	return append(lines, rest...)
 }
 
-// Unnumbered shows text exactly behind lead, which continues as blanks.
+// Unnumbered shows text exactly after lead; further lines start with blanks in its place.
 func Unnumbered(lead, text string, style LineStyle) []Line {
 	var lines []Line
 	text, rest := beginning(text)
@@ -108,7 +107,7 @@ func Unnumbered(lead, text string, style LineStyle) []Line {
 	return append(lines, rest...)
 }
 
-// TooLong cuts lines that are more than a human can be asked to read, and reports whether it did.
+// TooLong cuts lines that are more than a user can be asked to read. It reports whether it did.
 func TooLong(lines []Line) ([]Line, bool) {
 	size, isCut := 0, false
 	for _, l := range lines {
@@ -128,7 +127,7 @@ func TooLong(lines []Line) ([]Line, bool) {
 	return append(lines[:shown:shown], end), true
 }
 
-// Size is the number of bytes that are drawn of l.
+// Size returns the number of drawn bytes of l.
 func (l Line) Size() int {
 	n := 0
 	for _, s := range l.Spans {
@@ -137,14 +136,14 @@ func (l Line) Size() int {
 	return n
 }
 
-// RawLines is a whole input laid out as JSON, or as it came where that would be too long.
+// RawLines shows a whole input as indented JSON, or unchanged if that would be too long.
 func RawLines(raw []byte) []Line {
 	text, rest := prettyJSON(raw)
 	return append(InCode(Numbered(text, LineText), "input.json", text), rest...)
 }
 
-// prettyJSON lays raw out. Only blanks between tokens differ from raw. What gets too long to be shown that way stays as
-// it is, and rest says that it is too long.
+// prettyJSON indents raw. Only white space between tokens changes. If the result would be too long, it stays unchanged,
+// and rest says that it is too long.
 func prettyJSON(raw []byte) (text string, rest []Line) {
 	raw = bytes.TrimSpace(raw)
 	if lines, size := indentedSize(raw); lines > MaxShownLines || size > MaxShownBytes {
@@ -159,8 +158,8 @@ func prettyJSON(raw []byte) (text string, rest []Line) {
 
 const jsonIndent = "  "
 
-// indentedSize is at least how many lines and bytes laying raw out would make of it: values within one another
-// make that far more than raw has.
+// indentedSize returns a lower bound for the lines and bytes of raw when indented: nesting makes that far more than raw
+// has.
 func indentedSize(raw []byte) (lines, size int) {
 	for c, depth := range api.Structure(raw) {
 		if strings.IndexByte("{[,", c) >= 0 {
@@ -170,5 +169,5 @@ func indentedSize(raw []byte) (lines, size int) {
 	return lines, size + len(raw)
 }
 
-// Text is what is drawn of l.
+// Text returns the drawn text of l.
 func (l Line) Text() string { return safetext.Row{Spans: l.Spans}.String() }

@@ -11,13 +11,13 @@ import (
 )
 
 const (
-	maxPartRows = 8   // with more, those that only read are counted, not listed
-	MaxNewRows  = 24  // more rows than these nobody reads: the whole command stands above
-	maxPartEnd  = 200 // bytes of a long part that are shown of either end
+	maxPartRows = 8   // with more parts, those that only read are counted, not listed
+	maxNewRows  = 24  // nobody reads more; the whole command is above
+	maxPartEnd  = 200 // bytes shown of each end of a long part
 	uncut       = 1 << 20
 )
 
-// PickParts leaves out what would make the list too long to be read: first the parts that only read.
+// PickParts shortens a list of parts that is too long to read, first by the parts that only read.
 func PickParts(parts []policy.CommandPart) (shown []policy.CommandPart, onlyRead, left int) {
 	if len(parts) <= maxPartRows {
 		return parts, 0, 0
@@ -26,7 +26,7 @@ func PickParts(parts []policy.CommandPart) (shown []policy.CommandPart, onlyRead
 		switch {
 		case p.State == policy.PartReads:
 			onlyRead++
-		case len(shown) == MaxNewRows:
+		case len(shown) == maxNewRows:
 			left++
 		default:
 			shown = append(shown, p)
@@ -35,29 +35,29 @@ func PickParts(parts []policy.CommandPart) (shown []policy.CommandPart, onlyRead
 	return shown, onlyRead, left
 }
 
-// PartNote says what covers a part, or why it does not only read.
+// PartNote says what covers a part, or why it does more than read.
 func PartNote(p policy.CommandPart) string {
 	switch {
 	case p.State == policy.PartNew:
 		return PlainText(assets.Reason(p.Why))
 	case p.State != policy.PartCovered:
 		return ""
-	case uuid.Validate(p.By) == nil: // grants are named so
+	case uuid.Validate(p.By) == nil: // the id of a grant
 		return tr("you allowed this before")
 	}
 	return tr("by the rule {{.Rule}}", values{"Rule": PlainText(p.By)})
 }
 
-// SafeEnds is a text in one line for a label in monospaced letters. Of a long one only both ends are left, because what
-// counts in a command often stands at its end.
+// SafeEnds returns one safe line for a label in a monospaced font. It keeps both ends of a long text, because the
+// important part of a command is often at its end.
 func SafeEnds(s string) string { return safeEndsOf(s, 2*maxPartEnd) }
 
-// safeEndsOf is safeEnds for a text of which at most so many bytes are wanted.
-func safeEndsOf(s string, most int) string {
-	if len(s) <= most {
+// safeEndsOf is SafeEnds with a limit in bytes.
+func safeEndsOf(s string, limit int) string {
+	if len(s) <= limit {
 		return safetext.CodeLine(s, uncut)
 	}
-	end := most / 2
+	end := limit / 2
 	tail := len(s) - end
 	for !utf8.RuneStart(s[tail]) && tail < len(s)-end+utf8.UTFMax {
 		tail++

@@ -10,16 +10,16 @@ import (
 	"nod/interact"
 )
 
-// PastContent is what was asked, and what was answered.
+// PastContent shows a request of the past and its answer.
 func PastContent(r interact.Record) Content {
 	switch b := r.Request.Body.(type) {
 	case interact.Approve:
 		return pastCall(b, r.Answer.Shown.Diff)
 	case interact.Ask:
 		return pastWords(
-			Unnumbered("", b.Question, LineText), picks(b.Options), said(r.Answer, []string{r.Answer.Text}))
+			Unnumbered("", b.Question, LineText), picks(b.Options), answerLines(r.Answer, []string{r.Answer.Text}))
 	case interact.Confirm:
-		return pastWords(Unnumbered("", b.Message, LineText), said(r.Answer, []string{yesOrNo(r.Answer.Confirmed)}))
+		return pastWords(Unnumbered("", b.Message, LineText), answerLines(r.Answer, []string{yesOrNo(r.Answer.Confirmed)}))
 	case interact.Form:
 		return pastForm(b, r.Answer)
 	case interact.Notify:
@@ -28,18 +28,18 @@ func PastContent(r interact.Record) Content {
 	return Content{}
 }
 
-// nowhere is where what was asked long ago is looked up.
-var nowhere = there{}
+// noFiles answers for the files of a request of the past: nothing is known of them.
+var noFiles = reportedFiles{}
 
-// pastCall shows a tool call. It looks at no file.
+// pastCall shows a tool call without reading any file.
 func pastCall(a interact.Approve, diff string) Content {
 	args, err := parseArguments(a.Input)
 	f, isChange := fileChangeOf(args)
 	if _, isPatch := patchContent(args); err != nil || isPatch || !isChange || strings.HasPrefix(a.Tool, "mcp_") {
-		return ContentOf(a, nowhere)
+		return contentOf(a, noFiles)
 	}
 	c := Content{Lines: Unnumbered("", f.path, LineKey)}
-	c.endMust()
+	c.endMandatory()
 	switch {
 	case diff != "":
 		c.Original, c.Lines = diff, append(c.Lines, pastDiff(f.path, diff)...)
@@ -49,13 +49,12 @@ func pastCall(a interact.Approve, diff string) Content {
 			c.Original += e.new
 		}
 	default:
-		c.Original, c.Lines = f.text, append(c.Lines, FileText(f.path, f.text)...)
+		c.Original, c.Lines = f.text, append(c.Lines, fileText(f.path, f.text)...)
 	}
 	return c.withRest(f.rest)
 }
 
-// pastDiff shows a unified diff of the file at path, as the journal has it, with the numbers of its lines before and
-// after.
+// pastDiff shows a unified diff of the file at path from the journal, with line numbers before and after.
 func pastDiff(path, text string) []Line {
 	d := readDiff(text)
 	var out []Line
@@ -82,22 +81,22 @@ func pastDiff(path, text string) []Line {
 	return out
 }
 
-// keptDiff is a unified diff that was kept.
-type keptDiff struct {
+// recordedDiff is a unified diff from the journal.
+type recordedDiff struct {
 	diff
-	from []keptLine // of each sign
-	last int        // number of a line; 0: no line has one
-	rest string     // what is said of lines that were not kept
+	from []recordedLine // one per sign
+	last int            // largest line number; 0: there are none
+	rest string         // note about lines that were cut off
 }
 
-// keptLine is a line of a diff, with its numbers before and after; "" where it is not, or nobody knows.
-type keptLine struct {
+// recordedLine is a line of a diff, with its numbers before and after; "" if it has none.
+type recordedLine struct {
 	text, old, fresh string
-	starts           bool // a hunk
+	starts           bool // it starts a hunk
 }
 
-func readDiff(text string) keptDiff {
-	var d keptDiff
+func readDiff(text string) recordedDiff {
+	var d recordedDiff
 	var signs strings.Builder
 	var old, fresh, olds, freshes int
 	starts, isBody := false, false
@@ -113,12 +112,12 @@ func readDiff(text string) keptDiff {
 		switch sign := line[0]; {
 		case sign == '@':
 			old, fresh, starts, isBody = 0, 0, true, true
-			_, _ = fmt.Sscanf(line, "@@ -%d,%d +%d,%d @@", &old, &olds, &fresh, &freshes) // else nobody knows
-		case !isBody: // names the file
+			_, _ = fmt.Sscanf(line, "@@ -%d,%d +%d,%d @@", &old, &olds, &fresh, &freshes) // otherwise without numbers
+		case !isBody: // the name of the file
 		case sign == '\\':
 			d.rest = strings.TrimSpace(line[1:])
 		case strings.IndexByte(" +-", sign) >= 0:
-			l := keptLine{text: line[1:], starts: starts}
+			l := recordedLine{text: line[1:], starts: starts}
 			if sign != '+' {
 				l.old, d.old = number(&old), append(d.old, l.text)
 			}
@@ -133,7 +132,7 @@ func readDiff(text string) keptDiff {
 	return d
 }
 
-// pastWords are texts one under the other. A copy gives the first.
+// pastWords puts texts below one another. Copying gives the first.
 func pastWords(texts ...[]Line) Content {
 	c := Content{Lines: slices.Concat(texts...)}
 	var original []string
@@ -152,8 +151,8 @@ func picks(options []string) []Line {
 	return lines
 }
 
-// said is what the person answered; nothing where they did not.
-func said(a interact.Answer, texts []string) []Line {
+// answerLines shows the user's answer, if there is one.
+func answerLines(a interact.Answer, texts []string) []Line {
 	if a.Outcome != interact.Answered {
 		return nil
 	}
@@ -178,7 +177,7 @@ func pastForm(f interact.Form, a interact.Answer) Content {
 		for _, o := range q.Options {
 			lines = append(lines, Unnumbered("- ", o.Label, LineText)...)
 		}
-		lines = append(lines, said(a, a.Values[q.ID].Items)...)
+		lines = append(lines, answerLines(a, a.Values[q.ID].Items)...)
 	}
 	return pastWords(lines)
 }

@@ -12,41 +12,41 @@ import (
 	"nod/policy/shell"
 )
 
-// Places is where the paths of a request are looked up: [Here], or there. All that a prompt says of files goes through
-// it, so that nothing that another machine names is ever looked for on this one.
-type Places interface {
+// places looks up the paths of a request: [localFiles] or [reportedFiles]. Everything that a prompt says about files
+// goes through it, so that paths of another machine are never looked up on this one.
+type places interface {
 	read(path string) *baseFile
 	locate(path string) policy.Location
-	// risks are those that a call has by its own text, which anybody can read, and those that only its files show.
+	// risks returns the risks that the text of a call shows, and those that only its files show.
 	risks(call policy.Call) (own, ofFiles []policy.Risk)
-	// home is a path as people there write it.
-	Home(path string) string
+	// home abbreviates a path in the home folder.
+	home(path string) string
 }
 
-// PlacesOf are those of the machine that a request comes from.
-func PlacesOf(r interact.Request) Places {
+// placesOf returns the places of the machine that a request comes from.
+func placesOf(r interact.Request) places {
 	if r.Requester.IsRemote() {
-		return there{r.Requester.Machine, r.Reported}
+		return reportedFiles{r.Requester.Machine, r.Reported}
 	}
-	return Here{r.Requester.Folder()}
+	return localFiles{r.Requester.Folder()}
 }
 
-// Here is the disk of this machine, for a tool that works in the folder cwd.
-type Here struct{ CWD string }
+// localFiles looks up paths on this machine, for a tool that works in cwd.
+type localFiles struct{ cwd string }
 
-func (h Here) read(path string) *baseFile {
-	f := basefile.Read(path, h.CWD)
+func (h localFiles) read(path string) *baseFile {
+	f := basefile.Read(path, h.cwd)
 	return &baseFile{path: path, at: h, where: f.Where, exists: f.Exists, text: f.Text, problem: f.Problem}
 }
 
-// locate returns nowhere, if the file system does not answer in time.
-func (h Here) locate(path string) policy.Location {
-	found, _ := basefile.InTime(func() policy.Location { return policy.Locate(path, h.CWD) })
+// locate returns the zero Location if the file system does not answer in time.
+func (h localFiles) locate(path string) policy.Location {
+	found, _ := basefile.InTime(func() policy.Location { return policy.Locate(path, h.cwd) })
 	return found
 }
 
-// risks are all its own: nod has looked itself.
-func (Here) risks(call policy.Call) (own, ofFiles []policy.Risk) {
+// risks returns all risks as own: nod has read the files itself.
+func (localFiles) risks(call policy.Call) (own, ofFiles []policy.Risk) {
 	own, ok := basefile.InTime(func() []policy.Risk { return policy.Risks(call) })
 	if !ok {
 		own = []policy.Risk{{Level: shell.Caution, Text: "The file system does not answer"}}
@@ -54,8 +54,8 @@ func (Here) risks(call policy.Call) (own, ofFiles []policy.Risk) {
 	return own, nil
 }
 
-// Home writes ~ for the home folder.
-func (Here) Home(path string) string {
+// home writes ~ for the home folder.
+func (localFiles) home(path string) string {
 	dir, err := os.UserHomeDir()
 	if err != nil || dir == "" || dir == "/" {
 		return path
@@ -69,14 +69,14 @@ func (Here) Home(path string) string {
 	return path
 }
 
-// there is what a machine has reported of its files. It may be nil, and none of it is believed to be well-formed.
-type there struct {
+// reportedFiles is a machine's report about its files. report may be nil, and may contain anything.
+type reportedFiles struct {
 	machine string
 	report  *interact.Reported
 }
 
-// file is what is reported of a path; nil when nothing is.
-func (t there) file(path string) *interact.ReportedFile {
+// file returns the report about a path, or nil.
+func (t reportedFiles) file(path string) *interact.ReportedFile {
 	if t.report == nil {
 		return nil
 	}
@@ -87,7 +87,7 @@ func (t there) file(path string) *interact.ReportedFile {
 	return &t.report.Files[i]
 }
 
-func (t there) read(path string) *baseFile {
+func (t reportedFiles) read(path string) *baseFile {
 	f := t.file(path)
 	if f == nil {
 		return &baseFile{path: path, at: t, problem: tr("{{.Machine}} has reported nothing about this file", t.values())}
@@ -96,7 +96,7 @@ func (t there) read(path string) *baseFile {
 	switch {
 	case slices.Contains(basefile.Problems, f.Problem):
 		b.text, b.problem = "", f.Problem
-	case f.Problem != "": // words of the machine's own would pass for nod's
+	case f.Problem != "": // the machine's words could pass for nod's
 		b.text, b.problem = "", basefile.Unreadable
 	case len(f.Text) > basefile.MaxBytes:
 		b.text, b.problem = "", basefile.TooLarge
@@ -104,36 +104,36 @@ func (t there) read(path string) *baseFile {
 	return b
 }
 
-func (t there) locate(path string) policy.Location {
+func (t reportedFiles) locate(path string) policy.Location {
 	if f := t.file(path); f != nil {
 		return f.Where
 	}
 	return policy.Location{}
 }
 
-// MaxReported is how many risks a machine may report; of more, nobody reads any.
-const MaxReported = 64
+// maxReported is the number of risks shown from the report of a machine.
+const maxReported = 64
 
-// risks are what the text of a call shows, and what the machine says beside that.
-func (t there) risks(call policy.Call) (own, ofFiles []policy.Risk) {
+// risks returns the risks that the text of a call shows, and the others in the report.
+func (t reportedFiles) risks(call policy.Call) (own, ofFiles []policy.Risk) {
 	own = policy.TextRisks(call)
 	if t.report == nil {
 		return own, []policy.Risk{{Level: shell.Caution, Text: "Nothing is reported of its files"}}
 	}
-	for _, r := range t.report.Risks[:min(len(t.report.Risks), MaxReported)] {
+	for _, r := range t.report.Risks[:min(len(t.report.Risks), maxReported)] {
 		isKnown := slices.ContainsFunc(own, func(o policy.Risk) bool { return o.Text == r.Text && o.What == r.What })
 		if !isKnown {
 			ofFiles = append(ofFiles, wellFormed(r))
 		}
 	}
-	if len(t.report.Risks) > MaxReported {
+	if len(t.report.Risks) > maxReported {
 		ofFiles = append(ofFiles, policy.Risk{Level: shell.Caution, Text: "Too much is reported to show all of it"})
 	}
 	return own, ofFiles
 }
 
-// wellFormed is a risk that a machine reports with nothing in it that is more than words: its text must be a sentence
-// with at most one place to fill in, its level one that there is, and where in a command it is stays untold.
+// wellFormed sanitizes a reported risk: it is one sentence with at most one value to fill in, has a valid level, and no
+// position in the command.
 func wellFormed(r policy.Risk) policy.Risk {
 	r.At, r.Line = 0, ""
 	r.Level = min(r.Level, shell.Danger)
@@ -144,10 +144,10 @@ func wellFormed(r policy.Risk) policy.Risk {
 	return r
 }
 
-func (t there) Home(path string) string { return path }
+func (t reportedFiles) home(path string) string { return path }
 
-// values name the machine, for a sentence.
-func (t there) values() values { return values{"Machine": MachineName(t.machine)} }
+// values fills the name of the machine into a sentence.
+func (t reportedFiles) values() values { return values{"Machine": MachineName(t.machine)} }
 
-// MachineName is the name that the person has given a machine, on one line.
+// MachineName returns the name that the user gave a machine, on one line.
 func MachineName(name string) string { return safetext.Line(name, MaxName) }

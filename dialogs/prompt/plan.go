@@ -8,15 +8,12 @@ import (
 	"nod/interact"
 )
 
-// ExitPlanMode is the tool with which Claude Code asks whether to carry out a plan.
-const ExitPlanMode = interact.ExitPlanMode
-
-// MaxMarkdownBytes is how long a text is at most, in bytes, that is shown as Markdown. A longer one is shown as it is.
+// MaxMarkdownBytes is the size of the longest text shown as Markdown, in bytes. A longer one is shown as plain text.
 const MaxMarkdownBytes = 64 << 10
 
-// IsPlan reports whether a asks to carry out a plan that can be shown as one.
+// IsPlan reports whether a asks to carry out a plan, and the plan can be shown.
 func IsPlan(a interact.Approve) bool {
-	if a.Tool != ExitPlanMode {
+	if a.Tool != interact.ExitPlanMode {
 		return false
 	}
 	args, err := parseArguments(a.Input)
@@ -26,11 +23,11 @@ func IsPlan(a interact.Approve) bool {
 
 func planOf(a interact.Approve, args arguments) (plan string, ok bool) {
 	_, plan, ok = args.text("plan")
-	return plan, ok && a.Tool == ExitPlanMode && strings.TrimSpace(plan) != "" && len(a.Input) <= MaxMarkdownBytes
+	return plan, ok && a.Tool == interact.ExitPlanMode && strings.TrimSpace(plan) != "" && len(a.Input) <= MaxMarkdownBytes
 }
 
-// planContent has a plan shown as it is meant to be read, beside what else the input holds.
-func planContent(a interact.Approve, args arguments, _ Places) (Content, bool) {
+// planContent shows a plan as Markdown, and the rest of the input.
+func planContent(a interact.Approve, args arguments, _ places) (Content, bool) {
 	plan, ok := planOf(a, args)
 	if !ok {
 		return Content{}, false
@@ -44,8 +41,8 @@ func planContent(a interact.Approve, args arguments, _ Places) (Content, bool) {
 	return c, true
 }
 
-// PlanWays are the two ways in which an agent can carry out a plan, by their places among what it suggests: it asks for
-// each edit, or lets the edits pass.
+// PlanWays returns the indexes of two of the agent's suggestions: carry out the plan and ask for each edit, or let
+// edits pass. ok is false if the agent does not offer both.
 func PlanWays(a interact.Approve) (ask, pass int, ok bool) {
 	ask = slices.Index(a.Suggestions, interact.AskForEdits)
 	pass = slices.Index(a.Suggestions, interact.LetEditsPass)

@@ -1,11 +1,11 @@
-// Package prompt is what a prompt says of a request, whoever shows it: its exact input line by line, with what is
-// hidden spelled out, what nod has worked out, and the words for who wants what. It draws nothing.
+// Package prompt computes the content of a prompt for every kind of display: the exact input line by line, with hidden
+// characters spelled out, the facts that nod derives from it, and who wants what. It draws nothing.
 package prompt
 
 import "fyne.io/fyne/v2/lang"
 
-// values fill the places of a translated sentence. What a requester wrote may be a value, never a key: keys
-// are templates and would be executed.
+// values fill the places of a translated sentence. A requester's text may be a value, never a key: keys are templates
+// and would be executed.
 type values map[string]any
 
 // tr translates one of nod's own sentences.

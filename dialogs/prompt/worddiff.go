@@ -8,17 +8,17 @@ import (
 )
 
 const (
-	maxWordDiff      = 16 << 10 // bytes of lines in one place whose words are compared
-	maxWordDiffs     = 256 << 10
-	maxChangedOfLine = 0.7 // of a line of which more has changed, nothing is marked: it is another line
+	maxWordDiff      = 16 << 10  // bytes of adjacent changed lines whose words are compared
+	maxWordDiffs     = 256 << 10 // the same for all of a diff
+	maxChangedOfLine = 0.7       // above this share, a line counts as another line and has no marks
 )
 
-// changedWords are the words that come or go in the lines of d, by their index among its signs. Compared are the lines
-// that go with those that come in their place.
+// changedWords returns the changed words in the lines of d, by index in its signs. It compares removed lines with the
+// added lines that replace them.
 func (d diff) changedWords() map[int][]Stretch {
 	changed := map[int][]Stretch{}
 	room := maxWordDiffs
-	i, j := 0, 0 // lines of either text that are done
+	i, j := 0, 0 // lines of each text done so far
 	for at := 0; at < len(d.signs); {
 		goes := repeatsOf(d.signs[at:], '-')
 		comes := repeatsOf(d.signs[at+goes:], '+')
@@ -37,7 +37,6 @@ func (d diff) changedWords() map[int][]Stretch {
 	return changed
 }
 
-// repeatsOf counts how often s starts with c.
 func repeatsOf(s string, c byte) int {
 	n := 0
 	for n < len(s) && s[n] == c {
@@ -54,18 +53,18 @@ func sizeOf(lines []string) int {
 	return n
 }
 
-// compareWords returns which words of lines are not among those that take their place, and the other way round. The
-// words are compared like lines, by the same means: however many there are, it takes little longer than reading them.
+// compareWords returns the words of before and of after that the other does not have. It compares words like lines, in
+// nearly linear time.
 func compareWords(before, after []string) (gone, come [][]Stretch) {
 	old, fresh := wordsOf(before), wordsOf(after)
 	signs := NewDiff(onePerLine(old), onePerLine(fresh)).signs
 	return markWords(old, strings.ReplaceAll(signs, "+", "")), markWords(fresh, strings.ReplaceAll(signs, "-", ""))
 }
 
-// lineEnd is the word that ends a line. No other is empty.
+// lineEnd is the word at the end of a line. No other word is empty.
 const lineEnd = ""
 
-// wordsOf splits lines into names and numbers, blanks, and other characters one by one.
+// wordsOf splits lines into names and numbers, blanks, and single other characters.
 func wordsOf(lines []string) []string {
 	var words []string
 	for _, line := range lines {
@@ -98,11 +97,11 @@ func isBlank(r rune) bool { return r == ' ' || r == '\t' }
 
 func onePerLine(words []string) string { return strings.Join(words, "\n") + "\n" }
 
-// markWords returns, line by line, where the words are that have a sign.
+// markWords returns, line by line, the ranges of the words with a sign.
 func markWords(words []string, signs string) [][]Stretch {
 	var lines [][]Stretch
 	var marks []Stretch
-	at, changed, all := 0, 0, 0 // bytes of the line, those that are not blank
+	at, changed, all := 0, 0, 0 // in bytes; changed and all do not count blanks
 	for i, word := range words {
 		if word == lineEnd {
 			if float32(changed) > maxChangedOfLine*float32(all) {
@@ -123,7 +122,7 @@ func markWords(words []string, signs string) [][]Stretch {
 			marks = Join(marks, Stretch{From: at, To: at + size})
 		} else if n := len(marks); n > 0 && marks[n-1].To == at && isBlank(rune(word[0])) && i+1 < len(words) &&
 			words[i+1] != lineEnd && signs[i+1] != ' ' {
-			marks[n-1].To += size // one mark over two words
+			marks[n-1].To += size // one mark for adjacent words
 		}
 		at += size
 	}

@@ -9,11 +9,11 @@ import (
 const (
 	zeroWidthJoiner     = 0x200D
 	emojiPresentation   = 0xFE0F // variation selector 16
-	combiningStrokeLow  = 0x0334 // first and last of the strokes drawn through a letter
+	combiningStrokeLow  = 0x0334 // first and last of the combining strokes through a letter
 	combiningStrokeHigh = 0x0338
 )
 
-// why says what is hidden about c; "" when it shows.
+// why says what is odd about a hidden character; "" if c is visible.
 func why(c rune) string {
 	switch {
 	case c >= 0x20 && c < 0x7F:
@@ -46,17 +46,17 @@ func why(c rune) string {
 	return ""
 }
 
-// isJamo reports whether c is a piece that joins others to one Korean syllable, which then looks like the
-// ordinary character for that syllable.
+// isJamo reports whether c is a component that joins others to one Korean syllable, which then looks like the ordinary
+// character for that syllable.
 func isJamo(c rune) bool {
 	return c >= 0x1100 && c <= 0x11FF || c >= 0xA960 && c <= 0xA97F || c >= 0xD7B0 && c <= 0xD7FF
 }
 
 func isMark(c rune) bool { return unicode.Is(unicode.M, c) }
 
-// takesMark reports whether the combining mark c belongs on a letter like base. On Latin, Greek and Cyrillic
-// letters it does not: their accented letters exist as characters of their own, and a letter followed by an
-// accent looks just like one of them.
+// takesMark reports whether the combining mark c is normal on a letter like base. On Latin, Greek and Cyrillic letters
+// it is not: their accented letters exist as characters, and a letter with a combining accent looks just like one of
+// them.
 func takesMark(base, c rune) bool {
 	if !unicode.Is(unicode.L, base) || unicode.Is(unicode.Me, c) {
 		return false
@@ -87,17 +87,17 @@ func sameScript(a, b rune) bool {
 	return false
 }
 
-// emojiJoint reports whether c is one of the invisible characters that emoji are put together with.
+// emojiJoint reports whether c is one of the invisible characters that join emoji.
 func emojiJoint(c rune) bool { return c == zeroWidthJoiner || c == emojiPresentation }
 
-// isNewEmoji reports whether c has a place among the pictographs that Unicode keeps for those to come: Go's tables are
-// of Unicode 15, and people send what their keyboards have. [CanDraw] tells whether it shows.
+// isNewEmoji reports whether c is in a range that Unicode reserves for future pictographs: Go's tables are of Unicode
+// 15, and keyboards offer newer ones. [CanDraw] tells whether it is visible.
 func isNewEmoji(c rune) bool {
 	return c >= 0x1F6D8 && c <= 0x1F6FF || c >= 0x1FA70 && c <= 0x1FAFF
 }
 
-// isEmoji reports whether c is a pictograph. The blocks are wider than the property; it only decides whether
-// a joint after c is spelled out quietly or in red.
+// isEmoji reports whether c is a pictograph. The ranges include other characters, but they only decide whether a joint
+// after c is spelled out quietly or in red.
 func isEmoji(c rune) bool {
 	return c >= 0x1F000 && c <= 0x1FAFF || c >= 0x2190 && c <= 0x2BFF && unicode.Is(unicode.So, c)
 }

@@ -6,22 +6,22 @@ import (
 	"unicode/utf8"
 )
 
-// Line renders s in one line for a label. After about max characters it is cut, and says so.
+// Line renders s on one line for a label, and visibly cuts it after about max characters.
 func Line(s string, max int) string { return line(s, max, false) }
 
-// CodeLine is [Line] for a label in monospaced letters.
+// CodeLine is [Line] for a label in a monospaced font.
 func CodeLine(s string, max int) string { return line(s, max, true) }
 
 func line(s string, max int, monospaced bool) string {
-	// Rendering shortens only runs, so a prefix of this size is plenty for max characters of anything that
-	// a label should show; the rest is counted, not rendered.
+	// Rendering shortens only runs, so a prefix of this size is enough for max characters of anything that
+	// a label should show; the rest is only counted.
 	head := s
 	if limit := 8*max + 64; len(head) > limit {
 		head = Prefix(head, limit)
 	}
 
 	var b strings.Builder
-	drawn, shown := 0, 0 // characters drawn, bytes of s that they stand for
+	drawn, shown := 0, 0 // characters drawn, bytes of s shown by them
 	for i, l := range ContextOf(head).render(head, monospaced) {
 		if i > 0 {
 			l.Spans = append([]Span{{Text: "‹newline›", Kind: Run, Source: "\n"}}, l.Spans...)
@@ -42,7 +42,7 @@ func line(s string, max int, monospaced bool) string {
 	return b.String()
 }
 
-// fit returns as much of span as room allows, and how many bytes of its source that is.
+// fit returns the part of span that fits into room characters, and its size in the source.
 func fit(span Span, room int) (string, int) {
 	if utf8.RuneCountInString(span.Text) <= room {
 		return span.Text, len(span.Source)
@@ -66,7 +66,7 @@ func cut(b *strings.Builder, rest string) string {
 	return b.String()
 }
 
-// Prefix returns the first n bytes of s, which is at least as long, less when that would cut a character.
+// Prefix returns the first n bytes of s, or fewer if that would split a character. s must have at least n bytes.
 func Prefix(s string, n int) string {
 	for i := n; i > n-utf8.UTFMax && i > 0; i-- {
 		if utf8.RuneStart(s[i]) {
@@ -76,9 +76,9 @@ func Prefix(s string, n int) string {
 	return s[:n]
 }
 
-// Prose renders a text that is a sentence to a human, not something to be acted on: the spaces of French and
-// Chinese typography, line ends of Windows and joined emoji show the way their writer meant them. Everything
-// else that is hidden is spelled out as [Render] does. It does not lead back to the original.
+// Prose renders text for reading, not for execution: spaces of French and Chinese typography, Windows line ends and
+// joined emoji look as intended. Everything else that is hidden is spelled out as by [Render]. The original cannot be
+// restored from it.
 func Prose(s string) []Row {
 	rows := ContextOf(s).render(s, false)
 	for _, row := range rows {

@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// scripts is a set of the scripts whose letters are taken for one another.
+// scripts is a set of scripts with letters that look alike.
 type scripts uint8
 
 const (
@@ -19,7 +19,7 @@ const (
 
 func (s scripts) has(other scripts) bool { return s&other != 0 }
 
-// scriptOf returns the script of a letter, 0 for every other character and script.
+// scriptOf returns the script of a letter; 0 for any other character or script.
 func scriptOf(c rune) scripts {
 	switch {
 	case c < utf8.RuneSelf:
@@ -43,8 +43,8 @@ func scriptOf(c rune) scripts {
 	return 0
 }
 
-// nativeScripts returns the scripts that s really is written in: those with a letter that cannot be taken
-// for a letter of another script. In Russian text a word of look-alikes alone is nothing special.
+// nativeScripts returns the scripts that s is really written in: those with a letter that resembles none of another
+// script. In Russian text, a word made only of look-alikes is normal.
 func nativeScripts(s string) scripts {
 	var found scripts
 	for _, c := range s {
@@ -60,8 +60,8 @@ func inWord(c rune) bool {
 	return c == '_' || unicode.In(c, unicode.L, unicode.M, unicode.N)
 }
 
-// lookAlike returns the ASCII character that c is easily taken for, or 0. The letters are the strong cases
-// of Unicode's confusables (UTS 39) in the scripts that share shapes with Latin.
+// lookAlike returns the ASCII character that c resembles, or 0. The letters are the strong cases of the Unicode
+// confusables (UTS 39) in scripts that share shapes with Latin.
 func lookAlike(c rune) rune {
 	if c < utf8.RuneSelf {
 		return 0
@@ -88,8 +88,8 @@ func mathLetter(c rune) rune {
 	return 'a' + n - 26
 }
 
-// isImpostor reports whether c looks like ASCII wherever it stands: it belongs to no script of its own, or
-// its neighbours prove nothing.
+// isImpostor reports whether c looks like ASCII in any context: it belongs to no script, or its neighbours do not
+// matter.
 func isImpostor(c rune) bool {
 	if c < utf8.RuneSelf || lookAlike(c) == 0 {
 		return false
@@ -105,10 +105,10 @@ func isImpostor(c rune) bool {
 	return s == 0 || s == latin || ignoresScript[c]
 }
 
-// ignoresScript are marks that Unicode files under a script but that stand alone.
+// ignoresScript are marks with a script in Unicode that stand alone.
 var ignoresScript = map[rune]bool{0x037E: true, 0x1FEF: true}
 
-// isOptionDash reports whether c is a dash at the start of a word, where it passes for the - of an option.
+// isOptionDash reports whether c is a dash at the start of a word, where it looks like the - of an option.
 func isOptionDash(line string, i int, c rune) bool {
 	if c != '–' && c != '—' {
 		return false

@@ -1,12 +1,12 @@
-// Package safetext makes a text fit to be judged by a human: whatever does not show, or shows as something
-// else than it is, gets spelled out. A right-to-left override reads ‹U+202E›, a run of blanks ‹312 spaces›, a
-// tab ⇥. Nothing is ever dropped: a view with something missing would not be what gets executed.
+// Package safetext renders text so that a user can judge it: characters that are invisible, or look like others, are
+// spelled out. A right-to-left override reads ‹U+202E›, a run of blanks ‹312 spaces›, a tab ⇥. Nothing is ever dropped:
+// the user must see all of what will be executed.
 //
-// The rendering is injective: two different texts never render alike, and the rendered characters alone lead
-// back to the original, as the tests prove. That holds because the two characters that open nod's own marks, ‹ and
-// ⇥, are themselves spelled out where a text contains them.
+// The rendering is injective: two different texts never render alike, and the original can be restored from the
+// rendered characters alone, as the tests prove. This works because the two characters that start nod's marks, ‹ and ⇥,
+// are spelled out where a text contains them.
 //
-// [Render] is for input that will be acted on, [Line] for labels, [Prose] for sentences to a human.
+// [Render] is for input that will be executed, [Line] for labels, [Prose] for sentences.
 package safetext
 
 import (
@@ -18,31 +18,31 @@ import (
 	"unicode/utf8"
 )
 
-// Kind says how a [Span] relates to the text it stands for.
+// Kind tells how a [Span] represents its source.
 type Kind int
 
 // The kinds of span.
 const (
-	Plain      Kind = iota // shown as it is
-	Hidden                 // spelled out, because it would not show or would change what else shows
-	Run                    // spelled out, harmless: blanks, tabs, line ends, the joints of an emoji, what no font has
-	Suspicious             // shows, but looks like something else
+	Plain      Kind = iota // shown unchanged
+	Hidden                 // spelled out: invisible, or it changes how other characters look
+	Run                    // spelled out, harmless: blanks, tabs, line ends, joints of emoji, characters without a font
+	Suspicious             // visible, but looks like another character
 )
 
 // Span is a piece of a rendered line.
 type Span struct {
 	Text   string // what to draw
 	Kind   Kind
-	Source string // the piece of the original that it stands for
+	Source string // the part of the original that it represents
 }
 
 // Row is a rendered line, without its line break.
 type Row struct {
 	Spans []Span
-	Count int // how many lines of the original it stands for: 1, or more for a run of empty lines
+	Count int // lines of the original that it represents: more than 1 for a run of empty lines
 }
 
-// String returns the rendered characters of l.
+// String returns the rendered characters.
 func (l Row) String() string {
 	var b strings.Builder
 	for _, s := range l.Spans {
@@ -51,38 +51,37 @@ func (l Row) String() string {
 	return b.String()
 }
 
-// CanDraw reports whether the fonts at hand can draw a character that shows, in a monospaced text or another. Whoever
-// draws what this package renders sets it before; else they are taken to draw everything.
+// CanDraw reports whether the fonts can draw a visible character, in monospaced or other text. A program that draws
+// sets it at start; the default is that they can draw everything.
 var CanDraw = func(c rune, monospaced bool) bool { return true }
 
 const (
 	tabWidth      = 4  // columns between tab stops
-	maxSpaces     = 24 // a longer run of spaces is counted instead of drawn
-	maxTabs       = 12 // so is a longer run of tabs
-	maxEmptyLines = 4  // and of empty lines
-	maxRepeats    = 3  // a hidden character in a row more often than this is counted too
+	maxSpaces     = 24 // longer runs of spaces are counted
+	maxTabs       = 12 // longer runs of tabs are counted
+	maxEmptyLines = 4  // longer runs of empty lines are counted
+	maxRepeats    = 3  // longer runs of a hidden character are counted
 	maxMarks      = 2  // combining marks on one letter; more are a stack
 )
 
-// The characters that open nod's own marks, and the one that closes them. They are in every font that comes
-// with Fyne, so no label shows a box in their place.
+// The characters that start nod's marks, and the one that ends them. All of Fyne's fonts have them.
 const (
 	open    = '‹'
 	closing = '›'
 	tab     = '⇥'
 )
 
-// Render spells s out, line by line, for monospaced text. One that ends in a line break has an empty last line.
+// Render renders s line by line for monospaced text. If s ends in a line break, the last line is empty.
 func Render(s string) []Row { return ContextOf(s).Render(s) }
 
-// Context is what a text says about its pieces: which scripts it really is written in, so that a word of it
-// is not taken for an imitation of another script.
+// Context holds which scripts a text is really written in, so that a word of it is not taken for an imitation of
+// another script.
 type Context struct{ native scripts }
 
-// ContextOf returns the context of the pieces of s.
+// ContextOf returns the context of s.
 func ContextOf(s string) Context { return Context{nativeScripts(s)} }
 
-// Render spells out a piece of the text that c is the context of.
+// Render renders a piece of the text that c comes from.
 func (c Context) Render(s string) []Row { return c.render(s, true) }
 
 func (c Context) render(s string, monospaced bool) []Row {
@@ -116,9 +115,9 @@ func emptyLines(lines []string) int {
 type renderer struct {
 	line   string
 	last   bool    // no line break follows
-	native scripts // scripts that the whole text really uses
+	native scripts // scripts of the whole text
 
-	monospaced bool // the letters that it will be drawn in
+	monospaced bool // the font that it will be drawn in
 
 	spans  []Span
 	column int // in characters drawn
@@ -128,7 +127,7 @@ type renderer struct {
 	word      scripts // of the word around the current position
 	wordEnd   int
 	allAlike  bool // every letter of the word looks like a letter of another script
-	pastEmoji bool // the character before is an emoji or belongs to one
+	pastEmoji bool // the previous character is part of an emoji
 }
 
 func (r *renderer) render() []Span {
@@ -138,7 +137,7 @@ func (r *renderer) render() []Span {
 	return r.spans
 }
 
-// step renders what is at i and returns how many bytes that was.
+// step renders the character at i and returns its size.
 func (r *renderer) step(i int) int {
 	c, size := utf8.DecodeRuneInString(r.line[i:])
 	wasEmoji, base := r.pastEmoji, r.base
@@ -172,17 +171,17 @@ func (r *renderer) step(i int) int {
 	return r.plain(i, size)
 }
 
-// hidden renders a character that does not show.
+// hidden renders an invisible character.
 func (r *renderer) hidden(i int, c rune, size int) int {
 	return r.repeated(Hidden, fmt.Sprintf("U+%04X", c), i, size)
 }
 
-// undrawn renders a character that would show, had a font it.
+// undrawn renders a character that no font has.
 func (r *renderer) undrawn(i int, c rune, size int) int {
 	return r.repeated(Run, fmt.Sprintf("U+%04X", c), i, size)
 }
 
-// repeated adds name once for what is at i; when more of the same follows, as one counted mark.
+// repeated adds name for the character at i; a run of it becomes one counted mark.
 func (r *renderer) repeated(k Kind, name string, i, size int) int {
 	if n := repeats(r.line[i:], r.line[i:i+size]); n > maxRepeats {
 		return r.add(k, fmt.Sprintf("‹%s×%d›", name, n), i, n*size)
@@ -190,7 +189,7 @@ func (r *renderer) repeated(k Kind, name string, i, size int) int {
 	return r.add(k, "‹"+name+"›", i, size)
 }
 
-// spaces renders a run of spaces: as they are, or counted when they are many or end the line unseen.
+// spaces renders a run of spaces: unchanged, or counted if it is long or ends the line.
 func (r *renderer) spaces(i int) int {
 	n := repeats(r.line[i:], " ")
 	rest := r.line[i+n:]
@@ -201,7 +200,7 @@ func (r *renderer) spaces(i int) int {
 	return r.add(Run, "‹"+strconv.Itoa(n)+plural(n, " space›", " spaces›"), i, n)
 }
 
-// tabs renders a run of tabs: each as an arrow that reaches to the next tab stop, or counted.
+// tabs renders a run of tabs: each as an arrow to the next tab stop, or counted.
 func (r *renderer) tabs(i int) int {
 	n := repeats(r.line[i:], "\t")
 	if n > maxTabs {
@@ -210,11 +209,11 @@ func (r *renderer) tabs(i int) int {
 	return r.add(Run, string(tab)+strings.Repeat(" ", tabPadding(r.column)), i, 1)
 }
 
-// tabPadding is the number of blanks after the arrow of a tab in column.
+// tabPadding returns the number of blanks after the arrow of a tab in column.
 func tabPadding(column int) int { return tabWidth - column%tabWidth - 1 }
 
-// mark renders a combining mark. On a letter of a script that needs it, it shows; elsewhere it would make
-// one character look like another, so it is spelled out.
+// mark renders a combining mark. It stays visible on a letter of a script that needs it; elsewhere it could make one
+// character look like another, so it is spelled out.
 func (r *renderer) mark(i int, c rune, size int, base rune) int {
 	r.marks++
 	if base == 0 || !takesMark(base, c) || r.marks > maxMarks {
@@ -227,7 +226,7 @@ func (r *renderer) mark(i int, c rune, size int, base rune) int {
 	return r.plain(i, size)
 }
 
-// joins reports whether the emoji joint c does join something: a joiner needs an emoji on its right as well.
+// joins reports whether the emoji joint c joins anything: a joiner also needs an emoji on its right.
 func (r *renderer) joins(c rune, next int) bool {
 	if c != zeroWidthJoiner {
 		return true
@@ -236,7 +235,7 @@ func (r *renderer) joins(c rune, next int) bool {
 	return isEmoji(following)
 }
 
-// suspicious reports whether c, at i, looks like something that it is not.
+// suspicious reports whether c, at i, looks like another character.
 func (r *renderer) suspicious(i int, c rune) bool {
 	if isImpostor(c) || isOptionDash(r.line, i, c) {
 		return true
@@ -250,7 +249,7 @@ func (r *renderer) suspicious(i int, c rune) bool {
 	return r.word.has(latin) || r.allAlike && !r.native.has(scriptOf(c))
 }
 
-// scanWord finds out which scripts the word around i uses.
+// scanWord finds the scripts of the word around i.
 func (r *renderer) scanWord(i int) {
 	start := i
 	for start > 0 {
@@ -273,7 +272,7 @@ func (r *renderer) scanWord(i int) {
 	}
 }
 
-// plain adds size bytes at i as they are, to the span before them when that is plain too.
+// plain adds size bytes at i unchanged, to the last span if that is plain, too.
 func (r *renderer) plain(i, size int) int {
 	text := r.line[i : i+size]
 	r.column += utf8.RuneCountInString(text)
@@ -312,14 +311,14 @@ func plural(n int, one, many string) string {
 	return many
 }
 
-// HasHidden reports whether s contains characters that do not show, or change what else shows.
+// HasHidden reports whether s contains characters that are invisible, or change how others look.
 func HasHidden(s string) bool {
 	return slices.ContainsFunc(Render(s), func(row Row) bool {
 		return slices.ContainsFunc(row.Spans, func(s Span) bool { return s.Kind == Hidden })
 	})
 }
 
-// Why says in a few words what is odd about s; "" when it is neither hidden nor suspicious.
+// Why says what is odd about s; "" if it is neither hidden nor suspicious.
 func (s Span) Why() string {
 	c, size := utf8.DecodeRuneInString(s.Source)
 	switch {

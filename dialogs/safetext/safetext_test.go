@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// drawn is what s renders as, with a slash where a line ends.
+// drawn renders s, with a slash between lines.
 func drawn(s string) string {
 	var lines []string
 	for _, l := range Render(s) {
@@ -97,7 +97,7 @@ func TestKinds(t *testing.T) {
 	for _, tt := range []struct {
 		name, in string
 		hidden   bool
-		suspect  string // the suspicious spans, put together
+		suspect  string // the suspicious spans, concatenated
 	}{
 		{"plain", "git commit -m 'ok — fine'", false, ""},
 		{"emoji joints are harmless", "👩\u200d💻 ❤\ufe0f ⚙\ufe0f", false, ""},
@@ -141,7 +141,7 @@ func TestKinds(t *testing.T) {
 	}
 }
 
-// oddSpans are those of the rendered text that a person should know of.
+// oddSpans returns the spans of the rendered text that a user should notice.
 func oddSpans(text string) []Span {
 	var odd []Span
 	for _, row := range Render(text) {
@@ -177,7 +177,7 @@ func TestWhy(t *testing.T) {
 	}
 }
 
-// Every character there is either shows as itself or is spelled out, and nothing that is drawn is invisible.
+// Every character either shows as itself or is spelled out, and nothing drawn is invisible.
 func TestEveryCharacter(t *testing.T) {
 	for c := rune(0); c <= unicode.MaxRune; c++ {
 		if !utf8.ValidRune(c) || c == '\n' {
@@ -256,7 +256,7 @@ func TestLookAlikesAreNotThemselves(t *testing.T) {
 	}
 }
 
-// checkRoundTrip checks that the rendering of s says everything about s, and that its spans cover it.
+// checkRoundTrip checks that s can be restored from its rendering, and that the spans cover s.
 func checkRoundTrip(t *testing.T, s string) {
 	t.Helper()
 	lines := Render(s)
@@ -279,7 +279,7 @@ func checkRoundTrip(t *testing.T, s string) {
 	}
 }
 
-// FuzzRenderInjective proves that no two texts render alike: what is drawn leads back to the one text.
+// FuzzRenderInjective checks that no two texts render alike: each can be restored from its rendering.
 func FuzzRenderInjective(f *testing.F) {
 	for _, s := range []string{
 		"", "ls\n", "a\u202Eb", "‹U+202E›", "‹3 spaces›   ", "\t \t", "a\r\n\r", "\xff\xff\xff\xff\xff",
@@ -333,7 +333,7 @@ func BenchmarkRender(b *testing.B) {
 	}
 }
 
-// What no font has is spelled out, quietly, and still leads back to the original.
+// Characters that no font has are spelled out, quietly, and the original can still be restored.
 func TestUndrawn(t *testing.T) {
 	CanDraw = func(c rune, monospaced bool) bool { return c < 0x900 || c == '日' && monospaced }
 	t.Cleanup(func() { CanDraw = func(rune, bool) bool { return true } })

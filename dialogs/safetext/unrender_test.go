@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// unrender returns the text that [Render] made lines of. It reads only what is drawn, so that it proves that
-// the drawing says everything.
+// unrender returns the text that [Render] rendered as lines. It reads only the drawn characters, which proves that they
+// are complete.
 func unrender(lines []Row) (string, error) {
 	var source []string
 	for _, l := range lines {
@@ -62,7 +62,7 @@ func unrenderLine(text string) (string, error) {
 	return b.String(), nil
 }
 
-// unmark returns what the mark ‹name› stands for.
+// unmark returns the text that the mark ‹name› represents.
 func unmark(name string) (string, error) {
 	if name == "CR" {
 		return "\r", nil
@@ -103,7 +103,7 @@ func unmarkCharacter(name string) (string, error) {
 	return "", fmt.Errorf("mark %q is not one of nod's", name)
 }
 
-// countIn returns the number between prefix and suffix, when s consists of nothing else.
+// countIn returns the number between prefix and suffix, if s consists only of these.
 func countIn(s, prefix, suffix string) (int, bool) {
 	if !strings.HasPrefix(s, prefix) || !strings.HasSuffix(s, suffix) || len(s) < len(prefix)+len(suffix) {
 		return 0, false

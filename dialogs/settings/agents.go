@@ -23,13 +23,13 @@ import (
 	"nod/policy/config"
 )
 
-// stepLimit is how much one line of a check shows.
+// stepLimit is the number of characters shown of a step of a check.
 const stepLimit = 600
 
-// checkPatience is how long the check of an agent may take.
+// checkPatience is the time limit for checking an agent.
 const checkPatience = 20 * time.Second
 
-// agentsPage sets coding agents up to ask through nod.
+// agentsPage sets up coding agents to ask through nod.
 type agentsPage struct {
 	*agentList
 	content fyne.CanvasObject
@@ -46,21 +46,21 @@ func newAgentsPage(w *Window) *agentsPage {
 	return p
 }
 
-// refresh shows what is known without looking at the machine.
+// refresh updates the page without reading the agents' files.
 func (p *agentsPage) refresh(s operator.State) {
 	p.askMore.refresh(&s.Config, s.Problem == "")
 	p.agentList.refresh(s)
 }
 
-// agentList lists all agents: first those that are on this machine, the others on request.
+// agentList lists all agents: first those on this machine, the others on request.
 type agentList struct {
 	content *fyne.Container
 	cards   []*agentCard
 
-	looking       fyne.CanvasObject // while the machine is looked at
+	looking       fyne.CanvasObject // shown while looking for agents
 	found, others *fyne.Container   // cards
-	more          *controls.Button  // shows the others and hides them
-	open          bool              // they are shown
+	more          *controls.Button  // shows or hides the other agents
+	open          bool              // the others are shown
 }
 
 func newAgentList(w *Window) *agentList {
@@ -77,7 +77,7 @@ func newAgentList(w *Window) *agentList {
 	return l
 }
 
-// arrange puts each card where it belongs.
+// arrange sorts the cards into the two lists.
 func (l *agentList) arrange() {
 	var found, others []fyne.CanvasObject
 	for _, c := range l.cards {
@@ -107,41 +107,41 @@ func (l *agentList) arrange() {
 	l.content.Refresh()
 }
 
-// refresh shows what is known without looking at the machine.
+// refresh updates the cards without reading the agents' files.
 func (l *agentList) refresh(s operator.State) {
 	for _, c := range l.cards {
 		c.refresh(s)
 	}
 }
 
-// look looks at the machine, which takes a moment.
+// look reads the agents' files, which takes a moment.
 func (l *agentList) look() {
 	for _, c := range l.cards {
 		c.look()
 	}
 }
 
-// agentCard is one agent.
+// agentCard shows one agent.
 type agentCard struct {
-	part    // its work is to look at the machine, its body what is about to change, or what a check found
+	part    // its work reads the agent's files; its body shows pending changes, or the result of a check
 	agent   agent.Agent
-	working controls.Worker // at the body
+	working controls.Worker // for the body
 
-	version, contact *widget.Label
-	untested, other  *controls.Remark  // what the person should know of it
-	off              *controls.Remark  // what keeps it from running its hooks
-	dead, cutOff     *controls.Remark  // why it does not ask through nod, or not for long
-	limits           *controls.Button  // shows limitsRow and hides it
-	limitsRow        fyne.CanvasObject // what nod cannot do with it
-	title            *fyne.Container   // name and badge
-	badge            *fyne.Container
-	setUp, remove    *controls.Button
-	check            *controls.Button
-	strict           *checkRow
-	strictRow        *fyne.Container // is there while the agent is set up
-	status           agent.Status
-	looked           bool   // status, or why there is none, is known
-	changed          func() // called when it is
+	version, contact        *widget.Label
+	untested, other, asking *controls.Remark  // what the user should know about it
+	off                     *controls.Remark  // why it does not run its hooks
+	dead, cutOff            *controls.Remark  // why it does not ask through nod, or not for long
+	limits                  *controls.Button  // shows or hides limitsRow
+	limitsRow               fyne.CanvasObject // what nod cannot do for it
+	title                   *fyne.Container   // name and badge
+	badge                   *fyne.Container
+	setUp, remove           *controls.Button
+	check                   *controls.Button
+	strict                  *checkRow
+	strictRow               *fyne.Container // shown while the agent is set up
+	status                  agent.Status
+	looked                  bool   // status, or an error, is known
+	changed                 func() // called after a look
 }
 
 func newAgentCard(w *Window, a agent.Agent, changed func()) *agentCard {
@@ -150,8 +150,9 @@ func newAgentCard(w *Window, a agent.Agent, changed func()) *agentCard {
 		version:  dialogs.Lines(lang.L("looking…"), theme.SizeNameCaptionText, widget.LowImportance),
 		contact:  dialogs.Lines("", theme.SizeNameCaptionText, widget.LowImportance),
 		untested: controls.NewRemark(widget.LowImportance), other: controls.NewRemark(widget.LowImportance),
-		off:  controls.NewRemark(widget.DangerImportance),
-		dead: controls.NewRemark(widget.DangerImportance), cutOff: controls.NewRemark(widget.WarningImportance)}
+		asking: controls.NewRemark(widget.LowImportance),
+		off:    controls.NewRemark(widget.DangerImportance),
+		dead:   controls.NewRemark(widget.DangerImportance), cutOff: controls.NewRemark(widget.WarningImportance)}
 	c.setUp = controls.NewButton(c.setUpVerb()+"…", func() { c.plan(false) })
 	c.remove = controls.NewButton(lang.L("Remove…"), func() {
 		c.propose(setUpChange{verb: lang.L("Remove"), changes: c.agent.Uninstall})
@@ -160,10 +161,10 @@ func newAgentCard(w *Window, a agent.Agent, changed func()) *agentCard {
 	c.strict = newMember(w, lang.L("Deny while nod isn't running"),
 		lang.L("Otherwise the agent then asks in its own way."), a.Name,
 		func(cfg *config.Config) *[]string { return &cfg.Agents.Strict })
-	offer(false, c.setUp, c.remove, c.check) // until the machine has been looked at
+	offer(false, c.setUp, c.remove, c.check) // until the agent's files have been read
 	c.title = container.NewHBox(dialogs.BoldWords(a.Title, theme.SizeNameText, theme.ColorNameForeground), c.badge)
 	name := dialogs.Column(3, c.title, dialogs.Tight(c.version), dialogs.Tight(c.contact),
-		c.untested.Content, c.other.Content, c.off.Content, c.dead.Content, c.cutOff.Content)
+		c.untested.Content, c.other.Content, c.asking.Content, c.off.Content, c.dead.Content, c.cutOff.Content)
 	c.limits = controls.QuietButton(lang.L("Limits"), theme.MenuExpandIcon(), c.toggleLimits)
 	head := dialogs.Padded(10, 14, container.New(controls.Besides{Gap: 12}, name,
 		container.NewHBox(c.limits, c.check, c.remove, c.setUp)))
@@ -180,21 +181,21 @@ func newAgentCard(w *Window, a agent.Agent, changed func()) *agentCard {
 	return c
 }
 
-// isHere reports whether the agent is on this machine, or was, or nobody can tell.
+// isHere reports whether the agent is or was on this machine; also true if unknown.
 func (c *agentCard) isHere() bool {
 	return c.status.Program != "" || c.isSetUp() || c.problem.Content.Visible()
 }
 
-// isSetUp reports whether the agent knows of nod.
+// isSetUp reports whether the agent uses nod, at least partly.
 func (c *agentCard) isSetUp() bool { return c.status.Installed || c.status.Partly || c.status.Gate }
 
-// refresh shows what is known without looking at the machine.
+// refresh updates the card without reading the agent's files.
 func (c *agentCard) refresh(s operator.State) {
 	c.strict.refresh(&s.Config, s.Problem == "")
 	c.contact.SetText(contactText(s.Contacts[c.agent.Name], time.Now()))
 }
 
-// offer shows buttons, or takes them away.
+// offer shows or hides buttons.
 func offer(on bool, buttons ...*controls.Button) {
 	for _, b := range buttons {
 		controls.Enable(on, b)
@@ -211,7 +212,7 @@ func (c *agentCard) toggleLimits() {
 	c.content.Refresh()
 }
 
-// machine is this machine, with how long nod waits for the person.
+// machine returns this machine with the time that nod waits for the user.
 func (c *agentCard) machine() func() (agent.Machine, error) {
 	wait := c.win.state.Config.Prompt.Timeout
 	return func() (agent.Machine, error) {
@@ -221,7 +222,7 @@ func (c *agentCard) machine() func() (agent.Machine, error) {
 	}
 }
 
-// contactText says when an agent last called, and what came of its calls.
+// contactText says when an agent last called, and with what results.
 func contactText(k interact.Contact, now time.Time) string {
 	if k.Calls == 0 {
 		return lang.L("No call since nod was started")
@@ -254,7 +255,7 @@ func ago(t, now time.Time) string {
 	return t.In(now.Location()).Format(time.DateOnly)
 }
 
-// look asks the machine about the agent.
+// look reads the agent's files.
 func (c *agentCard) look() {
 	machine := c.machine()
 	controls.Fetch(&c.work, func(context.Context) (agent.Status, error) {
@@ -272,6 +273,7 @@ func (c *agentCard) show(s agent.Status, err error) {
 	c.version.SetText(c.foundText())
 	c.untested.Say(safetext.Line(assets.Reason(s.Untested), controls.QuoteLimit))
 	c.other.Say(otherText(s.Other))
+	c.asking.Say(safetext.Line(assets.Reason(s.Asking), controls.QuoteLimit))
 	c.off.Say(offText(s.Off))
 	c.dead.Say(deadText(s.Dead))
 	c.cutOff.Complain(s.CutOff)
@@ -289,7 +291,7 @@ func (c *agentCard) show(s agent.Status, err error) {
 	c.changed()
 }
 
-// otherText says that hooks run another nod command than this nod would have them run.
+// otherText says that hooks run another nod command than this one would install.
 func otherText(nod string) string {
 	if nod == "" {
 		return ""
@@ -298,7 +300,7 @@ func otherText(nod string) string {
 		map[string]any{"Path": safetext.Line(nod, controls.QuoteLimit)})
 }
 
-// offText says what keeps the agent from running its hooks.
+// offText says why the agent does not run its hooks.
 func offText(off []agent.SwitchedOff) string {
 	var lines []string
 	for _, o := range off {
@@ -307,7 +309,7 @@ func offText(off []agent.SwitchedOff) string {
 	return strings.Join(lines, "\n")
 }
 
-// deadText says why nobody asks the person for the agent.
+// deadText says why the agent does not ask the user.
 func deadText(dead error) string {
 	if dead == nil {
 		return ""
@@ -316,7 +318,7 @@ func deadText(dead error) string {
 		map[string]any{"Problem": safetext.Line(dead.Error(), stepLimit)})
 }
 
-// setUpVerb is what putting nod's hooks in does now.
+// setUpVerb names the effect of installing nod's hooks now.
 func (c *agentCard) setUpVerb() string {
 	if c.status.Dead != nil {
 		return lang.L("Repair")
@@ -351,7 +353,7 @@ func (c *agentCard) stateText() (string, fyne.ThemeColorName) {
 	return lang.L("not set up"), dialogs.ColorMuted
 }
 
-// plan shows what setting the agent up would change.
+// plan shows the changes that set up the agent.
 func (c *agentCard) plan(gate bool) {
 	var extra fyne.CanvasObject
 	if c.status.CanGate {
@@ -365,15 +367,15 @@ func (c *agentCard) plan(gate bool) {
 		changes: func(m agent.Machine) ([]agent.Change, error) { return c.agent.Install(m, gate) }})
 }
 
-// setUpChange is something to do to an agent's settings.
+// setUpChange is a change of an agent's settings.
 type setUpChange struct {
 	changes func(agent.Machine) ([]agent.Change, error)
 	verb    string
-	after   string            // what is left to do for the person
-	extra   fyne.CanvasObject // what there is to choose; may be nil
+	after   string            // what the user has to do afterwards
+	extra   fyne.CanvasObject // options; may be nil
 }
 
-// propose shows changes, and makes them when the person says so.
+// propose shows changes, and makes them if the user agrees.
 func (c *agentCard) propose(p setUpChange) {
 	c.working.Do(func(context.Context) func() {
 		m, err := c.win.opts.Machine()
@@ -392,7 +394,7 @@ func (c *agentCard) propose(p setUpChange) {
 	})
 }
 
-// planned shows the changes that are proposed.
+// planned shows proposed changes.
 func (c *agentCard) planned(p setUpChange, home string, changes []agent.Change) fyne.CanvasObject {
 	rows := dialogs.Column(10)
 	if p.extra != nil {
@@ -415,7 +417,7 @@ func (c *agentCard) planned(p setUpChange, home string, changes []agent.Change) 
 	return rows
 }
 
-// fromHome writes ~ for the home folder.
+// fromHome abbreviates the home folder as ~.
 func fromHome(path, home string) string {
 	if rest, inside := strings.CutPrefix(path, home+string(filepath.Separator)); inside && home != "" {
 		return filepath.Join("~", rest)
@@ -423,10 +425,10 @@ func fromHome(path, home string) string {
 	return path
 }
 
-// diffHeight is the height of a difference; a longer one scrolls.
+// diffHeight is the height of a diff; a longer one scrolls.
 const diffHeight = 190
 
-// apply makes changes, or says why it could not. The worker might forget it: of what waits it does only the last.
+// apply makes changes, or shows why it could not. It does not use the worker, which may drop a job for a later one.
 func (c *agentCard) apply(changes []agent.Change, after string, failed func()) {
 	c.win.aside(func() {
 		var err error
@@ -448,7 +450,7 @@ func (c *agentCard) apply(changes []agent.Change, after string, failed func()) {
 	})
 }
 
-// probe checks each step of the way from the agent to nod.
+// probe checks each step between the agent and nod.
 func (c *agentCard) probe() {
 	c.open(controls.Muted(lang.L("looking…")))
 	machine := c.machine()
@@ -477,10 +479,10 @@ func (c *agentCard) report(steps []agent.Step) {
 	c.open(dialogs.Column(8, rows, container.NewHBox(controls.QuietButton(lang.L("Close"), nil, c.close))))
 }
 
-// layoutTime is how long it may take until something new has its place.
+// layoutTime is how long new objects may take to be laid out.
 const layoutTime = 50 * time.Millisecond
 
-// open shows something under what is known of the agent.
+// open shows an object in the body of the card.
 func (c *agentCard) open(o fyne.CanvasObject) {
 	c.fill(dialogs.Padded(8, 14, o))
 	c.win.after(layoutTime, func() { controls.Reveal(c.body) })

@@ -66,7 +66,7 @@ func TestAnAgentIsSetUpAndRemoved(t *testing.T) {
 	}
 }
 
-// What the person has agreed to is done, whatever else they press while the card is at work.
+// A change that the user agreed to is made, whatever they press meanwhile.
 func TestAnAgreedSetUpIsNotForgotten(t *testing.T) {
 	_, c, home := onAgents(t, somebody(), "light", "claude-code")
 	test.Tap(c.setUp)
@@ -122,7 +122,7 @@ func (c *agentCard) hooked(t *testing.T, nod string) {
 	c.look()
 }
 
-// Hooks that point nowhere are said and repaired; those that run another nod are said.
+// Hooks with a missing command are reported and repaired; those that run another nod are reported.
 func TestHooksThatPointNowhereAreRepaired(t *testing.T) {
 	_, c, home := onAgents(t, somebody(), "light", "claude-code")
 	c.hooked(t, goneNod)
@@ -153,7 +153,7 @@ func TestHooksThatPointNowhereAreRepaired(t *testing.T) {
 	}
 }
 
-// What cannot be read is said where it is, and left alone.
+// An unreadable file is reported on its card, and not changed.
 func TestSettingsThatCannotBeReadAreSaid(t *testing.T) {
 	_, c, home := onAgents(t, somebody(), "light", "claude-code")
 	path := filepath.Join(home, ".claude", "settings.json")
@@ -242,7 +242,7 @@ func TestContactText(t *testing.T) {
 	}
 }
 
-// Hooks that a setting switches off are said, and the badge does not say that the agent asks through nod.
+// Hooks that a setting switches off are reported, and the badge does not say that the agent asks through nod.
 func TestHooksThatAreSwitchedOffAreSaid(t *testing.T) {
 	_, c, home := onAgents(t, somebody(), "light", "claude-code")
 	m, err := c.win.opts.Machine()

@@ -19,17 +19,17 @@ import (
 	"nod/policy/config"
 )
 
-// allowPage says what passes without asking: classes of tools and the person's rules.
+// allowPage shows what is allowed without asking: classes of tools, and the user's rules.
 type allowPage struct {
-	part  // its body is the lists, or the editor in their place
+	part  // its body is the lists, or the editor
 	lists fyne.CanvasObject
 	cfg   policy.Policy // as last shown
 
 	ask     *checkRow
 	classes map[policy.Class]*checkRow
 	rules   *ruleList
-	editor  *editor   // nil while no rule is edited
-	imports *importer // nil while nothing is imported
+	editor  *editor   // nil unless a rule is being edited
+	imports *importer // nil unless rules are being imported
 }
 
 func newAllowPage(w *Window) *allowPage {
@@ -60,7 +60,6 @@ func (p *allowPage) classRows() []fyne.CanvasObject {
 	return rows
 }
 
-// refresh shows what is saved.
 func (p *allowPage) refresh(s operator.State) {
 	cfg, editable := s.Config.Policy, s.Problem == ""
 	p.cfg = cfg
@@ -75,10 +74,10 @@ func (p *allowPage) refresh(s operator.State) {
 	}
 }
 
-// warn marks a class that is on and dangerous.
+// warn marks a dangerous class that is on.
 func (r *checkRow) warn(on bool) {
 	if on == r.warns {
-		return // what could not be saved stays in view
+		return // keep showing the failure
 	}
 	r.warns = on
 	r.Problem.Say("")
@@ -88,14 +87,14 @@ func (r *checkRow) warn(on bool) {
 	}
 }
 
-// edit opens the editor for a rule, or for a new one when r has no id.
+// edit opens the editor for a rule; a rule without id is a new one.
 func (p *allowPage) edit(r policy.Rule) {
 	p.editor = newEditor(p.win, r, p.cfg.Rules, p.back)
 	controls.SetContent(p.body, p.editor.content)
 	p.editor.focus()
 }
 
-// startImport shows what agents' own rules come to.
+// startImport shows what nod can take over from agents' own rules.
 func (p *allowPage) startImport() {
 	p.imports = newImporter(p.win, func() []policy.Rule { return p.cfg.Rules }, p.back)
 	controls.SetContent(p.body, p.imports.content)
@@ -104,7 +103,7 @@ func (p *allowPage) startImport() {
 // back closes the editor or the import without saving.
 func (p *allowPage) back() { p.escape() }
 
-// escape does so, and reports whether there was one.
+// escape closes the editor or the import, and reports whether one was open.
 func (p *allowPage) escape() bool {
 	if p.editor == nil && p.imports == nil {
 		return false
@@ -115,11 +114,11 @@ func (p *allowPage) escape() bool {
 }
 
 const (
-	rowsShown   = 50 // of a list at a time; more would make the page slow
-	rulesFilter = 6  // from this many rules on there are fields to find some
+	rowsShown   = 50 // of a list; more would make the page slow
+	rulesFilter = 6  // number of rules from which on there is a filter
 )
 
-// ruleList is the list of the person's rules.
+// ruleList lists the user's rules.
 type ruleList struct {
 	part
 	search *fyne.Container // filter, effect and agent
@@ -127,11 +126,11 @@ type ruleList struct {
 	effect *controls.Select
 	agent  *controls.Select
 	add    *controls.Button
-	take   *controls.Button // over, from agents
+	take   *controls.Button // imports rules from agents
 	edit   func(policy.Rule)
 
 	rules    []policy.Rule
-	texts    []string // of rules, for the filter; nil until they are needed
+	texts    []string // of rules, for the filter; nil until needed
 	shown    []policy.Rule
 	editable bool
 }
@@ -157,7 +156,7 @@ func newRuleList(w *Window, edit func(policy.Rule), take func()) *ruleList {
 	return l
 }
 
-// show shows rules. When they have not changed it leaves the rows, and the focus among them, alone.
+// show shows rules. If they have not changed, it keeps the rows and their focus.
 func (l *ruleList) show(rules []policy.Rule, editable bool) {
 	if !l.drawn.Changed(rules, editable) {
 		return
@@ -169,7 +168,7 @@ func (l *ruleList) show(rules []policy.Rule, editable bool) {
 	l.find()
 }
 
-// offerAgents offers the agents that rules are for.
+// offerAgents lists the agents of rules in the filter.
 func (l *ruleList) offerAgents(rules []policy.Rule) {
 	names := []string{lang.L("Every agent")}
 	for _, r := range rules {
@@ -203,10 +202,10 @@ func (l *ruleList) draw() {
 	controls.SetContent(l.body, controls.Card(rows...))
 }
 
-// find shows the rules that contain what the person looks for.
+// find shows the rules that match the filter.
 func (l *ruleList) find() {
 	if l.drawn == nil {
-		return // the list is being made
+		return // the list is being built
 	}
 	rules, texts, agent := l.rules, l.texts, ""
 	want, effect := strings.ToLower(l.filter.Text), l.effect.SelectedIndex()
@@ -233,7 +232,7 @@ func (l *ruleList) find() {
 	})
 }
 
-// searchTexts are what the filter looks through.
+// searchTexts returns the text that the filter searches, per rule.
 func searchTexts(rules []policy.Rule) []string {
 	texts := make([]string, len(rules))
 	for i, r := range rules {
@@ -262,10 +261,10 @@ func (l *ruleList) row(r policy.Rule) fyne.CanvasObject {
 		container.New(controls.Besides{Gap: 8}, ruleWords(r), container.NewHBox(on, edit, remove)))
 }
 
-// effectWidth is the width of the column with a rule's effect.
+// effectWidth is the width of the column with the effects of rules.
 const effectWidth = 58
 
-// ruleWords say what a rule does.
+// ruleWords describes a rule.
 func ruleWords(r policy.Rule) fyne.CanvasObject {
 	importance := widget.MediumImportance
 	if r.Disabled {
@@ -274,7 +273,7 @@ func ruleWords(r policy.Rule) fyne.CanvasObject {
 	return dialogs.Column(4, controls.Paragraph(controls.Sentence(r), importance), controls.Muted(footnote(r)))
 }
 
-// footnote is what stands in small letters under a rule.
+// footnote returns the small text below a rule.
 func footnote(r policy.Rule) string {
 	parts := []string{r.ID}
 	if r.Disabled {
@@ -286,7 +285,7 @@ func footnote(r policy.Rule) string {
 	return strings.Join(parts, " · ")
 }
 
-// switching switches the rule of that id on or off.
+// switching enables or disables a rule.
 func switching(id string, on bool) func(*config.Config) error {
 	return func(c *config.Config) error {
 		for i := range c.Policy.Rules {
@@ -298,7 +297,7 @@ func switching(id string, on bool) func(*config.Config) error {
 	}
 }
 
-// without removes the rule of that id.
+// without removes a rule.
 func without(id string) func(*config.Config) error {
 	return func(c *config.Config) error {
 		c.Policy.Rules = slices.DeleteFunc(c.Policy.Rules, func(r policy.Rule) bool { return r.ID == id })
@@ -306,7 +305,6 @@ func without(id string) func(*config.Config) error {
 	}
 }
 
-// adding adds rules.
 func adding(rules ...policy.Rule) func(*config.Config) error {
 	return func(c *config.Config) error {
 		c.Policy.Rules = append(c.Policy.Rules, rules...)

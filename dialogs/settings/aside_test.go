@@ -15,12 +15,12 @@ import (
 	"nod/policy"
 )
 
-// live runs f with a window whose work takes place on goroutines, as [dialogstest.Live] has it.
+// live is [dialogstest.Live] for this window.
 func live(t *testing.T, o *fakeOperator, f func(w *Window, ui func(func()))) {
 	dialogstest.Live(t, func(t *testing.T) *Window { return newWindow(t, o, "light") }, f)
 }
 
-// With an operator that does not answer everything can be touched, and the window opens once it does.
+// The window reacts while the operator does not answer, and opens once it does.
 func TestNothingWaitsForTheOperator(t *testing.T) {
 	o := somebody()
 	live(t, o, func(w *Window, ui func(func())) {
@@ -48,7 +48,7 @@ func TestNothingWaitsForTheOperator(t *testing.T) {
 	})
 }
 
-// However often something changes, one fetch is under way and one follows, and none while the window is closed.
+// However often the state changes, at most one fetch runs and one waits; none while the window is closed.
 func TestChangesAreFetchedOnce(t *testing.T) {
 	o := somebody()
 	live(t, o, func(w *Window, ui func(func())) {
@@ -81,7 +81,7 @@ func TestChangesAreFetchedOnce(t *testing.T) {
 	})
 }
 
-// What a person sets one after the other is saved in that order, and never shown as it was before.
+// Changes by the user are saved in order, and older values never reappear.
 func TestChangesAreSavedInOrder(t *testing.T) {
 	o := somebody()
 	live(t, o, func(w *Window, ui func(func())) {
@@ -143,7 +143,7 @@ func TestClosingSaves(t *testing.T) {
 	})
 }
 
-// Suggestions are looked for only while their page is in view.
+// Suggestions are searched for only while their page is in view.
 func TestSuggestionsAreGivenUp(t *testing.T) {
 	o := somebody()
 	live(t, o, func(w *Window, ui func(func())) {
@@ -167,7 +167,7 @@ func TestSuggestionsAreGivenUp(t *testing.T) {
 	})
 }
 
-// Of many texts typed while the operator is slow the last is tried, and few of the others.
+// Of many texts typed while the operator is slow, the last one and few others are tried.
 func TestTheLastTryWins(t *testing.T) {
 	o := somebody()
 	live(t, o, func(w *Window, ui func(func())) {
@@ -190,7 +190,7 @@ func TestTheLastTryWins(t *testing.T) {
 	})
 }
 
-// A long list of rules is no reason to wait.
+// A long list of rules does not make the user wait.
 func TestManyRules(t *testing.T) {
 	o := somebody()
 	for i := range 10_000 {

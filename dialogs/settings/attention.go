@@ -17,7 +17,7 @@ import (
 	"nod/policy/config"
 )
 
-// attentionPage says how nod draws the person's attention, and when it does not.
+// attentionPage sets how nod draws the user's attention, and when it does not.
 type attentionPage struct {
 	content  fyne.CanvasObject
 	settings settingList
@@ -71,7 +71,6 @@ func newAttentionPage(w *Window) *attentionPage {
 	return p
 }
 
-// refresh shows what is saved.
 func (p *attentionPage) refresh(s operator.State) {
 	p.settings.refresh(s)
 	if p.shortcut.Text == s.Config.Prompt.Shortcut {
@@ -83,7 +82,7 @@ func (p *attentionPage) refresh(s operator.State) {
 	}
 }
 
-// listAgents has a row for each agent that has called nod or is muted.
+// listAgents shows a row for each agent that has called nod or is muted.
 func (p *attentionPage) listAgents(s operator.State) {
 	names := slices.Clone(s.Config.Notifications.Muted)
 	for name := range s.Contacts {
@@ -111,23 +110,23 @@ func (p *attentionPage) listAgents(s operator.State) {
 	controls.SetContent(p.muted, rows...)
 }
 
-// maxAgentName is how many characters of an agent's name are shown.
+// maxAgentName is the number of characters shown of an agent's name.
 const maxAgentName = 60
 
-// daysRow is a setting of some days of the week. None are all.
+// daysRow is a setting for days of the week. None selected means all.
 type daysRow struct {
 	*controls.Setting
 	rows []*checkRow
 }
 
-// newDays is the setting of the days on which the quiet hours begin.
+// newDays returns the setting of the days on which quiet hours begin.
 func (p *attentionPage) newDays() *daysRow {
 	names := [7]string{lang.L("Sun"), lang.L("Mon"), lang.L("Tue"), lang.L("Wed"), lang.L("Thu"), lang.L("Fri"),
 		lang.L("Sat")}
 	all := &daysRow{}
 	list := container.NewGridWithColumns(4)
 	for i := range config.Days {
-		day := (i + 1) % 7 // the week begins with Monday
+		day := (i + 1) % 7 // weeks start on Monday
 		row := newMember(p.win, "", "", config.Days[day],
 			func(c *config.Config) *[]string { return &c.Notifications.QuietDays })
 		row.check.Text = names[day]

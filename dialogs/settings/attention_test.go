@@ -48,7 +48,7 @@ func TestAttentionIsSaved(t *testing.T) {
 	}
 }
 
-// That another program has the keys is said where they are set.
+// The setting of the shortcut says if another program has it.
 func TestAShortcutThatIsTakenIsSaid(t *testing.T) {
 	w, o := few(t)
 	o.state.Shortcut = "taken"

@@ -25,7 +25,7 @@ func TestASwitchIsSaved(t *testing.T) {
 	o.isAs(t, fewRules())
 }
 
-// What cannot be saved is said, and shown as it is.
+// A failure to save is reported, and the saved value is shown.
 func TestASwitchThatCannotBeSavedGoesBack(t *testing.T) {
 	w, o := few(t)
 	w.tabs.SelectIndex(onAllow)
@@ -50,7 +50,7 @@ func TestASwitchThatCannotBeSavedGoesBack(t *testing.T) {
 	}
 }
 
-// A change that meets another one is made to what came of that.
+// A change that conflicts with another one is applied to its result.
 func TestAChangeMeetsAnother(t *testing.T) {
 	w, o := few(t)
 	o.meanwhile = func() {
@@ -116,7 +116,7 @@ func TestABadRuleIsNotSaved(t *testing.T) {
 	}
 }
 
-// What is wrong with a field is said once that was left, and no longer than it is so.
+// An error of a field is shown once the user has left it, until it is corrected.
 func TestAFieldComplainsOnceItWasLeft(t *testing.T) {
 	w, _ := few(t)
 	w.tabs.SelectIndex(onAllow)
@@ -145,7 +145,7 @@ func TestAFieldComplainsOnceItWasLeft(t *testing.T) {
 	}
 }
 
-// What a rule names and is not there is pointed out once.
+// Missing paths of a rule are pointed out once.
 func TestARuleForNothingIsSavedAnyway(t *testing.T) {
 	there := t.TempDir()
 	missing := filepath.Join(there, "shpo")
@@ -209,7 +209,7 @@ func TestARuleIsSwitchedOffAndRemoved(t *testing.T) {
 	}
 }
 
-// What is typed into the try-it box is decided as the policy would, at each key.
+// The try-it box shows the decision of the policy after each key.
 func TestTryACall(t *testing.T) {
 	w, _ := few(t)
 	try := w.try
@@ -284,7 +284,7 @@ func TestGeneralIsCheckedAndSaved(t *testing.T) {
 	}
 }
 
-// What counts only after a restart says so.
+// A setting that needs a restart says so.
 func TestARestartIsAskedFor(t *testing.T) {
 	w, o := few(t)
 	if w.general.restart.Content.Visible() {
@@ -297,7 +297,7 @@ func TestARestartIsAskedFor(t *testing.T) {
 	}
 }
 
-// What decided is shown: a rule in its editor, a saved approval in the list; what is gone is said to be.
+// A rule is shown in its editor, a saved approval in the list; a removed one is reported as such.
 func TestARuleIsShown(t *testing.T) {
 	w := openWindow(t, somebody(), "light")
 	w.ShowRule("no-push")

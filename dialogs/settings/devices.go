@@ -22,22 +22,22 @@ import (
 	"nod/policy/config"
 )
 
-// phonePort is the port that is offered for the page for phones.
+// phonePort is the default port of the page for phones.
 const phonePort = "7464"
 
 // addressWidth is the width of an address with the name of its interface.
 const addressWidth = 230
 
-// pollPace is how long the page waits before it looks again whether an invitation was taken up.
+// pollPace is the interval at which the page checks whether an invitation was accepted.
 const pollPace = time.Second
 
-// phoneSection says where phones find this desk, what wakes them, and which of them may do what.
+// phoneSection sets where phones find this desk, what wakes them, and what each may do.
 type phoneSection struct {
 	page    *machinesPage
 	content fyne.CanvasObject
 
 	address  *controls.Select // of the page for phones
-	places   []option         // that it offers
+	places   []option         // its options
 	saved    config.Phone     // as last shown
 	push     *controls.Select
 	pushRow  *controls.Setting
@@ -45,13 +45,13 @@ type phoneSection struct {
 	topicBox *fyne.Container // holds it
 	handOver *savedEntry
 	addRow   *controls.Setting
-	served   *fyne.Container // where the page is, or why not
+	served   *fyne.Container // the addresses of the page, or why it is not served
 	isServed controls.Drawn
 	devices  *peerList
 	rights   map[string]*rightsRow
 
-	inviting   *invitingForm   // open; nil: no device is being added
-	invitation *fyne.Container // holds it, or the question whether to pair the device that asks
+	inviting   *invitingForm   // nil unless a device is being added
+	invitation *fyne.Container // holds the form, or the question whether to pair a device
 	asks       controls.Drawn
 	add        *controls.Button
 }
@@ -59,7 +59,7 @@ type phoneSection struct {
 func newPhoneSection(p *machinesPage) *phoneSection {
 	s := &phoneSection{
 		page: p, served: dialogs.Column(0), invitation: container.NewStack(), rights: map[string]*rightsRow{},
-		asks: controls.Drawn{operator.Joining{}}, // none
+		asks: controls.Drawn{operator.Joining{}}, // no device asks
 	}
 	s.address = controls.NewSelect(nil, func(string) { s.setAddress() })
 	s.addRow = controls.NewSetting(lang.L("Serve the page for phones"),
@@ -88,7 +88,6 @@ func newPhoneSection(p *machinesPage) *phoneSection {
 	return s
 }
 
-// refresh shows what is saved.
 func (s *phoneSection) refresh(state operator.State) {
 	c, editable := &state.Config, state.Problem == ""
 	s.saved = c.Remote.Phone
@@ -104,13 +103,13 @@ func (s *phoneSection) refresh(state operator.State) {
 	default:
 		chosen = 2
 	}
-	if s.topic.Text == s.topic.saved { // else the person is writing one
+	if s.topic.Text == s.topic.saved { // otherwise the user is editing it
 		s.showPush(chosen)
 	}
 	s.showAddress()
 }
 
-// showPush shows what wakes devices. The topic is there for ntfy only.
+// showPush shows what wakes devices. Only ntfy has a topic.
 func (s *phoneSection) showPush(chosen int) {
 	s.push.OnChanged = nil
 	s.push.SetSelectedIndex(chosen)
@@ -127,14 +126,14 @@ func (s *phoneSection) showPush(chosen int) {
 func (s *phoneSection) setPush() {
 	chosen := s.push.SelectedIndex()
 	s.showPush(chosen)
-	if chosen == 2 { // until there is a topic, what is saved stays
+	if chosen == 2 { // nothing changes until there is a topic
 		return
 	}
 	value := []string{"", config.PushWeb}[max(chosen, 0)]
 	s.page.win.change(func(c *config.Config) error { c.Remote.Phone.Push = value; return nil }, s.pushRow.Problem.Complain)
 }
 
-// showAddress offers the addresses that there are, and the one that is saved.
+// showAddress lists the available addresses and the saved one.
 func (s *phoneSection) showAddress() {
 	s.places = []option{{"", lang.L("off")}}
 	for _, a := range s.page.peers.Phone.Addresses {
@@ -150,7 +149,7 @@ func (s *phoneSection) showAddress() {
 	s.address.OnChanged = func(string) { s.setAddress() }
 }
 
-// port is that of the page.
+// port returns the port of the page.
 func (s *phoneSection) port() string {
 	if _, port, err := net.SplitHostPort(s.saved.Address); err == nil {
 		return port
@@ -169,7 +168,7 @@ func (s *phoneSection) setAddress() {
 		s.addRow.Problem.Complain)
 }
 
-// draw shows the devices, and where they find the page.
+// draw shows the devices, and the addresses of the page.
 func (s *phoneSection) draw() {
 	s.showAddress()
 	s.drawServed()
@@ -238,7 +237,7 @@ func (s *phoneSection) deviceRow(d operator.Peer) fyne.CanvasObject {
 		container.NewHBox(s.page.revokeButton(d.Name))))
 }
 
-// rightsRow is what a device may do.
+// rightsRow sets what a device may do.
 type rightsRow struct {
 	content   fyne.CanvasObject
 	questions *controls.Check
@@ -246,10 +245,10 @@ type rightsRow struct {
 	may       remote.May
 }
 
-// approvalClasses are those up to which a device may allow, the least first.
+// approvalClasses are the highest classes that a device may be allowed to approve, in order.
 var approvalClasses = append([]policy.Class{""}, policy.Classes...)
 
-// approvalsName says up to which class a device may allow.
+// approvalsName names the highest class that a device may approve.
 func approvalsName(c policy.Class) string {
 	switch c {
 	case "":
@@ -285,14 +284,14 @@ func newRightsRow(may remote.May, changed func(remote.May)) *rightsRow {
 	return r
 }
 
-// invitingForm adds a device: first its name and what it may, then the code for its camera.
+// invitingForm adds a device: first its name and rights, then the code for its camera.
 type invitingForm struct {
 	section *phoneSection
 	name    *controls.TextField
 	rights  *rightsRow
 	problem *controls.Remark
 
-	invited string // the name; empty: nobody yet
+	invited string // the name of the invited device; "" for none
 	code    operator.Invitation
 	left    *widget.Label
 }
@@ -321,12 +320,12 @@ func (s *phoneSection) leave() {
 	controls.SetContent(s.invitation)
 }
 
-// withdraw has the code that was shown last let in nobody any more.
+// withdraw invalidates the last code.
 func (s *phoneSection) withdraw() {
 	s.page.act(func(ctx context.Context, o operator.Operator) error { return o.WithdrawInvitation(ctx) }, nil)
 }
 
-// invite asks for a code, and shows it.
+// invite requests a code and shows it.
 func (f *invitingForm) invite() {
 	name, may := strings.TrimSpace(f.name.Text), f.rights.may
 	switch {
@@ -344,7 +343,7 @@ func (f *invitingForm) invite() {
 	}, func(err error) {
 		if f.section.inviting != f {
 			if err == nil {
-				f.section.withdraw() // it was cancelled meanwhile
+				f.section.withdraw() // the form was closed meanwhile
 			}
 			return
 		}
@@ -381,10 +380,10 @@ func (f *invitingForm) show() {
 		})))
 	controls.SetContent(f.section.invitation, controls.Card(dialogs.Padded(12, 14,
 		container.New(controls.Besides{Gap: 16}, words, code))))
-	f.section.page.win.after(pace, func() { controls.Reveal(f.section.invitation) }) // once it has its size
+	f.section.page.win.after(pace, func() { controls.Reveal(f.section.invitation) }) // once it has been laid out
 }
 
-// tick says how much time is left. It reports whether there is any.
+// tick shows the remaining time, and reports whether there is any.
 func (f *invitingForm) tick() bool {
 	left := time.Until(f.code.Until).Round(time.Second)
 	if left <= 0 {
@@ -395,7 +394,7 @@ func (f *invitingForm) tick() bool {
 	return true
 }
 
-// poll looks whether the device is there, as long as the code is shown and counts.
+// poll checks for the device while the code is valid.
 func (f *invitingForm) poll() {
 	f.section.page.win.after(pollPace, func() {
 		if f.section.inviting == f && f.section.page.win.Visible() && f.tick() {
@@ -405,7 +404,7 @@ func (f *invitingForm) poll() {
 	})
 }
 
-// draw closes the form when the device has come.
+// draw closes the form once the device is paired.
 func (f *invitingForm) draw() {
 	isIt := func(p operator.Peer) bool { return p.Role == remote.RoleDevice && p.Name == f.invited }
 	if f.invited != "" && slices.ContainsFunc(f.section.page.peers.Peers, isIt) {
@@ -413,10 +412,10 @@ func (f *invitingForm) draw() {
 	}
 }
 
-// isDevice tells devices from machines among what asks to be paired.
+// isDevice reports whether a device, not a machine, asks to be paired.
 func isDevice(j operator.Joining) bool { return j.Role == remote.RoleDevice }
 
-// drawAsking asks whether the device that has read the code is the one that was meant.
+// drawAsking asks whether the device that read the code is the intended one.
 func (s *phoneSection) drawAsking() {
 	var asks operator.Joining
 	if i := slices.IndexFunc(s.page.peers.Joining, isDevice); i >= 0 {
@@ -428,14 +427,14 @@ func (s *phoneSection) drawAsking() {
 	switch f := s.inviting; {
 	case asks.Key.Sign != "":
 		s.ask(asks)
-	case f != nil && f.invited != "": // the time is over, or it was withdrawn
+	case f != nil && f.invited != "": // the code has expired, or was withdrawn
 		f.show()
 	case f == nil:
 		s.leave()
 	}
 }
 
-// ask shows the words of the device, and lets it in once the person has found them the same.
+// ask shows the words of the device, and pairs it once the user has compared them.
 func (s *phoneSection) ask(asks operator.Joining) {
 	problem := controls.NewRemark(widget.DangerImportance)
 	pair := controls.MainButton(lang.L("The words are the same: pair"), nil, func() {
@@ -462,5 +461,5 @@ func (s *phoneSection) ask(asks operator.Joining) {
 		controls.Exact(cleaned(asks.Fingerprint), theme.SizeNameSubHeadingText),
 		controls.Muted(lang.L("It may")+": "+may), problem.Content, container.NewHBox(pair, cancel)))))
 	s.add.Hide()
-	s.page.win.after(pace, func() { controls.Reveal(s.invitation) }) // once it has its size
+	s.page.win.after(pace, func() { controls.Reveal(s.invitation) }) // once it has been laid out
 }

@@ -20,32 +20,32 @@ import (
 	"nod/policy/config"
 )
 
-// editor is the form for one rule. It says what the rule will do as the person types; what is wrong with a field it
-// says once that was left, or the person wants to save.
+// editor is the form for one rule. It describes the rule while the user types. It shows an error of a field only after
+// the user has left the field or pressed Save.
 type editor struct {
 	part
-	was      string          // id of the rule that is edited; empty for a new one
+	was      string          // id of the edited rule; "" for a new one
 	taken    map[string]bool // names of the other rules
-	base     policy.Rule     // what the form does not show
+	base     policy.Rule     // fields that the form does not show
 	closed   func()
 	editable bool
 
 	effect *widget.RadioGroup
 	class  *controls.Select
-	texts  map[string]*controls.TextField // by key of the file
-	wrong  map[string]*controls.Remark    // the same
+	texts  map[string]*controls.TextField // by key of the policy file
+	wrong  map[string]*controls.Remark    // by key, too
 	says   *widget.Label
 	save   *controls.Button
-	foot   fyne.CanvasObject // with save
+	foot   fyne.CanvasObject // contains save
 
-	done    map[string]bool // fields that were left
-	pressed bool            // Save was, since the form changed last
-	anyway  bool            // what does not exist was pointed out
+	done    map[string]bool // fields that the user has left
+	pressed bool            // Save was pressed since the last change
+	anyway  bool            // the user was told what does not exist
 }
 
 var effects = []policy.Effect{policy.Allow, policy.Ask, policy.Deny}
 
-// names are what a person reads of the values that there are to choose from.
+// names returns the labels of values.
 func names[T any](values []T, name func(T) string) []string {
 	var all []string
 	for _, v := range values {
@@ -54,15 +54,15 @@ func names[T any](values []T, name func(T) string) []string {
 	return all
 }
 
-// formLine is a text of the form, and the part of a rule that it is: one of the last three.
+// formLine is a text field of the form, and one of the three kinds of parts of a rule that it edits.
 type formLine struct {
 	key, name, hint string
 	text            *string
-	list            *[]string     // one to a line
-	args            *[]policy.Arg // one to a line
+	list            *[]string     // one per line
+	args            *[]policy.Arg // one per line
 }
 
-// formLines are the texts of the form for r, in their order.
+// formLines returns the text fields for r in order.
 func formLines(r *policy.Rule) []formLine {
 	return []formLine{
 		{key: "tool", text: &r.Tool, name: lang.L("Tool"), hint: lang.L("Bash, or mcp__github__* for many")},
@@ -90,10 +90,10 @@ func formLines(r *policy.Rule) []formLine {
 	}
 }
 
-// verbatim reports whether the text counts byte for byte: a blank at its end matters.
+// verbatim reports whether blanks at the ends of the text count.
 func (l formLine) verbatim() bool { return l.key == "command" }
 
-// get is the text as the form shows it.
+// get returns the text for the form.
 func (l formLine) get() string {
 	switch {
 	case l.text != nil:
@@ -104,7 +104,7 @@ func (l formLine) get() string {
 	return argLines(*l.args)
 }
 
-// set takes in what is typed.
+// set parses the typed text.
 func (l formLine) set(typed string) {
 	switch {
 	case l.verbatim():
@@ -118,7 +118,7 @@ func (l formLine) set(typed string) {
 	}
 }
 
-// newEditor makes the form for r, which is new when it has no id. Closed is called when the person is done.
+// newEditor makes the form for r, a new rule if it has no id. It calls closed when the user is done.
 func newEditor(w *Window, r policy.Rule, rules []policy.Rule, closed func()) *editor {
 	e := &editor{part: newPart(w), was: r.ID, base: r, closed: closed, editable: true,
 		taken: map[string]bool{}, done: map[string]bool{},
@@ -134,7 +134,7 @@ func newEditor(w *Window, r policy.Rule, rules []policy.Rule, closed func()) *ed
 	return e
 }
 
-// freeID is a short id that no rule has.
+// freeID returns a short unused id.
 func freeID(taken map[string]bool) string {
 	for n := 1; ; n++ {
 		if id := fmt.Sprintf("rule-%d", n); !taken[id] {
@@ -143,7 +143,7 @@ func freeID(taken map[string]bool) string {
 	}
 }
 
-// build makes the form, which says what r does.
+// build makes the form with the values of r.
 func (e *editor) build(r policy.Rule) {
 	e.effect = widget.NewRadioGroup(names(effects, controls.EffectName), nil)
 	e.effect.Horizontal, e.effect.Required = true, true
@@ -174,7 +174,7 @@ func (e *editor) build(r policy.Rule) {
 			dialogs.Column(12, form...)))
 }
 
-// textLine is a line of the form with a text to type.
+// textLine makes a text field of the form.
 func (e *editor) textLine(l formLine) fyne.CanvasObject {
 	t := controls.NewTextField(e.win.typedShortcut, l.text == nil || l.verbatim())
 	t.SetPlaceHolder(l.hint)
@@ -198,7 +198,7 @@ func (e *editor) line(name, key string, input fyne.CanvasObject) fyne.CanvasObje
 		dialogs.Column(2, input, e.wrong[key].Content))
 }
 
-// rule is what the form says.
+// rule returns the rule from the form.
 func (e *editor) rule() policy.Rule {
 	r := e.base
 	for _, l := range formLines(&r) {
@@ -214,7 +214,7 @@ func (e *editor) rule() policy.Rule {
 	return r
 }
 
-// argLines writes matchers of fields one to a line.
+// argLines formats matchers of fields, one per line.
 func argLines(args []policy.Arg) string {
 	var all []string
 	for _, a := range args {
@@ -232,7 +232,7 @@ func argsOf(text string) []policy.Arg {
 	return args
 }
 
-// lines are those that say something.
+// lines returns the lines that are not blank.
 func lines(text string) []string {
 	var all []string
 	for line := range strings.Lines(text) {
@@ -243,7 +243,7 @@ func lines(text string) []string {
 	return all
 }
 
-// changed follows what the person sets.
+// changed handles a change of the form.
 func (e *editor) changed() {
 	e.pressed, e.anyway = false, false
 	e.nameSave(lang.L("Save rule"))
@@ -259,7 +259,7 @@ func (e *editor) check() {
 	})
 }
 
-// show shows what came of checking r, as far as the person wants to know it now.
+// show shows the result of checking r, without errors that should not show yet.
 func (e *editor) show(r policy.Rule, err error) {
 	for _, l := range e.wrong {
 		l.Say("")
@@ -287,7 +287,7 @@ func (e *editor) show(r policy.Rule, err error) {
 	}
 }
 
-// validate may look at the disk: it runs off the UI goroutine.
+// validate may read the disk: it runs off the UI goroutine.
 func (e *editor) validate(r policy.Rule) error {
 	if e.taken[r.ID] {
 		return &policy.FieldError{Key: "id", Problem: lang.L("another rule has this name")}
@@ -303,7 +303,7 @@ func (e *editor) say(s string, i widget.Importance) {
 	e.says.SetText(s)
 }
 
-// press saves the rule, unless something is wrong with it. Files and folders that do not exist it points out first.
+// press saves the rule if it is valid. It first points out files and folders that do not exist.
 func (e *editor) press() {
 	r := e.rule()
 	e.pressed = true
@@ -326,7 +326,7 @@ func (e *editor) press() {
 	})
 }
 
-// missingOf lists what a rule names and is not there, by the key of the file.
+// missingOf lists missing paths of a rule, by the key of the file.
 func missingOf(r policy.Rule) map[string]string {
 	found := map[string]string{}
 	for key, pattern := range map[string]string{"path": r.Path, "cwd": r.CWD, "program": r.Program} {
@@ -337,7 +337,7 @@ func missingOf(r policy.Rule) map[string]string {
 	return found
 }
 
-// point says at their fields what does not exist. Save then saves all the same.
+// point shows at their fields what does not exist. The next Save saves it.
 func (e *editor) point(missing map[string]string) {
 	for key, folder := range missing {
 		e.wrong[key].Say(lang.L("{{.Folder}} doesn't exist.",
@@ -347,7 +347,7 @@ func (e *editor) point(missing map[string]string) {
 	e.nameSave(lang.L("Save anyway"))
 }
 
-// nameSave gives the button that saves another name, and room for it.
+// nameSave changes the text of the button that saves.
 func (e *editor) nameSave(name string) {
 	if e.save.Text != name {
 		e.save.SetText(name)
@@ -355,7 +355,7 @@ func (e *editor) nameSave(name string) {
 	}
 }
 
-// submit saves the rule in the place it had, or at the end.
+// submit saves the rule in its old place, or at the end.
 func (e *editor) submit() {
 	r := e.rule()
 	e.win.change(func(c *config.Config) error {
@@ -363,7 +363,7 @@ func (e *editor) submit() {
 			return err
 		}
 		i := slices.IndexFunc(c.Policy.Rules, func(old policy.Rule) bool { return old.ID == e.was })
-		if e.was == "" || i < 0 { // a rule that was removed from the file meanwhile comes back
+		if e.was == "" || i < 0 { // also if the rule was removed from the file meanwhile
 			c.Policy.Rules = append(c.Policy.Rules, r)
 			return nil
 		}
@@ -378,7 +378,7 @@ func (e *editor) submit() {
 	})
 }
 
-// refresh follows the store: what cannot be saved must not look as if it could.
+// refresh disables the form while nothing can be saved.
 func (e *editor) refresh(editable bool) {
 	if editable != e.editable {
 		e.editable = editable
@@ -386,7 +386,7 @@ func (e *editor) refresh(editable bool) {
 	}
 }
 
-// focus starts in the field that a rule is mostly about.
+// focus starts in the main field of the rule.
 func (e *editor) focus() {
 	if c := fyne.CurrentApp().Driver().CanvasForObject(e.texts["tool"]); c != nil {
 		c.Focus(e.texts["tool"])

@@ -18,13 +18,13 @@ import (
 	"nod/policy/config"
 )
 
-// foldersPage says where agents may read without asking.
+// foldersPage lists the folders in which agents may read without asking.
 type foldersPage struct {
 	part
 	entry    *controls.TextField
 	add      *controls.Button
 	browse   *controls.Button
-	question *fyne.Container // whether to add a folder that does not exist
+	question *fyne.Container // asks whether to add a folder that does not exist
 }
 
 func newFoldersPage(w *Window) *foldersPage {
@@ -47,13 +47,12 @@ func newFoldersPage(w *Window) *foldersPage {
 	return p
 }
 
-// say shows what is wrong with what is typed; nil: nothing is.
+// say shows what is wrong with the typed folder; nil hides it.
 func (p *foldersPage) say(err error) {
 	p.problem.Complain(err)
 	controls.SetContent(p.question)
 }
 
-// refresh shows what is saved.
 func (p *foldersPage) refresh(s operator.State) {
 	folders, editable := s.Config.Policy.TrustedRoots, s.Problem == ""
 	if !p.drawn.Changed(folders, editable) {
@@ -83,7 +82,7 @@ func (p *foldersPage) row(folder string, editable bool) fyne.CanvasObject {
 	return dialogs.Padded(6, 14, container.New(controls.Besides{Gap: 8}, text, remove))
 }
 
-// save adds the folder that is typed, if it exists.
+// save adds the typed folder if it exists.
 func (p *foldersPage) save() {
 	typed := p.entry.Text
 	folder, err := typedFolder(typed)
@@ -95,7 +94,7 @@ func (p *foldersPage) save() {
 		err := checkFolder(folder)
 		return func() {
 			switch {
-			case p.entry.Text != typed: // it is another folder by now
+			case p.entry.Text != typed: // the user has typed another folder
 			case errors.Is(err, errMissing):
 				p.ask(folder)
 			case err != nil:
@@ -117,7 +116,6 @@ func (p *foldersPage) ask(folder string) {
 		controls.QuietButton(lang.L("Cancel"), nil, func() { p.say(nil) }))))
 }
 
-// trust adds a folder.
 func (p *foldersPage) trust(folder string) {
 	p.win.change(func(c *config.Config) error {
 		if slices.Contains(c.Policy.TrustedRoots, folder) {

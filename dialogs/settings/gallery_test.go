@@ -22,7 +22,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// A view is one thing that there is to see of the window.
+// view is a state of the window.
 type view struct {
 	name string
 	dark bool // there is a dark golden image, too
@@ -41,7 +41,7 @@ func (v view) draw(t *testing.T, theme string) fyne.Window {
 
 var ordinary = fyne.NewSize(900, 600)
 
-// pages are the window's, in their order.
+// pages are the pages of the window in order.
 var pages = []view{
 	{"general", true, ordinary, onPage(onGeneral)},
 	{"allow", true, ordinary, onPage(onAllow)},
@@ -207,7 +207,7 @@ func TestGallery(t *testing.T) {
 	dialogstest.Gallery(t, "settings", all)
 }
 
-// Every page has its golden image.
+// Every page has a golden image.
 func TestEveryPageHasAGoldenImage(t *testing.T) {
 	w := openWindow(t, somebody(), "light")
 	if len(w.pages) != len(pages) {

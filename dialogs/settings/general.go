@@ -17,16 +17,16 @@ import (
 	"nod/policy/config"
 )
 
-// setting is a row with a part of the configuration.
+// setting is a row for a part of the configuration.
 type setting interface {
 	Row() *controls.Setting
-	refresh(c *config.Config, editable bool) // shows what is saved
+	refresh(c *config.Config, editable bool) // shows the saved value
 }
 
-// settingList are the settings of a page, which are refreshed together.
+// settingList are settings of a page that are refreshed together.
 type settingList []setting
 
-// section is a card of further settings.
+// section makes a card of further settings.
 func (l *settingList) section(heading, hint string, settings ...setting) fyne.CanvasObject {
 	var rows []fyne.CanvasObject
 	for _, s := range settings {
@@ -36,14 +36,13 @@ func (l *settingList) section(heading, hint string, settings ...setting) fyne.Ca
 	return controls.Section(heading, hint, rows...)
 }
 
-// refresh shows what is saved.
 func (l settingList) refresh(s operator.State) {
 	for _, one := range l {
 		one.refresh(&s.Config, s.Problem == "")
 	}
 }
 
-// generalPage says how nod asks, looks and starts.
+// generalPage sets how nod asks, looks and starts.
 type generalPage struct {
 	part
 	settings  settingList
@@ -72,8 +71,7 @@ func newGeneralPage(w *Window) *generalPage {
 					"click allows anything."),
 				700*time.Millisecond, 10*time.Second, func(c *config.Config) *time.Duration { return &c.Prompt.ArmAfter }),
 			newDuration(w, lang.L("Time to undo"),
-				lang.L("How long you can undo a denial, a saved approval or a deletion. The agent learns of "+
-					"a denial that much later; 0s means at once."),
+				lang.L("How long you can take back an approval that you saved, or a deletion. 0s: not at all."),
 				0, time.Minute, func(c *config.Config) *time.Duration { return &c.Prompt.Undo }),
 			p.onTop),
 		p.settings.section(lang.L("Appearance"), "",
@@ -92,7 +90,6 @@ func newGeneralPage(w *Window) *generalPage {
 	return p
 }
 
-// refresh shows what is saved.
 func (p *generalPage) refresh(s operator.State) {
 	p.settings.refresh(s)
 	p.autostart.follow(s.Autostart)
@@ -102,7 +99,7 @@ func (p *generalPage) refresh(s operator.State) {
 	}
 }
 
-// newDuration is a setting of a time, within bounds.
+// newDuration is a setting for a duration, within bounds.
 func newDuration(w *Window, name, hint string, least, most time.Duration,
 	of func(*config.Config) *time.Duration) *savedEntry {
 	set := func(c *config.Config, typed string) error {
@@ -120,7 +117,7 @@ func newDuration(w *Window, name, hint string, least, most time.Duration,
 	return newSavedEntry(w, name, hint, func(c *config.Config) string { return config.FormatDuration(*of(c)) }, set)
 }
 
-// newSwitch is a setting to switch on and off.
+// newSwitch is an on/off setting.
 func newSwitch(w *Window, name, hint string, of func(*config.Config) *bool) *checkRow {
 	r := newCheckRow(name, hint, func(on bool, done func(error)) {
 		w.change(func(c *config.Config) error { *of(c) = on; return nil }, done)
@@ -129,7 +126,7 @@ func newSwitch(w *Window, name, hint string, of func(*config.Config) *bool) *che
 	return r
 }
 
-// newMember is the setting whether x is in a list.
+// newMember is a setting whether x is in a list.
 func newMember[T comparable](w *Window, name, hint string, x T, of func(*config.Config) *[]T) *checkRow {
 	r := newCheckRow(name, hint, func(on bool, done func(error)) {
 		w.change(func(c *config.Config) error { *of(c) = with(*of(c), x, on); return nil }, done)
@@ -138,21 +135,21 @@ func newMember[T comparable](w *Window, name, hint string, x T, of func(*config.
 	return r
 }
 
-// checkRow is something to switch on and off. It shows what the person set at once, and when that could not be saved
-// again what is saved.
+// checkRow is an on/off setting. It shows a change by the user at once and, if that could not be saved, the saved value
+// again.
 type checkRow struct {
 	*controls.Setting
 	check *controls.Check
-	is    func(*config.Config) bool // what is saved; nil: it is not part of the configuration
-	on    bool                      // as shown last
-	warns bool                      // that it is on
+	is    func(*config.Config) bool // returns the saved value; nil if it is not in the configuration
+	on    bool                      // last shown value
+	warns bool                      // show a warning while it is on
 }
 
 func newCheckRow(name, hint string, set func(on bool, done func(error))) *checkRow {
 	r := &checkRow{}
 	r.check = controls.NewCheck("", func(on bool) {
 		if on == r.on {
-			return // it was set by nod, not by the person
+			return // changed by nod, not by the user
 		}
 		r.on = on
 		set(on, func(err error) {
@@ -178,10 +175,10 @@ func (r *checkRow) show(on bool) {
 	r.check.SetChecked(on)
 }
 
-// autostartRow says whether nod starts at login, which no configuration file does.
+// autostartRow sets whether nod starts at login. This is not in the configuration.
 type autostartRow struct {
 	*checkRow
-	known operator.Autostart // as last shown
+	known operator.Autostart // last shown state
 }
 
 func newAutostartRow(w *Window) *autostartRow {
@@ -191,16 +188,16 @@ func newAutostartRow(w *Window) *autostartRow {
 		})}
 }
 
-// follow shows what is so.
+// follow shows the current state.
 func (r *autostartRow) follow(a operator.Autostart) {
 	r.show(a.On)
-	if a != r.known { // what the person tried and could not do stays in view
+	if a != r.known { // keep showing a failure
 		r.known = a
 		r.Problem.Say(a.Problem)
 	}
 }
 
-// option is one value of a setting, and its name.
+// option is one value of a setting, and its label.
 type option struct{ value, name string }
 
 // choiceRow is a setting with a few values.
@@ -209,7 +206,7 @@ type choiceRow struct {
 	pick    *controls.Select
 	options []option
 	of      func(*config.Config) *string
-	value   string // as shown last
+	value   string // last shown value
 }
 
 func newChoiceRow(w *Window, name, hint string, options []option, of func(*config.Config) *string) *choiceRow {
@@ -247,16 +244,16 @@ func portOf(c *config.Config) string {
 	return port
 }
 
-// savedEntry is a setting that is a text. It is saved when the person is done with it: on Enter, or when it loses the
-// focus. Escape brings the saved text back. What is not valid is not saved, and complained about only then.
+// savedEntry is a text setting. It is saved on Enter, or when it loses the focus. Escape restores the saved text. Only
+// then an invalid text is reported; it is not saved.
 type savedEntry struct {
 	controls.TextField
 	*controls.Setting
 	win    *Window
-	config config.Config // as saved
-	saved  string        // the text of it
+	config config.Config // the saved configuration
+	saved  string        // the saved text
 	get    func(*config.Config) string
-	set    func(*config.Config, string) error // says what is not valid
+	set    func(*config.Config, string) error // fails if the text is invalid
 }
 
 // newSavedEntry makes the field, in a row with its name.
@@ -282,7 +279,7 @@ func newSavedEntry(w *Window, name, hint string, get func(*config.Config) string
 	return e
 }
 
-// refresh shows what is saved, unless the person is writing.
+// refresh shows the saved text unless the user is typing.
 func (e *savedEntry) refresh(c *config.Config, editable bool) {
 	controls.Enable(editable, e)
 	writing := e.Text != e.saved
@@ -292,7 +289,7 @@ func (e *savedEntry) refresh(c *config.Config, editable bool) {
 	}
 }
 
-// check says what is not valid about a text.
+// check returns why a text is invalid.
 func (e *savedEntry) check(text string) error {
 	c := e.config
 	return e.set(&c, text)

@@ -19,13 +19,13 @@ import (
 	"nod/policy"
 )
 
-// grantList is the list of the answers that hold longer than once.
+// grantList lists the saved approvals.
 type grantList struct {
 	part
 	all    *controls.Button
 	grants []policy.Grant
 	held   []policy.Grant
-	most   int  // rows
+	most   int  // maximum number of rows
 	sure   bool // "Revoke all" was pressed once
 }
 
@@ -39,7 +39,7 @@ func newGrantList(w *Window) *grantList {
 	return l
 }
 
-// refresh shows the grants that there are. When they have not changed it leaves the rows alone.
+// refresh shows the approvals. If they have not changed, it keeps the rows.
 func (l *grantList) refresh(s operator.State) {
 	if !l.drawn.Changed(s.Grants, s.HeldGrants) {
 		return
@@ -67,7 +67,7 @@ func (l *grantList) draw() {
 	controls.SetContent(l.body, controls.Card(rows...))
 }
 
-// heldRows show what another program made of the file, which is not in force.
+// heldRows show approvals changed by another program, which are not in effect.
 func (l *grantList) heldRows() []fyne.CanvasObject {
 	if len(l.held) == 0 {
 		return nil
@@ -75,7 +75,7 @@ func (l *grantList) heldRows() []fyne.CanvasObject {
 	accept := controls.NewButton(lang.L("Accept these"), func() {
 		l.win.act(l.win.opts.Operator.AcceptGrants, l.problem.Complain)
 	})
-	controls.Enable(len(l.held) <= l.most, accept) // only what can be seen
+	controls.Enable(len(l.held) <= l.most, accept) // only if all are visible
 	text := controls.Paragraph(lang.L("Another program wrote these approvals. They don't count until you accept them. "+
 		"Revoke all to discard them."), widget.DangerImportance)
 	rows := []fyne.CanvasObject{dialogs.Padded(9, 14, container.New(controls.Besides{Gap: 12}, text, accept))}
@@ -96,10 +96,10 @@ func (l *grantList) words(g policy.Grant) fyne.CanvasObject {
 		controls.Muted(allows), controls.Muted(about(g, time.Now())))
 }
 
-// grantLimit is how much is shown of what a grant allows: it names a command, a folder and a program.
+// grantLimit is the number of characters shown of an approval: it names a command, a folder and a program.
 const grantLimit = 400
 
-// about says how long a grant holds, and how much it was used.
+// about says how long an approval lasts, and how often it was used.
 func about(g policy.Grant, now time.Time) string {
 	day := g.Created.In(now.Location()).Format(time.DateOnly)
 	parts := []string{holds(g, now), lang.L("since {{.Day}}", map[string]any{"Day": day})}
@@ -124,7 +124,7 @@ func holds(g policy.Grant, now time.Time) string {
 	return lang.L("always")
 }
 
-// revokeAll asks once more, in its own place: the second press does it.
+// revokeAll asks for a second press of its button, which revokes all approvals.
 func (l *grantList) revokeAll() {
 	if !l.sure {
 		l.ready(true)
@@ -134,7 +134,7 @@ func (l *grantList) revokeAll() {
 	l.ready(false)
 }
 
-// revoke takes the grant of that id back; without one all of them.
+// revoke revokes the approval with that id, or all of them if id is "".
 func (l *grantList) revoke(id string) {
 	l.win.act(func(ctx context.Context) error { return l.win.opts.Operator.Revoke(ctx, id) }, l.problem.Complain)
 }

@@ -20,7 +20,7 @@ import (
 	"nod/policy/config"
 )
 
-// historyPage says what nod keeps of what was asked, and how much that is.
+// historyPage sets how much history nod keeps, and shows how much there is.
 type historyPage struct {
 	part
 	settings settingList
@@ -28,7 +28,7 @@ type historyPage struct {
 	forward  *savedEntry
 
 	verify  controls.Latest
-	check   *controls.Button // verifies the chain, or stops that
+	check   *controls.Button // starts or stops verifying the chain
 	verdict *widget.Label
 }
 
@@ -58,7 +58,6 @@ func newHistoryPage(w *Window) *historyPage {
 	return p
 }
 
-// refresh shows what is saved, and how much is kept.
 func (p *historyPage) refresh(s operator.State) {
 	p.settings.refresh(s)
 	if p.drawn.Changed(s.Journal) {
@@ -66,7 +65,7 @@ func (p *historyPage) refresh(s operator.State) {
 	}
 }
 
-// kept is a card that says how much is kept now, or nothing where that is not known.
+// kept is a card with the size of the history, or nothing if that is unknown.
 func (p *historyPage) kept(j operator.Journal) []fyne.CanvasObject {
 	if j.Path == "" {
 		return nil
@@ -90,7 +89,7 @@ func (p *historyPage) kept(j operator.Journal) []fyne.CanvasObject {
 		"the last hash elsewhere: with it, nod history verify finds out whether anything before was changed."), rows...)}
 }
 
-// toggle verifies the chain, or stops that.
+// toggle starts or stops verifying the chain.
 func (p *historyPage) toggle() {
 	if p.verify.Busy() {
 		p.leave()
@@ -101,14 +100,14 @@ func (p *historyPage) toggle() {
 	controls.FetchLatest(&p.verify, p.win.opts.Operator.Verify, p.verified)
 }
 
-// leave forgets what was found, and finds nothing more.
+// leave stops the check and forgets its result.
 func (p *historyPage) leave() {
 	p.verify.Drop()
 	p.check.SetText(lang.L("Check now"))
 	p.say("", widget.LowImportance)
 }
 
-// verified says what was found.
+// verified shows the result of the check.
 func (p *historyPage) verified(v operator.Verified, err error) {
 	p.check.SetText(lang.L("Check now"))
 	switch {
@@ -122,7 +121,7 @@ func (p *historyPage) verified(v operator.Verified, err error) {
 	}
 }
 
-// say says how far the check is, or what it does.
+// say shows the progress of the check, or a message.
 func (p *historyPage) say(s string, i widget.Importance) {
 	if s == "" {
 		s = lang.L("Holds every entry against the chain of hashes.")

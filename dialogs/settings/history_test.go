@@ -39,7 +39,7 @@ func TestHistoryIsSaved(t *testing.T) {
 	}
 }
 
-// How much is kept is said once that is known, with why nothing is being kept.
+// The size of the history is shown once known, with the reason if nothing is recorded.
 func TestWhatIsKeptIsSaid(t *testing.T) {
 	w, o := few(t)
 	w.tabs.SelectIndex(onHistory)
@@ -54,7 +54,7 @@ func TestWhatIsKeptIsSaid(t *testing.T) {
 	}
 }
 
-// The chain is verified when the person wants that, and no longer than they look at the page.
+// The chain is verified on request, and only while the page is in view.
 func TestTheChainIsVerified(t *testing.T) {
 	o := somebody()
 	live(t, o, func(w *Window, ui func(func())) {

@@ -21,23 +21,22 @@ import (
 	"nod/policy/imports"
 )
 
-// importer shows what of the agents' own permission rules nod can take over, and takes it over when the person
-// says so.
+// importer shows which of the agents' own permission rules nod can take over, and adds them if the user agrees.
 type importer struct {
 	part
-	rules  func() []policy.Rule // those that are there already
+	rules  func() []policy.Rule // returns the existing rules
 	closed func()
-	folder *controls.TextField // of a project whose files are looked at, too
+	folder *controls.TextField // a project whose files are also read
 	add    *controls.Button
 	found  []policy.Rule
 }
 
-// imported is what was found of one agent.
+// imported is the result for one agent.
 type imported struct {
 	agent  string
 	files  []imports.File
 	result imports.Result
-	more   int // rules that are left for the next time
+	more   int // number of rules left for the next time
 	err    error
 }
 
@@ -102,7 +101,7 @@ func findRules(machine func() (agent.Machine, error), typed string, rules []poli
 			one.result, one.err = a.Rules.Translate(a.Name, one.files, rules)
 		}
 		if one.more = len(one.result.Rules) - rowsShown; one.more > 0 {
-			one.result.Rules = one.result.Rules[:rowsShown] // nobody adds what they cannot see
+			one.result.Rules = one.result.Rules[:rowsShown] // only what the user can see is added
 		}
 		rules = append(rules[:len(rules):len(rules)], one.result.Rules...)
 		all = append(all, one)
@@ -125,7 +124,7 @@ func (i *importer) show(all []imported, err error) {
 	controls.SetContent(i.body, rows)
 }
 
-// importedSection shows what becomes of one agent's rules.
+// importedSection shows the result for one agent's rules.
 func importedSection(one imported) fyne.CanvasObject {
 	if one.err != nil {
 		problem := controls.NewRemark(widget.DangerImportance)

@@ -38,7 +38,7 @@ func withClaudeRules(t *testing.T, rules string) (*Window, *fakeOperator) {
 
 func TestRulesAreImported(t *testing.T) {
 	w, o := withClaudeRules(t, claudeRules)
-	o.isAs(t, fewRules()) // the person has not agreed yet
+	o.isAs(t, fewRules()) // the user has not agreed yet
 	found := w.allow.imports.found
 	for _, one := range found {
 		if !strings.Contains(one.Note, ".claude") {
@@ -66,7 +66,7 @@ func TestRulesAreImported(t *testing.T) {
 	}
 }
 
-// Nobody adds rules that they cannot see: many come in parts.
+// Only visible rules are added: many are offered in parts.
 func TestManyRulesAreImportedInParts(t *testing.T) {
 	var all []string
 	for i := range rowsShown + 50 {

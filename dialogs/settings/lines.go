@@ -19,7 +19,7 @@ import (
 	"nod/policy/config"
 )
 
-// lineList is the machines to which nod keeps a line by a command, and where the person adds one.
+// lineList lists the machines that nod connects to by a command, and adds such machines.
 type lineList struct {
 	page    *machinesPage
 	content fyne.CanvasObject
@@ -32,7 +32,7 @@ type lineList struct {
 	server  controls.Drawn
 }
 
-// lineKinds are the ways to a machine.
+// lineKinds are the kinds of connections.
 var lineKinds = []string{config.MachineSSH, config.MachineDocker, config.MachinePodman}
 
 func newLineList(p *machinesPage) *lineList {
@@ -53,12 +53,12 @@ func newLineList(p *machinesPage) *lineList {
 	l.content = dialogs.Column(9,
 		controls.Header(lang.L("Lines to machines"), lang.L("nod keeps these up with your own ssh, docker or podman, and "+
 			"starts nod relay there. The machine needs the program nod, and then asks to join.")),
-		// Not NewBorder: the Tab key goes through the parts as they stand here.
+		// Not NewBorder: Tab follows the order of the objects.
 		container.New(layout.NewBorderLayout(nil, nil, l.kind, l.add), l.kind, l.host, l.add), l.problem.Content, l.body)
 	return l
 }
 
-// draw lists the lines that are saved.
+// draw lists the saved connections.
 func (l *lineList) draw() {
 	controls.Enable(l.page.editable, l.kind, l.host, l.add)
 	if !l.drawn.Changed(l.page.machines, l.page.editable, l.page.peers.Lines) {
@@ -81,7 +81,7 @@ func (l *lineList) draw() {
 	controls.SetContent(l.body, controls.Card(rows...))
 }
 
-// words say what a line leads to, and whether it is up.
+// words shows the target of a connection and its state.
 func (l *lineList) words(m config.Machine) fyne.CanvasObject {
 	head := container.NewHBox(dialogs.BoldWords(cleaned(m.String()), theme.SizeNameText, theme.ColorNameForeground))
 	words := dialogs.Column(3, head)
@@ -99,7 +99,7 @@ func (l *lineList) words(m config.Machine) fyne.CanvasObject {
 	return words
 }
 
-// save adds the line that is typed.
+// save adds the typed connection.
 func (l *lineList) save() {
 	m := config.Machine{Kind: l.kind.Selected, Host: strings.TrimSpace(l.host.Text)}
 	if m.Host == "" {

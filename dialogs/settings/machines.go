@@ -18,33 +18,33 @@ import (
 	"nod/dialogs/safetext"
 	"nod/ipc/operator"
 	"nod/ipc/remote"
-	"nod/ipc/remote/stream"
+	"nod/ipc/remote/command"
 	"nod/policy/config"
 )
 
-// machinesPage says who else asks and answers: machines with relays, other desks, and the person's own devices.
+// machinesPage shows who else asks and answers: machines with relays, other desks, and the user's devices.
 type machinesPage struct {
 	part
 	settings settingList
-	peers    operator.Peers // as last fetched
-	known    bool           // they were
+	peers    operator.Peers // last fetched
+	known    bool           // peers were fetched
 	editable bool
-	machines []config.Machine // to which nod keeps a line
+	machines []config.Machine // that nod connects to
 	nats     config.NATS
 
 	joining *peerList
 	paired  *peerList
 	lines   *lineList
-	server  *fyne.Container // how the line to the NATS server is, and what to start relays with
+	server  *fyne.Container // state of the NATS connection, and the command that starts a relay
 	phone   *phoneSection
 
-	naming  *pairing                // the key that is being named; nil: none
-	ignored map[remote.Key]struct{} // that ask to join, and that the person has put aside
-	most    int                     // machines and desks that are listed
-	sure    string                  // the peer whose "Revoke" was pressed once
+	naming  *pairing                // the key being named; may be nil
+	ignored map[remote.Key]struct{} // keys that asked to join and that the user ignored
+	most    int                     // largest number of machines and desks listed
+	sure    string                  // the peer whose "Revoke" button was pressed once
 }
 
-// peerList is a section of the page that is made of peers. While they are the same its rows stay.
+// peerList is a section of the page with peers. While they stay the same, it keeps its rows.
 type peerList struct {
 	content fyne.CanvasObject
 	body    *fyne.Container
@@ -83,7 +83,7 @@ func newMachinesPage(w *Window) *machinesPage {
 				lang.L("Want the absolute path of a file."), func(n *config.NATS) *string { return &n.Credentials }),
 			nats(lang.L("Certificates to trust"), lang.L("The path of a file. Empty: the system's."),
 				lang.L("Want the absolute path of a file."), func(n *config.NATS) *string { return &n.CA }),
-			nats(lang.L("Prefix"), lang.L("Of the names of streams and buckets."),
+			nats(lang.L("Prefix"), lang.L("Of the subjects."),
 				lang.L("Want up to 32 letters, digits, - and _."), func(n *config.NATS) *string { return &n.Prefix })),
 			p.server),
 		p.phone.content,
@@ -91,8 +91,8 @@ func newMachinesPage(w *Window) *machinesPage {
 	return p
 }
 
-// newRemoteEntry is a setting of how nod reaches others. A text that the configuration refuses is met with what it
-// wants.
+// newRemoteEntry is a text setting of how nod reaches other machines. If the configuration refuses a text, it shows
+// want.
 func newRemoteEntry(w *Window, name, hint, want string, of func(*config.Config) *string) *savedEntry {
 	return newSavedEntry(w, name, hint, func(c *config.Config) string { return *of(c) },
 		func(c *config.Config, typed string) error {
@@ -103,7 +103,7 @@ func newRemoteEntry(w *Window, name, hint, want string, of func(*config.Config) 
 		})
 }
 
-// refresh shows what is saved, and asks for the peers.
+// refresh shows the saved settings, and fetches the peers.
 func (p *machinesPage) refresh(s operator.State) {
 	p.settings.refresh(s)
 	p.editable, p.machines, p.nats = s.Problem == "", s.Config.Remote.Machines, s.Config.Remote.NATS
@@ -115,7 +115,7 @@ func (p *machinesPage) fetch() {
 	controls.Fetch(&p.work, p.win.opts.Operator.Peers, p.show)
 }
 
-// show shows who is paired now.
+// show shows the peers.
 func (p *machinesPage) show(all operator.Peers, err error) {
 	if err != nil {
 		p.problem.Complain(err)
@@ -128,7 +128,7 @@ func (p *machinesPage) show(all operator.Peers, err error) {
 	p.draw()
 }
 
-// draw shows them, and leaves alone what is as it was.
+// draw updates the sections that have changed.
 func (p *machinesPage) draw() {
 	if !p.known {
 		return
@@ -141,10 +141,10 @@ func (p *machinesPage) draw() {
 	p.phone.draw()
 }
 
-// act does something about peers, and says what came of it.
+// act changes peers and shows the result.
 func (p *machinesPage) act(do func(context.Context, operator.Operator) error, done func(error)) {
 	p.win.act(func(ctx context.Context) error { return do(ctx, p.win.opts.Operator) }, func(err error) {
-		p.work.Drop() // what is on its way may be as it was before
+		p.work.Drop() // a result on its way may be older
 		p.problem.Complain(err)
 		if done != nil {
 			done(err)
@@ -153,8 +153,7 @@ func (p *machinesPage) act(do func(context.Context, operator.Operator) error, do
 	})
 }
 
-// drawDesk shows the words that stand for this desk and, after another program has changed the list, what it made of
-// it.
+// drawDesk shows the words of this desk and, if another program has changed the list of peers, that change.
 func (p *machinesPage) drawDesk() {
 	if !p.drawn.Changed(p.peers.Fingerprint, p.peers.Problem, p.peers.Held) {
 		return
@@ -171,7 +170,7 @@ func (p *machinesPage) drawDesk() {
 		lang.L("Machines and other desks show these words for this one."), rows...))
 }
 
-// heldRow says that no peer counts, and lets the person settle that.
+// heldRow says that no peer is trusted at present, and lets the user resolve that.
 func (p *machinesPage) heldRow() fyne.CanvasObject {
 	text := dialogs.Column(6, controls.Paragraph(cleaned(p.peers.Problem), widget.DangerImportance))
 	settle := func(accept bool) func() {
@@ -192,13 +191,13 @@ func (p *machinesPage) heldRow() fyne.CanvasObject {
 	return dialogs.Padded(9, 14, dialogs.Column(8, text, buttons))
 }
 
-// pairing is a key that the person gives a name, to let it in.
+// pairing is a key that the user names in order to pair it.
 type pairing struct {
 	key  remote.Key
 	name *controls.TextField
 }
 
-// drawJoining lists what asks to join, and is not put aside.
+// drawJoining lists peers that ask to join and are not ignored.
 func (p *machinesPage) drawJoining() {
 	all := slices.DeleteFunc(slices.Clone(p.peers.Joining), isDevice)
 	asks := slices.DeleteFunc(slices.Clone(all), func(j operator.Joining) bool {
@@ -231,9 +230,13 @@ func (p *machinesPage) drawJoining() {
 }
 
 func (p *machinesPage) joiningRow(j operator.Joining) fyne.CanvasObject {
+	who := lang.L("{{.Role}} that calls itself “{{.Name}}”",
+		map[string]any{"Role": roleName(j.Role), "Name": cleaned(j.Hello.Name)})
+	if j.Role == remote.RoleDesk {
+		who = lang.L("Another desk wants to answer what {{.Machine}} asks", map[string]any{"Machine": cleaned(j.Line)})
+	}
 	words := dialogs.Column(4,
-		controls.Paragraph(lang.L("{{.Role}} that calls itself “{{.Name}}”",
-			map[string]any{"Role": roleName(j.Role), "Name": cleaned(j.Hello.Name)}), widget.MediumImportance),
+		controls.Paragraph(who, widget.MediumImportance),
 		wordsOf(j.Fingerprint),
 		controls.Muted(joined(claims(j.Hello), cleaned(j.Line), ago(j.Came, time.Now()))))
 	if p.naming == nil || p.naming.key != j.Key {
@@ -253,7 +256,7 @@ func (p *machinesPage) joiningRow(j operator.Joining) fyne.CanvasObject {
 	return dialogs.Padded(9, 14, words)
 }
 
-// name lets the person name what asks to join; without a key nothing.
+// name lets the user name a peer that asks to join; without a key it closes the form.
 func (p *machinesPage) name(j operator.Joining) {
 	p.naming = nil
 	p.problem.Say("")
@@ -270,7 +273,7 @@ func (p *machinesPage) name(j operator.Joining) {
 	}
 }
 
-// suggestedName is what a machine calls itself, as far as that is a plain name.
+// suggestedName returns a machine's own name, if that is plain.
 func suggestedName(claimed string) string {
 	const most = 40
 	isPlain := func(r rune) bool {
@@ -282,7 +285,7 @@ func suggestedName(claimed string) string {
 	return claimed
 }
 
-// pair lets in the key that has been named.
+// pair pairs the named key.
 func (p *machinesPage) pair() {
 	if p.naming == nil {
 		return
@@ -299,7 +302,7 @@ func (p *machinesPage) pair() {
 	})
 }
 
-// drawPaired lists machines and other desks.
+// drawPaired lists paired machines and desks.
 func (p *machinesPage) drawPaired() {
 	var peers []operator.Peer
 	for _, peer := range p.peers.Peers {
@@ -334,6 +337,12 @@ func (p *machinesPage) peerRow(peer operator.Peer) fyne.CanvasObject {
 	if figures := joined(peerFigures(peer)...); figures != "" {
 		words.Add(controls.Muted(figures))
 	}
+	for _, desk := range peer.Hello.Desks {
+		if desk != p.peers.Desk {
+			words.Add(controls.Muted(lang.L("Another desk answers, too: {{.Name}}",
+				map[string]any{"Name": cleaned(desk.Fingerprint())})))
+		}
+	}
 	if peer.State.Problem != "" {
 		words.Add(dialogs.Tight(dialogs.Lines(problemOf(peer.State), theme.SizeNameCaptionText,
 			widget.WarningImportance)))
@@ -351,7 +360,7 @@ func (p *machinesPage) peerRow(peer operator.Peer) fyne.CanvasObject {
 	return dialogs.Padded(9, 14, words)
 }
 
-// revokeButton asks once more, in its own place: the second press does it.
+// revokeButton asks for a second press, which revokes.
 func (p *machinesPage) revokeButton(name string) *controls.Button {
 	text, importance := lang.L("Revoke"), widget.MediumImportance
 	if p.sure == name {
@@ -370,14 +379,14 @@ func (p *machinesPage) revokeButton(name string) *controls.Button {
 	return b
 }
 
-// leave forgets what was begun.
+// leave closes open forms.
 func (p *machinesPage) leave() {
 	p.sure, p.naming = "", nil
 	p.phone.leave()
 	p.draw()
 }
 
-// stateOf says how a line is, and the colour that goes with it.
+// stateOf describes the state of a connection, and its colour.
 func stateOf(s remote.State, now time.Time) (string, fyne.ThemeColorName) {
 	since := map[string]any{"Time": clockTime(s.Since, now)}
 	switch {
@@ -391,7 +400,7 @@ func stateOf(s remote.State, now time.Time) (string, fyne.ThemeColorName) {
 	return lang.L("not connected since {{.Time}}", since), theme.ColorNameWarning
 }
 
-// clockTime is the time of day, with the day when that is another one.
+// clockTime formats the time of day, with the date if that differs from now.
 func clockTime(t, now time.Time) string {
 	t = t.In(now.Location())
 	if t.Format(time.DateOnly) == now.Format(time.DateOnly) {
@@ -400,10 +409,10 @@ func clockTime(t, now time.Time) string {
 	return t.Format("2006-01-02 15:04")
 }
 
-// skewShown is how far a clock may be off before that is said.
+// skewShown is the clock difference above which it is shown.
 const skewShown = 2 * time.Second
 
-// peerFigures are what there is to say of a peer in numbers.
+// peerFigures lists numbers about a peer.
 func peerFigures(peer operator.Peer) (all []string) {
 	add := func(is bool, sentence string) {
 		if is {
@@ -424,7 +433,7 @@ func peerFigures(peer operator.Peer) (all []string) {
 	return all
 }
 
-// claims is what a machine says of itself.
+// claims says what a machine reports about itself.
 func claims(h remote.Hello) string {
 	version := ""
 	if h.Version != "" {
@@ -437,26 +446,27 @@ func claims(h remote.Hello) string {
 	return joined(who, cleaned(h.System), version)
 }
 
-// maxClaim is how many characters are shown of what somebody else says.
+// maxClaim is the number of characters shown of a text from elsewhere.
 const maxClaim = 80
 
-// cleaned is text from elsewhere on one line.
+// cleaned returns a text from elsewhere, escaped on one line.
 func cleaned(s string) string { return safetext.Line(s, 2*maxClaim) }
 
-// problemOf is why a line is down, in the person's language where nod says it; else in the words of a server.
+// problemOf says why a connection is down: in the user's language if it is one of nod's problems, else in the words of
+// a server.
 func problemOf(s remote.State) string {
-	if slices.Contains(stream.Problems, s.Problem) {
+	if slices.Contains(command.Problems, s.Problem) {
 		return lang.L(s.Problem)
 	}
 	return cleaned(s.Problem)
 }
 
-// joined puts what there is to say into one line.
+// joined joins texts into one line.
 func joined(parts ...string) string {
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), " · ")
 }
 
-// wordsOf shows a fingerprint, which breaks between its words only.
+// wordsOf shows a fingerprint that breaks only between words.
 func wordsOf(fingerprint string) fyne.CanvasObject {
 	l := dialogs.Lines(cleaned(fingerprint), theme.SizeNameText, widget.MediumImportance)
 	l.TextStyle.Monospace = true
@@ -475,12 +485,11 @@ func roleName(r remote.Role) string {
 	return lang.L("Unknown")
 }
 
-// copyButton copies a text.
 func copyButton(w *Window, text string) *controls.Button {
 	return controls.QuietButton("", theme.ContentCopyIcon(), func() { w.app.Clipboard().SetContent(text) })
 }
 
-// drawServer says how the line to the NATS server is, and what to start relays with.
+// drawServer shows the state of the NATS connection, and the command that starts a relay.
 func (p *machinesPage) drawServer() {
 	var line operator.Line
 	for _, l := range p.peers.Lines {

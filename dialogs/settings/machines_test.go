@@ -36,7 +36,7 @@ func (w *Window) invite(t *testing.T, name string) {
 	w.machines.phone.inviting.invite()
 }
 
-// says reports whether a visible text under o has s in it.
+// says reports whether a visible text under o contains s.
 func says(o fyne.CanvasObject, s string) bool {
 	found := strings.Contains(test.RenderObjectToMarkup(o), s)
 	dialogstest.Walk(o, func(o fyne.CanvasObject) { // which may be wrapped
@@ -89,7 +89,7 @@ func TestWhatAsksToJoinIsPaired(t *testing.T) {
 	}
 }
 
-// What is ignored stays away until the person asks for it, and never comes in.
+// An ignored peer stays hidden until the user asks for it, and is never paired.
 func TestWhatAsksToJoinIsIgnored(t *testing.T) {
 	o := somebody()
 	p := onMachinesPage(t, o)
@@ -191,7 +191,7 @@ func TestLinesToMachines(t *testing.T) {
 	}
 }
 
-// A line that cannot come up says why, in no more than its words.
+// A failing connection says why, in a short text.
 func TestWhyALineIsDown(t *testing.T) {
 	o := somebody()
 	o.peers.Lines = []operator.Line{{Name: "docker dev", State: remote.State{Problem: "no such container\n\u202e"}}}
@@ -206,11 +206,38 @@ func TestWhyALineIsDown(t *testing.T) {
 	}
 }
 
+// All desks of a machine are shown, and one that asks to be another is for the user to pair.
+func TestOtherDesksOfAMachine(t *testing.T) {
+	o := somebody()
+	for i := range o.peers.Peers {
+		o.peers.Peers[i].Hello.Desks = []remote.Key{deskKey}
+	}
+	p := onMachinesPage(t, o)
+	if says(p.paired.body, "Another desk answers") {
+		t.Error("this desk passes for another one")
+	}
+	o.paired(func(all *operator.Peers) {
+		all.Peers[0].Hello.Desks = []remote.Key{deskKey, newcomer}
+		all.Joining = []operator.Joining{
+			{Key: newcomer, Role: remote.RoleDesk, Fingerprint: newcomer.Fingerprint(), Line: "build-1"},
+		}
+	})
+	p.fetch()
+	if want := "Another desk answers, too: " + newcomer.Fingerprint(); !says(p.paired.body, want) {
+		t.Errorf("nothing says %s", want)
+	}
+	for _, want := range []string{"Another desk wants to answer what build-1 asks", newcomer.Fingerprint()} {
+		if !says(p.joining.body, want) {
+			t.Errorf("nothing says %s", want)
+		}
+	}
+}
+
 // The command that starts a relay names this desk's key, and there is one only with a server.
 func TestTheCommandForARelay(t *testing.T) {
 	o := somebody()
 	p := onMachinesPage(t, o)
-	if want := "nod relay --nats tls://nats.example.com --desk UDESK.XDESK"; !says(p.server, want) {
+	if want := "nod relay --nats tls://nats.example.com --desk UDESK"; !says(p.server, want) {
 		t.Errorf("nothing says %s", want)
 	}
 	o.state.Config.Remote.NATS.URL = ""
@@ -274,7 +301,7 @@ func TestADeviceIsInvited(t *testing.T) {
 	}
 }
 
-// A code that the person has cancelled lets in nobody, also one that came only after that.
+// A code that the user has cancelled lets in nobody, also one that came only after that.
 func TestAnInvitationIsCancelled(t *testing.T) {
 	o := somebody()
 	p := onMachinesPage(t, o)
@@ -314,7 +341,7 @@ func TestADeviceThatAsksIsSentAway(t *testing.T) {
 	}
 }
 
-// Without a page there is nothing that a device could reach.
+// Without a page, devices have nothing to connect to.
 func TestNobodyIsInvitedWithoutAPage(t *testing.T) {
 	o := somebody()
 	o.peers.Phone.URL = ""
@@ -398,7 +425,7 @@ func TestHostileHello(t *testing.T) {
 	}
 }
 
-// A person with many machines can use the page, and one who writes is not disturbed by news.
+// A user with many machines can use the page, and one who writes is not disturbed by news.
 func TestManyPeers(t *testing.T) {
 	o := somebody()
 	for i := range 200 {
@@ -427,7 +454,7 @@ func TestManyPeers(t *testing.T) {
 	}
 }
 
-// A code is drawn in whole pixels, black on white, with white around it.
+// A code is drawn in whole pixels, black on white, with a white margin.
 func TestTheCodeIsCrisp(t *testing.T) {
 	code, err := qr.Encode("https://100.64.0.7:7464/#pair=secret&fp=9f86d081", qr.M)
 	if err != nil {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"reflect"
 	"slices"
 	"sync"
@@ -17,7 +16,7 @@ import (
 	"nod/policy/config"
 )
 
-// fakeOperator is a tray process in memory, with what the settings need of it.
+// fakeOperator is the part of a tray process that the settings need.
 type fakeOperator struct {
 	operator.Operator // what the settings never call panics
 
@@ -25,7 +24,7 @@ type fakeOperator struct {
 	verified    operator.Verified
 	parts       []policy.CommandPart
 	refuse      error           // of every change
-	settled     []string        // as Settle was called
+	undone      []int           // as Undo was called
 	meanwhile   func()          // somebody else's doing, just before a change
 	answer      interact.Answer // to a test request
 
@@ -52,7 +51,7 @@ func (o *fakeOperator) calls(method string) int {
 	return o.called[method]
 }
 
-// stop has State and Suggest hang until goOn is called.
+// stop makes State and Suggest hang until goOn is called.
 func (o *fakeOperator) stop() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -134,11 +133,11 @@ func (o *fakeOperator) SettleHeld(_ context.Context, held config.HeldChange, acc
 	return nil
 }
 
-// Settle says that what was deleted is there again.
-func (o *fakeOperator) Settle(_ context.Context, undo int, back bool) error {
+// Undo restores the deletion.
+func (o *fakeOperator) Undo(_ context.Context, id int) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.settled = append(o.settled, fmt.Sprint(undo, " ", back))
+	o.undone = append(o.undone, id)
 	o.state.Undos = nil
 	return o.refuse
 }
@@ -204,7 +203,7 @@ func (o *fakeOperator) Welcomed(context.Context) error {
 	return nil
 }
 
-// config is what is in force.
+// config is the current configuration.
 func (o *fakeOperator) config() config.Config {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -213,7 +212,7 @@ func (o *fakeOperator) config() config.Config {
 
 func (o *fakeOperator) rules() []policy.Rule { return o.config().Policy.Rules }
 
-// rule is the rule of that id.
+// rule returns the rule with that id.
 func (o *fakeOperator) rule(t *testing.T, id string) policy.Rule {
 	t.Helper()
 	i := slices.IndexFunc(o.rules(), func(r policy.Rule) bool { return r.ID == id })
@@ -223,7 +222,7 @@ func (o *fakeOperator) rule(t *testing.T, id string) policy.Rule {
 	return o.rules()[i]
 }
 
-// isAs fails the test when the configuration is not that one.
+// isAs fails the test if the configuration differs.
 func (o *fakeOperator) isAs(t *testing.T, want config.Config) {
 	t.Helper()
 	if got := o.config(); !reflect.DeepEqual(got, want) {

@@ -19,7 +19,7 @@ import (
 	"nod/policy"
 )
 
-// buttonsIn finds the visible buttons under o that say text.
+// buttonsIn finds the visible buttons under o with that text.
 func buttonsIn(o fyne.CanvasObject, text string) (found []*controls.Button) {
 	dialogstest.Walk(o, func(o fyne.CanvasObject) {
 		if b, ok := o.(*controls.Button); ok && b.Text == text {
@@ -39,7 +39,7 @@ func buttonIn(t *testing.T, o fyne.CanvasObject, text string) *controls.Button {
 	return found[0]
 }
 
-// shownBy is what a remark says to who looks at it.
+// shownBy returns the visible text of a remark.
 func shownBy(r *controls.Remark) string {
 	if !r.Content.Visible() {
 		return ""
@@ -128,7 +128,7 @@ func TestFolders(t *testing.T) {
 	}
 }
 
-// A folder that does not exist is asked about.
+// nod asks before adding a folder that does not exist.
 func TestAFolderThatIsMissing(t *testing.T) {
 	w, o := few(t)
 	w.tabs.SelectIndex(onFolders)
@@ -156,7 +156,7 @@ func TestAFolderThatIsMissing(t *testing.T) {
 	}
 }
 
-// Without a dialog of the desktop's, Fyne's own comes up.
+// Without a dialog of the desktop, Fyne's opens.
 func TestAFolderIsBrowsedFor(t *testing.T) {
 	w, o := few(t)
 	w.tabs.SelectIndex(onFolders)
@@ -275,7 +275,7 @@ func TestWhatWasDeletedIsUndone(t *testing.T) {
 		w.fetch()
 	}
 	foot("")
-	undos(operator.Undo{ID: 1, Kind: operator.UndoDeny, Text: "make"}, operator.Undo{ID: 2, Kind: operator.UndoKeep})
+	undos(operator.Undo{ID: 2, Kind: operator.UndoKeep})
 	foot("")
 	undos(operator.Undo{ID: 3, Kind: operator.UndoRule, Text: "no-prod"})
 	foot("Rule deleted: no-prod")
@@ -286,12 +286,12 @@ func TestWhatWasDeletedIsUndone(t *testing.T) {
 	o.refuse = errors.New("too late")
 	w.undo.TakeBack()
 	foot("Not undone: too late")
-	if want := []string{"3 true", "4 true"}; !slices.Equal(o.settled, want) {
-		t.Errorf("settled %v, want %v", o.settled, want)
+	if want := []int{3, 4}; !slices.Equal(o.undone, want) {
+		t.Errorf("taken back: %v, want %v", o.undone, want)
 	}
 }
 
-// A long list is shown in parts, and what is held cannot be accepted unseen.
+// A long list is shown in parts, and a held change cannot be accepted unseen.
 func TestManyGrants(t *testing.T) {
 	o := somebody()
 	for i := range 2 * rowsShown {

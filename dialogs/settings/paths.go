@@ -18,7 +18,7 @@ import (
 	"nod/policy"
 )
 
-// typedFolder is a folder as the policy file takes it.
+// typedFolder converts a typed folder to the form of the policy file.
 func typedFolder(typed string) (string, error) {
 	folder := strings.TrimSpace(typed)
 	if folder == "~" || strings.HasPrefix(folder, "~/") {
@@ -30,7 +30,7 @@ func typedFolder(typed string) (string, error) {
 	return filepath.Clean(folder), nil
 }
 
-// onDisk is a path with the home folder in the place of its ~.
+// onDisk replaces the ~ of a path by the home folder.
 func onDisk(path string) string {
 	if path == "~" || strings.HasPrefix(path, "~/") {
 		return filepath.ToSlash(policy.DefaultPlaces().Home) + path[1:]
@@ -38,10 +38,10 @@ func onDisk(path string) string {
 	return path
 }
 
-// errMissing says that nothing is at a path.
+// errMissing says that a path does not exist.
 var errMissing = errors.New("that does not exist")
 
-// checkFolder says why a path is no folder: [errMissing] when nothing is there. It may take a moment.
+// checkFolder returns why a path is not a folder: [errMissing] if it does not exist. It may take a moment.
 func checkFolder(path string) error {
 	info, err := os.Stat(onDisk(path))
 	switch {
@@ -53,8 +53,8 @@ func checkFolder(path string) error {
 	return err
 }
 
-// missingIn is what a pattern of paths surely needs and is not there: the folder before its first wildcard, of a
-// plain path the folder that it is in. Empty: all of it is there, or nobody can tell.
+// missingIn returns the part of a pattern that must exist and does not: the folder before its first wildcard or,
+// without one, the parent folder. It returns "" if nothing is missing, or that is unknown.
 func missingIn(pattern string) string {
 	folder, isPlain := pattern, true
 	if i := strings.IndexAny(pattern, "*?[{"); i >= 0 {
@@ -72,12 +72,12 @@ func missingIn(pattern string) string {
 	return ""
 }
 
-// browseButton chooses a folder.
+// browseButton opens the dialog to choose a folder.
 func browseButton(w *Window, chosen func(folder string)) *controls.Button {
 	return controls.NewIconButton(lang.L("Browse…"), theme.FolderOpenIcon(), func() { w.chooseFolder(chosen) })
 }
 
-// chooseFolder lets the person choose a folder: in the desktop's own dialog where there is one, else in Fyne's.
+// chooseFolder lets the user choose a folder, in the desktop's dialog if there is one, else in Fyne's.
 func (w *Window) chooseFolder(chosen func(folder string)) {
 	w.aside(func() {
 		folder, err := w.desktopFolder(lang.L("Choose a folder"))
@@ -92,8 +92,8 @@ func (w *Window) chooseFolder(chosen func(folder string)) {
 	})
 }
 
-// portalFolder asks for a folder through the desktop's portal; none was chosen when it is empty. The error says why
-// there is no such dialog.
+// portalFolder opens the dialog of the desktop's portal. It returns "" if the user cancels, and an error if there is no
+// such dialog.
 func portalFolder(title string) (string, error) {
 	chosen, err := filechooser.OpenFile("", title, &filechooser.OpenFileOptions{Directory: true})
 	if err != nil || len(chosen) == 0 {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"nod/ipc/operator"
@@ -14,9 +15,9 @@ import (
 
 // The keys of tests.
 var (
-	deskKey  = remote.Key{Sign: "UDESK", Seal: "XDESK"}
-	build1   = remote.Key{Sign: "UBUILD1", Seal: "XBUILD1"}
-	newcomer = remote.Key{Sign: "UNEW", Seal: "XNEW"}
+	deskKey  = remote.Key{Sign: "UDESK"}
+	build1   = remote.Key{Sign: "UBUILD1"}
+	newcomer = remote.Key{Sign: "UNEW"}
 	pixel    = remote.Key{Sign: "pixel"}
 )
 
@@ -74,14 +75,14 @@ func somePeers(now time.Time) operator.Peers {
 	}
 }
 
-// paired are the peers of the fake's desk; nil: none.
+// paired are the peers of the fake's desk; nil for none.
 func (o *fakeOperator) paired(change func(*operator.Peers)) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	change(&o.peers)
 }
 
-// done notes a call, and refuses it where the fake refuses.
+// done records a call, and fails if the fake refuses calls.
 func (o *fakeOperator) done(call ...any) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -105,7 +106,7 @@ func (o *fakeOperator) Pair(_ context.Context, key remote.Key, name string) erro
 	o.paired(func(p *operator.Peers) {
 		p.Joining = slices.DeleteFunc(p.Joining, func(j operator.Joining) bool { return j.Key == key })
 		role := remote.RoleMachine
-		if key.Seal == "" {
+		if !strings.HasPrefix(key.Sign, "U") {
 			role = remote.RoleDevice
 		}
 		p.Peers = append(p.Peers, operator.Peer{Peer: remote.Peer{Name: name, Role: role, Key: key}})

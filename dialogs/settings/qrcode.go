@@ -12,10 +12,10 @@ import (
 
 const (
 	codeSize  = 248 // width and height of a code
-	codeQuiet = 4   // modules of white around it, without which cameras do not find it
+	codeQuiet = 4   // white modules around it, required by cameras
 )
 
-// newQRCode draws a text for a camera: dark on white in every theme.
+// newQRCode draws a QR code, dark on white in every theme.
 func newQRCode(text string) (fyne.CanvasObject, error) {
 	code, err := qr.Encode(text, qr.M)
 	if err != nil {
@@ -27,7 +27,7 @@ func newQRCode(text string) (fyne.CanvasObject, error) {
 	return raster, nil
 }
 
-// drawCode draws each module as the same number of whole pixels, as many as there is room for, in the middle.
+// drawCode draws each module with the same number of whole pixels, as large as fits, in the middle.
 func drawCode(code *qr.Code, width, height int) image.Image {
 	img := image.NewPaletted(image.Rect(0, 0, width, height), color.Palette{color.White, color.Black})
 	modules := code.Size + 2*codeQuiet

@@ -17,7 +17,7 @@ import (
 
 const lookAtThePast = "Look at what your agents did"
 
-// Transcripts are read only when the person says so, and a rule that comes of it is added only then, too.
+// Transcripts are read only if the user agrees, and a suggested rule is added only if they agree again.
 func TestTranscriptsAreReplayed(t *testing.T) {
 	w, o := few(t)
 	w.tabs.SelectIndex(onSuggestions)
@@ -69,7 +69,7 @@ func TestTranscriptsCannotBeReplayed(t *testing.T) {
 	}
 }
 
-// A replay that is given up ends, and can begin again.
+// A cancelled replay ends, and can start again.
 func TestAReplayIsStopped(t *testing.T) {
 	w := openWindow(t, somebody(), "light")
 	card := w.suggestions.replay

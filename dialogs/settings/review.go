@@ -17,22 +17,22 @@ import (
 	"nod/policy/config"
 )
 
-// review takes the place of everything else while another program's change of the policy file waits for the
-// person. As at a prompt, yes works only after all of it has been in view for a moment; no works at once.
+// review replaces the content of the window while a change of the policy file by another program waits for the user. As
+// in a prompt, accepting works only after all of it has been in view for a moment; rejecting works at once.
 type review struct {
 	part
 	held    config.HeldChange
-	armed   bool              // it has been there long enough that no click is meant for something else
+	armed   bool              // it has been visible long enough that a click is meant for it
 	seen    bool              // all of it has been in view
 	changed fyne.CanvasObject // says that the file was changed
-	unknown fyne.CanvasObject // … or that there is no telling what it was
+	unknown fyne.CanvasObject // … or that it is unknown what was changed
 	undo    fyne.CanvasObject
 	accept  *widget.Button
 }
 
 func newReview(w *Window) *review {
 	r := &review{part: newPart(w)}
-	r.accept = widget.NewButton(lang.L("Accept the change"), func() { r.settle(true) }) // which Enter does not press
+	r.accept = widget.NewButton(lang.L("Accept the change"), func() { r.settle(true) }) // Enter does not press it
 	r.accept.Importance = widget.HighImportance
 	r.undo = controls.NewButton(lang.L("Restore the old file"), func() { r.settle(false) })
 	r.changed = dialogs.Column(6,
@@ -52,7 +52,7 @@ func newReview(w *Window) *review {
 	return r
 }
 
-// refresh shows what is held back, if anything is, and reports whether something is.
+// refresh shows the change that is held back, and reports whether there is one.
 func (r *review) refresh(s operator.State) bool {
 	if s.Held == nil {
 		r.drawn = nil
@@ -66,14 +66,14 @@ func (r *review) refresh(s operator.State) bool {
 	return true
 }
 
-// show shows a change, which can be accepted after so long.
+// show shows a change, which can be accepted after armAfter.
 func (r *review) show(held config.HeldChange, armAfter time.Duration) {
 	r.held, r.armed, r.seen = held, false, false
 	diff := dialogs.Diff(held.Before, held.After, func() {
 		r.seen = true
 		r.arm()
 	})
-	if held.IsUnknown { // what would be restored?
+	if held.IsUnknown { // nothing could be restored
 		r.changed.Hide()
 		r.undo.Hide()
 		r.unknown.Show()
@@ -93,7 +93,7 @@ func (r *review) show(held config.HeldChange, armAfter time.Duration) {
 	})
 }
 
-// arm lets the change be accepted once it may be.
+// arm enables the button to accept if possible.
 func (r *review) arm() {
 	controls.Enable(r.armed && r.seen, r.accept)
 }

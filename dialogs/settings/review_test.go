@@ -53,7 +53,7 @@ func TestAChangeIsSettled(t *testing.T) {
 	}
 }
 
-// A change is accepted only when all of it was in view, for long enough.
+// A change can be accepted only after all of it was in view for long enough.
 func TestAcceptIsArmed(t *testing.T) {
 	w, o := tampered(t, "light", commented+strings.Repeat("# one line of many\n", 200)+withMore[len(commented):])
 	if !w.review.accept.Disabled() {
@@ -98,7 +98,7 @@ func TestAFileThatChangedAgainIsShownAgain(t *testing.T) {
 	}
 }
 
-// Where there is no telling what was accepted, the person accepts what there is, even if that is nothing.
+// Where there is no telling what was accepted, the user accepts what there is, even if that is nothing.
 func TestAnUnknownPolicyIsAccepted(t *testing.T) {
 	for _, after := range []string{withMore, ""} {
 		o := somebody()

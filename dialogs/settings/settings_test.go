@@ -23,7 +23,7 @@ import (
 	"nod/policy/shell"
 )
 
-// goneNod is the path of a nod command that went away.
+// goneNod is the path of a removed nod command.
 const goneNod = "/home/ada/src/nod/bin/nod"
 
 // someMachine is a machine with two agents on it, in a home folder of its own.
@@ -82,7 +82,7 @@ func someReplay(ctx context.Context, _ policy.Policy, progress func(float64)) (*
 	}, ctx.Err()
 }
 
-// newWindow is a settings window that is not shown.
+// newWindow returns a hidden settings window.
 func newWindow(t *testing.T, o *fakeOperator, theme string) *Window {
 	t.Helper()
 	a := test.NewTempApp(t)
@@ -110,7 +110,7 @@ func openWindow(t *testing.T, o *fakeOperator, theme string) *Window {
 	return w
 }
 
-// The pages, as indices of the tabs.
+// Indices of pages.
 const (
 	onGeneral = iota
 	onAllow

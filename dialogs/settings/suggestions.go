@@ -21,11 +21,11 @@ import (
 	"nod/policy/replay"
 )
 
-// suggestionsPage proposes rules for what the person always answered alike. Nothing here happens by itself.
+// suggestionsPage suggests rules for requests that the user always answered alike. It never adds one by itself.
 type suggestionsPage struct {
 	part
 	replay  *replayCard
-	refused []policy.Rule // those that the person does not want, until the windows end
+	refused []policy.Rule // rejected by the user, until this process ends
 	shown   []policy.Suggestion
 }
 
@@ -38,25 +38,25 @@ func newSuggestionsPage(w *Window) *suggestionsPage {
 	return p
 }
 
-// refresh asks for what there is to suggest now.
+// refresh requests suggestions.
 func (p *suggestionsPage) refresh(s operator.State) {
 	p.replay.refresh(s)
 	editable := s.Problem == ""
 	controls.Fetch(&p.work, p.win.opts.Operator.Suggest, func(found []policy.Suggestion, err error) {
-		if err != nil { // what could not be saved stays in view
+		if err != nil { // keep showing the failure
 			p.problem.Complain(err)
 		}
 		p.draw(found, editable)
 	})
 }
 
-// leave stops looking for suggestions.
+// leave cancels the search for suggestions.
 func (p *suggestionsPage) leave() {
 	p.work.Drop()
 	p.problem.Say("")
 }
 
-// draw shows what is found and not refused. When that has not changed it leaves the rows alone.
+// draw shows the suggestions that were not rejected. If they have not changed, it keeps the rows.
 func (p *suggestionsPage) draw(found []policy.Suggestion, editable bool) {
 	p.shown = slices.DeleteFunc(slices.Clone(found), func(s policy.Suggestion) bool {
 		return slices.ContainsFunc(p.refused, s.Rule.Equal)
@@ -84,7 +84,7 @@ func (p *suggestionsPage) row(s policy.Suggestion, editable bool) fyne.CanvasObj
 	return proposal(experience(s), s.Rule, callLines(s.Calls), editable, add, refuse)
 }
 
-// experience says what a suggestion rests on.
+// experience describes the evidence for a suggestion.
 func experience(s policy.Suggestion) string {
 	n := map[string]any{"Count": len(s.Calls), "Folders": len(s.Folders)}
 	switch {
@@ -98,7 +98,7 @@ func experience(s policy.Suggestion) string {
 	return lang.L("You allowed this {{.Count}} times", n)
 }
 
-// callLines lists what a rule would have matched, each once.
+// callLines lists the calls that a rule would have matched, without duplicates.
 func callLines(calls []policy.Call) []string {
 	var lines []string
 	for _, c := range calls {
@@ -111,24 +111,24 @@ func callLines(calls []policy.Call) []string {
 	return lines
 }
 
-// replayCard offers to put what agents did before the policy, and shows what comes of it. It reads their transcripts
-// only when the person says so; what it finds is forgotten with the window.
+// replayCard offers to apply the policy to past calls of agents, and shows the result. It reads transcripts only if the
+// user agrees; the result is kept only as long as the window.
 type replayCard struct {
 	part
 	replayKind
-	bar   *widget.ProgressBar // nil while nothing is read
-	found *replay.Report      // nil until it was read
+	bar   *widget.ProgressBar // nil unless transcripts are being read
+	found *replay.Report      // nil before the first run
 	state operator.State
 }
 
-// replayKind is what of the transcripts a card is about.
+// replayKind selects the transcripts of a card.
 type replayKind struct {
 	run           func(context.Context, policy.Policy, func(part float64)) (*replay.Report, error)
-	button, offer func() string // what is offered, and why
+	button, offer func() string // text of the button, and its explanation
 	figures       func(*replay.Report) fyne.CanvasObject
 }
 
-// everything is all that was ever done, with the rules that come of it.
+// everything reads all transcripts, and also suggests rules.
 var everything = replayKind{
 	run: func(ctx context.Context, p policy.Policy, progress func(float64)) (*replay.Report, error) {
 		return replaySince(ctx, p, time.Time{}, progress)
@@ -149,7 +149,7 @@ func newReplayCard(w *Window, kind replayKind) *replayCard {
 	return c
 }
 
-// refresh follows the state: what cannot be saved must not look as if it could.
+// refresh follows the state: nothing can be added while nothing can be saved.
 func (c *replayCard) refresh(s operator.State) {
 	was := c.state.Problem
 	c.state = s
@@ -203,7 +203,7 @@ func (c *replayCard) read(ctx context.Context, s operator.State, bar *widget.Pro
 		return nil, errors.New(s.Problem)
 	}
 	percent := 0
-	return c.run(ctx, s.Config.Policy, func(part float64) { // comes often
+	return c.run(ctx, s.Config.Policy, func(part float64) { // called often
 		if now := int(100 * part); now > percent {
 			percent = now
 			fyne.Do(func() { bar.SetValue(part) })
@@ -211,7 +211,7 @@ func (c *replayCard) read(ctx context.Context, s operator.State, bar *widget.Pro
 	})
 }
 
-// replaySince puts what agents did since then before a policy, and looks for rules where that is all they ever did.
+// replaySince applies a policy to the calls since then. Without a start it also suggests rules.
 func replaySince(ctx context.Context, p policy.Policy, since time.Time, progress func(part float64)) (*replay.Report,
 	error) {
 	sim, err := policy.NewSimulation(p, policy.DefaultPlaces())
@@ -229,17 +229,17 @@ func replaySince(ctx context.Context, p policy.Policy, since time.Time, progress
 		size += f.Size
 	}
 	if o.Suggest {
-		size *= 2 // they are read twice
+		size *= 2 // for rules they are read twice
 	}
 	o.Progress = func(n int64) {
 		if read += n; size > 0 {
-			progress(min(float64(read)/float64(size), 1)) // they may grow meanwhile
+			progress(min(float64(read)/float64(size), 1)) // files may grow meanwhile
 		}
 	}
 	return replay.Run(ctx, files, sim, o)
 }
 
-// stop gives up reading.
+// stop cancels reading.
 func (c *replayCard) stop() {
 	c.work.Drop()
 	c.bar = nil
@@ -255,7 +255,7 @@ func (c *replayCard) show(found *replay.Report, err error) {
 	c.draw()
 }
 
-// figures says what nod would have asked.
+// figures says how often nod would have asked.
 func figures(f *replay.Report) fyne.CanvasObject {
 	if f.Calls == 0 {
 		return controls.Card(controls.EmptyRow(lang.L("There are no transcripts of Claude Code or Codex on this machine.")))
@@ -296,11 +296,11 @@ func (c *replayCard) row(s replay.Rule) fyne.CanvasObject {
 	return proposal(why, s.Rule, examples, c.state.Problem == "", add, drop)
 }
 
-// maxExample is how much is shown of an example.
+// maxExample is the number of characters shown of an example.
 const maxExample = 200
 
-// proposal is a card with a rule to add: what speaks for it, what it would have decided, which is safe to show, and
-// what a person can say to it.
+// proposal is a card with a suggested rule: the reason, the calls that it would have decided, which must be safe to
+// show, and the buttons.
 func proposal(why string, r policy.Rule, decided []string, editable bool, yes, no func()) fyne.CanvasObject {
 	words := dialogs.Column(6, controls.Bold(why, theme.SizeNameText), container.NewBorder(nil, nil,
 		dialogs.Row(8, controls.EffectBadge(r.Effect)), nil,
@@ -315,7 +315,7 @@ func proposal(why string, r policy.Rule, decided []string, editable bool, yes, n
 	return controls.Card(dialogs.Padded(12, 14, words))
 }
 
-// callsShown is how many of the calls that a rule would have decided are listed.
+// callsShown is the number of listed calls that a rule would have decided.
 const callsShown = 5
 
 func firstLines(texts []string) fyne.CanvasObject {

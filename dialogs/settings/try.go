@@ -24,7 +24,7 @@ import (
 	"nod/policy"
 )
 
-// tryPage shows what the policy says of a call that the person makes up. Nobody is asked and nothing runs.
+// tryPage shows the decision of the policy on a call that the user enters. Nothing is asked or run.
 type tryPage struct {
 	part
 	agent, tool *controls.SelectField
@@ -58,7 +58,7 @@ func captioned(name string, input fyne.CanvasObject) fyne.CanvasObject {
 	return dialogs.Column(3, dialogs.Words(name, theme.SizeNameCaptionText, dialogs.ColorMuted), input)
 }
 
-// attempt is what is typed.
+// attempt is the entered call.
 type attempt struct{ agent, tool, input, cwd string }
 
 func (b *tryPage) typed() attempt {
@@ -68,7 +68,7 @@ func (b *tryPage) typed() attempt {
 // refresh follows the policy.
 func (b *tryPage) refresh(operator.State) { b.decide() }
 
-// decide shows the decision on what is typed.
+// decide shows the decision on the entered call.
 func (b *tryPage) decide() {
 	typed := b.typed()
 	b.work.Do(func(ctx context.Context) func() {
@@ -79,7 +79,7 @@ func (b *tryPage) decide() {
 		}
 		return func() {
 			switch {
-			case b.typed() != typed: // the next one is on its way
+			case b.typed() != typed: // a newer decision is coming
 			case err != nil:
 				controls.SetContent(b.body, controls.Muted(err.Error()))
 			default:
@@ -89,7 +89,7 @@ func (b *tryPage) decide() {
 	})
 }
 
-// call is what is typed. The agent's own program is taken to ask: nothing is verified here.
+// call returns the entered call, as if the agent's own program asked: nothing is verified here.
 func (a attempt) call() (policy.Call, error) {
 	tool := strings.TrimSpace(a.tool)
 	if tool == "" {
@@ -104,8 +104,8 @@ func (a attempt) call() (policy.Call, error) {
 	}, nil
 }
 
-// tryInput is the JSON that a tool would be called with: what is typed when that is an object, else an object
-// with the typed text as the tool's one main argument.
+// tryInput returns the JSON input of a tool: typed if that is an object, else an object with typed as the tool's main
+// argument.
 func tryInput(tool, typed string) (json.RawMessage, error) {
 	trimmed := strings.TrimSpace(typed)
 	if strings.HasPrefix(trimmed, "{") {
@@ -120,12 +120,12 @@ func tryInput(tool, typed string) (json.RawMessage, error) {
 	}
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false) // it is shown to the person
+	e.SetEscapeHTML(false) // for display
 	err := e.Encode(map[string]string{cmp.Or(mainArguments[tool], "command"): typed})
 	return bytes.TrimSpace(b.Bytes()), err
 }
 
-// mainArguments are the keys under which the common tools take what they are about; all others take a command.
+// mainArguments are the keys of the main arguments of common tools; all others take a command.
 var mainArguments = map[string]string{
 	"Read": "file_path", "Write": "file_path", "Edit": "file_path", "MultiEdit": "file_path",
 	"read_file": "file_path", "write_file": "file_path", "replace": "file_path",
@@ -133,7 +133,7 @@ var mainArguments = map[string]string{
 	"Grep": "pattern", "Glob": "pattern", "grep": "pattern", "glob": "pattern",
 }
 
-// verdict shows a decision, and what led there.
+// verdict shows a decision and its reasons.
 func verdict(t operator.Trial, call policy.Call) fyne.CanvasObject {
 	d := t.Decision
 	lines := dialogs.Column(8,
@@ -160,7 +160,7 @@ func fact(name, value string) fyne.CanvasObject {
 		controls.Exact(value, theme.SizeNameCaptionText))
 }
 
-// sentenceCase makes the first letter large and ends with a full stop.
+// sentenceCase makes the first letter large and adds a full stop.
 func sentenceCase(s string) string {
 	if s == "" {
 		return ""

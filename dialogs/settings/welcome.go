@@ -21,18 +21,18 @@ import (
 	"nod/policy/replay"
 )
 
-// welcomeTitle is the window's while it welcomes the person.
+// welcomeTitle is the title of the window while it shows the welcome.
 const welcomeTitle = "Welcome to nod"
 
-// welcome takes the place of the settings until a new person is done with it: what nod does, which agents are here, how
-// often nod would ask, and a first request to answer.
+// welcome replaces the settings until a new user has finished it: what nod does, which agents are here, how often nod
+// would ask, and a first request to answer.
 type welcome struct {
 	part
 	agents    *agentList
 	replay    *replayCard
 	autostart *autostartRow
 	try       *controls.Button // sends a test request
-	answer    *controls.Remark // what came of it
+	answer    *controls.Remark // the result of the test request
 	asking    context.CancelFunc
 }
 
@@ -57,7 +57,7 @@ func newWelcome(w *Window) *welcome {
 	return p
 }
 
-// picture shows what nod does.
+// picture shows how nod works.
 func picture() fyne.CanvasObject {
 	nod := canvas.NewImageFromResource(fyne.NewStaticResource("nod.png", assets.App()))
 	nod.SetMinSize(fyne.NewSquareSize(48))
@@ -82,7 +82,7 @@ func outcome(e policy.Effect, words string) fyne.CanvasObject {
 	return container.NewBorder(nil, nil, badge, nil, controls.Muted(words))
 }
 
-// lastWeek is what the agents did in the last seven days.
+// lastWeek reads the transcripts of the last seven days.
 var lastWeek = replayKind{
 	run: func(ctx context.Context, p policy.Policy, progress func(float64)) (*replay.Report, error) {
 		return replaySince(ctx, p, time.Now().AddDate(0, 0, -7), progress)
@@ -95,7 +95,7 @@ var lastWeek = replayKind{
 	figures: weekFigures,
 }
 
-// weekFigures says what nod would have asked in a week.
+// weekFigures says how often nod would have asked in a week.
 func weekFigures(f *replay.Report) fyne.CanvasObject {
 	if f.Calls == 0 {
 		return controls.Card(controls.EmptyRow(lang.L("Claude Code and Codex did nothing here last week.")))
@@ -115,7 +115,7 @@ func (p *welcome) testRow() fyne.CanvasObject {
 	return f.Content
 }
 
-// show shows the welcome, or hides it.
+// show shows or hides the welcome.
 func (p *welcome) show(on bool) {
 	if on == p.content.Visible() {
 		return
@@ -131,14 +131,13 @@ func (p *welcome) show(on bool) {
 	}
 }
 
-// refresh shows what is in force.
 func (p *welcome) refresh(s operator.State) {
 	p.agents.refresh(s)
 	p.replay.refresh(s)
 	p.autostart.follow(s.Autostart)
 }
 
-// ask sends a request to answer, and says what came of it.
+// ask sends a test request and shows the result.
 func (p *welcome) ask() {
 	p.try.Disable()
 	p.answer.Say(lang.L("Waiting for your answer…"))

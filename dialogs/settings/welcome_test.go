@@ -31,7 +31,7 @@ func welcomed(t *testing.T, o *fakeOperator, theme string) *Window {
 	return w
 }
 
-// A new person sets an agent up, looks back and answers a request, all in one place, and is welcomed once.
+// A new user sets up an agent, looks at last week and answers a request, all in one place, and is welcomed once.
 func TestTheWelcome(t *testing.T) {
 	o := somebody()
 	o.answer = interact.Answer{Outcome: interact.Allowed, By: interact.ByHuman}
@@ -112,7 +112,7 @@ func TestWhatCameOfATestRequest(t *testing.T) {
 	}
 }
 
-// Only what was done last week counts, and only files that were written then are read.
+// Only calls of last week count, and only files written then are read.
 func TestReplayOfLastWeek(t *testing.T) {
 	withTranscript(t)
 	r, err := lastWeek.run(t.Context(), policy.Policy{}, func(float64) {})
@@ -129,7 +129,7 @@ func TestReplayOfLastWeek(t *testing.T) {
 	}
 }
 
-// Whoever closes the welcome leaves no work behind.
+// Closing the welcome cancels its work.
 func TestClosingTheWelcomeEndsItsWork(t *testing.T) {
 	o := somebody()
 	live(t, o, func(w *Window, ui func(func())) {

@@ -1,8 +1,8 @@
-// Package settings is the window in which a person sets nod up: when it asks, what passes without asking,
-// and where its files are. What it changes is the policy file that the person may as well edit.
+// Package settings is the settings window: when nod asks, what it allows without asking, and where its files are. It
+// changes the policy file, which the user can also edit.
 //
-// All that the window shows comes from the tray process, and all that it changes goes there. Nothing on the UI
-// goroutine waits for that, nor for a file.
+// The window gets all of its data from the tray process, and sends it all changes. The UI goroutine waits for neither,
+// nor for a file.
 package settings
 
 import (
@@ -29,55 +29,56 @@ import (
 	"nod/policy/config"
 )
 
-// Options are what a [Window] works with. All fields are required.
+// Options connect a [Window] to its surroundings. All fields are required.
 type Options struct {
 	Operator operator.Operator
-	Machine  func() (agent.Machine, error) // where to look for agents and what their hooks run; may take a moment
-	Shown    func()                        // called on the UI goroutine when the window has come to the front
-	Closed   func()                        // … and when it was closed
+	Machine  func() (agent.Machine, error) // where to look for agents, and the command of their hooks; may be slow
+	Shown    func()                        // called on the UI goroutine after the window came to the front
+	Closed   func()                        // … and after it was closed
 }
 
-// title is constant: on X11 it becomes the window's class.
+// title is constant: X11 uses it as the class of the window.
 const title = "nod settings"
 
-// The pages that something leads to, as indices.
+// Indices of pages with links to them.
 const (
 	onRules          = 1
 	onSavedApprovals = 2
 )
 
-// wideWindow is the width of the window from which on its pages are named.
+// wideWindow is the width of the window from which on it shows the names of pages.
 const wideWindow = 800
 
-// pace is how long news may wait, so that busy agents do not keep the window busy.
+// pace is the interval between updates, so that busy agents do not keep the window busy.
 const pace = 200 * time.Millisecond
 
-// Window is the settings window. It is built when it is first shown. All of it but Changed belongs to the UI goroutine.
+// Window is the settings window. It is built when it is first shown. Call its methods on the UI goroutine, except
+// Changed and Visible.
 type Window struct {
 	app     fyne.App
 	opts    Options
 	win     fyne.Window // nil until shown
 	visible atomic.Bool
-	wanted  *string        // id of the rule to show; nil: none
-	opening bool           // it comes to the front with the next state
+	wanted  *string        // id of the rule to show next; nil for none
+	opening bool           // the next state brings it to the front
 	state   operator.State // as last fetched
 	states  controls.Worker
-	news    atomic.Bool // a state will be fetched after a change
+	news    atomic.Bool // a fetch is scheduled after a change
 
-	saved   atomic.Pointer[config.Config] // the configuration that a change starts from
-	acting  int                           // what the person wants and is not done yet
-	lastAct chan struct{}                 // closed when it is
+	saved   atomic.Pointer[config.Config] // the base of the next change
+	acting  int                           // number of unfinished actions of the user
+	lastAct chan struct{}                 // closed after the last of them
 
 	review   *review
 	welcome  *welcome          // nil until shown
-	place    *fyne.Container   // of all that is in the window, one above the other
-	greets   bool              // the welcome is in the place of the pages
-	main     fyne.CanvasObject // everything, while there is nothing to review
+	place    *fyne.Container   // holds the content of the window
+	greets   bool              // the welcome replaces the pages
+	main     fyne.CanvasObject // everything except the review
 	banner   *controls.Banner
 	undo     *controls.UndoLine
 	tabs     *controls.Navigation
 	pages    []windowPage
-	selected int // of pages
+	selected int // index of the page
 
 	general     *generalPage
 	allow       *allowPage
@@ -91,23 +92,22 @@ type Window struct {
 	history     *historyPage
 	about       *aboutPage
 
-	aside func(func())                // runs what may take a moment; tests have it done at once
-	after func(time.Duration, func()) // runs something on the UI goroutine in a while
+	aside func(func())                // runs slow functions; synchronous in tests
+	after func(time.Duration, func()) // runs a function on the UI goroutine after a delay
 
-	desktopFolder func(title string) (string, error) // lets the person choose a folder
+	desktopFolder func(title string) (string, error) // lets the user choose a folder
 }
 
-// windowPage is one of the window's pages.
 type windowPage struct {
 	name    string
 	icon    fyne.Resource
 	content fyne.CanvasObject
-	refresh func(operator.State) // only while the page is selected
-	enter   func()               // the page comes into view
-	leave   func()               // the page was left
+	refresh func(operator.State) // called only while the page is selected
+	enter   func()               // called when the page is selected
+	leave   func()               // called when another page is selected
 }
 
-// New returns a window that is not shown.
+// New returns a hidden window.
 func New(a fyne.App, o Options) *Window {
 	w := &Window{
 		app: a, opts: o, desktopFolder: portalFolder,
@@ -120,23 +120,22 @@ func New(a fyne.App, o Options) *Window {
 
 func (w *Window) setAside(aside func(func())) { w.aside, w.states.Aside = aside, aside }
 
-// Visible reports whether the window is on screen or about to be.
+// Visible reports whether the window is on screen or about to be. It is safe for concurrent use.
 func (w *Window) Visible() bool { return w.visible.Load() }
 
-// Show brings the window to the front, as soon as it is known what is in it.
+// Show brings the window to the front as soon as its state is known.
 func (w *Window) Show() { w.appear(false) }
 
-// ShowWelcome does so with what a new person wants to know in the place of the settings.
+// ShowWelcome opens the window with the welcome page in place of the settings.
 func (w *Window) ShowWelcome() { w.appear(true) }
 
-// ShowRule does so with the editor of a rule, or the list of what was allowed for longer, in which a saved approval is;
-// with an empty id with the rules.
+// ShowRule opens the editor of a rule; for a saved approval, the approvals page; for an empty id, the rules page.
 func (w *Window) ShowRule(id string) {
 	w.wanted = &id
 	w.appear(false)
 }
 
-// reveal shows the rule that is wanted, or says that it is gone.
+// reveal shows the wanted rule, or says that it no longer exists.
 func (w *Window) reveal() {
 	if w.wanted == nil {
 		return
@@ -170,12 +169,12 @@ func (w *Window) appear(greets bool) {
 	w.fetch()
 }
 
-// welcomed has nod know that the person has seen the welcome.
+// welcomed tells nod that the user has seen the welcome.
 func (w *Window) welcomed() {
 	w.act(w.opts.Operator.Welcomed, func(err error) { w.banner.Fail(err) })
 }
 
-// Changed says that what the window shows may have changed. It is safe for concurrent use and never blocks.
+// Changed updates the window after a change of the state. It is safe for concurrent use and never blocks.
 func (w *Window) Changed() {
 	if !w.visible.Load() || w.news.Swap(true) {
 		return
@@ -186,7 +185,7 @@ func (w *Window) Changed() {
 	})
 }
 
-// fetch asks for what is in force, and shows it. It does nothing while the window is not visible.
+// fetch fetches the state and shows it. It does nothing while the window is not visible.
 func (w *Window) fetch() {
 	if !w.visible.Load() {
 		return
@@ -194,10 +193,10 @@ func (w *Window) fetch() {
 	controls.Fetch(&w.states, w.opts.Operator.State, w.show)
 }
 
-// show shows a state, or why there is none.
+// show shows a state, or the error.
 func (w *Window) show(s operator.State, err error) {
 	if !w.visible.Load() || w.acting > 0 && !w.opening {
-		return // what the person just set is newer
+		return // an action of the user is newer
 	}
 	if err == nil {
 		w.state = s
@@ -221,7 +220,7 @@ func (w *Window) show(s operator.State, err error) {
 	}
 }
 
-// greet shows the welcome, or hides it.
+// greet shows or hides the welcome.
 func (w *Window) greet(on bool) {
 	if w.welcome == nil {
 		if !on {
@@ -234,7 +233,7 @@ func (w *Window) greet(on bool) {
 	w.welcome.refresh(w.state)
 }
 
-// title says what is in the window. It has its class from the first title.
+// title returns the title for the current content. X11 keeps the class from the first title.
 func (w *Window) title() string {
 	if w.greets {
 		return welcomeTitle
@@ -242,7 +241,7 @@ func (w *Window) title() string {
 	return title
 }
 
-// refresh shows the last state on what is in view.
+// refresh shows the last state on everything in view.
 func (w *Window) refresh() {
 	reviewing := w.review.refresh(w.state)
 	controls.SetVisible(w.main, !reviewing && !w.greets)
@@ -265,7 +264,7 @@ func (w *Window) build() {
 	w.win.Canvas().SetOnTypedKey(w.typedKey)
 }
 
-// typedKey is for a key that the focused control has no use for.
+// typedKey handles a key that the focused control does not use.
 func (w *Window) typedKey(k *fyne.KeyEvent) {
 	if k.Name == fyne.KeyEscape {
 		w.escape()
@@ -274,10 +273,10 @@ func (w *Window) typedKey(k *fyne.KeyEvent) {
 	controls.ScrollByKey(w.win.Canvas(), k)
 }
 
-// chords lists what the window does on keys together with others.
+// chords lists the keyboard shortcuts of the window.
 func (w *Window) chords() map[desktop.CustomShortcut]func() {
 	next, previous := func() { w.step(+1) }, func() { w.step(-1) }
-	const control = fyne.KeyModifierControl // also on macOS, where Command and Tab change the program
+	const control = fyne.KeyModifierControl // also on macOS, where Command+Tab switches programs
 	return map[desktop.CustomShortcut]func(){
 		{KeyName: fyne.KeyW, Modifier: fyne.KeyModifierShortcutDefault}:   w.close,
 		{KeyName: fyne.KeyTab, Modifier: control}:                         next,
@@ -287,14 +286,14 @@ func (w *Window) chords() map[desktop.CustomShortcut]func() {
 	}
 }
 
-// step goes so many pages on, when they are in view.
+// step moves by that many pages, if they are in view.
 func (w *Window) step(by int) {
 	if w.main.Visible() {
 		w.tabs.Step(by)
 	}
 }
 
-// typedShortcut does what a shortcut stands for, and reports whether it stands for anything here.
+// typedShortcut runs a shortcut, and reports whether the window has it.
 func (w *Window) typedShortcut(s fyne.Shortcut) bool {
 	custom, ok := s.(*desktop.CustomShortcut)
 	if !ok {
@@ -307,14 +306,14 @@ func (w *Window) typedShortcut(s fyne.Shortcut) bool {
 	return do != nil
 }
 
-// escape leaves what the person is in the middle of, else the window.
+// escape closes what is open on the page, or else the window.
 func (w *Window) escape() {
 	if !w.allow.escape() {
 		w.close()
 	}
 }
 
-// content builds what is in the window.
+// content builds the content of the window.
 func (w *Window) content() fyne.CanvasObject {
 	w.banner = controls.NewBanner(func() { w.open(w.state.About.Config) })
 	w.review = newReview(w)
@@ -324,7 +323,7 @@ func (w *Window) content() fyne.CanvasObject {
 		tabs = append(tabs, controls.Tab{Name: p.name, Icon: p.icon, Content: p.content})
 	}
 	w.tabs = controls.NewNavigation(tabs, wideWindow, w.selectPage)
-	w.undo = controls.NewUndoLine(w.settle, func(d time.Duration, f func()) { w.after(d, f) })
+	w.undo = controls.NewUndoLine(w.takeBack, func(d time.Duration, f func()) { w.after(d, f) })
 	w.main = container.NewBorder(w.banner.Content, w.undo.Content, nil, nil, w.tabs.Content)
 	w.place = container.NewStack(w.main, w.review.content)
 	return w.place
@@ -361,7 +360,7 @@ func (w *Window) makePages() {
 	}
 }
 
-// selectPage shows the page of that index, and fetches what happened meanwhile.
+// selectPage selects the page with index i and fetches its data.
 func (w *Window) selectPage(i int) {
 	w.pages[w.selected].leave()
 	w.selected = i
@@ -371,7 +370,7 @@ func (w *Window) selectPage(i int) {
 }
 
 func (w *Window) close() {
-	w.win.Canvas().Unfocus() // a field that was edited is saved when it loses the focus
+	w.win.Canvas().Unfocus() // an edited field is saved when it loses the focus
 	w.pages[w.selected].leave()
 	w.suggestions.replay.stop()
 	if w.greets {
@@ -385,24 +384,24 @@ func (w *Window) close() {
 	w.opts.Closed()
 }
 
-// settle takes back what the person did a moment ago, or lets it stand.
-func (w *Window) settle(undo int, back bool, done func(error)) {
-	w.act(func(ctx context.Context) error { return w.opts.Operator.Settle(ctx, undo, back) }, done)
+// takeBack undoes an action of the user.
+func (w *Window) takeBack(id int, done func(error)) {
+	w.act(func(ctx context.Context) error { return w.opts.Operator.Undo(ctx, id) }, done)
 }
 
-// open opens a file or a folder with the desktop's program for it.
+// open opens a file or a folder with the desktop's program.
 func (w *Window) open(path string) {
 	if err := w.app.OpenURL(fileURL(path)); err != nil {
 		w.banner.Fail(err)
 	}
 }
 
-// part is what the parts of the window have in common.
+// part is the common part of the pages.
 type part struct {
 	win     *Window
 	content fyne.CanvasObject
-	body    *fyne.Container  // of the content: what changes
-	problem *controls.Remark // with what the person did last
+	body    *fyne.Container  // the changing part of the content
+	problem *controls.Remark // with the last action of the user
 	work    controls.Worker
 	drawn   controls.Drawn
 }
@@ -414,7 +413,7 @@ func newPart(w *Window) part {
 	}
 }
 
-// act does what the person wants, off the UI goroutine, one thing after the other.
+// act performs actions of the user off the UI goroutine, one after the other.
 func (w *Window) act(do func(context.Context) error, done func(error)) {
 	before, ended := w.lastAct, make(chan struct{})
 	w.lastAct = ended
@@ -431,13 +430,13 @@ func (w *Window) act(do func(context.Context) error, done func(error)) {
 
 func (w *Window) acted(err error, done func(error)) {
 	w.acting--
-	w.states.Drop() // what is on its way may be as it was before
+	w.states.Drop() // a state on its way may be older
 	done(err)
 	w.fetch()
 }
 
-// change saves a change of the configuration. The change f is made off the UI goroutine, more than once where somebody
-// else changes the configuration meanwhile; what came of it is told on the UI goroutine, to who shows it.
+// change saves a change of the configuration. It calls f off the UI goroutine, more than once if another program
+// changes the configuration meanwhile, and then done on the UI goroutine.
 func (w *Window) change(f func(*config.Config) error, done func(error)) {
 	w.act(func(ctx context.Context) error { return w.replace(ctx, f) }, func(err error) {
 		if err == nil {
@@ -457,7 +456,7 @@ func (w *Window) replace(ctx context.Context, f func(*config.Config) error) erro
 	return err
 }
 
-// with returns a list with one x in it, or none. It may write to the list.
+// with returns list with or without x. It may modify list.
 func with[T comparable](list []T, x T, in bool) []T {
 	list = slices.DeleteFunc(list, func(y T) bool { return y == x })
 	if in {

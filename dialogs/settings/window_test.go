@@ -46,16 +46,16 @@ func TestEveryPageFitsASmallScreen(t *testing.T) {
 		}
 	}
 	w.win.Resize(fyne.NewSize(670, 340))
-	if w.tabs.Names || w.tabs.List.Size().Width != controls.IconsWidth {
+	if w.tabs.Names || w.tabs.List.Size().Width != 52 {
 		t.Errorf("the list of pages is %v wide", w.tabs.List.Size().Width)
 	}
 	w.win.Resize(fyne.NewSize(900, 600))
-	if !w.tabs.Names || w.tabs.List.Size().Width != controls.NamesWidth {
+	if !w.tabs.Names || w.tabs.List.Size().Width != 232 {
 		t.Errorf("the list of pages is %v wide", w.tabs.List.Size().Width)
 	}
 }
 
-// The keys that every window knows work here, also in a text field.
+// The usual keys of windows work here, also in a text field.
 func TestKeys(t *testing.T) {
 	for _, inField := range []bool{false, true} {
 		t.Run(fmt.Sprint("in a field: ", inField), func(t *testing.T) {
@@ -91,7 +91,7 @@ func TestKeys(t *testing.T) {
 	}
 }
 
-// Escape leaves what the person is in the middle of first.
+// Escape first closes what is open on the page.
 func TestEscapeLeavesOneThing(t *testing.T) {
 	w, _ := few(t)
 	w.win.Canvas().Focus(w.general.timeout)
@@ -112,7 +112,7 @@ func TestEscapeLeavesOneThing(t *testing.T) {
 	}
 }
 
-// Whatever has the focus is in view, is pressed with Space and Enter, and leaves the other keys to the window.
+// Every focused control is in view, is pressed by Space and Enter, and passes other keys to the window.
 func TestControlsByKeyboard(t *testing.T) {
 	w, o := few(t)
 	w.win.Resize(fyne.NewSize(700, 300))
@@ -201,7 +201,7 @@ func TestTheWheelOverATextField(t *testing.T) {
 	}
 }
 
-// The agents that are here come first, the others on request.
+// Agents on this machine come first, the others on request.
 func TestAgentsThatAreHereComeFirst(t *testing.T) {
 	w, _, _ := onAgents(t, somebody(), "light", "claude-code")
 	p := w.agents

@@ -8,7 +8,7 @@ import (
 	"io"
 	"os"
 
-	"nod/ipc/api"
+	"nod/api"
 	"nod/ipc/client"
 	"nod/ipc/interrupt"
 )

@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/renameio/v2"
 
-	"nod/ipc/api"
+	"nod/api"
 	"nod/ipc/client"
 	"nod/ipc/interrupt"
 )

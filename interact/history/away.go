@@ -2,20 +2,19 @@ package history
 
 import "time"
 
-// Away is what came of requests while nobody was asked, or could be expected to look: nod was paused or quiet, the
-// person did not answer, or the screen was locked.
+// Away summarizes the time in which nod was paused or quiet, the screen locked, or the user did not answer.
 type Away struct {
-	From, To time.Time // zero: it has not happened since nod started
-	Waited   Found     // for the person to come back
-	Missed   Found     // timed out, or were handed back undecided
+	From, To time.Time // zero: not since nod started
+	Waited   Found     // still waiting
+	Missed   Found     // timed out or returned undecided
 	Passed   Found     // allowed by the policy
 	Denied   Found
 }
 
-// Found is how many entries there are of a kind.
+// Found counts the entries of a kind.
 type Found struct {
 	Count int
-	Lines []Line // the newest of them, newest first; those of a request that is pending have no number
+	Lines []Line // the newest, newest first; pending requests have no number
 }
 
 // Nothing reports whether nothing happened.

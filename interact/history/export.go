@@ -24,15 +24,15 @@ const (
 	JSONL Format = "jsonl" // for programs: a line for each entry, with all that is kept
 )
 
-// Writer writes entries in a format. What a terminal would obey or hide is spelled out, and no spreadsheet takes what
-// an agent wrote for a formula.
+// Writer writes entries in a format. It escapes control and hidden characters, and text that a spreadsheet would take
+// for a formula.
 type Writer struct {
 	out     *bufio.Writer
 	format  Format
 	isBegun bool
 }
 
-// NewWriter returns a Writer that has to be flushed at the end.
+// NewWriter returns a Writer. Call Flush at the end.
 func NewWriter(w io.Writer, f Format) *Writer { return &Writer{out: bufio.NewWriter(w), format: f} }
 
 // Write writes an entry.
@@ -96,11 +96,11 @@ func (w *Writer) writeCells(cells []string) error {
 	return err
 }
 
-// formula is where a spreadsheet may begin to read one: at the beginning of a cell, and behind what separates cells in
-// other countries.
+// formula matches where a spreadsheet could begin a formula: at the beginning of a cell, and after other countries'
+// separators.
 var formula = regexp.MustCompile("(^|[\n\t;])([ \u3000]*)([=+@＝＋＠－-])")
 
-// cell makes text harmless in a spreadsheet.
+// cell makes text harmless in spreadsheets.
 func cell(text string) string { return formula.ReplaceAllString(policy.Visible(text), "$1$2'$3") }
 
 // exported is an entry as JSON.
@@ -111,13 +111,13 @@ type exported struct {
 	Record   interact.Record `json:"record"`
 }
 
-// readable is an approval whose input is its exact text, to be read.
+// readable is an approval with its exact input as text.
 type readable struct {
 	interact.Approve
 	Input string `json:"input"`
 }
 
-// JSON returns e as one line of JSON for others than nod.
+// JSON formats e as one line of JSON for other programs.
 func (e Entry) JSON() ([]byte, error) {
 	out := exported{e.Line, e.Withheld, e.Hash, e.Record}
 	if a, ok := e.Record.Request.Body.(interact.Approve); ok {

@@ -8,15 +8,15 @@ import (
 	"nod/interact"
 )
 
-// waiting is a request that waits, as the file has it.
+// waiting is a pending request as stored in the file.
 type waiting struct {
 	record, draft []byte
 }
 
-// maxSalvaged is how many requests at most are taken out of a file that was set aside.
+// maxSalvaged limits the requests recovered from a file that was set aside.
 const maxSalvaged = 1024
 
-// readWaiting reads what waits, as far as it can be read.
+// readWaiting reads the pending requests, skipping unreadable ones.
 func readWaiting(conn *sqlite.Conn) (map[string]waiting, error) {
 	waits := map[string]waiting{}
 	err := query(conn, "SELECT id, record, draft FROM pending ORDER BY id LIMIT ?", func(s *sqlite.Stmt) error {
@@ -26,7 +26,7 @@ func readWaiting(conn *sqlite.Conn) (map[string]waiting, error) {
 	return waits, err
 }
 
-// salvage takes in what waits by a file that was set aside. Once the writer has had a file it knows better.
+// salvage recovers the pending requests of a file that was set aside, unless the writer already knows them from a file.
 func (w *writer) salvage(aside string) {
 	if w.waits != nil {
 		return
@@ -44,7 +44,7 @@ func (w *writer) salvage(aside string) {
 	w.j.aside = aside
 }
 
-// readAside has do read a database that was set aside.
+// readAside calls do with a database that was set aside.
 func readAside(path string, do func(*sqlite.Conn) error) (err error) {
 	conn, err := sqlite.OpenConn(path, sqlite.OpenReadOnly)
 	if err != nil {
@@ -55,8 +55,8 @@ func readAside(path string, do func(*sqlite.Conn) error) (err error) {
 	return do(conn)
 }
 
-// carryOver has the file that was just opened know what waits: it may be another one than before, or have lost what
-// came last. The first that is opened says what waits, unless that was salvaged.
+// carryOver makes a newly opened file contain the pending requests: it may be a different file, or have lost the last
+// writes. The first file opened supplies them, unless they were salvaged.
 func (w *writer) carryOver() (err error) {
 	if w.waits == nil {
 		w.waits, err = readWaiting(w.file.conn)
@@ -69,7 +69,7 @@ func (w *writer) carryOver() (err error) {
 	return w.transact(nil)
 }
 
-// carry writes what waits, unless its outcome is known.
+// carry writes the pending requests that have no outcome yet.
 func (w *writer) carry() error {
 	for id, one := range w.waits {
 		err := w.exec(`INSERT INTO pending SELECT ?1, ?2, ?3 WHERE NOT EXISTS (SELECT 1 FROM entries WHERE id = ?1)
@@ -81,18 +81,18 @@ func (w *writer) carry() error {
 	return nil
 }
 
-// A change of what waits counts once the transaction does.
+// A change of a pending request takes effect when the transaction commits.
 type change struct {
 	id   interact.ID
-	made func(was waiting) waiting // nil: it waits no longer
+	made func(was waiting) waiting // nil: no longer pending
 }
 
-// keep notes what has changed of what waits.
+// keep records a change of a pending request.
 func (w *writer) keep(id interact.ID, made func(waiting) waiting) {
 	w.changes = append(w.changes, change{id, made})
 }
 
-// kept takes in the changes of a transaction.
+// kept applies the changes of a transaction.
 func (w *writer) kept() {
 	for _, c := range w.changes {
 		if c.made == nil {
@@ -101,7 +101,7 @@ func (w *writer) kept() {
 			w.waits[string(c.id)] = c.made(w.waits[string(c.id)])
 		}
 	}
-	if len(w.waits) == 0 { // so that what was large is given back
+	if len(w.waits) == 0 { // release the memory of a map that was large
 		w.waits = map[string]waiting{}
 	}
 }

@@ -15,10 +15,10 @@ import (
 	"nod/policy/config"
 )
 
-// maxForward is how many outcomes wait to be forwarded; what comes while there are so many is dropped.
+// maxForward limits the queue of outcomes; further ones are dropped.
 const maxForward = 4096
 
-// Outcome is what is forwarded of an entry, as a line of JSON.
+// Outcome is the forwarded form of an entry, as a line of JSON.
 type Outcome struct {
 	Time    time.Time        `json:"time"`
 	Seq     int64            `json:"seq"`
@@ -43,16 +43,15 @@ func newOutcome(l history.Line, hash digest) *Outcome {
 	}
 }
 
-// forwarder passes outcomes on to where the configuration says. Only the writer's goroutine adds to it, and never
-// waits.
+// forwarder forwards outcomes to the configured target. Only the writer's goroutine adds to it, and never blocks.
 type forwarder struct {
 	config func() config.History
-	failed func(to string, lost int, err error) // is told of every outcome that does not arrive
+	failed func(to string, lost int, err error) // is called for every lost outcome
 	queue  chan *Outcome
 	ended  chan struct{} // closed once run has returned
-	lost   atomic.Int64  // outcomes that have not arrived
+	lost   atomic.Int64  // number of lost outcomes
 
-	to string // where w leads; only run and what it calls use it, and w
+	to string // where w leads; used by run's goroutine only, as is w
 	w  io.WriteCloser
 }
 
@@ -64,7 +63,7 @@ func newForwarder(config func() config.History, failed func(string, int, error))
 
 var errSlow = errors.New("it takes them too slowly")
 
-// add has an outcome forwarded, or drops it when there is no room.
+// add queues an outcome, or drops it if the queue is full.
 func (f *forwarder) add(l history.Line, hash digest) {
 	to := f.config().Forward
 	if to == "" {
@@ -79,7 +78,7 @@ func (f *forwarder) add(l history.Line, hash digest) {
 
 func (f *forwarder) lose(to string, err error) { f.failed(to, int(f.lost.Add(1)), err) }
 
-// run forwards until there will be no more.
+// run forwards until the queue is closed.
 func (f *forwarder) run() {
 	defer close(f.ended)
 	for o := range f.queue {
@@ -92,7 +91,7 @@ func (f *forwarder) run() {
 	f.reset()
 }
 
-// close forwards what waits, for a second at most: what takes it may hang.
+// close forwards the rest of the queue, for at most a second: the target may hang.
 func (f *forwarder) close() {
 	close(f.queue)
 	select {
@@ -116,7 +115,7 @@ func (f *forwarder) forward(to string, o *Outcome) error {
 	return nil
 }
 
-// lead has w lead to a file or to the system's log.
+// lead opens the file or the system's log as w.
 func (f *forwarder) lead(to string) (err error) {
 	if f.w != nil && f.to == to && f.isThere() {
 		return nil
@@ -137,7 +136,7 @@ func (f *forwarder) lead(to string) (err error) {
 	return err
 }
 
-// isThere reports whether w is still what it leads to: a file may have been rotated away.
+// isThere reports whether w's file is still at its path: it may have been rotated away.
 func (f *forwarder) isThere() bool {
 	file, ok := f.w.(*os.File)
 	if !ok {
@@ -153,7 +152,7 @@ func (f *forwarder) isThere() bool {
 
 func (f *forwarder) reset() {
 	if f.w != nil {
-		f.w.Close() // every line was written, or lost, already
+		f.w.Close() // every line was written or lost already
 		f.w = nil
 	}
 }

@@ -23,17 +23,17 @@ import (
 var indexSchema string
 
 const (
-	indexVersion = 2           // of indexSchema; an index of another is made anew
+	indexVersion = 2           // of indexSchema; an index of another version is rebuilt
 	indexGroup   = 128         // entries in a transaction
-	indexBytes   = 256 << 10   // … and what they may hold
-	indexDelay   = time.Second // after an entry: others may come
+	indexBytes   = 256 << 10   // … and their size limit
+	indexDelay   = time.Second // wait after an entry, for more
 )
 
-// indexPath is where the index of the journal at path is. It has a file of its own, so that its writer never keeps
-// that of the journal waiting.
+// indexPath is the path of the index of the journal at path. A separate file keeps its writer from blocking the
+// journal's.
 func indexPath(path string) string { return path + "-index" }
 
-// state is how far an index has come.
+// state is the progress of an index.
 type state struct {
 	seq    int64
 	hash   digest
@@ -41,7 +41,7 @@ type state struct {
 	bodies int64
 }
 
-// readState reads it from the database with that name.
+// readState reads the state from the database with that name.
 func readState(conn *sqlite.Conn, database string) (at state, err error) {
 	err = query(conn, "SELECT seq, gone, bodies, hash FROM "+database+".state", func(s *sqlite.Stmt) error {
 		at = state{seq: s.ColumnInt64(0), gone: s.ColumnInt64(1), bodies: s.ColumnInt64(2)}
@@ -50,7 +50,7 @@ func readState(conn *sqlite.Conn, database string) (at state, err error) {
 	return at, err
 }
 
-// isOf reports whether an index that has come so far is of the journal that conn reads.
+// isOf reports whether an index in this state belongs to the journal that conn reads.
 func (at state) isOf(conn *sqlite.Conn) (bool, error) {
 	is := false
 	err := query(conn, "SELECT hash FROM entries WHERE seq = ?1 UNION ALL SELECT hash FROM anchor WHERE seq = ?1",
@@ -63,12 +63,12 @@ func (at state) isOf(conn *sqlite.Conn) (bool, error) {
 	return is, err
 }
 
-// indexer keeps the index of a journal up to date, behind the back of its writer.
+// indexer updates the index of a journal in the background.
 type indexer struct {
 	reader *Reader
 	path   string
 	log    *slog.Logger
-	woken  chan struct{} // holds a signal when there may be something to do
+	woken  chan struct{} // holds a signal if there may be work
 	cancel context.CancelFunc
 	ctx    context.Context // ends when the journal is closed
 	ended  chan struct{}   // closed once run has returned
@@ -76,7 +76,7 @@ type indexer struct {
 	conn   *sqlite.Conn // nil: the index is not open
 	info   fs.FileInfo  // of the file as it was opened
 	state  state
-	failed string // what went wrong last, so that it is logged once
+	failed string // the last error, to log it once
 }
 
 func newIndexer(r *Reader, log *slog.Logger) *indexer {
@@ -84,11 +84,11 @@ func newIndexer(r *Reader, log *slog.Logger) *indexer {
 		reader: r, path: indexPath(r.path), log: log, woken: make(chan struct{}, 1), ended: make(chan struct{}),
 	}
 	x.ctx, x.cancel = context.WithCancel(context.Background())
-	x.wake() // what came since the program ended last
+	x.wake() // for entries written after the last run ended
 	return x
 }
 
-// wake has the indexer look for something to do, soon.
+// wake makes the indexer look for work soon.
 func (x *indexer) wake() {
 	select {
 	case x.woken <- struct{}{}:
@@ -121,7 +121,7 @@ func (x *indexer) stop() {
 	<-x.ended
 }
 
-// note logs what went wrong. Entries that are not in the index are found all the same, only not as fast.
+// note logs an error. Searches find entries that are not in the index, too, but slower.
 func (x *indexer) note(err error) {
 	if x.ctx.Err() != nil {
 		return
@@ -150,7 +150,7 @@ func (x *indexer) follow(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("read the journal: %w", err)
 		}
-		if step.state == x.state { // what it has in memory is of no use until there is more
+		if step.state == x.state { // the memory is useless until there are more entries
 			return sqlitex.ExecuteTransient(x.conn, "PRAGMA shrink_memory", nil)
 		}
 		if err := x.apply(step); err != nil {
@@ -164,7 +164,7 @@ func (x *indexer) follow(ctx context.Context) error {
 	}
 }
 
-// open opens the index, unless it is open and still the one at its path, and makes it when there is none of use.
+// open opens the index, unless it is open and still at its path, and rebuilds a useless one.
 func (x *indexer) open() error {
 	if x.conn != nil {
 		if info, err := os.Lstat(x.path); err == nil && os.SameFile(info, x.info) {
@@ -238,15 +238,15 @@ func (x *indexer) discard() error {
 	return nil
 }
 
-// step is what one transaction changes in the index.
+// step is the change of one transaction.
 type step struct {
-	state                 // how far the index has come then
-	isNew bool            // all that was in it belongs to another journal
-	strip []history.Entry // they have lost their bodies
+	state                 // after the step
+	isNew bool            // the index belongs to another journal: clear it
+	strip []history.Entry // have lost their bodies
 	add   []history.Entry
 }
 
-// plan says what is to do next. It is nothing when the state remains the same.
+// plan returns the next step. The same state means that there is nothing to do.
 func (x *indexer) plan(ctx context.Context) (next step, err error) {
 	err = x.reader.read(ctx, func(conn *sqlite.Conn) error {
 		anchor, err := readAnchor(conn)
@@ -263,7 +263,7 @@ func (x *indexer) plan(ctx context.Context) (next step, err error) {
 			at = state{seq: anchor.seq, hash: anchor.hash, gone: anchor.seq, bodies: anchor.seq}
 		}
 		at.gone = min(anchor.seq, at.gone+indexGroup)
-		old := min(anchor.bodies, at.seq) // whose words may still be there
+		old := min(anchor.bodies, at.seq) // their words may still be in the index
 		if next.strip, err = readGroup(conn, max(at.bodies, at.gone), old); err != nil {
 			return err
 		}
@@ -287,7 +287,7 @@ func (x *indexer) plan(ctx context.Context) (next step, err error) {
 	return next, err
 }
 
-// apply does it.
+// apply executes a step.
 func (x *indexer) apply(next step) (err error) {
 	end, err := sqlitex.ImmediateTransaction(x.conn)
 	if err != nil {
@@ -317,8 +317,7 @@ func (x *indexer) apply(next step) (err error) {
 		next.seq, next.hash[:], next.gone, next.bodies)
 }
 
-// forget takes entries out that are no longer in the journal. What they add to a day stays until all of that day are
-// gone.
+// forget removes the words of deleted entries. A day's sums stay until all of its entries are deleted.
 func (x *indexer) forget(first, last int64) error {
 	if err := x.exec("DELETE FROM words WHERE rowid BETWEEN ? AND ?", first, last); err != nil {
 		return err
@@ -329,7 +328,7 @@ func (x *indexer) forget(first, last int64) error {
 	return x.exec("DELETE FROM hours WHERE last <= ?", last)
 }
 
-// addWords enters what an entry can be found by.
+// addWords adds the words of an entry.
 func (x *indexer) addWords(e history.Entry) error {
 	var b strings.Builder
 	for word := range wordsOf(e) {
@@ -366,8 +365,8 @@ func hourOf(t time.Time) int64 { return int64(math.Floor(float64(t.Unix()) / 360
 // exec executes a statement that returns nothing.
 func (x *indexer) exec(text string, args ...any) error { return query(x.conn, text, nil, args...) }
 
-// readGroup reads entries after one, up to another, as many as one transaction takes. Of one that cannot be read there
-// are only the columns.
+// readGroup reads entries after one, up to another, as many as one transaction takes. For unreadable entries it returns
+// the columns only.
 func readGroup(conn *sqlite.Conn, after, last int64) (group []history.Entry, err error) {
 	size := 0
 	err = query(conn, "SELECT "+columns+", hash, head, body FROM entries WHERE seq > ? AND seq <= ? ORDER BY seq LIMIT ?",
@@ -386,7 +385,7 @@ func readGroup(conn *sqlite.Conn, after, last int64) (group []history.Entry, err
 	return group, err
 }
 
-// reached is the last entry of a group, which takes the place of all up to a given one when it is empty.
+// reached returns the number of the group's last entry, or all if the group is empty.
 func reached(group []history.Entry, all int64) int64 {
 	if len(group) == 0 {
 		return all

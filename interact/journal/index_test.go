@@ -286,7 +286,7 @@ func TestInsightsAgainstAModel(t *testing.T) {
 	}
 }
 
-// What suggestions rest on is what the person decided about calls that are known exactly.
+// What suggestions rest on is what the user decided about calls that are known exactly.
 func TestPast(t *testing.T) {
 	j := open(t, file(t), keepAll)
 	r := rand.New(rand.NewPCG(8, 1))

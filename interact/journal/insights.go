@@ -183,7 +183,7 @@ func (r *Reader) Facets(ctx context.Context) (history.Facets, error) {
 	}, nil
 }
 
-// Insights returns sums of what was settled since then. A day is one of the place where the person was.
+// Insights returns sums of what was settled since then. A day is one of the place where the user was.
 func (r *Reader) Insights(ctx context.Context, since time.Time) (history.Insights, error) {
 	var agents, projects, tools, rules tally[string]
 	var days tally[int64]

@@ -32,7 +32,7 @@ import (
 	"nod/policy/config"
 )
 
-// DefaultPath is where the journal is: nod.db in the user's data folder.
+// DefaultPath is nod.db in the user's data folder.
 func DefaultPath() (string, error) {
 	if !filepath.IsAbs(xdg.DataHome) {
 		return "", errors.New("find nod.db: no home folder: set HOME")
@@ -40,23 +40,22 @@ func DefaultPath() (string, error) {
 	return filepath.Join(xdg.DataHome, "nod", "nod.db"), nil
 }
 
-// Options are what a [Journal] works with.
+// Options are the dependencies of a [Journal].
 type Options struct {
 	Log *slog.Logger // required
-	// Config says what is kept, each time that it matters. nil: what a fresh installation keeps.
+	// Config returns what to keep. nil: the defaults.
 	Config func() config.History
-	// Token returns the token that nod's callers show, which is never kept once a request has its outcome. nil: there
-	// is none.
+	// Token returns the token of nod's callers, which is redacted like other secrets. May be nil.
 	Token func() string
-	// Changed is called when [Journal.Problem] says something else than before. It must return soon, and not call the
-	// journal to write. nil: nobody is told.
+	// Changed is called when the result of [Journal.Problem] changes. It must return soon and not write to the journal.
+	// May be nil.
 	Changed func()
-	// Added is called after entries were added, on the way of those that follow: it must not block. nil: nobody is told.
+	// Added is called after entries were added. The writer waits for it: it must not block. May be nil.
 	Added func()
 }
 
-// Journal is an [interact.Journal] in a file. It is safe for concurrent use. Whatever is wrong with the file, nod goes
-// on: as long as it is, methods return errors, and [Journal.Problem] says what it is.
+// Journal is an [interact.Journal] in a file. It is safe for concurrent use. While the file has a problem its methods
+// return errors, and [Journal.Problem] describes it.
 type Journal struct {
 	*Reader
 	opts Options
@@ -82,7 +81,7 @@ var _ interact.Journal = (*Journal)(nil)
 // ErrClosed says that the journal is closed.
 var ErrClosed = errors.New("the journal is closed")
 
-// Open opens the journal at path and makes it when there is none. It does not fail: see [Journal.Problem].
+// Open opens the journal at path or creates it. It does not fail: see [Journal.Problem].
 func Open(path string, o Options) *Journal {
 	if o.Config == nil {
 		o.Config = func() config.History { return config.Default().History }
@@ -150,8 +149,7 @@ func (j *Journal) Update(ctx context.Context, r interact.Record) error {
 		func(was waiting) waiting { return waiting{record, was.draft} })
 }
 
-// SaveDraft keeps what the person has typed so far of an answer. The error wraps [interact.ErrNotFound] for a request
-// that is not open.
+// SaveDraft saves the user's unfinished answer. The error wraps [interact.ErrNotFound] if the request is not pending.
 func (j *Journal) SaveDraft(ctx context.Context, id interact.ID, draft []byte) error {
 	return j.set(ctx, id, `UPDATE pending SET draft = ? WHERE id = ?`, draft,
 		func(was waiting) waiting { return waiting{was.record, draft} })
@@ -200,10 +198,10 @@ func (j *Journal) change(ctx context.Context, id interact.ID, do func(*writer) e
 	return nil
 }
 
-// Pending is a request that waited when nod ended.
+// Pending is a request that was pending when nod ended.
 type Pending struct {
 	interact.Record
-	Draft []byte // what the person had typed; nil: nothing
+	Draft []byte // the user's unfinished answer; may be nil
 }
 
 // Restore returns the requests that waited when nod ended, oldest first, and of those that have an outcome the last,

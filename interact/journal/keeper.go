@@ -11,16 +11,16 @@ import (
 	"zombiezen.com/go/sqlite/sqlitex"
 )
 
-// When the keeper works.
+// Intervals and sizes of the keeper's work.
 const (
-	syncDelay  = 2 * time.Second  // after something was written it is brought to the disk
-	probeDelay = 10 * time.Second // after it could not be written somebody tries again
-	trimDelay  = time.Hour        // between two looks at what is too old or too much
-	trimStep   = 32               // entries at a time: callers write in between
-	pageStep   = 256              // pages at a time that are given back to the file system
+	syncDelay  = 2 * time.Second  // from a write to the sync
+	probeDelay = 10 * time.Second // from a failed write to the next attempt
+	trimDelay  = time.Hour        // between two checks of age and size
+	trimStep   = 32               // entries per step: callers write in between
+	pageStep   = 256              // pages per step to return to the file system
 )
 
-// keep does what no caller waits for, until the journal is closed.
+// keep does the background work until the journal is closed.
 func (j *Journal) keep() {
 	sync, probe, trim := newTimer(), newTimer(), time.NewTimer(0)
 	defer trim.Stop()
@@ -40,7 +40,7 @@ func (j *Journal) keep() {
 			j.log("checkpoint", j.checkpoint())
 		case <-probe.C:
 			j.log("try again", j.write(context.Background(), func(w *writer) error {
-				return w.exec("UPDATE anchor SET seq = seq") // a no-op that is written all the same
+				return w.exec("UPDATE anchor SET seq = seq") // writes a transaction that changes nothing
 			}))
 		case <-trim.C:
 			j.log("delete what is old", j.trim())
@@ -53,7 +53,7 @@ func (j *Journal) keep() {
 	}
 }
 
-// newTimer returns a timer that does not run.
+// newTimer returns a stopped timer.
 func newTimer() *time.Timer {
 	t := time.NewTimer(time.Hour)
 	t.Stop()
@@ -66,8 +66,8 @@ func (j *Journal) log(what string, err error) {
 	}
 }
 
-// checkpoint brings what was written to the disk, and empties the write-ahead log: what is deleted must not stay there.
-// It keeps nobody from writing while it waits for the disk.
+// checkpoint syncs the file and empties the write-ahead log, which would otherwise keep deleted data. Writers need not
+// wait meanwhile.
 func (j *Journal) checkpoint() (err error) {
 	j.files.Lock()
 	defer j.files.Unlock()
@@ -84,12 +84,12 @@ func (j *Journal) checkpoint() (err error) {
 	}
 	defer func() { err = errors.Join(err, conn.Close()) }()
 	if info, err := os.Lstat(j.path); err != nil || !os.SameFile(info, *own) {
-		return err // the log is of the file that was there before: it must not get into this one
+		return err // the log of another file must not get into this one
 	}
 	conn.SetBusyTimeout(0)
 	isDone := false
 	err = query(conn, "PRAGMA wal_checkpoint(PASSIVE)", func(s *sqlite.Stmt) error {
-		isDone = s.ColumnInt(1) == s.ColumnInt(2) // all of the log's pages
+		isDone = s.ColumnInt(1) == s.ColumnInt(2) // all pages of the log
 		return nil
 	})
 	if err != nil || !isDone {
@@ -98,7 +98,7 @@ func (j *Journal) checkpoint() (err error) {
 	return sqlitex.ExecuteTransient(conn, "PRAGMA wal_checkpoint(TRUNCATE)", nil) // says in a row that somebody is busy
 }
 
-// trim deletes what is older or more than the configuration wants, from the front, in steps, and shrinks the file.
+// trim deletes entries beyond the configured age or size, oldest first, in steps, and shrinks the file.
 func (j *Journal) trim() error {
 	for _, step := range []func(*writer) (more bool, err error){(*writer).dropOld, (*writer).dropMuch, (*writer).shrink} {
 		for more := true; more; {
@@ -117,8 +117,8 @@ func (j *Journal) trim() error {
 	return j.write(context.Background(), (*writer).shrunk)
 }
 
-// shrunk ends the time in which the file may become shorter, once it has. As long as somebody reads what was before, a
-// checkpoint leaves that to a later one.
+// shrunk ends the period in which the file may become shorter, once it has. While somebody reads the old state, a later
+// checkpoint shrinks it.
 func (w *writer) shrunk() error {
 	return query(w.file.conn, "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size",
 		func(s *sqlite.Stmt) error {
@@ -130,8 +130,8 @@ func (w *writer) shrunk() error {
 		})
 }
 
-// dropOld deletes entries at the front that are older than is kept. Lest a clock that is set far ahead costs the
-// history, it is no later than the last entry and the time for which nod has run since say.
+// dropOld deletes entries that are too old. A clock set far ahead must not cost the history, so "now" is at most the
+// last entry's time plus nod's uptime.
 func (w *writer) dropOld() (more bool, err error) {
 	now := time.Now()
 	err = query(w.file.conn, "SELECT settled FROM entries ORDER BY seq DESC LIMIT 1", func(s *sqlite.Stmt) error {
@@ -147,7 +147,7 @@ func (w *writer) dropOld() (more bool, err error) {
 	return w.dropWhile(func(settled int64) bool { return settled < oldest })
 }
 
-// dropWhile deletes entries at the front, a step of them, and reports whether there may be more to delete.
+// dropWhile deletes one step of the oldest entries, and reports whether there may be more to delete.
 func (w *writer) dropWhile(over func(settled int64) bool) (more bool, err error) {
 	var seq int64
 	var hash []byte
@@ -170,7 +170,7 @@ func (w *writer) dropWhile(over func(settled int64) bool) (more bool, err error)
 	return n == trimStep, w.exec("UPDATE anchor SET seq = ?1, hash = ?2, bodies = max(bodies, ?1)", seq, hash)
 }
 
-// ignore returns err unless it is one that says nothing.
+// ignore returns err unless it is the one to ignore.
 func ignore(err, nothing error) error {
 	if errors.Is(err, nothing) {
 		return nil
@@ -178,8 +178,7 @@ func ignore(err, nothing error) error {
 	return err
 }
 
-// dropMuch deletes at the front while there is more than the configuration wants: bodies until only the newer half of
-// the entries has one, then entries.
+// dropMuch deletes while the journal is too large: first the bodies of the older half of the entries, then entries.
 func (w *writer) dropMuch() (more bool, err error) {
 	used, err := readUsed(w.file.conn)
 	if err != nil || used <= int64(w.j.opts.Config().MaxSize)*1_000_000 {
@@ -199,7 +198,7 @@ func (w *writer) dropMuch() (more bool, err error) {
 	return true, w.exec("UPDATE anchor SET bodies = ?", last)
 }
 
-// readUsed is how many bytes of the file are in use.
+// readUsed returns the bytes of the file in use.
 func readUsed(conn *sqlite.Conn) (bytes int64, err error) {
 	err = query(conn, `SELECT (page_count - freelist_count) * page_size
 		FROM pragma_page_count, pragma_freelist_count, pragma_page_size`, func(s *sqlite.Stmt) error {
@@ -209,7 +208,7 @@ func readUsed(conn *sqlite.Conn) (bytes int64, err error) {
 	return bytes, err
 }
 
-// shrink gives pages that are not in use back to the file system, a step of them.
+// shrink returns one step of unused pages to the file system.
 func (w *writer) shrink() (more bool, err error) {
 	free := 0
 	err = query(w.file.conn, "PRAGMA freelist_count", func(s *sqlite.Stmt) error {

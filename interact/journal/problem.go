@@ -6,7 +6,7 @@ import (
 	"zombiezen.com/go/sqlite"
 )
 
-// Trouble is what kind of thing is wrong with the file.
+// Trouble is a kind of problem with the file.
 type Trouble string
 
 // What can be wrong.
@@ -14,13 +14,13 @@ const (
 	Full       Trouble = "full"       // the disk is
 	Locked     Trouble = "locked"     // another program works on it
 	Unwritable Trouble = "unwritable" // it is read-only, or the disk fails
-	SetAside   Trouble = "set aside"  // it was damaged, or not nod's: Path is where it is now, and another was begun
-	Gone       Trouble = "gone"       // it was taken away or replaced while nod ran
-	// NotForwarded is about another file than the journal's, or the system's log: Lost outcomes have not arrived there.
+	SetAside   Trouble = "set aside"  // damaged or not nod's: it was moved to Path and replaced
+	Gone       Trouble = "gone"       // removed or replaced while nod ran
+	// NotForwarded is a problem of the forwarding target: Lost outcomes did not arrive there.
 	NotForwarded Trouble = "not forwarded"
 )
 
-// ProblemError says what is wrong with the journal's file.
+// ProblemError describes a problem with the journal's file.
 type ProblemError struct {
 	Trouble Trouble
 	Path    string
@@ -30,7 +30,7 @@ type ProblemError struct {
 
 func (e *ProblemError) Unwrap() error { return e.Err }
 
-// Error is a sentence or two for a person.
+// Error formats the problem in one or two sentences for people.
 func (e *ProblemError) Error() string {
 	switch e.Trouble {
 	case Full:
@@ -47,7 +47,7 @@ func (e *ProblemError) Error() string {
 	return fmt.Sprintf("nod cannot write its history %s and allows nothing unasked: %v", e.Path, e.Err)
 }
 
-// problems are what is wrong now, and what has been lost since nod started.
+// problems are the current ones, and the losses since nod started.
 type problems struct {
 	write   error // nothing can be written
 	file    error // another file was begun
@@ -63,8 +63,8 @@ func (p problems) worst() error {
 	return nil
 }
 
-// Problem says what is wrong with the journal, for a person: a [*ProblemError]. What keeps nod from writing is gone
-// once that works again; what was lost is said until nod starts again. nil: all is well.
+// Problem returns the journal's current problem as a [*ProblemError] for people, or nil. A problem with writing ends
+// when writing works again; losses remain until nod restarts.
 func (j *Journal) Problem() error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -78,7 +78,7 @@ func (j *Journal) isFailing() bool {
 	return j.problems.write != nil
 }
 
-// report changes what is wrong, and tells whoever wants to know.
+// report changes the problems, and calls Changed if the worst one differs.
 func (j *Journal) report(change func(*problems)) {
 	j.mu.Lock()
 	old := j.problems.worst()
@@ -101,7 +101,7 @@ func text(err error) string {
 	return err.Error()
 }
 
-// failed reports what came of an attempt to write.
+// failed records the result of an attempt to write.
 func (j *Journal) failed(err error) {
 	if err != nil {
 		err = &ProblemError{Trouble: troubleOf(err), Path: j.path, Err: err}

@@ -255,11 +255,11 @@ func readPending(conn *sqlite.Conn, leftOut func(error)) (open []Pending, err er
 	return open, err
 }
 
-// reasonNotKept is why a request is to be asked anew that the person has answered.
+// reasonNotKept is why a request is to be asked anew that the user has answered.
 const reasonNotKept = "nod was started again and does not keep what the person answered: ask again"
 
 // readLast returns the last n requests that have an outcome, oldest first. What is before a break of the chain is left
-// out, and an answer that is not kept word for word is none: what the person has not said must not pass for an answer.
+// out, and an answer that is not kept word for word is none: what the user has not said must not pass for an answer.
 func readLast(conn *sqlite.Conn, n int, leftOut func(error)) (last []interact.Record, err error) {
 	c, err := readAnchor(conn)
 	if err != nil {
@@ -290,7 +290,7 @@ func readLast(conn *sqlite.Conn, n int, leftOut func(error)) (last []interact.Re
 	return last, err
 }
 
-// keepsAnswer reports whether an entry, with its body or without, still has what the person answered, word for word.
+// keepsAnswer reports whether an entry, with its body or without, still has what the user answered, word for word.
 func (h head) keepsAnswer(hasBody bool) bool {
 	a, kind := h.Record.Answer, h.Record.Request.Body.Kind()
 	switch {

@@ -89,7 +89,7 @@ func TestRestoreTakesOnlyWhatTheChainHolds(t *testing.T) {
 	}
 }
 
-// What the person said is delivered word for word or not at all.
+// What the user said is delivered word for word or not at all.
 func TestRestoreTakesNoAnswerThatIsNotKept(t *testing.T) {
 	secret := "ghp_" + "k3J8dQz1XvB6nM0pLs7RtYw2HcFa9GeUiO4q" // in parts: no scanner finds it
 	ask, form := interact.Ask{Question: "which?"}, interact.Form{}

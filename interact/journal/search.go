@@ -72,7 +72,7 @@ func newFilter(q history.Query) filter {
 	return f
 }
 
-// match is f for the full text, which takes what is quoted for words and nothing else; empty: f asks for none.
+// match is f as an FTS5 expression in which every word is quoted; empty if f has no words.
 func (f filter) match() string {
 	var terms []string
 	for _, w := range f.wanted {
@@ -364,7 +364,7 @@ func (r *Reader) Export(ctx context.Context, w io.Writer, q history.Query, f his
 	return n, out.Flush()
 }
 
-// Past yields what the person has decided about calls whose exact input is known, oldest first, until there is an
+// Past yields what the user has decided about calls whose exact input is known, oldest first, until there is an
 // error.
 func (r *Reader) Past(ctx context.Context) iter.Seq2[policy.Past, error] {
 	return func(yield func(policy.Past, error) bool) {

@@ -14,7 +14,7 @@ import (
 	"nod/policy"
 )
 
-// BrokenError says where the chain does not hold.
+// BrokenError is the first break of the chain.
 type BrokenError struct {
 	Seq     int64 // number of the entry
 	Problem string
@@ -22,9 +22,8 @@ type BrokenError struct {
 
 func (e *BrokenError) Error() string { return fmt.Sprintf("entry %d %s", e.Seq, e.Problem) }
 
-// Verify reads every entry and holds it against the chain. The error is a [*BrokenError] for the first that has been
-// changed, is missing, or is not where it was. What it cannot tell is whether entries at the end are missing: for that
-// a head must have been noted elsewhere.
+// Verify checks every entry against the chain. It fails with a [*BrokenError] for the first entry that was changed, is
+// missing or misplaced. It cannot detect missing entries at the end: compare with a head noted elsewhere.
 func (r *Reader) Verify(ctx context.Context) error {
 	return r.read(ctx, func(conn *sqlite.Conn) error {
 		c, err := readAnchor(conn)
@@ -38,7 +37,7 @@ func (r *Reader) Verify(ctx context.Context) error {
 	})
 }
 
-// Examine has SQLite look for damage in the file. It is quicker than [Reader.Verify], which looks at what entries say.
+// Examine makes SQLite check the file for damage. It is faster than [Reader.Verify], which checks the contents.
 func (r *Reader) Examine(ctx context.Context) error {
 	return r.read(ctx, func(conn *sqlite.Conn) error {
 		return query(conn, "PRAGMA main.quick_check(1)", func(s *sqlite.Stmt) error {
@@ -50,10 +49,10 @@ func (r *Reader) Examine(ctx context.Context) error {
 	})
 }
 
-// Noted returns the number of the entry with a hash that was once noted as the head's. The error wraps
-// [interact.ErrNotFound] where there is none, which [Reader.Verify] does not tell.
+// Noted returns the number of the entry whose hash was once noted as the head's. The error wraps [interact.ErrNotFound]
+// if there is none, which [Reader.Verify] does not detect.
 func (r *Reader) Noted(ctx context.Context, hash string) (seq int64, err error) {
-	found := false // not by its number: that of a chain without entries is 0
+	found := false // the number does not tell: an empty chain's is 0
 	noted, err := hex.DecodeString(hash)
 	if err == nil {
 		err = r.read(ctx, func(conn *sqlite.Conn) error {
@@ -73,14 +72,14 @@ func (r *Reader) Noted(ctx context.Context, hash string) (seq int64, err error) 
 	return seq, nil
 }
 
-// chain is how far it has been verified.
+// chain is the position up to which a chain is verified.
 type chain struct {
 	seq    int64
 	hash   digest
-	bodies int64 // the last entry whose body may be gone
+	bodies int64 // the last entry whose body may be missing
 }
 
-// readAnchor returns the chain before its first entry.
+// readAnchor returns the position before the first entry.
 func readAnchor(conn *sqlite.Conn) (*chain, error) {
 	var c *chain
 	err := query(conn, "SELECT seq, bodies, hash FROM anchor", func(s *sqlite.Stmt) error {
@@ -93,8 +92,8 @@ func readAnchor(conn *sqlite.Conn) (*chain, error) {
 	return c, err
 }
 
-// next holds the next entry, with the columns [columns], hash, head and body, against the chain, and returns its parts.
-// The error is a [*BrokenError].
+// next verifies the next row, with the columns [columns], hash, head and body, and returns its parts. It fails with a
+// [*BrokenError].
 func (c *chain) next(s *sqlite.Stmt) (h head, body []byte, err error) {
 	line := scanLine(s)
 	broken := func(problem string) (head, []byte, error) {
@@ -127,15 +126,15 @@ func (c *chain) next(s *sqlite.Stmt) (h head, body []byte, err error) {
 	return h, body, nil
 }
 
-// skip goes on after an entry as it is, with the columns [columns] and hash. What is no hash breaks the chain at the
-// next.
+// skip moves past a row, with the columns [columns] and hash, without verifying it. An invalid hash breaks the chain at
+// the next entry.
 func (c *chain) skip(s *sqlite.Stmt) error {
 	c.seq = s.ColumnInt64(0)
 	_ = readDigest(s, lineColumns, &c.hash)
 	return nil
 }
 
-// columns are what a [history.Line] is read from, and lineColumns is how many they are.
+// columns are the columns of a [history.Line], and lineColumns is their number.
 const (
 	columns = `seq, id, created, settled, kind, agent, session, project, tool, class, gist, outcome, by, rule,
 		machine, device, instr(head, CAST('"is_agent":true' AS BLOB))` // which no text in JSON can hold

@@ -17,13 +17,13 @@ const (
 	reopenTime = time.Second            // how long after a file could not be opened that is tried again
 )
 
-// write is what a caller wants written.
+// write is one write of a caller.
 type write struct {
-	do   func(*writer) error // inside a transaction, twice when the first failed
+	do   func(*writer) error // runs in a transaction, twice if the first fails
 	done chan error          // takes the outcome
 }
 
-// write has the writer's goroutine do something and waits until it is in the file.
+// write runs do on the writer's goroutine and waits until the transaction is committed.
 func (j *Journal) write(ctx context.Context, do func(*writer) error) error {
 	w := &write{do: do, done: make(chan error, 1)}
 	select {
@@ -48,7 +48,7 @@ type writer struct {
 	changes []change // … and what has changed of what waits
 
 	waits   map[string]waiting // what waits, by id; nil: there was no file yet that could be read
-	carries bool               // the file is to be told of it
+	carries bool               // the pending requests must be written to the file
 
 	failing  time.Time     // since when the disk has failed; zero: it does not
 	patience time.Duration // how long it may fail until another file is begun

@@ -1,5 +1,5 @@
-// Package secrets finds what looks like a secret in JSON, such as a key of a cloud's or a password beside its name, and
-// puts a digest in its place.
+// Package secrets finds likely secrets in JSON, such as cloud keys, or passwords beside their names, and replaces them
+// with digests.
 //
 // The rules are those of gitleaks (https://github.com/gitleaks/gitleaks, MIT license): gitleaks.toml is a copy of
 // config/gitleaks.toml of its version 8.30.1, to be replaced as a whole by that of a newer one. gitleaks itself would
@@ -40,8 +40,8 @@ var detector = sync.OnceValue(func() *rules {
 	return rules
 })
 
-// Find returns what looks like a secret in a JSON text, and those of known that are in it: as strings say it, without
-// JSON's escapes. The time that it takes is linear in the length of the text.
+// Find returns likely secrets in a JSON text, and those of known that it contains, with JSON's escapes undone. It takes
+// linear time.
 func Find(text []byte, known ...string) []string {
 	found := map[string]bool{}
 	detector().find(string(text), known, func(secret string) { found[unescape(secret)] = true })
@@ -83,20 +83,20 @@ func newDecoder(text []byte) *jsontext.Decoder {
 	return jsontext.NewDecoder(bytes.NewReader(text), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 }
 
-// Redactor returns what puts marks in the place of secrets.
+// Redactor returns a replacer of secrets by marks.
 func Redactor(secrets []string) *strings.Replacer {
 	// The longest first: one may begin with another.
 	longest := slices.Clone(secrets)
 	slices.SortFunc(longest, func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) })
 	pairs := make([]string, 0, 2*len(longest))
 	for _, secret := range longest {
-		pairs = append(pairs, secret, Mark(secret))
+		pairs = append(pairs, secret, mark(secret))
 	}
 	return strings.NewReplacer(pairs...)
 }
 
-// Redact puts marks into the strings of a JSON text. The rest of it stays as it is, but for the space between values.
-// The error is about the JSON.
+// Redact replaces secrets in the strings of a JSON text. It keeps the rest, except for space between values. It fails
+// for invalid JSON.
 func Redact(text []byte, marks *strings.Replacer) ([]byte, error) {
 	var out bytes.Buffer
 	e := jsontext.NewEncoder(&out, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
@@ -116,8 +116,8 @@ func Redact(text []byte, marks *strings.Replacer) ([]byte, error) {
 	}
 }
 
-// Mark stands in the place of a secret: the beginning of its SHA-256, by which whoever has the secret can tell it.
-func Mark(secret string) string {
+// mark replaces a secret: it is the beginning of its SHA-256, by which whoever has the secret can recognize it.
+func mark(secret string) string {
 	sum := sha256.Sum256([]byte(secret))
 	return markStart + hex.EncodeToString(sum[:8])
 }
@@ -134,7 +134,7 @@ type rules struct {
 	rules    []*rule
 }
 
-// rule finds secrets of a kind.
+// rule finds one kind of secret.
 type rule struct {
 	pattern func() *regexp.Regexp
 	// start is the pattern at the beginning of a text, when matches begin with a keyword: it is tried nowhere else.

@@ -69,7 +69,7 @@ func TestFind(t *testing.T) {
 			}
 			all := fmt.Sprint(got)
 			for _, secret := range c.want {
-				if strings.Contains(all, secret) || !strings.Contains(all, Mark(secret)) {
+				if strings.Contains(all, secret) || !strings.Contains(all, mark(secret)) {
 					t.Errorf("%s still says %q", redacted, secret)
 				}
 			}
@@ -83,7 +83,7 @@ func TestFind(t *testing.T) {
 func TestRedactKeepsTheRest(t *testing.T) {
 	text := `{"b":1.50,"a":[true,null,"x\u0041"],"b":"` + aws + `","<&>":"ü"}`
 	got, err := Redact([]byte(text), Redactor([]string{aws}))
-	want := `{"b":1.50,"a":[true,null,"xA"],"b":"` + Mark(aws) + `","<&>":"ü"}`
+	want := `{"b":1.50,"a":[true,null,"xA"],"b":"` + mark(aws) + `","<&>":"ü"}`
 	if err != nil || string(got) != want {
 		t.Errorf("got  %s, %v\nwant %s", got, err, want)
 	}
@@ -95,7 +95,7 @@ func TestRedactKeepsTheRest(t *testing.T) {
 }
 
 func TestRedactTakesTheLongestFirst(t *testing.T) {
-	want := Mark("abc") + " " + Mark("abcdef")
+	want := mark("abc") + " " + mark("abcdef")
 	if got := Redactor([]string{"abc", "abcdef"}).Replace("abc abcdef"); got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
@@ -222,7 +222,7 @@ func FuzzRedact(f *testing.F) {
 		}
 		for _, secret := range found {
 			eachString(redacted, func(s string) {
-				if strings.Contains(s, secret) && !strings.Contains(Mark(secret), secret) {
+				if strings.Contains(s, secret) && !strings.Contains(mark(secret), secret) {
 					t.Errorf("%q became %q, with %q in it", text, redacted, secret)
 				}
 			})

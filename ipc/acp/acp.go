@@ -26,7 +26,7 @@ import (
 	sdk "github.com/coder/acp-go-sdk"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"nod/ipc/api"
+	"nod/api"
 )
 
 // Approver asks nod for leave. An error means that nobody decided. Where only a denial could be passed on the user is

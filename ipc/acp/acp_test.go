@@ -15,7 +15,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"nod/ipc/api"
+	"nod/api"
 )
 
 // side is one of the two that a proxy stands between.

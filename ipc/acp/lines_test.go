@@ -9,7 +9,7 @@ import (
 	"testing"
 	"testing/iotest"
 
-	"nod/ipc/api"
+	"nod/api"
 )
 
 // FuzzPass: what goes in comes out, byte for byte, whole lines at a time unless they are too long.

@@ -6,7 +6,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"nod/ipc/api"
+	"nod/api"
 )
 
 // The methods that the protocol's library has no names for.

@@ -6,7 +6,7 @@ import (
 
 	sdk "github.com/coder/acp-go-sdk"
 
-	"nod/ipc/api"
+	"nod/api"
 )
 
 // options are the answers that an agent takes.
@@ -57,8 +57,8 @@ func (o options) suggestions() []string {
 	return all
 }
 
-// chosen returns the option that says what was decided, if anything was. What the person allows for longer in nod's own
-// rules is allowed once here, and what is denied is rejected once: the agent keeps only what the person picked of it.
+// chosen returns the option that says what was decided, if anything was. What the user allows for longer in nod's own
+// rules is allowed once here, and what is denied is rejected once: the agent keeps only what the user picked of it.
 func (o options) chosen(r api.ApproveReply) (id sdk.PermissionOptionId, decided bool) {
 	var fitting options
 	switch {

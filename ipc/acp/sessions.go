@@ -7,7 +7,7 @@ import (
 	sdk "github.com/coder/acp-go-sdk"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"nod/ipc/api"
+	"nod/api"
 )
 
 // maxCalls is how many tool calls of a session are known at once; a session that has more forgets them.

@@ -8,7 +8,7 @@ import (
 	sdk "github.com/coder/acp-go-sdk"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"nod/ipc/api"
+	"nod/api"
 )
 
 // toolCall is what an agent says of a tool call, in one message or in several. The library's type would not do: it
@@ -165,7 +165,7 @@ func (c toolCall) onlyBlock() block {
 	return all[0]
 }
 
-// asks reports whether the call puts questions to the person, which a yes does not answer.
+// asks reports whether the call puts questions to the user, which a yes does not answer.
 func (c toolCall) asks() bool {
 	var fields map[string]jsontext.Value
 	return c.hasInput() && api.Decode(c.RawInput, &fields) == nil && isThere(fields["questions"])

@@ -8,7 +8,7 @@ import (
 	"os"
 	"sync"
 
-	"nod/ipc/api"
+	"nod/api"
 	"nod/ipc/interrupt"
 )
 
@@ -21,7 +21,7 @@ import (
 type Approver struct {
 	Client    *Client    // Required.
 	Common    api.Common // goes with every call of Approve. A call with Hold waits so long, and is then interrupted.
-	Interrupt bool       // do not wait for the human: return an [*interrupt.Error] instead
+	Interrupt bool       // do not wait for the user: return an [*interrupt.Error] instead
 
 	resumed sync.Map // ids of the requests whose answers resumed a call
 }

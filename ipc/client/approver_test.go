@@ -18,9 +18,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"nod/api"
 	"nod/interact"
 	"nod/interact/interacttest"
-	"nod/ipc/api"
 	"nod/ipc/client"
 	"nod/ipc/endpoint"
 	"nod/ipc/interrupt"
@@ -89,7 +89,7 @@ func TestDecisions(t *testing.T) {
 	tests := []struct {
 		name      string
 		tool      string
-		answer    interact.Answer // of the person, when they are asked
+		answer    interact.Answer // of the user, when they are asked
 		want      client.Decision
 		undecided api.Outcome
 	}{
@@ -329,7 +329,7 @@ func TestResumedWithTheReply(t *testing.T) {
 	}
 }
 
-// TestCancelled: the end of ctx wins over the person who thinks, and takes the prompt off their screen.
+// TestCancelled: the end of ctx wins over the user who thinks, and takes the prompt off their screen.
 func TestCancelled(t *testing.T) {
 	c, p := running(t, &interacttest.Policy{})
 	ctx, cancel := context.WithCancelCause(t.Context())

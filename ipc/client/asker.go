@@ -4,15 +4,15 @@ import (
 	"context"
 	"sync"
 
-	"nod/ipc/api"
+	"nod/api"
 	"nod/ipc/interrupt"
 )
 
-// Asker asks the human what an agent needs to know. It is safe for concurrent use. The errors of its methods are those
+// Asker asks the user what an agent needs to know. It is safe for concurrent use. The errors of its methods are those
 // of [Approver.Approve].
 type Asker struct {
 	Client    *Client // Required.
-	Interrupt bool    // do not wait for the human: return an [*interrupt.Error] instead
+	Interrupt bool    // do not wait for the user: return an [*interrupt.Error] instead
 
 	resumed sync.Map // ids of the requests whose answers resumed a call
 }

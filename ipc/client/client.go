@@ -1,27 +1,22 @@
 // Package client asks the running nod-desktop: one method per route of its HTTP server.
 //
-// What comes back is an answer or an error, and nothing in between is ever an allow: a connection that
-// drops, a reply that is cut short, is not JSON, misses a field or contradicts itself, a status or a
-// decision that this package does not know are all errors, and an error means "nobody decided". Two errors
-// are worth telling apart with [errors.As]: [*Problem], a refusal in nod-desktop's own words, and
-// [*Pending], no answer yet. [ErrNotRunning] means that there is no nod-desktop to ask.
+// Calls return an answer or an error; anything doubtful is an error, never an allow: a connection that drops, a reply
+// that is cut short, is not JSON, lacks a field or contradicts itself, an unknown status or decision. An error means
+// that nobody decided. Distinguish two with [errors.As]: [*Problem], a refusal in nod-desktop's words, and [*Pending],
+// no answer yet. [ErrNotRunning] means that nod-desktop is not running.
 //
-// [Approver] and [Asker] are for the loop of an agent: they wait for the person, or interrupt the run until there is an
-// answer.
+// [Approver] and [Asker] are for agent loops: they wait for the user, or interrupt the run until there is an answer.
 //
-// Cancelling the context of a call hangs up, and a caller that hangs up has withdrawn its request, unless
-// it was detached.
+// Cancelling the context of a call withdraws its request, unless it was detached.
 //
-// nod-desktop may go away while a call waits for a person. A client that knows the folder in which endpoints are
-// published ([Discover] returns one) then waits for the next nod-desktop to publish its own there, for as long as the
-// context lasts, and sends the request again with the idempotency key that it carried before: what was answered
-// already is delivered, what is still open is joined, and what nod-desktop no longer knows is asked anew. A call that
-// reached nobody in the first place is an error at once, and so is one that nod-desktop had no time to answer when it
-// was quit.
+// nod-desktop may end while a call waits for the user. A client that knows the folder of endpoints ([Discover] returns
+// one) waits for the next nod-desktop to publish its endpoint there, as long as the context lasts. It sends the request
+// again with the same idempotency key: nod-desktop delivers an existing answer, joins a pending request, and otherwise
+// asks anew. A call that never reached nod-desktop fails at once. If nod-desktop quit before it answered, the call
+// waits ten seconds for a restart.
 //
-// The token goes only to a server that plainly belongs to the same user: where nod-desktop has published a
-// Unix socket nothing else is dialled (a program that took over a dead nod's port is never spoken to), and
-// the operating system must say that the other end is ours.
+// The token goes only to a server of the same user: if nod-desktop has published a Unix socket the client dials nothing
+// else (another program could listen on a dead nod's port), and it asks the operating system who is on the other end.
 package client
 
 import (
@@ -43,16 +38,15 @@ import (
 	"sync/atomic"
 	"time"
 
-	"nod/ipc/api"
+	"nod/api"
 	"nod/ipc/endpoint"
 	"nod/ipc/peer"
 )
 
-// maxReply is the most bytes of a reply that are read. The longest real one is a list of requests.
+// maxReply limits the bytes of a reply. The longest are lists of requests.
 const maxReply = 8 << 20
 
-// dialTimeout bounds how long a connection may take. Both ends are on one machine: a longer wait means
-// that nod-desktop hangs.
+// dialTimeout limits connecting. Both ends are on one machine: a longer wait means that nod-desktop hangs.
 const dialTimeout = 5 * time.Second
 
 // ErrNotRunning means that no nod-desktop answers. [Hint] says what to do.
@@ -61,28 +55,28 @@ var ErrNotRunning = errors.New("nod-desktop isn't running")
 // Hint says what to do about [ErrNotRunning].
 const Hint = "start it with: nod start"
 
-// Client talks to one nod-desktop, and to the next when that went away. Its fields are set before the first call and
-// not changed afterwards; it is safe for concurrent use.
+// Client talks to one nod-desktop and its successors. Set its fields before the first call; it is then safe for
+// concurrent use.
 type Client struct {
 	// Endpoint is where nod-desktop listens, and the token. Required.
 	Endpoint endpoint.Endpoint
 
-	// Dir is where the next nod-desktop publishes its endpoint. Empty: the client talks to this one and no other.
+	// Dir is where the next nod-desktop publishes its endpoint. Empty: the client does not look for one.
 	Dir string
 
-	// Dial connects to nod-desktop. When nil: to the socket when there is one, else to the port, and only
-	// to a server that runs as this user or as root.
+	// Dial connects to nod-desktop. nil: to the socket if there is one, else to the port, and only to a server of this
+	// user or root.
 	Dial func(ctx context.Context) (net.Conn, error)
 
-	// Lost, when set, is called when a call has lost its nod-desktop and begins to wait for the next.
+	// Lost is called when a call has lost its nod-desktop and waits for the next; may be nil.
 	Lost func()
 
 	mu sync.Mutex // guards at
 	at *server    // nil before the first call
 }
 
-// Discover returns a client of the running nod-desktop. The error wraps [ErrNotRunning] when none has
-// published its endpoint; whether the one that did still answers shows at the first call.
+// Discover returns a client of the running nod-desktop. The error wraps [ErrNotRunning] if there is no published
+// endpoint; only the first call shows whether it still answers.
 func Discover() (*Client, error) {
 	dir, err := endpoint.Dir()
 	if err != nil {
@@ -99,7 +93,7 @@ func Discover() (*Client, error) {
 	return &Client{Endpoint: e, Dir: dir}, nil
 }
 
-// Current is where the nod-desktop listens that the client talks to now.
+// Current is the endpoint of the client's current nod-desktop.
 func (c *Client) Current() endpoint.Endpoint { return c.current().Endpoint }
 
 // server is one nod-desktop, with the connections to it.
@@ -108,7 +102,7 @@ type server struct {
 	http *http.Client
 }
 
-// current is the nod-desktop that the client talks to now.
+// current is the nod-desktop that the client talks to.
 func (c *Client) current() *server {
 	c.mu.Lock()
 	defer c.mu.Unlock()

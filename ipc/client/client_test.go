@@ -19,7 +19,7 @@ import (
 	"testing"
 	"time"
 
-	"nod/ipc/api"
+	"nod/api"
 	"nod/ipc/client"
 	"nod/ipc/endpoint"
 )

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"time"
 
-	"nod/ipc/api"
+	"nod/api"
 )
 
 // ErrForeign means that the server runs as another user. Nothing was sent to it.
@@ -30,7 +30,7 @@ func (p *Problem) Error() string {
 	return fmt.Sprintf("refused with %s", p.Code)
 }
 
-// Pending means that the human has not answered yet, and that the request is still open: it was detached,
+// Pending means that the user has not answered yet, and that the request is still open: it was detached,
 // or Hold went by. [Client.Request] fetches the answer.
 type Pending struct{ api.PendingReply }
 

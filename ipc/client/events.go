@@ -11,7 +11,7 @@ import (
 	"net/http"
 	"strings"
 
-	"nod/ipc/api"
+	"nod/api"
 )
 
 // Event is what happened to a request of the caller's own.
@@ -21,10 +21,10 @@ type Event struct {
 	Request api.RequestReply // zero for an [api.EventReset]
 }
 
-// Events follows what happens to the caller's own requests, until ctx ends or nod-desktop is quit, which is no error.
-// After is the ID of the event that was read last; when it is empty the requests that are pending come first. It goes
-// on at the next nod-desktop when this one goes away. Who reads too slowly misses nothing but what was overtaken: of a
-// request that has ended meanwhile only that is told.
+// Events yields events of the caller's own requests, until ctx ends or nod-desktop quits, which is no error. It
+// continues after the event with ID after; if that is empty it begins with the pending requests. It continues with the
+// next nod-desktop if this one dies. A slow reader misses only outdated events: of a request that has ended it gets the
+// end only.
 func (c *Client) Events(ctx context.Context, after string) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		err := c.reach(ctx, true, func(at *server) error {
@@ -105,8 +105,7 @@ func (s *stream) take(line string) error {
 	return nil
 }
 
-// dispatch hands the event over that has been read. What has no data only says how far the reader is, and of what type
-// nobody here knows is for others.
+// dispatch yields the event that was read. An event without data only sets the position; unknown types are skipped.
 func (s *stream) dispatch() error {
 	e := Event{ID: cmp.Or(s.next.id, s.after), Type: api.EventType(s.next.kind)}
 	data := []byte(s.next.data)

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"nod/ipc/api"
+	"nod/api"
 	"nod/ipc/client"
 )
 

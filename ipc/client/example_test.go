@@ -8,9 +8,9 @@ import (
 	"log"
 	"time"
 
+	"nod/api"
 	"nod/interact"
 	"nod/interact/interacttest"
-	"nod/ipc/api"
 	"nod/ipc/client"
 	"nod/ipc/interrupt"
 	"nod/ipc/ipctest"
@@ -30,7 +30,7 @@ func answering(a interact.Answer) (c *client.Client, stop func()) {
 	}
 }
 
-// An agent that waits for the person.
+// An agent that waits for the user.
 func ExampleApprover() {
 	c, stop := answering(interact.Answer{Outcome: interact.Denied, Reason: "not on a Friday"}) // client.Discover()
 	defer stop()
@@ -48,7 +48,7 @@ func ExampleApprover() {
 	// Output: tell the model: not on a Friday
 }
 
-// An agent that stops while the person thinks, and goes on in another process.
+// An agent that stops while the user thinks, and goes on in another process.
 func ExampleApprover_interrupt() {
 	c, stop := answering(interact.Answer{Outcome: interact.Allowed}) // client.Discover()
 	defer stop()
@@ -66,7 +66,7 @@ func ExampleApprover_interrupt() {
 		state, _ = json.Marshal(i)
 	}
 	if state == nil {
-		return // the person was quick
+		return // the user was quick
 	}
 
 	var i interrupt.Error // the next day

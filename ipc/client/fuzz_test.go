@@ -6,7 +6,7 @@ import (
 	"reflect"
 	"testing"
 
-	"nod/ipc/api"
+	"nod/api"
 )
 
 // FuzzReplies reads any bytes as every kind of reply. None may panic; an error comes without a reply; and

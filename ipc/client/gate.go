@@ -6,7 +6,7 @@ import (
 	"encoding/json"
 	"log/slog"
 
-	"nod/ipc/api"
+	"nod/api"
 	"nod/ipc/interrupt"
 )
 
@@ -25,7 +25,7 @@ type Gate interface {
 type Decision struct {
 	Allowed   bool   `json:"allowed"`
 	Reason    string `json:"reason,omitempty"`     // for the model to read; never empty when it was denied
-	By        api.By `json:"by,omitempty"`         // the human or the policy; empty: nobody was asked
+	By        api.By `json:"by,omitempty"`         // the user or the policy; empty: nobody was asked
 	RequestID string `json:"request_id,omitempty"` // empty: nobody was asked
 }
 

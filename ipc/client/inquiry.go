@@ -7,11 +7,11 @@ import (
 	"sync"
 	"time"
 
-	"nod/ipc/api"
+	"nod/api"
 	"nod/ipc/interrupt"
 )
 
-// takeTimeout bounds how long nod-desktop may take to take in a request that nobody waits for.
+// takeTimeout limits sending a request that nobody waits for.
 const takeTimeout = 5 * time.Second
 
 // inquiry is one request of an [Approver] or [Asker] and the way to its reply.
@@ -26,7 +26,7 @@ type inquiry[Request, Reply any] struct {
 	check     func(Request, Reply) error // whether a reply is one to the request; nil: whatever was parsed is
 }
 
-// do goes on with an interrupted inquiry when ctx has what is needed for that, and else begins it.
+// do resumes an interrupted inquiry if ctx carries a resume value, and else sends the request.
 func (q inquiry[Request, Reply]) do(ctx context.Context) (Reply, error) {
 	var none Reply
 	if ctx.Err() != nil {
@@ -37,7 +37,7 @@ func (q inquiry[Request, Reply]) do(ctx context.Context) (Reply, error) {
 		return none, err
 	}
 	reply, err := q.resumeOrAsk(ctx, payload)
-	if ctx.Err() != nil { // it wins over an answer that came at the same moment
+	if ctx.Err() != nil { // it wins over an answer at the same moment
 		return none, context.Cause(ctx)
 	}
 	if p, ok := errors.AsType[*Problem](err); ok && p.Outcome != "" {
@@ -62,7 +62,7 @@ func (q inquiry[Request, Reply]) resumeOrAsk(ctx context.Context, payload []byte
 	return q.ask(ctx, payload)
 }
 
-// payload is what the person decides on: the request without what says how to wait for them.
+// payload is the request without the fields that say how to wait.
 func (q inquiry[Request, Reply]) payload() ([]byte, error) {
 	all := *q.common
 	defer func() { *q.common = all }()
@@ -77,8 +77,8 @@ func (q inquiry[Request, Reply]) payload() ([]byte, error) {
 	return text, nil
 }
 
-// ask sends the request and does not wait for the person. What needs nobody has its answer all the same. Lest somebody
-// is asked whose answer nobody fetches, the end of ctx does not cut it short: it withdraws the request.
+// ask sends the request without waiting for the user. Decisions that need nobody return at once. If ctx ends meanwhile,
+// ask withdraws the request, so that nobody is asked in vain.
 func (q inquiry[Request, Reply]) ask(ctx context.Context, payload []byte) (Reply, error) {
 	whole, cancel := context.WithTimeout(context.WithoutCancel(ctx), takeTimeout)
 	defer cancel()
@@ -99,7 +99,7 @@ func (q inquiry[Request, Reply]) ask(ctx context.Context, payload []byte) (Reply
 	return reply, &interrupt.Error{Kind: q.kind, RequestID: p.ID, Payload: payload}
 }
 
-// resume returns what became of an interrupted request. An answer is for one call: ok is false when an earlier one had
+// resume returns the answer of an interrupted request. An answer is for one call: ok is false if an earlier call had
 // it.
 func (q inquiry[Request, Reply]) resume(ctx context.Context, r interrupt.Resume) (reply Reply, ok bool, err error) {
 	id, ended := r.Interrupt.RequestID, false

@@ -5,8 +5,9 @@ import (
 	"errors"
 	"io/fs"
 	"net/http"
+	"time"
 
-	"nod/ipc/api"
+	"nod/api"
 	"nod/ipc/endpoint"
 )
 
@@ -24,10 +25,10 @@ func (c *Client) call(ctx context.Context, r request) (text []byte, err error) {
 	return text, err
 }
 
-// reach tries something at the nod-desktop that c talks to, and again at the next when that went away. isWaiting says
-// that it waits for a person, and then for a nod-desktop, too.
+// reach calls try for c's nod-desktop, and again for the next when that one went away. isWaiting says that the call
+// waits for the user, and so may also wait for a nod-desktop.
 func (c *Client) reach(ctx context.Context, isWaiting bool, try func(*server) error) error {
-	var lost *LostError // the first one: from then on, it waits
+	var lost *LostError // the first one: afterwards the call waits
 	for {
 		at := c.current()
 		err := try(at)
@@ -43,8 +44,8 @@ func (c *Client) reach(ctx context.Context, isWaiting bool, try func(*server) er
 	}
 }
 
-// isAbsent reports whether an exchange ended as it does where another nod-desktop has come, or will: nobody is there,
-// the connection broke, or whoever is there does not know the token or its own address.
+// isAbsent reports whether an exchange failed because another nod-desktop runs or will run: nobody listens, the
+// connection broke, or the server does not know the token or its own address.
 func isAbsent(err error) bool {
 	if p, ok := errors.AsType[*Problem](err); ok {
 		return p.Code == api.CodeUnauthorized || p.Code == api.CodeForbidden
@@ -53,8 +54,14 @@ func isAbsent(err error) bool {
 	return isLost || errors.Is(err, ErrNotRunning)
 }
 
-// follow has c talk to another nod-desktop than the one at which an exchange ended with err, and returns err when there
-// is none to talk to. A call that has lost its nod-desktop waits for one.
+// restartTime limits the wait for the next nod-desktop after one that quit without answering: it may be restarted. One
+// that died leaves its endpoint behind; the wait for its successor has no limit.
+const restartTime = 10 * time.Second
+
+var errQuit = errors.New("nod-desktop was quit")
+
+// follow makes c talk to the next nod-desktop after an exchange ended with err. It returns err if there is none. A call
+// that has lost its nod-desktop waits for the next.
 func (c *Client) follow(ctx context.Context, at *server, err error, lost *LostError) error {
 	if c.Dir == "" {
 		return err
@@ -66,19 +73,22 @@ func (c *Client) follow(ctx context.Context, at *server, err error, lost *LostEr
 	_, isLost := errors.AsType[*LostError](err)
 	_, isRefused := errors.AsType[*Problem](err)
 	switch {
-	case isLost && lost == nil, isLost && at.isAlive(ctx): // it has hung up, and will do so again
-		return err
-	case isLost && errors.Is(readErr, fs.ErrNotExist): // it was quit: one that dies leaves its endpoint behind
+	case isLost && lost == nil, isLost && at.isAlive(ctx): // it hung up, and would again
 		return err
 	case lost != nil:
 		if isLost && c.Lost != nil {
 			c.Lost()
 		}
+		if isLost && errors.Is(readErr, fs.ErrNotExist) {
+			var cancel context.CancelFunc
+			ctx, cancel = context.WithTimeoutCause(ctx, restartTime, errQuit)
+			defer cancel()
+		}
 		if waited := c.await(ctx, at); waited != nil {
 			return &LostError{Err: lost.Err, waited: waited}
 		}
 		return nil
-	case isRefused: // it has bound the address, and publishes it next
+	case isRefused: // it has bound the address and will publish it next
 		soon, cancel := context.WithTimeout(ctx, dialTimeout)
 		defer cancel()
 		if c.await(soon, at) == nil {
@@ -88,7 +98,7 @@ func (c *Client) follow(ctx context.Context, at *server, err error, lost *LostEr
 	return err
 }
 
-// await waits until another nod-desktop than the one at at has published its endpoint, and has c talk to it.
+// await waits until another endpoint than that of at is published, and makes c use it.
 func (c *Client) await(ctx context.Context, at *server) error {
 	e, err := endpoint.Await(ctx, c.Dir, at.Endpoint)
 	if err == nil {
@@ -97,7 +107,7 @@ func (c *Client) await(ctx context.Context, at *server) error {
 	return err
 }
 
-// moved has c talk to the nod-desktop at e, unless that is the one at at.
+// moved makes c use endpoint e, unless at has it.
 func (c *Client) moved(at *server, e endpoint.Endpoint) bool {
 	if e == at.Endpoint {
 		return false
@@ -119,9 +129,9 @@ func (s *server) isAlive(ctx context.Context) bool {
 	return err == nil
 }
 
-// Reattach waits until another nod-desktop than the one that c talks to has published its endpoint, and has c talk to
-// that one: for when a connection of [Client.HTTPClient] broke. Its error, a [*LostError], is broke when the same
-// nod-desktop still answers, or nobody can know of another.
+// Reattach waits until another nod-desktop than c's has published its endpoint, and makes c use that one. Call it when
+// a connection of [Client.HTTPClient] broke. It fails with a [*LostError] that wraps broke if the same nod-desktop
+// still answers, or c has no Dir.
 func (c *Client) Reattach(ctx context.Context, broke error) error {
 	lost := &LostError{Err: broke}
 	return c.follow(ctx, c.current(), lost, lost)

@@ -18,7 +18,7 @@ import (
 	"testing"
 	"time"
 
-	"nod/ipc/api"
+	"nod/api"
 	"nod/ipc/client"
 	"nod/ipc/endpoint"
 )
@@ -30,7 +30,7 @@ type desk struct {
 	dir string
 
 	mu     sync.Mutex          // guards all below
-	asked  map[string]int      // how often the person was asked, by idempotency key
+	asked  map[string]int      // how often the user was asked, by idempotency key
 	answer map[string]string   // what they said
 	bodies []string            // of the requests, as they came
 	phase  func(string) string // what happens to a request with this key
@@ -174,7 +174,7 @@ func (*desk) end(s *stand) {
 	<-s.dead
 }
 
-// decide is the reply to a request: the person is asked once.
+// decide is the reply to a request: the user is asked once.
 func (d *desk) decide(key string, r *http.Request) string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -419,25 +419,69 @@ func TestHangingUpIsNoDeath(t *testing.T) {
 	}
 }
 
-// A nod-desktop that is quit takes back what it published before it hangs up: nobody waits for the next.
-func TestQuittingIsNoDeath(t *testing.T) {
+// A nod-desktop that is quit takes back what it published before it hangs up. It may be restarted, and for that a call
+// waits, but not for ever.
+func TestQuitting(t *testing.T) {
 	for name, wait := range waits {
-		t.Run(name, func(t *testing.T) {
-			d := newDesk(t)
-			d.phase = func(string) string {
-				if err := endpoint.Remove(d.dir, os.Getpid()); err != nil {
-					t.Error(err)
+		for _, isRestarted := range []bool{true, false} {
+			t.Run(fmt.Sprintf("%s/restarted %v", name, isRestarted), func(t *testing.T) {
+				t.Parallel()
+				d := newDesk(t)
+				fails := once(beforeHeaders)
+				d.phase = func(key string) string {
+					phase := fails(key)
+					if phase == "" {
+						return ""
+					}
+					if err := endpoint.Remove(d.dir, os.Getpid()); err != nil {
+						t.Error(err)
+					}
+					return phase
 				}
-				return beforeHeaders
-			}
-			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
-			defer cancel()
-			_, err := wait(ctx, d.client())
-			if _, isLost := errors.AsType[*client.LostError](err); !isLost || ctx.Err() != nil {
-				t.Errorf("error %v", err)
-			}
-		})
+				c := d.client()
+				if isRestarted {
+					c.Lost = d.start
+				}
+				got, err := wait(t.Context(), c)
+				if isRestarted {
+					d.expectOne(got, err)
+				} else if _, isLost := errors.AsType[*client.LostError](err); !isLost {
+					t.Errorf("error %v", err)
+				}
+			})
+		}
 	}
+}
+
+// The next nod-desktop may be published while the call that lost the first one, which was quit, finds out whether that
+// still answers: it listens at the same place.
+func TestQuittingWhileTheNextOneStarts(t *testing.T) {
+	d := newDesk(t)
+	first, fails := d.at, once(beforeHeaders)
+	d.phase = func(key string) string {
+		phase := fails(key)
+		if phase == "" {
+			return ""
+		}
+		if err := endpoint.Remove(d.dir, os.Getpid()); err != nil {
+			t.Error(err)
+		}
+		first.once.Do(func() { // the next one listens already when the call is hung up on
+			first.server.Listener.Close()
+			next := d.bind(endpoint.SocketPath(d.dir))
+			handler := next.server.Config.Handler
+			next.server.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if r.Header.Get("Authorization") != "Bearer "+next.Token { // it is asked whether it is the first
+					d.publish(next)
+				}
+				handler.ServeHTTP(w, r)
+			})
+			close(first.dead)
+		})
+		return hangsUp
+	}
+	got, err := waits["ask"](t.Context(), d.client())
+	d.expectOne(got, err)
 }
 
 // What does not wait for a person does not wait for a nod-desktop, either, and finds the next one all the same.

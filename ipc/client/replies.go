@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"nod/ipc/api"
+	"nod/api"
 )
 
 // parse reads a reply. It is whole, has every member that it must have and does not contradict itself, or it is an

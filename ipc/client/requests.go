@@ -14,7 +14,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"nod/ipc/api"
+	"nod/api"
 )
 
 // send makes one call whose reply is a T.
@@ -44,7 +44,7 @@ func ask[T any](ctx context.Context, c *Client, path string, body any, o *api.Co
 // newKey returns a key under which a request can be sent again: a quoted string, as the header wants it.
 func newKey() string { return strconv.Quote(uuid.NewString()) }
 
-// left is what is left of a time in seconds after some have gone by. 0 is no time that could go by, and none is left.
+// left subtracts gone from a time-out in seconds; 0 means that there is no time-out, and a used up one becomes tiny.
 func left(seconds, gone float64) float64 {
 	const least = 0.001
 	if seconds == 0 {
@@ -124,7 +124,7 @@ func (c *Client) Evaluate(ctx context.Context, r api.ApproveRequest) (api.Evalua
 	return send[api.EvaluateReply](ctx, c, request{method: http.MethodPost, path: "/v1/evaluate", body: r})
 }
 
-// Notify tells the human something.
+// Notify tells the user something.
 func (c *Client) Notify(ctx context.Context, r api.NotifyRequest) (api.NotifyReply, error) {
 	return ask[api.NotifyReply](ctx, c, "/v1/notify", &r, &r.Common)
 }
@@ -179,6 +179,7 @@ type HookCall struct {
 	Payload        []byte
 	Version        string
 	Headless, Gate bool
+	Limit          time.Duration
 }
 
 // Hook passes on the payload of an agent's hook and returns the agent's own reply; nil is "no decision".
@@ -196,6 +197,9 @@ func (c *Client) Hook(ctx context.Context, h HookCall) ([]byte, error) {
 	if h.Version != "" {
 		query.Set("version", h.Version)
 	}
+	if h.Limit > 0 {
+		query.Set("limit", h.Limit.String())
+	}
 	at := url.URL{Path: "/v1/hooks/" + url.PathEscape(h.Agent) + "/" + url.PathEscape(h.Event), RawQuery: query.Encode()}
 	text, err := c.call(ctx, request{
 		method: http.MethodPost, path: at.String(), body: json.RawMessage(h.Payload), key: newKey(), isWaiting: true,
@@ -209,8 +213,7 @@ func (c *Client) Hook(ctx context.Context, h HookCall) ([]byte, error) {
 	return bytes.TrimSpace(text), nil
 }
 
-// Raise has nod-desktop show itself, as starting it again does: its settings, and returns once they are on screen, or
-// what is pending.
+// Raise makes nod-desktop show its windows: the settings, after which it returns, or the pending prompts.
 func (c *Client) Raise(ctx context.Context, settings bool) error {
 	path := "/v1/raise"
 	if settings {

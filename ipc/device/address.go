@@ -8,18 +8,18 @@ import (
 	"strings"
 )
 
-// Address is one of this machine's own at which the server can be.
+// Address is one of this machine's addresses for the server.
 type Address struct {
 	IP        netip.Addr
 	Interface string // as in tailscale0
-	Private   bool   // of a network that is encrypted itself, such as Tailscale's or WireGuard's
+	Private   bool   // of an encrypted network, such as Tailscale's or WireGuard's
 }
 
-// tailnet are the addresses that Tailscale gives out.
+// tailnet are Tailscale's addresses.
 var tailnet = []netip.Prefix{netip.MustParsePrefix("100.64.0.0/10"), netip.MustParsePrefix("fd7a:115c:a1e0::/48")}
 
-// Addresses are this machine's own, the best first: those of networks that are encrypted themselves, then those of the
-// networks around. No loopback, which no phone reaches, and none that holds on one link only.
+// Addresses returns this machine's addresses, the best first: those of encrypted networks, then those of local
+// networks. It omits loopback and link-local addresses.
 func Addresses() ([]Address, error) {
 	links, err := net.Interfaces()
 	if err != nil {
@@ -32,7 +32,7 @@ func Addresses() ([]Address, error) {
 		}
 		addresses, err := link.Addrs()
 		if err != nil {
-			continue // it has just gone
+			continue // just removed
 		}
 		for _, a := range addresses {
 			if prefix, err := netip.ParsePrefix(a.String()); err == nil {
@@ -43,7 +43,7 @@ func Addresses() ([]Address, error) {
 	return best(all), nil
 }
 
-// isInner reports whether an interface leads to containers and virtual machines on this machine only.
+// isInner reports whether an interface only leads to containers and virtual machines on this machine.
 func isInner(name string) bool {
 	return slices.ContainsFunc([]string{"docker", "br-", "veth", "virbr", "podman", "cni", "lxc"}, func(p string) bool {
 		return strings.HasPrefix(name, p)
@@ -57,7 +57,7 @@ func addressOf(ip netip.Addr, link net.Interface) Address {
 	return Address{ip, link.Name, isVPN}
 }
 
-// best are the addresses that can be offered, in order: none that the whole internet reaches.
+// best sorts the addresses and omits those that the internet can reach.
 func best(all []Address) []Address {
 	all = slices.DeleteFunc(all, func(a Address) bool {
 		return !a.IP.IsGlobalUnicast() || !a.IP.IsPrivate() && !a.Private

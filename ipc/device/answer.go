@@ -12,19 +12,19 @@ import (
 	"nod/policy"
 )
 
-// shown is a view that a device has.
+// shown is a view that was sent to a device.
 type shown struct {
 	digest string
 	at     time.Time // when it was first sent
 }
 
-// sent is what devices have been shown, by key: of each prompt the last view.
+// sent are the last views of each prompt, by the device's key.
 type sent struct {
 	mu    sync.Mutex
 	views map[string]map[interact.ID]shown
 }
 
-// add takes note of a view that is sent now, and forgets those of what is not pending any more.
+// add records a view and deletes those of prompts that are no longer pending.
 func (s *sent) add(key string, id interact.ID, digest string, pending []Headline) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -40,7 +40,7 @@ func (s *sent) add(key string, id interact.ID, digest string, pending []Headline
 	s.views[key] = views
 }
 
-// at is when a view was sent to a device, which has not been sent another one since.
+// at is when the device's latest view of a prompt was sent. It fails if digest is another view's.
 func (s *sent) at(key string, id interact.ID, digest string) (time.Time, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -48,7 +48,7 @@ func (s *sent) at(key string, id interact.ID, digest string) (time.Time, bool) {
 	return v.at, isKnown && v.digest == digest
 }
 
-// outcomes are those that a device may give to a request of a kind.
+// outcomes lists the valid outcomes per kind of request.
 var outcomes = map[interact.Kind][]interact.Outcome{
 	interact.KindApprove: {interact.Allowed, interact.Denied},
 	interact.KindAsk:     {interact.Answered, interact.Dismissed},
@@ -56,7 +56,7 @@ var outcomes = map[interact.Kind][]interact.Outcome{
 	interact.KindForm:    {interact.Answered, interact.Dismissed},
 }
 
-// check says why an answer does not count that was given to a view a while after it was sent.
+// check returns the problem of an answer that came since after its view was sent.
 func (a Answer) check(v View, since time.Duration) *Problem {
 	if !slices.Contains(outcomes[v.Kind], a.Outcome) {
 		return Invalid(lang.L("This is no answer to what is asked."), "")
@@ -79,7 +79,7 @@ func (a Answer) check(v View, since time.Duration) *Problem {
 	return nil
 }
 
-// answer is what the broker takes of it, given to a view that was sent then.
+// answer converts an answer for the broker.
 func (a Answer) answer(d remote.Peer, v View, sent time.Time) interact.Answer {
 	answer := interact.Answer{
 		Outcome: a.Outcome, By: interact.ByHuman, Reason: a.Reason, Suggestion: a.Suggestion, Text: a.Text,

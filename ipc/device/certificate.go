@@ -24,22 +24,22 @@ import (
 )
 
 const (
-	// lifetime is how long a certificate holds: with the day before it, as long as browsers accept of any authority.
+	// lifetime is a certificate's validity: with the day before it, the longest that browsers accept.
 	lifetime = 397 * 24 * time.Hour
-	// renewBefore is how long before its end another takes its place, when the server starts.
+	// renewBefore is the remaining validity below which a start of the server replaces the certificate.
 	renewBefore    = 30 * 24 * time.Hour
 	maxCertificate = 16 << 10 // bytes of the file
 )
 
-// sealed is signed before the text of the file: the same key signs other files of nod's. sealBlock holds the seal.
+// sealed is the prefix of the signed text: the key signs other files, too. sealBlock holds the signature.
 const (
 	sealed    = "nod phone certificate 1\n"
 	sealBlock = "NOD SEAL"
 )
 
-// Certificate reads the server's certificate and its key from a file that only its owner can read, and that nod has
-// sealed with key. Where there is none for the address, not for long, or one of another program, it makes one, and
-// reports whether it took the place of another.
+// Certificate reads the server's certificate and key from a private file that nod has signed with key. If the file is
+// missing, expires soon, is for another address or by another program, it makes a new one, and reports whether it
+// replaced one.
 func Certificate(path string, key []byte, address netip.Addr) (c tls.Certificate, replaced bool, err error) {
 	kept, err := readCertificate(path, key)
 	if err == nil && suits(kept, address, time.Now()) {
@@ -56,7 +56,7 @@ func Certificate(path string, key []byte, address netip.Addr) (c tls.Certificate
 	return made, !errors.Is(err, fs.ErrNotExist), nil
 }
 
-// Fingerprint is the SHA-256 of a certificate, written as certificate viewers and openssl do: AB:CD:…
+// Fingerprint formats the SHA-256 of a certificate like certificate viewers do: AB:CD:…
 func Fingerprint(c tls.Certificate) string {
 	sum := sha256.Sum256(c.Leaf.Raw)
 	return strings.ReplaceAll(fmt.Sprintf("% X", sum[:]), " ", ":")
@@ -79,21 +79,20 @@ func readCertificate(path string, key []byte) (tls.Certificate, error) {
 	return c, err
 }
 
-// suits reports whether a certificate of nod's is for the address, and holds for a while.
+// suits reports whether a certificate is for the address and valid for long enough.
 func suits(c tls.Certificate, address netip.Addr, now time.Time) bool {
 	return len(c.Leaf.IPAddresses) == 1 && c.Leaf.IPAddresses[0].Equal(address.AsSlice()) &&
 		!now.Before(c.Leaf.NotBefore) && now.Before(c.Leaf.NotAfter.Add(-renewBefore))
 }
 
-// withAuthority is how many certificates the server sends: its own, and the authority's.
+// withAuthority is the number of certificates that the server sends: its own and the authority's.
 const withAuthority = 2
 
-// Authority is the certificate, in DER, that a phone can be told to trust: phones take authorities only. It has signed
-// the server's certificate and never signs another: its key was thrown away. It could vouch for the one address only,
-// and for no name.
+// Authority returns the authority's certificate in DER, which phones can be told to trust. It is valid for the one
+// address only. Its key was deleted after it signed the server's certificate.
 func Authority(c tls.Certificate) []byte { return c.Certificate[withAuthority-1] }
 
-// noName is what no name is in (RFC 2606): a constraint to it permits none.
+// noName is a domain that does not exist (RFC 2606): permitting only it permits none.
 const noName = "nod.invalid"
 
 func newCertificate(address netip.Addr, now time.Time) (c tls.Certificate, text []byte, err error) {
@@ -106,7 +105,7 @@ func newCertificate(address netip.Addr, now time.Time) (c tls.Certificate, text 
 	authority.PermittedIPRanges = []*net.IPNet{{
 		IP: address.AsSlice(), Mask: net.CIDRMask(address.BitLen(), address.BitLen()),
 	}}
-	authority.PermittedDNSDomainsCritical = true // as all constraints are then
+	authority.PermittedDNSDomainsCritical = true // applies to all constraints
 	authority.PermittedDNSDomains = []string{noName}
 	authority.PermittedEmailAddresses, authority.PermittedURIDomains = []string{noName}, []string{noName}
 	root, err := x509.CreateCertificate(rand.Reader, authority, authority, authorityKey.Public(), authorityKey)
@@ -136,7 +135,7 @@ func newCertificate(address netip.Addr, now time.Time) (c tls.Certificate, text 
 	return c, text, err
 }
 
-// newTemplate is what nod's certificates have in common, and a key for one.
+// newTemplate returns a key and the common fields of nod's certificates.
 func newTemplate(name string, now time.Time) (*x509.Certificate, *ecdsa.PrivateKey, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -148,6 +147,6 @@ func newTemplate(name string, now time.Time) (*x509.Certificate, *ecdsa.PrivateK
 	}
 	return &x509.Certificate{
 		SerialNumber: serial, Subject: pkix.Name{CommonName: name}, BasicConstraintsValid: true,
-		NotBefore: now.Add(-24 * time.Hour), NotAfter: now.Add(lifetime), // a phone's clock may be behind
+		NotBefore: now.Add(-24 * time.Hour), NotAfter: now.Add(lifetime), // a phone's clock may be slow
 	}, key, nil
 }

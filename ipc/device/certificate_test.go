@@ -146,7 +146,7 @@ func signed(t *testing.T, template, parent *x509.Certificate, key *ecdsa.Private
 }
 
 // A file that another program has written, changed, or taken from elsewhere is not served: another takes its place, and
-// the person is told so.
+// the user is told so.
 func TestACertificateOfAnotherProgram(t *testing.T) {
 	folder, address := t.TempDir(), netip.MustParseAddr("127.0.0.1")
 	of := func(name, key string) (string, bool) {

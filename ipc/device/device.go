@@ -1,10 +1,10 @@
-// Package device is the HTTPS server at which the person's own devices, such as a phone, show what is pending and
+// Package device is the HTTPS server at which the user's own devices, such as a phone, show what is pending and
 // answer it. nod-desktop runs it only while an address for it is set; the agents' port and socket serve none of it.
 //
 // # The protocol
 //
 // The origin is https://ADDRESS:PORT, an IP address of this machine. The server has a certificate of its own, which
-// the person compares by its SHA-256. There are no cookies and no other origins. A request is refused, with status
+// the user compares by its SHA-256. There are no cookies and no other origins. A request is refused, with status
 // 421, when its Host is another, and with 403 when Sec-Fetch-Site or Origin says that another page sends it.
 //
 // GET of / and of the other files of the page, those of package page, needs no key. The Content-Security-Policy permits
@@ -32,14 +32,14 @@
 // the header Nod-Nonce: the next request needs no trip of its own.
 //
 // POST /pair takes a [Pairing], signed with the key that it is about, and returns [Paired]. The secret is that of an
-// invitation, which the person's camera reads as https://ADDRESS:PORT/#pair=SECRET&fp=SHA256. It counts for five
-// minutes and for the first device that shows it. That device is paired once the person has compared the words at the
+// invitation, which the user's camera reads as https://ADDRESS:PORT/#pair=SECRET&fp=SHA256. It counts for five
+// minutes and for the first device that shows it. That device is paired once the user has compared the words at the
 // desk with those in the reply: until then, ask again. 403 with the code "invitation": it does not count, whatever the
 // reason.
 //
 // GET /prompts?after=CURSOR returns the [Prompts] that are pending and not put off, oldest first. With the cursor of
 // the last reply it waits for something else to say, 25 seconds at most; without one it returns at once. 401 with the
-// code "unpaired": the person has revoked the device, also in the midst of waiting.
+// code "unpaired": the user has revoked the device, also in the midst of waiting.
 //
 // GET /prompts/ID returns the [View] of one. Its digest is the hex SHA-256 of the bytes of this very reply. Fetch it
 // anew when the revision in [Prompts] is another.
@@ -66,20 +66,20 @@ type Nonce struct {
 	Nonce string `json:"nonce"`
 }
 
-// Pairing is how a device becomes one of the person's.
+// Pairing is how a device becomes one of the user's.
 type Pairing struct {
 	Secret string `json:"secret"`          // of the invitation
 	Key    string `json:"key"`             // as in Authorization
-	Waits  bool   `json:"waits,omitempty"` // for what the person decides, 25 seconds at most; else for nothing
+	Waits  bool   `json:"waits,omitempty"` // for what the user decides, 25 seconds at most; else for nothing
 }
 
 // Paired is how far a pairing is.
 type Paired struct {
-	Words  string  `json:"words"`            // of the device's key, for the person to compare with those at the desk
+	Words  string  `json:"words"`            // of the device's key, for the user to compare with those at the desk
 	Device *Device `json:"device,omitempty"` // once they have
 }
 
-// Device is what the person calls a device, and what it may do.
+// Device is what the user calls a device, and what it may do.
 type Device struct {
 	Name string     `json:"name"`
 	May  remote.May `json:"may"`
@@ -136,7 +136,7 @@ type View struct {
 	Raw      []Line   `json:"raw,omitempty"`   // the whole input as JSON, where Lines show it in another way
 	Says     string   `json:"says,omitempty"`  // the agent's own description
 	WhyLabel string   `json:"why_label,omitempty"`
-	Why      string   `json:"why,omitempty"`    // why the person is asked
+	Why      string   `json:"why,omitempty"`    // why the user is asked
 	Title    string   `json:"title,omitempty"`  // of a form
 	Silence  string   `json:"silence,omitzero"` // what happens when nobody answers, with {time} for how long that is in
 	Fields   []Field  `json:"fields,omitempty"` // of a question one, of a form all
@@ -244,7 +244,7 @@ type Option struct {
 	Preview     []Line `json:"preview,omitempty"`
 }
 
-// Answer is what the person did with a prompt.
+// Answer is what the user did with a prompt.
 type Answer struct {
 	ID       interact.ID `json:"id"`
 	Revision string      `json:"revision"` // of the view
@@ -272,7 +272,7 @@ type Subscription struct {
 // Problem says why a request failed.
 type Problem struct {
 	Code     string `json:"code"`
-	Message  string `json:"message"` // for the person, in the desk's language
+	Message  string `json:"message"` // for the user, in the desk's language
 	Question string `json:"question,omitempty"`
 	WaitMS   int64  `json:"wait_ms,omitempty"` // with "early": after how long it will do
 }

@@ -12,26 +12,26 @@ import (
 )
 
 const (
-	// InvitedFor is how long an invitation counts.
+	// InvitedFor is how long an invitation is valid.
 	InvitedFor = 5 * time.Minute
-	// secretSize is more bytes than anybody guesses: wrong secrets are refused, and neither counted nor remembered.
+	// secretSize rules out guessing: wrong secrets are refused, but not counted.
 	secretSize = 32
 )
 
-// invitations keeps the one invitation that counts, and the device that asks to be paired by it.
+// invitations keeps the one valid invitation, and the device that asks to be paired by it.
 type invitations struct {
 	mu     sync.Mutex
 	digest [sha256.Size]byte // of the secret
-	peer   remote.Peer       // name and rights; the key is that of the device that asks, empty while none does
+	peer   remote.Peer       // name and rights; the key is empty until a device asks
 	came   time.Time         // when it asked
 	until  time.Time         // zero: there is no invitation
-	over   chan struct{}     // closed when the person has decided, or the invitation was withdrawn
+	over   chan struct{}     // closed when the user has decided, or the invitation ended
 }
 
-// invite makes an invitation in place of any other, and returns its secret.
+// invite replaces the invitation and returns the new secret.
 func (i *invitations) invite(name string, may remote.May) (secret string, until time.Time) {
 	raw := make([]byte, secretSize)
-	_, _ = rand.Read(raw) // it never fails
+	_, _ = rand.Read(raw) // never fails
 	secret = encoding.EncodeToString(raw)
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -41,7 +41,7 @@ func (i *invitations) invite(name string, may remote.May) (secret string, until 
 	return secret, i.until
 }
 
-// withdraw has no invitation count any more.
+// withdraw ends the invitation.
 func (i *invitations) withdraw() {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -59,9 +59,8 @@ func (i *invitations) end() {
 // counts needs i.mu.
 func (i *invitations) counts() bool { return i.over != nil && !isPast(i.until) }
 
-// ask has the device with that key ask to be paired, if it has the secret, no other device asks, and its request is
-// fresh: that is looked at last, for who has the secret. It returns what is closed once that is decided, and whether
-// the device has just come.
+// ask registers the device with that key, if it has the secret, no other device asks, and the request is fresh, which
+// is checked last. It returns a channel that is closed after the decision, and whether the device is new.
 func (i *invitations) ask(secret, key string, isFresh func() bool) (over <-chan struct{}, isNew bool, p *Problem) {
 	digest := sha256.Sum256([]byte(secret))
 	i.mu.Lock()
@@ -85,7 +84,7 @@ func (i *invitations) asking() (peer remote.Peer, came time.Time, ok bool) {
 	return i.peer, i.came, i.counts() && i.peer.Key.Sign != ""
 }
 
-// admit has pair take in the device that asks, if it is the one with that key, which ends the invitation.
+// admit calls pair for the device that asks, if it has that key, and ends the invitation.
 func (i *invitations) admit(key string, pair func(remote.Peer) error) error {
 	peer, _, ok := i.asking()
 	if !ok || peer.Key.Sign != key {
@@ -103,7 +102,7 @@ func (i *invitations) admit(key string, pair func(remote.Peer) error) error {
 	return nil
 }
 
-// isPast goes by the wall clock, too: the other one stands still while the computer sleeps.
+// isPast also compares wall clocks: the monotonic clock stops while the computer sleeps.
 func isPast(t time.Time) bool {
 	now := time.Now()
 	return !now.Before(t) || !now.Round(0).Before(t.Round(0))

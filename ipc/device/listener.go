@@ -9,9 +9,8 @@ import (
 	"sync/atomic"
 )
 
-// A fairListener leaves no address more than its share of connections, and always has room for one more: where there
-// are too many, the oldest goes of the address that has the most. Connections over which a paired device has spoken
-// stay.
+// A fairListener gives every address its share of connections. If there are too many, it closes the oldest one of the
+// address with the most. It keeps connections of paired devices.
 type fairListener struct {
 	net.Listener
 	rates *rates
@@ -35,7 +34,7 @@ func (l *fairListener) Accept() (net.Conn, error) {
 	}
 }
 
-// enter reports whether there is room for a connection. It may close another to make it.
+// enter reports whether there is room for a connection. It may close another to make room.
 func (l *fairListener) enter(c *fairConn) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -72,7 +71,7 @@ type fairConn struct {
 	net.Conn
 	listener *fairListener
 	from     netip.Addr
-	isKnown  atomic.Bool // a paired device has signed a request that came over it
+	isKnown  atomic.Bool // a paired device has signed a request on it
 }
 
 // Close implements [net.Conn].
@@ -86,7 +85,7 @@ func (c *fairConn) Close() error {
 // connKey is the key of a request's connection in its context.
 type connKey struct{}
 
-// know notes that a paired device speaks over the connection of a request.
+// know marks the connection of a request as a paired device's.
 func know(ctx context.Context) {
 	if c, ok := ctx.Value(connKey{}).(*fairConn); ok {
 		c.isKnown.Store(true)

@@ -23,17 +23,16 @@ import (
 
 const (
 	pushTimeout = 15 * time.Second
-	pushTTL     = 5 * 60    // seconds for which a push service keeps what it cannot deliver
+	pushTTL     = 5 * 60    // seconds for which a push service keeps an undelivered message
 	maxPushFile = 256 << 10 // bytes
 	maxPushKey  = 256       // characters of a key of a subscription
-	maxEndpoint = 2048      // characters of where a subscription leads to
+	maxEndpoint = 2048      // characters of a subscription's address
 )
 
-// wakeText is all that a device is told before it asks: what waits stays here.
+// wakeText is the only text that leaves this machine before the device asks.
 func wakeText() string { return lang.L("Something is waiting for your answer.") }
 
-// pushServices are the hosts of the browsers' push services, and what the names of such hosts end in. nod sends to no
-// other, whatever a device says.
+// pushServices are the hosts of the browsers' push services, and suffixes of such hosts. nod sends to no others.
 var pushServices = []string{
 	"fcm.googleapis.com", "updates.push.services.mozilla.com", ".push.services.mozilla.com", "web.push.apple.com",
 	".push.apple.com", ".notify.windows.com",
@@ -48,7 +47,6 @@ type Push struct {
 	kept pushFile
 }
 
-// pushFile is what the file holds.
 type pushFile struct {
 	Version int                     `json:"version"`
 	Private string                  `json:"private"`
@@ -56,8 +54,8 @@ type pushFile struct {
 	Devices map[string]Subscription `json:"devices"` // by the device's key
 }
 
-// OpenPush reads the keys and subscriptions from a file that only its owner can read. Where there is none it makes
-// keys, which are kept with the first subscription. It sends by way of transport; nil: over the network.
+// OpenPush reads keys and subscriptions from a file that only its owner can read. If there is none it makes keys, and
+// saves them with the first subscription. It sends by transport; nil: over the network.
 func OpenPush(path string, transport http.RoundTripper) (*Push, error) {
 	p := &Push{path: path, client: &http.Client{
 		Transport: transport, Timeout: pushTimeout,
@@ -86,10 +84,10 @@ func (p *Push) save() error {
 	return ownfile.Write(p.path, text, 0o600)
 }
 
-// Key is the key that browsers subscribe with.
+// Key is the key for browsers to subscribe with.
 func (p *Push) Key() string { return p.kept.Public }
 
-// Subscribe has a device with that key be woken, or with an empty subscription no longer.
+// Subscribe sets where to push for a device. An empty subscription turns that off.
 func (p *Push) Subscribe(key string, s Subscription) error {
 	if s != (Subscription{}) && !s.isSound() {
 		return Forbidden(lang.L("nod does not know this push service."))
@@ -120,7 +118,7 @@ func (s Subscription) isSound() bool {
 	})
 }
 
-// Has reports whether a device can be woken.
+// Has reports whether a device has a subscription.
 func (p *Push) Has(key string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -128,8 +126,8 @@ func (p *Push) Has(key string) bool {
 	return has
 }
 
-// Wake tells the devices that count that something waits. Those that have unsubscribed, those that no longer count, and
-// what another program has written into the file that is no push service, are forgotten.
+// Wake pushes to the devices for which counts is true. It deletes the subscriptions of other devices, cancelled ones,
+// and those that lead to no push service.
 func (p *Push) Wake(ctx context.Context, counts func(key string) bool) error {
 	p.mu.Lock()
 	devices := maps.Clone(p.kept.Devices)
@@ -170,7 +168,7 @@ func (p *Push) wake(ctx context.Context, s Subscription) (isGone bool, err error
 	return false, nil
 }
 
-// withoutAddress is an error of a request without the address, which is a secret.
+// withoutAddress removes the secret address from an error.
 func withoutAddress(err error) error {
 	if u, ok := errors.AsType[*url.Error](err); ok {
 		return u.Err
@@ -178,7 +176,7 @@ func withoutAddress(err error) error {
 	return err
 }
 
-// WakeByNtfy publishes to a topic of an ntfy server that something waits, and where the page is.
+// WakeByNtfy publishes to an ntfy topic that a prompt waits, with the page's address.
 func (p *Push) WakeByNtfy(ctx context.Context, topic, page string) error {
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, topic, strings.NewReader(wakeText()))
 	if err != nil {

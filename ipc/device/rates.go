@@ -7,15 +7,14 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// How often one address may ask for something, or connect. There is no limit that addresses share: whoever reached it
-// would use up what is there for the others.
+// Limits of requests and connections per address. Addresses share no limit, because one could use it up for all.
 const (
 	perSecond    = 20
 	burst        = 120  // enough to open the page anew a few times in a row
 	maxAddresses = 1024 // that are remembered
 )
 
-// rates limits who asks how often.
+// rates limits requests per address.
 type rates struct {
 	mu sync.Mutex
 	of map[netip.Addr]*rate.Limiter
@@ -23,14 +22,14 @@ type rates struct {
 
 func newRates() *rates { return &rates{of: map[netip.Addr]*rate.Limiter{}} }
 
-// allow reports whether one more may come from there.
+// allow reports whether the address may make another request.
 func (r *rates) allow(from netip.Addr) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	one := r.of[from]
 	if one == nil {
 		if len(r.of) >= maxAddresses {
-			clear(r.of) // who has so many addresses is held by the limit on connections
+			clear(r.of) // the limit on connections applies to a client with so many addresses
 		}
 		one = rate.NewLimiter(perSecond, burst)
 		r.of[from] = one

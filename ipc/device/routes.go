@@ -34,7 +34,7 @@ var contentTypes = map[string]string{
 	".json": "application/json", ".webmanifest": "application/manifest+json", ".svg": "image/svg+xml", ".png": "image/png",
 }
 
-// setHeaders sets what holds for every reply.
+// setHeaders sets the headers of every reply.
 func setHeaders(h http.Header) {
 	h.Set("Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "+
 		"connect-src 'self'; manifest-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'none'; "+
@@ -49,8 +49,8 @@ func setHeaders(h http.Header) {
 	h.Set("Cache-Control", "no-store")
 }
 
-// guard refuses what did not come from the server's own page, and who asks too often. Browsers cannot be made to leave
-// out or forge what it looks at.
+// guard refuses requests from other pages, and addresses that ask too often. Browsers cannot be made to omit or forge
+// the headers that it checks.
 func (s *Server) guard(r *http.Request) *Problem {
 	if r.Host != s.host {
 		return &Problem{Code: codeMisdirected, Message: "The Host header names another server."}
@@ -61,7 +61,7 @@ func (s *Server) guard(r *http.Request) *Problem {
 	}
 	switch r.Header.Get("Sec-Fetch-Site") {
 	case "", "same-origin", "none":
-	default: // a link leads to the page, but no other page uses its parts
+	default: // links may lead to the page, but other pages must not use its parts
 		isLink := r.URL.Path == "/" && r.Header.Get("Sec-Fetch-Mode") == "navigate" &&
 			r.Header.Get("Sec-Fetch-Dest") == "document"
 		if !isLink {
@@ -89,14 +89,14 @@ func (s *Server) routes() http.Handler {
 	return mux
 }
 
-// page serves the files of the page, which are the same for everybody.
+// page serves the page's files, which are public.
 func (s *Server) page(w http.ResponseWriter, r *http.Request) {
 	name := r.URL.Path[1:]
 	if name == "" {
 		name = "index.html"
 	}
 	contentType, isKnown := contentTypes[path.Ext(name)]
-	text, err := fs.ReadFile(s.Page, name)
+	text, err := fs.ReadFile(s.config.Page, name)
 	if err != nil || !isKnown {
 		http.NotFound(w, r)
 		return
@@ -113,15 +113,14 @@ func (s *Server) page(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(text) // whoever hung up reads nothing
 }
 
-// trust serves the certificate that makes a phone trust the server's.
+// trust serves the authority's certificate for phones.
 func (s *Server) trust(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "application/x-x509-ca-cert")
 	w.Header().Set("Content-Disposition", `attachment; filename="nod.crt"`)
-	_, _ = w.Write(Authority(s.Certificate)) // whoever hung up reads nothing
+	_, _ = w.Write(Authority(s.config.Certificate)) // whoever hung up reads nothing
 }
 
-// read reads a request with its body, and verifies who has signed it. That says nothing yet of whether the key counts,
-// or the nonce.
+// read reads a request with its body and verifies the signature, but neither whether the key is paired nor the nonce.
 func read(r *http.Request) (body []byte, c credentials, p *Problem) {
 	body, err := io.ReadAll(io.LimitReader(r.Body, maxBody+1))
 	if err != nil || len(body) > maxBody {
@@ -137,7 +136,7 @@ func read(r *http.Request) (body []byte, c credentials, p *Problem) {
 	return body, c, nil
 }
 
-// decode reads a body that has nothing that is not known.
+// decode reads a body and refuses unknown fields.
 func decode(body []byte, into any) *Problem {
 	if err := strict.Unmarshal(body, into, strict.RejectUnknownMembers(true)); err != nil {
 		return &Problem{Code: codeInvalid, Message: err.Error()}
@@ -145,7 +144,7 @@ func decode(body []byte, into any) *Problem {
 	return nil
 }
 
-// pair has the device that has the secret of the invitation ask to be paired, and tells it what the person decides.
+// pair lets the device with the invitation's secret ask to be paired, and returns the user's decision.
 func (s *Server) pair(w http.ResponseWriter, r *http.Request) {
 	paired, p := s.paired(r)
 	if p != nil {
@@ -176,8 +175,8 @@ func (s *Server) paired(r *http.Request) (paired Paired, p *Problem) {
 		return paired, p
 	}
 	if isNew {
-		s.Log.Info("a device asks to be paired", "words", paired.Words, "from", r.RemoteAddr)
-		s.Desk.Asked()
+		s.config.Log.Info("a device asks to be paired", "words", paired.Words, "from", r.RemoteAddr)
+		s.config.Desk.Asked()
 	}
 	if !asked.Waits {
 		return paired, nil
@@ -195,9 +194,9 @@ func (s *Server) paired(r *http.Request) (paired Paired, p *Problem) {
 	return paired, nil
 }
 
-// decided is what a device hears whose invitation counts no more: the person may have let it in.
+// decided is the reply to a device whose invitation has ended: the user may have admitted it.
 func (s *Server) decided(paired Paired, c credentials) (Paired, *Problem) {
-	device, isPaired := s.Desk.Find(c.key)
+	device, isPaired := s.config.Desk.Find(c.key)
 	if !isPaired {
 		return paired, uninvited()
 	}
@@ -205,12 +204,12 @@ func (s *Server) decided(paired Paired, c credentials) (Paired, *Problem) {
 	return paired, nil
 }
 
-// problemOf is an error as a device reads it.
+// problemOf converts an error for the device.
 func (s *Server) problemOf(err error) *Problem {
 	if p, ok := errors.AsType[*Problem](err); ok {
 		return p
 	}
-	s.Log.Error("a device's request failed", "err", err)
+	s.config.Log.Error("a device's request failed", "err", err)
 	return problem(codeBroken, lang.L("nod could not do this: its log says why."))
 }
 
@@ -221,13 +220,13 @@ type request struct {
 	body   []byte
 }
 
-// reply is what a handler has to say: a text that is JSON already, nothing, or why not.
+// reply is a handler's result: JSON, nothing, or a problem.
 type reply struct {
 	text    []byte
 	problem *Problem
 }
 
-// signed has h answer only who is paired, each request once.
+// signed makes h answer each signed request of a paired device once.
 func (s *Server) signed(h func(request) reply) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		body, c, p := read(r)
@@ -253,9 +252,9 @@ func (s *Server) signed(h func(request) reply) http.HandlerFunc {
 	}
 }
 
-// known is the device that has signed a request, if it is paired and the nonce counts.
+// known returns the paired device that signed a request, if the nonce is valid.
 func (s *Server) known(c credentials) (remote.Peer, *Problem) {
-	device, ok := s.Desk.Find(c.key)
+	device, ok := s.config.Desk.Find(c.key)
 	if !ok {
 		return remote.Peer{}, unpaired()
 	}
@@ -265,9 +264,9 @@ func (s *Server) known(c credentials) (remote.Peer, *Problem) {
 	return device, nil
 }
 
-// prompts tells what is pending, as soon as that is something else than the device knows.
+// prompts replies as soon as the pending prompts differ from those that the device knows.
 func (s *Server) prompts(r request) reply {
-	changes, stop := s.Desk.Changes()
+	changes, stop := s.config.Desk.Changes()
 	defer stop()
 	if !s.enter(r.device.Key.Sign) {
 		return reply{problem: busy()}
@@ -275,7 +274,7 @@ func (s *Server) prompts(r request) reply {
 	defer s.leave(r.device.Key.Sign)
 	after, timeout := r.URL.Query().Get("after"), time.After(newsTimeout)
 	for {
-		device, isPaired := s.Desk.Find(r.device.Key.Sign)
+		device, isPaired := s.config.Desk.Find(r.device.Key.Sign)
 		if !isPaired {
 			return reply{problem: unpaired()}
 		}
@@ -311,10 +310,11 @@ func (s *Server) leave(key string) {
 	}
 }
 
-// all is what is pending for a device. Its cursor leaves out how long each waits.
+// all returns the pending prompts of a device. Its cursor ignores how long each waits.
 func (s *Server) all(d remote.Peer) Prompts {
 	all := Prompts{
-		Desk: s.Desk.About(), Device: Device{d.Name, d.May}, Push: s.Desk.PushKey(), Prompts: s.Desk.Prompts(d),
+		Desk: s.config.Desk.About(), Device: Device{d.Name, d.May}, Push: s.config.Desk.PushKey(),
+		Prompts: s.config.Desk.Prompts(d),
 	}
 	timeless := all
 	timeless.Prompts = make([]Headline, len(all.Prompts))
@@ -335,13 +335,13 @@ func (s *Server) told(v any) reply {
 	return reply{text: text}
 }
 
-// viewOf is a prompt as it is now, and its bytes.
+// viewOf returns the current view of a prompt, and its bytes.
 func (s *Server) viewOf(r request, id interact.ID) (View, []byte, *Problem) {
-	view, err := s.Desk.View(r.Context(), r.device, id)
+	view, err := s.config.Desk.View(r.Context(), r.device, id)
 	if err != nil {
 		return View{}, nil, s.problemOf(err)
 	}
-	view.ArmMS = s.ArmAfter().Milliseconds()
+	view.ArmMS = s.config.ArmAfter().Milliseconds()
 	text, err := json.Marshal(view)
 	if err != nil {
 		return View{}, nil, s.problemOf(err)
@@ -355,11 +355,11 @@ func (s *Server) view(r request) reply {
 	if p != nil {
 		return reply{problem: p}
 	}
-	s.sent.add(r.device.Key.Sign, id, interact.Digest(text), s.Desk.Prompts(r.device))
+	s.sent.add(r.device.Key.Sign, id, interact.Digest(text), s.config.Desk.Prompts(r.device))
 	return reply{text: text}
 }
 
-// answer takes an answer in, if it is one to what the device has shown for a while.
+// answer accepts an answer if the device has shown the current view for long enough.
 func (s *Server) answer(r request) reply {
 	var a Answer
 	if p := decode(r.body, &a); p != nil {
@@ -376,13 +376,13 @@ func (s *Server) answer(r request) reply {
 	if p := a.check(view, time.Since(at)); p != nil {
 		return reply{problem: p}
 	}
-	switch now, isPaired := s.Desk.Find(r.device.Key.Sign); { // the view may have taken a while
+	switch now, isPaired := s.config.Desk.Find(r.device.Key.Sign); { // the view may have taken a while
 	case !isPaired:
 		return reply{problem: unpaired()}
 	case now.May != r.device.May:
 		return reply{problem: Changed()}
 	}
-	if err := s.Desk.Answer(r.Context(), r.device, a.ID, a.answer(r.device, view, at)); err != nil {
+	if err := s.config.Desk.Answer(r.Context(), r.device, a.ID, a.answer(r.device, view, at)); err != nil {
 		return reply{problem: s.problemOf(err)}
 	}
 	return reply{}
@@ -393,7 +393,7 @@ func (s *Server) subscribe(r request) reply {
 	if p := decode(r.body, &to); p != nil {
 		return reply{problem: p}
 	}
-	if err := s.Desk.Subscribe(r.device, to); err != nil {
+	if err := s.config.Desk.Subscribe(r.device, to); err != nil {
 		return reply{problem: s.problemOf(err)}
 	}
 	return reply{}

@@ -35,7 +35,7 @@ func trusting(s *device.Server, most uint16) *http.Client {
 	return &http.Client{Transport: &http.Transport{ForceAttemptHTTP2: true, TLSClientConfig: &tls.Config{
 		InsecureSkipVerify: true, MaxVersion: most, VerifyConnection: func(c tls.ConnectionState) error {
 			got := device.Fingerprint(tls.Certificate{Leaf: c.PeerCertificates[0]})
-			if got != device.Fingerprint(s.Certificate) {
+			if got != s.Fingerprint() {
 				return &net.AddrError{Err: "another certificate", Addr: got}
 			}
 			return nil

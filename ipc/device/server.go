@@ -37,8 +37,7 @@ const (
 	stopTimeout    = 2 * time.Second
 )
 
-// relisten is how long after an address could not be had it is tried again: a network that is encrypted itself comes up
-// when the person is on their way.
+// relisten is the delay before another attempt to listen: a VPN may come up late.
 const relisten = 5 * time.Second
 
 // Config is what a [Server] works with. All fields are required.
@@ -47,35 +46,35 @@ type Config struct {
 	Certificate tls.Certificate // for the address
 	Page        fs.FS           // with the files of the page
 	Desk        Desk
-	ArmAfter    func() time.Duration // how long a view is there before a yes counts
+	ArmAfter    func() time.Duration // how long a device must show a view before it can allow
 	Log         *slog.Logger
 }
 
-// Desk is what the server needs of nod-desktop. Errors that the device is to read are [*Problem].
+// Desk is nod-desktop, as the server uses it. Errors for the device are [*Problem].
 type Desk interface {
 	About() About
-	// Find returns the device with a key, which the person has paired and not revoked.
+	// Find returns the paired device with a key.
 	Find(key string) (remote.Peer, bool)
-	// Asked tells that a device that was invited asks to be paired: see [Server.Asking].
+	// Asked is called when an invited device asks to be paired: see [Server.Asking].
 	Asked()
-	// Prompts are those that are pending for a device, oldest first.
+	// Prompts are the pending prompts that a device may see, oldest first.
 	Prompts(d remote.Peer) []Headline
-	// View is a prompt as it is now, for a device. The error is [Gone]'s when it is not pending.
+	// View returns the current view of a prompt, for a device. It fails with [Gone] if the prompt is not pending.
 	View(ctx context.Context, d remote.Peer, id interact.ID) (View, error)
-	// Answer ends a prompt, and returns once the journal has it.
+	// Answer answers a prompt. It returns after the journal has the answer.
 	Answer(ctx context.Context, d remote.Peer, id interact.ID, a interact.Answer) error
-	// Changes signals whenever there is something else to see, or a device may see less, until stop is called.
+	// Changes signals after any change of the prompts or of a device's rights, until stop is called.
 	Changes() (changes <-chan struct{}, stop func())
-	// PushKey is the key that browsers subscribe with; empty: there is no Web Push.
+	// PushKey is the key for browsers to subscribe with; empty without Web Push.
 	PushKey() string
-	// Subscribe has a device be told that something waits; an empty subscription ends that.
+	// Subscribe sets where to push when a prompt waits; an empty subscription turns that off.
 	Subscribe(d remote.Peer, s Subscription) error
 }
 
 // Server is the HTTPS server for devices. It is safe for concurrent use.
 type Server struct {
-	Config
-	host        string // which a request must name
+	config      Config
+	host        string // the Host header of every valid request
 	handler     http.Handler
 	nonces      *nonces
 	invitations invitations
@@ -83,14 +82,14 @@ type Server struct {
 	rates       *rates
 
 	mu      sync.Mutex
-	problem error // why nothing is served now
+	problem error // why the server does not serve; nil if it does
 	waiting map[string]int
 }
 
 // New returns a server that does not listen yet.
 func New(c Config) *Server {
 	s := &Server{
-		Config: c, host: c.Address.String(), nonces: newNonces(), rates: newRates(),
+		config: c, host: c.Address.String(), nonces: newNonces(), rates: newRates(),
 		sent: sent{views: map[string]map[interact.ID]shown{}}, waiting: map[string]int{},
 		problem: errors.New("it is not served yet"),
 	}
@@ -101,7 +100,7 @@ func New(c Config) *Server {
 	return s
 }
 
-// hostOf is an address as a URL has it.
+// hostOf formats an address for a URL.
 func hostOf(ip netip.Addr) string {
 	if ip.Is6() {
 		return "[" + ip.String() + "]"
@@ -109,28 +108,30 @@ func hostOf(ip netip.Addr) string {
 	return ip.String()
 }
 
-// URL is where the page is.
+// URL is the address of the page.
 func (s *Server) URL() string { return "https://" + s.host + "/" }
 
-// Invite has the one device that shows what the address says ask to be paired, under a name. An invitation before it
-// ends.
+// Fingerprint is that of the server's certificate.
+func (s *Server) Fingerprint() string { return Fingerprint(s.config.Certificate) }
+
+// Invite lets one device ask to be paired, by opening url before until. It ends an earlier invitation.
 func (s *Server) Invite(name string, may remote.May) (url string, until time.Time) {
 	secret, until := s.invitations.invite(name, may)
-	return s.URL() + "#pair=" + secret + "&fp=" + strings.ReplaceAll(Fingerprint(s.Certificate), ":", ""), until
+	return s.URL() + "#pair=" + secret + "&fp=" + strings.ReplaceAll(s.Fingerprint(), ":", ""), until
 }
 
-// Withdraw has the invitation that was made last count no more, nor the device that asks by it.
+// Withdraw ends the current invitation, and turns away the device that asks by it.
 func (s *Server) Withdraw() { s.invitations.withdraw() }
 
-// Asking is the device that asks to be paired, and since when: its name and rights are those of the invitation.
+// Asking is the device that asks to be paired, and since when. Name and rights are those of the invitation.
 func (s *Server) Asking() (peer remote.Peer, came time.Time, ok bool) { return s.invitations.asking() }
 
-// Admit has pair take in the device that asks, if it is the one with that key.
+// Admit calls pair for the device that asks to be paired, if it has that key.
 func (s *Server) Admit(key string, pair func(remote.Peer) error) error {
 	return s.invitations.admit(key, pair)
 }
 
-// Problem says why nothing is served now; nil when it is.
+// Problem says why the server does not serve; nil if it does.
 func (s *Server) Problem() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -143,7 +144,7 @@ func (s *Server) setProblem(err error) {
 	s.problem = err
 }
 
-// Run serves devices until ctx ends. While this machine does not have the address it waits for it.
+// Run serves devices until ctx ends. It waits while this machine does not have the address.
 func (s *Server) Run(ctx context.Context) {
 	for ctx.Err() == nil {
 		err := s.listenAndServe(ctx)
@@ -151,7 +152,7 @@ func (s *Server) Run(ctx context.Context) {
 			return
 		}
 		if before := s.Problem(); before == nil || before.Error() != err.Error() {
-			s.Log.Warn("devices cannot reach nod", "err", err)
+			s.config.Log.Warn("devices cannot reach nod", "err", err)
 		}
 		s.setProblem(err)
 		select {
@@ -162,7 +163,7 @@ func (s *Server) Run(ctx context.Context) {
 }
 
 func (s *Server) listenAndServe(ctx context.Context) error {
-	l, err := new(net.ListenConfig).Listen(ctx, "tcp", s.Address.String())
+	l, err := new(net.ListenConfig).Listen(ctx, "tcp", s.config.Address.String())
 	if err != nil {
 		return fmt.Errorf("remote.phone.address: %w", err)
 	}
@@ -173,7 +174,7 @@ func (s *Server) listenAndServe(ctx context.Context) error {
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	serving, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	server := &http.Server{ // it logs nothing of connections that are no good: anybody can open one
+	server := &http.Server{ // it does not log broken connections: anybody can open one
 		Handler: s, MaxHeaderBytes: maxHeader, ErrorLog: log.New(io.Discard, "", 0),
 		ReadHeaderTimeout: headerTimeout, ReadTimeout: bodyTimeout, WriteTimeout: writeTimeout, IdleTimeout: idleTimeout,
 		BaseContext: func(net.Listener) context.Context { return serving },
@@ -182,7 +183,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 		},
 		HTTP2: &http.HTTP2Config{MaxConcurrentStreams: maxStreams},
 		TLSConfig: &tls.Config{
-			MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{s.Certificate},
+			MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{s.config.Certificate},
 			NextProtos: []string{"h2", "http/1.1"},
 		},
 	}
@@ -195,7 +196,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 		}
 	})
 	defer stopped()
-	s.Log.Info("devices can reach nod", "url", s.URL())
+	s.config.Log.Info("devices can reach nod", "url", s.URL())
 	s.setProblem(nil)
 	return server.ServeTLS(&fairListener{Listener: l, rates: s.rates}, "", "")
 }
@@ -229,5 +230,5 @@ func writeJSON(w http.ResponseWriter, status int, v any) {
 func writeText(w http.ResponseWriter, status int, text []byte) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_, _ = w.Write(text) // whoever hung up reads nothing
+	_, _ = w.Write(text) // the client may have hung up
 }

@@ -1,7 +1,6 @@
 package device_test
 
 import (
-	"context"
 	"net/http"
 	"net/url"
 	"slices"
@@ -133,7 +132,7 @@ func TestAnAnswerIsBoundToTheView(t *testing.T) {
 	})
 }
 
-// A device answers what the person lets it, also when they change that while it looks.
+// A device answers what the user lets it, also when they change that while it looks.
 func TestADeviceAnswersWhatItMay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d, _, p := paired(t)
@@ -191,30 +190,18 @@ func TestOutcomes(t *testing.T) {
 	}
 }
 
-// slowDesk is one of which something changes while it works a view out.
-type slowDesk struct {
-	*devicetest.Desk
-	meanwhile func()
-}
-
-func (d slowDesk) View(ctx context.Context, p remote.Peer, id interact.ID) (device.View, error) {
-	v, err := d.Desk.View(ctx, p, id)
-	d.meanwhile()
-	return v, err
-}
-
-// What the person changes while an answer is looked at counts for that answer.
+// What the user changes while an answer is looked at counts for that answer.
 func TestRightsThatChangeMeanwhile(t *testing.T) {
 	for want, change := range map[string]func(*devicetest.Desk){
 		"unpaired": (*devicetest.Desk).Revoke,
 		"changed":  func(d *devicetest.Desk) { d.SetMay(remote.May{Approvals: policy.ReadOnly}) },
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			d, s, p := paired(t)
+			d, _, p := paired(t)
 			d.Show(devicetest.Command())
 			v, digest := p.View("command")
 			time.Sleep(time.Second)
-			s.Desk = slowDesk{d, func() { change(d) }}
+			d.Viewed = func() { change(d) }
 			if _, code := p.Do("POST", "/answer", yes(v, digest), nil); code != want || len(d.Answers()) != 0 {
 				t.Errorf("%q, want %s; %d answers", code, want, len(d.Answers()))
 			}
@@ -401,7 +388,7 @@ func TestGuessingTakesNothingFromOthers(t *testing.T) {
 	})
 }
 
-// Who has the link is not let in by that: the person compares words, of which no other key has the same, and the first
+// Who has the link is not let in by that: the user compares words, of which no other key has the same, and the first
 // device that asks keeps its place.
 func TestTheDeskLetsIn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -450,7 +437,7 @@ func TestTheDeskLetsIn(t *testing.T) {
 	})
 }
 
-// What the person withdraws, replaces or lets run out lets in nobody, and whoever waits hears of it.
+// What the user withdraws, replaces or lets run out lets in nobody, and whoever waits hears of it.
 func TestAnInvitationThatEnds(t *testing.T) {
 	for name, end := range map[string]func(*device.Server){
 		"withdrawn": (*device.Server).Withdraw,

@@ -18,21 +18,21 @@ import (
 )
 
 const (
-	nonceFor   = 2 * time.Minute // how long a nonce counts
-	maxSpent   = 1 << 14         // nonces that are remembered, all of paired devices
+	nonceFor   = 2 * time.Minute // validity of a nonce
+	maxSpent   = 1 << 14         // used nonces to remember, all of paired devices
 	signature  = 64              // bytes: r and s, 32 each
-	nonceBytes = 8 + 16          // when it was made, and what nobody guesses
+	nonceBytes = 8 + 16          // its time, and random bytes
 )
 
-// signContext is signed first, so that no signature counts for anything else.
+// signContext begins each signed text, so that signatures are valid for nothing else.
 const signContext = "nod-device-1"
 
 var encoding = base64.RawURLEncoding.Strict()
 
-// credentials is what Authorization says.
+// credentials are the fields of an Authorization header.
 type credentials struct{ key, nonce, signature string }
 
-// readCredentials reads an Authorization header in the one form that there is.
+// readCredentials parses an Authorization header.
 func readCredentials(h http.Header) (c credentials, ok bool) {
 	values := h.Values("Authorization")
 	if len(values) != 1 {
@@ -61,8 +61,8 @@ func signedText(method, host, path string, body []byte, nonce string) []byte {
 		[]string{signContext, method + " " + host, path, hex.EncodeToString(digest[:]), nonce}, "\n"))
 }
 
-// ParseKey reads a device's public key: a point on P-256.
-func ParseKey(key string) (*ecdsa.PublicKey, error) {
+// parseKey reads a device's public key: a point on P-256.
+func parseKey(key string) (*ecdsa.PublicKey, error) {
 	raw, err := encoding.DecodeString(key)
 	if err != nil {
 		return nil, errors.New("the key is not base64url")
@@ -72,7 +72,7 @@ func ParseKey(key string) (*ecdsa.PublicKey, error) {
 
 // verify reports whether the owner of the key has signed text.
 func (c credentials) verify(text []byte) bool {
-	key, err := ParseKey(c.key)
+	key, err := parseKey(c.key)
 	if err != nil {
 		return false
 	}
@@ -85,19 +85,18 @@ func (c credentials) verify(text []byte) bool {
 	return ecdsa.Verify(key, digest[:], r, s)
 }
 
-// nonces are numbers that each count once. Who asks for one costs no memory: only those that were spent are kept, as
-// long as they would count.
+// nonces are valid once. Handing one out needs no memory: only used ones are kept, while they would be valid.
 type nonces struct {
 	secret [sha256.Size]byte
 	began  time.Time
 
 	mu    sync.Mutex
-	spent map[string]time.Duration // when they were made
+	spent map[string]time.Duration // used nonces, with their times
 }
 
 func newNonces() *nonces {
 	n := &nonces{began: time.Now(), spent: map[string]time.Duration{}}
-	_, _ = rand.Read(n.secret[:]) // it never fails
+	_, _ = rand.Read(n.secret[:]) // never fails
 	return n
 }
 
@@ -114,7 +113,7 @@ func (n *nonces) seal(raw []byte) []byte {
 	return mac.Sum(raw)
 }
 
-// spend reports whether a nonce counts, and has it count no more.
+// spend reports whether a nonce is valid, and uses it up.
 func (n *nonces) spend(nonce string) bool {
 	raw, err := encoding.DecodeString(nonce)
 	if err != nil || len(raw) != nonceBytes+sha256.Size || !hmac.Equal(raw, n.seal(raw[:nonceBytes:nonceBytes])) {

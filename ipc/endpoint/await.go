@@ -9,11 +9,11 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-// lookEvery is how often the folder is looked at on a system that has no watches left to give.
+// lookEvery is the polling interval if the system has no file watches left.
 const lookEvery = time.Second
 
-// Await waits until another endpoint than old is published in dir, and returns it. What [Read] refuses it takes for
-// none. The error is the cause of ctx's end.
+// Await waits until an endpoint other than old is published in dir, and returns it. It ignores endpoints that [Read]
+// refuses. The error is the cause of ctx's end.
 func Await(ctx context.Context, dir string, old Endpoint) (Endpoint, error) {
 	w := watch(dir)
 	defer w.close()
@@ -28,11 +28,11 @@ func Await(ctx context.Context, dir string, old Endpoint) (Endpoint, error) {
 	}
 }
 
-// folderWatch tells when something happens in a folder, or to it.
+// folderWatch reports changes of a folder and its contents.
 type folderWatch struct {
 	dir     string
 	watcher *fsnotify.Watcher
-	tick    *time.Ticker // in its place, where there is none to be had
+	tick    *time.Ticker // polls if no watch is available
 }
 
 func watch(dir string) *folderWatch {
@@ -54,7 +54,7 @@ func (w *folderWatch) close() {
 	w.watcher.Close()
 }
 
-// renew watches the folder that is there now. When there is none, the one above tells of the next.
+// renew watches the current folder. If there is none, its parent's watch reports the next.
 func (w *folderWatch) renew() {
 	if w.watcher != nil {
 		_ = w.watcher.Add(w.dir)
@@ -76,7 +76,7 @@ func (w *folderWatch) wait(ctx context.Context) error {
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		case e := <-w.watcher.Events:
-			if e.Name == w.dir { // made anew, or moved away: the old watch may look at what is no longer there
+			if e.Name == w.dir { // recreated or moved: the old watch may be on a deleted folder
 				_ = w.watcher.Remove(w.dir)
 			}
 			if e.Name == w.dir || filepath.Dir(e.Name) == w.dir {

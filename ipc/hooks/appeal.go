@@ -11,9 +11,16 @@ import (
 // overruledFor is how long the user's allow counts for a call that the agent's own check refused.
 const overruledFor = 5 * time.Minute
 
+// appealOf is a call with the folder that it works in: a command does something else in another.
+func appealOf(who interact.Requester, s Step) (callKey, bool) {
+	key, ok := keyOf(who, s)
+	key.call = s.CWD + "\n" + key.call
+	return key, ok
+}
+
 // appealed takes note that the user overruled the agent's own check, if they did.
 func (h *Hooks) appealed(who interact.Requester, s Step, a interact.Answer) {
-	key, ok := keyOf(who, s)
+	key, ok := appealOf(who, s)
 	if !ok || a.Outcome != interact.Allowed || a.By != interact.ByHuman {
 		return
 	}
@@ -28,8 +35,9 @@ func (h *Hooks) appealed(who interact.Requester, s Step, a interact.Answer) {
 	h.appeals[key] = now.Add(overruledFor)
 }
 
-// overruled returns an allow for a call of which the user has overruled the agent's own check, once; or, where a rule
-// denies the call by now, that denial.
+// overruled answers a call that the agent's own check had refused and that the user allowed all the same: it is allowed
+// once, unless a rule denies it by now. It returns false when the user said nothing of the kind. It fails as
+// [interact.Broker.Judge] does, and then nothing is allowed.
 func (h *Hooks) overruled(ctx context.Context, r interact.Request, s Step) (interact.Answer, bool, error) {
 	if !h.takeAppeal(r.Requester, s) {
 		return interact.Answer{}, false, nil
@@ -49,7 +57,7 @@ func (h *Hooks) takeAppeal(who interact.Requester, s Step) bool {
 	if s.Appeals || len(h.appeals) == 0 { // as a rule there are none: then the key is not worth its work
 		return false
 	}
-	key, ok := keyOf(who, s)
+	key, ok := appealOf(who, s)
 	until, found := h.appeals[key]
 	delete(h.appeals, key)
 	return ok && found && !time.Now().After(until)

@@ -20,6 +20,7 @@ func TestAppeal(t *testing.T) {
 		`"permissionDecisionReason":"the user overruled the agent's own check"}}`
 	auto := map[string]any{"permission_mode": "auto"}
 	other := map[string]any{"permission_mode": "auto", "tool_input": map[string]any{"command": "ls"}}
+	moved := map[string]any{"permission_mode": "auto", "cwd": "/elsewhere"}
 	elsewhere := map[string]any{"permission_mode": "auto", "session_id": "other"}
 	for name, tt := range map[string]struct {
 		human         interact.Answer
@@ -37,6 +38,7 @@ func TestAppeal(t *testing.T) {
 		"a rule denies now": {human: allow, later: policy.Deny, asked: 1, refused: retry,
 			ran: preTool("deny", "the test says so")},
 		"another command": {human: allow, again: other, asked: 1, refused: retry},
+		"another folder":  {human: allow, again: moved, asked: 1, refused: retry},
 		"another session": {human: allow, again: elsewhere, asked: 1, refused: retry},
 		"too late":        {human: allow, after: 6 * time.Minute, asked: 1, refused: retry},
 	} {

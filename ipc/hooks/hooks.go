@@ -32,6 +32,14 @@ import (
 // been seen to do so a little before its ten minutes.
 const MaxWait = 9*time.Minute + 30*time.Second
 
+// patience is how long the call's request waits for the human: nod answers before the agent gives its hook up.
+func (c Call) patience() time.Duration {
+	if c.Limit <= 0 {
+		return MaxWait
+	}
+	return max(time.Second, min(MaxWait, c.Limit-max(5*time.Second, c.Limit/20)))
+}
+
 // noticeEvery is how long a session waits before nod passes on another notice of the same kind.
 const noticeEvery = 30 * time.Second
 
@@ -55,6 +63,7 @@ type Call struct {
 	Version  string             // the agent's, as it says itself: 2.1.330; empty when it does not say
 	Nod      string             // path of the nod command; empty when it is not known
 	Gate     bool               // the agent's own prompt is switched off: what nod does not deny happens
+	Limit    time.Duration      // how long the agent waits for its hook, by its settings; 0: as long as nod installs
 
 	IdempotencyKey string // the same call comes with the same one when it is sent again; empty: it is not
 }
@@ -68,6 +77,8 @@ type Config struct {
 	Nod     string                 // path of the nod command; may be empty
 	OpenURL func(url string) error // shows an address in the person's browser, once the person agreed
 	Log     *slog.Logger
+
+	Sessions *Sessions // notes which sessions have come; nil: nobody does
 }
 
 // Hooks answers the hooks of every agent that nod knows. It is safe for concurrent use.
@@ -78,8 +89,8 @@ type Hooks struct {
 	noticed   map[noticeKey]time.Time
 	contacts  map[string]interact.Contact // by agent
 	answers   map[callKey][]kept
-	runs      map[runKey]string     // calls that nod allowed and that have not run yet
-	rewritten map[string]bool       // sessions in which another hook changed one
+	runs      map[runKey]judgedCall // calls that nod did not deny and that have not run yet
+	rewritten map[runKey]bool       // sessions in which another hook changed one, without the id of a call
 	appeals   map[callKey]time.Time // until when a call that the agent's own check refused is allowed
 }
 
@@ -89,7 +100,7 @@ type noticeKey struct{ agent, session, kind string }
 func New(cfg Config) *Hooks {
 	return &Hooks{
 		cfg: cfg, noticed: map[noticeKey]time.Time{}, contacts: map[string]interact.Contact{}, answers: map[callKey][]kept{},
-		appeals: map[callKey]time.Time{}, runs: map[runKey]string{}, rewritten: map[string]bool{},
+		appeals: map[callKey]time.Time{}, runs: map[runKey]judgedCall{}, rewritten: map[runKey]bool{},
 	}
 }
 
@@ -148,12 +159,17 @@ type Step struct {
 	AskNow bool
 	Quiet  bool
 
-	// Patience is how long the agent waits for its hook, where that is less than [MaxWait]; 0: it is not.
+	// Patience is how long nod may take, where the agent waits for its hook less long than its settings say; 0: it does
+	// not.
 	Patience time.Duration
 
 	// Silence is what happens to Ask when nobody decides. Unless the agent is known to ask the user itself then, it is
 	// [interact.TakesNo]: nod denies.
 	Silence interact.Silence
+
+	// Futile says why the agent refuses the call even if nod allows it, and what to do; "": it does not. Then nod denies,
+	// where it would have allowed the call or asked about it.
+	Futile string
 
 	// Call names the call where the agent may deliver it twice; "" where it cannot be told from others. What the person
 	// said to the first delivery counts for the second, which is said to come Again. Where the second is only for what the
@@ -161,9 +177,10 @@ type Step struct {
 	Call  func() string
 	Again bool
 
-	// Run is the id of the call before it runs, where another hook may still change it; and after it, when Ran is set.
+	// Run is the id of the call before it runs, where another hook may still change it; and after it, when Ran is the call
+	// that ran.
 	Run string
-	Ran bool
+	Ran interact.Body
 
 	// Appeals says that the agent's own check refused the call: Ask is whether to overrule that. What the user allows then
 	// is allowed when the agent tries the same call again soon, once, unless a rule denies it.
@@ -240,7 +257,8 @@ func (h *Hooks) Handle(ctx context.Context, c Call) ([]byte, error) {
 	if filepath.IsAbs(s.CWD) {
 		who.CWD = s.CWD
 	}
-	s.key = c.IdempotencyKey
+	s.key, s.Patience = c.IdempotencyKey, min(cmp.Or(s.Patience, MaxWait), c.patience())
+	h.cfg.Sessions.came(c.Agent, s.Session)
 	return h.run(ctx, who, s, func(reason string) any { return protocol.Deny(c.Event, reason) })
 }
 
@@ -256,15 +274,16 @@ func (h *Hooks) run(
 	if s.Notice != nil && h.mayNotice(who, s.NoticeKind) {
 		s.Ask = *s.Notice
 	}
-	if s.Ran {
+	if s.Ran != nil {
 		h.ran(ctx, who, s)
 	}
 	a, insisted, err := h.answer(ctx, who, s)
 	switch {
 	case a.Outcome == interact.Allowed && a.By == interact.ByPolicy && !h.mayAllow(who, s):
+		h.remember(who, s, false)
 		return nil, nil
-	case a.Outcome == interact.Allowed:
-		h.remember(who, s)
+	case a.Outcome == interact.Allowed, a.Outcome == "" && err == nil:
+		h.remember(who, s, a.Outcome != "")
 	}
 	if s.Notice == nil {
 		h.note(who.Agent, func(c *interact.Contact) { c.Count(a) })
@@ -298,7 +317,9 @@ func (h *Hooks) run(
 // untranslated takes the place of an answer that cannot be put into the agent's words.
 var untranslated = interact.Answer{Outcome: interact.Unavailable, Reason: "nod could not pass the answer on"}
 
-// replyTo is what the agent reads of an answer to what it asked.
+// replyTo makes the agent's reply of an answer. A denied call is refused with the reason, and so is one that nobody
+// decided, where the agent would otherwise run it. All else goes to Reply, which the step must have. It fails where
+// Reply cannot put the answer into the agent's words.
 func (s *Step) replyTo(a interact.Answer, deny func(reason string) any) (any, error) {
 	var denial any
 	switch _, isApproval := s.Ask.(interact.Approve); {
@@ -337,7 +358,7 @@ func (h *Hooks) answer(ctx context.Context, who interact.Requester, s Step) (int
 		}
 	}
 	r := interact.Request{
-		Requester: who, Body: s.Ask, Timeout: h.cfg.Timeout(), Patience: cmp.Or(s.Patience, MaxWait), Silence: s.Silence,
+		Requester: who, Body: s.Ask, Timeout: h.cfg.Timeout(), Patience: s.Patience, Silence: s.Silence,
 		IdempotencyKey: s.key,
 	}
 	var insisted string
@@ -369,21 +390,28 @@ func decided(a interact.Answer) bool {
 // decide asks the policy, the person, or the one to know whether to ask the other.
 func (h *Hooks) decide(ctx context.Context, r interact.Request, s Step) (interact.Answer, string, error) {
 	if s.Judge != nil || s.Otherwise.Outcome != "" {
-		a, d, err := h.cfg.Broker.Judge(ctx, r, s.Judge...)
+		effects := s.Judge
+		if s.Futile != "" {
+			effects = []policy.Effect{policy.Deny}
+		}
+		a, d, err := h.cfg.Broker.Judge(ctx, r, effects...)
 		switch {
 		case err != nil || a.Outcome != "":
 			return a, "", err
+		case s.Futile != "" && d.Effect == policy.Allow && slices.Contains(s.Judge, policy.Allow):
 		case s.Otherwise.Outcome != "" && d.Effect == policy.Ask && !d.Insists():
 			return s.Otherwise, "", nil
 		case s.Judge == nil: // the policy decides again, with the person
 		case !d.Insists() && !(s.Quiet && d.Effect == policy.Ask && h.cfg.AskMore()):
 			return interact.Answer{}, "", nil
+		case s.Futile != "":
 		case s.Insist != nil:
 			return interact.Answer{}, d.Reason, nil
 		case !s.AskNow:
 			return interact.Answer{}, "", nil
 		}
 	}
+	r.Futile = s.Futile
 	a, err := h.cfg.Broker.Do(ctx, r)
 	return a, "", err
 }

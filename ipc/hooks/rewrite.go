@@ -4,20 +4,29 @@ import (
 	"context"
 
 	"nod/interact"
+	"nod/policy"
 )
 
 // maxRuns is how many calls are remembered until they have run. Then all are forgotten: an agent that never says that a
 // call has run must not fill nod's memory.
 const maxRuns = 10_000
 
-// runKey is one call by the id that the agent gave it.
+// runKey is one call of a session, by the id that the agent gave it; without an id it is the session.
 type runKey struct{ agent, session, id string }
+
+func sessionOf(who interact.Requester) runKey { return runKey{who.Agent, who.Session, ""} }
 
 func (s *Step) runKey(who interact.Requester) runKey { return runKey{who.Agent, who.Session, s.Run} }
 
-// remember keeps what nod allowed until it has run: another hook may change the call after nod has judged it.
-func (h *Hooks) remember(who interact.Requester, s Step) {
-	if s.Run == "" || s.Ran {
+// judgedCall is a call as nod judged it: allowed, or left to the agent.
+type judgedCall struct {
+	call      string
+	isAllowed bool
+}
+
+// remember keeps what nod did not deny until it has run: another hook may change the call after nod has judged it.
+func (h *Hooks) remember(who interact.Requester, s Step, isAllowed bool) {
+	if s.Run == "" || s.Ran != nil {
 		return
 	}
 	h.mu.Lock()
@@ -25,26 +34,26 @@ func (h *Hooks) remember(who interact.Requester, s Step) {
 	if len(h.runs) >= maxRuns {
 		clear(h.runs)
 	}
-	h.runs[s.runKey(who)] = s.Call()
+	h.runs[s.runKey(who)] = judgedCall{s.Call(), isAllowed}
 }
 
-// ran compares what ran with what nod allowed, and tells the user where they differ. It cannot be undone, and nobody
-// can tell which hook will change what next. So nothing more is allowed by rules in that session before the agent's
-// own check of the final call.
+// ran compares what ran with what nod judged, and tells the user where it is another call that nod had allowed, or one
+// that a rule denies. It cannot be undone, and nobody can tell which hook will change what next. So nothing more is
+// allowed by rules in that session before the agent's own check of the final call.
 func (h *Hooks) ran(ctx context.Context, who interact.Requester, s Step) {
 	h.mu.Lock()
-	allowed, known := h.runs[s.runKey(who)]
+	judged, known := h.runs[s.runKey(who)]
 	delete(h.runs, s.runKey(who))
 	h.mu.Unlock()
-	if !known || allowed == s.Call() {
+	if !known || judged.call == s.Call() || !judged.isAllowed && !h.denies(ctx, who, s.Ran) {
 		return
 	}
 	h.mu.Lock()
-	h.rewritten[who.Session] = true
+	h.rewritten[sessionOf(who)] = true
 	h.mu.Unlock()
-	h.cfg.Log.Warn("hook: another hook changed a call that nod allowed", "agent", who.Agent, "allowed", Cut(allowed, 200),
-		"ran", Cut(s.Call(), 200))
-	text := "Another hook changed a call after nod had allowed it. Allowed: " + Cut(allowed, 200) + " Ran: " + s.Call()
+	h.cfg.Log.Warn("hook: another hook changed a call that nod had judged", "agent", who.Agent, "judged",
+		Cut(judged.call, 200), "ran", Cut(s.Call(), 200))
+	text := "Another hook changed a call after nod had judged it. Judged: " + Cut(judged.call, 200) + " Ran: " + s.Call()
 	_, err := h.cfg.Broker.Do(ctx, interact.Request{Requester: who, Body: interact.Notify{
 		Message: Cut(text, 500), Level: interact.Warning,
 	}})
@@ -53,10 +62,16 @@ func (h *Hooks) ran(ctx context.Context, who interact.Requester, s Step) {
 	}
 }
 
+// denies reports whether a rule denies a call.
+func (h *Hooks) denies(ctx context.Context, who interact.Requester, call interact.Body) bool {
+	a, _, err := h.cfg.Broker.Judge(ctx, interact.Request{Requester: who, Body: call}, policy.Deny)
+	return err != nil || a.Outcome == interact.Denied
+}
+
 // mayAllow reports whether a rule's allow may be the reply: not in a session in which another hook has changed a call
 // that nod allowed, unless the call is the one that will run.
 func (h *Hooks) mayAllow(who interact.Requester, s Step) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return s.Run == "" || !h.rewritten[who.Session]
+	return s.Run == "" || !h.rewritten[sessionOf(who)]
 }

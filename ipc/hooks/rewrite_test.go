@@ -56,6 +56,13 @@ func TestAnotherHooksRewrite(t *testing.T) {
 						t.Errorf("notice %+v", n)
 					}
 				}
+				handle(t, r, event("PreToolUse", "4", "ls"))
+				r.policy.Set("Bash", policy.Deny)
+				handle(t, r, event("PostToolUse", "4", "rm -rf src")) // which nobody allowed, and a rule denies
+				r.policy.Set("Bash", policy.Allow)
+				if n := len(notices(r)); (n == 2) != tt.allows || (n == 1) == tt.allows {
+					t.Errorf("%d notices after what a rule denies", n)
+				}
 				if got := handle(t, r, event("PreToolUse", "3", "ls")); got != "" {
 					t.Errorf("after a change a rule allows in PreToolUse: %s", got)
 				}
@@ -72,4 +79,23 @@ func notices(r *rig) []interact.Request {
 		}
 	}
 	return all
+}
+
+// Two agents may give their sessions the same name: what another hook changed in one says nothing of the other.
+func TestARewriteIsOfOneAgentsSession(t *testing.T) {
+	r := newRig(t, deny)
+	r.policy.Set("Bash", policy.Allow)
+	event := func(agent, name, id, command string) hooks.Call {
+		c := claudeCall(t, "06-PreToolUse-Bash", name, map[string]any{"permission_mode": "auto", "tool_use_id": id,
+			"tool_input": map[string]any{"command": command}})
+		c.Agent = agent
+		return c
+	}
+	handle(t, r, event("generic", "PreToolUse", "1", "ls"))
+	handle(t, r, event("generic", "PostToolUse", "1", "rm -rf src"))
+	for agent, want := range map[string]string{"generic": "", "claude-code": preToolAllows} {
+		if got := handle(t, r, event(agent, "PreToolUse", "2", "ls")); got != want {
+			t.Errorf("%s: %s, want %s", agent, got, want)
+		}
+	}
 }

@@ -1,6 +1,6 @@
 // Package interrupt lets an agent stop while its human thinks, and go on later, in another process if need be.
 //
-// A call that needs the human and must not wait for them fails with an [*Error]: the run is interrupted. The agent
+// A call that needs the user and must not wait for them fails with an [*Error]: the run is interrupted. The agent
 // finds it with [Get], however far up it was wrapped, keeps it beside its own state and stops. The request stays open
 // in nod meanwhile, whatever becomes of the agent. To go on, the agent makes the same call again, in a context that
 // carries the interrupt:
@@ -10,18 +10,17 @@
 // The call then returns the answer, or the same interrupt while there is none. What was asked is a part of the
 // interrupt, and it counts for exactly that: the answer to one call never lets another happen.
 //
-// [nod/ipc/client.Approver] and [nod/ipc/client.Asker] interrupt and resume in this way. A [Registry] is for agents
-// that show questions in a user interface of their own.
+// [nod/ipc/client.Approver] and [nod/ipc/client.Asker] interrupt and resume in this way.
 //
 // An error is never a decision. [*Error] means "not yet", [*UndecidedError] means that nobody will decide any more,
-// and neither says that the human refused or agreed.
+// and neither says that the user refused or agreed.
 package interrupt
 
 import (
 	"encoding/json"
 	"fmt"
 
-	"nod/ipc/api"
+	"nod/api"
 )
 
 // Kind says what a run was interrupted for.
@@ -29,11 +28,11 @@ type Kind string
 
 // The kinds of interrupt.
 const (
-	Clarify  Kind = "clarify"  // the human is asked something: a question, a confirmation, a form
-	Approval Kind = "approval" // the human is asked leave for a tool call
+	Clarify  Kind = "clarify"  // the user is asked something: a question, a confirmation, a form
+	Approval Kind = "approval" // the user is asked leave for a tool call
 )
 
-// Error interrupts a run: the human has been asked and has not answered. It is kept as JSON.
+// Error interrupts a run: the user has been asked and has not answered. It is kept as JSON.
 type Error struct {
 	Kind      Kind            `json:"kind"`
 	RequestID string          `json:"request_id"`
@@ -81,7 +80,7 @@ func All(err error) []*Error {
 }
 
 // UndecidedError says that a request has ended and nobody decided: it timed out, was dismissed or withdrawn, or there
-// was nobody to ask. It is neither a refusal by the human nor leave.
+// was nobody to ask. It is neither a refusal by the user nor leave.
 type UndecidedError struct {
 	RequestID string
 	Outcome   api.Outcome

@@ -8,7 +8,7 @@ import (
 	"reflect"
 	"testing"
 
-	"nod/ipc/api"
+	"nod/api"
 	"nod/ipc/interrupt"
 )
 

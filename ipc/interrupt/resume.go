@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"context"
 
-	"nod/ipc/api"
+	"nod/api"
 )
 
 // Resume is an interrupt with its answer, for those who have got it already.

@@ -4,8 +4,8 @@ import (
 	"encoding/json"
 	"strings"
 
+	"nod/api"
 	"nod/interact"
-	"nod/ipc/api"
 )
 
 // questions are those of a form, in the many spellings that models use: other names for a field or an input type, an

@@ -21,7 +21,7 @@ import (
 	"nod/interact"
 )
 
-// defaultHold is how long a tool waits for the human when its caller says nothing: below the 60 seconds after which
+// defaultHold is how long a tool waits for the user when its caller says nothing: below the 60 seconds after which
 // many clients give up.
 const defaultHold = 50 * time.Second
 
@@ -101,7 +101,7 @@ type call struct {
 	req *mcp.CallToolRequest
 }
 
-// ask puts body before the human, for as long as the caller says. Then the request stays open for as long as the
+// ask puts body before the user, for as long as the caller says. Then the request stays open for as long as the
 // program runs that asked; when ctx ends first, it is withdrawn.
 func (c call) ask(ctx context.Context, body interact.Body, t timing) (*interact.Ticket, error) {
 	timeout, err := seconds("timeout", &t.Timeout, 0)
@@ -153,7 +153,7 @@ func isForPerson(t *interact.Ticket) bool {
 	return !answered && !isNotice
 }
 
-// reportProgress tells a client that asked for it that the person is being waited for: at once, because some clients
+// reportProgress tells a client that asked for it that the user is being waited for: at once, because some clients
 // want a first byte within a minute, and again and again, so that it does not give up.
 func (c call) reportProgress(ctx context.Context) (stop func()) {
 	token := c.req.Params.GetProgressToken()

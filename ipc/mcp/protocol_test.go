@@ -109,7 +109,7 @@ func TestProtocolHeaderIsChecked(t *testing.T) {
 const askOverHTTP = `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"interact_ask",
 	"arguments":{"question":"?"},"_meta":{"progressToken":"tok"}}}`
 
-// The first bytes of a reply do not wait for the person: some clients give up after a minute without.
+// The first bytes of a reply do not wait for the user: some clients give up after a minute without.
 func TestProgressIsTheFirstByte(t *testing.T) {
 	_, server := served(t, &interacttest.Prompter{})
 	resp, err := send(t.Context(), server.URL, askOverHTTP)

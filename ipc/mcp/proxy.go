@@ -11,7 +11,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"nod/ipc/api"
+	"nod/api"
 )
 
 // Desktop is nod-desktop, as one call finds it: the one that runs now and, when that goes away, the next.
@@ -150,5 +150,5 @@ func absent(req *mcp.CallToolRequest, err error) *mcp.CallToolResult {
 	if errors.Is(err, context.Canceled) {
 		return result(nil, err)
 	}
-	return result(nil, &Error{api.CodeNotSupported, err.Error()})
+	return result(nil, &codedError{api.CodeNotSupported, err.Error()})
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"nod/api"
 	"nod/interact"
-	"nod/ipc/api"
 )
 
 // reply is what the tools return, each some of it.
@@ -75,38 +75,38 @@ func outcome(t *interact.Ticket, err error) (any, error) {
 	return nil, err
 }
 
-// Error is a refusal or a failure with a stable code, as the model reads it.
-type Error struct {
+// codedError is a refusal or a failure with a stable code, as the model reads it.
+type codedError struct {
 	Code    api.Code `json:"code"`
 	Message string   `json:"message"`
 }
 
-func (e *Error) Error() string { return string(e.Code) + ": " + e.Message }
+func (e *codedError) Error() string { return string(e.Code) + ": " + e.Message }
 
 // coded puts a code on an error.
-func coded(err error) *Error {
-	if known, ok := errors.AsType[*Error](err); ok {
+func coded(err error) *codedError {
+	if known, ok := errors.AsType[*codedError](err); ok {
 		return known
 	}
 	if none, ok := errors.AsType[*interact.UnansweredError](err); ok {
-		return &Error{none.Code(), none.Reason}
+		return &codedError{none.Code(), none.Reason}
 	}
 	text, isText := errors.AsType[*api.DecodeError](err)
 	wrong, isWrong := errors.AsType[*interact.ParamError](err)
 	_, isBusy := errors.AsType[*interact.BusyError](err)
 	switch {
 	case isText && text.Text, isWrong && wrong.Missing:
-		return &Error{api.CodeInvalidPath, err.Error()}
+		return &codedError{api.CodeInvalidPath, err.Error()}
 	case isText, isWrong:
-		return &Error{api.CodeInvalidParam, err.Error()}
+		return &codedError{api.CodeInvalidParam, err.Error()}
 	case isBusy:
-		return &Error{api.CodeRateLimited, err.Error()}
+		return &codedError{api.CodeRateLimited, err.Error()}
 	case errors.Is(err, interact.ErrNotFound):
-		return &Error{api.CodeNotFound, "no request of yours has this id; if nod was restarted, ask again"}
+		return &codedError{api.CodeNotFound, "no request of yours has this id; if nod was restarted, ask again"}
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
-		return &Error{api.CodeCancelled, "the call was cancelled"}
+		return &codedError{api.CodeCancelled, "the call was cancelled"}
 	}
-	return &Error{api.CodeInternal, err.Error()}
+	return &codedError{api.CodeInternal, err.Error()}
 }
 
 // result is what goes over the wire: text for the model, the same as structured content for programs.

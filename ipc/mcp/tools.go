@@ -10,8 +10,8 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"nod/api"
 	"nod/interact"
-	"nod/ipc/api"
 	"nod/policy"
 )
 
@@ -32,7 +32,7 @@ func typed[In any](
 	no := false
 	t := tool{Tool: mcp.Tool{
 		Name: name, Title: title, Description: about, InputSchema: schemaOf(reflect.TypeFor[In]()),
-		// Asking changes nothing but what the human knows, so no client need ask before asking.
+		// Asking changes nothing but what the user knows, so no client need ask before asking.
 		Annotations: &mcp.ToolAnnotations{Title: title, ReadOnlyHint: true, DestructiveHint: &no, OpenWorldHint: &no},
 	}}
 	if members != nil {
@@ -132,7 +132,7 @@ func seconds(name string, n *float64, otherwise time.Duration) (time.Duration, e
 		return otherwise, nil
 	}
 	if *n < 0 || *n > api.MaxSeconds {
-		return 0, &Error{api.CodeInvalidParam, fmt.Sprintf("%s: want 0 to %d seconds", name, api.MaxSeconds)}
+		return 0, &codedError{api.CodeInvalidParam, fmt.Sprintf("%s: want 0 to %d seconds", name, api.MaxSeconds)}
 	}
 	return time.Duration(*n * float64(time.Second)), nil
 }
@@ -193,7 +193,7 @@ func runWait(ctx context.Context, c call, in waitArguments) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	ticket, err := c.broker.Lookup(c.Requester, interact.ID(in.ID))
+	ticket, err := c.broker.Find(ctx, c.Requester, interact.ID(in.ID))
 	if err != nil {
 		return nil, err
 	}

@@ -7,11 +7,11 @@ import (
 	"nod/policy/config"
 )
 
-// maxTries is how often a change is tried while others change the configuration, too.
+// maxTries limits the attempts of a change while others change the configuration, too.
 const maxTries = 5
 
-// Change makes a change of the configuration, which is f, from base on: more than once where somebody else changes it
-// meanwhile. It returns the configuration as it then is. The error is [config.ErrChanged] when it keeps changing.
+// Change applies f to the configuration, starting from base, and tries again if somebody else changes it meanwhile. It
+// returns the new configuration. It fails with [config.ErrChanged] after maxTries attempts.
 func Change(ctx context.Context, o Operator, base config.Config, f func(*config.Config) error) (config.Config, error) {
 	err := error(config.ErrChanged)
 	for range maxTries {

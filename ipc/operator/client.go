@@ -18,11 +18,11 @@ import (
 	"nod/policy/config"
 )
 
-// Events are what the tray process tells the windows. None may block, and all but Ping are called one after the other.
+// Events are the tray process's calls to the windows. None may block, and all but Ping are called one after the other.
 type Events struct {
-	PromptsChanged func()                          // other prompts are pending, or a window is wanted
-	StateChanged   func()                          // something else is in force
-	HistoryChanged func()                          // the journal has other entries
+	PromptsChanged func()                          // the pending prompts changed, or a window is wanted
+	StateChanged   func()                          // the state changed
+	HistoryChanged func()                          // the journal changed
 	Ping           func(ctx context.Context) error // returns once the windows have handled an event
 }
 
@@ -34,7 +34,7 @@ type Client struct {
 
 var _ Operator = (*Client)(nil)
 
-// Connect introduces this process, of that version, to the tray process on the other end of r and w.
+// Connect connects this process, of that version, to the tray process at the other end of r and w.
 func Connect(ctx context.Context, r io.Reader, w io.WriteCloser, version string, e Events) (*Client, error) {
 	c := &Client{done: make(chan struct{})}
 	c.rpc = jrpc2.NewClient(channel.Line(r, w), &jrpc2.ClientOptions{
@@ -50,7 +50,7 @@ func Connect(ctx context.Context, r io.Reader, w io.WriteCloser, version string,
 		},
 		OnCallback: func(ctx context.Context, _ *jrpc2.Request) (any, error) { return nil, e.Ping(ctx) },
 		OnCancel: func(rpc *jrpc2.Client, r *jrpc2.Response) {
-			_ = rpc.Notify(context.Background(), methodCancel, []string{r.ID()}) // else it is done in vain
+			_ = rpc.Notify(context.Background(), methodCancel, []string{r.ID()}) // the tray process would continue in vain
 		},
 		OnStop: func(_ *jrpc2.Client, err error) {
 			if err != nil && !errors.Is(err, io.EOF) {
@@ -65,7 +65,7 @@ func Connect(ctx context.Context, r io.Reader, w io.WriteCloser, version string,
 	return c, nil
 }
 
-// Done is closed when the connection has ended: the tray process is gone, or wants the windows to end.
+// Done is closed when the connection has ended: the tray process is gone, or told the windows to end.
 func (c *Client) Done() <-chan struct{} { return c.done }
 
 // Close ends the connection.
@@ -133,9 +133,9 @@ func (c *Client) SettleHeld(ctx context.Context, held config.HeldChange, accept 
 // Revoke implements [Operator].
 func (c *Client) Revoke(ctx context.Context, id string) error { return c.do(ctx, methodRevoke, id) }
 
-// Settle implements [Operator].
-func (c *Client) Settle(ctx context.Context, undo int, back bool) error {
-	return c.do(ctx, methodSettle, undo, back)
+// Undo implements [Operator].
+func (c *Client) Undo(ctx context.Context, id int) error {
+	return c.do(ctx, methodUndo, id)
 }
 
 // AcceptGrants implements [Operator].

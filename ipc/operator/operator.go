@@ -1,9 +1,9 @@
-// Package operator is the private API between nod's two processes: all that a person can do with nod.
+// Package operator is the private API between nod's two processes: everything that the user can do with nod.
 //
-// The tray process implements [Operator] and serves it to the windows process, and to nobody else: over the pair of
-// pipes that the windows process inherits, never on the port or the socket that agents reach. The protocol is
-// JSON-RPC 2.0, one message a line, with calls both ways: the tray process says that something has changed and asks
-// for a sign of life; the windows process fetches what it shows and delivers what the person did.
+// The tray process implements [Operator] and serves it to the windows process only, over a pair of inherited pipes,
+// never on the port or the socket for agents. The protocol is JSON-RPC 2.0, one message per line, with calls both ways:
+// the tray process announces changes and asks for a sign of life; the windows process fetches what it shows and
+// delivers what the user did.
 package operator
 
 import (
@@ -18,124 +18,121 @@ import (
 	"nod/policy/config"
 )
 
-// Operator is what a person can do. All methods may block and are safe for concurrent use.
+// Operator is what the user can do. All methods may block and are safe for concurrent use.
 type Operator interface {
-	// Prompts lists what is pending. Prompts that the caller knows in their current revision come without their
-	// request, and so do new ones after the first few: fetch again until none has one.
+	// Prompts lists the pending prompts. It omits the requests of prompts that the caller knows in their current
+	// revision, and of new ones after the first few: call it again until none lacks one.
 	Prompts(ctx context.Context, known map[interact.ID]int) (Pending, error)
-	// Answer ends a pending request. The error is [ErrGone] when it is not pending any more, and [ErrChanged] when
-	// an allow that is kept would save something else than what was shown.
+	// Answer ends a pending request. It fails with [ErrGone] if the request is not pending any more, and with
+	// [ErrChanged] if a saved approval would differ from the one shown.
 	Answer(ctx context.Context, a Answer) error
-	// SaveDraft keeps what the person has typed into a pending prompt; an empty draft says that they have typed nothing.
-	// The error is [ErrGone] when it is not pending any more.
+	// SaveDraft saves the user's unfinished answer to a pending prompt; empty: none. It fails with [ErrGone] if the
+	// prompt is not pending any more.
 	SaveDraft(ctx context.Context, id interact.ID, draft []byte) error
-	// Snooze puts a pending request off for a while, or ends that early with 0. The error is [ErrGone] when it is not
+	// Snooze puts a pending request off for a while; 0 ends that early. It fails with [ErrGone] if the request is not
 	// pending any more.
 	Snooze(ctx context.Context, id interact.ID, d time.Duration) error
 	// Report says what is on screen.
 	Report(ctx context.Context, s Screen) error
 
-	// State is what is in force.
+	// State returns the settings and rules in force.
 	State(ctx context.Context) (State, error)
-	// Replace changes the configuration from base to next. The error is [config.ErrChanged] when it is no longer base.
+	// Replace changes the configuration from base to next. It fails with [config.ErrChanged] if it is no longer base.
 	Replace(ctx context.Context, base, next config.Config) error
 	// SettleHeld accepts or undoes a change of the policy file that nod did not make.
 	SettleHeld(ctx context.Context, held config.HeldChange, accept bool) error
-	// Revoke takes a grant back; with an empty id all of them.
+	// Revoke deletes a grant, or all if id is empty.
 	Revoke(ctx context.Context, id string) error
-	// Settle takes back what the person did a moment ago, or lets it stand at once.
-	Settle(ctx context.Context, undo int, back bool) error
-	// AcceptGrants puts grants in force that another program wrote.
+	// Undo takes back what the user saved or deleted a moment ago.
+	Undo(ctx context.Context, id int) error
+	// AcceptGrants puts grants by another program in force.
 	AcceptGrants(ctx context.Context) error
-	// Try says what the policy makes of a call. Nothing is counted or kept.
+	// Try returns the policy's decision on a call. It counts and saves nothing.
 	Try(ctx context.Context, call policy.Call) (Trial, error)
-	// Suggest proposes rules for what the person always answered alike.
+	// Suggest proposes rules for prompts that the user always answered alike.
 	Suggest(ctx context.Context) ([]policy.Suggestion, error)
 	// History finds entries of the journal.
 	History(ctx context.Context, q history.Query) (history.Page, error)
-	// Entry is one entry of the journal, whole.
+	// Entry returns a complete entry of the journal.
 	Entry(ctx context.Context, seq int64) (history.Entry, error)
-	// Facets are the values that there are to filter by.
+	// Facets returns the values to filter by.
 	Facets(ctx context.Context) (history.Facets, error)
 	// Insights sums up what happened since then.
 	Insights(ctx context.Context, since time.Time) (history.Insights, error)
-	// Away is what happened while the person was away last.
+	// Away returns what happened while the user was last away.
 	Away(ctx context.Context) (history.Away, error)
-	// Export writes what a query finds, all of it, to a file that does not exist yet, and says how much that is.
+	// Export writes all entries that a query finds to a new file, and returns their number.
 	Export(ctx context.Context, q history.Query, path string, format history.Format) (int, error)
-	// Verify holds every entry of the journal against their chain, which may take long.
+	// Verify checks every entry of the journal against the hash chain, which may take long.
 	Verify(ctx context.Context) (Verified, error)
-	// SetAutostart says whether nod starts with the session.
+	// SetAutostart sets whether nod starts with the session.
 	SetAutostart(ctx context.Context, on bool) error
-	// Desktop asks the desktop what it offers. It may take a moment.
+	// Desktop returns what the desktop offers. It may take a moment.
 	Desktop(ctx context.Context) (Desktop, error)
 
-	// Peers is what is paired with this desk, and what asks to be.
+	// Peers returns what is paired with this desk, and what asks to be.
 	Peers(ctx context.Context) (Peers, error)
-	// Pair lets in a key that asks to join, under a name that no other has.
+	// Pair admits a key that asks to join, under a new name.
 	Pair(ctx context.Context, key remote.Key, name string) error
-	// Unpair revokes a key, from this moment on.
+	// Unpair revokes a key at once.
 	Unpair(ctx context.Context, name string) error
 	// SetMay changes what a device may do.
 	SetMay(ctx context.Context, name string, may remote.May) error
-	// SettlePeers ends a time in which no peer counts, because another program changed the list: it accepts exactly those
-	// that the person has seen, or starts anew with none.
+	// SettlePeers ends the distrust of a list of peers that another program changed: it accepts exactly the peers that
+	// the user has seen, or starts over with none.
 	SettlePeers(ctx context.Context, seen []remote.Peer, accept bool) error
-	// ForgetApprovals has a machine end what was allowed there for longer than once.
+	// ForgetApprovals makes a machine revoke what was allowed there for longer than once.
 	ForgetApprovals(ctx context.Context, name string) error
-	// Invite has the one device that shows what the invitation says, before that ends, ask to be paired. [Pair] lets it
-	// in.
+	// Invite lets one device ask to be paired, until the invitation ends. [Pair] admits it.
 	Invite(ctx context.Context, name string, may remote.May) (Invitation, error)
-	// WithdrawInvitation has the invitation that was made last let in nobody any more.
+	// WithdrawInvitation ends the current invitation.
 	WithdrawInvitation(ctx context.Context) error
 
-	// TestRequest asks the person as an agent would, about something harmless that nobody does, and waits for what comes
-	// of it.
+	// TestRequest shows the user a harmless test prompt, as if by an agent, and waits for the result.
 	TestRequest(ctx context.Context) (interact.Answer, error)
-	// Welcomed says that the person has seen the welcome.
+	// Welcomed says that the user has seen the welcome.
 	Welcomed(ctx context.Context) error
 }
 
 var (
 	// ErrGone says that a request is not pending any more.
 	ErrGone = errors.New("this request is not pending any more")
-	// ErrChanged says that what an answer starts from is no longer so.
+	// ErrChanged says that the state from which an answer starts has changed.
 	ErrChanged = errors.New("what would be saved has changed meanwhile")
-	// ErrVersion says that the two processes do not belong together, as after an update.
+	// ErrVersion says that the two processes are of different versions, as after an update.
 	ErrVersion = errors.New("nod was updated: quit it, in the menu of its tray icon, and start it again")
 )
 
 // Exit codes of a windows process.
 const (
 	ExitNoDisplay   = 3 // the display server refuses it
-	ExitVersion     = 4 // it has met with [ErrVersion]
-	ExitDisplayLost = 5 // the display server has ended
+	ExitVersion     = 4 // after an [ErrVersion]
+	ExitDisplayLost = 5 // the display server ended
 )
 
-// Pending is what the windows are to show.
+// Pending is what the windows have to show.
 type Pending struct {
 	Prompts []Prompt // oldest first
-	Wanted  []View   // to bring to the front after that, each told once
-	Undos   []Undo   // what can be taken back, the newest last
+	Wanted  []View   // to bring to the front after that, each reported once
+	Undos   []Undo   // the user can undo them; newest last
 }
 
-// Undo is something that the person did a moment ago and can take back.
+// Undo is a recent save or deletion that the user can undo.
 type Undo struct {
 	ID    int
 	Kind  UndoKind
-	Text  string    // what it was about, in nobody's safe words
-	Until time.Time // from then on it stands
+	Text  string    // what it was about; may contain an agent's text
+	Until time.Time // can be undone until then
 }
 
-// OfPrompt reports whether it was done at a prompt; else in the settings.
-func (u Undo) OfPrompt() bool { return u.Kind == UndoDeny || u.Kind == UndoKeep }
+// OfPrompt reports whether the user did it in a prompt, not in the settings.
+func (u Undo) OfPrompt() bool { return u.Kind == UndoKeep }
 
-// UndoKind says what the person did.
+// UndoKind is the kind of action that can be undone.
 type UndoKind string
 
-// What can be taken back.
+// The kinds.
 const (
-	UndoDeny   UndoKind = "deny"   // the agent has not heard of it: then it is asked again
 	UndoKeep   UndoKind = "keep"   // an allow saved something; the call itself has run
 	UndoRevoke UndoKind = "revoke" // saved approvals were revoked
 	UndoRule   UndoKind = "rule"   // rules were deleted
@@ -145,28 +142,28 @@ const (
 type Prompt struct {
 	ID       interact.ID
 	Revision int               // rises when anything below changes
-	Request  *interact.Request // nil: known to the caller; its times are those of
+	Request  *interact.Request // nil if the caller knows it; without its times
 	Times    interact.Times
 	Why      policy.Decision
 	Offers   policy.Offers // what to say and offer about an approval
-	Draft    []byte        // what the person has typed, as the windows wrote it; empty: nothing
+	Draft    []byte        // the user's unfinished answer, as the windows encoded it; may be empty
 }
 
-// MaxDraft is how long a draft is at most, in bytes.
+// MaxDraft limits a draft, in bytes.
 const MaxDraft = 256 << 10
 
-// Answer is what the person did with a prompt.
+// Answer is what the user did with a prompt.
 type Answer struct {
 	ID      interact.ID
 	Answer  interact.Answer
-	Saves   string // what an allow that is kept was shown to save
+	Saves   string // what the prompt said an approval would save
 	Failure string // why the prompt could not be shown; then there is no answer
 }
 
-// sentAnswer is an [Answer] on its way to the other process, which may read another clock.
+// sentAnswer is an [Answer] encoded for the other process, whose clock may differ.
 type sentAnswer struct {
 	Answer
-	Seen time.Duration // since the prompt was first on screen, in the place of that time; 0: it never was
+	Seen time.Duration // since the prompt was first on screen, instead of that time; 0: never
 }
 
 func (a Answer) sent(now time.Time) sentAnswer {
@@ -187,15 +184,15 @@ func (s sentAnswer) received(now time.Time) Answer {
 // Screen is what is on screen in the windows process.
 type Screen struct {
 	Focused  bool        // one of nod's windows has the focus
-	Open     bool        // a window is open beside the prompts
-	Settings bool        // that is, or is also, the one of the settings
-	Prompt   interact.ID // the one that is shown, told before it is laid out; empty for none
+	Open     bool        // another window than the prompts is open
+	Settings bool        // the settings window is open
+	Prompt   interact.ID // the prompt shown, reported before its layout; may be empty
 }
 
-// View is a window that the tray process wants shown.
+// View is a window to show.
 type View struct {
 	Settings bool        // the settings
-	Welcome  bool        // with Settings: what a new person sees in their place
+	Welcome  bool        // with Settings: the welcome page instead
 	History  HistoryPage // this page of the history; without it and Settings the prompt window
 	Entry    int64       // with History: the entry to show
 	Request  interact.ID // the prompt to bring to the front; zero: the current one
@@ -211,44 +208,44 @@ const (
 	HistoryInsights HistoryPage = "insights"
 )
 
-// State is what is in force, and what nod says of itself.
+// State is what is in force, and nod's own state.
 type State struct {
 	Config     config.Config
-	Problem    string             // why configuration or grants are broken; empty: they are not
-	Held       *config.HeldChange // a change of the policy file by another program; nil: none
+	Problem    string             // why configuration or grants are broken; may be empty
+	Held       *config.HeldChange // a change of the policy file by another program; may be nil
 	Grants     []policy.Grant
 	HeldGrants []policy.Grant              // written by another program, not in force
 	Undos      []Undo                      // as in [Pending]
-	Contacts   map[string]interact.Contact // what came of agents' hooks, by agent
+	Contacts   map[string]interact.Contact // how agents' hooks last reached nod, by agent
 	Autostart  Autostart
 	Journal    Journal
-	Shortcut   string // why the shortcut that brings nod up does not work; empty: it does, or there is none
-	Restart    bool   // something was set that counts only once nod is started again
+	Shortcut   string // why the shortcut does not work; empty if it does or there is none
+	Restart    bool   // a setting takes effect only after a restart
 	About      About
 }
 
-// Journal is what nod has kept of what was asked.
+// Journal describes the history file.
 type Journal struct {
-	Path    string // of its file; empty: nothing is known
+	Path    string // of its file; empty if unknown
 	Entries int64
 	Bytes   int64        // on the disk
 	Head    history.Head // the last entry
-	Problem string       // why nothing can be kept now; empty: it can
+	Problem string       // why nothing can be written; may be empty
 }
 
-// Verified is what holding the journal against its chain has found.
+// Verified is the result of verifying the journal.
 type Verified struct {
 	Head    history.Head // the last entry
-	Problem string       // with the first entry that was changed, is missing or not where it was; empty: there is none
+	Problem string       // names the first entry that was changed, is missing or misplaced; may be empty
 }
 
 // Autostart says whether nod starts with the session.
 type Autostart struct {
 	On      bool
-	Problem string // why that is not known
+	Problem string // why that is unknown
 }
 
-// About is what nod says of itself.
+// About describes nod itself.
 type About struct {
 	Version string
 	URL     string // where nod listens
@@ -257,70 +254,70 @@ type About struct {
 	Log     string // path of the log
 }
 
-// Peers is what else asks and answers.
+// Peers describes the machines, desks and devices that ask and answer.
 type Peers struct {
 	Desk        remote.Key    // of this desk
 	Fingerprint string        // of it, in words
 	Peers       []Peer        // by role, then by name
 	Joining     []Joining     // those that ask to join, the newest first
-	Problem     string        // why no peer counts: another program changed the list; empty: they do
-	Held        []remote.Peer // what it made of the list, for the person to accept; none: it cannot be read
-	Lines       []Line        // that the configuration asks for, by name
+	Problem     string        // why all peers are ignored: another program changed the list; may be empty
+	Held        []remote.Peer // the changed list, for the user to accept; empty: unreadable
+	Lines       []Line        // the configured connections, by name
 	Phone       Phone
 }
 
-// Peer is one of them, and how it is now.
+// Peer is a peer with its current state.
 type Peer struct {
 	remote.Peer
 	remote.State
 	Hello   remote.Hello // of a machine or a desk that is or was connected; its own claims
 	Line    string       // by name, which connects a machine
-	Pending int          // requests of it that wait
-	IsOld   bool         // the policy that it applies is an older one
+	Pending int          // its pending requests
+	IsOld   bool         // the policy that it applies is outdated
 }
 
-// Line is one of the lines that the configuration asks for, and how it is by itself.
+// Line is a configured connection and its state.
 type Line struct {
 	Name string // such as "ssh me@host", or [NATSLine]
 	remote.State
 }
 
-// NATSLine is the name of the line over which all come that meet at a NATS server.
+// NATSLine is the name of the connection to NATS.
 const NATSLine = "nats"
 
-// Joining is a key that nobody has paired yet.
+// Joining is a key that is not paired yet.
 type Joining struct {
 	Key         remote.Key
 	Role        remote.Role
-	Fingerprint string // in words, for the person to compare with what the other end shows
+	Fingerprint string // in words, for the user to compare with what the other end shows
 	Hello       remote.Hello
-	May         remote.May // of a device: what it was invited to
+	May         remote.May // of a device: the rights that it was invited to
 	Line        string     // of a device: none
 	Came        time.Time
 }
 
-// Phone is how devices reach this desk.
+// Phone says how devices reach this desk.
 type Phone struct {
-	URL         string    // empty: it is off
+	URL         string    // empty: off
 	Fingerprint string    // SHA-256 of the certificate, as browsers show it
 	Problem     string    // why it is not served
-	Addresses   []Address // that it could be served at, the best first
+	Addresses   []Address // addresses for it, the best first
 }
 
-// Address is one of this machine's own.
+// Address is one of this machine's addresses.
 type Address struct {
 	IP        string
 	Interface string // as in tailscale0
-	Private   bool   // of a network that is encrypted itself, such as Tailscale's or WireGuard's
+	Private   bool   // of an encrypted network, such as Tailscale's or WireGuard's
 }
 
-// Invitation has one device ask to be paired.
+// Invitation lets one device ask to be paired.
 type Invitation struct {
-	URL   string    // for the code that the device's camera reads: with a secret in it
+	URL   string    // for the code that the device's camera scans: contains a secret
 	Until time.Time // when it ends
 }
 
-// Trial is what the policy makes of a call.
+// Trial is the policy's decision on a call.
 type Trial struct {
 	Decision policy.Decision
 	Steps    []string // that led there

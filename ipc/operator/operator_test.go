@@ -54,8 +54,8 @@ func (r *recorder) SettleHeld(_ context.Context, held config.HeldChange, accept 
 
 func (r *recorder) Revoke(_ context.Context, id string) error { return r.note("Revoke", id) }
 
-func (r *recorder) Settle(_ context.Context, undo int, back bool) error {
-	return r.note("Settle", undo, back)
+func (r *recorder) Undo(_ context.Context, id int) error {
+	return r.note("Undo", id)
 }
 
 func (r *recorder) AcceptGrants(context.Context) error { return r.note("AcceptGrants") }
@@ -198,7 +198,7 @@ func TestEveryMethodReachesTheOperator(t *testing.T) {
 		{func(ctx context.Context) (any, error) { return nothing(c.SettleHeld(ctx, held, true)) },
 			[]any{"SettleHeld", held, true}, nil},
 		{func(ctx context.Context) (any, error) { return nothing(c.Revoke(ctx, "")) }, []any{"Revoke", ""}, nil},
-		{func(ctx context.Context) (any, error) { return nothing(c.Settle(ctx, 7, true)) }, []any{"Settle", 7, true}, nil},
+		{func(ctx context.Context) (any, error) { return nothing(c.Undo(ctx, 7)) }, []any{"Undo", 7}, nil},
 		{func(ctx context.Context) (any, error) { return nothing(c.AcceptGrants(ctx)) }, []any{"AcceptGrants"}, nil},
 		{func(ctx context.Context) (any, error) { return c.Try(ctx, policy.Call{Tool: "Bash"}) },
 			[]any{"Try", "Bash"}, Trial{Steps: []string{"one"}}},

@@ -15,19 +15,19 @@ import (
 	"nod/ownfile"
 )
 
-// maxPublished is how large the file of [Published] may be, in bytes.
+// maxPublished limits the file of [Published], in bytes.
 const maxPublished = 4 << 20
 
-// Published is what nod machines and nod doctor read of the peers and of the session, in a file of the runtime folder
-// that only the user can read: nothing on the port or the socket tells, and nobody can look into the process.
+// Published is the state of peers and session for nod machines and nod doctor. It is in a private file in the runtime
+// folder, because neither port nor socket may tell and other processes cannot look into nod-desktop.
 type Published struct {
 	PID     int // of the nod-desktop that says so
 	At      time.Time
 	Peers   Peers
-	Environ []string // what of its environment windows go by
+	Environ []string // environment variables that matter to windows
 }
 
-// ofSession are the beginnings of the variables that windows go by. Others may hold secrets.
+// ofSession are prefixes of the variables that matter to windows. Others may hold secrets.
 var ofSession = []string{
 	"DISPLAY=", "WAYLAND_DISPLAY=", "XAUTHORITY=", "DBUS_SESSION_BUS_ADDRESS=", "XDG_", "DESKTOP_SESSION=",
 	"HOME=", "USER=", "PATH=", "LANG", "LC_", "NOD_", "FYNE_", "LD_LIBRARY_PATH=", "LIBGL_", "MESA_", "GALLIUM_",
@@ -43,7 +43,7 @@ func sessionEnviron() []string {
 // PublishedPath is the path of the file in the runtime folder.
 func PublishedPath(dir string) string { return filepath.Join(dir, "machines.json") }
 
-// Publish writes how the peers are, and what the windows go by.
+// Publish writes the peers and the session's variables to the file.
 func Publish(peers Peers) error {
 	dir, err := endpoint.Dir()
 	if err != nil {
@@ -71,8 +71,7 @@ func Unpublish() error {
 	return err
 }
 
-// ReadPublished reads the file in the runtime folder that the nod-desktop with that process id wrote. One that another
-// has left behind is none.
+// ReadPublished reads the file in the runtime folder. It ignores one that another process than pid wrote.
 func ReadPublished(dir string, pid int) (Published, error) {
 	path := PublishedPath(dir)
 	text, err := ownfile.ReadSecret(path, maxPublished)

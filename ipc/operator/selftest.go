@@ -1,16 +1,16 @@
 package operator
 
-// SelfTestFlag has the windows process say as JSON, in place of its work, what a [SelfTest] holds.
+// SelfTestFlag makes the windows process print a [SelfTest] as JSON and exit.
 const SelfTestFlag = "--self-test"
 
-// SelfTest is whether the windows process could do its work in the session that it was started in.
+// SelfTest says whether the windows process works in its session.
 type SelfTest struct {
 	Version string   `json:"version"`
-	Problem string   `json:"problem,omitempty"` // why it can show no window; empty: it can
-	Undrawn []Script `json:"undrawn,omitempty"` // what no font at hand can draw
+	Problem string   `json:"problem,omitempty"` // why it can show no window; may be empty
+	Undrawn []Script `json:"undrawn,omitempty"` // scripts that no installed font can draw
 }
 
-// Script is a kind of characters that need fonts of their own.
+// Script is a kind of characters that needs its own fonts.
 type Script string
 
 // The scripts of a [SelfTest].

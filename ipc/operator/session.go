@@ -28,7 +28,7 @@ const (
 	methodReplace      = "config.replace"
 	methodSettleHeld   = "config.settle"
 	methodRevoke       = "grants.revoke"
-	methodSettle       = "undo.settle"
+	methodUndo         = "undo"
 	methodAcceptGrants = "grants.accept"
 	methodTry          = "try"
 	methodSuggest      = "suggest"
@@ -51,27 +51,27 @@ const (
 	methodWithdraw     = "peers.withdraw"
 	methodTestRequest  = "test.request"
 	methodWelcomed     = "welcomed"
-	methodCancel       = "cancel" // nobody waits for a call any more
+	methodCancel       = "cancel" // the caller no longer waits
 
 	// From the tray process:
 	methodPromptsChanged = "prompts.changed"
 	methodStateChanged   = "state.changed"
 	methodHistoryChanged = "history.changed"
-	methodPing           = "ping" // say that the windows are alive: the only callback
+	methodPing           = "ping" // the only callback: asks whether the windows are alive
 )
 
-// coded are the errors that mean the same on both sides, by their code on the wire.
+// coded are the errors that keep their identity on the wire, by code.
 var coded = map[jrpc2.Code]error{1: ErrGone, 2: ErrChanged, 3: config.ErrChanged, 4: ErrVersion}
 
 // Session is the tray process's end of the connection to one windows process.
 type Session struct {
 	server  *jrpc2.Server
-	read    io.Closer     // what the other end says
-	ready   chan struct{} // closed when the other end has fetched what is pending
+	read    io.Closer     // reads from the other end
+	ready   chan struct{} // closed when the other end has fetched the prompts
 	done    chan struct{}
-	prompts chan struct{} // cap 1: other prompts are pending, or a window is wanted
-	state   chan struct{} // cap 1: something else is in force
-	history chan struct{} // cap 1: the journal has other entries
+	prompts chan struct{} // cap 1: the prompts changed, or a window is wanted
+	state   chan struct{} // cap 1: the state changed
+	history chan struct{} // cap 1: the journal changed
 }
 
 // Serve serves op to the windows process on the other end of r and w until that ends or [Session.Close] is called.
@@ -100,7 +100,7 @@ func Serve(r io.ReadCloser, w io.WriteCloser, op Operator, version string, log *
 	})
 	s.server.Start(channel.Line(r, w))
 	go func() {
-		_ = s.server.Wait() // how it ended is for the process's exit to say
+		_ = s.server.Wait() // the process's exit says how it ended
 		_ = r.Close()       // nobody reads any more
 		close(s.done)
 	}()
@@ -108,7 +108,7 @@ func Serve(r io.ReadCloser, w io.WriteCloser, op Operator, version string, log *
 	return s
 }
 
-// methods are everything that the operator API offers.
+// methods are the handlers of the operator API.
 func methods(op Operator) handler.Map {
 	table := handler.Map{
 		methodPrompts: handler.NewPos(op.Prompts, "known"),
@@ -122,7 +122,7 @@ func methods(op Operator) handler.Map {
 		methodReplace:      handler.NewPos(op.Replace, "base", "next"),
 		methodSettleHeld:   handler.NewPos(op.SettleHeld, "held", "accept"),
 		methodRevoke:       handler.NewPos(op.Revoke, "id"),
-		methodSettle:       handler.NewPos(op.Settle, "undo", "back"),
+		methodUndo:         handler.NewPos(op.Undo, "id"),
 		methodAcceptGrants: handler.New(op.AcceptGrants),
 		methodTry:          handler.NewPos(op.Try, "call"),
 		methodSuggest:      handler.New(op.Suggest),
@@ -156,7 +156,7 @@ func methods(op Operator) handler.Map {
 	return table
 }
 
-// withCode marks the errors that the other end tells apart.
+// withCode sets the codes of coded errors.
 func withCode(method jrpc2.Handler) jrpc2.Handler {
 	return func(ctx context.Context, r *jrpc2.Request) (any, error) {
 		result, err := method(ctx, r)
@@ -169,30 +169,31 @@ func withCode(method jrpc2.Handler) jrpc2.Handler {
 	}
 }
 
-// Ready is closed once the windows process has fetched what is pending, which it does when it can show windows.
+// Ready is closed once the windows process has fetched the prompts, which it does when it can show windows.
 func (s *Session) Ready() <-chan struct{} { return s.ready }
 
 // Done is closed when the connection has ended.
 func (s *Session) Done() <-chan struct{} { return s.done }
 
-// PromptsChanged has the windows fetch what is pending. It never blocks.
+// PromptsChanged tells the windows to fetch the prompts. It never blocks.
 func (s *Session) PromptsChanged() { Signal(s.prompts) }
 
-// StateChanged has the windows fetch what is in force. It never blocks.
+// StateChanged tells the windows to fetch the state. It never blocks.
 func (s *Session) StateChanged() { Signal(s.state) }
 
-// HistoryChanged has the windows fetch the entries of the journal that they show. It never blocks.
+// HistoryChanged tells the windows to fetch the journal entries that they show. It never blocks.
 func (s *Session) HistoryChanged() { Signal(s.history) }
 
-// Signal has the goroutine that listens to c, which has room for one signal, look at what there is. It never blocks.
+// Signal wakes the goroutine that receives from c, a channel with a buffer of one. It never blocks: signals that nobody
+// has received yet are one signal.
 func Signal(c chan<- struct{}) {
 	select {
 	case c <- struct{}{}:
-	default: // it is about to look
+	default: // a signal is pending already
 	}
 }
 
-// push sends what the windows are told, one after the other: a process that has stopped reading holds up nobody else.
+// push sends the signals one after the other, so that a process that has stopped reading blocks nobody else.
 func (s *Session) push() {
 	for {
 		var method string
@@ -212,12 +213,12 @@ func (s *Session) push() {
 	}
 }
 
-// Ping returns an error when the windows give no sign of life within patience, unless ctx or the connection ends first.
+// Ping fails if the windows give no sign of life within patience, unless ctx or the connection ends first.
 func (s *Session) Ping(ctx context.Context, patience time.Duration) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	answered := make(chan struct{})
-	go func() { // to send may block, too
+	go func() { // sending may block, too
 		_, _ = s.server.Callback(ctx, methodPing, nil)
 		close(answered)
 	}()
@@ -231,8 +232,8 @@ func (s *Session) Ping(ctx context.Context, patience time.Duration) error {
 	return nil
 }
 
-// Close ends the connection. It may wait for as long as the other process neither reads nor ends.
+// Close ends the connection. It may block until the other process reads or ends.
 func (s *Session) Close() {
-	_ = s.read.Close() // jrpc2's own Stop panics when it meets with a request
+	_ = s.read.Close() // jrpc2's Stop panics if a request arrives meanwhile
 	<-s.done
 }

@@ -12,7 +12,7 @@ import (
 	"sync"
 	"time"
 
-	"nod/ipc/api"
+	"nod/api"
 )
 
 // ErrUnknown means that this platform does not say who is at the other end of such a connection.

@@ -11,7 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"nod/ipc/api"
+	"nod/api"
 )
 
 // Process facts are read from /proc here and not through gopsutil, which serves the other platforms: a tool

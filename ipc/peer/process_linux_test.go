@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"nod/ipc/api"
+	"nod/api"
 )
 
 func TestReadProcess(t *testing.T) {

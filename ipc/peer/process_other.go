@@ -7,7 +7,7 @@ import (
 
 	"github.com/shirou/gopsutil/v4/process"
 
-	"nod/ipc/api"
+	"nod/api"
 )
 
 // readProcess reads what the operating system knows of a process and its ancestors. Everything may end

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"nod/ipc/api"
+	"nod/api"
 )
 
 // Table is the operating system's table of processes: it tells which of those that a request came from have ended. A

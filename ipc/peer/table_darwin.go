@@ -6,7 +6,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"nod/ipc/api"
+	"nod/api"
 )
 
 // zombie is the state of a process that has ended, and whose parent has not asked how: SZOMB of <sys/proc.h>.

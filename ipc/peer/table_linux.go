@@ -8,7 +8,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"nod/ipc/api"
+	"nod/api"
 )
 
 // hasEnded looks at the start as well as at the id. A process that nobody can see any longer has ended.

@@ -11,7 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"nod/ipc/api"
+	"nod/api"
 )
 
 // started starts a program that says a line once it runs, and returns it as the table knows it.

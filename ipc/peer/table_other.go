@@ -7,7 +7,7 @@ import (
 
 	"github.com/shirou/gopsutil/v4/process"
 
-	"nod/ipc/api"
+	"nod/api"
 )
 
 // hasEnded looks at the start as well as at the id. A process that nobody can see any longer has ended.

@@ -5,7 +5,7 @@ import (
 
 	"golang.org/x/sys/windows"
 
-	"nod/ipc/api"
+	"nod/api"
 )
 
 // open returns a handle of the process; ended when it has ended or its id was given to another.

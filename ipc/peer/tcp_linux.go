@@ -12,7 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"nod/ipc/api"
+	"nod/api"
 )
 
 // Listener returns the process that listens at an address of this machine; zero when the system does not tell.

@@ -7,7 +7,7 @@ import (
 
 	psnet "github.com/shirou/gopsutil/v4/net"
 
-	"nod/ipc/api"
+	"nod/api"
 )
 
 // findTCP cannot tell on this platform whose a connection is; tcpProcess can tell which process has it. And only the

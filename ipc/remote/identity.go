@@ -2,128 +2,123 @@ package remote
 
 import (
 	"bytes"
+	"context"
+	"crypto/ed25519"
+	"crypto/rand"
 	"crypto/sha256"
+	"crypto/tls"
+	"crypto/x509"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
-	"slices"
+	"math/big"
+	"net"
 	"strings"
 	"time"
 
 	strict "github.com/go-json-experiment/json"
-	jsonv1 "github.com/go-json-experiment/json/v1"
-	"github.com/google/uuid"
 	"github.com/nats-io/nkeys"
 	"github.com/tyler-smith/go-bip39/wordlists"
 
 	"nod/ownfile"
 )
 
-// Kind says what the body of an [Envelope] is. A message of one kind is never taken for one of another.
-type Kind string
+// Protocol names what desks and relays say to each other, with its version. TLS compares it before anything else is
+// said: ends of different versions do not talk.
+const Protocol = "nod-session/2"
 
-// The kinds of message, with the type of their bodies.
-const (
-	KindHello   Kind = "hello"   // [Hello], of a machine
-	KindRequest Kind = "request" // [Request], of a machine
-	KindRecords Kind = "records" // a list of [interact.Record], of a machine
-	KindEnd     Kind = "end"     // [Answer], of a machine: how it ended a request
-	KindAnswer  Kind = "answer"  // [Answer], of a desk
-	KindPolicy  Kind = "policy"  // [Policy], of a desk
-	KindForget  Kind = "forget"  // nothing, of a desk: approvals that were kept hold no longer
-)
-
-// An Envelope is a message that was opened: its sender has signed it, for this receiver and no other.
-type Envelope struct {
-	From Key
-	ID   string // a UUID: no two messages have the same
-	Kind Kind
-	Sent time.Time // as the sender's clock has it
-	body json.RawMessage
-}
-
-// Decode reads the body. What the type does not know is an error: it may be what the message is about.
-func (e Envelope) Decode(into any) error {
-	if err := strict.Unmarshal(e.body, into, jsonv1.DefaultOptionsV1(), strict.RejectUnknownMembers(true)); err != nil {
-		return fmt.Errorf("read the message %q: %w", e.Kind, err)
-	}
-	return nil
-}
-
-// letter is what a sender signs.
-type letter struct {
-	From Key             `json:"from"`
-	To   string          `json:"to"` // the key by which the receiver signs
-	ID   string          `json:"id"`
-	Kind Kind            `json:"kind"`
-	Sent time.Time       `json:"sent"`
-	Body json.RawMessage `json:"body"`
-}
-
-// signed is what is sealed: the letter byte for byte, and the signature under it.
-type signed struct {
-	Letter    []byte `json:"letter"`
-	Signature []byte `json:"signature"`
-}
-
-// sealed is what is sent. Who may have sent it stands outside, because it takes that key to open it.
-type sealed struct {
-	From string `json:"from"` // an xkey
-	Box  []byte `json:"box"`
-}
-
-// signContext is signed before each letter, so that no signature of nod's counts for anything else.
-const signContext = "nod message 1\n"
-
-// maxEnvelope is how long an envelope is at most, in bytes: a request's input of 1 MB, what was reported of it, and
-// what encoding adds twice.
-const maxEnvelope = 8 << 20
-
-// Identity is the private keys of a desk or a relay. It is safe for concurrent use.
+// Identity is the private key of a desk or a relay. It is safe for concurrent use.
 type Identity struct {
-	// Now is the clock by which messages are dated. nil: time.Now. Set it before use.
-	Now func() time.Time
-
-	key        Key
-	sign, seal nkeys.KeyPair
+	key     Key
+	private ed25519.PrivateKey
+	config  *tls.Config
 }
 
-// NewIdentity makes keys that nobody has.
+// NewIdentity generates a key.
 func NewIdentity() (*Identity, error) {
-	sign, err := nkeys.CreateUser()
+	_, private, err := ed25519.GenerateKey(rand.Reader)
 	if err != nil {
 		return nil, fmt.Errorf("make a key: %w", err)
 	}
-	seal, err := nkeys.CreateCurveKeys()
+	return newIdentity(private)
+}
+
+// newIdentity makes the certificate in which TLS presents the key. Nothing but the key in it counts.
+func newIdentity(private ed25519.PrivateKey) (*Identity, error) {
+	public, ok := private.Public().(ed25519.PublicKey)
+	if !ok {
+		return nil, errors.New("not an Ed25519 key")
+	}
+	text, err := nkeys.Encode(nkeys.PrefixByteUser, public)
 	if err != nil {
 		return nil, fmt.Errorf("make a key: %w", err)
 	}
-	return newIdentity(sign, seal)
+	blank := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC)}
+	certificate, err := x509.CreateCertificate(rand.Reader, blank, blank, public, private)
+	if err != nil {
+		return nil, fmt.Errorf("make a certificate: %w", err)
+	}
+	return &Identity{key: Key{Sign: string(text)}, private: private, config: &tls.Config{
+		MinVersion:   tls.VersionTLS13,
+		Certificates: []tls.Certificate{{Certificate: [][]byte{certificate}, PrivateKey: private}},
+		NextProtos:   []string{Protocol},
+		ClientAuth:   tls.RequireAnyClientCert,
+		// No authority vouches for keys: who gets a connection compares the key with those that were paired.
+		InsecureSkipVerify: true,
+		// Each connection proves both keys anew, with a key exchange of its own.
+		SessionTicketsDisabled: true, DynamicRecordSizingDisabled: true,
+	}}, nil
 }
 
-func newIdentity(sign, seal nkeys.KeyPair) (*Identity, error) {
-	i := &Identity{sign: sign, seal: seal}
-	var err, sealErr error
-	i.key.Sign, err = sign.PublicKey()
-	i.key.Seal, sealErr = seal.PublicKey()
-	return i, errors.Join(err, sealErr)
+// Secure encrypts a connection with TLS 1.3, in which both ends prove their keys, and returns the key of the other end.
+// One end is the client: that is the desk, whichever way the connection was made. The error is [ErrProtocol] where the
+// other end speaks another version. When ctx ends meanwhile, conn is closed.
+func (i *Identity) Secure(ctx context.Context, conn net.Conn, isClient bool) (net.Conn, Key, error) {
+	secured := tls.Server(conn, i.config)
+	if isClient {
+		secured = tls.Client(conn, i.config)
+	}
+	if err := secured.HandshakeContext(ctx); err != nil {
+		if strings.Contains(err.Error(), "application protocol") { // crypto/tls has no type for its alerts
+			return nil, Key{}, ErrProtocol
+		}
+		return nil, Key{}, fmt.Errorf("encrypt the connection: %w", err)
+	}
+	state := secured.ConnectionState()
+	public, ok := state.PeerCertificates[0].PublicKey.(ed25519.PublicKey)
+	if !ok || state.NegotiatedProtocol != Protocol {
+		return nil, Key{}, ErrProtocol
+	}
+	text, err := nkeys.Encode(nkeys.PrefixByteUser, public)
+	return secured, Key{Sign: string(text)}, err
 }
 
-// identityFile is what the file holds: seeds as nkeys writes them.
+// Sign signs a file that this nod keeps for itself. purpose sets it apart from whatever else is signed with the key.
+func (i *Identity) Sign(purpose string, text []byte) []byte {
+	return ed25519.Sign(i.private, append([]byte(purpose+"\n"), text...))
+}
+
+// Verify reports whether [Identity.Sign] made the signature.
+func (i *Identity) Verify(purpose string, text, signature []byte) bool {
+	public, ok := i.private.Public().(ed25519.PublicKey)
+	return ok && ed25519.Verify(public, append([]byte(purpose+"\n"), text...), signature)
+}
+
+// identityFile is what the file holds: a seed as nkeys writes it.
 type identityFile struct {
 	Version int    `json:"version"`
 	Sign    string `json:"sign"`
-	Seal    string `json:"seal"`
+	Seal    string `json:"seal,omitempty"` // of version 1, which had a second key
 }
 
 const (
-	identityVersion = 1
+	identityVersion = 2
 	maxIdentity     = 4 << 10 // bytes of the file
 )
 
-// LoadIdentity reads the keys at path, or makes them there, for nobody else to read. A file that is damaged is an
-// error: keys are never replaced unasked.
+// LoadIdentity reads the key at path, or makes it there, for nobody else to read. A file that is damaged is an error:
+// keys are never replaced unasked. Of a file of version 1 the key that signed stays.
 func LoadIdentity(path string) (*Identity, error) {
 	text, err := ownfile.ReadSecret(path, maxIdentity)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -133,35 +128,17 @@ func LoadIdentity(path string) (*Identity, error) {
 	if err == nil {
 		err = strict.Unmarshal(text, &file, strict.RejectUnknownMembers(true))
 	}
-	if err == nil && file.Version != identityVersion {
+	if err == nil && (file.Version < 1 || file.Version > identityVersion) {
 		err = fmt.Errorf("version %d: want %d", file.Version, identityVersion)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read the keys in %s: %w", path, err)
+		return nil, fmt.Errorf("read the key in %s: %w", path, err)
 	}
-	sign, err := seedOf(file.Sign, nkeys.PrefixByteUser)
-	if err != nil {
-		return nil, fmt.Errorf("read the keys in %s: sign: %w", path, err)
+	prefix, seed, err := nkeys.DecodeSeed([]byte(file.Sign))
+	if err != nil || prefix != nkeys.PrefixByteUser {
+		return nil, fmt.Errorf("read the key in %s: not a seed", path) // nkeys' own words might show it
 	}
-	seal, err := seedOf(file.Seal, nkeys.PrefixByteCurve)
-	if err != nil {
-		return nil, fmt.Errorf("read the keys in %s: seal: %w", path, err)
-	}
-	return newIdentity(sign, seal)
-}
-
-func seedOf(seed string, want nkeys.PrefixByte) (nkeys.KeyPair, error) {
-	prefix, _, err := nkeys.DecodeSeed([]byte(seed))
-	if err != nil {
-		return nil, errors.New("not a seed") // nkeys' own words might show it
-	}
-	if prefix != want {
-		return nil, fmt.Errorf("a seed of another kind: want %s", want)
-	}
-	if want == nkeys.PrefixByteCurve {
-		return nkeys.FromCurveSeed([]byte(seed))
-	}
-	return nkeys.FromSeed([]byte(seed))
+	return newIdentity(ed25519.NewKeyFromSeed(seed))
 }
 
 func createIdentity(path string) (*Identity, error) {
@@ -169,20 +146,16 @@ func createIdentity(path string) (*Identity, error) {
 	if err != nil {
 		return nil, err
 	}
-	sign, err := i.sign.Seed()
+	seed, err := nkeys.EncodeSeed(nkeys.PrefixByteUser, i.private.Seed())
 	if err != nil {
 		return nil, err
 	}
-	seal, err := i.seal.Seed()
-	if err != nil {
-		return nil, err
-	}
-	text, err := json.Marshal(identityFile{identityVersion, string(sign), string(seal)})
+	text, err := json.Marshal(identityFile{Version: identityVersion, Sign: string(seed)})
 	if err != nil {
 		return nil, err
 	}
 	if err := ownfile.Write(path, append(text, '\n'), 0o600); err != nil {
-		return nil, fmt.Errorf("keep the keys: %w", err)
+		return nil, fmt.Errorf("keep the key: %w", err)
 	}
 	return i, nil
 }
@@ -190,121 +163,25 @@ func createIdentity(path string) (*Identity, error) {
 // Key is the public part.
 func (i *Identity) Key() Key { return i.key }
 
-// Seal makes a message that only the owner of to can read.
-func (i *Identity) Seal(to Key, kind Kind, body any) ([]byte, error) {
-	text, err := json.Marshal(body)
-	if err != nil {
-		return nil, fmt.Errorf("seal %q: %w", kind, err)
-	}
-	id, err := uuid.NewV7()
-	if err != nil {
-		return nil, fmt.Errorf("seal %q: %w", kind, err)
-	}
-	sent := time.Now()
-	if i.Now != nil {
-		sent = i.Now()
-	}
-	l, err := json.Marshal(letter{From: i.key, To: to.Sign, ID: id.String(), Kind: kind, Sent: sent, Body: text})
-	if err != nil {
-		return nil, fmt.Errorf("seal %q: %w", kind, err)
-	}
-	signature, err := i.sign.Sign(append([]byte(signContext), l...))
-	if err != nil {
-		return nil, fmt.Errorf("sign %q: %w", kind, err)
-	}
-	inner, err := json.Marshal(signed{l, signature})
-	if err != nil {
-		return nil, fmt.Errorf("seal %q: %w", kind, err)
-	}
-	box, err := i.seal.Seal(inner, to.Seal)
-	if err != nil {
-		return nil, fmt.Errorf("seal %q for %s: %w", kind, to.Sign, err)
-	}
-	return json.Marshal(sealed{i.key.Seal, box})
-}
-
-// Open opens a message for this identity that one of from has sent; without any from, whoever it says has. The error
-// wraps [ErrForged].
-func (i *Identity) Open(message []byte, from ...Key) (Envelope, error) {
-	if len(message) > maxEnvelope {
-		return Envelope{}, fmt.Errorf("%w: it has %d bytes", ErrForged, len(message))
-	}
-	var out sealed
-	if err := decode(message, &out); err != nil {
-		return Envelope{}, err
-	}
-	isFrom := func(k Key) bool { return k.Seal == out.From }
-	if len(from) > 0 && !slices.ContainsFunc(from, isFrom) {
-		return Envelope{}, fmt.Errorf("%w: it comes from somebody else", ErrForged)
-	}
-	inner, err := i.seal.Open(out.Box, out.From)
-	if err != nil {
-		return Envelope{}, fmt.Errorf("%w: it does not open", ErrForged)
-	}
-	var in signed
-	if err := decode(inner, &in); err != nil {
-		return Envelope{}, err
-	}
-	var l letter
-	if err := decode(in.Letter, &l); err != nil {
-		return Envelope{}, err
-	}
-	switch {
-	case l.To != i.key.Sign:
-		return Envelope{}, fmt.Errorf("%w: it is for somebody else", ErrForged)
-	case l.From.Seal != out.From, len(from) > 0 && !slices.Contains(from, l.From):
-		return Envelope{}, fmt.Errorf("%w: it comes from somebody else", ErrForged)
-	case l.From.verify(append([]byte(signContext), in.Letter...), in.Signature) != nil:
-		return Envelope{}, fmt.Errorf("%w: its signature is wrong", ErrForged)
-	}
-	return Envelope{From: l.From, ID: l.ID, Kind: l.Kind, Sent: l.Sent, body: l.Body}, nil
-}
-
-// decode reads one layer of a message, in which nothing may be unknown or stand twice.
-func decode(text []byte, into any) error {
-	if err := strict.Unmarshal(text, into, strict.RejectUnknownMembers(true)); err != nil {
-		return fmt.Errorf("%w: %w", ErrForged, err)
-	}
-	return nil
-}
-
-// verify reports whether k has signed text.
-func (k Key) verify(text, signature []byte) error {
-	if !nkeys.IsValidPublicUserKey(k.Sign) {
-		return errors.New("not a public key")
-	}
-	public, err := nkeys.FromPublicKey(k.Sign)
-	if err != nil {
-		return err
-	}
-	return public.Verify(text, signature)
-}
-
 // keyLength is how many characters nkeys writes a public key with. It reads over line breaks, with which one key would
 // be spelled in many ways, each as long as whoever claims it wants.
 const keyLength = 56
 
 // Check says what is wrong with the public key of a machine or a desk.
 func (k Key) Check() error {
-	if len(k.Sign) != keyLength || len(k.Seal) != keyLength ||
-		!nkeys.IsValidPublicUserKey(k.Sign) || !nkeys.IsValidPublicCurveKey(k.Seal) {
-		return errors.New("not the public key of a nod: want one as nod relay prints it, or as the settings show it")
+	if len(k.Sign) != keyLength || !nkeys.IsValidPublicUserKey(k.Sign) {
+		return errors.New("not the public key of a nod of this version: want one as nod relay prints it, or as the " +
+			"settings show it")
 	}
 	return nil
 }
 
 // String is the key as people copy it: one word that [ParseKey] reads.
-func (k Key) String() string {
-	if k.Seal == "" {
-		return k.Sign
-	}
-	return k.Sign + "." + k.Seal
-}
+func (k Key) String() string { return k.Sign }
 
 // ParseKey reads what [Key.String] writes for a machine or a desk.
 func ParseKey(text string) (Key, error) {
-	var k Key
-	k.Sign, k.Seal, _ = strings.Cut(text, ".")
+	k := Key{Sign: text}
 	return k, k.Check()
 }
 

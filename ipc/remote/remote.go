@@ -1,14 +1,13 @@
-// Package remote is what a desk and the machines paired with it say to each other, and why they believe it.
+// Package remote is what a desk and the machines paired with it say to each other.
 //
 // A desk is a nod-desktop with a person before it. On a machine without one runs a relay, a headless nod: it takes
 // requests from the agents there as nod-desktop does here, lets pass what the policy that a desk gave it lets pass, and
-// asks the desks about the rest. A [Link] is the relay's end of what connects them, a [Line] the desk's. Two packages
-// below this one have both ends of each kind: stream, over the standard input and output of a command such as ssh, and
-// jetstream, over NATS.
+// asks the desks about the rest. Package session connects the two, over the standard input and output of a command such
+// as ssh (package command) or over NATS (package cluster).
 //
-// Whatever carries them, messages are the same: signed by who sends them and sealed for who is meant, so that nobody
-// between can read, forge or replay one. A desk knows machines by keys that its person has paired, a relay its desks by
-// the keys that it was started with or met first. A machine can ask, and say what it knows; only a desk answers.
+// Whatever carries it, a connection is TLS 1.3 between two keys. A desk knows machines by keys that its person has
+// paired, a relay its desks by the keys that it was started with or that came first. A machine can ask, and say what it
+// knows; only a desk answers.
 package remote
 
 import (
@@ -32,6 +31,8 @@ type Hello struct {
 	Clock   time.Time `json:"clock"`   // as it is there
 	Policy  uint64    `json:"policy"`  // serial of the desk's policy that it applies; 0: none yet, so it always asks
 	Grants  int       `json:"grants"`  // approvals that it keeps for longer than once
+	Desks   []Key     `json:"desks"`   // all whose answers it takes
+	Wants   []Key     `json:"wants"`   // desks that ask it to take theirs, for which one of the former has to vouch
 }
 
 // Request is a request on its way from a relay to a desk. Its times are durations: no clock is compared with another.
@@ -75,37 +76,6 @@ type Policy struct {
 	AskMore bool          `json:"ask_more"`
 }
 
-// Link is a relay's way to its desks. It is safe for concurrent use.
-type Link interface {
-	// Run keeps the link up until ctx ends: it comes back by itself. The error says why there can be none.
-	Run(ctx context.Context) error
-	// Ask puts a request before the desks and waits for the answer that counts; while no desk can be reached it waits
-	// for one. When ctx ends it returns ctx's error. It wraps [interact.ErrUnavailable] where nobody will ever be asked.
-	Ask(ctx context.Context, r interact.Request) (interact.Answer, error)
-	// Final tells the desks how a request ended that nobody had answered. It returns a, or the answer that came first.
-	// It takes two seconds at most: a relay that reaches nobody goes by a, which allows nothing.
-	Final(r interact.Request, a interact.Answer) interact.Answer
-	// Report hands over what the relay decided by the policy. It returns nil once a desk has it in its journal.
-	Report(ctx context.Context, decided []interact.Record) error
-	// State says how the link is.
-	State() State
-}
-
-// Relay is what a [Link] needs of the relay that it is for.
-type Relay interface {
-	// Hello is what the relay says of itself now to a desk.
-	Hello(desk Key) Hello
-	// Desks lists the keys that the relay takes answers and policies of.
-	Desks() []Key
-	// Meet says whether a desk that came through the control socket is one of them. The first one that comes is, when
-	// the relay was told of none; later the error is [ErrNotPaired].
-	Meet(desk Key) error
-	// Apply puts a policy in force that came from that desk, unless it has a newer one of that desk.
-	Apply(desk Key, p Policy) error
-	// Forget ends all approvals that were to hold for longer than once.
-	Forget()
-}
-
 // State is how a link or a line is.
 type State struct {
 	Up      bool          `json:"up"`
@@ -127,6 +97,8 @@ type Line interface {
 	Apply(machine Key, p Policy)
 	// Forget has a machine end all approvals that were to hold for longer than once. The error is as that of Commit.
 	Forget(ctx context.Context, machine Key) error
+	// Greet has all machines told at once what has changed here of who is paired.
+	Greet()
 	// Drop ends the connection with a machine that was just unpaired: what it sends counts no more.
 	Drop(machine Key)
 	// State says how the line to a machine is, or, of the zero key, the line by itself.
@@ -146,6 +118,8 @@ type Desk interface {
 	// Open lists the requests of a machine, by the ids that it gave them, that wait for an answer here. A line tells the
 	// machine, which says of each that it knows no more how it ended.
 	Open(from Peer) []interact.ID
+	// Desks lists the other desks that the person has paired: relays may take answers of those, too.
+	Desks() []Key
 	// End tells how a request ended that this desk has not answered.
 	End(from Peer, a Answer)
 	// Keep writes what a relay decided by the policy into the journal. The same record may come again.
@@ -157,8 +131,8 @@ var (
 	ErrNotPaired = errors.New("not paired with this desk")
 	// ErrDown says that the other end cannot be reached now.
 	ErrDown = errors.New("cannot be reached now")
-	// ErrForged says that a message is not what it claims: not of that sender, not for this receiver, or old.
-	ErrForged = errors.New("the message is not what it claims to be")
+	// ErrProtocol says that the nod at the other end speaks another protocol.
+	ErrProtocol = errors.New("the nod there is of a version that this one cannot talk to: install the same one on both")
 )
 
 // Role is what a paired key is for.
@@ -178,7 +152,8 @@ type Peer struct {
 	Key   Key       `json:"key"`
 	May   May       `json:"may,omitzero"`
 	Added time.Time `json:"added"`
-	Seen  time.Time `json:"seen,omitzero"` // when it was last connected
+	Seen  time.Time `json:"seen,omitzero"`   // when it was last connected
+	Desks []Key     `json:"desks,omitempty"` // of a machine: those whose answers it took then
 }
 
 // May is what a device may do, beside to see what is pending.
@@ -195,6 +170,5 @@ func (m May) Allows(c policy.Class) bool {
 
 // Key is the public key of a machine, a desk or a device.
 type Key struct {
-	Sign string `json:"sign"`           // who signs: an nkey (Ed25519), or the P-256 key of a device
-	Seal string `json:"seal,omitempty"` // for whom to seal: an xkey (X25519); none of a device, whose line is TLS
+	Sign string `json:"sign"` // an nkey (Ed25519), or the P-256 key of a device
 }

@@ -1,5 +1,5 @@
-// Package owndata tells the files that nod keeps from whatever else is in the same folders: a variable of the
-// environment can make a folder of the person's one of nod's.
+// Package owndata tells nod's files from others in the same folders: an environment variable can make one of the user's
+// folders nod's.
 package owndata
 
 import (
@@ -9,10 +9,10 @@ import (
 	"slices"
 )
 
-// Programs is the folder, in that of the data, with the copy of nod that the hooks of agents run.
-const Programs = "bin"
+// programsFolder is the folder, below the data folder, with the copy of nod that agents' hooks run.
+const programsFolder = "bin"
 
-// These match names. A dot begins what is not written to its end yet.
+// These match file names. A leading dot marks a file that is still being written.
 var (
 	files = []string{
 		"config.yaml", ".config.yaml*", "nod.db*", "grants.json", ".grants.json*",
@@ -21,14 +21,14 @@ var (
 		"desk.key", ".desk.key*", "peers.json", ".peers.json*",
 		"nod.log", "nod-*.log", "hooks.log", "hooks-*.log", "hooks.lock", "crash.log", "crash.log.1",
 		"endpoint.json", ".endpoint.json*", "machines.json", ".machines.json*", "nod.sock", "instance.lock",
-		"nod-desktop.out",
+		"nod-desktop.out", "sessions.jsonl",
 		"relay.key", ".relay.key*", "desks.json", ".desks.json*", "relay.jsonl*", ".relay.jsonl*", "relay.lock", "relay.sock",
 		"nod-relay.out",
 	}
 	programs = []string{"nod", ".nod*", "nod.exe", "nod-desktop", "nod-desktop.exe"}
 )
 
-// Is reports whether an entry of one of nod's folders is a file of nod's own.
+// Is reports whether an entry of one of nod's folders is nod's file.
 func Is(entry fs.DirEntry) bool { return isOneOf(files, entry) }
 
 func isOneOf(patterns []string, entry fs.DirEntry) bool {
@@ -38,11 +38,11 @@ func isOneOf(patterns []string, entry fs.DirEntry) bool {
 	})
 }
 
-// In returns the paths to remove for nothing of nod's to be left in one of its folders: the folder itself, unless there
-// is something in it that is not nod's. Of a folder elsewhere only the link to it is nod's.
+// In returns the paths to remove to delete nod's files from one of its folders: the folder itself if it contains
+// nothing else. If the folder is a link, only the link is nod's.
 func In(folder string) []string { return in(folder, files) }
 
-// InPrograms is [In] for a folder named [Programs].
+// InPrograms is [In] for a folder named bin.
 func InPrograms(folder string) []string { return in(folder, programs) }
 
 func in(folder string, patterns []string) (paths []string) {
@@ -60,7 +60,7 @@ func in(folder string, patterns []string) (paths []string) {
 	for _, entry := range entries {
 		path := filepath.Join(folder, entry.Name())
 		switch {
-		case entry.Name() == Programs && entry.IsDir():
+		case entry.Name() == programsFolder && entry.IsDir():
 			copied := InPrograms(path)
 			isWhole = isWhole && slices.Equal(copied, []string{path})
 			paths = append(paths, copied...)

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// Of a folder that is the person's, too, only nod's files go.
+// Of a folder that is the user's, too, only nod's files go.
 func TestIn(t *testing.T) {
 	for name, tt := range map[string]struct{ there, want []string }{
 		"nothing":            {[]string{"nod/"}, []string{"nod"}},

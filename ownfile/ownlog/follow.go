@@ -13,10 +13,10 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-// ErrNone says that there is no log yet.
-var ErrNone = errors.New("there is no log yet")
+// errNone says that the log does not exist yet.
+var errNone = errors.New("there is no log yet")
 
-// Last hands the last n lines of a log to show.
+// Last passes the last n lines of a log to show.
 func Last(path string, n int, show func(line []byte) error) error {
 	r := &reader{path: path, show: show}
 	defer r.close()
@@ -26,8 +26,7 @@ func Last(path string, n int, show func(line []byte) error) error {
 	return r.drain()
 }
 
-// Follow is [Last] that goes on with what is written from now on, through rotations, until ctx ends. There need be no
-// log yet.
+// Follow is [Last], and then passes on new lines, through rotations, until ctx ends. The log need not exist yet.
 func Follow(ctx context.Context, path string, n int, show func(line []byte) error) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
@@ -42,7 +41,7 @@ func Follow(ctx context.Context, path string, n int, show func(line []byte) erro
 	}
 	r := &reader{path: path, show: show}
 	defer r.close()
-	if err := r.openAtLast(n); err != nil && !errors.Is(err, ErrNone) {
+	if err := r.openAtLast(n); err != nil && !errors.Is(err, errNone) {
 		return err
 	}
 	for {
@@ -52,7 +51,7 @@ func Follow(ctx context.Context, path string, n int, show func(line []byte) erro
 		select {
 		case <-ctx.Done():
 			return nil
-		case err := <-w.Errors: // some changes were not told: catch up at the next
+		case err := <-w.Errors: // events were lost: catch up at the next one
 			if !errors.Is(err, fsnotify.ErrEventOverflow) {
 				return fmt.Errorf("follow %s: %w", path, err)
 			}
@@ -65,8 +64,8 @@ func Follow(ctx context.Context, path string, n int, show func(line []byte) erro
 type reader struct {
 	path string
 	show func(line []byte) error
-	file *os.File // nil: there is none yet
-	rest []byte   // of a line whose end is not written yet
+	file *os.File // nil: does not exist yet
+	rest []byte   // an incomplete line
 }
 
 func (r *reader) close() {
@@ -75,14 +74,14 @@ func (r *reader) close() {
 	}
 }
 
-// open opens what is at the path now.
+// open opens the file that is at the path now.
 func (r *reader) open() error {
 	if err := checkPlain(r.path); err != nil {
 		return err
 	}
 	f, err := os.OpenFile(r.path, os.O_RDONLY|noFollow, 0)
 	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("%s: %w", r.path, ErrNone)
+		return fmt.Errorf("%s: %w", r.path, errNone)
 	}
 	if err != nil {
 		return err
@@ -92,7 +91,7 @@ func (r *reader) open() error {
 	return nil
 }
 
-// openAtLast opens the log at its last n lines.
+// openAtLast opens the log at the beginning of its last n lines.
 func (r *reader) openAtLast(n int) error {
 	if err := r.open(); err != nil {
 		return err
@@ -122,10 +121,10 @@ func (r *reader) openAtLast(n int) error {
 	return err
 }
 
-// catchUp shows what is new: in the file that is open, and in the one that took its place.
+// catchUp shows new lines of the open file, and of the file that replaced it.
 func (r *reader) catchUp() error {
 	if r.file == nil {
-		if err := r.open(); errors.Is(err, ErrNone) {
+		if err := r.open(); errors.Is(err, errNone) {
 			return nil
 		} else if err != nil {
 			return err
@@ -136,7 +135,7 @@ func (r *reader) catchUp() error {
 	}
 	now, err := os.Lstat(r.path)
 	if err != nil {
-		return nil // it is about to be made anew
+		return nil // about to be recreated
 	}
 	open, err := r.file.Stat()
 	if err != nil {
@@ -145,13 +144,13 @@ func (r *reader) catchUp() error {
 	if os.SameFile(now, open) {
 		return r.rewind(open)
 	}
-	if err := errors.Join(r.drain(), r.open()); err != nil && !errors.Is(err, ErrNone) {
+	if err := errors.Join(r.drain(), r.open()); err != nil && !errors.Is(err, errNone) {
 		return err
 	}
 	return r.drain()
 }
 
-// rewind begins again with a file that was cut short.
+// rewind starts over with a truncated file.
 func (r *reader) rewind(now fs.FileInfo) error {
 	at, err := r.file.Seek(0, io.SeekCurrent)
 	if err != nil || at <= now.Size() {

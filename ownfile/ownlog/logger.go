@@ -14,15 +14,15 @@ import (
 // Logger is the log of a program without a terminal: a [File], and standard error too when that is one.
 type Logger struct {
 	*slog.Logger
-	Path    string // empty when the log goes to standard error
-	Problem error  // why it does
+	Path    string // empty if the log goes to standard error
+	Problem error  // why the log goes to standard error; may be nil
 
 	file *File
 }
 
-// NewLogger opens the log [Desktop] in nod's state folder. Where there can be none the log goes to standard error, and
-// begins with the reason. It also makes the Go runtime write the trace of a crash to a file beside it: a program in the
-// background has no terminal to die on. The error says that there is no such level.
+// NewLogger opens the log [Desktop] in nod's state folder. If it cannot, it logs to standard error, beginning with the
+// reason. It also makes the Go runtime write crash traces to a file beside the log, because a background program has no
+// terminal. It fails for an unknown level.
 func NewLogger(level string) (*Logger, error) {
 	least, err := Level(level)
 	if err != nil {
@@ -30,7 +30,7 @@ func NewLogger(level string) (*Logger, error) {
 	}
 	l := &Logger{Path: Path(Desktop)}
 	var out io.Writer = os.Stderr
-	if l.file, err = OpenLog(l.Path); err != nil {
+	if l.file, err = openLog(l.Path); err != nil {
 		l.Path, l.Problem = "", fmt.Errorf("nod's log goes to standard error: %w", err)
 	} else {
 		out = &logWriter{file: l.file, echo: term.IsTerminal(int(os.Stderr.Fd()))}
@@ -53,10 +53,10 @@ func (l *Logger) Close() error {
 	return l.file.Close()
 }
 
-// logWriter writes to the log file, and to standard error what cannot go there.
+// logWriter writes to the log file, and to standard error if that fails.
 type logWriter struct {
 	file *File
-	echo bool // everything goes to standard error, too
+	echo bool // write everything to standard error, too
 }
 
 // Write implements [io.Writer].
@@ -68,7 +68,7 @@ func (w *logWriter) Write(line []byte) (int, error) {
 	return os.Stderr.Write(line)
 }
 
-// catchCrash sends the trace of a crash to path, and keeps the one of the last crash.
+// catchCrash makes the runtime write crash traces to path, and keeps the previous one.
 func (l *Logger) catchCrash(path string) error {
 	f, err := Open(path)
 	if err != nil {

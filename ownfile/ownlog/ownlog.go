@@ -15,13 +15,13 @@ import (
 	"nod/ownfile"
 )
 
-// The logs.
+// Names of the logs.
 const (
 	Desktop = "nod.log"   // of nod-desktop
-	Hooks   = "hooks.log" // of the hooks that agents run, while somebody wants it
+	Hooks   = "hooks.log" // of the hooks that agents run, while somebody watches
 )
 
-// Path is where a log is: in nod's state folder.
+// Path returns the path of a log in nod's state folder.
 func Path(log string) string { return filepath.Join(xdg.StateHome, "nod", log) }
 
 const (
@@ -29,15 +29,15 @@ const (
 	backups = 3
 )
 
-// File is a log file, rotated, readable by its owner only.
+// File is a rotated log file that only its owner can read.
 type File struct {
 	file   *lumberjack.Logger
 	shared bool
 }
 
-// OpenLog opens a log file to write, and makes it when there is none: private in any case, for what is there keeps its
-// mode at a rotation.
-func OpenLog(path string) (*File, error) {
+// openLog opens a log file for writing and creates it if necessary. It makes an existing file private, because rotation
+// keeps the mode.
+func openLog(path string) (*File, error) {
 	f, err := Open(path)
 	if err == nil {
 		err = f.Close()
@@ -48,24 +48,24 @@ func OpenLog(path string) (*File, error) {
 	return &File{file: &lumberjack.Logger{Filename: path, MaxSize: maxSize, MaxBackups: backups}}, nil
 }
 
-// OpenShared is [OpenLog] for a log that other processes write to at the same time.
+// OpenShared is [openLog] for a log that several processes write to.
 func OpenShared(path string) (*File, error) {
-	f, err := OpenLog(path)
+	f, err := openLog(path)
 	if err == nil {
 		f.shared = true
 	}
 	return f, err
 }
 
-// Write implements [io.Writer]. The file is opened by its path, anew at each rotation: what another program may have
-// put in its place is not written to.
+// Write implements [io.Writer]. Each rotation opens the path again, so it checks that no other program replaced the
+// file.
 func (f *File) Write(line []byte) (int, error) {
 	if err := checkPlain(f.file.Filename); err != nil {
 		return 0, err
 	}
 	n, err := f.file.Write(line)
 	if err == nil && f.shared {
-		err = f.file.Close() // the next line goes behind those of others, and not into a file that they have rotated
+		err = f.file.Close() // the next line must follow those of other processes, in the current file
 	}
 	return n, err
 }
@@ -73,8 +73,8 @@ func (f *File) Write(line []byte) (int, error) {
 // Close closes the file.
 func (f *File) Close() error { return f.file.Close() }
 
-// Open opens a file to write, and makes it and its folder if need be. It must be a plain file of this user's, and
-// is made one that nobody else can read. It neither follows a link nor waits for the other end of a pipe.
+// Open opens a file for writing and creates it and its folder if necessary. It must be a regular file of this user, and
+// becomes private. Open neither follows a link nor blocks on a pipe.
 func Open(path string) (*os.File, error) {
 	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), checkPlain(path)); err != nil {
 		return nil, err
@@ -97,7 +97,7 @@ func Open(path string) (*os.File, error) {
 	return f, nil
 }
 
-// checkPlain returns an error when something else than a plain file is at path.
+// checkPlain returns an error if path exists and is not a regular file.
 func checkPlain(path string) error {
 	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
 		return fmt.Errorf("%s is not a plain file: remove it", path)
@@ -105,15 +105,14 @@ func checkPlain(path string) error {
 	return nil
 }
 
-// Variable is the environment variable that says how much is logged.
-const Variable = "NOD_LOG"
+// variable is the environment variable for the log level.
+const variable = "NOD_LOG"
 
-// Level is the least urgent level that is logged: what the flag --log-level says or, when that is empty, the
-// environment; by itself [slog.LevelInfo].
+// Level is the lowest level to log: from the flag --log-level, else from the environment, else [slog.LevelInfo].
 func Level(flag string) (least slog.Level, err error) {
 	source, text := "--log-level", flag
 	if flag == "" {
-		source, text = Variable, cmp.Or(os.Getenv(Variable), "info")
+		source, text = variable, cmp.Or(os.Getenv(variable), "info")
 	}
 	if err := least.UnmarshalText([]byte(text)); err != nil {
 		return least, fmt.Errorf("%s: %q is no level: want debug, info, warn or error", source, text)

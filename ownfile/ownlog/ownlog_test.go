@@ -34,7 +34,7 @@ func TestLevel(t *testing.T) {
 		{flag: "error", env: "debug", want: slog.LevelError}, {flag: "error", env: "loud", want: slog.LevelError},
 		{flag: "loud", env: "debug", wrong: `--log-level: "loud"`}, {env: "loud", wrong: `NOD_LOG: "loud"`},
 	} {
-		t.Setenv(Variable, test.env)
+		t.Setenv(variable, test.env)
 		got, err := Level(test.flag)
 		if test.wrong == "" && (err != nil || got != test.want) {
 			t.Errorf("%+v: %v, %v", test, got, err)
@@ -66,7 +66,7 @@ func TestLast(t *testing.T) {
 			t.Errorf("%.20q: %.60q, %v, want %.60q", text, got, err, want)
 		}
 	}
-	if err := Last(path+".gone", 2, nil); !errors.Is(err, ErrNone) {
+	if err := Last(path+".gone", 2, nil); !errors.Is(err, errNone) {
 		t.Errorf("no log: %v", err)
 	}
 	failure := errors.New("no paper")

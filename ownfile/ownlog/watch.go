@@ -8,25 +8,24 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// The lock on the folder's file hooks.lock says that somebody watches the hooks: it ends with whoever holds it, however
-// that ends.
+// A lock on hooks.lock says that somebody watches the hooks. It ends with the process that holds it.
 
 func watchPath() string { return Path("hooks.lock") }
 
-// IsWatched reports whether somebody wants to see what hooks do. It costs next to nothing where nobody ever did.
+// IsWatched reports whether somebody watches the hooks. It is cheap if nobody ever did.
 func IsWatched() bool {
 	lock := flock.New(watchPath(), flock.SetFlag(os.O_RDONLY))
 	free, err := lock.TryRLock()
 	if free {
-		_ = lock.Unlock() // the end of the process does it, too
+		_ = lock.Unlock() // the end of the process unlocks it, too
 	}
 	return err == nil && !free
 }
 
-// watchInterval is how often a second one who watches looks whether the first has ended.
+// watchInterval is how often a second watcher checks whether the first has ended.
 const watchInterval = 50 * time.Millisecond
 
-// Watch has the hooks be logged until ctx ends.
+// Watch turns on logging of hooks until ctx ends.
 func Watch(ctx context.Context) error {
 	f, err := Open(watchPath())
 	if err == nil {

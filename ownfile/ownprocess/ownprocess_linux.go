@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Shield has the kernel refuse every other program of the user that wants to trace this process, to read or write its
-// memory, or to take its open files. It lasts until the process runs another program.
+// Shield makes the kernel refuse attempts of the user's other programs to trace this process, access its memory or take
+// its open files. It lasts until the process executes another program.
 func Shield() error {
 	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
 		return fmt.Errorf("keep other programs out of this process: %w", err)
@@ -25,8 +25,8 @@ type Conn interface {
 	CloseWrite() error
 }
 
-// Pipe returns a connection, and what a child process gets of it: its standard input and its standard output. Unlike a
-// pipe, a pair of sockets cannot be opened by its name in /proc.
+// Pipe returns a connection, and the standard input and output of a child process at its other end. Unlike a pipe, a
+// socket pair cannot be opened through /proc.
 func Pipe() (own Conn, in, out *os.File, err error) {
 	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {

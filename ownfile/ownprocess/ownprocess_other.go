@@ -18,7 +18,7 @@ type Conn interface {
 	CloseWrite() error
 }
 
-// Pipe returns a connection, and what a child process gets of it: its standard input and its standard output.
+// Pipe returns a connection, and the standard input and output of a child process at its other end.
 func Pipe() (own Conn, in, out *os.File, err error) {
 	in, write, err := os.Pipe()
 	if err != nil {
@@ -31,7 +31,7 @@ func Pipe() (own Conn, in, out *os.File, err error) {
 	return pipes{read, write}, in, out, nil
 }
 
-// pipes are one for each direction.
+// pipes are one per direction.
 type pipes struct {
 	*os.File // to read from
 	write    *os.File
@@ -41,6 +41,6 @@ func (p pipes) Write(b []byte) (int, error) { return p.write.Write(b) }
 func (p pipes) CloseWrite() error           { return p.write.Close() }
 
 func (p pipes) Close() error {
-	_ = p.write.Close() // CloseWrite may have done so
+	_ = p.write.Close() // CloseWrite may have closed it
 	return p.File.Close()
 }

@@ -1,5 +1,5 @@
-// Package basefile reads a file that a call would change, as it is before that. It is read with care, for an agent has
-// named it: only a regular file of a modest size, and never for long.
+// Package basefile reads a file before a call changes it. The agent chose the path, so it reads only regular files of
+// limited size, in limited time.
 package basefile
 
 import (
@@ -15,22 +15,23 @@ import (
 )
 
 const (
-	// MaxBytes is how much of a text there may be to compare.
+	// MaxBytes limits the text to compare.
 	MaxBytes = 1 << 20
-	// maxTime is what the file system may take for one question.
+	// maxTime limits one access to the file system.
 	maxTime = 250 * time.Millisecond
+	// turns divides maxTime into ticks: on a busy machine ticks come late, which gives ask as much more time.
+	turns = 25
 )
 
-// File is a file as it was when it was read.
+// File is the content of a file when it was read.
 type File struct {
 	Where  policy.Location
 	Exists bool
 	Text   string
-	// Problem is why there is no text to compare: one of [Problems], or empty.
+	// Problem says why there is no text to compare: one of [Problems], or empty.
 	Problem string
 }
 
-// The sentences of [File.Problem].
 const (
 	Slow       = "the file there takes too long to read"
 	Lost       = "nod cannot tell which file this is"
@@ -40,7 +41,7 @@ const (
 	Unreadable = "the file there cannot be read"
 )
 
-// Problems are all that can be in the way.
+// Problems are all values of [File.Problem] but "".
 var Problems = []string{Slow, Lost, NotText, NotRegular, TooLarge, Unreadable}
 
 // Read reads the file that path names for a tool that works in cwd.
@@ -72,17 +73,19 @@ func Read(path, cwd string) File {
 	return f
 }
 
-// InTime returns what ask does, which asks the file system, or gives up: a file on a network that hangs must not hang
-// who asks. Then ask stays behind.
+// InTime returns the result of ask, which accesses the file system, or gives up: a network file system may hang. ask
+// then keeps running in the background.
 func InTime[T any](ask func() T) (result T, ok bool) {
 	done := make(chan T, 1)
 	go func() { done <- ask() }()
-	select {
-	case result = <-done:
-		return result, true
-	case <-time.After(maxTime):
-		return result, false
+	for range turns {
+		select {
+		case result = <-done:
+			return result, true
+		case <-time.After(maxTime / turns):
+		}
 	}
+	return result, false
 }
 
 var (
@@ -90,7 +93,6 @@ var (
 	errTooLarge   = errors.New("too large")
 )
 
-// problem says why a file could not be read.
 func problem(err error) string {
 	switch {
 	case errors.Is(err, errNotRegular):
@@ -101,8 +103,8 @@ func problem(err error) string {
 	return Unreadable
 }
 
-// readRegular reads a regular file of a modest size. Anything else is not even opened: opening a device can
-// do things, opening a pipe can wait for ever. Should it become one in between, O_NONBLOCK returns at once.
+// readRegular reads a regular file of limited size. It does not open anything else: opening a device may have effects,
+// and opening a pipe may block. O_NONBLOCK covers a file replaced in between.
 func readRegular(path string) ([]byte, error) {
 	if info, err := os.Stat(path); err != nil {
 		return nil, err

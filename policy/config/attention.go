@@ -11,7 +11,7 @@ import (
 // Days are the days of the week as the file writes them, in the order of [time.Weekday].
 var Days = [7]string{"sun", "mon", "tue", "wed", "thu", "fri", "sat"}
 
-// ParseHours reads hours such as 22:00-07:00: from one time of the day to another, which may be the next day's.
+// ParseHours reads hours such as 22:00-07:00, which may end the next day.
 func ParseHours(s string) (from, to time.Duration, err error) {
 	first, last, _ := strings.Cut(s, "-")
 	from, errFrom := timeOfDay(first)
@@ -54,7 +54,7 @@ type Shortcut struct {
 	Key                     string // A to Z, 0 to 9, F1 to F12 or Space
 }
 
-// ParseShortcut reads a combination such as Ctrl+Alt+N. One that a person might type is an error.
+// ParseShortcut reads a combination such as Ctrl+Alt+N. It refuses combinations that produce text.
 func ParseShortcut(s string) (Shortcut, error) {
 	const want = "want a combination such as Ctrl+Alt+N"
 	var c Shortcut

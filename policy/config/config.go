@@ -1,5 +1,5 @@
-// Package config keeps the file that a person edits, config.yaml: it reads the file strictly, writes changes without
-// touching what a person wrote around them, watches it, and holds back what other programs write into it.
+// Package config keeps config.yaml, the file that the user edits: it reads the file strictly, changes values without
+// touching the rest, watches it, and holds back changes by other programs.
 package config
 
 import (
@@ -13,7 +13,7 @@ import (
 	"nod/policy"
 )
 
-// Config is everything config.yaml holds. The zero value is not useful: start from [Default].
+// Config is the content of config.yaml. The zero value is not useful: start from [Default].
 type Config struct {
 	IPC           IPC           `yaml:"ipc"`
 	Prompt        Prompt        `yaml:"prompt"`
@@ -36,31 +36,31 @@ type Prompt struct {
 	Timeout time.Duration `yaml:"timeout"`
 	// ArmAfter is how long the prompt must be visible, focused and unchanged before Allow works; 700ms to 10s.
 	ArmAfter time.Duration `yaml:"arm_after"`
-	// KeepReady is how long the windows stay loaded when nobody needs them; 0s to 24h.
+	// KeepReady is how long idle windows stay loaded; 0s to 24h.
 	KeepReady time.Duration `yaml:"keep_ready"`
-	// Undo is how long an answer, or the deletion of a rule, can be undone; a denial is held for as long. 0s to 60s.
+	// Undo is how long the user can take back a saved approval or the deletion of a rule; 0s to 60s.
 	Undo time.Duration `yaml:"undo"`
-	// OnTop keeps the prompt above other windows where the desktop allows.
+	// OnTop keeps the prompt above other windows if the desktop can.
 	OnTop bool `yaml:"on_top"`
-	// Appear is how a prompt comes: one of [AppearFocused], [AppearUnfocused] and [AppearInTray].
+	// Appear is one of [AppearFocused], [AppearUnfocused] and [AppearInTray].
 	Appear string `yaml:"appear"`
-	// Locked is what becomes of the time to answer while the screen is locked: one of [LockedCount] and [LockedWait].
+	// Locked says whether the time to answer passes while the screen is locked: [LockedCount] or [LockedWait].
 	Locked string `yaml:"locked"`
-	// Shortcut brings nod up from anywhere, as [ParseShortcut] reads it; empty: none.
+	// Shortcut opens nod from anywhere, as [ParseShortcut] reads it; may be empty.
 	Shortcut string `yaml:"shortcut"`
 }
 
-// The ways in which a prompt comes.
+// Values of [Prompt.Appear].
 const (
-	AppearFocused   = "focused"   // it is shown, and takes the keyboard
-	AppearUnfocused = "unfocused" // it is shown, and leaves the keyboard where it is
-	AppearInTray    = "tray"      // it waits in the tray, with a notification, until the person asks for it
+	AppearFocused   = "focused"   // shown, and takes the keyboard focus
+	AppearUnfocused = "unfocused" // shown without taking the focus
+	AppearInTray    = "tray"      // waits in the tray, with a notification
 )
 
-// What becomes of the time to answer while the screen is locked.
+// Values of [Prompt.Locked].
 const (
-	LockedCount = "count" // it goes by as ever
-	LockedWait  = "wait"  // it stands still, for as long as the caller can wait
+	LockedCount = "count" // the clock keeps running
+	LockedWait  = "wait"  // the clock stops, for as long as the caller can wait
 )
 
 // Notifications says when nod draws attention.
@@ -68,13 +68,13 @@ type Notifications struct {
 	Prompts bool `yaml:"prompts"` // announce a waiting prompt
 	Notices bool `yaml:"notices"` // pass on what agents send with notify
 	Sound   bool `yaml:"sound"`   // announce with the desktop's sound
-	// DoNotDisturb means that nod draws no attention: no notification, no sound, and prompts wait in the tray.
+	// DoNotDisturb suppresses notifications and sound, and keeps prompts in the tray.
 	DoNotDisturb bool `yaml:"do_not_disturb"`
-	// QuietHours are the same, every day from one time to another, as [ParseHours] reads them; empty: none.
+	// QuietHours turn DoNotDisturb on every day, as [ParseHours] reads them; may be empty.
 	QuietHours string `yaml:"quiet_hours"`
-	// QuietDays are the days on which QuietHours begin, as in [Days]; none: every day.
+	// QuietDays are the days on which QuietHours begin, as in [Days]; empty: every day.
 	QuietDays []string `yaml:"quiet_days"`
-	// Muted are agents that never draw attention: to them DoNotDisturb always applies.
+	// Muted are the agents to which DoNotDisturb always applies.
 	Muted []string `yaml:"muted"`
 }
 
@@ -87,52 +87,51 @@ type Look struct {
 // Agents says how nod works with coding agents.
 type Agents struct {
 	Strict []string `yaml:"strict"` // agents whose hooks deny while nod-desktop isn't running
-	// AskMore asks also about calls that no rule speaks of where the person has put the agent into a mode in which it
-	// asks less, such as Claude Code's acceptEdits or auto.
+	// AskMore makes nod ask about calls without a rule even if the user put the agent into a mode that asks less, such
+	// as Claude Code's acceptEdits or auto.
 	AskMore bool `yaml:"ask_more"`
 }
 
-// History says what nod keeps of what was asked.
+// History says what nod keeps of past requests.
 type History struct {
-	Keep       time.Duration `yaml:"keep"`        // for how long: 1 to 36500 days
-	MaxSize    int           `yaml:"max_size"`    // in MB: 10 to 100000; above it the oldest goes
-	KeepInputs bool          `yaml:"keep_inputs"` // the exact inputs, too; else only their digests
-	// Forward is where each outcome is sent as a line of JSON: the absolute path of a file, or [ForwardSyslog]; empty:
-	// nowhere.
+	Keep       time.Duration `yaml:"keep"`        // 1 to 36500 days
+	MaxSize    int           `yaml:"max_size"`    // in MB: 10 to 100000; the oldest entries are deleted first
+	KeepInputs bool          `yaml:"keep_inputs"` // keep inputs, not only their digests
+	// Forward receives each outcome as a line of JSON: the absolute path of a file, or [ForwardSyslog]; may be empty.
 	Forward string `yaml:"forward"`
 }
 
-// Remote says how nod reaches beyond this machine.
+// Remote says how nod reaches other machines and phones.
 type Remote struct {
-	Machines []Machine `yaml:"machines"` // to which nod keeps a line
-	NATS     NATS      `yaml:"nats"`     // that connects machines, and desks that share them
+	Machines []Machine `yaml:"machines"` // to connect to
+	NATS     NATS      `yaml:"nats"`     // the cluster that connects machines and desks
 	Phone    Phone     `yaml:"phone"`    // the page for phones
-	// HandOver is how long a prompt waits for the person here before devices are told of it; 0s to 1h. While the screen is
-	// locked, nod is paused or it is quiet, it counts from the start of the prompt all the same.
+	// HandOver is how long a prompt waits for the user here before nod notifies devices; 0s to 1h. It counts from the
+	// start of the prompt, even if the screen is locked, nod is paused or hours are quiet.
 	HandOver time.Duration `yaml:"hand_over"`
 }
 
-// Machine is one that nod keeps a line to, by a command of the person's own.
+// Machine is one that nod connects to by running a command.
 type Machine struct {
 	Kind string `yaml:"kind"` // ssh, docker or podman
-	Host string `yaml:"host"` // as ssh knows it, such as me@build-1; or the name of the container
+	Host string `yaml:"host"` // as ssh knows it, such as me@build-1; or the container's name
 }
 
-// NATS is where machines and desks meet.
+// NATS is the cluster through which machines and desks connect.
 type NATS struct {
-	URL         string `yaml:"url"`         // such as tls://nats.example.com; several with commas; empty: nowhere
-	Credentials string `yaml:"credentials"` // absolute path of a .creds file; empty: none
-	CA          string `yaml:"ca"`          // absolute path of certificates to trust in place of the system's; empty: none
-	Prefix      string `yaml:"prefix"`      // of the names of streams, buckets and subjects
+	URL         string `yaml:"url"`         // such as tls://nats.example.com; several with commas; may be empty
+	Credentials string `yaml:"credentials"` // absolute path of a .creds file; may be empty
+	CA          string `yaml:"ca"`          // absolute path of certificates to trust instead of the system's; may be empty
+	Prefix      string `yaml:"prefix"`      // of the subjects
 }
 
-// Phone is the page on which devices answer.
+// Phone is the page on which phones answer.
 type Phone struct {
-	Address string `yaml:"address"` // IP address and port to serve it at; empty: it is off
-	Push    string `yaml:"push"`    // wakes devices: [PushWeb], or the https address of a topic of ntfy; empty: nothing
+	Address string `yaml:"address"` // IP address and port to listen on; empty: off
+	Push    string `yaml:"push"`    // wakes devices: [PushWeb], or the https address of an ntfy topic; may be empty
 }
 
-// ForwardSyslog as [History.Forward] is the system's log.
+// ForwardSyslog is the value of [History.Forward] for the system's log.
 const ForwardSyslog = "syslog"
 
 // Default is the configuration of a fresh installation.
@@ -151,7 +150,7 @@ func Default() Config {
 	}
 }
 
-// Clone returns a copy that shares nothing with the configuration.
+// Clone returns a deep copy.
 func (c Config) Clone() Config {
 	c.Policy = c.Policy.Clone()
 	c.Agents.Strict = slices.Clone(c.Agents.Strict)
@@ -161,14 +160,13 @@ func (c Config) Clone() Config {
 	return c
 }
 
-// Equal reports whether two configurations say the same.
 func (c Config) Equal(o Config) bool {
 	return c.IPC == o.IPC && c.Prompt == o.Prompt && len(changes(c.Notifications, o.Notifications)) == 0 &&
 		c.Look == o.Look && slices.Equal(c.Agents.Strict, o.Agents.Strict) && c.Agents.AskMore == o.Agents.AskMore &&
 		c.History == o.History && c.Remote.equal(o.Remote) && c.Policy.Equal(o.Policy)
 }
 
-// UnmarshalJSON reads what encoding/json writes. A field that this nod does not know is an error: it would be lost.
+// UnmarshalJSON reads the output of encoding/json. It refuses unknown fields, which would be lost.
 func (c *Config) UnmarshalJSON(data []byte) error {
 	type plain Config
 	asWritten := jsonv1.FormatDurationAsNano(true)

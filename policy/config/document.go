@@ -8,14 +8,14 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// A document is the text of a YAML file, changed line by line: yaml's own encoder would lose blank lines
-// and move comments. It parses the text anew before each change, to know which lines hold what.
+// A document is the text of a YAML file, changed line by line: yaml's encoder would lose blank lines and move comments.
+// It parses the text again before each change to find the lines.
 type document struct {
-	lines []string // without their ends
+	lines []string // without line ends
 	eol   string
 }
 
-// newDocument cuts a text into lines. It refuses texts in which YAML sees other lines than people do.
+// newDocument splits a text into lines. It refuses line breaks that YAML sees and editors do not.
 func newDocument(data []byte) (*document, error) {
 	d := &document{eol: "\n"}
 	s := string(data)
@@ -40,7 +40,7 @@ func (d *document) replace(start, end int, lines []string) {
 	d.lines = slices.Replace(d.lines, start, end, lines...)
 }
 
-// root returns the node at the top of the text, or nil when it says nothing.
+// root returns the top node, or nil if the text is empty.
 func (d *document) root() (*yaml.Node, error) {
 	var doc yaml.Node
 	if err := yaml.Unmarshal([]byte(strings.Join(d.lines, "\n")), &doc); err != nil {
@@ -66,7 +66,7 @@ func (d *document) find(section, key string) (*yaml.Node, error) {
 	return value, nil
 }
 
-// set writes a value under a key of a section, whether they are there yet or not.
+// set adds or replaces the value of a key in a section.
 func (d *document) set(section, key string, value any) error {
 	root, err := d.root()
 	if err != nil {
@@ -94,7 +94,7 @@ func (d *document) set(section, key string, value any) error {
 		both := &yaml.Node{Kind: yaml.MappingNode, Content: []*yaml.Node{name, m}}
 		comment := trailing(d.lines[start], name, m)
 		m.LineComment, name.LineComment = "", ""
-		name.HeadComment, name.FootComment = "", "" // which stand around the lines that are written anew
+		name.HeadComment, name.FootComment = "", "" // the lines around it are kept
 		if err := d.writeOut(both, start, end, name.Column-1); err != nil {
 			return err
 		}
@@ -115,7 +115,7 @@ func (d *document) appendSection(section, key string, value any) error {
 	return err
 }
 
-// writeOut writes a mapping in braces line by line: braces and lines do not mix.
+// writeOut rewrites a mapping in braces as one line per key, because the two styles do not mix.
 func (d *document) writeOut(n *yaml.Node, start, end, indent int) error {
 	unflow(n)
 	lines, err := render(n, indent)
@@ -123,7 +123,7 @@ func (d *document) writeOut(n *yaml.Node, start, end, indent int) error {
 	return err
 }
 
-// unflow takes the braces off a node; without them an empty mapping is one that says nothing.
+// unflow removes a node's braces; an empty mapping becomes an empty value.
 func unflow(n *yaml.Node) {
 	n.Style &^= yaml.FlowStyle
 	if n.Kind == yaml.MappingNode && len(n.Content) == 0 {
@@ -134,7 +134,7 @@ func unflow(n *yaml.Node) {
 	}
 }
 
-// setIn writes a value under a key of a mapping written line by line.
+// setIn adds or replaces a key of a mapping that has one line per key.
 func (d *document) setIn(m *yaml.Node, key string, value any) error {
 	name, old := entry(m, key)
 	if name == nil {
@@ -147,7 +147,7 @@ func (d *document) setIn(m *yaml.Node, key string, value any) error {
 	if err != nil {
 		return err
 	}
-	// The first line keeps what stands before the key (spaces, or the dash of a list) and its comment.
+	// The first line keeps the text before the key (spaces, or the dash of a list) and its comment.
 	line := d.lines[name.Line-1]
 	if strings.Trim(line[:min(name.Column-1, len(line))], " -") != "" { // a tag, or an explicit key
 		return errRewrite
@@ -160,14 +160,14 @@ func (d *document) setIn(m *yaml.Node, key string, value any) error {
 	}
 	lines[0] = before + lines[0] + comment
 	start, end := d.span(name)
-	if isOneLine(line[name.Column-1:], old) { // what is indented below are comments
+	if isOneLine(line[name.Column-1:], old) { // the deeper lines below are comments
 		end = start + 1
 	}
 	d.replace(start, end, lines)
 	return nil
 }
 
-// isOneLine reports whether the text of one line is all there is to an entry with that value.
+// isOneLine reports whether an entry with that value fits on the one line.
 func isOneLine(text string, value *yaml.Node) bool {
 	var doc yaml.Node
 	if yaml.Unmarshal([]byte(text), &doc) != nil || len(doc.Content) == 0 || len(doc.Content[0].Content) != 2 {
@@ -178,7 +178,7 @@ func isOneLine(text string, value *yaml.Node) bool {
 		value.Style&(yaml.LiteralStyle|yaml.FoldedStyle) == 0
 }
 
-// remove takes an entry out of a mapping, if it is there.
+// remove deletes an entry from a mapping if it exists.
 func (d *document) remove(m *yaml.Node, key string) {
 	if name, _ := entry(m, key); name != nil {
 		start, end := d.span(name)
@@ -199,15 +199,14 @@ func trailing(line string, name, value *yaml.Node) string {
 	return ""
 }
 
-// span returns the lines of the entry that starts with a key: from the key to before the first line that is
-// indented no deeper; blank lines and comments at the end that are not indented deeper do not count.
+// span returns the lines of the entry that starts with a key, up to the next line that is not indented deeper. It
+// leaves out trailing blank lines and comments that are not indented deeper.
 func (d *document) span(name *yaml.Node) (start, end int) {
 	start = name.Line - 1
 	return start, d.blockEnd(start, name.Column-1, true)
 }
 
-// blockEnd finds where the block ends whose first line is start. The lines of a list may be indented no
-// deeper than the key that it belongs to.
+// blockEnd returns the end of the block that begins at start. A list may have the same indentation as its key.
 func (d *document) blockEnd(start, indent int, ofKey bool) int {
 	end := start + 1
 	for i := start + 1; i < len(d.lines); i++ {
@@ -219,7 +218,7 @@ func (d *document) blockEnd(start, indent int, ofKey bool) int {
 		switch {
 		case depth > indent || isItem:
 			end = i + 1
-		case d.lines[i][depth] != '#': // a comment may stand anywhere: what follows it tells
+		case d.lines[i][depth] != '#': // comments may have any indentation
 			return end
 		}
 	}
@@ -232,10 +231,10 @@ func (d *document) isItemLine(i int) bool {
 	return line == "-" || strings.HasPrefix(line, "- ")
 }
 
-// A chunk is one element of a list as it is written.
+// A chunk is the text of one list element.
 type chunk struct {
-	loose []string // blank lines, and comments that a blank line keeps apart from the element
-	own   []string // the element, under the comments right above it
+	loose []string // blank lines, and comments separated from the element by a blank line
+	own   []string // the element and the comments right above it
 }
 
 func (c chunk) dashAt() int {
@@ -244,7 +243,7 @@ func (c chunk) dashAt() int {
 
 func (c chunk) dash() string { return c.own[c.dashAt()] }
 
-// chunks cuts the lines of a list, from start to end, into its elements.
+// chunks splits the lines of a list, from start to end, into elements.
 func (d *document) chunks(list *yaml.Node) (chunks []chunk, start, end int) {
 	for i, item := range list.Content {
 		dash := item.Line - 1
@@ -298,7 +297,7 @@ func isBlank(lines []string) bool {
 
 func indentOf(line string) int { return len(line) - len(strings.TrimLeft(line, " ")) }
 
-// render writes a value as lines of YAML, indented by spaces.
+// render encodes a value as lines of YAML with that indentation.
 func render(value any, indent int) ([]string, error) {
 	var out bytes.Buffer
 	encoder := yaml.NewEncoder(&out)

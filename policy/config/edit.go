@@ -15,17 +15,16 @@ import (
 	"nod/policy"
 )
 
-// template is what a fresh file holds: the defaults, and how to write it.
+// template is the content of a fresh file: the defaults, with explanations.
 //
 //go:embed template.yaml
 var template []byte
 
-// errRewrite says that a file is written in a way that edit does not dare to touch.
+// errRewrite refuses files that edit cannot change safely.
 var errRewrite = errors.New("the file is written in a way that nod cannot change without spoiling it: edit it by hand")
 
-// edit changes a file's text so that it holds the configuration to in the place of from. All that is not
-// changed stays as a person wrote it: comments, order, blank lines, quotes. The result is read again before
-// anybody gets it.
+// edit changes a file's text from configuration from to configuration to. Everything else stays as the user wrote it:
+// comments, order, blank lines, quotes. It reads the result again to check it.
 func edit(data []byte, from, to Config) ([]byte, error) {
 	d, err := newDocument(data)
 	if err != nil {
@@ -49,14 +48,14 @@ func edit(data []byte, from, to Config) ([]byte, error) {
 	return result, nil
 }
 
-// A change is a field of a struct that differs from another one.
+// A change is a struct field with a new value.
 type change struct {
 	key      string
 	field    int
 	from, to any
 }
 
-// changes lists the fields that differ, in the order of the struct. A list without elements says the same as none.
+// changes lists the fields that differ, in the order of the struct. Empty and nil lists are equal.
 func changes(from, to any) []change {
 	var found []change
 	a, b := reflect.ValueOf(from), reflect.ValueOf(to)
@@ -91,7 +90,7 @@ func (d *document) apply(section string, c change) error {
 	return d.set(section, c.key, c.to)
 }
 
-// setFields writes what differs of a mapping within a section.
+// setFields writes the changed fields of a mapping within a section.
 func (d *document) setFields(section string, c change) error {
 	for _, f := range changes(c.from, c.to) {
 		m, err := d.find(section, c.key)
@@ -108,7 +107,7 @@ func (d *document) setFields(section string, c change) error {
 	return nil
 }
 
-// day is what people mean by one, whatever the clocks do that day.
+// day is 24 hours, whatever the clocks do.
 const day = 24 * time.Hour
 
 // ParseDuration reads a time as [time.ParseDuration] does, and also days, such as 90d.
@@ -123,7 +122,7 @@ func ParseDuration(s string) (time.Duration, error) {
 	return time.ParseDuration(s)
 }
 
-// FormatDuration writes 5m rather than 5m0s, and days from the second on.
+// FormatDuration writes 5m rather than 5m0s, and uses days from two days on.
 func FormatDuration(d time.Duration) string {
 	if d > day && d%day == 0 {
 		return strconv.FormatInt(int64(d/day), 10) + "d"
@@ -138,14 +137,14 @@ func FormatDuration(d time.Duration) string {
 	return s
 }
 
-// setValues changes a list of values that are the same or not.
+// setValues changes a list of comparable values.
 func setValues[T comparable](d *document, section, key string, from, to []T) error {
 	was := func(item T) int { return slices.Index(from, item) }
 	return setItems(d, section, key, from, to, was, func(c chunk, _, _ T) (chunk, error) { return c, nil })
 }
 
-// setItems changes a list. Where it is written line by line, an item that was there, as was says, keeps its text but
-// for what rewrite changes, and comments right above an item go with it.
+// setItems changes a list. was returns the old index of a new item, or -1. Items in block style keep their text and the
+// comments right above them; rewrite changes the text of an item.
 func setItems[T any](d *document, section, key string, from, to []T, was func(T) int,
 	rewrite func(c chunk, from, to T) (chunk, error),
 ) error {
@@ -177,7 +176,7 @@ func setItems[T any](d *document, section, key string, from, to []T, was func(T)
 		}
 		next = append(next, c)
 	}
-	for i := range from { // comments that a blank line keeps apart from an item that goes stay where they were
+	for i := range from { // a removed item's loose comments stay in place
 		if !kept[i] && !isBlank(chunks[i].loose) {
 			next = slices.Insert(next, min(i, len(next)), chunk{loose: chunks[i].loose})
 		}
@@ -192,7 +191,7 @@ func setItems[T any](d *document, section, key string, from, to []T, was func(T)
 	return nil
 }
 
-// space puts a blank line between items, and none before the first.
+// space separates items by blank lines.
 func space(chunks []chunk) {
 	for i := range chunks {
 		switch {
@@ -204,8 +203,8 @@ func space(chunks []chunk) {
 	}
 }
 
-// earlier returns a function that finds a new rule in the old list: the rule with its id, or one that
-// differs in nothing but an id that is gone; -1 when there is none.
+// earlier returns a function that finds the old index of a new rule: the rule with the same id, or an equal one whose
+// id is gone; -1 if there is none.
 func earlier(from, to []policy.Rule) func(policy.Rule) int {
 	byID, stays := make(map[string]int, len(from)), make(map[string]bool, len(to))
 	for i, r := range from {
@@ -226,8 +225,8 @@ func earlier(from, to []policy.Rule) func(policy.Rule) int {
 	}
 }
 
-// withRule changes the fields of a rule's text that differ. A rule written in braces, or one whose first
-// line would go, is written anew under its old comments.
+// withRule changes the differing fields of a rule's text. It writes a rule in braces, or one that would lose its first
+// line, anew under its old comments.
 func (c chunk) withRule(from, to policy.Rule) (chunk, error) {
 	sub := &document{lines: slices.Clone(c.own)}
 	for _, f := range changes(from, to) {

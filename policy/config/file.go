@@ -18,7 +18,7 @@ import (
 	"nod/policy"
 )
 
-// DefaultPath is where the configuration is: config.yaml in the user's configuration folder.
+// DefaultPath is config.yaml in the user's configuration folder.
 func DefaultPath() (string, error) {
 	if !filepath.IsAbs(xdg.ConfigHome) {
 		return "", errors.New("find config.yaml: no home folder: set HOME")
@@ -26,7 +26,7 @@ func DefaultPath() (string, error) {
 	return filepath.Join(xdg.ConfigHome, "nod", "config.yaml"), nil
 }
 
-// A File is a configuration file as it is on disk, and as it was when it was last good. It is safe for concurrent use.
+// A File is a configuration file on disk, and its last good content. It is safe for concurrent use.
 type File struct {
 	path    string
 	places  policy.Places
@@ -35,31 +35,31 @@ type File struct {
 	getenv  func(string) string
 
 	state atomic.Pointer[State]
-	mu    sync.Mutex // held while the file is read, changed and written; guards seal
-	seal  *Seal      // nil: whatever the file says counts
+	mu    sync.Mutex // held while reading, changing and writing the file; guards seal
+	seal  *Seal      // nil: all content of the file is in force
 }
 
-// A State is what a file says. It is never changed: a change of the file makes a new one.
+// A State is the content of a file. It is immutable: a change of the file makes a new one.
 type State struct {
-	Config Config           // the last good one, or what was accepted; while the file is broken its policy is empty
-	Policy *policy.Compiled // … ready
+	Config Config           // the last good or accepted one; its policy is empty while the file is broken
+	Policy *policy.Compiled // Config.Policy, compiled
 	Err    error            // why the file is broken
 
-	Held     *HeldChange      // what is not accepted yet; nil: nothing. Beside its policy, Config holds none of it
-	Accepted *policy.Compiled // what was accepted, while something is held, or was when the file broke
+	Held     *HeldChange      // not accepted yet, and not in Config except for its policy; may be nil
+	Accepted *policy.Compiled // the accepted policy, if a change is held back or was when the file broke
 }
 
 var errNotRead = errors.New("not read yet")
 
-// Open reads the configuration at path, an absolute path. There need be no file, and what is wrong with it is no error
-// here but in [State]. Changed is called after every change of the state, and must not call the file.
+// Open reads the configuration at path, which is absolute. The file need not exist; problems with it are in
+// [State.Err]. Open calls changed after every change of the state; changed must not call the file.
 func Open(path string, places policy.Places, log *slog.Logger, changed func()) (*File, error) {
 	f := &File{path: path, places: places, log: log, changed: changed, getenv: os.Getenv}
 	none, err := policy.Compile(policy.Policy{}, places)
 	if err != nil {
 		return nil, err
 	}
-	start, err := parse(nil, path, f.getenv) // what the environment says holds also while the file is broken
+	start, err := parse(nil, path, f.getenv) // the environment's overrides apply even while the file is broken
 	if err != nil {
 		start = Default()
 	}
@@ -69,13 +69,13 @@ func Open(path string, places policy.Places, log *slog.Logger, changed func()) (
 	return f, nil
 }
 
-// State returns what the file says. It is shared: whoever gets it must not change it.
+// State returns the current content. It is shared: do not change it.
 func (f *File) State() *State { return f.state.Load() }
 
-// Config returns the configuration of [File.State], which is shared as well. [File.Update] hands out a copy.
+// Config returns the configuration of [File.State], also shared. [File.Update] hands out a copy.
 func (f *File) Config() Config { return f.State().Config }
 
-// Reload reads the file now. Watch does so by itself.
+// Reload reads the file now. [File.Watch] does it on every change.
 func (f *File) Reload() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -126,16 +126,15 @@ func (f *File) logChange(last, next *State) {
 	}
 }
 
-// Create writes the file of a fresh installation, with the words that explain it, when there is no file yet. It
-// reports whether it did.
+// Create writes the commented default file if there has never been one. It reports whether it did.
 func (f *File) Create() (created bool, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if _, err := ownfile.Read(f.path); !errors.Is(err, fs.ErrNotExist) {
-		return false, nil // there is one; whether it is any good is what the state says
+		return false, nil // whatever is wrong with it is in the state
 	}
 	if s := f.State(); s.Held != nil || s.Err != nil {
-		return false, nil // there was one, and somebody took it away; or nobody knows
+		return false, nil // the user may have deleted it
 	}
 	if err := f.write(template); err != nil {
 		return false, err
@@ -144,13 +143,12 @@ func (f *File) Create() (created bool, err error) {
 	return true, nil
 }
 
-// Update changes the configuration and writes the file, leaving all that is not changed as a person wrote
-// it. The change starts from what the file says, without the environment's overrides. A broken file is
-// never overwritten: Update then returns what is wrong with it.
+// Update changes the configuration and writes the file, keeping the rest of its text. The change starts from the file,
+// without the environment's overrides. Update never overwrites a broken file; it returns the file's error.
 func (f *File) Update(change func(*Config) error) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.reload() // a change that nobody has noticed yet is not to be sealed by this one
+	f.reload() // otherwise this update would seal a change that nobody has seen yet
 	if _, isHeld := f.Held(); isHeld {
 		return fmt.Errorf("change the configuration: %w", ErrHeld)
 	}
@@ -187,12 +185,11 @@ func (f *File) Update(change func(*Config) error) error {
 	return nil
 }
 
-// ErrChanged says that the configuration is no longer what a change started from.
+// ErrChanged says that the configuration is no longer the one that a change started from.
 var ErrChanged = errors.New("the configuration has changed meanwhile: look at it once more")
 
-// Replace is [File.Update] for a change that was made to a copy: of base, as [File.Config] returned it, to next. What
-// base and next have in common stays as the file says. The error is [ErrChanged] when the configuration is no longer
-// base.
+// Replace changes the configuration from base, as [File.Config] returned it, to next. It writes only the differences.
+// It fails with [ErrChanged] if the configuration is no longer base.
 func (f *File) Replace(base, next Config) error {
 	return f.Update(func(c *Config) error {
 		if !f.Config().Equal(base) {
@@ -203,8 +200,7 @@ func (f *File) Replace(base, next Config) error {
 	})
 }
 
-// ReplaceUndoably is [File.Replace], and returns how to take that back: the file becomes what it was, to the byte. That
-// fails when it was changed since.
+// ReplaceUndoably is [File.Replace]. undo restores the file byte for byte; it fails if the file changed since.
 func (f *File) ReplaceUndoably(base, next Config) (undo func() error, err error) {
 	before, err := f.text()
 	if err != nil {
@@ -220,7 +216,7 @@ func (f *File) ReplaceUndoably(base, next Config) (undo func() error, err error)
 	return func() error { return f.rewrite(after, before) }, nil
 }
 
-// rewrite puts one text of the file in the place of another.
+// rewrite replaces the file's text if it is still from.
 func (f *File) rewrite(from, to []byte) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -242,7 +238,7 @@ func (f *File) rewrite(from, to []byte) error {
 	return nil
 }
 
-// take takes over the values that differ between two configurations.
+// take copies the values that differ between base and next.
 func (c *Config) take(base, next Config) {
 	to := reflect.ValueOf(c).Elem()
 	for _, section := range changes(base, next) {
@@ -252,7 +248,7 @@ func (c *Config) take(base, next Config) {
 	}
 }
 
-// text is what the file holds. One that is not there yet starts with nod's own text.
+// text returns the file's content, or the default text if there is no file.
 func (f *File) text() ([]byte, error) {
 	text, err := ownfile.Read(f.path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -261,7 +257,7 @@ func (f *File) text() ([]byte, error) {
 	return text, err
 }
 
-// unchanged makes sure that nobody has saved the file since it was read.
+// unchanged fails if the file differs from text.
 func (f *File) unchanged(text []byte) error {
 	now, err := f.text()
 	if err == nil && !bytes.Equal(now, text) {
@@ -273,7 +269,7 @@ func (f *File) unchanged(text []byte) error {
 	return nil
 }
 
-// write replaces the file with a text of nod's own, which needs nobody's consent. It needs f.mu.
+// write replaces the file with a text by nod, which needs no consent. It needs f.mu.
 func (f *File) write(text []byte) error {
 	if err := ownfile.Write(f.path, text, 0o600); err != nil {
 		return err

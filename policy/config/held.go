@@ -10,21 +10,21 @@ import (
 	"nod/policy"
 )
 
-// A HeldChange is a change of the policy file that nod did not make and the person has not accepted. Until
-// then the stricter of both texts decides each call: what the new one denies is denied, and what only the new
-// one allows is asked about. What decides nothing, such as the theme, is never held back.
+// A HeldChange is a change of the policy file that nod did not make and the user has not accepted. Until then the
+// stricter of both texts decides each call: calls that the new text denies are denied, and calls that only the new text
+// allows are asked about. Settings that decide nothing, such as the theme, are never held back.
 type HeldChange struct {
 	Before, After string // texts of the file
-	// IsUnknown says that there is no telling what the person accepted: Before is nothing, and whatever the file says,
-	// nod asks about all that it does not deny.
+	// IsUnknown says that the accepted text is unknown: Before is empty, and nod asks about everything that the file
+	// does not deny.
 	IsUnknown bool
 }
 
 // ErrHeld says that the configuration cannot be changed, because a change by another program is held back.
 var ErrHeld = errors.New("the policy file was changed by another program: accept that change or undo it first")
 
-// SetSeal makes the file hold back whatever other programs write into it. What is written without a seal counts as
-// another program's.
+// SetSeal makes the file hold back changes by other programs. Changes written without a seal count as another
+// program's.
 func (f *File) SetSeal(seal *Seal) {
 	if seal.err != nil {
 		f.log.Warn("there is no telling what was accepted: everything is asked about", "err", seal.err)
@@ -32,7 +32,7 @@ func (f *File) SetSeal(seal *Seal) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.seal = seal
-	if _, known := seal.accepted(f.path); known { // it counts from the start: the file may be broken
+	if _, known := seal.accepted(f.path); known { // from the start, because the file may be broken
 		if was, rules, err := f.lastAccepted(); err == nil {
 			f.state.Store(&State{Config: was, Policy: rules, Err: errNotRead})
 		}
@@ -40,7 +40,7 @@ func (f *File) SetSeal(seal *Seal) {
 	f.reload()
 }
 
-// Held returns the change that is held back, if there is one.
+// Held returns the change that is held back, if any.
 func (f *File) Held() (HeldChange, bool) {
 	held := f.State().Held
 	if held == nil {
@@ -49,12 +49,12 @@ func (f *File) Held() (HeldChange, bool) {
 	return *held, true
 }
 
-// Accept puts a held change in force: the very one that the person has seen.
+// Accept puts a held change in force. It fails if seen is not the current change.
 func (f *File) Accept(seen HeldChange) error {
 	return f.settleHeld(seen, func() error { return f.seal.accept(f.path, seen.After) })
 }
 
-// Undo writes the text that was accepted last back into the file.
+// Undo restores the text that was accepted last. It fails if seen is not the current change.
 func (f *File) Undo(seen HeldChange) error {
 	return f.settleHeld(seen, func() error {
 		if seen.IsUnknown {
@@ -67,7 +67,7 @@ func (f *File) Undo(seen HeldChange) error {
 func (f *File) settleHeld(seen HeldChange, settle func() error) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.reload() // so that nothing newer than what the person saw is settled
+	f.reload() // nothing newer than seen may be accepted or undone
 	if held, isHeld := f.Held(); !isHeld || held != seen {
 		return errors.New("the policy file has changed again: look at it once more")
 	}
@@ -76,8 +76,7 @@ func (f *File) settleHeld(seen HeldChange, settle func() error) error {
 	return err
 }
 
-// hold finds out whether a text of the policy file, which s was made from, has to be held back, and restrains s then.
-// It needs f.mu.
+// hold checks whether text, the source of s, has to be held back, and then restrains s. It needs f.mu.
 func (f *File) hold(text string, s *State) error {
 	if f.seal == nil {
 		return nil
@@ -89,6 +88,9 @@ func (f *File) hold(text string, s *State) error {
 		}
 		return nil
 	}
+	if err := f.seal.remember(f.path, text); err != nil {
+		f.log.Warn("what is held back is not remembered", "err", err)
+	}
 	was, rules, err := f.lastAccepted()
 	if err != nil {
 		return fmt.Errorf("compile what was accepted: %w", err)
@@ -98,8 +100,8 @@ func (f *File) hold(text string, s *State) error {
 	return nil
 }
 
-// lastAccepted is what the person accepted last. Where there is no telling, that is what asks about everything and
-// forgets nothing. It needs f.mu.
+// lastAccepted returns the accepted configuration, and its rules with the denials held back since. If nobody knows what
+// was accepted, it returns a configuration that asks about everything and deletes nothing. It needs f.mu.
 func (f *File) lastAccepted() (was Config, rules *policy.Compiled, err error) {
 	text, _ := f.seal.accepted(f.path)
 	was, err = parseAccepted([]byte(text), f.path, f.getenv)
@@ -111,12 +113,30 @@ func (f *File) lastAccepted() (was Config, rules *policy.Compiled, err error) {
 		was.Policy = policy.Policy{AskEverything: true}
 		was.History.Keep, was.History.MaxSize = maxKeep, maxHistory
 	}
-	rules, err = policy.Compile(was.Policy, f.places)
+	rules, err = policy.Compile(f.withHeld(was.Policy), f.places)
 	return was, rules, err
 }
 
-// withUnsealed returns a copy of c in which o says what the seal does not cover: how nod looks and speaks up. All else
-// is covered, because it can make nod ask less, or not at all, or let a click count too early, or forget what happened.
+// withHeld adds the denials of the last held text to p. It needs f.mu.
+func (f *File) withHeld(p policy.Policy) policy.Policy {
+	held, err := parseAccepted([]byte(f.seal.held(f.path)), f.path, nil)
+	if err != nil {
+		return p // an older nod may not understand all of the text
+	}
+	p = p.Clone()
+	for _, r := range held.Policy.Rules {
+		for slices.ContainsFunc(p.Rules, func(o policy.Rule) bool { return o.ID == r.ID }) {
+			r.ID += "-held"
+		}
+		if r.Effect == policy.Deny {
+			p.Rules = append(p.Rules, r)
+		}
+	}
+	return p
+}
+
+// withUnsealed returns a copy of c with the settings of o that the seal does not cover: appearance and notifications.
+// It covers everything that could make nod ask less, accept a click too early, or delete history.
 func (c Config) withUnsealed(o Config) Config {
 	c.Look, c.Notifications = o.Look, o.Notifications
 	c.Prompt.KeepReady, c.Prompt.Undo, c.Prompt.OnTop = o.Prompt.KeepReady, o.Prompt.Undo, o.Prompt.OnTop
@@ -124,15 +144,16 @@ func (c Config) withUnsealed(o Config) Config {
 	return c
 }
 
-// decidesAs reports whether two configurations differ at most in what the seal does not cover.
+// decidesAs reports whether two configurations are equal in everything that the seal covers.
 func (c Config) decidesAs(o Config) bool { return c.Equal(o.withUnsealed(c)) }
 
-// restrained is what holds of c beside the policy while the change from was to c is held back: the stricter of both.
+// restrained returns the settings beside the policy that apply while the change from was to c is held back: the
+// stricter ones.
 func (c Config) restrained(was Config) Config {
-	c.IPC, c.Prompt.Timeout = was.IPC, was.Prompt.Timeout // an address in use or no time to answer: nobody is asked
+	c.IPC, c.Prompt.Timeout = was.IPC, was.Prompt.Timeout // a busy address or no time to answer would keep nod from asking
 	c.Prompt.ArmAfter = max(c.Prompt.ArmAfter, was.Prompt.ArmAfter)
-	c.History = was.History // nothing is forgotten, and nothing told elsewhere
-	c.Remote = was.Remote   // nobody else is reached, and nobody less
+	c.History = was.History // nothing is deleted or forwarded
+	c.Remote = was.Remote   // the same machines and phones stay connected
 	c.Agents.AskMore = c.Agents.AskMore || was.Agents.AskMore
 	strict := slices.Concat(was.Agents.Strict, c.Agents.Strict)
 	slices.Sort(strict)
@@ -140,8 +161,7 @@ func (c Config) restrained(was Config) Config {
 	return c
 }
 
-// isHarmless reports whether a text of the file decides the same as the one before. Where nobody knows what was before,
-// nothing does.
+// isHarmless reports whether text decides the same as before, for a known before.
 func (s *Seal) isHarmless(path, before, text string) bool {
 	if s.err != nil || before == text {
 		return s.err == nil
@@ -151,8 +171,8 @@ func (s *Seal) isHarmless(path, before, text string) bool {
 	return errX == nil && errY == nil && x.decidesAs(y)
 }
 
-// IsAccepted reports whether the policy file at path decides as the one that the person accepted last, by the seal in a
-// folder, which stays as it is. What was never sealed counts as accepted.
+// IsAccepted reports whether the policy file at path decides the same as the text accepted last, by the seal in a
+// folder, which it does not change. A file that was never sealed counts as accepted.
 func IsAccepted(folder, path string) bool {
 	s := readSeal(folder, false)
 	text, err := ownfile.Read(path)

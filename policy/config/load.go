@@ -22,15 +22,15 @@ import (
 	"nod/policy"
 )
 
-// maxProblems is how many mistakes in a file are told at once.
+// maxProblems limits the mistakes reported for one file.
 const maxProblems = 20
 
-// A fileError says what is wrong with a file, where, and what is wanted. One file may have several: they
-// are joined, in the order of their lines.
+// A fileError is one mistake in a file, with its place and what nod expects instead. Several are joined in the order of
+// their lines.
 type fileError struct {
 	File    string // path, or the name of an environment variable
-	Line    int    // from 1; 0 when the file as a whole is meant
-	Key     string // as in "policy.rules[2].effect"; empty when no key is meant
+	Line    int    // from 1; 0: the whole file
+	Key     string // as in "policy.rules[2].effect"; may be empty
 	Problem string
 }
 
@@ -46,8 +46,7 @@ func (e *fileError) Error() string {
 	return b.String() + ": " + e.Problem
 }
 
-// Check loads a configuration file strictly, without the environment's overrides. A file that does not
-// exist is an error here.
+// Check loads a configuration file strictly, without the environment's overrides. It fails if the file does not exist.
 func Check(path string) (Config, error) {
 	data, err := ownfile.Read(path)
 	if err != nil {
@@ -56,8 +55,8 @@ func Check(path string) (Config, error) {
 	return parse(data, path, nil)
 }
 
-// TestExamples reads a configuration and tries every example in it. Unlike [Check] it does not refuse a file
-// whose examples fail; everything else that is wrong with the file is an error.
+// TestExamples reads a configuration and tries every example in it. Unlike [Check] it accepts a file whose examples
+// fail.
 func TestExamples(path string) ([]policy.ExampleResult, error) {
 	data, err := ownfile.Read(path)
 	if err != nil {
@@ -73,8 +72,7 @@ func TestExamples(path string) ([]policy.ExampleResult, error) {
 	return cfg.Policy.TryExamples(policy.DefaultPlaces()), nil
 }
 
-// parse reads a configuration. Whatever it does not understand is an error, and with an error there is no
-// configuration at all. Getenv may be nil.
+// parse reads a configuration. It returns none if any part of the file is wrong. Getenv may be nil.
 func parse(data []byte, path string, getenv func(string) string) (Config, error) {
 	o, cfg, err := decode(data, path, getenv)
 	if err != nil {
@@ -86,8 +84,8 @@ func parse(data []byte, path string, getenv func(string) string) (Config, error)
 	return cfg, nil
 }
 
-// parseAccepted is parse for a text that the person accepted, perhaps in an older nod. What it denies must hold even
-// where its examples, which are taken out, fail by now.
+// parseAccepted is parse for a text that the user accepted, perhaps in an older nod. It ignores examples: a denial must
+// hold even if an example fails by now.
 func parseAccepted(data []byte, path string, getenv func(string) string) (Config, error) {
 	o, cfg, err := decode(data, path, getenv)
 	if err != nil {
@@ -99,7 +97,7 @@ func parseAccepted(data []byte, path string, getenv func(string) string) (Config
 	return cfg, o.refuseAll(cfg.problems())
 }
 
-// decode reads a configuration of the right shape. What its values mean is still to be checked.
+// decode reads a configuration and checks its shape, but not its values.
 func decode(data []byte, path string, getenv func(string) string) (*outline, Config, error) {
 	o, err := newOutline(data, path)
 	if err != nil {
@@ -117,13 +115,12 @@ func decode(data []byte, path string, getenv func(string) string) (*outline, Con
 	return o, cfg, nil
 }
 
-// strictly makes viper's decoding refuse what no field takes, read durations, and put lists in the place of those that
-// are the default.
+// strictly makes viper refuse unknown fields, read durations, and replace default lists instead of merging them.
 func strictly(c *mapstructure.DecoderConfig) {
 	c.TagName = "yaml"
 	c.ErrorUnused = true
 	c.ZeroFields = true
-	c.WeaklyTypedInput = true // the environment knows only texts; the file's types were checked before
+	c.WeaklyTypedInput = true // environment variables are text; the file's types are checked already
 	c.DecodeHook = func(_, to reflect.Type, value any) (any, error) {
 		if text, isText := value.(string); isText && to == reflect.TypeFor[time.Duration]() {
 			return ParseDuration(text)
@@ -155,15 +152,15 @@ func newOutline(data []byte, path string) (*outline, error) {
 	return o, o.err()
 }
 
-// checkEncoding refuses what is no text in UTF-8. The YAML parser would read some of it, but the seal cannot keep it;
-// and of the rest the parser does not say where it is.
+// checkEncoding refuses text that is not UTF-8. The YAML parser would accept some of it, which the seal cannot keep,
+// and reports no line for the rest.
 func checkEncoding(data []byte, path string) error {
 	const want = "save it as UTF-8"
 	switch start := string(data[:min(len(data), 4)]); {
 	case strings.HasPrefix(start, "\xff\xfe\x00\x00"), strings.HasPrefix(start, "\x00\x00\xfe\xff"):
 		return &fileError{File: path, Problem: "this is UTF-32: " + want}
 	case strings.HasPrefix(start, "\xff\xfe"), strings.HasPrefix(start, "\xfe\xff"),
-		len(start) > 1 && (start[0] == 0) != (start[1] == 0): // letters of Latin, without a mark of their order
+		len(start) > 1 && (start[0] == 0) != (start[1] == 0): // UTF-16 of Latin letters without a byte order mark
 		return &fileError{File: path, Problem: "this is UTF-16: " + want}
 	}
 	for i, line := range bytes.Split(data, []byte("\n")) {
@@ -178,14 +175,14 @@ func checkEncoding(data []byte, path string) error {
 	return nil
 }
 
-// isControl reports whether YAML allows a character nowhere.
+// isControl reports whether YAML forbids the character everywhere.
 func isControl(r rune) bool {
 	return r < ' ' && r != '\t' && r != '\r' || r >= 0x7f && r < 0xa0 && r != 0x85 || r == 0xfffe || r == 0xffff
 }
 
 var yamlLine = regexp.MustCompile(`^(?:yaml: )?(?:line (\d+): )?`)
 
-// syntaxError puts the line that the YAML parser names where all other errors have it.
+// syntaxError moves the line from the YAML parser's message into a [fileError].
 func syntaxError(err error, path string) error {
 	text := err.Error()
 	m := yamlLine.FindStringSubmatch(text)
@@ -193,8 +190,7 @@ func syntaxError(err error, path string) error {
 	return &fileError{File: path, Line: line, Problem: "this is not YAML: " + text[len(m[0]):]}
 }
 
-// merge puts together file and environment in a viper of its own: nothing is left over from an
-// earlier load.
+// merge combines file and environment in a new viper, so that nothing of an earlier load is left.
 func merge(o *outline, getenv func(string) string) (*viper.Viper, error) {
 	v := viper.New()
 	if o.root != nil {
@@ -214,7 +210,7 @@ func merge(o *outline, getenv func(string) string) (*viper.Viper, error) {
 		for _, f := range section.schema.keys {
 			key, variable := section.name+"."+f.name, strings.ToUpper("nod_"+section.name+"_"+f.name)
 			value := getenv(variable)
-			if value == "" || section.name == "policy" || f.schema.check == nil { // policy must be readable in one place
+			if value == "" || section.name == "policy" || f.schema.check == nil { // the policy must be readable in one place
 				continue
 			}
 			o.lines[key], o.env[key] = 0, variable
@@ -227,8 +223,7 @@ func merge(o *outline, getenv func(string) string) (*viper.Viper, error) {
 	return v, o.err()
 }
 
-// envNode is the value of an environment variable as if it stood in the file: true and false and whole numbers are
-// what they are called, everything else is a text.
+// envNode is the YAML node of an environment variable's value: a boolean, a whole number or text.
 func envNode(value string) *yaml.Node {
 	tag := "!!str"
 	if value == "true" || value == "false" {
@@ -239,7 +234,7 @@ func envNode(value string) *yaml.Node {
 	return &yaml.Node{Kind: yaml.ScalarNode, Tag: tag, Value: value}
 }
 
-// refuseAll joins the problems of the values to those that there are.
+// refuseAll adds problems of values to those found so far.
 func (o *outline) refuseAll(found []*policy.FieldError) error {
 	for _, e := range found {
 		o.refuse(o.line(e.Key), e.Key, "%s", e.Problem)
@@ -247,7 +242,7 @@ func (o *outline) refuseAll(found []*policy.FieldError) error {
 	return o.err()
 }
 
-// line finds the line of a key, or of the nearest key around it.
+// line returns the line of a key, or of its nearest ancestor.
 func (o *outline) line(key string) int {
 	for key != "" {
 		if line, ok := o.lines[key]; ok {
@@ -258,7 +253,7 @@ func (o *outline) line(key string) int {
 	return 0
 }
 
-// err joins the problems, the first lines first.
+// err joins the problems in the order of their lines.
 func (o *outline) err() error {
 	slices.SortStableFunc(o.problems, func(a, b *fileError) int { return cmp.Compare(a.Line, b.Line) })
 	var errs []error

@@ -25,13 +25,13 @@ const (
 // PushWeb as [Phone.Push] is Web Push, of the device's own browser.
 const PushWeb = "webpush"
 
-// maxMachines is how many lines nod keeps: each is a process of its own.
+// maxMachines limits the connections: each is a process.
 const maxMachines = 100
 
 // String is the machine as windows name it.
 func (m Machine) String() string { return m.Kind + " " + m.Host }
 
-// Check says what is wrong with m: nothing that fails here is ever run.
+// Check returns an error if m is invalid. nod runs no command for an invalid machine.
 func (m Machine) Check() error {
 	for _, problem := range []string{
 		policy.CheckOneOf(m.Kind, MachineSSH, MachineDocker, MachinePodman), m.checkHost(),
@@ -78,12 +78,12 @@ func (r Remote) problems() []*policy.FieldError {
 }
 
 var (
-	// A host becomes an argument of ssh, which hands it to commands of its configuration: nothing of a shell is in it, and
-	// neither the host nor who logs in there looks like a flag.
+	// ssh hands the host to commands of its configuration: it must contain no shell syntax, and neither host nor user
+	// may look like a flag.
 	sshHost = regexp.MustCompile(`^(ssh://)?([\pL\pN_][\pL\pN_.+-]*@)?` +
 		`(\[[0-9a-fA-F:.]+\](:[0-9]+)?|[\pL\pN_:][\pL\pN_.:-]*)$`)
 	container = regexp.MustCompile(`^[a-zA-Z0-9][a-zA-Z0-9_.-]*$`)
-	// A prefix is part of the names of streams and buckets, and a word of subjects.
+	// A prefix is one token of the subjects.
 	natsToken = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,32}$`)
 )
 
@@ -120,7 +120,7 @@ func checkFile(path string) string {
 	return ""
 }
 
-// checkOwnAddress wants one address: what listens on all of them is reached from networks that nobody had in mind.
+// checkOwnAddress requires one address: listening on all would expose nod to unexpected networks.
 func checkOwnAddress(address string) string {
 	if address == "" {
 		return ""
@@ -148,7 +148,7 @@ func checkPush(to string) string {
 	return ""
 }
 
-// hasHidden reports whether a text has what a window does not show as it is.
+// hasHidden reports whether a text contains characters that a window does not show.
 func hasHidden(s string) bool {
 	return strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) || r == unicode.ReplacementChar })
 }

@@ -14,9 +14,9 @@ import (
 	"nod/policy"
 )
 
-// A schema says what one place of the file may hold: a mapping with known keys, a list, or a scalar.
+// A schema is the shape of one place in the file: a mapping with known keys, a list, or a scalar.
 type schema struct {
-	keys  []field                                // of a mapping, in the order in which a fresh file has them
+	keys  []field                                // of a mapping, in the order of a fresh file
 	item  *schema                                // of a list
 	check func(node *yaml.Node) (problem string) // of a scalar
 }
@@ -26,10 +26,9 @@ type field struct {
 	schema *schema
 }
 
-// fileSchema follows the fields of [Config] and their tags.
 var fileSchema = schemaOf(reflect.TypeFor[Config]())
 
-// schemaOf is what the file may hold for a type of [Config].
+// schemaOf derives the schema from the type of a [Config] field.
 func schemaOf(t reflect.Type) *schema {
 	switch {
 	case t == reflect.TypeFor[time.Duration]():
@@ -54,7 +53,7 @@ func schemaOf(t reflect.Type) *schema {
 	return s
 }
 
-// yamlKey is the key in the file that a field of a struct is for.
+// yamlKey is the key of a struct field in the file.
 func yamlKey(f reflect.StructField) string {
 	key, _, _ := strings.Cut(f.Tag.Get("yaml"), ",")
 	return key
@@ -83,7 +82,7 @@ func checkText(n *yaml.Node) string {
 	return ""
 }
 
-// checkDay takes a day or a time, which YAML knows without quotes, as the text that it is.
+// checkDay accepts dates and times as text: unquoted, YAML parses them.
 func checkDay(n *yaml.Node) string {
 	if n.Tag == "!!timestamp" {
 		n.Tag = "!!str"
@@ -98,7 +97,7 @@ func checkBool(n *yaml.Node) string {
 	return ""
 }
 
-// checkWhole takes a number as a person writes it: 0x10, 1_000 and 010 are read in more ways than one.
+// checkWhole accepts decimal digits only: 0x10, 1_000 and 010 are ambiguous.
 func checkWhole(n *yaml.Node) string {
 	if i, err := strconv.Atoi(n.Value); err != nil || strconv.Itoa(i) != n.Value || n.Tag != "!!int" {
 		return fmt.Sprintf("%q: want a whole number", n.Value)
@@ -131,11 +130,11 @@ func kindOf(n *yaml.Node) string {
 	return "a text"
 }
 
-// An outline is a file that has been found to have the right shape: known keys, once each, with values of
-// the right kind. What the values mean is still to be checked.
+// An outline is a file of the right shape: known keys, once each, with values of the right kind. The values are
+// unchecked.
 type outline struct {
 	path     string
-	root     *yaml.Node        // the mapping at the top; nil when the file says nothing
+	root     *yaml.Node        // the top mapping; nil if the file is empty
 	lines    map[string]int    // by key, as in "policy.rules[2].effect"
 	env      map[string]string // variables that override keys
 	problems []*fileError
@@ -146,8 +145,8 @@ func (o *outline) refuse(line int, key, format string, args ...any) {
 	o.problems = append(o.problems, &fileError{file, line, key, fmt.Sprintf(format, args...)})
 }
 
-// check compares a node with what may stand there. It mends one thing: a key that is followed by nothing
-// but comments holds an empty mapping or an empty list, so that a person can comment out all of it.
+// check compares a node with its schema. It turns a key without a value into an empty mapping or list, so that the user
+// can comment out all of it.
 func (o *outline) check(n *yaml.Node, s *schema, key string) {
 	o.lines[key] = n.Line
 	if n.Kind == yaml.AliasNode || n.Anchor != "" {

@@ -19,19 +19,17 @@ import (
 	"nod/ownfile"
 )
 
-// A Seal remembers the texts of policy files as the person last accepted them, so that a change by anybody
-// else is noticed, while nod runs and between its runs. What it remembers is signed with a key of its own.
-// Both are files that only the user can read: a program of the same user that knows nod could forge them, so
-// this is a trip-wire for everything else, not a lock.
+// A Seal remembers the texts of policy files as the user last accepted them, to detect changes by others, also between
+// nod's runs. It is signed with a key of its own. A program of the same user that knows nod could read the key and
+// forge the seal: this is a trip-wire, not a lock.
 type Seal struct {
-	path  string // of what is remembered
+	path  string // of the file with the accepted texts
 	key   []byte
 	texts map[string]string // by the [textKey] of the policy file
 	isNew bool              // there was none before this run
-	err   error             // why nothing that was remembered can be believed
+	err   error             // why the saved seal cannot be trusted
 }
 
-// sealFile is what the file holds.
 type sealFile struct {
 	Version  int               `json:"version"`
 	Accepted map[string]string `json:"accepted"`
@@ -44,16 +42,15 @@ const (
 	keyName     = "seal.key"
 	historyName = "nod.db" // in the same folder
 	keySize     = 32
-	maxSeal     = 64 << 20 // bytes: it has whole files, spelled out
+	maxSeal     = 64 << 20 // bytes; it contains whole files
 	markerText  = "nod has run before, and sealed what was accepted then. " +
 		"Without this file it would take its next run for the first.\n"
 )
 
-// OpenSeal opens the seal in a folder. When there is none at all, this is nod's first run, and the first text
-// of each file counts as accepted; a text that the person wrote before that run is taken for theirs. Whoever
-// takes the seal away does not get back there: a marker elsewhere tells of the first run, and so do whatever
-// else was sealed, and the history. The error says why the seal cannot be saved: it is good all the same, until this
-// run ends.
+// OpenSeal opens the seal in a folder. If there is no seal at all, this is nod's first run, and the first text of each
+// file counts as accepted, whoever wrote it. Deleting the seal does not lead back there: a marker in another folder,
+// anything else that was sealed, and the history all show that nod has run. The error says why the seal cannot be
+// saved; it then works until this run ends.
 func OpenSeal(folder, marker string, wasSealed bool) (*Seal, error) {
 	_, markErr := os.Lstat(marker)
 	_, historyErr := os.Lstat(filepath.Join(folder, historyName))
@@ -62,10 +59,10 @@ func OpenSeal(folder, marker string, wasSealed bool) (*Seal, error) {
 	var unsaved error
 	if s.key == nil {
 		s.key = make([]byte, keySize)
-		rand.Read(s.key) // never fails
+		rand.Read(s.key) // rand.Read never fails
 		unsaved = ownfile.Write(filepath.Join(folder, keyName), s.key, 0o600)
 	}
-	if markErr != nil && unsaved == nil { // without its key nothing was sealed
+	if markErr != nil && unsaved == nil { // without a saved key nothing was sealed
 		unsaved = ownfile.Write(marker, []byte(markerText), 0o600)
 	}
 	if unsaved != nil {
@@ -74,8 +71,8 @@ func OpenSeal(folder, marker string, wasSealed bool) (*Seal, error) {
 	return s, unsaved
 }
 
-// readSeal reads the seal in a folder as it is. Its key is nil where it has none of use. hasRun says that
-// this is not nod's first run.
+// readSeal reads the seal in a folder without changing it. Its key is nil if the seal is missing or useless. hasRun
+// says that this is not nod's first run.
 func readSeal(folder string, hasRun bool) *Seal {
 	s := &Seal{path: filepath.Join(folder, sealName), texts: map[string]string{}}
 	key, keyErr := ownfile.Read(filepath.Join(folder, keyName))
@@ -90,7 +87,7 @@ func readSeal(folder string, hasRun bool) *Seal {
 	return s
 }
 
-// Key signs whatever else nothing but nod may change. It is to be kept as secret as the seal is.
+// Key also signs the other files that only nod may change. Keep it as secret as the seal.
 func (s *Seal) Key() []byte { return s.key }
 
 // IsNew reports whether there was no seal before this run.
@@ -112,13 +109,13 @@ func (s *Seal) read(data []byte, err error) error {
 }
 
 func (s *Seal) mac(texts map[string]string) []byte {
-	data, _ := json.Marshal(texts) // with sorted keys; texts never fail
+	data, _ := json.Marshal(texts) // sorted keys; never fails for texts
 	h := hmac.New(sha256.New, s.key)
 	h.Write(data)
 	return h.Sum(nil)
 }
 
-// textKey is what JSON can keep of a path.
+// textKey replaces bytes of a path that JSON cannot hold.
 func textKey(path string) string {
 	if utf8.ValidString(path) {
 		return path
@@ -126,29 +123,53 @@ func textKey(path string) string {
 	return strconv.Quote(path)
 }
 
-// accepted returns the text of a policy file that the person accepted last. It is not known while there was
-// none yet; a seal that was broken knows that nothing is accepted.
+// accepted returns the text of a policy file that the user accepted last. It is known but empty if the seal is broken:
+// then nothing counts as accepted.
 func (s *Seal) accepted(path string) (text string, known bool) {
 	text, known = s.texts[textKey(path)]
 	return text, known || s.err != nil
 }
 
-// accept remembers the text of a policy file. The error says why that holds for this run only.
+// accept remembers the text of a policy file. On error it remembers it for this run only.
 func (s *Seal) accept(path, text string) error {
 	key := textKey(path)
-	if was, known := s.texts[key]; known && was == text && s.err == nil {
+	if was, known := s.texts[key]; known && was == text && s.held(path) == "" && s.err == nil {
 		return nil
 	}
 	texts := map[string]string{}
 	maps.Copy(texts, s.texts)
+	delete(texts, heldKey(path))
 	texts[key] = text
+	if err := s.keep(texts); err != nil {
+		return fmt.Errorf("what you accepted holds only until nod ends: %w", err)
+	}
+	return nil
+}
+
+// heldKey is the key of a held text. Paths are absolute, so it is none of them.
+func heldKey(path string) string { return "held:" + textKey(path) }
+
+// held returns the last text of the policy file that was held back, or "".
+func (s *Seal) held(path string) string { return s.texts[heldKey(path)] }
+
+// remember saves a held text, so that its denials apply even while the file is missing or unreadable. On error it
+// remembers it for this run only.
+func (s *Seal) remember(path, text string) error {
+	if s.err != nil || text == "" || text == s.held(path) {
+		return nil
+	}
+	texts := map[string]string{}
+	maps.Copy(texts, s.texts)
+	texts[heldKey(path)] = text
+	return s.keep(texts)
+}
+
+// keep replaces all texts and trusts them.
+func (s *Seal) keep(texts map[string]string) error {
 	s.texts, s.err = texts, nil
 	data, err := json.MarshalIndent(sealFile{sealVersion, texts, s.mac(texts)}, "", "  ")
 	if err != nil {
 		return fmt.Errorf("seal the policy: %w", err)
 	}
-	if err := ownfile.Write(s.path, append(data, '\n'), 0o600); err != nil {
-		return fmt.Errorf("what you accepted holds only until nod ends: %w", err)
-	}
-	return nil
+	return ownfile.Write(s.path, append(data, '\n'), 0o600)
 }

@@ -13,13 +13,13 @@ import (
 	"nod/policy"
 )
 
-// What the history may be at most: for how long, and in MB.
+// Limits of the history: time, and size in MB.
 const (
 	maxKeep    = 36500 * day
 	maxHistory = 100000
 )
 
-// Validate reports everything that is wrong with a configuration, as [*policy.FieldError] values.
+// Validate reports every problem of a configuration as [*policy.FieldError] values.
 func (c Config) Validate() error {
 	var errs []error
 	for _, p := range c.allProblems() {
@@ -28,8 +28,7 @@ func (c Config) Validate() error {
 	return errors.Join(errs...)
 }
 
-// allProblems are those of the values or, since an example of a rule that is wrong itself says nothing, those of
-// the examples.
+// allProblems lists the problems of values. If there are none, it lists failing examples.
 func (c Config) allProblems() []*policy.FieldError {
 	if found := c.problems(); len(found) > 0 {
 		return found
@@ -83,7 +82,7 @@ func problem(err error) string {
 	return err.Error()
 }
 
-// checkAddress wants an address that only this machine can reach.
+// checkAddress accepts loopback addresses only.
 func checkAddress(address string) string {
 	const want = "want a loopback address with a port, as in 127.0.0.1:7463"
 	host, port, err := net.SplitHostPort(address)

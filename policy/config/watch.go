@@ -12,13 +12,11 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-// settle is how long the file must be left alone before it is read: editors write, rename and change modes
-// in several steps.
+// settle is the quiet time before a changed file is read: editors write, rename and change modes in several steps.
 const settle = 50 * time.Millisecond
 
-// Watch reloads the configuration whenever its file changes, until ctx ends. It watches the folder, because
-// editors replace the file, and the folder above, because people replace folders. It makes the folder when
-// it is not there yet.
+// Watch reloads the configuration whenever its file changes, until ctx ends. It creates the folder if necessary. It
+// watches the folder, because editors replace the file, and its parent, because the folder may be replaced, too.
 func (f *File) Watch(ctx context.Context) error {
 	folder := filepath.Dir(f.path)
 	if err := os.MkdirAll(folder, 0o700); err != nil {
@@ -34,7 +32,7 @@ func (f *File) Watch(ctx context.Context) error {
 			return fmt.Errorf("watch the configuration: %w", err)
 		}
 	}
-	f.Reload() // what changed before the watch began
+	f.Reload() // for changes before the watch began
 	return f.watch(ctx, watcher)
 }
 
@@ -48,13 +46,13 @@ func (f *File) watch(ctx context.Context, watcher *fsnotify.Watcher) error {
 			return nil
 		case event := <-watcher.Events:
 			switch event.Name {
-			case folder: // replaced: the old watch looks at what is no longer there
+			case folder: // replaced: the old watch is on the deleted folder
 				f.rewatch(watcher, folder)
 				quiet.Reset(settle)
 			case f.path:
 				quiet.Reset(settle)
 			}
-		case err := <-watcher.Errors: // events may be lost: look
+		case err := <-watcher.Errors: // events may be lost
 			f.log.Warn("watch the configuration", "err", err)
 			quiet.Reset(settle)
 		case <-quiet.C:
@@ -63,7 +61,7 @@ func (f *File) watch(ctx context.Context, watcher *fsnotify.Watcher) error {
 	}
 }
 
-// rewatch watches whatever folder is there now. That there is none is no error: its parent will tell.
+// rewatch watches the current folder. It ignores a missing one: the parent's watch reports its return.
 func (f *File) rewatch(watcher *fsnotify.Watcher, folder string) {
 	if err := watcher.Remove(folder); err != nil && !errors.Is(err, fsnotify.ErrNonExistentWatch) {
 		f.log.Warn("watch the configuration", "err", err)

@@ -59,11 +59,11 @@ type inspection struct {
 	problem   string
 	files     map[source]bool // those read
 	looked    int             // repositories
-	hooks     []string        // values of core.hooksPath in the person's own files
+	hooks     []string        // values of core.hooksPath in the user's own files
 	at        here
 }
 
-// source is a file, read as the person's or as one repository's own.
+// source is a file, read as the user's or as one repository's own.
 type source struct {
 	path       string
 	own        bool

@@ -1,4 +1,4 @@
-// Package grants keeps what the person allowed for longer than once.
+// Package grants keeps the calls that the user allowed for longer than once.
 package grants
 
 import (
@@ -25,7 +25,7 @@ import (
 	"nod/policy/shell"
 )
 
-// DefaultPath is where the grants are: grants.json in the user's data folder.
+// DefaultPath is grants.json in the user's data folder.
 func DefaultPath() (string, error) {
 	if !filepath.IsAbs(xdg.DataHome) {
 		return "", errors.New("find grants.json: no home folder: set HOME")
@@ -33,42 +33,41 @@ func DefaultPath() (string, error) {
 	return filepath.Join(xdg.DataHome, "nod", "grants.json"), nil
 }
 
-// A Book keeps the grants: those for always in a file, the others in memory until nod quits. It is safe for concurrent
+// A Book keeps the grants: permanent ones in a file, the others in memory until nod quits. It is safe for concurrent
 // use.
 type Book struct {
 	path    string
 	changed func()
 
 	writing sync.Mutex // held during a change, while the file is written; guards key
-	key     []byte     // signs the file; nil: it is not signed
+	key     []byte     // signs the file; may be nil
 
 	mu sync.Mutex // guards the fields below; never held while the file is written
 
 	all   []policy.Grant // oldest first
-	err   error          // why the file is broken; then it is neither believed nor overwritten
-	held  []policy.Grant // what another program has made of the file; not in force, and the file is left as it is
-	mac   []byte         // of the file that was read
-	read  []byte         // the list in the file that was read, as it was signed
-	dirty bool           // uses were counted
+	err   error          // why the file is broken; while set, nod neither uses nor overwrites it
+	held  []policy.Grant // of a file that another program changed; not in force, and nod does not overwrite them
+	mac   []byte         // of the file as read
+	read  []byte         // the signed list of the file as read
+	dirty bool           // uses were counted since the last save
 }
 
-// grantFile is what the file holds.
 type grantFile struct {
 	Version int            `json:"version"`
 	Grants  jsontext.Value `json:"grants"`
 	MAC     []byte         `json:"mac,omitempty"` // HMAC-SHA256 of Grants
 }
 
-// errHeld says that no grant can be kept for now.
+// errHeld says that no grant can be saved while others are held back.
 var errHeld = errors.New("the file of grants was changed by another program: " +
 	"accept that change in nod's settings or revoke all")
 
-// grantVersion is that of the file: 1 knew exact inputs only, 2 prefixes of commands, which are asked about anew, 3 no
-// hosts and no tools.
+// grantVersion is the file's version. Version 1 had exact inputs only; 2 had prefixes of commands, about which nod asks
+// again; 3 had no hosts and no tools.
 const grantVersion = 4
 
-// Open reads the grants at path. There need be no file; what is wrong with it is no error here but in [Book.GrantsErr].
-// Changed is called after every change of what is in force, and may call the book.
+// Open reads the grants at path. The file need not exist; [Book.GrantsErr] returns problems with it. The book calls
+// changed after every change of the grants in force; changed may call the book.
 func Open(path string, changed func()) *Book {
 	b := &Book{path: path, changed: changed}
 	data, err := ownfile.Read(path)
@@ -86,7 +85,7 @@ func Open(path string, changed func()) *Book {
 	return b
 }
 
-// parseGrants reads a file of grants: all of it, or nothing. signed is what the MAC is of.
+// parseGrants reads a file of grants: all of it, or nothing. The MAC covers signed.
 func parseGrants(data []byte) (grants []policy.Grant, signed, mac []byte, err error) {
 	var file grantFile
 	if err := strict.Unmarshal(data, &file, strict.RejectUnknownMembers(true)); err != nil {
@@ -103,7 +102,7 @@ func parseGrants(data []byte) (grants []policy.Grant, signed, mac []byte, err er
 	return grants, file.Grants, file.MAC, err
 }
 
-// decodeGrants reads the list of grants. What was a prefix until version 2 is a command's leading words.
+// decodeGrants reads the list of grants, and turns the prefixes of version 2 into leading words.
 func decodeGrants(data []byte) ([]policy.Grant, error) {
 	var list []struct {
 		policy.Grant
@@ -132,7 +131,7 @@ func decodeGrants(data []byte) ([]policy.Grant, error) {
 	return grants, nil
 }
 
-// check says what is wrong with a grant from the file.
+// check validates a grant of the file.
 func check(g policy.Grant) error {
 	sum, err := hex.DecodeString(g.InputSHA256)
 	switch {
@@ -156,7 +155,7 @@ func check(g policy.Grant) error {
 	return nil
 }
 
-// kinds counts what of its kinds a grant in the file says it is.
+// kinds counts the kinds that a grant claims to be.
 func kinds(g policy.Grant) int {
 	n := 0
 	for _, is := range []bool{g.InputSHA256 != "", g.Command != nil, g.Edits != "", g.Host != "", g.AnyInput} {
@@ -167,7 +166,7 @@ func kinds(g policy.Grant) int {
 	return n
 }
 
-// Grants lists the grants that hold, oldest first. While the file is broken those for less than always still do.
+// Grants lists the grants in force, oldest first. While the file is broken, these are the temporary ones.
 func (b *Book) Grants() []policy.Grant {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -175,14 +174,14 @@ func (b *Book) Grants() []policy.Grant {
 	return slices.DeleteFunc(slices.Clone(b.all), func(g policy.Grant) bool { return g.IsOver(now) })
 }
 
-// HeldGrants lists what another program has made of the file, between nod's runs. None of them is in force.
+// HeldGrants lists the grants of a file that another program changed between nod's runs. None is in force.
 func (b *Book) HeldGrants() []policy.Grant {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return slices.Clone(b.held)
 }
 
-// GrantsErr says why the file is broken; nil while it is good.
+// GrantsErr says why the file is broken; nil if it is good.
 func (b *Book) GrantsErr() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -196,7 +195,7 @@ func (b *Book) IsSigned() bool {
 	return len(b.mac) > 0
 }
 
-// Keep keeps grants: all of them, or none. One that allows the same for the same time takes the place of the old one.
+// Keep saves all grants or none. A grant replaces an older one that allows the same for the same time.
 func (b *Book) Keep(grants []policy.Grant) error {
 	b.writing.Lock()
 	defer b.writing.Unlock()
@@ -220,7 +219,7 @@ func (b *Book) Keep(grants []policy.Grant) error {
 	return nil
 }
 
-// unwritable says why nothing can be written to the file.
+// unwritable says why the file must not be written, or nil.
 func (b *Book) unwritable() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -230,14 +229,13 @@ func (b *Book) unwritable() error {
 	return b.err
 }
 
-// put puts a list in force.
 func (b *Book) put(next []policy.Grant) {
 	b.mu.Lock()
 	used := map[string]policy.Grant{}
 	for _, g := range b.all {
 		used[g.ID] = g
 	}
-	for i := range next { // what was counted while the file was written
+	for i := range next { // uses counted while the file was written
 		if g, ok := used[next[i].ID]; ok {
 			next[i].Uses, next[i].LastUsed = g.Uses, g.LastUsed
 		}
@@ -247,7 +245,7 @@ func (b *Book) put(next []policy.Grant) {
 	b.changed()
 }
 
-// Revoke takes back one grant. It is out of force even if the file cannot be written.
+// Revoke deletes a grant. It is out of force even if the file cannot be written.
 func (b *Book) Revoke(id string) error {
 	b.writing.Lock()
 	defer b.writing.Unlock()
@@ -265,12 +263,12 @@ func (b *Book) Revoke(id string) error {
 	return b.save(left)
 }
 
-// TakeBack undoes one change of the grants, from before to after. What was changed since stays as it is.
+// TakeBack undoes one change of the grants, from before to after. It keeps later changes.
 func (b *Book) TakeBack(before, after []policy.Grant) error {
 	b.writing.Lock()
 	defer b.writing.Unlock()
 	now := b.Grants()
-	var next, kept []policy.Grant // with what comes back, and without
+	var next, kept []policy.Grant // with and without the restored grants
 	toFile := false
 	for _, g := range before {
 		switch i := index(now, g.ID); {
@@ -283,13 +281,13 @@ func (b *Book) TakeBack(before, after []policy.Grant) error {
 	for _, g := range now {
 		switch {
 		case index(before, g.ID) >= 0:
-		case index(after, g.ID) >= 0: // it was kept
+		case index(after, g.ID) >= 0: // it was added
 			toFile = toFile || isForFile(g)
 		default:
 			next, kept = append(next, g), append(kept, g)
 		}
 	}
-	b.put(kept) // what is to go is out of force even if the file cannot be written
+	b.put(kept) // removed grants are out of force even if the file cannot be written
 	if toFile {
 		err := b.unwritable()
 		if err == nil {
@@ -307,7 +305,7 @@ func index(list []policy.Grant, id string) int {
 	return slices.IndexFunc(list, func(g policy.Grant) bool { return g.ID == id })
 }
 
-// RevokeAll takes back all grants. It also mends a broken file: what it held is gone.
+// RevokeAll deletes all grants, also those of a broken file.
 func (b *Book) RevokeAll() error {
 	b.writing.Lock()
 	defer b.writing.Unlock()
@@ -324,7 +322,7 @@ func (b *Book) RevokeAll() error {
 	return nil
 }
 
-// AcceptGrants puts the grants that are held back in force.
+// AcceptGrants puts the held grants in force.
 func (b *Book) AcceptGrants() error {
 	b.writing.Lock()
 	defer b.writing.Unlock()
@@ -339,8 +337,8 @@ func (b *Book) AcceptGrants() error {
 	return nil
 }
 
-// Sign has the file signed from now on. What it holds without a signature is held back, unless isNew says that
-// there was no key yet that could have signed it.
+// Sign makes the book sign the file from now on. It holds back grants of an unsigned file, unless isNew says that there
+// was no key yet.
 func (b *Book) Sign(key []byte, isNew bool) error {
 	b.writing.Lock()
 	defer b.writing.Unlock()
@@ -361,7 +359,6 @@ func (b *Book) Sign(key []byte, isNew bool) error {
 	return nil
 }
 
-// sum is the HMAC of a list of grants.
 func (b *Book) sum(list []byte) []byte {
 	h := hmac.New(sha256.New, b.key)
 	h.Write(list)
@@ -375,7 +372,7 @@ func (b *Book) Use(id string) {
 	}
 }
 
-// count reports whether the last use was so long ago that whoever decides by the grants must know of this one.
+// count reports whether the last use is so old that listeners must learn about this one.
 func (b *Book) count(id string) (news bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -390,7 +387,7 @@ func (b *Book) count(id string) (news bool) {
 	return news
 }
 
-// Close writes down how often the grants were used.
+// Close saves the uses counted.
 func (b *Book) Close() error {
 	b.writing.Lock()
 	defer b.writing.Unlock()
@@ -405,7 +402,7 @@ func (b *Book) Close() error {
 
 func isForFile(g policy.Grant) bool { return g.Scope == policy.Always }
 
-// save writes the grants for always. It needs b.writing.
+// save writes the permanent grants. It needs b.writing.
 func (b *Book) save(grants []policy.Grant) error {
 	kept := []policy.Grant{}
 	for _, g := range grants {

@@ -7,11 +7,25 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+
+	"nod/ownfile"
 )
 
-// Find opens the files that an agent reads when it works in a folder. Own is the agent's own; both are absolute.
+// maxFile limits a file with rules, in bytes.
+const maxFile = 4 << 20
+
+// Find opens the permission files that an agent reads when it works in a folder. own is the agent's folder; both are
+// absolute.
 func (s *Source) Find(own, folder string) ([]File, error) {
-	var paths []string
+	paths, err := s.Paths(own, folder)
+	if err != nil {
+		return nil, err
+	}
+	return s.Open(paths, own)
+}
+
+// Paths names the files that [Source.Find] opens.
+func (s *Source) Paths(own, folder string) (paths []string, err error) {
 	add := func(base string, globs []string) error {
 		for _, glob := range globs {
 			found, err := fs.Glob(os.DirFS(base), glob)
@@ -26,20 +40,17 @@ func (s *Source) Find(own, folder string) ([]File, error) {
 		}
 		return nil
 	}
-	if err := errors.Join(add(own, s.Own), add(folder, s.Project)); err != nil {
-		return nil, err
-	}
-	return s.Open(paths, own)
+	err = errors.Join(add(own, s.Own), add(folder, s.Project))
+	return paths, err
 }
 
-// Open reads files. One that is not in the agent's own folder is taken for a project's, so that what it allows holds in
-// that project only.
+// Open reads files. A file outside the agent's folder counts as a project's: its allows hold in that project only.
 func (s *Source) Open(paths []string, own string) ([]File, error) {
 	var files []File
 	for _, path := range paths {
-		text, err := os.ReadFile(path)
+		text, err := ownfile.ReadBehind(path, maxFile)
 		if err != nil {
-			return nil, err
+			return nil, &fs.PathError{Op: "open", Path: path, Err: errors.Unwrap(err)}
 		}
 		abs, err := filepath.Abs(path)
 		if err != nil {
@@ -50,8 +61,8 @@ func (s *Source) Open(paths []string, own string) ([]File, error) {
 	return files, nil
 }
 
-// projectOf is the folder that holds the agent's folder, or the file; nothing when that folder is the agent's own.
-// Local settings are a project's even there.
+// projectOf is the parent of the agent's folder, or of the file; "" for the agent's own folder, except for local
+// settings.
 func (s *Source) projectOf(path, own string) string {
 	for dir := filepath.Dir(path); dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
 		switch {

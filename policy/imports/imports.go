@@ -1,8 +1,8 @@
 // Package imports translates the permission files of agents into rules of nod.
 //
-// A translated allow is never wider than the original, and a translated deny or ask never narrower. What
-// cannot be said in nod's rules under that condition is left out, and listed with the reason. Nothing here
-// runs what a file says or writes anything.
+// A translated allow is never wider than the original, and a translated deny or ask never narrower. Statements that
+// nod's rules cannot express under that condition are left out and listed with a reason. The package executes and
+// writes nothing.
 package imports
 
 import (
@@ -17,10 +17,10 @@ import (
 	"nod/policy/shell"
 )
 
-// A Source is where an agent keeps rules of its own, and who reads them.
+// A Source says where an agent keeps rules of its own, and how to read them.
 type Source struct {
 	Folder  string   // the agent's, below a project: ".claude"
-	Own     []string // patterns of the person's files, below the agent's own folder
+	Own     []string // patterns of the user's files, below the agent's own folder
 	Project []string // patterns of a project's files, below its folder
 	Read    func(File) ([]*Entry, error)
 }
@@ -28,11 +28,11 @@ type Source struct {
 // A File is one permission file of an agent.
 type File struct {
 	Path    string
-	Project string // absolute folder of the project whose file it is; empty for the user's own
+	Project string // absolute folder of the file's project; empty for the user's own
 	Text    []byte
 }
 
-// Untranslated is one thing in a file that nod's rules cannot say.
+// Untranslated is a statement that nod's rules cannot express.
 type Untranslated struct {
 	Text   string `json:"text"`
 	File   string `json:"file"`
@@ -40,31 +40,31 @@ type Untranslated struct {
 	Reason string `json:"reason"`
 }
 
-// Result is what the files of an agent come to.
+// Result is the translation of an agent's files.
 type Result struct {
 	Rules   []policy.Rule  `json:"rules"`
 	Left    []Untranslated `json:"left"`
-	Present int            `json:"present"` // rules left out because they are there already
+	Present int            `json:"present"` // rules that exist already, left out
 }
 
-// An Entry is one statement of a file: either rules, or the reason why there are none.
+// An Entry is one statement of a file: rules, or the reason why there are none.
 type Entry struct {
-	Text   string // as the file says it
+	Text   string // as in the file
 	Line   int
 	Effect policy.Effect
-	Reason string // why there are no rules; empty when there are
-	Rank   int    // the highest decides; [SameRank] where the strictest does
+	Reason string // empty if there are rules
+	Rank   int    // the highest decides; [SameRank] if the strictest does
 
 	file  string
 	rules []policy.Rule
 	names []string // readable parts of the rules' ids, one for each of rules
 
-	// Touches reports whether a deny or ask may take back something that the rule allows.
+	// Touches reports whether a deny or ask could overrule some of what the rule allows.
 	Touches func(policy.Rule) bool
 }
 
-// Translate translates all files of an agent at once, because a deny in one of them limits what another allows.
-// Rules that are in existing already are counted, not repeated.
+// Translate translates all files of an agent at once, because a deny in one limits the allows of another. It counts
+// existing rules and leaves them out.
 func (s *Source) Translate(agent string, files []File, existing []policy.Rule) (Result, error) {
 	var entries []*Entry
 	for _, f := range files {
@@ -85,7 +85,7 @@ func (s *Source) Translate(agent string, files []File, existing []policy.Rule) (
 	return collect(entries, existing), nil
 }
 
-// checkRules ties the rules of an entry to the agent and drops them all when nod would refuse one.
+// checkRules ties the rules of an entry to the agent. If nod would refuse one, it drops all.
 func (e *Entry) checkRules(agent string) {
 	for i := range e.rules {
 		r := &e.rules[i]
@@ -105,8 +105,8 @@ func (e *Entry) checkRules(agent string) {
 	}
 }
 
-// settle drops allows that would be wider in nod than where they come from: those that a deny or ask which
-// could not be translated takes back, and those that win over one there, where in nod the strictest wins.
+// settle drops allows that would be wider in nod than in the agent: those limited by an untranslated deny or ask, and
+// those that outrank one, because in nod the strictest rule wins.
 func settle(entries []*Entry) {
 	for _, deny := range entries {
 		if deny.Effect == policy.Allow || deny.Touches == nil {
@@ -132,7 +132,7 @@ func settle(entries []*Entry) {
 	}
 }
 
-// SameRank is the rank of entries whose agent lets the strictest win, as nod does.
+// SameRank is the rank of entries whose agent, like nod, lets the strictest win.
 const SameRank = -1
 
 func (e *Entry) leave(format string, because *Entry) {
@@ -159,7 +159,7 @@ func collect(entries []*Entry, existing []policy.Rule) Result {
 	return result
 }
 
-// saysTheSame compares all that decides.
+// saysTheSame compares everything but id and comment.
 func saysTheSame(a, b policy.Rule) bool {
 	a.ID, a.Note, b.ID, b.Note = "", "", "", ""
 	return reflect.DeepEqual(a, b)
@@ -180,20 +180,20 @@ func freeID(name string, taken []policy.Rule) string {
 	}
 }
 
-// The reasons that several agents' files share.
+// Reasons that several agents share.
 const (
 	prefixAllow = "nod lets commands pass that surely only read, and asks once for others: " +
 		"allow this one for always when it comes"
 	prefixDeny = "nod's rules cannot name this: nod asks about it anyway, unless a rule or an earlier answer allows it"
 
-	// OfProject is why a deny of a project is left out.
+	// OfProject is the reason for leaving out a project's deny.
 	OfProject = "it holds for the sessions of a project wherever they work, and nod knows only the folder of each call"
 )
 
-// runNote says how a rule for commands differs from where it comes from.
+// runNote says how a rule for commands differs from the original.
 const runNote = "; with flags known to be harmless and files of the project only"
 
-// PrefixReason is why a rule for the beginnings of commands is left out.
+// PrefixReason says why a rule for command prefixes is left out.
 func PrefixReason(effect policy.Effect) string {
 	if effect == policy.Allow {
 		return prefixAllow
@@ -201,8 +201,8 @@ func PrefixReason(effect policy.Effect) string {
 	return prefixDeny
 }
 
-// AddRun translates commands that begin with one of the prefixes. What asks or denies holds for all tools that run
-// commands; in a project's file it would hold for too little.
+// AddRun translates commands that begin with one of the prefixes. A deny or ask applies to all tools that run commands;
+// one in a project's file is left out, because it would hold for too little.
 func (e *Entry) AddRun(agent, tool, project string, prefixes ...string) {
 	for _, prefix := range prefixes {
 		if !isSaid(prefix, e.Effect) {
@@ -222,9 +222,9 @@ func (e *Entry) AddRun(agent, tool, project string, prefixes ...string) {
 	}
 }
 
-// isSaid reports whether a rule can say that a command begins so. One that allows must not hold for more: of flags
-// it says only that they may be there, and of interpreters it knows exact lines only. One that does not must hold for
-// all.
+// isSaid reports whether a rule can express the prefix. An allow must not become wider: a rule can permit flags but not
+// require them, and interpreters only by exact lines; a read-only prefix needs no rule. A deny or ask must not become
+// narrower.
 func isSaid(prefix string, effect policy.Effect) bool {
 	p, err := shell.ParsePattern(prefix)
 	if err != nil {
@@ -235,11 +235,12 @@ func isSaid(prefix string, effect policy.Effect) bool {
 		r.Examples.Match = []string{prefix, prefix + " other", "cd x && " + prefix + " --other"}
 		return r.CheckExamples() == nil
 	}
-	return p.Text == "" && len(p.Flags) == 0 && strings.Join(p.Words, " ") == prefix
+	isNeeded := !shell.Analyze(prefix).ReadOnly
+	return isNeeded && p.Text == "" && len(p.Flags) == 0 && strings.Join(p.Words, " ") == prefix
 }
 
-// TakesFrom reports whether what begins with the prefix may be a part of what a rule for commands allows: one
-// begins with the other, or the prefix is a program that runs another, which nod looks through.
+// TakesFrom reports whether commands with the prefix may be among those that rule r allows: one begins with the other,
+// or the prefix is a wrapper that nod looks through.
 func TakesFrom(prefix string, r policy.Rule) bool {
 	return slices.ContainsFunc(r.Run, func(run string) bool {
 		if strings.HasPrefix(run+" ", prefix) || strings.HasPrefix(prefix+" ", run) {
@@ -251,18 +252,18 @@ func TakesFrom(prefix string, r policy.Rule) bool {
 	})
 }
 
-// Add adds a rule, under a readable part of its id.
+// Add adds a rule; name is the readable part of its id.
 func (e *Entry) Add(name string, r policy.Rule) {
 	e.rules, e.names = append(e.rules, r), append(e.names, name)
 }
 
-// Drop takes all rules back.
+// Drop removes all rules and sets the reason.
 func (e *Entry) Drop(reason string) { e.rules, e.names, e.Reason = nil, nil, reason }
 
-// Always touches every rule.
+// Always is an [Entry.Touches] that matches every rule.
 func Always(policy.Rule) bool { return true }
 
-// Inside is the pattern of a project's folder and all in it, or nothing when there is no project.
+// Inside is the pattern of a project's folder and its contents; "" without a project.
 func Inside(project string) string {
 	if project == "" {
 		return ""
@@ -270,7 +271,7 @@ func Inside(project string) string {
 	return Below(project, "**")
 }
 
-// Below is the pattern p in a project's folder.
+// Below prefixes the pattern p with a project's folder.
 func Below(project, p string) string {
 	return strings.TrimSuffix(policy.EscapeGlob(filepath.ToSlash(project)), "/") + "/" + p
 }

@@ -1,5 +1,4 @@
-// Package replay says what a policy would have made of the calls in agents' transcripts. All of it happens in
-// memory: nothing is sent anywhere, and nothing is written.
+// Package replay applies a policy to the calls in agents' transcripts. It sends and writes nothing.
 package replay
 
 import (
@@ -14,29 +13,29 @@ import (
 
 // Reader reads the calls of one transcript.
 type Reader interface {
-	Calls() iter.Seq2[time.Time, policy.Call] // in their order; may be used once
-	Skipped() int                             // lines that could not be used
-	Err() error                               // what kept Calls from reading to the end
+	Calls() iter.Seq2[time.Time, policy.Call] // in order; may be called once
+	Skipped() int                             // unusable lines
+	Err() error                               // why Calls ended early; may be nil
 }
 
-// File is a transcript that is not open yet.
+// File is a transcript to read.
 type File struct {
 	Name string
 	Size int64     // bytes
-	At   time.Time // when it was written last
+	At   time.Time // modification time
 	Open func() (io.ReadCloser, error)
 	Read func(io.Reader) Reader
 }
 
 // Options change what [Run] does.
 type Options struct {
-	Progress func(bytes int64) // told how much more was read; may be nil
-	Suggest  bool              // look for rules; every transcript is read twice then
-	Since    time.Time         // leave out what was called before
+	Progress func(bytes int64) // called with the number of bytes read; may be nil
+	Suggest  bool              // suggest rules; reads every transcript twice
+	Since    time.Time         // ignores earlier calls
 }
 
-// Run replays transcripts, merged by the times of their calls. A transcript that cannot be read is an error: a
-// report that leaves one out would look better than the truth.
+// Run replays transcripts, merged by time. It fails if it cannot read one, because a report without it would look too
+// good.
 func Run(ctx context.Context, files []File, sim *policy.Simulation, o Options) (*Report, error) {
 	if o.Progress == nil {
 		o.Progress = func(int64) {}
@@ -69,7 +68,7 @@ func Run(ctx context.Context, files []File, sim *policy.Simulation, o Options) (
 	return report, nil
 }
 
-// run puts every call before the tally, in order of time.
+// run passes every call to the tally, in order of time.
 func run(ctx context.Context, files []File, t *tally, o Options) error {
 	skipped, err := inOrder(files, o.Progress, func(s *stream) error {
 		if err := ctx.Err(); err != nil {

@@ -12,24 +12,24 @@ import (
 )
 
 const (
-	maxListed   = 10_000 // different calls, and different projects, that a report tells apart
+	maxListed   = 10_000 // distinct calls, and projects, in a report
 	maxCallText = 500    // characters of a call in a report
 	others      = "(others)"
-	maxPast     = 50_000   // calls that rules are looked for
+	maxPast     = 50_000   // calls to look for rules in
 	maxPastSize = 64 << 20 // bytes of their inputs
-	maxRules    = 10       // suggested: more of them nobody looks at
+	maxRules    = 10       // suggested rules
 )
 
-// Report is what came of a replay. Its JSON is what nod policy replay --json prints; fields are only ever added.
+// Report is the result of a replay, and the JSON of nod policy replay --json, to which fields are only ever added.
 type Report struct {
 	Files     int `json:"files"`
-	Skipped   int `json:"skipped_lines"` // broken, or longer than anybody reads
-	Questions int `json:"questions"`     // calls that ask the human something; not counted below
+	Skipped   int `json:"skipped_lines"` // broken or too long
+	Questions int `json:"questions"`     // calls that ask the user something; not counted below
 	Counts
 	Agents   []Part  `json:"agents"`            // most calls first
-	Projects []Part  `json:"projects"`          // by the folder that a session began in, most calls first
+	Projects []Part  `json:"projects"`          // by the folder in which a session began, most calls first
 	List     []Asked `json:"asked_list"`        // most often asked first
-	Left     int     `json:"asked_left_out"`    // asked calls that are not in the list, because it is full
+	Left     int     `json:"asked_left_out"`    // asked calls missing from the full list
 	Rules    *Rules  `json:"suggest,omitempty"` // with [Options.Suggest]
 }
 
@@ -39,16 +39,16 @@ type Counts struct {
 	Passed int `json:"passed"`
 	Asked  int `json:"asked"`
 	Denied int `json:"denied"`
-	Always int `json:"asked_with_always"` // of those asked, by a person who answers "always" where it is offered
+	Always int `json:"asked_with_always"` // of those asked, for a user who answers "always" where possible
 }
 
-// Part is what came of the calls of one agent or project.
+// Part has the counts of one agent or project.
 type Part struct {
 	Name string `json:"name"`
 	Counts
 }
 
-// Asked is a call that is asked about.
+// Asked is a call that needs a prompt.
 type Asked struct {
 	Agent  string `json:"agent"`
 	Tool   string `json:"tool"`
@@ -58,19 +58,19 @@ type Asked struct {
 	Always int    `json:"times_with_always"`
 }
 
-// Rules are those that would have spared most prompts, and what would have come of the calls with all of them.
+// Rules are the suggested rules that would have saved most prompts, with the counts of a replay with all of them.
 type Rules struct {
-	Rules []Rule `json:"rules"` // the one that spares most first
+	Rules []Rule `json:"rules"` // the one that saves most prompts first
 	Counts
 }
 
 // Rule is a rule to add.
 type Rule struct {
 	Rule   policy.Rule `json:"rule"`
-	Spares int         `json:"spares"` // calls that it would have let pass
+	Spares int         `json:"spares"` // calls that it would have allowed
 }
 
-// PerHundred is how many of a hundred calls the person who answers "always" is asked about.
+// PerHundred is how many of a hundred calls the user who answers "always" is asked about.
 func (c Counts) PerHundred() float64 {
 	if c.Calls == 0 {
 		return 0
@@ -90,7 +90,7 @@ type tally struct {
 	left      int
 	byRule    map[string]int // calls that a rule let pass
 	suggest   bool
-	past      []policy.Past // what was asked about, to look for rules; as much of it as there is room for
+	past      []policy.Past // calls with a prompt, to look for rules; limited
 	pastSize  int           // bytes of its inputs
 }
 
@@ -167,7 +167,7 @@ func (t *tally) list(c policy.Call, reason string, again bool) {
 	}
 }
 
-// text says in short what a call is about.
+// text describes a call in short.
 func text(c policy.Call) string {
 	var in struct {
 		Command, Path, URL string
@@ -208,7 +208,7 @@ func parts(of map[string]*Counts) []Part {
 	return list
 }
 
-// addRules puts into the report what the suggested rules did in the second run.
+// addRules adds the suggested rules and the counts of the second run to the report.
 func (r *Report) addRules(second *tally, rules []policy.Rule) {
 	r.Rules = &Rules{Rules: []Rule{}, Counts: second.all}
 	for _, rule := range rules {

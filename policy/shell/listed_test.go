@@ -13,6 +13,9 @@ func TestListedNames(t *testing.T) {
 		"find . -name '*.go' -print0 | xargs -d '\\n' rg -c TODO", "ls | xargs -I{} grep -rn {} src",
 		"find . -name '*.go' -print0 | grep . | xargs -0 rg -c TODO", "rg --files -0 | xargs -0 rg foo",
 		"find . -name '*.go' -print0 | xargs -0 -d '\\n' rg -c TODO",
+		"git ls-files | xargs wc -l", "git ls-files -z | xargs -0 grep foo", "rg --files | xargs wc -l", "ls | xargs du -s",
+		"wc -l $(git ls-files)", "grep foo $(rg --files)", "find . -name '*.go' | xargs stat", "rg -l x | xargs md5sum",
+		"find . -name '*.go' -print0 | sort | xargs -0 rg foo", "find . -name '*.go' | sort | xargs stat",
 	} {
 		if Analyze(command).ReadOnly {
 			t.Errorf("%q passes", command)
@@ -43,7 +46,7 @@ func TestListedNamesAreAnyWord(t *testing.T) {
 			}
 			command := fmt.Sprintf(way, fmt.Sprintf(program, mark))
 			direct := fmt.Sprintf(program, "--no-such-flag")
-			isAny := harmlessFlags(program)
+			isAny := harmlessFlags(program, way)
 			if a := Analyze(command); a.ReadOnly && !isAny && !Analyze(direct).ReadOnly {
 				t.Errorf("%q passes, and %q does not", command, direct)
 			}
@@ -51,8 +54,79 @@ func TestListedNamesAreAnyWord(t *testing.T) {
 	}
 }
 
-// harmlessFlags reports whether the data say of a program that no flag of it does harm.
-func harmlessFlags(command string) bool {
+// harmlessFlags reports whether the data say of a program that no flag of it does harm, or none of those that others
+// may spell where names start with a path.
+func harmlessFlags(command, way string) bool {
 	name, _, _ := strings.Cut(command, " ")
-	return programs().find(name).takesNames()
+	t := programs().find(name).traits
+	return t[traitGlobs] || t[traitEnded] && strings.HasPrefix(way, "find . ")
+}
+
+// Programs that take any name at all for a flag, or that read another file for one, are told apart in the data.
+func TestNoFlagOfThoseThatTakeAnyNameDoesHarm(t *testing.T) {
+	all, err := readPrograms()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name := range all.entries {
+		p := all.find(name)
+		for flag, f := range p.flags {
+			isHarmless := f.never == "" && (f.typ == nil || f.typ != wordTypes["WRITE"] && f.typ != wordTypes["FILE"])
+			isLink := (name == "ls" || name == "dir" || name == "vdir") && (flag == "-L" || flag == "--dereference")
+			if p.traits[traitGlobs] && !isHarmless && !isLink {
+				t.Errorf("%s takes any name, and %s", name, flag)
+			}
+		}
+		named, ended := p.traits[traitNamed], p.traits[traitEnded]
+		if p.traits[traitGlobs] && (named || ended) || ended && !named {
+			t.Errorf("%s: two traits say different things of patterns", name)
+		}
+	}
+}
+
+// What a file's name may be that a pattern stands for is judged by how the pattern starts and ends.
+func TestPatternsOfNames(t *testing.T) {
+	spelled := []string{"./*", "src/*", "/tmp/*", "./*.go", "main*"}
+	ended := []string{"*.go", "*/", "?.md", "[ab]*.txt", "*/*.go", "*/Makefile", "*_test.go"}
+	any := []string{"*", "?", "[!a]*", "*x", "*o", "-*", "*.*", "*/*"}
+	for _, program := range []string{"wc -l %s", "du -sh %s", "grep foo %s", "grep -c -e foo %s", "md5sum %s", "stat %s",
+		"rg foo %s", "file %s", "lsd %s", "tail -n 1 %s"} {
+		reads := programs().find(strings.Fields(program)[0]).traits[traitEnded]
+		for _, row := range []struct {
+			patterns []string
+			passes   bool
+		}{{spelled, true}, {ended, reads}, {any, false}} {
+			for _, pattern := range row.patterns {
+				for _, way := range []string{program, "for f in %s; do " + strings.Replace(program, "%s", `"$f"`, 1) + "; done"} {
+					command := strings.Replace(way, "%s", pattern, 1)
+					if a := Analyze(command); a.ReadOnly != row.passes {
+						t.Errorf("%q: passes is %t (%q)", command, a.ReadOnly, a.Reasons)
+					}
+				}
+			}
+		}
+	}
+}
+
+// A file called -ve.txt gives grep a pattern, and then its first operand is a file: that counts as read, too.
+func TestAPatternThatMayBeAFileIsRead(t *testing.T) {
+	for command, read := range map[string]bool{
+		"grep /srv/key *.txt":                       true,
+		"grep -F .env *.js":                         true,
+		"for f in *.txt; do grep /srv/key $f; done": true,
+		"grep foo *.txt":                            false,
+		"grep /srv/key ./*.txt":                     false,
+		"grep /srv/key -- *.txt":                    false,
+		"grep /srv/key a.txt":                       false,
+	} {
+		got := false
+		for _, p := range Analyze(command).Parts {
+			for _, a := range p.Accesses {
+				got = got || a.Path == "/srv/key" || a.Path == ".env"
+			}
+		}
+		if got != read {
+			t.Errorf("%q: read is %t, want %t", command, got, read)
+		}
+	}
 }

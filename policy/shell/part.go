@@ -1,5 +1,7 @@
 package shell
 
+import "slices"
+
 // Part is one simple command of a command line: a program and its words.
 type Part struct {
 	Text string   // as it stands in the command, with what is fed to it
@@ -30,4 +32,9 @@ type Part struct {
 	removes bool // something is removed that is not among Accesses
 
 	varies bool // some shells read its words as others; without an Argv, as any command
+}
+
+// Removes reports whether something is removed.
+func (p Part) Removes() bool {
+	return p.removes && !p.Reads || slices.ContainsFunc(p.Accesses, isRemoved)
 }

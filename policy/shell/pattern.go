@@ -51,8 +51,13 @@ func ParsePattern(text string) (Pattern, error) {
 		return Pattern{}, errors.New(parts[0].bound)
 	}
 	t := parts[0].words
-	if t.Text == "" {
-		t.Words, t.begins = append(slices.Clone(t.Words), parts[0].args...), true
+	if t.Text == "" { // no path that follows from the words, such as the folder that cp -r takes when nothing is named
+		t.Words, t.begins = slices.Clone(t.Words), true
+		for _, arg := range parts[0].args {
+			if slices.Contains(parts[0].Argv, arg) {
+				t.Words = append(t.Words, arg)
+			}
+		}
 	}
 	t.spelled = programs().spellings(t.Words)
 	return t, nil
@@ -159,7 +164,17 @@ func (t Pattern) Meets(p Part) bool {
 	}
 	return len(p.Argv) > 0 && slices.ContainsFunc(t.spelled, func(words []string) bool {
 		return baseName(p.Argv[0]) == words[0] && (p.varies || leadBy(words, p))
-	}) && (p.varies || !slices.ContainsFunc(t.Flags, func(f string) bool { return !p.hasFlag(f) }))
+	}) && (p.varies || !slices.ContainsFunc(t.Flags, func(f string) bool { return !t.isGiven(f, p) }))
+}
+
+// isGiven reports whether a part has a flag of the pattern, or one that means the same.
+func (t Pattern) isGiven(flag string, p Part) bool {
+	name := flagName(flag)
+	return p.hasFlag(flag) || slices.ContainsFunc(t.spelled, func(words []string) bool {
+		return slices.ContainsFunc(programs().aliases[strings.Join(words, " ")+" "+name], func(other string) bool {
+			return p.hasFlag(other[strings.LastIndexByte(other, ' ')+1:] + flag[len(name):])
+		})
+	})
 }
 
 // leadBy reports whether words lead a part: going by the program's entry, or where that does not say, by their order.

@@ -149,7 +149,7 @@ func TestParts(t *testing.T) {
 		"bash -c 'npm run lint && cat x'":              "*bash -c 'npm run lint && cat x'|npm run lint|*cat x",
 		"env CI=1 npm test":                            "*env CI=1 npm test|npm test",
 		"find . -name '*.pyc' -exec rm {} +":           "*find . -name '*.pyc' -exec rm {} +|rm '{}'",
-		"git ls-files | xargs grep -l foo":             "*git ls-files|*xargs grep -l foo|*grep -l foo '{}'",
+		"git ls-files | xargs cat":                     "*git ls-files|*xargs cat|*cat '{}'",
 		"if [ -f go.mod ]; then go build ./...; fi":    "*[ -f go.mod ]|go build ./...",
 		"for f in a b; do go vet ./$f; done":           "go vet ./$f|go vet ./$f",
 		"(cd sub && make test) || true":                "make test|*true",

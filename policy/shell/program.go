@@ -22,7 +22,7 @@ import (
 //	setting  variables that may be set for a command, or the start of their names and *, and the type of their values
 //	public   variables whose values may be shown: they hold no secrets
 //	alias    names of what is the same, divided by commas, perhaps behind words that they share and a colon:
-//	         npm: install, i. Rules that ask or deny hold for each of them when they name one
+//	         npm: install, i. Rules that ask or deny hold for each of them when they name one. Flags, too
 //	abbreviates  a program, or a command of it, that takes the start of the word behind it for the word, or with ... of
 //	         any; perhaps a colon and words that are none's start. Rules that ask or deny hold for all that is meant
 //	program  starts an entry: the names, divided by commas, of programs that read their words alike. A name
@@ -45,7 +45,8 @@ import (
 //	         a colon and the reason as a sentence for a person
 //	restrains  flags without which it does more: --dry-run. They stand in the entry or, before the first program of a
 //	         file, for all entries. Who allows a command with one allows none without it
-//	extends  before the first program of a file: flags without which no program does more: --force
+//	extends  flags with which it does more: --force. Who allows a command without one allows none with it. Before the
+//	         first program of a file they count for all entries, and no program does more without them
 //	prints   before the first program of a file: flags that only say what any program prints: --verbose
 //	needs    flags of which one must be there, perhaps the word with and flags without which none need be, a colon
 //	         and the reason as a sentence for a person
@@ -105,6 +106,7 @@ type flag struct {
 	optional    bool      // its value stands only behind =
 	tree, edit  bool      // FILE operands are whole folders, or are changed in place
 	restrains   bool      // without it the program does more
+	extends     bool      // with it the program does more
 	never       string    // why it is never harmless
 }
 
@@ -134,12 +136,17 @@ func (p *program) restrains(name string) bool {
 	return p.flags[name].restrains || programs().restrains.Has(name)
 }
 
+// extends reports whether a program that is allowed without a flag may do more with it.
+func (p *program) extends(name string) bool {
+	return p.flags[name].extends || programs().extends.Has("--"+strings.TrimLeft(name, "-"))
+}
+
 // mayLack reports whether a command may lack a flag, perhaps with its value, that it was allowed with: one that nod
 // knows and that does not restrain it.
 func (p *program) mayLack(flag string) bool {
 	name := flagName(flag)
 	_, listed := p.flag(name)
-	return !p.restrains(name) && (listed || name == flag && programs().extends.Has("--"+strings.TrimLeft(name, "-")))
+	return !p.restrains(name) && (listed || name == flag && p.extends(name))
 }
 
 // prints reports whether a flag that nod knows otherwise, or not at all, only says what is printed.
@@ -164,6 +171,7 @@ const (
 	traitRaw     = "raw"         // no word is a flag
 	traitGlobs   = "globs"       // a pattern may stand anywhere: no flag of the program does harm
 	traitNamed   = "named-globs" // a pattern may stand where no name that it matches can be a flag
+	traitEnded   = "ended-globs" // as globs, of names that start with a path or end as in *.go: its flags only read
 	traitAssigns = "assigns"     // an operand NAME=value names no file: it sets a variable
 	traitHere    = "here"        // without a path it reads the current folder
 	traitAtFiles = "at-files"    // a word that starts with @ is read as a file of more words
@@ -178,10 +186,10 @@ const (
 	traitAny     = "any-words"   // of a task: any flag that is not under never may be remembered with what is seen
 )
 
-const allTraits language.Words = traitNumbers + " " + traitBundle + " " + traitFirst + " " +
-	traitAlone + " " + traitApart + " " + traitDashes + " " + traitRaw + " " + traitGlobs + " " +
-	traitNamed + " " + traitAssigns + " " + traitHere + " " + traitAtFiles + " " + traitNetwork + " " + traitRepo + " " +
-	traitInput + " " + traitCode + " " + traitFed + " " + traitLines + " " + traitHoards + " " +
+const allTraits language.Words = traitNumbers + " " + traitBundle + " " + traitFirst + " " + traitAlone + " " +
+	traitApart + " " + traitDashes + " " + traitRaw + " " + traitGlobs + " " + traitNamed + " " +
+	traitEnded + " " + traitAssigns + " " + traitHere + " " + traitAtFiles + " " + traitNetwork + " " +
+	traitRepo + " " + traitInput + " " + traitCode + " " + traitFed + " " + traitLines + " " + traitHoards + " " +
 	traitRemotes + " " + traitAny
 
 // A catalogue finds entries by name. Each is parsed when it is first needed: there are thousands, and most starts of
@@ -291,7 +299,7 @@ func (c *catalogue) read(file, text string) error {
 			}
 		case keyword == "restrains" && manual == "":
 			c.restrains += language.Words(rest + " ")
-		case keyword == "extends":
+		case keyword == "extends" && manual == "":
 			c.extends += language.Words(rest + " ")
 		case keyword == "prints":
 			c.prints += language.Words(rest + " ")
@@ -372,7 +380,9 @@ func (p *program) line(keyword, rest string) error {
 		}
 		return p.addFlags(flags, flag{never: reason})
 	case "restrains":
-		return p.restrain(rest)
+		return p.mark(rest, func(f *flag) *bool { return &f.restrains })
+	case "extends":
+		return p.mark(rest, func(f *flag) *bool { return &f.extends })
 	case "needs":
 		flags, reason, ok := strings.Cut(rest, ": ")
 		if !ok || !strings.HasSuffix(reason, ".") {
@@ -464,14 +474,14 @@ func (p *program) addFlags(text string, f flag) (err error) {
 	return nil
 }
 
-// restrain marks flags that the lines before list.
-func (p *program) restrain(names string) error {
+// mark notes something of flags that the lines before list.
+func (p *program) mark(names string, of func(*flag) *bool) error {
 	for name := range strings.FieldsSeq(names) {
 		f, ok := p.flag(name)
-		if !ok || f.restrains {
+		if !ok || *of(&f) {
 			return fmt.Errorf("%q is no flag of the lines before, or is there twice", name)
 		}
-		f.restrains = true
+		*of(&f) = true
 		p.flags[name] = f
 	}
 	return nil

@@ -27,6 +27,7 @@ type reading struct {
 	blobs    int      // operands that are files in a revision
 	folder   string   // where its own flag sends it, such as git -C; empty: it stays
 
+	named     bool     // a name that others chose may give it a pattern: then it reads the first operand
 	patterns  []string // that are matched against lines, in a syntax that the flags choose
 	syntax    language.Syntax
 	lead      []string // words that say what runs: the name, its sub-commands, targets
@@ -45,6 +46,7 @@ type reading struct {
 	remotes   bool     // it prints addresses of remotes
 	changed   bool     // a variable is set that may change what it runs
 	grows     float64  // how many times longer than its input its scripts may make a text
+	prints    float64  // how long the texts are that it may print again and again
 	settings  []word   // NAME=value for the inner command
 	variables []string // names that its own flags give to values, as jq --arg does
 	seems     *reading // of a program that nod does not know: as if it were the one that its name reminds of
@@ -55,9 +57,10 @@ func (r *reading) has(flags ...string) bool {
 	return slices.ContainsFunc(flags, func(f string) bool { return slices.Contains(r.given, f) })
 }
 
-// growth is how many times longer than its input what the program prints may be.
+// growth is how many times longer than its input what the program prints may be. It may print a text in its words for
+// each line, or each character.
 func (r *reading) growth() float64 {
-	most := 1.0
+	most := max(1, r.prints)
 	for _, g := range r.program.grows {
 		if len(g.with) == 0 || r.has(g.with...) {
 			most = max(most, g.times)
@@ -148,6 +151,8 @@ func (r *reading) mayBeFlag(w word) string {
 	case t[traitAssigns] && (w.listed || w.glob && mayAssign().MatchString(w.text)):
 		return "A file's name that " + quote(w.text) + " stands for could set a variable of " + r.name + "."
 	case t[traitGlobs]:
+	case t[traitEnded] && (w.spelled || w.glob && endedPattern().MatchString(w.text)):
+		r.named = r.named || isAny && !isOver
 	case r.program.kind == understood && !t[traitNamed] && (w.glob || w.many || w.listed && !isOver):
 		return r.name + " has flags that write or run programs, and a file's name that " + quote(w.text) +
 			" stands for could be one."
@@ -156,6 +161,10 @@ func (r *reading) mayBeFlag(w word) string {
 	}
 	return ""
 }
+
+// endedPattern matches patterns of names that no flag of one letter ends like, and no file that a longer one names but
+// those that the pattern means; and patterns that are a flag's value.
+var endedPattern = language.Compiled(`[./][A-Za-z0-9_.-]*$|^--[a-z-]+=`)
 
 // mayAssign matches patterns that may match NAME=value.
 var mayAssign = language.Compiled(`^[A-Za-z0-9_]*[=*?[]`)
@@ -281,11 +290,14 @@ func (r *reading) nextValue(name string, v flag, args []word, i int) (int, strin
 	return 3, r.value(name, flag{typ: v.second}, args[i+2])
 }
 
-// give notes a flag of the entry, with its value or none. Of one that restrains the value counts, too.
+// give notes a flag of the entry, with its value or none. Of one that restrains or extends the value counts, too.
 func (r *reading) give(name, value string) {
 	r.given = append(r.given, name)
 	if r.program.restrains(name) {
 		r.limits = append(r.limits, name+value)
+	}
+	if r.program.extends(name) {
+		r.seen = append(r.seen, name+value)
 	}
 }
 
@@ -299,6 +311,9 @@ func (r *reading) value(name string, v flag, w word) string {
 		r.values = map[string]string{}
 	}
 	r.values[name] += w.text
+	if v.typ == wordTypes["TEXT"] {
+		r.prints += float64(len(w.text))
+	}
 	if r.program.traits[traitAtFiles] && strings.HasPrefix(w.text, "@") {
 		return r.name + " reads more words from the file " + quote(w.text) + "."
 	}
@@ -503,7 +518,7 @@ func (r *reading) takesUnknown(w word, typ *wordType, behindDashes bool) bool {
 	case w.stream:
 		return typ.streams
 	case len(w.below) > 0:
-		return typ.streams && r.program.takesNames()
+		return typ.streams && r.program.takesNames(w)
 	case typ.free && r.program.kind == understood && !w.splits:
 		return t[traitRaw] || t[traitGlobs] || behindDashes
 	}

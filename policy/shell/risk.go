@@ -135,7 +135,11 @@ func risksOf(name string, args []string) []namedRisk {
 		bundles = !p.traits[traitDashes] && !p.traits[traitAlone]
 	}
 	c, all := programs(), risks()
-	isOther := func(o []string) bool { return o[0] != name }
+	_, given := divide(args)
+	isOther := func(o []string) bool { // another program, or flags by their other names
+		_, flags := divide(o)
+		return o[0] != name || !slices.Equal(flags, given)
+	}
 	spelled := slices.DeleteFunc(c.spellings(append([]string{name}, args...)), isOther)
 	for _, rule := range slices.Concat(all[name], all[unversioned(name)], all["*"]) {
 		isSame := func(r namedRisk) bool { return r.text == rule.text }

@@ -55,7 +55,7 @@ func expand(path string) []string {
 	if !strings.ContainsAny(path, "*?[") {
 		return []string{path}
 	}
-	matches, _ := filepath.Glob(strings.ReplaceAll(path, "[!", "[^"))
+	matches, _ := filepath.Glob(strings.ReplaceAll(strings.TrimRight(path, "/"), "[!", "[^"))
 	out := []string{path}
 	for _, match := range matches {
 		if !hidden(path, match) {

@@ -25,7 +25,7 @@ import (
 
 // What one command may use.
 const (
-	maxTime   = 5 * time.Second
+	maxTime   = 5 * time.Second // of the processors, or of waiting for nothing
 	maxOutput = 64 << 20
 	maxMemory = 512 << 20 // resident, of the largest process
 	addresses = 4 << 30   // of each process
@@ -52,7 +52,7 @@ type job struct {
 	Command  string
 	Programs []string
 	Accesses []shell.Access
-	Limit    time.Duration // 0: maxTime, and more on a second try: a busy machine is no finding
+	Limit    time.Duration // 0: maxTime
 	Words    bool          // the report holds what the command wrote
 }
 
@@ -192,9 +192,6 @@ func perform(j job, before map[string]string) (report, map[string]string, error)
 		return report{Skipped: reach.odd + " is no ordinary file"}, before, nil
 	}
 	out, findings := execute(j, cmp.Or(j.Limit, maxTime))
-	if j.Limit == 0 && slices.Contains(findings, endless) {
-		out, findings = execute(j, 4*maxTime)
-	}
 	events, err := readTrace("/trace")
 	if err != nil {
 		return report{}, nil, err
@@ -252,9 +249,9 @@ func costly(finding string) bool { return finding == endless || finding == flood
 
 // execute runs a command under strace, which ends only when all that the command started has ended.
 func execute(j job, limit time.Duration) (*sink, []string) {
-	ctx, cancel := context.WithTimeout(context.Background(), limit)
-	defer cancel()
-	out := &sink{flooded: cancel}
+	ctx, end := context.WithCancelCause(context.Background())
+	defer end(nil)
+	out := &sink{flooded: func() { end(nil) }}
 	if _, err := clear("/trace"); err != nil {
 		return out, []string{err.Error()}
 	}
@@ -266,6 +263,7 @@ func execute(j job, limit time.Duration) (*sink, []string) {
 	cmd.Stdout, cmd.Stderr = out, out
 	cmd.Cancel = killAll
 	cmd.WaitDelay = time.Second
+	go watch(ctx, limit, end)
 	_ = cmd.Run() // grep fails when nothing matches
 	if cmd.ProcessState == nil {
 		return out, []string{"cannot be started"}
@@ -274,7 +272,7 @@ func execute(j job, limit time.Duration) (*sink, []string) {
 	switch {
 	case out.size > maxOutput:
 		findings = append(findings, flood)
-	case ctx.Err() != nil:
+	case context.Cause(ctx) == errEndless:
 		findings = append(findings, endless)
 	}
 	usage, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage)
@@ -282,6 +280,50 @@ func execute(j job, limit time.Duration) (*sink, []string) {
 		findings = append(findings, greed)
 	}
 	return out, findings
+}
+
+var errEndless = errors.New(endless)
+
+// watch ends a command that has had more of the processors than limit, or for as long has done nothing at all. A busy
+// machine, where a command gets its share late, is no finding.
+func watch(ctx context.Context, limit time.Duration, end context.CancelCauseFunc) {
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	begin, moved := processorTime(), time.Now()
+	used := begin
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case now := <-tick.C:
+			if is := processorTime(); is != used {
+				used, moved = is, now
+			}
+			if used-begin > limit || now.Sub(moved) > limit {
+				end(errEndless)
+				return
+			}
+		}
+	}
+}
+
+// processorTime is what the processes of the sandbox but this one have had of the processors, with those that they have
+// seen end.
+func processorTime() (sum time.Duration) {
+	stats, _ := filepath.Glob("/proc/[0-9]*/stat")
+	for _, path := range stats {
+		text, err := os.ReadFile(path)
+		_, after, _ := bytes.Cut(text, []byte(") "))
+		fields := strings.Fields(string(after))
+		if err != nil || len(fields) < 15 || path == fmt.Sprintf("/proc/%d/stat", os.Getpid()) {
+			continue // it has ended
+		}
+		for _, field := range fields[11:15] { // in user mode and in the system's, its own and its children's
+			ticks, _ := strconv.Atoi(field)
+			sum += time.Duration(ticks) * 10 * time.Millisecond
+		}
+	}
+	return sum
 }
 
 var noMemory = regexp.MustCompile(`(?i)memory exhausted|cannot allocate memory|out of memory`)

@@ -146,7 +146,8 @@ func (d *judgement) event(e event) {
 		d.open(e, path)
 	case "connect", "sendto", "sendmsg", "bind", "listen":
 		// The C library asks a name service on this machine first. Netlink is the kernel.
-		if !strings.Contains(e.args, "AF_NETLINK") && !strings.Contains(e.args, `sun_path="/var/run/nscd/socket"`) {
+		isKernel := strings.Contains(e.args, "AF_NETLINK") || strings.Contains(e.args, "SOCK_DIAG_BY_FAMILY") // of ss
+		if !isKernel && !strings.Contains(e.args, `sun_path="/var/run/nscd/socket"`) {
 			d.find("calls " + e.call + "(" + e.args + ")")
 		}
 	case "kill", "tkill", "tgkill":

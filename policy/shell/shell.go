@@ -125,7 +125,7 @@ func (w *walk) finish() Analysis {
 			more = append(more, p)
 			w.Whole = cmp.Or(w.Whole, p.bound)
 		}
-		w.Deletes = w.Deletes || p.removes && !p.Reads || slices.ContainsFunc(p.Accesses, isRemoved)
+		w.Deletes = w.Deletes || p.Removes()
 	}
 	slices.SortStableFunc(more, func(a, b *Part) int { return cmp.Compare(b.weight(), a.weight()) })
 	others := w.Reasons

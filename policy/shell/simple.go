@@ -321,7 +321,7 @@ func (w *walk) judge(p *Part, words, settings []word, at places, in pipe) {
 	shown := cmp.Or(r.seems, r)
 	problem = cmp.Or(problem, shown.feed(in, w.source))
 	p.words, p.entry = Pattern{Words: r.lead, Flags: r.counting()}, r.program
-	p.free = slices.Concat(r.given, r.limits)
+	p.free = slices.DeleteFunc(slices.Concat(r.given, r.limits), r.program.extends)
 	if p.args = r.args; problem == "" && r.program != unknown {
 		p.lead = r.lead
 	}
@@ -716,12 +716,16 @@ func (w *walk) innerCall(r *reading, words []word, below []Access, at places, in
 		w.bind("It changes the folder in a way that nod does not follow.")
 	}
 	isName := func(word word) bool { return word.text == "{}" && (r.finds || !word.found) }
-	switch {
-	case r.fed && in.from.spelled && r.takesLines() && r.takesZeros():
+	isSpelled, isWhole := r.fed && in.from.spelled && r.takesLines(), r.takesZeros() && !in.from.cut
+	if isSpelled {
 		words = slices.Clone(words)
 		for i := range words {
-			words[i].listed = false
+			words[i].spelled = words[i].listed
+			words[i].listed = words[i].listed && !isWhole
 		}
+	}
+	switch {
+	case isSpelled && isWhole:
 	case r.fed:
 		for _, text := range in.said {
 			w.mayRun(at, texts(words), strings.Fields(text))
@@ -825,8 +829,10 @@ func (p *Part) widen(below []Access) {
 	p.Why = cmp.Or(p.Why, p.bound)
 }
 
-// takesNames reports whether any file's name may stand among the words of a program without harm.
-func (p *program) takesNames() bool { return p != nil && p.kind == understood && p.traits[traitGlobs] }
+// takesNames reports whether the names that a command prints may stand among the words of a program without harm.
+func (p *program) takesNames(w word) bool {
+	return p.kind == understood && (p.traits[traitGlobs] || p.traits[traitEnded] && w.spelled)
+}
 
 // spelled is the text of words that stand inside another command.
 func spelled(words []word) string {
@@ -845,6 +851,7 @@ func spelled(words []word) string {
 type listing struct {
 	below   []Access // the folders below which they all lie; nil: it may print anything
 	spelled bool     // each starts with the path of such a folder
+	cut     bool     // a program that reads lines may have cut names that hold line ends
 }
 
 // lines is what a part prints.
@@ -858,7 +865,7 @@ func (p *Part) lines(in pipe) listing {
 		if slices.ContainsFunc(p.given, func(f string) bool { return !filter.keeps.Has(f) }) {
 			return listing{}
 		}
-		return listing{below: in.from.below}
+		return listing{below: in.from.below, spelled: in.from.spelled, cut: true}
 	case !p.printsNames():
 		return listing{}
 	}

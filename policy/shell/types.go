@@ -72,6 +72,7 @@ func init() { // for COMMAND leads back to the programs
 		"AWK":        {check: awk, steps: 40},
 		"AWKVAR":     {check: awkVariable},
 		"JQ":         {check: jq, steps: 15},
+		"YQ":         {check: yq, steps: 15},
 		"FIND":       {all: allKnown(find), script: true, steps: 10},
 		"TEST":       {all: test, steps: 10, values: true},
 		"SEQ":        {all: allKnown(seq)},
@@ -100,6 +101,7 @@ func init() { // for COMMAND leads back to the programs
 
 		"LEAD":    {check: lead},
 		"ARG":     {check: argument, names: true},
+		"REF":     {check: ref, names: true},
 		"CHANGED": {check: changedArgument, names: true},
 	}
 	for _, t := range wordTypes {
@@ -237,6 +239,11 @@ const choosesSyntax language.Words = "grep egrep fgrep rg fd fdfind git"
 // judgePatterns checks the patterns of a call in every syntax that its flags ask for: of two that contradict each other
 // programs take the first or the last one, or what their configuration says.
 func (r *reading) judgePatterns() string {
+	for _, pattern := range r.patterns {
+		if r.named && strings.ContainsAny(pattern, "/.") && !strings.ContainsAny(pattern, "*?[") {
+			r.reach(Read, pattern)
+		}
+	}
 	kinds := []language.Syntax{r.syntax}
 	first, _, _ := strings.Cut(r.name, " ")
 	asks := func(kind language.Syntax, flags ...string) {
@@ -289,6 +296,7 @@ func sed(r *reading, w word) string {
 	use, err := language.Sed(w.text, r.has("-E", "-r", "--regexp-extended"))
 	r.use(use)
 	r.grows = max(r.grows, 1) * max(use.Grows, 1)
+	r.prints += float64(len(w.text)) / 16 // for each line, which is about as long
 	return problemOf(err)
 }
 
@@ -300,11 +308,21 @@ func awk(r *reading, w word) string {
 			assigned = append(assigned, o.text)
 		}
 	}
+	r.prints += quotedLength(w.text)
 	return problemOf(language.Awk(w.text, assigned))
+}
+
+// quotedLength is the length of the texts in quotes that a script for awk or jq holds.
+func quotedLength(script string) (n float64) {
+	for i, text := range strings.Split(script, `"`) {
+		n += float64(i % 2 * len(text))
+	}
+	return n
 }
 
 // awkVariable is NAME=value for awk.
 func awkVariable(r *reading, w word) string {
+	r.prints += float64(len(w.text))
 	r.variables = append(r.variables, w.text)
 	return ""
 }
@@ -370,7 +388,21 @@ func (r *reading) use(u language.Use) {
 	}
 }
 
-func jq(r *reading, w word) string { return problemOf(language.JQ(w.text, r.variables)) }
+func jq(r *reading, w word) string {
+	r.prints += quotedLength(w.text)
+	return problemOf(language.JQ(w.text, r.variables))
+}
+
+// yq is a filter for yq, which reads it from a file of that name when its name ends in .yq, or reads that file.
+func yq(r *reading, w word) string {
+	if strings.HasSuffix(w.text, ".yq") {
+		return r.notKnown(w.text)
+	}
+	if !strings.ContainsAny(w.text, "*?[") {
+		r.reach(Read, w.text)
+	}
+	return jq(r, w)
+}
 
 func patch(r *reading, w word) string {
 	use, err := language.Patch(w.text)
@@ -710,6 +742,14 @@ func argument(r *reading, w word) string {
 	default:
 		r.args = append(r.args, w.text)
 	}
+	return ""
+}
+
+// ref is an argument that says what is sent.
+func ref(r *reading, w word) string {
+	before := len(r.args)
+	argument(r, w)
+	r.lead, r.args = append(r.lead, r.args[before:]...), r.args[:before]
 	return ""
 }
 

@@ -374,7 +374,8 @@ func (w *walk) eachLine(list []*syntax.Stmt, names []string, at places) places {
 	var after places
 	defer func(fed float64, was bool) { w.fedGrown, w.lines = fed, was }(w.fedGrown, w.lines)
 	w.lines = true
-	w.fedGrown = max(w.fedGrown, 1) * linesGrow
+	length := list[len(list)-1].End().Offset() - list[0].Pos().Offset()
+	w.fedGrown = max(w.fedGrown, 1) * max(linesGrow, float64(length))
 	w.perhaps(func() { after = w.statements(list, at) })
 	if !slices.Equal(at, at.and(after)) {
 		w.bind("It changes the folder in a loop that nod does not follow.")
@@ -626,7 +627,7 @@ func (w *walk) look(from *syntax.Word, read *word, at places) {
 		}
 		w.fedGrown, w.grown = fed, grown
 		if len(from.Parts) == 1 && read.splits && isPipeline(from.Parts[0]) {
-			read.below = w.out.below
+			read.below, read.spelled = w.out.below, w.out.spelled
 		}
 		w.out = listing{}
 	})

@@ -30,6 +30,7 @@ type word struct {
 	// found says that it stands for a name that a command finds; many, for any number of them; listed, that one may be
 	// any word at all.
 	found, many, listed bool
+	spelled             bool // each of the names starts with a path, although blanks may cut it into several words
 
 	home     bool   // it starts with the home folder
 	mixed    bool   // a quoted part of it would be a pattern outside quotes

@@ -2,6 +2,7 @@ package store
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -11,6 +12,14 @@ import (
 	"nod/policy"
 	"nod/policy/config"
 )
+
+// strictFile asks about what a fresh installation lets pass, and denies.
+const strictFile = `policy:
+  auto_allow: []
+  rules:
+    - {id: build, effect: allow, command: make}
+    - {id: no-push, effect: deny, run: [git push]}
+`
 
 // sealed opens a store that holds back what others write, on files that the next one in the test finds again.
 func sealed(t *testing.T, folder string) *Store {
@@ -116,7 +125,7 @@ func TestUndoHeldChange(t *testing.T) {
 	}
 }
 
-// Only what the person has seen can be accepted.
+// Only what the user has seen can be accepted.
 func TestAcceptSeesANewerChange(t *testing.T) {
 	folder, path := sealedFolder(t, goodFile)
 	s := sealed(t, folder)
@@ -164,6 +173,68 @@ func TestAMissingFileIsHeld(t *testing.T) {
 		t.Errorf("created %v, %v", created, err)
 	}
 	wantEffects(t, s, "gone", map[string]policy.Effect{"git push": policy.Deny, "make": policy.Ask})
+}
+
+// What is denied, whatever becomes of the file in three steps, with nod started again between them or not: all that was
+// accepted or held back last denies, until the user accepts something.
+func TestDenialsUntilSomethingIsAccepted(t *testing.T) {
+	var steps []string
+	for _, what := range []string{"held", "broken", "deleted", "accepted"} {
+		steps = append(steps, what, what+" and restarted")
+	}
+	for _, first := range steps {
+		for _, second := range steps {
+			for _, third := range steps {
+				t.Run(strings.Join([]string{first, second, third}, "/"), func(t *testing.T) {
+					t.Parallel()
+					testDenials(t, first, second, third)
+				})
+			}
+		}
+	}
+}
+
+func testDenials(t *testing.T, steps ...string) {
+	denying := func(command string) string {
+		return "policy: {rules: [{id: same, effect: deny, command: " + command + "}]}\n"
+	}
+	folder, path := sealedFolder(t, denying("make 0"))
+	s := sealed(t, folder)
+	accepted, held, inFile := "make 0", "", "make 0" // what each denies
+	for i, step := range steps {
+		what, _, isRestarted := strings.Cut(step, " and ")
+		switch what {
+		case "held":
+			inFile = fmt.Sprint("make ", i+1)
+			held = inFile
+			write(t, path, denying(inFile))
+		case "broken":
+			write(t, path, "policy: [")
+		case "deleted":
+			inFile = ""
+			if err := os.Remove(path); err != nil && !os.IsNotExist(err) {
+				t.Fatal(err)
+			}
+		case "accepted":
+			if change, isHeld := s.Held(); isHeld {
+				accepted, held = inFile, ""
+				if err := s.Accept(change); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		s.Reload()
+		if isRestarted {
+			s = sealed(t, folder)
+		}
+		for n := range len(steps) + 1 {
+			command := fmt.Sprint("make ", n)
+			is := s.Decide(bash(command)).Effect == policy.Deny
+			if want := command == accepted || command == held; is != want {
+				t.Errorf("%v: %s is denied: %v, want %v", steps[:i+1], command, is, want)
+			}
+		}
+	}
 }
 
 // Whoever tampers with what was accepted gains nothing by it.

@@ -1,6 +1,5 @@
-// Package store decides calls by the configuration file and the grants together. It is apart from both, so that
-// neither need know the other, and apart from the program, because the command line and the settings decide by them,
-// too.
+// Package store decides calls by the configuration file and the grants together. It keeps the two independent of each
+// other, and serves the command line and the settings as well.
 package store
 
 import (
@@ -20,10 +19,10 @@ import (
 	"nod/policy/grants"
 )
 
-// A Store is a configuration file and a book of grants, and decides by them. It is safe for concurrent use.
+// A Store decides calls by a configuration file and a book of grants. It is safe for concurrent use.
 //
-// While the file is broken nothing is allowed: what the last good file denied, or the one that was accepted last, stays
-// denied, and everything else is asked about. [Store.Err] says what is wrong.
+// While the file is broken nothing is allowed: the last good or accepted file still denies, and nod asks about the
+// rest. [Store.Err] returns the problem.
 type Store struct {
 	*config.File
 	*grants.Book
@@ -32,22 +31,22 @@ type Store struct {
 	log        *slog.Logger
 	sealKey    []byte
 
-	current atomic.Pointer[snapshot] // what Decide reads, published whole
+	current atomic.Pointer[snapshot] // what Decide reads, replaced as a whole
 
-	mu          sync.Mutex // held while a snapshot is made; guards subscribers
+	mu          sync.Mutex // held while making a snapshot; guards subscribers
 	subscribers map[chan struct{}]struct{}
 }
 
-// A snapshot is what calls are decided by.
+// A snapshot holds the rules in force, each with the grants.
 type snapshot struct {
-	rules    *policy.Compiled // of the file, with the grants; what is left of it while the file is broken
-	good     *policy.Compiled // of the last good file, with the grants
-	accepted *policy.Compiled // what was accepted, with the grants, while something else is in the file
-	because  string           // why that counts
+	rules    *policy.Compiled // of the file; only denials while it is broken
+	good     *policy.Compiled // of the last good file
+	accepted *policy.Compiled // of the accepted file, while another text is in the file
+	because  string           // why accepted counts
 }
 
-// Open reads the configuration at path and the grants at grantsPath. Neither need exist, and what is wrong with them
-// is not an error here: the store opens, allows nothing, and says why in Err. Log may be nil.
+// Open reads the configuration at path and the grants at grantsPath. Neither need exist. Despite problems with them the
+// store opens, and allows nothing while the configuration is broken; Err returns them. Log may be nil.
 func Open(path, grantsPath string, log *slog.Logger) (*Store, error) {
 	if !filepath.IsAbs(path) || !filepath.IsAbs(grantsPath) {
 		return nil, fmt.Errorf("open policy: %q and %q: want absolute paths", path, grantsPath)
@@ -71,11 +70,11 @@ func Open(path, grantsPath string, log *slog.Logger) (*Store, error) {
 	return s, nil
 }
 
-// places are those of the user, and where the store's files are.
+// places are those of the user and of the store's files.
 func places(files ...string) policy.Places {
 	p := policy.DefaultPlaces()
 	for _, own := range files {
-		if filepath.Base(filepath.Dir(own)) == "nod" { // a folder of nod's own, not just any
+		if filepath.Base(filepath.Dir(own)) == "nod" { // a folder of nod's own
 			own = filepath.Dir(own)
 		}
 		p.Own = append(p.Own, own)
@@ -83,27 +82,27 @@ func places(files ...string) policy.Places {
 	return p
 }
 
-// Decide says what the policy makes of a call. It changes nothing: see [Store.Used].
+// Decide applies the policy to a call. It counts no use: see [Store.Used].
 func (s *Store) Decide(c policy.Call) policy.Decision { return s.current.Load().decide(c, time.Now()) }
 
-// Timeout is how long a request without a time-out of its own waits, as configured.
+// Timeout is the configured time-out of requests without their own.
 func (s *Store) Timeout() time.Duration { return s.State().Config.Prompt.Timeout }
 
-// Used counts the use of the grant by which a call was allowed, if it was one.
+// Used counts a use of the grant that allowed a call, if a grant did.
 func (s *Store) Used(d policy.Decision) {
 	if d.Grant {
 		s.Use(d.Rule)
 	}
 }
 
-// Why what was accepted counts, and not what is in the file.
+// Reasons why the accepted text counts instead of the file.
 const (
 	reasonHeld    = "the policy file was changed by another program, and you have not accepted that yet; before, "
 	reasonUnknown = "there is no telling which policy you accepted, because nod's own files were changed or removed: "
 	reasonBroken  = "the policy file has an error; in what you accepted last, "
 )
 
-// decide is what the rules make of a call, and while something else was accepted, what is stricter of both.
+// decide applies the rules and, while another text is accepted, the stricter of both.
 func (s *snapshot) decide(c policy.Call, now time.Time) policy.Decision {
 	d := policy.Decide(c, s.rules, now)
 	if s.accepted == nil {
@@ -117,7 +116,7 @@ func (s *snapshot) decide(c policy.Call, now time.Time) policy.Decision {
 	return was
 }
 
-// Explain says what the policy makes of a call, and every step that led there. No grant is used by it.
+// Explain returns the decision on a call and the steps that led to it. It counts no use.
 func (s *Store) Explain(c policy.Call) (policy.Decision, []string) {
 	now, state := time.Now(), s.current.Load()
 	d, steps := policy.Explain(c, state.rules, now)
@@ -128,13 +127,13 @@ func (s *Store) Explain(c policy.Call) (policy.Decision, []string) {
 	return d, steps
 }
 
-// Offers works out all that a prompt may say and offer about a call. What is offered is what [Store.Grant] would keep.
+// Offers returns everything that a prompt may say and offer about a call. [Store.Grant] accepts what is offered.
 func (s *Store) Offers(c policy.Call) policy.Offers {
 	now := s.current.Load()
 	return policy.NewOffers(c, now.rules, now.good, time.Now())
 }
 
-// Grant keeps an allow wider than once. It returns an error for what can only be allowed once.
+// Grant allows a call for longer than once. It fails if the call can only be allowed once.
 func (s *Store) Grant(c policy.Call, scope policy.Scope, cover policy.Cover) error {
 	list, err := policy.NewGrants(c, scope, cover, s.current.Load().good, time.Now())
 	if err != nil {
@@ -150,9 +149,8 @@ func (s *Store) Grant(c policy.Call, scope policy.Scope, cover policy.Cover) err
 	return nil
 }
 
-// Suggest proposes rules that would have spared the person questions they always answered alike. See
-// [policy.Simulation.Suggest].
-// It may take a second, and keeps nobody waiting meanwhile.
+// Suggest proposes rules that would have spared the user prompts always answered alike; see
+// [policy.Simulation.Suggest]. It may take a second, without blocking others.
 func (s *Store) Suggest(ctx context.Context, past []policy.Past) ([]policy.Suggestion, error) {
 	sim, err := policy.NewSimulation(s.Config().Policy, s.places)
 	if err != nil {
@@ -161,7 +159,7 @@ func (s *Store) Suggest(ctx context.Context, past []policy.Past) ([]policy.Sugge
 	return sim.Suggest(ctx, past, time.Now())
 }
 
-// Simulate returns a simulation by the store's configuration, without the grants that there are.
+// Simulate returns a simulation by the store's configuration, without its grants.
 func (s *Store) Simulate() (*policy.Simulation, error) {
 	if err := s.State().Err; err != nil {
 		return nil, err
@@ -172,8 +170,8 @@ func (s *Store) Simulate() (*policy.Simulation, error) {
 // Err says why the configuration or the grants are broken; nil while both are good.
 func (s *Store) Err() error { return errors.Join(s.State().Err, s.GrantsErr()) }
 
-// Changes returns a channel that gets a signal after every change of configuration, grants or health, and
-// a function that ends the subscription. Signals that nobody has received yet are one signal.
+// Changes returns a channel with a signal after every change of configuration, grants or health, and a function that
+// unsubscribes. Pending signals are merged.
 func (s *Store) Changes() (<-chan struct{}, func()) {
 	c := make(chan struct{}, 1)
 	s.mu.Lock()
@@ -186,9 +184,9 @@ func (s *Store) Changes() (<-chan struct{}, func()) {
 	}
 }
 
-// publish puts in force what follows from the file and the grants as they are now.
+// publish puts the current file and grants in force.
 func (s *Store) publish() {
-	if s.File == nil || s.Book == nil { // while it is opened
+	if s.File == nil || s.Book == nil { // still opening
 		return
 	}
 	s.mu.Lock()
@@ -214,8 +212,8 @@ func (s *Store) publish() {
 	}
 }
 
-// Seal makes the store hold back whatever other programs write into its files. What a store without a seal writes
-// counts as another program's. The error says why the seal cannot be saved: it is good all the same, until nod ends.
+// Seal makes the store hold back changes of its files by other programs. Changes written by a store without a seal
+// count as another program's. On error the seal works until nod ends.
 func (s *Store) Seal() error {
 	seal, err := config.OpenSeal(filepath.Dir(s.grantsPath), markerPath(s.grantsPath), s.IsSigned())
 	if signErr := s.Sign(seal.Key(), seal.IsNew()); err == nil {
@@ -226,11 +224,11 @@ func (s *Store) Seal() error {
 	return err
 }
 
-// SealKey signs whatever else nothing but nod may change, as [config.Seal.Key] says. It is nil before [Store.Seal].
+// SealKey also signs the other files that only nod may change; see [config.Seal.Key]. It is nil before [Store.Seal].
 func (s *Store) SealKey() []byte { return s.sealKey }
 
-// markerPath is where it is kept that there was a first run: in the user's folder of states, or beside grants that
-// are not where nod keeps them.
+// markerPath is the file that records nod's first run: in the user's state folder, or beside grants in an unusual
+// place.
 func markerPath(grantsPath string) string {
 	if usual, err := grants.DefaultPath(); err == nil && grantsPath == usual && filepath.IsAbs(xdg.StateHome) {
 		return filepath.Join(xdg.StateHome, "nod", "sealed")

@@ -11,7 +11,7 @@ import (
 	"nod/policy/config"
 )
 
-// checkAddress looks at the port that callers over HTTP know.
+// checkAddress checks the port for callers over HTTP.
 func checkAddress(_ context.Context, e *exam) []Finding {
 	wanted := e.config.IPC.Address
 	if set := getenv(e.environ)("NOD_IPC_ADDRESS"); set != "" {
@@ -19,7 +19,7 @@ func checkAddress(_ context.Context, e *exam) []Finding {
 	}
 	at, err := netip.ParseAddrPort(wanted)
 	if err != nil || at.Port() == 0 {
-		return nil // what is wrong with it the configuration says
+		return nil // the configuration's check reports it
 	}
 	if e.isRunning() {
 		if has, err := url.Parse(e.at.URL); err == nil && has.Port() == fmt.Sprint(at.Port()) {
@@ -44,7 +44,7 @@ func checkAddress(_ context.Context, e *exam) []Finding {
 	return []Finding{failure(run("nod settings"), "%s: nod-desktop cannot start", taken(wanted, at))}
 }
 
-// taken says who has the address.
+// taken says which process has the address.
 func taken(wanted string, at netip.AddrPort) string {
 	switch p := peer.Listener(at); {
 	case p.PID == 0:

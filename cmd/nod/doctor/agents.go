@@ -43,14 +43,14 @@ func checkAgents(ctx context.Context, e *exam) []Finding {
 	return found
 }
 
-// agentState is how an agent stands.
+// agentState is the state of an agent's setup.
 type agentState struct {
 	name    string
-	isThere bool     // its program is
-	finding *Finding // nil: nothing of nod's is in its settings
+	isThere bool     // its program exists
+	finding *Finding // nil: its settings do not mention nod
 }
 
-// others is what there is to say of agents that are not set up.
+// others summarizes the agents that are not set up.
 func others(found []Finding, without []string) *Finding {
 	var f Finding
 	switch names := strings.Join(without, ", "); {
@@ -70,10 +70,10 @@ func (e *exam) checkAgent(ctx context.Context, a agent.Agent, m agent.Machine) a
 	_, err := m.Look(a.Program)
 	state := agentState{name: a.Name, isThere: err == nil}
 	quiet := m
-	quiet.Run = nil // the version is asked for once, by the check
+	quiet.Run = nil // the check has asked for the version
 	status, err := a.Status(quiet)
 	if !state.isThere && err != nil || err == nil && !status.Installed && !status.Partly {
-		return state // what an agent that is gone has left behind concerns nobody
+		return state // leftovers of a removed agent do not matter
 	}
 	var steps []agent.Step
 	if e.isRunning() && state.isThere && err == nil {
@@ -88,7 +88,7 @@ func (e *exam) checkAgent(ctx context.Context, a agent.Agent, m agent.Machine) a
 	return state
 }
 
-// judge says how an agent stands by the steps that were tried; none: its way to nod-desktop was not.
+// judge turns the results of the steps into a finding; no steps: the way to nod-desktop was not tried.
 func (e *exam) judge(ctx context.Context, a agent.Agent, m agent.Machine, s agent.Status, steps []agent.Step) Finding {
 	switch {
 	case s.Dead != nil:
@@ -119,13 +119,13 @@ func (e *exam) judge(ctx context.Context, a agent.Agent, m agent.Machine, s agen
 	return ok("a probe went through its hooks (version %s)", cmp.Or(s.Version, "not known"))
 }
 
-// withoutCure is what is wrong, without what to do about it.
+// withoutCure removes the advice from an error.
 func withoutCure(err error) string {
 	what, _, _ := strings.Cut(oneLine(err), ": run: ")
 	return what
 }
 
-// otherVersion is that of a nod which hooks run, and its path, where it is not this one's.
+// otherVersion returns the version and path of a different nod that the hooks run.
 func (e *exam) otherVersion(ctx context.Context, runs []agent.Run) (number, path string) {
 	for _, r := range runs {
 		said, err := e.Run(ctx, e.Environ, "/bin/sh", "-c", "exec "+r.Program+" --version")
@@ -137,7 +137,7 @@ func (e *exam) otherVersion(ctx context.Context, runs []agent.Run) (number, path
 	return "", ""
 }
 
-// repair is a fix that puts the hooks in anew, where it is known what would change.
+// repair is a fix that installs the hooks again, if the changes are known.
 func repair(a agent.Agent, m agent.Machine) *Fix {
 	fix := run("nod agents install %s", a.Name)
 	changes, err := a.Install(m, false)

@@ -9,16 +9,16 @@ import (
 	"strings"
 )
 
-// autostartEntry is what has the session start nod.
+// autostartEntry starts nod with the session.
 type autostartEntry struct {
-	path    string   // that a person knows it by
-	program string   // that it starts; empty: nobody can tell
-	files   []string // all that there is of it in the user's folders
+	path    string   // to show to the user
+	program string   // empty if unknown
+	files   []string // all of its files in the user's folders
 	isOurs  bool     // nod wrote it
-	isGone  bool     // it is a link to nothing
+	isGone  bool     // a dangling link
 }
 
-// checkAutostart looks whether what starts nod with the session leads somewhere.
+// checkAutostart checks whether the autostart entries lead to an existing program.
 func checkAutostart(_ context.Context, e *exam) []Finding {
 	if !isFreedesktop {
 		return nil
@@ -43,7 +43,7 @@ func checkAutostart(_ context.Context, e *exam) []Finding {
 	return []Finding{ok("on: %s", entries[0].path)}
 }
 
-// remove is a fix that takes the entry away; what somebody else wrote is theirs to remove.
+// remove is a fix that removes the entry, if nod wrote it.
 func (a autostartEntry) remove() *Fix {
 	fix := remove(a.files...)
 	if !a.isOurs {
@@ -52,7 +52,7 @@ func (a autostartEntry) remove() *Fix {
 	return fix
 }
 
-// The files that start nod with the session, below the folder of configurations, and the line that marks nod's own.
+// The autostart files, below the configuration folder, and the line that marks nod's own.
 const (
 	unitPath  = "systemd/user/nod-desktop.service"
 	wantsPath = "systemd/user/graphical-session.target.wants/nod-desktop.service"
@@ -60,7 +60,7 @@ const (
 	ownMark   = "X-Nod-Managed=true"
 )
 
-// unit is the systemd unit that the session wants: one of the user's own, or that of a package.
+// unit is the systemd unit in use: the user's, or a package's.
 func (e *exam) unit() []autostartEntry {
 	wants, own := filepath.Join(e.ConfigHome, wantsPath), filepath.Join(e.ConfigHome, unitPath)
 	if _, err := os.Lstat(wants); err != nil {
@@ -83,7 +83,7 @@ func (e *exam) unit() []autostartEntry {
 	return []autostartEntry{entry}
 }
 
-// desktopEntry is the entry that every desktop honours.
+// desktopEntry is the autostart entry that every desktop reads.
 func (e *exam) desktopEntry() []autostartEntry {
 	path := filepath.Join(e.ConfigHome, entryPath)
 	text, err := tail(path)
@@ -91,7 +91,7 @@ func (e *exam) desktopEntry() []autostartEntry {
 		return nil
 	}
 	if hasLine(string(text), "Hidden=true", "X-GNOME-Autostart-enabled=false") {
-		return nil // the desktop has switched it off
+		return nil // switched off in the desktop
 	}
 	return []autostartEntry{{
 		path: path, files: []string{path}, isOurs: hasLine(string(text), ownMark),
@@ -109,8 +109,8 @@ func hasLine(text string, lines ...string) bool {
 	return false
 }
 
-// programOf reads the program from a line of an entry, which is its first word, in quotes or not, but the whole line
-// for TryExec; empty where it is not there, or not to be known without systemd.
+// programOf reads the program from a line of an entry: the first word, quoted or not, or the whole line for TryExec. It
+// is empty if missing, or if only systemd can tell.
 func programOf(text, key string) string {
 	for line := range strings.Lines(text) {
 		value, is := strings.CutPrefix(strings.TrimSpace(line), key+"=")

@@ -10,30 +10,30 @@ import (
 	"sync"
 	"time"
 
-	"nod/ipc/api"
+	"nod/api"
 	"nod/ipc/client"
 	"nod/ipc/endpoint"
 	"nod/ipc/operator"
 	"nod/policy/config"
 )
 
-// exam is one look at a machine, with what most checks want to know.
+// exam is one examination, with the facts that most checks need.
 type exam struct {
 	Host
-	at      endpoint.Endpoint // as published; zero: nothing is
+	at      endpoint.Endpoint // as published; zero if nothing is
 	health  api.HealthReply
-	err     error    // why no nod-desktop answers
-	environ []string // of the session: of nod-desktop where it runs, also when it hangs, else of this program
-	who     string   // that is the environment of, in words
+	err     error    // why nod-desktop does not answer
+	environ []string // of the session: of nod-desktop if it runs or hangs, else of this program
+	who     string   // whose environment that is, in words
 
-	config    config.Config // the defaults where it is broken
+	config    config.Config // the defaults if the file is broken
 	configErr error
 
-	display  func() (platform string, err error) // of the session; it is looked for once
+	display  func() (platform string, err error) // of the session; looked up once
 	selfTest func() (operator.SelfTest, error)   // of nod-dialogs; it runs once
 }
 
-// healthPatience is how long nod-desktop may take to answer; it needs a millisecond.
+// healthPatience is the time limit for nod-desktop's answer, which takes a millisecond.
 const healthPatience = time.Second
 
 func begin(ctx context.Context, h Host) *exam {
@@ -81,14 +81,13 @@ func (e *exam) published() (endpoint.Endpoint, error) {
 
 func (e *exam) isRunning() bool { return e.err == nil }
 
-// hangs reports whether there is a nod-desktop that does not answer.
+// hangs reports whether nod-desktop runs but does not answer.
 func (e *exam) hangs() bool { return errors.Is(e.err, context.DeadlineExceeded) }
 
-// start is how to start nod-desktop, and restart how to start it anew.
 func start() *Fix   { return run("nod start") }
 func restart() *Fix { return run("nod stop && nod start") }
 
-// checkDesktop looks whether nod-desktop answers where it says.
+// checkDesktop checks whether nod-desktop answers where it listens.
 func checkDesktop(_ context.Context, e *exam) []Finding {
 	problem, isProblem := errors.AsType[*client.Problem](e.err)
 	switch {
@@ -116,10 +115,10 @@ func checkDesktop(_ context.Context, e *exam) []Finding {
 	return []Finding{failure(run("nod doctor --fix"), "cannot be found: %v", e.err)}
 }
 
-// again ends a process that does not listen, and starts another.
+// again kills a process that does not listen, and starts another.
 func again(pid int) *Fix { return run("kill -9 %d; nod start", pid) }
 
-// leftBehind is what a nod-desktop that died has published.
+// leftBehind reports the endpoint of a nod-desktop that died.
 func (e *exam) leftBehind() []Finding {
 	if e.at.PID == 0 {
 		return nil
@@ -142,7 +141,7 @@ func (e *exam) leftBehind() []Finding {
 	return []Finding{f}
 }
 
-// checkAttention says why the person may not see a prompt.
+// checkAttention says why the user may not see a prompt.
 func checkAttention(_ context.Context, e *exam) []Finding {
 	switch {
 	case e.isRunning() && e.health.Status == "paused" && e.health.PausedUntil.IsZero():
@@ -161,7 +160,7 @@ func checkAttention(_ context.Context, e *exam) []Finding {
 	return nil
 }
 
-// checkUser notices a nod that is looked for as somebody else, or as nobody.
+// checkUser warns if nod runs as another user, or without a user's environment.
 func checkUser(_ context.Context, e *exam) []Finding {
 	if isFreedesktop && getenv(e.Environ)("HOME") == "" {
 		return []Finding{failure(run(`export HOME="$(getent passwd "$(id -u)" | cut -d: -f6)"`),
@@ -176,7 +175,7 @@ func checkUser(_ context.Context, e *exam) []Finding {
 
 func ownRuntime() *Fix { return run(`export XDG_RUNTIME_DIR="/run/user/$(id -u)"`) }
 
-// checkRuntime looks at the folder in which agents find nod-desktop.
+// checkRuntime checks the folder in which agents find nod-desktop.
 func checkRuntime(_ context.Context, e *exam) []Finding {
 	env := getenv(e.Environ)
 	dir := env("XDG_RUNTIME_DIR")

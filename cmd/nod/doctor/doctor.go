@@ -1,8 +1,7 @@
-// Package doctor finds out what keeps agents from asking through nod, and what mends it.
+// Package doctor finds out what keeps agents from asking through nod, and how to fix it.
 //
-// It looks at the machine as it is: nothing is started, stopped or changed, but for probes that decide nothing, and
-// whatever is missing or broken is a finding and no failure. Every check has its time: that it hangs is a finding, too.
-// What is safe to mend is offered as [Fix.Apply].
+// It starts, stops and changes nothing except for probes that decide nothing. Missing or broken parts are findings, not
+// failures, and so is a check that exceeds its time. Safe fixes have a [Fix.Apply].
 package doctor
 
 import (
@@ -33,19 +32,19 @@ type Finding struct {
 	Fix    *Fix   `json:"fix,omitempty"`
 }
 
-// Fix is what mends a finding.
+// Fix says how to fix a finding.
 type Fix struct {
 	Command string `json:"command,omitempty"` // for a shell, or …
 	Window  string `json:"window,omitempty"`  // … where to click
-	// Apply does what Command does, after Diff was shown, where that is safe. nil: it is for the person to do.
+	// Apply does the same as Command, after Diff was shown. It is nil if the user has to fix it.
 	Apply func() error `json:"-"`
 	Diff  string       `json:"-"`
 }
 
-// run is a fix that the person does in a shell.
+// run is a fix to run in a shell.
 func run(format string, args ...any) *Fix { return &Fix{Command: fmt.Sprintf(format, args...)} }
 
-// open is a fix that the person does with the mouse.
+// open is a fix to make in a window.
 func open(window string) *Fix { return &Fix{Window: window} }
 
 func ok(format string, args ...any) Finding {
@@ -60,13 +59,13 @@ func failure(fix *Fix, format string, args ...any) Finding {
 	return Finding{Status: Error, Fix: fix, Detail: fmt.Sprintf(format, args...)}
 }
 
-// check looks at one thing. It finds nothing where it does not apply; findings that have no id get its own.
+// check examines one thing. It returns nothing if it does not apply; findings without an id get the check's.
 type check struct {
 	id, title string
 	look      func(context.Context, *exam) []Finding
 }
 
-// checks are all of them, in the order in which they are told.
+// checks are in the order of the report.
 var checks = slices.Concat([]check{
 	{"user", "user", checkUser},
 	{"nod-desktop", "nod-desktop", checkDesktop},
@@ -90,7 +89,7 @@ var checks = slices.Concat([]check{
 
 const (
 	patience = 4 * time.Second        // how long a check may take
-	grace    = 300 * time.Millisecond // until one that was told to end is given up
+	grace    = 300 * time.Millisecond // until a cancelled check is abandoned
 )
 
 // Examine runs all checks at once and returns what they find, the worst first.
@@ -109,7 +108,7 @@ func Examine(ctx context.Context, h Host) []Finding {
 
 var weight = map[Status]int{Warning: 1, Error: 2}
 
-// run gives the check its time.
+// run runs the check with its time limit.
 func (c check) run(ctx context.Context, e *exam) []Finding {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"nod/agents/agent"
-	"nod/ipc/api"
+	"nod/api"
 	"nod/ipc/client"
 	"nod/ipc/endpoint"
 	"nod/ipc/operator"

@@ -15,21 +15,21 @@ import (
 )
 
 const (
-	maxNamed  = 5 // of those with something wrong that a sentence names
+	maxNamed  = 5 // paths that a sentence names
 	lowDisk   = 100 << 20
 	emptyDisk = 5 << 20
 )
 
-// ownFiles are nod's files and folders, with what is wrong with them.
+// ownFiles are nod's files and folders with wrong owners or modes.
 type ownFiles struct {
-	foreign []string // they belong to somebody else
+	foreign []string // of another owner
 	links   []string
 	open    []string // others can read or write them
-	changed bool     // others can write some of those
+	changed bool     // others can write some of open
 	seen    int
 }
 
-// checkFiles looks for files of nod's that others could read or change.
+// checkFiles looks for files of nod that others could read or change.
 func checkFiles(_ context.Context, e *exam) []Finding {
 	var all ownFiles
 	all.look(e.configDir(), 0o022) // it may be in a repository that others read
@@ -45,8 +45,8 @@ func checkFiles(_ context.Context, e *exam) []Finding {
 	return found
 }
 
-// look looks at a folder and nod's own files in it. None of them may have the bits of a mode. What cannot be read is
-// told by the check that reads it.
+// look checks a folder and nod's files in it for forbidden mode bits. It skips unreadable ones, which other checks
+// report.
 func (o *ownFiles) look(folder string, forbidden fs.FileMode) {
 	info, err := os.Lstat(folder)
 	if err != nil {
@@ -101,7 +101,7 @@ func (o *ownFiles) findings() []Finding {
 	return found
 }
 
-// close is the fix that takes the others' rights away.
+// close is the fix that removes the others' permissions.
 func (o *ownFiles) close() *Fix {
 	return &Fix{
 		Command: "chmod go-rwx " + quoted(o.open),
@@ -115,7 +115,7 @@ func (o *ownFiles) close() *Fix {
 	}
 }
 
-// closeToOthers takes the others' rights to a file of nod's own, and to no other that a link leads to.
+// closeToOthers removes the others' permissions from one of nod's files. It follows no links.
 func closeToOthers(path string) error {
 	f, err := os.OpenFile(path, os.O_RDONLY|noFollow, 0)
 	if err != nil {
@@ -132,7 +132,7 @@ func closeToOthers(path string) error {
 	return f.Chmod(info.Mode().Perm() &^ 0o077)
 }
 
-// some names the first few of paths.
+// some names the first few paths.
 func some(paths []string) string {
 	if more := len(paths) - maxNamed; more > 0 {
 		return fmt.Sprintf("%s and %d more", strings.Join(paths[:maxNamed], ", "), more)
@@ -148,7 +148,7 @@ func quoted(paths []string) string {
 	return strings.Join(words, " ")
 }
 
-// checkDisk looks whether nod can write.
+// checkDisk checks whether nod can write.
 func checkDisk(_ context.Context, e *exam) []Finding {
 	var closed []string
 	var why error
@@ -165,7 +165,7 @@ func checkDisk(_ context.Context, e *exam) []Finding {
 	free, err := freeSpace(folder)
 	switch full := run("df -h %s", quote(folder)); {
 	case err != nil:
-		return nil // a system that does not say
+		return nil // the system does not say
 	case free < emptyDisk:
 		return []Finding{failure(full, "the disk is full: nod cannot write its history, so nothing passes unasked")}
 	case free < lowDisk:
@@ -174,7 +174,7 @@ func checkDisk(_ context.Context, e *exam) []Finding {
 	return []Finding{ok("%d MB are free", free>>20)}
 }
 
-// existing is a folder, or the nearest above it that is there.
+// existing returns the folder, or its nearest existing ancestor.
 func existing(folder string) string {
 	for {
 		if _, err := os.Stat(folder); !errors.Is(err, fs.ErrNotExist) || filepath.Dir(folder) == folder {

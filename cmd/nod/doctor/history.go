@@ -15,7 +15,7 @@ import (
 	"nod/version"
 )
 
-// checkHistory holds the history against damage and changes.
+// checkHistory checks the history for damage and changes.
 func checkHistory(ctx context.Context, e *exam) []Finding {
 	return append([]Finding{e.verifyHistory(ctx)}, e.setAside()...)
 }
@@ -53,7 +53,7 @@ func (e *exam) verifyHistory(ctx context.Context) Finding {
 	return ok("%s, none changed or missing", size)
 }
 
-// setAside are the histories that nod-desktop could not read, and has begun another in place of.
+// setAside reports histories that nod-desktop could not read and replaced.
 func (e *exam) setAside() []Finding {
 	left, _ := filepath.Glob(escapeGlob(e.historyPath()) + ".[0-9]*")
 	var found []Finding
@@ -70,15 +70,15 @@ func (e *exam) setAside() []Finding {
 	return found
 }
 
-// escapeGlob has a pattern match a path as it is.
+// escapeGlob makes a pattern that matches exactly that path.
 func escapeGlob(path string) string {
 	return strings.NewReplacer("*", "[*]", "?", "[?]", "[", "[[]", `\`, `\\`).Replace(path)
 }
 
-// clockSlack is how far the clock may be set back without notice.
+// clockSlack is how far the clock may be behind.
 const clockSlack = 5 * time.Minute
 
-// checkClock looks whether it can be now what the clock says: rules and approvals expire by it.
+// checkClock checks the clock for plausibility: rules and approvals expire by it.
 func checkClock(ctx context.Context, e *exam) []Finding {
 	fix := run("timedatectl set-ntp true")
 	now := e.Now()
@@ -99,5 +99,5 @@ func checkClock(ctx context.Context, e *exam) []Finding {
 	return []Finding{ok("%s", now.Format(time.DateTime+" MST"))}
 }
 
-// buildDate is when this nod was committed; zero when that is not known.
+// buildDate is the date of this build's commit; zero if unknown.
 func buildDate() time.Time { return version.Get().Date }

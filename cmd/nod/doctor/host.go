@@ -17,7 +17,7 @@ import (
 
 	"nod/agents/agent"
 	"nod/agents/registry"
-	"nod/ipc/api"
+	"nod/api"
 	"nod/ipc/client"
 	"nod/ipc/endpoint"
 	"nod/ipc/operator"
@@ -25,28 +25,28 @@ import (
 	"nod/version"
 )
 
-// Host is the machine that is looked at.
+// Host is the machine to examine.
 type Host struct {
 	Version string
 	Now     func() time.Time
 	Environ []string // of this program
 
-	ConfigHome, DataHome, StateHome string // folders of the user; nod's are below them
-	Runtime                         string // nod's own, where nod-desktop publishes its endpoint
-	RuntimeErr                      error  // why there is none
+	ConfigHome, DataHome, StateHome string // folders of the user, above nod's
+	Runtime                         string // nod's own folder, with the published endpoint
+	RuntimeErr                      error  // why there is no such folder
 
 	Agents  []agent.Agent
 	Machine func() (agent.Machine, error)
 
 	Look    func(name string) (string, error)                                           // as exec.LookPath
-	Program func(name string) (string, error)                                           // path of a program of nod's
+	Program func(name string) (string, error)                                           // path of one of nod's programs
 	Run     func(ctx context.Context, environ []string, argv ...string) (string, error) // output of a command
 	Health  func(context.Context, endpoint.Endpoint) (api.HealthReply, error)
-	Listen  func(address string) error                      // whether one could
+	Listen  func(address string) error                      // whether the address is free
 	Dial    func(ctx context.Context, address string) error // whether something listens there
 
 	Session session                                     // what the desktop offers
-	Process func(pid int) (environ []string, err error) // what windows of that nod-desktop go by
+	Process func(pid int) (environ []string, err error) // environment of that nod-desktop
 }
 
 // ThisHost is the machine that the program runs on, with hooks that run m's nod command.
@@ -66,7 +66,7 @@ func ThisHost(m func() (agent.Machine, error)) Host {
 	return h
 }
 
-// output returns what a command prints. The error has what it complains of.
+// output returns the output of a command. The error contains its standard error.
 func output(ctx context.Context, environ []string, argv ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	cmd.Env, cmd.WaitDelay = environ, grace/2
@@ -104,7 +104,7 @@ func dial(ctx context.Context, address string) error {
 	return conn.Close()
 }
 
-// configDir is nod's folder of the configuration, dataDir that of what it keeps, and stateDir that of its log.
+// Folders of nod's configuration, data and log.
 func (h Host) configDir() string { return filepath.Join(h.ConfigHome, "nod") }
 func (h Host) dataDir() string   { return filepath.Join(h.DataHome, "nod") }
 func (h Host) stateDir() string  { return filepath.Join(h.StateHome, "nod") }
@@ -124,16 +124,16 @@ func getenv(environ []string) func(string) string {
 	}
 }
 
-// quote writes a path for a shell.
+// quote quotes a path for a shell.
 func quote(path string) string {
 	quoted, err := syntax.Quote(path, syntax.LangBash)
-	if err != nil { // it has a byte that no path has
+	if err != nil { // an impossible byte
 		return fmt.Sprintf("%q", path)
 	}
 	return quoted
 }
 
-// remove is a fix that removes files of nod's own.
+// remove is a fix that deletes files of nod.
 func remove(paths ...string) *Fix {
 	f := run("rm -f")
 	for _, path := range paths {

@@ -1,9 +1,9 @@
 package doctor
 
-// packages are the names of one thing in the archives of distributions, by the program that installs it.
+// packages are a package's names in the distributions, by package manager.
 type packages map[string]string
 
-// What a desktop may lack.
+// Packages that a desktop may lack.
 var (
 	xwayland = packages{
 		"apt-get": "xwayland", "dnf": "xorg-x11-server-Xwayland", "pacman": "xorg-xwayland", "zypper": "xwayland",
@@ -33,7 +33,7 @@ var (
 	}
 )
 
-// install is how to install one of them on this machine.
+// install is the command that installs a package on this machine.
 func (h Host) install(names packages) *Fix {
 	for _, manager := range []struct{ program, command string }{
 		{"apt-get", "sudo apt-get install"}, {"dnf", "sudo dnf install"}, {"pacman", "sudo pacman -S"},

@@ -16,12 +16,12 @@ import (
 
 const (
 	recent  = 24 * time.Hour
-	maxTail = 2 << 20 // bytes of the log that are looked at
+	maxTail = 2 << 20 // bytes of the log to examine
 
-	maxError = 300 // bytes of an error that are told
+	maxError = 300 // bytes of a reported error
 )
 
-// checkLog looks for what went wrong lately.
+// checkLog looks for recent errors.
 func checkLog(_ context.Context, e *exam) []Finding {
 	path := filepath.Join(e.stateDir(), "nod.log")
 	var found []Finding
@@ -63,10 +63,10 @@ func tail(path string) ([]byte, error) {
 	return io.ReadAll(io.NewSectionReader(f, max(0, info.Size()-maxTail), maxTail))
 }
 
-// judged begin the errors whose cause is judged by a check of its own, as it is now.
+// judged are beginnings of errors whose cause another check examines.
 var judged = []string{`msg="configuration is broken`, `msg="the policy file has an error`, "msg=journal "}
 
-// countErrors counts the errors in a log since then, and returns the text of the last.
+// countErrors counts the errors in a log since then, and returns the last one.
 func countErrors(log []byte, since time.Time) (count int, last string) {
 	lines := bufio.NewScanner(bytes.NewReader(log))
 	lines.Buffer(nil, maxTail+1)

@@ -13,16 +13,17 @@ import (
 
 	"nod/ipc/operator"
 	"nod/ipc/remote"
-	"nod/ipc/remote/stream"
+	"nod/ipc/remote/command"
 	"nod/policy/config"
 )
 
 const (
-	maxSkew  = time.Minute // between two clocks; nod goes by neither, people who read the history do
+	maxSkew  = time.Minute // between two clocks; matters to people who read the history
 	natsPort = "4222"      // where NATS servers listen
 )
 
-// checkMachines looks at the lines to other machines: as nod-desktop sees them, or by a harmless probe when none runs.
+// checkMachines checks the connections to other machines: as nod-desktop reports them, or by a harmless probe if none
+// runs.
 func checkMachines(ctx context.Context, e *exam) []Finding {
 	if !e.isRunning() {
 		return append(e.probeMachines(ctx), e.probeNATS(ctx)...)
@@ -30,7 +31,7 @@ func checkMachines(ctx context.Context, e *exam) []Finding {
 	p, err := operator.ReadPublished(e.Runtime, e.at.PID)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil // it is a relay, or an older one
+		return nil // a relay, or an older nod-desktop
 	case err != nil:
 		return []Finding{warning(restart(), "what nod-desktop says of machines cannot be read: %v", err)}
 	}
@@ -51,7 +52,7 @@ func checkMachines(ctx context.Context, e *exam) []Finding {
 	}
 	for _, j := range p.Peers.Joining {
 		if j.Role == remote.RoleDevice {
-			continue // the person has just invited it
+			continue // the user has just invited it
 		}
 		found = append(found, entitled(j.Line, warning(open("nod's settings › Machines and devices"),
 			"it asks to join, as %q", j.Fingerprint)))
@@ -59,13 +60,13 @@ func checkMachines(ctx context.Context, e *exam) []Finding {
 	return found
 }
 
-// entitled names what a finding is about.
+// entitled puts a title before a finding.
 func entitled(title string, f Finding) Finding {
 	f.Title = "machine " + title
 	return f
 }
 
-// checkConnected looks at a machine that is connected.
+// checkConnected checks a connected machine.
 func (e *exam) checkConnected(p operator.Peer) Finding {
 	switch {
 	case p.Skew.Abs() > maxSkew:
@@ -77,7 +78,7 @@ func (e *exam) checkConnected(p operator.Peer) Finding {
 	return ok("connected, %v away, nod %s", p.Trip.Round(100*time.Microsecond), p.Hello.Version)
 }
 
-// probeMachines asks each machine which nod it has.
+// probeMachines asks each machine for its version of nod.
 func (e *exam) probeMachines(ctx context.Context) []Finding {
 	machines := e.config.Remote.Machines
 	found := make([]Finding, len(machines))
@@ -90,27 +91,27 @@ func (e *exam) probeMachines(ctx context.Context) []Finding {
 }
 
 func (e *exam) probe(ctx context.Context, m config.Machine) Finding {
-	command, err := stream.Command(m, "--version")
+	probe, err := command.Command(m, "--version")
 	if err != nil {
 		return failure(run("nod settings"), "%v", err)
 	}
-	if _, err := e.Look(command[0]); err != nil {
-		return warning(nil, "%s is not installed", command[0])
+	if _, err := e.Look(probe[0]); err != nil {
+		return warning(nil, "%s is not installed", probe[0])
 	}
-	out, err := e.Run(ctx, e.Environ, command...)
+	out, err := e.Run(ctx, e.Environ, probe...)
 	there := firstWord(strings.TrimPrefix(out, "nod "))
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
 		return warning(nil, "no answer within %s", patience)
 	case err != nil:
-		return warning(nil, "%s", stream.Explain(command[0], err.Error()))
+		return warning(nil, "%s", command.Explain(probe[0], err.Error()))
 	case there != e.Version:
 		return warning(nil, "nod there is version %s, and here %s: install the same one", there, e.Version)
 	}
 	return ok("reached, nod %s", there)
 }
 
-// probeNATS looks whether something listens where the desks meet.
+// probeNATS checks whether something listens at the cluster's addresses.
 func (e *exam) probeNATS(ctx context.Context) []Finding {
 	if e.config.Remote.NATS.URL == "" {
 		return nil

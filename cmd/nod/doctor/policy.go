@@ -17,7 +17,7 @@ import (
 	"nod/policy/grants"
 )
 
-// checkPolicy looks whether nod-desktop takes the configuration and the saved approvals.
+// checkPolicy checks whether nod-desktop accepts the configuration and the saved approvals.
 func checkPolicy(_ context.Context, e *exam) []Finding {
 	var found []Finding
 	if errors.Is(e.configErr, fs.ErrPermission) {
@@ -47,10 +47,10 @@ func oneLine(err error) string {
 	return strings.Join(strings.FieldsFunc(err.Error(), func(r rune) bool { return r == '\n' }), "; ")
 }
 
-// unusedFor is how long a rule was not used that is told.
+// unusedFor is how long a rule must be unused to be reported.
 const unusedFor = 30 * 24 * time.Hour
 
-// checkRules looks for rules that do nothing any more.
+// checkRules looks for rules without effect.
 func checkRules(ctx context.Context, e *exam) []Finding {
 	rules := slices.DeleteFunc(slices.Clone(e.config.Policy.Rules), func(r policy.Rule) bool { return r.Disabled })
 	if e.configErr != nil || len(rules) == 0 {
@@ -78,8 +78,8 @@ func checkRules(ctx context.Context, e *exam) []Finding {
 	return found
 }
 
-// unused are the rules of which the history can tell that they have not decided anything for long. A rule that never
-// has may be new, as long as the file is. Those that ask leave no trace.
+// unused returns the rules that, by the history, have not decided anything for long. A rule without uses counts only if
+// the file is old enough. Rules that ask leave no trace.
 func (e *exam) unused(ctx context.Context, rules []policy.Rule) []string {
 	info, err := os.Stat(e.configPath())
 	if err != nil {
@@ -87,10 +87,10 @@ func (e *exam) unused(ctx context.Context, rules []policy.Rule) []string {
 	}
 	long := e.Now().Add(-unusedFor)
 	var unused []string
-	_ = e.readHistory(func(r *journal.Reader) error { // what is wrong with it is told elsewhere
+	_ = e.readHistory(func(r *journal.Reader) error { // another check reports problems of the history
 		oldest, err := r.Search(ctx, history.Query{Until: long, Limit: 1})
 		if err != nil || len(oldest.Lines) == 0 {
-			return err // it does not go back that far
+			return err // the history does not go back that far
 		}
 		for _, rule := range rules {
 			if rule.Effect == policy.Ask {
@@ -113,7 +113,7 @@ func (e *exam) unused(ctx context.Context, rules []policy.Rule) []string {
 	return unused
 }
 
-// readHistory has do read the history. The error is fs.ErrNotExist where there is none.
+// readHistory calls do with a reader of the history. The error is fs.ErrNotExist if there is no history.
 func (e *exam) readHistory(do func(*journal.Reader) error) error {
 	if _, err := os.Stat(e.historyPath()); err != nil {
 		return err

@@ -4,7 +4,7 @@ import "context"
 
 // session is what the desktop session of an environment offers.
 type session struct {
-	// Display returns the platform of the windows, x11 or wayland; empty where there is but one.
+	// Display returns the platform of the windows, x11 or wayland; empty if there is only one.
 	Display func(ctx context.Context, getenv func(string) string) (platform string, err error)
 	Bus     func(ctx context.Context, getenv func(string) string) (bus, error)
 }
@@ -12,8 +12,8 @@ type session struct {
 // bus is a connection to the session bus.
 type bus interface {
 	HasTray() bool
-	// Notifier returns the notification service; an empty name: there is none. One that would be started by the first
-	// notification is not started: it has the name "on demand".
+	// Notifier returns the notification service; an empty name means none. It does not start a service that the first
+	// notification would start; that one has the name "on demand".
 	Notifier(ctx context.Context) (notifier, error)
 	Close() error
 }

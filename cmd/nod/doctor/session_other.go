@@ -4,7 +4,7 @@ package doctor
 
 import "context"
 
-// Here a session always has a display, a place for tray icons, and notifications.
+// Sessions here always have a display, a tray and notifications.
 var (
 	realSession = session{
 		Display: func(context.Context, func(string) string) (string, error) { return "", nil },
@@ -12,5 +12,5 @@ var (
 	sessionChecks []check
 )
 
-// isFreedesktop: sessions here are not as freedesktop.org has them.
+// isFreedesktop reports whether sessions follow freedesktop.org.
 const isFreedesktop = false

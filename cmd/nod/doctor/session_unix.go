@@ -13,7 +13,7 @@ import (
 	"nod/app/desktop"
 )
 
-// isFreedesktop: sessions here are as freedesktop.org has them.
+// isFreedesktop reports whether sessions follow freedesktop.org.
 const isFreedesktop = true
 
 var realSession = session{
@@ -51,7 +51,7 @@ var sessionChecks = []check{
 	{"bus", "session bus", checkBus},
 }
 
-// checkDisplay looks for a screen to ask on.
+// checkDisplay looks for a display.
 func checkDisplay(_ context.Context, e *exam) []Finding {
 	env := getenv(e.environ)
 	isWayland := env("WAYLAND_DISPLAY")+env("WAYLAND_SOCKET") != ""
@@ -78,7 +78,7 @@ func (e *exam) startAnew() string {
 	return start().Command
 }
 
-// useX11 is how nod comes to X11 on Wayland.
+// useX11 tells how to run nod on X11 within Wayland.
 func (e *exam) useX11(env func(string) string) *Fix {
 	if env("FYNE_PLATFORM") == "wayland" {
 		return run("unset FYNE_PLATFORM; %s", restart().Command)
@@ -90,8 +90,8 @@ func (e *exam) useX11(env func(string) string) *Fix {
 	return fix
 }
 
-// checkBus looks for what is told through the session bus: tray icons and notifications. Without a display there is no
-// session, which is told already.
+// checkBus checks for tray icons and notifications on the session bus. Without a display there is no session, which
+// checkDisplay reports.
 func checkBus(ctx context.Context, e *exam) []Finding {
 	env := getenv(e.environ)
 	if _, err := e.display(); err != nil {

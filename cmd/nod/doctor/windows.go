@@ -12,7 +12,7 @@ import (
 	"nod/ipc/operator"
 )
 
-// checkWindows has the windows process say whether it could show a prompt, and with which characters.
+// checkWindows makes the windows process report whether it could show a prompt, and with which characters.
 func checkWindows(_ context.Context, e *exam) []Finding {
 	program, err := e.Program("nod-dialogs")
 	if err != nil {
@@ -49,7 +49,7 @@ func (e *exam) testWindows(ctx context.Context) (test operator.SelfTest, err err
 	return test, err
 }
 
-// checkWindow says whether a window could be shown. Where there is no display that is told already.
+// checkWindow reports whether a window could be shown. A missing display has a finding of its own.
 func (e *exam) checkWindow(test operator.SelfTest) []Finding {
 	if _, err := e.display(); err != nil {
 		return nil
@@ -61,7 +61,7 @@ func (e *exam) checkWindow(test operator.SelfTest) []Finding {
 }
 
 func (e *exam) checkFonts(test operator.SelfTest) []Finding {
-	var names []string // of those that are in the same fonts
+	var names []string // of scripts in the same fonts
 	for _, s := range test.Undrawn {
 		if s != operator.Emoji {
 			names = append(names, string(s))
@@ -87,13 +87,13 @@ func (e *exam) checkFonts(test operator.SelfTest) []Finding {
 	return found
 }
 
-// cacheHome is the folder of caches in the session.
+// cacheHome is the session's folder of caches.
 func (e *exam) cacheHome() string {
 	env := getenv(e.environ)
 	return cmp.Or(env("XDG_CACHE_HOME"), filepath.Join(cmp.Or(env("HOME"), "/nonexistent"), ".cache"))
 }
 
-// checkVersions holds all of nod's programs against this one.
+// checkVersions compares the versions of nod's programs with this one.
 func checkVersions(ctx context.Context, e *exam) []Finding {
 	var found []Finding
 	if e.isRunning() && e.health.Version != e.Version {

@@ -8,7 +8,7 @@ import (
 
 	"go.temporal.io/sdk/activity"
 
-	"nod/ipc/api"
+	"nod/api"
 	"nod/ipc/client"
 	"nod/ipc/interrupt"
 )

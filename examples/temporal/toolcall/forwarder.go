@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"nod/ipc/api"
+	"nod/api"
 	"nod/ipc/client"
 )
 

@@ -14,10 +14,10 @@ import (
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/testsuite"
 
+	"nod/api"
 	"nod/examples/temporal/toolcall"
 	"nod/interact"
 	"nod/interact/interacttest"
-	"nod/ipc/api"
 	"nod/ipc/ipctest"
 	"nod/policy"
 )

@@ -21,12 +21,13 @@ import (
 	"nod/policy"
 )
 
-// Desk is a desk that needs no nod-desktop. The zero value has nobody paired and nothing pending.
+// Desk is a [device.Desk] without nod-desktop. The zero value has no paired device and nothing pending.
 type Desk struct {
 	Language string // that it speaks; empty: English
 	Push     string // its key for Web Push; empty: none
-	// Compares is whether the test lets in who asks, by [Desk.Admit]. Else all are let in at once.
+	// Compares says that the test admits devices by [Desk.Admit]. Else they are admitted at once.
 	Compares bool
+	Viewed   func() // is called after each View; may be nil
 
 	server   *device.Server
 	mu       sync.Mutex
@@ -190,6 +191,9 @@ func (d *Desk) Prompts(remote.Peer) []device.Headline {
 
 // View implements [device.Desk].
 func (d *Desk) View(_ context.Context, p remote.Peer, id interact.ID) (device.View, error) {
+	if d.Viewed != nil {
+		defer d.Viewed() // after the unlock
+	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	i := slices.IndexFunc(d.views, func(v device.View) bool { return v.ID == id })

@@ -92,7 +92,7 @@ var (
 	keyIsKept = `Promise.all([` + inStore + `, ` + keptAs("pairing") + `]).then((all) => all.some((one) => one))`
 )
 
-// comparing is a phone that shows the words of its key, and what it may do once the person has compared them.
+// comparing is a phone that shows the words of its key, and what it may do once the user has compared them.
 func comparing(t *testing.T, views ...device.View) *phone {
 	t.Helper()
 	desk, s := newDesk(t, views...)
@@ -188,7 +188,7 @@ func TestALinkCostsNoKey(t *testing.T) {
 	p.says("Deploy to production now?")
 	works("it was cancelled")
 	p.ask()
-	p.run(chromedp.Navigate("about:blank")) // the person, or the system, closes the page
+	p.run(chromedp.Navigate("about:blank")) // the user, or the system, closes the page
 	p.server.Withdraw()
 	p.run(chromedp.Navigate(p.server.URL()))
 	p.says("This invitation is no longer valid")

@@ -84,7 +84,7 @@ type bookFile struct {
 	MAC     []byte         `json:"mac"` // HMAC-SHA256 of Content
 }
 
-const bookVersion = 1
+const bookVersion = 2
 
 // macContext is signed before the list: the same key signs other files of nod's.
 const macContext = "nod peers 1\n"
@@ -124,10 +124,11 @@ func parse(data []byte) (c content, signed, mac []byte, err error) {
 	if err := strict.Unmarshal(data, &file, strict.RejectUnknownMembers(true)); err != nil {
 		return c, nil, nil, err
 	}
-	if file.Version != bookVersion {
+	if file.Version < 1 || file.Version > bookVersion {
 		return c, nil, nil, fmt.Errorf("version %d: want %d", file.Version, bookVersion)
 	}
-	if err := strict.Unmarshal(file.Content, &c, strict.RejectUnknownMembers(true)); err != nil {
+	// In version 1 keys had a second part.
+	if err := strict.Unmarshal(file.Content, &c, strict.RejectUnknownMembers(file.Version > 1)); err != nil {
 		return content{}, nil, nil, err
 	}
 	if len(c.Peers) > maxPeers {
@@ -180,7 +181,7 @@ func checkRole(p remote.Peer) error {
 		return p.Key.Check()
 	case remote.RoleDevice:
 		k := p.Key
-		if k.Sign == "" || len(k.Sign) > 200 || k.Seal != "" || strings.ContainsFunc(k.Sign, isOdd) || !isClass {
+		if k.Sign == "" || len(k.Sign) > 200 || strings.ContainsFunc(k.Sign, isOdd) || !isClass {
 			return errors.New("the key or the limits of this device are none")
 		}
 		return nil
@@ -335,8 +336,9 @@ func (b *Book) Remove(name string) (remote.Peer, error) {
 	return gone, nil
 }
 
-// Seen takes note that a peer is connected. It returns an error when that could not be written down.
-func (b *Book) Seen(key remote.Key, at time.Time) error {
+// Seen takes note that a peer is connected and, if it is a machine, of the desks whose answers it takes. It returns an
+// error when that could not be written down.
+func (b *Book) Seen(key remote.Key, at time.Time, desks []remote.Key) error {
 	b.writing.Lock()
 	defer b.writing.Unlock()
 	next, err := b.current()
@@ -344,10 +346,10 @@ func (b *Book) Seen(key remote.Key, at time.Time) error {
 	if err != nil || i < 0 {
 		return err
 	}
-	was := next.Peers[i].Seen
-	next.Peers[i].Seen = at
+	was := next.Peers[i]
+	next.Peers[i].Seen, next.Peers[i].Desks = at, desks
 	b.put(next)
-	if at.Sub(was) < seenPace {
+	if at.Sub(was.Seen) < seenPace && slices.Equal(was.Desks, desks) {
 		return nil
 	}
 	return b.save(next)

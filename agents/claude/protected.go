@@ -1,0 +1,83 @@
+package claude
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"nod/agents/agent"
+	"nod/ipc/hooks"
+	"nod/policy"
+)
+
+// Claude Code protects some files from every change that nobody has agreed to at its own prompt. Measured with 2.1.197
+// and 2.1.330, an allow in reply to PreToolUse changes nothing there, but in bypassPermissions:
+//
+//   - In dontAsk it refuses the change, whatever a hook says, and so does 2.1.197 with -p.
+//   - In auto, and in 2.1.330 in a plan, its classifier judges the change before anybody is asked. What that refuses
+//     stays refused when the model tries again. What it lets pass is asked about in 2.1.330 where the reply to
+//     PreToolUse was "ask", also with -p; 2.1.197 asks nobody.
+
+// protectedNames are the names of those files, protectedFolders those of folders with all that is in them.
+var (
+	protectedNames = []string{
+		".gitconfig", ".gitmodules", ".bashrc", ".bash_profile", ".zshrc", ".zprofile", ".profile", ".zshenv", ".zlogin",
+		".zlogout", ".bash_login", ".bash_aliases", ".bash_logout", ".envrc", ".ripgreprc", ".mcp.json", ".claude.json",
+		".npmrc", ".yarnrc", ".yarnrc.yml", ".pnp.cjs", ".pnp.loader.mjs", ".pnp.js", ".pnp.data.json", ".pnpmfile.cjs",
+		"bunfig.toml", ".bunfig.toml", ".bazelrc", ".bazelversion", ".bazeliskrc", ".pre-commit-config.yaml", "lefthook.yml",
+		".lefthook.yml", "lefthook.yaml", ".lefthook.yaml", "gradle-wrapper.properties", "maven-wrapper.properties",
+		".devcontainer.json", "pyrightconfig.json",
+	}
+	protectedFolders = []string{
+		".git", ".vscode", ".idea", ".claude", ".husky", ".cargo", ".devcontainer", ".yarn", ".mvn",
+	}
+)
+
+func isProtected(file string) bool {
+	file = strings.ReplaceAll(strings.ToLower(file), "/.claude/worktrees/", "/worktrees/")
+	return slices.Contains(protectedNames, path.Base(file)) || strings.Contains(file+"/", "/.config/git/") ||
+		slices.ContainsFunc(strings.Split(file, "/"), func(name string) bool {
+			return slices.Contains(protectedFolders, name)
+		})
+}
+
+// changesProtected reports whether the call changes a file that Claude Code protects, as far as nod can tell.
+func (p Payload) changesProtected() bool {
+	call := policy.Call{Agent: name, CWD: p.CWD, Tool: p.ToolName, Input: policy.ReadInput(p.ToolInput)}
+	return slices.ContainsFunc(policy.Changes(call), isProtected)
+}
+
+// Why nod asks nobody about such a change.
+const (
+	refusedInDontAsk = "Claude Code protects this file and refuses to change it in the mode dontAsk, even after an " +
+		"allow in nod, so nod did not ask: start Claude Code in another mode"
+	refusedHeadless = "Claude Code before 2.1.330 protects this file and refuses to change it with -p, even after an " +
+		"allow in nod, so nod did not ask: update Claude Code, or start it in a terminal"
+	refusedByClassifier = "Claude Code's classifier refused to change this file, which it protects, and an allow in nod " +
+		"has no effect on that: start Claude Code in another mode than auto"
+)
+
+// judgesProtected reports whether Claude Code has its classifier judge such changes, and asks about what that lets
+// pass.
+func (p Payload) judgesProtected(version string) bool {
+	return followsHeadless(version) && slices.Contains([]string{"auto", "plan"}, p.PermissionMode)
+}
+
+// futile says why an allow of the call would have no effect; "" when it has. Claude Code's own rules that deny hold in
+// every mode, those that ask wherever it has a prompt or sends PermissionRequest in its place.
+func (p Payload) futile(c hooks.Call) string {
+	mute := p.PermissionMode == "dontAsk" || c.Headless && !followsHeadless(c.Version)
+	if c.Agent == name && (c.Headless || !p.followsAlways(c.Version)) { // else it says so itself before nod asks
+		call := policy.Call{CWD: p.CWD, Tool: p.ToolName, Input: policy.ReadInput(p.ToolInput)}
+		if effect, where := ownRules.Rule(call); effect == policy.Deny || effect == policy.Ask && mute {
+			return agent.Heeds("Claude Code", effect, where)
+		}
+	}
+	switch {
+	case p.PermissionMode == "dontAsk" && p.changesProtected():
+		return refusedInDontAsk
+	case mute && slices.Contains(askingModes, p.PermissionMode) && p.changesProtected():
+		return refusedHeadless
+	}
+	return ""
+}

@@ -1,0 +1,317 @@
+// Package api is the wire: the JSON of every request to nod-desktop and of every reply, as Go types. The server, the
+// Go client, the MCP tools, the OpenAPI description and the command line's --json all use these and no others. It
+// also holds the one way to read such JSON ([Decode], [DecodeStrict]) and to write it ([Encode]).
+package api
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// Process is what the operating system says of the process that asks. No caller can say it.
+type Process struct {
+	PID     int32     `json:"pid"`
+	UID     int       `json:"uid"`
+	Exe     string    `json:"exe"` // resolved path of its executable; empty when unreadable
+	CWD     string    `json:"cwd,omitempty"`
+	Started time.Time `json:"started,omitzero"`  // with PID it survives the reuse of process ids
+	Parents []Parent  `json:"parents,omitempty"` // nearest first, at most 16
+}
+
+// Parent is an ancestor of the process that asks.
+type Parent struct {
+	PID     int32     `json:"pid"`
+	Name    string    `json:"name"`
+	Exe     string    `json:"exe,omitempty"`
+	Started time.Time `json:"started,omitzero"` // with PID it survives the reuse of process ids
+}
+
+// Limits of the wire.
+const (
+	MaxSeconds = 86_400 // the longest time-out and the longest hold
+	MaxWait    = 60     // seconds that one GET of a request waits at most for its end
+)
+
+// Common is what every request's body may carry besides its own fields. The zero value is fine.
+type Common struct {
+	Agent          string  `json:"agent,omitzero" description:"who asks, as it calls itself" example:"claude-code"`
+	Session        string  `json:"session,omitzero" description:"the agent's session, for grouping and session grants"`
+	CWD            string  `json:"cwd,omitzero" description:"absolute folder that the agent works in"`
+	Timeout        float64 `json:"timeout,omitzero" minimum:"0" maximum:"86400"`
+	IdempotencyKey string  `json:"idempotency_key,omitzero"`
+	Detach         bool    `json:"detach,omitzero" description:"answer 202 at once; fetch the answer later"`
+	Hold           float64 `json:"hold,omitzero" minimum:"0" maximum:"86400"`
+	Silence        Silence `json:"silence,omitzero" enum:"terminal,agent"`
+}
+
+// Silence says what a caller does when nobody decides: nod tells the user, and nothing else follows from it.
+type Silence string
+
+// What a caller can do when nobody decides, beside taking it for a no.
+const (
+	AsksInTerminal Silence = "terminal" // it asks the user in its terminal
+	AsksItself     Silence = "agent"    // it asks the user in a window of its own
+)
+
+// The bodies of requests, one for each route that takes one; [ApproveRequest] is also the body of /v1/evaluate.
+type (
+	AskRequest struct {
+		Ask
+		Common
+	}
+	ConfirmRequest struct {
+		Confirm
+		Common
+	}
+	FormRequest struct {
+		Form
+		Common
+	}
+	ApproveRequest struct {
+		Approve
+		Common
+	}
+	NotifyRequest struct {
+		Notify
+		Common
+	}
+)
+
+// Ask is a question with a free answer, or a pick from options.
+type Ask struct {
+	Question    string   `json:"question" required:"true" minLength:"1" description:"what the human is asked"`
+	Options     []string `json:"options,omitempty" description:"non-empty: one of them is picked"`
+	AllowOther  *bool    `json:"allow_other,omitzero" default:"true" description:"with options: also offer a free text"`
+	Placeholder string   `json:"placeholder,omitzero" description:"hint in the empty text field"`
+	Multiline   bool     `json:"multiline,omitzero" description:"a text field of several lines"`
+}
+
+// OffersOther reports whether a free text may be typed in place of an option.
+func (a Ask) OffersOther() bool { return a.AllowOther == nil || *a.AllowOther }
+
+// Confirm is a yes/no question. Without an answer in time its Default is the answer.
+type Confirm struct {
+	Message  string `json:"message" required:"true" minLength:"1" description:"what the human is asked to confirm"`
+	Default  bool   `json:"default,omitzero" description:"what silence means"`
+	YesLabel string `json:"yes_label,omitzero" description:"label of the affirmative button"`
+	NoLabel  string `json:"no_label,omitzero" description:"label of the negative button"`
+}
+
+// Form is one or more questions on one page.
+type Form struct {
+	Title     string     `json:"title,omitzero"`
+	Questions []Question `json:"questions" required:"true" minItems:"1"`
+}
+
+// Question is one question of a [Form].
+type Question struct {
+	ID          string   `json:"id" required:"true" minLength:"1" description:"key of the answer; unique in the form"`
+	Question    string   `json:"question" required:"true" minLength:"1"`
+	Header      string   `json:"header,omitzero" description:"a word or two above the question"`
+	InputType   string   `json:"input_type,omitzero" enum:"choice,text"`
+	Options     []Option `json:"options,omitempty"`
+	MultiSelect bool     `json:"multi_select,omitzero"`
+	Required    *bool    `json:"required,omitzero" default:"true"`
+	AllowOther  *bool    `json:"allow_other,omitzero" default:"true" description:"choice: also offer a free text"`
+	Default     Value    `json:"default,omitzero"`
+	Placeholder string   `json:"placeholder,omitzero"`
+	Format      string   `json:"format,omitzero" enum:"email,uri,date,date-time,integer,number"`
+	Min         *float64 `json:"min,omitzero"`
+	Max         *float64 `json:"max,omitzero" description:"the same for the most"`
+}
+
+// IsRequired reports whether the question must be answered; it must unless it says otherwise.
+func (q Question) IsRequired() bool { return q.Required == nil || *q.Required }
+
+// OffersOther reports whether a free text may be given in place of an option.
+func (q Question) OffersOther() bool { return q.AllowOther == nil || *q.AllowOther }
+
+// Option is one choice of a [Question].
+type Option struct {
+	Label       string `json:"label" required:"true" minLength:"1"`
+	Value       string `json:"value,omitzero" description:"what is answered when it is picked; default: the label"`
+	Description string `json:"description,omitzero"`
+	Recommended bool   `json:"recommended,omitzero" description:"shown as a badge"`
+	Preview     string `json:"preview,omitzero"`
+}
+
+// Approve asks leave for one tool call.
+type Approve struct {
+	Tool        string          `json:"tool" required:"true" minLength:"1"`
+	Input       json.RawMessage `json:"input" required:"true"`
+	Class       string          `json:"class,omitzero"`
+	Description string          `json:"description,omitzero" description:"the agent's own words on why"`
+	ToolUseID   string          `json:"tool_use_id,omitzero"`
+	// Rules that the agent itself would keep, in words; the user may pick one in place of a grant of nod's.
+	Suggestions []string `json:"suggestions,omitempty" description:"rules that the agent itself would keep, in words"`
+}
+
+// Notify tells the user something and expects no answer.
+type Notify struct {
+	Message string `json:"message" required:"true" minLength:"1"`
+	Title   string `json:"title,omitzero" description:"a heading inside the notification"`
+	Level   string `json:"level,omitzero" enum:"info,warning,error" default:"info"`
+}
+
+// Kind is the kind of a request. It is also the last part of the path of the route that takes it.
+type Kind string
+
+// The kinds of request.
+const (
+	KindAsk     Kind = "ask"
+	KindConfirm Kind = "confirm"
+	KindForm    Kind = "form"
+	KindApprove Kind = "approve"
+	KindNotify  Kind = "notify"
+)
+
+// Kind is [KindAsk].
+func (Ask) Kind() Kind { return KindAsk }
+
+// Kind is [KindConfirm].
+func (Confirm) Kind() Kind { return KindConfirm }
+
+// Kind is [KindForm].
+func (Form) Kind() Kind { return KindForm }
+
+// Kind is [KindNotify].
+func (Notify) Kind() Kind { return KindNotify }
+
+// Outcome says what came of a request, or that it is pending.
+type Outcome string
+
+// The outcomes. Only Allowed lets a tool call happen.
+const (
+	Pending     Outcome = "pending"     // nobody has answered yet
+	Answered    Outcome = "answered"    // a question has its answer; a notice was shown
+	Allowed     Outcome = "allowed"     // by a rule or by the user
+	Denied      Outcome = "denied"      // by a rule or by the user
+	Dismissed   Outcome = "dismissed"   // the user closed the prompt: nobody decided
+	TimedOut    Outcome = "timed_out"   // the user was away, and has not refused
+	Cancelled   Outcome = "cancelled"   // the caller went away
+	Withdrawn   Outcome = "withdrawn"   // answered elsewhere, or taken back by the caller
+	Unavailable Outcome = "unavailable" // no screen, paused, or nod is shutting down
+)
+
+// Outcomes lists them all.
+var Outcomes = []Outcome{
+	Pending, Answered, Allowed, Denied, Dismissed, TimedOut, Cancelled, Withdrawn, Unavailable,
+}
+
+// EventType says what an event of GET /v1/events is about.
+type EventType string
+
+// The types of events. The data of all but EventReset is a [RequestReply].
+const (
+	EventPending EventType = "pending" // a request waits for the user
+	EventSettled EventType = "settled" // it has ended
+	EventReset   EventType = "reset"   // more happened than nod still knows; what is pending follows
+)
+
+// Decision is what an [ApproveReply] or an [EvaluateReply] says.
+type Decision string
+
+// The decisions. Only Allow lets a tool call happen; only an [EvaluateReply] says Ask.
+const (
+	Allow Decision = "allow"
+	AskIt Decision = "ask"
+	Deny  Decision = "deny"
+)
+
+// By says who decided.
+type By string
+
+// Who can decide. Empty where nobody did.
+const (
+	ByHuman   By = "human"
+	ByPolicy  By = "policy"
+	ByTimeout By = "timeout"
+)
+
+// Head is what every reply to a request begins with.
+type Head struct {
+	ID      string  `json:"id" description:"the request"`
+	Outcome Outcome `json:"outcome" enum:"answered,allowed,denied,dismissed,timed_out,withdrawn,unavailable"`
+}
+
+// The replies. Members without omit in their tag are always there.
+type (
+	AskReply struct {
+		Head
+		Answer string `json:"answer"`
+	}
+	ConfirmReply struct {
+		Head
+		Confirmed bool `json:"confirmed"`
+		Defaulted bool `json:"defaulted" description:"nobody answered in time: confirmed is the default"`
+	}
+	FormReply struct {
+		Head
+		Answer  *Value           `json:"answer,omitzero" description:"of a form with one question"`
+		Answers map[string]Value `json:"answers,omitempty" description:"of a form with several questions, by their ids"`
+	}
+	ApproveReply struct {
+		Head
+		Decision    Decision `json:"decision" enum:"allow,deny" description:"only allow lets the call happen"`
+		Reason      string   `json:"reason" description:"for the model to read; empty when the human gave none"`
+		By          By       `json:"by,omitzero" enum:"human,policy,timeout"`
+		Rule        string   `json:"rule,omitzero" description:"id of the rule or grant that decided"`
+		Scope       string   `json:"scope,omitzero" enum:"once,session,15m,quit,always"`
+		Covers      string   `json:"covers,omitzero" enum:"input,commands,edits,tool,host,reads"`
+		Suggestion  int      `json:"suggestion,omitzero" description:"the suggestion that the human picked, from 1"`
+		ShownSHA256 string   `json:"shown_sha256" description:"SHA-256 of the bytes of input that were judged or shown"`
+	}
+	NotifyReply struct {
+		Head
+		Sent bool `json:"sent" description:"the desktop took it"`
+	}
+	EvaluateReply struct {
+		Decision Decision `json:"decision" enum:"allow,ask,deny"`
+		Reason   string   `json:"reason"`
+		Rule     string   `json:"rule,omitzero" description:"id of the rule, grant or built-in that decides"`
+		Class    string   `json:"class" enum:"read_only,write,execute,network,destructive,unknown"`
+	}
+	PendingReply struct {
+		ID     string  `json:"id"`
+		Status Outcome `json:"status" enum:"pending"`
+		URL    string  `json:"url" description:"where the answer will be"`
+	}
+	RequestReply struct {
+		ID     string          `json:"id"`
+		Kind   Kind            `json:"kind" enum:"ask,confirm,form,approve,notify"`
+		Status Outcome         `json:"status"`
+		Answer json.RawMessage `json:"answer,omitempty"`
+	}
+	ListReply struct {
+		Requests []Listed `json:"requests" nullable:"false" description:"oldest first"`
+	}
+	Listed struct {
+		ID       string    `json:"id"`
+		Kind     Kind      `json:"kind" enum:"ask,confirm,form,approve,notify"`
+		Status   Outcome   `json:"status"`
+		Created  time.Time `json:"created"`
+		Deadline time.Time `json:"deadline"`
+		Agent    string    `json:"agent,omitzero"`
+		IsAgent  bool      `json:"is_agent,omitzero" description:"the program that asks is known to be that agent"`
+		Session  string    `json:"session,omitzero"`
+	}
+	HealthReply struct {
+		Status      string    `json:"status" enum:"ok,paused" description:"paused: nobody is asked; rules still decide"`
+		PausedUntil time.Time `json:"paused_until,omitzero" description:"absent: until the human ends the pause"`
+		Version     string    `json:"version"`
+		Pending     int       `json:"pending" description:"requests that wait for the human"`
+
+		Relay *RelayHealth `json:"relay,omitzero" description:"of nod relay only: the human is at another machine"`
+	}
+	RelayHealth struct {
+		Up          bool   `json:"up" description:"a desk is connected"`
+		Fingerprint string `json:"fingerprint" description:"its key in words, to compare with those that the desk shows"`
+		Problem     string `json:"problem,omitzero" description:"why none is"`
+		Desks       int    `json:"desks" description:"desks whose answers count"`
+		Policy      uint64 `json:"policy" description:"serial of the policy that a desk gave it; 0: none, so all is asked"`
+		Unreported  int    `json:"unreported" description:"decisions by that policy which no desk has in its history yet"`
+	}
+)
+
+// Allowed reports whether the tool call may happen.
+func (r ApproveReply) Allowed() bool { return r.Decision == Allow }

@@ -1,0 +1,274 @@
+package api
+
+import (
+	"bytes"
+	jsonv1 "encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"reflect"
+	"strconv"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// MaxDepth is how deep arrays and objects may nest.
+const MaxDepth = 64
+
+// Encode writes v as JSON. It leaves < > & as they are, and a tool's input byte by byte but for the space between its
+// tokens: the user is shown what was sent. Bytes that are not UTF-8 become U+FFFD.
+func Encode(v any) ([]byte, error) { return json.Marshal(v, encoding) }
+
+var encoding = json.JoinOptions(
+	jsontext.PreserveRawStrings(true), jsontext.AllowInvalidUTF8(true),
+	jsontext.AllowDuplicateNames(true), // in a tool's input: whoever reads it refuses them
+	json.Deterministic(true),
+)
+
+// Canonical writes JSON with no space between its tokens and with as few escapes in its strings as there can be;
+// numbers and the order of members stay. Texts of which two readers could make different things are errors.
+func Canonical(text []byte) ([]byte, error) {
+	v := jsontext.Value(bytes.Clone(text))
+	if err := v.Format(); err != nil {
+		return nil, err
+	}
+	return v, nil
+}
+
+// Decode reads the one JSON value that text must be into what into points to. Names count byte for byte and appear
+// once at any depth, and nothing follows the value: what two readers could understand in two ways would let a person
+// approve one thing and a tool do another. Members that into does not know are ignored. Errors are [*DecodeError].
+func Decode(text []byte, into any) error { return decode(text, into) }
+
+// DecodeStrict is Decode for what callers send: members that into does not know are errors, and so are nulls.
+func DecodeStrict(text []byte, into any) error {
+	if bytes.Contains(text, []byte("null")) { // to look for them at every value takes longer than all the rest
+		return decode(text, into, strict, noNulls)
+	}
+	return decode(text, into, strict)
+}
+
+var (
+	strict  = json.RejectUnknownMembers(true)
+	noNulls = json.WithUnmarshalers(json.UnmarshalFromFunc(refuseNull))
+)
+
+var errNull = errors.New("got null (leave the field out instead)")
+
+// refuseNull looks at every value that has a Go type of its own before it is decoded.
+func refuseNull(d *jsontext.Decoder, into any) error {
+	if d.PeekKind() != 'n' {
+		return errors.ErrUnsupported // decode it as ever
+	}
+	if err := d.SkipValue(); err != nil { // so that the error tells the right place
+		return err
+	}
+	return &json.SemanticError{JSONPointer: d.StackPointer(), GoType: reflect.TypeOf(into), Err: errNull}
+}
+
+func decode(text []byte, into any, options ...json.Options) error {
+	if isDeep(text) {
+		return &DecodeError{Problem: fmt.Sprintf("nested deeper than %d levels", MaxDepth)}
+	}
+	return explain(json.Unmarshal(text, into, options...))
+}
+
+// isDeep reports whether text nests deeper than MaxDepth. Of text that is not JSON it may say anything.
+func isDeep(text []byte) bool {
+	for _, depth := range Structure(text) {
+		if depth > MaxDepth {
+			return true
+		}
+	}
+	return false
+}
+
+// Structure goes over the brackets, braces and commas of JSON, each with how deep it is. Of text that is not JSON it
+// may give anything.
+func Structure(text []byte) iter.Seq2[byte, int] {
+	return func(yield func(c byte, depth int) bool) {
+		depth, quoted := 0, false
+		for i := 0; i < len(text); i++ {
+			switch c := text[i]; {
+			case quoted && c == '\\':
+				i++
+				continue
+			case c == '"':
+				quoted = !quoted
+				continue
+			case quoted:
+				continue
+			case c == '{' || c == '[':
+				depth++
+			case c == '}' || c == ']':
+				depth--
+			case c != ',':
+				continue
+			}
+			if !yield(text[i], depth) {
+				return
+			}
+		}
+	}
+}
+
+// DecodeError says what is wrong with a text that should be JSON, in words for whoever wrote it.
+type DecodeError struct {
+	Param   string // path of what is wrong, like questions[0].id; empty: the whole
+	Problem string
+	Text    bool  // a string or a list of strings was wanted
+	Offset  int64 // of the place in bytes, roughly
+}
+
+// Error implements error.
+func (e *DecodeError) Error() string {
+	if e.Param == "" {
+		return e.Problem
+	}
+	return e.Param + ": " + e.Problem
+}
+
+// explain puts an error of the JSON library into our words.
+func explain(err error) error {
+	if err == nil {
+		return nil
+	}
+	if syntax, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
+		if errors.Is(syntax, jsontext.ErrDuplicateName) {
+			return &DecodeError{Param: path(syntax.JSONPointer), Problem: "stands there twice", Offset: syntax.ByteOffset}
+		}
+		problem := fmt.Sprintf("not JSON: %v at byte %d", syntax.Err, syntax.ByteOffset)
+		return &DecodeError{Problem: problem, Offset: syntax.ByteOffset}
+	}
+	wrong, ok := errors.AsType[*json.SemanticError](err)
+	if !ok {
+		return &DecodeError{Problem: "not JSON: " + err.Error()}
+	}
+	e := &DecodeError{Param: path(wrong.JSONPointer), Offset: wrong.ByteOffset}
+	if inner, ok := errors.AsType[*DecodeError](wrong.Err); ok { // of a type that reads its own JSON
+		e.Param, e.Problem, e.Text = join(e.Param, inner.Param), inner.Problem, inner.Text
+		return e
+	}
+	want, isText := wanted(wrong.GoType)
+	e.Text = isText
+	switch {
+	case errors.Is(wrong, json.ErrUnknownName):
+		e.Problem = "unknown field"
+	case wrong.Err == errNull:
+		e.Problem = "want " + want + ", " + errNull.Error()
+	case wrong.Err != nil:
+		e.Problem = wrong.Err.Error()
+	default:
+		e.Problem = "want " + want + ", got " + kinds[wrong.JSONKind]
+	}
+	return e
+}
+
+var kinds = map[jsontext.Kind]string{
+	'n': "null", 't': "a boolean", 'f': "a boolean", '"': "a string", '0': "a number", '{': "an object", '[': "an array",
+}
+
+// wanted names what JSON a Go type is read from, and says whether that is a string or a list of them.
+func wanted(t reflect.Type) (want string, isText bool) {
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	switch {
+	case t == reflect.TypeFor[Value]():
+		return "a string or an array of strings", true
+	case t == reflect.TypeFor[jsonv1.RawMessage]():
+		return "a JSON object", false
+	}
+	switch t.Kind() {
+	case reflect.String:
+		return "a string", true
+	case reflect.Bool:
+		return "true or false", false
+	case reflect.Struct, reflect.Map:
+		return "an object", false
+	case reflect.Slice:
+		return "an array", t.Elem().Kind() == reflect.String
+	}
+	return "a number", false
+}
+
+// maxPath is how long a path in an error gets, in bytes: it repeats what a caller sent.
+const maxPath = 200
+
+// path writes a JSON pointer as people write it: questions[0].id.
+func path(pointer jsontext.Pointer) string {
+	var b strings.Builder
+	for token := range pointer.Tokens() {
+		switch _, err := strconv.Atoi(token); {
+		case b.Len() > maxPath: // into something nested on purpose
+			return b.String() + "…"
+		case err == nil:
+			b.WriteString("[" + token + "]")
+			continue
+		case b.Len() > 0:
+			b.WriteByte('.')
+		}
+		b.WriteString(shorten(token))
+	}
+	return b.String()
+}
+
+// join appends a path to another.
+func join(outer, inner string) string {
+	if outer == "" || inner == "" || inner[0] == '[' {
+		return outer + inner
+	}
+	return outer + "." + inner
+}
+
+// shorten cuts a name that a caller made up.
+func shorten(name string) string {
+	const most = 60
+	if len(name) <= most {
+		return name
+	}
+	return strings.ToValidUTF8(name[:most], "") + "…"
+}
+
+// Value is the answer to one question of a form, or its default: a JSON string, or an array of strings, also when
+// one was picked.
+type Value struct {
+	List  bool
+	Items []string // one element when List is false; any number when it is true
+}
+
+// IsZero reports whether v was never set.
+func (v Value) IsZero() bool { return !v.List && len(v.Items) == 0 }
+
+// String returns the text, or the only pick of a list; "" otherwise.
+func (v Value) String() string {
+	if len(v.Items) == 1 {
+		return v.Items[0]
+	}
+	return ""
+}
+
+// MarshalJSON implements [encoding/json.Marshaler].
+func (v Value) MarshalJSON() ([]byte, error) {
+	if v.List {
+		return json.Marshal(v.Items)
+	}
+	return json.Marshal(v.String())
+}
+
+// UnmarshalJSON implements [encoding/json.Unmarshaler].
+func (v *Value) UnmarshalJSON(text []byte) error {
+	var err error
+	if v.List = text[0] == '['; v.List {
+		err = json.Unmarshal(text, &v.Items, noNulls)
+	} else {
+		v.Items = make([]string, 1)
+		err = json.Unmarshal(text, &v.Items[0], noNulls)
+	}
+	if err != nil {
+		return errors.New("want a string or an array of strings")
+	}
+	return nil
+}

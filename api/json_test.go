@@ -1,0 +1,140 @@
+package api
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"testing"
+)
+
+// What callers send is refused with the name of what is wrong, and what to do.
+func TestDecodeStrict(t *testing.T) {
+	for text, want := range map[string]string{
+		``:                                       "not JSON: unexpected EOF at byte 0",
+		`{"questions":[`:                         "not JSON: unexpected EOF at byte 14",
+		`{} x`:                                   "not JSON: invalid character 'x' after top-level value at byte 3",
+		"{\"title\":\"\xff\"}":                   "not JSON: invalid UTF-8 at byte 10",
+		`[]`:                                     "want an object, got an array",
+		`null`:                                   "want an object, got null (leave the field out instead)",
+		`{"Title":"x"}`:                          "Title: unknown field",
+		`{"Form":{}}`:                            "Form: unknown field",
+		`{"title":1}`:                            "title: want a string, got a number",
+		`{"detach":"yes"}`:                       "detach: want true or false, got a string",
+		`{"detach":null}`:                        "detach: want true or false, got null (leave the field out instead)",
+		`{"hold":"1"}`:                           "hold: want a number, got a string",
+		`{"hold":1e999}`:                         "hold: value out of range",
+		`{"hold":1,"hold":1}`:                    "hold: stands there twice",
+		`{"hold":1,"h\u006fld":1}`:               "hold: stands there twice",
+		`{"questions":{}}`:                       "questions: want an array, got an object",
+		`{"questions":[{},{"id":1}]}`:            "questions[1].id: want a string, got a number",
+		`{"questions":[{},null]}`:                "questions[1]: want an object, got null (leave the field out instead)",
+		`{"questions":[{"default":7}]}`:          "questions[0].default: want a string or an array of strings",
+		`{"questions":[{"default":["a",null]}]}`: "questions[0].default: want a string or an array of strings",
+		`{"title":` + strings.Repeat("[", MaxDepth+1) + "":    "nested deeper than 64 levels",
+		`{"` + strings.Repeat("é", 1000) + `":1}`:             strings.Repeat("é", 30) + "…: unknown field",
+		`{"title":"` + strings.Repeat(`[\"{`, 100) + `"}`:     "",
+		`{"questions":[{"id":"a","default":["b"]}],"hold":2}`: "",
+	} {
+		var into FormRequest
+		got := ""
+		if err := DecodeStrict([]byte(text), &into); err != nil {
+			got = err.Error()
+		}
+		if got != want {
+			t.Errorf("%.60s: %q, want %q", text, got, want)
+		}
+	}
+}
+
+// A reply may hold members that a later version made up, but never two of one name.
+func TestDecode(t *testing.T) {
+	var reply ApproveReply
+	if err := Decode([]byte(`{"decision":"deny","mood":{"good":true},"rule":null}`), &reply); err != nil ||
+		reply.Decision != Deny {
+		t.Errorf("%+v, %v", reply, err)
+	}
+	for _, text := range []string{`{"decision":"deny","decision":"allow"}`, `{"mood":{"a":1,"a":2}}`, `{} {}`,
+		`{"decision":true}`} {
+		if err := Decode([]byte(text), &reply); err == nil {
+			t.Errorf("%s is read", text)
+		}
+	}
+}
+
+// The input of a tool reaches the user byte by byte; only the client takes out the space between tokens.
+func TestInputIsKept(t *testing.T) {
+	const text = `{"tool":"T","input":{ "b" : "\u0041<\/é", "a": 1.0, "n": 12345678901234567890 }}`
+	var r ApproveRequest
+	if err := DecodeStrict([]byte(text), &r); err != nil {
+		t.Fatal(err)
+	}
+	if got := string(r.Input); got != `{ "b" : "\u0041<\/é", "a": 1.0, "n": 12345678901234567890 }` {
+		t.Errorf("read %s", got)
+	}
+	got, err := Encode(r)
+	if want := `{"tool":"T","input":{"b":"\u0041<\/é","a":1.0,"n":12345678901234567890}}`; err != nil ||
+		string(got) != want {
+		t.Errorf("written %s, %v, want %s", got, err, want)
+	}
+}
+
+func TestEncode(t *testing.T) {
+	one := Value{List: true, Items: []string{"<b>"}}
+	for want, reply := range map[string]any{
+		`{"id":"","outcome":"answered","answer":["<b>"]}`: FormReply{
+			Head: Head{Outcome: Answered}, Answer: &one,
+		},
+		`{"id":"","outcome":"","answers":{"a":"","b":[],"c":["<b>"]}}`: FormReply{
+			Answers: map[string]Value{"c": one, "a": {Items: []string{""}}, "b": {List: true}},
+		},
+		`{"requests":[]}`: ListReply{},
+		`{"id":"","outcome":"","answer":"` + "\ufffd" + `"}`: AskReply{Answer: "\xff"},
+	} {
+		if got, err := Encode(reply); err != nil || string(got) != want {
+			t.Errorf("got  %s, %v\nwant %s", got, err, want)
+		}
+	}
+}
+
+func TestCanonical(t *testing.T) {
+	tests := []struct{ name, text, want string }{
+		{"space", " {\"a\" : [ 1,\n2 ] } ", `{"a":[1,2]}`},
+		{"what encoding/json escapes", `{"a":"\u003cb\u003e \u0026 \u2028"}`, "{\"a\":\"<b> & \u2028\"}"},
+		{"numbers stay", `[1.0,1e2,12345678901234567890]`, `[1.0,1e2,12345678901234567890]`},
+		{"order stays", `{"b":1,"a":2}`, `{"b":1,"a":2}`},
+		{"a name twice", `{"a":1,"a":2}`, ""},
+		{"the same name escaped", `{"a":1,"\u0061":2}`, ""},
+		{"not UTF-8", "\"\xff\"", ""},
+		{"half a surrogate pair", `"\ud800"`, ""},
+		{"two values", `{} {}`, ""},
+		{"nothing", ``, ""},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			got, err := Canonical([]byte(test.text))
+			if string(got) != test.want || (err != nil) != (test.want == "") {
+				t.Errorf("Canonical(%q) = %q, %v, want %q", test.text, got, err, test.want)
+			}
+		})
+	}
+}
+
+// FuzzCanonical: what encoding/json stores and reads again is canonically the same, and so is what is canonical.
+func FuzzCanonical(f *testing.F) {
+	f.Add([]byte(`{"command":"a && b > c","n":[1.0,1e400,-0],"u":"\u2028\ud83d\ude00\/"}`))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		want, err := Canonical(text)
+		if err != nil {
+			return
+		}
+		stored, err := json.Marshal(json.RawMessage(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, other := range map[string][]byte{"stored": stored, "canonical": want} {
+			if got, err := Canonical(other); err != nil || !bytes.Equal(got, want) {
+				t.Errorf("%s: got %q, %v, want %q", name, got, err, want)
+			}
+		}
+	})
+}

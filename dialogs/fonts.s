@@ -1,0 +1,1 @@
+// Has the compiler take functions without a body, see fonts.go.

@@ -1,0 +1,131 @@
+package cluster
+
+import (
+	"context"
+	"log/slog"
+	"net"
+	"sync"
+
+	"nod/ipc/remote"
+	"nod/ipc/remote/session"
+)
+
+// Limits of the connections that a desk takes.
+const (
+	maxStrangers = 32 // of machines that nobody has paired, in all
+	maxUnproven  = 2  // of one machine that has not proved its key
+)
+
+// Desk carries the connections that relays open with a desk. It implements [session.Carrier].
+type Desk struct {
+	*hub
+	paired func() []remote.Key
+
+	opened chan *conn
+
+	mu        sync.Mutex
+	strangers []*conn // of machines that were not paired when they came, the oldest first
+}
+
+var _ session.Carrier = (*Desk)(nil)
+
+// NewDesk returns the carrier of the desk with that key. paired lists the machines that its person has paired.
+func NewDesk(cfg Config, desk remote.Key, paired func() []remote.Key, log *slog.Logger) *Desk {
+	d := &Desk{hub: newHub(cfg, desk, "desk", log), paired: paired, opened: make(chan *conn, maxStrangers)}
+	d.came, d.isUp = d.accept, func() {
+		for _, machine := range d.paired() {
+			d.Wake(machine)
+		}
+	}
+	return d
+}
+
+// Run implements [session.Carrier].
+func (d *Desk) Run(ctx context.Context, serve func(context.Context, net.Conn) error) error {
+	ctx, stop := context.WithCancel(ctx)
+	var serving sync.WaitGroup
+	serving.Go(func() {
+		for {
+			select {
+			case c := <-d.opened:
+				serving.Go(func() { d.serve(ctx, c, serve) })
+			case <-ctx.Done():
+				return
+			}
+		}
+	})
+	err := d.run(ctx)
+	stop()
+	serving.Wait()
+	return err
+}
+
+func (d *Desk) serve(ctx context.Context, c *conn, serve func(context.Context, net.Conn) error) {
+	if c.send(kindAccept, 0, nil) {
+		_ = serve(ctx, c) // it says in the log why it ends
+	}
+	_ = c.Close() // it has ended
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.strangers = without(d.strangers, c)
+}
+
+// accept takes a connection. Machines that nobody has paired take one another's places, and never those of the others.
+func (d *Desk) accept(at address) {
+	var unproven []*conn
+	for _, c := range d.all(at.peer) {
+		if !c.isProven() {
+			unproven = append(unproven, c)
+		}
+	}
+	if len(unproven) >= maxUnproven {
+		unproven[0].end(errNoRoom)
+	}
+	c := d.add(at)
+	if !d.isPaired(at.peer) {
+		d.mu.Lock()
+		d.strangers = append(d.strangers, c)
+		var oldest *conn
+		if len(d.strangers) > maxStrangers {
+			oldest = d.strangers[0]
+			d.strangers = d.strangers[1:]
+		}
+		d.mu.Unlock()
+		if oldest != nil {
+			oldest.end(errNoRoom)
+		}
+	}
+	select {
+	case d.opened <- c:
+	default:
+		c.end(errNoRoom) // so many at once; it comes again
+	}
+}
+
+func (d *Desk) isPaired(sign string) bool {
+	for _, key := range d.paired() {
+		if key.Sign == sign {
+			return true
+		}
+	}
+	return false
+}
+
+func without(list []*conn, c *conn) []*conn {
+	rest := list[:0:0]
+	for _, one := range list {
+		if one != c {
+			rest = append(rest, one)
+		}
+	}
+	return rest
+}
+
+// Wake implements [session.Carrier]: a relay that is there opens a connection. While one is coming up it is left alone:
+// the relay would end that and begin anew.
+func (d *Desk) Wake(machine remote.Key) {
+	if len(d.all(machine.Sign)) > 0 {
+		return
+	}
+	_ = d.publish(address{machine.Sign, "wake"}, []byte{byte(kindWake)}, false) // it tries by itself, too
+}

@@ -1,0 +1,288 @@
+package cluster
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"math/rand/v2"
+	"net"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"nod/ipc/remote"
+)
+
+// patience is how long one call may take.
+const patience = 5 * time.Second
+
+// hub is the connection of one end with the cluster, and all connections with other ends that it carries.
+type hub struct {
+	cfg  Config
+	me   remote.Key
+	role string // for who looks at the cluster's connections
+	log  *slog.Logger
+	came func(at address)  // somebody wants a connection; it must not block
+	woke func(peer string) // a desk is there; it must not block
+	isUp func()            // the cluster can be used; it must not block
+
+	nc *nats.Conn // set by run
+
+	mu      sync.Mutex // guards all below
+	conns   map[address]*conn
+	up      bool
+	since   time.Time // when the connection came up or went down
+	problem string    // why nothing works; "": it does, or comes
+	refused bool      // the credentials were refused
+	denied  string    // what the cluster did not permit last
+}
+
+func newHub(cfg Config, me remote.Key, role string, log *slog.Logger) *hub {
+	return &hub{
+		cfg: cfg, me: me, role: role, log: log, conns: map[address]*conn{}, since: time.Now(),
+		came: func(address) {}, woke: func(string) {}, isUp: func() {},
+	}
+}
+
+// State says whether the cluster can be used.
+func (h *hub) State() remote.State {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	s := remote.State{Up: h.up && h.denied == "", Since: h.since, Problem: h.problem}
+	if h.up && h.denied != "" {
+		s.Problem = fmt.Sprintf("NATS at %s does not permit what nod needs: %s", h.cfg.where(), h.denied)
+	}
+	return s
+}
+
+// run keeps the connection with the cluster, which comes back by itself, until ctx ends. The error says what of the
+// configuration cannot work.
+func (h *hub) run(ctx context.Context) error {
+	if err := h.cfg.check(); err != nil {
+		return err
+	}
+	ready := make(chan struct{})
+	options := []nats.Option{
+		nats.Name("nod " + h.role + " " + h.me.Sign),
+		nats.RetryOnFailedConnect(true), nats.MaxReconnects(-1), nats.CustomReconnectDelay(delay),
+		nats.IgnoreAuthErrorAbort(), // credentials come back, too
+		nats.ReconnectBufSize(-1),   // connections do not outlast the loss of the cluster
+		nats.SetCustomDialer(dialer{ctx}), nats.SkipHostLookup(), nats.NoEcho(),
+		nats.FlusherTimeout(patience),
+		nats.Timeout(patience), nats.PingInterval(10 * time.Second), nats.MaxPingsOutstanding(2),
+		nats.ErrorHandler(h.failed),
+		nats.ConnectHandler(func(*nats.Conn) { <-ready; h.connected() }),
+		nats.ReconnectHandler(func(*nats.Conn) { <-ready; h.connected() }),
+		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) { h.lost(err) }),
+		nats.ReconnectErrHandler(func(_ *nats.Conn, err error) { h.lost(err) }),
+	}
+	if h.cfg.Credentials != "" {
+		options = append(options, nats.UserCredentials(h.cfg.Credentials))
+	}
+	if h.cfg.CA != "" {
+		options = append(options, nats.RootCAs(h.cfg.CA))
+	}
+	nc, err := nats.Connect(h.cfg.URL, options...)
+	if err != nil {
+		return fmt.Errorf("%w: %s: %w", errConfig, h.cfg.where(), err)
+	}
+	h.nc = nc
+	if _, err = nc.Subscribe(h.subject(h.me.Sign, "*", "*"), h.hear); err == nil && nc.IsConnected() {
+		err = nc.FlushTimeout(patience) // who is told that this end is there finds it
+	}
+	if err != nil {
+		h.lost(err)
+	}
+	if err := nc.LastError(); err != nil && !nc.IsConnected() {
+		h.lost(err)
+	}
+	close(ready)
+	<-ctx.Done()
+	h.endAll(net.ErrClosed)
+	_ = nc.FlushTimeout(time.Second) // the others learn of it anyway
+	nc.Close()
+	return nil
+}
+
+// dialer looks a server up and connects with it, unless ctx has ended: the client would go through all servers and all
+// of their addresses first, and hold up who closes the connection meanwhile.
+type dialer struct{ ctx context.Context }
+
+// Dial implements [nats.CustomDialer].
+func (d dialer) Dial(network, address string) (net.Conn, error) {
+	return (&net.Dialer{Timeout: patience}).DialContext(d.ctx, network, address)
+}
+
+// longest is how long to wait at most before one tries again.
+const longest = 15 * time.Second
+
+// delay is how long to wait after so many attempts: many clients that lost a server must not come back as one.
+func delay(attempts int) time.Duration {
+	d := min(time.Second<<min(attempts, 4), longest)
+	return d/2 + rand.N(d/2)
+}
+
+func (h *hub) connected() {
+	h.mu.Lock()
+	h.up, h.since, h.problem, h.refused, h.denied = true, time.Now(), "", false, ""
+	h.mu.Unlock()
+	h.isUp()
+}
+
+// lost notes that the cluster cannot be used, and ends what it carried.
+func (h *hub) lost(err error) {
+	h.endAll(errCluster)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.up {
+		h.up, h.since = false, time.Now()
+	}
+	if isRefused(err) {
+		h.refused = true
+	} else if errors.Is(err, io.EOF) && h.refused {
+		return // a server may hang up before it has said why
+	}
+	if err != nil {
+		h.problem = h.explain(err)
+	}
+}
+
+// failed takes what goes wrong aside of any call.
+func (h *hub) failed(_ *nats.Conn, _ *nats.Subscription, err error) {
+	switch {
+	case errors.Is(err, nats.ErrSlowConsumer):
+		h.log.Warn("NATS: messages came faster than they were read")
+		h.endAll(errLost)
+	case errors.Is(err, nats.ErrPermissionViolation):
+		h.mu.Lock()
+		h.denied = err.Error()
+		h.mu.Unlock()
+		h.log.Warn("NATS refuses", "err", err)
+	case isRefused(err):
+		h.lost(err)
+	default:
+		h.log.Warn("NATS", "err", err)
+	}
+}
+
+// isRefused reports whether err says that the credentials do not do.
+func isRefused(err error) bool {
+	return errors.Is(err, nats.ErrAuthorization) || errors.Is(err, nats.ErrAuthExpired) ||
+		errors.Is(err, nats.ErrAuthRevoked) || errors.Is(err, nats.ErrAccountAuthExpired) ||
+		err != nil && strings.Contains(strings.ToLower(err.Error()), "authentication")
+}
+
+// explain says why the cluster cannot be used, and what to do.
+func (h *hub) explain(err error) string {
+	at, credentials := h.cfg.where(), h.cfg.Credentials
+	if credentials == "" {
+		credentials = "no credentials"
+	}
+	var authority x509.UnknownAuthorityError
+	var certificate *tls.CertificateVerificationError
+	switch {
+	case isRefused(err):
+		return fmt.Sprintf("NATS at %s refuses %s (%v): ask who runs it for new ones", at, credentials, err)
+	case errors.As(err, &authority):
+		return fmt.Sprintf("the certificate of %s is of an authority that is not trusted here: name its file in "+
+			"remote.nats.ca", at)
+	case errors.As(err, &certificate):
+		return fmt.Sprintf("the certificate of %s does not do: %v", at, err)
+	}
+	return fmt.Sprintf("NATS at %s cannot be reached: %v", at, err)
+}
+
+// chunk is how many bytes one message carries.
+func (h *hub) chunk() int {
+	if most := int(h.nc.MaxPayload()) - headSize; most > 0 {
+		return min(maxBytes, most)
+	}
+	return maxBytes
+}
+
+func (h *hub) subject(to, from, id string) string {
+	return h.cfg.prefix() + "." + to + "." + from + "." + id
+}
+
+// publish sends a message to the other end of a connection. With isAsking the cluster says when nobody hears it.
+func (h *hub) publish(to address, message []byte, isAsking bool) error {
+	h.mu.Lock()
+	up := h.up
+	h.mu.Unlock()
+	if !up {
+		return errCluster
+	}
+	m := &nats.Msg{Subject: h.subject(to.peer, h.me.Sign, to.id), Data: message}
+	if isAsking {
+		m.Reply = h.subject(h.me.Sign, to.peer, to.id)
+	}
+	return h.nc.PublishMsg(m)
+}
+
+// hear takes in a message.
+func (h *hub) hear(m *nats.Msg) {
+	words := strings.Split(m.Subject, ".")
+	at := address{words[len(words)-2], words[len(words)-1]}
+	if (remote.Key{Sign: at.peer}).Check() != nil {
+		return
+	}
+	h.mu.Lock()
+	c := h.conns[at]
+	h.mu.Unlock()
+	switch {
+	case len(m.Data) == 0: // by the cluster: nobody is there
+		if c != nil {
+			c.end(errNobody)
+		}
+	case kind(m.Data[0]) == kindWake:
+		h.woke(at.peer)
+	case c != nil:
+		c.hear(m.Data)
+	case kind(m.Data[0]) == kindOpen:
+		h.came(at)
+	case kind(m.Data[0]) != kindClose: // it belongs to a connection that has ended here
+		_ = h.publish(at, append([]byte{byte(kindClose)}, make([]byte, headSize-1)...), false) // else it learns it later
+	}
+}
+
+// add makes a connection known.
+func (h *hub) add(at address) *conn {
+	c := newConn(h, at)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.conns[at] = c
+	return c
+}
+
+// drop forgets a connection that has ended.
+func (h *hub) drop(c *conn) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.conns[c.address] == c {
+		delete(h.conns, c.address)
+	}
+}
+
+// all are the connections with a peer, or with everybody.
+func (h *hub) all(peer string) (conns []*conn) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for at, c := range h.conns {
+		if peer == "" || at.peer == peer {
+			conns = append(conns, c)
+		}
+	}
+	return conns
+}
+
+func (h *hub) endAll(err error) {
+	for _, c := range h.all("") {
+		c.end(err)
+	}
+}

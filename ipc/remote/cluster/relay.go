@@ -1,0 +1,134 @@
+package cluster
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"log/slog"
+	"net"
+	"sync"
+	"time"
+
+	"nod/ipc/remote"
+	"nod/ipc/remote/session"
+)
+
+// Relay opens connections with the desks of a relay. It implements [session.Carrier].
+type Relay struct {
+	*hub
+	desks func() []remote.Key
+	fresh chan struct{} // cap 1: there may be a desk that nobody looks for
+
+	mu    sync.Mutex
+	looks map[string]chan struct{} // by key: cap 1, look for the desk now
+}
+
+var _ session.Carrier = (*Relay)(nil)
+
+// NewRelay returns the carrier of the relay with that key. desks lists those whose answers it takes.
+func NewRelay(cfg Config, relay remote.Key, desks func() []remote.Key, log *slog.Logger) *Relay {
+	r := &Relay{
+		hub: newHub(cfg, relay, "relay", log), desks: desks,
+		fresh: make(chan struct{}, 1), looks: map[string]chan struct{}{},
+	}
+	r.woke, r.isUp = r.deskIsThere, func() { r.Wake(remote.Key{}) }
+	return r
+}
+
+// Run implements [session.Carrier].
+func (r *Relay) Run(ctx context.Context, serve func(context.Context, net.Conn) error) error {
+	ctx, stop := context.WithCancel(ctx)
+	var running sync.WaitGroup
+	running.Go(func() {
+		for ctx.Err() == nil {
+			for _, desk := range r.desks() {
+				if look, isNew := r.look(desk.Sign); isNew {
+					running.Go(func() { r.keep(ctx, desk.Sign, look, serve) })
+				}
+			}
+			select {
+			case <-r.fresh:
+			case <-ctx.Done():
+			}
+		}
+	})
+	err := r.run(ctx)
+	stop()
+	running.Wait()
+	return err
+}
+
+// look returns what has a desk looked for, and whether nobody looks for it yet.
+func (r *Relay) look(desk string) (look chan struct{}, isNew bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	look, known := r.looks[desk]
+	if !known {
+		look = make(chan struct{}, 1)
+		r.looks[desk] = look
+	}
+	return look, !known
+}
+
+// Wake implements [session.Carrier]. With no key all desks are looked for.
+func (r *Relay) Wake(desk remote.Key) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for key, look := range r.looks {
+		if desk == (remote.Key{}) || key == desk.Sign {
+			signal(look)
+		}
+	}
+	signal(r.fresh)
+}
+
+// deskIsThere looks for a desk that says that it has no connection.
+func (r *Relay) deskIsThere(desk string) {
+	for _, c := range r.all(desk) {
+		c.end(errNobody)
+	}
+	r.Wake(remote.Key{Sign: desk})
+}
+
+// keep keeps a connection with a desk.
+func (r *Relay) keep(
+	ctx context.Context, desk string, look chan struct{}, serve func(context.Context, net.Conn) error,
+) {
+	for tries := 0; ctx.Err() == nil; tries++ {
+		c, err := r.open(ctx, desk)
+		if err == nil {
+			began := time.Now()
+			err = serve(ctx, c)
+			_ = c.Close() // it has ended
+			if time.Since(began) > longest {
+				tries = 0
+			}
+		}
+		r.log.Debug("no connection with a desk", "desk", desk, "err", err)
+		select {
+		case <-ctx.Done():
+		case <-look:
+			tries = 0
+		case <-time.After(delay(tries)):
+		}
+	}
+}
+
+// open opens a connection.
+func (r *Relay) open(ctx context.Context, desk string) (*conn, error) {
+	c := r.add(address{desk, rand.Text()})
+	if !c.send(kindOpen, 0, nil) {
+		return nil, c.ended()
+	}
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	select {
+	case <-c.accepted:
+		return c, nil
+	case <-c.over:
+		return nil, c.ended()
+	case <-ctx.Done():
+		c.end(errNobody)
+		return nil, fmt.Errorf("%w: no answer", errNobody)
+	}
+}

@@ -1,0 +1,222 @@
+// Package command carries a desk's connection with a machine over the standard input and output of a command, such as
+// ssh HOST nod relay --stdio. The command runs as the person, with the person's own ssh and keys.
+package command
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"nod/ipc/remote"
+	"nod/ipc/remote/session"
+	"nod/policy/config"
+)
+
+// RelayArgs are the arguments of nod that reach the relay of a machine. One that they start knows from its first moment
+// which desk it is for: no stranger comes first.
+func RelayArgs(desk remote.Key) []string {
+	return []string{"relay", "--stdio", "--desk", desk.String()}
+}
+
+// Command is what runs nod on a machine, with those arguments. The error says that the machine's name is none.
+func Command(m config.Machine, args ...string) ([]string, error) {
+	if err := m.Check(); err != nil {
+		return nil, err
+	}
+	there := append([]string{m.Host, "nod"}, args...)
+	if m.Kind == config.MachineSSH {
+		// Whatever the person's configuration of ssh says: nothing is asked on a terminal that nobody sees, nothing of this
+		// machine is lent to the other one, and nothing else keeps the connection from coming up.
+		return append([]string{
+			"ssh", "-T", "-a", "-x", "-o", "BatchMode=yes", "-o", "ClearAllForwardings=yes", "-o", "ConnectTimeout=15",
+			"-o", "ServerAliveInterval=15", "-o", "ServerAliveCountMax=3", "-o", "RemoteCommand=none", "--",
+		}, there...), nil
+	}
+	return append([]string{m.Kind, "exec", "-i"}, there...), nil
+}
+
+const (
+	endTime   = 2 * time.Second // that a command has to end by itself
+	maxStderr = 8 << 10         // bytes that are kept of what it said last
+)
+
+// How long a carrier waits before it runs the command again: twice as long after each failure.
+const (
+	firstWait = time.Second
+	lastWait  = 30 * time.Second
+)
+
+// Carrier runs a command again whenever it ends. It implements [session.Carrier].
+type Carrier struct {
+	start   func() (transport, error)
+	changed func()
+	retry   chan struct{} // cap 1: somebody waits for the connection
+
+	mu    sync.Mutex // guards state
+	state remote.State
+}
+
+var _ session.Carrier = (*Carrier)(nil)
+
+// transport is a connection that a command makes.
+type transport interface {
+	net.Conn
+	// Problem says, once it was closed, why it ended, in words for the person; without any it did not fail.
+	Problem() string
+}
+
+// NewCarrier returns what runs the command, as [Command] makes it. changed is told whenever it has ended. It must not
+// block.
+func NewCarrier(command []string, log *slog.Logger, changed func()) *Carrier {
+	return newCarrier(func() (transport, error) { return start(command, log) }, changed)
+}
+
+func newCarrier(start func() (transport, error), changed func()) *Carrier {
+	return &Carrier{start: start, changed: changed, retry: make(chan struct{}, 1), state: remote.State{Since: time.Now()}}
+}
+
+// Run implements [session.Carrier].
+func (c *Carrier) Run(ctx context.Context, serve func(context.Context, net.Conn) error) error {
+	for wait := firstWait; ctx.Err() == nil; {
+		began := time.Now()
+		c.connect(ctx, serve)
+		if time.Since(began) > lastWait { // it was up
+			wait = firstWait
+		}
+		select {
+		case <-ctx.Done():
+		case <-c.retry:
+			wait = firstWait
+		case <-time.After(wait):
+			wait = min(2*wait, lastWait)
+		}
+	}
+	return nil
+}
+
+// connect runs the command once, for as long as the connection holds.
+func (c *Carrier) connect(ctx context.Context, serve func(context.Context, net.Conn) error) {
+	conn, err := c.start()
+	if err != nil {
+		c.failed(err.Error())
+		return
+	}
+	err = serve(ctx, conn)
+	_ = conn.Close()
+	problem := conn.Problem()
+	if ctx.Err() == nil {
+		c.failed(cmp.Or(session.ProblemOf(err), problem))
+	}
+}
+
+// failed notes why there is no connection.
+func (c *Carrier) failed(problem string) {
+	c.mu.Lock()
+	c.state.Problem = problem
+	c.mu.Unlock()
+	c.changed()
+}
+
+// State implements [session.Carrier].
+func (c *Carrier) State() remote.State {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.state
+}
+
+// Wake implements [session.Carrier].
+func (c *Carrier) Wake(remote.Key) {
+	select {
+	case c.retry <- struct{}{}:
+	default: // it is about to
+	}
+}
+
+// process is a command that runs. It implements [transport].
+type process struct {
+	session.Bare
+	cmd    *exec.Cmd
+	in     io.WriteCloser
+	out    io.ReadCloser
+	stderr tail
+	log    *slog.Logger
+	close  func()
+}
+
+// start runs the command.
+func start(command []string, log *slog.Logger) (transport, error) {
+	p := &process{cmd: exec.Command(command[0], command[1:]...), log: log}
+	p.cmd.Stderr = &p.stderr
+	p.cmd.WaitDelay = endTime // what it has started may hold on to its standard error
+	var err error
+	if p.in, err = p.cmd.StdinPipe(); err != nil {
+		return nil, fmt.Errorf("run %s: %w", command[0], err)
+	}
+	if p.out, err = p.cmd.StdoutPipe(); err != nil {
+		return nil, fmt.Errorf("run %s: %w", command[0], err)
+	}
+	if err := p.cmd.Start(); err != nil {
+		log.Error("the command of a line does not start", "command", command, "err", err)
+		return nil, errors.New(problemNotInstalled)
+	}
+	p.close = sync.OnceFunc(func() {
+		_ = p.in.Close()
+		_ = p.out.Close()
+	})
+	return p, nil
+}
+
+// Read implements [io.Reader].
+func (p *process) Read(b []byte) (int, error) { return p.out.Read(b) }
+
+// Write implements [io.Writer].
+func (p *process) Write(b []byte) (int, error) { return p.in.Write(b) }
+
+// Close implements [io.Closer]: the command ends by itself when nobody talks to it.
+func (p *process) Close() error {
+	p.close()
+	return nil
+}
+
+// Problem implements [transport]. It waits for the command to end, and ends it when that takes too long.
+func (p *process) Problem() string {
+	kill := time.AfterFunc(endTime, func() { _ = p.cmd.Process.Kill() })
+	defer kill.Stop()
+	err := p.cmd.Wait()
+	said := p.stderr.String()
+	if err != nil || said != "" {
+		p.log.Info("the command of a line has ended", "command", p.cmd.Args, "err", err, "said", said)
+	}
+	return problemOf(filepath.Base(p.cmd.Args[0]), p.cmd.ProcessState.ExitCode(), said)
+}
+
+// tail keeps the end of what is written to it.
+type tail struct {
+	mu   sync.Mutex
+	text []byte
+}
+
+// Write implements [io.Writer].
+func (t *tail) Write(b []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.text = append(t.text, b...)
+	t.text = t.text[max(0, len(t.text)-maxStderr):]
+	return len(b), nil
+}
+
+// String is what is kept.
+func (t *tail) String() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return strings.TrimSpace(string(t.text))
+}

@@ -1,0 +1,87 @@
+package command
+
+import (
+	"strings"
+
+	"nod/ipc/remote"
+	"nod/ipc/remote/session"
+)
+
+// What a line's State says in words of nod's own, for the person to read: what commands and machines say goes to the
+// log only.
+const (
+	problemNotInstalled = "the program that leads there is not installed on this computer"
+	problemHostChanged  = "the host's key is not the one that ssh knows: find out why before you remove that one"
+	problemHostUnknown  = "ssh does not know the host's key yet: connect once in a terminal"
+	problemDenied       = "ssh was refused: it needs a key that asks for no passphrase, such as one in ssh-agent"
+	problemName         = "ssh cannot find a host of that name"
+	problemUnreachable  = "the host does not answer"
+	problemNoNod        = "nod is not installed there, or not on the PATH of commands that ssh runs"
+	problemOldNod       = "the nod there is too old to be a relay: install the version you have here"
+	problemNoRelay      = "no relay is running there, and none could be started: run nod relay there to see why"
+	problemNoContainer  = "no such container is running"
+	problemNoEngine     = "the container engine is not running, or does not let this user in"
+	problemEnded        = "the program that leads there failed: the log has its output"
+)
+
+// Problems are all that a line's State says in nod's own words, for windows to say in the person's language.
+var Problems = []string{
+	problemNotInstalled, session.ProblemOtherDesk, session.ProblemOtherKey, session.ProblemChatter,
+	problemHostChanged, problemHostUnknown, problemDenied, problemName,
+	problemUnreachable, problemNoNod, problemOldNod, problemNoRelay,
+	problemNoContainer, problemNoEngine, problemEnded,
+	remote.ErrProtocol.Error(),
+}
+
+// The statuses with which a shell and a container engine say that there is no such program, or none that runs.
+const (
+	statusUnknown     = 1
+	statusNotRunnable = 126
+	statusNotFound    = 127
+)
+
+// meanings are words of programs, and what they mean. The first that is found counts: what ssh says stands before what
+// the machine may have said.
+var meanings = []struct{ program, words, problem string }{
+	{"ssh", "REMOTE HOST IDENTIFICATION HAS CHANGED", problemHostChanged},
+	{"ssh", "Host key verification failed", problemHostUnknown},
+	{"ssh", "Permission denied (", problemDenied},
+	{"ssh", "Too many authentication failures", problemDenied},
+	{"ssh", "Could not resolve hostname", problemName},
+	{"ssh", "Connection refused", problemUnreachable},
+	{"ssh", "Connection timed out", problemUnreachable},
+	{"ssh", "Operation timed out", problemUnreachable},
+	{"ssh", "No route to host", problemUnreachable},
+	{"ssh", "Network is unreachable", problemUnreachable},
+	{"docker", "No such container", problemNoContainer},
+	{"docker", "is not running", problemNoContainer},
+	{"docker", "Cannot connect to the Docker daemon", problemNoEngine},
+	{"docker", "docker daemon", problemNoEngine},
+	{"podman", "no such container", problemNoContainer},
+	{"podman", "container state improper", problemNoContainer},
+	{"podman", "no container with name", problemNoContainer},
+	{"", "unknown command \"relay\"", problemOldNod},
+	{"", "not the public key of a nod", problemOldNod},
+	{"", "nod: command not found", problemNoNod},
+	{"", "nod: not found", problemNoNod},
+	{"", "reach the relay:", problemNoRelay},
+}
+
+// Explain says in nod's words why a program that [Command] names failed, by what it said.
+func Explain(program, said string) string { return problemOf(program, statusUnknown, said) }
+
+// problemOf says why a program ended with that status, by what it said.
+func problemOf(program string, status int, said string) string {
+	for _, t := range meanings {
+		if (t.program == "" || t.program == program) && strings.Contains(said, t.words) {
+			return t.problem
+		}
+	}
+	switch status {
+	case 0, -1: // it was told to end, or killed
+		return ""
+	case statusNotFound, statusNotRunnable:
+		return problemNoNod
+	}
+	return problemEnded
+}

@@ -1,0 +1,275 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/creachadair/jrpc2"
+	"github.com/creachadair/jrpc2/handler"
+
+	"nod/interact"
+	"nod/ipc/remote"
+)
+
+// desk is a connection with a desk, at the relay.
+type desk struct {
+	link   *Link
+	wire   *wire
+	key    remote.Key // which the desk has proved
+	server *jrpc2.Server
+	life   context.Context // ends with the connection
+	end    context.CancelCauseFunc
+	shows  sync.WaitGroup // one for each request that it is shown
+	alive  *time.Timer    // ends life when the desk is silent
+
+	mu sync.Mutex // guards all below
+	in bool       // admitted
+}
+
+// newDesk returns a connection whose keys are not proved yet.
+func newDesk(l *Link) *desk {
+	d := &desk{link: l}
+	d.life, d.end = context.WithCancelCause(context.Background())
+	return d
+}
+
+// connect has the desk with that key at the other end of w.
+func (d *desk) connect(key remote.Key, w *wire) {
+	d.key, d.wire = key, w
+	methods := handler.Map{}
+	for name, do := range map[string]jrpc2.Handler{
+		methodGreet: d.greet, methodAnswer: d.answer, methodPolicy: d.policy, methodForget: d.forget,
+	} {
+		methods[name] = d.served(do)
+	}
+	d.server = jrpc2.NewServer(methods, &jrpc2.ServerOptions{
+		AllowPush: true, DisableBuiltin: true, Concurrency: maxCalls,
+		NewContext: func() context.Context { return d.life },
+		Logger:     func(text string) { d.link.log.Debug("link", "text", text) },
+	})
+}
+
+// served gives back the room that the wire has made for a call, and its error a code.
+func (d *desk) served(h jrpc2.Handler) jrpc2.Handler {
+	return func(ctx context.Context, r *jrpc2.Request) (any, error) {
+		defer d.wire.done()
+		d.alive.Reset(silence)
+		var result any
+		err := d.admit()
+		if err == nil {
+			result, err = h(ctx, r)
+		}
+		if err != nil {
+			d.link.log.Warn("a desk's message was refused", "err", err)
+		}
+		return result, withCode(err)
+	}
+}
+
+// serve serves the desk until it is gone or ctx ends.
+func (d *desk) serve(ctx context.Context) error {
+	d.alive = time.AfterFunc(silence, func() {
+		d.end(fmt.Errorf("the desk gave no sign of life within %v", silence))
+	})
+	defer d.alive.Stop()
+	stop := context.AfterFunc(ctx, func() { d.end(context.Cause(ctx)) })
+	defer stop()
+	closed := context.AfterFunc(d.life, func() { _ = d.wire.Close() })
+	defer closed()
+	d.server.Start(d.wire)
+	_ = d.server.Wait() // life knows better why it ended
+	d.end(d.wire.ended())
+	_ = d.wire.Close()
+	d.link.leave(d)
+	d.shows.Wait()
+	if cause := context.Cause(d.life); !errors.Is(cause, io.EOF) && ctx.Err() == nil {
+		return fmt.Errorf("serve a desk: %w", cause)
+	}
+	return nil
+}
+
+// admit lets the desk in, if its answers count here.
+func (d *desk) admit() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.in {
+		return nil
+	}
+	if err := d.link.relay.Admit(d.key); err != nil {
+		return err
+	}
+	d.in = true
+	d.wire.isIn.Store(true)
+	d.link.isKnown(d)
+	return nil
+}
+
+// greet takes in a sign of life, and says what the relay says of itself.
+func (d *desk) greet(_ context.Context, r *jrpc2.Request) (any, error) {
+	g, err := read[greeting](r)
+	if err != nil {
+		return nil, err
+	}
+	d.greeted(g)
+	return d.link.relay.Hello(d.key), nil
+}
+
+// answer takes an answer to a request, and returns the one that counts.
+func (d *desk) answer(ctx context.Context, r *jrpc2.Request) (any, error) {
+	a, err := read[remote.Answer](r)
+	if err != nil {
+		return nil, err
+	}
+	return d.link.commit(ctx, d, a)
+}
+
+// policy has the relay apply the desk's policy.
+func (d *desk) policy(_ context.Context, r *jrpc2.Request) (any, error) {
+	p, err := read[remote.Policy](r)
+	if err != nil {
+		return nil, err
+	}
+	return nil, d.link.relay.Apply(d.key, p)
+}
+
+// forget has the relay end what was allowed for longer than once.
+func (d *desk) forget(context.Context, *jrpc2.Request) (any, error) {
+	d.link.relay.Forget()
+	return nil, nil
+}
+
+// greeted takes in a sign of life.
+func (d *desk) greeted(g greeting) {
+	if !g.Paired {
+		d.link.leave(d)
+		return
+	}
+	d.link.relay.Vouch(d.key, g.Desks)
+	d.link.enter(d)
+	d.shows.Go(func() { d.tellEnded(g.Open) })
+}
+
+// tellEnded tells how those requests ended that the desk takes for open and that are not.
+func (d *desk) tellEnded(open []interact.ID) {
+	for _, id := range open {
+		answer, isOver := d.link.howEnded(id)
+		if isOver && d.call(methodEnd, remote.Answer{ID: id, Answer: answer}) != nil {
+			return // it says again what it has open
+		}
+	}
+}
+
+// howEnded is how a request ended, if it has.
+func (l *Link) howEnded(id interact.ID) (answer interact.Answer, isOver bool) {
+	now, cancel := context.WithCancel(context.Background())
+	cancel()
+	answer, err := l.relay.Settled(now, id)
+	switch {
+	case err == nil:
+		return answer, true
+	case errors.Is(err, interact.ErrNotFound):
+		return interact.Answer{Outcome: interact.Cancelled, Reason: "the relay was started anew and does not know it"}, true
+	}
+	return interact.Answer{}, false
+}
+
+// call calls the desk. A desk that does not answer in time is gone.
+func (d *desk) call(method string, body any) error {
+	err := invoke(d.life, d.wire, d.server.Callback, method, body, nil)
+	if errors.Is(err, errSilent) {
+		d.end(err)
+	}
+	return err
+}
+
+// show puts a before the desk, and tells it of the end. It never blocks. The caller holds the link's mu.
+func (d *desk) show(a *asked) {
+	request := a.request
+	d.shows.Go(func() {
+		if !d.take(a, request) {
+			return
+		}
+		select {
+		case <-a.over:
+			d.tellEnd(a)
+		case <-d.life.Done():
+		}
+	})
+}
+
+// take has the desk take in a, and reports whether it has.
+func (d *desk) take(a *asked, r interact.Request) bool {
+	for {
+		err := d.call(methodRequest, remote.Request{Request: r, Times: interact.TimesOf(r, time.Now())})
+		switch {
+		case err == nil:
+			return true
+		case errors.Is(err, errRefused), errors.Is(err, errTooLarge):
+			d.link.log.Warn("a desk refuses a request", "id", a.id, "desk", d.key.Fingerprint())
+			d.link.refuse(d, a, err)
+			return false
+		case !errors.Is(err, errBusy):
+			return false // gone, or not paired any more
+		}
+		select {
+		case <-time.After(busyRetry):
+		case <-a.over:
+			return false
+		case <-d.life.Done():
+			return false
+		}
+	}
+}
+
+// tellEnd tells the desk how a ended, unless it said so itself.
+func (d *desk) tellEnd(a *asked) {
+	d.link.mu.Lock()
+	from := a.from
+	d.link.mu.Unlock()
+	if from == d {
+		return
+	}
+	ctx, cancel := context.WithTimeout(d.life, settlingTime)
+	defer cancel()
+	settled, err := d.link.relay.Settled(ctx, a.id)
+	if err == nil {
+		err = d.call(methodEnd, remote.Answer{ID: a.id, Digest: a.digest, Answer: settled})
+	}
+	if err != nil && d.life.Err() == nil {
+		d.link.log.Warn("a desk was not told how a request ended", "id", a.id, "err", err)
+	}
+}
+
+// maxRecords is how many records one message holds.
+const maxRecords = 64
+
+// report has the desk keep records.
+func (d *desk) report(ctx context.Context, decided []interact.Record) error {
+	for some := range slices.Chunk(decided, maxRecords) {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := d.reportSome(some); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// reportSome sends records, in halves when they are too long for one message.
+func (d *desk) reportSome(some []interact.Record) error {
+	err := d.call(methodRecords, some)
+	if !errors.Is(err, errTooLarge) || len(some) == 1 {
+		return err
+	}
+	half := len(some) / 2
+	if err := d.reportSome(some[:half]); err != nil {
+		return err
+	}
+	return d.reportSome(some[half:])
+}

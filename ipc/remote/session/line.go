@@ -1,0 +1,192 @@
+package session
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"log/slog"
+	"net"
+	"sync"
+	"time"
+
+	"nod/interact"
+	"nod/ipc/remote"
+)
+
+// Line is the desk's end of all connections that one carrier makes. It implements [remote.Line].
+type Line struct {
+	identity *remote.Identity
+	desk     remote.Desk
+	carrier  Carrier
+	log      *slog.Logger
+	changed  func()
+
+	mu       sync.Mutex // guards all below
+	machines map[remote.Key]*machine
+	policies map[remote.Key]remote.Policy
+	since    time.Time // when a machine came, or the last one went
+	problem  string    // why the last connection ended
+}
+
+var _ remote.Line = (*Line)(nil)
+
+// NewLine returns the line of the desk with that identity. changed is told whenever a machine comes or goes. It must
+// not block.
+func NewLine(
+	identity *remote.Identity, desk remote.Desk, carrier Carrier, log *slog.Logger, changed func(),
+) *Line {
+	return &Line{
+		identity: identity, desk: desk, carrier: carrier, log: log, changed: changed,
+		machines: map[remote.Key]*machine{}, policies: map[remote.Key]remote.Policy{}, since: time.Now(),
+	}
+}
+
+// Run implements [remote.Line].
+func (l *Line) Run(ctx context.Context) error { return l.carrier.Run(ctx, l.serve) }
+
+// serve serves a machine on conn until it is gone or ctx ends, and returns why. It closes conn.
+func (l *Line) serve(ctx context.Context, conn net.Conn) error {
+	secured, key, err := secure(ctx, l.identity, conn, true)
+	if err == nil {
+		err = newMachine(l, key, newWire(secured, conn)).serve(ctx)
+	}
+	if ctx.Err() == nil {
+		l.log.Info("a connection with a machine has ended", "err", err)
+		l.mu.Lock()
+		l.problem = ProblemOf(err)
+		l.mu.Unlock()
+		l.changed()
+	}
+	return err
+}
+
+// up notes that m has answered a greeting. An earlier connection with the same machine ends.
+func (l *Line) up(m *machine) {
+	l.mu.Lock()
+	old := l.machines[m.key]
+	l.machines[m.key] = m
+	if old == nil {
+		l.since = time.Now()
+	}
+	l.problem = ""
+	l.mu.Unlock()
+	switch {
+	case old == m:
+		return
+	case old != nil:
+		old.end(errReplaced)
+	}
+	l.changed()
+}
+
+// down notes that m is gone, and reports whether there is no newer connection with its machine.
+func (l *Line) down(m *machine) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.machines[m.key] != m {
+		return false
+	}
+	delete(l.machines, m.key)
+	l.since = time.Now()
+	return true
+}
+
+// to returns the connection with a machine. The error wraps [remote.ErrDown]; then the machine is tried at once,
+// because somebody waits for it.
+func (l *Line) to(key remote.Key) (*machine, error) {
+	l.mu.Lock()
+	m := l.machines[key]
+	l.mu.Unlock()
+	if m == nil {
+		l.carrier.Wake(key)
+		return nil, fmt.Errorf("machine %s: %w", key.Fingerprint(), remote.ErrDown)
+	}
+	return m, nil
+}
+
+// Commit implements [remote.Line].
+func (l *Line) Commit(ctx context.Context, key remote.Key, a remote.Answer) (interact.Answer, error) {
+	m, err := l.to(key)
+	if err != nil {
+		return interact.Answer{}, err
+	}
+	return m.commit(ctx, a)
+}
+
+// Apply implements [remote.Line].
+func (l *Line) Apply(key remote.Key, p remote.Policy) {
+	l.mu.Lock()
+	l.policies[key] = p
+	m := l.machines[key]
+	l.mu.Unlock()
+	if m == nil {
+		l.carrier.Wake(key)
+		return
+	}
+	m.wakeUp()
+}
+
+// policy is what the machine with that key is to apply; nil where nobody said.
+func (l *Line) policy(key remote.Key) *remote.Policy {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if p, ok := l.policies[key]; ok {
+		return &p
+	}
+	return nil
+}
+
+// Forget implements [remote.Line].
+func (l *Line) Forget(ctx context.Context, key remote.Key) error {
+	m, err := l.to(key)
+	if err != nil {
+		return err
+	}
+	return m.call(ctx, methodForget, nil, nil)
+}
+
+// Greet implements [remote.Line].
+func (l *Line) Greet() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, m := range l.machines {
+		m.wakeUp()
+	}
+}
+
+// Drop implements [remote.Line]. The line comes back, and the machine asks to join.
+func (l *Line) Drop(key remote.Key) {
+	l.mu.Lock()
+	delete(l.policies, key)
+	l.mu.Unlock()
+	if m, err := l.to(key); err == nil {
+		m.unpair()
+		m.end(errRevoked)
+	}
+}
+
+// State implements [remote.Line]. With no key it is how the line is, whichever machine is at its end.
+func (l *Line) State(key remote.Key) remote.State {
+	s := l.carrier.State()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	m := l.machines[key]
+	if key == (remote.Key{}) {
+		s.Problem = cmp.Or(s.Problem, l.problem)
+		for _, m = range l.machines { // any: a line to one machine is as that is
+			s.Up, s.Problem, s.Since = true, "", l.since
+		}
+		if m != nil {
+			s.Trip = m.trip
+		}
+		return s
+	}
+	if m != nil {
+		return remote.State{Up: true, Since: m.since, Trip: m.trip, Skew: m.skew}
+	}
+	if s.Problem = cmp.Or(s.Problem, l.problem); s.Problem == "" && len(l.machines) > 0 && !s.Up {
+		s.Problem = ProblemOtherKey
+	}
+	s.Up = false
+	return s
+}

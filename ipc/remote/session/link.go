@@ -1,0 +1,310 @@
+package session
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"slices"
+	"sync"
+	"time"
+
+	"nod/interact"
+	"nod/ipc/remote"
+)
+
+// Relay is what a [Link] needs of the relay that it is for.
+type Relay interface {
+	// Hello is what the relay says of itself now to a desk.
+	Hello(desk remote.Key) remote.Hello
+	// Admit says whether the relay takes answers and policies of a desk. The first one that comes is, when the relay was
+	// started without any; later the error is [remote.ErrNotPaired].
+	Admit(desk remote.Key) error
+	// Vouch tells which others the person of a desk has paired: of those the relay may take answers, too.
+	Vouch(desk remote.Key, others []remote.Key)
+	// Apply puts a policy in force that came from that desk.
+	Apply(desk remote.Key, p remote.Policy) error
+	// Forget ends all approvals that were to hold for longer than once.
+	Forget()
+	// Settled waits until a request has ended and returns how, as [interact.Broker] does.
+	Settled(ctx context.Context, id interact.ID) (interact.Answer, error)
+}
+
+// maxUnknown is how many connections there are of which nobody knows yet who is at the other end. One more ends the
+// oldest: whoever only connects keeps no desk away.
+const maxUnknown = 32
+
+// keptAnswered is how many requests that have ended a link knows the answer of.
+const keptAnswered = 1024
+
+// Link is the relay's end: all connections with desks.
+type Link struct {
+	identity *remote.Identity
+	relay    Relay
+	carrier  Carrier
+	log      *slog.Logger
+
+	mu       sync.Mutex // guards all below, and the fields of asked and desk that say so
+	asked    map[interact.ID]*asked
+	answered []interact.ID // of asked, those that have ended, oldest first
+	desks    []*desk       // connected and paired, the oldest first
+	unknown  []*desk       // connected, and not let in yet, the oldest first
+	changed  chan struct{} // closed when desks changes
+	since    time.Time     // when the first came or the last went
+}
+
+// asked is a request that desks are asked about.
+type asked struct {
+	id      interact.ID
+	digest  string
+	over    chan struct{} // closed when it has ended
+	refused chan error    // cap 1: why no desk that is connected takes it in
+
+	// Guarded by the link's mu:
+	request interact.Request // until it has ended
+	refusal map[*desk]error
+	answer  interact.Answer // once it has ended; without an Outcome nobody here knows how
+	from    *desk           // whose answer that is, if it is a desk's
+}
+
+// isOver reports whether a has ended. The caller holds the link's mu.
+func (a *asked) isOver() bool {
+	select {
+	case <-a.over:
+		return true
+	default:
+		return false
+	}
+}
+
+// NewLink returns the end of a relay with that identity.
+func NewLink(identity *remote.Identity, relay Relay, carrier Carrier, log *slog.Logger) *Link {
+	return &Link{
+		identity: identity, relay: relay, carrier: carrier, log: log,
+		asked: map[interact.ID]*asked{}, changed: make(chan struct{}), since: time.Now(),
+	}
+}
+
+// Run serves desks until ctx ends. The error says why none can ever be reached.
+func (l *Link) Run(ctx context.Context) error { return l.carrier.Run(ctx, l.Serve) }
+
+// Serve serves a desk on conn until it is gone or ctx ends. It closes conn. The error says why a desk was not let in.
+func (l *Link) Serve(ctx context.Context, conn net.Conn) error {
+	d := newDesk(l)
+	l.mu.Lock()
+	l.unknown = append(l.unknown, d)
+	if len(l.unknown) > maxUnknown {
+		l.unknown[0].end(errors.New("too many others connected, and it did not say who it is"))
+		l.unknown = l.unknown[1:]
+	}
+	l.mu.Unlock()
+	defer l.isKnown(d)
+	proving, stop := context.WithCancel(ctx)
+	defer stop()
+	defer context.AfterFunc(d.life, stop)()
+	secured, key, err := secure(proving, l.identity, conn, false)
+	if err != nil {
+		return fmt.Errorf("a desk connects: %w", err)
+	}
+	d.connect(key, newWire(secured, conn))
+	return d.serve(ctx)
+}
+
+// isKnown takes note that d was let in, or has gone.
+func (l *Link) isKnown(d *desk) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.unknown = slices.DeleteFunc(l.unknown, func(o *desk) bool { return o == d })
+}
+
+// Ask puts a request before the desks and waits for the answer that counts; while no desk can be reached it waits for
+// one. When ctx ends it returns ctx's error. It wraps [interact.ErrUnavailable] where nobody will ever be asked.
+func (l *Link) Ask(ctx context.Context, r interact.Request) (interact.Answer, error) {
+	digest, err := remote.Request{Request: r}.Digest()
+	if err != nil {
+		return interact.Answer{}, fmt.Errorf("ask the desks: %w", err)
+	}
+	a := &asked{
+		id: r.ID, digest: digest, request: r, refusal: map[*desk]error{},
+		over: make(chan struct{}), refused: make(chan error, 1),
+	}
+	l.mu.Lock()
+	l.asked[r.ID] = a
+	for _, d := range l.desks {
+		d.show(a)
+	}
+	l.mu.Unlock()
+	select {
+	case <-a.over:
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if a.answer.Outcome == "" {
+			return interact.Answer{}, fmt.Errorf("%w: request %s has ended", interact.ErrUnavailable, r.ID)
+		}
+		return a.answer, nil
+	case err := <-a.refused:
+		l.end(a, interact.Answer{}, nil)
+		return interact.Answer{}, fmt.Errorf("%w: %w", interact.ErrUnavailable, err)
+	case <-ctx.Done():
+		l.end(a, interact.Answer{}, nil) // how, the relay knows
+		return interact.Answer{}, ctx.Err()
+	}
+}
+
+// end has a end with that answer, of that desk if it is one's, unless it has ended before. It returns the answer with
+// which it has ended.
+func (l *Link) end(a *asked, answer interact.Answer, from *desk) interact.Answer {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if a.isOver() {
+		return a.answer
+	}
+	a.answer, a.from = answer, from
+	a.request, a.refusal = interact.Request{}, nil
+	close(a.over)
+	l.answered = append(l.answered, a.id)
+	if len(l.answered) > keptAnswered {
+		delete(l.asked, l.answered[0])
+		l.answered = slices.Delete(l.answered, 0, 1)
+	}
+	return answer
+}
+
+// commit takes the answer of a desk, and returns what the relay settles.
+func (l *Link) commit(ctx context.Context, from *desk, answer remote.Answer) (remote.Answer, error) {
+	if err := l.count(from, answer); err != nil {
+		return remote.Answer{}, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, settlingTime)
+	defer cancel()
+	settled, err := l.relay.Settled(ctx, answer.ID)
+	switch {
+	case errors.Is(err, interact.ErrNotFound):
+		return remote.Answer{}, errUnknown
+	case err != nil:
+		return remote.Answer{}, fmt.Errorf("settle request %s: %w", answer.ID, err)
+	}
+	return remote.Answer{ID: answer.ID, Digest: answer.Digest, Answer: settled}, nil
+}
+
+// count has an answer end the request that it is for, if that waits for one. It must name that very request.
+func (l *Link) count(from *desk, answer remote.Answer) error {
+	l.mu.Lock()
+	a := l.asked[answer.ID]
+	if a == nil || a.isOver() {
+		l.mu.Unlock()
+		return nil // what counts is settled already
+	}
+	request := a.request
+	l.mu.Unlock()
+	if answer.Digest != a.digest {
+		return fmt.Errorf("%w: the answer is for another request than %s", errRefused, answer.ID)
+	}
+	if err := request.Check(answer.Answer); err != nil {
+		return fmt.Errorf("%w: %w", errRefused, err)
+	}
+	approve, isApproval := request.Body.(interact.Approve)
+	if isApproval && answer.Answer.Outcome == interact.Allowed &&
+		answer.Answer.ShownSHA256 != interact.Digest(approve.Input) {
+		return fmt.Errorf("%w: what was shown of %s is not what is asked", errRefused, answer.ID)
+	}
+	l.end(a, answer.Answer, from)
+	return nil
+}
+
+// Report hands over what the relay decided by the policy. It returns nil once a desk has it in its journal.
+func (l *Link) Report(ctx context.Context, decided []interact.Record) error {
+	for {
+		l.mu.Lock()
+		desks, changed := slices.Clone(l.desks), l.changed
+		l.mu.Unlock()
+		for _, d := range desks {
+			err := d.report(ctx, decided)
+			if err == nil || ctx.Err() != nil {
+				return err
+			}
+			l.log.Warn("a desk does not keep what was decided", "desk", d.key.Fingerprint(), "err", err)
+		}
+		select {
+		case <-changed:
+		case <-time.After(busyRetry):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// State says whether a desk is connected, and if none is, why.
+func (l *Link) State() remote.State {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	s := remote.State{Up: len(l.desks) > 0, Since: l.since}
+	if !s.Up {
+		s.Problem = cmp.Or(l.carrier.State().Problem, "no desk is connected")
+	}
+	return s
+}
+
+// enter puts before d, which has just come or was just paired, all that is open.
+func (l *Link) enter(d *desk) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if slices.Contains(l.desks, d) {
+		return
+	}
+	for _, old := range l.desks {
+		if old.key == d.key { // it has lost that connection, and does not expect anything there
+			old.end(errReplaced)
+		}
+	}
+	l.desks = append(l.desks, d)
+	l.deskChanged(len(l.desks) == 1)
+	for _, a := range l.asked {
+		if !a.isOver() {
+			d.show(a)
+		}
+	}
+}
+
+// leave takes d out: it is gone, or not paired any more.
+func (l *Link) leave(d *desk) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if i := slices.Index(l.desks, d); i >= 0 {
+		l.desks = slices.Delete(l.desks, i, i+1)
+		l.deskChanged(len(l.desks) == 0)
+	}
+	for _, a := range l.asked {
+		delete(a.refusal, d)
+	}
+}
+
+// deskChanged tells who waits for desks. The caller holds l.mu.
+func (l *Link) deskChanged(isTurn bool) {
+	if isTurn {
+		l.since = time.Now()
+	}
+	close(l.changed)
+	l.changed = make(chan struct{})
+}
+
+// refuse notes that d does not take in a. When no desk that is connected does, nobody will be asked.
+func (l *Link) refuse(d *desk, a *asked, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if a.isOver() || !slices.Contains(l.desks, d) {
+		return
+	}
+	a.refusal[d] = err
+	for _, other := range l.desks {
+		if a.refusal[other] == nil {
+			return
+		}
+	}
+	select {
+	case a.refused <- errors.New("the desk cannot show this request"):
+	default: // it was said
+	}
+}

@@ -1,0 +1,227 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"sync"
+	"time"
+
+	"github.com/creachadair/jrpc2"
+
+	"nod/interact"
+	"nod/ipc/remote"
+)
+
+// machine is a connection with a machine, at the desk.
+type machine struct {
+	line   *Line
+	wire   *wire
+	client *jrpc2.Client
+	life   context.Context // ends with the connection
+	end    context.CancelCauseFunc
+	wake   chan struct{} // cap 1: greet now
+	key    remote.Key    // which the machine has proved
+	since  time.Time
+	hello  remote.Hello // of which the desk was told last
+	serial uint64       // of the policy that was sent to it last
+	joined bool         // the desk was told of it
+
+	trip, skew time.Duration // of the last greeting; guarded by the line's mu
+
+	mu   sync.Mutex   // guards peer
+	peer *remote.Peer // nil: not paired
+}
+
+func newMachine(l *Line, key remote.Key, w *wire) *machine {
+	m := &machine{line: l, wire: w, key: key, wake: make(chan struct{}, 1), since: time.Now()}
+	m.life, m.end = context.WithCancelCause(context.Background())
+	m.client = jrpc2.NewClient(m.wire, &jrpc2.ClientOptions{
+		Logger:     func(text string) { l.log.Debug("line", "text", text) },
+		OnCallback: m.served,
+		OnStop:     func(*jrpc2.Client, error) { m.end(m.wire.ended()) },
+	})
+	return m
+}
+
+// serve keeps the connection until it ends or ctx does, and returns why it ended.
+func (m *machine) serve(ctx context.Context) error {
+	stop := context.AfterFunc(ctx, func() { m.end(context.Cause(ctx)) })
+	defer stop()
+	m.end(m.stay())
+	_ = m.client.Close() // waits for what it still serves
+	if m.line.down(m) && m.joined {
+		m.line.desk.Leave(m.key)
+	}
+	return context.Cause(m.life)
+}
+
+// stay greets the machine again and again. It returns why it goes.
+func (m *machine) stay() error {
+	for {
+		if err := m.greet(); err != nil {
+			return err
+		}
+		select {
+		case <-m.wake:
+		case <-time.After(greetEvery):
+		case <-m.life.Done():
+			return context.Cause(m.life)
+		}
+	}
+}
+
+// wakeUp has the machine greeted now.
+func (m *machine) wakeUp() {
+	select {
+	case m.wake <- struct{}{}:
+	default: // it is about to be
+	}
+}
+
+// greet gives the machine a sign of life, and takes in what it says of itself.
+func (m *machine) greet() error {
+	for {
+		g := greeting{Open: []interact.ID{}, Desks: []remote.Key{}}
+		peer := m.paired()
+		if peer != nil {
+			if err := m.apply(); err != nil {
+				return err
+			}
+			g.Paired, g.Open, g.Desks = true, m.line.desk.Open(*peer), m.line.desk.Desks()
+		}
+		sent := time.Now()
+		var hello remote.Hello
+		if err := m.call(m.life, methodGreet, g, &hello); err != nil {
+			return fmt.Errorf("greet the relay: %w", err)
+		}
+		trip := time.Since(sent)
+		m.line.mu.Lock()
+		m.trip, m.skew = trip, hello.Clock.Sub(sent.Add(trip/2))
+		m.line.mu.Unlock()
+		m.line.up(m)
+		m.join(hello)
+		if (m.paired() != nil) == g.Paired {
+			return nil
+		}
+	}
+}
+
+// join tells the desk who is there, when that is news or it has yet to be paired.
+func (m *machine) join(hello remote.Hello) {
+	said := hello
+	said.Clock = time.Time{}
+	if m.paired() != nil && reflect.DeepEqual(said, m.hello) {
+		return
+	}
+	m.hello, m.joined = said, true
+	peer, err := m.line.desk.Join(m.key, hello)
+	if err != nil {
+		m.unpair()
+		if !errors.Is(err, remote.ErrNotPaired) {
+			m.line.log.Error("a machine cannot join", "key", m.key.Fingerprint(), "err", err)
+		}
+		return
+	}
+	m.mu.Lock()
+	m.peer = &peer
+	m.mu.Unlock()
+	m.wire.isIn.Store(true)
+}
+
+// paired is who the machine is; nil while it is not paired.
+func (m *machine) paired() *remote.Peer {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.peer
+}
+
+// unpair has nothing more of the machine taken in.
+func (m *machine) unpair() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.peer = nil
+}
+
+// apply gives the machine the desk's policy, once for each serial.
+func (m *machine) apply() error {
+	p := m.line.policy(m.key)
+	if p == nil || p.Serial == m.serial {
+		return nil
+	}
+	m.serial = p.Serial
+	err := m.call(m.life, methodPolicy, p, nil)
+	if errors.Is(err, errRefused) {
+		m.line.log.Error("a relay refuses the policy: it goes on with the one that it has", "serial", p.Serial)
+		return nil
+	}
+	return err
+}
+
+// commit gives the machine an answer and returns the one that counts.
+func (m *machine) commit(ctx context.Context, a remote.Answer) (interact.Answer, error) {
+	var settled remote.Answer
+	err := m.call(ctx, methodAnswer, a, &settled)
+	if err == nil && (settled.ID != a.ID || settled.Answer.Outcome == "") {
+		err = fmt.Errorf("%w: the reply is about %s", errRefused, settled.ID)
+	}
+	if err != nil {
+		return interact.Answer{}, fmt.Errorf("answer request %s: %w", a.ID, err)
+	}
+	return settled.Answer, nil
+}
+
+// call calls the machine. A machine that does not answer in time is gone.
+func (m *machine) call(ctx context.Context, method string, body, reply any) error {
+	err := invoke(ctx, m.wire, m.client.Call, method, body, reply)
+	if errors.Is(err, errSilent) {
+		m.end(errSilent)
+	}
+	return err
+}
+
+// served takes in what the relay calls.
+func (m *machine) served(ctx context.Context, r *jrpc2.Request) (any, error) {
+	defer m.wire.done()
+	err := m.take(r)
+	if err != nil && m.life.Err() == nil {
+		m.line.log.Warn("a machine's message was refused", "err", err)
+	}
+	return nil, withCode(err)
+}
+
+// take takes in a message of the relay's. Before the person has paired the machine it takes in none.
+func (m *machine) take(r *jrpc2.Request) error {
+	peer := m.paired()
+	if peer == nil { // nobody has said that it is paired, so a relay of nod's calls only when that has just changed
+		m.end(errEarly)
+		return remote.ErrNotPaired
+	}
+	switch r.Method() {
+	case methodRequest:
+		request, err := read[remote.Request](r)
+		if err != nil {
+			return err
+		}
+		err = m.line.desk.Take(*peer, request)
+		if _, isBusy := errors.AsType[*interact.BusyError](err); isBusy {
+			return errBusy
+		}
+		return err
+	case methodEnd:
+		end, err := read[remote.Answer](r)
+		if err != nil {
+			return err
+		}
+		m.line.desk.End(*peer, end)
+		return nil
+	case methodRecords:
+		decided, err := read[[]interact.Record](r)
+		if err != nil {
+			return err
+		}
+		return m.line.desk.Keep(*peer, decided)
+	}
+	return fmt.Errorf("a relay does not call %q", r.Method())
+}

@@ -1,0 +1,201 @@
+// Package session is what a desk and a relay say to each other over one connection, whatever carries that.
+//
+// A [Line] is the desk's end, a [Link] the relay's. Each has a [Carrier] that makes connections: package command runs a
+// command such as ssh HOST nod relay --stdio, package cluster meets the other end at a NATS server. Every connection is
+// TLS 1.3, in which both ends prove their keys ([remote.Identity.Secure]); the desk is its client. So nobody between
+// can read, change or repeat anything, nor use it elsewhere, and what was recorded stays secret when a key is stolen
+// later.
+//
+// They speak JSON-RPC 2.0, one message a line, with calls both ways. The desk greets the relay at once and every few
+// seconds, which keeps dead peers from being waited for, and says which requests it still shows: how the others ended
+// it is told again. Until its person has paired the machine the desk takes in nothing else. While there is no
+// connection, requests wait at the relay. With the next one all that are pending are put before the desk again, and an
+// answer counts once, however often it is given.
+package session
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"time"
+
+	"github.com/creachadair/jrpc2"
+	strict "github.com/go-json-experiment/json"
+	jsonv1 "github.com/go-json-experiment/json/v1"
+
+	"nod/interact"
+	"nod/ipc/remote"
+)
+
+// Carrier makes connections with the other ends, or takes them.
+type Carrier interface {
+	// Run has serve serve each connection until ctx ends; serve closes it. The error says why there can never be one.
+	Run(ctx context.Context, serve func(context.Context, net.Conn) error) error
+	// State says whether connections can be made, and if not, why.
+	State() remote.State
+	// Wake has the other end with that key reached at once, if it can be: somebody waits for it.
+	Wake(key remote.Key)
+}
+
+// Proven is a connection that wants to know when its other end has proved a key.
+type Proven interface{ Proven(key remote.Key) }
+
+// Bare is what a [net.Conn] has and a carrier's connection has not: addresses, and deadlines, which nobody sets.
+type Bare struct{}
+
+func (Bare) Network() string                  { return "nod" }
+func (Bare) String() string                   { return "nod" }
+func (b Bare) LocalAddr() net.Addr            { return b }
+func (b Bare) RemoteAddr() net.Addr           { return b }
+func (Bare) SetDeadline(time.Time) error      { return errors.ErrUnsupported }
+func (Bare) SetReadDeadline(time.Time) error  { return errors.ErrUnsupported }
+func (Bare) SetWriteDeadline(time.Time) error { return errors.ErrUnsupported }
+
+// The methods, as they are called on the wire.
+const (
+	methodGreet  = "greet"  // by a desk: [greeting] for [remote.Hello]
+	methodAnswer = "answer" // by a desk: [remote.Answer] for the one that counts
+	methodPolicy = "policy" // by a desk: [remote.Policy]
+	methodForget = "forget" // by a desk: approvals that were kept end
+
+	methodRequest = "request" // by a relay: [remote.Request]
+	methodEnd     = "end"     // by a relay: [remote.Answer], how a request ended
+	methodRecords = "records" // by a relay: a list of [interact.Record]
+)
+
+// Times of a connection.
+const (
+	greetEvery   = 15 * time.Second
+	patience     = 20 * time.Second      // how long the other end may take over a message
+	silence      = greetEvery + patience // after which a relay takes its desk to be gone
+	busyRetry    = 5 * time.Second       // after which a desk that had too much to show is asked again
+	settlingTime = 5 * time.Second       // how long a relay may take to settle what was answered
+)
+
+// greeting is a desk's sign of life.
+type greeting struct {
+	Paired bool          `json:"paired"` // its person has paired this machine, so that it may ask
+	Open   []interact.ID `json:"open"`   // what of this machine waits for an answer there
+	Desks  []remote.Key  `json:"desks"`  // other desks that its person has paired: the relay may take answers of those
+}
+
+var (
+	errBusy    = errors.New("too much waits for an answer there")
+	errRefused = errors.New("the other end refuses this message")
+	errUnknown = errors.New("no such request")
+
+	errRevoked  = errors.New("the machine was revoked")
+	errReplaced = errors.New("there is a newer connection with the same key")
+	errEarly    = errors.New("the machine asks although it is not paired")
+	errSilent   = errors.New("the other end does not answer")
+	errTooLarge = errors.New("the message is too large to send")
+)
+
+// coded are the errors that mean the same at both ends, by their code on the wire.
+var coded = map[jrpc2.Code]error{1: remote.ErrNotPaired, 4: errBusy, 5: errUnknown, 6: errRefused}
+
+// withCode has the other end tell err apart. Its text stays here: a peer is told no more than it must know.
+func withCode(err error) error {
+	if err == nil {
+		return nil
+	}
+	for code, known := range coded {
+		if errors.Is(err, known) {
+			return jrpc2.Errorf(code, "%v", known)
+		}
+	}
+	return jrpc2.Errorf(6, "%v", errRefused)
+}
+
+// received is the error that the other end gave, or wraps [remote.ErrDown] where it gave none.
+func received(ctx context.Context, w *wire, err error) error {
+	sent, isSent := errors.AsType[*jrpc2.Error](err)
+	switch {
+	case context.Cause(ctx) == errSilent:
+		return fmt.Errorf("%w: %w", remote.ErrDown, errSilent)
+	case w.ended() != nil:
+		return fmt.Errorf("%w: %w", remote.ErrDown, w.ended())
+	case !isSent:
+		return fmt.Errorf("%w: %w", remote.ErrDown, err)
+	case coded[sent.Code] != nil:
+		return coded[sent.Code]
+	}
+	return errRefused
+}
+
+// caller is how one end calls the other: [jrpc2.Client.Call], or [jrpc2.Server.Callback].
+type caller func(ctx context.Context, method string, params any) (*jrpc2.Response, error)
+
+// invoke calls the other end and reads its reply into reply, which may be nil.
+func invoke(ctx context.Context, w *wire, call caller, method string, body, reply any) error {
+	text, err := json.Marshal(map[string]any{"body": body})
+	if err != nil {
+		return fmt.Errorf("%s: %w", method, err)
+	}
+	if len(text) > maxBody {
+		return fmt.Errorf("%w: %q has %d bytes", errTooLarge, method, len(text))
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, patience, errSilent)
+	defer cancel()
+	response, err := call(ctx, method, json.RawMessage(text))
+	if err != nil {
+		return received(ctx, w, err)
+	}
+	if reply == nil {
+		return nil
+	}
+	return decode([]byte(response.ResultString()), reply)
+}
+
+// read reads the parameter of a call. What the type does not know is an error: it may be what the message is about.
+func read[T any](r *jrpc2.Request) (body T, err error) {
+	var params struct {
+		Body T `json:"body"`
+	}
+	err = decode([]byte(r.ParamString()), &params)
+	return params.Body, err
+}
+
+func decode(text []byte, into any) error {
+	if err := strict.Unmarshal(text, into, jsonv1.DefaultOptionsV1(), strict.RejectUnknownMembers(true)); err != nil {
+		return fmt.Errorf("%w: %w", errRefused, err)
+	}
+	return nil
+}
+
+// secure proves both keys to each other, before anything is said.
+func secure(ctx context.Context, identity *remote.Identity, conn net.Conn, isDesk bool) (net.Conn, remote.Key, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, patience, errSilent)
+	defer cancel()
+	secured, key, err := identity.Secure(ctx, conn, isDesk)
+	if err != nil {
+		_ = conn.Close() // it may be closed already
+		return nil, key, err
+	}
+	if waits, ok := conn.(Proven); ok {
+		waits.Proven(key)
+	}
+	return secured, key, nil
+}
+
+// What a line's State says in words of nod's own, for the person to read.
+const (
+	ProblemOtherDesk = "the relay there answers to another desk, which has to pair this one first"
+	ProblemOtherKey  = "another machine answers on this line: it has a different key"
+	ProblemChatter   = "something other than nod answers there: its shell's start-up files must print nothing"
+)
+
+// ProblemOf says why a connection ended with err; nothing where that says no more than that it did.
+func ProblemOf(err error) string {
+	switch {
+	case errors.Is(err, remote.ErrProtocol):
+		return remote.ErrProtocol.Error()
+	case errors.Is(err, remote.ErrNotPaired):
+		return ProblemOtherDesk
+	case errors.Is(err, errNotRPC), errors.Is(err, errTooLong), isChatter(err):
+		return ProblemChatter
+	}
+	return ""
+}

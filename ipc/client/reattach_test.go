@@ -72,8 +72,9 @@ func (d *desk) client() *client.Client {
 	return c
 }
 
-// bind has a new nod-desktop listen at path, which nobody can find yet.
-func (d *desk) bind(path string) *stand {
+// bind has a new nod-desktop listen at path, which nobody can find yet. around, unless it is nil, sees each of its
+// requests and calls serve.
+func (d *desk) bind(path string, around func(s *stand, r *http.Request, serve func())) *stand {
 	d.t.Helper()
 	if err := os.Remove(path); err != nil && !os.IsNotExist(err) {
 		d.t.Fatal(err)
@@ -87,7 +88,12 @@ func (d *desk) bind(path string) *stand {
 		PID: os.Getpid(), Version: "1",
 	}}
 	s.server = httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		d.serve(s, w, r)
+		serve := func() { d.serve(s, w, r) }
+		if around == nil {
+			serve()
+			return
+		}
+		around(s, r, serve)
 	}))
 	s.server.Listener.Close()
 	s.server.Listener = l
@@ -111,7 +117,7 @@ func (d *desk) start() {
 	if err := endpoint.Ensure(d.dir); err != nil {
 		d.t.Fatal(err)
 	}
-	d.publish(d.bind(endpoint.SocketPath(d.dir)))
+	d.publish(d.bind(endpoint.SocketPath(d.dir), nil))
 }
 
 // kill ends the nod-desktop that is published, as kill -9 does.
@@ -336,7 +342,7 @@ func TestReattachToOneThatIsThereAlready(t *testing.T) {
 	d := newDesk(t)
 	d.phase = once(beforeHeaders)
 	c := d.client()
-	d.publish(d.bind(socketPath(t)))
+	d.publish(d.bind(socketPath(t), nil))
 	got, err := waits["ask"](t.Context(), c)
 	d.expectOne(got, err)
 }
@@ -349,11 +355,9 @@ func TestReattachToOneThatIsNotPublishedYet(t *testing.T) {
 			d := newDesk(t)
 			c := d.client()
 			d.kill()
-			next := d.bind(endpoint.SocketPath(d.dir))
 			refused := make(chan struct{})
-			handler := next.server.Config.Handler
-			next.server.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				handler.ServeHTTP(w, r)
+			next := d.bind(endpoint.SocketPath(d.dir), func(next *stand, r *http.Request, serve func()) {
+				serve()
 				if r.Header.Get("Authorization") != "Bearer "+next.Token {
 					close(refused)
 				}
@@ -468,13 +472,11 @@ func TestQuittingWhileTheNextOneStarts(t *testing.T) {
 		}
 		first.once.Do(func() { // the next one listens already when the call is hung up on
 			first.server.Listener.Close()
-			next := d.bind(endpoint.SocketPath(d.dir))
-			handler := next.server.Config.Handler
-			next.server.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			d.bind(endpoint.SocketPath(d.dir), func(next *stand, r *http.Request, serve func()) {
 				if r.Header.Get("Authorization") != "Bearer "+next.Token { // it is asked whether it is the first
 					d.publish(next)
 				}
-				handler.ServeHTTP(w, r)
+				serve()
 			})
 			close(first.dead)
 		})

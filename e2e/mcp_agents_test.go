@@ -41,8 +41,8 @@ func TestAgentCodexForm(t *testing.T) {
 // hands the variable that names it on to no server.
 func (n *nod) inRuntimeFolder(cmd *exec.Cmd) *exec.Cmd {
 	n.t.Helper()
-	if _, err := exec.LookPath("bwrap"); err != nil {
-		n.t.Skip("bwrap is missing: install bubblewrap to give a program a /run/user of its own")
+	if out, err := exec.Command("bwrap", "--dev-bind", "/", "/", "true").CombinedOutput(); err != nil {
+		n.t.Skipf("bubblewrap cannot give a program a /run/user of its own: %v: %s", err, out)
 	}
 	args := []string{"--dev-bind", "/", "/", "--tmpfs", "/run/user",
 		"--bind", n.Runtime(), fmt.Sprintf("/run/user/%d", os.Getuid()), "--"}

@@ -55,7 +55,7 @@ func (p Platform) compiler(root string) (env []string, err error) {
 			return nil, err
 		}
 		if _, err := os.Stat(filepath.Join(dir, "complete")); err != nil {
-			return nil, &MissingError{p, "its libraries are not in .cache/arm64: run scripts/setup package on Debian"}
+			return nil, &MissingError{p, "its libraries are not in .cache/arm64: make release gets them on Debian"}
 		}
 		env, err := p.cross("aarch64-linux-gnu-gcc", "--sysroot="+dir)
 		return append(env, "PKG_CONFIG_SYSROOT_DIR="+dir,

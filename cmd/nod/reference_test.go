@@ -8,11 +8,12 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 var update = flag.Bool("update", false, "write the reference of the command line")
 
-// TestReference has docs/cli.md say what each command's --help does.
+// TestReference has docs/cli.md name every command and its flags.
 func TestReference(t *testing.T) {
 	const page = "../../docs/cli.md"
 	want := reference(newRoot(newConsole(os.Stdin, os.Stdout, os.Stderr)))
@@ -30,53 +31,45 @@ func TestReference(t *testing.T) {
 	}
 }
 
-// reference is the page with all commands.
+// reference is the page that names all commands.
 func reference(root *cobra.Command) string {
 	var b strings.Builder
-	b.WriteString("# Commands of nod\n\nWhat each command of `nod` takes, as `nod help COMMAND` prints it. " +
-		"[Scripts](scripts.md) shows how to use them.\n\n")
+	b.WriteString("# Commands\n\n`nod help COMMAND` explains a command and its flags, with examples. So does " +
+		"`man nod-COMMAND`, where a package\ninstalled nod. [Scripts](scripts.md) has the exit statuses.\n")
 	for _, group := range root.Groups() {
-		fmt.Fprintf(&b, "**%s**\n\n| command | |\n|---|---|\n", strings.TrimSuffix(group.Title, ":"))
+		title := strings.TrimSuffix(group.Title, ":")
+		fmt.Fprintf(&b, "\n## %s\n\n| command | what it does | flags |\n|---|---|---|\n", title)
 		for _, cmd := range available(root) {
 			if cmd.GroupID == group.ID {
-				contents(&b, cmd)
+				rows(&b, cmd)
 			}
 		}
-		b.WriteByte('\n')
 	}
-	var write func(cmd *cobra.Command)
-	write = func(cmd *cobra.Command) {
-		entry(&b, cmd)
-		for _, sub := range available(cmd) {
-			write(sub)
-		}
-	}
-	write(root)
-	return strings.TrimRight(b.String(), "\n") + "\n"
+	return b.String()
 }
 
-// contents writes rows with links to a command, and to those under it.
-func contents(b *strings.Builder, cmd *cobra.Command) {
-	fmt.Fprintf(b, "| [`%s`](#%s) | %s |\n", cmd.CommandPath(), pageName(cmd), cmd.Short)
-	for _, sub := range available(cmd) {
-		contents(b, sub)
+// rows writes a row for a command, or for each of those under it that it needs.
+func rows(b *strings.Builder, cmd *cobra.Command) {
+	under := available(cmd)
+	if cmd.Name() == "completion" {
+		under = nil // a command for each shell
+	}
+	if cmd.Runnable() || len(under) == 0 {
+		usage := strings.TrimSuffix(cmd.UseLine(), " [flags]")
+		fmt.Fprintf(b, "| `%s` | %s | %s |\n", strings.ReplaceAll(usage, "|", `\|`), cmd.Short, flags(cmd))
+	}
+	for _, sub := range under {
+		rows(b, sub)
 	}
 }
 
-// entry writes what there is to say of one command. Its words are set as they are: as help sets them.
-func entry(b *strings.Builder, cmd *cobra.Command) {
-	cmd.InitDefaultHelpFlag()
-	cmd.InitDefaultVersionFlag()
-	text := cmd.Long
-	if text == "" {
-		text = cmd.Short
-	}
-	if !cmd.HasAvailableSubCommands() {
-		text += "\n\nUsage:\n  " + cmd.UseLine()
-		if cmd.Example != "" {
-			text += "\n\nExamples:\n" + strings.Trim(cmd.Example, "\n")
+// flags names the flags of a command, without --help.
+func flags(cmd *cobra.Command) string {
+	var names []string
+	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
+		if !f.Hidden && f.Name != "help" {
+			names = append(names, "`--"+f.Name+"`")
 		}
-		text += "\n\nFlags:\n" + strings.TrimRight(cmd.LocalFlags().FlagUsages(), "\n")
-	}
-	fmt.Fprintf(b, "## %s\n\n```text\n%s\n```\n\n", cmd.CommandPath(), strings.TrimSpace(text))
+	})
+	return strings.Join(names, " ")
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"nod/changes"
 	"nod/policy"
 )
 
@@ -96,8 +97,9 @@ type Broker struct {
 	isStill  bool               // nobody's time goes by
 	restored chan struct{}      // closed by Restore; nil: nothing is to come
 	owed     []Record           // with outcomes that the journal could not take
-	watchers map[chan struct{}]struct{}
 	events   events
+
+	changed changes.Source
 }
 
 // NewBroker returns a broker that is ready for requests. Close it to end what is pending.
@@ -105,11 +107,10 @@ func NewBroker(cfg BrokerConfig) *Broker {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	return &Broker{
 		cfg: cfg, ctx: ctx, close: cancel,
-		entries:  map[ID]*entry{},
-		keyed:    map[joinKey]*entry{},
-		same:     map[joinKey]*entry{},
-		watchers: map[chan struct{}]struct{}{},
-		events:   newEvents(),
+		entries: map[ID]*entry{},
+		keyed:   map[joinKey]*entry{},
+		same:    map[joinKey]*entry{},
+		events:  newEvents(),
 	}
 }
 
@@ -337,13 +338,13 @@ func (b *Broker) start(e *entry) {
 	if b.isStill {
 		e.still = time.Now()
 	}
-	e.reconsider = make(chan struct{}, 1)
+	e.reconsider = changes.NewSignal()
 	e.clock = time.AfterFunc(time.Until(e.next()), func() { b.tick(e) })
 	b.enter(e)
 	b.pending = append(b.pending, e)
 	b.same[e.content] = e
 	b.events.came(e)
-	b.signal()
+	b.changed.Send()
 	b.runs.Go(func() { b.run(e) })
 }
 
@@ -526,10 +527,7 @@ func unavailable(reason string) Answer { return Answer{Outcome: Unavailable, Rea
 func (b *Broker) Reconsider() {
 	for _, e := range b.waiting() {
 		if e.kind() == KindApprove {
-			select {
-			case e.reconsider <- struct{}{}:
-			default: // it is about to
-			}
+			e.reconsider.Send()
 		}
 	}
 }
@@ -646,27 +644,7 @@ func (b *Broker) Pending() []Request {
 
 // Changes returns a channel that holds a signal after other requests are pending than before, or one is snoozed or
 // asked about again, and a function that ends the subscription. Signals that nobody has taken yet are one signal.
-func (b *Broker) Changes() (<-chan struct{}, func()) {
-	c := make(chan struct{}, 1)
-	b.mu.Lock()
-	b.watchers[c] = struct{}{}
-	b.mu.Unlock()
-	return c, func() {
-		b.mu.Lock()
-		delete(b.watchers, c)
-		b.mu.Unlock()
-	}
-}
-
-// signal tells the watchers that something changed. The caller holds b.mu.
-func (b *Broker) signal() {
-	for c := range b.watchers {
-		select {
-		case c <- struct{}{}:
-		default:
-		}
-	}
-}
+func (b *Broker) Changes() (<-chan struct{}, func()) { return b.changed.Subscribe() }
 
 // Close ends everything that is pending as unavailable and waits for the prompts to leave the screen. What outlives its
 // caller stays open in the journal, for [Broker.Restore]. What begins afterwards ends at once, as unavailable.

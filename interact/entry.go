@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"nod/changes"
 	"nod/policy"
 )
 
@@ -22,8 +23,8 @@ type entry struct {
 	callers []Parent                // the processes without which nobody waits for the answer, as far as that was asked
 	size    int                     // bytes of memory that it holds, while it is pending and once it has ended
 
-	clock      *time.Timer   // calls [Broker.tick]; nil when there was nothing to wait for
-	reconsider chan struct{} // cap 1: the policy may decide it by now; nil, too
+	clock      *time.Timer    // calls [Broker.tick]; nil when there was nothing to wait for
+	reconsider changes.Signal // the policy may decide it by now; nil, too
 
 	noting sync.Mutex // held while the journal is told of it, and guards what that has
 	noted  noted

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"time"
+
+	"nod/changes"
 )
 
 // EventID is the moment of an [Event], in nanoseconds of Unix time, and later than that of every event before it, also
@@ -89,7 +91,7 @@ func (v *events) restore(open, last []Record, isLate bool) {
 	if isLate {
 		v.forgotten = v.next()
 		for f := range v.feeds {
-			f.wake()
+			f.news.Send()
 		}
 		return
 	}
@@ -105,7 +107,7 @@ func (v *events) restore(open, last []Record, isLate bool) {
 func (v *events) tell(e *entry) {
 	for f := range v.feeds {
 		if f.isHeld || owns(f.owner, e.req.Requester) {
-			f.wake()
+			f.news.Send()
 		}
 	}
 }
@@ -114,7 +116,7 @@ func (v *events) tell(e *entry) {
 type Feed struct {
 	b     *Broker
 	owner Requester
-	news  chan struct{}
+	news  changes.Signal
 
 	// Guarded by Broker.mu.
 	after   EventID // what has been read
@@ -125,7 +127,7 @@ type Feed struct {
 // Follow returns a feed of what happens to owner's requests after an event: all that the broker still knows. Its first
 // events are how things stand when after is 0. Close it.
 func (b *Broker) Follow(owner Requester, after EventID) *Feed {
-	f := &Feed{b: b, owner: owner, after: after, isFresh: after == 0, news: make(chan struct{}, 1)}
+	f := &Feed{b: b, owner: owner, after: after, isFresh: after == 0, news: changes.NewSignal()}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.events.feeds[f] = struct{}{}
@@ -141,13 +143,6 @@ func (f *Feed) Close() {
 
 // News holds a signal when there may be more to read.
 func (f *Feed) News() <-chan struct{} { return f.news }
-
-func (f *Feed) wake() {
-	select {
-	case f.news <- struct{}{}:
-	default:
-	}
-}
 
 // Next returns what has happened since the last call, oldest first, and the id of the last event that has been read
 // then, whoever's it is. When reset is true, more has happened than the broker still knows: the events say how things

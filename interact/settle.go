@@ -168,7 +168,7 @@ func (b *Broker) publish(e *entry, a Answer) {
 	close(e.done)
 	if i := slices.Index(b.pending, e); i >= 0 {
 		b.pending = slices.Delete(b.pending, i, i+1)
-		b.signal()
+		b.changed.Send()
 	}
 	if b.same[e.content] == e {
 		delete(b.same, e.content)

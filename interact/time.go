@@ -20,7 +20,7 @@ func (b *Broker) tick(e *entry) {
 	}
 	if !e.snoozed.IsZero() && !now.Before(e.snoozed) {
 		e.snoozed = time.Time{}
-		b.signal()
+		b.changed.Send()
 	}
 	e.clock.Reset(e.next().Sub(now))
 }
@@ -53,7 +53,7 @@ func (b *Broker) putOff(e *entry, d time.Duration) error {
 		e.snoozed, e.deadline = now.Add(d), earlier(e.deadline.Add(d), e.req.Until)
 	}
 	e.clock.Reset(e.next().Sub(now))
-	b.signal()
+	b.changed.Send()
 	return nil
 }
 
@@ -75,7 +75,7 @@ func (b *Broker) StandStill(on bool) {
 		}
 		e.clock.Reset(e.next().Sub(now))
 	}
-	b.signal()
+	b.changed.Send()
 	for _, e := range b.pending {
 		b.runs.Go(func() { b.update(e) })
 	}

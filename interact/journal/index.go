@@ -16,6 +16,7 @@ import (
 	"zombiezen.com/go/sqlite"
 	"zombiezen.com/go/sqlite/sqlitex"
 
+	"nod/changes"
 	"nod/interact/history"
 )
 
@@ -68,7 +69,7 @@ type indexer struct {
 	reader *Reader
 	path   string
 	log    *slog.Logger
-	woken  chan struct{} // holds a signal if there may be work
+	woken  changes.Signal // there may be work
 	cancel context.CancelFunc
 	ctx    context.Context // ends when the journal is closed
 	ended  chan struct{}   // closed once run has returned
@@ -81,19 +82,11 @@ type indexer struct {
 
 func newIndexer(r *Reader, log *slog.Logger) *indexer {
 	x := &indexer{
-		reader: r, path: indexPath(r.path), log: log, woken: make(chan struct{}, 1), ended: make(chan struct{}),
+		reader: r, path: indexPath(r.path), log: log, woken: changes.NewSignal(), ended: make(chan struct{}),
 	}
 	x.ctx, x.cancel = context.WithCancel(context.Background())
-	x.wake() // for entries written after the last run ended
+	x.woken.Send() // for entries written after the last run ended
 	return x
-}
-
-// wake makes the indexer look for work soon.
-func (x *indexer) wake() {
-	select {
-	case x.woken <- struct{}{}:
-	default:
-	}
 }
 
 // run keeps the index up to date until it is stopped.
@@ -156,7 +149,7 @@ func (x *indexer) follow(ctx context.Context) error {
 		if err := x.apply(step); err != nil {
 			if isDamage(err) {
 				x.reader.indexDamaged.Store(true)
-				x.wake()
+				x.woken.Send()
 			}
 			return fmt.Errorf("write: %w", err)
 		}

@@ -28,6 +28,7 @@ import (
 	"github.com/adrg/xdg"
 	"zombiezen.com/go/sqlite"
 
+	"nod/changes"
 	"nod/interact"
 	"nod/policy/config"
 )
@@ -62,7 +63,7 @@ type Journal struct {
 
 	opened  time.Time
 	writes  chan *write
-	wrote   chan struct{} // holds a signal after something was written, or could not be
+	wrote   changes.Signal // something was written, or could not be
 	closing chan struct{}
 	runs    sync.WaitGroup
 	forward *forwarder
@@ -97,7 +98,7 @@ func Open(path string, o Options) *Journal {
 	}
 	j := &Journal{
 		Reader: newReader(path), opts: o, opened: time.Now(),
-		writes: make(chan *write), wrote: make(chan struct{}, 1), closing: make(chan struct{}),
+		writes: make(chan *write), wrote: changes.NewSignal(), closing: make(chan struct{}),
 	}
 	j.forward = newForwarder(o.Config, j.notForwarded)
 	j.index = newIndexer(j.Reader, o.Log)

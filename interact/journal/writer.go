@@ -89,14 +89,11 @@ func (w *writer) group(first *write) {
 	}
 	err := w.commit(group)
 	w.j.failed(err)
-	w.j.index.wake()
+	w.j.index.woken.Send()
 	for _, next := range group {
 		next.done <- err
 	}
-	select {
-	case w.j.wrote <- struct{}{}:
-	default:
-	}
+	w.j.wrote.Send()
 	if err != nil || len(w.added) == 0 {
 		return
 	}

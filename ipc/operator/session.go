@@ -13,6 +13,7 @@ import (
 	"github.com/creachadair/jrpc2/channel"
 	"github.com/creachadair/jrpc2/handler"
 
+	"nod/changes"
 	"nod/policy/config"
 )
 
@@ -69,9 +70,9 @@ type Session struct {
 	read    io.Closer     // reads from the other end
 	ready   chan struct{} // closed when the other end has fetched the prompts
 	done    chan struct{}
-	prompts chan struct{} // cap 1: the prompts changed, or a window is wanted
-	state   chan struct{} // cap 1: the state changed
-	history chan struct{} // cap 1: the journal changed
+	prompts changes.Signal // the prompts changed, or a window is wanted
+	state   changes.Signal
+	history changes.Signal // the journal changed
 }
 
 // Serve serves op to the windows process on the other end of r and w until that ends or [Session.Close] is called.
@@ -79,7 +80,7 @@ type Session struct {
 func Serve(r io.ReadCloser, w io.WriteCloser, op Operator, version string, log *slog.Logger) *Session {
 	s := &Session{
 		read: r, ready: make(chan struct{}), done: make(chan struct{}),
-		prompts: make(chan struct{}, 1), state: make(chan struct{}, 1), history: make(chan struct{}, 1),
+		prompts: changes.NewSignal(), state: changes.NewSignal(), history: changes.NewSignal(),
 	}
 	table := methods(op)
 	table[methodHello] = withCode(handler.NewPos(func(_ context.Context, windows string) error {
@@ -176,22 +177,16 @@ func (s *Session) Ready() <-chan struct{} { return s.ready }
 func (s *Session) Done() <-chan struct{} { return s.done }
 
 // PromptsChanged tells the windows to fetch the prompts. It never blocks.
-func (s *Session) PromptsChanged() { Signal(s.prompts) }
+func (s *Session) PromptsChanged() { s.prompts.Send() }
 
 // StateChanged tells the windows to fetch the state. It never blocks.
-func (s *Session) StateChanged() { Signal(s.state) }
+func (s *Session) StateChanged() { s.state.Send() }
 
 // HistoryChanged tells the windows to fetch the journal entries that they show. It never blocks.
-func (s *Session) HistoryChanged() { Signal(s.history) }
+func (s *Session) HistoryChanged() { s.history.Send() }
 
-// Signal wakes the goroutine that receives from c, a channel with a buffer of one. It never blocks: signals that nobody
-// has received yet are one signal.
-func Signal(c chan<- struct{}) {
-	select {
-	case c <- struct{}{}:
-	default: // a signal is pending already
-	}
-}
+// Signal sends a signal.
+func Signal(c changes.Signal) { c.Send() }
 
 // push sends the signals one after the other, so that a process that has stopped reading blocks nobody else.
 func (s *Session) push() {

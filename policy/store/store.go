@@ -14,6 +14,7 @@ import (
 
 	"github.com/adrg/xdg"
 
+	"nod/changes"
 	"nod/policy"
 	"nod/policy/config"
 	"nod/policy/grants"
@@ -33,8 +34,8 @@ type Store struct {
 
 	current atomic.Pointer[snapshot] // what Decide reads, replaced as a whole
 
-	mu          sync.Mutex // held while making a snapshot; guards subscribers
-	subscribers map[chan struct{}]struct{}
+	mu      sync.Mutex // held while making a snapshot
+	changed changes.Source
 }
 
 // A snapshot holds the rules in force, each with the grants.
@@ -56,7 +57,6 @@ func Open(path, grantsPath string, log *slog.Logger) (*Store, error) {
 	}
 	s := &Store{
 		grantsPath: grantsPath, places: places(path, grantsPath), log: log,
-		subscribers: map[chan struct{}]struct{}{},
 	}
 	s.Book = grants.Open(grantsPath, s.publish)
 	if err := s.GrantsErr(); err != nil {
@@ -172,17 +172,7 @@ func (s *Store) Err() error { return errors.Join(s.State().Err, s.GrantsErr()) }
 
 // Changes returns a channel with a signal after every change of configuration, grants or health, and a function that
 // unsubscribes. Pending signals are merged.
-func (s *Store) Changes() (<-chan struct{}, func()) {
-	c := make(chan struct{}, 1)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.subscribers[c] = struct{}{}
-	return c, func() {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		delete(s.subscribers, c)
-	}
-}
+func (s *Store) Changes() (<-chan struct{}, func()) { return s.changed.Subscribe() }
 
 // publish puts the current file and grants in force.
 func (s *Store) publish() {
@@ -204,12 +194,7 @@ func (s *Store) publish() {
 		next.because = reasonUnknown
 	}
 	s.current.Store(next)
-	for c := range s.subscribers {
-		select {
-		case c <- struct{}{}:
-		default: // a signal is waiting already
-		}
-	}
+	s.changed.Send()
 }
 
 // Seal makes the store hold back changes of its files by other programs. Changes written by a store without a seal

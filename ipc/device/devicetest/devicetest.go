@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"nod/changes"
 	"nod/interact"
 	"nod/ipc/device"
 	"nod/ipc/remote"
@@ -29,13 +30,13 @@ type Desk struct {
 	Compares bool
 	Viewed   func() // is called after each View; may be nil
 
-	server   *device.Server
-	mu       sync.Mutex
-	peers    []remote.Peer
-	views    []device.View
-	answers  []interact.Answer
-	watchers []chan struct{}
-	subs     map[string]device.Subscription
+	server  *device.Server
+	mu      sync.Mutex
+	peers   []remote.Peer
+	views   []device.View
+	answers []interact.Answer
+	changed changes.Source
+	subs    map[string]device.Subscription
 }
 
 var _ device.Desk = (*Desk)(nil)
@@ -113,12 +114,7 @@ func (d *Desk) change(f func()) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	f()
-	for _, c := range d.watchers {
-		select {
-		case c <- struct{}{}:
-		default:
-		}
-	}
+	d.changed.Send()
 }
 
 // About implements [device.Desk].
@@ -163,17 +159,7 @@ func (d *Desk) Admit() error {
 }
 
 // Changes implements [device.Desk].
-func (d *Desk) Changes() (<-chan struct{}, func()) {
-	c := make(chan struct{}, 1)
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.watchers = append(d.watchers, c)
-	return c, func() {
-		d.mu.Lock()
-		defer d.mu.Unlock()
-		d.watchers = slices.DeleteFunc(d.watchers, func(other chan struct{}) bool { return other == c })
-	}
-}
+func (d *Desk) Changes() (<-chan struct{}, func()) { return d.changed.Subscribe() }
 
 // Prompts implements [device.Desk].
 func (d *Desk) Prompts(remote.Peer) []device.Headline {

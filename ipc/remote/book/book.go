@@ -22,6 +22,7 @@ import (
 	strict "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"nod/changes"
 	"nod/ipc/remote"
 	"nod/ownfile"
 	"nod/policy"
@@ -56,11 +57,11 @@ type Book struct {
 
 	writing sync.Mutex // held during a change, while the file is written
 
-	mu       sync.Mutex // guards all below; never held while the file is written
-	content  content
-	err      error         // why none counts
-	held     []remote.Peer // what another program has made of the list
-	watchers map[chan struct{}]struct{}
+	mu      sync.Mutex // guards all below; never held while the file is written
+	content content
+	err     error         // why none counts
+	held    []remote.Peer // what another program has made of the list
+	changed changes.Source
 }
 
 // content is what the signature covers.
@@ -92,7 +93,7 @@ const macContext = "nod peers 1\n"
 // Open reads the peers at path, which key signs. There need be no file; what is wrong with it is no error here but in
 // [Book.Problem].
 func Open(path string, key []byte) *Book {
-	b := &Book{path: path, key: key, watchers: map[chan struct{}]struct{}{}}
+	b := &Book{path: path, key: key}
 	data, err := ownfile.Read(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return b
@@ -372,29 +373,14 @@ func (b *Book) Serial(digest string, now time.Time) (uint64, error) {
 
 // Changes returns a channel that gets a signal after every change of who is paired and what they may do, and a function
 // that ends the subscription. Signals that nobody has received yet are one signal.
-func (b *Book) Changes() (<-chan struct{}, func()) {
-	c := make(chan struct{}, 1)
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.watchers[c] = struct{}{}
-	return c, func() {
-		b.mu.Lock()
-		defer b.mu.Unlock()
-		delete(b.watchers, c)
-	}
-}
+func (b *Book) Changes() (<-chan struct{}, func()) { return b.changed.Subscribe() }
 
 // put puts a list in force.
 func (b *Book) put(next content) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.content, b.err, b.held = next, nil, nil
-	for c := range b.watchers {
-		select {
-		case c <- struct{}{}:
-		default: // a signal is waiting already
-		}
-	}
+	b.changed.Send()
 }
 
 // save writes a list. It needs b.writing.

@@ -25,6 +25,15 @@ type watched struct {
 	processor float64 // percent of one core
 }
 
+// with adds what another process needs.
+func (w watched) with(o watched) watched {
+	w.resident += o.resident
+	w.proportional += o.proportional
+	w.wakeups += o.wakeups
+	w.processor += o.processor
+	return w
+}
+
 // rest measures what nod costs while nothing happens.
 func (b *bench) rest() (figures []report.Figure, err error) {
 	d, err := b.withNod(settings)
@@ -49,7 +58,8 @@ func (b *bench) rest() (figures []report.Figure, err error) {
 		return nil, err
 	}
 	figures = besides("nod-desktop at rest", icons)
-	figures[0].Headline, figures[2].Headline = "memory of `nod-desktop` in the tray", "its processor time at rest"
+	figures[1].Headline = "memory in the tray: `nod-desktop`, nod's only process there"
+	figures[2].Headline = "its processor time at rest"
 	more, err := d.afterLoad(icons)
 	return append(figures, more...), err
 }
@@ -66,6 +76,9 @@ func (d *desk) afterLoad(icons []watched) (figures []report.Figure, err error) {
 	}
 	figures = besides("nod-desktop after load", icons[:len(icons)-1])
 	figures = append(figures, besides("nod-dialogs after load, no prompt", icons[len(icons)-1:])...)
+	both := []watched{icons[0].with(icons[len(icons)-1])}
+	figures = append(figures, besides("both processes, windows loaded", both)...)
+	figures[len(figures)-3].Headline = "memory with the windows loaded: both processes"
 	open, err := d.questions()
 	return append(figures, open...), err
 }

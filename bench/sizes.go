@@ -21,6 +21,7 @@ func (b *bench) sizes() (figures []report.Figure, err error) {
 	if err != nil {
 		return nil, err
 	}
+	all := report.Figure{Name: "all three", Headline: "size of nod's three programs", Unit: report.Bytes, Samples: 1}
 	for _, name := range programs {
 		bytes, err := size(b.program(name))
 		if err != nil {
@@ -28,8 +29,9 @@ func (b *bench) sizes() (figures []report.Figure, err error) {
 		}
 		f := report.Figure{Name: name, Unit: report.Bytes, Value: bytes, Samples: 1}
 		figures = append(figures, f.Beside("an empty Go program", empty, 0).Beside("an empty Go server", server, 0))
+		all.Value += bytes
 	}
-	return figures, nil
+	return append(figures, all), nil
 }
 
 // programs are nod's.

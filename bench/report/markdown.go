@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -34,46 +35,31 @@ func (r Report) head() string {
 	return head + "\n"
 }
 
-// Table writes the figures of a group, a line for each peer.
+// Table writes the figures of a group, a line for each.
 func (g Group) Table() string {
 	var b strings.Builder
-	p99, peers := g.columns()
-	row := func(cells ...string) { fmt.Fprintf(&b, "| %s |\n", strings.Join(cells, " | ")) }
-	pick := func(name, value, worst, peer, beside, ratio string) {
+	p99 := slices.ContainsFunc(g.Figures, func(f Figure) bool { return f.P99 != 0 })
+	peers := slices.ContainsFunc(g.Figures, func(f Figure) bool { return len(f.Peers) > 0 })
+	row := func(name, value, worst, beside string) {
 		cells := []string{name, value}
 		if p99 {
 			cells = append(cells, worst)
 		}
 		if peers {
-			cells = append(cells, peer, beside, ratio)
+			cells = append(cells, beside)
 		}
-		row(cells...)
+		fmt.Fprintf(&b, "| %s |\n", strings.Join(cells, " | "))
 	}
-	pick("", "nod", "p99", "beside", "", "ratio")
-	pick("---", "---:", "---:", "---", "---:", "---:")
+	row("figure", "nod", "p99", "beside it")
+	row("---", "---:", "---:", "---")
 	for _, f := range g.Figures {
-		name, value, worst := cell(f.Name), f.Unit.Format(f.Value), ""
+		worst := ""
 		if f.P99 != 0 {
 			worst = f.Unit.Format(f.P99)
 		}
-		if len(f.Peers) == 0 {
-			pick(name, value, worst, "", "", "")
-		}
-		for _, p := range f.Peers {
-			pick(name, value, worst, cell(p.Name), f.Unit.Format(p.Value), p.times())
-			name, value, worst = "", "", "" // once is enough
-		}
+		row(cell(f.Name), f.Unit.Format(f.Value), worst, f.beside())
 	}
 	return b.String()
-}
-
-// columns reports whether any figure has a p99 and whether any has a peer.
-func (g Group) columns() (p99, peers bool) {
-	for _, f := range g.Figures {
-		p99 = p99 || f.P99 != 0
-		peers = peers || len(f.Peers) > 0
-	}
-	return p99, peers
 }
 
 // Headlines writes the figures for the README in one table.
@@ -82,28 +68,25 @@ func (r Report) Headlines() string {
 	b.WriteString("| | nod | beside it, in the same run |\n|---|---:|---|\n")
 	for _, g := range r.Groups {
 		for _, f := range g.Figures {
-			if f.Headline == "" {
-				continue
+			if f.Headline != "" {
+				fmt.Fprintf(&b, "| %s | %s | %s |\n", cell(f.Headline), f.Unit.Format(f.Value), f.beside())
 			}
-			var beside []string
-			for _, p := range f.Peers {
-				what := cell(p.Name) + " " + f.Unit.Format(p.Value)
-				if p.Ratio != 0 {
-					what += " (" + p.times() + ")"
-				}
-				beside = append(beside, what)
-			}
-			fmt.Fprintf(&b, "| %s | %s | %s |\n", cell(f.Headline), f.Unit.Format(f.Value), strings.Join(beside, ", "))
 		}
 	}
 	return b.String()
 }
 
-func (p Peer) times() string {
-	if p.Ratio == 0 {
-		return "" // of nothing
+// beside names the peers of a figure, with their values and how nod compares.
+func (f Figure) beside() string {
+	var all []string
+	for _, p := range f.Peers {
+		what := cell(p.Name) + " " + f.Unit.Format(p.Value)
+		if p.Ratio != 0 {
+			what += " (" + times(p.Ratio) + ")"
+		}
+		all = append(all, what)
 	}
-	return times(p.Ratio)
+	return strings.Join(all, ", ")
 }
 
 // cell makes a text fit into one cell of a table.

@@ -38,16 +38,15 @@ Measured on 2030-05-06 07:08 UTC, in 1m1s.
 
 One after the other.
 
-|  | nod | p99 | beside |  | ratio |
-| --- | ---: | ---: | --- | ---: | ---: |
-| a call \| over HTTP | 240 µs | 1.50 ms | a bare handler | 60.0 µs | × 4.00 |
-|  |  |  | nothing | 0 ns |  |
+| figure | nod | p99 | beside it |
+| --- | ---: | ---: | --- |
+| a call \| over HTTP | 240 µs | 1.50 ms | a bare handler 60.0 µs (× 4.00), nothing 0 ns |
 
 ## At rest
 
 Nothing happens.
 
-|  | nod |
+| figure | nod |
 | --- | ---: |
 | processor time | 0.0400 % |
 `
@@ -88,8 +87,8 @@ func TestReadRefuses(t *testing.T) {
 }
 
 func TestFill(t *testing.T) {
-	const call = "\n\n|  | nod | p99 | beside |  | ratio |\n| --- | ---: | ---: | --- | ---: | ---: |\n" +
-		"| a call \\| over HTTP | 240 µs | 1.50 ms | a bare handler | 60.0 µs | × 4.00 |\n|  |  |  | nothing | 0 ns |  |\n\n"
+	const call = "\n\n| figure | nod | p99 | beside it |\n| --- | ---: | ---: | --- |\n" +
+		"| a call \\| over HTTP | 240 µs | 1.50 ms | a bare handler 60.0 µs (× 4.00), nothing 0 ns |\n\n"
 	const headlines = "\n\n| | nod | beside it, in the same run |\n|---|---:|---|\n" +
 		"| a call | 240 µs | a bare handler 60.0 µs (× 4.00), nothing 0 ns |\n\n"
 	tests := map[string]struct{ document, want, problem string }{
@@ -104,8 +103,16 @@ func TestFill(t *testing.T) {
 		},
 		"a group of two words": {
 			document: "<!-- figures: begin at rest --><!-- figures: end -->",
-			want: "<!-- figures: begin at rest -->\n\n|  | nod |\n| --- | ---: |\n| processor time | 0.0400 % |\n\n" +
+			want: "<!-- figures: begin at rest -->\n\n| figure | nod |\n| --- | ---: |\n| processor time | 0.0400 % |\n\n" +
 				"<!-- figures: end -->",
+		},
+		"some figures of a group": {
+			document: "<!-- figures: begin calls: over HTTP --><!-- figures: end -->",
+			want:     "<!-- figures: begin calls: over HTTP -->" + call + "<!-- figures: end -->",
+		},
+		"no figure of a group": {
+			document: "<!-- figures: begin calls: by post --><!-- figures: end -->",
+			problem:  `no figure with "by post"`,
 		},
 		"the machine": {
 			document: "<!-- figures: begin machine --><!-- figures: end -->",

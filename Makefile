@@ -186,14 +186,14 @@ simulate: need-go ## have 10,000 relays ask over a NATS cluster on this machine,
 gallery: setup-test ## draw every window and page, also that for phones, in every look into docs/gallery/
 	rm -rf docs/gallery
 	NOD_GALLERY=$(CURDIR)/docs/gallery $(WITHOUT_C) -count=1 -run '^TestGallery$$' ./dialogs ./dialogs/history ./dialogs/settings
-	NOD_GALLERY=$(CURDIR)/docs/gallery/phone go test -count=1 -run '^TestGallery$$' ./ipc/device/page
+	NOD_GALLERY=$(CURDIR)/docs/gallery/phone go test -count=1 -run '^TestGallery$$' ./ipc/device
 
 PICTURES := nod.gif approve.png form.png settings.png history.png phone.png
 
 pictures: setup-test build ## make the pictures of the documents on a virtual desktop
 	NOD_E2E=1 NOD_BIN=$(CURDIR)/bin go test -count=1 -timeout 5m \
 		-run '^Test(MovingPicture|Pictures|ApproveByKeys|Form)$$' ./e2e
-	NOD_GALLERY=$(CURDIR)/build/shots/pictures go test -count=1 -run '^TestGallery$$/^picture$$' ./ipc/device/page
+	NOD_GALLERY=$(CURDIR)/build/shots/pictures go test -count=1 -run '^TestGallery$$/^picture$$' ./ipc/device
 	@mkdir -p docs/pictures
 	cd build/shots/pictures && cp $(PICTURES) $(CURDIR)/docs/pictures/
 

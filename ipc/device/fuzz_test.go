@@ -5,8 +5,6 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
-
-	"nod/ipc/device/devicetest"
 )
 
 // Whatever stands where a signature belongs, nobody is let in who has not signed.
@@ -20,7 +18,7 @@ func FuzzAuthorization(f *testing.F) {
 	f.Fuzz(func(t *testing.T, header, path string) {
 		synctest.Test(t, func(t *testing.T) {
 			d, _, p := paired(t)
-			d.Show(devicetest.Views()...)
+			d.Show(Views()...)
 			r := p.Request("GET", "/prompts", nil)
 			r.Header.Set("Authorization", header)
 			r.RequestURI = path

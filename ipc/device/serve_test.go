@@ -44,7 +44,7 @@ func trusting(s *device.Server, most uint16) *http.Client {
 }
 
 func TestServeOverTLS(t *testing.T) {
-	s := devicetest.Start(t, &devicetest.Desk{}, page)
+	s := Start(t, &Desk{}, testPage)
 	for most, want := range map[uint16]bool{tls.VersionTLS11: false, tls.VersionTLS12: true, tls.VersionTLS13: true} {
 		client := trusting(s, most)
 		reply, err := client.Get(s.URL())
@@ -88,7 +88,7 @@ func shakes(t *testing.T, c net.Conn) bool {
 
 // One address takes no more than its share, whatever it does with its connections, and what it opens last is served.
 func TestOneAddressTakesItsShare(t *testing.T) {
-	s := devicetest.Start(t, &devicetest.Desk{}, page)
+	s := Start(t, &Desk{}, testPage)
 	var held []net.Conn
 	for range 40 {
 		held = append(held, dialFrom(t, s, "127.0.0.1"))
@@ -109,8 +109,8 @@ func TestOneAddressTakesItsShare(t *testing.T) {
 
 // Many addresses that each hold what they get leave room for one more, which is paired meanwhile and stays.
 func TestManyAddressesLeaveRoom(t *testing.T) {
-	d := &devicetest.Desk{Compares: true}
-	s := devicetest.Start(t, d, page)
+	d := &Desk{Compares: true}
+	s := Start(t, d, testPage)
 	flood := func(addresses, each int) (last net.Conn) {
 		for i := range addresses {
 			for range each {
@@ -148,7 +148,7 @@ func TestManyAddressesLeaveRoom(t *testing.T) {
 	if !shakes(t, flood(200, 1)) {
 		t.Error("the last connection of the flood is not served")
 	}
-	d.Show(devicetest.Command())
+	d.Show(Command())
 	if status := <-news; status != http.StatusOK || len(now.Prompts) != 1 || dials != 1 {
 		t.Errorf("while others flood: %d, %d prompts, over %d connections", status, len(now.Prompts), dials)
 	}
@@ -156,7 +156,7 @@ func TestManyAddressesLeaveRoom(t *testing.T) {
 
 // Wrong secrets from one address, as fast as it gets, cost another address nothing.
 func TestGuessesFromElsewhere(t *testing.T) {
-	s := devicetest.Start(t, &devicetest.Desk{}, page)
+	s := Start(t, &Desk{}, testPage)
 	from := func(ip string) *http.Client {
 		client := trusting(s, 0)
 		client.Transport.(*http.Transport).DialContext = func(ctx context.Context, network, at string) (net.Conn, error) {
@@ -219,7 +219,7 @@ func TestSlowSpeakersAreCut(t *testing.T) {
 		},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			s := devicetest.New(t, &devicetest.Desk{}, page)
+			s := New(t, &Desk{}, testPage)
 			ctx, cancel := context.WithCancel(t.Context())
 			l := make(given)
 			ended := make(chan struct{})
@@ -252,7 +252,7 @@ func TestTheAddressIsWaitedFor(t *testing.T) {
 			t.Fatal(err)
 		}
 		s := device.New(device.Config{
-			Address: netip.MustParseAddrPort("198.51.100.7:7464"), Certificate: c, Page: page, Desk: &devicetest.Desk{},
+			Address: netip.MustParseAddrPort("198.51.100.7:7464"), Certificate: c, Page: testPage, Desk: &Desk{},
 			ArmAfter: func() time.Duration { return 0 }, Log: slog.New(slog.DiscardHandler),
 		})
 		ctx, cancel := context.WithCancel(t.Context())

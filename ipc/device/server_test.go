@@ -18,17 +18,17 @@ import (
 )
 
 var (
-	page = fstest.MapFS{
+	testPage = fstest.MapFS{
 		"index.html": {Data: []byte("<!doctype html>")}, "app.js": {Data: []byte("1")}, "go.mod": {Data: []byte("secret")},
 	}
 	all = remote.May{Questions: true, Approvals: policy.Destructive}
 )
 
 // paired is a phone that may do everything, and what it is paired with. The time is that of a synctest bubble.
-func paired(t *testing.T) (*devicetest.Desk, *device.Server, *devicetest.Phone) {
+func paired(t *testing.T) (*Desk, *device.Server, *devicetest.Phone) {
 	t.Helper()
-	d := &devicetest.Desk{}
-	s := devicetest.New(t, d, page)
+	d := &Desk{}
+	s := New(t, d, testPage)
 	p := devicetest.NewPhone(t, s)
 	invitation, _ := s.Invite("my phone", all)
 	if status, code := p.Pair(invitation); status != http.StatusOK {
@@ -45,7 +45,7 @@ func yes(v device.View, digest string) device.Answer {
 func TestAPhoneAnswers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d, _, p := paired(t)
-		d.Show(devicetest.Views()...)
+		d.Show(Views()...)
 		var now device.Prompts
 		if status, code := p.Do("GET", "/prompts", nil, &now); status != http.StatusOK || len(now.Prompts) != 7 {
 			t.Fatalf("prompts: %d %s, %+v", status, code, now)
@@ -82,7 +82,7 @@ func TestAPhoneAnswers(t *testing.T) {
 func TestAPhoneDeniesAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d, _, p := paired(t)
-		d.Show(devicetest.Command())
+		d.Show(Command())
 		v, digest := p.View("command")
 		a := device.Answer{ID: v.ID, Revision: v.Revision, Digest: digest, Outcome: interact.Denied, Reason: "not now"}
 		if status, code := p.Do("POST", "/answer", a, nil); status != http.StatusNoContent {
@@ -98,7 +98,7 @@ func TestAPhoneDeniesAtOnce(t *testing.T) {
 func TestAnAnswerIsBoundToTheView(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d, s, p := paired(t)
-		d.Show(devicetest.Command())
+		d.Show(Command())
 		v, digest := p.View("command")
 		time.Sleep(time.Second)
 		other := devicetest.NewPhone(t, s)
@@ -120,7 +120,7 @@ func TestAnAnswerIsBoundToTheView(t *testing.T) {
 				t.Errorf("%s: %q, want changed", name, code)
 			}
 		}
-		changed := devicetest.Command()
+		changed := Command()
 		changed.Lines[0].Spans[0].Text = "rm -rf /"
 		d.Show(changed)
 		if _, code := p.Do("POST", "/answer", yes(v, digest), nil); code != "changed" {
@@ -136,7 +136,7 @@ func TestAnAnswerIsBoundToTheView(t *testing.T) {
 func TestADeviceAnswersWhatItMay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d, _, p := paired(t)
-		d.Show(devicetest.Command(), devicetest.Ask())
+		d.Show(Command(), Ask())
 		v, digest := p.View("command")
 		time.Sleep(time.Second)
 		d.SetMay(remote.May{Questions: true, Approvals: policy.Write})
@@ -167,7 +167,7 @@ func TestOutcomes(t *testing.T) {
 		interact.Unavailable, interact.Cancelled, "pending", "Allowed", "allowed ", "",
 	}
 	for _, view := range []device.View{
-		devicetest.Command(), devicetest.Plan(), devicetest.Ask(), devicetest.Confirm(), devicetest.Form(),
+		Command(), Plan(), Ask(), Confirm(), Form(),
 	} {
 		for _, outcome := range outcomes {
 			synctest.Test(t, func(t *testing.T) {
@@ -192,13 +192,13 @@ func TestOutcomes(t *testing.T) {
 
 // What the user changes while an answer is looked at counts for that answer.
 func TestRightsThatChangeMeanwhile(t *testing.T) {
-	for want, change := range map[string]func(*devicetest.Desk){
-		"unpaired": (*devicetest.Desk).Revoke,
-		"changed":  func(d *devicetest.Desk) { d.SetMay(remote.May{Approvals: policy.ReadOnly}) },
+	for want, change := range map[string]func(*Desk){
+		"unpaired": (*Desk).Revoke,
+		"changed":  func(d *Desk) { d.SetMay(remote.May{Approvals: policy.ReadOnly}) },
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			d, _, p := paired(t)
-			d.Show(devicetest.Command())
+			d.Show(Command())
 			v, digest := p.View("command")
 			time.Sleep(time.Second)
 			d.Viewed = func() { change(d) }
@@ -212,7 +212,7 @@ func TestRightsThatChangeMeanwhile(t *testing.T) {
 func TestWhoIsNotPairedDoesNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d, s, p := paired(t)
-		d.Show(devicetest.Views()...)
+		d.Show(Views()...)
 		stranger := devicetest.NewPhone(t, s)
 		for _, at := range []struct{ method, path string }{
 			{"GET", "/prompts"}, {"GET", "/prompts/command"}, {"POST", "/answer"}, {"POST", "/push"},
@@ -392,8 +392,8 @@ func TestGuessingTakesNothingFromOthers(t *testing.T) {
 // device that asks keeps its place.
 func TestTheDeskLetsIn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := &devicetest.Desk{Compares: true}
-		s := devicetest.New(t, d, page)
+		d := &Desk{Compares: true}
+		s := New(t, d, testPage)
 		p, thief := devicetest.NewPhone(t, s), devicetest.NewPhone(t, s)
 		invitation, _ := s.Invite("phone", all)
 		_, _, asks := p.Ask(invitation, false)
@@ -445,8 +445,8 @@ func TestAnInvitationThatEnds(t *testing.T) {
 		"over":      func(*device.Server) { time.Sleep(device.InvitedFor) },
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			d := &devicetest.Desk{Compares: true}
-			s := devicetest.New(t, d, page)
+			d := &Desk{Compares: true}
+			s := New(t, d, testPage)
 			p := devicetest.NewPhone(t, s)
 			invitation, _ := s.Invite("phone", all)
 			codes := make(chan string, 1)
@@ -499,7 +499,7 @@ func TestNews(t *testing.T) {
 		}
 		waiting := wait(before.Cursor)
 		time.Sleep(time.Second)
-		d.Show(devicetest.Command())
+		d.Show(Command())
 		n := <-waiting
 		if n.after != time.Second || len(n.Prompts.Prompts) != 1 {
 			t.Errorf("with news: %+v", n)
@@ -512,7 +512,7 @@ func TestNews(t *testing.T) {
 	})
 }
 
-// A page that a browser holds open many times takes no more than its share.
+// A testPage that a browser holds open many times takes no more than its share.
 func TestADeviceWaitsAFewTimesOnly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, _, p := paired(t)
@@ -597,7 +597,7 @@ func TestThePage(t *testing.T) {
 func TestBodies(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d, _, p := paired(t)
-		d.Show(devicetest.Ask())
+		d.Show(Ask())
 		for name, tt := range map[string]struct {
 			body any
 			want string

@@ -94,148 +94,116 @@ func get[T any](ctx context.Context, c *Client, method string, params ...any) (r
 	return result, errors.New(failed.Message)
 }
 
-// Prompts implements [Operator].
+// The methods of [Operator].
+
 func (c *Client) Prompts(ctx context.Context, known map[interact.ID]int) (Pending, error) {
-	return get[Pending](ctx, c, methodPrompts, known)
+	return get[Pending](ctx, c, "Prompts", known)
 }
 
-// Answer implements [Operator].
 func (c *Client) Answer(ctx context.Context, a Answer) error {
-	return c.do(ctx, methodAnswer, a.sent(time.Now()))
+	return c.do(ctx, "Answer", a.sent(time.Now()))
 }
 
-// SaveDraft implements [Operator].
 func (c *Client) SaveDraft(ctx context.Context, id interact.ID, draft []byte) error {
-	return c.do(ctx, methodSaveDraft, id, draft)
+	return c.do(ctx, "SaveDraft", id, draft)
 }
 
-// Snooze implements [Operator].
 func (c *Client) Snooze(ctx context.Context, id interact.ID, d time.Duration) error {
-	return c.do(ctx, methodSnooze, id, d)
+	return c.do(ctx, "Snooze", id, d)
 }
 
-// Report implements [Operator].
-func (c *Client) Report(ctx context.Context, s Screen) error { return c.do(ctx, methodReport, s) }
+func (c *Client) Report(ctx context.Context, s Screen) error { return c.do(ctx, "Report", s) }
 
-// State implements [Operator].
-func (c *Client) State(ctx context.Context) (State, error) { return get[State](ctx, c, methodState) }
+func (c *Client) State(ctx context.Context) (State, error) { return get[State](ctx, c, "State") }
 
-// Replace implements [Operator].
 func (c *Client) Replace(ctx context.Context, base, next config.Config) error {
-	return c.do(ctx, methodReplace, base, next)
+	return c.do(ctx, "Replace", base, next)
 }
 
-// SettleHeld implements [Operator].
 func (c *Client) SettleHeld(ctx context.Context, held config.HeldChange, accept bool) error {
-	return c.do(ctx, methodSettleHeld, held, accept)
+	return c.do(ctx, "SettleHeld", held, accept)
 }
 
-// Revoke implements [Operator].
-func (c *Client) Revoke(ctx context.Context, id string) error { return c.do(ctx, methodRevoke, id) }
+func (c *Client) Revoke(ctx context.Context, id string) error { return c.do(ctx, "Revoke", id) }
 
-// Undo implements [Operator].
-func (c *Client) Undo(ctx context.Context, id int) error {
-	return c.do(ctx, methodUndo, id)
-}
+func (c *Client) Undo(ctx context.Context, id int) error { return c.do(ctx, "Undo", id) }
 
-// AcceptGrants implements [Operator].
-func (c *Client) AcceptGrants(ctx context.Context) error { return c.do(ctx, methodAcceptGrants) }
+func (c *Client) AcceptGrants(ctx context.Context) error { return c.do(ctx, "AcceptGrants") }
 
-// Try implements [Operator].
 func (c *Client) Try(ctx context.Context, call policy.Call) (Trial, error) {
-	return get[Trial](ctx, c, methodTry, call)
+	return get[Trial](ctx, c, "Try", call)
 }
 
-// Suggest implements [Operator].
 func (c *Client) Suggest(ctx context.Context) ([]policy.Suggestion, error) {
-	return get[[]policy.Suggestion](ctx, c, methodSuggest)
+	return get[[]policy.Suggestion](ctx, c, "Suggest")
 }
 
-// History implements [Operator].
 func (c *Client) History(ctx context.Context, q history.Query) (history.Page, error) {
-	return get[history.Page](ctx, c, methodHistory, q)
+	return get[history.Page](ctx, c, "History", q)
 }
 
-// Entry implements [Operator].
 func (c *Client) Entry(ctx context.Context, seq int64) (history.Entry, error) {
-	return get[history.Entry](ctx, c, methodEntry, seq)
+	return get[history.Entry](ctx, c, "Entry", seq)
 }
 
-// Facets implements [Operator].
 func (c *Client) Facets(ctx context.Context) (history.Facets, error) {
-	return get[history.Facets](ctx, c, methodFacets)
+	return get[history.Facets](ctx, c, "Facets")
 }
 
-// Insights implements [Operator].
 func (c *Client) Insights(ctx context.Context, since time.Time) (history.Insights, error) {
-	return get[history.Insights](ctx, c, methodInsights, since)
+	return get[history.Insights](ctx, c, "Insights", since)
 }
 
-// Away implements [Operator].
 func (c *Client) Away(ctx context.Context) (history.Away, error) {
-	return get[history.Away](ctx, c, methodAway)
+	return get[history.Away](ctx, c, "Away")
 }
 
-// Export implements [Operator].
 func (c *Client) Export(ctx context.Context, q history.Query, path string, format history.Format) (int, error) {
-	return get[int](ctx, c, methodExport, q, path, format)
+	return get[int](ctx, c, "Export", q, path, format)
 }
 
-// Verify implements [Operator].
 func (c *Client) Verify(ctx context.Context) (Verified, error) {
-	return get[Verified](ctx, c, methodVerify)
+	return get[Verified](ctx, c, "Verify")
 }
 
-// SetAutostart implements [Operator].
 func (c *Client) SetAutostart(ctx context.Context, on bool) error {
-	return c.do(ctx, methodAutostart, on)
+	return c.do(ctx, "SetAutostart", on)
 }
 
-// Desktop implements [Operator].
 func (c *Client) Desktop(ctx context.Context) (Desktop, error) {
-	return get[Desktop](ctx, c, methodDesktop)
+	return get[Desktop](ctx, c, "Desktop")
 }
 
-// Peers implements [Operator].
-func (c *Client) Peers(ctx context.Context) (Peers, error) { return get[Peers](ctx, c, methodPeers) }
+func (c *Client) Peers(ctx context.Context) (Peers, error) { return get[Peers](ctx, c, "Peers") }
 
-// Pair implements [Operator].
 func (c *Client) Pair(ctx context.Context, key remote.Key, name string) error {
-	return c.do(ctx, methodPair, key, name)
+	return c.do(ctx, "Pair", key, name)
 }
 
-// Unpair implements [Operator].
-func (c *Client) Unpair(ctx context.Context, name string) error { return c.do(ctx, methodUnpair, name) }
+func (c *Client) Unpair(ctx context.Context, name string) error { return c.do(ctx, "Unpair", name) }
 
-// SetMay implements [Operator].
 func (c *Client) SetMay(ctx context.Context, name string, may remote.May) error {
-	return c.do(ctx, methodSetMay, name, may)
+	return c.do(ctx, "SetMay", name, may)
 }
 
-// SettlePeers implements [Operator].
 func (c *Client) SettlePeers(ctx context.Context, seen []remote.Peer, accept bool) error {
-	return c.do(ctx, methodSettlePeers, seen, accept)
+	return c.do(ctx, "SettlePeers", seen, accept)
 }
 
-// ForgetApprovals implements [Operator].
 func (c *Client) ForgetApprovals(ctx context.Context, name string) error {
-	return c.do(ctx, methodForget, name)
+	return c.do(ctx, "ForgetApprovals", name)
 }
 
-// Invite implements [Operator].
 func (c *Client) Invite(ctx context.Context, name string, may remote.May) (Invitation, error) {
-	return get[Invitation](ctx, c, methodInvite, name, may)
+	return get[Invitation](ctx, c, "Invite", name, may)
 }
 
-// WithdrawInvitation implements [Operator].
 func (c *Client) WithdrawInvitation(ctx context.Context) error {
-	return c.do(ctx, methodWithdraw)
+	return c.do(ctx, "WithdrawInvitation")
 }
 
-// TestRequest implements [Operator].
 func (c *Client) TestRequest(ctx context.Context) (interact.Answer, error) {
-	return get[interact.Answer](ctx, c, methodTestRequest)
+	return get[interact.Answer](ctx, c, "TestRequest")
 }
 
-// Welcomed implements [Operator].
-func (c *Client) Welcomed(ctx context.Context) error { return c.do(ctx, methodWelcomed) }
+func (c *Client) Welcomed(ctx context.Context) error { return c.do(ctx, "Welcomed") }

@@ -20,18 +20,26 @@ import (
 
 // Operator is what the user can do. All methods may block and are safe for concurrent use.
 type Operator interface {
+	Answerer
+	Manager
+}
+
+// Answerer answers the pending requests of a broker.
+type Answerer interface {
 	// Prompts lists the pending prompts. It omits the requests of prompts that the caller knows in their current
 	// revision, and of new ones after the first few: call it again until none lacks one.
 	Prompts(ctx context.Context, known map[interact.ID]int) (Pending, error)
 	// Answer ends a pending request. It fails with [ErrGone] if the request is not pending any more, and with
 	// [ErrChanged] if a saved approval would differ from the one shown.
 	Answer(ctx context.Context, a Answer) error
-	// SaveDraft saves the user's unfinished answer to a pending prompt; empty: none. It fails with [ErrGone] if the
-	// prompt is not pending any more.
+	// SaveDraft saves the user's unfinished answer; empty: none. It fails with [ErrGone].
 	SaveDraft(ctx context.Context, id interact.ID, draft []byte) error
-	// Snooze puts a pending request off for a while; 0 ends that early. It fails with [ErrGone] if the request is not
-	// pending any more.
+	// Snooze puts a pending request off for a while; 0 ends that early. It fails with [ErrGone].
 	Snooze(ctx context.Context, id interact.ID, d time.Duration) error
+}
+
+// Manager is what the user can do beside answering.
+type Manager interface {
 	// Report says what is on screen.
 	Report(ctx context.Context, s Screen) error
 

@@ -17,42 +17,10 @@ import (
 	"nod/policy/config"
 )
 
-// The methods, as they are called on the wire.
+// What is called on the wire beside the methods of [Operator], which have their own names.
 const (
-	methodHello        = "hello"
-	methodPrompts      = "prompts"
-	methodAnswer       = "answer"
-	methodSaveDraft    = "draft.save"
-	methodSnooze       = "snooze"
-	methodReport       = "report"
-	methodState        = "state"
-	methodReplace      = "config.replace"
-	methodSettleHeld   = "config.settle"
-	methodRevoke       = "grants.revoke"
-	methodUndo         = "undo"
-	methodAcceptGrants = "grants.accept"
-	methodTry          = "try"
-	methodSuggest      = "suggest"
-	methodHistory      = "history"
-	methodEntry        = "history.entry"
-	methodFacets       = "history.facets"
-	methodInsights     = "history.insights"
-	methodAway         = "history.away"
-	methodExport       = "history.export"
-	methodVerify       = "history.verify"
-	methodAutostart    = "autostart"
-	methodDesktop      = "desktop"
-	methodPeers        = "peers"
-	methodPair         = "peers.pair"
-	methodUnpair       = "peers.unpair"
-	methodSetMay       = "peers.may"
-	methodSettlePeers  = "peers.settle"
-	methodForget       = "peers.forget"
-	methodInvite       = "peers.invite"
-	methodWithdraw     = "peers.withdraw"
-	methodTestRequest  = "test.request"
-	methodWelcomed     = "welcomed"
-	methodCancel       = "cancel" // the caller no longer waits
+	methodHello  = "hello"
+	methodCancel = "cancel" // the caller no longer waits
 
 	// From the tray process:
 	methodPromptsChanged = "prompts.changed"
@@ -90,8 +58,8 @@ func Serve(r io.ReadCloser, w io.WriteCloser, op Operator, version string, log *
 		}
 		return nil
 	}, "version"))
-	ready, prompts := sync.OnceFunc(func() { close(s.ready) }), table[methodPrompts]
-	table[methodPrompts] = func(ctx context.Context, r *jrpc2.Request) (any, error) {
+	ready, prompts := sync.OnceFunc(func() { close(s.ready) }), table["Prompts"]
+	table["Prompts"] = func(ctx context.Context, r *jrpc2.Request) (any, error) {
 		ready()
 		return prompts(ctx, r)
 	}
@@ -112,40 +80,40 @@ func Serve(r io.ReadCloser, w io.WriteCloser, op Operator, version string, log *
 // methods are the handlers of the operator API.
 func methods(op Operator) handler.Map {
 	table := handler.Map{
-		methodPrompts: handler.NewPos(op.Prompts, "known"),
-		methodAnswer: handler.NewPos(func(ctx context.Context, a sentAnswer) error {
+		"Prompts": handler.NewPos(op.Prompts, "known"),
+		"Answer": handler.NewPos(func(ctx context.Context, a sentAnswer) error {
 			return op.Answer(ctx, a.received(time.Now()))
 		}, "answer"),
-		methodSaveDraft:    handler.NewPos(op.SaveDraft, "id", "draft"),
-		methodSnooze:       handler.NewPos(op.Snooze, "id", "for"),
-		methodReport:       handler.NewPos(op.Report, "screen"),
-		methodState:        handler.New(op.State),
-		methodReplace:      handler.NewPos(op.Replace, "base", "next"),
-		methodSettleHeld:   handler.NewPos(op.SettleHeld, "held", "accept"),
-		methodRevoke:       handler.NewPos(op.Revoke, "id"),
-		methodUndo:         handler.NewPos(op.Undo, "id"),
-		methodAcceptGrants: handler.New(op.AcceptGrants),
-		methodTry:          handler.NewPos(op.Try, "call"),
-		methodSuggest:      handler.New(op.Suggest),
-		methodHistory:      handler.NewPos(op.History, "query"),
-		methodEntry:        handler.NewPos(op.Entry, "seq"),
-		methodFacets:       handler.New(op.Facets),
-		methodInsights:     handler.NewPos(op.Insights, "since"),
-		methodAway:         handler.New(op.Away),
-		methodExport:       handler.NewPos(op.Export, "query", "path", "format"),
-		methodVerify:       handler.New(op.Verify),
-		methodAutostart:    handler.NewPos(op.SetAutostart, "on"),
-		methodDesktop:      handler.New(op.Desktop),
-		methodPeers:        handler.New(op.Peers),
-		methodPair:         handler.NewPos(op.Pair, "key", "name"),
-		methodUnpair:       handler.NewPos(op.Unpair, "name"),
-		methodSetMay:       handler.NewPos(op.SetMay, "name", "may"),
-		methodSettlePeers:  handler.NewPos(op.SettlePeers, "seen", "accept"),
-		methodForget:       handler.NewPos(op.ForgetApprovals, "name"),
-		methodInvite:       handler.NewPos(op.Invite, "name", "may"),
-		methodWithdraw:     handler.New(op.WithdrawInvitation),
-		methodTestRequest:  handler.New(op.TestRequest),
-		methodWelcomed:     handler.New(op.Welcomed),
+		"SaveDraft":          handler.NewPos(op.SaveDraft, "id", "draft"),
+		"Snooze":             handler.NewPos(op.Snooze, "id", "for"),
+		"Report":             handler.NewPos(op.Report, "screen"),
+		"State":              handler.New(op.State),
+		"Replace":            handler.NewPos(op.Replace, "base", "next"),
+		"SettleHeld":         handler.NewPos(op.SettleHeld, "held", "accept"),
+		"Revoke":             handler.NewPos(op.Revoke, "id"),
+		"Undo":               handler.NewPos(op.Undo, "id"),
+		"AcceptGrants":       handler.New(op.AcceptGrants),
+		"Try":                handler.NewPos(op.Try, "call"),
+		"Suggest":            handler.New(op.Suggest),
+		"History":            handler.NewPos(op.History, "query"),
+		"Entry":              handler.NewPos(op.Entry, "seq"),
+		"Facets":             handler.New(op.Facets),
+		"Insights":           handler.NewPos(op.Insights, "since"),
+		"Away":               handler.New(op.Away),
+		"Export":             handler.NewPos(op.Export, "query", "path", "format"),
+		"Verify":             handler.New(op.Verify),
+		"SetAutostart":       handler.NewPos(op.SetAutostart, "on"),
+		"Desktop":            handler.New(op.Desktop),
+		"Peers":              handler.New(op.Peers),
+		"Pair":               handler.NewPos(op.Pair, "key", "name"),
+		"Unpair":             handler.NewPos(op.Unpair, "name"),
+		"SetMay":             handler.NewPos(op.SetMay, "name", "may"),
+		"SettlePeers":        handler.NewPos(op.SettlePeers, "seen", "accept"),
+		"ForgetApprovals":    handler.NewPos(op.ForgetApprovals, "name"),
+		"Invite":             handler.NewPos(op.Invite, "name", "may"),
+		"WithdrawInvitation": handler.New(op.WithdrawInvitation),
+		"TestRequest":        handler.New(op.TestRequest),
+		"Welcomed":           handler.New(op.Welcomed),
 		methodCancel: handler.NewPos(func(ctx context.Context, id string) error {
 			jrpc2.ServerFromContext(ctx).CancelRequest(id)
 			return nil

@@ -1,3 +1,4 @@
+// Package devicetest has a phone that signs as a browser does.
 package devicetest
 
 import (

@@ -1,4 +1,4 @@
-package devicetest
+package device_test
 
 import (
 	"fmt"

@@ -1,6 +1,4 @@
-// Package devicetest has what tests of devices need: a desk with prompts of each kind, a server for it, and a phone
-// that signs as a browser does.
-package devicetest
+package device_test
 
 import (
 	"cmp"

@@ -1,4 +1,4 @@
-package page_test
+package device_test
 
 import (
 	"fmt"
@@ -10,7 +10,6 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
-	"nod/ipc/device/devicetest"
 	"nod/ipc/remote"
 )
 
@@ -18,10 +17,10 @@ import (
 // and on a tablet: contrast, the size of what is touched, names, the order of Tab, and nothing from elsewhere.
 func TestEverybodyCanUseIt(t *testing.T) {
 	t.Parallel()
-	for _, v := range append(devicetest.Views(), ofMachine(), hostile()) {
+	for _, v := range append(Views(), ofMachine(), hostile()) {
 		t.Run(string(v.ID), func(t *testing.T) {
 			t.Parallel()
-			p := pairedPhone(t, v, devicetest.Confirm())
+			p := pairedPhone(t, v, Confirm())
 			p.says("1 of 2")
 			p.audit()
 			if v.Refuse != nil && v.Refuse.Why != "" {
@@ -32,7 +31,7 @@ func TestEverybodyCanUseIt(t *testing.T) {
 	}
 	t.Run("may not", func(t *testing.T) {
 		t.Parallel()
-		desk, s := newDesk(t, devicetest.Command())
+		desk, s := newDesk(t, Command())
 		p := newPhone(t, desk, s)
 		p.pair(remote.May{})
 		p.says("You can answer this at the desk only.")

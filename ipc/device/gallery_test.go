@@ -1,4 +1,4 @@
-package page_test
+package device_test
 
 import (
 	"bytes"
@@ -14,7 +14,6 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"nod/ipc/device"
-	"nod/ipc/device/devicetest"
 )
 
 // looks are the pictures of each prompt: how wide and high the screen is, and how bright.
@@ -36,7 +35,7 @@ func TestGallery(t *testing.T) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	for _, v := range append(devicetest.Views(), ofMachine(), hostile(), hostileForm()) {
+	for _, v := range append(Views(), ofMachine(), hostile(), hostileForm()) {
 		t.Run(string(v.ID), func(t *testing.T) { drawAll(t, dir, v) })
 	}
 	t.Run("idle", func(t *testing.T) {
@@ -71,7 +70,7 @@ func TestGallery(t *testing.T) {
 
 // drawPicture draws the picture of the documents: two prompts beside each other, light and dark.
 func drawPicture(t *testing.T, path string) {
-	p := pairedPhone(t, devicetest.Edit(), devicetest.Ask())
+	p := pairedPhone(t, Edit(), Ask())
 	p.armed()
 	light := p.image()
 	p.clickText("›")
@@ -103,7 +102,7 @@ func (p *phone) image() image.Image {
 }
 
 func drawAll(t *testing.T, dir string, v device.View) {
-	p := pairedPhone(t, v, devicetest.Ask(), devicetest.Confirm())
+	p := pairedPhone(t, v, Ask(), Confirm())
 	p.until("it arms or not", works+` || !document.querySelector('.affirm') ||
 		document.body.innerText.includes('unread') ||
 		document.querySelector('.affirm').textContent !== document.querySelector('.affirm').dataset.label`)

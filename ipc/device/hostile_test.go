@@ -1,4 +1,4 @@
-package page_test
+package device_test
 
 import (
 	"net/http"
@@ -11,7 +11,6 @@ import (
 
 	"nod/interact"
 	"nod/ipc/device"
-	"nod/ipc/device/devicetest"
 )
 
 const script = `<script>document.title='owned'</script>`
@@ -31,7 +30,7 @@ func hostile() device.View {
 		}}
 	}
 	fact := func(text string) device.Fact { return device.Fact{Text: text, Level: device.Danger} }
-	v := devicetest.Command()
+	v := Command()
 	v.ID, v.Head = "hostile", device.Head{
 		Agent: markup, Project: turned, Wish: "wants to run", Object: long, Machine: markup + turned,
 		Origin: []device.Origin{{Label: markup, Level: markup, Text: turned + long}},
@@ -53,7 +52,7 @@ func hostile() device.View {
 // hostileForm is the same with questions.
 func hostileForm() device.View {
 	h := hostile()
-	v := devicetest.Form()
+	v := Form()
 	v.ID, v.Head, v.Title = "hostile-form", h.Head, h.Says
 	for i := range v.Fields {
 		f := &v.Fields[i]
@@ -109,7 +108,7 @@ const tooWide = `[...document.querySelectorAll('body, main, header, footer, main
 // The letters of a requester turn no word of nod's around.
 func TestDirectionStaysInside(t *testing.T) {
 	t.Parallel()
-	v := devicetest.Command()
+	v := Command()
 	v.Head.Agent, v.Head.Project, v.Head.Object = "\u202eABC", "\u2067DEF", "\u202eGHI"
 	v.Says = "\u202eJKL"
 	p := pairedPhone(t, v)
@@ -128,7 +127,7 @@ func TestDirectionStaysInside(t *testing.T) {
 // TestWithoutAKey has a page without a key try what a paired one can do.
 func TestWithoutAKey(t *testing.T) {
 	t.Parallel()
-	p := pairedPhone(t, devicetest.Command())
+	p := pairedPhone(t, Command())
 	p.armed()
 	other := newPhone(t, p.desk, p.server)
 	other.run(chromedp.Navigate(p.server.URL()))
@@ -172,7 +171,7 @@ func keyOf(p *phone) string { return eval[string](p, inStore+`.then((device) => 
 // TestAnotherOrigin has a page from elsewhere, open in the browser of a paired phone, try to use it.
 func TestAnotherOrigin(t *testing.T) {
 	t.Parallel()
-	p := pairedPhone(t, devicetest.Command())
+	p := pairedPhone(t, Command())
 	p.armed()
 	elsewhere := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html")

@@ -1,4 +1,4 @@
-package page_test
+package device_test
 
 import (
 	"cmp"
@@ -18,14 +18,13 @@ import (
 
 	"nod/interact"
 	"nod/ipc/device"
-	"nod/ipc/device/devicetest"
 	"nod/ipc/device/page"
 	"nod/ipc/remote"
 )
 
 func TestPairAndAllow(t *testing.T) {
 	t.Parallel()
-	p := pairedPhone(t, devicetest.Command())
+	p := pairedPhone(t, Command())
 	if got := eval[string](p, "location.href"); got != p.server.URL() {
 		t.Errorf("the address is still %s", got)
 	}
@@ -120,7 +119,7 @@ func (p *phone) words() string {
 // The words that the page shows are those of its own key, and until the desk has let that in it sees nothing.
 func TestTheWordsAreCompared(t *testing.T) {
 	t.Parallel()
-	p := comparing(t, devicetest.Confirm())
+	p := comparing(t, Confirm())
 	peer, _, asks := p.server.Asking()
 	key := eval[string](p, keptAs("pairing")+`.then((begun) => begun.key)`)
 	if want := peer.Key.Fingerprint(); !asks || peer.Key.Sign != key || p.words() != want {
@@ -158,7 +157,7 @@ func TestTheDeskRefuses(t *testing.T) {
 // A link to pair, whoever sent it, costs a phone that is paired nothing: not opened, not pressed, not cut off midway.
 func TestALinkCostsNoKey(t *testing.T) {
 	t.Parallel()
-	p := pairedPhone(t, devicetest.Confirm())
+	p := pairedPhone(t, Confirm())
 	key := keyOf(p)
 	works := func(after string) {
 		t.Helper()
@@ -225,7 +224,7 @@ func TestTheKeyCannotBeReadOut(t *testing.T) {
 
 func TestDenyWithReason(t *testing.T) {
 	t.Parallel()
-	p := pairedPhone(t, devicetest.Command())
+	p := pairedPhone(t, Command())
 	p.clickText("Deny with reason…")
 	p.fill("#reason", "use npm run clean")
 	if eval[bool](p, "document.querySelector('.affirm') !== null") {
@@ -241,7 +240,7 @@ func TestDenyWithReason(t *testing.T) {
 // A press counts only while the page has the focus and is visible, and has been so for a while.
 func TestAllowWaitsForTheEye(t *testing.T) {
 	t.Parallel()
-	p := pairedPhone(t, devicetest.Command())
+	p := pairedPhone(t, Command())
 	p.armed()
 	eval[any](p, `void (document.hasFocus = () => false)`)
 	p.until("it disarms", "!("+works+")")
@@ -264,7 +263,7 @@ func TestAHiddenPageIsQuiet(t *testing.T) {
 	t.Parallel()
 	p := pairedPhone(t)
 	p.hide(true)
-	p.desk.Show(devicetest.Command())
+	p.desk.Show(Command())
 	eval[any](p, `(async () => { for (let i = 0; i < 20; i++) await fetch('/nonce') })().then(() => null)`)
 	if got := eval[string](p, "document.getElementById('title').textContent"); got != "Nothing is waiting" {
 		t.Errorf("it shows %q", got)
@@ -286,7 +285,7 @@ func (p *phone) hide(on bool) {
 // What a script presses is no answer: only a person's hand is.
 func TestNoScriptAllows(t *testing.T) {
 	t.Parallel()
-	p := pairedPhone(t, devicetest.Command())
+	p := pairedPhone(t, Command())
 	p.armed()
 	eval[any](p, `(document.querySelector('.affirm').click(), document.getElementById('refuse').click(),
 		dispatchEvent(new KeyboardEvent('keydown', {key: 'Enter', ctrlKey: true})), null)`)
@@ -296,10 +295,10 @@ func TestNoScriptAllows(t *testing.T) {
 
 func TestAChangedViewIsReadAgain(t *testing.T) {
 	t.Parallel()
-	p := pairedPhone(t, devicetest.Long())
+	p := pairedPhone(t, Long())
 	p.readToTheEnd()
 	p.armed()
-	changed := devicetest.Long()
+	changed := Long()
 	changed.Revision, changed.Lines[399].Spans[0].Text = "2", "rm -rf /"
 	p.desk.Show(changed)
 	p.says("This has changed meanwhile: look again.")
@@ -329,7 +328,7 @@ func (p *phone) readToTheEnd() {
 
 func TestALongInputIsReadToItsEnd(t *testing.T) {
 	t.Parallel()
-	p := pairedPhone(t, devicetest.Long())
+	p := pairedPhone(t, Long())
 	p.until("it says so", `document.querySelector('.affirm').textContent === 'Next unread part'`)
 	p.click(".affirm")
 	p.answers(0)
@@ -349,7 +348,7 @@ func TestALongInputIsReadToItsEnd(t *testing.T) {
 // Of a file's new content the page says how much has not been in view; nobody has to read it.
 func TestContentNeedNotBeRead(t *testing.T) {
 	t.Parallel()
-	v := devicetest.Long()
+	v := Long()
 	v.Must, v.Facts = 2, nil
 	p := pairedPhone(t, v)
 	p.armed()
@@ -361,7 +360,7 @@ func TestContentNeedNotBeRead(t *testing.T) {
 
 func TestWhatIsTooLongIsNotAllowed(t *testing.T) {
 	t.Parallel()
-	v := devicetest.Command()
+	v := Command()
 	v.TooLong = true
 	p := pairedPhone(t, v)
 	p.clickText("Too long to allow")
@@ -374,7 +373,7 @@ func TestWhatIsTooLongIsNotAllowed(t *testing.T) {
 
 func TestWhatADeviceMayNot(t *testing.T) {
 	t.Parallel()
-	desk, s := newDesk(t, devicetest.Command())
+	desk, s := newDesk(t, Command())
 	p := newPhone(t, desk, s)
 	p.pair(remote.May{})
 	p.says("You can answer this at the desk only.")
@@ -389,7 +388,7 @@ func TestWhatADeviceMayNot(t *testing.T) {
 
 // ofMachine wants to run what a machine says much about.
 func ofMachine() device.View {
-	v := devicetest.Command()
+	v := Command()
 	v.ID, v.Head.Machine, v.Head.Project = "machine", "on build-7", "shop — wants to read"
 	v.Reporter, v.WhyLabel = "reported by build-7", "Why you're asked, as build-7 reports:"
 	v.Reported = []device.Fact{{Text: "Deletes a folder above the project", Level: device.Danger}}
@@ -428,7 +427,7 @@ func TestAMachineReports(t *testing.T) {
 
 func TestPlan(t *testing.T) {
 	t.Parallel()
-	p := pairedPhone(t, devicetest.Plan())
+	p := pairedPhone(t, Plan())
 	p.armed()
 	p.clickText("Approve, let edits pass")
 	p.says("Nothing is waiting")
@@ -441,7 +440,7 @@ func TestAsk(t *testing.T) {
 	t.Parallel()
 	t.Run("option", func(t *testing.T) {
 		t.Parallel()
-		p := pairedPhone(t, devicetest.Ask())
+		p := pairedPhone(t, Ask())
 		p.armed()
 		p.clickText("Submit")
 		p.says("There is no answer yet.")
@@ -454,7 +453,7 @@ func TestAsk(t *testing.T) {
 	})
 	t.Run("other", func(t *testing.T) {
 		t.Parallel()
-		p := pairedPhone(t, devicetest.Ask())
+		p := pairedPhone(t, Ask())
 		p.clickLabel("Other…")
 		p.armed()
 		p.fill(".below", "none"+kb.Enter)
@@ -465,7 +464,7 @@ func TestAsk(t *testing.T) {
 	})
 	t.Run("decline", func(t *testing.T) {
 		t.Parallel()
-		p := pairedPhone(t, devicetest.Ask())
+		p := pairedPhone(t, Ask())
 		p.clickText("Decline")
 		p.says("Nothing is waiting")
 		if got := p.answers(1)[0]; got.Outcome != interact.Dismissed {
@@ -476,7 +475,7 @@ func TestAsk(t *testing.T) {
 
 func TestForm(t *testing.T) {
 	t.Parallel()
-	p := pairedPhone(t, devicetest.Form())
+	p := pairedPhone(t, Form())
 	p.clickText("Submit")
 	p.says("Still missing: 2 of 4 answers.")
 	p.clickLabel("Minor")
@@ -511,7 +510,7 @@ func TestConfirm(t *testing.T) {
 	for label, yes := range map[string]bool{"Deploy": true, "Not now": false} {
 		t.Run(label, func(t *testing.T) {
 			t.Parallel()
-			p := pairedPhone(t, devicetest.Confirm())
+			p := pairedPhone(t, Confirm())
 			p.armed()
 			p.clickText(label)
 			p.says("Nothing is waiting")
@@ -524,7 +523,7 @@ func TestConfirm(t *testing.T) {
 
 func TestQueue(t *testing.T) {
 	t.Parallel()
-	p := pairedPhone(t, devicetest.Command(), devicetest.Edit(), devicetest.Confirm())
+	p := pairedPhone(t, Command(), Edit(), Confirm())
 	p.says("1 of 3")
 	p.clickText("Deny with reason…")
 	p.fill("#reason", "half a")
@@ -537,7 +536,7 @@ func TestQueue(t *testing.T) {
 	p.clickText("Deny with this reason")
 	p.title("wants to edit")
 	p.says("1 of 2")
-	p.desk.Show(devicetest.Confirm())
+	p.desk.Show(Confirm())
 	p.title("asks you to confirm")
 	p.until("it says why", `document.getElementById('alert').textContent === 'The last request is no longer waiting.'`)
 	if got := p.answers(1)[0]; got.Reason != "half a thought" {
@@ -548,7 +547,7 @@ func TestQueue(t *testing.T) {
 // An answer is not followed by another one with the same press, or by the second half of a double tap.
 func TestADoubleTapAnswersOnce(t *testing.T) {
 	t.Parallel()
-	first, second := devicetest.Command(), devicetest.Command()
+	first, second := Command(), Command()
 	second.ID = "second"
 	p := pairedPhone(t, first, second)
 	p.armed()
@@ -559,7 +558,7 @@ func TestADoubleTapAnswersOnce(t *testing.T) {
 
 func TestRevoke(t *testing.T) {
 	t.Parallel()
-	p := pairedPhone(t, devicetest.Command())
+	p := pairedPhone(t, Command())
 	p.armed()
 	p.desk.Revoke()
 	p.says("This device was revoked")
@@ -580,11 +579,11 @@ func TestRevoke(t *testing.T) {
 // The desk goes away and comes back, started anew: no nonce of before counts there.
 func TestOfflineAndBack(t *testing.T) {
 	t.Parallel()
-	desk := &devicetest.Desk{}
-	desk.Show(devicetest.Command())
+	desk := &Desk{}
+	desk.Show(Command())
 	at := listen(t, "127.0.0.1:0")
 	address := netip.MustParseAddrPort(at.Addr().String())
-	s := devicetest.NewAt(t, desk, page.Files, address)
+	s := NewAt(t, desk, page.Files, address)
 	stop := serve(t, s, at)
 	p := newPhone(t, desk, s)
 	p.pair(everything)
@@ -609,7 +608,7 @@ func TestOfflineAndBack(t *testing.T) {
 		}
 	}
 
-	serve(t, devicetest.NewAt(t, desk, page.Files, address), listen(t, address.String()))
+	serve(t, NewAt(t, desk, page.Files, address), listen(t, address.String()))
 	p.says("desk · Connected")
 	p.allow()
 	p.says("Nothing is waiting")
@@ -647,7 +646,7 @@ func serve(t *testing.T, s *device.Server, l net.Listener) (stop func()) {
 // A phone whose clock is wrong shows the same time left, and its answers count.
 func TestAClockThatIsWrong(t *testing.T) {
 	t.Parallel()
-	desk, s := newDesk(t, devicetest.Command())
+	desk, s := newDesk(t, Command())
 	p := newPhone(t, desk, s)
 	call(p, cdppage.AddScriptToEvaluateOnNewDocument, cdppage.AddScriptToEvaluateOnNewDocumentParams{
 		Source: `{ const now = Date.now; Date.now = () => now() + 400 * 86_400_000 }`,
@@ -661,7 +660,7 @@ func TestAClockThatIsWrong(t *testing.T) {
 
 func TestKeyboard(t *testing.T) {
 	t.Parallel()
-	p := pairedPhone(t, devicetest.Command(), devicetest.Edit(), devicetest.Plan(), devicetest.Confirm())
+	p := pairedPhone(t, Command(), Edit(), Plan(), Confirm())
 	p.armed()
 	p.press(".", kb.ModifierCtrl)
 	p.title("wants to edit")
@@ -684,11 +683,11 @@ func TestKeyboard(t *testing.T) {
 
 func TestChinese(t *testing.T) {
 	t.Parallel()
-	desk := &devicetest.Desk{Language: "zh-CN"}
-	v := devicetest.Command()
+	desk := &Desk{Language: "zh-CN"}
+	v := Command()
 	v.Raw = v.Lines
-	desk.Show(v, devicetest.Ask())
-	p := newPhone(t, desk, devicetest.Start(t, desk, page.Files))
+	desk.Show(v, Ask())
+	p := newPhone(t, desk, Start(t, desk, page.Files))
 	p.pair(everything)
 	for _, want := range []string{"desk · 已连接", "第 1 个，共 2 个", "代理说：", "完整输入（JSON）"} {
 		p.says(want)
@@ -702,8 +701,8 @@ func TestChinese(t *testing.T) {
 func TestPush(t *testing.T) {
 	t.Parallel()
 	const key = "BNcRdreALRFXTkOOUHK1EtK2wtaz5Ry4YfYCA_0QTpQtUbVlUls0VJXg7A8u-Ts1XbjhazAkj7I99e8QcYP7DkM"
-	desk := &devicetest.Desk{Push: key}
-	p := newPhone(t, desk, devicetest.Start(t, desk, page.Files))
+	desk := &Desk{Push: key}
+	p := newPhone(t, desk, Start(t, desk, page.Files))
 	call(p, cdppage.AddScriptToEvaluateOnNewDocument, cdppage.AddScriptToEvaluateOnNewDocumentParams{Source: `
 		Notification.requestPermission = async () => 'granted'
 		let kept = null

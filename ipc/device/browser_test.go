@@ -1,4 +1,4 @@
-package page_test
+package device_test
 
 import (
 	"context"
@@ -21,7 +21,6 @@ import (
 
 	"nod/interact"
 	"nod/ipc/device"
-	"nod/ipc/device/devicetest"
 	"nod/ipc/device/page"
 	"nod/ipc/remote"
 	"nod/policy"
@@ -75,7 +74,7 @@ func TestMain(m *testing.M) {
 type phone struct {
 	t      testing.TB
 	ctx    context.Context
-	desk   *devicetest.Desk
+	desk   *Desk
 	server *device.Server
 
 	mu       sync.Mutex
@@ -84,16 +83,16 @@ type phone struct {
 }
 
 // newDesk is a desk at which these views are pending, and its server.
-func newDesk(t testing.TB, views ...device.View) (*devicetest.Desk, *device.Server) {
+func newDesk(t testing.TB, views ...device.View) (*Desk, *device.Server) {
 	t.Helper()
-	desk := &devicetest.Desk{}
+	desk := &Desk{}
 	desk.Show(views...)
-	return desk, devicetest.Start(t, desk, page.Files)
+	return desk, Start(t, desk, page.Files)
 }
 
 // newPhone opens a profile of its own on a small screen. It fails the test when the page does anything that it must
 // not.
-func newPhone(t testing.TB, desk *devicetest.Desk, s *device.Server) *phone {
+func newPhone(t testing.TB, desk *Desk, s *device.Server) *phone {
 	t.Helper()
 	shared, err := browser()
 	if err != nil {

@@ -1,4 +1,4 @@
-package page_test
+package device_test
 
 import (
 	"bytes"
@@ -13,7 +13,6 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"nod/assets"
-	"nod/ipc/device/devicetest"
 	"nod/ipc/device/page"
 )
 
@@ -132,7 +131,7 @@ func BenchmarkPage(b *testing.B) {
 	var cold, kept float64
 	count := 0.0
 	for b.Loop() {
-		desk, s := newDesk(b, devicetest.Command())
+		desk, s := newDesk(b, Command())
 		p := newPhone(b, desk, s)
 		p.pair(everything)
 		kept += p.firstPrompt()

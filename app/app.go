@@ -35,7 +35,6 @@ import (
 	"nod/ipc/remote/book"
 	"nod/ownfile/ownlog"
 	"nod/policy/config"
-	"nod/policy/grants"
 	"nod/policy/store"
 )
 
@@ -589,7 +588,7 @@ func (p *program) openStore() error {
 			return err
 		}
 	}
-	grantsPath, err := grants.DefaultPath()
+	grantsPath, err := store.GrantsPath()
 	if err != nil {
 		return err
 	}

@@ -149,7 +149,7 @@ func (b *Broker) Begin(ctx context.Context, r Request) (*Ticket, error) {
 			return t, err
 		}
 	}
-	if a := b.judge(e); a.Outcome != "" && b.settle(e, a) {
+	if a := b.judge(e, policy.Allow, policy.Ask); a.Outcome != "" && b.settle(e, a) {
 		return &Ticket{b: b, e: e, isCaller: true}, nil
 	}
 	t, err := b.wait(e)
@@ -166,9 +166,9 @@ func (b *Broker) Begin(ctx context.Context, r Request) (*Ticket, error) {
 // ruleNoEffect stands in the place of a rule's id where nobody is asked because an allow would change nothing.
 const ruleNoEffect = "builtin:no_effect"
 
-// judge asks the policy about an approval, and returns the answer that its decision amounts to, if it is one. When nod
-// ends it decides nothing.
-func (b *Broker) judge(e *entry) Answer {
+// judge asks the policy about an approval, and returns the answer that its decision amounts to, if it is one. Where that
+// is one of effects, it denies what is futile. When nod ends it decides nothing.
+func (b *Broker) judge(e *entry, effects ...policy.Effect) Answer {
 	if e.kind() != KindApprove || b.ctx.Err() != nil {
 		return Answer{}
 	}
@@ -179,8 +179,11 @@ func (b *Broker) judge(e *entry) Answer {
 		e.why.Effect = policy.Ask
 		return Answer{}
 	}
-	if e.why = b.cfg.Policy.Decide(e.call); e.req.Futile != "" && e.why.Effect != policy.Deny {
-		e.why.Effect, e.why.Rule, e.why.Reason = policy.Deny, ruleNoEffect, e.req.Futile
+	e.why = b.cfg.Policy.Decide(e.call)
+	if e.req.Futile != nil && e.why.Effect != policy.Deny && slices.Contains(effects, e.why.Effect) {
+		if reason := e.req.Futile(); reason != "" {
+			e.why.Effect, e.why.Rule, e.why.Reason = policy.Deny, ruleNoEffect, reason
+		}
 	}
 	return decided(e.why)
 }
@@ -202,7 +205,7 @@ func (b *Broker) Judge(
 			return a, why, err
 		}
 	}
-	a := b.judge(e)
+	a := b.judge(e, effects...)
 	if a.Outcome == "" || !slices.Contains(effects, e.why.Effect) || !b.settle(e, a) {
 		return Answer{}, e.why, nil
 	}

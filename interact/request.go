@@ -50,7 +50,8 @@ type Request struct {
 	// Reported is what the relay of another machine worked out, where Requester.Machine says that it asks; else nil.
 	Reported *Reported `json:"reported,omitempty"`
 	// Futile says why the call does not happen even if it is allowed; empty: it does. Nobody is asked, and it is denied.
-	Futile string `json:"-"`
+	// Only what would be allowed or asked about is looked at; nil: it happens.
+	Futile func() string `json:"-"`
 	// The same key from the same requester joins the first request.
 	IdempotencyKey string `json:"idempotency_key,omitempty"`
 	Body           Body   `json:"-"` // one of Ask, Confirm, Form, Approve, Notify

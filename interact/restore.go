@@ -130,7 +130,7 @@ func (b *Broker) endedMeanwhile(e *entry, keepers []Parent, isDetached bool) Ans
 	case !time.Now().Before(e.deadline):
 		return e.ended(ErrTimedOut)
 	}
-	return b.judge(e)
+	return b.judge(e, policy.Allow, policy.Ask)
 }
 
 // keepersOf lists the program that asks r, whose end ends a request that was postponed; none where it is not known.

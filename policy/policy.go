@@ -4,8 +4,8 @@
 // matches; [Decide] weighs them all. The strictest effect wins and order never matters, so a rule can be
 // read on its own: no other rule makes a deny softer. Whatever nod does not understand is asked about.
 //
-// All of it is pure: it keeps nothing, and reads no files but those that a call is about. The file that a person
-// edits is read by package config, the grants are kept by package grants, and package store decides by both.
+// It keeps nothing, and reads no files but those that a call is about. Package config reads the file that the user
+// edits, and package store keeps the grants and decides by both.
 package policy
 
 import (

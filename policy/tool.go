@@ -1,16 +1,15 @@
 package policy
 
 import (
+	"embed"
 	"fmt"
-	"io/fs"
 	"slices"
 	"strings"
 
-	"nod/agents"
 	"nod/policy/shell"
 )
 
-// The files [agents.Tools] say what nod knows of the tools of each agent. A line is a class, a tool's exact name and
+// toolFiles describe the tools of the agents, a file for each family of agents. A line is a class, a tool's exact name and
 // the fields of its input, with what each means:
 //
 //	name          text, a number or a switch: nothing that leads anywhere
@@ -31,7 +30,10 @@ import (
 //
 // A dot leads into an object or a list of objects. In the place of a class, shell is a tool that runs commands,
 // posix one that hands its command to bash, zsh or sh and to nothing else first, and question one that asks the
-// human something. Their class is unknown. A field that is not listed is one that nod does not know.
+// user something. Their class is unknown. A field that is not listed is one that nod does not know.
+//
+//go:embed tools
+var toolFiles embed.FS
 
 // A tool is what nod knows of one built-in tool of one agent.
 type tool struct {
@@ -112,21 +114,15 @@ var spellings = map[string]func(*spelling){
 	"escaped": func(s *spelling) { s.escaped = true },
 }
 
-// readTools reads the files in tools. They are a part of the program, so a mistake in one is a bug of it.
+// readTools reads the embedded files. A mistake in one is a bug of the program.
 func readTools() map[string]map[string]tool {
-	files, err := fs.Glob(agents.Tools, "*/tools.txt")
-	if err != nil {
-		panic(err)
-	}
+	files, _ := toolFiles.ReadDir("tools")
 	all := map[string]map[string]tool{}
 	for _, file := range files {
-		text, err := agents.Tools.ReadFile(file)
-		if err != nil {
-			panic(err)
-		}
+		text, _ := toolFiles.ReadFile("tools/" + file.Name())
 		names, tools, err := parseTools(string(text))
 		if err != nil {
-			panic(fmt.Sprintf("%s: %v", file, err))
+			panic(fmt.Sprintf("%s: %v", file.Name(), err))
 		}
 		for _, agent := range names {
 			all[agent] = tools

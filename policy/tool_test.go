@@ -86,8 +86,8 @@ func TestToolsOfReleases(t *testing.T) {
 		t.Fatalf("%d lists of tools: %v", len(lists), err)
 	}
 	for _, list := range lists {
-		folder := filepath.Dir(filepath.Dir(filepath.Dir(list)))
-		_, tools := readLines(t, filepath.Join(folder, "tools.txt"))
+		name := filepath.Base(filepath.Dir(filepath.Dir(filepath.Dir(list))))
+		_, tools := readLines(t, filepath.Join("tools", name+".txt"))
 		text, err := os.ReadFile(list)
 		if err != nil {
 			t.Fatal(err)
@@ -96,13 +96,13 @@ func TestToolsOfReleases(t *testing.T) {
 			words := strings.Fields(line)
 			known, ok := tools[words[0]]
 			if !ok {
-				t.Errorf("%s offers %s, of which tools.txt says nothing", list, words[0])
+				t.Errorf("%s offers %s, of which tools/ says nothing", list, words[0])
 			}
 			for _, field := range words[1:] {
 				_, isListed := known.fields[field]
 				isAsked := known.isQuestion || known.class == Unknown && !known.isShell
 				if !isListed && !isAsked {
-					t.Errorf("%s offers %s with %s, which tools.txt does not list", list, words[0], field)
+					t.Errorf("%s offers %s with %s, which tools/ does not list", list, words[0], field)
 				}
 			}
 		}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"golang.org/x/mod/semver"
@@ -123,8 +124,11 @@ func (p Payload) appeal(s hooks.Step) hooks.Step {
 	call := p.Approve()
 	call.Refused, call.Description = true, hooks.Cut(p.Reason, interact.MaxText)
 	s.Ask, s.Appeals, s.Silence = call, true, interact.TakesNo
-	if p.changesProtected() {
-		s.Futile = refusedByClassifier
+	s.Futile = func() string {
+		if changesProtected(p.policyCall()) {
+			return refusedByClassifier
+		}
+		return ""
 	}
 	s.Reply = func(a interact.Answer) (any, error) {
 		if a.Outcome != interact.Allowed || a.By != interact.ByHuman {
@@ -165,8 +169,9 @@ func (p Payload) preToolUse(s hooks.Step, c hooks.Call) (hooks.Step, error) {
 	if p.followsAlways(c.Version) {
 		s.Judge = []policy.Effect{policy.Deny}
 	}
-	s.AskNow, s.Silence, s.Futile = true, interact.TakesNo, p.futile(c)
-	asksLater := p.judgesProtected(c.Version) && p.changesProtected()
+	s.AskNow, s.Silence = true, interact.TakesNo
+	s.Futile = sync.OnceValue(func() string { return p.futile(c) })
+	asksLater := p.judgesProtected(c.Version) && changesProtected(p.policyCall())
 	if asksLater {
 		s.Judge = []policy.Effect{policy.Deny}
 	}
@@ -187,7 +192,7 @@ func (p Payload) preToolUse(s hooks.Step, c hooks.Call) (hooks.Step, error) {
 //
 //   - "ask" has it ask, and PermissionRequest follows, in every mode; but in bypassPermissions, and in auto before
 //     2.1.330, it writes to .git, .claude, .bashrc and their like all the same. There nod asks before it answers. What
-//     becomes of an allow for those is said with [Payload.changesProtected].
+//     becomes of an allow for those is said with [changesProtected].
 //   - Headless, "ask" is "deny". PermissionRequest follows silence, for exactly the calls that need leave, in 2.1.330;
 //     before, nothing follows, and silence is "deny" for those.
 //   - A plan is quiet in 2.1.330: what its classifier passes runs.

@@ -42,9 +42,12 @@ func isProtected(file string) bool {
 }
 
 // changesProtected reports whether the call changes a file that Claude Code protects, as far as nod can tell.
-func (p Payload) changesProtected() bool {
-	call := policy.Call{Agent: name, CWD: p.CWD, Tool: p.ToolName, Input: policy.ReadInput(p.ToolInput)}
+func changesProtected(call policy.Call) bool {
 	return slices.ContainsFunc(policy.Changes(call), isProtected)
+}
+
+func (p Payload) policyCall() policy.Call {
+	return policy.Call{Agent: name, CWD: p.CWD, Tool: p.ToolName, Input: policy.ReadInput(p.ToolInput)}
 }
 
 // Why nod asks nobody about such a change.
@@ -67,16 +70,16 @@ func (p Payload) judgesProtected(version string) bool {
 // every mode, those that ask wherever it has a prompt or sends PermissionRequest in its place.
 func (p Payload) futile(c hooks.Call) string {
 	mute := p.PermissionMode == "dontAsk" || c.Headless && !followsHeadless(c.Version)
+	call := p.policyCall()
 	if c.Agent == name && (c.Headless || !p.followsAlways(c.Version)) { // else it says so itself before nod asks
-		call := policy.Call{CWD: p.CWD, Tool: p.ToolName, Input: policy.ReadInput(p.ToolInput)}
 		if effect, where := ownRules.Rule(call); effect == policy.Deny || effect == policy.Ask && mute {
 			return agent.Heeds("Claude Code", effect, where)
 		}
 	}
 	switch {
-	case p.PermissionMode == "dontAsk" && p.changesProtected():
+	case p.PermissionMode == "dontAsk" && changesProtected(call):
 		return refusedInDontAsk
-	case mute && slices.Contains(askingModes, p.PermissionMode) && p.changesProtected():
+	case mute && slices.Contains(askingModes, p.PermissionMode) && changesProtected(call):
 		return refusedHeadless
 	}
 	return ""

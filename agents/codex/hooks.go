@@ -3,6 +3,7 @@ package codex
 import (
 	"encoding/json"
 	"strings"
+	"sync"
 
 	"nod/agents/claude"
 	"nod/interact"
@@ -48,7 +49,7 @@ func (p hookPayload) preToolUse(s hooks.Step) (hooks.Step, error) {
 		return p.AsksByDenial(s, deny)
 	}
 	s.Vetoes(p.Approve(), nil)
-	s.Futile = p.futile()
+	s.Futile = sync.OnceValue(p.futile)
 	return s, nil
 }
 

@@ -20,7 +20,6 @@ import (
 
 	"nod/policy"
 	"nod/policy/config"
-	"nod/policy/grants"
 	"nod/policy/shell"
 	"nod/policy/store"
 )
@@ -185,7 +184,7 @@ func openPolicy() (*store.Store, error) {
 
 // openPolicyAt is openPolicy with another configuration.
 func openPolicyAt(path string) (*store.Store, error) {
-	grants, err := grants.DefaultPath()
+	grants, err := store.GrantsPath()
 	if err != nil {
 		return nil, err
 	}

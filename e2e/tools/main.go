@@ -178,9 +178,9 @@ type data struct {
 	tools  map[string]map[string]bool // the fields of each; nil: of any
 }
 
-// readData reads the tools.txt that speaks of an agent.
+// readData reads the file of tools that speaks of an agent.
 func readData(agent string) (data, error) {
-	files, err := filepath.Glob("agents/*/tools.txt")
+	files, err := filepath.Glob("policy/tools/*.txt")
 	if err != nil {
 		return data{}, err
 	}
@@ -190,14 +190,14 @@ func readData(agent string) (data, error) {
 			return data{}, err
 		}
 		if d, names := parseData(string(text)); slices.Contains(names, agent) {
-			d.folder = filepath.Dir(file)
+			d.folder = filepath.Join("agents", strings.TrimSuffix(filepath.Base(file), ".txt"))
 			return d, nil
 		}
 	}
-	return data{}, fmt.Errorf("no agents/*/tools.txt speaks of %s: is this the folder of the sources?", agent)
+	return data{}, fmt.Errorf("no policy/tools/*.txt speaks of %s: is this the folder of the sources?", agent)
 }
 
-// parseData reads a tools.txt as far as it names tools and fields: policy/tool.go says what else is in it.
+// parseData reads a file of tools as far as it names tools and fields: policy/tool.go says what else is in it.
 func parseData(text string) (d data, agents []string) {
 	d.tools = map[string]map[string]bool{}
 	for line := range strings.Lines(text) {

@@ -168,8 +168,8 @@ type Step struct {
 	Silence interact.Silence
 
 	// Futile says why the agent refuses the call even if nod allows it, and what to do; "": it does not. Then nod denies,
-	// where it would have allowed the call or asked about it.
-	Futile string
+	// where it would have allowed the call or asked about it: only there it is called. Nil: nothing is futile.
+	Futile func() string
 
 	// Call names the call where the agent may deliver it twice; "" where it cannot be told from others. What the person
 	// said to the first delivery counts for the second, which is said to come Again. Where the second is only for what the
@@ -359,7 +359,7 @@ func (h *Hooks) answer(ctx context.Context, who interact.Requester, s Step) (int
 	}
 	r := interact.Request{
 		Requester: who, Body: s.Ask, Timeout: h.cfg.Timeout(), Patience: s.Patience, Silence: s.Silence,
-		IdempotencyKey: s.key,
+		IdempotencyKey: s.key, Futile: s.Futile,
 	}
 	var insisted string
 	a, isOverruled, err := h.overruled(ctx, r, s)
@@ -390,28 +390,22 @@ func decided(a interact.Answer) bool {
 // decide asks the policy, the person, or the one to know whether to ask the other.
 func (h *Hooks) decide(ctx context.Context, r interact.Request, s Step) (interact.Answer, string, error) {
 	if s.Judge != nil || s.Otherwise.Outcome != "" {
-		effects := s.Judge
-		if s.Futile != "" {
-			effects = []policy.Effect{policy.Deny}
-		}
-		a, d, err := h.cfg.Broker.Judge(ctx, r, effects...)
+		a, d, err := h.cfg.Broker.Judge(ctx, r, s.Judge...)
 		switch {
 		case err != nil || a.Outcome != "":
 			return a, "", err
-		case s.Futile != "" && d.Effect == policy.Allow && slices.Contains(s.Judge, policy.Allow):
 		case s.Otherwise.Outcome != "" && d.Effect == policy.Ask && !d.Insists():
 			return s.Otherwise, "", nil
 		case s.Judge == nil: // the policy decides again, with the person
 		case !d.Insists() && !(s.Quiet && d.Effect == policy.Ask && h.cfg.AskMore()):
 			return interact.Answer{}, "", nil
-		case s.Futile != "":
+		case s.Futile != nil && s.Futile() != "":
 		case s.Insist != nil:
 			return interact.Answer{}, d.Reason, nil
 		case !s.AskNow:
 			return interact.Answer{}, "", nil
 		}
 	}
-	r.Futile = s.Futile
 	a, err := h.cfg.Broker.Do(ctx, r)
 	return a, "", err
 }

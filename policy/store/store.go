@@ -1,5 +1,5 @@
-// Package store decides calls by the configuration file and the grants together. It keeps the two independent of each
-// other, and serves the command line and the settings as well.
+// Package store keeps the calls that the user allowed for longer than once, and decides calls by these grants and the
+// configuration file together.
 package store
 
 import (
@@ -17,16 +17,15 @@ import (
 	"nod/changes"
 	"nod/policy"
 	"nod/policy/config"
-	"nod/policy/grants"
 )
 
-// A Store decides calls by a configuration file and a book of grants. It is safe for concurrent use.
+// A Store decides calls by a configuration file and a file of grants. It is safe for concurrent use.
 //
 // While the file is broken nothing is allowed: the last good or accepted file still denies, and nod asks about the
 // rest. [Store.Err] returns the problem.
 type Store struct {
 	*config.File
-	*grants.Book
+	*book
 	grantsPath string
 	places     policy.Places
 	log        *slog.Logger
@@ -58,7 +57,7 @@ func Open(path, grantsPath string, log *slog.Logger) (*Store, error) {
 	s := &Store{
 		grantsPath: grantsPath, places: places(path, grantsPath), log: log,
 	}
-	s.Book = grants.Open(grantsPath, s.publish)
+	s.book = openBook(grantsPath, s.publish)
 	if err := s.GrantsErr(); err != nil {
 		log.Error("grants are broken: none is in force", "err", err)
 	}
@@ -91,7 +90,7 @@ func (s *Store) Timeout() time.Duration { return s.State().Config.Prompt.Timeout
 // Used counts a use of the grant that allowed a call, if a grant did.
 func (s *Store) Used(d policy.Decision) {
 	if d.Grant {
-		s.Use(d.Rule)
+		s.use(d.Rule)
 	}
 }
 
@@ -139,7 +138,7 @@ func (s *Store) Grant(c policy.Call, scope policy.Scope, cover policy.Cover) err
 	if err != nil {
 		return err
 	}
-	if err := s.Keep(list); err != nil {
+	if err := s.keep(list); err != nil {
 		return err
 	}
 	for _, g := range list {
@@ -176,7 +175,7 @@ func (s *Store) Changes() (<-chan struct{}, func()) { return s.changed.Subscribe
 
 // publish puts the current file and grants in force.
 func (s *Store) publish() {
-	if s.File == nil || s.Book == nil { // still opening
+	if s.File == nil || s.book == nil { // still opening
 		return
 	}
 	s.mu.Lock()
@@ -200,8 +199,8 @@ func (s *Store) publish() {
 // Seal makes the store hold back changes of its files by other programs. Changes written by a store without a seal
 // count as another program's. On error the seal works until nod ends.
 func (s *Store) Seal() error {
-	seal, err := config.OpenSeal(filepath.Dir(s.grantsPath), markerPath(s.grantsPath), s.IsSigned())
-	if signErr := s.Sign(seal.Key(), seal.IsNew()); err == nil {
+	seal, err := config.OpenSeal(filepath.Dir(s.grantsPath), markerPath(s.grantsPath), len(s.mac) > 0)
+	if signErr := s.sign(seal.Key(), seal.IsNew()); err == nil {
 		err = signErr
 	}
 	s.SetSeal(seal)
@@ -215,7 +214,7 @@ func (s *Store) SealKey() []byte { return s.sealKey }
 // markerPath is the file that records nod's first run: in the user's state folder, or beside grants in an unusual
 // place.
 func markerPath(grantsPath string) string {
-	if usual, err := grants.DefaultPath(); err == nil && grantsPath == usual && filepath.IsAbs(xdg.StateHome) {
+	if usual, err := GrantsPath(); err == nil && grantsPath == usual && filepath.IsAbs(xdg.StateHome) {
 		return filepath.Join(xdg.StateHome, "nod", "sealed")
 	}
 	return filepath.Join(filepath.Dir(grantsPath), "sealed")

@@ -14,7 +14,7 @@ import (
 	"nod/interact/journal"
 	"nod/policy"
 	"nod/policy/config"
-	"nod/policy/grants"
+	"nod/policy/store"
 )
 
 // checkPolicy checks whether nod-desktop accepts the configuration and the saved approvals.
@@ -29,7 +29,7 @@ func checkPolicy(_ context.Context, e *exam) []Finding {
 			"nod asks about everything: %s", oneLine(e.configErr)))
 	}
 	saved := filepath.Join(e.dataDir(), "grants.json")
-	if err := grants.Open(saved, func() {}).GrantsErr(); err != nil {
+	if err := store.CheckGrants(saved); err != nil {
 		found = append(found, failure(open("Revoke all, on the page of saved approvals in nod's settings: nod settings"),
 			"no saved approval is in force: %s", oneLine(err)))
 	}

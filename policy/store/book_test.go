@@ -1,4 +1,4 @@
-package grants
+package store
 
 import (
 	"fmt"
@@ -24,15 +24,15 @@ func grant(input string, scope policy.Scope) policy.Grant {
 // Whoever reads, or counts a use, waits for no change that is being written.
 func TestReadsDoNotWaitForAChange(t *testing.T) {
 	kept := grant("a", policy.Always)
-	var book *Book
+	var book *book
 	reads := 0
-	book = Open(filepath.Join(t.TempDir(), "grants.json"), func() { // called in the midst of a change
+	book = openBook(filepath.Join(t.TempDir(), "grants.json"), func() { // called in the midst of a change
 		reads++
 		book.Grants()
-		_, _, _ = book.HeldGrants(), book.GrantsErr(), book.IsSigned()
+		_, _, _ = book.HeldGrants(), book.GrantsErr(), book.Grants()
 		book.count(kept.ID)
 	})
-	if err := book.Keep([]policy.Grant{kept}); err != nil {
+	if err := book.keep([]policy.Grant{kept}); err != nil {
 		t.Fatal(err)
 	}
 	if err := book.Revoke(kept.ID); err != nil {
@@ -46,21 +46,21 @@ func TestReadsDoNotWaitForAChange(t *testing.T) {
 // No use is lost to a change at the same time.
 func TestUsesAreCountedDuringChanges(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "grants.json")
-	book := Open(path, func() {})
+	book := openBook(path, func() {})
 	used := grant("a", policy.Always)
-	if err := book.Keep([]policy.Grant{used}); err != nil {
+	if err := book.keep([]policy.Grant{used}); err != nil {
 		t.Fatal(err)
 	}
 	var group sync.WaitGroup
 	for range 4 {
 		group.Go(func() {
 			for range 100 {
-				book.Use(used.ID)
+				book.use(used.ID)
 			}
 		})
 	}
 	for i := range 10 {
-		if err := book.Keep([]policy.Grant{grant(fmt.Sprint(i), policy.Always)}); err != nil {
+		if err := book.keep([]policy.Grant{grant(fmt.Sprint(i), policy.Always)}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -68,7 +68,7 @@ func TestUsesAreCountedDuringChanges(t *testing.T) {
 	if err := book.Close(); err != nil {
 		t.Fatal(err)
 	}
-	again := Open(path, func() {})
+	again := openBook(path, func() {})
 	if list := again.Grants(); len(list) != 11 || list[0].Uses != 400 {
 		t.Errorf("%d grants, the first used %d times, want 11 and 400 (%v)", len(list), list[0].Uses, again.GrantsErr())
 	}
@@ -76,18 +76,18 @@ func TestUsesAreCountedDuringChanges(t *testing.T) {
 
 // The grants of one answer are kept together, and too many of them not at all.
 func TestKeepsAllOrNone(t *testing.T) {
-	book := Open(filepath.Join(t.TempDir(), "grants.json"), func() {})
+	book := openBook(filepath.Join(t.TempDir(), "grants.json"), func() {})
 	var many []policy.Grant
 	for i := range policy.MaxGrants + 1 {
 		many = append(many, grant(fmt.Sprint(i), policy.UntilQuit))
 	}
-	if err := book.Keep(many); err == nil || !strings.Contains(err.Error(), "revoke some") {
+	if err := book.keep(many); err == nil || !strings.Contains(err.Error(), "revoke some") {
 		t.Errorf("too many: %v", err)
 	}
 	if n := len(book.Grants()); n != 0 {
 		t.Errorf("%d of too many are kept", n)
 	}
-	if err := book.Keep(many[1:]); err != nil || len(book.Grants()) != policy.MaxGrants {
+	if err := book.keep(many[1:]); err != nil || len(book.Grants()) != policy.MaxGrants {
 		t.Errorf("just enough: %v, %d", err, len(book.Grants()))
 	}
 }
@@ -98,8 +98,8 @@ func TestRevokeLeavesABrokenFile(t *testing.T) {
 	if err := os.WriteFile(path, []byte("{"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	book, short := Open(path, func() {}), grant("a", policy.UntilQuit)
-	if err := book.Keep([]policy.Grant{short}); err != nil {
+	book, short := openBook(path, func() {}), grant("a", policy.UntilQuit)
+	if err := book.keep([]policy.Grant{short}); err != nil {
 		t.Fatal(err)
 	}
 	if err := book.Revoke(short.ID); err != nil || len(book.Grants()) != 0 {

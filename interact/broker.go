@@ -166,8 +166,8 @@ func (b *Broker) Begin(ctx context.Context, r Request) (*Ticket, error) {
 // ruleNoEffect stands in the place of a rule's id where nobody is asked because an allow would change nothing.
 const ruleNoEffect = "builtin:no_effect"
 
-// judge asks the policy about an approval, and returns the answer that its decision amounts to, if it is one. Where that
-// is one of effects, it denies what is futile. When nod ends it decides nothing.
+// judge asks the policy about an approval, and returns the answer that its decision amounts to, if it is one. It denies
+// what is futile where the decision is one of effects. When nod ends it decides nothing.
 func (b *Broker) judge(e *entry, effects ...policy.Effect) Answer {
 	if e.kind() != KindApprove || b.ctx.Err() != nil {
 		return Answer{}

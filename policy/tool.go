@@ -9,8 +9,8 @@ import (
 	"nod/policy/shell"
 )
 
-// toolFiles describe the tools of the agents, a file for each family of agents. A line is a class, a tool's exact name and
-// the fields of its input, with what each means:
+// toolFiles describe the tools of the agents, a file for each family of agents. A line is a class, a tool's exact name
+// and the fields of its input, with what each means:
 //
 //	name          text, a number or a switch: nothing that leads anywhere
 //	name:look     a path of which the names are looked at

@@ -33,7 +33,6 @@ type reasonBook struct {
 	patterns []pattern
 }
 
-// readReasons returns the translated reasons by their English text.
 func readReasons(language string) (map[string]string, error) {
 	return readSentences(language, language+".reasons.json")
 }

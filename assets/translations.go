@@ -75,7 +75,6 @@ func SetLanguage(name string) error {
 // Language returns the language that a setting selects on this system.
 func Language(name string) string { return languageFor(name, lang.SystemLocale()) }
 
-// languageFor returns the language that name selects on a system.
 func languageFor(name string, system fyne.Locale) string {
 	switch {
 	case name == "en", name == chinese:

@@ -71,7 +71,6 @@ func newApprovePage(w *window, e *entry, h *head, b interact.Approve) *page {
 // only from its report.
 func (a *approvePage) remote() bool { return a.entry.request.Requester.IsRemote() }
 
-// machine fills the name of that machine into a sentence.
 func (a *approvePage) machine() values {
 	return values{"Machine": prompt.MachineName(a.entry.request.Requester.Machine)}
 }

@@ -62,7 +62,6 @@ func (a *arming) disturb() {
 	a.lastHeartbeat, a.ready = a.since, false
 }
 
-// heartbeat records that the window is alive.
 func (a *arming) heartbeat() {
 	if a.ready {
 		return
@@ -91,7 +90,6 @@ func (a *arming) set(state *bool, v bool) {
 	a.disturb()
 }
 
-// armed reports whether the affirmative would decide now.
 func (a *arming) armed() bool {
 	left, possible := a.remaining()
 	return possible && left <= 0

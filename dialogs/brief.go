@@ -76,12 +76,10 @@ func (b *brief) write() {
 	}
 }
 
-// MinSize implements [fyne.Layout].
 func (b *brief) MinSize([]fyne.CanvasObject) fyne.Size {
 	return fyne.NewSize(leastBrief, b.place(max(b.width, leastBrief)))
 }
 
-// Layout implements [fyne.Layout].
 func (b *brief) Layout(_ []fyne.CanvasObject, size fyne.Size) {
 	b.width = size.Width
 	b.place(size.Width)

@@ -76,7 +76,6 @@ func (b *button) setText(s string) {
 	}
 }
 
-// setReady sets whether a press would decide, and the note.
 func (b *button) setReady(v bool, note string) {
 	if b.ready == v && b.note == note {
 		return
@@ -96,7 +95,6 @@ func (b *button) setCompact(v bool) {
 	}
 }
 
-// CreateRenderer implements [fyne.Widget].
 func (b *button) CreateRenderer() fyne.WidgetRenderer {
 	ground, ring := canvas.NewRectangle(nil), canvas.NewRectangle(nil)
 	b.label, b.small = canvas.NewText("", nil), canvas.NewText("", nil)
@@ -197,13 +195,11 @@ func (b *button) iconColor() fyne.ThemeColorName {
 	return theme.ColorNameForeground
 }
 
-// Tapped implements [fyne.Tappable].
 func (b *button) Tapped(*fyne.PointEvent) {
 	takeFocus(b)
 	b.onTap()
 }
 
-// TypedKey implements [fyne.Focusable].
 func (b *button) TypedKey(ev *fyne.KeyEvent) {
 	if !presses(ev) {
 		b.passOn(ev)
@@ -221,10 +217,8 @@ func (b *button) TypedKey(ev *fyne.KeyEvent) {
 	do()
 }
 
-// AccessibilityLabel implements [fyne.Accessible].
 func (b *button) AccessibilityLabel() string { return b.text }
 
-// AccessibilityRole implements [fyne.Accessible].
 func (b *button) AccessibilityRole() fyne.AccessibleRole { return fyne.AccessibleRoleButton }
 
 // presses reports whether the key is one that presses what has the focus.

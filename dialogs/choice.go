@@ -41,7 +41,6 @@ func (c *choice) matches(filter string) bool {
 	return strings.Contains(text, strings.ToLower(strings.TrimSpace(filter)))
 }
 
-// CreateRenderer implements [fyne.Widget].
 func (c *choice) CreateRenderer() fyne.WidgetRenderer {
 	ground := canvas.NewRectangle(nil)
 	mark := widget.NewIcon(nil)
@@ -97,13 +96,11 @@ func (c *choice) mark() fyne.Resource {
 	return theme.NewColoredResource(theme.CurrentForWidget(c).Icon(name), ink)
 }
 
-// Tapped implements [fyne.Tappable].
 func (c *choice) Tapped(*fyne.PointEvent) {
 	takeFocus(c)
 	c.picker.tap(c)
 }
 
-// TypedKey implements [fyne.Focusable].
 func (c *choice) TypedKey(ev *fyne.KeyEvent) {
 	c.w.noteTyping()
 	switch ev.Name {
@@ -132,7 +129,6 @@ func (c *choice) TypedRune(r rune) {
 	})()
 }
 
-// FocusGained implements [fyne.Focusable].
 func (c *choice) FocusGained() {
 	c.hoverBase.FocusGained()
 	c.picker.look(c)
@@ -213,7 +209,6 @@ func (p *picker) look(c *choice) {
 	}
 }
 
-// filtered puts a field that filters it above a long list.
 func (p *picker) filtered(options []interact.Option) fyne.CanvasObject {
 	const height, line = 37, 17 // height of a choice, and of its description
 	p.list = newLazyColumn(6, 6, 8)
@@ -303,7 +298,6 @@ func (p *picker) moveFrom(index, step int) bool {
 	return false
 }
 
-// preselect picks the options with these values.
 func (p *picker) preselect(chosen []string) {
 	for _, c := range p.choices {
 		if c != p.last {

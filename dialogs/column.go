@@ -52,7 +52,6 @@ func newQueueColumn(w *window) *queueColumn {
 	return c
 }
 
-// CreateRenderer implements [fyne.Widget].
 func (c *queueColumn) CreateRenderer() fyne.WidgetRenderer {
 	ring := canvas.NewRectangle(color.Transparent)
 	edge := container.NewBorder(nil, nil, nil, Surface(colorHairline, container.New(fixed{width: 1})))
@@ -115,7 +114,6 @@ func hasRoomBeside(w fyne.Window, width float32) bool {
 	return float32(room) >= width*w.Canvas().Scale()
 }
 
-// follow updates the column from the queue.
 func (c *queueColumn) follow() {
 	if !c.shown {
 		return
@@ -170,7 +168,6 @@ func (c *queueColumn) build() {
 	c.list.Refresh()
 }
 
-// firstRows cuts groups to the number of requests that get a row.
 func firstRows(groups [][]*entry) [][]*entry {
 	room := maxRows
 	for i, group := range groups {
@@ -185,7 +182,6 @@ func firstRows(groups [][]*entry) [][]*entry {
 	return groups
 }
 
-// heading names a session, with a button that denies all of it.
 func (c *queueColumn) heading(group []*entry) fyne.CanvasObject {
 	name := oneLine(sessionName(group[0].request.Requester), theme.SizeNameCaptionText)
 	name.TextStyle.Bold = true
@@ -216,7 +212,6 @@ func sessionName(who interact.Requester) string {
 	return name
 }
 
-// oneLine returns a label that cuts s at the end of the line.
 func oneLine(s string, size fyne.ThemeSizeName) *widget.Label {
 	l := widget.NewLabel(s)
 	l.SizeName, l.Truncation = size, fyne.TextTruncateEllipsis
@@ -256,7 +251,6 @@ func (c *queueColumn) answer(e *entry, a interact.Answer) {
 	c.w.p.answer(e, a)
 }
 
-// TypedKey implements [fyne.Focusable].
 func (c *queueColumn) TypedKey(ev *fyne.KeyEvent) {
 	list := slices.Concat(c.w.p.queue.groups()...)
 	at, last := slices.Index(list, c.w.p.queue.current), len(list)-1
@@ -362,7 +356,6 @@ func (r *columnRow) words() fyne.CanvasObject {
 	return oneLine(prompt.SummaryOf(r.entry.request), theme.SizeNameText)
 }
 
-// CreateRenderer implements [fyne.Widget].
 func (r *columnRow) CreateRenderer() fyne.WidgetRenderer {
 	ground := canvas.NewRectangle(nil)
 	mark := Surface(r.color, container.New(fixed{width: 4}))
@@ -407,16 +400,12 @@ func riskOf(e *entry) (string, fyne.ThemeColorName) {
 	return tr("question"), stripeOf(e)
 }
 
-// Tapped implements [fyne.Tappable].
 func (r *columnRow) Tapped(*fyne.PointEvent) { r.c.w.p.show(r.entry) }
 
-// MouseIn implements [desktop.Hoverable].
 func (r *columnRow) MouseIn(*desktop.MouseEvent) { r.hovered = true; r.Refresh() }
 
-// MouseMoved implements [desktop.Hoverable].
 func (r *columnRow) MouseMoved(*desktop.MouseEvent) {}
 
-// MouseOut implements [desktop.Hoverable].
 func (r *columnRow) MouseOut() { r.hovered = false; r.Refresh() }
 
 // chip is a small button of the column. It takes no keys: the same is possible by key in the prompt.
@@ -434,7 +423,6 @@ func newChip(text string, icon fyne.ThemeIconName, onTap func()) *chip {
 	return c
 }
 
-// CreateRenderer implements [fyne.Widget].
 func (c *chip) CreateRenderer() fyne.WidgetRenderer {
 	ground, image := canvas.NewRectangle(nil), widget.NewIcon(nil)
 	icon := container.New(fixed{width: 13, height: 13}, image)
@@ -452,20 +440,14 @@ func (c *chip) CreateRenderer() fyne.WidgetRenderer {
 	})
 }
 
-// Tapped implements [fyne.Tappable].
 func (c *chip) Tapped(*fyne.PointEvent) { c.onTap() }
 
-// MouseIn implements [desktop.Hoverable].
 func (c *chip) MouseIn(*desktop.MouseEvent) { c.hovered = true; c.Refresh() }
 
-// MouseMoved implements [desktop.Hoverable].
 func (c *chip) MouseMoved(*desktop.MouseEvent) {}
 
-// MouseOut implements [desktop.Hoverable].
 func (c *chip) MouseOut() { c.hovered = false; c.Refresh() }
 
-// AccessibilityLabel implements [fyne.Accessible].
 func (c *chip) AccessibilityLabel() string { return c.text }
 
-// AccessibilityRole implements [fyne.Accessible].
 func (c *chip) AccessibilityRole() fyne.AccessibleRole { return fyne.AccessibleRoleButton }

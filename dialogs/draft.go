@@ -56,7 +56,6 @@ func readDraft(data []byte) (d draft, ok bool) {
 	return d, isSound
 }
 
-// draft returns the current draft of the page.
 func (p *page) draft() []byte {
 	d := draft{Answers: map[string]typed{}, At: p.lastAnswered, Choice: p.choice()}
 	for id, in := range p.inputs {
@@ -88,7 +87,6 @@ func (p *page) restore(data []byte) {
 	p.saved = p.draft()
 }
 
-// accepts reports whether a user could have entered d in this page.
 func (p *page) accepts(d draft) bool {
 	for id, t := range d.Answers {
 		if in := p.inputs[id]; in == nil || !in.accepts(t) {
@@ -127,10 +125,8 @@ func (p *page) saveDraft() {
 	prompter.options.SaveDraft(p.entry.request.ID, d)
 }
 
-// typed implements [answerInput].
 func (f *field) typed() typed { return typed{Text: f.Text} }
 
-// accepts implements [answerInput].
 func (f *field) accepts(t typed) bool { return len(t.Picks) == 0 && !t.Other && f.canHold(t.Text) }
 
 // canHold reports whether text could have been entered in the field.
@@ -140,13 +136,11 @@ func (f *field) canHold(text string) bool {
 	})
 }
 
-// restore implements [answerInput].
 func (f *field) restore(t typed) {
 	f.SetText(t.Text)
 	f.atEnd = true
 }
 
-// typed implements [answerInput].
 func (p *picker) typed() (t typed) {
 	for _, c := range p.choices {
 		switch {
@@ -159,7 +153,6 @@ func (p *picker) typed() (t typed) {
 	return t
 }
 
-// accepts implements [answerInput].
 func (p *picker) accepts(t typed) bool {
 	for _, value := range t.Picks {
 		if !slices.ContainsFunc(p.choices, func(c *choice) bool { return c != p.last && c.option.Value == value }) {
@@ -176,7 +169,6 @@ func (p *picker) accepts(t typed) bool {
 	return p.last == nil || p.other.canHold(t.Text)
 }
 
-// restore implements [answerInput].
 func (p *picker) restore(t typed) {
 	p.preselect(t.Picks)
 	if p.last != nil {
@@ -186,7 +178,6 @@ func (p *picker) restore(t typed) {
 	}
 }
 
-// draftChoice returns the current choice.
 func (a *approvePage) draftChoice() *draftChoice {
 	return &draftChoice{a.refusing, a.keep.scope, a.keep.cover, a.keep.suggestion}
 }

@@ -101,7 +101,6 @@ func (a *approvePage) showFacts() {
 	a.facts.Refresh()
 }
 
-// class returns the class of the tool call as a fact.
 func (a *approvePage) class() prompt.Fact {
 	return a.input.Class(a.entry.why.Class)
 }
@@ -124,7 +123,6 @@ func (a *approvePage) foldJumps() {
 	setVisible(a.facts.Objects[len(a.facts.Objects)-1], shown < len(a.jumps))
 }
 
-// jumpTo scrolls to a dangerous part.
 func (a *approvePage) jumpTo(p prompt.Danger) {
 	if a.rawShown {
 		a.toggleRaw()

@@ -19,16 +19,13 @@ type focusBase struct {
 	focused bool
 }
 
-// extend makes self the widget that b is a part of.
 func (b *focusBase) extend(self focusWidget, w *window) {
 	b.self, b.w = self, w
 	b.ExtendBaseWidget(self)
 }
 
-// FocusGained implements [fyne.Focusable].
 func (b *focusBase) FocusGained() { b.setFocused(true) }
 
-// FocusLost implements [fyne.Focusable].
 func (b *focusBase) FocusLost() { b.setFocused(false) }
 
 func (b *focusBase) setFocused(v bool) {
@@ -42,14 +39,12 @@ func (b *focusBase) setFocused(v bool) {
 // TypedRune implements [fyne.Focusable]. No letter does anything.
 func (b *focusBase) TypedRune(rune) {}
 
-// KeyDown implements [desktop.Keyable].
 func (b *focusBase) KeyDown(ev *fyne.KeyEvent) {
 	if b.w != nil {
 		b.w.keyDown(ev, b.self)
 	}
 }
 
-// KeyUp implements [desktop.Keyable].
 func (b *focusBase) KeyUp(*fyne.KeyEvent) {}
 
 // passOn hands a key that the widget does not use to the window.
@@ -69,13 +64,10 @@ type hoverBase struct {
 	hovered bool
 }
 
-// MouseIn implements [desktop.Hoverable].
 func (b *hoverBase) MouseIn(*desktop.MouseEvent) { b.hovered = true; b.Refresh() }
 
-// MouseMoved implements [desktop.Hoverable].
 func (b *hoverBase) MouseMoved(*desktop.MouseEvent) {}
 
-// MouseOut implements [desktop.Hoverable].
 func (b *hoverBase) MouseOut() { b.hovered = false; b.Refresh() }
 
 // takeFocus gives o the focus, as a click on it does.

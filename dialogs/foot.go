@@ -31,13 +31,11 @@ func (f *foot) object() fyne.CanvasObject {
 	return container.New(f, slices.Concat(f.above, f.left, status, f.right)...)
 }
 
-// MinSize implements [fyne.Layout].
 func (f *foot) MinSize(objects []fyne.CanvasObject) fyne.Size {
 	wide := widest(objects)
 	return fyne.NewSize(wide, f.place(max(f.width, wide)))
 }
 
-// Layout implements [fyne.Layout].
 func (f *foot) Layout(_ []fyne.CanvasObject, size fyne.Size) {
 	f.width = size.Width
 	f.place(size.Width)

@@ -23,7 +23,6 @@ type formPage struct {
 	rows      *lazyColumn // the title, and the questions
 }
 
-// guessHeight estimates the height of a question.
 func guessHeight(q interact.Question) float32 {
 	const line, option, perLine = 19, 48, 85
 	return 100 + line*float32(len(q.Question)/perLine) + option*float32(min(len(q.Options), maxPlainChoices))
@@ -67,7 +66,6 @@ func (f *formPage) addRows(title string) {
 	}
 }
 
-// values returns the current answers by question.
 func (f *formPage) values() map[string]interact.Value {
 	values := make(map[string]interact.Value, len(f.questions))
 	for _, v := range f.questions {
@@ -133,13 +131,11 @@ func (f *formPage) touchedBy(v *questionView) func() {
 	}
 }
 
-// goTo moves the focus to the input of a question.
 func (f *formPage) goTo(v *questionView) {
 	f.show(slices.Index(f.questions, v))
 	f.w.win.Canvas().Focus(v.focus())
 }
 
-// show brings the question with that index into view.
 func (f *formPage) show(i int) {
 	const opening = 1
 	f.rows.show(opening + i)

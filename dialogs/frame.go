@@ -23,7 +23,6 @@ func newTextFrame(w *window, content fyne.CanvasObject) *textFrame {
 	return f
 }
 
-// CreateRenderer implements [fyne.Widget].
 func (f *textFrame) CreateRenderer() fyne.WidgetRenderer {
 	ring := canvas.NewRectangle(color.Transparent)
 	return newPainted(container.NewStack(f.content, ring), func() {
@@ -36,7 +35,6 @@ func (f *textFrame) CreateRenderer() fyne.WidgetRenderer {
 	})
 }
 
-// TypedKey implements [fyne.Focusable].
 func (f *textFrame) TypedKey(ev *fyne.KeyEvent) {
 	if !f.scroll.typedKey(ev, textLine) {
 		f.w.typedKey(ev)

@@ -48,7 +48,6 @@ func newHead(w *window, e *entry) *head {
 	return h
 }
 
-// setColor changes the colour of the prompt.
 func (h *head) setColor(c fyne.ThemeColorName) {
 	h.stripe.fill, h.tile.fill = c, c
 	h.icon.Resource.(*theme.ThemedResource).ColorName = c
@@ -57,7 +56,6 @@ func (h *head) setColor(c fyne.ThemeColorName) {
 	h.icon.Refresh()
 }
 
-// setCompact hides or shows the icon.
 func (h *head) setCompact(v bool) {
 	setVisible(h.tile, !v)
 	h.line.Layout.Layout(h.line.Objects, h.line.Size()) // its size may stay the same
@@ -133,7 +131,6 @@ func newSentence(r interact.Request) fyne.CanvasObject {
 	return container.New(s, agent, sign, verb, ground)
 }
 
-// MinSize implements [fyne.Layout].
 func (s *sentence) MinSize(o []fyne.CanvasObject) fyne.Size {
 	var height float32
 	for _, each := range o {
@@ -142,7 +139,6 @@ func (s *sentence) MinSize(o []fyne.CanvasObject) fyne.Size {
 	return fyne.NewSize(0, height)
 }
 
-// Layout implements [fyne.Layout].
 func (s *sentence) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	verb := o[2].MinSize()
 	room := size.Width - verb.Width - sentenceGap
@@ -178,7 +174,6 @@ var icons = map[interact.Action]fyne.ThemeIconName{
 	interact.OpensURL: theme.IconNameStorage, interact.CarriesOut: theme.IconNameList,
 }
 
-// originParts shows where a request comes from.
 func originParts(r interact.Request) []briefPart {
 	var parts []briefPart
 	for _, o := range prompt.OriginOf(r) {

@@ -16,7 +16,6 @@ const (
 	maxInkTime  = time.Second // nor does one whose lexer takes longer
 )
 
-// inksOf returns the colours of each line.
 func inksOf(lines []prompt.Line) [][]prompt.Stretch {
 	read := map[*prompt.Code][]prompt.Stretch{}
 	inks := make([][]prompt.Stretch, len(lines))

@@ -83,7 +83,6 @@ func (a *approvePage) newParts() []string {
 	return texts
 }
 
-// smallPrint says what a choice covers.
 func (a *approvePage) smallPrint(k keep) string {
 	if k.suggestion > 0 {
 		return prompt.PlainText(a.body.Suggestions[k.suggestion-1])
@@ -149,7 +148,6 @@ func (a *approvePage) mayKeep() bool {
 	return len(a.body.Input) <= maxGrantInput && !a.input.HasHidden()
 }
 
-// suggestionName names the agent whose rules are suggested.
 func (a *approvePage) suggestionName() string {
 	return tr("As {{.Agent}} suggests", values{"Agent": prompt.PlainText(a.entry.request.Requester.Agent)})
 }
@@ -291,7 +289,6 @@ func (a *approvePage) chosen() (name, heading, rule string) {
 	return name, tr("Allow will save this rule:"), rule
 }
 
-// shortList abbreviates a list of parts for a button.
 func shortList(parts []string) string {
 	if len(parts) > 1 {
 		return tr("{{.Count}} parts", values{"Count": len(parts)})

@@ -55,12 +55,10 @@ func (w *window) release() {
 	w.keyHold.Hide()
 }
 
-// CreateRenderer implements [fyne.Widget].
 func (h *keyHold) CreateRenderer() fyne.WidgetRenderer {
 	return widget.NewSimpleRenderer(canvas.NewRectangle(color.Transparent))
 }
 
-// TypedRune implements [fyne.Focusable].
 func (h *keyHold) TypedRune(rune) { h.typed() }
 
 func (h *keyHold) typed() {
@@ -68,17 +66,14 @@ func (h *keyHold) typed() {
 	h.w.holdMore()
 }
 
-// TypedKey implements [fyne.Focusable].
 func (h *keyHold) TypedKey(k *fyne.KeyEvent) {
 	if !slices.Contains(modifiers, k.Name) { // a modifier may start a chord
 		h.typed()
 	}
 }
 
-// AcceptsTab implements [fyne.Tabbable].
 func (h *keyHold) AcceptsTab() bool { return true }
 
-// TypedShortcut implements [fyne.Shortcutable].
 func (h *keyHold) TypedShortcut(s fyne.Shortcut) {
 	if !h.w.typedShortcut(s) {
 		h.typed()

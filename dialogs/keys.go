@@ -116,7 +116,6 @@ func (w *window) typedKey(ev *fyne.KeyEvent) {
 	}
 }
 
-// typedShortcut runs a shortcut and reports whether nod has one for it.
 func (w *window) typedShortcut(s fyne.Shortcut) bool {
 	for _, chord := range w.chords() {
 		if chord.ShortcutName() == s.ShortcutName() {
@@ -153,7 +152,6 @@ func newField(w *window, placeholder string, multiline bool) *field {
 	return f
 }
 
-// TypedKey implements [fyne.Focusable].
 func (f *field) TypedKey(ev *fyne.KeyEvent) {
 	f.w.noteTyping()
 	switch {
@@ -167,14 +165,12 @@ func (f *field) TypedKey(ev *fyne.KeyEvent) {
 	}
 }
 
-// KeyDown implements [desktop.Keyable].
 func (f *field) KeyDown(ev *fyne.KeyEvent) {
 	f.shift = f.shift || isShift(ev)
 	f.w.keyDown(ev, f)
 	f.Entry.KeyDown(ev)
 }
 
-// KeyUp implements [desktop.Keyable].
 func (f *field) KeyUp(ev *fyne.KeyEvent) {
 	f.shift = f.shift && !isShift(ev)
 	f.Entry.KeyUp(ev)
@@ -245,7 +241,6 @@ func (f *field) showFull() {
 	}
 }
 
-// paste inserts the text of the clipboard as far as it fits.
 func (f *field) paste(from fyne.Clipboard) {
 	text := strings.ReplaceAll(strings.ToValidUTF8(from.Content(), "�"), "\r\n", "\n")
 	if f.oneLine {
@@ -270,7 +265,6 @@ func (clip) SetContent(string) {}
 // AcceptsTab implements [fyne.Tabbable]: Tab always moves the focus, also in a field of several lines.
 func (f *field) AcceptsTab() bool { return false }
 
-// TypedShortcut implements [fyne.Shortcutable].
 func (f *field) TypedShortcut(s fyne.Shortcut) {
 	if f.w.typedShortcut(s) {
 		return
@@ -282,7 +276,6 @@ func (f *field) TypedShortcut(s fyne.Shortcut) {
 	f.Entry.TypedShortcut(s)
 }
 
-// FocusGained implements [fyne.Focusable].
 func (f *field) FocusGained() {
 	f.Entry.FocusGained()
 	if f.atEnd {
@@ -293,7 +286,6 @@ func (f *field) FocusGained() {
 	f.w.reveal(f)
 }
 
-// FocusLost implements [fyne.Focusable].
 func (f *field) FocusLost() {
 	f.Entry.FocusLost()
 	f.shift = false

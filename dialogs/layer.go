@@ -61,7 +61,6 @@ func newLayer(w *window, anchor fyne.CanvasObject, items []menuItem) *layer {
 	return l
 }
 
-// close closes the layer. It reports whether it was open.
 func (l *layer) close() (wasOpen bool) {
 	if l.w.menu != l {
 		return false
@@ -85,7 +84,6 @@ func (l *layer) start() *menuLine {
 	return l.items[max(slices.IndexFunc(l.items, func(m *menuLine) bool { return m.item.marked }), 0)]
 }
 
-// focus moves the focus to line i, wrapping around at both ends.
 func (l *layer) focus(i int) {
 	next := l.items[(i+len(l.items))%len(l.items)]
 	takeFocus(next)
@@ -106,14 +104,12 @@ func (l *layer) typedKey(from *menuLine, ev *fyne.KeyEvent) bool {
 	return moves
 }
 
-// CreateRenderer implements [fyne.Widget].
 func (l *layer) CreateRenderer() fyne.WidgetRenderer {
 	shade := canvas.NewRectangle(color.Transparent)
 	content := container.New(layerLayout{l}, shade, l.card)
 	return newPainted(content, func() { shade.FillColor = colorOf(l, theme.ColorNameHover) })
 }
 
-// Tapped implements [fyne.Tappable].
 func (l *layer) Tapped(*fyne.PointEvent) { l.close() }
 
 // layerLayout puts the card below its anchor, or above it if there is no room, and always within the window.
@@ -159,7 +155,6 @@ type menuLine struct {
 	layer *layer
 }
 
-// CreateRenderer implements [fyne.Widget].
 func (m *menuLine) CreateRenderer() fyne.WidgetRenderer {
 	ground := canvas.NewRectangle(nil)
 	importance := widget.MediumImportance
@@ -199,14 +194,12 @@ func (m *menuLine) wanted() float32 {
 	return max(width(m.item.text, theme.SizeNameText), width(m.item.small, theme.SizeNameCaptionText)) + around
 }
 
-// Tapped implements [fyne.Tappable].
 func (m *menuLine) Tapped(*fyne.PointEvent) {
 	if m.layer.close() {
 		m.item.do()
 	}
 }
 
-// TypedKey implements [fyne.Focusable].
 func (m *menuLine) TypedKey(ev *fyne.KeyEvent) {
 	switch {
 	case presses(ev) && m.item.decides:

@@ -32,7 +32,6 @@ func newLazyColumn(gap, v, h float32) *lazyColumn {
 	return c
 }
 
-// add appends a row of about height guess.
 func (c *lazyColumn) add(o fyne.CanvasObject, guess float32) {
 	c.rows = append(c.rows, &lazyRow{object: o, height: guess})
 }
@@ -56,7 +55,6 @@ func (c *lazyColumn) show(i int) {
 	c.fill()
 }
 
-// top returns the position at which a row starts.
 func (c *lazyColumn) top(i int) float32 {
 	var y float32
 	for _, r := range c.rows[:i] {
@@ -67,12 +65,10 @@ func (c *lazyColumn) top(i int) float32 {
 	return y
 }
 
-// MinSize implements [fyne.Layout].
 func (c *lazyColumn) MinSize(objects []fyne.CanvasObject) fyne.Size {
 	return fyne.NewSize(widest(objects), max(c.top(len(c.rows))-c.gap, 0))
 }
 
-// Layout implements [fyne.Layout].
 func (c *lazyColumn) Layout(_ []fyne.CanvasObject, size fyne.Size) {
 	c.width = size.Width
 	for _, r := range c.rows {

@@ -25,7 +25,6 @@ func newLinkedText(w *window, segments []widget.RichTextSegment) *linkedText {
 	return t
 }
 
-// CreateRenderer implements [fyne.Widget].
 func (t *linkedText) CreateRenderer() fyne.WidgetRenderer {
 	return &linkedRenderer{t.RichText.CreateRenderer(), t.w, map[*widget.Hyperlink]*link{}}
 }
@@ -37,7 +36,6 @@ type linkedRenderer struct {
 	links map[*widget.Hyperlink]*link
 }
 
-// Objects implements [fyne.WidgetRenderer].
 func (r *linkedRenderer) Objects() []fyne.CanvasObject {
 	objects := r.WidgetRenderer.Objects()
 	shown := make([]fyne.CanvasObject, len(objects))
@@ -82,7 +80,6 @@ type link struct {
 	open func()
 }
 
-// CreateRenderer implements [fyne.Widget].
 func (l *link) CreateRenderer() fyne.WidgetRenderer {
 	text, ring, under := canvas.NewText("", nil), canvas.NewRectangle(color.Transparent), canvas.NewRectangle(nil)
 	under.SetMinSize(fyne.NewSize(0, 1))
@@ -104,16 +101,13 @@ func (l *link) CreateRenderer() fyne.WidgetRenderer {
 	})
 }
 
-// Tapped implements [fyne.Tappable].
 func (l *link) Tapped(*fyne.PointEvent) {
 	takeFocus(l)
 	l.open()
 }
 
-// Cursor implements [desktop.Cursorable].
 func (l *link) Cursor() desktop.Cursor { return desktop.PointerCursor }
 
-// TypedKey implements [fyne.Focusable].
 func (l *link) TypedKey(ev *fyne.KeyEvent) {
 	switch {
 	case !presses(ev):
@@ -125,8 +119,6 @@ func (l *link) TypedKey(ev *fyne.KeyEvent) {
 	}
 }
 
-// AccessibilityLabel implements [fyne.Accessible].
 func (l *link) AccessibilityLabel() string { return l.text }
 
-// AccessibilityRole implements [fyne.Accessible].
 func (l *link) AccessibilityRole() fyne.AccessibleRole { return fyne.AccessibleRoleLink }

@@ -52,7 +52,6 @@ func markdownParser() parser.Parser {
 	return goldmark.New(goldmark.WithExtensions(extension.Table, extension.Strikethrough, extension.TaskList)).Parser()
 }
 
-// proseLabel shows source as plain text.
 func proseLabel(source string) fyne.CanvasObject {
 	return richText(proseSegments(source, widget.RichTextStyleInline))
 }
@@ -158,7 +157,6 @@ func taskMark(done bool) fyne.CanvasObject {
 	return Padded(theme.InnerPadding(), theme.InnerPadding(), Row(0, box))
 }
 
-// literal shows the source of a block, including markup.
 func (m *markdown) literal(n ast.Node) fyne.CanvasObject {
 	source := m.raw(n)
 	if strings.TrimSpace(source) == "" {
@@ -167,7 +165,6 @@ func (m *markdown) literal(n ast.Node) fyne.CanvasObject {
 	return proseLabel(strings.TrimRight(source, "\n"))
 }
 
-// raw returns the source of a block and its children.
 func (m *markdown) raw(n ast.Node) string {
 	var b strings.Builder
 	m.writeRaw(&b, n)
@@ -193,7 +190,6 @@ func (m *markdown) writeRaw(b *strings.Builder, n ast.Node) {
 	}
 }
 
-// inlines shows the text within a block.
 func (m *markdown) inlines(n ast.Node, style widget.RichTextStyle, depth int) []widget.RichTextSegment {
 	var out []widget.RichTextSegment
 	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
@@ -341,7 +337,6 @@ func (w *window) askToOpen(u *url.URL, target string) {
 	})
 }
 
-// newOpenQuestion asks whether to open an address.
 func newOpenQuestion(c fyne.Canvas, u *url.URL, target string) *widget.PopUp {
 	question, bold := tr("Open this address in the browser?"), fyne.TextStyle{Bold: true}
 	title := widget.NewLabelWithStyle(question, fyne.TextAlignLeading, bold)
@@ -365,14 +360,12 @@ func codeBlock(code string) fyne.CanvasObject {
 	return inset(newTint(ColorPaper, 0xff, theme.InputRadiusSize(), richText(codeSegments(code))))
 }
 
-// codeSegments shows code exactly, in monospaced letters.
 func codeSegments(code string) []widget.RichTextSegment {
 	style := widget.RichTextStyleInline
 	style.TextStyle = fyne.TextStyle{Monospace: true}
 	return spanSegments(safetext.Render(strings.TrimRight(code, "\n")), style)
 }
 
-// inset gives o the same padding as text.
 func inset(o fyne.CanvasObject) fyne.CanvasObject {
 	return Padded(theme.InnerPadding(), theme.InnerPadding(), o)
 }

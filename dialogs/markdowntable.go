@@ -90,7 +90,6 @@ func (c *tableColumns) widths(width float32) []float32 {
 	return widths
 }
 
-// MinSize implements [fyne.Layout].
 func (c *tableColumns) MinSize(cells []fyne.CanvasObject) fyne.Size {
 	var size fyne.Size
 	for _, o := range cells {
@@ -101,7 +100,6 @@ func (c *tableColumns) MinSize(cells []fyne.CanvasObject) fyne.Size {
 	return size
 }
 
-// Layout implements [fyne.Layout].
 func (c *tableColumns) Layout(cells []fyne.CanvasObject, size fyne.Size) {
 	x := float32(0)
 	widths := c.widths(size.Width)

@@ -107,7 +107,6 @@ func (p *page) assemble(body fyne.CanvasObject, f *foot) {
 // affirmative does not move.
 const sideMargin, footMargin = 16, 11
 
-// setCompact sets smaller margins and hides the hints of the buttons.
 func (p *page) setCompact(v bool) {
 	p.compact, p.foot.compact = v, v
 	*p.margins = layout.CustomPaddedLayout{
@@ -121,7 +120,6 @@ func (p *page) setCompact(v bool) {
 	p.setHints(!v)
 }
 
-// setHints shows or hides the hints of the buttons.
 func (p *page) setHints(v bool) {
 	for _, o := range slices.Concat(p.foot.left, p.foot.right) {
 		if b, ok := o.(*button); ok {
@@ -148,7 +146,6 @@ func (p *page) reveal(o fyne.CanvasObject) {
 	}
 }
 
-// start returns what gets the focus first.
 func (p *page) start() fyne.Focusable {
 	if p.firstFocus == nil || p.column != nil && p.column.top(1)+leastAnswer > p.scroll.Size().Height {
 		return p.text
@@ -180,7 +177,6 @@ func (p *page) setStatus(s string, importance widget.Importance) {
 	}
 }
 
-// showNotice shows for some seconds why a press did nothing.
 func (p *page) showNotice(s string) {
 	const longEnough = 3 * time.Second
 	p.noticeUntil = p.w.p.now().Add(longEnough)

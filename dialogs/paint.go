@@ -81,7 +81,6 @@ func Card(fill fyne.ThemeColorName, content fyne.CanvasObject) fyne.CanvasObject
 	return s
 }
 
-// CreateRenderer implements [fyne.Widget].
 func (s *surface) CreateRenderer() fyne.WidgetRenderer {
 	r := canvas.NewRectangle(nil)
 	return newPainted(container.NewStack(r, s.content), func() {
@@ -131,7 +130,6 @@ func (w *words) set(s string) {
 	w.Refresh()
 }
 
-// CreateRenderer implements [fyne.Widget].
 func (w *words) CreateRenderer() fyne.WidgetRenderer {
 	return newPainted(container.NewStack(w.text), func() {
 		w.text.Color = colorOf(w, w.color)
@@ -174,7 +172,6 @@ func visible(objects []fyne.CanvasObject) iter.Seq[fyne.CanvasObject] {
 	}
 }
 
-// widest returns the largest minimum width of the visible objects.
 func widest(objects []fyne.CanvasObject) float32 {
 	var width float32
 	for o := range visible(objects) {
@@ -377,13 +374,11 @@ func (l *factRows) fold(objects []fyne.CanvasObject, width float32) {
 	}
 }
 
-// MinSize implements [fyne.Layout].
 func (l *factRows) MinSize(objects []fyne.CanvasObject) fyne.Size {
 	l.fold(objects, max(l.width, leastBrief))
 	return l.wrapRow.MinSize(objects)
 }
 
-// Layout implements [fyne.Layout].
 func (l *factRows) Layout(objects []fyne.CanvasObject, size fyne.Size) {
 	l.fold(objects, size.Width)
 	l.wrapRow.Layout(objects, size)

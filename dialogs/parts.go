@@ -144,7 +144,6 @@ func (l *elided) MinSize([]fyne.CanvasObject) fyne.Size {
 	return fyne.NewSize(min(l.face.measure(l.text), l.widest), l.face.height())
 }
 
-// wide returns the width of the whole text.
 func (l *elided) wide() float32 { return l.face.measure(l.text) + 1 }
 
 func (l *elided) Layout(o []fyne.CanvasObject, size fyne.Size) {

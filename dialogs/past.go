@@ -43,12 +43,10 @@ type pastWheel struct {
 	page  fyne.Scrollable
 }
 
-// CreateRenderer implements [fyne.Widget].
 func (h *pastWheel) CreateRenderer() fyne.WidgetRenderer {
 	return widget.NewSimpleRenderer(container.NewWithoutLayout())
 }
 
-// Scrolled implements [fyne.Scrollable].
 func (h *pastWheel) Scrolled(ev *fyne.ScrollEvent) {
 	was := h.sheet.scroll.Offset
 	h.sheet.Scrolled(ev)

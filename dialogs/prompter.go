@@ -146,7 +146,6 @@ func (p *Prompter) Show(id interact.ID) {
 	})
 }
 
-// show makes e the current entry, and ends its snooze.
 func (p *Prompter) show(e *entry) {
 	if e.isSnoozed() {
 		p.snooze(e, 0)
@@ -213,7 +212,6 @@ func (p *Prompter) open(r interact.Request, why policy.Decision, to chan<- reply
 	}
 }
 
-// withdraw removes a request whose caller no longer waits.
 func (p *Prompter) withdraw(id interact.ID) {
 	e := p.queue.drop(id)
 	if e == nil {
@@ -225,7 +223,6 @@ func (p *Prompter) withdraw(id interact.ID) {
 	p.changed()
 }
 
-// answer removes an entry and sends the answer of the user.
 func (p *Prompter) answer(e *entry, a interact.Answer) {
 	if p.queue.drop(e.request.ID) == nil { // ended already
 		return
@@ -247,7 +244,6 @@ func (p *Prompter) snooze(e *entry, d time.Duration) {
 	p.changed()
 }
 
-// changed updates everything that depends on the queue.
 func (p *Prompter) changed() {
 	p.notifyShowing()
 	if p.window != nil {

@@ -55,7 +55,6 @@ func (q *queue) waiting() []*entry {
 	return slices.DeleteFunc(slices.Clone(q.entries), (*entry).isSnoozed)
 }
 
-// snoozed lists the snoozed entries, oldest first.
 func (q *queue) snoozed() []*entry {
 	return slices.DeleteFunc(slices.Clone(q.entries), func(e *entry) bool { return !e.isSnoozed() })
 }

@@ -164,7 +164,6 @@ func (s *sheet) showNextPart() {
 	s.scroll.scrollBy(s.text.top(s.seen.firstGap()) - s.scroll.Offset.Y)
 }
 
-// openAsFile opens the original with the desktop's program for text.
 func (s *sheet) openAsFile() {
 	if err := openText(s.original); err != nil {
 		s.state.Text = err.Error()
@@ -172,7 +171,6 @@ func (s *sheet) openAsFile() {
 	}
 }
 
-// CreateRenderer implements [fyne.Widget].
 func (s *sheet) CreateRenderer() fyne.WidgetRenderer {
 	return newPainted(container.New(sheetLayout{s}, s.paper, s.scroll.Scroll, s.state, s.onward, s.file), s.paint)
 }
@@ -210,7 +208,6 @@ func (s *sheet) lineHeight() float32 {
 	return s.page.face(prompt.LineText).height()
 }
 
-// TypedShortcut implements [fyne.Shortcutable].
 func (s *sheet) TypedShortcut(sc fyne.Shortcut) {
 	_, isCopy := sc.(*fyne.ShortcutCopy)
 	_, isAll := sc.(*fyne.ShortcutSelectAll)
@@ -238,12 +235,10 @@ var (
 // sheetLayout lays out a sheet: the background, the scrolling text, and a foot if not everything is in view.
 type sheetLayout struct{ *sheet }
 
-// MinSize implements [fyne.Layout].
 func (l sheetLayout) MinSize([]fyne.CanvasObject) fyne.Size {
 	return fyne.NewSize(sheetMinWidth, min(l.text.wanted(), sheetMaxHeight))
 }
 
-// Layout implements [fyne.Layout].
 func (l sheetLayout) Layout(_ []fyne.CanvasObject, size fyne.Size) {
 	l.paper.Resize(size)
 	width := size.Width - 2*l.pad

@@ -185,7 +185,6 @@ func (p *sheetPage) rowAt(y float32) int {
 	return max(0, min(i, len(p.rows)-1))
 }
 
-// repaint draws the rows in view and removes the others.
 func (p *sheetPage) repaint() {
 	top := p.sheet.scroll.Offset.Y
 	keep := map[int][]fyne.CanvasObject{}
@@ -236,7 +235,6 @@ func (p *sheetPage) newText(text string, style prompt.LineStyle, c color.Color) 
 	return t
 }
 
-// CreateRenderer implements [fyne.Widget].
 func (p *sheetPage) CreateRenderer() fyne.WidgetRenderer { return pageRenderer{p} }
 
 type pageRenderer struct{ page *sheetPage }
@@ -275,7 +273,6 @@ var changeColors = map[prompt.LineStyle]fyne.ThemeColorName{
 	prompt.LineAdded: theme.ColorNameSuccess, prompt.LineRemoved: theme.ColorNameError,
 }
 
-// background colours an added or removed line.
 func (d *rowDrawer) background() {
 	if name, colored := changeColors[d.line.Style]; colored {
 		d.rectangle(0, d.across(), 0, tint(colorOf(d.page.sheet, name), changedLineTint))
@@ -304,7 +301,6 @@ const changedLineTint, changedWordTint = 0x1c, 0x28
 // across returns the width of the background of a row.
 func (d *rowDrawer) across() float32 { return d.page.width - scrollbarRoom/2 }
 
-// rectangle fills part of the row.
 func (d *rowDrawer) rectangle(x, width, radius float32, fill color.Color) {
 	d.fill(fyne.NewPos(x, d.row.y), fyne.NewSize(width, d.row.height), radius, fill)
 }
@@ -317,7 +313,6 @@ func (d *rowDrawer) fill(at fyne.Position, size fyne.Size, radius float32, fill 
 	d.objects = append(d.objects, r)
 }
 
-// selected draws the selection within the row.
 func (d *rowDrawer) selected() {
 	if d.page.selection == nil {
 		return
@@ -351,7 +346,6 @@ func (d *rowDrawer) draw(t *canvas.Text, x float32) {
 	d.objects = append(d.objects, t)
 }
 
-// text draws the text of the row.
 func (d *rowDrawer) text() {
 	at := d.row.from - d.row.base
 	for s, text := range d.page.pieces(d.row) {
@@ -490,7 +484,6 @@ func (p *sheetPage) positionAt(pos fyne.Position) int {
 	return at
 }
 
-// Cursor implements [desktop.Cursorable].
 func (p *sheetPage) Cursor() desktop.Cursor { return desktop.TextCursor }
 
 // MouseDown implements [desktop.Mouseable]: it starts a selection.
@@ -503,7 +496,6 @@ func (p *sheetPage) MouseDown(ev *desktop.MouseEvent) {
 	p.selectText(&selection{at, at})
 }
 
-// MouseUp implements [desktop.Mouseable].
 func (p *sheetPage) MouseUp(*desktop.MouseEvent) {}
 
 // Dragged implements [fyne.Draggable]: it extends the selection and scrolls its end into view.
@@ -521,10 +513,8 @@ func (p *sheetPage) Dragged(ev *fyne.DragEvent) {
 	}
 }
 
-// DragEnd implements [fyne.Draggable].
 func (p *sheetPage) DragEnd() {}
 
-// TappedSecondary implements [fyne.SecondaryTappable].
 func (p *sheetPage) TappedSecondary(ev *fyne.PointEvent) {
 	c := fyne.CurrentApp().Driver().CanvasForObject(p.sheet)
 	if c == nil {

@@ -42,7 +42,6 @@ func (p *Prompter) shown(e *entry) interact.Shown {
 // maxFacts is the largest number of facts of a prompt in the journal.
 const maxFacts = 32
 
-// factsAndDiff returns what the journal records of an approval.
 func (a *approvePage) factsAndDiff() (facts []string, diff string) {
 	facts = []string{a.class().Text}
 	for _, f := range a.input.AllFacts() {

@@ -57,7 +57,6 @@ func waitsUntil(e *entry) string {
 		values{"Agent": prompt.AgentOf(e.request.Requester), "Time": e.request.Until.Format("15:04")})
 }
 
-// span formats a duration in words: 5 minutes, 1 hour.
 func span(d time.Duration) string {
 	switch n := int(d / time.Minute); {
 	case n == 60:

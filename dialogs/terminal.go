@@ -67,7 +67,6 @@ func (x *xServer) isShell(id xproto.Window) bool {
 	})
 }
 
-// activate brings a window to the front, like a click in a panel.
 func (x *xServer) activate(id xproto.Window) {
 	const byUser = 2
 	x.send(x.root, xproto.EventMaskSubstructureNotify|xproto.EventMaskSubstructureRedirect, xproto.ClientMessageEvent{

@@ -6,7 +6,6 @@ import "fyne.io/fyne/v2/lang"
 // and would be executed.
 type values map[string]any
 
-// tr translates one of nod's own sentences.
 func tr(key string, v ...values) string {
 	if len(v) == 0 {
 		return lang.L(key)

@@ -16,7 +16,6 @@ import (
 // maxUndoText is the largest number of characters shown of an action that can be undone.
 const maxUndoText = 48
 
-// undoWords describes an action of the user that can be undone.
 func undoWords(u operator.Undo) string {
 	v := values{"What": shortText(u.Text, maxUndoText)}
 	switch u.Kind {
@@ -28,7 +27,6 @@ func undoWords(u operator.Undo) string {
 	return tr("Rule deleted: {{.What}}", v)
 }
 
-// undoneWords describes the result of undoing u.
 func undoneWords(u operator.Undo) string {
 	if u.Kind == operator.UndoKeep {
 		return tr("Removed. The call that was allowed already ran.")

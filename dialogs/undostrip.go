@@ -39,7 +39,6 @@ func newUndoStrip(p *Prompter) *undoStrip {
 	return s
 }
 
-// set sets the actions that can be undone.
 func (s *undoStrip) set(list []operator.Undo) {
 	s.list = list
 	s.Show(list)

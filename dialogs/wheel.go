@@ -23,12 +23,10 @@ func newWheel(w *window) *wheel {
 	return h
 }
 
-// CreateRenderer implements [fyne.Widget].
 func (h *wheel) CreateRenderer() fyne.WidgetRenderer {
 	return widget.NewSimpleRenderer(canvas.NewRectangle(color.Transparent))
 }
 
-// Scrolled implements [fyne.Scrollable].
 func (h *wheel) Scrolled(ev *fyne.ScrollEvent) {
 	if h.w.page == nil || h.w.menu != nil {
 		return
@@ -41,7 +39,6 @@ func (h *wheel) Scrolled(ev *fyne.ScrollEvent) {
 // Scrolled implements [fyne.Scrollable], for the area beside the text.
 func (s *sheet) Scrolled(ev *fyne.ScrollEvent) { s.scroll.Scrolled(ev) }
 
-// Scrolled implements [fyne.Scrollable].
 func (f *textFrame) Scrolled(ev *fyne.ScrollEvent) { f.scroll.Scrolled(ev) }
 
 // wheeledField draws a field with a [wheel] over it, unless the field has more text than it shows.
@@ -51,25 +48,21 @@ type wheeledField struct {
 	wheel *wheel
 }
 
-// CreateRenderer implements [fyne.Widget].
 func (f *field) CreateRenderer() fyne.WidgetRenderer {
 	f.wheeled = &wheeledField{f.Entry.CreateRenderer(), f, newWheel(f.w)}
 	return f.wheeled
 }
 
-// Objects implements [fyne.WidgetRenderer].
 func (r *wheeledField) Objects() []fyne.CanvasObject {
 	return append(slices.Clip(r.WidgetRenderer.Objects()), r.wheel)
 }
 
-// Layout implements [fyne.WidgetRenderer].
 func (r *wheeledField) Layout(size fyne.Size) {
 	r.WidgetRenderer.Layout(size)
 	r.wheel.Resize(size)
 	setVisible(r.wheel, r.fits())
 }
 
-// Refresh implements [fyne.WidgetRenderer].
 func (r *wheeledField) Refresh() {
 	r.WidgetRenderer.Refresh()
 	setVisible(r.wheel, r.fits())

@@ -122,7 +122,6 @@ func (w *window) noteInterrupted() {
 	}
 }
 
-// show shows the page of an entry, and the window.
 func (w *window) show(e *entry) {
 	w.closeMenu()
 	if e.page == nil {
@@ -256,7 +255,6 @@ func (w *window) raise() {
 	}
 }
 
-// showAgain shows the window again at its current size.
 func (w *window) showAgain(focus bool) {
 	w.disturb()
 	given := w.lastSize
@@ -271,7 +269,6 @@ func (w *window) restore() {
 	}
 }
 
-// takesFocus reports whether a prompt takes the focus when it appears.
 func (w *window) takesFocus() bool { return w.p.options.Config().Appear == config.AppearFocused }
 
 // appear shows the window, also if it is minimized or on another workspace.
@@ -316,14 +313,12 @@ func (w *window) saveDraft() {
 	}
 }
 
-// build makes the page of an entry and restores its draft.
 func (w *window) build(e *entry) *page {
 	p := w.newPage(e)
 	p.restore(w.p.options.Draft(e.request.ID))
 	return p
 }
 
-// newPage makes a page by the kind of its request.
 func (w *window) newPage(e *entry) *page {
 	h := newHead(w, e)
 	switch b := e.request.Body.(type) {
@@ -353,7 +348,6 @@ func (w *window) finish(pg *page, a interact.Answer) {
 	w.p.answer(pg.entry, a)
 }
 
-// affirm handles a press of the affirmative, by click or by chord.
 func (w *window) affirm() {
 	switch {
 	case w.menu != nil:
@@ -384,7 +378,6 @@ func (w *window) decide(affirm func()) {
 	}
 }
 
-// explainTooFast shows why a press decided nothing.
 func (w *window) explainTooFast() {
 	if w.arm.checked && !w.arm.seen {
 		w.page.showNotice(tr("Not sent: read it to the end first."))
@@ -393,7 +386,6 @@ func (w *window) explainTooFast() {
 	w.page.showNotice(tr("Not sent: that was too fast. Press again."))
 }
 
-// refuse handles a press of the negative.
 func (w *window) refuse() {
 	if w.mayRefuse() {
 		w.closeMenu()
@@ -438,14 +430,12 @@ func (w *window) dismiss() {
 	}
 }
 
-// nextScope chooses the next scope of the affirmative.
 func (w *window) nextScope() {
 	if w.page != nil && w.menu == nil && w.page.scope != nil && !w.page.refusing {
 		w.page.scope()
 	}
 }
 
-// step shows the next or previous prompt.
 func (w *window) step(by int) {
 	w.p.queue.step(by)
 	w.p.notifyShowing()
@@ -550,7 +540,6 @@ func (w *window) focusMoved(f fyne.Focusable, gained bool) {
 	}
 }
 
-// setFocused records whether the window has the focus.
 func (w *window) setFocused(v bool) {
 	if w.arm.focused != v {
 		w.arm.setFocused(v)
@@ -573,7 +562,6 @@ func (w *window) settleFocus() {
 	}
 }
 
-// scroll scrolls the text while another widget has the focus.
 func (w *window) scroll(ev *fyne.KeyEvent) {
 	if w.page != nil && w.menu == nil {
 		w.page.text.TypedKey(ev)
@@ -644,7 +632,6 @@ func (w *window) openQueue(current *entry) {
 	w.openMenu(current, current.page.head.queue, items)
 }
 
-// smallPrint returns the second line of an entry in the list.
 func (w *window) smallPrint(e *entry) string {
 	risk, _ := riskOf(e)
 	return sessionName(e.request.Requester) + " · " + w.ageOf(e) + " · " + risk
@@ -671,7 +658,6 @@ func (w *window) denySession(e *entry) {
 	}
 }
 
-// openMore opens the menu with the less common actions for e.
 func (w *window) openMore(e *entry) {
 	items := append(w.snoozeItems(e), w.otherPlaces(e)...)
 	if text := elsewhere(e.request); text != "" {

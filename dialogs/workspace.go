@@ -33,7 +33,6 @@ func showWindow(w fyne.Window, focus bool) {
 	}
 }
 
-// focusWindow gives a visible window the focus.
 func focusWindow(w fyne.Window) {
 	if x, id := windowSystem(w); x != nil && id != 0 {
 		x.wantFocus(id, true)
@@ -230,7 +229,6 @@ func (x *xServer) leaveFocus(known []xproto.Window, done <-chan struct{}) {
 	}
 }
 
-// topLevels lists the top-level windows.
 func (x *xServer) topLevels() []xproto.Window {
 	tree, err := xproto.QueryTree(x.conn, x.root).Reply()
 	if err != nil {
@@ -239,7 +237,6 @@ func (x *xServer) topLevels() []xproto.Window {
 	return tree.Children
 }
 
-// isOwn reports whether a window belongs to this process.
 func (x *xServer) isOwn(id xproto.Window) bool {
 	pid := x.numbers(id, "_NET_WM_PID")
 	return len(pid) > 0 && int(pid[0]) == os.Getpid()
@@ -285,7 +282,6 @@ func (x *xServer) check(err error) {
 	}
 }
 
-// setNumber sets a property that is one number.
 func (x *xServer) setNumber(id xproto.Window, property string, number uint32) {
 	value := make([]byte, 4)
 	xgb.Put32(value, number)

@@ -27,7 +27,6 @@ func newFace(size float32, style fyne.TextStyle) *face {
 	return f
 }
 
-// width returns the advance of c.
 func (f *face) width(c rune) float32 {
 	if f.cell > 0 && c < utf8.RuneSelf {
 		return f.cell

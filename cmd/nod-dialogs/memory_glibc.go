@@ -24,5 +24,4 @@ import "C"
 // tameMalloc makes libraries allocate memory where it can be returned to the system.
 func tameMalloc() { C.tame() }
 
-// trimMalloc returns memory that libraries have freed.
 func trimMalloc() { C.trim() }

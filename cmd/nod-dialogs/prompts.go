@@ -89,7 +89,6 @@ func (p *prompts) run(ctx context.Context, op operator.Operator, window prompter
 	})
 }
 
-// known returns the revisions of the prompts on screen.
 func (p *prompts) known() map[interact.ID]int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -112,7 +111,6 @@ func (p *prompts) withdraw(pending []operator.Prompt) {
 	}
 }
 
-// update shows a new prompt, or the changes of one on screen.
 func (p *prompts) update(ctx context.Context, one operator.Prompt, op operator.Operator, window prompter) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -140,7 +138,6 @@ func (p *prompts) update(ctx context.Context, one operator.Prompt, op operator.O
 	}
 }
 
-// finish sends the result of a prompt to nod.
 func (p *prompts) finish(ctx context.Context, one operator.Prompt, op operator.Operator,
 	answer interact.Answer, err error) {
 	a := operator.Answer{ID: one.ID, Answer: answer, Saves: p.offers(one.ID).GrantText(answer.Scope, answer.Covers)}
@@ -206,7 +203,6 @@ func (p *prompts) saveDrafts(ctx context.Context, op operator.Operator) {
 	})
 }
 
-// count returns the number of prompts on screen or about to be.
 func (p *prompts) count() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -29,7 +29,6 @@ func selfTest(out io.Writer) error {
 	return json.NewEncoder(out).Encode(test)
 }
 
-// tryWindow returns an error where no window can be shown.
 func tryWindow() error {
 	if os.Getenv("FYNE_PLATFORM") == "x11" {
 		if err := dialogs.CheckX11(); err != nil {

@@ -71,7 +71,6 @@ func (w *windows) fetch(ctx context.Context) error {
 	return err
 }
 
-// renew fetches the state and shows it.
 func (w *windows) renew(ctx context.Context) error {
 	if err := w.fetch(ctx); err != nil {
 		return err
@@ -82,7 +81,6 @@ func (w *windows) renew(ctx context.Context) error {
 	return nil
 }
 
-// addEntries adds new entries to the history window.
 func (w *windows) addEntries(context.Context) error {
 	w.history.Added()
 	w.park.Wake()
@@ -176,7 +174,6 @@ func (w *windows) started() {
 	w.park.settle()
 }
 
-// show brings a window to the front.
 func (w *windows) show(v operator.View) {
 	switch {
 	case v.Settings:
@@ -239,7 +236,6 @@ func (w *windows) settingsShown(on bool) {
 	w.screenChanged()
 }
 
-// report tells nod what is on screen.
 func (w *windows) report(ctx context.Context) error {
 	return w.client.Report(ctx, operator.Screen{
 		Focused: w.focused.Load(), Open: w.isOpen(), Settings: w.hasSettings.Load(), Prompt: w.shown.Load().(interact.ID),
@@ -263,12 +259,10 @@ func (w *windows) applyTheme() {
 	}
 }
 
-// undo undoes an action of the user.
 func (w *windows) undo(id int, done func(error)) {
 	go func() { done(w.client.Undo(w.ctx, id)) }()
 }
 
-// machine returns this machine with the nod command for hooks.
 func machine() (agent.Machine, error) {
 	nod, err := programs.Find("nod")
 	if err != nil {

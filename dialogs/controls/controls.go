@@ -24,7 +24,6 @@ func NewIconButton(text string, icon fyne.Resource, tapped func()) *Button {
 	return b
 }
 
-// TypedKey implements [fyne.Focusable].
 func (b *Button) TypedKey(k *fyne.KeyEvent) {
 	switch k.Name {
 	case fyne.KeySpace, fyne.KeyReturn, fyne.KeyEnter:
@@ -36,7 +35,6 @@ func (b *Button) TypedKey(k *fyne.KeyEvent) {
 	}
 }
 
-// FocusGained implements [fyne.Focusable].
 func (b *Button) FocusGained() {
 	b.Button.FocusGained()
 	Reveal(b)
@@ -53,10 +51,8 @@ func NewCheck(text string, changed func(bool)) *Check {
 	return c
 }
 
-// TypedKey implements [fyne.Focusable].
 func (c *Check) TypedKey(k *fyne.KeyEvent) { PassOn(c, k) }
 
-// FocusGained implements [fyne.Focusable].
 func (c *Check) FocusGained() {
 	c.Check.FocusGained()
 	Reveal(c)
@@ -73,7 +69,6 @@ func NewSelect(options []string, changed func(string)) *Select {
 	return c
 }
 
-// TypedKey implements [fyne.Focusable].
 func (c *Select) TypedKey(k *fyne.KeyEvent) {
 	if k.Name == fyne.KeyEscape {
 		PassOn(c, k)
@@ -82,7 +77,6 @@ func (c *Select) TypedKey(k *fyne.KeyEvent) {
 	c.Select.TypedKey(k)
 }
 
-// FocusGained implements [fyne.Focusable].
 func (c *Select) FocusGained() {
 	c.Select.FocusGained()
 	Reveal(c)
@@ -99,7 +93,6 @@ func newPageList(length func() int, create func() fyne.CanvasObject,
 	return l
 }
 
-// TypedKey implements [fyne.Focusable].
 func (l *pageList) TypedKey(k *fyne.KeyEvent) {
 	switch k.Name {
 	case fyne.KeyUp, fyne.KeyDown:

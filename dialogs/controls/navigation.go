@@ -59,7 +59,6 @@ func newPageRow() fyne.CanvasObject {
 	return container.NewBorder(nil, nil, dialogs.Padded(0, 12, icon), nil, name)
 }
 
-// fill fills a row of the list.
 func (n *Navigation) fill(i widget.ListItemID, row fyne.CanvasObject) {
 	parts := row.(*fyne.Container).Objects // of a border layout: the middle comes first
 	name := parts[0].(*widget.Label)
@@ -91,13 +90,11 @@ func (n *Navigation) Step(by int) {
 	n.SelectIndex((n.Selected + by + len(n.pages)) % len(n.pages))
 }
 
-// MinSize implements [fyne.Layout].
 func (n *Navigation) MinSize(objects []fyne.CanvasObject) fyne.Size {
 	page := objects[1].MinSize()
 	return fyne.NewSize(iconsWidth+page.Width, page.Height)
 }
 
-// Layout implements [fyne.Layout].
 func (n *Navigation) Layout(objects []fyne.CanvasObject, size fyne.Size) {
 	if names := size.Width >= n.wide; names != n.Names {
 		n.Names = names

@@ -44,7 +44,6 @@ func Sentence(r policy.Rule) string {
 	return strings.Join(append([]string{verb(r.Effect), subject(r)}, parts...), " ")
 }
 
-// quoted fills a text of a rule into a sentence.
 func quoted(text string) map[string]any { return map[string]any{"X": safetext.Line(text, QuoteLimit)} }
 
 // subject describes the calls of a rule: one that allows commands allows parts of a command line, not all of it.
@@ -87,7 +86,6 @@ func verb(e policy.Effect) string {
 	return EffectName(e)
 }
 
-// does describes what tools of the class of a rule do.
 func does(r policy.Rule) string {
 	return cmp.Or(doesInPath(r), map[policy.Class]string{
 		policy.ReadOnly: lang.L("only read"), policy.Write: lang.L("change files"), policy.Execute: lang.L("run programs"),

@@ -30,7 +30,6 @@ func NewTextField(shortcut func(fyne.Shortcut) bool, multiline bool) *TextField 
 	return e
 }
 
-// TypedKey implements [fyne.Focusable].
 func (e *TextField) TypedKey(k *fyne.KeyEvent) {
 	switch {
 	case k.Name != fyne.KeyEscape && k.Name != fyne.KeyF5:
@@ -40,7 +39,6 @@ func (e *TextField) TypedKey(k *fyne.KeyEvent) {
 	}
 }
 
-// TypedShortcut implements [fyne.Shortcutable].
 func (e *TextField) TypedShortcut(s fyne.Shortcut) {
 	if !e.Shortcut(s) {
 		e.Entry.TypedShortcut(s)
@@ -50,13 +48,11 @@ func (e *TextField) TypedShortcut(s fyne.Shortcut) {
 // AcceptsTab implements [fyne.Tabbable]: Tab always moves the focus, also in a field of several lines.
 func (e *TextField) AcceptsTab() bool { return false }
 
-// FocusGained implements [fyne.Focusable].
 func (e *TextField) FocusGained() {
 	e.Entry.FocusGained()
 	Reveal(e.Self)
 }
 
-// FocusLost implements [fyne.Focusable].
 func (e *TextField) FocusLost() {
 	e.Entry.FocusLost()
 	if e.Left != nil {
@@ -64,7 +60,6 @@ func (e *TextField) FocusLost() {
 	}
 }
 
-// CreateRenderer implements [fyne.Widget].
 func (e *TextField) CreateRenderer() fyne.WidgetRenderer {
 	r := e.Entry.CreateRenderer()
 	return &wheelRenderer{r, newWheel(r.Objects())}
@@ -85,7 +80,6 @@ func NewSelectField(shortcut func(fyne.Shortcut) bool, options ...string) *Selec
 	return e
 }
 
-// TypedKey implements [fyne.Focusable].
 func (e *SelectField) TypedKey(k *fyne.KeyEvent) {
 	if k.Name == fyne.KeyEscape {
 		PassOn(e, k)
@@ -94,20 +88,17 @@ func (e *SelectField) TypedKey(k *fyne.KeyEvent) {
 	e.SelectEntry.TypedKey(k)
 }
 
-// TypedShortcut implements [fyne.Shortcutable].
 func (e *SelectField) TypedShortcut(s fyne.Shortcut) {
 	if !e.shortcut(s) {
 		e.SelectEntry.TypedShortcut(s)
 	}
 }
 
-// FocusGained implements [fyne.Focusable].
 func (e *SelectField) FocusGained() {
 	e.SelectEntry.FocusGained()
 	Reveal(e)
 }
 
-// CreateRenderer implements [fyne.Widget].
 func (e *SelectField) CreateRenderer() fyne.WidgetRenderer {
 	r := e.SelectEntry.CreateRenderer()
 	return &wheelRenderer{r, newWheel(r.Objects())}
@@ -119,12 +110,10 @@ type wheelRenderer struct {
 	wheel *wheel
 }
 
-// Objects implements [fyne.WidgetRenderer].
 func (r *wheelRenderer) Objects() []fyne.CanvasObject {
 	return append(slices.Clip(r.WidgetRenderer.Objects()), r.wheel)
 }
 
-// Layout implements [fyne.WidgetRenderer].
 func (r *wheelRenderer) Layout(size fyne.Size) {
 	r.WidgetRenderer.Layout(size)
 	r.wheel.Resize(size)
@@ -148,12 +137,10 @@ func newWheel(parts []fyne.CanvasObject) *wheel {
 	return l
 }
 
-// CreateRenderer implements [fyne.Widget].
 func (l *wheel) CreateRenderer() fyne.WidgetRenderer {
 	return widget.NewSimpleRenderer(container.NewWithoutLayout())
 }
 
-// Scrolled implements [fyne.Scrollable].
 func (l *wheel) Scrolled(e *fyne.ScrollEvent) {
 	if l.text != nil && l.text.Content != nil {
 		was := l.text.Offset

@@ -54,7 +54,6 @@ type chinese struct {
 	regular, bold fyne.Resource
 }
 
-// Font implements [fyne.Theme].
 func (c chinese) Font(s fyne.TextStyle) fyne.Resource {
 	switch {
 	case s.Monospace:

@@ -53,7 +53,6 @@ func newActions(w *Window) *actions {
 	return a
 }
 
-// set offers the actions for an entry.
 func (a *actions) set(e history.Entry) {
 	a.cancel()
 	a.entry = e
@@ -61,7 +60,6 @@ func (a *actions) set(e history.Entry) {
 	a.check()
 }
 
-// refresh updates the buttons from the state.
 func (a *actions) refresh(s operator.State) {
 	a.broken = s.Problem != ""
 	a.check()
@@ -83,7 +81,6 @@ func (a *actions) check() {
 	}
 }
 
-// call returns the call for the policy.
 func (a *actions) call() policy.Call {
 	approve, _ := a.entry.Record.Request.Body.(interact.Approve)
 	return approve.Call(a.entry.Record.Request.Requester)
@@ -97,7 +94,6 @@ type proposal struct {
 	old   policy.Rule   // replaced by the rule
 }
 
-// propose shows the rule that would be saved.
 func (a *actions) propose(effect policy.Effect) {
 	call, rule, now := a.call(), a.entry.Rule, a.win.now()
 	controls.FetchLatest(&a.work, func(ctx context.Context) (proposal, error) {
@@ -165,7 +161,6 @@ func announce(p proposal) string {
 	return lang.L("This rule will be saved as {{.Rule}}:", map[string]any{"Rule": p.Rule.ID})
 }
 
-// ruleLine describes a rule.
 func ruleLine(r policy.Rule) fyne.CanvasObject {
 	return container.NewBorder(nil, nil, container.NewVBox(controls.EffectBadge(r.Effect)), nil,
 		dialogs.Padded(0, 8, controls.Paragraph(controls.Stop(controls.Sentence(r)), widget.MediumImportance)))
@@ -180,7 +175,6 @@ func effectNote(p proposal) string {
 		"Effect": doName(p.Decision.Effect), "Rule": safetext.Line(p.Decision.Rule, nameLimit)})
 }
 
-// doName names an effect as an action.
 func doName(e policy.Effect) string {
 	switch e {
 	case policy.Allow:
@@ -237,7 +231,6 @@ func (a *actions) showCard(parts ...fyne.CanvasObject) {
 	a.win.entries.detail.content.Refresh()
 }
 
-// cancel hides the card and reports whether it was shown.
 func (a *actions) cancel() bool {
 	a.work.Drop()
 	was := len(a.card.Objects) > 0

@@ -66,7 +66,6 @@ func (p *awayPage) draw(a history.Away) {
 	))
 }
 
-// spanName describes the time between two moments.
 func spanName(from, to, now time.Time) string {
 	format := func(t time.Time) string { return dayName(t, now) + " " + t.Local().Format("15:04") }
 	return lang.L("{{.From}} to {{.To}}", map[string]any{"From": format(from), "To": format(to)})
@@ -95,7 +94,6 @@ func (p *awayPage) section(name string, f history.Found, all history.Query) fyne
 	return content
 }
 
-// open shows an entry, or the prompt of a pending request.
 func (p *awayPage) open(l history.Line) {
 	if l.Seq == 0 {
 		p.win.opts.Prompt(l.ID)

@@ -59,7 +59,6 @@ func (c *chart) top() float64 {
 	}
 }
 
-// shortNumber formats a number of an axis.
 func shortNumber(n float64) string {
 	if n >= 10_000 {
 		return strconv.FormatFloat(n/1000, 'f', -1, 64) + "k"
@@ -67,7 +66,6 @@ func shortNumber(n float64) string {
 	return strconv.FormatFloat(n, 'f', -1, 64)
 }
 
-// CreateRenderer implements [fyne.Widget].
 func (c *chart) CreateRenderer() fyne.WidgetRenderer {
 	r := &chartRenderer{chart: c}
 	r.draw(fyne.NewSize(0, 0))
@@ -79,19 +77,14 @@ type chartRenderer struct {
 	objects []fyne.CanvasObject
 }
 
-// MinSize implements [fyne.WidgetRenderer].
 func (r *chartRenderer) MinSize() fyne.Size { return fyne.NewSize(240, chartHeight) }
 
-// Objects implements [fyne.WidgetRenderer].
 func (r *chartRenderer) Objects() []fyne.CanvasObject { return r.objects }
 
-// Destroy implements [fyne.WidgetRenderer].
 func (r *chartRenderer) Destroy() {}
 
-// Layout implements [fyne.WidgetRenderer].
 func (r *chartRenderer) Layout(size fyne.Size) { r.draw(size) }
 
-// Refresh implements [fyne.WidgetRenderer].
 func (r *chartRenderer) Refresh() {
 	r.draw(r.chart.Size())
 	canvas.Refresh(r.chart)

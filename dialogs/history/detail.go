@@ -45,7 +45,6 @@ func newDetail(w *Window) *detail {
 	return d
 }
 
-// say shows a sentence in place of an entry.
 func (d *detail) say(s string, i widget.Importance) {
 	l := dialogs.Lines(s, theme.SizeNameText, i)
 	l.Alignment = fyne.TextAlignCenter
@@ -106,7 +105,6 @@ func (d *detail) head(e history.Entry) fyne.CanvasObject {
 	return container.NewBorder(nil, nil, nil, container.NewVBox(badge), words)
 }
 
-// withheld says why an entry lacks the exact input.
 func withheld(why history.Withheld) string {
 	switch why {
 	case "":
@@ -228,7 +226,6 @@ func own(words string) string {
 // canShow reports whether the settings can show what decided: reasons of nod itself and classes are not rules.
 func canShow(rule string) bool { return !strings.Contains(rule, ":") }
 
-// scopeName says how long an approval lasts.
 func scopeName(s policy.Scope) string {
 	switch s {
 	case policy.ThisSession:
@@ -277,7 +274,6 @@ func who(r interact.Request) detailSection {
 	return s
 }
 
-// times shows the times of a request.
 func times(r interact.Record) detailSection {
 	s := detailSection{name: lang.L("When")}
 	at := func(name string, t time.Time) {

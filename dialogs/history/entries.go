@@ -122,7 +122,6 @@ func (p *entriesPage) makeChoices() {
 // plainName returns a name, escaped.
 func plainName(name string) string { return safetext.Line(name, nameLimit) }
 
-// byName names who decided.
 func byName(by string) string {
 	switch interact.By(by) {
 	case interact.ByHuman:
@@ -140,7 +139,6 @@ func (p *entriesPage) newChoice(anything string, name func(string) string,
 	return c
 }
 
-// follow sets the controls from the filter.
 func (p *entriesPage) follow() {
 	p.setting = true
 	defer func() { p.setting = false }()
@@ -174,7 +172,6 @@ func (c *choice) offer(value string) {
 	c.Refresh()
 }
 
-// picked sets the filter from the controls.
 func (p *entriesPage) picked() {
 	if p.setting || p.list == nil {
 		return
@@ -190,7 +187,6 @@ func (p *entriesPage) picked() {
 	p.find()
 }
 
-// set changes the filter and searches.
 func (p *entriesPage) set(f filter) {
 	p.filter = f
 	p.setting = true
@@ -225,7 +221,6 @@ func (p *entriesPage) showChips() {
 	controls.SetVisible(p.chips, len(p.chips.Objects) > 0)
 }
 
-// query returns the filter together with the words.
 func (p *entriesPage) query() history.Query {
 	q := p.filter.query
 	q.Text = p.search.Text
@@ -243,7 +238,6 @@ func (p *entriesPage) query() history.Query {
 	return q
 }
 
-// find runs the query.
 func (p *entriesPage) find() {
 	if p.setting {
 		return
@@ -316,7 +310,6 @@ func (p *entriesPage) open(seq int64) {
 	p.list.mark()
 }
 
-// clear removes the words, and reports whether there were any.
 func (p *entriesPage) clear() bool {
 	if p.search.Text == "" {
 		return false
@@ -325,7 +318,6 @@ func (p *entriesPage) clear() bool {
 	return true
 }
 
-// toList moves the focus from the search to the list.
 func (p *entriesPage) toList() {
 	p.win.win.Canvas().Focus(p.list)
 	if p.list.selected() < 0 {
@@ -343,12 +335,10 @@ type splitLayout struct{}
 
 const leastList, mostList = 300, 460
 
-// MinSize implements [fyne.Layout].
 func (splitLayout) MinSize(o []fyne.CanvasObject) fyne.Size {
 	return fyne.NewSize(leastList+o[1].MinSize().Width, 200)
 }
 
-// Layout implements [fyne.Layout].
 func (splitLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	left := max(min(0.42*size.Width, mostList, size.Width-o[1].MinSize().Width), leastList)
 	o[0].Resize(fyne.NewSize(left, size.Height))

@@ -51,7 +51,6 @@ func newExporter(w *Window, query func() history.Query) *exporter {
 	return e
 }
 
-// toggle shows or hides the card.
 func (e *exporter) toggle() {
 	if e.hide() {
 		return
@@ -65,7 +64,6 @@ func (e *exporter) toggle() {
 	e.win.win.Canvas().Focus(e.path)
 }
 
-// hide hides the card and reports whether it was shown.
 func (e *exporter) hide() bool {
 	was := e.content.Visible()
 	e.work.Drop()
@@ -74,7 +72,6 @@ func (e *exporter) hide() bool {
 	return was
 }
 
-// rename changes the extension of the file to that of the format.
 func (e *exporter) rename() {
 	if i := e.format.SelectedIndex(); i >= 0 {
 		e.path.SetText(strings.TrimSuffix(e.path.Text, filepath.Ext(e.path.Text)) + "." + string(formats[i]))
@@ -112,7 +109,6 @@ func (e *exporter) export() {
 	})
 }
 
-// onDisk replaces the ~ of a typed path by the home folder.
 func onDisk(path string) (string, error) {
 	path = strings.TrimSpace(path)
 	rest, inHome := strings.CutPrefix(path, "~"+string(filepath.Separator))

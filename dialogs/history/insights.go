@@ -104,7 +104,6 @@ func (p *insightsPage) draw(since time.Time, f found) {
 	))
 }
 
-// everyDay adds the days on which nothing happened.
 func everyDay(from, to time.Time, known []history.Count) []history.Count {
 	var days []history.Count
 	for day := from; !day.After(to); day = startOfDay(day.AddDate(0, 0, 1)) {
@@ -119,7 +118,6 @@ func everyDay(from, to time.Time, known []history.Count) []history.Count {
 	return days
 }
 
-// figures shows the totals in large letters.
 func figures(all history.Count) fyne.CanvasObject {
 	one := func(value, name string, color fyne.ThemeColorName) fyne.CanvasObject {
 		return dialogs.Card(dialogs.ColorSunken, dialogs.Padded(10, 12, dialogs.Column(2,
@@ -142,7 +140,6 @@ func mean(c history.Count) string {
 	return duration(c.Answered / time.Duration(c.Asked))
 }
 
-// perDay shows the charts by day.
 func (p *insightsPage) perDay(days []history.Count) fyne.CanvasObject {
 	var labels []string
 	of := func(f func(history.Count) float64) []float64 {
@@ -173,7 +170,6 @@ func (p *insightsPage) perDay(days []history.Count) fyne.CanvasObject {
 		p.chart(lang.L("Time to answer, on average"), labels, answer))
 }
 
-// chart shows a chart below a heading and the legend.
 func (p *insightsPage) chart(name string, labels []string, all ...series) fyne.CanvasObject {
 	legend := dialogs.Row(12)
 	for _, s := range all {
@@ -185,7 +181,6 @@ func (p *insightsPage) chart(name string, labels []string, all ...series) fyne.C
 		newChart(labels, all...))))
 }
 
-// swatch shows a colour of the legend.
 func swatch(c fyne.ThemeColorName) fyne.CanvasObject {
 	return container.New(controls.Sized{Width: 9, Height: 9}, dialogs.Surface(c, container.NewWithoutLayout()))
 }
@@ -231,7 +226,6 @@ func (p *insightsPage) table(name string, counts []history.Count,
 	return controls.Section(name, "", rows...)
 }
 
-// countRow shows the counts of one name, with bars.
 func (p *insightsPage) countRow(name string, c history.Count, most int, show *controls.Button) fyne.CanvasObject {
 	label := line(theme.SizeNameText)
 	label.SetText(name)
@@ -242,7 +236,6 @@ func (p *insightsPage) countRow(name string, c history.Count, most int, show *co
 	return dialogs.Padded(8, 14, container.NewBorder(nil, nil, nil, container.NewCenter(show), words))
 }
 
-// countWords describes counts in words.
 func countWords(c history.Count) string {
 	var parts []string
 	add := func(n int, text string) {
@@ -286,10 +279,8 @@ type barLayout struct {
 
 const barHeight = 5
 
-// MinSize implements [fyne.Layout].
 func (*barLayout) MinSize([]fyne.CanvasObject) fyne.Size { return fyne.NewSize(60, barHeight) }
 
-// Layout implements [fyne.Layout].
 func (l *barLayout) Layout(objects []fyne.CanvasObject, size fyne.Size) {
 	x := float32(0)
 	for i, o := range objects {
@@ -338,7 +329,6 @@ func (p *insightsPage) savings(f found) fyne.CanvasObject {
 	return sections
 }
 
-// ruleName describes a rule, and names a saved approval or a class.
 func (p *insightsPage) ruleName(id string, rules []policy.Rule) string {
 	if i := slices.IndexFunc(rules, func(r policy.Rule) bool { return r.ID == id }); i >= 0 {
 		return controls.Sentence(rules[i])

@@ -105,7 +105,6 @@ func (l *entryList) isReading() bool {
 	return l.GetScrollOffset() > 0 || l.next.Busy() || l.again.Busy()
 }
 
-// take appends a page.
 func (l *entryList) take(p history.Page, before int64, err error) {
 	if err == nil && len(p.Lines) > 0 {
 		page := &listPage{before: before, first: l.rows, end: p.Lines[len(p.Lines)-1].Seq}
@@ -159,7 +158,6 @@ func (p *listPage) fill(lines []history.Line, last group) {
 	p.size, p.last = len(p.rows), last
 }
 
-// pageOf returns the index of the page of a row.
 func (l *entryList) pageOf(row int) int {
 	return sort.Search(len(l.pages), func(i int) bool { return l.pages[i].first > row }) - 1
 }
@@ -176,7 +174,6 @@ func (l *entryList) at(i int) (row, bool) {
 	return p.rows[i-p.first], true
 }
 
-// fill shows a row, and fetches missing rows and the next page.
 func (l *entryList) fill(i widget.ListItemID, o fyne.CanvasObject) {
 	page := l.pageOf(i)
 	r, known := l.at(i)
@@ -201,7 +198,6 @@ func (l *entryList) fetchNext() {
 	}, func(p history.Page, err error) { l.take(p, q.Before, err) })
 }
 
-// fetchAgain fetches a page that was dropped.
 func (l *entryList) fetchAgain(page int) {
 	if l.again.Busy() {
 		return
@@ -225,7 +221,6 @@ func (l *entryList) fetchAgain(page int) {
 	})
 }
 
-// forget drops the pages far from page.
 func (l *entryList) forget(page int) {
 	for _, i := range []int{page - keptPages - 1, page + keptPages + 1} {
 		if i >= 0 && i < len(l.pages) {
@@ -312,5 +307,4 @@ func (l *entryList) step(to, by int) {
 	}
 }
 
-// TypedShortcut implements [fyne.Shortcutable].
 func (l *entryList) TypedShortcut(s fyne.Shortcut) { l.win.typedShortcut(s) }

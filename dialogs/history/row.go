@@ -96,7 +96,6 @@ func (v *rowView) show(r row, known bool, now time.Time) {
 	v.Refresh()
 }
 
-// CreateRenderer implements [fyne.Widget].
 func (v *rowView) CreateRenderer() fyne.WidgetRenderer {
 	return rowRenderer{v, container.NewStack(v.entry, v.heading)}
 }
@@ -135,10 +134,8 @@ func setText(l *widget.Label, s string) {
 // rowLayout places a bar, two lines, and at the right a time above an outcome.
 type rowLayout struct{}
 
-// MinSize implements [fyne.Layout].
 func (rowLayout) MinSize([]fyne.CanvasObject) fyne.Size { return fyne.NewSize(200, rowHeight) }
 
-// Layout implements [fyne.Layout].
 func (rowLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	const bar, gap, side = 4, 8, 6
 	clock, outcome := o[2].MinSize(), o[3].MinSize()
@@ -175,12 +172,10 @@ func newEntryLink(w *Window, l history.Line, tapped func()) *entryLink {
 	return k
 }
 
-// CreateRenderer implements [fyne.Widget].
 func (k *entryLink) CreateRenderer() fyne.WidgetRenderer {
 	return widget.NewSimpleRenderer(container.NewStack(k.ground, dialogs.Padded(3, 4, k.view)))
 }
 
-// Refresh implements [fyne.Widget].
 func (k *entryLink) Refresh() {
 	k.ground.FillColor = color.Transparent
 	if k.hovered || k.focused {
@@ -193,10 +188,8 @@ func (k *entryLink) Refresh() {
 	k.BaseWidget.Refresh()
 }
 
-// Tapped implements [fyne.Tappable].
 func (k *entryLink) Tapped(*fyne.PointEvent) { k.tapped() }
 
-// TypedKey implements [fyne.Focusable].
 func (k *entryLink) TypedKey(e *fyne.KeyEvent) {
 	switch e.Name {
 	case fyne.KeySpace, fyne.KeyReturn, fyne.KeyEnter:
@@ -206,32 +199,26 @@ func (k *entryLink) TypedKey(e *fyne.KeyEvent) {
 	}
 }
 
-// TypedRune implements [fyne.Focusable].
 func (k *entryLink) TypedRune(rune) {}
 
-// FocusGained implements [fyne.Focusable].
 func (k *entryLink) FocusGained() {
 	k.focused = true
 	k.Refresh()
 	controls.Reveal(k)
 }
 
-// FocusLost implements [fyne.Focusable].
 func (k *entryLink) FocusLost() {
 	k.focused = false
 	k.Refresh()
 }
 
-// MouseIn implements [desktop.Hoverable].
 func (k *entryLink) MouseIn(*desktop.MouseEvent) {
 	k.hovered = true
 	k.Refresh()
 }
 
-// MouseMoved implements [desktop.Hoverable].
 func (k *entryLink) MouseMoved(*desktop.MouseEvent) {}
 
-// MouseOut implements [desktop.Hoverable].
 func (k *entryLink) MouseOut() {
 	k.hovered = false
 	k.Refresh()

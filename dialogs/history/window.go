@@ -83,7 +83,6 @@ func New(a fyne.App, o Options) *Window {
 	return w
 }
 
-// run runs a slow function.
 func (w *Window) run(f func()) { w.aside(f) }
 
 // draw runs work off the UI goroutine, and then show on it.
@@ -136,14 +135,12 @@ func (w *Window) Added() {
 	}
 }
 
-// fetch fetches the state.
 func (w *Window) fetch() {
 	if w.visible.Load() {
 		controls.Fetch(&w.states, w.opts.Operator.State, w.show)
 	}
 }
 
-// show shows a state, or the error.
 func (w *Window) show(s operator.State, err error) {
 	if err != nil {
 		w.banner.Fail(err)
@@ -176,7 +173,6 @@ func (w *Window) build() {
 	w.win.Canvas().SetOnTypedKey(w.typedKey)
 }
 
-// enter updates a page that was selected.
 func (w *Window) enter(page int) {
 	w.away.leave()
 	w.insights.leave()
@@ -193,7 +189,6 @@ func (w *Window) enter(page int) {
 	}
 }
 
-// takeBack undoes an action of the user.
 func (w *Window) takeBack(id int, done func(error)) {
 	w.act(func(ctx context.Context) error { return w.opts.Operator.Undo(ctx, id) }, done)
 }
@@ -214,7 +209,6 @@ func (w *Window) find(f filter) {
 	w.tabs.SelectIndex(onEntries)
 }
 
-// chords lists the keyboard shortcuts of the window.
 func (w *Window) chords() map[desktop.CustomShortcut]func() {
 	next, previous := func() { w.tabs.Step(+1) }, func() { w.tabs.Step(-1) }
 	const control = fyne.KeyModifierControl // also on macOS, where Command+Tab switches programs
@@ -228,13 +222,11 @@ func (w *Window) chords() map[desktop.CustomShortcut]func() {
 	}
 }
 
-// seek moves the focus to the search.
 func (w *Window) seek() {
 	w.tabs.SelectIndex(onEntries)
 	w.win.Canvas().Focus(w.entries.search)
 }
 
-// typedShortcut runs a shortcut, and reports whether the window has it.
 func (w *Window) typedShortcut(s fyne.Shortcut) bool {
 	custom, ok := s.(*desktop.CustomShortcut)
 	if !ok {

@@ -40,7 +40,6 @@ var outcomes = []interact.Outcome{
 	interact.Cancelled, interact.Withdrawn,
 }
 
-// verdictOf describes the outcome of a request and who decided.
 func verdictOf(o interact.Outcome, by interact.By) verdict {
 	byPolicy := by == interact.ByPolicy
 	switch {
@@ -60,7 +59,6 @@ func verdictOf(o interact.Outcome, by interact.By) verdict {
 	return undecided(o)
 }
 
-// undecided says why nobody decided.
 func undecided(o interact.Outcome) verdict {
 	switch o {
 	case interact.Dismissed:
@@ -79,10 +77,8 @@ func undecided(o interact.Outcome) verdict {
 	return verdict{safetext.Line(string(o), nameLimit), safetext.Line(string(o), nameLimit), dialogs.ColorMuted}
 }
 
-// outcomeName names an outcome for the filter.
 func outcomeName(o interact.Outcome) string { return verdictOf(o, "").word }
 
-// agentName names an agent, possibly by its own claim.
 func agentName(agent string) string {
 	if agent == "" {
 		return lang.L("Unknown program")
@@ -103,7 +99,6 @@ func projectName(folder string) string {
 	return safetext.Line(fmt.Sprintf("%s (%s)", base, filepath.Dir(short)), pathLimit)
 }
 
-// home abbreviates the home folder as ~.
 func home(path string) string {
 	dir, err := os.UserHomeDir()
 	if err != nil || dir == "" || dir == "/" {
@@ -137,7 +132,6 @@ func answeredOn(device string) string {
 	return lang.L("answered on {{.Device}}", map[string]any{"Device": safetext.Line(device, nameLimit)})
 }
 
-// kindName names a kind of request.
 func kindName(k interact.Kind) string {
 	return cmp.Or(map[interact.Kind]string{
 		interact.KindAsk: lang.L("Question"), interact.KindConfirm: lang.L("Confirmation"),
@@ -153,7 +147,6 @@ func toolName(l history.Line) string {
 	return kindName(l.Kind)
 }
 
-// dayName names a day relative to now.
 func dayName(t, now time.Time) string {
 	t, now = startOfDay(t), startOfDay(now)
 	switch t {
@@ -171,7 +164,6 @@ func startOfDay(t time.Time) time.Time {
 	return time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, time.Local)
 }
 
-// duration formats a duration.
 func duration(d time.Duration) string {
 	switch {
 	case d < 10*time.Second:

@@ -86,7 +86,6 @@ func (as arguments) list(key string) ([]string, bool) {
 	return list, true
 }
 
-// isTrue reports whether the value of key is true.
 func (as arguments) isTrue(key string) bool {
 	a, ok := as.find(key)
 	return ok && string(a.raw) == "true"

@@ -74,7 +74,6 @@ func Assess(r interact.Request) Content {
 // AllFacts returns the facts that nod derived and those that another machine reports.
 func (c Content) AllFacts() []Fact { return slices.Concat(c.Facts, c.Reported) }
 
-// contentOf chooses the view of an input by its fields.
 func contentOf(a interact.Approve, at places) Content {
 	args, err := parseArguments(a.Input)
 	if err != nil {

@@ -50,7 +50,6 @@ func NewDiff(before, after string) diff {
 	return d
 }
 
-// unified returns d as a unified diff of the file at path.
 func (d diff) unified(path string) string { return unifiedDiff(path, d.hunks) }
 
 // unifiedDiff returns a unified diff of the file at path, truncated for the journal.
@@ -89,7 +88,6 @@ func (d diff) fragment() string {
 	return hunk.String()
 }
 
-// counts returns the numbers of added and removed lines.
 func (d diff) counts() (added, removed int) {
 	return strings.Count(d.signs, "+"), strings.Count(d.signs, "-")
 }

@@ -140,7 +140,6 @@ func writeContent(path, text string, at places) Content {
 	return c
 }
 
-// replaceFact says how much of a replaced file remains.
 func replaceFact(text string) Fact {
 	if strings.TrimSpace(text) == "" {
 		return Fact{tr("Empties the file"), shell.Danger}
@@ -148,7 +147,6 @@ func replaceFact(text string) Fact {
 	return Fact{tr("Replaces the file"), shell.Caution}
 }
 
-// fileText shows the whole text of the file at path, numbered.
 func fileText(path, text string) []Line {
 	lines := InCode(wholeLines(text), path, text)
 	switch {
@@ -304,7 +302,6 @@ func patchContent(args arguments) (Content, bool) {
 	return c.withRest(args.without(key)), true
 }
 
-// patchFacts returns facts about the files in a patch.
 func patchFacts(text string) []Fact {
 	what := map[language.PatchMark]Fact{
 		language.PatchAdd:    {tr("Creates a new file"), shell.Note},

@@ -87,7 +87,6 @@ func Worst(facts []Fact) shell.Level {
 	return level
 }
 
-// classLevel is the level of a class by itself.
 func classLevel(c policy.Class) shell.Level {
 	switch c {
 	case policy.ReadOnly:
@@ -152,7 +151,6 @@ func dangersOf(command string, risks []policy.Risk) []Danger {
 	return found
 }
 
-// sizeFact says how long a text is.
 func sizeFact(text string) Fact {
 	lines := strings.Count(strings.TrimSuffix(text, "\n"), "\n") + 1
 	chars := utf8.RuneCountInString(text)
@@ -165,7 +163,6 @@ func sizeFact(text string) Fact {
 // muchRemoved is the number of removed lines above which a change needs attention.
 const muchRemoved = 100
 
-// changeFact says how many lines a change adds and removes.
 func changeFact(added, removed int) Fact {
 	level := shell.Note
 	if removed >= muchRemoved && removed > 2*added {
@@ -219,7 +216,6 @@ func endsInNumber(name string) bool {
 // longQuery is the length of the query of a URL, in bytes, above which it may contain data.
 const longQuery = 64
 
-// addressFacts returns facts about the target of a URL.
 func addressFacts(address string) []Fact {
 	host, u := HostOf(address)
 	if host == "" {
@@ -254,7 +250,6 @@ func hostFacts(name string) []Fact {
 	return nil
 }
 
-// commandFacts returns facts from the other fields of a command.
 func commandFacts(args arguments, at places) []Fact {
 	var facts []Fact
 	if _, dir, ok := args.text("workdir", "cwd", "dir_path", "directory"); ok && dir != "" {
@@ -273,7 +268,6 @@ func commandFacts(args arguments, at places) []Fact {
 // maxPrograms is the number of programs of a command that are named.
 const maxPrograms = 6
 
-// programsFact names the programs that a command starts.
 func programsFact(command string) []Fact {
 	names := programsIn(command)
 	if names == "" {

@@ -97,7 +97,6 @@ func programsOf(r interact.Request) string {
 	return ""
 }
 
-// fileOf names a file relative to the folder of the requester.
 func fileOf(r interact.Request) string {
 	path := r.Gist()
 	if !filepath.IsAbs(path) {

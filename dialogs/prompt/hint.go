@@ -50,7 +50,6 @@ func pickBounds(q interact.Question, bounds values) string {
 		tr("Pick at least {{.Min}}", bounds), tr("Pick at most {{.Max}}", bounds))
 }
 
-// oneOf returns the text that matches the bounds of q.
 func oneOf(q interact.Question, both, least, most string) string {
 	switch {
 	case q.Max == nil:

@@ -54,7 +54,6 @@ func (localFiles) risks(call policy.Call) (own, ofFiles []policy.Risk) {
 	return own, nil
 }
 
-// home writes ~ for the home folder.
 func (localFiles) home(path string) string {
 	dir, err := os.UserHomeDir()
 	if err != nil || dir == "" || dir == "/" {
@@ -146,7 +145,6 @@ func wellFormed(r policy.Risk) policy.Risk {
 
 func (t reportedFiles) home(path string) string { return path }
 
-// values fills the name of the machine into a sentence.
 func (t reportedFiles) values() values { return values{"Machine": MachineName(t.machine)} }
 
 // MachineName returns the name that the user gave a machine, on one line.

@@ -26,7 +26,6 @@ func planOf(a interact.Approve, args arguments) (plan string, ok bool) {
 	return plan, ok && a.Tool == interact.ExitPlanMode && strings.TrimSpace(plan) != "" && len(a.Input) <= MaxMarkdownBytes
 }
 
-// planContent shows a plan as Markdown, and the rest of the input.
 func planContent(a interact.Approve, args arguments, _ places) (Content, bool) {
 	plan, ok := planOf(a, args)
 	if !ok {

@@ -171,12 +171,10 @@ func (r *renderer) step(i int) int {
 	return r.plain(i, size)
 }
 
-// hidden renders an invisible character.
 func (r *renderer) hidden(i int, c rune, size int) int {
 	return r.repeated(Hidden, fmt.Sprintf("U+%04X", c), i, size)
 }
 
-// undrawn renders a character that no font has.
 func (r *renderer) undrawn(i int, c rune, size int) int {
 	return r.repeated(Run, fmt.Sprintf("U+%04X", c), i, size)
 }
@@ -249,7 +247,6 @@ func (r *renderer) suspicious(i int, c rune) bool {
 	return r.word.has(latin) || r.allAlike && !r.native.has(scriptOf(c))
 }
 
-// scanWord finds the scripts of the word around i.
 func (r *renderer) scanWord(i int) {
 	start := i
 	for start > 0 {

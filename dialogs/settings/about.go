@@ -58,7 +58,6 @@ func head(version string) fyne.CanvasObject {
 	return dialogs.Row(16, icon, words)
 }
 
-// ask fetches what the desktop supports.
 func (p *aboutPage) ask() { controls.Fetch(&p.work, p.win.opts.Operator.Desktop, p.show) }
 
 func (p *aboutPage) show(d operator.Desktop, err error) {
@@ -79,7 +78,6 @@ func shownOr(shown bool, otherwise string) string {
 	return otherwise
 }
 
-// factRow is a row with a value to copy, and buttons behind it.
 func factRow(name, value string, behind ...fyne.CanvasObject) fyne.CanvasObject {
 	text := dialogs.Lines(value, theme.SizeNameCaptionText, widget.MediumImportance)
 	text.TextStyle.Monospace = true
@@ -99,7 +97,6 @@ func folderButton(file string, open func(string)) fyne.CanvasObject {
 	return controls.QuietButton(lang.L("Open folder"), theme.FolderOpenIcon(), func() { open(filepath.Dir(file)) })
 }
 
-// fileURL returns the URL of a local file.
 func fileURL(path string) *url.URL {
 	path = filepath.ToSlash(path)
 	if path != "" && path[0] != '/' { // C:/…

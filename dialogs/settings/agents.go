@@ -77,7 +77,6 @@ func newAgentList(w *Window) *agentList {
 	return l
 }
 
-// arrange sorts the cards into the two lists.
 func (l *agentList) arrange() {
 	var found, others []fyne.CanvasObject
 	for _, c := range l.cards {
@@ -114,7 +113,6 @@ func (l *agentList) refresh(s operator.State) {
 	}
 }
 
-// look reads the agents' files, which takes a moment.
 func (l *agentList) look() {
 	for _, c := range l.cards {
 		c.look()
@@ -186,7 +184,6 @@ func (c *agentCard) isHere() bool {
 	return c.status.Program != "" || c.isSetUp() || c.problem.Content.Visible()
 }
 
-// isSetUp reports whether the agent uses nod, at least partly.
 func (c *agentCard) isSetUp() bool { return c.status.Installed || c.status.Partly || c.status.Gate }
 
 // refresh updates the card without reading the agent's files.
@@ -195,7 +192,6 @@ func (c *agentCard) refresh(s operator.State) {
 	c.contact.SetText(contactText(s.Contacts[c.agent.Name], time.Now()))
 }
 
-// offer shows or hides buttons.
 func offer(on bool, buttons ...*controls.Button) {
 	for _, b := range buttons {
 		controls.Enable(on, b)
@@ -255,7 +251,6 @@ func ago(t, now time.Time) string {
 	return t.In(now.Location()).Format(time.DateOnly)
 }
 
-// look reads the agent's files.
 func (c *agentCard) look() {
 	machine := c.machine()
 	controls.Fetch(&c.work, func(context.Context) (agent.Status, error) {
@@ -318,7 +313,6 @@ func deadText(dead error) string {
 		map[string]any{"Problem": safetext.Line(dead.Error(), stepLimit)})
 }
 
-// setUpVerb names the effect of installing nod's hooks now.
 func (c *agentCard) setUpVerb() string {
 	if c.status.Dead != nil {
 		return lang.L("Repair")
@@ -353,7 +347,6 @@ func (c *agentCard) stateText() (string, fyne.ThemeColorName) {
 	return lang.L("not set up"), dialogs.ColorMuted
 }
 
-// plan shows the changes that set up the agent.
 func (c *agentCard) plan(gate bool) {
 	var extra fyne.CanvasObject
 	if c.status.CanGate {
@@ -394,7 +387,6 @@ func (c *agentCard) propose(p setUpChange) {
 	})
 }
 
-// planned shows proposed changes.
 func (c *agentCard) planned(p setUpChange, home string, changes []agent.Change) fyne.CanvasObject {
 	rows := dialogs.Column(10)
 	if p.extra != nil {
@@ -417,7 +409,6 @@ func (c *agentCard) planned(p setUpChange, home string, changes []agent.Change) 
 	return rows
 }
 
-// fromHome abbreviates the home folder as ~.
 func fromHome(path, home string) string {
 	if rest, inside := strings.CutPrefix(path, home+string(filepath.Separator)); inside && home != "" {
 		return filepath.Join("~", rest)
@@ -450,7 +441,6 @@ func (c *agentCard) apply(changes []agent.Change, after string, failed func()) {
 	})
 }
 
-// probe checks each step between the agent and nod.
 func (c *agentCard) probe() {
 	c.open(controls.Muted(lang.L("looking…")))
 	machine := c.machine()
@@ -482,7 +472,6 @@ func (c *agentCard) report(steps []agent.Step) {
 // layoutTime is how long new objects may take to be laid out.
 const layoutTime = 50 * time.Millisecond
 
-// open shows an object in the body of the card.
 func (c *agentCard) open(o fyne.CanvasObject) {
 	c.fill(dialogs.Padded(8, 14, o))
 	c.win.after(layoutTime, func() { controls.Reveal(c.body) })

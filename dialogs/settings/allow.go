@@ -94,7 +94,6 @@ func (p *allowPage) edit(r policy.Rule) {
 	p.editor.focus()
 }
 
-// startImport shows what nod can take over from agents' own rules.
 func (p *allowPage) startImport() {
 	p.imports = newImporter(p.win, func() []policy.Rule { return p.cfg.Rules }, p.back)
 	controls.SetContent(p.body, p.imports.content)
@@ -168,7 +167,6 @@ func (l *ruleList) show(rules []policy.Rule, editable bool) {
 	l.find()
 }
 
-// offerAgents lists the agents of rules in the filter.
 func (l *ruleList) offerAgents(rules []policy.Rule) {
 	names := []string{lang.L("Every agent")}
 	for _, r := range rules {
@@ -202,7 +200,6 @@ func (l *ruleList) draw() {
 	controls.SetContent(l.body, controls.Card(rows...))
 }
 
-// find shows the rules that match the filter.
 func (l *ruleList) find() {
 	if l.drawn == nil {
 		return // the list is being built
@@ -232,7 +229,6 @@ func (l *ruleList) find() {
 	})
 }
 
-// searchTexts returns the text that the filter searches, per rule.
 func searchTexts(rules []policy.Rule) []string {
 	texts := make([]string, len(rules))
 	for i, r := range rules {
@@ -264,7 +260,6 @@ func (l *ruleList) row(r policy.Rule) fyne.CanvasObject {
 // effectWidth is the width of the column with the effects of rules.
 const effectWidth = 58
 
-// ruleWords describes a rule.
 func ruleWords(r policy.Rule) fyne.CanvasObject {
 	importance := widget.MediumImportance
 	if r.Disabled {
@@ -273,7 +268,6 @@ func ruleWords(r policy.Rule) fyne.CanvasObject {
 	return dialogs.Column(4, controls.Paragraph(controls.Sentence(r), importance), controls.Muted(footnote(r)))
 }
 
-// footnote returns the small text below a rule.
 func footnote(r policy.Rule) string {
 	parts := []string{r.ID}
 	if r.Disabled {
@@ -285,7 +279,6 @@ func footnote(r policy.Rule) string {
 	return strings.Join(parts, " · ")
 }
 
-// switching enables or disables a rule.
 func switching(id string, on bool) func(*config.Config) error {
 	return func(c *config.Config) error {
 		for i := range c.Policy.Rules {

@@ -133,7 +133,6 @@ func (s *phoneSection) setPush() {
 	s.page.win.change(func(c *config.Config) error { c.Remote.Phone.Push = value; return nil }, s.pushRow.Problem.Complain)
 }
 
-// showAddress lists the available addresses and the saved one.
 func (s *phoneSection) showAddress() {
 	s.places = []option{{"", lang.L("off")}}
 	for _, a := range s.page.peers.Phone.Addresses {
@@ -149,7 +148,6 @@ func (s *phoneSection) showAddress() {
 	s.address.OnChanged = func(string) { s.setAddress() }
 }
 
-// port returns the port of the page.
 func (s *phoneSection) port() string {
 	if _, port, err := net.SplitHostPort(s.saved.Address); err == nil {
 		return port
@@ -168,7 +166,6 @@ func (s *phoneSection) setAddress() {
 		s.addRow.Problem.Complain)
 }
 
-// draw shows the devices, and the addresses of the page.
 func (s *phoneSection) draw() {
 	s.showAddress()
 	s.drawServed()
@@ -248,7 +245,6 @@ type rightsRow struct {
 // approvalClasses are the highest classes that a device may be allowed to approve, in order.
 var approvalClasses = append([]policy.Class{""}, policy.Classes...)
 
-// approvalsName names the highest class that a device may approve.
 func approvalsName(c policy.Class) string {
 	switch c {
 	case "":
@@ -296,7 +292,6 @@ type invitingForm struct {
 	left    *widget.Label
 }
 
-// begin opens the form.
 func (s *phoneSection) begin() {
 	f := &invitingForm{section: s, problem: controls.NewRemark(widget.DangerImportance)}
 	f.name = controls.NewTextField(s.page.win.typedShortcut, false)
@@ -313,7 +308,6 @@ func (s *phoneSection) begin() {
 	s.page.win.win.Canvas().Focus(f.name)
 }
 
-// leave closes the form.
 func (s *phoneSection) leave() {
 	s.inviting, s.asks = nil, controls.Drawn{operator.Joining{}}
 	s.add.Show()
@@ -325,7 +319,6 @@ func (s *phoneSection) withdraw() {
 	s.page.act(func(ctx context.Context, o operator.Operator) error { return o.WithdrawInvitation(ctx) }, nil)
 }
 
-// invite requests a code and shows it.
 func (f *invitingForm) invite() {
 	name, may := strings.TrimSpace(f.name.Text), f.rights.may
 	switch {
@@ -356,7 +349,6 @@ func (f *invitingForm) invite() {
 	})
 }
 
-// show shows the code in place of the form.
 func (f *invitingForm) show() {
 	code, err := newQRCode(f.code.URL)
 	if err != nil {
@@ -394,7 +386,6 @@ func (f *invitingForm) tick() bool {
 	return true
 }
 
-// poll checks for the device while the code is valid.
 func (f *invitingForm) poll() {
 	f.section.page.win.after(pollPace, func() {
 		if f.section.inviting == f && f.section.page.win.Visible() && f.tick() {

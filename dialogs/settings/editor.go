@@ -45,7 +45,6 @@ type editor struct {
 
 var effects = []policy.Effect{policy.Allow, policy.Ask, policy.Deny}
 
-// names returns the labels of values.
 func names[T any](values []T, name func(T) string) []string {
 	var all []string
 	for _, v := range values {
@@ -62,7 +61,6 @@ type formLine struct {
 	args            *[]policy.Arg // one per line
 }
 
-// formLines returns the text fields for r in order.
 func formLines(r *policy.Rule) []formLine {
 	return []formLine{
 		{key: "tool", text: &r.Tool, name: lang.L("Tool"), hint: lang.L("Bash, or mcp__github__* for many")},
@@ -93,7 +91,6 @@ func formLines(r *policy.Rule) []formLine {
 // verbatim reports whether blanks at the ends of the text count.
 func (l formLine) verbatim() bool { return l.key == "command" }
 
-// get returns the text for the form.
 func (l formLine) get() string {
 	switch {
 	case l.text != nil:
@@ -104,7 +101,6 @@ func (l formLine) get() string {
 	return argLines(*l.args)
 }
 
-// set parses the typed text.
 func (l formLine) set(typed string) {
 	switch {
 	case l.verbatim():
@@ -134,7 +130,6 @@ func newEditor(w *Window, r policy.Rule, rules []policy.Rule, closed func()) *ed
 	return e
 }
 
-// freeID returns a short unused id.
 func freeID(taken map[string]bool) string {
 	for n := 1; ; n++ {
 		if id := fmt.Sprintf("rule-%d", n); !taken[id] {
@@ -143,7 +138,6 @@ func freeID(taken map[string]bool) string {
 	}
 }
 
-// build makes the form with the values of r.
 func (e *editor) build(r policy.Rule) {
 	e.effect = widget.NewRadioGroup(names(effects, controls.EffectName), nil)
 	e.effect.Horizontal, e.effect.Required = true, true
@@ -174,7 +168,6 @@ func (e *editor) build(r policy.Rule) {
 			dialogs.Column(12, form...)))
 }
 
-// textLine makes a text field of the form.
 func (e *editor) textLine(l formLine) fyne.CanvasObject {
 	t := controls.NewTextField(e.win.typedShortcut, l.text == nil || l.verbatim())
 	t.SetPlaceHolder(l.hint)
@@ -198,7 +191,6 @@ func (e *editor) line(name, key string, input fyne.CanvasObject) fyne.CanvasObje
 		dialogs.Column(2, input, e.wrong[key].Content))
 }
 
-// rule returns the rule from the form.
 func (e *editor) rule() policy.Rule {
 	r := e.base
 	for _, l := range formLines(&r) {
@@ -214,7 +206,6 @@ func (e *editor) rule() policy.Rule {
 	return r
 }
 
-// argLines formats matchers of fields, one per line.
 func argLines(args []policy.Arg) string {
 	var all []string
 	for _, a := range args {
@@ -243,7 +234,6 @@ func lines(text string) []string {
 	return all
 }
 
-// changed handles a change of the form.
 func (e *editor) changed() {
 	e.pressed, e.anyway = false, false
 	e.nameSave(lang.L("Save rule"))
@@ -326,7 +316,6 @@ func (e *editor) press() {
 	})
 }
 
-// missingOf lists missing paths of a rule, by the key of the file.
 func missingOf(r policy.Rule) map[string]string {
 	found := map[string]string{}
 	for key, pattern := range map[string]string{"path": r.Path, "cwd": r.CWD, "program": r.Program} {
@@ -347,7 +336,6 @@ func (e *editor) point(missing map[string]string) {
 	e.nameSave(lang.L("Save anyway"))
 }
 
-// nameSave changes the text of the button that saves.
 func (e *editor) nameSave(name string) {
 	if e.save.Text != name {
 		e.save.SetText(name)
@@ -378,7 +366,6 @@ func (e *editor) submit() {
 	})
 }
 
-// refresh disables the form while nothing can be saved.
 func (e *editor) refresh(editable bool) {
 	if editable != e.editable {
 		e.editable = editable

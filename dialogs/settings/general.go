@@ -26,7 +26,6 @@ type setting interface {
 // settingList are settings of a page that are refreshed together.
 type settingList []setting
 
-// section makes a card of further settings.
 func (l *settingList) section(heading, hint string, settings ...setting) fyne.CanvasObject {
 	var rows []fyne.CanvasObject
 	for _, s := range settings {
@@ -99,7 +98,6 @@ func (p *generalPage) refresh(s operator.State) {
 	}
 }
 
-// newDuration is a setting for a duration, within bounds.
 func newDuration(w *Window, name, hint string, least, most time.Duration,
 	of func(*config.Config) *time.Duration) *savedEntry {
 	set := func(c *config.Config, typed string) error {
@@ -117,7 +115,6 @@ func newDuration(w *Window, name, hint string, least, most time.Duration,
 	return newSavedEntry(w, name, hint, func(c *config.Config) string { return config.FormatDuration(*of(c)) }, set)
 }
 
-// newSwitch is an on/off setting.
 func newSwitch(w *Window, name, hint string, of func(*config.Config) *bool) *checkRow {
 	r := newCheckRow(name, hint, func(on bool, done func(error)) {
 		w.change(func(c *config.Config) error { *of(c) = on; return nil }, done)
@@ -126,7 +123,6 @@ func newSwitch(w *Window, name, hint string, of func(*config.Config) *bool) *che
 	return r
 }
 
-// newMember is a setting whether x is in a list.
 func newMember[T comparable](w *Window, name, hint string, x T, of func(*config.Config) *[]T) *checkRow {
 	r := newCheckRow(name, hint, func(on bool, done func(error)) {
 		w.change(func(c *config.Config) error { *of(c) = with(*of(c), x, on); return nil }, done)
@@ -188,7 +184,6 @@ func newAutostartRow(w *Window) *autostartRow {
 		})}
 }
 
-// follow shows the current state.
 func (r *autostartRow) follow(a operator.Autostart) {
 	r.show(a.On)
 	if a != r.known { // keep showing a failure
@@ -256,7 +251,6 @@ type savedEntry struct {
 	set    func(*config.Config, string) error // fails if the text is invalid
 }
 
-// newSavedEntry makes the field, in a row with its name.
 func newSavedEntry(w *Window, name, hint string, get func(*config.Config) string,
 	set func(*config.Config, string) error) *savedEntry {
 	e := &savedEntry{TextField: controls.TextField{Shortcut: w.typedShortcut}, win: w, get: get, set: set}
@@ -289,7 +283,6 @@ func (e *savedEntry) refresh(c *config.Config, editable bool) {
 	}
 }
 
-// check returns why a text is invalid.
 func (e *savedEntry) check(text string) error {
 	c := e.config
 	return e.set(&c, text)

@@ -89,7 +89,6 @@ func (p *historyPage) kept(j operator.Journal) []fyne.CanvasObject {
 		"the last hash elsewhere: with it, nod history verify finds out whether anything before was changed."), rows...)}
 }
 
-// toggle starts or stops verifying the chain.
 func (p *historyPage) toggle() {
 	if p.verify.Busy() {
 		p.leave()
@@ -100,7 +99,6 @@ func (p *historyPage) toggle() {
 	controls.FetchLatest(&p.verify, p.win.opts.Operator.Verify, p.verified)
 }
 
-// leave stops the check and forgets its result.
 func (p *historyPage) leave() {
 	p.verify.Drop()
 	p.check.SetText(lang.L("Check now"))
@@ -121,7 +119,6 @@ func (p *historyPage) verified(v operator.Verified, err error) {
 	}
 }
 
-// say shows the progress of the check, or a message.
 func (p *historyPage) say(s string, i widget.Importance) {
 	if s == "" {
 		s = lang.L("Holds every entry against the chain of hashes.")

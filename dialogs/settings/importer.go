@@ -62,7 +62,6 @@ func newImporter(w *Window, rules func() []policy.Rule, closed func()) *importer
 	return i
 }
 
-// look reads the agents' files, which takes a moment.
 func (i *importer) look() {
 	controls.SetContent(i.body, controls.Muted(lang.L("looking…")))
 	typed, rules := i.folder.Text, i.rules()
@@ -124,7 +123,6 @@ func (i *importer) show(all []imported, err error) {
 	controls.SetContent(i.body, rows)
 }
 
-// importedSection shows the result for one agent's rules.
 func importedSection(one imported) fyne.CanvasObject {
 	if one.err != nil {
 		problem := controls.NewRemark(widget.DangerImportance)

@@ -58,7 +58,6 @@ func newLineList(p *machinesPage) *lineList {
 	return l
 }
 
-// draw lists the saved connections.
 func (l *lineList) draw() {
 	controls.Enable(l.page.editable, l.kind, l.host, l.add)
 	if !l.drawn.Changed(l.page.machines, l.page.editable, l.page.peers.Lines) {
@@ -81,7 +80,6 @@ func (l *lineList) draw() {
 	controls.SetContent(l.body, controls.Card(rows...))
 }
 
-// words shows the target of a connection and its state.
 func (l *lineList) words(m config.Machine) fyne.CanvasObject {
 	head := container.NewHBox(dialogs.BoldWords(cleaned(m.String()), theme.SizeNameText, theme.ColorNameForeground))
 	words := dialogs.Column(3, head)
@@ -99,7 +97,6 @@ func (l *lineList) words(m config.Machine) fyne.CanvasObject {
 	return words
 }
 
-// save adds the typed connection.
 func (l *lineList) save() {
 	m := config.Machine{Kind: l.kind.Selected, Host: strings.TrimSpace(l.host.Text)}
 	if m.Host == "" {

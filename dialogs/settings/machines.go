@@ -103,7 +103,6 @@ func newRemoteEntry(w *Window, name, hint, want string, of func(*config.Config) 
 		})
 }
 
-// refresh shows the saved settings, and fetches the peers.
 func (p *machinesPage) refresh(s operator.State) {
 	p.settings.refresh(s)
 	p.editable, p.machines, p.nats = s.Problem == "", s.Config.Remote.Machines, s.Config.Remote.NATS
@@ -115,7 +114,6 @@ func (p *machinesPage) fetch() {
 	controls.Fetch(&p.work, p.win.opts.Operator.Peers, p.show)
 }
 
-// show shows the peers.
 func (p *machinesPage) show(all operator.Peers, err error) {
 	if err != nil {
 		p.problem.Complain(err)
@@ -128,7 +126,6 @@ func (p *machinesPage) show(all operator.Peers, err error) {
 	p.draw()
 }
 
-// draw updates the sections that have changed.
 func (p *machinesPage) draw() {
 	if !p.known {
 		return
@@ -285,7 +282,6 @@ func suggestedName(claimed string) string {
 	return claimed
 }
 
-// pair pairs the named key.
 func (p *machinesPage) pair() {
 	if p.naming == nil {
 		return
@@ -302,7 +298,6 @@ func (p *machinesPage) pair() {
 	})
 }
 
-// drawPaired lists paired machines and desks.
 func (p *machinesPage) drawPaired() {
 	var peers []operator.Peer
 	for _, peer := range p.peers.Peers {
@@ -379,14 +374,12 @@ func (p *machinesPage) revokeButton(name string) *controls.Button {
 	return b
 }
 
-// leave closes open forms.
 func (p *machinesPage) leave() {
 	p.sure, p.naming = "", nil
 	p.phone.leave()
 	p.draw()
 }
 
-// stateOf describes the state of a connection, and its colour.
 func stateOf(s remote.State, now time.Time) (string, fyne.ThemeColorName) {
 	since := map[string]any{"Time": clockTime(s.Since, now)}
 	switch {
@@ -412,7 +405,6 @@ func clockTime(t, now time.Time) string {
 // skewShown is the clock difference above which it is shown.
 const skewShown = 2 * time.Second
 
-// peerFigures lists numbers about a peer.
 func peerFigures(peer operator.Peer) (all []string) {
 	add := func(is bool, sentence string) {
 		if is {
@@ -433,7 +425,6 @@ func peerFigures(peer operator.Peer) (all []string) {
 	return all
 }
 
-// claims says what a machine reports about itself.
 func claims(h remote.Hello) string {
 	version := ""
 	if h.Version != "" {
@@ -461,7 +452,6 @@ func problemOf(s remote.State) string {
 	return cleaned(s.Problem)
 }
 
-// joined joins texts into one line.
 func joined(parts ...string) string {
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), " · ")
 }

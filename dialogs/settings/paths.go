@@ -72,7 +72,6 @@ func missingIn(pattern string) string {
 	return ""
 }
 
-// browseButton opens the dialog to choose a folder.
 func browseButton(w *Window, chosen func(folder string)) *controls.Button {
 	return controls.NewIconButton(lang.L("Browse…"), theme.FolderOpenIcon(), func() { w.chooseFolder(chosen) })
 }

@@ -15,7 +15,6 @@ const (
 	codeQuiet = 4   // white modules around it, required by cameras
 )
 
-// newQRCode draws a QR code, dark on white in every theme.
 func newQRCode(text string) (fyne.CanvasObject, error) {
 	code, err := qr.Encode(text, qr.M)
 	if err != nil {

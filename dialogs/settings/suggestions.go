@@ -38,7 +38,6 @@ func newSuggestionsPage(w *Window) *suggestionsPage {
 	return p
 }
 
-// refresh requests suggestions.
 func (p *suggestionsPage) refresh(s operator.State) {
 	p.replay.refresh(s)
 	editable := s.Problem == ""
@@ -50,7 +49,6 @@ func (p *suggestionsPage) refresh(s operator.State) {
 	})
 }
 
-// leave cancels the search for suggestions.
 func (p *suggestionsPage) leave() {
 	p.work.Drop()
 	p.problem.Say("")
@@ -84,7 +82,6 @@ func (p *suggestionsPage) row(s policy.Suggestion, editable bool) fyne.CanvasObj
 	return proposal(experience(s), s.Rule, callLines(s.Calls), editable, add, refuse)
 }
 
-// experience describes the evidence for a suggestion.
 func experience(s policy.Suggestion) string {
 	n := map[string]any{"Count": len(s.Calls), "Folders": len(s.Folders)}
 	switch {
@@ -239,7 +236,6 @@ func replaySince(ctx context.Context, p policy.Policy, since time.Time, progress
 	return replay.Run(ctx, files, sim, o)
 }
 
-// stop cancels reading.
 func (c *replayCard) stop() {
 	c.work.Drop()
 	c.bar = nil
@@ -255,7 +251,6 @@ func (c *replayCard) show(found *replay.Report, err error) {
 	c.draw()
 }
 
-// figures says how often nod would have asked.
 func figures(f *replay.Report) fyne.CanvasObject {
 	if f.Calls == 0 {
 		return controls.Card(controls.EmptyRow(lang.L("There are no transcripts of Claude Code or Codex on this machine.")))

@@ -65,10 +65,8 @@ func (b *tryPage) typed() attempt {
 	return attempt{b.agent.Text, b.tool.Text, b.input.Text, b.cwd.Text}
 }
 
-// refresh follows the policy.
 func (b *tryPage) refresh(operator.State) { b.decide() }
 
-// decide shows the decision on the entered call.
 func (b *tryPage) decide() {
 	typed := b.typed()
 	b.work.Do(func(ctx context.Context) func() {
@@ -133,7 +131,6 @@ var mainArguments = map[string]string{
 	"Grep": "pattern", "Glob": "pattern", "grep": "pattern", "glob": "pattern",
 }
 
-// verdict shows a decision and its reasons.
 func verdict(t operator.Trial, call policy.Call) fyne.CanvasObject {
 	d := t.Decision
 	lines := dialogs.Column(8,
@@ -160,7 +157,6 @@ func fact(name, value string) fyne.CanvasObject {
 		controls.Exact(value, theme.SizeNameCaptionText))
 }
 
-// sentenceCase makes the first letter large and adds a full stop.
 func sentenceCase(s string) string {
 	if s == "" {
 		return ""

@@ -57,7 +57,6 @@ func newWelcome(w *Window) *welcome {
 	return p
 }
 
-// picture shows how nod works.
 func picture() fyne.CanvasObject {
 	nod := canvas.NewImageFromResource(fyne.NewStaticResource("nod.png", assets.App()))
 	nod.SetMinSize(fyne.NewSquareSize(48))
@@ -95,7 +94,6 @@ var lastWeek = replayKind{
 	figures: weekFigures,
 }
 
-// weekFigures says how often nod would have asked in a week.
 func weekFigures(f *replay.Report) fyne.CanvasObject {
 	if f.Calls == 0 {
 		return controls.Card(controls.EmptyRow(lang.L("Claude Code and Codex did nothing here last week.")))
@@ -115,7 +113,6 @@ func (p *welcome) testRow() fyne.CanvasObject {
 	return f.Content
 }
 
-// show shows or hides the welcome.
 func (p *welcome) show(on bool) {
 	if on == p.content.Visible() {
 		return
@@ -137,7 +134,6 @@ func (p *welcome) refresh(s operator.State) {
 	p.autostart.follow(s.Autostart)
 }
 
-// ask sends a test request and shows the result.
 func (p *welcome) ask() {
 	p.try.Disable()
 	p.answer.Say(lang.L("Waiting for your answer…"))
@@ -158,7 +154,6 @@ func (p *welcome) ask() {
 	})
 }
 
-// answered says what an agent would have done with an answer.
 func answered(a interact.Answer) string {
 	byRule := a.By == interact.ByPolicy
 	switch {

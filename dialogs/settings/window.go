@@ -169,7 +169,6 @@ func (w *Window) appear(greets bool) {
 	w.fetch()
 }
 
-// welcomed tells nod that the user has seen the welcome.
 func (w *Window) welcomed() {
 	w.act(w.opts.Operator.Welcomed, func(err error) { w.banner.Fail(err) })
 }
@@ -193,7 +192,6 @@ func (w *Window) fetch() {
 	controls.Fetch(&w.states, w.opts.Operator.State, w.show)
 }
 
-// show shows a state, or the error.
 func (w *Window) show(s operator.State, err error) {
 	if !w.visible.Load() || w.acting > 0 && !w.opening {
 		return // an action of the user is newer
@@ -220,7 +218,6 @@ func (w *Window) show(s operator.State, err error) {
 	}
 }
 
-// greet shows or hides the welcome.
 func (w *Window) greet(on bool) {
 	if w.welcome == nil {
 		if !on {
@@ -293,7 +290,6 @@ func (w *Window) step(by int) {
 	}
 }
 
-// typedShortcut runs a shortcut, and reports whether the window has it.
 func (w *Window) typedShortcut(s fyne.Shortcut) bool {
 	custom, ok := s.(*desktop.CustomShortcut)
 	if !ok {
@@ -306,14 +302,12 @@ func (w *Window) typedShortcut(s fyne.Shortcut) bool {
 	return do != nil
 }
 
-// escape closes what is open on the page, or else the window.
 func (w *Window) escape() {
 	if !w.allow.escape() {
 		w.close()
 	}
 }
 
-// content builds the content of the window.
 func (w *Window) content() fyne.CanvasObject {
 	w.banner = controls.NewBanner(func() { w.open(w.state.About.Config) })
 	w.review = newReview(w)
@@ -360,7 +354,6 @@ func (w *Window) makePages() {
 	}
 }
 
-// selectPage selects the page with index i and fetches its data.
 func (w *Window) selectPage(i int) {
 	w.pages[w.selected].leave()
 	w.selected = i
@@ -384,12 +377,10 @@ func (w *Window) close() {
 	w.opts.Closed()
 }
 
-// takeBack undoes an action of the user.
 func (w *Window) takeBack(id int, done func(error)) {
 	w.act(func(ctx context.Context) error { return w.opts.Operator.Undo(ctx, id) }, done)
 }
 
-// open opens a file or a folder with the desktop's program.
 func (w *Window) open(path string) {
 	if err := w.app.OpenURL(fileURL(path)); err != nil {
 		w.banner.Fail(err)

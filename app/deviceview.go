@@ -8,7 +8,6 @@ import (
 	"fyne.io/fyne/v2/lang"
 
 	"nod/agents/registry"
-	"nod/assets"
 	"nod/dialogs/prompt"
 	"nod/dialogs/safetext"
 	"nod/interact"
@@ -45,12 +44,13 @@ func headlineOf(p operator.Prompt, may remote.May) device.Headline {
 // deviceView is a prompt as a device shows it that may answer so much: what a window shows, in the same words.
 func deviceView(p operator.Prompt, may remote.May) device.View {
 	r := titled(*p.Request)
+	said := prompt.ViewOf(r, p.Why)
 	v := device.View{
-		ID: r.ID, Revision: revisionOf(p, may), Kind: r.Body.Kind(), Head: deviceHead(r),
+		ID: r.ID, Revision: revisionOf(p, may), Kind: r.Body.Kind(), Head: deviceHead(said.Head),
 		Silence: prompt.Silence(r, timePlace),
 	}
 	if b, ok := r.Body.(interact.Approve); ok {
-		return approvalView(v, r, b, p, may)
+		return approvalView(v, said, r, b, p, may)
 	}
 	yes, no := lang.L("Submit"), lang.L("Decline")
 	switch b := r.Body.(type) {
@@ -73,13 +73,12 @@ func deviceView(p operator.Prompt, may remote.May) device.View {
 	return v
 }
 
-func deviceHead(r interact.Request) device.Head {
-	wish, object := prompt.WishOf(r)
+func deviceHead(said prompt.Head) device.Head {
 	h := device.Head{
-		Agent: prompt.AgentOf(r.Requester), Project: prompt.ProjectOf(r.Requester), Wish: wish, Object: object,
-		Machine: prompt.OnMachine(r.Requester), Origin: []device.Origin{},
+		Agent: said.Agent, Project: said.Project, Wish: said.Wish, Object: said.Object, Machine: said.Machine,
+		Origin: []device.Origin{},
 	}
-	for _, o := range prompt.OriginOf(r) {
+	for _, o := range said.Origin {
 		level := device.Note
 		if o.From == prompt.Unverified {
 			level = device.Caution
@@ -91,45 +90,32 @@ func deviceHead(r interact.Request) device.Head {
 
 // approvalView adds what is special about an approval.
 func approvalView(
-	v device.View, r interact.Request, b interact.Approve, p operator.Prompt, may remote.May,
+	v device.View, said prompt.View, r interact.Request, b interact.Approve, p operator.Prompt, may remote.May,
 ) device.View {
-	c := prompt.Assess(r)
-	lines, capped := c.Lines, false
-	if v.Prose = c.Plan != ""; !v.Prose {
-		lines, capped = prompt.TooLong(lines)
-	}
-	c = c.Noted(lines, capped)
 	counts := classOf(r, b, p.Why)
-	class := []prompt.Fact{c.Class(counts)}
-	v.Level = levelOf(prompt.Worst(append(c.AllFacts(), class...)))
-	if r.Requester.IsRemote() && counts == p.Why.Class { // its relay has found that
-		v.Facts, v.Reported = deviceFacts(c.Facts), deviceFacts(append(c.Reported, class...))
+	said.Class = said.ClassFact(counts)
+	v.Level, v.Facts, v.Reported = levelOf(said.Level()), deviceFacts(said.Facts), deviceFacts(said.Reported)
+	if class := deviceFacts([]prompt.Fact{said.Class}); r.Requester.IsRemote() && counts == p.Why.Class {
+		v.Reported = append(v.Reported, class...) // its relay has found that
 	} else {
-		v.Facts, v.Reported = deviceFacts(append(class, c.Facts...)), deviceFacts(c.Reported)
+		v.Facts = append(class, v.Facts...)
 	}
-	v.Warnings, v.Must, v.TooLong = c.Warnings, c.Must, capped
-	for _, d := range c.Dangers {
+	v.Prose, v.Warnings, v.Must, v.TooLong = said.Plan != "", said.Warnings, said.Must, said.TooLong
+	for _, d := range said.Dangers {
 		v.Dangers = append(v.Dangers, d.Text())
 	}
-	v.Lines, v.Raw = deviceLines(lines), deviceLines(rawOf(b))
-	v.Says = prompt.PlainText(c.AgentSays)
-	if b.Description != "" {
-		v.Says = prompt.PlainText(b.Description)
-	}
-	v.WhyLabel, v.Why = prompt.WhyLabel(r.Requester), prompt.PlainText(assets.Reason(p.Why.Reason))
+	v.Lines, v.Raw = deviceLines(said.Lines), deviceLines(rawOf(b))
+	v.Says, v.WhyLabel, v.Why, v.Reporter = said.Says, said.WhyLabel, said.Why, said.Reporter
 	v.Parts = deviceParts(p.Offers.Parts)
-	if r.Requester.IsRemote() {
-		v.Reporter = prompt.ReportedBy(r.Requester)
-	}
 
 	labels := prompt.LabelsOf(b)
 	v.Refuse = &device.Refusal{
 		Label: labels.No, Why: labels.Why, Send: labels.Send, Placeholder: labels.Placeholder,
 	}
 	switch {
-	case capped:
+	case said.TooLong:
 		v.Limit = lang.L("Too long to show in full, so it can't be allowed.")
-	case !may.Allows(care(counts, b.Call(r.Requester), c)):
+	case !may.Allows(care(counts, b.Call(r.Requester), said.Content)):
 		v.Limit = lang.L("This device may not allow this: allow it at the desk. You can deny it here.")
 	default:
 		v.Affirm = affirmations(b, labels.Yes)
@@ -200,32 +186,9 @@ func levelOf(l shell.Level) device.Level {
 }
 
 func deviceParts(parts []policy.CommandPart) []device.Part {
-	if len(parts) == 0 || len(parts) == 1 && parts[0].State == policy.PartReads {
-		return nil
-	}
 	var all []device.Part
-	shown, onlyRead, left := prompt.PickParts(parts)
-	for _, p := range shown {
-		if p.State != policy.PartReads && p.State != policy.PartCovered { // a relay may say anything
-			p.State = policy.PartNew
-		}
-		part := device.Part{Text: prompt.SafeEnds(p.Text), State: string(p.State)}
-		if len(parts) > 1 {
-			part.Note = prompt.PartNote(p)
-		}
-		all = append(all, part)
-	}
-	for _, rest := range []struct {
-		count    int
-		state    policy.PartState
-		sentence string
-	}{
-		{onlyRead, policy.PartReads, lang.L("{{.Count}} more parts", map[string]any{"Count": onlyRead})},
-		{left, policy.PartNew, lang.L("{{.Count}} more parts: read the whole command", map[string]any{"Count": left})},
-	} {
-		if rest.count > 0 {
-			all = append(all, device.Part{Text: rest.sentence, State: string(rest.state)})
-		}
+	for _, p := range prompt.PartRows(parts) {
+		all = append(all, device.Part{Text: p.Text, State: string(p.State), Note: p.Note})
 	}
 	return all
 }

@@ -376,7 +376,7 @@ func TestEnterSaysWhatIsMissing(t *testing.T) {
 	s := newScreen(t)
 	s.open(request("1", wholeForm))
 	s.ready()
-	s.canvas().Focus(s.page().firstFocus())
+	s.canvas().Focus(s.page().kind.firstFocus())
 	for range 2 {
 		s.chord(fyne.KeyReturn) // submits whatever is there
 		s.wantOpen("1")

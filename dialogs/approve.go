@@ -9,7 +9,6 @@ import (
 	"fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 
-	"nod/assets"
 	"nod/dialogs/prompt"
 	"nod/interact"
 	"nod/policy"
@@ -45,26 +44,22 @@ type approvePage struct {
 	shownRule  string          // the text in it
 	why        *button
 	reason     *field
+
+	alternative               *button // a second affirmative, of a plan; nil for none
+	askForEdits, letEditsPass int     // with it, the agent's suggestions for both, from 1
 }
 
-func newApprovePage(w *window, e *entry, h *head, b interact.Approve) *page {
+func newApprovePage(p *page, b interact.Approve) {
 	a := &approvePage{
-		page: newPage(e, w, h), body: b, keep: keep{scope: policy.Once},
+		page: p, body: b, keep: keep{scope: policy.Once},
 		view: container.NewStack(), banner: Column(0), facts: Column(5), partList: Column(0),
 	}
-	a.badges, a.rows = newFactRows(w)
-	a.page.affirm, a.page.refuse, a.page.stepBack = a.allow, a.deny, a.closeReason
-	a.page.scope = a.nextScope
-	a.page.wantedHeight, a.page.renew = a.wantedHeight, a.renew
-	a.page.recordSeen, a.page.read = a.recordAllSeen, a.isRead
-	a.page.unread = func() int { return a.input.block.unread }
-	a.page.journalText, a.page.choice, a.page.choose = a.factsAndDiff, a.draftChoice, a.choose
-	a.page.wantedWidth, a.page.compactBody = a.wantedWidth, a.setCompact
-	a.disclosure = newButton(w, a.disclosureText(), a.toggleRaw)
+	p.approval, p.kind = a, a
+	a.badges, a.rows = newFactRows(p.w)
+	a.disclosure = newButton(p.w, a.disclosureText(), a.toggleRaw)
 	a.disclosure.look = linkButton
-	a.buildInput()
+	a.buildInput(p.entry.view())
 	a.assemble(a.bodyObject(), a.footObject())
-	return a.page
 }
 
 // remote reports whether the request comes from another machine. Then its files, and the rules of its relay, are known
@@ -76,8 +71,8 @@ func (a *approvePage) machine() values {
 }
 
 // buildInput makes the view of the input. It is called again when a file that the view compares with has changed.
-func (a *approvePage) buildInput() {
-	a.input = newInputView(a.w, a.entry.request)
+func (a *approvePage) buildInput(v prompt.View) {
+	a.input = newInputView(a.w, v)
 	a.input.block.attach(a.w, a.w.rearm)
 	a.rawShown = false
 	a.setText(a.input.block)
@@ -101,17 +96,20 @@ func (a *approvePage) partsNow() []policy.CommandPart {
 func (a *approvePage) showParts(parts []policy.CommandPart) {
 	a.parts, a.partList.Objects = parts, nil
 	if list := Parts(parts); list != nil {
-		if a.remote() {
-			said := prompt.ReportedBy(a.entry.request.Requester) + ":"
-			list = Column(2, newWords(said, theme.SizeNameCaptionText, ColorMuted), list)
+		if who := a.input.Reporter; who != "" {
+			list = Column(2, newWords(who+":", theme.SizeNameCaptionText, ColorMuted), list)
 		}
 		a.partList.Add(Padded(3, 0, list))
 	}
 	setVisible(a.partList, len(a.partList.Objects) > 0)
 }
 
-// renew updates the parts after an answer to another prompt, or a change of the rules.
-func (a *approvePage) renew() {
+// renew updates the parts of an approval after an answer to another prompt, or a change of the rules.
+func (p *page) renew() {
+	a := p.approval
+	if a == nil {
+		return
+	}
 	if parts := a.partsNow(); !slices.Equal(parts, a.parts) {
 		a.showParts(parts)
 		a.setKeep(a.stillKept())
@@ -138,22 +136,14 @@ func newWarnings(w *window, warnings []string) *brief {
 // of the agent and why nod asks.
 func (a *approvePage) bodyObject() fyne.CanvasObject {
 	var parts []briefPart
-	if says := a.agentSays(); says != "" {
-		parts = append(parts, labelled(tr("agent says:"), says))
+	if a.input.Says != "" {
+		parts = append(parts, labelled(tr("agent says:"), a.input.Says))
 	}
-	why := prompt.WhyLabel(a.entry.request.Requester)
-	parts = append(parts, labelled(why, prompt.PlainText(assets.Reason(a.entry.why.Reason))))
+	parts = append(parts, labelled(a.input.WhyLabel, a.input.Why))
 	a.words = newBrief(a.w, parts...)
 	a.words.end = a.disclosure
 	a.words.object.Add(a.disclosure)
 	return container.New(approveLayout{a}, a.facts, a.banner, a.view, container.NewVScroll(a.partList), a.words.object)
-}
-
-func (a *approvePage) agentSays() string {
-	if a.body.Description != "" {
-		return prompt.PlainText(a.body.Description)
-	}
-	return prompt.PlainText(a.input.AgentSays)
 }
 
 // labelled puts one of nod's labels before text from elsewhere.
@@ -175,8 +165,8 @@ func (a *approvePage) setCompact(v bool) {
 	}
 }
 
-// wantedHeight returns the height of the body that shows the whole input.
-func (a *approvePage) wantedHeight(width float32) float32 {
+// bodyHeight returns the height of the body that shows the whole input.
+func (a *approvePage) bodyHeight(float32) float32 {
 	body := a.object.(*fyne.Container).Objects[0].(*fyne.Container)
 	height := float32(2 * bodyMargin)
 	for i, o := range body.Objects {
@@ -192,11 +182,6 @@ func (a *approvePage) wantedHeight(width float32) float32 {
 		}
 	}
 	return height - bodyGap
-}
-
-// wantedWidth returns the width of the page that breaks no line of the input.
-func (a *approvePage) wantedWidth() float32 {
-	return a.input.block.text.natural() + 2*sideMargin
 }
 
 func (a *approvePage) footObject() *foot {
@@ -258,8 +243,8 @@ func (a *approvePage) openReason() {
 	a.w.enter(a.reason)
 }
 
-// closeReason hides the field for the reason and reports whether it was open. The text in it stays, but is not sent.
-func (a *approvePage) closeReason() bool {
+// stepBack hides the field for the reason and reports whether it was open. The text in it stays, but is not sent.
+func (a *approvePage) stepBack() bool {
 	if !a.refusing {
 		return false
 	}
@@ -279,22 +264,23 @@ func (a *approvePage) showRefusing() {
 		a.no.text, a.no.hint, a.no.look = labels.Send, tr("Enter"), strongButton
 	}
 	a.no.Refresh()
-	// A plan is carried out once, no rule opens an address, and none overrules an agent's own check.
-	isOnce := prompt.IsPlan(a.body) || a.body.Tool == interact.OpenURL || a.body.Refused
-	if isOnce {
-		a.page.scope = nil
-	}
 	if a.alternative != nil {
 		setVisible(a.alternative, !a.refusing)
 	}
 	setVisible(a.reason, a.refusing)
 	setVisible(a.why, !a.refusing && labels.Why != "")
 	setVisible(a.yes, !a.refusing)
-	setVisible(a.scopes, !a.refusing && !isOnce)
+	setVisible(a.scopes, !a.refusing && !a.isOnce())
 	setVisible(a.rule, !a.refusing && a.shownRule != "")
 }
 
-func (a *approvePage) deny() {
+// isOnce reports whether the call can only be allowed once: a plan is carried out once, no rule opens an address, and
+// none overrules an agent's own check.
+func (a *approvePage) isOnce() bool {
+	return prompt.IsPlan(a.body) || a.body.Tool == interact.OpenURL || a.body.Refused
+}
+
+func (a *approvePage) refuse() {
 	answer := a.answer(interact.Denied)
 	if a.refusing {
 		answer.Reason = strings.TrimSpace(a.reason.Text)
@@ -302,10 +288,15 @@ func (a *approvePage) deny() {
 	a.w.finish(a.page, answer)
 }
 
-// allow allows the call. If a file or the rule to save has changed since it was shown, it shows the change instead.
-func (a *approvePage) allow() {
-	if a.input.Stale() {
-		a.buildInput()
+// affirm allows the call. If a file or the rule to save has changed since it was shown, it shows the change instead.
+func (a *approvePage) affirm() {
+	switch {
+	case a.askForEdits > 0:
+		a.carryOut(a.askForEdits)
+		return
+	case a.input.Stale():
+		a.entry.said = nil
+		a.buildInput(a.entry.view())
 		a.w.changed()
 		a.showNotice(tr("The file has changed meanwhile: look again."))
 		return
@@ -328,15 +319,17 @@ func (a *approvePage) answer(o interact.Outcome) interact.Answer {
 	return answer
 }
 
-func (a *approvePage) recordAllSeen() {
+// isRead records what is in view now, and reports whether the user has scrolled through the input of an approval and,
+// if Allow saves one, the rule.
+func (p *page) isRead() bool {
+	a := p.approval
+	if a == nil {
+		return true
+	}
 	a.input.block.noteSeen()
 	if a.ruleText != nil {
 		a.ruleText.noteSeen()
 	}
-}
-
-// isRead reports whether the user has scrolled through the input and, if Allow saves one, the rule.
-func (a *approvePage) isRead() bool {
 	return a.input.block.read && (a.ruleText == nil || a.ruleText.read)
 }
 

@@ -11,76 +11,76 @@ import (
 	"nod/interact"
 )
 
-// newAskPage asks one question, answered by choosing options or with free text.
-func newAskPage(w *window, e *entry, h *head, b interact.Ask) *page {
-	p := newPage(e, w, h)
-	answer, input, focus := p.askInput(b)
-	p.firstFocus = focus
-	p.affirm = func() {
-		text := answer()
-		if text == "" {
-			p.setProblem(tr("There is no answer yet."))
-			w.win.Canvas().Focus(focus())
-			return
-		}
-		a := userAnswer(interact.Answered, "")
-		a.Text = text
-		w.finish(p, a)
-	}
-	rows := p.rows(Tight(newMarkdown(w, b.Question)))
-	rows.add(container.New(layout.NewCustomPaddedLayout(14, 0, 8, 8), input), input.MinSize().Height)
-	p.assemble(rows.scroll.Scroll, questionFoot(w, p))
-	p.stepBack = p.askDiscard(func() bool { return answer() != "" })
-	return p
+// askPage asks one question, answered by choosing options or with free text.
+type askPage struct {
+	*page
+	answer func() string
+	focus  func() fyne.Focusable
 }
 
-// askInput makes the input of a question: how to read it, what to show, and where the focus belongs.
-func (p *page) askInput(b interact.Ask) (
-	answer func() string, input fyne.CanvasObject, focus func() fyne.Focusable,
-) {
-	w := p.w
+func newAskPage(p *page, b interact.Ask) {
+	a := &askPage{page: p}
+	p.kind = a
+	input := a.input(b)
+	rows := p.rows(Tight(newMarkdown(p.w, b.Question)))
+	rows.add(container.New(layout.NewCustomPaddedLayout(14, 0, 8, 8), input), input.MinSize().Height)
+	p.assemble(rows.scroll.Scroll, p.questionFoot())
+}
+
+// input makes the input of the question.
+func (a *askPage) input(b interact.Ask) fyne.CanvasObject {
 	if len(b.Options) == 0 {
-		f := newField(w, prompt.PlainText(b.Placeholder), b.Multiline)
-		f.OnChanged = func(string) { p.touched() }
-		p.inputs[""] = f
+		f := newField(a.w, prompt.PlainText(b.Placeholder), b.Multiline)
+		f.OnChanged = func(string) { a.touched() }
 		if !b.Multiline {
-			f.onEnter(w.affirm)
+			f.onEnter(a.w.affirm)
 		}
-		return func() string { return strings.TrimSpace(f.Text) }, f, func() fyne.Focusable { return f }
+		a.inputs[""] = f
+		a.answer, a.focus = func() string { return strings.TrimSpace(f.Text) }, func() fyne.Focusable { return f }
+		return f
 	}
 	options := make([]interact.Option, len(b.Options))
 	for i, o := range b.Options {
 		options[i] = interact.Option{Label: o, Value: o}
 	}
-	pick := newPicker(w, options, false, b.OffersOther(), b.Placeholder)
-	pick.changed, pick.next = p.touched, w.affirm
-	p.inputs[""] = pick
-	return func() string { return strings.Join(pick.answers(), "") }, pick.object, pick.focusFirst
+	pick := newPicker(a.w, options, false, b.OffersOther(), b.Placeholder)
+	pick.changed, pick.next = a.touched, a.w.affirm
+	a.inputs[""] = pick
+	a.answer, a.focus = func() string { return strings.Join(pick.answers(), "") }, pick.focusFirst
+	return pick.object
 }
 
-// questionFoot is the foot of a question or a form, with the buttons to decline and to submit.
-func questionFoot(w *window, p *page) *foot {
-	p.ownAnswer = true
-	p.refuse = func() {
-		w.finish(p, userAnswer(interact.Dismissed, "the person declined to answer"))
+func (a *askPage) affirm() {
+	answer := userAnswer(interact.Answered, "")
+	if answer.Text = a.answer(); answer.Text == "" {
+		a.setProblem(tr("There is no answer yet."))
+		a.w.win.Canvas().Focus(a.focus())
+		return
 	}
-	p.yes = newDecision(w, tr("Submit"), affirmativeHint(), strongButton, w.affirm)
+	a.w.finish(a.page, answer)
+}
+
+func (a *askPage) stepBack() bool { return a.asksToDiscard(a.answer() != "") }
+
+func (a *askPage) firstFocus() fyne.Focusable { return a.focus() }
+
+// questionFoot is the foot of a question or a form, with the buttons to decline and to submit.
+func (p *page) questionFoot() *foot {
+	p.ownAnswer = true
+	p.yes = newDecision(p.w, tr("Submit"), affirmativeHint(), strongButton, p.w.affirm)
 	p.yes.chordOnly = ""
-	p.no = newDecision(w, tr("Decline"), negativeHint(), plainButton, w.refuse)
+	p.no = newDecision(p.w, tr("Decline"), negativeHint(), plainButton, p.w.refuse)
 	return &foot{left: []fyne.CanvasObject{p.no}, right: []fyne.CanvasObject{p.yes}}
 }
 
-// askDiscard returns a function for [page.stepBack] that asks once before an answer is lost. dirty reports whether
-// there is one.
-func (p *page) askDiscard(dirty func() bool) func() bool {
-	return func() bool {
-		if p.asked || !dirty() {
-			return false
-		}
-		p.asked = true
-		p.setProblem(tr("Discard your answers? Press Esc again."))
-		return true
+// asksToDiscard asks once before an answer, if there is one, is lost.
+func (p *page) asksToDiscard(hasAnswer bool) bool {
+	if p.asked || !hasAnswer {
+		return false
 	}
+	p.asked = true
+	p.setProblem(tr("Discard your answers? Press Esc again."))
+	return true
 }
 
 // touched hides the complaint about an answer while the user changes it.

@@ -387,11 +387,11 @@ func (r *columnRow) smallPrint() string {
 func riskOf(e *entry) (string, fyne.ThemeColorName) {
 	switch e.request.Body.(type) {
 	case interact.Approve:
-		facts := prompt.WorstFirst(prompt.Assess(e.request).AllFacts())
-		if prompt.Worst(facts) == shell.Note {
-			return prompt.ClassName(e.why.Class), riskColor(e.why.Class, facts)
+		worst, color := e.view().Worst(), riskColor(e.why.Class, e.view().AllFacts())
+		if worst.Level == shell.Note {
+			return prompt.ClassName(e.why.Class), color
 		}
-		return facts[0].Text, riskColor(e.why.Class, facts)
+		return worst.Text, color
 	case interact.Confirm:
 		return tr("yes or no"), stripeOf(e)
 	case interact.Form:

@@ -57,7 +57,10 @@ func readDraft(data []byte) (d draft, ok bool) {
 }
 
 func (p *page) draft() []byte {
-	d := draft{Answers: map[string]typed{}, At: p.lastAnswered, Choice: p.choice()}
+	d := draft{Answers: map[string]typed{}, At: p.lastAnswered}
+	if a := p.approval; a != nil {
+		d.Choice = &draftChoice{a.refusing, a.keep.scope, a.keep.cover, a.keep.suggestion}
+	}
 	for id, in := range p.inputs {
 		d.Answers[id] = in.typed()
 	}
@@ -81,7 +84,7 @@ func (p *page) restore(data []byte) {
 		p.inputs[id].restore(t)
 	}
 	if d.Choice != nil {
-		p.choose(*d.Choice)
+		p.approval.choose(*d.Choice)
 	}
 	p.lastAnswered = d.At
 	p.saved = p.draft()
@@ -93,7 +96,7 @@ func (p *page) accepts(d draft) bool {
 			return false
 		}
 	}
-	return (d.At == "" || p.inputs[d.At] != nil) && (d.Choice == nil || p.choose != nil)
+	return (d.At == "" || p.inputs[d.At] != nil) && (d.Choice == nil || p.approval != nil)
 }
 
 // edited saves the draft soon, together with changes that follow at once.
@@ -178,14 +181,10 @@ func (p *picker) restore(t typed) {
 	}
 }
 
-func (a *approvePage) draftChoice() *draftChoice {
-	return &draftChoice{a.refusing, a.keep.scope, a.keep.cover, a.keep.suggestion}
-}
-
 // choose restores a choice. If the rules no longer offer its scope, the scope stays "once".
 func (a *approvePage) choose(c draftChoice) {
 	k := keep{scope: c.Scope, cover: c.Cover, suggestion: c.Suggestion}
-	if a.page.scope != nil && slices.Contains(a.offered(), k) {
+	if !a.isOnce() && slices.Contains(a.offered(), k) {
 		a.keep = k
 		a.showScope()
 	}

@@ -38,18 +38,32 @@ func factBadge(f prompt.Fact) fyne.CanvasObject {
 	return newTint(c, alpha, 6, Padded(2, 6, Row(4, container.New(fixed{width: 14, height: 14}, image), text)))
 }
 
-// factRow returns the badges of all facts, most serious first: nod's own, then those that another machine reports,
-// including the class that its relay found.
-func (a *approvePage) factRow(class fyne.CanvasObject) []fyne.CanvasObject {
-	own, reported := factBadges(a.input.Facts), factBadges(a.input.Reported)
-	if !a.remote() {
-		return append([]fyne.CanvasObject{class}, own...)
+// factBadges returns the badges of all facts.
+func (a *approvePage) factBadges() []fyne.CanvasObject {
+	var all []fyne.CanvasObject
+	for _, group := range a.input.FactGroups() {
+		var badges []fyne.CanvasObject
+		for _, f := range group.Facts {
+			if f == a.input.Class {
+				badges = append(badges, a.classBadge())
+			} else {
+				badges = append(badges, factBadge(f))
+			}
+		}
+		if group.Heading != "" {
+			badges = headed(group.Heading, badges)
+		}
+		all = append(all, badges...)
 	}
-	reported = headed(prompt.ReportedBy(a.entry.request.Requester), append(reported, class))
-	if prompt.Worst(a.input.Reported) > prompt.Worst(a.input.Facts) {
-		return append(reported, headed(tr("read by nod here"), own)...)
+	return all
+}
+
+func (a *approvePage) classBadge() fyne.CanvasObject {
+	color := ClassColor(a.entry.why.Class)
+	if prompt.Worst(a.input.AllFacts()) > a.input.Class.Level { // green beside red would look harmless
+		color = ColorMuted
 	}
-	return append(own, reported...)
+	return Badge(a.input.Class.Text, color)
 }
 
 // headed puts a heading before the first badge, so that it never stands at the end of a line.
@@ -64,25 +78,12 @@ func headed(text string, badges []fyne.CanvasObject) []fyne.CanvasObject {
 	return append([]fyne.CanvasObject{first}, badges[1:]...)
 }
 
-func factBadges(facts []prompt.Fact) []fyne.CanvasObject {
-	var badges []fyne.CanvasObject
-	for _, f := range facts {
-		badges = append(badges, factBadge(f))
-	}
-	return badges
-}
-
 // maxDangers is the number of dangerous parts listed at first; one if there is little room.
 const maxDangers = 4
 
 // showFacts shows the dangers of the input, as badges and as a list of its dangerous parts.
 func (a *approvePage) showFacts() {
-	class := a.class()
-	color := ClassColor(a.entry.why.Class)
-	if prompt.Worst(a.input.AllFacts()) > class.Level { // green beside red would look harmless
-		color = ColorMuted
-	}
-	a.rows.set(a.badges, a.factRow(Badge(class.Text, color)))
+	a.rows.set(a.badges, a.factBadges())
 	a.jumps = nil
 	for _, p := range a.input.Dangers {
 		jump := newButton(a.w, p.Text(), func() { a.jumpTo(p) })
@@ -99,10 +100,6 @@ func (a *approvePage) showFacts() {
 	a.facts.Add(container.NewHBox(a.others))
 	a.foldJumps()
 	a.facts.Refresh()
-}
-
-func (a *approvePage) class() prompt.Fact {
-	return a.input.Class(a.entry.why.Class)
 }
 
 // foldJumps hides the dangerous parts that do not fit, and says how many.

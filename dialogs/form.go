@@ -21,6 +21,7 @@ type formPage struct {
 	*page
 	questions []*questionView
 	rows      *lazyColumn // the title, and the questions
+	initial   map[string]interact.Value
 }
 
 func guessHeight(q interact.Question) float32 {
@@ -28,20 +29,20 @@ func guessHeight(q interact.Question) float32 {
 	return 100 + line*float32(len(q.Question)/perLine) + option*float32(min(len(q.Options), maxPlainChoices))
 }
 
-func newFormPage(w *window, e *entry, h *head, b interact.Form) *page {
-	f := &formPage{page: newPage(e, w, h)}
+func newFormPage(p *page, b interact.Form) {
+	f := &formPage{page: p}
+	p.kind = f
 	for i, q := range b.Questions {
-		v := newQuestionView(w, q, len(b.Questions) == 1)
+		v := newQuestionView(p.w, q, len(b.Questions) == 1)
 		v.changed, v.next = f.touchedBy(v), func() { f.next(i) }
 		f.questions, f.inputs[q.ID] = append(f.questions, v), v.answerInput
 	}
 	f.addRows(b.Title)
-	f.page.firstFocus, f.page.affirm = f.start, f.submit
-	f.assemble(f.rows.scroll.Scroll, questionFoot(w, f.page))
-	initial := f.values()
-	f.stepBack = f.askDiscard(func() bool { return !reflect.DeepEqual(initial, f.values()) })
-	return f.page
+	f.assemble(f.rows.scroll.Scroll, f.questionFoot())
+	f.initial = f.values()
 }
+
+func (f *formPage) stepBack() bool { return f.asksToDiscard(!reflect.DeepEqual(f.initial, f.values())) }
 
 // addRows adds the title, and under it the questions. Without a title, or if it only repeats the only question, the
 // first question replaces it.
@@ -83,8 +84,8 @@ func (f *formPage) next(i int) {
 	f.w.affirm()
 }
 
-// start returns what gets the focus first: the question answered last, else the first one.
-func (f *formPage) start() fyne.Focusable {
+// firstFocus returns the question answered last, else the first one.
+func (f *formPage) firstFocus() fyne.Focusable {
 	i := max(slices.IndexFunc(f.questions, func(v *questionView) bool { return v.question.ID == f.lastAnswered }), 0)
 	if i > 0 {
 		f.show(i)
@@ -92,8 +93,8 @@ func (f *formPage) start() fyne.Focusable {
 	return f.questions[i].focus()
 }
 
-// submit sends the answers. If any is missing or invalid it says so and moves to the first such question.
-func (f *formPage) submit() {
+// affirm sends the answers. If any is missing or invalid it says so and moves to the first such question.
+func (f *formPage) affirm() {
 	a := userAnswer(interact.Answered, "")
 	a.Values = f.values()
 	var first *questionView

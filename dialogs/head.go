@@ -26,14 +26,14 @@ type head struct {
 }
 
 func newHead(w *window, e *entry) *head {
-	r := e.request
+	said := e.view().Head
 	h := &head{
 		queue: newIconButton(w, "", "", func() { w.openQueue(e) }),
 		more:  newIconButton(w, "", theme.IconNameMoreHorizontal, func() { w.openMore(e) }),
 	}
 	stripe := stripeOf(e)
-	text := Column(3, newSentence(r), newBrief(w, originParts(r)...).object)
-	h.icon = widget.NewIcon(theme.NewColoredResource(theme.DefaultTheme().Icon(iconOf(r)), stripe))
+	text := Column(3, newSentence(said), newBrief(w, originParts(said.Origin)...).object)
+	h.icon = widget.NewIcon(theme.NewColoredResource(theme.DefaultTheme().Icon(iconOf(e.request)), stripe))
 	h.tile = newTint(stripe, 0x22, 9, Padded(8, 8, container.New(fixed{width: 22, height: 22}, h.icon)))
 	h.stripe = newTint(stripe, 0xff, 0, container.New(fixed{height: 4}))
 	h.margins = &layout.CustomPaddedLayout{LeftPadding: sideMargin, RightPadding: sideMargin}
@@ -109,24 +109,20 @@ const sentenceGap = 6
 
 // newSentence says who wants what. The agent chooses its own name and that of the object. The object has a background
 // and a typeface that nod's own words never have.
-func newSentence(r interact.Request) fyne.CanvasObject {
+func newSentence(said prompt.Head) fyne.CanvasObject {
 	bold := fyne.TextStyle{Bold: true}
-	who := prompt.AgentOf(r.Requester)
-	if project := prompt.ProjectOf(r.Requester); project != "" {
-		who += " · " + project
+	who, wish := said.Agent, said.Wish
+	if said.Project != "" {
+		who, wish = who+" · "+said.Project, "— "+wish
 	}
 	agent := newElidedText(who, theme.SizeNameSubHeadingText, bold, theme.ColorNameForeground)
-	wish, what := prompt.WishOf(r)
-	if prompt.ProjectOf(r.Requester) != "" {
-		wish = "— " + wish
-	}
 	verb := newWords(wish, theme.SizeNameSubHeadingText, theme.ColorNameForeground)
-	object := newElidedText(what, theme.SizeNameText, fyne.TextStyle{Monospace: true}, theme.ColorNameForeground)
+	object := newElidedText(said.Object, theme.SizeNameText, fyne.TextStyle{Monospace: true}, theme.ColorNameForeground)
 	ground := newTint(theme.ColorNameForeground, 0x14, 4, Padded(0, sentenceGap, object))
-	setVisible(ground, what != "")
-	machine := newElidedText(prompt.OnMachine(r.Requester), theme.SizeNameText, bold, theme.ColorNamePrimary)
+	setVisible(ground, said.Object != "")
+	machine := newElidedText(said.Machine, theme.SizeNameText, bold, theme.ColorNamePrimary)
 	sign := newTint(theme.ColorNamePrimary, 0x22, 4, Padded(0, sentenceGap, machine))
-	setVisible(sign, r.Requester.IsRemote())
+	setVisible(sign, said.Machine != "")
 	s := &sentence{agent.Layout.(*elided), machine.Layout.(*elided), object.Layout.(*elided)}
 	return container.New(s, agent, sign, verb, ground)
 }
@@ -174,9 +170,9 @@ var icons = map[interact.Action]fyne.ThemeIconName{
 	interact.OpensURL: theme.IconNameStorage, interact.CarriesOut: theme.IconNameList,
 }
 
-func originParts(r interact.Request) []briefPart {
+func originParts(origin []prompt.Origin) []briefPart {
 	var parts []briefPart
-	for _, o := range prompt.OriginOf(r) {
+	for _, o := range origin {
 		label := newWords(o.Label, theme.SizeNameCaptionText, originColors[o.From]).bold()
 		parts = append(parts, newBriefPart(label, o.Text, widget.LowImportance))
 	}

@@ -13,6 +13,7 @@ import (
 
 	"nod/dialogs/prompt"
 	"nod/interact"
+	"nod/policy"
 	"nod/policy/basefile"
 )
 
@@ -37,7 +38,7 @@ func in(folder string) interact.Requester {
 
 // viewOf returns the view of a call by who.
 func viewOf(a interact.Approve, who interact.Requester) *inputView {
-	return newInputView(nil, interact.Request{Requester: who, Body: a})
+	return newInputView(nil, prompt.ViewOf(interact.Request{Requester: who, Body: a}, policy.Decision{}))
 }
 
 func factTexts(facts []prompt.Fact) []string {

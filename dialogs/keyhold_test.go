@@ -87,7 +87,7 @@ func TestTypingAfterAClick(t *testing.T) {
 	s.open(request("2", interact.Ask{Question: "And why?"}))
 	s.typeText("a")
 	s.withdraw("1")
-	s.canvas().Focus(s.page().firstFocus())
+	s.canvas().Focus(s.page().kind.firstFocus())
 	s.typeText("at once")
 	s.ready()
 	s.chord(fyne.KeyReturn)

@@ -42,7 +42,7 @@ func TestEndOfALongForm(t *testing.T) {
 	if !s.shows("Question 49") {
 		t.Error("the last question does not show at the end")
 	}
-	last := s.p.window.page.scroll
+	last := s.p.window.page.column.scroll
 	if bottom := last.Content.MinSize().Height - last.Size().Height; last.Offset.Y != bottom {
 		t.Errorf("the view is at %v, want the end at %v", last.Offset.Y, bottom)
 	}

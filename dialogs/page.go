@@ -15,11 +15,23 @@ import (
 	"nod/interact"
 )
 
+// kind is what each kind of prompt does in its own way. [page] does it as most of them do.
+type kind interface {
+	affirm()                          // gives the affirmative answer; called only while armed
+	refuse()                          // gives the negative answer
+	stepBack() bool                   // undoes one step, for Escape; false if there is none
+	bodyHeight(width float32) float32 // without scrolling
+	firstFocus() fyne.Focusable       // gets the focus first, if it is in view
+}
+
 // page is one prompt, shown in the window or waiting to be shown again: it keeps what the user entered for as long as
-// its request is pending. Each kind of prompt sets the functions that differ.
+// its request is pending.
 type page struct {
+	kind  kind
 	entry *entry
 	w     *window
+
+	approval *approvePage // of an approval; else nil
 
 	head    *head
 	status  *widget.Label     // the effect of the time-out and its time, or why a press did nothing
@@ -27,9 +39,6 @@ type page struct {
 	note    fyne.CanvasObject // holds problem
 	yes     *button           // the affirmative
 	no      *button           // the negative
-
-	alternative       *button // a second affirmative; nil for none
-	affirmAlternative func()  // gives the second affirmative answer
 
 	foot        *foot
 	margins     *layout.CustomPaddedLayout // around the foot
@@ -39,55 +48,38 @@ type page struct {
 	text        fyne.Focusable             // the text, which has the focus if nothing else has
 	object      fyne.CanvasObject
 	column      *lazyColumn // the body in rows, if it scrolls as a whole; else nil
-	scroll      *scrollArea // of column
 
 	ownAnswer bool      // a choice or text of the user, not just Allow or Yes
 	shownAt   time.Time // when it was first on screen; zero: never
 	armedAt   time.Time // when the affirmative was first armed; zero: never
 
-	blank, saved []byte // the drafts of the unchanged page, and the one saved last
-	draftDue     bool   // the draft will be saved soon
+	inputs       map[string]answerInput // by question, as in [draft]
+	lastAnswered string                 // the question that was answered last, of several
+	blank, saved []byte                 // the drafts of the unchanged page, and the one saved last
+	draftDue     bool                   // the draft will be saved soon
 
 	asked    bool // the user was asked whether to discard the answer: the next Escape does
 	refusing bool // the user is writing the reason for a denial: nothing affirms meanwhile
-
-	affirm       func()                      // gives the affirmative answer; called only while armed
-	refuse       func()                      // gives the negative answer
-	scope        func()                      // chooses the next scope of the affirmative; nil if there is none
-	stepBack     func() bool                 // undoes one step, for Escape; false if there is none
-	wantedHeight func(width float32) float32 // height of the body without scrolling
-	// wantedWidth is the width that breaks no line of code in the body.
-	wantedWidth  func() float32
-	compactBody  func(bool)             // makes the body fit a small window, or a large one again
-	firstFocus   func() fyne.Focusable  // gets the focus first in place of text, if it is in view
-	renew        func()                 // updates the page after changes outside
-	recordSeen   func()                 // records which parts are in view now
-	read         func() bool            // all that the affirmative requires has been in view
-	unread       func() int             // lines that have not been in view
-	inputs       map[string]answerInput // by question, as in [draft]
-	lastAnswered string                 // the question that was answered last, of several
-	choice       func() *draftChoice    // the current choice; nil if there is nothing to choose
-	choose       func(draftChoice)      // restores it; nil if there is nothing to choose
-	// journalText returns what the journal records of the prompt: facts, and the change of a file as a unified diff.
-	journalText func() (facts []string, diff string)
 }
 
-func newPage(e *entry, w *window, head *head) *page {
+func newPage(w *window, e *entry) *page {
 	return &page{
-		entry: e, w: w, head: head,
-		status:      Lines("", theme.SizeNameCaptionText, widget.LowImportance),
-		problem:     Lines("", theme.SizeNameCaptionText, widget.DangerImportance),
-		stepBack:    func() bool { return false },
-		wantedWidth: func() float32 { return 0 }, compactBody: func(bool) {},
-		renew:       func() {},
-		recordSeen:  func() {},
-		read:        func() bool { return true },
-		unread:      func() int { return 0 },
-		inputs:      map[string]answerInput{},
-		choice:      func() *draftChoice { return nil },
-		journalText: func() ([]string, string) { return nil, "" },
+		entry: e, w: w, head: newHead(w, e),
+		status:  Lines("", theme.SizeNameCaptionText, widget.LowImportance),
+		problem: Lines("", theme.SizeNameCaptionText, widget.DangerImportance),
+		inputs:  map[string]answerInput{},
 	}
 }
+
+func (p *page) refuse() {
+	p.w.finish(p, userAnswer(interact.Dismissed, "the person declined to answer"))
+}
+
+func (p *page) stepBack() bool { return false }
+
+func (p *page) bodyHeight(float32) float32 { return p.column.scroll.Content.MinSize().Height }
+
+func (p *page) firstFocus() fyne.Focusable { return p.text }
 
 // assemble puts the body between head and foot, in the order of Tab.
 func (p *page) assemble(body fyne.CanvasObject, f *foot) {
@@ -116,7 +108,9 @@ func (p *page) setCompact(v bool) {
 		p.margins.TopPadding = 7
 	}
 	p.head.setCompact(v)
-	p.compactBody(v)
+	if p.approval != nil {
+		p.approval.setCompact(v)
+	}
 	p.setHints(!v)
 }
 
@@ -134,23 +128,22 @@ func (p *page) rows(text fyne.CanvasObject) *lazyColumn {
 	frame := newTextFrame(p.w, Padded(6, 8, text))
 	c := newLazyColumn(0, 12, 10)
 	c.add(frame, frame.MinSize().Height)
-	p.column, p.scroll, frame.scroll, p.text = c, c.scroll, c.scroll, frame
-	p.wantedHeight = func(float32) float32 { return c.scroll.Content.MinSize().Height }
+	p.column, frame.scroll, p.text = c, c.scroll, frame
 	return c
 }
 
 // reveal scrolls until o, which got the focus, is in view.
 func (p *page) reveal(o fyne.CanvasObject) {
-	if p.scroll != nil {
-		p.scroll.reveal(o)
+	if p.column != nil {
+		p.column.scroll.reveal(o)
 	}
 }
 
 func (p *page) start() fyne.Focusable {
-	if p.firstFocus == nil || p.column != nil && p.column.top(1)+leastAnswer > p.scroll.Size().Height {
+	if p.column != nil && p.column.top(1)+leastAnswer > p.column.scroll.Size().Height {
 		return p.text
 	}
-	return p.firstFocus()
+	return p.kind.firstFocus()
 }
 
 // leastAnswer is how much of the first option must be in view for it to get the focus first. Otherwise the question
@@ -229,7 +222,7 @@ func (l pageLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	top, bottom := resizeToWidth(head, size.Width), resizeToWidth(foot, size.Width)
 	if size.Height < roomyPage {
 		body.Resize(fyne.NewSize(size.Width, max(size.Height-top-bottom, 0)))
-		if size.Height-top-bottom+slack < l.p.wantedHeight(size.Width) {
+		if size.Height-top-bottom+slack < l.p.kind.bodyHeight(size.Width) {
 			l.p.setCompact(true)
 			top, bottom = resizeToWidth(head, size.Width), resizeToWidth(foot, size.Width)
 		}
@@ -242,10 +235,13 @@ func (l pageLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 
 // size returns the best size for the page, between the limits least and most.
 func (p *page) size(least, most fyne.Size) fyne.Size {
-	width := min(max(p.wantedWidth(), least.Width), most.Width)
+	width := min(least.Width, most.Width)
+	if p.approval != nil { // breaks no line of the input
+		width = min(max(p.approval.input.block.text.natural()+2*sideMargin, least.Width), most.Width)
+	}
 	p.object.Resize(fyne.NewSize(width, most.Height))
 	parts := p.object.(*fyne.Container).Objects
-	height := p.wantedHeight(width) + parts[1].MinSize().Height + parts[2].MinSize().Height
+	height := p.kind.bodyHeight(width) + parts[1].MinSize().Height + parts[2].MinSize().Height
 	return fyne.NewSize(width, min(max(height, least.Height), most.Height))
 }
 

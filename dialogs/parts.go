@@ -10,22 +10,14 @@ import (
 	"nod/policy"
 )
 
-// Parts lists the parts of a command line, each with its state in the policy, so that the user reads only what is new.
-// It returns nil if the list would add nothing: there are no parts, or only one, which only reads.
+// Parts lists the parts of a command line; nil if the list would add nothing.
 func Parts(parts []policy.CommandPart) fyne.CanvasObject {
-	if len(parts) == 0 || len(parts) == 1 && parts[0].State == policy.PartReads {
-		return nil
-	}
-	shown, onlyRead, left := prompt.PickParts(parts)
 	rows := Column(2)
-	for _, p := range shown {
-		rows.Add(partRow(p, len(parts) > 1))
+	for _, p := range prompt.PartRows(parts) {
+		rows.Add(partRow(p))
 	}
-	if onlyRead > 0 {
-		rows.Add(summaryRow(policy.PartReads, tr("{{.Count}} more parts", values{"Count": onlyRead})))
-	}
-	if left > 0 {
-		rows.Add(summaryRow(policy.PartNew, tr("{{.Count}} more parts: read the whole command", values{"Count": left})))
+	if len(rows.Objects) == 0 {
+		return nil
 	}
 	return newTint(ColorPaper, 0xff, 8, Padded(4, 4, rows))
 }
@@ -44,22 +36,20 @@ func partMark(s policy.PartState) (icon fyne.Resource, word *words) {
 	return theme.NewColoredResource(icon, word.color), word
 }
 
-// partRow shows one part on one line and, below it, why nod asks about it or what covers it.
-func partRow(p policy.CommandPart, explain bool) fyne.CanvasObject {
+// partRow shows one part on one line, with its note beside or below it.
+func partRow(p prompt.PartRow) fyne.CanvasObject {
+	if p.Summary {
+		return marked(p.State, Tight(Lines(p.Text, theme.SizeNameCaptionText, widget.MediumImportance)))
+	}
 	ink := theme.ColorNameForeground
 	if p.State == policy.PartReads {
 		ink = ColorMuted
 	}
-	text := newElided(prompt.SafeEnds(p.Text), ink, 0)
-	if note := prompt.PartNote(p); note != "" && explain {
-		text = withNote(text, note)
+	text := newElided(p.Text, ink, 0)
+	if p.Note != "" {
+		text = withNote(text, p.Note)
 	}
 	return marked(p.State, text)
-}
-
-// summaryRow stands for parts that are not listed.
-func summaryRow(s policy.PartState, text string) fyne.CanvasObject {
-	return marked(s, Tight(Lines(text, theme.SizeNameCaptionText, widget.MediumImportance)))
 }
 
 // marked puts the mark left of text, in a column as wide as the widest mark.

@@ -1,6 +1,8 @@
 package dialogs
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -65,10 +67,23 @@ func TestManyPartsAreCounted(t *testing.T) {
 		"only reads":       {repeated(1000, reads("ls")), 0, 1000, 0},
 		"one beyond eight": {append(repeated(8, reads("ls")), fresh("rm x")), 1, 8, 0},
 	} {
-		shown, onlyRead, left := prompt.PickParts(tt.parts)
-		if len(shown) != tt.shown || onlyRead != tt.onlyRead || left != tt.left {
-			t.Errorf("%s: %d shown, %d only read, %d left out; want %d, %d, %d",
-				name, len(shown), onlyRead, left, tt.shown, tt.onlyRead, tt.left)
+		var want []string
+		if tt.onlyRead > 0 {
+			want = append(want, fmt.Sprintf("%d more parts", tt.onlyRead))
+		}
+		if tt.left > 0 {
+			want = append(want, fmt.Sprintf("%d more parts: read the whole command", tt.left))
+		}
+		shown, counted := 0, []string(nil)
+		for _, row := range prompt.PartRows(tt.parts) {
+			if row.Summary {
+				counted = append(counted, row.Text)
+			} else {
+				shown++
+			}
+		}
+		if shown != tt.shown || !slices.Equal(counted, want) {
+			t.Errorf("%s: %d shown, and %q; want %d, and %q", name, shown, counted, tt.shown, want)
 		}
 	}
 }

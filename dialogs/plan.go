@@ -24,17 +24,18 @@ func (a *approvePage) planEdits() []fyne.CanvasObject {
 	if !ok {
 		return nil
 	}
-	carryOut := func(suggestion int) func() {
-		return func() {
-			answer := a.answer(interact.Allowed)
-			answer.Scope, answer.Suggestion = policy.Once, suggestion+1
-			a.w.finish(a.page, answer)
-		}
-	}
+	a.askForEdits, a.letEditsPass = ask+1, pass+1
 	a.yes.setText(tr("Approve, ask for each edit"))
-	a.page.affirm, a.affirmAlternative = carryOut(ask), carryOut(pass)
 	hint := commandName() + "+Shift+Enter"
 	a.alternative = newDecision(a.w, tr("Approve, let edits pass"), hint, plainButton, a.w.affirmAlternative)
 	a.alternative.chordOnly = hint
 	return []fyne.CanvasObject{a.alternative}
+}
+
+func (a *approvePage) affirmAlternative() { a.carryOut(a.letEditsPass) }
+
+func (a *approvePage) carryOut(suggestion int) {
+	answer := a.answer(interact.Allowed)
+	answer.Scope, answer.Suggestion = policy.Once, suggestion
+	a.w.finish(a.page, answer)
 }

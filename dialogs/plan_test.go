@@ -85,7 +85,7 @@ func TestPlanAndItsEdits(t *testing.T) {
 			test.press(s)
 			s.wantOpen("1") // not armed yet
 			s.pass(time.Second)
-			s.canvas().Focus(s.page().alternative)
+			s.canvas().Focus(s.page().approval.alternative)
 			s.key(fyne.KeyReturn)
 			s.wantOpen("1") // no plain key approves
 			test.press(s)

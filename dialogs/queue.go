@@ -3,6 +3,7 @@ package dialogs
 import (
 	"slices"
 
+	"nod/dialogs/prompt"
 	"nod/interact"
 	"nod/policy"
 )
@@ -20,6 +21,16 @@ type entry struct {
 	why      policy.Decision
 	answered chan<- reply // receives the result; buffered
 	page     *page        // keeps the input of the user; nil before it was first shown
+	said     *prompt.View // nil before it was first needed
+}
+
+// view returns what the prompt says, which is worked out once.
+func (e *entry) view() prompt.View {
+	if e.said == nil {
+		v := prompt.ViewOf(e.request, e.why)
+		e.said = &v
+	}
+	return *e.said
 }
 
 func (q *queue) add(r interact.Request, why policy.Decision, answered chan<- reply) {

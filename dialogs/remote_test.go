@@ -15,6 +15,7 @@ import (
 
 	"fyne.io/fyne/v2/test"
 
+	"nod/dialogs/prompt"
 	"nod/interact"
 	"nod/policy"
 	"nod/policy/basefile"
@@ -51,7 +52,7 @@ func remoteEdit(t testing.TB) (r interact.Request, path string) {
 func TestRemotePromptShowsWhatIsReported(t *testing.T) {
 	test.NewTempApp(t)
 	r, _ := remoteEdit(t)
-	v := newInputView(nil, r)
+	v := newInputView(nil, prompt.ViewOf(r, policy.Decision{}))
 	text := shown(v.Lines)
 	if !strings.Contains(text, "what build-1 has") || strings.Contains(text, "this machine") {
 		t.Errorf("the diff is not of the reported file:\n%s", text)
@@ -66,7 +67,7 @@ func TestRemotePromptShowsWhatIsReported(t *testing.T) {
 		t.Error("stale, though what is reported is the same")
 	}
 	r.Reported = nil
-	v = newInputView(nil, r)
+	v = newInputView(nil, prompt.ViewOf(r, policy.Decision{}))
 	if text := shown(v.Lines); strings.Contains(text, "this machine") || strings.Contains(text, "what build-1 has") {
 		t.Errorf("with nothing reported the prompt shows\n%s", text)
 	}
@@ -148,7 +149,7 @@ func TestHostileReport(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, r := range []interact.Request{bash("1", strings.Repeat("rm -rf x\n", 9)), anEdit} {
-				v := newInputView(nil, onBuild1(r, &reported))
+				v := newInputView(nil, prompt.ViewOf(onBuild1(r, &reported), policy.Decision{}))
 				for _, f := range v.Reported {
 					if strings.ContainsAny(f.Text, "\u202e\u200b\n\x1b") || f.Level > shell.Danger {
 						t.Errorf("a badge says %q at level %d", f.Text, f.Level)

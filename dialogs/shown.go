@@ -35,7 +35,9 @@ func (p *Prompter) shown(e *entry) interact.Shown {
 	if !e.page.armedAt.IsZero() {
 		s.Armed = cmp.Or(e.page.armedAt.Sub(s.At), 1)
 	}
-	s.Facts, s.Diff = e.page.journalText()
+	if e.page.approval != nil {
+		s.Facts, s.Diff = e.page.approval.factsAndDiff()
+	}
 	return s
 }
 
@@ -43,7 +45,7 @@ func (p *Prompter) shown(e *entry) interact.Shown {
 const maxFacts = 32
 
 func (a *approvePage) factsAndDiff() (facts []string, diff string) {
-	facts = []string{a.class().Text}
+	facts = []string{a.input.Class.Text}
 	for _, f := range a.input.AllFacts() {
 		facts = append(facts, f.Text)
 	}

@@ -73,7 +73,7 @@ func TestWheelInAForm(t *testing.T) {
 		}
 	})
 	s.wheelOver(first)
-	if s.page().scroll.Offset.Y == 0 {
+	if s.page().column.scroll.Offset.Y == 0 {
 		t.Error("the form does not scroll")
 	}
 }

@@ -320,17 +320,18 @@ func (w *window) build(e *entry) *page {
 }
 
 func (w *window) newPage(e *entry) *page {
-	h := newHead(w, e)
+	p := newPage(w, e)
 	switch b := e.request.Body.(type) {
 	case interact.Approve:
-		return newApprovePage(w, e, h, b)
+		newApprovePage(p, b)
 	case interact.Confirm:
-		return newConfirmPage(w, e, h, b)
+		newConfirmPage(p, b)
 	case interact.Form:
-		return newFormPage(w, e, h, b)
+		newFormPage(p, b)
 	default:
-		return newAskPage(w, e, h, b.(interact.Ask))
+		newAskPage(p, b.(interact.Ask))
 	}
+	return p
 }
 
 // finish answers the request of a page. If the answer is invalid, it shows that on the page instead. A page that is no
@@ -354,14 +355,14 @@ func (w *window) affirm() {
 		w.menu.affirm()
 	case w.page == nil:
 	default:
-		w.decide(w.page.affirm)
+		w.decide(w.page.kind.affirm)
 	}
 }
 
 // affirmAlternative handles a press of the second affirmative, if there is one.
 func (w *window) affirmAlternative() {
-	if w.menu == nil && w.page != nil && w.page.alternative != nil {
-		w.decide(w.page.affirmAlternative)
+	if w.menu == nil && w.page != nil && w.page.approval != nil && w.page.approval.alternative != nil {
+		w.decide(w.page.approval.affirmAlternative)
 	}
 }
 
@@ -389,7 +390,7 @@ func (w *window) explainTooFast() {
 func (w *window) refuse() {
 	if w.mayRefuse() {
 		w.closeMenu()
-		w.page.refuse()
+		w.page.kind.refuse()
 	}
 }
 
@@ -412,7 +413,7 @@ func (w *window) escape() {
 	case w.menu != nil:
 		w.closeMenu()
 	case w.page == nil:
-	case w.page.stepBack():
+	case w.page.kind.stepBack():
 		w.disturb()
 	default:
 		w.dismiss()
@@ -431,8 +432,8 @@ func (w *window) dismiss() {
 }
 
 func (w *window) nextScope() {
-	if w.page != nil && w.menu == nil && w.page.scope != nil && !w.page.refusing {
-		w.page.scope()
+	if w.page != nil && w.menu == nil && w.page.approval != nil && !w.page.refusing {
+		w.page.approval.nextScope()
 	}
 }
 
@@ -455,14 +456,13 @@ func (w *window) rearm() {
 		return
 	}
 	if w.inView() {
-		w.page.recordSeen()
-		w.arm.setSeen(w.page.read())
+		w.arm.setSeen(w.page.isRead())
 	}
 	w.arm.heartbeat()
 	w.page.noteArmed(w.p.now(), w.arm.armed())
 	w.page.yes.setReady(w.arm.armed(), w.note())
-	if w.page.alternative != nil {
-		w.page.alternative.setReady(w.arm.armed(), w.page.alternative.hint)
+	if a := w.page.approval; a != nil && a.alternative != nil {
+		a.alternative.setReady(w.arm.armed(), a.alternative.hint)
 	}
 	if w.page.no != nil {
 		w.page.no.setReady(!w.arm.isQuiet(), "")
@@ -480,7 +480,11 @@ func (w *window) rearm() {
 
 // note returns the note on the affirmative: why it does not work yet, or how much was not shown.
 func (w *window) note() string {
-	switch unread := w.page.unread(); {
+	unread := 0
+	if w.page.approval != nil {
+		unread = w.page.approval.input.block.unread
+	}
+	switch {
 	case !w.arm.checked:
 		return ""
 	case !w.arm.seen:

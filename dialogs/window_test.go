@@ -142,7 +142,7 @@ func TestPlainKeysNeverAllow(t *testing.T) {
 					s.wantOpen("1")
 				}
 				s.p.window.closeMenu()
-				s.page().stepBack()
+				s.page().kind.stepBack()
 			}
 		}
 	}
@@ -533,8 +533,8 @@ func TestLateClick(t *testing.T) {
 	s.p.post(func() { s.p.withdraw("1") })
 	s.tap(allow)
 	s.tap(deny)
-	old.affirm()
-	old.refuse()
+	old.kind.affirm()
+	old.kind.refuse()
 	s.wantOpen("1")
 	if s.p.window.page != nil {
 		t.Error("the prompt is still in the window")
@@ -542,7 +542,7 @@ func TestLateClick(t *testing.T) {
 
 	s.open(bash("2", "other"))
 	s.ready()
-	old.affirm()
+	old.kind.affirm()
 	s.wantOpen("2")
 }
 
@@ -888,12 +888,12 @@ func TestReadingInProportion(t *testing.T) {
 	if !s.shows("Hidden characters: line 301") {
 		t.Error("what is hidden where nobody looked is no fact")
 	}
-	unread := s.page().unread()
+	unread := s.page().approval.input.block.unread
 	if got, want := s.page().yes.note, fmt.Sprintf("%d lines unread", unread); unread < 200 || got != want {
 		t.Errorf("the button says %q, want %q", got, want)
 	}
 	s.key(fyne.KeyPageDown)
-	if s.page().unread() >= unread {
+	if s.page().approval.input.block.unread >= unread {
 		t.Error("what was scrolled into view counts as unread")
 	}
 	s.chord(fyne.KeyReturn)
@@ -1244,7 +1244,7 @@ func TestMeasuringIsNotSeeing(t *testing.T) {
 	s.ready()
 	s.chord(fyne.KeyReturn)
 	s.wantOpen("1")
-	if s.page().read() {
+	if s.page().isRead() {
 		t.Error("lines that were never on the screen count as seen")
 	}
 	for range 10 {

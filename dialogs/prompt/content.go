@@ -29,17 +29,15 @@ type Content struct {
 	AgentSays string      // the agent's description, which has no effect: not in Lines
 }
 
-// Noted adds the facts and warnings about odd characters in lines. capped says that lines are only the beginning.
-func (c Content) Noted(lines []Line, capped bool) Content {
-	c.Lines = lines
+// noteOdd adds the facts and warnings about odd characters in the lines. capped says that they are only the beginning.
+func (c *Content) noteOdd(capped bool) {
 	if capped {
 		c.Warnings = append(c.Warnings,
 			tr("This is too long to read here. You can deny it or open it as a file, but not allow it."))
 	} else if c.Must > 0 {
-		c.Facts = WorstFirst(append(c.Facts, oddFacts(lines[c.Must:])...))
+		c.Facts = worstFirst(append(c.Facts, oddFacts(c.Lines[c.Must:])...))
 	}
-	c.Warnings = append(c.Warnings, oddCharacters(lines)...)
-	return c
+	c.Warnings = append(c.Warnings, oddCharacters(c.Lines)...)
 }
 
 // HasHidden reports whether the input contains invisible characters, which are spelled out.
@@ -58,13 +56,13 @@ func (c Content) Stale() bool {
 	return slices.ContainsFunc(c.bases, (*baseFile).changed)
 }
 
-// Assess returns the content of an approval with its risks among the facts, worst first.
-func Assess(r interact.Request) Content {
-	a, at := r.Body.(interact.Approve), placesOf(r)
+// assess returns the content of an approval with its risks among the facts, worst first.
+func assess(r interact.Request, a interact.Approve) Content {
+	at := placesOf(r)
 	c := contentOf(a, at)
 	own, ofFiles := at.risks(a.Call(r.Requester))
-	c.Facts = WorstFirst(append(riskFacts(own), c.Facts...))
-	c.Reported = WorstFirst(riskFacts(ofFiles))
+	c.Facts = worstFirst(append(riskFacts(own), c.Facts...))
+	c.Reported = worstFirst(riskFacts(ofFiles))
 	if c.IsCommand {
 		c.Dangers = dangersOf(c.Original, own)
 	}

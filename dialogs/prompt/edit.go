@@ -97,7 +97,7 @@ func newFileContent(path string, at places) (Content, *baseFile) {
 	if b.where.Linked && b.where.Path != "" {
 		linked := tr("The path leads through a link to {{.Path}}.", values{"Path": PlainText(b.where.Path)})
 		if t, isThere := at.(reportedFiles); isThere {
-			linked = ReportedBy(interact.Requester{Machine: t.machine}) + ": " + linked
+			linked = reportedBy(t.machine) + ": " + linked
 		}
 		c.Warnings = append(c.Warnings, linked)
 	}

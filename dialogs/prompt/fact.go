@@ -11,7 +11,6 @@ import (
 	"golang.org/x/net/idna"
 
 	"nod/dialogs/safetext"
-	"nod/interact"
 	"nod/policy"
 	"nod/policy/shell"
 )
@@ -72,10 +71,18 @@ func firstOf(names []string) string {
 	return safeEndsOf(names[0], maxFact) + fmt.Sprintf(" (+%d)", len(names)-1)
 }
 
-// WorstFirst sorts facts by level, highest first.
-func WorstFirst(facts []Fact) []Fact {
+func worstFirst(facts []Fact) []Fact {
 	slices.SortStableFunc(facts, func(a, b Fact) int { return int(b.Level) - int(a.Level) })
 	return facts
+}
+
+// Worst returns the first of the worst facts; the zero Fact if there are none.
+func (c Content) Worst() Fact {
+	all := worstFirst(c.AllFacts())
+	if len(all) == 0 {
+		return Fact{}
+	}
+	return all[0]
 }
 
 // Worst returns the highest level among facts.
@@ -97,21 +104,11 @@ func classLevel(c policy.Class) shell.Level {
 	return shell.Caution
 }
 
-// ReportedBy names the machine whose report nod could not verify.
-func ReportedBy(who interact.Requester) string {
-	return tr("reported by {{.Machine}}", values{"Machine": MachineName(who.Machine)})
+func reportedBy(machine string) string {
+	return tr("reported by {{.Machine}}", values{"Machine": MachineName(machine)})
 }
 
-// WhyLabel is the label of the reason why the user is asked; for another machine, its relay gives the reason.
-func WhyLabel(who interact.Requester) string {
-	if who.IsRemote() {
-		return tr("Why you're asked, as {{.Machine}} reports:", values{"Machine": MachineName(who.Machine)})
-	}
-	return tr("Why you're asked:")
-}
-
-// Class returns the class of a call as a fact.
-func (c Content) Class(class policy.Class) Fact {
+func (c Content) ClassFact(class policy.Class) Fact {
 	f := Fact{ClassName(class), classLevel(class)}
 	if c.IsCommand && class == policy.Unknown {
 		f.Text = ClassName(policy.Execute)

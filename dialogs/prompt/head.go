@@ -14,8 +14,8 @@ import (
 // MaxName is the number of characters shown of an agent's name, or of its label for a button.
 const MaxName = 40
 
-// WishOf says what a request is for and names its object in the words of the requester, escaped; the object may be "".
-func WishOf(r interact.Request) (wish, object string) {
+// wishOf says what a request is for and names its object in the words of the requester, escaped; the object may be "".
+func wishOf(r interact.Request) (wish, object string) {
 	switch b := r.Body.(type) {
 	case interact.Approve:
 		a := Actions[ActionOf(b)]
@@ -48,9 +48,6 @@ func AgentOf(who interact.Requester) string {
 	}
 	return tr("Unknown program")
 }
-
-// ProjectOf names the folder of the requester; "" if it has none.
-func ProjectOf(who interact.Requester) string { return safetext.Line(who.Project(), MaxName) }
 
 // OnMachine names the other machine that the requester is on, by the user's name for it; "" for this machine.
 func OnMachine(who interact.Requester) string {
@@ -141,9 +138,9 @@ const (
 	Claimed                  // the requester, in addition to known information
 )
 
-// OriginOf returns what the operating system of this or the other machine knows about the requester and, separately,
+// originOf returns what the operating system of this or the other machine knows about the requester and, separately,
 // what the requester claims.
-func OriginOf(r interact.Request) []Origin {
+func originOf(r interact.Request) []Origin {
 	who, at := r.Requester, placesOf(r)
 	place := func(path string) string { return safetext.Line(at.home(path), maxLabel) }
 	p := who.Process
@@ -162,7 +159,7 @@ func OriginOf(r interact.Request) []Origin {
 	parts := []Origin{{Verified, tr("verified"), facts}}
 	switch {
 	case who.IsRemote():
-		parts = []Origin{{Reported, ReportedBy(who), facts}}
+		parts = []Origin{{Reported, reportedBy(who.Machine), facts}}
 	case !who.IsAgent:
 		parts = []Origin{{Program, tr("its program"), facts}}
 	}

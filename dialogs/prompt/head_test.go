@@ -36,7 +36,7 @@ func TestAClaimedNameIsNotVerified(t *testing.T) {
 		if got := AgentOf(tt.who); got != tt.want {
 			t.Errorf("%s is called %q, want %q", tt.name, got, tt.want)
 		}
-		for _, o := range OriginOf(interact.Request{Requester: tt.who, Body: interact.Ask{}}) {
+		for _, o := range originOf(interact.Request{Requester: tt.who, Body: interact.Ask{}}) {
 			if says := o.From == Verified || strings.HasPrefix(o.Label, "verified"); says && !tt.isVerified {
 				t.Errorf("%s: %q says that it was verified", tt.name, o.Label)
 			}

@@ -17,8 +17,8 @@ const (
 	uncut       = 1 << 20
 )
 
-// PickParts shortens a list of parts that is too long to read, first by the parts that only read.
-func PickParts(parts []policy.CommandPart) (shown []policy.CommandPart, onlyRead, left int) {
+// pickParts shortens a list of parts that is too long to read, first by the parts that only read.
+func pickParts(parts []policy.CommandPart) (shown []policy.CommandPart, onlyRead, left int) {
 	if len(parts) <= maxPartRows {
 		return parts, 0, 0
 	}
@@ -35,8 +35,8 @@ func PickParts(parts []policy.CommandPart) (shown []policy.CommandPart, onlyRead
 	return shown, onlyRead, left
 }
 
-// PartNote says what covers a part, or why it does more than read.
-func PartNote(p policy.CommandPart) string {
+// partNote says what covers a part, or why it does more than read.
+func partNote(p policy.CommandPart) string {
 	switch {
 	case p.State == policy.PartNew:
 		return PlainText(assets.Reason(p.Why))

@@ -151,10 +151,20 @@ func (f *file) prepare() error {
 			return fmt.Errorf("%s: %w", pragma, err)
 		}
 	}
-	if err := sqlitemigration.Migrate(context.Background(), f.conn, schema); err != nil {
+	if err := migrate(f.conn); err != nil {
 		return err
 	}
 	return f.checkTables()
+}
+
+// migrate creates the tables, or brings them up to date. The library panics where a damaged file fails a ROLLBACK.
+func migrate(conn *sqlite.Conn) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("bring the tables up to date: %v", p)
+		}
+	}()
+	return sqlitemigration.Migrate(context.Background(), conn, schema)
 }
 
 // checkTables returns an error when another program has changed nod's tables since it was asked last.
@@ -197,7 +207,7 @@ var ownTables = sync.OnceValues(func() (columns string, err error) {
 		return "", err
 	}
 	defer func() { err = errors.Join(err, conn.Close()) }()
-	if err := sqlitemigration.Migrate(context.Background(), conn, schema); err != nil {
+	if err := migrate(conn); err != nil {
 		return "", err
 	}
 	return readTables(conn)

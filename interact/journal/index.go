@@ -200,7 +200,9 @@ func (x *indexer) load() (err error) {
 	case err != nil:
 		return err
 	case version == 0:
-		err = sqlitex.ExecScript(x.conn, fmt.Sprintf("%s PRAGMA user_version = %d;", indexSchema, indexVersion))
+		err = transact(x.conn, "BEGIN IMMEDIATE", func() error {
+			return execute(x.conn, fmt.Sprintf("%s PRAGMA user_version = %d;", indexSchema, indexVersion))
+		})
 	case version != indexVersion:
 		err = errForeign
 	}
@@ -228,6 +230,7 @@ func (x *indexer) discard() error {
 			return err
 		}
 	}
+	x.reader.forgetIndex()
 	return nil
 }
 
@@ -281,14 +284,13 @@ func (x *indexer) plan(ctx context.Context) (next step, err error) {
 }
 
 // apply executes a step.
-func (x *indexer) apply(next step) (err error) {
-	end, err := sqlitex.ImmediateTransaction(x.conn)
-	if err != nil {
-		return err
-	}
-	defer end(&err)
+func (x *indexer) apply(next step) error {
+	return transact(x.conn, "BEGIN IMMEDIATE", func() error { return x.change(next) })
+}
+
+func (x *indexer) change(next step) (err error) {
 	if next.isNew {
-		err = sqlitex.ExecScript(x.conn, `INSERT INTO words (words) VALUES ('delete-all'); DELETE FROM sums;
+		err = execute(x.conn, `INSERT INTO words (words) VALUES ('delete-all'); DELETE FROM sums;
 			DELETE FROM hours`)
 	} else if next.gone > x.state.gone {
 		err = x.forget(x.state.gone+1, next.gone)

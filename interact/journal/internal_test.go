@@ -4,6 +4,8 @@ import (
 	"context"
 	"iter"
 	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 	"testing"
 
@@ -47,4 +49,45 @@ func (r *Reader) Path() string { return r.path }
 func (j *Journal) HoldFile() (end func()) {
 	j.files.Lock()
 	return j.files.Unlock
+}
+
+// What cannot be read because the file was damaged is an error, and leaves no transaction behind.
+func TestADamagedFileIsAnError(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "nod.db")
+	open := func() *sqlite.Conn {
+		conn, err := sqlite.OpenConn(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { conn.Close() })
+		return conn
+	}
+	err := execute(open(), "PRAGMA journal_mode = wal; CREATE TABLE t (x); PRAGMA wal_checkpoint(TRUNCATE)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn := open()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range data[100:] { // what follows the head, which tells that this is a database
+		data[100+i] = 0xff
+	}
+	if err := os.WriteFile(path, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	read := func() error { return execute(conn, "SELECT * FROM t") }
+	for name, do := range map[string]func() error{
+		"execute":  read,
+		"transact": func() error { return transact(conn, "BEGIN", read) },
+		"migrate":  func() error { return migrate(conn) },
+	} {
+		if err := do(); sqlite.ErrCode(err).ToPrimary() != sqlite.ResultCorrupt && name != "migrate" || err == nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if !conn.AutocommitEnabled() {
+			t.Errorf("%s leaves a transaction behind", name)
+		}
+	}
 }

@@ -9,6 +9,7 @@ import (
 	"maps"
 	"os"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -98,8 +99,40 @@ func (r *Reader) read(ctx context.Context, do func(*sqlite.Conn) error) (err err
 		return err
 	}
 	defer pool.Put(conn)
-	defer sqlitex.Transaction(conn)(&err)
-	return do(conn)
+	return transact(conn, "BEGIN", func() error { return do(conn) })
+}
+
+// transact calls do within a transaction. Those of sqlitex panic where a damaged file fails even a ROLLBACK.
+func transact(conn *sqlite.Conn, begin string, do func() error) error {
+	err := query(conn, begin, nil)
+	if err != nil {
+		return err
+	}
+	if err = do(); err == nil {
+		err = query(conn, "COMMIT", nil)
+	}
+	if err != nil && !conn.AutocommitEnabled() {
+		interrupt := conn.SetInterrupt(nil)
+		err = errors.Join(err, query(conn, "ROLLBACK", nil))
+		conn.SetInterrupt(interrupt)
+	}
+	return err
+}
+
+// execute executes statements, one after the other. [sqlitex.ExecScript] panics as its transactions do.
+func execute(conn *sqlite.Conn, script string) error {
+	for script = strings.TrimSpace(script); script != ""; {
+		stmt, left, err := conn.PrepareTransient(script)
+		if err != nil {
+			return err
+		}
+		_, err = stmt.Step()
+		if err = errors.Join(err, stmt.Finalize()); err != nil {
+			return err
+		}
+		script = strings.TrimSpace(script[len(script)-left:])
+	}
+	return nil
 }
 
 // open returns the connections to the file that is at path now, with the caller among its users. Whoever reads from
@@ -141,6 +174,13 @@ func (r *Reader) open() (*pool, error) {
 	return r.pool, nil
 }
 
+// forgetIndex has the next reading look for the index anew: another file at its path may have the old one's inode.
+func (r *Reader) forgetIndex() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.index = nil
+}
+
 func (r *Reader) prepare(conn *sqlite.Conn) error {
 	conn.SetBusyTimeout(busyTime)
 	err := query(conn, "PRAGMA user_version", func(s *sqlite.Stmt) error {
@@ -157,7 +197,7 @@ func (r *Reader) prepare(conn *sqlite.Conn) error {
 		_ = sqlitex.ExecuteTransient(conn, "ATTACH ? AS idx", &sqlitex.ExecOptions{Args: []any{indexPath(r.path)}})
 		_ = sqlitex.ExecuteTransient(conn, "PRAGMA idx.cache_size = -512", nil)
 	}
-	return sqlitex.ExecScript(conn, "PRAGMA main.cache_size = -256; PRAGMA trusted_schema = off")
+	return execute(conn, "PRAGMA main.cache_size = -256; PRAGMA trusted_schema = off")
 }
 
 // errOld says that a file has to be brought up to date, which its writer does.

@@ -66,10 +66,10 @@ func TestPages(t *testing.T) {
 // facts is what an agent's page says of it: where nod comes in, how to do that by hand, and what cannot be done.
 func facts(t *testing.T, a agent.Agent) string {
 	var b strings.Builder
-	b.WriteString("\n## Facts\n\n| | |\n|---|---|\n")
-	row := func(what, value string) { fmt.Fprintf(&b, "| %s | %s |\n", what, value) }
-	row("Its name in commands and rules", "`"+a.Name+"`")
-	row("Tested with", cmp.Or(strings.Join(a.Tested, " and "), "no release; built from its documents"))
+	b.WriteString("\n## Facts\n\n")
+	row := func(what, value string) { fmt.Fprintf(&b, "- %s: %s\n", what, value) }
+	row("Name in commands and rules", "`"+a.Name+"`")
+	row("Tested", cmp.Or(strings.Join(a.Tested, ", "), "no release; built from its documents"))
 	var put []agent.Change
 	if a.Settings != nil {
 		asked := map[string]bool{}
@@ -82,7 +82,7 @@ func facts(t *testing.T, a agent.Agent) string {
 		for i, c := range put {
 			paths[i] = "`" + c.Path + "`"
 		}
-		row("What nod edits", strings.Join(paths, ", "))
+		row("nod edits", strings.Join(paths, ", "))
 		if a.Gate != nil {
 			row("With `--only-gate` also", "`"+strings.Replace(a.Gate(m).Path, m.Home, "~", 1)+"`")
 		}
@@ -91,10 +91,10 @@ func facts(t *testing.T, a agent.Agent) string {
 		}
 	}
 	if a.Rules != nil {
-		row("Its own rules", "taken over by `nod policy import "+a.Name+"`")
+		row("Import its rules", "`nod policy import "+a.Name+"`")
 	}
 	if a.Transcripts != nil {
-		row("Its transcripts", "read by `nod policy replay`")
+		row("Replay its transcripts", "`nod policy replay`")
 	}
 	byHand(&b, a, put)
 	b.WriteString("\n## Limits\n\n")
@@ -104,15 +104,21 @@ func facts(t *testing.T, a agent.Agent) string {
 	return b.String() + "\n"
 }
 
-// byHand writes what a person has to put where to set the agent up without nod agents install.
+// byHand writes what to put where to set the agent up without nod agents install; of a plugin, which is long, where its
+// source is.
 func byHand(b *strings.Builder, a agent.Agent, put []agent.Change) {
 	if len(put) == 0 {
 		return
 	}
 	b.WriteString("\n## Set it up by hand\n")
 	for _, c := range put {
+		if filepath.Ext(c.Path) == ".js" {
+			const source = "[`plugin.js`](../../agents/opencode/plugin.js)"
+			fmt.Fprintf(b, "\n`%s`: %s, with the path of nod in place of `NOD`.\n", c.Path, source)
+			continue
+		}
 		fmt.Fprintf(b, "\n`%s`:\n\n", c.Path)
-		language := map[string]string{".json": "json", ".toml": "toml", ".js": "js"}[filepath.Ext(c.Path)]
+		language := map[string]string{".json": "json", ".toml": "toml"}[filepath.Ext(c.Path)]
 		text := string(c.After)
 		if language == "json" {
 			text = short(text)
@@ -132,10 +138,10 @@ func short(text string) string {
 	for _, join := range []struct{ lines, by string }{{`,\n {6,}`, ", "}, {`\n {6,}`, ""}, {`\n {4}([\]}])`, "$1"}} {
 		text = regexp.MustCompile(join.lines).ReplaceAllString(text, join.by)
 	}
-	return text
+	return strings.NewReplacer(`": `, `":`, `, "`, `,"`, `, {`, `,{`).Replace(text)
 }
 
-// fresh is what nod makes of the settings of a person who had none, in the home folder ~.
+// fresh is what nod makes of the settings of a user who has none, in the home folder ~.
 func fresh(t *testing.T, a agent.Agent, m agent.Machine) []agent.Change {
 	t.Helper()
 	all, err := a.Install(m, false)

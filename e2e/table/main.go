@@ -1,10 +1,12 @@
-// Command table makes agents/README.md, the table of what the released agents were seen to do with nod, of what the
-// tests of the agents print: "go test -v -run TestAgent ./e2e | table". What no test drives is told apart. With the
-// path of a document it writes into that what came of calls that nobody decided, and what the hooks cost, instead.
+// Command table makes agents/README.md of what the tests of the agents print: which scenarios each released agent has
+// passed, what came of calls that nobody decided, and what the hooks cost.
+//
+//	go test -v -run 'TestAgent|TestSilence' ./e2e | table
 package main
 
 import (
 	"bufio"
+	"bytes"
 	"cmp"
 	"fmt"
 	"io"
@@ -19,19 +21,30 @@ import (
 )
 
 func main() {
-	if len(os.Args) > 1 {
-		if err := fill(os.Args[1], os.Stdin); err != nil {
-			fmt.Fprintln(os.Stderr, "table:", err)
-			os.Exit(1)
-		}
-		return
-	}
-	seen, err := read(os.Stdin)
+	page, err := page(os.Stdin)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "table: read what the tests print:", err)
 		os.Exit(1)
 	}
-	fmt.Print(table(registry.All(), seen))
+	fmt.Print(page)
+}
+
+// page is the whole document.
+func page(r io.Reader) (string, error) {
+	printed, err := io.ReadAll(r)
+	if err != nil {
+		return "", err
+	}
+	seen, err := read(bytes.NewReader(printed))
+	if err != nil {
+		return "", err
+	}
+	silences, costs, err := readSilence(bytes.NewReader(printed))
+	if err != nil {
+		return "", err
+	}
+	agents := registry.All()
+	return table(agents, seen) + silenceTable(agents, silences) + costTable(agents, costs), nil
 }
 
 // A row is an agent in one of its modes.
@@ -53,7 +66,7 @@ var scenarios = []scenario{
 	{"plan", regexp.MustCompile(`CodePlan`)},
 	{"elicitation", regexp.MustCompile(`Elicitation`)},
 	{"subagent", regexp.MustCompile(`(?i)subagent`)},
-	{"ask rule, guards", regexp.MustCompile(`CodeModes|ask_rule|rule_asks|rule_that_asks|asks_by_a_rule`)},
+	{"ask rules and guards", regexp.MustCompile(`CodeModes|ask_rule|rule_asks|rule_that_asks|asks_by_a_rule`)},
 	{"deny rule", regexp.MustCompile(`denied_by_a_rule`)},
 	{"always", regexp.MustCompile(`(?i)always|KeepsARule|Suggestion`)},
 	{"answered elsewhere", regexp.MustCompile(`in_the_terminal|first$|cancelled_in`)},
@@ -70,7 +83,7 @@ var (
 
 // read lists, by row, the scenarios that were driven, and whether every test of each has passed.
 func read(r io.Reader) (map[row]map[string]bool, error) {
-	passed, err := results(r)
+	passed, err := outcomes(r)
 	if err != nil {
 		return nil, err
 	}
@@ -91,8 +104,8 @@ func read(r io.Reader) (map[row]map[string]bool, error) {
 	return seen, nil
 }
 
-// results says of every test without parts whether it passed.
-func results(r io.Reader) (map[string]bool, error) {
+// outcomes says of every test without parts whether it passed.
+func outcomes(r io.Reader) (map[string]bool, error) {
 	passed := map[string]bool{}
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, 1<<20)
@@ -138,33 +151,35 @@ func place(test string) (row, bool) {
 	return at, true
 }
 
-const intro = `# What the released agents were seen to do with nod
+const intro = `# Tests with released agents
 
-Made by ` + "`make test-agents`" + `, which drives each agent as released, with a model that follows a script and real
-keys in nod's windows. ✓ every test of it passed; ✗ one failed; an empty cell: no test drives it, or the agent has no
-such thing.
+` + "`make test-agents`" + ` writes this page. It drives each agent as released, with a scripted model and real keys
+in nod's windows. (T) in a terminal, (H) headless.
 
+## What passed
+
+✗ marks what failed; what is not named has no test or does not exist there.
+
+| agent | version | mode | passed |
+|---|---|---|---|
 `
 
-// table writes the rows in the agents' order, and names the agents that no test drives.
+// table has a row for all modes and versions of an agent with the same results, in the agents' order, and names the
+// agents that no test drives.
 func table(agents []agent.Agent, seen map[row]map[string]bool) string {
 	var b strings.Builder
-	b.WriteString(intro + "| agent | version | mode |")
-	for _, s := range scenarios {
-		b.WriteString(" " + s.name + " |")
-	}
-	b.WriteString("\n|" + strings.Repeat("---|", 3+len(scenarios)) + "\n")
+	b.WriteString(intro)
 	var documented []string
 	for _, a := range agents {
 		if len(a.Tested) == 0 && a.Settings != nil {
 			documented = append(documented, a.Title)
 		}
+		var rows []line
 		for _, at := range rowsOf(a, seen) {
-			fmt.Fprintf(&b, "| %s | %s | %s |", at.agent, at.version, at.mode)
-			for _, s := range scenarios {
-				b.WriteString(" " + mark(seen[at], s.name) + " |")
-			}
-			b.WriteString("\n")
+			rows = append(rows, line{[]string{at.version}, []string{at.mode}, results(seen[at])})
+		}
+		for _, l := range merged(rows) {
+			fmt.Fprintf(&b, "| %s | %s |\n", a.Title, l)
 		}
 	}
 	if len(documented) > 0 {
@@ -187,13 +202,77 @@ func rowsOf(a agent.Agent, seen map[row]map[string]bool) []row {
 	return rows
 }
 
-func mark(seen map[string]bool, scenario string) string {
-	passed, driven := seen[scenario]
-	switch {
-	case !driven:
-		return ""
-	case passed:
-		return "✓"
+// results names the scenarios that were driven.
+func results(seen map[string]bool) string {
+	var names []string
+	for _, s := range scenarios {
+		if passed, driven := seen[s.name]; passed {
+			names = append(names, s.name)
+		} else if driven {
+			names = append(names, "✗ "+s.name)
+		}
 	}
-	return "✗"
+	return strings.Join(names, ", ")
+}
+
+// A line of a table holds for some versions and modes of an agent.
+type line struct {
+	versions, modes []string
+	cells           string
+}
+
+func (l line) String() string {
+	return strings.Join([]string{strings.Join(l.versions, ", "), short(l.modes), l.cells}, " | ")
+}
+
+// merged joins the lines of an agent that say the same: those of one mode in several versions, then those of several
+// modes.
+func merged(lines []line) []line {
+	join := func(same func(a, b line) bool, into func(l *line, more line)) {
+		var joined []line
+		for _, l := range lines {
+			i := slices.IndexFunc(joined, func(o line) bool { return o.cells == l.cells && same(o, l) })
+			if i < 0 {
+				joined = append(joined, l)
+				continue
+			}
+			into(&joined[i], l)
+		}
+		lines = joined
+	}
+	join(func(a, b line) bool { return slices.Equal(a.modes, b.modes) },
+		func(l *line, more line) { l.versions = append(l.versions, more.versions...) })
+	join(func(a, b line) bool { return slices.Equal(a.versions, b.versions) },
+		func(l *line, more line) { l.modes = append(l.modes, more.modes...) })
+	return lines
+}
+
+// short writes modes with how they were run: "auto, headless" and "auto, terminal" are "auto (H, T)"; with "auto" it is
+// "auto (also H, T)".
+func short(modes []string) string {
+	var names []string
+	how := map[string][]string{}
+	for _, m := range modes {
+		mark := "" // the tests do not say
+		if rest, ok := strings.CutSuffix(m, "headless"); ok {
+			m, mark = rest, "H"
+		} else if rest, ok := strings.CutSuffix(m, "terminal"); ok {
+			m, mark = rest, "T"
+		}
+		m = strings.TrimSuffix(m, ", ")
+		if !slices.Contains(names, m) {
+			names = append(names, m)
+		}
+		how[m] = append(how[m], mark)
+	}
+	for i, n := range names {
+		marks, also := slices.DeleteFunc(how[n], func(m string) bool { return m == "" }), ""
+		if len(marks) < len(how[n]) {
+			also = "also "
+		}
+		if len(marks) > 0 {
+			names[i] = strings.TrimSpace(fmt.Sprintf("%s (%s%s)", n, also, strings.Join(marks, ", ")))
+		}
+	}
+	return strings.Join(names, "; ")
 }

@@ -14,30 +14,29 @@ func printedRow(version, mode, second, again string) string {
 }
 
 func TestSilenceTable(t *testing.T) {
-	printed := printedRow("1", "a", "2", "1") + printedRow("2", "a", "2", "1") + printedRow("1", "b", "2", "1") +
-		printedRow("2", "b", "2", "1") + printedRow("1", "c", "3", "0") +
+	printed := printedRow("1", "a, terminal", "2", "1") + printedRow("2", "a, terminal", "2", "1") +
+		printedRow("1", "b", "2", "1") +
+		printedRow("2", "b", "2", "1") + strings.Replace(printedRow("1", "c", "3", "0"), `"1","3"`, `"3","3"`, 1) +
 		`    cost_test.go:1: cost: {"Agent":"codex","Version":"2","With":[30.2,40],"Without":[10.1,15]}` + "\n"
 	rows, costs, err := readSilence(strings.NewReader(printed))
 	if err != nil {
 		t.Fatal(err)
 	}
 	const want = `
-| agent | version | mode | x | y | asked again after Allow, Deny, neither |
-|---|---|---|---|---|---|
-| Codex | 1, 2 | a; b | 1 | 2 | 0, 1, 0 |
-| Codex | 1 | c | 1 | 3 | 0, 0, 0 |
+| agent | version | mode | result |
+|---|---|---|---|
+| Codex | 1, 2 | a (T); b | 1; y: 2; asked again after Deny: 1 |
+| Codex | 1 | c | 3 |
 `
-	if got := silenceTable(registry.All(), rows); got != want {
+	if got := silenceTable(registry.All(), rows); !strings.HasSuffix(got, want) || !strings.Contains(got, "then: x, y.") {
 		t.Errorf("got %s\nwant %s", got, want)
 	}
 	const cost = `
-How long one of twenty reads took, from the model's call to what the model read of it:
-
-| agent | version | with nod's hook: least, median | without: least, median | more |
-|---|---|---|---|---|
-| Codex | 2 | 30, 40 ms | 10, 15 ms | 20, 25 ms |
+| agent | with nod's hook | without |
+|---|---:|---:|
+| Codex 2 | 30, 40 | 10, 15 |
 `
-	if got := costTable(registry.All(), costs); got != cost {
+	if got := costTable(registry.All(), costs); !strings.HasSuffix(got, cost) {
 		t.Errorf("got %s\nwant %s", got, cost)
 	}
 }

@@ -74,11 +74,11 @@ var mayImport = map[string][]string{
 	"nod/policy/shell":          {"nod/policy/git", "nod/policy/invisible", "nod/policy/shell/language"},
 	"nod/policy/shell/language": {},
 	"nod/app/desktop":           {},
-	"nod/app": {
-		"nod/agents/registry", "nod/app/desktop", "nod/assets", "nod/dialogs/prompt", "nod/interact/journal", "nod/ipc",
-		"nod/ipc/client", "nod/ipc/device", "nod/ipc/device/page", "nod/ipc/operator", "nod/ipc/remote/book",
-		"nod/ipc/remote/cluster", "nod/ipc/remote/command", "nod/ownfile/ownlog", "nod/ownfile/ownprocess",
-		"nod/policy/store",
+	"nod/app":                   {"nod/app/asking", "nod/ipc", "nod/ipc/client", "nod/ownfile/ownlog"},
+	"nod/app/asking": {
+		"nod/agents/registry", "nod/app/desktop", "nod/assets", "nod/dialogs/prompt", "nod/interact/journal",
+		"nod/ipc/device", "nod/ipc/device/page", "nod/ipc/operator", "nod/ipc/remote/book", "nod/ipc/remote/cluster",
+		"nod/ipc/remote/command", "nod/ownfile/ownprocess", "nod/policy/store",
 	},
 	"nod/app/relay": {
 		"nod/agents/registry", "nod/ipc", "nod/ipc/client", "nod/ipc/programs", "nod/ipc/remote/session",

@@ -8,34 +8,15 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
-	"time"
 
-	"nod/interact"
 	"nod/interact/history"
 	"nod/interact/journal"
 )
 
-// fakeArchive has lines, and fails with err.
+// fakeArchive fails with err.
 type fakeArchive struct {
 	archive
-	lines []history.Line
-	sums  history.Insights
-	err   error
-}
-
-func (a *fakeArchive) Search(_ context.Context, q history.Query) (history.Page, error) {
-	var page history.Page
-	for _, l := range a.lines {
-		in := q.Since.IsZero() || !l.Settled.Before(q.Since) && l.Settled.Before(q.Until)
-		if in && (q.ID == "" || q.ID == l.ID) && (q.Outcome == "" || q.Outcome == l.Outcome) && (q.By == "" || q.By == l.By) {
-			page.Lines = append(page.Lines, l)
-		}
-	}
-	return page, a.err
-}
-
-func (a *fakeArchive) Insights(context.Context, time.Time) (history.Insights, error) {
-	return a.sums, a.err
+	err error
 }
 
 func (a *fakeArchive) Export(_ context.Context, w io.Writer, q history.Query, f history.Format) (int, error) {
@@ -65,53 +46,6 @@ func TestVerify(t *testing.T) {
 		if v, err := o.Verify(t.Context()); v.Head.Seq != 9 || v.Problem != tt.problem || (err != nil) != tt.fails {
 			t.Errorf("%v: %+v, %v", tt.found, v, err)
 		}
-	}
-}
-
-func TestWhatHappenedWhileAway(t *testing.T) {
-	from := time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
-	to := from.Add(time.Hour)
-	at := func(minutes int) time.Time { return from.Add(time.Duration(minutes) * time.Minute) }
-	archive := &fakeArchive{
-		sums: history.Insights{Days: []history.Count{{Missed: 1, Passed: 2, Asked: 9}, {Missed: 1, Denied: 1, Passed: 1}}},
-		lines: []history.Line{
-			{Seq: 9, ID: "answered", Settled: at(70), Outcome: interact.Allowed, By: interact.ByHuman},
-			{Seq: 8, Settled: at(5), Outcome: interact.Unavailable},
-			{Seq: 7, Settled: at(4), Outcome: interact.Denied, By: interact.ByPolicy},
-			{Seq: 6, Settled: at(3), Outcome: interact.Allowed, By: interact.ByPolicy},
-			{Seq: 5, Settled: at(2), Outcome: interact.TimedOut},
-			{Seq: 4, Settled: at(-1), Outcome: interact.Denied},
-		}}
-	request := func(id interact.ID, minutes int, body interact.Body) interact.Request {
-		return interact.Request{ID: id, Created: at(minutes), Body: body}
-	}
-	l := lastAway{archive, []interact.Request{
-		request("before", -5, interact.Ask{Question: "one?"}), request("notice", 1, interact.Notify{Message: "hi"}),
-		request("waits", 2, interact.Approve{Tool: "Bash", Input: []byte(`{"command":"make"}`)}),
-		request("answered", 3, interact.Ask{Question: "two?"}),
-	}}
-	a, err := l.count(t.Context(), from, to)
-	if err != nil || a.Waited.Count != 2 || a.Missed.Count != 2 || a.Passed.Count != 3 || a.Denied.Count != 1 {
-		t.Fatalf("%v: %+v", err, a)
-	}
-	l.pending = l.pending[:3]
-	a, err = l.withLines(t.Context(), a)
-	if err != nil {
-		t.Fatal(err)
-	}
-	seqs := func(f history.Found) (all []int64) {
-		for _, line := range f.Lines {
-			all = append(all, line.Seq)
-		}
-		return all
-	}
-	got := fmt.Sprint(seqs(a.Waited), seqs(a.Missed), seqs(a.Passed), seqs(a.Denied))
-	if got != "[0 9] [8 5] [6] [7]" || a.Waited.Lines[0].Tool != "Bash" {
-		t.Errorf("found %s: %+v", got, a.Waited)
-	}
-	archive.err = errors.New("disk on fire")
-	if _, err := l.withLines(t.Context(), a); !errors.Is(err, archive.err) {
-		t.Errorf("%v", err)
 	}
 }
 

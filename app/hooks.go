@@ -10,6 +10,7 @@ import (
 	"nod/agents/agent"
 	"nod/agents/registry"
 	"nod/interact"
+	"nod/ipc/operator"
 	"nod/ipc/programs"
 )
 
@@ -74,8 +75,11 @@ func (h *agentHooks) check() (dead []string) {
 	return dead
 }
 
-// problem says in a sentence which hooks point nowhere; empty: none.
-func (h *agentHooks) problem() string {
+// Recheck has the hooks looked at again soon: the user may have repaired them.
+func (h *agentHooks) Recheck() { operator.Signal(h.screens) }
+
+// Problem says in a sentence which hooks run no nod; empty if all do.
+func (h *agentHooks) Problem() string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if len(h.dead) == 0 {
@@ -96,9 +100,9 @@ func (p *program) checkHooks() {
 		return
 	}
 	p.log.Warn("the hooks of agents point nowhere", "agents", dead)
-	p.say(interact.Warning, lang.L("{{.Agents}}: the hooks run a nod command that isn't there, so nod isn't asked. "+
+	p.desk.Say(interact.Warning, lang.L("{{.Agents}}: the hooks run a nod command that isn't there, so nod isn't asked. "+
 		"Repair them on the page Agents of nod's settings.", map[string]any{"Agents": strings.Join(dead, ", ")}))
-	p.refresh()
+	p.desk.Refresh()
 	for len(dead) > 0 {
 		select {
 		case <-p.ctx.Done():
@@ -106,6 +110,6 @@ func (p *program) checkHooks() {
 		case <-p.agentHooks.screens:
 		}
 		dead = p.agentHooks.check()
-		p.refresh()
+		p.desk.Refresh()
 	}
 }

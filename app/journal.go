@@ -6,9 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"fyne.io/fyne/v2/lang"
-
-	"nod/dialogs/safetext"
+	"nod/app/asking"
 	"nod/interact"
 	"nod/interact/journal"
 	"nod/ipc/operator"
@@ -36,14 +34,22 @@ func (p *program) openJournal() error {
 	return nil
 }
 
+// prompts take in what waited when nod ended.
+type prompts interface {
+	// Returning says that a request is about to be pending again, and what the user had typed into its prompt.
+	Returning(id interact.ID, draft []byte)
+	// Returned says that those that still wait are pending again.
+	Returned(pending []interact.Request)
+}
+
 // restorePace is how often nod tries again to read what waited, while another program holds the journal's file.
 const restorePace = time.Second
 
 // restore takes up what waited when nod ended, before anybody can ask anything: also when nod is to end again already,
 // because who comes back for an answer must not be told that there is none. What cannot be read now is taken up once it
 // can be; until then it stays in the file, where the next nod finds it, too.
-func (p *program) restore() {
-	err := p.takeUp()
+func (p *program) restore(to prompts) {
+	err := p.takeUp(to)
 	if err == nil {
 		return
 	}
@@ -56,14 +62,14 @@ func (p *program) restore() {
 				return
 			case <-time.After(restorePace):
 			}
-			if p.takeUp() == nil {
+			if p.takeUp(to) == nil {
 				return
 			}
 		}
 	})
 }
 
-func (p *program) takeUp() error {
+func (p *program) takeUp(to prompts) error {
 	open, last, err := p.journal.Restore(context.WithoutCancel(p.ctx), knownAnswers)
 	if err != nil {
 		return err
@@ -73,12 +79,12 @@ func (p *program) takeUp() error {
 	for _, r := range open {
 		if !slices.ContainsFunc(known, func(k interact.Request) bool { return k.ID == r.Request.ID }) {
 			pending = append(pending, r.Record)
-			p.windows.comesBack(r.Request.ID, r.Draft)
+			to.Returning(r.Request.ID, r.Draft)
 		}
 	}
 	p.broker.Restore(pending, last)
 	if len(pending) > 0 {
-		p.windows.cameBack(p.broker.Pending())
+		to.Returned(p.broker.Pending())
 		p.log.Info("restored", "pending", len(pending))
 	}
 	return nil
@@ -88,11 +94,11 @@ func (p *program) takeUp() error {
 func (p *program) watchJournal() {
 	var told string
 	for {
-		if sentence := journalProblem(p.journal.Problem()); sentence != told {
+		if sentence := asking.JournalProblem(p.journal.Problem()); sentence != told {
 			if told = sentence; told != "" {
-				p.say(interact.Error, told)
+				p.desk.Say(interact.Error, told)
 			}
-			p.refresh()
+			p.desk.Refresh()
 		}
 		select {
 		case <-p.ctx.Done():
@@ -112,7 +118,7 @@ func (p *program) followJournal() {
 		case <-p.ctx.Done():
 			return
 		case <-p.journaled:
-			p.windows.historyChanged()
+			p.desk.HistoryChanged()
 		}
 		select {
 		case <-p.ctx.Done():
@@ -129,7 +135,7 @@ const keptPatience = 200 * time.Millisecond
 func (p *program) kept(ctx context.Context) operator.Journal {
 	ctx, cancel := context.WithTimeout(ctx, keptPatience)
 	defer cancel()
-	k := operator.Journal{Problem: journalProblem(p.journal.Problem())}
+	k := operator.Journal{Problem: asking.JournalProblem(p.journal.Problem())}
 	var errs [3]error
 	k.Path, errs[0] = journal.DefaultPath()
 	k.Head, errs[1] = p.journal.Head(ctx)
@@ -138,34 +144,6 @@ func (p *program) kept(ctx context.Context) operator.Journal {
 		p.log.Warn("it is not known how much of the history is kept", "err", err)
 	}
 	return k
-}
-
-// pathLimit is how many characters of a path a sentence shows.
-const pathLimit = 200
-
-// journalProblem says in a sentence or two what is wrong with the journal; "" when nothing is.
-func journalProblem(err error) string {
-	problem, ok := errors.AsType[*journal.ProblemError](err)
-	if !ok {
-		return ""
-	}
-	about := map[string]any{"Path": safetext.Line(problem.Path, pathLimit), "Count": problem.Lost}
-	if problem.Err != nil {
-		about["Problem"] = safetext.Line(problem.Err.Error(), pathLimit)
-	}
-	switch problem.Trouble {
-	case journal.Full:
-		return lang.L("The disk is full: nod can't write its history, so nothing passes unasked.")
-	case journal.Locked:
-		return lang.L("Another program holds nod's history, so nothing passes unasked: {{.Path}}", about)
-	case journal.SetAside:
-		return lang.L("nod's history could not be read, so a new one has begun. The old one is {{.Path}}", about)
-	case journal.Gone:
-		return lang.L("Another program took nod's history away while nod ran: {{.Path}}", about)
-	case journal.NotForwarded:
-		return lang.L("{{.Count}} outcomes were not forwarded to {{.Path}}: {{.Problem}}", about)
-	}
-	return lang.L("nod can't write its history, so nothing passes unasked: {{.Problem}}", about)
 }
 
 // Suggest implements [operator.Operator].

@@ -3,63 +3,33 @@ package app
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"path/filepath"
-	"strings"
+	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"zombiezen.com/go/sqlite"
 	"zombiezen.com/go/sqlite/sqlitex"
 
-	"nod/app/desktop"
-	"nod/assets"
 	"nod/interact"
 	"nod/interact/interacttest"
 	"nod/interact/journal"
 )
 
-// Whatever is wrong with the journal is told in words of nod's own, and shows in the tray.
-func TestJournalProblem(t *testing.T) {
-	if got := journalProblem(nil); got != "" {
-		t.Errorf("nothing is wrong: %q", got)
-	}
-	const path = "/home/nod.db"
-	for _, trouble := range []journal.Trouble{
-		journal.Full, journal.Locked, journal.Unwritable, journal.SetAside, journal.Gone, journal.NotForwarded,
-	} {
-		err := &journal.ProblemError{Trouble: trouble, Path: path, Lost: 3, Err: errors.New("because\u202e\nof this")}
-		said := journalProblem(fmt.Errorf("wrapped: %w", err))
-		names := strings.Contains(said, path) || strings.Contains(said, "because") || trouble == journal.Full
-		if !names || strings.ContainsAny(said, "\n\u202e{") {
-			t.Errorf("%s: %q", trouble, said)
-		}
-		s := snapshot{Journal: said, Pause: Pause{On: true}}
-		if s.state() != assets.Broken || !strings.Contains(s.status(time.Now()), said) {
-			t.Errorf("%s: the tray shows %s and says %q", trouble, s.state(), s.status(time.Now()))
-		}
-	}
+// restored are drafts of requests that are pending again.
+type restored struct {
+	mu     sync.Mutex
+	drafts map[interact.ID]string
 }
 
-// What waited when nod was killed waits for a display, too, and what comes afterwards does not.
-func TestRestoredRequestsWaitForADisplay(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		d := newDesk(t)
-		d.set(&d.display, fmt.Errorf("%w: no display", desktop.ErrNoDisplay))
-		d.w.comesBack("a", []byte("half a sentence"))
-		a, b := d.ask("a"), d.ask("b")
-		d.wantPending(a)
-		d.wantUnavailable(b, "no display")
-		d.set(&d.display, nil)
-		time.Sleep(time.Minute)
-		d.wantDrafts(map[interact.ID]string{"a": "half a sentence"})
-		if err := d.answer(a, allowed()); err != nil {
-			t.Error(err)
-		}
-	})
+func (r *restored) Returning(id interact.ID, draft []byte) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.drafts[id] = string(draft)
 }
+
+func (r *restored) Returned([]interact.Request) {}
 
 // A nod that is told to end while it starts knows what was answered all the same.
 func TestRestoreWhileNodEnds(t *testing.T) {
@@ -78,7 +48,7 @@ func TestRestoreWhileNodEnds(t *testing.T) {
 		ctx: ctx, journal: j, log: slog.New(slog.DiscardHandler),
 		broker: interacttest.Broker(&interacttest.Prompter{}, &interacttest.Policy{}),
 	}
-	p.restore()
+	p.restore(&restored{})
 	p.broker.Close()
 	if a, err := p.broker.Do(t.Context(), ask); err != nil || a.Text != "yes" {
 		t.Errorf("who comes back hears %+v, %v", a, err)
@@ -91,15 +61,17 @@ func TestRestoreFromAHistoryThatIsHeld(t *testing.T) {
 	for name, isKilled := range map[string]bool{"let go": false, "killed meanwhile": true} {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "nod.db")
+			var back *restored
 			start := func() (p *program, end func()) {
 				ctx, cancel := context.WithCancel(t.Context())
 				j := journal.Open(path, journal.Options{Log: slog.New(slog.DiscardHandler)})
 				p = &program{
-					ctx: ctx, journal: j, log: slog.New(slog.DiscardHandler), windows: newDesk(t).w,
+					ctx: ctx, journal: j, log: slog.New(slog.DiscardHandler),
 					broker: interacttest.Broker(&interacttest.Prompter{}, &interacttest.Policy{},
 						func(c *interact.BrokerConfig) { c.Journal = j }),
 				}
-				p.restore()
+				back = &restored{drafts: map[interact.ID]string{}}
+				p.restore(back)
 				return p, func() {
 					cancel()
 					p.parts.Wait()
@@ -151,49 +123,13 @@ func TestRestoreFromAHistoryThatIsHeld(t *testing.T) {
 			if id := second.broker.Pending()[0].ID; id != ticket.ID() {
 				t.Errorf("%s came back, want %s", id, ticket.ID())
 			}
-			second.windows.mu.Lock()
-			defer second.windows.mu.Unlock()
-			if draft := second.windows.drafts[ticket.ID()]; string(draft) != "half" {
+			back.mu.Lock()
+			defer back.mu.Unlock()
+			if draft := back.drafts[ticket.ID()]; draft != "half" {
 				t.Errorf("the draft is %q", draft)
 			}
 		})
 	}
-}
-
-// When nod quits, a denial whose reply is held goes out, and every other caller hears that nobody decided.
-func TestQuitAnswersEveryone(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		d := newDesk(t)
-		broker := interacttest.Broker(d.w, &interacttest.Policy{})
-		begin := func(tool string) *interact.Ticket {
-			ticket, err := broker.Begin(t.Context(), interact.Request{
-				Body: interact.Approve{Tool: tool, Input: []byte(`{"command":"make"}`)},
-			})
-			if err != nil {
-				t.Fatal(err)
-			}
-			synctest.Wait()
-			return ticket
-		}
-		held, waits := begin("Held"), begin("Waits")
-		answer := denied("no")
-		answer.ID = held.ID()
-		if err := d.now().client.Answer(t.Context(), answer); err != nil {
-			t.Fatal(err)
-		}
-		began := time.Now()
-		broker.Close()
-		for ticket, want := range map[*interact.Ticket]interact.Outcome{
-			held: interact.Denied, waits: interact.Unavailable,
-		} {
-			if a, ok := ticket.Answer(); !ok || a.Outcome != want || want == interact.Denied && a.Reason != "no" {
-				t.Errorf("%+v, want %s", a, want)
-			}
-		}
-		if took := time.Since(began); took > 2*time.Second {
-			t.Errorf("it took %v", took)
-		}
-	})
 }
 
 // Suggestions are given up with the page that shows them.

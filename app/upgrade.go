@@ -23,11 +23,15 @@ import (
 	"nod/dialogs/safetext"
 	"nod/ipc/operator"
 	"nod/ipc/programs"
+	"nod/ownfile/ownprocess"
 )
 
 const (
 	upgradeSettles = time.Second      // without a change, until an upgrade counts as done
 	tryPatience    = 15 * time.Second // how long a new program may take to start
+	quitPatience   = 3 * time.Second  // how long a program that was tried out may take to end
+	saidLimit      = 200              // characters of what it says that go into the log
+	maxLine        = 4096             // bytes of its first line
 )
 
 // upgradeRetries is how long nod waits before it looks again at new programs that do not work yet: a package manager
@@ -176,13 +180,13 @@ func versionOf(ctx context.Context, path string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, tryPatience)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, path, "--version")
-	cmd.SysProcAttr, cmd.WaitDelay = ownGroup(), endPatience
-	defer endGroup(cmd)
+	cmd.SysProcAttr, cmd.WaitDelay = ownprocess.OwnGroup(), quitPatience
+	defer ownprocess.EndGroup(cmd)
 	var said bytes.Buffer
 	cmd.Stderr = &said
 	out, err := cmd.Output()
 	if err != nil {
-		return "", fmt.Errorf("%s --version: %w: %s", path, err, safetext.Line(said.String(), pathLimit))
+		return "", fmt.Errorf("%s --version: %w: %s", path, err, safetext.Line(said.String(), saidLimit))
 	}
 	_, version, ok := strings.Cut(strings.TrimSpace(string(out)), " ")
 	if !ok {
@@ -206,9 +210,9 @@ func tryOut(ctx context.Context, path string) error {
 		"PATH=" + os.Getenv("PATH"), "HOME=" + home, "TMPDIR=" + home, "XDG_RUNTIME_DIR=" + home,
 		"DBUS_SESSION_BUS_ADDRESS=" + nobody, "DBUS_SYSTEM_BUS_ADDRESS=" + nobody, "NOD_IPC_ADDRESS=127.0.0.1:0",
 	}
-	cmd.Dir, cmd.SysProcAttr, cmd.WaitDelay = home, ownGroup(), endPatience
+	cmd.Dir, cmd.SysProcAttr, cmd.WaitDelay = home, ownprocess.OwnGroup(), quitPatience
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
-	defer endGroup(cmd)
+	defer ownprocess.EndGroup(cmd)
 	var said bytes.Buffer
 	cmd.Stderr = &said
 	out, err := cmd.StdoutPipe()
@@ -219,12 +223,12 @@ func tryOut(ctx context.Context, path string) error {
 		return fmt.Errorf("try %s out: %w", path, err)
 	}
 	context.AfterFunc(ctx, func() { out.Close() }) // who else has it open keeps nobody waiting
-	line, _ := bufio.NewReader(io.LimitReader(out, maxLogLine)).ReadString('\n')
+	line, _ := bufio.NewReader(io.LimitReader(out, maxLine)).ReadString('\n')
 	end()
 	_ = cmd.Wait() // which has it end, however it does
 	if !strings.HasPrefix(line, programs.ReadyLine) {
 		return fmt.Errorf("try %s out: it was not ready within %v, and said %q (%v): %s", path, tryPatience,
-			safetext.Line(line, pathLimit), cmd.ProcessState, safetext.Line(said.String(), pathLimit))
+			safetext.Line(line, saidLimit), cmd.ProcessState, safetext.Line(said.String(), saidLimit))
 	}
 	return nil
 }

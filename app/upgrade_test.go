@@ -15,7 +15,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"nod/ipc/operator"
@@ -248,57 +247,4 @@ func TestNothingIsLeftOfATry(t *testing.T) {
 			}
 		})
 	}
-}
-
-// While nod-desktop is about to follow the windows to another version, what is pending waits, however often these end.
-func TestPromptsWaitForTheUpgrade(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		d := newDesk(t)
-		d.follows.Store(true)
-		d.set(&d.crash, operator.ErrVersion)
-		a := d.ask("a")
-		time.Sleep(time.Minute)
-		d.wantPending(a)
-		d.follows.Store(false) // nothing came of it
-		time.Sleep(time.Minute)
-		d.wantUnavailable(a, "updated")
-		if d.failed != 1 {
-			t.Errorf("the person was told %d times", d.failed)
-		}
-	})
-}
-
-// The windows stay for who types, has something open, or may want something back.
-func TestCalm(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		d := newDesk(t)
-		time.Sleep(time.Minute)
-		is := func(want bool) {
-			t.Helper()
-			if got := d.w.isCalm(); got != want {
-				t.Errorf("calm: %v, want %v", got, want)
-			}
-		}
-		a := d.ask("a")
-		is(true)
-		if err := d.w.SaveDraft(t.Context(), a.id, []byte("{}")); err != nil {
-			t.Fatal(err)
-		}
-		is(false)
-		time.Sleep(typingPause)
-		is(true)
-		if err := d.w.Report(t.Context(), operator.Screen{Open: true, Focused: true}); err != nil {
-			t.Fatal(err)
-		}
-		is(false)
-		if err := d.w.Report(t.Context(), operator.Screen{Open: true}); err != nil {
-			t.Fatal(err)
-		}
-		is(true)
-		d.w.undos.add(operator.Undo{Kind: operator.UndoKeep}, time.Second, func() error { return nil })
-		is(false)
-		time.Sleep(time.Second)
-		synctest.Wait()
-		is(true)
-	})
 }

@@ -28,8 +28,8 @@ func (w welcome) owe() error {
 	return ownfile.Write(w.path, []byte("nod's welcome was not seen yet.\n"), 0o600)
 }
 
-// isDue reports whether it is.
-func (w welcome) isDue() bool {
+// IsDue reports whether it is.
+func (w welcome) IsDue() bool {
 	_, err := os.Lstat(w.path)
 	return err == nil
 }

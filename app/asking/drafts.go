@@ -1,0 +1,82 @@
+package asking
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"nod/interact"
+	"nod/ipc/operator"
+)
+
+// Returning says that a request waited when nod was started again, and what was typed into its prompt. It is called
+// before that request is pending.
+func (w *windows) Returning(id interact.ID, draft []byte) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.back[id] = true
+	w.setDraft(id, draft)
+}
+
+// Returned forgets what came back but is not among those that are pending: it has ended without a prompt.
+func (w *windows) Returned(pending []interact.Request) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for id := range w.back {
+		if !slices.ContainsFunc(pending, func(r interact.Request) bool { return r.ID == id }) {
+			delete(w.back, id)
+			delete(w.drafts, id)
+		}
+	}
+}
+
+// setDraft needs w.mu.
+func (w *windows) setDraft(id interact.ID, draft []byte) {
+	if len(draft) == 0 {
+		delete(w.drafts, id)
+	} else {
+		w.drafts[id] = draft
+	}
+}
+
+// SaveDraft keeps what is typed, as [operator.Operator] has it: here for the next windows process, and with its request
+// beyond the end of nod.
+func (w *windows) SaveDraft(ctx context.Context, id interact.ID, draft []byte) error {
+	if len(draft) > operator.MaxDraft {
+		return fmt.Errorf("a draft of %d bytes: want %d at most", len(draft), operator.MaxDraft)
+	}
+	w.mu.Lock()
+	w.typed = time.Now()
+	isPending := slices.ContainsFunc(w.pending, func(p *openPrompt) bool { return p.ID == id })
+	if isPending {
+		w.setDraft(id, draft)
+	}
+	w.mu.Unlock()
+	if !isPending {
+		return operator.ErrGone
+	}
+	err := w.saveDraft(ctx, id, draft)
+	if errors.Is(err, interact.ErrNotFound) { // it has just ended
+		return operator.ErrGone
+	}
+	return err
+}
+
+// typingPause is how long after the last key the user counts as done with typing.
+const typingPause = 3 * time.Second
+
+// IsSettled reports whether every answer that the person has given is in the journal.
+func (d *Desk) IsSettled() bool {
+	pending := d.broker.Pending()
+	return len(d.windows.unanswered(pending)) == len(pending)
+}
+
+// IsCalm reports whether the person would notice little if the windows went: they do not type, have nothing open but
+// prompts, and can take nothing back.
+func (w *windows) IsCalm() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return time.Since(w.typed) >= typingPause && !(w.screen.Open && w.screen.Focused) && !w.undos.any()
+}

@@ -1,0 +1,167 @@
+package asking
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"nod/ipc/operator"
+	"nod/ipc/remote"
+	"nod/policy/config"
+)
+
+// lineSpec says where a line leads: to one machine, or to a NATS server.
+type lineSpec struct {
+	machine config.Machine
+	nats    config.NATS // where machine is nothing
+}
+
+// name is what the windows call the line.
+func (s lineSpec) name() string {
+	if s.machine == (config.Machine{}) {
+		return operator.NATSLine
+	}
+	return s.machine.String()
+}
+
+// specs are the lines that the configuration asks for.
+func specs(c config.Remote) []lineSpec {
+	var all []lineSpec
+	for _, m := range c.Machines {
+		all = append(all, lineSpec{machine: m})
+	}
+	if c.NATS.URL != "" {
+		all = append(all, lineSpec{nats: c.NATS})
+	}
+	return all
+}
+
+// machineLine is a line that the configuration asks for.
+type machineLine struct {
+	remote.Line // nil: it cannot be made
+	name        string
+	spec        lineSpec
+	problem     string // why it does not run
+	stop        context.CancelFunc
+}
+
+// keepLines keeps the lines that the configuration asks for, until ctx ends.
+func (m *machines) keepLines(ctx context.Context, wanted []lineSpec) {
+	gone, fresh := m.setLines(wanted)
+	for _, old := range gone {
+		old.stop()
+	}
+	for _, one := range fresh {
+		m.start(ctx, one)
+	}
+	if len(gone)+len(fresh) > 0 {
+		operator.Signal(m.changed)
+	}
+}
+
+// linesPace is how often the lines are looked at, while there are some: one that cannot come up tells nobody.
+const linesPace = 15 * time.Second
+
+// looks is when to look at the lines again; never, while there are none.
+func (m *machines) looks() <-chan time.Time {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if len(m.lines) == 0 {
+		return nil
+	}
+	return time.After(linesPace)
+}
+
+// setLines takes in which lines are wanted. It returns those that are not any more, and those that are new.
+func (m *machines) setLines(wanted []lineSpec) (gone, fresh []*machineLine) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	next := map[string]*machineLine{}
+	for _, spec := range wanted {
+		one := m.lines[spec.name()]
+		if one == nil || one.spec != spec {
+			one = &machineLine{name: spec.name(), spec: spec, stop: func() {}}
+			fresh = append(fresh, one)
+		}
+		next[one.name] = one
+	}
+	for name, one := range m.lines {
+		if next[name] != one {
+			gone = append(gone, one)
+		}
+	}
+	m.lines = next
+	for _, c := range m.online {
+		c.isUp = c.isUp && m.lines[c.line.name] == c.line
+	}
+	return gone, fresh
+}
+
+// start makes a line and runs it until ctx ends or it is stopped.
+func (m *machines) start(ctx context.Context, one *machineLine) {
+	ctx, stop := context.WithCancel(ctx)
+	line, err := m.dial(one.spec, lineDesk{m, one})
+	m.mu.Lock()
+	one.Line, one.stop = line, stop
+	m.mu.Unlock()
+	if err != nil {
+		m.failed(one, err)
+		return
+	}
+	m.runs.Go(func() {
+		if err := line.Run(ctx); err != nil && ctx.Err() == nil {
+			m.failed(one, err)
+		}
+	})
+}
+
+// failed notes why a line does not run.
+func (m *machines) failed(one *machineLine, err error) {
+	m.log.Error("a line does not run", "line", one.name, "err", err)
+	m.mu.Lock()
+	one.problem = err.Error()
+	m.mu.Unlock()
+	operator.Signal(m.changed)
+}
+
+// state is how a line is: to the machine with a key, or with none by itself.
+func (m *machines) state(one *machineLine, key remote.Key) remote.State {
+	m.mu.Lock()
+	line, problem := one.Line, one.problem
+	m.mu.Unlock()
+	if line == nil || problem != "" {
+		return remote.State{Problem: problem}
+	}
+	return line.State(key)
+}
+
+// list is the state of the lines that the configuration asks for, by name.
+func (m *machines) list() []operator.Line {
+	m.mu.Lock()
+	lines := slices.Collect(maps.Values(m.lines))
+	m.mu.Unlock()
+	all := make([]operator.Line, len(lines))
+	for i, one := range lines {
+		all[i] = operator.Line{Name: one.name, State: m.state(one, remote.Key{})}
+	}
+	slices.SortFunc(all, func(x, y operator.Line) int { return strings.Compare(x.Name, y.Name) })
+	return all
+}
+
+// peer is a paired peer and how it is now.
+func (m *machines) peer(p remote.Peer) operator.Peer {
+	m.mu.Lock()
+	c, known := m.online[p.Key.Sign]
+	last := m.applied[p.Key.Sign].serial
+	shown := operator.Peer{Peer: p, Pending: m.waitingOf(p.Key.Sign)}
+	m.mu.Unlock()
+	if !known {
+		return shown
+	}
+	shown.Hello, shown.Line = c.hello, c.line.name
+	shown.IsOld = c.hello.Policy > 0 && c.hello.Policy < last
+	shown.State = m.state(c.line, p.Key)
+	return shown
+}

@@ -1,0 +1,1255 @@
+package asking
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/uuid"
+
+	"nod/interact"
+	"nod/interact/interacttest"
+	"nod/ipc/remote"
+	"nod/ipc/remote/book"
+	"nod/policy"
+	"nod/policy/config"
+)
+
+// fakeLine is a line to machines whose relays count the first answer to each request, as a relay does.
+type fakeLine struct {
+	desk remote.Desk
+
+	mu      sync.Mutex
+	down    bool
+	counted map[interact.ID]interact.Answer
+	tried   int           // answers that came, counted or not
+	lost    int           // acknowledgements that are still to be lost
+	takes   time.Duration // from when an answer counts until the desk knows
+	fails   error
+	applied []remote.Policy
+	greeted int
+	dropped []remote.Key
+	forgot  []remote.Key
+}
+
+func (l *fakeLine) Run(ctx context.Context) error { <-ctx.Done(); return nil }
+
+func (l *fakeLine) Commit(ctx context.Context, _ remote.Key, a remote.Answer) (interact.Answer, error) {
+	counts, err := l.count(a)
+	select {
+	case <-time.After(l.takes):
+		return counts, err
+	case <-ctx.Done():
+		return interact.Answer{}, fmt.Errorf("%w: %w", remote.ErrDown, ctx.Err())
+	}
+}
+
+func (l *fakeLine) count(a remote.Answer) (interact.Answer, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.tried++
+	if l.fails != nil {
+		return interact.Answer{}, l.fails
+	}
+	if l.down {
+		return interact.Answer{}, fmt.Errorf("ssh ended: %w", remote.ErrDown)
+	}
+	if _, isCounted := l.counted[a.ID]; !isCounted {
+		l.counted[a.ID] = a.Answer
+	}
+	if l.lost > 0 {
+		l.lost--
+		return interact.Answer{}, remote.ErrDown
+	}
+	return l.counted[a.ID], nil
+}
+
+func (l *fakeLine) Apply(_ remote.Key, p remote.Policy) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.applied = append(l.applied, p)
+}
+
+func (l *fakeLine) Greet() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.greeted++
+}
+
+func (l *fakeLine) Forget(_ context.Context, machine remote.Key) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.forgot = append(l.forgot, machine)
+	return l.fails
+}
+
+func (l *fakeLine) Drop(machine remote.Key) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.dropped = append(l.dropped, machine)
+}
+
+func (l *fakeLine) State(remote.Key) remote.State { return remote.State{Up: true} }
+
+func (l *fakeLine) set(change func()) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	change()
+}
+
+// pairedDesk is a desk with one line, and a machine that is paired.
+type pairedDesk struct {
+	t        *testing.T
+	m        *machines
+	line     *fakeLine
+	broker   *interact.Broker
+	journal  *interacttest.Journal
+	human    *interacttest.Prompter
+	presence *presence
+	web      remote.Peer
+	policy   policy.Policy
+	said     []string
+}
+
+const keptADay = testHistory / historyShare
+
+// testHistory is how large the history may be: machines add up to its twentieth a day, by reports and by requests.
+const testHistory = 200 << 20
+
+var webLine = config.Machine{Kind: config.MachineSSH, Host: "web"}
+
+func newPairedDesk(t *testing.T, human *interacttest.Prompter) *pairedDesk {
+	d := &pairedDesk{
+		t: t, human: human, journal: new(interacttest.Journal), policy: policy.Default(),
+		line: &fakeLine{counted: map[interact.ID]interact.Answer{}},
+	}
+	d.presence = newPresence(human, func() {}, func() {})
+	peers := book.Open(filepath.Join(t.TempDir(), "peers.json"), []byte("seal"))
+	d.web = remote.Peer{Name: "web", Role: remote.RoleMachine, Key: newKey(t)}
+	if err := peers.Add(d.web); err != nil {
+		t.Fatal(err)
+	}
+	d.m = newMachines(machinesConfig{
+		log: slog.New(slog.DiscardHandler), name: "desk-1", seal: []byte("seal"), book: peers,
+		broker: func() *interact.Broker { return d.broker }, prompter: d.presence, silences: d.presence.silences,
+		notify: func(context.Context, interact.Request) bool { return true }, settle: d.settle,
+		policy:  func() remote.Policy { return remote.Policy{Policy: d.policy.Clone()} },
+		history: func() int64 { return testHistory },
+		say:     func(_ interact.Level, sentence string) { d.said = append(d.said, sentence) },
+		dial: func(_ lineSpec, desk remote.Desk) (remote.Line, error) {
+			d.line.desk = desk
+			return d.line, nil
+		},
+	})
+	d.start()
+	d.m.keepLines(t.Context(), []lineSpec{{machine: webLine}})
+	if _, err := d.line.desk.Join(d.web.Key, remote.Hello{Name: "web"}); err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// start starts a broker, as a nod-desktop does that finds that journal.
+func (d *pairedDesk) start() {
+	d.broker = interact.NewBroker(interact.BrokerConfig{
+		Policy: &interacttest.Policy{}, Prompter: d.m, Notify: d.m.Notify, Journal: d.journal,
+		Timeout: func() time.Duration { return time.Minute }, Log: slog.New(slog.DiscardHandler),
+	})
+}
+
+// settle is a journal's that is asked to keep what it has.
+func (d *pairedDesk) settle(ctx context.Context, r interact.Record) error {
+	if slices.ContainsFunc(d.outcomes(), func(o interact.Record) bool { return o.Request.ID == r.Request.ID }) {
+		return interact.ErrSettled
+	}
+	return d.journal.Settle(ctx, r)
+}
+
+func newKey(t *testing.T) remote.Key {
+	t.Helper()
+	id, err := remote.NewIdentity()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return id.Key()
+}
+
+// call is a request as a relay sends it.
+func call(left time.Duration) remote.Request {
+	id, _ := uuid.NewV7()
+	return remote.Request{Times: interact.Times{Left: left, Patient: left}, Request: interact.Request{
+		ID: interact.ID(id.String()),
+		Requester: interact.Requester{
+			Agent: "codex", Session: "s", Process: interact.Process{PID: 1, UID: 7, Exe: "/bin/codex"},
+		},
+		Body:     interact.Approve{Tool: "Bash", Input: json.RawMessage(`{"command":"make <all>"}`)},
+		Reported: &interact.Reported{Why: policy.Decision{Effect: policy.Ask, Class: policy.Execute}},
+	}}
+}
+
+func (d *pairedDesk) take(r remote.Request) {
+	d.t.Helper()
+	if err := d.line.desk.Take(d.web, r); err != nil {
+		d.t.Fatal(err)
+	}
+	synctest.Wait()
+}
+
+// outcomes lists what the journal has come of requests.
+func (d *pairedDesk) outcomes() []interact.Record {
+	_, settled := d.journal.Left()
+	return settled
+}
+
+// came is the one outcome that there is.
+func (d *pairedDesk) came() interact.Record {
+	d.t.Helper()
+	all := d.outcomes()
+	if len(all) != 1 || d.journal.Err() != nil {
+		d.t.Fatalf("%d outcomes, %v: %+v", len(all), d.journal.Err(), all)
+	}
+	return all[0]
+}
+
+func saying(delay time.Duration, a interact.Answer) *interacttest.Prompter {
+	return &interacttest.Prompter{Delay: delay, Answer: interacttest.Always(a)}
+}
+
+var yesOnce = interact.Answer{
+	Outcome: interact.Allowed, Scope: policy.Once, Shown: interact.Shown{Facts: []string{"a fact"}},
+}
+
+// inDesk runs a test in a bubble with a desk whose person says that after a second.
+func inDesk(t *testing.T, a interact.Answer, test func(*testing.T, *pairedDesk)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		d := newPairedDesk(t, saying(time.Second, a))
+		defer func() { d.broker.Close() }()
+		test(t, d)
+	})
+}
+
+func TestMachineIsAnswered(t *testing.T) {
+	inDesk(t, yesOnce, func(t *testing.T, d *pairedDesk) {
+		r := call(time.Minute)
+		d.take(r)
+		d.take(r) // a line may send it again
+		pending := d.broker.Pending()
+		if len(pending) != 1 || pending[0].Requester.Machine != "web" || pending[0].ID == r.Request.ID {
+			t.Fatalf("%+v", pending)
+		}
+		if open := d.m.Open(d.web); !slices.Equal(open, []interact.ID{r.Request.ID}) {
+			t.Errorf("open: %v", open)
+		}
+		time.Sleep(2 * time.Second)
+		synctest.Wait()
+		digest, _ := r.Digest()
+		a := d.line.counted[r.Request.ID]
+		if a.Outcome != interact.Allowed || a.By != interact.ByHuman || a.Device != "desk-1" ||
+			a.ShownSHA256 != interact.Digest(r.Request.Body.(interact.Approve).Input) || len(a.Shown.Facts) > 0 {
+			t.Errorf("the machine was told %+v", a)
+		}
+		got := d.came()
+		if got.Answer.Outcome != interact.Allowed || got.Answer.By != interact.ByHuman || got.Answer.Device != "" ||
+			len(got.Answer.Shown.Facts) == 0 || got.Request.Requester.Machine != "web" ||
+			!strings.HasSuffix(got.Request.IdempotencyKey, digest) {
+			t.Errorf("the journal has %+v", got)
+		}
+		d.take(r) // late
+		if len(d.broker.Pending()) != 0 || len(d.m.Open(d.web)) != 0 || d.line.tried != 1 {
+			t.Errorf("asked again: %v, %d answers", d.broker.Pending(), d.line.tried)
+		}
+	})
+}
+
+// What the person says counts only once the machine has taken it.
+func TestAnswerWaitsForItsMachine(t *testing.T) {
+	inDesk(t, yesOnce, func(t *testing.T, d *pairedDesk) {
+		d.line.down = true
+		d.take(call(time.Minute))
+		time.Sleep(20 * time.Second)
+		synctest.Wait()
+		if n := len(d.outcomes()); n != 0 || d.line.tried < 3 || d.line.tried > 20 {
+			t.Fatalf("%d outcomes after %d tries", n, d.line.tried)
+		}
+		d.line.set(func() { d.line.down = false })
+		if _, err := d.line.desk.Join(d.web.Key, remote.Hello{}); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait() // and no time goes by
+		if got := d.came(); got.Answer.Outcome != interact.Allowed || len(d.line.counted) != 1 {
+			t.Errorf("%+v", got)
+		}
+	})
+}
+
+// An answer that never arrives allows nothing, and the person hears of it.
+func TestAnswerThatNeverArrives(t *testing.T) {
+	inDesk(t, yesOnce, func(t *testing.T, d *pairedDesk) {
+		d.line.down = true
+		d.take(call(time.Minute))
+		time.Sleep(2 * time.Minute)
+		synctest.Wait()
+		if got := d.came(); got.Answer.Outcome != interact.TimedOut || len(d.line.counted) != 0 {
+			t.Errorf("%+v", got)
+		}
+		if len(d.said) != 1 || !strings.Contains(d.said[0], "did not reach web") {
+			t.Errorf("said %q", d.said)
+		}
+	})
+}
+
+func TestMachineThatRefusesAnAnswer(t *testing.T) {
+	inDesk(t, yesOnce, func(t *testing.T, d *pairedDesk) {
+		d.line.fails = errors.New("refused")
+		d.take(call(time.Minute))
+		time.Sleep(2 * time.Second)
+		synctest.Wait()
+		if got := d.came(); got.Answer.Outcome != interact.Unavailable || d.line.tried != 1 || len(d.said) != 1 {
+			t.Errorf("%+v, %d tries, said %q", got, d.line.tried, d.said)
+		}
+	})
+}
+
+// What counts is what the machine says, not what the person here said.
+func TestWhatCameFirst(t *testing.T) {
+	other := interact.Answer{Outcome: interact.Denied, By: interact.ByHuman, Device: "desk-2", Reason: "in their words"}
+	for name, tt := range map[string]struct {
+		first   interact.Answer
+		outcome interact.Outcome
+		device  string
+	}{
+		"another desk": {other, interact.Withdrawn, ""},
+		"a desk without a name": {interact.Answer{Outcome: interact.Denied, By: interact.ByHuman, Device: "\u202ea\n"},
+			interact.Withdrawn, ""},
+		"its time was over": {interact.Answer{Outcome: interact.TimedOut, By: interact.ByTimeout}, interact.TimedOut, ""},
+		"its caller went":   {interact.Answer{Outcome: interact.Cancelled}, interact.Cancelled, ""},
+		"its policy": {interact.Answer{Outcome: interact.Allowed, By: interact.ByPolicy, Rule: "r"},
+			interact.Withdrawn, ""},
+		"a word for this desk": {interact.Answer{Outcome: interact.Allowed, By: interact.ByPolicy, Device: "desk-1"},
+			interact.Withdrawn, ""},
+		"nothing": {interact.Answer{}, interact.Withdrawn, ""},
+		"what was said on a phone": {interact.Answer{
+			Outcome: interact.Withdrawn, By: interact.ByHuman, Device: "Phone one", Reason: reasonRevoked,
+		}, interact.Withdrawn, ""},
+		"what nobody said here": {interact.Answer{
+			Outcome: interact.Denied, By: interact.ByHuman, Device: "desk-1", Reason: "in their words", Proof: "proof",
+		}, interact.Withdrawn, ""},
+	} {
+		for _, sooner := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s, sooner %v", name, sooner), func(t *testing.T) {
+				inDesk(t, yesOnce, func(t *testing.T, d *pairedDesk) {
+					r := call(time.Minute)
+					d.line.counted[r.Request.ID] = tt.first
+					d.take(r)
+					if sooner { // before the person has said anything
+						d.line.desk.End(d.web, remote.Answer{ID: r.Request.ID, Answer: tt.first})
+					}
+					time.Sleep(2 * time.Second)
+					synctest.Wait()
+					got := d.came().Answer
+					if got.Outcome != tt.outcome || got.Device != tt.device || got.By == interact.ByHuman ||
+						strings.Contains(got.Reason, "their words") || got.Reason == reasonRevoked {
+						t.Errorf("%+v", got)
+					}
+					if sooner && d.line.tried != 0 {
+						t.Error("an answer went out all the same")
+					}
+				})
+			})
+		}
+	}
+}
+
+// The desk is killed after the machine has taken an answer, and before the journal has: the next one keeps that answer,
+// whatever the person says now.
+func TestDeskKilledBetweenAnswerAndJournal(t *testing.T) {
+	for _, asksLine := range []bool{false, true} {
+		inDesk(t, yesOnce, func(t *testing.T, d *pairedDesk) {
+			d.line.lost = 1000 // acknowledgements
+			r := call(time.Minute)
+			d.take(r)
+			time.Sleep(2 * time.Second)
+			synctest.Wait()
+			if d.line.counted[r.Request.ID].Outcome != interact.Allowed || len(d.outcomes()) != 0 {
+				t.Fatalf("%+v, %+v", d.line.counted, d.outcomes())
+			}
+			open, last := d.journal.Left()
+			killed := d.broker
+			d.journal, d.line.lost = interacttest.JournalOf(open, last), 0 // the line is cut to the one that was killed
+			d.m = newMachines(d.m.machinesConfig)
+			no := saying(time.Second, interact.Answer{Outcome: interact.Denied})
+			d.m.prompter = newPresence(no, func() {}, func() {})
+			d.start()
+			d.broker.Restore(open, last)
+			d.m.keepLines(t.Context(), []lineSpec{{machine: webLine}})
+			if _, err := d.line.desk.Join(d.web.Key, remote.Hello{}); err != nil {
+				t.Fatal(err)
+			}
+			synctest.Wait()
+			if ids := d.m.Open(d.web); !slices.Equal(ids, []interact.ID{r.Request.ID}) {
+				t.Fatalf("open: %v", ids)
+			}
+			if asksLine { // a line finds out what has ended
+				d.line.desk.End(d.web, remote.Answer{ID: r.Request.ID, Answer: d.line.counted[r.Request.ID]})
+			}
+			time.Sleep(2 * time.Second)
+			synctest.Wait()
+			if got := d.came().Answer; got.Outcome != interact.Allowed || got.By != interact.ByHuman || got.Device != "" {
+				t.Errorf("%+v", got)
+			}
+			killed.Close()
+		})
+	}
+}
+
+func TestTakeRefuses(t *testing.T) {
+	inDesk(t, yesOnce, func(t *testing.T, d *pairedDesk) {
+		stranger := remote.Peer{Name: "web", Role: remote.RoleMachine, Key: newKey(t)}
+		if err := d.line.desk.Take(stranger, call(time.Minute)); !errors.Is(err, remote.ErrNotPaired) {
+			t.Errorf("a stranger: %v", err)
+		}
+		for name, change := range map[string]func(*remote.Request){
+			"no id":        func(r *remote.Request) { r.Request.ID = "" },
+			"a path as id": func(r *remote.Request) { r.Request.ID = "../../x" },
+			"no body":      func(r *remote.Request) { r.Request.Body = nil },
+			"no time":      func(r *remote.Request) { r.Times.Left = 0 },
+			"a long name":  func(r *remote.Request) { r.Request.Requester.Agent = strings.Repeat("a", 300) },
+			"too much": func(r *remote.Request) {
+				r.Request.Reported.Files = []interact.ReportedFile{{Text: strings.Repeat("a", maxReported+1)}}
+			},
+			"too long": func(r *remote.Request) {
+				r.Request.Reported.Risks = []policy.Risk{{Text: strings.Repeat("a", maxReportedAll)}}
+			},
+			"a long reason": func(r *remote.Request) {
+				r.Request.Reported.Why.Reason = strings.Repeat("a", maxReportedAll)
+			},
+			"too many": func(r *remote.Request) { r.Request.Reported.Risks = make([]policy.Risk, maxReportedList+1) },
+		} {
+			r := call(time.Minute)
+			change(&r)
+			if err := d.line.desk.Take(d.web, r); err == nil {
+				t.Errorf("%s: taken", name)
+			}
+		}
+		first := call(time.Minute)
+		d.take(first)
+		second := call(time.Minute)
+		second.Request.ID, second.Request.Requester.Session = first.Request.ID, "another"
+		if err := d.line.desk.Take(d.web, second); err == nil {
+			t.Error("two requests have one id")
+		}
+		for range interact.MaxPendingPerRequester - 1 {
+			r := call(time.Minute)
+			r.Request.Requester.Agent = uuid.NewString() // as if others asked
+			d.take(r)
+		}
+		_, isBusy := errors.AsType[*interact.BusyError](d.line.desk.Take(d.web, call(time.Minute)))
+		if !isBusy || len(d.broker.Pending()) != interact.MaxPendingPerRequester {
+			t.Errorf("busy: %v, %d are pending", isBusy, len(d.broker.Pending()))
+		}
+	})
+}
+
+// What a device said counts no more once it is revoked, also where it still waits for its machine.
+func TestRevokedBeforeItsAnswerWentOut(t *testing.T) {
+	onPhone := yesOnce
+	onPhone.Device = "phone"
+	inDesk(t, onPhone, func(t *testing.T, d *pairedDesk) {
+		phone := remote.Peer{Name: "phone", Role: remote.RoleDevice, Key: remote.Key{Sign: "key"}}
+		if err := d.m.book.Add(phone); err != nil {
+			t.Fatal(err)
+		}
+		counted := func(r remote.Request) (a interact.Answer) {
+			d.line.set(func() { a = d.line.counted[r.Request.ID] })
+			return a
+		}
+		first, second := call(time.Minute), call(time.Minute)
+		d.take(first)
+		time.Sleep(2 * time.Second)
+		if got := counted(first); got.Outcome != interact.Allowed || got.Device != "phone" {
+			t.Fatalf("%+v", got)
+		}
+		d.line.set(func() { d.line.down = true })
+		d.take(second)
+		time.Sleep(3 * time.Second) // its answer waits
+		if _, err := d.m.book.Remove("phone"); err != nil {
+			t.Fatal(err)
+		}
+		d.line.set(func() { d.line.down = false })
+		time.Sleep(10 * time.Second)
+		if got := counted(second); got.Outcome != "" || len(d.broker.Pending()) != 1 {
+			t.Errorf("%+v, %d are pending", got, len(d.broker.Pending()))
+		}
+		d.line.desk.End(d.web, remote.Answer{ID: second.Request.ID, Answer: interact.Answer{Outcome: interact.Cancelled}})
+		synctest.Wait()
+	})
+}
+
+// slowLog takes a while to write down that a request is settled.
+type slowLog struct{ slog.Handler }
+
+func (slowLog) Enabled(context.Context, slog.Level) bool { return true }
+
+func (slowLog) Handle(_ context.Context, r slog.Record) error {
+	if r.Message == "settled" {
+		time.Sleep(time.Second)
+	}
+	return nil
+}
+
+// A request that comes again at the moment of its end takes up no place from then on.
+func TestSentAgainAtTheVeryEnd(t *testing.T) {
+	inDesk(t, yesOnce, func(t *testing.T, d *pairedDesk) {
+		d.broker.Close()
+		d.broker = interact.NewBroker(interact.BrokerConfig{
+			Policy: &interacttest.Policy{}, Prompter: d.m, Notify: d.m.Notify, Journal: d.journal,
+			Timeout: func() time.Duration { return time.Minute }, Log: slog.New(slowLog{slog.DiscardHandler}),
+		})
+		r := call(time.Minute)
+		d.take(r)
+		time.Sleep(1500 * time.Millisecond) // the person has answered, and those who wait have yet to hear of it
+		if open := d.m.Open(d.web); len(open) != 0 || len(d.broker.Pending()) != 1 {
+			t.Fatalf("open: %v, %d are pending", open, len(d.broker.Pending()))
+		}
+		d.take(r)
+		time.Sleep(2 * time.Second)
+		synctest.Wait()
+		if open := d.m.Open(d.web); len(open) != 0 || len(d.broker.Pending()) != 0 {
+			t.Errorf("open: %v, %d are pending", open, len(d.broker.Pending()))
+		}
+	})
+}
+
+// Requests that come and go are news for nod machines and the windows, which show how many wait.
+func TestRequestsOfMachinesAreCounted(t *testing.T) {
+	inDesk(t, yesOnce, func(t *testing.T, d *pairedDesk) {
+		want := func(pending int) {
+			t.Helper()
+			select {
+			case <-d.m.changed:
+			default:
+				t.Errorf("nothing says that %d wait", pending)
+			}
+			if n := d.m.peer(d.web).Pending; n != pending {
+				t.Errorf("%d wait, want %d", n, pending)
+			}
+		}
+		want(0) // it is connected
+		d.take(call(time.Minute))
+		want(1)
+		time.Sleep(2 * time.Second)
+		synctest.Wait()
+		want(0)
+	})
+}
+
+// A machine that has not taken in the policy as it is now goes by an older one.
+func TestAnOlderPolicyIsCalledThat(t *testing.T) {
+	inDesk(t, yesOnce, func(t *testing.T, d *pairedDesk) {
+		told := d.m.applied[d.web.Key.Sign].serial
+		for serial, isOld := range map[uint64]bool{0: false, told - 1: true, told: false} {
+			if _, err := d.line.desk.Join(d.web.Key, remote.Hello{Name: "web", Policy: serial}); err != nil {
+				t.Fatal(err)
+			}
+			if got := d.m.peer(d.web).IsOld; got != isOld {
+				t.Errorf("policy %d of %d: older: %v", serial, told, got)
+			}
+		}
+	})
+}
+
+// However many machines ask, agents here find room.
+func TestMachinesLeaveRoom(t *testing.T) {
+	inDesk(t, yesOnce, func(t *testing.T, d *pairedDesk) {
+		ask := func(large bool) (err error) {
+			for i := 0; err == nil; i++ {
+				peer := remote.Peer{Name: fmt.Sprint("m", large, i), Role: remote.RoleMachine, Key: newKey(t)}
+				if err := d.m.book.Add(peer); err != nil {
+					t.Fatal(err)
+				}
+				for range interact.MaxPendingPerRequester {
+					r := call(time.Minute)
+					if large {
+						r.Request.Body = interact.Approve{Tool: "Bash", Input: json.RawMessage(
+							`{"command":"` + strings.Repeat("a", interact.MaxInput-100) + `"}`)}
+					}
+					if err = d.line.desk.Take(peer, r); err != nil {
+						break
+					}
+				}
+			}
+			return err
+		}
+		for _, large := range []bool{true, false} {
+			if _, isBusy := errors.AsType[*interact.BusyError](ask(large)); !isBusy {
+				t.Errorf("large %v: not busy", large)
+			}
+			own := call(0).Request
+			own.ID, own.Reported, own.Requester.Session = "", nil, fmt.Sprint(large)
+			ticket, err := d.broker.Begin(t.Context(), own)
+			if err != nil {
+				t.Fatalf("no room for what asks here: %v", err)
+			}
+			ticket.Release()
+		}
+	})
+}
+
+// Whatever a machine sends is refused, or kept as what it is; nothing stops the desk.
+func FuzzMachine(f *testing.F) {
+	id, err := remote.NewIdentity()
+	if err != nil {
+		f.Fatal(err)
+	}
+	peer := remote.Peer{Name: "web", Role: remote.RoleMachine, Key: id.Key()}
+	asked, err := json.Marshal(call(time.Minute))
+	if err != nil {
+		f.Fatal(err)
+	}
+	decided, err := json.Marshal(interact.Record{
+		Request: call(0).Request, Answer: interact.Answer{Outcome: interact.Denied, By: interact.ByPolicy},
+	})
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(asked)
+	f.Add(decided)
+	now := time.Now()
+	f.Fuzz(func(t *testing.T, text []byte) {
+		var sent remote.Request
+		if json.Unmarshal(text, &sent) == nil {
+			digest, err := sent.Digest()
+			r, takenErr := taken(peer, sent, digest)
+			at, bound, ok := parseReference(r.IdempotencyKey)
+			if err == nil && takenErr == nil &&
+				(r.Requester.Machine != "web" || !ok || at != (place{peer.Key.Sign, sent.Request.ID}) || bound != digest) {
+				t.Errorf("taken as %+v", r)
+			}
+		}
+		var record interact.Record
+		if json.Unmarshal(text, &record) == nil {
+			own, err := kept(peer, record, now)
+			if err == nil && (own.Request.Requester.Machine != "web" || own.Answer.By != interact.ByPolicy ||
+				own.Request.ID == record.Request.ID || own.Answer.At.After(now)) {
+				t.Errorf("kept as %+v", own)
+			}
+		}
+	})
+}
+
+// Who has nobody to ask says so at once; what waits already waits until somebody can be asked.
+func TestMachinesAndPause(t *testing.T) {
+	inDesk(t, yesOnce, func(t *testing.T, d *pairedDesk) {
+		d.presence.setPause(Pause{On: true})
+		r := call(time.Minute)
+		if err := d.line.desk.Take(d.web, r); !errors.Is(err, interact.ErrUnavailable) {
+			t.Errorf("while paused: %v", err)
+		}
+		if err := d.line.desk.Take(d.web, r); !errors.Is(err, interact.ErrUnavailable) {
+			t.Errorf("asked again: %v", err)
+		}
+		if len(d.m.Open(d.web)) != 0 {
+			t.Error("it waits")
+		}
+		if missed := d.came(); missed.Answer.Outcome != interact.Unavailable || missed.Answer.Reason == "" ||
+			missed.Request.ID == r.Request.ID || missed.Request.Requester.Machine != "web" {
+			t.Errorf("it is in the history as %+v", missed)
+		}
+		d.presence.setPause(Pause{})
+		var isThere atomic.Bool
+		d.human.Answer = func(r interact.Request, why policy.Decision) (interact.Answer, error) {
+			if !isThere.Load() {
+				return interact.Answer{}, fmt.Errorf("%w: no screen", interact.ErrUnavailable)
+			}
+			return interacttest.Always(yesOnce)(r, why)
+		}
+		d.take(r)
+		time.Sleep(20 * time.Second)
+		synctest.Wait()
+		if n := len(d.outcomes()); n != 1 {
+			t.Fatalf("%+v", d.outcomes())
+		}
+		isThere.Store(true)
+		time.Sleep(20 * time.Second)
+		synctest.Wait()
+		if all := d.outcomes(); len(all) != 2 || all[1].Answer.Outcome != interact.Allowed {
+			t.Errorf("%+v", all)
+		}
+	})
+}
+
+// Always is a rule of this desk: no answer says it to a machine.
+func TestNothingHoldsForGoodThere(t *testing.T) {
+	inDesk(t, interact.Answer{Outcome: interact.Allowed, Scope: policy.Always}, func(t *testing.T, d *pairedDesk) {
+		d.take(call(time.Minute))
+		time.Sleep(2 * time.Second)
+		synctest.Wait()
+		if got := d.came().Answer; got.Outcome != interact.Unavailable || d.line.tried != 0 {
+			t.Errorf("%+v", got)
+		}
+	})
+}
+
+// Who is revoked is out at once: what waits ends, and nothing that is said goes out.
+func TestRevoke(t *testing.T) {
+	inDesk(t, yesOnce, func(t *testing.T, d *pairedDesk) {
+		d.take(call(time.Minute))
+		api := &Desk{machines: d.m, book: d.m.book}
+		if err := api.Unpair(t.Context(), "web"); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(2 * time.Second)
+		synctest.Wait()
+		if got := d.came().Answer; got.Outcome != interact.Withdrawn || got.Reason != reasonRevoked || d.line.tried != 0 {
+			t.Errorf("%+v, %d answers went out", got, d.line.tried)
+		}
+		if !slices.Equal(d.line.dropped, []remote.Key{d.web.Key}) || d.m.count() != 0 {
+			t.Errorf("dropped %v, %d are connected", d.line.dropped, d.m.count())
+		}
+		if err := d.line.desk.Take(d.web, call(time.Minute)); !errors.Is(err, remote.ErrNotPaired) {
+			t.Errorf("it asks: %v", err)
+		}
+		if err := d.line.desk.Keep(d.web, nil); !errors.Is(err, remote.ErrNotPaired) {
+			t.Errorf("it reports: %v", err)
+		}
+		if _, err := d.line.desk.Join(d.web.Key, remote.Hello{}); !errors.Is(err, remote.ErrNotPaired) {
+			t.Errorf("it joins: %v", err)
+		}
+	})
+}
+
+// One machine has no word on what another asks.
+func TestMachinesHaveNoWordOnEachOther(t *testing.T) {
+	inDesk(t, yesOnce, func(t *testing.T, d *pairedDesk) {
+		db := remote.Peer{Name: "db", Role: remote.RoleMachine, Key: newKey(t)}
+		if err := d.m.book.Add(db); err != nil {
+			t.Fatal(err)
+		}
+		r := call(time.Minute)
+		d.take(r)
+		d.line.desk.End(db, remote.Answer{ID: r.Request.ID, Answer: interact.Answer{Outcome: interact.Cancelled}})
+		synctest.Wait()
+		if len(d.outcomes()) != 0 || len(d.m.Open(db)) != 0 {
+			t.Fatalf("%+v", d.outcomes())
+		}
+		if err := d.line.desk.Take(db, r); err != nil { // the same id is another request there
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		if len(d.broker.Pending()) != 2 {
+			t.Errorf("%d are pending", len(d.broker.Pending()))
+		}
+	})
+}
+
+func TestJoining(t *testing.T) {
+	inDesk(t, yesOnce, func(t *testing.T, d *pairedDesk) {
+		hostile := remote.Hello{Name: "web\n\u202e" + strings.Repeat("x", 1000), Version: "\x1b[2J"}
+		key := newKey(t)
+		for range 3 {
+			if _, err := d.line.desk.Join(key, hostile); !errors.Is(err, remote.ErrNotPaired) {
+				t.Fatal(err)
+			}
+		}
+		asking := d.m.asking()
+		if len(asking) != 1 || asking[0].Fingerprint != key.Fingerprint() || asking[0].Line != "ssh web" {
+			t.Fatalf("%+v", asking)
+		}
+		if h := asking[0].Hello; len(h.Name) > 10*maxClaim || strings.ContainsAny(h.Name+h.Version, "\n\u202e\x1b") {
+			t.Errorf("%+v", h)
+		}
+		synctest.Wait()
+		if len(d.said) != 1 || strings.Contains(d.said[0], "web") {
+			t.Errorf("said %q", d.said)
+		}
+		if _, err := d.line.desk.Join(remote.Key{Sign: "x"}, hostile); err == nil {
+			t.Errorf("no key: %v", err)
+		}
+		for range 2 * maxJoining {
+			_, _ = d.line.desk.Join(newKey(t), remote.Hello{})
+		}
+		synctest.Wait()
+		if n := len(d.m.asking()); n != maxJoining || len(d.said) != 1 {
+			t.Errorf("%d ask to join, said %q", n, d.said)
+		}
+		if err := d.m.pair(key, "web 2"); err == nil {
+			t.Error("paired what does not ask any more")
+		}
+		_, _ = d.line.desk.Join(key, hostile)
+		if err := d.m.pair(key, "WEB"); err == nil {
+			t.Error("two have one name")
+		}
+		if err := d.m.pair(key, "web 2"); err != nil {
+			t.Fatal(err)
+		}
+		if peer, err := d.line.desk.Join(key, hostile); err != nil || peer.Name != "web 2" {
+			t.Errorf("%+v, %v", peer, err)
+		}
+		if d.m.count() != 2 {
+			t.Errorf("%d are connected", d.m.count())
+		}
+		time.Sleep(joiningFor + time.Second)
+		if n := len(d.m.asking()); n != 0 {
+			t.Errorf("%d still ask to join", n)
+		}
+	})
+}
+
+// What a machine says that its policy decided is in the journal once, and nothing else is.
+func TestKeep(t *testing.T) {
+	inDesk(t, yesOnce, func(t *testing.T, d *pairedDesk) {
+		now := time.Now()
+		decided := func(change func(*interact.Record)) interact.Record {
+			r := interact.Record{Request: call(0).Request, Answer: interact.Answer{
+				Outcome: interact.Allowed, By: interact.ByPolicy, Rule: "r", At: now.Add(time.Hour), Device: "phone",
+			}}
+			r.Request.Requester.Machine = "another"
+			change(&r)
+			return r
+		}
+		good := decided(func(*interact.Record) {})
+		open := call(time.Minute)
+		d.take(open)
+		local := d.broker.Pending()[0].ID
+		for _, records := range [][]interact.Record{
+			{
+				decided(func(r *interact.Record) { r.Answer.By = interact.ByHuman }),
+				decided(func(r *interact.Record) { r.Answer.Outcome = interact.Answered }),
+				decided(func(r *interact.Record) { r.Answer = interact.Answer{} }),
+				decided(func(r *interact.Record) { r.Request.Body = interact.Ask{Question: "?"} }),
+				decided(func(r *interact.Record) { r.Request.Body = nil }),
+				decided(func(r *interact.Record) { r.Request.ID = "1" }),
+				decided(func(r *interact.Record) { r.Request.Requester.Agent = strings.Repeat("a", 300) }),
+				good,
+			},
+			{good},
+			{decided(func(r *interact.Record) { r.Request.ID = local })}, // that of a request which waits here
+		} {
+			if err := d.line.desk.Keep(d.web, records); err != nil {
+				t.Fatal(err)
+			}
+		}
+		kept := d.outcomes()
+		if len(kept) != 2 || len(d.broker.Pending()) != 1 {
+			t.Fatalf("%d are kept: %+v", len(kept), kept)
+		}
+		for _, r := range kept {
+			if r.Request.Requester.Machine != "web" || r.Request.ID == good.Request.ID || r.Request.ID == local ||
+				r.Answer.At.After(now) || r.Request.Created.IsZero() || r.Answer.Device != "" || r.Request.Reported != nil {
+				t.Errorf("%+v", r)
+			}
+		}
+		d.journal.Fail(errors.New("disk full"))
+		if err := d.line.desk.Keep(d.web, []interact.Record{decided(func(*interact.Record) {})}); err == nil {
+			t.Error("what could not be kept counts as kept")
+		}
+		d.journal.Fail(nil)
+	})
+}
+
+// A record whose input was too large for its way is kept without, as one whose input is not to be kept.
+func TestKeepWithoutInput(t *testing.T) {
+	inDesk(t, yesOnce, func(t *testing.T, d *pairedDesk) {
+		r := interact.Record{Request: call(0).Request, Answer: interact.Answer{
+			Outcome: interact.Allowed, By: interact.ByPolicy, ShownSHA256: "digest",
+		}}
+		r.Request.Body = r.Request.Body.(interact.Approve).Bare()
+		other := r
+		other.Request.ID, other.Answer.ShownSHA256 = call(0).Request.ID, "" // says nothing of what it decided
+		if err := d.line.desk.Keep(d.web, []interact.Record{other, r}); err != nil {
+			t.Fatal(err)
+		}
+		if got := d.came(); got.Answer.ShownSHA256 != "digest" || len(got.Request.Body.(interact.Approve).Input) != 0 {
+			t.Errorf("%+v", got)
+		}
+	})
+}
+
+// A machine that has the journal keep more than it may is put off, and gets on when it tries again.
+func TestMachinesCannotFillTheJournal(t *testing.T) {
+	inDesk(t, yesOnce, func(t *testing.T, d *pairedDesk) {
+		kept := map[interact.ID]bool{}
+		d.m.settle = func(_ context.Context, r interact.Record) error {
+			if kept[r.Request.ID] {
+				return interact.ErrSettled
+			}
+			kept[r.Request.ID] = true
+			return nil
+		}
+		var decided []interact.Record
+		for range 3 * keptADay / 600_000 {
+			r := interact.Record{Request: call(0).Request}
+			r.Request.Body = interact.Approve{Tool: "Write", Input: fmt.Appendf(nil, `{"text":"%0600000d"}`, 0)}
+			r.Answer = interact.Answer{Outcome: interact.Allowed, By: interact.ByPolicy}
+			decided = append(decided, r)
+		}
+		var busy *interact.BusyError
+		if err := d.line.desk.Keep(d.web, decided); !errors.As(err, &busy) || busy.RetryAfter <= 0 {
+			t.Fatalf("%v", err)
+		}
+		began := len(kept)
+		if began == 0 || began*600_000 > keptADay {
+			t.Errorf("%d are kept at once", began)
+		}
+		time.Sleep(12 * time.Hour)
+		if err := d.line.desk.Keep(d.web, decided); !errors.As(err, &busy) {
+			t.Errorf("half a day later: %v", err)
+		}
+		if more := len(kept) - began; more == 0 || more*600_000 > keptADay/2+600_000 {
+			t.Errorf("%d more are kept half a day later", more)
+		}
+		time.Sleep(48 * time.Hour)
+		for i := range decided { // what is long may be anywhere in them
+			decided[i].Request.Body = interact.Approve{Tool: "Write", Input: json.RawMessage(`{}`)}
+			decided[i].Request.ID = call(0).Request.ID
+			decided[i].Answer.Text, decided[i].Why.Rule = strings.Repeat("a", 300_000), strings.Repeat("a", 300_000)
+		}
+		clear(kept)
+		if err := d.line.desk.Keep(d.web, decided); !errors.As(err, &busy) || len(kept)*600_000 > keptADay {
+			t.Errorf("%d long ones are kept at once, %v", len(kept), err)
+		}
+	})
+}
+
+// Nor does it by requests that it ends itself before anybody has answered.
+func TestMachinesCannotFillTheJournalByAsking(t *testing.T) {
+	inDesk(t, yesOnce, func(t *testing.T, d *pairedDesk) {
+		ask := func() (asked int, err error) {
+			for ; asked < 100; asked++ {
+				r := call(time.Minute)
+				r.Request.Body = interact.Approve{Tool: "Write", Input: fmt.Appendf(nil, `{"text":"%0600000d"}`, 0)}
+				if err := d.line.desk.Take(d.web, r); err != nil {
+					return asked, err
+				}
+				end := interact.Answer{Outcome: interact.Cancelled}
+				d.line.desk.End(d.web, remote.Answer{ID: r.Request.ID, Answer: end})
+				synctest.Wait()
+			}
+			return asked, nil
+		}
+		var busy *interact.BusyError
+		if n, err := ask(); !errors.As(err, &busy) || n == 0 || n*600_000 > keptADay {
+			t.Errorf("%d at once, %v", n, err)
+		}
+		time.Sleep(12 * time.Hour)
+		if n, err := ask(); !errors.As(err, &busy) || n == 0 || n*600_000 > keptADay/2+600_000 {
+			t.Errorf("%d half a day later, %v", n, err)
+		}
+	})
+}
+
+// Each change of the policy reaches machines once, under a higher serial; to come back changes nothing.
+func TestPolicyReachesMachines(t *testing.T) {
+	inDesk(t, yesOnce, func(t *testing.T, d *pairedDesk) {
+		d.m.push()
+		if len(d.line.applied) != 1 {
+			t.Fatalf("%+v", d.line.applied)
+		}
+		d.policy.AskEverything = true
+		d.m.push()
+		d.m.push()
+		d.line.desk.Leave(d.web.Key)
+		if d.m.count() != 0 {
+			t.Error("who has left is connected")
+		}
+		if _, err := d.line.desk.Join(d.web.Key, remote.Hello{}); err != nil {
+			t.Fatal(err)
+		}
+		if n := len(d.line.applied); n != 2 || d.line.applied[1].Serial <= d.line.applied[0].Serial ||
+			!d.line.applied[1].Policy.AskEverything {
+			t.Errorf("%+v", d.line.applied)
+		}
+	})
+}
+
+// Who counts again, because the person has accepted the list, is let in at once.
+func TestAcceptedPeersAreLetIn(t *testing.T) {
+	inDesk(t, yesOnce, func(t *testing.T, d *pairedDesk) {
+		path := filepath.Join(t.TempDir(), "peers.json")
+		if err := book.Open(path, []byte("another seal")).Add(d.web); err != nil {
+			t.Fatal(err)
+		}
+		d.m.book = book.Open(path, []byte("seal"))
+		if _, err := d.line.desk.Join(d.web.Key, remote.Hello{}); !errors.Is(err, remote.ErrNotPaired) {
+			t.Fatalf("counts before it is accepted: %v", err)
+		}
+		held, _ := d.m.book.Problem()
+		before := len(d.line.applied)
+		if err := d.m.settlePeers(held, true); err != nil || len(d.line.applied) != before+1 {
+			t.Errorf("%v; the line was told %d times", err, len(d.line.applied)-before)
+		}
+		if _, err := d.line.desk.Join(d.web.Key, remote.Hello{}); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// A desk that joins over a second line, or whose line is made anew, is told again.
+func TestLinesFollowTheConfiguration(t *testing.T) {
+	inDesk(t, yesOnce, func(t *testing.T, d *pairedDesk) {
+		first := d.line
+		d.line = &fakeLine{counted: map[interact.ID]interact.Answer{}}
+		other := config.Machine{Kind: config.MachineDocker, Host: "db"}
+		d.m.keepLines(t.Context(), []lineSpec{{machine: webLine}, {machine: other}})
+		if d.line.desk == nil || d.m.count() != 1 || len(d.m.list()) != 2 {
+			t.Fatalf("%+v", d.m.list())
+		}
+		d.m.keepLines(t.Context(), []lineSpec{{machine: other}})
+		if d.m.count() != 0 {
+			t.Error("connected over a line that is gone")
+		}
+		if _, err := d.line.desk.Join(d.web.Key, remote.Hello{}); err != nil {
+			t.Fatal(err)
+		}
+		if len(d.line.applied) != 1 || d.m.lineTo(d.web.Key) != remote.Line(d.line) ||
+			d.line == first {
+			t.Errorf("%+v", d.line.applied)
+		}
+		shown := d.m.peer(d.web)
+		if shown.Line != "docker db" || !shown.Up {
+			t.Errorf("%+v", shown)
+		}
+	})
+}
+
+func TestForgetApprovals(t *testing.T) {
+	inDesk(t, yesOnce, func(t *testing.T, d *pairedDesk) {
+		if err := d.m.forget(t.Context(), "web"); err != nil || !slices.Equal(d.line.forgot, []remote.Key{d.web.Key}) {
+			t.Errorf("%v, %v", err, d.line.forgot)
+		}
+		if err := d.m.forget(t.Context(), "none"); !errors.Is(err, book.ErrUnknown) {
+			t.Errorf("%v", err)
+		}
+		d.line.fails = remote.ErrDown
+		if err := d.m.forget(t.Context(), "web"); !errors.Is(err, remote.ErrDown) {
+			t.Errorf("%v", err)
+		}
+	})
+}
+
+func TestNoticesOfMachines(t *testing.T) {
+	inDesk(t, yesOnce, func(t *testing.T, d *pairedDesk) {
+		r := call(time.Minute)
+		r.Request.Body, r.Request.Reported = interact.Notify{Message: "done"}, nil
+		d.take(r)
+		if a := d.line.counted[r.Request.ID]; a.Outcome != interact.Answered || !a.Sent || len(d.m.Open(d.web)) != 0 {
+			t.Errorf("%+v, open %v", a, d.m.Open(d.web))
+		}
+	})
+}
+
+// A machine cannot cover the screen with notices.
+func TestNoticesOfAMachineAreFew(t *testing.T) {
+	inDesk(t, yesOnce, func(t *testing.T, d *pairedDesk) {
+		send := func() (shown int) {
+			for range 100 {
+				r := call(time.Minute)
+				r.Request.Body, r.Request.Reported = interact.Notify{Message: uuid.NewString()}, nil
+				if d.line.desk.Take(d.web, r) == nil {
+					shown++
+				}
+			}
+			synctest.Wait()
+			return shown
+		}
+		if n := send(); n != noticeBurst {
+			t.Errorf("%d are shown at once", n)
+		}
+		time.Sleep(2 * noticeEvery)
+		if n := send(); n != 2 {
+			t.Errorf("%d more are shown after %v", n, 2*noticeEvery)
+		}
+		d.take(call(time.Minute)) // of the rest the person still hears
+	})
+}
+
+// Another desk takes part only once the person here has paired it, and they are told when one does.
+func TestAnotherDeskIsForThePersonToPair(t *testing.T) {
+	inDesk(t, yesOnce, func(t *testing.T, d *pairedDesk) {
+		other, thief := newKey(t), newKey(t)
+		h := remote.Hello{Desks: []remote.Key{newKey(t)}, Wants: []remote.Key{other, {Sign: "x"}}}
+		join := func() {
+			t.Helper()
+			if _, err := d.line.desk.Join(d.web.Key, h); err != nil {
+				t.Fatal(err)
+			}
+			synctest.Wait()
+		}
+		join()
+		d.said = nil
+		asking := d.m.asking()
+		if len(asking) != 1 || asking[0].Role != remote.RoleDesk || asking[0].Key != other || asking[0].Line != "web" ||
+			len(d.m.Desks()) != 0 {
+			t.Fatalf("%+v, desks %v", asking, d.m.Desks())
+		}
+		if err := d.m.pair(other, "laptop"); err != nil || !slices.Equal(d.m.Desks(), []remote.Key{other}) ||
+			d.line.greeted != 1 {
+			t.Errorf("%v; desks %v, greeted %d times", err, d.m.Desks(), d.line.greeted)
+		}
+		if _, err := d.line.desk.Join(other, remote.Hello{}); err == nil {
+			t.Error("a desk joins as a machine")
+		}
+		join()
+		if len(d.m.asking()) != 0 || len(d.said) != 0 {
+			t.Errorf("%+v, said %q", d.m.asking(), d.said)
+		}
+		h.Desks = append(h.Desks, thief)
+		d.m = newMachines(d.m.machinesConfig) // nod was started again meanwhile
+		d.m.keepLines(t.Context(), []lineSpec{{machine: webLine}})
+		join()
+		join()
+		if len(d.said) != 1 || !strings.Contains(d.said[0], "takes answers of another desk") {
+			t.Errorf("said %q", d.said)
+		}
+	})
+}
+
+// A machine cannot have another one paired as a desk by asking for it before that one comes itself, or later.
+func TestAMachineIsNoDeskBecauseAnotherSaysSo(t *testing.T) {
+	inDesk(t, yesOnce, func(t *testing.T, d *pairedDesk) {
+		key, own := newKey(t), remote.Hello{Name: "build"}
+		asks := func() {
+			t.Helper()
+			h := remote.Hello{Version: uuid.NewString(), Wants: []remote.Key{key}}
+			if _, err := d.line.desk.Join(d.web.Key, h); err != nil {
+				t.Fatal(err)
+			}
+		}
+		asks()
+		for range 2 {
+			if _, err := d.line.desk.Join(key, own); !errors.Is(err, remote.ErrNotPaired) {
+				t.Fatal(err)
+			}
+			got := d.m.asking()
+			if len(got) != 1 || got[0].Role != remote.RoleMachine || got[0].Hello.Name != own.Name || got[0].Line == "web" {
+				t.Fatalf("%+v", got)
+			}
+			asks()
+		}
+		if err := d.m.pair(key, "build"); err != nil || len(d.m.Desks()) != 0 {
+			t.Errorf("%v; desks: %v", err, d.m.Desks())
+		}
+	})
+}
+
+// A machine that is connected over several lines is dropped from all.
+func TestRevokedOnAllLines(t *testing.T) {
+	inDesk(t, yesOnce, func(t *testing.T, d *pairedDesk) {
+		other := &fakeLine{counted: map[interact.ID]interact.Answer{}}
+		first := d.m.dial
+		d.m.dial = func(spec lineSpec, desk remote.Desk) (remote.Line, error) {
+			if spec.machine == webLine {
+				return first(spec, desk)
+			}
+			other.desk = desk
+			return other, nil
+		}
+		d.m.keepLines(t.Context(), []lineSpec{
+			{machine: webLine}, {machine: config.Machine{Kind: config.MachineSSH, Host: "web.example.com"}},
+		})
+		if _, err := other.desk.Join(d.web.Key, remote.Hello{Name: "web"}); err != nil {
+			t.Fatal(err)
+		}
+		if err := (&Desk{machines: d.m, book: d.m.book}).Unpair(t.Context(), "web"); err != nil {
+			t.Fatal(err)
+		}
+		for name, l := range map[string]*fakeLine{"the first": d.line, "the second": other} {
+			if !slices.Equal(l.dropped, []remote.Key{d.web.Key}) {
+				t.Errorf("%s line dropped %v", name, l.dropped)
+			}
+		}
+	})
+}
+
+// When nod ends, a denial that could have been taken back goes out, as far as it can; else the next nod asks again.
+func TestDeskEnds(t *testing.T) {
+	for _, down := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			d := newPairedDesk(t, &interacttest.Prompter{})
+			d.line.down = down
+			d.m.prompter = deniesAtTheEnd{}
+			d.take(call(time.Minute))
+			d.broker.Close()
+			open, settled := d.journal.Left()
+			switch {
+			case down && (len(open) != 1 || len(settled) != 0):
+				t.Errorf("open %+v, settled %+v", open, settled)
+			case !down && (len(settled) != 1 || settled[0].Answer.Outcome != interact.Denied || len(d.line.counted) != 1):
+				t.Errorf("open %+v, settled %+v", open, settled)
+			}
+		})
+	}
+}
+
+// What the machine has counted when nod ends is in the journal, if the machine says so soon; else the next nod asks
+// again. In either case nod ends.
+func TestDeskEndsWhileAnAnswerIsGivenOut(t *testing.T) {
+	for takes, isKept := range map[time.Duration]bool{closingCommit / 2: true, time.Hour: false} {
+		inDesk(t, yesOnce, func(t *testing.T, d *pairedDesk) {
+			d.line.takes = takes
+			d.take(call(2 * time.Hour))
+			time.Sleep(time.Second)
+			synctest.Wait()
+			began := time.Now()
+			d.broker.Close()
+			if took := time.Since(began); took > closingCommit {
+				t.Errorf("nod takes %v to end", took)
+			}
+			open, settled := d.journal.Left()
+			switch {
+			case len(d.line.counted) != 1 || len(d.said) != 0:
+				t.Errorf("the machine counts %+v; said %q", d.line.counted, d.said)
+			case isKept && (len(settled) != 1 || settled[0].Answer.Outcome != interact.Allowed):
+				t.Errorf("open %+v, settled %+v", open, settled)
+			case !isKept && (len(open) != 1 || len(settled) != 0):
+				t.Errorf("open %+v, settled %+v", open, settled)
+			}
+		})
+	}
+}
+
+// deniesAtTheEnd has a denial that is held until nod ends.
+type deniesAtTheEnd struct{}
+
+func (deniesAtTheEnd) Prompt(ctx context.Context, _ interact.Request, _ policy.Decision) (interact.Answer, error) {
+	<-ctx.Done()
+	if context.Cause(ctx) == interact.ErrClosing {
+		return interact.Answer{Outcome: interact.Denied}, nil
+	}
+	return interact.Answer{}, ctx.Err()
+}
+
+// A desk's name tells it from another on a machine of the same name, and is one that others show.
+func TestDeskHasANameOfItsOwn(t *testing.T) {
+	id, err := remote.NewIdentity()
+	if err != nil {
+		t.Fatal(err)
+	}
+	word, _, _ := strings.Cut(id.Key().Fingerprint(), " ")
+	if got, want := deskName(id), hostName()+" "+word; got != want || book.CheckName(got) != nil {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// A request of this machine's own goes by as ever.
+func TestOwnRequestsAreNotGivenOut(t *testing.T) {
+	inDesk(t, yesOnce, func(t *testing.T, d *pairedDesk) {
+		r := call(0).Request
+		r.ID, r.Reported = "", nil
+		a, err := d.broker.Do(t.Context(), r)
+		if err != nil || a.Outcome != interact.Allowed || d.line.tried != 0 {
+			t.Errorf("%+v, %v", a, err)
+		}
+	})
+}

@@ -1,0 +1,164 @@
+package asking
+
+import (
+	"context"
+	"html"
+	"log/slog"
+	"runtime"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"fyne.io/fyne/v2/lang"
+	"github.com/gen2brain/beeep"
+
+	"nod/assets"
+	"nod/dialogs/safetext"
+	"nod/interact"
+)
+
+const (
+	notifyTitle   = "nod"           // the only title: no requester's word gets into one
+	notifyQueue   = 16              // notices that may wait for the desktop; more are not sent
+	notifyTimeout = 5 * time.Second // how long the desktop may take for one
+	noticeLimit   = 600             // characters of an agent's message in a notification; the desktop cuts far earlier
+	noticeLines   = 10              // lines of it
+)
+
+// messenger sends one notification. Level is info, warning or error. It may block and cannot be cancelled:
+// that is how the notification libraries are.
+type messenger interface {
+	// Service reports whether there is a notification service, and whether it reads the body as markup.
+	Service() (ok, markup bool)
+	Send(body string, level interact.Level) error
+}
+
+// notifier passes notices on to the desktop, one at a time and only so many.
+type notifier struct {
+	messenger messenger
+	wanted    func(interact.Request) bool // the person wants notices of that agent now
+	log       *slog.Logger
+	waiting   chan struct{} // holds one for each notice that the desktop has not taken
+	turn      chan struct{} // holds one while the desktop is called
+}
+
+func newNotifier(m messenger, wanted func(interact.Request) bool, log *slog.Logger) *notifier {
+	return &notifier{messenger: m, wanted: wanted, log: log,
+		waiting: make(chan struct{}, notifyQueue), turn: make(chan struct{}, 1)}
+}
+
+// send sends a notification and reports whether the desktop took it in time. A call that hangs holds up those after
+// it, not their senders.
+func (n *notifier) send(ctx context.Context, text func(markup bool) string, level interact.Level) bool {
+	select {
+	case n.waiting <- struct{}{}:
+	default:
+		n.log.Warn("notification not sent", "err", "too many wait for the desktop")
+		return false
+	}
+	ctx, cancel := context.WithTimeout(ctx, notifyTimeout)
+	defer cancel()
+	sent := make(chan bool, 1)
+	go func() {
+		n.turn <- struct{}{}
+		sent <- ctx.Err() == nil && n.deliver(text, level)
+		<-n.turn
+		<-n.waiting
+	}()
+	select {
+	case ok := <-sent:
+		return ok
+	case <-ctx.Done():
+		return false
+	}
+}
+
+func (n *notifier) deliver(text func(markup bool) string, level interact.Level) bool {
+	ok, markup := n.messenger.Service()
+	if !ok {
+		n.log.Warn("notification not sent", "err", "no notification service answers")
+		return false
+	}
+	if err := n.messenger.Send(text(markup), level); err != nil {
+		n.log.Warn("notification not sent", "err", err)
+		return false
+	}
+	return true
+}
+
+// Notify implements [interact.Notifier].
+func (n *notifier) Notify(ctx context.Context, r interact.Request) bool {
+	body, ok := r.Body.(interact.Notify)
+	if !ok || !n.wanted(r) {
+		return false
+	}
+	return n.send(ctx, func(markup bool) string { return noticeText(r.Requester, body, markup) }, body.Level)
+}
+
+// say sends a sentence of nod's own. It does not wait.
+func (n *notifier) say(ctx context.Context, sentence string, level interact.Level) {
+	go n.send(ctx, func(markup bool) string { return hardened(sentence, markup, runtime.GOOS) }, level)
+}
+
+// noticeText is the body of an agent's notice. It begins with nod's own words, so that an agent cannot
+// speak as nod, nor begin the text with what a command line would read as an option.
+func noticeText(who interact.Requester, n interact.Notify, markup bool) string {
+	message := n.Message
+	if n.Title != "" {
+		message = n.Title + ": " + n.Message
+	}
+	return hardened(lang.L("From")+": "+whoAsks(who)+" — "+safeLines(message), markup, runtime.GOOS)
+}
+
+// safeLines makes an agent's text safe to show and keeps its line ends.
+func safeLines(text string) string {
+	var safe []string
+	room := noticeLimit
+	for line := range strings.SplitSeq(strings.ReplaceAll(strings.TrimSpace(text), "\r\n", "\n"), "\n") {
+		if len(safe) == noticeLines || room <= 0 {
+			safe = append(safe, "…")
+			break
+		}
+		line = safetext.Line(line, room)
+		room -= utf8.RuneCountInString(line)
+		safe = append(safe, line)
+	}
+	return strings.Join(safe, "\n")
+}
+
+// hardened makes a text harmless for the notification systems: freedesktop servers read markup in a body;
+// on Windows the text travels in a CDATA section and, where the library falls back, inside a PowerShell
+// string that expands $ and backtick; on macOS inside a quoted AppleScript string, which needs nothing.
+func hardened(text string, markup bool, goos string) string {
+	if goos == "windows" {
+		return strings.NewReplacer("$", "＄", "`", "ˋ", "]]>", "]] >", `"`, "”").Replace(text)
+	}
+	if markup {
+		return html.EscapeString(text)
+	}
+	return text
+}
+
+// beeepMessenger sends notifications with beeep.
+type beeepMessenger struct {
+	sound func() bool // the person wants to hear of errors
+}
+
+func init() { beeep.AppName = notifyTitle }
+
+// Service implements messenger. Without a service on the bus beeep would start notify-send or kdialog; nod
+// does not want a program of that name from PATH to stand in for the desktop.
+func (beeepMessenger) Service() (ok, markup bool) { return notificationService() }
+
+// Send implements messenger.
+func (m beeepMessenger) Send(body string, level interact.Level) error {
+	icon := assets.Level(string(level))
+	if level != interact.Error || !m.sound() {
+		return beeep.Notify(notifyTitle, body, icon)
+	}
+	err := beeep.Alert(notifyTitle, body, icon)
+	if err != nil && strings.HasPrefix(err.Error(), "beeep: error writing") {
+		return nil // shown; only the beep that follows it failed
+	}
+	return err
+}

@@ -1,0 +1,89 @@
+package asking
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"nod/interact"
+	"nod/policy"
+)
+
+// yes is a prompter that counts its prompts and answers each.
+type yes struct{ asked int }
+
+func (y *yes) Prompt(context.Context, interact.Request, policy.Decision) (interact.Answer, error) {
+	y.asked++
+	return interact.Answer{Outcome: interact.Answered}, nil
+}
+
+func TestPausedNobodyIsAsked(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		human, changes := &yes{}, atomic.Int32{}
+		p := newPresence(human, func() { changes.Add(1) }, func() {})
+		ask := func() error {
+			_, err := p.Prompt(t.Context(), interact.Request{}, policy.Decision{})
+			return err
+		}
+
+		if err := ask(); err != nil || human.asked != 1 {
+			t.Fatalf("not paused: asked %d, error %v", human.asked, err)
+		}
+
+		p.setPause(Pause{On: true, Until: time.Now().Add(time.Hour)})
+		err := ask()
+		if !errors.Is(err, interact.ErrUnavailable) {
+			t.Errorf("paused: error %v, want ErrUnavailable", err)
+		}
+		want := "nod is paused until " + time.Now().Add(time.Hour).Format("15:04") + "; nobody was asked"
+		if err == nil || err.Error() != want {
+			t.Errorf("paused: error %q, want %q", err, want)
+		}
+		if human.asked != 1 {
+			t.Error("paused: the human was asked")
+		}
+
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		if n := changes.Load(); n != 2 {
+			t.Errorf("%d changes were told, want one for the start and one for the end", n)
+		}
+		if err := ask(); err != nil || human.asked != 2 {
+			t.Errorf("after the pause: asked %d, error %v", human.asked, err)
+		}
+	})
+}
+
+func TestPauseWithoutEndLastsUntilResumed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPresence(&yes{}, func() {}, func() {})
+		p.setPause(Pause{On: true, Until: time.Now().Add(time.Hour)})
+		p.setPause(Pause{On: true})
+		time.Sleep(1000 * time.Hour)
+		if !p.paused().On {
+			t.Error("the end of the first pause ended the second")
+		}
+		p.setPause(Pause{})
+		if p.paused().On {
+			t.Error("resumed, yet paused")
+		}
+	})
+}
+
+func TestClockNamesTheDayWhenItIsAnother(t *testing.T) {
+	now := time.Date(2026, 3, 2, 23, 30, 0, 0, time.UTC) // a Monday
+	if got := clock(now.Add(10*time.Minute), now); got != "23:40" {
+		t.Errorf("same day: %q", got)
+	}
+	if got := clock(tomorrow(now), now); got != "Tue 08:00" {
+		t.Errorf("next day: %q", got)
+	}
+	lastDay := time.Date(2026, 12, 31, 5, 0, 0, 0, time.UTC)
+	if got := tomorrow(lastDay); !strings.HasPrefix(got.String(), "2027-01-01 08:00") {
+		t.Errorf("tomorrow at the end of the year: %v", got)
+	}
+}

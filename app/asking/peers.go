@@ -1,0 +1,219 @@
+package asking
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"fyne.io/fyne/v2/lang"
+
+	"nod/interact"
+	"nod/ipc/operator"
+	"nod/ipc/remote"
+	"nod/ipc/remote/book"
+	"nod/ipc/remote/cluster"
+	"nod/ipc/remote/command"
+	"nod/ipc/remote/session"
+)
+
+// deskKeyName is the file with the keys of this desk, beside the list of its peers.
+const deskKeyName = "desk.key"
+
+// openMachines reads who is paired with this desk. Its lines do not run yet.
+func (d *Desk) openMachines() error {
+	path, err := book.DefaultPath()
+	if err != nil {
+		return err
+	}
+	d.book = book.Open(path, d.store.SealKey())
+	if _, err := d.book.Problem(); err != nil {
+		d.log.Warn("nothing that was paired counts", "err", err)
+	}
+	if d.identity, err = remote.LoadIdentity(filepath.Join(filepath.Dir(path), deskKeyName)); err != nil {
+		d.log.Error("this desk has no keys: it reaches no machine", "err", err)
+	}
+	d.machines = newMachines(machinesConfig{
+		log: d.log, name: deskName(d.identity), seal: d.store.SealKey(), book: d.book,
+		broker: func() *interact.Broker { return d.broker }, prompter: d.presence, silences: d.presence.silences,
+		notify: d.notifier.Notify, settle: d.cfg.Journal.Settle, policy: d.remotePolicy,
+		history: func() int64 { return int64(d.store.Config().History.MaxSize) * 1_000_000 }, say: d.Say, dial: d.dial,
+	})
+	return nil
+}
+
+// deskName is what other desks call this one: its machine's name and the first word of its fingerprint, because two
+// machines may have one name.
+func deskName(own *remote.Identity) string {
+	if own == nil {
+		return hostName()
+	}
+	word, _, _ := strings.Cut(own.Key().Fingerprint(), " ")
+	return hostName() + " " + word
+}
+
+// hostName is what the person knows this machine by.
+func hostName() string {
+	host, err := os.Hostname()
+	host, _, _ = strings.Cut(host, ".")
+	if err != nil || len(host) > 30 || book.CheckName(host) != nil {
+		return "desk"
+	}
+	return host
+}
+
+// dial makes a line.
+func (d *Desk) dial(spec lineSpec, desk remote.Desk) (remote.Line, error) {
+	if d.identity == nil {
+		return nil, errors.New("this desk has no keys: see the log")
+	}
+	log, changed := d.log.With("line", spec.name()), func() { operator.Signal(d.machines.changed) }
+	if spec.name() == operator.NATSLine {
+		carrier := cluster.NewDesk(cluster.Config(spec.nats), d.identity.Key(), d.machines.keys, log)
+		return session.NewLine(d.identity, desk, carrier, log, changed), nil
+	}
+	run, err := command.Command(spec.machine, command.RelayArgs(d.identity.Key())...)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", spec.name(), err)
+	}
+	return session.NewLine(d.identity, desk, command.NewCarrier(run, log, changed), log, changed), nil
+}
+
+// remotePolicy is what machines apply. While the policy file is broken, or what another program has made of it is held
+// back, they ask about everything that it does not deny.
+func (d *Desk) remotePolicy() remote.Policy {
+	s := d.store.State()
+	told := remote.Policy{
+		Policy: s.Config.Policy.Clone(), Timeout: s.Config.Prompt.Timeout, AskMore: s.Config.Agents.AskMore,
+	}
+	if s.Err != nil || s.Held != nil {
+		told.Policy.AskEverything = true
+	}
+	return told
+}
+
+// runMachines keeps the lines to machines until ctx ends.
+func (d *Desk) runMachines(ctx context.Context) {
+	changes, stop := d.store.Changes()
+	defer stop()
+	peers, end := d.book.Changes()
+	defer end()
+	if _, err := d.book.Problem(); err != nil {
+		d.Say(interact.Warning, lang.L("Another program changed the list of what is paired with nod, so nothing is. "+
+			"Accept the change or start anew in nod's settings."))
+		d.ShowSettings()
+	}
+	d.machines.keepLines(ctx, specs(d.store.Config().Remote))
+	var published time.Time
+	publish := time.After(0)
+	for {
+		select {
+		case <-publish:
+			d.publishPeers()
+			published, publish = time.Now(), nil
+			continue
+		case <-ctx.Done():
+			d.machines.runs.Wait()
+			if err := operator.Unpublish(); err != nil {
+				d.log.Warn("nod machines reads what is past", "err", err)
+			}
+			return
+		case <-changes:
+			d.machines.keepLines(ctx, specs(d.store.Config().Remote))
+			d.machines.push()
+		case <-peers:
+			d.windows.Changed()
+		case <-d.machines.changed:
+			d.Refresh()
+			d.windows.Changed()
+		case <-d.machines.looks():
+			d.windows.Changed()
+		}
+		if publish == nil {
+			publish = time.After(time.Until(published.Add(publishPace)))
+		}
+	}
+}
+
+// publishPace is how often at most nod machines is told how the peers are: requests may come and go by the hundred.
+const publishPace = time.Second
+
+// publishPeers has nod machines know how the peers are.
+func (d *Desk) publishPeers() {
+	peers, err := d.Peers(d.ctx)
+	if err == nil {
+		err = operator.Publish(peers)
+	}
+	if err != nil {
+		d.log.Warn("nod machines does not know how the machines are", "err", err)
+	}
+}
+
+// Peers implements [operator.Operator].
+func (d *Desk) Peers(context.Context) (operator.Peers, error) {
+	all := operator.Peers{Joining: append(d.devices.asking(), d.machines.asking()...)}
+	if d.identity != nil {
+		all.Desk = d.identity.Key()
+		all.Fingerprint = all.Desk.Fingerprint()
+	}
+	held, err := d.book.Problem()
+	if err != nil {
+		all.Problem, all.Held = err.Error(), held
+	}
+	for _, peer := range d.book.Peers() {
+		one := d.machines.peer(peer)
+		if peer.Role == remote.RoleDevice {
+			one.Up = d.devices.isNear(peer)
+		}
+		all.Peers = append(all.Peers, one)
+	}
+	all.Phone = d.devices.phone()
+	all.Lines = d.machines.list()
+	return all, nil
+}
+
+// Pair implements [operator.Operator].
+func (d *Desk) Pair(_ context.Context, key remote.Key, name string) error {
+	if key.Check() != nil { // as of a device
+		return d.devices.pair(key, name)
+	}
+	return d.machines.pair(key, name)
+}
+
+// Unpair implements [operator.Operator].
+func (d *Desk) Unpair(_ context.Context, name string) error {
+	peer, err := d.book.Remove(name)
+	if peer.Name != "" {
+		d.machines.revoked(peer)
+	}
+	return err
+}
+
+// SetMay implements [operator.Operator].
+func (d *Desk) SetMay(_ context.Context, name string, may remote.May) error {
+	return d.book.SetMay(name, may)
+}
+
+// SettlePeers implements [operator.Operator].
+func (d *Desk) SettlePeers(_ context.Context, seen []remote.Peer, accept bool) error {
+	return d.machines.settlePeers(seen, accept)
+}
+
+// ForgetApprovals implements [operator.Operator].
+func (d *Desk) ForgetApprovals(ctx context.Context, name string) error {
+	return d.machines.forget(ctx, name)
+}
+
+// Invite implements [operator.Operator].
+func (d *Desk) Invite(_ context.Context, name string, may remote.May) (operator.Invitation, error) {
+	return d.devices.invite(name, may)
+}
+
+// WithdrawInvitation implements [operator.Operator].
+func (d *Desk) WithdrawInvitation(context.Context) error {
+	d.devices.withdrawInvitation()
+	return nil
+}

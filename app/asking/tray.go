@@ -1,0 +1,270 @@
+package asking
+
+import (
+	"log/slog"
+	"runtime"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"fyne.io/fyne/v2/lang"
+
+	"nod/assets"
+	"nod/dialogs/safetext"
+	"nod/interact"
+	"nod/interact/history"
+	"nod/ipc/operator"
+)
+
+// menuPending is how many waiting requests the menu lists; the rest is a number.
+const menuPending = 10
+
+// snapshot is all that the tray shows. Icon, tooltip and menu are functions of it.
+type snapshot struct {
+	Pending       []interact.Request // oldest first, without notices: nobody answers those
+	Snoozed       []interact.Request // that the person wants to be asked about later, oldest first
+	Pause         Pause
+	Away          int    // sessions that nobody is asked for, because nobody answered
+	Missed        int    // requests handed back for that
+	Broken        bool   // the policy file cannot be read
+	Held          bool   // another program changed it
+	Unknown       bool   // … or what was accepted, so that there is no telling
+	Journal       string // what is wrong with the journal, in a sentence or two; empty: nothing
+	Hooks         string // which agents' hooks point nowhere, in a sentence; empty: none
+	Machines      int    // paired machines that are connected
+	AskEverything bool
+	News          history.Away // what happened while the person was away, and they have not read
+}
+
+// trayActions is what the menu can do. Each call has a goroutine of its own.
+type trayActions struct {
+	Show          func(interact.ID) // bring this prompt to the front
+	Raise         func()            // bring the prompt window to the front
+	Pause         func(Pause)
+	AskEverything func(bool)
+	AskAgain      func() // the person is back after prompts went unanswered
+	Settings      func()
+	History       func()
+	WhileAway     func() // what happened meanwhile
+	Quit          func()
+}
+
+// state is what the icon tells. A broken policy or journal is the most urgent.
+func (s snapshot) state() assets.TrayState {
+	switch {
+	case s.Broken, s.Held, s.Journal != "", s.Hooks != "":
+		return assets.Broken
+	case len(s.Pending) > 0 || s.Missed > 0:
+		return assets.Waiting
+	case s.Pause.On:
+		return assets.Paused
+	}
+	return assets.Idle
+}
+
+// status is the state in words: the tooltip, and the first line of the menu.
+func (s snapshot) status(now time.Time) string {
+	var said []string
+	if s.Broken {
+		said = append(said, lang.L("The policy file has an error: everything is asked about"))
+	}
+	if s.Unknown {
+		said = append(said, lang.L("nod can't tell which policy you accepted: see the settings"))
+	} else if s.Held {
+		said = append(said, lang.L("Another program changed the policy file: see the settings"))
+	}
+	if s.Journal != "" {
+		said = append(said, s.Journal)
+	}
+	if s.Hooks != "" {
+		said = append(said, s.Hooks)
+	}
+	switch n := len(s.Pending); n {
+	case 0:
+	case 1:
+		said = append(said, lang.L("1 request waiting"))
+	default:
+		said = append(said, lang.L("{{.Count}} requests waiting", map[string]any{"Count": n}))
+	}
+	if n := len(s.Snoozed); n > 0 {
+		said = append(said, lang.L("{{.Count}} snoozed", map[string]any{"Count": n}))
+	}
+	if s.Away > 0 {
+		said = append(said, awayStatus(s.Missed))
+	}
+	if s.Pause.On {
+		said = append(said, pausedStatus(s.Pause, now))
+	}
+	if len(said) == 0 {
+		said = append(said, lang.L("No requests waiting"))
+	}
+	switch s.Machines {
+	case 0:
+	case 1:
+		said = append(said, lang.L("1 machine connected"))
+	default:
+		said = append(said, lang.L("{{.Count}} machines connected", map[string]any{"Count": s.Machines}))
+	}
+	return strings.Join(said, " · ")
+}
+
+func awayStatus(missed int) string {
+	if missed == 1 {
+		return lang.L("Away: 1 request skipped")
+	}
+	return lang.L("Away: {{.Count}} requests skipped", map[string]any{"Count": missed})
+}
+
+// awayNews says in one line what happened while the person was away.
+func awayNews(a history.Away) string {
+	var parts []string
+	add := func(n int, text string) {
+		if n > 0 {
+			parts = append(parts, lang.L(text, map[string]any{"Count": n}))
+		}
+	}
+	add(a.Waited.Count, "{{.Count}} waited")
+	add(a.Missed.Count, "{{.Count}} timed out")
+	add(a.Passed.Count, "{{.Count}} passed")
+	add(a.Denied.Count, "{{.Count}} denied")
+	return lang.L("While you were away: {{.What}}", map[string]any{"What": strings.Join(parts, ", ")})
+}
+
+func pausedStatus(p Pause, now time.Time) string {
+	if p.Until.IsZero() {
+		return lang.L("Paused")
+	}
+	return lang.L("Paused until {{.Time}}", map[string]any{"Time": clock(p.Until, now)})
+}
+
+// menuItem is one line of the tray's menu.
+type menuItem struct {
+	Label    string // empty: a separator
+	Checked  bool
+	Request  interact.ID // the request that the item leads to
+	Do       func()      // nil: it cannot be chosen
+	Children []menuItem
+}
+
+// menu is the tray's menu.
+func (s snapshot) menu(do trayActions, now time.Time) []menuItem {
+	separator := menuItem{}
+	items := []menuItem{{Label: s.status(now)}, separator}
+	if waiting := append(s.pendingItems(do), s.snoozedItems(do)...); len(waiting) > 0 {
+		items = append(append(items, waiting...), separator)
+	}
+	if s.Away > 0 {
+		items = append(items, menuItem{Label: lang.L("I'm back"), Do: do.AskAgain}, separator)
+	}
+	if !s.News.Nothing() {
+		items = append(items, menuItem{Label: awayNews(s.News), Do: do.WhileAway}, separator)
+	}
+	ask := menuItem{
+		Label: lang.L("Ask about everything"), Checked: s.AskEverything,
+		Do: func() { do.AskEverything(!s.AskEverything) },
+	}
+	if s.Broken { // the file cannot be written while it cannot be read, and everything is asked anyway
+		ask.Do = nil
+	}
+	return append(items,
+		s.pauseItem(do, now),
+		ask,
+		separator,
+		menuItem{Label: lang.L("History…"), Do: do.History},
+		menuItem{Label: lang.L("Settings…"), Do: do.Settings},
+		separator,
+		menuItem{Label: lang.L("Quit"), Do: do.Quit})
+}
+
+func (s snapshot) pendingItems(do trayActions) []menuItem {
+	var items []menuItem
+	for i, r := range s.Pending {
+		if i == menuPending {
+			more := lang.L("and {{.Count}} more…", map[string]any{"Count": len(s.Pending) - i})
+			return append(items, menuItem{Label: more, Do: do.Raise})
+		}
+		items = append(items, menuItem{Label: pendingLabel(r), Request: r.ID, Do: func() { do.Show(r.ID) }})
+	}
+	return items
+}
+
+// snoozedItems lists what the person put off in a menu of its own: each can be opened early.
+func (s snapshot) snoozedItems(do trayActions) []menuItem {
+	if len(s.Snoozed) == 0 {
+		return nil
+	}
+	all := menuItem{Label: lang.L("{{.Count}} snoozed", map[string]any{"Count": len(s.Snoozed)})}
+	for _, r := range s.Snoozed[:min(len(s.Snoozed), menuPending)] {
+		all.Children = append(all.Children,
+			menuItem{Label: pendingLabel(r), Request: r.ID, Do: func() { do.Show(r.ID) }})
+	}
+	return []menuItem{all}
+}
+
+func (s snapshot) pauseItem(do trayActions, now time.Time) menuItem {
+	if s.Pause.On {
+		return menuItem{Label: lang.L("Resume"), Do: func() { do.Pause(Pause{}) }}
+	}
+	untilTomorrow := lang.L("Until tomorrow, {{.Time}}", map[string]any{"Time": tomorrow(now).Format("15:04")})
+	return menuItem{Label: lang.L("Pause"), Children: []menuItem{
+		{Label: lang.L("For 1 hour"), Do: func() { do.Pause(Pause{On: true, Until: time.Now().Add(time.Hour)}) }},
+		{Label: untilTomorrow, Do: func() { do.Pause(Pause{On: true, Until: tomorrow(time.Now())}) }},
+		{Label: lang.L("Until I resume"), Do: func() { do.Pause(Pause{On: true}) }},
+	}}
+}
+
+// sameMenu reports whether two menus look the same and lead to the same requests.
+func sameMenu(a, b []menuItem) bool {
+	return slices.EqualFunc(a, b, func(a, b menuItem) bool {
+		return a.Label == b.Label && a.Checked == b.Checked && a.Request == b.Request &&
+			(a.Do == nil) == (b.Do == nil) && sameMenu(a.Children, b.Children)
+	})
+}
+
+// pendingLabel says who asks, and the first words of what for: "Claude Code · shop: npm test".
+func pendingLabel(r interact.Request) string {
+	return menuText(whoAsks(r.Requester)+": "+safetext.Line(r.Gist(), gistLimit), runtime.GOOS)
+}
+
+// menuText keeps the letter that marks a keyboard shortcut in the system's menus from vanishing.
+func menuText(s, goos string) string {
+	if goos == "windows" {
+		return strings.ReplaceAll(s, "&", "&&")
+	}
+	return strings.ReplaceAll(s, "_", "__")
+}
+
+// tray shows snapshots: [tray.run] shows the latest one that [tray.update] took in.
+type tray struct {
+	do      trayActions
+	log     *slog.Logger
+	latest  atomic.Pointer[snapshot]
+	changed chan struct{} // cap 1: latest was not shown yet
+}
+
+func newTray(do trayActions, log *slog.Logger) *tray {
+	t := &tray{do: do, log: log, changed: make(chan struct{}, 1)}
+	t.latest.Store(&snapshot{})
+	return t
+}
+
+// update shows s soon, unless a later one comes before. It never blocks.
+func (t *tray) update(s snapshot) {
+	t.latest.Store(&s)
+	operator.Signal(t.changed)
+}
+
+// toAnswer picks the pending requests that want an answer: now, and later.
+func toAnswer(pending []interact.Request) (waiting, snoozed []interact.Request) {
+	for _, r := range pending {
+		switch {
+		case r.Body.Kind() == interact.KindNotify:
+		case r.Snoozed.IsZero():
+			waiting = append(waiting, r)
+		default:
+			snoozed = append(snoozed, r)
+		}
+	}
+	return waiting, snoozed
+}

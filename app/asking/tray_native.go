@@ -1,0 +1,93 @@
+//go:build !unix || darwin
+
+package asking
+
+import (
+	"bytes"
+	"context"
+	"image/png"
+	"runtime"
+	"time"
+
+	"fyne.io/systray"
+	"github.com/fyne-io/image/ico"
+
+	"nod/assets"
+)
+
+// run shows the tray until ctx ends. On macOS it must be called on the main goroutine.
+func (t *tray) run(ctx context.Context) {
+	runtime.LockOSThread() // the icon belongs to the thread that made it
+	defer runtime.UnlockOSThread()
+	defer context.AfterFunc(ctx, systray.Quit)()
+	systray.Run(func() { t.follow(ctx) }, nil)
+}
+
+// follow shows every snapshot until ctx ends.
+func (t *tray) follow(ctx context.Context) {
+	var state assets.TrayState
+	var menu []menuItem
+	for {
+		s, now := t.latest.Load(), time.Now()
+		if next := s.state(); next != state {
+			state = next
+			systray.SetIcon(nativeIcon(assets.Tray(state, true)))
+		}
+		if next := s.menu(t.do, now); !sameMenu(menu, next) {
+			menu = next
+			systray.SetTooltip("nod: " + s.status(now))
+			systray.ResetMenu()
+			addNativeItems(menu, systray.AddSeparator, systray.AddMenuItemCheckbox)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-t.changed:
+		}
+	}
+}
+
+// addNativeItems adds items to the menu, or to the submenu, that the two functions extend.
+func addNativeItems(items []menuItem, separator func(), add func(title, tip string, on bool) *systray.MenuItem) {
+	for _, i := range items {
+		if i.Label == "" {
+			separator()
+			continue
+		}
+		item := add(i.Label, "", i.Checked)
+		switch {
+		case i.Children != nil:
+			addNativeItems(i.Children, item.AddSeparator, item.AddSubMenuItemCheckbox)
+		case i.Do == nil:
+			item.Disable()
+		default:
+			go func() {
+				for range item.ClickedCh { // closed when the menu is replaced
+					go i.Do()
+				}
+			}()
+		}
+	}
+}
+
+// nativeIcon is the PNG in the format that the system's tray reads.
+func nativeIcon(icon []byte) []byte {
+	if runtime.GOOS != "windows" {
+		return icon
+	}
+	var b bytes.Buffer
+	img, err := png.Decode(bytes.NewReader(icon))
+	if err != nil || ico.Encode(&b, img) != nil {
+		return icon
+	}
+	return b.Bytes()
+}
+
+// trayService reports whether something shows tray icons; here the system itself does.
+func trayService() bool { return true }
+
+// notificationService reports whether something shows notifications, and whether it reads markup.
+func notificationService() (ok, markup bool) { return true, false }
+
+// displayEnv has nothing to choose: the system has one way to the screen.
+func displayEnv(context.Context) ([]string, error) { return nil, nil }

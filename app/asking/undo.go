@@ -1,0 +1,178 @@
+package asking
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"nod/interact"
+	"nod/ipc/operator"
+	"nod/policy"
+	"nod/policy/config"
+	"nod/policy/store"
+)
+
+// undos is what the user saved or deleted a moment ago and can still take back. It is kept here, not in the windows,
+// which may die meanwhile. An answer itself cannot be taken back: the agent has it at once.
+type undos struct {
+	changed func() // other things can be taken back
+
+	mu   sync.Mutex
+	list []*undoable // oldest first
+	last int         // id given out
+}
+
+// An undoable is one thing to take back.
+type undoable struct {
+	operator.Undo
+	back  func() error // takes it back
+	timer *time.Timer
+}
+
+var errUndone = errors.New("it is too late to undo that")
+
+// add offers to take something back by calling back, for that long. A time of 0 offers nothing.
+func (u *undos) add(what operator.Undo, most time.Duration, back func() error) {
+	if most <= 0 {
+		return
+	}
+	u.mu.Lock()
+	u.last++
+	what.ID, what.Until = u.last, time.Now().Add(most)
+	one := &undoable{Undo: what, back: back}
+	one.timer = time.AfterFunc(most, func() { _, _ = u.remove(what.ID) })
+	u.list = append(u.list, one)
+	u.mu.Unlock()
+	u.changed()
+}
+
+// takeBack takes something back. The error is errUndone when it is not offered any more.
+func (u *undos) takeBack(id int) error {
+	one, err := u.remove(id)
+	if err != nil {
+		return err
+	}
+	return one.back()
+}
+
+// remove stops offering something.
+func (u *undos) remove(id int) (*undoable, error) {
+	u.mu.Lock()
+	i := slices.IndexFunc(u.list, func(one *undoable) bool { return one.ID == id })
+	if i < 0 {
+		u.mu.Unlock()
+		return nil, errUndone
+	}
+	one := u.list[i]
+	u.list = slices.Delete(u.list, i, i+1)
+	one.timer.Stop()
+	u.mu.Unlock()
+	u.changed()
+	return one, nil
+}
+
+// all lists what can be taken back, the newest last.
+func (u *undos) all() []operator.Undo {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	list := make([]operator.Undo, len(u.list))
+	for i, one := range u.list {
+		list[i] = one.Undo
+	}
+	return list
+}
+
+// changeGrants has a change of what is saved be taken back.
+func (w *windows) changeGrants(book *store.Store, kind operator.UndoKind, change func() error) error {
+	w.granting.Lock()
+	defer w.granting.Unlock()
+	before := book.Grants()
+	if err := change(); err != nil {
+		return err
+	}
+	after := book.Grants()
+	what := operator.Undo{Kind: kind, Text: difference(before, after)}
+	w.undos.add(what, w.undoFor(), func() error { return book.TakeBack(before, after) })
+	return nil
+}
+
+// difference says what only one of two lists of grants has.
+func difference(a, b []policy.Grant) string {
+	var shown []string
+	for _, pair := range [][2][]policy.Grant{{a, b}, {b, a}} {
+		for _, g := range pair[0] {
+			isSame := func(o policy.Grant) bool { return o.ID == g.ID }
+			if !slices.ContainsFunc(pair[1], isSame) && !slices.Contains(shown, g.Shown) {
+				shown = append(shown, g.Shown)
+			}
+		}
+	}
+	return strings.Join(shown, " · ")
+}
+
+// keeper is the policy as the broker has it: what an answer saves can be taken back.
+type keeper struct {
+	*store.Store
+	windows *windows
+}
+
+// Grant implements [interact.Policy].
+func (k keeper) Grant(c policy.Call, scope policy.Scope, cover policy.Cover) error {
+	return k.windows.changeGrants(k.Store, operator.UndoKeep, func() error { return k.Store.Grant(c, scope, cover) })
+}
+
+// Undo implements [operator.Operator].
+func (w *windows) Undo(_ context.Context, id int) error { return w.undos.takeBack(id) }
+
+// any reports whether something can be taken back.
+func (u *undos) any() bool {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return len(u.list) > 0
+}
+
+// Snooze implements [operator.Operator].
+func (d *Desk) Snooze(_ context.Context, id interact.ID, t time.Duration) error {
+	err := d.broker.Snooze(id, t)
+	if errors.Is(err, interact.ErrNotFound) {
+		return operator.ErrGone
+	}
+	return err
+}
+
+// Revoke implements [operator.Operator].
+func (d *Desk) Revoke(_ context.Context, id string) error {
+	return d.changeGrants(d.store, operator.UndoRevoke, func() error {
+		if id == "" {
+			return d.store.RevokeAll()
+		}
+		return d.store.Revoke(id)
+	})
+}
+
+// Replace implements [operator.Operator].
+func (d *Desk) Replace(_ context.Context, base, next config.Config) error {
+	deleted := slices.DeleteFunc(slices.Clone(base.Policy.Rules), func(r policy.Rule) bool {
+		return slices.ContainsFunc(next.Policy.Rules, func(n policy.Rule) bool { return n.ID == r.ID })
+	})
+	if len(deleted) == 0 || len(next.Policy.Rules) >= len(base.Policy.Rules) { // renamed, at most
+		return d.store.Replace(base, next)
+	}
+	back, err := d.store.ReplaceUndoably(base, next)
+	if err == nil {
+		d.undos.add(operator.Undo{Kind: operator.UndoRule, Text: deleted[0].ID}, d.undoFor(), back)
+	}
+	return err
+}
+
+// Desktop implements [operator.Operator].
+func (d *Desk) Desktop(context.Context) (operator.Desktop, error) {
+	notifications, _ := notificationService()
+	return operator.Desktop{Tray: trayService(), Notifications: notifications}, nil
+}
+
+// Undos lists what can be undone, the newest last.
+func (d *Desk) Undos() []operator.Undo { return d.undos.all() }

@@ -1,0 +1,160 @@
+package asking
+
+import (
+	"errors"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"nod/interact"
+	"nod/ipc/operator"
+	"nod/policy"
+	"nod/policy/config"
+	"nod/policy/store"
+)
+
+func denied(reason string) operator.Answer {
+	return operator.Answer{Answer: interact.Answer{Outcome: interact.Denied, Reason: reason}}
+}
+
+// A denial reaches its caller at once, and there is nothing to take back of it.
+func TestDenialIsNotHeld(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newDesk(t)
+		a, start := d.ask("a"), time.Now()
+		if err := d.answer(a, denied("no")); err != nil {
+			t.Fatal(err)
+		}
+		<-a.done
+		if a.answer.Outcome != interact.Denied || a.answer.Reason != "no" || time.Since(start) != 0 {
+			t.Errorf("%+v after %v", a.answer, time.Since(start))
+		}
+		if pending, err := d.now().client.Prompts(t.Context(), nil); err != nil || len(pending.Undos) != 0 {
+			t.Errorf("to undo: %+v, %v", pending.Undos, err)
+		}
+		if err := d.answer(a, allowed()); !errors.Is(err, operator.ErrGone) {
+			t.Errorf("a second answer: %v", err)
+		}
+	})
+}
+
+// openTestStore opens a store whose policy file holds a text.
+func openTestStore(t *testing.T, text string) (s *store.Store, path string) {
+	t.Helper()
+	path = filepath.Join(t.TempDir(), "config.yaml")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s, err := store.Open(path, filepath.Join(filepath.Dir(path), "grants.json"), slog.New(slog.DiscardHandler))
+	if err == nil {
+		err = s.Err()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s, path
+}
+
+func makeCall(command string) policy.Call {
+	return policy.Call{Agent: "claude-code", Session: "s", CWD: "/srv/shop", Tool: "Bash",
+		Input: policy.ReadInput([]byte(`{"command":"` + command + `"}`))}
+}
+
+// Of an allow what it saved is undone, and of a revocation everything, in its place.
+func TestGrantsAreUndone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newDesk(t)
+		s, _ := openTestStore(t, "")
+		k := keeper{s, d.w}
+		shown := func() string {
+			var all []string
+			for _, g := range s.Grants() {
+				all = append(all, g.Shown)
+			}
+			return strings.Join(all, " ")
+		}
+		last := func() operator.Undo { u := d.w.undos.all(); return u[len(u)-1] }
+		for _, command := range []string{"a", "b", "c"} {
+			if err := k.Grant(makeCall(command), policy.Always, policy.CoverInput); err != nil {
+				t.Fatal(err)
+			}
+		}
+		all := shown()
+		if err := d.w.undos.takeBack(last().ID); err != nil || len(s.Grants()) != 2 {
+			t.Errorf("%v, left: %s", err, shown())
+		}
+		if d := s.Decide(makeCall("c")); d.Effect != policy.Ask {
+			t.Errorf("the undone approval counts: %+v", d)
+		}
+		if err := k.Grant(makeCall("c"), policy.Always, policy.CoverInput); err != nil {
+			t.Fatal(err)
+		}
+		op := &Desk{windows: d.w, store: s}
+		for _, id := range []string{s.Grants()[1].ID, ""} {
+			before := shown()
+			s.Used(s.Decide(makeCall("a")))
+			if err := op.Revoke(t.Context(), id); err != nil {
+				t.Fatal(err)
+			}
+			if u := last(); u.Kind != operator.UndoRevoke || u.Text == "" || shown() == before {
+				t.Errorf("to undo: %+v; left: %s", u, shown())
+			}
+			if err := op.Undo(t.Context(), last().ID); err != nil || shown() != all {
+				t.Errorf("%v: %s, want %s", err, shown(), all)
+			}
+		}
+		if uses := s.Grants()[0].Uses; uses != 2 {
+			t.Errorf("%d uses are left, want 2", uses)
+		}
+		time.Sleep(10 * time.Second)
+		synctest.Wait()
+		if u := d.w.undos.all(); len(u) != 0 {
+			t.Errorf("still to undo: %+v", u)
+		}
+	})
+}
+
+// A rule that was deleted comes back to its place, with its comments.
+func TestDeletionOfARuleIsUndone(t *testing.T) {
+	const text = "# mine\npolicy:\n  rules:\n    # never push\n" +
+		"    - {id: push, effect: deny, run: [git push]} # ever\n\n" +
+		"    - id: build # it is fast\n      effect: allow\n      run: [make]\n"
+	synctest.Test(t, func(t *testing.T) {
+		d := newDesk(t)
+		s, path := openTestStore(t, text)
+		op := &Desk{windows: d.w, store: s}
+		remove := func(i int) {
+			base := s.Config()
+			next := base.Clone()
+			next.Policy.Rules = append(next.Policy.Rules[:i], next.Policy.Rules[i+1:]...)
+			if err := op.Replace(t.Context(), base, next); err != nil {
+				t.Fatal(err)
+			}
+		}
+		remove(0)
+		remove(0)
+		u := d.w.undos.all()
+		if len(u) != 2 || u[0].Kind != operator.UndoRule || u[0].Text != "push" || u[1].Text != "build" {
+			t.Fatalf("to undo: %+v", u)
+		}
+		for _, one := range []operator.Undo{u[1], u[0]} {
+			if err := op.Undo(t.Context(), one.ID); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got, _ := os.ReadFile(path); string(got) != text || len(s.Config().Policy.Rules) != 2 {
+			t.Errorf("the file is\n%s\nwant\n%s", got, text)
+		}
+		remove(1)
+		if err := s.Update(func(c *config.Config) error { c.Prompt.OnTop = false; return nil }); err != nil {
+			t.Fatal(err)
+		}
+		if err := op.Undo(t.Context(), d.w.undos.all()[0].ID); !errors.Is(err, config.ErrChanged) {
+			t.Errorf("what was saved since was overwritten: %v", err)
+		}
+	})
+}

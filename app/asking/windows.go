@@ -1,0 +1,744 @@
+package asking
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"reflect"
+	"slices"
+	"sync"
+	"time"
+
+	"nod/app/desktop"
+	"nod/interact"
+	"nod/ipc/operator"
+	"nod/policy"
+)
+
+const (
+	startPatience = 10 * time.Second // how long the windows process may take to introduce itself
+	pingEvery     = 2 * time.Second  // while something is on screen or should be
+	pingPatience  = 6 * time.Second  // how long the windows may take to handle an event; see [process.had]
+	endPatience   = 3 * time.Second  // how long the windows process may take to end by itself
+	maxDeaths     = 3                // of the windows process within deathWindow; then nobody is asked for a while
+	deathWindow   = time.Minute
+	maxShowings   = 2 // deaths with one prompt on screen; then that prompt ends
+	// deliveryPatience is how long the windows wait to hear that a machine has taken an answer.
+	deliveryPatience = 5 * time.Second
+
+	upgradePause = time.Second // between two tries while nod-desktop may follow the windows to another version
+
+	maxFresh = 8 // new prompts that the windows fetch at once: each may be a mebibyte
+)
+
+// windows asks the person through a process of its own, which has the display. It starts that process when it may
+// be needed, replaces it when it dies or hangs, and ends it when it has been idle for long. All that may not be lost
+// is kept here. It implements [interact.Prompter].
+type windows struct {
+	windowsConfig
+	wake  chan struct{} // cap 1: a process may be needed, or there may be something to watch it for
+	ended chan struct{} // closed when run has returned
+	undos *undos
+
+	granting sync.Mutex // held while what is saved changes, so that it is known what one change did
+
+	mu        sync.Mutex
+	pending   []*openPrompt          // oldest first
+	drafts    map[interact.ID][]byte // what the person has typed into their prompts, or had when nod was killed
+	back      map[interact.ID]bool   // what waited then: it waits for a display, too
+	process   *process               // nil while none is up
+	screen    operator.Screen
+	wanted    []operator.View // that the windows have not fetched yet
+	opening   []opening       // who waits for the settings
+	warm      bool            // an agent has called: a prompt may follow
+	used      time.Time       // when somebody last needed the process
+	typed     time.Time       // when the person last typed into a prompt
+	deaths    []time.Time     // the last ones
+	lastDeath error           // why the last one died
+	since     time.Time       // when the prompt that is on screen came there
+}
+
+// windowsConfig is what [windows] works with. All fields are required.
+type windowsConfig struct {
+	log       *slog.Logger
+	start     func(context.Context, operator.Operator) (*process, error) // the windows process
+	reachable func(context.Context) error                                // says why no window can be shown
+	offers    func(policy.Call) policy.Offers                            // what a prompt shows of an approval
+	keep      func() time.Duration                                       // how long an idle process is kept
+	quiet     func(interact.Request) bool                                // its prompt waits in the tray until the person asks for it
+	changed   func()                                                     // the screen has changed, or what can be undone
+	present   func()                                                     // the person has answered a prompt
+	undoFor   func() time.Duration                                       // how long an answer can be undone
+	// settled waits for what came of a request, which is in the journal then.
+	settled func(context.Context, interact.ID) (interact.Answer, error)
+	// saveDraft keeps what the person has typed beyond the end of nod.
+	saveDraft func(ctx context.Context, id interact.ID, draft []byte) error
+	failed    func(why error) // the process has died too often
+	told      func()          // what is pending has changed
+	elsewhere func() bool     // the person can answer on a device, where no window can be shown
+	outdated  func() bool     // the process is of another version; reports whether nod-desktop may follow
+}
+
+// openPrompt is a request that is pending.
+type openPrompt struct {
+	operator.Prompt
+	call     policy.Call // of an approval
+	shown    bool        // a windows process has taken it in, or ran: it waits for a display, too
+	held     bool        // it waits in the tray: no window is told
+	answered bool        // by the window; the broker does not know yet
+	deaths   int         // of processes that had it on screen
+	answer   interact.Answer
+	err      error
+	done     chan struct{} // closed when it is answered
+}
+
+// end answers the prompt. The caller holds the lock of the windows.
+func (p *openPrompt) end(answer interact.Answer, err error) {
+	p.answered, p.answer, p.err = true, answer, err
+	close(p.done)
+}
+
+// age orders prompts by the time of their requests.
+func (p *openPrompt) age(other *openPrompt) int {
+	return p.Request.Created.Compare(other.Request.Created)
+}
+
+func newWindows(c windowsConfig) *windows {
+	w := &windows{
+		windowsConfig: c, wake: make(chan struct{}, 1), ended: make(chan struct{}),
+		drafts: map[interact.ID][]byte{}, back: map[interact.ID]bool{},
+	}
+	w.undos = &undos{changed: w.undosChanged}
+	return w
+}
+
+// undosChanged shows what can be undone now.
+func (w *windows) undosChanged() {
+	w.mu.Lock()
+	w.used = time.Now()
+	if w.process != nil {
+		w.process.session.StateChanged()
+	}
+	w.mu.Unlock()
+	w.tell()
+	w.changed()
+}
+
+// Prompt implements [interact.Prompter].
+func (w *windows) Prompt(ctx context.Context, r interact.Request, why policy.Decision) (interact.Answer, error) {
+	err := w.available(ctx, r.ID)
+	if err != nil && !w.elsewhere() {
+		return interact.Answer{}, fmt.Errorf("%w: %w", interact.ErrUnavailable, err)
+	}
+	p := w.add(r, why, err != nil)
+	defer w.remove(p)
+	select {
+	case <-p.done:
+		return p.answer, p.err
+	case <-ctx.Done():
+		select {
+		case <-p.done: // both came at once
+			return p.answer, p.err
+		default:
+			return interact.Answer{}, ctx.Err()
+		}
+	}
+}
+
+// available says why nobody can be asked now.
+func (w *windows) available(ctx context.Context, id interact.ID) error {
+	w.mu.Lock()
+	up, crashing, isBack := w.process != nil, w.crashing(), w.back[id]
+	w.mu.Unlock()
+	switch {
+	case up, isBack:
+		return nil
+	case crashing != nil:
+		return crashing
+	}
+	return w.reachable(ctx)
+}
+
+// crashing says that the process has died too often of late, and why the last time. The caller holds w.mu.
+func (w *windows) crashing() error {
+	w.deaths = slices.DeleteFunc(w.deaths, func(t time.Time) bool { return time.Since(t) >= deathWindow })
+	if len(w.deaths) < maxDeaths {
+		return nil
+	}
+	return fmt.Errorf("nod's windows failed %d times within a minute, so nobody was asked: %w", maxDeaths, w.lastDeath)
+}
+
+// add makes a request pending. It is for the tray only, for now, when hidden.
+func (w *windows) add(r interact.Request, why policy.Decision, hidden bool) *openPrompt {
+	p := &openPrompt{Prompt: operator.Prompt{ID: r.ID, Revision: 1, Request: &r, Why: why}, done: make(chan struct{})}
+	if a, ok := r.Body.(interact.Approve); ok && !r.Requester.IsRemote() {
+		p.call = a.Call(r.Requester)
+		p.Offers = w.offersOf(p.call)
+	} else if r.Reported != nil {
+		p.Offers = reportedOffers(*r.Reported)
+	}
+	quiet := w.quiet(r)
+	w.mu.Lock()
+	p.shown = w.back[r.ID]
+	delete(w.back, r.ID)
+	p.held = hidden || quiet && !w.waiting() // with others on screen it joins their queue
+	w.pending = append(w.pending, p)
+	slices.SortStableFunc(w.pending, (*openPrompt).age) // each comes on a goroutine of its own
+	w.used = time.Now()
+	w.mu.Unlock()
+	w.tell()
+	return p
+}
+
+// maxParts is the length of an input, in bytes, above which no prompt shows its parts: nobody reads that many.
+const maxParts = 10_000
+
+func (w *windows) offersOf(c policy.Call) policy.Offers {
+	offers := w.offers(c)
+	if len(c.Input.Raw) > maxParts {
+		offers.Parts = nil
+	}
+	return offers
+}
+
+// reportedOffers are those of another machine's relay, which keeps what an allow keeps there. What holds for always is
+// a rule of this desk, and no relay can offer one.
+func reportedOffers(r interact.Reported) policy.Offers {
+	offers := policy.Offers{Parts: r.Offers.Parts}
+	for _, o := range r.Offers.Grants {
+		if o.Scope != policy.Always {
+			offers.Grants = append(offers.Grants, o)
+		}
+	}
+	return offers
+}
+
+// keepTime takes in how long what is pending waits now.
+func (w *windows) keepTime(pending []interact.Request) {
+	w.mu.Lock()
+	changed := false
+	for _, p := range w.pending {
+		i := slices.IndexFunc(pending, func(r interact.Request) bool { return r.ID == p.ID })
+		if i < 0 || pending[i].Snoozed.Equal(p.Request.Snoozed) && pending[i].Deadline.Equal(p.Request.Deadline) {
+			continue
+		}
+		r := pending[i]
+		p.Request = &r
+		p.Revision++
+		changed = true
+	}
+	w.mu.Unlock()
+	if changed {
+		w.tell()
+	}
+}
+
+func (w *windows) remove(p *openPrompt) {
+	w.mu.Lock()
+	if i := slices.Index(w.pending, p); i >= 0 {
+		w.pending = slices.Delete(w.pending, i, i+1)
+	}
+	delete(w.drafts, p.ID)
+	w.used = time.Now()
+	w.mu.Unlock()
+	w.tell()
+}
+
+// tell has the windows fetch what is pending, and a process started when there is none.
+func (w *windows) tell() {
+	w.mu.Lock()
+	if w.process != nil {
+		w.process.session.PromptsChanged()
+	}
+	operator.Signal(w.wake)
+	w.mu.Unlock()
+	w.told()
+}
+
+// Changed has the windows fetch what is in force, after configuration or grants have changed.
+func (w *windows) Changed() {
+	w.mu.Lock()
+	approvals := slices.DeleteFunc(slices.Clone(w.pending), func(p *openPrompt) bool { return p.call.Tool == "" })
+	w.mu.Unlock()
+	w.release(func(p *openPrompt) bool { return !w.quiet(*p.Request) })
+	for _, p := range approvals {
+		offers := w.offersOf(p.call)
+		w.mu.Lock()
+		if !reflect.DeepEqual(offers, p.Offers) {
+			p.Offers = offers
+			p.Revision++
+		}
+		w.mu.Unlock()
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.process != nil {
+		w.process.session.PromptsChanged()
+		w.process.session.StateChanged()
+	}
+}
+
+// HistoryChanged has the windows fetch the entries of the journal, if one of them may show these.
+func (w *windows) HistoryChanged() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.process != nil && w.screen.Open {
+		w.process.session.HistoryChanged()
+	}
+}
+
+// release gives the windows what waits in the tray, as far as may says so.
+func (w *windows) release(may func(*openPrompt) bool) {
+	w.mu.Lock()
+	held := slices.DeleteFunc(slices.Clone(w.pending), func(p *openPrompt) bool { return !p.held })
+	w.mu.Unlock()
+	held = slices.DeleteFunc(held, func(p *openPrompt) bool { return !may(p) })
+	w.mu.Lock()
+	for _, p := range held {
+		p.held = false
+	}
+	w.mu.Unlock()
+	if len(held) > 0 {
+		w.tell()
+	}
+}
+
+// Prompts lists what is pending, oldest first, as [operator.Operator] has it.
+func (w *windows) Prompts(_ context.Context, known map[interact.ID]int) (operator.Pending, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	all := operator.Pending{Wanted: w.wanted, Undos: w.undos.all()}
+	w.wanted = nil
+	fresh := 0
+	for _, p := range w.pending {
+		switch {
+		case p.answered, p.held:
+		case known[p.ID] == p.Revision || fresh == maxFresh:
+			all.Prompts = append(all.Prompts, operator.Prompt{ID: p.ID, Revision: p.Revision})
+		default:
+			one := p.Prompt
+			one.Times, one.Draft = interact.TimesOf(*p.Request, time.Now()), w.drafts[p.ID]
+			all.Prompts = append(all.Prompts, one)
+			p.shown = true
+			fresh++
+		}
+	}
+	return all, nil
+}
+
+// open lists what is pending as it is now, oldest first, also what waits in the tray.
+func (w *windows) open() []operator.Prompt {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var all []operator.Prompt
+	for _, p := range w.pending {
+		if !p.answered {
+			all = append(all, p.Prompt)
+		}
+	}
+	return all
+}
+
+// unanswered leaves out the requests whose answer is on its way into the journal.
+func (w *windows) unanswered(rs []interact.Request) []interact.Request {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.DeleteFunc(slices.Clone(rs), func(r interact.Request) bool {
+		return slices.ContainsFunc(w.pending, func(p *openPrompt) bool { return p.ID == r.ID && p.answered })
+	})
+}
+
+// Answer ends a pending request, as [operator.Operator] has it, and returns once the journal has the answer, which then
+// survives whatever happens to nod.
+func (w *windows) Answer(ctx context.Context, a operator.Answer) error {
+	p, err := w.take(a)
+	if err != nil {
+		return err
+	}
+	w.present()
+	if p.Request.Requester.IsRemote() {
+		within, cancel := context.WithTimeout(ctx, deliveryPatience)
+		defer cancel()
+		ctx = within
+	}
+	came, err := w.settled(ctx, a.ID)
+	if p.Request.Requester.IsRemote() && errors.Is(err, context.DeadlineExceeded) {
+		return nil // it goes out as soon as its machine can be reached
+	}
+	if err == nil && came.By != interact.ByHuman { // its caller went away, or its time was over
+		return operator.ErrGone
+	}
+	return err
+}
+
+// take ends the prompt of an answer.
+func (w *windows) take(a operator.Answer) (*openPrompt, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	i := slices.IndexFunc(w.pending, func(p *openPrompt) bool { return p.ID == a.ID && !p.answered })
+	if i < 0 {
+		return nil, operator.ErrGone
+	}
+	p := w.pending[i]
+	switch kept := a.Answer.Scope != "" && a.Answer.Scope != policy.Once; {
+	case a.Failure != "":
+		w.log.Error("a prompt could not be shown", "id", a.ID, "err", a.Failure)
+		p.end(interact.Answer{}, fmt.Errorf("%w: the prompt could not be shown", interact.ErrUnavailable))
+	case kept && p.Offers.GrantText(a.Answer.Scope, a.Answer.Covers) != a.Saves:
+		return nil, operator.ErrChanged
+	default:
+		p.end(a.Answer, nil)
+	}
+	return p, nil
+}
+
+// Report takes in what is on screen, as [operator.Operator] has it.
+func (w *windows) Report(_ context.Context, s operator.Screen) error {
+	w.mu.Lock()
+	if s.Prompt != w.screen.Prompt {
+		w.since = time.Now()
+	}
+	w.screen, w.used = s, time.Now()
+	isWanted := slices.ContainsFunc(w.wanted, func(v operator.View) bool { return v.Settings })
+	if s.Settings && !isWanted { // else it is those of before
+		w.opened(nil)
+	}
+	w.mu.Unlock()
+	operator.Signal(w.wake)
+	w.changed()
+	return nil
+}
+
+// onScreen is the prompt that the windows show, or did when they died; nil for none. The caller holds w.mu.
+func (w *windows) onScreen() *openPrompt {
+	i := slices.IndexFunc(w.pending, func(p *openPrompt) bool { return p.ID == w.screen.Prompt && !p.answered })
+	if i < 0 {
+		return nil
+	}
+	return w.pending[i]
+}
+
+// focused reports whether one of nod's windows has the focus.
+func (w *windows) focused() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.screen.Focused
+}
+
+// Show brings a window to the front. Who wants to see a prompt sees all that wait in the tray.
+func (w *windows) Show(v operator.View) {
+	if !v.Settings && v.History == "" {
+		w.release(func(*openPrompt) bool { return true })
+	}
+	w.mu.Lock()
+	w.used = time.Now()
+	w.deaths = nil // a person wants to see something: try again
+	if !slices.Contains(w.wanted, v) {
+		w.wanted = append(w.wanted, v)
+	}
+	w.mu.Unlock()
+	w.tell()
+}
+
+// opening is the settings on their way to the screen.
+type opening struct {
+	view operator.View
+	done chan error // takes once what came of it
+}
+
+// openPatience is how long the settings may take to come to the screen.
+const openPatience = 20 * time.Second
+
+// bring brings the settings to the front, and returns once they are there, or why they are not.
+func (w *windows) bring(ctx context.Context, v operator.View) error {
+	w.mu.Lock()
+	isUp := w.process != nil
+	w.mu.Unlock()
+	if !isUp {
+		if err := w.reachable(ctx); err != nil {
+			return err
+		}
+	}
+	o := opening{v, make(chan error, 1)}
+	w.mu.Lock()
+	w.opening = append(w.opening, o)
+	w.mu.Unlock()
+	w.Show(v)
+	select {
+	case err := <-o.done:
+		return err
+	case <-ctx.Done():
+	case <-time.After(openPatience):
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.opening = slices.DeleteFunc(w.opening, func(one opening) bool { return one == o })
+	return fmt.Errorf("nod's windows did not come up within %v: the log says why", openPatience)
+}
+
+// opened tells those who wait for the settings what came of it. The caller holds w.mu.
+func (w *windows) opened(err error) {
+	for _, o := range w.opening {
+		o.done <- err
+	}
+	w.opening = nil
+}
+
+// WarmUp starts the process because a prompt may be coming. It is called for every sign of an agent's life.
+func (w *windows) WarmUp() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.used = time.Now()
+	if w.process == nil && !w.warm {
+		w.warm = true
+		operator.Signal(w.wake)
+	}
+}
+
+// retryDisplay is how long nod waits before it looks again for a display that is gone while something is pending.
+var retryDisplay = []time.Duration{time.Second, 2 * time.Second, 5 * time.Second, 15 * time.Second}
+
+// run keeps the process alive while it is needed, until ctx ends.
+func (w *windows) run(ctx context.Context, op operator.Operator) {
+	defer close(w.ended)
+	for misses := 0; ctx.Err() == nil; {
+		if !w.needed() {
+			misses = 0
+			select {
+			case <-ctx.Done():
+			case <-w.wake:
+			}
+			continue
+		}
+		err := w.reachable(ctx)
+		isThere := err == nil
+		if isThere {
+			err = w.cause(ctx, w.runProcess(ctx, op))
+		}
+		if errors.Is(err, operator.ErrVersion) && w.outdated() { // what is pending waits for the next nod-desktop
+			w.log.Info("the windows are of another version", "err", err)
+			select {
+			case <-ctx.Done():
+			case <-time.After(upgradePause):
+			}
+			continue
+		}
+		if !errors.Is(err, desktop.ErrNoDisplay) {
+			misses = 0
+			w.account(ctx, err)
+			continue
+		}
+		misses = w.awaitDisplay(ctx, err, isThere, misses)
+	}
+}
+
+// awaitDisplay waits until it is time to look for a display again, after so many misses, and returns how many there are
+// now. One that is there and has refused the windows, or has just ended, may be about to begin anew, as X servers do
+// when their last client is gone: nobody gives up before it was tried once more.
+func (w *windows) awaitDisplay(ctx context.Context, why error, isThere bool, misses int) int {
+	if errors.Is(why, errDisplayLost) {
+		w.keepForDisplay()
+		misses = min(misses, 1) // it has been there a moment ago
+	}
+	w.log.Warn("no window can be shown; what was on screen waits for a display", "err", why)
+	wake := w.wake
+	if isThere && misses == 0 {
+		wake = nil
+	} else {
+		w.giveUp(why, func(p *openPrompt) bool { return !p.shown })
+	}
+	select {
+	case <-ctx.Done():
+	case <-wake:
+	case <-time.After(retryDisplay[min(misses, len(retryDisplay)-1)]):
+		misses++
+	}
+	return misses
+}
+
+// errDisplayLost says that the display server has ended, and with it the windows.
+var errDisplayLost = fmt.Errorf("%w: the display server has ended", desktop.ErrNoDisplay)
+
+// cause is why a process ended that did so with err: whatever that says, the reason is the display where there is none
+// any more.
+func (w *windows) cause(ctx context.Context, err error) error {
+	if err == nil || errors.Is(err, desktop.ErrNoDisplay) || errors.Is(err, operator.ErrVersion) {
+		return err
+	}
+	if gone := w.reachable(ctx); errors.Is(gone, desktop.ErrNoDisplay) {
+		return fmt.Errorf("%w: %w", errDisplayLost, gone)
+	}
+	return err
+}
+
+// keepForDisplay has all that is pending wait for a display, also what the windows had not fetched yet.
+func (w *windows) keepForDisplay() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, p := range w.pending {
+		p.shown = true
+	}
+}
+
+// needed reports whether there should be a process.
+func (w *windows) needed() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.waiting() || len(w.wanted) > 0 || w.undos.any() && w.crashing() == nil || w.warm && w.crashing() == nil
+}
+
+// waiting reports whether a request is pending for the windows that has no answer yet. The caller holds w.mu.
+func (w *windows) waiting() bool {
+	return slices.ContainsFunc(w.pending, func(p *openPrompt) bool { return !p.answered && !p.held })
+}
+
+// giveUp ends the pending requests that which picks as unavailable, and drops what nobody needs later: the process was
+// only to be warm, or a window was wanted that cannot be shown. What waits in the tray stays while a device can
+// answer it.
+func (w *windows) giveUp(why error, which func(*openPrompt) bool) {
+	elsewhere := w.elsewhere()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.warm, w.wanted = false, nil
+	w.opened(why)
+	for _, p := range w.pending {
+		if !p.answered && which(p) && !(p.held && elsewhere) {
+			p.end(interact.Answer{}, fmt.Errorf("%w: %w", interact.ErrUnavailable, why))
+		}
+	}
+}
+
+// account takes note of how the process ended. A nil err is an end that nod wanted.
+func (w *windows) account(ctx context.Context, err error) {
+	if err == nil || ctx.Err() != nil {
+		return
+	}
+	w.mu.Lock()
+	w.lastDeath = err
+	blamed := w.blame(err)
+	crashing, pending := w.crashing(), len(w.pending)
+	w.mu.Unlock()
+	w.log.Error("the windows died", "err", err, "pending", pending, "blamed", blamed, "given_up", crashing != nil)
+	switch {
+	case crashing != nil:
+		w.giveUp(crashing, func(*openPrompt) bool { return true })
+		w.failed(crashing)
+	case blamed != "":
+		w.failed(errCannotShow)
+	}
+}
+
+// blame counts a death of the windows against the prompt that was on screen, and ends that one when it is to blame for
+// too many. Then it returns its id. The caller holds w.mu.
+func (w *windows) blame(err error) (ended interact.ID) {
+	p := w.onScreen()
+	if p == nil {
+		w.deaths = append(w.deaths, time.Now())
+		return ""
+	}
+	if p.deaths++; p.deaths < maxShowings {
+		return ""
+	}
+	p.end(interact.Answer{}, fmt.Errorf("%w: %w, so nobody was asked: %w", interact.ErrUnavailable, errCannotShow, err))
+	return p.ID
+}
+
+// errCannotShow says that one request, and no other, ends because the windows died of its prompt.
+var errCannotShow = fmt.Errorf("nod's windows failed %d times while they showed this request", maxShowings)
+
+// forgive takes back that windows have died of the prompt that is on screen: these have shown it for long.
+func (w *windows) forgive() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if p := w.onScreen(); p != nil && time.Since(w.since) > deathWindow {
+		p.deaths = 0
+	}
+}
+
+// runProcess runs one process, from its start to its end. It returns nil when nod ended it because nobody needed it.
+func (w *windows) runProcess(ctx context.Context, op operator.Operator) error {
+	p, err := w.start(ctx, op)
+	if err != nil {
+		return err
+	}
+	began, had := time.Now(), p.had()
+	w.setProcess(p)
+	defer w.setProcess(nil)
+	defer w.changed()
+	for isUp := false; !isUp; {
+		select {
+		case <-p.session.Ready():
+			isUp = true
+		case <-p.session.Done():
+			return p.end(errEnded)
+		case <-ctx.Done():
+			return p.end(nil)
+		case <-time.After(max(startPatience-had(), leastPatience)):
+			if had() >= startPatience {
+				return p.end(fmt.Errorf("the windows did not start within %v", startPatience))
+			}
+		}
+	}
+	w.mu.Lock()
+	w.used = time.Now() // how long it took to come up is not idle time
+	w.mu.Unlock()
+	w.log.Info("the windows are up", "pid", p.pid, "after", time.Since(began).Round(time.Millisecond))
+	return p.end(w.watch(ctx, p))
+}
+
+// setProcess takes note of the process that is up; nil for none. Which prompt the last one showed stays known then.
+func (w *windows) setProcess(p *process) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	screen := operator.Screen{}
+	if p == nil {
+		screen.Prompt = w.screen.Prompt
+		for _, o := range w.opening { // the process may have fetched them and died
+			if !slices.Contains(w.wanted, o.view) {
+				w.wanted = append(w.wanted, o.view)
+			}
+		}
+	}
+	w.process, w.screen, w.warm = p, screen, false
+}
+
+var errEnded = errors.New("the windows ended by themselves")
+
+// watch returns when the process has ended or hangs, which is an error, and when nobody has needed it for long or
+// ctx ends. It pings only while something is on screen or should be.
+func (w *windows) watch(ctx context.Context, p *process) error {
+	for pinged := time.Now(); ; {
+		busy, used := w.state()
+		next := max(w.keep(), pingPatience) - time.Since(used) // a window that was just wanted may not be open yet
+		switch {
+		case busy:
+			next = pingEvery - time.Since(pinged)
+		case next <= 0:
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-p.session.Done():
+			return errEnded
+		case <-w.wake:
+			continue
+		case <-time.After(next):
+		}
+		if busy {
+			if err := p.ping(ctx); err != nil {
+				return err
+			}
+			w.forgive()
+			pinged = time.Now()
+		}
+	}
+}
+
+// state says whether something is on screen or should be, and when the process was last needed.
+func (w *windows) state() (busy bool, used time.Time) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.waiting() || w.screen.Open || len(w.opening) > 0 || w.undos.any(), w.used
+}

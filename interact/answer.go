@@ -38,15 +38,6 @@ func TextValue(s string) Value { return Value{Items: []string{s}} }
 // ListValue is a Value that is a list of picks.
 func ListValue(items ...string) Value { return Value{List: true, Items: items} }
 
-// valueSize says roughly how many bytes of memory v holds.
-func valueSize(v Value) int {
-	n := 64
-	for _, item := range v.Items {
-		n += 16 + len(item)
-	}
-	return n
-}
-
 // Answer is what came of a request. Which fields are set depends on the request's kind and the outcome.
 type Answer struct {
 	Outcome     Outcome          `json:"outcome"`
@@ -80,15 +71,6 @@ func (a Answer) isUnanswered() bool {
 		return true
 	}
 	return false
-}
-
-// size says roughly how many bytes of memory the answer holds, beside those that every answer does.
-func (a Answer) size() int {
-	n := len(a.Reason) + len(a.Text)
-	for id, v := range a.Values {
-		n += len(id) + valueSize(v)
-	}
-	return n
 }
 
 // Refusal is the reason that a model reads where a denies. It is never empty: some agents take a deny

@@ -306,7 +306,6 @@ func (b *Broker) wait(e *entry) (*Ticket, error) {
 	if e.callers == nil {
 		e.callers = b.callersOf(e.req)
 	}
-	e.size = e.req.Size()
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if t, err := b.joinKeyed(e); t != nil || err != nil { // it may have come while the policy was asked
@@ -544,9 +543,8 @@ func (b *Broker) Evaluate(who Requester, a Approve) (policy.Decision, error) {
 	return b.cfg.Policy.Decide(call), nil
 }
 
-// Lookup returns the request with this id when owner made it, to read its answer. The ticket holds no
-// claim on the request: to Release it withdraws nothing. An approval that has ended comes without its input.
-func (b *Broker) Lookup(owner Requester, id ID) (*Ticket, error) {
+// lookup is [Broker.Find] among what is known now.
+func (b *Broker) lookup(owner Requester, id ID) (*Ticket, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	e := b.entries[id]
@@ -556,10 +554,12 @@ func (b *Broker) Lookup(owner Requester, id ID) (*Ticket, error) {
 	return &Ticket{b: b, e: e}, nil
 }
 
-// Find is [Broker.Lookup] for who may have asked before nod was started: while [Broker.AwaitRestore] says that what was
-// left then cannot be read yet, it waits for that. The error may be ctx's, and [ErrClosing].
+// Find returns the request with this id when owner made it, to read its answer. The ticket holds no claim on the
+// request: to Release it withdraws nothing. An approval that has ended comes without its input. While
+// [Broker.AwaitRestore] says that what another process left cannot be read yet, it waits for that. The error wraps
+// [ErrNotFound], or is ctx's or [ErrClosing].
 func (b *Broker) Find(ctx context.Context, owner Requester, id ID) (*Ticket, error) {
-	t, err := b.Lookup(owner, id)
+	t, err := b.lookup(owner, id)
 	b.mu.Lock()
 	restored := b.restored
 	b.mu.Unlock()
@@ -568,7 +568,7 @@ func (b *Broker) Find(ctx context.Context, owner Requester, id ID) (*Ticket, err
 	}
 	select {
 	case <-restored:
-		return b.Lookup(owner, id)
+		return b.lookup(owner, id)
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	case <-b.ctx.Done():
@@ -591,7 +591,7 @@ func (b *Broker) Settled(ctx context.Context, id ID) (Answer, error) {
 // Withdraw ends a pending request of owner's and returns once it has ended. To withdraw one that has ended
 // already is no error.
 func (b *Broker) Withdraw(owner Requester, id ID) error {
-	t, err := b.Lookup(owner, id)
+	t, err := b.lookup(owner, id)
 	if err != nil {
 		return err
 	}

@@ -351,7 +351,7 @@ func TestDetachedRequestOutlivesItsCaller(t *testing.T) {
 		}
 		ticket.Detach()
 		ticket.Release()
-		later, err := b.Lookup(interact.Requester{}, ticket.ID())
+		later, err := b.Find(context.Background(), interact.Requester{}, ticket.ID())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -366,7 +366,7 @@ func TestStrangersNeitherReadNorWithdraw(t *testing.T) {
 	defer b.Close()
 	ticket, _ := b.Begin(t.Context(), ask("?"))
 	stranger := interact.Requester{Process: interact.Process{UID: 4711, Exe: "/bin/other"}}
-	if _, err := b.Lookup(stranger, ticket.ID()); !errors.Is(err, interact.ErrNotFound) {
+	if _, err := b.Find(context.Background(), stranger, ticket.ID()); !errors.Is(err, interact.ErrNotFound) {
 		t.Errorf("lookup: %v", err)
 	}
 	if err := b.Withdraw(stranger, ticket.ID()); !errors.Is(err, interact.ErrNotFound) {
@@ -722,7 +722,7 @@ func TestFinishedRequestsAreForgottenInTheEnd(t *testing.T) {
 	for range 2000 {
 		do(t, b, approve("Read"))
 	}
-	if _, err := b.Lookup(interact.Requester{}, first.ID()); !errors.Is(err, interact.ErrNotFound) {
+	if _, err := b.Find(context.Background(), interact.Requester{}, first.ID()); !errors.Is(err, interact.ErrNotFound) {
 		t.Errorf("still there: %v", err)
 	}
 	if n := len(b.Own(interact.Requester{})); n > 1024 {
@@ -989,7 +989,7 @@ func TestLargeRequestsAreForgotten(t *testing.T) {
 	if held > limit {
 		t.Errorf("the broker holds %d bytes", held)
 	}
-	again, err := b.Lookup(approve("Big").Requester, last.ID())
+	again, err := b.Find(context.Background(), approve("Big").Requester, last.ID())
 	if err != nil {
 		t.Fatal(err)
 	}

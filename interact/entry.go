@@ -94,11 +94,13 @@ func (e *entry) finish() *entry {
 		req: e.req, why: e.why, content: e.content, joined: e.joined, done: e.done, answer: e.answer,
 		deadline: e.deadline, isAbandoned: e.isAbandoned, came: e.came, settled: e.settled,
 	}
+	kept.answer.Shown = Shown{}
+	kept.size = 1024 + len(e.answer.Reason)
 	if approve, ok := e.req.Body.(Approve); ok {
 		kept.req.Body = approve.Bare()
+	} else {
+		kept.size += sizeOf(e.answer) + sizeOf(e.req)
 	}
-	kept.answer.Shown = Shown{}
-	kept.size = kept.req.Size() + e.answer.size()
 	return kept
 }
 
@@ -259,16 +261,20 @@ func owns(who, maker Requester) bool {
 		who.Machine == maker.Machine
 }
 
-// contentKey is the same for requests that one answer can serve: those that a person reads as the same, and that
-// carry the same bytes of input.
+// contentKey is the same for requests that one answer can serve: those that the user reads as the same, and that carry
+// the same bytes of input. It also finds the size of e.
 func (e *entry) contentKey() joinKey {
 	var body any = e.req.Body
 	if a, ok := body.(Approve); ok {
-		body = approveJSON{a, []byte(e.call.Input.SHA256)}
+		body, e.size = approveJSON{a, []byte(e.call.Input.SHA256)}, len(a.Input)
 	}
 	text, err := json.Marshal(body)
 	if err != nil { // a body that came through Validate always encodes
 		panic(fmt.Sprintf("interact: encode %s: %v", e.kind(), err))
+	}
+	e.size += 1024 + len(text)
+	if e.req.Reported != nil {
+		e.size += e.req.Reported.Size()
 	}
 	return e.contentOf(Digest(text))
 }

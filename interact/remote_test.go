@@ -96,10 +96,10 @@ func TestMachinesAreApart(t *testing.T) {
 		if len(b.Pending()) != 3 || tickets[1].ID() != tickets[3].ID() {
 			t.Errorf("%d are pending, want 3", len(b.Pending()))
 		}
-		if _, err := b.Lookup(elsewhere("build-2").Requester, tickets[1].ID()); err == nil {
+		if _, err := b.Find(t.Context(), elsewhere("build-2").Requester, tickets[1].ID()); err == nil {
 			t.Error("a machine can look up what another asked")
 		}
-		if _, err := b.Lookup(elsewhere("").Requester, tickets[1].ID()); err == nil {
+		if _, err := b.Find(t.Context(), elsewhere("").Requester, tickets[1].ID()); err == nil {
 			t.Error("a program here can look up what a machine asked")
 		}
 	})

@@ -125,26 +125,7 @@ type ReportedFile struct {
 }
 
 // Size says roughly how many bytes of memory r holds.
-func (r *Reported) Size() int {
-	if r == nil {
-		return 0
-	}
-	n := 256*(1+len(r.Risks)+len(r.Files)+len(r.Offers.Parts)+len(r.Offers.Grants)) +
-		len(r.Why.Effect) + len(r.Why.Rule) + len(r.Why.Reason) + len(r.Why.Class)
-	for _, o := range r.Offers.Grants {
-		n += len(o.Scope) + len(o.Cover) + len(o.Object) + len(o.Text)
-	}
-	for _, p := range r.Offers.Parts {
-		n += len(p.Text) + len(p.State) + len(p.By) + len(p.Why)
-	}
-	for _, risk := range r.Risks {
-		n += len(risk.Text) + len(risk.What) + len(risk.Line)
-	}
-	for _, f := range r.Files {
-		n += len(f.Path) + len(f.Text) + len(f.Problem) + len(f.Where.Path) + len(f.Where.Guarded)
-	}
-	return n
-}
+func (r *Reported) Size() int { return sizeOf(r) }
 
 // Subagent is a claim of an agent about a part of itself.
 type Subagent struct {
@@ -280,33 +261,9 @@ const (
 func (Approve) Kind() Kind { return KindApprove }
 
 // Size says roughly how many bytes of memory the request holds.
-func (r Request) Size() int {
-	n := 1024 + r.Reported.Size() + len(r.Requester.CWD) + len(r.Requester.Process.CWD) + len(r.Requester.Process.Exe)
-	for _, p := range r.Requester.Process.Parents {
-		n += 64 + len(p.Name) + len(p.Exe)
-	}
-	switch b := r.Body.(type) {
-	case Approve:
-		n += len(b.Input) + len(b.Description)
-		for _, s := range b.Suggestions {
-			n += 16 + len(s)
-		}
-	case Ask:
-		n += len(b.Question)
-		for _, o := range b.Options {
-			n += 16 + len(o)
-		}
-	case Form:
-		for _, q := range b.Questions {
-			n += 512 + len(q.Question) + valueSize(q.Default)
-			for _, o := range q.Options {
-				n += 80 + len(o.Label) + len(o.Value) + len(o.Description) + len(o.Preview)
-			}
-		}
-	case Confirm:
-		n += len(b.Message)
-	case Notify:
-		n += len(b.Message)
-	}
-	return n
+func (r Request) Size() int { return sizeOf(r) }
+
+func sizeOf(v any) int {
+	text, _ := json.Marshal(v)
+	return 1024 + len(text)
 }

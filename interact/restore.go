@@ -75,7 +75,6 @@ func restored(r Record) *entry {
 func (b *Broker) reopen(r Record, settled time.Time) {
 	e := restored(r)
 	e.rewind(settled)
-	e.size = e.req.Size()
 	var keepers []Parent
 	switch {
 	case !r.Detached:

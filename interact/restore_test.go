@@ -66,7 +66,7 @@ func mustBegin(t *testing.T, b *interact.Broker, r interact.Request) *interact.T
 // answerOf is the answer of a request that has one.
 func answerOf(t *testing.T, b *interact.Broker, r interact.Request, id interact.ID) interact.Answer {
 	t.Helper()
-	ticket, err := b.Lookup(r.Requester, id)
+	ticket, err := b.Find(context.Background(), r.Requester, id)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -134,7 +134,7 @@ func TestRestoreKnowsAReplacedProgram(t *testing.T) {
 		}
 		answerOf(t, d.Broker, r, id)
 		r.Requester.Process.Exe = "/usr/bin/other (deleted)"
-		if _, err := d.Lookup(r.Requester, id); !errors.Is(err, interact.ErrNotFound) {
+		if _, err := d.Find(context.Background(), r.Requester, id); !errors.Is(err, interact.ErrNotFound) {
 			t.Errorf("another program looks the answer up: %v", err)
 		}
 	})
@@ -212,7 +212,7 @@ func TestRestoreDetached(t *testing.T) {
 					if _, ok := ticket.Answer(); !ok {
 						t.Error("who waits is not told that nod ends")
 					}
-					if looked, err := d.Lookup(r.Requester, ticket.ID()); err != nil {
+					if looked, err := d.Find(context.Background(), r.Requester, ticket.ID()); err != nil {
 						t.Error(err)
 					} else if a, ok := looked.Answer(); ok {
 						t.Errorf("it is over for who looks it up: %+v", a)

@@ -331,7 +331,7 @@ func (d *devices) wake(ctx context.Context) {
 		err = d.push.Wake(ctx, func(key string) bool { _, isPaired := d.Find(key); return isPaired })
 	default:
 		if slices.ContainsFunc(d.book.Peers(), func(p remote.Peer) bool { return p.Role == remote.RoleDevice }) {
-			err = d.push.WakeByNtfy(ctx, to, server.URL())
+			err = d.push.WakeByNtfy(ctx, to, server.URL(), lang.L("Something is waiting for your answer."))
 		}
 	}
 	if err != nil {

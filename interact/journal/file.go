@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"sync"
 	"time"
 
 	"zombiezen.com/go/sqlite"
@@ -48,8 +47,6 @@ type file struct {
 	shm  fs.FileInfo // of the index of that; nil: there was none
 	seq  int64       // of the last entry
 	hash digest      // … and its hash
-
-	version int64 // of its tables, by SQLite's count
 
 	size      int64 // bytes that it had when it was looked at last
 	mayShrink bool  // nod makes it smaller itself: see [writer.shrunk]
@@ -154,7 +151,14 @@ func (f *file) prepare() error {
 	if err := migrate(f.conn); err != nil {
 		return err
 	}
-	return f.checkTables()
+	for _, table := range []string{
+		"id, record, draft FROM pending", columns + ", hash, head, body FROM entries", "seq, hash, bodies FROM anchor",
+	} {
+		if err := query(f.conn, "SELECT "+table+" LIMIT 0", nil); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // migrate creates the tables, or brings them up to date. The library panics where a damaged file fails a ROLLBACK.
@@ -166,52 +170,6 @@ func migrate(conn *sqlite.Conn) (err error) {
 	}()
 	return sqlitemigration.Migrate(context.Background(), conn, schema)
 }
-
-// checkTables returns an error when another program has changed nod's tables since it was asked last.
-func (f *file) checkTables() error {
-	var version int64
-	err := query(f.conn, "PRAGMA schema_version", func(s *sqlite.Stmt) error {
-		version = s.ColumnInt64(0)
-		return nil
-	})
-	if err != nil || version == f.version {
-		return err
-	}
-	tables, err := readTables(f.conn)
-	if err != nil {
-		return err
-	}
-	if want, err := ownTables(); err != nil || tables != want {
-		return errors.Join(errTables, err)
-	}
-	f.version = version
-	return nil
-}
-
-// readTables lists the columns of nod's tables.
-func readTables(conn *sqlite.Conn) (columns string, err error) {
-	err = query(conn, `SELECT t.name || '.' || c.name || ' ' || c.type || c."notnull" || c.pk
-		FROM sqlite_schema t, pragma_table_info(t.name) c
-		WHERE t.type = 'table' AND t.name IN ('pending', 'entries', 'anchor') ORDER BY t.name, c.cid`,
-		func(s *sqlite.Stmt) error {
-			columns += s.ColumnText(0) + "\n"
-			return nil
-		})
-	return columns, err
-}
-
-// ownTables are those of a new database.
-var ownTables = sync.OnceValues(func() (columns string, err error) {
-	conn, err := sqlite.OpenConn(":memory:", sqlite.OpenReadWrite)
-	if err != nil {
-		return "", err
-	}
-	defer func() { err = errors.Join(err, conn.Close()) }()
-	if err := migrate(conn); err != nil {
-		return "", err
-	}
-	return readTables(conn)
-})
 
 // recognize returns an [errForeign] for a database that this version of nod does not know.
 func recognize(conn *sqlite.Conn) error {
@@ -228,17 +186,14 @@ func recognize(conn *sqlite.Conn) error {
 // errForeign says that a file is another program's or a newer nod's.
 var errForeign = errors.New("a newer nod or another program has written it")
 
-// errTables says that a table of nod's is missing, or is another one.
-var errTables = errors.New("its tables are not those that nod has made")
-
 // isDamage reports whether a file is of no use.
 func isDamage(err error) bool {
 	switch sqlite.ErrCode(err).ToPrimary() {
 	case sqlite.ResultCorrupt, sqlite.ResultNotADB:
 		return true
 	}
-	return errors.Is(err, errForeign) || errors.Is(err, errTables) || errors.Is(err, errTruncated) ||
-		errors.Is(err, errNotPlain)
+	return errors.Is(err, errForeign) || errors.Is(err, errNotPlain) ||
+		errors.Is(err, errTruncated)
 }
 
 var errTruncated = errors.New("it has become shorter")
@@ -256,7 +211,7 @@ func (f *file) isTruncated(size int64) bool {
 func (w *writer) open() error {
 	w.clear()
 	f, err := openFile(w.path)
-	if isDamage(err) || w.hasFailedForLong(err) {
+	if isDamage(err) {
 		if err = w.setAside(err); err == nil {
 			f, err = openFile(w.path)
 		}

@@ -5,8 +5,6 @@ import (
 	"sync"
 	"time"
 
-	"fyne.io/fyne/v2/lang"
-
 	"nod/interact"
 	"nod/ipc/remote"
 	"nod/policy"
@@ -59,7 +57,7 @@ var outcomes = map[interact.Kind][]interact.Outcome{
 // check returns the problem of an answer that came since after its view was sent.
 func (a Answer) check(v View, since time.Duration) *Problem {
 	if !slices.Contains(outcomes[v.Kind], a.Outcome) {
-		return Invalid(lang.L("This is no answer to what is asked."), "")
+		return Invalid("This is no answer to what is asked.", "")
 	}
 	isNo := a.Outcome == interact.Denied || a.Outcome == interact.Dismissed ||
 		a.Outcome == interact.Answered && v.Kind == interact.KindConfirm && !a.Confirmed
@@ -70,11 +68,11 @@ func (a Answer) check(v View, since time.Duration) *Problem {
 	case isNo:
 		return nil
 	case since < time.Duration(v.ArmMS)*time.Millisecond:
-		p := problem(codeEarly, lang.L("That was too fast: look again."))
+		p := problem(codeEarly, "That was too fast: look again.")
 		p.WaitMS = v.ArmMS - since.Milliseconds()
 		return p
 	case !a.Seen:
-		return problem(codeEarly, lang.L("There is more to read."))
+		return problem(codeEarly, "There is more to read.")
 	}
 	return nil
 }

@@ -272,7 +272,7 @@ type Subscription struct {
 // Problem says why a request failed.
 type Problem struct {
 	Code     string `json:"code"`
-	Message  string `json:"message"` // for the user, in the desk's language
+	Message  string `json:"message"` // for the user: the key of a sentence of the page, or one in the desk's language
 	Question string `json:"question,omitempty"`
 	WaitMS   int64  `json:"wait_ms,omitempty"` // with "early": after how long it will do
 }

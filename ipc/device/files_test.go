@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"encoding/json"
 	"io/fs"
+	"os"
 	"regexp"
 	"slices"
 	"testing"
@@ -46,9 +47,20 @@ func TestEverySentenceIsTranslated(t *testing.T) {
 		t.Fatal(err)
 	}
 	said := map[string]bool{}
+	sources, problems := []string{"answer.go", "problem.go", "push.go", "routes.go"}, regexp.MustCompile(
+		`(?:[pP]roblem\(code\w+|Invalid|Forbidden)\(?,? ?"([^"]+)"`)
 	for _, name := range names(t) {
 		for _, found := range regexp.MustCompile(`\bt\((?:'([^']+)'|"([^"]+)")`).FindAllSubmatch(read(t, name), -1) {
 			said[string(found[1])+string(found[2])] = true
+		}
+	}
+	for _, name := range sources {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, found := range problems.FindAllSubmatch(text, -1) {
+			said[string(found[1])] = true
 		}
 	}
 	marks := regexp.MustCompile(`\{\{\.\w+\}\}`)

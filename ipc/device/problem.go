@@ -2,8 +2,6 @@ package device
 
 import (
 	"net/http"
-
-	"fyne.io/fyne/v2/lang"
 )
 
 // The codes of a [Problem].
@@ -37,22 +35,22 @@ func (p *Problem) status() int { return statuses[p.Code] }
 
 func problem(code, message string) *Problem { return &Problem{Code: code, Message: message} }
 
-func busy() *Problem { return problem(codeBusy, lang.L("That is too much at once: wait a moment.")) }
+func busy() *Problem { return problem(codeBusy, "That is too much at once: wait a moment.") }
 func refused() *Problem {
-	return problem(codeRefused, lang.L("This did not come from nod's own page."))
+	return problem(codeRefused, "This did not come from nod's own page.")
 }
-func stale() *Problem { return problem(codeNonce, lang.L("The request came too late, or twice.")) }
+func stale() *Problem { return problem(codeNonce, "The request came too late, or twice.") }
 func uninvited() *Problem {
-	return problem(codeInvitation, lang.L("This invitation is not valid, or no longer: make another one."))
+	return problem(codeInvitation, "This invitation is not valid, or no longer: make another one.")
 }
-func unpaired() *Problem { return problem(codeUnpaired, lang.L("This device is not paired with nod.")) }
+func unpaired() *Problem { return problem(codeUnpaired, "This device is not paired with nod.") }
 
 // Gone says that a prompt is not pending any more.
-func Gone() *Problem { return problem(codeGone, lang.L("This is not pending any more.")) }
+func Gone() *Problem { return problem(codeGone, "This is not pending any more.") }
 
 // Changed says that what an answer starts from is no longer so.
 func Changed() *Problem {
-	return problem(codeChanged, lang.L("This has changed meanwhile: look again."))
+	return problem(codeChanged, "This has changed meanwhile: look again.")
 }
 
 // Forbidden says why a device may not do something.

@@ -15,7 +15,6 @@ import (
 	"sync"
 	"time"
 
-	"fyne.io/fyne/v2/lang"
 	webpush "github.com/SherClockHolmes/webpush-go"
 
 	"nod/ownfile"
@@ -28,9 +27,6 @@ const (
 	maxPushKey  = 256       // characters of a key of a subscription
 	maxEndpoint = 2048      // characters of a subscription's address
 )
-
-// wakeText is the only text that leaves this machine before the device asks.
-func wakeText() string { return lang.L("Something is waiting for your answer.") }
 
 // pushServices are the hosts of the browsers' push services, and suffixes of such hosts. nod sends to no others.
 var pushServices = []string{
@@ -90,7 +86,7 @@ func (p *Push) Key() string { return p.kept.Public }
 // Subscribe sets where to push for a device. An empty subscription turns that off.
 func (p *Push) Subscribe(key string, s Subscription) error {
 	if s != (Subscription{}) && !s.isSound() {
-		return Forbidden(lang.L("nod does not know this push service."))
+		return Forbidden("nod does not know this push service.")
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -148,7 +144,7 @@ func (p *Push) Wake(ctx context.Context, counts func(key string) bool) error {
 }
 
 func (p *Push) wake(ctx context.Context, s Subscription) (isGone bool, err error) {
-	reply, err := webpush.SendNotificationWithContext(ctx, []byte(wakeText()),
+	reply, err := webpush.SendNotificationWithContext(ctx, []byte("waiting"),
 		&webpush.Subscription{Endpoint: s.Endpoint, Keys: webpush.Keys{Auth: s.Keys.Auth, P256dh: s.Keys.P256DH}},
 		&webpush.Options{
 			HTTPClient: p.client, Subscriber: "nod@nod.invalid", Topic: "nod", TTL: pushTTL, Urgency: webpush.UrgencyHigh,
@@ -176,9 +172,9 @@ func withoutAddress(err error) error {
 	return err
 }
 
-// WakeByNtfy publishes to an ntfy topic that a prompt waits, with the page's address.
-func (p *Push) WakeByNtfy(ctx context.Context, topic, page string) error {
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, topic, strings.NewReader(wakeText()))
+// WakeByNtfy publishes a text to an ntfy topic, with the page's address.
+func (p *Push) WakeByNtfy(ctx context.Context, topic, page, text string) error {
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, topic, strings.NewReader(text))
 	if err != nil {
 		return fmt.Errorf("remote.phone.push: %w", withoutAddress(err))
 	}

@@ -11,7 +11,6 @@ import (
 	"path"
 	"time"
 
-	"fyne.io/fyne/v2/lang"
 	strict "github.com/go-json-experiment/json"
 
 	"nod/interact"
@@ -124,7 +123,7 @@ func (s *Server) trust(w http.ResponseWriter, _ *http.Request) {
 func read(r *http.Request) (body []byte, c credentials, p *Problem) {
 	body, err := io.ReadAll(io.LimitReader(r.Body, maxBody+1))
 	if err != nil || len(body) > maxBody {
-		return nil, c, problem(codeInvalid, lang.L("This is too long."))
+		return nil, c, problem(codeInvalid, "This is too long.")
 	}
 	if r.Method == http.MethodPost && r.Header.Get("Content-Type") != "application/json" {
 		return nil, c, refused()
@@ -210,7 +209,7 @@ func (s *Server) problemOf(err error) *Problem {
 		return p
 	}
 	s.config.Log.Error("a device's request failed", "err", err)
-	return problem(codeBroken, lang.L("nod could not do this: its log says why."))
+	return problem(codeBroken, "nod could not do this: its log says why.")
 }
 
 // request is one that a paired device has signed.

@@ -1,6 +1,7 @@
 // What this device says to its desk: every request is signed with its key. The protocol is that of package device.
 
 import {digest, sign} from './key.js'
+import {t} from './words.js'
 
 const patience = 15_000 // ms for a reply
 const newsPatience = 35_000 // for one that waits for news
@@ -9,7 +10,7 @@ const nonceFor = 100_000 // ms that a nonce is kept: it counts for two minutes
 // Problem is what the desk answers in place of what was asked for.
 export class Problem extends Error {
 	constructor({code, message, question, wait_ms: wait}) {
-		super(message)
+		super(t(message))
 		Object.assign(this, {code, question, wait})
 	}
 }

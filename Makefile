@@ -9,10 +9,11 @@ TAGS      := migrated_fynedo,release
 FUZZTIME  ?= 20s
 # How long the requests of make demo wait for answers.
 DEMOTIME  ?= 5m
-# The packages that run on many goroutines are tested with the race detector. Those that draw are tested with
-# Fyne's test driver, without OpenGL (ci) or C: that driver races with itself, so the detector would only find it.
-# Those that take minutes come first, so that the others fill the second processor meanwhile.
-CORE      := ./policy/shell ./interact/journal . ./agents/... ./app/... ./cmd/nod/... ./dialogs/safetext/... ./examples/... ./interact/... ./ipc/... ./ownfile/... ./policy/... ./version
+# Packages whose tests run on many goroutines are tested with the race detector. The others, which it would only slow
+# down, are tested without, and so are those that draw: Fyne's test driver, which needs no OpenGL (ci) and no C, races
+# with itself. Packages that take minutes come first, so that the others fill the second processor meanwhile.
+PARALLEL  := ./app/... ./cmd/nod/... ./interact/... ./ipc/... ./ownfile/... ./policy/config ./policy/store ./examples/... .
+ALONE      = ./policy/shell $(filter-out %/config %/store,$(shell go list ./policy/... ./agents/... ./api ./dialogs/safetext ./version))
 WINDOWS   := ./assets/... ./cmd/nod-dialogs ./dialogs ./dialogs/history ./dialogs/settings
 WITHOUT_C := CGO_ENABLED=0 go test -tags ci
 # -trimpath everywhere, so that what one step compiles serves the next.
@@ -49,7 +50,8 @@ SEED      ?= 2
 unit: setup-test ## run the tests that need no screen
 	@bwrap --unshare-all --ro-bind / / --dev /dev --proc /proc true || \
 		echo "make: NOT TESTED: this machine lets bubblewrap make no sandbox, so no command is run in one (NOD_SANDBOX=1 insists)" >&2
-	go test -race $(CORE)
+	go test $(ALONE)
+	go test -race $(PARALLEL)
 	$(WITHOUT_C) $(WINDOWS)
 	go -C bench test -mod=mod ./report ./sample
 	go -C packaging test ./files
@@ -148,7 +150,7 @@ lint: setup-build ## gofmt, the length of lines, go vet, staticcheck
 	go -C packaging vet ./files ./stage ./tree
 
 fuzz: setup-test ## run every fuzz target for FUZZTIME
-	@for package in $$(go list $(CORE) ./dialogs); do \
+	@for package in $$(go list $(ALONE) $(PARALLEL) ./dialogs); do \
 		for target in $$($(WITHOUT_C) -list '^Fuzz' $$package | grep '^Fuzz'); do \
 			echo "$$package $$target"; \
 			$(WITHOUT_C) -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) $$package || exit 1; \

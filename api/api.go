@@ -79,7 +79,7 @@ type (
 
 // Ask is a question with a free answer, or a pick from options.
 type Ask struct {
-	Question    string   `json:"question" required:"true" minLength:"1" description:"what the human is asked"`
+	Question    string   `json:"question" required:"true" minLength:"1" description:"what to ask"`
 	Options     []string `json:"options,omitempty" description:"non-empty: one of them is picked"`
 	AllowOther  *bool    `json:"allow_other,omitzero" default:"true" description:"with options: also offer a free text"`
 	Placeholder string   `json:"placeholder,omitzero" description:"hint in the empty text field"`
@@ -91,8 +91,8 @@ func (a Ask) OffersOther() bool { return a.AllowOther == nil || *a.AllowOther }
 
 // Confirm is a yes/no question. Without an answer in time its Default is the answer.
 type Confirm struct {
-	Message  string `json:"message" required:"true" minLength:"1" description:"what the human is asked to confirm"`
-	Default  bool   `json:"default,omitzero" description:"what silence means"`
+	Message  string `json:"message" required:"true" minLength:"1" description:"what to confirm"`
+	Default  bool   `json:"default,omitzero" description:"what no answer in time means"`
 	YesLabel string `json:"yes_label,omitzero" description:"label of the affirmative button"`
 	NoLabel  string `json:"no_label,omitzero" description:"label of the negative button"`
 }
@@ -117,7 +117,7 @@ type Question struct {
 	Placeholder string   `json:"placeholder,omitzero"`
 	Format      string   `json:"format,omitzero" enum:"email,uri,date,date-time,integer,number"`
 	Min         *float64 `json:"min,omitzero"`
-	Max         *float64 `json:"max,omitzero" description:"the same for the most"`
+	Max         *float64 `json:"max,omitzero" description:"greatest value, length, or number of picks"`
 }
 
 // IsRequired reports whether the question must be answered; it must unless it says otherwise.
@@ -253,13 +253,13 @@ type (
 	ApproveReply struct {
 		Head
 		Decision    Decision `json:"decision" enum:"allow,deny" description:"only allow lets the call happen"`
-		Reason      string   `json:"reason" description:"for the model to read; empty when the human gave none"`
+		Reason      string   `json:"reason" description:"for the model to read; empty if the user gave none"`
 		By          By       `json:"by,omitzero" enum:"human,policy,timeout"`
 		Rule        string   `json:"rule,omitzero" description:"id of the rule or grant that decided"`
 		Scope       string   `json:"scope,omitzero" enum:"once,session,15m,quit,always"`
 		Covers      string   `json:"covers,omitzero" enum:"input,commands,edits,tool,host,reads"`
-		Suggestion  int      `json:"suggestion,omitzero" description:"the suggestion that the human picked, from 1"`
-		ShownSHA256 string   `json:"shown_sha256" description:"SHA-256 of the bytes of input that were judged or shown"`
+		Suggestion  int      `json:"suggestion,omitzero" description:"the suggestion that the user picked, from 1"`
+		ShownSHA256 string   `json:"shown_sha256" description:"SHA-256 of the input that was judged or shown"`
 	}
 	NotifyReply struct {
 		Head
@@ -297,19 +297,19 @@ type (
 	}
 	HealthReply struct {
 		Status      string    `json:"status" enum:"ok,paused" description:"paused: nobody is asked; rules still decide"`
-		PausedUntil time.Time `json:"paused_until,omitzero" description:"absent: until the human ends the pause"`
+		PausedUntil time.Time `json:"paused_until,omitzero" description:"absent: until the user ends the pause"`
 		Version     string    `json:"version"`
-		Pending     int       `json:"pending" description:"requests that wait for the human"`
+		Pending     int       `json:"pending" description:"requests that wait for the user"`
 
-		Relay *RelayHealth `json:"relay,omitzero" description:"of nod relay only: the human is at another machine"`
+		Relay *RelayHealth `json:"relay,omitzero" description:"of nod relay only"`
 	}
 	RelayHealth struct {
 		Up          bool   `json:"up" description:"a desk is connected"`
-		Fingerprint string `json:"fingerprint" description:"its key in words, to compare with those that the desk shows"`
-		Problem     string `json:"problem,omitzero" description:"why none is"`
+		Fingerprint string `json:"fingerprint" description:"its key in words, to compare with the desk's"`
+		Problem     string `json:"problem,omitzero" description:"why no desk is connected"`
 		Desks       int    `json:"desks" description:"desks whose answers count"`
-		Policy      uint64 `json:"policy" description:"serial of the policy that a desk gave it; 0: none, so all is asked"`
-		Unreported  int    `json:"unreported" description:"decisions by that policy which no desk has in its history yet"`
+		Policy      uint64 `json:"policy" description:"serial number of the desk's policy; 0: none, so nod asks about all"`
+		Unreported  int    `json:"unreported" description:"decisions that no desk has in its history yet"`
 	}
 )
 

@@ -49,15 +49,15 @@ var (
 
 var descriptions = map[string]described{
 	"POST /v1/ask": {
-		summary: "Ask the human a question",
+		summary: "Ask a question",
 		request: api.AskRequest{}, reply: api.AskReply{}, later: true, problems: asking,
 	},
 	"POST /v1/confirm": {
-		summary: "Ask the human yes or no",
+		summary: "Ask yes or no",
 		request: api.ConfirmRequest{}, reply: api.ConfirmReply{}, later: true, problems: approving,
 	},
 	"POST /v1/form": {
-		summary: "Ask the human several questions on one page",
+		summary: "Ask several questions on one page",
 		request: api.FormRequest{}, reply: api.FormReply{}, later: true, problems: asking,
 	},
 	"POST /v1/approve": {
@@ -65,15 +65,15 @@ var descriptions = map[string]described{
 		request: api.ApproveRequest{}, reply: api.ApproveReply{}, later: true, problems: approving,
 	},
 	"POST /v1/notify": {
-		summary: "Tell the human something",
+		summary: "Show a notification",
 		request: api.NotifyRequest{}, reply: api.NotifyReply{}, later: true, problems: notifying,
 	},
 	"POST /v1/evaluate": {
-		summary: "Say what the policy would decide, and ask nobody",
+		summary: "Say what the policy would decide, without asking",
 		request: api.ApproveRequest{}, reply: api.EvaluateReply{},
 	},
 	"POST /v1/hooks/{agent}/{event}": {
-		id: "hook", summary: "Answer a coding agent's hook in the agent's own words; 204 is no decision",
+		id: "hook", summary: "Answer an agent's hook in the agent's own words; 204 is no decision",
 		params: hookParams{}, request: hookPayload{}, reply: hookReply{}, problems: looking,
 	},
 	"GET /v1/requests": {
@@ -81,7 +81,7 @@ var descriptions = map[string]described{
 		reply: api.ListReply{},
 	},
 	"GET /v1/requests/{id}": {
-		id: "fetchRequest", summary: "Fetch what became of a request, waiting for its end",
+		id: "fetchRequest", summary: "Fetch the outcome of a request",
 		params: waitParams{}, reply: api.RequestReply{}, problems: looking,
 	},
 	"DELETE /v1/requests/{id}": {
@@ -89,16 +89,16 @@ var descriptions = map[string]described{
 		params: idParam{}, reply: api.RequestReply{}, problems: looking,
 	},
 	"GET /v1/events": {
-		summary: "Follow what happens to the caller's own requests; without Last-Event-ID: what is pending, and then that",
+		summary: "Stream the caller's own requests: what is pending, then every change",
 		params:  eventParam{}, reply: api.RequestReply{}, media: "text/event-stream",
 		problems: []int{http.StatusTooManyRequests},
 	},
 	"GET /v1/health": {
-		summary: "Tell that nod runs",
+		summary: "Say that nod runs",
 		reply:   api.HealthReply{},
 	},
 	"GET /v1/openapi.json": {
-		id: "describe", summary: "Describe this interface",
+		id: "describe", summary: "Return this description",
 		reply: map[string]any{},
 	},
 }
@@ -111,7 +111,7 @@ type (
 
 // keyParam is the header that every request that asks may carry.
 type keyParam struct {
-	Key string `header:"Idempotency-Key" description:"the same as idempotency_key in a body, in quotes or without"`
+	Key string `header:"Idempotency-Key" description:"same as idempotency_key in the body"`
 }
 
 // What stands in the URLs of some routes.
@@ -120,7 +120,7 @@ type (
 		ID string `path:"id" description:"the request's id"`
 	}
 	eventParam struct {
-		After string `header:"Last-Event-ID" description:"what was read last: go on after it"`
+		After string `header:"Last-Event-ID" description:"the last event read: go on after it"`
 	}
 	waitParams struct {
 		idParam
@@ -130,7 +130,7 @@ type (
 		Agent    string `path:"agent" description:"as in: nod hook AGENT"`
 		Event    string `path:"event" description:"as the agent names it"`
 		Headless bool   `query:"headless" description:"the agent runs without a terminal"`
-		Version  string `query:"version" description:"the agent's, as it says itself" example:"2.1.330"`
+		Version  string `query:"version" description:"the agent's version, as it says" example:"2.1.330"`
 		Gate     bool   `query:"gate" description:"the agent's own prompt is switched off"`
 	}
 )
@@ -151,8 +151,8 @@ func buildDescription(version string) ([]byte, error) {
 		jsonschema.InterceptNullability(neverNull),
 	)
 	r.Spec.Info.WithTitle("nod").WithVersion(version).WithDescription(
-		"Local agents ask their human through this interface: approve this tool call, answer this question. " +
-			"Nothing here decides: the human answers in a window. The address and the token are in endpoint.json.")
+		"Local agents ask their user through this interface: approve this tool call, answer this question. " +
+			"Nothing here decides: the user answers in a window. The address and the token are in endpoint.json.")
 	r.Spec.SetHTTPBearerTokenSecurity("token", "", "the token from endpoint.json; new at each start of nod-desktop")
 	r.Spec.WithSecurity(map[string][]string{"token": {}})
 	for _, route := range routes() {
@@ -242,29 +242,27 @@ func interceptSchema(p jsonschema.InterceptSchemaParams) (bool, error) {
 // long holds the descriptions that do not fit into a struct tag on one line, by the names of type and member, or of
 // the member where it means the same in all types.
 var long = map[string]string{
-	"timeout":         "seconds from now; 0: the configured default",
-	"idempotency_key": "the same key from the same requester joins the first request and gets its answer",
-	"hold":            "seconds after which 202 is answered when the human has not; the request stays open",
-	"silence": "what the caller does when nobody decides, for the human to know: asks in its terminal, or in a window " +
-		"of its own; absent: takes it for a no",
+	"timeout":         "seconds that the request stays open; 0: the configured default",
+	"idempotency_key": "a repeated key of the same caller joins the first request and gets its answer",
+	"hold":            "seconds without an answer after which 202 is returned; the request stays open",
+	"silence": "what the caller does if nobody decides, for the prompt to say: asks in its terminal or its own " +
+		"window; absent: takes it as no",
 	"input_type": "default: choice when there are options, else text",
 	"format":     "text: what the answer must be",
-	"min": "integer, number: least value; other text: least length in characters; " +
-		"choice: least number of picks",
-	"preview": "what picking it would look like: code, a sketch; shown as plain text",
-	"tool":    "the tool's name as the agent spells it",
-	"input":   "the tool's input, a JSON object, shown to the human as it is",
-	"class":   "what the caller holds the tool for; can only make nod stricter",
-	"outcome": "what came of it",
-	"by":      "who decided; absent when nobody did",
-	"scope":   "how long the human's allow holds",
-	"covers": "what a human's allow that holds longer than once is about: exactly this input, " +
-		"each new part of the command line, changes of files in the project, every call of the tool, " +
-		"every page of the host, or reading below the folder",
+	"min":        "least value, length, or number of picks",
+	"preview":    "what picking it looks like, such as code; shown as plain text",
+	"tool":       "the tool's name, as the agent spells it",
+	"input":      "the tool's input, shown unchanged",
+	"class":      "what the caller says the tool does; can only make nod stricter",
+	"outcome":    "how it ended",
+	"by":         "who decided; absent when nobody did",
+	"scope":      "how long the user's allow holds",
+	"covers": "what an allow for longer than once covers: this input, the new parts of the command, edits in the " +
+		"project, all calls of the tool, all pages of the host, or reading in the folder",
 	"code":                "stable name of the problem",
-	"Problem.outcome":     "what came of the request, when it came to exist",
+	"Problem.outcome":     "how the request ended, if there was one",
 	"EvaluateReply.class": "the class that counts",
-	"RequestReply.answer": "once there is one: the body that the request itself would have got, a problem included",
+	"RequestReply.answer": "once answered: the body that the request itself would have got, or a problem",
 }
 
 // complete adds to a member of an object what its tag does not say.

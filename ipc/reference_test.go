@@ -2,6 +2,7 @@ package ipc
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -31,7 +32,7 @@ func TestReferenceIsWhatIsDescribed(t *testing.T) {
 	if !hasBegin || !hasEnd {
 		t.Fatalf("%s has no %q before %q", referencePage, referenceBegin, referenceEnd)
 	}
-	want := before + referenceBegin + "\n" + newReference(t).String() + "\n" + referenceEnd + after
+	want := before + referenceBegin + "\n" + newReference(t).String() + referenceEnd + after
 	if *update {
 		if err := os.WriteFile(referencePage, []byte(want), 0o644); err != nil {
 			t.Fatal(err)
@@ -41,14 +42,11 @@ func TestReferenceIsWhatIsDescribed(t *testing.T) {
 	}
 }
 
-// placeOf says where a parameter stands.
-var placeOf = map[string]string{"path": "In the path", "query": "Query", "header": "Header"}
-
 // reference writes the description of the interface for people.
 type reference struct {
 	bytes.Buffer
 	schemas map[string]shape
-	common  map[string]shape // members that every request may have
+	common  map[string]shape // members that every request that asks may have, or every reply to one has
 	written map[string]bool  // schemas that have their table
 }
 
@@ -86,32 +84,46 @@ func newReference(t *testing.T) *reference {
 		t.Fatal(err)
 	}
 	r := &reference{schemas: d.Components.Schemas, written: map[string]bool{}}
-	r.common = r.everywhere("AskRequest", "ConfirmRequest", "FormRequest", "ApproveRequest", "NotifyRequest")
+	requests := r.everywhere("AskRequest", "ConfirmRequest", "FormRequest", "ApproveRequest", "NotifyRequest")
+	replies := r.everywhere("AskReply", "ConfirmReply", "FormReply", "ApproveReply", "NotifyReply")
+	r.common = maps.Clone(requests)
+	maps.Copy(r.common, replies)
+	everywhere := []string{"400", "401", "403", "500"}
+	fmt.Fprint(r, "| route | what it does | body | reply | problems |\n|---|---|---|---|---|\n")
 	for _, route := range routes() {
 		op := d.Paths[route.path][strings.ToLower(route.method)]
-		fmt.Fprintf(r, "### %s %s\n\n%s.\n\n", route.method, route.path, op.Summary)
+		about := op.Summary
 		for _, p := range op.Parameters {
-			fmt.Fprintf(r, "- %s `%s`: %s\n", placeOf[p.In], p.Name, p.Description)
+			if p.In != "path" && p.Name != "Idempotency-Key" {
+				about += fmt.Sprintf("; %s `%s`: %s", p.In, p.Name, p.Description)
+			}
 		}
-		if name := nameIn(op.RequestBody.Content); name != "" {
-			fmt.Fprintf(r, "- Body: %s\n", link(name))
-		}
-		var problems []string
+		var replies, problems []string
 		for _, status := range slices.Sorted(maps.Keys(op.Responses)) {
 			name := nameIn(op.Responses[status].Content)
 			switch {
-			case name == "Problem":
-				problems = append(problems, status)
-			case name != "":
-				fmt.Fprintf(r, "- %s: %s\n", status, link(name))
+			case name != "Problem" && name != "":
+				replies = append(replies, status+" "+link(name))
+			case name != "Problem":
+				replies = append(replies, status+" JSON")
+			case slices.Contains(everywhere, status), len(op.RequestBody.Content) > 0 && (status == "413" || status == "415"):
 			default:
-				fmt.Fprintf(r, "- %s: JSON\n", status)
+				problems = append(problems, status)
 			}
 		}
-		fmt.Fprintf(r, "- [Problems](#problem): %s\n\n", strings.Join(problems, ", "))
+		body := nameIn(op.RequestBody.Content)
+		if body != "" {
+			body = link(body)
+		}
+		fmt.Fprintf(r, "| `%s %s` | %s | %s | %s | %s |\n", route.method, route.path, about, body,
+			strings.Join(replies, ", "), strings.Join(problems, ", "))
 	}
-	fmt.Fprintf(r, "### In every request\n\nThe body of every request that asks may also have:\n\n")
-	r.members(shape{Properties: r.common})
+	fmt.Fprintf(r, "\nAny route may also return %s, and one with a body 413 and 415: see [Problem](#problem).\n"+
+		"The header `Idempotency-Key` is the same as `idempotency_key` in the body.\n\n", strings.Join(everywhere, ", "))
+	fmt.Fprint(r, "### In every request that asks\n\n")
+	r.members(shape{Properties: requests})
+	fmt.Fprint(r, "### In every reply to one\n\n")
+	r.members(shape{Properties: replies, Required: slices.Collect(maps.Keys(replies))})
 	for _, route := range routes() {
 		op := d.Paths[route.path][strings.ToLower(route.method)]
 		r.object(nameIn(op.RequestBody.Content))
@@ -155,13 +167,12 @@ func (r *reference) object(name string) {
 	r.written[name] = true
 	fmt.Fprintf(r, "### %s\n\n", name)
 	own := maps.Clone(s.Properties)
-	if strings.HasSuffix(name, "Request") {
+	if strings.HasSuffix(name, "Request") || slices.Contains(s.Required, "outcome") {
 		maps.DeleteFunc(own, func(member string, _ shape) bool { _, is := r.common[member]; return is })
-		fmt.Fprintf(r, "And what is [in every request](#in-every-request).\n\n")
 	}
 	switch {
 	case name == "Value":
-		fmt.Fprint(r, "A string, or a list of strings where a question takes several picks.\n\n")
+		fmt.Fprint(r, "A string; a list of strings if a question takes several picks.\n\n")
 	case len(own) == 0:
 		fmt.Fprint(r, "A JSON object, in the agent's own words.\n\n")
 	default:
@@ -180,19 +191,31 @@ func (r *reference) object(name string) {
 	}
 }
 
-// members writes a table: first what must be there, then by name.
+// members lists first what must be there, then the others, each by name.
 func (r *reference) members(s shape) {
-	names := slices.Sorted(maps.Keys(s.Properties))
-	optional := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return slices.Contains(s.Required, name) })
-	names = slices.DeleteFunc(names, func(name string) bool { return slices.Contains(optional, name) })
-	names = append(names, optional...)
-	fmt.Fprint(r, "| member | type | what it says |\n|---|---|---|\n")
+	names := slices.SortedFunc(maps.Keys(s.Properties), func(a, b string) int {
+		isOptional := func(name string) int {
+			if slices.Contains(s.Required, name) {
+				return 0
+			}
+			return 1
+		}
+		return cmp.Or(isOptional(a)-isOptional(b), cmp.Compare(a, b))
+	})
 	for _, name := range names {
 		bold := ""
 		if slices.Contains(s.Required, name) {
 			bold = "**"
 		}
-		fmt.Fprintf(r, "| %s`%s`%s | %s | %s |\n", bold, name, bold, s.Properties[name].kind(), s.Properties[name].about())
+		parts := []string{fmt.Sprintf("- %s`%s`%s", bold, name, bold)}
+		if kind := s.Properties[name].kind(); kind != "string" {
+			parts = append(parts, kind)
+		}
+		line := strings.Join(parts, " ")
+		if about := s.Properties[name].about(); about != "" {
+			line += ": " + about
+		}
+		fmt.Fprintln(r, line)
 	}
 	fmt.Fprintln(r)
 }
@@ -216,7 +239,7 @@ func (s shape) about() string {
 	if s.Description != "" {
 		parts = append(parts, strings.ReplaceAll(s.Description, "|", `\|`))
 	}
-	if len(s.Enum) > 0 {
+	if len(s.Enum) > 0 && len(s.Enum) < len(codes) { // codes have a list of their own
 		var values []string
 		for _, v := range s.Enum {
 			values = append(values, fmt.Sprintf("`%v`", v))
@@ -232,15 +255,15 @@ func (s shape) about() string {
 	return strings.Join(parts, "; ")
 }
 
-// codes writes which status each code of a problem has.
+// codes lists which status each code of a problem has.
 func (r *reference) codes() {
-	fmt.Fprint(r, "| status | `code` |\n|---|---|\n")
 	byStatus := map[int][]string{}
 	for _, code := range codes {
 		byStatus[statusOf[code]] = append(byStatus[statusOf[code]], fmt.Sprintf("`%s`", api.Code(code)))
 	}
+	var all []string
 	for _, status := range slices.Sorted(maps.Keys(byStatus)) {
-		fmt.Fprintf(r, "| %d | %s |\n", status, strings.Join(byStatus[status], ", "))
+		all = append(all, fmt.Sprintf("%d %s", status, strings.Join(byStatus[status], ", ")))
 	}
-	fmt.Fprintln(r)
+	fmt.Fprintf(r, "Codes by status: %s.\n\n", strings.Join(all, "; "))
 }

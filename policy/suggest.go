@@ -3,25 +3,19 @@ package policy
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
-
-	strict "github.com/go-json-experiment/json"
 )
 
 const (
-	suggestAfter   = 3   // like answers after which a rule is proposed
-	maxSuggestions = 20  // nobody reads more of them
-	maxCandidates  = 60  // rules that are tried, those with the most calls first
-	maxCommands    = 20  // of one suggestion
-	maxShownCalls  = 3   // as examples of one suggestion
-	maxExample     = 300 // bytes
-	maxTried       = 20  // calls that are tried as examples
+	suggestAfter   = 3  // like answers after which a rule is proposed
+	maxSuggestions = 20 // nobody reads more of them
+	maxCandidates  = 60 // rules that are tried, those with the most calls first
+	maxCommands    = 20 // of one suggestion
 )
 
 // runNote is what a person should know of a rule for commands before adding it.
@@ -62,7 +56,6 @@ func (s *Simulation) Suggest(ctx context.Context, past []Past, now time.Time) ([
 		}
 		g.Rule.ID = freeID(g.Rule, taken)
 		if s.allows(g, now) {
-			g.exemplify()
 			found, taken = append(found, g.Suggestion), slices.Concat(taken, []Rule{g.Rule})
 		}
 	}
@@ -275,55 +268,6 @@ func (s *Simulation) allows(g *candidate, now time.Time) bool {
 	decides := func(c Call) bool { return Decide(c, with.rules, now).Rule == g.Rule.ID }
 	return !slices.ContainsFunc(g.against, decides) &&
 		!slices.ContainsFunc(g.Calls, func(c Call) bool { return !decides(c) })
-}
-
-// exemplify takes a few of the calls as examples of the rule, as far as they are short. A command that the rule
-// names is example enough.
-func (g *candidate) exemplify() {
-	if g.Rule.Command != "" {
-		return
-	}
-	for _, c := range g.Calls[:min(len(g.Calls), maxTried)] {
-		if len(g.Rule.Examples.Match) < maxShownCalls {
-			g.Rule.exemplify(example(c))
-		}
-	}
-}
-
-// exemplify adds a text to the calls that the rule is meant to match, when it holds.
-func (r *Rule) exemplify(text string) {
-	if text == "" || len(text) > maxExample || slices.Contains(r.Examples.Match, text) {
-		return
-	}
-	with := *r
-	with.Examples.Match = append(slices.Clone(r.Examples.Match), text)
-	if with.Validate() == nil && with.CheckExamples() == nil {
-		*r = with
-	}
-}
-
-// example writes a call as a rule's example: a command as it is, of others only where they write.
-func example(c Call) string {
-	var in map[string]any
-	if json.Unmarshal(c.Input.Raw, &in) != nil {
-		return ""
-	}
-	for _, field := range []string{"command", "cmd"} {
-		if command, ok := in[field].(string); ok && command != "" && command[0] != '{' {
-			return command
-		}
-	}
-	maps.DeleteFunc(in, func(key string, _ any) bool {
-		return key != "file_path" && key != "notebook_path" && key != "path"
-	})
-	text, err := strict.Marshal(struct {
-		Tool  string         `json:"tool"`
-		Input map[string]any `json:"input"`
-	}{c.Tool, in}, strict.Deterministic(true))
-	if err != nil {
-		return ""
-	}
-	return string(text)
 }
 
 // freeID names a rule by what it is about, as no other rule is named.

@@ -132,8 +132,8 @@ func TestSuggest(t *testing.T) {
 				if err := errors.Join(r.Validate(), r.CheckExamples()); err != nil {
 					t.Error(err)
 				}
-				if len(r.Run) > 0 && (r.Note == "" || len(r.Examples.Match) == 0) {
-					t.Errorf("note %q, examples %q", r.Note, r.Examples.Match)
+				if len(r.Run) > 0 && r.Note == "" {
+					t.Error("no note")
 				}
 			}
 			if got != tt.want {

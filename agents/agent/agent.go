@@ -428,10 +428,12 @@ func leadsNowhere(path string) error {
 	}
 }
 
-// Folder returns the folder of an agent's settings: what its environment variable says, or one below home.
-func (m Machine) Folder(variable string, below ...string) string {
-	if dir := m.Env(variable); filepath.IsAbs(dir) {
-		return dir
+// FolderOf finds an agent's folder: sub in the folder that an environment variable names, else in one below home.
+func FolderOf(variable, below, sub string) func(Machine) string {
+	return func(m Machine) string {
+		if variable != "" && filepath.IsAbs(m.Env(variable)) {
+			return filepath.Join(m.Env(variable), sub)
+		}
+		return filepath.Join(m.Home, below, sub)
 	}
-	return filepath.Join(append([]string{m.Home}, below...)...)
 }

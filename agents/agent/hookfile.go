@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -35,6 +36,17 @@ type Event struct {
 // At is the settings file in its place.
 func (h HookFile) At(path string) File {
 	return File{Path: path, Install: h.install, Uninstall: h.uninstall, Look: h.look}
+}
+
+// In is the settings file of that name in an agent's folder.
+func (h HookFile) In(folder func(Machine) string, name string) func(Machine) File {
+	return func(m Machine) File { return h.At(filepath.Join(folder(m), filepath.FromSlash(name))) }
+}
+
+// Decision is a reply that several agents understand.
+type Decision struct {
+	Decision string `json:"decision"`
+	Reason   string `json:"reason,omitempty"`
 }
 
 func (h HookFile) parse(text []byte) (*document, error) {

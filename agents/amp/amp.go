@@ -2,9 +2,13 @@
 package amp
 
 import (
+	"encoding/json"
+	"fmt"
+	"os"
 	"path/filepath"
 
 	"nod/agents/agent"
+	"nod/interact"
 	"nod/ipc/hooks"
 )
 
@@ -14,7 +18,7 @@ const name = "amp"
 var Agent = agent.Agent{
 	Name: name, Title: "Amp", Program: "amp",
 	Hooks: hooks.Protocol{
-		Read: hooks.Reads(payload.step), Deny: refuse, Abstain: abstain, Payload: payloadOf,
+		Read: hooks.Reads(payload.step), Deny: deny, Abstain: abstain, Payload: payloadOf,
 	},
 	Folder:   folder,
 	Settings: settings,
@@ -30,9 +34,7 @@ var Agent = agent.Agent{
 }
 
 // folder is where XDG has it, on every system.
-func folder(m agent.Machine) string {
-	return filepath.Join(m.Folder("XDG_CONFIG_HOME", ".config"), "amp")
-}
+var folder = agent.FolderOf("XDG_CONFIG_HOME", ".config", "amp")
 
 // scriptName is that of nod's program for Amp.
 const scriptName = "nod-amp"
@@ -56,3 +58,52 @@ type rule struct {
 	Action string `json:"action"`
 	To     string `json:"to"`
 }
+
+// payload is what the hook makes of what Amp hands to the program that a rule delegates to
+// (https://ampcode.com/manual/appendix): the tool's input, and in the environment its name and the thread's.
+type payload struct {
+	Event  string          `json:"hook_event_name"`
+	Thread string          `json:"thread"`
+	CWD    string          `json:"cwd"`
+	Tool   string          `json:"tool_name"`
+	Input  json.RawMessage `json:"tool_input"`
+}
+
+// How the program ends is all that Amp reads.
+const (
+	allowed = 0
+	abstain = 1 // Amp asks
+	denied  = 2
+)
+
+// delegate is the event, for Amp names none.
+const delegate = "delegate"
+
+// payloadOf takes what was written for a tool's input whatever it says. Without a tool's name it is not from Amp.
+func payloadOf(written []byte, env func(string) string) ([]byte, error) {
+	tool := env("AGENT_TOOL_NAME")
+	if tool == "" {
+		return written, nil
+	}
+	folder, err := os.Getwd()
+	if err != nil {
+		return nil, fmt.Errorf("find the folder that Amp runs in: %w", err)
+	}
+	made, err := json.Marshal(payload{delegate, env("AMP_THREAD_ID"), folder, tool, written})
+	if err != nil {
+		return nil, fmt.Errorf("the input of %s is not JSON: %w", tool, err)
+	}
+	return made, nil
+}
+
+func (p payload) step(c hooks.Call) (hooks.Step, error) {
+	s := hooks.Step{Session: p.Thread, CWD: p.CWD}
+	if c.Event == delegate {
+		s.Ask, s.Silence = interact.Approve{Tool: p.Tool, Input: p.Input}, interact.AsksInTerminal
+		s.Reply = hooks.Allows(hooks.Exit{Status: allowed})
+	}
+	return s, nil
+}
+
+// deny also denies what names no event: there is none that decides nothing.
+func deny(_, reason string) any { return hooks.Exit{Status: denied, Stderr: reason} }

@@ -3,7 +3,6 @@
 package claude
 
 import (
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,7 +12,6 @@ import (
 	"nod/agents/agent"
 	"nod/ipc/hooks"
 	"nod/policy/imports"
-	"nod/policy/replay"
 )
 
 const name = "claude-code"
@@ -29,7 +27,7 @@ var Agent = agent.Agent{
 	Off:      off,
 	Transcripts: &agent.Transcripts{
 		Folder: "projects", Is: isTranscript,
-		Read: func(r io.Reader) replay.Reader { return newTranscript(r) },
+		Read: newTranscript,
 	},
 	Tested: []string{"2.1.197", "2.1.330"},
 	Limits: []string{
@@ -47,7 +45,7 @@ var ownRules = &agent.OwnRules{Agent: name, Folder: folder, Source: &imports.Sou
 	Project: []string{".claude/settings.json", ".claude/settings.local.json"}, Read: readRules,
 }}
 
-func folder(m agent.Machine) string { return m.Folder("CLAUDE_CONFIG_DIR", ".claude") }
+var folder = agent.FolderOf("CLAUDE_CONFIG_DIR", ".claude", "")
 
 // settingsFile lists the events that decide, and, without making Claude Code wait, those that tell that the terminal
 // was quicker.
@@ -62,9 +60,7 @@ var settingsFile = agent.HookFile{
 	},
 }
 
-func settings(m agent.Machine) agent.File {
-	return settingsFile.At(filepath.Join(folder(m), "settings.json"))
-}
+var settings = settingsFile.In(folder, "settings.json")
 
 // off are the ways around its hooks. The organization's own hooks run all the same, unless it has switched all off
 // itself.

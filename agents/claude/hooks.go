@@ -91,7 +91,7 @@ func (p Payload) silence(c hooks.Call) interact.Silence {
 // the first answer counts.
 func (p Payload) permissionRequest(s hooks.Step, nod string) (hooks.Step, error) {
 	if p.ToolName == askUserQuestion {
-		return p.question(s, Permission)
+		return p.question(s, permission)
 	}
 	a := p.Approve()
 	if p.ToolName == exitPlanMode {
@@ -102,14 +102,17 @@ func (p Payload) permissionRequest(s hooks.Step, nod string) (hooks.Step, error)
 	}
 	s.Ask, s.Otherwise = a, p.mayAsk(nod)
 	s.Reply = func(a interact.Answer) (any, error) {
-		d := DecisionOf(a)
-		if d != nil && a.Suggestion > 0 {
+		if a.Outcome != interact.Allowed {
+			return nil, nil
+		}
+		d := Decision{Behavior: "allow"}
+		if a.Suggestion > 0 {
 			d.UpdatedPermissions = []json.RawMessage{p.Suggestions[a.Suggestion-1]}
 		}
-		if a.Outcome == interact.Allowed && p.ToolName == exitPlanMode {
+		if p.ToolName == exitPlanMode {
 			d.UpdatedInput = p.ToolInput
 		}
-		return Permission(d), nil
+		return permission(d), nil
 	}
 	return s, nil
 }
@@ -154,7 +157,7 @@ var (
 func (p Payload) preToolUse(s hooks.Step, c hooks.Call) (hooks.Step, error) {
 	switch {
 	case p.ToolName == askUserQuestion && p.PermissionMode == "dontAsk":
-		return p.question(s, PreTool)
+		return p.question(s, preTool)
 	case p.ToolName == askUserQuestion:
 		return s, nil // PermissionRequest follows, with the same question
 	case p.ToolName == exitPlanMode:
@@ -176,14 +179,13 @@ func (p Payload) preToolUse(s hooks.Step, c hooks.Call) (hooks.Step, error) {
 		s.Judge = []policy.Effect{policy.Deny}
 	}
 	if asksLater || !c.Headless && !unasked {
-		s.Insist = func(reason string) any { return PreTool(&Decision{Behavior: "ask", Message: reason}) }
+		s.Insist = func(reason string) any { return PreTool("ask", reason) }
 	}
 	s.Reply = func(a interact.Answer) (any, error) {
-		d := DecisionOf(a)
-		if d != nil {
-			d.Message = a.Reason
+		if a.Outcome == interact.Allowed {
+			return PreTool("allow", a.Reason), nil
 		}
-		return PreTool(d), nil
+		return nil, nil
 	}
 	return s, nil
 }
@@ -226,7 +228,7 @@ func (p Payload) isQuiet(version string) bool {
 
 // question answers AskUserQuestion. It is never allowed without answers: Claude Code would take that for
 // the human saying nothing.
-func (p Payload) question(s hooks.Step, reply func(*Decision) any) (hooks.Step, error) {
+func (p Payload) question(s hooks.Step, reply func(Decision) any) (hooks.Step, error) {
 	var in questions
 	if err := json.Unmarshal(p.ToolInput, &in); err != nil {
 		return hooks.Step{}, err
@@ -240,7 +242,7 @@ func (p Payload) question(s hooks.Step, reply func(*Decision) any) (hooks.Step, 
 			answers[in.Questions[i].Question] = strings.Join(pick, ", ")
 		}
 		input, err := with(p.ToolInput, "answers", answers)
-		return reply(&Decision{Behavior: "allow", UpdatedInput: input}), err
+		return reply(Decision{Behavior: "allow", UpdatedInput: input}), err
 	})
 }
 
@@ -311,10 +313,7 @@ func (p Payload) notification(s *hooks.Step) {
 	case "auth_success", "elicitation_complete", "elicitation_response":
 		return // nothing for anybody to do
 	}
-	if p.Message == "" {
-		return
-	}
-	s.Notice, s.NoticeKind = hooks.Notice(p.CWD, p.Message), "notification/"+p.NotificationType
+	s.Notify(p.NotificationType, p.Message)
 }
 
 // suggestion puts one of Claude Code's own proposals for "always" into words.
@@ -368,39 +367,27 @@ type Decision struct {
 	UpdatedPermissions []json.RawMessage `json:"updatedPermissions,omitempty"`
 }
 
-// DecisionOf is the allow in an answer; nil: there is none. Denials are made by [hooks.Protocol].Deny.
-func DecisionOf(a interact.Answer) *Decision {
-	if a.Outcome != interact.Allowed {
-		return nil
-	}
-	return &Decision{Behavior: "allow"}
-}
-
-// Verdict makes a reply of the verdict in an answer.
-func Verdict(reply func(*Decision) any) func(interact.Answer) (any, error) {
-	return func(a interact.Answer) (any, error) { return reply(DecisionOf(a)), nil }
-}
+// Permits is the reply to PermissionRequest for an allow, and none for any other answer.
+var Permits = hooks.Allows(permission(Decision{Behavior: "allow"}))
 
 type output struct {
 	Specific any `json:"hookSpecificOutput"`
 }
 
-// Permission is the reply to PermissionRequest; nil to nobody's decision.
-func Permission(d *Decision) any {
-	if d == nil {
-		return nil
-	}
+// permission is the reply to PermissionRequest.
+func permission(d Decision) any {
 	return output{struct {
-		Event    string    `json:"hookEventName"`
-		Decision *Decision `json:"decision"`
+		Event    string   `json:"hookEventName"`
+		Decision Decision `json:"decision"`
 	}{"PermissionRequest", d}}
 }
 
-// PreTool is the reply to PreToolUse; nil to nobody's decision.
-func PreTool(d *Decision) any {
-	if d == nil {
-		return nil
-	}
+// PreTool is the reply to PreToolUse: allow, ask or deny, and why.
+func PreTool(behavior, reason string) any {
+	return preTool(Decision{Behavior: behavior, Message: reason})
+}
+
+func preTool(d Decision) any {
 	return output{struct {
 		Event        string          `json:"hookEventName"`
 		Decision     string          `json:"permissionDecision"`
@@ -432,12 +419,12 @@ func sameJSON(a, b json.RawMessage) bool {
 
 // Deny is the reply with which a hook of Claude Code's shape denies on its own.
 func Deny(event, reason string) any {
-	d := &Decision{Behavior: "deny", Message: reason}
+	d := Decision{Behavior: "deny", Message: reason}
 	switch event {
 	case "PermissionRequest":
-		return Permission(d)
+		return permission(d)
 	case "PreToolUse":
-		return PreTool(d)
+		return preTool(d)
 	}
 	return nil
 }

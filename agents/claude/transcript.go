@@ -10,6 +10,7 @@ import (
 
 	"nod/agents/jsonl"
 	"nod/policy"
+	"nod/policy/replay"
 )
 
 // isTranscript reports whether a line is one that Claude Code writes into a transcript.
@@ -22,9 +23,9 @@ func isTranscript(text []byte) bool {
 	return json.Unmarshal(text, &l) == nil && l.Type != "" && (l.SessionID != "" || l.LeafUUID != "")
 }
 
-// Transcript reads the tool calls in the transcript of one session, as Claude Code 1.0 to 2.1 write it. The
+// transcript reads the tool calls in the transcript of one session, as Claude Code 1.0 to 2.1 write it. The
 // format is not documented; it has been the same in all that nod needs.
-type Transcript struct {
+type transcript struct {
 	*jsonl.Reader
 	seed maphash.Seed
 	seen map[uint64]struct{} // ids of calls: a message is written again when it has grown
@@ -32,8 +33,8 @@ type Transcript struct {
 }
 
 // newTranscript returns a reader of the transcript in r.
-func newTranscript(r io.Reader) *Transcript {
-	return &Transcript{Reader: jsonl.NewReader(r), seed: maphash.MakeSeed(), seen: map[uint64]struct{}{}}
+func newTranscript(r io.Reader) replay.Reader {
+	return &transcript{Reader: jsonl.NewReader(r), seed: maphash.MakeSeed(), seen: map[uint64]struct{}{}}
 }
 
 // line is what nod reads of one line.
@@ -55,7 +56,7 @@ type block struct {
 }
 
 // Calls yields the calls in their order, with the time of each. It may be used once.
-func (t *Transcript) Calls() iter.Seq2[time.Time, policy.Call] {
+func (t *transcript) Calls() iter.Seq2[time.Time, policy.Call] {
 	return func(yield func(time.Time, policy.Call) bool) {
 		for text := t.Next(); text != nil; text = t.Next() {
 			for _, call := range t.read(text) {
@@ -68,7 +69,7 @@ func (t *Transcript) Calls() iter.Seq2[time.Time, policy.Call] {
 }
 
 // read returns the calls of one line. Most lines are results of tools: those are told apart without decoding.
-func (t *Transcript) read(text []byte) []policy.Call {
+func (t *transcript) read(text []byte) []policy.Call {
 	if !bytes.Contains(text, []byte(`"tool_use"`)) {
 		return nil
 	}
@@ -91,7 +92,7 @@ func (t *Transcript) read(text []byte) []policy.Call {
 	return t.calls(l, blocks)
 }
 
-func (t *Transcript) calls(l line, blocks []block) []policy.Call {
+func (t *transcript) calls(l line, blocks []block) []policy.Call {
 	var calls []policy.Call
 	for _, b := range blocks {
 		if b.Type != "tool_use" || b.Name == "" || len(b.Input) == 0 || t.isRepeated(b.ID) {
@@ -104,7 +105,7 @@ func (t *Transcript) calls(l line, blocks []block) []policy.Call {
 	return calls
 }
 
-func (t *Transcript) isRepeated(id string) bool {
+func (t *transcript) isRepeated(id string) bool {
 	if id == "" {
 		return false
 	}

@@ -2,7 +2,6 @@
 package codex
 
 import (
-	"io"
 	"path/filepath"
 	"time"
 
@@ -10,7 +9,6 @@ import (
 	"nod/agents/claude"
 	"nod/ipc/hooks"
 	"nod/policy/imports"
-	"nod/policy/replay"
 )
 
 const name = "codex"
@@ -27,7 +25,7 @@ var Agent = agent.Agent{
 	Own:      ownRules,
 	Transcripts: &agent.Transcripts{
 		Folder: "sessions", Is: isTranscript,
-		Read: func(r io.Reader) replay.Reader { return newTranscript(r) },
+		Read: newTranscript,
 	},
 	Tested: []string{"0.169.0"},
 	Limits: []string{
@@ -46,18 +44,16 @@ var ownRules = &agent.OwnRules{Agent: name, Folder: folder, Source: &imports.Sou
 	Folder: ".codex", Own: []string{"rules/*.rules"}, Project: []string{".codex/rules/*.rules"}, Read: readRules,
 }}
 
-func folder(m agent.Machine) string { return m.Folder("CODEX_HOME", ".codex") }
+var folder = agent.FolderOf("CODEX_HOME", ".codex", "")
 
 // settings lists only events that Codex has had for long: it fails on one that it does not know.
-func settings(m agent.Machine) agent.File {
-	return agent.HookFile{
-		Agent: name, Unit: time.Second, Default: 10 * time.Minute,
-		Events: []agent.Event{
-			{Name: "PermissionRequest", Decides: true}, {Name: "PreToolUse", Decides: true},
-			{Name: "PostToolUse"}, {Name: "Stop"}, {Name: "UserPromptSubmit"},
-		},
-	}.At(filepath.Join(folder(m), "hooks.json"))
-}
+var settings = agent.HookFile{
+	Agent: name, Unit: time.Second, Default: 10 * time.Minute,
+	Events: []agent.Event{
+		{Name: "PermissionRequest", Decides: true}, {Name: "PreToolUse", Decides: true},
+		{Name: "PostToolUse"}, {Name: "Stop"}, {Name: "UserPromptSubmit"},
+	},
+}.In(folder, "hooks.json")
 
 // off are the ways around its hooks, the name that the feature had before among them.
 func off(m agent.Machine, s agent.Session) []agent.Switch {

@@ -24,7 +24,7 @@ func (p hookPayload) step(c hooks.Call) (hooks.Step, error) {
 	switch c.Event {
 	case "PermissionRequest":
 		s.Ask, s.Again = p.outsideSandbox(), !p.reachesHost()
-		s.Reply = claude.Verdict(claude.Permission)
+		s.Reply = claude.Permits
 	case "PreToolUse":
 		return p.preToolUse(s)
 	case "PostToolUse":

@@ -7,7 +7,6 @@ import (
 	"io"
 	"iter"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -17,6 +16,7 @@ import (
 
 	"nod/agents/jsonl"
 	"nod/policy"
+	"nod/policy/replay"
 )
 
 // isTranscript reports whether a line is one that Codex writes into a rollout.
@@ -28,16 +28,13 @@ func isTranscript(text []byte) bool {
 	switch l.Type {
 	case "session_meta", "turn_context", "response_item", "event_msg", "compacted":
 		return len(l.Payload) > 0
-	case "":
-		return l.isMeta()
 	}
 	return false
 }
 
-// Transcript reads the tool calls in one rollout, and puts them as Codex puts them to a hook. It reads the
-// lines of today ({"timestamp", "type", "payload"}; codex-rs/protocol/src/protocol.rs, RolloutLine) and those
-// of before September 2025, which were the payloads alone.
-type Transcript struct {
+// transcript reads the tool calls in one rollout, and puts them as Codex puts them to a hook. It reads what Codex has
+// written since September 2025 (codex-rs/protocol/src/protocol.rs, RolloutLine).
+type transcript struct {
 	*jsonl.Reader
 	session string
 	cwd     string
@@ -45,13 +42,13 @@ type Transcript struct {
 }
 
 // newTranscript returns a reader of the rollout in r.
-func newTranscript(r io.Reader) *Transcript { return &Transcript{Reader: jsonl.NewReader(r)} }
+func newTranscript(r io.Reader) replay.Reader { return &transcript{Reader: jsonl.NewReader(r)} }
 
-// line is one line: an envelope around an item or, in old rollouts, the item itself.
+// line is an envelope around an item.
 type line struct {
 	Timestamp string          `json:"timestamp"`
+	Type      string          `json:"type"`
 	Payload   json.RawMessage `json:"payload"`
-	item
 }
 
 // item is what nod reads of session_meta, turn_context and the calls.
@@ -67,14 +64,10 @@ type item struct {
 	Action    struct {
 		Command json.RawMessage `json:"command"`
 	} `json:"action"`
-	Content json.RawMessage `json:"content"`
 }
 
-// isMeta recognizes the first line of an old rollout.
-func (l line) isMeta() bool { return l.Type == "" && l.ID != "" && l.Timestamp != "" }
-
 // Calls yields the calls in their order, with the time of each. It may be used once.
-func (t *Transcript) Calls() iter.Seq2[time.Time, policy.Call] {
+func (t *transcript) Calls() iter.Seq2[time.Time, policy.Call] {
 	return func(yield func(time.Time, policy.Call) bool) {
 		for text := t.Next(); text != nil; text = t.Next() {
 			if call, ok := t.read(text); ok && !yield(t.last, call) {
@@ -87,13 +80,9 @@ func (t *Transcript) Calls() iter.Seq2[time.Time, policy.Call] {
 // marks are what a line that nod needs holds. The results of tools, which are most of a rollout, hold none.
 var marks = []string{`_call"`, `"session_meta"`, `"turn_context"`}
 
-func (t *Transcript) needs(text []byte) bool {
+func (t *transcript) read(text []byte) (call policy.Call, ok bool) {
 	isIn := func(mark string) bool { return bytes.Contains(text, []byte(mark)) }
-	return t.session == "" || t.cwd == "" || slices.ContainsFunc(marks, isIn)
-}
-
-func (t *Transcript) read(text []byte) (call policy.Call, ok bool) {
-	if !t.needs(text) {
+	if !slices.ContainsFunc(marks, isIn) {
 		return call, false
 	}
 	var l line
@@ -104,56 +93,25 @@ func (t *Transcript) read(text []byte) (call policy.Call, ok bool) {
 	if at, err := time.Parse(time.RFC3339, l.Timestamp); err == nil {
 		t.last = at
 	}
-	it := l.item
-	if len(l.Payload) > 0 {
-		if l.Type != "session_meta" && l.Type != "turn_context" && l.Type != "response_item" {
-			return call, false
-		}
-		it = item{}
-		if json.Unmarshal(l.Payload, &it) != nil {
-			t.Skip()
-			return call, false
-		}
+	if l.Type != "session_meta" && l.Type != "turn_context" && l.Type != "response_item" {
+		return call, false
 	}
-	t.note(l, it)
-	return t.call(it)
-}
-
-// note takes over what a line says of the session.
-func (t *Transcript) note(l line, it item) {
-	if t.session == "" && (l.Type == "session_meta" || l.isMeta()) {
+	var it item
+	if json.Unmarshal(l.Payload, &it) != nil {
+		t.Skip()
+		return call, false
+	}
+	if t.session == "" && l.Type == "session_meta" {
 		t.session = cmp.Or(it.SessionID, it.ID) // a forked session goes on with the lines of its parent
 	}
-	if it.CWD != "" {
-		t.cwd = it.CWD
-	}
-	if t.cwd == "" && it.Type == "message" {
-		t.cwd = folderIn(it.Content)
-	}
-}
-
-// Old rollouts name the folder only in the text by which Codex told the model of it.
-var environment = regexp.MustCompile(`<cwd>([^<]+)</cwd>|Current working directory: ([^\n]+)`)
-
-func folderIn(content json.RawMessage) string {
-	var parts []struct {
-		Text string `json:"text"`
-	}
-	if json.Unmarshal(content, &parts) != nil {
-		return ""
-	}
-	for _, part := range parts {
-		if m := environment.FindStringSubmatch(part.Text); m != nil {
-			return m[1] + m[2]
-		}
-	}
-	return ""
+	t.cwd = cmp.Or(it.CWD, t.cwd)
+	return t.call(it)
 }
 
 // call puts a call as a hook would get it: whatever runs a command is "Bash", with the command line as its only
 // field, and a patch is the "command" of apply_patch (codex-rs/core/src/tools/hook_names.rs). The folder that
 // the model wanted a command to run in is not told to hooks.
-func (t *Transcript) call(it item) (call policy.Call, ok bool) {
+func (t *transcript) call(it item) (call policy.Call, ok bool) {
 	call = policy.Call{Agent: name, Session: t.session, CWD: t.cwd, Tool: it.Name}
 	var input json.RawMessage
 	switch {

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"nod/agents/agent"
+	"nod/agents/claude"
+	"nod/interact"
 	"nod/ipc/hooks"
 )
 
@@ -32,7 +34,7 @@ var Agent = agent.Agent{
 	},
 }
 
-func folder(m agent.Machine) string { return m.Folder("COPILOT_HOME", ".copilot") }
+var folder = agent.FolderOf("COPILOT_HOME", ".copilot", "")
 
 // events are those in the spelling that has the tools' own names: the other one looks like Claude Code's hooks and is
 // not. Their payloads do not say which event they are of.
@@ -82,4 +84,86 @@ func off(m agent.Machine, s agent.Session) []agent.Switch {
 	files := append([]string{filepath.Join(folder(m), "config.json"), filepath.Join(folder(m), "settings.json")},
 		s.Project(".github/copilot/settings.json", ".github/copilot/settings.local.json")...)
 	return []agent.Switch{{Key: "disableAllHooks", Off: true, Files: files}}
+}
+
+// payload is what nod reads of Copilot CLI's hook payloads
+// (https://docs.github.com/en/copilot/reference/hooks-configuration).
+type payload struct {
+	SessionID string          `json:"sessionId"`
+	CWD       string          `json:"cwd"`
+	ToolName  string          `json:"toolName"`
+	ToolArgs  json.RawMessage `json:"toolArgs"`  // of preToolUse
+	ToolInput json.RawMessage `json:"toolInput"` // of permissionRequest, which has less in it
+
+	Message          string `json:"message"`
+	NotificationType string `json:"notification_type"`
+}
+
+const (
+	preToolUse        = "preToolUse"
+	permissionRequest = "permissionRequest"
+)
+
+func (p payload) step(c hooks.Call) (hooks.Step, error) {
+	s := hooks.Step{Session: p.SessionID, CWD: p.CWD, Silence: interact.AsksInTerminal}
+	switch c.Event {
+	case preToolUse:
+		return p.preToolUse(s)
+	case permissionRequest:
+		s.Ask = interact.Approve{Tool: p.ToolName, Input: p.ToolInput}
+		s.Reply = hooks.Allows(claude.Decision{Behavior: "allow"}) // else it asks in the terminal, with the same call
+	case "agentStop":
+		s.Finished()
+	case "userPromptSubmitted", "sessionEnd":
+		s.Over = hooks.Everything
+	case "notification":
+		if p.NotificationType != "permission_prompt" && p.NotificationType != "elicitation_dialog" { // nod's window says so
+			s.Notify(p.NotificationType, p.Message)
+		}
+	}
+	return s, nil
+}
+
+// preToolUse comes before any prompt, and an allow skips the prompt. What the policy insists on is asked about here,
+// for with --allow-all-tools nothing follows, even where the reply is "ask"; all else when Copilot CLI would ask, with
+// [permissionRequest].
+func (p payload) preToolUse(s hooks.Step) (hooks.Step, error) {
+	if p.ToolName == "ask_user" {
+		return p.askUser(s)
+	}
+	s.Vetoes(claude.Payload{ToolName: p.ToolName, ToolInput: p.ToolArgs}.Approve(), decision{Decision: "allow"})
+	return s, nil
+}
+
+// askUser answers Copilot CLI's own question tool. The only way to hand it an answer is a denial whose reason is the
+// answer; without one the question goes on to the terminal.
+func (p payload) askUser(s hooks.Step) (hooks.Step, error) {
+	var in struct {
+		Message string          `json:"message"`
+		Schema  json.RawMessage `json:"requestedSchema"`
+	}
+	if err := json.Unmarshal(p.ToolArgs, &in); err != nil {
+		return hooks.Step{}, err
+	}
+	return claude.Elicit(s, in.Message, in.Schema, func(content map[string]any) any {
+		text, _ := json.Marshal(content) // texts, numbers and lists of texts become JSON always
+		return decision{"deny", hooks.NoRefusal + "\n" + string(text)}
+	})
+}
+
+// decision is the reply to preToolUse.
+type decision struct {
+	Decision string `json:"permissionDecision"`
+	Reason   string `json:"permissionDecisionReason,omitempty"`
+}
+
+// refuse is the reply with which the hook denies on its own.
+func refuse(event, reason string) any {
+	switch event {
+	case preToolUse:
+		return decision{"deny", reason}
+	case permissionRequest:
+		return claude.Decision{Behavior: "deny", Message: reason}
+	}
+	return nil
 }

@@ -30,32 +30,23 @@ func folder(m agent.Machine) string {
 	if dir := m.Env("CRUSH_GLOBAL_CONFIG"); filepath.IsAbs(dir) {
 		return dir
 	}
-	return filepath.Join(m.Folder("XDG_CONFIG_HOME", ".config"), "crush")
+	return agent.FolderOf("XDG_CONFIG_HOME", ".config", "crush")(m)
 }
 
-func settings(m agent.Machine) agent.File {
-	return agent.HookFile{
-		Agent: name, Unit: time.Second, Default: 30 * time.Second, Flat: true, Untyped: true,
-		Events: []agent.Event{{Name: preToolUse, Decides: true}},
-	}.At(filepath.Join(folder(m), "crush.json"))
-}
+var settings = agent.HookFile{
+	Agent: name, Unit: time.Second, Default: 30 * time.Second, Flat: true, Untyped: true,
+	Events: []agent.Event{{Name: preToolUse, Decides: true}},
+}.In(folder, "crush.json")
 
 const preToolUse = "PreToolUse"
 
 // step asks the person, for an allow skips Crush's own prompt and nothing else comes before it.
 func step(p claude.Payload, c hooks.Call) (hooks.Step, error) {
 	s := hooks.Step{Session: p.SessionID, CWD: p.CWD}
-	if c.Event != preToolUse {
-		return s, nil
+	if c.Event == preToolUse {
+		s.Gates(p.Approve(), agent.Decision{Decision: "allow"}) // in mode yolo, or without a terminal, it runs after silence
 	}
-	s.Gates(p.Approve(), decision{Decision: "allow"}) // in mode yolo, or without a terminal, it runs after silence
 	return s, nil
 }
 
-// decision is the reply to PreToolUse.
-type decision struct {
-	Decision string `json:"decision"`
-	Reason   string `json:"reason,omitempty"`
-}
-
-func deny(reason string) any { return decision{"deny", reason} }
+func deny(reason string) any { return agent.Decision{Decision: "deny", Reason: reason} }

@@ -2,10 +2,12 @@
 package cursor
 
 import (
-	"path/filepath"
+	"encoding/json"
+	"strings"
 	"time"
 
 	"nod/agents/agent"
+	"nod/interact"
 	"nod/ipc/hooks"
 )
 
@@ -28,15 +30,85 @@ var Agent = agent.Agent{
 	},
 }
 
-func folder(m agent.Machine) string { return filepath.Join(m.Home, ".cursor") }
+var folder = agent.FolderOf("", ".cursor", "")
 
 // settings says nothing of hooks that fail: told to block then, Cursor would also block what nod has no opinion on.
-func settings(m agent.Machine) agent.File {
-	return agent.HookFile{
-		Agent: name, Unit: time.Second, Default: time.Minute, Flat: true, Version: 1,
-		Events: []agent.Event{
-			{Name: "beforeShellExecution", Decides: true}, {Name: "beforeMCPExecution", Decides: true},
-			{Name: "preToolUse", Decides: true}, {Name: "stop"},
-		},
-	}.At(filepath.Join(folder(m), "hooks.json"))
+var settings = agent.HookFile{
+	Agent: name, Unit: time.Second, Default: time.Minute, Flat: true, Version: 1,
+	Events: []agent.Event{
+		{Name: "beforeShellExecution", Decides: true}, {Name: "beforeMCPExecution", Decides: true},
+		{Name: "preToolUse", Decides: true}, {Name: "stop"},
+	},
+}.In(folder, "hooks.json")
+
+// payload is what nod reads of Cursor's hook payloads (https://cursor.com/docs/hooks).
+type payload struct {
+	Conversation string          `json:"conversation_id"`
+	Folders      []string        `json:"workspace_roots"`
+	CWD          string          `json:"cwd"`
+	Command      string          `json:"command"` // of the shell, or of an MCP server
+	Tool         string          `json:"tool_name"`
+	Input        json.RawMessage `json:"tool_input"` // of an MCP server's tool: a text that holds JSON
+	CallID       string          `json:"tool_use_id"`
 }
+
+const (
+	shell     = "Shell"
+	mcpPrefix = "MCP:" // of the names of MCP servers' tools, where Cursor names them among others
+)
+
+func (p payload) step(c hooks.Call) (hooks.Step, error) {
+	s := hooks.Step{Session: p.Conversation, CWD: p.CWD}
+	if s.CWD == "" && len(p.Folders) == 1 { // else nobody knows which
+		s.CWD = p.Folders[0]
+	}
+	switch c.Event {
+	case "beforeShellExecution":
+		return p.command(s)
+	case "beforeMCPExecution":
+		return p.mcp(s)
+	case "preToolUse":
+		if p.Tool != shell && !strings.HasPrefix(p.Tool, mcpPrefix) { // which come again in an event of their own
+			p.asks(&s, p.Tool, p.Input)
+		}
+	case "stop":
+		s.Finished()
+	}
+	return s, nil
+}
+
+func (p payload) command(s hooks.Step) (hooks.Step, error) {
+	input := struct {
+		Command string `json:"command"`
+		CWD     string `json:"cwd,omitempty"`
+	}{p.Command, p.CWD}
+	text, err := json.Marshal(input)
+	if err != nil {
+		return hooks.Step{}, err
+	}
+	p.asks(&s, shell, text)
+	return s, nil
+}
+
+func (p payload) mcp(s hooks.Step) (hooks.Step, error) {
+	input := p.Input
+	var text string
+	if json.Unmarshal(input, &text) == nil && json.Valid([]byte(text)) {
+		input = json.RawMessage(text)
+	}
+	p.asks(&s, mcpPrefix+p.Tool, input)
+	return s, nil
+}
+
+func (p payload) asks(s *hooks.Step, tool string, input json.RawMessage) {
+	s.Vetoes(interact.Approve{Tool: tool, Input: input, ToolUseID: p.CallID}, permission{Permission: "allow"})
+}
+
+// permission is Cursor's reply.
+type permission struct {
+	Permission   string `json:"permission"`
+	UserMessage  string `json:"user_message,omitempty"`
+	AgentMessage string `json:"agent_message,omitempty"`
+}
+
+func deny(reason string) any { return permission{"deny", reason, reason} }

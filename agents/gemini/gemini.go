@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"nod/agents/agent"
+	"nod/agents/claude"
+	"nod/interact"
 	"nod/ipc/hooks"
 	"nod/policy/imports"
 )
@@ -37,18 +39,16 @@ var Agent = agent.Agent{
 }
 
 // folder is below GEMINI_CLI_HOME, which takes the place of the home folder.
-func folder(m agent.Machine) string { return filepath.Join(m.Folder("GEMINI_CLI_HOME"), ".gemini") }
+var folder = agent.FolderOf("GEMINI_CLI_HOME", "", ".gemini")
 
 // settings counts time-outs in milliseconds, as Gemini CLI does.
-func settings(m agent.Machine) agent.File {
-	return agent.HookFile{
-		Agent: name, Unit: time.Millisecond, Default: time.Minute, Named: true,
-		Events: []agent.Event{
-			{Name: "BeforeTool", Decides: true}, {Name: "AfterTool"}, {Name: "BeforeAgent"}, {Name: "AfterAgent"},
-			{Name: "Notification"}, {Name: "SessionEnd"},
-		},
-	}.At(filepath.Join(folder(m), "settings.json"))
-}
+var settings = agent.HookFile{
+	Agent: name, Unit: time.Millisecond, Default: time.Minute, Named: true,
+	Events: []agent.Event{
+		{Name: "BeforeTool", Decides: true}, {Name: "AfterTool"}, {Name: "BeforeAgent"}, {Name: "AfterAgent"},
+		{Name: "Notification"}, {Name: "SessionEnd"},
+	},
+}.In(folder, "settings.json")
 
 //go:embed gate.toml
 var gatePolicy []byte
@@ -71,3 +71,41 @@ func off(m agent.Machine, s agent.Session) []agent.Switch {
 		{Key: "hooksConfig.enabled", Off: false, Files: files}, {Key: "hooksConfig.disabled", Off: "nod", Files: files},
 	}
 }
+
+// payload is what nod reads of Gemini CLI's hook payloads, whose fields have the names that Claude Code gave them
+// (https://github.com/google-gemini/gemini-cli/blob/main/docs/hooks/reference.md).
+type payload struct{ claude.Payload }
+
+func (p payload) step(c hooks.Call) (hooks.Step, error) {
+	s := hooks.Step{Session: p.SessionID, CWD: p.CWD, Silence: interact.AsksInTerminal}
+	switch c.Event {
+	case "BeforeTool":
+		return p.beforeTool(s, c.Gate)
+	case "AfterTool":
+		s.Over = p.SameCall
+	case "AfterAgent":
+		s.Finished()
+	case "BeforeAgent", "SessionEnd":
+		s.Over = hooks.Everything
+	case "Notification":
+		s.Notify(p.NotificationType, p.Message)
+	}
+	return s, nil
+}
+
+// beforeTool comes before Gemini's own policy, and Gemini goes on after silence: whatever nod asks about and nobody
+// allows is denied. An allow does not skip Gemini's own prompt, so nod asks about everything only where that prompt is
+// switched off, and else about what the policy insists on.
+func (p payload) beforeTool(s hooks.Step, gate bool) (hooks.Step, error) {
+	switch {
+	case p.ToolName == "ask_user":
+		return p.AsksByDenial(s, deny)
+	case gate:
+		s.Gates(p.Approve(), agent.Decision{Decision: "allow"})
+	default:
+		s.Vetoes(p.Approve(), nil)
+	}
+	return s, nil
+}
+
+func deny(reason string) any { return agent.Decision{Decision: "deny", Reason: reason} }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"nod/agents/agent"
+	"nod/agents/claude"
 	"nod/ipc/hooks"
 )
 
@@ -25,17 +26,15 @@ var Agent = agent.Agent{
 	},
 }
 
-func plugin(m agent.Machine) string { return filepath.Join(m.Home, ".agents", "plugins", "nod") }
+var plugin = agent.FolderOf("", ".agents/plugins/nod", "")
 
 // settings has Goose deny when nod's hook fails: one that says nothing has not failed.
-func settings(m agent.Machine) agent.File {
-	return agent.HookFile{
-		Agent: name, Unit: time.Second, Default: 30 * time.Second,
-		Events: []agent.Event{
-			{Name: "PreToolUse", Decides: true, Blocks: true}, {Name: "PostToolUse"}, {Name: "Stop"}, {Name: "SessionEnd"},
-		},
-	}.At(filepath.Join(plugin(m), "hooks", "hooks.json"))
-}
+var settings = agent.HookFile{
+	Agent: name, Unit: time.Second, Default: 30 * time.Second,
+	Events: []agent.Event{
+		{Name: "PreToolUse", Decides: true, Blocks: true}, {Name: "PostToolUse"}, {Name: "Stop"}, {Name: "SessionEnd"},
+	},
+}.In(plugin, "hooks/hooks.json")
 
 //go:embed plugin.json
 var manifest []byte
@@ -44,3 +43,30 @@ var manifest []byte
 func needs(m agent.Machine) []agent.File {
 	return []agent.File{agent.Whole(filepath.Join(plugin(m), "plugin.json"), func(string) []byte { return manifest }, nil)}
 }
+
+// payload is what nod reads of Goose's hook payloads
+// (https://goose-docs.ai/docs/guides/context-engineering/hooks), in which the tool is as Claude Code names it.
+type payload struct {
+	claude.Payload
+	Folder string `json:"working_dir"`
+	CallID string `json:"tool_call_id"`
+}
+
+func (p payload) step(c hooks.Call) (hooks.Step, error) {
+	s := hooks.Step{Session: p.SessionID, CWD: p.Folder}
+	switch c.Event {
+	case "PreToolUse":
+		call := p.Approve()
+		call.ToolUseID = p.CallID
+		s.Vetoes(call, nil)
+	case "PostToolUse":
+		s.Over = hooks.CallOf(p.CallID)
+	case "Stop":
+		s.Finished()
+	case "SessionEnd":
+		s.Over = hooks.Everything
+	}
+	return s, nil
+}
+
+func deny(reason string) any { return agent.Decision{Decision: "block", Reason: reason} }

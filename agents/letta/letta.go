@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"nod/agents/agent"
+	"nod/agents/claude"
+	"nod/interact"
 	"nod/ipc/hooks"
 )
 
@@ -32,18 +34,16 @@ var Agent = agent.Agent{
 	},
 }
 
-func folder(m agent.Machine) string { return m.Folder("LETTA_HOME", ".letta") }
+var folder = agent.FolderOf("LETTA_HOME", ".letta", "")
 
 // settings counts time-outs in milliseconds, as Letta Code does. Without a matcher an event of a tool runs no hook.
-func settings(m agent.Machine) agent.File {
-	return agent.HookFile{
-		Agent: name, Unit: time.Millisecond, Default: time.Minute,
-		Events: []agent.Event{
-			{Name: "PermissionRequest", Decides: true, Matches: true}, {Name: "PreToolUse", Decides: true, Matches: true},
-			{Name: "PostToolUse", Matches: true}, {Name: "Stop"},
-		},
-	}.At(filepath.Join(folder(m), "settings.json"))
-}
+var settings = agent.HookFile{
+	Agent: name, Unit: time.Millisecond, Default: time.Minute,
+	Events: []agent.Event{
+		{Name: "PermissionRequest", Decides: true, Matches: true}, {Name: "PreToolUse", Decides: true, Matches: true},
+		{Name: "PostToolUse", Matches: true}, {Name: "Stop"},
+	},
+}.In(folder, "settings.json")
 
 // off are the ways around its hooks: what the user has set counts before what one of the project's files has.
 func off(m agent.Machine, s agent.Session) []agent.Switch {
@@ -54,3 +54,63 @@ func off(m agent.Machine, s agent.Session) []agent.Switch {
 	}
 	return append(switches, agent.Switch{Key: "hooks.disabled", Off: true, Files: []string{user}})
 }
+
+// payload is what nod reads of Letta Code's hook payloads (https://docs.letta.com/letta-code/hooks), in which the tool
+// is as Claude Code names it. Nothing tells two sessions apart.
+type payload struct {
+	claude.Payload
+	Folder string `json:"working_directory"`
+	CallID string `json:"tool_call_id"`
+}
+
+// Letta Code reads nothing but the exit status of a hook. Any other status than these is a failure.
+const (
+	allowed = 0 // even if a PermissionRequest hook has no opinion
+	abstain = 1
+	denied  = 2
+)
+
+func (p payload) step(c hooks.Call) (hooks.Step, error) {
+	p.CWD, p.ToolUseID, p.AgentID = p.Folder, p.CallID, "" // which names the main agent, and not everywhere
+	s := hooks.Step{CWD: p.CWD, Call: p.call}
+	switch c.Event {
+	case "PermissionRequest":
+		return p.permissionRequest(s), nil
+	case "PreToolUse": // after PermissionRequest, or alone
+		s.Again = true
+		s.Vetoes(p.Approve(), nil)
+	case "PostToolUse":
+		s.Over = p.sameCall
+	case "Stop":
+		s.Finished()
+		s.Over = p.sameFolder
+	}
+	return s, nil
+}
+
+// permissionRequest comes when Letta Code is about to ask in its terminal, which it does when there is no decision.
+func (p payload) permissionRequest(s hooks.Step) hooks.Step {
+	switch p.ToolName {
+	case "AskUserQuestion", "EnterPlanMode", "ExitPlanMode": // they ask something themselves
+		return s
+	}
+	s.Ask, s.Silence, s.Reply = p.Approve(), interact.AsksInTerminal, hooks.Allows(hooks.Exit{Status: allowed})
+	return s
+}
+
+// call is the same for the two events before one call.
+func (p payload) call() string {
+	call := p.Call()
+	if call == "" {
+		return ""
+	}
+	return p.CWD + "\n" + call
+}
+
+func (p payload) sameCall(r interact.Request) bool { return p.sameFolder(r) && p.SameCall(r) }
+
+func (p payload) sameFolder(r interact.Request) bool {
+	return filepath.IsAbs(p.CWD) && r.Requester.CWD == p.CWD
+}
+
+func deny(reason string) any { return hooks.Exit{Status: denied, Stderr: reason} }

@@ -9,7 +9,9 @@ import (
 	"strings"
 
 	"nod/agents/agent"
+	"nod/interact"
 	"nod/ipc/hooks"
+	"nod/policy"
 )
 
 const name = "opencode"
@@ -35,9 +37,7 @@ var Agent = agent.Agent{
 var plugin string
 
 // folder is read whatever OPENCODE_CONFIG_DIR names: that is a folder more, not another one.
-func folder(m agent.Machine) string {
-	return filepath.Join(m.Folder("XDG_CONFIG_HOME", ".config"), "opencode")
-}
+var folder = agent.FolderOf("XDG_CONFIG_HOME", ".config", "opencode")
 
 func settings(m agent.Machine) agent.File {
 	return agent.Whole(filepath.Join(folder(m), "plugins", "nod.js"), func(nod string) []byte {
@@ -51,11 +51,8 @@ var command = regexp.MustCompile(`(?m)^const NOD = (".*")$`)
 // run is the command that the plugin runs.
 func run(text []byte) (agent.Run, bool) {
 	found := command.FindSubmatch(text)
-	if found == nil {
-		return agent.Run{}, false
-	}
 	var nod string
-	if json.Unmarshal(found[1], &nod) != nil {
+	if found == nil || json.Unmarshal(found[1], &nod) != nil {
 		return agent.Run{}, false
 	}
 	return agent.RunOf(agent.Command(nod, name), name)
@@ -65,3 +62,131 @@ func run(text []byte) (agent.Run, bool) {
 func off(agent.Machine, agent.Session) []agent.Switch {
 	return []agent.Switch{{Key: "--pure"}, {Key: "OPENCODE_PURE"}}
 }
+
+// payload is what nod reads of the events that nod's plugin passes on from opencode's event stream
+// (https://opencode.ai/docs/server). The plugin hands the reply to opencode's own API.
+type payload struct {
+	CWD        string `json:"cwd"`      // this and the next two are added by the plugin
+	Worktree   string `json:"worktree"` // the top of the git repository; "/" outside of one
+	Call       *call  `json:"call"`     // the tool call that wants the permission; nil: not known
+	Properties struct {
+		ID         string                     `json:"id"`
+		SessionID  string                     `json:"sessionID"`
+		RequestID  string                     `json:"requestID"`
+		Permission string                     `json:"permission"`
+		Patterns   []string                   `json:"patterns"`
+		Metadata   map[string]json.RawMessage `json:"metadata"`
+		Always     []string                   `json:"always"`
+		Questions  []hooks.Question           `json:"questions"`
+	} `json:"properties"`
+}
+
+func (p payload) step(c hooks.Call) (hooks.Step, error) {
+	s := hooks.Step{Session: p.Properties.SessionID, CWD: p.CWD, Silence: interact.AsksItself}
+	switch c.Event {
+	case "permission.asked":
+		return p.permission(s)
+	case "question.asked":
+		return s.Asks(p.Properties.Questions, func(picks [][]string) (any, error) {
+			return map[string][][]string{"answers": picks}, nil
+		})
+	case "permission.replied":
+		s.Over = hooks.CallOf(p.Properties.RequestID)
+	case "question.replied", "question.rejected":
+		s.Over = func(r interact.Request) bool { return r.Body.Kind() == interact.KindForm }
+	case "session.idle":
+		s.Finished()
+	}
+	return s, nil
+}
+
+// call is a tool call under way.
+type call struct {
+	Tool string          `json:"tool"`
+	Args json.RawMessage `json:"args"`
+}
+
+// permission is the name of the permission that the tool itself asks for: all that change files ask for "edit".
+func (c call) permission() string {
+	switch c.Tool {
+	case "write", "multiedit", "patch", "apply_patch":
+		return "edit"
+	}
+	return c.Tool
+}
+
+// externalDirectory is what any tool asks for, before its own permission, to work outside of the project.
+const externalDirectory = "external_directory"
+
+// approval is the request that asks about the call itself, which says all that a permission leaves out: what a file
+// will hold, where a command runs, what a tool of an MCP server gets, and what is done outside of the project.
+func (p payload) approval() (interact.Approve, error) {
+	a := interact.Approve{Tool: p.Properties.Permission, ToolUseID: p.Properties.ID}
+	if c := p.Call; c != nil && (c.permission() == a.Tool || a.Tool == externalDirectory) {
+		a.Tool, a.Input = c.permission(), c.Args
+		return a, nil
+	}
+	if a.Tool == "read" && !filepath.IsAbs(p.Worktree) {
+		a.Class = policy.Unknown // nobody knows where the patterns start
+	}
+	var err error
+	a.Input, err = json.Marshal(p.input())
+	return a, err
+}
+
+// input is what the permission itself says of the call.
+func (p payload) input() map[string]any {
+	input := map[string]any{}
+	if _, isCommand := p.Properties.Metadata["command"]; !isCommand { // patterns are parts of the command
+		input["patterns"] = p.patterns()
+	}
+	for k, v := range p.Properties.Metadata {
+		input[k] = v
+	}
+	return input
+}
+
+// patterns are those of the permission. The files that read names are relative to the top of the repository; a resource
+// of an MCP server has metadata, a file has none.
+func (p payload) patterns() []string {
+	if p.Properties.Permission != "read" || len(p.Properties.Metadata) > 0 {
+		return p.Properties.Patterns
+	}
+	var paths []string
+	for _, pattern := range p.Properties.Patterns {
+		paths = append(paths, filepath.Join(p.Worktree, pattern))
+	}
+	return paths
+}
+
+func (p payload) permission(s hooks.Step) (hooks.Step, error) {
+	a, err := p.approval()
+	if err != nil {
+		return hooks.Step{}, err
+	}
+	if len(p.Properties.Always) > 0 {
+		always, err := json.Marshal(p.Properties.Always)
+		if err != nil {
+			return hooks.Step{}, err
+		}
+		a.Suggestions = []string{"allow " + p.Properties.Permission + " " + string(always) + " · until opencode ends"}
+	}
+	s.Ask = a
+	s.Reply = func(a interact.Answer) (any, error) {
+		switch {
+		case a.Outcome == interact.Allowed && a.Suggestion > 0:
+			return reply{Reply: "always"}, nil
+		case a.Outcome == interact.Allowed:
+			return reply{Reply: "once"}, nil
+		}
+		return nil, nil
+	}
+	return s, nil
+}
+
+type reply struct {
+	Reply   string `json:"reply"`
+	Message string `json:"message,omitempty"`
+}
+
+func deny(reason string) any { return reply{Reply: "reject", Message: reason} }

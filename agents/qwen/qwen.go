@@ -8,6 +8,7 @@ import (
 
 	"nod/agents/agent"
 	"nod/agents/claude"
+	"nod/interact"
 	"nod/ipc/hooks"
 )
 
@@ -32,19 +33,17 @@ var Agent = agent.Agent{
 	},
 }
 
-func folder(m agent.Machine) string { return m.Folder("QWEN_HOME", ".qwen") }
+var folder = agent.FolderOf("QWEN_HOME", ".qwen", "")
 
 // settings counts time-outs in milliseconds: newer versions count seconds, but take a thousand and more for what older
 // ones did.
-func settings(m agent.Machine) agent.File {
-	return agent.HookFile{
-		Agent: name, Unit: time.Millisecond, Default: time.Minute, Named: true,
-		Events: []agent.Event{
-			{Name: "PermissionRequest", Decides: true}, {Name: "PreToolUse", Decides: true},
-			{Name: "Notification"}, {Name: "Stop"}, {Name: "UserPromptSubmit"}, {Name: "SessionEnd"},
-		},
-	}.At(filepath.Join(folder(m), "settings.json"))
-}
+var settings = agent.HookFile{
+	Agent: name, Unit: time.Millisecond, Default: time.Minute, Named: true,
+	Events: []agent.Event{
+		{Name: "PermissionRequest", Decides: true}, {Name: "PreToolUse", Decides: true},
+		{Name: "Notification"}, {Name: "Stop"}, {Name: "UserPromptSubmit"}, {Name: "SessionEnd"},
+	},
+}.In(folder, "settings.json")
 
 // off are the ways around its hooks.
 func off(m agent.Machine, s agent.Session) []agent.Switch {
@@ -58,3 +57,42 @@ func off(m agent.Machine, s agent.Session) []agent.Switch {
 		{Key: "--bare"}, {Key: "--safe-mode"}, {Key: "QWEN_CODE_SIMPLE"}, {Key: "QWEN_CODE_SAFE_MODE"},
 	}
 }
+
+// payload is what nod reads of Qwen Code's hook payloads, which have Claude Code's shape
+// (https://qwenlm.github.io/qwen-code-docs/en/users/features/hooks). Qwen Code shows no prompt while a hook thinks.
+type payload struct{ claude.Payload }
+
+func (p payload) step(c hooks.Call) (hooks.Step, error) {
+	s := hooks.Step{
+		Session: p.SessionID, CWD: p.CWD, Subagent: interact.Subagent{ID: p.AgentID, Type: p.AgentType}, Call: p.Call,
+		Silence: interact.AsksInTerminal,
+	}
+	switch c.Event {
+	case "PermissionRequest":
+		if p.ToolName == question {
+			return p.AsksByDenial(s, func(reason string) any { return claude.Deny(c.Event, reason) })
+		}
+		s.Ask, s.Reply = p.Approve(), claude.Permits
+		return s, nil
+	case "PreToolUse":
+		return p.preToolUse(s), nil
+	}
+	return p.Step(c)
+}
+
+const question = "ask_user_question"
+
+// preToolUse comes after the prompt, if there was one, and takes no allow. In modes that ask less, and for what Qwen
+// Code never asks about, it comes alone: there the person is asked now, if the policy insists on it.
+func (p payload) preToolUse(s hooks.Step) hooks.Step {
+	if p.ToolName == question {
+		return s // it has been answered
+	}
+	s.Again = true
+	s.Quiet = slices.Contains(quietModes, p.PermissionMode)
+	s.Vetoes(p.Approve(), nil)
+	return s
+}
+
+// quietModes are those in which Qwen Code lets calls pass that it would otherwise ask about.
+var quietModes = []string{"auto_edit", "auto", "yolo"}

@@ -2,12 +2,15 @@
 package vscode
 
 import (
-	"path/filepath"
+	"cmp"
+	"slices"
 	"time"
 
 	"nod/agents/agent"
 	"nod/agents/claude"
+	"nod/interact"
 	"nod/ipc/hooks"
+	"nod/policy"
 )
 
 const name = "vscode"
@@ -29,14 +32,60 @@ var Agent = agent.Agent{
 	},
 }
 
-func folder(m agent.Machine) string { return filepath.Join(m.Home, ".vscode") }
+var folder = agent.FolderOf("", ".vscode", "")
 
 // settings is a file of its own: hooks in ~/.claude/settings.json and ~/.copilot/hooks run in other agents as well.
-func settings(m agent.Machine) agent.File {
-	return agent.HookFile{
-		Agent: name, Unit: time.Second, Default: 30 * time.Second, Flat: true,
-		Events: []agent.Event{
-			{Name: "PreToolUse", Decides: true}, {Name: "PostToolUse"}, {Name: "Stop"}, {Name: "UserPromptSubmit"},
-		},
-	}.At(filepath.Join(folder(m), "nod-hooks.json"))
+var settings = agent.HookFile{
+	Agent: name, Unit: time.Second, Default: 30 * time.Second, Flat: true,
+	Events: []agent.Event{
+		{Name: "PreToolUse", Decides: true}, {Name: "PostToolUse"}, {Name: "Stop"}, {Name: "UserPromptSubmit"},
+	},
+}.In(folder, "nod-hooks.json")
+
+// payload is what nod reads of VS Code's hook payloads
+// (https://code.visualstudio.com/docs/agent-customization/hooks), which are Claude Code's but for some names.
+type payload struct {
+	claude.Payload
+	Session string `json:"sessionId"`
+}
+
+func (p payload) step(c hooks.Call) (hooks.Step, error) {
+	s := hooks.Step{Session: cmp.Or(p.Session, p.SessionID), CWD: p.CWD, Silence: interact.AsksItself}
+	switch c.Event {
+	case "PreToolUse":
+		p.preToolUse(&s)
+	case "PostToolUse":
+		s.Over = hooks.CallOf(p.ToolUseID)
+	case "UserPromptSubmit":
+		s.Over = hooks.Everything
+	case "Stop":
+		s.Finished()
+	}
+	return s, nil
+}
+
+// preToolUse comes before VS Code asks, whether it would or not.
+func (p payload) preToolUse(s *hooks.Step) {
+	if p.ToolName == "vscode_askQuestions" {
+		return
+	}
+	s.Ask = p.Approve()
+	if slices.Contains(reviewed, p.ToolName) {
+		s.Judge, s.AskNow = []policy.Effect{policy.Allow, policy.Deny}, true
+	}
+	s.Reply = func(a interact.Answer) (any, error) {
+		switch a.Outcome {
+		case interact.Allowed:
+			return claude.PreTool("allow", ""), nil
+		case "":
+			return nil, nil
+		}
+		return claude.PreTool("ask", a.Undecided()), nil // after silence a call that VS Code approves by itself would run
+	}
+}
+
+// reviewed are the tools of which VS Code shows what they did, to be kept or undone.
+var reviewed = []string{
+	"apply_patch", "create_directory", "create_file", "edit_notebook_file", "insert_edit_into_file",
+	"multi_replace_string_in_file", "replace_string_in_file",
 }

@@ -438,22 +438,41 @@ func Answered(reply func(interact.Answer) (any, error)) func(interact.Answer) (a
 	}
 }
 
+// Allows replies to an allow, and to nothing else.
+func Allows(reply any) func(interact.Answer) (any, error) {
+	return func(a interact.Answer) (any, error) {
+		if a.Outcome != interact.Allowed {
+			return nil, nil
+		}
+		return reply, nil
+	}
+}
+
+// CallOf picks the approval of the call with that id.
+func CallOf(id string) func(interact.Request) bool {
+	return func(r interact.Request) bool {
+		a, ok := r.Body.(interact.Approve)
+		return ok && id != "" && a.ToolUseID == id
+	}
+}
+
+// Notify passes on a notification of the agent's own, unless it is empty.
+func (s *Step) Notify(kind, message string) {
+	if message != "" {
+		s.Notice, s.NoticeKind = notice(s.CWD, message), "notification/"+kind
+	}
+}
+
 // Finished says that the agent's turn is over: nothing of the session's is pending any more.
 func (s *Step) Finished() {
 	s.Over = Everything
-	s.Notice, s.NoticeKind = Notice(s.CWD, "finished"), "stop"
+	s.Notice, s.NoticeKind = notice(s.CWD, "finished"), "stop"
 }
 
 // Gates has the step ask about a call of an agent that goes on after silence: what neither the policy nor the user
 // allows is denied. allow is the reply to what is allowed; nil: silence.
 func (s *Step) Gates(call interact.Approve, allow any) {
-	s.Ask, s.Silence = call, interact.TakesNo
-	s.Reply = func(a interact.Answer) (any, error) {
-		if a.Outcome == interact.Allowed {
-			return allow, nil
-		}
-		return nil, nil
-	}
+	s.Ask, s.Silence, s.Reply = call, interact.TakesNo, Allows(allow)
 }
 
 // Vetoes has the step ask about a call of an agent that goes on in its own way after silence, whether it asks the
@@ -470,8 +489,8 @@ func (s *Step) Vetoes(call interact.Approve, allow any) {
 // Everything picks all requests of a session.
 func Everything(interact.Request) bool { return true }
 
-// Notice makes a notice of what happened in the folder cwd, under the folder's name.
-func Notice(cwd, what string) *interact.Notify {
+// notice makes a notice of what happened in the folder cwd, under the folder's name.
+func notice(cwd, what string) *interact.Notify {
 	if filepath.IsAbs(cwd) && filepath.Dir(cwd) != cwd {
 		what = filepath.Base(cwd) + ": " + what
 	}

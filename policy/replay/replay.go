@@ -2,10 +2,12 @@
 package replay
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
 	"iter"
+	"slices"
 	"time"
 
 	"nod/policy"
@@ -34,7 +36,7 @@ type Options struct {
 	Since    time.Time         // ignores earlier calls
 }
 
-// Run replays transcripts, merged by time. It fails if it cannot read one, because a report without it would look too
+// Run replays transcripts. It fails if it cannot read one, because a report without it would look too
 // good.
 func Run(ctx context.Context, files []File, sim *policy.Simulation, o Options) (*Report, error) {
 	if o.Progress == nil {
@@ -68,17 +70,46 @@ func Run(ctx context.Context, files []File, sim *policy.Simulation, o Options) (
 	return report, nil
 }
 
-// run passes every call to the tally, in order of time.
+// run passes every call to the tally, one session after another: those that ended first come first.
 func run(ctx context.Context, files []File, t *tally, o Options) error {
-	skipped, err := inOrder(files, o.Progress, func(s *stream) error {
+	byAge := func(a, b File) int { return a.At.Compare(b.At) }
+	for _, f := range slices.SortedStableFunc(slices.Values(files), byAge) {
+		if err := t.read(ctx, f, o); err != nil {
+			return fmt.Errorf("read %s: %w", f.Name, err)
+		}
+	}
+	return nil
+}
+
+// read adds the calls of one session.
+func (t *tally) read(ctx context.Context, f File, o Options) error {
+	file, err := f.Open()
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	reader, project := f.Read(&counted{file, o.Progress}), "" // the folder that the session began in
+	for at, call := range reader.Calls() {
 		if err := ctx.Err(); err != nil {
-			return fmt.Errorf("replay: %w", err)
+			return err
 		}
-		if !s.at.Before(o.Since) {
-			t.add(s.project, s.call, s.at)
+		project = cmp.Or(project, call.CWD)
+		if !at.Before(o.Since) {
+			t.add(project, call, at)
 		}
-		return nil
-	})
-	t.skipped = skipped
-	return err
+	}
+	t.skipped += reader.Skipped()
+	return reader.Err()
+}
+
+// counted tells how much is read through it.
+type counted struct {
+	io.Reader
+	progress func(int64)
+}
+
+func (c *counted) Read(p []byte) (int, error) {
+	n, err := c.Reader.Read(p)
+	c.progress(int64(n))
+	return n, err
 }

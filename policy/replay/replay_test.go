@@ -115,66 +115,6 @@ func TestRunCounts(t *testing.T) {
 	}
 }
 
-// Calls come in order of time, however many transcripts they are spread over, and in order where times are equal.
-func TestMerge(t *testing.T) {
-	var files []File
-	for i := range 3 * maxOpen {
-		files = append(files, past{calls: []pastCall{
-			bash(i, fmt.Sprint("a", i)), bash(i, fmt.Sprint("b", i)), bash(i+2, fmt.Sprint("c", i)),
-		}}.file(fmt.Sprint(i)))
-	}
-	slices.Reverse(files)
-	last, n := time.Time{}, 0
-	_, err := inOrder(files, func(int64) {}, func(s *stream) error {
-		if s.at.Before(last) {
-			t.Errorf("%s comes after %s", s.at, last)
-		}
-		last, n = s.at, n+1
-		return nil
-	})
-	if err != nil || n != 9*maxOpen {
-		t.Errorf("%d calls, %v", n, err)
-	}
-}
-
-// Files of sessions that went on one after another are open one after another; and even when all sessions went on at
-// once, few files are open.
-func TestMergeOpensFew(t *testing.T) {
-	for length, want := range map[int]int{1: 3, 1000: maxOpen} {
-		opensAtMost(t, length, want)
-	}
-}
-
-// opensAtMost replays sessions that last so many seconds, of which one begins each second.
-func opensAtMost(t *testing.T, length, want int) {
-	t.Helper()
-	open, most := 0, 0
-	var files []File
-	for i := range 3 * maxOpen {
-		f := past{calls: []pastCall{bash(i, "a"), bash(length+i, "b")}}.file(fmt.Sprint(i))
-		f.Open = func() (io.ReadCloser, error) {
-			open++
-			most = max(most, open)
-			return closer{strings.NewReader(""), func() { open-- }}, nil
-		}
-		files = append(files, f)
-	}
-	r, err := Run(t.Context(), files, simulation(t), Options{})
-	if err != nil || r.Calls != 6*maxOpen {
-		t.Fatalf("%+v, %v", r, err)
-	}
-	if open != 0 || most > want {
-		t.Errorf("%d stay open, %d were, want %d at most", open, most, want)
-	}
-}
-
-type closer struct {
-	io.Reader
-	close func()
-}
-
-func (c closer) Close() error { c.close(); return nil }
-
 func TestRunFails(t *testing.T) {
 	broken := errors.New("broken disk")
 	unreadable := past{}.file("gone")
@@ -217,10 +157,6 @@ func TestSuggest(t *testing.T) {
 	first, second := r.Rules.Rules[0], r.Rules.Rules[1]
 	if first.Spares != 4 || first.Rule.Path != "/srv/shop/**" || first.Rule.Tool != "Edit" {
 		t.Errorf("%+v", first)
-	}
-	examples := first.Rule.Examples.Match
-	if len(examples) != 3 || examples[0] != `{"tool":"Edit","input":{"file_path":"/srv/shop/a.go"}}` {
-		t.Errorf("examples: %q", examples)
 	}
 	if second.Spares != 3 || second.Rule.Command != "make" || second.Rule.ID != "allow-make-2" {
 		t.Errorf("%+v", second)

@@ -8,8 +8,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Action is what a tool call is about to do, as far as the tool's name and the names of its input's fields tell: for
-// windows, notifications and menus to say in words. Nothing is decided by it.
+// Action is what a tool call is about to do, judging by the names of the tool and of its input's fields. It is for
+// display: nothing is decided by it.
 type Action string
 
 // The actions.
@@ -24,19 +24,19 @@ const (
 	CarriesOut  Action = "carries out a plan"
 )
 
-// What an agent suggests along with a plan where it can carry it out in either way.
+// What an agent suggests along with a plan that it can carry out in either way.
 const (
 	AskForEdits  = "switch to mode default · this session"
 	LetEditsPass = "switch to mode acceptEdits · this session"
 )
 
-// OpenURL is the tool as which an MCP server's wish comes to have an address opened.
+// OpenURL is the tool name of an MCP server's request to open an address.
 const OpenURL = "open_url"
 
-// ExitPlanMode is the tool with which Claude Code asks leave to carry out its plan.
+// ExitPlanMode is the tool with which Claude Code asks whether it may carry out its plan.
 const ExitPlanMode = "ExitPlanMode"
 
-// knownActions are told by the fields that an input has all of. The first that fits counts.
+// knownActions lists the actions by the fields of their inputs. The first whose fields are all there counts.
 var knownActions = []struct {
 	fields []string
 	action Action
@@ -57,10 +57,9 @@ var knownActions = []struct {
 	{[]string{"url"}, Fetches},
 }
 
-// gists are the fields that say what an input is mostly about. The first that there is counts.
+// gists are the fields that say what an input is mostly about, by priority.
 var gists = []string{"command", "cmd", "file_path", "filePath", "path", "url", "plan"}
 
-// Action says what the call is about to do.
 func (a Approve) Action() Action {
 	fields := a.fields()
 	missing := func(name string) bool { return fields[name] == nil }
@@ -78,7 +77,7 @@ func (a Approve) Action() Action {
 	return UsesTool
 }
 
-// fields are those of the input; none when readers could disagree on them.
+// fields returns the input's fields; none if two readers could read them differently.
 func (a Approve) fields() (fields map[string]jsontext.Value) {
 	if strict.Unmarshal(a.Input, &fields) != nil {
 		return nil
@@ -86,8 +85,8 @@ func (a Approve) fields() (fields map[string]jsontext.Value) {
 	return fields
 }
 
-// Gist is what a request is mostly about, in the requester's own words: the command, the path, the question. It is to
-// be made safe before anybody sees it.
+// Gist is what a request is mostly about, in the requester's own words, which may hide characters: the command, the
+// path, the question.
 func (r Request) Gist() string {
 	switch b := r.Body.(type) {
 	case Approve:

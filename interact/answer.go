@@ -7,7 +7,7 @@ import (
 	"nod/policy"
 )
 
-// Outcome says what came of a request: one vocabulary in replies, journal, log and windows.
+// Outcome says what came of a request.
 type Outcome = api.Outcome
 
 // The outcomes. Only Allowed lets a tool call happen.
@@ -22,7 +22,7 @@ const (
 	Unavailable = api.Unavailable
 )
 
-// By says who decided. Empty where nobody did.
+// By says who decided; empty: nobody.
 type By = api.By
 
 // Who can decide.
@@ -38,13 +38,13 @@ func TextValue(s string) Value { return Value{Items: []string{s}} }
 // ListValue is a Value that is a list of picks.
 func ListValue(items ...string) Value { return Value{List: true, Items: items} }
 
-// Answer is what came of a request. Which fields are set depends on the request's kind and the outcome.
+// Answer is what came of a request.
 type Answer struct {
 	Outcome     Outcome          `json:"outcome"`
 	By          By               `json:"by,omitempty"`
 	Rule        string           `json:"rule,omitempty"`       // id of the rule or grant that decided
 	Reason      string           `json:"reason,omitempty"`     // for the model to read
-	Scope       policy.Scope     `json:"scope,omitempty"`      // approve: how long the human's allow holds
+	Scope       policy.Scope     `json:"scope,omitempty"`      // approve: how long the user's allow holds
 	Covers      policy.Cover     `json:"covers,omitempty"`     // approve: what a wider allow is about; empty: this input
 	Suggestion  int              `json:"suggestion,omitempty"` // approve: the agent's own rule to keep, counted from 1
 	Text        string           `json:"text,omitempty"`       // ask
@@ -53,18 +53,18 @@ type Answer struct {
 	Values      map[string]Value `json:"values,omitempty"`       // form: by question id
 	Sent        bool             `json:"sent,omitempty"`         // notify: the desktop took it
 	ShownSHA256 string           `json:"shown_sha256,omitempty"` // approve: of the input's bytes that were judged or shown
-	Shown       Shown            `json:"shown,omitzero"`         // what the person saw; for the journal
+	Shown       Shown            `json:"shown,omitzero"`         // what the user saw; for the journal
 	At          time.Time        `json:"at,omitzero"`
-	// Device is the name of the paired device, or of the other desk, on which the person answered; empty: this desk.
+	// Device is the name of the paired device, or of the other desk, on which the user answered; empty: this desk.
 	Device string `json:"device,omitempty"`
 	// Proof is what a desk knows its own answer by, once another machine says that this is the one that counts.
 	Proof string `json:"proof,omitempty"`
 }
 
-// passes reports whether the policy allows, and nobody was asked.
+// passes reports whether the policy allowed it.
 func (a Answer) passes() bool { return a.Outcome == Allowed && a.By == ByPolicy }
 
-// isUnanswered reports whether the request ended without anybody's answer here: nothing was allowed or said.
+// isUnanswered reports whether the request ended without an answer.
 func (a Answer) isUnanswered() bool {
 	switch a.Outcome {
 	case TimedOut, Cancelled, Withdrawn, Unavailable:
@@ -73,8 +73,7 @@ func (a Answer) isUnanswered() bool {
 	return false
 }
 
-// Refusal is the reason that a model reads where a denies. It is never empty: some agents take a deny
-// without a reason for none.
+// Refusal is the reason of a denial for the model. It is never empty: some agents ignore a denial without a reason.
 func (a Answer) Refusal() string {
 	switch {
 	case a.Reason != "":
@@ -85,7 +84,7 @@ func (a Answer) Refusal() string {
 	return "the person denied this and gave no reason"
 }
 
-// Undecided is the reason that a model reads where nobody decided and that must be a no.
+// Undecided is the reason for the model if nobody decided, which counts as a no.
 func (a Answer) Undecided() string {
 	if a.Reason != "" {
 		return "nobody decided: " + a.Reason

@@ -18,42 +18,41 @@ import (
 	"nod/policy"
 )
 
-// Prompter shows a request to the human and returns the answer. It returns as soon as ctx ends, and takes
-// the prompt off the screen when it does. The error wraps [ErrUnavailable] when nothing can be shown; its
-// text is then the reason that the agent reads. When ctx ends with [ErrClosing], a denial is an
-// answer all the same, and every answer to a request of another machine, where it counts already.
+// Prompter shows a request to the user and returns the answer. It returns as soon as ctx ends, and then removes the
+// prompt from the screen. The error wraps [ErrUnavailable] if nothing can be shown; its text is the reason that the
+// agent reads. If ctx ends with [ErrClosing], a denial still counts, and so does every answer to a request of another
+// machine.
 type Prompter interface {
 	Prompt(ctx context.Context, r Request, why policy.Decision) (Answer, error)
 }
 
 // Policy decides calls and keeps the grants that answers create.
 type Policy interface {
-	// Decide says what the policy makes of a call, and changes nothing.
+	// Decide decides about a call. It changes nothing.
 	Decide(call policy.Call) policy.Decision
-	// Used is told of every decision by which a call was really allowed.
+	// Used is called with every decision that allowed a call.
 	Used(d policy.Decision)
-	// Grant keeps an allow wider than once. It is called only for the answer that won.
+	// Grant saves an allow that is wider than once.
 	Grant(call policy.Call, scope policy.Scope, cover policy.Cover) error
 }
 
 // Limits of the broker.
 const (
-	MaxPending             = 512      // requests that wait for the human, in all
+	MaxPending             = 512      // pending requests
 	MaxPendingPerRequester = 64       // the same for one requester
-	maxPendingBytes        = 32 << 20 // … and how much they may hold: each is in memory several times
-	maxJoined              = 64       // idempotency keys, beside its own, by which one request is known
+	maxPendingBytes        = 32 << 20 // … and their size: each is in memory several times
+	maxJoined              = 64       // further idempotency keys of one request
 )
 
 var (
-	// ErrUnavailable says that nobody can be asked: no screen, paused, shutting down.
+	// ErrUnavailable says that nobody can be asked.
 	ErrUnavailable = errors.New("nobody can be asked")
-	// ErrNotFound says that there is no such request, or that it is somebody else's.
-	ErrNotFound = errors.New("no such request")
-	// ErrImpatient says that the caller of a request does not wait so long.
+	// ErrNotFound says that there is no such request, or that it has another owner.
+	ErrNotFound  = errors.New("no such request")
 	ErrImpatient = errors.New("the caller does not wait so long")
 )
 
-// BusyError says that too many requests wait already.
+// BusyError says that too many requests are pending.
 type BusyError struct {
 	Pending    int // requests
 	RetryAfter time.Duration
@@ -67,20 +66,18 @@ func (e *BusyError) Error() string {
 type BrokerConfig struct {
 	Policy   Policy
 	Prompter Prompter
-	// Notify passes a notice on to the desktop. It reports whether the desktop took it, and returns soon
-	// after ctx ends.
+	// Notify passes a notice on to the desktop, and reports whether that took it. It returns soon after ctx ends.
 	Notify  func(ctx context.Context, r Request) (sent bool)
 	Journal Journal
 	Timeout func() time.Duration // how long a request without a time-out of its own waits
-	// Processes tells which callers have ended: a request whose last one has ends as cancelled. nil: nobody tells.
+	// Processes tells which callers have ended: then their requests are cancelled. May be nil.
 	Processes Processes
-	// IsAgent reports whether a program on this machine is the agent of a name. nil: nobody knows.
+	// IsAgent reports whether a program on this machine is the agent of that name. May be nil.
 	IsAgent func(name string, program Parent) bool
 	Log     *slog.Logger
 }
 
-// Broker takes every request the same way: validate, journal, policy, prompt, journal, answer. It is safe for
-// concurrent use.
+// Broker takes requests in, asks the policy and the user, and records the answers. It is safe for concurrent use.
 type Broker struct {
 	cfg   BrokerConfig
 	ctx   context.Context // ends when the broker closes
@@ -90,11 +87,11 @@ type Broker struct {
 	mu       sync.Mutex // guards all below, and the fields of every entry that say so
 	entries  map[ID]*entry
 	pending  []*entry           // oldest first
-	answered finished           // by the human, or by nobody
+	answered finished           // by the user, or by nobody
 	passed   finished           // decided by the policy
 	keyed    map[joinKey]*entry // by idempotency key
 	same     map[joinKey]*entry // pending ones, by content
-	isStill  bool               // nobody's time goes by
+	isStill  bool               // all clocks are stopped
 	restored chan struct{}      // closed by Restore; nil: nothing is to come
 	owed     []Record           // with outcomes that the journal could not take
 	events   events
@@ -102,7 +99,7 @@ type Broker struct {
 	changed changes.Source
 }
 
-// NewBroker returns a broker that is ready for requests. Close it to end what is pending.
+// NewBroker returns a broker. Close it.
 func NewBroker(cfg BrokerConfig) *Broker {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	return &Broker{
@@ -116,12 +113,10 @@ func NewBroker(cfg BrokerConfig) *Broker {
 
 // The causes with which a pending request's context ends.
 var (
-	// ErrTimedOut is one that a [Prompter] can tell from the others: nobody was there.
 	ErrTimedOut   = errors.New("timed out")
 	errCallerGone = errors.New("caller went away")
 	errWithdrawn  = errors.New("withdrawn")
-	// ErrClosing is another: nod ends, and with it every prompt.
-	ErrClosing = errors.New("nod is shutting down")
+	ErrClosing    = errors.New("nod is shutting down")
 )
 
 // Do asks and waits. When ctx ends first the request is withdrawn and the error is ctx's.
@@ -134,10 +129,9 @@ func (b *Broker) Do(ctx context.Context, r Request) (Answer, error) {
 	return t.Wait(ctx)
 }
 
-// Begin takes a request in. What the policy decides is answered when it returns; everything else waits for
-// the human. A request that is already waiting, or carries a known idempotency key, is joined and not
-// asked twice. The caller must Release the ticket. Errors: [*ParamError], [*BusyError] and, when the process that asks
-// has ended, [*UnansweredError].
+// Begin takes a request in. If the policy decides it, it has its answer when Begin returns; otherwise it is pending. A
+// request that equals a pending one, or has a known idempotency key, joins that one. The caller must Release the
+// ticket. It fails with a [*ParamError], a [*BusyError] or, if the calling process has ended, an [*UnansweredError].
 func (b *Broker) Begin(ctx context.Context, r Request) (*Ticket, error) {
 	e, err := b.take(r)
 	if err != nil {
@@ -163,7 +157,7 @@ func (b *Broker) Begin(ctx context.Context, r Request) (*Ticket, error) {
 	return t, err
 }
 
-// ruleNoEffect stands in the place of a rule's id where nobody is asked because an allow would change nothing.
+// ruleNoEffect is the rule of a denial where an allow would change nothing.
 const ruleNoEffect = "builtin:no_effect"
 
 // judge asks the policy about an approval, and returns the answer that its decision amounts to, if it is one. It denies
@@ -188,10 +182,9 @@ func (b *Broker) judge(e *entry, effects ...policy.Effect) Answer {
 	return decided(e.why)
 }
 
-// Judge has the policy alone decide about an approval. Of what it decides only the given effects are for the
-// caller: they are journaled as answers. Everything else is the zero Answer, and leaves no trace: an allow that cannot
-// be journaled, too. What carries a known idempotency key has the answer of the first request, if there is one yet.
-// The errors are those of Begin.
+// Judge returns the policy's answer to an approval, journaled, if its effect is one of those given. Otherwise, and if
+// an allow cannot be journaled, it returns the zero Answer and leaves no trace. A known idempotency key returns the
+// answer of the first request, if there is one yet. The errors are those of Begin.
 func (b *Broker) Judge(
 	ctx context.Context, r Request, effects ...policy.Effect,
 ) (Answer, policy.Decision, error) {
@@ -212,7 +205,7 @@ func (b *Broker) Judge(
 	return e.answer, e.why, nil
 }
 
-// take checks a request and makes its entry: the input of an approval is read here, and nowhere else.
+// take checks a request and makes its entry.
 func (b *Broker) take(r Request) (*entry, error) {
 	call, err := check(&r)
 	if err != nil {
@@ -239,7 +232,7 @@ func earlier(a, b time.Time) time.Time {
 	return b
 }
 
-// check normalizes a request and says what is wrong with it. An approval comes back as the call that it is about.
+// check normalizes and validates a request. It returns the call of an approval.
 func check(r *Request) (policy.Call, error) {
 	r.Body = Normalize(r.Body)
 	if err := r.Validate(); err != nil {
@@ -256,7 +249,7 @@ func check(r *Request) (policy.Call, error) {
 	return call, nil
 }
 
-// decided returns the answer that a decision amounts to; without an Outcome when it is for the human to give.
+// decided converts a decision into an answer; without an Outcome if the user has to decide.
 func decided(d policy.Decision) Answer {
 	a := Answer{By: ByPolicy, Rule: d.Rule, Reason: d.Reason}
 	switch d.Effect {
@@ -270,7 +263,7 @@ func decided(d policy.Decision) Answer {
 	return a
 }
 
-// enter makes e known by its id and its idempotency keys. The caller holds b.mu.
+// enter registers e by its id and idempotency keys. The caller holds b.mu.
 func (b *Broker) enter(e *entry) {
 	b.entries[e.req.ID] = e
 	if !e.isAbandoned {
@@ -289,7 +282,7 @@ func (b *Broker) forget(e *entry) {
 	b.events.forget(e)
 }
 
-// unkey has the next request with one of e's idempotency keys asked anew. The caller holds b.mu.
+// unkey frees e's idempotency keys for other requests. The caller holds b.mu.
 func (b *Broker) unkey(e *entry) {
 	for _, k := range e.keys() {
 		if b.keyed[k] == e {
@@ -298,7 +291,7 @@ func (b *Broker) unkey(e *entry) {
 	}
 }
 
-// wait enters e among the pending, or joins the one that asks the same. The error may be [ErrClosing].
+// wait makes e pending, or joins an equal request. The error may be [ErrClosing].
 func (b *Broker) wait(e *entry) (*Ticket, error) {
 	if e.content == (joinKey{}) {
 		e.content = e.contentKey()
@@ -325,7 +318,7 @@ func (b *Broker) wait(e *entry) (*Ticket, error) {
 	return b.hold(e, e.callers), nil
 }
 
-// joined has old known by the idempotency key, too, of a request that asks the same. The caller holds b.mu.
+// joined adds an idempotency key to old. The caller holds b.mu.
 func (b *Broker) joined(old *entry, key string) {
 	if key != "" && len(old.joined) < maxJoined {
 		old.joined = append(old.joined, key)
@@ -333,7 +326,7 @@ func (b *Broker) joined(old *entry, key string) {
 	}
 }
 
-// start puts e before the human. The caller holds b.mu, and gives it a ticket.
+// start prompts for e. The caller holds b.mu, and gives it a ticket.
 func (b *Broker) start(e *entry) {
 	e.ctx, e.cancel = context.WithCancelCause(b.ctx)
 	e.tickets = map[*Ticket]struct{}{}
@@ -350,10 +343,10 @@ func (b *Broker) start(e *entry) {
 	b.runs.Go(func() { b.run(e) })
 }
 
-// knows reports whether somebody can tell which processes of who have ended: not for those of another machine.
+// knows reports whether Processes knows the processes of who.
 func (b *Broker) knows(who Requester) bool { return b.cfg.Processes != nil && !who.IsRemote() }
 
-// callersOf lists the processes without which nobody waits for the answer to r.
+// callersOf returns the [Callers] of r.
 func (b *Broker) callersOf(r Request) []Parent {
 	if !b.knows(r.Requester) {
 		return nil
@@ -361,7 +354,7 @@ func (b *Broker) callersOf(r Request) []Parent {
 	return Callers(r.Requester.Process, b.cfg.Processes)
 }
 
-// hold returns a ticket that keeps e open until it is released or one of the callers has ended. The caller holds b.mu.
+// hold returns a ticket that keeps e open until its release or the end of one of the callers. The caller holds b.mu.
 func (b *Broker) hold(e *entry, callers []Parent) *Ticket {
 	t := &Ticket{b: b, e: e, isCaller: true}
 	if e.tickets != nil { // else it has its answer
@@ -371,7 +364,7 @@ func (b *Broker) hold(e *entry, callers []Parent) *Ticket {
 	return t
 }
 
-// watch drops t when one of the callers ends, and forgets those it was told of before. The caller holds b.mu.
+// watch drops t when one of the callers ends, in place of the earlier ones. The caller holds b.mu.
 func (b *Broker) watch(t *Ticket, callers []Parent) {
 	if t.unwatch != nil {
 		t.unwatch()
@@ -405,9 +398,8 @@ func (b *Broker) full(e *entry) error {
 	return nil
 }
 
-// run carries one pending request to its end, and is the only one who settles it: whatever else ends a
-// request cancels its context with the cause, so exactly one answer can win. The broker owns the time: a
-// prompter that does not return keeps nobody waiting.
+// run prompts for a request and settles it. Nothing else settles a pending request: other ends cancel its context with
+// a cause, so that exactly one answer wins, even if the prompter does not return.
 func (b *Broker) run(e *entry) {
 	defer e.clock.Stop()
 	b.update(e)
@@ -436,7 +428,7 @@ func (b *Broker) run(e *entry) {
 	}
 }
 
-// overrule ends e when the policy decides it by now.
+// overrule settles e if the policy decides it now.
 func (b *Broker) overrule(e *entry) bool {
 	if e.req.Requester.IsRemote() {
 		return false
@@ -459,8 +451,8 @@ func (b *Broker) overrule(e *entry) bool {
 	return false
 }
 
-// unlessDeserted returns a, but what a person or an allow says only as long as somebody is there to hear it: the word
-// that the last caller has ended may still be on its way.
+// unlessDeserted returns a, but cancels an allow or a user's answer if all callers have ended, which [Broker.watch] may
+// not have seen yet.
 func (b *Broker) unlessDeserted(e *entry, a Answer) Answer {
 	if a.Outcome != Allowed && a.By != ByHuman {
 		return a
@@ -476,7 +468,7 @@ func (b *Broker) unlessDeserted(e *entry, a Answer) Answer {
 	return e.ended(errCallerGone)
 }
 
-// prompt asks the human, or the desktop for a notice. Whatever goes wrong there is "nobody decided".
+// prompt asks the user, or notifies them. Any failure means that nobody decided.
 func (b *Broker) prompt(ctx context.Context, e *entry, why policy.Decision) (a Answer) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -502,7 +494,7 @@ func (b *Broker) prompt(ctx context.Context, e *entry, why policy.Decision) (a A
 	return b.accept(e, a)
 }
 
-// accept takes what the prompter says only if it is an answer to this very request, or how its relay ended it.
+// accept checks a prompter's answer.
 func (b *Broker) accept(e *entry, a Answer) Answer {
 	if e.req.Requester.IsRemote() && a.isUnanswered() {
 		return a
@@ -524,8 +516,7 @@ func (b *Broker) accept(e *entry, a Answer) Answer {
 
 func unavailable(reason string) Answer { return Answer{Outcome: Unavailable, Reason: reason} }
 
-// Reconsider asks the policy again about every pending approval: a rule or a grant that came meanwhile
-// settles those it decides.
+// Reconsider settles the pending approvals that the policy decides by now.
 func (b *Broker) Reconsider() {
 	for _, e := range b.waiting() {
 		if e.kind() == KindApprove {
@@ -534,7 +525,7 @@ func (b *Broker) Reconsider() {
 	}
 }
 
-// Evaluate says what the policy would answer, and asks nobody. The error is a [*ParamError].
+// Evaluate returns the policy's decision. The error is a [*ParamError].
 func (b *Broker) Evaluate(who Requester, a Approve) (policy.Decision, error) {
 	call, err := check(&Request{Requester: who, Body: a})
 	if err != nil {
@@ -576,7 +567,7 @@ func (b *Broker) Find(ctx context.Context, owner Requester, id ID) (*Ticket, err
 	}
 }
 
-// Settled returns what came of a request once that is in the journal. The error wraps [ErrNotFound], or is ctx's.
+// Settled waits for the answer to a request. The error wraps [ErrNotFound], or is ctx's.
 func (b *Broker) Settled(ctx context.Context, id ID) (Answer, error) {
 	b.mu.Lock()
 	e := b.entries[id]
@@ -588,8 +579,7 @@ func (b *Broker) Settled(ctx context.Context, id ID) (Answer, error) {
 	return t.Wait(ctx)
 }
 
-// Withdraw ends a pending request of owner's and returns once it has ended. To withdraw one that has ended
-// already is no error.
+// Withdraw ends a request of owner's, if it is pending, and returns once it has ended.
 func (b *Broker) Withdraw(owner Requester, id ID) error {
 	t, err := b.lookup(owner, id)
 	if err != nil {
@@ -602,8 +592,7 @@ func (b *Broker) Withdraw(owner Requester, id ID) error {
 	return nil
 }
 
-// WithdrawWhere ends the pending requests of owner's that over picks: those that were answered elsewhere.
-// It does not wait for them to end.
+// WithdrawWhere begins to end the pending requests of owner's that over picks.
 func (b *Broker) WithdrawWhere(owner Requester, over func(Request) bool) {
 	for _, e := range b.waiting() {
 		if owns(owner, e.req.Requester) && over(e.req) {
@@ -612,15 +601,14 @@ func (b *Broker) WithdrawWhere(owner Requester, over func(Request) bool) {
 	}
 }
 
-// waiting is what waits for the human now, oldest first.
 func (b *Broker) waiting() []*entry {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return slices.Clone(b.pending)
 }
 
-// Own lists the requests that owner made and the broker still knows, oldest first. Approvals that have ended come
-// without their input.
+// Own lists the requests of owner's that the broker still knows, oldest first. Approvals that have ended lack their
+// input.
 func (b *Broker) Own(owner Requester) []Record {
 	var own []Record
 	b.mu.Lock()
@@ -634,7 +622,7 @@ func (b *Broker) Own(owner Requester) []Record {
 	return own
 }
 
-// Pending lists what waits for the human, oldest first.
+// Pending lists the pending requests, oldest first.
 func (b *Broker) Pending() []Request {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -645,12 +633,11 @@ func (b *Broker) Pending() []Request {
 	return rs
 }
 
-// Changes returns a channel that holds a signal after other requests are pending than before, or one is snoozed or
-// asked about again, and a function that ends the subscription. Signals that nobody has taken yet are one signal.
-func (b *Broker) Changes() (<-chan struct{}, func()) { return b.changed.Subscribe() }
+// Changes signals after each change of what is pending or snoozed, until stop is called.
+func (b *Broker) Changes() (changed <-chan struct{}, stop func()) { return b.changed.Subscribe() }
 
-// Close ends everything that is pending as unavailable and waits for the prompts to leave the screen. What outlives its
-// caller stays open in the journal, for [Broker.Restore]. What begins afterwards ends at once, as unavailable.
+// Close ends all pending requests as unavailable and waits until their prompts are closed. Detached requests stay open
+// in the journal, for [Broker.Restore]. Requests that begin afterwards are unavailable at once.
 func (b *Broker) Close() {
 	b.mu.Lock() // so that no prompt starts once Wait has begun
 	b.close(ErrClosing)
@@ -667,7 +654,7 @@ func newID() ID {
 	return ID(id.String())
 }
 
-// Digest is the hex SHA-256 of b: how a prompt proves which bytes of an input it showed.
+// Digest is the hex SHA-256 of b.
 func Digest(b []byte) string {
 	sum := sha256.Sum256(b)
 	return hex.EncodeToString(sum[:])

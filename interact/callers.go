@@ -7,7 +7,7 @@ import (
 	"nod/policy"
 )
 
-// Processes tells of the processes that requests come from. nod/ipc/peer has the system's.
+// Processes describes the processes that requests come from.
 type Processes interface {
 	// IsInline reports whether a shell runs a line that its parent gave it, as in sh -c 'make all'.
 	IsInline(shell Parent) bool
@@ -19,15 +19,12 @@ type Processes interface {
 	AwaitEnd(ctx context.Context, ps ...Parent) bool
 }
 
-// Callers lists the processes without which nobody waits for the answer to what p asks, nearest first: p itself and,
-// as long as the last one only does its parent's errand, that parent. Errands are done by nod's own command, by a shell
-// that runs a line it was given (sh -c), and by programs like env and timeout. So a hook of an agent depends on the
-// agent, and a command in a script on the script, but not on who started the script: that may end, as a terminal
-// does whose script runs on under nohup.
+// Callers lists the processes whose end means that nobody waits for the answer to p, nearest first: p, and the parents
+// as long as their child is a go-between, such as nod's command, sh -c, env or timeout. So a hook depends on its agent,
+// and a command in a script on the script, but not on what started the script, which may run on under nohup.
 //
-// Two kinds of parent are never in the list. One is whoever adopts processes whose parent has ended, or starts them for
-// nobody who waits (init, cron). The other is the shell that a terminal started: when it ends, the system hangs up on
-// what runs there, unless nohup or disown said not to.
+// The list ends before a process that adopts orphans or starts programs for nobody (init, cron), and before a
+// terminal's shell: the system hangs up on what runs there, unless nohup or disown said not to.
 func Callers(p Process, t Processes) []Parent {
 	if p.PID == 0 {
 		return nil
@@ -45,20 +42,19 @@ func Callers(p Process, t Processes) []Parent {
 	return callers
 }
 
-// IsOrphan reports whether p does the errand of a process that has ended already: the parent that it has now, or that
-// of the shell which runs it, has adopted it.
+// IsOrphan reports whether the process that p, a go-between, ran for has ended.
 func IsOrphan(p Process, t Processes) bool {
 	callers := Callers(p, t)
 	above := len(callers) - 1 // in p.Parents
 	return above >= 0 && above < len(p.Parents) && runsErrand(callers[above], t) && adopts(p.Parents[above])
 }
 
-// runsErrand reports whether a process does nothing but what its parent told it to.
+// runsErrand reports whether a process is a go-between for its parent.
 func runsErrand(p Parent, t Processes) bool {
 	return policy.IsGoBetween(p.Exe) && (!policy.IsShell(p.Exe) || t.IsInline(p))
 }
 
-// adopts reports whether a process gets the children of those that have ended, or starts programs for nobody who waits.
+// adopts reports whether a process adopts orphans, or starts programs for nobody who waits.
 func adopts(p Parent) bool {
 	switch strings.TrimSuffix(p.Name, " (deleted)") {
 	case "init", "systemd", "launchd", "runit", "openrc-init", "s6-svscan", "tini", "tini-static", "dumb-init",

@@ -15,8 +15,7 @@ import (
 	"nod/policy"
 )
 
-// Check reports whether a is an answer that a prompt may give to r. The error is a sentence for the human
-// who is answering; the request stays open until Check is content.
+// Check returns the problem of a as a prompt's answer to r, as a sentence for the user.
 func (r Request) Check(a Answer) error {
 	switch a.Outcome {
 	case Dismissed, Withdrawn:
@@ -67,13 +66,13 @@ func (r Request) checkAnswer(a Answer) error {
 	return errors.New("an approval is allowed or denied, not answered")
 }
 
-// What a person may write at most, for an answer or a reason. MaxAnswer is as much as what they are asked.
+// Limits of what a user may write as an answer or a reason.
 const (
 	MaxAnswer      = MaxText
 	MaxAnswerLines = 1000
 )
 
-// Clip returns as much of the start of text as a person may write.
+// Clip cuts text to what a user may write.
 func Clip(text string) string {
 	chars, lines := 0, 1
 	for i, c := range text {

@@ -4,18 +4,18 @@ import "time"
 
 // Contact is what came of one agent's hooks since nod was started.
 type Contact struct {
-	Last            time.Time // a hook of its called
-	Calls           int       // of its hooks, for whatever reason
-	Passed, Refused int       // let through and denied by the policy alone
-	Allowed, Denied int       // by the person
-	Answered        int       // questions and forms, by the person
+	Last            time.Time // call of a hook
+	Calls           int       // of its hooks
+	Passed, Refused int       // by the policy
+	Allowed, Denied int       // by the user
+	Answered        int       // questions and forms
 	Undecided       int       // nobody decided: closed, timed out, withdrawn
 }
 
-// Called takes note of a call.
+// Called counts a call.
 func (c *Contact) Called() { c.Last, c.Calls = time.Now(), c.Calls+1 }
 
-// Count takes note of what came of a call that wanted a decision or an answer.
+// Count counts what came of a call that asked.
 func (c *Contact) Count(a Answer) {
 	byPolicy := a.By == ByPolicy
 	switch {

@@ -11,7 +11,7 @@ import (
 	"nod/policy"
 )
 
-// entry is one request and what becomes of it.
+// entry is a request and its state.
 type entry struct {
 	req     Request
 	call    policy.Call // of an approval
@@ -20,13 +20,13 @@ type entry struct {
 	ctx     context.Context         // ends when the wait does; nil when there was nothing to wait for
 	cancel  context.CancelCauseFunc // ends the wait with a cause; nil, too
 	done    chan struct{}           // closed once answer is set
-	callers []Parent                // the processes without which nobody waits for the answer, as far as that was asked
-	size    int                     // bytes of memory that it holds, while it is pending and once it has ended
+	callers []Parent                // see [Callers]; may not be known yet
+	size    int                     // in bytes
 
 	clock      *time.Timer    // calls [Broker.tick]; nil when there was nothing to wait for
 	reconsider changes.Signal // the policy may decide it by now; nil, too
 
-	noting sync.Mutex // held while the journal is told of it, and guards what that has
+	noting sync.Mutex // held during a write to the journal; guards noted
 	noted  noted
 
 	// Guarded by Broker.mu, as is why once it is pending.
@@ -43,25 +43,25 @@ type entry struct {
 
 func (e *entry) kind() Kind { return e.req.Body.Kind() }
 
-// isOpen reports whether a request that came now may share e's answer. The caller holds Broker.mu.
+// isOpen reports whether another request may join e. The caller holds Broker.mu.
 func (e *entry) isOpen(now time.Time) bool {
 	return !e.isAbandoned && e.ctx.Err() == nil && now.Before(e.end())
 }
 
-// serves reports whether the answer to e is one to other, too, which asks the same. A relay has joined what its callers
-// ask already: what it tells apart by key has ended there in the meantime, or is to have an answer of its own.
+// serves reports whether other, which is equal, may join e. A relay joins its callers' requests itself, and tells those
+// apart by key that need another answer.
 func (e *entry) serves(other *entry) bool {
 	return !e.req.Requester.IsRemote() || e.req.IdempotencyKey == other.req.IdempotencyKey
 }
 
-// current is the request with its times as they are now. The caller holds Broker.mu.
+// current returns the request with its current times. The caller holds Broker.mu.
 func (e *entry) current() Request {
 	r := e.req
 	r.Deadline, r.Snoozed = e.deadline, e.snoozed
 	return r
 }
 
-// record is what the journal keeps of e. The caller holds Broker.mu.
+// record returns e for the journal. The caller holds Broker.mu.
 func (e *entry) record(a Answer) Record {
 	r := Record{Request: e.current(), Why: e.why, Content: e.content.key, Joined: e.joined, Answer: a, Event: e.came}
 	if a.Outcome != "" {
@@ -76,7 +76,7 @@ func (e *entry) record(a Answer) Record {
 	return r
 }
 
-// keys are all under which e is known.
+// keys are e's idempotency keys.
 func (e *entry) keys() []joinKey {
 	var keys []joinKey
 	for _, key := range append([]string{e.req.IdempotencyKey}, e.joined...) {
@@ -87,8 +87,8 @@ func (e *entry) keys() []joinKey {
 	return keys
 }
 
-// finish returns what is kept of e for those who ask for its answer later: not the input of an approval, nor what the
-// person saw of it, which the journal has. The caller holds Broker.mu.
+// finish returns what is kept of e for its answer to be fetched: neither an approval's input nor what was shown, which
+// the journal has. The caller holds Broker.mu.
 func (e *entry) finish() *entry {
 	kept := &entry{
 		req: e.req, why: e.why, content: e.content, joined: e.joined, done: e.done, answer: e.answer,
@@ -104,7 +104,7 @@ func (e *entry) finish() *entry {
 	return kept
 }
 
-// ended is the answer of a request whose context ended before the human answered.
+// ended is the answer of a request whose context ended first.
 func (e *entry) ended(cause error) Answer {
 	switch cause {
 	case ErrTimedOut:
@@ -123,7 +123,6 @@ func (e *entry) ended(cause error) Answer {
 	return unavailable("nod is shutting down")
 }
 
-// reasonGone is why a request ends that nobody waits for any longer.
 const reasonGone = "the caller went away before anybody answered"
 
 // Ticket is a caller's hold on a request.
@@ -131,18 +130,18 @@ type Ticket struct {
 	b *Broker
 	e *entry
 
-	isCaller bool // it has made the request, or joined it, and not looked it up
+	isCaller bool // not from [Broker.Find]
 
 	// Guarded by Broker.mu.
-	isDetached bool               // it keeps the request open when it is released, too
-	callers    []Parent           // when one of them has ended it keeps the request open no longer
-	unwatch    context.CancelFunc // stops looking after them; nil when nobody does
+	isDetached bool               // Release does not drop it
+	callers    []Parent           // the end of one of them drops it
+	unwatch    context.CancelFunc // may be nil
 }
 
 // ID returns the request's id.
 func (t *Ticket) ID() ID { return t.e.req.ID }
 
-// Request returns the request as the broker has it: normalized, with id and times.
+// Request returns the normalized request, with id and times.
 func (t *Ticket) Request() Request {
 	t.b.mu.Lock()
 	defer t.b.mu.Unlock()
@@ -152,8 +151,8 @@ func (t *Ticket) Request() Request {
 // Done is closed once the request has its answer.
 func (t *Ticket) Done() <-chan struct{} { return t.e.done }
 
-// Answer returns the answer, if there is one already. When nod ends before somebody answers a request that outlives its
-// caller, who has looked it up has no answer, though it is done.
+// Answer returns the answer, if there is one already. A detached request that is open when the broker closes has none
+// for a ticket of [Broker.Find], though it is done.
 func (t *Ticket) Answer() (Answer, bool) {
 	select {
 	case <-t.e.done:
@@ -166,8 +165,7 @@ func (t *Ticket) Answer() (Answer, bool) {
 	return t.e.answer, t.e.answer.Outcome != ""
 }
 
-// Wait returns the answer. The error is ctx's, when it ends first, or [ErrClosing] where there is none; the request is
-// still there then. An answer that is there already is returned whatever ctx says.
+// Wait waits for the answer. It fails if ctx ends first, or with [ErrClosing] if there will be none; the request stays.
 func (t *Ticket) Wait(ctx context.Context) (Answer, error) {
 	err := ErrClosing
 	select {
@@ -181,14 +179,13 @@ func (t *Ticket) Wait(ctx context.Context) (Answer, error) {
 	return Answer{}, err
 }
 
-// Detach lets the request outlive its callers, and nod: its answer waits to be looked up.
+// Detach lets the request outlive its callers, and nod.
 func (t *Ticket) Detach() { t.keep(nil) }
 
-// Postpone lets the request outlive the call but not the program that asked: its answer waits to be looked up for as
-// long as that runs.
+// Postpone lets the request outlive the call, but not the program that asked.
 func (t *Ticket) Postpone() { t.keep(t.b.keepersOf(t.e.req)) }
 
-// keep has the ticket keep the request open until one of the callers has ended.
+// keep makes the ticket keep the request open until one of the callers ends.
 func (t *Ticket) keep(callers []Parent) {
 	t.b.mu.Lock()
 	_, holds := t.e.tickets[t]
@@ -202,8 +199,7 @@ func (t *Ticket) keep(callers []Parent) {
 	}
 }
 
-// Release says that this caller has gone. When it was the last one and nobody detached the request, it
-// ends as cancelled. To release twice is to release once.
+// Release says that this caller has gone. Without callers, a request that is not detached is cancelled.
 func (t *Ticket) Release() {
 	t.b.mu.Lock()
 	defer t.b.mu.Unlock()
@@ -212,7 +208,7 @@ func (t *Ticket) Release() {
 	}
 }
 
-// drop says that t keeps its request open no longer. What nothing keeps open ends. The caller holds b.mu.
+// drop removes t, and cancels a request without tickets. The caller holds b.mu.
 func (b *Broker) drop(t *Ticket) {
 	e := t.e
 	if _, holds := e.tickets[t]; !holds {
@@ -228,13 +224,13 @@ func (b *Broker) drop(t *Ticket) {
 	}
 }
 
-// abandon has whoever asks the same as e asked for anew. The caller holds b.mu.
+// abandon lets no other request join e. The caller holds b.mu.
 func (b *Broker) abandon(e *entry) {
 	e.isAbandoned = true
 	b.unkey(e)
 }
 
-// joinKey finds the request that a new one is the same as.
+// joinKey is the same for requests that can join.
 type joinKey struct {
 	owner  owner
 	folder string
@@ -244,7 +240,7 @@ type joinKey struct {
 	key    string // idempotency key, or digest of the content
 }
 
-// owner is what of a requester is verified, and its own name for itself.
+// owner identifies a requester: what is verified of it, and its name.
 type owner struct {
 	uid                 int
 	exe, agent, machine string
@@ -254,8 +250,8 @@ func ownerOf(r Requester) owner {
 	return owner{uid: r.Process.UID, exe: fileOf(r.Process.Exe), agent: r.Agent, machine: r.Machine}
 }
 
-// owns reports whether who may read and withdraw what maker asked: the same program of the same user. The
-// agent's name and session are claims, so they protect nothing; the id of a request is hard to guess.
+// owns reports whether who may read and withdraw maker's requests: the same program of the same user. An agent's name
+// and session are claims, so they would protect nothing.
 func owns(who, maker Requester) bool {
 	return who.Process.UID == maker.Process.UID && fileOf(who.Process.Exe) == fileOf(maker.Process.Exe) &&
 		who.Machine == maker.Machine
@@ -279,7 +275,6 @@ func (e *entry) contentKey() joinKey {
 	return e.contentOf(Digest(text))
 }
 
-// contentOf is the content key of a request with that digest.
 func (e *entry) contentOf(digest string) joinKey {
 	r := e.req.Requester
 	return joinKey{
@@ -288,8 +283,8 @@ func (e *entry) contentOf(digest string) joinKey {
 	}
 }
 
-// known returns the request that carries the same idempotency key; nil when there is none. A key that comes again with
-// something else in it is refused: an answer must never count for a request that nobody saw. The caller holds b.mu.
+// known returns the request with the same idempotency key, or nil. It fails if its content differs: an answer must
+// never count for a request that nobody saw. The caller holds b.mu.
 func (b *Broker) known(e *entry) (*entry, error) {
 	old := b.keyed[joinKey{owner: ownerOf(e.req.Requester), key: e.req.IdempotencyKey}]
 	if old == nil || e.req.IdempotencyKey == "" {
@@ -301,7 +296,7 @@ func (b *Broker) known(e *entry) (*entry, error) {
 	return old, nil
 }
 
-// joinKeyed joins the request that carries the same idempotency key; nil when there is none. The caller holds b.mu.
+// joinKeyed joins the request with the same idempotency key, if there is one. The caller holds b.mu.
 func (b *Broker) joinKeyed(e *entry) (*Ticket, error) {
 	old, err := b.known(e)
 	if old == nil || err != nil {
@@ -310,8 +305,7 @@ func (b *Broker) joinKeyed(e *entry) (*Ticket, error) {
 	return b.hold(old, e.callers), nil
 }
 
-// again joins the request that carries the same idempotency key, if it came before. As a rule it did not: then nobody
-// needs to know yet on whom its caller depends.
+// again is joinKeyed, but finds e's callers, which takes time, only if there is such a request.
 func (b *Broker) again(e *entry) (*Ticket, error) {
 	b.mu.Lock()
 	old, err := b.known(e)
@@ -325,7 +319,7 @@ func (b *Broker) again(e *entry) (*Ticket, error) {
 	return b.joinKeyed(e)
 }
 
-// recall looks up the answer of the request that carries the same idempotency key, and what the policy made of it.
+// recall returns the answer and decision of the request with the same idempotency key.
 func (b *Broker) recall(e *entry) (a Answer, why policy.Decision, isKnown bool, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

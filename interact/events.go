@@ -8,24 +8,21 @@ import (
 	"nod/changes"
 )
 
-// EventID is the moment of an [Event], in nanoseconds of Unix time, and later than that of every event before it, also
-// of those before nod was started.
+// EventID is the time of an [Event] in nanoseconds since 1970. It rises with each event, across restarts, too.
 type EventID int64
 
-// Event is what happened to a request: it came to be pending or, when it has an answer, it was settled.
+// Event says that a request became pending or, with an answer, was settled.
 type Event struct {
-	ID EventID // 0: it is part of how things stand, and happened some time ago
+	ID EventID // 0: it is part of a snapshot
 	Record
 }
 
-// events says what happens to requests. Broker.mu guards it.
-//
-// No event is kept: each is the last that happened to a request that the broker still knows, so nobody who reads slowly
-// holds anything, and of what happened twice meanwhile only the last is read.
+// events produces the events of requests. Broker.mu guards it. It keeps none: a feed reads the last event of each
+// request that the broker still knows.
 type events struct {
 	last      EventID              // of all
-	forgotten EventID              // of those about requests that the broker no longer knows
-	settling  map[EventID]struct{} // of those that are being written down: nobody may hear of a later one before
+	forgotten EventID              // the last of requests that the broker no longer knows
+	settling  map[EventID]struct{} // not journaled yet: later ones have to wait
 	feeds     map[*Feed]struct{}
 }
 
@@ -34,13 +31,12 @@ func newEvents() events {
 	return events{last: now, forgotten: now, settling: map[EventID]struct{}{}, feeds: map[*Feed]struct{}{}}
 }
 
-// next returns the id of an event that happens now.
 func (v *events) next() EventID {
 	v.last = max(v.last+1, EventID(time.Now().UnixNano()))
 	return v.last
 }
 
-// until is the last event that may be heard of.
+// until is the last event that feeds may read.
 func (v *events) until() EventID {
 	until := v.last
 	for id := range v.settling {
@@ -49,7 +45,7 @@ func (v *events) until() EventID {
 	return until
 }
 
-// came says that e is pending. What another process said so of has happened before.
+// came says that e is pending. A restored one has its event already.
 func (v *events) came(e *entry) {
 	if e.came == 0 {
 		e.came = v.next()
@@ -64,25 +60,22 @@ func (v *events) settles(e *entry) {
 	v.settling[e.settled] = struct{}{}
 }
 
-// staysOpen takes back that e is about to be settled.
+// staysOpen undoes settles.
 func (v *events) staysOpen(e *entry) {
 	delete(v.settling, e.settled)
 	e.settled = 0
 	v.tell(e)
 }
 
-// hasSettled says that e is settled.
 func (v *events) hasSettled(e *entry) {
 	delete(v.settling, e.settled)
 	v.tell(e)
 }
 
-// forget says that e is known no longer.
 func (v *events) forget(e *entry) { v.forgotten = max(v.forgotten, e.settled) }
 
-// restore says what happened before nod was started. Nothing is known of what happened before the first of all the
-// events or, when more may have been settled than are in last, of those. If this happens late, those who follow already
-// are told how things stand.
+// restore takes up the events before nod was started. Those before the first one are unknown; if last is full, those
+// before its first. If it is late, feeds start over with a snapshot.
 func (v *events) restore(open, last []Record, isLate bool) {
 	known := slices.Concat(open, last)
 	for _, r := range known {
@@ -103,7 +96,7 @@ func (v *events) restore(open, last []Record, isLate bool) {
 	}
 }
 
-// tell wakes those who may hear of e now, and those who had to wait until they may hear of others.
+// tell wakes the feeds that can read e's event, or had to wait for it.
 func (v *events) tell(e *entry) {
 	for f := range v.feeds {
 		if f.isHeld || owns(f.owner, e.req.Requester) {
@@ -112,20 +105,19 @@ func (v *events) tell(e *entry) {
 	}
 }
 
-// Feed reads what happens to the requests of one owner.
+// Feed reads the events of one owner's requests.
 type Feed struct {
 	b     *Broker
 	owner Requester
 	news  changes.Signal
 
 	// Guarded by Broker.mu.
-	after   EventID // what has been read
-	isFresh bool    // what has been read says nothing: how things stand comes first
-	isHeld  bool    // there is more that nobody may hear of yet
+	after   EventID // the last that was read
+	isFresh bool    // a snapshot comes first
+	isHeld  bool    // later events have to wait
 }
 
-// Follow returns a feed of what happens to owner's requests after an event: all that the broker still knows. Its first
-// events are how things stand when after is 0. Close it.
+// Follow returns a feed of the events of owner's requests after one; 0: it begins with a snapshot. Close it.
 func (b *Broker) Follow(owner Requester, after EventID) *Feed {
 	f := &Feed{b: b, owner: owner, after: after, isFresh: after == 0, news: changes.NewSignal()}
 	b.mu.Lock()
@@ -134,7 +126,6 @@ func (b *Broker) Follow(owner Requester, after EventID) *Feed {
 	return f
 }
 
-// Close ends the subscription.
 func (f *Feed) Close() {
 	f.b.mu.Lock()
 	defer f.b.mu.Unlock()
@@ -144,9 +135,8 @@ func (f *Feed) Close() {
 // News holds a signal when there may be more to read.
 func (f *Feed) News() <-chan struct{} { return f.news }
 
-// Next returns what has happened since the last call, oldest first, and the id of the last event that has been read
-// then, whoever's it is. When reset is true, more has happened than the broker still knows: the events say how things
-// stand, which is what is pending.
+// Next returns the events since the last call, oldest first, and the id of the last event of any owner. If reset is
+// true, older ones are forgotten, and the events are a snapshot of what is pending.
 func (f *Feed) Next() (happened []Event, last EventID, reset bool) {
 	f.b.mu.Lock()
 	defer f.b.mu.Unlock()
@@ -162,7 +152,7 @@ func (f *Feed) Next() (happened []Event, last EventID, reset bool) {
 	return happened, until, reset
 }
 
-// standing lists what is pending. The caller holds Broker.mu.
+// standing is a snapshot of what is pending. The caller holds Broker.mu.
 func (f *Feed) standing(until EventID) []Event {
 	var pending []Event
 	for _, e := range f.b.pending {
@@ -173,7 +163,7 @@ func (f *Feed) standing(until EventID) []Event {
 	return pending
 }
 
-// since lists what happened after the last call. The caller holds Broker.mu.
+// since returns the events after the last call. The caller holds Broker.mu.
 func (f *Feed) since(until EventID) []Event {
 	var happened []Event
 	for _, entries := range [][]*entry{f.b.pending, f.b.answered.entries, f.b.passed.entries} {

@@ -8,14 +8,13 @@ import (
 	"nod/policy"
 )
 
-// Journal is where the broker notes every request and what comes of it. What a method has returned nil for survives
-// the death of the process.
+// Journal records every request and its answer. What a method returned nil for survives the death of the process.
 type Journal interface {
-	// Open notes a request before anybody is asked about it.
+	// Open records a request before the user is asked.
 	Open(ctx context.Context, r Record) error
-	// Update notes what has changed of an open request: its times, who joined it, and whether it outlives its caller.
+	// Update records changes of an open request.
 	Update(ctx context.Context, r Record) error
-	// Settle notes what came of a request, once; it may never have been open. Later the error wraps [ErrSettled].
+	// Settle records the answer, also of a request that was never open. A second time it fails with [ErrSettled].
 	Settle(ctx context.Context, r Record) error
 }
 
@@ -29,15 +28,15 @@ type Record struct {
 	Detached bool            `json:"detached,omitzero"` // it outlives its caller, who looks its answer up …
 	// … as long as the program runs that asked.
 	Postponed bool `json:"postponed,omitzero"`
-	// Content is the digest of what was asked, if it was pending or has an idempotency key: what comes again with that
-	// key must have the same.
+	// Content is the digest of what was asked, if it was pending or has an idempotency key: what comes again with that key
+	// must have the same.
 	Content string   `json:"content,omitzero"`
 	Joined  []string `json:"joined,omitzero"` // idempotency keys of others that asked the same and have its answer
 	Event   EventID  `json:"event,omitzero"`  // that came of it last
 	Answer  Answer   `json:"answer,omitzero"`
 }
 
-// noted is what the journal has of a request that can change. The zero value is nothing.
+// noted is what the journal has of a request that can change.
 type noted struct {
 	isOpen, isSettled       bool
 	isDetached, isPostponed bool
@@ -53,24 +52,23 @@ func (r Record) noted() noted {
 	}
 }
 
-// isLike reports whether nothing has changed since.
 func (n noted) isLike(old noted) bool {
 	isSameTime := n.deadline.Equal(old.deadline) && n.snoozed.Equal(old.snoozed)
 	n.deadline, n.snoozed = old.deadline, old.snoozed
 	return isSameTime && n == old
 }
 
-// Shown is what a person saw of a request before they decided, and how they did.
+// Shown is what the user saw of a request before they decided, and how they did.
 type Shown struct {
 	At      time.Time     `json:"at,omitzero"`       // when the prompt was first on screen
 	Armed   time.Duration `json:"armed,omitempty"`   // … how long after that Allow first worked; 0: it never did
-	Decided time.Duration `json:"decided,omitempty"` // … and how long after it the person decided
+	Decided time.Duration `json:"decided,omitempty"` // … and how long after it the user decided
 	With    string        `json:"with,omitempty"`    // one of [WithKeys] and [WithMouse]
 	Facts   []string      `json:"facts,omitempty"`   // in the words of the prompt
 	Diff    string        `json:"diff,omitempty"`    // of a file that would change, as lines of a unified diff
 }
 
-// How a person decided.
+// How the user decided.
 const (
 	WithKeys  = "keys"
 	WithMouse = "mouse"

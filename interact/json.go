@@ -21,8 +21,8 @@ type approveJSON struct {
 	Input []byte `json:"input"`
 }
 
-// MarshalJSON implements [json.Marshaler]. A request without a body is an error. Paths of programs that are
-// not valid UTF-8 come back with U+FFFD in them; everything else comes back as it was.
+// MarshalJSON implements [json.Marshaler]. A request without a body is an error. Paths of programs that are not valid
+// UTF-8 come back with U+FFFD in them; everything else comes back as it was.
 func (r Request) MarshalJSON() ([]byte, error) {
 	if r.Body == nil {
 		return nil, fmt.Errorf("encode request %s: it has no body", r.ID)

@@ -1,10 +1,9 @@
-// Package interact has what an agent may ask of its human, what may come of it, and the [Broker] that takes every
-// request, whichever server it came to.
+// Package interact has the requests of agents, the answers to them, and the [Broker] that takes all requests.
 //
-// A server translates its wire format to a [Request] and an [Answer] back. The broker validates, writes the
-// journal, asks the policy, then the [Prompter], and waits. Exactly one answer wins, and nothing but an
-// explicit "allow" (from a rule or a person) is ever an allow: a time-out, a closed window, a caller that
-// hung up and a lost screen each have an [Outcome] of their own.
+// A server translates its wire format to a [Request] and an [Answer] back. The broker validates, writes the journal,
+// asks the policy, then the [Prompter], and waits. Exactly one answer wins, and nothing but an explicit "allow" (from a
+// rule or the user) is ever an allow: a time-out, a closed window and a lost caller each have an [Outcome] of their
+// own.
 package interact
 
 import (
@@ -35,7 +34,7 @@ const (
 	KindNotify  = api.KindNotify
 )
 
-// Request is what an agent wants of its human. It is immutable once the broker has it.
+// Request is what an agent asks. It is immutable once the broker has it.
 type Request struct {
 	ID        ID            `json:"id,omitempty"` // set by the broker
 	Requester Requester     `json:"requester"`
@@ -45,7 +44,7 @@ type Request struct {
 	// Patience is how long the caller waits at most; 0: for Timeout, and without one for [MaxTimeout].
 	Patience time.Duration `json:"patience,omitempty"`
 	Until    time.Time     `json:"until,omitzero"`    // set by the broker: Created plus Patience; no deadline is later
-	Snoozed  time.Time     `json:"snoozed,omitzero"`  // set by the broker: the person wants to be asked again then
+	Snoozed  time.Time     `json:"snoozed,omitzero"`  // set by the broker: the user wants to be asked again then
 	Silence  Silence       `json:"silence,omitempty"` // what the caller does when nobody decides
 	// Reported is what the relay of another machine worked out, where Requester.Machine says that it asks; else nil.
 	Reported *Reported `json:"reported,omitempty"`
@@ -63,16 +62,15 @@ type Silence = api.Silence
 // What a caller can do when nobody decides.
 const (
 	TakesNo        Silence = ""                 // it goes without: an approval is denied, a confirmation has its default
-	AsksInTerminal         = api.AsksInTerminal // it asks the person in its terminal
-	AsksItself             = api.AsksItself     // it asks the person in a window of its own
+	AsksInTerminal         = api.AsksInTerminal // it asks the user in its terminal
+	AsksItself             = api.AsksItself     // it asks the user in a window of its own
 )
 
-// Body is the part of a request that differs from kind to kind: [Ask], [Confirm], [Form], [Approve] or
-// [Notify], always as a value, never a pointer.
+// Body is the part of a request that differs from kind to kind: [Ask], [Confirm], [Form], [Approve] or [Notify], always
+// as a value, never a pointer.
 type Body interface{ Kind() Kind }
 
-// What callers ask is what the wire says, so these types are the wire's. [Approve] is the core's own: its class is the
-// policy's.
+// These are the wire's types.
 type (
 	Ask      = api.Ask
 	Confirm  = api.Confirm
@@ -95,15 +93,14 @@ type Requester struct {
 	// IsAgent says that the program that asks is known to be the agent of that name, and not only to call itself so. With
 	// a Machine it is that machine's word.
 	IsAgent bool `json:"is_agent,omitempty"`
-	// Machine is the name, given by the person, of the paired machine whose relay asks; empty for this one. It is
-	// verified: no caller can say it.
+	// Machine is the name, given by the user, of the paired machine whose relay asks; empty for this one. It is verified:
+	// no caller can say it.
 	Machine string `json:"machine,omitempty"`
-	// Title is what a person knows the agent of that name by. It is for windows, and set where they get a request.
+	// Title is the agent's name as the user knows it. It is set for windows only.
 	Title string `json:"-"`
 }
 
-// IsRemote reports whether another machine asks. Then nothing that the request names is looked up on this one: its
-// paths and processes are that machine's.
+// IsRemote reports whether another machine asks, whose paths and processes mean nothing here.
 func (r Requester) IsRemote() bool { return r.Machine != "" }
 
 // Reported is what a relay worked out about a request on the machine where it came from. A desk shows it as that
@@ -133,12 +130,10 @@ type Subagent struct {
 	Type string `json:"type,omitempty"` // what it is for, such as "code-reviewer"
 }
 
-// Folder is the one that relative paths in a request start from: the one that the requester names, else the
-// one that its process works in.
+// Folder is the one that relative paths in a request start from.
 func (r Requester) Folder() string { return cmp.Or(r.CWD, r.Process.CWD) }
 
-// Project is the name of that folder: "~" for the person's home on this machine, and "" for one whose name says
-// nothing, such as the root. A caller may have chosen it.
+// Project is the name of that folder, "~" for the user's home on this machine, and "" for the root. It is a claim.
 func (r Requester) Project() string {
 	folder := filepath.Clean(r.Folder())
 	name := filepath.Base(folder)
@@ -151,8 +146,7 @@ func (r Requester) Project() string {
 	return name
 }
 
-// Claim is the name that the requester gives itself and that nothing confirms; "" where it gives none, or is that
-// agent.
+// Claim is the name that the requester gives itself, if it is not verified.
 func (r Requester) Claim() string {
 	if r.IsAgent {
 		return ""
@@ -160,7 +154,7 @@ func (r Requester) Claim() string {
 	return r.Agent
 }
 
-// Program is the name of the program that asks, as the operating system says it; "" when that is unknown.
+// Program is the verified name of the program that asks; may be empty.
 func (r Requester) Program() string {
 	exe := Caller(r.Process).Exe
 	if exe == "" {
@@ -169,19 +163,17 @@ func (r Requester) Program() string {
 	return filepath.Base(fileOf(exe))
 }
 
-// fileOf is the path that a program was started from. Linux marks one whose file was replaced while it runs, as by an
-// upgrade: it is still who asked before that.
+// fileOf removes Linux's mark of a program whose file was replaced, as by an upgrade.
 func fileOf(exe string) string { return strings.TrimSuffix(exe, " (deleted)") }
 
-// Process is what the operating system says of the process on the other end, Parent of an ancestor of it.
+// Process is what the operating system says of the calling process, Parent of its ancestors.
 type (
 	Process = api.Process
 	Parent  = api.Parent
 )
 
-// Caller is the process that stands for the requester: the nearest, from the requesting process up, that is
-// more than a go-between. Agents start their hooks through a shell and nod's own command, which say nothing
-// about who asks. Where there is no such process it is the requesting one.
+// Caller is the process that stands for the requester: the nearest that is no go-between such as a shell or nod's
+// command, else the requesting one.
 func Caller(p Process) Parent {
 	for _, program := range chain(p) {
 		if !policy.IsGoBetween(program.Exe) {
@@ -200,7 +192,7 @@ func chain(p Process) []Parent {
 	return slices.DeleteFunc(append([]Parent{itself(p)}, p.Parents...), func(p Parent) bool { return p.Exe == "" })
 }
 
-// Format says what the text that answers a [Question] must be.
+// Format is the format of a text that answers a [Question].
 type Format = string
 
 // The formats, those of MCP elicitation and the two kinds of number.
@@ -219,20 +211,19 @@ const (
 	Text   = "text"
 )
 
-// Approve asks leave for one tool call.
+// Approve asks whether a tool call may run.
 type Approve struct {
 	Tool        string          `json:"tool"`                  // the tool's name as the agent spells it
-	Input       json.RawMessage `json:"input"`                 // a JSON object, shown to the human as it is
+	Input       json.RawMessage `json:"input"`                 // a JSON object, shown to the user as it is
 	Class       policy.Class    `json:"class,omitempty"`       // the caller's view; can only make nod stricter
 	Description string          `json:"description,omitempty"` // the agent's own words on why
 	ToolUseID   string          `json:"tool_use_id,omitempty"`
 	Refused     bool            `json:"refused,omitempty"` // by the agent's own check: the user may overrule that once
-	// Suggestions are rules that the agent itself would keep, in words; the human may pick one in place of
-	// a grant of nod's.
+	// Suggestions are rules for the agent itself to save, in words. The user may pick one in place of a grant.
 	Suggestions []string `json:"suggestions,omitempty"`
 }
 
-// Call is what the policy decides on when who asks leave for a.
+// Call is the call for the policy to decide on.
 func (a Approve) Call(who Requester) policy.Call {
 	var programs []string
 	for _, program := range chain(who.Process) {
@@ -244,7 +235,7 @@ func (a Approve) Call(who Requester) policy.Call {
 	}
 }
 
-// Bare is what is kept of a where its input is not: [Answer.ShownSHA256] still says what that was.
+// Bare is what is kept of a without its input.
 func (a Approve) Bare() Approve { return Approve{Tool: a.Tool, Class: a.Class, ToolUseID: a.ToolUseID} }
 
 // Level is how urgent a notice is.
@@ -257,7 +248,6 @@ const (
 	Error   Level = "error"
 )
 
-// Kind implements [Body].
 func (Approve) Kind() Kind { return KindApprove }
 
 // Size says roughly how many bytes of memory the request holds.

@@ -7,14 +7,13 @@ import (
 	"nod/policy"
 )
 
-// graceTime is how long a request waits for its caller to come back after nod was killed.
+// graceTime is the time for callers to reconnect after a restart.
 const graceTime = 30 * time.Second
 
-// Restore takes up what another process left when it ended: open are the requests that nobody had answered, last those
-// that were settled, both oldest first. What was open is pending again, under its id and with the time that it had
-// left; what does not outlive its caller ends when that does not come back soon. What was settled is known by its id
-// and its idempotency keys. Call it before anything begins or, after [Broker.AwaitRestore], once that can be read: then
-// what this process knows itself counts, and of what was asked anew meanwhile only that.
+// Restore restores the open requests that another process left, and the last settled ones, both oldest first. Open ones
+// are pending again with their remaining time; those that are not detached end unless their callers reconnect soon.
+// Call it before anything begins or, after [Broker.AwaitRestore], once that can be read: then requests that came
+// meanwhile take precedence.
 func (b *Broker) Restore(open, last []Record) {
 	var settled time.Time
 	b.mu.Lock()
@@ -40,21 +39,20 @@ func (b *Broker) Restore(open, last []Record) {
 	}
 }
 
-// AwaitRestore says that what another process left cannot be read yet, and that [Broker.Restore] will be called for it.
+// AwaitRestore says that [Broker.Restore] will be called later.
 func (b *Broker) AwaitRestore() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.restored = make(chan struct{})
 }
 
-// isAskedAnew reports whether somebody has asked the same as e, with its key, before e could be restored.
+// isAskedAnew reports whether a request with e's key came before e could be restored.
 func (b *Broker) isAskedAnew(e *entry) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.restored != nil && slices.ContainsFunc(e.keys(), func(k joinKey) bool { return b.keyed[k] != nil })
 }
 
-// restored is the entry of a record, with its times as they were written.
 func restored(r Record) *entry {
 	e := &entry{
 		req: r.Request, why: r.Why, joined: r.Joined, done: make(chan struct{}),
@@ -71,7 +69,7 @@ func restored(r Record) *entry {
 	return e
 }
 
-// reopen puts an open request before the human again, unless it has ended meanwhile.
+// reopen makes a request pending again, unless it has ended meanwhile.
 func (b *Broker) reopen(r Record, settled time.Time) {
 	e := restored(r)
 	e.rewind(settled)
@@ -95,8 +93,8 @@ func (b *Broker) reopen(r Record, settled time.Time) {
 	}
 }
 
-// rewind has e's times, which another process wrote as wall time, count in this one's own. A clock that was set back
-// meanwhile, to before e came or something was settled, gives no more time than was left.
+// rewind converts e's times from wall time to this process's monotonic time. A clock that was set back meanwhile gives
+// no additional time.
 func (e *entry) rewind(settled time.Time) {
 	now := time.Now()
 	wall := now
@@ -113,8 +111,7 @@ func (e *entry) rewind(settled time.Time) {
 	}
 }
 
-// endedMeanwhile is the answer of an open request that nobody needs to be asked about again; without an Outcome there
-// is none.
+// endedMeanwhile is the answer of an open request that has ended; without an Outcome if it has not.
 func (b *Broker) endedMeanwhile(e *entry, keepers []Parent, isDetached bool) Answer {
 	var err error
 	if e.call, err = check(&e.req); err != nil || e.contentKey() != e.content {
@@ -132,7 +129,7 @@ func (b *Broker) endedMeanwhile(e *entry, keepers []Parent, isDetached bool) Ans
 	return b.judge(e, policy.Allow, policy.Ask)
 }
 
-// keepersOf lists the program that asks r, whose end ends a request that was postponed; none where it is not known.
+// keepersOf returns the program whose end ends a postponed request, if known.
 func (b *Broker) keepersOf(r Request) []Parent {
 	who := Caller(r.Requester.Process)
 	if !b.knows(r.Requester) || who.PID == 0 || policy.IsGoBetween(who.Exe) || adopts(who) {

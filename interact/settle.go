@@ -11,12 +11,12 @@ import (
 	"nod/policy"
 )
 
-// closeTimeout is how long a prompt may take to leave the screen when nod ends, before its caller is answered.
+// closeTimeout is the time for a prompt to close when nod ends.
 const closeTimeout = time.Second
 
-// settle gives e its answer: a grant is kept, then the journal closed, then everyone told, in this order, so that no
-// reply leaves before the journal has it. A process that dies after the first step asks the policy again, which then
-// allows by that grant. What the policy allows is not settled when it cannot be journaled: it is for the human then.
+// settle answers e: it saves the grant, writes the journal, and then publishes the answer, so that the journal has
+// every answer that a caller gets. An allow by the policy that cannot be journaled is not settled: the user has to
+// decide.
 func (b *Broker) settle(e *entry, a Answer) (settled bool) {
 	a = b.confirmed(e, a)
 	a.At = time.Now()
@@ -44,7 +44,7 @@ func (b *Broker) settle(e *entry, a Answer) (settled bool) {
 	return true
 }
 
-// note has the journal know e as it is now, and its answer once it has one. Whoever comes first opens it there.
+// note writes e's state to the journal, if it changed, with its answer if it has one.
 func (b *Broker) note(e *entry, a Answer) error {
 	e.noting.Lock()
 	defer e.noting.Unlock()
@@ -75,7 +75,7 @@ func (b *Broker) note(e *entry, a Answer) error {
 	return err
 }
 
-// owe keeps an outcome that counts although it could not be journaled, for [Broker.settleLate].
+// owe keeps an outcome that could not be journaled for [Broker.settleLate].
 func (b *Broker) owe(r Record) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -84,7 +84,7 @@ func (b *Broker) owe(r Record) {
 	}
 }
 
-// settleLate journals what could not be when it came, now that something else could.
+// settleLate journals the outcomes that failed before.
 func (b *Broker) settleLate() {
 	b.mu.Lock()
 	owed := b.owed
@@ -100,22 +100,19 @@ func (b *Broker) settleLate() {
 	}
 }
 
-// update has the journal know what has changed of e. Where that cannot be written the prompt goes on all the same, but
-// not beyond the end of this process.
+// update writes changes of e to the journal. If that fails, e is still prompted for, but is lost when nod ends.
 func (b *Broker) update(e *entry) {
 	if err := b.note(e, Answer{}); err != nil {
 		b.cfg.Log.Error("journal: open", "id", e.req.ID, "err", err)
 	}
 }
 
-// outlasts reports whether an answer counts that arrives when nod ends already: a denial, and what another machine has
-// counted.
+// outlasts reports whether an answer counts even if nod ends: a denial, or another machine's.
 func (e *entry) outlasts(a Answer) bool {
 	return a.Outcome == Denied || e.req.Requester.IsRemote() && !a.isUnanswered()
 }
 
-// suspend ends e because nod ends: unless an answer outlasts that, its callers hear that nobody can be asked. The
-// journal keeps open what outlives its caller.
+// suspend ends e because nod ends. A detached request without an answer stays open in the journal.
 func (b *Broker) suspend(e *entry, got chan Answer) {
 	a := e.ended(ErrClosing)
 	select {
@@ -136,7 +133,7 @@ func (b *Broker) suspend(e *entry, got chan Answer) {
 	b.settle(e, a)
 }
 
-// confirmed holds a human's allow against the policy as it is now, and keeps the grant it carries.
+// confirmed checks a user's allow against the current policy, and saves its grant.
 func (b *Broker) confirmed(e *entry, a Answer) Answer {
 	if a.Outcome != Allowed || a.By != ByHuman || e.req.Requester.IsRemote() { // there its own relay does
 		return a
@@ -159,7 +156,7 @@ func (b *Broker) confirmed(e *entry, a Answer) Answer {
 	return a
 }
 
-// publish gives the answer to everyone who waits for it, and keeps it for those who will ask.
+// publish gives the answer to all who wait, and keeps it.
 func (b *Broker) publish(e *entry, a Answer) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -177,20 +174,19 @@ func (b *Broker) publish(e *entry, a Answer) {
 	b.keep(e.finish())
 }
 
-// Limits of what is kept of finished requests, twice: for those of the human, and those of the
-// policy, which are many.
+// Limits of the finished requests, for those of the user and those of the policy.
 const (
 	keptFinished = 1024     // requests whose answer can still be fetched …
 	keptBytes    = 32 << 20 // … and how much they may hold in all
 )
 
-// finished are requests that have ended, oldest first, as [entry.finish] leaves them.
+// finished are requests from [entry.finish], oldest first.
 type finished struct {
 	entries []*entry
 	bytes   int
 }
 
-// keep remembers a finished entry, and forgets the oldest when there are too many. The caller holds b.mu.
+// keep adds a finished entry, and forgets the oldest ones beyond the limits. The caller holds b.mu.
 func (b *Broker) keep(e *entry) {
 	f := &b.answered
 	if e.answer.By == ByPolicy {

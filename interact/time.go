@@ -9,7 +9,7 @@ import (
 // machine sleeps no time goes by, as none does for the agents' own timers. Across a restart they count in wall time:
 // see [Broker.Restore].
 
-// tick ends e when its time is over, and asks the person again when they wanted that.
+// tick ends e after its deadline, and ends a snooze.
 func (b *Broker) tick(e *entry) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -25,8 +25,8 @@ func (b *Broker) tick(e *entry) {
 	e.clock.Reset(e.next().Sub(now))
 }
 
-// Snooze puts a pending request off for a while, and its deadline by as much, as far as its caller waits. Nothing ends
-// that early but Snooze with 0. The error wraps [ErrNotFound] or [ErrImpatient].
+// Snooze puts a pending request off, and its deadline, as far as its caller waits; 0 ends a snooze. The error wraps
+// [ErrNotFound] or [ErrImpatient].
 func (b *Broker) Snooze(id ID, d time.Duration) error {
 	b.mu.Lock()
 	e := b.entries[id]
@@ -57,8 +57,8 @@ func (b *Broker) putOff(e *entry, d time.Duration) error {
 	return nil
 }
 
-// StandStill has the time of all that is pending stand still, or go on, as while the screen is locked: nobody can
-// answer then. Their deadlines move by as much, as far as their callers wait.
+// StandStill stops the clocks of all pending requests, or starts them again, as while the screen is locked. Deadlines
+// move by as much, as far as callers wait.
 func (b *Broker) StandStill(on bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -81,7 +81,7 @@ func (b *Broker) StandStill(on bool) {
 	}
 }
 
-// end is when nobody waits for e any longer. The caller holds Broker.mu.
+// end is when e times out. The caller holds Broker.mu.
 func (e *entry) end() time.Time {
 	if !e.still.IsZero() {
 		return e.req.Until
@@ -97,16 +97,14 @@ func (e *entry) next() time.Time {
 	return e.end()
 }
 
-// Times are those of a request, counted from the moment at which they are told: whoever sets a clock between two
-// processes changes nothing of how long a caller waits.
+// Times are a request's times relative to now, so that clocks of two processes need not agree.
 type Times struct {
 	Age     time.Duration // since it came
 	Left    time.Duration // until its deadline
 	Patient time.Duration // until its caller waits no longer
-	Snoozed time.Duration // until the person wants to be asked again; 0: now
+	Snoozed time.Duration // until the user wants to be asked again; 0: now
 }
 
-// TimesOf are those of a request at this moment.
 func TimesOf(r Request, now time.Time) Times {
 	t := Times{Age: now.Sub(r.Created), Left: r.Deadline.Sub(now), Patient: r.Until.Sub(now)}
 	if !r.Snoozed.IsZero() {
@@ -115,7 +113,7 @@ func TimesOf(r Request, now time.Time) Times {
 	return t
 }
 
-// Of is a request with these times.
+// Of returns r with these times.
 func (t Times) Of(r Request, now time.Time) Request {
 	r.Created, r.Deadline, r.Until = now.Add(-t.Age), now.Add(t.Left), now.Add(t.Patient)
 	if r.Snoozed = (time.Time{}); t.Snoozed > 0 {

@@ -14,7 +14,7 @@ import (
 	"nod/policy/invisible"
 )
 
-// Limits of a request. Lengths are in Unicode code points unless said otherwise.
+// Limits of a request, in Unicode code points unless said otherwise.
 const (
 	MaxTimeout   = 24 * time.Hour
 	MaxName      = 200     // agent, session, idempotency key, tool, ids, headers, titles, button labels
@@ -33,8 +33,7 @@ type ParamError struct {
 
 func (e *ParamError) Error() string { return e.Param + ": " + e.Problem }
 
-// Normalize fills in what a caller may leave out: the input type of a question, the value of an option,
-// the level of a notice. It never repairs what is wrong; Validate refuses that.
+// Normalize fills in what a caller may leave out.
 func Normalize(b Body) Body {
 	switch b := b.(type) {
 	case Form:
@@ -304,7 +303,7 @@ func required(param, s string, max int) error {
 	return nil
 }
 
-// shows reports whether a person sees r. JSON turns half a character into the one that stands for an unreadable one.
+// shows reports whether r is visible. JSON turns half a character into RuneError.
 func shows(r rune) bool { return r != ' ' && r != utf8.RuneError && !invisible.Is(r) }
 
 func short(param, s string) error { return limit(param, s, MaxName) }

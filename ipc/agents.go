@@ -65,9 +65,8 @@ func (s *Server) serveMCP(w http.ResponseWriter, r *http.Request) {
 	s.mcp.ServeHTTP(w, r)
 }
 
-// mcpCaller says who is on the other end of an MCP request. nod's own proxy names the folder it was
-// started in, which like every folder that a caller names is a claim, and the seconds that its client has waited
-// already.
+// mcpCaller says who is on the other end of an MCP request. nod's own proxy names the folder it was started in, which
+// like every folder that a caller names is a claim, and the seconds that its client has waited already.
 func mcpCaller(r *http.Request) mcp.Caller {
 	var claims api.Common
 	if cwd := r.Header.Get("Nod-Cwd"); filepath.IsAbs(cwd) {

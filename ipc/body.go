@@ -14,15 +14,15 @@ import (
 	"nod/interact"
 )
 
-// What of a body is beyond shortBody bytes is only read for maxLongBodies callers at once, so that a flood of long
-// ones cannot fill the memory.
+// What of a body is beyond shortBody bytes is only read for maxLongBodies callers at once, so that a flood of long ones
+// cannot fill the memory.
 const (
 	shortBody     = 64 << 10
 	maxLongBodies = 64
 )
 
-// readBody reads the body of r, within limits of size and time. It is not kept with r, which lives as long
-// as the caller waits.
+// readBody reads the body of r, within limits of size and time. It is not kept with r, which lives as long as the
+// caller waits.
 func (s *Server) readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	if r.ContentLength > maxBody {
 		return nil, bodyProblem(w, tooLarge())
@@ -100,7 +100,6 @@ func (l *longBodies) leave(b *longBody) bool {
 	return i >= 0
 }
 
-// Read implements [io.Reader].
 func (b *longBody) Read(p []byte) (int, error) {
 	n, err := b.Reader.Read(p)
 	b.of.mu.Lock()

@@ -12,8 +12,8 @@ import (
 	"nod/api"
 )
 
-// hostsOf lists the values of Host that name a server at the given URL. The list is exact: a name that
-// merely resolves to this machine is how a web page would come in (DNS rebinding).
+// hostsOf lists the values of Host that name a server at the given URL. The list is exact: a name that merely resolves
+// to this machine is how a web page would come in (DNS rebinding).
 func hostsOf(serverURL string) map[string]bool {
 	u, err := url.Parse(serverURL)
 	if err != nil {
@@ -61,8 +61,8 @@ func (s *Server) browser(r *http.Request, onSocket bool) string {
 	return ""
 }
 
-// isOwnOrigin reports whether the request is one of MCP's with the listener's own address as its origin,
-// which that protocol wants a server to take. Nothing is served that could run a script there.
+// isOwnOrigin reports whether the request is one of MCP's with the listener's own address as its origin, which that
+// protocol wants a server to take. Nothing is served that could run a script there.
 func (s *Server) isOwnOrigin(r *http.Request) bool {
 	origins := r.Header.Values("Origin")
 	host, isHTTP := "", false

@@ -98,7 +98,6 @@ func (s *socket) current() *net.UnixListener {
 	return s.bound
 }
 
-// Accept implements [net.Listener].
 func (s *socket) Accept() (net.Conn, error) {
 	for {
 		l := s.current()
@@ -109,7 +108,6 @@ func (s *socket) Accept() (net.Conn, error) {
 	}
 }
 
-// Addr implements [net.Listener].
 func (s *socket) Addr() net.Addr { return s.current().Addr() }
 
 // Close implements [net.Listener]. It removes the socket, but nothing that has taken its place.
@@ -136,7 +134,6 @@ func (s *Server) gate(l net.Listener, most int) net.Listener {
 	return netutil.LimitListener(&gate{Listener: l, uid: s.uid, log: s.log}, most)
 }
 
-// Accept implements [net.Listener].
 func (g *gate) Accept() (net.Conn, error) {
 	for {
 		c, err := g.Listener.Accept()
@@ -165,8 +162,8 @@ func (g *gate) identify(c net.Conn) (*peer.Peer, error) {
 	return who, nil
 }
 
-// mayAsk reports whether somebody may use the server of user uid: that user and root may, and whoever the
-// operating system cannot identify may try with the token.
+// mayAsk reports whether somebody may use the server of user uid: that user and root may, and whoever the operating
+// system cannot identify may try with the token.
 func mayAsk(user func() (uid int, known bool), uid int) bool {
 	who, known := user()
 	return !known || who == uid || who == 0
@@ -183,7 +180,6 @@ type peerAddr struct {
 	peer *peer.Peer
 }
 
-// RemoteAddr implements [net.Conn].
 func (c conn) RemoteAddr() net.Addr { return peerAddr{c.Conn.RemoteAddr(), c.peer} }
 
 type peerKey struct{}
@@ -196,8 +192,8 @@ func withPeer(ctx context.Context, c net.Conn) context.Context {
 	return ctx
 }
 
-// peerOf returns the other end of the connection that a request came on. A request that came on no
-// connection of ours has an unknown peer.
+// peerOf returns the other end of the connection that a request came on. A request that came on no connection of ours
+// has an unknown peer.
 func peerOf(ctx context.Context) *peer.Peer {
 	if p, ok := ctx.Value(peerKey{}).(*peer.Peer); ok {
 		return p

@@ -65,8 +65,8 @@ func rateLimited(detail string, seconds int) *problem {
 	return p
 }
 
-// problemOf is what an error of the broker or of the decoder amounts to. The text of an error that nobody
-// foresaw is not for callers.
+// problemOf is what an error of the broker or of the decoder amounts to. The text of an error that nobody foresaw is
+// not for callers.
 func problemOf(err error) *problem {
 	if p, ok := errors.AsType[*problem](err); ok {
 		return p
@@ -97,5 +97,4 @@ func isRequiredText(param string) bool {
 	return slices.Contains([]string{"question", "message", "tool", "id", "label"}, name)
 }
 
-// Error implements error.
 func (p *problem) Error() string { return string(p.Code) + ": " + p.Detail }

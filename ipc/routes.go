@@ -99,8 +99,8 @@ func (s *Server) handler() http.Handler {
 	})
 }
 
-// raisePath is where a second start of nod-desktop has the running one show itself. It is no part of the interface
-// that is described to agents: it tells nothing, and does what starting nod-desktop does, or opens the settings.
+// raisePath is where a second start of nod-desktop has the running one show itself. It is no part of the interface that
+// is described to agents: it tells nothing, and does what starting nod-desktop does, or opens the settings.
 const raisePath = "/v1/raise"
 
 func (s *Server) serveRaise(w http.ResponseWriter, r *http.Request) {

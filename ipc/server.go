@@ -1,13 +1,13 @@
 // Package ipc is nod's HTTP server: agents on this machine ask through it, and nothing else.
 //
-// The same handler listens on a loopback port and, on Unix, on a socket. A request is refused before it is
-// routed unless it could only come from a program that may ask: it names one of the listener's own
-// addresses as Host, no browser sent it, it carries the token, and the operating system does not say that
-// it comes from another user. Then the server translates: JSON to an [interact.Request], the
-// [interact.Answer] back to JSON. It knows neither policy nor windows.
+// The same handler listens on a loopback port and, on Unix, on a socket. A request is refused before it is routed
+// unless it could only come from a program that may ask: it names one of the listener's own addresses as Host, no
+// browser sent it, it carries the token, and the operating system does not say that it comes from another user. Then
+// the server translates: JSON to an [interact.Request], the [interact.Answer] back to JSON. It knows neither policy nor
+// windows.
 //
-// The wire can only ask. The server reaches the broker through an interface without a method that answers a
-// request, adds a rule or changes a setting, and the table of routes says of each what it can do.
+// The wire can only ask. The server reaches the broker through an interface without a method that answers a request,
+// adds a rule or changes a setting, and the table of routes says of each what it can do.
 package ipc
 
 import (
@@ -101,8 +101,8 @@ type Server struct {
 	relay     func() api.RelayHealth
 }
 
-// Listen binds the port and the socket, and then publishes where they are. Nothing answers until Serve
-// runs; whoever does not come to call it must Close the server. Errors say which part of the configuration to change.
+// Listen binds the port and the socket, and then publishes where they are. Nothing answers until Serve runs; whoever
+// does not come to call it must Close the server. Errors say which part of the configuration to change.
 func Listen(cfg Config) (*Server, error) {
 	dir := cfg.Dir
 	if dir == "" {
@@ -198,9 +198,9 @@ func newServer(cfg Config, e endpoint.Endpoint) *Server {
 // Endpoint is where the server listens, and the token.
 func (s *Server) Endpoint() endpoint.Endpoint { return s.endpoint }
 
-// Serve answers requests until ctx ends. Then it takes the endpoint back, stops listening and waits for the
-// replies that are under way; requests that nobody has answered three seconds later are hung up on, so
-// close the broker to let their callers know. A Server serves once.
+// Serve answers requests until ctx ends. Then it takes the endpoint back, stops listening and waits for the replies
+// that are under way; requests that nobody has answered three seconds later are hung up on, so close the broker to let
+// their callers know. A Server serves once.
 func (s *Server) Serve(ctx context.Context) error {
 	failed := make(chan error, len(s.listeners))
 	for _, l := range s.listeners {

@@ -1,5 +1,5 @@
-// Package ownfile reads and replaces the files that decide what agents may do: plain files that nobody but their
-// owner can change.
+// Package ownfile reads and replaces the files that decide what agents may do: plain files that nobody but their owner
+// can change.
 package ownfile
 
 import (

@@ -42,17 +42,14 @@ func (j *Journal) Fail(err error) {
 	j.full = err
 }
 
-// Open implements [interact.Journal].
 func (j *Journal) Open(_ context.Context, r interact.Record) error {
 	return j.write(r, func(isKnown, _ bool) bool { return !isKnown })
 }
 
-// Update implements [interact.Journal].
 func (j *Journal) Update(_ context.Context, r interact.Record) error {
 	return j.write(r, func(isKnown, isSettled bool) bool { return isKnown && !isSettled })
 }
 
-// Settle implements [interact.Journal].
 func (j *Journal) Settle(_ context.Context, r interact.Record) error {
 	return j.write(r, func(_, isSettled bool) bool { return !isSettled })
 }

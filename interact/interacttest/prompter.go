@@ -1,5 +1,4 @@
-// Package interacttest stands in for the parts of nod that a test has no use for: a human, a desktop, a
-// policy file.
+// Package interacttest stands in for the parts of nod that a test has no use for: a human, a desktop, a policy file.
 package interacttest
 
 import (
@@ -16,8 +15,8 @@ import (
 // Prompter plays the human. The zero value answers nothing, ever.
 type Prompter struct {
 	Delay time.Duration // how long the human thinks
-	// Answer is what the human does. nil: nothing, until the request ends by itself. A returned allow is
-	// completed with the digest of the input, as a window does.
+	// Answer is what the human does. nil: nothing, until the request ends by itself. A returned allow is completed with
+	// the digest of the input, as a window does.
 	Answer func(interact.Request, policy.Decision) (interact.Answer, error)
 
 	mu     sync.Mutex // guards all below
@@ -25,7 +24,6 @@ type Prompter struct {
 	closed []interact.ID
 }
 
-// Prompt implements [interact.Prompter].
 func (p *Prompter) Prompt(ctx context.Context, r interact.Request, why policy.Decision) (interact.Answer, error) {
 	p.mu.Lock()
 	p.shown = append(p.shown, r)
@@ -90,7 +88,6 @@ func (p *Policy) Set(tool string, effect policy.Effect) {
 	p.effects[tool] = effect
 }
 
-// Decide implements [interact.Policy].
 func (p *Policy) Decide(c policy.Call) policy.Decision {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -101,7 +98,6 @@ func (p *Policy) Decide(c policy.Call) policy.Decision {
 	return policy.Decision{Effect: effect, Rule: "test:" + c.Tool, Reason: "the test says so", Class: policy.Unknown}
 }
 
-// Used implements [interact.Policy].
 func (p *Policy) Used(d policy.Decision) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -115,7 +111,6 @@ func (p *Policy) Uses() []policy.Decision {
 	return slices.Clone(p.used)
 }
 
-// Grant implements [interact.Policy].
 func (p *Policy) Grant(_ policy.Call, scope policy.Scope, cover policy.Cover) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()

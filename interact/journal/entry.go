@@ -18,7 +18,7 @@ import (
 // digest is a SHA-256.
 type digest [sha256.Size]byte
 
-// next is the hash of an entry: of its head and of the hash of the entry before.
+// next is the hash of the entry after d, with that head.
 func (d digest) next(head []byte) digest {
 	h := sha256.New()
 	h.Write(d[:])
@@ -29,15 +29,15 @@ func (d digest) next(head []byte) digest {
 
 func (d digest) String() string { return hex.EncodeToString(d[:]) }
 
-// head is what an entry is as long as it is kept. The chain covers its JSON.
+// head is the part of an entry that is always kept. The chain covers its JSON.
 type head struct {
-	Record   interact.Record  `json:"record"`         // without what agent and person said: that is the body
+	Record   interact.Record  `json:"record"`         // without the body
 	Gist     string           `json:"gist,omitempty"` // empty when inputs are not kept
 	Body     string           `json:"body"`           // hex SHA-256 of the body
 	Withheld history.Withheld `json:"held,omitempty"` // [history.Secret] or [history.NotKept]
 }
 
-// line is what lists and queries have of an entry: it is what the table's columns are.
+// line returns the table's columns.
 func (h head) line() history.Line {
 	r := h.Record
 	line := history.Line{
@@ -56,19 +56,18 @@ func (h head) line() history.Line {
 // micro is t as a column has it.
 func micro(t time.Time) time.Time { return time.UnixMicro(t.UnixMicro()) }
 
-// encoded is an entry on its way into the table.
 type encoded struct {
 	line       history.Line
 	head, body []byte // body is nil when inputs are not kept
 }
 
-// body is what of an entry may be withheld.
+// body is the part of an entry that may be withheld.
 type body struct {
-	Said  json.RawMessage `json:"said"`            // a record of what agent and person said, without the input
+	Said  json.RawMessage `json:"said"`            // a record of what agent and user said, without the input
 	Input []byte          `json:"input,omitempty"` // of an approval, byte for byte
 }
 
-// encode makes an entry of what came of a request. Values of known are secrets, too.
+// encode makes an entry of a record. It redacts secrets, among them those of known.
 func encode(r interact.Record, keepInputs bool, known ...string) (encoded, error) {
 	rest, said := split(r)
 	h := head{Record: rest}
@@ -106,7 +105,7 @@ func newBody(said interact.Record) (*body, error) {
 	return &b, err
 }
 
-// redact puts marks in the place of secrets, and returns what b says then.
+// redact replaces secrets by marks, and returns the new record.
 func (b *body) redact(marks *strings.Replacer) (said interact.Record, err error) {
 	if b.Said, err = secrets.Redact(b.Said, marks); err == nil && b.Input != nil {
 		b.Input, err = secrets.Redact(b.Input, marks)
@@ -117,7 +116,6 @@ func (b *body) redact(marks *strings.Replacer) (said interact.Record, err error)
 	return b.record()
 }
 
-// record is what b says.
 func (b *body) record() (said interact.Record, err error) {
 	err = json.Unmarshal(b.Said, &said)
 	if a, ok := said.Request.Body.(interact.Approve); ok {
@@ -127,7 +125,7 @@ func (b *body) record() (said interact.Record, err error) {
 	return said, err
 }
 
-// decode reads an entry back. It does not look at hashes.
+// decode reads an entry without checking hashes.
 func decode(text, kept []byte) (head, error) {
 	var h head
 	if err := json.Unmarshal(text, &h); err != nil {
@@ -142,7 +140,6 @@ func decode(text, kept []byte) (head, error) {
 	return h.with(kept)
 }
 
-// with is h with what its body says.
 func (h head) with(kept []byte) (head, error) {
 	var b body
 	if err := json.Unmarshal(kept, &b); err != nil {
@@ -159,7 +156,7 @@ func (h head) with(kept []byte) (head, error) {
 	return h, nil
 }
 
-// split parts a record into what every entry keeps and what agent and person said, which may be withheld.
+// split splits a record into the parts for head and body.
 func split(r interact.Record) (rest, said interact.Record) {
 	rest = r
 	said.Request.Body = r.Request.Body
@@ -183,8 +180,7 @@ func join(rest, said interact.Record) interact.Record {
 	return r
 }
 
-// outlineOf is what an entry keeps of what a relay reported: not the files, of which [interact.Shown] has what was
-// shown, nor what could have been kept.
+// outlineOf is what an entry keeps of a relay's report. [interact.Shown] has what was shown of the files.
 func outlineOf(r *interact.Reported) *interact.Reported {
 	if r == nil {
 		return nil
@@ -192,7 +188,7 @@ func outlineOf(r *interact.Reported) *interact.Reported {
 	return &interact.Reported{Why: r.Why, Risks: r.Risks}
 }
 
-// outline is what every entry keeps of a request's body.
+// outline is what a head keeps of a request's body.
 func outline(b interact.Body) interact.Body {
 	switch b := b.(type) {
 	case interact.Approve:
@@ -209,10 +205,9 @@ func outline(b interact.Body) interact.Body {
 	return nil
 }
 
-// maxGist is how much of a gist an entry has in its line, in bytes.
+// maxGist is the limit of a gist in bytes.
 const maxGist = 300
 
-// gist is the beginning of what a request is about.
 func gist(r interact.Request) string {
 	text := strings.ToValidUTF8(r.Gist(), "\uFFFD")
 	if len(text) <= maxGist {

@@ -18,7 +18,7 @@ import (
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// schema has what changes a file of each version into one of the next.
+// schema migrates files of older versions.
 var schema = func() sqlitemigration.Schema {
 	s := sqlitemigration.Schema{AppID: 0x6e6f6400} // "nod"
 	for {
@@ -30,8 +30,7 @@ var schema = func() sqlitemigration.Schema {
 	}
 }()
 
-// pragmas set up a connection that writes. Pages that are deleted are overwritten with zeros; checkpoints are left to
-// the keeper.
+// pragmas set up a connection that writes. The keeper makes the checkpoints.
 var pragmas = []string{
 	"PRAGMA auto_vacuum = incremental", "PRAGMA journal_mode = wal", "PRAGMA synchronous = normal",
 	"PRAGMA wal_autocheckpoint = 0", "PRAGMA journal_size_limit = 1048576", "PRAGMA secure_delete = on",
@@ -52,7 +51,7 @@ type file struct {
 	mayShrink bool  // nod makes it smaller itself: see [writer.shrunk]
 }
 
-// openFile opens the database at path, makes it when there is none, and brings it up to date.
+// openFile opens or creates the database at path, and migrates it.
 func openFile(path string) (_ *file, err error) {
 	f := &file{path: path}
 	if f.info, err = create(path); err != nil {
@@ -78,15 +77,14 @@ func openFile(path string) (_ *file, err error) {
 	return f, err
 }
 
-// beside is what SQLite keeps beside the file; nil: there is none.
+// beside returns the files that SQLite keeps beside the file; nil: missing.
 func (f *file) beside() (log, shm fs.FileInfo) {
 	log, _ = os.Lstat(f.path + "-wal")
 	shm, _ = os.Lstat(f.path + "-shm")
 	return log, shm
 }
 
-// isAlone reports whether another program has taken away or replaced what SQLite keeps beside the file: what is written
-// from then on goes nowhere.
+// isAlone reports whether another program removed or replaced those files: then writes would be lost.
 func (f *file) isAlone() bool {
 	log, shm := f.beside()
 	isOther := func(was, is fs.FileInfo) bool { return was != nil && (is == nil || !os.SameFile(was, is)) }
@@ -97,8 +95,8 @@ func (f *file) isAlone() bool {
 	return false
 }
 
-// checkPlain returns an error unless the database at path, and what SQLite keeps beside it, are plain files or missing:
-// to open a pipe takes until somebody opens its other end.
+// checkPlain returns an error unless the database and the files beside it are plain files or missing: opening a pipe
+// would block.
 func checkPlain(path string) error {
 	for _, end := range []string{"", "-wal", "-shm"} {
 		if info, err := os.Lstat(path + end); err == nil && !info.Mode().IsRegular() {
@@ -110,8 +108,8 @@ func checkPlain(path string) error {
 
 var errNotPlain = errors.New("this is not a plain file")
 
-// create makes the file, for its owner only, when there is none. SQLite gives the files beside it the same mode. It
-// must not be called while the file is open: to close a file ends SQLite's locks on it.
+// create creates the file for its owner only, unless it exists. SQLite gives the files beside it the same mode. It must
+// not be called while the file is open: closing a file ends SQLite's locks.
 func create(path string) (fs.FileInfo, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, err
@@ -138,7 +136,7 @@ func create(path string) (fs.FileInfo, error) {
 	return info, nil
 }
 
-// prepare sets up the connection and migrates the database, which is as it was when it is not nod's.
+// prepare sets up the connection and migrates the database. It does not change one that is not nod's.
 func (f *file) prepare() error {
 	if err := recognize(f.conn); err != nil {
 		return err
@@ -171,7 +169,7 @@ func migrate(conn *sqlite.Conn) (err error) {
 	return sqlitemigration.Migrate(context.Background(), conn, schema)
 }
 
-// recognize returns an [errForeign] for a database that this version of nod does not know.
+// recognize fails with [errForeign] for a database that this version does not know.
 func recognize(conn *sqlite.Conn) error {
 	return query(conn, `SELECT user_version, application_id, (SELECT count(*) FROM sqlite_schema)
 		FROM pragma_user_version, pragma_application_id`, func(s *sqlite.Stmt) error {
@@ -186,7 +184,7 @@ func recognize(conn *sqlite.Conn) error {
 // errForeign says that a file is another program's or a newer nod's.
 var errForeign = errors.New("a newer nod or another program has written it")
 
-// isDamage reports whether a file is of no use.
+// isDamage reports whether a file is useless.
 func isDamage(err error) bool {
 	switch sqlite.ErrCode(err).ToPrimary() {
 	case sqlite.ResultCorrupt, sqlite.ResultNotADB:
@@ -198,7 +196,7 @@ func isDamage(err error) bool {
 
 var errTruncated = errors.New("it has become shorter")
 
-// isTruncated reports whether somebody else has made the file shorter than it was.
+// isTruncated reports whether another program has shortened the file.
 func (f *file) isTruncated(size int64) bool {
 	if size < f.size && !f.mayShrink {
 		return true
@@ -207,7 +205,7 @@ func (f *file) isTruncated(size int64) bool {
 	return false
 }
 
-// open opens the file, and another when it is of no use.
+// open opens the file, or sets a useless one aside and opens a new one.
 func (w *writer) open() error {
 	w.clear()
 	f, err := openFile(w.path)
@@ -226,8 +224,7 @@ func (w *writer) open() error {
 	return nil
 }
 
-// clear moves away what takes the place of what SQLite keeps beside the file and is none of it. The file itself is
-// good: it is as it was when it was last brought to the disk.
+// clear moves away what is in the place of SQLite's files. The database is good, as of the last checkpoint.
 func (w *writer) clear() {
 	for _, end := range []string{"-wal", "-shm"} {
 		if info, err := os.Lstat(w.path + end); err == nil && !info.Mode().IsRegular() {
@@ -236,10 +233,9 @@ func (w *writer) clear() {
 	}
 }
 
-// asideNow is where a file that is of no use is put now.
+// asideNow is the path for a useless file.
 func (w *writer) asideNow() string { return w.path + time.Now().Format(".2006-01-02T15-04-05.000000") }
 
-// close closes the file.
 func (w *writer) close() {
 	if w.file == nil {
 		return
@@ -275,8 +271,7 @@ func (w *writer) ready() error {
 	return w.open()
 }
 
-// reopen opens the file anew: whatever is wrong with a connection, a new one may not have. What has gone to a log that
-// is no longer at its path is saved, as far as that is possible.
+// reopen opens the file again, which may fix errors. It saves what it can of a log that is no longer at its path.
 func (w *writer) reopen() error {
 	w.j.files.Lock()
 	w.withoutReaders(func() {
@@ -303,14 +298,14 @@ func (w *writer) leave() {
 	w.j.report(func(p *problems) { p.file = &ProblemError{Trouble: Gone, Path: w.path} })
 }
 
-// withoutReaders runs f while nobody reads. Whoever reads next opens the file that is there then.
+// withoutReaders runs f while nobody reads. Readers then open the new file.
 func (w *writer) withoutReaders(f func()) {
 	if err := w.j.Reader.reset(f); err != nil {
 		w.j.opts.Log.Error("journal: close what reads", "err", err)
 	}
 }
 
-// replace sets a damaged file aside and begins another.
+// replace sets a damaged file aside and opens a new one.
 func (w *writer) replace(damage error) error {
 	w.close()
 	if err := w.setAside(damage); err != nil {

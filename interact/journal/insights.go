@@ -14,10 +14,10 @@ import (
 	"nod/interact/history"
 )
 
-// maxNames is how many agents, projects, tools and rules are told apart: callers choose their names.
+// maxNames limits the names in results: callers choose them.
 const maxNames = 200
 
-// sum counts entries of one day that have everything in common which is counted apart.
+// sum counts the entries of one day with the same values.
 type sum struct {
 	history.Count
 	machine string // that asked
@@ -60,8 +60,8 @@ func midnight(t time.Time) time.Time {
 	return time.Date(y, m, d, 0, 0, 0, 0, time.Local)
 }
 
-// sums calls add for the sums of all that was settled since then, after begin. What the index has no sum of, the part
-// of a day or what came last, comes entry by entry.
+// sums calls begin, and then add with sums of all entries since then. For those of which the index has no sum, it calls
+// add for each entry.
 func (r *Reader) sums(ctx context.Context, since time.Time, begin func(), add func(sum)) error {
 	whole := time.Time{} // when the first whole day begins
 	if !since.IsZero() {
@@ -91,7 +91,6 @@ func (r *Reader) sums(ctx context.Context, since time.Time, begin func(), add fu
 	})
 }
 
-// readSums calls add for the sums of the days from one on.
 func readSums(conn *sqlite.Conn, from time.Time, add func(sum)) error {
 	day := "" // before every other
 	if !from.IsZero() {
@@ -121,10 +120,9 @@ func readSum(s *sqlite.Stmt, day time.Time) sum {
 	}
 }
 
-// tally adds up what has a value in common.
 type tally[K comparable] map[K]*sum
 
-// add adds to the sum of key, which has these values at first.
+// add adds to the sum of key, which begins as first.
 func (t tally[K]) add(key K, first history.Count, s sum) {
 	all := t[key]
 	if all == nil {
@@ -142,7 +140,7 @@ func (t tally[K]) add(key K, first history.Count, s sum) {
 	}
 }
 
-// most are the keys with the most entries, most first.
+// most returns the keys with the most entries, most first.
 func most[K cmp.Ordered](t tally[K]) []K {
 	keys := slices.SortedFunc(maps.Keys(t), func(a, b K) int {
 		return cmp.Or(cmp.Compare(t[b].entries, t[a].entries), cmp.Compare(a, b))
@@ -150,7 +148,6 @@ func most[K cmp.Ordered](t tally[K]) []K {
 	return keys[:min(len(keys), maxNames)]
 }
 
-// counts are the sums with the most entries, most first.
 func (t tally[K]) counts(keys []K) []history.Count {
 	var counts []history.Count
 	for _, key := range keys {
@@ -183,7 +180,7 @@ func (r *Reader) Facets(ctx context.Context) (history.Facets, error) {
 	}, nil
 }
 
-// Insights returns sums of what was settled since then. A day is one of the place where the user was.
+// Insights returns sums of the entries since then, by local days.
 func (r *Reader) Insights(ctx context.Context, since time.Time) (history.Insights, error) {
 	var agents, projects, tools, rules tally[string]
 	var days tally[int64]

@@ -1,16 +1,14 @@
 // Package journal keeps every request and what came of it in a SQLite database: [Journal] writes it, [Reader] reads it.
 //
-// What a method of [Journal] has returned nil for is in the kernel: it survives the death of the process at any moment.
-// The disk has it two seconds later, so a power cut may lose what came last, but damages nothing: SQLite's write-ahead
-// log is written in order, and its end is dropped where it is incomplete. No caller waits for the disk, for the text
-// index or for what is deleted; callers that come at once share one transaction.
+// What a method of [Journal] returned nil for survives the death of the process. The disk has it two seconds later, so
+// a power cut may lose the last entries, but damages nothing. Callers do not wait for the disk, the index or deletions,
+// and concurrent callers share one transaction.
 //
-// Entries form a chain: the hash of each covers the hash of the one before. Who notes the last hash elsewhere can tell
-// with [Reader.Verify] that nothing before it has been changed since. Old entries leave at the front, and where they
-// ended is remembered.
+// Entries form a chain: the hash of each covers the hash of the one before. If you note the last hash elsewhere,
+// [Reader.Verify] can tell later whether an earlier entry was changed. Old entries are deleted from the front.
 //
-// A request that waits is kept whole, with secrets that may be in it, or it could not be asked about again after a
-// crash; once it has its outcome that is overwritten, and what looks like a secret is kept as a digest.
+// A pending request is kept whole, with its secrets, to be asked again after a crash. Once it is settled that is
+// overwritten, and likely secrets are kept as digests.
 package journal
 
 import (
@@ -111,7 +109,7 @@ func Open(path string, o Options) *Journal {
 	return j
 }
 
-// Close writes what is under way and closes the file. The writer comes last: only then does SQLite take its log in.
+// Close closes the file. The writer closes last, so that SQLite takes its log in.
 func (j *Journal) Close() error {
 	j.index.stop()
 	err := j.Reader.Close()
@@ -127,7 +125,6 @@ func (j *Journal) Close() error {
 	return err
 }
 
-// Open implements [interact.Journal].
 func (j *Journal) Open(ctx context.Context, r interact.Record) error {
 	record, err := json.Marshal(r)
 	if err != nil {
@@ -156,7 +153,6 @@ func (j *Journal) SaveDraft(ctx context.Context, id interact.ID, draft []byte) e
 		func(was waiting) waiting { return waiting{was.record, draft} })
 }
 
-// set changes a request that is open, in the file and as it is made of what was.
 func (j *Journal) set(
 	ctx context.Context, id interact.ID, query string, value []byte, made func(waiting) waiting,
 ) error {
@@ -191,7 +187,6 @@ func (j *Journal) Settle(ctx context.Context, r interact.Record) error {
 	return err
 }
 
-// change has the writer do something about a request.
 func (j *Journal) change(ctx context.Context, id interact.ID, do func(*writer) error) error {
 	if err := j.write(ctx, do); err != nil {
 		return fmt.Errorf("journal request %s: %w", id, err)
@@ -205,9 +200,8 @@ type Pending struct {
 	Draft []byte // the user's unfinished answer; may be nil
 }
 
-// Restore returns the requests that waited when nod ended, oldest first, and of those that have an outcome the last,
-// oldest first, too. Of these, some may have lost their input: see [history.Withheld]. What cannot be relied on is left
-// out, and logged: it is asked about anew.
+// Restore returns the requests that were pending when nod ended and the last settled ones, both oldest first. Settled
+// ones may lack their input: see [history.Withheld]. It omits and logs unreliable ones.
 func (j *Journal) Restore(ctx context.Context, settled int) (open []Pending, last []interact.Record, err error) {
 	leftOut := func(why error) { j.opts.Log.Error("journal: restore", "err", why) }
 	err = j.read(ctx, func(conn *sqlite.Conn) error {

@@ -21,8 +21,7 @@ import (
 	"nod/interact/secrets"
 )
 
-// readers is how many can read at once.
-const readers = 4
+const readers = 4 // at once
 
 // Reader reads a journal, also while a [Journal] writes it. It is safe for concurrent use.
 type Reader struct {
@@ -37,7 +36,6 @@ type Reader struct {
 	indexDamaged atomic.Bool // the index is of no use
 }
 
-// pool is connections to one file and its index, with those who use them.
 type pool struct {
 	*sqlitex.Pool
 	users sync.WaitGroup
@@ -62,8 +60,7 @@ func (r *Reader) Close() error {
 	return r.drop()
 }
 
-// reset runs f while nobody reads, and has whoever reads next open the file that is there then. Whoever reads now is
-// interrupted.
+// reset interrupts readers and runs f while nobody reads. The next reader opens the file anew.
 func (r *Reader) reset(f func()) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -82,7 +79,7 @@ func (r *Reader) drop() error {
 	return err
 }
 
-// read has do read the database with a connection of the pool, in a transaction: it sees one state of the journal.
+// read calls do with a connection, in a transaction.
 func (r *Reader) read(ctx context.Context, do func(*sqlite.Conn) error) (err error) {
 	defer func() {
 		if ctx.Err() != nil { // SQLite calls it an interrupt
@@ -135,8 +132,8 @@ func execute(conn *sqlite.Conn, script string) error {
 	return nil
 }
 
-// open returns the connections to the file that is at path now, with the caller among its users. Whoever reads from
-// others, such as before there was an index, does so to the end.
+// open returns the connections to the file that is at path now, and makes the caller one of their users. Others may go
+// on with earlier ones.
 func (r *Reader) open() (*pool, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -200,10 +197,9 @@ func (r *Reader) prepare(conn *sqlite.Conn) error {
 	return execute(conn, "PRAGMA main.cache_size = -256; PRAGMA trusted_schema = off")
 }
 
-// errOld says that a file has to be brought up to date, which its writer does.
 var errOld = errors.New("an older nod has written it: start nod-desktop, which brings it up to date")
 
-// Head returns the last entry of the chain. Seq is 0 when there has never been one.
+// Head returns the last entry of the chain; Seq is 0 if there was never one.
 func (r *Reader) Head(ctx context.Context) (head history.Head, err error) {
 	err = r.read(ctx, func(conn *sqlite.Conn) error {
 		seq, hash, err := readHead(conn)
@@ -213,7 +209,7 @@ func (r *Reader) Head(ctx context.Context) (head history.Head, err error) {
 	return head, err
 }
 
-// Size returns how many entries there are, and how many bytes of the file are in use.
+// Size returns the number of entries, and the used bytes of the file.
 func (r *Reader) Size(ctx context.Context) (entries, bytes int64, err error) {
 	err = r.read(ctx, func(conn *sqlite.Conn) error {
 		begin, err := readAnchor(conn)
@@ -231,7 +227,7 @@ func (r *Reader) Size(ctx context.Context) (entries, bytes int64, err error) {
 	return entries, bytes, err
 }
 
-// readHead returns the last entry of the chain, or where it begins when there is none.
+// readHead returns the last entry of the chain, or its beginning.
 func readHead(conn *sqlite.Conn) (seq int64, hash digest, err error) {
 	err = query(conn, `SELECT * FROM (SELECT seq, hash FROM entries ORDER BY seq DESC LIMIT 1)
 		UNION ALL SELECT seq, hash FROM anchor LIMIT 1`, func(s *sqlite.Stmt) error {
@@ -250,7 +246,6 @@ func readDigest(s *sqlite.Stmt, column int, d *digest) error {
 	return nil
 }
 
-// query calls row for each row that text finds.
 func query(conn *sqlite.Conn, text string, row func(*sqlite.Stmt) error, args ...any) error {
 	return sqlitex.Execute(conn, text, &sqlitex.ExecOptions{Args: args, ResultFunc: row})
 }
@@ -276,7 +271,7 @@ func bindBlob(s *sqlite.Stmt, param int, value []byte) {
 	}
 }
 
-// readPending returns the requests that wait, oldest first. One that cannot be read is left out: nobody decides it.
+// readPending returns the pending requests, oldest first. It omits unreadable ones: nobody decides them.
 func readPending(conn *sqlite.Conn, leftOut func(error)) (open []Pending, err error) {
 	err = query(conn, "SELECT id, record, draft FROM pending ORDER BY id", func(s *sqlite.Stmt) error {
 		p := Pending{Draft: blob(s, 2)}
@@ -295,11 +290,10 @@ func readPending(conn *sqlite.Conn, leftOut func(error)) (open []Pending, err er
 	return open, err
 }
 
-// reasonNotKept is why a request is to be asked anew that the user has answered.
 const reasonNotKept = "nod was started again and does not keep what the person answered: ask again"
 
-// readLast returns the last n requests that have an outcome, oldest first. What is before a break of the chain is left
-// out, and an answer that is not kept word for word is none: what the user has not said must not pass for an answer.
+// readLast returns the last n settled requests, oldest first. It omits those before a break of the chain, and answers
+// that are not kept word for word.
 func readLast(conn *sqlite.Conn, n int, leftOut func(error)) (last []interact.Record, err error) {
 	c, err := readAnchor(conn)
 	if err != nil {
@@ -330,7 +324,7 @@ func readLast(conn *sqlite.Conn, n int, leftOut func(error)) (last []interact.Re
 	return last, err
 }
 
-// keepsAnswer reports whether an entry, with its body or without, still has what the user answered, word for word.
+// keepsAnswer reports whether an entry, with or without its body, has the user's exact answer.
 func (h head) keepsAnswer(hasBody bool) bool {
 	a, kind := h.Record.Answer, h.Record.Request.Body.Kind()
 	switch {

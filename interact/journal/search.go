@@ -27,7 +27,7 @@ const (
 	maxSeq   = math.MaxInt64
 )
 
-// fieldsOf yields what of an entry a query can ask for and is not empty, each with a letter of its own.
+// fieldsOf yields the fields that a query can ask for and are not empty, each with a letter.
 func fieldsOf(l history.Line) iter.Seq2[rune, string] {
 	return func(yield func(rune, string) bool) {
 		for _, f := range []struct {
@@ -44,8 +44,8 @@ func fieldsOf(l history.Line) iter.Seq2[rune, string] {
 	}
 }
 
-// token stands for the value of a field among the words of an entry: two characters that are no letters. Others may
-// have the same, so that what is found by it is looked at again.
+// token stands for a field's value among the words of an entry: two characters that are no letters. It is a hash, so
+// results are checked.
 func token(field rune, value string) string {
 	h := fnv.New32a()
 	h.Write(utf8.AppendRune(nil, field))
@@ -55,7 +55,6 @@ func token(field rune, value string) string {
 	return string([]rune{private + sum>>16&0xFFFF, private + sum&0xFFFF})
 }
 
-// filter is a query with its words apart.
 type filter struct {
 	history.Query
 	wanted []string
@@ -92,8 +91,7 @@ func (f filter) match() string {
 	return strings.Join(terms, " ")
 }
 
-// What finds entries: those with some words, and all. The statements are the same for every query, so that nothing that
-// somebody asks for is ever a part of one.
+// The parts of the statements that find entries. No part of a query becomes part of a statement.
 const (
 	fromIndex   = "FROM idx.words AS w CROSS JOIN entries ON seq = w.rowid WHERE w.words MATCH :match AND w.rowid "
 	fromEntries = "FROM entries WHERE seq "
@@ -105,10 +103,8 @@ const (
 		AND settled >= :since AND settled < :until ORDER BY `
 )
 
-// order is the one in which entries are found.
 type order string
 
-// The orders.
 const (
 	newestFirst order = "DESC"
 	oldestFirst order = "ASC"
@@ -117,8 +113,8 @@ const (
 // errEnough ends a search that has found enough.
 var errEnough = errors.New("enough")
 
-// find calls found for every entry that f picks, with the columns [columns], hash, head and body, until found returns
-// an error; [errEnough] is none. The index covers the entries up to at.
+// find calls found for every entry that matches, with the columns [columns], hash, head and body, until found returns
+// an error; it ignores [errEnough]. The index covers the entries up to at.
 func (f filter) find(conn *sqlite.Conn, at int64, o order, found func(*sqlite.Stmt) error) error {
 	last := int64(maxSeq)
 	if f.Before > 0 {
@@ -142,7 +138,6 @@ func (f filter) find(conn *sqlite.Conn, at int64, o order, found func(*sqlite.St
 	return err
 }
 
-// findOne is find for a request with a given id.
 func (f filter) findOne(conn *sqlite.Conn, last int64, found func(*sqlite.Stmt) error) error {
 	seq := int64(0)
 	err := query(conn, "SELECT seq FROM entries WHERE id = ?", func(s *sqlite.Stmt) error {
@@ -158,7 +153,7 @@ func (f filter) findOne(conn *sqlite.Conn, last int64, found func(*sqlite.Stmt) 
 	return err
 }
 
-// findIndexed is find in the part of the journal that the index covers.
+// findIndexed is find in the entries that the index covers.
 func (f filter) findIndexed(conn *sqlite.Conn, o order, last int64, found func(*sqlite.Stmt) error) error {
 	if last == 0 {
 		return nil
@@ -178,7 +173,7 @@ func (f filter) findIndexed(conn *sqlite.Conn, o order, last int64, found func(*
 	return f.query(conn, o, first, last, f.match(), found)
 }
 
-// findFresh is find in the part that the index does not cover yet.
+// findFresh is find in the entries that the index does not cover yet.
 func (f filter) findFresh(conn *sqlite.Conn, o order, first, last int64, found func(*sqlite.Stmt) error) error {
 	return f.query(conn, o, first, last, "", func(s *sqlite.Stmt) error {
 		if len(f.wanted) > 0 {
@@ -190,8 +185,7 @@ func (f filter) findFresh(conn *sqlite.Conn, o order, first, last int64, found f
 	})
 }
 
-// query calls found for the entries with numbers from first to last; where match is not empty, for those that the full
-// text has for it.
+// query calls found for the entries from first to last that match a full-text expression, if there is one.
 func (f filter) query(
 	conn *sqlite.Conn, o order, first, last int64, match string, found func(*sqlite.Stmt) error,
 ) error {
@@ -210,13 +204,11 @@ func (f filter) query(
 		&sqlitex.ExecOptions{Named: named, ResultFunc: found})
 }
 
-// The first and the last moment that every entry lies between.
 var (
 	beginning = time.UnixMicro(math.MinInt64)
 	end       = time.UnixMicro(math.MaxInt64)
 )
 
-// span is the time that f asks for.
 func (f filter) span() (since, until time.Time) {
 	since, until = beginning, end
 	if !f.Since.IsZero() {
@@ -228,8 +220,8 @@ func (f filter) span() (since, until time.Time) {
 	return since, until
 }
 
-// indexed returns the last entry that is in the index; 0: there is none of this journal. It must be the first that a
-// transaction reads: whatever the index has, the journal must have.
+// indexed returns the last entry that is in the index; 0: no index of this journal. A transaction must read it first:
+// the journal must have whatever the index has.
 func (r *Reader) indexed(conn *sqlite.Conn) (int64, error) {
 	if r.indexDamaged.Load() {
 		return 0, nil
@@ -252,8 +244,8 @@ func (r *Reader) indexed(conn *sqlite.Conn) (int64, error) {
 	return at.seq, nil
 }
 
-// readIndexed is [Reader.read] with the last entry that the index covers. When the index turns out to be damaged, do is
-// called again, to do without.
+// readIndexed is [Reader.read] with the last entry that the index covers. If the index is damaged, it calls do again
+// without.
 func (r *Reader) readIndexed(ctx context.Context, do func(conn *sqlite.Conn, at int64) error) error {
 	try := func() error {
 		return r.read(ctx, func(conn *sqlite.Conn) error {
@@ -271,7 +263,7 @@ func (r *Reader) readIndexed(ctx context.Context, do func(conn *sqlite.Conn, at 
 	return err
 }
 
-// Search returns the newest entries that q picks, a page of them.
+// Search returns a page of the entries that match, newest first.
 func (r *Reader) Search(ctx context.Context, q history.Query) (page history.Page, err error) {
 	limit := min(cmp.Or(max(q.Limit, 0), history.PageSize), maxPage)
 	err = r.readIndexed(ctx, func(conn *sqlite.Conn, at int64) error {
@@ -290,7 +282,7 @@ func (r *Reader) Search(ctx context.Context, q history.Query) (page history.Page
 	return page, nil
 }
 
-// Entry returns the entry with a number. The error wraps [interact.ErrNotFound] where there is none.
+// Entry returns the entry with a number. The error wraps [interact.ErrNotFound] if there is none.
 func (r *Reader) Entry(ctx context.Context, seq int64) (e history.Entry, err error) {
 	err = r.read(ctx, func(conn *sqlite.Conn) error {
 		return query(conn, "SELECT "+columns+", hash, head, body FROM entries WHERE seq = ?", func(s *sqlite.Stmt) error {
@@ -307,7 +299,7 @@ func (r *Reader) Entry(ctx context.Context, seq int64) (e history.Entry, err err
 	return e, nil
 }
 
-// readEntry reads a row with the columns [columns], hash, head and body. With an error, there are the columns only.
+// readEntry reads a row with the columns [columns], hash, head and body. With an error it returns the columns only.
 func readEntry(s *sqlite.Stmt) (history.Entry, error) {
 	e := history.Entry{Line: scanLine(s)}
 	var hash digest
@@ -327,7 +319,7 @@ func readEntry(s *sqlite.Stmt) (history.Entry, error) {
 	return e, nil
 }
 
-// Entries yields all entries that q picks, oldest first, until there is an error. Its Limit does not count.
+// Entries yields all entries that match, oldest first, until there is an error. It ignores q.Limit.
 func (r *Reader) Entries(ctx context.Context, q history.Query) iter.Seq2[history.Entry, error] {
 	return func(yield func(history.Entry, error) bool) {
 		last := int64(0)
@@ -349,7 +341,7 @@ func (r *Reader) Entries(ctx context.Context, q history.Query) iter.Seq2[history
 	}
 }
 
-// Export writes all entries that q picks, oldest first, and returns how many they are.
+// Export writes all entries that match, oldest first, and returns their number.
 func (r *Reader) Export(ctx context.Context, w io.Writer, q history.Query, f history.Format) (n int, err error) {
 	out := history.NewWriter(w, f)
 	for e, err := range r.Entries(ctx, q) {
@@ -364,8 +356,7 @@ func (r *Reader) Export(ctx context.Context, w io.Writer, q history.Query, f his
 	return n, out.Flush()
 }
 
-// Past yields what the user has decided about calls whose exact input is known, oldest first, until there is an
-// error.
+// Past yields the user's decisions on calls with a known input, oldest first, until there is an error.
 func (r *Reader) Past(ctx context.Context) iter.Seq2[policy.Past, error] {
 	return func(yield func(policy.Past, error) bool) {
 		for e, err := range r.Entries(ctx, history.Query{Kind: interact.KindApprove, By: interact.ByHuman}) {
@@ -376,7 +367,6 @@ func (r *Reader) Past(ctx context.Context) iter.Seq2[policy.Past, error] {
 	}
 }
 
-// pastOf returns what a rule can be made of.
 func pastOf(e history.Entry) (policy.Past, bool) {
 	effects := map[interact.Outcome]policy.Effect{interact.Allowed: policy.Allow, interact.Denied: policy.Deny}
 	effect, isDecision := effects[e.Outcome]

@@ -16,15 +16,15 @@ import (
 	"nod/interact/history"
 )
 
-// What of an entry can be searched.
+// Limits of the words of an entry.
 const (
 	maxText  = 64 << 10 // bytes
 	maxWords = 1000     // different ones
 	maxWord  = 16       // letters: longer words that begin with the same ones are the same
 )
 
-// words splits text into those that can be searched for: runs of letters and digits, without case and accents. A
-// character of Chinese or Japanese is a word by itself: nothing says where the words are.
+// words splits text into searchable words: runs of letters and digits, without case and accents. Each Chinese or
+// Japanese character is a word.
 func words(text string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		var word []byte
@@ -53,8 +53,7 @@ func words(text string) iter.Seq[string] {
 	}
 }
 
-// fold makes texts the same that a person who searches takes for the same. Marks are dropped, so that they part no
-// word.
+// fold removes case, accents and other marks.
 func fold(text string) string {
 	if isASCII(text) {
 		return strings.ToLower(text)
@@ -76,10 +75,8 @@ func isASCII(text string) bool {
 	return true
 }
 
-// vocabulary is the set of words of an entry.
 type vocabulary map[string]struct{}
 
-// wordsOf returns what e can be found by.
 func wordsOf(e history.Entry) vocabulary {
 	v, room := vocabulary{}, maxText
 	for text := range texts(e) {
@@ -97,7 +94,7 @@ func wordsOf(e history.Entry) vocabulary {
 	return v
 }
 
-// has reports whether v has for every word of wanted one that begins with it.
+// has reports whether every wanted word is a prefix of a word of v.
 func (v vocabulary) has(wanted []string) bool {
 	for _, w := range wanted {
 		if !v.hasPrefix(w) {
@@ -116,7 +113,7 @@ func (v vocabulary) hasPrefix(prefix string) bool {
 	return false
 }
 
-// texts are those of an entry that a person may look for, the telling ones first.
+// texts yields the searchable texts of an entry, the most important first.
 func texts(e history.Entry) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		a, body := e.Record.Answer, e.Record.Request.Body
@@ -143,7 +140,7 @@ func texts(e history.Entry) iter.Seq[string] {
 	}
 }
 
-// values yields the texts and numbers in JSON, as far as it is valid, and reports whether yield wanted all.
+// values yields the texts and numbers in JSON, as far as it is valid. It reports whether yield wanted all.
 func values(text []byte, yield func(string) bool) bool {
 	d := jsontext.NewDecoder(bytes.NewReader(text), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 	for {

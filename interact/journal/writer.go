@@ -14,7 +14,7 @@ import (
 const (
 	maxGroup   = 256                    // writes in a transaction
 	busyTime   = 250 * time.Millisecond // how long a transaction waits for another program's
-	reopenTime = time.Second            // how long after a file could not be opened that is tried again
+	reopenTime = time.Second            // before another attempt to open the file
 )
 
 // write is one write of a caller.
@@ -73,7 +73,7 @@ func (w *writer) run() {
 	}
 }
 
-// group writes what callers want at this moment in one transaction.
+// group writes what callers want now in one transaction.
 func (w *writer) group(first *write) {
 	group := []*write{first}
 	for full := false; !full && len(group) < maxGroup; {
@@ -100,7 +100,7 @@ func (w *writer) group(first *write) {
 	}
 }
 
-// commit writes all of group or nothing. A file that turns out to be damaged is set aside, and another begun.
+// commit writes all of group or nothing. It replaces a damaged file.
 func (w *writer) commit(group []*write) error {
 	if err := w.ready(); err != nil {
 		return err
@@ -121,7 +121,7 @@ func (w *writer) commit(group []*write) error {
 	return w.transact(group)
 }
 
-// isPassing reports whether all is well with the file, or will be by itself.
+// isPassing reports whether there is no error, or one that passes by itself.
 func isPassing(err error) bool {
 	switch sqlite.ErrCode(err).ToPrimary() {
 	case sqlite.ResultOK, sqlite.ResultFull, sqlite.ResultBusy, sqlite.ResultLocked:
@@ -161,7 +161,7 @@ func (w *writer) transact(group []*write) (err error) {
 	return nil
 }
 
-// begin begins a transaction. It may be the keeper that holds the file, who waits for the disk: then callers do, too.
+// begin begins a transaction. If the keeper holds the file, it waits for it.
 func (w *writer) begin() error {
 	err := w.exec("BEGIN IMMEDIATE")
 	if sqlite.ErrCode(err).ToPrimary() != sqlite.ResultBusy {
@@ -203,7 +203,7 @@ func (w *writer) exec(query string, values ...any) (err error) {
 	return errors.Join(err, stmt.Reset())
 }
 
-// append adds an entry to the chain, and ends the wait of its request. It reports whether the request had none yet.
+// append adds an entry to the chain, unless its request has one. The request is no longer pending.
 func (w *writer) append(e encoded) (isNew bool, err error) {
 	if err := w.exec("DELETE FROM pending WHERE id = ?", string(e.line.ID)); err != nil {
 		return false, err

@@ -5,19 +5,18 @@ import (
 	"strings"
 )
 
-// keywords are the words of which a text must have one for a rule to be worth a try.
+// keywords maps words to the rules that need one of them in a text.
 type keywords struct {
 	starts [1 << 10]uint64 // a bit for each two bytes that a word begins with
 	words  map[uint16][]keyword
 }
 
-// keyword is a word in small letters of two bytes at least, and the numbers of the rules that ask for it.
+// keyword is a lower-case word of at least two bytes, with the numbers of its rules.
 type keyword struct {
 	word  string
 	rules []int
 }
 
-// add has a rule ask for a word.
 func (k *keywords) add(word string, rule int) {
 	if k.words == nil {
 		k.words = map[uint16][]keyword{}
@@ -32,13 +31,12 @@ func (k *keywords) add(word string, rule int) {
 	k.words[start][i].rules = append(k.words[start][i].rules, rule)
 }
 
-// hit is a rule of which keywords are in a text.
 type hit struct {
 	rule int
 	at   []int // where they are
 }
 
-// in returns the rules of which a keyword is in text, in any case.
+// in returns the rules with a keyword in text, in any case.
 func (k *keywords) in(text string) (hits []hit) {
 	for i := range len(text) - 1 {
 		start := uint16(small(text[i]))<<8 | uint16(small(text[i+1]))
@@ -62,7 +60,6 @@ func (k *keywords) in(text string) (hits []hit) {
 	return hits
 }
 
-// small is c as a small letter.
 func small(c byte) byte {
 	if 'A' <= c && c <= 'Z' {
 		return c + 'a' - 'A'

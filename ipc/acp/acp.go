@@ -5,9 +5,9 @@
 //
 // nod comes first and the editor second: while nod is asked the editor does not see the request. Where nod decides
 // nothing the editor gets it as it came, and asks in its own way. That is so when nobody answers, when the prompt is
-// closed, when nod cannot be asked, when the agent takes no answer that says what was decided, and whenever the
-// request cannot be read or is about a session whose folder is not known. What nod's rules deny is rejected wherever
-// the agent takes a no.
+// closed, when nod cannot be asked, when the agent takes no answer that says what was decided, and whenever the request
+// cannot be read or is about a session whose folder is not known. What nod's rules deny is rejected wherever the agent
+// takes a no.
 //
 // Of what an agent says of a tool call only the input counts. That it were of the kind "read" is a claim, and a title
 // is for people: neither lets anything pass.

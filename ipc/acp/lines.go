@@ -7,8 +7,8 @@ import (
 	"sync"
 )
 
-// maxLine is the most bytes of a message that is read. A longer one passes unread: nod-desktop takes no request that
-// is longer.
+// maxLine is the most bytes of a message that is read. A longer one passes unread: nod-desktop takes no request that is
+// longer.
 const maxLine = 1 << 20
 
 // output is where lines go, from several goroutines: each in one piece.

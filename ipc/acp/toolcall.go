@@ -84,15 +84,15 @@ var tools = map[string][]mapping{
 	},
 }
 
-// anyShell is what is made of other agents' commands: nod reads them, for the rules about commands, and lets none
-// pass by what it reads.
+// anyShell is what is made of other agents' commands: nod reads them, for the rules about commands, and lets none pass
+// by what it reads.
 var anyShell = mapping{sdk.ToolKindExecute, "command", "shell"}
 
 // hasInput reports whether the agent says what the tool gets.
 func (c toolCall) hasInput() bool { return isThere(c.RawInput) && c.RawInput.Kind() == '{' }
 
-// tool returns the name of the tool, as the agent spells it. Where that or the input is unknown it is the kind that
-// the agent claims, under a name that no tool has.
+// tool returns the name of the tool, as the agent spells it. Where that or the input is unknown it is the kind that the
+// agent claims, under a name that no tool has.
 func (c toolCall) tool(agent string) string {
 	if name := c.Meta.ClaudeCode.ToolName; agent == "claude-code" && name != "" && c.hasInput() {
 		return name

@@ -1,11 +1,11 @@
-// Package device is the HTTPS server at which the user's own devices, such as a phone, show what is pending and
-// answer it. nod-desktop runs it only while an address for it is set; the agents' port and socket serve none of it.
+// Package device is the HTTPS server at which the user's own devices, such as a phone, show what is pending and answer
+// it. nod-desktop runs it only while an address for it is set; the agents' port and socket serve none of it.
 //
 // # The protocol
 //
-// The origin is https://ADDRESS:PORT, an IP address of this machine. The server has a certificate of its own, which
-// the user compares by its SHA-256. There are no cookies and no other origins. A request is refused, with status
-// 421, when its Host is another, and with 403 when Sec-Fetch-Site or Origin says that another page sends it.
+// The origin is https://ADDRESS:PORT, an IP address of this machine. The server has a certificate of its own, which the
+// user compares by its SHA-256. There are no cookies and no other origins. A request is refused, with status 421, when
+// its Host is another, and with 403 when Sec-Fetch-Site or Origin says that another page sends it.
 //
 // GET of / and of the other files of the page, those of package page, needs no key. The Content-Security-Policy permits
 // no inline script and no inline style, and wants trusted types: the page may make one policy, named "nod", for the
@@ -32,10 +32,9 @@
 // the header Nod-Nonce: the next request needs no trip of its own.
 //
 // POST /pair takes a [Pairing], signed with the key that it is about, and returns [Paired]. The secret is that of an
-// invitation, which the user's camera reads as https://ADDRESS:PORT/#pair=SECRET&fp=SHA256. It counts for five
-// minutes and for the first device that shows it. That device is paired once the user has compared the words at the
-// desk with those in the reply: until then, ask again. 403 with the code "invitation": it does not count, whatever the
-// reason.
+// invitation, which the user's camera reads as https://ADDRESS:PORT/#pair=SECRET&fp=SHA256. It counts for five minutes
+// and for the first device that shows it. That device is paired once the user has compared the words at the desk with
+// those in the reply: until then, ask again. 403 with the code "invitation": it does not count, whatever the reason.
 //
 // GET /prompts?after=CURSOR returns the [Prompts] that are pending and not put off, oldest first. With the cursor of
 // the last reply it waits for something else to say, 25 seconds at most; without one it returns at once. 401 with the
@@ -46,9 +45,9 @@
 //
 // POST /answer takes an [Answer] and returns 204 once the journal has it. Codes: "gone" (410) when the prompt is not
 // pending any more, "changed" (409) when digest or revision are not those of the view as it is now, so look again;
-// "early" (425) before the view has been here for its arm_ms, or when the page has not had its end in view;
-// "forbidden" (403) when the device may not answer this; "invalid" (422) when it is no answer to what is asked, with
-// the id of the question in a form.
+// "early" (425) before the view has been here for its arm_ms, or when the page has not had its end in view; "forbidden"
+// (403) when the device may not answer this; "invalid" (422) when it is no answer to what is asked, with the id of the
+// question in a form.
 //
 // POST /push takes a [Subscription], or {} for none, and returns 204. "forbidden" when nothing is pushed, or that
 // service is not known.
@@ -181,8 +180,8 @@ type Fact struct {
 
 // Line is a line of an exact text.
 type Line struct {
-	// Style is text, added, removed, title (big), key (name of a field), note (nod's own words), rule (parts two
-	// sections, with nod's own words or none) or cut (something is left out here).
+	// Style is text, added, removed, title (big), key (name of a field), note (nod's own words), rule (parts two sections,
+	// with nod's own words or none) or cut (something is left out here).
 	Style string `json:"style"`
 	Lead  string `json:"lead,omitempty"` // in front of it, where no text of a requester gets: numbers, + and -
 	Spans []Span `json:"spans,omitempty"`

@@ -19,7 +19,6 @@ type fairListener struct {
 	open []*fairConn // the oldest first
 }
 
-// Accept implements [net.Listener].
 func (l *fairListener) Accept() (net.Conn, error) {
 	for {
 		c, err := l.Listener.Accept()
@@ -74,7 +73,6 @@ type fairConn struct {
 	isKnown  atomic.Bool // a paired device has signed a request on it
 }
 
-// Close implements [net.Conn].
 func (c *fairConn) Close() error {
 	c.listener.mu.Lock()
 	defer c.listener.mu.Unlock()

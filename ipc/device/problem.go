@@ -28,7 +28,6 @@ var statuses = map[string]int{
 	codeMisdirected: http.StatusMisdirectedRequest, codeBroken: http.StatusInternalServerError,
 }
 
-// Error implements error.
 func (p *Problem) Error() string { return p.Message }
 
 func (p *Problem) status() int { return statuses[p.Code] }

@@ -201,7 +201,6 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	return server.ServeTLS(&fairListener{Listener: l, rates: s.rates}, "", "")
 }
 
-// ServeHTTP implements [http.Handler].
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	setHeaders(w.Header())
 	if p := s.guard(r); p != nil {

@@ -1,9 +1,9 @@
 // Package interrupt lets an agent stop while its human thinks, and go on later, in another process if need be.
 //
-// A call that needs the user and must not wait for them fails with an [*Error]: the run is interrupted. The agent
-// finds it with [Get], however far up it was wrapped, keeps it beside its own state and stops. The request stays open
-// in nod meanwhile, whatever becomes of the agent. To go on, the agent makes the same call again, in a context that
-// carries the interrupt:
+// A call that needs the user and must not wait for them fails with an [*Error]: the run is interrupted. The agent finds
+// it with [Get], however far up it was wrapped, keeps it beside its own state and stops. The request stays open in nod
+// meanwhile, whatever becomes of the agent. To go on, the agent makes the same call again, in a context that carries
+// the interrupt:
 //
 //	ctx = interrupt.WithResumeValue(ctx, stored)
 //
@@ -12,8 +12,8 @@
 //
 // [nod/ipc/client.Approver] and [nod/ipc/client.Asker] interrupt and resume in this way.
 //
-// An error is never a decision. [*Error] means "not yet", [*UndecidedError] means that nobody will decide any more,
-// and neither says that the user refused or agreed.
+// An error is never a decision. [*Error] means "not yet", [*UndecidedError] means that nobody will decide any more, and
+// neither says that the user refused or agreed.
 package interrupt
 
 import (
@@ -39,7 +39,6 @@ type Error struct {
 	Payload   json.RawMessage `json:"payload"` // what was asked, as JSON
 }
 
-// Error implements error.
 func (e *Error) Error() string {
 	return fmt.Sprintf("interrupted for %s: request %s has no answer yet", e.Kind, e.RequestID)
 }
@@ -87,7 +86,6 @@ type UndecidedError struct {
 	Reason    string // for the model to read
 }
 
-// Error implements error.
 func (e *UndecidedError) Error() string {
 	if e.Reason == "" {
 		return fmt.Sprintf("nobody decided: request %s was %s", e.RequestID, e.Outcome)

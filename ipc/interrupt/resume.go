@@ -38,8 +38,8 @@ func ResumeValueFrom(ctx context.Context) (v any, ok bool) {
 	return r.value, true
 }
 
-// ResumeFor returns the interrupt in ctx that asked exactly this, with its answer when that is there, too. Payloads
-// are the same when they differ in space between tokens and in how strings are escaped, and in nothing else.
+// ResumeFor returns the interrupt in ctx that asked exactly this, with its answer when that is there, too. Payloads are
+// the same when they differ in space between tokens and in how strings are escaped, and in nothing else.
 func ResumeFor(ctx context.Context, kind Kind, payload []byte) (Resume, bool) {
 	want, err := api.Canonical(payload)
 	if err != nil {

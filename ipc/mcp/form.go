@@ -41,7 +41,6 @@ var (
 	optionNames = map[string][]string{"label": {"name", "text", "title"}}
 )
 
-// UnmarshalJSON implements [json.Unmarshaler].
 func (list *questions) UnmarshalJSON(text []byte) error {
 	if text[0] == '"' {
 		var encoded string
@@ -53,13 +52,11 @@ func (list *questions) UnmarshalJSON(text []byte) error {
 	return api.Decode(text, (*[]question)(list))
 }
 
-// UnmarshalJSON implements [json.Unmarshaler].
 func (q *question) UnmarshalJSON(text []byte) error {
 	type plain question
 	return decodeAs(text, (*plain)(q), questionNames)
 }
 
-// UnmarshalJSON implements [json.Unmarshaler].
 func (o *option) UnmarshalJSON(text []byte) error {
 	if text[0] == '"' {
 		return api.Decode(text, &o.Label)

@@ -1,13 +1,12 @@
-// Package mcp offers nod's requests as tools of the Model Context Protocol, to any client that speaks it:
-// over streamable HTTP, mounted beside nod's other routes, and over standard input and output.
+// Package mcp offers nod's requests as tools of the Model Context Protocol, to any client that speaks it: over
+// streamable HTTP, mounted beside nod's other routes, and over standard input and output.
 //
-// Many clients cut a tool call off after 60 seconds, and people take longer. So every tool that asks waits
-// for at most its "hold" and then returns {"status": "pending", "id": …} while the question stays on the
-// screen; interact_wait fetches the answer, however late it comes. To ask the same again re-attaches to the
-// question that is open.
+// Many clients cut a tool call off after 60 seconds, and people take longer. So every tool that asks waits for at most
+// its "hold" and then returns {"status": "pending", "id": …} while the question stays on the screen; interact_wait
+// fetches the answer, however late it comes. To ask the same again re-attaches to the question that is open.
 //
-// The names, parameters, results and codes of interact_ask, interact_confirm and interact_notify are those
-// of the agentool crate, so that nod can stand in for it.
+// The names, parameters, results and codes of interact_ask, interact_confirm and interact_notify are those of the
+// agentool crate, so that nod can stand in for it.
 package mcp
 
 import (
@@ -21,8 +20,8 @@ import (
 	"nod/interact"
 )
 
-// defaultHold is how long a tool waits for the user when its caller says nothing: below the 60 seconds after which
-// many clients give up.
+// defaultHold is how long a tool waits for the user when its caller says nothing: below the 60 seconds after which many
+// clients give up.
 const defaultHold = 50 * time.Second
 
 // progressEvery is how often a waiting tool says that it still waits, to clients that want to know.
@@ -65,8 +64,8 @@ func serve(version string, handle func(tool) mcp.ToolHandler) *mcp.Server {
 	return s
 }
 
-// requester completes who with what the client calls itself: at the start of its session or, where a request
-// stands alone, in its User-Agent.
+// requester completes who with what the client calls itself: at the start of its session or, where a request stands
+// alone, in its User-Agent.
 func requester(who interact.Requester, req *mcp.CallToolRequest) interact.Requester {
 	if p := req.Session.InitializeParams(); p != nil && p.ClientInfo != nil && who.Agent == "" {
 		who.Agent = agentName(p.ClientInfo.Name)
@@ -101,8 +100,8 @@ type call struct {
 	req *mcp.CallToolRequest
 }
 
-// ask puts body before the user, for as long as the caller says. Then the request stays open for as long as the
-// program runs that asked; when ctx ends first, it is withdrawn.
+// ask puts body before the user, for as long as the caller says. Then the request stays open for as long as the program
+// runs that asked; when ctx ends first, it is withdrawn.
 func (c call) ask(ctx context.Context, body interact.Body, t timing) (*interact.Ticket, error) {
 	timeout, err := seconds("timeout", &t.Timeout, 0)
 	if err != nil {
@@ -153,8 +152,8 @@ func isForPerson(t *interact.Ticket) bool {
 	return !answered && !isNotice
 }
 
-// reportProgress tells a client that asked for it that the user is being waited for: at once, because some clients
-// want a first byte within a minute, and again and again, so that it does not give up.
+// reportProgress tells a client that asked for it that the user is being waited for: at once, because some clients want
+// a first byte within a minute, and again and again, so that it does not give up.
 func (c call) reportProgress(ctx context.Context) (stop func()) {
 	token := c.req.Params.GetProgressToken()
 	if token == nil {

@@ -206,8 +206,8 @@ func runApprove(ctx context.Context, c call, in approveArguments) (any, error) {
 	}, in.timing))
 }
 
-// runPermission waits for as long as the request lives: Claude Code has no other way to get the answer. Its
-// answer is always a verdict, for an error here would end the agent's turn.
+// runPermission waits for as long as the request lives: Claude Code has no other way to get the answer. Its answer is
+// always a verdict, for an error here would end the agent's turn.
 func runPermission(ctx context.Context, c call, in permissionArguments) (any, error) {
 	if in.ToolName == "" {
 		return verdict{Behavior: "deny", Message: "nobody decided: tool_name: want a string"}, nil

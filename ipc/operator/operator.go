@@ -26,11 +26,11 @@ type Operator interface {
 
 // Answerer answers the pending requests of a broker.
 type Answerer interface {
-	// Prompts lists the pending prompts. It omits the requests of prompts that the caller knows in their current
-	// revision, and of new ones after the first few: call it again until none lacks one.
+	// Prompts lists the pending prompts. It omits the requests of prompts that the caller knows in their current revision,
+	// and of new ones after the first few: call it again until none lacks one.
 	Prompts(ctx context.Context, known map[interact.ID]int) (Pending, error)
-	// Answer ends a pending request. It fails with [ErrGone] if the request is not pending any more, and with
-	// [ErrChanged] if a saved approval would differ from the one shown.
+	// Answer ends a pending request. It fails with [ErrGone] if the request is not pending any more, and with [ErrChanged]
+	// if a saved approval would differ from the one shown.
 	Answer(ctx context.Context, a Answer) error
 	// SaveDraft saves the user's unfinished answer; empty: none. It fails with [ErrGone].
 	SaveDraft(ctx context.Context, id interact.ID, draft []byte) error
@@ -86,8 +86,8 @@ type Manager interface {
 	Unpair(ctx context.Context, name string) error
 	// SetMay changes what a device may do.
 	SetMay(ctx context.Context, name string, may remote.May) error
-	// SettlePeers ends the distrust of a list of peers that another program changed: it accepts exactly the peers that
-	// the user has seen, or starts over with none.
+	// SettlePeers ends the distrust of a list of peers that another program changed: it accepts exactly the peers that the
+	// user has seen, or starts over with none.
 	SettlePeers(ctx context.Context, seen []remote.Peer, accept bool) error
 	// ForgetApprovals makes a machine revoke what was allowed there for longer than once.
 	ForgetApprovals(ctx context.Context, name string) error

@@ -43,8 +43,8 @@ type Session struct {
 	history changes.Signal // the journal changed
 }
 
-// Serve serves op to the windows process on the other end of r and w until that ends or [Session.Close] is called.
-// The other end must be of the same version.
+// Serve serves op to the windows process on the other end of r and w until that ends or [Session.Close] is called. The
+// other end must be of the same version.
 func Serve(r io.ReadCloser, w io.WriteCloser, op Operator, version string, log *slog.Logger) *Session {
 	s := &Session{
 		read: r, ready: make(chan struct{}), done: make(chan struct{}),

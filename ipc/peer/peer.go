@@ -1,6 +1,6 @@
-// Package peer says who is at the other end of a connection on this machine: what the operating system says, never
-// what the other end claims. The server asks about its callers ([Accepted]), the client about its server
-// ([ServerUser]), and both whether those who wait for an answer are still there ([Table]).
+// Package peer says who is at the other end of a connection on this machine: what the operating system says, never what
+// the other end claims. The server asks about its callers ([Accepted]), the client about its server ([ServerUser]), and
+// both whether those who wait for an answer are still there ([Table]).
 package peer
 
 import (
@@ -34,8 +34,8 @@ type credentials struct {
 	inode uint64 // of a TCP connection's socket, on Linux: it leads to the process
 }
 
-// Peer is the other end of a connection that a server has accepted. What the operating system says of it is looked
-// up when it is first needed, and once: on a kept-alive connection the first answer stays.
+// Peer is the other end of a connection that a server has accepted. What the operating system says of it is looked up
+// when it is first needed, and once: on a kept-alive connection the first answer stays.
 type Peer struct {
 	// Socket: the connection came through a Unix socket. Its user is known from the start, at no cost.
 	Socket bool

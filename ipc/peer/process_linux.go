@@ -14,9 +14,9 @@ import (
 	"nod/api"
 )
 
-// Process facts are read from /proc here and not through gopsutil, which serves the other platforms: a tool
-// call that a rule allows has no other delay worth mentioning, and a chain of six processes takes 40 µs this
-// way against 300 µs through the library.
+// Process facts are read from /proc here and not through gopsutil, which serves the other platforms: a tool call that a
+// rule allows has no other delay worth mentioning, and a chain of six processes takes 40 µs this way against 300 µs
+// through the library.
 
 // ticksPerSecond is the unit of start times in /proc: USER_HZ, 100 on every architecture that Go runs on.
 const ticksPerSecond = 100
@@ -31,9 +31,9 @@ type stat struct {
 	started  uint64 // ticks since boot
 }
 
-// readProcess reads what the kernel knows of a process and its ancestors. Everything may end while it is
-// read, so the start time is compared before and after, and with the time at which the connection was
-// accepted: a process id that was given to another process meanwhile is an error.
+// readProcess reads what the kernel knows of a process and its ancestors. Everything may end while it is read, so the
+// start time is compared before and after, and with the time at which the connection was accepted: a process id that
+// was given to another process meanwhile is an error.
 func readProcess(pid int32, accepted time.Time) (api.Process, error) {
 	before, err := readStat(pid)
 	if err != nil {
@@ -59,8 +59,8 @@ func readProcess(pid int32, accepted time.Time) (api.Process, error) {
 	return p, nil
 }
 
-// readParents follows the chain of parents up, nearest first. It ends where a parent is younger than its
-// child: that is another process under a used id.
+// readParents follows the chain of parents up, nearest first. It ends where a parent is younger than its child: that is
+// another process under a used id.
 func readParents(child stat) []api.Parent {
 	parents := make([]api.Parent, 0, 8)
 	for len(parents) < maxParents && child.parent > 0 {
@@ -140,9 +140,8 @@ func parseStat(line []byte) (stat, error) {
 	}, nil
 }
 
-// readLink resolves /proc/PID/exe or cwd; "" when that is not for us to see. The kernel marks a file that
-// was removed or replaced since with " (deleted)": the mark stays, so that no rule takes it for the file
-// that has the name now.
+// readLink resolves /proc/PID/exe or cwd; "" when that is not for us to see. The kernel marks a file that was removed
+// or replaced since with " (deleted)": the mark stays, so that no rule takes it for the file that has the name now.
 func readLink(pid int32, name string) string {
 	var buf [unix.PathMax]byte
 	n, err := unix.Readlink(procPath(pid, name), buf[:])
@@ -174,8 +173,8 @@ func sinceBoot() time.Duration {
 	return time.Duration(ts.Nano())
 }
 
-// bootTime is when the machine started, as a date. It is read once, so that the same process has the same
-// start time whenever it is asked for, also after the clock was set.
+// bootTime is when the machine started, as a date. It is read once, so that the same process has the same start time
+// whenever it is asked for, also after the clock was set.
 var bootTime = sync.OnceValue(func() time.Time { return time.Now().Add(-sinceBoot()).Truncate(time.Second) })
 
 func timeOf(ticks uint64) time.Time {

@@ -3,6 +3,7 @@
 package peer
 
 import (
+	"context"
 	"time"
 
 	"github.com/shirou/gopsutil/v4/process"
@@ -10,10 +11,9 @@ import (
 	"nod/api"
 )
 
-// readProcess reads what the operating system knows of a process and its ancestors. Everything may end
-// while it is read, so the start time is compared before and after, and with the time at which the
-// connection was accepted: a process id that was given to another process meanwhile is an error. What the
-// platform does not tell stays empty.
+// readProcess reads what the operating system knows of a process and its ancestors. Everything may end while it is
+// read, so the start time is compared before and after, and with the time at which the connection was accepted: a
+// process id that was given to another process meanwhile is an error. What the platform does not tell stays empty.
 func readProcess(pid int32, accepted time.Time) (api.Process, error) {
 	proc, err := process.NewProcess(pid)
 	if err != nil {
@@ -42,8 +42,8 @@ func readProcess(pid int32, accepted time.Time) (api.Process, error) {
 	return p, nil
 }
 
-// readParents follows the chain of parents up, nearest first. It ends where a parent is younger than its
-// child: that is another process under a used id.
+// readParents follows the chain of parents up, nearest first. It ends where a parent is younger than its child: that is
+// another process under a used id.
 func readParents(child *process.Process, started int64) []api.Parent {
 	var parents []api.Parent
 	for len(parents) < maxParents {
@@ -76,6 +76,8 @@ func arguments(pid int32) []string {
 }
 
 func leadsTerminal(int32) bool { return false }
+
+func awaitEnd(ctx context.Context, p api.Parent) bool { return pollEnd(ctx, p) }
 
 // Runs reports whether a process runs the file that has the path of its executable. It always does here.
 func Runs(api.Parent) bool { return true }

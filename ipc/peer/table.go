@@ -11,8 +11,8 @@ import (
 )
 
 // Table is the operating system's table of processes: it tells which of those that a request came from have ended. A
-// process is known by its id together with its start, so that one that was given a used id never counts for the
-// one that had it before; one that has ended but not been waited for (a zombie) has ended.
+// process is known by its id together with its start, so that one that was given a used id never counts for the one
+// that had it before; one that has ended but not been waited for (a zombie) has ended.
 type Table struct{}
 
 // pollEvery is how often a process is looked at where the system does not tell when it ends.
@@ -37,9 +37,8 @@ func (Table) Ended(ps ...api.Parent) bool {
 	return false
 }
 
-// AwaitEnd waits until one of the processes has ended, and returns true, or ctx has, and returns false. The system
-// wakes it up: on Linux through process file descriptors, on macOS through kqueue, on Windows through handles. Where
-// there is no such thing (a Linux before 5.3) it looks once a second.
+// AwaitEnd waits until one of the processes has ended, and returns true, or ctx has, and returns false. Linux since 5.3
+// wakes it up; elsewhere it looks once a second.
 func (Table) AwaitEnd(ctx context.Context, ps ...api.Parent) bool {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

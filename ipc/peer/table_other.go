@@ -1,10 +1,8 @@
-//go:build !linux && !darwin && !windows
+//go:build !linux && !darwin
 
 package peer
 
 import (
-	"context"
-
 	"github.com/shirou/gopsutil/v4/process"
 
 	"nod/api"
@@ -19,5 +17,3 @@ func hasEnded(p api.Parent) bool {
 	started, err := proc.CreateTime()
 	return err != nil || started != p.Started.UnixMilli()
 }
-
-func awaitEnd(ctx context.Context, p api.Parent) bool { return pollEnd(ctx, p) }

@@ -30,8 +30,8 @@ func Listener(at netip.AddrPort) api.Parent {
 	return api.Parent{}
 }
 
-// tcpProcess searches for the process that made the connection: of those that hold its socket the one that
-// started first, because the others can only have it from that one.
+// tcpProcess searches for the process that made the connection: of those that hold its socket the one that started
+// first, because the others can only have it from that one.
 func tcpProcess(_, _ netip.AddrPort, who credentials) int32 {
 	if who.inode == 0 {
 		return 0
@@ -114,8 +114,8 @@ func scanTCP(table string, local, remote netip.AddrPort, state string) (credenti
 	return credentials{}, errors.Join(lines.Err(), fmt.Errorf("%s has no such socket as %s", table, local))
 }
 
-// parseTCP reads the owner of one line's socket. A socket that its process has closed has no inode, and
-// then no owner either, whatever the line says.
+// parseTCP reads the owner of one line's socket. A socket that its process has closed has no inode, and then no owner
+// either, whatever the line says.
 func parseTCP(field []string) (credentials, bool) {
 	if len(field) < 10 {
 		return credentials{}, false
@@ -128,8 +128,8 @@ func parseTCP(field []string) (credentials, bool) {
 	return credentials{uid: uid, inode: inode}, err == nil && inode != 0
 }
 
-// kernelAddr spells addr as the kernel's table does: each four bytes of the address as a number in the
-// machine's byte order.
+// kernelAddr spells addr as the kernel's table does: each four bytes of the address as a number in the machine's byte
+// order.
 func kernelAddr(a netip.AddrPort) string {
 	ip := a.Addr().AsSlice()
 	var b strings.Builder

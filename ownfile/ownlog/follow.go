@@ -8,9 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
-
-	"github.com/fsnotify/fsnotify"
+	"time"
 )
 
 // errNone says that the log does not exist yet.
@@ -26,19 +24,11 @@ func Last(path string, n int, show func(line []byte) error) error {
 	return r.drain()
 }
 
+// followInterval is how often [Follow] looks for new lines.
+const followInterval = 20 * time.Millisecond
+
 // Follow is [Last], and then passes on new lines, through rotations, until ctx ends. The log need not exist yet.
 func Follow(ctx context.Context, path string, n int, show func(line []byte) error) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return err
-	}
-	w, err := fsnotify.NewWatcher()
-	if err != nil {
-		return fmt.Errorf("follow %s: %w", path, err)
-	}
-	defer w.Close()
-	if err := w.Add(filepath.Dir(path)); err != nil {
-		return fmt.Errorf("follow %s: %w", path, err)
-	}
 	r := &reader{path: path, show: show}
 	defer r.close()
 	if err := r.openAtLast(n); err != nil && !errors.Is(err, errNone) {
@@ -51,11 +41,7 @@ func Follow(ctx context.Context, path string, n int, show func(line []byte) erro
 		select {
 		case <-ctx.Done():
 			return nil
-		case err := <-w.Errors: // events were lost: catch up at the next one
-			if !errors.Is(err, fsnotify.ErrEventOverflow) {
-				return fmt.Errorf("follow %s: %w", path, err)
-			}
-		case <-w.Events:
+		case <-time.After(followInterval):
 		}
 	}
 }

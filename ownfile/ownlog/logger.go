@@ -59,7 +59,6 @@ type logWriter struct {
 	echo bool // write everything to standard error, too
 }
 
-// Write implements [io.Writer].
 func (w *logWriter) Write(line []byte) (int, error) {
 	_, err := w.file.Write(line)
 	if err == nil && !w.echo {

@@ -148,7 +148,7 @@ func newProgram(
 	if p.upgrade, err = newUpgrade(dialogs, p.log); err != nil {
 		return nil, err
 	}
-	p.desk, err = asking.New(ctx, asking.Config{
+	prompter, err := asking.NewPrompter(ctx, asking.Config{
 		Log: p.log, Version: o.Version, Dialogs: dialogs, Background: o.Background, Store: p.store, Journal: p.journal,
 		Hooks: p.agentHooks, Welcome: p.welcome, Outdated: p.upgrade.outdated, Quit: func() { quit(nil) },
 	})
@@ -156,10 +156,10 @@ func newProgram(
 		return nil, err
 	}
 	p.broker = interact.NewBroker(interact.BrokerConfig{
-		Policy: p.desk.Policy(), Prompter: p.desk, Notify: p.desk.Notify, Journal: p.journal,
+		Policy: prompter.Policy(), Prompter: prompter, Notify: prompter.Notify, Journal: p.journal,
 		Timeout: p.store.Timeout, Processes: peer.Table{}, IsAgent: isAgent, Log: p.log,
 	})
-	p.desk.Attach(p.broker)
+	p.desk = asking.NewDesk(prompter, p.broker)
 	sessions, err := hooks.NewSessions(hooks.SessionsIn(dir))
 	if err != nil {
 		p.log.Warn("which sessions come is not noted", "err", err)

@@ -11,13 +11,14 @@ import (
 
 	"nod/interact"
 	"nod/interact/history"
+	"nod/ipc/operator"
 )
 
 // absence follows whether the person is there to be asked, and sums up what happened once they are back.
 type absence struct {
 	ctx     context.Context
 	count   func(ctx context.Context, from, to time.Time) (history.Away, error)
-	changed func() // there is something to tell, or to look at again
+	changed chan struct{} // cap 1: there is something to tell, or to look at again
 	log     *slog.Logger
 
 	mu    sync.Mutex  // guards all below
@@ -29,6 +30,8 @@ type absence struct {
 
 // recheck is how often it is looked at whether an absence is over that ends without an event, as quiet hours do.
 const recheck = time.Minute
+
+func (a *absence) signal() { operator.Signal(a.changed) }
 
 // look takes note of whether the person is away now. It does not block.
 func (a *absence) look(away bool) {
@@ -43,7 +46,7 @@ func (a *absence) look(away bool) {
 		if a.from.IsZero() {
 			a.from = time.Now()
 		}
-		a.timer = time.AfterFunc(recheck, a.changed)
+		a.timer = time.AfterFunc(recheck, a.signal)
 	case !a.from.IsZero():
 		go a.sum(a.from, time.Now())
 		a.from = time.Time{}
@@ -65,7 +68,7 @@ func (a *absence) sum(from, to time.Time) {
 	a.mu.Lock()
 	a.last, a.told = found, false
 	a.mu.Unlock()
-	a.changed()
+	a.signal()
 }
 
 // news is what the person has not read yet.
@@ -86,7 +89,7 @@ func (a *absence) take() history.Away {
 	last := a.last
 	a.mu.Unlock()
 	if !wasTold && !last.Nothing() {
-		a.changed()
+		a.signal()
 	}
 	return last
 }

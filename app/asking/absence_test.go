@@ -14,6 +14,20 @@ import (
 	"nod/interact/history"
 )
 
+// countSignals counts what comes on a channel until ctx ends.
+func countSignals(ctx context.Context, c <-chan struct{}, n *atomic.Int32) {
+	go func() {
+		for {
+			select {
+			case <-c:
+				n.Add(1)
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+}
+
 func TestAbsence(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, end := context.WithCancel(t.Context())
@@ -23,7 +37,9 @@ func TestAbsence(t *testing.T) {
 		var from, to time.Time
 		var fails error
 		found := history.Away{Passed: history.Found{Count: 2}}
-		a := &absence{ctx: ctx, changed: func() { looks.Add(1) }, log: slog.New(slog.DiscardHandler),
+		changed := make(chan struct{}, 1)
+		countSignals(ctx, changed, &looks)
+		a := &absence{ctx: ctx, changed: changed, log: slog.New(slog.DiscardHandler),
 			count: func(_ context.Context, f, t time.Time) (history.Away, error) {
 				from, to = f, t
 				return found, fails

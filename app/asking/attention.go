@@ -18,16 +18,16 @@ func isQuiet(c config.Config, r interact.Request) bool {
 }
 
 // wantsNotice reports whether the person wants to see an agent's notice now.
-func (d *Desk) wantsNotice(r interact.Request) bool {
-	c := d.store.Config()
-	return c.Notifications.Notices && !isQuiet(c, r) && !d.presence.hides(r)
+func (p *Prompter) wantsNotice(r interact.Request) bool {
+	c := p.store.Config()
+	return c.Notifications.Notices && !isQuiet(c, r) && !p.presence.hides(r)
 }
 
 // wantsAnnouncement reports whether the person wants to be told now that a request waits.
-func (d *Desk) wantsAnnouncement(r interact.Request) bool {
-	c := d.store.Config()
-	return c.Notifications.Prompts && !isQuiet(c, r) && !d.presence.paused().On
+func (p *Prompter) wantsAnnouncement(r interact.Request) bool {
+	c := p.store.Config()
+	return c.Notifications.Prompts && !isQuiet(c, r) && !p.presence.paused().On
 }
 
 // sound reports whether the person wants to hear notifications.
-func (d *Desk) sound() bool { return d.store.Config().Notifications.Sound }
+func (p *Prompter) sound() bool { return p.store.Config().Notifications.Sound }

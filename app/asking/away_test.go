@@ -27,10 +27,17 @@ func (p *absent) Prompt(ctx context.Context, _ interact.Request, _ policy.Decisi
 	return interact.Answer{}, ctx.Err()
 }
 
+// newGate returns a gate for a user without devices.
+func newGate(p interact.Prompter, left func()) gate { return gate{newPresence(left), p, noDevices{}} }
+
+type noDevices struct{}
+
+func (noDevices) ready() bool { return false }
+
 func TestAwayAfterTwoUnansweredPrompts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		human, left := &absent{}, 0
-		q := newPresence(human, func() {}, func() { left++ })
+		q := newGate(human, func() { left++ })
 		ask := func(session string) error {
 			who := interact.Requester{Agent: "a", Session: session}
 			r := interact.Request{Requester: who, Deadline: time.Now().Add(time.Minute)}
@@ -66,7 +73,7 @@ func TestAwayAfterTwoUnansweredPrompts(t *testing.T) {
 }
 
 func TestAWithdrawnPromptIsNotUnanswered(t *testing.T) {
-	q := newPresence(&absent{}, func() {}, func() { t.Error("left") })
+	q := newGate(&absent{}, func() { t.Error("left") })
 	for range 3 {
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
@@ -78,9 +85,9 @@ func TestAWithdrawnPromptIsNotUnanswered(t *testing.T) {
 }
 
 func TestAwayRemembersOnlySoManySessions(t *testing.T) {
-	q := newPresence(&absent{}, func() {}, func() {})
+	q := newGate(&absent{}, func() {})
 	for i := range 3 * maxSessions {
-		q.nobody(interact.Request{Requester: interact.Requester{Session: fmt.Sprint(i)}})
+		q.timedOut(interact.Request{Requester: interact.Requester{Session: fmt.Sprint(i)}})
 	}
 	if n := len(q.unanswered); n > maxSessions {
 		t.Errorf("%d sessions are remembered", n)

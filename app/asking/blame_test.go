@@ -66,7 +66,7 @@ func TestAPromptOfWhichTheWindowsDie(t *testing.T) {
 				d := newDesk(t)
 				all := []*asked{d.ask("a"), d.ask("b"), d.ask("c")}
 				for _, a := range all {
-					if err := d.w.SaveDraft(t.Context(), a.id, []byte("draft")); err != nil {
+					if err := d.answers().SaveDraft(t.Context(), a.id, []byte("draft")); err != nil {
 						t.Fatal(err)
 					}
 				}
@@ -165,7 +165,7 @@ func TestCalm(t *testing.T) {
 		}
 		a := d.ask("a")
 		is(true)
-		if err := d.w.SaveDraft(t.Context(), a.id, []byte("{}")); err != nil {
+		if err := d.answers().SaveDraft(t.Context(), a.id, []byte("{}")); err != nil {
 			t.Fatal(err)
 		}
 		is(false)

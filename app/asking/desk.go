@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -58,107 +59,129 @@ type Hooks interface {
 	Recheck()
 }
 
-// Desk asks the user at this desk. It implements [interact.Prompter], and the parts of [operator.Operator] that are
-// about requests and about other machines and devices.
-type Desk struct {
+// Prompter has the pending prompts and the windows that show them. It implements [interact.Prompter]. What else shows
+// requests, and takes the answers, is a [Desk] on top of it and of the broker.
+type Prompter struct {
 	*windows
-	cfg    Config
-	ctx    context.Context // ends with the program
-	log    *slog.Logger
-	store  *store.Store
-	broker *interact.Broker // set by Attach
+	cfg   Config
+	ctx   context.Context // ends with the program
+	log   *slog.Logger
+	store *store.Store
 
-	absence   *absence
-	presence  *presence
-	machines  *machines
-	devices   *devices
-	book      *book.Book       // who is paired
-	identity  *remote.Identity // of this desk; nil: its keys cannot be read
-	notifier  *notifier
-	announcer *announcer
-	tray      *tray
-	shortcut  *shortcut
-
-	locked  atomic.Bool     // the screen is
-	showing context.Context // ends the windows
-	hide    context.CancelFunc
+	notifier *notifier
+	presence *presence
+	devices  *devices
+	machines *machines
+	broker   *interact.Broker // of the Desk
+	book     *book.Book       // who is paired
+	identity *remote.Identity // of this desk; nil: its keys cannot be read
+	showing  context.Context  // ends with the windows
+	hide     context.CancelFunc
 }
 
-// New makes and connects the parts of a desk. Nothing runs before [Desk.Run].
-func New(ctx context.Context, c Config) (*Desk, error) {
-	d := &Desk{cfg: c, ctx: ctx, log: c.Log, store: c.Store}
-	d.showing, d.hide = context.WithCancel(ctx)
-	d.windows = newWindows(windowsConfig{
-		log: d.log, start: d.startWindows, offers: d.store.Offers,
-		keep:      func() time.Duration { return d.store.Config().Prompt.KeepReady },
-		reachable: func(ctx context.Context) error { _, err := displayEnv(ctx); return err },
-		quiet: func(r interact.Request) bool {
-			return waitsInTray(d.store.Config(), r) || d.presence.hides(r)
-		},
-		told: func() { d.devices.look(ctx) }, elsewhere: func() bool { return d.devices.ready() },
-		changed: d.screenChanged, failed: d.tellFailed, outdated: c.Outdated,
-		present:   func() { d.presence.back() },
-		undoFor:   func() time.Duration { return d.store.Config().Prompt.Undo },
-		saveDraft: c.Journal.SaveDraft,
-		settled: func(ctx context.Context, id interact.ID) (interact.Answer, error) {
-			return d.broker.Settled(ctx, id)
-		},
-	})
-	d.notifier = newNotifier(beeepMessenger{d.sound}, d.wantsNotice, d.log)
-	d.presence = newPresence(d.windows, d.presenceChanged, d.tellQuiet)
-	d.absence = &absence{ctx: ctx, changed: d.Refresh, log: d.log,
-		count: func(ctx context.Context, from, to time.Time) (history.Away, error) {
-			return lastAway{c.Journal, d.broker.Pending()}.count(ctx, from, to)
-		}}
-	d.announcer = newAnnouncer(announcerConfig{
-		ctx: ctx, post: newBoard(ctx, d.notifier), sound: d.sound, looking: d.windows.focused,
-		wanted: d.wantsAnnouncement, hidden: d.windows.quiet,
-		show: func(id interact.ID) { d.Show(operator.View{Request: id}) },
-	})
-	d.shortcut = newShortcut(func() string { return d.store.Config().Prompt.Shortcut },
-		func() { _ = d.Raise(ctx, false) }, d.windows.Changed, d.log)
-	d.tray = newTray(trayActions{
-		Show:          func(id interact.ID) { d.Show(operator.View{Request: id}) },
-		Raise:         func() { d.Show(operator.View{}) },
-		Settings:      d.ShowSettings,
-		History:       func() { d.Show(operator.View{History: operator.HistoryEntries}) },
-		WhileAway:     func() { d.Show(operator.View{History: operator.HistoryAway}) },
-		Pause:         d.presence.setPause,
-		AskEverything: d.askEverything,
-		AskAgain:      d.presence.back,
-		Quit:          c.Quit,
-	}, d.log)
-	if err := d.openMachines(); err != nil {
+// NewPrompter returns a prompter that lasts until ctx ends. It shows nothing before [Desk.Run].
+func NewPrompter(ctx context.Context, c Config) (*Prompter, error) {
+	p := &Prompter{cfg: c, ctx: ctx, log: c.Log, store: c.Store}
+	p.showing, p.hide = context.WithCancel(ctx)
+	path, err := book.DefaultPath()
+	if err != nil {
 		return nil, err
 	}
-	return d, d.openDevices()
+	p.book = book.Open(path, p.store.SealKey())
+	if _, err := p.book.Problem(); err != nil {
+		p.log.Warn("nothing that was paired counts", "err", err)
+	}
+	p.presence = newPresence(p.tellAway)
+	p.notifier = newNotifier(beeepMessenger{p.sound}, p.wantsNotice, p.log)
+	p.devices = p.newDevices(filepath.Dir(path))
+	p.windows = newWindows(windowsConfig{
+		log: p.log, start: p.startWindows, offers: p.store.Offers,
+		keep:      func() time.Duration { return p.store.Config().Prompt.KeepReady },
+		undoFor:   func() time.Duration { return p.store.Config().Prompt.Undo },
+		reachable: func(ctx context.Context) error { _, err := displayEnv(ctx); return err },
+		quiet: func(r interact.Request) bool {
+			return waitsInTray(p.store.Config(), r) || p.presence.hides(r)
+		},
+		elsewhere: p.devices.ready, failed: p.tellFailed, outdated: c.Outdated,
+	})
+	return p, p.openMachines(filepath.Dir(path))
 }
 
 // Prompt implements [interact.Prompter].
-func (d *Desk) Prompt(ctx context.Context, r interact.Request, why policy.Decision) (interact.Answer, error) {
-	return d.machines.Prompt(ctx, r, why)
+func (p *Prompter) Prompt(ctx context.Context, r interact.Request, why policy.Decision) (interact.Answer, error) {
+	return p.machines.Prompt(ctx, r, why)
 }
 
 // Notify shows an agent's notice, and reports whether the desktop took it.
-func (d *Desk) Notify(ctx context.Context, r interact.Request) bool { return d.machines.Notify(ctx, r) }
+func (p *Prompter) Notify(ctx context.Context, r interact.Request) bool {
+	return p.machines.Notify(ctx, r)
+}
 
 // Policy is the policy of the store, of which the user can undo what an answer saves.
-func (d *Desk) Policy() interact.Policy { return keeper{d.store, d.windows} }
+func (p *Prompter) Policy() interact.Policy { return keeper{p.store, p.windows} }
 
-// Attach has the desk ask for a broker.
-func (d *Desk) Attach(b *interact.Broker) { d.broker = b }
+// Desk is where the user answers: in windows, in the tray, on phones. It implements the parts of [operator.Operator]
+// that are about requests and about other machines and devices.
+type Desk struct {
+	*Prompter
+	answers
+	broker *interact.Broker
 
-// Run asks the user about what is pending until the context of [New] ends. It serves op to the windows. On macOS it
-// must be called on the main goroutine.
+	absence   *absence
+	devices   *deviceDesk
+	announcer *announcer
+	tray      *tray
+	shortcut  *shortcut
+	changed   chan struct{} // cap 1: the tray may show something else
+	locked    atomic.Bool   // the screen is
+}
+
+// NewDesk returns a desk that answers the requests of b, whose prompter is p.
+func NewDesk(p *Prompter, b *interact.Broker) *Desk {
+	p.broker = b
+	d := &Desk{
+		Prompter: p, broker: b, changed: make(chan struct{}, 1),
+		answers: answers{p.windows, struct {
+			*interact.Broker
+			Journal
+		}{b, p.cfg.Journal}},
+	}
+	d.devices = newDeviceDesk(p.devices, d.answers)
+	d.absence = &absence{ctx: p.ctx, changed: d.changed, log: p.log,
+		count: func(ctx context.Context, from, to time.Time) (history.Away, error) {
+			return lastAway{p.cfg.Journal, b.Pending()}.count(ctx, from, to)
+		}}
+	d.announcer = newAnnouncer(announcerConfig{
+		ctx: p.ctx, post: newBoard(p.ctx, p.notifier), sound: p.sound, looking: p.windows.focused,
+		wanted: p.wantsAnnouncement, hidden: p.windows.quiet,
+		show: func(id interact.ID) { d.Show(operator.View{Request: id}) },
+	})
+	d.shortcut = newShortcut(func() string { return p.store.Config().Prompt.Shortcut },
+		func() { _ = d.Raise(p.ctx, false) }, p.windows.Changed, p.log)
+	d.tray = newTray(trayActions{
+		Show:          d.Show,
+		Pause:         p.presence.setPause,
+		AskEverything: d.askEverything,
+		AskAgain:      p.presence.back,
+		Quit:          p.cfg.Quit,
+	}, p.log)
+	return d
+}
+
+// Run shows what is pending until the context of [NewPrompter] ends. It serves op to the windows. On macOS it must be
+// called on the main goroutine.
 func (d *Desk) Run(op operator.Operator) {
 	watchLock(d.ctx, d.setLocked, d.log)
 	var parts sync.WaitGroup
 	parts.Go(func() { d.windows.run(d.showing, op) })
-	parts.Go(d.watchStore)
 	parts.Go(func() { d.shortcut.run(d.ctx) })
-	parts.Go(d.watchRequests)
+	parts.Go(d.follow)
 	parts.Go(d.checkTray)
-	parts.Go(d.serveDevices)
+	parts.Go(func() {
+		changes, stop := d.store.Changes()
+		defer stop()
+		d.devices.run(d.ctx, changes)
+	})
 	lines, endLines := context.WithCancel(context.WithoutCancel(d.ctx)) // what is answered last still goes out
 	defer endLines()
 	parts.Go(func() { d.runMachines(lines) })
@@ -172,6 +195,43 @@ func (d *Desk) Run(op operator.Operator) {
 	<-d.ctx.Done()
 	parts.Wait()
 }
+
+// follow brings everything that shows requests up to date after every change.
+func (d *Desk) follow() {
+	requests, stop := d.broker.Changes()
+	defer stop()
+	settings, end := d.store.Changes()
+	defer end()
+	for {
+		select {
+		case <-d.ctx.Done():
+			return
+		case <-requests:
+			d.windows.keepTime(d.broker.Pending())
+		case <-settings:
+			d.broker.Reconsider()
+			d.keepTime()
+			d.windows.Changed()
+			d.shortcut.check()
+		case <-d.presence.changed:
+			d.windows.Changed()
+		case <-d.windows.changed:
+			d.cfg.Hooks.Recheck()
+			d.devices.look(d.ctx)
+		case <-d.changed:
+		}
+		if d.windows.focused() { // then the user needs no notification
+			d.announcer.seen()
+		}
+		waiting, _ := d.pending()
+		d.announcer.look(waiting)
+		d.absence.look(d.isAway())
+		d.tray.update(d.snapshot())
+	}
+}
+
+// Refresh brings the tray up to date soon.
+func (d *Desk) Refresh() { operator.Signal(d.changed) }
 
 // snapshot is what the tray shows now.
 func (d *Desk) snapshot() snapshot {
@@ -200,25 +260,6 @@ func (d *Desk) pending() (waiting, snoozed []interact.Request) {
 	return toAnswer(d.windows.unanswered(d.broker.Pending()))
 }
 
-// Refresh brings the tray up to date. It does not block.
-func (d *Desk) Refresh() {
-	d.absence.look(d.isAway())
-	d.tray.update(d.snapshot())
-}
-
-// presenceChanged takes in that the person is there, or no longer: what waits in the tray for that comes to the screen.
-func (d *Desk) presenceChanged() {
-	d.windows.Changed()
-	d.Refresh()
-}
-
-// serveDevices serves devices until nod quits.
-func (d *Desk) serveDevices() {
-	changes, stop := d.store.Changes()
-	defer stop()
-	d.devices.run(d.ctx, changes)
-}
-
 // isAway reports whether nobody can be expected to look at a prompt now.
 func (d *Desk) isAway() bool {
 	sessions, _ := d.presence.away()
@@ -226,62 +267,33 @@ func (d *Desk) isAway() bool {
 		d.store.Config().Notifications.Quiet(time.Now())
 }
 
-// setLocked takes in whether the screen is locked.
+// setLocked notes whether the screen is locked.
 func (d *Desk) setLocked(locked bool) {
 	d.locked.Store(locked)
 	d.keepTime()
 	d.Refresh()
 }
 
-// keepTime has the time to answer stand still while the screen is locked, if the person wants that.
+// keepTime stops the clock of all requests while the screen is locked, if the user wants that.
 func (d *Desk) keepTime() {
 	d.broker.StandStill(d.locked.Load() && d.store.Config().Prompt.Locked == config.LockedWait)
 }
 
-// watchRequests keeps the tray in step with what is pending, and announces it.
-func (d *Desk) watchRequests() {
-	changes, stop := d.broker.Changes()
-	defer stop()
-	for {
-		select {
-		case <-d.ctx.Done():
-			return
-		case <-changes:
-			d.windows.keepTime(d.broker.Pending())
-			waiting, _ := d.pending()
-			d.announcer.look(waiting)
-			d.Refresh()
-		}
-	}
-}
-
-// screenChanged takes in what is on screen now, and what was just answered there: who looks at nod needs no
-// notification.
-func (d *Desk) screenChanged() {
-	d.cfg.Hooks.Recheck()
-	if d.windows.focused() {
-		d.announcer.seen()
-	}
-	waiting, _ := d.pending()
-	d.announcer.look(waiting)
-	d.Refresh()
-}
-
 // Say tells the person a sentence of nod's own. Only what is no warning waits for another time.
-func (d *Desk) Say(level interact.Level, sentence string) {
+func (d *Prompter) Say(level interact.Level, sentence string) {
 	if level != interact.Info || !d.store.Config().Notifications.Quiet(time.Now()) {
 		d.notifier.say(d.ctx, sentence, level)
 	}
 }
 
-// tellQuiet says that nod no longer asks for a session. It says no word of the agent's.
-func (d *Desk) tellQuiet() {
+// tellAway says that nod no longer asks for a session. It says no word of the agent's.
+func (d *Prompter) tellAway() {
 	d.Say(interact.Info, lang.L("You didn't answer an agent's last prompts, so nod stopped asking for it. "+
 		"Answer any prompt, or choose “I'm back” in the tray menu."))
 }
 
 // tellFailed says that nobody can be asked because the windows die.
-func (d *Desk) tellFailed(why error) {
+func (d *Prompter) tellFailed(why error) {
 	text := lang.L("nod's windows keep failing, so nod stops asking for a minute. The log says why.")
 	switch {
 	case errors.Is(why, errCannotShow):
@@ -347,26 +359,6 @@ func (d *Desk) checkTray() {
 // ShowSettings brings the settings to the front.
 func (d *Desk) ShowSettings() { d.Show(operator.View{Settings: true}) }
 
-// watchStore takes in changes of the configuration, the rules and the grants.
-func (d *Desk) watchStore() {
-	changes, stop := d.store.Changes()
-	defer stop()
-	for {
-		select {
-		case <-d.ctx.Done():
-			return
-		case <-changes:
-			d.broker.Reconsider()
-			d.keepTime()
-			d.windows.Changed()
-			d.shortcut.check()
-			waiting, _ := d.pending()
-			d.announcer.look(waiting)
-			d.Refresh()
-		}
-	}
-}
-
 // ShortcutProblem says why the shortcut does not work; empty if it does, or there is none.
 func (d *Desk) ShortcutProblem() string { return d.shortcut.Problem() }
 
@@ -374,10 +366,10 @@ func (d *Desk) ShortcutProblem() string { return d.shortcut.Problem() }
 func (d *Desk) IsPending() bool { waiting, _ := d.pending(); return len(waiting) > 0 }
 
 // Paused is the pause as it stands now.
-func (d *Desk) Paused() Pause { return d.presence.paused() }
+func (d *Prompter) Paused() Pause { return d.presence.paused() }
 
 // StopWindows ends the windows for good.
-func (d *Desk) StopWindows() {
+func (d *Prompter) StopWindows() {
 	d.hide()
 	<-d.windows.ended
 }

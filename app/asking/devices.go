@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net/netip"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -15,10 +14,8 @@ import (
 	"fyne.io/fyne/v2/lang"
 
 	"nod/assets"
-	"nod/dialogs/prompt"
 	"nod/interact"
 	"nod/ipc/device"
-	"nod/ipc/device/page"
 	"nod/ipc/operator"
 	"nod/ipc/remote"
 	"nod/ipc/remote/book"
@@ -37,135 +34,47 @@ const (
 	wakePatience = 30 * time.Second
 )
 
-// devices connects the person's devices with what is pending in the windows: they see it once it has waited for a while
-// with nobody answering, and what they answer counts as if it came from there. It implements [device.Desk].
+// devices knows which devices can answer, and wakes and pairs them.
 type devices struct {
 	devicesConfig
+	changed chan struct{} // cap 1: there is another page, or a device asks to be paired
 
-	mu       sync.Mutex
-	server   *device.Server // nil: no address is set
-	problem  error          // why there is none though one is set
-	watchers map[chan struct{}]struct{}
-	heard    map[string]time.Time // when a device last asked, by key
-	told     map[interact.ID]bool // for which devices were woken
-	woken    time.Time            // when they last were
-	timer    *time.Timer          // ends when something else is handed over, or devices may be woken again
+	mu      sync.Mutex
+	server  *device.Server       // nil: no address is set
+	problem error                // why there is none though one is set
+	heard   map[string]time.Time // when a device last asked, by key
 }
 
-// devicesConfig is what [devices] works with. All fields but transport are required.
+// devicesConfig is what [devices] works with. All fields but push are required.
 type devicesConfig struct {
-	log     *slog.Logger
-	about   func() device.About
-	folder  string       // where certificate and push keys are kept
-	seal    []byte       // signs the certificate's file
-	push    *device.Push // nil: its keys cannot be kept, so Web Push wakes nobody
-	book    *book.Book
-	config  func() config.Config
-	pending func() []operator.Prompt // in the windows, also what waits in the tray
-	answer  func(context.Context, operator.Answer) error
-	say     func(interact.Level, string)
-	changed func() // there is another page, or a device asks to be paired
+	log    *slog.Logger
+	about  func() device.About
+	folder string       // where certificate and push keys are kept
+	seal   []byte       // signs the certificate's file
+	push   *device.Push // nil: its keys cannot be kept, so Web Push wakes nobody
+	book   *book.Book
+	config func() config.Config
+	say    func(interact.Level, string)
 }
 
 func newDevices(c devicesConfig) *devices {
-	return &devices{
-		devicesConfig: c, watchers: map[chan struct{}]struct{}{}, heard: map[string]time.Time{},
-		told: map[interact.ID]bool{},
-	}
+	return &devices{devicesConfig: c, changed: make(chan struct{}, 1), heard: map[string]time.Time{}}
 }
 
-// openDevices reads what devices are woken by. Nothing is served yet.
-func (d *Desk) openDevices() error {
-	path, err := book.DefaultPath()
-	if err != nil {
-		return err
-	}
-	folder := filepath.Dir(path)
+// newDevices returns the devices of the book, with what wakes them in the book's folder. Nothing is served yet.
+func (p *Prompter) newDevices(folder string) *devices {
 	push, err := device.OpenPush(filepath.Join(folder, pushName), nil)
 	if err != nil {
-		d.log.Warn("Web Push wakes no device", "err", err)
+		p.log.Warn("Web Push wakes no device", "err", err)
 		push = nil
 	}
-	d.devices = newDevices(devicesConfig{
-		log: d.log, folder: folder, seal: d.store.SealKey(), push: push, book: d.book, config: d.store.Config,
+	return newDevices(devicesConfig{
+		log: p.log, folder: folder, seal: p.store.SealKey(), push: push, book: p.book, config: p.store.Config, say: p.Say,
 		about: func() device.About {
-			language := assets.Language(d.store.Config().Look.Language)
-			return device.About{Name: hostName(), Version: d.cfg.Version, Language: language}
+			language := assets.Language(p.store.Config().Look.Language)
+			return device.About{Name: hostName(), Version: p.cfg.Version, Language: language}
 		},
-		pending: d.windows.open, answer: d.windows.Answer, say: d.Say,
-		changed: func() { operator.Signal(d.machines.changed) },
 	})
-	d.presence.elsewhere = d.devices.ready
-	return nil
-}
-
-// run serves devices, where the configuration says, until ctx ends.
-func (d *devices) run(ctx context.Context, changes <-chan struct{}) {
-	peers, stop := d.book.Changes()
-	defer stop()
-	var served string
-	end := func() {}
-	for {
-		if address := d.config().Remote.Phone.Address; address != served {
-			end()
-			served, end = address, d.serve(ctx, address)
-		}
-		d.look(ctx)
-		select {
-		case <-ctx.Done():
-			end()
-			return
-		case <-changes:
-		case <-peers:
-		}
-	}
-}
-
-// serve serves devices at an address; nowhere when that is empty. It returns what ends that.
-func (d *devices) serve(ctx context.Context, address string) (end func()) {
-	server, err := d.newServer(address)
-	if err != nil {
-		d.log.Error("devices are not served", "err", err)
-	}
-	d.mu.Lock()
-	d.server, d.problem = server, err
-	d.mu.Unlock()
-	d.changed()
-	if server == nil {
-		return func() {}
-	}
-	serving, cancel := context.WithCancel(ctx)
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		server.Run(serving)
-	}()
-	return func() {
-		cancel()
-		<-ended
-	}
-}
-
-func (d *devices) newServer(address string) (*device.Server, error) {
-	if address == "" {
-		return nil, nil
-	}
-	at, err := netip.ParseAddrPort(address)
-	if err != nil || at.Addr().IsUnspecified() {
-		return nil, fmt.Errorf("remote.phone.address: %q: want one address of this machine, with a port", address)
-	}
-	c, replaced, err := device.Certificate(filepath.Join(d.folder, certificateName), d.seal, at.Addr())
-	if err != nil {
-		return nil, err
-	}
-	if replaced {
-		d.say(interact.Warning, lang.L("The page for phones has a new certificate. Accept it on a phone only if its "+
-			"SHA-256 is the one in nod's settings, under Machines and devices."))
-	}
-	return device.New(device.Config{
-		Address: at, Certificate: c, Page: page.Files, Desk: d, Log: d.log,
-		ArmAfter: func() time.Duration { return max(d.config().Prompt.ArmAfter, minArmAfter) },
-	}), nil
 }
 
 // minArmAfter is the shortest time for which a device shows what can be allowed, as in the windows.
@@ -175,6 +84,11 @@ func (d *devices) current() (*device.Server, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.server, d.problem
+}
+
+func (d *devices) isServed() bool {
+	server, _ := d.current()
+	return server != nil
 }
 
 // phone is how devices reach this desk, for the settings.
@@ -226,7 +140,7 @@ func (d *devices) invite(name string, may remote.May) (operator.Invitation, erro
 func (d *devices) withdrawInvitation() {
 	if server, _ := d.current(); server != nil {
 		server.Withdraw()
-		d.changed()
+		operator.Signal(d.changed)
 	}
 }
 
@@ -257,66 +171,6 @@ func (d *devices) wakes(p remote.Peer) bool {
 		return d.push != nil && d.push.Has(p.Key.Sign)
 	}
 	return true
-}
-
-// handedOver lists what devices see: what has waited long enough, and was not put off.
-func (d *devices) handedOver() []operator.Prompt {
-	return slices.DeleteFunc(d.pending(), func(p operator.Prompt) bool { return d.handsOverIn(p) > 0 })
-}
-
-// handsOverIn is when a prompt is handed over.
-func (d *devices) handsOverIn(p operator.Prompt) time.Duration {
-	times := interact.TimesOf(*p.Request, time.Now())
-	return max(d.config().Remote.HandOver-times.Age, times.Snoozed)
-}
-
-// look hands over what has waited long enough, and looks again when something else has. It does not block.
-func (d *devices) look(ctx context.Context) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	pending := d.pending()
-	if d.timer != nil {
-		d.timer.Stop()
-		d.timer = nil
-	}
-	if ctx.Err() != nil {
-		return
-	}
-	next, told, fresh := time.Duration(0), map[interact.ID]bool{}, false
-	again := func(in time.Duration) {
-		if next == 0 || in < next {
-			next = in
-		}
-	}
-	for _, p := range pending {
-		wait := d.handsOverIn(p)
-		switch {
-		case wait > 0:
-			again(wait)
-		case d.told[p.ID]:
-			told[p.ID] = true
-		default:
-			fresh = true
-		}
-	}
-	if wait := wakePace - time.Since(d.woken); fresh && d.server != nil {
-		if wait > 0 && !d.woken.IsZero() {
-			again(wait)
-		} else {
-			d.woken = time.Now()
-			go d.wake(ctx)
-			for _, p := range pending {
-				told[p.ID] = told[p.ID] || d.handsOverIn(p) <= 0
-			}
-		}
-	}
-	d.told = told
-	if next > 0 {
-		d.timer = time.AfterFunc(next, func() { d.look(ctx) })
-	}
-	for c := range d.watchers {
-		operator.Signal(c)
-	}
 }
 
 // wake tells the devices that something waits, and no more than that.
@@ -350,7 +204,7 @@ func (d *devices) Find(key string) (remote.Peer, bool) {
 
 // Asked implements [device.Desk].
 func (d *devices) Asked() {
-	d.changed()
+	operator.Signal(d.changed)
 	d.say(interact.Info, lang.L("A device asks to be paired. Compare its words in nod's settings, under Machines and "+
 		"devices."))
 }
@@ -380,33 +234,8 @@ func (d *devices) pair(key remote.Key, name string) error {
 		return fmt.Errorf("pair: %w", err)
 	}
 	d.log.Info("paired", "name", name, "fingerprint", key.Fingerprint())
-	d.changed()
+	operator.Signal(d.changed)
 	return nil
-}
-
-// Changes implements [device.Desk].
-func (d *devices) Changes() (<-chan struct{}, func()) {
-	c := make(chan struct{}, 1)
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.watchers[c] = struct{}{}
-	return c, func() {
-		d.mu.Lock()
-		defer d.mu.Unlock()
-		delete(d.watchers, c)
-	}
-}
-
-// Prompts implements [device.Desk].
-func (d *devices) Prompts(p remote.Peer) []device.Headline {
-	d.hear(p)
-	now, all := time.Now(), []device.Headline{}
-	for _, one := range d.handedOver() {
-		h, times := headlineOf(one, p.May), interact.TimesOf(*one.Request, now)
-		h.AgeMS, h.LeftMS = times.Age.Milliseconds(), max(times.Left.Milliseconds(), 0)
-		all = append(all, h)
-	}
-	return all
 }
 
 // hear takes note that a device is there.
@@ -422,71 +251,6 @@ func (d *devices) hear(p remote.Peer) {
 	if err := d.book.Seen(p.Key, now, nil); err != nil {
 		d.log.Warn("when a device was seen is not kept", "device", p.Name, "err", err)
 	}
-}
-
-func (d *devices) find(id interact.ID) (operator.Prompt, error) {
-	handed := d.handedOver()
-	i := slices.IndexFunc(handed, func(p operator.Prompt) bool { return p.ID == id })
-	if i < 0 {
-		return operator.Prompt{}, device.Gone()
-	}
-	return handed[i], nil
-}
-
-// View implements [device.Desk].
-func (d *devices) View(_ context.Context, p remote.Peer, id interact.ID) (device.View, error) {
-	one, err := d.find(id)
-	if err != nil {
-		return device.View{}, err
-	}
-	return deviceView(one, p.May), nil
-}
-
-// Answer implements [device.Desk].
-func (d *devices) Answer(ctx context.Context, p remote.Peer, id interact.ID, a interact.Answer) error {
-	one, err := d.find(id)
-	if err != nil {
-		return err
-	}
-	if err := one.Request.Check(a); err != nil {
-		return invalid(*one.Request, err)
-	}
-	if b, ok := one.Request.Body.(interact.Approve); ok {
-		a.ShownSHA256 = interact.Digest(b.Input)
-	}
-	if a.Outcome == interact.Dismissed {
-		a.Reason = "the person declined to answer"
-	}
-	a.Device = p.Name
-	switch err := d.answer(ctx, operator.Answer{ID: id, Answer: a}); {
-	case errors.Is(err, operator.ErrGone):
-		return device.Gone()
-	case errors.Is(err, operator.ErrChanged):
-		return device.Changed()
-	case err != nil:
-		return fmt.Errorf("answer from %s: %w", p.Name, err)
-	}
-	d.log.Info("answered on a device", "device", p.Name, "id", id, "outcome", a.Outcome)
-	return nil
-}
-
-// invalid says what is wrong with an answer as the windows do.
-func invalid(r interact.Request, err error) error {
-	if missing, ok := errors.AsType[*interact.MissingError](err); ok {
-		return device.Invalid(lang.L("This needs an answer."), missing.ID)
-	}
-	wrong, ok := errors.AsType[*interact.InvalidError](err)
-	if !ok {
-		return device.Invalid(err.Error(), "")
-	}
-	why := lang.L("This {{.Problem}}.", map[string]any{"Problem": lang.L(wrong.Problem)})
-	if f, isForm := r.Body.(interact.Form); isForm {
-		i := slices.IndexFunc(f.Questions, func(q interact.Question) bool { return q.ID == wrong.ID })
-		if i >= 0 {
-			why = cmp.Or(prompt.HintOf(f.Questions[i]), why)
-		}
-	}
-	return device.Invalid(why, wrong.ID)
 }
 
 // PushKey implements [device.Desk].

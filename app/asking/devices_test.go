@@ -37,8 +37,8 @@ import (
 type phoneDesk struct {
 	*desk
 	broker   *interact.Broker
-	presence *presence
-	devices  *devices
+	presence gate
+	devices  *deviceDesk
 	book     *book.Book
 	server   *device.Server
 	phone    *devicetest.Phone // paired; it may do everything
@@ -105,15 +105,13 @@ func newPhoneDesk(t *testing.T) *phoneDesk {
 		t.Fatal(err)
 	}
 	d.book = book.Open(filepath.Join(folder, "peers.json"), []byte("seal"))
-	d.presence = newPresence(d.w, func() { d.w.Changed() }, func() {})
-	d.w.quiet, d.w.told = d.presence.hides, func() { d.devices.look(t.Context()) }
-	d.devices = newDevices(devicesConfig{
+	d.devices = newDeviceDesk(newDevices(devicesConfig{
 		log: slog.New(slog.NewTextHandler(t.Output(), nil)), folder: folder, push: push, book: d.book, config: d.config,
-		about:   func() device.About { return device.About{Name: "desk"} },
-		pending: d.w.open, answer: d.w.Answer,
-		say: func(_ interact.Level, sentence string) { d.said = append(d.said, sentence) }, changed: func() {},
-	})
-	d.presence.elsewhere, d.w.elsewhere = d.devices.ready, d.devices.ready
+		about: func() device.About { return device.About{Name: "desk"} },
+		say:   func(_ interact.Level, sentence string) { d.said = append(d.said, sentence) },
+	}), d.desk.answers())
+	d.presence = gate{newPresence(func() {}), d.w, d.devices}
+	d.w.quiet, d.w.elsewhere = d.presence.hides, d.devices.ready
 	d.broker = interacttest.Broker(d.presence, &interacttest.Policy{})
 	d.settled = d.broker.Settled
 	changes, stop := d.broker.Changes()
@@ -125,6 +123,10 @@ func newPhoneDesk(t *testing.T) *phoneDesk {
 				return
 			case <-changes:
 				d.w.keepTime(d.broker.Pending())
+			case <-d.presence.changed:
+				d.w.Changed()
+			case <-d.w.changed:
+				d.devices.look(t.Context())
 			}
 		}
 	}()
@@ -272,7 +274,7 @@ func TestTheFirstAnswerCounts(t *testing.T) {
 		d.wait(time.Second)
 		dismissed := interact.Answer{Outcome: interact.Dismissed, By: interact.ByHuman}
 		answer := operator.Answer{ID: ticket.ID(), Answer: dismissed}
-		if err := d.w.Answer(d.t.Context(), answer); err != nil {
+		if err := d.answers().Answer(d.t.Context(), answer); err != nil {
 			t.Fatal(err)
 		}
 		a := device.Answer{ID: v.ID, Revision: v.Revision, Digest: digest, Seen: true, Outcome: interact.Allowed}

@@ -1,14 +1,10 @@
 package asking
 
 import (
-	"context"
-	"errors"
-	"fmt"
 	"slices"
 	"time"
 
 	"nod/interact"
-	"nod/ipc/operator"
 )
 
 // Returning says that a request waited when nod was started again, and what was typed into its prompt. It is called
@@ -41,27 +37,16 @@ func (w *windows) setDraft(id interact.ID, draft []byte) {
 	}
 }
 
-// SaveDraft keeps what is typed, as [operator.Operator] has it: here for the next windows process, and with its request
-// beyond the end of nod.
-func (w *windows) SaveDraft(ctx context.Context, id interact.ID, draft []byte) error {
-	if len(draft) > operator.MaxDraft {
-		return fmt.Errorf("a draft of %d bytes: want %d at most", len(draft), operator.MaxDraft)
-	}
+// keepDraft keeps the user's unfinished answer for the next windows process. It reports whether the request is pending.
+func (w *windows) keepDraft(id interact.ID, draft []byte) bool {
 	w.mu.Lock()
+	defer w.mu.Unlock()
 	w.typed = time.Now()
 	isPending := slices.ContainsFunc(w.pending, func(p *openPrompt) bool { return p.ID == id })
 	if isPending {
 		w.setDraft(id, draft)
 	}
-	w.mu.Unlock()
-	if !isPending {
-		return operator.ErrGone
-	}
-	err := w.saveDraft(ctx, id, draft)
-	if errors.Is(err, interact.ErrNotFound) { // it has just ended
-		return operator.ErrGone
-	}
-	return err
+	return isPending
 }
 
 // typingPause is how long after the last key the user counts as done with typing.

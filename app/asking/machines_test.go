@@ -115,7 +115,7 @@ type pairedDesk struct {
 	broker   *interact.Broker
 	journal  *interacttest.Journal
 	human    *interacttest.Prompter
-	presence *presence
+	presence gate
 	web      remote.Peer
 	policy   policy.Policy
 	said     []string
@@ -133,7 +133,7 @@ func newPairedDesk(t *testing.T, human *interacttest.Prompter) *pairedDesk {
 		t: t, human: human, journal: new(interacttest.Journal), policy: policy.Default(),
 		line: &fakeLine{counted: map[interact.ID]interact.Answer{}},
 	}
-	d.presence = newPresence(human, func() {}, func() {})
+	d.presence = newGate(human, func() {})
 	peers := book.Open(filepath.Join(t.TempDir(), "peers.json"), []byte("seal"))
 	d.web = remote.Peer{Name: "web", Role: remote.RoleMachine, Key: newKey(t)}
 	if err := peers.Add(d.web); err != nil {
@@ -389,7 +389,7 @@ func TestDeskKilledBetweenAnswerAndJournal(t *testing.T) {
 			d.journal, d.line.lost = interacttest.JournalOf(open, last), 0 // the line is cut to the one that was killed
 			d.m = newMachines(d.m.machinesConfig)
 			no := saying(time.Second, interact.Answer{Outcome: interact.Denied})
-			d.m.prompter = newPresence(no, func() {}, func() {})
+			d.m.prompter = newGate(no, func() {})
 			d.start()
 			d.broker.Restore(open, last)
 			d.m.keepLines(t.Context(), []lineSpec{{machine: webLine}})
@@ -705,7 +705,7 @@ func TestNothingHoldsForGoodThere(t *testing.T) {
 func TestRevoke(t *testing.T) {
 	inDesk(t, yesOnce, func(t *testing.T, d *pairedDesk) {
 		d.take(call(time.Minute))
-		api := &Desk{machines: d.m, book: d.m.book}
+		api := &Desk{Prompter: &Prompter{machines: d.m, book: d.m.book}}
 		if err := api.Unpair(t.Context(), "web"); err != nil {
 			t.Fatal(err)
 		}
@@ -1161,7 +1161,7 @@ func TestRevokedOnAllLines(t *testing.T) {
 		if _, err := other.desk.Join(d.web.Key, remote.Hello{Name: "web"}); err != nil {
 			t.Fatal(err)
 		}
-		if err := (&Desk{machines: d.m, book: d.m.book}).Unpair(t.Context(), "web"); err != nil {
+		if err := (&Desk{Prompter: &Prompter{machines: d.m, book: d.m.book}}).Unpair(t.Context(), "web"); err != nil {
 			t.Fatal(err)
 		}
 		for name, l := range map[string]*fakeLine{"the first": d.line, "the second": other} {

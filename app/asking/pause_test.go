@@ -24,7 +24,8 @@ func (y *yes) Prompt(context.Context, interact.Request, policy.Decision) (intera
 func TestPausedNobodyIsAsked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		human, changes := &yes{}, atomic.Int32{}
-		p := newPresence(human, func() { changes.Add(1) }, func() {})
+		p := newGate(human, func() {})
+		countSignals(t.Context(), p.changed, &changes)
 		ask := func() error {
 			_, err := p.Prompt(t.Context(), interact.Request{}, policy.Decision{})
 			return err
@@ -35,6 +36,7 @@ func TestPausedNobodyIsAsked(t *testing.T) {
 		}
 
 		p.setPause(Pause{On: true, Until: time.Now().Add(time.Hour)})
+		synctest.Wait()
 		err := ask()
 		if !errors.Is(err, interact.ErrUnavailable) {
 			t.Errorf("paused: error %v, want ErrUnavailable", err)
@@ -60,7 +62,7 @@ func TestPausedNobodyIsAsked(t *testing.T) {
 
 func TestPauseWithoutEndLastsUntilResumed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := newPresence(&yes{}, func() {}, func() {})
+		p := newPresence(func() {})
 		p.setPause(Pause{On: true, Until: time.Now().Add(time.Hour)})
 		p.setPause(Pause{On: true})
 		time.Sleep(1000 * time.Hour)

@@ -23,24 +23,17 @@ import (
 // deskKeyName is the file with the keys of this desk, beside the list of its peers.
 const deskKeyName = "desk.key"
 
-// openMachines reads who is paired with this desk. Its lines do not run yet.
-func (d *Desk) openMachines() error {
-	path, err := book.DefaultPath()
-	if err != nil {
-		return err
+// openMachines prepares the lines to machines, with the keys in that folder. None runs yet.
+func (p *Prompter) openMachines(folder string) (err error) {
+	if p.identity, err = remote.LoadIdentity(filepath.Join(folder, deskKeyName)); err != nil {
+		p.log.Error("this desk has no keys: it reaches no machine", "err", err)
 	}
-	d.book = book.Open(path, d.store.SealKey())
-	if _, err := d.book.Problem(); err != nil {
-		d.log.Warn("nothing that was paired counts", "err", err)
-	}
-	if d.identity, err = remote.LoadIdentity(filepath.Join(filepath.Dir(path), deskKeyName)); err != nil {
-		d.log.Error("this desk has no keys: it reaches no machine", "err", err)
-	}
-	d.machines = newMachines(machinesConfig{
-		log: d.log, name: deskName(d.identity), seal: d.store.SealKey(), book: d.book,
-		broker: func() *interact.Broker { return d.broker }, prompter: d.presence, silences: d.presence.silences,
-		notify: d.notifier.Notify, settle: d.cfg.Journal.Settle, policy: d.remotePolicy,
-		history: func() int64 { return int64(d.store.Config().History.MaxSize) * 1_000_000 }, say: d.Say, dial: d.dial,
+	asks := gate{p.presence, p.windows, p.devices}
+	p.machines = newMachines(machinesConfig{
+		log: p.log, name: deskName(p.identity), seal: p.store.SealKey(), book: p.book,
+		broker: func() *interact.Broker { return p.broker }, prompter: asks, silences: asks.silences,
+		notify: p.notifier.Notify, settle: p.cfg.Journal.Settle, policy: p.remotePolicy,
+		history: func() int64 { return int64(p.store.Config().History.MaxSize) * 1_000_000 }, say: p.Say, dial: p.dial,
 	})
 	return nil
 }
@@ -66,7 +59,7 @@ func hostName() string {
 }
 
 // dial makes a line.
-func (d *Desk) dial(spec lineSpec, desk remote.Desk) (remote.Line, error) {
+func (d *Prompter) dial(spec lineSpec, desk remote.Desk) (remote.Line, error) {
 	if d.identity == nil {
 		return nil, errors.New("this desk has no keys: see the log")
 	}
@@ -84,7 +77,7 @@ func (d *Desk) dial(spec lineSpec, desk remote.Desk) (remote.Line, error) {
 
 // remotePolicy is what machines apply. While the policy file is broken, or what another program has made of it is held
 // back, they ask about everything that it does not deny.
-func (d *Desk) remotePolicy() remote.Policy {
+func (d *Prompter) remotePolicy() remote.Policy {
 	s := d.store.State()
 	told := remote.Policy{
 		Policy: s.Config.Policy.Clone(), Timeout: s.Config.Prompt.Timeout, AskMore: s.Config.Agents.AskMore,
@@ -128,6 +121,8 @@ func (d *Desk) runMachines(ctx context.Context) {
 			d.windows.Changed()
 		case <-d.machines.changed:
 			d.Refresh()
+			d.windows.Changed()
+		case <-d.devices.changed:
 			d.windows.Changed()
 		case <-d.machines.looks():
 			d.windows.Changed()

@@ -7,54 +7,45 @@ import (
 	"time"
 
 	"nod/interact"
+	"nod/ipc/operator"
 	"nod/policy"
 )
 
 const (
-	unansweredLimit = 2    // prompts of a session that may end unanswered before its person counts as away
+	unansweredLimit = 2    // prompts of a session that may time out before its user counts as away
 	maxSessions     = 1000 // sessions that are remembered; names of sessions cost an agent nothing
 )
 
-// presence stands before the prompter and asks only who is there. What rules decide goes on.
+// presence knows whether the user is there to be asked.
 //
-// While the person has paused nod, a request that needs the person is handed back undecided. And when prompts of a
-// session end with nobody there, more of them help nobody: the windows pile up, and whoever comes back clicks them away
-// unread. From then on requests of that session are handed back undecided, too, and counted, until the person shows
-// up: answers any prompt, or asks for nod.
-//
-// While the person can answer elsewhere, on a device, nothing is handed back: it waits for them there, and here in the
-// tray.
+// While the user has paused nod, nobody is asked. And after some prompts of a session have timed out, more of them help
+// nobody: the windows would pile up, and whoever comes back clicks them away unread. From then on nobody is asked for
+// that session until the user shows up: answers any prompt, or chooses so in the tray's menu.
 type presence struct {
-	prompter interact.Prompter
-	changed  func() // called after every change, and when a pause ends by itself
-	left     func() // called when the person counts as away for one more session
-
-	elsewhere func() bool // the person can answer on a device; set before the first prompt
+	changed chan struct{} // cap 1: signalled after every change, and when a pause ends by itself
+	left    func()        // called when the user counts as away for one more session
 
 	mu         sync.Mutex
 	pause      Pause
-	timer      *time.Timer // ends the pause; nil when it has no end
+	timer      *time.Timer // ends the pause; nil if it has no end
 	unanswered map[agentSession]int
-	missed     int // requests handed back since the person was last seen
+	missed     int // requests refused since the user was last seen
 }
 
 // agentSession is a session of an agent. An agent that names no session is asked for every time.
 type agentSession struct{ machine, agent, exe, session string }
 
-func newPresence(p interact.Prompter, changed, left func()) *presence {
-	return &presence{
-		prompter: p, changed: changed, left: left, elsewhere: func() bool { return false },
-		unanswered: map[agentSession]int{},
-	}
+func newPresence(left func()) *presence {
+	return &presence{changed: make(chan struct{}, 1), left: left, unanswered: map[agentSession]int{}}
 }
 
 // Pause is a time in which nobody is asked. The zero value is no pause.
 type Pause struct {
 	On    bool
-	Until time.Time // zero: until the person says so
+	Until time.Time // zero: until the user resumes
 }
 
-// pausedError hands a request back undecided. Its text is for the agent to read.
+// pausedError says that nobody is asked during a pause. Agents read its text.
 type pausedError Pause
 
 func (e pausedError) Error() string {
@@ -67,7 +58,7 @@ func (e pausedError) Error() string {
 // Unwrap makes every pausedError an [interact.ErrUnavailable].
 func (e pausedError) Unwrap() error { return interact.ErrUnavailable }
 
-// clock is t for a reader at now: the time of day, with the day when it is another one.
+// clock formats t for a reader at now: the time of day, with the weekday if that differs.
 func clock(t, now time.Time) string {
 	if t.YearDay() == now.YearDay() && t.Year() == now.Year() {
 		return t.Format("15:04")
@@ -75,7 +66,7 @@ func clock(t, now time.Time) string {
 	return t.Format("Mon 15:04")
 }
 
-// tomorrow is the start of the working day after now.
+// tomorrow returns the start of the working day after now.
 func tomorrow(now time.Time) time.Time {
 	return time.Date(now.Year(), now.Month(), now.Day()+1, 8, 0, 0, 0, now.Location())
 }
@@ -90,14 +81,14 @@ func (p *presence) setPause(pause Pause) {
 	pause.Until = pause.Until.Round(0)
 	p.pause = pause
 	if pause.On && !pause.Until.IsZero() {
-		p.timer = time.AfterFunc(time.Until(pause.Until), p.changed)
+		p.timer = time.AfterFunc(time.Until(pause.Until), p.signal)
 	}
 	p.mu.Unlock()
-	p.changed()
+	p.signal()
 }
 
-// paused is the pause as it stands now. It compares wall clocks: a computer that slept through the end of a pause wakes
-// up unpaused.
+// paused returns the current pause. It compares wall clocks, so that a computer that slept through the end of a pause
+// wakes up unpaused.
 func (p *presence) paused() Pause {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -107,31 +98,42 @@ func (p *presence) paused() Pause {
 	return p.pause
 }
 
+func (p *presence) signal() { operator.Signal(p.changed) }
+
+// gate has the prompter ask only a user who is there, and fails with [interact.ErrUnavailable] otherwise. While a
+// device can answer it always asks: the request waits there, and here in the tray.
+type gate struct {
+	*presence
+	prompter interact.Prompter
+	devices  interface{ ready() bool }
+}
+
 // Prompt implements [interact.Prompter].
-func (p *presence) Prompt(ctx context.Context, r interact.Request, why policy.Decision) (interact.Answer, error) {
-	elsewhere := p.elsewhere()
-	if pause := p.paused(); pause.On && !elsewhere {
-		return interact.Answer{}, pausedError(pause)
+func (g gate) Prompt(ctx context.Context, r interact.Request, why policy.Decision) (interact.Answer, error) {
+	if !g.devices.ready() {
+		if pause := g.paused(); pause.On {
+			return interact.Answer{}, pausedError(pause)
+		}
+		if g.turnsAway(r) {
+			g.signal()
+			return interact.Answer{}, fmt.Errorf("%w: the person is away, %d prompts of this session had no answer; "+
+				"go on with what needs none, or wait for them to come back", interact.ErrUnavailable, unansweredLimit)
+		}
 	}
-	if !elsewhere && p.turnsAway(r) {
-		p.changed()
-		return interact.Answer{}, fmt.Errorf("%w: the person is away, %d prompts of this session had no answer; "+
-			"go on with what needs none, or wait for them to come back", interact.ErrUnavailable, unansweredLimit)
-	}
-	a, err := p.prompter.Prompt(ctx, r, why)
+	a, err := g.prompter.Prompt(ctx, r, why)
 	switch {
 	case err == nil:
-		p.back()
+		g.back()
 	case context.Cause(ctx) == interact.ErrTimedOut: // and not withdrawn
-		p.nobody(r)
+		g.timedOut(r)
 	}
 	return a, err
 }
 
-// silences reports whether nobody would be asked about r.
-func (p *presence) silences(r interact.Request) bool { return p.hides(r) && !p.elsewhere() }
+// silences reports whether Prompt would fail for r without asking.
+func (g gate) silences(r interact.Request) bool { return g.hides(r) && !g.devices.ready() }
 
-// hides reports whether nobody would be asked about r here: nod is paused, or the person away for its session.
+// hides reports whether r shows no prompt now: nod is paused, or the user away for its session.
 func (p *presence) hides(r interact.Request) bool {
 	if p.paused().On {
 		return true
@@ -146,7 +148,7 @@ func sessionOf(r interact.Request) agentSession {
 	return agentSession{who.Machine, who.Agent, interact.Caller(who.Process).Exe, who.Session}
 }
 
-// turnsAway counts a request that nobody is asked about.
+// turnsAway reports whether the user is away for the session of r, and counts r as missed if so.
 func (p *presence) turnsAway(r interact.Request) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -157,8 +159,8 @@ func (p *presence) turnsAway(r interact.Request) bool {
 	return true
 }
 
-// nobody takes note that a prompt ended unanswered.
-func (p *presence) nobody(r interact.Request) {
+// timedOut counts a prompt that timed out.
+func (p *presence) timedOut(r interact.Request) {
 	if r.Requester.Session == "" {
 		return
 	}
@@ -172,11 +174,11 @@ func (p *presence) nobody(r interact.Request) {
 	p.mu.Unlock()
 	if left {
 		p.left()
-		p.changed()
+		p.signal()
 	}
 }
 
-// back takes note that the person is there.
+// back notes that the user is there.
 func (p *presence) back() {
 	p.mu.Lock()
 	was := len(p.unanswered) > 0 || p.missed > 0
@@ -184,11 +186,11 @@ func (p *presence) back() {
 	p.missed = 0
 	p.mu.Unlock()
 	if was {
-		p.changed()
+		p.signal()
 	}
 }
 
-// away is for how many sessions the person is away, and how many requests were handed back for that.
+// away returns for how many sessions the user is away, and how many requests were refused for that.
 func (p *presence) away() (sessions, missed int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -91,7 +91,7 @@ func (p *process) end(why error) error {
 const cacheTime = 20 * time.Second
 
 // startWindows starts a windows process. It returns before that has introduced itself.
-func (d *Desk) startWindows(ctx context.Context, op operator.Operator) (*process, error) {
+func (p *Prompter) startWindows(ctx context.Context, op operator.Operator) (*process, error) {
 	env, err := displayEnv(ctx)
 	if err != nil {
 		return nil, err
@@ -101,7 +101,7 @@ func (d *Desk) startWindows(ctx context.Context, op operator.Operator) (*process
 		return nil, fmt.Errorf("start the windows: %w", err)
 	}
 	said, stderr := io.Pipe()
-	cmd := exec.Command(d.cfg.Dialogs)
+	cmd := exec.Command(p.cfg.Dialogs)
 	cmd.Env = slices.Concat(os.Environ(), env, []string{"FYNE_CACHE=" + cacheTime.String()})
 	cmd.SysProcAttr, cmd.WaitDelay = ownprocess.OwnGroup(), endPatience
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = in, out, stderr
@@ -110,8 +110,8 @@ func (d *Desk) startWindows(ctx context.Context, op operator.Operator) (*process
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("start the windows: %w", err), conn.Close())
 	}
-	session := operator.Serve(conn, conn, op, d.cfg.Version, d.log)
-	go logLines(said, d.log)
+	session := operator.Serve(conn, conn, op, p.cfg.Version, p.log)
+	go logLines(said, p.log)
 	exited := make(chan error, 1)
 	go func() {
 		err := cmd.Wait()

@@ -39,14 +39,10 @@ type snapshot struct {
 
 // trayActions is what the menu can do. Each call has a goroutine of its own.
 type trayActions struct {
-	Show          func(interact.ID) // bring this prompt to the front
-	Raise         func()            // bring the prompt window to the front
+	Show          func(operator.View) // brings a window to the front
 	Pause         func(Pause)
 	AskEverything func(bool)
-	AskAgain      func() // the person is back after prompts went unanswered
-	Settings      func()
-	History       func()
-	WhileAway     func() // what happened meanwhile
+	AskAgain      func() // the user is back after prompts timed out
 	Quit          func()
 }
 
@@ -150,6 +146,7 @@ type menuItem struct {
 // menu is the tray's menu.
 func (s snapshot) menu(do trayActions, now time.Time) []menuItem {
 	separator := menuItem{}
+	show := func(v operator.View) func() { return func() { do.Show(v) } }
 	items := []menuItem{{Label: s.status(now)}, separator}
 	if waiting := append(s.pendingItems(do), s.snoozedItems(do)...); len(waiting) > 0 {
 		items = append(append(items, waiting...), separator)
@@ -158,7 +155,8 @@ func (s snapshot) menu(do trayActions, now time.Time) []menuItem {
 		items = append(items, menuItem{Label: lang.L("I'm back"), Do: do.AskAgain}, separator)
 	}
 	if !s.News.Nothing() {
-		items = append(items, menuItem{Label: awayNews(s.News), Do: do.WhileAway}, separator)
+		away := show(operator.View{History: operator.HistoryAway})
+		items = append(items, menuItem{Label: awayNews(s.News), Do: away}, separator)
 	}
 	ask := menuItem{
 		Label: lang.L("Ask about everything"), Checked: s.AskEverything,
@@ -171,8 +169,8 @@ func (s snapshot) menu(do trayActions, now time.Time) []menuItem {
 		s.pauseItem(do, now),
 		ask,
 		separator,
-		menuItem{Label: lang.L("History…"), Do: do.History},
-		menuItem{Label: lang.L("Settings…"), Do: do.Settings},
+		menuItem{Label: lang.L("History…"), Do: show(operator.View{History: operator.HistoryEntries})},
+		menuItem{Label: lang.L("Settings…"), Do: show(operator.View{Settings: true})},
 		separator,
 		menuItem{Label: lang.L("Quit"), Do: do.Quit})
 }
@@ -182,11 +180,16 @@ func (s snapshot) pendingItems(do trayActions) []menuItem {
 	for i, r := range s.Pending {
 		if i == menuPending {
 			more := lang.L("and {{.Count}} more…", map[string]any{"Count": len(s.Pending) - i})
-			return append(items, menuItem{Label: more, Do: do.Raise})
+			return append(items, menuItem{Label: more, Do: func() { do.Show(operator.View{}) }})
 		}
-		items = append(items, menuItem{Label: pendingLabel(r), Request: r.ID, Do: func() { do.Show(r.ID) }})
+		items = append(items, requestItem(r, do))
 	}
 	return items
+}
+
+func requestItem(r interact.Request, do trayActions) menuItem {
+	show := func() { do.Show(operator.View{Request: r.ID}) }
+	return menuItem{Label: pendingLabel(r), Request: r.ID, Do: show}
 }
 
 // snoozedItems lists what the person put off in a menu of its own: each can be opened early.
@@ -196,8 +199,7 @@ func (s snapshot) snoozedItems(do trayActions) []menuItem {
 	}
 	all := menuItem{Label: lang.L("{{.Count}} snoozed", map[string]any{"Count": len(s.Snoozed)})}
 	for _, r := range s.Snoozed[:min(len(s.Snoozed), menuPending)] {
-		all.Children = append(all.Children,
-			menuItem{Label: pendingLabel(r), Request: r.ID, Do: func() { do.Show(r.ID) }})
+		all.Children = append(all.Children, requestItem(r, do))
 	}
 	return []menuItem{all}
 }

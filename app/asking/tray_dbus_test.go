@@ -23,6 +23,7 @@ import (
 	"nod/app/desktop"
 	"nod/assets"
 	"nod/interact"
+	"nod/ipc/operator"
 )
 
 // patience is how long a test waits for what must come, on the slowest machine.
@@ -241,7 +242,7 @@ func TestTrayMenuOnTheBus(t *testing.T) {
 	h := startBus(t).startHost()
 	shown, paused, quit := make(chan interact.ID, 1), make(chan Pause, 1), make(chan bool, 1)
 	tray := runTray(t, trayActions{
-		Show:  func(id interact.ID) { shown <- id },
+		Show:  func(v operator.View) { shown <- v.Request },
 		Pause: func(p Pause) { paused <- p },
 		Quit:  func() { quit <- true },
 	})

@@ -8,6 +8,7 @@ import (
 	"nod/assets"
 	"nod/interact"
 	"nod/interact/history"
+	"nod/ipc/operator"
 )
 
 func pendingApproval(id interact.ID, agent string) interact.Request {
@@ -64,7 +65,7 @@ func outline(items []menuItem) string {
 
 // fakeActions are actions that all exist.
 var fakeActions = trayActions{
-	AskAgain: func() {}, Raise: func() {}, Settings: func() {}, History: func() {}, WhileAway: func() {}, Quit: func() {},
+	Show: func(operator.View) {}, AskAgain: func() {}, Quit: func() {},
 }
 
 func TestTrayMenu(t *testing.T) {
@@ -136,7 +137,7 @@ func TestTrayMenuActions(t *testing.T) {
 	var paused Pause
 	var askEverything, quit bool
 	do := trayActions{
-		Show:          func(id interact.ID) { shown = id },
+		Show:          func(v operator.View) { shown = v.Request },
 		Pause:         func(p Pause) { paused = p },
 		AskEverything: func(on bool) { askEverything = on },
 		Quit:          func() { quit = true },

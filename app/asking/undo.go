@@ -8,7 +8,6 @@ import (
 	"sync"
 	"time"
 
-	"nod/interact"
 	"nod/ipc/operator"
 	"nod/policy"
 	"nod/policy/config"
@@ -132,15 +131,6 @@ func (u *undos) any() bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	return len(u.list) > 0
-}
-
-// Snooze implements [operator.Operator].
-func (d *Desk) Snooze(_ context.Context, id interact.ID, t time.Duration) error {
-	err := d.broker.Snooze(id, t)
-	if errors.Is(err, interact.ErrNotFound) {
-		return operator.ErrGone
-	}
-	return err
 }
 
 // Revoke implements [operator.Operator].

@@ -93,7 +93,7 @@ func TestGrantsAreUndone(t *testing.T) {
 		if err := k.Grant(makeCall("c"), policy.Always, policy.CoverInput); err != nil {
 			t.Fatal(err)
 		}
-		op := &Desk{windows: d.w, store: s}
+		op := &Desk{Prompter: &Prompter{windows: d.w, store: s}}
 		for _, id := range []string{s.Grants()[1].ID, ""} {
 			before := shown()
 			s.Used(s.Decide(makeCall("a")))
@@ -126,7 +126,7 @@ func TestDeletionOfARuleIsUndone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDesk(t)
 		s, path := openTestStore(t, text)
-		op := &Desk{windows: d.w, store: s}
+		op := &Desk{Prompter: &Prompter{windows: d.w, store: s}}
 		remove := func(i int) {
 			base := s.Config()
 			next := base.Clone()

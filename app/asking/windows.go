@@ -37,9 +37,10 @@ const (
 // is kept here. It implements [interact.Prompter].
 type windows struct {
 	windowsConfig
-	wake  chan struct{} // cap 1: a process may be needed, or there may be something to watch it for
-	ended chan struct{} // closed when run has returned
-	undos *undos
+	wake    chan struct{} // cap 1: a process may be needed, or there may be something to watch it for
+	changed chan struct{} // cap 1: what is pending, on screen or can be undone has changed
+	ended   chan struct{} // closed when run has returned
+	undos   *undos
 
 	granting sync.Mutex // held while what is saved changes, so that it is known what one change did
 
@@ -62,22 +63,15 @@ type windows struct {
 // windowsConfig is what [windows] works with. All fields are required.
 type windowsConfig struct {
 	log       *slog.Logger
-	start     func(context.Context, operator.Operator) (*process, error) // the windows process
-	reachable func(context.Context) error                                // says why no window can be shown
-	offers    func(policy.Call) policy.Offers                            // what a prompt shows of an approval
-	keep      func() time.Duration                                       // how long an idle process is kept
-	quiet     func(interact.Request) bool                                // its prompt waits in the tray until the person asks for it
-	changed   func()                                                     // the screen has changed, or what can be undone
-	present   func()                                                     // the person has answered a prompt
-	undoFor   func() time.Duration                                       // how long an answer can be undone
-	// settled waits for what came of a request, which is in the journal then.
-	settled func(context.Context, interact.ID) (interact.Answer, error)
-	// saveDraft keeps what the person has typed beyond the end of nod.
-	saveDraft func(ctx context.Context, id interact.ID, draft []byte) error
-	failed    func(why error) // the process has died too often
-	told      func()          // what is pending has changed
-	elsewhere func() bool     // the person can answer on a device, where no window can be shown
-	outdated  func() bool     // the process is of another version; reports whether nod-desktop may follow
+	start     func(context.Context, operator.Operator) (*process, error)
+	reachable func(context.Context) error     // says why no window can be shown
+	offers    func(policy.Call) policy.Offers // what a prompt shows of an approval
+	keep      func() time.Duration            // how long an idle process is kept
+	quiet     func(interact.Request) bool     // its prompt waits in the tray until the user asks for it
+	undoFor   func() time.Duration            // how long what was saved can be undone
+	failed    func(why error)                 // called when the process has died too often
+	elsewhere func() bool                     // reports whether a device can answer
+	outdated  func() bool                     // see [Config.Outdated]
 }
 
 // openPrompt is a request that is pending.
@@ -106,7 +100,7 @@ func (p *openPrompt) age(other *openPrompt) int {
 
 func newWindows(c windowsConfig) *windows {
 	w := &windows{
-		windowsConfig: c, wake: make(chan struct{}, 1), ended: make(chan struct{}),
+		windowsConfig: c, wake: make(chan struct{}, 1), changed: make(chan struct{}, 1), ended: make(chan struct{}),
 		drafts: map[interact.ID][]byte{}, back: map[interact.ID]bool{},
 	}
 	w.undos = &undos{changed: w.undosChanged}
@@ -122,7 +116,6 @@ func (w *windows) undosChanged() {
 	}
 	w.mu.Unlock()
 	w.tell()
-	w.changed()
 }
 
 // Prompt implements [interact.Prompter].
@@ -251,9 +244,9 @@ func (w *windows) tell() {
 	if w.process != nil {
 		w.process.session.PromptsChanged()
 	}
-	operator.Signal(w.wake)
 	w.mu.Unlock()
-	w.told()
+	operator.Signal(w.wake)
+	operator.Signal(w.changed)
 }
 
 // Changed has the windows fetch what is in force, after configuration or grants have changed.
@@ -349,29 +342,6 @@ func (w *windows) unanswered(rs []interact.Request) []interact.Request {
 	})
 }
 
-// Answer ends a pending request, as [operator.Operator] has it, and returns once the journal has the answer, which then
-// survives whatever happens to nod.
-func (w *windows) Answer(ctx context.Context, a operator.Answer) error {
-	p, err := w.take(a)
-	if err != nil {
-		return err
-	}
-	w.present()
-	if p.Request.Requester.IsRemote() {
-		within, cancel := context.WithTimeout(ctx, deliveryPatience)
-		defer cancel()
-		ctx = within
-	}
-	came, err := w.settled(ctx, a.ID)
-	if p.Request.Requester.IsRemote() && errors.Is(err, context.DeadlineExceeded) {
-		return nil // it goes out as soon as its machine can be reached
-	}
-	if err == nil && came.By != interact.ByHuman { // its caller went away, or its time was over
-		return operator.ErrGone
-	}
-	return err
-}
-
 // take ends the prompt of an answer.
 func (w *windows) take(a operator.Answer) (*openPrompt, error) {
 	w.mu.Lock()
@@ -406,7 +376,7 @@ func (w *windows) Report(_ context.Context, s operator.Screen) error {
 	}
 	w.mu.Unlock()
 	operator.Signal(w.wake)
-	w.changed()
+	operator.Signal(w.changed)
 	return nil
 }
 
@@ -665,7 +635,7 @@ func (w *windows) runProcess(ctx context.Context, op operator.Operator) error {
 	began, had := time.Now(), p.had()
 	w.setProcess(p)
 	defer w.setProcess(nil)
-	defer w.changed()
+	defer operator.Signal(w.changed)
 	for isUp := false; !isUp; {
 		select {
 		case <-p.session.Ready():

@@ -31,7 +31,6 @@ type desk struct {
 	saves    string                 // what an allow of any scope would save
 	started  []*fakeProcess         // in order
 	slow     time.Duration          // how long a process takes before it fetches anything
-	answers  atomic.Int32           // of the person
 	quiet    atomic.Bool            // prompts wait in the tray
 	follows  atomic.Bool            // nod-desktop is about to follow the windows to another version
 	failed   int                    // how often the person was told that the windows fail
@@ -56,6 +55,7 @@ type fakeProcess struct {
 // fakeOperator answers requests, and nothing else.
 type fakeOperator struct {
 	*windows
+	answers
 	others
 }
 
@@ -79,13 +79,11 @@ func newDesk(t *testing.T) *desk {
 		offers: func(policy.Call) policy.Offers {
 			return policy.Offers{Grants: []policy.Offer{{Scope: policy.Always, Cover: policy.CoverInput, Text: d.saves}}}
 		},
-		keep:    func() time.Duration { return 10 * time.Minute },
-		quiet:   func(interact.Request) bool { return d.quiet.Load() },
-		changed: func() {}, told: func() {}, elsewhere: func() bool { return false },
-		failed: func(error) { d.failed++ }, outdated: func() bool { return d.follows.Load() },
-		present: func() { d.answers.Add(1) }, undoFor: func() time.Duration { return 10 * time.Second },
-		saveDraft: d.saveDraft,
-		settled:   func(ctx context.Context, id interact.ID) (interact.Answer, error) { return d.settled(ctx, id) },
+		keep:      func() time.Duration { return 10 * time.Minute },
+		quiet:     func(interact.Request) bool { return d.quiet.Load() },
+		elsewhere: func() bool { return false },
+		failed:    func(error) { d.failed++ }, outdated: func() bool { return d.follows.Load() },
+		undoFor: func() time.Duration { return 10 * time.Second },
 	})
 	go d.w.run(ctx, nil)
 	t.Cleanup(func() {
@@ -95,8 +93,18 @@ func newDesk(t *testing.T) *desk {
 	return d
 }
 
-// saveDraft is a journal's.
-func (d *desk) saveDraft(_ context.Context, id interact.ID, draft []byte) error {
+func (d *desk) answers() answers { return answers{d.w, d} }
+
+// Settled is a broker's.
+func (d *desk) Settled(ctx context.Context, id interact.ID) (interact.Answer, error) {
+	return d.settled(ctx, id)
+}
+
+// Snooze is a broker's.
+func (d *desk) Snooze(interact.ID, time.Duration) error { return nil }
+
+// SaveDraft is a journal's.
+func (d *desk) SaveDraft(_ context.Context, id interact.ID, draft []byte) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if delete(d.saved, id); d.saveErr == nil && len(draft) > 0 {
@@ -113,7 +121,8 @@ func (d *desk) start(context.Context, operator.Operator) (*process, error) {
 	p := &fakeProcess{shown: make(chan []operator.Prompt, 100), views: make(chan operator.View, 10),
 		news: make(chan struct{}, 1), die: die}
 	exited := make(chan error, 1)
-	session := operator.Serve(fromWindows, toWindows, fakeOperator{windows: d.w}, "test", slog.New(slog.DiscardHandler))
+	op := fakeOperator{windows: d.w, answers: d.answers()}
+	session := operator.Serve(fromWindows, toWindows, op, "test", slog.New(slog.DiscardHandler))
 	var once sync.Once
 	exit := func(err error) {
 		once.Do(func() {
@@ -305,7 +314,7 @@ func TestAnswerToAMachineThatCannotBeReached(t *testing.T) {
 		d.shows()
 		started, answer := time.Now(), allowed()
 		answer.ID = "a"
-		if err := d.w.Answer(t.Context(), answer); err != nil || time.Since(started) != deliveryPatience {
+		if err := d.answers().Answer(t.Context(), answer); err != nil || time.Since(started) != deliveryPatience {
 			t.Errorf("%v after %v", err, time.Since(started))
 		}
 		synctest.Wait()
@@ -332,7 +341,7 @@ func TestAnAnswerIsTakenOnceItIsSettled(t *testing.T) {
 			d.shows()
 			answer := allowed()
 			answer.ID = a.id
-			go func() { taken <- d.w.Answer(t.Context(), answer) }()
+			go func() { taken <- d.answers().Answer(t.Context(), answer) }()
 			synctest.Wait()
 			select {
 			case err := <-taken:

@@ -1,0 +1,260 @@
+package asking
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net/netip"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"fyne.io/fyne/v2/lang"
+
+	"nod/dialogs/prompt"
+	"nod/interact"
+	"nod/ipc/device"
+	"nod/ipc/device/page"
+	"nod/ipc/operator"
+	"nod/ipc/remote"
+)
+
+// deviceDesk shows devices what is pending once it has waited for a while with no answer. What they answer counts as if
+// the user had done so in a window. It implements [device.Desk].
+type deviceDesk struct {
+	*devices
+	answers answers
+
+	queue    sync.Mutex // guards all below
+	watchers map[chan struct{}]struct{}
+	woken    map[interact.ID]bool // the requests for which devices were woken
+	wokenAt  time.Time            // when they last were
+	timer    *time.Timer          // runs until another request is shown, or devices may be woken again
+}
+
+func newDeviceDesk(d *devices, a answers) *deviceDesk {
+	return &deviceDesk{
+		devices: d, answers: a, watchers: map[chan struct{}]struct{}{}, woken: map[interact.ID]bool{},
+	}
+}
+
+// run serves devices, where the configuration says, until ctx ends.
+func (d *deviceDesk) run(ctx context.Context, changes <-chan struct{}) {
+	peers, stop := d.book.Changes()
+	defer stop()
+	var served string
+	end := func() {}
+	for {
+		if address := d.config().Remote.Phone.Address; address != served {
+			end()
+			served, end = address, d.serve(ctx, address)
+		}
+		d.look(ctx)
+		select {
+		case <-ctx.Done():
+			end()
+			return
+		case <-changes:
+		case <-peers:
+		}
+	}
+}
+
+// serve serves devices at an address; nowhere when that is empty. It returns what ends that.
+func (d *deviceDesk) serve(ctx context.Context, address string) (end func()) {
+	server, err := d.newServer(address)
+	if err != nil {
+		d.log.Error("devices are not served", "err", err)
+	}
+	d.mu.Lock()
+	d.server, d.problem = server, err
+	d.mu.Unlock()
+	operator.Signal(d.changed)
+	if server == nil {
+		return func() {}
+	}
+	serving, cancel := context.WithCancel(ctx)
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		server.Run(serving)
+	}()
+	return func() {
+		cancel()
+		<-ended
+	}
+}
+
+func (d *deviceDesk) newServer(address string) (*device.Server, error) {
+	if address == "" {
+		return nil, nil
+	}
+	at, err := netip.ParseAddrPort(address)
+	if err != nil || at.Addr().IsUnspecified() {
+		return nil, fmt.Errorf("remote.phone.address: %q: want one address of this machine, with a port", address)
+	}
+	c, replaced, err := device.Certificate(filepath.Join(d.folder, certificateName), d.seal, at.Addr())
+	if err != nil {
+		return nil, err
+	}
+	if replaced {
+		d.say(interact.Warning, lang.L("The page for phones has a new certificate. Accept it on a phone only if its "+
+			"SHA-256 is the one in nod's settings, under Machines and devices."))
+	}
+	return device.New(device.Config{
+		Address: at, Certificate: c, Page: page.Files, Desk: d, Log: d.log,
+		ArmAfter: func() time.Duration { return max(d.config().Prompt.ArmAfter, minArmAfter) },
+	}), nil
+}
+
+// handedOver lists what devices see: what has waited long enough, and was not put off.
+func (d *deviceDesk) handedOver() []operator.Prompt {
+	return slices.DeleteFunc(d.answers.prompts.open(), func(p operator.Prompt) bool { return d.handsOverIn(p) > 0 })
+}
+
+// handsOverIn is when a prompt is handed over.
+func (d *deviceDesk) handsOverIn(p operator.Prompt) time.Duration {
+	times := interact.TimesOf(*p.Request, time.Now())
+	return max(d.config().Remote.HandOver-times.Age, times.Snoozed)
+}
+
+// look hands over what has waited long enough, and looks again when something else has. It does not block.
+func (d *deviceDesk) look(ctx context.Context) {
+	d.queue.Lock()
+	defer d.queue.Unlock()
+	pending := d.answers.prompts.open()
+	if d.timer != nil {
+		d.timer.Stop()
+		d.timer = nil
+	}
+	if ctx.Err() != nil {
+		return
+	}
+	next, woken, fresh := time.Duration(0), map[interact.ID]bool{}, false
+	again := func(in time.Duration) {
+		if next == 0 || in < next {
+			next = in
+		}
+	}
+	for _, p := range pending {
+		wait := d.handsOverIn(p)
+		switch {
+		case wait > 0:
+			again(wait)
+		case d.woken[p.ID]:
+			woken[p.ID] = true
+		default:
+			fresh = true
+		}
+	}
+	if wait := wakePace - time.Since(d.wokenAt); fresh && d.isServed() {
+		if wait > 0 && !d.wokenAt.IsZero() {
+			again(wait)
+		} else {
+			d.wokenAt = time.Now()
+			go d.wake(ctx)
+			for _, p := range pending {
+				woken[p.ID] = woken[p.ID] || d.handsOverIn(p) <= 0
+			}
+		}
+	}
+	d.woken = woken
+	if next > 0 {
+		d.timer = time.AfterFunc(next, func() { d.look(ctx) })
+	}
+	for c := range d.watchers {
+		operator.Signal(c)
+	}
+}
+
+// Changes implements [device.Desk].
+func (d *deviceDesk) Changes() (<-chan struct{}, func()) {
+	c := make(chan struct{}, 1)
+	d.queue.Lock()
+	defer d.queue.Unlock()
+	d.watchers[c] = struct{}{}
+	return c, func() {
+		d.queue.Lock()
+		defer d.queue.Unlock()
+		delete(d.watchers, c)
+	}
+}
+
+// Prompts implements [device.Desk].
+func (d *deviceDesk) Prompts(p remote.Peer) []device.Headline {
+	d.hear(p)
+	now, all := time.Now(), []device.Headline{}
+	for _, one := range d.handedOver() {
+		h, times := headlineOf(one, p.May), interact.TimesOf(*one.Request, now)
+		h.AgeMS, h.LeftMS = times.Age.Milliseconds(), max(times.Left.Milliseconds(), 0)
+		all = append(all, h)
+	}
+	return all
+}
+
+func (d *deviceDesk) find(id interact.ID) (operator.Prompt, error) {
+	handed := d.handedOver()
+	i := slices.IndexFunc(handed, func(p operator.Prompt) bool { return p.ID == id })
+	if i < 0 {
+		return operator.Prompt{}, device.Gone()
+	}
+	return handed[i], nil
+}
+
+// View implements [device.Desk].
+func (d *deviceDesk) View(_ context.Context, p remote.Peer, id interact.ID) (device.View, error) {
+	one, err := d.find(id)
+	if err != nil {
+		return device.View{}, err
+	}
+	return deviceView(one, p.May), nil
+}
+
+// Answer implements [device.Desk].
+func (d *deviceDesk) Answer(ctx context.Context, p remote.Peer, id interact.ID, a interact.Answer) error {
+	one, err := d.find(id)
+	if err != nil {
+		return err
+	}
+	if err := one.Request.Check(a); err != nil {
+		return invalid(*one.Request, err)
+	}
+	if b, ok := one.Request.Body.(interact.Approve); ok {
+		a.ShownSHA256 = interact.Digest(b.Input)
+	}
+	if a.Outcome == interact.Dismissed {
+		a.Reason = "the person declined to answer"
+	}
+	a.Device = p.Name
+	switch err := d.answers.Answer(ctx, operator.Answer{ID: id, Answer: a}); {
+	case errors.Is(err, operator.ErrGone):
+		return device.Gone()
+	case errors.Is(err, operator.ErrChanged):
+		return device.Changed()
+	case err != nil:
+		return fmt.Errorf("answer from %s: %w", p.Name, err)
+	}
+	d.log.Info("answered on a device", "device", p.Name, "id", id, "outcome", a.Outcome)
+	return nil
+}
+
+// invalid says what is wrong with an answer as the windows do.
+func invalid(r interact.Request, err error) error {
+	if missing, ok := errors.AsType[*interact.MissingError](err); ok {
+		return device.Invalid(lang.L("This needs an answer."), missing.ID)
+	}
+	wrong, ok := errors.AsType[*interact.InvalidError](err)
+	if !ok {
+		return device.Invalid(err.Error(), "")
+	}
+	why := lang.L("This {{.Problem}}.", map[string]any{"Problem": lang.L(wrong.Problem)})
+	if f, isForm := r.Body.(interact.Form); isForm {
+		i := slices.IndexFunc(f.Questions, func(q interact.Question) bool { return q.ID == wrong.ID })
+		if i >= 0 {
+			why = cmp.Or(prompt.HintOf(f.Questions[i]), why)
+		}
+	}
+	return device.Invalid(why, wrong.ID)
+}

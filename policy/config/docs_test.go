@@ -11,21 +11,43 @@ import (
 	"time"
 )
 
-// The reference has each key of the file once, in its order, with its default.
+// The reference has each key of the file once, in its order, with its default. What a rule has is with the rules.
 func TestReference(t *testing.T) {
-	text, err := os.ReadFile("../../docs/configuration.md")
+	const page, rules = "../../docs/configuration.md", "../../docs/policy.md"
+	var got []string
+	for _, m := range rows(t, page, "([a-z_.]+)` \\|(?: `(.*?)`)? \\|") {
+		got = append(got, m[1]+" "+m[2])
+	}
+	var ofRules []string
+	for _, m := range rows(t, rules, "([a-z_.]+)` \\|") {
+		ofRules = append(ofRules, m[1])
+	}
+	var want, wantOfRules []string
+	for _, key := range reference("", reflect.ValueOf(Default())) {
+		of, ok := strings.CutPrefix(key, "policy.rules.")
+		if !ok {
+			want = append(want, key)
+		} else if of, _, _ = strings.Cut(of, " "); !strings.Contains(of, ".") { // what is in args is said with them
+			wantOfRules = append(wantOfRules, of)
+		}
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("%s has the keys and defaults\n%s\nwant\n%s", page, strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+	slices.Sort(ofRules)
+	slices.Sort(wantOfRules)
+	if !slices.Equal(ofRules, wantOfRules) {
+		t.Errorf("%s has the keys of a rule\n%q\nwant\n%q", rules, ofRules, wantOfRules)
+	}
+}
+
+// rows finds the rows of the tables of a document that begin with a key.
+func rows(t *testing.T, page, begin string) [][]string {
+	text, err := os.ReadFile(page)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var got []string
-	row := regexp.MustCompile("(?m)^\\| `([a-z_.]+)` \\|(?: `(.*?)`)? \\|")
-	for _, m := range row.FindAllStringSubmatch(string(text), -1) {
-		got = append(got, m[1]+" "+m[2])
-	}
-	if want := reference("", reflect.ValueOf(Default())); !slices.Equal(got, want) {
-		t.Errorf("docs/configuration.md has the keys and defaults\n%s\nwant\n%s",
-			strings.Join(got, "\n"), strings.Join(want, "\n"))
-	}
+	return regexp.MustCompile("(?m)^\\| `"+begin).FindAllStringSubmatch(string(text), -1)
 }
 
 // Each recipe is a file that nod takes, and each of its rules shows what it matches and what not.

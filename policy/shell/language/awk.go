@@ -2,14 +2,15 @@ package language
 
 import (
 	"cmp"
-	"maps"
+	"reflect"
+	"strconv"
 	"strings"
 )
 
 // Awk judges an awk program that only prints. Variables that the command sets, with -v or among the operands, are in
 // assigned as NAME=VALUE. Refused are other programs, files apart from the input, the environment, functions of the
-// program's own, loops without a clear end, formats and patterns that are not plain texts, and text that may grow by a
-// factor with each line.
+// program's own, loops other than those over fields, lines, small numbers or an array, formats and patterns that are
+// not plain texts, and what may make a text longer by a factor with each line.
 //
 // What passes means the same to gawk, mawk, busybox and the awk of BSD, apart from what they print.
 func Awk(program string, assigned []string) error {
@@ -19,54 +20,22 @@ func Awk(program string, assigned []string) error {
 	if err := scanAwk(program); err != nil {
 		return err
 	}
-	if !smallIntervals(program) {
-		return errAwk
-	}
-	blocks, actions, err := parseAwk(program)
+	statements, err := parseAwk(program)
 	if err != nil {
 		return err
 	}
-	r := awkReader{size: float64(len(program)), given: map[string]string{}, set: map[string][]*awkNode{},
-		weights: map[string]float64{}, arrays: map[string]bool{}, reached: map[string]map[string]bool{},
-		degrees: map[string]int{}}
+	r := awkReader{given: map[string]string{}, set: map[string]bool{}, factor: 1}
 	if err := r.assignments(assigned); err != nil {
 		return err
 	}
-	for _, b := range append(blocks, actions) {
-		for _, n := range b {
-			n.each(r.collect)
-		}
+	for _, s := range statements {
+		s.each(r.collect)
 	}
-	r.once = true
-	for _, b := range blocks {
-		r.list(b)
+	r.list(statements)
+	if r.factor > maxGrowth {
+		r.refuse(awkGrows)
 	}
-	r.once = false
-	for _, a := range actions {
-		r.expressions(a.fields["Pattern"])
-		r.list(a.fields["Stmts"])
-	}
-	if r.err != nil {
-		return r.err
-	}
-	return r.growth()
-}
-
-// awkInterval is a repetition in a pattern.
-var awkInterval = Compiled(`\{[0-9, ]*\}`)
-
-// smallIntervals keeps the parser, which compiles all patterns, from much work.
-func smallIntervals(program string) bool {
-	total := len(program)
-	for _, m := range awkInterval().FindAllString(program, -1) {
-		for _, n := range gitNumber().FindAllString(m, -1) {
-			total *= max(count(n), 1)
-			if total > 1_000_000 {
-				return false
-			}
-		}
-	}
-	return true
+	return r.err
 }
 
 // awkAssignment is a variable that the command sets.
@@ -97,9 +66,8 @@ func (r *awkReader) assignments(assigned []string) error {
 		if err := special(name, value); err != nil {
 			return err
 		}
-		if _, twice := r.given[name]; twice {
-			r.set[name] = append(r.set[name], noAwkNode)
-		}
+		_, twice := r.given[name]
+		r.set[name] = r.set[name] || twice
 		r.given[name] = value
 	}
 	return nil
@@ -118,43 +86,29 @@ func special(name, value string) error {
 
 // awkReader walks through a program. The first thing that is not harmless stays in err.
 type awkReader struct {
-	given   map[string]string     // variables that the command sets
-	set     map[string][]*awkNode // what the program sets variables to; empty: unknown
-	weights map[string]float64
-	loops   []awkLoop
-	repeats float64 // how often what is judged runs, for the length of the input
-	once    bool    // in BEGIN or END
-	size    float64 // the length of the program
-	changes []awkChange
-	arrays  map[string]bool
-	reached map[string]map[string]bool // by name, all that it is made of
-	degrees map[string]int
-	fresh   map[string]int // by name, the assignment before that surely ran in this round of the loop
-	err     error
+	given  map[string]string // variables that the command sets
+	set    map[string]bool   // those that the program sets, or the command twice
+	loop   *awkNode          // that the place which is judged stands in
+	lists  bool              // it has loops over arrays
+	factor float64           // how many times longer than its line the program may make a record
+	err    error
 }
 
 func (r *awkReader) refuse(reason string) { r.err = cmp.Or(r.err, error(refusal(reason))) }
 
-// collect notes what variables are set to.
+// collect notes which variables are set.
 func (r *awkReader) collect(n *awkNode) bool {
-	if target, to := n.changes(); target.kind == "VarExpr" {
-		r.set[target.text] = append(r.set[target.text], to)
+	if target := n.changes(); target.kind == "VarExpr" {
+		r.set[target.text] = true
 	}
+	r.lists = r.lists || n.kind == "ForInStmt"
 	return true
 }
 
-// list judges the statements of a block.
 func (r *awkReader) list(statements []*awkNode) {
-	outer := r.fresh
-	r.fresh = map[string]int{}
-	maps.Copy(r.fresh, outer)
 	for _, s := range statements {
 		r.statement(s)
-		if e := s.kid("Expr"); s.kind == "ExprStmt" && e.kind == "AssignExpr" && e.kid("Left").kind == "VarExpr" {
-			r.fresh[e.kid("Left").text] = len(r.changes) - 1
-		}
 	}
-	r.fresh = outer
 }
 
 func (r *awkReader) statement(s *awkNode) {
@@ -175,17 +129,16 @@ func (r *awkReader) statement(s *awkNode) {
 		r.list(s.fields["Else"])
 	case "BlockStmt":
 		r.list(s.fields["Body"])
-	case "ForStmt":
-		r.forLoop(s)
-	case "ForInStmt":
-		r.forIn(s)
-	case "WhileStmt", "DoWhileStmt":
-		r.refuse("The awk program may loop without end.")
+	case "ForStmt", "ForInStmt", "WhileStmt", "DoWhileStmt":
+		r.repeat(s)
 	case "DeleteStmt":
 		r.name(s.text)
 		r.expressions(s.fields["Index"])
 	case "ExitStmt":
 		r.expressions(s.fields["Status"])
+	case "Action":
+		r.expressions(s.fields["Pattern"])
+		r.list(s.fields["Stmts"])
 	case "BreakStmt", "ContinueStmt", "NextStmt", "NextfileStmt":
 	default:
 		r.err = errAwk
@@ -219,8 +172,7 @@ func (r *awkReader) expression(e *awkNode) {
 	case "IndexExpr":
 		r.name(e.text)
 		r.element(e)
-	case "RegExpr":
-		r.pattern(e.text)
+	case "RegExpr": // was judged before it was parsed
 	case "BinaryExpr":
 		if e.op == "~" || e.op == "!~" {
 			r.matched(e.kid("Right"))
@@ -264,7 +216,7 @@ func (r *awkReader) call(e *awkNode) {
 			r.matched(args[2])
 		}
 		r.name(args[1].text)
-		r.change(args[1].text, holds(args[0]), args[:1])
+		r.change(args[1], args[0])
 	case "sub", "gsub":
 		r.matched(args[0])
 		r.substitute(e.op == "gsub", args)
@@ -302,7 +254,7 @@ func (r *awkReader) constant(e *awkNode) (string, bool) {
 	switch e = e.bare(); {
 	case e.kind == "StrExpr":
 		return e.text, true
-	case e.kind == "VarExpr" && !awkBuiltIn.Has(e.text) && len(r.set[e.text]) == 0:
+	case e.kind == "VarExpr" && !awkBuiltIn.Has(e.text) && !r.set[e.text]:
 		return r.given[e.text], true
 	case e.kind == "BinaryExpr" && e.op == "<concat>":
 		left, ok := r.constant(e.kid("Left"))
@@ -322,7 +274,7 @@ func (r *awkReader) matched(e *awkNode) {
 		return
 	}
 	text, ok := r.constant(e)
-	if !ok && !e.is("FS") && !(e.is("SUBSEP") && len(r.set["SUBSEP"]) == 0) {
+	if !ok && !e.is("FS") && !(e.is("SUBSEP") && !r.set["SUBSEP"]) {
 		r.refuse("nod cannot tell which pattern the awk program matches.")
 		return
 	}
@@ -330,3 +282,232 @@ func (r *awkReader) matched(e *awkNode) {
 }
 
 func (r *awkReader) pattern(text string) { r.err = cmp.Or(r.err, Regexp(text, AwkExtended)) }
+
+const (
+	awkGrows   = "The awk program may make a text endlessly long."
+	awkEndless = "The awk program may loop without end."
+	// maxSteps is the highest number that a loop may count to, and the highest of a field.
+	maxSteps = 1000
+)
+
+// repeat judges a loop: over the keys of an array, or one that counts up to the number of fields or lines, or between
+// small numbers. Whatever it does must leave alone what decides how long it runs. Loops inside one another are refused.
+func (r *awkReader) repeat(s *awkNode) {
+	variable := s.kid("Var")
+	if s.kind == "ForStmt" {
+		variable = r.counts(s)
+	}
+	if variable.kind != "VarExpr" || awkBuiltIn.Has(variable.text) || r.loop != nil {
+		r.refuse(awkEndless)
+		return
+	}
+	r.name(variable.text)
+	r.name(s.text)
+	body := &awkNode{kind: "BlockStmt", kids: append(s.fields["Body"], s.kid("Cond")),
+		fields: map[string][]*awkNode{"Body": s.fields["Body"]}}
+	body.each(func(n *awkNode) bool {
+		target := n.changes()
+		isOver := n.kind == "CallExpr" && n.op == "split" && n.fields["Args"][1].text == s.text
+		if isOver || target.is(variable.text) || target.kind == "VarExpr" && awkBuiltIn.Has(target.text) {
+			r.refuse(awkEndless)
+		}
+		return true
+	})
+	r.loop = &awkNode{kind: s.kind, text: variable.text}
+	r.expressions(s.fields["Cond"])
+	r.statement(body)
+	r.loop = nil
+}
+
+// counts returns the variable of for (i = SMALL; i < SMALL; i++), and of the same downwards.
+func (r *awkReader) counts(s *awkNode) *awkNode {
+	start, cond, step := s.kid("Pre").kid("Expr"), s.kid("Cond").bare(), s.kid("Post").kid("Expr")
+	variable := start.kid("Left")
+	by := step.kid("Right")
+	isUp, isDown := step.op == "++" || step.op == "+", step.op == "--" || step.op == "-"
+	isStep := step.kind == "IncrExpr" && step.kid("Expr").is(variable.text) || step.kind == "AugAssignExpr" &&
+		step.kid("Left").is(variable.text) && by.kind == "NumExpr" && by.number >= 1
+	ends := isUp && (cond.op == "<" || cond.op == "<=") || isDown && (cond.op == ">" || cond.op == ">=")
+	limit := cond.kid("Right")
+	if start.kind != "AssignExpr" || !isStep || !ends || !cond.kid("Left").is(variable.text) ||
+		!r.small(start.kid("Right")) || !r.small(limit) {
+		return noAwkNode
+	}
+	return variable
+}
+
+// changes is what a node changes.
+func (n *awkNode) changes() *awkNode {
+	args := n.fields["Args"]
+	switch {
+	case n.kind == "AssignExpr", n.kind == "AugAssignExpr":
+		return n.kid("Left")
+	case n.kind == "IncrExpr":
+		return n.kid("Expr")
+	case n.kind == "ForInStmt":
+		return n.kid("Var")
+	case n.kind == "CallExpr" && (n.op == "sub" || n.op == "gsub"):
+		return substituted(args)
+	}
+	return noAwkNode
+}
+
+// substituted is what sub and gsub change.
+func substituted(args []*awkNode) *awkNode {
+	if len(args) > 2 {
+		return args[2]
+	}
+	return &awkNode{kind: "FieldExpr"} // $0
+}
+
+// small reports whether a number is at most about maxSteps or grows no faster than the input.
+func (r *awkReader) small(e *awkNode) bool {
+	switch e = e.bare(); {
+	case e.kind == "NumExpr":
+		return e.number >= 0 && e.number <= maxSteps
+	case e.is("NF"), (e.is("NR") || e.is("FNR")) && !r.set[e.text]:
+		return true
+	case e.kind == "VarExpr" && r.loop != nil && e.text == r.loop.text:
+		return r.loop.kind == "ForStmt"
+	case e.kind == "VarExpr" && !r.set[e.text] && !awkBuiltIn.Has(e.text):
+		n, err := strconv.Atoi(cmp.Or(r.given[e.text], "0"))
+		return err == nil && n >= 0 && n <= maxSteps
+	case e.kind == "BinaryExpr" && (e.op == "+" || e.op == "-"):
+		return r.small(e.kid("Left")) && e.kid("Right").kind == "NumExpr" && r.small(e.kid("Right"))
+	}
+	return false
+}
+
+// assign judges an assignment, or ++ and --.
+func (r *awkReader) assign(e *awkNode) {
+	target, to := e.changes(), e.kid("Right")
+	if target.kind == "VarExpr" {
+		r.assignSpecial(e, target.text, to)
+	}
+	if e.kind == "AssignExpr" {
+		r.change(target, to)
+	} else if target.kind == "FieldExpr" {
+		r.change(target, noAwkNode)
+	}
+}
+
+// change judges what a variable, an element or a field is set to. Variables may hold one other, or what they held
+// before, and so get longer by lines only; fields hold no variables.
+func (r *awkReader) change(target, to *awkNode) {
+	variables, fields, hasItself := 0, 0, false
+	for _, n := range holds(to) {
+		switch {
+		case n.kind != "FieldExpr":
+			variables++
+		case !hasItself && reflect.DeepEqual(n, target):
+			hasItself = true
+		default:
+			fields++
+		}
+	}
+	switch {
+	case target.kind != "FieldExpr":
+		if variables > 1 {
+			r.refuse(awkGrows)
+		}
+		return
+	case variables > 0, r.loop != nil && (fields > 0 || !r.isOfLoop(target)):
+		r.refuse(awkGrows)
+	}
+	r.factor *= float64(1 + fields)
+}
+
+// isOfLoop reports whether a field is the one that the loop counts.
+func (r *awkReader) isOfLoop(field *awkNode) bool { return field.kid("Index").is(r.loop.text) }
+
+// assignSpecial judges assignments to variables that awk itself uses.
+func (r *awkReader) assignSpecial(e *awkNode, name string, to *awkNode) {
+	switch {
+	case !awkBuiltIn.Has(name), name == "IGNORECASE", name == "RSTART", name == "RLENGTH":
+	case name == "NF" || name == "NR" || name == "FNR":
+		if to != noAwkNode && (!r.small(to) || e.kind == "AugAssignExpr" && e.op != "+" && e.op != "-") {
+			r.refuse("nod cannot tell how many fields the awk program makes.")
+		}
+	default:
+		text, ok := "", false
+		if e.kind == "AssignExpr" {
+			text, ok = r.constant(to)
+		}
+		if !ok {
+			r.refuse("nod cannot tell what the awk program sets " + name + " to.")
+		}
+		r.err = cmp.Or(r.err, special(name, text))
+	}
+}
+
+// element judges an element of an array, which gets one by being read. In a loop over an array none may come that has
+// not been there, apart from those with a plain name.
+func (r *awkReader) element(e *awkNode) {
+	index := e.fields["Index"]
+	isPlain := len(index) == 1 && r.loop != nil &&
+		(index[0].is(r.loop.text) || index[0].kind == "NumExpr" || index[0].kind == "StrExpr")
+	if r.loop != nil && r.loop.kind == "ForInStmt" && !isPlain {
+		r.refuse(awkGrows)
+	}
+	variables := 0
+	for _, i := range index {
+		for _, n := range holds(i) {
+			if n.kind != "FieldExpr" {
+				variables++
+			}
+		}
+	}
+	if variables > 1 && r.lists {
+		r.refuse(awkGrows)
+	}
+}
+
+// substitute judges how much longer sub or gsub may make a text. Only the fields start over with each line.
+func (r *awkReader) substitute(global bool, args []*awkNode) {
+	pattern, ok := r.constant(args[0])
+	if args[0].bare().kind == "RegExpr" {
+		pattern, ok = args[0].bare().text, true
+	}
+	shape, err := measure(pattern, AwkExtended)
+	replacement, known := r.constant(args[1])
+	if !ok || err != nil {
+		return // refused already
+	}
+	replacement = strings.ReplaceAll(replacement, `\`, "x") // which awk may keep
+	factor, target := sedFactor(shape, replacement, global), substituted(args)
+	isField := target.kind == "FieldExpr"
+	if !known || factor > 1 && (r.loop != nil || !isField) || isField && r.loop != nil && !r.isOfLoop(target) {
+		r.refuse(awkGrows)
+	}
+	r.factor *= factor
+}
+
+// holds are the variables, elements and fields whose text an expression holds. Numbers are short.
+func holds(e *awkNode) []*awkNode {
+	switch e.kind {
+	case "VarExpr", "FieldExpr", "IndexExpr":
+		return []*awkNode{e}
+	case "BinaryExpr":
+		if e.op == "<concat>" {
+			return append(holds(e.kid("Left")), holds(e.kid("Right"))...)
+		}
+	case "CondExpr":
+		return append(holds(e.kid("True")), holds(e.kid("False"))...)
+	case "GroupingExpr":
+		return holds(e.kid("Expr"))
+	case "AssignExpr":
+		return holds(e.kid("Right"))
+	case "CallExpr":
+		switch args := e.fields["Args"]; e.op {
+		case "substr", "tolower", "toupper":
+			return holds(args[0])
+		case "sprintf":
+			var out []*awkNode
+			for _, a := range args {
+				out = append(out, holds(a)...)
+			}
+			return out
+		}
+	}
+	return nil
+}

@@ -30,12 +30,12 @@ var awkAccepted = []string{
 	"{for(i=1;i<=NF;i++) c[$i]++} END{for(w in c) print c[w], w}", "{for(i=2;i<=NF;i+=2) $i=toupper($i); print}",
 	"/x/{f=1} f; /y/{f=0}", "/^func /{name=$2} /TODO/{print name, $0}",
 	"{gsub(/x/, \"y\"); print}", "{gsub(/^[ \\t]+|[ \\t]+$/, \"\"); print}", "{sub(/#.*/, \"\"); if (NF) print}",
-	"{gsub(/\\033\\[[0-9;]*m/, \"\"); print}", "{line=$0; gsub(/\"/, \"\\\\\\\"\", line); print line}",
-	"{n=split($0, a, \",\"); print a[1], a[n]}", "{n=split($0,a,\",\"); for(i=1;i<=n;i++) print a[i]}",
+	"{gsub(/\\033\\[[0-9;]*m/, \"\"); print}",
+	"{n=split($0, a, \",\"); print a[1], a[n]}",
 	"{print substr($0, 1, 80)}", "{print toupper($1) tolower($2)}", "{print index($0, \"x\")}",
 	"match($0, /[0-9]+/) {print substr($0, RSTART, RLENGTH)}", "{s = s $0 \"\\n\"} END {printf \"%s\", s}",
 	"{a[NR]=$0} END{for(i=NR;i>0;i--) print a[i]}", "{a[$1] = a[$1] \",\" $2} END{for(k in a) print k a[k]}",
-	"{l[n++]=$0} END{for(i=0;i<n;i++) print l[i]}",
+
 	"NR==FNR{a[$1]=1; next} $1 in a", "NR==FNR{a[$1]=$2;next} ($1 in a){print $0, a[$1]}", "{ $3 = \"\"; print }",
 	"{$1=$1; print}", "{$1=\"\"; sub(/^ /, \"\"); print}", "{NF--; print}", "NR>1{print prev} {prev=$0}",
 	"{if (length($0) > m) {m = length($0); l = $0}} END{print m, l}", "{print NR\": \"$0}",
@@ -45,18 +45,22 @@ var awkAccepted = []string{
 	"{x[$1,$2]++} END{for (k in x) {split(k, p, SUBSEP); print p[1]}}", "BEGIN{srand(); print int(rand()*10)}",
 	"{min=(NR==1||$1<min)?$1:min} END{print min}",
 	"END{PROCINFO[\"sorted_in\"]=\"@ind_str_asc\"; for (k in a) print k}",
-	"{a[NR]=$1} END{n=NR; for(i=1;i<=n;i++) for(j=i+1;j<=n;j++) " +
-		"if(a[j]<a[i]) {t=a[i];a[i]=a[j];a[j]=t}; for(i=1;i<=n;i++) print a[i]}",
 	"{ printf \"%s\", sprintf(\"%05d\", $1) }", "BEGIN{for(i=0;i<256;i++) printf \"%c\", i}",
 	"BEGIN{for(i=0;i<3;i++) print i}", "/^---$/{exit} {print}", "{delete a; a[1]=2}", "$2/$3 > 0.5", "{print $1/2}",
 	"{print a[1]/2}", "{print $1 / $2, (3)/4}",
-	"{c=0; for(i=1;i<=length($0);i++) if (substr($0,i,1)==\"x\") c++; print c}", "BEGIN{OFMT=\"%.2f\"} {print $1*1}",
+	"BEGIN{OFMT=\"%.2f\"} {print $1*1}",
 	"/\\[x\\]\\/y/", "/[^\\/]+/", "$1 ~ /[\\/]/ || /a|b/", "{print \"a|b > c\"}", "{print \"system(1)\"}",
 	"/getline/", "{ if ($1 in a) print; else a[$1] }",
 	"{ out = (out == \"\" ? $1 : out \",\" $1) } END { print out }",
 }
 
 var awkRefused = []string{
+	"{n=split($0,a,\",\"); for(i=1;i<=n;i++) print a[i]}", "{l[n++]=$0} END{for(i=0;i<n;i++) print l[i]}",
+	"{line=$0; gsub(/\"/, \"\\\\\\\"\", line); print line}",
+	"{c=0; for(i=1;i<=length($0);i++) if (substr($0,i,1)==\"x\") c++; print c}",
+	"{for(i=1;i<=NF;i++) sub(/^/, \"x \")}", "{for(i=1;i<=NF;i++) for(j=1;j<=NF;j++) print}", "{for(k in a) split($0, a)}",
+	"{for(i=1;i 2;i++) x}", "{NF*=1000;NF*=1000;NF*=1000}", "{a[s t]=1; for(k in a) s=k; for(k in a) t=k}",
+	"{for(i=1;i<=NF;i++) $i=$i $i}", "{for(k in a) $k=1}", "{for(i=1;i<=NF;i++) gsub(/x/,\"xx\",$i)}",
 	"BEGIN{system(\"touch x\")}", "{print > \"out\"}", "{print $1 > $2}", "{print >> \"out\"}", "{print | \"sh\"}",
 	"{print |& \"sh\"}", "BEGIN{\"date\" | getline d}", "BEGIN{getline < \"/etc/passwd\"; print}",
 	"BEGIN{while ((getline l < \"f\") > 0) print l}", "{getline; print}", "{print ENVIRON[\"HOME\"]}",
@@ -98,7 +102,7 @@ var awkRefused = []string{
 	"BEGIN{re=\"a\"; re = re \"+\"} $0 ~ re", "/a\\173 1,1000\\175/", "BEGIN{NF=100000000}", "{$100000000=1}",
 	"{print $100000000}", "{print $($1)}", "{$($1)=1}", "{NF=$1}", "{x=$1; print $x}",
 	strings.Repeat("(", 5000) + "1" + strings.Repeat(")", 5000), "{" + strings.Repeat("x = 1;", 2000) + "}",
-	strings.Repeat("a{900}", 200), "{", "}", "{print", "BEGIN", "{print $1 $}", "{a[1]; a = 1}",
+	"/" + strings.Repeat("a{900}", 200) + "/", "{", "}", "{print", "BEGIN", "{print $1 $}", "{a[1]; a = 1}",
 }
 
 func TestAwkAssigned(t *testing.T) {

@@ -79,6 +79,7 @@ func (s *awkScanner) judge(token string, isRegexp bool) error {
 			return s.odd()
 		}
 		s.before = operand
+		return Regexp(token[1:len(token)-1], AwkExtended)
 	case c == '/' && (s.before == uncertain || strings.HasPrefix(s.text[s.at:], "/=")):
 		return s.odd()
 	case isDigit(c), c == '"':

@@ -52,8 +52,8 @@ func (n *awkNode) bare() *awkNode {
 	return n
 }
 
-// parseAwk reads a program: blocks without a pattern, actions with theirs.
-func parseAwk(program string) (blocks [][]*awkNode, actions []*awkNode, err error) {
+// parseAwk reads a program: the statements of BEGIN and END, and the actions with their patterns.
+func parseAwk(program string) (statements []*awkNode, err error) {
 	defer func() {
 		if recover() != nil {
 			err = errAwk
@@ -61,12 +61,12 @@ func parseAwk(program string) (blocks [][]*awkNode, actions []*awkNode, err erro
 	}()
 	parsed, err := parser.ParseProgram([]byte(program), nil)
 	if err != nil || len(parsed.Functions) > 0 {
-		return nil, nil, errAwk
+		return nil, errAwk
 	}
 	for _, list := range slices.Concat(parsed.Begin, parsed.End) {
-		blocks = append(blocks, awkNodes(reflect.ValueOf(list)))
+		statements = append(statements, awkNodes(reflect.ValueOf(list))...)
 	}
-	return blocks, awkNodes(reflect.ValueOf(parsed.Actions)), nil
+	return append(statements, awkNodes(reflect.ValueOf(parsed.Actions))...), nil
 }
 
 const errAwk = refusal("nod cannot read the awk program.")

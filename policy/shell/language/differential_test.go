@@ -182,7 +182,7 @@ func TestPatternsForReal(t *testing.T) {
 	before := state(t, dir)
 	for _, argv := range programs(t, "grep -E", "busybox grep -E", "sed -n -E") {
 		for _, p := range []string{
-			"a{1,2000}", "(a{1,40}){1,50}", "(a*)*(a*)*(a*)*c", "(a+)+$", "^(.*)(.*)\\1\\2$",
+			"a{1,1000}", "(a{1,40}){1,25}", "(a*)*(a*)*(a*)*c", "(a+)+$",
 			strings.Repeat("a?", 300) + strings.Repeat("a", 300),
 		} {
 			if err := Regexp(p, Extended); err != nil {

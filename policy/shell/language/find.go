@@ -119,8 +119,6 @@ func Glob(regexp string, isPath bool) string {
 	return glob
 }
 
-var backReference = Compiled(`\\[1-9]`)
-
 // plainRegexp matches expressions that are text, dots, .* and .+, and choices of them.
 var plainRegexp = Compiled(`^\^?([A-Za-z0-9_/ @:%=~"'-]|\\[./_-]|\.[*+]?|\(|\\\(|\||\\\||(\)|\\\)))*\$?$`)
 
@@ -213,9 +211,6 @@ func (u *Use) findValue(test, value string) error {
 		u.Looks = append(u.Looks, value)
 		return nil
 	case test == "-regex" || test == "-iregex":
-		if backReference().MatchString(value) { // slow behind a repetition, and in Emacs's syntax + is one
-			return refusal("The pattern refers to what it matched before, which may take endless time.")
-		}
 		return AnyRegexp(value)
 	case test == "-printf":
 		return Directives(value)

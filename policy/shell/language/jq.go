@@ -3,15 +3,16 @@ package language
 import (
 	"cmp"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/itchyny/gojq"
 )
 
-// JQ judges a jq filter. It may use the variables in vars, spelled without $, and those that it binds. Refused are the
-// environment, modules, definitions, assignments, functions that nod does not know, and filters whose output
-// or work may grow out of proportion to the input.
+// JQ judges a jq filter. It may use the variables in vars, spelled without $, and one at a time that it binds. Refused
+// are the environment, modules, definitions, assignments, recursion other than .., functions that nod does not know,
+// and filters whose output or work may grow out of proportion to the input.
 //
 // The syntax is that of the jq manual, versions 1.5 to 1.8.
 func JQ(filter string, vars []string) error {
@@ -29,136 +30,64 @@ func JQ(filter string, vars []string) error {
 	for _, v := range vars {
 		r.vars["$"+v] = isFree(v)
 	}
-	f := r.query(query)
-	if r.err != nil {
-		return r.err
+	r.note(r.query(query))
+	if r.squares > 1 || r.squares == 1 && r.bits > maxJQBitsOfSquare {
+		r.refuse(errJQGrows)
 	}
-	all, most := f.work.plus(f.total), float64(maxJQBits)
-	if all.degree == 0 {
-		most = maxJQBitsAlone
-	}
-	if all.log > most || all.degree > maxJQDegree {
-		return errJQGrows
-	}
-	return nil
+	return r.err
 }
 
 const errJQGrows = refusal("The jq filter may make its input very much longer.")
 
-// A filter may do 2^maxJQBits times as much work as the length of its input, or as the square of that. Without input it
-// may do 2^maxJQBitsAlone of it.
+// maxJQBits bounds how many times longer than its input, as a power of two, anything in a filter may get. Beside that,
+// one thing may be done with all of the input for each piece of it, which makes a square.
 const (
-	maxJQBits      = 13
-	maxJQBitsAlone = 22
-	maxJQDegree    = 2
+	maxJQBits         = 13
+	maxJQBitsOfSquare = 10
 )
 
-// growth bounds a quantity by 2^log * n^degree, where n is the length of a filter's input. The length of an array or
-// object is that of its JSON.
-type growth struct {
-	log    float64
-	degree int
-}
-
-var (
-	once   = growth{0, 0}
-	linear = growth{0, 1}
-	flag   = growth{3, 0} // the length of true, of a kind or a small number
-)
-
-func (a growth) capped() growth { return growth{min(a.log, 1e6), min(a.degree, 100)} }
-
-func (a growth) times(b growth) growth { return growth{a.log + b.log, a.degree + b.degree}.capped() }
-
-func (a growth) plus(b growth) growth {
-	high, low := max(a.log, b.log), min(a.log, b.log)
-	return growth{high + math.Log2(1+math.Exp2(low-high)), max(a.degree, b.degree)}.capped()
-}
-
-func (a growth) or(b growth) growth { return growth{max(a.log, b.log), max(a.degree, b.degree)} }
-
-// of is a behind b: its input is as long as b.
-func (a growth) of(b growth) growth {
-	if a.degree == 0 {
-		return a
-	}
-	return growth{a.log + float64(a.degree)*b.log, a.degree * b.degree}.capped()
-}
-
-// each sums a over values that are count in number and total in length.
-func (a growth) each(count, total growth) growth {
-	if a.degree == 0 {
-		return a.times(count)
-	}
-	return a.of(total)
-}
-
-// flow bounds what a filter does with one input.
+// flow bounds what a filter gives for one input.
 type flow struct {
-	count growth // how many outputs
-	total growth // the length of all together
-	work  growth // the length of all values made on the way
+	bits  float64 // all together may be 2^bits times as long as the input
+	many  bool    // there may be more than one output
+	whole bool    // their number or length depends on the input
+	bound bool    // or on a variable
 }
 
 var (
-	identity = flow{once, linear, once}
-	elements = flow{linear, linear, once} // .[]
-	deep     = growth{5, 1}               // all values at any depth, for depths up to 32
-	descent  = flow{linear, deep, once}   // ..
+	identity = flow{whole: true}
+	elements = flow{many: true, whole: true}
+	descent  = flow{bits: 5, many: true, whole: true} // all values at any depth, for depths up to 32
+	flag     = flow{bits: 3}                          // true, a kind or a small number
+	number   = flow{bits: 5}
 )
 
-// single is a filter with one output of a length.
-func single(size growth) flow { return flow{once, size, once} }
+func textOf(length int) flow { return flow{bits: math.Log2(float64(length + 1))} }
 
-// then is f | g.
-func (f flow) then(g flow) flow {
-	return flow{
-		count: g.count.each(f.count, f.total),
-		total: g.total.each(f.count, f.total),
-		work:  f.work.plus(f.total).plus(g.work.each(f.count, f.total)),
-	}
-}
-
-// and is f, g: the outputs of both.
-func (f flow) and(g flow) flow {
-	return flow{f.count.plus(g.count), f.total.plus(g.total), f.work.plus(g.work)}
-}
-
-// or is the outputs of one of both.
-func (f flow) or(g flow) flow {
-	return flow{f.count.or(g.count), f.total.or(g.total), f.work.plus(g.work)}
-}
-
-// with joins every output of f with every output of g to one.
-func (f flow) with(g flow) flow {
-	total := f.total.times(g.count).plus(g.total.times(f.count))
-	return flow{f.count.times(g.count), total, f.work.plus(g.work).plus(total)}
-}
-
-// sized is a filter with as many outputs, each as long as size says.
-func (f flow) sized(size growth) flow {
-	return flow{f.count, f.count.times(size), f.work.plus(f.total)}
-}
+// sum adds up the lengths of 2^bits each.
+func sum(a, b float64) float64 { return max(a, b) + math.Log2(1+math.Exp2(-math.Abs(a-b))) }
 
 // longer makes each output 2^bits times longer.
 func (f flow) longer(bits float64) flow {
-	f.total.log += bits
+	f.bits += bits
 	return f
 }
 
 // collected is [f].
 func (f flow) collected() flow {
-	return flow{once, f.total.plus(once), f.work.plus(f.total)}
+	f.many = false
+	return f
 }
 
-// mapped is [f] for an f that begins with .[], so that brackets count already.
-func (f flow) mapped() flow { return flow{once, f.total, f.work} }
+func (f flow) isSized() bool { return f.whole || f.bound }
 
 // jqReader walks through a filter. The first thing that is not harmless stays in err.
 type jqReader struct {
-	vars  map[string]bool
-	bound string // the variable that the filter has bound here, with its $
-	err   error
+	vars    map[string]bool
+	bound   string  // the variable that the filter has bound here, with its $
+	bits    float64 // the most of any flow
+	squares int     // what is done with all of the input for each piece of it
+	err     error
 }
 
 // isFree reports whether jq gives no variable of that name by itself.
@@ -173,6 +102,69 @@ func (r *jqReader) unknown(what string) flow {
 	return r.refuse(refusal("nod does not know " + what + " of jq to only look at the input."))
 }
 
+// note holds what a filter gives on the way to the bounds.
+func (r *jqReader) note(f flow) {
+	if r.bits = max(r.bits, f.bits); r.bits > maxJQBits {
+		r.refuse(errJQGrows)
+	}
+}
+
+// then is f | g.
+func (r *jqReader) then(f, g flow) flow {
+	r.note(f)
+	if !g.isSized() && !f.many {
+		return g
+	}
+	out := flow{f.bits + g.bits, f.many || g.many, f.whole && (g.whole || f.many), g.bound}
+	out.bound = out.bound || f.bound && (g.whole || f.many)
+	if f.many && f.isSized() && g.bound {
+		r.squares++
+	}
+	return out
+}
+
+// and is f, g: the outputs of both.
+func (f flow) and(g flow) flow {
+	f = f.or(flow{g.bits, true, g.whole, g.bound})
+	f.bits = sum(f.bits, g.bits)
+	return f
+}
+
+// or is the outputs of one of both.
+func (f flow) or(g flow) flow {
+	return flow{max(f.bits, g.bits), f.many || g.many, f.whole || g.whole, f.bound || g.bound}
+}
+
+// with joins every output of f with every output of g to one.
+func (r *jqReader) with(f, g flow) flow {
+	out := f.or(g)
+	switch {
+	case f.many && g.many:
+		r.refuse(errJQGrows)
+	case f.many || g.many:
+		out.bits = f.bits + g.bits
+		if f.isSized() && g.isSized() {
+			r.squares++
+		}
+	default:
+		out.bits = sum(f.bits, g.bits)
+	}
+	r.note(out)
+	return out
+}
+
+// asked is f for each output of g: it is f that comes out.
+func (r *jqReader) asked(f, g flow) flow {
+	r.note(g)
+	if g.many {
+		if f.isSized() && g.isSized() {
+			r.squares++
+		}
+		f = flow{f.bits + g.bits, true, f.whole || g.whole, f.bound || g.bound}
+	}
+	return f
+}
+
 func (r *jqReader) query(q *gojq.Query) flow {
 	switch {
 	case r.err != nil, q == nil:
@@ -180,10 +172,7 @@ func (r *jqReader) query(q *gojq.Query) flow {
 	case q.Meta != nil || len(q.Imports) > 0 || len(q.FuncDefs) > 0:
 		return r.refuse(refusal("The jq filter loads a module or defines a function."))
 	case len(q.Patterns) > 0:
-		if q.Left.Term != nil && q.Left.Term.Type == gojq.TermTypeIdentity && len(q.Left.Term.SuffixList) == 0 {
-			return r.refuse(refusal("The jq filter binds a variable to all of its input."))
-		}
-		return r.binding(q.Left, q.Patterns, func(source flow) flow { return r.query(q.Right).bound(source) })
+		return r.bind(q)
 	case q.Term != nil:
 		return r.term(q.Term)
 	case q.Left == nil || q.Right == nil:
@@ -194,24 +183,82 @@ func (r *jqReader) query(q *gojq.Query) flow {
 	left, right := r.query(q.Left), r.query(q.Right)
 	switch q.Op {
 	case gojq.OpPipe:
-		return left.then(right)
+		return r.then(left, right)
 	case gojq.OpComma:
 		return left.and(right)
 	case gojq.OpAdd, gojq.OpSub, gojq.OpMod:
-		return left.with(right)
+		return r.with(left, right)
 	case gojq.OpDiv:
-		return left.with(right).longer(2) // divides a string at each comma
+		return r.with(left, right).longer(2) // divides a string at each comma
 	case gojq.OpEq, gojq.OpNe, gojq.OpGt, gojq.OpLt, gojq.OpGe, gojq.OpLe, gojq.OpAnd, gojq.OpOr:
-		return left.with(right).sized(flag)
+		both := r.with(left, right)
+		both.bits = 0
+		return r.asked(flag, both)
 	case gojq.OpAlt:
 		return left.or(right)
 	}
 	return r.refuse(refusal("The jq filter assigns to a path, which may make a very long array."))
 }
 
+// bind judges f as $x | g, where g gets the same input for each $x.
+func (r *jqReader) bind(q *gojq.Query) flow {
+	if q.Left.Term != nil && q.Left.Term.Type == gojq.TermTypeIdentity && len(q.Left.Term.SuffixList) == 0 {
+		return r.refuse(refusal("The jq filter binds a variable to all of its input."))
+	}
+	source, body := r.binding(q.Left, q.Patterns, func() flow { return r.query(q.Right) })
+	if source.many && source.isSized() && body.whole {
+		r.squares++
+	}
+	return flow{source.bits + body.bits, source.many || body.many, source.isSized() || body.whole, false}
+}
+
+// binding judges what a filter does with a variable. Of two inside each other nobody knows how they grow together.
+func (r *jqReader) binding(from *gojq.Query, patterns []*gojq.Pattern, judge func() flow) (source, body flow) {
+	source = r.query(from)
+	if len(patterns) != 1 || patterns[0].Name == "" || !isFree(patterns[0].Name[1:]) || r.bound != "" {
+		r.refuse(refusal("The jq filter binds a variable in a way that nod does not follow."))
+		return source, identity
+	}
+	r.bound = patterns[0].Name
+	defer func() { r.bound = "" }()
+	return source, judge()
+}
+
+// reduce adds to a state for each output of a filter. What is added must not depend on how long the state is.
+func (r *jqReader) reduce(t *gojq.Reduce) flow {
+	start := r.single(t.Start)
+	source, added := r.binding(t.Query, t.Patterns, func() flow { return r.step(t.Update) })
+	r.squares++ // the state is copied each time
+	return flow{bits: sum(start.bits, source.bits+added.bits), whole: true}
+}
+
+// step is what reduce adds to its state.
+func (r *jqReader) step(q *gojq.Query) flow {
+	isTerm := q.Term != nil && len(q.Term.SuffixList) == 0
+	switch {
+	case isTerm && q.Term.Type == gojq.TermTypeIdentity:
+		return flow{}
+	case isTerm && q.Term.Type == gojq.TermTypeIf && len(q.Term.If.Elif) == 0 && q.Term.If.Else != nil:
+		r.query(q.Term.If.Cond)
+		return r.step(q.Term.If.Then).or(r.step(q.Term.If.Else))
+	case (q.Op == gojq.OpAdd || q.Op == gojq.OpSub) && q.Left != nil && len(q.Patterns) == 0 && len(q.FuncDefs) == 0:
+		return r.with(r.step(q.Left), r.added(q.Right))
+	}
+	return r.added(q)
+}
+
+// added judges a filter of which one output, of a length of its own, becomes a part of the state.
+func (r *jqReader) added(q *gojq.Query) flow {
+	f := r.query(q)
+	if f.many || f.whole {
+		r.refuse(errJQGrows)
+	}
+	return f
+}
+
 // multiply judges a product. A string times a number is repeated.
 func (r *jqReader) multiply(q *gojq.Query) flow {
-	both := r.query(q.Left).with(r.query(q.Right))
+	both := r.with(r.query(q.Left), r.query(q.Right))
 	for _, side := range []*gojq.Query{q.Left, q.Right} {
 		if n, ok := literalNumber(side); ok && math.Abs(n) <= maxWidth {
 			return both.longer(math.Log2(max(math.Abs(n), 1)))
@@ -221,18 +268,8 @@ func (r *jqReader) multiply(q *gojq.Query) flow {
 }
 
 func literalNumber(q *gojq.Query) (float64, bool) {
-	if q.Term == nil || len(q.Term.SuffixList) > 0 {
-		return 0, false
-	}
-	t, sign := q.Term, 1.0
-	if t.Type == gojq.TermTypeUnary && len(t.Unary.Term.SuffixList) == 0 {
-		t, sign = t.Unary.Term, -1
-	}
-	if t.Type != gojq.TermTypeNumber {
-		return 0, false
-	}
-	n, err := strconv.ParseFloat(t.Number, 64)
-	return sign * n, err == nil
+	n, err := strconv.ParseFloat(q.String(), 64)
+	return n, err == nil && decimal().MatchString(q.String())
 }
 
 // literalString is the text of a filter that is a string without code in it.
@@ -243,15 +280,13 @@ func literalString(q *gojq.Query) (string, bool) {
 	return q.Term.Str.Str, true
 }
 
-func lengthOf(s string) growth { return growth{math.Log2(float64(len(s) + 1)), 0} }
-
 // term is an operand with the paths behind it.
 func (r *jqReader) term(t *gojq.Term) flow {
 	out := r.bare(t)
 	for _, s := range t.SuffixList {
 		switch {
 		case s.Iter:
-			out = out.then(elements)
+			out = r.then(out, elements)
 		case s.Index != nil:
 			out = r.index(out, s.Index)
 		}
@@ -261,17 +296,14 @@ func (r *jqReader) term(t *gojq.Term) flow {
 
 // index is f[key] or f[from:to]. The keys are computed from the filter's own input, once for each output of f.
 func (r *jqReader) index(f flow, i *gojq.Index) flow {
-	keys := flow{count: once, work: once}
 	for _, q := range []*gojq.Query{i.Start, i.End} {
 		if q != nil {
-			keys = keys.with(r.query(q))
+			f = r.asked(f, r.query(q))
 		}
 	}
 	if i.Str != nil {
-		keys = keys.with(r.text(i.Str, 0))
+		f = r.asked(f, r.text(i.Str, 0))
 	}
-	f.count, f.total = f.count.times(keys.count), f.total.times(keys.count)
-	f.work = f.work.plus(keys.work)
 	return f
 }
 
@@ -282,9 +314,9 @@ func (r *jqReader) bare(t *gojq.Term) flow {
 	case gojq.TermTypeRecurse:
 		return descent
 	case gojq.TermTypeNull, gojq.TermTypeTrue, gojq.TermTypeFalse:
-		return single(flag)
+		return flag
 	case gojq.TermTypeNumber:
-		return single(lengthOf(t.Number))
+		return textOf(len(t.Number))
 	case gojq.TermTypeIndex:
 		return r.index(identity, t.Index)
 	case gojq.TermTypeFunc:
@@ -293,7 +325,7 @@ func (r *jqReader) bare(t *gojq.Term) flow {
 		return r.object(t.Object)
 	case gojq.TermTypeArray:
 		if t.Array.Query == nil {
-			return single(flag)
+			return flag
 		}
 		return r.query(t.Array.Query).collected()
 	case gojq.TermTypeUnary:
@@ -315,47 +347,47 @@ func (r *jqReader) bare(t *gojq.Term) flow {
 }
 
 func (r *jqReader) branches(i *gojq.If) flow {
-	tests, out := r.query(i.Cond), r.query(i.Then)
+	tests, out := []flow{r.query(i.Cond)}, r.query(i.Then)
 	for _, e := range i.Elif {
-		tests, out = tests.with(r.query(e.Cond)), out.or(r.query(e.Then))
+		tests, out = append(tests, r.query(e.Cond)), out.or(r.query(e.Then))
 	}
 	out = out.or(r.query(i.Else))
-	out.count, out.total = out.count.times(tests.count), out.total.times(tests.count)
-	out.work = out.work.plus(tests.work).plus(tests.total)
+	for _, test := range tests {
+		out = r.asked(out, test)
+	}
 	return out
 }
 
 func (r *jqReader) object(o *gojq.Object) flow {
-	out := single(flag)
+	out := flag
 	for _, kv := range o.KeyVals {
+		key := textOf(len(kv.Key))
 		switch {
 		case kv.KeyString != nil:
-			out = out.with(r.text(kv.KeyString, 0))
+			key = r.text(kv.KeyString, 0)
 		case kv.KeyQuery != nil:
-			out = out.with(r.query(kv.KeyQuery))
+			key = r.query(kv.KeyQuery)
+		}
+		value := identity
+		switch {
+		case kv.Val != nil:
+			value = r.query(kv.Val)
 		case strings.HasPrefix(kv.Key, "$"):
-			out = out.with(single(lengthOf(kv.Key))).with(r.plain(kv.Key))
-			continue
-		default:
-			out = out.with(single(lengthOf(kv.Key)))
+			value = r.plain(kv.Key)
 		}
-		if kv.Val != nil {
-			out = out.with(r.query(kv.Val))
-		} else {
-			out = out.with(identity)
-		}
+		out = r.with(r.with(out, key), value)
 	}
 	return out
 }
 
 // text is a string, with the filters in it. A format makes what is put in longer.
 func (r *jqReader) text(s *gojq.String, bits float64) flow {
-	out := single(lengthOf(s.Str))
+	out := textOf(len(s.Str))
 	for _, q := range s.Queries {
 		if text, ok := literalString(q); ok {
-			out = out.with(single(lengthOf(text)))
+			out = r.with(out, textOf(len(text)))
 		} else {
-			out = out.with(r.query(q).longer(max(bits, 1))) // quotes in arrays become \"
+			out = r.with(out, r.query(q).longer(max(bits, 1))) // quotes in arrays become \"
 		}
 	}
 	return out
@@ -374,4 +406,189 @@ func (r *jqReader) format(t *gojq.Term) flow {
 		return r.text(t.Str, bits)
 	}
 	return identity.longer(bits)
+}
+
+// jqPlain are functions without operands. At place n are those whose output may be 2^n times as long as the input.
+var jqPlain = []Words{
+	0: "not keys keys_unsorted values arrays objects iterables booleans numbers nulls strings scalars add any " +
+		"all flatten sort min max unique reverse first last from_entries ascii_downcase ascii_upcase fromjson " +
+		"ltrim rtrim trim toarray implode debug stderr input finites normals",
+	1: "tojson tostring",
+	3: "explode",
+	4: "to_entries",
+}
+
+// jqShort are functions without operands whose output is short.
+var jqShort = Words("empty error length utf8bytelength type floor sqrt abs ceil round fabs exp log " +
+	"log2 log10 exp10 exp2 infinite nan isnan isinfinite isnormal isvalid todate fromdate todateiso8601 " +
+	"fromdateiso8601 date mktime gmtime localtime now halt input_line_number tonumber")
+
+// jqTaking are functions whose operands are filters of the same input that give what to look for.
+var jqTaking = Words("has/1 in/1 inside/1 contains/1 startswith/1 endswith/1 ltrimstr/1 rtrimstr/1 trimstr/1 " +
+	"getpath/1 nth/1 flatten/1 error/1 IN/1 IN/2 pow/2 bsearch/1 debug/1 select/1")
+
+// jqFirst are functions that give one of the outputs of their last operand, or ask about them.
+var jqFirst = Words("first/1 last/1 nth/2 isempty/1 path/1 del/1 pick/1 add/1")
+
+// jqOf are functions that ask a filter about each element.
+var jqOf = Words("sort_by/1 group_by/1 unique_by/1 min_by/1 max_by/1 any/1 all/1 INDEX/1")
+
+// call is a function by its name and the number of its operands.
+func (r *jqReader) call(f *gojq.Func) flow {
+	if len(f.Args) == 0 {
+		return r.plain(f.Name)
+	}
+	if pattern, ok := jqPatterns[f.Name]; ok && len(f.Args) <= pattern.most && len(f.Args) >= pattern.least {
+		return r.matching(pattern, f.Args)
+	}
+	switch name := f.Name + "/" + strconv.Itoa(len(f.Args)); {
+	case jqTaking.Has(name):
+		out := identity
+		for _, a := range f.Args {
+			out = r.asked(out, r.query(a))
+		}
+		return out
+	case jqFirst.Has(name):
+		out := identity
+		for _, a := range f.Args {
+			out = out.and(r.query(a))
+		}
+		return out.collected()
+	case jqOf.Has(name):
+		r.note(r.then(elements, r.query(f.Args[0])))
+		return identity.longer(2)
+	case name == "map/1", name == "map_values/1", name == "with_entries/1":
+		return r.then(elements, r.query(f.Args[0])).collected()
+	case name == "any/2", name == "all/2":
+		r.note(r.then(r.query(f.Args[0]), r.query(f.Args[1])))
+		return flag
+	case name == "limit/2", name == "skip/2":
+		return r.asked(r.query(f.Args[1]), r.query(f.Args[0]))
+	case name == "paths/1":
+		return r.then(descent, r.single(f.Args[0])).or(descent)
+	case name == "range/1", name == "range/2":
+		return r.counting(f.Args)
+	case name == "split/1":
+		return r.asked(identity.longer(3), r.query(f.Args[0]))
+	case name == "join/1":
+		return r.join(f.Args[0])
+	case name == "index/1", name == "rindex/1", name == "indices/1":
+		return r.indices(f.Args[0])
+	case name == "strftime/1", name == "strptime/1", name == "strflocaltime/1":
+		return r.time(f.Args[0])
+	}
+	return r.unknown(Quote(f.Name))
+}
+
+func (r *jqReader) plain(name string) flow {
+	switch bits := slices.IndexFunc(jqPlain, func(list Words) bool { return list.Has(name) }); {
+	case name == r.bound && name != "":
+		return flow{bound: true}
+	case r.vars[name]:
+		return flow{whole: true, bound: true} // may be as long as the input
+	case jqShort.Has(name):
+		return number
+	case name == "transpose":
+		r.squares++
+		return identity.longer(2)
+	case bits >= 0:
+		return identity.longer(float64(bits))
+	case name == "inputs":
+		return elements
+	case name == "recurse", name == "paths", name == "leaf_paths", name == "tostream":
+		return descent
+	}
+	return r.unknown(Quote(name))
+}
+
+// single judges a filter that must have one output.
+func (r *jqReader) single(arg *gojq.Query) flow {
+	f := r.query(arg)
+	if f.many {
+		r.refuse(errJQGrows)
+	}
+	return f
+}
+
+// counting is range with plain numbers.
+func (r *jqReader) counting(args []*gojq.Query) flow {
+	steps := 1.0
+	for _, a := range args {
+		n, ok := literalNumber(a)
+		if !ok {
+			return r.refuse(refusal("nod cannot tell how far the jq filter counts."))
+		}
+		steps += math.Abs(n)
+	}
+	return flow{bits: flag.bits + math.Log2(steps), many: true}
+}
+
+func (r *jqReader) join(arg *gojq.Query) flow {
+	if s, ok := literalString(arg); ok {
+		return identity.longer(textOf(len(s)).bits)
+	}
+	r.squares++ // as long as the input, between all elements of it
+	return r.asked(identity, r.query(arg))
+}
+
+// indices looks for a plain text: for an empty one, jq 1.6 never ends.
+func (r *jqReader) indices(arg *gojq.Query) flow {
+	s, ok := literalString(arg)
+	if _, number := literalNumber(arg); !number && (!ok || s == "") {
+		return r.refuse(refusal("Some versions of jq look for an empty text without end."))
+	}
+	return identity.longer(3)
+}
+
+func (r *jqReader) time(arg *gojq.Query) flow {
+	s, ok := literalString(arg)
+	if !ok {
+		return r.refuse(refusal("nod cannot tell which format the jq filter uses."))
+	}
+	if err := TimeFormat(s); err != nil {
+		return r.refuse(err)
+	}
+	return flow{bits: 8}
+}
+
+// jqPattern is a function that takes a regular expression and, behind all others, an operand with flags.
+type jqPattern struct {
+	least, most int     // operands
+	bits        float64 // how much longer what it makes of a match
+	every       bool    // it finds all matches, without a flag for it
+	replaces    bool    // the second operand makes the replacement
+}
+
+var jqPatterns = map[string]jqPattern{
+	"test": {least: 1, most: 2}, "match": {least: 1, most: 2, bits: 7},
+	"capture": {least: 1, most: 2, bits: 7}, "scan": {least: 1, most: 2, bits: 7, every: true},
+	"split": {least: 2, most: 2, bits: 3}, "splits": {least: 1, most: 2, bits: 3, every: true},
+	"sub": {least: 2, most: 3, replaces: true}, "gsub": {least: 2, most: 3, replaces: true, every: true},
+}
+
+// matching judges the pattern and the flags, which must be plain texts.
+func (r *jqReader) matching(p jqPattern, args []*gojq.Query) flow {
+	text, ok := literalString(args[0])
+	flags := ""
+	if ok && len(args) == p.most {
+		flags, ok = literalString(args[p.most-1])
+	}
+	if !ok {
+		return r.refuse(refusal("nod cannot tell which pattern the jq filter matches."))
+	}
+	if strings.Trim(flags, "gimnpsl") != "" {
+		return r.refuse(refusal("nod does not know the flags " + Quote(flags) + " of jq."))
+	}
+	pattern, err := measure(text, Perl)
+	if err != nil {
+		return r.refuse(err)
+	}
+	every := p.every || strings.Contains(flags, "g")
+	switch {
+	case p.replaces && every && pattern.least == 0:
+		return r.refuse(refusal("Some versions of jq never end where the pattern matches nothing."))
+	case p.replaces:
+		return r.then(elements, r.single(args[1])).collected().longer(1).or(identity)
+	}
+	return flow{bits: p.bits, many: every, whole: true}
 }

@@ -42,11 +42,9 @@ var jqAccepted = []string{
 	"limit(3; .[])", "first(.[] | select(.x))", "[limit(5; inputs)]", "input", "[inputs]", ".a | index(\",\")",
 	".a | indices(\", \")", "any(.[]; . == 1)", "all(.x)", "[.[] | .size] | add / length", ".a * 100 | round / 100",
 	"length * 2",
-	"[range(10)]", "range(0; 10; 2)", "[paths | join(\".\")]", "[paths(type == \"number\")]", "[leaf_paths]",
-	".. | objects | select(has(\"x\")) | .x", "[.. | .name? // empty] | unique", "recurse(.children[]?) | .name",
-	"[recurse(.[]?; . != null)] | length",
-	"walk(if type == \"object\" then del(.x) else . end)",
-	"walk(if type == \"object\" then with_entries(select(.value != null)) else . end)", "del(.a, .b)", "tojson",
+	"[range(10)]", "[paths | join(\".\")]", "[paths(type == \"number\")]", "[leaf_paths]",
+	".. | objects | select(has(\"x\")) | .x", "[.. | .name? // empty] | unique",
+	"del(.a, .b)", "tojson",
 	"@json", ".[] | [.a, .b] | @csv", ".[] | [.a, .b, .c] | @tsv", "@sh \"x \\(.a)\"", "@base64d",
 	"@html \"<b>\\(.a)</b>\"",
 	"try .a catch \"x\"", ".a? // .b?", "-1", "-(.a)", ".a - 1", ".a % 2 == 0", "map_values(length)", "tostream",
@@ -68,6 +66,9 @@ var jqAccepted = []string{
 }
 
 var jqRefused = []string{
+	"range(0; 10; 2)", "recurse(.children[]?) | .name", "[recurse(.[]?; . != null)] | length",
+	"walk(if type == \"object\" then del(.x) else . end)", ".a as $v" + strings.Repeat("|[.[]|$v[]]", 3),
+	"reduce .[] as $x ([]; . + [$x[] | $x[] | $x])",
 	"env", "$ENV", "$ENV.HOME", ".x | env", ". env", "[env]", "{env: env}", "\"\\(env)\"", "{(env.A): 1}", ".[env.A]",
 	"if env then 1 else 2 end", "try env", "map(env)", "@sh \"\\(env)\"", "{\"\\(env)\": 1}", "{$ENV}", "{$__loc__}",
 	"$__loc__", "$__prog_args", "$x", "{$x}", ". as $x | $x", ". as [$a] | $a", ".a as [$x] | $x",

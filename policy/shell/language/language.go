@@ -101,5 +101,3 @@ var (
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
 func isLetter(c byte) bool { return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' }
-
-func isName(c byte) bool { return isLetter(c) || isDigit(c) || c == '_' }

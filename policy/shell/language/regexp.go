@@ -4,9 +4,7 @@ import (
 	"cmp"
 	"math/bits"
 	"regexp/syntax"
-	"strconv"
 	"strings"
-	"unicode/utf8"
 )
 
 // Syntax is a way to write regular expressions.
@@ -21,8 +19,8 @@ const (
 )
 
 // Regexp refuses patterns that take much memory before a line is read, such as ((a{1,1000}){1,1000}){1,1000}, and
-// those that may take endless time on a short line, such as (a+)+$ where all ways to match are tried. What programs
-// would refuse themselves may pass.
+// those that may take endless time on a short line: with a reference such as \1, and, where all ways to match are
+// tried, with repetitions inside or beside one another. What programs would refuse themselves may pass.
 func Regexp(pattern string, kind Syntax) error {
 	_, err := measure(pattern, kind)
 	return err
@@ -41,366 +39,278 @@ const (
 	maxStars = 12
 	// maxWide is how many of them may repeat nearly any character, as .* does.
 	maxWide = 4
-	// maxStarsWithReference is for patterns with a reference such as \1, for which POSIX programs try all ways, too.
-	maxStarsWithReference = 2
+	// manyTimes is from where on a{1,N} counts as a+.
+	manyTimes = 10
 )
 
 // pattern is what is known of a piece of a regular expression.
 type pattern struct {
-	states int  // its size with repetitions written out
-	least  int  // the fewest characters that it matches
-	stars  int  // unbounded repetitions
-	wide   int  // those of nearly any character
-	forks  bool // it can match some texts in two ways
-	nested bool // a repeated piece forks, so that there may be ways without number
-	refs   bool // it refers to what a group matched
-
-	first, last, any chars // what a match may start with, end with, and hold
-	starred          chars // what its unbounded repetitions may match
-	tail             chars // what the pieces of any length at its end may match
+	states int   // its size with repetitions written out
+	least  int   // the fewest characters that it matches
+	stars  int   // unbounded repetitions
+	wide   int   // those of nearly any character
+	varies bool  // it holds repetitions or alternatives
+	slow   bool  // there may be ways without number to match a text
+	any    chars // what a match may hold
 }
 
-// measure reads a whole pattern.
+// measure reads a whole pattern with the parser of Go.
 func measure(text string, kind Syntax) (pattern, error) {
 	if err := unreadable(text); err != nil {
 		return pattern{}, err
 	}
-	p := patternReader{text: text, kind: kind}
-	var out pattern
-	for i, line := range strings.Split(text, "\n") { // grep takes each line for a pattern of its own
-		p.text, p.at = line, 0
-		one, err := p.alternatives(0)
-		if err != nil {
-			return pattern{}, err
-		}
-		if p.at < len(line) {
-			return pattern{}, p.odd()
-		}
-		out = either(out, one, i == 0)
+	t := translator{text: text, kind: kind}
+	parsed, err := syntax.Parse(t.all(), syntax.Perl|syntax.FoldCase)
+	if err != nil || t.odd {
+		return pattern{}, refusal("nod cannot read the pattern " + Quote(text) + ".")
 	}
-	return out, p.judge(out)
-}
-
-func (p *patternReader) judge(all pattern) error {
-	tries := p.kind == AwkExtended || p.kind == Perl
-	switch {
-	case all.states > maxStates:
-		return refusal("The pattern repeats so often that it may take all memory.")
-	case tries && (all.nested || all.stars > maxStars || all.wide > maxWide || p.overlaps),
-		all.refs && (all.nested || all.stars > maxStarsWithReference):
-		return refusal("The pattern holds repetitions that may take endless time to match.")
-	}
-	return nil
-}
-
-// patternReader reads a pattern from left to right.
-type patternReader struct {
-	text     string
-	kind     Syntax
-	at       int
-	overlaps bool // more than two unbounded repetitions in a row may match the same characters
-}
-
-func (p *patternReader) odd() error {
-	return refusal("nod cannot read the pattern " + Quote(p.text) + ".")
-}
-
-func (p *patternReader) rest() string { return p.text[p.at:] }
-
-// take steps over s when it comes next.
-func (p *patternReader) take(s string) bool {
-	if !strings.HasPrefix(p.rest(), s) {
-		return false
-	}
-	p.at += len(s)
-	return true
-}
-
-// operator spells a bracket, brace or bar as the syntax does.
-func (p *patternReader) operator(s string) string {
-	if p.kind == Basic {
-		return `\` + s
-	}
-	return s
-}
-
-// either joins two alternatives.
-func either(a, b pattern, first bool) pattern {
-	if first {
-		return b
-	}
-	out := both(a, b)
-	out.least = min(a.least, b.least)
-	out.first, out.last, out.tail = a.first.or(b.first), a.last.or(b.last), a.tail.or(b.tail)
-	out.forks = a.forks || b.forks || a.first.meet(b.first) || out.least == 0
-	return out
-}
-
-// both joins two pieces that follow one another.
-func both(a, b pattern) pattern {
-	out := pattern{states: bounded(a.states + b.states), least: bounded(a.least + b.least),
-		stars: bounded(a.stars + b.stars), wide: bounded(a.wide + b.wide),
-		nested: a.nested || b.nested, refs: a.refs || b.refs,
-		first: a.first, last: b.last, any: a.any.or(b.any), starred: a.starred.or(b.starred), tail: b.tail,
-		forks: a.forks || b.forks || a.tail.meet(b.first)}
-	if a.least == 0 {
-		out.first = a.first.or(b.first)
-	}
-	if b.least == 0 {
-		out.last, out.tail = a.last.or(b.last), a.tail.or(b.tail)
-	}
-	return out
-}
-
-func (p *patternReader) alternatives(depth int) (pattern, error) {
-	if depth > maxDepth {
-		return pattern{}, p.odd()
-	}
-	var out pattern
-	for first := true; ; first = false {
-		one, err := p.sequence(depth)
-		if err != nil {
-			return pattern{}, err
-		}
-		out = either(out, one, first)
-		if !p.take(p.operator("|")) {
-			return out, nil
-		}
-	}
-}
-
-// sequence reads pieces up to a bar, a closing bracket or the end.
-func (p *patternReader) sequence(depth int) (pattern, error) {
-	var out pattern
-	var row []pattern // unbounded repetitions with nothing that must match between them
-	bar, end := p.operator("|"), p.operator(")")
-	for p.at < len(p.text) && !strings.HasPrefix(p.rest(), bar) && !strings.HasPrefix(p.rest(), end) {
-		piece, err := p.atom(depth)
-		if err != nil {
-			return pattern{}, err
-		}
-		if piece, err = p.repeated(piece); err != nil {
-			return pattern{}, err
-		}
-		row = p.follow(row, piece)
-		out = both(out, piece)
-	}
-	return out, nil
-}
-
-// follow adds a piece to the unbounded repetitions in a row, and notes when three of them may share characters.
-func (p *patternReader) follow(row []pattern, piece pattern) []pattern {
-	if p.overlaps {
-		return nil // enough is known
-	}
-	if piece.stars == 0 {
-		if piece.least > 0 {
-			return nil
-		}
-		return row
-	}
-	shared := 0
-	for _, other := range row {
-		if other.any.meet(piece.first) {
-			shared++
-		}
-	}
-	if shared >= 2 {
-		p.overlaps = true
-	}
-	return append(row, piece)
-}
-
-// repeated reads what says how often a piece comes.
-func (p *patternReader) repeated(piece pattern) (pattern, error) {
-	for p.at < len(p.text) {
-		least, most, ok := p.times()
-		if !ok {
-			return piece, nil
-		}
-		piece = piece.times(least, most)
-		if p.kind == Perl || p.kind == Rust {
-			_ = p.take("?") || p.take("+")
-		}
-	}
-	return piece, nil
-}
-
-// manyTimes is from where on a{1,N} counts as a+, for programs that try all ways to match.
-const manyTimes = 10
-
-// times repeats a piece; a negative most is no limit.
-func (piece pattern) times(least, most int) pattern {
-	endless := most < 0 || most > manyTimes && most != least
-	inside := piece.stars > 0 && (piece.least == 0 || piece.first.meet(piece.starred) && piece.last.meet(piece.starred))
-	if inside || piece.forks || piece.tail.meet(piece.first) {
-		piece.nested = piece.nested || endless || most > 2
-	}
-	copies := max(least, most, 1)
-	piece.states = bounded(piece.states * copies)
-	piece.stars = bounded(piece.stars * min(copies, manyTimes))
-	piece.wide = bounded(piece.wide * min(copies, manyTimes))
-	piece.least = bounded(piece.least * least)
-	if endless {
-		piece.stars++
-		piece.wide += b2i(piece.any.most())
-		piece.starred = piece.starred.or(piece.any)
-	}
-	if least != most {
-		piece.tail = piece.any
-	}
-	return piece
-}
-
-// times reads * + ? or an interval. The most is negative where there is no limit.
-func (p *patternReader) times() (least, most int, ok bool) {
-	switch {
-	case p.take("*"):
-		return 0, -1, true
-	case p.take(p.operator("+")):
-		return 1, -1, true
-	case p.take(p.operator("?")):
-		return 0, 1, true
-	}
-	inside, ok := strings.CutPrefix(p.rest(), p.operator("{"))
-	if !ok {
-		return 0, 0, false
-	}
-	inside, _, ok = strings.Cut(inside, p.operator("}"))
-	low, high, two := strings.Cut(inside, ",")
-	low, high = strings.TrimSpace(low), strings.TrimSpace(high)
-	if !ok || low == "" && high == "" && !two || !isCount(low) || !isCount(high) {
-		return 0, 0, false // a brace like any other character
-	}
-	p.at += len(p.operator("{")) + len(inside) + len(p.operator("}"))
-	least, most = count(low), -1
-	switch {
-	case !two:
-		most = least
-	case high != "":
-		most = count(high)
-	}
-	return least, most, true
-}
-
-func isCount(s string) bool { return strings.Trim(s, "0123456789") == "" }
-
-// count is the number in s, or more than any that passes.
-func count(s string) int {
-	if s == "" {
-		return 0
-	}
-	n, err := strconv.Atoi(s)
-	if err != nil || n > maxStates {
-		return maxStates + 1
-	}
-	return n
-}
-
-// bounded keeps sizes far from overflow.
-func bounded(n int) int { return min(n, 1<<20) }
-
-// atom reads a group, a class or a character.
-func (p *patternReader) atom(depth int) (pattern, error) {
-	start := p.at
-	switch {
-	case p.take(p.operator("(")):
-		return p.group(depth)
-	case p.take("["):
-		if !p.class() {
-			return pattern{}, p.odd()
-		}
-	case p.take(`\`):
-		return p.escape(start)
-	default:
-		p.at++
-		if c := p.text[start]; c == '^' || c == '$' {
-			return pattern{states: 1}, nil
-		}
-	}
-	return one(p.text[start:p.at]), nil
-}
-
-// one is a piece that matches one character.
-func one(text string) pattern {
-	set := charsOf(text)
-	return pattern{states: 1, least: 1, first: set, last: set, any: set}
-}
-
-func (p *patternReader) group(depth int) (pattern, error) {
-	empty := false
-	if strings.HasPrefix(p.rest(), "?") && (p.kind == Perl || p.kind == Rust) {
-		kind := groupKind().FindStringSubmatch(p.rest())
-		if kind == nil {
-			return pattern{}, p.odd()
-		}
-		p.at += len(kind[0])
-		empty = kind[1] != ""
-	} else if p.kind == Perl && strings.HasPrefix(p.rest(), "*") {
-		return pattern{}, p.odd()
-	}
-	if p.text[p.at-1] == ')' { // (?i)
-		return pattern{}, nil
-	}
-	out, err := p.alternatives(depth + 1)
-	if err != nil {
-		return pattern{}, err
-	}
-	if !p.take(p.operator(")")) {
-		return pattern{}, p.odd()
-	}
-	if empty {
+	out := weigh(parsed)
+	if t.looks {
 		out.least = 0
 	}
+	tries := kind == AwkExtended || kind == Perl
+	switch {
+	case out.states > maxStates:
+		return out, refusal("The pattern repeats so often that it may take all memory.")
+	case tries && (out.slow || out.stars > maxStars || out.wide > maxWide):
+		return out, refusal("The pattern holds repetitions that may take endless time to match.")
+	}
 	return out, nil
 }
 
-// groupKind is what follows the ( of a group that is no plain one. Groups that look around match no characters.
-var groupKind = Compiled(`^\?(?:(<?[=!])|[:>]|(?:P?<|')[A-Za-z0-9_]+[>']|[imsuU-]*[:)])`)
+func weigh(re *syntax.Regexp) pattern {
+	switch re.Op {
+	case syntax.OpLiteral:
+		out := pattern{states: len(re.Rune), least: len(re.Rune)}
+		for _, r := range re.Rune {
+			out.any = out.any.with(r, r)
+		}
+		return out
+	case syntax.OpCharClass:
+		out := pattern{states: 1, least: 1}
+		for i := 0; i+1 < len(re.Rune); i += 2 {
+			out.any = out.any.with(re.Rune[i], re.Rune[i+1])
+		}
+		return out
+	case syntax.OpAnyChar, syntax.OpAnyCharNotNL:
+		return pattern{states: 1, least: 1, any: chars{^uint64(0), ^uint64(0), true}}
+	case syntax.OpCapture:
+		return weigh(re.Sub[0])
+	case syntax.OpStar:
+		return weigh(re.Sub[0]).times(0, -1)
+	case syntax.OpPlus:
+		return weigh(re.Sub[0]).times(1, -1)
+	case syntax.OpQuest:
+		return weigh(re.Sub[0]).times(0, 1)
+	case syntax.OpRepeat:
+		return weigh(re.Sub[0]).times(re.Min, re.Max)
+	case syntax.OpConcat:
+		return inTurn(re.Sub)
+	case syntax.OpAlternate:
+		out := pattern{least: maxStates}
+		for _, sub := range re.Sub {
+			one := weigh(sub)
+			least := min(out.least, one.least)
+			out = out.and(one)
+			out.least, out.varies = least, true
+		}
+		return out
+	}
+	return pattern{states: 1}
+}
 
-// class reads the rest of [ ]. In POSIX a backslash there means itself.
-func (p *patternReader) class() bool {
-	escapes := p.kind >= AwkExtended
-	p.take("^")
-	p.take("]")
-	for p.at < len(p.text) {
-		switch c := p.text[p.at]; {
-		case c == ']':
-			p.at++
-			return true
-		case c == '\\' && escapes:
-			p.at += 2
-		case c == '[' && p.named():
-		case c == '[' && p.kind >= Perl:
-			return false // a set inside the set for some
-		default:
-			p.at++
+// and is what holds of two pieces that follow one another.
+func (a pattern) and(b pattern) pattern {
+	return pattern{states: a.states + b.states, least: a.least + b.least, stars: a.stars + b.stars,
+		wide: a.wide + b.wide, varies: a.varies || b.varies, slow: a.slow || b.slow, any: a.any.or(b.any)}
+}
+
+// inTurn weighs pieces that follow one another. Three unbounded repetitions that may share characters, with nothing
+// that must match between them, are slow.
+func inTurn(list []*syntax.Regexp) pattern {
+	var out pattern
+	var row []chars
+	for _, re := range list {
+		piece := weigh(re)
+		out = out.and(piece)
+		switch {
+		case out.slow || out.stars > maxStars: // enough is known
+		case piece.stars > 0:
+			shared := 0
+			for _, other := range row {
+				if other.meets(piece.any) {
+					shared++
+				}
+			}
+			out.slow = shared >= 2
+			row = append(row, piece.any)
+		case piece.least > 0:
+			row = nil
 		}
 	}
+	return out
+}
+
+// times repeats a piece; a negative most is no limit.
+func (a pattern) times(least, most int) pattern {
+	endless := most < 0 || most > manyTimes && most != least
+	copies := max(least, most, 1)
+	a.slow = a.slow || a.varies && (endless || most > 2)
+	a.varies = a.varies || least != most
+	a.states *= copies
+	a.least *= least
+	a.stars *= min(copies, manyTimes)
+	a.wide *= min(copies, manyTimes)
+	if endless {
+		a.stars++
+		if a.any.most() {
+			a.wide++
+		}
+	}
+	return a
+}
+
+// translator spells a pattern as Go's parser reads it, so that all that may repeat does so there, too.
+type translator struct {
+	text  string
+	kind  Syntax
+	at    int
+	out   strings.Builder
+	looks bool // it looks around, and so matches fewer characters than it holds
+	odd   bool // nod does not know what it means
+}
+
+// interval is a repetition, in which PCRE allows blanks.
+var interval = Compiled(`\{ *([0-9]*) *(,?) *([0-9]*) *\}`)
+
+func (t *translator) all() string {
+	for t.at < len(t.text) && !t.odd {
+		t.next()
+	}
+	return strings.ReplaceAll(interval().ReplaceAllString(t.out.String(), "{$1$2$3}"), "{,", "{0,")
+}
+
+// next translates one character, class, escape or head of a group.
+func (t *translator) next() {
+	c := t.text[t.at]
+	t.at++
+	isOperator := strings.IndexByte("(){}|+?", c) >= 0
+	switch {
+	case c == '\\':
+		t.escape()
+	case c == '[':
+		start := t.at
+		t.odd = !t.class() || t.odd
+		set := t.text[start:t.at]
+		if t.kind < AwkExtended {
+			set = strings.ReplaceAll(set, `\`, `\\`)
+		}
+		t.out.WriteString("[" + set)
+	case isOperator && t.kind == Basic:
+		t.out.WriteString(`\` + string(rune(c)))
+	case isOperator:
+		t.operator(c)
+	case c == '*' && t.kind == Basic && startsPiece().MatchString(t.out.String()):
+		t.out.WriteString(`\*`)
+	case c == '\n': // grep takes each line for a pattern of its own
+		t.operator('|')
+	default:
+		t.out.WriteByte(c)
+	}
+}
+
+// startsPiece matches what an asterisk of a basic expression means itself behind.
+var startsPiece = Compiled(`(^|[^\\][(|])$`)
+
+// operator writes a bracket, brace or sign. Groups all become ones that capture, and alternatives end in one: Go's
+// parser merges others, and what it merges still takes other programs their time.
+func (t *translator) operator(c byte) {
+	if c == '|' {
+		t.out.WriteString("()")
+	}
+	if c != '(' || !strings.HasPrefix(t.text[t.at:], "?") {
+		t.out.WriteByte(c)
+		return
+	}
+	kind := groupKind().FindStringSubmatch(t.text[t.at:])
+	if t.odd = kind == nil || t.kind < Perl; t.odd {
+		return
+	}
+	t.at += len(kind[0])
+	t.looks = t.looks || kind[1] != ""
+	if !strings.HasSuffix(kind[0], ")") { // not (?i), which counts always
+		t.out.WriteByte('(')
+	}
+}
+
+// groupKind is what follows the ( of a group that is no plain one.
+var groupKind = Compiled(`^\?(?:(<?[=!])|[:>]|(?:P?<|')[A-Za-z0-9_]+[>']|[imsuU-]*[:)])`)
+
+func (t *translator) escape() {
+	if t.odd = t.at == len(t.text); t.odd {
+		return
+	}
+	c := t.text[t.at]
+	t.at++
+	switch {
+	case t.kind == Basic && strings.IndexByte("(){}|+?", c) >= 0:
+		t.operator(c)
+	case t.kind == Perl && c == 'K':
+		t.looks = true
+	case t.kind == AwkExtended && strings.HasPrefix(t.text[t.at-1:], "033"): // as sequences for terminals begin
+		t.out.WriteString(`\x1b`)
+		t.at += 2
+	case strings.IndexByte("QEC123456789", c) >= 0, t.kind == AwkExtended && awkCode().MatchString(`\`+string(rune(c))):
+		t.odd = true
+	case strings.IndexByte("<>`'", c) >= 0:
+		t.out.WriteString(`\b`)
+	default:
+		t.out.WriteString(t.text[t.at-2 : t.at])
+	}
+}
+
+// class steps over the rest of [ ]. In POSIX a backslash there means itself.
+func (t *translator) class() bool {
+	start := t.at
+	for t.at < len(t.text) {
+		first := t.at == start || t.at == start+1 && t.text[start] == '^'
+		switch c := t.text[t.at]; {
+		case c == ']' && !first:
+			t.at++
+			return true
+		case c == '\\' && t.kind >= AwkExtended:
+			t.at += 2
+		case c == '[' && t.named():
+		case c == '[' && t.kind >= Perl:
+			return false // a set inside the set for some
+		default:
+			t.at++
+		}
+	}
+	t.at = len(t.text)
 	return false
 }
 
 // setsClose reports whether every [ in a pattern has its ].
 func setsClose(text string, kind Syntax) bool {
-	p := patternReader{text: text, kind: kind}
-	for p.at < len(text) {
-		switch {
-		case p.take(`\`):
-			p.at++
-		case p.take("["):
-			if !p.class() {
+	t := translator{text: text, kind: kind}
+	for t.at < len(text) {
+		t.at++
+		switch text[t.at-1] {
+		case '\\':
+			t.at++
+		case '[':
+			if !t.class() {
 				return false
 			}
-		default:
-			p.at++
 		}
 	}
 	return true
 }
 
-// named reads [:alpha:], [.x.] or [=x=] inside [ ].
-func (p *patternReader) named() bool {
-	rest := p.rest()
+// named steps over [:alpha:], [.x.] or [=x=] inside [ ].
+func (t *translator) named() bool {
+	rest := t.text[t.at:]
 	if len(rest) < 2 || strings.IndexByte(":.=", rest[1]) < 0 {
 		return false
 	}
@@ -408,60 +318,9 @@ func (p *patternReader) named() bool {
 	if end < 0 {
 		return false
 	}
-	p.at += 2 + end + 2
+	t.at += 2 + end + 2
+	t.odd = t.odd || rest[1] != ':'
 	return true
-}
-
-// escape reads what follows a backslash; start is the place of the backslash.
-func (p *patternReader) escape(start int) (pattern, error) {
-	if p.at == len(p.text) {
-		return pattern{}, p.odd()
-	}
-	c := p.text[p.at]
-	p.at++
-	switch {
-	case p.kind == AwkExtended && (isDigit(c) || c == 'x' || c == 'u'):
-		// A character by its number, which may be a brace for some. Escape sequences of terminals pass.
-		if !strings.HasPrefix(p.text[start:], `\033`) {
-			return pattern{}, p.odd()
-		}
-		p.at += 2
-		return one("\x1b"), nil
-	case c >= '1' && c <= '9':
-		return p.reference(), nil
-	case strings.IndexByte("bB<>`'", c) >= 0 || p.kind >= Perl && strings.IndexByte("AzZGK", c) >= 0:
-		return pattern{states: 1}, nil
-	case p.kind >= Perl && strings.IndexByte("QEXcC", c) >= 0:
-		return pattern{}, p.odd()
-	case p.kind >= Perl && strings.IndexByte("pPxoNkgu", c) >= 0:
-		if !p.braced(c) {
-			return pattern{}, p.odd()
-		}
-		if c == 'k' || c == 'g' {
-			return p.reference(), nil
-		}
-	}
-	return one(p.text[start:p.at]), nil
-}
-
-// reference is a piece that matches again what a group matched, which may be nothing.
-func (p *patternReader) reference() pattern {
-	return pattern{states: 1, refs: true, first: allChars, last: allChars, any: allChars}
-}
-
-// braced reads what may follow \p, \x and the like. \g<1> calls a group, maybe itself.
-func (p *patternReader) braced(c byte) bool {
-	rest := p.rest()
-	if c == 'g' && !strings.HasPrefix(rest, "{") {
-		return false
-	}
-	closing := map[byte]string{'{': "}", '<': ">", '\'': "'"}
-	if rest == "" || closing[rest[0]] == "" || c != 'k' && rest[0] != '{' {
-		return true
-	}
-	end := strings.Index(rest[1:], closing[rest[0]])
-	p.at += 1 + max(end, 0) + 1
-	return end >= 0
 }
 
 // chars is a set of characters: a bit for each of ASCII, and one for all others.
@@ -470,40 +329,13 @@ type chars struct {
 	other     bool
 }
 
-var allChars = chars{^uint64(0), ^uint64(0), true}
-
 func (a chars) or(b chars) chars { return chars{a.low | b.low, a.high | b.high, a.other || b.other} }
 
-func (a chars) meet(b chars) bool { return a.low&b.low|a.high&b.high != 0 || a.other && b.other }
+func (a chars) meets(b chars) bool { return a.low&b.low|a.high&b.high != 0 || a.other && b.other }
 
 // most reports whether the set holds more than letters, digits and a few signs.
 func (a chars) most() bool { return bits.OnesCount64(a.low)+bits.OnesCount64(a.high) > 80 }
 
-// charsOf returns what a character or class matches: everything when Go reads it differently or not at all.
-func charsOf(text string) chars {
-	switch {
-	case text == ".":
-		return allChars
-	case text[0] >= utf8.RuneSelf:
-		return chars{other: true}
-	case len(text) == 1:
-		return chars{}.with(rune(text[0]), rune(text[0]))
-	}
-	re, err := syntax.Parse(text, syntax.Perl)
-	if err != nil || re.Op != syntax.OpCharClass && re.Op != syntax.OpLiteral {
-		return allChars
-	}
-	var out chars
-	for i := 0; i+1 < len(re.Rune); i += 2 {
-		out = out.with(re.Rune[i], re.Rune[i+1])
-	}
-	if re.Op == syntax.OpLiteral {
-		out = chars{}.with(re.Rune[0], re.Rune[0])
-	}
-	return out
-}
-
-// with adds characters. Case is ignored, for a flag may say so.
 func (a chars) with(low, high rune) chars {
 	for r := low; r <= min(high, 127); r++ {
 		if r < 64 {
@@ -513,15 +345,5 @@ func (a chars) with(low, high rune) chars {
 		}
 	}
 	a.other = a.other || high > 127
-	const letters = 1<<27 - 2 // A to Z; a to z stand 32 bits higher
-	a.high |= a.high & letters << 32
-	a.high |= a.high >> 32 & letters
 	return a
-}
-
-func b2i(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
 }

@@ -8,15 +8,15 @@ import (
 
 // Sed judges a sed script: the values of -e joined by line ends. Regular expressions are extended with -E or -r.
 // Files that r and R read are in Use.Reads. A script that writes files (w, W, s///w) or starts programs (e, s///e) is
-// refused, with the files in Use.Writes. Loops pass when each round reads a line, and growth of the text that sed
-// holds must be in proportion to what it read. Editing in place is for the caller to know.
+// refused, with the files in Use.Writes; so are branches and D, which may loop without end, and what may multiply the
+// text that sed holds. Editing in place is for the caller to know.
 //
 // The syntax is that of POSIX with the extensions of GNU sed 4.9 and the sed of FreeBSD 14.
 func Sed(script string, extended bool) (Use, error) {
 	if err := unreadable(script); err != nil {
 		return Use{}, err
 	}
-	r := sedReader{text: script, kind: Basic}
+	r := sedReader{text: script, kind: Basic, factor: 1, prints: 1}
 	if extended {
 		r.kind = Extended
 	}
@@ -25,36 +25,47 @@ func Sed(script string, extended bool) (Use, error) {
 			return r.use, err
 		}
 	}
-	if len(r.blocks) > 0 {
+	if r.blocks > 0 {
 		return r.use, r.odd()
 	}
-	loops, err := sedLoops(r.commands)
-	if err != nil {
-		return r.use, err
+	if r.factor > maxGrowth || !r.holdsLittle() {
+		return r.use, refusal("The sed script may make its text endlessly long.")
 	}
-	r.use.Grows, err = sedGrowth(r.commands, loops)
-	return r.use, err
+	r.use.Grows = r.factor * r.prints
+	return r.use, nil
 }
 
-// sedCommand is one command of a script.
-type sedCommand struct {
-	name    byte
-	address string // as spelled, with !
-	block   []int  // the { } around it, by the places of their {
-	label   string // of : b t T
-	toEnd   string // the label as BSD reads it: up to the end of the line
-	factor  float64
-	breaks  bool // it may put a line end into the text
+// maxGrowth is how many times longer than what it read the text may get.
+const maxGrowth = 1 << 12
+
+// perLine stands for all lines, where a script prints them again for each of them.
+const perLine = 32
+
+// holdsLittle reports whether the hold space surely grows by lines only, not by a factor: of what is taken from it,
+// nothing may get back into it in the same cycle, except by one pair of commands that does not double it.
+func (r *sedReader) holdsLittle() bool {
+	taken := strings.IndexAny(r.holds, "Ggx")
+	if taken >= 0 && strings.ContainsAny(r.holds, "Hhx") {
+		r.prints *= perLine
+	}
+	if taken < 0 || !strings.ContainsAny(r.holds[taken+1:], "Hhx") {
+		return true
+	}
+	return len(r.holds) == 2 && r.holds != "GH" && r.holds != "gH" && !r.grows
 }
 
 // sedReader reads a script from left to right.
 type sedReader struct {
-	text     string
-	kind     Syntax
-	at       int
-	blocks   []int
-	commands []sedCommand
-	use      Use
+	text   string
+	kind   Syntax
+	at     int
+	blocks int // the { that stand open
+	use    Use
+
+	holds  string  // the commands that put into the hold space or take from it, in their order
+	factor float64 // how many times longer a line may get
+	grows  bool    // a substitution makes it longer
+	prints float64 // how many times it may be printed
 }
 
 func (r *sedReader) odd() error {
@@ -94,50 +105,55 @@ func (r *sedReader) command() error {
 	if err := r.addresses(); err != nil {
 		return err
 	}
-	c := sedCommand{name: r.next(), address: strings.ReplaceAll(r.text[start:r.at], " ", ""), factor: 1}
-	c.block = append(c.block, r.blocks...)
+	name, hasAddress := r.next(), r.at > start
 	r.at++
-	if err := r.body(&c); err != nil {
-		return err
-	}
-	r.commands = append(r.commands, c)
-	return nil
+	return r.body(name, hasAddress)
 }
 
-func (r *sedReader) body(c *sedCommand) error {
-	switch c.name {
+func (r *sedReader) body(name byte, hasAddress bool) error {
+	switch name {
 	case '{':
-		if r.blocks = append(r.blocks, r.at); len(r.blocks) > maxDepth {
+		if r.blocks++; r.blocks > maxDepth {
 			return r.odd()
 		}
 		return nil
 	case '}':
-		if len(r.blocks) == 0 || c.address != "" {
+		if r.blocks--; r.blocks < 0 || hasAddress {
 			return r.odd()
 		}
-		r.blocks = r.blocks[:len(r.blocks)-1]
 	case '#':
 		r.line()
 		return nil
-	case 'p', 'P', 'd', 'D', 'n', 'N', 'h', 'H', 'g', 'G', 'x', '=', 'F', 'z':
+	case 'd', 'n', 'N', '=', 'F', 'z':
+	case 'p', 'P':
+		r.prints++
+	case 'h', 'g', 'x':
+		r.holds += string(name)
+	case 'H', 'G':
+		r.holds += string(name)
+		r.factor *= 2
 	case 'q', 'Q', 'l', 'L':
+		if name == 'l' {
+			r.prints += 4 // a byte is \ and three digits
+		}
 		r.skip(" ")
 		r.skip("0123456789")
-	case ':', 'b', 't', 'T':
-		return r.branch(c)
+	case ':', 'b', 't', 'T', 'D':
+		return refusal("The sed script may loop without end.")
 	case 'a', 'i', 'c':
 		return r.added()
 	case 'r', 'R':
+		r.prints += perLine
 		return r.file()
 	case 's':
-		return r.substitute(c)
+		return r.substitute()
 	case 'y':
-		return r.transliterate(c)
+		return r.transliterate()
 	case 'w', 'W', 'e':
 		r.at--
 		return r.harm()
 	default:
-		return refusal("nod does not know the sed command " + Quote(string(rune(c.name))) + ".")
+		return refusal("nod does not know the sed command " + Quote(string(rune(name))) + ".")
 	}
 	return r.ended()
 }
@@ -239,22 +255,6 @@ func (r *sedReader) regex(end byte) (pattern, error) {
 	return measure(text, r.kind)
 }
 
-// branch reads a label. In GNU it ends at a semicolon or blank, in BSD at the end of the line.
-func (r *sedReader) branch(c *sedCommand) error {
-	r.skip(" \t")
-	c.toEnd, _, _ = strings.Cut(r.rest(), "\n")
-	c.toEnd = strings.TrimSpace(c.toEnd)
-	from := r.at
-	for r.at < len(r.text) && isName(r.text[r.at]) {
-		r.at++
-	}
-	c.label = r.text[from:r.at]
-	if c.name == ':' && (c.label == "" || c.address != "") {
-		return r.odd()
-	}
-	return r.ended()
-}
-
 // added reads the text of a, i and c on one line, or behind a backslash on the next one.
 func (r *sedReader) added() error {
 	r.skip(" \t")
@@ -279,7 +279,7 @@ func (r *sedReader) file() error {
 }
 
 // substitute reads s/regex/replacement/flags.
-func (r *sedReader) substitute(c *sedCommand) error {
+func (r *sedReader) substitute() error {
 	end := r.next()
 	if r.at++; !sedDelimiter(end) {
 		return r.odd()
@@ -298,8 +298,8 @@ func (r *sedReader) substitute(c *sedCommand) error {
 	if strings.IndexByte("we", r.next()) >= 0 {
 		return r.harm()
 	}
-	c.breaks = strings.Contains(replacement, `\`) // \n, or a group that holds one
-	c.factor = sedFactor(regex, replacement, strings.Contains(flags, "g"))
+	factor := sedFactor(regex, replacement, strings.Contains(flags, "g"))
+	r.factor, r.grows = r.factor*factor, r.grows || factor > 1
 	return r.ended()
 }
 
@@ -330,7 +330,7 @@ func sedFactor(regex pattern, replacement string, global bool) float64 {
 }
 
 // transliterate reads y/abc/xyz/. Where a [ comes first, BSD reads on to the ].
-func (r *sedReader) transliterate(c *sedCommand) error {
+func (r *sedReader) transliterate() error {
 	end := r.next()
 	if r.at++; !sedDelimiter(end) {
 		return r.odd()
@@ -340,6 +340,5 @@ func (r *sedReader) transliterate(c *sedCommand) error {
 	if !ok || !both || strings.Contains(from+to, "[") {
 		return r.odd()
 	}
-	c.breaks = strings.Contains(to, `\`)
 	return r.ended()
 }

@@ -95,7 +95,6 @@ type program struct {
 	hooks     *hooks.Hooks
 	server    *ipc.Server
 	journal   *journal.Journal
-	archive   archive
 	desk      *asking.Desk
 	autostart *autostart
 	upgrade   *upgrade
@@ -173,7 +172,7 @@ func newProgram(
 	p.server, err = ipc.Listen(ipc.Config{
 		Address: p.store.Config().IPC.Address, AnyPort: p.store.Config().IPC == config.Default().IPC, Dir: dir,
 		Broker: p.broker, Version: o.Version, Log: p.log, Hooks: p.hooks, Raise: p.desk.Raise, Called: p.desk.WarmUp,
-		Paused: func() (bool, time.Time) { pause := p.desk.Paused(); return pause.On, pause.Until },
+		Paused: p.desk.Paused,
 	})
 	return p, err
 }
@@ -222,7 +221,7 @@ func (p *program) run() error {
 		p.desk.ShowMain()
 	}
 	fmt.Fprintln(p.opts.Stdout, programs.ReadyLine+p.server.Endpoint().URL)
-	p.desk.Run(operatorAPI{p.desk, p})
+	p.desk.Run(operatorAPI{p.desk, p.journal, p})
 	p.parts.Wait()
 	err := p.close()
 	if cause := context.Cause(p.ctx); !errors.Is(cause, context.Canceled) { // neither the person nor a signal ended it

@@ -12,7 +12,7 @@ import (
 const appID = "io.nod.Desktop"
 
 // autostart is what starts nod with the session: one of several entries, of which each kind of session heeds some. What
-// somebody else put in place of one is left alone: Set touches only what carries nod's mark.
+// somebody else put in place of one is left alone: turn touches only what carries nod's mark.
 type autostart struct {
 	entry          // the one for this session
 	others []entry // those for others: of all there is never more than one
@@ -54,11 +54,11 @@ func SetAutostart(to string) error {
 	if err != nil {
 		return err
 	}
-	return a.Set(to == "on")
+	return a.turn(to == "on")
 }
 
-// Enabled reports whether nod, this very program, starts with the session.
-func (a *autostart) Enabled() (bool, error) {
+// enabled reports whether nod, this very program, starts with the session.
+func (a *autostart) enabled() (bool, error) {
 	var errs []error
 	for _, e := range a.all() {
 		b, err := e.read()
@@ -74,8 +74,8 @@ func (a *autostart) Enabled() (bool, error) {
 
 func (a *autostart) all() []entry { return append([]entry{a.entry}, a.others...) }
 
-// Set makes nod start with the session, or not. That there is no entry to take away is no error.
-func (a *autostart) Set(on bool) error {
+// turn makes nod start with the session, or not. That there is no entry to take away is no error.
+func (a *autostart) turn(on bool) error {
 	if err := a.set(on); err != nil {
 		return err
 	}
@@ -89,11 +89,11 @@ func (a *autostart) Set(on bool) error {
 
 // adopt has nod start by the entry for this session, where it starts by another.
 func (a *autostart) adopt() error {
-	on, err := a.Enabled()
+	on, err := a.enabled()
 	if !on || err != nil {
 		return err
 	}
-	return a.Set(true)
+	return a.turn(true)
 }
 
 func (e entry) set(on bool) error {

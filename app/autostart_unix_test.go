@@ -37,16 +37,16 @@ func TestAutostart(t *testing.T) {
 	a := &autostart{entry: fileEntry(path, desktopEntry("/opt/nod desktop"), desktopExec("/opt/nod desktop"))}
 	is := func(want bool) {
 		t.Helper()
-		if got, err := a.Enabled(); err != nil || got != want {
-			t.Fatalf("Enabled() = %v, %v, want %v", got, err, want)
+		if got, err := a.enabled(); err != nil || got != want {
+			t.Fatalf("enabled() = %v, %v, want %v", got, err, want)
 		}
 	}
 
 	is(false)
-	if err := a.Set(false); err != nil {
+	if err := a.turn(false); err != nil {
 		t.Fatalf("disable what is not there: %v", err)
 	}
-	if err := a.Set(true); err != nil {
+	if err := a.turn(true); err != nil {
 		t.Fatal(err)
 	}
 	is(true)
@@ -71,7 +71,7 @@ func TestAutostart(t *testing.T) {
 		}
 		is(want)
 	}
-	if err := a.Set(true); err != nil {
+	if err := a.turn(true); err != nil {
 		t.Fatal(err)
 	}
 	if again, err := os.ReadFile(path); err != nil || string(again) != string(text) {
@@ -80,14 +80,14 @@ func TestAutostart(t *testing.T) {
 
 	const other = "/usr/bin/nod-desktop"
 	moved := &autostart{entry: fileEntry(path, desktopEntry(other), desktopExec(other))}
-	if on, _ := moved.Enabled(); on {
+	if on, _ := moved.enabled(); on {
 		t.Error("an entry that starts another program counts as enabled")
 	}
-	if err := moved.Set(true); err != nil {
+	if err := moved.turn(true); err != nil {
 		t.Fatalf("take over nod's own entry of another place: %v", err)
 	}
 	is(false)
-	if err := a.Set(false); err != nil {
+	if err := a.turn(false); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
@@ -130,10 +130,10 @@ func TestAutostartLeavesForeignEntriesAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	a := &autostart{entry: fileEntry(path, desktopEntry("/usr/bin/nod-desktop"), desktopExec("/usr/bin/nod-desktop"))}
-	if err := a.Set(true); err == nil {
+	if err := a.turn(true); err == nil {
 		t.Error("enabled over a foreign entry")
 	}
-	if err := a.Set(false); err == nil {
+	if err := a.turn(false); err == nil {
 		t.Error("disabled a foreign entry")
 	}
 	if b, _ := os.ReadFile(path); string(b) != foreign {

@@ -27,22 +27,7 @@ type archive interface {
 
 // History implements [operator.Operator].
 func (o operatorAPI) History(ctx context.Context, q history.Query) (history.Page, error) {
-	return o.p.archive.Search(ctx, q)
-}
-
-// Entry implements [operator.Operator].
-func (o operatorAPI) Entry(ctx context.Context, seq int64) (history.Entry, error) {
-	return o.p.archive.Entry(ctx, seq)
-}
-
-// Facets implements [operator.Operator].
-func (o operatorAPI) Facets(ctx context.Context) (history.Facets, error) {
-	return o.p.archive.Facets(ctx)
-}
-
-// Insights implements [operator.Operator].
-func (o operatorAPI) Insights(ctx context.Context, since time.Time) (history.Insights, error) {
-	return o.p.archive.Insights(ctx, since)
+	return o.archive.Search(ctx, q)
 }
 
 // Export implements [operator.Operator].
@@ -54,7 +39,7 @@ func (o operatorAPI) Export(ctx context.Context, q history.Query, path string, f
 	if err != nil {
 		return 0, fmt.Errorf("export: %w", err)
 	}
-	n, err = o.p.archive.Export(ctx, file, q, f)
+	n, err = o.archive.Export(ctx, file, q, f)
 	if err = errors.Join(err, file.Close()); err != nil { // half of it would pass for all
 		return 0, errors.Join(fmt.Errorf("export to %s: %w", path, err), os.Remove(path))
 	}
@@ -63,11 +48,11 @@ func (o operatorAPI) Export(ctx context.Context, q history.Query, path string, f
 
 // Verify implements [operator.Operator].
 func (o operatorAPI) Verify(ctx context.Context) (operator.Verified, error) {
-	head, err := o.p.archive.Head(ctx)
+	head, err := o.archive.Head(ctx)
 	if err != nil {
 		return operator.Verified{}, err
 	}
-	err = o.p.archive.Verify(ctx)
+	err = o.archive.Verify(ctx)
 	if broken, ok := errors.AsType[*journal.BrokenError](err); ok {
 		return operator.Verified{Head: head, Problem: broken.Error()}, nil
 	}

@@ -32,7 +32,7 @@ func (a *fakeArchive) Verify(context.Context) error { return a.err }
 
 func TestVerify(t *testing.T) {
 	archive := &fakeArchive{}
-	o := operatorAPI{p: &program{archive: archive}}
+	o := operatorAPI{archive: archive}
 	for _, tt := range []struct {
 		found   error
 		problem string
@@ -51,7 +51,7 @@ func TestVerify(t *testing.T) {
 
 func TestExportIsWholeOrNotThere(t *testing.T) {
 	archive := &fakeArchive{}
-	o := operatorAPI{p: &program{archive: archive}}
+	o := operatorAPI{archive: archive}
 	path := filepath.Join(t.TempDir(), "history.csv")
 	export := func(path string) (int, error) {
 		return o.Export(t.Context(), history.Query{Text: "make"}, path, history.CSV)

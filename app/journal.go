@@ -30,7 +30,6 @@ func (p *program) openJournal() error {
 		// Nothing has an outcome before there is a server.
 		Token: func() string { return p.server.Endpoint().Token },
 	})
-	p.archive = p.journal
 	return nil
 }
 

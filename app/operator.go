@@ -16,6 +16,7 @@ import (
 // requests is the part of [asking.Desk], the rest is here.
 type operatorAPI struct {
 	*asking.Desk
+	archive
 	p *program
 }
 
@@ -39,7 +40,7 @@ func (o operatorAPI) State(ctx context.Context) (operator.State, error) {
 	if held, isHeld := store.Held(); isHeld {
 		s.Held = &held
 	}
-	on, err := o.p.autostart.Enabled()
+	on, err := o.p.autostart.enabled()
 	s.Autostart.On = on
 	if err != nil {
 		s.Autostart.Problem = err.Error()
@@ -66,7 +67,7 @@ func (o operatorAPI) Try(_ context.Context, call policy.Call) (operator.Trial, e
 
 // SetAutostart implements [operator.Operator].
 func (o operatorAPI) SetAutostart(_ context.Context, on bool) error {
-	return o.p.autostart.Set(on)
+	return o.p.autostart.turn(on)
 }
 
 // TestRequest implements [operator.Operator].

@@ -52,7 +52,7 @@ func TestAutostartHasOneEntry(t *testing.T) {
 			t.Fatalf("there are %q, want %q", got, want)
 		}
 		for _, a := range []*autostart{bySystemd, byDesktop} {
-			if on, err := a.Enabled(); err != nil || on != (len(want) > 0) {
+			if on, err := a.enabled(); err != nil || on != (len(want) > 0) {
 				t.Fatalf("enabled: %v, %v", on, err)
 			}
 		}
@@ -61,19 +61,19 @@ func TestAutostartHasOneEntry(t *testing.T) {
 	asUnit := []string{
 		"systemd/user/graphical-session.target.wants/nod-desktop.service", "systemd/user/nod-desktop.service",
 	}
-	must(bySystemd.Set(false))
+	must(bySystemd.turn(false))
 	must(bySystemd.adopt())
 	files()
-	must(byDesktop.Set(true))
+	must(byDesktop.turn(true))
 	files(asDesktop...)
 	must(bySystemd.adopt())
 	files(asUnit...)
-	must(bySystemd.Set(true))
+	must(bySystemd.turn(true))
 	files(asUnit...)
-	must(byDesktop.Set(true))
+	must(byDesktop.turn(true))
 	files(asDesktop...)
-	must(bySystemd.Set(true))
-	must(byDesktop.Set(false))
+	must(bySystemd.turn(true))
+	must(byDesktop.turn(false))
 	files()
 	if !slices.Contains(systemd.asked, "daemon-reload") || slices.ContainsFunc(systemd.asked, func(s string) bool {
 		return s != "daemon-reload"
@@ -81,19 +81,19 @@ func TestAutostartHasOneEntry(t *testing.T) {
 		t.Errorf("systemd was asked %q", systemd.asked)
 	}
 
-	must(bySystemd.Set(true))
+	must(bySystemd.turn(true))
 	must(os.Remove(filepath.Join(units, "graphical-session.target.wants", unitName)))
-	if on, err := bySystemd.Enabled(); on || err != nil {
+	if on, err := bySystemd.enabled(); on || err != nil {
 		t.Errorf("disabled with systemctl: %v, %v", on, err)
 	}
 	systemd.fails = errors.New("no bus")
-	if err := bySystemd.Set(true); !errors.Is(err, systemd.fails) {
+	if err := bySystemd.turn(true); !errors.Is(err, systemd.fails) {
 		t.Errorf("systemd does not know of it: %v", err)
 	}
-	must(bySystemd.Set(false))
+	must(bySystemd.turn(false))
 	files()
 	must(os.WriteFile(filepath.Join(units, unitName), []byte("[Unit]\n"), 0o644))
-	if err := bySystemd.Set(true); err == nil {
+	if err := bySystemd.turn(true); err == nil {
 		t.Error("somebody else's unit was taken over")
 	}
 	if runsSession(systemd.systemctl) || systemd.asked[len(systemd.asked)-1] != "is-active graphical-session.target" {
@@ -135,7 +135,7 @@ func TestAutostartByThePackagesUnit(t *testing.T) {
 	is := func(on bool, entries ...string) {
 		t.Helper()
 		for _, a := range []*autostart{bySystemd, byDesktop} {
-			if got, err := a.Enabled(); err != nil || got != on {
+			if got, err := a.enabled(); err != nil || got != on {
 				t.Fatalf("enabled: %v, %v, want %v", got, err, on)
 			}
 		}
@@ -157,25 +157,25 @@ func TestAutostartByThePackagesUnit(t *testing.T) {
 	enable()
 	is(true, wanted)
 	must(bySystemd.adopt())
-	must(bySystemd.Set(true))
+	must(bySystemd.turn(true))
 	is(true, wanted)
-	must(bySystemd.Set(false))
+	must(bySystemd.turn(false))
 	is(false)
 
 	enable()
-	must(byDesktop.Set(true)) // in a session that systemd does not run
+	must(byDesktop.turn(true)) // in a session that systemd does not run
 	is(true, desktopPath)
-	must(byDesktop.Set(false))
+	must(byDesktop.turn(false))
 
 	enable()
 	must(os.Remove(installed))
 	is(false, wanted)
-	must(bySystemd.Set(true))
+	must(bySystemd.turn(true))
 	is(true, own, wanted)
 	if _, err := os.Stat(wanted); err != nil {
 		t.Error(err)
 	}
-	must(bySystemd.Set(false))
+	must(bySystemd.turn(false))
 	is(false)
 }
 

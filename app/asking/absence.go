@@ -94,8 +94,8 @@ func (a *absence) take() history.Away {
 	return last
 }
 
-// Past is what the journal knows of the past.
-type Past interface {
+// past is what the journal knows of the past.
+type past interface {
 	Search(ctx context.Context, q history.Query) (history.Page, error)
 	Insights(ctx context.Context, since time.Time) (history.Insights, error)
 }
@@ -111,7 +111,7 @@ func (d *Desk) Away(ctx context.Context) (history.Away, error) {
 
 // lastAway finds what happened while the person was away.
 type lastAway struct {
-	archive Past
+	archive past
 	pending []interact.Request
 }
 

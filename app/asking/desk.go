@@ -34,25 +34,25 @@ type Config struct {
 	Dialogs    string // path of nod-dialogs
 	Background bool   // started with the session: open no window that nobody asked for
 	Store      *store.Store
-	Journal    Journal
-	Hooks      Hooks
+	Journal    records
+	Hooks      hooks
 	Welcome    interface{ IsDue() bool }
 	// Outdated is told that the windows are of another version. It reports whether nod-desktop may follow.
 	Outdated func() bool
 	Quit     func()
 }
 
-// Journal is the record of all requests.
-type Journal interface {
-	Past
+// records are the journal.
+type records interface {
+	past
 	SaveDraft(ctx context.Context, id interact.ID, draft []byte) error
 	Settle(ctx context.Context, r interact.Record) error
 	// Problem says what is wrong with the journal; nil if nothing is.
 	Problem() error
 }
 
-// Hooks are what agents run to reach nod.
-type Hooks interface {
+// hooks are what agents run to reach nod.
+type hooks interface {
 	// Problem says in a sentence which hooks run no nod; empty if all do.
 	Problem() string
 	// Recheck looks again soon: the user may have repaired them.
@@ -143,7 +143,7 @@ func NewDesk(p *Prompter, b *interact.Broker) *Desk {
 		Prompter: p, broker: b, changed: make(chan struct{}, 1),
 		answers: answers{p.windows, struct {
 			*interact.Broker
-			Journal
+			records
 		}{b, p.cfg.Journal}},
 	}
 	d.devices = newDeviceDesk(p.devices, d.answers)
@@ -154,12 +154,12 @@ func NewDesk(p *Prompter, b *interact.Broker) *Desk {
 	d.announcer = newAnnouncer(announcerConfig{
 		ctx: p.ctx, post: newBoard(p.ctx, p.notifier), sound: p.sound, looking: p.windows.focused,
 		wanted: p.wantsAnnouncement, hidden: p.windows.quiet,
-		show: func(id interact.ID) { d.Show(operator.View{Request: id}) },
+		show: func(id interact.ID) { d.show(operator.View{Request: id}) },
 	})
 	d.shortcut = newShortcut(func() string { return p.store.Config().Prompt.Shortcut },
-		func() { _ = d.Raise(p.ctx, false) }, p.windows.Changed, p.log)
+		func() { _ = d.Raise(p.ctx, false) }, p.windows.refetch, p.log)
 	d.tray = newTray(trayActions{
-		Show:          d.Show,
+		Show:          d.show,
 		Pause:         p.presence.setPause,
 		AskEverything: d.askEverything,
 		AskAgain:      p.presence.back,
@@ -211,10 +211,10 @@ func (d *Desk) follow() {
 		case <-settings:
 			d.broker.Reconsider()
 			d.keepTime()
-			d.windows.Changed()
+			d.windows.refetch()
 			d.shortcut.check()
 		case <-d.presence.changed:
-			d.windows.Changed()
+			d.windows.refetch()
 		case <-d.windows.changed:
 			d.cfg.Hooks.Recheck()
 			d.devices.look(d.ctx)
@@ -306,7 +306,7 @@ func (d *Prompter) tellFailed(why error) {
 
 // ShowMain shows the settings to who has seen the welcome, else the welcome.
 func (d *Desk) ShowMain() {
-	d.Show(operator.View{Settings: true, Welcome: d.cfg.Welcome.IsDue()})
+	d.show(operator.View{Settings: true, Welcome: d.cfg.Welcome.IsDue()})
 }
 
 // Raise shows what a person who starts nod again expects: the prompt that is pending, else the settings. Where those
@@ -317,7 +317,7 @@ func (d *Desk) Raise(ctx context.Context, settings bool) error {
 	case settings:
 		return d.windows.bring(ctx, operator.View{Settings: true, Welcome: d.cfg.Welcome.IsDue()})
 	case len(waiting) > 0:
-		d.Show(operator.View{})
+		d.show(operator.View{})
 	default:
 		d.ShowMain()
 	}
@@ -357,16 +357,16 @@ func (d *Desk) checkTray() {
 }
 
 // ShowSettings brings the settings to the front.
-func (d *Desk) ShowSettings() { d.Show(operator.View{Settings: true}) }
+func (d *Desk) ShowSettings() { d.show(operator.View{Settings: true}) }
 
 // ShortcutProblem says why the shortcut does not work; empty if it does, or there is none.
-func (d *Desk) ShortcutProblem() string { return d.shortcut.Problem() }
+func (d *Desk) ShortcutProblem() string { return d.shortcut.why() }
 
-// IsPending reports whether a request waits for an answer now.
-func (d *Desk) IsPending() bool { waiting, _ := d.pending(); return len(waiting) > 0 }
-
-// Paused is the pause as it stands now.
-func (d *Prompter) Paused() Pause { return d.presence.paused() }
+// Paused reports whether nobody is asked now, and until when; zero: until the user resumes.
+func (p *Prompter) Paused() (bool, time.Time) {
+	now := p.presence.paused()
+	return now.On, now.Until
+}
 
 // StopWindows ends the windows for good.
 func (d *Prompter) StopWindows() {

@@ -124,7 +124,7 @@ func newPhoneDesk(t *testing.T) *phoneDesk {
 			case <-changes:
 				d.w.keepTime(d.broker.Pending())
 			case <-d.presence.changed:
-				d.w.Changed()
+				d.w.refetch()
 			case <-d.w.changed:
 				d.devices.look(t.Context())
 			}
@@ -570,7 +570,7 @@ func TestFormsOnAPhone(t *testing.T) {
 func TestPausedADeviceIsAsked(t *testing.T) {
 	onPhone(t, func(d *phoneDesk) {
 		d.seen()
-		d.presence.setPause(Pause{On: true})
+		d.presence.setPause(pause{On: true})
 		ticket := d.begin(interact.Ask{Question: "make?"})
 		if len(d.w.open()) != 1 || d.w.waiting() {
 			t.Fatalf("%d open, on screen %v", len(d.w.open()), d.w.waiting())
@@ -578,7 +578,7 @@ func TestPausedADeviceIsAsked(t *testing.T) {
 		if got := d.seen(); len(got) != 1 {
 			t.Fatalf("seen: %+v", got)
 		}
-		d.presence.setPause(Pause{})
+		d.presence.setPause(pause{})
 		synctest.Wait()
 		if !d.w.waiting() {
 			t.Error("it is not on screen after the pause")
@@ -586,7 +586,7 @@ func TestPausedADeviceIsAsked(t *testing.T) {
 		ticket.Release()
 		synctest.Wait()
 
-		d.presence.setPause(Pause{On: true})
+		d.presence.setPause(pause{On: true})
 		d.wait(2 * time.Minute) // nothing was heard of the phone
 		ticket = d.begin(interact.Ask{Question: "again?"})
 		if got := came(t, ticket); got.Outcome != interact.Unavailable || !strings.Contains(got.Reason, "paused") {

@@ -30,7 +30,7 @@ func TestJournalProblem(t *testing.T) {
 		if !names || strings.ContainsAny(said, "\n\u202e{") {
 			t.Errorf("%s: %q", trouble, said)
 		}
-		s := snapshot{Journal: said, Pause: Pause{On: true}}
+		s := snapshot{Journal: said, Pause: pause{On: true}}
 		if s.state() != assets.Broken || !strings.Contains(s.status(time.Now()), said) {
 			t.Errorf("%s: the tray shows %s and says %q", trouble, s.state(), s.status(time.Now()))
 		}

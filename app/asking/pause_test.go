@@ -35,7 +35,7 @@ func TestPausedNobodyIsAsked(t *testing.T) {
 			t.Fatalf("not paused: asked %d, error %v", human.asked, err)
 		}
 
-		p.setPause(Pause{On: true, Until: time.Now().Add(time.Hour)})
+		p.setPause(pause{On: true, Until: time.Now().Add(time.Hour)})
 		synctest.Wait()
 		err := ask()
 		if !errors.Is(err, interact.ErrUnavailable) {
@@ -63,13 +63,13 @@ func TestPausedNobodyIsAsked(t *testing.T) {
 func TestPauseWithoutEndLastsUntilResumed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPresence(func() {})
-		p.setPause(Pause{On: true, Until: time.Now().Add(time.Hour)})
-		p.setPause(Pause{On: true})
+		p.setPause(pause{On: true, Until: time.Now().Add(time.Hour)})
+		p.setPause(pause{On: true})
 		time.Sleep(1000 * time.Hour)
 		if !p.paused().On {
 			t.Error("the end of the first pause ended the second")
 		}
-		p.setPause(Pause{})
+		p.setPause(pause{})
 		if p.paused().On {
 			t.Error("resumed, yet paused")
 		}

@@ -118,14 +118,14 @@ func (d *Desk) runMachines(ctx context.Context) {
 			d.machines.keepLines(ctx, specs(d.store.Config().Remote))
 			d.machines.push()
 		case <-peers:
-			d.windows.Changed()
+			d.windows.refetch()
 		case <-d.machines.changed:
 			d.Refresh()
-			d.windows.Changed()
+			d.windows.refetch()
 		case <-d.devices.changed:
-			d.windows.Changed()
+			d.windows.refetch()
 		case <-d.machines.looks():
-			d.windows.Changed()
+			d.windows.refetch()
 		}
 		if publish == nil {
 			publish = time.After(time.Until(published.Add(publishPace)))

@@ -26,7 +26,7 @@ type presence struct {
 	left    func()        // called when the user counts as away for one more session
 
 	mu         sync.Mutex
-	pause      Pause
+	pause      pause
 	timer      *time.Timer // ends the pause; nil if it has no end
 	unanswered map[agentSession]int
 	missed     int // requests refused since the user was last seen
@@ -39,14 +39,14 @@ func newPresence(left func()) *presence {
 	return &presence{changed: make(chan struct{}, 1), left: left, unanswered: map[agentSession]int{}}
 }
 
-// Pause is a time in which nobody is asked. The zero value is no pause.
-type Pause struct {
+// pause is a time in which nobody is asked. The zero value is no pause.
+type pause struct {
 	On    bool
 	Until time.Time // zero: until the user resumes
 }
 
 // pausedError says that nobody is asked during a pause. Agents read its text.
-type pausedError Pause
+type pausedError pause
 
 func (e pausedError) Error() string {
 	if e.Until.IsZero() {
@@ -72,16 +72,16 @@ func tomorrow(now time.Time) time.Time {
 }
 
 // setPause begins or ends a pause.
-func (p *presence) setPause(pause Pause) {
+func (p *presence) setPause(to pause) {
 	p.mu.Lock()
 	if p.timer != nil {
 		p.timer.Stop()
 		p.timer = nil
 	}
-	pause.Until = pause.Until.Round(0)
-	p.pause = pause
-	if pause.On && !pause.Until.IsZero() {
-		p.timer = time.AfterFunc(time.Until(pause.Until), p.signal)
+	to.Until = to.Until.Round(0)
+	p.pause = to
+	if to.On && !to.Until.IsZero() {
+		p.timer = time.AfterFunc(time.Until(to.Until), p.signal)
 	}
 	p.mu.Unlock()
 	p.signal()
@@ -89,11 +89,11 @@ func (p *presence) setPause(pause Pause) {
 
 // paused returns the current pause. It compares wall clocks, so that a computer that slept through the end of a pause
 // wakes up unpaused.
-func (p *presence) paused() Pause {
+func (p *presence) paused() pause {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if end := p.pause.Until; !end.IsZero() && !time.Now().Round(0).Before(end) {
-		p.pause = Pause{}
+		p.pause = pause{}
 	}
 	return p.pause
 }
@@ -111,8 +111,8 @@ type gate struct {
 // Prompt implements [interact.Prompter].
 func (g gate) Prompt(ctx context.Context, r interact.Request, why policy.Decision) (interact.Answer, error) {
 	if !g.devices.ready() {
-		if pause := g.paused(); pause.On {
-			return interact.Answer{}, pausedError(pause)
+		if now := g.paused(); now.On {
+			return interact.Answer{}, pausedError(now)
 		}
 		if g.turnsAway(r) {
 			g.signal()

@@ -38,8 +38,8 @@ func newShortcut(wanted func() string, pressed, changed func(), log *slog.Logger
 		again: make(chan struct{}, 1)}
 }
 
-// Problem says why the keys do not work; empty: they do, or there are none.
-func (s *shortcut) Problem() string {
+// why says why the keys do not work; empty: they do, or there are none.
+func (s *shortcut) why() string {
 	if p := s.problem.Load(); p != nil {
 		return *p
 	}
@@ -47,7 +47,7 @@ func (s *shortcut) Problem() string {
 }
 
 func (s *shortcut) setProblem(text string) {
-	if text != s.Problem() {
+	if text != s.why() {
 		s.problem.Store(&text)
 		s.changed()
 	}

@@ -122,12 +122,12 @@ func TestShortcutOnX(t *testing.T) {
 	}
 	s := runShortcut(t, "Ctrl+Alt+N")
 	receive(t, s.changed)
-	if p := s.Problem(); !strings.Contains(p, "another program has Ctrl+Alt+N") {
+	if p := s.why(); !strings.Contains(p, "another program has Ctrl+Alt+N") {
 		t.Errorf("the problem is %q", p)
 	}
 	s.want("Ctrl+Alt+M")
 	receive(t, s.changed)
-	if p := s.Problem(); p != "" {
+	if p := s.why(); p != "" {
 		t.Fatalf("the problem is %q", p)
 	}
 	press(t, conn, keysymControl, keysymAlt, 'm')
@@ -149,12 +149,12 @@ func TestShortcutWithoutX(t *testing.T) {
 	t.Setenv("WAYLAND_DISPLAY", "")
 	s := runShortcut(t, "Super+F1")
 	receive(t, s.changed)
-	if p := s.Problem(); !strings.Contains(p, "/nowhere") {
+	if p := s.why(); !strings.Contains(p, "/nowhere") {
 		t.Errorf("the problem is %q", p)
 	}
 	s.want("")
 	receive(t, s.changed)
-	if p := s.Problem(); p != "" {
+	if p := s.why(); p != "" {
 		t.Errorf("none is wanted, and the problem is %q", p)
 	}
 }
@@ -204,7 +204,7 @@ func TestShortcutThroughThePortal(t *testing.T) {
 	t.Setenv("WAYLAND_DISPLAY", "wayland-0")
 	s := runShortcut(t, "Super+Alt+N")
 	receive(t, s.changed)
-	if p := s.Problem(); !strings.Contains(p, "portal") {
+	if p := s.why(); !strings.Contains(p, "portal") {
 		t.Errorf("without a portal the problem is %q", p)
 	}
 	p := &fakePortal{bus: b, from: make(chan dbus.Sender, 1)}
@@ -215,8 +215,8 @@ func TestShortcutThroughThePortal(t *testing.T) {
 	s.want("Ctrl+Super+N")
 	nod := receive(t, p.from)
 	receive(t, s.changed)
-	if p.trigger != "CTRL+LOGO+n" || s.Problem() != "" {
-		t.Errorf("asked for %q, the problem is %q", p.trigger, s.Problem())
+	if p.trigger != "CTRL+LOGO+n" || s.why() != "" {
+		t.Errorf("asked for %q, the problem is %q", p.trigger, s.why())
 	}
 	for _, hostile := range [][]any{{}, {7}, {fakeHandle, "other"}, {dbus.ObjectPath("/session/2"), shortcutID}} {
 		p.signal(nod, portalPath, portalShortcuts, "Activated", hostile...)
@@ -227,8 +227,8 @@ func TestShortcutThroughThePortal(t *testing.T) {
 	s.want("Ctrl+Super+M")
 	receive(t, p.from)
 	receive(t, s.changed)
-	if !strings.Contains(s.Problem(), "did not allow") || len(s.pressed) > 0 {
-		t.Errorf("the problem is %q; pressed %d times more", s.Problem(), len(s.pressed))
+	if !strings.Contains(s.why(), "did not allow") || len(s.pressed) > 0 {
+		t.Errorf("the problem is %q; pressed %d times more", s.why(), len(s.pressed))
 	}
 }
 

@@ -24,7 +24,7 @@ const menuPending = 10
 type snapshot struct {
 	Pending       []interact.Request // oldest first, without notices: nobody answers those
 	Snoozed       []interact.Request // that the person wants to be asked about later, oldest first
-	Pause         Pause
+	Pause         pause
 	Away          int    // sessions that nobody is asked for, because nobody answered
 	Missed        int    // requests handed back for that
 	Broken        bool   // the policy file cannot be read
@@ -40,7 +40,7 @@ type snapshot struct {
 // trayActions is what the menu can do. Each call has a goroutine of its own.
 type trayActions struct {
 	Show          func(operator.View) // brings a window to the front
-	Pause         func(Pause)
+	Pause         func(pause)
 	AskEverything func(bool)
 	AskAgain      func() // the user is back after prompts timed out
 	Quit          func()
@@ -127,7 +127,7 @@ func awayNews(a history.Away) string {
 	return lang.L("While you were away: {{.What}}", map[string]any{"What": strings.Join(parts, ", ")})
 }
 
-func pausedStatus(p Pause, now time.Time) string {
+func pausedStatus(p pause, now time.Time) string {
 	if p.Until.IsZero() {
 		return lang.L("Paused")
 	}
@@ -206,13 +206,13 @@ func (s snapshot) snoozedItems(do trayActions) []menuItem {
 
 func (s snapshot) pauseItem(do trayActions, now time.Time) menuItem {
 	if s.Pause.On {
-		return menuItem{Label: lang.L("Resume"), Do: func() { do.Pause(Pause{}) }}
+		return menuItem{Label: lang.L("Resume"), Do: func() { do.Pause(pause{}) }}
 	}
 	untilTomorrow := lang.L("Until tomorrow, {{.Time}}", map[string]any{"Time": tomorrow(now).Format("15:04")})
 	return menuItem{Label: lang.L("Pause"), Children: []menuItem{
-		{Label: lang.L("For 1 hour"), Do: func() { do.Pause(Pause{On: true, Until: time.Now().Add(time.Hour)}) }},
-		{Label: untilTomorrow, Do: func() { do.Pause(Pause{On: true, Until: tomorrow(time.Now())}) }},
-		{Label: lang.L("Until I resume"), Do: func() { do.Pause(Pause{On: true}) }},
+		{Label: lang.L("For 1 hour"), Do: func() { do.Pause(pause{On: true, Until: time.Now().Add(time.Hour)}) }},
+		{Label: untilTomorrow, Do: func() { do.Pause(pause{On: true, Until: tomorrow(time.Now())}) }},
+		{Label: lang.L("Until I resume"), Do: func() { do.Pause(pause{On: true}) }},
 	}}
 }
 

@@ -29,12 +29,12 @@ func TestTrayState(t *testing.T) {
 		{"ask about everything is no state of its own", snapshot{AskEverything: true}, assets.Idle},
 		{"waiting", snapshot{Pending: waiting}, assets.Waiting},
 		{"snoozed", snapshot{Snoozed: waiting}, assets.Idle},
-		{"paused", snapshot{Pause: Pause{On: true}}, assets.Paused},
-		{"paused, and somebody waits from before", snapshot{Pending: waiting, Pause: Pause{On: true}}, assets.Waiting},
+		{"paused", snapshot{Pause: pause{On: true}}, assets.Paused},
+		{"paused, and somebody waits from before", snapshot{Pending: waiting, Pause: pause{On: true}}, assets.Waiting},
 		{"away, and nobody came since", snapshot{Away: 1}, assets.Idle},
 		{"away, and somebody came since", snapshot{Away: 1, Missed: 1}, assets.Waiting},
 		{"hooks that point nowhere", snapshot{Hooks: "Hooks"}, assets.Broken},
-		{"broken before all else", snapshot{Pending: waiting, Pause: Pause{On: true}, Broken: true}, assets.Broken},
+		{"broken before all else", snapshot{Pending: waiting, Pause: pause{On: true}, Broken: true}, assets.Broken},
 	}
 	for _, tt := range tests {
 		if got := tt.s.state(); got != tt.want {
@@ -70,43 +70,43 @@ var fakeActions = trayActions{
 
 func TestTrayMenu(t *testing.T) {
 	now := time.Date(2026, 3, 2, 14, 0, 0, 0, time.Local)
-	const pause = "Pause > For 1 hour | Until tomorrow, 08:00 | Until I resume"
+	const pauseMenu = "Pause > For 1 hour | Until tomorrow, 08:00 | Until I resume"
 	tests := []struct {
 		name string
 		s    snapshot
 		want []string
 	}{
 		{"idle", snapshot{}, []string{
-			"(No requests waiting)", "--", pause, "Ask about everything", "--", "History…", "Settings…", "--", "Quit"}},
+			"(No requests waiting)", "--", pauseMenu, "Ask about everything", "--", "History…", "Settings…", "--", "Quit"}},
 		{"waiting", snapshot{Pending: []interact.Request{
 			pendingApproval("1", "claude-code"),
 			{Requester: interact.Requester{Process: interact.Process{Exe: "/usr/bin/codex"}},
 				Body: interact.Ask{Question: "rm -rf?"}},
 		}}, []string{
 			"(2 requests waiting)", "--", "Claude Code · my__shop: npm test‹newline›&& x", "The program codex: rm -rf?", "--",
-			pause, "Ask about everything", "--", "History…", "Settings…", "--", "Quit"}},
+			pauseMenu, "Ask about everything", "--", "History…", "Settings…", "--", "Quit"}},
 		{"snoozed", snapshot{Snoozed: []interact.Request{pendingApproval("1", "a"), pendingApproval("2", "b")}}, []string{
 			"(2 snoozed)", "--", "2 snoozed > a · my__shop: npm test‹newline›&& x | b · my__shop: npm test‹newline›&& x", "--",
-			pause, "Ask about everything", "--", "History…", "Settings…", "--", "Quit"}},
-		{"paused", snapshot{Pause: Pause{On: true, Until: now.Add(time.Hour)}}, []string{
+			pauseMenu, "Ask about everything", "--", "History…", "Settings…", "--", "Quit"}},
+		{"paused", snapshot{Pause: pause{On: true, Until: now.Add(time.Hour)}}, []string{
 			"(Paused until 15:00)", "--", "Resume", "Ask about everything", "--", "History…", "Settings…", "--", "Quit"}},
 		{"a machine", snapshot{Machines: 1}, []string{
-			"(No requests waiting · 1 machine connected)", "--", pause, "Ask about everything", "--",
+			"(No requests waiting · 1 machine connected)", "--", pauseMenu, "Ask about everything", "--",
 			"History…", "Settings…", "--", "Quit"}},
-		{"machines and a pause", snapshot{Machines: 3, Pause: Pause{On: true}}, []string{
+		{"machines and a pause", snapshot{Machines: 3, Pause: pause{On: true}}, []string{
 			"(Paused · 3 machines connected)", "--", "Resume", "Ask about everything", "--",
 			"History…", "Settings…", "--", "Quit"}},
 		{"ask about everything", snapshot{AskEverything: true}, []string{
-			"(No requests waiting)", "--", pause, "x Ask about everything", "--", "History…", "Settings…", "--", "Quit"}},
+			"(No requests waiting)", "--", pauseMenu, "x Ask about everything", "--", "History…", "Settings…", "--", "Quit"}},
 		{"away", snapshot{Away: 1, Missed: 3}, []string{
 			"(Away: 3 requests skipped)", "--", "I'm back", "--",
-			pause, "Ask about everything", "--", "History…", "Settings…", "--", "Quit"}},
+			pauseMenu, "Ask about everything", "--", "History…", "Settings…", "--", "Quit"}},
 		{"back", snapshot{News: history.Away{Waited: history.Found{Count: 3}, Missed: history.Found{Count: 1},
 			Passed: history.Found{Count: 12}, Denied: history.Found{Count: 2}}}, []string{
 			"(No requests waiting)", "--", "While you were away: 3 waited, 1 timed out, 12 passed, 2 denied", "--",
-			pause, "Ask about everything", "--", "History…", "Settings…", "--", "Quit"}},
+			pauseMenu, "Ask about everything", "--", "History…", "Settings…", "--", "Quit"}},
 		{"broken", snapshot{Broken: true}, []string{
-			"(The policy file has an error: everything is asked about)", "--", pause, "(Ask about everything)", "--",
+			"(The policy file has an error: everything is asked about)", "--", pauseMenu, "(Ask about everything)", "--",
 			"History…", "Settings…", "--", "Quit"}},
 	}
 	for _, tt := range tests {
@@ -134,11 +134,11 @@ func TestTrayMenuListsTenAndCountsTheRest(t *testing.T) {
 
 func TestTrayMenuActions(t *testing.T) {
 	var shown interact.ID
-	var paused Pause
+	var paused pause
 	var askEverything, quit bool
 	do := trayActions{
 		Show:          func(v operator.View) { shown = v.Request },
-		Pause:         func(p Pause) { paused = p },
+		Pause:         func(p pause) { paused = p },
 		AskEverything: func(on bool) { askEverything = on },
 		Quit:          func() { quit = true },
 	}

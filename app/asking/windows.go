@@ -249,8 +249,8 @@ func (w *windows) tell() {
 	operator.Signal(w.changed)
 }
 
-// Changed has the windows fetch what is in force, after configuration or grants have changed.
-func (w *windows) Changed() {
+// refetch has the windows fetch what is in force, after configuration or grants have changed.
+func (w *windows) refetch() {
 	w.mu.Lock()
 	approvals := slices.DeleteFunc(slices.Clone(w.pending), func(p *openPrompt) bool { return p.call.Tool == "" })
 	w.mu.Unlock()
@@ -396,8 +396,8 @@ func (w *windows) focused() bool {
 	return w.screen.Focused
 }
 
-// Show brings a window to the front. Who wants to see a prompt sees all that wait in the tray.
-func (w *windows) Show(v operator.View) {
+// show brings a window to the front. Who wants to see a prompt sees all that wait in the tray.
+func (w *windows) show(v operator.View) {
 	if !v.Settings && v.History == "" {
 		w.release(func(*openPrompt) bool { return true })
 	}
@@ -434,7 +434,7 @@ func (w *windows) bring(ctx context.Context, v operator.View) error {
 	w.mu.Lock()
 	w.opening = append(w.opening, o)
 	w.mu.Unlock()
-	w.Show(v)
+	w.show(v)
 	select {
 	case err := <-o.done:
 		return err

@@ -690,7 +690,7 @@ func TestWindowsEndWhenIdle(t *testing.T) {
 func TestWindowsStayWhileOneIsOpen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDesk(t)
-		d.w.Show(operator.View{Settings: true})
+		d.w.show(operator.View{Settings: true})
 		p := d.now()
 		if v := <-p.views; !v.Settings {
 			t.Errorf("%+v", v)
@@ -719,7 +719,7 @@ func TestAnOpenWindowFollowsTheHistory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDesk(t)
 		d.w.HistoryChanged()
-		d.w.Show(operator.View{History: operator.HistoryEntries})
+		d.w.show(operator.View{History: operator.HistoryEntries})
 		p := d.now()
 		for _, open := range []bool{false, true, false} {
 			if err := p.client.Report(t.Context(), operator.Screen{Open: open}); err != nil {
@@ -748,11 +748,11 @@ func TestPromptsWaitInTheTray(t *testing.T) {
 		d.quiet.Store(true)
 		a, b := d.ask("a"), d.ask("b")
 		d.wantPending(a)
-		d.w.Show(operator.View{Settings: true})
+		d.w.show(operator.View{Settings: true})
 		if got := ids(d.shows()); got != "" {
 			t.Fatalf("shows %s, want the settings only", got)
 		}
-		d.w.Show(operator.View{Request: "b"})
+		d.w.show(operator.View{Request: "b"})
 		if got := ids(d.shows()); got != "a b" {
 			t.Errorf("shows %q, want both", got)
 		}
@@ -771,7 +771,7 @@ func TestPromptsWaitInTheTray(t *testing.T) {
 			t.Errorf("shows %q, want it in the tray again", got)
 		}
 		d.quiet.Store(false)
-		d.w.Changed()
+		d.w.refetch()
 		if got := ids(d.shows()); got != "e" {
 			t.Errorf("shows %q once it need not wait any more", got)
 		}
@@ -790,7 +790,7 @@ func TestAllowSavesWhatWasShown(t *testing.T) {
 			Outcome: interact.Allowed, Scope: policy.Always, Covers: policy.CoverInput,
 		}}
 		d.saves = "allow make and git push"
-		d.w.Changed()
+		d.w.refetch()
 		second := d.shows()
 		if len(first) != 1 || len(second) != 1 || second[0].Revision <= first[0].Revision {
 			t.Fatalf("%+v, then %+v", first, second)
@@ -828,7 +828,7 @@ func TestAWantedWindowOutlivesAShortKeep(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			d := newDesk(t)
 			d.w.keep, d.slow = func() time.Duration { return keep }, 2*time.Second
-			d.w.Show(operator.View{Settings: true})
+			d.w.show(operator.View{Settings: true})
 			time.Sleep(d.slow + 300*time.Millisecond)
 			p := d.now()
 			if len(p.views) != 1 {

@@ -1,6 +1,6 @@
-// Command nod-desktop is the tray program through which local agents ask their human.
+// Command nod-desktop is the tray program through which local agents ask their user.
 //
-// Its exit status is 0 when the person quit it, the system ended it or it runs already, 1 when it could not start or go
+// Its exit status is 0 when the user quit it, the system ended it or it runs already, 1 when it could not start or go
 // on, and 2 when its command line is wrong.
 package main
 
@@ -47,7 +47,7 @@ func main() {
 	os.Exit(report(app.Run(untilSignal(), o)))
 }
 
-// untilSignal returns a context that ends when the person or the system wants nod to. A second signal then ends nod
+// untilSignal returns a context that ends when the user or the system ends nod. A second signal then ends nod
 // at once, as it would any program.
 func untilSignal() context.Context {
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) // who reads what nod prints may stop, and nod goes on
@@ -64,7 +64,7 @@ func untilSignal() context.Context {
 	return ctx
 }
 
-// report says how nod ended, in one line, and returns the exit code: 0 when the person quit or nod runs already,
+// report says how nod ended, in one line, and returns the exit code: 0 when the user quit or nod runs already,
 // else 1.
 func report(err error) int {
 	var running *app.RunningError

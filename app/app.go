@@ -1,6 +1,6 @@
-// Package app is nod-desktop, the tray process: configuration, policy, journal, broker, HTTP server and MCP, tray icon
-// and notifications, and the life of the windows process, which asks the person. It opens no display itself, so that
-// nothing that happens to a window takes a pending request with it.
+// Package app is the lifecycle of nod-desktop, the tray process: it starts once, opens configuration, policy and
+// journal, restores what was pending, serves agents, follows changes of its files, goes on as the program of an
+// upgrade, and quits. Package asking asks the user.
 package app
 
 import (
@@ -43,8 +43,8 @@ type Options struct {
 	Stdout     io.Writer // gets "nod ready URL" once nod can be asked
 }
 
-// Run is nod-desktop: it returns when the person quits or ctx ends. It must be called on the main
-// goroutine. An error that a caller may tell apart: [*RunningError].
+// Run is nod-desktop: it returns when the user quits or ctx ends. It must be called on the main
+// goroutine. The error is a [*RunningError] if nod-desktop runs already.
 func Run(ctx context.Context, o Options) error {
 	logs, err := ownlog.NewLogger(o.LogLevel)
 	if err != nil {
@@ -85,7 +85,7 @@ type program struct {
 	opts Options
 	log  *slog.Logger
 
-	logPath string // for the person to read
+	logPath string
 	noLog   error  // why there is no log file
 	noSeal  error  // why the policy is not sealed
 	dir     string // where the endpoint is published
@@ -185,7 +185,7 @@ func isAgent(name string, program interact.Parent) bool {
 // browserPatience is how long nod waits to hear that a browser could not be started.
 const browserPatience = 2 * time.Second
 
-// openURL shows an address in the person's browser.
+// openURL opens an address in the user's browser.
 func openURL(address string) error {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -224,7 +224,7 @@ func (p *program) run() error {
 	p.desk.Run(operatorAPI{p.desk, p.journal, p})
 	p.parts.Wait()
 	err := p.close()
-	if cause := context.Cause(p.ctx); !errors.Is(cause, context.Canceled) { // neither the person nor a signal ended it
+	if cause := context.Cause(p.ctx); !errors.Is(cause, context.Canceled) { // neither the user nor a signal ended it
 		err = errors.Join(cause, err)
 	}
 	return err
@@ -239,7 +239,7 @@ func (p *program) close() error {
 	return err
 }
 
-// watchPublished keeps what agents find nod by as it is.
+// watchPublished restores the endpoint's files when another program changes them.
 func (p *program) watchPublished() {
 	tell := func(problem error) {
 		sentence := lang.L("Another program changed the files by which agents find nod. nod has put them back.")
@@ -254,15 +254,15 @@ func (p *program) watchPublished() {
 	}
 }
 
-// serve answers callers until nod quits. A server that fails ends nod: a program in the tray that nobody can
-// reach only looks as if it worked.
+// serve answers callers until nod quits. If the server fails nod ends, because a tray icon of a nod that nobody can
+// reach would mislead.
 func (p *program) serve() {
 	if err := p.server.Serve(p.ctx); err != nil {
 		p.quit(err)
 	}
 }
 
-// watchStore follows the policy file and the grants.
+// watchStore tells the user about changes of the policy file and the grants that nod did not make.
 func (p *program) watchStore() {
 	changes, stop := p.store.Changes()
 	defer stop()
@@ -288,7 +288,7 @@ func (p *program) watchStore() {
 	}
 }
 
-// tellHeld shows a change of the policy file that nod did not make, unless it is known already.
+// tellHeld tells the user about a change of the policy file by another program, unless it is known.
 func (p *program) tellHeld(known config.HeldChange) config.HeldChange {
 	held, isHeld := p.store.Held()
 	if isHeld && held != known {
@@ -304,7 +304,7 @@ func (p *program) tellHeld(known config.HeldChange) config.HeldChange {
 	return held
 }
 
-// tellBroken says that the policy file broke, unless it was broken before.
+// tellBroken tells the user that the policy file has an error, unless it had one before.
 func (p *program) tellBroken(before error) error {
 	err := p.store.Err()
 	if err != nil && before == nil {
@@ -315,7 +315,7 @@ func (p *program) tellBroken(before error) error {
 	return err
 }
 
-// openStore reads the policy file, and makes one when there is none.
+// openStore reads the policy file, or writes a first one.
 func (p *program) openStore() error {
 	path := p.opts.ConfigPath
 	if path == "" {
@@ -343,15 +343,15 @@ func (p *program) openStore() error {
 		p.log.Warn("could not write a first policy file", "err", err)
 	}
 	if isFirstRun {
-		if err := p.welcome.owe(); err != nil {
+		if err := p.welcome.schedule(); err != nil {
 			p.log.Warn("the welcome is not shown", "err", err)
 		}
 	}
 	return nil
 }
 
-// limits says what nod has to do without on this machine, in a sentence each, for the person. The errors say why there
-// is no log file and why the policy is not sealed; nil where all is well.
+// limits returns a sentence for each thing that does not work on this machine. The errors say why there is no log file
+// and why the policy is not sealed; they may be nil.
 func limits(noLog, noSeal error, where endpoint.Endpoint) []string {
 	var sentences []string
 	if noLog != nil {

@@ -20,11 +20,11 @@ type autostart struct {
 
 // entry has the system start nod.
 type entry struct {
-	place  string                 // names the entry for a person
+	place  string                 // names the entry for the user
 	text   []byte                 // the entry that starts this very program
 	ours   func([]byte) bool      // reports whether nod wrote an entry
 	starts func([]byte) bool      // reports whether an entry of ours, of this version or another, starts this program
-	read   func() ([]byte, error) // the entry that there is; os.ErrNotExist when there is none
+	read   func() ([]byte, error) // the current entry; fails with os.ErrNotExist without one
 	write  func([]byte) error
 	remove func() error
 }

@@ -15,16 +15,15 @@ import (
 )
 
 const (
-	calmPatience   = time.Minute      // how long the person may go on with what they do in nod's windows
-	settlePatience = 3 * time.Second  // how long an answer may take into the journal
+	calmPatience   = time.Minute      // how long the user may go on in nod's windows
+	settlePatience = 3 * time.Second  // how long an answer may take to reach the journal
 	calmInterval   = time.Second / 10 // between two looks at these
 )
 
-// runningProgram is, on Linux, the program that runs, also when its file was replaced or removed.
+// runningProgram is the running program on Linux, even after its file was replaced or removed.
 const runningProgram = "/proc/self/exe"
 
-// newUpgrade returns what has nod go on as the program that replaces it, where the system tells which program runs and
-// can have a process go on as another one.
+// newUpgrade returns an upgrade that works on Linux only: elsewhere a process cannot go on as another program.
 func newUpgrade(dialogs string, log *slog.Logger) (*upgrade, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -38,7 +37,7 @@ func newUpgrade(dialogs string, log *slog.Logger) (*upgrade, error) {
 	return u, nil
 }
 
-// followUpgrades has nod go on as the program that replaces it.
+// followUpgrades replaces the running program after an upgrade of its file.
 func (p *program) followUpgrades() {
 	if runtime.GOOS != "linux" {
 		return
@@ -53,11 +52,10 @@ func (p *program) followUpgrades() {
 	}
 }
 
-// handOver has this process go on as the program that lies where its own did.
+// handOver executes the new program in this process. It returns only if that fails.
 //
-// Nothing is closed for that but the windows. What was asked and answered is in the journal before anybody hears of it,
-// and a caller whose nod is gone waits for the next: nod must survive being killed at any moment, and this is no more
-// than that, only that no answer is under way and the next one runs at once.
+// It closes nothing but the windows: nod survives being killed at any moment, since the journal has every answer before
+// its caller does, and callers reconnect. It only waits until no answer is on its way into the journal.
 func (p *program) handOver(ctx context.Context) error {
 	p.desk.StopWindows()
 	p.await(ctx, settlePatience, p.desk.IsSettled)
@@ -66,16 +64,16 @@ func (p *program) handOver(ctx context.Context) error {
 	}
 	args := slices.Clone(os.Args)
 	if !p.opts.Background {
-		args = slices.Insert(args, 1, "--background") // no person starts nod now
+		args = slices.Insert(args, 1, "--background") // the user did not start it
 	}
 	err := syscall.Exec(p.upgrade.self, args, os.Environ())
-	// It was removed at this very moment. What runs can always be run again.
+	// The file was removed just now. The running program can always be executed again.
 	return errors.Join(err, syscall.Exec(runningProgram, args, os.Environ()))
 }
 
-// await waits until something is so, but not for ever.
-func (p *program) await(ctx context.Context, most time.Duration, isSo func() bool) {
-	for end := time.Now().Add(most); !isSo() && time.Now().Before(end); {
+// await waits until isDone returns true, at most for limit.
+func (p *program) await(ctx context.Context, limit time.Duration, isDone func() bool) {
+	for end := time.Now().Add(limit); !isDone() && time.Now().Before(end); {
 		select {
 		case <-ctx.Done():
 			return

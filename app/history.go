@@ -14,7 +14,7 @@ import (
 	"nod/ipc/operator"
 )
 
-// archive answers what a person asks of the journal.
+// archive is the history that the user can look through.
 type archive interface {
 	Search(ctx context.Context, q history.Query) (history.Page, error)
 	Entry(ctx context.Context, seq int64) (history.Entry, error)
@@ -40,7 +40,7 @@ func (o operatorAPI) Export(ctx context.Context, q history.Query, path string, f
 		return 0, fmt.Errorf("export: %w", err)
 	}
 	n, err = o.archive.Export(ctx, file, q, f)
-	if err = errors.Join(err, file.Close()); err != nil { // half of it would pass for all
+	if err = errors.Join(err, file.Close()); err != nil { // nobody should take a part for the whole
 		return 0, errors.Join(fmt.Errorf("export to %s: %w", path, err), os.Remove(path))
 	}
 	return n, nil

@@ -14,21 +14,21 @@ import (
 	"nod/ipc/programs"
 )
 
-// agentHooks watches over what agents' hooks run: of a nod command that went away nobody is asked any more.
+// agentHooks checks which program agents' hooks run: without a nod command they ask nobody.
 type agentHooks struct {
-	nod     string // path of the nod command; empty: there is none
+	nod     string // path of the nod command; may be empty
 	machine func() (agent.Machine, error)
-	screens chan struct{} // cap 1: what is on screen has changed
+	screens chan struct{} // cap 1: look again
 
 	mu   sync.Mutex // guards dead
-	dead []string   // titles of the agents whose hooks point nowhere
+	dead []string   // titles of the agents whose hooks run no nod
 }
 
 func newAgentHooks(nod string) *agentHooks {
 	return &agentHooks{nod: nod, machine: agent.Here, screens: make(chan struct{}, 1)}
 }
 
-// refresh has the hooks that run the copy of nod run this one. A copy that is gone comes back.
+// refresh updates the copy of nod that hooks run, or restores it.
 func (h *agentHooks) refresh() error {
 	if h.nod == "" {
 		return nil
@@ -45,7 +45,7 @@ func (h *agentHooks) refresh() error {
 	return nil
 }
 
-// look looks at all agents, and runs none of them. What cannot be read is for the settings to say.
+// look returns the state of all agents' hooks and runs none of them. The settings say what cannot be read.
 func (h *agentHooks) look() map[string]agent.Status {
 	m, err := h.machine()
 	if err != nil {
@@ -61,7 +61,7 @@ func (h *agentHooks) look() map[string]agent.Status {
 	return found
 }
 
-// check notes which hooks point nowhere.
+// check finds the agents whose hooks run no nod.
 func (h *agentHooks) check() (dead []string) {
 	for title, s := range h.look() {
 		if s.Dead != nil {
@@ -89,8 +89,8 @@ func (h *agentHooks) Problem() string {
 		map[string]any{"Agents": strings.Join(h.dead, ", ")})
 }
 
-// checkHooks brings the copy of nod that hooks run up to date, and tells the person when hooks point nowhere. It looks
-// again whenever the person has done something in a window, until they are repaired.
+// checkHooks updates the copy of nod that hooks run, and tells the user about hooks that run no nod. It checks again
+// after each [agentHooks.Recheck] until they are repaired.
 func (p *program) checkHooks() {
 	if err := p.agentHooks.refresh(); err != nil {
 		p.log.Warn("hooks run an earlier nod, or none", "err", err)

@@ -23,10 +23,9 @@ const (
 	claimInterval = 50 * time.Millisecond // between two looks at whether it does
 )
 
-// claimInstance makes this process the only nod-desktop that publishes its endpoint in the folder dir, for as long
-// as the lock that it returns is open, however the process ends. When there is another one it raises that one and
-// returns a [*RunningError]. The other one may be about to start, and does not answer yet, or about to end, and
-// then this one takes its place.
+// claimInstance makes this process the only nod-desktop that publishes its endpoint in the folder dir while the
+// returned lock is open. If another one runs, claimInstance raises it and returns a [*RunningError]. It waits for one
+// that is starting or ending.
 func claimInstance(ctx context.Context, dir string) (*flock.Flock, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, claimTimeout, fmt.Errorf("no answer within %s", claimTimeout))
 	defer cancel()
@@ -52,7 +51,7 @@ func claimInstance(ctx context.Context, dir string) (*flock.Flock, error) {
 	}
 }
 
-// raiseRunning has the nod-desktop that is published in dir show itself, and returns its process id.
+// raiseRunning raises the nod-desktop that is published in dir, and returns its process ID.
 func raiseRunning(ctx context.Context, dir string) (pid int, err error) {
 	e, err := endpoint.Read(dir)
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 // knownAnswers is how many of the last requests nod knows again by id and idempotency key after a restart.
 const knownAnswers = 1024
 
-// openJournal opens what remembers every request. It goes on whatever is wrong with the file: see journalChanged.
+// openJournal opens the journal. nod runs even if something is wrong with its file: see watchJournal.
 func (p *program) openJournal() error {
 	path, err := journal.DefaultPath()
 	if err != nil {
@@ -33,7 +33,7 @@ func (p *program) openJournal() error {
 	return nil
 }
 
-// prompts take in what waited when nod ended.
+// prompts are told what was pending when nod ended.
 type prompts interface {
 	// Returning says that a request is about to be pending again, and what the user had typed into its prompt.
 	Returning(id interact.ID, draft []byte)
@@ -41,18 +41,18 @@ type prompts interface {
 	Returned(pending []interact.Request)
 }
 
-// restorePace is how often nod tries again to read what waited, while another program holds the journal's file.
+// restorePace is how often nod tries again to restore while another program locks the journal.
 const restorePace = time.Second
 
-// restore takes up what waited when nod ended, before anybody can ask anything: also when nod is to end again already,
-// because who comes back for an answer must not be told that there is none. What cannot be read now is taken up once it
-// can be; until then it stays in the file, where the next nod finds it, too.
+// restore makes pending again what was pending when nod ended, before the server answers anybody, and even if nod is
+// already ending: a caller that reconnects must not hear that its request is unknown. What cannot be read now is
+// restored once it can be; until then it stays in the file.
 func (p *program) restore(to prompts) {
-	err := p.takeUp(to)
+	err := p.tryRestore(to)
 	if err == nil {
 		return
 	}
-	p.log.Error("what waited when nod ended cannot be read yet", "err", err)
+	p.log.Error("the pending requests of the last run cannot be read yet", "err", err)
 	p.broker.AwaitRestore()
 	p.parts.Go(func() {
 		for {
@@ -61,19 +61,19 @@ func (p *program) restore(to prompts) {
 				return
 			case <-time.After(restorePace):
 			}
-			if p.takeUp(to) == nil {
+			if p.tryRestore(to) == nil {
 				return
 			}
 		}
 	})
 }
 
-func (p *program) takeUp(to prompts) error {
+func (p *program) tryRestore(to prompts) error {
 	open, last, err := p.journal.Restore(context.WithoutCancel(p.ctx), knownAnswers)
 	if err != nil {
 		return err
 	}
-	known := p.broker.Pending() // that came to this process, while nothing could be read
+	known := p.broker.Pending() // that came while nothing could be read
 	pending := make([]interact.Record, 0, len(open))
 	for _, r := range open {
 		if !slices.ContainsFunc(known, func(k interact.Request) bool { return k.ID == r.Request.ID }) {
@@ -89,13 +89,13 @@ func (p *program) takeUp(to prompts) error {
 	return nil
 }
 
-// watchJournal tells the person, once each, what is wrong with the journal.
+// watchJournal tells the user once about each problem of the journal.
 func (p *program) watchJournal() {
-	var told string
+	var last string
 	for {
-		if sentence := asking.JournalProblem(p.journal.Problem()); sentence != told {
-			if told = sentence; told != "" {
-				p.desk.Say(interact.Error, told)
+		if sentence := asking.JournalProblem(p.journal.Problem()); sentence != last {
+			if last = sentence; last != "" {
+				p.desk.Say(interact.Error, last)
 			}
 			p.desk.Refresh()
 		}
@@ -107,10 +107,10 @@ func (p *program) watchJournal() {
 	}
 }
 
-// historyPace is how often the windows are told at most that the journal has other entries.
+// historyPace is how often the windows fetch the history at most.
 const historyPace = time.Second
 
-// followJournal has the windows show what is settled.
+// followJournal makes the windows show new entries of the history.
 func (p *program) followJournal() {
 	for {
 		select {
@@ -127,10 +127,10 @@ func (p *program) followJournal() {
 	}
 }
 
-// keptPatience is how long what is in force waits for what is kept: another program may hold the journal's file.
+// keptPatience limits how long the settings wait for the size of a journal that another program locks.
 const keptPatience = 200 * time.Millisecond
 
-// kept says how much the journal keeps, as far as it answers in time.
+// kept describes the journal, as far as it answers in time.
 func (p *program) kept(ctx context.Context) operator.Journal {
 	ctx, cancel := context.WithTimeout(ctx, keptPatience)
 	defer cancel()

@@ -40,26 +40,26 @@ var upgradeRetries = []time.Duration{
 	time.Second, 2 * time.Second, 5 * time.Second, 10 * time.Second, 20 * time.Second, 30 * time.Second,
 }
 
-// upgrade follows the files of nod's own two programs. When they were replaced, and the new ones belong together and
-// start, it has nod-desktop go on as the new one.
+// upgrade watches the files of nod's two programs. When both were replaced by the same version, and it starts, the
+// running nod-desktop goes on as the new one.
 type upgrade struct {
 	self     string                                       // path of nod-desktop
 	dialogs  string                                       // path of nod-dialogs
 	running  string                                       // path of the file that runs, wherever it is now
 	try      func(ctx context.Context, path string) error // starts a new nod-desktop, apart from this one
-	calm     func(ctx context.Context)                    // waits until the person would notice little
+	calm     func(ctx context.Context)                    // waits until the user would notice little
 	handOver func(ctx context.Context) error              // returns only when it has failed
-	tell     func(sentence string)                        // the person
+	tell     func(sentence string)                        // tells the user
 	log      *slog.Logger
 
 	settle  time.Duration   // [upgradeSettles]
 	retries []time.Duration // [upgradeRetries]
 
 	hint   chan struct{} // cap 1: the windows are of another version
-	failed atomic.Bool   // nothing comes of it, until the files change again
+	failed atomic.Bool   // the new programs do not work; until the files change again
 }
 
-// outdated takes note that the windows are of another version, and reports whether nod-desktop may follow.
+// outdated is told that the windows are of another version. It reports whether nod-desktop may follow.
 func (u *upgrade) outdated() bool {
 	operator.Signal(u.hint)
 	return !u.failed.Load()
@@ -109,7 +109,7 @@ func (u *upgrade) run(ctx context.Context) error {
 	}
 }
 
-// watch watches the folders of the programs, and those above: they tell when a folder that was removed is back.
+// watch watches the folders of the programs and their parents, which tell when a removed folder is back.
 func (u *upgrade) watch(watcher *fsnotify.Watcher) {
 	for _, path := range []string{u.self, u.dialogs} {
 		dir := filepath.Dir(path)
@@ -121,12 +121,12 @@ func (u *upgrade) watch(watcher *fsnotify.Watcher) {
 	}
 }
 
-// concerns reports whether what happened to a path may be an upgrade.
+// concerns reports whether a change of a path may be an upgrade.
 func (u *upgrade) concerns(path string) bool {
 	return path == u.self || path == u.dialogs || path == filepath.Dir(u.self) || path == filepath.Dir(u.dialogs)
 }
 
-// look hands over when nod-desktop was replaced. The error says why it does not.
+// look hands over if nod-desktop was replaced by a program that works. The error says why it does not.
 func (u *upgrade) look(ctx context.Context) error {
 	found, err := os.Stat(u.self)
 	if err != nil {
@@ -157,12 +157,12 @@ func (u *upgrade) look(ctx context.Context) error {
 	return u.handOver(ctx)
 }
 
-// isUnchanged reports whether a file is still the same, with the same content as far as its size and time tell.
+// isUnchanged reports whether a file is the same, as far as its size and time tell.
 func isUnchanged(was, now fs.FileInfo) bool {
 	return os.SameFile(was, now) && was.Size() == now.Size() && was.ModTime().Equal(now.ModTime())
 }
 
-// giveUp says that the program that runs goes on.
+// giveUp tells the user that the running program goes on.
 func (u *upgrade) giveUp(err error) {
 	u.failed.Store(true)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -175,7 +175,7 @@ func (u *upgrade) giveUp(err error) {
 	u.tell(lang.L("nod was updated, but the new version does not start, so the old one runs on. The log says why."))
 }
 
-// versionOf asks a program for its version. Each begins with its name.
+// versionOf asks a program for its version, which follows its name.
 func versionOf(ctx context.Context, path string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, tryPatience)
 	defer cancel()
@@ -195,7 +195,7 @@ func versionOf(ctx context.Context, path string) (string, error) {
 	return version, nil
 }
 
-// tryOut starts a nod-desktop in an empty home, with no desktop around, and ends it once it is ready.
+// tryOut starts a nod-desktop in an empty home and without a desktop, and ends it once it is ready.
 func tryOut(ctx context.Context, path string) error {
 	home, err := os.MkdirTemp("", "nod-")
 	if err != nil {
@@ -222,10 +222,10 @@ func tryOut(ctx context.Context, path string) error {
 	if err := cmd.Start(); err != nil {
 		return fmt.Errorf("try %s out: %w", path, err)
 	}
-	context.AfterFunc(ctx, func() { out.Close() }) // who else has it open keeps nobody waiting
+	context.AfterFunc(ctx, func() { out.Close() }) // other processes may still have it open
 	line, _ := bufio.NewReader(io.LimitReader(out, maxLine)).ReadString('\n')
 	end()
-	_ = cmd.Wait() // which has it end, however it does
+	_ = cmd.Wait()
 	if !strings.HasPrefix(line, programs.ReadyLine) {
 		return fmt.Errorf("try %s out: it was not ready within %v, and said %q (%v): %s", path, tryPatience,
 			safetext.Line(line, saidLimit), cmd.ProcessState, safetext.Line(said.String(), saidLimit))

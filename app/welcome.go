@@ -14,27 +14,26 @@ import (
 	"nod/ownfile"
 )
 
-// welcomeAgent is by whose name nod itself asks.
+// welcomeAgent is the name under which nod itself asks.
 const welcomeAgent = "nod"
 
-// welcome remembers, from nod's first run on, that the person has not seen the welcome yet: a file says so until they
-// have.
+// welcome is a file that exists from nod's first run until the user has seen the welcome.
 type welcome struct{ path string }
 
 func newWelcome() welcome { return welcome{filepath.Join(xdg.StateHome, "nod", "welcome")} }
 
-// owe makes the welcome due.
-func (w welcome) owe() error {
+// schedule makes the welcome due.
+func (w welcome) schedule() error {
 	return ownfile.Write(w.path, []byte("nod's welcome was not seen yet.\n"), 0o600)
 }
 
-// IsDue reports whether it is.
+// IsDue reports whether the user has not seen the welcome.
 func (w welcome) IsDue() bool {
 	_, err := os.Lstat(w.path)
 	return err == nil
 }
 
-// seen makes it due no more.
+// seen says that the user has seen the welcome.
 func (w welcome) seen() error {
 	if err := os.Remove(w.path); !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -42,7 +41,7 @@ func (w welcome) seen() error {
 	return nil
 }
 
-// testRequest is a request as an agent makes it, about a command that nobody runs.
+// testRequest returns a request like an agent's, about a command that nobody runs.
 func testRequest(words string) (interact.Request, error) {
 	input, err := json.Marshal(map[string]string{"command": "touch nod-test.txt"})
 	if err != nil {

@@ -14,7 +14,7 @@ func TestTheWelcomeIsDueUntilItWasSeen(t *testing.T) {
 	if w.IsDue() {
 		t.Error("due without a first run")
 	}
-	if err := w.owe(); err != nil || !w.IsDue() {
+	if err := w.schedule(); err != nil || !w.IsDue() {
 		t.Errorf("not due after the first run: %v", err)
 	}
 	for range 2 {

@@ -14,7 +14,7 @@ import (
 	"nod/ipc/operator"
 )
 
-// absence follows whether the person is there to be asked, and sums up what happened once they are back.
+// absence follows whether the user is away, and sums up what happened once they are back.
 type absence struct {
 	ctx     context.Context
 	count   func(ctx context.Context, from, to time.Time) (history.Away, error)
@@ -22,18 +22,18 @@ type absence struct {
 	log     *slog.Logger
 
 	mu    sync.Mutex  // guards all below
-	from  time.Time   // since when the person is away; zero: they are there
+	from  time.Time   // since when the user is away; zero: not away
 	timer *time.Timer // looks again while they are
 	last  history.Away
-	told  bool // the person has read the last
+	read  bool // the user has read the last
 }
 
-// recheck is how often it is looked at whether an absence is over that ends without an event, as quiet hours do.
+// recheck is how often nod checks whether an absence is over that ends without an event, as quiet hours do.
 const recheck = time.Minute
 
 func (a *absence) signal() { operator.Signal(a.changed) }
 
-// look takes note of whether the person is away now. It does not block.
+// look notes whether the user is away now. It does not block.
 func (a *absence) look(away bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -53,7 +53,7 @@ func (a *absence) look(away bool) {
 	}
 }
 
-// sum finds out what happened, and has it told.
+// sum finds out what happened.
 func (a *absence) sum(from, to time.Time) {
 	found, err := a.count(a.ctx, from, to)
 	if err != nil {
@@ -66,29 +66,29 @@ func (a *absence) sum(from, to time.Time) {
 		return
 	}
 	a.mu.Lock()
-	a.last, a.told = found, false
+	a.last, a.read = found, false
 	a.mu.Unlock()
 	a.signal()
 }
 
-// news is what the person has not read yet.
+// news returns what happened last, if the user has not read it yet.
 func (a *absence) news() history.Away {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.told {
+	if a.read {
 		return history.Away{}
 	}
 	return a.last
 }
 
-// take is what happened last, for the person to read.
+// take returns what happened last. It counts as read.
 func (a *absence) take() history.Away {
 	a.mu.Lock()
-	wasTold := a.told
-	a.told = true
+	wasRead := a.read
+	a.read = true
 	last := a.last
 	a.mu.Unlock()
-	if !wasTold && !last.Nothing() {
+	if !wasRead && !last.Nothing() {
 		a.signal()
 	}
 	return last
@@ -109,7 +109,7 @@ func (d *Desk) Away(ctx context.Context) (history.Away, error) {
 	return lastAway{d.cfg.Journal, d.broker.Pending()}.withLines(ctx, last)
 }
 
-// lastAway finds what happened while the person was away.
+// lastAway finds what happened while the user was away.
 type lastAway struct {
 	archive past
 	pending []interact.Request

@@ -12,18 +12,18 @@ import (
 	"nod/interact"
 )
 
-// announceAfter is how long a prompt on screen is pending before the desktop announces it. Who looks at the screen sees
-// the window itself, and mostly has answered or at least clicked it by then.
+// announceAfter is how long a prompt on screen is pending before the desktop announces it. A user who looks at the
+// screen has mostly answered or at least clicked it by then.
 const announceAfter = 2 * time.Second
 
-// announcement is nod's notification of what waits. It says no word of what a request holds, and cannot decide
-// anything: it only says who waits, and leads there.
+// announcement is nod's notification of pending requests. It names the agent and leads to the prompt. It contains
+// nothing of the request, and no button that decides.
 type announcement struct {
 	request interact.Request // the one that it names
-	others  int              // that wait, too
+	others  int              // the number of other pending requests
 	sound   bool
-	fresh   bool   // it names somebody new; else it is for one that is still up only
-	open    func() // called when the person clicks on it
+	fresh   bool   // it is shown anew; else it only replaces one that is still up
+	open    func() // called when the user clicks on it
 }
 
 func (a announcement) text(markup bool) string {
@@ -37,22 +37,22 @@ func (a announcement) text(markup bool) string {
 	return hardened(text, markup, runtime.GOOS)
 }
 
-// announcer tells the desktop what is pending, in one notification, and takes that back when nothing of it is.
+// announcer announces pending requests in one notification, and removes it when none of them is pending any more.
 type announcer struct {
 	announcerConfig
 
 	mu      sync.Mutex
 	pending []interact.Request
-	told    map[interact.ID]bool
-	up      *announcement // as told last; nil: none
-	timer   *time.Timer   // runs while somebody is to be announced
+	done    map[interact.ID]bool // announced, or not to be
+	up      *announcement        // nil: none
+	timer   *time.Timer          // runs while a request is to be announced
 }
 
 // announcerConfig is what an [announcer] works with. All fields are required.
 type announcerConfig struct {
 	ctx     context.Context
-	post    func(*announcement)         // puts it in place of the one before; nil takes that away. It never blocks
-	wanted  func(interact.Request) bool // the person wants to hear of it
+	post    func(*announcement)         // replaces the last one; nil removes it. It never blocks
+	wanted  func(interact.Request) bool // the user wants to know of it
 	hidden  func(interact.Request) bool // no window shows it
 	looking func() bool                 // the prompt window has the focus
 	sound   func() bool
@@ -60,20 +60,20 @@ type announcerConfig struct {
 }
 
 func newAnnouncer(c announcerConfig) *announcer {
-	return &announcer{announcerConfig: c, told: map[interact.ID]bool{}}
+	return &announcer{announcerConfig: c, done: map[interact.ID]bool{}}
 }
 
-// look takes in what is pending now. What is still pending a little later is announced, once, and together with what
-// came meanwhile; what nothing else shows is announced at once.
+// look notes what is pending now. Requests that are still pending a little later are announced once and together; those
+// that no window shows are announced at once.
 func (a *announcer) look(pending []interact.Request) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	told := map[interact.ID]bool{}
+	done := map[interact.ID]bool{}
 	fresh := false
 	wait := announceAfter
 	for _, r := range pending {
-		if a.told[r.ID] {
-			told[r.ID] = true
+		if a.done[r.ID] {
+			done[r.ID] = true
 			continue
 		}
 		fresh = true
@@ -81,7 +81,7 @@ func (a *announcer) look(pending []interact.Request) {
 			wait = 0
 		}
 	}
-	a.pending, a.told = pending, told
+	a.pending, a.done = pending, done
 	a.correct()
 	switch {
 	case !fresh:
@@ -92,24 +92,24 @@ func (a *announcer) look(pending []interact.Request) {
 	}
 }
 
-// announce says what is still pending and has not been announced, unless the person is looking at it.
+// announce announces the pending requests that were not, unless the user is looking at a prompt.
 func (a *announcer) announce() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.timer = nil
 	var newest *interact.Request
 	for i, r := range a.pending {
-		if !a.told[r.ID] && a.wanted(r) {
+		if !a.done[r.ID] && a.wanted(r) {
 			newest = &a.pending[i]
 		}
-		a.told[r.ID] = true
+		a.done[r.ID] = true
 	}
 	if newest != nil && a.ctx.Err() == nil && !a.looking() {
 		a.put(*newest, true)
 	}
 }
 
-// correct brings the notification that is up in line with what is pending. The caller holds a.mu.
+// correct updates the notification to what is pending. The caller holds a.mu.
 func (a *announcer) correct() {
 	if a.up == nil {
 		return
@@ -126,10 +126,10 @@ func (a *announcer) correct() {
 	}
 }
 
-// announced lists what is pending and has been announced, oldest first. The caller holds a.mu.
+// announced lists the pending requests that were announced, oldest first. The caller holds a.mu.
 func (a *announcer) announced() []interact.Request {
 	return slices.DeleteFunc(slices.Clone(a.pending), func(r interact.Request) bool {
-		return !a.told[r.ID] || !a.wanted(r)
+		return !a.done[r.ID] || !a.wanted(r)
 	})
 }
 
@@ -140,13 +140,13 @@ func (a *announcer) put(r interact.Request, fresh bool) {
 	a.post(a.up)
 }
 
-// takeDown takes the notification away. The caller holds a.mu.
+// takeDown removes the notification. The caller holds a.mu.
 func (a *announcer) takeDown() {
 	a.up = nil
 	a.post(nil)
 }
 
-// seen says that the person looks at what waits.
+// seen says that the user looks at the prompts.
 func (a *announcer) seen() {
 	a.mu.Lock()
 	defer a.mu.Unlock()

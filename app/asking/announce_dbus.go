@@ -22,9 +22,8 @@ import (
 	"nod/ipc/operator"
 )
 
-// Here an [announcement] is a notification on the session bus, because beeep cannot take one back and does not hear of
-// a click. The connection lasts as long as the notification: some desktops take away what a program has told that is
-// gone.
+// Here an [announcement] is a notification on the session bus, because beeep cannot remove one and reports no clicks.
+// The connection lasts as long as the notification: some desktops remove those of a program that has disconnected.
 
 const (
 	notificationsPath = dbus.ObjectPath("/org/freedesktop/Notifications")
@@ -33,8 +32,8 @@ const (
 	messageSound      = "message-new-instant"
 )
 
-// board shows the latest announcement on the session bus. It has no limits of time: a service that hangs keeps only
-// the board waiting, which then takes back what came too late.
+// board shows the latest announcement on the session bus. A service that hangs blocks only the board, which afterwards
+// removes what came too late.
 type board struct {
 	notifier *notifier
 	latest   atomic.Pointer[announcement] // nil: none
@@ -105,11 +104,11 @@ func (b *board) show(ctx context.Context) error {
 	}
 }
 
-// notification is what is up on the desktop. It is for one goroutine.
+// notification is one on the desktop. It is for one goroutine.
 type notification struct {
 	service dbus.BusObject
 	done    chan *dbus.Call // receives the answer to the call under way
-	waits   string          // the method of that call; empty: there is none
+	waits   string          // the method of that call; may be empty
 
 	markup, actions bool          // the service reads markup, and tells of clicks
 	shown           *announcement // as sent last
@@ -121,7 +120,7 @@ func (n *notification) call(method string, args ...any) {
 	n.service.Go(desktop.Notifications+"."+method, 0, n.done, args...)
 }
 
-// answered takes in what came of the call under way.
+// answered handles the result of the call under way.
 func (n *notification) answered(call *dbus.Call) error {
 	method := n.waits
 	n.waits = ""
@@ -144,7 +143,7 @@ func (n *notification) answered(call *dbus.Call) error {
 	return nil
 }
 
-// next sends what there is to send about the latest announcement. It reports whether there is anything to wait for.
+// next sends what is new about the latest announcement. It reports whether there is anything to wait for.
 func (n *notification) next(latest *announcement) bool {
 	switch {
 	case latest == nil && n.id == 0:

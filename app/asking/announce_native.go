@@ -8,8 +8,8 @@ import (
 	"nod/interact"
 )
 
-// newBoard returns what shows an [announcement]. Here it is one of beeep's notifications, which goes by itself and
-// leads nowhere.
+// newBoard returns what shows an [announcement]. Here it is one of beeep's notifications, which disappears by itself
+// and leads nowhere.
 func newBoard(ctx context.Context, n *notifier) func(*announcement) {
 	return func(a *announcement) {
 		if a != nil && a.fresh {

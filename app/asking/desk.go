@@ -102,7 +102,7 @@ func NewPrompter(ctx context.Context, c Config) (*Prompter, error) {
 		quiet: func(r interact.Request) bool {
 			return waitsInTray(p.store.Config(), r) || p.presence.hides(r)
 		},
-		elsewhere: p.devices.ready, failed: p.tellFailed, outdated: c.Outdated,
+		deviceReady: p.devices.ready, failed: p.tellFailed, outdated: c.Outdated,
 	})
 	return p, p.openMachines(filepath.Dir(path))
 }
@@ -255,12 +255,12 @@ func (d *Desk) snapshot() snapshot {
 	}
 }
 
-// pending is what waits for the person, now and later.
+// pending lists the requests that the user has to answer now, and those that they snoozed.
 func (d *Desk) pending() (waiting, snoozed []interact.Request) {
 	return toAnswer(d.windows.unanswered(d.broker.Pending()))
 }
 
-// isAway reports whether nobody can be expected to look at a prompt now.
+// isAway reports whether the user probably looks at no prompt now.
 func (d *Desk) isAway() bool {
 	sessions, _ := d.presence.away()
 	return sessions > 0 || d.locked.Load() || d.presence.paused().On ||
@@ -279,20 +279,20 @@ func (d *Desk) keepTime() {
 	d.broker.StandStill(d.locked.Load() && d.store.Config().Prompt.Locked == config.LockedWait)
 }
 
-// Say tells the person a sentence of nod's own. Only what is no warning waits for another time.
+// Say shows the user a notification of nod's own. During quiet hours it shows only warnings and errors.
 func (d *Prompter) Say(level interact.Level, sentence string) {
 	if level != interact.Info || !d.store.Config().Notifications.Quiet(time.Now()) {
 		d.notifier.say(d.ctx, sentence, level)
 	}
 }
 
-// tellAway says that nod no longer asks for a session. It says no word of the agent's.
+// tellAway says that nod no longer asks for a session, without a word of the agent's.
 func (d *Prompter) tellAway() {
 	d.Say(interact.Info, lang.L("You didn't answer an agent's last prompts, so nod stopped asking for it. "+
 		"Answer any prompt, or choose “I'm back” in the tray menu."))
 }
 
-// tellFailed says that nobody can be asked because the windows die.
+// tellFailed says that nobody can be asked because the windows fail.
 func (d *Prompter) tellFailed(why error) {
 	text := lang.L("nod's windows keep failing, so nod stops asking for a minute. The log says why.")
 	switch {
@@ -304,13 +304,13 @@ func (d *Prompter) tellFailed(why error) {
 	d.Say(interact.Error, text)
 }
 
-// ShowMain shows the settings to who has seen the welcome, else the welcome.
+// ShowMain shows the settings, or the welcome until the user has seen it.
 func (d *Desk) ShowMain() {
 	d.show(operator.View{Settings: true, Welcome: d.cfg.Welcome.IsDue()})
 }
 
-// Raise shows what a person who starts nod again expects: the prompt that is pending, else the settings. Where those
-// are wanted it returns once they are on screen.
+// Raise shows what a user who starts nod again expects: the pending prompt, else the settings. With settings it waits
+// until these are open.
 func (d *Desk) Raise(ctx context.Context, settings bool) error {
 	waiting, _ := d.pending()
 	switch {
@@ -324,7 +324,7 @@ func (d *Desk) Raise(ctx context.Context, settings bool) error {
 	return nil
 }
 
-// askEverything switches the rule that nothing passes without a prompt.
+// askEverything sets whether everything is asked about.
 func (d *Desk) askEverything(on bool) {
 	err := d.store.Update(func(c *config.Config) error {
 		c.Policy.AskEverything = on
@@ -336,7 +336,7 @@ func (d *Desk) askEverything(on bool) {
 	}
 }
 
-// checkTray tells the person when the desktop shows no tray icons, once the desktop had time to start.
+// checkTray tells the user if the desktop shows no tray icons, once the desktop had time to start.
 func (d *Desk) checkTray() {
 	if d.cfg.Background {
 		select {
@@ -359,7 +359,7 @@ func (d *Desk) checkTray() {
 // ShowSettings brings the settings to the front.
 func (d *Desk) ShowSettings() { d.show(operator.View{Settings: true}) }
 
-// ShortcutProblem says why the shortcut does not work; empty if it does, or there is none.
+// ShortcutProblem says why the shortcut does not work; empty if it works or none is set.
 func (d *Desk) ShortcutProblem() string { return d.shortcut.why() }
 
 // Paused reports whether nobody is asked now, and until when; zero: until the user resumes.

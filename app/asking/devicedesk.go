@@ -40,7 +40,7 @@ func newDeviceDesk(d *devices, a answers) *deviceDesk {
 	}
 }
 
-// run serves devices, where the configuration says, until ctx ends.
+// run serves devices at the configured address until ctx ends.
 func (d *deviceDesk) run(ctx context.Context, changes <-chan struct{}) {
 	peers, stop := d.book.Changes()
 	defer stop()
@@ -62,7 +62,7 @@ func (d *deviceDesk) run(ctx context.Context, changes <-chan struct{}) {
 	}
 }
 
-// serve serves devices at an address; nowhere when that is empty. It returns what ends that.
+// serve serves devices at an address, or nowhere if it is empty. It returns a function that ends that.
 func (d *deviceDesk) serve(ctx context.Context, address string) (end func()) {
 	server, err := d.newServer(address)
 	if err != nil {
@@ -109,18 +109,18 @@ func (d *deviceDesk) newServer(address string) (*device.Server, error) {
 	}), nil
 }
 
-// handedOver lists what devices see: what has waited long enough, and was not put off.
-func (d *deviceDesk) handedOver() []operator.Prompt {
-	return slices.DeleteFunc(d.answers.prompts.open(), func(p operator.Prompt) bool { return d.handsOverIn(p) > 0 })
+// shown lists the prompts that devices see: those that have waited long enough and are not snoozed.
+func (d *deviceDesk) shown() []operator.Prompt {
+	return slices.DeleteFunc(d.answers.prompts.open(), func(p operator.Prompt) bool { return d.shownIn(p) > 0 })
 }
 
-// handsOverIn is when a prompt is handed over.
-func (d *deviceDesk) handsOverIn(p operator.Prompt) time.Duration {
+// shownIn returns when devices see a prompt.
+func (d *deviceDesk) shownIn(p operator.Prompt) time.Duration {
 	times := interact.TimesOf(*p.Request, time.Now())
 	return max(d.config().Remote.HandOver-times.Age, times.Snoozed)
 }
 
-// look hands over what has waited long enough, and looks again when something else has. It does not block.
+// look wakes devices for prompts that have waited long enough, and looks again when others have. It does not block.
 func (d *deviceDesk) look(ctx context.Context) {
 	d.queue.Lock()
 	defer d.queue.Unlock()
@@ -139,7 +139,7 @@ func (d *deviceDesk) look(ctx context.Context) {
 		}
 	}
 	for _, p := range pending {
-		wait := d.handsOverIn(p)
+		wait := d.shownIn(p)
 		switch {
 		case wait > 0:
 			again(wait)
@@ -156,7 +156,7 @@ func (d *deviceDesk) look(ctx context.Context) {
 			d.wokenAt = time.Now()
 			go d.wake(ctx)
 			for _, p := range pending {
-				woken[p.ID] = woken[p.ID] || d.handsOverIn(p) <= 0
+				woken[p.ID] = woken[p.ID] || d.shownIn(p) <= 0
 			}
 		}
 	}
@@ -186,7 +186,7 @@ func (d *deviceDesk) Changes() (<-chan struct{}, func()) {
 func (d *deviceDesk) Prompts(p remote.Peer) []device.Headline {
 	d.hear(p)
 	now, all := time.Now(), []device.Headline{}
-	for _, one := range d.handedOver() {
+	for _, one := range d.shown() {
 		h, times := headlineOf(one, p.May), interact.TimesOf(*one.Request, now)
 		h.AgeMS, h.LeftMS = times.Age.Milliseconds(), max(times.Left.Milliseconds(), 0)
 		all = append(all, h)
@@ -195,12 +195,12 @@ func (d *deviceDesk) Prompts(p remote.Peer) []device.Headline {
 }
 
 func (d *deviceDesk) find(id interact.ID) (operator.Prompt, error) {
-	handed := d.handedOver()
-	i := slices.IndexFunc(handed, func(p operator.Prompt) bool { return p.ID == id })
+	list := d.shown()
+	i := slices.IndexFunc(list, func(p operator.Prompt) bool { return p.ID == id })
 	if i < 0 {
 		return operator.Prompt{}, device.Gone()
 	}
-	return handed[i], nil
+	return list[i], nil
 }
 
 // View implements [device.Desk].
@@ -240,7 +240,7 @@ func (d *deviceDesk) Answer(ctx context.Context, p remote.Peer, id interact.ID, 
 	return nil
 }
 
-// invalid says what is wrong with an answer as the windows do.
+// invalid says what is wrong with an answer, in the windows' words.
 func invalid(r interact.Request, err error) error {
 	if missing, ok := errors.AsType[*interact.MissingError](err); ok {
 		return device.Invalid(lang.L("This needs an answer."), missing.ID)

@@ -26,7 +26,7 @@ const (
 	certificateName = "phone.pem"  // beside the list of peers
 	pushName        = "phone.json" // the same: who is woken, and by what keys
 
-	// reachableFor is how long after a device was heard of it counts as there, though nothing can wake it.
+	// reachableFor is how long after a device has asked the user can answer on it, though nothing wakes it.
 	reachableFor = time.Minute
 	// wakePace is how often devices are woken at most.
 	wakePace = 20 * time.Second
@@ -41,7 +41,7 @@ type devices struct {
 
 	mu      sync.Mutex
 	server  *device.Server       // nil: no address is set
-	problem error                // why there is none though one is set
+	problem error                // why the address is not served
 	heard   map[string]time.Time // when a device last asked, by key
 }
 
@@ -91,7 +91,7 @@ func (d *devices) isServed() bool {
 	return server != nil
 }
 
-// phone is how devices reach this desk, for the settings.
+// phone describes how devices reach this desk, for the settings.
 func (d *devices) phone() operator.Phone {
 	var all operator.Phone
 	addresses, err := device.Addresses()
@@ -113,7 +113,7 @@ func (d *devices) phone() operator.Phone {
 	return all
 }
 
-// invite has one device ask to be paired.
+// invite lets one device ask to be paired.
 func (d *devices) invite(name string, may remote.May) (operator.Invitation, error) {
 	server, problem := d.current()
 	if server != nil {
@@ -136,7 +136,7 @@ func (d *devices) invite(name string, may remote.May) (operator.Invitation, erro
 	return operator.Invitation{URL: url, Until: until}, nil
 }
 
-// withdrawInvitation has the invitation that was made last let in nobody any more.
+// withdrawInvitation ends the current invitation.
 func (d *devices) withdrawInvitation() {
 	if server, _ := d.current(); server != nil {
 		server.Withdraw()
@@ -144,7 +144,7 @@ func (d *devices) withdrawInvitation() {
 	}
 }
 
-// ready reports whether a device can answer in the person's place: one was heard of a moment ago, or can be woken.
+// ready reports whether the user can answer on a device: one has just asked, or can be woken.
 func (d *devices) ready() bool {
 	if server, _ := d.current(); server == nil || server.Problem() != nil {
 		return false
@@ -154,7 +154,7 @@ func (d *devices) ready() bool {
 	})
 }
 
-// isNear reports whether a device was heard of a moment ago.
+// isNear reports whether a device has asked within [reachableFor].
 func (d *devices) isNear(p remote.Peer) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -173,7 +173,7 @@ func (d *devices) wakes(p remote.Peer) bool {
 	return true
 }
 
-// wake tells the devices that something waits, and no more than that.
+// wake tells the devices that a request is pending, and nothing about it.
 func (d *devices) wake(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, wakePatience)
 	defer cancel()
@@ -209,7 +209,7 @@ func (d *devices) Asked() {
 		"devices."))
 }
 
-// asking lists the device that asks to be paired, if one does, under the name that it was invited by.
+// asking lists the device that asks to be paired, if any, under the name in its invitation.
 func (d *devices) asking() []operator.Joining {
 	server, _ := d.current()
 	if server == nil {
@@ -224,7 +224,7 @@ func (d *devices) asking() []operator.Joining {
 	}}
 }
 
-// pair lets in the device with that key, which the person has compared.
+// pair admits the device with a key that the user has compared.
 func (d *devices) pair(key remote.Key, name string) error {
 	server, err := d.current()
 	if server == nil {
@@ -238,7 +238,7 @@ func (d *devices) pair(key remote.Key, name string) error {
 	return nil
 }
 
-// hear takes note that a device is there.
+// hear notes that a device has asked.
 func (d *devices) hear(p remote.Peer) {
 	now := time.Now()
 	d.mu.Lock()

@@ -111,7 +111,7 @@ func newPhoneDesk(t *testing.T) *phoneDesk {
 		say:   func(_ interact.Level, sentence string) { d.said = append(d.said, sentence) },
 	}), d.desk.answers())
 	d.presence = gate{newPresence(func() {}), d.w, d.devices}
-	d.w.quiet, d.w.elsewhere = d.presence.hides, d.devices.ready
+	d.w.quiet, d.w.deviceReady = d.presence.hides, d.devices.ready
 	d.broker = interacttest.Broker(d.presence, &interacttest.Policy{})
 	d.settled = d.broker.Settled
 	changes, stop := d.broker.Changes()

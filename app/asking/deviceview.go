@@ -21,7 +21,7 @@ import (
 // timePlace is where the page puts how long it is until nobody waits any longer.
 const timePlace = "{time}"
 
-// titled is a request with the name by which a person knows its agent.
+// titled is a request with the name by which the user knows its agent.
 func titled(r interact.Request) interact.Request {
 	r.Requester.Title = registry.Title(r.Requester.Agent)
 	return r
@@ -124,7 +124,7 @@ func approvalView(
 }
 
 // classOf is the class of an approval. What another machine reports is believed only where the text does not tell more:
-// a relay that lies has no device allow what its person keeps for the desk.
+// a relay that lies has no device allow what its user keeps for the desk.
 func classOf(r interact.Request, b interact.Approve, why policy.Decision) policy.Class {
 	if !r.Requester.IsRemote() {
 		return why.Class
@@ -222,7 +222,7 @@ func deviceSpans(spans []safetext.Span) []device.Span {
 	return all
 }
 
-// proseLines are a sentence to a human.
+// proseLines are a text to the user.
 func proseLines(text string) []device.Line {
 	var all []device.Line
 	for _, row := range safetext.Prose(text) {

@@ -7,22 +7,21 @@ import (
 	"nod/interact"
 )
 
-// Returning says that a request waited when nod was started again, and what was typed into its prompt. It is called
-// before that request is pending.
+// Returning says that a request of the last run is about to be pending again, and its unfinished answer.
 func (w *windows) Returning(id interact.ID, draft []byte) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.back[id] = true
+	w.restored[id] = true
 	w.setDraft(id, draft)
 }
 
-// Returned forgets what came back but is not among those that are pending: it has ended without a prompt.
+// Returned forgets the restored requests that are not pending any more: they ended without a prompt.
 func (w *windows) Returned(pending []interact.Request) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for id := range w.back {
+	for id := range w.restored {
 		if !slices.ContainsFunc(pending, func(r interact.Request) bool { return r.ID == id }) {
-			delete(w.back, id)
+			delete(w.restored, id)
 			delete(w.drafts, id)
 		}
 	}
@@ -52,14 +51,14 @@ func (w *windows) keepDraft(id interact.ID, draft []byte) bool {
 // typingPause is how long after the last key the user counts as done with typing.
 const typingPause = 3 * time.Second
 
-// IsSettled reports whether every answer that the person has given is in the journal.
+// IsSettled reports whether all of the user's answers are in the journal.
 func (d *Desk) IsSettled() bool {
 	pending := d.broker.Pending()
 	return len(d.windows.unanswered(pending)) == len(pending)
 }
 
-// IsCalm reports whether the person would notice little if the windows went: they do not type, have nothing open but
-// prompts, and can take nothing back.
+// IsCalm reports whether the user would notice little if the windows ended: they do not type, have only prompts open,
+// and can undo nothing.
 func (w *windows) IsCalm() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -125,7 +125,7 @@ func TestDraftsOfWhatCameBackTooLate(t *testing.T) {
 	w.Returning("over", []byte("half a sentence"))
 	w.Returning("waits", []byte("another"))
 	w.Returned([]interact.Request{{ID: "waits"}})
-	if len(w.back) != 1 || len(w.drafts) != 1 || string(w.drafts["waits"]) != "another" {
-		t.Errorf("back %v, drafts %q", w.back, w.drafts)
+	if len(w.restored) != 1 || len(w.drafts) != 1 || string(w.drafts["waits"]) != "another" {
+		t.Errorf("restored %v, drafts %q", w.restored, w.drafts)
 	}
 }

@@ -85,7 +85,7 @@ func (w *lockWatch) follow(ctx context.Context, bus lockBus) (connected bool, er
 	}
 }
 
-// set takes in what one bus says.
+// set notes what one bus says.
 func (w *lockWatch) set(bus string, locked bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

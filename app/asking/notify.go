@@ -33,12 +33,12 @@ type messenger interface {
 	Send(body string, level interact.Level) error
 }
 
-// notifier passes notices on to the desktop, one at a time and only so many.
+// notifier sends notifications, one at a time. Too many at once are dropped.
 type notifier struct {
 	messenger messenger
-	wanted    func(interact.Request) bool // the person wants notices of that agent now
+	wanted    func(interact.Request) bool // reports whether to show a notice now
 	log       *slog.Logger
-	waiting   chan struct{} // holds one for each notice that the desktop has not taken
+	waiting   chan struct{} // holds one for each notice that is being sent
 	turn      chan struct{} // holds one while the desktop is called
 }
 
@@ -47,8 +47,8 @@ func newNotifier(m messenger, wanted func(interact.Request) bool, log *slog.Logg
 		waiting: make(chan struct{}, notifyQueue), turn: make(chan struct{}, 1)}
 }
 
-// send sends a notification and reports whether the desktop took it in time. A call that hangs holds up those after
-// it, not their senders.
+// send sends a notification and reports whether the desktop took it in time. A call that hangs delays later
+// notifications, but not their senders.
 func (n *notifier) send(ctx context.Context, text func(markup bool) string, level interact.Level) bool {
 	select {
 	case n.waiting <- struct{}{}:
@@ -95,7 +95,7 @@ func (n *notifier) Notify(ctx context.Context, r interact.Request) bool {
 	return n.send(ctx, func(markup bool) string { return noticeText(r.Requester, body, markup) }, body.Level)
 }
 
-// say sends a sentence of nod's own. It does not wait.
+// say sends a sentence of nod's own and does not wait.
 func (n *notifier) say(ctx context.Context, sentence string, level interact.Level) {
 	go n.send(ctx, func(markup bool) string { return hardened(sentence, markup, runtime.GOOS) }, level)
 }
@@ -141,7 +141,7 @@ func hardened(text string, markup bool, goos string) string {
 
 // beeepMessenger sends notifications with beeep.
 type beeepMessenger struct {
-	sound func() bool // the person wants to hear of errors
+	sound func() bool // errors make a sound
 }
 
 func init() { beeep.AppName = notifyTitle }

@@ -21,21 +21,21 @@ import (
 type process struct {
 	pid     int
 	session *operator.Session
-	hangUp  func()       // closes nod's end of the connection, at which the process ends by itself
-	kill    func()       // ends it at once
-	usage   func() usage // what it has had of the machine
+	hangUp  func() // closes nod's end of the connection, at which the process ends by itself
+	kill    func() // ends it at once
+	usage   func() usage
 	exited  <-chan error // receives once how it ended
 }
 
-// usage is what a process has had of the machine, as far as the system tells.
+// usage is how much of the machine a process used, as far as the system tells.
 type usage struct {
 	ran    time.Duration // its first thread, which has the windows
 	waited time.Duration // its threads for a processor, in all
 }
 
-// had tells, from now on, how much time the process has had to do something: that of the clock without what it waited
-// for a processor, so that windows on a busy machine are not taken for windows that hang.
-func (p *process) had() func() time.Duration {
+// stopwatch returns a function that returns how long the process has had since to do something: the time without what
+// it waited for a processor, so that windows on a busy machine are not taken for windows that hang.
+func (p *process) stopwatch() func() time.Duration {
 	began, before := time.Now(), p.usage()
 	return func() time.Duration {
 		now := p.usage()
@@ -43,12 +43,12 @@ func (p *process) had() func() time.Duration {
 	}
 }
 
-// leastPatience is how long nod waits at least before it looks again whether the windows have had their time.
+// leastPatience is how long nod waits at least between two looks at that.
 const leastPatience = 100 * time.Millisecond
 
-// ping has the windows handle an event. It returns an error when they have had [pingPatience] and have not.
+// ping makes the windows handle an event. It fails if they have not within [pingPatience].
 func (p *process) ping(ctx context.Context) error {
-	for had := p.had(); ; {
+	for had := p.stopwatch(); ; {
 		err := p.session.Ping(ctx, max(pingPatience-had(), leastPatience))
 		if err == nil || had() >= pingPatience {
 			return err
@@ -56,7 +56,7 @@ func (p *process) ping(ctx context.Context) error {
 	}
 }
 
-// end ends the process, at once when why says that it hangs, and returns why it ended: nil when nod wanted it to.
+// end ends the process, at once if why says that it hangs. It returns why the process ended: nil if nod wanted that.
 func (p *process) end(why error) error {
 	if why == nil {
 		p.hangUp()
@@ -87,10 +87,10 @@ func (p *process) end(why error) error {
 	return why
 }
 
-// cacheTime is how long Fyne keeps what it has drawn, such as each line of a long text that was scrolled through.
+// cacheTime is how long Fyne caches what it has drawn, such as each line of a long text.
 const cacheTime = 20 * time.Second
 
-// startWindows starts a windows process. It returns before that has introduced itself.
+// startWindows starts a windows process that op serves. It does not wait for the process to connect.
 func (p *Prompter) startWindows(ctx context.Context, op operator.Operator) (*process, error) {
 	env, err := displayEnv(ctx)
 	if err != nil {
@@ -130,10 +130,10 @@ func (p *Prompter) startWindows(ctx context.Context, op operator.Operator) (*pro
 	}, nil
 }
 
-// maxLogLine is how much of a line of the windows process goes into one of the log, in bytes.
+// maxLogLine limits a line of the windows process in the log, in bytes.
 const maxLogLine = 4096
 
-// logLines takes what the windows process says on its standard error into nod's log, until that ends.
+// logLines copies the standard error of the windows process into the log.
 func logLines(said io.Reader, log *slog.Logger) {
 	lines := bufio.NewReaderSize(said, maxLogLine)
 	for {

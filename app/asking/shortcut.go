@@ -11,8 +11,8 @@ import (
 	"nod/policy/config"
 )
 
-// shortcut listens to the keys that bring nod up from anywhere, while the person wants any. Only then the tray process
-// has a connection to the X server: one that may end at any time, and is made anew.
+// shortcut listens to the global keys that raise nod, if the user has set any. Only then the tray process connects to
+// the X server, and reconnects when that ends.
 type shortcut struct {
 	wanted  func() string                                                // as in the configuration; empty: none
 	listen  func(context.Context, config.Shortcut, shortcutEvents) error // until ctx or the connection ends
@@ -30,7 +30,7 @@ type shortcutEvents struct {
 	pressed func()
 }
 
-// errNoShortcut is wrapped by what no later try will mend.
+// errNoShortcut is wrapped by errors that another try cannot mend.
 var errNoShortcut = errors.New("the shortcut does not work")
 
 func newShortcut(wanted func() string, pressed, changed func(), log *slog.Logger) *shortcut {
@@ -53,7 +53,7 @@ func (s *shortcut) setProblem(text string) {
 	}
 }
 
-// check takes in that other keys may be wanted. It never blocks.
+// check looks whether other keys are configured. It never blocks.
 func (s *shortcut) check() { operator.Signal(s.again) }
 
 // run listens until ctx ends.
@@ -75,7 +75,7 @@ const (
 	lastRetry  = time.Minute
 )
 
-// keep listens to the keys for as long as they are wanted.
+// keep listens to the keys while they are configured.
 func (s *shortcut) keep(ctx context.Context, keys config.Shortcut) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -112,7 +112,7 @@ func (s *shortcut) keep(ctx context.Context, keys config.Shortcut) {
 	}
 }
 
-// wait returns when other keys may be wanted, or a try is due, or ctx ends.
+// wait returns when other keys may be configured, a try is due, or ctx ends.
 func (s *shortcut) wait(ctx context.Context, retry <-chan time.Time) {
 	select {
 	case <-ctx.Done():

@@ -59,7 +59,7 @@ func listenToX(ctx context.Context, keys config.Shortcut, e shortcutEvents) erro
 		switch event.(type) {
 		case xproto.KeyPressEvent:
 			go e.pressed()
-		case xproto.MappingNotifyEvent: // another keyboard, or the keys are elsewhere now
+		case xproto.MappingNotifyEvent: // another keyboard or layout
 			if board, err = board.renew(keys); err != nil {
 				return err
 			}
@@ -137,7 +137,7 @@ func (k *keyboard) grab(keys config.Shortcut) error {
 	return nil
 }
 
-// renew takes in that the keyboard may have changed. Keys that are where they were stay grabbed all the while.
+// renew reads the keyboard again. It grabs the keys again only if they have moved.
 func (k *keyboard) renew(keys config.Shortcut) (*keyboard, error) {
 	now, err := readKeyboard(k.conn)
 	if err != nil {
@@ -176,7 +176,7 @@ type portalShortcut struct {
 	Properties map[string]dbus.Variant
 }
 
-// listenToPortal asks the desktop for the keys, which may have the person confirm or change them.
+// listenToPortal asks the desktop for the keys, which may ask the user to confirm or change them.
 func listenToPortal(ctx context.Context, keys config.Shortcut, e shortcutEvents) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel() // closes the connection
@@ -231,7 +231,7 @@ type portalSession struct {
 	signals <-chan *dbus.Signal
 }
 
-// request calls a method that answers with a signal, and waits for that: the desktop may ask the person first.
+// request calls a method that answers with a signal, and waits for that: the desktop may ask the user first.
 func (p *portalSession) request(ctx context.Context, method string, args ...any) (map[string]dbus.Variant, error) {
 	var handle dbus.ObjectPath
 	if err := p.service.CallWithContext(ctx, portalShortcuts+"."+method, 0, args...).Store(&handle); err != nil {

@@ -23,10 +23,10 @@ const menuPending = 10
 // snapshot is all that the tray shows. Icon, tooltip and menu are functions of it.
 type snapshot struct {
 	Pending       []interact.Request // oldest first, without notices: nobody answers those
-	Snoozed       []interact.Request // that the person wants to be asked about later, oldest first
+	Snoozed       []interact.Request // oldest first
 	Pause         pause
-	Away          int    // sessions that nobody is asked for, because nobody answered
-	Missed        int    // requests handed back for that
+	Away          int    // sessions for which nobody is asked, because nobody answered
+	Missed        int    // requests refused for that
 	Broken        bool   // the policy file cannot be read
 	Held          bool   // another program changed it
 	Unknown       bool   // … or what was accepted, so that there is no telling
@@ -34,7 +34,7 @@ type snapshot struct {
 	Hooks         string // which agents' hooks point nowhere, in a sentence; empty: none
 	Machines      int    // paired machines that are connected
 	AskEverything bool
-	News          history.Away // what happened while the person was away, and they have not read
+	News          history.Away // what happened while the user was away, if they have not read it
 }
 
 // trayActions is what the menu can do. Each call has a goroutine of its own.
@@ -59,7 +59,7 @@ func (s snapshot) state() assets.TrayState {
 	return assets.Idle
 }
 
-// status is the state in words: the tooltip, and the first line of the menu.
+// status is the state in words, for the tooltip and the first line of the menu.
 func (s snapshot) status(now time.Time) string {
 	var said []string
 	if s.Broken {
@@ -112,7 +112,7 @@ func awayStatus(missed int) string {
 	return lang.L("Away: {{.Count}} requests skipped", map[string]any{"Count": missed})
 }
 
-// awayNews says in one line what happened while the person was away.
+// awayNews says in one line what happened while the user was away.
 func awayNews(a history.Away) string {
 	var parts []string
 	add := func(n int, text string) {
@@ -192,7 +192,7 @@ func requestItem(r interact.Request, do trayActions) menuItem {
 	return menuItem{Label: pendingLabel(r), Request: r.ID, Do: show}
 }
 
-// snoozedItems lists what the person put off in a menu of its own: each can be opened early.
+// snoozedItems lists the snoozed requests in a submenu: each can be opened early.
 func (s snapshot) snoozedItems(do trayActions) []menuItem {
 	if len(s.Snoozed) == 0 {
 		return nil
@@ -251,7 +251,7 @@ func newTray(do trayActions, log *slog.Logger) *tray {
 	return t
 }
 
-// update shows s soon, unless a later one comes before. It never blocks.
+// update shows s soon, or a later one. It never blocks.
 func (t *tray) update(s snapshot) {
 	t.latest.Store(&s)
 	operator.Signal(t.changed)

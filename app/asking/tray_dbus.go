@@ -104,7 +104,7 @@ func watchTrayHost(conn *dbus.Conn) error {
 	return err
 }
 
-// register tells the tray's host of the icon. Without a host nothing happens: it is told when it starts.
+// register registers the icon with the tray's host, if one runs.
 func register(conn *dbus.Conn) {
 	host := conn.Object(desktop.TrayWatcher, "/StatusNotifierWatcher")
 	host.Go(desktop.TrayWatcher+".RegisterStatusNotifierItem", dbus.FlagNoReplyExpected, nil, string(itemPath))
@@ -153,7 +153,7 @@ func exportItem(conn *dbus.Conn) (*statusItem, error) {
 	return &statusItem{conn: conn, values: values, menu: menu}, exportObject(conn, itemPath, itemInterface, nil, values)
 }
 
-// show brings the icon, its tool tip and its menu up to date. What did not change is not told again.
+// show updates the icon, its tool tip and its menu. It signals only what has changed.
 func (i *statusItem) show(s *snapshot, do trayActions) {
 	now := time.Now()
 	if icon := assets.Tray(s.state(), !i.light); !bytes.Equal(icon, i.icon) {
@@ -186,7 +186,7 @@ func (i *statusItem) take(s *dbus.Signal) {
 	}
 }
 
-// setScheme takes in the desktop's colour scheme as the portal sends it: a number in any number of variants.
+// setScheme sets the desktop's colour scheme as the portal sends it: a number in any number of variants.
 func (i *statusItem) setScheme(body []any) {
 	if len(body) != 1 {
 		return // no answer: there is no portal

@@ -19,7 +19,7 @@ import (
 const (
 	startPatience = 10 * time.Second // how long the windows process may take to introduce itself
 	pingEvery     = 2 * time.Second  // while something is on screen or should be
-	pingPatience  = 6 * time.Second  // how long the windows may take to handle an event; see [process.had]
+	pingPatience  = 6 * time.Second  // how long the windows may take to handle an event; see [process.stopwatch]
 	endPatience   = 3 * time.Second  // how long the windows process may take to end by itself
 	maxDeaths     = 3                // of the windows process within deathWindow; then nobody is asked for a while
 	deathWindow   = time.Minute
@@ -32,9 +32,8 @@ const (
 	maxFresh = 8 // new prompts that the windows fetch at once: each may be a mebibyte
 )
 
-// windows asks the person through a process of its own, which has the display. It starts that process when it may
-// be needed, replaces it when it dies or hangs, and ends it when it has been idle for long. All that may not be lost
-// is kept here. It implements [interact.Prompter].
+// windows has the pending prompts, and keeps the process that shows them: it starts the process when it may be needed,
+// replaces it when it dies or hangs, and ends it when it has been idle for long. It implements [interact.Prompter].
 type windows struct {
 	windowsConfig
 	wake    chan struct{} // cap 1: a process may be needed, or there may be something to watch it for
@@ -46,68 +45,63 @@ type windows struct {
 
 	mu        sync.Mutex
 	pending   []*openPrompt          // oldest first
-	drafts    map[interact.ID][]byte // what the person has typed into their prompts, or had when nod was killed
-	back      map[interact.ID]bool   // what waited then: it waits for a display, too
+	drafts    map[interact.ID][]byte // unfinished answers
+	restored  map[interact.ID]bool   // was pending when nod ended, so it waits for a display, too
 	process   *process               // nil while none is up
 	screen    operator.Screen
 	wanted    []operator.View // that the windows have not fetched yet
 	opening   []opening       // who waits for the settings
 	warm      bool            // an agent has called: a prompt may follow
 	used      time.Time       // when somebody last needed the process
-	typed     time.Time       // when the person last typed into a prompt
+	typed     time.Time       // when the user last typed into a prompt
 	deaths    []time.Time     // the last ones
 	lastDeath error           // why the last one died
-	since     time.Time       // when the prompt that is on screen came there
+	since     time.Time       // when the current prompt was first on screen
 }
 
 // windowsConfig is what [windows] works with. All fields are required.
 type windowsConfig struct {
-	log       *slog.Logger
-	start     func(context.Context, operator.Operator) (*process, error)
-	reachable func(context.Context) error     // says why no window can be shown
-	offers    func(policy.Call) policy.Offers // what a prompt shows of an approval
-	keep      func() time.Duration            // how long an idle process is kept
-	quiet     func(interact.Request) bool     // its prompt waits in the tray until the user asks for it
-	undoFor   func() time.Duration            // how long what was saved can be undone
-	failed    func(why error)                 // called when the process has died too often
-	elsewhere func() bool                     // reports whether a device can answer
-	outdated  func() bool                     // see [Config.Outdated]
+	log         *slog.Logger
+	start       func(context.Context, operator.Operator) (*process, error)
+	reachable   func(context.Context) error     // says why no window can be shown
+	offers      func(policy.Call) policy.Offers // what a prompt shows of an approval
+	keep        func() time.Duration            // how long an idle process is kept
+	quiet       func(interact.Request) bool     // its prompt waits in the tray until the user asks for it
+	undoFor     func() time.Duration            // how long what was saved can be undone
+	failed      func(why error)                 // called when the process has died too often
+	deviceReady func() bool                     // reports whether a device can answer
+	outdated    func() bool                     // see [Config.Outdated]
 }
 
 // openPrompt is a request that is pending.
 type openPrompt struct {
 	operator.Prompt
 	call     policy.Call // of an approval
-	shown    bool        // a windows process has taken it in, or ran: it waits for a display, too
-	held     bool        // it waits in the tray: no window is told
-	answered bool        // by the window; the broker does not know yet
-	deaths   int         // of processes that had it on screen
+	shown    bool        // a windows process has fetched it, so it waits for a lost display
+	inTray   bool        // no window shows it
+	answered bool        // by the user; the broker does not know yet
+	deaths   int         // of processes that showed it
 	answer   interact.Answer
 	err      error
 	done     chan struct{} // closed when it is answered
 }
 
-// end answers the prompt. The caller holds the lock of the windows.
+// end ends the prompt. The caller holds windows.mu.
 func (p *openPrompt) end(answer interact.Answer, err error) {
 	p.answered, p.answer, p.err = true, answer, err
 	close(p.done)
 }
 
-// age orders prompts by the time of their requests.
-func (p *openPrompt) age(other *openPrompt) int {
-	return p.Request.Created.Compare(other.Request.Created)
-}
-
 func newWindows(c windowsConfig) *windows {
 	w := &windows{
 		windowsConfig: c, wake: make(chan struct{}, 1), changed: make(chan struct{}, 1), ended: make(chan struct{}),
-		drafts: map[interact.ID][]byte{}, back: map[interact.ID]bool{},
+		drafts: map[interact.ID][]byte{}, restored: map[interact.ID]bool{},
 	}
 	w.undos = &undos{changed: w.undosChanged}
 	return w
 }
 
-// undosChanged shows what can be undone now.
+// undosChanged shows the user what can be undone now.
 func (w *windows) undosChanged() {
 	w.mu.Lock()
 	w.used = time.Now()
@@ -121,7 +115,7 @@ func (w *windows) undosChanged() {
 // Prompt implements [interact.Prompter].
 func (w *windows) Prompt(ctx context.Context, r interact.Request, why policy.Decision) (interact.Answer, error) {
 	err := w.available(ctx, r.ID)
-	if err != nil && !w.elsewhere() {
+	if err != nil && !w.deviceReady() {
 		return interact.Answer{}, fmt.Errorf("%w: %w", interact.ErrUnavailable, err)
 	}
 	p := w.add(r, why, err != nil)
@@ -139,13 +133,13 @@ func (w *windows) Prompt(ctx context.Context, r interact.Request, why policy.Dec
 	}
 }
 
-// available says why nobody can be asked now.
+// available returns an error if nobody can be asked now.
 func (w *windows) available(ctx context.Context, id interact.ID) error {
 	w.mu.Lock()
-	up, crashing, isBack := w.process != nil, w.crashing(), w.back[id]
+	up, crashing, isRestored := w.process != nil, w.crashing(), w.restored[id]
 	w.mu.Unlock()
 	switch {
-	case up, isBack:
+	case up, isRestored:
 		return nil
 	case crashing != nil:
 		return crashing
@@ -153,7 +147,7 @@ func (w *windows) available(ctx context.Context, id interact.ID) error {
 	return w.reachable(ctx)
 }
 
-// crashing says that the process has died too often of late, and why the last time. The caller holds w.mu.
+// crashing returns an error if the process has died too often lately. The caller holds w.mu.
 func (w *windows) crashing() error {
 	w.deaths = slices.DeleteFunc(w.deaths, func(t time.Time) bool { return time.Since(t) >= deathWindow })
 	if len(w.deaths) < maxDeaths {
@@ -162,7 +156,7 @@ func (w *windows) crashing() error {
 	return fmt.Errorf("nod's windows failed %d times within a minute, so nobody was asked: %w", maxDeaths, w.lastDeath)
 }
 
-// add makes a request pending. It is for the tray only, for now, when hidden.
+// add makes a request pending; if hidden, in the tray only.
 func (w *windows) add(r interact.Request, why policy.Decision, hidden bool) *openPrompt {
 	p := &openPrompt{Prompt: operator.Prompt{ID: r.ID, Revision: 1, Request: &r, Why: why}, done: make(chan struct{})}
 	if a, ok := r.Body.(interact.Approve); ok && !r.Requester.IsRemote() {
@@ -173,18 +167,20 @@ func (w *windows) add(r interact.Request, why policy.Decision, hidden bool) *ope
 	}
 	quiet := w.quiet(r)
 	w.mu.Lock()
-	p.shown = w.back[r.ID]
-	delete(w.back, r.ID)
-	p.held = hidden || quiet && !w.waiting() // with others on screen it joins their queue
+	p.shown = w.restored[r.ID]
+	delete(w.restored, r.ID)
+	p.inTray = hidden || quiet && !w.waiting() // with others on screen it joins their queue
 	w.pending = append(w.pending, p)
-	slices.SortStableFunc(w.pending, (*openPrompt).age) // each comes on a goroutine of its own
+	slices.SortStableFunc(w.pending, func(x, y *openPrompt) int { // each is added by a goroutine of its own
+		return x.Request.Created.Compare(y.Request.Created)
+	})
 	w.used = time.Now()
 	w.mu.Unlock()
 	w.tell()
 	return p
 }
 
-// maxParts is the length of an input, in bytes, above which no prompt shows its parts: nobody reads that many.
+// maxParts is the length of an input, in bytes, above which a prompt does not list its parts: nobody reads that many.
 const maxParts = 10_000
 
 func (w *windows) offersOf(c policy.Call) policy.Offers {
@@ -195,8 +191,8 @@ func (w *windows) offersOf(c policy.Call) policy.Offers {
 	return offers
 }
 
-// reportedOffers are those of another machine's relay, which keeps what an allow keeps there. What holds for always is
-// a rule of this desk, and no relay can offer one.
+// reportedOffers returns the offers of a relay, which saves the approvals there. No relay can offer a rule, which would
+// be this desk's.
 func reportedOffers(r interact.Reported) policy.Offers {
 	offers := policy.Offers{Parts: r.Offers.Parts}
 	for _, o := range r.Offers.Grants {
@@ -207,7 +203,7 @@ func reportedOffers(r interact.Reported) policy.Offers {
 	return offers
 }
 
-// keepTime takes in how long what is pending waits now.
+// keepTime updates the deadlines of the pending requests.
 func (w *windows) keepTime(pending []interact.Request) {
 	w.mu.Lock()
 	changed := false
@@ -238,7 +234,7 @@ func (w *windows) remove(p *openPrompt) {
 	w.tell()
 }
 
-// tell has the windows fetch what is pending, and a process started when there is none.
+// tell makes the windows fetch what is pending, and starts a process if there is none.
 func (w *windows) tell() {
 	w.mu.Lock()
 	if w.process != nil {
@@ -249,7 +245,7 @@ func (w *windows) tell() {
 	operator.Signal(w.changed)
 }
 
-// refetch has the windows fetch what is in force, after configuration or grants have changed.
+// refetch makes the windows fetch everything again, because the configuration, the grants or the presence changed.
 func (w *windows) refetch() {
 	w.mu.Lock()
 	approvals := slices.DeleteFunc(slices.Clone(w.pending), func(p *openPrompt) bool { return p.call.Tool == "" })
@@ -272,7 +268,7 @@ func (w *windows) refetch() {
 	}
 }
 
-// HistoryChanged has the windows fetch the entries of the journal, if one of them may show these.
+// HistoryChanged makes the windows fetch the entries of the journal, if one of them may show these.
 func (w *windows) HistoryChanged() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -281,23 +277,22 @@ func (w *windows) HistoryChanged() {
 	}
 }
 
-// release gives the windows what waits in the tray, as far as may says so.
+// release makes the windows show those prompts in the tray for which may is true.
 func (w *windows) release(may func(*openPrompt) bool) {
 	w.mu.Lock()
-	held := slices.DeleteFunc(slices.Clone(w.pending), func(p *openPrompt) bool { return !p.held })
-	w.mu.Unlock()
-	held = slices.DeleteFunc(held, func(p *openPrompt) bool { return !may(p) })
-	w.mu.Lock()
-	for _, p := range held {
-		p.held = false
+	released := false
+	for _, p := range w.pending {
+		if p.inTray && may(p) {
+			p.inTray, released = false, true
+		}
 	}
 	w.mu.Unlock()
-	if len(held) > 0 {
+	if released {
 		w.tell()
 	}
 }
 
-// Prompts lists what is pending, oldest first, as [operator.Operator] has it.
+// Prompts implements [operator.Operator].
 func (w *windows) Prompts(_ context.Context, known map[interact.ID]int) (operator.Pending, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -306,7 +301,7 @@ func (w *windows) Prompts(_ context.Context, known map[interact.ID]int) (operato
 	fresh := 0
 	for _, p := range w.pending {
 		switch {
-		case p.answered, p.held:
+		case p.answered, p.inTray:
 		case known[p.ID] == p.Revision || fresh == maxFresh:
 			all.Prompts = append(all.Prompts, operator.Prompt{ID: p.ID, Revision: p.Revision})
 		default:
@@ -320,7 +315,7 @@ func (w *windows) Prompts(_ context.Context, known map[interact.ID]int) (operato
 	return all, nil
 }
 
-// open lists what is pending as it is now, oldest first, also what waits in the tray.
+// open lists the pending prompts, oldest first, including those in the tray.
 func (w *windows) open() []operator.Prompt {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -333,7 +328,7 @@ func (w *windows) open() []operator.Prompt {
 	return all
 }
 
-// unanswered leaves out the requests whose answer is on its way into the journal.
+// unanswered returns rs without the requests whose answer is not in the journal yet.
 func (w *windows) unanswered(rs []interact.Request) []interact.Request {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -363,7 +358,7 @@ func (w *windows) take(a operator.Answer) (*openPrompt, error) {
 	return p, nil
 }
 
-// Report takes in what is on screen, as [operator.Operator] has it.
+// Report implements [operator.Operator].
 func (w *windows) Report(_ context.Context, s operator.Screen) error {
 	w.mu.Lock()
 	if s.Prompt != w.screen.Prompt {
@@ -371,7 +366,7 @@ func (w *windows) Report(_ context.Context, s operator.Screen) error {
 	}
 	w.screen, w.used = s, time.Now()
 	isWanted := slices.ContainsFunc(w.wanted, func(v operator.View) bool { return v.Settings })
-	if s.Settings && !isWanted { // else it is those of before
+	if s.Settings && !isWanted { // else they were open before
 		w.opened(nil)
 	}
 	w.mu.Unlock()
@@ -380,7 +375,7 @@ func (w *windows) Report(_ context.Context, s operator.Screen) error {
 	return nil
 }
 
-// onScreen is the prompt that the windows show, or did when they died; nil for none. The caller holds w.mu.
+// onScreen returns the prompt that the windows show, or showed when they died; it may be nil. The caller holds w.mu.
 func (w *windows) onScreen() *openPrompt {
 	i := slices.IndexFunc(w.pending, func(p *openPrompt) bool { return p.ID == w.screen.Prompt && !p.answered })
 	if i < 0 {
@@ -396,14 +391,14 @@ func (w *windows) focused() bool {
 	return w.screen.Focused
 }
 
-// show brings a window to the front. Who wants to see a prompt sees all that wait in the tray.
+// show brings a window to the front. With a prompt it shows all that wait in the tray.
 func (w *windows) show(v operator.View) {
 	if !v.Settings && v.History == "" {
 		w.release(func(*openPrompt) bool { return true })
 	}
 	w.mu.Lock()
 	w.used = time.Now()
-	w.deaths = nil // a person wants to see something: try again
+	w.deaths = nil // the user wants to see something: try again
 	if !slices.Contains(w.wanted, v) {
 		w.wanted = append(w.wanted, v)
 	}
@@ -411,16 +406,16 @@ func (w *windows) show(v operator.View) {
 	w.tell()
 }
 
-// opening is the settings on their way to the screen.
+// opening is a caller that waits for the settings to open.
 type opening struct {
 	view operator.View
-	done chan error // takes once what came of it
+	done chan error // receives once
 }
 
-// openPatience is how long the settings may take to come to the screen.
+// openPatience is how long the settings may take to open.
 const openPatience = 20 * time.Second
 
-// bring brings the settings to the front, and returns once they are there, or why they are not.
+// bring opens the settings and waits until they are open. It fails if no window can be shown.
 func (w *windows) bring(ctx context.Context, v operator.View) error {
 	w.mu.Lock()
 	isUp := w.process != nil
@@ -447,7 +442,7 @@ func (w *windows) bring(ctx context.Context, v operator.View) error {
 	return fmt.Errorf("nod's windows did not come up within %v: the log says why", openPatience)
 }
 
-// opened tells those who wait for the settings what came of it. The caller holds w.mu.
+// opened ends the wait of all who wait for the settings. The caller holds w.mu.
 func (w *windows) opened(err error) {
 	for _, o := range w.opening {
 		o.done <- err
@@ -455,7 +450,7 @@ func (w *windows) opened(err error) {
 	w.opening = nil
 }
 
-// WarmUp starts the process because a prompt may be coming. It is called for every sign of an agent's life.
+// WarmUp starts the process because an agent has called, so that a prompt may follow.
 func (w *windows) WarmUp() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -466,7 +461,7 @@ func (w *windows) WarmUp() {
 	}
 }
 
-// retryDisplay is how long nod waits before it looks again for a display that is gone while something is pending.
+// retryDisplay is how long nod waits before it looks again for a display while something is pending.
 var retryDisplay = []time.Duration{time.Second, 2 * time.Second, 5 * time.Second, 15 * time.Second}
 
 // run keeps the process alive while it is needed, until ctx ends.
@@ -503,13 +498,13 @@ func (w *windows) run(ctx context.Context, op operator.Operator) {
 	}
 }
 
-// awaitDisplay waits until it is time to look for a display again, after so many misses, and returns how many there are
-// now. One that is there and has refused the windows, or has just ended, may be about to begin anew, as X servers do
-// when their last client is gone: nobody gives up before it was tried once more.
+// awaitDisplay waits until it is time to look for a display again, and returns the new number of misses. A display that
+// answers but refused the windows, or that has just ended, may be about to restart, as X servers do when their last
+// client is gone: no request ends before it was tried once more.
 func (w *windows) awaitDisplay(ctx context.Context, why error, isThere bool, misses int) int {
 	if errors.Is(why, errDisplayLost) {
 		w.keepForDisplay()
-		misses = min(misses, 1) // it has been there a moment ago
+		misses = min(misses, 1) // it answered a moment ago
 	}
 	w.log.Warn("no window can be shown; what was on screen waits for a display", "err", why)
 	wake := w.wake
@@ -530,8 +525,7 @@ func (w *windows) awaitDisplay(ctx context.Context, why error, isThere bool, mis
 // errDisplayLost says that the display server has ended, and with it the windows.
 var errDisplayLost = fmt.Errorf("%w: the display server has ended", desktop.ErrNoDisplay)
 
-// cause is why a process ended that did so with err: whatever that says, the reason is the display where there is none
-// any more.
+// cause returns why a process ended with err: whatever err says, a display that is gone is the reason.
 func (w *windows) cause(ctx context.Context, err error) error {
 	if err == nil || errors.Is(err, desktop.ErrNoDisplay) || errors.Is(err, operator.ErrVersion) {
 		return err
@@ -542,7 +536,7 @@ func (w *windows) cause(ctx context.Context, err error) error {
 	return err
 }
 
-// keepForDisplay has all that is pending wait for a display, also what the windows had not fetched yet.
+// keepForDisplay makes all pending requests wait for a display, including those that no process has fetched yet.
 func (w *windows) keepForDisplay() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -560,26 +554,25 @@ func (w *windows) needed() bool {
 
 // waiting reports whether a request is pending for the windows that has no answer yet. The caller holds w.mu.
 func (w *windows) waiting() bool {
-	return slices.ContainsFunc(w.pending, func(p *openPrompt) bool { return !p.answered && !p.held })
+	return slices.ContainsFunc(w.pending, func(p *openPrompt) bool { return !p.answered && !p.inTray })
 }
 
-// giveUp ends the pending requests that which picks as unavailable, and drops what nobody needs later: the process was
-// only to be warm, or a window was wanted that cannot be shown. What waits in the tray stays while a device can
-// answer it.
+// giveUp ends the pending requests for which which is true as unavailable, and drops the windows that were to be shown.
+// Requests in the tray stay while a device can answer them.
 func (w *windows) giveUp(why error, which func(*openPrompt) bool) {
-	elsewhere := w.elsewhere()
+	deviceReady := w.deviceReady()
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.warm, w.wanted = false, nil
 	w.opened(why)
 	for _, p := range w.pending {
-		if !p.answered && which(p) && !(p.held && elsewhere) {
+		if !p.answered && which(p) && !(p.inTray && deviceReady) {
 			p.end(interact.Answer{}, fmt.Errorf("%w: %w", interact.ErrUnavailable, why))
 		}
 	}
 }
 
-// account takes note of how the process ended. A nil err is an end that nod wanted.
+// account counts an end of the process. A nil err is an end that nod wanted.
 func (w *windows) account(ctx context.Context, err error) {
 	if err == nil || ctx.Err() != nil {
 		return
@@ -599,8 +592,8 @@ func (w *windows) account(ctx context.Context, err error) {
 	}
 }
 
-// blame counts a death of the windows against the prompt that was on screen, and ends that one when it is to blame for
-// too many. Then it returns its id. The caller holds w.mu.
+// blame counts a death of the process against the prompt on screen. After too many it ends the prompt and returns its
+// ID. The caller holds w.mu.
 func (w *windows) blame(err error) (ended interact.ID) {
 	p := w.onScreen()
 	if p == nil {
@@ -614,10 +607,10 @@ func (w *windows) blame(err error) (ended interact.ID) {
 	return p.ID
 }
 
-// errCannotShow says that one request, and no other, ends because the windows died of its prompt.
+// errCannotShow says that one request ended because the windows died of its prompt.
 var errCannotShow = fmt.Errorf("nod's windows failed %d times while they showed this request", maxShowings)
 
-// forgive takes back that windows have died of the prompt that is on screen: these have shown it for long.
+// forgive resets the deaths of the prompt on screen once it has been shown for long.
 func (w *windows) forgive() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -626,13 +619,13 @@ func (w *windows) forgive() {
 	}
 }
 
-// runProcess runs one process, from its start to its end. It returns nil when nod ended it because nobody needed it.
+// runProcess runs one process to its end. It returns nil if nod ended it because nobody needed it.
 func (w *windows) runProcess(ctx context.Context, op operator.Operator) error {
 	p, err := w.start(ctx, op)
 	if err != nil {
 		return err
 	}
-	began, had := time.Now(), p.had()
+	began, had := time.Now(), p.stopwatch()
 	w.setProcess(p)
 	defer w.setProcess(nil)
 	defer operator.Signal(w.changed)
@@ -657,14 +650,14 @@ func (w *windows) runProcess(ctx context.Context, op operator.Operator) error {
 	return p.end(w.watch(ctx, p))
 }
 
-// setProcess takes note of the process that is up; nil for none. Which prompt the last one showed stays known then.
+// setProcess sets the running process; nil for none. The prompt that the last one showed stays known.
 func (w *windows) setProcess(p *process) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	screen := operator.Screen{}
 	if p == nil {
 		screen.Prompt = w.screen.Prompt
-		for _, o := range w.opening { // the process may have fetched them and died
+		for _, o := range w.opening { // the process may have fetched it and died
 			if !slices.Contains(w.wanted, o.view) {
 				w.wanted = append(w.wanted, o.view)
 			}
@@ -675,8 +668,8 @@ func (w *windows) setProcess(p *process) {
 
 var errEnded = errors.New("the windows ended by themselves")
 
-// watch returns when the process has ended or hangs, which is an error, and when nobody has needed it for long or
-// ctx ends. It pings only while something is on screen or should be.
+// watch returns nil when nobody has needed the process for long or ctx ends, and an error when the process has ended or
+// hangs. It pings only while something is on screen or should be.
 func (w *windows) watch(ctx context.Context, p *process) error {
 	for pinged := time.Now(); ; {
 		busy, used := w.state()
@@ -706,7 +699,7 @@ func (w *windows) watch(ctx context.Context, p *process) error {
 	}
 }
 
-// state says whether something is on screen or should be, and when the process was last needed.
+// state reports whether something is or should be on screen, and when the process was last needed.
 func (w *windows) state() (busy bool, used time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -79,10 +79,10 @@ func newDesk(t *testing.T) *desk {
 		offers: func(policy.Call) policy.Offers {
 			return policy.Offers{Grants: []policy.Offer{{Scope: policy.Always, Cover: policy.CoverInput, Text: d.saves}}}
 		},
-		keep:      func() time.Duration { return 10 * time.Minute },
-		quiet:     func(interact.Request) bool { return d.quiet.Load() },
-		elsewhere: func() bool { return false },
-		failed:    func(error) { d.failed++ }, outdated: func() bool { return d.follows.Load() },
+		keep:        func() time.Duration { return 10 * time.Minute },
+		quiet:       func(interact.Request) bool { return d.quiet.Load() },
+		deviceReady: func() bool { return false },
+		failed:      func(error) { d.failed++ }, outdated: func() bool { return d.follows.Load() },
 		undoFor: func() time.Duration { return 10 * time.Second },
 	})
 	go d.w.run(ctx, nil)

@@ -23,7 +23,7 @@ export GOFLAGS := $(strip $(GOFLAGS) -buildvcs=false -trimpath)
 # Every target that make help lists.
 .PHONY: need-go $(shell sed -n "s/^\([a-z0-9-]*\):.*##.*/\1/p" $(firstword $(MAKEFILE_LIST)))
 
-build: setup-build bin/nod bin/nod-desktop bin/nod-dialogs ## build the programs into bin/ (what make alone does)
+build: setup-build bin/nod bin/nod-cli bin/nod-desktop bin/nod-dialogs ## build the programs into bin/ (what make alone does)
 
 relay: setup-build ## build bin/relay/nod: the small nod for machines without a desktop, of which docs/machines.md tells
 	CGO_ENABLED=0 go build -tags relay -ldflags "$(LDFLAGS)" -o bin/relay/nod ./cmd/nod
@@ -252,6 +252,9 @@ help: ## list the targets
 
 # go knows best what is up to date.
 bin/nod: need-go FORCE
+	CGO_ENABLED=0 go build -ldflags "$(LDFLAGS)" -o $@ ./cmd/nod/front
+
+bin/nod-cli: need-go FORCE
 	CGO_ENABLED=0 go build -ldflags "$(LDFLAGS)" -o $@ ./cmd/nod
 
 # Without C, so that it needs none of the libraries of a desktop. macOS has no tray without.

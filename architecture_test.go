@@ -41,6 +41,7 @@ var mayImport = map[string][]string{
 	"nod/ipc/acp":               {"nod/api"},
 	"nod/ipc":                   {"nod/api", "nod/ipc/peer", "nod/ipc/endpoint", "nod/ipc/hooks", "nod/ipc/mcp"},
 	"nod/ipc/client":            {"nod/api", "nod/ipc/endpoint", "nod/ipc/interrupt", "nod/ipc/peer"},
+	"nod/ipc/client/waiting":    {"nod/ipc/client", "nod/policy/process"},
 	"nod/ipc/interrupt":         {"nod/api"},
 	"nod/ipc/endpoint":          {"nod/ownfile"},
 	"nod/ipc/hooks":             {"nod/interact"},
@@ -62,13 +63,14 @@ var mayImport = map[string][]string{
 	"nod/interact/secrets":      {},
 	"nod/interact/interacttest": {"nod/interact"},
 	"nod/policy": {
-		"nod/ownfile", "nod/policy/git", "nod/policy/invisible", "nod/policy/shell",
+		"nod/ownfile", "nod/policy/git", "nod/policy/invisible", "nod/policy/process", "nod/policy/shell",
 	},
 	"nod/policy/basefile":       {"nod/policy"},
 	"nod/policy/config":         {"nod/policy"},
 	"nod/policy/git":            {"nod/ownfile"},
 	"nod/policy/imports":        {"nod/policy"},
 	"nod/policy/invisible":      {},
+	"nod/policy/process":        {"nod/api"},
 	"nod/policy/replay":         {"nod/policy"},
 	"nod/policy/store":          {"nod/changes", "nod/policy/config"},
 	"nod/policy/shell":          {"nod/policy/git", "nod/policy/invisible", "nod/policy/shell/language"},
@@ -95,8 +97,9 @@ var mayImport = map[string][]string{
 	"nod/cmd/nod": {
 		"nod/app/relay", "nod/cmd/nod/doctor", "nod/ipc/remote/cluster",
 		"nod/agents/registry", "nod/interact/journal", "nod/ipc/acp", "nod/ipc/client", "nod/ipc/mcp", "nod/ownfile/owndata",
-		"nod/ownfile/ownlog", "nod/ownfile/ownprocess", "nod/policy/store", "nod/version",
+		"nod/ipc/client/waiting", "nod/ownfile/ownlog", "nod/ownfile/ownprocess", "nod/policy/store", "nod/version",
 	},
+	"nod/cmd/nod/front":      {"nod/ipc/client/waiting", "nod/ipc/programs", "nod/ownfile/ownlog"},
 	"nod/ownfile":            {},
 	"nod/ownfile/owndata":    {},
 	"nod/ownfile/ownlog":     {"nod/ownfile"},
@@ -151,6 +154,27 @@ func TestArrowsPointDown(t *testing.T) {
 			if draws(dep) && !slices.Contains(mayDraw, path) {
 				t.Errorf("%s must not reach %s", path, dep)
 			}
+		}
+	}
+}
+
+// TestHooksLinkLittle lists what the program that agents run on every call may link beside the standard library: what a
+// package makes when a program starts, an agent waits for.
+func TestHooksLinkLittle(t *testing.T) {
+	may := []string{
+		"nod/api", "nod/cmd/nod/front", "nod/ipc/client", "nod/ipc/client/waiting", "nod/ipc/endpoint", "nod/ipc/interrupt",
+		"nod/ipc/peer", "nod/ipc/programs", "nod/ownfile", "nod/ownfile/ownlog", "nod/policy/process",
+		"github.com/adrg/xdg", "github.com/fsnotify/fsnotify", "github.com/go-json-experiment/json", "github.com/gofrs/flock",
+		"github.com/google/renameio/v2", "github.com/google/uuid", "golang.org/x/sys/unix", "golang.org/x/term",
+		"gopkg.in/natefinch/lumberjack.v2",
+	}
+	never := []string{"encoding/gob", "html/template", "text/template", "regexp", "go/ast"}
+	for _, dep := range listPackages(t)["nod/cmd/nod/front"] {
+		root, _, _ := strings.Cut(dep, "/")
+		isOurs := root == "nod" || strings.Contains(root, ".")
+		isPart := func(path string) bool { return dep == path || root != "nod" && strings.HasPrefix(dep, path+"/") }
+		if isOurs && !slices.ContainsFunc(may, isPart) || slices.Contains(never, dep) {
+			t.Errorf("a hook must not link %s", dep)
 		}
 	}
 }

@@ -30,6 +30,11 @@ type Parent struct {
 const (
 	MaxSeconds = 86_400 // the longest time-out and the longest hold
 	MaxWait    = 60     // seconds that one GET of a request waits at most for its end
+
+	// MaxHookWait is the longest that a hook's request waits for the user. Agents cut a hook off after the time-out in
+	// their settings (600 s as nod installs them), and most then go on as if it had allowed; Claude Code has been seen to
+	// do so a little before its ten minutes.
+	MaxHookWait = 9*time.Minute + 30*time.Second
 )
 
 // Common is what every request's body may carry besides its own fields. The zero value is fine.

@@ -124,9 +124,10 @@ func newProgram(
 	if err := p.openStore(); err != nil {
 		return nil, err
 	}
+	opened := p // an error returns no program
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, p.close())
+			err = errors.Join(err, opened.close())
 		}
 	}()
 	if err := p.openJournal(); err != nil {
@@ -167,7 +168,7 @@ func newProgram(
 	p.hooks = hooks.New(hooks.Config{
 		Sessions: sessions,
 		Agents:   registry.Protocols(), Nod: nod, Broker: p.broker, Log: p.log, OpenURL: openURL, Timeout: p.store.Timeout,
-		AskMore: func() bool { return p.store.Config().Agents.AskMore },
+		AskMore: func() bool { return p.store.Config().Agents.AskMore }, Settings: registry.Settings,
 	})
 	p.server, err = ipc.Listen(ipc.Config{
 		Address: p.store.Config().IPC.Address, AnyPort: p.store.Config().IPC == config.Default().IPC, Dir: dir,

@@ -48,7 +48,7 @@ func testRequest(words string) (interact.Request, error) {
 		return interact.Request{}, err
 	}
 	return interact.Request{
-		Requester: interact.Requester{Agent: welcomeAgent, Process: peer.Self()},
+		Requester: interact.Requester{Agent: welcomeAgent, Process: peer.Self(nil)},
 		Body:      interact.Approve{Tool: "Bash", Input: input, Description: words},
 	}, nil
 }

@@ -35,7 +35,7 @@ func (b *bench) sizes() (figures []report.Figure, err error) {
 }
 
 // programs are nod's.
-var programs = []string{"nod", "nod-desktop", "nod-dialogs"}
+var programs = []string{"nod", "nod-cli", "nod-desktop", "nod-dialogs"}
 
 func size(path string) (float64, error) {
 	info, err := os.Stat(path)

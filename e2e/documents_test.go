@@ -95,7 +95,7 @@ func newReading(t *testing.T, n *nod) *reading {
 	} {
 		must(t, os.MkdirAll(dir, 0o700))
 	}
-	for _, name := range []string{"nod", "nod-desktop"} {
+	for _, name := range []string{"nod", "nod-cli", "nod-desktop"} {
 		must(t, copyProgram(filepath.Join(bin, name), filepath.Join(programs, name)))
 	}
 	must(t, os.Symlink(n.borrow(standInName), filepath.Join(programs, standInName)))

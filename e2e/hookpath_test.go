@@ -20,7 +20,7 @@ func TestHooksOutliveACheckout(t *testing.T) {
 	checkout := filepath.Join(n.Home(), "src", "nod", "bin")
 	must(t, os.MkdirAll(checkout, 0o700))
 	must(t, os.WriteFile(filepath.Join(checkout, "..", "go.mod"), []byte("module nod\n"), 0o600))
-	for _, name := range []string{"nod", "nod-desktop", "nod-dialogs"} {
+	for _, name := range []string{"nod", "nod-cli", "nod-desktop", "nod-dialogs"} {
 		program, err := os.ReadFile(filepath.Join(bin, name))
 		must(t, err)
 		must(t, writeProgram(filepath.Join(checkout, name), string(program)))

@@ -108,7 +108,7 @@ func newKilling(t *testing.T, seed uint64) *killing {
 	}
 	n.writeConfig(trafficConfig)
 	must(t, os.Mkdir(k.dir, 0o700))
-	for _, name := range []string{"nod", "nod-desktop"} {
+	for _, name := range []string{"nod", "nod-cli", "nod-desktop"} {
 		must(t, copyProgram(filepath.Join(bin, name), filepath.Join(k.dir, name)))
 	}
 	must(t, os.Symlink(n.borrow(standInName), filepath.Join(k.dir, standInName)))

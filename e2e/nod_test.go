@@ -78,7 +78,8 @@ func run(m *testing.M) int {
 // build builds the programs into dir, with more flags for the Go tool.
 func build(dir string, flags ...string) error {
 	for _, args := range [][]string{
-		{"-o", filepath.Join(dir, "nod"), "../cmd/nod"},
+		{"-o", filepath.Join(dir, "nod"), "../cmd/nod/front"},
+		{"-o", filepath.Join(dir, "nod-cli"), "../cmd/nod"},
 		{"-o", filepath.Join(dir, "nod-desktop"), ".."},
 		{"-tags", "migrated_fynedo,release", "-o", filepath.Join(dir, "nod-dialogs"), "../cmd/nod-dialogs"},
 	} {

@@ -29,7 +29,7 @@ func TestPhone(t *testing.T) {
 	n.writeConfig(fmt.Sprintf("remote:\n  hand_over: 0s\n  phone:\n    address: 127.0.0.1:%d\n", freePort(t)))
 	dir := filepath.Join(n.Home(), "bin")
 	must(t, os.Mkdir(dir, 0o700))
-	for _, name := range []string{"nod", "nod-desktop"} {
+	for _, name := range []string{"nod", "nod-cli", "nod-desktop"} {
 		must(t, copyProgram(filepath.Join(bin, name), filepath.Join(dir, name)))
 	}
 	must(t, os.Symlink(n.borrow(standInName), filepath.Join(dir, standInName)))

@@ -38,7 +38,7 @@ func startReplaceable(t *testing.T) *replaceable {
 	i := &replaceable{nod: startDesktop(t)}
 	i.bin = filepath.Join(i.Home(), "bin")
 	must(t, os.Mkdir(i.bin, 0o755))
-	for _, name := range []string{"nod", "nod-desktop", "nod-dialogs"} {
+	for _, name := range []string{"nod", "nod-cli", "nod-desktop", "nod-dialogs"} {
 		i.put(filepath.Join(bin, name))
 	}
 	i.writeConfig(settings)

@@ -16,6 +16,7 @@ import (
 
 	"nod/changes"
 	"nod/policy"
+	"nod/policy/process"
 )
 
 // Prompter shows a request to the user and returns the answer. It returns as soon as ctx ends, and then removes the
@@ -71,7 +72,7 @@ type BrokerConfig struct {
 	Journal Journal
 	Timeout func() time.Duration // how long a request without a time-out of its own waits
 	// Processes tells which callers have ended: then their requests are cancelled. May be nil.
-	Processes Processes
+	Processes process.Table
 	// IsAgent reports whether a program on this machine is the agent of that name. May be nil.
 	IsAgent func(name string, program Parent) bool
 	Log     *slog.Logger
@@ -211,7 +212,7 @@ func (b *Broker) take(r Request) (*entry, error) {
 	if err != nil {
 		return nil, err
 	}
-	if p := r.Requester.Process; b.knows(r.Requester) && p.PID != 0 && b.cfg.Processes.Ended(itself(p)) {
+	if p := r.Requester.Process; b.knows(r.Requester) && p.PID != 0 && b.cfg.Processes.Ended(process.Itself(p)) {
 		return nil, &UnansweredError{Outcome: Cancelled, Reason: reasonGone} // another has its connection
 	}
 	if !r.Requester.IsRemote() {
@@ -351,7 +352,7 @@ func (b *Broker) callersOf(r Request) []Parent {
 	if !b.knows(r.Requester) {
 		return nil
 	}
-	return Callers(r.Requester.Process, b.cfg.Processes)
+	return process.Callers(r.Requester.Process, b.cfg.Processes)
 }
 
 // hold returns a ticket that keeps e open until its release or the end of one of the callers. The caller holds b.mu.

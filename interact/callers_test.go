@@ -11,6 +11,7 @@ import (
 
 	"nod/interact"
 	"nod/interact/interacttest"
+	"nod/policy/process"
 )
 
 // processes plays the system's table of processes. In it a shell whose name in Exe ends in -c runs a line.
@@ -25,22 +26,22 @@ type processes struct {
 
 func newProcesses() *processes { return &processes{changed: make(chan struct{})} }
 
-// IsInline implements [interact.Processes].
+// IsInline implements [process.Table].
 func (p *processes) IsInline(shell interact.Parent) bool { return slices.Contains(p.inline, shell.PID) }
 
-// LeadsTerminal implements [interact.Processes].
+// LeadsTerminal implements [process.Table].
 func (p *processes) LeadsTerminal(leader interact.Parent) bool {
 	return slices.Contains(p.terminals, leader.PID)
 }
 
-// Ended implements [interact.Processes].
+// Ended implements [process.Table].
 func (p *processes) Ended(ps ...interact.Parent) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return slices.ContainsFunc(ps, func(one interact.Parent) bool { return slices.Contains(p.ended, one.PID) })
 }
 
-// AwaitEnd implements [interact.Processes].
+// AwaitEnd implements [process.Table].
 func (p *processes) AwaitEnd(ctx context.Context, ps ...interact.Parent) bool {
 	for {
 		p.mu.Lock()
@@ -113,13 +114,13 @@ func TestCallers(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			table := &processes{inline: tt.inline, terminals: tt.terminals}
 			var got []int32
-			for _, caller := range interact.Callers(tt.p, table) {
+			for _, caller := range process.Callers(tt.p, table) {
 				got = append(got, caller.PID)
 			}
 			if !slices.Equal(got, tt.want) {
 				t.Errorf("callers %v, want %v", got, tt.want)
 			}
-			if got := interact.IsOrphan(tt.p, table); got != tt.isOrphan {
+			if got := process.IsOrphan(tt.p, table); got != tt.isOrphan {
 				t.Errorf("orphan: %v", got)
 			}
 		})

@@ -17,6 +17,7 @@ import (
 
 	"nod/api"
 	"nod/policy"
+	"nod/policy/process"
 )
 
 // ID names a request: a UUID version 7, so ids sort by time.
@@ -176,20 +177,16 @@ type (
 // command, else the requesting one.
 func Caller(p Process) Parent {
 	for _, program := range chain(p) {
-		if !policy.IsGoBetween(program.Exe) {
+		if !process.IsGoBetween(program.Exe) {
 			return program
 		}
 	}
-	return itself(p)
-}
-
-func itself(p Process) Parent {
-	return Parent{PID: p.PID, Name: filepath.Base(p.Exe), Exe: p.Exe, Started: p.Started}
+	return process.Itself(p)
 }
 
 // chain lists p and its ancestors, nearest first, as far as their executables are verified.
 func chain(p Process) []Parent {
-	return slices.DeleteFunc(append([]Parent{itself(p)}, p.Parents...), func(p Parent) bool { return p.Exe == "" })
+	return slices.DeleteFunc(append([]Parent{process.Itself(p)}, p.Parents...), func(p Parent) bool { return p.Exe == "" })
 }
 
 // Format is the format of a text that answers a [Question].

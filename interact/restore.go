@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"nod/policy"
+	"nod/policy/process"
 )
 
 // graceTime is the time for callers to reconnect after a restart.
@@ -132,7 +133,7 @@ func (b *Broker) endedMeanwhile(e *entry, keepers []Parent, isDetached bool) Ans
 // keepersOf returns the program whose end ends a postponed request, if known.
 func (b *Broker) keepersOf(r Request) []Parent {
 	who := Caller(r.Requester.Process)
-	if !b.knows(r.Requester) || who.PID == 0 || policy.IsGoBetween(who.Exe) || adopts(who) {
+	if !b.knows(r.Requester) || who.PID == 0 || process.IsGoBetween(who.Exe) || process.Adopts(who) {
 		return nil
 	}
 	return []Parent{who}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"net/url"
 	"path/filepath"
 	"strconv"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"nod/api"
 	"nod/ipc/hooks"
 	"nod/ipc/mcp"
+	"nod/ipc/peer"
 )
 
 // hook answers a coding agent's hook. The payload is the agent's own, so its unknown fields pass.
@@ -26,11 +28,19 @@ func hook(s *Server, r *http.Request, payload []byte) (reply, error) {
 	}
 	query := r.URL.Query()
 	limit, _ := time.ParseDuration(query.Get("limit")) // one that nobody can read is none
-	out, err := s.hooks.Handle(r.Context(), hooks.Call{
+	c := hooks.Call{
 		Agent: r.PathValue("agent"), Event: r.PathValue("event"), Payload: payload,
 		Who: requester(r, api.Common{}), Headless: query.Get("headless") == "1", Limit: limit,
 		Version: query.Get("version"), Gate: query.Get("gate") == "1", IdempotencyKey: key,
-	})
+	}
+	if query.Has("settings") {
+		env, err := url.ParseQuery(query.Get("settings"))
+		if err != nil || !peer.SharesFiles(c.Who.Process.PID) {
+			return reply{}, invalidParam("settings", "nod does not see the same files: send gate and limit", false)
+		}
+		c.Env = env.Get
+	}
+	out, err := s.hooks.Handle(r.Context(), c)
 	switch {
 	case errors.Is(err, hooks.ErrUnknownAgent):
 		return reply{}, newProblem(api.CodeNotFound, err.Error())

@@ -57,7 +57,7 @@ func routes() []route {
 		{"POST", "/v1/approve", effectAsk, nil, ask(partsOfApprove)},
 		{"POST", "/v1/notify", effectAsk, nil, ask(partsOfNotify)},
 		{"POST", "/v1/evaluate", effectDescribe, nil, evaluate},
-		{"POST", "/v1/hooks/{agent}/{event}", effectAsk, []string{"headless", "version", "gate", "limit"}, hook},
+		{"POST", "/v1/hooks/{agent}/{event}", effectAsk, []string{"headless", "version", "gate", "limit", "settings"}, hook},
 		{"GET", "/v1/requests", effectRead, nil, list},
 		{"GET", "/v1/requests/{id}", effectRead, []string{"wait"}, fetch},
 		{"DELETE", "/v1/requests/{id}", effectWithdraw, nil, withdraw},

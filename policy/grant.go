@@ -17,6 +17,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"nod/policy/process"
 	"nod/policy/shell"
 )
 
@@ -36,36 +37,11 @@ const (
 // the agent itself; tying a grant to /bin/sh would hand it to everybody. Empty when nothing was verified.
 func (c Call) Program() string {
 	for _, program := range c.Programs {
-		if program != "" && !IsGoBetween(program) {
+		if program != "" && !process.IsGoBetween(program) {
 			return program
 		}
 	}
 	return ""
-}
-
-// IsGoBetween reports whether a program is one that only starts others: nod's own command, a shell, env.
-func IsGoBetween(program string) bool {
-	switch programName(program) {
-	case "nod", "env", "timeout", "nohup":
-		return true
-	}
-	return IsShell(program)
-}
-
-// IsShell reports whether a program is a shell.
-func IsShell(program string) bool {
-	switch programName(program) {
-	case "sh", "bash", "dash", "ash", "zsh", "ksh", "mksh", "fish", "csh", "tcsh", "busybox", "cmd", "powershell", "pwsh":
-		return true
-	}
-	return false
-}
-
-// programName is the name of an executable without its folder and what systems add to it.
-func programName(program string) string {
-	program = strings.TrimSuffix(program, " (deleted)") // Linux says so of one that was replaced while it runs
-	name := strings.ToLower(program[strings.LastIndexAny(program, `/\`)+1:])
-	return strings.TrimSuffix(name, ".exe")
 }
 
 // canonical writes an input so that two that mean the same are the same bytes: keys sorted, no space.

@@ -26,6 +26,7 @@ import (
 
 	"golang.org/x/mod/semver"
 
+	"nod/api"
 	"nod/ipc/endpoint"
 	"nod/ipc/hooks"
 	"nod/ipc/programs"
@@ -313,7 +314,7 @@ func (a Agent) asking(m Machine) string {
 
 // cutOff returns an error when an agent with this time-out does not wait as long as nod may.
 func (a Agent) cutOff(m Machine, limit time.Duration) error {
-	wait := min(cmp.Or(m.Wait, hooks.MaxWait), hooks.MaxWait)
+	wait := min(cmp.Or(m.Wait, api.MaxHookWait), api.MaxHookWait)
 	if limit == 0 || limit >= wait {
 		return nil
 	}

@@ -3,8 +3,10 @@ package registry
 
 import (
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"nod/agents/agent"
 	"nod/agents/amp"
@@ -91,4 +93,14 @@ func Protocols() map[string]hooks.Protocol {
 		all[a.Name] = a.Hooks
 	}
 	return all
+}
+
+// Settings says of the agent of that name, in an environment, whether its own prompt is switched off, and how long its
+// settings let it wait for nod's hook; 0 when that is unknown. HOME is the home folder on every platform.
+func Settings(name string, env func(string) string) (gate bool, limit time.Duration) {
+	a, err := Find(All(), name)
+	if m := (agent.Machine{Home: env("HOME"), Env: env}); err == nil && filepath.IsAbs(m.Home) {
+		gate, limit = a.GateIsOn(m), a.HookLimit(m)
+	}
+	return gate, limit
 }

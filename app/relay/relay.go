@@ -145,7 +145,7 @@ func (r *Relay) listen(dir string) (err error) {
 		Log: r.log, Control: r.opts.Uplink == nil, Relay: r.health,
 		Hooks: hooks.New(hooks.Config{
 			Agents: registry.Protocols(), Nod: nod, Broker: r.broker, Log: r.log, OpenURL: noBrowser, Timeout: r.timeout,
-			AskMore: r.asksMore,
+			AskMore: r.asksMore, Settings: registry.Settings,
 		}),
 	})
 	return err

@@ -9,13 +9,13 @@ import (
 	"io/fs"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"nod/api"
 	"nod/ipc/client"
+	"nod/ipc/client/waiting"
 )
 
 func TestConsole(t *testing.T) {
@@ -65,7 +65,7 @@ func TestStatus(t *testing.T) {
 		{fmt.Errorf("%w: user 1", client.ErrForeign), exitUnreachable},
 		{&client.LostError{Err: errors.New("EOF")}, exitUnreachable},
 		{unreachable(fs.ErrPermission), exitUnreachable},
-		{errHung, exitUnreachable},
+		{waiting.ErrHung, exitUnreachable},
 		{&client.Pending{PendingReply: api.PendingReply{ID: "1"}}, exitUnanswered},
 		{&client.ReplyError{Problem: "x"}, exitOther},
 		{errors.New("x"), exitOther},
@@ -149,44 +149,6 @@ func TestExplain(t *testing.T) {
 			t.Errorf("got  %s\nwant nod: %s", got, test.want)
 		}
 	}
-}
-
-// TestBounded: a nod-desktop that hangs keeps nobody for ever.
-func TestBounded(t *testing.T) {
-	for timeout, want := range map[time.Duration]time.Duration{
-		time.Second:    time.Second + grace,
-		0:              api.MaxSeconds*time.Second + grace,
-		48 * time.Hour: api.MaxSeconds*time.Second + grace,
-	} {
-		synctest.Test(t, func(t *testing.T) {
-			start := time.Now()
-			ctx, cancel := bounded(context.Background(), timeout)
-			defer cancel()
-			<-ctx.Done()
-			if took := time.Since(start); took != want || context.Cause(ctx) != errHung {
-				t.Errorf("time-out %s: ended after %s, want %s (%v)", timeout, took, want, context.Cause(ctx))
-			}
-		})
-	}
-}
-
-// TestWhileAlive: a nod-desktop that hangs is told from a person who takes their time.
-func TestWhileAlive(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		hangs := time.Now().Add(time.Minute)
-		ctx, stop := whileAlive(context.Background(), func(ctx context.Context) (struct{}, error) {
-			if time.Now().Before(hangs) {
-				return struct{}{}, client.ErrNotRunning // it went away, and may come back
-			}
-			<-ctx.Done()
-			return struct{}{}, ctx.Err()
-		})
-		defer stop()
-		<-ctx.Done()
-		if late := time.Since(hangs); late > 2*grace || context.Cause(ctx) != errHung {
-			t.Errorf("ended %v after it hung: %v", late, context.Cause(ctx))
-		}
-	})
 }
 
 // FuzzForm: any file gives a form or an error that names a line of it.

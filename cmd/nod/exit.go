@@ -12,6 +12,7 @@ import (
 
 	"nod/api"
 	"nod/ipc/client"
+	"nod/ipc/client/waiting"
 )
 
 // status is how nod ends.
@@ -77,9 +78,6 @@ func pathError(err error) error {
 // unreachable is what keeps nod from reaching nod-desktop besides the errors of package client.
 func unreachable(err error) error { return &withStatus{err, exitUnreachable} }
 
-// errHung ends a call that nod-desktop should have answered long ago.
-var errHung = unreachable(errors.New("nod-desktop does not answer: it hangs; quit it and run: nod start"))
-
 // conclude says what went wrong with cmd, if anything, and returns the exit status.
 func (c *console) conclude(ctx context.Context, cmd *cobra.Command, err error) int {
 	if err == nil {
@@ -121,6 +119,10 @@ func explain(err error) (string, status) {
 	switch {
 	case errors.Is(err, client.ErrNotRunning):
 		return program + " isn't running: start it with: nod " + starts, exitUnreachable
+	case errors.Is(err, waiting.ErrHung):
+		return err.Error(), exitUnreachable
+	case errors.Is(err, waiting.ErrCallerGone):
+		return err.Error(), exitDismissed
 	case errors.Is(err, client.ErrForeign):
 		return err.Error() + ": nothing was sent to it; run: nod status", exitUnreachable
 	}

@@ -11,29 +11,25 @@ import (
 	"os/exec"
 	"slices"
 	"strings"
-	"time"
 
 	strict "github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 	"github.com/spf13/cobra"
 
 	"nod/agents/agent"
 	"nod/agents/registry"
 	"nod/ipc/client"
+	"nod/ipc/client/waiting"
 	"nod/ipc/hooks"
 	"nod/ipc/programs"
 	"nod/policy/config"
 )
-
-// maxPayload is the most bytes that a hook reads from its agent.
-const maxPayload = 1 << 20
 
 // hookName is the command that agents run.
 const hookName = "hook"
 
 // hook returns the command that agents run.
 func (c *console) hook() *cobra.Command {
-	var debug bool
+	var h hookRun
 	cmd := &cobra.Command{
 		Use:   hookName + " AGENT [EVENT]",
 		Short: "Answer a coding agent's hook: what nod agents install makes the agent run",
@@ -54,36 +50,42 @@ exit status, time and errors, with any secrets, to a file that only you can read
 Remove the file when you are done. What the hook says does not change.`,
 		Args: cobra.RangeArgs(1, 2),
 		RunE: c.runs(func(ctx context.Context, args []string) error {
-			return c.answerHook(ctx, args[0], strings.Join(args[1:], ""), debug)
+			return c.answerHook(ctx, args[0], strings.Join(args[1:], ""), h)
 		}),
 	}
-	cmd.Flags().BoolVar(&debug, "debug", false, "write down what the hook reads and says")
+	cmd.Flags().BoolVar(&h.debug, "debug", false, "write down what the hook reads and says")
+	cmd.Flags().StringVar(&h.failed, client.FailedFlag, "", "why nod-desktop, which was asked already, gave no answer")
+	_ = cmd.Flags().MarkHidden(client.FailedFlag) // the flag exists: it is made above
 	return cmd
 }
 
+// hookRun is how a hook is run.
+type hookRun struct {
+	debug  bool
+	failed string // why nod-desktop, which was asked already, gave no answer; empty: it was not asked
+}
+
 // answerHook never fails: on any error it makes no decision, or denies if nod is strict.
-func (c *console) answerHook(ctx context.Context, name, event string, debug bool) error {
-	log := newHookLog(debug, name, event)
+func (c *console) answerHook(ctx context.Context, name, event string, h hookRun) error {
+	log := newHookLog(h.debug, name, event)
 	a, err := registry.Find(registry.All(), name)
 	if err != nil {
 		log.end(nil, err)
 		return nil
 	}
-	ctx, stop := whileAgentRuns(ctx)
-	defer stop()
-	reply := replyOf(ctx, a, event, c.in, log)
+	reply := replyOf(ctx, a, event, c.in, h, log)
 	err = c.endHook(a.Hooks, reply)
 	log.end(reply, err)
 	return err
 }
 
 // replyOf is the agent's own reply; nil is no decision. Without a named event it reads the event from the payload.
-func replyOf(ctx context.Context, a agent.Agent, event string, in io.Reader, log *hookLog) []byte {
-	payload, err := io.ReadAll(io.LimitReader(in, maxPayload+1))
+func replyOf(ctx context.Context, a agent.Agent, event string, in io.Reader, run hookRun, log *hookLog) []byte {
+	payload, err := io.ReadAll(io.LimitReader(in, client.MaxPayload+1))
 	log.Debug("read", "payload", log.text(payload), "bytes", len(payload), "err", err)
-	switch event := cmp.Or(event, eventOf(payload)); {
-	case len(payload) > maxPayload: // the model controls the length: no rule applies
-		return denies(a, event, fmt.Sprintf("the call is longer than the %d bytes that nod reads", maxPayload))
+	switch event := cmp.Or(event, client.EventOf(payload)); {
+	case len(payload) > client.MaxPayload: // the model controls the length: no rule applies
+		return denies(a, event, fmt.Sprintf("the call is longer than the %d bytes that nod reads", client.MaxPayload))
 	case err != nil:
 		return away(a, event, fmt.Errorf("the payload could not be read: %w", err))
 	}
@@ -92,11 +94,17 @@ func replyOf(ctx context.Context, a agent.Agent, event string, in io.Reader, log
 			return away(a, "", err)
 		}
 	}
-	h := hookCall(a.Name, cmp.Or(event, eventOf(payload)), payload)
-	reply, err := passOn(ctx, h)
+	h := client.NewHookCall(a.Name, cmp.Or(event, client.EventOf(payload)), payload)
+	if m, err := agent.Here(); err == nil {
+		h.Gate, h.Limit = a.GateIsOn(m), a.HookLimit(m)
+	}
+	var reply []byte
+	if err = errors.New(run.failed); run.failed == "" {
+		reply, err = waiting.Hook(ctx, h)
+	}
 	log.Debug("passed on", "event", h.Event, "err", err)
 	switch {
-	case context.Cause(ctx) == errCallerGone:
+	case errors.Is(err, waiting.ErrCallerGone):
 		return nil // the agent has gone
 	case err != nil && !errors.Is(err, client.ErrNotRunning) && deniesSilence(a.Hooks, h):
 		return unanswered(a, h.Event, err)
@@ -104,17 +112,6 @@ func replyOf(ctx context.Context, a agent.Agent, event string, in io.Reader, log
 		return away(a, h.Event, err)
 	}
 	return reply
-}
-
-// hookCall is the call of an agent's hook. Claude Code says in its hooks' environment how it was started ("cli" is its
-// terminal), and which release it is: claude-code_2-1-330_harness.
-func hookCall(agent, event string, payload []byte) client.HookCall {
-	entry := os.Getenv("CLAUDE_CODE_ENTRYPOINT")
-	version, _, _ := strings.Cut(strings.TrimPrefix(os.Getenv("AI_AGENT"), "claude-code_"), "_")
-	return client.HookCall{
-		Agent: agent, Event: event, Payload: payload, Version: strings.ReplaceAll(version, "-", "."),
-		Headless: entry != "" && entry != "cli", Gate: isGate(agent), Limit: hookLimit(agent),
-	}
 }
 
 // deniesSilence reports whether the agent would go on with a call that nod may have asked about and nobody decided, or
@@ -126,85 +123,10 @@ func deniesSilence(p hooks.Protocol, h client.HookCall) bool {
 	return err != nil || s.DeniesSilence()
 }
 
-func passOn(ctx context.Context, h client.HookCall) ([]byte, error) {
-	cl, err := client.Discover()
-	if err != nil {
-		return nil, err
-	}
-	ctx, cancel := context.WithTimeoutCause(ctx, hooks.MaxWait+grace, errHung)
-	defer cancel()
-	cl.Lost = func() {
-		dead := cl.Current()
-		time.AfterFunc(restartPatience, func() {
-			if cl.Current() == dead {
-				cancel()
-			}
-		})
-	}
-	ctx, stop := whileAlive(ctx, cl.Health)
-	defer stop()
-	return cl.Hook(ctx, h)
-}
-
-// restartPatience is how long a hook waits for the next nod-desktop when the one that it asked has died: a restart
-// takes seconds, and the agent stands still meanwhile.
-const restartPatience = 30 * time.Second
-
-// eventOf reads the event's name from the payload, or from as much of it as can be read: agents put it in a field in
-// front of what a model writes.
-func eventOf(payload []byte) string {
-	d := jsontext.NewDecoder(bytes.NewReader(payload), jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
-	texts := map[string]string{}
-	_, err := d.ReadToken()
-	for err == nil && d.PeekKind() == '"' {
-		name, _ := d.ReadToken()
-		field := name.String()
-		if d.PeekKind() != '"' {
-			err = d.SkipValue()
-			continue
-		}
-		var text jsontext.Token
-		if text, err = d.ReadToken(); err == nil {
-			texts[field] = text.String()
-		}
-	}
-	for _, field := range eventFields {
-		if texts[field] != "" {
-			return texts[field]
-		}
-	}
-	return "unknown"
-}
-
-// eventFields are those in which agents put the name of an event.
-var eventFields = []string{"hook_event_name", "type", "event_type", "hookEventName", "event", "hookName"}
-
-// isGate reports whether the agent's own prompt is switched off, so that nod alone decides.
-func isGate(name string) bool {
-	a, err := registry.Find(registry.All(), name)
-	if err != nil {
-		return false
-	}
-	m, err := agent.Here()
-	return err == nil && a.GateIsOn(m)
-}
-
-// hookLimit is how long the agent waits for its hook, by its settings; 0: nobody knows.
-func hookLimit(name string) time.Duration {
-	a, err := registry.Find(registry.All(), name)
-	if err != nil {
-		return 0
-	}
-	m, err := agent.Here()
-	if err != nil {
-		return 0
-	}
-	return a.HookLimit(m)
-}
-
 // away is what the agent reads when nod-desktop cannot be asked.
 func away(a agent.Agent, event string, cause error) []byte {
-	if !isGate(a.Name) && !isStrict(a.Name) {
+	m, err := agent.Here()
+	if isGate := err == nil && a.GateIsOn(m); !isGate && !isStrict(a.Name) {
 		return nil
 	}
 	if !errors.Is(cause, client.ErrNotRunning) {

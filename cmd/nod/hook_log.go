@@ -8,6 +8,7 @@ import (
 	"os"
 	"time"
 
+	"nod/ipc/client"
 	"nod/ownfile/ownlog"
 	"nod/version"
 )
@@ -46,7 +47,7 @@ func (l *hookLog) text(b []byte) slog.Value {
 	if l.file == nil {
 		return slog.Value{}
 	}
-	if len(b) <= maxPayload && json.Valid(b) {
+	if len(b) <= client.MaxPayload && json.Valid(b) {
 		return slog.AnyValue(json.RawMessage(b))
 	}
 	return slog.StringValue(string(b[:min(len(b), maxUnread)]))

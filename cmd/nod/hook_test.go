@@ -13,6 +13,7 @@ import (
 
 	"nod/agents/agent"
 	"nod/agents/gemini"
+	"nod/ipc/client"
 	"nod/ipc/hooks"
 	"nod/policy/config"
 )
@@ -45,12 +46,12 @@ func deniesWhatItCannotRead(t *testing.T, m agent.Machine) {
 	}
 	head := `{"session_id":"s","hook_event_name":"BeforeTool","tool_name":"write_file","tool_input":`
 	for _, input := range []string{
-		`{"content":"` + strings.Repeat("x", maxPayload) + `"}`,
+		`{"content":"` + strings.Repeat("x", client.MaxPayload) + `"}`,
 		`{"a":` + strings.Repeat("[", 20_000) + strings.Repeat("]", 20_000) + `}`,
 	} {
 		var out, err bytes.Buffer
 		c := &console{in: strings.NewReader(head + input + "}"), out: &out, err: &err}
-		e := c.answerHook(t.Context(), "gemini-cli", "", false)
+		e := c.answerHook(t.Context(), "gemini-cli", "", hookRun{})
 		if e != nil || !strings.Contains(out.String(), `"decision":"deny"`) {
 			t.Errorf("%.120s: %q, %v", input, out.String(), e)
 		}
@@ -62,7 +63,8 @@ func TestHookEndsAsNobodyDecided(t *testing.T) {
 	const call = `{"event_type":"PermissionRequest","tool_name":"Bash","tool_input":{"command":"make"}}`
 	for name, in := range map[string]string{
 		"a call": call, "nothing": "", "no JSON": "x", "half": call[:60], "an unknown event": `{"event_type":"New"}`,
-		"too long":                      `{"event_type":"PermissionRequest","x":"` + strings.Repeat("x", maxPayload) + `"}`,
+		"too long": `{"event_type":"PermissionRequest","x":"` +
+			strings.Repeat("x", client.MaxPayload) + `"}`,
 		"an event that decides nothing": `{"event_type":"Stop"}`,
 	} {
 		for _, agent := range []string{"letta", "amp"} {

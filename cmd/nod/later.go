@@ -13,6 +13,7 @@ import (
 	"nod/api"
 	"nod/interact"
 	"nod/ipc/client"
+	"nod/ipc/client/waiting"
 )
 
 // wait returns the command that fetches the answer of a pending request.
@@ -66,7 +67,7 @@ func settled(ctx context.Context, cl *client.Client, id string, timeout time.Dur
 	end := time.Now().Add(timeout)
 	if timeout > 0 {
 		var cancel context.CancelFunc
-		ctx, cancel = bounded(ctx, timeout)
+		ctx, cancel = waiting.Bounded(ctx, timeout)
 		defer cancel()
 	}
 	for {
@@ -135,8 +136,8 @@ func (c *console) patient(
 		return nil, nil, nil, err
 	}
 	cl.Lost = c.sayLost
-	called, leave := whileCalled(ctx)
-	alive, end := whileAlive(called, cl.Health)
+	called, leave := waiting.WhileCalled(ctx)
+	alive, end := waiting.WhileAlive(called, cl.Health)
 	return cl, alive, func() { end(); leave() }, nil
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"nod/ipc/client"
+	"nod/ipc/client/waiting"
 	"nod/ipc/mcp"
 	"nod/version"
 )
@@ -30,7 +31,7 @@ a call says that it isn't running.`,
 }
 
 func serveMCP(ctx context.Context) error {
-	ctx, stop := whileAgentRuns(ctx)
+	ctx, stop := waiting.WhileAgentRuns(ctx)
 	defer stop()
 	cwd, _ := os.Getwd() // a folder that was removed under us has no name
 	proxy := mcp.NewProxy(func() (mcp.Desktop, error) { return discoverMCP(cwd) }, version.Number())
@@ -80,7 +81,7 @@ func endsWhenHung(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, r sdk.Request) (sdk.Result, error) {
 		if cl, err := client.Discover(); err == nil && method == "tools/call" {
 			var stop context.CancelFunc
-			ctx, stop = whileAlive(ctx, cl.Health)
+			ctx, stop = waiting.WhileAlive(ctx, cl.Health)
 			defer stop()
 		}
 		return next(ctx, method, r)

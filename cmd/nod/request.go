@@ -12,10 +12,8 @@ import (
 
 	"nod/api"
 	"nod/ipc/client"
+	"nod/ipc/client/waiting"
 )
-
-// grace is how much longer than a request's own time-out nod waits for the reply that says so.
-const grace = 10 * time.Second
 
 // requestFlags are the flags of every command that sends a request.
 type requestFlags struct {
@@ -207,42 +205,11 @@ func call[R any](
 		var none R
 		return none, err
 	}
-	ctx, cancel := bounded(ctx, timeout)
+	ctx, cancel := waiting.Bounded(ctx, timeout)
 	defer cancel()
-	ctx, stop := whileAlive(ctx, cl.Health)
+	ctx, stop := waiting.WhileAlive(ctx, cl.Health)
 	defer stop()
-	ctx, stop = whileCalled(ctx)
+	ctx, stop = waiting.WhileCalled(ctx)
 	defer stop()
 	return send(cl, ctx)
-}
-
-// bounded ends the wait when nod-desktop should have said long ago that the time is up.
-func bounded(ctx context.Context, timeout time.Duration) (context.Context, context.CancelFunc) {
-	if most := api.MaxSeconds * time.Second; timeout <= 0 || timeout > most {
-		timeout = most
-	}
-	return context.WithTimeoutCause(ctx, timeout+grace, errHung)
-}
-
-// whileAlive ends the wait when nod-desktop hangs, which looks like a person who takes their time.
-func whileAlive[R any](
-	ctx context.Context, health func(context.Context) (R, error),
-) (context.Context, context.CancelFunc) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	go func() {
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case <-time.After(grace):
-			}
-			probe, end := context.WithTimeout(ctx, grace)
-			_, _ = health(probe) // any answer will do
-			if errors.Is(probe.Err(), context.DeadlineExceeded) && ctx.Err() == nil {
-				cancel(errHung)
-			}
-			end()
-		}
-	}()
-	return ctx, func() { cancel(nil) }
 }

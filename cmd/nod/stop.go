@@ -11,6 +11,7 @@ import (
 
 	"nod/api"
 	"nod/ipc/client"
+	"nod/ipc/client/waiting"
 	"nod/ipc/peer"
 )
 
@@ -69,7 +70,7 @@ func stopRunning(ctx context.Context) (was stopped, err error) {
 
 // health asks a nod-desktop that should answer at once.
 func health(ctx context.Context, cl *client.Client) (api.HealthReply, error) {
-	ctx, cancel := bounded(ctx, time.Second)
+	ctx, cancel := waiting.Bounded(ctx, time.Second)
 	defer cancel()
 	return cl.Health(ctx)
 }

@@ -23,6 +23,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -162,7 +163,7 @@ func (c *Client) Close() { c.current().http.CloseIdleConnections() }
 // request is what goes over the wire for one call.
 type request struct {
 	method, path string
-	body         any    // nil: none
+	body         any    // nil: none; a [json.RawMessage] goes as it is
 	key          string // idempotency key, when the body has none
 	accept       string // media type; empty: JSON
 	lastEvent    string // id of the last event that was read
@@ -213,9 +214,12 @@ func (s *server) send(ctx context.Context, r request) (*http.Response, error) {
 func (s *server) newRequest(ctx context.Context, r request) (*http.Request, error) {
 	var content io.Reader
 	if r.body != nil {
-		text, err := api.Encode(r.body)
-		if err != nil {
-			return nil, fmt.Errorf("write the request: %w", err)
+		text, isRaw := r.body.(json.RawMessage)
+		if !isRaw {
+			var err error
+			if text, err = api.Encode(r.body); err != nil {
+				return nil, fmt.Errorf("write the request: %w", err)
+			}
 		}
 		content = bytes.NewReader(text)
 	}

@@ -173,46 +173,6 @@ func (c *Client) Health(ctx context.Context) (api.HealthReply, error) {
 	return send[api.HealthReply](ctx, c, request{method: http.MethodGet, path: "/v1/health"})
 }
 
-// HookCall is one call of an agent's hook. Its fields are as in [nod/ipc/hooks.Call].
-type HookCall struct {
-	Agent, Event   string
-	Payload        []byte
-	Version        string
-	Headless, Gate bool
-	Limit          time.Duration
-}
-
-// Hook passes on the payload of an agent's hook and returns the agent's own reply; nil is "no decision".
-func (c *Client) Hook(ctx context.Context, h HookCall) ([]byte, error) {
-	if !json.Valid(h.Payload) {
-		return nil, errors.New("the hook's payload is not JSON")
-	}
-	query := url.Values{}
-	if h.Headless {
-		query.Set("headless", "1")
-	}
-	if h.Gate {
-		query.Set("gate", "1")
-	}
-	if h.Version != "" {
-		query.Set("version", h.Version)
-	}
-	if h.Limit > 0 {
-		query.Set("limit", h.Limit.String())
-	}
-	at := url.URL{Path: "/v1/hooks/" + url.PathEscape(h.Agent) + "/" + url.PathEscape(h.Event), RawQuery: query.Encode()}
-	text, err := c.call(ctx, request{
-		method: http.MethodPost, path: at.String(), body: json.RawMessage(h.Payload), key: newKey(), isWaiting: true,
-	})
-	if err != nil || len(text) == 0 {
-		return nil, err
-	}
-	if !json.Valid(text) {
-		return nil, badReply("not JSON")
-	}
-	return bytes.TrimSpace(text), nil
-}
-
 // Raise makes nod-desktop show its windows: the settings, after which it returns, or the pending prompts.
 func (c *Client) Raise(ctx context.Context, settings bool) error {
 	path := "/v1/raise"

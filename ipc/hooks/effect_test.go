@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"nod/api"
 	"nod/interact"
 	"nod/ipc/hooks"
 	"nod/policy"
@@ -205,7 +206,8 @@ func TestAnAllowTakesEffect(t *testing.T) {
 func TestTheAnswerComesBeforeTheAgentGivesUp(t *testing.T) {
 	const never = time.Duration(0)
 	for limit, want := range map[time.Duration]time.Duration{
-		never: hooks.MaxWait, -time.Second: hooks.MaxWait, 10 * time.Minute: hooks.MaxWait, 24 * time.Hour: hooks.MaxWait,
+		never: api.MaxHookWait, -time.Second: api.MaxHookWait,
+		10 * time.Minute: api.MaxHookWait, 24 * time.Hour: api.MaxHookWait,
 		time.Minute: 55 * time.Second, 5 * time.Minute: 285 * time.Second, 6 * time.Second: time.Second, 1: time.Second,
 	} {
 		for _, agent := range []struct {

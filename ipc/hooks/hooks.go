@@ -23,21 +23,17 @@ import (
 	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"nod/api"
 	"nod/interact"
 	"nod/policy"
 )
 
-// MaxWait is the longest that a hook's request waits for the human. Agents cut a hook off after the time-out
-// in their settings (600 s as nod installs them), and most then go on as if it had allowed; Claude Code has
-// been seen to do so a little before its ten minutes.
-const MaxWait = 9*time.Minute + 30*time.Second
-
 // patience is how long the call's request waits for the human: nod answers before the agent gives its hook up.
 func (c Call) patience() time.Duration {
 	if c.Limit <= 0 {
-		return MaxWait
+		return api.MaxHookWait
 	}
-	return max(time.Second, min(MaxWait, c.Limit-max(5*time.Second, c.Limit/20)))
+	return max(time.Second, min(api.MaxHookWait, c.Limit-max(5*time.Second, c.Limit/20)))
 }
 
 // noticeEvery is how long a session waits before nod passes on another notice of the same kind.
@@ -65,6 +61,10 @@ type Call struct {
 	Gate     bool               // the agent's own prompt is switched off: what nod does not deny happens
 	Limit    time.Duration      // how long the agent waits for its hook, by its settings; 0: as long as nod installs
 
+	// Env is the environment that says where the agent's settings are: Gate and Limit are looked up there. Nil: they are
+	// in the call.
+	Env func(string) string
+
 	IdempotencyKey string // the same call comes with the same one when it is sent again; empty: it is not
 }
 
@@ -79,6 +79,9 @@ type Config struct {
 	Log     *slog.Logger
 
 	Sessions *Sessions // notes which sessions have come; nil: nobody does
+
+	// Settings looks Gate and Limit of a [Call] up. Required for calls with an Env.
+	Settings func(agent string, env func(string) string) (gate bool, limit time.Duration)
 }
 
 // Hooks answers the hooks of every agent that nod knows. It is safe for concurrent use.
@@ -247,6 +250,9 @@ func (h *Hooks) Handle(ctx context.Context, c Call) ([]byte, error) {
 	}
 	h.note(c.Agent, (*interact.Contact).Called)
 	c.Nod = h.cfg.Nod
+	if c.Env != nil {
+		c.Gate, c.Limit = h.cfg.Settings(c.Agent, c.Env)
+	}
 	s, err := protocol.Read(c)
 	if err != nil {
 		h.cfg.Log.Warn("hook: payload not understood", "agent", c.Agent, "event", c.Event, "err", err)
@@ -257,7 +263,7 @@ func (h *Hooks) Handle(ctx context.Context, c Call) ([]byte, error) {
 	if filepath.IsAbs(s.CWD) {
 		who.CWD = s.CWD
 	}
-	s.key, s.Patience = c.IdempotencyKey, min(cmp.Or(s.Patience, MaxWait), c.patience())
+	s.key, s.Patience = c.IdempotencyKey, min(cmp.Or(s.Patience, api.MaxHookWait), c.patience())
 	h.cfg.Sessions.came(c.Agent, s.Session)
 	return h.run(ctx, who, s, func(reason string) any { return protocol.Deny(c.Event, reason) })
 }

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"nod/agents/registry"
+	"nod/api"
 	"nod/interact"
 	"nod/interact/interacttest"
 	"nod/ipc/hooks"
@@ -440,7 +441,7 @@ func TestAHookNeverWaitsTooLong(t *testing.T) {
 		if got := handle(t, r, call(t, "claude-code", "07-PermissionRequest-Bash")); got != "" {
 			t.Errorf("reply %s", got)
 		}
-		if waited := time.Since(start); waited != hooks.MaxWait {
+		if waited := time.Since(start); waited != api.MaxHookWait {
 			t.Errorf("waited %s", waited)
 		}
 	})

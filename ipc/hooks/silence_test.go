@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"nod/api"
 	"nod/interact"
 	"nod/ipc/hooks"
 	"nod/policy"
@@ -89,7 +90,7 @@ func TestSilence(t *testing.T) {
 				}
 				if len(shown) != 1 || shown[0].Silence != tt.want || denies != (isCall && tt.want == no) {
 					t.Errorf("shown %+v\nwant one request with silence %q; reply %s", shown, tt.want, reply)
-				} else if waits := shown[0].Until.Sub(shown[0].Created); waits != cmp.Or(tt.waits, hooks.MaxWait) {
+				} else if waits := shown[0].Until.Sub(shown[0].Created); waits != cmp.Or(tt.waits, api.MaxHookWait) {
 					t.Errorf("it waits for %v", waits)
 				}
 			})

@@ -90,17 +90,18 @@ func (p *Peer) readProcess() api.Process {
 	}
 	var process api.Process
 	if who.pid != 0 {
-		process, _ = readProcess(who.pid, p.accepted) // nothing, when it is another one by now
+		process, _ = readProcess(who.pid, p.accepted, nil) // nothing, when it is another one by now
 	}
 	process.UID = who.uid
 	return process
 }
 
-// Self returns what is known of the process that asks: the one that this is called in.
-func Self() api.Process {
-	p, _ := readProcess(int32(os.Getpid()), time.Now())                 // what is not known is empty
+// Self returns what is known of the process that asks: the one that this is called in. Of its ancestors it reads the
+// next as long as more says so of the last; nil: all.
+func Self(more func(api.Parent) bool) api.Process {
+	p, _ := readProcess(int32(os.Getpid()), time.Now(), more)           // what is not known is empty
 	if len(p.Parents) == 0 || p.Parents[0].PID != int32(os.Getppid()) { // the parent ended meanwhile: another has us now
-		p, _ = readProcess(int32(os.Getpid()), time.Now())
+		p, _ = readProcess(int32(os.Getpid()), time.Now(), more)
 	}
 	return p
 }

@@ -34,7 +34,8 @@ type stat struct {
 // readProcess reads what the kernel knows of a process and its ancestors. Everything may end while it is read, so the
 // start time is compared before and after, and with the time at which the connection was accepted: a process id that
 // was given to another process meanwhile is an error.
-func readProcess(pid int32, accepted time.Time) (api.Process, error) {
+// Of the ancestors it reads the next as long as more says so of the last; nil: all.
+func readProcess(pid int32, accepted time.Time, more func(api.Parent) bool) (api.Process, error) {
 	before, err := readStat(pid)
 	if err != nil {
 		return api.Process{}, err
@@ -47,7 +48,7 @@ func readProcess(pid int32, accepted time.Time) (api.Process, error) {
 		Exe:     readLink(pid, "exe"),
 		CWD:     readLink(pid, "cwd"),
 		Started: timeOf(before.started),
-		Parents: readParents(before),
+		Parents: readParents(before, more),
 	}
 	after, err := readStat(pid)
 	if err != nil {
@@ -61,7 +62,7 @@ func readProcess(pid int32, accepted time.Time) (api.Process, error) {
 
 // readParents follows the chain of parents up, nearest first. It ends where a parent is younger than its child: that is
 // another process under a used id.
-func readParents(child stat) []api.Parent {
+func readParents(child stat, more func(api.Parent) bool) []api.Parent {
 	parents := make([]api.Parent, 0, 8)
 	for len(parents) < maxParents && child.parent > 0 {
 		s, err := readStat(child.parent)
@@ -72,6 +73,9 @@ func readParents(child stat) []api.Parent {
 		parents = append(parents, api.Parent{
 			PID: child.parent, Name: nameOf(exe, s.comm), Exe: exe, Started: timeOf(s.started),
 		})
+		if more != nil && !more(parents[len(parents)-1]) {
+			break
+		}
 		child = s
 	}
 	return parents
@@ -92,11 +96,17 @@ func readStat(pid int32) (stat, error) {
 	return parseStat(buf[:n])
 }
 
+// SharesFiles reports whether a process has the same files under the same paths as this one; false if nobody knows.
+func SharesFiles(pid int32) bool {
+	const mounts = "ns/mnt"
+	here := readLink(int32(os.Getpid()), mounts)
+	return here != "" && here == readLink(pid, mounts)
+}
+
 // Runs reports whether a process runs the file that has the path of its executable here: where a program mounts what it
 // likes, as in a namespace of its own, it can have any path.
 func Runs(p api.Parent) bool {
-	const mounts = "ns/mnt"
-	if here := readLink(int32(os.Getpid()), mounts); here != "" && here == readLink(p.PID, mounts) {
+	if SharesFiles(p.PID) {
 		return true
 	}
 	running, err := os.Stat(procPath(p.PID, "exe"))

@@ -14,7 +14,7 @@ import (
 )
 
 func TestReadProcess(t *testing.T) {
-	p, err := readProcess(int32(os.Getpid()), time.Now())
+	p, err := readProcess(int32(os.Getpid()), time.Now(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,7 +34,7 @@ func TestReadProcess(t *testing.T) {
 			t.Errorf("%+v is not called after its executable", parent)
 		}
 	}
-	again, err := readProcess(int32(os.Getpid()), time.Now())
+	again, err := readProcess(int32(os.Getpid()), time.Now(), nil)
 	if err != nil || !again.Started.Equal(p.Started) || !slices.Equal(again.Parents, p.Parents) {
 		t.Errorf("a second look sees %+v, %v; want %+v", again, err, p)
 	}
@@ -43,14 +43,14 @@ func TestReadProcess(t *testing.T) {
 // A process that started after the connection was accepted did not make it: it has got the id of the one
 // that did.
 func TestRecycledProcess(t *testing.T) {
-	if _, err := readProcess(int32(os.Getpid()), time.Now().Add(-24*time.Hour)); err != errRecycled {
+	if _, err := readProcess(int32(os.Getpid()), time.Now().Add(-24*time.Hour), nil); err != errRecycled {
 		t.Errorf("%v, want %v", err, errRecycled)
 	}
 	gone := exec.Command("true")
 	if err := gone.Run(); err != nil {
 		t.Fatal(err)
 	}
-	if p, err := readProcess(int32(gone.Process.Pid), time.Now()); err == nil {
+	if p, err := readProcess(int32(gone.Process.Pid), time.Now(), nil); err == nil {
 		t.Errorf("a process that has ended: %+v", p)
 	}
 	from := Unknown()
@@ -87,7 +87,7 @@ func TestDeletedProgram(t *testing.T) {
 	if err := os.Remove(program); err != nil {
 		t.Fatal(err)
 	}
-	p, err := readProcess(int32(c.Process.Pid), time.Now())
+	p, err := readProcess(int32(c.Process.Pid), time.Now(), nil)
 	if err != nil || p.Exe != program+" (deleted)" {
 		t.Errorf("executable %q, %v, want it marked as deleted", p.Exe, err)
 	}
@@ -135,7 +135,7 @@ func FuzzParseStat(f *testing.F) {
 
 func BenchmarkReadProcess(b *testing.B) {
 	for b.Loop() {
-		if _, err := readProcess(int32(os.Getpid()), time.Now()); err != nil {
+		if _, err := readProcess(int32(os.Getpid()), time.Now(), nil); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -14,7 +14,8 @@ import (
 // readProcess reads what the operating system knows of a process and its ancestors. Everything may end while it is
 // read, so the start time is compared before and after, and with the time at which the connection was accepted: a
 // process id that was given to another process meanwhile is an error. What the platform does not tell stays empty.
-func readProcess(pid int32, accepted time.Time) (api.Process, error) {
+// Of the ancestors it reads the next as long as more says so of the last; nil: all.
+func readProcess(pid int32, accepted time.Time, more func(api.Parent) bool) (api.Process, error) {
 	proc, err := process.NewProcess(pid)
 	if err != nil {
 		return api.Process{}, err
@@ -30,7 +31,7 @@ func readProcess(pid int32, accepted time.Time) (api.Process, error) {
 	p := api.Process{PID: pid, Started: started}
 	p.Exe, _ = proc.Exe()
 	p.CWD, _ = proc.Cwd()
-	p.Parents = readParents(proc, before)
+	p.Parents = readParents(proc, before, more)
 	// A fresh look, because a process.Process remembers its start time.
 	again, err := process.NewProcess(pid)
 	if err != nil {
@@ -44,7 +45,7 @@ func readProcess(pid int32, accepted time.Time) (api.Process, error) {
 
 // readParents follows the chain of parents up, nearest first. It ends where a parent is younger than its child: that is
 // another process under a used id.
-func readParents(child *process.Process, started int64) []api.Parent {
+func readParents(child *process.Process, started int64, more func(api.Parent) bool) []api.Parent {
 	var parents []api.Parent
 	for len(parents) < maxParents {
 		parent, err := child.Parent()
@@ -60,6 +61,9 @@ func readParents(child *process.Process, started int64) []api.Parent {
 		parents = append(parents, api.Parent{
 			PID: parent.Pid, Name: nameOf(exe, comm), Exe: exe, Started: time.UnixMilli(at),
 		})
+		if more != nil && !more(parents[len(parents)-1]) {
+			break
+		}
 		child, started = parent, at
 	}
 	return parents
@@ -76,6 +80,9 @@ func arguments(pid int32) []string {
 }
 
 func leadsTerminal(int32) bool { return false }
+
+// SharesFiles reports whether a process has the same files under the same paths as this one. Every process has here.
+func SharesFiles(int32) bool { return true }
 
 func awaitEnd(ctx context.Context, p api.Parent) bool { return pollEnd(ctx, p) }
 

@@ -23,7 +23,7 @@ var errEnded = errors.New("a process has ended")
 
 // Find returns the process that has the id now.
 func (Table) Find(pid int) (api.Parent, error) {
-	p, err := readProcess(int32(pid), time.Now())
+	p, err := readProcess(int32(pid), time.Now(), func(api.Parent) bool { return false })
 	return api.Parent{PID: p.PID, Exe: p.Exe, Started: p.Started}, err
 }
 

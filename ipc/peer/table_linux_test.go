@@ -33,7 +33,7 @@ func started(t *testing.T, program string, args ...string) (*exec.Cmd, api.Paren
 	if _, err := bufio.NewReader(out).ReadString('\n'); err != nil {
 		t.Fatal(err)
 	}
-	p, err := readProcess(int32(cmd.Process.Pid), time.Now())
+	p, err := readProcess(int32(cmd.Process.Pid), time.Now(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -188,7 +188,7 @@ func TestLeadsTerminal(t *testing.T) {
 }
 
 func TestSelf(t *testing.T) {
-	p := Self()
+	p := Self(nil)
 	if p.PID != int32(os.Getpid()) || len(p.Parents) == 0 || p.Parents[0].PID != int32(os.Getppid()) {
 		t.Fatalf("%+v", p)
 	}
@@ -198,7 +198,7 @@ func TestSelf(t *testing.T) {
 }
 
 func BenchmarkEnded(b *testing.B) {
-	p := Self()
+	p := Self(nil)
 	for b.Loop() {
 		if (Table{}).Ended(p.Parents[0]) {
 			b.Fatal("ended")

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"iter"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -14,8 +15,9 @@ import (
 	"nod/ownfile"
 )
 
-// Kept is where nod keeps a copy of itself for the hooks of agents. A link beside it leads from there to nod-desktop.
-func Kept() string { return filepath.Join(xdg.DataHome, "nod", "bin", name("nod")) }
+// Kept is where nod keeps a copy of itself for the hooks of agents. One of nod-cli is beside it, and a link that leads
+// from there to nod-desktop.
+func Kept() string { return filepath.Join(xdg.DataHome, "nod", "bin", name(front)) }
 
 // IsKept reports whether a path is that of the copy.
 func IsKept(path string) bool { return path == Kept() }
@@ -49,8 +51,24 @@ func Refresh(program string) error {
 
 // IsCurrent reports whether the copy that nod keeps is the one of program.
 func IsCurrent(program string) bool {
-	same, err := isCopy(program, Kept())
-	return err == nil && same
+	for source, copied := range parts(program, Kept()) {
+		if same, err := isCopy(source, copied); err != nil || !same {
+			return false
+		}
+	}
+	return true
+}
+
+// parts are the files that make up the command at program, each with the path of its copy; the one that is called comes
+// last. A nod for machines without a desktop is one file.
+func parts(program, copied string) iter.Seq2[string, string] {
+	return func(yield func(source, copied string) bool) {
+		other, err := near(cli, program)
+		if err == nil && other != "" && !yield(other, filepath.Join(filepath.Dir(copied), name(cli))) {
+			return
+		}
+		yield(program, copied)
+	}
 }
 
 func keep(program, copied string) error {
@@ -60,6 +78,15 @@ func keep(program, copied string) error {
 	if err := linkDesktop(program, copied); err != nil {
 		return err
 	}
+	for source, to := range parts(program, copied) {
+		if err := makeCopy(source, to); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func makeCopy(program, copied string) error {
 	if same, err := isCopy(program, copied); same || err != nil {
 		return err
 	}

@@ -11,11 +11,11 @@ import (
 	"time"
 )
 
-// program makes a nod with a nod-desktop beside it.
+// program makes a nod with a nod-cli of the same text and a nod-desktop beside it.
 func program(t *testing.T, text string) string {
 	t.Helper()
 	folder := t.TempDir()
-	for name, text := range map[string]string{"nod": text, "nod-desktop": "desktop"} {
+	for name, text := range map[string]string{"nod": text, "nod-cli": text, "nod-desktop": "desktop"} {
 		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o755); err != nil {
 			t.Fatal(err)
 		}
@@ -25,15 +25,17 @@ func program(t *testing.T, text string) string {
 
 func wantKept(t *testing.T, copied, text string) {
 	t.Helper()
-	got, err := os.ReadFile(copied)
-	if err != nil || string(got) != text {
-		t.Fatalf("%q, %v, want %q", got, err, text)
-	}
-	if err := CheckKept(copied); err != nil {
-		t.Error(err)
+	for _, path := range []string{copied, filepath.Join(filepath.Dir(copied), "nod-cli")} {
+		got, err := os.ReadFile(path)
+		if err != nil || string(got) != text {
+			t.Fatalf("%s: %q, %v, want %q", path, got, err, text)
+		}
+		if err := CheckKept(path); err != nil && path == copied {
+			t.Error(err)
+		}
 	}
 	all, err := os.ReadDir(filepath.Dir(copied))
-	if err != nil || len(all) > 2 {
+	if err != nil || len(all) > 3 {
 		t.Errorf("beside the copy: %v, %v", all, err)
 	}
 }

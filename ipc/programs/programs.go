@@ -13,6 +13,12 @@ import (
 // ReadyLine begins the line that nod-desktop prints once it can be asked; its address follows.
 const ReadyLine = "nod ready "
 
+// The programs of the command line. Users and hooks start the first, which starts the second for most of what it does.
+const (
+	front = "nod"
+	cli   = "nod-cli"
+)
+
 // Find returns the path of another of nod's programs: beside this one, as it was started or behind links, as in a build
 // and in an unpacked archive; in lib/nod of the folder that this one is installed under, where a package keeps what
 // nobody runs by hand, or in bin seen from there; else in PATH.
@@ -24,8 +30,20 @@ func Find(name string) (string, error) {
 	return find(name, self)
 }
 
-// find looks for name from self on. It knows the .exe of Windows by itself.
 func find(name, self string) (string, error) {
+	if path, err := near(name, self); path != "" || err != nil {
+		return path, err
+	}
+	found, err := exec.LookPath(name)
+	if err != nil {
+		return "", fmt.Errorf("find %s: it is neither beside nod in %s nor in PATH: install it there, or run: make build",
+			name, filepath.Dir(self))
+	}
+	return filepath.Abs(found)
+}
+
+// near looks for name from self on; "": it is not there. It knows the .exe of Windows by itself.
+func near(name, self string) (string, error) {
 	beside, err := exec.LookPath(filepath.Join(filepath.Dir(self), name))
 	if err == nil && isLink(beside) { // it leads to where a program finds its own neighbours
 		return filepath.EvalSymlinks(beside)
@@ -41,12 +59,7 @@ func find(name, self string) (string, error) {
 			return path, nil
 		}
 	}
-	found, err := exec.LookPath(name)
-	if err != nil {
-		return "", fmt.Errorf("find %s: it is neither beside nod in %s nor in PATH: install it there, or run: make build",
-			name, filepath.Dir(self))
-	}
-	return filepath.Abs(found)
+	return "", nil
 }
 
 func isLink(path string) bool {
@@ -54,12 +67,16 @@ func isLink(path string) bool {
 	return err == nil && info.Mode()&os.ModeSymlink != 0
 }
 
-// Self returns the path of this program as it was called: a link by which a person calls it may outlive what it leads
-// to.
+// Self returns the path of nod as it was called: a link by which a user calls it may outlive what it leads to.
 func Self() (string, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return "", fmt.Errorf("find the path of nod: %w", err)
+	}
+	if strings.TrimSuffix(filepath.Base(self), ".exe") == cli { // started by the one that was called
+		if self, err = find(front, self); err != nil {
+			return "", err
+		}
 	}
 	if called := os.Args[0]; strings.ContainsRune(called, filepath.Separator) {
 		if path, err := filepath.Abs(called); err == nil && IsSame(path, self) {

@@ -25,7 +25,7 @@ var (
 		"relay.key", ".relay.key*", "desks.json", ".desks.json*", "relay.jsonl*", ".relay.jsonl*", "relay.lock", "relay.sock",
 		"nod-relay.out",
 	}
-	programs = []string{"nod", ".nod*", "nod.exe", "nod-desktop", "nod-desktop.exe"}
+	programs = []string{"nod", ".nod*", "nod.exe", "nod-cli", "nod-cli.exe", "nod-desktop", "nod-desktop.exe"}
 )
 
 // Is reports whether an entry of one of nod's folders is nod's file.

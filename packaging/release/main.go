@@ -88,7 +88,7 @@ func (r release) make() error {
 // where its windows can be built.
 func (r release) platform(p tree.Platform, all *contents) error {
 	log.Print(p)
-	cli, err := r.build(p, all, "nod")
+	cli, err := r.build(p, all, "nod-cli", "nod")
 	if err != nil {
 		return err
 	}
@@ -102,7 +102,7 @@ func (r release) platform(p tree.Platform, all *contents) error {
 	if err := r.relay(p, all); err != nil {
 		return err
 	}
-	full, err := r.build(p, all, "nod", "nod-desktop", "nod-dialogs")
+	full, err := r.build(p, all, "nod-cli", "nod", "nod-desktop", "nod-dialogs")
 	if missing := (*tree.MissingError)(nil); errors.As(err, &missing) {
 		all.lack(p, missing.Why, full.programs)
 		return nil
@@ -140,7 +140,7 @@ func (r release) linux(p tree.Platform, built build, all *contents) error {
 	if err != nil {
 		return err
 	}
-	needs, err := requires(built.programs[2])
+	needs, err := requires(built.programs[len(built.programs)-1])
 	if err != nil {
 		return err
 	}

@@ -138,6 +138,7 @@ func compress(data []byte) []byte {
 const overrides = `# What runs all day and in every hook is static: it starts at once, and wherever it is copied to.
 nod: statically-linked-binary [usr/bin/nod]
 nod: statically-linked-binary [usr/bin/nod-desktop]
+nod: statically-linked-binary [usr/lib/nod/nod-cli]
 # One of several programs that are tried to open a link; the package recommends the first, xdg-open.
 nod: missing-depends-on-sensible-utils *
 # Compiled in one step with what it links; only its thin layer over GLFW is C.

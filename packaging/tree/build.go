@@ -42,10 +42,14 @@ func (b Build) Program(name string, p Platform) (string, error) {
 	switch name {
 	case "nod-desktop":
 		source = "."
+	case "nod":
+		source = "./cmd/nod/front"
+	case "nod-cli":
+		source = "./cmd/nod"
 	case Relay:
 		source, args = "./cmd/nod", append(args, "-tags", "relay")
 	}
-	if name != "nod" && name != Relay {
+	if name == "nod-desktop" || name == "nod-dialogs" {
 		args = append(args, "-tags", b.Tags)
 		if p.OS == "windows" {
 			ldflags += " -H=windowsgui" // no console opens
@@ -73,7 +77,7 @@ func (b Build) Program(name string, p Platform) (string, error) {
 
 // run returns what nod, built for this machine, prints.
 func (b Build) run(args ...string) ([]byte, error) {
-	nod, err := b.Program("nod", Host)
+	nod, err := b.Program("nod-cli", Host)
 	if err != nil {
 		return nil, err
 	}

@@ -102,7 +102,8 @@ func (b Build) Try(program string, p Platform) (bool, error) {
 	}
 	name := strings.TrimSuffix(filepath.Base(program), p.exe())
 	says := map[string]struct{ arg, want string }{
-		"nod":         {"--version", "nod " + b.Version},
+		"nod":         {"--version", "nod " + b.Version}, // says nod-cli, which is built beside it
+		"nod-cli":     {"--version", "nod " + b.Version},
 		"nod-desktop": {"--version", "nod-desktop " + b.Version},
 		"nod-dialogs": {"", "nod-dialogs is started by nod-desktop"}, // it has nothing to say to a person
 	}[name]

@@ -2,7 +2,7 @@
 // install:
 //
 //	bin/nod, bin/nod-desktop                   what people and sessions start
-//	lib/nod/nod-dialogs                        what nod-desktop starts
+//	lib/nod/nod-cli, lib/nod/nod-dialogs       what those two start
 //	lib/systemd/user/nod-desktop.service       not enabled: nod starts with the session once the person says so
 //	share/applications, share/icons/hicolor    for menus and docks
 //	share/bash-completion, share/fish, share/zsh
@@ -34,7 +34,7 @@ type Tree []File
 func Of(b Build, p Platform) (Tree, error) {
 	var t Tree
 	var programs []string
-	for _, at := range []string{"bin/nod", "bin/nod-desktop", "lib/nod/nod-dialogs"} {
+	for _, at := range []string{"lib/nod/nod-cli", "bin/nod", "bin/nod-desktop", "lib/nod/nod-dialogs"} {
 		program, err := b.Program(path.Base(at), p)
 		if err != nil {
 			return nil, err

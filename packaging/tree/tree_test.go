@@ -105,7 +105,7 @@ func TestTree(t *testing.T) {
 		t.Error("the files are in no order")
 	}
 	for _, want := range []string{
-		"bin/nod", "bin/nod-desktop", "lib/nod/nod-dialogs", "lib/systemd/user/nod-desktop.service",
+		"bin/nod", "bin/nod-desktop", "lib/nod/nod-cli", "lib/nod/nod-dialogs", "lib/systemd/user/nod-desktop.service",
 		"share/icons/hicolor/16x16/apps/io.nod.Desktop.png", "share/icons/hicolor/512x512/apps/io.nod.Desktop.png",
 		"share/man/man1/nod.1", "share/man/man1/nod-agents-install.1", "share/man/man1/nod-desktop.1",
 		"share/doc/nod/LICENSE", "share/doc/nod/THIRD-PARTY",

@@ -1,0 +1,97 @@
+// Command nod is what users and agents start. It passes on the hooks of agents itself, since an agent waits for a
+// program to start on every call; everything else it hands over to nod-cli, which links what a hook never needs.
+//
+// It knows no agent: whatever is not an answer of nod-desktop's goes to nod-cli, too, which denies where it has to.
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"slices"
+	"strings"
+	"syscall"
+
+	"nod/ipc/client"
+	"nod/ipc/client/waiting"
+	"nod/ipc/programs"
+	"nod/ownfile/ownlog"
+)
+
+// exitDenied ends a hook that nod-cli cannot be started for: most agents then deny.
+const exitDenied = 2
+
+func main() { os.Exit(run(os.Args[1:])) }
+
+func run(args []string) int {
+	var payload io.Reader
+	if isPlain(args) {
+		input, failed, done := hook(args[1], strings.Join(args[2:], ""))
+		if done {
+			return 0
+		}
+		if payload = input; failed != "" {
+			args = append(slices.Clone(args), "--"+client.FailedFlag+"="+failed)
+		}
+	}
+	status, err := handOver(args, payload)
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "nod: %v\n", err)
+		return exitDenied
+	}
+	return status
+}
+
+// isPlain reports whether the arguments are those of a hook that nobody logs, of an agent that goes by what it prints.
+func isPlain(args []string) bool {
+	isHook := len(args) > 1 && len(args) < 4 && args[0] == "hook" &&
+		!slices.ContainsFunc(args, func(arg string) bool { return arg == "" || strings.HasPrefix(arg, "-") })
+	return isHook && !slices.Contains(goByStatus, args[1]) && os.Getenv("NOD_LOG") == "" && !ownlog.IsWatched()
+}
+
+// goByStatus are the agents that go by how their hooks end, or whose payload is not all on standard input.
+var goByStatus = []string{"amp", "letta"}
+
+// hook passes on a hook, and prints nod-desktop's reply. It is not done where there is none: then input is what the
+// agent wrote, and failed says why nod-desktop, which has been asked, did not answer; empty: it can be asked again.
+func hook(agent, event string) (input io.Reader, failed string, done bool) {
+	payload, err := io.ReadAll(io.LimitReader(os.Stdin, client.MaxPayload+1))
+	input = io.MultiReader(bytes.NewReader(payload), os.Stdin)
+	if err != nil || len(payload) > client.MaxPayload {
+		return input, "", false
+	}
+	if event == "" {
+		event = client.EventOf(payload)
+	}
+	h := client.NewHookCall(agent, event, payload)
+	h.Looks = true
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	defer stop()
+	reply, err := waiting.Hook(ctx, h)
+	_, isRefused := errors.AsType[*client.Problem](err)
+	switch {
+	case errors.Is(err, waiting.ErrCallerGone):
+		return nil, "", true
+	case errors.Is(err, client.ErrNotRunning), isRefused:
+		return input, "", false
+	case err != nil:
+		return input, err.Error(), false
+	case len(reply) == 0:
+		return nil, "", true
+	}
+	_, err = os.Stdout.Write(append(reply, '\n'))
+	return input, "the reply could not be printed", err == nil
+}
+
+// handOver runs nod-cli with these arguments. payload is what it reads of standard input; nil: all.
+func handOver(args []string, payload io.Reader) (status int, err error) {
+	path, err := programs.Find("nod-cli")
+	if err != nil {
+		return 0, err
+	}
+	return start(path, append([]string{os.Args[0]}, args...), payload)
+}

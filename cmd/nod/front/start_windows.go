@@ -1,0 +1,16 @@
+package main
+
+import (
+	"io"
+	"os"
+	"os/signal"
+)
+
+// start runs a program. What the user interrupts is the child: this process only waits.
+func start(path string, argv []string, payload io.Reader) (status int, err error) {
+	signal.Ignore(os.Interrupt)
+	if payload == nil {
+		payload = os.Stdin
+	}
+	return startChild(path, argv, payload)
+}

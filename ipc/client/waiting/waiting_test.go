@@ -1,0 +1,49 @@
+package waiting
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"nod/api"
+	"nod/ipc/client"
+)
+
+// TestBounded: a nod-desktop that hangs keeps nobody for ever.
+func TestBounded(t *testing.T) {
+	for timeout, want := range map[time.Duration]time.Duration{
+		time.Second:    time.Second + grace,
+		0:              api.MaxSeconds*time.Second + grace,
+		48 * time.Hour: api.MaxSeconds*time.Second + grace,
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			start := time.Now()
+			ctx, cancel := Bounded(context.Background(), timeout)
+			defer cancel()
+			<-ctx.Done()
+			if took := time.Since(start); took != want || context.Cause(ctx) != ErrHung {
+				t.Errorf("time-out %s: ended after %s, want %s (%v)", timeout, took, want, context.Cause(ctx))
+			}
+		})
+	}
+}
+
+// TestWhileAlive: a nod-desktop that hangs is told from a person who takes their time.
+func TestWhileAlive(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		hangs := time.Now().Add(time.Minute)
+		ctx, stop := WhileAlive(context.Background(), func(ctx context.Context) (struct{}, error) {
+			if time.Now().Before(hangs) {
+				return struct{}{}, client.ErrNotRunning // it went away, and may come back
+			}
+			<-ctx.Done()
+			return struct{}{}, ctx.Err()
+		})
+		defer stop()
+		<-ctx.Done()
+		if late := time.Since(hangs); late > 2*grace || context.Cause(ctx) != ErrHung {
+			t.Errorf("ended %v after it hung: %v", late, context.Cause(ctx))
+		}
+	})
+}

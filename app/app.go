@@ -22,6 +22,7 @@ import (
 	"nod/agents/registry"
 	"nod/app/asking"
 	"nod/assets"
+	"nod/changes"
 	"nod/interact"
 	"nod/interact/journal"
 	"nod/ipc"
@@ -101,8 +102,8 @@ type program struct {
 
 	agentHooks *agentHooks
 
-	journalChanged chan struct{} // cap 1: what is wrong with the journal
-	journaled      chan struct{} // cap 1: the journal has other entries
+	journalChanged changes.Signal // what is wrong with the journal
+	journaled      changes.Signal // the journal has other entries
 
 	started config.Config // as it was when nod started
 	welcome welcome
@@ -115,8 +116,8 @@ func newProgram(
 ) (p *program, err error) {
 	p = &program{
 		ctx: ctx, quit: quit, opts: o, log: logs.Logger, logPath: logs.Path, noLog: logs.Problem, dir: dir,
-		welcome: newWelcome(), journalChanged: make(chan struct{}, 1),
-		journaled: make(chan struct{}, 1),
+		welcome: newWelcome(), journalChanged: changes.NewSignal(),
+		journaled: changes.NewSignal(),
 	}
 	if p.autostart, err = newAutostart(); err != nil {
 		return nil, err

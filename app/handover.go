@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"time"
 
+	"nod/changes"
 	"nod/interact"
 )
 
@@ -30,7 +31,7 @@ func newUpgrade(dialogs string, log *slog.Logger) (*upgrade, error) {
 		return nil, fmt.Errorf("find the path of nod: %w", err)
 	}
 	u := &upgrade{
-		self: self, dialogs: dialogs, running: runningProgram, try: tryOut, log: log, hint: make(chan struct{}, 1),
+		self: self, dialogs: dialogs, running: runningProgram, try: tryOut, log: log, hint: changes.NewSignal(),
 		settle: upgradeSettles, retries: upgradeRetries,
 	}
 	u.failed.Store(runtime.GOOS != "linux")

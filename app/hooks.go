@@ -9,8 +9,8 @@ import (
 
 	"nod/agents/agent"
 	"nod/agents/registry"
+	"nod/changes"
 	"nod/interact"
-	"nod/ipc/operator"
 	"nod/ipc/programs"
 )
 
@@ -18,14 +18,14 @@ import (
 type agentHooks struct {
 	nod     string // path of the nod command; may be empty
 	machine func() (agent.Machine, error)
-	screens chan struct{} // cap 1: look again
+	screens changes.Signal // look again
 
 	mu   sync.Mutex // guards dead
 	dead []string   // titles of the agents whose hooks run no nod
 }
 
 func newAgentHooks(nod string) *agentHooks {
-	return &agentHooks{nod: nod, machine: agent.Here, screens: make(chan struct{}, 1)}
+	return &agentHooks{nod: nod, machine: agent.Here, screens: changes.NewSignal()}
 }
 
 // refresh updates the copy of nod that hooks run, or restores it.
@@ -76,7 +76,7 @@ func (h *agentHooks) check() (dead []string) {
 }
 
 // Recheck has the hooks looked at again soon: the user may have repaired them.
-func (h *agentHooks) Recheck() { operator.Signal(h.screens) }
+func (h *agentHooks) Recheck() { h.screens.Send() }
 
 // Problem says in a sentence which hooks run no nod; empty if all do.
 func (h *agentHooks) Problem() string {

@@ -20,8 +20,8 @@ import (
 	"fyne.io/fyne/v2/lang"
 	"github.com/fsnotify/fsnotify"
 
+	"nod/changes"
 	"nod/dialogs/safetext"
-	"nod/ipc/operator"
 	"nod/ipc/programs"
 	"nod/ownfile/ownprocess"
 )
@@ -55,13 +55,13 @@ type upgrade struct {
 	settle  time.Duration   // [upgradeSettles]
 	retries []time.Duration // [upgradeRetries]
 
-	hint   chan struct{} // cap 1: the windows are of another version
-	failed atomic.Bool   // the new programs do not work; until the files change again
+	hint   changes.Signal // the windows are of another version
+	failed atomic.Bool    // the new programs do not work; until the files change again
 }
 
 // outdated is told that the windows are of another version. It reports whether nod-desktop may follow.
 func (u *upgrade) outdated() bool {
-	operator.Signal(u.hint)
+	u.hint.Send()
 	return !u.failed.Load()
 }
 

@@ -17,7 +17,7 @@ import (
 	"testing"
 	"time"
 
-	"nod/ipc/operator"
+	"nod/changes"
 )
 
 // installed is a folder with nod's two programs, and what comes of replacing them.
@@ -39,7 +39,7 @@ func install(t *testing.T) *installed {
 		calm:     func(context.Context) {},
 		handOver: func(context.Context) error { i.came <- "handed over"; return nil },
 		tell:     func(sentence string) { i.came <- sentence },
-		log:      slog.New(slog.DiscardHandler), hint: make(chan struct{}, 1),
+		log:      slog.New(slog.DiscardHandler), hint: changes.NewSignal(),
 		settle: time.Second / 10, retries: []time.Duration{0, 0},
 	}
 	i.put("nod-desktop", 1)
@@ -79,7 +79,7 @@ func (i *installed) watch() {
 			i.t.Error(err)
 		}
 	})
-	operator.Signal(i.u.hint) // is looked at once the folders are watched
+	i.u.hint.Send() // is looked at once the folders are watched
 }
 
 func (i *installed) wants(want string) {

@@ -309,7 +309,7 @@ func (n *nod) readToTheEnd() {
 				return works, err
 			}
 			now, err := n.Screen.Image()
-			return err == nil && changes(before, now) >= layoutChange, err
+			return err == nil && changedPixels(before, now) >= layoutChange, err
 		})
 		cancel()
 		if errors.Is(err, context.DeadlineExceeded) && n.ctx.Err() == nil {

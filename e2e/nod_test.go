@@ -380,12 +380,12 @@ func (n *nod) after(do func()) {
 	do()
 	must(n.t, n.Screen.Await(n.ctx, "a change on the screen", func() (bool, error) {
 		now, err := n.Screen.Image()
-		return err == nil && changes(before, now) >= layoutChange, err
+		return err == nil && changedPixels(before, now) >= layoutChange, err
 	}))
 }
 
-// changes counts the pixels that are not the same.
-func changes(before, now *image.RGBA) int {
+// changedPixels counts the pixels that are not the same.
+func changedPixels(before, now *image.RGBA) int {
 	count := 0
 	for i := 0; i < len(now.Pix); i += 4 {
 		if !bytes.Equal(now.Pix[i:i+4], before.Pix[i:i+4]) {
@@ -404,7 +404,7 @@ func (n *nod) blink() {
 		must(n.t, err)
 		must(n.t, n.Screen.Await(n.ctx, "any change on the screen", func() (bool, error) {
 			now, err := n.Screen.Image()
-			return err == nil && changes(before, now) > 0, err
+			return err == nil && changedPixels(before, now) > 0, err
 		}))
 	}
 }

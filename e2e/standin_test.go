@@ -19,6 +19,7 @@ import (
 	"testing"
 	"time"
 
+	"nod/changes"
 	"nod/interact"
 	"nod/ipc/operator"
 	"nod/ipc/remote"
@@ -76,8 +77,8 @@ const (
 type standIn struct {
 	client *operator.Client
 	notes  *os.File
-	wake   chan struct{} // cap 1: what is pending may have changed
-	away   bool          // then the person looks and answers nothing
+	wake   changes.Signal // what is pending may have changed
+	away   bool           // then the person looks and answers nothing
 
 	mu     sync.Mutex // guards random
 	random *mathrand.Rand
@@ -90,14 +91,14 @@ func beStandIn() int {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	s := &standIn{notes: notes, wake: make(chan struct{}, 1)}
+	s := &standIn{notes: notes, wake: changes.NewSignal()}
 	if text, isRandom := os.LookupEnv(seedVariable); isRandom {
 		seed, _ := strconv.ParseUint(text, 10, 64)
 		s.random = mathrand.New(mathrand.NewPCG(seed, uint64(os.Getpid())))
 	}
 	ctx := context.Background()
 	s.client, err = operator.Connect(ctx, os.Stdin, os.Stdout, os.Getenv(versionVariable), operator.Events{
-		PromptsChanged: func() { operator.Signal(s.wake) },
+		PromptsChanged: func() { s.wake.Send() },
 		StateChanged:   func() {},
 		HistoryChanged: func() {},
 		Ping:           func(context.Context) error { return nil },
@@ -174,7 +175,7 @@ func (s *standIn) follow(ctx context.Context) {
 			if p.Request == nil {
 				continue
 			}
-			operator.Signal(s.wake) // there may be more
+			s.wake.Send() // there may be more
 			known[p.ID] = p.Revision
 			if !isKnown {
 				s.note(note{What: isShown, ID: p.ID, Mark: string(p.Draft)})

@@ -17,7 +17,7 @@ import (
 	"nod/ipc/peer"
 )
 
-// hook answers a coding agent's hook. The payload is the agent's own, so its unknown fields pass.
+// hook answers a coding agent's hook. The payload may have unknown fields.
 func hook(s *Server, r *http.Request, payload []byte) (reply, error) {
 	if s.hooks == nil {
 		return reply{}, newProblem(api.CodeNotFound, "hooks are not served here")
@@ -54,10 +54,10 @@ func hook(s *Server, r *http.Request, payload []byte) (reply, error) {
 	return reply{body: json.RawMessage(out)}, nil
 }
 
-// mcpPath is where the Model Context Protocol is spoken. It can do what the routes can: ask.
+// mcpPath is the endpoint of the Model Context Protocol, which can only ask, too.
 const mcpPath = "/mcp"
 
-// serveMCP hands a request to the MCP server, within the same limits as every other.
+// serveMCP applies the common limits to MCP requests.
 func (s *Server) serveMCP(w http.ResponseWriter, r *http.Request) {
 	defer s.recovered(w, r)
 	if r.Method == http.MethodPost {
@@ -75,8 +75,7 @@ func (s *Server) serveMCP(w http.ResponseWriter, r *http.Request) {
 	s.mcp.ServeHTTP(w, r)
 }
 
-// mcpCaller says who is on the other end of an MCP request. nod's own proxy names the folder it was started in, which
-// like every folder that a caller names is a claim, and the seconds that its client has waited already.
+// mcpCaller says who sends an MCP request. nod's proxy claims its folder, and the seconds that its client has waited.
 func mcpCaller(r *http.Request) mcp.Caller {
 	var claims api.Common
 	if cwd := r.Header.Get("Nod-Cwd"); filepath.IsAbs(cwd) {

@@ -14,15 +14,13 @@ import (
 	"nod/interact"
 )
 
-// What of a body is beyond shortBody bytes is only read for maxLongBodies callers at once, so that a flood of long ones
-// cannot fill the memory.
+// Bodies of more than shortBody bytes are only read for maxLongBodies callers at once, to limit memory.
 const (
 	shortBody     = 64 << 10
 	maxLongBodies = 64
 )
 
-// readBody reads the body of r, within limits of size and time. It is not kept with r, which lives as long as the
-// caller waits.
+// readBody reads the body of r, within limits of size and time.
 func (s *Server) readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	if r.ContentLength > maxBody {
 		return nil, bodyProblem(w, tooLarge())
@@ -40,14 +38,13 @@ func (s *Server) readBody(w http.ResponseWriter, r *http.Request) ([]byte, error
 	return text, control.SetReadDeadline(time.Time{})
 }
 
-// longBodies are the long bodies that are being read. When there are as many as there may be, the next one takes the
-// place of the one that has been silent for the longest: whoever sends slowly holds nothing that others need.
+// longBodies are the long bodies that are being read. Beyond the limit, a new one cancels the one that has been silent
+// for the longest, so that slow senders do not block others.
 type longBodies struct {
 	mu      sync.Mutex
 	readers []*longBody
 }
 
-// longBody is one body that is being read beyond its first shortBody bytes.
 type longBody struct {
 	io.Reader
 	of     *longBodies
@@ -57,7 +54,7 @@ type longBody struct {
 
 var errTooSlow = rateLimited("too many long requests are being read, and this one came the slowest", 5)
 
-// read reads a body, whose length is known unless it is negative. It calls cancel when another one needs the place.
+// read reads a body; a negative length is unknown. It calls cancel if another one takes its place.
 func (l *longBodies) read(r io.Reader, length int, cancel func()) ([]byte, error) {
 	var b bytes.Buffer
 	if length < 0 || length > shortBody {
@@ -108,7 +105,7 @@ func (b *longBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// bodyProblem is what an error in reading a body amounts to. What is left of the body is not waited for.
+// bodyProblem converts an error of reading a body. The rest of the body is not read.
 func bodyProblem(w http.ResponseWriter, err error) error {
 	w.Header().Set("Connection", "close")
 	if p, ok := errors.AsType[*problem](err); ok {
@@ -120,7 +117,6 @@ func bodyProblem(w http.ResponseWriter, err error) error {
 	return &interact.ParamError{Param: "body", Problem: "was cut short or came too slowly"}
 }
 
-// reply writes what a handler has to say.
 func (s *Server) reply(w http.ResponseWriter, rep reply) {
 	if rep.location != "" {
 		w.Header().Set("Location", rep.location)
@@ -136,7 +132,6 @@ func (s *Server) reply(w http.ResponseWriter, rep reply) {
 	s.write(w, "application/json", rep.code(), rep.body)
 }
 
-// refuse writes a problem.
 func (s *Server) refuse(w http.ResponseWriter, p *problem) {
 	for name, values := range p.header {
 		w.Header()[name] = values
@@ -144,7 +139,7 @@ func (s *Server) refuse(w http.ResponseWriter, p *problem) {
 	s.write(w, "application/problem+json", p.Status, p.Problem)
 }
 
-// write writes a reply in one piece, with its length: a caller can tell one that was cut short.
+// write writes a reply with its length, so that callers notice one that was cut short.
 func (s *Server) write(w http.ResponseWriter, contentType string, status int, body any) {
 	text, err := api.Encode(body)
 	if err != nil {
@@ -153,7 +148,6 @@ func (s *Server) write(w http.ResponseWriter, contentType string, status int, bo
 		return
 	}
 	text = append(text, '\n')
-	// A caller that does not take its reply loses it.
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(writeTimeout))
 	w.Header().Set("Content-Type", contentType)
 	w.Header().Set("Content-Length", strconv.Itoa(len(text)))

@@ -14,13 +14,13 @@ import (
 
 const (
 	maxFollowing = 64               // streams of events at once
-	beatEvery    = 15 * time.Second // how often a stream of events says that it lives
+	beatEvery    = 15 * time.Second // between signs of life on a stream
 )
 
-// lastEvent is where the caller of an event stream says what it has read.
+// lastEvent is the header with the last event that the caller has read.
 const lastEvent = "Last-Event-ID"
 
-// follow streams what happens to the caller's own requests, as server-sent events.
+// follow streams the events of the caller's requests, as server-sent events.
 func follow(s *Server, r *http.Request, _ []byte) (reply, error) {
 	var after int64
 	if text := r.Header.Get(lastEvent); text != "" {
@@ -42,8 +42,7 @@ func follow(s *Server, r *http.Request, _ []byte) (reply, error) {
 	}}, nil
 }
 
-// stream writes events until the caller hangs up or nod ends. A caller who does not read is hung up on, and reads on
-// from where it was.
+// stream writes events until the caller hangs up or nod ends. It hangs up on a caller that does not read.
 func (s *Server) stream(w http.ResponseWriter, r *http.Request, feed *interact.Feed) {
 	beat := time.NewTicker(beatEvery)
 	defer beat.Stop()
@@ -64,12 +63,12 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request, feed *interact.F
 	}
 }
 
-// patient gives the reader of a stream its time from now on.
+// patient extends the deadline of a stream's reader.
 func patient(w http.ResponseWriter) error {
 	return http.NewResponseController(w).SetWriteDeadline(time.Now().Add(writeTimeout))
 }
 
-// writeNews writes what a feed has to say, and then how far its reader is: also as a sign of life.
+// writeNews writes new events, and then the last id, also as a sign of life.
 func writeNews(w http.ResponseWriter, feed *interact.Feed) error {
 	happened, last, reset := feed.Next()
 	if reset {
@@ -96,7 +95,7 @@ func writeNews(w http.ResponseWriter, feed *interact.Feed) error {
 	return http.NewResponseController(w).Flush()
 }
 
-// textOf is an event as it goes over the wire; about no request it is a reset.
+// textOf encodes an event; without a request it is a reset.
 func textOf(e interact.Event) ([]byte, error) {
 	var b bytes.Buffer
 	if e.Request.ID == "" {

@@ -29,8 +29,8 @@ func hostsOf(serverURL string) map[string]bool {
 // socketHost is the Host of a caller on the socket who does not know the port.
 const socketHost = "nod"
 
-// guard refuses what may not come in. It returns nil for what may, and does not look at the body. onSocket says whether
-// it came through the Unix socket, user who sent it.
+// guard returns why a request is refused, or nil. It does not read the body. onSocket says whether it came through the
+// Unix socket, user who sent it.
 func (s *Server) guard(r *http.Request, onSocket bool, user func() (uid int, known bool)) *problem {
 	if why := s.browser(r, onSocket); why != "" {
 		return newProblem(api.CodeForbidden, why)
@@ -45,7 +45,7 @@ func (s *Server) guard(r *http.Request, onSocket bool, user func() (uid int, kno
 	return checkContentType(r)
 }
 
-// browser says what about the request shows that a web page may be behind it; "" when nothing does.
+// browser returns what suggests that a web page sent the request; empty: nothing.
 func (s *Server) browser(r *http.Request, onSocket bool) string {
 	if !s.hosts[r.Host] && !(onSocket && r.Host == socketHost) {
 		return "the Host header does not name this server"
@@ -61,8 +61,8 @@ func (s *Server) browser(r *http.Request, onSocket bool) string {
 	return ""
 }
 
-// isOwnOrigin reports whether the request is one of MCP's with the listener's own address as its origin, which that
-// protocol wants a server to take. Nothing is served that could run a script there.
+// isOwnOrigin reports whether an MCP request has the listener's own address as its origin, which that protocol permits.
+// The server serves no scripts.
 func (s *Server) isOwnOrigin(r *http.Request) bool {
 	origins := r.Header.Values("Origin")
 	host, isHTTP := "", false
@@ -86,7 +86,7 @@ func (s *Server) authorized(r *http.Request) bool {
 	return subtle.ConstantTimeCompare(sum[:], s.token[:]) == 1
 }
 
-// checkContentType refuses a body that a web page could send without asking first.
+// checkContentType refuses bodies that a web page can send without a CORS preflight.
 func checkContentType(r *http.Request) *problem {
 	values := r.Header.Values("Content-Type")
 	if len(values) == 0 && r.Method != http.MethodPost {

@@ -10,7 +10,6 @@ import (
 	"nod/interact"
 )
 
-// keyHeader is where every request that asks may carry its idempotency key, whatever its body is.
 const keyHeader = "Idempotency-Key"
 
 // keyOf returns the idempotency key of r, "" when it has none. inBody is the one that its body carries, where a body
@@ -33,8 +32,7 @@ func keyOf(r *http.Request, inBody string) (string, error) {
 	return key, nil
 }
 
-// unquoted returns the text of a header that is a quoted string, as its draft standard has it, or that text itself, as
-// most programs send it.
+// unquoted returns the text of a header that may be a quoted string, as in the draft standard.
 func unquoted(value string) (string, error) {
 	if !strings.HasPrefix(value, `"`) {
 		return value, nil

@@ -16,13 +16,11 @@ import (
 	"nod/ipc/peer"
 )
 
-// errNoSocket says that there can be no Unix socket here; the port is enough.
 var errNoSocket = errors.New("no unix socket here")
 
-// socketMode is the mode of the Unix socket.
 const socketMode = 0o600
 
-// listenTCP binds a port that only this machine can reach: any free one, if anyPort, when another program has it.
+// listenTCP binds a port on loopback: with anyPort a free one, if another program has it.
 func listenTCP(address string, anyPort bool) (net.Listener, error) {
 	ap, err := netip.ParseAddrPort(address)
 	if err != nil || !ap.Addr().IsLoopback() || ap.Addr().Zone() != "" {
@@ -40,7 +38,7 @@ func listenTCP(address string, anyPort bool) (net.Listener, error) {
 	return l, nil
 }
 
-// socket listens on a Unix socket, and can bind it anew when another program has taken its path away.
+// socket listens on a Unix socket. It can bind it again after another program removed its path.
 type socket struct {
 	path string
 
@@ -122,7 +120,7 @@ func (s *socket) Close() error {
 	return err
 }
 
-// gate is a listener that lets in this user and root only, and knows of each connection who is at the other end.
+// gate is a listener for this user and root only. Its connections know who is at the other end.
 type gate struct {
 	net.Listener
 	uid int
@@ -162,14 +160,14 @@ func (g *gate) identify(c net.Conn) (*peer.Peer, error) {
 	return who, nil
 }
 
-// mayAsk reports whether somebody may use the server of user uid: that user and root may, and whoever the operating
-// system cannot identify may try with the token.
+// mayAsk reports whether a caller may use the server of user uid: that user, root, and callers that the operating
+// system cannot identify, who need the token anyway.
 func mayAsk(user func() (uid int, known bool), uid int) bool {
 	who, known := user()
 	return !known || who == uid || who == 0
 }
 
-// conn is a connection with its other end, which its remote address tells: also to whoever wraps it.
+// conn is a connection with its peer in its remote address, which wrappers preserve.
 type conn struct {
 	net.Conn
 	peer *peer.Peer

@@ -17,7 +17,7 @@ import (
 // problem is a reply that is no answer.
 type problem struct {
 	api.Problem
-	header http.Header // what the reply carries besides
+	header http.Header // further headers of the reply
 }
 
 // statusOf is the HTTP status of each kind of problem.

@@ -18,19 +18,18 @@ import (
 	"nod/interact"
 )
 
-// effect is all that a route can do.
 type effect string
 
-// The effects. There is none that decides: a request is answered in the windows and nowhere else.
+// The effects. None of them decides.
 const (
-	effectAsk      effect = "ask"          // put something before the policy and the user
-	effectWithdraw effect = "withdraw own" // end a request of one's own, unanswered
-	effectRead     effect = "read own"     // read what became of one's own requests
-	effectHealth   effect = "health"       // tell that nod runs
-	effectDescribe effect = "describe"     // tell what nod would say, or how to ask it
+	effectAsk      effect = "ask"          // ask policy and user
+	effectWithdraw effect = "withdraw own" // end a request of the caller's
+	effectRead     effect = "read own"     // read requests of the caller's
+	effectHealth   effect = "health"       // say that nod runs
+	effectDescribe effect = "describe"     // say what nod would decide, or how to ask
 )
 
-// route is one entry of the table of routes. What its description says besides stands with the tests that make it.
+// route is an entry of the table of routes. The tests add its description.
 type route struct {
 	method, path string
 	effect       effect
@@ -38,17 +37,17 @@ type route struct {
 	handle       func(s *Server, r *http.Request, body []byte) (reply, error)
 }
 
-// reply is what a handler has to say.
+// reply is a handler's result.
 type reply struct {
 	status   int // 0: 200
 	location string
 	body     any
-	stream   func(http.ResponseWriter) // in place of a body: what is written as it happens
+	stream   func(http.ResponseWriter) // instead of a body
 }
 
 func (r reply) code() int { return cmp.Or(r.status, http.StatusOK) }
 
-// routes is the whole of what the server offers. What is posted has a body, nothing else has.
+// routes is the table of routes. Only POST requests have a body.
 func routes() []route {
 	return []route{
 		{"POST", "/v1/ask", effectAsk, nil, ask(partsOfAsk)},
@@ -99,8 +98,8 @@ func (s *Server) handler() http.Handler {
 	})
 }
 
-// raisePath is where a second start of nod-desktop has the running one show itself. It is no part of the interface that
-// is described to agents: it tells nothing, and does what starting nod-desktop does, or opens the settings.
+// raisePath makes the running nod-desktop show itself, or its settings, for a second start of it. It is not described
+// to agents.
 const raisePath = "/v1/raise"
 
 func (s *Server) serveRaise(w http.ResponseWriter, r *http.Request) {
@@ -111,7 +110,6 @@ func (s *Server) serveRaise(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// protect keeps replies out of caches and of whatever a browser might make of them.
 func protect(h http.Header) { maps.Copy(h, protection) }
 
 var protection = http.Header{
@@ -120,10 +118,10 @@ var protection = http.Header{
 	"Cache-Control":           {"no-store"},
 }
 
-// nowhere is the pattern that takes what no route does.
+// nowhere is the pattern of requests without a route.
 const nowhere = "/"
 
-// unrouted is the problem of a request that no route takes: its path is unknown, or has other methods.
+// unrouted is the problem of a request without a route.
 func unrouted(mux *http.ServeMux, r *http.Request) *problem {
 	var allowed []string
 	for _, method := range []string{http.MethodDelete, http.MethodGet, http.MethodHead, http.MethodPost} {
@@ -175,7 +173,7 @@ func (s *Server) run(route route, w http.ResponseWriter, r *http.Request) (reply
 	return route.handle(s, r, body)
 }
 
-// recovered turns a panic into a problem, unless it only ends the connection.
+// recovered converts a panic into a problem, unless it is to end the connection.
 func (s *Server) recovered(w http.ResponseWriter, r *http.Request) {
 	p := recover()
 	if p == nil {
@@ -188,7 +186,7 @@ func (s *Server) recovered(w http.ResponseWriter, r *http.Request) {
 	s.refuse(w, problemOf(errors.New("panic")))
 }
 
-// checkQuery refuses parameters that the route does not know, and those that stand twice.
+// checkQuery refuses unknown and repeated parameters.
 func checkQuery(u *url.URL, known []string) error {
 	if u.RawQuery == "" {
 		return nil
@@ -216,8 +214,7 @@ func requester(r *http.Request, claims api.Common) interact.Requester {
 	}
 }
 
-// ask returns the handler of requests that are for the user: it waits for the answer until the caller hangs up or has
-// held long enough.
+// ask returns the handler of requests that ask. It waits for the answer until the caller hangs up or its hold is over.
 func ask[T any](parts func(T) (interact.Body, api.Common)) func(*Server, *http.Request, []byte) (reply, error) {
 	return func(s *Server, r *http.Request, text []byte) (reply, error) {
 		var in T
@@ -246,7 +243,7 @@ func ask[T any](parts func(T) (interact.Body, api.Common)) func(*Server, *http.R
 	}
 }
 
-// await waits for the answer: for ever, or as long as the caller wants to hold.
+// await waits for the answer, at most for hold unless that is 0.
 func (s *Server) await(r *http.Request, ticket *interact.Ticket, hold time.Duration) (reply, error) {
 	var held <-chan time.Time
 	if hold > 0 {
@@ -264,7 +261,7 @@ func (s *Server) await(r *http.Request, ticket *interact.Ticket, hold time.Durat
 	}
 }
 
-// later lets the request go on without its caller, and says where the answer will be.
+// later detaches the request, and replies where its answer will be.
 func (s *Server) later(ticket *interact.Ticket) reply {
 	ticket.Detach()
 	at := "/v1/requests/" + string(ticket.ID())
@@ -274,7 +271,7 @@ func (s *Server) later(ticket *interact.Ticket) reply {
 	}
 }
 
-// evaluate says what the policy would decide. The fields about waiting mean nothing here.
+// evaluate says what the policy would decide.
 func evaluate(s *Server, r *http.Request, text []byte) (reply, error) {
 	var in api.ApproveRequest
 	if err := api.DecodeStrict(text, &in); err != nil {
@@ -292,7 +289,7 @@ func evaluate(s *Server, r *http.Request, text []byte) (reply, error) {
 	}}, nil
 }
 
-// list lists the caller's own requests, without what they ask.
+// list lists the caller's requests, without their content.
 func list(s *Server, r *http.Request, _ []byte) (reply, error) {
 	out := api.ListReply{Requests: []api.Listed{}}
 	for _, rec := range s.broker.Own(requester(r, api.Common{})) {
@@ -306,7 +303,7 @@ func list(s *Server, r *http.Request, _ []byte) (reply, error) {
 	return reply{body: out}, nil
 }
 
-// find returns the request of the caller's own that r is about.
+// find returns the caller's request that r names.
 func (s *Server) find(r *http.Request) (*interact.Ticket, error) {
 	ticket, err := s.broker.Find(r.Context(), requester(r, api.Common{}), interact.ID(r.PathValue("id")))
 	if err == interact.ErrClosing || r.Context().Err() != nil {
@@ -315,7 +312,7 @@ func (s *Server) find(r *http.Request) (*interact.Ticket, error) {
 	return ticket, err
 }
 
-// fetch returns what became of a request of the caller's own.
+// fetch returns the state of a request of the caller's.
 func fetch(s *Server, r *http.Request, _ []byte) (reply, error) {
 	wait := 0.0
 	if text := r.URL.Query().Get("wait"); text != "" {
@@ -337,7 +334,7 @@ func fetch(s *Server, r *http.Request, _ []byte) (reply, error) {
 	return settled(ticket)
 }
 
-// withdraw ends a request of the caller's own, and says what became of it: it may have had its answer.
+// withdraw ends a request of the caller's, and returns its state: it may have been answered.
 func withdraw(s *Server, r *http.Request, _ []byte) (reply, error) {
 	ticket, err := s.find(r)
 	if err != nil {
@@ -350,14 +347,12 @@ func withdraw(s *Server, r *http.Request, _ []byte) (reply, error) {
 	return settled(ticket)
 }
 
-// settled is the reply that says what became of a request.
 func settled(ticket *interact.Ticket) (reply, error) {
 	a, _ := ticket.Answer()
 	body, err := became(ticket.Request(), a)
 	return reply{body: body}, err
 }
 
-// became says what became of a request.
 func became(r interact.Request, a interact.Answer) (api.RequestReply, error) {
 	out := api.RequestReply{ID: string(r.ID), Kind: r.Body.Kind(), Status: outcomeOf(a)}
 	if a.Outcome == "" {

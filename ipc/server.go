@@ -44,10 +44,10 @@ const (
 	stopTimeout    = 3 * time.Second  // for replies under way when the server stops
 )
 
-// Config is what a [Server] works with. All fields but Dir and the functions are required.
+// Config configures a [Server]. All fields but Dir and the functions are required.
 type Config struct {
 	Address string           // loopback address and port to listen on; port 0 picks a free one
-	AnyPort bool             // a free port will do when another program has that one
+	AnyPort bool             // take a free port if another program has that one
 	Dir     string           // where the endpoint is published; empty: [endpoint.Dir]
 	Broker  *interact.Broker //
 	Hooks   *hooks.Hooks     // of coding agents; nil: none are served
@@ -55,18 +55,17 @@ type Config struct {
 	Log     *slog.Logger     //
 	Control bool             // a second socket is bound, for desks: see [Server.Control]
 
-	// Raise is called when nod-desktop is started again, or when its settings are wanted, and returns once they are on
-	// screen, or why they are not. Nil: that is not served.
+	// Raise shows nod or its settings, and returns once they are on screen. May be nil.
 	Raise func(ctx context.Context, settings bool) error
-	// Called is called when a caller wants something: a prompt may follow. Nil: nobody needs to know.
+	// Called is called before each request that may lead to a prompt. May be nil.
 	Called func()
-	// Relay says how a relay reaches its desks. Nil: this is none.
+	// Relay says how a relay reaches its desks. Nil for a desk.
 	Relay func() api.RelayHealth
-	// Paused reports whether the user has paused nod, and until when; zero: until they end the pause. Nil: never.
+	// Paused reports whether nod is paused, and until when; zero: indefinitely. May be nil.
 	Paused func() (bool, time.Time)
 }
 
-// asker is all that the server can do with the broker. No method decides anything: see the test of that name.
+// asker is what the server can do with the broker. No method decides anything, which a test checks.
 type asker interface {
 	Begin(context.Context, interact.Request) (*interact.Ticket, error)
 	Find(context.Context, interact.Requester, interact.ID) (*interact.Ticket, error)
@@ -86,7 +85,7 @@ type Server struct {
 	raise     func(ctx context.Context, settings bool) error
 	endpoint  endpoint.Endpoint
 	published publication
-	token     [sha256.Size]byte // digest of the token: the comparison takes as long whatever is compared
+	token     [sha256.Size]byte // digest, for a comparison in constant time
 	hosts     map[string]bool   // the values of Host that name this server
 	uid       int               // whose callers are let in, besides root's
 	listeners []net.Listener
@@ -166,7 +165,6 @@ func (s *Server) listenControl(wanted bool) error {
 // accepts them must stop when the server does: it closes when that has served.
 func (s *Server) Control() net.Listener { return s.control }
 
-// newServer returns a server that listens nowhere yet and believes that it is at e.
 func newServer(cfg Config, e endpoint.Endpoint) *Server {
 	s := &Server{
 		broker: cfg.Broker, hooks: cfg.Hooks, log: cfg.Log, endpoint: e, called: cfg.Called, raise: cfg.Raise,
@@ -222,7 +220,6 @@ func (s *Server) Serve(ctx context.Context) error {
 	return err
 }
 
-// count keeps track of the connections. A closed one has no handler any longer.
 func (s *Server) count(_ net.Conn, state http.ConnState) {
 	switch state {
 	case http.StateNew:

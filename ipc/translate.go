@@ -9,9 +9,7 @@ import (
 	"nod/policy"
 )
 
-// The translation between the wire's types and the core's, where they differ.
-
-// The parts of the requests' bodies: what is wanted, and what all have in common.
+// The parts of the requests' bodies: what is asked, and what all have in common.
 
 func partsOfAsk(r api.AskRequest) (interact.Body, api.Common)         { return r.Ask, r.Common }
 func partsOfConfirm(r api.ConfirmRequest) (interact.Body, api.Common) { return r.Confirm, r.Common }
@@ -28,7 +26,7 @@ func approvalOf(a api.Approve) interact.Approve {
 	}
 }
 
-// checkTimes refuses times that are out of range; the broker looks at everything else.
+// checkTimes refuses times that are out of range. The broker checks everything else.
 func checkTimes(c api.Common) error {
 	const problem = "want 0 to 86400 seconds"
 	switch {
@@ -40,7 +38,7 @@ func checkTimes(c api.Common) error {
 	return nil
 }
 
-// duration converts seconds that are in range. However few they are, they are not none.
+// duration converts seconds that are in range. Only 0 becomes 0.
 func duration(seconds float64) time.Duration {
 	if seconds == 0 {
 		return 0

@@ -9,16 +9,16 @@ import (
 	"sync"
 	"time"
 
+	"nod/changes"
 	"nod/interact"
 	"nod/interact/history"
-	"nod/ipc/operator"
 )
 
 // absence follows whether the user is away, and sums up what happened once they are back.
 type absence struct {
 	ctx     context.Context
 	count   func(ctx context.Context, from, to time.Time) (history.Away, error)
-	changed chan struct{} // cap 1: there is something to tell, or to look at again
+	changed changes.Signal // there is something to tell, or to look at again
 	log     *slog.Logger
 
 	mu    sync.Mutex  // guards all below
@@ -31,7 +31,7 @@ type absence struct {
 // recheck is how often nod checks whether an absence is over that ends without an event, as quiet hours do.
 const recheck = time.Minute
 
-func (a *absence) signal() { operator.Signal(a.changed) }
+func (a *absence) signal() { a.changed.Send() }
 
 // look notes whether the user is away now. It does not block.
 func (a *absence) look(away bool) {

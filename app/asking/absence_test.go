@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"nod/changes"
 	"nod/interact"
 	"nod/interact/history"
 )
@@ -37,7 +38,7 @@ func TestAbsence(t *testing.T) {
 		var from, to time.Time
 		var fails error
 		found := history.Away{Passed: history.Found{Count: 2}}
-		changed := make(chan struct{}, 1)
+		changed := changes.NewSignal()
 		countSignals(ctx, changed, &looks)
 		a := &absence{ctx: ctx, changed: changed, log: slog.New(slog.DiscardHandler),
 			count: func(_ context.Context, f, t time.Time) (history.Away, error) {

@@ -19,7 +19,7 @@ import (
 
 	"nod/app/desktop"
 	"nod/assets"
-	"nod/ipc/operator"
+	"nod/changes"
 )
 
 // Here an [announcement] is a notification on the session bus, because beeep cannot remove one and reports no clicks.
@@ -37,16 +37,16 @@ const (
 type board struct {
 	notifier *notifier
 	latest   atomic.Pointer[announcement] // nil: none
-	changed  chan struct{}                // cap 1
+	changed  changes.Signal
 }
 
 // newBoard returns what shows an [announcement], until ctx ends.
 func newBoard(ctx context.Context, n *notifier) func(*announcement) {
-	b := &board{notifier: n, changed: make(chan struct{}, 1)}
+	b := &board{notifier: n, changed: changes.NewSignal()}
 	go b.run(ctx) // not waited for: a write to a bus that hangs cannot be cancelled
 	return func(a *announcement) {
 		b.latest.Store(a)
-		operator.Signal(b.changed)
+		b.changed.Send()
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"fyne.io/fyne/v2/lang"
 
+	"nod/changes"
 	"nod/interact"
 	"nod/interact/history"
 	"nod/ipc/operator"
@@ -132,15 +133,15 @@ type Desk struct {
 	announcer *announcer
 	tray      *tray
 	shortcut  *shortcut
-	changed   chan struct{} // cap 1: the tray may show something else
-	locked    atomic.Bool   // the screen is
+	changed   changes.Signal // the tray may show something else
+	locked    atomic.Bool    // the screen is
 }
 
 // NewDesk returns a desk that answers the requests of b, whose prompter is p.
 func NewDesk(p *Prompter, b *interact.Broker) *Desk {
 	p.broker = b
 	d := &Desk{
-		Prompter: p, broker: b, changed: make(chan struct{}, 1),
+		Prompter: p, broker: b, changed: changes.NewSignal(),
 		answers: answers{p.windows, struct {
 			*interact.Broker
 			records
@@ -231,7 +232,7 @@ func (d *Desk) follow() {
 }
 
 // Refresh brings the tray up to date soon.
-func (d *Desk) Refresh() { operator.Signal(d.changed) }
+func (d *Desk) Refresh() { d.changed.Send() }
 
 // snapshot is what the tray shows now.
 func (d *Desk) snapshot() snapshot {

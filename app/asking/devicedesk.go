@@ -13,6 +13,7 @@ import (
 
 	"fyne.io/fyne/v2/lang"
 
+	"nod/changes"
 	"nod/dialogs/prompt"
 	"nod/interact"
 	"nod/ipc/device"
@@ -27,16 +28,16 @@ type deviceDesk struct {
 	*devices
 	answers answers
 
-	queue    sync.Mutex // guards all below
-	watchers map[chan struct{}]struct{}
-	woken    map[interact.ID]bool // the requests for which devices were woken
-	wokenAt  time.Time            // when they last were
-	timer    *time.Timer          // runs until another request is shown, or devices may be woken again
+	queue   sync.Mutex // guards all below
+	news    changes.Source
+	woken   map[interact.ID]bool // the requests for which devices were woken
+	wokenAt time.Time            // when they last were
+	timer   *time.Timer          // runs until another request is shown, or devices may be woken again
 }
 
 func newDeviceDesk(d *devices, a answers) *deviceDesk {
 	return &deviceDesk{
-		devices: d, answers: a, watchers: map[chan struct{}]struct{}{}, woken: map[interact.ID]bool{},
+		devices: d, answers: a, woken: map[interact.ID]bool{},
 	}
 }
 
@@ -71,7 +72,7 @@ func (d *deviceDesk) serve(ctx context.Context, address string) (end func()) {
 	d.mu.Lock()
 	d.server, d.problem = server, err
 	d.mu.Unlock()
-	operator.Signal(d.changed)
+	d.changed.Send()
 	if server == nil {
 		return func() {}
 	}
@@ -164,23 +165,11 @@ func (d *deviceDesk) look(ctx context.Context) {
 	if next > 0 {
 		d.timer = time.AfterFunc(next, func() { d.look(ctx) })
 	}
-	for c := range d.watchers {
-		operator.Signal(c)
-	}
+	d.news.Send()
 }
 
 // Changes implements [device.Desk].
-func (d *deviceDesk) Changes() (<-chan struct{}, func()) {
-	c := make(chan struct{}, 1)
-	d.queue.Lock()
-	defer d.queue.Unlock()
-	d.watchers[c] = struct{}{}
-	return c, func() {
-		d.queue.Lock()
-		defer d.queue.Unlock()
-		delete(d.watchers, c)
-	}
-}
+func (d *deviceDesk) Changes() (<-chan struct{}, func()) { return d.news.Subscribe() }
 
 // Prompts implements [device.Desk].
 func (d *deviceDesk) Prompts(p remote.Peer) []device.Headline {

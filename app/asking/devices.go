@@ -14,6 +14,7 @@ import (
 	"fyne.io/fyne/v2/lang"
 
 	"nod/assets"
+	"nod/changes"
 	"nod/interact"
 	"nod/ipc/device"
 	"nod/ipc/operator"
@@ -37,7 +38,7 @@ const (
 // devices knows which devices can answer, and wakes and pairs them.
 type devices struct {
 	devicesConfig
-	changed chan struct{} // cap 1: there is another page, or a device asks to be paired
+	changed changes.Signal // there is another page, or a device asks to be paired
 
 	mu      sync.Mutex
 	server  *device.Server       // nil: no address is set
@@ -58,7 +59,7 @@ type devicesConfig struct {
 }
 
 func newDevices(c devicesConfig) *devices {
-	return &devices{devicesConfig: c, changed: make(chan struct{}, 1), heard: map[string]time.Time{}}
+	return &devices{devicesConfig: c, changed: changes.NewSignal(), heard: map[string]time.Time{}}
 }
 
 // newDevices returns the devices of the book, with what wakes them in the book's folder. Nothing is served yet.
@@ -140,7 +141,7 @@ func (d *devices) invite(name string, may remote.May) (operator.Invitation, erro
 func (d *devices) withdrawInvitation() {
 	if server, _ := d.current(); server != nil {
 		server.Withdraw()
-		operator.Signal(d.changed)
+		d.changed.Send()
 	}
 }
 
@@ -204,7 +205,7 @@ func (d *devices) Find(key string) (remote.Peer, bool) {
 
 // Asked implements [device.Desk].
 func (d *devices) Asked() {
-	operator.Signal(d.changed)
+	d.changed.Send()
 	d.say(interact.Info, lang.L("A device asks to be paired. Compare its words in nod's settings, under Machines and "+
 		"devices."))
 }
@@ -234,7 +235,7 @@ func (d *devices) pair(key remote.Key, name string) error {
 		return fmt.Errorf("pair: %w", err)
 	}
 	d.log.Info("paired", "name", name, "fingerprint", key.Fingerprint())
-	operator.Signal(d.changed)
+	d.changed.Send()
 	return nil
 }
 

@@ -57,7 +57,7 @@ func (m *machines) keepLines(ctx context.Context, wanted []lineSpec) {
 		m.start(ctx, one)
 	}
 	if len(gone)+len(fresh) > 0 {
-		operator.Signal(m.changed)
+		m.changed.Send()
 	}
 }
 
@@ -123,7 +123,7 @@ func (m *machines) failed(one *machineLine, err error) {
 	m.mu.Lock()
 	one.problem = err.Error()
 	m.mu.Unlock()
-	operator.Signal(m.changed)
+	m.changed.Send()
 }
 
 // state is how a line is: to the machine with a key, or with none by itself.

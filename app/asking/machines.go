@@ -17,6 +17,7 @@ import (
 	"github.com/google/uuid"
 	"golang.org/x/time/rate"
 
+	"nod/changes"
 	"nod/dialogs/safetext"
 	"nod/interact"
 	"nod/ipc/operator"
@@ -48,7 +49,7 @@ const (
 // asked, and gives the answers out: see [machines.Prompt]. Of what machines say of a request nothing is looked up here.
 type machines struct {
 	machinesConfig
-	changed chan struct{} // cap 1: another number of machines is connected, or others ask to join
+	changed changes.Signal // another number of machines is connected, or others ask to join
 
 	runs sync.WaitGroup // the lines
 
@@ -119,7 +120,7 @@ type remoteRequest struct {
 
 func newMachines(c machinesConfig) *machines {
 	return &machines{
-		machinesConfig: c, changed: make(chan struct{}, 1),
+		machinesConfig: c, changed: changes.NewSignal(),
 		lines: map[string]*machineLine{}, online: map[string]*connected{}, asked: map[place]*remoteRequest{},
 		applied: map[string]applied{}, back: make(chan struct{}), keeping: map[string]*rate.Limiter{},
 		taking: map[string]*rate.Limiter{}, notices: map[string]*rate.Limiter{},
@@ -163,7 +164,7 @@ func (d lineDesk) Join(machine remote.Key, h remote.Hello) (remote.Peer, error) 
 		d.log.Info("a machine is connected", "machine", peer.Name, "line", d.line.name, "version", h.Version)
 		d.apply(d.line.Line, peer)
 	}
-	operator.Signal(d.changed)
+	d.changed.Send()
 	return peer, nil
 }
 
@@ -241,7 +242,7 @@ func (m *machines) asksToJoin(role remote.Role, line string, key remote.Key, h r
 	m.joining = slices.Insert(m.joining, 0, one)
 	m.joining = m.joining[:min(len(m.joining), maxJoining)]
 	m.log.Info("a key asks to join", "role", role, "line", line, "fingerprint", one.Fingerprint)
-	operator.Signal(m.changed)
+	m.changed.Send()
 	if now.Sub(m.joinSaid) >= joiningPace {
 		m.joinSaid = now
 		go m.say(interact.Warning, lang.L("A machine or a desk asks to join. Compare its fingerprint in nod's settings, "+
@@ -256,7 +257,7 @@ func (d lineDesk) Leave(machine remote.Key) {
 		c.isUp = false
 	}
 	d.mu.Unlock()
-	operator.Signal(d.changed)
+	d.changed.Send()
 }
 
 // Take implements [remote.Desk]. While nobody would be asked here the error wraps [interact.ErrUnavailable].
@@ -372,7 +373,7 @@ func (m *machines) enter(at place, digest string, size int) (one *remoteRequest,
 	}
 	one = &remoteRequest{place: at, size: size, digest: digest, over: make(chan struct{})}
 	m.asked[at] = one
-	operator.Signal(m.changed)
+	m.changed.Send()
 	return one, true, nil
 }
 
@@ -382,7 +383,7 @@ func (m *machines) leave(one *remoteRequest) {
 	defer m.mu.Unlock()
 	if m.asked[one.place] == one {
 		delete(m.asked, one.place)
-		operator.Signal(m.changed)
+		m.changed.Send()
 	}
 }
 
@@ -631,7 +632,7 @@ func (m *machines) pair(key remote.Key, name string) error {
 	m.mu.Unlock()
 	m.log.Info("paired", "name", name, "fingerprint", asks.Fingerprint)
 	m.letIn(asks)
-	operator.Signal(m.changed)
+	m.changed.Send()
 	return nil
 }
 
@@ -667,7 +668,7 @@ func (m *machines) settlePeers(seen []remote.Peer, accept bool) error {
 	for _, asks := range asking {
 		m.letIn(asks)
 	}
-	operator.Signal(m.changed)
+	m.changed.Send()
 	return nil
 }
 
@@ -697,7 +698,7 @@ func (m *machines) revoked(peer remote.Peer) {
 		}
 	}
 	m.mu.Unlock()
-	operator.Signal(m.changed)
+	m.changed.Send()
 }
 
 // asking lists the keys that ask to join, the newest first.

@@ -63,7 +63,7 @@ func (d *Prompter) dial(spec lineSpec, desk remote.Desk) (remote.Line, error) {
 	if d.identity == nil {
 		return nil, errors.New("this desk has no keys: see the log")
 	}
-	log, changed := d.log.With("line", spec.name()), func() { operator.Signal(d.machines.changed) }
+	log, changed := d.log.With("line", spec.name()), func() { d.machines.changed.Send() }
 	if spec.name() == operator.NATSLine {
 		carrier := cluster.NewDesk(cluster.Config(spec.nats), d.identity.Key(), d.machines.keys, log)
 		return session.NewLine(d.identity, desk, carrier, log, changed), nil

@@ -6,8 +6,8 @@ import (
 	"sync"
 	"time"
 
+	"nod/changes"
 	"nod/interact"
-	"nod/ipc/operator"
 	"nod/policy"
 )
 
@@ -22,8 +22,8 @@ const (
 // nobody: the windows would pile up, and whoever comes back clicks them away unread. From then on nobody is asked for
 // that session until the user shows up: answers any prompt, or chooses so in the tray's menu.
 type presence struct {
-	changed chan struct{} // cap 1: signalled after every change, and when a pause ends by itself
-	left    func()        // called when the user counts as away for one more session
+	changed changes.Signal // signalled after every change, and when a pause ends by itself
+	left    func()         // called when the user counts as away for one more session
 
 	mu         sync.Mutex
 	pause      pause
@@ -36,7 +36,7 @@ type presence struct {
 type agentSession struct{ machine, agent, exe, session string }
 
 func newPresence(left func()) *presence {
-	return &presence{changed: make(chan struct{}, 1), left: left, unanswered: map[agentSession]int{}}
+	return &presence{changed: changes.NewSignal(), left: left, unanswered: map[agentSession]int{}}
 }
 
 // pause is a time in which nobody is asked. The zero value is no pause.
@@ -98,7 +98,7 @@ func (p *presence) paused() pause {
 	return p.pause
 }
 
-func (p *presence) signal() { operator.Signal(p.changed) }
+func (p *presence) signal() { p.changed.Send() }
 
 // gate has the prompter ask only a user who is there, and fails with [interact.ErrUnavailable] otherwise. While a
 // device can answer it always asks: the request waits there, and here in the tray.

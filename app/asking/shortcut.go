@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"nod/ipc/operator"
+	"nod/changes"
 	"nod/policy/config"
 )
 
@@ -20,7 +20,7 @@ type shortcut struct {
 	changed func() // the problem is another one
 	log     *slog.Logger
 
-	again   chan struct{}          // cap 1: wanted may have changed
+	again   changes.Signal         // wanted may have changed
 	problem atomic.Pointer[string] // why the keys do not work
 }
 
@@ -35,7 +35,7 @@ var errNoShortcut = errors.New("the shortcut does not work")
 
 func newShortcut(wanted func() string, pressed, changed func(), log *slog.Logger) *shortcut {
 	return &shortcut{wanted: wanted, listen: listenToKeys, pressed: pressed, changed: changed, log: log,
-		again: make(chan struct{}, 1)}
+		again: changes.NewSignal()}
 }
 
 // why says why the keys do not work; empty: they do, or there are none.
@@ -54,7 +54,7 @@ func (s *shortcut) setProblem(text string) {
 }
 
 // check looks whether other keys are configured. It never blocks.
-func (s *shortcut) check() { operator.Signal(s.again) }
+func (s *shortcut) check() { s.again.Send() }
 
 // run listens until ctx ends.
 func (s *shortcut) run(ctx context.Context) {

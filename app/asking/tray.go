@@ -11,6 +11,7 @@ import (
 	"fyne.io/fyne/v2/lang"
 
 	"nod/assets"
+	"nod/changes"
 	"nod/dialogs/safetext"
 	"nod/interact"
 	"nod/interact/history"
@@ -242,11 +243,11 @@ type tray struct {
 	do      trayActions
 	log     *slog.Logger
 	latest  atomic.Pointer[snapshot]
-	changed chan struct{} // cap 1: latest was not shown yet
+	changed changes.Signal // latest was not shown yet
 }
 
 func newTray(do trayActions, log *slog.Logger) *tray {
-	t := &tray{do: do, log: log, changed: make(chan struct{}, 1)}
+	t := &tray{do: do, log: log, changed: changes.NewSignal()}
 	t.latest.Store(&snapshot{})
 	return t
 }
@@ -254,7 +255,7 @@ func newTray(do trayActions, log *slog.Logger) *tray {
 // update shows s soon, or a later one. It never blocks.
 func (t *tray) update(s snapshot) {
 	t.latest.Store(&s)
-	operator.Signal(t.changed)
+	t.changed.Send()
 }
 
 // toAnswer picks the pending requests that want an answer: now, and later.

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"nod/app/desktop"
+	"nod/changes"
 	"nod/interact"
 	"nod/ipc/operator"
 	"nod/policy"
@@ -36,9 +37,9 @@ const (
 // replaces it when it dies or hangs, and ends it when it has been idle for long. It implements [interact.Prompter].
 type windows struct {
 	windowsConfig
-	wake    chan struct{} // cap 1: a process may be needed, or there may be something to watch it for
-	changed chan struct{} // cap 1: what is pending, on screen or can be undone has changed
-	ended   chan struct{} // closed when run has returned
+	wake    changes.Signal // a process may be needed, or there may be something to watch it for
+	changed changes.Signal // what is pending, on screen or can be undone has changed
+	ended   chan struct{}  // closed when run has returned
 	undos   *undos
 
 	granting sync.Mutex // held while what is saved changes, so that it is known what one change did
@@ -94,7 +95,7 @@ func (p *openPrompt) end(answer interact.Answer, err error) {
 
 func newWindows(c windowsConfig) *windows {
 	w := &windows{
-		windowsConfig: c, wake: make(chan struct{}, 1), changed: make(chan struct{}, 1), ended: make(chan struct{}),
+		windowsConfig: c, wake: changes.NewSignal(), changed: changes.NewSignal(), ended: make(chan struct{}),
 		drafts: map[interact.ID][]byte{}, restored: map[interact.ID]bool{},
 	}
 	w.undos = &undos{changed: w.undosChanged}
@@ -241,8 +242,8 @@ func (w *windows) tell() {
 		w.process.session.PromptsChanged()
 	}
 	w.mu.Unlock()
-	operator.Signal(w.wake)
-	operator.Signal(w.changed)
+	w.wake.Send()
+	w.changed.Send()
 }
 
 // refetch makes the windows fetch everything again, because the configuration, the grants or the presence changed.
@@ -370,8 +371,8 @@ func (w *windows) Report(_ context.Context, s operator.Screen) error {
 		w.opened(nil)
 	}
 	w.mu.Unlock()
-	operator.Signal(w.wake)
-	operator.Signal(w.changed)
+	w.wake.Send()
+	w.changed.Send()
 	return nil
 }
 
@@ -457,7 +458,7 @@ func (w *windows) WarmUp() {
 	w.used = time.Now()
 	if w.process == nil && !w.warm {
 		w.warm = true
-		operator.Signal(w.wake)
+		w.wake.Send()
 	}
 }
 
@@ -628,7 +629,7 @@ func (w *windows) runProcess(ctx context.Context, op operator.Operator) error {
 	began, had := time.Now(), p.stopwatch()
 	w.setProcess(p)
 	defer w.setProcess(nil)
-	defer operator.Signal(w.changed)
+	defer w.changed.Send()
 	for isUp := false; !isUp; {
 		select {
 		case <-p.session.Ready():

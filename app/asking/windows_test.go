@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"nod/app/desktop"
+	"nod/changes"
 	"nod/interact"
 	"nod/ipc/operator"
 	"nod/policy"
@@ -45,8 +46,8 @@ type fakeProcess struct {
 	client *operator.Client
 	shown  chan []operator.Prompt
 	views  chan operator.View
-	news   chan struct{} // cap 1: the journal has other entries
-	hangs  atomic.Bool   // it answers no ping
+	news   changes.Signal // the journal has other entries
+	hangs  atomic.Bool    // it answers no ping
 	killed atomic.Bool
 	waited atomic.Int64 // for a processor
 	die    context.CancelCauseFunc
@@ -119,7 +120,7 @@ func (d *desk) start(context.Context, operator.Operator) (*process, error) {
 	fromWindows, toTray := io.Pipe()
 	ctx, die := context.WithCancelCause(context.Background())
 	p := &fakeProcess{shown: make(chan []operator.Prompt, 100), views: make(chan operator.View, 10),
-		news: make(chan struct{}, 1), die: die}
+		news: changes.NewSignal(), die: die}
 	exited := make(chan error, 1)
 	op := fakeOperator{windows: d.w, answers: d.answers()}
 	session := operator.Serve(fromWindows, toWindows, op, "test", slog.New(slog.DiscardHandler))
@@ -157,10 +158,10 @@ func (d *desk) start(context.Context, operator.Operator) (*process, error) {
 
 // connect is what a windows process does.
 func (d *desk) connect(ctx context.Context, p *fakeProcess, r io.Reader, w io.WriteCloser) (err error) {
-	changed := make(chan struct{}, 1)
+	changed := changes.NewSignal()
 	p.client, err = operator.Connect(ctx, r, w, "test", operator.Events{
-		PromptsChanged: func() { operator.Signal(changed) }, StateChanged: func() {},
-		HistoryChanged: func() { operator.Signal(p.news) },
+		PromptsChanged: func() { changed.Send() }, StateChanged: func() {},
+		HistoryChanged: func() { p.news.Send() },
 		Ping: func(ctx context.Context) error {
 			if p.hangs.Load() {
 				<-ctx.Done()

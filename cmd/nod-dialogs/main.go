@@ -91,8 +91,8 @@ func run(ctx context.Context, in, out *os.File) error {
 	spareMemory()
 	w := newWindows(ctx)
 	client, err := operator.Connect(ctx, in, out, version.Number(), operator.Events{
-		PromptsChanged: w.prompts.Changed, StateChanged: func() { operator.Signal(w.states) },
-		HistoryChanged: func() { operator.Signal(w.entries) }, Ping: w.ping,
+		PromptsChanged: w.prompts.Changed, StateChanged: func() { w.states.Send() },
+		HistoryChanged: func() { w.entries.Send() }, Ping: w.ping,
 	})
 	if err != nil {
 		return err

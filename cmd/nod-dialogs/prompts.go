@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"nod/agents/registry"
+	"nod/changes"
 	"nod/interact"
 	"nod/ipc/operator"
 	"nod/policy"
@@ -23,9 +24,9 @@ type prompter interface {
 
 // prompts keeps the prompts on screen in sync with the pending requests, and sends the answers of the user to nod.
 type prompts struct {
-	wake    chan struct{} // cap 1: pending requests may have changed
-	typed   chan struct{} // cap 1: there are drafts to save
-	settled func()        // called after each update of the screen
+	wake    changes.Signal // pending requests may have changed
+	typed   changes.Signal // there are drafts to save
+	settled func()         // called after each update of the screen
 
 	mu     sync.Mutex
 	shown  map[interact.ID]*shownPrompt
@@ -40,7 +41,7 @@ type shownPrompt struct {
 
 func newPrompts(settled func()) *prompts {
 	p := &prompts{
-		wake: make(chan struct{}, 1), typed: make(chan struct{}, 1), settled: settled,
+		wake: changes.NewSignal(), typed: changes.NewSignal(), settled: settled,
 		shown: map[interact.ID]*shownPrompt{}, drafts: map[interact.ID][]byte{},
 	}
 	p.Changed()
@@ -48,7 +49,7 @@ func newPrompts(settled func()) *prompts {
 }
 
 // Changed fetches the pending requests. It never blocks.
-func (p *prompts) Changed() { operator.Signal(p.wake) }
+func (p *prompts) Changed() { p.wake.Send() }
 
 // follow calls f at every signal until ctx ends or f fails. It fails when the connection is lost, and the process then
 // ends.
@@ -77,7 +78,7 @@ func (p *prompts) run(ctx context.Context, op operator.Operator, window prompter
 		for _, one := range pending.Prompts {
 			p.update(ctx, one, op, window)
 			if one.Request != nil {
-				operator.Signal(p.wake) // there may be more
+				p.wake.Send() // there may be more
 			}
 		}
 		window.SetUndos(pending.Undos)
@@ -183,7 +184,7 @@ func (p *prompts) saveDraft(id interact.ID, draft []byte) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.drafts[id] = draft
-	operator.Signal(p.typed)
+	p.typed.Send()
 }
 
 // saveDrafts sends drafts to nod until ctx ends. A draft that could not be saved is lost only if this process ends

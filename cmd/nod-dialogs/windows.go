@@ -14,6 +14,7 @@ import (
 
 	"nod/agents/agent"
 	"nod/assets"
+	"nod/changes"
 	"nod/dialogs"
 	"nod/dialogs/history"
 	"nod/dialogs/settings"
@@ -39,21 +40,21 @@ type windows struct {
 	settings    *settings.Window
 	history     *history.Window
 	park        *park
-	theme       string        // name of the current theme; only on the UI goroutine
-	inFront     bool          // one of the windows has the focus, by Fyne; only on the UI goroutine
-	focused     atomic.Bool   // one of the windows has the focus
-	shown       atomic.Value  // [interact.ID] of the prompt that is shown, or about to be
-	states      chan struct{} // cap 1: the state has changed
-	entries     chan struct{} // cap 1: the journal has new entries
-	reports     chan struct{} // cap 1: the screen has changed
-	hasSettings atomic.Bool   // the settings are on screen
-	isUp        atomic.Bool   // the display server has accepted the windows
+	theme       string         // name of the current theme; only on the UI goroutine
+	inFront     bool           // one of the windows has the focus, by Fyne; only on the UI goroutine
+	focused     atomic.Bool    // one of the windows has the focus
+	shown       atomic.Value   // [interact.ID] of the prompt that is shown, or about to be
+	states      changes.Signal // the state has changed
+	entries     changes.Signal // the journal has new entries
+	reports     changes.Signal // the screen has changed
+	hasSettings atomic.Bool    // the settings are on screen
+	isUp        atomic.Bool    // the display server has accepted the windows
 }
 
 func newWindows(ctx context.Context) *windows {
 	w := &windows{
 		ctx: ctx, app: fyneapp.NewWithID("io.nod.Desktop"),
-		states: make(chan struct{}, 1), entries: make(chan struct{}, 1), reports: make(chan struct{}, 1),
+		states: changes.NewSignal(), entries: changes.NewSignal(), reports: changes.NewSignal(),
 	}
 	w.shown.Store(interact.ID(""))
 	w.park = newPark(ctx, w.busy, w.giveBack)
@@ -226,7 +227,7 @@ func (w *windows) focus(on bool) {
 // screenChanged reports the screen to nod, and parks the loop if nothing is shown. Call it on the UI goroutine.
 func (w *windows) screenChanged() {
 	w.focused.Store(w.dialogs.Focused() || w.isOpen() && w.inFront)
-	operator.Signal(w.reports)
+	w.reports.Send()
 	w.park.settle()
 }
 
@@ -285,18 +286,18 @@ type park struct {
 	ctx   context.Context // ends the parking
 	busy  func() bool     // anything is on screen or about to be; called on the UI goroutine
 	spare func()          // gives memory back; called on the UI goroutine
-	wake  chan struct{}   // cap 1
-	on    bool            // a turn is queued; only on the UI goroutine
-	still int             // turns slept through since something was on screen; for the UI goroutine
+	wake  changes.Signal
+	on    bool // a turn is queued; only on the UI goroutine
+	still int  // turns slept through since something was on screen; for the UI goroutine
 }
 
 func newPark(ctx context.Context, busy func() bool, spare func()) *park {
-	return &park{ctx: ctx, busy: busy, spare: spare, wake: make(chan struct{}, 1)}
+	return &park{ctx: ctx, busy: busy, spare: spare, wake: changes.NewSignal()}
 }
 
 // Wake runs the loop now. It is safe for concurrent use.
 func (p *park) Wake() {
-	operator.Signal(p.wake)
+	p.wake.Send()
 }
 
 // settle parks the loop if nothing is on screen. Call it on the UI goroutine after every change of the screen.

@@ -153,9 +153,6 @@ func (s *Session) StateChanged() { s.state.Send() }
 // HistoryChanged tells the windows to fetch the journal entries that they show. It never blocks.
 func (s *Session) HistoryChanged() { s.history.Send() }
 
-// Signal sends a signal.
-func Signal(c changes.Signal) { c.Send() }
-
 // push sends the signals one after the other, so that a process that has stopped reading blocks nobody else.
 func (s *Session) push() {
 	for {

@@ -120,7 +120,7 @@ test-agents: setup-agents build ## test the released coding agents against nod (
 	@mkdir -p build
 	NOD_E2E=1 NOD_BIN=$(CURDIR)/bin NOD_AGENTS=$(CURDIR)/.cache/agents/node_modules go test -count=1 -timeout 90m \
 		-run 'TestAgent|TestSilence' -v ./e2e >build/agents.log 2>&1; status=$$?; cat build/agents.log; \
-		go run ./e2e/table <build/agents.log >agents/README.md; exit $$status
+		go run ./e2e/table agents <build/agents.log; exit $$status
 
 agent-tools: setup-agents ## print what tools of the installed agents, and which of their fields, nod's data lack
 	@go run ./e2e/tools .cache/agents/node_modules

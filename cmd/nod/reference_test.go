@@ -8,12 +8,11 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 )
 
 var update = flag.Bool("update", false, "write the reference of the command line")
 
-// TestReference has docs/cli.md name every command and its flags.
+// TestReference has docs/cli.md name every command.
 func TestReference(t *testing.T) {
 	const page = "../../docs/cli.md"
 	want := reference(newRoot(newConsole(os.Stdin, os.Stdout, os.Stderr)))
@@ -38,7 +37,7 @@ func reference(root *cobra.Command) string {
 		"`man nod-COMMAND`, where a package\ninstalled nod. [Scripts](scripts.md) has the exit statuses.\n")
 	for _, group := range root.Groups() {
 		title := strings.TrimSuffix(group.Title, ":")
-		fmt.Fprintf(&b, "\n## %s\n\n| command | what it does | flags |\n|---|---|---|\n", title)
+		fmt.Fprintf(&b, "\n## %s\n\n| command | what it does |\n|---|---|\n", title)
 		for _, cmd := range available(root) {
 			if cmd.GroupID == group.ID {
 				rows(&b, cmd)
@@ -56,20 +55,9 @@ func rows(b *strings.Builder, cmd *cobra.Command) {
 	}
 	if cmd.Runnable() || len(under) == 0 {
 		usage := strings.TrimSuffix(cmd.UseLine(), " [flags]")
-		fmt.Fprintf(b, "| `%s` | %s | %s |\n", strings.ReplaceAll(usage, "|", `\|`), cmd.Short, flags(cmd))
+		fmt.Fprintf(b, "| `%s` | %s |\n", strings.ReplaceAll(usage, "|", `\|`), cmd.Short)
 	}
 	for _, sub := range under {
 		rows(b, sub)
 	}
-}
-
-// flags names the flags of a command, without --help.
-func flags(cmd *cobra.Command) string {
-	var names []string
-	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
-		if !f.Hidden && f.Name != "help" {
-			names = append(names, "`--"+f.Name+"`")
-		}
-	})
-	return strings.Join(names, " ")
 }

@@ -1,17 +1,19 @@
-// Command table makes agents/README.md of what the tests of the agents print: which scenarios each released agent has
-// passed, what came of calls that nobody decided, and what the hooks cost.
+// Command table makes two files of what the tests of the agents print: agents/tests.tsv, with the result of each
+// scenario, and agents/README.md, with what came of calls that nobody decided and what the hooks cost.
 //
-//	go test -v -run 'TestAgent|TestSilence' ./e2e | table
+//	go test -v -run 'TestAgent|TestSilence' ./e2e | table agents
 package main
 
 import (
 	"bufio"
 	"bytes"
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -21,30 +23,35 @@ import (
 )
 
 func main() {
-	page, err := page(os.Stdin)
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "table: read what the tests print:", err)
+	if len(os.Args) != 2 {
+		fmt.Fprintln(os.Stderr, "usage: table FOLDER")
+		os.Exit(2)
+	}
+	if err := write(os.Args[1], os.Stdin); err != nil {
+		fmt.Fprintln(os.Stderr, "table:", err)
 		os.Exit(1)
 	}
-	fmt.Print(page)
 }
 
-// page is the whole document.
-func page(r io.Reader) (string, error) {
+// write writes both files into a folder.
+func write(folder string, r io.Reader) error {
 	printed, err := io.ReadAll(r)
 	if err != nil {
-		return "", err
+		return err
 	}
 	seen, err := read(bytes.NewReader(printed))
 	if err != nil {
-		return "", err
+		return err
 	}
 	silences, costs, err := readSilence(bytes.NewReader(printed))
 	if err != nil {
-		return "", err
+		return err
 	}
 	agents := registry.All()
-	return table(agents, seen) + silenceTable(agents, silences) + costTable(agents, costs), nil
+	page := summary(agents, seen) + silenceTable(agents, silences) + costTable(agents, costs)
+	return errors.Join(
+		os.WriteFile(filepath.Join(folder, "tests.tsv"), []byte(table(agents, seen)), 0o600),
+		os.WriteFile(filepath.Join(folder, "README.md"), []byte(page), 0o600))
 }
 
 // A row is an agent in one of its modes.
@@ -154,36 +161,48 @@ func place(test string) (row, bool) {
 const intro = `# Tests with released agents
 
 ` + "`make test-agents`" + ` writes this page. It drives each agent as released, with a scripted model and real keys
-in nod's windows. (T) in a terminal, (H) headless.
+in nod's windows. [tests.tsv](tests.tsv) has the result of each scenario.
 
-## What passed
-
-✗ marks what failed; what is not named has no test or does not exist there.
-
-| agent | version | mode | passed |
-|---|---|---|---|
 `
 
-// table has a row for all modes and versions of an agent with the same results, in the agents' order, and names the
-// agents that no test drives.
-func table(agents []agent.Agent, seen map[row]map[string]bool) string {
-	var b strings.Builder
-	b.WriteString(intro)
-	var documented []string
+// summary says how many scenarios have passed, names those that failed, and the agents that no test drives.
+func summary(agents []agent.Agent, seen map[row]map[string]bool) string {
+	var documented, failed []string
+	passed := 0
 	for _, a := range agents {
 		if len(a.Tested) == 0 && a.Settings != nil {
 			documented = append(documented, a.Title)
 		}
-		var rows []line
 		for _, at := range rowsOf(a, seen) {
-			rows = append(rows, line{[]string{at.version}, []string{at.mode}, results(seen[at])})
-		}
-		for _, l := range merged(rows) {
-			fmt.Fprintf(&b, "| %s | %s |\n", a.Title, l)
+			for _, s := range scenarios {
+				if ok, driven := seen[at][s.name]; ok {
+					passed++
+				} else if driven {
+					failed = append(failed, fmt.Sprintf("%s %s, %s: %s", at.agent, at.version, at.mode, s.name))
+				}
+			}
 		}
 	}
+	text := fmt.Sprintf("%sPassed: %d. Failed: %s.", intro, passed, cmp.Or(strings.Join(failed, "; "), "none"))
 	if len(documented) > 0 {
-		b.WriteString("\nBuilt from their documents and not run: " + strings.Join(documented, ", ") + ".\n")
+		text += " Built from their documents and not run: " + strings.Join(documented, ", ") + "."
+	}
+	return text + "\n"
+}
+
+// table has a row for each scenario that was driven, in the agents' order.
+func table(agents []agent.Agent, seen map[row]map[string]bool) string {
+	var b strings.Builder
+	b.WriteString("agent\tversion\tmode\tscenario\tresult\n")
+	for _, a := range agents {
+		for _, at := range rowsOf(a, seen) {
+			for _, s := range scenarios {
+				if ok, driven := seen[at][s.name]; driven {
+					result := map[bool]string{true: "passed", false: "failed"}[ok]
+					b.WriteString(strings.Join([]string{a.Name, at.version, at.mode, s.name, result}, "\t") + "\n")
+				}
+			}
+		}
 	}
 	return b.String()
 }
@@ -200,19 +219,6 @@ func rowsOf(a agent.Agent, seen map[row]map[string]bool) []row {
 		return cmp.Or(cmp.Compare(x.version, y.version), cmp.Compare(x.mode, y.mode))
 	})
 	return rows
-}
-
-// results names the scenarios that were driven.
-func results(seen map[string]bool) string {
-	var names []string
-	for _, s := range scenarios {
-		if passed, driven := seen[s.name]; passed {
-			names = append(names, s.name)
-		} else if driven {
-			names = append(names, "✗ "+s.name)
-		}
-	}
-	return strings.Join(names, ", ")
 }
 
 // A line of a table holds for some versions and modes of an agent.

@@ -26,25 +26,27 @@ func TestTable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for at, want := range map[row]string{
-		{"Claude Code", "2.1.197", "default, headless"}: "allowed",
-		{"Claude Code", "2.1.330", "default, headless"}: "away and strict, ✗ allowed",
-		{"Gemini CLI", "0.61.0", "nod alone asks"}:      "denied",
-		{"Claude Code", "2.1.197", "default"}:           "✗ question",
-		{"Claude Code", "2.1.330", "default"}:           "question",
-		{"Codex", "0.169.0", "default"}:                 "agent killed",
-		{"opencode", "1.18.33", "behind nod acp"}:       "read-only",
+	const want = `agent	version	mode	scenario	result
+claude-code	2.1.197	default	question	failed
+claude-code	2.1.197	default, headless	allowed	passed
+claude-code	2.1.330	default	question	passed
+claude-code	2.1.330	default, headless	away and strict	passed
+claude-code	2.1.330	default, headless	allowed	failed
+codex	0.169.0	default	agent killed	passed
+gemini-cli	0.61.0	nod alone asks	denied	passed
+opencode	1.18.33	behind nod acp	read-only	passed
+`
+	if got := table(registry.All(), seen); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	text := summary(registry.All(), seen)
+	for _, want := range []string{
+		"Passed: 6. Failed: Claude Code 2.1.197, default: question; Claude Code 2.1.330, default, headless: allowed.",
+		"Built from their documents and not run: Cursor, VS Code, Crush, Goose.",
 	} {
-		if got := results(seen[at]); got != want {
-			t.Errorf("%v: %q, want %q", at, got, want)
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in %s", want, text)
 		}
-	}
-	if len(seen) != 7 {
-		t.Errorf("rows: %v", seen)
-	}
-	text := table(registry.All(), seen)
-	if !strings.Contains(text, "| Claude Code | 2.1.330 | default (H) | away and strict, ✗ allowed |") {
-		t.Error(text)
 	}
 }
 

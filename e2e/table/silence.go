@@ -53,7 +53,7 @@ func silenceTable(agents []agent.Agent, rows []silenceRow) string {
 
 A rule asks, and then: %s.
 *denied*: nod denies the call, which does not run. *asks*: the agent asks in its own way, and the call runs only if
-allowed there. –: nod does not ask, and the call does not run.
+allowed there. –: nod does not ask, and the call does not run. (T) in a terminal, (H) headless.
 
 | agent | version | mode | result |
 |---|---|---|---|

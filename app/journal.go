@@ -37,8 +37,10 @@ func (p *program) openJournal() error {
 type prompts interface {
 	// Returning says that a request is about to be pending again, and what the user had typed into its prompt.
 	Returning(id interact.ID, draft []byte)
+	// ReturningRemote takes over those of other machines, and the last of these that had an outcome.
+	ReturningRemote(open, last []interact.Record)
 	// Returned says that those that still wait are pending again.
-	Returned(pending []interact.Request)
+	Returned()
 }
 
 // restorePace is how often nod tries again to restore while another program locks the journal.
@@ -74,16 +76,20 @@ func (p *program) tryRestore(to prompts) error {
 		return err
 	}
 	known := p.broker.Pending() // that came while nothing could be read
-	pending := make([]interact.Record, 0, len(open))
+	var pending []interact.Record
 	for _, r := range open {
 		if !slices.ContainsFunc(known, func(k interact.Request) bool { return k.ID == r.Request.ID }) {
 			pending = append(pending, r.Record)
 			to.Returning(r.Request.ID, r.Draft)
 		}
 	}
-	p.broker.Restore(pending, last)
+	isRemote := func(r interact.Record) bool { return r.Request.Requester.Machine != "" }
+	isHere := func(r interact.Record) bool { return !isRemote(r) }
+	to.ReturningRemote(
+		slices.DeleteFunc(slices.Clone(pending), isHere), slices.DeleteFunc(slices.Clone(last), isHere))
+	p.broker.Restore(slices.DeleteFunc(slices.Clone(pending), isRemote), slices.DeleteFunc(last, isRemote))
 	if len(pending) > 0 {
-		to.Returned(p.broker.Pending())
+		to.Returned()
 		p.log.Info("restored", "pending", len(pending))
 	}
 	return nil

@@ -29,7 +29,8 @@ func (r *restored) Returning(id interact.ID, draft []byte) {
 	r.drafts[id] = string(draft)
 }
 
-func (r *restored) Returned([]interact.Request) {}
+func (r *restored) Returned()                              {}
+func (r *restored) ReturningRemote(_, _ []interact.Record) {}
 
 // A nod that is told to end while it starts knows what was answered all the same.
 func TestRestoreWhileNodEnds(t *testing.T) {

@@ -145,7 +145,7 @@ func (s *standIn) admit(ctx context.Context, path string) {
 		for _, j := range peers.Joining {
 			if j.Role == remote.RoleDevice && os.WriteFile(path+".words", []byte(j.Fingerprint), 0o600) == nil {
 				if _, err := os.Stat(path + ".same"); err == nil {
-					_ = s.client.Pair(ctx, j.Key, j.Hello.Name)
+					_ = s.client.Pair(ctx, j.Key, j.Role, j.Hello.Name)
 					return
 				}
 			}

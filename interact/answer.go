@@ -57,21 +57,10 @@ type Answer struct {
 	At          time.Time        `json:"at,omitzero"`
 	// Device is the name of the paired device, or of the other desk, on which the user answered; empty: this desk.
 	Device string `json:"device,omitempty"`
-	// Proof is what a desk knows its own answer by, once another machine says that this is the one that counts.
-	Proof string `json:"proof,omitempty"`
 }
 
 // passes reports whether the policy allowed it.
 func (a Answer) passes() bool { return a.Outcome == Allowed && a.By == ByPolicy }
-
-// isUnanswered reports whether the request ended without an answer.
-func (a Answer) isUnanswered() bool {
-	switch a.Outcome {
-	case TimedOut, Cancelled, Withdrawn, Unavailable:
-		return true
-	}
-	return false
-}
 
 // Refusal is the reason of a denial for the model. It is never empty: some agents ignore a denial without a reason.
 func (a Answer) Refusal() string {

@@ -21,8 +21,7 @@ import (
 
 // Prompter shows a request to the user and returns the answer. It returns as soon as ctx ends, and then removes the
 // prompt from the screen. The error wraps [ErrUnavailable] if nothing can be shown; its text is the reason that the
-// agent reads. If ctx ends with [ErrClosing], a denial still counts, and so does every answer to a request of another
-// machine.
+// agent reads. If ctx ends with [ErrClosing], a denial still counts.
 type Prompter interface {
 	Prompt(ctx context.Context, r Request, why policy.Decision) (Answer, error)
 }
@@ -167,13 +166,6 @@ func (b *Broker) judge(e *entry, effects ...policy.Effect) Answer {
 	if e.kind() != KindApprove || b.ctx.Err() != nil {
 		return Answer{}
 	}
-	if e.req.Requester.IsRemote() { // its own relay has judged it, by this desk's policy and by its own files
-		if r := e.req.Reported; r != nil {
-			e.why = r.Why
-		}
-		e.why.Effect = policy.Ask
-		return Answer{}
-	}
 	e.why = b.cfg.Policy.Decide(e.call)
 	if e.req.Futile != nil && e.why.Effect != policy.Deny && slices.Contains(effects, e.why.Effect) {
 		if reason := e.req.Futile(); reason != "" {
@@ -212,12 +204,10 @@ func (b *Broker) take(r Request) (*entry, error) {
 	if err != nil {
 		return nil, err
 	}
-	if p := r.Requester.Process; b.knows(r.Requester) && p.PID != 0 && b.cfg.Processes.Ended(process.Itself(p)) {
+	if p := r.Requester.Process; b.cfg.Processes != nil && p.PID != 0 && b.cfg.Processes.Ended(process.Itself(p)) {
 		return nil, &UnansweredError{Outcome: Cancelled, Reason: reasonGone} // another has its connection
 	}
-	if !r.Requester.IsRemote() {
-		r.Requester.IsAgent = b.cfg.IsAgent != nil && b.cfg.IsAgent(r.Requester.Agent, Caller(r.Requester.Process))
-	}
+	r.Requester.IsAgent = b.cfg.IsAgent != nil && b.cfg.IsAgent(r.Requester.Agent, Caller(r.Requester.Process))
 	r.Created = time.Now()
 	r.ID = newID()
 	r.Until = r.Created.Add(cmp.Or(r.Patience, r.Timeout, MaxTimeout))
@@ -305,7 +295,7 @@ func (b *Broker) wait(e *entry) (*Ticket, error) {
 	if t, err := b.joinKeyed(e); t != nil || err != nil { // it may have come while the policy was asked
 		return t, err
 	}
-	if old := b.same[e.content]; old != nil && old.isOpen(e.req.Created) && old.serves(e) {
+	if old := b.same[e.content]; old != nil && old.isOpen(e.req.Created) {
 		b.joined(old, e.req.IdempotencyKey)
 		return b.hold(old, e.callers), nil
 	}
@@ -344,12 +334,9 @@ func (b *Broker) start(e *entry) {
 	b.runs.Go(func() { b.run(e) })
 }
 
-// knows reports whether Processes knows the processes of who.
-func (b *Broker) knows(who Requester) bool { return b.cfg.Processes != nil && !who.IsRemote() }
-
 // callersOf returns the [Callers] of r.
 func (b *Broker) callersOf(r Request) []Parent {
-	if !b.knows(r.Requester) {
+	if b.cfg.Processes == nil {
 		return nil
 	}
 	return process.Callers(r.Requester.Process, b.cfg.Processes)
@@ -431,9 +418,6 @@ func (b *Broker) run(e *entry) {
 
 // overrule settles e if the policy decides it now.
 func (b *Broker) overrule(e *entry) bool {
-	if e.req.Requester.IsRemote() {
-		return false
-	}
 	d := b.cfg.Policy.Decide(e.call)
 	a := decided(d)
 	if a.Outcome == "" {
@@ -482,7 +466,7 @@ func (b *Broker) prompt(ctx context.Context, e *entry, why policy.Decision) (a A
 	}
 	a, err := b.cfg.Prompter.Prompt(ctx, e.req, why)
 	switch {
-	case err == nil && e.outlasts(a) && context.Cause(ctx) == ErrClosing:
+	case err == nil && a.Outcome == Denied && context.Cause(ctx) == ErrClosing:
 		return b.accept(e, a)
 	case ctx.Err() != nil: // the end came first, whatever the window says now
 		return e.ended(context.Cause(ctx))
@@ -497,9 +481,6 @@ func (b *Broker) prompt(ctx context.Context, e *entry, why policy.Decision) (a A
 
 // accept checks a prompter's answer.
 func (b *Broker) accept(e *entry, a Answer) Answer {
-	if e.req.Requester.IsRemote() && a.isUnanswered() {
-		return a
-	}
 	if err := e.req.Check(a); err != nil {
 		b.cfg.Log.Error("prompt: answer refused", "id", e.req.ID, "err", err)
 		return unavailable("nod's window gave no valid answer")

@@ -51,8 +51,6 @@ func TestWhoIsAgent(t *testing.T) {
 		"nobody known":          {interact.Requester{Agent: "codex"}, "false", "codex"},
 		"its own word":          {interact.Requester{Agent: "codex", IsAgent: true}, "false", "codex"},
 		"no name":               {interact.Requester{Process: nod}, "false", ""},
-		"a machine's word":      {interact.Requester{Agent: "codex", IsAgent: true, Machine: "web"}, "true", ""},
-		"a machine says no":     {interact.Requester{Agent: "codex", Process: nod, Machine: "web"}, "false", "codex"},
 		"a go-between in front": {interact.Requester{Agent: "codex", Process: shell}, "false", "codex"},
 	} {
 		synctest.Test(t, func(t *testing.T) {

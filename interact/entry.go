@@ -48,12 +48,6 @@ func (e *entry) isOpen(now time.Time) bool {
 	return !e.isAbandoned && e.ctx.Err() == nil && now.Before(e.end())
 }
 
-// serves reports whether other, which is equal, may join e. A relay joins its callers' requests itself, and tells those
-// apart by key that need another answer.
-func (e *entry) serves(other *entry) bool {
-	return !e.req.Requester.IsRemote() || e.req.IdempotencyKey == other.req.IdempotencyKey
-}
-
 // current returns the request with its current times. The caller holds Broker.mu.
 func (e *entry) current() Request {
 	r := e.req
@@ -242,19 +236,18 @@ type joinKey struct {
 
 // owner identifies a requester: what is verified of it, and its name.
 type owner struct {
-	uid                 int
-	exe, agent, machine string
+	uid        int
+	exe, agent string
 }
 
 func ownerOf(r Requester) owner {
-	return owner{uid: r.Process.UID, exe: fileOf(r.Process.Exe), agent: r.Agent, machine: r.Machine}
+	return owner{uid: r.Process.UID, exe: fileOf(r.Process.Exe), agent: r.Agent}
 }
 
 // owns reports whether who may read and withdraw maker's requests: the same program of the same user. An agent's name
 // and session are claims, so they would protect nothing.
 func owns(who, maker Requester) bool {
-	return who.Process.UID == maker.Process.UID && fileOf(who.Process.Exe) == fileOf(maker.Process.Exe) &&
-		who.Machine == maker.Machine
+	return who.Process.UID == maker.Process.UID && fileOf(who.Process.Exe) == fileOf(maker.Process.Exe)
 }
 
 // contentKey is the same for requests that one answer can serve: those that the user reads as the same, and that carry

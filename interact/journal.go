@@ -34,6 +34,8 @@ type Record struct {
 	Joined  []string `json:"joined,omitzero"` // idempotency keys of others that asked the same and have its answer
 	Event   EventID  `json:"event,omitzero"`  // that came of it last
 	Answer  Answer   `json:"answer,omitzero"`
+	// Sent is the user's answer to a pending request of another machine, whose relay may not have taken it yet.
+	Sent Answer `json:"sent,omitzero"`
 }
 
 // noted is what the journal has of a request that can change.

@@ -103,7 +103,7 @@ func anyAnswer(r *rand.Rand) Answer {
 	coin := func() bool { return r.IntN(2) == 0 }
 	a := Answer{
 		Outcome(text()), By(text()), text(), text(), policy.Scope(text()), policy.Cover(text()), r.IntN(3), text(),
-		coin(), coin(), nil, coin(), text(), anyShown(r), anyTime(r), text(), text(),
+		coin(), coin(), nil, coin(), text(), anyShown(r), anyTime(r), text(),
 	}
 	for range r.IntN(3) {
 		if a.Values == nil {

@@ -141,7 +141,7 @@ func (r Requester) Project() string {
 	if name == "." || name == string(filepath.Separator) {
 		return ""
 	}
-	if home, err := os.UserHomeDir(); !r.IsRemote() && err == nil && folder == filepath.Clean(home) {
+	if home, err := os.UserHomeDir(); r.Machine == "" && err == nil && folder == filepath.Clean(home) {
 		return "~"
 	}
 	return name

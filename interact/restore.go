@@ -133,7 +133,7 @@ func (b *Broker) endedMeanwhile(e *entry, keepers []Parent, isDetached bool) Ans
 // keepersOf returns the program whose end ends a postponed request, if known.
 func (b *Broker) keepersOf(r Request) []Parent {
 	who := Caller(r.Requester.Process)
-	if !b.knows(r.Requester) || who.PID == 0 || process.IsGoBetween(who.Exe) || process.Adopts(who) {
+	if b.cfg.Processes == nil || who.PID == 0 || process.IsGoBetween(who.Exe) || process.Adopts(who) {
 		return nil
 	}
 	return []Parent{who}

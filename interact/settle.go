@@ -107,24 +107,19 @@ func (b *Broker) update(e *entry) {
 	}
 }
 
-// outlasts reports whether an answer counts even if nod ends: a denial, or another machine's.
-func (e *entry) outlasts(a Answer) bool {
-	return a.Outcome == Denied || e.req.Requester.IsRemote() && !a.isUnanswered()
-}
-
 // suspend ends e because nod ends. A detached request without an answer stays open in the journal.
 func (b *Broker) suspend(e *entry, got chan Answer) {
 	a := e.ended(ErrClosing)
 	select {
 	case said := <-got:
 		got <- said
-		if e.outlasts(said) {
+		if said.Outcome == Denied {
 			a = said
 		}
 	case <-time.After(closeTimeout):
 	}
 	b.mu.Lock()
-	stays := !e.outlasts(a) && e.record(a).Detached
+	stays := a.Outcome != Denied && e.record(a).Detached
 	b.mu.Unlock()
 	if stays {
 		b.publish(e, Answer{})
@@ -135,7 +130,7 @@ func (b *Broker) suspend(e *entry, got chan Answer) {
 
 // confirmed checks a user's allow against the current policy, and saves its grant.
 func (b *Broker) confirmed(e *entry, a Answer) Answer {
-	if a.Outcome != Allowed || a.By != ByHuman || e.req.Requester.IsRemote() { // there its own relay does
+	if a.Outcome != Allowed || a.By != ByHuman {
 		return a
 	}
 	if now := b.cfg.Policy.Decide(e.call); now.Effect == policy.Deny {

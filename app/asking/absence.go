@@ -106,7 +106,7 @@ func (d *Desk) Away(ctx context.Context) (history.Away, error) {
 	if last.Nothing() {
 		return last, nil
 	}
-	return lastAway{d.cfg.Journal, d.broker.Pending()}.withLines(ctx, last)
+	return lastAway{d.cfg.Journal, d.allPending()}.withLines(ctx, last)
 }
 
 // lastAway finds what happened while the user was away.

@@ -10,7 +10,7 @@ import (
 	"nod/ipc/operator"
 )
 
-// owner has the pending requests and decides which answer to one was the first: a [interact.Broker].
+// owner has the pending requests and decides which answer to one was the first: the broker, or that of a relay.
 type owner interface {
 	// Settled waits until the answer to a request is in the journal. The error wraps [interact.ErrNotFound] or is ctx's.
 	Settled(ctx context.Context, id interact.ID) (interact.Answer, error)
@@ -29,19 +29,10 @@ type answers struct {
 // Answer implements [operator.Operator]. It returns once the journal has the answer, which then survives whatever
 // happens to nod.
 func (a answers) Answer(ctx context.Context, answer operator.Answer) error {
-	p, err := a.prompts.take(answer)
-	if err != nil {
+	if err := a.prompts.take(answer); err != nil {
 		return err
 	}
-	if p.Request.Requester.IsRemote() {
-		within, cancel := context.WithTimeout(ctx, deliveryPatience)
-		defer cancel()
-		ctx = within
-	}
 	came, err := a.owner.Settled(ctx, answer.ID)
-	if p.Request.Requester.IsRemote() && errors.Is(err, context.DeadlineExceeded) {
-		return nil // it goes out as soon as its machine can be reached
-	}
 	if err == nil && came.By != interact.ByHuman { // its caller went away, or its time was over
 		return operator.ErrGone
 	}

@@ -46,8 +46,7 @@ type Config struct {
 // records are the journal.
 type records interface {
 	past
-	SaveDraft(ctx context.Context, id interact.ID, draft []byte) error
-	Settle(ctx context.Context, r interact.Record) error
+	requestJournal
 	// Problem says what is wrong with the journal; nil if nothing is.
 	Problem() error
 }
@@ -110,12 +109,15 @@ func NewPrompter(ctx context.Context, c Config) (*Prompter, error) {
 
 // Prompt implements [interact.Prompter].
 func (p *Prompter) Prompt(ctx context.Context, r interact.Request, why policy.Decision) (interact.Answer, error) {
-	return p.machines.Prompt(ctx, r, why)
+	return p.asks().Prompt(ctx, r, why)
 }
+
+// asks has the user asked who is there.
+func (p *Prompter) asks() gate { return gate{p.presence, p.windows, p.devices} }
 
 // Notify shows an agent's notice, and reports whether the desktop took it.
 func (p *Prompter) Notify(ctx context.Context, r interact.Request) bool {
-	return p.machines.Notify(ctx, r)
+	return p.notifier.Notify(ctx, r)
 }
 
 // Policy is the policy of the store, of which the user can undo what an answer saves.
@@ -142,15 +144,12 @@ func NewDesk(p *Prompter, b *interact.Broker) *Desk {
 	p.broker = b
 	d := &Desk{
 		Prompter: p, broker: b, changed: changes.NewSignal(),
-		answers: answers{p.windows, struct {
-			*interact.Broker
-			records
-		}{b, p.cfg.Journal}},
+		answers: answers{p.windows, owners{b, p.machines, p.cfg.Journal}},
 	}
 	d.devices = newDeviceDesk(p.devices, d.answers)
 	d.absence = &absence{ctx: p.ctx, changed: d.changed, log: p.log,
 		count: func(ctx context.Context, from, to time.Time) (history.Away, error) {
-			return lastAway{p.cfg.Journal, b.Pending()}.count(ctx, from, to)
+			return lastAway{p.cfg.Journal, d.allPending()}.count(ctx, from, to)
 		}}
 	d.announcer = newAnnouncer(announcerConfig{
 		ctx: p.ctx, post: newBoard(p.ctx, p.notifier), sound: p.sound, looking: p.windows.focused,
@@ -188,7 +187,10 @@ func (d *Desk) Run(op operator.Operator) {
 	parts.Go(func() { d.runMachines(lines) })
 	parts.Go(func() {
 		<-d.ctx.Done()
-		d.broker.Close()
+		var closing sync.WaitGroup
+		closing.Go(d.broker.Close)
+		closing.Go(d.machines.Close)
+		closing.Wait()
 		endLines()
 	})
 	d.Refresh()
@@ -208,7 +210,9 @@ func (d *Desk) follow() {
 		case <-d.ctx.Done():
 			return
 		case <-requests:
-			d.windows.keepTime(d.broker.Pending())
+			d.windows.keepTime(d.allPending())
+		case <-d.machines.requests:
+			d.windows.keepTime(d.allPending())
 		case <-settings:
 			d.broker.Reconsider()
 			d.keepTime()
@@ -258,7 +262,7 @@ func (d *Desk) snapshot() snapshot {
 
 // pending lists the requests that the user has to answer now, and those that they snoozed.
 func (d *Desk) pending() (waiting, snoozed []interact.Request) {
-	return toAnswer(d.windows.unanswered(d.broker.Pending()))
+	return toAnswer(d.windows.unanswered(d.allPending()))
 }
 
 // isAway reports whether the user probably looks at no prompt now.

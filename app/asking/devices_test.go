@@ -39,6 +39,7 @@ type phoneDesk struct {
 	broker   *interact.Broker
 	presence gate
 	devices  *deviceDesk
+	judged   *judged
 	book     *book.Book
 	server   *device.Server
 	phone    *devicetest.Phone // paired; it may do everything
@@ -47,6 +48,19 @@ type phoneDesk struct {
 	conf  config.Config
 	woken []time.Duration // when devices were woken, since the start
 	said  []string
+}
+
+// judged decides what a relay has reported of the request that is asked next.
+type judged struct {
+	*interacttest.Policy
+	why policy.Decision
+}
+
+func (j *judged) Decide(c policy.Call) policy.Decision {
+	if j.why.Effect != "" {
+		return j.why
+	}
+	return j.Policy.Decide(c)
 }
 
 // blocked is a listener that nobody connects to.
@@ -112,7 +126,8 @@ func newPhoneDesk(t *testing.T) *phoneDesk {
 	}), d.desk.answers())
 	d.presence = gate{newPresence(func() {}), d.w, d.devices}
 	d.w.quiet, d.w.deviceReady = d.presence.hides, d.devices.ready
-	d.broker = interacttest.Broker(d.presence, &interacttest.Policy{})
+	d.judged = &judged{Policy: &interacttest.Policy{}}
+	d.broker = interacttest.Broker(d.presence, d.judged)
 	d.settled = d.broker.Settled
 	changes, stop := d.broker.Changes()
 	t.Cleanup(stop)
@@ -171,6 +186,10 @@ func (d *phoneDesk) begin(body interact.Body) *interact.Ticket {
 func (d *phoneDesk) beginAs(r interact.Request) *interact.Ticket {
 	d.t.Helper()
 	r.Requester.Session, r.Requester.Process = "s", interact.Process{PID: 1, UID: 7, Exe: "/bin/codex"}
+	if r.Reported != nil {
+		d.judged.why = r.Reported.Why
+		d.judged.why.Effect = policy.Ask
+	}
 	ticket, err := d.broker.Begin(d.t.Context(), r)
 	if err != nil {
 		d.t.Fatal(err)

@@ -15,8 +15,8 @@ func (w *windows) Returning(id interact.ID, draft []byte) {
 	w.setDraft(id, draft)
 }
 
-// Returned forgets the restored requests that are not pending any more: they ended without a prompt.
-func (w *windows) Returned(pending []interact.Request) {
+// returned forgets the restored requests that are not pending any more: they ended without a prompt.
+func (w *windows) returned(pending []interact.Request) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for id := range w.restored {
@@ -53,7 +53,7 @@ const typingPause = 3 * time.Second
 
 // IsSettled reports whether all of the user's answers are in the journal.
 func (d *Desk) IsSettled() bool {
-	pending := d.broker.Pending()
+	pending := d.allPending()
 	return len(d.windows.unanswered(pending)) == len(pending)
 }
 

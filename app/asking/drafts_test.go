@@ -124,7 +124,7 @@ func TestDraftsOfWhatCameBackTooLate(t *testing.T) {
 	w := newWindows(windowsConfig{})
 	w.Returning("over", []byte("half a sentence"))
 	w.Returning("waits", []byte("another"))
-	w.Returned([]interact.Request{{ID: "waits"}})
+	w.returned([]interact.Request{{ID: "waits"}})
 	if len(w.restored) != 1 || len(w.drafts) != 1 || string(w.drafts["waits"]) != "another" {
 		t.Errorf("restored %v, drafts %q", w.restored, w.drafts)
 	}

@@ -155,7 +155,7 @@ func (m *machines) peer(p remote.Peer) operator.Peer {
 	m.mu.Lock()
 	c, known := m.online[p.Key.Sign]
 	last := m.applied[p.Key.Sign].serial
-	shown := operator.Peer{Peer: p, Pending: m.waitingOf(p.Key.Sign)}
+	shown := operator.Peer{Peer: p, Pending: m.askedBy(p.Key)}
 	m.mu.Unlock()
 	if !known {
 		return shown

@@ -2,19 +2,16 @@ package asking
 
 import (
 	"context"
-	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
 	"maps"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
 	"fyne.io/fyne/v2/lang"
-	"github.com/google/uuid"
 	"golang.org/x/time/rate"
 
 	"nod/changes"
@@ -25,106 +22,104 @@ import (
 	"nod/ipc/remote/book"
 )
 
-// Limits of what machines may have nod keep.
+// Limits of what machines may have nod keep and show.
 const (
-	maxWantedDesks  = 8                       // of one machine
-	maxJoining      = 32                      // keys that ask to join and are remembered
-	joiningFor      = 10 * time.Minute        // after its last try a key no longer asks to join
-	joiningPace     = time.Minute             // how often the person is told at most that something asks to join
-	maxAsked        = interact.MaxPending / 2 // requests of machines that wait: agents here always find room …
-	maxAskedBytes   = 16 << 20                // … also for what they hold
-	maxDesksShown   = 64
-	maxClaim        = 60        // characters of what a machine says of itself
-	maxReported     = 300 << 10 // bytes of files that a relay reports with one request …
-	maxReportedAll  = 1 << 20   // … and with all else that it reports
-	maxReportedList = 500       // risks, files, parts and offers, each
-	historyShare    = 20        // machines add no more than this part of the history a day, reports and
-	//                                           requests each
-	noticeBurst   = 5                // notices of a machine that are shown at once …
-	noticeEvery   = 30 * time.Second // … and how often from then on
-	deadlineSlack = 2 * time.Second  // after a relay's deadline, for its word on how that ended to come
+	maxWantedDesks = 8                // of one machine
+	maxJoining     = 32               // keys that ask to join and are remembered
+	joiningFor     = 10 * time.Minute // after its last attempt a key no longer asks to join
+	joiningPace    = time.Minute      // between two warnings that something asks to join
+	otherDeskPace  = 10 * time.Minute // between two warnings that a machine has another desk
+	maxDesksShown  = 64
+	maxClaim       = 60               // characters of what a machine says about itself
+	historyShare   = 20               // part of the history that machines may add a day, by reports and requests each
+	noticeBurst    = 5                // notices of a machine that are shown at once …
+	noticeEvery    = 30 * time.Second // … and the pause between further ones
 )
 
-// machines is this desk's end of what connects other machines with it. It takes their requests in, has the person
-// asked, and gives the answers out: see [machines.Prompt]. Of what machines say of a request nothing is looked up here.
+// machines is this desk's side of the connections with other machines. It lists their pending requests, has the user
+// asked about them, and sends the answers: the brokers of their relays own the requests. Nothing that a request names
+// is looked up on this machine.
 type machines struct {
 	machinesConfig
-	changed changes.Signal // another number of machines is connected, or others ask to join
+	changed  changes.Signal // a machine came or went, something asks to join, or requests was sent
+	requests changes.Signal // other requests are pending, or one is snoozed
 
-	runs sync.WaitGroup // the lines
+	life       context.Context // ends when nod does
+	endLife    context.CancelCauseFunc
+	sending    context.Context // ends a little later: answers are being sent
+	endSending context.CancelFunc
+	prompts    sync.WaitGroup // requests in asked
+	runs       sync.WaitGroup // lines
 
-	mu       sync.Mutex
-	lines    map[string]*machineLine // by what the configuration calls them
-	online   map[string]*connected   // by the key by which a machine signs; also those that were connected
-	joining  []joining               // the newest first
-	asked    map[place]*remoteRequest
-	back     chan struct{}            // closed when a machine is connected
-	applied  map[string]applied       // by the key by which a machine signs: what it was told to apply
-	keeping  map[string]*rate.Limiter // by the same, of bytes for the journal …
-	taking   map[string]*rate.Limiter // … and of those of requests, which no backlog of the former holds up
-	notices  map[string]*rate.Limiter // … and of notices
-	joinSaid time.Time                // when the person was told last that something asks to join
+	mu      sync.Mutex
+	lines   map[string]*machineLine // by name
+	online  map[string]*connected   // by the machine's key; also those that were connected
+	joining []joining               // the newest first
+	asked   map[interact.ID]*remoteRequest
+	ended   []interact.ID          // of asked, the oldest first
+	back    chan struct{}          // closed when a machine connects
+	applied map[string]applied     // by the machine's key: the policy that it was sent
+	limits  map[string]*peerLimits // by the machine's key
+	warned  time.Time              // when the user was last warned that something asks to join
 }
 
 // machinesConfig is what [machines] works with. All fields are required.
 type machinesConfig struct {
 	log      *slog.Logger
 	name     string // of this desk, as others call it
-	seal     []byte // the key that proves what was answered here
 	book     *book.Book
-	broker   func() *interact.Broker
-	prompter interact.Prompter                                // asks the person
-	silences func(interact.Request) bool                      // nobody would be asked
-	notify   func(context.Context, interact.Request) bool     // passes on a notice
-	settle   func(context.Context, interact.Record) error     // writes into the journal
-	policy   func() remote.Policy                             // what machines are to apply; without its serial
-	history  func() int64                                     // bytes that the history may have
-	say      func(level interact.Level, sentence string)      // tells the person
-	dial     func(lineSpec, remote.Desk) (remote.Line, error) // makes a line, which does not run yet
+	journal  requestJournal
+	prompter interact.Prompter
+	silences func(interact.Request) bool                  // nobody would be asked
+	notify   func(context.Context, interact.Request) bool // shows a notice
+	policy   func() remote.Policy                         // for the machines; without its serial
+	history  func() int64                                 // maximum size of the history in bytes
+	say      func(level interact.Level, sentence string)  // notifies the user
+	dial     func(lineSpec, remote.Desk) (remote.Line, error)
 }
 
-// connected is what is known of a machine that is connected, or was.
+// requestJournal records what came of requests and keeps unfinished answers.
+type requestJournal interface {
+	interact.Journal
+	SaveDraft(ctx context.Context, id interact.ID, draft []byte) error
+}
+
+// connected is a machine that is or was connected.
 type connected struct {
 	line  *machineLine
 	hello remote.Hello
 	isUp  bool
 }
 
-// joining is a key that nobody has paired yet.
+// joining is a key that is not paired.
 type joining struct {
 	operator.Joining
 	tried time.Time // last
 }
 
-// applied is what a machine was told to apply, and by which line.
+// applied is a policy that a machine was sent over a line.
 type applied struct {
 	line   remote.Line
 	serial uint64
 }
 
-// place is where a request came from: the key by which a machine signs, and the id that it has there.
-type place struct {
-	machine string
-	id      interact.ID
-}
-
-// remoteRequest is a request of a machine that is pending here.
-type remoteRequest struct {
-	place
-	size      int             // bytes that it holds, roughly
-	digest    string          // to which the answer is bound
-	over      chan struct{}   // closed when it has ended
-	ended     interact.Answer // how, as the machine says
-	isRevoked bool            // it ended because its machine was revoked
+// peerLimits limit what one machine adds to the history, in bytes, and shows.
+type peerLimits struct {
+	records  *rate.Limiter // reports …
+	requests *rate.Limiter // … and requests, which must not wait for a backlog of reports
+	notices  *rate.Limiter
+	warnings *rate.Limiter // that it has another desk
 }
 
 func newMachines(c machinesConfig) *machines {
-	return &machines{
-		machinesConfig: c, changed: changes.NewSignal(),
-		lines: map[string]*machineLine{}, online: map[string]*connected{}, asked: map[place]*remoteRequest{},
-		applied: map[string]applied{}, back: make(chan struct{}), keeping: map[string]*rate.Limiter{},
-		taking: map[string]*rate.Limiter{}, notices: map[string]*rate.Limiter{},
+	m := &machines{
+		machinesConfig: c, changed: changes.NewSignal(), requests: changes.NewSignal(),
+		lines: map[string]*machineLine{}, online: map[string]*connected{}, asked: map[interact.ID]*remoteRequest{},
+		applied: map[string]applied{}, back: make(chan struct{}), limits: map[string]*peerLimits{},
 	}
+	m.life, m.endLife = context.WithCancelCause(context.Background())
+	m.sending, m.endSending = context.WithCancel(context.Background())
+	return m
 }
 
 // lineDesk is [machines] as one line sees it.
@@ -172,6 +167,9 @@ func (d lineDesk) Join(machine remote.Key, h remote.Hello) (remote.Peer, error) 
 func (m *machines) tellOfDesks(machine remote.Peer, desks []remote.Key) {
 	for _, key := range desks {
 		if !slices.Contains(machine.Desks, key) {
+			if !m.limitsOf(machine.Key).warnings.Allow() {
+				return // the user was just warned, and the settings list all
+			}
 			m.log.Warn("a machine takes answers of another desk", "machine", machine.Name, "desk", key.Fingerprint())
 			m.say(interact.Warning, lang.L("{{.Machine}} now takes answers of another desk, too. Its words are in nod's "+
 				"settings, under Machines and devices.", map[string]any{"Machine": machine.Name}))
@@ -243,8 +241,8 @@ func (m *machines) asksToJoin(role remote.Role, line string, key remote.Key, h r
 	m.joining = m.joining[:min(len(m.joining), maxJoining)]
 	m.log.Info("a key asks to join", "role", role, "line", line, "fingerprint", one.Fingerprint)
 	m.changed.Send()
-	if now.Sub(m.joinSaid) >= joiningPace {
-		m.joinSaid = now
+	if now.Sub(m.warned) >= joiningPace {
+		m.warned = now
 		go m.say(interact.Warning, lang.L("A machine or a desk asks to join. Compare its fingerprint in nod's settings, "+
 			"under Machines and devices."))
 	}
@@ -260,287 +258,19 @@ func (d lineDesk) Leave(machine remote.Key) {
 	d.changed.Send()
 }
 
-// Take implements [remote.Desk]. While nobody would be asked here the error wraps [interact.ErrUnavailable].
-func (m *machines) Take(from remote.Peer, r remote.Request) error {
-	peer, ok := m.machine(from.Key)
-	if !ok {
-		return remote.ErrNotPaired
-	}
-	digest, err := r.Digest()
-	if err != nil {
-		return err
-	}
-	request, err := taken(peer, r, digest)
-	if err != nil {
-		return err
-	}
-	if request.Body != nil && request.Body.Kind() == interact.KindNotify && !m.noticeOf(peer.Key).Allow() {
-		return fmt.Errorf("%w: too many notices", interact.ErrUnavailable)
-	}
-	one, isNew, err := m.enter(place{peer.Key.Sign, r.Request.ID}, digest, request.Size())
-	if err != nil || !isNew {
-		return err
-	}
-	room := m.limit(m.taking, peer.Key)
-	if !room.AllowN(time.Now(), min(request.Size(), room.Burst())) { // else it rolls the history over
-		m.leave(one)
-		return &interact.BusyError{RetryAfter: 5 * time.Second}
-	}
-	if m.silences(request) {
-		m.leave(one)
-		m.miss(peer, request)
-		return fmt.Errorf("%w here now", interact.ErrUnavailable)
-	}
-	ticket, err := m.broker().Begin(context.Background(), request)
-	if err != nil {
-		m.leave(one)
-		return err
-	}
-	ticket.Detach()
-	if _, isSettled := ticket.Answer(); isSettled { // it was answered before
-		m.leave(one)
-		return nil
-	}
-	go func() { // its prompt may be over already, and then nobody else does
-		<-ticket.Done()
-		m.leave(one)
-	}()
-	return nil
-}
-
-// taken is what the broker gets of a request that a machine sends.
-func taken(peer remote.Peer, sent remote.Request, digest string) (interact.Request, error) {
-	r := sent.Request
-	switch {
-	case uuid.Validate(string(r.ID)) != nil:
-		return r, &interact.ParamError{Param: "id", Problem: "want a UUID"}
-	case sent.Times.Left <= 0:
-		return r, &interact.ParamError{Param: "times.left", Problem: "its time is over"}
-	case !isPlausible(r.Reported):
-		return r, &interact.ParamError{Param: "reported", Problem: "there is too much of it"}
-	}
-	r.Requester.Machine, r.Requester.Title = peer.Name, ""
-	r.IdempotencyKey = reference(place{peer.Key.Sign, r.ID}, digest)
-	r.Timeout = min(sent.Times.Left+deadlineSlack, interact.MaxTimeout)
-	r.Patience = r.Timeout // it ends there, whatever the person puts off here
-	return r, nil
-}
-
-// isPlausible reports whether r is no more than a relay sends.
-func isPlausible(r *interact.Reported) bool {
-	if r == nil {
-		return true
-	}
-	size := 0
-	for _, f := range r.Files {
-		size += len(f.Text) + len(f.Path) + len(f.Problem)
-	}
-	return size <= maxReported && r.Size() <= maxReportedAll &&
-		max(len(r.Files), len(r.Risks), len(r.Offers.Parts), len(r.Offers.Grants)) <= maxReportedList
-}
-
-// reference is the idempotency key of a machine's request. It says where the request came from and to what its answer
-// is bound: the journal keeps it, so that both are known after a restart.
-func reference(at place, digest string) string {
-	return at.machine + "/" + string(at.id) + "/" + digest
-}
-
-func parseReference(text string) (at place, digest string, ok bool) {
-	parts := strings.Split(text, "/")
-	if len(parts) != 3 {
-		return place{}, "", false
-	}
-	return place{parts[0], interact.ID(parts[1])}, parts[2], true
-}
-
-// enter makes a request of a machine known. One that is known already is not new.
-func (m *machines) enter(at place, digest string, size int) (one *remoteRequest, isNew bool, err error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if one = m.asked[at]; one != nil {
-		if one.digest != digest {
-			return nil, false, &interact.ParamError{Param: "id", Problem: "it is that of another request"}
-		}
-		return one, false, nil
-	}
-	bytes := size
-	for _, other := range m.asked {
-		bytes += other.size
-	}
-	if m.waitingOf(at.machine) >= interact.MaxPendingPerRequester || len(m.asked) >= maxAsked ||
-		len(m.asked) > 0 && bytes > maxAskedBytes {
-		return nil, false, &interact.BusyError{Pending: len(m.asked), RetryAfter: 5 * time.Second}
-	}
-	one = &remoteRequest{place: at, size: size, digest: digest, over: make(chan struct{})}
-	m.asked[at] = one
-	m.changed.Send()
-	return one, true, nil
-}
-
-// leave forgets a request of a machine that waits no longer.
-func (m *machines) leave(one *remoteRequest) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.asked[one.place] == one {
-		delete(m.asked, one.place)
-		m.changed.Send()
-	}
-}
-
-// waitingOf counts the requests of a machine that wait. The caller holds m.mu.
-func (m *machines) waitingOf(machine string) (n int) {
-	for at := range m.asked {
-		if at.machine == machine {
-			n++
-		}
-	}
-	return n
-}
-
-// Open implements [remote.Desk].
-func (m *machines) Open(from remote.Peer) []interact.ID {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	var ids []interact.ID
-	for at := range m.asked {
-		if at.machine == from.Key.Sign {
-			ids = append(ids, at.id)
-		}
-	}
-	slices.Sort(ids)
-	return ids
-}
-
-// End implements [remote.Desk].
-func (m *machines) End(from remote.Peer, a remote.Answer) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if one := m.asked[place{from.Key.Sign, a.ID}]; one != nil && !isOver(one) { // else the machine says it once more
-		one.ended = a.Answer
-		close(one.over)
-	}
-}
-
-// Keep implements [remote.Desk]. What is no decision of a policy's is left out: a machine has no word on what a person
-// said. Whoever sends too much is to come back later.
-func (m *machines) Keep(from remote.Peer, decided []interact.Record) error {
-	peer, ok := m.machine(from.Key)
-	if !ok {
-		return remote.ErrNotPaired
-	}
-	for _, r := range decided {
-		own, err := kept(peer, r, time.Now())
-		if err != nil {
-			m.log.Warn("a record of a machine is left out", "machine", peer.Name, "err", err)
-			continue
-		}
-		if err := m.keep(peer.Key, own); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// keep has the journal keep a machine's record, if the machine has not had it keep too much of late.
-func (m *machines) keep(machine remote.Key, r interact.Record) error {
-	text, err := json.Marshal(r) // as the journal has it: whatever a machine makes long counts
-	if err != nil {
-		return fmt.Errorf("keep a machine's record: %w", err)
-	}
-	now := time.Now()
-	limit := m.limit(m.keeping, machine)
-	room := limit.ReserveN(now, min(len(text), limit.Burst()))
-	if wait := room.DelayFrom(now); wait > 0 {
-		room.CancelAt(now)
-		return &interact.BusyError{RetryAfter: wait}
-	}
-	err = m.settle(context.Background(), r)
-	if err != nil {
-		room.CancelAt(now)
-	}
-	if errors.Is(err, interact.ErrSettled) { // it was reported before
-		return nil
-	}
-	return err
-}
-
-// limit is how much a machine adds to the journal in one of the two ways: all that are paired share a part of it a day.
-func (m *machines) limit(of map[string]*rate.Limiter, machine remote.Key) *rate.Limiter {
+// limitsOf returns the limits of a machine. All paired machines share a part of the history a day.
+func (m *machines) limitsOf(machine remote.Key) *peerLimits {
 	day := max(1<<20, m.history()/historyShare/int64(max(1, len(m.keys()))))
+	daily := func() *rate.Limiter { return rate.NewLimiter(rate.Limit(day)/rate.Limit(24*60*60), int(day)) }
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if of[machine.Sign] == nil {
-		of[machine.Sign] = rate.NewLimiter(rate.Limit(day)/rate.Limit(24*60*60), int(day))
-	}
-	return of[machine.Sign]
-}
-
-// noticeOf is how often a machine has a notice shown.
-func (m *machines) noticeOf(machine remote.Key) *rate.Limiter {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.notices[machine.Sign] == nil {
-		m.notices[machine.Sign] = rate.NewLimiter(rate.Every(noticeEvery), noticeBurst)
-	}
-	return m.notices[machine.Sign]
-}
-
-// kept is a decision of a machine's policy as the journal has it.
-func kept(peer remote.Peer, r interact.Record, now time.Time) (interact.Record, error) {
-	approve, isApproval := r.Request.Body.(interact.Approve)
-	isDecision := r.Answer.Outcome == interact.Allowed || r.Answer.Outcome == interact.Denied
-	switch {
-	case uuid.Validate(string(r.Request.ID)) != nil:
-		return r, errors.New("its id is no UUID")
-	case !isApproval || !isDecision || r.Answer.By != interact.ByPolicy:
-		return r, errors.New("it is no decision of a policy")
-	}
-	checked := r.Request
-	if len(approve.Input) == 0 && r.Answer.ShownSHA256 != "" { // it was too large to be sent
-		approve.Input = json.RawMessage("{}")
-		checked.Body = approve
-	}
-	if err := checked.Validate(); err != nil {
-		return r, err
-	}
-	return ownRecord(peer, r, now), nil
-}
-
-// ownRecord is a machine's record as the journal has it. Its id is another than any here, and the same each time.
-func ownRecord(peer remote.Peer, r interact.Record, now time.Time) interact.Record {
-	space := sha256.Sum256([]byte(peer.Key.Sign))
-	id := uuid.NewHash(sha256.New(), uuid.UUID(space[:16]), []byte(r.Request.ID), 8)
-	own := interact.Record{Request: r.Request, Why: r.Why, Answer: r.Answer}
-	own.Request.ID, own.Request.IdempotencyKey, own.Request.Reported = interact.ID(id.String()), "", nil
-	own.Request.Requester.Machine, own.Request.Requester.Title = peer.Name, ""
-	own.Request.Snoozed, own.Answer.Device, own.Answer.Shown = time.Time{}, "", interact.Shown{}
-	for _, t := range []*time.Time{&own.Request.Created, &own.Answer.At} { // by the machine's clock
-		if t.IsZero() || t.After(now) {
-			*t = now
+	if m.limits[machine.Sign] == nil {
+		m.limits[machine.Sign] = &peerLimits{
+			records: daily(), requests: daily(), notices: rate.NewLimiter(rate.Every(noticeEvery), noticeBurst),
+			warnings: rate.NewLimiter(rate.Every(otherDeskPace), 1),
 		}
 	}
-	return own
-}
-
-// miss has the journal know of a request about which nobody here was asked. What comes of it is between its machine and
-// other desks.
-func (m *machines) miss(peer remote.Peer, r interact.Request) {
-	err := r.Validate()
-	if err == nil {
-		record := interact.Record{Request: r, Answer: interact.Answer{
-			Outcome: interact.Unavailable, Reason: "nobody at this desk was asked: nod was paused, or the person away",
-		}}
-		if approve, isApproval := r.Body.(interact.Approve); isApproval {
-			record.Answer.ShownSHA256 = interact.Digest(approve.Input)
-		}
-		if r.Reported != nil {
-			record.Why = r.Reported.Why
-		}
-		err = m.keep(peer.Key, ownRecord(peer, record, time.Now()))
-	}
-	if err != nil {
-		m.log.Warn("a request about which nobody was asked is not in the journal", "machine", peer.Name, "err", err)
-	}
+	return m.limits[machine.Sign]
 }
 
 // push has every machine apply the policy as it is now.
@@ -589,6 +319,13 @@ func (m *machines) forget(ctx context.Context, name string) error {
 	return nil
 }
 
+// connects returns a channel that is closed when a machine connects.
+func (m *machines) connects() <-chan struct{} {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.back
+}
+
 // lineTo is the line over which a machine was connected last; before that, the one that all may come over. nil: none.
 func (m *machines) lineTo(key remote.Key) remote.Line {
 	m.mu.Lock()
@@ -614,8 +351,8 @@ func (m *machines) count() (n int) {
 	return n
 }
 
-// pair lets in a key that asks to join.
-func (m *machines) pair(key remote.Key, name string) error {
+// pair pairs a key that asks to join, in the role that the user was shown.
+func (m *machines) pair(key remote.Key, role remote.Role, name string) error {
 	m.mu.Lock()
 	i := slices.IndexFunc(m.joining, func(j joining) bool { return j.Key == key })
 	if i < 0 {
@@ -624,6 +361,9 @@ func (m *machines) pair(key remote.Key, name string) error {
 	}
 	asks := m.joining[i]
 	m.mu.Unlock()
+	if asks.Role != role {
+		return fmt.Errorf("this key asks to join as a %s now: compare it again", asks.Role)
+	}
 	if err := m.book.Add(remote.Peer{Name: name, Role: asks.Role, Key: key, Added: time.Now()}); err != nil {
 		return fmt.Errorf("pair: %w", err)
 	}
@@ -686,15 +426,10 @@ func (m *machines) revoked(peer remote.Peer) {
 	m.mu.Lock()
 	delete(m.online, peer.Key.Sign)
 	delete(m.applied, peer.Key.Sign)
-	delete(m.keeping, peer.Key.Sign)
-	delete(m.taking, peer.Key.Sign)
-	delete(m.notices, peer.Key.Sign)
-	m.mu.Unlock()
-	m.mu.Lock()
-	for at, one := range m.asked {
-		if at.machine == peer.Key.Sign && !isOver(one) {
-			one.isRevoked = true
-			close(one.over)
+	delete(m.limits, peer.Key.Sign)
+	for _, one := range m.asked {
+		if one.peer.Key == peer.Key {
+			one.end(errUnpaired)
 		}
 	}
 	m.mu.Unlock()

@@ -112,13 +112,35 @@ type pairedDesk struct {
 	t        *testing.T
 	m        *machines
 	line     *fakeLine
-	broker   *interact.Broker
-	journal  *interacttest.Journal
+	journal  *deskJournal
 	human    *interacttest.Prompter
 	presence gate
 	web      remote.Peer
 	policy   policy.Policy
 	said     []string
+}
+
+// deskJournal is a journal that says what it has recorded already, and keeps drafts.
+type deskJournal struct {
+	*interacttest.Journal
+	record func(interact.Record) error // in place of Settle; nil: none
+	drafts map[interact.ID]string
+}
+
+func (j *deskJournal) Settle(ctx context.Context, r interact.Record) error {
+	if j.record != nil {
+		return j.record(r)
+	}
+	_, settled := j.Left()
+	if slices.ContainsFunc(settled, func(o interact.Record) bool { return o.Request.ID == r.Request.ID }) {
+		return interact.ErrSettled
+	}
+	return j.Journal.Settle(ctx, r)
+}
+
+func (j *deskJournal) SaveDraft(_ context.Context, id interact.ID, draft []byte) error {
+	j.drafts[id] = string(draft)
+	return nil
 }
 
 const keptADay = testHistory / historyShare
@@ -130,8 +152,9 @@ var webLine = config.Machine{Kind: config.MachineSSH, Host: "web"}
 
 func newPairedDesk(t *testing.T, human *interacttest.Prompter) *pairedDesk {
 	d := &pairedDesk{
-		t: t, human: human, journal: new(interacttest.Journal), policy: policy.Default(),
-		line: &fakeLine{counted: map[interact.ID]interact.Answer{}},
+		t: t, human: human, policy: policy.Default(),
+		journal: &deskJournal{Journal: new(interacttest.Journal), drafts: map[interact.ID]string{}},
+		line:    &fakeLine{counted: map[interact.ID]interact.Answer{}},
 	}
 	d.presence = newGate(human, func() {})
 	peers := book.Open(filepath.Join(t.TempDir(), "peers.json"), []byte("seal"))
@@ -140,9 +163,9 @@ func newPairedDesk(t *testing.T, human *interacttest.Prompter) *pairedDesk {
 		t.Fatal(err)
 	}
 	d.m = newMachines(machinesConfig{
-		log: slog.New(slog.DiscardHandler), name: "desk-1", seal: []byte("seal"), book: peers,
-		broker: func() *interact.Broker { return d.broker }, prompter: d.presence, silences: d.presence.silences,
-		notify: func(context.Context, interact.Request) bool { return true }, settle: d.settle,
+		log: slog.New(slog.DiscardHandler), name: "desk-1", book: peers, journal: d.journal,
+		prompter: d.presence, silences: d.presence.silences,
+		notify:  func(context.Context, interact.Request) bool { return true },
 		policy:  func() remote.Policy { return remote.Policy{Policy: d.policy.Clone()} },
 		history: func() int64 { return testHistory },
 		say:     func(_ interact.Level, sentence string) { d.said = append(d.said, sentence) },
@@ -151,7 +174,6 @@ func newPairedDesk(t *testing.T, human *interacttest.Prompter) *pairedDesk {
 			return d.line, nil
 		},
 	})
-	d.start()
 	d.m.keepLines(t.Context(), []lineSpec{{machine: webLine}})
 	if _, err := d.line.desk.Join(d.web.Key, remote.Hello{Name: "web"}); err != nil {
 		t.Fatal(err)
@@ -159,20 +181,28 @@ func newPairedDesk(t *testing.T, human *interacttest.Prompter) *pairedDesk {
 	return d
 }
 
-// start starts a broker, as a nod-desktop does that finds that journal.
-func (d *pairedDesk) start() {
-	d.broker = interact.NewBroker(interact.BrokerConfig{
-		Policy: &interacttest.Policy{}, Prompter: d.m, Notify: d.m.Notify, Journal: d.journal,
-		Timeout: func() time.Duration { return time.Minute }, Log: slog.New(slog.DiscardHandler),
-	})
+// restart starts nod anew after it was killed: with that journal, and with a user who answers so.
+func (d *pairedDesk) restart(a interact.Answer) {
+	d.t.Helper()
+	open, last := d.journal.Left()
+	d.journal.Journal = interacttest.JournalOf(open, last)
+	d.m = newMachines(d.m.machinesConfig)
+	d.m.prompter = newGate(saying(time.Second, a), func() {})
+	for _, r := range last {
+		d.m.hasEnded(r.Request.ID)
+	}
+	for _, r := range open {
+		d.m.restore(r)
+	}
+	d.m.keepLines(d.t.Context(), []lineSpec{{machine: webLine}})
 }
 
-// settle is a journal's that is asked to keep what it has.
-func (d *pairedDesk) settle(ctx context.Context, r interact.Record) error {
-	if slices.ContainsFunc(d.outcomes(), func(o interact.Record) bool { return o.Request.ID == r.Request.ID }) {
-		return interact.ErrSettled
+func (d *pairedDesk) join() {
+	d.t.Helper()
+	if _, err := d.line.desk.Join(d.web.Key, remote.Hello{}); err != nil {
+		d.t.Fatal(err)
 	}
-	return d.journal.Settle(ctx, r)
+	synctest.Wait()
 }
 
 func newKey(t *testing.T) remote.Key {
@@ -234,7 +264,7 @@ func inDesk(t *testing.T, a interact.Answer, test func(*testing.T, *pairedDesk))
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		d := newPairedDesk(t, saying(time.Second, a))
-		defer func() { d.broker.Close() }()
+		defer func() { d.m.Close() }()
 		test(t, d)
 	})
 }
@@ -242,10 +272,12 @@ func inDesk(t *testing.T, a interact.Answer, test func(*testing.T, *pairedDesk))
 func TestMachineIsAnswered(t *testing.T) {
 	inDesk(t, yesOnce, func(t *testing.T, d *pairedDesk) {
 		r := call(time.Minute)
+		r.Request.Requester.IsAgent = true // by its relay's word
 		d.take(r)
 		d.take(r) // a line may send it again
-		pending := d.broker.Pending()
-		if len(pending) != 1 || pending[0].Requester.Machine != "web" || pending[0].ID == r.Request.ID {
+		pending := d.m.pending()
+		if len(pending) != 1 || !pending[0].Requester.IsAgent || pending[0].Requester.Machine != "web" ||
+			pending[0].ID == r.Request.ID {
 			t.Fatalf("%+v", pending)
 		}
 		if open := d.m.Open(d.web); !slices.Equal(open, []interact.ID{r.Request.ID}) {
@@ -253,7 +285,6 @@ func TestMachineIsAnswered(t *testing.T) {
 		}
 		time.Sleep(2 * time.Second)
 		synctest.Wait()
-		digest, _ := r.Digest()
 		a := d.line.counted[r.Request.ID]
 		if a.Outcome != interact.Allowed || a.By != interact.ByHuman || a.Device != "desk-1" ||
 			a.ShownSHA256 != interact.Digest(r.Request.Body.(interact.Approve).Input) || len(a.Shown.Facts) > 0 {
@@ -261,13 +292,13 @@ func TestMachineIsAnswered(t *testing.T) {
 		}
 		got := d.came()
 		if got.Answer.Outcome != interact.Allowed || got.Answer.By != interact.ByHuman || got.Answer.Device != "" ||
-			len(got.Answer.Shown.Facts) == 0 || got.Request.Requester.Machine != "web" ||
-			!strings.HasSuffix(got.Request.IdempotencyKey, digest) {
+			len(got.Answer.Shown.Facts) == 0 || got.Request.Requester.Machine != "web" || got.Request.ID != pending[0].ID ||
+			got.Answer.ShownSHA256 != a.ShownSHA256 || got.Answer.At.IsZero() || got.Sent.Outcome != "" {
 			t.Errorf("the journal has %+v", got)
 		}
 		d.take(r) // late
-		if len(d.broker.Pending()) != 0 || len(d.m.Open(d.web)) != 0 || d.line.tried != 1 {
-			t.Errorf("asked again: %v, %d answers", d.broker.Pending(), d.line.tried)
+		if len(d.m.pending()) != 0 || len(d.m.Open(d.web)) != 0 || d.line.tried != 1 {
+			t.Errorf("asked again: %v, %d answers", d.m.pending(), d.line.tried)
 		}
 	})
 }
@@ -343,7 +374,7 @@ func TestWhatCameFirst(t *testing.T) {
 			Outcome: interact.Withdrawn, By: interact.ByHuman, Device: "Phone one", Reason: reasonRevoked,
 		}, interact.Withdrawn, ""},
 		"what nobody said here": {interact.Answer{
-			Outcome: interact.Denied, By: interact.ByHuman, Device: "desk-1", Reason: "in their words", Proof: "proof",
+			Outcome: interact.Denied, By: interact.ByHuman, Device: "desk-1", Reason: "in their words",
 		}, interact.Withdrawn, ""},
 	} {
 		for _, sooner := range []bool{false, true} {
@@ -371,46 +402,171 @@ func TestWhatCameFirst(t *testing.T) {
 	}
 }
 
-// The desk is killed after the machine has taken an answer, and before the journal has: the next one keeps that answer,
-// whatever the person says now.
+// The desk is killed after the machine has taken an answer, and before the desk knows: the next one records that
+// answer, and asks nobody again.
 func TestDeskKilledBetweenAnswerAndJournal(t *testing.T) {
-	for _, asksLine := range []bool{false, true} {
+	for _, isTold := range []bool{false, true} {
 		inDesk(t, yesOnce, func(t *testing.T, d *pairedDesk) {
 			d.line.lost = 1000 // acknowledgements
 			r := call(time.Minute)
 			d.take(r)
 			time.Sleep(2 * time.Second)
 			synctest.Wait()
-			if d.line.counted[r.Request.ID].Outcome != interact.Allowed || len(d.outcomes()) != 0 {
+			if d.line.counted[r.Request.ID].Outcome != interact.Allowed || len(d.outcomes()) != 0 || len(d.m.pending()) != 0 {
 				t.Fatalf("%+v, %+v", d.line.counted, d.outcomes())
 			}
-			open, last := d.journal.Left()
-			killed := d.broker
-			d.journal, d.line.lost = interacttest.JournalOf(open, last), 0 // the line is cut to the one that was killed
-			d.m = newMachines(d.m.machinesConfig)
-			no := saying(time.Second, interact.Answer{Outcome: interact.Denied})
-			d.m.prompter = newGate(no, func() {})
-			d.start()
-			d.broker.Restore(open, last)
-			d.m.keepLines(t.Context(), []lineSpec{{machine: webLine}})
-			if _, err := d.line.desk.Join(d.web.Key, remote.Hello{}); err != nil {
-				t.Fatal(err)
-			}
+			killed := d.m
+			killed.mu.Lock()
+			killed.lines, killed.online = nil, nil // it reaches nobody any more
+			killed.mu.Unlock()
+			d.line.down = true
+			d.restart(interact.Answer{Outcome: interact.Denied})
 			synctest.Wait()
-			if ids := d.m.Open(d.web); !slices.Equal(ids, []interact.ID{r.Request.ID}) {
+			if ids := d.m.Open(d.web); !slices.Equal(ids, []interact.ID{r.Request.ID}) || len(d.m.pending()) != 0 {
 				t.Fatalf("open: %v", ids)
 			}
-			if asksLine { // a line finds out what has ended
+			d.line.set(func() { d.line.down, d.line.lost = false, 0 })
+			d.join()
+			if isTold { // how it ended
 				d.line.desk.End(d.web, remote.Answer{ID: r.Request.ID, Answer: d.line.counted[r.Request.ID]})
 			}
-			time.Sleep(2 * time.Second)
+			time.Sleep(10 * time.Second)
 			synctest.Wait()
-			if got := d.came().Answer; got.Outcome != interact.Allowed || got.By != interact.ByHuman || got.Device != "" {
+			if got := d.came(); got.Answer.Outcome != interact.Allowed || got.Answer.By != interact.ByHuman ||
+				got.Answer.Device != "" || got.Request.IdempotencyKey != "" || got.Sent.Outcome != "" {
 				t.Errorf("%+v", got)
 			}
+			d.take(r) // late
+			if len(d.m.pending()) != 0 {
+				t.Error("asked again")
+			}
+			killed.journal = &deskJournal{Journal: new(interacttest.Journal)}
 			killed.Close()
 		})
 	}
+}
+
+// What the user has typed survives a restart, and the request is asked again before its machine is connected.
+func TestDraftForAMachineSurvives(t *testing.T) {
+	inDesk(t, yesOnce, func(t *testing.T, d *pairedDesk) {
+		d.m.prompter = &interacttest.Prompter{}
+		r := call(time.Minute)
+		d.take(r)
+		id := d.m.pending()[0].ID
+		if open, _ := d.journal.Left(); len(open) != 0 {
+			t.Errorf("the journal has %+v", open)
+		}
+		for _, draft := range []string{"no", "no, because"} {
+			if err := d.m.SaveDraft(t.Context(), id, []byte(draft)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if d.journal.drafts[id] != "no, because" {
+			t.Errorf("%v", d.journal.drafts)
+		}
+		killed := d.m
+		d.restart(yesOnce)
+		synctest.Wait()
+		if again := d.m.pending(); len(again) != 1 || again[0].ID != id || again[0].Reported == nil {
+			t.Errorf("%+v", again)
+		}
+		d.join()
+		d.take(r)
+		time.Sleep(2 * time.Second)
+		synctest.Wait()
+		if got := d.came(); got.Answer.Outcome != interact.Allowed || d.line.tried != 1 {
+			t.Errorf("%+v, %d answers", got, d.line.tried)
+		}
+		if err := d.m.SaveDraft(t.Context(), id, nil); !errors.Is(err, interact.ErrNotFound) {
+			t.Errorf("a draft after the end: %v", err)
+		}
+		killed.journal = &deskJournal{Journal: new(interacttest.Journal)}
+		killed.Close()
+	})
+}
+
+// An answer is never sent to another machine that has the same name by now.
+func TestAnswerIsForTheVeryMachine(t *testing.T) {
+	inDesk(t, yesOnce, func(t *testing.T, d *pairedDesk) {
+		d.line.down = true
+		d.take(call(time.Minute))
+		time.Sleep(2 * time.Second)
+		killed := d.m
+		killed.mu.Lock()
+		killed.lines, killed.online = nil, nil
+		killed.mu.Unlock()
+		if _, err := d.m.book.Remove("web"); err != nil {
+			t.Fatal(err)
+		}
+		if err := d.m.book.Add(remote.Peer{Name: "web", Role: remote.RoleMachine, Key: newKey(t)}); err != nil {
+			t.Fatal(err)
+		}
+		before := d.line.tried
+		d.line.down = false
+		d.restart(yesOnce)
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if got := d.came().Answer; got.Outcome != interact.Withdrawn || got.Reason != reasonRevoked ||
+			d.line.tried != before {
+			t.Errorf("%+v, %d answers", got, d.line.tried-before)
+		}
+		killed.journal = &deskJournal{Journal: new(interacttest.Journal)}
+		killed.Close()
+	})
+}
+
+// A request that is put off is hidden until then, within its own time.
+func TestSnoozeOfAMachinesRequest(t *testing.T) {
+	inDesk(t, yesOnce, func(t *testing.T, d *pairedDesk) {
+		d.m.prompter = &interacttest.Prompter{}
+		d.take(call(time.Minute))
+		id := d.m.pending()[0].ID
+		if err := d.m.Snooze(id, 2*time.Minute); !errors.Is(err, interact.ErrImpatient) {
+			t.Errorf("longer than its time: %v", err)
+		}
+		if err := d.m.Snooze("none", time.Second); !errors.Is(err, interact.ErrNotFound) {
+			t.Errorf("another: %v", err)
+		}
+		if err := d.m.Snooze(id, 10*time.Second); err != nil || d.m.pending()[0].Snoozed.IsZero() {
+			t.Errorf("%v, %+v", err, d.m.pending())
+		}
+		<-d.m.requests
+		time.Sleep(10 * time.Second)
+		synctest.Wait()
+		select {
+		case <-d.m.requests:
+		default:
+			t.Error("nothing says that it is due")
+		}
+		if !d.m.pending()[0].Snoozed.IsZero() {
+			t.Error("it is hidden still")
+		}
+	})
+}
+
+// The windows hear that an answer is kept, whether or not its machine can be reached, and that one comes too late.
+func TestSettledOfAMachinesRequest(t *testing.T) {
+	inDesk(t, yesOnce, func(t *testing.T, d *pairedDesk) {
+		d.line.down = true
+		d.take(call(time.Minute))
+		id := d.m.pending()[0].ID
+		began := time.Now()
+		a, err := d.m.Settled(t.Context(), id)
+		if err != nil || a.By != interact.ByHuman || time.Since(began) != deliverPatience {
+			t.Errorf("%+v, %v after %v", a, err, time.Since(began))
+		}
+		if open, _ := d.journal.Left(); len(open) != 1 || open[0].Sent.Outcome != interact.Allowed {
+			t.Errorf("the journal keeps %+v", open)
+		}
+		d.line.set(func() { d.line.down = false })
+		r := call(time.Minute)
+		d.line.counted[r.Request.ID] = interact.Answer{Outcome: interact.Denied, By: interact.ByHuman, Device: "desk-2"}
+		d.take(r)
+		if a, err := d.m.Settled(t.Context(), recordID(useAsked, d.web.Key, r.Request.ID)); err != nil ||
+			a.Outcome != interact.Withdrawn {
+			t.Errorf("%+v, %v", a, err)
+		}
+	})
 }
 
 func TestTakeRefuses(t *testing.T) {
@@ -455,8 +611,8 @@ func TestTakeRefuses(t *testing.T) {
 			d.take(r)
 		}
 		_, isBusy := errors.AsType[*interact.BusyError](d.line.desk.Take(d.web, call(time.Minute)))
-		if !isBusy || len(d.broker.Pending()) != interact.MaxPendingPerRequester {
-			t.Errorf("busy: %v, %d are pending", isBusy, len(d.broker.Pending()))
+		if !isBusy || len(d.m.pending()) != interact.MaxPendingPerRequester {
+			t.Errorf("busy: %v, %d are pending", isBusy, len(d.m.pending()))
 		}
 	})
 }
@@ -488,45 +644,27 @@ func TestRevokedBeforeItsAnswerWentOut(t *testing.T) {
 		}
 		d.line.set(func() { d.line.down = false })
 		time.Sleep(10 * time.Second)
-		if got := counted(second); got.Outcome != "" || len(d.broker.Pending()) != 1 {
-			t.Errorf("%+v, %d are pending", got, len(d.broker.Pending()))
+		if got := counted(second); got.Outcome != "" || len(d.m.pending()) != 1 {
+			t.Errorf("%+v, %d are pending", got, len(d.m.pending()))
 		}
 		d.line.desk.End(d.web, remote.Answer{ID: second.Request.ID, Answer: interact.Answer{Outcome: interact.Cancelled}})
 		synctest.Wait()
 	})
 }
 
-// slowLog takes a while to write down that a request is settled.
-type slowLog struct{ slog.Handler }
-
-func (slowLog) Enabled(context.Context, slog.Level) bool { return true }
-
-func (slowLog) Handle(_ context.Context, r slog.Record) error {
-	if r.Message == "settled" {
-		time.Sleep(time.Second)
-	}
-	return nil
-}
-
 // A request that comes again at the moment of its end takes up no place from then on.
 func TestSentAgainAtTheVeryEnd(t *testing.T) {
 	inDesk(t, yesOnce, func(t *testing.T, d *pairedDesk) {
-		d.broker.Close()
-		d.broker = interact.NewBroker(interact.BrokerConfig{
-			Policy: &interacttest.Policy{}, Prompter: d.m, Notify: d.m.Notify, Journal: d.journal,
-			Timeout: func() time.Duration { return time.Minute }, Log: slog.New(slowLog{slog.DiscardHandler}),
-		})
+		d.journal.record = func(interact.Record) error { time.Sleep(time.Second); return nil }
 		r := call(time.Minute)
 		d.take(r)
-		time.Sleep(1500 * time.Millisecond) // the person has answered, and those who wait have yet to hear of it
-		if open := d.m.Open(d.web); len(open) != 0 || len(d.broker.Pending()) != 1 {
-			t.Fatalf("open: %v, %d are pending", open, len(d.broker.Pending()))
-		}
+		time.Sleep(1500 * time.Millisecond) // it is being recorded
 		d.take(r)
 		time.Sleep(2 * time.Second)
 		synctest.Wait()
-		if open := d.m.Open(d.web); len(open) != 0 || len(d.broker.Pending()) != 0 {
-			t.Errorf("open: %v, %d are pending", open, len(d.broker.Pending()))
+		d.take(r)
+		if open := d.m.Open(d.web); len(open) != 0 || len(d.m.pending()) != 0 || d.line.tried != 1 {
+			t.Errorf("open: %v, %d are pending, %d answers", open, len(d.m.pending()), d.line.tried)
 		}
 	})
 }
@@ -569,7 +707,7 @@ func TestAnOlderPolicyIsCalledThat(t *testing.T) {
 	})
 }
 
-// However many machines ask, agents here find room.
+// However many machines ask, they take up a part of the memory and no more.
 func TestMachinesLeaveRoom(t *testing.T) {
 	inDesk(t, yesOnce, func(t *testing.T, d *pairedDesk) {
 		ask := func(large bool) (err error) {
@@ -595,13 +733,6 @@ func TestMachinesLeaveRoom(t *testing.T) {
 			if _, isBusy := errors.AsType[*interact.BusyError](ask(large)); !isBusy {
 				t.Errorf("large %v: not busy", large)
 			}
-			own := call(0).Request
-			own.ID, own.Reported, own.Requester.Session = "", nil, fmt.Sprint(large)
-			ticket, err := d.broker.Begin(t.Context(), own)
-			if err != nil {
-				t.Fatalf("no room for what asks here: %v", err)
-			}
-			ticket.Release()
 		}
 	})
 }
@@ -629,11 +760,8 @@ func FuzzMachine(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text []byte) {
 		var sent remote.Request
 		if json.Unmarshal(text, &sent) == nil {
-			digest, err := sent.Digest()
-			r, takenErr := taken(peer, sent, digest)
-			at, bound, ok := parseReference(r.IdempotencyKey)
-			if err == nil && takenErr == nil &&
-				(r.Requester.Machine != "web" || !ok || at != (place{peer.Key.Sign, sent.Request.ID}) || bound != digest) {
+			r, err := taken(peer, sent)
+			if err == nil && (r.Requester.Machine != "web" || r.ID != recordID(useAsked, peer.Key, sent.Request.ID)) {
 				t.Errorf("taken as %+v", r)
 			}
 		}
@@ -747,8 +875,12 @@ func TestMachinesHaveNoWordOnEachOther(t *testing.T) {
 			t.Fatal(err)
 		}
 		synctest.Wait()
-		if len(d.broker.Pending()) != 2 {
-			t.Errorf("%d are pending", len(d.broker.Pending()))
+		if len(d.m.pending()) != 2 {
+			t.Errorf("%d are pending", len(d.m.pending()))
+		}
+		d.take(call(time.Minute)) // which asks the same: its relay tells them apart
+		if len(d.m.pending()) != 3 {
+			t.Errorf("%d are pending", len(d.m.pending()))
 		}
 	})
 }
@@ -783,14 +915,14 @@ func TestJoining(t *testing.T) {
 		if n := len(d.m.asking()); n != maxJoining || len(d.said) != 1 {
 			t.Errorf("%d ask to join, said %q", n, d.said)
 		}
-		if err := d.m.pair(key, "web 2"); err == nil {
+		if err := d.m.pair(key, remote.RoleMachine, "web 2"); err == nil {
 			t.Error("paired what does not ask any more")
 		}
 		_, _ = d.line.desk.Join(key, hostile)
-		if err := d.m.pair(key, "WEB"); err == nil {
+		if err := d.m.pair(key, remote.RoleMachine, "WEB"); err == nil {
 			t.Error("two have one name")
 		}
-		if err := d.m.pair(key, "web 2"); err != nil {
+		if err := d.m.pair(key, remote.RoleMachine, "web 2"); err != nil {
 			t.Fatal(err)
 		}
 		if peer, err := d.line.desk.Join(key, hostile); err != nil || peer.Name != "web 2" {
@@ -821,7 +953,7 @@ func TestKeep(t *testing.T) {
 		good := decided(func(*interact.Record) {})
 		open := call(time.Minute)
 		d.take(open)
-		local := d.broker.Pending()[0].ID
+		local := d.m.pending()[0].ID
 		for _, records := range [][]interact.Record{
 			{
 				decided(func(r *interact.Record) { r.Answer.By = interact.ByHuman }),
@@ -841,7 +973,7 @@ func TestKeep(t *testing.T) {
 			}
 		}
 		kept := d.outcomes()
-		if len(kept) != 2 || len(d.broker.Pending()) != 1 {
+		if len(kept) != 2 || len(d.m.pending()) != 1 {
 			t.Fatalf("%d are kept: %+v", len(kept), kept)
 		}
 		for _, r := range kept {
@@ -880,7 +1012,7 @@ func TestKeepWithoutInput(t *testing.T) {
 func TestMachinesCannotFillTheJournal(t *testing.T) {
 	inDesk(t, yesOnce, func(t *testing.T, d *pairedDesk) {
 		kept := map[interact.ID]bool{}
-		d.m.settle = func(_ context.Context, r interact.Record) error {
+		d.journal.record = func(r interact.Record) error {
 			if kept[r.Request.ID] {
 				return interact.ErrSettled
 			}
@@ -1093,7 +1225,7 @@ func TestAnotherDeskIsForThePersonToPair(t *testing.T) {
 			len(d.m.Desks()) != 0 {
 			t.Fatalf("%+v, desks %v", asking, d.m.Desks())
 		}
-		if err := d.m.pair(other, "laptop"); err != nil || !slices.Equal(d.m.Desks(), []remote.Key{other}) ||
+		if err := d.m.pair(other, remote.RoleDesk, "laptop"); err != nil || !slices.Equal(d.m.Desks(), []remote.Key{other}) ||
 			d.line.greeted != 1 {
 			t.Errorf("%v; desks %v, greeted %d times", err, d.m.Desks(), d.line.greeted)
 		}
@@ -1112,6 +1244,18 @@ func TestAnotherDeskIsForThePersonToPair(t *testing.T) {
 		if len(d.said) != 1 || !strings.Contains(d.said[0], "takes answers of another desk") {
 			t.Errorf("said %q", d.said)
 		}
+		for range 10 { // a machine that makes up desks does not cover the screen
+			h.Desks = []remote.Key{newKey(t)}
+			join()
+		}
+		if len(d.said) != 1 {
+			t.Errorf("said %q", d.said)
+		}
+		time.Sleep(otherDeskPace)
+		h.Desks = []remote.Key{newKey(t)}
+		if join(); len(d.said) != 2 {
+			t.Errorf("later said %q", d.said)
+		}
 	})
 }
 
@@ -1127,6 +1271,7 @@ func TestAMachineIsNoDeskBecauseAnotherSaysSo(t *testing.T) {
 			}
 		}
 		asks()
+		shown := d.m.asking()[0].Role // and the user compares the words
 		for range 2 {
 			if _, err := d.line.desk.Join(key, own); !errors.Is(err, remote.ErrNotPaired) {
 				t.Fatal(err)
@@ -1137,7 +1282,10 @@ func TestAMachineIsNoDeskBecauseAnotherSaysSo(t *testing.T) {
 			}
 			asks()
 		}
-		if err := d.m.pair(key, "build"); err != nil || len(d.m.Desks()) != 0 {
+		if err := d.m.pair(key, shown, "build"); err == nil {
+			t.Errorf("paired as what the user was not shown: %+v", d.m.book.Peers())
+		}
+		if err := d.m.pair(key, remote.RoleMachine, "build"); err != nil || len(d.m.Desks()) != 0 {
 			t.Errorf("%v; desks: %v", err, d.m.Desks())
 		}
 	})
@@ -1180,7 +1328,7 @@ func TestDeskEnds(t *testing.T) {
 			d.line.down = down
 			d.m.prompter = deniesAtTheEnd{}
 			d.take(call(time.Minute))
-			d.broker.Close()
+			d.m.Close()
 			open, settled := d.journal.Left()
 			switch {
 			case down && (len(open) != 1 || len(settled) != 0):
@@ -1202,7 +1350,7 @@ func TestDeskEndsWhileAnAnswerIsGivenOut(t *testing.T) {
 			time.Sleep(time.Second)
 			synctest.Wait()
 			began := time.Now()
-			d.broker.Close()
+			d.m.Close()
 			if took := time.Since(began); took > closingCommit {
 				t.Errorf("nod takes %v to end", took)
 			}
@@ -1240,16 +1388,4 @@ func TestDeskHasANameOfItsOwn(t *testing.T) {
 	if got, want := deskName(id), hostName()+" "+word; got != want || book.CheckName(got) != nil {
 		t.Errorf("%q, want %q", got, want)
 	}
-}
-
-// A request of this machine's own goes by as ever.
-func TestOwnRequestsAreNotGivenOut(t *testing.T) {
-	inDesk(t, yesOnce, func(t *testing.T, d *pairedDesk) {
-		r := call(0).Request
-		r.ID, r.Reported = "", nil
-		a, err := d.broker.Do(t.Context(), r)
-		if err != nil || a.Outcome != interact.Allowed || d.line.tried != 0 {
-			t.Errorf("%+v, %v", a, err)
-		}
-	})
 }

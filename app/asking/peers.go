@@ -28,11 +28,9 @@ func (p *Prompter) openMachines(folder string) (err error) {
 	if p.identity, err = remote.LoadIdentity(filepath.Join(folder, deskKeyName)); err != nil {
 		p.log.Error("this desk has no keys: it reaches no machine", "err", err)
 	}
-	asks := gate{p.presence, p.windows, p.devices}
 	p.machines = newMachines(machinesConfig{
-		log: p.log, name: deskName(p.identity), seal: p.store.SealKey(), book: p.book,
-		broker: func() *interact.Broker { return p.broker }, prompter: asks, silences: asks.silences,
-		notify: p.notifier.Notify, settle: p.cfg.Journal.Settle, policy: p.remotePolicy,
+		log: p.log, name: deskName(p.identity), book: p.book, journal: p.cfg.Journal, prompter: p.asks(),
+		silences: p.asks().silences, notify: p.notifier.Notify, policy: p.remotePolicy,
 		history: func() int64 { return int64(p.store.Config().History.MaxSize) * 1_000_000 }, say: p.Say, dial: p.dial,
 	})
 	return nil
@@ -171,11 +169,11 @@ func (d *Desk) Peers(context.Context) (operator.Peers, error) {
 }
 
 // Pair implements [operator.Operator].
-func (d *Desk) Pair(_ context.Context, key remote.Key, name string) error {
-	if key.Check() != nil { // as of a device
+func (d *Desk) Pair(_ context.Context, key remote.Key, role remote.Role, name string) error {
+	if role == remote.RoleDevice {
 		return d.devices.pair(key, name)
 	}
-	return d.machines.pair(key, name)
+	return d.machines.pair(key, role, name)
 }
 
 // Unpair implements [operator.Operator].

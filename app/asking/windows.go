@@ -25,8 +25,6 @@ const (
 	maxDeaths     = 3                // of the windows process within deathWindow; then nobody is asked for a while
 	deathWindow   = time.Minute
 	maxShowings   = 2 // deaths with one prompt on screen; then that prompt ends
-	// deliveryPatience is how long the windows wait to hear that a machine has taken an answer.
-	deliveryPatience = 5 * time.Second
 
 	upgradePause = time.Second // between two tries while nod-desktop may follow the windows to another version
 
@@ -160,7 +158,7 @@ func (w *windows) crashing() error {
 // add makes a request pending; if hidden, in the tray only.
 func (w *windows) add(r interact.Request, why policy.Decision, hidden bool) *openPrompt {
 	p := &openPrompt{Prompt: operator.Prompt{ID: r.ID, Revision: 1, Request: &r, Why: why}, done: make(chan struct{})}
-	if a, ok := r.Body.(interact.Approve); ok && !r.Requester.IsRemote() {
+	if a, ok := r.Body.(interact.Approve); ok && r.Requester.Machine == "" {
 		p.call = a.Call(r.Requester)
 		p.Offers = w.offersOf(p.call)
 	} else if r.Reported != nil {
@@ -339,24 +337,26 @@ func (w *windows) unanswered(rs []interact.Request) []interact.Request {
 }
 
 // take ends the prompt of an answer.
-func (w *windows) take(a operator.Answer) (*openPrompt, error) {
+func (w *windows) take(a operator.Answer) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	i := slices.IndexFunc(w.pending, func(p *openPrompt) bool { return p.ID == a.ID && !p.answered })
 	if i < 0 {
-		return nil, operator.ErrGone
+		return operator.ErrGone
 	}
 	p := w.pending[i]
-	switch kept := a.Answer.Scope != "" && a.Answer.Scope != policy.Once; {
+	isKept := a.Answer.Scope != "" && a.Answer.Scope != policy.Once
+	saves := p.Offers.GrantText(a.Answer.Scope, a.Answer.Covers)
+	switch {
 	case a.Failure != "":
 		w.log.Error("a prompt could not be shown", "id", a.ID, "err", a.Failure)
 		p.end(interact.Answer{}, fmt.Errorf("%w: the prompt could not be shown", interact.ErrUnavailable))
-	case kept && p.Offers.GrantText(a.Answer.Scope, a.Answer.Covers) != a.Saves:
-		return nil, operator.ErrChanged
+	case isKept && (saves == "" || saves != a.Saves): // only what the prompt offered, in the words that it used
+		return operator.ErrChanged
 	default:
 		p.end(a.Answer, nil)
 	}
-	return p, nil
+	return nil
 }
 
 // Report implements [operator.Operator].

@@ -300,31 +300,6 @@ func ids(prompts []operator.Prompt) string {
 	return strings.Join(all, " ")
 }
 
-// The windows wait only a while for a machine to take an answer: it goes out all the same, and they go on.
-func TestAnswerToAMachineThatCannotBeReached(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		d := newDesk(t)
-		d.settled = func(ctx context.Context, _ interact.ID) (interact.Answer, error) {
-			<-ctx.Done()
-			return interact.Answer{}, ctx.Err()
-		}
-		r := interact.Request{ID: "a", Deadline: d.deadline, Body: interact.Approve{Tool: "Bash", Input: []byte(`{}`)},
-			Requester: interact.Requester{Machine: "web"}}
-		var came interact.Answer
-		go func() { came, _ = d.w.Prompt(t.Context(), r, policy.Decision{}) }()
-		d.shows()
-		started, answer := time.Now(), allowed()
-		answer.ID = "a"
-		if err := d.answers().Answer(t.Context(), answer); err != nil || time.Since(started) != deliveryPatience {
-			t.Errorf("%v after %v", err, time.Since(started))
-		}
-		synctest.Wait()
-		if came.Outcome != interact.Allowed {
-			t.Errorf("%+v goes out", came)
-		}
-	})
-}
-
 // The windows hear that an answer was taken when the journal has it, and not at all when something else came first.
 func TestAnAnswerIsTakenOnceItIsSettled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

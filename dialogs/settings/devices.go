@@ -430,7 +430,7 @@ func (s *phoneSection) ask(asks operator.Joining) {
 	problem := controls.NewRemark(widget.DangerImportance)
 	pair := controls.MainButton(lang.L("The words are the same: pair"), nil, func() {
 		s.page.act(func(ctx context.Context, o operator.Operator) error {
-			return o.Pair(ctx, asks.Key, asks.Hello.Name)
+			return o.Pair(ctx, asks.Key, asks.Role, asks.Hello.Name)
 		}, problem.Complain)
 	})
 	cancel := controls.QuietButton(lang.L("Cancel"), nil, func() {

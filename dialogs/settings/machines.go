@@ -190,9 +190,12 @@ func (p *machinesPage) heldRow() fyne.CanvasObject {
 
 // pairing is a key that the user names in order to pair it.
 type pairing struct {
-	key  remote.Key
+	asks operator.Joining
 	name *controls.TextField
 }
+
+// isSameAs reports whether the same key asks for the same.
+func isSameAs(j, other operator.Joining) bool { return j.Key == other.Key && j.Role == other.Role }
 
 // drawJoining lists peers that ask to join and are not ignored.
 func (p *machinesPage) drawJoining() {
@@ -201,7 +204,7 @@ func (p *machinesPage) drawJoining() {
 		_, isIgnored := p.ignored[j.Key]
 		return isIgnored
 	})
-	if p.naming != nil && !slices.ContainsFunc(asks, func(j operator.Joining) bool { return j.Key == p.naming.key }) {
+	if p.naming != nil && !slices.ContainsFunc(asks, func(j operator.Joining) bool { return isSameAs(j, p.naming.asks) }) {
 		p.naming = nil
 	}
 	hidden := len(all) - len(asks)
@@ -236,7 +239,7 @@ func (p *machinesPage) joiningRow(j operator.Joining) fyne.CanvasObject {
 		controls.Paragraph(who, widget.MediumImportance),
 		wordsOf(j.Fingerprint),
 		controls.Muted(joined(claims(j.Hello), cleaned(j.Line), ago(j.Came, time.Now()))))
-	if p.naming == nil || p.naming.key != j.Key {
+	if p.naming == nil || !isSameAs(j, p.naming.asks) {
 		pair := controls.NewButton(lang.L("Pair…"), func() { p.name(j) })
 		controls.Enable(p.peers.Problem == "", pair)
 		ignore := controls.QuietButton(lang.L("Ignore"), nil, func() {
@@ -262,7 +265,7 @@ func (p *machinesPage) name(j operator.Joining) {
 		field.SetPlaceHolder(lang.L("Name"))
 		field.SetText(suggestedName(j.Hello.Name))
 		field.OnSubmitted = func(string) { p.pair() }
-		p.naming = &pairing{j.Key, field}
+		p.naming = &pairing{j, field}
 	}
 	p.draw()
 	if p.naming != nil {
@@ -286,12 +289,14 @@ func (p *machinesPage) pair() {
 	if p.naming == nil {
 		return
 	}
-	key, name := p.naming.key, strings.TrimSpace(p.naming.name.Text)
+	asks, name := p.naming.asks, strings.TrimSpace(p.naming.name.Text)
 	if name == "" {
 		p.problem.Complain(errors.New(lang.L("Give it a name first.")))
 		return
 	}
-	p.act(func(ctx context.Context, o operator.Operator) error { return o.Pair(ctx, key, name) }, func(err error) {
+	p.act(func(ctx context.Context, o operator.Operator) error {
+		return o.Pair(ctx, asks.Key, asks.Role, name)
+	}, func(err error) {
 		if err == nil {
 			p.naming = nil
 		}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"nod/ipc/operator"
@@ -99,16 +98,12 @@ func (o *fakeOperator) Peers(context.Context) (operator.Peers, error) {
 	return all, nil
 }
 
-func (o *fakeOperator) Pair(_ context.Context, key remote.Key, name string) error {
+func (o *fakeOperator) Pair(_ context.Context, key remote.Key, role remote.Role, name string) error {
 	if err := o.done("pair ", key, " ", name); err != nil {
 		return err
 	}
 	o.paired(func(p *operator.Peers) {
 		p.Joining = slices.DeleteFunc(p.Joining, func(j operator.Joining) bool { return j.Key == key })
-		role := remote.RoleMachine
-		if !strings.HasPrefix(key.Sign, "U") {
-			role = remote.RoleDevice
-		}
 		p.Peers = append(p.Peers, operator.Peer{Peer: remote.Peer{Name: name, Role: role, Key: key}})
 	})
 	return nil

@@ -176,8 +176,8 @@ func (c *Client) Desktop(ctx context.Context) (Desktop, error) {
 
 func (c *Client) Peers(ctx context.Context) (Peers, error) { return get[Peers](ctx, c, "Peers") }
 
-func (c *Client) Pair(ctx context.Context, key remote.Key, name string) error {
-	return c.do(ctx, "Pair", key, name)
+func (c *Client) Pair(ctx context.Context, key remote.Key, role remote.Role, name string) error {
+	return c.do(ctx, "Pair", key, role, name)
 }
 
 func (c *Client) Unpair(ctx context.Context, name string) error { return c.do(ctx, "Unpair", name) }

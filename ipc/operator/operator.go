@@ -80,8 +80,8 @@ type Manager interface {
 
 	// Peers returns what is paired with this desk, and what asks to be.
 	Peers(ctx context.Context) (Peers, error)
-	// Pair admits a key that asks to join, under a new name.
-	Pair(ctx context.Context, key remote.Key, name string) error
+	// Pair admits a key that asks to join, in the role that the user was shown, under a new name.
+	Pair(ctx context.Context, key remote.Key, role remote.Role, name string) error
 	// Unpair revokes a key at once.
 	Unpair(ctx context.Context, name string) error
 	// SetMay changes what a device may do.

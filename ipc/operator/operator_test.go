@@ -114,8 +114,8 @@ func (r *recorder) Peers(context.Context) (Peers, error) {
 	return Peers{Fingerprint: "able baker"}, r.note("Peers")
 }
 
-func (r *recorder) Pair(_ context.Context, key remote.Key, name string) error {
-	return r.note("Pair", key, name)
+func (r *recorder) Pair(_ context.Context, key remote.Key, role remote.Role, name string) error {
+	return r.note("Pair", key, role, name)
 }
 
 func (r *recorder) Unpair(_ context.Context, name string) error { return r.note("Unpair", name) }
@@ -221,8 +221,9 @@ func TestEveryMethodReachesTheOperator(t *testing.T) {
 			[]any{"SetAutostart", true}, nil},
 		{func(ctx context.Context) (any, error) { return c.Desktop(ctx) }, []any{"Desktop"}, Desktop{Tray: true}},
 		{func(ctx context.Context) (any, error) { return c.Peers(ctx) }, []any{"Peers"}, Peers{Fingerprint: "able baker"}},
-		{func(ctx context.Context) (any, error) { return nothing(c.Pair(ctx, remote.Key{Sign: "U1"}, "web")) },
-			[]any{"Pair", remote.Key{Sign: "U1"}, "web"}, nil},
+		{func(ctx context.Context) (any, error) {
+			return nothing(c.Pair(ctx, remote.Key{Sign: "U1"}, remote.RoleDesk, "web"))
+		}, []any{"Pair", remote.Key{Sign: "U1"}, remote.RoleDesk, "web"}, nil},
 		{func(ctx context.Context) (any, error) { return nothing(c.Unpair(ctx, "web")) }, []any{"Unpair", "web"}, nil},
 		{func(ctx context.Context) (any, error) {
 			return nothing(c.SetMay(ctx, "tel", remote.May{Questions: true}))

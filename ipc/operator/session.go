@@ -105,7 +105,7 @@ func methods(op Operator) handler.Map {
 		"SetAutostart":       handler.NewPos(op.SetAutostart, "on"),
 		"Desktop":            handler.New(op.Desktop),
 		"Peers":              handler.New(op.Peers),
-		"Pair":               handler.NewPos(op.Pair, "key", "name"),
+		"Pair":               handler.NewPos(op.Pair, "key", "role", "name"),
 		"Unpair":             handler.NewPos(op.Unpair, "name"),
 		"SetMay":             handler.NewPos(op.SetMay, "name", "may"),
 		"SettlePeers":        handler.NewPos(op.SettlePeers, "seen", "accept"),

@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
 
 	"nod/interact"
 	"nod/ipc/remote"
@@ -338,6 +339,39 @@ func TestStrangersKeepNoPairedMachineOut(t *testing.T) {
 	defer p.deskCarrier.mu.Unlock()
 	if n := len(p.deskCarrier.strangers); n > maxStrangers {
 		t.Errorf("%d strangers are connected", n)
+	}
+}
+
+// A machine that was paired while it was connected is no stranger any more.
+func TestAMachinePairedWhileConnectedStays(t *testing.T) {
+	var paired []remote.Key
+	key := func() remote.Key { return newIdentity(t).Key() }
+	d := NewDesk(Config{}, key(), func() []remote.Key { return paired }, slog.New(slog.DiscardHandler))
+	come := func(key remote.Key) *conn {
+		d.accept(address{key.Sign, "id"})
+		return <-d.opened
+	}
+	machine, other := key(), key()
+	stays, goes := come(machine), come(other)
+	paired = []remote.Key{machine}
+	for range maxStrangers {
+		come(key())
+	}
+	if stays.ended() != nil || goes.ended() == nil {
+		t.Errorf("the paired machine: %v, the oldest stranger: %v", stays.ended(), goes.ended())
+	}
+}
+
+// A subscription that was overrun ends the connections that have lost a message, and no others.
+func TestAnOverrunSubscriptionEndsOnlyWhatLostSomething(t *testing.T) {
+	near, far := pair(t)
+	near.hub.failed(nil, nil, nats.ErrSlowConsumer)
+	if near.ended() != nil || far.ended() != nil {
+		t.Errorf("ended: %v, %v", near.ended(), far.ended())
+	}
+	near.end(near.receive(7, []byte("x")))
+	if !errors.Is(near.ended(), errLost) {
+		t.Errorf("after a message was lost: %v", near.ended())
 	}
 }
 

@@ -42,7 +42,7 @@ var (
 type address struct{ peer, id string }
 
 // conn is a connection with another end. It implements [net.Conn], for one reader and one writer at a time, and
-// [session.Proven].
+// [session.Claimed].
 type conn struct {
 	session.Bare
 	hub *hub
@@ -64,8 +64,8 @@ type conn struct {
 }
 
 var (
-	_ net.Conn       = (*conn)(nil)
-	_ session.Proven = (*conn)(nil)
+	_ net.Conn        = (*conn)(nil)
+	_ session.Claimed = (*conn)(nil)
 )
 
 func newConn(h *hub, at address) *conn {
@@ -75,7 +75,10 @@ func newConn(h *hub, at address) *conn {
 	}
 }
 
-// Proven implements [session.Proven]. Whoever has another key than the one in their subject is cut off.
+// Claims implements [session.Claimed].
+func (c *conn) Claims() remote.Key { return remote.Key{Sign: c.peer} }
+
+// Proven implements [session.Claimed]. Whoever has another key than the one in their subject is cut off.
 func (c *conn) Proven(key remote.Key) {
 	if key.Sign != c.peer {
 		c.end(errOther)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"net"
+	"slices"
 	"sync"
 
 	"nod/ipc/remote"
@@ -67,7 +68,7 @@ func (d *Desk) serve(ctx context.Context, c *conn, serve func(context.Context, n
 	_ = c.Close() // it has ended
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.strangers = without(d.strangers, c)
+	d.strangers = slices.DeleteFunc(d.strangers, func(other *conn) bool { return other == c })
 }
 
 // accept takes a connection. Machines that nobody has paired take one another's places, and never those of the others.
@@ -84,6 +85,7 @@ func (d *Desk) accept(at address) {
 	c := d.add(at)
 	if !d.isPaired(at.peer) {
 		d.mu.Lock()
+		d.strangers = slices.DeleteFunc(d.strangers, func(c *conn) bool { return d.isPaired(c.peer) }) // since it came
 		d.strangers = append(d.strangers, c)
 		var oldest *conn
 		if len(d.strangers) > maxStrangers {
@@ -103,22 +105,7 @@ func (d *Desk) accept(at address) {
 }
 
 func (d *Desk) isPaired(sign string) bool {
-	for _, key := range d.paired() {
-		if key.Sign == sign {
-			return true
-		}
-	}
-	return false
-}
-
-func without(list []*conn, c *conn) []*conn {
-	rest := list[:0:0]
-	for _, one := range list {
-		if one != c {
-			rest = append(rest, one)
-		}
-	}
-	return rest
+	return slices.Contains(d.paired(), remote.Key{Sign: sign})
 }
 
 // Wake implements [session.Carrier]: a relay that is there opens a connection. While one is coming up it is left alone:

@@ -157,8 +157,7 @@ func (h *hub) lost(err error) {
 func (h *hub) failed(_ *nats.Conn, _ *nats.Subscription, err error) {
 	switch {
 	case errors.Is(err, nats.ErrSlowConsumer):
-		h.log.Warn("NATS: messages came faster than they were read")
-		h.endAll(errLost)
+		h.log.Warn("NATS: messages came faster than they were read") // a connection that has lost some ends; see receive
 	case errors.Is(err, nats.ErrPermissionViolation):
 		h.mu.Lock()
 		h.denied = err.Error()

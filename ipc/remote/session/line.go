@@ -24,11 +24,14 @@ type Line struct {
 	mu       sync.Mutex // guards all below
 	machines map[remote.Key]*machine
 	policies map[remote.Key]remote.Policy
-	since    time.Time // when a machine came, or the last one went
-	problem  string    // why the last connection ended
+	since    time.Time             // when a machine came, or the last one went
+	problems map[remote.Key]string // why the last connection ended, by the key that it claims; none: the zero key
 }
 
 var _ remote.Line = (*Line)(nil)
+
+// maxProblems is how many machines a line remembers a problem of: anybody who reaches the desk may cause one.
+const maxProblems = 256
 
 // NewLine returns the line of the desk with that identity. changed is told whenever a machine comes or goes. It must
 // not block.
@@ -38,6 +41,7 @@ func NewLine(
 	return &Line{
 		identity: identity, desk: desk, carrier: carrier, log: log, changed: changed,
 		machines: map[remote.Key]*machine{}, policies: map[remote.Key]remote.Policy{}, since: time.Now(),
+		problems: map[remote.Key]string{},
 	}
 }
 
@@ -52,12 +56,26 @@ func (l *Line) serve(ctx context.Context, conn net.Conn) error {
 	}
 	if ctx.Err() == nil {
 		l.log.Info("a connection with a machine has ended", "err", err)
-		l.mu.Lock()
-		l.problem = ProblemOf(err)
-		l.mu.Unlock()
+		l.failed(conn, ProblemOf(err))
 		l.changed()
 	}
 	return err
+}
+
+// failed notes why a connection ended. What goes wrong with one machine is no problem of the others.
+func (l *Line) failed(conn net.Conn, problem string) {
+	var key remote.Key
+	if c, ok := conn.(Claimed); ok {
+		key = c.Claims()
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.problems) == maxProblems {
+		clear(l.problems)
+	}
+	if l.problems[key] = problem; problem == "" {
+		delete(l.problems, key)
+	}
 }
 
 // up notes that m has answered a greeting. An earlier connection with the same machine ends.
@@ -68,7 +86,8 @@ func (l *Line) up(m *machine) {
 	if old == nil {
 		l.since = time.Now()
 	}
-	l.problem = ""
+	delete(l.problems, m.key)
+	delete(l.problems, remote.Key{})
 	l.mu.Unlock()
 	switch {
 	case old == m:
@@ -172,7 +191,7 @@ func (l *Line) State(key remote.Key) remote.State {
 	defer l.mu.Unlock()
 	m := l.machines[key]
 	if key == (remote.Key{}) {
-		s.Problem = cmp.Or(s.Problem, l.problem)
+		s.Problem = cmp.Or(s.Problem, l.problems[key])
 		for _, m = range l.machines { // any: a line to one machine is as that is
 			s.Up, s.Problem, s.Since = true, "", l.since
 		}
@@ -184,7 +203,8 @@ func (l *Line) State(key remote.Key) remote.State {
 	if m != nil {
 		return remote.State{Up: true, Since: m.since, Trip: m.trip, Skew: m.skew}
 	}
-	if s.Problem = cmp.Or(s.Problem, l.problem); s.Problem == "" && len(l.machines) > 0 && !s.Up {
+	s.Problem = cmp.Or(s.Problem, l.problems[remote.Key{}], l.problems[key])
+	if s.Problem == "" && len(l.machines) > 0 && !s.Up {
 		s.Problem = ProblemOtherKey
 	}
 	s.Up = false

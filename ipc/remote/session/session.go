@@ -39,8 +39,12 @@ type Carrier interface {
 	Wake(key remote.Key)
 }
 
-// Proven is a connection that wants to know when its other end has proved a key.
-type Proven interface{ Proven(key remote.Key) }
+// Claimed is a connection whose other end claims a key before it proves one.
+type Claimed interface {
+	Claims() remote.Key
+	// Proven is called when the other end has proved that key, or another one.
+	Proven(key remote.Key)
+}
 
 // Bare is what a [net.Conn] has and a carrier's connection has not: addresses, and deadlines, which nobody sets.
 type Bare struct{}
@@ -174,8 +178,8 @@ func secure(ctx context.Context, identity *remote.Identity, conn net.Conn, isDes
 		_ = conn.Close() // it may be closed already
 		return nil, key, err
 	}
-	if waits, ok := conn.(Proven); ok {
-		waits.Proven(key)
+	if c, ok := conn.(Claimed); ok {
+		c.Proven(key)
 	}
 	return secured, key, nil
 }

@@ -765,6 +765,38 @@ func TestEndsOfDifferentProtocolsSaySo(t *testing.T) {
 	})
 }
 
+// claimed is a connection whose other end claims a key.
+type claimed struct {
+	net.Conn
+	key remote.Key
+}
+
+func (c claimed) Claims() remote.Key { return c.key }
+func (claimed) Proven(remote.Key)    {}
+
+// What goes wrong with a machine, or with a stranger, is no problem of the line or of other machines.
+func TestAStrangersProblemIsItsOwn(t *testing.T) {
+	desk := newDeskOf(t, true)
+	line := NewLine(desk.identity, desk, &cable{}, slog.New(slog.DiscardHandler), func() {})
+	fails := func(key remote.Key) {
+		near, far := net.Pipe()
+		go func() { _, _ = io.WriteString(far, "Welcome to build-1!\n") }()
+		go func() { _, _ = io.Copy(io.Discard, far) }()
+		_ = line.serve(t.Context(), claimed{near, key})
+	}
+	for i := range maxProblems + 1 {
+		fails(remote.Key{Sign: fmt.Sprint("stranger ", i)})
+	}
+	paired := remote.Key{Sign: "paired"}
+	got := line.State(remote.Key{}).Problem + line.State(paired).Problem
+	if got != "" || len(line.problems) > maxProblems {
+		t.Errorf("the line says %q, and remembers %d problems", got, len(line.problems))
+	}
+	if fails(paired); line.State(paired).Problem != ProblemChatter || line.State(remote.Key{}).Problem != "" {
+		t.Errorf("%+v, the line %+v", line.State(paired), line.State(remote.Key{}))
+	}
+}
+
 // certificate is one as for a server.
 func certificate(t *testing.T) tls.Certificate {
 	t.Helper()

@@ -43,11 +43,6 @@ func (p *publication) withdraw() error {
 	return endpoint.Remove(p.dir, p.own.PID)
 }
 
-// Restore restores what other programs removed or changed of the folder, the socket and endpoint.json, and reports
-// whether that was necessary. The error names files that are not plainly nod's, which it leaves alone. After the server
-// has stopped it does nothing.
-func (s *Server) Restore() (changed bool, err error) { return s.published.restore() }
-
 // Close undoes Listen for a server that will not Serve.
 func (s *Server) Close() error {
 	return errors.Join(s.published.withdraw(), s.http.Close(), s.closeListeners())

@@ -83,14 +83,14 @@ func TestRestore(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			cfg := config(t)
 			dir, s := cfg.Dir, serve(t, cfg)
-			if changed, err := s.Restore(); changed || err != nil {
+			if changed, err := s.published.restore(); changed || err != nil {
 				t.Fatalf("before any harm: %v, %v", changed, err)
 			}
 			for range 2 { // as well the second time
 				if err := harm(dir); err != nil {
 					t.Fatal(err)
 				}
-				if changed, err := s.Restore(); !changed || err != nil {
+				if changed, err := s.published.restore(); !changed || err != nil {
 					t.Errorf("Restore = %v, %v", changed, err)
 				}
 				if status, err := callIn(dir, "GET", "/v1/health", ""); err != nil || status != http.StatusOK {
@@ -151,7 +151,7 @@ func TestRestoreKeepsConnections(t *testing.T) {
 	if err := os.RemoveAll(cfg.Dir); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Restore(); err != nil {
+	if _, err := s.published.restore(); err != nil {
 		t.Fatal(err)
 	}
 	close(release)
@@ -179,7 +179,7 @@ func TestRestoreLeavesAloneWhatIsNotNods(t *testing.T) {
 			if err := plant(cfg.Dir); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := s.Restore(); err == nil {
+			if _, err := s.published.restore(); err == nil {
 				t.Error("Restore says that all is well")
 			}
 			if files, _ := os.ReadDir(elsewhere); len(files) != 0 {
@@ -196,7 +196,7 @@ func TestRestoreAfterTheEnd(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if changed, err := s.Restore(); changed || err != nil {
+	if changed, err := s.published.restore(); changed || err != nil {
 		t.Errorf("Restore = %v, %v", changed, err)
 	}
 	if files, _ := os.ReadDir(cfg.Dir); len(files) != 0 {

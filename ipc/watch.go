@@ -54,7 +54,7 @@ func (w *publishedWatch) look(watcher *fsnotify.Watcher) {
 	touched := false
 	for range maxLooks {
 		watchErr := watcher.Add(w.dir) // before the check, to miss no change
-		changed, err := w.server.Restore()
+		changed, err := w.server.published.restore()
 		if err != nil {
 			w.server.log.Error("what agents find nod by could not be put back", "dir", w.dir, "err", err)
 			w.tell(err)

@@ -29,8 +29,8 @@ import (
 	"nod/api"
 )
 
-// Approver asks nod for leave. An error means that nobody decided. Where only a denial could be passed on the user is
-// not asked: then nod's rules alone decide.
+// Approver asks nod. An error means that nobody decided. With onlyDeny, where the agent takes no allow, the user is not
+// asked: nod's rules alone decide.
 type Approver func(ctx context.Context, r api.ApproveRequest, onlyDeny bool) (api.ApproveReply, error)
 
 // Proxy stands between one editor and one agent.
@@ -46,16 +46,13 @@ type Proxy struct {
 	held     map[string]held // requests of the agent that the editor has not seen, by id
 }
 
-// held is a request that nod is asked about.
 type held struct {
 	session string
 	cancel  context.CancelCauseFunc
 }
 
-// maxTitle is the most bytes of a title that is shown beside the input.
 const maxTitle = 2000
 
-// errCancelled is why a request ends that nobody waits for any longer.
 var errCancelled = errors.New("cancelled")
 
 // New returns a proxy that writes to an editor and an agent. The name is the agent's until it says its own.
@@ -67,13 +64,13 @@ func New(editor, agent io.Writer, name string, approve Approver) *Proxy {
 	}
 }
 
-// FromEditor passes on what the editor says, until its end. Then nobody is asked any longer.
+// FromEditor passes on the editor's messages until its end, which cancels pending requests.
 func (p *Proxy) FromEditor(r io.Reader) error {
 	defer p.end()
 	return pass(r, p.agent, p.editorSays, func() {})
 }
 
-// FromAgent passes on what the agent says, until its end. Then nobody is asked any longer.
+// FromAgent passes on the agent's messages until its end, which cancels pending requests.
 func (p *Proxy) FromAgent(r io.Reader) error {
 	defer p.answers.Wait()
 	defer p.end()
@@ -128,7 +125,7 @@ func (p *Proxy) agentSays(line []byte) error {
 	return p.editor.write(line)
 }
 
-// takesBack ends a request that the editor has not seen; it reports whether there was one.
+// takesBack cancels a held request, and reports whether there was one.
 func (p *Proxy) takesBack(m message) bool {
 	var params struct {
 		RequestID jsontext.Value `json:"requestId"`
@@ -139,7 +136,7 @@ func (p *Proxy) takesBack(m message) bool {
 	return p.withdraw(func(id string, _ held) bool { return id == string(params.RequestID) })
 }
 
-// withdraw ends the requests that match; it reports whether there were any.
+// withdraw cancels the held requests that match, and reports whether there were any.
 func (p *Proxy) withdraw(matches func(id string, h held) bool) (found bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -152,7 +149,7 @@ func (p *Proxy) withdraw(matches func(id string, h held) bool) (found bool) {
 	return found
 }
 
-// hold asks nod about a request for permission; it reports whether nod can be asked.
+// hold asks nod about a request for permission, and reports whether it can.
 func (p *Proxy) hold(m message, line []byte) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -184,7 +181,6 @@ func (p *Proxy) hold(m message, line []byte) bool {
 	return true
 }
 
-// answer tells the agent what came of its request.
 func (p *Proxy) answer(id jsontext.Value, outcome sdk.RequestPermissionOutcome) {
 	reply, err := api.Encode(struct {
 		Version string                        `json:"jsonrpc"`
@@ -197,7 +193,7 @@ func (p *Proxy) answer(id jsontext.Value, outcome sdk.RequestPermissionOutcome) 
 	_ = p.agent.write(append(reply, '\n')) // an agent that has gone ends the proxy elsewhere
 }
 
-// translate makes an approval of a request for permission. It is not ok when nod could not judge or answer it.
+// translate converts a request for permission. It is not ok if nod could not judge or answer it.
 func (s *sessions) translate(m message) (r api.ApproveRequest, o options, ok bool) {
 	var params struct {
 		SessionID string   `json:"sessionId"`

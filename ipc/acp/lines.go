@@ -11,7 +11,7 @@ import (
 // longer.
 const maxLine = 1 << 20
 
-// output is where lines go, from several goroutines: each in one piece.
+// output writes whole lines for several goroutines.
 type output struct {
 	mu sync.Mutex // guards w
 	w  io.Writer

@@ -16,7 +16,6 @@ const (
 	toolCallUpdated = "tool_call_update"
 )
 
-// message is a JSON-RPC message.
 type message struct {
 	ID     jsontext.Value `json:"id"`
 	Method string         `json:"method"` // empty in a reply
@@ -24,13 +23,12 @@ type message struct {
 	Result jsontext.Value `json:"result"`
 }
 
-// read reads a line that may be a message. What two readers could understand in two ways is an error.
+// read parses a message. It fails if two parsers could understand it differently.
 func read(line []byte) (m message, err error) {
 	err = api.Decode(line, &m)
 	return m, err
 }
 
-// params is what nod reads of a message's parameters.
 type params struct {
 	SessionID string `json:"sessionId"`
 	CWD       string `json:"cwd"`
@@ -44,7 +42,6 @@ func isThere(v jsontext.Value) bool {
 	return len(v) > 0 && !slices.Contains([]string{"null", "{}", "[]"}, string(v))
 }
 
-// textIn returns the field of an object that is a text.
 func textIn(object jsontext.Value, field string) (text string, ok bool) {
 	var fields map[string]jsontext.Value
 	if api.Decode(object, &fields) != nil || fields[field].Kind() != '"' {

@@ -12,12 +12,11 @@ import (
 // options are the answers that an agent takes.
 type options []sdk.PermissionOption
 
-// of returns the options of a kind.
 func (o options) of(kind sdk.PermissionOptionKind) options {
 	return slices.DeleteFunc(slices.Clone(o), func(p sdk.PermissionOption) bool { return p.Kind != kind })
 }
 
-// only returns the option of a kind where there is one, and its id stands for nothing else.
+// only returns the only option of a kind, if its id is unique.
 func (o options) only(kind sdk.PermissionOptionKind) options {
 	fitting := o.of(kind)
 	if len(fitting) != 1 || len(o.withID(fitting[0].OptionId)) != 1 {
@@ -48,7 +47,7 @@ func (o options) reject() options {
 // canAllow reports whether an allow can be said: which of several ways to allow once is meant only the editor can ask.
 func (o options) canAllow() bool { return o.only(sdk.PermissionOptionKindAllowOnce) != nil }
 
-// suggestions are what the agent would keep when it is allowed for good, in its own words.
+// suggestions are the agent's options to allow always, in its words.
 func (o options) suggestions() []string {
 	var all []string
 	for _, p := range o.of(sdk.PermissionOptionKindAllowAlways) {

@@ -10,7 +10,7 @@ import (
 	"nod/api"
 )
 
-// maxCalls is how many tool calls of a session are known at once; a session that has more forgets them.
+// maxCalls limits the known tool calls of a session; beyond it they are forgotten.
 const maxCalls = 1000
 
 // sessions is what nod knows of an editor's sessions with an agent, from what the two say.
@@ -23,7 +23,6 @@ type sessions struct {
 // request is what nod keeps of a request until the agent answers.
 type request struct{ method, session, cwd string }
 
-// session is what nod knows of one session.
 type session struct {
 	cwd   string
 	calls map[string]toolCall
@@ -33,7 +32,6 @@ func newSessions(agent string) sessions {
 	return sessions{agent: agent, asked: map[string]request{}, open: map[string]*session{}}
 }
 
-// editorSays takes note of what the editor tells the agent.
 func (s *sessions) editorSays(m message) {
 	var p params
 	if m.Method == "" || len(m.ID) == 0 || len(m.Params) > 0 && api.Decode(m.Params, &p) != nil {
@@ -53,7 +51,7 @@ func (s *sessions) begin(id, cwd string) {
 	s.open[id] = &session{cwd: cwd, calls: map[string]toolCall{}}
 }
 
-// agentReplies takes note of an answer of the agent. It returns the session whose turn is over with it, if one is.
+// agentReplies notes a reply of the agent. It returns the session whose turn it ends, if any.
 func (s *sessions) agentReplies(m message) (finished string) {
 	r, known := s.asked[string(m.ID)]
 	if !known {
@@ -83,7 +81,7 @@ func (s *sessions) agentReplies(m message) (finished string) {
 	return ""
 }
 
-// agentUpdates takes note of what the agent says of a tool call. An update that cannot be read may have changed any.
+// agentUpdates notes an update of a tool call. One that cannot be read may have changed any call.
 func (s *sessions) agentUpdates(text jsontext.Value) {
 	var p struct {
 		SessionID string `json:"sessionId"`
@@ -120,7 +118,7 @@ func (s *session) note(c toolCall) {
 	s.calls[c.ID] = s.calls[c.ID].with(c)
 }
 
-// forget drops what is known of tool calls: something was said that nod could not read.
+// forget forgets all tool calls, after a message that nod could not read.
 func (s *sessions) forget() {
 	for at := range maps.Values(s.open) {
 		clear(at.calls)

@@ -88,7 +88,7 @@ var tools = map[string][]mapping{
 // by what it reads.
 var anyShell = mapping{sdk.ToolKindExecute, "command", "shell"}
 
-// hasInput reports whether the agent says what the tool gets.
+// hasInput reports whether the agent sent the tool's input.
 func (c toolCall) hasInput() bool { return isThere(c.RawInput) && c.RawInput.Kind() == '{' }
 
 // tool returns the name of the tool, as the agent spells it. Where that or the input is unknown it is the kind that the
@@ -108,7 +108,6 @@ func (c toolCall) tool(agent string) string {
 	return "acp:" + string(sdk.ToolKindOther)
 }
 
-// kinds are all that the protocol knows.
 var kinds = []sdk.ToolKind{
 	sdk.ToolKindRead, sdk.ToolKindEdit, sdk.ToolKindDelete, sdk.ToolKindMove, sdk.ToolKindSearch, sdk.ToolKindExecute,
 	sdk.ToolKindThink, sdk.ToolKindFetch, sdk.ToolKindSwitchMode, sdk.ToolKindOther,
@@ -144,7 +143,6 @@ func (c toolCall) input() (json.RawMessage, error) {
 	return api.Encode(said)
 }
 
-// block is a part of what an agent shows of a tool call.
 type block struct {
 	Type    string `json:"type"`
 	Path    string `json:"path"`
@@ -156,7 +154,7 @@ type block struct {
 	} `json:"content"`
 }
 
-// onlyBlock is all that the agent shows of the call; the zero block where that is several things or none.
+// onlyBlock is the only block of the call's content; zero if there are none or several.
 func (c toolCall) onlyBlock() block {
 	var all []block
 	if api.Decode(c.Content, &all) != nil || len(all) != 1 {
@@ -165,7 +163,7 @@ func (c toolCall) onlyBlock() block {
 	return all[0]
 }
 
-// asks reports whether the call puts questions to the user, which a yes does not answer.
+// asks reports whether the call asks the user questions, which an allow does not answer.
 func (c toolCall) asks() bool {
 	var fields map[string]jsontext.Value
 	return c.hasInput() && api.Decode(c.RawInput, &fields) == nil && isThere(fields["questions"])

@@ -60,7 +60,7 @@ import (
 	"nod/ipc/remote"
 )
 
-// Nonce is a number that a device signs along with a request, once.
+// Nonce is a number that a device signs with a request, once.
 type Nonce struct {
 	Nonce string `json:"nonce"`
 }
@@ -74,7 +74,7 @@ type Pairing struct {
 
 // Paired is how far a pairing is.
 type Paired struct {
-	Words  string  `json:"words"`            // of the device's key, for the user to compare with those at the desk
+	Words  string  `json:"words"`            // of the device's key, to compare with those at the desk
 	Device *Device `json:"device,omitempty"` // once they have
 }
 
@@ -100,7 +100,6 @@ type About struct {
 	Language string `json:"language"` // of what nod says, as in "en" or "zh-CN"
 }
 
-// Headline is a pending request in one line.
 type Headline struct {
 	ID       interact.ID   `json:"id"`
 	Revision string        `json:"revision"` // is another when the view is
@@ -145,7 +144,6 @@ type View struct {
 	Limit  string        `json:"limit,omitempty"`  // what this device may not do here, and why
 }
 
-// Head says who wants what.
 type Head struct {
 	Agent   string   `json:"agent"`
 	Project string   `json:"project,omitempty"`
@@ -155,7 +153,6 @@ type Head struct {
 	Origin  []Origin `json:"origin"`
 }
 
-// Origin is what is known of who asks.
 type Origin struct {
 	Label string `json:"label"` // as in "verified"
 	Level Level  `json:"level"` // caution for what is not verified
@@ -172,13 +169,11 @@ const (
 	Danger  Level = "danger"
 )
 
-// Fact is something that nod worked out.
 type Fact struct {
 	Text  string `json:"text"`
 	Level Level  `json:"level"`
 }
 
-// Line is a line of an exact text.
 type Line struct {
 	// Style is text, added, removed, title (big), key (name of a field), note (nod's own words), rule (parts two sections,
 	// with nod's own words or none) or cut (something is left out here).
@@ -187,14 +182,12 @@ type Line struct {
 	Spans []Span `json:"spans,omitempty"`
 }
 
-// Span is a piece of a line.
 type Span struct {
 	Text string `json:"text"`
 	Kind string `json:"kind,omitempty"` // hidden, run or suspicious, as package safetext has them; empty: plain
 	Why  string `json:"why,omitempty"`  // what is odd about it
 }
 
-// Part is one command of a command line.
 type Part struct {
 	Text  string `json:"text"`
 	State string `json:"state"` // as [policy.PartState]
@@ -215,7 +208,6 @@ type Refusal struct {
 	Placeholder string `json:"placeholder,omitempty"` // of the field for it
 }
 
-// Field is a question to answer.
 type Field struct {
 	ID          string   `json:"id"` // key in an answer's values; of a question that is not in a form empty
 	Header      string   `json:"header,omitempty"`
@@ -234,7 +226,6 @@ type Field struct {
 	Max         *float64 `json:"max,omitempty"`
 }
 
-// Option is one to pick.
 type Option struct {
 	Value       string `json:"value"` // goes into the answer as it is; never shown
 	Label       string `json:"label"`

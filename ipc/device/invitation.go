@@ -41,7 +41,6 @@ func (i *invitations) invite(name string, may remote.May) (secret string, until 
 	return secret, i.until
 }
 
-// withdraw ends the invitation.
 func (i *invitations) withdraw() {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -77,7 +76,6 @@ func (i *invitations) ask(secret, key string, isFresh func() bool) (over <-chan 
 	return i.over, isNew, nil
 }
 
-// asking is the device that asks to be paired, and since when.
 func (i *invitations) asking() (peer remote.Peer, came time.Time, ok bool) {
 	i.mu.Lock()
 	defer i.mu.Unlock()

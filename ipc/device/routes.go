@@ -17,7 +17,6 @@ import (
 	"nod/ipc/remote"
 )
 
-// The paths.
 const (
 	pathNonce   = "/nonce"
 	pathPair    = "/pair"
@@ -33,7 +32,6 @@ var contentTypes = map[string]string{
 	".json": "application/json", ".webmanifest": "application/manifest+json", ".svg": "image/svg+xml", ".png": "image/png",
 }
 
-// setHeaders sets the headers of every reply.
 func setHeaders(h http.Header) {
 	h.Set("Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "+
 		"connect-src 'self'; manifest-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'none'; "+
@@ -212,7 +210,7 @@ func (s *Server) problemOf(err error) *Problem {
 	return problem(codeBroken, "nod could not do this: its log says why.")
 }
 
-// request is one that a paired device has signed.
+// request is a signed request of a paired device.
 type request struct {
 	*http.Request
 	device remote.Peer

@@ -100,7 +100,6 @@ func New(c Config) *Server {
 	return s
 }
 
-// hostOf formats an address for a URL.
 func hostOf(ip netip.Addr) string {
 	if ip.Is6() {
 		return "[" + ip.String() + "]"
@@ -111,7 +110,6 @@ func hostOf(ip netip.Addr) string {
 // URL is the address of the page.
 func (s *Server) URL() string { return "https://" + s.host + "/" }
 
-// Fingerprint is that of the server's certificate.
 func (s *Server) Fingerprint() string { return Fingerprint(s.config.Certificate) }
 
 // Invite lets one device ask to be paired, by opening url before until. It ends an earlier invitation.

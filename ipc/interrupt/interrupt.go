@@ -1,4 +1,4 @@
-// Package interrupt lets an agent stop while its human thinks, and go on later, in another process if need be.
+// Package interrupt lets an agent stop while its user thinks, and go on later, in another process if need be.
 //
 // A call that needs the user and must not wait for them fails with an [*Error]: the run is interrupted. The agent finds
 // it with [Get], however far up it was wrapped, keeps it beside its own state and stops. The request stays open in nod

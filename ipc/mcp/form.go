@@ -85,7 +85,6 @@ func decodeAs(text []byte, into any, names map[string][]string) error {
 	return api.Decode(text, into)
 }
 
-// form is the list as the broker takes it.
 func (list questions) form() []interact.Question {
 	var form []interact.Question
 	for _, q := range list {

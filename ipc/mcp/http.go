@@ -17,10 +17,8 @@ import (
 	"nod/interact"
 )
 
-// maxBody is the most bytes of a message.
-const maxBody = 1 << 20
+const maxBody = 1 << 20 // bytes of a message
 
-// sessionHeader is where streamable HTTP has the id of a session.
 const sessionHeader = "Mcp-Session-Id"
 
 // Handler serves the tools over streamable HTTP. describe says who is on the other end of a request.
@@ -62,10 +60,8 @@ type Caller struct {
 	Waited         time.Duration // for the answer to this call already, at a nod-desktop that is gone
 }
 
-// callerKey finds the caller of an HTTP request in its context.
 type callerKey struct{}
 
-// caller is who is on the other end of an HTTP request.
 type caller struct {
 	Caller
 	gone context.Context // ends when the caller hangs up or cancels the call
@@ -80,7 +76,7 @@ type message struct {
 	} `json:"params"`
 }
 
-// messageOf reads a message. What is none, like a batch, is about no call.
+// messageOf reads a message; zero if it is none, as for a batch.
 func messageOf(body []byte) message {
 	var m message
 	if jsonv2.Unmarshal(body, &m) != nil {
@@ -92,7 +88,6 @@ func messageOf(body []byte) message {
 // calls are those under way, to be cancelled by a message that comes on another connection than the call did.
 type calls struct{ cancels sync.Map } // callID to *context.CancelFunc
 
-// callID is what a client calls a call of its session.
 type callID struct{ session, id string }
 
 // begin returns a context that ends with ctx or when the call is cancelled. What has no id, or comes outside a session,

@@ -49,7 +49,6 @@ func newServer(b *interact.Broker, version string) *mcp.Server {
 	})
 }
 
-// serve returns a server with nod's tools, each of which handle handles.
 func serve(version string, handle func(tool) mcp.ToolHandler) *mcp.Server {
 	s := mcp.NewServer(
 		&mcp.Implementation{Name: "nod", Title: "nod", Version: version},
@@ -80,7 +79,7 @@ func requester(who interact.Requester, req *mcp.CallToolRequest) interact.Reques
 	return who
 }
 
-// agentName is the name under which the rules know an MCP client.
+// agentName is an MCP client's name in rules.
 func agentName(client string) string {
 	for _, agent := range []string{"claude-code", "codex", "gemini-cli", "opencode"} {
 		if strings.HasPrefix(client, agent) {
@@ -93,7 +92,6 @@ func agentName(client string) string {
 	return client
 }
 
-// call is one call of a tool.
 type call struct {
 	broker *interact.Broker
 	Caller
@@ -145,7 +143,7 @@ func (c call) wait(ctx context.Context, t *interact.Ticket, hold time.Duration) 
 	return nil
 }
 
-// isForPerson reports whether a request waits for a person's answer: a notice is shown or it is not, and nobody waits.
+// isForPerson reports whether a request waits for the user's answer, which a notice does not.
 func isForPerson(t *interact.Ticket) bool {
 	_, answered := t.Answer()
 	_, isNotice := t.Request().Body.(interact.Notify)

@@ -53,7 +53,6 @@ func NewProxy(discover func() (Desktop, error), version string) *mcp.Server {
 	})
 }
 
-// passage is one call on its way to nod-desktop.
 type passage struct {
 	there    Desktop
 	req      *mcp.CallToolRequest
@@ -61,7 +60,6 @@ type passage struct {
 	progress atomic.Int64 // reports, of whichever nod-desktop
 }
 
-// pass hands the call over and its result back.
 func (p *passage) pass(ctx context.Context) (*mcp.CallToolResult, error) {
 	began := time.Now()
 	session, err := p.connect(ctx, 0)
@@ -110,7 +108,6 @@ func (p *passage) connect(ctx context.Context, waited time.Duration) (*mcp.Clien
 	})
 }
 
-// call makes the call, and ends the session.
 func (p *passage) call(ctx context.Context, session *mcp.ClientSession) (*mcp.CallToolResult, error) {
 	defer session.Close()
 	params := &mcp.CallToolParams{Name: p.req.Params.Name}
@@ -123,7 +120,7 @@ func (p *passage) call(ctx context.Context, session *mcp.ClientSession) (*mcp.Ca
 	return session.CallTool(ctx, params)
 }
 
-// ended is why ctx ended, which says more than the err that came of it, and else err.
+// ended is the cause of ctx's end, else err.
 func ended(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -131,7 +128,7 @@ func ended(ctx context.Context, err error) error {
 	return err
 }
 
-// plain leaves out the method and address that the HTTP client puts in front.
+// plain removes the HTTP client's prefix.
 func plain(err error) error {
 	if u, ok := errors.AsType[*url.Error](err); ok {
 		return u.Err
@@ -139,7 +136,7 @@ func plain(err error) error {
 	return err
 }
 
-// absent is the result of a call that nobody took.
+// absent is the result of a call without nod-desktop.
 func absent(req *mcp.CallToolRequest, err error) *mcp.CallToolResult {
 	switch req.Params.Name {
 	case "interact_notify":

@@ -27,7 +27,6 @@ type reply struct {
 	ID        interact.ID          `json:"id,omitzero" jsonschema:"for interact_wait"`
 }
 
-// replySchema describes these members of reply.
 func replySchema(members []string) *jsonschema.Schema {
 	all := schemaOf(reflect.TypeFor[reply]())
 	some := &jsonschema.Schema{Type: "object", Properties: map[string]*jsonschema.Schema{}}
@@ -47,7 +46,7 @@ type verdict struct {
 	Message      string          `json:"message,omitempty"`
 }
 
-// outcome turns how a request stands into the result of the tool that asked.
+// outcome converts the state of a request into the tool's result.
 func outcome(t *interact.Ticket, err error) (any, error) {
 	if err != nil {
 		return nil, err
@@ -75,7 +74,7 @@ func outcome(t *interact.Ticket, err error) (any, error) {
 	return nil, err
 }
 
-// codedError is a refusal or a failure with a stable code, as the model reads it.
+// codedError is an error with a stable code for the model.
 type codedError struct {
 	Code    api.Code `json:"code"`
 	Message string   `json:"message"`
@@ -83,7 +82,6 @@ type codedError struct {
 
 func (e *codedError) Error() string { return string(e.Code) + ": " + e.Message }
 
-// coded puts a code on an error.
 func coded(err error) *codedError {
 	if known, ok := errors.AsType[*codedError](err); ok {
 		return known

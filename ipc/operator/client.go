@@ -68,7 +68,6 @@ func Connect(ctx context.Context, r io.Reader, w io.WriteCloser, version string,
 // Done is closed when the connection has ended: the tray process is gone, or told the windows to end.
 func (c *Client) Done() <-chan struct{} { return c.done }
 
-// Close ends the connection.
 func (c *Client) Close() error { return c.rpc.Close() }
 
 // do calls a method that returns nothing.
@@ -77,7 +76,6 @@ func (c *Client) do(ctx context.Context, method string, params ...any) error {
 	return err
 }
 
-// get calls a method.
 func get[T any](ctx context.Context, c *Client, method string, params ...any) (result T, err error) {
 	var sent any
 	if len(params) > 0 {

@@ -139,7 +139,6 @@ func (u Undo) OfPrompt() bool { return u.Kind == UndoKeep }
 // UndoKind is the kind of action that can be undone.
 type UndoKind string
 
-// The kinds.
 const (
 	UndoKeep   UndoKind = "keep"   // an allow saved something; the call itself has run
 	UndoRevoke UndoKind = "revoke" // saved approvals were revoked
@@ -189,7 +188,6 @@ func (s sentAnswer) received(now time.Time) Answer {
 	return s.Answer
 }
 
-// Screen is what is on screen in the windows process.
 type Screen struct {
 	Focused  bool        // one of nod's windows has the focus
 	Open     bool        // another window than the prompts is open
@@ -209,7 +207,6 @@ type View struct {
 // HistoryPage is a page of the history window.
 type HistoryPage string
 
-// The pages.
 const (
 	HistoryEntries  HistoryPage = "entries"
 	HistoryAway     HistoryPage = "away" // while you were away
@@ -241,7 +238,6 @@ type Journal struct {
 	Problem string       // why nothing can be written; may be empty
 }
 
-// Verified is the result of verifying the journal.
 type Verified struct {
 	Head    history.Head // the last entry
 	Problem string       // names the first entry that was changed, is missing or misplaced; may be empty

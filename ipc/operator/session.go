@@ -77,7 +77,6 @@ func Serve(r io.ReadCloser, w io.WriteCloser, op Operator, version string, log *
 	return s
 }
 
-// methods are the handlers of the operator API.
 func methods(op Operator) handler.Map {
 	table := handler.Map{
 		"Prompts": handler.NewPos(op.Prompts, "known"),
@@ -125,7 +124,6 @@ func methods(op Operator) handler.Map {
 	return table
 }
 
-// withCode sets the codes of coded errors.
 func withCode(method jrpc2.Handler) jrpc2.Handler {
 	return func(ctx context.Context, r *jrpc2.Request) (any, error) {
 		result, err := method(ctx, r)

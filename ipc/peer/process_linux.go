@@ -21,7 +21,7 @@ import (
 // ticksPerSecond is the unit of start times in /proc: USER_HZ, 100 on every architecture that Go runs on.
 const ticksPerSecond = 100
 
-// stat is what is needed of /proc/PID/stat.
+// stat is a part of /proc/PID/stat.
 type stat struct {
 	comm     string // as the process calls itself: a claim
 	isZombie bool   // it has ended, and its parent has not asked how
@@ -33,8 +33,8 @@ type stat struct {
 
 // readProcess reads what the kernel knows of a process and its ancestors. Everything may end while it is read, so the
 // start time is compared before and after, and with the time at which the connection was accepted: a process id that
-// was given to another process meanwhile is an error.
-// Of the ancestors it reads the next as long as more says so of the last; nil: all.
+// was given to another process meanwhile is an error. Of the ancestors it reads the next as long as more says so of the
+// last; nil: all.
 func readProcess(pid int32, accepted time.Time, more func(api.Parent) bool) (api.Process, error) {
 	before, err := readStat(pid)
 	if err != nil {
@@ -81,7 +81,6 @@ func readParents(child stat, more func(api.Parent) bool) []api.Parent {
 	return parents
 }
 
-// readStat reads /proc/PID/stat.
 func readStat(pid int32) (stat, error) {
 	fd, err := unix.Open(procPath(pid, "stat"), unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 
 // readProcess reads what the operating system knows of a process and its ancestors. Everything may end while it is
 // read, so the start time is compared before and after, and with the time at which the connection was accepted: a
-// process id that was given to another process meanwhile is an error. What the platform does not tell stays empty.
-// Of the ancestors it reads the next as long as more says so of the last; nil: all.
+// process id that was given to another process meanwhile is an error. What the platform does not tell stays empty. Of
+// the ancestors it reads the next as long as more says so of the last; nil: all.
 func readProcess(pid int32, accepted time.Time, more func(api.Parent) bool) (api.Process, error) {
 	proc, err := process.NewProcess(pid)
 	if err != nil {

@@ -11,7 +11,6 @@ import (
 	"nod/policy/shell"
 )
 
-// A commandLine is what a shell tool's command would do, and where its paths lead.
 type commandLine struct {
 	shell.Analysis
 	parts      []linePart
@@ -20,16 +19,13 @@ type commandLine struct {
 	mayReach   []access // by what else its words may mean
 }
 
-// A linePart is a part of a command line, and where its paths lead.
 type linePart struct {
 	*shell.Part
 	reach, output []access
 }
 
-// why is the worst reason for which the command is not read-only, for the middle of a sentence.
 func (l *commandLine) why() string { return l.whyOf(l.Reasons) }
 
-// whyOf is the first of some reasons for which the command is not read-only.
 func (l *commandLine) whyOf(reasons []string) string {
 	switch {
 	case len(reasons) > 0:

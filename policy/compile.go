@@ -89,7 +89,6 @@ func (c *Compiled) Broken() *Compiled {
 	return next
 }
 
-// A compiledRule is a [Rule] with its patterns prepared and its reason written.
 type compiledRule struct {
 	Rule    // its class as in [Classes]
 	reason  string

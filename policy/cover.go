@@ -19,7 +19,6 @@ var foreign = sync.OnceValue(func() *nameList { return newNameList(foreignNames)
 // A command line may run when every part of it may: each simple command only reads, or a rule or a grant covers
 // it, and so is every file that output is redirected to.
 
-// A partIndex finds the rules that allow parts of command lines.
 type partIndex struct {
 	run    map[string][]*compiledRule // by the program that a pattern starts with
 	writes []*compiledRule            // those that allow writing below a path
@@ -76,7 +75,6 @@ type CommandPart struct {
 	Why   string    `json:"why,omitempty"` // one sentence: why it does not only read; empty where it does
 }
 
-// A verdict is what the policy makes of one part, or of one file that its output goes to.
 type verdict struct {
 	part  *linePart
 	file  *access // set: the verdict is about this file that output goes to
@@ -84,7 +82,6 @@ type verdict struct {
 	by    Decision // of the rule or the grant that covers it
 }
 
-// coveredBy returns the verdict with the decision of what covers it.
 func (v verdict) coveredBy(d Decision) verdict {
 	v.state, v.by = PartCovered, d
 	return v
@@ -159,7 +156,6 @@ func (f *facts) judgeWriter(p *linePart) verdict {
 	return v
 }
 
-// judgeWrite weighs a file that is written.
 func (f *facts) judgeWrite(p *linePart, a *access) verdict {
 	v := verdict{part: p, file: a, state: PartNew}
 	for _, r := range f.policy.parts.writes {
@@ -173,7 +169,6 @@ func (f *facts) judgeWrite(p *linePart, a *access) verdict {
 	return v
 }
 
-// covers returns a rule that allows the part, or nil.
 func (ix partIndex) covers(f *facts, p *linePart) *compiledRule {
 	if len(p.Argv) == 0 {
 		return nil
@@ -203,7 +198,6 @@ func (f *facts) partRunsIn(p *linePart, folder *pattern) bool {
 	return folder == nil || !slices.ContainsFunc(p.In, func(in string) bool { return !f.locateIn(in).isInside(folder) })
 }
 
-// partRunsAtTop reports whether a part runs at the top of the project, where a rule's relative paths start.
 func (f *facts) partRunsAtTop(p *linePart) bool {
 	return !slices.ContainsFunc(p.In, func(in string) bool { return f.locateIn(in).clean != f.project() })
 }
@@ -261,7 +255,6 @@ func (f *facts) removesProject(p *linePart) bool {
 	})
 }
 
-// joinPath puts a relative path behind a folder.
 func joinPath(folder, path string) string {
 	if folder == "" || isRooted(path) {
 		return path

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"nod/policy/shell"
@@ -28,7 +29,7 @@ func ask(id, reason string) Decision { return Decision{Effect: Ask, Rule: id, Re
 
 // Decide says what a policy makes of one call: what the strictest rule that matches says, in whatever order
 // the rules were written. Above the rules stand a few things that are always asked about (never allowed, and
-// still denied by a rule that denies them): input that a person cannot see as it is, questions to the human,
+// still denied by a rule that denies them): input that a user cannot see as it is, questions to the user,
 // changes of nod's own files and of files that lead to more than they seem to.
 //
 // It changes nothing and depends on nothing but its arguments and, for paths, where symbolic links lead.
@@ -65,7 +66,7 @@ func decide(f *facts) Decision {
 	return f.byGrant()
 }
 
-// byGrant decides by what the person allowed before, and by class. What is read may be sent away, so neither opens
+// byGrant decides by what the user allowed before, and by class. What is read may be sent away, so neither opens
 // a place that may hold secrets.
 func (f *facts) byGrant() Decision {
 	d, leak := f.allowed(), f.mayLeak()
@@ -168,18 +169,24 @@ type facts struct {
 }
 
 func newFacts(call *Call, p *Compiled, now time.Time) *facts {
-	f := &facts{call: call, policy: p, now: now}
+	f := inputFacts(call, p)
+	f.now = now
+	f.readCommandLine()
+	return f
+}
+
+// inputFacts are what is known of a call without its command line and the disk.
+func inputFacts(call *Call, p *Compiled) *facts {
+	f := &facts{call: call, policy: p}
 	f.class = classify(call.Agent, call.Tool, call.Declared, p.trusted[call.Agent])
 	f.tool, f.isKnown = lookup(call.Agent, call.Tool)
 	f.input.read(&call.Input, f.tool)
 	if f.input.isOther {
 		f.class = Unknown
 	}
-	f.readCommandLine()
 	return f
 }
 
-// cwd is the folder that the call works in.
 func (f *facts) cwd() place {
 	if f.workIn == (place{}) {
 		f.workIn = place{lost: true}
@@ -205,4 +212,94 @@ func (f *facts) hasProgram(p *pattern) bool {
 // Unrecorded is what becomes of a decision that cannot be written down: nothing may pass by it.
 func (d Decision) Unrecorded() Decision {
 	return Decision{Effect: Ask, Class: d.Class, Reason: "nod can't write its history, so it asks"}
+}
+
+// Explain returns the decision on a call and every step that led to it, as sentences for a user. It
+// weighs what [Decide] weighs, but looks at all rules where Decide stops at the strictest.
+func Explain(call Call, p *Compiled, now time.Time) (Decision, []string) {
+	f := newFacts(&call, p, now)
+	var steps []string
+	say := func(format string, args ...any) { steps = append(steps, fmt.Sprintf(format, args...)) }
+
+	if known, ok := lookup(call.Agent, call.Tool); ok {
+		say("nod knows the tool %s of %s: class %s", plain(call.Tool), plain(call.Agent), known.class)
+	} else {
+		say("nod does not know a tool %s of agent %s: class %s", plain(call.Tool), plain(call.Agent), Unknown)
+	}
+	if call.Declared != "" {
+		say("the caller declares class %s", call.Declared)
+	}
+	f.explainCommand(say)
+	say("the class that counts is %s", f.class)
+	for _, a := range f.reach() {
+		say("path %s", a.describe())
+	}
+	for _, risk := range Risks(call) {
+		say("%s: %s", risk.Level, risk)
+	}
+	for i := range p.rules {
+		switch r := &p.rules[i]; {
+		case r.matches(f):
+			say("%s", r.reason)
+		case !r.inForce(now) && r.wouldMatch(f):
+			say("rule %q would match, but has expired", r.ID)
+		}
+	}
+	if p.isBroken {
+		say("%s", askBroken.Reason)
+	}
+	if d := f.mustAsk(); d.Effect == Ask {
+		say("no rule but a deny can decide this: %s", d.Reason)
+	}
+	if g := f.grant(); g != nil {
+		say("%s", g.reason())
+	}
+	d := Decide(call, p, now)
+	say("so the decision is %s: %s", d.Effect, d.Reason)
+	return d, steps
+}
+
+func (f *facts) explainCommand(say func(string, ...any)) {
+	if f.line == nil {
+		return
+	}
+	if names := f.line.Programs; len(names) > 0 {
+		say("the command runs %s", strings.Join(names, ", "))
+	}
+	if f.class == ReadOnly {
+		say("the command surely only reads")
+	}
+	verdicts, _ := f.judgeParts()
+	for _, v := range verdicts {
+		say("part %q: %s", v.part.Text, v.describe())
+	}
+	for _, reason := range f.line.Reasons {
+		say("the command is not read-only: %s", strings.TrimSuffix(reason, "."))
+	}
+}
+
+func (p place) describe() string {
+	switch {
+	case p.lost:
+		return p.clean + " leads nobody knows where"
+	case p.relative:
+		return p.clean + " is relative to a folder that the caller did not name"
+	case p.real != p.clean:
+		return p.clean + " leads to " + p.real
+	}
+	return p.clean
+}
+
+func (v verdict) describe() string {
+	what := ""
+	if v.file != nil {
+		what = "writes " + v.file.clean + ": "
+	}
+	switch v.state {
+	case PartReads:
+		return what + "reads"
+	case PartCovered:
+		return what + "covered by " + v.by.Rule
+	}
+	return what + "new"
 }

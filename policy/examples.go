@@ -56,7 +56,6 @@ func failures(results []ExampleResult) (failed []*FieldError) {
 	return failed
 }
 
-// all lists the examples with their keys.
 func (e Examples) all() []ExampleResult {
 	var all []ExampleResult
 	for i, text := range e.Match {
@@ -119,7 +118,6 @@ func (r *compiledRule) isMet(f *facts) bool {
 	return ok && slices.ContainsFunc(parts, func(v verdict) bool { return v.by.Rule == r.ID })
 }
 
-// exampleCall is the call that an example stands for.
 func (r Rule) exampleCall(text string, places Places) (Call, error) {
 	e := struct {
 		Tool    string          `json:"tool"`
@@ -191,7 +189,6 @@ func (r Rule) exampleFolder(home string) string {
 	return literalOr(cmp.Or(r.CWD, "**"), home)
 }
 
-// literalOr is a path that a pattern matches, when one follows from it.
 func literalOr(pattern, home string) string {
 	if pattern == "" || !hasMeta(pattern) {
 		return pattern

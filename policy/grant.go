@@ -267,7 +267,6 @@ func (p place) holds(o place) bool {
 	return !o.lost && !o.relative && isWithin(o.real, p.real) && (isWithin(o.clean, p.clean) || isWithin(o.clean, p.real))
 }
 
-// isEdit reports whether all that is new about a call is that it changes files.
 func (f *facts) isEdit() bool {
 	if f.line == nil {
 		return f.class == Write
@@ -279,7 +278,6 @@ func (f *facts) isEdit() bool {
 	return f.line.Whole == "" && f.line.outside == "" && !slices.ContainsFunc(verdicts, isNew)
 }
 
-// edits are the files that a call makes or changes.
 func (f *facts) edits() []access {
 	return slices.DeleteFunc(slices.Clone(f.reach()), func(a access) bool { return a.kind < shell.Write })
 }
@@ -289,7 +287,6 @@ func (p *linePart) doesMore() bool {
 	return slices.ContainsFunc(p.reach, func(a access) bool { return a.kind == shell.Delete || a.kind == shell.Tree })
 }
 
-// shown is the beginning of an input on one line.
 func shown(raw json.RawMessage) string {
 	var line bytes.Buffer
 	if json.Compact(&line, raw) != nil {
@@ -337,7 +334,6 @@ func (g Grant) program() string {
 	return plain(g.Program)
 }
 
-// where is the folder that the agent works in, or the project.
 func (g Grant) where(home string) string {
 	if g.CWD == "" {
 		return "any folder it does not name"
@@ -372,7 +368,6 @@ func (g Grant) what(home string) string {
 	return fmt.Sprintf("to use %s with exactly this input", plain(g.Tool))
 }
 
-// object is the tool, host or folder that a grant covers; empty where that takes more words.
 func (g Grant) object(home string) string {
 	switch {
 	case g.AnyInput:
@@ -383,7 +378,6 @@ func (g Grant) object(home string) string {
 	return g.Host
 }
 
-// until says how long a scope lasts, for a sentence.
 func (s Scope) until() string {
 	switch s {
 	case ThisSession:
@@ -405,7 +399,6 @@ func plain(name string) string {
 	return name
 }
 
-// tilde shortens a folder below the home folder.
 func tilde(folder, home string) string {
 	home = filepath.Clean(home)
 	if rest, ok := strings.CutPrefix(folder, home); ok && (rest == "" || rest[0] == '/' || rest[0] == filepath.Separator) {
@@ -438,7 +431,7 @@ func (g *Grant) reason() string {
 	return fmt.Sprintf("you allowed %s %s on %s", what, howLong, when)
 }
 
-// Rests reports whether the grant was not used for so long that the person is asked again.
+// Rests reports whether the grant was not used for so long that the user is asked again.
 func (g Grant) Rests(now time.Time) bool {
 	last := g.Created
 	if g.LastUsed.After(last) {
@@ -483,7 +476,6 @@ func (f *facts) granted(tool, cwd string) iter.Seq[*Grant] {
 	}
 }
 
-// grant returns a grant for exactly this call, or for more that it is a part of; or nil.
 func (f *facts) grant() *Grant {
 	c, sum := f.call, ""
 	for g := range f.granted(c.Tool, c.CWD) {
@@ -508,7 +500,6 @@ func (f *facts) grant() *Grant {
 	return nil
 }
 
-// grantForEdit returns a grant for all that a tool changes, or nil.
 func (f *facts) grantForEdit() *Grant {
 	if f.line != nil || f.class != Write {
 		return nil
@@ -522,7 +513,6 @@ func (f *facts) grantForEdit() *Grant {
 	return last
 }
 
-// grantForWrite returns a grant that covers the change of a file, or nil.
 func (f *facts) grantForWrite(p place) *Grant {
 	if p.lost || p.relative {
 		return nil
@@ -542,7 +532,7 @@ func (f *facts) isSpelledWithin(p place, folder string) bool {
 		slices.ContainsFunc(f.policy.tempFolders(), func(t place) bool { return t.real+"/" == folder && t.holds(p) })
 }
 
-// grantForPart returns a grant that covers a part of a command line, or nil. Of a task the flags count that the person
+// grantForPart returns a grant that covers a part of a command line, or nil. Of a task the flags count that the user
 // saw in any of the answers that fit it.
 func (f *facts) grantForPart(p *linePart) *Grant {
 	var flags []string
@@ -570,7 +560,6 @@ func (f *facts) runsAt(p *linePart, g *Grant) bool {
 	})
 }
 
-// holds reports whether the grant is in force, and for the session of the call.
 func (g *Grant) holds(f *facts) bool {
 	return (g.Scope != ThisSession || g.Session == f.call.Session) && !g.IsOver(f.now) && !g.Rests(f.now)
 }

@@ -4,11 +4,15 @@ import (
 	_ "embed"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
 
 	"github.com/adrg/xdg"
+
+	"nod/ownfile"
+	"nod/policy/shell"
 )
 
 // Places are the folders of this machine that the policy must know by name.
@@ -32,7 +36,7 @@ func homeFolder() string {
 	return xdg.Home
 }
 
-// A guard knows the files through which an agent could give itself leave, or reach further than a person
+// A guard knows the files through which an agent could give itself leave, or reach further than a user
 // who approved the write had in mind. No rule and no grant lets a change of one pass without a prompt.
 type guard struct {
 	own   []string // absolute, clean and also with links followed; slashes forward
@@ -53,7 +57,6 @@ func newGuard(p Places) guard {
 	return g
 }
 
-// judge says why a change of a path must be asked about; the zero Decision when it need not.
 func (g guard) judge(a *access) Decision {
 	if a.lost && a.source != fromWords {
 		return askLost
@@ -73,13 +76,11 @@ func (g guard) judge(a *access) Decision {
 	return Decision{}
 }
 
-// isOwn reports whether a path is one of nod's own, or in one.
 func (g guard) isOwn(p string) bool {
 	p = fold(p)
 	return slices.ContainsFunc(g.own, func(own string) bool { return isWithin(p, own) })
 }
 
-// holdsOwn reports whether a path is a folder with one of nod's own somewhere below.
 func (g guard) holdsOwn(p string) bool {
 	p = fold(p)
 	return slices.ContainsFunc(g.own, func(own string) bool { return isWithin(own, p) })
@@ -117,4 +118,59 @@ func fold(s string) string {
 		return strings.ToLower(s)
 	}
 	return s
+}
+
+//go:embed names/secrets.txt
+var secretNames string
+
+var secrets = sync.OnceValue(func() *nameList { return newNameList(secretNames) })
+
+// holdsSecrets reports whether a path is, or is inside of, something that keeps keys, passwords or tokens, going
+// by its names alone.
+func holdsSecrets(path string) bool { return secrets().find(filepath.ToSlash(path), homeName()) != nil }
+
+// homeName is the home folder in the form in which names are compared.
+func homeName() string { return foldName(filepath.ToSlash(homeFolder())) }
+
+// mayMatchSecret reports whether a pattern of paths may select a file that keeps secrets, at whatever depth: a
+// wildcard stands for names that are not there yet. A pattern for all files of an ordinary kind, such as *.json,
+// is not taken for one that does.
+func mayMatchSecret(glob string) bool { return secrets().mayMatch(glob, true) }
+
+// narrowsToSecrets reports whether a pattern that narrows a search is meant for files that keep secrets. One for
+// all files narrows nothing.
+func narrowsToSecrets(glob string) bool { return secrets().mayMatch(glob, false) }
+
+// Leaks reports whether an access may bring secrets to light, going by its text alone: by the names of places
+// that keep them, of folders that have them inside, and by what its patterns may match. A path is relative to a
+// folder that nobody knows, absolute, or starts with "~/".
+func Leaks(a shell.Access) bool {
+	path := filepath.ToSlash(filepath.Clean(a.Path))
+	if isWild(path) || strings.Contains(path, "[") {
+		if a.Kind != shell.Look && strings.Contains(path, "**") && mayMatchSecret(path) || narrowsToSecrets(path) {
+			return true
+		}
+	}
+	return leaksByName(path, homeName(), a.Kind) != nil || slices.ContainsFunc(a.Only, narrowsToSecrets)
+}
+
+func leaksByName(path, home string, kind shell.Kind) *nameEntry {
+	if e := secrets().find(path, home); e != nil || kind != shell.Tree {
+		return e
+	}
+	return secrets().holds(path, home, false)
+}
+
+// maxConfig is how much of a file is looked at for secrets, in bytes; a larger one counts as having some.
+const maxConfig = 64 << 10
+
+// confidential finds what is not for everybody's eyes in settings of git and package managers.
+var confidential = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)://[^/\s@]+@|extraheader|passw|secret|token|_auth|api_?key|credential|private`)
+})
+
+// isConfidential reports whether a file of settings holds secrets. One that cannot be read counts as such.
+func isConfidential(path string) bool {
+	text, err := ownfile.ReadPlain(filepath.FromSlash(path), maxConfig)
+	return err != nil || confidential().Match(text)
 }

@@ -9,7 +9,7 @@ import (
 	"nod/policy/invisible"
 )
 
-// Hidden reports whether a person reading r on a screen would see nothing, see something else, or see the
+// Hidden reports whether a user reading r on a screen would see nothing, see something else, or see the
 // text around it change: control characters (all but newline and tab), invisible and bidirectional format
 // characters, tags, variation selectors, fillers, and spaces that are not the ASCII one. The full-width
 // space of Chinese and Japanese text is visibly wide and ordinary there, so it is not hidden. U+FFFD
@@ -45,7 +45,6 @@ func Visible(text string) string {
 	return b.String()
 }
 
-// hasHidden reports whether s holds a [Hidden] character.
 func hasHidden(s string) bool {
 	for i := range len(s) {
 		if c := s[i]; c < ' ' || c >= 0x7f { // every plain ASCII text ends here without a closer look

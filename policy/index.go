@@ -72,7 +72,6 @@ func (ix *index) file(rule int32, keys []indexKey) {
 	}
 }
 
-// keys lists the ways in which the rule can be filed.
 func (r *compiledRule) keys() [][]indexKey {
 	var ways [][]indexKey
 	add := func(kind indexKind, texts ...string) {
@@ -106,7 +105,6 @@ func (r *compiledRule) keys() [][]indexKey {
 	return ways
 }
 
-// rarest picks the way that leads to the fewest rules.
 func rarest(ways [][]indexKey, counts map[indexKey]int) []indexKey {
 	var best []indexKey
 	least := 0
@@ -145,7 +143,6 @@ func (c *Compiled) find(f *facts) *compiledRule {
 	return &c.rules[best]
 }
 
-// visit has the rules tried that may match the call.
 func (ix *index) visit(f *facts, try func([]int32)) {
 	look := func(kind indexKind, text string) {
 		if ix.kinds[kind] && text != "" {

@@ -17,11 +17,10 @@ import (
 	"nod/policy/shell/language"
 )
 
-// maxInput is how many characters of a tool's input a person can be expected to have read. A longer input
+// maxInput is how many characters of a tool's input a user can be expected to have read. A longer input
 // is always shown to one.
 const maxInput = 10_000
 
-// maxPaths is how many paths of one input are looked at on disk; with more of them it is always asked about.
 const maxPaths = 1000
 
 // Input is the input of a tool call, read and hashed once by [ReadInput]. Like an input that is no JSON object,
@@ -63,7 +62,6 @@ type inputField struct {
 	depth  int    // how many objects and lists it is in
 }
 
-// maxFields is how many fields of one input are looked at; with more of them it is always asked about.
 const maxFields = 10_000
 
 // maxNamed is how many objects around a field its name tells of: no tool has fields that lie deeper.
@@ -86,7 +84,7 @@ func ReadInput(raw json.RawMessage) Input {
 	case !utf8.Valid(raw):
 		in.problem = "the input is not valid UTF-8"
 	case !value.IsValid(jsontext.AllowInvalidUTF8(true)):
-		// Some readers take the first of the two and some the last, so what a human approves need not be what runs.
+		// Some readers take the first of the two and some the last, so what a user approves need not be what runs.
 		in.problem = "the input names a field twice"
 	}
 	if value.Kind() != '{' {
@@ -100,18 +98,15 @@ func ReadInput(raw json.RawMessage) Input {
 	return in
 }
 
-// isLong reports whether the input has more characters than a person can be expected to have read.
 func (in *Input) isLong() bool {
 	return len(in.Raw) > maxInput && utf8.RuneCount(in.Raw) > maxInput
 }
 
-// An inputReader walks through JSON that is known to be valid.
 type inputReader struct {
 	in      *Input
 	decoder *jsontext.Decoder
 }
 
-// An input is what the fields of a tool call's input mean to the tool.
 type input struct {
 	problem   string      // why nobody can be sure what it says; empty when one can
 	named     []namedPath // files and folders that it names, or may name
@@ -127,20 +122,17 @@ type input struct {
 	buf  [4]namedPath // of the usual input, without an allocation
 }
 
-// A namedPath is a path in an input.
 type namedPath struct {
 	path   string
 	field  meaning
 	source evidence
 }
 
-// A glob is a pattern of paths in an input.
 type glob struct {
 	text  string
 	field meaning
 }
 
-// read sorts the fields of an input by what they mean.
 func (in *input) read(from *Input, t tool) {
 	in.tool = t
 	in.named = in.buf[:0]
@@ -197,7 +189,6 @@ func (r inputReader) add(f inputField) {
 	}
 }
 
-// more reports whether the object or list goes on.
 func (r inputReader) more(end jsontext.Kind) bool {
 	kind := r.decoder.PeekKind()
 	return kind != end && kind != jsontext.KindInvalid
@@ -219,7 +210,6 @@ func (r inputReader) text(token jsontext.Token) string {
 	return s
 }
 
-// know looks up what a field means, and notes when nobody knows.
 func (in *input) know(key string) meaning {
 	f := in.tool.fields[key]
 	in.isOdd = in.isOdd || f == unlisted
@@ -227,7 +217,6 @@ func (in *input) know(key string) meaning {
 	return f
 }
 
-// field takes note of one text.
 func (in *input) field(key, value string, depth int) {
 	f := in.know(key)
 	switch f {
@@ -270,7 +259,6 @@ func (in *input) addCommand(value string, depth int) {
 	in.command, in.isRun = value, true
 }
 
-// addPaths notes a path, in each way in which the agent may read it.
 func (in *input) addPaths(value string, f meaning) {
 	for _, path := range in.tool.paths.of(value) {
 		if path != "" {
@@ -288,7 +276,6 @@ func (in *input) add(n namedPath) {
 	in.named = append(in.named, n)
 }
 
-// of returns what an agent may make of the text of a path.
 func (s spelling) of(path string) []string {
 	trimmed := strings.TrimSpace(path)
 	all := []string{trimmed}
@@ -396,21 +383,17 @@ func (in *input) addText(key, value string) {
 	}
 }
 
-// isOneWord reports whether there is nothing in a text but one path at most.
 func isOneWord(text string) bool { return strings.IndexFunc(text, isBetweenPaths) < 0 }
 
-// isBetweenPaths knows what stands before and behind a path in other text.
 func isBetweenPaths(r rune) bool {
 	return unicode.IsSpace(r) || strings.ContainsRune("\"'`<>()[]{}|;,&=", r)
 }
 
-// isOnWeb reports whether a text begins like an address of the web.
 func isOnWeb(text string) bool {
 	scheme, _, ok := strings.Cut(text, "://")
 	return ok && (strings.EqualFold(scheme, "http") || strings.EqualFold(scheme, "https"))
 }
 
-// looksLikePath reports whether a text is spelled like a path.
 func looksLikePath(text string) bool {
 	if len(text) > maxPath || strings.Trim(text, `/\`) == "" {
 		return text == "/"
@@ -446,7 +429,6 @@ func lastWord(name string) string {
 
 func isUpper(c byte) bool { return 'A' <= c && c <= 'Z' }
 
-// addPatch finds the files that a patch changes.
 func (in *input) addPatch(text string) {
 	use, err := language.Patch(text)
 	if err != nil {

@@ -1,6 +1,8 @@
 package policy
 
 import (
+	"errors"
+	"io"
 	"os"
 	"path"
 	"path/filepath"
@@ -10,13 +12,11 @@ import (
 	"nod/policy/shell"
 )
 
-// A listing is what lies below a folder.
 type listing struct {
 	byName map[string][]node // by their folded names
 	isPart bool              // there is more than anybody would look at
 }
 
-// A node is a file or folder in a listing.
 type node struct {
 	path     string // below the folder
 	isFolder bool
@@ -51,7 +51,6 @@ func (f *facts) holds(a *access, pat *pattern) bool {
 	return f.list(root).has(pat, a)
 }
 
-// mayLieBelow reports whether something below a folder may match.
 func (p *pattern) mayLieBelow(folder string) bool {
 	return len(p.starts) == 0 || slices.ContainsFunc(p.starts, func(start string) bool {
 		return isWithin(fold(folder), start) || isWithin(start, fold(folder))
@@ -91,7 +90,6 @@ func (f *facts) list(root string) *listing {
 	return l
 }
 
-// maxListings is how many folders of one call are looked through.
 const maxListings = 8
 
 // has reports whether something that an access reads is there that the pattern matches, or whether nobody knows.
@@ -117,7 +115,6 @@ func (l *listing) has(pat *pattern, a *access) bool {
 	return false
 }
 
-// selects reports whether the patterns of an access select a file, going by its name.
 func (a *access) selects(file string) bool {
 	name := foldName(path.Base(file))
 	return len(a.only) == 0 || slices.ContainsFunc(a.only, func(glob string) bool {
@@ -127,4 +124,74 @@ func (a *access) selects(file string) bool {
 			return len(parts) > 0 && matchName(parts[len(parts)-1], name)
 		})
 	})
+}
+
+// maxLooked is how many names on disk are looked at for the patterns of one call. An agent chooses the
+// pattern, and one like /*/*/*/*/* has the whole disk to match.
+const maxLooked = 20_000
+
+type expansion struct {
+	left int // names still to be looked at
+}
+
+// expand returns the files that a clean, absolute pattern matches, hidden ones included. It is not ok when
+// that could not be found out: the budget is used up, or a pattern makes no sense.
+func (e *expansion) expand(pattern string) (matches []string, ok bool) {
+	root := filepath.VolumeName(pattern) + string(filepath.Separator)
+	matches = []string{root}
+	for part := range strings.SplitSeq(pattern[len(root):], string(filepath.Separator)) {
+		var next []string
+		for _, folder := range matches {
+			if next, ok = e.step(next, folder, part); !ok {
+				return nil, false
+			}
+		}
+		matches = next
+	}
+	return matches, true
+}
+
+// step adds what one part of a pattern matches in a folder.
+func (e *expansion) step(to []string, folder, part string) ([]string, bool) {
+	if !strings.ContainsAny(part, `*?[\`) {
+		e.left--
+		path := filepath.Join(folder, part)
+		if _, err := isLink(path); err == nil {
+			to = append(to, path)
+		}
+		return to, e.left >= 0
+	}
+	names, ok := e.names(folder)
+	if !ok {
+		return nil, false
+	}
+	for _, name := range names {
+		fits, err := filepath.Match(part, name)
+		if err != nil {
+			return nil, false
+		}
+		if fits {
+			to = append(to, filepath.Join(folder, name))
+		}
+	}
+	return to, true
+}
+
+// names lists a folder. What is no folder, or may not be read, has no names.
+func (e *expansion) names(folder string) ([]string, bool) {
+	e.left--
+	if e.left < 0 {
+		return nil, false
+	}
+	dir, err := openFolder(folder)
+	if err != nil {
+		return nil, true
+	}
+	defer dir.Close()
+	names, err := dir.Readdirnames(e.left + 1)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, true
+	}
+	e.left -= len(names)
+	return names, e.left >= 0
 }

@@ -82,7 +82,6 @@ func (r Rule) HasExpired(now time.Time) bool {
 	return !end.IsZero() && !now.Before(end)
 }
 
-// inForce reports whether the rule has not expired.
 func (r *compiledRule) inForce(now time.Time) bool {
 	return r.expires.IsZero() || now.Before(r.expires)
 }
@@ -195,7 +194,6 @@ func (in *input) addAddress(address string) {
 	in.addresses = append(in.addresses, address)
 }
 
-// matchesArgs looks at fields of the input, all of which must be there.
 func (r *compiledRule) matchesArgs(f *facts) bool {
 	return !slices.ContainsFunc(r.Args, func(a Arg) bool {
 		value, isThere := f.arg(a.Field)

@@ -13,7 +13,6 @@ const (
 	maxLinks = 40   // symbolic links followed for one path, as Linux does
 )
 
-// A place is where a path leads.
 type place struct {
 	clean    string // absolute, "..", "." and "//" worked out of the text alone; slashes forward
 	real     string // where the system gets to, following symbolic links before ".."; empty when lost or relative

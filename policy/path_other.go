@@ -17,5 +17,4 @@ func isLink(path string) (bool, error) {
 	return info.Mode()&(fs.ModeSymlink|fs.ModeIrregular) != 0, nil
 }
 
-// openFolder opens a folder to list it.
 func openFolder(path string) (*os.File, error) { return os.Open(path) }

@@ -13,7 +13,7 @@ import (
 // foldsCase says that the file systems here usually take SRC and src for the same file.
 const foldsCase = runtime.GOOS == "windows" || runtime.GOOS == "darwin"
 
-// A pattern matches absolute paths. It holds the pattern that the person wrote and, where the folder it
+// A pattern matches absolute paths. It holds the pattern that the user wrote and, where the folder it
 // starts in is reached through a link, the same pattern starting where the link leads.
 type pattern struct {
 	globs  []string
@@ -21,7 +21,6 @@ type pattern struct {
 	names  *nameList // those that may start anywhere, by their names; nil: none
 }
 
-// checkPattern says what is wrong with a path pattern, or nothing.
 func checkPattern(p string) string {
 	switch {
 	case !doublestar.ValidatePattern(filepath.ToSlash(p)):
@@ -133,7 +132,6 @@ func collapse(p string) string {
 	return p
 }
 
-// reroot puts the place that the pattern's fixed first part leads to in front of the rest.
 func reroot(p string) (string, bool) {
 	base, rest := p, ""
 	if hasMeta(p) {
@@ -156,7 +154,6 @@ func reroot(p string) (string, bool) {
 	return strings.TrimSuffix(EscapeGlob(real), "/") + "/" + rest, true
 }
 
-// match reports whether an absolute path with forward slashes matches.
 func (p pattern) match(path string) bool {
 	if foldsCase {
 		path = strings.ToLower(path)
@@ -192,10 +189,8 @@ func EscapeGlob(s string) string { return globEscaper.Replace(s) }
 // A nameGlob matches names that are not paths: * is any text, ? one character, everything else itself.
 type nameGlob string
 
-// isLiteral reports whether the glob matches one name only.
 func (g nameGlob) isLiteral() bool { return !strings.ContainsAny(string(g), "*?") }
 
-// prefix is the text that every name it matches begins with.
 func (g nameGlob) prefix() string {
 	if i := strings.IndexAny(string(g), "*?"); i >= 0 {
 		return string(g[:i])
@@ -203,7 +198,6 @@ func (g nameGlob) prefix() string {
 	return string(g)
 }
 
-// match reports whether a name matches.
 func (g nameGlob) match(name string) bool { return matchText([]rune(string(g)), []rune(name)) }
 
 // matchText matches a pattern of * and ?. It goes back to the last star only, so it takes at most

@@ -1,4 +1,4 @@
-// Package policy decides which tool calls a person need not be asked about.
+// Package policy decides which tool calls a user need not be asked about.
 //
 // A [Call] is what an agent wants to run; a [Rule] has an effect (allow, ask or deny) on the calls it
 // matches; [Decide] weighs them all. The strictest effect wins and order never matters, so a rule can be
@@ -58,9 +58,9 @@ type Call struct {
 type Decision struct {
 	Effect Effect
 	Rule   string // id of the rule, grant or built-in that decided; empty when nothing matched
-	Reason string // one sentence a person can read
+	Reason string // one sentence a user can read
 	Class  Class  // the class that counts
-	Grant  bool   // Rule is the id of a grant: the human said so at an earlier prompt
+	Grant  bool   // Rule is the id of a grant: the user said so at an earlier prompt
 }
 
 // Insists reports whether a rule or a guard asks, and not the mere want of a rule: that holds also where the agent's
@@ -121,7 +121,7 @@ type Examples struct {
 	NoMatch []string `yaml:"no_match,omitempty" json:"no_match,omitempty"`
 }
 
-// Policy is what decides calls: built-in knowledge, switched by a person, and the person's own rules.
+// Policy is what decides calls: built-in knowledge, switched by a user, and the user's own rules.
 type Policy struct {
 	// AutoAllow are the classes that pass without a prompt.
 	AutoAllow []Class `yaml:"auto_allow"`
@@ -136,13 +136,6 @@ type Policy struct {
 
 // Default is the policy of a fresh installation.
 func Default() Policy { return Policy{AutoAllow: []Class{ReadOnly}} }
-
-// Equal reports whether two policies say the same, in the same order.
-func (p Policy) Equal(o Policy) bool {
-	return p.AskEverything == o.AskEverything && slices.Equal(p.AutoAllow, o.AutoAllow) &&
-		slices.Equal(p.TrustedAgents, o.TrustedAgents) && slices.Equal(p.TrustedRoots, o.TrustedRoots) &&
-		slices.EqualFunc(p.Rules, o.Rules, Rule.Equal)
-}
 
 // Clone returns a copy that shares nothing with the policy.
 func (p Policy) Clone() Policy {
@@ -161,7 +154,7 @@ func (p Policy) Clone() Policy {
 // Equal reports whether two rules say the same.
 func (r Rule) Equal(o Rule) bool { return reflect.DeepEqual(r, o) }
 
-// Scope says how long an allow that the human gave at a prompt holds.
+// Scope says how long an allow that the user gave at a prompt holds.
 type Scope string
 
 // The scopes a prompt offers. Every one wider than Once is a [Grant].
@@ -192,7 +185,7 @@ const (
 // Covers are all of them, those first that are about more than the input.
 var Covers = []Cover{CoverCommands, CoverEdits, CoverTool, CoverHost, CoverReads, CoverInput}
 
-// Grant is a rule that the human made by answering a prompt, for one agent as nod verified it. It allows exactly
+// Grant is a rule that the user made by answering a prompt, for one agent as nod verified it. It allows exactly
 // one input of one tool in one folder, or, in one project: a simple command wherever it is part of a command line,
 // changes or reading of the files below one folder, every input of one tool, or the pages of one host.
 type Grant struct {
@@ -210,7 +203,7 @@ type Grant struct {
 	Reads       string         `json:"reads,omitempty"`  // absolute folder
 	Host        string         `json:"host,omitempty"`   // in small letters; Tool may fetch its pages
 	AnyInput    bool           `json:"any_input,omitempty"`
-	Shown       string         `json:"shown"` // the input as the human saw it, cut for the list
+	Shown       string         `json:"shown"` // the input as the user saw it, cut for the list
 	Created     time.Time      `json:"created"`
 	Expires     time.Time      `json:"expires,omitzero"`
 	LastUsed    time.Time      `json:"last_used,omitzero"`

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"nod/policy/shell"
 )
@@ -29,7 +30,6 @@ const (
 	fromWords                 // such a field holds a path among other words
 )
 
-// paths are the texts of where the access leads: as it is spelled, and with links followed.
 func (a *access) paths() []string {
 	clean := a.clean
 	if a.relative { // at best somewhere below the root
@@ -41,7 +41,6 @@ func (a *access) paths() []string {
 	return []string{clean, a.real}
 }
 
-// changes reports whether the access may change something.
 func (a *access) changes() bool { return a.kind == shell.Write || a.kind == shell.Delete }
 
 // reach is what the call may reach: everything in the file system that it looks at, reads or changes, as far as nod
@@ -87,7 +86,6 @@ func (f *facts) kindOf(n *namedPath) shell.Kind {
 	return shell.Write
 }
 
-// locate works out where a path of the input leads.
 func (f *facts) locate(path string) place { return locate(path, f.call.CWD, f.policy.places.Home) }
 
 // narrow adds what the patterns of the input lead to, and has them narrow what the call reads anyway.
@@ -150,7 +148,6 @@ func mayClimb(glob string) bool {
 	return !ok || slices.ContainsFunc(all, func(g string) bool { return strings.Contains(g, "..") })
 }
 
-// mustAskToChange finds a change that no rule and no grant lets pass.
 func (f *facts) mustAskToChange() Decision {
 	reached, worst := f.reach(), Decision{}
 	for i := range reached {
@@ -186,7 +183,7 @@ func (f *facts) mayLeak() Decision {
 		case shell.Special(a.clean), shell.Special(a.real), a.kind == shell.Read && isOdd(a.real):
 			worst = askLost
 		case worst != askLost && len(f.policy.roots) > 0 && !f.policy.isInRoots(a.place):
-			worst = askOutside // the person may have allowed that: whatever else there is to say counts more
+			worst = askOutside // the user may have allowed that: whatever else there is to say counts more
 		}
 	}
 	return worst
@@ -198,7 +195,6 @@ func isOdd(path string) bool {
 	return err == nil && !info.Mode().IsRegular() && !info.IsDir()
 }
 
-// leaks reports whether the path of an access may bring secrets, or what nod keeps, to light.
 func (c *Compiled) leaks(a *access) bool {
 	g := &c.guard
 	for _, path := range a.paths() {
@@ -213,7 +209,6 @@ func (c *Compiled) leaks(a *access) bool {
 	return false
 }
 
-// isMeant reports whether a pattern may be meant for what keeps secrets.
 func (f *facts) isMeant(glob string, all bool) bool {
 	key := meaningKey{glob, all}
 	is, isKnown := f.meant[key]
@@ -227,7 +222,6 @@ func (f *facts) isMeant(glob string, all bool) bool {
 	return is
 }
 
-// A meaningKey is a pattern, and whether one for all files counts.
 type meaningKey struct {
 	glob string
 	all  bool
@@ -238,7 +232,6 @@ func (p place) isInside(pat *pattern) bool {
 	return !p.lost && !p.relative && pat.match(p.clean) && (p.real == p.clean || pat.match(p.real))
 }
 
-// touches reports whether the place matches a pattern, as text or with links followed.
 func (p place) touches(pat *pattern) bool {
 	return pat.match(p.clean) || (p.real != p.clean && p.real != "" && pat.match(p.real))
 }
@@ -259,4 +252,86 @@ func (a *access) touches(pat *pattern) bool {
 		}
 	}
 	return slices.ContainsFunc(a.only, pat.meets)
+}
+
+// Location says where a path of a tool's input leads and what is special there, for the eyes of a user.
+type Location struct {
+	Path    string // absolute, symbolic links followed; empty when nobody can tell
+	Inside  bool   // in the project's folder, by its text and with links followed
+	Linked  bool   // symbolic links lead elsewhere than the text says
+	Guarded string // the name of a guarded file or folder that it is or lies in, or empty
+	Secret  bool   // keeps keys or tokens
+	Own     bool   // one of nod's own files
+}
+
+// Locate looks at path as a tool that works in the folder cwd would. The path need not exist.
+func Locate(path, cwd string) Location {
+	places := DefaultPlaces()
+	p := locate(path, cwd, places.Home)
+	if p.lost {
+		return Location{Guarded: guardedBy(p.clean), Secret: holdsSecrets(p.clean)}
+	}
+	l := Location{Path: p.real, Linked: fold(p.clean) != fold(p.real), Own: newGuard(places).isOwn(p.real)}
+	if root := locate(cwd, "", places.Home); !root.lost {
+		l.Inside = isWithin(fold(p.clean), fold(root.clean)) && isWithin(fold(p.real), fold(root.real))
+	}
+	for _, path := range []string{p.clean, p.real} {
+		if l.Guarded == "" {
+			l.Guarded = guardedBy(path)
+		}
+		l.Secret = l.Secret || holdsSecrets(path)
+	}
+	return l
+}
+
+// A NamedFile is a file or folder in the input of a call.
+type NamedFile struct {
+	Path    string // as the input spells it
+	Changes bool   // the call may make or change it
+}
+
+const maxNamedFiles = 64
+
+// NamedFiles lists what fields of a call's input name, in the order of the input: not what a command line does.
+func NamedFiles(call Call) []NamedFile {
+	t, _ := lookup(call.Agent, call.Tool)
+	class := classify(call.Agent, call.Tool, call.Declared, false)
+	var files []NamedFile
+	for _, field := range call.Input.fields {
+		n := NamedFile{Path: field.value}
+		switch t.fields[field.name] {
+		case lookField, readField, treeField, folderField:
+		case writeField, deleteField:
+			n.Changes = true
+		case unlisted:
+			if !isPathKey(field.name) {
+				continue
+			}
+			n.Changes = class != ReadOnly
+		default:
+			continue
+		}
+		i := slices.IndexFunc(files, func(f NamedFile) bool { return f.Path == n.Path })
+		switch {
+		case !field.isText || n.Path == "":
+		case i >= 0:
+			files[i].Changes = files[i].Changes || n.Changes
+		case len(files) < maxNamedFiles:
+			files = append(files, n)
+		}
+	}
+	return files
+}
+
+// Changes lists the places that a call makes, changes or deletes, as far as nod can tell: absolute paths with forward
+// slashes, as they are spelled and with links followed.
+func Changes(call Call) (paths []string) {
+	places := DefaultPlaces()
+	reached := newFacts(&call, &Compiled{guard: newGuard(places), places: places}, time.Time{}).reach()
+	for i := range reached {
+		if a := &reached[i]; a.changes() {
+			paths = append(paths, a.paths()...)
+		}
+	}
+	return paths
 }

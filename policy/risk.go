@@ -8,6 +8,7 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -17,7 +18,7 @@ import (
 	"nod/policy/shell/language"
 )
 
-// A Risk is one thing that a person should see before allowing a call.
+// A Risk is one thing that a user should see before allowing a call.
 type Risk = shell.Risk
 
 //go:embed names/notable.txt
@@ -25,16 +26,12 @@ var notableNames string
 
 var notable = sync.OnceValue(func() *nameList { return newNameList(notableNames) })
 
-// Risks says what a person should see before allowing a call: what of it is hard to undo, or further than the agent
+// Risks says what a user should see before allowing a call: what of it is hard to undo, or further than the agent
 // was sent, the worst first. It is for the eyes alone: nothing is decided by it. It looks at what is on the disk now.
 func Risks(call Call) []Risk {
 	places := DefaultPlaces()
-	r := risks{home: filepath.ToSlash(places.Home)}
-	f := &facts{call: &call, policy: &Compiled{guard: newGuard(places), places: places}}
-	f.class = classify(call.Agent, call.Tool, call.Declared, false)
-	f.tool, f.isKnown = lookup(call.Agent, call.Tool)
-	f.input.read(&call.Input, f.tool)
-	r.facts = f
+	f := inputFacts(&call, &Compiled{guard: newGuard(places), places: places})
+	r := risks{facts: f, home: filepath.ToSlash(places.Home)}
 	if server, _, ok := strings.Cut(strings.TrimPrefix(call.Tool, mcpPrefix), "__"); ok && isMCP(call.Tool) {
 		r.add(shell.Note, "From the MCP server {{.What}}", server)
 	}
@@ -52,7 +49,6 @@ func Risks(call Call) []Risk {
 	return r.done()
 }
 
-// readPatch reads a patch in a tool that nod does not know, or as a word of a command.
 func (r *risks) readPatch() {
 	for _, field := range r.call.Input.fields {
 		if field.isText && strings.HasPrefix(strings.TrimLeft(field.value, " \n"), language.PatchBegin) {
@@ -84,7 +80,6 @@ func (f *facts) commandText() (string, bool) {
 	return strings.Join(words, " "), len(words) > 0
 }
 
-// risks collects them.
 type risks struct {
 	*facts
 	home string
@@ -104,38 +99,33 @@ func (r *risks) add(level shell.Level, text, what string) {
 	}
 }
 
-// command adds the risks of a command line, by its parts and by where their paths lead.
 func (r *risks) command(command string) {
 	a := shell.Assess(command)
 	r.list = append(r.list, a.Risks...)
 	look := expansion{left: maxLooked}
 	for i := range a.Parts {
 		r.part = &a.Parts[i]
-		for _, list := range [][]shell.Access{r.part.Accesses, r.part.Output} {
-			for _, one := range list {
-				found := r.locateAll([]shell.Access{one}, &look)
-				r.matches(found)
-				switch {
-				case isAll(found[0].clean):
-					found = found[:1]
-				case len(found) > 1:
-					found = found[1:] // what a pattern matches says more than the pattern
-				}
-				for k := range found {
-					r.access(&found[k])
-				}
+		for _, one := range slices.Concat(r.part.Accesses, r.part.Output) {
+			found := r.locateAll([]shell.Access{one}, &look)
+			r.matches(found)
+			switch {
+			case isAll(found[0].clean):
+				found = found[:1]
+			case len(found) > 1:
+				found = found[1:] // what a pattern matches says more than the pattern
+			}
+			for k := range found {
+				r.access(&found[k])
 			}
 		}
 	}
 	r.part = nil
 }
 
-// has reports whether there is a risk of that text.
 func (r *risks) has(text string) bool {
 	return slices.ContainsFunc(r.list, func(o Risk) bool { return o.Text == text })
 }
 
-// many is how many files are many.
 const many = 10
 
 // matches says how many files are removed, where they are many.
@@ -143,50 +133,44 @@ func (r *risks) matches(found []access) {
 	if found[0].kind != shell.Delete {
 		return
 	}
-	count := counter{left: maxCounted}
+	n := 0
 	if len(found) > 1 {
 		found = found[1:]
 	}
 	for _, a := range found {
 		if !a.lost && !a.relative {
-			count.below(filepath.FromSlash(a.real))
+			n = countFiles(filepath.FromSlash(a.real), n)
 		}
 	}
-	if n := maxCounted - count.left; n >= many {
-		more := ""
-		if count.left == 0 {
-			more = "+"
-		}
-		r.add(shell.Caution, "Deletes {{.What}} files", fmt.Sprintf("%d%s", n, more))
+	switch {
+	case n == maxCounted:
+		r.add(shell.Caution, "Deletes {{.What}} files", fmt.Sprintf("%d+", n))
+	case n >= many:
+		r.add(shell.Caution, "Deletes {{.What}} files", strconv.Itoa(n))
 	}
 }
 
 // maxCounted is how many files are counted: nobody cares how many more there are.
 const maxCounted = 1000
 
-// A counter counts files.
-type counter struct{ left int }
-
-func (c *counter) below(root string) {
+// countFiles adds the files below a folder to n, up to maxCounted.
+func countFiles(root string, n int) int {
 	_ = filepath.WalkDir(root, func(_ string, d fs.DirEntry, err error) error {
 		switch {
-		case err != nil && d == nil:
-			return fs.SkipAll
-		case c.left == 0:
+		case err != nil && d == nil, n == maxCounted:
 			return fs.SkipAll
 		case !d.IsDir():
-			c.left--
+			n++
 		}
 		return nil
 	})
+	return n
 }
 
-// isAll reports whether a pattern is for all that is in a folder.
 func isAll(pattern string) bool {
 	return strings.Trim(path.Base(pattern), "*.") == "" && isWild(pattern)
 }
 
-// access adds what is to be said of one access.
 func (r *risks) access(a *access) {
 	if isAll(a.clean) {
 		a.clean, a.real = path.Dir(a.clean), path.Dir(a.real)
@@ -216,7 +200,6 @@ func (r *risks) access(a *access) {
 	}
 }
 
-// A where is a place that has a name of its own.
 type where uint8
 
 const (
@@ -228,7 +211,6 @@ const (
 	aboveProject
 )
 
-// wide says which of the places with a name of their own an access is to.
 func (r *risks) wide(a *access) where {
 	cwd := r.cwd()
 	for _, p := range a.paths() {
@@ -289,7 +271,6 @@ func (r *risks) picks(a *access) bool {
 		slices.ContainsFunc(r.part.Argv, tests.Has)
 }
 
-// placed is the value of a text, if it has a place for one.
 func placed(text, what string) string {
 	if !strings.Contains(text, "{{.What}}") {
 		return ""
@@ -361,7 +342,6 @@ func (r *risks) changesSpecial(a *access, what string) bool {
 	return special
 }
 
-// find looks a place up in a list of names, as it is spelled and with links followed.
 func (r *risks) find(a *access, list *nameList) *nameEntry {
 	for _, p := range a.paths() {
 		if e := list.find(p, r.policy.guard.named); e != nil && !(e.doubt && !isConfidential(a.real)) {
@@ -441,7 +421,6 @@ func (r *risks) hasProject() bool {
 	return r.project() != "" && !slices.ContainsFunc(r.policy.tempFolders(), isTop)
 }
 
-// isText reports whether a place lies in the project by its text.
 func (r *risks) isText(a *access) bool {
 	cwd := r.cwd()
 	return !cwd.lost && !a.relative && (isWithin(fold(a.clean), fold(cwd.clean)) ||
@@ -463,7 +442,7 @@ func isDevice(a *access) bool {
 	return isWithin(a.clean, "/dev") && !slices.ContainsFunc(plainDevices, isPlain)
 }
 
-// short is a path as a person writes it: from the folder that the call works in, or from the home folder.
+// short is a path as a user writes it: from the folder that the call works in, or from the home folder.
 func (r *risks) short(p string) string {
 	cwd := r.cwd()
 	switch {
@@ -482,4 +461,59 @@ func (r *risks) done() []Risk {
 	list := slices.DeleteFunc(r.list, func(o Risk) bool { return goesOut && o.Text == "Inside the project" })
 	slices.SortStableFunc(list, func(a, b Risk) int { return int(b.Level) - int(a.Level) })
 	return list
+}
+
+// TextClass is the class of a call as its own text tells it, to whoever has no reason to believe what it declares, or
+// what was made of it elsewhere.
+func TextClass(call Call) Class { return inputFacts(&call, &Compiled{}).class }
+
+// OnlyRuns reports whether a call gives one command line to a shell of the kind that nod reads, and says nothing else:
+// all that it does is in that line.
+func OnlyRuns(call Call) bool {
+	return isShell(call.Tool) && !isPowerShell(call.Tool) && inputFacts(&call, &Compiled{}).input.onlyRuns()
+}
+
+// TextRisks says what of a call a user should see before allowing it, as far as its own text shows that to whoever
+// does not have its disk: what its command does, what it deletes, and changes of places that have keys or are protected
+// by their names.
+func TextRisks(call Call) []Risk {
+	f := inputFacts(&call, &Compiled{})
+	r := risks{facts: f}
+	command, ok := f.commandText()
+	if !ok {
+		for i := range f.input.named {
+			if n := &f.input.named[i]; n.source == fromField {
+				r.changesByName(n.path, f.kindOf(n))
+			}
+		}
+		return r.list
+	}
+	a := shell.Assess(command)
+	r.list = append(r.list, a.Risks...)
+	for i := range a.Parts {
+		r.part = &a.Parts[i]
+		for _, one := range slices.Concat(r.part.Accesses, r.part.Output) {
+			r.changesByName(one.Path, one.Kind)
+		}
+	}
+	return r.list
+}
+
+// changesByName adds what is special about the name of a place that is changed.
+func (r *risks) changesByName(spelled string, kind shell.Kind) {
+	if kind != shell.Write && kind != shell.Delete {
+		return
+	}
+	p := strings.ReplaceAll(spelled, `\`, "/")
+	if !isRooted(p) {
+		p = path.Join(r.call.CWD, p)
+	}
+	p = path.Clean(p)
+	if e := secrets().find(p, ""); e != nil && !e.doubt {
+		r.add(shell.Danger, "Changes keys or passwords: {{.What}}", spelled)
+	} else if e := guarded().find(p, ""); e != nil && !e.doubt {
+		r.add(shell.Danger, e.about+": {{.What}}", spelled)
+	} else if kind == shell.Delete && !r.isMove() {
+		r.add(shell.Caution, "Deletes: {{.What}}", spelled)
+	}
 }

@@ -2,6 +2,7 @@ package policy
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -9,7 +10,6 @@ import (
 	"nod/policy/shell"
 )
 
-// maxField is how long a field of a rule may be, in bytes.
 const maxField = 4096
 
 // A FieldError says which field of a rule or of the configuration is wrong, and what is wanted.
@@ -55,13 +55,11 @@ func checkEffect(r Rule) *FieldError {
 	return nil
 }
 
-// A ruleText is a text of a rule.
 type ruleText struct {
 	key, text string
 	check     func(string) string // says what is wrong with the text, unless it is empty; nil: any will do
 }
 
-// texts are all of them but for id and effect.
 func (r Rule) texts() []ruleText {
 	texts := []ruleText{
 		{"agent", r.Agent, nil}, {"program", r.Program, checkPattern}, {"tool", r.Tool, nil},
@@ -83,7 +81,7 @@ func (r Rule) texts() []ruleText {
 	return texts
 }
 
-// checkTexts refuses what a person who reads the rule would not see, and what means nothing in its field.
+// checkTexts refuses what a user who reads the rule would not see, and what means nothing in its field.
 func checkTexts(r Rule) *FieldError {
 	for _, f := range r.texts() {
 		problem := ""
@@ -122,7 +120,6 @@ func checkClass(text string) string {
 	return CheckOneOf(Class(text), Classes...)
 }
 
-// maxRun is how many commands one rule may name.
 const maxRun = 100
 
 func checkRun(r Rule) *FieldError {
@@ -140,4 +137,105 @@ func checkRun(r Rule) *FieldError {
 		}
 	}
 	return nil
+}
+
+const maxRules = 20_000
+
+// Problems lists what is wrong with a policy, by the keys of a configuration, but for examples that fail.
+func (p Policy) Problems() []*FieldError {
+	var found []*FieldError
+	add := func(problem, format string, args ...any) {
+		if problem != "" {
+			found = append(found, &FieldError{fmt.Sprintf(format, args...), problem})
+		}
+	}
+	for i, class := range p.AutoAllow {
+		add(CheckOneOf(class, Classes...), "policy.auto_allow[%d]", i)
+		add(checkFirst(p.AutoAllow, i), "policy.auto_allow[%d]", i)
+	}
+	found = append(found, CheckAgents("policy.trusted_agents", p.TrustedAgents)...)
+	for i, root := range p.TrustedRoots {
+		add(checkPattern(root), "policy.trusted_roots[%d]", i)
+		add(checkFirst(p.TrustedRoots, i), "policy.trusted_roots[%d]", i)
+	}
+	if len(p.Rules) > maxRules {
+		add(fmt.Sprintf("%d rules: want at most %d", len(p.Rules), maxRules), "policy.rules")
+		return found
+	}
+	taken := make(map[string]int, len(p.Rules))
+	for i, r := range p.Rules {
+		var field *FieldError
+		if errors.As(r.Validate(), &field) {
+			add(field.Problem, "policy.rules[%d].%s", i, field.Key)
+			continue
+		}
+		if first, ok := taken[r.ID]; ok {
+			problem := fmt.Sprintf("%q is also the id of rules[%d]: want one that no other rule has", r.ID, first)
+			add(problem, "policy.rules[%d].id", i)
+			continue
+		}
+		taken[r.ID] = i
+	}
+	return found
+}
+
+// Normalize writes classes the way the rest of nod knows them, and lists without elements as nil.
+func (p *Policy) Normalize() {
+	for i, class := range p.AutoAllow {
+		if class == oldWrite {
+			p.AutoAllow[i] = Write
+		}
+	}
+	for i, r := range p.Rules {
+		if r.Class == oldWrite {
+			p.Rules[i].Class = Write
+		}
+		p.Rules[i].Run, p.Rules[i].Args = orNil(r.Run), orNil(r.Args)
+		p.Rules[i].Examples = Examples{orNil(r.Examples.Match), orNil(r.Examples.NoMatch)}
+	}
+}
+
+func orNil[T any](list []T) []T {
+	if len(list) == 0 {
+		return nil
+	}
+	return list
+}
+
+// CheckOneOf says what is wrong with a value that is none of the known ones, or nothing.
+func CheckOneOf[T ~string](value T, known ...T) string {
+	if !slices.Contains(known, value) {
+		return fmt.Sprintf("%q: want %s", value, OrList(known))
+	}
+	return ""
+}
+
+func checkFirst[T comparable](items []T, i int) string {
+	if slices.Contains(items[:i], items[i]) {
+		return fmt.Sprintf("%q is there twice: remove one of them", fmt.Sprint(items[i]))
+	}
+	return ""
+}
+
+// CheckAgents lists what is wrong with the names of agents in a list of the configuration.
+func CheckAgents(key string, agents []string) []*FieldError {
+	var found []*FieldError
+	for i, agent := range agents {
+		for _, problem := range []string{checkAgent(agent), checkFirst(agents, i)} {
+			if problem != "" {
+				found = append(found, &FieldError{fmt.Sprintf("%s[%d]", key, i), problem})
+			}
+		}
+	}
+	return found
+}
+
+func checkAgent(name string) string {
+	switch {
+	case name == "" || len(name) > 200:
+		return "want the name that the agent gives itself, at most 200 bytes"
+	case hasHidden(name):
+		return fmt.Sprintf("%+q holds a character that cannot be seen: remove it", name)
+	}
+	return ""
 }

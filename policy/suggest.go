@@ -3,6 +3,7 @@ package policy
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"path/filepath"
@@ -18,24 +19,24 @@ const (
 	maxCommands    = 20 // of one suggestion
 )
 
-// runNote is what a person should know of a rule for commands before adding it.
+// runNote is what a user should know of a rule for commands before adding it.
 const runNote = "also with other plain words, other files of the project and flags known to be harmless"
 
-// A Past is a call that the person decided: Effect is Allow or Deny.
+// A Past is a call that the user decided: Effect is Allow or Deny.
 type Past struct {
 	Call   Call
 	Effect Effect
 }
 
-// A Suggestion is a rule that would have given the answers that the person gave. It is only ever proposed.
+// A Suggestion is a rule that would have given the answers that the user gave. It is only ever proposed.
 type Suggestion struct {
 	Rule    Rule
 	Calls   []Call   // those that it would have decided, oldest first
 	Folders []string // where they came from, in order of their first
 }
 
-// Suggest proposes rules that would have spared the person questions they always answered alike. A rule is
-// proposed only when it would have decided every call that it rests on, and none that the person decided
+// Suggest proposes rules that would have spared the user questions they always answered alike. A rule is
+// proposed only when it would have decided every call that it rests on, and none that the user decided
 // otherwise; what rules cannot decide is never proposed. Those with the most calls come first, twenty at most.
 // The error is that of the context.
 func (s *Simulation) Suggest(ctx context.Context, past []Past, now time.Time) ([]Suggestion, error) {
@@ -66,7 +67,7 @@ func (s *Simulation) Suggest(ctx context.Context, past []Past, now time.Time) ([
 type candidate struct {
 	Suggestion
 	runs    [][]string // of each call, when the rule is for commands: those that it must name
-	against []Call     // which the person decided otherwise, and the rule may be about
+	against []Call     // which the user decided otherwise, and the rule may be about
 }
 
 // group puts calls together that one rule could decide, and none does yet.
@@ -106,7 +107,7 @@ func group(ctx context.Context, past []Past, p *Compiled, now time.Time) ([]*can
 	}), nil
 }
 
-// oppose notes for each candidate the calls that the person decided otherwise and its rule may be about.
+// oppose notes for each candidate the calls that the user decided otherwise and its rule may be about.
 func oppose(ctx context.Context, candidates []*candidate, past []Past, p *Compiled, now time.Time) error {
 	rules := make([]compiledRule, len(candidates))
 	effects := map[Effect]bool{}
@@ -171,7 +172,6 @@ func (g *candidate) settle(refused map[string]bool) {
 	}
 }
 
-// keep drops the calls whose commands do not fit, and reports whether there were any.
 func (g *candidate) keep(fits func(run []string) bool) (changed bool) {
 	var kept candidate
 	for i, run := range g.runs {
@@ -213,7 +213,6 @@ func (f *facts) ruleFor(effect Effect) (Rule, bool) {
 	return r, !strings.ContainsAny(r.Tool, "*?")
 }
 
-// reachesOnly reports whether the call reaches something in a folder, and nothing else.
 func (f *facts) reachesOnly(folder place) bool {
 	return len(f.reach()) > 0 && !slices.ContainsFunc(f.reach(), func(a access) bool { return !folder.holds(a.place) })
 }
@@ -254,12 +253,10 @@ func (f *facts) ruleText(v verdict) (text string, ok bool) {
 	return pattern.Rule()
 }
 
-// isPlainFolder reports whether a path stands for itself in a pattern.
 func isPlainFolder(path string) bool {
 	return filepath.IsAbs(path) && path != "/" && !strings.ContainsAny(path, `*?[]{}\!`)
 }
 
-// allows checks a suggestion against what the person decided.
 func (s *Simulation) allows(g *candidate, now time.Time) bool {
 	with, err := s.With(g.Rule) // which validates the rule
 	if err != nil {
@@ -291,3 +288,185 @@ func freeID(r Rule, rules []Rule) string {
 		}
 	}
 }
+
+// A Proposal is a rule for a call and those like it, and what would come of the call with it.
+type Proposal struct {
+	Rule     Rule
+	Changes  string   // id of the rule that it takes the place of; empty: it is another
+	Decision Decision // on the call, with the rule
+}
+
+var (
+	// ErrNoRule says that no rule can be made for a call.
+	ErrNoRule = errors.New("no rule would bound what such a call does")
+	// ErrRuleIsThere says that a rule with this effect is there already.
+	ErrRuleIsThere = errors.New("a rule says so already")
+)
+
+// Propose makes the narrowest rule of an effect for a call that happened, and those like it. A rule for the same calls
+// with another effect it changes. Nothing is saved. The error is [ErrNoRule] or [ErrRuleIsThere], or says what is wrong
+// with the policy.
+func Propose(p Policy, places Places, call Call, effect Effect, now time.Time) (Proposal, error) {
+	compiled, err := Compile(p, places)
+	if err != nil {
+		return Proposal{}, err
+	}
+	f := newFacts(&call, compiled, now)
+	r, ok := f.ruleFor(effect)
+	if !ok {
+		r, ok = f.wholeRule(effect)
+	}
+	if !ok {
+		return Proposal{}, ErrNoRule
+	}
+	found := Proposal{Rule: r}
+	rules := slices.Clone(p.Rules)
+	at := slices.IndexFunc(rules, func(old Rule) bool { return old.matchesAs(r) })
+	switch {
+	case at < 0:
+		found.Rule.ID = freeID(r, rules)
+		rules = append(rules, found.Rule)
+	case rules[at].Effect == effect && !rules[at].Disabled:
+		return Proposal{Rule: rules[at], Changes: rules[at].ID}, ErrRuleIsThere
+	default:
+		found.Changes, found.Rule.ID = rules[at].ID, rules[at].ID
+		rules[at] = found.Rule
+	}
+	p.Rules = rules
+	if compiled, err = Compile(p, places); err != nil {
+		return Proposal{}, err
+	}
+	found.Decision = Decide(call, compiled, now)
+	return found, nil
+}
+
+func (r Rule) matchesAs(o Rule) bool {
+	r.ID, r.Effect, r.Note, r.Examples, r.Disabled = o.ID, o.Effect, o.Note, o.Examples, o.Disabled
+	return r.Equal(o)
+}
+
+// wholeRule is a rule for what [facts.ruleFor] has none for: the host, the file or the command that the call names,
+// else its tool in this project. It allows no more than tools of MCP servers and hosts: of others nothing would bound
+// it.
+func (f *facts) wholeRule(effect Effect) (Rule, bool) {
+	c := f.call
+	if c.Tool == "" || strings.ContainsAny(c.Tool, "*?") || effect == Allow && f.mustAsk().Effect == Ask {
+		return Rule{}, false
+	}
+	r := Rule{Effect: effect, Agent: c.Agent, Tool: c.Tool}
+	if program := c.Program(); isPlainFolder(program) {
+		r.Program = program
+	}
+	hosts, sure := f.hosts()
+	reach := f.reach()
+	switch {
+	case f.input.isRun && f.input.command != "" && effect != Allow:
+		r.Command = f.input.command
+	case f.input.isRun:
+		return Rule{}, false
+	case sure && len(hosts) == 1 && checkHost(hosts[0]) == "":
+		r.Host = hosts[0]
+	case len(reach) == 1 && isPlainFolder(reach[0].clean) && effect != Allow:
+		r.Path = reach[0].clean
+	case !isPlainFolder(c.CWD) || effect == Allow && !strings.HasPrefix(c.Tool, mcpPrefix):
+		return Rule{}, false
+	default:
+		r.CWD = c.CWD
+	}
+	r.ID = "new" // only to have it checked
+	return r, r.Validate() == nil
+}
+
+// A Simulation decides calls of the past by the configuration of today, and plays a user who answers every
+// prompt with the widest "always" that it offers. Nothing of it is kept on disk. It is not safe for concurrent use.
+//
+// It looks at the disk as it is now, and knows of no program that asks: a rule on one never matches.
+type Simulation struct {
+	config Policy
+	places Places
+	rules  *Compiled         // without grants
+	kept   *Compiled         // with the grants that the user has given so far
+	tops   map[string]string // see [Compiled.tops]
+}
+
+// maxTops is how many sessions' projects are known at once.
+const maxTops = 10_000
+
+// NewSimulation returns a simulation by a policy, without any grants.
+func NewSimulation(p Policy, places Places) (*Simulation, error) {
+	return newSimulation(p, places, map[string]string{})
+}
+
+func newSimulation(p Policy, places Places, tops map[string]string) (*Simulation, error) {
+	rules, err := Compile(p, places)
+	if err != nil {
+		return nil, err
+	}
+	rules.isPast, rules.tops = true, tops
+	kept := rules.WithGrants(nil)
+	return &Simulation{config: p, places: places, rules: rules, kept: kept, tops: tops}, nil
+}
+
+// note takes the folder that a session starts in for its project: the folders of the past may be gone, and with them
+// what says where the project starts.
+func (s *Simulation) note(c Call) {
+	if c.Session == "" || c.CWD == "" || len(s.tops) >= maxTops {
+		return
+	}
+	if key := sessionKey(&c); s.tops[key] == "" {
+		s.tops[key] = c.CWD
+	}
+}
+
+func sessionKey(c *Call) string { return c.Agent + "\x00" + c.Session }
+
+// Decide says what the policy makes of a call, without any answer of the user.
+func (s *Simulation) Decide(c Call, at time.Time) Decision {
+	s.note(c)
+	return Decide(c, s.rules, at)
+}
+
+// Answer reports whether the user sees a prompt for a call, after all that they have answered before. If so,
+// they answer with the widest allow that is offered: edits in the project, the new parts of a command line, else
+// exactly this call.
+func (s *Simulation) Answer(c Call, at time.Time) (asked bool) {
+	s.note(c)
+	d := Decide(c, s.kept, at)
+	for i := range s.kept.grants {
+		if g := &s.kept.grants[i]; g.ID == d.Rule {
+			g.LastUsed = at
+		}
+	}
+	if d.Effect != Ask {
+		return false
+	}
+	f := newFacts(&c, s.kept, at)
+	for _, offer := range []struct {
+		scope Scope
+		cover Cover
+	}{{UntilQuit, CoverEdits}, {Always, CoverCommands}, {Always, CoverInput}} {
+		grants, err := f.newGrants(offer.scope, offer.cover)
+		if err != nil || len(s.kept.grants)+len(grants) > MaxGrants {
+			continue
+		}
+		for _, g := range grants {
+			s.kept.grants = append(slices.DeleteFunc(s.kept.grants, g.SameAs), g)
+		}
+		break
+	}
+	return true
+}
+
+// With returns the simulation by the same policy and further rules.
+func (s *Simulation) With(rules ...Rule) (*Simulation, error) {
+	p := s.config
+	p.Rules = slices.Concat(p.Rules, rules)
+	with, err := newSimulation(p, s.places, s.tops)
+	if err != nil {
+		return nil, fmt.Errorf("add the suggested rules: %w", err)
+	}
+	return with, nil
+}
+
+// IsQuestion reports whether a tool asks the user something. Such a call is no matter of leave.
+func IsQuestion(c Call) bool { return isQuestion(c.Tool) }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"nod/policy/shell"
 )
@@ -35,7 +36,6 @@ import (
 //go:embed tools
 var toolFiles embed.FS
 
-// A tool is what nod knows of one built-in tool of one agent.
 type tool struct {
 	class  Class
 	fields map[string]meaning // by their names, those of objects inside behind a dot
@@ -45,7 +45,6 @@ type tool struct {
 	here                                  *shell.Kind // what it does here when its input names no folder; nil: nothing
 }
 
-// commandField is the field that the tool's command line is in.
 func (t tool) commandField() string {
 	for name, f := range t.fields {
 		if f == commandField {
@@ -55,7 +54,6 @@ func (t tool) commandField() string {
 	return "command"
 }
 
-// A meaning is what one field of a tool's input is for.
 type meaning uint8
 
 const (
@@ -84,7 +82,6 @@ var meanings = map[string]meaning{
 	"command": commandField, "folder": folderField, "other": otherField, "any": unlisted,
 }
 
-// kind is what is done to the path in the field.
 func (f meaning) kind() shell.Kind {
 	switch f {
 	case lookField, globField:
@@ -194,4 +191,125 @@ func parseTool(class string, words []string) (tool, error) {
 		t.fields[name] = f
 	}
 	return t, nil
+}
+
+// catalogue knows the tools of the agents it lists, by the exact names that those agents send. An agent
+// may not be here, and a tool may be missing: then nod knows nothing and asks. Names that only look alike
+// (another case, a space, a Cyrillic letter) are other names.
+var catalogue = sync.OnceValue(readTools)
+
+// Script is the agent of a call from nod's command line that names none. Its tools are those of Claude Code.
+const Script = "script"
+
+// unknownTool is what nod takes for granted of a tool that it does not know: what might be a command line, and
+// what may stand beside one. What else is in its input may be anything.
+var unknownTool = tool{class: Unknown, fields: map[string]meaning{"command": commandField, "cmd": commandField}}
+
+var unknownShell = tool{class: Unknown, isShell: true, fields: map[string]meaning{
+	"command": commandField, "cmd": commandField,
+	"workdir": folderField, "cwd": folderField, "directory": folderField, "dir_path": folderField,
+	"working_directory": folderField,
+	"description":       plainField, "justification": plainField, "timeout": plainField, "timeout_ms": plainField,
+	"yield_time_ms": plainField, "max_output_tokens": plainField, "run_in_background": plainField,
+	"is_background": plainField,
+}}
+
+// anybodys is what the catalogue says of a tool of any agent, by its name in small letters: whoever sends a tool of
+// that name, nod does not take it for anything more harmless.
+var anybodys = sync.OnceValue(func() map[string]tool {
+	all := map[string]tool{}
+	for _, tools := range catalogue() {
+		for name, t := range tools {
+			name = strings.ToLower(name)
+			was := all[name]
+			all[name] = tool{
+				isShell: t.isShell || was.isShell, isQuestion: t.isQuestion || was.isQuestion, fetches: t.fetches || was.fetches,
+			}
+		}
+	}
+	return all
+})
+
+func lookup(agent, name string) (tool, bool) {
+	if !isMCP(name) {
+		if t, ok := catalogue()[agent][name]; ok {
+			return t, true
+		}
+	}
+	if isShell(name) {
+		return unknownShell, false
+	}
+	return unknownTool, false
+}
+
+// isMCP reports whether the name has one of the forms in which agents pass on the tools of MCP servers.
+func isMCP(name string) bool {
+	return strings.HasPrefix(name, "mcp__") || strings.HasPrefix(name, "mcp_") || strings.HasPrefix(name, "MCP:")
+}
+
+// isShell reports whether the tool runs a command line, going by its name, whoever sends it.
+func isShell(name string) bool { return anybodys()[strings.ToLower(strings.TrimSpace(name))].isShell }
+
+// isQuestion reports whether the tool puts a question to the user, whoever sends it.
+func isQuestion(name string) bool {
+	return anybodys()[strings.ToLower(strings.TrimSpace(name))].isQuestion
+}
+
+func isFetcher(name string) bool { return anybodys()[strings.ToLower(name)].fetches }
+
+// oldWrite is what callers and files may still call [Write].
+const oldWrite Class = "mutating"
+
+// known returns the class by its name of today; what is no class is [Unknown].
+func (c Class) known() Class {
+	if c == oldWrite {
+		return Write
+	}
+	return Classes[c.care()]
+}
+
+// Stricter returns the class of the two that needs more care. What is no class counts as [Unknown].
+func Stricter(a, b Class) Class {
+	return Classes[max(a.care(), b.care())]
+}
+
+func (c Class) care() int {
+	if i := slices.Index(Classes, c); i >= 0 {
+		return i
+	}
+	return len(Classes) - 1
+}
+
+// IsStricter reports whether an effect is stricter than another.
+func (e Effect) IsStricter(than Effect) bool { return e.strictness() < than.strictness() }
+
+func (e Effect) strictness() int { return max(slices.Index([]Effect{Deny, Ask, Allow}, e), 0) }
+
+// classify returns the class that counts for a tool: the stricter of what the caller declares (empty: it
+// says nothing) and what nod's catalogue knows. A caller makes its own call stricter, never laxer. Only
+// where nod knows nothing of the tool, and the user trusts the agent to classify, the declaration stands
+// alone; never for a shell, which runs whatever it is told, and never for an MCP tool, whose server chose
+// both its name and its description.
+func classify(agent, tool string, declared Class, trusted bool) Class {
+	tells := declared != ""
+	known, ok := lookup(agent, tool)
+	switch {
+	case ok && tells:
+		return Stricter(known.class, declared.known())
+	case tells && trusted && !isMCP(tool) && !isShell(tool):
+		return declared.known()
+	}
+	return known.class
+}
+
+// OrList reads "a, b or c", for a message about what is wanted.
+func OrList[T ~string](items []T) string {
+	words := make([]string, len(items))
+	for i, item := range items {
+		words[i] = string(item)
+	}
+	if len(words) < 2 {
+		return strings.Join(words, "")
+	}
+	return strings.Join(words[:len(words)-1], ", ") + " or " + words[len(words)-1]
 }

@@ -36,12 +36,12 @@ import (
 )
 
 // HookTimeout is the time-out that is written into agents' settings: how long an agent waits for nod, and nod for the
-// human.
+// user.
 const HookTimeout = 10 * time.Minute
 
 // Machine is where to look for agents and their settings.
 type Machine struct {
-	Home string                                            // the person's home folder
+	Home string                                            // the user's home folder
 	Nod  string                                            // absolute path of the nod command that the hooks shall run
 	Self string                                            // the program of which Nod is a copy; empty: it is none
 	Env  func(string) string                               // as os.Getenv
@@ -56,7 +56,7 @@ type Machine struct {
 	// Came says since when nod notes the sessions of agents that come, and which have; nil: nobody does.
 	Came func() (since time.Time, came func(agent, session string) bool, err error)
 
-	// Wait is how long nod waits for the human at most; 0: as long as a hook may.
+	// Wait is how long nod waits for the user at most; 0: as long as a hook may.
 	Wait time.Duration
 }
 
@@ -96,7 +96,6 @@ func Here() (Machine, error) {
 		Sessions: func(program string) []Session { return running()(program) }}, nil
 }
 
-// versionPatience is how long a program may take to say its version.
 const versionPatience = 10 * time.Second
 
 func output(name string, args ...string) (string, error) {
@@ -109,16 +108,16 @@ func output(name string, args ...string) (string, error) {
 // Agent is a coding agent.
 type Agent struct {
 	Name    string // as in "nod hook NAME"
-	Title   string // as a person knows it
+	Title   string // as a user knows it
 	Program string // its executable
 
 	Hooks       hooks.Protocol
-	Folder      func(Machine) string            // where it keeps what it has of the person; nil: nod does not know
+	Folder      func(Machine) string            // where it keeps what it has of the user; nil: nod does not know
 	Settings    func(Machine) File              // what nod's hooks are in; nil: nod cannot install them
 	Needs       func(Machine) []File            // files of nod's own without which those hooks are nothing; nil: none
 	Gate        func(Machine) File              // switches its own prompt off; may be in Settings' file; nil: none
 	Off         func(Machine, Session) []Switch // what turns its hooks off; nil: nod knows nothing that does
-	After       string                          // what the person still has to do once nod is installed; or empty
+	After       string                          // what the user still has to do once nod is installed; or empty
 	Rules       *imports.Source                 // its own rules; nil: nod cannot read them
 	Own         *OwnRules                       // those of them that it heeds whatever nod allows; nil: none are known
 	Transcripts *Transcripts                    // nil: nod cannot read them
@@ -200,7 +199,7 @@ type Status struct {
 	Off       []SwitchedOff // why the agent does not run its hooks, or not everywhere
 	CutOff    error         // the agent may not wait as long as nod does, and then goes on without
 	Asking    string        // that it has rules of its own that ask, and what to do, in a sentence; empty: none are known
-	Untested  string        // why the person should not expect all to work, in a sentence; empty: nod is tested with it
+	Untested  string        // why the user should not expect all to work, in a sentence; empty: nod is tested with it
 }
 
 var versionNumber = regexp.MustCompile(`\d+(\.\d+)+([-.]?\w+)*`)
@@ -259,7 +258,6 @@ func (a Agent) needs(m Machine) []File {
 	return a.Needs(m)
 }
 
-// needed is what there is of them.
 func (a Agent) needed(m Machine) (Found, error) {
 	all := Found{All: true}
 	for _, f := range a.needs(m) {
@@ -376,7 +374,6 @@ func (f File) nod(text []byte, m Machine) string {
 	return m.Nod
 }
 
-// changes edits files one after the other: those with the same path are one change.
 func changes(files []File, edit func(f File, now []byte) ([]byte, error)) ([]Change, error) {
 	var all []Change
 	for _, f := range files {
@@ -397,7 +394,6 @@ func changes(files []File, edit func(f File, now []byte) ([]byte, error)) ([]Cha
 	return slices.DeleteFunc(all, func(c Change) bool { return bytes.Equal(c.Before, c.After) && !c.onlyMode() }), nil
 }
 
-// maxSettings is how large a settings file may be, in bytes.
 const maxSettings = 16 << 20
 
 // read returns the text of a settings file, which links may lead to; nil when there is none.
@@ -412,7 +408,6 @@ func read(path string) ([]byte, error) {
 	return text, nil
 }
 
-// leadsNowhere returns an error when a link is the reason why there is no file.
 func leadsNowhere(path string) error {
 	for {
 		if info, err := os.Lstat(path); err == nil {

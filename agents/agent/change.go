@@ -35,7 +35,6 @@ func copyOf(m Machine) Change {
 	return c
 }
 
-// onlyMode reports whether the file is as it should be, but the agent cannot run it.
 func (c Change) onlyMode() bool {
 	return c.program && c.Before != nil && bytes.Equal(c.Before, c.After) && canRun(c.Path) != nil
 }
@@ -132,7 +131,6 @@ func (c Change) keep() error {
 	return ownfile.Write(backupPath(c.Path), c.Before, 0o600)
 }
 
-// forget removes the copy.
 func (c Change) forget() error {
 	if err := os.Remove(backupPath(c.Path)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -140,7 +138,6 @@ func (c Change) forget() error {
 	return nil
 }
 
-// dropBackup removes the copy once the file is again what the copy holds.
 func (c Change) dropBackup() error {
 	kept, err := os.ReadFile(backupPath(c.Path))
 	if err != nil || !bytes.Equal(kept, c.After) {

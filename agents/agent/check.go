@@ -18,7 +18,6 @@ type Step struct {
 	Hooks bool  // to put nod's hooks in once more may mend it
 }
 
-// probeTimeout is how long a probe may take.
 const probeTimeout = 10 * time.Second
 
 // Check looks at each step of the way from the agent to nod-desktop, and sends a harmless probe down it: an
@@ -76,7 +75,6 @@ func (a Agent) probe(ctx context.Context, r Run) []Step {
 	return append(steps, Step{What: "a probe went through the hook", Err: err})
 }
 
-// isNod returns an error unless a command says that it is nod.
 func isNod(ctx context.Context, r Run) error {
 	said, err := run(ctx, 0, r.Program+" --version", "")
 	if err != nil {

@@ -25,7 +25,6 @@ type document struct {
 
 var byteOrderMark = []byte("\xef\xbb\xbf")
 
-// isBlank reports whether there is nothing in a file.
 func isBlank(text []byte) bool {
 	return len(bytes.TrimSpace(bytes.TrimPrefix(text, byteOrderMark))) == 0
 }
@@ -82,7 +81,6 @@ func (d *document) namedOnce() error {
 
 func (d *document) pack() []byte { return slices.Concat(d.mark, d.value.Pack()) }
 
-// has reports whether the file has a member at the end of a path of objects.
 func (d *document) has(path ...string) bool {
 	if d == nil {
 		return false
@@ -181,7 +179,6 @@ func holdsMore(entry *hujson.Object) bool {
 	})
 }
 
-// isOurs reports whether a handler is nod's.
 func isOurs(v hujson.Value, agent string) bool {
 	var h struct {
 		Command string `json:"command"`
@@ -189,7 +186,6 @@ func isOurs(v hujson.Value, agent string) bool {
 	return decode(v, &h) == nil && IsOurs(h.Command, agent)
 }
 
-// decode reads a value as plain JSON, comments left out.
 func decode(v hujson.Value, into any) error {
 	plain := v.Clone()
 	plain.Standardize()
@@ -212,7 +208,6 @@ func cutMember(o *hujson.Object, i int) {
 	}
 }
 
-// cutElement is cutMember for a list.
 func cutElement(list *hujson.Array, i int) {
 	gone := comments(&list.Elements[i])
 	hasComma := list.Elements[len(list.Elements)-1].AfterExtra != nil
@@ -308,7 +303,6 @@ func (d *document) atEnd(end *hujson.Extra, depth int) hujson.Extra {
 	return slices.Concat(lead, d.line(depth))
 }
 
-// member returns the named member of o, added with this value if it is missing.
 func (d *document) member(o *hujson.Object, name string, depth int, value hujson.ValueTrimmed) *hujson.Value {
 	if i := indexOf(o, name); i >= 0 {
 		return &o.Members[i].Value
@@ -320,7 +314,6 @@ func (d *document) member(o *hujson.Object, name string, depth int, value hujson
 	return &o.Members[len(o.Members)-1].Value
 }
 
-// laidOut is a new value as it stands at a depth.
 func (d *document) laidOut(depth int, v any) (hujson.Value, error) {
 	text, err := json.MarshalIndent(v, strings.Repeat(d.unit, depth), d.unit)
 	if err != nil {

@@ -28,7 +28,6 @@ func (a Agent) Is(m Machine, exe string) bool {
 	})
 }
 
-// commands are the files of a command's name.
 func (m Machine) commands(name string) []string {
 	var found []string
 	if path, err := m.Look(name); err == nil {
@@ -61,7 +60,6 @@ func (m Machine) version(program string) string {
 	return versionNumber.FindString(out)
 }
 
-// packageVersion is the version of the npm package that has the program as its command; empty: there is none.
 func packageVersion(program string) string {
 	for folder := filepath.Dir(program); folder != filepath.Dir(folder); folder = filepath.Dir(folder) {
 		text, err := read(filepath.Join(folder, "package.json"))

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -26,7 +27,6 @@ func Quote(path string) string {
 	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
 }
 
-// isPlain reports whether no character of a word means something to a shell.
 func isPlain(word string) bool {
 	return !strings.ContainsFunc(word, func(r rune) bool {
 		isLetter := r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9'
@@ -53,7 +53,7 @@ type Run struct {
 }
 
 // RunOf reads the command line of a hook of nod's. It knows what nod writes, and a path below the home folder as a
-// person writes it: whoever runs a line with more in it runs more than nod.
+// user writes it: whoever runs a line with more in it runs more than nod.
 func RunOf(line, agent string) (r Run, ok bool) {
 	word, ok := strings.CutSuffix(line, " hook "+agent)
 	if !ok || word == "" {
@@ -74,7 +74,6 @@ func RunOf(line, agent string) (r Run, ok bool) {
 	return Run{}, false
 }
 
-// addRun adds a command, unless it is there.
 func addRun(all []Run, r Run) []Run {
 	if slices.Contains(all, r) {
 		return all
@@ -126,7 +125,6 @@ func (a Agent) dead(m Machine, runs []Run) error {
 	return nil
 }
 
-// runs says why a command of nod's cannot be run.
 func (m Machine) runs(r Run) error {
 	nod, err := m.find(r.Nod)
 	if err != nil {
@@ -140,7 +138,6 @@ func (m Machine) runs(r Run) error {
 	return m.Runs(nod)
 }
 
-// canRun says why a program cannot be run.
 func canRun(program string) error {
 	info, err := os.Stat(program)
 	switch {
@@ -154,4 +151,58 @@ func canRun(program string) error {
 		return fmt.Errorf("%s is not executable", program)
 	}
 	return nil
+}
+
+const marker = "written by nod"
+
+// Whole is a file that nod writes and removes as a whole. A file of that name that is somebody else's stays. run finds
+// the command in it; nil: it has none.
+func Whole(path string, text func(nod string) []byte, run func(text []byte) (Run, bool)) File {
+	foreign := func(b []byte) error {
+		if len(b) > 0 && !bytes.Contains(b, []byte(marker)) {
+			return errors.New("is not nod's: move it away first")
+		}
+		return nil
+	}
+	return File{
+		Path: path,
+		Install: func(before []byte, nod string) ([]byte, error) {
+			if err := foreign(before); err != nil {
+				return nil, err
+			}
+			return text(nod), nil
+		},
+		Uninstall: func(now, _ []byte) ([]byte, error) {
+			if len(now) == 0 || foreign(now) != nil {
+				return now, nil
+			}
+			return nil, nil
+		},
+		Look: func(b []byte) (Found, error) {
+			found := Found{Some: len(b) > 0}
+			nod := ""
+			if run != nil {
+				if r, ok := run(b); ok {
+					found.Runs, nod = []Run{r}, r.Nod
+				}
+			}
+			found.All = bytes.Equal(b, text(nod))
+			return found, foreign(b)
+		},
+	}
+}
+
+// Script is a program of nod's own that runs its hook, for an agent that runs programs without arguments.
+func Script(path, agent string) File {
+	const head = "#!/bin/sh\n# " + marker + "\nexec "
+	f := Whole(path, func(nod string) []byte {
+		return []byte(head + Command(nod, agent) + "\n")
+	}, func(text []byte) (Run, bool) {
+		line, _ := strings.CutPrefix(string(text), head)
+		r, ok := RunOf(strings.TrimSuffix(line, "\n"), agent)
+		r.Line = Quote(path)
+		return r, ok
+	})
+	f.Program = true
+	return f
 }

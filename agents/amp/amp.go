@@ -36,12 +36,11 @@ var Agent = agent.Agent{
 // folder is where XDG has it, on every system.
 var folder = agent.FolderOf("XDG_CONFIG_HOME", ".config", "amp")
 
-// scriptName is that of nod's program for Amp.
 const scriptName = "nod-amp"
 
 func script(m agent.Machine) string { return filepath.Join(folder(m), scriptName) }
 
-// settings has one rule of nod's, after the person's own: the first that matches counts, and what they reject stays
+// settings has one rule of nod's, after the user's own: the first that matches counts, and what they reject stays
 // rejected.
 func settings(m agent.Machine) agent.File {
 	return agent.ListFile{

@@ -97,7 +97,6 @@ func managedSettings(m agent.Machine) []string {
 	return append([]string{filepath.Join(folder, "managed-settings.json")}, more...)
 }
 
-// runsNod reports whether a settings file has hooks of nod's.
 func runsNod(path string) bool {
 	text, err := os.ReadFile(path)
 	if err != nil {

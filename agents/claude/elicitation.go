@@ -47,7 +47,7 @@ func Elicit(
 	return s, nil
 }
 
-// visit asks whether to open an address. Nothing is opened before the person has seen all of it and said so.
+// visit asks whether to open an address. Nothing is opened before the user has seen all of it and said so.
 func (p Payload) visit(s hooks.Step) (hooks.Step, error) {
 	if u, err := url.Parse(p.URL); err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
 		return hooks.Step{}, errors.New("url mode without a web address")
@@ -80,7 +80,6 @@ func elicited(action string, content map[string]any) any {
 	}{"Elicitation", action, content}}
 }
 
-// field is one property of an elicitation's schema, in any of the spellings of the specification.
 type field struct {
 	name     string
 	required bool
@@ -110,7 +109,6 @@ type constant struct {
 	Title string `json:"title"`
 }
 
-// parseSchema returns the fields in the order in which the schema lists them.
 func parseSchema(raw json.RawMessage) ([]field, error) {
 	var schema struct {
 		Properties json.RawMessage `json:"properties"`

@@ -38,7 +38,6 @@ type Payload struct {
 	Schema    json.RawMessage `json:"requested_schema"`
 }
 
-// questions is the input of Claude Code's AskUserQuestion and of its relatives.
 type questions struct {
 	Questions []hooks.Question `json:"questions"`
 }
@@ -152,7 +151,7 @@ var (
 	letEditsPass = json.RawMessage(`{"type":"setMode","mode":"acceptEdits","destination":"session"}`)
 )
 
-// preToolUse comes before any prompt, and alone where there is none. The person is asked here only where no
+// preToolUse comes before any prompt, and alone where there is none. The user is asked here only where no
 // PermissionRequest follows, or where none would help: see release.
 func (p Payload) preToolUse(s hooks.Step, c hooks.Call) (hooks.Step, error) {
 	switch {
@@ -210,10 +209,9 @@ func (p Payload) followsAlways(version string) bool {
 	return followsHeadless(version) && slices.Contains([]string{"default", "plan", "acceptEdits"}, p.PermissionMode)
 }
 
-// followsHeadless reports whether a release sends PermissionRequest without a terminal, too.
 func followsHeadless(version string) bool { return semver.Compare("v"+version, "v2.1.330") >= 0 }
 
-// isQuiet reports whether the mode may let the call pass although the person would be asked about it in another.
+// isQuiet reports whether the mode may let the call pass although the user would be asked about it in another.
 func (p Payload) isQuiet(version string) bool {
 	switch p.PermissionMode {
 	case "auto", "bypassPermissions", "dontAsk":
@@ -227,7 +225,7 @@ func (p Payload) isQuiet(version string) bool {
 }
 
 // question answers AskUserQuestion. It is never allowed without answers: Claude Code would take that for
-// the human saying nothing.
+// the user saying nothing.
 func (p Payload) question(s hooks.Step, reply func(Decision) any) (hooks.Step, error) {
 	var in questions
 	if err := json.Unmarshal(p.ToolInput, &in); err != nil {
@@ -316,7 +314,6 @@ func (p Payload) notification(s *hooks.Step) {
 	s.Notify(p.NotificationType, p.Message)
 }
 
-// suggestion puts one of Claude Code's own proposals for "always" into words.
 func suggestion(raw json.RawMessage) string {
 	var s struct {
 		Type  string `json:"type"`
@@ -374,7 +371,6 @@ type output struct {
 	Specific any `json:"hookSpecificOutput"`
 }
 
-// permission is the reply to PermissionRequest.
 func permission(d Decision) any {
 	return output{struct {
 		Event    string   `json:"hookEventName"`
@@ -396,7 +392,6 @@ func preTool(d Decision) any {
 	}{"PreToolUse", d.Behavior, d.Message, d.UpdatedInput}}
 }
 
-// with returns the JSON object raw with one field set, and all others as they were.
 func with(raw json.RawMessage, field string, value any) (json.RawMessage, error) {
 	var object map[string]json.RawMessage
 	if err := json.Unmarshal(raw, &object); err != nil {
@@ -410,7 +405,6 @@ func with(raw json.RawMessage, field string, value any) (json.RawMessage, error)
 	return json.Marshal(object)
 }
 
-// sameJSON reports whether a and b are the same value, whatever the order of their fields.
 func sameJSON(a, b json.RawMessage) bool {
 	x, y := jsontext.Value(bytes.Clone(a)), jsontext.Value(bytes.Clone(b))
 	exact := jsontext.CanonicalizeRawInts(false) // large numbers stay apart

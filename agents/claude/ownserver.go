@@ -18,10 +18,9 @@ import (
 // ownTools begins the names of the tools of nod's own MCP server, as README has it set up.
 const ownTools = "mcp__nod__"
 
-// serverName is the server that these are tools of.
 const serverName = "nod"
 
-// mayAsk answers for the tools with which Claude Code asks the person through nod: to be asked whether one may be asked
+// mayAsk answers for the tools with which Claude Code asks the user through nod: to be asked whether one may be asked
 // helps nobody. The zero answer: it is another tool, or another server of that name.
 func (p Payload) mayAsk(nod string) interact.Answer {
 	if !strings.HasPrefix(p.ToolName, ownTools) || nod == "" || !isOwnServer(p.CWD, nod) {
@@ -32,7 +31,6 @@ func (p Payload) mayAsk(nod string) interact.Answer {
 	}
 }
 
-// server is what nod reads of a server in Claude Code's configuration (https://code.claude.com/docs/en/mcp).
 type server struct {
 	Type    string   `json:"type"`
 	Command string   `json:"command"`
@@ -44,7 +42,7 @@ type servers struct {
 }
 
 // isOwnServer reports whether the server named nod is this nod in every place where Claude Code, working in the folder,
-// may find it. Only the person's own configuration counts for nod: a project must not name a program nod.
+// may find it. Only the user's own configuration counts for nod: a project must not name a program nod.
 func isOwnServer(folder, nod string) bool {
 	own, found := personsServers(folder)
 	if !found || !filepath.IsAbs(folder) {
@@ -66,7 +64,7 @@ func isOwnServer(folder, nod string) bool {
 	return !slices.ContainsFunc(own, func(s server) bool { return !s.isNod(nod) })
 }
 
-// personsServers lists the servers named nod in the person's configuration: those of all projects around the folder,
+// personsServers lists the servers named nod in the user's configuration: those of all projects around the folder,
 // and the one for all of them.
 func personsServers(folder string) (own []server, found bool) {
 	home, err := os.UserHomeDir()
@@ -109,7 +107,6 @@ func (s server) isNod(nod string) bool {
 	return programs.IsSame(path, nod)
 }
 
-// ancestors are a folder and all around it.
 func ancestors(folder string) []string {
 	var all []string
 	for dir := filepath.Clean(folder); ; dir = filepath.Dir(dir) {

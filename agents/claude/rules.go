@@ -13,10 +13,8 @@ import (
 	"nod/policy/imports"
 )
 
-// entry is one of its permissions.
 type entry struct{ imports.Entry }
 
-// readRules reads the permissions of a settings.json.
 func readRules(f imports.File) ([]*imports.Entry, error) {
 	root, err := hujson.Parse(f.Text)
 	if err != nil {
@@ -64,14 +62,12 @@ func readRules(f imports.File) ([]*imports.Entry, error) {
 	return entries, nil
 }
 
-// member is a field of an object.
 type member struct {
 	name  string
 	value hujson.Value
 	line  int
 }
 
-// members lists the fields of an object. Of a field that is there twice nobody knows which counts.
 func members(text []byte, v hujson.Value, under string) ([]member, error) {
 	object, ok := v.Value.(*hujson.Object)
 	if !ok {
@@ -149,7 +145,6 @@ func (e *entry) readNarrow(tool, what, project string) {
 	}
 }
 
-// isPrefix reports whether a rule for commands is for all that begin with some words: "go test:*" or "go test *".
 func isPrefix(what string) bool {
 	prefix := rulePrefix(what)
 	return prefix != what && prefix != "" && !strings.ContainsAny(prefix, "*\\:")
@@ -182,7 +177,6 @@ func (e *entry) readDomain(host, project string) {
 	}
 }
 
-// projectDeny is why a deny of a project is left out.
 const projectDeny = imports.OfProject + "; Claude Code keeps to it itself"
 
 // readTool translates the name of a tool alone. What a project says holds for its sessions, wherever

@@ -13,7 +13,6 @@ import (
 	"nod/policy/replay"
 )
 
-// isTranscript reports whether a line is one that Claude Code writes into a transcript.
 func isTranscript(text []byte) bool {
 	var l struct { // no more than that: what else stands there may be of another form
 		SessionID string `json:"sessionId"`
@@ -32,12 +31,10 @@ type transcript struct {
 	last time.Time
 }
 
-// newTranscript returns a reader of the transcript in r.
 func newTranscript(r io.Reader) replay.Reader {
 	return &transcript{Reader: jsonl.NewReader(r), seed: maphash.MakeSeed(), seen: map[uint64]struct{}{}}
 }
 
-// line is what nod reads of one line.
 type line struct {
 	Type      string `json:"type"`
 	SessionID string `json:"sessionId"`

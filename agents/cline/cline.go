@@ -59,7 +59,7 @@ type payload struct {
 // toolCall is the event before a call. The hook's file is called PreToolUse.
 const toolCall = "tool_call"
 
-// patience is how long nod waits for the person: Cline waits for its hook two minutes and then goes on.
+// patience is how long nod waits for the user: Cline waits for its hook two minutes and then goes on.
 const patience = 110 * time.Second
 
 func (p payload) step(c hooks.Call) (hooks.Step, error) {

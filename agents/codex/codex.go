@@ -55,7 +55,6 @@ var settings = agent.HookFile{
 	},
 }.In(folder, "hooks.json")
 
-// off are the ways around its hooks, the name that the feature had before among them.
 func off(m agent.Machine, s agent.Session) []agent.Switch {
 	const system = "/etc/codex"
 	files := append([]string{m.System(system+"/config.toml", system+"/config.toml", ""),

@@ -11,7 +11,6 @@ import (
 	"nod/policy/imports"
 )
 
-// entry is one statement of its rules.
 type entry struct{ imports.Entry }
 
 // readRules reads a .rules file. It is parsed and never run.
@@ -73,7 +72,6 @@ func (e *entry) readStatement(statement syntax.Stmt, project string) {
 
 var decisions = map[string]policy.Effect{"allow": policy.Allow, "prompt": policy.Ask, "forbidden": policy.Deny}
 
-// maxPrefixes is how many commands one pattern may stand for.
 const maxPrefixes = 50
 
 // prefixesOf are the beginnings of commands that a pattern stands for: each of its elements is a word, or a list
@@ -128,7 +126,6 @@ func arguments(call *syntax.CallExpr) map[string]syntax.Expr {
 	return given
 }
 
-// literalText is the text that an expression is, or nothing.
 func literalText(e syntax.Expr) string {
 	if literal, ok := e.(*syntax.Literal); ok {
 		text, _ := literal.Value.(string)

@@ -41,7 +41,6 @@ type transcript struct {
 	last    time.Time
 }
 
-// newTranscript returns a reader of the rollout in r.
 func newTranscript(r io.Reader) replay.Reader { return &transcript{Reader: jsonl.NewReader(r)} }
 
 // line is an envelope around an item.
@@ -51,7 +50,6 @@ type line struct {
 	Payload   json.RawMessage `json:"payload"`
 }
 
-// item is what nod reads of session_meta, turn_context and the calls.
 type item struct {
 	Type      string          `json:"type"`
 	ID        string          `json:"id"`
@@ -204,7 +202,6 @@ func isShell(program string) bool {
 	return false
 }
 
-// object is a JSON object with one field.
 func object(field, value string) json.RawMessage {
 	text, _ := strict.Marshal(map[string]string{field: value}) // which cannot fail: value was read from JSON
 	return json.RawMessage(text)

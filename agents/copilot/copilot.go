@@ -52,7 +52,6 @@ type handler struct {
 	Comment string `json:"comment"`
 }
 
-// table is what is in the file.
 type table struct {
 	Version int                  `json:"version"`
 	Hooks   map[string][]handler `json:"hooks"`
@@ -79,7 +78,6 @@ func run(text []byte) (agent.Run, bool) {
 	return agent.RunOf(strings.TrimSuffix(t.Hooks[preToolUse][0].Bash, " "+preToolUse), name)
 }
 
-// off are the ways around its hooks.
 func off(m agent.Machine, s agent.Session) []agent.Switch {
 	files := append([]string{filepath.Join(folder(m), "config.json"), filepath.Join(folder(m), "settings.json")},
 		s.Project(".github/copilot/settings.json", ".github/copilot/settings.local.json")...)
@@ -151,7 +149,6 @@ func (p payload) askUser(s hooks.Step) (hooks.Step, error) {
 	})
 }
 
-// decision is the reply to preToolUse.
 type decision struct {
 	Decision string `json:"permissionDecision"`
 	Reason   string `json:"permissionDecisionReason,omitempty"`

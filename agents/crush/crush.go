@@ -40,7 +40,6 @@ var settings = agent.HookFile{
 
 const preToolUse = "PreToolUse"
 
-// step asks the person, for an allow skips Crush's own prompt and nothing else comes before it.
 func step(p claude.Payload, c hooks.Call) (hooks.Step, error) {
 	s := hooks.Step{Session: p.SessionID, CWD: p.CWD}
 	if c.Event == preToolUse {

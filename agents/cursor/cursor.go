@@ -104,7 +104,6 @@ func (p payload) asks(s *hooks.Step, tool string, input json.RawMessage) {
 	s.Vetoes(interact.Approve{Tool: tool, Input: input, ToolUseID: p.CallID}, permission{Permission: "allow"})
 }
 
-// permission is Cursor's reply.
 type permission struct {
 	Permission   string `json:"permission"`
 	UserMessage  string `json:"user_message,omitempty"`

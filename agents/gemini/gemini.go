@@ -60,7 +60,6 @@ func gate(m agent.Machine) agent.File {
 	return agent.Whole(path, func(string) []byte { return gatePolicy }, nil)
 }
 
-// off are the ways around its hooks, those of nod's name among them.
 func off(m agent.Machine, s agent.Session) []agent.Switch {
 	system := m.System("/etc/gemini-cli", "/Library/Application Support/GeminiCli", `C:\ProgramData\gemini-cli`)
 	files := slices.Concat(

@@ -14,10 +14,8 @@ import (
 	"nod/policy/imports"
 )
 
-// entry is one of its rules.
 type entry struct{ imports.Entry }
 
-// readRules reads a policy file.
 func readRules(f imports.File) ([]*imports.Entry, error) {
 	var tables map[string]any
 	if err := toml.Unmarshal(f.Text, &tables); err != nil {
@@ -50,7 +48,6 @@ func readRules(f imports.File) ([]*imports.Entry, error) {
 	return entries, nil
 }
 
-// ruleLines returns the line of each [[rule]].
 func ruleLines(text []byte) []int {
 	var p unstable.Parser
 	p.Reset(text)
@@ -117,7 +114,6 @@ func (e *entry) readRule(rule map[string]any, project string) error {
 	return nil
 }
 
-// texts reads a text or a list of texts.
 func texts(v any) ([]string, error) {
 	items, isList := v.([]any)
 	if !isList {

@@ -39,7 +39,6 @@ var settings = agent.HookFile{
 //go:embed plugin.json
 var manifest []byte
 
-// needs is the plugin's manifest.
 func needs(m agent.Machine) []agent.File {
 	return []agent.File{agent.Whole(filepath.Join(plugin(m), "plugin.json"), func(string) []byte { return manifest }, nil)}
 }

@@ -55,7 +55,6 @@ func (r *Reader) One() []byte {
 	return nil
 }
 
-// line returns one line, or nothing for one that is too long.
 func (r *Reader) line() []byte {
 	if cap(r.long) > keepBuffer {
 		r.long = nil

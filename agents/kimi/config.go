@@ -27,7 +27,6 @@ func hooksAt(path string) agent.File {
 	return agent.File{Path: path, Install: addHooks, Uninstall: removeHooks, Look: lookForHooks}
 }
 
-// hook is one [[hooks]] table.
 type hook struct {
 	Event   string `toml:"event"`
 	Command string `toml:"command"`
@@ -128,7 +127,6 @@ func lookForHooks(text []byte) (agent.Found, error) {
 	return found, nil
 }
 
-// unknownKey returns a key for which Kimi Code drops all hooks; "" when there is none.
 func unknownKey(keys map[string]any) string {
 	for _, key := range slices.Sorted(maps.Keys(keys)) {
 		if !slices.Contains(hookKeys, key) {
@@ -138,7 +136,6 @@ func unknownKey(keys map[string]any) string {
 	return ""
 }
 
-// limitOf is how long Kimi Code waits for a hook.
 func limitOf(keys map[string]any) time.Duration {
 	switch n := keys["timeout"].(type) {
 	case int64:
@@ -154,7 +151,6 @@ func isOurs(keys map[string]any) bool {
 	return agent.IsOurs(line, name)
 }
 
-// read returns what is in a settings file.
 func read(text []byte) (map[string]any, error) {
 	all := map[string]any{}
 	if err := toml.Unmarshal(text, &all); err != nil {
@@ -163,7 +159,6 @@ func read(text []byte) (map[string]any, error) {
 	return all, nil
 }
 
-// hooksOf returns the tables of [[hooks]].
 func hooksOf(all map[string]any) ([]map[string]any, error) {
 	list, ok := all["hooks"].([]any)
 	if all["hooks"] != nil && !ok {
@@ -207,7 +202,6 @@ func without(text []byte) ([]byte, error) {
 
 func sameHook(a, b map[string]any) bool { return reflect.DeepEqual(a, b) }
 
-// cut leaves the lines of nod's tables out.
 func cut(text []byte, list []map[string]any) []byte {
 	gone := map[int]bool{} // by line
 	ours, n := false, 0
@@ -240,7 +234,6 @@ func cutLines(text []byte, gone map[int]bool) []byte {
 	return bytes.Join(rest, nil)
 }
 
-// expression is the head of a table, or a key with its value.
 type expression struct {
 	kind  unstable.Kind
 	key   string // without what comes after a dot
@@ -269,4 +262,79 @@ func expressions(text []byte) []expression {
 		all = append(all, e)
 	}
 	return all
+}
+
+// mode is the key that says what Kimi Code asks about, and auto the value for nothing.
+const (
+	mode = "default_permission_mode"
+	auto = `"auto"`
+)
+
+// gateAt switches Kimi Code's own prompt off in its settings. While it is so, nod is the only gate, and must deny what
+// nobody allowed.
+func gateAt(path string) agent.File {
+	return agent.File{
+		Path:      path,
+		Install:   func(before []byte, _ string) ([]byte, error) { return closeGate(before) },
+		Uninstall: openGate,
+		Look: func(text []byte) (agent.Found, error) {
+			is, err := isAuto(text)
+			return agent.Found{Some: is, All: is}, err
+		},
+	}
+}
+
+func isAuto(text []byte) (bool, error) {
+	all, err := read(text)
+	return all[mode] == "auto", err
+}
+
+// closeGate puts the mode in the place of what is there, or before all tables.
+func closeGate(before []byte) ([]byte, error) {
+	is, err := isAuto(before)
+	if err != nil || is {
+		return before, err
+	}
+	after := slices.Concat([]byte(mode+" = "+auto+lineEnd(before)), before)
+	if e, ok := modeIn(before); ok {
+		after = withValue(before, e, []byte(auto))
+	}
+	if is, err := isAuto(after); err != nil || !is {
+		return nil, errors.Join(fmt.Errorf("%s cannot be set: set it to %s", mode, auto), err)
+	}
+	return after, nil
+}
+
+// openGate puts back what was there before nod came.
+func openGate(now, kept []byte) ([]byte, error) {
+	e, ok := modeIn(now)
+	if is, err := isAuto(now); err != nil || !is || !ok {
+		return now, err
+	}
+	if was, ok := modeIn(kept); ok {
+		return withValue(now, e, kept[was.value.Offset:was.value.Offset+was.value.Length]), nil
+	}
+	rest := cutLines(now, map[int]bool{e.line: true})
+	if kept == nil && len(bytes.TrimSpace(rest)) == 0 {
+		return nil, nil
+	}
+	return rest, nil
+}
+
+// modeIn finds the mode before all tables.
+func modeIn(text []byte) (expression, bool) {
+	for _, e := range expressions(text) {
+		if e.kind != unstable.KeyValue {
+			break
+		}
+		if e.key == mode {
+			return e, e.value.Length > 0
+		}
+	}
+	return expression{}, false
+}
+
+func withValue(text []byte, e expression, value []byte) []byte {
+	end := e.value.Offset + e.value.Length
+	return slices.Concat(text[:e.value.Offset], value, text[end:])
 }

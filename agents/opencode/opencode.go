@@ -58,7 +58,6 @@ func run(text []byte) (agent.Run, bool) {
 	return agent.RunOf(agent.Command(nod, name), name)
 }
 
-// off are the ways around its plugins.
 func off(agent.Machine, agent.Session) []agent.Switch {
 	return []agent.Switch{{Key: "--pure"}, {Key: "OPENCODE_PURE"}}
 }
@@ -134,7 +133,6 @@ func (p payload) approval() (interact.Approve, error) {
 	return a, err
 }
 
-// input is what the permission itself says of the call.
 func (p payload) input() map[string]any {
 	input := map[string]any{}
 	if _, isCommand := p.Properties.Metadata["command"]; !isCommand { // patterns are parts of the command

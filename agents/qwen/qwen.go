@@ -45,7 +45,6 @@ var settings = agent.HookFile{
 	},
 }.In(folder, "settings.json")
 
-// off are the ways around its hooks.
 func off(m agent.Machine, s agent.Session) []agent.Switch {
 	system := m.System("/etc/qwen-code", "/Library/Application Support/QwenCode", `C:\ProgramData\qwen-code`)
 	files := slices.Concat(
@@ -83,7 +82,7 @@ func (p payload) step(c hooks.Call) (hooks.Step, error) {
 const question = "ask_user_question"
 
 // preToolUse comes after the prompt, if there was one, and takes no allow. In modes that ask less, and for what Qwen
-// Code never asks about, it comes alone: there the person is asked now, if the policy insists on it.
+// Code never asks about, it comes alone: there the user is asked now, if the policy insists on it.
 func (p payload) preToolUse(s hooks.Step) hooks.Step {
 	if p.ToolName == question {
 		return s // it has been answered

@@ -58,7 +58,7 @@ func Find(agents []agent.Agent, name string) (agent.Agent, error) {
 	return agent.Agent{}, fmt.Errorf("no agent named %q: want %s", name, strings.Join(Names(agents), ", "))
 }
 
-// Title is what a person knows the agent of that name by; the name itself where nod does not know the agent.
+// Title is what a user knows the agent of that name by; the name itself where nod does not know the agent.
 func Title(name string) string {
 	known := All()
 	if i := slices.IndexFunc(known, func(a agent.Agent) bool { return a.Name == name }); i >= 0 {

@@ -16,7 +16,6 @@ import (
 	"nod/policy/replay"
 )
 
-// maxProbed is how many lines are looked at to tell whose transcript a file is.
 const maxProbed = 50
 
 // ErrNoTranscript says that a file is no transcript that nod can read.
@@ -78,7 +77,6 @@ func AllTranscripts() ([]replay.File, error) {
 	}))
 }
 
-// probe finds out whose transcript a file is.
 func probe(name string) (replay.File, error) {
 	info, err := os.Stat(name) // opening a pipe would wait for its other end
 	if err != nil {
@@ -106,7 +104,6 @@ func probe(name string) (replay.File, error) {
 	return replay.File{}, unknown
 }
 
-// readerOf tells by one line of a transcript who reads it; nil when it does not tell.
 func readerOf(line []byte) func(io.Reader) replay.Reader {
 	if line == nil {
 		return nil

@@ -3,14 +3,13 @@
 package basefile
 
 import (
-	"bytes"
 	"errors"
-	"io"
 	"io/fs"
 	"os"
-	"syscall"
+	"strings"
 	"time"
 
+	"nod/ownfile"
 	"nod/policy"
 )
 
@@ -46,31 +45,40 @@ var Problems = []string{Slow, Lost, NotText, NotRegular, TooLarge, Unreadable}
 
 // Read reads the file that path names for a tool that works in cwd.
 func Read(path, cwd string) File {
-	type result struct {
-		where policy.Location
-		text  []byte
-		err   error
-	}
-	r, ok := InTime(func() (r result) {
-		if r.where = policy.Locate(path, cwd); r.where.Path != "" {
-			r.text, r.err = readRegular(r.where.Path)
+	f, ok := InTime(func() File {
+		f := File{Where: policy.Locate(path, cwd)}
+		if f.Where.Path == "" {
+			f.Problem = Lost
+			return f
 		}
-		return r
+		text, err := ownfile.ReadBehind(f.Where.Path, MaxBytes)
+		f.Exists, f.Text = !errors.Is(err, fs.ErrNotExist), string(text)
+		switch {
+		case err != nil && f.Exists:
+			f.Problem = problem(f.Where.Path)
+		case strings.ContainsRune(f.Text, 0):
+			f.Problem = NotText
+		}
+		return f
 	})
-	f := File{Where: r.where, Exists: true, Text: string(r.text)}
-	switch {
-	case !ok:
-		f.Problem = Slow
-	case f.Where.Path == "":
-		f.Exists, f.Problem = false, Lost
-	case errors.Is(r.err, fs.ErrNotExist):
-		f.Exists = false
-	case r.err != nil:
-		f.Problem = problem(r.err)
-	case bytes.IndexByte(r.text, 0) >= 0:
-		f.Problem = NotText
+	if !ok {
+		return File{Exists: true, Problem: Slow}
 	}
 	return f
+}
+
+// problem says why a file could not be read.
+func problem(path string) string {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return Unreadable
+	case !info.Mode().IsRegular():
+		return NotRegular
+	case info.Size() > MaxBytes:
+		return TooLarge
+	}
+	return Unreadable
 }
 
 // InTime returns the result of ask, which accesses the file system, or gives up: a network file system may hang. ask
@@ -86,46 +94,4 @@ func InTime[T any](ask func() T) (result T, ok bool) {
 		}
 	}
 	return result, false
-}
-
-var (
-	errNotRegular = errors.New("not a regular file")
-	errTooLarge   = errors.New("too large")
-)
-
-func problem(err error) string {
-	switch {
-	case errors.Is(err, errNotRegular):
-		return NotRegular
-	case errors.Is(err, errTooLarge):
-		return TooLarge
-	}
-	return Unreadable
-}
-
-// readRegular reads a regular file of limited size. It does not open anything else: opening a device may have effects,
-// and opening a pipe may block. O_NONBLOCK covers a file replaced in between.
-func readRegular(path string) ([]byte, error) {
-	if info, err := os.Stat(path); err != nil {
-		return nil, err
-	} else if !info.Mode().IsRegular() {
-		return nil, errNotRegular
-	}
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	switch {
-	case err != nil:
-		return nil, err
-	case !info.Mode().IsRegular():
-		return nil, errNotRegular
-	}
-	text, err := io.ReadAll(io.LimitReader(f, MaxBytes+1))
-	if len(text) > MaxBytes {
-		return nil, errTooLarge
-	}
-	return text, err
 }

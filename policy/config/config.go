@@ -161,9 +161,9 @@ func (c Config) Clone() Config {
 }
 
 func (c Config) Equal(o Config) bool {
-	return c.IPC == o.IPC && c.Prompt == o.Prompt && len(changes(c.Notifications, o.Notifications)) == 0 &&
-		c.Look == o.Look && slices.Equal(c.Agents.Strict, o.Agents.Strict) && c.Agents.AskMore == o.Agents.AskMore &&
-		c.History == o.History && c.Remote.equal(o.Remote) && c.Policy.Equal(o.Policy)
+	return !slices.ContainsFunc(changes(c, o), func(section change) bool {
+		return len(changes(section.from, section.to)) > 0
+	})
 }
 
 // UnmarshalJSON reads the output of encoding/json. It refuses unknown fields, which would be lost.

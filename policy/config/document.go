@@ -40,7 +40,6 @@ func (d *document) replace(start, end int, lines []string) {
 	d.lines = slices.Replace(d.lines, start, end, lines...)
 }
 
-// root returns the top node, or nil if the text is empty.
 func (d *document) root() (*yaml.Node, error) {
 	var doc yaml.Node
 	if err := yaml.Unmarshal([]byte(strings.Join(d.lines, "\n")), &doc); err != nil {
@@ -52,7 +51,6 @@ func (d *document) root() (*yaml.Node, error) {
 	return doc.Content[0], nil
 }
 
-// find returns the value of a key in a section, or nil.
 func (d *document) find(section, key string) (*yaml.Node, error) {
 	root, err := d.root()
 	if err != nil || root == nil {
@@ -66,7 +64,6 @@ func (d *document) find(section, key string) (*yaml.Node, error) {
 	return value, nil
 }
 
-// set adds or replaces the value of a key in a section.
 func (d *document) set(section, key string, value any) error {
 	root, err := d.root()
 	if err != nil {
@@ -178,7 +175,6 @@ func isOneLine(text string, value *yaml.Node) bool {
 		value.Style&(yaml.LiteralStyle|yaml.FoldedStyle) == 0
 }
 
-// remove deletes an entry from a mapping if it exists.
 func (d *document) remove(m *yaml.Node, key string) {
 	if name, _ := entry(m, key); name != nil {
 		start, end := d.span(name)
@@ -225,7 +221,6 @@ func (d *document) blockEnd(start, indent int, ofKey bool) int {
 	return end
 }
 
-// isItemLine reports whether the line starts an element of a list.
 func (d *document) isItemLine(i int) bool {
 	line := strings.TrimLeft(d.lines[i], " ")
 	return line == "-" || strings.HasPrefix(line, "- ")
@@ -243,7 +238,6 @@ func (c chunk) dashAt() int {
 
 func (c chunk) dash() string { return c.own[c.dashAt()] }
 
-// chunks splits the lines of a list, from start to end, into elements.
 func (d *document) chunks(list *yaml.Node) (chunks []chunk, start, end int) {
 	for i, item := range list.Content {
 		dash := item.Line - 1
@@ -273,7 +267,6 @@ func join(chunks []chunk) []string {
 	return lines
 }
 
-// entry finds a key and its value in a mapping.
 func entry(m *yaml.Node, key string) (name, value *yaml.Node) {
 	for i := 0; i+1 < len(m.Content); i += 2 {
 		if m.Content[i].Value == key {
@@ -297,7 +290,6 @@ func isBlank(lines []string) bool {
 
 func indentOf(line string) int { return len(line) - len(strings.TrimLeft(line, " ")) }
 
-// render encodes a value as lines of YAML with that indentation.
 func render(value any, indent int) ([]string, error) {
 	var out bytes.Buffer
 	encoder := yaml.NewEncoder(&out)

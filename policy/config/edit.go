@@ -48,7 +48,6 @@ func edit(data []byte, from, to Config) ([]byte, error) {
 	return result, nil
 }
 
-// A change is a struct field with a new value.
 type change struct {
 	key      string
 	field    int
@@ -69,7 +68,6 @@ func changes(from, to any) []change {
 	return found
 }
 
-// apply writes the new value of a section's field.
 func (d *document) apply(section string, c change) error {
 	switch to := c.to.(type) {
 	case time.Duration:
@@ -90,7 +88,6 @@ func (d *document) apply(section string, c change) error {
 	return d.set(section, c.key, c.to)
 }
 
-// setFields writes the changed fields of a mapping within a section.
 func (d *document) setFields(section string, c change) error {
 	for _, f := range changes(c.from, c.to) {
 		m, err := d.find(section, c.key)
@@ -107,7 +104,6 @@ func (d *document) setFields(section string, c change) error {
 	return nil
 }
 
-// day is 24 hours, whatever the clocks do.
 const day = 24 * time.Hour
 
 // ParseDuration reads a time as [time.ParseDuration] does, and also days, such as 90d.
@@ -137,7 +133,6 @@ func FormatDuration(d time.Duration) string {
 	return s
 }
 
-// setValues changes a list of comparable values.
 func setValues[T comparable](d *document, section, key string, from, to []T) error {
 	was := func(item T) int { return slices.Index(from, item) }
 	return setItems(d, section, key, from, to, was, func(c chunk, _, _ T) (chunk, error) { return c, nil })
@@ -191,7 +186,6 @@ func setItems[T any](d *document, section, key string, from, to []T, was func(T)
 	return nil
 }
 
-// space separates items by blank lines.
 func space(chunks []chunk) {
 	for i := range chunks {
 		switch {

@@ -2,6 +2,7 @@ package config
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -11,8 +12,10 @@ import (
 	"reflect"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/adrg/xdg"
+	"github.com/fsnotify/fsnotify"
 
 	"nod/ownfile"
 	"nod/policy"
@@ -82,7 +85,6 @@ func (f *File) Reload() {
 	f.reload()
 }
 
-// reload needs f.mu.
 func (f *File) reload() {
 	last, next := f.State(), f.look()
 	if next.Err != nil {
@@ -216,7 +218,6 @@ func (f *File) ReplaceUndoably(base, next Config) (undo func() error, err error)
 	return func() error { return f.rewrite(after, before) }, nil
 }
 
-// rewrite replaces the file's text if it is still from.
 func (f *File) rewrite(from, to []byte) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -238,7 +239,6 @@ func (f *File) rewrite(from, to []byte) error {
 	return nil
 }
 
-// take copies the values that differ between base and next.
 func (c *Config) take(base, next Config) {
 	to := reflect.ValueOf(c).Elem()
 	for _, section := range changes(base, next) {
@@ -248,7 +248,6 @@ func (c *Config) take(base, next Config) {
 	}
 }
 
-// text returns the file's content, or the default text if there is no file.
 func (f *File) text() ([]byte, error) {
 	text, err := ownfile.Read(f.path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -257,7 +256,6 @@ func (f *File) text() ([]byte, error) {
 	return text, err
 }
 
-// unchanged fails if the file differs from text.
 func (f *File) unchanged(text []byte) error {
 	now, err := f.text()
 	if err == nil && !bytes.Equal(now, text) {
@@ -278,4 +276,63 @@ func (f *File) write(text []byte) error {
 		return nil
 	}
 	return f.seal.accept(f.path, string(text))
+}
+
+// settle is the quiet time before a changed file is read: editors write, rename and change modes in several steps.
+const settle = 50 * time.Millisecond
+
+// Watch reloads the configuration whenever its file changes, until ctx ends. It creates the folder if necessary. It
+// watches the folder, because editors replace the file, and its parent, because the folder may be replaced, too.
+func (f *File) Watch(ctx context.Context) error {
+	folder := filepath.Dir(f.path)
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return fmt.Errorf("watch the configuration: %w", err)
+	}
+	watcher, err := fsnotify.NewWatcher()
+	if err != nil {
+		return fmt.Errorf("watch the configuration: %w", err)
+	}
+	defer watcher.Close()
+	for _, watched := range []string{filepath.Dir(folder), folder} {
+		if err := watcher.Add(watched); err != nil {
+			return fmt.Errorf("watch the configuration: %w", err)
+		}
+	}
+	f.Reload() // for changes before the watch began
+	return f.watch(ctx, watcher)
+}
+
+func (f *File) watch(ctx context.Context, watcher *fsnotify.Watcher) error {
+	folder := filepath.Dir(f.path)
+	quiet := time.NewTimer(settle)
+	quiet.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case event := <-watcher.Events:
+			switch event.Name {
+			case folder: // replaced: the old watch is on the deleted folder
+				f.rewatch(watcher, folder)
+				quiet.Reset(settle)
+			case f.path:
+				quiet.Reset(settle)
+			}
+		case err := <-watcher.Errors: // events may be lost
+			f.log.Warn("watch the configuration", "err", err)
+			quiet.Reset(settle)
+		case <-quiet.C:
+			f.Reload()
+		}
+	}
+}
+
+// rewatch watches the current folder. It ignores a missing one: the parent's watch reports its return.
+func (f *File) rewatch(watcher *fsnotify.Watcher, folder string) {
+	if err := watcher.Remove(folder); err != nil && !errors.Is(err, fsnotify.ErrNonExistentWatch) {
+		f.log.Warn("watch the configuration", "err", err)
+	}
+	if err := watcher.Add(folder); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		f.log.Warn("watch the configuration", "err", err)
+	}
 }

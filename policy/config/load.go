@@ -234,7 +234,6 @@ func envNode(value string) *yaml.Node {
 	return &yaml.Node{Kind: yaml.ScalarNode, Tag: tag, Value: value}
 }
 
-// refuseAll adds problems of values to those found so far.
 func (o *outline) refuseAll(found []*policy.FieldError) error {
 	for _, e := range found {
 		o.refuse(o.line(e.Key), e.Key, "%s", e.Problem)

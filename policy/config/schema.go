@@ -14,7 +14,6 @@ import (
 	"nod/policy"
 )
 
-// A schema is the shape of one place in the file: a mapping with known keys, a list, or a scalar.
 type schema struct {
 	keys  []field                                // of a mapping, in the order of a fresh file
 	item  *schema                                // of a list
@@ -28,7 +27,6 @@ type field struct {
 
 var fileSchema = schemaOf(reflect.TypeFor[Config]())
 
-// schemaOf derives the schema from the type of a [Config] field.
 func schemaOf(t reflect.Type) *schema {
 	switch {
 	case t == reflect.TypeFor[time.Duration]():
@@ -53,7 +51,6 @@ func schemaOf(t reflect.Type) *schema {
 	return s
 }
 
-// yamlKey is the key of a struct field in the file.
 func yamlKey(f reflect.StructField) string {
 	key, _, _ := strings.Cut(f.Tag.Get("yaml"), ",")
 	return key

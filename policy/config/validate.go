@@ -1,14 +1,19 @@
 package config
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net"
 	"net/netip"
+	"net/url"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
+	"unicode"
 
 	"nod/policy"
 )
@@ -82,7 +87,6 @@ func problem(err error) string {
 	return err.Error()
 }
 
-// checkAddress accepts loopback addresses only.
 func checkAddress(address string) string {
 	const want = "want a loopback address with a port, as in 127.0.0.1:7463"
 	host, port, err := net.SplitHostPort(address)
@@ -103,4 +107,138 @@ func checkRange(d, least, most time.Duration) string {
 		return fmt.Sprintf("%s: want %s to %s", FormatDuration(d), FormatDuration(least), FormatDuration(most))
 	}
 	return ""
+}
+
+// The kinds of [Machine].
+const (
+	MachineSSH    = "ssh"
+	MachineDocker = "docker"
+	MachinePodman = "podman"
+)
+
+// PushWeb as [Phone.Push] is Web Push, of the device's own browser.
+const PushWeb = "webpush"
+
+// maxMachines limits the connections: each is a process.
+const maxMachines = 100
+
+// String is the machine as windows name it.
+func (m Machine) String() string { return m.Kind + " " + m.Host }
+
+// Check returns an error if m is invalid. nod runs no command for an invalid machine.
+func (m Machine) Check() error {
+	if problem := cmp.Or(m.checkKind(), m.checkHost()); problem != "" {
+		return errors.New(problem)
+	}
+	return nil
+}
+
+func (r Remote) problems() []*policy.FieldError {
+	var found []*policy.FieldError
+	add := func(key, problem string) {
+		if problem != "" {
+			found = append(found, &policy.FieldError{Key: "remote." + key, Problem: problem})
+		}
+	}
+	if len(r.Machines) > maxMachines {
+		add("machines", fmt.Sprintf("%d of them: want at most %d; more meet at a NATS server", len(r.Machines), maxMachines))
+		return found
+	}
+	for i, m := range r.Machines {
+		add(fmt.Sprintf("machines[%d].kind", i), m.checkKind())
+		add(fmt.Sprintf("machines[%d].host", i), m.checkHost())
+		if slices.Contains(r.Machines[:i], m) {
+			add(fmt.Sprintf("machines[%d]", i), fmt.Sprintf("%q is there twice: remove one of them", m))
+		}
+	}
+	add("nats.url", checkServers(r.NATS.URL))
+	add("nats.credentials", checkFile(r.NATS.Credentials))
+	add("nats.ca", checkFile(r.NATS.CA))
+	if !natsToken.MatchString(r.NATS.Prefix) {
+		add("nats.prefix", fmt.Sprintf("%q: want up to 32 letters, digits, - and _", r.NATS.Prefix))
+	}
+	add("phone.address", checkOwnAddress(r.Phone.Address))
+	add("phone.push", checkPush(r.Phone.Push))
+	add("hand_over", checkRange(r.HandOver, 0, time.Hour))
+	return found
+}
+
+var (
+	// ssh hands the host to commands of its configuration: it must contain no shell syntax, and neither host nor user
+	// may look like a flag.
+	sshHost = regexp.MustCompile(`^(ssh://)?([\pL\pN_][\pL\pN_.+-]*@)?` +
+		`(\[[0-9a-fA-F:.]+\](:[0-9]+)?|[\pL\pN_:][\pL\pN_.:-]*)$`)
+	container = regexp.MustCompile(`^[a-zA-Z0-9][a-zA-Z0-9_.-]*$`)
+	// A prefix is one token of the subjects.
+	natsToken = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,32}$`)
+)
+
+func (m Machine) checkKind() string {
+	return policy.CheckOneOf(m.Kind, MachineSSH, MachineDocker, MachinePodman)
+}
+
+func (m Machine) checkHost() string {
+	switch {
+	case len(m.Host) > 255 || m.Kind != MachineSSH && !container.MatchString(m.Host):
+		return fmt.Sprintf("%q: want the name of a container, which has letters, digits, _ . and -", m.Host)
+	case m.Kind == MachineSSH && !sshHost.MatchString(m.Host):
+		return fmt.Sprintf("%q: want a host as ssh knows it, such as build-1 or me@build-1; "+
+			"what else ssh is to know of it is for its own configuration", m.Host)
+	}
+	return ""
+}
+
+func checkServers(servers string) string {
+	if servers == "" {
+		return ""
+	}
+	for server := range strings.SplitSeq(servers, ",") {
+		u, err := url.Parse(server)
+		if err != nil || !slices.Contains([]string{"nats", "tls", "ws", "wss"}, u.Scheme) || u.Hostname() == "" ||
+			hasHidden(server) {
+			return fmt.Sprintf("%q: want the address of a server, such as tls://nats.example.com:4222; "+
+				"several with commas and no spaces", server)
+		}
+	}
+	return ""
+}
+
+func checkFile(path string) string {
+	if path != "" && (!filepath.IsAbs(path) || hasHidden(path)) {
+		return fmt.Sprintf("%q: want the absolute path of a file", path)
+	}
+	return ""
+}
+
+// checkOwnAddress requires one address: listening on all would expose nod to unexpected networks.
+func checkOwnAddress(address string) string {
+	if address == "" {
+		return ""
+	}
+	const want = "want an IP address of this machine with a port, such as 100.64.0.7:7464"
+	at, err := netip.ParseAddrPort(address)
+	ip := at.Addr()
+	switch {
+	case err != nil || at.Port() == 0 || ip.Zone() != "" || ip.Is4In6() || ip.IsMulticast():
+		return fmt.Sprintf("%q: %s", address, want)
+	case ip.IsUnspecified():
+		return fmt.Sprintf("%q is reached from every network: %s", address, want)
+	}
+	return ""
+}
+
+func checkPush(to string) string {
+	if to == "" || to == PushWeb {
+		return ""
+	}
+	u, err := url.Parse(to)
+	if err != nil || u.Scheme != "https" || u.Hostname() == "" || strings.Trim(u.Path, "/") == "" || hasHidden(to) {
+		return fmt.Sprintf("%q: want %s, or the https address of a topic at an ntfy server", to, PushWeb)
+	}
+	return ""
+}
+
+// hasHidden reports whether a text contains characters that a window does not show.
+func hasHidden(s string) bool {
+	return strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) || r == unicode.ReplacementChar })
 }

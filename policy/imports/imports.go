@@ -7,12 +7,16 @@ package imports
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
 
+	"nod/ownfile"
 	"nod/policy"
 	"nod/policy/shell"
 )
@@ -159,13 +163,11 @@ func collect(entries []*Entry, existing []policy.Rule) Result {
 	return result
 }
 
-// saysTheSame compares everything but id and comment.
 func saysTheSame(a, b policy.Rule) bool {
 	a.ID, a.Note, b.ID, b.Note = "", "", "", ""
 	return reflect.DeepEqual(a, b)
 }
 
-// freeID makes a readable id that no rule has.
 func freeID(name string, taken []policy.Rule) string {
 	words := strings.FieldsFunc(strings.ToLower(name), func(r rune) bool {
 		return !('a' <= r && r <= 'z' || '0' <= r && r <= '9')
@@ -190,7 +192,6 @@ const (
 	OfProject = "it holds for the sessions of a project wherever they work, and nod knows only the folder of each call"
 )
 
-// runNote says how a rule for commands differs from the original.
 const runNote = "; with flags known to be harmless and files of the project only"
 
 // PrefixReason says why a rule for command prefixes is left out.
@@ -274,4 +275,67 @@ func Inside(project string) string {
 // Below prefixes the pattern p with a project's folder.
 func Below(project, p string) string {
 	return strings.TrimSuffix(policy.EscapeGlob(filepath.ToSlash(project)), "/") + "/" + p
+}
+
+const maxFile = 4 << 20
+
+// Find opens the permission files that an agent reads when it works in a folder. own is the agent's folder; both are
+// absolute.
+func (s *Source) Find(own, folder string) ([]File, error) {
+	paths, err := s.Paths(own, folder)
+	if err != nil {
+		return nil, err
+	}
+	return s.Open(paths, own)
+}
+
+// Paths names the files that [Source.Find] opens.
+func (s *Source) Paths(own, folder string) (paths []string, err error) {
+	add := func(base string, globs []string) error {
+		for _, glob := range globs {
+			found, err := fs.Glob(os.DirFS(base), glob)
+			if err != nil {
+				return fmt.Errorf("look for %s: %w", glob, err)
+			}
+			for _, name := range found {
+				if path := filepath.Join(base, filepath.FromSlash(name)); !slices.Contains(paths, path) {
+					paths = append(paths, path)
+				}
+			}
+		}
+		return nil
+	}
+	err = errors.Join(add(own, s.Own), add(folder, s.Project))
+	return paths, err
+}
+
+// Open reads files. A file outside the agent's folder counts as a project's: its allows hold in that project only.
+func (s *Source) Open(paths []string, own string) ([]File, error) {
+	var files []File
+	for _, path := range paths {
+		text, err := ownfile.ReadBehind(path, maxFile)
+		if err != nil {
+			return nil, &fs.PathError{Op: "open", Path: path, Err: errors.Unwrap(err)}
+		}
+		abs, err := filepath.Abs(path)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, File{Path: path, Project: s.projectOf(abs, own), Text: text})
+	}
+	return files, nil
+}
+
+// projectOf is the parent of the agent's folder, or of the file; "" for the agent's own folder, except for local
+// settings.
+func (s *Source) projectOf(path, own string) string {
+	for dir := filepath.Dir(path); dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
+		switch {
+		case dir == filepath.Clean(own) && filepath.Base(path) != "settings.local.json":
+			return ""
+		case dir == filepath.Clean(own), filepath.Base(dir) == s.Folder:
+			return filepath.Dir(dir)
+		}
+	}
+	return filepath.Dir(path)
 }

@@ -56,7 +56,6 @@ type grantFile struct {
 var errHeld = errors.New("the file of grants was changed by another program: " +
 	"accept that change in nod's settings or revoke all")
 
-// grantVersion is the file's version.
 const grantVersion = 4
 
 // openBook reads the grants at path. The file need not exist; [book.GrantsErr] returns problems with it. The book calls
@@ -117,7 +116,6 @@ func decodeGrants(data []byte) ([]policy.Grant, error) {
 	return list, nil
 }
 
-// check validates a grant of the file.
 func check(g policy.Grant) error {
 	sum, err := hex.DecodeString(g.InputSHA256)
 	switch {

@@ -69,7 +69,6 @@ func Open(path, grantsPath string, log *slog.Logger) (*Store, error) {
 	return s, nil
 }
 
-// places are those of the user and of the store's files.
 func places(files ...string) policy.Places {
 	p := policy.DefaultPlaces()
 	for _, own := range files {

@@ -48,7 +48,7 @@ Nothing is sent anywhere, nothing is run, and nothing is written.
 --json prints one object. calls is the sum of passed, asked and denied; asked_with_always is what the person who
 answers "always" is asked. agents and projects hold the same numbers by name; asked_list holds every different call
 that is asked about, with the reason and how often (times, times_with_always); files, skipped_lines and questions
-(calls that ask the human something, counted nowhere else) say what was read. With --suggest, suggest.rules holds
+(calls that ask the user something, counted nowhere else) say what was read. With --suggest, suggest.rules holds
 rules as in config.yaml, with how many calls each spares.`,
 		Example: `  nod policy replay
   nod policy replay --asked ~/.claude/projects/-home-me-src-shop

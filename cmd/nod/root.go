@@ -16,7 +16,7 @@ Exit status:
   1  denied, no, not sent; nod doctor found errors
   2  wrong usage, or nod-desktop refused a parameter
   3  nobody answered: not in time, or nod is paused
-  4  the human closed the prompt, or the request was cancelled
+  4  the user closed the prompt, or the request was cancelled
   5  nod-desktop isn't running
   6  anything else`
 
@@ -28,7 +28,7 @@ func newRoot(c *console) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "nod",
 		Short: "Agents ask. You nod.",
-		Long: `nod asks the human at this desktop, through the tray program nod-desktop, and prints the answer.
+		Long: `nod asks the user at this desktop, through the tray program nod-desktop, and prints the answer.
 It can only ask: no command answers a request or changes a rule.
 ` + exitHelp,
 		Version:       version.Get().String(),
@@ -46,7 +46,7 @@ It can only ask: no command answers a request or changes a rule.
 	root.SetErr(c.err)
 	setTemplates(root)
 	root.AddGroup(
-		&cobra.Group{ID: "ask", Title: "Ask the human:"},
+		&cobra.Group{ID: "ask", Title: "Ask the user:"},
 		&cobra.Group{ID: "later", Title: "Requests you sent:"},
 		&cobra.Group{ID: "agents", Title: "Coding agents:"},
 		&cobra.Group{ID: "nod", Title: "nod itself:"},

@@ -164,22 +164,22 @@ func (p askedHere) Prompt(ctx context.Context, _ interact.Request, _ policy.Deci
 	}
 }
 
-// askedThere is a desk with one machine. It implements [remote.Desk].
-type askedThere struct {
+// pairedDesk is a desk with one machine. It implements [remote.Desk].
+type pairedDesk struct {
 	asked chan asked
 	line  *session.Line
 }
 
 // Join implements [remote.Desk].
-func (d *askedThere) Join(machine remote.Key, _ remote.Hello) (remote.Peer, error) {
+func (d *pairedDesk) Join(machine remote.Key, _ remote.Hello) (remote.Peer, error) {
 	return remote.Peer{Name: "machine", Role: remote.RoleMachine, Key: machine}, nil
 }
 
 // Leave implements [remote.Desk].
-func (d *askedThere) Leave(remote.Key) {}
+func (d *pairedDesk) Leave(remote.Key) {}
 
 // Take implements [remote.Desk].
-func (d *askedThere) Take(from remote.Peer, r remote.Request) error {
+func (d *pairedDesk) Take(from remote.Peer, r remote.Request) error {
 	at := time.Now()
 	digest, err := r.Digest()
 	if err != nil {
@@ -196,16 +196,16 @@ func (d *askedThere) Take(from remote.Peer, r remote.Request) error {
 }
 
 // Open implements [remote.Desk].
-func (d *askedThere) Open(remote.Peer) []interact.ID { return nil }
+func (d *pairedDesk) Open(remote.Peer) []interact.ID { return nil }
 
 // Desks implements [remote.Desk].
-func (d *askedThere) Desks() []remote.Key { return nil }
+func (d *pairedDesk) Desks() []remote.Key { return nil }
 
 // End implements [remote.Desk].
-func (d *askedThere) End(remote.Peer, remote.Answer) {}
+func (d *pairedDesk) End(remote.Peer, remote.Answer) {}
 
 // Keep implements [remote.Desk].
-func (d *askedThere) Keep(remote.Peer, []interact.Record) error { return nil }
+func (d *pairedDesk) Keep(remote.Peer, []interact.Record) error { return nil }
 
 // place is a folder that is a machine of its own.
 type place string
@@ -227,7 +227,7 @@ func (b *bench) throughRelay(name string, at place, run []string) (*way, error) 
 		return nil, err
 	}
 	up := make(chan struct{}, 1)
-	d := &askedThere{asked: make(chan asked)}
+	d := &pairedDesk{asked: make(chan asked)}
 	log, changed := slog.New(slog.DiscardHandler), func() {
 		select {
 		case up <- struct{}{}:

@@ -61,10 +61,10 @@ func (m *machines) keepLines(ctx context.Context, wanted []lineSpec) {
 	}
 }
 
-// linesPace is how often the lines are looked at, while there are some: one that cannot come up tells nobody.
+// linesPace is the pause between two updates of the lines' states: a line that does not connect sends no signal.
 const linesPace = 15 * time.Second
 
-// looks is when to look at the lines again; never, while there are none.
+// looks returns a channel that fires when the lines' states are to be updated; nil without lines.
 func (m *machines) looks() <-chan time.Time {
 	m.mu.Lock()
 	defer m.mu.Unlock()

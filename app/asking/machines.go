@@ -163,7 +163,7 @@ func (d lineDesk) Join(machine remote.Key, h remote.Hello) (remote.Peer, error) 
 	return peer, nil
 }
 
-// tellOfDesks tells the person when a machine takes answers of another desk than when it was connected last.
+// tellOfDesks warns the user if a machine accepts another desk since its last connection.
 func (m *machines) tellOfDesks(machine remote.Peer, desks []remote.Key) {
 	for _, key := range desks {
 		if !slices.Contains(machine.Desks, key) {
@@ -178,8 +178,7 @@ func (m *machines) tellOfDesks(machine remote.Peer, desks []remote.Key) {
 	}
 }
 
-// wantDesks remembers the desks that ask a machine to take their answers: that is for this desk's person to say, who
-// pairs them. One that is paired already the machine learns of by itself.
+// wantDesks lists the desks that a machine was asked to accept among the keys to be paired, unless they are paired.
 func (m *machines) wantDesks(machine remote.Peer, keys []remote.Key) {
 	for _, key := range keys[:min(len(keys), maxWantedDesks)] {
 		if _, isPaired := m.book.Find(key); !isPaired {
@@ -210,7 +209,7 @@ func (m *machines) machine(key remote.Key) (remote.Peer, bool) {
 	return peer, ok && peer.Role == remote.RoleMachine
 }
 
-// plainHello is what a machine says of itself, fit to be shown.
+// plainHello returns h limited and escaped for display.
 func plainHello(h remote.Hello) remote.Hello {
 	for _, claim := range []*string{&h.Name, &h.User, &h.System, &h.Version} {
 		*claim = safetext.Line(*claim, maxClaim)
@@ -222,8 +221,8 @@ func plainHello(h remote.Hello) remote.Hello {
 	return h
 }
 
-// asksToJoin remembers a key that nobody has paired, and tells the person, though not too often. A key that connects as
-// a machine has proved that it is one: what another machine says, that it is a desk, does not count beside that.
+// asksToJoin lists a key among those to be paired and warns the user, once in a while. A key that connects as a machine
+// has proved to be one, whatever another machine says about it.
 func (m *machines) asksToJoin(role remote.Role, line string, key remote.Key, h remote.Hello) {
 	now := time.Now()
 	m.mu.Lock()
@@ -273,7 +272,7 @@ func (m *machines) limitsOf(machine remote.Key) *peerLimits {
 	return m.limits[machine.Sign]
 }
 
-// push has every machine apply the policy as it is now.
+// push sends the current policy to all machines.
 func (m *machines) push() {
 	for _, peer := range m.book.Peers() {
 		if line := m.lineTo(peer.Key); peer.Role == remote.RoleMachine && line != nil {
@@ -282,7 +281,7 @@ func (m *machines) push() {
 	}
 }
 
-// apply has a machine apply the policy as it is now, unless it was told already.
+// apply sends a machine the current policy, unless it has it.
 func (m *machines) apply(line remote.Line, peer remote.Peer) {
 	p := m.policy()
 	digest, err := digestOf(p)
@@ -303,7 +302,7 @@ func (m *machines) apply(line remote.Line, peer remote.Peer) {
 	}
 }
 
-// forget has a machine end what was allowed there for longer than once.
+// forget has a machine delete its saved approvals.
 func (m *machines) forget(ctx context.Context, name string) error {
 	peer, ok := m.book.Named(name)
 	line := m.lineTo(peer.Key)

@@ -46,7 +46,7 @@ func deskName(own *remote.Identity) string {
 	return hostName() + " " + word
 }
 
-// hostName is what the person knows this machine by.
+// hostName is what the user knows this machine by.
 func hostName() string {
 	host, err := os.Hostname()
 	host, _, _ = strings.Cut(host, ".")

@@ -203,7 +203,7 @@ func (d *desks) admit(key remote.Key) (first bool, err error) {
 	return true, d.add(key)
 }
 
-// vouch takes those desks that have asked for it and that the person of a known desk has paired. It returns them.
+// vouch takes those desks that have asked for it and that the user of a known desk has paired. It returns them.
 func (d *desks) vouch(by remote.Key, others []remote.Key) (taken []remote.Key, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

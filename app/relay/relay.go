@@ -38,7 +38,7 @@ import (
 type Options struct {
 	LogLevel string       // debug, info, warn or error; empty: as NOD_LOG says, else info
 	Version  string       // of this nod
-	Stdout   io.Writer    // gets what a person should know, and "nod ready URL" once the relay can be asked
+	Stdout   io.Writer    // gets what a user should know, and "nod ready URL" once the relay can be asked
 	Desks    []remote.Key // whose answers count where it knows none; else one of those that it knows must vouch for them
 	Uplink   Uplink       // nil: desks come through the control socket
 }
@@ -189,7 +189,7 @@ func (r *Relay) run(ctx context.Context) error {
 	return err
 }
 
-// announce says what a person should know, to compare at the desk.
+// announce says what a user should know, to compare at the desk.
 func (r *Relay) announce() {
 	hello := r.Hello(remote.Key{})
 	fmt.Fprintf(r.opts.Stdout, "machine:\t%s\nfingerprint:\t%s\nkey:\t%s\n", hello.Name, r.identity.Key().Fingerprint(),

@@ -1,11 +1,11 @@
 // Package remote is what a desk and the machines paired with it say to each other.
 //
-// A desk is a nod-desktop with a person before it. On a machine without one runs a relay, a headless nod: it takes
+// A desk is a nod-desktop with a user before it. On a machine without one runs a relay, a headless nod: it takes
 // requests from the agents there as nod-desktop does here, lets pass what the policy that a desk gave it lets pass, and
 // asks the desks about the rest. Package session connects the two, over the standard input and output of a command such
 // as ssh (package command) or over NATS (package cluster).
 //
-// Whatever carries it, a connection is TLS 1.3 between two keys. A desk knows machines by keys that its person has
+// Whatever carries it, a connection is TLS 1.3 between two keys. A desk knows machines by keys that its user has
 // paired, a relay its desks by the keys that it was started with or that came first. A machine can ask, and say what it
 // knows; only a desk answers.
 package remote
@@ -27,12 +27,12 @@ type Hello struct {
 	Name    string    `json:"name"`    // of the machine, as its system has it
 	User    string    `json:"user"`    // whose relay it is
 	System  string    `json:"system"`  // as in linux/amd64
-	Version string    `json:"version"` // of nod there
-	Clock   time.Time `json:"clock"`   // as it is there
+	Version string    `json:"version"` // of its nod
+	Clock   time.Time `json:"clock"`   // its own
 	Policy  uint64    `json:"policy"`  // serial of the desk's policy that it applies; 0: none yet, so it always asks
 	Grants  int       `json:"grants"`  // approvals that it keeps for longer than once
-	Desks   []Key     `json:"desks"`   // all whose answers it takes
-	Wants   []Key     `json:"wants"`   // desks that ask it to take theirs, for which one of the former has to vouch
+	Desks   []Key     `json:"desks"`   // whose answers it takes
+	Wants   []Key     `json:"wants"`   // desks that connected and need one of Desks to pair them first
 }
 
 // Request is a request on its way from a relay to a desk. Its times are durations: no clock is compared with another.
@@ -41,9 +41,10 @@ type Request struct {
 	Times   interact.Times   `json:"times"`
 }
 
-// Digest is the hex SHA-256 of what is asked, by whom, and of what the relay reports: to what an answer is bound. It
-// leaves the times out, which change from one sending to the next, and is that of what arrives: what JSON cannot carry,
-// such as a path that is not UTF-8, counts as it is read there.
+// Digest returns the hex SHA-256 of the request, its requester and what the relay reports. An answer contains it. The
+// times are left out, since they change between two sendings. Both ends get the same digest: what JSON cannot
+// represent, such as a path that is not UTF-8, is hashed as the receiver decodes it. It fails if the request cannot be
+// encoded.
 func (r Request) Digest() (string, error) {
 	asked := r.Request
 	asked.Created, asked.Deadline, asked.Until, asked.Snoozed = time.Time{}, time.Time{}, time.Time{}, time.Time{}
@@ -61,7 +62,7 @@ func (r Request) Digest() (string, error) {
 	return interact.Digest(text), nil
 }
 
-// Answer is what a person at a desk did with a request, or how it ended.
+// Answer is what a user at a desk did with a request, or how it ended.
 type Answer struct {
 	ID     interact.ID     `json:"id"`
 	Digest string          `json:"digest"` // of the very request that was shown: see [Request.Digest]
@@ -87,27 +88,27 @@ type State struct {
 
 // Line is a desk's way to a machine, or to all that one broker connects. It is safe for concurrent use.
 type Line interface {
-	// Run keeps the line up until ctx ends: it comes back by itself. The error says why there can be none.
+	// Run connects, and reconnects, until ctx ends. The error says why no connection is possible.
 	Run(ctx context.Context) error
-	// Commit gives a machine the answer to one of its requests and returns the answer that counts: this one, another
-	// desk's, or how the relay had ended it before. Until then the answer decides nothing. The error is [ErrDown] while
-	// the machine cannot be reached: try again, the same answer counts once.
+	// Commit sends a machine the answer to one of its requests and returns the answer that the relay settled: this one,
+	// another desk's, or how the request had ended before. The error wraps [ErrDown] while the machine cannot be reached;
+	// the same answer can be sent again and counts once.
 	Commit(ctx context.Context, machine Key, a Answer) (interact.Answer, error)
-	// Apply gives a machine the policy of the desk, now or as soon as it can be reached.
+	// Apply sends a machine the policy of the desk, now or as soon as it can be reached.
 	Apply(machine Key, p Policy)
 	// Forget has a machine end all approvals that were to hold for longer than once. The error is as that of Commit.
 	Forget(ctx context.Context, machine Key) error
-	// Greet has all machines told at once what has changed here of who is paired.
+	// Greet tells all connected machines now which desks are paired here.
 	Greet()
-	// Drop ends the connection with a machine that was just unpaired: what it sends counts no more.
+	// Drop ends the connection with a machine that was just unpaired. Nothing more that it sends is accepted.
 	Drop(machine Key)
-	// State says how the line to a machine is, or, of the zero key, the line by itself.
+	// State returns the state of the connection with a machine or, for the zero key, of the line.
 	State(machine Key) State
 }
 
 // Desk is what a [Line] needs of the desk that it is for.
 type Desk interface {
-	// Join tells that a machine is connected, and returns who it is. The error is [ErrNotPaired] until the person has
+	// Join tells that a machine is connected, and returns who it is. The error is [ErrNotPaired] until the user has
 	// paired it: then nothing of it is taken in.
 	Join(machine Key, h Hello) (Peer, error)
 	// Leave tells that a machine is connected no longer.
@@ -118,7 +119,7 @@ type Desk interface {
 	// Open lists the requests of a machine, by the ids that it gave them, that wait for an answer here. A line tells the
 	// machine, which says of each that it knows no more how it ended.
 	Open(from Peer) []interact.ID
-	// Desks lists the other desks that the person has paired: relays may take answers of those, too.
+	// Desks lists the other desks that the user has paired: relays may take answers of those, too.
 	Desks() []Key
 	// End tells how a request ended that this desk has not answered.
 	End(from Peer, a Answer)
@@ -127,7 +128,7 @@ type Desk interface {
 }
 
 var (
-	// ErrNotPaired says that the person has not paired a key, or has revoked it.
+	// ErrNotPaired says that the user has not paired a key, or has revoked it.
 	ErrNotPaired = errors.New("not paired with this desk")
 	// ErrDown says that the other end cannot be reached now.
 	ErrDown = errors.New("cannot be reached now")
@@ -142,12 +143,12 @@ type Role string
 const (
 	RoleMachine Role = "machine" // it asks
 	RoleDesk    Role = "desk"    // it answers as this desk does
-	RoleDevice  Role = "device"  // it answers what its person may answer there
+	RoleDevice  Role = "device"  // it answers what its user may answer there
 )
 
-// Peer is a key that the person has paired.
+// Peer is a key that the user has paired.
 type Peer struct {
-	Name  string    `json:"name"` // which the person gave it; no two have the same
+	Name  string    `json:"name"` // which the user gave it; no two have the same
 	Role  Role      `json:"role"`
 	Key   Key       `json:"key"`
 	May   May       `json:"may,omitzero"`

@@ -1,4 +1,4 @@
-// Package book keeps who is paired with a desk: in a file that is signed, so that a peer whom no person has let in does
+// Package book keeps who is paired with a desk: in a file that is signed, so that a peer whom no user has let in does
 // not count.
 package book
 
@@ -231,7 +231,7 @@ func (b *Book) Problem() (held []remote.Peer, err error) {
 }
 
 // Settle ends the time in which no peer counts: it accepts what another program has made of the list, which must be
-// what the person has seen, or starts anew with no peer.
+// what the user has seen, or starts anew with no peer.
 func (b *Book) Settle(seen []remote.Peer, accept bool) error {
 	b.writing.Lock()
 	defer b.writing.Unlock()

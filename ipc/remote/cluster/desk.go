@@ -30,7 +30,7 @@ type Desk struct {
 
 var _ session.Carrier = (*Desk)(nil)
 
-// NewDesk returns the carrier of the desk with that key. paired lists the machines that its person has paired.
+// NewDesk returns the carrier of the desk with that key. paired lists the machines that its user has paired.
 func NewDesk(cfg Config, desk remote.Key, paired func() []remote.Key, log *slog.Logger) *Desk {
 	d := &Desk{hub: newHub(cfg, desk, "desk", log), paired: paired, opened: make(chan *conn, maxStrangers)}
 	d.came, d.isUp = d.accept, func() {

@@ -1,5 +1,5 @@
 // Package command carries a desk's connection with a machine over the standard input and output of a command, such as
-// ssh HOST nod relay --stdio. The command runs as the person, with the person's own ssh and keys.
+// ssh HOST nod relay --stdio. The command runs as the user, with the user's own ssh and keys.
 package command
 
 import (
@@ -34,7 +34,7 @@ func Command(m config.Machine, args ...string) ([]string, error) {
 	}
 	there := append([]string{m.Host, "nod"}, args...)
 	if m.Kind == config.MachineSSH {
-		// Whatever the person's configuration of ssh says: nothing is asked on a terminal that nobody sees, nothing of this
+		// Whatever the user's configuration of ssh says: nothing is asked on a terminal that nobody sees, nothing of this
 		// machine is lent to the other one, and nothing else keeps the connection from coming up.
 		return append([]string{
 			"ssh", "-T", "-a", "-x", "-o", "BatchMode=yes", "-o", "ClearAllForwardings=yes", "-o", "ConnectTimeout=15",
@@ -70,7 +70,7 @@ var _ session.Carrier = (*Carrier)(nil)
 // transport is a connection that a command makes.
 type transport interface {
 	net.Conn
-	// Problem says, once it was closed, why it ended, in words for the person; without any it did not fail.
+	// Problem says, once it was closed, why it ended, in words for the user; without any it did not fail.
 	Problem() string
 }
 

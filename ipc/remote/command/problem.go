@@ -7,7 +7,7 @@ import (
 	"nod/ipc/remote/session"
 )
 
-// What a line's State says in words of nod's own, for the person to read: what commands and machines say goes to the
+// What a line's State says in words of nod's own, for the user to read: what commands and machines say goes to the
 // log only.
 const (
 	problemNotInstalled = "the program that leads there is not installed on this computer"
@@ -24,7 +24,7 @@ const (
 	problemEnded        = "the program that leads there failed: the log has its output"
 )
 
-// Problems are all that a line's State says in nod's own words, for windows to say in the person's language.
+// Problems are all that a line's State says in nod's own words, for windows to say in the user's language.
 var Problems = []string{
 	problemNotInstalled, session.ProblemOtherDesk, session.ProblemOtherKey, session.ProblemChatter,
 	problemHostChanged, problemHostUnknown, problemDenied, problemName,

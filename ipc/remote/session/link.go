@@ -22,7 +22,7 @@ type Relay interface {
 	// Admit says whether the relay takes answers and policies of a desk. The first one that comes is, when the relay was
 	// started without any; later the error is [remote.ErrNotPaired].
 	Admit(desk remote.Key) error
-	// Vouch tells which others the person of a desk has paired: of those the relay may take answers, too.
+	// Vouch tells which others the user of a desk has paired: of those the relay may take answers, too.
 	Vouch(desk remote.Key, others []remote.Key)
 	// Apply puts a policy in force that came from that desk.
 	Apply(desk remote.Key, p remote.Policy) error
@@ -32,8 +32,8 @@ type Relay interface {
 	Settled(ctx context.Context, id interact.ID) (interact.Answer, error)
 }
 
-// maxUnknown is how many connections there are of which nobody knows yet who is at the other end. One more ends the
-// oldest: whoever only connects keeps no desk away.
+// maxUnknown limits the connections whose other end has not proved a key. One more ends the oldest: whoever only
+// connects keeps no desk away.
 const maxUnknown = 32
 
 // keptAnswered is how many requests that have ended a link knows the answer of.

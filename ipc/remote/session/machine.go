@@ -191,7 +191,7 @@ func (m *machine) served(ctx context.Context, r *jrpc2.Request) (any, error) {
 	return nil, withCode(err)
 }
 
-// take takes in a message of the relay's. Before the person has paired the machine it takes in none.
+// take takes in a message of the relay's. Before the user has paired the machine it takes in none.
 func (m *machine) take(r *jrpc2.Request) error {
 	peer := m.paired()
 	if peer == nil { // nobody has said that it is paired, so a relay of nod's calls only when that has just changed

@@ -8,7 +8,7 @@
 //
 // They speak JSON-RPC 2.0, one message a line, with calls both ways. The desk greets the relay at once and every few
 // seconds, which keeps dead peers from being waited for, and says which requests it still shows: how the others ended
-// it is told again. Until its person has paired the machine the desk takes in nothing else. While there is no
+// it is told again. Until its user has paired the machine the desk takes in nothing else. While there is no
 // connection, requests wait at the relay. With the next one all that are pending are put before the desk again, and an
 // answer counts once, however often it is given.
 package session
@@ -80,9 +80,9 @@ const (
 
 // greeting is a desk's sign of life.
 type greeting struct {
-	Paired bool          `json:"paired"` // its person has paired this machine, so that it may ask
+	Paired bool          `json:"paired"` // its user has paired this machine, so that it may ask
 	Open   []interact.ID `json:"open"`   // what of this machine waits for an answer there
-	Desks  []remote.Key  `json:"desks"`  // other desks that its person has paired: the relay may take answers of those
+	Desks  []remote.Key  `json:"desks"`  // other desks that its user has paired: the relay may take answers of those
 }
 
 var (
@@ -184,7 +184,7 @@ func secure(ctx context.Context, identity *remote.Identity, conn net.Conn, isDes
 	return secured, key, nil
 }
 
-// What a line's State says in words of nod's own, for the person to read.
+// What a line's State says in words of nod's own, for the user to read.
 const (
 	ProblemOtherDesk = "the relay there answers to another desk, which has to pair this one first"
 	ProblemOtherKey  = "another machine answers on this line: it has a different key"

@@ -90,6 +90,8 @@ type program struct {
 	noLog   error  // why there is no log file
 	noSeal  error  // why the policy is not sealed
 	dir     string // where the endpoint is published
+	self    string // path of nod-desktop
+	dialogs string // path of nod-dialogs
 
 	store     *store.Store
 	broker    *interact.Broker
@@ -98,7 +100,7 @@ type program struct {
 	journal   *journal.Journal
 	desk      *asking.Desk
 	autostart *autostart
-	upgrade   *upgrade
+	versions  *versions
 
 	agentHooks *agentHooks
 
@@ -116,7 +118,7 @@ func newProgram(
 ) (p *program, err error) {
 	p = &program{
 		ctx: ctx, quit: quit, opts: o, log: logs.Logger, logPath: logs.Path, noLog: logs.Problem, dir: dir,
-		welcome: newWelcome(), journalChanged: changes.NewSignal(),
+		welcome: newWelcome(), versions: newVersions(), journalChanged: changes.NewSignal(),
 		journaled: changes.NewSignal(),
 	}
 	if p.autostart, err = newAutostart(); err != nil {
@@ -142,16 +144,15 @@ func newProgram(
 		p.log.Warn("without the nod command, agents are asked about the tools with which they ask you", "err", err)
 	}
 	p.agentHooks = newAgentHooks(nod)
-	dialogs, err := programs.Find("nod-dialogs")
-	if err != nil {
+	if p.dialogs, err = programs.Find("nod-dialogs"); err != nil {
 		return nil, fmt.Errorf("the program with nod's windows: %w", err)
 	}
-	if p.upgrade, err = newUpgrade(dialogs, p.log); err != nil {
-		return nil, err
+	if p.self, err = os.Executable(); err != nil {
+		return nil, fmt.Errorf("find the path of nod: %w", err)
 	}
 	prompter, err := asking.NewPrompter(ctx, asking.Config{
-		Log: p.log, Version: o.Version, Dialogs: dialogs, Background: o.Background, Store: p.store, Journal: p.journal,
-		Hooks: p.agentHooks, Welcome: p.welcome, Outdated: p.upgrade.outdated, Quit: func() { quit(nil) },
+		Log: p.log, Version: o.Version, Dialogs: p.dialogs, Background: o.Background, Store: p.store, Journal: p.journal,
+		Hooks: p.agentHooks, Welcome: p.welcome, Outdated: p.versions.outdated, Quit: func() { quit(nil) },
 	})
 	if err != nil {
 		return nil, err

@@ -3,8 +3,6 @@ package app
 import (
 	"context"
 	"errors"
-	"fmt"
-	"log/slog"
 	"os"
 	"runtime"
 	"slices"
@@ -24,18 +22,12 @@ const (
 // runningProgram is the running program on Linux, even after its file was replaced or removed.
 const runningProgram = "/proc/self/exe"
 
-// newUpgrade returns an upgrade that works on Linux only: elsewhere a process cannot go on as another program.
-func newUpgrade(dialogs string, log *slog.Logger) (*upgrade, error) {
-	self, err := os.Executable()
-	if err != nil {
-		return nil, fmt.Errorf("find the path of nod: %w", err)
-	}
-	u := &upgrade{
-		self: self, dialogs: dialogs, running: runningProgram, try: tryOut, log: log, hint: changes.NewSignal(),
-		settle: upgradeSettles, retries: upgradeRetries,
-	}
-	u.failed.Store(runtime.GOOS != "linux")
-	return u, nil
+// newVersions returns versions with which the windows wait for an upgrade on Linux only: elsewhere a process cannot go
+// on as another program.
+func newVersions() *versions {
+	v := &versions{hint: changes.NewSignal()}
+	v.failed.Store(runtime.GOOS != "linux")
+	return v
 }
 
 // followUpgrades replaces the running program after an upgrade of its file.
@@ -43,12 +35,15 @@ func (p *program) followUpgrades() {
 	if runtime.GOOS != "linux" {
 		return
 	}
-	p.upgrade.calm = func(ctx context.Context) {
-		p.await(ctx, calmPatience, func() bool { return p.desk.IsCalm() && p.desk.IsSettled() })
+	u := &upgrade{
+		self: p.self, dialogs: p.dialogs, running: runningProgram, try: tryOut, log: p.log, versions: p.versions,
+		settle: upgradeSettles, retries: upgradeRetries, handOver: p.handOver,
+		calm: func(ctx context.Context) {
+			p.await(ctx, calmPatience, func() bool { return p.desk.IsCalm() && p.desk.IsSettled() })
+		},
+		tell: func(sentence string) { p.desk.Say(interact.Warning, sentence) },
 	}
-	p.upgrade.handOver = p.handOver
-	p.upgrade.tell = func(sentence string) { p.desk.Say(interact.Warning, sentence) }
-	if err := p.upgrade.run(p.ctx); err != nil {
+	if err := u.run(p.ctx); err != nil {
 		p.log.Warn("nod must be started again after an upgrade", "err", err)
 	}
 }
@@ -67,7 +62,7 @@ func (p *program) handOver(ctx context.Context) error {
 	if !p.opts.Background {
 		args = slices.Insert(args, 1, "--background") // the user did not start it
 	}
-	err := syscall.Exec(p.upgrade.self, args, os.Environ())
+	err := syscall.Exec(p.self, args, os.Environ())
 	// The file was removed just now. The running program can always be executed again.
 	return errors.Join(err, syscall.Exec(runningProgram, args, os.Environ()))
 }

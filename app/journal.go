@@ -24,8 +24,8 @@ func (p *program) openJournal() error {
 		return err
 	}
 	p.journal = journal.Open(path, journal.Options{
-		Log: p.log, Changed: func() { p.journalChanged.Send() },
-		Added:  func() { p.journaled.Send() },
+		Log: p.log, Changed: p.journalChanged.Send,
+		Added:  p.journaled.Send,
 		Config: func() config.History { return p.store.Config().History },
 		// Nothing has an outcome before there is a server.
 		Token: func() string { return p.server.Endpoint().Token },

@@ -55,14 +55,19 @@ type upgrade struct {
 	settle  time.Duration   // [upgradeSettles]
 	retries []time.Duration // [upgradeRetries]
 
+	*versions
+}
+
+// versions is what the windows and [upgrade] tell each other.
+type versions struct {
 	hint   changes.Signal // the windows are of another version
 	failed atomic.Bool    // the new programs do not work; until the files change again
 }
 
 // outdated is told that the windows are of another version. It reports whether nod-desktop may follow.
-func (u *upgrade) outdated() bool {
-	u.hint.Send()
-	return !u.failed.Load()
+func (v *versions) outdated() bool {
+	v.hint.Send()
+	return !v.failed.Load()
 }
 
 // run watches until ctx ends.

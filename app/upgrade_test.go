@@ -39,7 +39,7 @@ func install(t *testing.T) *installed {
 		calm:     func(context.Context) {},
 		handOver: func(context.Context) error { i.came <- "handed over"; return nil },
 		tell:     func(sentence string) { i.came <- sentence },
-		log:      slog.New(slog.DiscardHandler), hint: changes.NewSignal(),
+		log:      slog.New(slog.DiscardHandler), versions: &versions{hint: changes.NewSignal()},
 		settle: time.Second / 10, retries: []time.Duration{0, 0},
 	}
 	i.put("nod-desktop", 1)

@@ -31,8 +31,6 @@ type absence struct {
 // recheck is how often nod checks whether an absence is over that ends without an event, as quiet hours do.
 const recheck = time.Minute
 
-func (a *absence) signal() { a.changed.Send() }
-
 // look notes whether the user is away now. It does not block.
 func (a *absence) look(away bool) {
 	a.mu.Lock()
@@ -46,7 +44,7 @@ func (a *absence) look(away bool) {
 		if a.from.IsZero() {
 			a.from = time.Now()
 		}
-		a.timer = time.AfterFunc(recheck, a.signal)
+		a.timer = time.AfterFunc(recheck, a.changed.Send)
 	case !a.from.IsZero():
 		go a.sum(a.from, time.Now())
 		a.from = time.Time{}
@@ -68,7 +66,7 @@ func (a *absence) sum(from, to time.Time) {
 	a.mu.Lock()
 	a.last, a.read = found, false
 	a.mu.Unlock()
-	a.signal()
+	a.changed.Send()
 }
 
 // news returns what happened last, if the user has not read it yet.
@@ -89,7 +87,7 @@ func (a *absence) take() history.Away {
 	last := a.last
 	a.mu.Unlock()
 	if !wasRead && !last.Nothing() {
-		a.signal()
+		a.changed.Send()
 	}
 	return last
 }

@@ -28,21 +28,20 @@ type deviceDesk struct {
 	*devices
 	answers answers
 
-	queue   sync.Mutex // guards all below
-	news    changes.Source
+	shownChanged changes.Source // devices may see other prompts
+
+	queue   sync.Mutex           // guards all below
 	woken   map[interact.ID]bool // the requests for which devices were woken
 	wokenAt time.Time            // when they last were
 	timer   *time.Timer          // runs until another request is shown, or devices may be woken again
 }
 
 func newDeviceDesk(d *devices, a answers) *deviceDesk {
-	return &deviceDesk{
-		devices: d, answers: a, woken: map[interact.ID]bool{},
-	}
+	return &deviceDesk{devices: d, answers: a, woken: map[interact.ID]bool{}}
 }
 
 // run serves devices at the configured address until ctx ends.
-func (d *deviceDesk) run(ctx context.Context, changes <-chan struct{}) {
+func (d *deviceDesk) run(ctx context.Context, settings <-chan struct{}) {
 	peers, stop := d.book.Changes()
 	defer stop()
 	var served string
@@ -57,7 +56,7 @@ func (d *deviceDesk) run(ctx context.Context, changes <-chan struct{}) {
 		case <-ctx.Done():
 			end()
 			return
-		case <-changes:
+		case <-settings:
 		case <-peers:
 		}
 	}
@@ -165,11 +164,11 @@ func (d *deviceDesk) look(ctx context.Context) {
 	if next > 0 {
 		d.timer = time.AfterFunc(next, func() { d.look(ctx) })
 	}
-	d.news.Send()
+	d.shownChanged.Send()
 }
 
 // Changes implements [device.Desk].
-func (d *deviceDesk) Changes() (<-chan struct{}, func()) { return d.news.Subscribe() }
+func (d *deviceDesk) Changes() (<-chan struct{}, func()) { return d.shownChanged.Subscribe() }
 
 // Prompts implements [device.Desk].
 func (d *deviceDesk) Prompts(p remote.Peer) []device.Headline {

@@ -9,6 +9,7 @@ import (
 	"nod/changes"
 	"nod/interact"
 	"nod/policy"
+	"nod/policy/config"
 )
 
 const (
@@ -81,10 +82,10 @@ func (p *presence) setPause(to pause) {
 	to.Until = to.Until.Round(0)
 	p.pause = to
 	if to.On && !to.Until.IsZero() {
-		p.timer = time.AfterFunc(time.Until(to.Until), p.signal)
+		p.timer = time.AfterFunc(time.Until(to.Until), p.changed.Send)
 	}
 	p.mu.Unlock()
-	p.signal()
+	p.changed.Send()
 }
 
 // paused returns the current pause. It compares wall clocks, so that a computer that slept through the end of a pause
@@ -97,8 +98,6 @@ func (p *presence) paused() pause {
 	}
 	return p.pause
 }
-
-func (p *presence) signal() { p.changed.Send() }
 
 // gate has the prompter ask only a user who is there, and fails with [interact.ErrUnavailable] otherwise. While a
 // device can answer it always asks: the request waits there, and here in the tray.
@@ -115,7 +114,7 @@ func (g gate) Prompt(ctx context.Context, r interact.Request, why policy.Decisio
 			return interact.Answer{}, pausedError(now)
 		}
 		if g.turnsAway(r) {
-			g.signal()
+			g.changed.Send()
 			return interact.Answer{}, fmt.Errorf("%w: the person is away, %d prompts of this session had no answer; "+
 				"go on with what needs none, or wait for them to come back", interact.ErrUnavailable, unansweredLimit)
 		}
@@ -174,7 +173,7 @@ func (p *presence) timedOut(r interact.Request) {
 	p.mu.Unlock()
 	if left {
 		p.left()
-		p.signal()
+		p.changed.Send()
 	}
 }
 
@@ -186,7 +185,7 @@ func (p *presence) back() {
 	p.missed = 0
 	p.mu.Unlock()
 	if was {
-		p.signal()
+		p.changed.Send()
 	}
 }
 
@@ -201,3 +200,28 @@ func (p *presence) away() (sessions, missed int) {
 	}
 	return sessions, p.missed
 }
+
+// waitsInTray reports whether a prompt is shown in the tray only, until the user asks for it.
+func waitsInTray(c config.Config, r interact.Request) bool {
+	return c.Prompt.Appear == config.AppearInTray || isQuiet(c, r)
+}
+
+// isQuiet reports whether a request should draw no attention now.
+func isQuiet(c config.Config, r interact.Request) bool {
+	return c.Notifications.Quiet(time.Now()) || c.Notifications.Mutes(r.Requester.Agent)
+}
+
+// wantsNotice reports whether to show an agent's notice now.
+func (p *Prompter) wantsNotice(r interact.Request) bool {
+	c := p.store.Config()
+	return c.Notifications.Notices && !isQuiet(c, r) && !p.presence.hides(r)
+}
+
+// wantsAnnouncement reports whether to announce a pending request now.
+func (p *Prompter) wantsAnnouncement(r interact.Request) bool {
+	c := p.store.Config()
+	return c.Notifications.Prompts && !isQuiet(c, r) && !p.presence.paused().On
+}
+
+// sound reports whether notifications make a sound.
+func (p *Prompter) sound() bool { return p.store.Config().Notifications.Sound }

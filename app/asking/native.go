@@ -5,7 +5,9 @@ package asking
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"image/png"
+	"log/slog"
 	"runtime"
 	"time"
 
@@ -13,6 +15,8 @@ import (
 	"github.com/fyne-io/image/ico"
 
 	"nod/assets"
+	"nod/interact"
+	"nod/policy/config"
 )
 
 // run shows the tray until ctx ends. On macOS it must be called on the main goroutine.
@@ -91,3 +95,21 @@ func notificationService() (ok, markup bool) { return true, false }
 
 // displayEnv has nothing to choose: the system has one way to the screen.
 func displayEnv(context.Context) ([]string, error) { return nil, nil }
+
+// newBoard returns what shows an [announcement]. Here it is one of beeep's notifications, which disappears by itself
+// and leads nowhere.
+func newBoard(ctx context.Context, n *notifier) func(*announcement) {
+	return func(a *announcement) {
+		if a != nil && a.fresh {
+			go n.send(ctx, a.text, interact.Info)
+		}
+	}
+}
+
+// watchLock calls changed whenever the screen is locked or unlocked. Here nod does not know.
+func watchLock(context.Context, func(locked bool), *slog.Logger) {}
+
+// listenToKeys says that nod has no way to do so here.
+func listenToKeys(context.Context, config.Shortcut, shortcutEvents) error {
+	return fmt.Errorf("%w on this system", errNoShortcut)
+}

@@ -62,8 +62,7 @@ func newApprovePage(p *page, b interact.Approve) {
 	a.assemble(a.bodyObject(), a.footObject())
 }
 
-// remote reports whether the request comes from another machine. Then its files, and the rules of its relay, are known
-// only from its report.
+// remote reports whether the request comes from another machine, whose files and rules nod knows only from its report.
 func (a *approvePage) remote() bool { return a.entry.request.Requester.IsRemote() }
 
 func (a *approvePage) machine() values {
@@ -132,8 +131,7 @@ func newWarnings(w *window, warnings []string) *brief {
 	return newBrief(w, parts...)
 }
 
-// bodyObject returns, from top to bottom: what nod derived from the input, the exact input, its parts, the description
-// of the agent and why nod asks.
+// bodyObject returns, from the top: the facts, the exact input, its parts, the agent's description, why nod asks.
 func (a *approvePage) bodyObject() fyne.CanvasObject {
 	var parts []briefPart
 	if a.input.Says != "" {
@@ -339,8 +337,7 @@ const (
 	bodyGap, tightGap = 8, 5
 )
 
-// The parts of a command stand under it. When the input needs more room than there is, they get at most maxParts of the
-// body; below leastParts of height they are hidden.
+// When the input needs more room, its parts get at most maxParts of the body; below leastParts they are hidden.
 const (
 	inputIndex = 2
 	partsIndex = 3
@@ -355,8 +352,7 @@ const leastInput = 76
 // input takes the remaining height; if that is too little, the parts scroll.
 type approveLayout struct{ a *approvePage }
 
-// leastRow is the height of an input with one visible row. If less is left, the warnings and the small print show only
-// their first part.
+// leastRow is the height of an input with one row. With less left, the texts around it show only their first part.
 const leastRow = 34
 
 func (approveLayout) MinSize([]fyne.CanvasObject) fyne.Size { return fyne.Size{} }
@@ -396,8 +392,7 @@ func (l approveLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	input.Resize(fyne.NewSize(width, max(bottom-y, 0)))
 }
 
-// showAll makes the warnings and the small print show all of their parts, or only the first one and a button for the
-// others.
+// showAll makes the warnings and the small print show all of their parts, or only the first one and a button.
 func (a *approvePage) showAll(v bool) {
 	a.words.first = !v
 	if a.warns != nil {

@@ -7,8 +7,7 @@ import (
 	"fyne.io/fyne/v2/widget"
 )
 
-// brief is small print that always shows. Where it does not fit, its parts lose their middles; a press on "more" shows
-// all of it, another one folds it again.
+// brief is small print. Where it does not fit, its parts lose their middles, and a press on "more" shows all of it.
 type brief struct {
 	object  *fyne.Container
 	parts   []briefPart

@@ -51,8 +51,7 @@ func newButton(w *window, text string, onTap func()) *button {
 	return b
 }
 
-// newDecision returns a button whose press answers the request. Its hint names its chord; no plain key presses an
-// affirmative one.
+// newDecision returns a button that answers the request. No plain key presses an affirmative one, only its chord.
 func newDecision(w *window, text, hint string, look buttonLook, onTap func()) *button {
 	b := newButton(w, text, onTap)
 	b.hint, b.look = hint, look

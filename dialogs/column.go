@@ -10,7 +10,6 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/canvas"
 	"fyne.io/fyne/v2/container"
-	"fyne.io/fyne/v2/driver/desktop"
 	"fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 
@@ -183,7 +182,7 @@ func firstRows(groups [][]*entry) [][]*entry {
 }
 
 func (c *queueColumn) heading(group []*entry) fyne.CanvasObject {
-	name := oneLine(sessionName(group[0].request.Requester), theme.SizeNameCaptionText)
+	name := OneLine(sessionName(group[0].request.Requester), theme.SizeNameCaptionText)
 	name.TextStyle.Bold = true
 	if len(group) < 2 {
 		return Padded(6, 6, Tight(name))
@@ -212,14 +211,14 @@ func sessionName(who interact.Requester) string {
 	return name
 }
 
-func oneLine(s string, size fyne.ThemeSizeName) *widget.Label {
+// OneLine is a label that is cut at the end of its line.
+func OneLine(s string, size fyne.ThemeSizeName) *widget.Label {
 	l := widget.NewLabel(s)
 	l.SizeName, l.Truncation = size, fyne.TextTruncateEllipsis
 	return l
 }
 
-// mayRefuse reports whether a negative press counts. Shortly after a change it does not: it was meant for what was in
-// that place before.
+// mayRefuse reports whether a negative press counts. Just after a change it was meant for what was there before.
 func (c *queueColumn) mayRefuse() bool {
 	if c.w.p.now().Sub(c.since) < quietAfterAnswer {
 		c.w.explainTooFast()
@@ -273,10 +272,10 @@ func (c *queueColumn) TypedKey(ev *fyne.KeyEvent) {
 // columnRow is one request in the column.
 type columnRow struct {
 	widget.BaseWidget
+	hovering
 	c       *queueColumn
 	entry   *entry
 	snoozed bool // when the row was made
-	hovered bool
 	chips   *fyne.Container
 	small   *widget.Label
 	risk    string
@@ -286,10 +285,11 @@ type columnRow struct {
 func newColumnRow(c *queueColumn, e *entry) *columnRow {
 	r := &columnRow{c: c, entry: e, snoozed: e.isSnoozed(), chips: Row(4)}
 	r.risk, r.color = riskOf(e)
-	r.small = oneLine("", theme.SizeNameCaptionText)
+	r.small = OneLine("", theme.SizeNameCaptionText)
 	r.small.Importance = widget.LowImportance
 	r.addChips()
 	r.ExtendBaseWidget(r)
+	r.refresh = r.Refresh
 	return r
 }
 
@@ -353,7 +353,7 @@ func (r *columnRow) words() fyne.CanvasObject {
 			return Lines(prompt.PlainText(b.Question), theme.SizeNameText, widget.MediumImportance)
 		}
 	}
-	return oneLine(prompt.SummaryOf(r.entry.request), theme.SizeNameText)
+	return OneLine(prompt.SummaryOf(r.entry.request), theme.SizeNameText)
 }
 
 func (r *columnRow) CreateRenderer() fyne.WidgetRenderer {
@@ -402,24 +402,19 @@ func riskOf(e *entry) (string, fyne.ThemeColorName) {
 
 func (r *columnRow) Tapped(*fyne.PointEvent) { r.c.w.p.show(r.entry) }
 
-func (r *columnRow) MouseIn(*desktop.MouseEvent) { r.hovered = true; r.Refresh() }
-
-func (r *columnRow) MouseMoved(*desktop.MouseEvent) {}
-
-func (r *columnRow) MouseOut() { r.hovered = false; r.Refresh() }
-
 // chip is a small button of the column. It takes no keys: the same is possible by key in the prompt.
 type chip struct {
 	widget.BaseWidget
-	text    string
-	icon    fyne.ThemeIconName // "" for none
-	onTap   func()
-	hovered bool
+	hovering
+	text  string
+	icon  fyne.ThemeIconName // "" for none
+	onTap func()
 }
 
 func newChip(text string, icon fyne.ThemeIconName, onTap func()) *chip {
 	c := &chip{text: text, icon: icon, onTap: onTap}
 	c.ExtendBaseWidget(c)
+	c.refresh = c.Refresh
 	return c
 }
 
@@ -441,12 +436,6 @@ func (c *chip) CreateRenderer() fyne.WidgetRenderer {
 }
 
 func (c *chip) Tapped(*fyne.PointEvent) { c.onTap() }
-
-func (c *chip) MouseIn(*desktop.MouseEvent) { c.hovered = true; c.Refresh() }
-
-func (c *chip) MouseMoved(*desktop.MouseEvent) {}
-
-func (c *chip) MouseOut() { c.hovered = false; c.Refresh() }
 
 func (c *chip) AccessibilityLabel() string { return c.text }
 

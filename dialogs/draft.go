@@ -71,8 +71,7 @@ func (p *page) draft() []byte {
 	return data
 }
 
-// restore fills in the draft of an earlier page of the same request. The user still has to do everything that sending
-// takes. It ignores a draft that does not fit the request.
+// restore fills in the draft of an earlier page of the same request, unless the draft does not fit the request.
 func (p *page) restore(data []byte) {
 	p.blank = p.draft()
 	p.saved = p.blank

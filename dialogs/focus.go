@@ -58,17 +58,28 @@ func (b *focusBase) passOn(ev *fyne.KeyEvent) {
 	}
 }
 
+// hovering records whether the pointer is over a widget.
+type hovering struct {
+	hovered bool
+	refresh func()
+}
+
+func (h *hovering) MouseIn(*desktop.MouseEvent) { h.hovered = true; h.refresh() }
+
+func (h *hovering) MouseMoved(*desktop.MouseEvent) {}
+
+func (h *hovering) MouseOut() { h.hovered = false; h.refresh() }
+
 // hoverBase is a focusBase that also shows that the pointer is over it.
 type hoverBase struct {
 	focusBase
-	hovered bool
+	hovering
 }
 
-func (b *hoverBase) MouseIn(*desktop.MouseEvent) { b.hovered = true; b.Refresh() }
-
-func (b *hoverBase) MouseMoved(*desktop.MouseEvent) {}
-
-func (b *hoverBase) MouseOut() { b.hovered = false; b.Refresh() }
+func (b *hoverBase) extend(self focusWidget, w *window) {
+	b.focusBase.extend(self, w)
+	b.refresh = b.Refresh
+}
 
 // takeFocus gives o the focus, as a click on it does.
 func takeFocus(o focusWidget) {

@@ -44,8 +44,7 @@ func newFormPage(p *page, b interact.Form) {
 
 func (f *formPage) stepBack() bool { return f.asksToDiscard(!reflect.DeepEqual(f.initial, f.values())) }
 
-// addRows adds the title, and under it the questions. Without a title, or if it only repeats the only question, the
-// first question replaces it.
+// addRows adds the title and, under it, the questions. A missing title, or one that only repeats, is left out.
 func (f *formPage) addRows(title string) {
 	all := f.questions
 	isTitled := title != "" && (len(all) > 1 || title != all[0].question.Question)

@@ -9,8 +9,7 @@ import (
 	"fyne.io/fyne/v2/theme"
 )
 
-// textFrame holds the text of a prompt. It has the focus when a prompt opens, so that no key reaches a button by
-// accident. Its keys scroll the text.
+// textFrame holds the text of a prompt, which has the focus first, so that no key reaches a button by accident.
 type textFrame struct {
 	focusBase
 	content fyne.CanvasObject

@@ -55,8 +55,7 @@ func styleOf(c rune, style fyne.TextStyle) fyne.TextStyle {
 	return style
 }
 
-// eastAsian is the first of the characters that are never monospaced: each font with all Chinese characters takes 20
-// MB, and the monospaced one would be the second.
+// eastAsian is the first character that is never monospaced: each font with all Chinese characters takes 20 MB.
 const eastAsian = 0x2E80
 
 // glyphOf returns the glyph of c, and examines it the first time.

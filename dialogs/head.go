@@ -11,8 +11,7 @@ import (
 	"nod/interact"
 )
 
-// head is the top of a prompt: who wants what, how far that is verified, and the place in the queue. It takes two
-// lines, however long the names in it are.
+// head is the top of a prompt: who wants what, how far that is verified, and the place in the queue.
 type head struct {
 	object fyne.CanvasObject
 	queue  *button
@@ -79,8 +78,7 @@ func (h *head) setPosition(place, of int) bool {
 	return true
 }
 
-// stripeOf is the colour of the prompt before its input is analyzed: that of the class for an approval, else the
-// accent.
+// stripeOf is the colour of a prompt before its input is analyzed.
 func stripeOf(e *entry) fyne.ThemeColorName {
 	if e.request.Body.Kind() == interact.KindApprove {
 		return ClassColor(e.why.Class)
@@ -100,15 +98,13 @@ func iconOf(r interact.Request) fyne.ThemeIconName {
 	return theme.IconNameQuestion
 }
 
-// sentence is the layout of who wants what: the agent, its machine if that is another one, the action, and its object.
-// The names lose their middles where there is no room.
+// sentence is the layout of who wants what. The names lose their middles where there is no room.
 type sentence struct{ agent, machine, object *elided }
 
 // sentenceGap is the distance between its parts, and around the text of the object.
 const sentenceGap = 6
 
-// newSentence says who wants what. The agent chooses its own name and that of the object. The object has a background
-// and a typeface that nod's own words never have.
+// newSentence says who wants what. The object has a background and a typeface that nod's own words never have.
 func newSentence(said prompt.Head) fyne.CanvasObject {
 	bold := fyne.TextStyle{Bold: true}
 	who, wish := said.Agent, said.Wish

@@ -21,16 +21,15 @@ func TestJumpShowsAndMarksTheLine(t *testing.T) {
 		t.Errorf("the line at %v is not in view, which starts at %v", row.y, top)
 	}
 	plain := len(s.page.drawn[60])
-	if got := len(s.page.drawn[59]); got != plain+3 { // a ground and two edges
+	if got := len(s.page.drawn[59]); got != plain+1 { // the ground
 		t.Errorf("the line is drawn with %d objects, the next one with %d", got, plain)
 	}
-	s.page.showMark(nil)
-	if got := len(s.page.drawn[59]); got != plain {
-		t.Errorf("%d objects when the mark is gone, want %d", got, plain)
+	if want := s.page.rowText(row) + "\n"; s.page.selected() != want {
+		t.Errorf("selected: %q, want %q", s.page.selected(), want)
 	}
 }
 
-// A mark in a prompt disappears after a while, and text skipped by a jump does not count as read.
+// Text skipped by a jump does not count as read.
 func TestJumpInPrompt(t *testing.T) {
 	s := newScreen(t)
 	s.open(bash("1", manyLines))
@@ -39,12 +38,12 @@ func TestJumpInPrompt(t *testing.T) {
 	if text.unread == 0 {
 		t.Error("a jump to the end counts as seeing everything")
 	}
-	if text.page.marked == nil {
-		t.Error("nothing is marked")
+	if text.page.selection == nil {
+		t.Error("nothing is selected")
 	}
 	text.jumpTo(0)
-	if *text.page.marked != 0 || text.scroll.Offset.Y != 0 {
-		t.Errorf("marked: %d, scrolled to %v", *text.page.marked, text.scroll.Offset.Y)
+	if text.page.selection.anchor != 0 || text.scroll.Offset.Y != 0 {
+		t.Errorf("selected from %d, scrolled to %v", text.page.selection.anchor, text.scroll.Offset.Y)
 	}
 }
 

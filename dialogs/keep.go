@@ -16,8 +16,7 @@ import (
 	"nod/policy"
 )
 
-// maxGrantInput is the size of an input, in bytes, above which only "once" is offered: nobody reads that much carefully
-// enough to allow it for longer.
+// maxGrantInput is the size of an input, in bytes, above which only "once" is offered: nobody reads that much.
 const maxGrantInput = 10_000
 
 // keep is what Allow saves in addition to this one answer.

@@ -18,8 +18,7 @@ const (
 	keyPause = minArmAfter
 )
 
-// keyHold has the focus and swallows every key except chords, while keys may still be meant for a prompt that was
-// withdrawn while the user was typing into it.
+// keyHold swallows every key except chords, while keys may be meant for a prompt that was just withdrawn.
 type keyHold struct{ focusBase }
 
 func newKeyHold(w *window) *keyHold {

@@ -132,7 +132,7 @@ func (w *window) typedShortcut(s fyne.Shortcut) bool {
 type field struct {
 	widget.Entry
 	w       *window
-	wheeled *wheeledField
+	drawn   *Field
 	oneLine bool                             // Enter does not break the line
 	onKey   func(*fyne.KeyEvent) (used bool) // gets the keys first
 	shift   bool                             // Shift is held down
@@ -158,11 +158,16 @@ func (f *field) TypedKey(ev *fyne.KeyEvent) {
 	case ev.Name == fyne.KeyEscape, ev.Name == desktop.KeyMenu, f.oneLine && isPaging(ev):
 		f.w.typedKey(ev)
 	case f.onKey(ev), isEnter(ev) && !f.hasRoom('\n'):
-	case (ev.Name == fyne.KeyPageUp || ev.Name == fyne.KeyPageDown) && !f.wheeled.wheel.Hidden:
+	case isPaging(ev) && f.drawn.fits():
 		f.w.typedKey(ev)
 	default:
 		f.Entry.TypedKey(ev)
 	}
+}
+
+func (f *field) CreateRenderer() fyne.WidgetRenderer {
+	f.drawn = NewField(f.Entry.CreateRenderer(), f.w.wheeled)
+	return f.drawn
 }
 
 func (f *field) KeyDown(ev *fyne.KeyEvent) {

@@ -29,8 +29,7 @@ const (
 	menuMargin = 8   // distance to the edges of the window
 )
 
-// layer is a menu above the prompt. While it is open, the prompt counts as hidden, so that nothing in it can be
-// affirmed. A click beside it, or Escape, closes it.
+// layer is a menu above the prompt. While it is open, nothing in the prompt can be affirmed.
 type layer struct {
 	widget.BaseWidget
 	w      *window

@@ -5,8 +5,7 @@ import (
 	"fyne.io/fyne/v2/container"
 )
 
-// lazyColumn is a scrolling column of many rows. A row is laid out, and enters the tree of objects, only when it comes
-// near the view; until then its height is a guess.
+// lazyColumn is a scrolling column of many rows, each laid out only when it comes near the view.
 type lazyColumn struct {
 	scroll *scrollArea
 	box    *fyne.Container // the visible rows laid out so far

@@ -11,8 +11,7 @@ import (
 	"fyne.io/fyne/v2/widget"
 )
 
-// linkedText is a rich text with nod's own links in place of Fyne's, which swallow Escape and all other keys and do not
-// report focus to the window.
+// linkedText is a rich text with nod's links in place of Fyne's, which swallow all keys, also Escape.
 type linkedText struct {
 	widget.RichText
 	w *window // nil outside a prompt

@@ -269,8 +269,7 @@ func (m *markdown) innerText(n ast.Node) string {
 	return b.String()
 }
 
-// link shows a link: its text, then its whole target. Only the target can be clicked, and only if it is a web address
-// that all programs parse alike.
+// link shows a link: its text, then its whole target, which can be clicked if it is an unambiguous web address.
 func (m *markdown) link(
 	label []widget.RichTextSegment, labelText, target string, style widget.RichTextStyle,
 ) []widget.RichTextSegment {

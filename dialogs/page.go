@@ -24,8 +24,7 @@ type kind interface {
 	firstFocus() fyne.Focusable       // gets the focus first, if it is in view
 }
 
-// page is one prompt, shown in the window or waiting to be shown again: it keeps what the user entered for as long as
-// its request is pending.
+// page is one prompt, shown or waiting to be shown again: it keeps what the user entered while its request is pending.
 type page struct {
 	kind  kind
 	entry *entry
@@ -95,8 +94,7 @@ func (p *page) assemble(body fyne.CanvasObject, f *foot) {
 	p.yes.onResize = p.object.Refresh
 }
 
-// sideMargin is left and right of a page, footMargin below the buttons: the same for every prompt, so that the
-// affirmative does not move.
+// sideMargin and footMargin are the same for every prompt, so that the affirmative does not move.
 const sideMargin, footMargin = 16, 11
 
 func (p *page) setCompact(v bool) {
@@ -122,8 +120,7 @@ func (p *page) setHints(v bool) {
 	}
 }
 
-// rows makes a body that scrolls as a whole. It starts with text, which gets the focus first; the caller adds rows to
-// the returned column.
+// rows makes a body that scrolls as a whole. It starts with text, which gets the focus first.
 func (p *page) rows(text fyne.CanvasObject) *lazyColumn {
 	frame := newTextFrame(p.w, Padded(6, 8, text))
 	c := newLazyColumn(0, 12, 10)
@@ -146,8 +143,7 @@ func (p *page) start() fyne.Focusable {
 	return p.kind.firstFocus()
 }
 
-// leastAnswer is how much of the first option must be in view for it to get the focus first. Otherwise the question
-// does, so that it is read first.
+// leastAnswer is how much of the first option must be in view for it to get the focus in place of the question.
 const leastAnswer = 60
 
 // tick shows the remaining time. This is information only: the broker enforces the deadline.
@@ -186,8 +182,7 @@ func (p *page) setProblem(s string) {
 	}
 }
 
-// clock formats a remaining or elapsed time, rounded down: 1:30, 4 min, 3 h. It shows seconds only in the last two
-// minutes, because each change repaints the whole window.
+// clock formats a time: 1:30, 4 min, 3 h. Seconds show only at the end: each change repaints the window.
 func clock(d time.Duration) string {
 	d = max(d, 0).Round(time.Second)
 	switch {
@@ -199,8 +194,7 @@ func clock(d time.Duration) string {
 	return tr("{{.N}} h", values{"N": int(d.Hours())})
 }
 
-// pageLayout gives the head and the foot the height they need and the body the rest. The objects are body, foot and
-// head, in the order of Tab.
+// pageLayout gives head and foot the height they need and the body the rest. Its objects are in the order of Tab.
 type pageLayout struct{ p *page }
 
 const (

@@ -13,8 +13,7 @@ import (
 	"fyne.io/fyne/v2/widget"
 )
 
-// painted is the renderer of nod's own widgets: a tree of objects, and a function that sets their colours. Fyne
-// refreshes every widget when the theme changes, so the colours follow.
+// painted is the renderer of nod's widgets: a tree of objects, and a function that sets their colours.
 type painted struct {
 	fyne.WidgetRenderer
 	paint func()
@@ -185,8 +184,7 @@ func Column(gap float32, o ...fyne.CanvasObject) *fyne.Container {
 	return container.New(columnLayout{gap: gap}, o...)
 }
 
-// columnLayout is a vertical box for text that wraps. The height of a paragraph depends on its width, so each object
-// gets the width first and is then asked for its height.
+// columnLayout is a vertical box for text that wraps: each object gets the width, and is then asked for its height.
 type columnLayout struct{ gap float32 }
 
 func (l columnLayout) MinSize(objects []fyne.CanvasObject) fyne.Size {
@@ -300,8 +298,7 @@ func (f fixed) Layout(objects []fyne.CanvasObject, size fyne.Size) {
 	}
 }
 
-// wrapRow puts objects side by side and wraps them into lines. Fyne asks a layout for its height without telling the
-// width, so it uses the last width.
+// wrapRow puts objects side by side and wraps them into lines. It measures with the width that it last had.
 type wrapRow struct {
 	gap, lineGap float32
 	width        float32
@@ -324,8 +321,7 @@ func (l *wrapRow) Layout(objects []fyne.CanvasObject, size fyne.Size) {
 	})
 }
 
-// factRows is a [wrapRow] of badges. If they need more rows than it may take, it shows the first badges and the number
-// of the others; a press on that shows all.
+// factRows is a [wrapRow] of badges. Where they need too many rows it shows the first ones; a press shows all.
 type factRows struct {
 	wrapRow
 	more    *button

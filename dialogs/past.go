@@ -3,7 +3,6 @@ package dialogs
 import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
-	"fyne.io/fyne/v2/widget"
 
 	"nod/dialogs/prompt"
 	"nod/interact"
@@ -31,26 +30,10 @@ func PastInput(input []byte, page fyne.Scrollable, aside func(work func() (show 
 
 func newPast(s *sheet, page fyne.Scrollable) fyne.CanvasObject {
 	s.untracked = true
-	h := &pastWheel{sheet: s, page: page}
-	h.ExtendBaseWidget(h)
-	return container.NewStack(s, h)
-}
-
-// pastWheel lies over a sheet and handles only the wheel: it scrolls the sheet, then the page around it.
-type pastWheel struct {
-	widget.BaseWidget
-	sheet *sheet
-	page  fyne.Scrollable
-}
-
-func (h *pastWheel) CreateRenderer() fyne.WidgetRenderer {
-	return widget.NewSimpleRenderer(container.NewWithoutLayout())
-}
-
-func (h *pastWheel) Scrolled(ev *fyne.ScrollEvent) {
-	was := h.sheet.scroll.Offset
-	h.sheet.Scrolled(ev)
-	if h.sheet.scroll.Offset == was {
-		h.page.Scrolled(ev)
-	}
+	return container.NewStack(s, newWheel(func(ev *fyne.ScrollEvent) {
+		was := s.scroll.Offset
+		if s.Scrolled(ev); s.scroll.Offset == was {
+			page.Scrolled(ev)
+		}
+	}))
 }

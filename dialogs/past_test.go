@@ -88,11 +88,11 @@ func TestPastLeavesTheWheelToThePage(t *testing.T) {
 	past := Past(r, page, func(work func() func()) { work()() })
 	page.Content = container.NewVBox(past, PastInput(input, page, func(work func() func()) { work()() }))
 	test.NewTempWindow(t, page).Resize(fyne.NewSize(400, 300))
-	wheel := past.(*fyne.Container).Objects[1].(*pastWheel)
+	text, wheel := past.(*fyne.Container).Objects[0].(*sheet), past.(*fyne.Container).Objects[1].(*wheel)
 	turn := func(by float32) { wheel.Scrolled(&fyne.ScrollEvent{Scrolled: fyne.NewDelta(0, by)}) }
 	turn(-40)
-	if wheel.sheet.scroll.Offset.Y != 40 || page.Offset.Y != 0 {
-		t.Errorf("the text is at %v, the page at %v", wheel.sheet.scroll.Offset.Y, page.Offset.Y)
+	if text.scroll.Offset.Y != 40 || page.Offset.Y != 0 {
+		t.Errorf("the text is at %v, the page at %v", text.scroll.Offset.Y, page.Offset.Y)
 	}
 	turn(-100_000)
 	turn(-50)

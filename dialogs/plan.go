@@ -17,8 +17,7 @@ func planBlocks(w *window, c prompt.Content) fyne.CanvasObject {
 	return blocksColumn(blocks...)
 }
 
-// planEdits returns the button that approves a plan together with its edits; the other one then makes the agent ask for
-// each edit. It returns nil if the agent does not support both.
+// planEdits returns the button that approves a plan with its edits; nil if the agent does not offer that choice.
 func (a *approvePage) planEdits() []fyne.CanvasObject {
 	ask, pass, ok := prompt.PlanWays(a.body)
 	if !ok {

@@ -12,8 +12,7 @@ import (
 	"nod/interact"
 )
 
-// preview shows the preview of an option below the list: code or a text sketch, which must keep its columns, so it
-// scrolls sideways and does not wrap.
+// preview shows the preview of an option below the list: code or a text sketch, which must keep its columns.
 type preview struct {
 	w      *window
 	title  *words

@@ -62,8 +62,7 @@ type Prompter struct {
 
 	hasRoomBeside func(w fyne.Window, width float32) bool
 
-	// mu serializes functions for the UI goroutine after the end of Fyne's loop, when Fyne runs them on the goroutine of
-	// the caller.
+	// mu serializes functions for the UI goroutine after the end of Fyne's loop.
 	mu      sync.Mutex
 	queue   *queue
 	showing interact.ID // as last reported
@@ -101,8 +100,7 @@ func New(a fyne.App, o Options) *Prompter {
 	return p
 }
 
-// Open adds a request to the queue. The function it returns waits for the answer; if ctx ends first, it withdraws the
-// prompt.
+// Open adds a request to the queue. The returned function waits for the answer; if ctx ends, it withdraws the prompt.
 func (p *Prompter) Open(r interact.Request, why policy.Decision) func(ctx context.Context) (interact.Answer, error) {
 	answered := make(chan reply, 1)
 	p.post(func() { p.open(r, why, answered) })
@@ -232,8 +230,7 @@ func (p *Prompter) answer(e *entry, a interact.Answer) {
 	p.changed()
 }
 
-// snooze postpones an entry by d, or ends that with 0, and keeps its draft. nod then renews its deadline and the end of
-// the snooze.
+// snooze postpones an entry by d, or ends that with 0. nod then renews its deadline and the end of the snooze.
 func (p *Prompter) snooze(e *entry, d time.Duration) {
 	r := e.request
 	if r.Snoozed = (time.Time{}); d > 0 {

@@ -111,8 +111,7 @@ func (q *queue) neighbour(e *entry, by int) *entry {
 	return list[(i+by+len(list))%len(list)]
 }
 
-// retime updates the times of e. A snoozed current entry makes room for the next one; an entry whose snooze ends never
-// replaces the current one.
+// retime updates the times of e. An entry whose snooze ends never replaces the current one.
 func (q *queue) retime(e *entry, r interact.Request) {
 	next := q.neighbour(e, +1)
 	e.request.Created, e.request.Deadline = r.Created, r.Deadline

@@ -11,8 +11,7 @@ import (
 // usualSize is the usual size of a prompt. Its buttons fit in one row.
 var usualSize = fyne.NewSize(760, 260)
 
-// screenShare is the largest size of a prompt on a screen: four fifths of its height; on a small screen, as much as
-// window managers allow.
+// screenShare is the largest size of a prompt: four fifths of the screen's height; more on a small screen.
 func screenShare(screen fyne.Size) fyne.Size {
 	const wide, high, small, frame = 0.92, 0.8, 400, 32
 	rest := screen.Height - frame
@@ -32,8 +31,7 @@ func screenOf(w fyne.Window) fyne.Size {
 	return fyne.NewSize(float32(size.X)/scale, float32(size.Y)/scale)
 }
 
-// keepCorner calls resize, and then moves w so that its lower right corner, with the buttons, stays in place and all of
-// it is on the screen. Only X11 allows that.
+// keepCorner calls resize, and then moves w so that its lower right corner, with the buttons, stays in place.
 func keepCorner(w fyne.Window, resize func()) {
 	x, id := windowSystem(w)
 	if x == nil || id == 0 {
@@ -46,8 +44,7 @@ func keepCorner(w fyne.Window, resize func()) {
 	x.move(id, before.Max, image.Pt(int(size.Width*scale+0.5), int(size.Height*scale+0.5)))
 }
 
-// monitor returns the area of the monitor that a window is on; that of the first monitor if the window does not exist
-// yet.
+// monitor returns the area of the monitor that a window is on; the first one's for a window that does not exist.
 func (x *xServer) monitor(id xproto.Window) image.Rectangle {
 	monitors := x.monitors()
 	if id != 0 {
@@ -96,21 +93,55 @@ func (x *xServer) place(id xproto.Window) image.Rectangle {
 	return image.Rect(0, 0, int(size.Width), int(size.Height)).Add(image.Pt(int(at.DstX), int(at.DstY)))
 }
 
-// move puts a window of that size with its lower right corner at corner, or as near as its frame can be on the screen.
-func (x *xServer) move(id xproto.Window, corner, size image.Point) {
+// room returns the part of a window's monitor without panels and without the window's frame: frame, if not known.
+func (x *xServer) room(id xproto.Window, frame ...uint32) image.Rectangle {
 	room := x.monitor(id)
 	if area := x.numbers(x.root, "_NET_WORKAREA"); len(area) >= 4 {
 		at := image.Pt(int(area[0]), int(area[1]))
 		room = room.Intersect(image.Rectangle{Min: at, Max: at.Add(image.Pt(int(area[2]), int(area[3])))})
 	}
-	if frame := x.numbers(id, "_NET_FRAME_EXTENTS"); len(frame) == 4 { // left, right, top, bottom
+	if told := x.numbers(id, "_NET_FRAME_EXTENTS"); len(told) == 4 {
+		frame = told
+	}
+	if len(frame) == 4 {
 		room.Min = room.Min.Add(image.Pt(int(frame[0]), int(frame[2])))
 		room.Max = room.Max.Sub(image.Pt(int(frame[1]), int(frame[3])))
 	}
-	to := corner.Sub(size)
+	return room
+}
+
+// move puts a window of that size with its lower right corner at corner, or as near as its frame can be on the screen.
+func (x *xServer) move(id xproto.Window, corner, size image.Point) {
+	room, to := x.room(id), corner.Sub(size)
 	to.X = max(min(to.X, room.Max.X-size.X), room.Min.X)
 	to.Y = max(min(to.Y, room.Max.Y-size.Y), room.Min.Y)
 	x.put(id, to)
+}
+
+// FitScreen shrinks a visible window to the part of the screen that panels leave. It needs X11.
+func FitScreen(w fyne.Window) {
+	x, id := windowSystem(w)
+	if x == nil || id == 0 {
+		return
+	}
+	room := x.room(id, 2, 2, 30, 2)
+	size, scale := w.Canvas().Size(), w.Canvas().Scale()
+	fits := fyne.NewSize(min(size.Width, float32(room.Dx())/scale), min(size.Height, float32(room.Dy())/scale))
+	if fits == size {
+		return
+	}
+	w.Resize(fits)
+	left := image.Pt(room.Dx()-int(fits.Width*scale), room.Dy()-int(fits.Height*scale))
+	x.put(id, room.Min.Add(left.Div(2)))
+}
+
+// moveToCorner moves a window into the lower right corner of the screen. It needs X11.
+func moveToCorner(w fyne.Window) {
+	if x, id := windowSystem(w); x != nil && id != 0 {
+		const margin = 16
+		size := x.place(id).Size()
+		x.move(id, x.room(id).Max.Sub(image.Pt(margin, margin)), size)
+	}
 }
 
 // put moves the upper left corner of a window.

@@ -41,8 +41,7 @@ type sheet struct {
 	onward, file *button      // scrolls there; opens an input that is too long to show
 }
 
-// sheetText is the content of a sheet. Its positions count from 0 to end; the sheet tracks which of them have been in
-// view.
+// sheetText is the content of a sheet. Its positions count from 0 to end.
 type sheetText interface {
 	// wrap fits the text to width. It reports whether positions have changed.
 	wrap(width float32) (moved bool)
@@ -53,8 +52,7 @@ type sheetText interface {
 	between(top, bottom float32) (from, to int)
 	// top returns the height at which a position comes into view.
 	top(position int) float32
-	// unseen returns the number of lines that have not been in view, and of all lines; both are 0 for text without
-	// lines.
+	// unseen returns the number of lines that have not been in view, and of all; 0 for text without lines.
 	unseen(seen seenRanges) (lines, of int)
 	// wanted returns the height of the sheet that shows everything.
 	wanted() float32
@@ -277,8 +275,7 @@ func (l sheetLayout) Layout(_ []fyne.CanvasObject, size fyne.Size) {
 
 func (s *sheet) footHeight() float32 { return s.onward.MinSize().Height }
 
-// sheetRow is one row of a wrapped line. Positions count the drawn bytes, plus one for each line break, so that an
-// empty line can be seen, too.
+// sheetRow is one row of a wrapped line. Positions count the drawn bytes, and each line break as one.
 type sheetRow struct {
 	line      int // index of its line
 	base      int // position at which the line starts

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"sort"
 	"strings"
-	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -33,8 +32,6 @@ type sheetPage struct {
 
 	faces     map[prompt.LineStyle]*face
 	selection *selection // nil for none
-	marked    *int       // position on the marked line; nil for none
-	unmark    *time.Timer
 
 	drawn map[int][]fyne.CanvasObject // objects of the rows in view, by row
 }
@@ -207,7 +204,6 @@ func (p *sheetPage) drawRow(r sheetRow) []fyne.CanvasObject {
 	}
 	d := rowDrawer{page: p, row: r, line: l, face: p.face(l.Style), x: p.leadWidth(l)}
 	d.background()
-	d.marked()
 	d.changed()
 	d.selected()
 	d.lead()
@@ -422,8 +418,7 @@ func (d *rowDrawer) piece(text string, first rune, c color.Color) {
 	d.x += width
 }
 
-// markBlankEnds marks blanks at a line break with a dot. Otherwise nobody could tell whether there is a blank between
-// two rows.
+// markBlankEnds marks blanks at a line break with a dot: otherwise nobody could tell whether there are any.
 func (d *rowDrawer) markBlankEnds() {
 	text := d.page.rowText(d.row)
 	left := d.page.leadWidth(d.line)

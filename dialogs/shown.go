@@ -21,8 +21,7 @@ func (p *page) noteArmed(now time.Time, armed bool) {
 	}
 }
 
-// shown returns what the user, who decides now, has seen of the prompt of e: possibly nothing, if they decide in a
-// list.
+// shown returns what the user, who decides now, has seen of the prompt of e: possibly nothing.
 func (p *Prompter) shown(e *entry) interact.Shown {
 	s := interact.Shown{With: interact.WithMouse}
 	if p.window.handlingKey {

@@ -23,8 +23,7 @@ const (
 	longPatience = 12 * time.Hour
 )
 
-// snoozeItems returns the lines of a menu that snooze e for as long as its caller waits, under a line that says how
-// long that is.
+// snoozeItems returns the lines of a menu that snooze e, under a line that says how long its caller waits.
 func (w *window) snoozeItems(e *entry) []menuItem {
 	if w.p.options.Snooze == nil {
 		return nil

@@ -8,8 +8,7 @@ import (
 	"nod/interact"
 )
 
-// otherPlaces returns the lines of a menu that show more about e, without answering it: its text in the user's editor,
-// and the terminal of the agent.
+// otherPlaces returns the lines of a menu that show more about e, without answering it.
 func (w *window) otherPlaces(e *entry) []menuItem {
 	var items []menuItem
 	if s, isText := e.page.text.(*sheet); isText {
@@ -30,8 +29,7 @@ func (w *window) otherPlaces(e *entry) []menuItem {
 	return items
 }
 
-// windowOf returns the topmost window of a process or, if it has none, of its nearest ancestor that has one, such as
-// its terminal; 0 for none. A process in a terminal multiplexer has no ancestor with a window.
+// windowOf returns the topmost window of a process or of its nearest ancestor that has one; 0 for none.
 func (x *xServer) windowOf(p interact.Process) xproto.Window {
 	windows := x.numbers(x.root, "_NET_CLIENT_LIST_STACKING") // topmost last
 	pids := make([]uint32, len(windows))
@@ -43,8 +41,7 @@ func (x *xServer) windowOf(p interact.Process) xproto.Window {
 	return topmostOf(p, windows, pids)
 }
 
-// topmostOf returns the last window of the nearest process that has any. pids are the processes of windows; 0 is
-// unknown.
+// topmostOf returns the last window of the nearest process that has any. pids are the windows' processes, or 0.
 func topmostOf(p interact.Process, windows, pids []uint32) xproto.Window {
 	chain := []int32{p.PID}
 	for _, parent := range p.Parents {

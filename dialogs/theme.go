@@ -57,8 +57,7 @@ func ClassColor(c policy.Class) fyne.ThemeColorName {
 	}[c], ColorMuted)
 }
 
-// lightAndDark is one colour in the light and in the dark theme. Text has a contrast of at least 4.5 to 1 with its
-// background, and the border of an input field one of 3 to 1.
+// lightAndDark is one colour in both themes. Text has a contrast of at least 4.5 to 1 with its background.
 type lightAndDark struct{ light, dark color.NRGBA }
 
 var palette = map[fyne.ThemeColorName]lightAndDark{

@@ -85,9 +85,8 @@ func TestContrast(t *testing.T) {
 	}
 	surfaces = append(surfaces, surface{on(colorAccent), texts})
 
-	// What a sheet shows: plain, marked by a jump, selected, and as it comes or goes, with the words that change.
-	grounds := []ground{on(ColorPaper), on(ColorPaper, tinted{theme.ColorNamePrimary, jumpTint}),
-		on(ColorPaper, tinted{theme.ColorNameSelection, 0xff})}
+	// What a sheet shows: plain, selected, and as it comes or goes, with the words that change.
+	grounds := []ground{on(ColorPaper), on(ColorPaper, tinted{theme.ColorNameSelection, 0xff})}
 	for style, name := range changeColors {
 		line := on(ColorPaper, tinted{name, changedLineTint})
 		word := on(ColorPaper, tinted{name, changedLineTint}, tinted{name, changedWordTint})

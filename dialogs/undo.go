@@ -2,6 +2,7 @@ package dialogs
 
 import (
 	"slices"
+	"time"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
@@ -37,56 +38,72 @@ func undoneWords(u operator.Undo) string {
 // TakeBack undoes the action with that id. It must not block, and calls done on the UI goroutine.
 type TakeBack func(id int, done func(error))
 
-// UndoBar is a line with the last action that can be undone, and its button.
+// resultTime is how long the result of an undo is shown.
+const resultTime = 5 * time.Second
+
+// UndoBar is a line with the last action that can be undone, and its button. It is hidden while there is none.
 type UndoBar struct {
 	Content fyne.CanvasObject
 
 	takeBack TakeBack
-	latest   operator.Undo // its ID is 0 if there is none
+	after    func(time.Duration, func()) // runs a function on the UI goroutine after a delay
+	now      func() time.Time
+	changed  func() // called when there may be something to show, or nothing any more
+	list     []operator.Undo
+	until    time.Time // until then the result of an undo is shown
 	text     *widget.Label
 	undo     fyne.CanvasObject
 }
 
-// NewUndoBar returns an empty bar.
-func NewUndoBar(takeBack TakeBack) *UndoBar {
-	b := &UndoBar{takeBack: takeBack, text: Lines("", theme.SizeNameCaptionText, widget.MediumImportance)}
+// NewUndoBar returns an empty bar. after runs a function on the UI goroutine after a delay.
+func NewUndoBar(takeBack TakeBack, after func(time.Duration, func())) *UndoBar {
+	b := &UndoBar{takeBack: takeBack, after: after, now: time.Now}
+	b.text = Lines("", theme.SizeNameCaptionText, widget.MediumImportance)
 	b.text.Wrapping, b.text.Truncation = fyne.TextWrapOff, fyne.TextTruncateEllipsis
 	b.undo = widget.NewButton(tr("Undo")+"  "+commandName()+"+Z", b.TakeBack)
 	line := container.NewBorder(nil, nil, nil, b.undo, container.NewVBox(
 		layout.NewSpacer(), Tight(b.text), layout.NewSpacer()))
 	b.Content = Column(0, Rule(), Surface(ColorSunken, Padded(5, 12, line)))
+	b.changed = func() { setVisible(b.Content, b.hasAny()) }
 	b.Show(nil)
 	return b
 }
 
-// Show shows the last action in list. If list is empty, the result of an undo stays.
+func (b *UndoBar) hasAny() bool {
+	return len(b.list) > 0 || b.text.Text != "" && b.now().Before(b.until)
+}
+
+// Show shows the last action in list. If list is empty, the result of an undo stays for a while.
 func (b *UndoBar) Show(list []operator.Undo) {
-	was := b.latest
-	b.latest = operator.Undo{}
 	if len(list) > 0 {
-		b.latest = list[len(list)-1]
-		b.text.SetText(undoWords(b.latest))
-	} else if was.ID != 0 {
+		b.text.SetText(undoWords(list[len(list)-1]))
+	} else if len(b.list) > 0 {
 		b.text.SetText("")
 	}
-	setVisible(b.undo, b.latest.ID != 0)
+	b.list = list
+	setVisible(b.undo, len(list) > 0)
+	b.changed()
 }
 
 // TakeBack undoes the action that the bar shows.
 func (b *UndoBar) TakeBack() {
-	done := b.latest
-	if done.ID == 0 {
+	if len(b.list) == 0 {
 		return
 	}
+	u := b.list[len(b.list)-1]
 	b.Show(nil)
-	b.takeBack(done.ID, func(err error) {
-		switch {
-		case b.latest.ID != 0:
-		case err != nil:
-			b.text.SetText(tr("Not undone: {{.Problem}}", values{"Problem": prompt.PlainText(err.Error())}))
-		default:
-			b.text.SetText(undoneWords(done))
+	b.takeBack(u.ID, func(err error) {
+		b.Show(slices.DeleteFunc(slices.Clone(b.list), func(o operator.Undo) bool { return o.ID == u.ID }))
+		if len(b.list) > 0 {
+			return
 		}
+		b.text.SetText(undoneWords(u))
+		if err != nil {
+			b.text.SetText(tr("Not undone: {{.Problem}}", values{"Problem": prompt.PlainText(err.Error())}))
+		}
+		b.until = b.now().Add(resultTime)
+		b.changed()
+		b.after(resultTime, b.changed)
 	})
 }
 
@@ -98,7 +115,7 @@ func (p *Prompter) SetUndos(list []operator.Undo) {
 			p.ensureWindow()
 		}
 		if p.window != nil {
-			p.strip.set(list)
+			p.strip.Show(list)
 			p.notifyChanged()
 		}
 	})

@@ -6,8 +6,6 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/driver"
 	"fyne.io/fyne/v2/driver/desktop"
-
-	"nod/ipc/operator"
 )
 
 // undoStrip is a small window with an action that can be undone, while no prompt can show it. It appears in a corner
@@ -16,46 +14,25 @@ type undoStrip struct {
 	*UndoBar
 	p     *Prompter
 	win   fyne.Window // nil until it is needed
-	list  []operator.Undo
 	shown bool
-	until time.Time // until then it shows the result of an undo
-	timer *time.Timer
 }
-
-// resultTime is how long the result of an undo is shown.
-const resultTime = 3 * time.Second
 
 func newUndoStrip(p *Prompter) *undoStrip {
 	s := &undoStrip{p: p}
 	s.UndoBar = NewUndoBar(func(id int, done func(error)) {
-		s.until = p.now().Add(resultTime)
-		p.options.Undo(id, func(err error) {
-			p.post(func() {
-				done(err)
-				s.update()
-			})
-		})
-	})
+		p.options.Undo(id, func(err error) { p.post(func() { done(err) }) })
+	}, func(d time.Duration, f func()) { p.after(d, f) })
+	s.Content.Show()
+	s.now, s.changed = p.now, s.update
 	return s
-}
-
-func (s *undoStrip) set(list []operator.Undo) {
-	s.list = list
-	s.Show(list)
-	s.update()
 }
 
 // update shows the strip if there is something to show and no prompt.
 func (s *undoStrip) update() {
-	stop(s.timer)
-	isLate := !s.p.now().Before(s.until) || s.text.Text == ""
-	if s.p.queue.current != nil || len(s.list) == 0 && isLate {
+	if s.p.queue.current != nil || !s.hasAny() {
 		s.hide()
-		return
-	}
-	s.show()
-	if len(s.list) == 0 {
-		s.timer = s.p.after(s.until.Sub(s.p.now()), s.update)
+	} else {
+		s.show()
 	}
 }
 

@@ -1,37 +1,37 @@
 package dialogs
 
 import (
-	"image/color"
 	"slices"
 
 	"fyne.io/fyne/v2"
-	"fyne.io/fyne/v2/canvas"
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/widget"
 )
 
-// wheel scrolls the text of the prompt when the mouse is over something that does not scroll itself. Fyne sends wheel
-// events only to the topmost object that is scrollable.
+// wheel lies over an object and handles only the mouse's wheel, which Fyne sends only to the topmost scrollable.
 type wheel struct {
 	widget.BaseWidget
-	w *window
+	scrolled func(*fyne.ScrollEvent)
 }
 
-func newWheel(w *window) *wheel {
-	h := &wheel{w: w}
+func newWheel(scrolled func(*fyne.ScrollEvent)) *wheel {
+	h := &wheel{scrolled: scrolled}
 	h.ExtendBaseWidget(h)
 	return h
 }
 
 func (h *wheel) CreateRenderer() fyne.WidgetRenderer {
-	return widget.NewSimpleRenderer(canvas.NewRectangle(color.Transparent))
+	return widget.NewSimpleRenderer(container.NewWithoutLayout())
 }
 
-func (h *wheel) Scrolled(ev *fyne.ScrollEvent) {
-	if h.w.page == nil || h.w.menu != nil {
+func (h *wheel) Scrolled(ev *fyne.ScrollEvent) { h.scrolled(ev) }
+
+// wheeled scrolls the text of the prompt when the mouse is over something that does not scroll itself.
+func (w *window) wheeled(ev *fyne.ScrollEvent) {
+	if w.page == nil || w.menu != nil {
 		return
 	}
-	if text, scrolls := h.w.page.text.(fyne.Scrollable); scrolls {
+	if text, scrolls := w.page.text.(fyne.Scrollable); scrolls {
 		text.Scrolled(ev)
 	}
 }
@@ -41,42 +41,43 @@ func (s *sheet) Scrolled(ev *fyne.ScrollEvent) { s.scroll.Scrolled(ev) }
 
 func (f *textFrame) Scrolled(ev *fyne.ScrollEvent) { f.scroll.Scrolled(ev) }
 
-// wheeledField draws a field with a [wheel] over it, unless the field has more text than it shows.
-type wheeledField struct {
+// Field is the renderer of a text field. The wheel scrolls its text as far as that goes, and then what is around it.
+type Field struct {
 	fyne.WidgetRenderer
-	field *field
 	wheel *wheel
+	text  *container.Scroll // in the field; nil if it does not scroll
 }
 
-func (f *field) CreateRenderer() fyne.WidgetRenderer {
-	f.wheeled = &wheeledField{f.Entry.CreateRenderer(), f, newWheel(f.w)}
-	return f.wheeled
+// NewField adds the wheel to a renderer of Fyne; around scrolls what is around the field.
+func NewField(r fyne.WidgetRenderer, around func(*fyne.ScrollEvent)) *Field {
+	f := &Field{WidgetRenderer: r}
+	for _, o := range r.Objects() {
+		if s, isScroll := o.(*container.Scroll); isScroll {
+			f.text = s
+		}
+	}
+	f.wheel = newWheel(func(ev *fyne.ScrollEvent) {
+		if f.text != nil && f.text.Content != nil {
+			was := f.text.Offset
+			if f.text.Scrolled(ev); f.text.Offset != was {
+				return
+			}
+		}
+		around(ev)
+	})
+	return f
 }
 
-func (r *wheeledField) Objects() []fyne.CanvasObject {
-	return append(slices.Clip(r.WidgetRenderer.Objects()), r.wheel)
+func (f *Field) Objects() []fyne.CanvasObject {
+	return append(slices.Clip(f.WidgetRenderer.Objects()), f.wheel)
 }
 
-func (r *wheeledField) Layout(size fyne.Size) {
-	r.WidgetRenderer.Layout(size)
-	r.wheel.Resize(size)
-	setVisible(r.wheel, r.fits())
-}
-
-func (r *wheeledField) Refresh() {
-	r.WidgetRenderer.Refresh()
-	setVisible(r.wheel, r.fits())
+func (f *Field) Layout(size fyne.Size) {
+	f.WidgetRenderer.Layout(size)
+	f.wheel.Resize(size)
 }
 
 // fits reports whether the field shows all of its text.
-func (r *wheeledField) fits() bool {
-	if r.field.oneLine {
-		return true
-	}
-	for _, o := range r.WidgetRenderer.Objects() {
-		if scroll, isScroll := o.(*container.Scroll); isScroll {
-			return scroll.Content.MinSize().Height <= scroll.Size().Height
-		}
-	}
-	return true
+func (f *Field) fits() bool {
+	return f.text == nil || f.text.Content == nil || f.text.Content.MinSize().Height <= f.text.Size().Height
 }

@@ -87,8 +87,7 @@ func (l *watchSize) Layout(objects []fyne.CanvasObject, size fyne.Size) {
 	}
 }
 
-// update shows the current entry of the queue, or hides the window if there is none. Nothing else switches to another
-// prompt.
+// update shows the current entry of the queue, or hides the window. Nothing else switches to another prompt.
 func (w *window) update() {
 	e := w.p.queue.current
 	if e == nil {
@@ -111,8 +110,7 @@ func (w *window) update() {
 	w.release()
 }
 
-// noteInterrupted records that the prompt in the window was withdrawn: the user may be typing a word, or about to press
-// a button.
+// noteInterrupted records that the prompt in the window was withdrawn while the user may be typing.
 func (w *window) noteInterrupted() {
 	if w.p.now().Sub(w.typedAt) < recently {
 		w.interruptedAt = w.p.now()
@@ -133,7 +131,7 @@ func (w *window) show(e *entry) {
 	wasInSight := w.page != nil && isOnScreen(w.win)
 	w.page = pg
 	body := container.New(besideLayout{w.column}, pg.object, w.column)
-	w.root.Objects = []fyne.CanvasObject{newWheel(w), w.keyHold, body}
+	w.root.Objects = []fyne.CanvasObject{newWheel(w.wheeled), w.keyHold, body}
 	pg.head.setPosition(w.p.queue.position())
 	size := w.measure(pg)
 	w.column.updateShown(size)
@@ -178,8 +176,7 @@ func sameSize(a, b fyne.Size) bool {
 	return math.Abs(float64(a.Width-b.Width)) <= rounding && math.Abs(float64(a.Height-b.Height)) <= rounding
 }
 
-// resized handles a new size of the window. It counts as the user's if nod has changed nothing for a while; otherwise
-// it may come from the window manager, or be reported late.
+// resized handles a new size of the window: the user's, if nod has changed nothing for a while.
 func (w *window) resized() {
 	w.disturb()
 	if w.page == nil || !w.inView() || w.hasLastSize() || w.p.now().Before(w.settlesAt.Add(handTime)) {
@@ -209,8 +206,7 @@ func (w *window) changed() {
 	w.disturb()
 }
 
-// measure returns the best size for the page: the one that the user gave the window while it showed this page, or the
-// user's preferred size, enlarged to fit the page, within the screen.
+// measure returns the best size for the page: the user's for this page, or the preferred one, enlarged to fit.
 func (w *window) measure(pg *page) (size fyne.Size) {
 	screen := w.p.screen(w.win)
 	if pg.userSize != (fyne.Size{}) {
@@ -394,8 +390,7 @@ func (w *window) refuse() {
 	}
 }
 
-// mayRefuse reports whether a press of the negative decides. It does, except just after another answer, for which it
-// was meant.
+// mayRefuse reports whether a press of the negative decides: not just after another answer, for which it was meant.
 func (w *window) mayRefuse() bool {
 	if w.page == nil {
 		return false
@@ -551,8 +546,7 @@ func (w *window) setFocused(v bool) {
 	}
 }
 
-// settleFocus finds out why a widget lost the focus. Some widget always has it, or nod would not notice when the window
-// loses it.
+// settleFocus finds out why a widget lost the focus. Some widget always has it: nod watches the window by that.
 func (w *window) settleFocus() {
 	f := w.lostFocus
 	w.lostFocus = nil
@@ -593,8 +587,7 @@ func (w *window) reveal(o fyne.CanvasObject) {
 // shows reports whether the window shows the prompt of e. A key or a click may still reach an earlier one.
 func (w *window) shows(e *entry) bool { return w.page != nil && w.page.entry == e }
 
-// openMenu shows items under anchor in the prompt of e. If the menu was closed because the prompt ended, its lines do
-// nothing.
+// openMenu shows items under anchor in the prompt of e, unless that prompt has just ended.
 func (w *window) openMenu(e *entry, anchor fyne.CanvasObject, items []menuItem) {
 	if !w.shows(e) {
 		return

@@ -40,8 +40,7 @@ func focusWindow(w fyne.Window) {
 	w.RequestFocus()
 }
 
-// regainKeyboard gives a visible window the keyboard if no window has it. Openbox sometimes leaves it so when one
-// window closes as the next one opens, although it calls one of them active.
+// regainKeyboard gives a visible window the keyboard if no window has it, as Openbox sometimes leaves it.
 func regainKeyboard(w fyne.Window) {
 	if x, id := windowSystem(w); x != nil && id != 0 && x.isKeyboardFree() && x.onScreen(id) {
 		x.check(xproto.SetInputFocusChecked(x.conn, xproto.InputFocusPointerRoot, id, xproto.TimeCurrentTime).Check())
@@ -62,8 +61,7 @@ func isOnScreen(w fyne.Window) bool {
 	return x == nil || x.onScreen(id)
 }
 
-// windowSystem returns the X server and the id of w there: 0 until Fyne has made the window. The server is nil without
-// X11.
+// windowSystem returns the X server and the id of w there, 0 until Fyne has made the window; nil without X11.
 func windowSystem(w fyne.Window) (x *xServer, id xproto.Window) {
 	native, ok := w.(driver.NativeWindow)
 	if !ok {

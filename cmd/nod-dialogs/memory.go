@@ -9,8 +9,7 @@ import (
 	"fyne.io/fyne/v2/driver"
 )
 
-// heapGrowth is the growth of Go's heap, in per cent, that triggers a collection. Most of the heap is fonts, which are
-// cheap to scan.
+// heapGrowth is the growth of Go's heap, in per cent, that triggers a collection: most of it is fonts, cheap to scan.
 const heapGrowth = 30
 
 // spareMemory reduces the memory use of this process. Call it before the first window is made.
@@ -32,8 +31,7 @@ func (w *windows) giveBack() {
 	}()
 }
 
-// freeTextures frees expired textures of a window. Fyne does so only when it draws the window again, which for a hidden
-// one may be never.
+// freeTextures frees a window's expired textures. Fyne does so only when it draws the window again, maybe never.
 func freeTextures(win fyne.Window) {
 	native, ok := win.(driver.NativeWindow)
 	if !ok {

@@ -51,8 +51,7 @@ func newPrompts(settled func()) *prompts {
 // Changed fetches the pending requests. It never blocks.
 func (p *prompts) Changed() { p.wake.Send() }
 
-// follow calls f at every signal until ctx ends or f fails. It fails when the connection is lost, and the process then
-// ends.
+// follow calls f at every signal until ctx ends or f fails, as it does when the connection is lost.
 func follow(ctx context.Context, c <-chan struct{}, what string, f func(context.Context) error) {
 	for {
 		select {

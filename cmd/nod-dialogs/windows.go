@@ -142,8 +142,7 @@ func (w *windows) run() (err error) {
 			return fmt.Errorf("%w: %w", errNoDisplay, err)
 		}
 	}
-	// Fyne panics if the display server accepts a connection and then refuses to serve it, as X does without the right
-	// authority.
+	// Fyne panics if the display server accepts a connection and then refuses to serve it.
 	defer func() {
 		switch r := recover(); {
 		case r == nil:
@@ -243,8 +242,7 @@ func (w *windows) report(ctx context.Context) error {
 	})
 }
 
-// showing tells nod which prompt is about to be laid out, and waits for it to know: if that crashes, nothing else could
-// tell.
+// showing tells nod which prompt is about to be laid out, and waits: if that crashes, nothing else could tell.
 func (w *windows) showing(id interact.ID) {
 	w.shown.Store(id)
 	if err := w.report(w.ctx); err != nil {
@@ -275,8 +273,7 @@ func machine() (agent.Machine, error) {
 // parkTurn is how long the parked loop sleeps at most, and so the longest delay of an event that does not wake it.
 const parkTurn = time.Second
 
-// After so many turns slept through memory is given back: what the last prompt took, and then, when it has expired,
-// what Fyne has kept of that.
+// Memory is given back after that many turns: what the last prompt took, and what Fyne kept of it until it expired.
 const soonStill, longStill = 2, 30
 
 // park keeps Fyne's event loop from ticking 60 times a second while nothing is on screen, which would cost more than

@@ -3,9 +3,14 @@
 package controls
 
 import (
+	"path/filepath"
+	"strings"
+
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/widget"
+
+	"nod/policy"
 )
 
 // Fyne sends a key only to the focused control, takes the focus from a pressed button, and may focus a control that is
@@ -133,8 +138,7 @@ func Reveal(o fyne.CanvasObject) {
 	}
 }
 
-// ScrollAt returns the innermost scrolling page at a position of the canvas, or around. Pages are only inside
-// containers.
+// ScrollAt returns the innermost scrolling page at a position of the canvas, or around.
 func ScrollAt(o fyne.CanvasObject, at fyne.Position, around *container.Scroll) *container.Scroll {
 	if !o.Visible() {
 		return around
@@ -182,4 +186,12 @@ func SetVisible(o fyne.CanvasObject, visible bool) {
 	} else {
 		o.Hide()
 	}
+}
+
+// OnDisk replaces the ~ of a path by the home folder.
+func OnDisk(path string) string {
+	if path == "~" || strings.HasPrefix(path, "~/") {
+		return filepath.ToSlash(policy.DefaultPlaces().Home) + path[1:]
+	}
+	return path
 }

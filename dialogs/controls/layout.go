@@ -55,8 +55,19 @@ func Card(rows ...fyne.CanvasObject) fyne.CanvasObject {
 	return dialogs.Card(dialogs.ColorSunken, dialogs.Column(0, all...)) // once, since each Add lays out all
 }
 
-// Setting is a row with the name of a setting, its explanation and its problem at the left, and its control at the
-// right.
+// List is a card with a row for each value, or with the sentence none.
+func List[T any](all []T, row func(T) fyne.CanvasObject, none string) fyne.CanvasObject {
+	if len(all) == 0 {
+		return Card(EmptyRow(none))
+	}
+	var rows []fyne.CanvasObject
+	for _, one := range all {
+		rows = append(rows, row(one))
+	}
+	return Card(rows...)
+}
+
+// Setting is a row: the name of a setting, its explanation and its problem, and its control at the right.
 type Setting struct {
 	Content fyne.CanvasObject
 	Problem *Remark

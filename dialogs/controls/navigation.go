@@ -22,8 +22,7 @@ type Tab struct {
 	Content fyne.CanvasObject
 }
 
-// Navigation lists the pages of a window beside the selected one. In a narrow window it shows only icons; in a low one
-// it scrolls.
+// Navigation lists the pages of a window beside the selected one: in a narrow window, by their icons.
 type Navigation struct {
 	Content    *fyne.Container
 	onSelected func(int)
@@ -35,8 +34,7 @@ type Navigation struct {
 	Names    bool // names are shown beside the icons
 }
 
-// NewNavigation returns a list with the first page selected. It shows the names of the pages if the window has at least
-// the width wide.
+// NewNavigation returns a list with the first page selected. Windows of at least the width wide show the names.
 func NewNavigation(pages []Tab, wide float32, onSelected func(int)) *Navigation {
 	n := &Navigation{pages: pages, wide: wide, onSelected: onSelected}
 	n.List = newPageList(func() int { return len(pages) }, newPageRow, n.fill)

@@ -93,8 +93,7 @@ func does(r policy.Rule) string {
 	}[r.Class], lang.L("nod does not know"))
 }
 
-// doesInPath describes what tools of the class of a rule do to files in its path; "" if the rule lacks one of both, or
-// they do nothing to files.
+// doesInPath says what tools of a rule's class do to files in its path; "" if the rule lacks one of both.
 func doesInPath(r policy.Rule) string {
 	if r.Path == "" {
 		return ""

@@ -1,11 +1,10 @@
 package controls
 
 import (
-	"slices"
-
 	"fyne.io/fyne/v2"
-	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/widget"
+
+	"nod/dialogs"
 )
 
 // TextField is a text field that leaves the window its shortcuts, Escape, and the wheel. Fyne's field swallows them.
@@ -61,8 +60,7 @@ func (e *TextField) FocusLost() {
 }
 
 func (e *TextField) CreateRenderer() fyne.WidgetRenderer {
-	r := e.Entry.CreateRenderer()
-	return &wheelRenderer{r, newWheel(r.Objects())}
+	return dialogs.NewField(e.Entry.CreateRenderer(), scrollAround(e.Self))
 }
 
 // SelectField is a text field with a list of suggested texts.
@@ -100,57 +98,15 @@ func (e *SelectField) FocusGained() {
 }
 
 func (e *SelectField) CreateRenderer() fyne.WidgetRenderer {
-	r := e.SelectEntry.CreateRenderer()
-	return &wheelRenderer{r, newWheel(r.Objects())}
+	return dialogs.NewField(e.SelectEntry.CreateRenderer(), scrollAround(e))
 }
 
-// wheelRenderer is one of Fyne's renderers below a wheel.
-type wheelRenderer struct {
-	fyne.WidgetRenderer
-	wheel *wheel
-}
-
-func (r *wheelRenderer) Objects() []fyne.CanvasObject {
-	return append(slices.Clip(r.WidgetRenderer.Objects()), r.wheel)
-}
-
-func (r *wheelRenderer) Layout(size fyne.Size) {
-	r.WidgetRenderer.Layout(size)
-	r.wheel.Resize(size)
-}
-
-// wheel lies over a field and handles only the wheel: it scrolls the field as far as that goes, then the page of the
-// field.
-type wheel struct {
-	widget.BaseWidget
-	text *container.Scroll // in the field; nil if it does not scroll
-}
-
-func newWheel(parts []fyne.CanvasObject) *wheel {
-	l := &wheel{}
-	for _, o := range parts {
-		if s, ok := o.(*container.Scroll); ok {
-			l.text = s
+// scrollAround scrolls the page of a field.
+func scrollAround(field fyne.CanvasObject) func(*fyne.ScrollEvent) {
+	return func(e *fyne.ScrollEvent) {
+		d := fyne.CurrentApp().Driver()
+		if page := ScrollAt(d.CanvasForObject(field).Content(), d.AbsolutePositionForObject(field), nil); page != nil {
+			page.Scrolled(e)
 		}
-	}
-	l.ExtendBaseWidget(l)
-	return l
-}
-
-func (l *wheel) CreateRenderer() fyne.WidgetRenderer {
-	return widget.NewSimpleRenderer(container.NewWithoutLayout())
-}
-
-func (l *wheel) Scrolled(e *fyne.ScrollEvent) {
-	if l.text != nil && l.text.Content != nil {
-		was := l.text.Offset
-		l.text.Scrolled(e)
-		if l.text.Offset != was {
-			return
-		}
-	}
-	d := fyne.CurrentApp().Driver()
-	if page := ScrollAt(d.CanvasForObject(l).Content(), d.AbsolutePositionForObject(l), nil); page != nil {
-		page.Scrolled(e)
 	}
 }

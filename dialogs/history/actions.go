@@ -21,15 +21,14 @@ import (
 	"nod/policy/config"
 )
 
-// actions are the buttons that make a rule for calls like the one that is shown. They show the rule before they save
-// it.
+// actions are the buttons that make a rule for calls like the one shown. They show the rule before they save it.
 type actions struct {
 	win     *Window
 	content fyne.CanvasObject
 	buttons []*controls.Button
 	card    *fyne.Container // the rule to save, or the saved one
 	why     *controls.Remark
-	work    controls.Latest
+	work    controls.Worker
 	entry   history.Entry
 	broken  bool // the policy file cannot be changed
 }

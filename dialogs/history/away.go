@@ -21,7 +21,7 @@ type awayPage struct {
 	content fyne.CanvasObject
 	status  *controls.Remark
 	body    *fyne.Container
-	work    controls.Latest
+	work    controls.Worker
 }
 
 func newAwayPage(w *Window) *awayPage {
@@ -76,16 +76,10 @@ const awayRows = 10
 
 // section lists entries of one kind. all finds the rest of them; zero if there is no such query.
 func (p *awayPage) section(name string, f history.Found, all history.Query) fyne.CanvasObject {
-	if f.Count == 0 {
-		return controls.Section(name, "", controls.EmptyRow(lang.L("Nothing.")))
-	}
-	var rows []fyne.CanvasObject
-	for _, l := range f.Lines[:min(len(f.Lines), awayRows)] {
-		rows = append(rows, newEntryLink(p.win, l, func() { p.open(l) }))
-	}
-	shown := len(rows)
-	content := dialogs.Column(9, controls.Header(name, ""), controls.Card(rows...))
-	if f.Count > shown && all != (history.Query{}) {
+	lines := f.Lines[:min(len(f.Lines), awayRows)]
+	row := func(l history.Line) fyne.CanvasObject { return newEntryLink(p.win, l, func() { p.open(l) }) }
+	content := dialogs.Column(9, controls.Header(name, ""), controls.List(lines, row, lang.L("Nothing.")))
+	if f.Count > len(lines) && all != (history.Query{}) {
 		text := lang.L("All {{.Count}} in the history", map[string]any{"Count": f.Count})
 		content.Add(container.NewHBox(controls.QuietButton(text, theme.NavigateNextIcon(), func() {
 			p.win.find(filter{query: all})

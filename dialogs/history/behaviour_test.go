@@ -17,6 +17,7 @@ import (
 	"fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 
+	"nod/dialogs"
 	"nod/dialogs/controls"
 	"nod/dialogs/dialogstest"
 	"nod/interact"
@@ -672,9 +673,9 @@ func TestAway(t *testing.T) {
 	var prompt interact.ID
 	w.opts.Prompt = func(id interact.ID) { prompt = id }
 	w.Show(operator.View{History: operator.HistoryAway})
-	links := func() (all []*entryLink) {
+	links := func() (all []*dialogs.Pressable) {
 		dialogstest.Walk(w.away.body, func(o fyne.CanvasObject) {
-			if k, ok := o.(*entryLink); ok {
+			if k, ok := o.(*dialogs.Pressable); ok {
 				all = append(all, k)
 			}
 		})

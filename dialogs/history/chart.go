@@ -39,8 +39,7 @@ func newChart(labels []string, all ...series) *chart {
 	return c
 }
 
-// top returns the end of the axis: a round number, no less than any bar, and at least 3, so that labels of counts are
-// whole numbers.
+// top returns the end of the axis: a round number, no less than any bar, and at least 3, so that labels are whole.
 func (c *chart) top() float64 {
 	most := 3.0
 	for i := range c.labels {

@@ -17,6 +17,7 @@ import (
 	"nod/assets"
 	"nod/dialogs"
 	"nod/dialogs/controls"
+	"nod/dialogs/prompt"
 	"nod/dialogs/safetext"
 	"nod/interact"
 	"nod/interact/history"
@@ -30,7 +31,7 @@ type detail struct {
 	body    *fyne.Container
 	page    *container.Scroll
 	actions *actions
-	work    controls.Latest
+	work    controls.Worker
 	entry   history.Entry // as last shown
 	raw     bool          // shows the whole input as JSON instead of as a prompt does
 }
@@ -171,8 +172,7 @@ func (s *detailSection) add(name, value string) {
 // factWidth is the width of the names of facts.
 const factWidth = 128
 
-// fact is a row with a name and a value. The value cannot be selected: each would be a stop of Tab that shows no focus
-// and handles no key, not even Escape.
+// fact is a row with a name and a value, which cannot be selected: it would be a stop of Tab that handles no key.
 func fact(name, value string) fyne.CanvasObject {
 	l := dialogs.Lines(value, theme.SizeNameCaptionText, widget.MediumImportance)
 	label := dialogs.Lines(name, theme.SizeNameCaptionText, widget.LowImportance)
@@ -243,7 +243,7 @@ func scopeName(s policy.Scope) string {
 // who shows who asked: what nod verified or another machine reported, and what the caller claims.
 func who(r interact.Request) detailSection {
 	s, q := detailSection{name: lang.L("Who")}, r.Requester
-	verified, home := lang.L("Verified"), home
+	verified, home := lang.L("Verified"), prompt.FromHome
 	if !q.IsAgent {
 		verified = lang.L("Its program")
 	}

@@ -2,7 +2,6 @@ package history
 
 import (
 	"context"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -30,7 +29,7 @@ type exporter struct {
 	write   *controls.Button
 	result  *controls.Remark
 	wrong   *controls.Remark
-	work    controls.Latest
+	work    controls.Worker
 }
 
 func newExporter(w *Window, query func() history.Query) *exporter {
@@ -93,11 +92,7 @@ func (e *exporter) export() {
 	})
 	start := time.Now()
 	controls.FetchLatest(&e.work, func(ctx context.Context) (int, error) {
-		whole, err := onDisk(path)
-		if err != nil {
-			return 0, err
-		}
-		return e.win.opts.Operator.Export(ctx, q, whole, format)
+		return e.win.opts.Operator.Export(ctx, q, controls.OnDisk(strings.TrimSpace(path)), format)
 	}, func(n int, err error) {
 		e.write.Enable()
 		e.wrong.Complain(err)
@@ -107,14 +102,4 @@ func (e *exporter) export() {
 				map[string]any{"Count": n, "Time": duration(time.Since(start))}))
 		}
 	})
-}
-
-func onDisk(path string) (string, error) {
-	path = strings.TrimSpace(path)
-	rest, inHome := strings.CutPrefix(path, "~"+string(filepath.Separator))
-	if !inHome {
-		return path, nil
-	}
-	dir, err := os.UserHomeDir()
-	return filepath.Join(dir, rest), err
 }

@@ -30,7 +30,7 @@ type insightsPage struct {
 	span    *controls.Select
 	status  *controls.Remark
 	body    *fyne.Container
-	work    controls.Latest
+	work    controls.Worker
 }
 
 func newInsightsPage(w *Window) *insightsPage {
@@ -211,25 +211,20 @@ func (p *insightsPage) table(name string, counts []history.Count,
 	for _, c := range counts {
 		most = max(most, c.Asked+c.Passed+c.Denied+c.Missed)
 	}
-	var rows []fyne.CanvasObject
-	for _, c := range counts[:min(len(counts), tableRows)] {
+	row := func(c history.Count) fyne.CanvasObject {
 		text, q := what(c)
 		var show *controls.Button
 		if q != (history.Query{}) {
 			show = controls.QuietButton("", theme.NavigateNextIcon(), func() { p.win.find(filter{query: q}) })
 		}
-		rows = append(rows, p.countRow(text, c, most, show))
+		return p.countRow(text, c, most, show)
 	}
-	if len(rows) == 0 {
-		rows = append(rows, controls.EmptyRow(lang.L("Nothing was asked in this time.")))
-	}
-	return controls.Section(name, "", rows...)
+	return dialogs.Column(9, controls.Header(name, ""), controls.List(
+		counts[:min(len(counts), tableRows)], row, lang.L("Nothing was asked in this time.")))
 }
 
 func (p *insightsPage) countRow(name string, c history.Count, most int, show *controls.Button) fyne.CanvasObject {
-	label := line(theme.SizeNameText)
-	label.SetText(name)
-	words := dialogs.Column(3, dialogs.Tight(label), newBars(most, c), controls.Muted(countWords(c)))
+	words := dialogs.Column(3, dialogs.Tight(dialogs.OneLine(name, theme.SizeNameText)), newBars(most, c), controls.Muted(countWords(c)))
 	if show == nil {
 		return dialogs.Padded(8, 14, words)
 	}
@@ -296,12 +291,11 @@ func (p *insightsPage) savings(f found) fyne.CanvasObject {
 	show := func(id string) *controls.Button {
 		return controls.QuietButton(lang.L("Show"), theme.NavigateNextIcon(), func() { p.win.opts.Rule(id) })
 	}
-	var saved, unused []fyne.CanvasObject
 	used := map[string]bool{}
 	for _, r := range f.Rules {
 		used[r.Rule] = true
 	}
-	for _, r := range f.Rules[:min(len(f.Rules), tableRows)] {
+	saved := func(r history.RuleCount) fyne.CanvasObject {
 		text := lang.L("{{.Count}} prompts saved · last on {{.Day}}",
 			map[string]any{"Count": r.Saved, "Day": r.Last.Local().Format(time.DateOnly)})
 		name := controls.Paragraph(p.ruleName(r.Rule, f.rules), widget.MediumImportance)
@@ -310,21 +304,18 @@ func (p *insightsPage) savings(f found) fyne.CanvasObject {
 		if canShow(r.Rule) {
 			row = container.New(controls.Besides{Gap: 8}, words, show(r.Rule))
 		}
-		saved = append(saved, dialogs.Padded(8, 14, row))
+		return dialogs.Padded(8, 14, row)
 	}
-	if len(saved) == 0 {
-		saved = append(saved, controls.EmptyRow(lang.L("No rule has spared you a prompt in this time.")))
-	}
-	for _, r := range f.rules {
-		if !r.Disabled && !used[r.ID] {
-			words := dialogs.Column(2, controls.Paragraph(controls.Sentence(r), widget.MediumImportance), controls.Muted(r.ID))
-			unused = append(unused, dialogs.Padded(8, 14, container.New(controls.Besides{Gap: 8}, words, show(r.ID))))
-		}
-	}
-	sections := dialogs.Column(14, controls.Section(lang.L("Prompts that rules saved"), "", saved...))
+	sections := dialogs.Column(14, dialogs.Column(9, controls.Header(lang.L("Prompts that rules saved"), ""),
+		controls.List(f.Rules[:min(len(f.Rules), tableRows)], saved, lang.L("No rule has spared you a prompt in this time."))))
+	unused := slices.DeleteFunc(slices.Clone(f.rules), func(r policy.Rule) bool { return r.Disabled || used[r.ID] })
 	if len(unused) > 0 {
-		sections.Add(controls.Section(lang.L("Rules that saved none"),
-			lang.L("In this time. Rules that ask or deny are among them."), unused[:min(len(unused), 3*tableRows)]...))
+		sections.Add(dialogs.Column(9,
+			controls.Header(lang.L("Rules that saved none"), lang.L("In this time. Rules that ask or deny are among them.")),
+			controls.List(unused[:min(len(unused), 3*tableRows)], func(r policy.Rule) fyne.CanvasObject {
+				words := dialogs.Column(2, controls.Paragraph(controls.Sentence(r), widget.MediumImportance), controls.Muted(r.ID))
+				return dialogs.Padded(8, 14, container.New(controls.Besides{Gap: 8}, words, show(r.ID)))
+			}, "")))
 	}
 	return sections
 }

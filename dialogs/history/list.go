@@ -13,8 +13,7 @@ import (
 	"nod/interact/history"
 )
 
-// keptPages is the number of pages kept in memory on either side of the one in view, since a query may find a million
-// entries. Others are fetched again when needed.
+// keptPages is the number of pages kept in memory on either side of the one in view. Others are fetched again.
 const keptPages = 20
 
 // entryList shows the entries of a query, newest first, by day and session. It fetches pages as the user scrolls.
@@ -28,8 +27,8 @@ type entryList struct {
 	pages  []*listPage
 	rows   int             // number of all rows
 	more   bool            // there are further entries
-	next   controls.Latest // fetches the pages of a query, one after the other
-	again  controls.Latest // fetches a page that was dropped
+	next   controls.Worker // fetches the pages of a query, one after the other
+	again  controls.Worker // fetches a page that was dropped
 	chosen int64           // number of the shown entry; 0: none
 }
 
@@ -285,8 +284,7 @@ func (l *entryList) TypedKey(k *fyne.KeyEvent) {
 	}
 }
 
-// step selects row to or, if that is a heading, the first entry from there in direction by, else in the other
-// direction.
+// step selects row to or, if that is a heading, the next entry in direction by, else in the other direction.
 func (l *entryList) step(to, by int) {
 	for _, by := range []int{by, -by} {
 		for i := to; i >= 0 && i < l.rows; i += by {

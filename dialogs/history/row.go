@@ -7,7 +7,6 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/canvas"
 	"fyne.io/fyne/v2/container"
-	"fyne.io/fyne/v2/driver/desktop"
 	"fyne.io/fyne/v2/lang"
 	"fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
@@ -40,8 +39,8 @@ type rowView struct {
 func newRowView() *rowView {
 	v := &rowView{
 		bar: canvas.NewRectangle(color.Transparent), clock: canvas.NewText("", nil), outcome: canvas.NewText("", nil),
-		what: line(theme.SizeNameText), meta: line(theme.SizeNameCaptionText),
-		day: line(theme.SizeNameText), who: line(theme.SizeNameCaptionText),
+		what: dialogs.OneLine("", theme.SizeNameText), meta: dialogs.OneLine("", theme.SizeNameCaptionText),
+		day: dialogs.OneLine("", theme.SizeNameText), who: dialogs.OneLine("", theme.SizeNameCaptionText),
 		colour: dialogs.ColorMuted,
 	}
 	v.meta.Importance, v.who.Importance = widget.LowImportance, widget.LowImportance
@@ -53,13 +52,6 @@ func newRowView() *rowView {
 	v.heading.Hide()
 	v.ExtendBaseWidget(v)
 	return v
-}
-
-// line returns a label that is cut at the end of its line.
-func line(size fyne.ThemeSizeName) *widget.Label {
-	l := widget.NewLabel("")
-	l.SizeName, l.Truncation = size, fyne.TextTruncateEllipsis
-	return l
 }
 
 // show shows a row, or a placeholder if it is not known yet.
@@ -153,73 +145,10 @@ func (rowLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	}
 }
 
-// entryLink is a row that links to an entry.
-type entryLink struct {
-	widget.BaseWidget
-	win     *Window
-	view    *rowView
-	tapped  func()
-	ground  *canvas.Rectangle
-	focused bool
-	hovered bool
-}
-
-func newEntryLink(w *Window, l history.Line, tapped func()) *entryLink {
-	k := &entryLink{win: w, view: newRowView(), tapped: tapped, ground: canvas.NewRectangle(color.Transparent)}
-	k.view.show(row{line: l}, true, w.now())
-	k.view.meta.SetText(toolName(l) + " · " + sessionName(l))
-	k.ExtendBaseWidget(k)
-	return k
-}
-
-func (k *entryLink) CreateRenderer() fyne.WidgetRenderer {
-	return widget.NewSimpleRenderer(container.NewStack(k.ground, dialogs.Padded(3, 4, k.view)))
-}
-
-func (k *entryLink) Refresh() {
-	k.ground.FillColor = color.Transparent
-	if k.hovered || k.focused {
-		k.ground.FillColor = theme.ColorForWidget(theme.ColorNameHover, k)
-	}
-	k.ground.StrokeWidth = 0
-	if k.focused {
-		k.ground.StrokeColor, k.ground.StrokeWidth = theme.ColorForWidget(theme.ColorNamePrimary, k), 1.5
-	}
-	k.BaseWidget.Refresh()
-}
-
-func (k *entryLink) Tapped(*fyne.PointEvent) { k.tapped() }
-
-func (k *entryLink) TypedKey(e *fyne.KeyEvent) {
-	switch e.Name {
-	case fyne.KeySpace, fyne.KeyReturn, fyne.KeyEnter:
-		k.tapped()
-	default:
-		controls.PassOn(k, e)
-	}
-}
-
-func (k *entryLink) TypedRune(rune) {}
-
-func (k *entryLink) FocusGained() {
-	k.focused = true
-	k.Refresh()
-	controls.Reveal(k)
-}
-
-func (k *entryLink) FocusLost() {
-	k.focused = false
-	k.Refresh()
-}
-
-func (k *entryLink) MouseIn(*desktop.MouseEvent) {
-	k.hovered = true
-	k.Refresh()
-}
-
-func (k *entryLink) MouseMoved(*desktop.MouseEvent) {}
-
-func (k *entryLink) MouseOut() {
-	k.hovered = false
-	k.Refresh()
+// newEntryLink returns a row that links to an entry.
+func newEntryLink(w *Window, l history.Line, tapped func()) fyne.CanvasObject {
+	view := newRowView()
+	view.show(row{line: l}, true, w.now())
+	view.meta.SetText(toolName(l) + " · " + sessionName(l))
+	return dialogs.NewPressable(dialogs.Padded(3, 4, view), tapped, controls.Reveal)
 }

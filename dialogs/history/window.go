@@ -6,6 +6,7 @@ package history
 
 import (
 	"context"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -60,7 +61,7 @@ type Window struct {
 	states  controls.Worker
 
 	banner *controls.Banner
-	undo   *controls.UndoLine
+	undo   *dialogs.UndoBar
 	tabs   *controls.Navigation
 
 	entries  *entriesPage
@@ -148,14 +149,14 @@ func (w *Window) show(s operator.State, err error) {
 	}
 	w.state = s
 	w.banner.Set(s.Problem)
-	w.undo.Refresh(s.Undos)
+	w.undo.Show(slices.DeleteFunc(slices.Clone(s.Undos), operator.Undo.OfPrompt))
 	w.entries.detail.actions.refresh(s)
 }
 
 func (w *Window) build() {
 	w.win = w.app.NewWindow(title)
 	w.banner = controls.NewBanner(func() { w.opts.Rule("") })
-	w.undo = controls.NewUndoLine(w.takeBack, func(d time.Duration, f func()) { w.after(d, f) })
+	w.undo = dialogs.NewUndoBar(w.takeBack, func(d time.Duration, f func()) { w.after(d, f) })
 	w.entries, w.away, w.insights = newEntriesPage(w), newAwayPage(w), newInsightsPage(w)
 	w.tabs = controls.NewNavigation([]controls.Tab{
 		{Name: lang.L("History"), Icon: theme.HistoryIcon(), Content: w.entries.content},

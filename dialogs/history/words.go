@@ -3,9 +3,7 @@ package history
 import (
 	"cmp"
 	"fmt"
-	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"fyne.io/fyne/v2"
@@ -91,23 +89,12 @@ func projectName(folder string) string {
 	if folder == "" {
 		return lang.L("No folder")
 	}
-	short := home(folder)
+	short := prompt.FromHome(folder)
 	base := filepath.Base(short)
 	if base == short {
 		return safetext.Line(short, pathLimit)
 	}
 	return safetext.Line(fmt.Sprintf("%s (%s)", base, filepath.Dir(short)), pathLimit)
-}
-
-func home(path string) string {
-	dir, err := os.UserHomeDir()
-	if err != nil || dir == "" || dir == "/" {
-		return path
-	}
-	if rest, inside := strings.CutPrefix(path, dir); inside && (rest == "" || rest[0] == '/') {
-		return "~" + rest
-	}
-	return path
 }
 
 // sessionName tells the sessions of agents apart: by the agent, its folder and, if it is another one, its machine.

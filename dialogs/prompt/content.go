@@ -50,8 +50,7 @@ func (c Content) HasHidden() bool {
 	return false
 }
 
-// Stale reports whether a file that the view compares with has changed. Then the call would have another effect than
-// shown, and a new view is needed.
+// Stale reports whether a file that the view compares with has changed, so that the call would do something else.
 func (c Content) Stale() bool {
 	return slices.ContainsFunc(c.bases, (*baseFile).changed)
 }

@@ -107,8 +107,7 @@ func hunkStart(header string) int {
 	return start
 }
 
-// Lines shows d as a unified diff of the file called name: line numbers before and after, a sign, and a note for
-// unchanged lines that are left out.
+// Lines shows d as a unified diff of the file called name, with line numbers before and after.
 func (d diff) Lines(name string) []Line {
 	return d.write(name, len(strconv.Itoa(max(len(d.old), len(d.new)))))
 }

@@ -15,8 +15,7 @@ import (
 	"nod/policy/shell"
 )
 
-// Fact is a conclusion that nod draws from a request, shown as a short badge. Its text is nod's; quotes from the
-// request are escaped.
+// Fact is a conclusion that nod draws from a request, in nod's words; quotes from the request are escaped.
 type Fact struct {
 	Text  string
 	Level shell.Level
@@ -168,8 +167,7 @@ func changeFact(added, removed int) Fact {
 	return Fact{tr("+{{.Added}} −{{.Removed}} lines", values{"Added": added, "Removed": removed}), level}
 }
 
-// HostOf returns the host that a program would connect to for address, with its port and in the form used on the
-// network, or "" if programs might disagree.
+// HostOf returns the host and port that a program would connect to for address, or "" if programs might disagree.
 func HostOf(address string) (host string, u *url.URL) {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" || u.Opaque != "" {

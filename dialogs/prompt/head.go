@@ -34,8 +34,7 @@ func wishOf(r interact.Request) (wish, object string) {
 	return tr("has a question"), ""
 }
 
-// AgentOf names the requester: the agent, if its program is known to be that; otherwise a program, by its own claim or
-// its file.
+// AgentOf names the requester: the agent, if its program is known to be that; otherwise a program.
 func AgentOf(who interact.Requester) string {
 	name := safetext.Line(cmp.Or(who.Title, who.Agent), MaxName)
 	switch {
@@ -138,8 +137,7 @@ const (
 	Claimed                  // the requester, in addition to known information
 )
 
-// originOf returns what the operating system of this or the other machine knows about the requester and, separately,
-// what the requester claims.
+// originOf returns what the operating system knows about the requester and, separately, what the requester claims.
 func originOf(r interact.Request) []Origin {
 	who, at := r.Requester, placesOf(r)
 	place := func(path string) string { return safetext.Line(at.home(path), maxLabel) }

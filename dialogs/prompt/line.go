@@ -15,8 +15,7 @@ import (
 const (
 	// maxLabel is the number of characters after which a label visibly cuts a requester's text.
 	maxLabel = 300
-	// MaxShownBytes and MaxShownLines limit what a user can be asked to read. A larger input can be denied or opened as
-	// a file, never allowed.
+	// MaxShownBytes and MaxShownLines limit what a user can be asked to read. More can be denied, never allowed.
 	MaxShownBytes = 512 << 10
 	MaxShownLines = 10_000
 	// maxTooLongLines is the number of lines shown of such an input.
@@ -142,8 +141,7 @@ func RawLines(raw []byte) []Line {
 	return append(InCode(Numbered(text, LineText), "input.json", text), rest...)
 }
 
-// prettyJSON indents raw. Only white space between tokens changes. If the result would be too long, it stays unchanged,
-// and rest says that it is too long.
+// prettyJSON indents raw. If the result would be too long, raw stays unchanged, and rest says so.
 func prettyJSON(raw []byte) (text string, rest []Line) {
 	raw = bytes.TrimSpace(raw)
 	if lines, size := indentedSize(raw); lines > MaxShownLines || size > MaxShownBytes {
@@ -158,8 +156,7 @@ func prettyJSON(raw []byte) (text string, rest []Line) {
 
 const jsonIndent = "  "
 
-// indentedSize returns a lower bound for the lines and bytes of raw when indented: nesting makes that far more than raw
-// has.
+// indentedSize returns a lower bound for the lines and bytes of raw when indented.
 func indentedSize(raw []byte) (lines, size int) {
 	for c, depth := range api.Structure(raw) {
 		if strings.IndexByte("{[,", c) >= 0 {

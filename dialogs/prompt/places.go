@@ -54,16 +54,16 @@ func (localFiles) risks(call policy.Call) (own, ofFiles []policy.Risk) {
 	return own, nil
 }
 
-func (localFiles) home(path string) string {
+func (localFiles) home(path string) string { return FromHome(path) }
+
+// FromHome writes ~ for the home folder.
+func FromHome(path string) string {
 	dir, err := os.UserHomeDir()
 	if err != nil || dir == "" || dir == "/" {
 		return path
 	}
-	if path == dir {
-		return "~"
-	}
-	if rest, inside := strings.CutPrefix(path, dir+"/"); inside {
-		return "~/" + rest
+	if rest, inside := strings.CutPrefix(path, dir); inside && (rest == "" || rest[0] == '/') {
+		return "~" + rest
 	}
 	return path
 }
@@ -131,8 +131,7 @@ func (t reportedFiles) risks(call policy.Call) (own, ofFiles []policy.Risk) {
 	return own, ofFiles
 }
 
-// wellFormed sanitizes a reported risk: it is one sentence with at most one value to fill in, has a valid level, and no
-// position in the command.
+// wellFormed sanitizes a reported risk: one sentence with at most one value, a valid level, no position.
 func wellFormed(r policy.Risk) policy.Risk {
 	r.At, r.Line = 0, ""
 	r.Level = min(r.Level, shell.Danger)

@@ -30,8 +30,7 @@ type Head struct {
 	Origin                                []Origin
 }
 
-// ViewOf returns the view of a request, for which the policy decided why. It reads the files that the request would
-// change.
+// ViewOf returns the view of a request that the policy decided on. It reads the files that the request would change.
 func ViewOf(r interact.Request, why policy.Decision) View {
 	v := View{Head: headOf(r)}
 	a, isApproval := r.Body.(interact.Approve)
@@ -73,8 +72,7 @@ type FactGroup struct {
 	Facts   []Fact
 }
 
-// FactGroups returns all facts, most serious first: nod's own, and those that another machine reports, among them the
-// class that its relay found.
+// FactGroups returns all facts, most serious first: nod's own, and those that another machine reports.
 func (v View) FactGroups() []FactGroup {
 	if v.Reporter == "" {
 		return []FactGroup{{"", append([]Fact{v.Class}, v.Facts...)}}

@@ -13,8 +13,7 @@ const (
 	maxChangedOfLine = 0.7       // above this share, a line counts as another line and has no marks
 )
 
-// changedWords returns the changed words in the lines of d, by index in its signs. It compares removed lines with the
-// added lines that replace them.
+// changedWords returns the changed words in the lines of d, by index in its signs.
 func (d diff) changedWords() map[int][]Stretch {
 	changed := map[int][]Stretch{}
 	room := maxWordDiffs
@@ -53,8 +52,7 @@ func sizeOf(lines []string) int {
 	return n
 }
 
-// compareWords returns the words of before and of after that the other does not have. It compares words like lines, in
-// nearly linear time.
+// compareWords returns the words of before and of after that the other does not have.
 func compareWords(before, after []string) (gone, come [][]Stretch) {
 	old, fresh := wordsOf(before), wordsOf(after)
 	signs := NewDiff(onePerLine(old), onePerLine(fresh)).signs

@@ -46,8 +46,7 @@ func why(c rune) string {
 	return ""
 }
 
-// isJamo reports whether c is a component that joins others to one Korean syllable, which then looks like the ordinary
-// character for that syllable.
+// isJamo reports whether c joins others to one Korean syllable, which then looks like the character for it.
 func isJamo(c rune) bool {
 	return c >= 0x1100 && c <= 0x11FF || c >= 0xA960 && c <= 0xA97F || c >= 0xD7B0 && c <= 0xD7FF
 }
@@ -96,8 +95,7 @@ func isNewEmoji(c rune) bool {
 	return c >= 0x1F6D8 && c <= 0x1F6FF || c >= 0x1FA70 && c <= 0x1FAFF
 }
 
-// isEmoji reports whether c is a pictograph. The ranges include other characters, but they only decide whether a joint
-// after c is spelled out quietly or in red.
+// isEmoji reports whether c is a pictograph, roughly: it only decides how a joint after c is spelled out.
 func isEmoji(c rune) bool {
 	return c >= 0x1F000 && c <= 0x1FAFF || c >= 0x2190 && c <= 0x2BFF && unicode.Is(unicode.So, c)
 }

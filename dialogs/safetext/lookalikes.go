@@ -60,8 +60,7 @@ func inWord(c rune) bool {
 	return c == '_' || unicode.In(c, unicode.L, unicode.M, unicode.N)
 }
 
-// lookAlike returns the ASCII character that c resembles, or 0. The letters are the strong cases of the Unicode
-// confusables (UTS 39) in scripts that share shapes with Latin.
+// lookAlike returns the ASCII character that c resembles, or 0: the strong cases of the confusables (UTS 39).
 func lookAlike(c rune) rune {
 	if c < utf8.RuneSelf {
 		return 0
@@ -88,8 +87,7 @@ func mathLetter(c rune) rune {
 	return 'a' + n - 26
 }
 
-// isImpostor reports whether c looks like ASCII in any context: it belongs to no script, or its neighbours do not
-// matter.
+// isImpostor reports whether c looks like ASCII in any context.
 func isImpostor(c rune) bool {
 	if c < utf8.RuneSelf || lookAlike(c) == 0 {
 		return false

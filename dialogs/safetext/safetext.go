@@ -74,8 +74,7 @@ const (
 // Render renders s line by line for monospaced text. If s ends in a line break, the last line is empty.
 func Render(s string) []Row { return ContextOf(s).Render(s) }
 
-// Context holds which scripts a text is really written in, so that a word of it is not taken for an imitation of
-// another script.
+// Context holds which scripts a text is written in, so that a word of it is not taken for an imitation.
 type Context struct{ native scripts }
 
 // ContextOf returns the context of s.

@@ -125,32 +125,27 @@ type agentCard struct {
 	agent   agent.Agent
 	working controls.Worker // for the body
 
-	version, contact        *widget.Label
-	untested, other, asking *controls.Remark  // what the user should know about it
-	off                     *controls.Remark  // why it does not run its hooks
-	dead, cutOff            *controls.Remark  // why it does not ask through nod, or not for long
-	limits                  *controls.Button  // shows or hides limitsRow
-	limitsRow               fyne.CanvasObject // what nod cannot do for it
-	title                   *fyne.Container   // name and badge
-	badge                   *fyne.Container
-	setUp, remove           *controls.Button
-	check                   *controls.Button
-	strict                  *checkRow
-	strictRow               *fyne.Container // shown while the agent is set up
-	status                  agent.Status
-	looked                  bool   // status, or an error, is known
-	changed                 func() // called after a look
+	version, contact *widget.Label
+	notes            *fyne.Container   // what the user should know about it, such as why it does not ask
+	limits           *controls.Button  // shows or hides limitsRow
+	limitsRow        fyne.CanvasObject // what nod cannot do for it
+	title            *fyne.Container   // name and badge
+	badge            *fyne.Container
+	setUp, remove    *controls.Button
+	check            *controls.Button
+	strict           *checkRow
+	strictRow        *fyne.Container // shown while the agent is set up
+	status           agent.Status
+	looked           bool   // status, or an error, is known
+	changed          func() // called after a look
 }
 
 func newAgentCard(w *Window, a agent.Agent, changed func()) *agentCard {
 	c := &agentCard{part: newPart(w), agent: a, changed: changed, working: controls.Worker{Aside: w.aside},
-		badge:    container.NewStack(),
-		version:  dialogs.Lines(lang.L("looking…"), theme.SizeNameCaptionText, widget.LowImportance),
-		contact:  dialogs.Lines("", theme.SizeNameCaptionText, widget.LowImportance),
-		untested: controls.NewRemark(widget.LowImportance), other: controls.NewRemark(widget.LowImportance),
-		asking: controls.NewRemark(widget.LowImportance),
-		off:    controls.NewRemark(widget.DangerImportance),
-		dead:   controls.NewRemark(widget.DangerImportance), cutOff: controls.NewRemark(widget.WarningImportance)}
+		badge: container.NewStack(), notes: dialogs.Column(3),
+		version: dialogs.Lines(lang.L("looking…"), theme.SizeNameCaptionText, widget.LowImportance),
+		contact: dialogs.Lines("", theme.SizeNameCaptionText, widget.LowImportance)}
+	c.notes.Hide()
 	c.setUp = controls.NewButton(c.setUpVerb()+"…", func() { c.plan(false) })
 	c.remove = controls.NewButton(lang.L("Remove…"), func() {
 		c.propose(setUpChange{verb: lang.L("Remove"), changes: c.agent.Uninstall})
@@ -161,8 +156,7 @@ func newAgentCard(w *Window, a agent.Agent, changed func()) *agentCard {
 		func(cfg *config.Config) *[]string { return &cfg.Agents.Strict })
 	offer(false, c.setUp, c.remove, c.check) // until the agent's files have been read
 	c.title = container.NewHBox(dialogs.BoldWords(a.Title, theme.SizeNameText, theme.ColorNameForeground), c.badge)
-	name := dialogs.Column(3, c.title, dialogs.Tight(c.version), dialogs.Tight(c.contact),
-		c.untested.Content, c.other.Content, c.asking.Content, c.off.Content, c.dead.Content, c.cutOff.Content)
+	name := dialogs.Column(3, c.title, dialogs.Tight(c.version), dialogs.Tight(c.contact), c.notes)
 	c.limits = controls.QuietButton(lang.L("Limits"), theme.MenuExpandIcon(), c.toggleLimits)
 	head := dialogs.Padded(10, 14, container.New(controls.Besides{Gap: 12}, name,
 		container.NewHBox(c.limits, c.check, c.remove, c.setUp)))
@@ -266,12 +260,7 @@ func (c *agentCard) show(s agent.Status, err error) {
 	c.status = s
 	c.problem.Complain(err)
 	c.version.SetText(c.foundText())
-	c.untested.Say(safetext.Line(assets.Reason(s.Untested), controls.QuoteLimit))
-	c.other.Say(otherText(s.Other))
-	c.asking.Say(safetext.Line(assets.Reason(s.Asking), controls.QuoteLimit))
-	c.off.Say(offText(s.Off))
-	c.dead.Say(deadText(s.Dead))
-	c.cutOff.Complain(s.CutOff)
+	c.showNotes(s)
 	text, color := c.stateText()
 	controls.SetContent(c.badge, container.NewCenter(dialogs.Badge(text, color)))
 	c.title.Refresh()
@@ -286,31 +275,31 @@ func (c *agentCard) show(s agent.Status, err error) {
 	c.changed()
 }
 
-// otherText says that hooks run another nod command than this one would install.
-func otherText(nod string) string {
-	if nod == "" {
-		return ""
+// showNotes shows what the user should know about the agent.
+func (c *agentCard) showNotes(s agent.Status) {
+	c.notes.Objects = nil
+	add := func(text string, i widget.Importance) {
+		if text != "" {
+			c.notes.Add(dialogs.Tight(dialogs.Lines(text, theme.SizeNameCaptionText, i)))
+		}
 	}
-	return lang.L("Its hooks run another nod command: {{.Path}}",
-		map[string]any{"Path": safetext.Line(nod, controls.QuoteLimit)})
-}
-
-// offText says why the agent does not run its hooks.
-func offText(off []agent.SwitchedOff) string {
-	var lines []string
-	for _, o := range off {
-		lines = append(lines, safetext.Line(assets.Reason(o.Error()), stepLimit))
+	add(safetext.Line(assets.Reason(s.Untested), controls.QuoteLimit), widget.LowImportance)
+	if s.Other != "" {
+		add(lang.L("Its hooks run another nod command: {{.Path}}",
+			map[string]any{"Path": safetext.Line(s.Other, controls.QuoteLimit)}), widget.LowImportance)
 	}
-	return strings.Join(lines, "\n")
-}
-
-// deadText says why the agent does not ask the user.
-func deadText(dead error) string {
-	if dead == nil {
-		return ""
+	add(safetext.Line(assets.Reason(s.Asking), controls.QuoteLimit), widget.LowImportance)
+	for _, off := range s.Off {
+		add(safetext.Line(assets.Reason(off.Error()), stepLimit), widget.DangerImportance)
 	}
-	return lang.L("Its hooks run a nod command that can't be run, so nod isn't asked: {{.Problem}}",
-		map[string]any{"Problem": safetext.Line(dead.Error(), stepLimit)})
+	if s.Dead != nil {
+		add(lang.L("Its hooks run a nod command that can't be run, so nod isn't asked: {{.Problem}}",
+			map[string]any{"Problem": safetext.Line(s.Dead.Error(), stepLimit)}), widget.DangerImportance)
+	}
+	if s.CutOff != nil {
+		add(s.CutOff.Error(), widget.WarningImportance)
+	}
+	controls.SetVisible(c.notes, len(c.notes.Objects) > 0)
 }
 
 func (c *agentCard) setUpVerb() string {

@@ -127,8 +127,8 @@ func TestHooksThatPointNowhereAreRepaired(t *testing.T) {
 	_, c, home := onAgents(t, somebody(), "light", "claude-code")
 	c.hooked(t, goneNod)
 	want := "Its hooks run a nod command that can't be run, so nod isn't asked: " + goneNod + " is not there"
-	if got := c.dead.Label.Text; !c.dead.Content.Visible() || got != want {
-		t.Errorf("dead: %q", got)
+	if !says(c.notes, want) {
+		t.Errorf("it does not say %q", want)
 	}
 	if c.setUp.Disabled() || c.setUp.Text != "Repair…" || c.remove.Disabled() {
 		t.Errorf("the button says %q", c.setUp.Text)
@@ -136,20 +136,20 @@ func TestHooksThatPointNowhereAreRepaired(t *testing.T) {
 	test.Tap(c.setUp)
 	test.Tap(buttonIn(t, c.body, "Repair"))
 	text, err := os.ReadFile(filepath.Join(home, ".claude", "settings.json"))
-	if err != nil || strings.Contains(string(text), goneNod) || c.dead.Content.Visible() || !c.setUp.Disabled() {
+	if err != nil || strings.Contains(string(text), goneNod) || says(c.notes, "can't be run") || !c.setUp.Disabled() {
 		t.Errorf("%v, %+v:\n%s", err, c.status, text)
 	}
 	c.hooked(t, "/opt/nod/bin/nod")
 	const other = "Its hooks run another nod command: /opt/nod/bin/nod"
-	if !c.status.Installed || c.dead.Content.Visible() || c.other.Label.Text != other || !c.other.Content.Visible() {
-		t.Errorf("other: %q, %+v", c.other.Label.Text, c.status)
+	if !c.status.Installed || says(c.notes, "can't be run") || !says(c.notes, other) {
+		t.Errorf("other: %+v", c.status)
 	}
 	if c.setUp.Disabled() || c.setUp.Text != "Set up…" {
 		t.Errorf("the button says %q", c.setUp.Text)
 	}
 	c.hooked(t, "/opt/\u202eevil\x1b[31m/nod")
-	if got := c.other.Label.Text; strings.ContainsAny(got, "\u202e\x1b") {
-		t.Errorf("other: %q", got)
+	if !says(c.notes, "evil") || says(c.notes, "\u202e") || says(c.notes, "\x1b") {
+		t.Error("the other command is not shown, or not escaped")
 	}
 }
 
@@ -172,10 +172,10 @@ func TestSettingsThatCannotBeReadAreSaid(t *testing.T) {
 // A version that nod was not tested with, and settings that cut nod off, are said; what nod cannot do is a press away.
 func TestAnAgentsRemarks(t *testing.T) {
 	w, c, home := onAgents(t, somebody(), "light", "gemini-cli")
-	if text := c.untested.Label.Text; !c.untested.Content.Visible() || !strings.Contains(text, "99.0.0 is newer") {
-		t.Errorf("untested: %q", text)
+	if !says(c.notes, "99.0.0 is newer") {
+		t.Error("it does not say that the version is untested")
 	}
-	if claude := w.cardOf(t, "claude-code"); claude.untested.Content.Visible() || claude.cutOff.Content.Visible() {
+	if claude := w.cardOf(t, "claude-code"); says(claude.notes, "newer") || says(claude.notes, "off after") {
 		t.Error("Claude Code is tested, and not cut off")
 	}
 	if c.limitsRow.Visible() {
@@ -194,7 +194,7 @@ func TestAnAgentsRemarks(t *testing.T) {
 	checkIn(t, c.body).SetChecked(true)
 	test.Tap(buttonIn(t, c.body, "Set up"))
 	text, err := os.ReadFile(path)
-	if err != nil || c.cutOff.Content.Visible() || !c.setUp.Disabled() {
+	if err != nil || says(c.notes, "off after") || !c.setUp.Disabled() {
 		t.Fatalf("set up: %v, %+v", err, c.status)
 	}
 	short := strings.ReplaceAll(string(text), "600000", "60000")
@@ -202,12 +202,12 @@ func TestAnAgentsRemarks(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.look()
-	if text := c.cutOff.Label.Text; !c.cutOff.Content.Visible() || !strings.Contains(text, "off after 60 s") {
-		t.Errorf("cut off: %q", text)
+	if !says(c.notes, "off after 60 s") {
+		t.Error("it does not say that it is cut off")
 	}
 	test.Tap(c.setUp) // puts it right
 	test.Tap(buttonIn(t, c.body, "Set up"))
-	if c.cutOff.Content.Visible() || !c.setUp.Disabled() {
+	if says(c.notes, "off after") || !c.setUp.Disabled() {
 		t.Errorf("still cut off: %+v", c.status)
 	}
 }
@@ -252,8 +252,8 @@ func TestHooksThatAreSwitchedOffAreSaid(t *testing.T) {
 	c.hooked(t, m.Nod)
 	path := filepath.Join(home, ".claude", "settings.json")
 	text, err := os.ReadFile(path)
-	if err != nil || c.off.Content.Visible() {
-		t.Fatalf("%v, off: %q", err, c.off.Label.Text)
+	if err != nil || says(c.notes, "switched off") {
+		t.Fatalf("%v, or said to be switched off", err)
 	}
 	off := strings.Replace(string(text), "{", `{"disableAllHooks": true,`, 1)
 	if err := os.WriteFile(path, []byte(off), 0o600); err != nil {
@@ -262,7 +262,7 @@ func TestHooksThatAreSwitchedOffAreSaid(t *testing.T) {
 	c.look()
 	const want = "Hooks are switched off in ~/.claude/settings.json (disableAllHooks): nod isn't asked. Remove that key."
 	state, _ := c.stateText()
-	if c.off.Label.Text != want || !c.off.Content.Visible() || state != "hooks are switched off" {
-		t.Errorf("off: %q, state %q", c.off.Label.Text, state)
+	if !says(c.notes, want) || state != "hooks are switched off" {
+		t.Errorf("state %q, or it does not say %q", state, want)
 	}
 }

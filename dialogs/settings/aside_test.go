@@ -155,11 +155,11 @@ func TestSuggestionsAreGivenUp(t *testing.T) {
 		}
 		o.stop()
 		ui(func() { w.tabs.SelectIndex(onSuggestions) })
-		if w.suggestions.work.Cancel == nil || o.calls("Suggest") != 1 {
+		if !w.suggestions.work.Busy() || o.calls("Suggest") != 1 {
 			t.Error("nothing looks for suggestions")
 		}
 		ui(func() { w.tabs.SelectIndex(onAbout) })
-		if w.suggestions.work.Cancel != nil {
+		if w.suggestions.work.Busy() {
 			t.Error("something still looks for suggestions")
 		}
 		o.goOn()

@@ -36,15 +36,13 @@ type phoneSection struct {
 	page    *machinesPage
 	content fyne.CanvasObject
 
-	address  *controls.Select // of the page for phones
-	places   []option         // its options
-	saved    config.Phone     // as last shown
+	address  *choiceRow   // of the page for phones
+	saved    config.Phone // as last shown
 	push     *controls.Select
 	pushRow  *controls.Setting
 	topic    *savedEntry
 	topicBox *fyne.Container // holds it
 	handOver *savedEntry
-	addRow   *controls.Setting
 	served   *fyne.Container // the addresses of the page, or why it is not served
 	isServed controls.Drawn
 	devices  *peerList
@@ -61,10 +59,9 @@ func newPhoneSection(p *machinesPage) *phoneSection {
 		page: p, served: dialogs.Column(0), invitation: container.NewStack(), rights: map[string]*rightsRow{},
 		asks: controls.Drawn{operator.Joining{}}, // no device asks
 	}
-	s.address = controls.NewSelect(nil, func(string) { s.setAddress() })
-	s.addRow = controls.NewSetting(lang.L("Serve the page for phones"),
+	s.address = newWideChoice(p.win, addressWidth, lang.L("Serve the page for phones"),
 		lang.L("At one address of this computer. One of a Tailscale or WireGuard network is reached from everywhere by "+
-			"your own devices, and by nobody else."), controls.Wide(addressWidth, s.address))
+			"your own devices, and by nobody else."), nil, func(c *config.Config) *string { return &c.Remote.Phone.Address })
 	s.push = controls.NewSelect([]string{lang.L("nothing"), "Web Push", "ntfy"}, func(string) { s.setPush() })
 	s.pushRow = controls.NewSetting(lang.L("What wakes them"),
 		lang.L("A message without any content. Web Push goes through the maker of the device's browser, ntfy through "+
@@ -83,7 +80,7 @@ func newPhoneSection(p *machinesPage) *phoneSection {
 	s.content = dialogs.Column(controls.SectionGap,
 		dialogs.Column(9, controls.Section(lang.L("Phone"),
 			lang.L("A small web page on which your own phone or tablet shows what is pending."),
-			s.addRow.Content, dialogs.Column(0, s.pushRow.Content, s.topicBox), s.handOver.Row().Content), s.served),
+			s.address.Content, dialogs.Column(0, s.pushRow.Content, s.topicBox), s.handOver.Row().Content), s.served),
 		dialogs.Column(9, s.devices.content, s.invitation, container.NewHBox(s.add)))
 	return s
 }
@@ -91,10 +88,10 @@ func newPhoneSection(p *machinesPage) *phoneSection {
 func (s *phoneSection) refresh(state operator.State) {
 	c, editable := &state.Config, state.Problem == ""
 	s.saved = c.Remote.Phone
-	for _, one := range []setting{s.topic, s.handOver} {
+	for _, one := range []setting{s.address, s.topic, s.handOver} {
 		one.refresh(c, editable)
 	}
-	controls.Enable(editable, s.address, s.push)
+	controls.Enable(editable, s.push)
 	chosen := 0
 	switch s.saved.Push {
 	case "":
@@ -134,18 +131,15 @@ func (s *phoneSection) setPush() {
 }
 
 func (s *phoneSection) showAddress() {
-	s.places = []option{{"", lang.L("off")}}
+	places := []option{{"", lang.L("off")}}
 	for _, a := range s.page.peers.Phone.Addresses {
-		s.places = append(s.places, option{net.JoinHostPort(a.IP, s.port()), a.IP + " · " + cleaned(a.Interface)})
+		places = append(places, option{net.JoinHostPort(a.IP, s.port()), a.IP + " · " + cleaned(a.Interface)})
 	}
-	isSaved := func(o option) bool { return o.value == s.saved.Address }
-	if !slices.ContainsFunc(s.places, isSaved) {
-		s.places = append(s.places, option{s.saved.Address, cleaned(s.saved.Address)})
+	saved := s.address.value
+	if !slices.ContainsFunc(places, func(o option) bool { return o.value == saved }) {
+		places = append(places, option{saved, cleaned(saved)})
 	}
-	s.address.OnChanged = nil
-	s.address.SetOptions(names(s.places, func(o option) string { return o.name }))
-	s.address.SetSelectedIndex(slices.IndexFunc(s.places, isSaved))
-	s.address.OnChanged = func(string) { s.setAddress() }
+	s.address.offer(places)
 }
 
 func (s *phoneSection) port() string {
@@ -153,17 +147,6 @@ func (s *phoneSection) port() string {
 		return port
 	}
 	return phonePort
-}
-
-func (s *phoneSection) setAddress() {
-	i := s.address.SelectedIndex()
-	if i < 0 || s.places[i].value == s.saved.Address {
-		return
-	}
-	value := s.places[i].value
-	s.saved.Address = value
-	s.page.win.change(func(c *config.Config) error { c.Remote.Phone.Address = value; return nil },
-		s.addRow.Problem.Complain)
 }
 
 func (s *phoneSection) draw() {
@@ -206,14 +189,7 @@ func (s *phoneSection) drawDevices() {
 		return
 	}
 	clear(s.rights)
-	var rows []fyne.CanvasObject
-	for _, d := range devices {
-		rows = append(rows, s.deviceRow(d))
-	}
-	if len(rows) == 0 {
-		rows = append(rows, controls.EmptyRow(lang.L("None.")))
-	}
-	controls.SetContent(s.devices.body, controls.Card(rows...))
+	controls.SetContent(s.devices.body, controls.List(devices, s.deviceRow, lang.L("None.")))
 }
 
 func (s *phoneSection) deviceRow(d operator.Peer) fyne.CanvasObject {

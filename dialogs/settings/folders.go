@@ -59,15 +59,10 @@ func (p *foldersPage) refresh(s operator.State) {
 		return
 	}
 	controls.Enable(editable, p.add, p.browse, p.entry)
-	var rows []fyne.CanvasObject
-	for _, f := range folders {
-		rows = append(rows, p.row(f, editable))
-	}
-	if len(folders) == 0 {
-		rows = append(rows, controls.EmptyRow(lang.L("None: agents may read everywhere except where secrets are. Add "+
-			"a folder, and nod asks about everything outside it.")))
-	}
-	controls.SetContent(p.body, controls.Card(rows...))
+	controls.SetContent(p.body, controls.List(folders,
+		func(folder string) fyne.CanvasObject { return p.row(folder, editable) },
+		lang.L("None: agents may read everywhere except where secrets are. Add a folder, and nod asks about everything "+
+			"outside it.")))
 }
 
 func (p *foldersPage) row(folder string, editable bool) fyne.CanvasObject {

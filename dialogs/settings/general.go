@@ -131,8 +131,7 @@ func newMember[T comparable](w *Window, name, hint string, x T, of func(*config.
 	return r
 }
 
-// checkRow is an on/off setting. It shows a change by the user at once and, if that could not be saved, the saved value
-// again.
+// checkRow is an on/off setting. It shows a change at once and, if that could not be saved, the saved value again.
 type checkRow struct {
 	*controls.Setting
 	check *controls.Check
@@ -205,16 +204,29 @@ type choiceRow struct {
 }
 
 func newChoiceRow(w *Window, name, hint string, options []option, of func(*config.Config) *string) *choiceRow {
-	r := &choiceRow{options: options, of: of}
-	r.pick = controls.NewSelect(names(options, func(o option) string { return o.name }), func(string) {
-		if i := r.pick.SelectedIndex(); i >= 0 && options[i].value != r.value {
-			value := options[i].value
+	return newWideChoice(w, controls.ControlWidth, name, hint, options, of)
+}
+
+func newWideChoice(w *Window, width float32, name, hint string, options []option,
+	of func(*config.Config) *string) *choiceRow {
+	r := &choiceRow{of: of}
+	r.pick = controls.NewSelect(nil, func(string) {
+		if i := r.pick.SelectedIndex(); i >= 0 && r.options[i].value != r.value {
+			value := r.options[i].value
 			r.value = value
 			w.change(func(c *config.Config) error { *of(c) = value; return nil }, r.Problem.Complain)
 		}
 	})
-	r.Setting = controls.NewSetting(name, hint, controls.Wide(controls.ControlWidth, r.pick))
+	r.offer(options)
+	r.Setting = controls.NewSetting(name, hint, controls.Wide(width, r.pick))
 	return r
+}
+
+// offer sets the options, and keeps the shown value.
+func (r *choiceRow) offer(options []option) {
+	r.options, r.pick.Options = options, names(options, func(o option) string { return o.name })
+	r.pick.SetSelectedIndex(slices.IndexFunc(options, func(o option) bool { return o.value == r.value }))
+	r.pick.Refresh()
 }
 
 func (r *choiceRow) refresh(c *config.Config, editable bool) {

@@ -27,14 +27,14 @@ type historyPage struct {
 	size     *savedEntry
 	forward  *savedEntry
 
-	verify  controls.Latest
+	verify  controls.Worker
 	check   *controls.Button // starts or stops verifying the chain
 	verdict *widget.Label
 }
 
 func newHistoryPage(w *Window) *historyPage {
 	const day = 24 * time.Hour
-	p := &historyPage{part: newPart(w), verify: controls.Latest{Aside: w.aside}}
+	p := &historyPage{part: newPart(w), verify: controls.Worker{Aside: w.aside}}
 	p.check = controls.NewButton(lang.L("Check now"), p.toggle)
 	p.verdict = dialogs.Lines("", theme.SizeNameCaptionText, widget.LowImportance)
 	p.say("", widget.LowImportance)

@@ -63,21 +63,18 @@ func (l *lineList) draw() {
 	if !l.drawn.Changed(l.page.machines, l.page.editable, l.page.peers.Lines) {
 		return
 	}
-	var rows []fyne.CanvasObject
-	for _, m := range l.page.machines {
-		remove := controls.QuietButton("", theme.DeleteIcon(), func() {
-			l.page.win.change(func(c *config.Config) error {
-				c.Remote.Machines = with(c.Remote.Machines, m, false)
-				return nil
-			}, l.problem.Complain)
-		})
-		controls.Enable(l.page.editable, remove)
-		rows = append(rows, dialogs.Padded(6, 14, container.New(controls.Besides{Gap: 8}, l.words(m), remove)))
-	}
-	if len(rows) == 0 {
-		rows = append(rows, controls.EmptyRow(lang.L("None.")))
-	}
-	controls.SetContent(l.body, controls.Card(rows...))
+	controls.SetContent(l.body, controls.List(l.page.machines, l.row, lang.L("None.")))
+}
+
+func (l *lineList) row(m config.Machine) fyne.CanvasObject {
+	remove := controls.QuietButton("", theme.DeleteIcon(), func() {
+		l.page.win.change(func(c *config.Config) error {
+			c.Remote.Machines = with(c.Remote.Machines, m, false)
+			return nil
+		}, l.problem.Complain)
+	})
+	controls.Enable(l.page.editable, remove)
+	return dialogs.Padded(6, 14, container.New(controls.Besides{Gap: 8}, l.words(m), remove))
 }
 
 func (l *lineList) words(m config.Machine) fyne.CanvasObject {

@@ -91,8 +91,7 @@ func newMachinesPage(w *Window) *machinesPage {
 	return p
 }
 
-// newRemoteEntry is a text setting of how nod reaches other machines. If the configuration refuses a text, it shows
-// want.
+// newRemoteEntry is a text setting of how nod reaches others; want says what the configuration accepts.
 func newRemoteEntry(w *Window, name, hint, want string, of func(*config.Config) *string) *savedEntry {
 	return newSavedEntry(w, name, hint, func(c *config.Config) string { return *of(c) },
 		func(c *config.Config, typed string) error {
@@ -448,8 +447,7 @@ const maxClaim = 80
 // cleaned returns a text from elsewhere, escaped on one line.
 func cleaned(s string) string { return safetext.Line(s, 2*maxClaim) }
 
-// problemOf says why a connection is down: in the user's language if it is one of nod's problems, else in the words of
-// a server.
+// problemOf says why a connection is down: in the user's language, or in the words of a server.
 func problemOf(s remote.State) string {
 	if slices.Contains(command.Problems, s.Problem) {
 		return lang.L(s.Problem)

@@ -357,21 +357,21 @@ func TestThePageForPhonesIsSwitched(t *testing.T) {
 	o := somebody()
 	o.state.Config.Remote.Phone.Address = ""
 	p := onMachinesPage(t, o)
-	if p.phone.address.Selected != "off" {
-		t.Errorf("it is %q", p.phone.address.Selected)
+	if p.phone.address.pick.Selected != "off" {
+		t.Errorf("it is %q", p.phone.address.pick.Selected)
 	}
-	p.phone.address.SetSelected("100.64.0.7 · tailscale0")
+	p.phone.address.pick.SetSelected("100.64.0.7 · tailscale0")
 	if got := o.config().Remote.Phone.Address; got != "100.64.0.7:7464" {
 		t.Errorf("the address is %q", got)
 	}
-	p.phone.address.SetSelected("off")
+	p.phone.address.pick.SetSelected("off")
 	if got := o.config().Remote.Phone.Address; got != "" {
 		t.Errorf("the address is %q", got)
 	}
 	o.state.Config.Remote.Phone.Address = "10.9.8.7:9999" // of an interface that is not there now
 	p.win.fetch()
-	if p.phone.address.Selected != "10.9.8.7:9999" {
-		t.Errorf("what is saved shows as %q", p.phone.address.Selected)
+	if p.phone.address.pick.Selected != "10.9.8.7:9999" {
+		t.Errorf("what is saved shows as %q", p.phone.address.pick.Selected)
 	}
 }
 

@@ -31,19 +31,13 @@ func typedFolder(typed string) (string, error) {
 }
 
 // onDisk replaces the ~ of a path by the home folder.
-func onDisk(path string) string {
-	if path == "~" || strings.HasPrefix(path, "~/") {
-		return filepath.ToSlash(policy.DefaultPlaces().Home) + path[1:]
-	}
-	return path
-}
 
 // errMissing says that a path does not exist.
 var errMissing = errors.New("that does not exist")
 
 // checkFolder returns why a path is not a folder: [errMissing] if it does not exist. It may take a moment.
 func checkFolder(path string) error {
-	info, err := os.Stat(onDisk(path))
+	info, err := os.Stat(controls.OnDisk(path))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return errMissing
@@ -63,7 +57,7 @@ func missingIn(pattern string) string {
 	if isPlain || !strings.HasSuffix(folder, "/") {
 		folder = filepath.ToSlash(filepath.Dir(folder))
 	}
-	if !filepath.IsAbs(onDisk(folder)) {
+	if !filepath.IsAbs(controls.OnDisk(folder)) {
 		return ""
 	}
 	if errors.Is(checkFolder(folder), errMissing) {
@@ -91,8 +85,7 @@ func (w *Window) chooseFolder(chosen func(folder string)) {
 	})
 }
 
-// portalFolder opens the dialog of the desktop's portal. It returns "" if the user cancels, and an error if there is no
-// such dialog.
+// portalFolder opens the desktop's dialog. It returns "" if the user cancels, and an error if there is none.
 func portalFolder(title string) (string, error) {
 	chosen, err := filechooser.OpenFile("", title, &filechooser.OpenFileOptions{Directory: true})
 	if err != nil || len(chosen) == 0 {

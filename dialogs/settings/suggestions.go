@@ -294,8 +294,7 @@ func (c *replayCard) row(s replay.Rule) fyne.CanvasObject {
 // maxExample is the number of characters shown of an example.
 const maxExample = 200
 
-// proposal is a card with a suggested rule: the reason, the calls that it would have decided, which must be safe to
-// show, and the buttons.
+// proposal is a card with a suggested rule: the reason, the calls that it covers, safe to show, and the buttons.
 func proposal(why string, r policy.Rule, decided []string, editable bool, yes, no func()) fyne.CanvasObject {
 	words := dialogs.Column(6, controls.Bold(why, theme.SizeNameText), container.NewBorder(nil, nil,
 		dialogs.Row(8, controls.EffectBadge(r.Effect)), nil,

@@ -98,12 +98,11 @@ func (a attempt) call() (policy.Call, error) {
 		return policy.Call{}, err
 	}
 	return policy.Call{
-		Agent: strings.TrimSpace(a.agent), Tool: tool, Input: policy.ReadInput(input), CWD: onDisk(strings.TrimSpace(a.cwd)),
+		Agent: strings.TrimSpace(a.agent), Tool: tool, Input: policy.ReadInput(input), CWD: controls.OnDisk(strings.TrimSpace(a.cwd)),
 	}, nil
 }
 
-// tryInput returns the JSON input of a tool: typed if that is an object, else an object with typed as the tool's main
-// argument.
+// tryInput returns the JSON input of a tool: typed if that is an object, else typed as the tool's main argument.
 func tryInput(tool, typed string) (json.RawMessage, error) {
 	trimmed := strings.TrimSpace(typed)
 	if strings.HasPrefix(trimmed, "{") {

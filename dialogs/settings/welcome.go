@@ -24,8 +24,7 @@ import (
 // welcomeTitle is the title of the window while it shows the welcome.
 const welcomeTitle = "Welcome to nod"
 
-// welcome replaces the settings until a new user has finished it: what nod does, which agents are here, how often nod
-// would ask, and a first request to answer.
+// welcome replaces the settings until a new user has finished it.
 type welcome struct {
 	part
 	agents    *agentList

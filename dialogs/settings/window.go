@@ -75,7 +75,7 @@ type Window struct {
 	greets   bool              // the welcome replaces the pages
 	main     fyne.CanvasObject // everything except the review
 	banner   *controls.Banner
-	undo     *controls.UndoLine
+	undo     *dialogs.UndoBar
 	tabs     *controls.Navigation
 	pages    []windowPage
 	selected int // index of the page
@@ -244,7 +244,7 @@ func (w *Window) refresh() {
 	controls.SetVisible(w.main, !reviewing && !w.greets)
 	w.greet(!reviewing && w.greets)
 	w.banner.Set(w.state.Problem)
-	w.undo.Refresh(w.state.Undos)
+	w.undo.Show(slices.DeleteFunc(slices.Clone(w.state.Undos), operator.Undo.OfPrompt))
 	w.pages[w.selected].refresh(w.state)
 }
 
@@ -317,7 +317,7 @@ func (w *Window) content() fyne.CanvasObject {
 		tabs = append(tabs, controls.Tab{Name: p.name, Icon: p.icon, Content: p.content})
 	}
 	w.tabs = controls.NewNavigation(tabs, wideWindow, w.selectPage)
-	w.undo = controls.NewUndoLine(w.takeBack, func(d time.Duration, f func()) { w.after(d, f) })
+	w.undo = dialogs.NewUndoBar(w.takeBack, func(d time.Duration, f func()) { w.after(d, f) })
 	w.main = container.NewBorder(w.banner.Content, w.undo.Content, nil, nil, w.tabs.Content)
 	w.place = container.NewStack(w.main, w.review.content)
 	return w.place

@@ -1,9 +1,22 @@
-//go:build !ci && linux
+//go:build !ci
 
 package main
 
 /*
 #include <malloc.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static int status;
+
+static void leave(void) { _exit(status); }
+
+static void onExit(int s) {
+	if (status == 0) {
+		atexit(leave);
+	}
+	status = s;
+}
 
 #ifdef __GLIBC__
 // Without these, glibc takes ever larger blocks from heaps that it cannot shrink, one for each thread of OpenGL.
@@ -21,7 +34,11 @@ static void trim(void) {}
 */
 import "C"
 
+// exitOfLibraries sets the exit status for when a C library ends this process, as Xlib does when the display ends.
+func exitOfLibraries(status int) { C.onExit(C.int(status)) }
+
 // tameMalloc makes libraries allocate memory where it can be returned to the system.
 func tameMalloc() { C.tame() }
 
+// trimMalloc returns memory that libraries have freed.
 func trimMalloc() { C.trim() }

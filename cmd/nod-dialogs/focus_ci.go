@@ -1,6 +1,0 @@
-//go:build ci
-
-package main
-
-// leaveFocus does nothing with Fyne's test driver, which has no GLFW.
-func leaveFocus() {}

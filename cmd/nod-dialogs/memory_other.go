@@ -1,7 +1,0 @@
-//go:build ci || !linux
-
-package main
-
-func tameMalloc() {}
-
-func trimMalloc() {}

@@ -14,7 +14,6 @@ var icons embed.FS
 // TrayState is the state that the tray icon shows.
 type TrayState string
 
-// The tray's states.
 const (
 	Idle    TrayState = "idle"    // nothing to do
 	Waiting TrayState = "waiting" // a request waits for the user

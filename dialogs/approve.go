@@ -100,7 +100,7 @@ func (a *approvePage) showParts(parts []policy.CommandPart) {
 		}
 		a.partList.Add(Padded(3, 0, list))
 	}
-	setVisible(a.partList, len(a.partList.Objects) > 0)
+	SetVisible(a.partList, len(a.partList.Objects) > 0)
 }
 
 // renew updates the parts of an approval after an answer to another prompt, or a change of the rules.
@@ -209,7 +209,6 @@ func (a *approvePage) footObject() *foot {
 	}
 }
 
-// toggleRaw switches between the view of the input and all of it as JSON.
 func (a *approvePage) toggleRaw() {
 	a.rawShown = !a.rawShown
 	a.disclosure.setText(a.disclosureText())
@@ -263,13 +262,13 @@ func (a *approvePage) showRefusing() {
 	}
 	a.no.Refresh()
 	if a.alternative != nil {
-		setVisible(a.alternative, !a.refusing)
+		SetVisible(a.alternative, !a.refusing)
 	}
-	setVisible(a.reason, a.refusing)
-	setVisible(a.why, !a.refusing && labels.Why != "")
-	setVisible(a.yes, !a.refusing)
-	setVisible(a.scopes, !a.refusing && !a.isOnce())
-	setVisible(a.rule, !a.refusing && a.shownRule != "")
+	SetVisible(a.reason, a.refusing)
+	SetVisible(a.why, !a.refusing && labels.Why != "")
+	SetVisible(a.yes, !a.refusing)
+	SetVisible(a.scopes, !a.refusing && !a.isOnce())
+	SetVisible(a.rule, !a.refusing && a.shownRule != "")
 }
 
 // isOnce reports whether the call can only be allowed once: a plan is carried out once, no rule opens an address, and
@@ -392,7 +391,6 @@ func (l approveLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	input.Resize(fyne.NewSize(width, max(bottom-y, 0)))
 }
 
-// showAll makes the warnings and the small print show all of their parts, or only the first one and a button.
 func (a *approvePage) showAll(v bool) {
 	a.words.first = !v
 	if a.warns != nil {

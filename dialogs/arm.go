@@ -73,7 +73,7 @@ func (a *arming) heartbeat() {
 	a.ready = a.visible && a.focused && a.seen && a.lastHeartbeat.Sub(a.since) >= a.after
 }
 
-func (a *arming) setVisible(v bool) { a.set(&a.visible, v) }
+func (a *arming) SetVisible(v bool) { a.set(&a.visible, v) }
 
 func (a *arming) setFocused(v bool) {
 	if v && !a.focused {

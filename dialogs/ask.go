@@ -27,7 +27,6 @@ func newAskPage(p *page, b interact.Ask) {
 	p.assemble(rows.scroll.Scroll, p.questionFoot())
 }
 
-// input makes the input of the question.
 func (a *askPage) input(b interact.Ask) fyne.CanvasObject {
 	if len(b.Options) == 0 {
 		f := newField(a.w, prompt.PlainText(b.Placeholder), b.Multiline)

@@ -93,10 +93,10 @@ func (b *brief) place(width float32) float32 {
 	all := b.column(width)
 	fits := labelWidth(b.parts)+textWidth(b.parts)+gaps <= width
 	for _, p := range b.parts {
-		setVisible(p.label, true)
+		SetVisible(p.label, true)
 	}
 	folds := !fits && all > float32(b.maxRows)*b.parts[0].line.MinSize().Height
-	setVisible(b.more, folds)
+	SetVisible(b.more, folds)
 	if folds {
 		width = b.atEnd(b.more, width)
 		all = b.column(width)
@@ -118,15 +118,15 @@ func (b *brief) place(width float32) float32 {
 		return y
 	}
 	for _, p := range b.parts {
-		setVisible(p.line, false)
-		setVisible(p.full, true)
+		SetVisible(p.line, false)
+		SetVisible(p.full, true)
 	}
 	return all
 }
 
 func (p briefPart) hide() {
 	for _, o := range []fyne.CanvasObject{p.label, p.line, p.full} {
-		setVisible(o, false)
+		SetVisible(o, false)
 	}
 }
 
@@ -157,8 +157,8 @@ func (b *brief) row(parts []briefPart, y, width float32) (height float32) {
 		room -= share
 		height = max(height, p.line.MinSize().Height)
 		x = p.put(x, y, share, p.line) + briefPartGap
-		setVisible(p.line, true)
-		setVisible(p.full, false)
+		SetVisible(p.line, true)
+		SetVisible(p.full, false)
 	}
 	return height
 }

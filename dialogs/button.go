@@ -12,7 +12,6 @@ import (
 	"fyne.io/fyne/v2/widget"
 )
 
-// buttonLook is how much a button calls for attention.
 type buttonLook int
 
 const (
@@ -131,9 +130,9 @@ func (b *button) CreateRenderer() fyne.WidgetRenderer {
 		b.label.Text, b.label.Color, b.label.TextSize = b.text, ink, th.Size(size)
 		b.small.Text, b.small.Color = cmp.Or(b.note, b.hint), b.hintColor(fill, ink)
 		b.small.TextSize = th.Size(theme.SizeNameCaptionText)
-		setVisible(b.label, b.text != "")
-		setVisible(b.small, b.note != "" || b.hint != "" && !b.compact)
-		setVisible(icon, b.icon != "")
+		SetVisible(b.label, b.text != "")
+		SetVisible(b.small, b.note != "" || b.hint != "" && !b.compact)
+		SetVisible(icon, b.icon != "")
 		if b.icon != "" {
 			b.image.SetResource(theme.NewColoredResource(th.Icon(b.icon), b.iconColor()))
 		}
@@ -225,7 +224,8 @@ func presses(ev *fyne.KeyEvent) bool {
 	return ev.Name == fyne.KeySpace || isEnter(ev)
 }
 
-func setVisible(o fyne.CanvasObject, v bool) {
+// SetVisible shows or hides an object.
+func SetVisible(o fyne.CanvasObject, v bool) {
 	if v {
 		o.Show()
 		return

@@ -16,7 +16,6 @@ import (
 	"nod/interact"
 )
 
-// maxPlainChoices is the number of options above which the list gets a filter.
 const maxPlainChoices = 8
 
 // choice is one option: a radio button or a check box, its label, a badge, and a description under it.
@@ -35,7 +34,6 @@ func (c *choice) pick(v bool) {
 	}
 }
 
-// matches reports whether the option contains the text of the filter.
 func (c *choice) matches(filter string) bool {
 	text := strings.ToLower(c.option.Label + " " + c.option.Description)
 	return strings.Contains(text, strings.ToLower(strings.TrimSpace(filter)))
@@ -199,7 +197,6 @@ func (p *picker) addOther(placeholder string) fyne.CanvasObject {
 	return Column(6, p.last, p.other)
 }
 
-// look scrolls to the choice that got the focus, and shows its preview.
 func (p *picker) look(c *choice) {
 	if p.preview != nil {
 		p.preview.show(c.option)
@@ -242,7 +239,7 @@ func (p *picker) tap(c *choice) {
 	if p.last == nil {
 		return
 	}
-	setVisible(p.other, p.last.picked)
+	SetVisible(p.other, p.last.picked)
 	p.w.fit()
 	if c == p.last && c.picked {
 		p.w.enter(p.other)
@@ -306,7 +303,6 @@ func (p *picker) preselect(chosen []string) {
 	}
 }
 
-// answers lists the values of the picked options; for "Other", its text.
 func (p *picker) answers() []string {
 	list := []string{}
 	for _, c := range p.choices {

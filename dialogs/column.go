@@ -73,7 +73,7 @@ func (l besideLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	if l.c.shown && size.Width+slack >= l.c.beside+columnWidth {
 		x = columnWidth
 	}
-	setVisible(l.c, x > 0)
+	SetVisible(l.c, x > 0)
 	l.c.Resize(fyne.NewSize(x, size.Height))
 	page.Move(fyne.NewPos(x, 0))
 	page.Resize(fyne.NewSize(size.Width-x, size.Height))
@@ -269,7 +269,6 @@ func (c *queueColumn) TypedKey(ev *fyne.KeyEvent) {
 	}
 }
 
-// columnRow is one request in the column.
 type columnRow struct {
 	widget.BaseWidget
 	hovering
@@ -293,7 +292,6 @@ func newColumnRow(c *queueColumn, e *entry) *columnRow {
 	return r
 }
 
-// addChips adds the buttons that answer the request without its prompt.
 func (r *columnRow) addChips() {
 	e, c := r.entry, r.c
 	refusal := func(a interact.Answer) func() {
@@ -370,7 +368,7 @@ func (r *columnRow) CreateRenderer() fyne.WidgetRenderer {
 		if isCurrent || r.hovered {
 			ground.FillColor = colorOf(r, colorAccent)
 		}
-		setVisible(r.chips, !isCurrent && !r.snoozed && len(r.chips.Objects) > 0)
+		SetVisible(r.chips, !isCurrent && !r.snoozed && len(r.chips.Objects) > 0)
 		if s := r.smallPrint(); r.small.Text != s {
 			r.small.SetText(s)
 		}
@@ -378,7 +376,6 @@ func (r *columnRow) CreateRenderer() fyne.WidgetRenderer {
 	})
 }
 
-// smallPrint says how long the request has waited, or when it comes back, and its risk.
 func (r *columnRow) smallPrint() string {
 	return r.c.w.ageOf(r.entry) + " · " + r.risk
 }
@@ -422,7 +419,7 @@ func (c *chip) CreateRenderer() fyne.WidgetRenderer {
 	ground, image := canvas.NewRectangle(nil), widget.NewIcon(nil)
 	icon := container.New(fixed{width: 13, height: 13}, image)
 	label := newWords(c.text, theme.SizeNameCaptionText, theme.ColorNameForeground)
-	setVisible(icon, c.icon != "")
+	SetVisible(icon, c.icon != "")
 	return newPainted(container.NewStack(ground, Padded(3, 7, Row(4, icon, label))), func() {
 		ground.FillColor, ground.CornerRadius = colorOf(c, theme.ColorNameButton), 5
 		if c.hovered {

@@ -40,7 +40,6 @@ type typed struct {
 	Other bool     `json:"other,omitempty"` // "Other" is picked
 }
 
-// answerInput is the input of one question.
 type answerInput interface {
 	typed() typed
 	accepts(t typed) bool // whether a user can enter it here
@@ -113,7 +112,7 @@ func (p *page) edited() {
 // saveDraft saves the draft if it has changed and the request is still pending.
 func (p *page) saveDraft() {
 	prompter := p.w.p
-	if prompter.options.SaveDraft == nil || prompter.queue.find(p.entry.request.ID) != p.entry {
+	if prompter.queue.find(p.entry.request.ID) != p.entry {
 		return
 	}
 	d := p.draft()
@@ -176,7 +175,7 @@ func (p *picker) restore(t typed) {
 	if p.last != nil {
 		p.last.pick(t.Other)
 		p.other.restore(typed{Text: t.Text})
-		setVisible(p.other, t.Other)
+		SetVisible(p.other, t.Other)
 	}
 }
 

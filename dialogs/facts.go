@@ -38,7 +38,6 @@ func factBadge(f prompt.Fact) fyne.CanvasObject {
 	return newTint(c, alpha, 6, Padded(2, 6, Row(4, container.New(fixed{width: 14, height: 14}, image), text)))
 }
 
-// factBadges returns the badges of all facts.
 func (a *approvePage) factBadges() []fyne.CanvasObject {
 	var all []fyne.CanvasObject
 	for _, group := range a.input.FactGroups() {
@@ -112,12 +111,12 @@ func (a *approvePage) foldJumps() {
 		shown = len(a.jumps)
 	}
 	for i, o := range a.jumps {
-		setVisible(o, i < shown)
+		SetVisible(o, i < shown)
 	}
 	if shown < len(a.jumps) {
 		a.others.setText(tr("+{{.Count}} more", values{"Count": len(a.jumps) - shown}))
 	}
-	setVisible(a.facts.Objects[len(a.facts.Objects)-1], shown < len(a.jumps))
+	SetVisible(a.facts.Objects[len(a.facts.Objects)-1], shown < len(a.jumps))
 }
 
 func (a *approvePage) jumpTo(p prompt.Danger) {

@@ -47,18 +47,21 @@ func (b *focusBase) KeyDown(ev *fyne.KeyEvent) {
 
 func (b *focusBase) KeyUp(*fyne.KeyEvent) {}
 
-// passOn hands a key that the widget does not use to the window.
 func (b *focusBase) passOn(ev *fyne.KeyEvent) {
 	if b.w != nil {
 		b.w.typedKey(ev)
 		return
 	}
-	if c := fyne.CurrentApp().Driver().CanvasForObject(b.self); c != nil && c.OnTypedKey() != nil {
+	PassOn(b.self, ev)
+}
+
+// PassOn passes a key to the window of an object.
+func PassOn(o fyne.CanvasObject, ev *fyne.KeyEvent) {
+	if c := fyne.CurrentApp().Driver().CanvasForObject(o); c != nil && c.OnTypedKey() != nil {
 		c.OnTypedKey()(ev)
 	}
 }
 
-// hovering records whether the pointer is over a widget.
 type hovering struct {
 	hovered bool
 	refresh func()

@@ -10,7 +10,6 @@ import (
 	"golang.org/x/text/language"
 )
 
-// usualStyles are the styles of almost all text.
 var usualStyles = []fyne.TextStyle{{}, {Bold: true}, {Monospace: true}}
 
 // LoadFonts loads the theme's fonts. Fyne would load the emoji again for each style, and a font of the system for the

@@ -41,7 +41,6 @@ func (f *foot) Layout(_ []fyne.CanvasObject, size fyne.Size) {
 	f.place(size.Width)
 }
 
-// place moves and resizes everything and returns the total height.
 func (f *foot) place(width float32) float32 {
 	l := &footLines{width: width, gap: footGap}
 	if f.compact {
@@ -69,7 +68,6 @@ func (f *foot) place(width float32) float32 {
 	return l.y + right.Height
 }
 
-// footLines places one line after another.
 type footLines struct {
 	width, gap, y float32
 }

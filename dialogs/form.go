@@ -16,7 +16,6 @@ import (
 	"nod/interact"
 )
 
-// formPage asks one or more questions on one page.
 type formPage struct {
 	*page
 	questions []*questionView
@@ -74,7 +73,6 @@ func (f *formPage) values() map[string]interact.Value {
 	return values
 }
 
-// next moves the focus to the question after i; after the last one it submits.
 func (f *formPage) next(i int) {
 	if i+1 < len(f.questions) {
 		f.goTo(f.questions[i+1])
@@ -141,7 +139,6 @@ func (f *formPage) show(i int) {
 	f.rows.show(opening + i)
 }
 
-// questionView is one question and its input.
 type questionView struct {
 	answerInput
 	question interact.Question
@@ -185,7 +182,7 @@ func (v *questionView) heading(isOnly bool) fyne.CanvasObject {
 	case !isOnly:
 		line.Add(newWords(tr("required"), theme.SizeNameCaptionText, ColorMuted))
 	}
-	setVisible(line, len(line.Objects) > 0)
+	SetVisible(line, len(line.Objects) > 0)
 	return line
 }
 
@@ -227,8 +224,8 @@ func (v *questionView) problemWith(err error) string {
 
 func (v *questionView) setProblem(s string) {
 	v.problem.SetText(s)
-	setVisible(v.note, s != "")
-	setVisible(v.hintNote, s == "" && v.hint.Text != "")
+	SetVisible(v.note, s != "")
+	SetVisible(v.hintNote, s == "" && v.hint.Text != "")
 }
 
 func (v *questionView) hasProblem() bool { return v.note.Visible() }

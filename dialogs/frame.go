@@ -80,3 +80,6 @@ func (s scrollArea) reveal(o fyne.CanvasObject) {
 		s.scrollBy(bottom - s.Offset.Y - s.Size().Height + 8)
 	}
 }
+
+// ScrollByKey scrolls a page by a key that nothing else uses.
+func ScrollByKey(page *container.Scroll, ev *fyne.KeyEvent) { scrollArea{page}.typedKey(ev, textLine) }

@@ -3,7 +3,6 @@ package dialogs
 import (
 	"image"
 	"image/color"
-	"image/draw"
 	"sync"
 	"unicode/utf8"
 
@@ -91,16 +90,9 @@ func drawText(s string, style fyne.TextStyle) *image.NRGBA {
 	c := software.NewTransparentCanvas()
 	c.SetPadded(false)
 	c.SetContent(text)
-	img := c.Capture()
-	if n, ok := img.(*image.NRGBA); ok {
-		return n
-	}
-	n := image.NewNRGBA(img.Bounds())
-	draw.Draw(n, n.Bounds(), img, img.Bounds().Min, draw.Src)
-	return n
+	return c.Capture().(*image.NRGBA)
 }
 
-// inkIn returns the part of an area that is not blank.
 func inkIn(img *image.NRGBA, area image.Rectangle) (ink image.Rectangle) {
 	for y := area.Min.Y; y < area.Max.Y; y++ {
 		for x := area.Min.X; x < area.Max.X; x++ {

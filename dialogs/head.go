@@ -56,7 +56,7 @@ func (h *head) setColor(c fyne.ThemeColorName) {
 }
 
 func (h *head) setCompact(v bool) {
-	setVisible(h.tile, !v)
+	SetVisible(h.tile, !v)
 	h.line.Layout.Layout(h.line.Objects, h.line.Size()) // its size may stay the same
 	h.margins.TopPadding, h.margins.BottomPadding = 10, 10
 	if v {
@@ -74,11 +74,10 @@ func (h *head) setPosition(place, of int) bool {
 		return false
 	}
 	h.queue.setText(where)
-	setVisible(h.queue, where != "")
+	SetVisible(h.queue, where != "")
 	return true
 }
 
-// stripeOf is the colour of a prompt before its input is analyzed.
 func stripeOf(e *entry) fyne.ThemeColorName {
 	if e.request.Body.Kind() == interact.KindApprove {
 		return ClassColor(e.why.Class)
@@ -115,10 +114,10 @@ func newSentence(said prompt.Head) fyne.CanvasObject {
 	verb := newWords(wish, theme.SizeNameSubHeadingText, theme.ColorNameForeground)
 	object := newElidedText(said.Object, theme.SizeNameText, fyne.TextStyle{Monospace: true}, theme.ColorNameForeground)
 	ground := newTint(theme.ColorNameForeground, 0x14, 4, Padded(0, sentenceGap, object))
-	setVisible(ground, said.Object != "")
+	SetVisible(ground, said.Object != "")
 	machine := newElidedText(said.Machine, theme.SizeNameText, bold, theme.ColorNamePrimary)
 	sign := newTint(theme.ColorNamePrimary, 0x22, 4, Padded(0, sentenceGap, machine))
-	setVisible(sign, said.Machine != "")
+	SetVisible(sign, said.Machine != "")
 	s := &sentence{agent.Layout.(*elided), machine.Layout.(*elided), object.Layout.(*elided)}
 	return container.New(s, agent, sign, verb, ground)
 }

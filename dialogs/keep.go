@@ -230,7 +230,7 @@ func (a *approvePage) showScope() {
 	name, heading, rule := a.chosen()
 	a.scopes.setText(name)
 	a.rule.Objects, a.ruleText, a.shownRule = nil, nil, rule
-	setVisible(a.rule, rule != "")
+	SetVisible(a.rule, rule != "")
 	if rule == "" {
 		return
 	}
@@ -275,7 +275,7 @@ func (a *approvePage) chosen() (name, heading, rule string) {
 	case k.scope == policy.Once:
 		return scopeName(k.scope), "", ""
 	}
-	name, rule = a.keepName(k), a.grantText(k)
+	name, rule = a.keepName(k), a.offer(k).Text
 	if parts := a.newParts(); k.cover == policy.CoverCommands && len(parts) > 0 {
 		name = scopeName(k.scope) + " · " + shortList(parts)
 	}
@@ -295,12 +295,9 @@ func shortList(parts []string) string {
 	return shortText(parts[0], maxOnButton)
 }
 
-// grantText returns the rules that Allow saves, one per line; "" for none.
-func (a *approvePage) grantText(k keep) string { return a.offer(k).Text }
-
 // stillKept returns the current choice, or once if it is no longer offered.
 func (a *approvePage) stillKept() keep {
-	if a.keep.suggestion == 0 && a.keep.scope != policy.Once && a.grantText(a.keep) == "" {
+	if a.keep.suggestion == 0 && a.keep.scope != policy.Once && a.offer(a.keep).Text == "" {
 		return keep{scope: policy.Once}
 	}
 	return a.keep

@@ -175,7 +175,7 @@ func (p *page) showNotice(s string) {
 // setProblem shows why the answer is invalid; "" hides the message.
 func (p *page) setProblem(s string) {
 	p.problem.SetText(s)
-	setVisible(p.note, s != "")
+	SetVisible(p.note, s != "")
 	p.w.fit()
 	if o, ok := p.w.win.Canvas().Focused().(fyne.CanvasObject); ok && p.w.page == p {
 		p.reveal(o) // the note may have covered it

@@ -277,6 +277,11 @@ func (l *sides) indent(side fyne.Size) float32 {
 // fixed is a layout with a given minimum size; 0 uses that of the content.
 type fixed struct{ width, height float32 }
 
+// Sized gives o a minimum size; 0 keeps its own.
+func Sized(width, height float32, o fyne.CanvasObject) fyne.CanvasObject {
+	return container.New(fixed{width, height}, o)
+}
+
 func (f fixed) MinSize(objects []fyne.CanvasObject) fyne.Size {
 	var size fyne.Size
 	for _, o := range objects {
@@ -364,9 +369,9 @@ func (l *factRows) fold(objects []fyne.CanvasObject, width float32) {
 	} else if folds {
 		l.more.setText(tr("{{.Count}} more", values{"Count": len(badges) - shown}))
 	}
-	setVisible(l.more, folds)
+	SetVisible(l.more, folds)
 	for i, b := range badges {
-		setVisible(b, i < shown)
+		SetVisible(b, i < shown)
 	}
 }
 

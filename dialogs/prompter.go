@@ -20,31 +20,26 @@ import (
 	"nod/policy/config"
 )
 
-// Options connect a [Prompter] to its surroundings.
+// Options connect a [Prompter] to its surroundings. All fields are required.
 type Options struct {
-	// Config is called for each prompt. Nil means the default configuration.
-	Config func() config.Prompt
-	// Offers returns the parts of a request and the scopes to offer for it. Nil means no parts, and only "once". Call
-	// [Prompter.Renew] after a change.
+	Config func() config.Prompt // called for each prompt
+	// Offers returns the parts of a request and the scopes to offer for it. Call [Prompter.Renew] after a change.
 	Offers func(id interact.ID) policy.Offers
 	// Undo undoes an action from [Prompter.SetUndos]. It may call done on any goroutine.
 	Undo TakeBack
-	// Snooze postpones a request, or ends that with 0, and does not block. The result comes by [Prompter.Renew]. Nil
-	// means that nothing can be postponed.
+	// Snooze postpones a request, or ends that with 0, and does not block. The result comes by [Prompter.Renew].
 	Snooze func(id interact.ID, d time.Duration)
-	// Draft returns the draft that SaveDraft got for a request from an earlier Prompter. Nil means that there are none.
+	// Draft returns the draft that SaveDraft got for a request from an earlier Prompter; nil if there is none.
 	Draft func(id interact.ID) []byte
-	// SaveDraft saves the draft of a prompt soon after a change, and does not block; an empty draft deletes it. Nil
-	// means that drafts last only as long as this Prompter.
+	// SaveDraft saves the draft of a prompt soon after a change, and does not block; an empty draft deletes it.
 	SaveDraft func(id interact.ID, draft []byte)
-	// Showing, if not nil, is called on the UI goroutine with the next request before its prompt is laid out, and with
-	// "" when none is shown. A crash after that may be the fault of that prompt.
+	// Showing is called on the UI goroutine with the next request before its prompt is laid out, and with "" when none
+	// is shown. A crash after that may be the fault of that prompt.
 	Showing func(id interact.ID)
-	// Changed, if not nil, is called on the UI goroutine whenever the queue may have changed, or the focus of the
-	// window. It may call only Waiting and Focused.
+	// Changed is called on the UI goroutine whenever the queue may have changed, or the focus of the window. It may call
+	// only Waiting and Focused.
 	Changed func()
-	// Log receives errors inside prompts. Nil means the default logger.
-	Log *slog.Logger
+	Log     *slog.Logger // receives errors inside prompts
 }
 
 // Prompter shows requests to the user, one at a time, in one window.
@@ -78,18 +73,6 @@ type reply struct {
 
 // New returns a Prompter that shows its window through a. It shows nothing before Fyne's loop runs.
 func New(a fyne.App, o Options) *Prompter {
-	if o.Config == nil {
-		o.Config = func() config.Prompt { return config.Default().Prompt }
-	}
-	if o.Offers == nil {
-		o.Offers = func(interact.ID) policy.Offers { return policy.Offers{} }
-	}
-	if o.Draft == nil {
-		o.Draft = func(interact.ID) []byte { return nil }
-	}
-	if o.Log == nil {
-		o.Log = slog.Default()
-	}
 	p := &Prompter{
 		app: a, options: o, now: time.Now, do: fyne.Do,
 		later: func(f func()) { f() },
@@ -247,7 +230,7 @@ func (p *Prompter) changed() {
 		p.window.update()
 		p.strip.update()
 	}
-	p.notifyChanged()
+	p.options.Changed()
 }
 
 // notifyShowing calls Showing if another prompt is about to be shown.
@@ -256,14 +239,8 @@ func (p *Prompter) notifyShowing() {
 	if p.queue.current != nil {
 		now = p.queue.current.request.ID
 	}
-	if now != p.showing && p.options.Showing != nil {
+	if now != p.showing {
 		p.options.Showing(now)
 	}
 	p.showing = now
-}
-
-func (p *Prompter) notifyChanged() {
-	if p.options.Changed != nil {
-		p.options.Changed()
-	}
 }

@@ -3,6 +3,7 @@ package dialogs
 import (
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"regexp"
 	"strings"
 	"testing"
@@ -16,6 +17,7 @@ import (
 	"nod/dialogs/dialogstest"
 	"nod/interact"
 	"nod/policy"
+	"nod/policy/config"
 )
 
 // screen is a Prompter in a test window with a manual clock. Everything runs on the goroutine of the test.
@@ -37,13 +39,25 @@ type put struct {
 	d  time.Duration
 }
 
+// idleOptions are those of a prompter with nothing around it.
+func idleOptions() Options {
+	return Options{
+		Config: func() config.Prompt { return config.Default().Prompt },
+		Offers: func(interact.ID) policy.Offers { return policy.Offers{} },
+		Undo:   func(int, func(error)) {}, Snooze: func(interact.ID, time.Duration) {},
+		Draft: func(interact.ID) []byte { return nil }, SaveDraft: func(interact.ID, []byte) {},
+		Showing: func(interact.ID) {}, Changed: func() {}, Log: slog.Default(),
+	}
+}
+
 func newScreen(t testing.TB) *screen {
 	t.Helper()
 	s := &screen{t: t, time: time.Date(2030, 5, 6, 7, 8, 9, 0, time.UTC), got: map[interact.ID]chan reply{},
 		calls: map[interact.ID]policy.Call{}}
 	a := test.NewTempApp(t)
 	a.Settings().SetTheme(Theme("light"))
-	s.p = New(a, Options{Offers: func(id interact.ID) policy.Offers { return someOffers(s.calls[id]) }})
+	s.p = New(a, idleOptions())
+	s.p.options.Offers = func(id interact.ID) policy.Offers { return someOffers(s.calls[id]) }
 	s.p.now = func() time.Time { return s.time }
 	s.p.options.Snooze = func(id interact.ID, d time.Duration) { s.snoozed = append(s.snoozed, put{id, d}) }
 	s.p.do = func(f func()) { f() }

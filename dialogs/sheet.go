@@ -41,7 +41,6 @@ type sheet struct {
 	onward, file *button      // scrolls there; opens an input that is too long to show
 }
 
-// sheetText is the content of a sheet. Its positions count from 0 to end.
 type sheetText interface {
 	// wrap fits the text to width. It reports whether positions have changed.
 	wrap(width float32) (moved bool)
@@ -257,8 +256,8 @@ func (l sheetLayout) Layout(_ []fyne.CanvasObject, size fyne.Size) {
 		button = l.file
 	}
 	hasFoot := l.capped || !l.untracked && height > view+1 && view > l.footHeight()+2*l.lineHeight()
-	setVisible(l.state, hasFoot)
-	setVisible(button, hasFoot && (l.capped || !l.seen.covers(end)))
+	SetVisible(l.state, hasFoot)
+	SetVisible(button, hasFoot && (l.capped || !l.seen.covers(end)))
 	if hasFoot {
 		foot, wide := l.footHeight(), button.MinSize().Width
 		view -= foot

@@ -48,7 +48,6 @@ func newSheetPage(s *sheet) *sheetPage {
 	return p
 }
 
-// face returns how text of a style is drawn.
 func (p *sheetPage) face(style prompt.LineStyle) *face {
 	if f := p.faces[style]; f != nil {
 		return f
@@ -176,7 +175,6 @@ func (p *sheetPage) leadWidth(l prompt.Line) float32 {
 	return float32(utf8.RuneCountInString(l.Lead))*p.face(prompt.LineText).cell + leadGap
 }
 
-// rowAt returns the index of the row at height y, or of the nearest row.
 func (p *sheetPage) rowAt(y float32) int {
 	i := sort.Search(len(p.rows), func(i int) bool { return p.rows[i].y+p.rows[i].height > y })
 	return max(0, min(i, len(p.rows)-1))
@@ -264,7 +262,6 @@ type rowDrawer struct {
 	objects []fyne.CanvasObject
 }
 
-// changeColors are the colours of added and removed lines.
 var changeColors = map[prompt.LineStyle]fyne.ThemeColorName{
 	prompt.LineAdded: theme.ColorNameSuccess, prompt.LineRemoved: theme.ColorNameError,
 }
@@ -440,7 +437,6 @@ func (d *rowDrawer) markBlankEnds() {
 	}
 }
 
-// rowText returns the drawn text of a row.
 func (p *sheetPage) rowText(r sheetRow) string {
 	var b strings.Builder
 	for _, text := range p.pieces(r) {
@@ -545,5 +541,4 @@ func (p *sheetPage) selected() string {
 	return p.selection.text(p.sheet.lines)
 }
 
-// copySelection copies the original of the selected text to the clipboard.
 func (p *sheetPage) copySelection() { fyne.CurrentApp().Clipboard().SetContent(p.selected()) }

@@ -25,9 +25,6 @@ const (
 
 // snoozeItems returns the lines of a menu that snooze e, under a line that says how long its caller waits.
 func (w *window) snoozeItems(e *entry) []menuItem {
-	if w.p.options.Snooze == nil {
-		return nil
-	}
 	patience := e.request.Until.Sub(w.p.now())
 	most := (patience - answerTime).Truncate(time.Minute)
 	var items []menuItem

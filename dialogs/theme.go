@@ -27,7 +27,6 @@ type look struct {
 	variant fyne.ThemeVariant
 }
 
-// The colours that nod adds to the theme's own.
 const (
 	ColorSunken   fyne.ThemeColorName = "nodSunken"   // behind the head and foot of a prompt
 	ColorPaper    fyne.ThemeColorName = "nodPaper"    // behind exact text
@@ -39,7 +38,6 @@ const (
 	colorNetwork fyne.ThemeColorName = "nodNetwork"
 )
 
-// The colours of code.
 const (
 	colorKeyword  fyne.ThemeColorName = "nodKeyword"
 	colorName     fyne.ThemeColorName = "nodName" // of programs and functions
@@ -105,7 +103,6 @@ var palette = map[fyne.ThemeColorName]lightAndDark{
 	colorComment:  {rgb(0x4c4f5c), rgb(0xc0c3ce)},
 }
 
-// The sizes that nod adds to the theme's own.
 const (
 	sizeHeading      fyne.ThemeSizeName = "nodHeading" // in text of requesters, so smaller than nod's own
 	sizeSmallHeading fyne.ThemeSizeName = "nodSmallHeading"

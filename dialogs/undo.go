@@ -14,7 +14,6 @@ import (
 	"nod/ipc/operator"
 )
 
-// maxUndoText is the largest number of characters shown of an action that can be undone.
 const maxUndoText = 48
 
 func undoWords(u operator.Undo) string {
@@ -64,7 +63,7 @@ func NewUndoBar(takeBack TakeBack, after func(time.Duration, func())) *UndoBar {
 	line := container.NewBorder(nil, nil, nil, b.undo, container.NewVBox(
 		layout.NewSpacer(), Tight(b.text), layout.NewSpacer()))
 	b.Content = Column(0, Rule(), Surface(ColorSunken, Padded(5, 12, line)))
-	b.changed = func() { setVisible(b.Content, b.hasAny()) }
+	b.changed = func() { SetVisible(b.Content, b.hasAny()) }
 	b.Show(nil)
 	return b
 }
@@ -81,11 +80,10 @@ func (b *UndoBar) Show(list []operator.Undo) {
 		b.text.SetText("")
 	}
 	b.list = list
-	setVisible(b.undo, len(list) > 0)
+	SetVisible(b.undo, len(list) > 0)
 	b.changed()
 }
 
-// TakeBack undoes the action that the bar shows.
 func (b *UndoBar) TakeBack() {
 	if len(b.list) == 0 {
 		return
@@ -116,7 +114,7 @@ func (p *Prompter) SetUndos(list []operator.Undo) {
 		}
 		if p.window != nil {
 			p.strip.Show(list)
-			p.notifyChanged()
+			p.options.Changed()
 		}
 	})
 }

@@ -285,7 +285,7 @@ func (w *window) appear(size fyne.Size, focus bool) {
 		keepCorner(w.win, func() { w.win.Resize(size) })
 	}
 	w.startSettling() // again: showing it the first time takes a while
-	w.arm.setVisible(true)
+	w.arm.SetVisible(true)
 }
 
 func (w *window) hide() {
@@ -296,7 +296,7 @@ func (w *window) hide() {
 	w.keyHold.Hide()
 	w.win.Canvas().Unfocus() // a key that is held down must not reach a removed widget
 	w.root.Objects = nil
-	w.arm.setVisible(false)
+	w.arm.SetVisible(false)
 	w.setFocused(false) // GLFW does not report that a window loses the focus by being hidden
 	w.rearm()
 	HideWindow(w.win)
@@ -355,14 +355,12 @@ func (w *window) affirm() {
 	}
 }
 
-// affirmAlternative handles a press of the second affirmative, if there is one.
 func (w *window) affirmAlternative() {
 	if w.menu == nil && w.page != nil && w.page.approval != nil && w.page.approval.alternative != nil {
 		w.decide(w.page.approval.affirmAlternative)
 	}
 }
 
-// decide runs affirm if the affirmative is armed.
 func (w *window) decide(affirm func()) {
 	switch {
 	case w.page.refusing:
@@ -542,7 +540,7 @@ func (w *window) focusMoved(f fyne.Focusable, gained bool) {
 func (w *window) setFocused(v bool) {
 	if w.arm.focused != v {
 		w.arm.setFocused(v)
-		w.p.notifyChanged()
+		w.p.options.Changed()
 	}
 }
 
@@ -596,7 +594,7 @@ func (w *window) openMenu(e *entry, anchor fyne.CanvasObject, items []menuItem) 
 	w.menu = newLayer(w, anchor, items)
 	w.win.Canvas().Overlays().Add(w.menu)
 	w.menu.Resize(w.win.Canvas().Size())
-	w.arm.setVisible(false)
+	w.arm.SetVisible(false)
 	w.rearm()
 	w.focus(w.menu.start())
 	w.menu.scroll.reveal(w.menu.start())
@@ -608,11 +606,10 @@ func (w *window) closeMenu() {
 	}
 	w.win.Canvas().Overlays().Remove(w.menu)
 	w.menu = nil
-	w.arm.setVisible(w.page != nil)
+	w.arm.SetVisible(w.page != nil)
 	w.rearm()
 }
 
-// openQueue opens the list of pending requests, in the prompt of current.
 func (w *window) openQueue(current *entry) {
 	var items []menuItem
 	snoozed := w.p.queue.snoozed()
@@ -634,7 +631,6 @@ func (w *window) smallPrint(e *entry) string {
 	return sessionName(e.request.Requester) + " · " + w.ageOf(e) + " · " + risk
 }
 
-// ageOf says how long a request has waited, or when its snooze ends.
 func (w *window) ageOf(e *entry) string {
 	if e.isSnoozed() {
 		return tr("back at {{.Time}}", values{"Time": e.request.Snoozed.Format("15:04")})

@@ -1093,7 +1093,7 @@ func TestFailingPromptIsUnavailable(t *testing.T) {
 func prompting(t *testing.T) (p *Prompter, ui func(func())) {
 	a := test.NewTempApp(t)
 	test.ApplyTheme(t, Theme("light"))
-	p = New(a, Options{})
+	p = New(a, idleOptions())
 	var mu sync.Mutex
 	ui = func(f func()) {
 		mu.Lock()

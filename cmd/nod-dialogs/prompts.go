@@ -33,7 +33,6 @@ type prompts struct {
 	drafts map[interact.ID][]byte // not sent yet
 }
 
-// shownPrompt is a prompt on screen.
 type shownPrompt struct {
 	operator.Prompt
 	withdraw context.CancelFunc
@@ -168,7 +167,6 @@ func (p *prompts) snooze(ctx context.Context, op operator.Operator, window promp
 	}
 }
 
-// draft returns the draft that was fetched with a prompt.
 func (p *prompts) draft(id interact.ID) []byte {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -29,7 +29,6 @@ var (
 	errDisplayLost = errors.New("the display has ended")
 )
 
-// windows are all of nod's windows.
 type windows struct {
 	ctx         context.Context
 	app         fyne.App
@@ -100,7 +99,6 @@ func (w *windows) ping(ctx context.Context) error {
 	}
 }
 
-// open makes the windows without showing any.
 func (w *windows) open(client *operator.Client) error {
 	w.client = client
 	if err := w.fetch(w.ctx); err != nil {
@@ -306,7 +304,6 @@ func (p *park) settle() {
 	fyne.Do(p.turn)
 }
 
-// turn is one turn of the parked loop.
 func (p *park) turn() {
 	p.on = false
 	if p.sleep() {

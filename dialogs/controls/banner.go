@@ -51,8 +51,8 @@ func (b *Banner) Fail(err error) {
 }
 
 func (b *Banner) draw() {
-	SetVisible(b.Content, b.problem != "" || b.failure != nil)
-	SetVisible(b.open, b.problem != "")
+	dialogs.SetVisible(b.Content, b.problem != "" || b.failure != nil)
+	dialogs.SetVisible(b.open, b.problem != "")
 	switch {
 	case b.problem != "":
 		b.head.SetText(lang.L("The policy file has an error, so nod asks about everything. Fix the file to " +

@@ -10,6 +10,7 @@ import (
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/widget"
 
+	"nod/dialogs"
 	"nod/policy"
 )
 
@@ -36,7 +37,7 @@ func (b *Button) TypedKey(k *fyne.KeyEvent) {
 			b.OnTapped()
 		}
 	default:
-		PassOn(b, k)
+		dialogs.PassOn(b, k)
 	}
 }
 
@@ -56,7 +57,7 @@ func NewCheck(text string, changed func(bool)) *Check {
 	return c
 }
 
-func (c *Check) TypedKey(k *fyne.KeyEvent) { PassOn(c, k) }
+func (c *Check) TypedKey(k *fyne.KeyEvent) { dialogs.PassOn(c, k) }
 
 func (c *Check) FocusGained() {
 	c.Check.FocusGained()
@@ -76,7 +77,7 @@ func NewSelect(options []string, changed func(string)) *Select {
 
 func (c *Select) TypedKey(k *fyne.KeyEvent) {
 	if k.Name == fyne.KeyEscape {
-		PassOn(c, k)
+		dialogs.PassOn(c, k)
 		return
 	}
 	c.Select.TypedKey(k)
@@ -104,14 +105,7 @@ func (l *pageList) TypedKey(k *fyne.KeyEvent) {
 		l.List.TypedKey(k)
 		l.List.TypedKey(&fyne.KeyEvent{Name: fyne.KeySpace})
 	default:
-		PassOn(l, k)
-	}
-}
-
-// PassOn passes a key to the window of an object.
-func PassOn(o fyne.CanvasObject, k *fyne.KeyEvent) {
-	if c := fyne.CurrentApp().Driver().CanvasForObject(o); c != nil && c.OnTypedKey() != nil {
-		c.OnTypedKey()(k)
+		dialogs.PassOn(l, k)
 	}
 }
 
@@ -163,29 +157,7 @@ func ScrollByKey(c fyne.Canvas, k *fyne.KeyEvent) {
 	if page == nil {
 		return
 	}
-	const line = 40
-	switch k.Name {
-	case fyne.KeyDown:
-		page.ScrollToOffset(page.Offset.AddXY(0, line))
-	case fyne.KeyUp:
-		page.ScrollToOffset(page.Offset.SubtractXY(0, line))
-	case fyne.KeyPageDown:
-		page.ScrollToOffset(page.Offset.AddXY(0, page.Size().Height-line))
-	case fyne.KeyPageUp:
-		page.ScrollToOffset(page.Offset.SubtractXY(0, page.Size().Height-line))
-	case fyne.KeyHome:
-		page.ScrollToTop()
-	case fyne.KeyEnd:
-		page.ScrollToBottom()
-	}
-}
-
-func SetVisible(o fyne.CanvasObject, visible bool) {
-	if visible {
-		o.Show()
-	} else {
-		o.Hide()
-	}
+	dialogs.ScrollByKey(page, k)
 }
 
 // OnDisk replaces the ~ of a path by the home folder.

@@ -1,7 +1,6 @@
 package controls
 
 import (
-	"cmp"
 	"reflect"
 
 	"fyne.io/fyne/v2"
@@ -103,7 +102,7 @@ func NewRemark(i widget.Importance) *Remark {
 }
 
 func (r *Remark) Say(s string) {
-	SetVisible(r.Content, s != "")
+	dialogs.SetVisible(r.Content, s != "")
 	if s != "" {
 		r.Label.SetText(s)
 	}
@@ -187,19 +186,9 @@ func (l Besides) Layout(objects []fyne.CanvasObject, size fyne.Size) {
 	objects[1].Move(fyne.NewPos(size.Width-control.Width, max((size.Height-control.Height)/2, 0)))
 }
 
-// Sized gives its only object exactly that size; 0 keeps the minimum of the object.
-type Sized fyne.Size
-
-func (s Sized) MinSize(objects []fyne.CanvasObject) fyne.Size {
-	m := objects[0].MinSize()
-	return fyne.NewSize(cmp.Or(s.Width, m.Width), cmp.Or(s.Height, m.Height))
-}
-
-func (s Sized) Layout(objects []fyne.CanvasObject, size fyne.Size) { objects[0].Resize(size) }
-
 // Wide gives an object exactly that width.
 func Wide(width float32, o fyne.CanvasObject) fyne.CanvasObject {
-	return container.New(Sized{Width: width}, o)
+	return dialogs.Sized(width, 0, o)
 }
 
 // TopLeft puts an object at the upper left of a column.

@@ -9,7 +9,6 @@ import (
 	"nod/dialogs"
 )
 
-// The widths of the list of pages, with and without names.
 const (
 	namesWidth = 232
 	iconsWidth = 52
@@ -41,7 +40,7 @@ func NewNavigation(pages []Tab, wide float32, onSelected func(int)) *Navigation 
 	n.List.OnSelected = n.SelectIndex
 	views := container.NewStack()
 	for i, p := range pages {
-		SetVisible(p.Content, i == 0)
+		dialogs.SetVisible(p.Content, i == 0)
 		views.Add(p.Content)
 	}
 	side := dialogs.Surface(dialogs.ColorSunken, dialogs.Padded(8, 0, n.List))
@@ -62,7 +61,7 @@ func (n *Navigation) fill(i widget.ListItemID, row fyne.CanvasObject) {
 	name := parts[0].(*widget.Label)
 	name.TextStyle.Bold = i == n.Selected
 	name.SetText(n.pages[i].Name)
-	SetVisible(name, n.Names)
+	dialogs.SetVisible(name, n.Names)
 	icon := parts[1].(*fyne.Container).Objects[0].(*fyne.Container).Objects[0].(*widget.Icon)
 	icon.SetResource(n.pages[i].Icon)
 	if i == n.Selected {
@@ -70,7 +69,6 @@ func (n *Navigation) fill(i widget.ListItemID, row fyne.CanvasObject) {
 	}
 }
 
-// SelectIndex selects the page with index i.
 func (n *Navigation) SelectIndex(i int) {
 	if i == n.Selected {
 		return

@@ -61,7 +61,6 @@ func subject(r policy.Rule) string {
 	return lang.L("all calls")
 }
 
-// runsShown is the number of commands of a rule that are named.
 const runsShown = 6
 
 func runs(r policy.Rule) string {

@@ -34,7 +34,7 @@ func (e *TextField) TypedKey(k *fyne.KeyEvent) {
 	case k.Name != fyne.KeyEscape && k.Name != fyne.KeyF5:
 		e.Entry.TypedKey(k)
 	case k.Name == fyne.KeyF5 || e.Escape == nil || !e.Escape():
-		PassOn(e.Self, k)
+		dialogs.PassOn(e.Self, k)
 	}
 }
 
@@ -80,7 +80,7 @@ func NewSelectField(shortcut func(fyne.Shortcut) bool, options ...string) *Selec
 
 func (e *SelectField) TypedKey(k *fyne.KeyEvent) {
 	if k.Name == fyne.KeyEscape {
-		PassOn(e, k)
+		dialogs.PassOn(e, k)
 		return
 	}
 	e.SelectEntry.TypedKey(k)
@@ -101,7 +101,6 @@ func (e *SelectField) CreateRenderer() fyne.WidgetRenderer {
 	return dialogs.NewField(e.SelectEntry.CreateRenderer(), scrollAround(e))
 }
 
-// scrollAround scrolls the page of a field.
 func scrollAround(field fyne.CanvasObject) func(*fyne.ScrollEvent) {
 	return func(e *fyne.ScrollEvent) {
 		d := fyne.CurrentApp().Driver()

@@ -12,7 +12,6 @@ import (
 // Chinese is the second language of images, which shows that translations fit.
 const Chinese = "zh-CN"
 
-// spoken is the current language.
 var spoken = "en"
 
 // Speak switches to a language until the test ends.

@@ -55,7 +55,7 @@ func newActions(w *Window) *actions {
 func (a *actions) set(e history.Entry) {
 	a.cancel()
 	a.entry = e
-	controls.SetVisible(a.content, e.Kind == interact.KindApprove)
+	dialogs.SetVisible(a.content, e.Kind == interact.KindApprove)
 	a.check()
 }
 

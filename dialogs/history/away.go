@@ -15,7 +15,6 @@ import (
 	"nod/interact/history"
 )
 
-// awayPage shows what happened while the user was last away.
 type awayPage struct {
 	win     *Window
 	content fyne.CanvasObject
@@ -71,7 +70,6 @@ func spanName(from, to, now time.Time) string {
 	return lang.L("{{.From}} to {{.To}}", map[string]any{"From": format(from), "To": format(to)})
 }
 
-// awayRows is the number of entries listed of each kind.
 const awayRows = 10
 
 // section lists entries of one kind. all finds the rest of them; zero if there is no such query.

@@ -11,7 +11,6 @@ import (
 	"nod/dialogs"
 )
 
-// series are the values of one kind, one per label.
 type series struct {
 	name   string
 	color  fyne.ThemeColorName
@@ -25,7 +24,6 @@ type chart struct {
 	series []series // one above the other
 }
 
-// Sizes in a chart.
 const (
 	chartHeight = 150
 	chartSteps  = 3    // lines above the base line, each with its number

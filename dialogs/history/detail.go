@@ -24,7 +24,6 @@ import (
 	"nod/policy"
 )
 
-// detail shows all of one entry.
 type detail struct {
 	win     *Window
 	content fyne.CanvasObject
@@ -93,7 +92,6 @@ func (d *detail) draw() {
 	controls.SetContent(d.body, dialogs.Column(14, parts...))
 }
 
-// head shows the outcome of the request, and when it was decided.
 func (d *detail) head(e history.Entry) fyne.CanvasObject {
 	v := verdictOf(e.Outcome, e.By)
 	at := when(e.Line).Local().Format(time.DateTime)
@@ -120,7 +118,6 @@ func withheld(why history.Withheld) string {
 	return lang.L("The exact input is not there: {{.Why}}", map[string]any{"Why": safetext.Line(string(why), nameLimit)})
 }
 
-// input shows the input exactly, as the prompt did.
 func (d *detail) input(e history.Entry) fyne.CanvasObject {
 	approve, isCall := e.Record.Request.Body.(interact.Approve)
 	if isCall && len(approve.Input) == 0 {
@@ -142,7 +139,6 @@ func (d *detail) input(e history.Entry) fyne.CanvasObject {
 	return dialogs.Column(4, shown, container.NewHBox(buttons))
 }
 
-// toggle switches between the view of the input and all of it as JSON.
 func (d *detail) toggle() {
 	d.raw = !d.raw
 	d.draw()
@@ -162,14 +158,12 @@ type detailSection struct {
 	rows []fyne.CanvasObject
 }
 
-// add adds a row unless value is empty.
 func (s *detailSection) add(name, value string) {
 	if value != "" {
 		s.rows = append(s.rows, fact(name, value))
 	}
 }
 
-// factWidth is the width of the names of facts.
 const factWidth = 128
 
 // fact is a row with a name and a value, which cannot be selected: it would be a stop of Tab that handles no key.
@@ -183,7 +177,6 @@ func (d *detail) sections(e history.Entry) []detailSection {
 	return []detailSection{d.why(e), who(e.Record.Request), times(e.Record), d.proof(e)}
 }
 
-// why shows what decided, with a link to it, and what was known then.
 func (d *detail) why(e history.Entry) detailSection {
 	r, s := e.Record, detailSection{name: lang.L("Why")}
 	if r.Why.Class != "" {

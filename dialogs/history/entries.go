@@ -18,7 +18,6 @@ import (
 	"nod/interact/history"
 )
 
-// searchDelay is how long a search may take before the window says that it is searching.
 const searchDelay = 300 * time.Millisecond
 
 // renewDelay is how long the list waits before it checks again whether it can show new entries.
@@ -30,7 +29,6 @@ type filter struct {
 	time  int           // index in the list of times; 0: the times of the query
 }
 
-// entriesPage finds entries and shows one of them.
 type entriesPage struct {
 	win       *Window
 	content   fyne.CanvasObject
@@ -54,7 +52,6 @@ type entriesPage struct {
 // firstElsewhere is the index of the first choice of machines and devices.
 const firstElsewhere = 5
 
-// choice is a control that filters by one value.
 type choice struct {
 	*controls.Select
 	any    string
@@ -119,7 +116,6 @@ func (p *entriesPage) makeChoices() {
 	p.follow()
 }
 
-// plainName returns a name, escaped.
 func plainName(name string) string { return safetext.Line(name, nameLimit) }
 
 func byName(by string) string {
@@ -147,7 +143,7 @@ func (p *entriesPage) follow() {
 	}
 	if p.elsewhere != nil {
 		hasAny := func(c *choice) bool { return len(c.values) > 0 }
-		controls.SetVisible(p.elsewhere, slices.ContainsFunc(p.choices[firstElsewhere:], hasAny))
+		dialogs.SetVisible(p.elsewhere, slices.ContainsFunc(p.choices[firstElsewhere:], hasAny))
 	}
 	p.times.SetSelectedIndex(p.filter.time)
 	p.showChips()
@@ -218,7 +214,7 @@ func (p *entriesPage) showChips() {
 	if !q.Since.IsZero() {
 		add(spanName(q.Since, q.Until, p.win.now()), func() { q.Since, q.Until = time.Time{}, time.Time{} })
 	}
-	controls.SetVisible(p.chips, len(p.chips.Objects) > 0)
+	dialogs.SetVisible(p.chips, len(p.chips.Objects) > 0)
 }
 
 func (p *entriesPage) query() history.Query {
@@ -246,7 +242,6 @@ func (p *entriesPage) find() {
 	p.win.after(searchDelay, func() { p.showStatus(nil) })
 }
 
-// showStatus shows the progress of the search.
 func (p *entriesPage) showStatus(err error) {
 	searching := p.list.next.Busy()
 	p.empty.SetText("")

@@ -16,7 +16,6 @@ import (
 	"nod/interact/history"
 )
 
-// formats are the file formats in the order of the list.
 var formats = []history.Format{history.CSV, history.JSONL}
 
 // exporter is the card that writes the matching entries to a file.

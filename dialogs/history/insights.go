@@ -20,7 +20,6 @@ import (
 	"nod/policy"
 )
 
-// spans are the periods of the page, in days.
 var spans = []int{7, 30, 90, 365}
 
 // insightsPage shows statistics of requests, and how many prompts each rule has spared the user.
@@ -49,12 +48,10 @@ func newInsightsPage(w *Window) *insightsPage {
 	return p
 }
 
-// since returns the first day of the period.
 func (p *insightsPage) since() time.Time {
 	return startOfDay(p.win.now()).AddDate(0, 0, 1-spans[p.span.SelectedIndex()])
 }
 
-// found is the data of the page.
 type found struct {
 	history.Insights
 	rules []policy.Rule
@@ -132,7 +129,6 @@ func figures(all history.Count) fyne.CanvasObject {
 		one(mean(all), lang.L("to answer"), theme.ColorNameForeground))
 }
 
-// mean says how long the user took to answer on average.
 func mean(c history.Count) string {
 	if c.Asked == 0 {
 		return "–"
@@ -182,7 +178,7 @@ func (p *insightsPage) chart(name string, labels []string, all ...series) fyne.C
 }
 
 func swatch(c fyne.ThemeColorName) fyne.CanvasObject {
-	return container.New(controls.Sized{Width: 9, Height: 9}, dialogs.Surface(c, container.NewWithoutLayout()))
+	return dialogs.Sized(9, 9, dialogs.Surface(c, container.NewWithoutLayout()))
 }
 
 // tables shows totals by agent, project and tool. Each line is a link to its entries.
@@ -202,7 +198,6 @@ func (p *insightsPage) tables(f found) fyne.CanvasObject {
 		}))
 }
 
-// tableRows is the maximum number of rows of a table.
 const tableRows = 8
 
 func (p *insightsPage) table(name string, counts []history.Count,
@@ -224,7 +219,8 @@ func (p *insightsPage) table(name string, counts []history.Count,
 }
 
 func (p *insightsPage) countRow(name string, c history.Count, most int, show *controls.Button) fyne.CanvasObject {
-	words := dialogs.Column(3, dialogs.Tight(dialogs.OneLine(name, theme.SizeNameText)), newBars(most, c), controls.Muted(countWords(c)))
+	words := dialogs.Column(3, dialogs.Tight(dialogs.OneLine(name, theme.SizeNameText)), newBars(most, c),
+		controls.Muted(countWords(c)))
 	if show == nil {
 		return dialogs.Padded(8, 14, words)
 	}
@@ -307,7 +303,8 @@ func (p *insightsPage) savings(f found) fyne.CanvasObject {
 		return dialogs.Padded(8, 14, row)
 	}
 	sections := dialogs.Column(14, dialogs.Column(9, controls.Header(lang.L("Prompts that rules saved"), ""),
-		controls.List(f.Rules[:min(len(f.Rules), tableRows)], saved, lang.L("No rule has spared you a prompt in this time."))))
+		controls.List(f.Rules[:min(len(f.Rules), tableRows)], saved,
+			lang.L("No rule has spared you a prompt in this time."))))
 	unused := slices.DeleteFunc(slices.Clone(f.rules), func(r policy.Rule) bool { return r.Disabled || used[r.ID] })
 	if len(unused) > 0 {
 		sections.Add(dialogs.Column(9,

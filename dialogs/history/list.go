@@ -9,6 +9,7 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/widget"
 
+	"nod/dialogs"
 	"nod/dialogs/controls"
 	"nod/interact/history"
 )
@@ -32,7 +33,6 @@ type entryList struct {
 	chosen int64           // number of the shown entry; 0: none
 }
 
-// listPage is a page of entries.
 type listPage struct {
 	before int64 // as in its query
 	first  int   // its first row
@@ -85,9 +85,7 @@ func newEntryList(w *Window, onOpen func(history.Line), onStatus func(error)) *e
 func (l *entryList) find(q history.Query) {
 	l.query = q
 	l.again.Drop()
-	controls.FetchLatest(&l.next, func(ctx context.Context) (history.Page, error) {
-		return l.win.opts.Operator.History(ctx, q)
-	}, func(p history.Page, err error) {
+	l.fetch(&l.next, 0, func(p history.Page, err error) {
 		l.pages, l.rows, l.more = nil, 0, false
 		l.UnselectAll()
 		l.take(p, 0, err)
@@ -117,7 +115,6 @@ func (l *entryList) take(p history.Page, before int64, err error) {
 	l.mark()
 }
 
-// lastGroup returns the group of the last row before a page.
 func (l *entryList) lastGroup(page int) group {
 	if page == 0 {
 		return group{}
@@ -190,33 +187,36 @@ func (l *entryList) fetchNext() {
 	if !l.more || l.next.Busy() {
 		return
 	}
+	before := l.pages[len(l.pages)-1].end
+	l.fetch(&l.next, before, func(p history.Page, err error) { l.take(p, before, err) })
+}
+
+// fetch fetches the page of the query before an entry, and shows it.
+func (l *entryList) fetch(k *controls.Worker, before int64, show func(history.Page, error)) {
 	q := l.query
-	q.Before = l.pages[len(l.pages)-1].end
-	controls.FetchLatest(&l.next, func(ctx context.Context) (history.Page, error) {
+	q.Before = before
+	controls.FetchLatest(k, func(ctx context.Context) (history.Page, error) {
 		return l.win.opts.Operator.History(ctx, q)
-	}, func(p history.Page, err error) { l.take(p, q.Before, err) })
+	}, show)
 }
 
 func (l *entryList) fetchAgain(page int) {
 	if l.again.Busy() {
 		return
 	}
-	p, q := l.pages[page], l.query
-	q.Before = p.before
-	controls.FetchLatest(&l.again, func(ctx context.Context) (history.Page, error) {
-		return l.win.opts.Operator.History(ctx, q)
-	}, func(found history.Page, err error) {
-		switch size := p.size; {
-		case err != nil:
+	p := l.pages[page]
+	l.fetch(&l.again, p.before, func(found history.Page, err error) {
+		if err != nil {
 			l.onStatus(err)
-		default:
-			p.fill(found.Lines, l.lastGroup(page))
-			if p.size != size { // the oldest entries were deleted: start again
-				l.find(l.query)
-				return
-			}
-			l.Refresh()
+			return
 		}
+		size := p.size
+		p.fill(found.Lines, l.lastGroup(page))
+		if p.size != size { // the oldest entries were deleted: start again
+			l.find(l.query)
+			return
+		}
+		l.Refresh()
 	})
 }
 
@@ -280,7 +280,7 @@ func (l *entryList) TypedKey(k *fyne.KeyEvent) {
 	case fyne.KeyEnd:
 		l.step(l.rows-1, -1)
 	default:
-		controls.PassOn(l, k)
+		dialogs.PassOn(l, k)
 	}
 }
 

@@ -23,7 +23,6 @@ const (
 	rowGap    = 4 // between rows, set by Fyne
 )
 
-// rowView is a row of the list on screen: an entry or a heading, each of two lines.
 type rowView struct {
 	widget.BaseWidget
 	bar        *canvas.Rectangle

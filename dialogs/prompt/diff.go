@@ -19,6 +19,8 @@ type diff struct {
 	old, new []string // including line breaks
 	signs    string   // one per line: ' ' in both texts, '-' only in the old one, '+' only in the new one
 	hunks    string   // of a unified diff
+
+	starts map[int][2]int // of a recorded diff: the numbers with which a hunk starts, by index in signs
 }
 
 // NewDiff compares two texts in nearly linear time. The difference is not always the smallest one.
@@ -122,7 +124,13 @@ func (d diff) write(name string, width int) []Line {
 	changed := d.changedWords()
 	var out []Line
 	for at, full := 0, false; at < len(d.signs) && !full; at++ {
-		if width > 0 {
+		if start, isHunk := d.starts[at]; isHunk {
+			if at > 0 {
+				out = append(out, Rule(""))
+			}
+			old.shift, fresh.shift = start[0]-1-old.done, start[1]-1-fresh.done
+		}
+		if width > 0 && d.starts == nil {
 			if n := d.farFromChange(at); n > 1 { // a single line is no longer than the note about it
 				out = append(out, Rule(tr("{{.Lines}} unchanged lines", values{"Lines": n})))
 				at += n - 1
@@ -149,7 +157,7 @@ func (d diff) write(name string, width int) []Line {
 		l.Spans = context.Render(text)[0].Spans
 		l.Changed = DrawnAt(l.Spans, changed[at])
 		out = append(out, l)
-		if width > 0 && !strings.HasSuffix(text, "\n") {
+		if width > 0 && d.starts == nil && !strings.HasSuffix(text, "\n") {
 			out = append(out, note(tr("no line break at the end")))
 		}
 		out, full = cut(out)
@@ -162,6 +170,7 @@ type side struct {
 	Code
 	lines    []string
 	done, at int // lines and bytes that have been read
+	shift    int // from the number of lines to that of the last one
 }
 
 func newSide(name string, lines []string) *side {
@@ -171,7 +180,7 @@ func newSide(name string, lines []string) *side {
 func (s *side) next() (line, number string) {
 	line = s.lines[s.done]
 	s.done, s.at = s.done+1, s.at+len(line)
-	return line, strconv.Itoa(s.done)
+	return line, strconv.Itoa(s.done + s.shift)
 }
 
 var signStyles = map[byte]LineStyle{'+': LineAdded, '-': LineRemoved}

@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"strings"
 
-	"nod/dialogs/safetext"
 	"nod/interact"
 )
 
@@ -56,80 +55,46 @@ func pastCall(a interact.Approve, diff string) Content {
 
 // pastDiff shows a unified diff of the file at path from the journal, with line numbers before and after.
 func pastDiff(path, text string) []Line {
-	d := readDiff(text)
-	var out []Line
-	file := newPatchedFile(path)
-	context, changed := safetext.ContextOf(text), d.changedWords()
-	width := len(strconv.Itoa(d.last))
-	for i, sign := range []byte(d.signs) {
-		from := d.from[i]
-		if from.starts && len(out) > 0 {
-			out = append(out, Rule(""))
-		}
-		l := Line{Lead: string(sign) + " ", Style: signStyles[sign], Spans: context.Render(from.text)[0].Spans}
-		if d.last > 0 {
-			l.Lead = fmt.Sprintf("%*s %*s %s", width, from.old, width, from.fresh, l.Lead)
-		}
-		l.Code, l.At = file.add(sign, strings.TrimSuffix(from.text, "\n"))
-		l.Changed = DrawnAt(l.Spans, changed[i])
-		out = append(out, l)
+	d, last, rest := readDiff(text)
+	width := 0
+	if last > 0 {
+		width = len(strconv.Itoa(last))
 	}
-	file.end()
-	if d.rest != "" {
-		out = append(out, note(d.rest))
+	lines := d.write(path, width)
+	if rest != "" {
+		lines = append(lines, note(rest))
 	}
-	return out
+	return lines
 }
 
-// recordedDiff is a unified diff from the journal.
-type recordedDiff struct {
-	diff
-	from []recordedLine // one per sign
-	last int            // largest line number; 0: there are none
-	rest string         // note about lines that were cut off
-}
-
-// recordedLine is a line of a diff, with its numbers before and after; "" if it has none.
-type recordedLine struct {
-	text, old, fresh string
-	starts           bool // it starts a hunk
-}
-
-func readDiff(text string) recordedDiff {
-	var d recordedDiff
+// readDiff reads a unified diff. It returns the largest line number, 0 if there are none, and a note about lines that
+// were cut off.
+func readDiff(text string) (d diff, last int, rest string) {
 	var signs strings.Builder
-	var old, fresh, olds, freshes int
-	starts, isBody := false, false
-	number := func(n *int) string {
-		if *n == 0 {
-			return ""
-		}
-		d.last = max(d.last, *n)
-		*n++
-		return strconv.Itoa(*n - 1)
-	}
+	d.starts = map[int][2]int{}
+	isBody := false
 	for line := range strings.Lines(text) {
 		switch sign := line[0]; {
 		case sign == '@':
-			old, fresh, starts, isBody = 0, 0, true, true
+			var old, olds, fresh, freshes int
 			_, _ = fmt.Sscanf(line, "@@ -%d,%d +%d,%d @@", &old, &olds, &fresh, &freshes) // otherwise without numbers
+			d.starts[signs.Len()], isBody = [2]int{old, fresh}, true
+			last = max(last, old+olds-1, fresh+freshes-1)
 		case !isBody: // the name of the file
 		case sign == '\\':
-			d.rest = strings.TrimSpace(line[1:])
+			rest = strings.TrimSpace(line[1:])
 		case strings.IndexByte(" +-", sign) >= 0:
-			l := recordedLine{text: line[1:], starts: starts}
 			if sign != '+' {
-				l.old, d.old = number(&old), append(d.old, l.text)
+				d.old = append(d.old, line[1:])
 			}
 			if sign != '-' {
-				l.fresh, d.new = number(&fresh), append(d.new, l.text)
+				d.new = append(d.new, line[1:])
 			}
-			d.from, starts = append(d.from, l), false
 			signs.WriteByte(sign)
 		}
 	}
 	d.signs = signs.String()
-	return d
+	return d, last, rest
 }
 
 // pastWords puts texts below one another. Copying gives the first.

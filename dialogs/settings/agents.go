@@ -89,9 +89,9 @@ func (l *agentList) arrange() {
 		}
 	}
 	looking := len(found)+len(others) < len(l.cards)
-	controls.SetVisible(l.looking, looking)
-	controls.SetVisible(l.more, !looking && len(others) > 0)
-	controls.SetVisible(l.others, !looking && l.open)
+	dialogs.SetVisible(l.looking, looking)
+	dialogs.SetVisible(l.more, !looking && len(others) > 0)
+	dialogs.SetVisible(l.others, !looking && l.open)
 	l.more.Icon = theme.MenuExpandIcon()
 	if l.open {
 		l.more.Icon = theme.MenuDropDownIcon()
@@ -106,7 +106,6 @@ func (l *agentList) arrange() {
 	l.content.Refresh()
 }
 
-// refresh updates the cards without reading the agents' files.
 func (l *agentList) refresh(s operator.State) {
 	for _, c := range l.cards {
 		c.refresh(s)
@@ -119,7 +118,6 @@ func (l *agentList) look() {
 	}
 }
 
-// agentCard shows one agent.
 type agentCard struct {
 	part    // its work reads the agent's files; its body shows pending changes, or the result of a check
 	agent   agent.Agent
@@ -180,7 +178,6 @@ func (c *agentCard) isHere() bool {
 
 func (c *agentCard) isSetUp() bool { return c.status.Installed || c.status.Partly || c.status.Gate }
 
-// refresh updates the card without reading the agent's files.
 func (c *agentCard) refresh(s operator.State) {
 	c.strict.refresh(&s.Config, s.Problem == "")
 	c.contact.SetText(contactText(s.Contacts[c.agent.Name], time.Now()))
@@ -189,12 +186,12 @@ func (c *agentCard) refresh(s operator.State) {
 func offer(on bool, buttons ...*controls.Button) {
 	for _, b := range buttons {
 		controls.Enable(on, b)
-		controls.SetVisible(b, on)
+		dialogs.SetVisible(b, on)
 	}
 }
 
 func (c *agentCard) toggleLimits() {
-	controls.SetVisible(c.limitsRow, !c.limitsRow.Visible())
+	dialogs.SetVisible(c.limitsRow, !c.limitsRow.Visible())
 	c.limits.SetIcon(theme.MenuExpandIcon())
 	if c.limitsRow.Visible() {
 		c.limits.SetIcon(theme.MenuDropDownIcon())
@@ -212,7 +209,6 @@ func (c *agentCard) machine() func() (agent.Machine, error) {
 	}
 }
 
-// contactText says when an agent last called, and with what results.
 func contactText(k interact.Contact, now time.Time) string {
 	if k.Calls == 0 {
 		return lang.L("No call since nod was started")
@@ -264,7 +260,7 @@ func (c *agentCard) show(s agent.Status, err error) {
 	text, color := c.stateText()
 	controls.SetContent(c.badge, container.NewCenter(dialogs.Badge(text, color)))
 	c.title.Refresh()
-	controls.SetVisible(c.strictRow, c.isSetUp())
+	dialogs.SetVisible(c.strictRow, c.isSetUp())
 	offer(err == nil && c.isSetUp(), c.remove, c.check)
 	// Also when it is not found: a session's PATH is not that of a shell.
 	more := s.CanGate && !s.Gate || s.CutOff != nil || s.Other != "" // to switch on, or to put right
@@ -275,7 +271,6 @@ func (c *agentCard) show(s agent.Status, err error) {
 	c.changed()
 }
 
-// showNotes shows what the user should know about the agent.
 func (c *agentCard) showNotes(s agent.Status) {
 	c.notes.Objects = nil
 	add := func(text string, i widget.Importance) {
@@ -299,7 +294,7 @@ func (c *agentCard) showNotes(s agent.Status) {
 	if s.CutOff != nil {
 		add(s.CutOff.Error(), widget.WarningImportance)
 	}
-	controls.SetVisible(c.notes, len(c.notes.Objects) > 0)
+	dialogs.SetVisible(c.notes, len(c.notes.Objects) > 0)
 }
 
 func (c *agentCard) setUpVerb() string {
@@ -349,7 +344,6 @@ func (c *agentCard) plan(gate bool) {
 		changes: func(m agent.Machine) ([]agent.Change, error) { return c.agent.Install(m, gate) }})
 }
 
-// setUpChange is a change of an agent's settings.
 type setUpChange struct {
 	changes func(agent.Machine) ([]agent.Change, error)
 	verb    string
@@ -357,7 +351,6 @@ type setUpChange struct {
 	extra   fyne.CanvasObject // options; may be nil
 }
 
-// propose shows changes, and makes them if the user agrees.
 func (c *agentCard) propose(p setUpChange) {
 	c.working.Do(func(context.Context) func() {
 		m, err := c.win.opts.Machine()
@@ -383,7 +376,7 @@ func (c *agentCard) planned(p setUpChange, home string, changes []agent.Change) 
 	}
 	for _, ch := range changes {
 		rows.Add(dialogs.Column(4, controls.Muted(safetext.Line(fromHome(ch.Path, home), controls.QuoteLimit)),
-			container.New(controls.Sized{Height: diffHeight}, dialogs.Diff(string(ch.Before), string(ch.After), nil))))
+			dialogs.Sized(0, diffHeight, dialogs.Diff(string(ch.Before), string(ch.After), nil))))
 	}
 	if len(changes) == 0 {
 		rows.Add(controls.Muted(lang.L("There is nothing to change.")))
@@ -405,7 +398,6 @@ func fromHome(path, home string) string {
 	return path
 }
 
-// diffHeight is the height of a diff; a longer one scrolls.
 const diffHeight = 190
 
 // apply makes changes, or shows why it could not. It does not use the worker, which may drop a job for a later one.

@@ -74,7 +74,6 @@ func (p *allowPage) refresh(s operator.State) {
 	}
 }
 
-// warn marks a dangerous class that is on.
 func (r *checkRow) warn(on bool) {
 	if on == r.warns {
 		return // keep showing the failure
@@ -117,7 +116,6 @@ const (
 	rulesFilter = 6  // number of rules from which on there is a filter
 )
 
-// ruleList lists the user's rules.
 type ruleList struct {
 	part
 	search *fyne.Container // filter, effect and agent
@@ -162,7 +160,7 @@ func (l *ruleList) show(rules []policy.Rule, editable bool) {
 	}
 	l.rules, l.texts, l.editable = rules, nil, editable
 	controls.Enable(editable, l.add, l.take)
-	controls.SetVisible(l.search, len(rules) >= rulesFilter)
+	dialogs.SetVisible(l.search, len(rules) >= rulesFilter)
 	l.offerAgents(rules)
 	l.find()
 }
@@ -257,7 +255,6 @@ func (l *ruleList) row(r policy.Rule) fyne.CanvasObject {
 		container.New(controls.Besides{Gap: 8}, ruleWords(r), container.NewHBox(on, edit, remove)))
 }
 
-// effectWidth is the width of the column with the effects of rules.
 const effectWidth = 58
 
 func ruleWords(r policy.Rule) fyne.CanvasObject {
@@ -290,7 +287,6 @@ func switching(id string, on bool) func(*config.Config) error {
 	}
 }
 
-// without removes a rule.
 func without(id string) func(*config.Config) error {
 	return func(c *config.Config) error {
 		c.Policy.Rules = slices.DeleteFunc(c.Policy.Rules, func(r policy.Rule) bool { return r.ID == id })

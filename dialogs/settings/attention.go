@@ -110,7 +110,6 @@ func (p *attentionPage) listAgents(s operator.State) {
 	controls.SetContent(p.muted, rows...)
 }
 
-// maxAgentName is the number of characters shown of an agent's name.
 const maxAgentName = 60
 
 // daysRow is a setting for days of the week. None selected means all.
@@ -119,7 +118,6 @@ type daysRow struct {
 	rows []*checkRow
 }
 
-// newDays returns the setting of the days on which quiet hours begin.
 func (p *attentionPage) newDays() *daysRow {
 	names := [7]string{lang.L("Sun"), lang.L("Mon"), lang.L("Tue"), lang.L("Wed"), lang.L("Thu"), lang.L("Fri"),
 		lang.L("Sat")}

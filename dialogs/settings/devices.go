@@ -22,10 +22,8 @@ import (
 	"nod/policy/config"
 )
 
-// phonePort is the default port of the page for phones.
 const phonePort = "7464"
 
-// addressWidth is the width of an address with the name of its interface.
 const addressWidth = 230
 
 // pollPace is the interval at which the page checks whether an invitation was accepted.
@@ -106,12 +104,11 @@ func (s *phoneSection) refresh(state operator.State) {
 	s.showAddress()
 }
 
-// showPush shows what wakes devices. Only ntfy has a topic.
 func (s *phoneSection) showPush(chosen int) {
 	s.push.OnChanged = nil
 	s.push.SetSelectedIndex(chosen)
 	s.push.OnChanged = func(string) { s.setPush() }
-	controls.SetVisible(s.topicBox, chosen == 2)
+	dialogs.SetVisible(s.topicBox, chosen == 2)
 	if chosen != 2 {
 		s.topic.Problem.Say("")
 	} else if s.saved.Push == "" || s.saved.Push == config.PushWeb {
@@ -210,7 +207,6 @@ func (s *phoneSection) deviceRow(d operator.Peer) fyne.CanvasObject {
 		container.NewHBox(s.page.revokeButton(d.Name))))
 }
 
-// rightsRow sets what a device may do.
 type rightsRow struct {
 	content   fyne.CanvasObject
 	questions *controls.Check
@@ -290,7 +286,6 @@ func (s *phoneSection) leave() {
 	controls.SetContent(s.invitation)
 }
 
-// withdraw invalidates the last code.
 func (s *phoneSection) withdraw() {
 	s.page.act(func(ctx context.Context, o operator.Operator) error { return o.WithdrawInvitation(ctx) }, nil)
 }

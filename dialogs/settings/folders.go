@@ -18,7 +18,6 @@ import (
 	"nod/policy/config"
 )
 
-// foldersPage lists the folders in which agents may read without asking.
 type foldersPage struct {
 	part
 	entry    *controls.TextField
@@ -77,7 +76,6 @@ func (p *foldersPage) row(folder string, editable bool) fyne.CanvasObject {
 	return dialogs.Padded(6, 14, container.New(controls.Besides{Gap: 8}, text, remove))
 }
 
-// save adds the typed folder if it exists.
 func (p *foldersPage) save() {
 	typed := p.entry.Text
 	folder, err := typedFolder(typed)
@@ -101,7 +99,6 @@ func (p *foldersPage) save() {
 	})
 }
 
-// ask asks whether to add a folder that does not exist.
 func (p *foldersPage) ask(folder string) {
 	p.say(nil)
 	words := controls.Paragraph(lang.L("{{.Folder}} doesn't exist. Add it anyway?",

@@ -41,7 +41,6 @@ func (l settingList) refresh(s operator.State) {
 	}
 }
 
-// generalPage sets how nod asks, looks and starts.
 type generalPage struct {
 	part
 	settings  settingList
@@ -191,10 +190,8 @@ func (r *autostartRow) follow(a operator.Autostart) {
 	}
 }
 
-// option is one value of a setting, and its label.
 type option struct{ value, name string }
 
-// choiceRow is a setting with a few values.
 type choiceRow struct {
 	*controls.Setting
 	pick    *controls.Select

@@ -19,7 +19,6 @@ import (
 	"nod/policy"
 )
 
-// grantList lists the saved approvals.
 type grantList struct {
 	part
 	all    *controls.Button
@@ -99,7 +98,6 @@ func (l *grantList) words(g policy.Grant) fyne.CanvasObject {
 // grantLimit is the number of characters shown of an approval: it names a command, a folder and a program.
 const grantLimit = 400
 
-// about says how long an approval lasts, and how often it was used.
 func about(g policy.Grant, now time.Time) string {
 	day := g.Created.In(now.Location()).Format(time.DateOnly)
 	parts := []string{holds(g, now), lang.L("since {{.Day}}", map[string]any{"Day": day})}

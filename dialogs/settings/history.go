@@ -20,7 +20,6 @@ import (
 	"nod/policy/config"
 )
 
-// historyPage sets how much history nod keeps, and shows how much there is.
 type historyPage struct {
 	part
 	settings settingList
@@ -105,7 +104,6 @@ func (p *historyPage) leave() {
 	p.say("", widget.LowImportance)
 }
 
-// verified shows the result of the check.
 func (p *historyPage) verified(v operator.Verified, err error) {
 	p.check.SetText(lang.L("Check now"))
 	switch {

@@ -31,7 +31,6 @@ type importer struct {
 	found  []policy.Rule
 }
 
-// imported is the result for one agent.
 type imported struct {
 	agent  string
 	files  []imports.File

@@ -32,7 +32,6 @@ type lineList struct {
 	server  controls.Drawn
 }
 
-// lineKinds are the kinds of connections.
 var lineKinds = []string{config.MachineSSH, config.MachineDocker, config.MachinePodman}
 
 func newLineList(p *machinesPage) *lineList {

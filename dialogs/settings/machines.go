@@ -137,7 +137,6 @@ func (p *machinesPage) draw() {
 	p.phone.draw()
 }
 
-// act changes peers and shows the result.
 func (p *machinesPage) act(do func(context.Context, operator.Operator) error, done func(error)) {
 	p.win.act(func(ctx context.Context) error { return do(ctx, p.win.opts.Operator) }, func(err error) {
 		p.work.Drop() // a result on its way may be older
@@ -187,7 +186,6 @@ func (p *machinesPage) heldRow() fyne.CanvasObject {
 	return dialogs.Padded(9, 14, dialogs.Column(8, text, buttons))
 }
 
-// pairing is a key that the user names in order to pair it.
 type pairing struct {
 	asks operator.Joining
 	name *controls.TextField
@@ -207,7 +205,7 @@ func (p *machinesPage) drawJoining() {
 		p.naming = nil
 	}
 	hidden := len(all) - len(asks)
-	controls.SetVisible(p.joining.content, len(asks)+hidden > 0)
+	dialogs.SetVisible(p.joining.content, len(asks)+hidden > 0)
 	if !p.joining.drawn.Changed(asks, hidden, p.naming, p.editable) {
 		return
 	}
@@ -359,7 +357,6 @@ func (p *machinesPage) peerRow(peer operator.Peer) fyne.CanvasObject {
 	return dialogs.Padded(9, 14, words)
 }
 
-// revokeButton asks for a second press, which revokes.
 func (p *machinesPage) revokeButton(name string) *controls.Button {
 	text, importance := lang.L("Revoke"), widget.MediumImportance
 	if p.sure == name {
@@ -406,7 +403,6 @@ func clockTime(t, now time.Time) string {
 	return t.Format("2006-01-02 15:04")
 }
 
-// skewShown is the clock difference above which it is shown.
 const skewShown = 2 * time.Second
 
 func peerFigures(peer operator.Peer) (all []string) {
@@ -441,7 +437,6 @@ func claims(h remote.Hello) string {
 	return joined(who, cleaned(h.System), version)
 }
 
-// maxClaim is the number of characters shown of a text from elsewhere.
 const maxClaim = 80
 
 // cleaned returns a text from elsewhere, escaped on one line.

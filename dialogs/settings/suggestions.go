@@ -291,7 +291,6 @@ func (c *replayCard) row(s replay.Rule) fyne.CanvasObject {
 	return proposal(why, s.Rule, examples, c.state.Problem == "", add, drop)
 }
 
-// maxExample is the number of characters shown of an example.
 const maxExample = 200
 
 // proposal is a card with a suggested rule: the reason, the calls that it covers, safe to show, and the buttons.
@@ -309,7 +308,6 @@ func proposal(why string, r policy.Rule, decided []string, editable bool, yes, n
 	return controls.Card(dialogs.Padded(12, 14, words))
 }
 
-// callsShown is the number of listed calls that a rule would have decided.
 const callsShown = 5
 
 func firstLines(texts []string) fyne.CanvasObject {

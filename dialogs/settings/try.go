@@ -58,7 +58,6 @@ func captioned(name string, input fyne.CanvasObject) fyne.CanvasObject {
 	return dialogs.Column(3, dialogs.Words(name, theme.SizeNameCaptionText, dialogs.ColorMuted), input)
 }
 
-// attempt is the entered call.
 type attempt struct{ agent, tool, input, cwd string }
 
 func (b *tryPage) typed() attempt {
@@ -98,7 +97,8 @@ func (a attempt) call() (policy.Call, error) {
 		return policy.Call{}, err
 	}
 	return policy.Call{
-		Agent: strings.TrimSpace(a.agent), Tool: tool, Input: policy.ReadInput(input), CWD: controls.OnDisk(strings.TrimSpace(a.cwd)),
+		Agent: strings.TrimSpace(a.agent), Tool: tool, Input: policy.ReadInput(input),
+		CWD: controls.OnDisk(strings.TrimSpace(a.cwd)),
 	}, nil
 }
 

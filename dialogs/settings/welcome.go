@@ -21,7 +21,6 @@ import (
 	"nod/policy/replay"
 )
 
-// welcomeTitle is the title of the window while it shows the welcome.
 const welcomeTitle = "Welcome to nod"
 
 // welcome replaces the settings until a new user has finished it.
@@ -116,7 +115,7 @@ func (p *welcome) show(on bool) {
 	if on == p.content.Visible() {
 		return
 	}
-	controls.SetVisible(p.content, on)
+	dialogs.SetVisible(p.content, on)
 	if on {
 		p.agents.look()
 		return

@@ -238,10 +238,9 @@ func (w *Window) title() string {
 	return title
 }
 
-// refresh shows the last state on everything in view.
 func (w *Window) refresh() {
 	reviewing := w.review.refresh(w.state)
-	controls.SetVisible(w.main, !reviewing && !w.greets)
+	dialogs.SetVisible(w.main, !reviewing && !w.greets)
 	w.greet(!reviewing && w.greets)
 	w.banner.Set(w.state.Problem)
 	w.undo.Show(slices.DeleteFunc(slices.Clone(w.state.Undos), operator.Undo.OfPrompt))
@@ -261,7 +260,6 @@ func (w *Window) build() {
 	w.win.Canvas().SetOnTypedKey(w.typedKey)
 }
 
-// typedKey handles a key that the focused control does not use.
 func (w *Window) typedKey(k *fyne.KeyEvent) {
 	if k.Name == fyne.KeyEscape {
 		w.escape()
@@ -270,7 +268,6 @@ func (w *Window) typedKey(k *fyne.KeyEvent) {
 	controls.ScrollByKey(w.win.Canvas(), k)
 }
 
-// chords lists the keyboard shortcuts of the window.
 func (w *Window) chords() map[desktop.CustomShortcut]func() {
 	next, previous := func() { w.step(+1) }, func() { w.step(-1) }
 	const control = fyne.KeyModifierControl // also on macOS, where Command+Tab switches programs
@@ -283,7 +280,6 @@ func (w *Window) chords() map[desktop.CustomShortcut]func() {
 	}
 }
 
-// step moves by that many pages, if they are in view.
 func (w *Window) step(by int) {
 	if w.main.Visible() {
 		w.tabs.Step(by)
@@ -387,7 +383,6 @@ func (w *Window) open(path string) {
 	}
 }
 
-// part is the common part of the pages.
 type part struct {
 	win     *Window
 	content fyne.CanvasObject

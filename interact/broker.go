@@ -137,7 +137,12 @@ func (b *Broker) Begin(ctx context.Context, r Request) (*Ticket, error) {
 	if err != nil {
 		return nil, err
 	}
-	if r.IdempotencyKey != "" {
+	return b.begin(e)
+}
+
+// begin is Begin for the entry of a request.
+func (b *Broker) begin(e *entry) (*Ticket, error) {
+	if e.req.IdempotencyKey != "" {
 		e.content = e.contentKey()
 		if t, err := b.again(e); t != nil || err != nil {
 			return t, err
@@ -166,7 +171,9 @@ func (b *Broker) judge(e *entry, effects ...policy.Effect) Answer {
 	if e.kind() != KindApprove || b.ctx.Err() != nil {
 		return Answer{}
 	}
-	e.why = b.cfg.Policy.Decide(e.call)
+	if !e.isJudged {
+		e.why, e.isJudged = b.cfg.Policy.Decide(e.call), true
+	}
 	if e.req.Futile != nil && e.why.Effect != policy.Deny && slices.Contains(effects, e.why.Effect) {
 		if reason := e.req.Futile(); reason != "" {
 			e.why.Effect, e.why.Rule, e.why.Reason = policy.Deny, ruleNoEffect, reason
@@ -176,16 +183,34 @@ func (b *Broker) judge(e *entry, effects ...policy.Effect) Answer {
 }
 
 // Judge returns the policy's answer to an approval, journaled, if its effect is one of those given. Otherwise, and if
-// an allow cannot be journaled, it returns the zero Answer and leaves no trace. A known idempotency key returns the
-// answer of the first request, if there is one yet. The errors are those of Begin.
+// an allow cannot be journaled, it goes on as [Broker.Do] does if ask says so of the policy's decision, which it does
+// not ask for again. If ask is nil or says no, it returns the zero Answer and leaves no trace. A known idempotency key
+// returns the answer of the first request, if there is one yet. The errors are those of Do.
 func (b *Broker) Judge(
-	ctx context.Context, r Request, effects ...policy.Effect,
-) (Answer, policy.Decision, error) {
+	ctx context.Context, r Request, ask func(policy.Decision) bool, effects ...policy.Effect,
+) (Answer, error) {
 	e, err := b.take(r)
-	if err != nil || e.kind() != KindApprove {
-		return Answer{}, policy.Decision{}, err
+	if err != nil {
+		return Answer{}, err
 	}
-	if r.IdempotencyKey != "" {
+	a, why, err := b.judgeAlone(e, effects)
+	if err != nil || a.Outcome != "" || ask == nil || !ask(why) {
+		return a, err
+	}
+	t, err := b.begin(e)
+	if err != nil {
+		return Answer{}, err
+	}
+	defer t.Release()
+	return t.Wait(ctx)
+}
+
+// judgeAlone returns the answer that Judge has without asking, and the policy's decision.
+func (b *Broker) judgeAlone(e *entry, effects []policy.Effect) (Answer, policy.Decision, error) {
+	if e.kind() != KindApprove {
+		return Answer{}, policy.Decision{}, nil
+	}
+	if e.req.IdempotencyKey != "" {
 		e.content = e.contentKey()
 		if a, why, known, err := b.recall(e); known || err != nil {
 			return a, why, err

@@ -664,9 +664,10 @@ func TestBrokenJournal(t *testing.T) {
 			}
 		}
 		for effect, want := range map[string]interact.Outcome{"Read": "", "Rm": interact.Denied} {
-			a, d, err := b.Judge(t.Context(), approve(effect), policy.Allow, policy.Deny)
-			if a.Outcome != want || d.Insists() || err != nil {
-				t.Errorf("judged %s: %+v, %+v, %v", effect, a, d, err)
+			insists := func(d policy.Decision) bool { return d.Insists() }
+			a, err := b.Judge(t.Context(), approve(effect), insists, policy.Allow, policy.Deny)
+			if a.Outcome != want || err != nil {
+				t.Errorf("judged %s: %+v, %v", effect, a, err)
 			}
 		}
 		if n := len(pol.Uses()); n != 0 {
@@ -898,11 +899,11 @@ func TestUsesAreCalls(t *testing.T) {
 		}
 		do(t, b, approve("Bash"))
 		uses("allowed", 2)
-		if a, _, err := b.Judge(t.Context(), approve("Bash"), policy.Deny); err != nil || a.Outcome != "" {
+		if a, err := b.Judge(t.Context(), approve("Bash"), nil, policy.Deny); err != nil || a.Outcome != "" {
 			t.Errorf("judged for denials: %+v, %v", a, err)
 		}
 		uses("the caller takes no allow", 2)
-		if a, _, err := b.Judge(t.Context(), approve("Bash"), policy.Allow, policy.Deny); err != nil ||
+		if a, err := b.Judge(t.Context(), approve("Bash"), nil, policy.Allow, policy.Deny); err != nil ||
 			a.Outcome != interact.Allowed {
 			t.Errorf("judged: %+v, %v", a, err)
 		}
@@ -911,6 +912,37 @@ func TestUsesAreCalls(t *testing.T) {
 		do(t, b, approve("Bash"))
 		uses("denied", 3)
 	})
+}
+
+// A call that the policy alone does not decide goes on to the user, and the policy is asked no more often than by Do:
+// before the user, and in case it has changed since, after.
+func TestJudgeAsks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pol := &counted{Policy: new(interacttest.Policy)}
+		human := &interacttest.Prompter{Answer: interacttest.Always(allowed)}
+		b := interacttest.Broker(human, pol)
+		defer b.Close()
+		asks := func(d policy.Decision) bool { return d.Effect == policy.Ask }
+		a, err := b.Judge(t.Context(), approve("Bash"), asks, policy.Deny)
+		if err != nil || a.Outcome != interact.Allowed || a.By != interact.ByHuman || len(human.Shown()) != 1 {
+			t.Errorf("%+v, %v", a, err)
+		}
+		if pol.decisions != 2 {
+			t.Errorf("the policy was asked %d times", pol.decisions)
+		}
+	})
+}
+
+// counted is a policy that counts what it is asked.
+type counted struct {
+	*interacttest.Policy
+	decisions int
+}
+
+// Decide implements [interact.Policy].
+func (c *counted) Decide(call policy.Call) policy.Decision {
+	c.decisions++
+	return c.Policy.Decide(call)
 }
 
 // What the policy alone decides is in the journal, and nothing else of what it was asked.
@@ -925,12 +957,12 @@ func TestJudge(t *testing.T) {
 			Timeout: func() time.Duration { return time.Minute }, Log: slog.New(slog.DiscardHandler),
 		})
 		for tool, want := range map[string]interact.Outcome{"Read": interact.Allowed, "Rm": interact.Denied, "Bash": ""} {
-			if a, _, err := b.Judge(t.Context(), approve(tool), policy.Allow, policy.Deny); err != nil || a.Outcome != want {
+			if a, err := b.Judge(t.Context(), approve(tool), nil, policy.Allow, policy.Deny); err != nil || a.Outcome != want {
 				t.Errorf("%s: %+v, %v", tool, a, err)
 			}
 		}
 		var wrong *interact.ParamError
-		_, _, err := b.Judge(t.Context(), interact.Request{Body: interact.Approve{Tool: "T"}}, policy.Allow)
+		_, err := b.Judge(t.Context(), interact.Request{Body: interact.Approve{Tool: "T"}}, nil, policy.Allow)
 		if !errors.As(err, &wrong) {
 			t.Errorf("no input: %v", err)
 		}
@@ -938,7 +970,7 @@ func TestJudge(t *testing.T) {
 			t.Errorf("journal: %+v", records)
 		}
 		b.Close()
-		if a, _, err := b.Judge(t.Context(), approve("Read"), policy.Allow); err != nil || a.Outcome != "" {
+		if a, err := b.Judge(t.Context(), approve("Read"), nil, policy.Allow); err != nil || a.Outcome != "" {
 			t.Errorf("closed: %+v, %v", a, err)
 		}
 	})

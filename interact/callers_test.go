@@ -284,7 +284,7 @@ func TestTheDepartedAskNothing(t *testing.T) {
 	if none, ok := errors.AsType[*interact.UnansweredError](err); !ok || none.Outcome != interact.Cancelled {
 		t.Errorf("begin: %v", err)
 	}
-	if a, _, err := b.Judge(t.Context(), r, "allow"); err == nil || a.Outcome != "" {
+	if a, err := b.Judge(t.Context(), r, nil, "allow"); err == nil || a.Outcome != "" {
 		t.Errorf("judge: %+v, %v", a, err)
 	}
 	if pending := b.Pending(); len(pending) != 0 || len(human.Shown()) != 0 {

@@ -13,15 +13,16 @@ import (
 
 // entry is a request and its state.
 type entry struct {
-	req     Request
-	call    policy.Call // of an approval
-	why     policy.Decision
-	content joinKey                 // its key in Broker.same while pending; zero when nobody needed it yet
-	ctx     context.Context         // ends when the wait does; nil when there was nothing to wait for
-	cancel  context.CancelCauseFunc // ends the wait with a cause; nil, too
-	done    chan struct{}           // closed once answer is set
-	callers []Parent                // see [Callers]; may not be known yet
-	size    int                     // in bytes
+	req      Request
+	call     policy.Call // of an approval
+	why      policy.Decision
+	isJudged bool                    // why is what the policy decided
+	content  joinKey                 // its key in Broker.same while pending; zero when nobody needed it yet
+	ctx      context.Context         // ends when the wait does; nil when there was nothing to wait for
+	cancel   context.CancelCauseFunc // ends the wait with a cause; nil, too
+	done     chan struct{}           // closed once answer is set
+	callers  []Parent                // see [Callers]; may not be known yet
+	size     int                     // in bytes
 
 	clock      *time.Timer    // calls [Broker.tick]; nil when there was nothing to wait for
 	reconsider changes.Signal // the policy may decide it by now; nil, too

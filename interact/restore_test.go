@@ -487,7 +487,7 @@ func TestJudgeKnowsItsKeys(t *testing.T) {
 		d := startDesktop(new(interacttest.Journal), &interacttest.Prompter{Answer: interacttest.Always(allowed)})
 		d.rules.Set("Read", policy.Allow)
 		judge := func(r interact.Request) interact.Answer {
-			a, _, err := d.Judge(t.Context(), r, policy.Allow, policy.Deny)
+			a, err := d.Judge(t.Context(), r, nil, policy.Allow, policy.Deny)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -42,7 +42,7 @@ func (h *Hooks) overruled(ctx context.Context, r interact.Request, s Step) (inte
 	if !h.takeAppeal(r.Requester, s) {
 		return interact.Answer{}, false, nil
 	}
-	a, _, err := h.cfg.Broker.Judge(ctx, r, policy.Deny)
+	a, err := h.cfg.Broker.Judge(ctx, r, nil, policy.Deny)
 	if err != nil || a.Outcome != "" {
 		return a, true, err
 	}

@@ -45,7 +45,9 @@ var ErrUnknownAgent = errors.New("nod knows no hooks of this agent")
 // Broker is all that the hooks can do with [interact.Broker].
 type Broker interface {
 	Do(ctx context.Context, r interact.Request) (interact.Answer, error)
-	Judge(ctx context.Context, r interact.Request, effects ...policy.Effect) (interact.Answer, policy.Decision, error)
+	Judge(
+		ctx context.Context, r interact.Request, ask func(policy.Decision) bool, effects ...policy.Effect,
+	) (interact.Answer, error)
 	WithdrawWhere(owner interact.Requester, over func(interact.Request) bool)
 }
 
@@ -394,26 +396,35 @@ func decided(a interact.Answer) bool {
 }
 
 // decide asks the policy, the person, or the one to know whether to ask the other.
-func (h *Hooks) decide(ctx context.Context, r interact.Request, s Step) (interact.Answer, string, error) {
-	if s.Judge != nil || s.Otherwise.Outcome != "" {
-		a, d, err := h.cfg.Broker.Judge(ctx, r, s.Judge...)
-		switch {
-		case err != nil || a.Outcome != "":
-			return a, "", err
-		case s.Otherwise.Outcome != "" && d.Effect == policy.Ask && !d.Insists():
-			return s.Otherwise, "", nil
-		case s.Judge == nil: // the policy decides again, with the person
-		case !d.Insists() && !(s.Quiet && d.Effect == policy.Ask && h.cfg.AskMore()):
-			return interact.Answer{}, "", nil
-		case s.Futile != nil && s.Futile() != "":
-		case s.Insist != nil:
-			return interact.Answer{}, d.Reason, nil
-		case !s.AskNow:
-			return interact.Answer{}, "", nil
-		}
+func (h *Hooks) decide(
+	ctx context.Context, r interact.Request, s Step,
+) (a interact.Answer, insisted string, err error) {
+	if s.Judge == nil && s.Otherwise.Outcome == "" {
+		a, err = h.cfg.Broker.Do(ctx, r)
+		return a, "", err
 	}
-	a, err := h.cfg.Broker.Do(ctx, r)
-	return a, "", err
+	var instead interact.Answer
+	a, err = h.cfg.Broker.Judge(ctx, r, func(d policy.Decision) (asks bool) {
+		switch {
+		case s.Otherwise.Outcome != "" && d.Effect == policy.Ask && !d.Insists():
+			instead = s.Otherwise
+			return false
+		case s.Judge == nil: // what the policy decides counts, and the user is asked about the rest
+			return true
+		case !d.Insists() && !(s.Quiet && d.Effect == policy.Ask && h.cfg.AskMore()):
+			return false
+		case s.Futile != nil && s.Futile() != "":
+			return true
+		case s.Insist != nil:
+			insisted = d.Reason
+			return false
+		}
+		return s.AskNow
+	}, s.Judge...)
+	if err == nil && a.Outcome == "" {
+		a = instead
+	}
+	return a, insisted, err
 }
 
 // mayNotice lets one notice of a kind through per session and while.

@@ -64,7 +64,7 @@ func (h *Hooks) ran(ctx context.Context, who interact.Requester, s Step) {
 
 // denies reports whether a rule denies a call.
 func (h *Hooks) denies(ctx context.Context, who interact.Requester, call interact.Body) bool {
-	a, _, err := h.cfg.Broker.Judge(ctx, interact.Request{Requester: who, Body: call}, policy.Deny)
+	a, err := h.cfg.Broker.Judge(ctx, interact.Request{Requester: who, Body: call}, nil, policy.Deny)
 	return err != nil || a.Outcome == interact.Denied
 }
 

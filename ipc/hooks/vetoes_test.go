@@ -283,8 +283,10 @@ func TestVSCodeSpellings(t *testing.T) {
 // forgetful is a broker that cannot keep what the policy decided, so that nothing is decided.
 type forgetful struct{ hooks.Broker }
 
-func (forgetful) Judge(context.Context, interact.Request, ...policy.Effect) (interact.Answer, policy.Decision, error) {
-	return interact.Answer{Outcome: interact.Unavailable, Reason: "no journal"}, policy.Decision{Effect: policy.Deny}, nil
+func (forgetful) Judge(
+	context.Context, interact.Request, func(policy.Decision) bool, ...policy.Effect,
+) (interact.Answer, error) {
+	return interact.Answer{Outcome: interact.Unavailable, Reason: "no journal"}, nil
 }
 
 // What the policy has judged and cannot keep is denied by the agents that would go on after silence.

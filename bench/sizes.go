@@ -21,7 +21,7 @@ func (b *bench) sizes() (figures []report.Figure, err error) {
 	if err != nil {
 		return nil, err
 	}
-	all := report.Figure{Name: "all three", Headline: "size of nod's three programs", Unit: report.Bytes, Samples: 1}
+	all := report.Figure{Name: "all programs", Headline: "size of nod's programs", Unit: report.Bytes, Samples: 1}
 	for _, name := range programs {
 		bytes, err := size(b.program(name))
 		if err != nil {

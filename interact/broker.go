@@ -262,6 +262,7 @@ func check(r *Request) (policy.Call, error) {
 	if !call.Input.IsObject() {
 		return policy.Call{}, &ParamError{Param: "input", Problem: "want a JSON object"}
 	}
+	call.Input = call.Input.Keep()
 	return call, nil
 }
 

@@ -14,25 +14,25 @@ import (
 
 // The risks that the form of a command shows rather than the name of a program.
 const (
-	RiskDownloaded = "Runs what it downloads"
-	RiskDecoded    = "Runs text that is encoded"
-	RiskPiped      = "Runs what is piped into it"
-	RiskWritten    = "Runs a file that it has just made"
-	RiskUnknown    = "Runs a program nod doesn't know: {{.What}}"
-	RiskHidden     = "Runs a program whose name shows only when it runs"
-	RiskLetters    = "The program's name holds unusual letters: {{.What}}"
-	RiskDeletes    = "Deletes what shows only when it runs"
-	RiskRemoves    = "Deletes something"
-	RiskOther      = "May run other code"
-	RiskOpen       = "Part of it shows only when it runs"
-	RiskScreen     = "Can control your screen"
-	RiskSocket     = "Opens a network connection of its own"
-	RiskSettings   = "Changes what programs do: {{.What}}"
-	RiskEndless    = "Starts itself over and over"
-	RiskHost       = "Reaches {{.What}}"
-	RiskNetwork    = "Reaches the network"
+	riskDownloaded = "Runs what it downloads"
+	riskDecoded    = "Runs text that is encoded"
+	riskPiped      = "Runs what is piped into it"
+	riskWritten    = "Runs a file that it has just made"
+	riskUnknown    = "Runs a program nod doesn't know: {{.What}}"
+	riskHidden     = "Runs a program whose name shows only when it runs"
+	riskLetters    = "The program's name holds unusual letters: {{.What}}"
+	riskDeletes    = "Deletes what shows only when it runs"
+	riskRemoves    = "Deletes something"
+	riskOther      = "May run other code"
+	riskOpen       = "Part of it shows only when it runs"
+	riskScreen     = "Can control your screen"
+	riskSocket     = "Opens a network connection of its own"
+	riskSettings   = "Changes what programs do: {{.What}}"
+	riskEndless    = "Starts itself over and over"
+	riskHost       = "Reaches {{.What}}"
+	riskNetwork    = "Reaches the network"
 	RiskUnreadable = "nod can't read all of it"
-	RiskLong       = "Too long for nod to read all of it"
+	riskLong       = "Too long for nod to read all of it"
 )
 
 // Assess reads a command for the eyes of a person. Unlike [Analyze] it gives up on nothing: of what is no valid shell,
@@ -63,11 +63,11 @@ func Assess(command string) Analysis {
 	}
 	switch {
 	case len(command) > maxAssessed:
-		a.Risks = append(a.Risks, Risk{Level: Danger, Text: RiskLong})
+		a.Risks = append(a.Risks, Risk{Level: Danger, Text: riskLong})
 	case !whole:
 		a.Risks = append(a.Risks, Risk{Level: Caution, Text: RiskUnreadable})
 	case isOpen && len(a.Risks) == 0:
-		a.Risks = append(a.Risks, Risk{Level: Note, Text: RiskOpen})
+		a.Risks = append(a.Risks, Risk{Level: Note, Text: riskOpen})
 	}
 	return a
 }
@@ -174,11 +174,11 @@ func (b *budget) assess(file *syntax.File, text string) (a Analysis, isOpen bool
 	}
 	for _, p := range a.Parts {
 		if p.removes && !p.Reads && !slices.ContainsFunc(p.Accesses, isRemoved) {
-			a.Risks = append(a.Risks, Risk{Level: Caution, Text: RiskRemoves, At: p.At, Line: p.Text})
+			a.Risks = append(a.Risks, Risk{Level: Caution, Text: riskRemoves, At: p.At, Line: p.Text})
 		}
 	}
 	if a.Network {
-		a.Risks = append(a.Risks, Risk{Level: Caution, Text: RiskNetwork})
+		a.Risks = append(a.Risks, Risk{Level: Caution, Text: riskNetwork})
 	}
 	return a, w.open
 }
@@ -257,15 +257,15 @@ func (w *walk) assess(words, settings []word, in pipe) bool {
 	name, args := baseName(words[0].text), texts(words[1:])
 	for _, s := range settings {
 		if variable, _, _ := strings.Cut(s.text, "="); !harmlessSetting(s) {
-			w.risk(settingLevel(variable), RiskSettings, variable)
+			w.risk(settingLevel(variable), riskSettings, variable)
 		}
 	}
 	switch {
 	case !words[0].known:
-		w.risk(Danger, RiskHidden, "")
+		w.risk(Danger, riskHidden, "")
 		return true
 	case !ascii(words[0].text):
-		w.risk(Danger, RiskLetters, words[0].text)
+		w.risk(Danger, riskLetters, words[0].text)
 	}
 	for _, rule := range risksOf(name, args) {
 		w.risk(rule.level, rule.text, "")
@@ -273,15 +273,15 @@ func (w *walk) assess(words, settings []word, in pipe) bool {
 	}
 	said = w.assessFed(words, name, in) || said
 	if p := programs().find(name); p != nil && p.removes() && slices.ContainsFunc(words[1:], isUnknown) {
-		w.risk(Danger, RiskDeletes, "")
+		w.risk(Danger, riskDeletes, "")
 	}
 	if drives(name, args) {
-		w.risk(Danger, RiskScreen, "")
+		w.risk(Danger, riskScreen, "")
 		said = true
 	}
 	for _, arg := range args {
 		if host := hostIn(arg); host != "" {
-			w.risk(Caution, RiskHost, host)
+			w.risk(Caution, riskHost, host)
 		}
 	}
 	return said
@@ -298,9 +298,9 @@ func (w *walk) assessUnread(p *Part, words []word, first int) {
 	switch {
 	case w.watch == nil, isRead, w.functions[name]:
 	case !isKnown(baseName(name)):
-		w.risk(Caution, RiskUnknown, name)
+		w.risk(Caution, riskUnknown, name)
 	case runs:
-		w.risk(Caution, RiskOther, "")
+		w.risk(Caution, riskOther, "")
 	}
 }
 
@@ -341,10 +341,10 @@ func (w *walk) assessFed(words []word, name string, in pipe) (said bool) {
 		switch {
 		case !word.known || word.text == "" || !isMade || i > 0 && !runs:
 		case isFetched:
-			w.risk(Danger, RiskDownloaded, "")
+			w.risk(Danger, riskDownloaded, "")
 			said = true
 		default:
-			w.risk(Caution, RiskWritten, "")
+			w.risk(Caution, riskWritten, "")
 			said = true
 		}
 	}
@@ -360,11 +360,11 @@ func (w *walk) assessFed(words []word, name string, in pipe) (said bool) {
 	}
 	switch {
 	case slices.ContainsFunc(fed, fetches):
-		w.risk(Danger, RiskDownloaded, "")
+		w.risk(Danger, riskDownloaded, "")
 	case slices.ContainsFunc(fed, decodes):
-		w.risk(Danger, RiskDecoded, "")
+		w.risk(Danger, riskDecoded, "")
 	case len(fed) > 0, (in.fed || w.piped) && !isGiven:
-		w.risk(Caution, RiskPiped, "")
+		w.risk(Caution, riskPiped, "")
 	default:
 		return said
 	}
@@ -416,7 +416,7 @@ func (w *walk) watchFunction(f *syntax.FuncDecl) {
 	syntax.Walk(f.Body, func(n syntax.Node) bool {
 		b, ok := n.(*syntax.BinaryCmd)
 		if ok && b.Op == syntax.Pipe && calls(b.X, f.Name.Value) && calls(b.Y, f.Name.Value) {
-			w.risk(Danger, RiskEndless, "")
+			w.risk(Danger, riskEndless, "")
 		}
 		return w.spend(1)
 	})

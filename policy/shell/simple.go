@@ -654,7 +654,7 @@ func (w *walk) inside(p *Part, r *reading, problem string, at places, in pipe) {
 	}
 	w.interprets = true
 	if w.nested == maxNested {
-		w.risk(Caution, RiskOther, "")
+		w.risk(Caution, riskOther, "")
 		w.bind("It runs commands inside commands deeper than nod reads.")
 		w.runsAnything()
 		w.Parts = append(w.Parts, *p)

@@ -483,7 +483,7 @@ func (w *walk) redirect(r *syntax.Redirect, s *syntax.Stmt, p *Part, at places) 
 	target := w.readWord(r.Word)
 	w.look(r.Word, &target, at)
 	if isSocket(target.text) {
-		w.risk(Danger, RiskSocket, "")
+		w.risk(Danger, riskSocket, "")
 	}
 	if w.harmlessRedirect(r, s) {
 		w.joins = w.joins || r.Op == syntax.RdrAll || r.Op == syntax.AppAll

@@ -77,7 +77,7 @@ func (r *awkReader) assignments(assigned []string) error {
 func special(name, value string) error {
 	switch {
 	case awkPatterns.Has(name):
-		return Regexp(value, AwkExtended)
+		return Regexp(value, awkExtended)
 	case awkFormats.Has(name):
 		return awkFormat(value)
 	}
@@ -281,7 +281,7 @@ func (r *awkReader) matched(e *awkNode) {
 	r.pattern(text)
 }
 
-func (r *awkReader) pattern(text string) { r.err = cmp.Or(r.err, Regexp(text, AwkExtended)) }
+func (r *awkReader) pattern(text string) { r.err = cmp.Or(r.err, Regexp(text, awkExtended)) }
 
 const (
 	awkGrows   = "The awk program may make a text endlessly long."
@@ -468,7 +468,7 @@ func (r *awkReader) substitute(global bool, args []*awkNode) {
 	if args[0].bare().kind == "RegExpr" {
 		pattern, ok = args[0].bare().text, true
 	}
-	shape, err := measure(pattern, AwkExtended)
+	shape, err := measure(pattern, awkExtended)
 	replacement, known := r.constant(args[1])
 	if !ok || err != nil {
 		return // refused already

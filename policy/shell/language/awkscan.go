@@ -75,11 +75,11 @@ func (s *awkScanner) judge(token string, isRegexp bool) error {
 	switch {
 	case isRegexp:
 		// In a set, a / ends the expression for some and not for others.
-		if inside := token[1 : len(token)-1]; !setsClose(inside, Extended) || !setsClose(inside, AwkExtended) {
+		if inside := token[1 : len(token)-1]; !setsClose(inside, Extended) || !setsClose(inside, awkExtended) {
 			return s.odd()
 		}
 		s.before = operand
-		return Regexp(token[1:len(token)-1], AwkExtended)
+		return Regexp(token[1:len(token)-1], awkExtended)
 	case c == '/' && (s.before == uncertain || strings.HasPrefix(s.text[s.at:], "/=")):
 		return s.odd()
 	case isDigit(c), c == '"':

@@ -44,5 +44,5 @@ func Date(operand string) error {
 	if !strings.HasPrefix(operand, "+") {
 		return refusal("An operand of date that does not start with + sets the clock.")
 	}
-	return TimeFormat(operand[1:])
+	return timeFormat(operand[1:])
 }

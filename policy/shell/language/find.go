@@ -230,7 +230,7 @@ func (u *Use) findRun(words []string) ([]string, error) {
 			if i == 0 || strings.Contains(words[0], "{}") {
 				break
 			}
-			u.Runs = append(u.Runs, Run{words[:i:i], w == "+"})
+			u.Runs = append(u.Runs, run{words[:i:i], w == "+"})
 			return words[i+1:], nil
 		}
 	}

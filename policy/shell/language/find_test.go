@@ -23,10 +23,10 @@ func TestFind(t *testing.T) {
 		{". -samefile .env", Use{Trees: []string{"."}, Looks: []string{".env"}}},
 		{". -mtime -7 -size +1k -perm -u+x -perm /111", Use{Trees: []string{"."}}},
 		{`. -printf %10p\n`, Use{Trees: []string{"."}}},
-		{". -exec grep -n x {} + -print", Use{Trees: []string{"."}, Runs: []Run{{[]string{"grep", "-n", "x", "{}"}, true}}}},
+		{". -exec grep -n x {} + -print", Use{Trees: []string{"."}, Runs: []run{{[]string{"grep", "-n", "x", "{}"}, true}}}},
 		{". -exec head -1 {} ; -exec wc {} ;",
-			Use{Trees: []string{"."}, Runs: []Run{{[]string{"head", "-1", "{}"}, false}, {[]string{"wc", "{}"}, false}}}},
-		{". -exec echo a + b ;", Use{Trees: []string{"."}, Runs: []Run{{[]string{"echo", "a", "+", "b"}, false}}}},
+			Use{Trees: []string{"."}, Runs: []run{{[]string{"head", "-1", "{}"}, false}, {[]string{"wc", "{}"}, false}}}},
+		{". -exec echo a + b ;", Use{Trees: []string{"."}, Runs: []run{{[]string{"echo", "a", "+", "b"}, false}}}},
 	} {
 		use, err := Find(strings.Fields(c.words))
 		if err != nil || !reflect.DeepEqual(use, c.want) {

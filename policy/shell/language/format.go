@@ -35,8 +35,8 @@ func Directives(format string) error {
 	})
 }
 
-// TimeFormat holds the widths in a format of strftime to at most 1,000: date +FORMAT, ls --time-style=+FORMAT.
-func TimeFormat(format string) error {
+// timeFormat holds the widths in a format of strftime to at most 1,000: date +FORMAT, ls --time-style=+FORMAT.
+func timeFormat(format string) error {
 	return eachDirective(format, timeDirective, func([]string, byte) error { return nil })
 }
 
@@ -90,7 +90,7 @@ func Printf(format string, operands []string, shifts bool) error {
 		switch {
 		case parts[3] != "" && letter == 'T':
 			numeric = append(numeric, true)
-			return TimeFormat(parts[3][1 : len(parts[3])-1])
+			return timeFormat(parts[3][1 : len(parts[3])-1])
 		case parts[3] != "":
 		case letter == '%':
 			return nil

@@ -14,7 +14,7 @@ func TestFormats(t *testing.T) {
 			[]string{"", "%p\\n", "%10s %n\n", "%-20.10f", "%TY-%Tm-%Td %p", "%T@ %p\\n", "%%", "%n %s", "%'.3f", "%#m"},
 			[]string{"%2147483647p", "%1001p", "%.99999s", "%", "a%", "%*d", "%-*s",
 				"%0000000000002000p", strings.Repeat("x", 10_001)}},
-		"TimeFormat": {TimeFormat,
+		"timeFormat": {timeFormat,
 			[]string{"", "%Y-%m-%d", "%-d %_H %^a", "%s%N", "%3N", "%:z", "%::z", "%Ey", "x"},
 			[]string{"%10000000Y", "%_2147483647d", "%-99999d", "%"}},
 		"GitFormat": {GitFormat,

@@ -129,7 +129,7 @@ func FuzzRegexp(f *testing.F) {
 		if err != nil {
 			return
 		}
-		flag := map[Syntax]string{Basic: "-G", Extended: "-E", AwkExtended: "-E", Perl: "-P"}[syntax]
+		flag := map[Syntax]string{Basic: "-G", Extended: "-E", awkExtended: "-E", Perl: "-P"}[syntax]
 		if flag != "" {
 			runFor(t, pattern, "grep", flag, "-e", pattern)
 		}
@@ -166,7 +166,7 @@ func FuzzFormats(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, format string) {
-		for _, judge := range []func(string) error{Directives, TimeFormat, GitFormat, GitSort} {
+		for _, judge := range []func(string) error{Directives, timeFormat, GitFormat, GitSort} {
 			checkRefusal(t, format, judge(format))
 		}
 		if GitFormat(format+"%G?") == nil || GitFormat(format+"%(signature)") == nil {

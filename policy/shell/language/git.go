@@ -66,7 +66,7 @@ func GitSort(key string) error {
 // gitDates judges the formats of dates in fields, as in creatordate:format:%Y.
 func gitDates(text string) error {
 	for _, m := range gitDate().FindAllStringSubmatch(text, -1) {
-		if err := TimeFormat(m[1]); err != nil {
+		if err := timeFormat(m[1]); err != nil {
 			return err
 		}
 	}

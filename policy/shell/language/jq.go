@@ -545,7 +545,7 @@ func (r *jqReader) time(arg *gojq.Query) flow {
 	if !ok {
 		return r.refuse(refusal("nod cannot tell which format the jq filter uses."))
 	}
-	if err := TimeFormat(s); err != nil {
+	if err := timeFormat(s); err != nil {
 		return r.refuse(err)
 	}
 	return flow{bits: 8}

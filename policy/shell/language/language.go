@@ -38,12 +38,12 @@ type Use struct {
 	Deletes bool     // what is found below Trees is removed
 	Links   bool     // links are followed to get to Trees or while walking them
 	Names   []string // patterns of the names that find looks for; of a regular expression roughly what it matches
-	Runs    []Run    // commands that find runs
+	Runs    []run    // commands that find runs
 	Grows   float64  // how many times longer than its input it may make a text, where that is known
 }
 
-// Run is a command that find runs.
-type Run struct {
+// run is a command that find runs.
+type run struct {
 	Words []string // in which {} stands for what it found
 	Many  bool     // for any number of files at once, in the place of one
 }

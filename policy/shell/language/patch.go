@@ -18,15 +18,15 @@ type PatchMark string
 // The marks of a patch.
 const (
 	PatchAdd    PatchMark = "*** Add File:"
-	PatchUpdate PatchMark = "*** Update File:"
+	patchUpdate PatchMark = "*** Update File:"
 	PatchDelete PatchMark = "*** Delete File:"
-	PatchMove   PatchMark = "*** Move to:" // that of the last PatchUpdate
+	PatchMove   PatchMark = "*** Move to:" // that of the last patchUpdate
 )
 
 // PatchFile tells what happens to which file when line says so. The path may have blanks around it.
 func PatchFile(line string) (mark PatchMark, path string, ok bool) {
 	text := strings.TrimSpace(line)
-	for _, mark := range []PatchMark{PatchAdd, PatchUpdate, PatchDelete, PatchMove} {
+	for _, mark := range []PatchMark{PatchAdd, patchUpdate, PatchDelete, PatchMove} {
 		if path, ok := strings.CutPrefix(text, string(mark)); ok {
 			return mark, path, true
 		}
@@ -86,7 +86,7 @@ func (p *patch) line(line string) error {
 		return nil
 	case p.mark == PatchAdd && line[0] == '+':
 		return nil
-	case p.mark == PatchUpdate && text != patchEnd &&
+	case p.mark == patchUpdate && text != patchEnd &&
 		(strings.ContainsAny(line[:1], " +-") || strings.HasPrefix(text, "@@") || text == patchLast):
 		return nil
 	}
@@ -100,7 +100,7 @@ func (p *patch) names(mark PatchMark, path string) error {
 	case !ok || strings.TrimSpace(path) == "":
 		ok = false
 	case mark == PatchMove:
-		ok = p.mark == PatchUpdate && !p.body
+		ok = p.mark == patchUpdate && !p.body
 	}
 	paths := literalPaths(path)
 	switch mark {

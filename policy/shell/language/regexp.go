@@ -13,7 +13,7 @@ type Syntax int
 const (
 	Basic       Syntax = iota // POSIX basic, with what GNU adds: grep, sed
 	Extended                  // POSIX extended: grep -E, sed -E, git grep -E
-	AwkExtended               // extended, but a backslash counts inside [ ], and mawk tries all ways to match
+	awkExtended               // extended, but a backslash counts inside [ ], and mawk tries all ways to match
 	Perl                      // PCRE and Oniguruma: grep -P, jq; they try all ways to match
 	Rust                      // the regex crate: rg, fd
 )
@@ -68,7 +68,7 @@ func measure(text string, kind Syntax) (pattern, error) {
 	if t.looks {
 		out.least = 0
 	}
-	tries := kind == AwkExtended || kind == Perl
+	tries := kind == awkExtended || kind == Perl
 	switch {
 	case out.states > maxStates:
 		return out, refusal("The pattern repeats so often that it may take all memory.")
@@ -202,7 +202,7 @@ func (t *translator) next() {
 		start := t.at
 		t.odd = !t.class() || t.odd
 		set := t.text[start:t.at]
-		if t.kind < AwkExtended {
+		if t.kind < awkExtended {
 			set = strings.ReplaceAll(set, `\`, `\\`)
 		}
 		t.out.WriteString("[" + set)
@@ -257,10 +257,10 @@ func (t *translator) escape() {
 		t.operator(c)
 	case t.kind == Perl && c == 'K':
 		t.looks = true
-	case t.kind == AwkExtended && strings.HasPrefix(t.text[t.at-1:], "033"): // as sequences for terminals begin
+	case t.kind == awkExtended && strings.HasPrefix(t.text[t.at-1:], "033"): // as sequences for terminals begin
 		t.out.WriteString(`\x1b`)
 		t.at += 2
-	case strings.IndexByte("QEC123456789", c) >= 0, t.kind == AwkExtended && awkCode().MatchString(`\`+string(rune(c))):
+	case strings.IndexByte("QEC123456789", c) >= 0, t.kind == awkExtended && awkCode().MatchString(`\`+string(rune(c))):
 		t.odd = true
 	case strings.IndexByte("<>`'", c) >= 0:
 		t.out.WriteString(`\b`)
@@ -278,7 +278,7 @@ func (t *translator) class() bool {
 		case c == ']' && !first:
 			t.at++
 			return true
-		case c == '\\' && t.kind >= AwkExtended:
+		case c == '\\' && t.kind >= awkExtended:
 			t.at += 2
 		case c == '[' && t.named():
 		case c == '[' && t.kind >= Perl:

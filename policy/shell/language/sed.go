@@ -246,7 +246,7 @@ func (r *sedReader) delimited(end byte) (string, bool) {
 // no set may stand open where the text ends, not even for one who takes \] for an escape.
 func (r *sedReader) regex(end byte) (pattern, error) {
 	text, ok := r.delimited(end)
-	if !ok || !setsClose(text, AwkExtended) {
+	if !ok || !setsClose(text, awkExtended) {
 		return pattern{}, r.odd()
 	}
 	if end != '/' {

@@ -32,10 +32,10 @@ const (
 	MaxGrants = 2000                // at once: nobody reads a longer list
 )
 
-// Program returns the verified executable that stands for the caller: the nearest one that is neither nod's
+// program returns the verified executable that stands for the caller: the nearest one that is neither nod's
 // own command nor a shell. Agents start their hooks through "sh -c", so the process that connects is rarely
 // the agent itself; tying a grant to /bin/sh would hand it to everybody. Empty when nothing was verified.
-func (c Call) Program() string {
+func (c Call) program() string {
 	for _, program := range c.Programs {
 		if program != "" && !process.IsGoBetween(program) {
 			return program
@@ -139,7 +139,7 @@ func (f *facts) grantsFor(cover Cover) (list []Grant, err error) {
 		err = fmt.Errorf("%q is nothing to cover", cover)
 	}
 	for i := range list {
-		list[i].Agent, list[i].Program = f.call.Agent, f.call.Program()
+		list[i].Agent, list[i].Program = f.call.Agent, f.call.program()
 	}
 	return list, err
 }
@@ -464,7 +464,7 @@ func samePattern(a, b *shell.Pattern) bool {
 // granted yields the grants for the agent of the call that hold now, for a tool in one folder. Those for edits and for
 // reading name no tool; an empty folder is any.
 func (f *facts) granted(tool, cwd string) iter.Seq[*Grant] {
-	program := f.call.Program()
+	program := f.call.program()
 	return func(yield func(*Grant) bool) {
 		for i := range f.policy.grants {
 			g := &f.policy.grants[i]

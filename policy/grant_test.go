@@ -35,7 +35,7 @@ func TestProgram(t *testing.T) {
 		"/tmp/nod-imposter": {"/tmp/nod-imposter", "/usr/bin/claude"},
 		"":                  {"/bin/sh", "/usr/bin/zsh"},
 	} {
-		if got := (Call{Programs: programs}).Program(); got != want {
+		if got := (Call{Programs: programs}).program(); got != want {
 			t.Errorf("%q: %q, want %q", programs, got, want)
 		}
 	}

@@ -193,7 +193,7 @@ func (f *facts) ruleFor(effect Effect) (Rule, bool) {
 		return Rule{}, false
 	}
 	r := Rule{Effect: effect, Agent: c.Agent, Tool: c.Tool, CWD: c.CWD}
-	if program := c.Program(); isPlainFolder(program) {
+	if program := c.program(); isPlainFolder(program) {
 		r.Program = program
 	}
 	switch {
@@ -354,7 +354,7 @@ func (f *facts) wholeRule(effect Effect) (Rule, bool) {
 		return Rule{}, false
 	}
 	r := Rule{Effect: effect, Agent: c.Agent, Tool: c.Tool}
-	if program := c.Program(); isPlainFolder(program) {
+	if program := c.program(); isPlainFolder(program) {
 		r.Program = program
 	}
 	hosts, sure := f.hosts()

@@ -297,7 +297,7 @@ func (a Agent) asking(m Machine) string {
 	if a.Own == nil {
 		return ""
 	}
-	texts := a.Own.Asking(m)
+	texts := a.Own.askingRules(m)
 	if len(texts) == 0 {
 		return ""
 	}

@@ -107,8 +107,8 @@ func (o *OwnRules) know(folder string, files []imports.File) knownRules {
 	return k
 }
 
-// Asking are the rules of its own by which the agent asks, as its files say them.
-func (o *OwnRules) Asking(m Machine) (texts []string) {
+// askingRules are the rules of its own by which the agent asks, as its files say them.
+func (o *OwnRules) askingRules(m Machine) (texts []string) {
 	folder := o.Folder(m)
 	files, err := o.Source.Find(folder, folder)
 	if err != nil {

@@ -9,15 +9,15 @@ import (
 	"io"
 )
 
-// MaxLine is the longest line that is read, in bytes. Agents put whole images on one line.
-const MaxLine = 16 << 20
+// maxLine is the longest line that is read, in bytes. Agents put whole images on one line.
+const maxLine = 16 << 20
 
 const (
 	bufferSize = 64 << 10
 	keepBuffer = 1 << 20 // a buffer that one long line has grown further is let go
 )
 
-// Reader reads lines. Its memory is bounded by the longest line, and so by [MaxLine].
+// Reader reads lines. Its memory is bounded by the longest line, and so by [maxLine].
 type Reader struct {
 	in      *bufio.Reader
 	long    []byte
@@ -70,7 +70,7 @@ func (r *Reader) line() []byte {
 		if !full && len(r.long) == 0 && !tooLong {
 			return part
 		}
-		if tooLong = tooLong || len(r.long)+len(part) > MaxLine; !tooLong {
+		if tooLong = tooLong || len(r.long)+len(part) > maxLine; !tooLong {
 			r.long = append(r.long, part...)
 		}
 		if full {

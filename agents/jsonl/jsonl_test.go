@@ -11,7 +11,7 @@ import (
 
 func TestReader(t *testing.T) {
 	const a, b = `{"a":1}`, `{"b":2}`
-	long, tooLong := "{"+strings.Repeat("x", 3*bufferSize)+"}", "{"+strings.Repeat("x", MaxLine)+"}"
+	long, tooLong := "{"+strings.Repeat("x", 3*bufferSize)+"}", "{"+strings.Repeat("x", maxLine)+"}"
 	tests := map[string]struct {
 		text    string
 		want    []string

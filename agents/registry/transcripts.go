@@ -18,8 +18,8 @@ import (
 
 const maxProbed = 50
 
-// ErrNoTranscript says that a file is no transcript that nod can read.
-var ErrNoTranscript = errors.New("not a transcript of an agent that nod can read")
+// errNoTranscript says that a file is no transcript that nod can read.
+var errNoTranscript = errors.New("not a transcript of an agent that nod can read")
 
 // transcriptFolders are where the agents keep their transcripts. They need not exist.
 func transcriptFolders() ([]string, error) {
@@ -37,7 +37,7 @@ func transcriptFolders() ([]string, error) {
 
 // Transcripts returns the transcripts among files, and among all *.jsonl in folders and below; symbolic links below
 // a folder are not followed. A path that cannot be read is a [*fs.PathError], and a file that is named but no
-// transcript is one with [ErrNoTranscript]; in folders such files are passed over.
+// transcript is one with [errNoTranscript]; in folders such files are passed over.
 func Transcripts(paths []string) ([]replay.File, error) {
 	found := map[string]replay.File{}
 	for _, path := range paths {
@@ -51,7 +51,7 @@ func Transcripts(paths []string) ([]replay.File, error) {
 				return err
 			}
 			f, err := probe(name)
-			if errors.Is(err, ErrNoTranscript) && !isNamed {
+			if errors.Is(err, errNoTranscript) && !isNamed {
 				return nil
 			}
 			found[name] = f
@@ -82,7 +82,7 @@ func probe(name string) (replay.File, error) {
 	if err != nil {
 		return replay.File{}, err
 	}
-	unknown := &fs.PathError{Op: "read", Path: name, Err: ErrNoTranscript}
+	unknown := &fs.PathError{Op: "read", Path: name, Err: errNoTranscript}
 	if !info.Mode().IsRegular() {
 		return replay.File{}, unknown
 	}

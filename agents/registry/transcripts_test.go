@@ -75,7 +75,7 @@ func TestFind(t *testing.T) {
 func TestFindRefuses(t *testing.T) {
 	root := tree(t, map[string]string{"other.jsonl": "{}\n", "empty.jsonl": ""})
 	for _, name := range []string{"other.jsonl", "empty.jsonl"} {
-		if _, err := Transcripts([]string{filepath.Join(root, name)}); !errors.Is(err, ErrNoTranscript) {
+		if _, err := Transcripts([]string{filepath.Join(root, name)}); !errors.Is(err, errNoTranscript) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -33,22 +33,22 @@ type File struct {
 
 const (
 	Slow       = "the file there takes too long to read"
-	Lost       = "nod cannot tell which file this is"
-	NotText    = "the file there is not a text"
+	lost       = "nod cannot tell which file this is"
+	notText    = "the file there is not a text"
 	NotRegular = "what is there is not a regular file"
 	TooLarge   = "the file there is too large to compare"
 	Unreadable = "the file there cannot be read"
 )
 
 // Problems are all values of [File.Problem] but "".
-var Problems = []string{Slow, Lost, NotText, NotRegular, TooLarge, Unreadable}
+var Problems = []string{Slow, lost, notText, NotRegular, TooLarge, Unreadable}
 
 // Read reads the file that path names for a tool that works in cwd.
 func Read(path, cwd string) File {
 	f, ok := InTime(func() File {
 		f := File{Where: policy.Locate(path, cwd)}
 		if f.Where.Path == "" {
-			f.Problem = Lost
+			f.Problem = lost
 			return f
 		}
 		text, err := ownfile.ReadBehind(f.Where.Path, MaxBytes)
@@ -57,7 +57,7 @@ func Read(path, cwd string) File {
 		case err != nil && f.Exists:
 			f.Problem = problem(f.Where.Path)
 		case strings.ContainsRune(f.Text, 0):
-			f.Problem = NotText
+			f.Problem = notText
 		}
 		return f
 	})

@@ -24,8 +24,8 @@ func TestReadTakesRegularAndModestFiles(t *testing.T) {
 		t.Skip("no pipes here:", err)
 	}
 	for name, want := range map[string]string{
-		"pipe": NotRegular, "/dev/zero": NotRegular, ".": NotRegular, "large": TooLarge, "binary": NotText,
-		"/proc/self/environ": Lost, "text": "", "missing": "",
+		"pipe": NotRegular, "/dev/zero": NotRegular, ".": NotRegular, "large": TooLarge, "binary": notText,
+		"/proc/self/environ": lost, "text": "", "missing": "",
 	} {
 		f := Read(name, dir)
 		if f.Problem != want || len(f.Text) > MaxBytes {

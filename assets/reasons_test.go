@@ -44,17 +44,17 @@ func sentencesSaid(t *testing.T) map[string]string {
 	said := map[string]string{}
 	for _, files := range []string{
 		"../policy/shell/*.go", "../policy/shell/language/*.go", "../policy/git/*.go", "../agents/agent/agent.go",
-		"../agents/agent/missed.go", "../agents/agent/off.go",
+		"../agents/agent/off.go",
 	} {
 		readCode(t, said, files, isWholeSentence)
 	}
 	for _, name := range []string{
-		"decide", "commandline", "guard", "input", "grant", "granttool", "explain", "compile", "class", "suggest",
+		"decide", "commandline", "guard", "input", "grant", "granttool", "compile", "tool", "suggest",
 	} {
 		readCode(t, said, "../policy/"+name+".go", isPhrase)
 	}
 	readCode(t, said, "../agents/agent/check.go", isPhrase)
-	for _, name := range []string{"claude/protected", "codex/never", "agent/own"} {
+	for _, name := range []string{"claude/protected", "codex/hooks", "agent/own"} {
 		readCode(t, said, "../agents/"+name+".go", func(s string) bool { return strings.Contains(s, " allow in nod") })
 	}
 	readLimits(t, said)

@@ -16,6 +16,7 @@ import (
 	"nod/assets"
 	"nod/changes"
 	"nod/dialogs"
+	"nod/dialogs/controls"
 	"nod/dialogs/history"
 	"nod/dialogs/settings"
 	"nod/interact"
@@ -207,7 +208,7 @@ func (w *windows) isOpen() bool { return w.settings.Visible() || w.history.Visib
 
 // onUI runs f on the UI goroutine, soon even while the loop is parked.
 func (w *windows) onUI(f func()) {
-	fyne.Do(f)
+	controls.Do(f)
 	w.park.Wake()
 }
 
@@ -301,7 +302,7 @@ func (p *park) settle() {
 		return
 	}
 	p.on = true
-	fyne.Do(p.turn)
+	controls.Do(p.turn)
 }
 
 func (p *park) turn() {

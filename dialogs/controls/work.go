@@ -1,10 +1,6 @@
 package controls
 
-import (
-	"context"
-
-	"fyne.io/fyne/v2"
-)
+import "context"
 
 // A job runs off the UI goroutine. The function it returns then runs on the UI goroutine, unless ctx has ended.
 type job func(ctx context.Context) (done func())
@@ -28,7 +24,7 @@ func (k *Worker) Do(j job) {
 	k.ctx, k.cancel = ctx, cancel
 	k.Aside(func() {
 		done := j(ctx)
-		fyne.Do(func() {
+		Do(func() {
 			wanted := ctx.Err() == nil
 			cancel()
 			k.ctx = nil

@@ -77,7 +77,7 @@ type Window struct {
 func New(a fyne.App, o Options) *Window {
 	w := &Window{
 		app: a, opts: o, now: time.Now,
-		after: func(d time.Duration, f func()) { time.AfterFunc(d, func() { fyne.Do(f) }) },
+		after: func(d time.Duration, f func()) { time.AfterFunc(d, func() { controls.Do(f) }) },
 	}
 	w.aside = func(f func()) { go f() }
 	w.states.Aside = w.run
@@ -90,7 +90,7 @@ func (w *Window) run(f func()) { w.aside(f) }
 func (w *Window) draw(work func() (show func())) {
 	w.run(func() {
 		show := work()
-		fyne.Do(show)
+		controls.Do(show)
 	})
 }
 
@@ -132,7 +132,7 @@ func (w *Window) Changed() {
 // Added updates the window after new entries. It is safe for concurrent use and never blocks.
 func (w *Window) Added() {
 	if w.visible.Load() {
-		fyne.Do(w.entries.renew)
+		controls.Do(w.entries.renew)
 	}
 }
 
@@ -198,7 +198,7 @@ func (w *Window) takeBack(id int, done func(error)) {
 func (w *Window) act(do func(context.Context) error, done func(error)) {
 	w.run(func() {
 		err := do(context.Background())
-		fyne.Do(func() {
+		controls.Do(func() {
 			done(err)
 			w.fetch()
 		})

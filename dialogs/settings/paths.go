@@ -74,7 +74,7 @@ func browseButton(w *Window, chosen func(folder string)) *controls.Button {
 func (w *Window) chooseFolder(chosen func(folder string)) {
 	w.aside(func() {
 		folder, err := w.desktopFolder(lang.L("Choose a folder"))
-		fyne.Do(func() {
+		controls.Do(func() {
 			switch {
 			case err != nil:
 				w.fyneFolder(chosen)

@@ -139,7 +139,7 @@ func (p *welcome) ask() {
 	p.asking = cancel
 	p.win.aside(func() {
 		a, err := p.win.opts.Operator.TestRequest(ctx)
-		fyne.Do(func() {
+		controls.Do(func() {
 			cancel()
 			p.asking = nil
 			p.try.Enable()

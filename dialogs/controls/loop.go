@@ -1,0 +1,9 @@
+package controls
+
+import "fyne.io/fyne/v2"
+
+// Do runs f on the UI goroutine, soon even while the loop waits for the display. It is safe for concurrent use.
+func Do(f func()) {
+	fyne.Do(f)
+	wakeLoop()
+}

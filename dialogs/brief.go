@@ -17,6 +17,17 @@ type brief struct {
 	open    bool    // the user unfolded it
 	first   bool    // folded, it shows only its first part
 	width   float32
+
+	placed placing // for which everything was placed
+	height float32 // that it took then
+}
+
+// placing is all that the places of the parts depend on.
+type placing struct {
+	width           float32
+	maxRows         int
+	open, first     bool
+	line, more, end fyne.Size
 }
 
 // briefPart is a label and the text that follows it.
@@ -76,12 +87,28 @@ func (b *brief) write() {
 }
 
 func (b *brief) MinSize([]fyne.CanvasObject) fyne.Size {
-	return fyne.NewSize(leastBrief, b.place(max(b.width, leastBrief)))
+	return fyne.NewSize(leastBrief, b.placeAt(max(b.width, leastBrief)))
 }
 
 func (b *brief) Layout(_ []fyne.CanvasObject, size fyne.Size) {
 	b.width = size.Width
-	b.place(size.Width)
+	b.placeAt(size.Width)
+}
+
+// placeAt places everything and returns the total height. Fyne asks for that with each frame, and whatever moves has it
+// draw another one: so nothing moves that is in its place.
+func (b *brief) placeAt(width float32) float32 {
+	p := placing{width: width, maxRows: b.maxRows, open: b.open, first: b.first, more: b.more.MinSize()}
+	if len(b.parts) > 0 {
+		p.line = b.parts[0].line.MinSize()
+	}
+	if b.end != nil {
+		p.end = b.end.MinSize()
+	}
+	if p != b.placed {
+		b.placed, b.height = p, b.place(width)
+	}
+	return b.height
 }
 
 // place moves and resizes everything and returns the total height.

@@ -12,9 +12,9 @@ void glfwWaitEventsTimeout(double timeout);
 void glfwPostEmptyEvent(void);
 void __real_glfwPollEvents(void);
 
-// How long the loop turns after the last event or function, for animations that these have started; and how long a turn
-// takes at most afterwards, in which a cursor blinks.
-static const double awake = 1, asleep = 0.25;
+// How long the loop turns after an event, and after a function, for animations that these have started; and how long a
+// turn takes at most afterwards, in which a cursor blinks. In seconds.
+static const double after_event = 1, after_function = 0.05, asleep = 0.25;
 
 static atomic_int turns, woken;
 
@@ -25,21 +25,21 @@ static void wake(void) {
 }
 
 // Fyne polls for events 60 times a second, which costs some 25,000 changes of context a minute. The linker puts this in
-// the place of that poll: it waits for an event unless one came less than a second ago. A wait that does not last has
-// found one.
+// the place of that poll: it waits for an event unless one came lately. A wait that does not last has found one.
 void __wrap_glfwPollEvents(void) {
-	static double last;
-	atomic_store(&turns, 1);
+	static double awake;
 	double start = glfwGetTime();
-	double wait = start - last < awake ? 0.002 : asleep;
+	atomic_store(&turns, 1);
 	if (atomic_exchange(&woken, 0)) {
-		last = start;
+		if (awake < start + after_function)
+			awake = start + after_function;
 		__real_glfwPollEvents();
 		return;
 	}
+	double wait = start < awake ? 0.002 : asleep;
 	glfwWaitEventsTimeout(wait);
-	if (glfwGetTime() - start < wait)
-		last = start;
+	if (glfwGetTime() - start < wait && !atomic_load(&woken))
+		awake = start + after_event;
 }
 */
 import "C"

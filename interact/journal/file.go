@@ -209,7 +209,7 @@ func (f *file) isTruncated(size int64) bool {
 func (w *writer) open() error {
 	w.clear()
 	f, err := openFile(w.path)
-	if isDamage(err) {
+	if isDamage(err) || w.hasFailedForLong(err) {
 		if err = w.setAside(err); err == nil {
 			f, err = openFile(w.path)
 		}

@@ -100,7 +100,7 @@ func Open(path string, o Options) *Journal {
 	}
 	j.forward = newForwarder(o.Config, j.notForwarded)
 	j.index = newIndexer(j.Reader, o.Log)
-	w := &writer{j: j, path: path}
+	w := &writer{j: j, path: path, patience: failTime}
 	j.failed(w.open())
 	j.runs.Go(w.run)
 	j.runs.Go(j.keep)

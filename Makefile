@@ -15,7 +15,8 @@ DEMOTIME  ?= 5m
 PARALLEL  := ./app/... ./cmd/nod/... ./interact/... ./ipc/... ./ownfile/... ./policy/config ./policy/store ./examples/... .
 ALONE      = ./policy/shell $(filter-out %/config %/store,$(shell go list ./policy/... ./agents/... ./api ./dialogs/safetext ./version))
 WINDOWS   := ./assets/... ./cmd/nod-dialogs ./dialogs ./dialogs/history ./dialogs/settings
-WITHOUT_C := CGO_ENABLED=0 go test -tags ci
+# Fyne forgets what it drew a minute ago, which on a busy machine is in the middle of a test.
+WITHOUT_C := CGO_ENABLED=0 FYNE_CACHE=1h go test -tags ci
 # -trimpath everywhere, so that what one step compiles serves the next.
 # The version comes from LDFLAGS: without this, go build fails in a clone that another user owns.
 export GOFLAGS := $(strip $(GOFLAGS) -buildvcs=false -trimpath)

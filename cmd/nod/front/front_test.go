@@ -174,9 +174,8 @@ func TestHandsOverWhatWasAsked(t *testing.T) {
 	}
 }
 
-// Without nod-cli a hook denies, as far as the exit status can.
+// Without nod-cli, and with itself in its place, a hook denies, as far as the exit status can.
 func TestNoCommandLine(t *testing.T) {
-	dir := t.TempDir()
 	program, err := exec.LookPath("nod")
 	if err != nil {
 		t.Fatal(err)
@@ -185,16 +184,31 @@ func TestNoCommandLine(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, "nod"), text, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.Command(filepath.Join(dir, "nod"), "hook", "codex")
-	cmd.Env = []string{"HOME=" + dir, "XDG_RUNTIME_DIR=" + dir, "PATH="}
-	var complaint bytes.Buffer
-	cmd.Stdin, cmd.Stderr = strings.NewReader(payload), &complaint
-	err = cmd.Run()
-	if cmd.ProcessState.ExitCode() != exitDenied || !strings.Contains(complaint.String(), "find nod-cli") {
-		t.Errorf("%v: %s", err, &complaint)
+	for name, tt := range map[string]struct {
+		with func(nod, cli string) error
+		want string
+	}{
+		"nothing": {func(string, string) error { return nil }, "find nod-cli"},
+		"a link":  {os.Link, "is nod and not nod-cli"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			path := filepath.Join(dir, "nod")
+			if err := os.WriteFile(path, text, 0o700); err != nil {
+				t.Fatal(err)
+			}
+			if err := tt.with(path, filepath.Join(dir, "nod-cli")); err != nil {
+				t.Fatal(err)
+			}
+			cmd := exec.Command(path, "hook", "codex")
+			cmd.Env = []string{"HOME=" + dir, "XDG_RUNTIME_DIR=" + dir, "PATH="}
+			var complaint bytes.Buffer
+			cmd.Stdin, cmd.Stderr = strings.NewReader(payload), &complaint
+			err = cmd.Run()
+			if cmd.ProcessState.ExitCode() != exitDenied || !strings.Contains(complaint.String(), tt.want) {
+				t.Errorf("%v: %s", err, &complaint)
+			}
+		})
 	}
 }
 

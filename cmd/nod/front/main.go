@@ -93,5 +93,21 @@ func handOver(args []string, payload io.Reader) (status int, err error) {
 	if err != nil {
 		return 0, err
 	}
+	if isSelf(path) { // it would start itself for ever
+		return 0, fmt.Errorf("%s is nod and not nod-cli: install nod again", path)
+	}
 	return start(path, append([]string{os.Args[0]}, args...), payload)
+}
+
+func isSelf(path string) bool {
+	self, err := os.Executable()
+	if err != nil {
+		return false
+	}
+	this, err := os.Stat(self)
+	if err != nil {
+		return false
+	}
+	other, err := os.Stat(path)
+	return err == nil && os.SameFile(this, other)
 }

@@ -48,12 +48,17 @@ func with(wanted func(agent.Agent) bool) []agent.Agent {
 	return slices.DeleteFunc(All(), func(a agent.Agent) bool { return !wanted(a) })
 }
 
-// Find returns the agent of that name among agents.
+// Find returns the agent of that name among agents, or the only one whose name begins with it and a dash: "claude" is
+// claude-code.
 func Find(agents []agent.Agent, name string) (agent.Agent, error) {
 	for _, a := range agents {
 		if a.Name == name {
 			return a, nil
 		}
+	}
+	short := slices.DeleteFunc(slices.Clone(agents), func(a agent.Agent) bool { return !strings.HasPrefix(a.Name, name+"-") })
+	if len(short) == 1 {
+		return short[0], nil
 	}
 	return agent.Agent{}, fmt.Errorf("no agent named %q: want %s", name, strings.Join(Names(agents), ", "))
 }

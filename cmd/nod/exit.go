@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"nod/api"
 	"nod/ipc/client"
@@ -95,7 +96,7 @@ func (c *console) conclude(ctx context.Context, cmd *cobra.Command, err error) i
 		return int(exitDismissed)
 	}
 	if _, isUsage := errors.AsType[usageError](err); isUsage || !c.ran { // else cobra found something wrong
-		c.complain(what, err.Error()+": see: "+cmd.CommandPath()+" --help")
+		c.complain(what, misuse(err)+": see: "+cmd.CommandPath()+" --help")
 		return int(exitUsage)
 	}
 	why, status := explain(err)
@@ -103,6 +104,25 @@ func (c *console) conclude(ctx context.Context, cmd *cobra.Command, err error) i
 		c.complain(what, line)
 	}
 	return int(status)
+}
+
+// misuse puts a mistake in the command line into words.
+func misuse(err error) string {
+	text := err.Error()
+	if flags, ok := strings.CutPrefix(text, "required flag(s) "); ok {
+		return strings.NewReplacer(`", "`, " and --", `"`, "--").Replace(strings.TrimSuffix(flags, `" not set`)) + ": missing"
+	}
+	if v, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
+		f := v.GetFlag()
+		kind := map[string]string{"duration": "duration: write 90s, 5m or 2h", "int": "number"}[f.Value.Type()]
+		if kind != "" {
+			return fmt.Sprintf("--%s: %q is not a %s", f.Name, v.GetValue(), kind)
+		}
+	}
+	if v, ok := errors.AsType[*pflag.ValueRequiredError](err); ok {
+		return fmt.Sprintf("--%s needs a value", v.GetFlag().Name)
+	}
+	return text
 }
 
 // explain puts an error into words, with what to do about it where that is known, and says how nod ends.

@@ -501,8 +501,8 @@ func TestAnswerIsForTheVeryMachine(t *testing.T) {
 		if err := d.m.book.Add(remote.Peer{Name: "web", Role: remote.RoleMachine, Key: newKey(t)}); err != nil {
 			t.Fatal(err)
 		}
-		before := d.line.tried
-		d.line.down = false
+		before := 0
+		d.line.set(func() { before, d.line.down = d.line.tried, false })
 		d.restart(yesOnce)
 		time.Sleep(time.Minute)
 		synctest.Wait()

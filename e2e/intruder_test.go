@@ -90,7 +90,7 @@ func (n *nod) strangersCopy() string {
 	self, err := os.Executable()
 	must(n.t, err)
 	for name, program := range map[string]string{
-		"nod": "", "nod-desktop": "", "nod-dialogs": "", intruderName: self,
+		"nod": "", "nod-cli": "", "nod-desktop": "", "nod-dialogs": "", intruderName: self,
 	} {
 		if program == "" {
 			program = filepath.Join(bin, name)

@@ -56,9 +56,14 @@ func Find(agents []agent.Agent, name string) (agent.Agent, error) {
 			return a, nil
 		}
 	}
-	short := slices.DeleteFunc(slices.Clone(agents), func(a agent.Agent) bool { return !strings.HasPrefix(a.Name, name+"-") })
-	if len(short) == 1 {
-		return short[0], nil
+	var called []agent.Agent
+	for _, a := range agents {
+		if strings.HasPrefix(a.Name, name+"-") {
+			called = append(called, a)
+		}
+	}
+	if len(called) == 1 {
+		return called[0], nil
 	}
 	return agent.Agent{}, fmt.Errorf("no agent named %q: want %s", name, strings.Join(Names(agents), ", "))
 }

@@ -14,7 +14,7 @@ DEMOTIME  ?= 5m
 # with itself. Packages that take minutes come first, so that the others fill the second processor meanwhile.
 PARALLEL  := ./app/... ./cmd/nod/... ./interact/... ./ipc/... ./ownfile/... ./policy/config ./policy/store ./examples/... .
 ALONE      = ./policy/shell $(filter-out %/config %/store,$(shell go list ./policy/... ./agents/... ./api ./dialogs/safetext ./version))
-WINDOWS   := ./assets/... ./cmd/nod-dialogs ./dialogs ./dialogs/history ./dialogs/settings
+WINDOWS   := ./assets/... ./cmd/nod-dialogs ./dialogs ./dialogs/history ./dialogs/prompt ./dialogs/settings
 # Fyne forgets what it drew a minute ago, which on a busy machine is in the middle of a test.
 WITHOUT_C := CGO_ENABLED=0 FYNE_CACHE=1h go test -tags ci
 # -trimpath everywhere, so that what one step compiles serves the next.

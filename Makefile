@@ -12,8 +12,9 @@ DEMOTIME  ?= 5m
 # Packages whose tests run on many goroutines are tested with the race detector. The others, which it would only slow
 # down, are tested without, and so are those that draw: Fyne's test driver, which needs no OpenGL (ci) and no C, races
 # with itself. Packages that take minutes come first, so that the others fill the second processor meanwhile.
-PARALLEL  := ./app/... ./cmd/nod/... ./interact/... ./ipc/... ./ownfile/... ./policy/config ./policy/store ./examples/... .
-ALONE      = ./policy/shell $(filter-out %/config %/store,$(shell go list ./policy/... ./agents/... ./api ./dialogs/safetext ./version))
+PARALLEL  := ./app/... ./cmd/nod/... ./interact/... ./ipc/... ./ownfile/... ./policy/config ./policy/store ./examples/... ./sandbox/boundary/... \
+	./sandbox/snapshot/... .
+ALONE      = ./policy/shell ./sandbox $(filter-out %/config %/store,$(shell go list ./policy/... ./agents/... ./api ./dialogs/safetext ./version))
 WINDOWS   := ./assets/... ./cmd/nod-dialogs ./dialogs ./dialogs/history ./dialogs/prompt ./dialogs/settings
 # Fyne forgets what it drew a minute ago, which on a busy machine is in the middle of a test.
 WITHOUT_C := CGO_ENABLED=0 FYNE_CACHE=1h go test -tags ci
@@ -47,11 +48,11 @@ test: setup-test build lint unit e2e ## run every test
 COUNT     ?= 20000
 SEED      ?= 2
 
-# Of the module bench, make bench looks at the rest: that compiles other programs' libraries for a minute.
+# Of the module bench, make bench looks at the rest: that compiles nod's packages a second time.
 unit: setup-test ## run the tests that need no screen
 	@bwrap --unshare-all --ro-bind / / --dev /dev --proc /proc true || \
 		echo "make: NOT TESTED: this machine lets bubblewrap make no sandbox, so no command is run in one (NOD_SANDBOX=1 insists)" >&2
-	go test $(ALONE)
+	go test -timeout 25m $(ALONE)
 	go test -race $(PARALLEL)
 	$(WITHOUT_C) $(WINDOWS)
 	go -C bench test -mod=mod ./report ./sample

@@ -52,8 +52,9 @@ type Common struct {
 // Silence says what a caller does when nobody decides: nod tells the user, and nothing else follows from it.
 type Silence string
 
-// What a caller can do when nobody decides, beside taking it for a no.
+// What a caller can do when nobody decides.
 const (
+	TakesNo        Silence = ""         // it goes without: an approval is denied, a confirmation has its default
 	AsksInTerminal Silence = "terminal" // it asks the user in its terminal
 	AsksItself     Silence = "agent"    // it asks the user in a window of its own
 )
@@ -320,3 +321,25 @@ type (
 
 // Allowed reports whether the tool call may happen.
 func (r ApproveReply) Allowed() bool { return r.Decision == Allow }
+
+// RunRequest asks nod-desktop for the sandbox that a command runs in: one of an agent's that nod-desktop said runs
+// there, or a command of the user's own.
+type RunRequest struct {
+	Command string   `json:"command"`            // as the agent's hook had it
+	Own     bool     `json:"own,omitempty"`      // the user's own
+	CWD     string   `json:"cwd"`                // where it starts
+	Folders []string `json:"folders,omitempty"`  // with programs and tools, as the environment of the command names them
+	Path    []string `json:"path,omitempty"`     // those with programs
+	Shell   string   `json:"snapshot,omitempty"` // the agent's script with the user's shell functions
+}
+
+// RunReply is the sandbox of one command. The command has ended when its connection is closed.
+type RunReply struct {
+	Profile json.RawMessage `json:"profile"`
+	Project string          `json:"project"`
+	Hosts   []string        `json:"hosts,omitempty"` // that it reaches unasked
+	PID     int32           `json:"pid,omitempty"`   // of the process with which it ends; 0: none
+	Agent   string          `json:"agent,omitempty"` // whose command it is; empty: the user's own
+	Session string          `json:"session,omitempty"`
+	Noted   json.RawMessage `json:"noted,omitempty"` // how its changes are noted; none: it can change nothing
+}

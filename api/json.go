@@ -215,7 +215,6 @@ func path(pointer jsontext.Pointer) string {
 	return b.String()
 }
 
-// join appends a path to another.
 func join(outer, inner string) string {
 	if outer == "" || inner == "" || inner[0] == '[' {
 		return outer + inner

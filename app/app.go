@@ -14,13 +14,16 @@ import (
 	"path/filepath"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"fyne.io/fyne/v2/lang"
 	"github.com/cli/browser"
 
 	"nod/agents/registry"
+	"nod/api"
 	"nod/app/asking"
+	"nod/app/contain"
 	"nod/assets"
 	"nod/changes"
 	"nod/interact"
@@ -79,7 +82,6 @@ func run(ctx context.Context, o Options, logs *ownlog.Logger) error {
 	return p.run()
 }
 
-// program is the running nod-desktop.
 type program struct {
 	ctx  context.Context         // ends with the program
 	quit context.CancelCauseFunc // ends it
@@ -103,6 +105,8 @@ type program struct {
 	versions  *versions
 
 	agentHooks *agentHooks
+	runs       *contain.Runs
+	noSandbox  atomic.Pointer[string] // why this machine cannot contain commands; nil: it can, or has not tried yet
 
 	journalChanged changes.Signal // what is wrong with the journal
 	journaled      changes.Signal // the journal has other entries
@@ -150,45 +154,42 @@ func newProgram(
 	if p.self, err = os.Executable(); err != nil {
 		return nil, fmt.Errorf("find the path of nod: %w", err)
 	}
-	prompter, err := asking.NewPrompter(ctx, asking.Config{
+	p.desk, err = asking.New(ctx, asking.Config{
 		Log: p.log, Version: o.Version, Dialogs: p.dialogs, Background: o.Background, Store: p.store, Journal: p.journal,
-		Hooks: p.agentHooks, Welcome: p.welcome, Outdated: p.versions.outdated, Quit: func() { quit(nil) },
+		Hooks: p.agentHooks, Welcome: p.welcome, Processes: peer.Table{}, IsAgent: isAgent, Contains: p.contains,
+		Outdated: p.versions.outdated, Quit: func() { quit(nil) },
 	})
 	if err != nil {
 		return nil, err
 	}
-	p.broker = interact.NewBroker(interact.BrokerConfig{
-		Policy: prompter.Policy(), Prompter: prompter, Notify: prompter.Notify, Journal: p.journal,
-		Timeout: p.store.Timeout, Processes: peer.Table{}, IsAgent: isAgent, Log: p.log,
-	})
-	p.desk = asking.NewDesk(prompter, p.broker)
+	p.broker = p.desk.Broker()
 	sessions, err := hooks.NewSessions(hooks.SessionsIn(dir))
 	if err != nil {
 		p.log.Warn("which sessions come is not noted", "err", err)
 		sessions = nil
 	}
+	p.openRuns()
 	p.hooks = hooks.New(hooks.Config{
-		Sessions: sessions,
-		Agents:   registry.Protocols(), Nod: nod, Broker: p.broker, Log: p.log, OpenURL: openURL, Timeout: p.store.Timeout,
+		Sessions: sessions, Sandbox: p.runs,
+		Agents: registry.Protocols(), Nod: nod, Broker: p.broker, Log: p.log, OpenURL: openURL, Timeout: p.store.Timeout,
 		AskMore: func() bool { return p.store.Config().Agents.AskMore }, Settings: registry.Settings,
 	})
 	p.server, err = ipc.Listen(ipc.Config{
 		Address: p.store.Config().IPC.Address, AnyPort: p.store.Config().IPC == config.Default().IPC, Dir: dir,
 		Broker: p.broker, Version: o.Version, Log: p.log, Hooks: p.hooks, Raise: p.desk.Raise, Called: p.desk.WarmUp,
-		Paused: p.desk.Paused,
+		Paused: p.desk.Paused, Runs: p.runs,
 	})
 	return p, err
 }
 
 // isAgent reports whether a program is the agent of a name, which may be nod itself.
-func isAgent(name string, program interact.Parent) bool {
+func isAgent(name string, program api.Parent) bool {
 	return registry.IsAgent(name, program) || name == welcomeAgent && program.PID == int32(os.Getpid())
 }
 
 // browserPatience is how long nod waits to hear that a browser could not be started.
 const browserPatience = 2 * time.Second
 
-// openURL opens an address in the user's browser.
 func openURL(address string) error {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -204,7 +205,6 @@ func openURL(address string) error {
 	}
 }
 
-// run runs all parts until nod quits.
 func (p *program) run() error {
 	p.restore(p.desk)
 	if err := p.autostart.adopt(); err != nil {
@@ -216,6 +216,7 @@ func (p *program) run() error {
 	p.parts.Go(p.watchStore)
 	p.parts.Go(p.serve)
 	p.parts.Go(p.checkHooks)
+	p.parts.Go(p.followSandbox)
 	p.parts.Go(p.watchPublished)
 	for _, sentence := range limits(p.noLog, p.noSeal, p.server.Endpoint()) {
 		p.desk.Say(interact.Warning, sentence)
@@ -233,7 +234,6 @@ func (p *program) run() error {
 	return err
 }
 
-// close closes the files.
 func (p *program) close() error {
 	err := p.store.Close()
 	if p.journal != nil {
@@ -244,15 +244,15 @@ func (p *program) close() error {
 
 // watchPublished restores the endpoint's files when another program changes them.
 func (p *program) watchPublished() {
-	tell := func(problem error) {
-		sentence := lang.L("Another program changed the files by which agents find nod. nod has put them back.")
+	warn := func(problem error) {
+		sentence := lang.L("Another program changed the files agents use to find nod. nod restored them.")
 		if problem != nil {
-			sentence = lang.L("Another program changed the files by which agents find nod, and nod could not put them back: "+
+			sentence = lang.L("Another program changed the files agents use to find nod, and nod could not restore them: "+
 				"{{.Problem}}", map[string]any{"Problem": problem.Error()})
 		}
 		p.desk.Say(interact.Warning, sentence)
 	}
-	if err := p.server.Watch(p.ctx, tell); err != nil {
+	if err := p.server.Watch(p.ctx, warn); err != nil {
 		p.log.Error("what agents find nod by is not watched", "err", err)
 	}
 }
@@ -282,7 +282,7 @@ func (p *program) watchStore() {
 	var broken error
 	var held config.HeldChange
 	for {
-		broken, held = p.tellBroken(broken), p.tellHeld(held)
+		broken, held = p.warnBroken(broken), p.warnHeld(held)
 		select {
 		case <-p.ctx.Done():
 			return
@@ -291,12 +291,12 @@ func (p *program) watchStore() {
 	}
 }
 
-// tellHeld tells the user about a change of the policy file by another program, unless it is known.
-func (p *program) tellHeld(known config.HeldChange) config.HeldChange {
+// warnHeld tells the user about a change of the policy file by another program, unless it is known.
+func (p *program) warnHeld(known config.HeldChange) config.HeldChange {
 	held, isHeld := p.store.Held()
 	if isHeld && held != known {
-		sentence := lang.L("Another program changed the policy file. What it newly allows takes " +
-			"effect only after you accept it in nod's settings.")
+		sentence := lang.L("Another program changed the policy file. Anything it newly allows takes effect only after you " +
+			"accept it in nod's settings.")
 		if held.IsUnknown {
 			sentence = lang.L("nod can't tell which policy you accepted, so it asks about everything. Accept yours in nod's " +
 				"settings.")
@@ -307,8 +307,8 @@ func (p *program) tellHeld(known config.HeldChange) config.HeldChange {
 	return held
 }
 
-// tellBroken tells the user that the policy file has an error, unless it had one before.
-func (p *program) tellBroken(before error) error {
+// warnBroken tells the user that the policy file has an error, unless it had one before.
+func (p *program) warnBroken(before error) error {
 	err := p.store.Err()
 	if err != nil && before == nil {
 		p.log.Error("the policy file has an error: everything is asked about", "err", err)

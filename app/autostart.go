@@ -18,7 +18,6 @@ type autostart struct {
 	others []entry // those for others: of all there is never more than one
 }
 
-// entry has the system start nod.
 type entry struct {
 	place  string                 // names the entry for the user
 	text   []byte                 // the entry that starts this very program

@@ -59,7 +59,6 @@ var switchedOff = []string{"Hidden=true", "X-GNOME-Autostart-enabled=false"}
 
 func hasMark(entry []byte) bool { return hasLine(entry, desktopMark, launchMark) }
 
-// hasLine reports whether one of the lines is in an entry.
 func hasLine(entry []byte, lines ...string) bool {
 	for line := range strings.Lines(string(entry)) {
 		if slices.Contains(lines, strings.TrimSpace(line)) {

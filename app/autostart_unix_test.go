@@ -144,7 +144,7 @@ func TestAutostartLeavesForeignEntriesAlone(t *testing.T) {
 func TestLaunchAgentIsWellFormed(t *testing.T) {
 	text := launchAgent("/Applications/a & b <c>/nod-desktop")
 	if !hasMark([]byte(text)) {
-		t.Error("nod does not know its own entry")
+		t.Error("nod doesn't know its own entry")
 	}
 	d := xml.NewDecoder(strings.NewReader(text))
 	var found bool

@@ -41,7 +41,7 @@ func (p *program) followUpgrades() {
 		calm: func(ctx context.Context) {
 			p.await(ctx, calmPatience, func() bool { return p.desk.IsCalm() && p.desk.IsSettled() })
 		},
-		tell: func(sentence string) { p.desk.Say(interact.Warning, sentence) },
+		warn: func(sentence string) { p.desk.Say(interact.Warning, sentence) },
 	}
 	if err := u.run(p.ctx); err != nil {
 		p.log.Warn("nod must be started again after an upgrade", "err", err)

@@ -61,7 +61,6 @@ func (h *agentHooks) look() map[string]agent.Status {
 	return found
 }
 
-// check finds the agents whose hooks run no nod.
 func (h *agentHooks) check() (dead []string) {
 	for title, s := range h.look() {
 		if s.Dead != nil {
@@ -85,7 +84,7 @@ func (h *agentHooks) Problem() string {
 	if len(h.dead) == 0 {
 		return ""
 	}
-	return lang.L("Hooks that run no nod: {{.Agents}}: see Agents in the settings",
+	return lang.L("Hooks that don't reach nod: {{.Agents}}. See Agents in the settings",
 		map[string]any{"Agents": strings.Join(h.dead, ", ")})
 }
 
@@ -100,8 +99,8 @@ func (p *program) checkHooks() {
 		return
 	}
 	p.log.Warn("the hooks of agents point nowhere", "agents", dead)
-	p.desk.Say(interact.Warning, lang.L("{{.Agents}}: the hooks run a nod command that isn't there, so nod isn't asked. "+
-		"Repair them on the page Agents of nod's settings.", map[string]any{"Agents": strings.Join(dead, ", ")}))
+	p.desk.Say(interact.Warning, lang.L("{{.Agents}}: the hooks run a nod command that doesn't exist, so they don't ask "+
+		"nod. Repair them in nod's settings, under Agents.", map[string]any{"Agents": strings.Join(dead, ", ")}))
 	p.desk.Refresh()
 	for len(dead) > 0 {
 		select {

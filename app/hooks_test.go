@@ -50,7 +50,7 @@ func TestDeadHooksAreNoticed(t *testing.T) {
 	if dead := h.check(); !slices.Equal(dead, []string{"Claude Code", "Codex"}) {
 		t.Errorf("dead: %q", dead)
 	}
-	if want := "Hooks that run no nod: Claude Code, Codex: see Agents in the settings"; h.Problem() != want {
+	if want := "Hooks that don't reach nod: Claude Code, Codex. See Agents in the settings"; h.Problem() != want {
 		t.Errorf("problem %q, want %q", h.Problem(), want)
 	}
 	m.Nod = "/usr/bin/nod"

@@ -58,6 +58,5 @@ func raiseRunning(ctx context.Context, dir string) (pid int, err error) {
 		return 0, err
 	}
 	c := client.Client{Endpoint: e}
-	defer c.Close()
 	return e.PID, c.Raise(ctx, false)
 }

@@ -17,7 +17,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"nod/interact/interacttest"
+	"nod/e2e/interacttest"
 	"nod/ipc"
 	"nod/ipc/endpoint"
 )

@@ -10,6 +10,7 @@ import (
 	"nod/interact"
 	"nod/interact/journal"
 	"nod/ipc/operator"
+	"nod/ownfile/ownprocess"
 	"nod/policy"
 	"nod/policy/config"
 )
@@ -33,7 +34,7 @@ func (p *program) openJournal() error {
 	return nil
 }
 
-// prompts are told what was pending when nod ended.
+// prompts take over the requests that were pending when nod ended.
 type prompts interface {
 	// Returning says that a request is about to be pending again, and what the user had typed into its prompt.
 	Returning(id interact.ID, draft []byte)
@@ -116,14 +117,24 @@ func (p *program) watchJournal() {
 // historyPace is how often the windows fetch the history at most.
 const historyPace = time.Second
 
-// followJournal makes the windows show new entries of the history.
+// quiet is how long nothing was journaled when nod gives back the memory that its start or many calls took. By then the
+// journal's index is up to date.
+const quiet = 5 * time.Second
+
+// followJournal makes the windows show new entries of the history, and gives memory back when none come.
 func (p *program) followJournal() {
+	rest := time.NewTimer(quiet)
+	defer rest.Stop()
 	for {
 		select {
 		case <-p.ctx.Done():
 			return
+		case <-rest.C:
+			ownprocess.GiveBack()
+			continue
 		case <-p.journaled:
 			p.desk.HistoryChanged()
+			rest.Reset(quiet)
 		}
 		select {
 		case <-p.ctx.Done():

@@ -12,8 +12,9 @@ import (
 	"zombiezen.com/go/sqlite"
 	"zombiezen.com/go/sqlite/sqlitex"
 
+	"nod/api"
+	"nod/e2e/interacttest"
 	"nod/interact"
-	"nod/interact/interacttest"
 	"nod/interact/journal"
 )
 
@@ -36,8 +37,8 @@ func (r *restored) ReturningRemote(_, _ []interact.Record) {}
 func TestRestoreWhileNodEnds(t *testing.T) {
 	j := journal.Open(t.TempDir()+"/nod.db", journal.Options{Log: slog.New(slog.DiscardHandler)})
 	defer j.Close()
-	ask := interact.Request{IdempotencyKey: "k", Body: interact.Ask{Question: "?"}}
-	human := &interacttest.Prompter{Answer: interacttest.Always(interact.Answer{Outcome: interact.Answered, Text: "yes"})}
+	ask := interact.Request{IdempotencyKey: "k", Body: api.Ask{Question: "?"}}
+	human := &interacttest.Prompter{Answer: interacttest.Always(interact.Answer{Outcome: api.Answered, Text: "yes"})}
 	asked := interacttest.Broker(human, &interacttest.Policy{}, func(c *interact.BrokerConfig) { c.Journal = j })
 	if a, err := asked.Do(t.Context(), ask); err != nil || a.Text != "yes" {
 		t.Fatalf("%+v, %v", a, err)
@@ -83,7 +84,7 @@ func TestRestoreFromAHistoryThatIsHeld(t *testing.T) {
 				}
 			}
 			first, end := start()
-			ticket, err := first.broker.Begin(t.Context(), interact.Request{Body: interact.Ask{Question: "?"}})
+			ticket, err := first.broker.Begin(t.Context(), interact.Request{Body: api.Ask{Question: "?"}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -148,8 +149,8 @@ func TestSuggestIsCancelled(t *testing.T) {
 func TestWhatIsKept(t *testing.T) {
 	log := slog.New(slog.DiscardHandler)
 	p := &program{log: log, journal: journal.Open(filepath.Join(t.TempDir(), "nod.db"), journal.Options{Log: log})}
-	r := interact.Record{Request: interact.Request{ID: "a", Created: time.Now(), Body: interact.Ask{Question: "Why?"}},
-		Answer: interact.Answer{Outcome: interact.Dismissed, By: interact.ByHuman, At: time.Now()}}
+	r := interact.Record{Request: interact.Request{ID: "a", Created: time.Now(), Body: api.Ask{Question: "Why?"}},
+		Answer: interact.Answer{Outcome: api.Dismissed, By: api.ByHuman, At: time.Now()}}
 	if err := p.journal.Settle(t.Context(), r); err != nil {
 		t.Fatal(err)
 	}

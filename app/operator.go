@@ -10,6 +10,7 @@ import (
 	"nod/ipc/operator"
 	"nod/policy"
 	"nod/policy/config"
+	"nod/sandbox/snapshot"
 )
 
 // operatorAPI is what the user can do with the running program. It implements [operator.Operator]: what is about
@@ -34,6 +35,9 @@ func (o operatorAPI) State(ctx context.Context) (operator.State, error) {
 		},
 	}
 	s.Restart = s.Config.IPC != o.p.started.IPC || s.Config.Look.Language != o.p.started.Look.Language
+	if why := o.p.noSandbox.Load(); why != nil {
+		s.Sandbox = *why
+	}
 	if err := store.Err(); err != nil {
 		s.Problem = err.Error()
 	}
@@ -63,6 +67,41 @@ func (o operatorAPI) AcceptGrants(context.Context) error { return o.p.store.Acce
 func (o operatorAPI) Try(_ context.Context, call policy.Call) (operator.Trial, error) {
 	decision, steps := o.p.store.Explain(call)
 	return operator.Trial{Decision: decision, Steps: steps, Parts: o.p.store.Offers(call).Parts}, nil
+}
+
+// ofEntry does something with the record of an entry.
+func ofEntry[T any](
+	ctx context.Context, o operatorAPI, seq int64, do func(context.Context, interact.Record) (T, error),
+) (none T, err error) {
+	e, err := o.Entry(ctx, seq)
+	if err != nil {
+		return none, err
+	}
+	return do(ctx, e.Record)
+}
+
+// Changed implements [operator.Operator].
+func (o operatorAPI) Changed(ctx context.Context, seq int64) (operator.Changed, error) {
+	return ofEntry(ctx, o, seq, o.p.runs.Changed)
+}
+
+// Diff implements [operator.Operator].
+func (o operatorAPI) Diff(ctx context.Context, seq int64, path string) (operator.Diff, error) {
+	return ofEntry(ctx, o, seq, func(ctx context.Context, of interact.Record) (operator.Diff, error) {
+		return o.p.runs.Diff(ctx, of, path)
+	})
+}
+
+// PlanTakeBack implements [operator.Operator].
+func (o operatorAPI) PlanTakeBack(ctx context.Context, seq int64) (operator.TakeBack, error) {
+	return ofEntry(ctx, o, seq, o.p.runs.PlanTakeBack)
+}
+
+// TakeBack implements [operator.Operator].
+func (o operatorAPI) TakeBack(ctx context.Context, seq int64, digest string) ([]snapshot.Conflict, error) {
+	return ofEntry(ctx, o, seq, func(ctx context.Context, of interact.Record) ([]snapshot.Conflict, error) {
+		return o.p.runs.TakeBack(ctx, of, digest)
+	})
 }
 
 // SetAutostart implements [operator.Operator].

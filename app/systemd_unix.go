@@ -22,7 +22,6 @@ const (
 	systemctlTimeout = 3 * time.Second
 )
 
-// systemctl has the user's systemd do something.
 func systemctl(args ...string) error {
 	if _, err := os.Stat(filepath.Join(os.Getenv("XDG_RUNTIME_DIR"), "systemd", "private")); err != nil {
 		return fmt.Errorf("the user's systemd does not run: %w", err)

@@ -49,7 +49,7 @@ type upgrade struct {
 	try      func(ctx context.Context, path string) error // starts a new nod-desktop, apart from this one
 	calm     func(ctx context.Context)                    // waits until the user would notice little
 	handOver func(ctx context.Context) error              // returns only when it has failed
-	tell     func(sentence string)                        // tells the user
+	warn     func(sentence string)                        // warns the user
 	log      *slog.Logger
 
 	settle  time.Duration   // [upgradeSettles]
@@ -58,19 +58,18 @@ type upgrade struct {
 	*versions
 }
 
-// versions is what the windows and [upgrade] tell each other.
+// versions is what the windows and [upgrade] share.
 type versions struct {
 	hint   changes.Signal // the windows are of another version
 	failed atomic.Bool    // the new programs do not work; until the files change again
 }
 
-// outdated is told that the windows are of another version. It reports whether nod-desktop may follow.
+// outdated notes that the windows are of another version. It reports whether nod-desktop may follow.
 func (v *versions) outdated() bool {
 	v.hint.Send()
 	return !v.failed.Load()
 }
 
-// run watches until ctx ends.
 func (u *upgrade) run(ctx context.Context) error {
 	watcher, err := fsnotify.NewWatcher()
 	if err != nil {
@@ -172,12 +171,12 @@ func (u *upgrade) giveUp(err error) {
 	u.failed.Store(true)
 	if errors.Is(err, fs.ErrNotExist) {
 		u.log.Warn("nod's programs were removed: this one runs until it is quit", "err", err)
-		u.tell(lang.L("nod was removed from this computer. It runs until you quit it, in the menu of its tray icon, but " +
-			"may no longer be able to ask you."))
+		u.warn(lang.L("nod was uninstalled. It runs until you quit it from its tray menu, but may no longer be able to ask " +
+			"you."))
 		return
 	}
 	u.log.Error("nod was replaced by programs that do not work: this one runs on", "err", err)
-	u.tell(lang.L("nod was updated, but the new version does not start, so the old one runs on. The log says why."))
+	u.warn(lang.L("nod was updated, but the new version does not start, so the old one keeps running. The log says why."))
 }
 
 // versionOf asks a program for its version, which follows its name.

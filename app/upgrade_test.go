@@ -38,7 +38,7 @@ func install(t *testing.T) *installed {
 		try:      func(context.Context, string) error { i.came <- "tried"; return nil },
 		calm:     func(context.Context) {},
 		handOver: func(context.Context) error { i.came <- "handed over"; return nil },
-		tell:     func(sentence string) { i.came <- sentence },
+		warn:     func(sentence string) { i.came <- sentence },
 		log:      slog.New(slog.DiscardHandler), versions: &versions{hint: changes.NewSignal()},
 		settle: time.Second / 10, retries: []time.Duration{0, 0},
 	}
@@ -121,7 +121,7 @@ func TestUpgradeAfterARemoval(t *testing.T) {
 	if err := os.RemoveAll(i.dir); err != nil {
 		t.Fatal(err)
 	}
-	i.wants("removed")
+	i.wants("uninstalled")
 	there := i.dir
 	i.dir += ".new"
 	i.put("nod-desktop", 2)

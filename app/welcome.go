@@ -22,7 +22,6 @@ type welcome struct{ path string }
 
 func newWelcome() welcome { return welcome{filepath.Join(xdg.StateHome, "nod", "welcome")} }
 
-// schedule makes the welcome due.
 func (w welcome) schedule() error {
 	return ownfile.Write(w.path, []byte("nod's welcome was not seen yet.\n"), 0o600)
 }
@@ -33,7 +32,6 @@ func (w welcome) IsDue() bool {
 	return err == nil
 }
 
-// seen says that the user has seen the welcome.
 func (w welcome) seen() error {
 	if err := os.Remove(w.path); !errors.Is(err, fs.ErrNotExist) {
 		return err

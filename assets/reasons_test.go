@@ -49,7 +49,7 @@ func sentencesSaid(t *testing.T) map[string]string {
 		readCode(t, said, files, isWholeSentence)
 	}
 	for _, name := range []string{
-		"decide", "commandline", "guard", "input", "grant", "granttool", "compile", "tool", "suggest",
+		"decide", "commandline", "contain", "guard", "input", "grant", "granttool", "compile", "tool", "suggest",
 	} {
 		readCode(t, said, "../policy/"+name+".go", isPhrase)
 	}
@@ -196,6 +196,9 @@ func readPrograms(t *testing.T, said map[string]string) {
 			_, reason, ok := strings.Cut(rest, ": ")
 			if keyword == "why" {
 				reason, ok = rest, true
+			}
+			if keyword == "outside" {
+				said["{{.A}} "+rest] = fmt.Sprintf("%s:%d", name, i+1)
 			}
 			if ok && (keyword == "why" || keyword == "never") {
 				said[reason] = fmt.Sprintf("%s:%d", name, i+1)

@@ -21,6 +21,7 @@ import (
 	"zombiezen.com/go/sqlite"
 	"zombiezen.com/go/sqlite/sqlitex"
 
+	"nod/api"
 	"nod/interact"
 	"nod/interact/journal"
 	"nod/policy"
@@ -149,7 +150,7 @@ func bigEntry(k, of int) interact.Record {
 			ID: interact.ID(uuid.Must(uuid.NewV7()).String()), Created: created, Deadline: created.Add(5 * time.Minute),
 			Requester: interact.Requester{
 				Agent: agent, Session: fmt.Sprintf("%s-%d", agent, k/200), CWD: "/home/person/src/" + project,
-				Process: interact.Process{PID: 4711, Exe: "/usr/bin/node", CWD: "/home/person/src/" + project},
+				Process: api.Process{PID: 4711, Exe: "/usr/bin/node", CWD: "/home/person/src/" + project},
 			},
 			Body: interact.Approve{Tool: tool, Input: text, ToolUseID: fmt.Sprintf("toolu_%d", k)},
 		},
@@ -157,17 +158,17 @@ func bigEntry(k, of int) interact.Record {
 			Effect: policy.Allow, Rule: "builtin:read_only", Reason: "it only reads", Class: policy.ReadOnly,
 		},
 		Answer: interact.Answer{
-			Outcome: interact.Allowed, By: interact.ByPolicy, Rule: "builtin:read_only", At: created.Add(time.Millisecond),
+			Outcome: api.Allowed, By: api.ByPolicy, Rule: "builtin:read_only", At: created.Add(time.Millisecond),
 			ShownSHA256: interact.Digest(text),
 		},
 	}
 	switch random.IntN(40) {
 	case 0:
-		r.Answer.Outcome, r.Answer.By, r.Answer.Rule, r.Answer.Reason = interact.Denied, interact.ByHuman, "", "not now"
+		r.Answer.Outcome, r.Answer.By, r.Answer.Rule, r.Answer.Reason = api.Denied, api.ByHuman, "", "not now"
 	case 1:
-		r.Answer.Outcome, r.Answer.By, r.Answer.Rule = interact.TimedOut, interact.ByTimeout, ""
+		r.Answer.Outcome, r.Answer.By, r.Answer.Rule = api.TimedOut, api.ByTimeout, ""
 	case 2, 3:
-		r.Answer.By, r.Answer.Rule, r.Answer.At = interact.ByHuman, "", created.Add(4*time.Second)
+		r.Answer.By, r.Answer.Rule, r.Answer.At = api.ByHuman, "", created.Add(4*time.Second)
 	}
 	return r
 }

@@ -14,7 +14,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"nod/e2e/desktop"
@@ -220,14 +219,5 @@ func (d *desk) dialogsEnded() error {
 			return fmt.Errorf("nod-dialogs runs on for %v after the last prompt", patience)
 		}
 	}
-	return nil
-}
-
-// endNod quits nod-desktop.
-func (d *desk) endNod() error {
-	if err := d.nod.Process.Signal(syscall.SIGTERM); err != nil {
-		return err
-	}
-	<-d.ended
 	return nil
 }

@@ -10,9 +10,9 @@ import (
 	"zombiezen.com/go/sqlite"
 	"zombiezen.com/go/sqlite/sqlitex"
 
+	"nod/api"
 	"nod/bench/report"
 	"nod/bench/sample"
-	"nod/interact"
 	"nod/interact/history"
 	"nod/interact/journal"
 )
@@ -31,7 +31,7 @@ var searches = []struct {
 	{"a common word", history.Query{Text: "make"}, "gist LIKE '%make%'"},
 	{"one old entry", history.Query{Text: "target 12169"}, "gist LIKE '%target-12169%'"},
 	{"a word that is nowhere", history.Query{Text: "nothing-has-this"}, "gist LIKE '%nothing-has-this%'"},
-	{"denied commands", history.Query{Tool: "Bash", Outcome: interact.Denied}, "tool = 'Bash' AND outcome = 'denied'"},
+	{"denied commands", history.Query{Tool: "Bash", Outcome: api.Denied}, "tool = 'Bash' AND outcome = 'denied'"},
 }
 
 // history measures how soon a search has its first page.

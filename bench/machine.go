@@ -16,10 +16,7 @@ import (
 )
 
 // compared are the modules that nod is compared with.
-var compared = []string{
-	"github.com/cedar-policy/cedar-go", "github.com/open-policy-agent/opa",
-	"modernc.org/sqlite", "zombiezen.com/go/sqlite",
-}
+var compared = []string{"modernc.org/sqlite", "zombiezen.com/go/sqlite"}
 
 // machine says what the figures depend on.
 func (b *bench) machine() []report.Fact {

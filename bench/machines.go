@@ -18,8 +18,8 @@ import (
 	"nod/api"
 	"nod/bench/report"
 	"nod/bench/sample"
+	"nod/e2e/interacttest"
 	"nod/interact"
-	"nod/interact/interacttest"
 	"nod/interact/journal"
 	"nod/ipc/client"
 	"nod/ipc/endpoint"
@@ -107,7 +107,7 @@ func (w *way) measure(ctx context.Context) (there, back time.Duration, err error
 	began := time.Now()
 	go func() {
 		reply, err := w.agent.Approve(ctx, api.ApproveRequest{Approve: api.Approve{
-			Tool: answeredTool, Input: fmt.Appendf(nil, `{"at":%d}`, began.UnixNano()),
+			Tool: "Answered", Input: fmt.Appendf(nil, `{"at":%d}`, began.UnixNano()),
 		}})
 		over <- replied{time.Now(), err == nil && reply.Allowed(), err}
 	}()
@@ -158,7 +158,7 @@ func (p askedHere) Prompt(ctx context.Context, _ interact.Request, _ policy.Deci
 	p <- asked{time.Now(), func(context.Context) error { close(said); return nil }}
 	select {
 	case <-said:
-		return interact.Answer{Outcome: interact.Denied, By: interact.ByHuman}, nil
+		return interact.Answer{Outcome: api.Denied, By: api.ByHuman}, nil
 	case <-ctx.Done():
 		return interact.Answer{}, ctx.Err()
 	}
@@ -167,7 +167,7 @@ func (p askedHere) Prompt(ctx context.Context, _ interact.Request, _ policy.Deci
 // pairedDesk is a desk with one machine. It implements [remote.Desk].
 type pairedDesk struct {
 	asked chan asked
-	line  *session.Line
+	line  remote.Line
 }
 
 // Join implements [remote.Desk].
@@ -187,7 +187,7 @@ func (d *pairedDesk) Take(from remote.Peer, r remote.Request) error {
 	}
 	go func() {
 		d.asked <- asked{at, func(ctx context.Context) error {
-			a := interact.Answer{Outcome: interact.Denied, By: interact.ByHuman}
+			a := interact.Answer{Outcome: api.Denied, By: api.ByHuman}
 			_, err := d.line.Commit(ctx, from.Key, remote.Answer{ID: r.Request.ID, Digest: digest, Answer: a})
 			return err
 		}}

@@ -59,19 +59,12 @@ type measurement struct {
 var measurements = []measurement{
 	{"Calls", callsHow, (*bench).calls},
 	{"Hooks", hooksHow, (*bench).hooks},
-	{"Decisions", decisionsHow, (*bench).decisions},
-	{"JSON", jsonHow, (*bench).json},
 	{"Windows", windowsHow, (*bench).windows},
 	{"Rest", restHow, (*bench).rest},
 	{"Start", startHow, (*bench).start},
-	{"Recovery", recoveryHow, (*bench).recovery},
-	{"Journal", journalHow, (*bench).journal},
 	{"History", historyHow, (*bench).history},
-	{"Pending", pendingHow, (*bench).pending},
 	{"Machines", machinesHow, (*bench).machines},
 	{"Sizes", sizesHow, (*bench).sizes},
-	{"Parts", partsHow, (*bench).parts},
-	{"Packages", packagesHow, (*bench).packages},
 }
 
 func (b *bench) run(only string) (err error) {

@@ -8,8 +8,8 @@ import (
 	"os"
 	"path/filepath"
 
+	"nod/e2e/interacttest"
 	"nod/interact"
-	"nod/interact/interacttest"
 	"nod/ipc"
 	"nod/ipc/client"
 	"nod/ipc/endpoint"
@@ -48,7 +48,6 @@ func (b *bench) newService(j interact.Journal, p interact.Prompter, decide inter
 }
 
 func (s *service) close() {
-	s.Close()
 	s.stop()
 	s.broker.Close()
 	_ = os.RemoveAll(s.dir)

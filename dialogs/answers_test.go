@@ -11,6 +11,7 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/test"
 
+	"nod/api"
 	"nod/dialogs/dialogstest"
 	"nod/dialogs/prompt"
 	"nod/interact"
@@ -28,36 +29,36 @@ func TestAsk(t *testing.T) {
 	three := []string{"SQLite", "PostgreSQL", "MariaDB"}
 	tests := []struct {
 		name string
-		ask  interact.Ask
+		ask  api.Ask
 		do   func(s *screen)
 		want string
 	}{
-		{"an option", interact.Ask{Question: "Which?", Options: three}, func(s *screen) { s.tapText("PostgreSQL") },
+		{"an option", api.Ask{Question: "Which?", Options: three}, func(s *screen) { s.tapText("PostgreSQL") },
 			"PostgreSQL"},
-		{"another option after all", interact.Ask{Question: "Which?", Options: three},
+		{"another option after all", api.Ask{Question: "Which?", Options: three},
 			func(s *screen) { s.tapText("SQLite"); s.tapText("MariaDB") }, "MariaDB"},
-		{"an option by keyboard", interact.Ask{Question: "Which?", Options: three}, func(s *screen) {
+		{"an option by keyboard", api.Ask{Question: "Which?", Options: three}, func(s *screen) {
 			s.key(fyne.KeyDown) // the last submit moved the focus to the first
 			s.key(fyne.KeyDown)
 			s.key(fyne.KeyUp)
 			s.key(fyne.KeySpace)
 		}, "PostgreSQL"},
-		{"Other", interact.Ask{Question: "Which?", Options: three},
+		{"Other", api.Ask{Question: "Which?", Options: three},
 			func(s *screen) { s.tapText("Other…"); s.typeText(" DuckDB ") }, "DuckDB"},
-		{"an option after a draft of Other", interact.Ask{Question: "Which?", Options: three}, func(s *screen) {
+		{"an option after a draft of Other", api.Ask{Question: "Which?", Options: three}, func(s *screen) {
 			s.tapText("Other…")
 			s.typeText("DuckDB")
 			s.tapText("SQLite")
 		}, "SQLite"},
-		{"an option that is called Other…", interact.Ask{Question: "Which?", Options: []string{"Other…"}, AllowOther: no()},
+		{"an option that is called Other…", api.Ask{Question: "Which?", Options: []string{"Other…"}, AllowOther: no()},
 			func(s *screen) { s.tapText("Other…") }, "Other…"},
-		{"free text", interact.Ask{Question: "Why?"}, func(s *screen) { s.typeText("because") }, "because"},
-		{"free text in lines", interact.Ask{Question: "Why?", Multiline: true}, func(s *screen) {
+		{"free text", api.Ask{Question: "Why?"}, func(s *screen) { s.typeText("because") }, "because"},
+		{"free text in lines", api.Ask{Question: "Why?", Multiline: true}, func(s *screen) {
 			s.typeText("a")
 			s.key(fyne.KeyReturn)
 			s.typeText("b")
 		}, "a\nb"},
-		{"a filtered option", interact.Ask{Question: "Which?", Options: numbers(30)}, func(s *screen) {
+		{"a filtered option", api.Ask{Question: "Which?", Options: numbers(30)}, func(s *screen) {
 			s.canvas().Focus(s.pickerFilter())
 			s.typeText("17")
 			s.tapText("option 17")
@@ -72,7 +73,7 @@ func TestAsk(t *testing.T) {
 			s.wantOpen("1") // nothing answered yet
 			test.do(s)
 			s.submit()
-			if a := s.wantOutcome("1", interact.Answered); a.Text != test.want {
+			if a := s.wantOutcome("1", api.Answered); a.Text != test.want {
 				t.Errorf("answer %q, want %q", a.Text, test.want)
 			}
 		})
@@ -100,7 +101,7 @@ func (s *screen) pickerFilter() *field {
 func TestLongListsCanBeFiltered(t *testing.T) {
 	for n, filtered := range map[int]bool{8: false, 9: true} {
 		s := newScreen(t)
-		s.open(request("1", interact.Ask{Question: "Which?", Options: numbers(n)}))
+		s.open(request("1", api.Ask{Question: "Which?", Options: numbers(n)}))
 		if got := s.pickerFilter() != nil; got != filtered {
 			t.Errorf("%d options: filter %v, want %v", n, got, filtered)
 		}
@@ -119,7 +120,7 @@ func TestLongListsCanBeFiltered(t *testing.T) {
 }
 
 func TestOtherIsLastAndCanBeLeftOut(t *testing.T) {
-	last := func(ask interact.Ask) string {
+	last := func(ask api.Ask) string {
 		s := newScreen(t)
 		s.open(request("1", ask))
 		var label string
@@ -130,10 +131,10 @@ func TestOtherIsLastAndCanBeLeftOut(t *testing.T) {
 		})
 		return label
 	}
-	if got := last(interact.Ask{Question: "?", Options: []string{"a", "b"}}); got != "Other…" {
+	if got := last(api.Ask{Question: "?", Options: []string{"a", "b"}}); got != "Other…" {
 		t.Errorf("the last choice is %q", got)
 	}
-	if got := last(interact.Ask{Question: "?", Options: []string{"a", "b"}, AllowOther: no()}); got != "b" {
+	if got := last(api.Ask{Question: "?", Options: []string{"a", "b"}, AllowOther: no()}); got != "b" {
 		t.Errorf("the last choice is %q", got)
 	}
 }
@@ -143,7 +144,7 @@ func TestDecline(t *testing.T) {
 		s := newScreen(t)
 		s.open(samples[name])
 		s.tapText("Decline")
-		if a := s.wantOutcome(samples[name].ID, interact.Dismissed); a.Reason == "" {
+		if a := s.wantOutcome(samples[name].ID, api.Dismissed); a.Reason == "" {
 			t.Errorf("%s: the agent is not told why", name)
 		}
 	}
@@ -168,7 +169,7 @@ func TestConfirm(t *testing.T) {
 			s.tapText("Deploy")
 			s.wantOpen("3") // not armed yet
 			test.do(s)
-			if a := s.wantOutcome("3", interact.Answered); a.Confirmed != test.want || a.Defaulted {
+			if a := s.wantOutcome("3", api.Answered); a.Confirmed != test.want || a.Defaulted {
 				t.Errorf("answer %+v, want %v", a, test.want)
 			}
 		})
@@ -177,7 +178,7 @@ func TestConfirm(t *testing.T) {
 
 func TestHostileLabels(t *testing.T) {
 	s := newScreen(t)
-	s.open(request("1", interact.Confirm{
+	s.open(request("1", api.Confirm{
 		Message: "Sure?", YesLabel: "No\u202e\nreally" + strings.Repeat("!", 100), NoLabel: "Yes",
 	}))
 	if got := s.page().yes.text; strings.ContainsAny(got, "\n\u202e") || len([]rune(got)) > 2*prompt.MaxName {
@@ -189,13 +190,13 @@ func TestHostileLabels(t *testing.T) {
 }
 
 // wholeForm has one question of each sort.
-var wholeForm = interact.Form{Questions: []interact.Question{
-	{ID: "db", Question: "Which database?", Options: []interact.Option{
+var wholeForm = api.Form{Questions: []api.Question{
+	{ID: "db", Question: "Which database?", Options: []api.Option{
 		{Label: "SQLite", Value: "sqlite", Description: "One file"},
 		{Label: "PostgreSQL", Value: "pg", Recommended: true},
 	}},
 	{ID: "extras", Question: "What else?", MultiSelect: true, Required: no(),
-		Options: []interact.Option{{Label: "Tracing"}, {Label: "Metrics"}}},
+		Options: []api.Option{{Label: "Tracing"}, {Label: "Metrics"}}},
 	{ID: "name", Question: "Name?", Placeholder: "orders"},
 	{ID: "note", Question: "Anything to add?", Required: no()},
 }}
@@ -227,8 +228,8 @@ func TestForm(t *testing.T) {
 	s.typeText("shop")
 	s.submit()
 
-	a := s.wantOutcome("1", interact.Answered)
-	want := map[string]interact.Value{
+	a := s.wantOutcome("1", api.Answered)
+	want := map[string]api.Value{
 		"db": interact.ListValue("CockroachDB"), "extras": interact.ListValue("Tracing"),
 		"name": interact.TextValue("shop"), "note": interact.TextValue(""),
 	}
@@ -244,7 +245,7 @@ func TestForm(t *testing.T) {
 
 func TestFormDefaults(t *testing.T) {
 	s := newScreen(t)
-	f := interact.Form{Questions: slices.Clone(wholeForm.Questions)}
+	f := api.Form{Questions: slices.Clone(wholeForm.Questions)}
 	f.Questions[0].Default = interact.TextValue("pg")
 	f.Questions[1].Default = interact.ListValue("Tracing", "Metrics")
 	f.Questions[2].Default = interact.TextValue("orders")
@@ -252,8 +253,8 @@ func TestFormDefaults(t *testing.T) {
 	s.focusWindow()
 	s.tapText("Metrics") // off again
 	s.submit()
-	a := s.wantOutcome("1", interact.Answered)
-	for id, want := range map[string]interact.Value{
+	a := s.wantOutcome("1", api.Answered)
+	for id, want := range map[string]api.Value{
 		"db": interact.ListValue("pg"), "extras": interact.ListValue("Tracing"), "name": interact.TextValue("orders"),
 	} {
 		if !reflect.DeepEqual(a.Values[id], want) {
@@ -262,10 +263,10 @@ func TestFormDefaults(t *testing.T) {
 	}
 }
 
-func TestFormMarksRequiredAndRecommended(t *testing.T) {
+func TestFormMarksOptionalAndRecommended(t *testing.T) {
 	s := newScreen(t)
 	s.open(request("1", wholeForm))
-	for _, text := range []string{"required", "optional", "Recommended", "One file", "4 questions"} {
+	for _, text := range []string{"optional", "Recommended", "One file", "4 questions"} {
 		if !s.shows(text) {
 			t.Errorf("%q is not there", text)
 		}
@@ -274,7 +275,7 @@ func TestFormMarksRequiredAndRecommended(t *testing.T) {
 
 func TestFormSaysWhatWillNotDo(t *testing.T) {
 	s := newScreen(t)
-	s.open(request("1", interact.Form{Questions: []interact.Question{{ID: "n", Question: "How many?",
+	s.open(request("1", api.Form{Questions: []api.Question{{ID: "n", Question: "How many?",
 		Format: interact.Integer}}}))
 	s.focusWindow()
 	s.typeText("many")
@@ -293,7 +294,7 @@ func TestFormSaysWhatWillNotDo(t *testing.T) {
 	s.key(fyne.KeyBackspace)
 	s.typeText("3")
 	s.submit()
-	if a := s.wantOutcome("1", interact.Answered); a.Values["n"].String() != "3" {
+	if a := s.wantOutcome("1", api.Answered); a.Values["n"].String() != "3" {
 		t.Errorf("answer %v", a.Values)
 	}
 }
@@ -349,8 +350,8 @@ func TestFormByKeyboard(t *testing.T) {
 	s.wantOpen("1")
 	s.typeText("as soon as you can")
 	s.key(fyne.KeyReturn)
-	a := s.wantOutcome("1", interact.Answered)
-	want := map[string]interact.Value{
+	a := s.wantOutcome("1", api.Answered)
+	want := map[string]api.Value{
 		"db": interact.ListValue("CockroachDB"), "extras": interact.ListValue("Tracing", "Metrics"),
 		"name": interact.TextValue("shop"), "note": interact.TextValue("as soon as you can"),
 	}
@@ -362,11 +363,11 @@ func TestFormByKeyboard(t *testing.T) {
 // Enter picks the focused option if only one may be picked.
 func TestEnterPicks(t *testing.T) {
 	s := newScreen(t)
-	s.open(request("1", interact.Ask{Question: "Which?", Options: []string{"a", "b", "c"}}))
+	s.open(request("1", api.Ask{Question: "Which?", Options: []string{"a", "b", "c"}}))
 	s.ready()
 	s.key(fyne.KeyDown)
 	s.key(fyne.KeyReturn)
-	if a := s.wantOutcome("1", interact.Answered); a.Text != "b" {
+	if a := s.wantOutcome("1", api.Answered); a.Text != "b" {
 		t.Errorf("answer %q", a.Text)
 	}
 }
@@ -389,15 +390,15 @@ func TestEnterSaysWhatIsMissing(t *testing.T) {
 // In a long list, digits go to the filter, and Enter picks the only option left.
 func TestFilterByKeyboard(t *testing.T) {
 	s := newScreen(t)
-	s.open(request("1", interact.Ask{Question: "Which?", Options: numbers(30)}))
+	s.open(request("1", api.Ask{Question: "Which?", Options: numbers(30)}))
 	s.ready()
 	s.typeText("17")
 	s.key(fyne.KeyReturn)
-	if a := s.wantOutcome("1", interact.Answered); a.Text != "option 17" {
+	if a := s.wantOutcome("1", api.Answered); a.Text != "option 17" {
 		t.Errorf("answer %q", a.Text)
 	}
 	s.pass(time.Second)
-	s.open(request("2", interact.Ask{Question: "Which?", Options: numbers(30)}))
+	s.open(request("2", api.Ask{Question: "Which?", Options: numbers(30)}))
 	s.ready()
 	s.typeText("2")
 	s.key(fyne.KeyDown) // 2
@@ -408,7 +409,7 @@ func TestFilterByKeyboard(t *testing.T) {
 	s.key(fyne.KeyDown)
 	s.key(fyne.KeySpace)
 	s.chord(fyne.KeyReturn)
-	if a := s.wantOutcome("2", interact.Answered); a.Text != "option 22" {
+	if a := s.wantOutcome("2", api.Answered); a.Text != "option 22" {
 		t.Errorf("answer %q", a.Text)
 	}
 }
@@ -417,8 +418,8 @@ func TestFilterByKeyboard(t *testing.T) {
 // pause.
 func TestBlindTypingAnswersNothing(t *testing.T) {
 	s := newScreen(t)
-	s.open(request("1", interact.Ask{Question: "Which?", Options: []string{"a", "b"}, AllowOther: no()}))
-	s.open(request("2", interact.Ask{Question: "Why?"}))
+	s.open(request("1", api.Ask{Question: "Which?", Options: []string{"a", "b"}, AllowOther: no()}))
+	s.open(request("2", api.Ask{Question: "Why?"}))
 	s.focusWindow()
 	for _, id := range []interact.ID{"1", "2"} {
 		for range 10 {
@@ -431,7 +432,7 @@ func TestBlindTypingAnswersNothing(t *testing.T) {
 	}
 	s.pass(time.Second)
 	s.key(fyne.KeyReturn)
-	if a := s.wantOutcome("1", interact.Answered); a.Text != "b" {
+	if a := s.wantOutcome("1", api.Answered); a.Text != "b" {
 		t.Errorf("answer %q", a.Text)
 	}
 }
@@ -440,8 +441,8 @@ func TestBlindTypingAnswersNothing(t *testing.T) {
 func TestEscapeAsksOnce(t *testing.T) {
 	const sure = "Discard your answers? Press Esc again."
 	for name, r := range map[string]interact.Request{
-		"ask":     request("1", interact.Ask{Question: "Why?"}),
-		"options": request("1", interact.Ask{Question: "Which?", Options: []string{"a", "b"}}),
+		"ask":     request("1", api.Ask{Question: "Why?"}),
+		"options": request("1", api.Ask{Question: "Which?", Options: []string{"a", "b"}}),
 		"form":    request("1", wholeForm),
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -462,16 +463,16 @@ func TestEscapeAsksOnce(t *testing.T) {
 			s.key(fyne.KeyEscape)
 			s.wantOpen("1")
 			s.key(fyne.KeyEscape)
-			s.wantOutcome("1", interact.Dismissed)
+			s.wantOutcome("1", api.Dismissed)
 		})
 	}
 }
 
 // A single question is shown once.
 func TestOneQuestion(t *testing.T) {
-	for name, form := range map[string]interact.Form{
-		"untitled": {Questions: []interact.Question{{ID: "n", Question: "What port?"}}},
-		"titled":   {Title: "What port?", Questions: []interact.Question{{ID: "n", Question: "What port?"}}},
+	for name, form := range map[string]api.Form{
+		"untitled": {Questions: []api.Question{{ID: "n", Question: "What port?"}}},
+		"titled":   {Title: "What port?", Questions: []api.Question{{ID: "n", Question: "What port?"}}},
 	} {
 		s := newScreen(t)
 		s.open(request("1", form))

@@ -9,9 +9,11 @@ import (
 	"fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 
+	"nod/api"
 	"nod/dialogs/prompt"
 	"nod/interact"
 	"nod/policy"
+	"nod/policy/shell"
 )
 
 // approvePage asks for permission for one tool call.
@@ -20,14 +22,11 @@ type approvePage struct {
 	body interact.Approve
 
 	input  *inputView
-	view   *fyne.Container // holds the input, or all of it as JSON
-	facts  *fyne.Container // what nod derived from it: badges, and dangerous parts
-	badges *fyne.Container
-	rows   *factRows           // the layout of badges
+	view   *fyne.Container     // holds the input, or all of it as JSON
+	facts  *fyne.Container     // what nod derived from it: headlines, other facts, and dangerous parts
+	rest   *brief              // the facts that are no headlines; nil for none
 	jumps  []fyne.CanvasObject // the dangerous parts
 	others *button             // shows the dangerous parts that are left out
-	banner *fyne.Container     // holds the input's warnings
-	warns  *brief              // shows them; nil when there are none
 	words  *brief              // the description of the agent, and why nod asks
 
 	allJumps bool // all dangerous parts are shown
@@ -42,7 +41,9 @@ type approvePage struct {
 	rule       *fyne.Container // holds ruleText under a heading
 	ruleText   *sheet          // what a wider scope will save; nil for once
 	shownRule  string          // the text in it
+	memory     *fyne.Container // says how often the user allowed this today; empty for nothing to say
 	why        *button
+	cancel     *button // leaves the field for the reason
 	reason     *field
 
 	alternative               *button // a second affirmative, of a plan; nil for none
@@ -52,10 +53,9 @@ type approvePage struct {
 func newApprovePage(p *page, b interact.Approve) {
 	a := &approvePage{
 		page: p, body: b, keep: keep{scope: policy.Once},
-		view: container.NewStack(), banner: Column(0), facts: Column(5), partList: Column(0),
+		view: container.NewStack(), facts: Column(5), partList: Column(0),
 	}
 	p.approval, p.kind = a, a
-	a.badges, a.rows = newFactRows(p.w)
 	a.disclosure = newButton(p.w, a.disclosureText(), a.toggleRaw)
 	a.disclosure.look = linkButton
 	a.buildInput(p.entry.view())
@@ -75,11 +75,6 @@ func (a *approvePage) buildInput(v prompt.View) {
 	a.input.block.attach(a.w, a.w.rearm)
 	a.rawShown = false
 	a.setText(a.input.block)
-	a.warns, a.banner.Objects = nil, nil
-	if len(a.input.Warnings) > 0 {
-		a.warns = newWarnings(a.w, a.input.Warnings)
-		a.banner.Objects = []fyne.CanvasObject{newTint(theme.ColorNameError, 0x1c, 8, Padded(4, 8, a.warns.object))}
-	}
 	a.showFacts()
 	a.head.setColor(riskColor(a.entry.why.Class, a.input.AllFacts()))
 	a.showParts(a.partsNow())
@@ -122,26 +117,20 @@ func (a *approvePage) setText(b *sheet) {
 	a.view.Refresh()
 }
 
-func newWarnings(w *window, warnings []string) *brief {
-	var parts []briefPart
-	for _, text := range warnings {
-		icon := widget.NewIcon(theme.NewColoredResource(theme.WarningIcon(), theme.ColorNameError))
-		parts = append(parts, newBriefPart(container.New(fixed{width: 16, height: 16}, icon), text, widget.DangerImportance))
-	}
-	return newBrief(w, parts...)
-}
-
 // bodyObject returns, from the top: the facts, the exact input, its parts, the agent's description, why nod asks.
 func (a *approvePage) bodyObject() fyne.CanvasObject {
 	var parts []briefPart
 	if a.input.Says != "" {
-		parts = append(parts, labelled(tr("agent says:"), a.input.Says))
+		parts = append(parts, labelled(a.input.SaysLabel, a.input.Says))
 	}
-	parts = append(parts, labelled(a.input.WhyLabel, a.input.Why))
+	if why := a.input.WhyBeside(a.parts); why != "" {
+		parts = append(parts, labelled(a.input.WhyLabel, why))
+	}
 	a.words = newBrief(a.w, parts...)
 	a.words.end = a.disclosure
 	a.words.object.Add(a.disclosure)
-	return container.New(approveLayout{a}, a.facts, a.banner, a.view, container.NewVScroll(a.partList), a.words.object)
+	facts, list := container.NewVScroll(a.facts), container.NewVScroll(a.partList)
+	return container.New(approveLayout{a}, facts, a.view, list, a.words.object)
 }
 
 // labelled puts one of nod's labels before text from elsewhere.
@@ -151,16 +140,15 @@ func labelled(label, text string) briefPart {
 
 // setCompact gives everything around the input one row each.
 func (a *approvePage) setCompact(v bool) {
-	facts, warnings, words := 3, 6, 5
+	facts, words := 2, 5
 	if v {
-		facts, warnings, words = 1, 1, 1
+		facts, words = 1, 1
 	}
-	a.rows.maxRows, a.words.maxRows = facts, words
+	if a.words.maxRows = words; a.rest != nil {
+		a.rest.maxRows = facts
+	}
 	a.foldJumps()
 	a.disclosure.setText(a.disclosureText())
-	if a.warns != nil {
-		a.warns.maxRows = warnings
-	}
 }
 
 // bodyHeight returns the height of the body that shows the whole input.
@@ -170,6 +158,8 @@ func (a *approvePage) bodyHeight(float32) float32 {
 	for i, o := range body.Objects {
 		h := o.MinSize().Height
 		switch i {
+		case factsIndex:
+			h = a.facts.MinSize().Height
 		case inputIndex:
 			h = a.text.(*sheet).text.wanted()
 		case partsIndex:
@@ -192,19 +182,23 @@ func (a *approvePage) footObject() *foot {
 	a.reason.Hide()
 	a.no = newDecision(a.w, "", "", plainButton, a.w.refuse)
 	a.why = newButton(a.w, labels.Why, a.openReason)
+	a.why.hint = commandName() + "+R"
+	a.cancel = newButton(a.w, tr("Cancel"), a.w.escape)
+	a.cancel.hint = tr("Esc")
 	a.scopes = newButton(a.w, "", a.chooseScope)
 	a.scopes.icon, a.scopes.trailing, a.scopes.hint = theme.IconNameArrowDropDown, true, commandName()+"+S"
 	a.yes = newDecision(a.w, labels.Yes, affirmativeHint(), strongButton, a.w.affirm)
+	a.yes.danger = a.isRed()
 	right := []fyne.CanvasObject{a.scopes, a.yes}
 	if prompt.IsPlan(a.body) {
 		right = slices.Insert(right, 1, a.planEdits()...)
 	}
-	a.rule = container.NewStack()
+	a.rule, a.memory = container.NewStack(), container.NewStack()
 	a.showScope()
 	a.showRefusing()
 	return &foot{
-		above: []fyne.CanvasObject{a.rule, a.reason},
-		left:  []fyne.CanvasObject{a.no, a.why},
+		above: []fyne.CanvasObject{a.memory, a.rule, a.reason},
+		left:  []fyne.CanvasObject{a.no, a.why, a.cancel},
 		right: right,
 	}
 }
@@ -232,7 +226,15 @@ func (a *approvePage) disclosureText() string {
 	return tr("Whole input (JSON)")
 }
 
+// isRed reports whether the call calls for special care.
+func (a *approvePage) isRed() bool {
+	return a.input.HasHidden() || riskColor(a.entry.why.Class, a.input.AllFacts()) == theme.ColorNameError
+}
+
 func (a *approvePage) openReason() {
+	if !a.why.Visible() {
+		return
+	}
 	a.refusing = true
 	a.showRefusing()
 	a.edited()
@@ -266,9 +268,11 @@ func (a *approvePage) showRefusing() {
 	}
 	SetVisible(a.reason, a.refusing)
 	SetVisible(a.why, !a.refusing && labels.Why != "")
+	SetVisible(a.cancel, a.refusing)
 	SetVisible(a.yes, !a.refusing)
 	SetVisible(a.scopes, !a.refusing && !a.isOnce())
 	SetVisible(a.rule, !a.refusing && a.shownRule != "")
+	SetVisible(a.memory, !a.refusing && a.shownRule == "" && len(a.memory.Objects) > 0)
 }
 
 // isOnce reports whether the call can only be allowed once: a plan is carried out once, no rule opens an address, and
@@ -278,7 +282,7 @@ func (a *approvePage) isOnce() bool {
 }
 
 func (a *approvePage) refuse() {
-	answer := a.answer(interact.Denied)
+	answer := a.answer(api.Denied)
 	if a.refusing {
 		answer.Reason = strings.TrimSpace(a.reason.Text)
 	}
@@ -295,22 +299,22 @@ func (a *approvePage) affirm() {
 		a.entry.said = nil
 		a.buildInput(a.entry.view())
 		a.w.changed()
-		a.showNotice(tr("The file has changed meanwhile: look again."))
+		a.showNotice(tr("The file has changed since. Look again."))
 		return
 	}
 	if _, _, rule := a.chosen(); rule != a.shownRule {
 		a.showParts(a.partsNow())
 		a.setKeep(a.stillKept())
-		a.showNotice(tr("What Allow will save has changed meanwhile: look again."))
+		a.showNotice(tr("What Allow will save has changed since. Look again."))
 		return
 	}
-	answer := a.answer(interact.Allowed)
+	answer := a.answer(api.Allowed)
 	answer.Scope, answer.Covers, answer.Suggestion = a.keep.scope, a.keep.cover, a.keep.suggestion
 	a.w.finish(a.page, answer)
 }
 
 // answer starts an answer with the digest of the input that was shown.
-func (a *approvePage) answer(o interact.Outcome) interact.Answer {
+func (a *approvePage) answer(o api.Outcome) interact.Answer {
 	answer := userAnswer(o, "")
 	answer.ShownSHA256 = interact.Digest(a.body.Input)
 	return answer
@@ -338,8 +342,9 @@ const (
 
 // When the input needs more room, its parts get at most maxParts of the body; below leastParts they are hidden.
 const (
-	inputIndex = 2
-	partsIndex = 3
+	factsIndex = 0
+	inputIndex = 1
+	partsIndex = 2
 	maxParts   = 0.35
 	leastParts = 28
 )
@@ -347,7 +352,7 @@ const (
 // leastInput is the height that the parts leave to the input: some rows and its foot.
 const leastInput = 76
 
-// approveLayout places facts, warnings, input, the parts of a command, and the small print from top to bottom. The
+// approveLayout places facts, input, the parts of a command, and the small print from top to bottom. The
 // input takes the remaining height; if that is too little, the parts scroll.
 type approveLayout struct{ a *approvePage }
 
@@ -365,6 +370,9 @@ func (l approveLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	}
 	width := size.Width - 2*sideMargin
 	y, bottom := l.around(o, width, margin, gap, size.Height-margin)
+	if l.a.compact && bottom-y < leastInput && l.a.hideNotes() {
+		y, bottom = l.around(o, width, margin, gap, size.Height-margin)
+	}
 	if l.a.compact && bottom-y < leastRow {
 		l.a.showAll(false)
 		y, bottom = l.around(o, width, margin, gap, size.Height-margin)
@@ -393,21 +401,36 @@ func (l approveLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 
 func (a *approvePage) showAll(v bool) {
 	a.words.first = !v
-	if a.warns != nil {
-		a.warns.first = !v
+	if a.rest != nil {
+		a.rest.first = !v
+		SetVisible(a.rest.object, true)
 	}
 }
 
-// around places everything above the input, from y on, and everything below it, and returns the range that is left.
-func (l approveLayout) around(o []fyne.CanvasObject, width, y, gap, bottom float32) (top, end float32) {
-	for _, above := range o[:inputIndex] {
-		if h := resizeToWidth(above, width); h > 0 {
-			above.Move(fyne.NewPos(sideMargin, y))
-			y += h + gap
-		}
+// hideNotes hides the facts that are no headlines if none of them needs attention, and reports whether it did.
+func (a *approvePage) hideNotes() bool {
+	_, rest := a.input.Said()
+	if len(rest) == 0 || slices.ContainsFunc(rest, func(g prompt.FactGroup) bool {
+		return prompt.Worst(g.Facts) > shell.Note
+	}) {
+		return false
 	}
+	a.rest.object.Hide()
+	return true
+}
+
+// around places the facts from y on, which scroll if they leave no room for the input, and the small print at bottom.
+// It returns the range that is left.
+func (l approveLayout) around(o []fyne.CanvasObject, width, y, gap, bottom float32) (top, end float32) {
 	words := o[partsIndex+1]
 	bottom -= resizeToWidth(words, width)
 	words.Move(fyne.NewPos(sideMargin, bottom))
-	return y, bottom - gap
+	bottom -= gap
+	height := min(resizeToWidth(l.a.facts, width), max(bottom-y-gap-leastRow, leastParts))
+	o[factsIndex].Move(fyne.NewPos(sideMargin, y))
+	o[factsIndex].Resize(fyne.NewSize(width, height))
+	if height > 0 {
+		y += height + gap
+	}
+	return y, bottom
 }

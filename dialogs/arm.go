@@ -3,6 +3,8 @@ package dialogs
 import "time"
 
 const (
+	// redArmAfter is the shortest wait before the affirmative of a dangerous request works.
+	redArmAfter = 2 * time.Second
 	// minArmAfter is the shortest wait before an affirmative works; a configuration can only lengthen it.
 	minArmAfter = 700 * time.Millisecond
 	// quietAfterAnswer is how long after an answer no button of the next prompt decides anything, so that
@@ -67,10 +69,18 @@ func (a *arming) heartbeat() {
 		return
 	}
 	if a.now().Sub(a.lastHeartbeat) > maxGap {
-		a.disturb()
+		a.delay()
 	}
 	a.lastHeartbeat = a.now()
 	a.ready = a.visible && a.focused && a.seen && a.lastHeartbeat.Sub(a.since) >= a.after
+}
+
+// delay has at least [minArmAfter] pass from now on. It does not restart the longer wait of a dangerous request, which
+// would never end on a busy machine.
+func (a *arming) delay() {
+	if least := a.now().Add(minArmAfter - a.after); least.After(a.since) {
+		a.since = least
+	}
 }
 
 func (a *arming) SetVisible(v bool) { a.set(&a.visible, v) }
@@ -114,8 +124,8 @@ func (a *arming) press() bool {
 	if a.armed() {
 		return true
 	}
-	if least := a.now().Add(minArmAfter - a.after); !a.ready && least.After(a.since) {
-		a.since = least
+	if !a.ready {
+		a.delay()
 	}
 	return false
 }

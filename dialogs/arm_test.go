@@ -116,8 +116,21 @@ func TestArming(t *testing.T) {
 		}, false},
 		{"stood still until a moment ago", func(a *arming, wait func(time.Duration)) {
 			wait(100 * ms)
-			now := a.now
-			a.now = func() time.Time { return now().Add(time.Hour) }
+			a.now = later(a.now, time.Hour)
+			wait(600 * ms)
+		}, false},
+		{"stood still for a moment of a longer wait", func(a *arming, wait func(time.Duration)) {
+			a.begin(2*time.Second, false)
+			a.setSeen(true)
+			wait(1500 * ms)
+			a.now = later(a.now, maxGap+beat)
+			wait(800 * ms)
+		}, true},
+		{"stood still at the end of a longer wait", func(a *arming, wait func(time.Duration)) {
+			a.begin(2*time.Second, false)
+			a.setSeen(true)
+			wait(1900 * ms)
+			a.now = later(a.now, maxGap+beat)
 			wait(600 * ms)
 		}, false},
 		{"stood still after it was armed", func(a *arming, wait func(time.Duration)) {
@@ -155,4 +168,9 @@ func TestArming(t *testing.T) {
 			}
 		})
 	}
+}
+
+// later is a clock that is ahead of another.
+func later(now func() time.Time, by time.Duration) func() time.Time {
+	return func() time.Time { return now().Add(by) }
 }

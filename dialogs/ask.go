@@ -7,8 +7,8 @@ import (
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/layout"
 
+	"nod/api"
 	"nod/dialogs/prompt"
-	"nod/interact"
 )
 
 // askPage asks one question, answered by choosing options or with free text.
@@ -18,7 +18,7 @@ type askPage struct {
 	focus  func() fyne.Focusable
 }
 
-func newAskPage(p *page, b interact.Ask) {
+func newAskPage(p *page, b api.Ask) {
 	a := &askPage{page: p}
 	p.kind = a
 	input := a.input(b)
@@ -27,7 +27,7 @@ func newAskPage(p *page, b interact.Ask) {
 	p.assemble(rows.scroll.Scroll, p.questionFoot())
 }
 
-func (a *askPage) input(b interact.Ask) fyne.CanvasObject {
+func (a *askPage) input(b api.Ask) fyne.CanvasObject {
 	if len(b.Options) == 0 {
 		f := newField(a.w, prompt.PlainText(b.Placeholder), b.Multiline)
 		f.OnChanged = func(string) { a.touched() }
@@ -38,9 +38,9 @@ func (a *askPage) input(b interact.Ask) fyne.CanvasObject {
 		a.answer, a.focus = func() string { return strings.TrimSpace(f.Text) }, func() fyne.Focusable { return f }
 		return f
 	}
-	options := make([]interact.Option, len(b.Options))
+	options := make([]api.Option, len(b.Options))
 	for i, o := range b.Options {
-		options[i] = interact.Option{Label: o, Value: o}
+		options[i] = api.Option{Label: o, Value: o}
 	}
 	pick := newPicker(a.w, options, false, b.OffersOther(), b.Placeholder)
 	pick.changed, pick.next = a.touched, a.w.affirm
@@ -50,7 +50,7 @@ func (a *askPage) input(b interact.Ask) fyne.CanvasObject {
 }
 
 func (a *askPage) affirm() {
-	answer := userAnswer(interact.Answered, "")
+	answer := userAnswer(api.Answered, "")
 	if answer.Text = a.answer(); answer.Text == "" {
 		a.setProblem(tr("There is no answer yet."))
 		a.w.win.Canvas().Focus(a.focus())

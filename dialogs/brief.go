@@ -106,7 +106,7 @@ func (b *brief) placeAt(width float32) float32 {
 		p.end = b.end.MinSize()
 	}
 	if p != b.placed {
-		b.placed, b.height = p, b.place(width)
+		b.placed, b.height = p, max(b.place(width), p.end.Height)
 	}
 	return b.height
 }
@@ -118,7 +118,7 @@ func (b *brief) place(width float32) float32 {
 	}
 	gaps := briefPartGap * float32(len(b.parts)-1)
 	all := b.column(width)
-	fits := labelWidth(b.parts)+textWidth(b.parts)+gaps <= width
+	fits := len(b.parts) == 0 || labelWidth(b.parts)+textWidth(b.parts)+gaps <= width
 	for _, p := range b.parts {
 		SetVisible(p.label, true)
 	}
@@ -168,7 +168,7 @@ func (b *brief) atEnd(o *button, width float32) float32 {
 // column puts the parts below one another, unabridged, and returns the height.
 func (b *brief) column(width float32) (height float32) {
 	for _, p := range b.parts {
-		p.put(0, height, max(width-p.label.MinSize().Width-briefLabelGap, leastBrief), p.full)
+		p.put(0, height, max(width-p.indent(), leastBrief), p.full)
 		height += max(p.full.Size().Height, p.label.Size().Height)
 	}
 	return height
@@ -192,9 +192,17 @@ func (b *brief) row(parts []briefPart, y, width float32) (height float32) {
 
 func labelWidth(parts []briefPart) (width float32) {
 	for _, p := range parts {
-		width += p.label.MinSize().Width + briefLabelGap
+		width += p.indent()
 	}
 	return width
+}
+
+// indent returns the width of the label and the gap behind it.
+func (p briefPart) indent() float32 {
+	if width := p.label.MinSize().Width; width > 0 {
+		return width + briefLabelGap
+	}
+	return 0
 }
 
 func textWidth(parts []briefPart) (width float32) {
@@ -210,7 +218,7 @@ func (p briefPart) put(x, y, width float32, which fyne.CanvasObject) (end float3
 	height := resizeToWidth(which, width)
 	row := p.line.MinSize().Height
 	p.label.Move(fyne.NewPos(x, y+max((row-p.label.Size().Height)/2, 0)))
-	x += p.label.Size().Width + briefLabelGap
+	x += p.indent()
 	which.Move(fyne.NewPos(x, y+max((row-height)/2, 0)))
 	return x + width
 }

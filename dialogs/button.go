@@ -34,6 +34,7 @@ type button struct {
 	trailing   bool               // the icon is behind the text
 	look       buttonLook
 	ready      bool   // a strong button that is not ready looks pale
+	danger     bool   // a strong button that is not the default choice: red on grey
 	compact    bool   // shows no hint, but still the note
 	chordOnly  string // the only keys that press it; "" when plain ones do
 	onTap      func()
@@ -146,6 +147,10 @@ func (b *button) CreateRenderer() fyne.WidgetRenderer {
 func (b *button) colors() (fill, ink color.Color) {
 	page, text := colorOf(b, ColorSunken), colorOf(b, theme.ColorNameForeground)
 	switch {
+	case b.danger && b.ready:
+		fill, ink = colorOf(b, theme.ColorNameButton), colorOf(b, theme.ColorNameError)
+	case b.danger:
+		return colorOf(b, theme.ColorNameButton), colorOf(b, ColorMuted)
 	case b.look == strongButton && b.ready:
 		fill, ink = colorOf(b, theme.ColorNamePrimary), colorOf(b, theme.ColorNameForegroundOnPrimary)
 	case b.look == strongButton:
@@ -177,7 +182,7 @@ func (b *button) hintColor(fill, ink color.Color) color.Color {
 }
 
 func (b *button) ringColor() color.Color {
-	if b.look == strongButton && b.ready {
+	if b.look == strongButton && b.ready && !b.danger {
 		return colorOf(b, theme.ColorNameForeground)
 	}
 	return colorOf(b, theme.ColorNamePrimary)

@@ -12,8 +12,8 @@ import (
 	"fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 
+	"nod/api"
 	"nod/dialogs/prompt"
-	"nod/interact"
 )
 
 const maxPlainChoices = 8
@@ -22,7 +22,7 @@ const maxPlainChoices = 8
 type choice struct {
 	hoverBase
 	picker *picker
-	option interact.Option
+	option api.Option
 	digit  rune // the key that picks it; 0 for none
 	picked bool
 }
@@ -148,7 +148,7 @@ type picker struct {
 	next    func() // moves on to what follows the question
 }
 
-func newPicker(w *window, options []interact.Option, multi, offersOther bool, placeholder string) *picker {
+func newPicker(w *window, options []api.Option, multi, offersOther bool, placeholder string) *picker {
 	p := &picker{w: w, multi: multi, changed: func() {}, next: func() {}}
 	if len(options) > maxPlainChoices {
 		p.object = p.filtered(options)
@@ -168,7 +168,7 @@ func newPicker(w *window, options []interact.Option, multi, offersOther bool, pl
 	return p
 }
 
-func (p *picker) addChoice(o interact.Option) *choice {
+func (p *picker) addChoice(o api.Option) *choice {
 	c := &choice{picker: p, option: o}
 	c.extend(c, p.w)
 	p.choices = append(p.choices, c)
@@ -176,7 +176,7 @@ func (p *picker) addChoice(o interact.Option) *choice {
 }
 
 // addDigit adds a choice, which the next free digit picks.
-func (p *picker) addDigit(o interact.Option) *choice {
+func (p *picker) addDigit(o api.Option) *choice {
 	c := p.addChoice(o)
 	c.digit = rune('0' + len(p.choices))
 	return c
@@ -188,7 +188,7 @@ func (p *picker) addOther(placeholder string) fyne.CanvasObject {
 	if p.list != nil {
 		add = p.addChoice
 	}
-	p.last = add(interact.Option{Label: tr("Other…")})
+	p.last = add(api.Option{Label: tr("Other…")})
 	p.other = newField(p.w, cmp.Or(prompt.PlainText(placeholder), tr("Write your own answer")), false)
 	p.other.onEnter(func() { p.next() })
 	p.other.onArrow(fyne.KeyUp, func() { takeFocus(p.last) })
@@ -206,7 +206,7 @@ func (p *picker) look(c *choice) {
 	}
 }
 
-func (p *picker) filtered(options []interact.Option) fyne.CanvasObject {
+func (p *picker) filtered(options []api.Option) fyne.CanvasObject {
 	const height, line = 37, 17 // height of a choice, and of its description
 	p.list = newLazyColumn(6, 6, 8)
 	for _, o := range options {

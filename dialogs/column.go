@@ -4,8 +4,6 @@ import (
 	"image/color"
 	"path/filepath"
 	"slices"
-	"strings"
-	"time"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/canvas"
@@ -13,16 +11,14 @@ import (
 	"fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 
+	"nod/api"
 	"nod/dialogs/prompt"
 	"nod/dialogs/safetext"
 	"nod/interact"
-	"nod/policy/shell"
 )
 
 const (
 	columnWidth = 236 // of the queue beside the prompt
-	maxInPlace  = 100 // characters of a question that can be answered without its prompt
-	maxOption   = 16  // characters of an option of such a question
 	maxRows     = 40  // of pending, and of snoozed requests; more appear when these are gone
 )
 
@@ -30,18 +26,14 @@ const (
 // snoozed ones. It is left of the prompt, so that the buttons do not move when it appears. It stays until the window
 // closes, since shrinking the window would move the buttons, too. Arrow keys move through it, Delete gives the negative
 // answer to the current request, and Enter opens its prompt.
-//
-// Simple requests can be answered in it: a short question whose answers are two buttons. An approval can only be denied
-// there, since the user has not read it.
 type queueColumn struct {
 	focusBase
 	list     *fyne.Container
 	scroll   *scrollArea
 	rows     []*columnRow
-	shown    bool      // the window was widened for it
-	beside   float32   // minimum width of the prompt
-	since    time.Time // time of its last change
-	revealed *entry    // that has been brought into view
+	shown    bool    // the window was widened for it
+	beside   float32 // minimum width of the prompt
+	revealed *entry  // that has been brought into view
 }
 
 func newQueueColumn(w *window) *queueColumn {
@@ -138,7 +130,6 @@ func (c *queueColumn) build() {
 	if slices.EqualFunc(all, c.rows, isOf) {
 		return
 	}
-	c.since = c.w.p.now()
 	old := c.rows
 	c.rows, c.list.Objects = nil, nil
 	add := func(e *entry) {
@@ -184,19 +175,7 @@ func firstRows(groups [][]*entry) [][]*entry {
 func (c *queueColumn) heading(group []*entry) fyne.CanvasObject {
 	name := OneLine(sessionName(group[0].request.Requester), theme.SizeNameCaptionText)
 	name.TextStyle.Bold = true
-	if len(group) < 2 {
-		return Padded(6, 6, Tight(name))
-	}
-	text := tr("Decline all")
-	if slices.ContainsFunc(group, func(e *entry) bool { return e.request.Body.Kind() == interact.KindApprove }) {
-		text = tr("Deny all")
-	}
-	deny := newChip(text, "", func() {
-		if c.mayRefuse() {
-			c.w.denySession(group[0])
-		}
-	})
-	return Padded(2, 6, container.NewBorder(nil, nil, nil, deny, Tight(name)))
+	return Padded(6, 6, Tight(name))
 }
 
 // sessionName tells the sessions of agents apart: by the agent, its folder and, if it is another one, its machine.
@@ -216,38 +195,6 @@ func OneLine(s string, size fyne.ThemeSizeName) *widget.Label {
 	l := widget.NewLabel(s)
 	l.SizeName, l.Truncation = size, fyne.TextTruncateEllipsis
 	return l
-}
-
-// mayRefuse reports whether a negative press counts. Just after a change it was meant for what was there before.
-func (c *queueColumn) mayRefuse() bool {
-	if c.w.p.now().Sub(c.since) < quietAfterAnswer {
-		c.w.explainTooFast()
-		return false
-	}
-	return c.w.mayRefuse()
-}
-
-// mayAffirm is mayRefuse for an affirmative press, which takes as long to arm as in a prompt.
-func (c *queueColumn) mayAffirm() bool {
-	arm, now := c.w.arm, c.w.p.now()
-	since := c.since
-	if arm.since.After(since) {
-		since = arm.since
-	}
-	if !arm.visible || !arm.focused || arm.isQuiet() || now.Sub(since) < arm.after {
-		c.w.explainTooFast()
-		return false
-	}
-	return true
-}
-
-func (c *queueColumn) answer(e *entry, a interact.Answer) {
-	if e.request.Check(a) != nil {
-		c.w.p.show(e)
-		return
-	}
-	c.w.arm.block()
-	c.w.p.answer(e, a)
 }
 
 func (c *queueColumn) TypedKey(ev *fyne.KeyEvent) {
@@ -275,92 +222,25 @@ type columnRow struct {
 	c       *queueColumn
 	entry   *entry
 	snoozed bool // when the row was made
-	chips   *fyne.Container
 	small   *widget.Label
 	risk    string
 	color   fyne.ThemeColorName
 }
 
 func newColumnRow(c *queueColumn, e *entry) *columnRow {
-	r := &columnRow{c: c, entry: e, snoozed: e.isSnoozed(), chips: Row(4)}
+	r := &columnRow{c: c, entry: e, snoozed: e.isSnoozed()}
 	r.risk, r.color = riskOf(e)
 	r.small = OneLine("", theme.SizeNameCaptionText)
 	r.small.Importance = widget.LowImportance
-	r.addChips()
 	r.ExtendBaseWidget(r)
 	r.refresh = r.Refresh
 	return r
 }
 
-func (r *columnRow) addChips() {
-	e, c := r.entry, r.c
-	refusal := func(a interact.Answer) func() {
-		return func() {
-			if c.mayRefuse() {
-				c.answer(e, a)
-			}
-		}
-	}
-	affirmation := func(a interact.Answer) func() {
-		return func() {
-			if c.mayAffirm() {
-				c.answer(e, a)
-			}
-		}
-	}
-	switch b := e.request.Body.(type) {
-	case interact.Approve:
-		denied := userAnswer(interact.Denied, "")
-		denied.ShownSHA256 = interact.Digest(b.Input)
-		r.chips.Add(newChip(tr("Deny"), theme.IconNameCancel, refusal(denied)))
-	case interact.Confirm:
-		if yes, no := prompt.ConfirmLabels(b); isShort(b.Message) && areShort(yes, no) {
-			r.chips.Add(newChip(no, theme.IconNameCancel, refusal(confirmed(false))))
-			r.chips.Add(newChip(yes, theme.IconNameConfirm, affirmation(confirmed(true))))
-		}
-	case interact.Ask:
-		if len(b.Options) != 2 || !isShort(b.Question) || !areShort(b.Options...) {
-			return
-		}
-		for _, option := range b.Options {
-			a := userAnswer(interact.Answered, "")
-			a.Text = option
-			r.chips.Add(newChip(safetext.Line(option, maxOption), "", affirmation(a)))
-		}
-	}
-}
-
-// isShort reports whether the column shows a whole question.
-func isShort(question string) bool {
-	return len([]rune(question)) <= maxInPlace && !strings.ContainsAny(question, "\n\r\t")
-}
-
-func areShort(options ...string) bool {
-	return !slices.ContainsFunc(options, func(s string) bool { return len([]rune(s)) > maxOption })
-}
-
-// words describes the request; a question that can be answered here is shown in full.
-func (r *columnRow) words() fyne.CanvasObject {
-	switch b := r.entry.request.Body.(type) {
-	case interact.Confirm:
-		if isShort(b.Message) {
-			return Lines(prompt.PlainText(b.Message), theme.SizeNameText, widget.MediumImportance)
-		}
-	case interact.Ask:
-		if isShort(b.Question) {
-			return Lines(prompt.PlainText(b.Question), theme.SizeNameText, widget.MediumImportance)
-		}
-	}
-	return OneLine(prompt.SummaryOf(r.entry.request), theme.SizeNameText)
-}
-
 func (r *columnRow) CreateRenderer() fyne.WidgetRenderer {
 	ground := canvas.NewRectangle(nil)
 	mark := Surface(r.color, container.New(fixed{width: 4}))
-	text := Column(1, Tight(r.words()), Tight(r.small))
-	if len(r.chips.Objects) > 0 {
-		text.Add(Padded(2, 0, r.chips))
-	}
+	text := Column(1, Tight(OneLine(prompt.SummaryOf(r.entry.request), theme.SizeNameText)), Tight(r.small))
 	line := container.NewBorder(nil, nil, mark, nil, Padded(5, 8, text))
 	return newPainted(container.NewStack(ground, line), func() {
 		isCurrent := r.entry == r.c.w.p.queue.current
@@ -368,7 +248,6 @@ func (r *columnRow) CreateRenderer() fyne.WidgetRenderer {
 		if isCurrent || r.hovered {
 			ground.FillColor = colorOf(r, colorAccent)
 		}
-		SetVisible(r.chips, !isCurrent && !r.snoozed && len(r.chips.Objects) > 0)
 		if s := r.smallPrint(); r.small.Text != s {
 			r.small.SetText(s)
 		}
@@ -384,56 +263,17 @@ func (r *columnRow) smallPrint() string {
 func riskOf(e *entry) (string, fyne.ThemeColorName) {
 	switch e.request.Body.(type) {
 	case interact.Approve:
-		worst, color := e.view().Worst(), riskColor(e.why.Class, e.view().AllFacts())
-		if worst.Level == shell.Note {
-			return prompt.ClassName(e.why.Class), color
+		color := riskColor(e.why.Class, e.view().AllFacts())
+		if headlines, _ := e.view().Said(); len(headlines) > 0 {
+			return headlines[0].Text, color
 		}
-		return worst.Text, color
-	case interact.Confirm:
+		return e.view().Class.Text, color
+	case api.Confirm:
 		return tr("yes or no"), stripeOf(e)
-	case interact.Form:
+	case api.Form:
 		return tr("form"), stripeOf(e)
 	}
 	return tr("question"), stripeOf(e)
 }
 
 func (r *columnRow) Tapped(*fyne.PointEvent) { r.c.w.p.show(r.entry) }
-
-// chip is a small button of the column. It takes no keys: the same is possible by key in the prompt.
-type chip struct {
-	widget.BaseWidget
-	hovering
-	text  string
-	icon  fyne.ThemeIconName // "" for none
-	onTap func()
-}
-
-func newChip(text string, icon fyne.ThemeIconName, onTap func()) *chip {
-	c := &chip{text: text, icon: icon, onTap: onTap}
-	c.ExtendBaseWidget(c)
-	c.refresh = c.Refresh
-	return c
-}
-
-func (c *chip) CreateRenderer() fyne.WidgetRenderer {
-	ground, image := canvas.NewRectangle(nil), widget.NewIcon(nil)
-	icon := container.New(fixed{width: 13, height: 13}, image)
-	label := newWords(c.text, theme.SizeNameCaptionText, theme.ColorNameForeground)
-	SetVisible(icon, c.icon != "")
-	return newPainted(container.NewStack(ground, Padded(3, 7, Row(4, icon, label))), func() {
-		ground.FillColor, ground.CornerRadius = colorOf(c, theme.ColorNameButton), 5
-		if c.hovered {
-			ground.FillColor = mix(ground.FillColor, colorOf(c, theme.ColorNameForeground), 0.12)
-		}
-		if c.icon != "" {
-			image.SetResource(theme.NewColoredResource(theme.CurrentForWidget(c).Icon(c.icon), theme.ColorNameForeground))
-		}
-		ground.Refresh()
-	})
-}
-
-func (c *chip) Tapped(*fyne.PointEvent) { c.onTap() }
-
-func (c *chip) AccessibilityLabel() string { return c.text }
-
-func (c *chip) AccessibilityRole() fyne.AccessibleRole { return fyne.AccessibleRoleButton }

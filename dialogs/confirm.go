@@ -1,9 +1,12 @@
 package dialogs
 
 import (
+	"strings"
+
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/theme"
 
+	"nod/api"
 	"nod/dialogs/prompt"
 	"nod/interact"
 )
@@ -11,7 +14,7 @@ import (
 // confirmPage asks yes or no, and states what happens without an answer. Neither button is the default.
 type confirmPage struct{ *page }
 
-func newConfirmPage(p *page, b interact.Confirm) {
+func newConfirmPage(p *page, b api.Confirm) {
 	p.kind = confirmPage{p}
 	yes, no := prompt.ConfirmLabels(b)
 	// The labels are the agent's words; nod's own icons tell which button is which.
@@ -19,17 +22,24 @@ func newConfirmPage(p *page, b interact.Confirm) {
 	p.yes.icon = theme.IconNameConfirm
 	p.no = newDecision(p.w, no, negativeHint(), plainButton, p.w.refuse)
 	p.no.icon = theme.IconNameCancel
-	p.assemble(p.rows(Tight(newMarkdown(p.w, b.Message))).scroll.Scroll, &foot{
+	message := b.Message
+	if len(message) <= maxHeading && !strings.Contains(message, "\n") && !strings.HasSuffix(message, "#") {
+		message = "## " + message
+	}
+	p.assemble(p.rows(Tight(newMarkdown(p.w, message))).scroll.Scroll, &foot{
 		left: []fyne.CanvasObject{p.no}, right: []fyne.CanvasObject{p.yes},
 	})
 }
+
+// maxHeading is the length of a question, in bytes, up to which it is large: it is what the user decides on.
+const maxHeading = 200
 
 func (p confirmPage) affirm() { p.w.finish(p.page, confirmed(true)) }
 
 func (p confirmPage) refuse() { p.w.finish(p.page, confirmed(false)) }
 
 func confirmed(yes bool) interact.Answer {
-	a := userAnswer(interact.Answered, "")
+	a := userAnswer(api.Answered, "")
 	a.Confirmed = yes
 	return a
 }

@@ -12,6 +12,7 @@ import (
 
 	"fyne.io/fyne/v2"
 
+	"nod/api"
 	"nod/interact"
 	"nod/policy"
 )
@@ -29,19 +30,19 @@ func (s *screen) keepDrafts(drafts map[interact.ID][]byte) {
 }
 
 // bigForm has every kind of question.
-func bigForm() interact.Form {
-	options := func(n int) (list []interact.Option) {
+func bigForm() api.Form {
+	options := func(n int) (list []api.Option) {
 		for _, o := range numbers(n) {
-			list = append(list, interact.Option{Label: o, Value: strings.ToUpper(o)})
+			list = append(list, api.Option{Label: o, Value: strings.ToUpper(o)})
 		}
 		return list
 	}
-	one := interact.Question{ID: "one", Question: "one?", Options: options(3)}
-	some := interact.Question{ID: "some", Question: "some?", Options: options(4), MultiSelect: true}
-	many := interact.Question{ID: "many", Question: "many?", Options: options(30)}
-	name := interact.Question{ID: "name", Question: "name?", Default: interact.TextValue("nobody")}
-	day := interact.Question{ID: "day", Question: "day?", Format: interact.Date}
-	return interact.Form{Questions: []interact.Question{one, name, some, day, many}}
+	one := api.Question{ID: "one", Question: "one?", Options: options(3)}
+	some := api.Question{ID: "some", Question: "some?", Options: options(4), MultiSelect: true}
+	many := api.Question{ID: "many", Question: "many?", Options: options(30)}
+	name := api.Question{ID: "name", Question: "name?", Default: interact.TextValue("nobody")}
+	day := api.Question{ID: "day", Question: "day?", Format: interact.Date}
+	return api.Form{Questions: []api.Question{one, name, some, day, many}}
 }
 
 // TestDraftsOutliveTheWindow types into a prompt, and continues in a new window.
@@ -54,18 +55,18 @@ func TestDraftsOutliveTheWindow(t *testing.T) {
 		more func(s *screen) // in the new window
 		want interact.Answer // sent at the end
 	}{
-		{"an answer", request("1", interact.Ask{Question: "Why?"}), func(s *screen) { s.typeText("half a sen") },
-			func(s *screen) { s.typeText("tence") }, interact.Answer{Outcome: interact.Answered, Text: "half a sentence"}},
-		{"an answer in lines", request("1", interact.Ask{Question: "Why?", Multiline: true}), func(s *screen) {
+		{"an answer", request("1", api.Ask{Question: "Why?"}), func(s *screen) { s.typeText("half a sen") },
+			func(s *screen) { s.typeText("tence") }, interact.Answer{Outcome: api.Answered, Text: "half a sentence"}},
+		{"an answer in lines", request("1", api.Ask{Question: "Why?", Multiline: true}), func(s *screen) {
 			s.typeText("a")
 			s.key(fyne.KeyReturn)
 			s.typeText("b")
-		}, func(s *screen) { s.typeText("c") }, interact.Answer{Outcome: interact.Answered, Text: "a\nbc"}},
-		{"a pick", request("1", interact.Ask{Question: "Which?", Options: []string{"x", "y"}}),
-			func(s *screen) { s.tapText("y") }, nil, interact.Answer{Outcome: interact.Answered, Text: "y"}},
-		{"an answer of one's own", request("1", interact.Ask{Question: "Which?", Options: []string{"x", "y"}}),
+		}, func(s *screen) { s.typeText("c") }, interact.Answer{Outcome: api.Answered, Text: "a\nbc"}},
+		{"a pick", request("1", api.Ask{Question: "Which?", Options: []string{"x", "y"}}),
+			func(s *screen) { s.tapText("y") }, nil, interact.Answer{Outcome: api.Answered, Text: "y"}},
+		{"an answer of one's own", request("1", api.Ask{Question: "Which?", Options: []string{"x", "y"}}),
 			func(s *screen) { s.tapText("Other…"); s.typeText("z") },
-			func(s *screen) { s.typeText("z") }, interact.Answer{Outcome: interact.Answered, Text: "zz"}},
+			func(s *screen) { s.typeText("z") }, interact.Answer{Outcome: api.Answered, Text: "zz"}},
 		{"a form", request("1", bigForm()), func(s *screen) {
 			s.tapText("option 2") // of the first question
 			goTo(s, "name")
@@ -82,13 +83,13 @@ func TestDraftsOutliveTheWindow(t *testing.T) {
 			goTo(s, "day")
 			s.typeText("3")
 		}, func(s *screen) { s.typeText("1") }, interact.Answer{
-			Outcome: interact.Answered, Values: map[string]interact.Value{
+			Outcome: api.Answered, Values: map[string]api.Value{
 				"one": interact.ListValue("OPTION 2"), "name": interact.TextValue("nobody's"),
 				"some": interact.ListValue("OPTION 2", "OPTION 4", "mine"), "day": interact.TextValue("2030-12-31"),
 				"many": interact.ListValue("OPTION 17"),
 			}}},
 		{"how long an allow holds", bash("1", "make"), func(s *screen) { s.tapText("Once"); s.tapText("This session") }, nil,
-			interact.Answer{Outcome: interact.Allowed, Scope: policy.ThisSession, Covers: policy.CoverInput,
+			interact.Answer{Outcome: api.Allowed, Scope: policy.ThisSession, Covers: policy.CoverInput,
 				ShownSHA256: interact.Digest([]byte(`{"command":"make"}`))}},
 	}
 	for _, tt := range tests {
@@ -143,7 +144,7 @@ func TestTheReasonOfADenialIsADraft(t *testing.T) {
 	s.canvas().Focus(s.page().inputs[""].(fyne.Focusable))
 	s.typeText("!")
 	s.chord(fyne.KeyD)
-	if a := s.wantOutcome("1", interact.Denied); a.Reason != "use ninja!" {
+	if a := s.wantOutcome("1", api.Denied); a.Reason != "use ninja!" {
 		t.Errorf("denied with %q", a.Reason)
 	}
 }
@@ -191,8 +192,8 @@ func TestWhenDraftsAreKept(t *testing.T) {
 					t.Errorf("of %s", id)
 				}
 			}
-			s.open(request("1", interact.Ask{Question: "Why?"}))
-			s.open(request("2", interact.Ask{Question: "How?"}))
+			s.open(request("1", api.Ask{Question: "Why?"}))
+			s.open(request("2", api.Ask{Question: "How?"}))
 			s.ready()
 			tt.do(s)
 			if !reflect.DeepEqual(kept, tt.want) {
@@ -210,7 +211,7 @@ func TestTypingIsKeptNowAndThen(t *testing.T) {
 		p.options.SaveDraft = func(_ interact.ID, draft []byte) { kept = append(kept, draft) }
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
-		go func() { _, _ = p.Open(request("1", interact.Ask{Question: "Why?"}), policy.Decision{})(ctx) }()
+		go func() { _, _ = p.Open(request("1", api.Ask{Question: "Why?"}), policy.Decision{})(ctx) }()
 		synctest.Wait()
 		const keys = 50
 		for range keys {
@@ -232,8 +233,8 @@ func TestTypingIsKeptNowAndThen(t *testing.T) {
 
 // A draft that no user can have typed into a prompt is dropped completely.
 func TestWhatIsNoDraftIsDropped(t *testing.T) {
-	ask, pick := interact.Ask{Question: "Why?"}, interact.Ask{Question: "Which?", Options: []string{"x", "y"}}
-	closed := interact.Ask{Question: "Which?", Options: []string{"x", "y"}, AllowOther: no()}
+	ask, pick := api.Ask{Question: "Why?"}, api.Ask{Question: "Which?", Options: []string{"x", "y"}}
+	closed := api.Ask{Question: "Which?", Options: []string{"x", "y"}, AllowOther: no()}
 	approve := bash("1", "make").Body
 	for _, tt := range []struct {
 		draft string
@@ -254,7 +255,7 @@ func TestWhatIsNoDraftIsDropped(t *testing.T) {
 		{`{"answers":{"":{"other":true}}}`, closed}, {`{"answers":{"":{"text":"x"}}}`, closed},
 		{`{"answers":{"one":{"picks":["OPTION 1"]},"two":{}}}`, bigForm()},
 		{`{"answers":{"one":{"picks":["OPTION 1"]},"day":{"picks":["x"]}}}`, bigForm()},
-		{`{"answers":{"":{}}}`, interact.Confirm{Message: "Sure?"}}, {`{"choice":{}}`, interact.Confirm{Message: "Sure?"}},
+		{`{"answers":{"":{}}}`, api.Confirm{Message: "Sure?"}}, {`{"choice":{}}`, api.Confirm{Message: "Sure?"}},
 		{`{"answers":{"":{"picks":["x"]}},"choice":{"refusing":true}}`, approve},
 		{`{"choice":{"refusing":true},"at":"x"}`, approve}, {`{"choice":{"scope":"for ever"}}`, approve},
 		{`{"choice":{"scope":"always","cover":"host"}}`, approve}, {`{"choice":{"scope":"once","cover":"tool"}}`, approve},
@@ -274,8 +275,8 @@ func TestWhatIsNoDraftIsDropped(t *testing.T) {
 // sent.
 func FuzzDraft(f *testing.F) {
 	bodies := []interact.Body{
-		interact.Ask{Question: "Why?", Multiline: true}, interact.Ask{Question: "Which?", Options: []string{"x", "y"}},
-		bigForm(), interact.Confirm{Message: "Sure?"}, bash("1", "make").Body,
+		api.Ask{Question: "Why?", Multiline: true}, api.Ask{Question: "Which?", Options: []string{"x", "y"}},
+		bigForm(), api.Confirm{Message: "Sure?"}, bash("1", "make").Body,
 	}
 	for i, draft := range []string{
 		`{"answers":{"":{"text":"half a sentence\nand more"}}}`, `{"answers":{"":{"text":"z","other":true}}}`,
@@ -312,7 +313,7 @@ func FuzzDraft(f *testing.F) {
 
 // A restored page saves the same draft; otherwise each crash would lose text.
 func TestADraftOfADraftIsTheSame(t *testing.T) {
-	for i, body := range []interact.Body{interact.Ask{Question: "Why?"}, bigForm(), bash("1", "make").Body} {
+	for i, body := range []interact.Body{api.Ask{Question: "Why?"}, bigForm(), bash("1", "make").Body} {
 		s := newScreen(t)
 		s.open(request(fmt.Sprint(i), body))
 		blank := s.page().draft()

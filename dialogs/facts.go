@@ -1,6 +1,8 @@
 package dialogs
 
 import (
+	"strings"
+
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/theme"
@@ -23,66 +25,51 @@ func levelColor(l shell.Level) fyne.ThemeColorName {
 	return [...]fyne.ThemeColorName{ColorMuted, theme.ColorNameWarning, theme.ColorNameError}[l]
 }
 
-// factBadge is a fact, of which the colour is not all that tells its level.
-func factBadge(f prompt.Fact) fyne.CanvasObject {
-	if f.Level == shell.Note {
-		return Badge(f.Text, ColorMuted)
-	}
-	icon, alpha := theme.IconNameWarning, uint8(0x22)
+// headline is a fact that shows in full. Its icon tells its level, too.
+func headline(f prompt.Fact) fyne.CanvasObject {
+	icon, importance := theme.IconNameWarning, widget.WarningImportance
 	if f.Level == shell.Danger {
-		icon, alpha = theme.IconNameError, 0x38
+		icon, importance = theme.IconNameError, widget.DangerImportance
+	} else if f.Level == shell.Note {
+		icon, importance = theme.IconNameInfo, widget.MediumImportance
 	}
-	c := levelColor(f.Level)
-	image := widget.NewIcon(theme.NewColoredResource(theme.DefaultTheme().Icon(icon), c))
-	text := newWords(f.Text, theme.SizeNameCaptionText, c).bold()
-	return newTint(c, alpha, 6, Padded(2, 6, Row(4, container.New(fixed{width: 14, height: 14}, image), text)))
+	image := widget.NewIcon(theme.NewColoredResource(theme.DefaultTheme().Icon(icon), levelColor(f.Level)))
+	text := Lines(f.Text, theme.SizeNameText, importance)
+	text.TextStyle.Bold = true
+	return beside(container.New(fixed{width: 18, height: 18}, image), 8, Tight(text))
 }
 
-func (a *approvePage) factBadges() []fyne.CanvasObject {
-	var all []fyne.CanvasObject
-	for _, group := range a.input.FactGroups() {
-		var badges []fyne.CanvasObject
-		for _, f := range group.Facts {
-			if f == a.input.Class {
-				badges = append(badges, a.classBadge())
-			} else {
-				badges = append(badges, factBadge(f))
-			}
-		}
-		if group.Heading != "" {
-			badges = headed(group.Heading, badges)
-		}
-		all = append(all, badges...)
+// factLine lists facts in a row, under their heading.
+func factLine(group prompt.FactGroup) briefPart {
+	var texts []string
+	for _, f := range group.Facts {
+		texts = append(texts, f.Text)
 	}
-	return all
-}
-
-func (a *approvePage) classBadge() fyne.CanvasObject {
-	color := ClassColor(a.entry.why.Class)
-	if prompt.Worst(a.input.AllFacts()) > a.input.Class.Level { // green beside red would look harmless
-		color = ColorMuted
+	heading, text := group.Heading, strings.Join(texts, " · ")
+	if heading != "" {
+		heading += ":"
 	}
-	return Badge(a.input.Class.Text, color)
-}
-
-// headed puts a heading before the first badge, so that it never stands at the end of a line.
-func headed(text string, badges []fyne.CanvasObject) []fyne.CanvasObject {
-	if len(badges) == 0 {
-		return nil
-	}
-	const widest = 130
-	words := newElidedText(text+":", theme.SizeNameCaptionText, fyne.TextStyle{}, ColorMuted)
-	words.Layout.(*elided).widest = widest
-	first := Row(6, container.NewCenter(words), badges[0])
-	return append([]fyne.CanvasObject{first}, badges[1:]...)
+	return labelled(heading, text)
 }
 
 // maxDangers is the number of dangerous parts listed at first; one if there is little room.
 const maxDangers = 4
 
-// showFacts shows the dangers of the input, as badges and as a list of its dangerous parts.
+// showFacts shows what nod derived from the input: headlines, the other facts, and a list of the dangerous parts.
 func (a *approvePage) showFacts() {
-	a.rows.set(a.badges, a.factBadges())
+	headlines, rest := a.input.Said()
+	a.facts.Objects, a.rest = nil, nil
+	for _, f := range headlines {
+		a.facts.Add(headline(f))
+	}
+	if len(rest) > 0 {
+		var parts []briefPart
+		for _, group := range rest {
+			parts = append(parts, factLine(group))
+		}
+		a.rest = newBrief(a.w, parts...)
+		a.facts.Add(a.rest.object)
+	}
 	a.jumps = nil
 	for _, p := range a.input.Dangers {
 		jump := newButton(a.w, p.Text(), func() { a.jumpTo(p) })
@@ -95,8 +82,7 @@ func (a *approvePage) showFacts() {
 		a.w.changed()
 	})
 	a.others.look = linkButton
-	a.facts.Objects = append([]fyne.CanvasObject{a.badges}, a.jumps...)
-	a.facts.Add(container.NewHBox(a.others))
+	a.facts.Objects = append(a.facts.Objects, append(a.jumps, container.NewHBox(a.others))...)
 	a.foldJumps()
 	a.facts.Refresh()
 }

@@ -11,6 +11,7 @@ import (
 	"fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 
+	"nod/api"
 	"nod/dialogs/prompt"
 	"nod/dialogs/safetext"
 	"nod/interact"
@@ -20,19 +21,19 @@ type formPage struct {
 	*page
 	questions []*questionView
 	rows      *lazyColumn // the title, and the questions
-	initial   map[string]interact.Value
+	initial   map[string]api.Value
 }
 
-func guessHeight(q interact.Question) float32 {
+func guessHeight(q api.Question) float32 {
 	const line, option, perLine = 19, 48, 85
 	return 100 + line*float32(len(q.Question)/perLine) + option*float32(min(len(q.Options), maxPlainChoices))
 }
 
-func newFormPage(p *page, b interact.Form) {
+func newFormPage(p *page, b api.Form) {
 	f := &formPage{page: p}
 	p.kind = f
 	for i, q := range b.Questions {
-		v := newQuestionView(p.w, q, len(b.Questions) == 1)
+		v := newQuestionView(p.w, q)
 		v.changed, v.next = f.touchedBy(v), func() { f.next(i) }
 		f.questions, f.inputs[q.ID] = append(f.questions, v), v.answerInput
 	}
@@ -65,8 +66,8 @@ func (f *formPage) addRows(title string) {
 	}
 }
 
-func (f *formPage) values() map[string]interact.Value {
-	values := make(map[string]interact.Value, len(f.questions))
+func (f *formPage) values() map[string]api.Value {
+	values := make(map[string]api.Value, len(f.questions))
 	for _, v := range f.questions {
 		values[v.question.ID] = v.answer()
 	}
@@ -92,7 +93,7 @@ func (f *formPage) firstFocus() fyne.Focusable {
 
 // affirm sends the answers. If any is missing or invalid it says so and moves to the first such question.
 func (f *formPage) affirm() {
-	a := userAnswer(interact.Answered, "")
+	a := userAnswer(api.Answered, "")
 	a.Values = f.values()
 	var first *questionView
 	missing := 0
@@ -141,20 +142,20 @@ func (f *formPage) show(i int) {
 
 type questionView struct {
 	answerInput
-	question interact.Question
+	question api.Question
 	hint     *widget.Label     // which answers are valid
 	problem  *widget.Label     // why the answer is invalid, in place of the hint
 	hintNote fyne.CanvasObject // holds hint
 	note     fyne.CanvasObject // holds problem
 	words    *fyne.Container   // the question
 	input    *fyne.Container   // its input, and the hint
-	answer   func() interact.Value
+	answer   func() api.Value
 	focus    func() fyne.Focusable // gets the focus
 	changed  func()                // called when the user changes the answer
 	next     func()                // goes on to the next question
 }
 
-func newQuestionView(w *window, q interact.Question, isOnly bool) *questionView {
+func newQuestionView(w *window, q api.Question) *questionView {
 	v := &questionView{
 		question: q,
 		hint:     Lines(prompt.HintOf(q), theme.SizeNameCaptionText, widget.LowImportance),
@@ -163,24 +164,21 @@ func newQuestionView(w *window, q interact.Question, isOnly bool) *questionView 
 		next:     func() {},
 	}
 	v.hintNote, v.note = Tight(v.hint), Tight(v.problem)
-	v.words = Column(8, v.heading(isOnly), Tight(newMarkdown(w, q.Question)))
+	v.words = Column(8, v.heading(), Tight(newMarkdown(w, q.Question)))
 	v.input = Column(8, v.widget(w), v.hintNote, v.note)
 	v.setProblem("")
 	return v
 }
 
-// heading shows the header and whether an answer is required. That goes without saying if it is the only question.
-func (v *questionView) heading(isOnly bool) fyne.CanvasObject {
-	line := newWrapRow(8, 2)
+// heading shows the header and whether the answer is optional.
+func (v *questionView) heading() fyne.CanvasObject {
+	line := Row(8)
 	if v.question.Header != "" {
 		header := safetext.Line(v.question.Header, prompt.MaxName)
 		line.Add(newWords(header, theme.SizeNameCaptionText, theme.ColorNamePrimary).bold())
 	}
-	switch {
-	case !v.question.IsRequired():
+	if !v.question.IsRequired() {
 		line.Add(newWords(tr("optional"), theme.SizeNameCaptionText, ColorMuted))
-	case !isOnly:
-		line.Add(newWords(tr("required"), theme.SizeNameCaptionText, ColorMuted))
 	}
 	SetVisible(line, len(line.Objects) > 0)
 	return line
@@ -193,7 +191,7 @@ func (v *questionView) widget(w *window) fyne.CanvasObject {
 	p := newPicker(w, v.question.Options, v.question.MultiSelect, v.question.OffersOther(), v.question.Placeholder)
 	p.preselect(v.question.Default.Items)
 	p.changed, p.next = func() { v.changed() }, func() { v.next() }
-	v.answer = func() interact.Value { return interact.ListValue(p.answers()...) }
+	v.answer = func() api.Value { return interact.ListValue(p.answers()...) }
 	v.focus, v.answerInput = p.focusFirst, p
 	return p.object
 }
@@ -203,7 +201,7 @@ func (v *questionView) textInput(w *window) fyne.CanvasObject {
 	f.SetText(interact.Clip(v.question.Default.String()))
 	f.OnChanged = func(string) { v.changed() }
 	f.onEnter(func() { v.next() })
-	v.answer = func() interact.Value { return interact.TextValue(f.Text) }
+	v.answer = func() api.Value { return interact.TextValue(f.Text) }
 	v.focus, v.answerInput = func() fyne.Focusable { return f }, f
 	return f
 }

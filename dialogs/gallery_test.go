@@ -8,6 +8,7 @@ import (
 
 	"fyne.io/fyne/v2"
 
+	"nod/api"
 	"nod/assets"
 	"nod/dialogs/dialogstest"
 	"nod/interact"
@@ -50,7 +51,7 @@ func TestGallery(t *testing.T) {
 		})
 	}
 	add("markdown", func(s *screen) {
-		s.open(request("1", interact.Ask{Question: question, Options: []string{"Postgres", "SQLite"}}))
+		s.open(request("1", api.Ask{Question: question, Options: []string{"Postgres", "SQLite"}}))
 		s.ready()
 	})
 	add("column", func(s *screen) {
@@ -74,7 +75,7 @@ func TestEveryKindHasAGoldenImage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	seen := map[string]bool{string(interact.KindNotify): true} // has no window
+	seen := map[string]bool{string(api.KindNotify): true} // has no window
 	for _, r := range samples {
 		seen[string(r.Body.Kind())] = true
 	}

@@ -7,6 +7,7 @@ import (
 
 	"fyne.io/fyne/v2"
 
+	"nod/api"
 	"nod/interact"
 	"nod/policy"
 	"nod/policy/shell"
@@ -15,16 +16,16 @@ import (
 // samples are one of each kind of prompt.
 var samples = map[string]interact.Request{
 	"approve": bash("1", "mkdir -p build && rm -rf build/cache"),
-	"ask": request("2", interact.Ask{
+	"ask": request("2", api.Ask{
 		Question: "Which database should the **shop** use?",
 		Options:  []string{"SQLite", "PostgreSQL", "MariaDB"},
 	}),
-	"confirm": request("3", interact.Confirm{
+	"confirm": request("3", api.Confirm{
 		Message:  "Deploy version `2.4.0` to production now?",
 		YesLabel: "Deploy", NoLabel: "Not yet",
 	}),
-	"form": request("4", interact.Form{Title: "New service", Questions: []interact.Question{
-		{ID: "lang", Header: "Language", Question: "Which language?", Options: []interact.Option{
+	"form": request("4", api.Form{Title: "New service", Questions: []api.Question{
+		{ID: "lang", Header: "Language", Question: "Which language?", Options: []api.Option{
 			{Label: "Go", Description: "Static binary, quick to build", Recommended: true},
 			{Label: "Rust", Description: "No garbage collector"},
 		}},
@@ -142,7 +143,7 @@ var states = []struct {
 		s.tapText("Other…")
 		s.typeText("Zig")
 	}},
-	{"filter", request("1", interact.Ask{Question: "Which?", Options: numbers(12)}), func(s *screen) {
+	{"filter", request("1", api.Ask{Question: "Which?", Options: numbers(12)}), func(s *screen) {
 		s.ready()
 		s.tapText("option 3")
 	}},
@@ -161,13 +162,20 @@ var states = []struct {
 	{"parts-rules", bash("1", someLine), func(s *screen) {
 		s.ready()
 		s.tapText("Once")
-		s.tapText(tr("Always") + " · " + tr("these commands"))
+		s.tapText("Always")
 	}},
 	{"parts-many", bash("1", strings.Repeat(someLine+" && ", 5)+"cat end"), func(s *screen) { s.ready() }},
 	{"parts-small", bash("1", someLine), func(s *screen) { s.p.window.win.Resize(small); s.ready() }},
 	{"edits-menu", anEdit, func(s *screen) { s.ready(); s.tapText("Once") }},
 	{"suggestions", suggesting, func(s *screen) { s.ready(); s.tapText("Once") }},
-	{"text", request("1", interact.Ask{Question: "Why?\n\n- first\n- *second*", Multiline: true,
+	{"sandbox-menu", bash("1", someLine), func(s *screen) { s.offerSandbox(); s.ready(); s.tapText("Once") }},
+	{"sandbox", bash("1", "make test"), func(s *screen) {
+		s.offerSandbox()
+		s.ready()
+		s.tapText("Once")
+		s.tapText(tr("Run this project's commands in a sandbox, without asking"))
+	}},
+	{"text", request("1", api.Ask{Question: "Why?\n\n- first\n- *second*", Multiline: true,
 		Placeholder: "Your reasons"}), func(s *screen) { s.ready() }},
 }
 
@@ -194,7 +202,7 @@ var anEdit = func() interact.Request {
 }()
 
 // constrained asks for answers of a certain form.
-var constrained = request("1", interact.Form{Questions: []interact.Question{
+var constrained = request("1", api.Form{Questions: []api.Question{
 	{ID: "n", Question: "How many replicas?", InputType: interact.Text, Format: interact.Integer, Min: number(1),
 		Max: number(9), Default: interact.TextValue("12")},
 	{ID: "d", Question: "Until when?", InputType: interact.Text, Format: interact.Date, Required: new(bool)},
@@ -202,8 +210,8 @@ var constrained = request("1", interact.Form{Questions: []interact.Question{
 }})
 
 // sketches asks with a preview of each option.
-var sketches = request("1", interact.Form{Questions: []interact.Question{
-	{ID: "l", Header: "Layout", Question: "Which layout?", AllowOther: new(bool), Options: []interact.Option{
+var sketches = request("1", api.Form{Questions: []api.Question{
+	{ID: "l", Header: "Layout", Question: "Which layout?", AllowOther: new(bool), Options: []api.Option{
 		{Label: "One column", Preview: "+--------+\n| head   |\n| list   |\n| detail |\n+--------+"},
 		{Label: "Two columns",
 			Preview: "+------+--------+\n| head          |\n| list | detail |\n|      |        |\n+------+--------+"},

@@ -7,6 +7,7 @@ import (
 	"fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 
+	"nod/api"
 	"nod/dialogs/prompt"
 	"nod/interact"
 )
@@ -79,7 +80,7 @@ func (h *head) setPosition(place, of int) bool {
 }
 
 func stripeOf(e *entry) fyne.ThemeColorName {
-	if e.request.Body.Kind() == interact.KindApprove {
+	if e.request.Body.Kind() == api.KindApprove {
 		return ClassColor(e.why.Class)
 	}
 	return theme.ColorNamePrimary
@@ -89,16 +90,21 @@ func iconOf(r interact.Request) fyne.ThemeIconName {
 	switch b := r.Body.(type) {
 	case interact.Approve:
 		return icons[prompt.ActionOf(b)]
-	case interact.Form:
+	case api.Form:
 		return theme.IconNameList
-	case interact.Confirm:
+	case api.Confirm:
 		return theme.IconNameWarning
 	}
 	return theme.IconNameQuestion
 }
 
-// sentence is the layout of who wants what. The names lose their middles where there is no room.
-type sentence struct{ agent, machine, object *elided }
+// sentence is the layout of who wants what, in one row or two. Names lose their middles only if they are longer than a
+// row.
+type sentence struct {
+	agent, machine, object *elided
+	names                  []string // of the agent, with its project and, where that helps, without
+	width                  float32  // when it was last laid out
+}
 
 // sentenceGap is the distance between its parts, and around the text of the object.
 const sentenceGap = 6
@@ -118,44 +124,63 @@ func newSentence(said prompt.Head) fyne.CanvasObject {
 	machine := newElidedText(said.Machine, theme.SizeNameText, bold, theme.ColorNamePrimary)
 	sign := newTint(theme.ColorNamePrimary, 0x22, 4, Padded(0, sentenceGap, machine))
 	SetVisible(sign, said.Machine != "")
-	s := &sentence{agent.Layout.(*elided), machine.Layout.(*elided), object.Layout.(*elided)}
+	s := &sentence{
+		agent: agent.Layout.(*elided), machine: machine.Layout.(*elided), object: object.Layout.(*elided),
+		names: []string{who, said.Agent}, width: minPageWidth,
+	}
 	return container.New(s, agent, sign, verb, ground)
 }
 
 func (s *sentence) MinSize(o []fyne.CanvasObject) fyne.Size {
-	var height float32
-	for _, each := range o {
-		height = max(height, each.MinSize().Height)
-	}
-	return fyne.NewSize(0, height)
+	return fyne.NewSize(0, s.place(o, s.width))
 }
 
 func (s *sentence) Layout(o []fyne.CanvasObject, size fyne.Size) {
-	verb := o[2].MinSize()
-	room := size.Width - verb.Width - sentenceGap
-	agent := s.agent.wide()
-	var machine, object float32
+	s.width = size.Width
+	s.place(o, size.Width)
+}
+
+// place puts the parts into one row, if need be without the project, which the origin has, too. If that would shorten a
+// name, what is wanted is below who wants it.
+func (s *sentence) place(o []fyne.CanvasObject, width float32) (height float32) {
+	widths := []float32{0, 0, o[2].MinSize().Width, 0}
 	if o[1].Visible() {
-		room -= sentenceGap
-		machine = min(s.machine.wide()+2*sentenceGap, max(room/3, 0))
-		room -= machine
+		widths[1] = s.machine.wide() + 2*sentenceGap
 	}
 	if o[3].Visible() {
-		room -= sentenceGap
-		object = s.object.wide() + 2*sentenceGap
-		object = min(object, max(room-agent, room/2))
+		widths[3] = s.object.wide() + 2*sentenceGap
 	}
-	agent = max(min(agent, room-object), 0)
+	for _, name := range s.names {
+		s.agent.text = name
+		if widths[0] = s.agent.wide(); widths[0]+widths[1]+widths[2]+widths[3]+3*sentenceGap <= width {
+			return s.row(o, widths, 0, width)
+		}
+	}
+	s.agent.text = s.names[0]
+	widths[0] = s.agent.wide()
+	height = s.row(o[:2], widths[:2], 0, width)
+	return height + s.row(o[2:], widths[2:], height, width)
+}
+
+// row puts two or more parts side by side and returns their height. The first name gets what the others leave.
+func (s *sentence) row(o []fyne.CanvasObject, widths []float32, y, width float32) (height float32) {
+	for _, each := range o {
+		height = max(height, each.MinSize().Height)
+	}
 	x := float32(0)
-	for i, width := range []float32{agent, machine, verb.Width, object} {
-		if !o[i].Visible() {
+	for i, each := range o {
+		if !each.Visible() {
 			continue
 		}
-		height := o[i].MinSize().Height
-		o[i].Resize(fyne.NewSize(max(width, 0), height))
-		o[i].Move(fyne.NewPos(x, (size.Height-height)/2))
-		x += width + sentenceGap
+		wide := min(widths[i], max(width-x, 0))
+		if i == 0 && len(o) > 1 && o[1].Visible() {
+			wide = min(wide, max(width-min(widths[1], width/2)-sentenceGap, 0))
+		}
+		each.Resize(fyne.NewSize(wide, each.MinSize().Height))
+		each.Move(fyne.NewPos(x, y+(height-each.MinSize().Height)/2))
+		x += wide + sentenceGap
 	}
+	return height
 }
 
 var icons = map[interact.Action]fyne.ThemeIconName{
@@ -163,6 +188,7 @@ var icons = map[interact.Action]fyne.ThemeIconName{
 	interact.EditsFile: theme.IconNameDocumentCreate, interact.EditsFiles: theme.IconNameDocumentCreate,
 	interact.WritesFile: theme.IconNameDocumentSave, interact.Fetches: theme.IconNameStorage,
 	interact.OpensURL: theme.IconNameStorage, interact.CarriesOut: theme.IconNameList,
+	interact.ReachesOut: theme.IconNameStorage,
 }
 
 func originParts(origin []prompt.Origin) []briefPart {

@@ -1,6 +1,7 @@
 package dialogs
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -28,9 +29,20 @@ func inksOf(lines []prompt.Line) [][]prompt.Stretch {
 			all = inksIn(l.Code)
 			read[l.Code] = all
 		}
-		inks[i] = prompt.DrawnAt(l.Spans, prompt.Within(all, l.At, l.At+l.SourceSize()))
+		inks[i] = prompt.DrawnAt(l.Spans, within(all, l.At, l.At+l.SourceSize()))
 	}
 	return inks
+}
+
+// within returns the parts of the ordered stretches between two positions, relative to from.
+func within(all []prompt.Stretch, from, to int) []prompt.Stretch {
+	i, _ := slices.BinarySearchFunc(all, from, func(s prompt.Stretch, from int) int { return s.To - from - 1 })
+	var part []prompt.Stretch
+	for ; i < len(all) && all[i].From < to; i++ {
+		s := all[i]
+		part = append(part, prompt.Stretch{From: max(s.From, from) - from, To: min(s.To, to) - from, Ink: s.Ink})
+	}
+	return part
 }
 
 // inksIn returns the colours of c; none if its lexer fails or takes too long.

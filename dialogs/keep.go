@@ -26,17 +26,18 @@ type keep struct {
 	suggestion int          // a rule suggested by the agent, from 1, in place of a wider scope; 0: none
 }
 
-// chooseScope opens the list of scopes: once, this session, longer, and then the rules that the agent suggests.
+// chooseScope opens the list of scopes: once, how long the sentence above them holds, and the rules that the agent
+// suggests.
 func (a *approvePage) chooseScope() {
+	if !a.scopes.Visible() {
+		return
+	}
 	var items []menuItem
 	var last keep
-	shortest, isHeaded := a.spans()[0], false
-	for i, k := range a.offered() {
+	for _, k := range a.offered() {
 		item := menuItem{text: a.keepName(k), small: a.smallPrint(k), marked: k == a.keep, do: func() { a.setKeep(k) }}
-		item.parted = i == 1 || i > 0 && last.scope == shortest && k.scope != shortest ||
-			k.suggestion > 0 && last.suggestion == 0
-		if k.cover == policy.CoverCommands && !isHeaded {
-			item.heading, isHeaded = a.heading(), true
+		if k.cover != last.cover || k.suggestion > 0 && last.suggestion == 0 {
+			item.parted, item.heading = true, a.heading(k)
 		}
 		items, last = append(items, item), k
 	}
@@ -46,37 +47,60 @@ func (a *approvePage) chooseScope() {
 	a.w.openMenu(a.entry, a.scopes, items)
 }
 
-// nextScope chooses the next scope, for the chord: this session first and, after the last one, once again.
-func (a *approvePage) nextScope() {
-	if all := a.offered(); a.scopes.Visible() && len(all) > 1 {
-		a.setKeep(all[(slices.Index(all, a.keep)+1)%len(all)])
-	}
-}
-
-// heading lists, above the choices for parts, the exact parts that will be saved.
-func (a *approvePage) heading() fyne.CanvasObject {
-	parts := a.newParts()
-	if len(parts) == 0 {
+// heading says what a choice allows; of a command, the exact parts. It is nil if the choice says that itself.
+func (a *approvePage) heading(k keep) fyne.CanvasObject {
+	sentence := a.allows(k)
+	if sentence == "" {
 		return nil
 	}
 	const most, widest = 3, 380
-	title := tr("Remember the new parts, in other commands too:")
-	text := Column(1, newWords(title, theme.SizeNameCaptionText, ColorMuted))
-	for _, p := range parts[:min(len(parts), most)] {
-		text.Add(newElided(prompt.SafeEnds(p), theme.ColorNameForeground, widest))
-	}
-	if more := len(parts) - most; more > 0 {
-		text.Add(newWords(tr("and {{.Count}} more", values{"Count": more}), theme.SizeNameCaptionText, ColorMuted))
+	text := Column(1, Tight(Lines(sentence, theme.SizeNameCaptionText, widget.LowImportance)))
+	if k.cover == policy.CoverCommands {
+		parts := a.newParts()
+		for _, p := range parts[:min(len(parts), most)] {
+			text.Add(newElided(prompt.SafeEnds(p), theme.ColorNameForeground, widest))
+		}
+		if more := len(parts) - most; more > 0 {
+			text.Add(newWords(tr("and {{.Count}} more", values{"Count": more}), theme.SizeNameCaptionText, ColorMuted))
+		}
 	}
 	return container.New(layout.NewCustomPaddedLayout(4, 2, menuIndent, 10), text)
+}
+
+// allows says in a sentence what a choice allows.
+func (a *approvePage) allows(k keep) string {
+	head := a.input.Head
+	v := values{"Agent": head.Agent, "Project": head.Project, "Object": shortText(a.offer(k).Object, maxObject),
+		"Tool": shortText(a.body.Tool, maxObject)}
+	switch k.cover {
+	case policy.CoverCommands:
+		return tr("{{.Agent}} may run in {{.Project}}:", v)
+	case policy.CoverEdits:
+		return tr("{{.Agent}} may edit files in {{.Project}}, but no settings, hooks or keys:", v)
+	case policy.CoverHost:
+		if a.body.Tool == policy.NetworkTool {
+			return tr("Commands in the sandbox of {{.Project}} may reach {{.Object}}:", v)
+		}
+		return tr("{{.Agent}} may fetch any page on {{.Object}} with {{.Tool}}, wherever it redirects to:", v)
+	case policy.CoverReads:
+		return tr("{{.Agent}} may read below {{.Object}}, but no keys, passwords or tokens:", v)
+	case policy.CoverTool:
+		if !a.remote() && a.offer(keep{scope: policy.Always, cover: k.cover}).Text == "" {
+			return tr("{{.Agent}} may call {{.Tool}}; not for always: it may delete things or run code", v)
+		}
+		return tr("{{.Agent}} may call {{.Tool}}, whatever its input:", v)
+	case policy.CoverInput:
+		return tr("{{.Agent}} may do exactly this:", v)
+	}
+	return ""
 }
 
 // newParts returns the parts that no rule covers yet, without duplicates.
 func (a *approvePage) newParts() []string {
 	var texts []string
 	for _, p := range a.parts {
-		if p.State == policy.PartNew {
-			texts = prompt.AppendNew(texts, p.Text)
+		if p.State == policy.PartNew && !slices.Contains(texts, p.Text) {
+			texts = append(texts, p.Text)
 		}
 	}
 	return texts
@@ -86,26 +110,15 @@ func (a *approvePage) smallPrint(k keep) string {
 	if k.suggestion > 0 {
 		return prompt.PlainText(a.body.Suggestions[k.suggestion-1])
 	}
-	offer := a.offer(k)
-	v := values{"Object": shortText(offer.Object, maxObject), "Tool": shortText(a.body.Tool, maxObject)}
-	switch k.cover {
-	case policy.CoverEdits:
-		return tr("never files of settings, hooks or keys: those are asked about")
-	case policy.CoverHost:
-		return tr("any page on {{.Object}}, for {{.Tool}}, wherever it redirects to", v)
-	case policy.CoverReads:
-		return tr("any file below {{.Object}}, but no keys, passwords or tokens", v)
-	case policy.CoverTool:
-		if !a.remote() && a.offer(keep{scope: policy.Always, cover: k.cover}).Text == "" {
-			return tr("any call of {{.Tool}}; not for always: it may delete things or run code", v)
-		}
-		return tr("any call of {{.Tool}}, whatever its input", v)
+	if k.cover == policy.CoverSandbox {
+		return tr("No network unless you allow a host; your secrets and other projects stay out of sight; changes can be " +
+			"taken back.")
 	}
 	return ""
 }
 
-// Limits for a name in the menu and on the button, in characters; the rule shows all of it.
-const maxObject, maxOnButton = 40, 18
+// maxObject limits a name in the menu, in characters; the rule shows all of it.
+const maxObject = 40
 
 // shortText returns the beginning of a text, at most limit characters, on one line.
 func shortText(s string, limit int) string {
@@ -115,31 +128,15 @@ func shortText(s string, limit int) string {
 	return prompt.SafeEnds(s)
 }
 
-// keepName names a choice in the menu: how long it lasts and, unless that is obvious, what it covers.
+// keepName names a choice in the menu: how long it lasts.
 func (a *approvePage) keepName(k keep) string {
 	switch {
 	case k.suggestion > 0:
 		return a.suggestionName()
-	case k.scope == policy.Once || k.cover == policy.CoverInput && !a.offersWider():
-		return scopeName(k.scope)
+	case k.cover == policy.CoverSandbox:
+		return tr("Run this project's commands in a sandbox, without asking")
 	}
-	return scopeName(k.scope) + " · " + a.coverName(k)
-}
-
-func (a *approvePage) coverName(k keep) string {
-	switch k.cover {
-	case policy.CoverCommands:
-		return tr("these commands")
-	case policy.CoverEdits:
-		return tr("edits in this project")
-	case policy.CoverTool:
-		return tr("this tool")
-	case policy.CoverHost:
-		return shortText(a.offer(k).Object, maxOnButton)
-	case policy.CoverReads:
-		return tr("reading in this folder")
-	}
-	return tr("exactly this input")
+	return scopeName(k.scope)
 }
 
 // mayKeep reports whether the input can be read in full: only then can anything beyond once be offered.
@@ -151,28 +148,28 @@ func (a *approvePage) suggestionName() string {
 	return tr("As {{.Agent}} suggests", values{"Agent": prompt.PlainText(a.entry.request.Requester.Agent)})
 }
 
-// spans lists the scopes beyond once; the first ends with the session or, if the agent names none, when nod ends. For
-// another machine, its relay saves the rules; permanent ones have to be written as a rule here.
+// spans lists the scopes beyond once. An agent that names no session gets none for it. For another machine, its relay
+// saves the rules; permanent ones have to be written as a rule here.
 func (a *approvePage) spans() []policy.Scope {
 	spans := policy.Scopes[1:]
-	if a.entry.request.Requester.Session == "" {
-		spans = []policy.Scope{policy.UntilQuit, policy.QuarterHour, policy.Always}
-	}
 	if a.remote() {
-		return slices.DeleteFunc(slices.Clone(spans), func(s policy.Scope) bool { return s == policy.Always })
+		spans = spans[:len(spans)-1]
+	}
+	if a.entry.request.Requester.Session == "" {
+		spans = spans[1:]
 	}
 	return spans
 }
 
-// maxOffered is the largest number of choices besides those of the agent: nobody reads a longer menu.
-const maxOffered = 9
-
-// offered lists the choices: once, then what the policy offers, by duration.
+// offered lists the choices: once, the widest that the policy offers, exactly this input, and what the agent suggests.
 func (a *approvePage) offered() []keep {
 	all := []keep{{scope: policy.Once}}
-	for _, scope := range a.spans() {
-		for _, cover := range policy.Covers {
-			if k := (keep{scope: scope, cover: cover}); len(all) < maxOffered && a.offers(k) {
+	for _, cover := range policy.Covers {
+		for _, scope := range a.spans() {
+			k := keep{scope: scope, cover: cover}
+			isWidest := len(all) == 1 || all[1].cover == cover
+			isExact := cover == policy.CoverInput && (scope == a.spans()[0] || scope == policy.Always)
+			if a.offers(k) && (isWidest || isExact) {
 				all = append(all, k)
 			}
 		}
@@ -182,29 +179,24 @@ func (a *approvePage) offered() []keep {
 			all = append(all, keep{scope: policy.Once, suggestion: i + 1})
 		}
 	}
+	if k := (keep{scope: policy.Always, cover: policy.CoverSandbox}); a.offers(k) {
+		all = append(all, k)
+	}
 	return all
 }
 
 // offers reports whether k is offered. Anything beyond once needs an input that can be read in full. Allowing all edits
-// needs only an input without hidden characters, since later edits are others anyway. If there are wider choices, only
-// two for exactly this input are offered.
+// needs only an input without hidden characters, since later edits are others anyway.
 func (a *approvePage) offers(k keep) bool {
 	switch {
 	case a.offer(k).Text == "":
 		return false
 	case k.cover == policy.CoverEdits:
 		return !a.input.HasHidden()
-	case k.cover == policy.CoverInput && a.offersWider():
-		return a.mayKeep() && (k.scope == a.spans()[0] || k.scope == policy.Always)
+	case k.cover == policy.CoverSandbox:
+		return !a.remote() && !a.isRed()
 	}
 	return a.mayKeep()
-}
-
-// offersWider reports whether more than exactly this input can be covered.
-func (a *approvePage) offersWider() bool {
-	return slices.ContainsFunc(policy.Covers, func(c policy.Cover) bool {
-		return c != policy.CoverInput && a.offers(keep{scope: a.spans()[0], cover: c})
-	})
 }
 
 func (a *approvePage) offer(k keep) policy.Offer {
@@ -216,6 +208,31 @@ func scopeName(s policy.Scope) string {
 		policy.ThisSession: tr("This session"), policy.QuarterHour: tr("15 minutes"),
 		policy.UntilQuit: tr("Until nod quits"), policy.Always: tr("Always"),
 	}[s], tr("Once"))
+}
+
+// fromRepeats is how often a call must have been allowed today for its prompt to offer that for always.
+const fromRepeats = 2
+
+// showMemory says that the user keeps allowing this call, and offers that for always: the parts of a command in the
+// project, or exactly this input. Red calls are never offered.
+func (a *approvePage) showMemory() {
+	times := a.w.p.options.Offers(a.entry.request.ID).Allowed
+	k := keep{scope: policy.Always, cover: policy.CoverCommands}
+	always := tr("Always in {{.Project}}", values{"Project": a.input.Head.Project})
+	if !a.offers(k) || a.input.Head.Project == "" {
+		k.cover, always = policy.CoverInput, tr("Always allow this")
+	}
+	a.memory.Objects = nil
+	if times >= fromRepeats && !a.isRed() && !a.isOnce() && a.offers(k) {
+		says := tr("You allowed this twice today.")
+		if times > fromRepeats {
+			says = tr("You allowed this {{.Count}} times today.", values{"Count": times})
+		}
+		button := newButton(a.w, always, func() { a.setKeep(k) })
+		button.look = linkButton
+		a.memory.Add(Row(4, newWords(says, theme.SizeNameCaptionText, ColorMuted), button))
+	}
+	SetVisible(a.memory, !a.refusing && a.shownRule == "" && len(a.memory.Objects) > 0)
 }
 
 // setKeep sets the choice and shows the rule that it saves; the wait for Allow starts again.
@@ -230,6 +247,7 @@ func (a *approvePage) showScope() {
 	name, heading, rule := a.chosen()
 	a.scopes.setText(name)
 	a.rule.Objects, a.ruleText, a.shownRule = nil, nil, rule
+	a.showMemory()
 	SetVisible(a.rule, rule != "")
 	if rule == "" {
 		return
@@ -276,23 +294,15 @@ func (a *approvePage) chosen() (name, heading, rule string) {
 		return scopeName(k.scope), "", ""
 	}
 	name, rule = a.keepName(k), a.offer(k).Text
-	if parts := a.newParts(); k.cover == policy.CoverCommands && len(parts) > 0 {
-		name = scopeName(k.scope) + " · " + shortList(parts)
-	}
 	switch {
+	case k.cover == policy.CoverSandbox:
+		return tr("In a sandbox"), tr("Allow runs this one outside. From the next command on, nod will:"), rule
 	case a.remote():
 		return name, tr("What Allow will save on {{.Machine}}, as it reports:", a.machine()), rule
 	case strings.Contains(rule, "\n"):
 		return name, tr("Allow will save these rules:"), rule
 	}
 	return name, tr("Allow will save this rule:"), rule
-}
-
-func shortList(parts []string) string {
-	if len(parts) > 1 {
-		return tr("{{.Count}} parts", values{"Count": len(parts)})
-	}
-	return shortText(parts[0], maxOnButton)
 }
 
 // stillKept returns the current choice, or once if it is no longer offered.

@@ -7,22 +7,23 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/driver/desktop"
 
+	"nod/api"
 	"nod/interact"
 )
 
 // Keys typed while a prompt is withdrawn do not reach the prompt that replaces it or appears soon after.
 func TestTypingDoesNotRunOn(t *testing.T) {
 	for name, comes := range map[string]func(s *screen){
-		"waits already": func(s *screen) { s.open(request("2", interact.Ask{Question: "And why?"})); s.withdraw("1") },
+		"waits already": func(s *screen) { s.open(request("2", api.Ask{Question: "And why?"})); s.withdraw("1") },
 		"comes soon": func(s *screen) {
 			s.withdraw("1")
 			s.pass(time.Second)
-			s.open(request("2", interact.Ask{Question: "And why?"}))
+			s.open(request("2", api.Ask{Question: "And why?"}))
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newScreen(t)
-			s.open(request("1", interact.Ask{Question: "Why?"}))
+			s.open(request("1", api.Ask{Question: "Why?"}))
 			s.ready()
 			s.typeText("beca")
 			comes(s)
@@ -41,7 +42,7 @@ func TestTypingDoesNotRunOn(t *testing.T) {
 			s.typeText("therefore")
 			s.pass(time.Second)
 			s.chord(fyne.KeyReturn)
-			if a := s.wantOutcome("2", interact.Answered); a.Text != "therefore" {
+			if a := s.wantOutcome("2", api.Answered); a.Text != "therefore" {
 				t.Errorf("answer %q", a.Text)
 			}
 		})
@@ -51,16 +52,16 @@ func TestTypingDoesNotRunOn(t *testing.T) {
 // If nobody was typing, a prompt takes keys at once.
 func TestNobodyWasTyping(t *testing.T) {
 	s := newScreen(t)
-	s.open(request("1", interact.Ask{Question: "Why?"}))
+	s.open(request("1", api.Ask{Question: "Why?"}))
 	s.ready()
 	s.typeText("a while ago")
 	s.pass(recently)
 	s.withdraw("1")
-	s.open(request("2", interact.Ask{Question: "And why?"}))
+	s.open(request("2", api.Ask{Question: "And why?"}))
 	s.typeText("therefore")
 	s.ready()
 	s.chord(fyne.KeyReturn)
-	if a := s.wantOutcome("2", interact.Answered); a.Text != "therefore" {
+	if a := s.wantOutcome("2", api.Answered); a.Text != "therefore" {
 		t.Errorf("answer %q", a.Text)
 	}
 }
@@ -77,21 +78,21 @@ func TestPressThatComesTooLate(t *testing.T) {
 	s.wantOpen("2")
 	s.pass(time.Second)
 	s.chord(fyne.KeyD)
-	s.wantOutcome("2", interact.Denied)
+	s.wantOutcome("2", api.Denied)
 }
 
 // A user who moves the focus, or clicks into the next prompt, need not wait.
 func TestTypingAfterAClick(t *testing.T) {
 	s := newScreen(t)
-	s.open(request("1", interact.Ask{Question: "Why?"}))
-	s.open(request("2", interact.Ask{Question: "And why?"}))
+	s.open(request("1", api.Ask{Question: "Why?"}))
+	s.open(request("2", api.Ask{Question: "And why?"}))
 	s.typeText("a")
 	s.withdraw("1")
 	s.canvas().Focus(s.page().kind.firstFocus())
 	s.typeText("at once")
 	s.ready()
 	s.chord(fyne.KeyReturn)
-	if a := s.wantOutcome("2", interact.Answered); a.Text != "at once" {
+	if a := s.wantOutcome("2", api.Answered); a.Text != "at once" {
 		t.Errorf("answer %q", a.Text)
 	}
 }
@@ -104,7 +105,7 @@ func (s *screen) withdraw(id interact.ID) {
 // Deny works however quickly it is pressed again: the Control of its chord does not count as typing.
 func TestRefusalWhileKeysAreHeld(t *testing.T) {
 	s := newScreen(t)
-	s.open(request("1", interact.Ask{Question: "Why?"}))
+	s.open(request("1", api.Ask{Question: "Why?"}))
 	s.ready()
 	s.typeText("beca")
 	s.withdraw("1")
@@ -115,5 +116,5 @@ func TestRefusalWhileKeysAreHeld(t *testing.T) {
 		s.key(desktop.KeyControlLeft)
 		s.chord(fyne.KeyD)
 	}
-	s.wantOutcome("2", interact.Denied)
+	s.wantOutcome("2", api.Denied)
 }

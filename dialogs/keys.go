@@ -47,7 +47,8 @@ func (w *window) chords() []chord {
 		{withShift(fyne.KeyReturn), otherwise}, {withShift(fyne.KeyEnter), otherwise},
 		{shortcut(fyne.KeyReturn), affirm}, {shortcut(fyne.KeyEnter), affirm}, {shortcut(fyne.KeyD), refuse},
 		{shortcut(fyne.KeyPeriod), next}, {shortcut(fyne.KeyComma), previous},
-		{shortcut(fyne.KeyS), w.nextScope},
+		{shortcut(fyne.KeyS), w.onApproval((*approvePage).chooseScope)},
+		{shortcut(fyne.KeyR), w.onApproval((*approvePage).openReason)},
 		{onTabs(fyne.KeyTab, 0), next}, {onTabs(fyne.KeyTab, fyne.KeyModifierShift), previous},
 		{onTabs(fyne.KeyPageDown, 0), next}, {onTabs(fyne.KeyPageUp, 0), previous},
 	}
@@ -132,7 +133,7 @@ func (w *window) typedShortcut(s fyne.Shortcut) bool {
 type field struct {
 	widget.Entry
 	w       *window
-	drawn   *Field
+	drawn   *fieldRenderer
 	oneLine bool                             // Enter does not break the line
 	onKey   func(*fyne.KeyEvent) (used bool) // gets the keys first
 	shift   bool                             // Shift is held down
@@ -166,7 +167,7 @@ func (f *field) TypedKey(ev *fyne.KeyEvent) {
 }
 
 func (f *field) CreateRenderer() fyne.WidgetRenderer {
-	f.drawn = NewField(f.Entry.CreateRenderer(), f.w.wheeled)
+	f.drawn = newFieldRenderer(f.Entry.CreateRenderer(), f.w.wheeled)
 	return f.drawn
 }
 

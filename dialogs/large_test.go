@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"nod/api"
 	"nod/dialogs/prompt"
 	"nod/interact"
 )
@@ -48,25 +49,25 @@ func large(tb testing.TB) map[string]interact.Body {
 	}
 	long := strings.Repeat("one two three four five six seven ", 300)[:interact.MaxText]
 	return map[string]interact.Body{
-		"form-options": interact.Form{Questions: questions(50, func(int) []interact.Option {
+		"form-options": api.Form{Questions: questions(50, func(int) []api.Option {
 			return options(200, "Option %d", "What it means", "")
 		})},
-		"form-texts": interact.Form{Questions: questions(50, nil, strings.Repeat("five thousand characters ", 200))},
-		"form-previews": interact.Form{Questions: questions(1, func(int) []interact.Option {
+		"form-texts": api.Form{Questions: questions(50, nil, strings.Repeat("five thousand characters ", 200))},
+		"form-previews": api.Form{Questions: questions(1, func(int) []api.Option {
 			return options(100, "Option %d", "", long)
 		})},
-		"ask-options":    interact.Ask{Question: "Which?", Options: labels(100, long)},
-		"ask-long":       interact.Ask{Question: long},
-		"confirm-words":  interact.Confirm{Message: long},
-		"confirm-word":   interact.Confirm{Message: strings.Repeat("x", interact.MaxText)},
-		"confirm-emoji":  interact.Confirm{Message: strings.Repeat("🦊", interact.MaxText)},
-		"confirm-hidden": interact.Confirm{Message: "x" + strings.Repeat("\u202e\u200b", interact.MaxText/2-1)},
-		"confirm-lines":  interact.Confirm{Message: strings.Repeat("- a\n", interact.MaxText/4)},
-		"confirm-quotes": interact.Confirm{Message: strings.Repeat(">", interact.MaxText)},
-		"confirm-stars":  interact.Confirm{Message: strings.Repeat("*a_", interact.MaxText/3)},
-		"confirm-links":  interact.Confirm{Message: strings.Repeat("[a](", interact.MaxText/4)},
-		"confirm-table":  interact.Confirm{Message: "|a|b|\n|-|-|\n" + strings.Repeat("|1|2|\n", interact.MaxText/6-4)},
-		"confirm-spans":  interact.Confirm{Message: strings.Repeat("`a` ", interact.MaxText/4)},
+		"ask-options":    api.Ask{Question: "Which?", Options: labels(100, long)},
+		"ask-long":       api.Ask{Question: long},
+		"confirm-words":  api.Confirm{Message: long},
+		"confirm-word":   api.Confirm{Message: strings.Repeat("x", interact.MaxText)},
+		"confirm-emoji":  api.Confirm{Message: strings.Repeat("🦊", interact.MaxText)},
+		"confirm-hidden": api.Confirm{Message: "x" + strings.Repeat("\u202e\u200b", interact.MaxText/2-1)},
+		"confirm-lines":  api.Confirm{Message: strings.Repeat("- a\n", interact.MaxText/4)},
+		"confirm-quotes": api.Confirm{Message: strings.Repeat(">", interact.MaxText)},
+		"confirm-stars":  api.Confirm{Message: strings.Repeat("*a_", interact.MaxText/3)},
+		"confirm-links":  api.Confirm{Message: strings.Repeat("[a](", interact.MaxText/4)},
+		"confirm-table":  api.Confirm{Message: "|a|b|\n|-|-|\n" + strings.Repeat("|1|2|\n", interact.MaxText/6-4)},
+		"confirm-spans":  api.Confirm{Message: strings.Repeat("`a` ", interact.MaxText/4)},
 
 		"command-line":   approve("Bash", object{"command": repeat("echo word; ", 1_000_000)}),
 		"command-word":   approve("Bash", object{"command": repeat("x", 1_000_000)}),
@@ -107,9 +108,9 @@ func large(tb testing.TB) map[string]interact.Body {
 	}
 }
 
-func questions(n int, options func(int) []interact.Option, text ...string) (list []interact.Question) {
+func questions(n int, options func(int) []api.Option, text ...string) (list []api.Question) {
 	for i := range n {
-		q := interact.Question{ID: fmt.Sprint("q", i), Question: strings.Join(append(text, fmt.Sprint("Question ", i)), "")}
+		q := api.Question{ID: fmt.Sprint("q", i), Question: strings.Join(append(text, fmt.Sprint("Question ", i)), "")}
 		if options != nil {
 			q.Options = options(i)
 		}
@@ -118,9 +119,9 @@ func questions(n int, options func(int) []interact.Option, text ...string) (list
 	return list
 }
 
-func options(n int, label, description, preview string) (list []interact.Option) {
+func options(n int, label, description, preview string) (list []api.Option) {
 	for i := range n {
-		list = append(list, interact.Option{Label: fmt.Sprintf(label, i), Description: description, Preview: preview})
+		list = append(list, api.Option{Label: fmt.Sprintf(label, i), Description: description, Preview: preview})
 	}
 	return list
 }

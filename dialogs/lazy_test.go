@@ -8,6 +8,7 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/test"
 
+	"nod/api"
 	"nod/dialogs/dialogstest"
 	"nod/dialogs/prompt"
 	"nod/interact"
@@ -30,7 +31,7 @@ func TestLongFormIsLaidOutInPart(t *testing.T) {
 
 func TestEndOfALongForm(t *testing.T) {
 	s := newScreen(t)
-	s.open(request("1", interact.Form{Questions: questions(50, nil)}))
+	s.open(request("1", api.Form{Questions: questions(50, nil)}))
 	if s.shows("Question 49") {
 		t.Fatal("the last question was made at once")
 	}
@@ -51,7 +52,7 @@ func TestEndOfALongForm(t *testing.T) {
 // Submit scrolls to a missing question, however far away.
 func TestSubmitLeadsToAFarQuestion(t *testing.T) {
 	s := newScreen(t)
-	form := interact.Form{Questions: questions(50, nil)}
+	form := api.Form{Questions: questions(50, nil)}
 	optional := false
 	for i := range form.Questions[:49] {
 		form.Questions[i].Required = &optional
@@ -63,7 +64,7 @@ func TestSubmitLeadsToAFarQuestion(t *testing.T) {
 	s.typeText("the last answer")
 	s.pass(time.Second)
 	s.chord(fyne.KeyReturn)
-	if a := s.wantOutcome("1", interact.Answered); a.Values["q49"].String() != "the last answer" {
+	if a := s.wantOutcome("1", api.Answered); a.Values["q49"].String() != "the last answer" {
 		t.Errorf("values %v", a.Values)
 	}
 }
@@ -94,12 +95,12 @@ func TestFarOption(t *testing.T) {
 			for i := range 200 {
 				all = append(all, fmt.Sprintf("Option %d", i))
 			}
-			s.open(request("1", interact.Ask{Question: "Which?", Options: all}))
+			s.open(request("1", api.Ask{Question: "Which?", Options: all}))
 			s.ready()
 			pick(s)
 			s.pass(time.Second)
 			s.chord(fyne.KeyReturn)
-			if a := s.wantOutcome("1", interact.Answered); a.Text != "Option 173" {
+			if a := s.wantOutcome("1", api.Answered); a.Text != "Option 173" {
 				t.Errorf("answer %q", a.Text)
 			}
 		})

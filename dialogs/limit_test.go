@@ -6,6 +6,7 @@ import (
 
 	"fyne.io/fyne/v2"
 
+	"nod/api"
 	"nod/interact"
 )
 
@@ -37,7 +38,7 @@ func TestAFieldIsFull(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			s := newScreen(t)
-			s.open(request("1", interact.Ask{Question: "Why?", Multiline: !test.oneLine}))
+			s.open(request("1", api.Ask{Question: "Why?", Multiline: !test.oneLine}))
 			f := s.page().inputs[""].(*field)
 			s.canvas().Focus(f)
 			s.p.window.pressedOn = f

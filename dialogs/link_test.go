@@ -8,6 +8,7 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/driver/desktop"
 
+	"nod/api"
 	"nod/interact"
 	"nod/policy"
 )
@@ -16,13 +17,13 @@ const linked = "See [the docs](https://example.com/a) and <https://example.com/b
 
 // stopPrompts together have every kind of focusable widget of a prompt.
 var stopPrompts = map[string]interact.Body{
-	"confirm":    interact.Confirm{Message: linked},
-	"choice":     interact.Ask{Question: linked, Options: []string{"a", "b"}},
-	"text":       interact.Ask{Question: linked},
-	"many lines": interact.Ask{Question: linked, Multiline: true},
+	"confirm":    api.Confirm{Message: linked},
+	"choice":     api.Ask{Question: linked, Options: []string{"a", "b"}},
+	"text":       api.Ask{Question: linked},
+	"many lines": api.Ask{Question: linked, Multiline: true},
 	"command":    approval("Bash", object{"command": "npm run lint && rm -rf build/cache"}),
 	"plan":       approval("ExitPlanMode", object{"plan": "# A plan\n\n" + linked}),
-	"table":      interact.Confirm{Message: "|a|\n|-|\n|" + linked + "|"},
+	"table":      api.Confirm{Message: "|a|\n|-|\n|" + linked + "|"},
 }
 
 // With any widget focused, Tab and Shift+Tab move on, Escape undoes one step and finally closes the prompt, and the
@@ -33,7 +34,7 @@ func TestKeysWorkEverywhere(t *testing.T) {
 		offers := policy.Offers{Parts: repeated(9, fresh("npm run lint"))}
 		s.p.options.Offers = func(interact.ID) policy.Offers { return offers }
 		s.open(request("1", body))
-		s.open(request("2", interact.Confirm{Message: "Another?"}))
+		s.open(request("2", api.Confirm{Message: "Another?"}))
 		s.focusWindow()
 		stops := s.tabStops()
 		s.canvas().Focus(stops[i%len(stops)])
@@ -73,22 +74,22 @@ func TestKeysWorkEverywhere(t *testing.T) {
 				for range 3 { // a menu and a field are closed first
 					s.key(fyne.KeyEscape)
 				}
-				s.wantOutcome("1", interact.Dismissed)
+				s.wantOutcome("1", api.Dismissed)
 
 				s, _ = openAt(t, body, i)
 				s.chord(fyne.KeyReturn)
 				s.wantOpen("1")
-				if _, isAsk := body.(interact.Ask); isAsk { // whose chord says that there is no answer yet
+				if _, isAsk := body.(api.Ask); isAsk { // whose chord says that there is no answer yet
 					return
 				}
 				s.pass(time.Second)
 				s.chord(fyne.KeyReturn)
-				if a, answered := s.answer("1"); !answered || !a.Confirmed && a.Outcome != interact.Allowed {
+				if a, answered := s.answer("1"); !answered || !a.Confirmed && a.Outcome != api.Allowed {
 					t.Errorf("armed, %+v", a)
 				}
 				s, _ = openAt(t, body, i)
 				s.chord(fyne.KeyD)
-				if a, answered := s.answer("1"); !answered || a.Confirmed || a.Outcome == interact.Allowed {
+				if a, answered := s.answer("1"); !answered || a.Confirmed || a.Outcome == api.Allowed {
 					t.Errorf("refused, %+v", a)
 				}
 			})
@@ -106,7 +107,7 @@ func TestKeysWorkEverywhere(t *testing.T) {
 // A link first asks, with the whole address, and nothing behind the question can be affirmed.
 func TestLinkAsksInPrompt(t *testing.T) {
 	s := newScreen(t)
-	s.open(request("1", interact.Confirm{Message: linked}))
+	s.open(request("1", api.Confirm{Message: linked}))
 	s.ready()
 	at := -1
 	stops := s.tabStops()

@@ -340,7 +340,7 @@ func newOpenQuestion(c fyne.Canvas, u *url.URL, target string) *widget.PopUp {
 	question, bold := tr("Open this address in the browser?"), fyne.TextStyle{Bold: true}
 	title := widget.NewLabelWithStyle(question, fyne.TextAlignLeading, bold)
 	host, _ := prompt.HostOf(target)
-	lines := append(prompt.Unnumbered("", host, prompt.LineTitle), prompt.Rule(""))
+	lines := append(prompt.Unnumbered("", host, prompt.LineTitle), prompt.Line{Style: prompt.LineRule})
 	address := newSheet(append(lines, prompt.Unnumbered("", target, prompt.LineText)...), target)
 	var popup *widget.PopUp
 	cancel := widget.NewButton(tr("Cancel"), func() { popup.Hide() })

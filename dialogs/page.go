@@ -11,6 +11,7 @@ import (
 	"fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 
+	"nod/api"
 	"nod/dialogs/prompt"
 	"nod/interact"
 )
@@ -71,7 +72,7 @@ func newPage(w *window, e *entry) *page {
 }
 
 func (p *page) refuse() {
-	p.w.finish(p, userAnswer(interact.Dismissed, "the person declined to answer"))
+	p.w.finish(p, userAnswer(api.Dismissed, "the person declined to answer"))
 }
 
 func (p *page) stepBack() bool { return false }
@@ -162,7 +163,11 @@ func (p *page) tick(now time.Time) {
 func (p *page) setStatus(s string, importance widget.Importance) {
 	if p.status.Text != s || p.status.Importance != importance {
 		p.status.Importance = importance
+		before := p.status.MinSize().Height
 		p.status.SetText(s)
+		if p.status.MinSize().Height != before {
+			p.object.Refresh()
+		}
 	}
 }
 
@@ -236,6 +241,7 @@ func (p *page) size(least, most fyne.Size) fyne.Size {
 	p.object.Resize(fyne.NewSize(width, most.Height))
 	parts := p.object.(*fyne.Container).Objects
 	height := p.kind.bodyHeight(width) + parts[1].MinSize().Height + parts[2].MinSize().Height
+	height = max(height, p.object.MinSize().Height) // no window is smaller
 	return fyne.NewSize(width, min(max(height, least.Height), most.Height))
 }
 
@@ -250,6 +256,6 @@ func commandName() string {
 }
 
 // userAnswer starts an answer of the user; reason is the text for the agent.
-func userAnswer(o interact.Outcome, reason string) interact.Answer {
-	return interact.Answer{Outcome: o, By: interact.ByHuman, Reason: reason}
+func userAnswer(o api.Outcome, reason string) interact.Answer {
+	return interact.Answer{Outcome: o, By: api.ByHuman, Reason: reason}
 }

@@ -3,7 +3,6 @@ package dialogs
 import (
 	"image/color"
 	"iter"
-	"slices"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/canvas"
@@ -79,6 +78,9 @@ func Card(fill fyne.ThemeColorName, content fyne.CanvasObject) fyne.CanvasObject
 	s.stroke = colorHairline
 	return s
 }
+
+// Content is what stands on it.
+func (s *surface) Content() fyne.CanvasObject { return s.content }
 
 func (s *surface) CreateRenderer() fyne.WidgetRenderer {
 	r := canvas.NewRectangle(nil)
@@ -301,105 +303,4 @@ func (f fixed) Layout(objects []fyne.CanvasObject, size fyne.Size) {
 		o.Resize(size)
 		o.Move(fyne.Position{})
 	}
-}
-
-// wrapRow puts objects side by side and wraps them into lines. It measures with the width that it last had.
-type wrapRow struct {
-	gap, lineGap float32
-	width        float32
-}
-
-func newWrapRow(gap, lineGap float32, o ...fyne.CanvasObject) *fyne.Container {
-	return container.New(&wrapRow{gap: gap, lineGap: lineGap}, o...)
-}
-
-func (l *wrapRow) MinSize(objects []fyne.CanvasObject) fyne.Size {
-	wide := widest(objects)
-	return fyne.NewSize(wide, l.place(visible(objects), max(l.width, wide), nil))
-}
-
-func (l *wrapRow) Layout(objects []fyne.CanvasObject, size fyne.Size) {
-	l.width = size.Width
-	l.place(visible(objects), size.Width, func(o fyne.CanvasObject, p fyne.Position) {
-		o.Resize(o.MinSize())
-		o.Move(p)
-	})
-}
-
-// factRows is a [wrapRow] of badges. Where they need too many rows it shows the first ones; a press shows all.
-type factRows struct {
-	wrapRow
-	more    *button
-	maxRows int  // rows while folded
-	open    bool // the user unfolded it
-}
-
-func newFactRows(w *window) (*fyne.Container, *factRows) {
-	l := &factRows{wrapRow: wrapRow{gap: 6, lineGap: 5}, maxRows: 3}
-	l.more = newButton(w, "", func() {
-		l.open = !l.open
-		w.changed()
-	})
-	l.more.look = linkButton
-	return container.New(l), l
-}
-
-func (l *factRows) set(box *fyne.Container, badges []fyne.CanvasObject) {
-	box.Objects = append(slices.Clone(badges), l.more)
-	box.Refresh()
-}
-
-// fold hides the badges that do not fit. It changes only what has to change, or Fyne would redraw forever.
-func (l *factRows) fold(objects []fyne.CanvasObject, width float32) {
-	if len(objects) < 2 {
-		return
-	}
-	badges := objects[:len(objects)-1]
-	limit := float32(l.maxRows)*(badges[0].MinSize().Height+l.lineGap) - l.lineGap + 1
-	shown := len(badges)
-	folds := l.place(slices.Values(badges), width, nil) > limit
-	if folds && !l.open {
-		fits := func() bool { return l.place(slices.Values(append(badges[:shown:shown], l.more)), width, nil) <= limit }
-		for shown--; shown > 1 && !fits(); {
-			shown--
-		}
-	}
-	if folds && l.open {
-		l.more.setText(tr("fewer"))
-	} else if folds {
-		l.more.setText(tr("{{.Count}} more", values{"Count": len(badges) - shown}))
-	}
-	SetVisible(l.more, folds)
-	for i, b := range badges {
-		SetVisible(b, i < shown)
-	}
-}
-
-func (l *factRows) MinSize(objects []fyne.CanvasObject) fyne.Size {
-	l.fold(objects, max(l.width, leastBrief))
-	return l.wrapRow.MinSize(objects)
-}
-
-func (l *factRows) Layout(objects []fyne.CanvasObject, size fyne.Size) {
-	l.fold(objects, size.Width)
-	l.wrapRow.Layout(objects, size)
-}
-
-// place calls put with the place of each object and returns the total height.
-func (l *wrapRow) place(
-	objects iter.Seq[fyne.CanvasObject], width float32, put func(fyne.CanvasObject, fyne.Position),
-) float32 {
-	var x, y, line float32
-	for o := range objects {
-		m := o.MinSize()
-		if x > 0 && x+m.Width > width {
-			x, y, line = 0, y+line+l.lineGap, 0
-		}
-		if put != nil {
-			put(o, fyne.NewPos(x, y))
-		}
-		x += m.Width + l.gap
-		line = max(line, m.Height)
-	}
-	return y + line
 }

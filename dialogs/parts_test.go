@@ -32,6 +32,14 @@ func repeated(n int, part policy.CommandPart) []policy.CommandPart {
 	return parts
 }
 
+func different(n int) []policy.CommandPart {
+	var parts []policy.CommandPart
+	for i := range n {
+		parts = append(parts, fresh(fmt.Sprintf("program%d x", i)))
+	}
+	return parts
+}
+
 func TestPartsThatSayNothingAreNotListed(t *testing.T) {
 	test.NewTempApp(t)
 	test.ApplyTheme(t, Theme("light"))
@@ -41,10 +49,10 @@ func TestPartsThatSayNothingAreNotListed(t *testing.T) {
 	}{
 		"none":               {nil, false},
 		"one that reads":     {repeated(1, reads("ls")), false},
-		"one that is new":    {repeated(1, fresh("make")), true},
+		"one that is new":    {repeated(1, fresh("make")), false},
 		"several that read":  {repeated(2, reads("ls")), true},
-		"one that is known":  {[]policy.CommandPart{{Text: "make", State: policy.PartCovered, By: "x"}}, true},
-		"of an unknown kind": {[]policy.CommandPart{{Text: "make"}}, true},
+		"one that is known":  {[]policy.CommandPart{{Text: "make", State: policy.PartCovered, By: "x"}}, false},
+		"of an unknown kind": {[]policy.CommandPart{{Text: "make"}, {Text: "ls"}}, true},
 	} {
 		if got := Parts(tt.parts) != nil; got != tt.want {
 			t.Errorf("%s: listed: %v, want %v", name, got, tt.want)
@@ -58,12 +66,11 @@ func TestManyPartsAreCounted(t *testing.T) {
 		parts                 []policy.CommandPart
 		shown, onlyRead, left int
 	}{
-		"few":            {append(repeated(7, reads("ls")), fresh("rm x")), 8, 0, 0},
-		"reads in front": {append(repeated(1000, reads("ls")), fresh("rm x")), 1, 1000, 0},
-		"reads behind":   {append([]policy.CommandPart{fresh("rm x")}, repeated(1000, reads("ls"))...), 1, 1000, 0},
-		"many of them": {
-			append(repeated(1000, fresh("rm x")), reads("ls")), 24, 1, 1000 - 24,
-		},
+		"few":              {append(repeated(7, reads("ls")), fresh("rm x")), 8, 0, 0},
+		"reads in front":   {append(repeated(1000, reads("ls")), fresh("rm x")), 1, 1000, 0},
+		"reads behind":     {append([]policy.CommandPart{fresh("rm x")}, repeated(1000, reads("ls"))...), 1, 1000, 0},
+		"many alike":       {append(repeated(1000, fresh("rm x")), reads("ls")), 1, 1, 0},
+		"many of them":     {append(different(1000), reads("ls")), 24, 1, 1000 - 24},
 		"only reads":       {repeated(1000, reads("ls")), 0, 1000, 0},
 		"one beyond eight": {append(repeated(8, reads("ls")), fresh("rm x")), 1, 8, 0},
 	} {

@@ -28,6 +28,15 @@ func PastInput(input []byte, page fyne.Scrollable, aside func(work func() (show 
 	return newPast(s, page)
 }
 
+// PastDiff shows a unified diff of the past of the file at path. cut says that there was more of it.
+func PastDiff(
+	path, diff string, cut bool, page fyne.Scrollable, aside func(work func() (show func())),
+) fyne.CanvasObject {
+	s := newSheet(prompt.PastDiff(path, diff, cut), diff)
+	aside(s.colour)
+	return newPast(s, page)
+}
+
 func newPast(s *sheet, page fyne.Scrollable) fyne.CanvasObject {
 	s.untracked = true
 	return container.NewStack(s, newWheel(func(ev *fyne.ScrollEvent) {

@@ -11,6 +11,7 @@ import (
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/test"
 
+	"nod/api"
 	"nod/dialogs/prompt"
 	"nod/interact"
 )
@@ -54,20 +55,20 @@ func TestPastReadsNoFile(t *testing.T) {
 }
 
 func TestPastQuestions(t *testing.T) {
-	answered := interact.Answer{Outcome: interact.Answered, Text: "blue", Confirmed: true,
-		Values: map[string]interact.Value{"q": interact.ListValue("a", "b")}}
+	answered := interact.Answer{Outcome: api.Answered, Text: "blue", Confirmed: true,
+		Values: map[string]api.Value{"q": interact.ListValue("a", "b")}}
 	for _, tt := range []struct {
 		body   interact.Body
 		answer interact.Answer
 		want   string
 	}{
-		{interact.Ask{Question: "Which?", Options: []string{"red", "blue"}}, answered,
+		{api.Ask{Question: "Which?", Options: []string{"red", "blue"}}, answered,
 			"Which?\n- red\n- blue\nAnswer\nblue"},
-		{interact.Ask{Question: "Which?"}, interact.Answer{Outcome: interact.TimedOut}, "Which?"},
-		{interact.Confirm{Message: "Sure?"}, answered, "Sure?\nAnswer\nYes"},
-		{interact.Form{Title: "T", Questions: []interact.Question{{ID: "q", Question: "Q?"}}}, answered,
+		{api.Ask{Question: "Which?"}, interact.Answer{Outcome: api.TimedOut}, "Which?"},
+		{api.Confirm{Message: "Sure?"}, answered, "Sure?\nAnswer\nYes"},
+		{api.Form{Title: "T", Questions: []api.Question{{ID: "q", Question: "Q?"}}}, answered,
 			"T\n\nQ?\nAnswer\na\nb"},
-		{interact.Notify{Title: "T", Message: "Done."}, answered, "T\nDone."},
+		{api.Notify{Title: "T", Message: "Done."}, answered, "T\nDone."},
 	} {
 		r := interact.Record{Request: interact.Request{Body: tt.body}, Answer: tt.answer}
 		if got := drawnLines(prompt.PastContent(r).Lines); got != tt.want {

@@ -3,8 +3,8 @@ package dialogs
 import (
 	"fyne.io/fyne/v2"
 
+	"nod/api"
 	"nod/dialogs/prompt"
-	"nod/interact"
 	"nod/policy"
 )
 
@@ -34,7 +34,7 @@ func (a *approvePage) planEdits() []fyne.CanvasObject {
 func (a *approvePage) affirmAlternative() { a.carryOut(a.letEditsPass) }
 
 func (a *approvePage) carryOut(suggestion int) {
-	answer := a.answer(interact.Allowed)
+	answer := a.answer(api.Allowed)
 	answer.Scope, answer.Suggestion = policy.Once, suggestion
 	a.w.finish(a.page, answer)
 }

@@ -8,6 +8,7 @@ import (
 
 	"fyne.io/fyne/v2"
 
+	"nod/api"
 	"nod/dialogs/prompt"
 	"nod/interact"
 	"nod/policy"
@@ -26,7 +27,7 @@ func TestPlanIsApprovedAsAPlan(t *testing.T) {
 	}
 	s.ready()
 	s.chord(fyne.KeyReturn)
-	if a := s.wantOutcome("1", interact.Allowed); a.Scope != policy.Once {
+	if a := s.wantOutcome("1", api.Allowed); a.Scope != policy.Once {
 		t.Errorf("scope %q", a.Scope)
 	}
 }
@@ -44,7 +45,7 @@ func TestPlanMustBeReadToItsEnd(t *testing.T) {
 	}
 	s.ready()
 	s.chord(fyne.KeyReturn)
-	s.wantOutcome("1", interact.Allowed)
+	s.wantOutcome("1", api.Allowed)
 }
 
 // Only a plan of Claude Code that can be parsed reliably is shown as a plan.
@@ -89,7 +90,7 @@ func TestPlanAndItsEdits(t *testing.T) {
 			s.key(fyne.KeyReturn)
 			s.wantOpen("1") // no plain key approves
 			test.press(s)
-			if a := s.wantOutcome("1", interact.Allowed); a.Suggestion != test.want || a.Scope != policy.Once {
+			if a := s.wantOutcome("1", api.Allowed); a.Suggestion != test.want || a.Scope != policy.Once {
 				t.Errorf("answer %+v, want suggestion %d", a, test.want)
 			}
 		})
@@ -115,7 +116,7 @@ func TestFeedbackOnAPlan(t *testing.T) {
 	s.typeText("look first")
 	s.pass(time.Second)
 	s.otherwise()
-	if a := s.wantOutcome("1", interact.Denied); a.Reason != "look first" {
+	if a := s.wantOutcome("1", api.Denied); a.Reason != "look first" {
 		t.Errorf("reason %q", a.Reason)
 	}
 }

@@ -9,8 +9,8 @@ import (
 	"fyne.io/fyne/v2/theme"
 )
 
-// Pressable is content that a click, Enter or Space presses.
-type Pressable struct {
+// pressable is content that a click, Enter or Space presses.
+type pressable struct {
 	hoverBase
 	content fyne.CanvasObject
 	press   func()
@@ -18,13 +18,13 @@ type Pressable struct {
 }
 
 // NewPressable returns content that calls press when it is pressed, and reveal when it gets the focus.
-func NewPressable(content fyne.CanvasObject, press func(), reveal func(fyne.CanvasObject)) *Pressable {
-	p := &Pressable{content: content, press: press, reveal: reveal}
+func NewPressable(content fyne.CanvasObject, press func(), reveal func(fyne.CanvasObject)) fyne.CanvasObject {
+	p := &pressable{content: content, press: press, reveal: reveal}
 	p.extend(p, nil)
 	return p
 }
 
-func (p *Pressable) CreateRenderer() fyne.WidgetRenderer {
+func (p *pressable) CreateRenderer() fyne.WidgetRenderer {
 	ground := canvas.NewRectangle(color.Transparent)
 	return newPainted(container.NewStack(ground, p.content), func() {
 		ground.FillColor, ground.StrokeWidth = color.Transparent, 0
@@ -38,14 +38,14 @@ func (p *Pressable) CreateRenderer() fyne.WidgetRenderer {
 	})
 }
 
-func (p *Pressable) FocusGained() {
+func (p *pressable) FocusGained() {
 	p.hoverBase.FocusGained()
 	p.reveal(p)
 }
 
-func (p *Pressable) Tapped(*fyne.PointEvent) { p.press() }
+func (p *pressable) Tapped(*fyne.PointEvent) { p.press() }
 
-func (p *Pressable) TypedKey(ev *fyne.KeyEvent) {
+func (p *pressable) TypedKey(ev *fyne.KeyEvent) {
 	if presses(ev) {
 		p.press()
 	} else {

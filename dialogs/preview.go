@@ -8,8 +8,8 @@ import (
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/theme"
 
+	"nod/api"
 	"nod/dialogs/prompt"
-	"nod/interact"
 )
 
 // preview shows the preview of an option below the list: code or a text sketch, which must keep its columns.
@@ -24,8 +24,8 @@ type preview struct {
 const maxPreview, maxPreviewLines = 200, 20
 
 // newPreview shows the preview of the first option that has one; nil if none has.
-func newPreview(w *window, options []interact.Option) *preview {
-	i := slices.IndexFunc(options, func(o interact.Option) bool { return o.Preview != "" })
+func newPreview(w *window, options []api.Option) *preview {
+	i := slices.IndexFunc(options, func(o api.Option) bool { return o.Preview != "" })
 	if i < 0 {
 		return nil
 	}
@@ -41,7 +41,7 @@ func newPreview(w *window, options []interact.Option) *preview {
 	return p
 }
 
-func (p *preview) show(o interact.Option) {
+func (p *preview) show(o api.Option) {
 	if o.Preview == "" {
 		return
 	}

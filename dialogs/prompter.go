@@ -15,6 +15,7 @@ import (
 
 	"fyne.io/fyne/v2"
 
+	"nod/api"
 	"nod/interact"
 	"nod/policy"
 	"nod/policy/config"
@@ -26,7 +27,7 @@ type Options struct {
 	// Offers returns the parts of a request and the scopes to offer for it. Call [Prompter.Renew] after a change.
 	Offers func(id interact.ID) policy.Offers
 	// Undo undoes an action from [Prompter.SetUndos]. It may call done on any goroutine.
-	Undo TakeBack
+	Undo func(id int, done func(error))
 	// Snooze postpones a request, or ends that with 0, and does not block. The result comes by [Prompter.Renew].
 	Snooze func(id interact.ID, d time.Duration)
 	// Draft returns the draft that SaveDraft got for a request from an earlier Prompter; nil if there is none.
@@ -180,7 +181,7 @@ func (p *Prompter) ensureWindow() {
 
 // open adds a request to the queue, and shows it if it is the first.
 func (p *Prompter) open(r interact.Request, why policy.Decision, to chan<- reply) {
-	if kind := r.Body.Kind(); kind == interact.KindNotify {
+	if kind := r.Body.Kind(); kind == api.KindNotify {
 		p.options.Log.Error("there is no prompt for such a request", "request", r.ID, "kind", kind)
 		to <- reply{err: fmt.Errorf("%w: there is no prompt for %s", interact.ErrUnavailable, kind)}
 		return

@@ -14,6 +14,7 @@ import (
 	"fyne.io/fyne/v2/test"
 	"fyne.io/fyne/v2/widget"
 
+	"nod/api"
 	"nod/dialogs/dialogstest"
 	"nod/interact"
 	"nod/policy"
@@ -113,7 +114,7 @@ func someParts(c policy.Call) []policy.CommandPart {
 	}
 	var parts []policy.CommandPart
 	for _, text := range regexp.MustCompile(` (?:&&|\|) `).Split(input.Command, -1) {
-		p := policy.CommandPart{Text: text, State: policy.PartNew, Why: "nod does not know what " + text[:2] + " does."}
+		p := policy.CommandPart{Text: text, State: policy.PartNew, Why: "nod doesn't know what " + text[:2] + " does."}
 		switch text[:2] {
 		case "cd", "ca", "ta", "ls":
 			p.State, p.Why = policy.PartReads, ""
@@ -153,7 +154,7 @@ func (s *screen) open(r interact.Request) {
 }
 
 func why(r interact.Request) policy.Decision {
-	if r.Body.Kind() != interact.KindApprove {
+	if r.Body.Kind() != api.KindApprove {
 		return policy.Decision{}
 	}
 	return policy.Decision{Effect: policy.Ask, Reason: "no rule matches", Class: policy.Unknown}
@@ -173,13 +174,13 @@ func (s *screen) answer(id interact.ID) (interact.Answer, bool) {
 	}
 }
 
-func (s *screen) wantOutcome(id interact.ID, want interact.Outcome) interact.Answer {
+func (s *screen) wantOutcome(id interact.ID, want api.Outcome) interact.Answer {
 	s.t.Helper()
 	a, answered := s.answer(id)
 	if !answered {
 		s.t.Fatalf("%s: no answer, want %s", id, want)
 	}
-	if a.Outcome != want || a.By != interact.ByHuman {
+	if a.Outcome != want || a.By != api.ByHuman {
 		s.t.Fatalf("%s: %s by %s, want %s by the human", id, a.Outcome, a.By, want)
 	}
 	return a
@@ -204,7 +205,7 @@ func (s *screen) settle() {
 // pass advances the clock and runs timers.
 func (s *screen) pass(d time.Duration) {
 	end := s.time.Add(d)
-	for range minArmAfter / beat { // for longer nothing needs to hear of the window
+	for range redArmAfter / beat { // for longer nothing needs to hear of the window
 		if s.time = s.time.Add(beat); s.time.After(end) {
 			break
 		}
@@ -348,7 +349,7 @@ func (s *screen) typeText(text string) {
 // claude is a requester that nod could verify.
 var claude = interact.Requester{
 	Agent: "claude-code", IsAgent: true, Session: "s1", CWD: "/src/shop",
-	Process: interact.Process{PID: 4711, Exe: "/usr/bin/claude", CWD: "/src/shop"},
+	Process: api.Process{PID: 4711, Exe: "/usr/bin/claude", CWD: "/src/shop"},
 }
 
 func request(id string, body interact.Body) interact.Request {
@@ -361,6 +362,6 @@ func bash(id, command string) interact.Request {
 		panic(err)
 	}
 	r := request(id, interact.Approve{Tool: "Bash", Input: input, Description: "Clean the cache"})
-	r.Silence = interact.AsksInTerminal
+	r.Silence = api.AsksInTerminal
 	return r
 }

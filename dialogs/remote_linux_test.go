@@ -50,7 +50,7 @@ func TestRemotePromptTouchesNoFile(t *testing.T) {
 		s.open(bash("other", "make")) // and its row in the queue
 		s.ready()
 		s.tap(s.page().head.queue)
-		s.p.window.otherPlaces(s.p.queue.find(r.ID))
+		s.p.window.openMore(s.p.queue.find(r.ID))
 		s.chord("Return")
 	}
 	for _, r := range all {

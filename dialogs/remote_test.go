@@ -15,6 +15,7 @@ import (
 
 	"fyne.io/fyne/v2/test"
 
+	"nod/api"
 	"nod/dialogs/prompt"
 	"nod/interact"
 	"nod/policy"
@@ -83,16 +84,19 @@ func TestRemotePromptNamesTheMachine(t *testing.T) {
 	r.Requester.Process = claude.Process
 	s.open(r)
 	s.ready()
-	for _, want := range []string{"on build-1", "reported by build-1", "reported by build-1:"} {
+	for _, want := range []string{"on build-1", "reported by build-1"} {
 		if !s.says(want) {
 			t.Errorf("nothing says %q", want)
 		}
+	}
+	if want := "build-1 reports: Writes outside the project: /src/pay"; !s.shows(want) {
+		t.Errorf("nothing shows %q", want)
 	}
 	if s.says("verified") {
 		t.Error("what another machine says of a process counts as verified")
 	}
 	s.tapText("Once")
-	if !s.shows("15 minutes") || s.shows("Always") {
+	if !s.shows("Until nod quits") || s.shows("Always") {
 		t.Error("the menu offers what holds for always, or nothing")
 	}
 }
@@ -261,7 +265,7 @@ func remoteRequests(t testing.TB, folder string) []interact.Request {
 		}
 		r := request(fmt.Sprint(i), interact.Approve{Tool: tool, Input: input})
 		r.Requester.CWD = folder
-		r.Requester.Process = interact.Process{PID: int32(os.Getpid()), Exe: filepath.Join(folder, "agent"), CWD: folder}
+		r.Requester.Process = api.Process{PID: int32(os.Getpid()), Exe: filepath.Join(folder, "agent"), CWD: folder}
 		all = append(all, onBuild1(r, &interact.Reported{}))
 	}
 	return all

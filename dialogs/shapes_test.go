@@ -11,6 +11,7 @@ import (
 	"fyne.io/fyne/v2/canvas"
 	"fyne.io/fyne/v2/test"
 
+	"nod/api"
 	"nod/dialogs/prompt"
 	"nod/interact"
 )
@@ -47,35 +48,35 @@ var places = map[string]struct {
 		return interact.Approve{Tool: "Bash", Input: []byte(`{"command":"ls"}`), Description: text}
 	}, nil},
 	"tool":    {interact.MaxName, func(text string) interact.Body { return approval(text, object{}) }, nil},
-	"message": {interact.MaxText, func(text string) interact.Body { return interact.Confirm{Message: text} }, nil},
+	"message": {interact.MaxText, func(text string) interact.Body { return api.Confirm{Message: text} }, nil},
 	"labels": {interact.MaxName, func(text string) interact.Body {
-		return interact.Confirm{Message: "Yes?", YesLabel: text, NoLabel: text}
+		return api.Confirm{Message: "Yes?", YesLabel: text, NoLabel: text}
 	}, nil},
-	"question": {interact.MaxText, func(text string) interact.Body { return interact.Ask{Question: text} }, nil},
+	"question": {interact.MaxText, func(text string) interact.Body { return api.Ask{Question: text} }, nil},
 	"table": {interact.MaxText - 12, func(text string) interact.Body {
-		return interact.Ask{Question: "|a|\n|-|\n|" + text + "|"}
+		return api.Ask{Question: "|a|\n|-|\n|" + text + "|"}
 	}, nil},
 	"code": {interact.MaxText - 8, func(text string) interact.Body {
-		return interact.Ask{Question: "```\n" + text + "\n```"}
+		return api.Ask{Question: "```\n" + text + "\n```"}
 	}, nil},
 	"option": {interact.MaxText, func(text string) interact.Body {
-		return interact.Ask{Question: "Which?", Options: []string{text, "b"}}
+		return api.Ask{Question: "Which?", Options: []string{text, "b"}}
 	}, nil},
 	"placeholder": {interact.MaxName, func(text string) interact.Body {
-		return interact.Ask{Question: "Why?", Placeholder: text}
+		return api.Ask{Question: "Why?", Placeholder: text}
 	}, nil},
 	"preview": {interact.MaxText, func(text string) interact.Body {
-		return interact.Form{Questions: []interact.Question{{ID: "q", Question: "Which?", InputType: interact.Choice,
+		return api.Form{Questions: []api.Question{{ID: "q", Question: "Which?", InputType: interact.Choice,
 			Header:  string([]rune(text)[:interact.MaxName]),
-			Options: []interact.Option{{Label: "a", Value: "a", Preview: text, Description: text}}}}}
+			Options: []api.Option{{Label: "a", Value: "a", Preview: text, Description: text}}}}}
 	}, nil},
 	"default": {interact.MaxText, func(text string) interact.Body {
-		return interact.Form{Questions: []interact.Question{{ID: "q", Question: "Why?", InputType: interact.Text,
+		return api.Form{Questions: []api.Question{{ID: "q", Question: "Why?", InputType: interact.Text,
 			Default: interact.TextValue(text)}}}
 	}, nil},
-	"pasted": {2_000, func(string) interact.Body { return interact.Ask{Question: "Why?"} },
+	"pasted": {2_000, func(string) interact.Body { return api.Ask{Question: "Why?"} },
 		func(s *screen, text string) { s.paste(s.page().inputs[""].(*field), text) }},
-	"pasted into lines": {2_000, func(string) interact.Body { return interact.Ask{Question: "Why?", Multiline: true} },
+	"pasted into lines": {2_000, func(string) interact.Body { return api.Ask{Question: "Why?", Multiline: true} },
 		func(s *screen, text string) { s.paste(s.page().inputs[""].(*field), text) }},
 	"reason": {2_000, func(string) interact.Body { return approval("Bash", object{"command": "ls"}) },
 		func(s *screen, text string) {

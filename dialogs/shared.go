@@ -1,23 +1,12 @@
 package dialogs
 
 import (
-	"cmp"
-
 	"fyne.io/fyne/v2"
-	"fyne.io/fyne/v2/theme"
 
 	"nod/dialogs/prompt"
-	"nod/policy"
 )
 
 // The other windows use these, so that all of nod looks the same.
-
-// EffectColor is the colour of an effect. It is always shown beside its name.
-func EffectColor(e policy.Effect) fyne.ThemeColorName {
-	return cmp.Or(map[policy.Effect]fyne.ThemeColorName{
-		policy.Allow: theme.ColorNameSuccess, policy.Deny: theme.ColorNameError,
-	}[e], theme.ColorNameWarning)
-}
 
 // Words is one line of text that does not wrap.
 func Words(s string, size fyne.ThemeSizeName, c fyne.ThemeColorName) fyne.CanvasObject {

@@ -372,7 +372,7 @@ func (d *rowDrawer) span(s safetext.Span, text string, at int) {
 		return
 	}
 	done := 0
-	for _, part := range prompt.Within(d.line.Inks, at, at+len(text)) {
+	for _, part := range within(d.line.Inks, at, at+len(text)) {
 		d.run(text[done:part.From], ink)
 		d.run(text[part.From:part.To], colorOf(d.page.sheet, part.Ink))
 		done = part.To

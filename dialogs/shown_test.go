@@ -12,11 +12,12 @@ import (
 
 	"fyne.io/fyne/v2"
 
+	"nod/api"
 	"nod/interact"
 )
 
 func TestWhatWasShownIsTold(t *testing.T) {
-	facts := []string{"Runs programs", "Runs a program nod doesn't know: x", "Runs x"}
+	facts := []string{"Runs programs", "Runs a program nod doesn't know: x"}
 	tests := []struct {
 		name string
 		do   func(s *screen)
@@ -71,7 +72,7 @@ func TestWhatWasNeverShownIsNot(t *testing.T) {
 	s.open(bash("2", "y"))
 	s.tapText("1 of 2 ›")
 	s.tapText("Deny all from this session")
-	one, two := s.wantOutcome("1", interact.Denied), s.wantOutcome("2", interact.Denied)
+	one, two := s.wantOutcome("1", api.Denied), s.wantOutcome("2", api.Denied)
 	if one.Shown.At.IsZero() || !reflect.DeepEqual(two.Shown, interact.Shown{With: interact.WithMouse}) {
 		t.Errorf("the first was shown %+v, the second %+v", one.Shown, two.Shown)
 	}
@@ -116,7 +117,7 @@ func TestTheDifferenceIsTold(t *testing.T) {
 			r.Requester.CWD = dir
 			s.open(r)
 			s.tapText("Deny")
-			got := s.wantOutcome("1", interact.Denied).Shown.Diff
+			got := s.wantOutcome("1", api.Denied).Shown.Diff
 			if tt.name == "a long file" {
 				cut, more, _ := strings.Cut(got, `\ and `)
 				if len(got) > maxDiff+100 || !strings.HasSuffix(cut, "+x\n") || !strings.HasSuffix(more, " more lines\n") {

@@ -5,6 +5,7 @@ import (
 
 	"fyne.io/fyne/v2"
 
+	"nod/api"
 	"nod/interact"
 )
 
@@ -13,9 +14,9 @@ func TestButtonsAreInReachOnSmallScreens(t *testing.T) {
 	bodies := map[string]interact.Body{
 		"command": approval("Bash", object{"command": "mkdir -p build && rm -rf build/cache"}),
 		"plan":    approval("ExitPlanMode", object{"plan": "# A plan\n\n- one\n- two"}),
-		"confirm": interact.Confirm{Message: "Deploy?"},
-		"choice":  interact.Ask{Question: "Which?", Options: []string{"a", "b", "c"}},
-		"text":    interact.Ask{Question: "Why?", Multiline: true},
+		"confirm": api.Confirm{Message: "Deploy?"},
+		"choice":  api.Ask{Question: "Which?", Options: []string{"a", "b", "c"}},
+		"text":    api.Ask{Question: "Why?", Multiline: true},
 	}
 	for name, size := range map[string]fyne.Size{
 		"800x600 at 2": {Width: 400, Height: 300}, "640x480 at 1.5": {Width: 426, Height: 320},

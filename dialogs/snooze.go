@@ -9,6 +9,7 @@ import (
 	"fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 
+	"nod/api"
 	"nod/dialogs/prompt"
 	"nod/interact"
 )
@@ -66,14 +67,14 @@ func span(d time.Duration) string {
 
 // elsewhere names the button that leaves the answer to the terminal or the agent; "" if they cannot ask.
 func elsewhere(r interact.Request) string {
-	switch isQuestion := r.Body.Kind() != interact.KindApprove; {
-	case r.Silence == interact.AsksInTerminal && isQuestion:
+	switch isQuestion := r.Body.Kind() != api.KindApprove; {
+	case r.Silence == api.AsksInTerminal && isQuestion:
 		return tr("Answer in the terminal")
-	case r.Silence == interact.AsksInTerminal:
+	case r.Silence == api.AsksInTerminal:
 		return tr("Decide in the terminal")
-	case r.Silence == interact.AsksItself && isQuestion:
+	case r.Silence == api.AsksItself && isQuestion:
 		return tr("Answer in {{.Agent}}", values{"Agent": prompt.AgentOf(r.Requester)})
-	case r.Silence == interact.AsksItself:
+	case r.Silence == api.AsksItself:
 		return tr("Decide in {{.Agent}}", values{"Agent": prompt.AgentOf(r.Requester)})
 	}
 	return ""

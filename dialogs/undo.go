@@ -34,9 +34,6 @@ func undoneWords(u operator.Undo) string {
 	return tr("Restored.")
 }
 
-// TakeBack undoes the action with that id. It must not block, and calls done on the UI goroutine.
-type TakeBack func(id int, done func(error))
-
 // resultTime is how long the result of an undo is shown.
 const resultTime = 5 * time.Second
 
@@ -44,7 +41,7 @@ const resultTime = 5 * time.Second
 type UndoBar struct {
 	Content fyne.CanvasObject
 
-	takeBack TakeBack
+	takeBack func(id int, done func(error))
 	after    func(time.Duration, func()) // runs a function on the UI goroutine after a delay
 	now      func() time.Time
 	changed  func() // called when there may be something to show, or nothing any more
@@ -54,8 +51,9 @@ type UndoBar struct {
 	undo     fyne.CanvasObject
 }
 
-// NewUndoBar returns an empty bar. after runs a function on the UI goroutine after a delay.
-func NewUndoBar(takeBack TakeBack, after func(time.Duration, func())) *UndoBar {
+// NewUndoBar returns an empty bar. takeBack undoes an action without blocking, and calls done on the UI goroutine.
+// after runs a function on the UI goroutine after a delay.
+func NewUndoBar(takeBack func(id int, done func(error)), after func(time.Duration, func())) *UndoBar {
 	b := &UndoBar{takeBack: takeBack, after: after, now: time.Now}
 	b.text = Lines("", theme.SizeNameCaptionText, widget.MediumImportance)
 	b.text.Wrapping, b.text.Truncation = fyne.TextWrapOff, fyne.TextTruncateEllipsis

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"testing"
 
-	"nod/interact"
+	"nod/api"
 	"nod/ipc/operator"
 )
 
@@ -96,5 +96,5 @@ func TestUndoChordInAPrompt(t *testing.T) {
 	}
 	s.wantOpen("1")
 	s.chord("Return")
-	s.wantOutcome("1", interact.Allowed)
+	s.wantOutcome("1", api.Allowed)
 }

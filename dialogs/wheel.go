@@ -41,16 +41,21 @@ func (s *sheet) Scrolled(ev *fyne.ScrollEvent) { s.scroll.Scrolled(ev) }
 
 func (f *textFrame) Scrolled(ev *fyne.ScrollEvent) { f.scroll.Scrolled(ev) }
 
-// Field is the renderer of a text field. The wheel scrolls its text as far as that goes, and then what is around it.
-type Field struct {
+// fieldRenderer is the renderer of a text field. The wheel scrolls its text as far as that goes, and then
+// what is around it.
+type fieldRenderer struct {
 	fyne.WidgetRenderer
 	wheel *wheel
 	text  *container.Scroll // in the field; nil if it does not scroll
 }
 
 // NewField adds the wheel to a renderer of Fyne; around scrolls what is around the field.
-func NewField(r fyne.WidgetRenderer, around func(*fyne.ScrollEvent)) *Field {
-	f := &Field{WidgetRenderer: r}
+func NewField(r fyne.WidgetRenderer, around func(*fyne.ScrollEvent)) fyne.WidgetRenderer {
+	return newFieldRenderer(r, around)
+}
+
+func newFieldRenderer(r fyne.WidgetRenderer, around func(*fyne.ScrollEvent)) *fieldRenderer {
+	f := &fieldRenderer{WidgetRenderer: r}
 	for _, o := range r.Objects() {
 		if s, isScroll := o.(*container.Scroll); isScroll {
 			f.text = s
@@ -68,16 +73,16 @@ func NewField(r fyne.WidgetRenderer, around func(*fyne.ScrollEvent)) *Field {
 	return f
 }
 
-func (f *Field) Objects() []fyne.CanvasObject {
+func (f *fieldRenderer) Objects() []fyne.CanvasObject {
 	return append(slices.Clip(f.WidgetRenderer.Objects()), f.wheel)
 }
 
-func (f *Field) Layout(size fyne.Size) {
+func (f *fieldRenderer) Layout(size fyne.Size) {
 	f.WidgetRenderer.Layout(size)
 	f.wheel.Resize(size)
 }
 
 // fits reports whether the field shows all of its text.
-func (f *Field) fits() bool {
+func (f *fieldRenderer) fits() bool {
 	return f.text == nil || f.text.Content == nil || f.text.Content.MinSize().Height <= f.text.Size().Height
 }

@@ -7,6 +7,7 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/test"
 
+	"nod/api"
 	"nod/dialogs/dialogstest"
 	"nod/interact"
 )
@@ -60,11 +61,11 @@ func TestScrollingEverywhere(t *testing.T) {
 // The wheel over a field in a long form scrolls the form.
 func TestWheelInAForm(t *testing.T) {
 	s := newScreen(t)
-	var list []interact.Question
+	var list []api.Question
 	for _, id := range strings.Split("abcdefghijklmnop", "") {
-		list = append(list, interact.Question{ID: id, Question: "Which?", InputType: interact.Text})
+		list = append(list, api.Question{ID: id, Question: "Which?", InputType: interact.Text})
 	}
-	s.open(request("1", interact.Form{Questions: list}))
+	s.open(request("1", api.Form{Questions: list}))
 	s.ready()
 	var first *field
 	dialogstest.Walk(s.canvas().Content(), func(o fyne.CanvasObject) {

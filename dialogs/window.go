@@ -9,6 +9,7 @@ import (
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/driver/desktop"
 
+	"nod/api"
 	"nod/dialogs/prompt"
 	"nod/interact"
 	"nod/policy/config"
@@ -137,7 +138,11 @@ func (w *window) show(e *entry) {
 	w.column.updateShown(size)
 	size = w.column.widen(size)
 	w.root.Refresh()
-	w.arm.begin(w.p.options.Config().ArmAfter, pg.ownAnswer)
+	after := w.p.options.Config().ArmAfter
+	if pg.approval != nil && pg.approval.isRed() {
+		after = max(after, redArmAfter)
+	}
+	w.arm.begin(after, pg.ownAnswer)
 	if wasInSight {
 		w.resize(size)
 	} else {
@@ -320,12 +325,12 @@ func (w *window) newPage(e *entry) *page {
 	switch b := e.request.Body.(type) {
 	case interact.Approve:
 		newApprovePage(p, b)
-	case interact.Confirm:
+	case api.Confirm:
 		newConfirmPage(p, b)
-	case interact.Form:
+	case api.Form:
 		newFormPage(p, b)
 	default:
-		newAskPage(p, b.(interact.Ask))
+		newAskPage(p, b.(api.Ask))
 	}
 	return p
 }
@@ -420,13 +425,16 @@ func (w *window) dismiss() {
 		return
 	}
 	if w.mayRefuse() {
-		w.finish(w.page, userAnswer(interact.Dismissed, "the person closed the prompt without deciding"))
+		w.finish(w.page, userAnswer(api.Dismissed, "the person closed the prompt without deciding"))
 	}
 }
 
-func (w *window) nextScope() {
-	if w.page != nil && w.menu == nil && w.page.approval != nil && !w.page.refusing {
-		w.page.approval.nextScope()
+// onApproval returns do for the approval in the window, if nothing covers it.
+func (w *window) onApproval(do func(*approvePage)) func() {
+	return func() {
+		if w.page != nil && w.menu == nil && w.page.approval != nil && !w.page.refusing {
+			do(w.page.approval)
+		}
 	}
 }
 
@@ -643,22 +651,29 @@ func (w *window) denySession(e *entry) {
 	w.arm.block()
 	others := slices.DeleteFunc(w.p.queue.ofSession(e), func(x *entry) bool { return x == e })
 	for _, x := range append(others, e) { // e last: it stays in the window, so that no other gets there
-		a := userAnswer(interact.Dismissed, "the person closed every prompt of this session")
-		if x.request.Body.Kind() == interact.KindApprove {
-			a = userAnswer(interact.Denied, "the person denied everything that this session was waiting for")
+		a := userAnswer(api.Dismissed, "the person closed every prompt of this session")
+		if x.request.Body.Kind() == api.KindApprove {
+			a = userAnswer(api.Denied, "the person denied everything that this session was waiting for")
 		}
 		w.p.answer(x, a)
 	}
 }
 
 func (w *window) openMore(e *entry) {
-	items := append(w.snoozeItems(e), w.otherPlaces(e)...)
+	items := w.snoozeItems(e)
+	if s, isText := e.page.text.(*sheet); isText {
+		items = append(items, menuItem{text: tr("Open in my editor"), parted: true, do: func() {
+			if err := openText(s.original); err != nil {
+				e.page.showNotice(err.Error())
+			}
+		}})
+	}
 	if text := elsewhere(e.request); text != "" {
 		items = append(items, menuItem{
 			text: text, small: affirmativeHint(), parted: true, decides: true,
 			do: func() {
 				const why = "nobody decided: the person leaves it to the agent, ask there"
-				w.finish(e.page, userAnswer(interact.Dismissed, why))
+				w.finish(e.page, userAnswer(api.Dismissed, why))
 			},
 		})
 	}

@@ -20,6 +20,7 @@ import (
 	"fyne.io/fyne/v2/test"
 	"fyne.io/fyne/v2/widget"
 
+	"nod/api"
 	"nod/dialogs/dialogstest"
 	"nod/dialogs/prompt"
 	"nod/interact"
@@ -38,7 +39,7 @@ func TestAllowTakesArmedButton(t *testing.T) {
 	s.wantOpen("1")
 	s.pass(700 * time.Millisecond)
 	s.tapText("Allow")
-	a := s.wantOutcome("1", interact.Allowed)
+	a := s.wantOutcome("1", api.Allowed)
 	if a.Scope != policy.Once {
 		t.Errorf("scope %q, want once", a.Scope)
 	}
@@ -76,7 +77,7 @@ func TestDisturbanceDisarms(t *testing.T) {
 			s.wantOpen("1")
 			s.pass(time.Second)
 			s.chord(fyne.KeyReturn)
-			s.wantOutcome("1", interact.Allowed)
+			s.wantOutcome("1", api.Allowed)
 		})
 	}
 }
@@ -108,7 +109,7 @@ func TestNewestDoesNotTakeThePlace(t *testing.T) {
 		t.Errorf("the queue button says %q", got)
 	}
 	s.chord(fyne.KeyReturn)
-	s.wantOutcome("1", interact.Allowed)
+	s.wantOutcome("1", api.Allowed)
 	s.wantOpen("2")
 }
 
@@ -203,7 +204,7 @@ func TestFocusIsNeverNowhere(t *testing.T) {
 		t.Fatal("nothing has the focus")
 	}
 	s.chord(fyne.KeyReturn)
-	s.wantOutcome("1", interact.Allowed) // the window never lost it
+	s.wantOutcome("1", api.Allowed) // the window never lost it
 }
 
 // Moving the focus within the prompt does not restart the wait.
@@ -216,20 +217,20 @@ func TestFocusWithinThePromptStaysArmed(t *testing.T) {
 	s.canvas().FocusNext()
 	s.settle()
 	s.chord(fyne.KeyReturn)
-	s.wantOutcome("1", interact.Allowed)
+	s.wantOutcome("1", api.Allowed)
 }
 
 func TestDenyNeverWaits(t *testing.T) {
 	s := newScreen(t)
 	s.open(bash("1", "make"))
 	s.tapText("Deny")
-	if a := s.wantOutcome("1", interact.Denied); a.Reason != "" {
+	if a := s.wantOutcome("1", api.Denied); a.Reason != "" {
 		t.Errorf("reason %q, want none", a.Reason)
 	}
 	s.pass(time.Second)
 	s.open(bash("2", "make"))
 	s.chord(fyne.KeyD)
-	s.wantOutcome("2", interact.Denied)
+	s.wantOutcome("2", api.Denied)
 }
 
 func TestDenyAndSayWhy(t *testing.T) {
@@ -239,7 +240,7 @@ func TestDenyAndSayWhy(t *testing.T) {
 	s.tapText("Deny with reason…")
 	s.typeText("use the Makefile of the shop")
 	s.chord(fyne.KeyD)
-	if a := s.wantOutcome("1", interact.Denied); a.Reason != "use the Makefile of the shop" {
+	if a := s.wantOutcome("1", api.Denied); a.Reason != "use the Makefile of the shop" {
 		t.Errorf("reason %q", a.Reason)
 	}
 }
@@ -273,7 +274,7 @@ func TestRefusalIsNoAllow(t *testing.T) {
 			s.typeText("of the shop")
 			s.ready()
 			press(s)
-			if a := s.wantOutcome("1", interact.Denied); a.Reason != "use the Makefile\nof the shop" {
+			if a := s.wantOutcome("1", api.Denied); a.Reason != "use the Makefile\nof the shop" {
 				t.Errorf("reason %q", a.Reason)
 			}
 		})
@@ -292,7 +293,7 @@ func TestRefusalIsTakenUpAgain(t *testing.T) {
 	s.tapText("Deny with reason…")
 	s.typeText(", later")
 	s.key(fyne.KeyReturn)
-	if a := s.wantOutcome("1", interact.Denied); a.Reason != "not now, later" {
+	if a := s.wantOutcome("1", api.Denied); a.Reason != "not now, later" {
 		t.Errorf("reason %q", a.Reason)
 	}
 }
@@ -305,7 +306,7 @@ func TestHeldChordAnswersOne(t *testing.T) {
 	}
 	s.ready()
 	s.chord(fyne.KeyD)
-	s.wantOutcome("1", interact.Denied)
+	s.wantOutcome("1", api.Denied)
 	for range 100 {
 		s.pass(40 * time.Millisecond)
 		s.shortcut(fyne.KeyD, commandKey())
@@ -314,7 +315,7 @@ func TestHeldChordAnswersOne(t *testing.T) {
 	}
 	s.wantOpen("2")
 	s.chord(fyne.KeyD)
-	s.wantOutcome("2", interact.Denied)
+	s.wantOutcome("2", api.Denied)
 }
 
 // The same holds if the window closes and opens again with another prompt.
@@ -327,7 +328,7 @@ func TestChordHeldOver(t *testing.T) {
 			s.open(bash("1", "make"))
 			s.ready()
 			s.chord(fyne.KeyD)
-			s.wantOutcome("1", interact.Denied)
+			s.wantOutcome("1", api.Denied)
 			s.pass(away)
 			s.open(bash("2", "make"))
 			s.focusWindow()
@@ -339,7 +340,7 @@ func TestChordHeldOver(t *testing.T) {
 			}
 			s.wantOpen("2")
 			s.chord(fyne.KeyD)
-			s.wantOutcome("2", interact.Denied)
+			s.wantOutcome("2", api.Denied)
 		})
 	}
 }
@@ -367,7 +368,7 @@ func TestEchoIsShown(t *testing.T) {
 		t.Error("Deny looks as if it did not work")
 	}
 	s.chord(fyne.KeyD)
-	s.wantOutcome("2", interact.Denied)
+	s.wantOutcome("2", api.Denied)
 }
 
 // The keys of tabs go through the queue.
@@ -375,7 +376,7 @@ func TestStepKeys(t *testing.T) {
 	const ctrl = fyne.KeyModifierControl
 	s := newScreen(t)
 	s.open(bash("1", "make"))
-	s.open(request("2", interact.Ask{Question: "Why?"})) // whose field has the focus
+	s.open(request("2", api.Ask{Question: "Why?"})) // whose field has the focus
 	for _, press := range []struct {
 		key      fyne.KeyName
 		modifier fyne.KeyModifier
@@ -409,7 +410,7 @@ func TestKeysOnButtons(t *testing.T) {
 		s.repeat(key) // held down since it was somewhere else
 		s.wantOpen("1")
 		s.key(key)
-		s.wantOutcome("1", interact.Denied)
+		s.wantOutcome("1", api.Denied)
 	}
 }
 
@@ -447,7 +448,7 @@ func TestDismissal(t *testing.T) {
 			s.open(bash("1", "make"))
 			s.ready()
 			test.do(s)
-			if a := s.wantOutcome("1", interact.Dismissed); a.Reason == "" {
+			if a := s.wantOutcome("1", api.Dismissed); a.Reason == "" {
 				t.Error("the agent is not told that nobody decided")
 			}
 		})
@@ -476,7 +477,7 @@ func TestEscapeUnwinds(t *testing.T) {
 		t.Fatal("the reason is still open")
 	}
 	s.key(fyne.KeyEscape)
-	s.wantOutcome("1", interact.Dismissed)
+	s.wantOutcome("1", api.Dismissed)
 }
 
 func (p *page) refusalField(t *testing.T) *field {
@@ -562,21 +563,21 @@ func TestTitleIsConstant(t *testing.T) {
 // the agent can ask.
 func TestTimeOutText(t *testing.T) {
 	approve := interact.Approve{Tool: "Bash", Input: []byte(`{}`)}
-	form := interact.Form{Questions: []interact.Question{{ID: "q", Question: "Which?"}}}
+	form := api.Form{Questions: []api.Question{{ID: "q", Question: "Which?"}}}
 	tests := []struct {
 		body            interact.Body
-		silence         interact.Silence
+		silence         api.Silence
 		want, elsewhere string
 	}{
-		{approve, interact.TakesNo, "Denied in 4 min unless you decide", ""},
-		{approve, interact.AsksInTerminal, "Goes back to the terminal in 4 min", "Decide in the terminal"},
-		{approve, interact.AsksItself, "Goes back to claude-code in 4 min", "Decide in claude-code"},
-		{form, interact.TakesNo, "Ends unanswered in 4 min", ""},
-		{form, interact.AsksInTerminal, "Goes back to the terminal in 4 min", "Answer in the terminal"},
-		{form, interact.AsksItself, "Goes back to claude-code in 4 min", "Answer in claude-code"},
-		{interact.Confirm{Message: "Sure?"}, "", "Answers “No” in 4 min", ""},
-		{interact.Confirm{Message: "Sure?", Default: true, YesLabel: "Go"}, "", "Answers “Go” in 4 min", ""},
-		{interact.Ask{Question: "Why?"}, "", "Ends unanswered in 4 min", ""},
+		{approve, api.TakesNo, "Denied in 4 min unless you decide", ""},
+		{approve, api.AsksInTerminal, "Goes back to the terminal in 4 min", "Decide in the terminal"},
+		{approve, api.AsksItself, "Goes back to claude-code in 4 min", "Decide in claude-code"},
+		{form, api.TakesNo, "Ends unanswered in 4 min", ""},
+		{form, api.AsksInTerminal, "Goes back to the terminal in 4 min", "Answer in the terminal"},
+		{form, api.AsksItself, "Goes back to claude-code in 4 min", "Answer in claude-code"},
+		{api.Confirm{Message: "Sure?"}, "", "Answers “No” in 4 min", ""},
+		{api.Confirm{Message: "Sure?", Default: true, YesLabel: "Go"}, "", "Answers “Go” in 4 min", ""},
+		{api.Ask{Question: "Why?"}, "", "Ends unanswered in 4 min", ""},
 	}
 	for _, test := range tests {
 		s := newScreen(t)
@@ -619,7 +620,7 @@ func TestScope(t *testing.T) {
 	s.wantOpen("1")
 	s.pass(time.Second)
 	s.tapText("Allow")
-	if a := s.wantOutcome("1", interact.Allowed); a.Scope != policy.ThisSession {
+	if a := s.wantOutcome("1", api.Allowed); a.Scope != policy.ThisSession {
 		t.Errorf("scope %q", a.Scope)
 	}
 }
@@ -643,7 +644,7 @@ func TestSuggestion(t *testing.T) {
 	s.wantOpen("1")
 	s.pass(time.Second)
 	s.tapText("Allow")
-	if a := s.wantOutcome("1", interact.Allowed); a.Suggestion != 2 || a.Scope != policy.Once {
+	if a := s.wantOutcome("1", api.Allowed); a.Suggestion != 2 || a.Scope != policy.Once {
 		t.Errorf("suggestion %d, scope %q", a.Suggestion, a.Scope)
 	}
 }
@@ -667,13 +668,11 @@ func TestScopesOffered(t *testing.T) {
 		want    string
 	}{
 		{"plain", "make", "s1", "Once, This session, 15 minutes, Until nod quits, Always"},
-		{"without a session", "make", "", "Once, Until nod quits, 15 minutes, Always"},
+		{"without a session", "make", "", "Once, 15 minutes, Until nod quits, Always"},
 		{"with new parts", "go test ./...", "s1",
-			"Once, This session · these commands, This session · exactly this input, 15 minutes · these commands, " +
-				"Until nod quits · these commands, Always · these commands, Always · exactly this input"},
+			"Once, This session, 15 minutes, Until nod quits, Always, This session, Always"},
 		{"with new parts, without a session", "go test ./...", "",
-			"Once, Until nod quits · these commands, Until nod quits · exactly this input, 15 minutes · these commands, " +
-				"Always · these commands, Always · exactly this input"},
+			"Once, 15 minutes, Until nod quits, Always, 15 minutes, Always"},
 		{"hidden characters", "make\u202e", "s1", "Once"},
 		{"too long to be read with care", long, "s1", "Once"},
 	}
@@ -705,7 +704,8 @@ func TestScopesSayWhatTheyCover(t *testing.T) {
 			{Scope: policy.Always, Cover: policy.CoverHost, Object: "docs.rs", Text: "allow it always"},
 			{Scope: policy.ThisSession, Cover: policy.CoverInput, Text: "allow this"},
 		},
-		"tool": {{Scope: policy.ThisSession, Cover: policy.CoverTool, Object: long, Text: "allow it"}},
+		"network": {{Scope: policy.Always, Cover: policy.CoverHost, Object: "docs.rs", Text: "allow it"}},
+		"tool":    {{Scope: policy.ThisSession, Cover: policy.CoverTool, Object: long, Text: "allow it"}},
 		"always": {
 			{Scope: policy.ThisSession, Cover: policy.CoverTool, Object: long, Text: "allow it"},
 			{Scope: policy.Always, Cover: policy.CoverTool, Object: long, Text: "allow it always"},
@@ -713,24 +713,32 @@ func TestScopesSayWhatTheyCover(t *testing.T) {
 		"reads": {{Scope: policy.ThisSession, Cover: policy.CoverReads, Object: "~/lib\u202e", Text: "allow it"}},
 	}
 	for name, want := range map[string][]string{
-		"host": {"Once", "", "This session · docs.rs",
-			"any page on docs.rs, for " + long[:39] + "…, wherever it redirects to",
-			"This session · exactly this input", "",
-			"Always · docs.rs", "any page on docs.rs, for " + long[:39] + "…, wherever it redirects to"},
-		"tool": {"Once", "", "This session · this tool",
-			"any call of " + long[:39] + "…; not for always: it may delete things or run code"},
-		"always": {"Once", "", "This session · this tool", "any call of " + long[:39] + "…, whatever its input",
-			"Always · this tool", "any call of " + long[:39] + "…, whatever its input"},
-		"reads": {"Once", "", "This session · reading in this folder",
-			"any file below ~/lib‹U+202E›, but no keys, passwords or tokens"},
+		"host": {"Once", "claude-code may fetch any page on docs.rs with " + long[:39] + "…, wherever it redirects to:",
+			"This session", "Always", "claude-code may do exactly this:", "This session"},
+		"network": {"Once", "Commands in the sandbox of shop may reach docs.rs:", "Always"},
+		"tool": {"Once", "claude-code may call " + long[:39] + "…; not for always: it may delete things or run code",
+			"This session"},
+		"always": {"Once", "claude-code may call " + long[:39] + "…, whatever its input:", "This session", "Always"},
+		"reads":  {"Once", "claude-code may read below ~/lib‹U+202E›, but no keys, passwords or tokens:", "This session"},
 	} {
 		s := newScreen(t)
 		s.p.options.Offers = func(interact.ID) policy.Offers { return policy.Offers{Grants: offers[name]} }
-		s.open(request("1", call(t, long, object{"a": "b"})))
+		tool := long
+		if name == policy.NetworkTool {
+			tool = name
+		}
+		s.open(request("1", call(t, tool, object{"a": "b"})))
 		s.tapText("Once")
 		var got []string
 		for _, it := range s.p.window.menu.items {
-			got = append(got, it.item.text, it.item.small)
+			if it.item.heading != nil {
+				dialogstest.Walk(it.item.heading, func(o fyne.CanvasObject) {
+					if l, isLabel := o.(*widget.Label); isLabel {
+						got = append(got, l.Text)
+					}
+				})
+			}
+			got = append(got, it.item.text)
 		}
 		if !slices.Equal(got, want) {
 			t.Errorf("%s: offered %q, want %q", name, got, want)
@@ -738,23 +746,74 @@ func TestScopesSayWhatTheyCover(t *testing.T) {
 	}
 }
 
-// One chord chooses this session, and a second one allows, once the rule has been in view.
+const sandboxRule = "run the commands of ~/src/shop in a sandbox, without asking"
+
+// offerSandbox has the sandbox offered for every call, too.
+func (s *screen) offerSandbox() {
+	offers := s.p.options.Offers
+	s.p.options.Offers = func(id interact.ID) policy.Offers {
+		o := offers(id)
+		o.Grants = append(o.Grants, policy.Offer{
+			Scope: policy.Always, Cover: policy.CoverSandbox, Object: "~/src/shop", Text: sandboxRule})
+		return o
+	}
+}
+
+// The last choice has the commands of the project run in the sandbox, but not where a prompt warns of danger, or comes
+// from another machine.
+func TestTheSandboxIsOffered(t *testing.T) {
+	offered := func(s *screen) bool {
+		s.offerSandbox()
+		s.tapText("Once")
+		last := s.p.window.menu.items[len(s.p.window.menu.items)-1].item
+		return last.text == "Run this project's commands in a sandbox, without asking" && last.parted
+	}
+	s := newScreen(t)
+	r := bash("1", "make test")
+	body := r.Body.(interact.Approve)
+	body.Suggestions = []string{"allow Bash(make) · this project"}
+	r.Body = body
+	s.open(r)
+	s.ready()
+	if !offered(s) {
+		t.Fatal("it is not the last choice")
+	}
+	s.tapText("Run this project's commands in a sandbox, without asking")
+	s.find("In a sandbox")
+	if got := s.page().approval.shownRule; got != sandboxRule {
+		t.Errorf("saves %q", got)
+	}
+	s.ready()
+	s.chord(fyne.KeyReturn)
+	if a := s.wantOutcome("1", api.Allowed); a.Scope != policy.Always || a.Covers != policy.CoverSandbox {
+		t.Errorf("answer %+v", a)
+	}
+	remote := bash("1", "make test")
+	remote.Requester.Machine = "build-1"
+	for name, r := range map[string]interact.Request{"danger": bash("1", "rm -rf ~"), "another machine": remote} {
+		s := newScreen(t)
+		s.open(r)
+		s.ready()
+		if offered(s) {
+			t.Errorf("%s: the sandbox is offered", name)
+		}
+	}
+}
+
+// A chord opens the list of scopes, and another one allows, once the rule has been in view.
 func TestScopeByChord(t *testing.T) {
 	s := newScreen(t)
 	s.open(bash("1", "make"))
 	s.ready()
 	s.chord(fyne.KeyS)
+	s.key(fyne.KeyDown)
+	s.key(fyne.KeyReturn)
 	s.find("This session")
 	s.chord(fyne.KeyReturn)
 	s.wantOpen("1") // the rule has just appeared
-	for range len(policy.Scopes) - 1 {
-		s.chord(fyne.KeyS)
-	}
-	s.find("Once")
-	s.chord(fyne.KeyS)
 	s.pass(time.Second)
 	s.chord(fyne.KeyReturn)
-	if a := s.wantOutcome("1", interact.Allowed); a.Scope != policy.ThisSession || a.Covers != policy.CoverInput {
+	if a := s.wantOutcome("1", api.Allowed); a.Scope != policy.ThisSession || a.Covers != policy.CoverInput {
 		t.Errorf("answer %+v", a)
 	}
 }
@@ -765,8 +824,8 @@ func TestAllowParts(t *testing.T) {
 	s.open(bash("1", "cd web && npm run lint && go test ./... | tail -3"))
 	s.ready()
 	s.tapText("Once")
-	s.tapText("Until nod quits · these commands")
-	s.find("Until nod quits · 2 parts")
+	s.tapText("Until nod quits")
+	s.find("Until nod quits")
 	if !s.shows("Allow will save these rules:") {
 		t.Error("the rules are not shown")
 	}
@@ -774,7 +833,7 @@ func TestAllowParts(t *testing.T) {
 	s.wantOpen("1") // it has just changed
 	s.ready()
 	s.chord(fyne.KeyReturn)
-	if a := s.wantOutcome("1", interact.Allowed); a.Scope != policy.UntilQuit || a.Covers != policy.CoverCommands {
+	if a := s.wantOutcome("1", api.Allowed); a.Scope != policy.UntilQuit || a.Covers != policy.CoverCommands {
 		t.Errorf("answer %+v", a)
 	}
 }
@@ -786,14 +845,14 @@ func TestAllowEdits(t *testing.T) {
 		s.open(request("1", call(t, "Edit", object{"file_path": "/src/shop/a.go", "old_string": "y", "new_string": content})))
 		s.ready()
 		s.tapText("Once")
-		s.tapText("Until nod quits · edits in this project")
-		s.find("Until nod quits · edits in this project") // the button
+		s.tapText("Until nod quits")
+		s.find("Until nod quits") // the button
 		if content == long {
 			continue
 		}
 		s.ready()
 		s.chord(fyne.KeyReturn)
-		if a := s.wantOutcome("1", interact.Allowed); a.Scope != policy.UntilQuit || a.Covers != policy.CoverEdits {
+		if a := s.wantOutcome("1", api.Allowed); a.Scope != policy.UntilQuit || a.Covers != policy.CoverEdits {
 			t.Errorf("answer %+v", a)
 		}
 	}
@@ -814,7 +873,7 @@ func TestAllowSavesWhatIsShown(t *testing.T) {
 	saves += "\nallow it to run git push"
 	s.chord(fyne.KeyReturn)
 	s.wantOpen("1")
-	if !strings.Contains(s.page().status.Text, "look again") || !s.shows("Allow will save these rules:") {
+	if !strings.Contains(s.page().status.Text, "Look again") || !s.shows("Allow will save these rules:") {
 		t.Error("the rules that are saved now are not shown")
 	}
 	saves = ""
@@ -823,7 +882,7 @@ func TestAllowSavesWhatIsShown(t *testing.T) {
 	s.wantOpen("1")
 	s.ready()
 	s.chord(fyne.KeyReturn)
-	if a := s.wantOutcome("1", interact.Allowed); a.Scope != policy.Once || a.Covers != "" {
+	if a := s.wantOutcome("1", api.Allowed); a.Scope != policy.Once || a.Covers != "" {
 		t.Errorf("answer %+v", a)
 	}
 }
@@ -867,7 +926,10 @@ func TestReadToTheEnd(t *testing.T) {
 	s.wantOpen("1") // in view only now
 	s.pass(time.Second)
 	s.chord(fyne.KeyReturn)
-	s.wantOutcome("1", interact.Allowed)
+	s.wantOpen("1") // it is dangerous, so that takes longer
+	s.pass(redArmAfter)
+	s.chord(fyne.KeyReturn)
+	s.wantOutcome("1", api.Allowed)
 }
 
 // The content of a file need not be scrolled: the button says how much was not shown, and the facts say where something
@@ -892,12 +954,13 @@ func TestReadingInProportion(t *testing.T) {
 	if got, want := s.page().yes.note, fmt.Sprintf("%d lines unread", unread); unread < 200 || got != want {
 		t.Errorf("the button says %q, want %q", got, want)
 	}
+	s.pass(redArmAfter)
 	s.key(fyne.KeyPageDown)
 	if s.page().approval.input.block.unread >= unread {
 		t.Error("what was scrolled into view counts as unread")
 	}
 	s.chord(fyne.KeyReturn)
-	s.wantOutcome("1", interact.Allowed)
+	s.wantOutcome("1", api.Allowed)
 }
 
 // The fields beside a file's content are above it, and must be read.
@@ -940,7 +1003,7 @@ func TestSnooze(t *testing.T) {
 	}
 	s.focusWindow()
 	s.chord(fyne.KeyD) // a denial never waits
-	s.wantOutcome("1", interact.Denied)
+	s.wantOutcome("1", api.Denied)
 }
 
 // back ends the snooze of a request, as nod does.
@@ -966,13 +1029,13 @@ func TestSnoozedComesBackUnarmed(t *testing.T) {
 	}
 	s.ready()
 	s.chord(fyne.KeyReturn)
-	s.wantOutcome("2", interact.Allowed)
+	s.wantOutcome("2", api.Allowed)
 	s.pass(quietAfterAnswer)
 	s.chord(fyne.KeyReturn)
 	s.wantOpen("1")
 	s.ready()
 	s.chord(fyne.KeyReturn)
-	s.wantOutcome("1", interact.Allowed)
+	s.wantOutcome("1", api.Allowed)
 }
 
 // No snooze is longer than the caller waits.
@@ -988,7 +1051,7 @@ func TestSnoozeAsLongAsTheCallerWaits(t *testing.T) {
 		24 * time.Hour:              "5 minutes · 15 minutes · 1 hour",
 	} {
 		s := newScreen(t)
-		r := request("1", interact.Confirm{Message: "Sure?"})
+		r := request("1", api.Confirm{Message: "Sure?"})
 		r.Created, r.Until = s.time, s.time.Add(waits)
 		s.open(r)
 		s.tap(s.page().head.more)
@@ -1032,14 +1095,14 @@ func TestShowBringsBackWhatWasSnoozed(t *testing.T) {
 
 func TestDraftsSurviveTheQueue(t *testing.T) {
 	s := newScreen(t)
-	s.open(request("1", interact.Ask{Question: "Why?"}))
+	s.open(request("1", api.Ask{Question: "Why?"}))
 	s.open(bash("2", "make"))
 	s.typeText("because")
 	s.chord(fyne.KeyPeriod)
 	s.chord(fyne.KeyPeriod)
 	s.ready()
 	s.chord(fyne.KeyReturn)
-	if a := s.wantOutcome("1", interact.Answered); a.Text != "because" {
+	if a := s.wantOutcome("1", api.Answered); a.Text != "because" {
 		t.Errorf("answer %q", a.Text)
 	}
 }
@@ -1066,8 +1129,8 @@ func TestQueueList(t *testing.T) {
 	s.key(fyne.KeyReturn) // a plain key does not decide
 	s.wantOpen("1")
 	s.chord(fyne.KeyReturn)
-	s.wantOutcome("1", interact.Denied)
-	s.wantOutcome("3", interact.Dismissed)
+	s.wantOutcome("1", api.Denied)
+	s.wantOutcome("3", api.Dismissed)
 	s.wantOpen("5")
 }
 
@@ -1076,7 +1139,7 @@ func TestFailingPromptIsUnavailable(t *testing.T) {
 	s := newScreen(t)
 	s.p.options.Log = slog.New(slog.DiscardHandler)
 	to := make(chan reply, 1)
-	s.p.post(func() { s.p.open(request("1", interact.Notify{Message: "x"}), policy.Decision{}, to) })
+	s.p.post(func() { s.p.open(request("1", api.Notify{Message: "x"}), policy.Decision{}, to) })
 	if got := <-to; !errors.Is(got.err, interact.ErrUnavailable) {
 		t.Errorf("got %+v", got)
 	}
@@ -1086,7 +1149,7 @@ func TestFailingPromptIsUnavailable(t *testing.T) {
 	s.open(bash("2", "make"))
 	s.ready()
 	s.chord(fyne.KeyReturn)
-	s.wantOutcome("2", interact.Allowed)
+	s.wantOutcome("2", api.Allowed)
 }
 
 // prompting runs a Prompter whose UI goroutine is whoever holds the lock.
@@ -1168,7 +1231,7 @@ func TestTimers(t *testing.T) {
 			}
 			p.window.affirm()
 		})
-		if a := <-answered; a.Outcome != interact.Allowed {
+		if a := <-answered; a.Outcome != api.Allowed {
 			t.Errorf("answer %+v", a)
 		}
 	})
@@ -1225,14 +1288,14 @@ func TestChangedFileIsShownAgain(t *testing.T) {
 	write("something else, b\n")
 	s.chord(fyne.KeyReturn)
 	s.wantOpen("1")
-	if got := s.page().status.Text; got != "The file has changed meanwhile: look again." {
+	if got := s.page().status.Text; got != "The file has changed since. Look again." {
 		t.Errorf("the prompt says %q", got)
 	}
 	s.chord(fyne.KeyReturn)
 	s.wantOpen("1")
 	s.pass(time.Second)
 	s.chord(fyne.KeyReturn)
-	s.wantOutcome("1", interact.Allowed)
+	s.wantOutcome("1", api.Allowed)
 }
 
 // Only what the user could see counts as seen, not a layout for measuring, and not the size that nod requested if the
@@ -1252,5 +1315,5 @@ func TestMeasuringIsNotSeeing(t *testing.T) {
 	}
 	s.pass(time.Second)
 	s.chord(fyne.KeyReturn)
-	s.wantOutcome("1", interact.Allowed)
+	s.wantOutcome("1", api.Allowed)
 }

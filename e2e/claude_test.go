@@ -299,3 +299,43 @@ func TestAgentClaudeCodeWithoutHooks(t *testing.T) {
 		}
 	})
 }
+
+// In a project whose commands run in the sandbox Claude Code works on unasked, from call to call in the folder that its
+// shell went to, and reads what it would read without nod.
+func TestAgentClaudeCodeSandbox(t *testing.T) { eachClaudeCode(t, testClaudeCodeSandbox) }
+
+func testClaudeCodeSandbox(t *testing.T, claude claudeCode) {
+	c := claudeHands{startDesktop(t)}
+	c.containing()
+	c.writeConfig(sandboxed)
+	c.launch(c.program("nod", "agents", "install", "claude-code", "--yes")).result()
+	c.startNod()
+	settings := filepath.Join(c.Home(), ".claude", "settings.json")
+	must(t, c.Screen.Await(c.ctx, "Claude Code to hand its commands to nod", func() (bool, error) {
+		text, err := os.ReadFile(settings)
+		return strings.Contains(string(text), "CLAUDE_CODE_SHELL_PREFIX"), err
+	}))
+	model := newModel(commands(
+		`mkdir -p sub && cd sub && printf '%s\n' "it's ✓" > made.txt`,
+		`pwd && cat made.txt && python3 -c 'import os; print(os.path.exists("/run/user"), os.listdir(os.environ["HOME"]))'`,
+		`python3 -c 'import os; open(os.path.expanduser("~/outside.txt"), "w")'`,
+	)...)
+	defer model.Close()
+	if out, status := claude.headless(c.nod, model.URL).result(); status != 0 || !strings.Contains(out, "all done") {
+		t.Fatalf("status %d: %s", status, out)
+	}
+	c.noWindow()
+	if _, err := os.Stat(filepath.Join(c.Home(), "outside.txt")); err == nil {
+		t.Error("a command changed what is outside of the project")
+	}
+	said := strings.Join(model.results, "\n")
+	for _, want := range []string{filepath.Join(c.project(), "sub"), "it's ✓", "False ["} {
+		if !strings.Contains(said, want) {
+			t.Errorf("%q is not in what the model reads: %s", want, said)
+		}
+	}
+	list, status := c.launch(c.program("nod", "undo")).result()
+	if status != 0 || !strings.Contains(list, "mkdir -p sub") {
+		t.Errorf("status %d: %s", status, list)
+	}
+}

@@ -113,7 +113,6 @@ func (n *nod) client() *client.Client {
 	e, err := endpoint.Read(filepath.Join(n.Runtime(), "nod"))
 	must(n.t, err)
 	c := &client.Client{Endpoint: e}
-	n.t.Cleanup(c.Close)
 	return c
 }
 

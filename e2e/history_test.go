@@ -29,7 +29,8 @@ func TestHistory(t *testing.T) {
 	w := n.window(historyTitle)
 	n.awayWithThePointer()
 	n.shot("history")
-	n.after(func() { n.write("push") }) // the search has the focus
+	n.write("push") // the search has the focus
+	n.blink()
 	n.after(func() { n.press("Return") })
 	n.shot("history-entry")
 	foot := w.Area.Max.Sub(image.Pt(90, 34))

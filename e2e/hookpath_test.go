@@ -79,8 +79,8 @@ func TestHooksThatPointNowhere(t *testing.T) {
 	must(t, n.AwaitNotices(n.ctx, 1))
 	notices, err := n.Notices()
 	must(t, err)
-	const want = "Codex: the hooks run a nod command that isn't there, so nod isn't asked. " +
-		"Repair them on the page Agents of nod's settings."
+	const want = "Codex: the hooks run a nod command that doesn't exist, so they don't ask nod. " +
+		"Repair them in nod's settings, under Agents."
 	if len(notices) != 1 || html.UnescapeString(notices[0].Body) != want {
 		t.Errorf("notices %+v, want %q", notices, want)
 	}
@@ -89,7 +89,7 @@ func TestHooksThatPointNowhere(t *testing.T) {
 		must(t, err)
 		return menu[0].Label
 	}
-	if got := status(); got != "Hooks that run no nod: Codex: see Agents in the settings" {
+	if got := status(); got != "Hooks that don't reach nod: Codex. See Agents in the settings" {
 		t.Errorf("the tray says %q", got)
 	}
 

@@ -103,14 +103,14 @@ func (a *audit) check() {
 // checkEntry holds an outcome in the journal against what the person and the policy said.
 func (a *audit) checkEntry(id interact.ID, answer interact.Answer) {
 	switch {
-	case answer.By == interact.ByHuman:
+	case answer.By == api.ByHuman:
 		mark := markOf(answer)
 		if !slices.ContainsFunc(a.notes[id], func(n note) bool {
 			return n.What == gives && n.Mark == mark && n.Outcome == answer.Outcome
 		}) {
 			a.find(undecided, id, "the journal has %s by the person, mark %q, who gave no such answer", answer.Outcome, mark)
 		}
-	case answer.Outcome == interact.Allowed && (answer.By != interact.ByPolicy || answer.Rule == ""):
+	case answer.Outcome == api.Allowed && (answer.By != api.ByPolicy || answer.Rule == ""):
 		a.find(undecided, id, "the journal has it allowed by %q, rule %q", answer.By, answer.Rule)
 	}
 }
@@ -169,7 +169,7 @@ func (a *audit) entryOf(id interact.ID) (interact.Record, bool) {
 func (a *audit) checkStory(s *story) {
 	var decided []interact.ID
 	for _, id := range a.about[s.token] {
-		if e, _ := a.entryOf(id); e.Answer.By == interact.ByHuman {
+		if e, _ := a.entryOf(id); e.Answer.By == api.ByHuman {
 			decided = append(decided, id)
 		}
 	}
@@ -211,11 +211,11 @@ func (a *audit) checkReply(s *story, r reply, decided []interact.ID) {
 		a.find(lost, r.id, "%s was told %v; the journal has no outcome", s.token, r)
 	case r.outcome != answer.Outcome || r.by != "" && r.by != answer.By:
 		a.find(disagrees, r.id, "%s was told %v; the journal has %s by %s", s.token, r, answer.Outcome, answer.By)
-	case s.policy != "" && answer.Outcome != interact.Unavailable && // it came while nod ended
-		(answer.Outcome != s.policy || answer.By != interact.ByPolicy):
+	case s.policy != "" && answer.Outcome != api.Unavailable && // it came while nod ended
+		(answer.Outcome != s.policy || answer.By != api.ByPolicy):
 		a.find(disagrees, r.id, "%s is for the policy: %s; the journal has %s by %s",
 			s.token, s.policy, answer.Outcome, answer.By)
-	case r.by == interact.ByHuman && !carries(r, s.kind, answer):
+	case r.by == api.ByHuman && !carries(r, s.kind, answer):
 		a.find(disagrees, r.id, "%s was told %v; the journal has %+v", s.token, r, answer)
 	case s.isPatient() && len(decided) > 0 && !slices.Contains(decided, r.id):
 		a.find(lost, decided[0], "%s was told %v; the person had answered another request of it", s.token, r)
@@ -223,11 +223,11 @@ func (a *audit) checkReply(s *story, r reply, decided []interact.ID) {
 }
 
 // carries reports whether a reply is the answer that the journal has.
-func carries(r reply, kind interact.Kind, answer interact.Answer) bool {
+func carries(r reply, kind api.Kind, answer interact.Answer) bool {
 	switch mark := markOf(answer); {
-	case kind == interact.KindConfirm:
+	case kind == api.KindConfirm:
 		return r.value == fmt.Sprint(answer.Confirmed)
-	case kind == interact.KindApprove && answer.Outcome != interact.Denied:
+	case kind == api.KindApprove && answer.Outcome != api.Denied:
 		return r.value == ""
 	default:
 		return r.value == mark
@@ -236,12 +236,12 @@ func carries(r reply, kind interact.Kind, answer interact.Answer) bool {
 
 // checkHook holds the reply of a hook, which names no request, against all entries of its story.
 func (a *audit) checkHook(s *story, r reply) {
-	var outcomes []interact.Outcome
+	var outcomes []api.Outcome
 	for _, id := range a.about[s.token] {
 		e, _ := a.entryOf(id)
 		outcomes = append(outcomes, e.Answer.Outcome)
 	}
-	switch isDecided := slices.Contains(outcomes, interact.Allowed) || slices.Contains(outcomes, interact.Denied); {
+	switch isDecided := slices.Contains(outcomes, api.Allowed) || slices.Contains(outcomes, api.Denied); {
 	case r.err != nil:
 		a.find(lost, "", "the hook of %s got no answer: %v", s.token, r.err)
 	case r.outcome == "" && isDecided:

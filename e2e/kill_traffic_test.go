@@ -33,8 +33,8 @@ const (
 type story struct {
 	number int
 	token  string
-	kind   interact.Kind
-	policy interact.Outcome // what the policy makes of it; empty: it is for the person
+	kind   api.Kind
+	policy api.Outcome // what the policy makes of it; empty: it is for the person
 	manner manner
 	key    string // idempotency key; empty: the caller sends none of its own
 
@@ -72,8 +72,8 @@ func (s *story) isPatient() bool {
 // reply is what a caller was told in the end.
 type reply struct {
 	id      interact.ID // empty where the reply has none, as an agent's hook
-	outcome interact.Outcome
-	by      interact.By
+	outcome api.Outcome
+	by      api.By
 	value   string // what was answered, in words
 	err     error  // there is no answer
 	at      time.Time
@@ -91,15 +91,15 @@ func (r reply) String() string {
 func newStory(seed uint64, number, easy int) *story {
 	random := rand.New(rand.NewPCG(seed, uint64(number)))
 	s := &story{number: number, token: fmt.Sprintf("tok%06d", number), manner: pick(random, manners)}
-	s.kind = pick(random, []interact.Kind{
-		interact.KindApprove, interact.KindApprove, interact.KindAsk, interact.KindConfirm, interact.KindForm,
+	s.kind = pick(random, []api.Kind{
+		api.KindApprove, api.KindApprove, api.KindAsk, api.KindConfirm, api.KindForm,
 	})
 	if s.manner == hook {
-		s.kind = interact.KindApprove
+		s.kind = api.KindApprove
 	}
 	if random.IntN(100) < easy {
-		s.kind = interact.KindApprove
-		s.policy = pick(random, []interact.Outcome{interact.Allowed, interact.Allowed, interact.Denied})
+		s.kind = api.KindApprove
+		s.policy = pick(random, []api.Outcome{api.Allowed, api.Allowed, api.Denied})
 	}
 	if s.manner == keyed || s.manner == twins {
 		s.key = "key-" + s.token
@@ -126,9 +126,9 @@ func (s *story) end(r reply) {
 // input is the tool call of an approval, as [trafficConfig] knows it.
 func (s *story) input() (tool, input string) {
 	switch s.policy {
-	case interact.Allowed:
+	case api.Allowed:
 		return "Look", fmt.Sprintf(`{"at":%q}`, s.token)
-	case interact.Denied:
+	case api.Denied:
 		return "Push", fmt.Sprintf(`{"to":%q}`, s.token)
 	}
 	return "Bash", fmt.Sprintf(`{"command":"make %s"}`, s.token)
@@ -223,7 +223,6 @@ func (t *traffic) reach(ctx context.Context, f func(c *client.Client) error) err
 		if err == nil {
 			c := &client.Client{Endpoint: e, Dir: t.folder()}
 			err = f(c)
-			c.Close()
 		}
 		if !errors.Is(err, client.ErrNotRunning) && !errors.Is(err, fs.ErrNotExist) {
 			return err
@@ -254,11 +253,11 @@ func (t *traffic) ask(ctx context.Context, s *story, common api.Common) (r reply
 func (s *story) send(ctx context.Context, c *client.Client, common api.Common) (any, error) {
 	text := "About " + s.token
 	switch s.kind {
-	case interact.KindAsk:
+	case api.KindAsk:
 		return anyOf(c.Ask(ctx, api.AskRequest{Ask: api.Ask{Question: text}, Common: common}))
-	case interact.KindConfirm:
+	case api.KindConfirm:
 		return anyOf(c.Confirm(ctx, api.ConfirmRequest{Confirm: api.Confirm{Message: text}, Common: common}))
-	case interact.KindForm:
+	case api.KindForm:
 		form := api.Form{Questions: []api.Question{{ID: "q", Question: text, InputType: "text"}}}
 		return anyOf(c.Form(ctx, api.FormRequest{Form: form, Common: common}))
 	}
@@ -282,19 +281,19 @@ func replyOf(answer any, err error) reply {
 	}
 	switch a := answer.(type) {
 	case api.AskReply:
-		return reply{id: interact.ID(a.ID), outcome: a.Outcome, by: interact.ByHuman, value: a.Answer}
+		return reply{id: interact.ID(a.ID), outcome: a.Outcome, by: api.ByHuman, value: a.Answer}
 	case api.ConfirmReply:
-		r := reply{id: interact.ID(a.ID), outcome: a.Outcome, by: interact.ByHuman, value: fmt.Sprint(a.Confirmed)}
+		r := reply{id: interact.ID(a.ID), outcome: a.Outcome, by: api.ByHuman, value: fmt.Sprint(a.Confirmed)}
 		if a.Defaulted {
-			r.by = interact.ByTimeout
+			r.by = api.ByTimeout
 		}
 		return r
 	case api.FormReply:
 		text := strings.Join(a.Answer.Items, " ")
-		return reply{id: interact.ID(a.ID), outcome: a.Outcome, by: interact.ByHuman, value: text}
+		return reply{id: interact.ID(a.ID), outcome: a.Outcome, by: api.ByHuman, value: text}
 	case api.ApproveReply:
 		r := reply{id: interact.ID(a.ID), outcome: a.Outcome, by: a.By}
-		if a.Outcome == interact.Denied && a.By == interact.ByHuman {
+		if a.Outcome == api.Denied && a.By == api.ByHuman {
 			r.value = a.Reason
 		}
 		return r
@@ -353,10 +352,10 @@ func (t *traffic) run(ctx, alive context.Context, s *story) reply {
 		"--timeout", answerTime.String()}
 	text, stdin := "About "+s.token, ""
 	switch s.kind {
-	case interact.KindApprove:
+	case api.KindApprove:
 		tool, input := s.input()
 		args = append(args, "--tool", tool, "--input", input, "--description", text)
-	case interact.KindForm:
+	case api.KindForm:
 		args = append(args, "-")
 		stdin = fmt.Sprintf(`{"questions":[{"id":"q","question":%q,"input_type":"text"}]}`, text)
 	default:
@@ -441,9 +440,9 @@ func (t *traffic) runHook(ctx context.Context, s *story) reply {
 	case err != nil:
 		return reply{err: err}
 	case strings.Contains(out, `"behavior":"allow"`), strings.Contains(out, `"permissionDecision":"allow"`):
-		return reply{outcome: interact.Allowed}
+		return reply{outcome: api.Allowed}
 	case strings.Contains(out, `"behavior":"deny"`), strings.Contains(out, `"permissionDecision":"deny"`):
-		return reply{outcome: interact.Denied}
+		return reply{outcome: api.Denied}
 	}
 	return reply{}
 }

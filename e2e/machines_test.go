@@ -19,7 +19,7 @@ import (
 	"testing"
 	"time"
 
-	"nod/interact"
+	"nod/api"
 	"nod/ipc/operator"
 )
 
@@ -238,7 +238,7 @@ func (n *nod) pairMachine(name string) {
 	n.peers("a machine to ask to join", func(p operator.Peers) bool { return len(p.Joining) == 1 })
 	n.send("settings").result()
 	w := n.window(settingsTitle)
-	for range 8 {
+	for range 9 {
 		n.after(func() { n.press("ctrl+Tab") })
 	}
 	n.after(func() { n.click(n.pairButton(w.Area)) })
@@ -270,7 +270,7 @@ func (n *nod) awaitLine(up bool) {
 }
 
 // audit ends nod and fails the test unless its journal has exactly these outcomes of the machine's requests, in order.
-func (n *nod) audit(want ...interact.Outcome) {
+func (n *nod) audit(want ...api.Outcome) {
 	n.t.Helper()
 	must(n.t, n.cmd.Process.Signal(syscall.SIGTERM))
 	select {
@@ -278,7 +278,7 @@ func (n *nod) audit(want ...interact.Outcome) {
 	case <-n.ctx.Done():
 		n.t.Fatal("nod-desktop did not quit")
 	}
-	var got []interact.Outcome
+	var got []api.Outcome
 	for _, r := range n.settled() {
 		if r.Request.Requester.Machine != "build" {
 			n.t.Errorf("a request of %q: %+v", r.Request.Requester.Machine, r.Request.Body)
@@ -336,7 +336,7 @@ func TestMachineOverSSH(t *testing.T) {
 	n.press("ctrl+d")
 	waits.wants("deny", 1)
 	n.noWindow()
-	n.audit(interact.Allowed, interact.Denied, interact.Allowed, interact.Denied)
+	n.audit(api.Allowed, api.Denied, api.Allowed, api.Denied)
 }
 
 // TestLineSaysWhyItIsDown has a real ssh fail in the ways in which it does.
@@ -357,14 +357,14 @@ func TestLineSaysWhyItIsDown(t *testing.T) {
 		says string
 		next func()
 	}{
-		{"not the one that ssh knows", func() { m.write("known_hosts", "") }},
+		{"the host's key has changed", func() { m.write("known_hosts", "") }},
 		{"does not know the host's key yet", func() {
 			m.write("known_hosts", string(hosts))
 			m.write("authorized_keys", "")
 		}},
 		{"ssh was refused", func() { m.write("authorized_keys", `command="exit 127" `+keys) }},
 		{"nod is not installed there", func() { m.write("authorized_keys", `command="echo Welcome; cat" `+keys) }},
-		{"something other than nod answers", func() { m.write("authorized_keys", keys) }},
+		{"the reply there is not nod's", func() { m.write("authorized_keys", keys) }},
 	} {
 		n.peers("a line that says: "+step.says, func(p operator.Peers) bool {
 			return len(p.Lines) == 1 && strings.Contains(p.Lines[0].Problem, step.says)
@@ -390,7 +390,7 @@ func TestContainers(t *testing.T) {
 			n.affirm()
 			c.wants("allow", 0)
 			n.noWindow()
-			n.audit(interact.Allowed)
+			n.audit(api.Allowed)
 		})
 	}
 }
@@ -429,7 +429,7 @@ func TestRelayIsKilled(t *testing.T) {
 	n.affirm()
 	c.wants("allow", 0)
 	n.noWindow()
-	n.audit(interact.Allowed)
+	n.audit(api.Allowed)
 }
 
 // TestDeskIsKilledBeforeTheRelayHasAcknowledged kills nod-desktop after the person has answered and before it knows
@@ -459,7 +459,7 @@ func TestDeskIsKilledBeforeTheRelayHasAcknowledged(t *testing.T) {
 	n.startProgram(m.desktop())
 	n.awaitLine(true)
 	n.nothingPending()
-	n.audit(interact.Allowed)
+	n.audit(api.Allowed)
 }
 
 // nothingPending waits until nobody waits for the person.

@@ -46,7 +46,7 @@ func (n *nod) unseen() {
 // alive fails the test unless nod answers and, asked something new, shows it on this workspace.
 func (n *nod) alive() {
 	n.t.Helper()
-	c := n.send("confirm", "Still there?")
+	c := n.send("confirm", "--timeout", "1m", "Still there?") // on a busy machine the soak's own is short
 	n.prompt()
 	n.armed() // right after an answer no key decides anything
 	n.press("ctrl+d")

@@ -28,7 +28,7 @@ import (
 
 // patience is how long anything may take before a test gives up. Nothing takes nearly that long on a
 // machine that is not busy.
-const patience = 60 * time.Second
+const patience = 2 * time.Minute
 
 // bin is the folder with the programs.
 var bin string
@@ -322,12 +322,17 @@ func (n *nod) neverAWindow() {
 // yet is pale.
 var accent = color.RGBA{0x44, 0x54, 0xcc, 0xff}
 
+// danger is the colour of the words on such a button of a dangerous request, which has no colour of its own.
+var danger = color.RGBA{0xb3, 0x23, 0x2a, 0xff}
+
 // plainButton is the colour of any other button that works.
 var plainButton = color.RGBA{0xec, 0xee, 0xf3, 0xff}
 
 const (
-	footHeight = 90   // pixels at the lower end of a prompt in which the affirmative is
-	buttonArea = 1200 // pixels in the accent's colour that make a button, not a ring or a mark
+	footHeight  = 90   // pixels at the lower end of a prompt in which the affirmative is
+	buttonArea  = 1200 // pixels in the accent's colour that make a button, not a ring or a mark
+	labelArea   = 40   // pixels in the colour of danger that make words
+	buttonWidth = 150  // pixels at its right end in which the affirmative is
 )
 
 // affirmative returns where the affirmative of the prompt is, if it works: that shows in its colour.
@@ -339,7 +344,12 @@ func (n *nod) affirmative() (button image.Rectangle, works bool, err error) {
 	foot := all[len(all)-1].Area
 	foot.Min.Y = foot.Max.Y - footHeight
 	button, count, err := n.Screen.Matching(foot, func(c color.RGBA) bool { return c == accent })
-	return button, count >= buttonArea, err
+	if err != nil || count >= buttonArea {
+		return button, err == nil, err
+	}
+	foot.Min.X = foot.Max.X - buttonWidth // not the queue, which has that colour, too
+	button, count, err = n.Screen.Matching(foot, func(c color.RGBA) bool { return c == danger })
+	return button, count >= labelArea, err
 }
 
 // armed waits until the affirmative of the prompt works, and returns where it is.

@@ -67,7 +67,8 @@ var (
 	endings = []silence{
 		{name: "Escape", happens: func(d *drive) { d.armed(); d.press("Escape") }, outcome: "dismissed"},
 		{name: "closed", happens: func(d *drive) { d.armed(); d.closePrompt() }, outcome: "dismissed"},
-		{name: "paused", before: func(d *drive) { d.picks("Until I resume") }, after: func(d *drive) { d.picks("Resume") },
+		{name: "paused", before: func(d *drive) { d.picks("Pause until I'm back") },
+			after:   func(d *drive) { d.picks("Resume") },
 			outcome: "unavailable"},
 		{name: "window killed", happens: (*drive).killWindows, outcome: "unavailable"},
 		{name: "nod gone", happens: (*drive).removeNod, after: func(d *drive) { d.restart(); d.forgets() }},
@@ -345,13 +346,7 @@ func (d *drive) picks(label string) {
 	d.await(label, func() bool { return d.ActivateTrayItem(d.ctx, label) == nil })
 	d.await(label+" to be heard", func() bool { // which takes the entry away
 		items, err := d.TrayMenu()
-		for i := 0; i < len(items); i++ {
-			if items[i].Label == label {
-				return false
-			}
-			items = append(items, items[i].Children...)
-		}
-		return err == nil
+		return err == nil && !slices.ContainsFunc(items, func(i desktop.MenuItem) bool { return i.Label == label })
 	})
 }
 

@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"nod/api"
 	"nod/interact"
 )
 
@@ -232,7 +233,7 @@ func (n *nod) since(path string, size int) string {
 // journalHas fails the test unless the journal has every outcome that callers were told of.
 func (n *nod) journalHas(stories []*story) {
 	n.t.Helper()
-	outcomes := map[interact.ID]interact.Outcome{}
+	outcomes := map[interact.ID]api.Outcome{}
 	for _, r := range n.settled() {
 		outcomes[r.Request.ID] = r.Answer.Outcome
 	}

@@ -19,6 +19,7 @@ import (
 	"testing"
 	"time"
 
+	"nod/api"
 	"nod/changes"
 	"nod/interact"
 	"nod/ipc/operator"
@@ -55,10 +56,10 @@ type note struct {
 	What noted       `json:"what"`
 	ID   interact.ID `json:"id"`
 	// Mark is different for every answer, and the answer carries it wherever it goes; or it is a draft.
-	Mark    string           `json:"mark,omitempty"`
-	Outcome interact.Outcome `json:"outcome,omitempty"`
-	At      time.Time        `json:"at"`
-	PID     int              `json:"pid"`
+	Mark    string      `json:"mark,omitempty"`
+	Outcome api.Outcome `json:"outcome,omitempty"`
+	At      time.Time   `json:"at"`
+	PID     int         `json:"pid"`
 }
 
 // noted says what a note is about.
@@ -75,7 +76,7 @@ const (
 
 // standIn is the person who answers, after a random short time.
 type standIn struct {
-	client *operator.Client
+	client operator.Connection
 	notes  *os.File
 	wake   changes.Signal // what is pending may have changed
 	away   bool           // then the person looks and answers nothing
@@ -214,7 +215,7 @@ func (s *standIn) answer(ctx context.Context, p operator.Prompt) {
 		_ = s.client.Report(ctx, operator.Screen{Focused: thought%2 == 0})
 	}
 	s.note(note{What: gives, ID: p.ID, Mark: mark, Outcome: a.Outcome})
-	switch err := s.client.Answer(ctx, operator.Answer{ID: p.ID, Answer: a}); {
+	switch err := s.client.Answer(ctx, operator.Answer{ID: p.ID, Digest: p.Digest, Answer: a}); {
 	case err == nil:
 		s.note(note{What: isTaken, ID: p.ID, Mark: mark})
 	case errors.Is(err, operator.ErrGone):
@@ -224,26 +225,26 @@ func (s *standIn) answer(ctx context.Context, p operator.Prompt) {
 
 // oblige says yes at once, and picks what comes first.
 func (s *standIn) oblige(ctx context.Context, p operator.Prompt) {
-	a := interact.Answer{Outcome: interact.Answered, Confirmed: true}
+	a := interact.Answer{Outcome: api.Answered, Confirmed: true}
 	switch b := p.Request.Body.(type) {
 	case interact.Approve:
-		a.Outcome, a.ShownSHA256 = interact.Allowed, policy.ReadInput(b.Input).SHA256
-	case interact.Ask:
+		a.Outcome, a.ShownSHA256 = api.Allowed, policy.ReadInput(b.Input).SHA256
+	case api.Ask:
 		a.Text = "as you like"
 		if len(b.Options) > 0 {
 			a.Text = b.Options[0]
 		}
-	case interact.Form:
-		a.Values = map[string]interact.Value{}
+	case api.Form:
+		a.Values = map[string]api.Value{}
 		for _, q := range b.Questions {
 			a.Values[q.ID] = firstValue(q)
 		}
 	}
-	_ = s.client.Answer(ctx, operator.Answer{ID: p.ID, Answer: a}) // its caller may be gone
+	_ = s.client.Answer(ctx, operator.Answer{ID: p.ID, Digest: p.Digest, Answer: a}) // its caller may be gone
 }
 
 // firstValue is the first option of a question, or a text in the format that it wants.
-func firstValue(q interact.Question) interact.Value {
+func firstValue(q api.Question) api.Value {
 	if q.InputType == interact.Choice {
 		return interact.ListValue(q.Options[0].Value)
 	}
@@ -268,22 +269,22 @@ func (s *standIn) draft(ctx context.Context, id interact.ID) {
 
 // decide makes an answer that carries mark. The caller holds s.mu.
 func (s *standIn) decide(r interact.Request, mark string) interact.Answer {
-	a := interact.Answer{Outcome: interact.Answered, Shown: interact.Shown{Facts: []string{mark}}}
+	a := interact.Answer{Outcome: api.Answered, Shown: interact.Shown{Facts: []string{mark}}}
 	if s.random.IntN(10) == 0 {
-		a.Outcome = interact.Dismissed
+		a.Outcome = api.Dismissed
 		return a
 	}
 	switch b := r.Body.(type) {
 	case interact.Approve:
-		if a.Outcome, a.Reason = interact.Denied, mark; s.random.IntN(3) > 0 {
-			a.Outcome, a.Reason, a.ShownSHA256 = interact.Allowed, "", policy.ReadInput(b.Input).SHA256
+		if a.Outcome, a.Reason = api.Denied, mark; s.random.IntN(3) > 0 {
+			a.Outcome, a.Reason, a.ShownSHA256 = api.Allowed, "", policy.ReadInput(b.Input).SHA256
 		}
-	case interact.Ask:
+	case api.Ask:
 		a.Text = mark
-	case interact.Confirm:
+	case api.Confirm:
 		a.Confirmed = s.random.IntN(2) == 0
-	case interact.Form:
-		a.Values = map[string]interact.Value{}
+	case api.Form:
+		a.Values = map[string]api.Value{}
 		for _, q := range b.Questions {
 			a.Values[q.ID] = interact.TextValue(mark)
 		}

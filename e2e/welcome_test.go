@@ -45,7 +45,8 @@ func TestWelcome(t *testing.T) {
 	}
 
 	n.after(func() { n.press("End") })
-	n.press("shift+Tab", "shift+Tab", "shift+Tab", "shift+Tab", "Return") // Done, All settings, Start at login, the test
+	// Done, All settings, the sandbox, Start at login, the test
+	n.press("shift+Tab", "shift+Tab", "shift+Tab", "shift+Tab", "shift+Tab", "Return")
 	n.prompt()
 	n.armed()
 	n.shot("welcome-request")

@@ -6,6 +6,9 @@ import (
 
 	strict "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+
+	"nod/api"
+	"nod/policy"
 )
 
 // Action is what a tool call is about to do, judging by the names of the tool and of its input's fields. It is for
@@ -20,6 +23,7 @@ const (
 	EditsFiles  Action = "edits files"
 	WritesFile  Action = "writes a file"
 	Fetches     Action = "reaches the network"
+	ReachesOut  Action = "reaches out of the sandbox"
 	OpensURL    Action = "opens an address in the person's browser"
 	CarriesOut  Action = "carries out a plan"
 )
@@ -68,6 +72,8 @@ func (a Approve) Action() Action {
 		return CarriesOut
 	case a.Tool == OpenURL:
 		return OpensURL
+	case a.Tool == policy.NetworkTool && !missing("url"):
+		return ReachesOut
 	}
 	for _, known := range knownActions {
 		if !slices.ContainsFunc(known.fields, missing) {
@@ -98,16 +104,16 @@ func (r Request) Gist() string {
 			}
 		}
 		return string(b.Input)
-	case Ask:
+	case api.Ask:
 		return b.Question
-	case Confirm:
+	case api.Confirm:
 		return b.Message
-	case Form:
+	case api.Form:
 		if b.Title == "" && len(b.Questions) > 0 {
 			return b.Questions[0].Question
 		}
 		return b.Title
-	case Notify:
+	case api.Notify:
 		return b.Message
 	}
 	return ""

@@ -1,6 +1,10 @@
 package interact
 
-import "testing"
+import (
+	"testing"
+
+	"nod/api"
+)
 
 func TestAction(t *testing.T) {
 	tests := []struct {
@@ -38,11 +42,11 @@ func TestGistOfQuestions(t *testing.T) {
 		body Body
 		want string
 	}{
-		{Ask{Question: "Which?"}, "Which?"},
-		{Confirm{Message: "Sure?"}, "Sure?"},
-		{Form{Title: "Setup", Questions: []Question{{Question: "Where?"}}}, "Setup"},
-		{Form{Questions: []Question{{Question: "Where?"}}}, "Where?"},
-		{Notify{Message: "Done."}, "Done."},
+		{api.Ask{Question: "Which?"}, "Which?"},
+		{api.Confirm{Message: "Sure?"}, "Sure?"},
+		{api.Form{Title: "Setup", Questions: []api.Question{{Question: "Where?"}}}, "Setup"},
+		{api.Form{Questions: []api.Question{{Question: "Where?"}}}, "Where?"},
+		{api.Notify{Message: "Done."}, "Done."},
 	} {
 		if got := (Request{Body: tt.body}).Gist(); got != tt.want {
 			t.Errorf("%+v: about %q, want %q", tt.body, got, tt.want)

@@ -6,8 +6,9 @@ import (
 	"path/filepath"
 	"testing"
 
+	"nod/api"
+	"nod/e2e/interacttest"
 	"nod/interact"
-	"nod/interact/interacttest"
 	"nod/policy"
 	"nod/policy/config"
 	"nod/policy/store"
@@ -46,7 +47,7 @@ func BenchmarkAutoAllowed(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		if a, err := broker.Do(b.Context(), r); err != nil || a.Outcome != interact.Allowed {
+		if a, err := broker.Do(b.Context(), r); err != nil || a.Outcome != api.Allowed {
 			b.Fatal(a, err)
 		}
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"nod/api"
 	"nod/changes"
 	"nod/policy"
 	"nod/policy/process"
@@ -73,7 +74,7 @@ type BrokerConfig struct {
 	// Processes tells which callers have ended: then their requests are cancelled. May be nil.
 	Processes process.Table
 	// IsAgent reports whether a program on this machine is the agent of that name. May be nil.
-	IsAgent func(name string, program Parent) bool
+	IsAgent func(name string, program api.Parent) bool
 	Log     *slog.Logger
 }
 
@@ -140,7 +141,6 @@ func (b *Broker) Begin(ctx context.Context, r Request) (*Ticket, error) {
 	return b.begin(e)
 }
 
-// begin is Begin for the entry of a request.
 func (b *Broker) begin(e *entry) (*Ticket, error) {
 	if e.req.IdempotencyKey != "" {
 		e.content = e.contentKey()
@@ -168,18 +168,23 @@ const ruleNoEffect = "builtin:no_effect"
 // judge asks the policy about an approval, and returns the answer that its decision amounts to, if it is one. It denies
 // what is futile where the decision is one of effects. When nod ends it decides nothing.
 func (b *Broker) judge(e *entry, effects ...policy.Effect) Answer {
-	if e.kind() != KindApprove || b.ctx.Err() != nil {
+	if e.kind() != api.KindApprove || b.ctx.Err() != nil {
 		return Answer{}
 	}
 	if !e.isJudged {
 		e.why, e.isJudged = b.cfg.Policy.Decide(e.call), true
 	}
-	if e.req.Futile != nil && e.why.Effect != policy.Deny && slices.Contains(effects, e.why.Effect) {
+	if e.req.Futile != nil && e.why.Effect != policy.Deny && isAmong(effects, e.why.Effect) {
 		if reason := e.req.Futile(); reason != "" {
 			e.why.Effect, e.why.Rule, e.why.Reason = policy.Deny, ruleNoEffect, reason
 		}
 	}
 	return decided(e.why)
+}
+
+// isAmong reports whether an effect is one of several. What runs in the sandbox is allowed.
+func isAmong(effects []policy.Effect, e policy.Effect) bool {
+	return slices.Contains(effects, e) || e == policy.Sandbox && slices.Contains(effects, policy.Allow)
 }
 
 // Judge returns the policy's answer to an approval, journaled, if its effect is one of those given. Otherwise, and if
@@ -207,7 +212,7 @@ func (b *Broker) Judge(
 
 // judgeAlone returns the answer that Judge has without asking, and the policy's decision.
 func (b *Broker) judgeAlone(e *entry, effects []policy.Effect) (Answer, policy.Decision, error) {
-	if e.kind() != KindApprove {
+	if e.kind() != api.KindApprove {
 		return Answer{}, policy.Decision{}, nil
 	}
 	if e.req.IdempotencyKey != "" {
@@ -217,20 +222,21 @@ func (b *Broker) judgeAlone(e *entry, effects []policy.Effect) (Answer, policy.D
 		}
 	}
 	a := b.judge(e, effects...)
-	if a.Outcome == "" || !slices.Contains(effects, e.why.Effect) || !b.settle(e, a) {
+	if a.Outcome == "" || !isAmong(effects, e.why.Effect) || !b.settle(e, a) {
 		return Answer{}, e.why, nil
 	}
-	return e.answer, e.why, nil
+	a = e.answer
+	a.Request = e.req.ID
+	return a, e.why, nil
 }
 
-// take checks a request and makes its entry.
 func (b *Broker) take(r Request) (*entry, error) {
 	call, err := check(&r)
 	if err != nil {
 		return nil, err
 	}
 	if p := r.Requester.Process; b.cfg.Processes != nil && p.PID != 0 && b.cfg.Processes.Ended(process.Itself(p)) {
-		return nil, &UnansweredError{Outcome: Cancelled, Reason: reasonGone} // another has its connection
+		return nil, &UnansweredError{Outcome: api.Cancelled, Reason: reasonGone} // another has its connection
 	}
 	r.Requester.IsAgent = b.cfg.IsAgent != nil && b.cfg.IsAgent(r.Requester.Agent, Caller(r.Requester.Process))
 	r.Created = time.Now()
@@ -268,12 +274,13 @@ func check(r *Request) (policy.Call, error) {
 
 // decided converts a decision into an answer; without an Outcome if the user has to decide.
 func decided(d policy.Decision) Answer {
-	a := Answer{By: ByPolicy, Rule: d.Rule, Reason: d.Reason}
-	switch d.Effect {
-	case policy.Allow:
-		a.Outcome = Allowed
-	case policy.Deny:
-		a.Outcome = Denied
+	a := Answer{By: api.ByPolicy, Rule: d.Rule, Reason: d.Reason, Confinement: d.Confinement}
+	isContained := d.Confinement != policy.Confinement{}
+	switch {
+	case d.Effect == policy.Deny:
+		a.Outcome = api.Denied
+	case d.Effect == policy.Allow && !isContained, d.Effect == policy.Sandbox && isContained:
+		a.Outcome = api.Allowed
 	default:
 		return Answer{}
 	}
@@ -321,7 +328,7 @@ func (b *Broker) wait(e *entry) (*Ticket, error) {
 	if t, err := b.joinKeyed(e); t != nil || err != nil { // it may have come while the policy was asked
 		return t, err
 	}
-	if old := b.same[e.content]; old != nil && old.isOpen(e.req.Created) {
+	if old := b.same[e.content]; old != nil && old.isOpen(e.req.Created) && old.mayServe(e) {
 		b.joined(old, e.req.IdempotencyKey)
 		return b.hold(old, e.callers), nil
 	}
@@ -361,7 +368,7 @@ func (b *Broker) start(e *entry) {
 }
 
 // callersOf returns the [Callers] of r.
-func (b *Broker) callersOf(r Request) []Parent {
+func (b *Broker) callersOf(r Request) []api.Parent {
 	if b.cfg.Processes == nil {
 		return nil
 	}
@@ -369,7 +376,7 @@ func (b *Broker) callersOf(r Request) []Parent {
 }
 
 // hold returns a ticket that keeps e open until its release or the end of one of the callers. The caller holds b.mu.
-func (b *Broker) hold(e *entry, callers []Parent) *Ticket {
+func (b *Broker) hold(e *entry, callers []api.Parent) *Ticket {
 	t := &Ticket{b: b, e: e, isCaller: true}
 	if e.tickets != nil { // else it has its answer
 		e.tickets[t] = struct{}{}
@@ -379,7 +386,7 @@ func (b *Broker) hold(e *entry, callers []Parent) *Ticket {
 }
 
 // watch drops t when one of the callers ends, in place of the earlier ones. The caller holds b.mu.
-func (b *Broker) watch(t *Ticket, callers []Parent) {
+func (b *Broker) watch(t *Ticket, callers []api.Parent) {
 	if t.unwatch != nil {
 		t.unwatch()
 	}
@@ -465,7 +472,7 @@ func (b *Broker) overrule(e *entry) bool {
 // unlessDeserted returns a, but cancels an allow or a user's answer if all callers have ended, which [Broker.watch] may
 // not have seen yet.
 func (b *Broker) unlessDeserted(e *entry, a Answer) Answer {
-	if a.Outcome != Allowed && a.By != ByHuman {
+	if a.Outcome != api.Allowed && a.By != api.ByHuman {
 		return a
 	}
 	b.mu.Lock()
@@ -487,12 +494,12 @@ func (b *Broker) prompt(ctx context.Context, e *entry, why policy.Decision) (a A
 			a = unavailable("nod's window failed, so nobody was asked")
 		}
 	}()
-	if e.kind() == KindNotify {
-		return Answer{Outcome: Answered, Sent: b.cfg.Notify(ctx, e.req)}
+	if e.kind() == api.KindNotify {
+		return Answer{Outcome: api.Answered, Sent: b.cfg.Notify(ctx, e.req)}
 	}
 	a, err := b.cfg.Prompter.Prompt(ctx, e.req, why)
 	switch {
-	case err == nil && a.Outcome == Denied && context.Cause(ctx) == ErrClosing:
+	case err == nil && a.Outcome == api.Denied && context.Cause(ctx) == ErrClosing:
 		return b.accept(e, a)
 	case ctx.Err() != nil: // the end came first, whatever the window says now
 		return e.ended(context.Cause(ctx))
@@ -505,29 +512,24 @@ func (b *Broker) prompt(ctx context.Context, e *entry, why policy.Decision) (a A
 	return b.accept(e, a)
 }
 
-// accept checks a prompter's answer.
 func (b *Broker) accept(e *entry, a Answer) Answer {
 	if err := e.req.Check(a); err != nil {
 		b.cfg.Log.Error("prompt: answer refused", "id", e.req.ID, "err", err)
 		return unavailable("nod's window gave no valid answer")
 	}
-	if a.Outcome == Allowed && a.ShownSHA256 != e.call.Input.SHA256 {
-		b.cfg.Log.Error("prompt: shown input differs", "id", e.req.ID)
-		return unavailable("what was shown is not what was asked")
-	}
-	a.By = ByHuman
-	if a.Outcome == Dismissed && a.Reason == "" {
+	a.By = api.ByHuman
+	if a.Outcome == api.Dismissed && a.Reason == "" {
 		a.Reason = "the person closed the prompt and has not refused"
 	}
 	return a
 }
 
-func unavailable(reason string) Answer { return Answer{Outcome: Unavailable, Reason: reason} }
+func unavailable(reason string) Answer { return Answer{Outcome: api.Unavailable, Reason: reason} }
 
 // Reconsider settles the pending approvals that the policy decides by now.
 func (b *Broker) Reconsider() {
 	for _, e := range b.waiting() {
-		if e.kind() == KindApprove {
+		if e.kind() == api.KindApprove {
 			e.reconsider.Send()
 		}
 	}

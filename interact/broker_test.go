@@ -12,8 +12,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"nod/api"
+	"nod/e2e/interacttest"
 	"nod/interact"
-	"nod/interact/interacttest"
 	"nod/policy"
 )
 
@@ -24,22 +25,22 @@ func approve(tool string) interact.Request {
 	}
 }
 
-func ask(q string) interact.Request { return interact.Request{Body: interact.Ask{Question: q}} }
+func ask(q string) interact.Request { return interact.Request{Body: api.Ask{Question: q}} }
 
 func says(a interact.Answer) *interacttest.Prompter {
 	return &interacttest.Prompter{Delay: time.Second, Answer: interacttest.Always(a)}
 }
 
-var allowed = interact.Answer{Outcome: interact.Allowed}
+var allowed = interact.Answer{Outcome: api.Allowed}
 
 // Whether a program is the agent that it calls itself is for the broker to find out, of the process that stands for the
 // requester; of another machine's it is that machine's word.
 func TestWhoIsAgent(t *testing.T) {
-	is := func(name string, p interact.Parent) bool { return name == "codex" && p.Exe == "/usr/bin/codex" }
-	nod := interact.Process{PID: 3, Exe: "/usr/bin/nod", Parents: []interact.Parent{
+	is := func(name string, p api.Parent) bool { return name == "codex" && p.Exe == "/usr/bin/codex" }
+	nod := api.Process{PID: 3, Exe: "/usr/bin/nod", Parents: []api.Parent{
 		{PID: 2, Exe: "/bin/sh"}, {PID: 1, Exe: "/usr/bin/codex"},
 	}}
-	script, shell := nod, interact.Process{PID: 1, Exe: "/bin/sh"}
+	script, shell := nod, api.Process{PID: 1, Exe: "/bin/sh"}
 	script.Exe = "/usr/bin/python3"
 	for name, tt := range map[string]struct {
 		who         interact.Requester
@@ -62,7 +63,7 @@ func TestWhoIsAgent(t *testing.T) {
 			var got interact.Requester
 			p.Answer = func(r interact.Request, _ policy.Decision) (interact.Answer, error) {
 				got = r.Requester
-				return interact.Answer{Outcome: interact.Dismissed}, nil
+				return interact.Answer{Outcome: api.Dismissed}, nil
 			}
 			do(t, b, r)
 			if fmt.Sprint(got.IsAgent) != tt.want || got.Claim() != tt.claim {
@@ -87,16 +88,16 @@ func TestEveryKindIsAnswered(t *testing.T) {
 		says interact.Answer
 		want interact.Answer
 	}{
-		{interact.Ask{Question: "?"}, interact.Answer{Outcome: interact.Answered, Text: "42"},
-			interact.Answer{Outcome: interact.Answered, Text: "42"}},
-		{interact.Confirm{Message: "?"}, interact.Answer{Outcome: interact.Answered, Confirmed: true},
-			interact.Answer{Outcome: interact.Answered, Confirmed: true}},
+		{api.Ask{Question: "?"}, interact.Answer{Outcome: api.Answered, Text: "42"},
+			interact.Answer{Outcome: api.Answered, Text: "42"}},
+		{api.Confirm{Message: "?"}, interact.Answer{Outcome: api.Answered, Confirmed: true},
+			interact.Answer{Outcome: api.Answered, Confirmed: true}},
 		{interact.Approve{Tool: "T", Input: json.RawMessage(`{}`)}, allowed,
-			interact.Answer{Outcome: interact.Allowed, Scope: policy.Once}},
-		{interact.Approve{Tool: "T", Input: json.RawMessage(`{}`)}, interact.Answer{Outcome: interact.Denied, Reason: "no"},
-			interact.Answer{Outcome: interact.Denied, Reason: "no"}},
-		{interact.Ask{Question: "?"}, interact.Answer{Outcome: interact.Dismissed},
-			interact.Answer{Outcome: interact.Dismissed}},
+			interact.Answer{Outcome: api.Allowed, Scope: policy.Once}},
+		{interact.Approve{Tool: "T", Input: json.RawMessage(`{}`)}, interact.Answer{Outcome: api.Denied, Reason: "no"},
+			interact.Answer{Outcome: api.Denied, Reason: "no"}},
+		{api.Ask{Question: "?"}, interact.Answer{Outcome: api.Dismissed},
+			interact.Answer{Outcome: api.Dismissed}},
 	}
 	for _, tt := range tests {
 		t.Run(string(tt.body.Kind())+"/"+string(tt.want.Outcome), func(t *testing.T) {
@@ -104,7 +105,7 @@ func TestEveryKindIsAnswered(t *testing.T) {
 				b := interacttest.Broker(says(tt.says), &interacttest.Policy{})
 				defer b.Close()
 				got := do(t, b, interact.Request{Body: tt.body})
-				if got.By != interact.ByHuman {
+				if got.By != api.ByHuman {
 					t.Errorf("by = %q, want human", got.By)
 				}
 				if got.Outcome != tt.want.Outcome || got.Text != tt.want.Text || got.Confirmed != tt.want.Confirmed ||
@@ -124,7 +125,7 @@ func TestNotifyReportsWhatTheDesktopDid(t *testing.T) {
 			Journal: new(interacttest.Journal), Timeout: func() time.Duration { return time.Minute },
 			Log: slog.New(slog.DiscardHandler),
 		})
-		a := do(t, b, interact.Request{Body: interact.Notify{Message: "done"}})
+		a := do(t, b, interact.Request{Body: api.Notify{Message: "done"}})
 		if a.Sent != takes {
 			t.Errorf("sent = %v, want %v", a.Sent, takes)
 		}
@@ -134,22 +135,22 @@ func TestNotifyReportsWhatTheDesktopDid(t *testing.T) {
 
 // Every way in which a person does not say "allow" must end as something else.
 func TestDoubtNeverAllows(t *testing.T) {
-	forged := interact.Answer{Outcome: interact.Allowed, ShownSHA256: interact.Digest([]byte("something else"))}
+	forged := interact.Answer{Outcome: api.Allowed, ShownSHA256: interact.Digest([]byte("something else"))}
 	tests := map[string]struct {
 		prompter interact.Prompter
-		want     interact.Outcome
+		want     api.Outcome
 	}{
-		"time-out":  {&interacttest.Prompter{}, interact.TimedOut},
-		"closed":    {says(interact.Answer{Outcome: interact.Dismissed}), interact.Dismissed},
-		"no screen": {fails(fmt.Errorf("no display: %w", interact.ErrUnavailable)), interact.Unavailable},
-		"error":     {fails(errors.New("boom")), interact.Unavailable},
+		"time-out":  {&interacttest.Prompter{}, api.TimedOut},
+		"closed":    {says(interact.Answer{Outcome: api.Dismissed}), api.Dismissed},
+		"no screen": {fails(fmt.Errorf("no display: %w", interact.ErrUnavailable)), api.Unavailable},
+		"error":     {fails(errors.New("boom")), api.Unavailable},
 		"panic": {prompterFunc(func(context.Context) (interact.Answer, error) { panic("boom") }),
-			interact.Unavailable},
-		"empty answer":  {says(interact.Answer{}), interact.Unavailable},
-		"wrong kind":    {says(interact.Answer{Outcome: interact.Answered, Text: "yes"}), interact.Unavailable},
-		"claims a rule": {says(interact.Answer{Outcome: interact.TimedOut}), interact.Unavailable},
-		"other input":   {says(forged), interact.Unavailable},
-		"no such scope": {says(interact.Answer{Outcome: interact.Allowed, Scope: "forever"}), interact.Unavailable},
+			api.Unavailable},
+		"empty answer":  {says(interact.Answer{}), api.Unavailable},
+		"wrong kind":    {says(interact.Answer{Outcome: api.Answered, Text: "yes"}), api.Unavailable},
+		"claims a rule": {says(interact.Answer{Outcome: api.TimedOut}), api.Unavailable},
+		"other input":   {says(forged), api.Unavailable},
+		"no such scope": {says(interact.Answer{Outcome: api.Allowed, Scope: "forever"}), api.Unavailable},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -180,11 +181,11 @@ func TestPolicyDecidesWithoutAPrompt(t *testing.T) {
 	pol.Set("Rm", policy.Deny)
 	b := interacttest.Broker(p, pol)
 	defer b.Close()
-	if a := do(t, b, approve("Read")); a.Outcome != interact.Allowed || a.By != interact.ByPolicy ||
+	if a := do(t, b, approve("Read")); a.Outcome != api.Allowed || a.By != api.ByPolicy ||
 		a.Rule != "test:Read" {
 		t.Errorf("Read: %+v", a)
 	}
-	if a := do(t, b, approve("Rm")); a.Outcome != interact.Denied || a.By != interact.ByPolicy {
+	if a := do(t, b, approve("Rm")); a.Outcome != api.Denied || a.By != api.ByPolicy {
 		t.Errorf("Rm: %+v", a)
 	}
 	if n := len(p.Shown()); n != 0 {
@@ -212,7 +213,7 @@ func TestTimeouts(t *testing.T) {
 				if got := time.Since(start); got != tt.want {
 					t.Errorf("ended after %s, want %s", got, tt.want)
 				}
-				if a.Outcome != interact.TimedOut || a.By != interact.ByTimeout {
+				if a.Outcome != api.TimedOut || a.By != api.ByTimeout {
 					t.Errorf("got %+v", a)
 				}
 				synctest.Wait()
@@ -229,8 +230,8 @@ func TestConfirmTimeoutIsItsDefault(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			b := interacttest.Broker(&interacttest.Prompter{}, &interacttest.Policy{})
 			defer b.Close()
-			a := do(t, b, interact.Request{Body: interact.Confirm{Message: "?", Default: def}})
-			if a.Outcome != interact.TimedOut || a.Confirmed != def || !a.Defaulted {
+			a := do(t, b, interact.Request{Body: api.Confirm{Message: "?", Default: def}})
+			if a.Outcome != api.TimedOut || a.Confirmed != def || !a.Defaulted {
 				t.Errorf("default %v: %+v", def, a)
 			}
 		})
@@ -251,7 +252,7 @@ func TestHangUpTakesThePromptOff(t *testing.T) {
 		if len(p.Closed()) != 1 || len(b.Pending()) != 0 {
 			t.Errorf("closed %d, pending %d", len(p.Closed()), len(b.Pending()))
 		}
-		if own := b.Own(interact.Requester{}); len(own) != 1 || own[0].Answer.Outcome != interact.Cancelled {
+		if own := b.Own(interact.Requester{}); len(own) != 1 || own[0].Answer.Outcome != api.Cancelled {
 			t.Errorf("remembered as %+v", own)
 		}
 	})
@@ -259,7 +260,7 @@ func TestHangUpTakesThePromptOff(t *testing.T) {
 
 func TestIdenticalRequestsAreOnePrompt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := says(interact.Answer{Outcome: interact.Answered, Text: "42"})
+		p := says(interact.Answer{Outcome: api.Answered, Text: "42"})
 		b := interacttest.Broker(p, &interacttest.Policy{})
 		defer b.Close()
 		var wg sync.WaitGroup
@@ -290,7 +291,7 @@ func TestDifferentRequestersAreNotJoined(t *testing.T) {
 			func(r *interact.Request) { r.Requester.CWD = "/other" },
 			func(r *interact.Request) { r.Requester.CWD, r.Requester.Process.CWD = "", "/one" },
 			func(r *interact.Request) { r.Requester.CWD, r.Requester.Process.CWD = "", "/two" },
-			func(r *interact.Request) { r.Requester.Process = interact.Process{UID: 1, Exe: "/bin/evil"} },
+			func(r *interact.Request) { r.Requester.Process = api.Process{UID: 1, Exe: "/bin/evil"} },
 			func(r *interact.Request) { r.Body = interact.Approve{Tool: "Bash", Input: json.RawMessage(`{"x":2}`)} },
 		}
 		for _, f := range vary {
@@ -308,7 +309,7 @@ func TestDifferentRequestersAreNotJoined(t *testing.T) {
 
 func TestOneOfTwoCallersMayLeave(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := interacttest.Broker(says(interact.Answer{Outcome: interact.Answered, Text: "42"}), &interacttest.Policy{})
+		b := interacttest.Broker(says(interact.Answer{Outcome: api.Answered, Text: "42"}), &interacttest.Policy{})
 		defer b.Close()
 		first, _ := b.Begin(t.Context(), ask("same"))
 		second, _ := b.Begin(t.Context(), ask("same"))
@@ -322,7 +323,7 @@ func TestOneOfTwoCallersMayLeave(t *testing.T) {
 
 func TestIdempotencyKey(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := says(interact.Answer{Outcome: interact.Answered, Text: "42"})
+		p := says(interact.Answer{Outcome: api.Answered, Text: "42"})
 		b := interacttest.Broker(p, &interacttest.Policy{})
 		defer b.Close()
 		r := ask("?")
@@ -331,7 +332,7 @@ func TestIdempotencyKey(t *testing.T) {
 		if a := do(t, b, r); a.Text != "42" || len(p.Shown()) != 1 {
 			t.Errorf("asked %d times, got %+v", len(p.Shown()), a)
 		}
-		r.Body = interact.Ask{Question: "something else"}
+		r.Body = api.Ask{Question: "something else"}
 		var wrong *interact.ParamError
 		if _, err := b.Begin(t.Context(), r); !errors.As(err, &wrong) || wrong.Param != "idempotency_key" {
 			t.Errorf("the key served a different question: %v", err)
@@ -341,7 +342,7 @@ func TestIdempotencyKey(t *testing.T) {
 
 func TestDetachedRequestOutlivesItsCaller(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := interacttest.Broker(says(interact.Answer{Outcome: interact.Answered, Text: "42"}), &interacttest.Policy{})
+		b := interacttest.Broker(says(interact.Answer{Outcome: api.Answered, Text: "42"}), &interacttest.Policy{})
 		defer b.Close()
 		ticket, err := b.Begin(t.Context(), ask("?"))
 		if err != nil {
@@ -363,7 +364,7 @@ func TestStrangersNeitherReadNorWithdraw(t *testing.T) {
 	b := interacttest.Broker(&interacttest.Prompter{}, &interacttest.Policy{})
 	defer b.Close()
 	ticket, _ := b.Begin(t.Context(), ask("?"))
-	stranger := interact.Requester{Process: interact.Process{UID: 4711, Exe: "/bin/other"}}
+	stranger := interact.Requester{Process: api.Process{UID: 4711, Exe: "/bin/other"}}
 	if _, err := b.Find(context.Background(), stranger, ticket.ID()); !errors.Is(err, interact.ErrNotFound) {
 		t.Errorf("lookup: %v", err)
 	}
@@ -386,7 +387,7 @@ func TestWithdraw(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if a, ok := ticket.Answer(); !ok || a.Outcome != interact.Withdrawn {
+		if a, ok := ticket.Answer(); !ok || a.Outcome != api.Withdrawn {
 			t.Errorf("%+v, %v", a, ok)
 		}
 	})
@@ -444,7 +445,7 @@ func TestSettled(t *testing.T) {
 		if err := b.Withdraw(interact.Requester{}, ticket.ID()); err != nil {
 			t.Fatal(err)
 		}
-		if a := <-came; a.Outcome != interact.Withdrawn {
+		if a := <-came; a.Outcome != api.Withdrawn {
 			t.Errorf("%+v came of it, want that it was withdrawn", a)
 		}
 		if _, err := b.Settled(t.Context(), "another"); !errors.Is(err, interact.ErrNotFound) {
@@ -460,10 +461,10 @@ func TestWithdrawWhere(t *testing.T) {
 		bash, _ := b.Begin(t.Context(), approve("Bash"))
 		edit, _ := b.Begin(t.Context(), approve("Edit"))
 		isBash := func(r interact.Request) bool { return r.Body.(interact.Approve).Tool == "Bash" }
-		b.WithdrawWhere(interact.Requester{Process: interact.Process{UID: 4711}}, isBash)
+		b.WithdrawWhere(interact.Requester{Process: api.Process{UID: 4711}}, isBash)
 		b.WithdrawWhere(interact.Requester{}, isBash)
 		synctest.Wait()
-		if a, ok := bash.Answer(); !ok || a.Outcome != interact.Withdrawn {
+		if a, ok := bash.Answer(); !ok || a.Outcome != api.Withdrawn {
 			t.Errorf("Bash: %+v, %v", a, ok)
 		}
 		if _, ok := edit.Answer(); ok {
@@ -478,7 +479,7 @@ func TestOneWinner(t *testing.T) {
 		start := make(chan struct{})
 		p := prompterFunc(func(ctx context.Context) (interact.Answer, error) {
 			<-start
-			return interact.Answer{Outcome: interact.Allowed, Scope: policy.Always,
+			return interact.Answer{Outcome: api.Allowed, Scope: policy.Always,
 				ShownSHA256: interact.Digest([]byte(`{"x":1}`))}, nil
 		})
 		pol := &interacttest.Policy{}
@@ -506,7 +507,7 @@ func TestOneWinner(t *testing.T) {
 				t.Fatalf("two winners: %q and %q", answers[0].Outcome, a.Outcome)
 			}
 		}
-		if granted := len(pol.Grants()) == 1; granted != (answers[0].Outcome == interact.Allowed) {
+		if granted := len(pol.Grants()) == 1; granted != (answers[0].Outcome == api.Allowed) {
 			t.Fatalf("outcome %q left %d grants", answers[0].Outcome, len(pol.Grants()))
 		}
 	}
@@ -517,7 +518,7 @@ func TestOnlyAWiderAllowIsKept(t *testing.T) {
 		policy.Always: 1} {
 		synctest.Test(t, func(t *testing.T) {
 			pol := &interacttest.Policy{}
-			b := interacttest.Broker(says(interact.Answer{Outcome: interact.Allowed, Scope: scope}), pol)
+			b := interacttest.Broker(says(interact.Answer{Outcome: api.Allowed, Scope: scope}), pol)
 			defer b.Close()
 			do(t, b, approve("Bash"))
 			if got := len(pol.Grants()); got != want {
@@ -532,7 +533,7 @@ func TestAnAllowCoversWhatThePersonChose(t *testing.T) {
 		policy.CoverCommands: policy.CoverCommands, policy.CoverEdits: policy.CoverEdits} {
 		synctest.Test(t, func(t *testing.T) {
 			pol := &interacttest.Policy{}
-			b := interacttest.Broker(says(interact.Answer{Outcome: interact.Allowed, Scope: policy.Always, Covers: covers}), pol)
+			b := interacttest.Broker(says(interact.Answer{Outcome: api.Allowed, Scope: policy.Always, Covers: covers}), pol)
 			defer b.Close()
 			a := do(t, b, approve("Bash"))
 			if got := pol.Covers(); len(got) != 1 || got[0] != want || a.Covers != want {
@@ -552,7 +553,7 @@ func TestDenyThatCameMeanwhileWins(t *testing.T) {
 		synctest.Wait()
 		pol.Set("Bash", policy.Deny)
 		a, _ := ticket.Wait(t.Context())
-		if a.Outcome != interact.Denied || a.By != interact.ByPolicy {
+		if a.Outcome != api.Denied || a.By != api.ByPolicy {
 			t.Errorf("got %+v", a)
 		}
 	})
@@ -569,7 +570,7 @@ func TestReconsiderSettlesWhatARuleNowDecides(t *testing.T) {
 		pol.Set("Bash", policy.Allow)
 		b.Reconsider()
 		synctest.Wait()
-		if a, ok := one.Answer(); !ok || a.Outcome != interact.Allowed || a.By != interact.ByPolicy {
+		if a, ok := one.Answer(); !ok || a.Outcome != api.Allowed || a.By != api.ByPolicy {
 			t.Errorf("Bash: %+v", a)
 		}
 		if _, ok := two.Answer(); ok {
@@ -586,10 +587,10 @@ func TestCloseEndsEverything(t *testing.T) {
 		b := interacttest.Broker(&interacttest.Prompter{}, &interacttest.Policy{})
 		ticket, _ := b.Begin(t.Context(), ask("?"))
 		b.Close()
-		if a, ok := ticket.Answer(); !ok || a.Outcome != interact.Unavailable {
+		if a, ok := ticket.Answer(); !ok || a.Outcome != api.Unavailable {
 			t.Errorf("%+v, %v", a, ok)
 		}
-		if a := do(t, b, ask("after")); a.Outcome != interact.Unavailable {
+		if a := do(t, b, ask("after")); a.Outcome != api.Unavailable {
 			t.Errorf("after close: %+v", a)
 		}
 	})
@@ -601,7 +602,7 @@ func TestPendingIsBounded(t *testing.T) {
 	var busy *interact.BusyError
 	begin := func(agent string, i int) error {
 		_, err := b.Begin(t.Context(), interact.Request{
-			Requester: interact.Requester{Agent: agent}, Body: interact.Ask{Question: fmt.Sprint(i)}})
+			Requester: interact.Requester{Agent: agent}, Body: api.Ask{Question: fmt.Sprint(i)}})
 		return err
 	}
 	for i := range interact.MaxPendingPerRequester {
@@ -656,14 +657,14 @@ func TestBrokenJournal(t *testing.T) {
 		b := interacttest.Broker(human, pol, func(c *interact.BrokerConfig) { c.Journal = journal })
 		defer b.Close()
 		journal.Fail(errors.New("disk full"))
-		for tool, want := range map[string]interact.By{
-			"Read": interact.ByHuman, "Bash": interact.ByHuman, "Rm": interact.ByPolicy,
+		for tool, want := range map[string]api.By{
+			"Read": api.ByHuman, "Bash": api.ByHuman, "Rm": api.ByPolicy,
 		} {
-			if a := do(t, b, approve(tool)); a.By != want || (a.Outcome == interact.Allowed) != (want == interact.ByHuman) {
+			if a := do(t, b, approve(tool)); a.By != want || (a.Outcome == api.Allowed) != (want == api.ByHuman) {
 				t.Errorf("%s: %+v", tool, a)
 			}
 		}
-		for effect, want := range map[string]interact.Outcome{"Read": "", "Rm": interact.Denied} {
+		for effect, want := range map[string]api.Outcome{"Read": "", "Rm": api.Denied} {
 			insists := func(d policy.Decision) bool { return d.Insists() }
 			a, err := b.Judge(t.Context(), approve(effect), insists, policy.Allow, policy.Deny)
 			if a.Outcome != want || err != nil {
@@ -674,14 +675,14 @@ func TestBrokenJournal(t *testing.T) {
 			t.Errorf("%d uses of what did not pass", n)
 		}
 		journal.Fail(nil)
-		if a := do(t, b, approve("Read")); a.By != interact.ByPolicy || len(human.Shown()) != 2 {
+		if a := do(t, b, approve("Read")); a.By != api.ByPolicy || len(human.Shown()) != 2 {
 			t.Errorf("the disk has room again: %+v", a)
 		}
-		outcomes := map[interact.By]int{}
+		outcomes := map[api.By]int{}
 		for _, r := range journal.Records() {
 			outcomes[r.Answer.By]++
 		}
-		if outcomes[interact.ByHuman] != 2 || outcomes[interact.ByPolicy] != 3 || journal.Err() != nil {
+		if outcomes[api.ByHuman] != 2 || outcomes[api.ByPolicy] != 3 || journal.Err() != nil {
 			t.Errorf("what could not be written is written by now: %v, %v", outcomes, journal.Err())
 		}
 	})
@@ -703,7 +704,7 @@ func TestBrokenJournalKeepsThePrompt(t *testing.T) {
 		}
 		journal.Fail(nil)
 		b.Reconsider()
-		if a := <-came; a.Outcome != interact.Allowed || a.By != interact.ByPolicy || len(pol.Uses()) != 1 {
+		if a := <-came; a.Outcome != api.Allowed || a.By != api.ByPolicy || len(pol.Uses()) != 1 {
 			t.Errorf("%+v, uses %v", a, pol.Uses())
 		}
 	})
@@ -731,7 +732,7 @@ func TestFinishedRequestsAreForgottenInTheEnd(t *testing.T) {
 
 func TestChangesSignals(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := interacttest.Broker(says(interact.Answer{Outcome: interact.Dismissed}), &interacttest.Policy{})
+		b := interacttest.Broker(says(interact.Answer{Outcome: api.Dismissed}), &interacttest.Policy{})
 		defer b.Close()
 		changes, stop := b.Changes()
 		ticket, _ := b.Begin(t.Context(), ask("?"))
@@ -756,7 +757,7 @@ func TestWhatIsDecidedAtOnceSignalsNothing(t *testing.T) {
 	defer b.Close()
 	changes, stop := b.Changes()
 	defer stop()
-	if a := do(t, b, approve("Read")); a.Outcome != interact.Allowed {
+	if a := do(t, b, approve("Read")); a.Outcome != api.Allowed {
 		t.Fatalf("%+v", a)
 	}
 	select {
@@ -774,7 +775,7 @@ func BenchmarkBrokerAutoAllow(b *testing.B) {
 	r := approve("Read")
 	b.ReportAllocs()
 	for b.Loop() {
-		if a, err := br.Do(b.Context(), r); err != nil || a.Outcome != interact.Allowed {
+		if a, err := br.Do(b.Context(), r); err != nil || a.Outcome != api.Allowed {
 			b.Fatal(a, err)
 		}
 	}
@@ -858,7 +859,7 @@ func TestOnlyTheSameBytesShareAPrompt(t *testing.T) {
 		}
 		for i, ticket := range tickets {
 			a, _ := ticket.Wait(t.Context())
-			if a.Outcome != interact.Allowed || a.ShownSHA256 != interact.Digest([]byte(inputs[i])) {
+			if a.Outcome != api.Allowed || a.ShownSHA256 != interact.Digest([]byte(inputs[i])) {
 				t.Errorf("%s: %+v", inputs[i], a)
 			}
 		}
@@ -894,7 +895,7 @@ func TestUsesAreCalls(t *testing.T) {
 		uses("evaluated", 0)
 		b.Reconsider()
 		uses("reconsidered, and so allowed", 1)
-		if a, ok := waiting.Answer(); !ok || a.Outcome != interact.Allowed {
+		if a, ok := waiting.Answer(); !ok || a.Outcome != api.Allowed {
 			t.Errorf("%+v", a)
 		}
 		do(t, b, approve("Bash"))
@@ -904,7 +905,7 @@ func TestUsesAreCalls(t *testing.T) {
 		}
 		uses("the caller takes no allow", 2)
 		if a, err := b.Judge(t.Context(), approve("Bash"), nil, policy.Allow, policy.Deny); err != nil ||
-			a.Outcome != interact.Allowed {
+			a.Outcome != api.Allowed {
 			t.Errorf("judged: %+v, %v", a, err)
 		}
 		uses("judged", 3)
@@ -924,7 +925,7 @@ func TestJudgeAsks(t *testing.T) {
 		defer b.Close()
 		asks := func(d policy.Decision) bool { return d.Effect == policy.Ask }
 		a, err := b.Judge(t.Context(), approve("Bash"), asks, policy.Deny)
-		if err != nil || a.Outcome != interact.Allowed || a.By != interact.ByHuman || len(human.Shown()) != 1 {
+		if err != nil || a.Outcome != api.Allowed || a.By != api.ByHuman || len(human.Shown()) != 1 {
 			t.Errorf("%+v, %v", a, err)
 		}
 		if pol.decisions != 2 {
@@ -956,7 +957,7 @@ func TestJudge(t *testing.T) {
 			Policy: pol, Prompter: &interacttest.Prompter{}, Notify: interacttest.Notify, Journal: journal,
 			Timeout: func() time.Duration { return time.Minute }, Log: slog.New(slog.DiscardHandler),
 		})
-		for tool, want := range map[string]interact.Outcome{"Read": interact.Allowed, "Rm": interact.Denied, "Bash": ""} {
+		for tool, want := range map[string]api.Outcome{"Read": api.Allowed, "Rm": api.Denied, "Bash": ""} {
 			if a, err := b.Judge(t.Context(), approve(tool), nil, policy.Allow, policy.Deny); err != nil || a.Outcome != want {
 				t.Errorf("%s: %+v, %v", tool, a, err)
 			}
@@ -1024,7 +1025,79 @@ func TestLargeRequestsAreForgotten(t *testing.T) {
 		t.Fatal(err)
 	}
 	a, ok := again.Answer()
-	if !ok || a.Outcome != interact.Denied || again.Request().Body.Kind() != interact.KindApprove {
+	if !ok || a.Outcome != api.Denied || again.Request().Body.Kind() != api.KindApprove {
 		t.Errorf("looked up: %+v", a)
 	}
+}
+
+// What runs in the sandbox is allowed by the policy, and the answer says where: only to who can run it there, and only
+// when the journal has it.
+func TestSandbox(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		journal, pol, human := new(interacttest.Journal), &interacttest.Policy{}, says(allowed)
+		pol.Set("Bash", policy.Sandbox)
+		b := interacttest.Broker(human, pol, func(c *interact.BrokerConfig) { c.Journal = journal })
+		defer b.Close()
+		request := func(key string, contains bool) interact.Request {
+			r := approve("Bash")
+			r.IdempotencyKey = key
+			body := r.Body.(interact.Approve)
+			body.Contains = contains
+			r.Body = body
+			return r
+		}
+		isContained := func(a interact.Answer) bool {
+			return a.Confinement == policy.Confinement{Project: "/src", Write: true}
+		}
+
+		a := do(t, b, request("k", true))
+		last := journal.Records()[0].Answer
+		if a.Outcome != api.Allowed || a.By != api.ByPolicy || !isContained(a) || !isContained(last) {
+			t.Errorf("got %+v, noted %+v", a, last)
+		}
+		if a := do(t, b, request("k", true)); !isContained(a) || len(human.Shown()) != 0 {
+			t.Errorf("asked again: %+v", a)
+		}
+		var wrong *interact.ParamError
+		if _, err := b.Begin(t.Context(), request("k", false)); !errors.As(err, &wrong) {
+			t.Errorf("who cannot run it there has the answer, too: %v", err)
+		}
+		for effect, want := range map[policy.Effect]bool{policy.Allow: true, policy.Sandbox: true, policy.Deny: false} {
+			a, err := b.Judge(t.Context(), request("", true), nil, effect)
+			if err != nil || isContained(a) != want || (a.Outcome != "") != want {
+				t.Errorf("judged for %s: %+v, %v", effect, a, err)
+			}
+		}
+		if a := do(t, b, request("", false)); a.By != api.ByHuman || isContained(a) {
+			t.Errorf("got %+v", a)
+		}
+		journal.Fail(errors.New("disk full"))
+		if a := do(t, b, request("", true)); a.By != api.ByHuman || isContained(a) {
+			t.Errorf("passes without a record: %+v", a)
+		}
+	})
+}
+
+// Two that ask the same at once have an answer each where only one can run it in the sandbox.
+func TestSandboxIsNotShared(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pol, human := &interacttest.Policy{}, says(allowed)
+		b := interacttest.Broker(human, pol)
+		defer b.Close()
+		one, other := approve("Bash"), approve("Bash")
+		body := one.Body.(interact.Approve)
+		body.Contains = true
+		one.Body = body
+		for _, r := range []interact.Request{one, other} {
+			ticket, err := b.Begin(t.Context(), r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer ticket.Release()
+		}
+		time.Sleep(10 * time.Second)
+		if n := len(human.Shown()); n != 2 {
+			t.Errorf("%d prompts, want one for each", n)
+		}
+	})
 }

@@ -9,8 +9,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"nod/api"
+	"nod/e2e/interacttest"
 	"nod/interact"
-	"nod/interact/interacttest"
 	"nod/policy/process"
 )
 
@@ -27,22 +28,22 @@ type processes struct {
 func newProcesses() *processes { return &processes{changed: make(chan struct{})} }
 
 // IsInline implements [process.Table].
-func (p *processes) IsInline(shell interact.Parent) bool { return slices.Contains(p.inline, shell.PID) }
+func (p *processes) IsInline(shell api.Parent) bool { return slices.Contains(p.inline, shell.PID) }
 
 // LeadsTerminal implements [process.Table].
-func (p *processes) LeadsTerminal(leader interact.Parent) bool {
+func (p *processes) LeadsTerminal(leader api.Parent) bool {
 	return slices.Contains(p.terminals, leader.PID)
 }
 
 // Ended implements [process.Table].
-func (p *processes) Ended(ps ...interact.Parent) bool {
+func (p *processes) Ended(ps ...api.Parent) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return slices.ContainsFunc(ps, func(one interact.Parent) bool { return slices.Contains(p.ended, one.PID) })
+	return slices.ContainsFunc(ps, func(one api.Parent) bool { return slices.Contains(p.ended, one.PID) })
 }
 
 // AwaitEnd implements [process.Table].
-func (p *processes) AwaitEnd(ctx context.Context, ps ...interact.Parent) bool {
+func (p *processes) AwaitEnd(ctx context.Context, ps ...api.Parent) bool {
 	for {
 		p.mu.Lock()
 		changed, deaf := p.changed, p.deaf
@@ -68,11 +69,11 @@ func (p *processes) end(pid int32) {
 }
 
 // from is who asks through nod: the programs above it, nearest first, get the ids from 2 on.
-func from(exes ...string) interact.Process {
-	p := interact.Process{PID: 1000, Exe: "/opt/nod"}
+func from(exes ...string) api.Process {
+	p := api.Process{PID: 1000, Exe: "/opt/nod"}
 	for i, exe := range exes {
 		name := exe[1+slices.Index([]byte(exe), '/'):]
-		p.Parents = append(p.Parents, interact.Parent{PID: int32(i + 2), Exe: exe, Name: name})
+		p.Parents = append(p.Parents, api.Parent{PID: int32(i + 2), Exe: exe, Name: name})
 	}
 	return p
 }
@@ -80,7 +81,7 @@ func from(exes ...string) interact.Process {
 func TestCallers(t *testing.T) {
 	const nod = 1000
 	tests := map[string]struct {
-		p                 interact.Process
+		p                 api.Process
 		inline, terminals []int32
 		want              []int32
 		isOrphan          bool
@@ -99,14 +100,14 @@ func TestCallers(t *testing.T) {
 		"orphan of a shell": {p: from("/sh", "/tini"), inline: []int32{2}, want: []int32{nod, 2}, isOrphan: true},
 		"cron":              {p: from("/sh", "/cron"), inline: []int32{2}, want: []int32{nod, 2}, isOrphan: true},
 		"init, unreadable": {
-			p:    interact.Process{PID: nod, Exe: "/nod", Parents: []interact.Parent{{PID: 1, Name: "anything"}}},
+			p:    api.Process{PID: nod, Exe: "/nod", Parents: []api.Parent{{PID: 1, Name: "anything"}}},
 			want: []int32{nod}, isOrphan: true,
 		},
 		"agent as init": {
-			p:    interact.Process{PID: nod, Exe: "/nod", Parents: []interact.Parent{{PID: 1, Name: "node", Exe: "/node"}}},
+			p:    api.Process{PID: nod, Exe: "/nod", Parents: []api.Parent{{PID: 1, Name: "node", Exe: "/node"}}},
 			want: []int32{nod, 1},
 		},
-		"without nod":    {p: interact.Process{PID: 5, Exe: "/curl", Parents: from("/claude").Parents}, want: []int32{5}},
+		"without nod":    {p: api.Process{PID: 5, Exe: "/curl", Parents: from("/claude").Parents}, want: []int32{5}},
 		"parent unknown": {p: from(), want: []int32{nod}},
 		"nobody":         {},
 	}
@@ -136,7 +137,7 @@ func watchful(p interact.Prompter, table *processes) (*interact.Broker, *interac
 }
 
 // journaled is the outcome of the last request in the journal.
-func journaled(t *testing.T, j *interacttest.Journal) interact.Outcome {
+func journaled(t *testing.T, j *interacttest.Journal) api.Outcome {
 	t.Helper()
 	records := j.Records()
 	if len(records) == 0 {
@@ -145,7 +146,7 @@ func journaled(t *testing.T, j *interacttest.Journal) interact.Outcome {
 	return records[len(records)-1].Answer.Outcome
 }
 
-func begin(t *testing.T, b *interact.Broker, r interact.Request, p interact.Process) *interact.Ticket {
+func begin(t *testing.T, b *interact.Broker, r interact.Request, p api.Process) *interact.Ticket {
 	t.Helper()
 	r.Requester.Process = p
 	ticket, err := b.Begin(t.Context(), r)
@@ -187,10 +188,10 @@ func TestCallerEnds(t *testing.T) {
 				}
 				table.end(tt.ends)
 				synctest.Wait()
-				if a, ended := ticket.Answer(); ended != tt.isEnd || tt.isEnd && a.Outcome != interact.Cancelled {
+				if a, ended := ticket.Answer(); ended != tt.isEnd || tt.isEnd && a.Outcome != api.Cancelled {
 					t.Errorf("ended: %v, %+v", ended, a)
 				}
-				if tt.isEnd != (len(human.Closed()) == 1) || tt.isEnd && journaled(t, journal) != interact.Cancelled {
+				if tt.isEnd != (len(human.Closed()) == 1) || tt.isEnd && journaled(t, journal) != api.Cancelled {
 					t.Errorf("prompts closed: %d; journal: %q", len(human.Closed()), journaled(t, journal))
 				}
 			})
@@ -218,7 +219,7 @@ func TestOneOfTwoCallersEnds(t *testing.T) {
 		}
 		table.end(22)
 		synctest.Wait()
-		if a, _ := second.Answer(); a.Outcome != interact.Cancelled || len(human.Closed()) != 1 {
+		if a, _ := second.Answer(); a.Outcome != api.Cancelled || len(human.Closed()) != 1 {
 			t.Errorf("%+v, closed %d", a, len(human.Closed()))
 		}
 	})
@@ -227,9 +228,9 @@ func TestOneOfTwoCallersEnds(t *testing.T) {
 // The answer may be faster than the word that the caller has ended: then the broker looks itself.
 func TestNoAnswerForTheDeparted(t *testing.T) {
 	for _, says := range []interact.Answer{
-		{Outcome: interact.Allowed},
-		{Outcome: interact.Allowed, Scope: "session"},
-		{Outcome: interact.Denied},
+		{Outcome: api.Allowed},
+		{Outcome: api.Allowed, Scope: "session"},
+		{Outcome: api.Denied},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			table := newProcesses()
@@ -241,7 +242,7 @@ func TestNoAnswerForTheDeparted(t *testing.T) {
 			synctest.Wait()
 			table.end(2)
 			<-ticket.Done()
-			if a, _ := ticket.Answer(); a.Outcome != interact.Cancelled || journaled(t, journal) != interact.Cancelled {
+			if a, _ := ticket.Answer(); a.Outcome != api.Cancelled || journaled(t, journal) != api.Cancelled {
 				t.Errorf("the person says %s: %+v, journal %q", says.Outcome, a, journaled(t, journal))
 			}
 			if grants := rules.Grants(); len(grants) != 0 {
@@ -264,7 +265,7 @@ func TestNoRuleAllowsTheDeparted(t *testing.T) {
 		rules.Set("Bash", "allow")
 		b.Reconsider()
 		<-ticket.Done()
-		if a, _ := ticket.Answer(); a.Outcome != interact.Cancelled || journaled(t, journal) != interact.Cancelled {
+		if a, _ := ticket.Answer(); a.Outcome != api.Cancelled || journaled(t, journal) != api.Cancelled {
 			t.Errorf("%+v, journal %q", a, journaled(t, journal))
 		}
 	})
@@ -281,7 +282,7 @@ func TestTheDepartedAskNothing(t *testing.T) {
 	r := approve("Bash")
 	r.Requester.Process = from("/claude")
 	_, err := b.Begin(t.Context(), r)
-	if none, ok := errors.AsType[*interact.UnansweredError](err); !ok || none.Outcome != interact.Cancelled {
+	if none, ok := errors.AsType[*interact.UnansweredError](err); !ok || none.Outcome != api.Cancelled {
 		t.Errorf("begin: %v", err)
 	}
 	if a, err := b.Judge(t.Context(), r, nil, "allow"); err == nil || a.Outcome != "" {

@@ -12,17 +12,18 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"nod/api"
 	"nod/policy"
 )
 
 // Check returns the problem of a as a prompt's answer to r, as a sentence for the user.
 func (r Request) Check(a Answer) error {
 	switch a.Outcome {
-	case Dismissed, Withdrawn:
+	case api.Dismissed, api.Withdrawn:
 		return nil
-	case Allowed, Denied:
+	case api.Allowed, api.Denied:
 		return r.checkDecision(a)
-	case Answered:
+	case api.Answered:
 		return r.checkAnswer(a)
 	}
 	return fmt.Errorf("%q is not for a prompt to say", a.Outcome)
@@ -36,19 +37,25 @@ func (r Request) checkDecision(a Answer) error {
 	if Clip(a.Reason) != a.Reason {
 		return fmt.Errorf("the reason is %w", errTooLong)
 	}
-	if a.Suggestion < 0 || a.Suggestion > len(approve.Suggestions) || a.Suggestion > 0 && a.Outcome != Allowed {
+	if a.Suggestion < 0 || a.Suggestion > len(approve.Suggestions) || a.Suggestion > 0 && a.Outcome != api.Allowed {
 		return errors.New("the agent suggested no such rule")
 	}
-	if a.Outcome == Allowed && a.Scope != "" && !slices.Contains(policy.Scopes, a.Scope) {
+	if a.Outcome == api.Allowed && a.ShownSHA256 != Digest(approve.Input) {
+		return errors.New("what was shown is not what was asked")
+	}
+	if a.Outcome == api.Allowed && a.Scope != "" && !slices.Contains(policy.Scopes, a.Scope) {
 		return fmt.Errorf("%q is no scope", a.Scope)
 	}
-	if a.Covers != "" && !slices.Contains(policy.Covers, a.Covers) {
+	if a.Scope == policy.Always && r.Requester.IsRemote() {
+		return errors.New("only an approval of this desk's own agents holds for always")
+	}
+	if a.Covers != "" && a.Covers != policy.CoverSandbox && !slices.Contains(policy.Covers, a.Covers) {
 		return fmt.Errorf("%q is nothing that an allow covers", a.Covers)
 	}
-	if a.Covers != "" && (a.Outcome != Allowed || a.Scope == "" || a.Scope == policy.Once) {
+	if a.Covers != "" && (a.Outcome != api.Allowed || a.Scope == "" || a.Scope == policy.Once) {
 		return errors.New("only an allow that holds longer than once covers anything beyond this call")
 	}
-	if a.Outcome == Allowed && a.Scope == policy.ThisSession && r.Requester.Session == "" {
+	if a.Outcome == api.Allowed && a.Scope == policy.ThisSession && r.Requester.Session == "" {
 		return errors.New("the agent named no session to allow this for")
 	}
 	return nil
@@ -56,11 +63,11 @@ func (r Request) checkDecision(a Answer) error {
 
 func (r Request) checkAnswer(a Answer) error {
 	switch b := r.Body.(type) {
-	case Ask:
+	case api.Ask:
 		return checkText(b, a.Text)
-	case Form:
+	case api.Form:
 		return checkValues(b, a.Values)
-	case Confirm, Notify:
+	case api.Confirm, api.Notify:
 		return nil
 	}
 	return errors.New("an approval is allowed or denied, not answered")
@@ -91,7 +98,7 @@ var (
 	errTooLong = errors.New("longer than " + tooLong)
 )
 
-func checkText(a Ask, text string) error {
+func checkText(a api.Ask, text string) error {
 	switch {
 	case strings.TrimSpace(text) == "":
 		return errors.New("the answer is empty")
@@ -103,7 +110,7 @@ func checkText(a Ask, text string) error {
 	return nil
 }
 
-func checkValues(f Form, values map[string]Value) error {
+func checkValues(f api.Form, values map[string]api.Value) error {
 	for _, q := range f.Questions {
 		v, given := values[q.ID]
 		if !given {
@@ -125,7 +132,7 @@ type MissingError struct{ ID string }
 func (e *MissingError) Error() string { return fmt.Sprintf("%q has no answer yet", e.ID) }
 
 // CheckValue reports why v does not answer q: a [*MissingError], or an [*InvalidError] when it is of the right kind.
-func CheckValue(q Question, v Value) error {
+func CheckValue(q api.Question, v api.Value) error {
 	if v.List != (q.InputType == Choice) {
 		return fmt.Errorf("%q: wrong kind of answer", q.ID)
 	}
@@ -145,7 +152,7 @@ func CheckValue(q Question, v Value) error {
 	return nil
 }
 
-func checkPicks(q Question, picks []string) error {
+func checkPicks(q api.Question, picks []string) error {
 	if q.IsRequired() && len(picks) == 0 {
 		return &MissingError{ID: q.ID}
 	}
@@ -160,7 +167,7 @@ func checkPicks(q Question, picks []string) error {
 			return invalid(q, "has the same answer twice")
 		case Clip(pick) != pick:
 			return invalid(q, "wants at most "+tooLong)
-		case !q.OffersOther() && !slices.ContainsFunc(q.Options, func(o Option) bool { return o.Value == pick }):
+		case !q.OffersOther() && !slices.ContainsFunc(q.Options, func(o api.Option) bool { return o.Value == pick }):
 			return invalid(q, "takes only the options")
 		}
 	}
@@ -170,7 +177,7 @@ func checkPicks(q Question, picks []string) error {
 	return between(q, float64(len(picks)), "pick")
 }
 
-func checkFormat(q Question, text string) error {
+func checkFormat(q api.Question, text string) error {
 	switch q.Format {
 	case Integer, Number:
 		return checkNumber(q, text)
@@ -194,7 +201,7 @@ func checkFormat(q Question, text string) error {
 	return between(q, float64(utf8.RuneCountInString(text)), "character")
 }
 
-func checkNumber(q Question, text string) error {
+func checkNumber(q api.Question, text string) error {
 	n, err := strconv.ParseFloat(text, 64)
 	if err != nil || math.IsNaN(n) || math.IsInf(n, 0) {
 		return invalid(q, "wants a number")
@@ -206,7 +213,7 @@ func checkNumber(q Question, text string) error {
 }
 
 // between holds n against Min and Max. unit is what is counted, empty when n is the answer itself.
-func between(q Question, n float64, unit string) error {
+func between(q api.Question, n float64, unit string) error {
 	bound := func(limit float64) string {
 		s := strconv.FormatFloat(limit, 'f', -1, 64)
 		switch {
@@ -231,4 +238,4 @@ type InvalidError struct{ ID, Problem string }
 
 func (e *InvalidError) Error() string { return fmt.Sprintf("%q %s", e.ID, e.Problem) }
 
-func invalid(q Question, problem string) error { return &InvalidError{ID: q.ID, Problem: problem} }
+func invalid(q api.Question, problem string) error { return &InvalidError{ID: q.ID, Problem: problem} }

@@ -3,6 +3,8 @@ package interact
 import (
 	"strings"
 	"testing"
+
+	"nod/api"
 )
 
 // What a person writes has a limit, whoever brings the answer.
@@ -12,18 +14,18 @@ func TestAnswersHaveALimit(t *testing.T) {
 		body   Body
 		answer func(text string) Answer
 	}{
-		"ask": {Ask{Question: "q"}, func(text string) Answer { return Answer{Outcome: Answered, Text: text} }},
-		"other": {Ask{Question: "q", Options: []string{"a"}},
-			func(text string) Answer { return Answer{Outcome: Answered, Text: text} }},
-		"form": {Form{Questions: []Question{{ID: "q", InputType: Text}}},
+		"ask": {api.Ask{Question: "q"}, func(text string) Answer { return Answer{Outcome: api.Answered, Text: text} }},
+		"other": {api.Ask{Question: "q", Options: []string{"a"}},
+			func(text string) Answer { return Answer{Outcome: api.Answered, Text: text} }},
+		"form": {api.Form{Questions: []api.Question{{ID: "q", InputType: Text}}},
 			func(text string) Answer {
-				return Answer{Outcome: Answered, Values: map[string]Value{"q": TextValue(text)}}
+				return Answer{Outcome: api.Answered, Values: map[string]api.Value{"q": TextValue(text)}}
 			}},
-		"pick": {Form{Questions: []Question{{ID: "q", InputType: Choice, Options: []Option{{Value: "a"}}}}},
+		"pick": {api.Form{Questions: []api.Question{{ID: "q", InputType: Choice, Options: []api.Option{{Value: "a"}}}}},
 			func(text string) Answer {
-				return Answer{Outcome: Answered, Values: map[string]Value{"q": ListValue(text)}}
+				return Answer{Outcome: api.Answered, Values: map[string]api.Value{"q": ListValue(text)}}
 			}},
-		"reason": {Approve{Tool: "t"}, func(text string) Answer { return Answer{Outcome: Denied, Reason: text} }},
+		"reason": {Approve{Tool: "t"}, func(text string) Answer { return Answer{Outcome: api.Denied, Reason: text} }},
 	}
 	for name, r := range requests {
 		for text, fits := range map[string]bool{full: true, full + "x": false, lines: true, lines + "\n": false} {

@@ -7,11 +7,11 @@ import (
 	"sync"
 	"time"
 
+	"nod/api"
 	"nod/changes"
 	"nod/policy"
 )
 
-// entry is a request and its state.
 type entry struct {
 	req      Request
 	call     policy.Call // of an approval
@@ -21,7 +21,7 @@ type entry struct {
 	ctx      context.Context         // ends when the wait does; nil when there was nothing to wait for
 	cancel   context.CancelCauseFunc // ends the wait with a cause; nil, too
 	done     chan struct{}           // closed once answer is set
-	callers  []Parent                // see [Callers]; may not be known yet
+	callers  []api.Parent            // see [Callers]; may not be known yet
 	size     int                     // in bytes
 
 	clock      *time.Timer    // calls [Broker.tick]; nil when there was nothing to wait for
@@ -42,7 +42,7 @@ type entry struct {
 	answer      Answer               // set before done is closed, never changed after; none when nod ended first
 }
 
-func (e *entry) kind() Kind { return e.req.Body.Kind() }
+func (e *entry) kind() api.Kind { return e.req.Body.Kind() }
 
 // isOpen reports whether another request may join e. The caller holds Broker.mu.
 func (e *entry) isOpen(now time.Time) bool {
@@ -71,7 +71,6 @@ func (e *entry) record(a Answer) Record {
 	return r
 }
 
-// keys are e's idempotency keys.
 func (e *entry) keys() []joinKey {
 	var keys []joinKey
 	for _, key := range append([]string{e.req.IdempotencyKey}, e.joined...) {
@@ -105,15 +104,15 @@ func (e *entry) ended(cause error) Answer {
 	case ErrTimedOut:
 		after := max(0, time.Since(e.req.Created)).Round(time.Second)
 		reason := fmt.Sprintf("nobody answered within %s: the person is away and has not refused", after)
-		a := Answer{Outcome: TimedOut, By: ByTimeout, Reason: reason}
-		if c, ok := e.req.Body.(Confirm); ok {
+		a := Answer{Outcome: api.TimedOut, By: api.ByTimeout, Reason: reason}
+		if c, ok := e.req.Body.(api.Confirm); ok {
 			a.Confirmed, a.Defaulted = c.Default, true
 		}
 		return a
 	case errCallerGone:
-		return Answer{Outcome: Cancelled, Reason: reasonGone}
+		return Answer{Outcome: api.Cancelled, Reason: reasonGone}
 	case errWithdrawn:
-		return Answer{Outcome: Withdrawn, Reason: "the request was taken back before anybody answered"}
+		return Answer{Outcome: api.Withdrawn, Reason: "the request was taken back before anybody answered"}
 	}
 	return unavailable("nod is shutting down")
 }
@@ -129,7 +128,7 @@ type Ticket struct {
 
 	// Guarded by Broker.mu.
 	isDetached bool               // Release does not drop it
-	callers    []Parent           // the end of one of them drops it
+	callers    []api.Parent       // the end of one of them drops it
 	unwatch    context.CancelFunc // may be nil
 }
 
@@ -181,7 +180,7 @@ func (t *Ticket) Detach() { t.keep(nil) }
 func (t *Ticket) Postpone() { t.keep(t.b.keepersOf(t.e.req)) }
 
 // keep makes the ticket keep the request open until one of the callers ends.
-func (t *Ticket) keep(callers []Parent) {
+func (t *Ticket) keep(callers []api.Parent) {
 	t.b.mu.Lock()
 	_, holds := t.e.tickets[t]
 	if holds {
@@ -225,13 +224,12 @@ func (b *Broker) abandon(e *entry) {
 	b.unkey(e)
 }
 
-// joinKey is the same for requests that can join.
 type joinKey struct {
 	owner  owner
 	folder string
 	sess   string
 	part   string // id of the subagent
-	kind   Kind
+	kind   api.Kind
 	key    string // idempotency key, or digest of the content
 }
 
@@ -284,10 +282,17 @@ func (b *Broker) known(e *entry) (*entry, error) {
 	if old == nil || e.req.IdempotencyKey == "" {
 		return nil, nil
 	}
-	if old.content != e.content {
+	if old.content != e.content || !old.mayServe(e) {
 		return nil, &ParamError{Param: "idempotency_key", Problem: "was used for a different request; use a new key"}
 	}
 	return old, nil
+}
+
+// mayServe reports whether e's answer may be given to another request, too: only who runs a command in the sandbox when
+// told so may be told so.
+func (e *entry) mayServe(other *entry) bool {
+	isContained := e.call.Contains || e.answer.Confinement != policy.Confinement{}
+	return !isContained || other.call.Contains
 }
 
 // joinKeyed joins the request with the same idempotency key, if there is one. The caller holds b.mu.

@@ -53,14 +53,12 @@ func (v *events) came(e *entry) {
 	v.tell(e)
 }
 
-// settles says that e is about to be settled.
 func (v *events) settles(e *entry) {
 	delete(v.settling, e.settled)
 	e.settled = v.next()
 	v.settling[e.settled] = struct{}{}
 }
 
-// staysOpen undoes settles.
 func (v *events) staysOpen(e *entry) {
 	delete(v.settling, e.settled)
 	e.settled = 0

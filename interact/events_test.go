@@ -10,19 +10,20 @@ import (
 	"testing/synctest"
 	"time"
 
+	"nod/api"
+	"nod/e2e/interacttest"
 	"nod/interact"
-	"nod/interact/interacttest"
 	"nod/policy"
 )
 
 // agentOf is a requester that owns what it asks.
 func agentOf(exe string) interact.Requester {
-	return interact.Requester{Agent: "a", Process: interact.Process{UID: 1, Exe: exe}}
+	return interact.Requester{Agent: "a", Process: api.Process{UID: 1, Exe: exe}}
 }
 
 // asks is a request of an agent's.
 func asks(exe, question string) interact.Request {
-	return interact.Request{Requester: agentOf(exe), Body: interact.Ask{Question: question}}
+	return interact.Request{Requester: agentOf(exe), Body: api.Ask{Question: question}}
 }
 
 // told spells what a feed has to say: "?" for what is pending and "!" for what is settled.
@@ -37,7 +38,7 @@ func told(f *interact.Feed) string {
 		if e.Answer.Outcome != "" {
 			mark = "!"
 		}
-		words = append(words, e.Request.Body.(interact.Ask).Question+mark)
+		words = append(words, e.Request.Body.(api.Ask).Question+mark)
 	}
 	return strings.Join(words, " ")
 }
@@ -102,7 +103,7 @@ func TestFeedTellsOfThePolicy(t *testing.T) {
 	f.Next()
 	taken(t, b, interact.Request{Requester: agentOf("/x"), Body: interact.Approve{Tool: "T", Input: []byte("{}")}})
 	<-f.News()
-	if happened, _, _ := f.Next(); len(happened) != 1 || happened[0].Answer.Outcome != interact.Allowed {
+	if happened, _, _ := f.Next(); len(happened) != 1 || happened[0].Answer.Outcome != api.Allowed {
 		t.Errorf("told %+v", happened)
 	}
 }
@@ -147,7 +148,7 @@ type slowJournal struct {
 }
 
 func (j slowJournal) Settle(ctx context.Context, r interact.Record) error {
-	if r.Request.Body.(interact.Ask).Question == "slow" {
+	if r.Request.Body.(api.Ask).Question == "slow" {
 		<-j.written
 	}
 	return j.Journal.Settle(ctx, r)

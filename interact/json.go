@@ -3,16 +3,18 @@ package interact
 import (
 	"encoding/json"
 	"fmt"
+
+	"nod/api"
 )
 
 // plain is a [Request] without its methods.
 type plain Request
 
 // requestJSON is a [Request] on its way between two processes of nod.
-type requestJSON struct {
+type requestJSON[B any] struct {
 	plain
-	Kind Kind            `json:"kind"`
-	Body json.RawMessage `json:"body"`
+	Kind api.Kind `json:"kind"`
+	Body B        `json:"body"`
 }
 
 // approveJSON keeps the input of an [Approve] byte for byte.
@@ -31,16 +33,16 @@ func (r Request) MarshalJSON() ([]byte, error) {
 	if a, ok := r.Body.(Approve); ok {
 		body = approveJSON{a, a.Input}
 	}
-	text, err := json.Marshal(body)
+	text, err := json.Marshal(requestJSON[any]{plain(r), r.Body.Kind(), body})
 	if err != nil {
 		return nil, fmt.Errorf("encode request %s: %w", r.ID, err)
 	}
-	return json.Marshal(requestJSON{plain(r), r.Body.Kind(), text})
+	return text, nil
 }
 
 // UnmarshalJSON implements [json.Unmarshaler]. It reads what MarshalJSON writes and does not validate it.
 func (r *Request) UnmarshalJSON(text []byte) error {
-	var in requestJSON
+	var in requestJSON[json.RawMessage]
 	if err := json.Unmarshal(text, &in); err != nil {
 		return err
 	}
@@ -52,17 +54,17 @@ func (r *Request) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-func decodeBody(kind Kind, text []byte) (Body, error) {
+func decodeBody(kind api.Kind, text []byte) (Body, error) {
 	switch kind {
-	case KindAsk:
-		return decodeAs[Ask](text)
-	case KindConfirm:
-		return decodeAs[Confirm](text)
-	case KindForm:
-		return decodeAs[Form](text)
-	case KindNotify:
-		return decodeAs[Notify](text)
-	case KindApprove:
+	case api.KindAsk:
+		return decodeAs[api.Ask](text)
+	case api.KindConfirm:
+		return decodeAs[api.Confirm](text)
+	case api.KindForm:
+		return decodeAs[api.Form](text)
+	case api.KindNotify:
+		return decodeAs[api.Notify](text)
+	case api.KindApprove:
 		in, err := decodeAs[approveJSON](text)
 		in.Approve.Input = in.Input
 		return in.Approve, err

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"nod/api"
 	"nod/policy"
 )
 
@@ -42,11 +43,11 @@ func anyTime(r *rand.Rand) time.Time {
 	return time.Unix(r.Int64N(4e9), r.Int64N(1e9)).UTC()
 }
 
-func anyValue(r *rand.Rand) Value {
+func anyValue(r *rand.Rand) api.Value {
 	if r.IntN(2) == 0 {
 		return TextValue(pick(r, texts))
 	}
-	return Value{List: true, Items: append([]string{}, several(r, func() string { return pick(r, texts) })...)}
+	return api.Value{List: true, Items: append([]string{}, several(r, func() string { return pick(r, texts) })...)}
 }
 
 func anyBody(r *rand.Rand) Body {
@@ -54,22 +55,22 @@ func anyBody(r *rand.Rand) Body {
 	coin := func() bool { return r.IntN(2) == 0 }
 	switch r.IntN(5) {
 	case 0:
-		return Ask{
+		return api.Ask{
 			Question: text(), Options: several(r, text), AllowOther: maybe(r, coin()), Placeholder: text(), Multiline: coin(),
 		}
 	case 1:
-		return Confirm{Message: text(), Default: coin(), YesLabel: text(), NoLabel: text()}
+		return api.Confirm{Message: text(), Default: coin(), YesLabel: text(), NoLabel: text()}
 	case 2:
-		return Notify{Message: text(), Title: text(), Level: text()}
+		return api.Notify{Message: text(), Title: text(), Level: text()}
 	case 3:
-		return Form{Title: text(), Questions: several(r, func() Question {
-			q := Question{
+		return api.Form{Title: text(), Questions: several(r, func() api.Question {
+			q := api.Question{
 				ID: text(), Question: text(), Header: text(), InputType: text(), MultiSelect: coin(),
 				Required: maybe(r, coin()), AllowOther: maybe(r, coin()), Placeholder: text(), Format: text(),
 				Min: maybe(r, r.NormFloat64()), Max: maybe(r, r.NormFloat64()),
 			}
-			q.Options = several(r, func() Option {
-				return Option{Label: text(), Value: text(), Description: text(), Recommended: coin(), Preview: text()}
+			q.Options = several(r, func() api.Option {
+				return api.Option{Label: text(), Value: text(), Description: text(), Recommended: coin(), Preview: text()}
 			})
 			if coin() {
 				q.Default = anyValue(r)
@@ -79,6 +80,7 @@ func anyBody(r *rand.Rand) Body {
 	}
 	return Approve{
 		text(), json.RawMessage(pick(r, inputs)), policy.Class(text()), text(), text(), coin(), several(r, text),
+		false, false,
 	}
 }
 
@@ -87,12 +89,12 @@ func anyRequest(r *rand.Rand) Request {
 	return Request{
 		ID: ID(text()), Created: anyTime(r), Deadline: anyTime(r), Timeout: time.Duration(r.Int64()),
 		Patience: time.Duration(r.Int64()), Until: anyTime(r), Snoozed: anyTime(r),
-		Silence:        Silence(text()),
+		Silence:        api.Silence(text()),
 		IdempotencyKey: text(), Body: anyBody(r),
 		Requester: Requester{
-			Agent: text(), Session: text(), CWD: text(), Subagent: Subagent{text(), text()}, Process: Process{
+			Agent: text(), Session: text(), CWD: text(), Subagent: Subagent{text(), text()}, Process: api.Process{
 				PID: r.Int32(), UID: r.Int(), Exe: text(), CWD: text(), Started: anyTime(r),
-				Parents: several(r, func() Parent { return Parent{PID: r.Int32(), Name: text(), Exe: text()} }),
+				Parents: several(r, func() api.Parent { return api.Parent{PID: r.Int32(), Name: text(), Exe: text()} }),
 			},
 		},
 	}
@@ -102,12 +104,13 @@ func anyAnswer(r *rand.Rand) Answer {
 	text := func() string { return pick(r, texts) }
 	coin := func() bool { return r.IntN(2) == 0 }
 	a := Answer{
-		Outcome(text()), By(text()), text(), text(), policy.Scope(text()), policy.Cover(text()), r.IntN(3), text(),
-		coin(), coin(), nil, coin(), text(), anyShown(r), anyTime(r), text(),
+		api.Outcome(text()), api.By(text()), text(), text(), policy.Scope(text()), policy.Cover(text()), r.IntN(3), text(),
+		coin(), coin(), nil, coin(),
+		policy.Confinement{Project: text(), Write: coin(), Git: coin()}, text(), anyShown(r), anyTime(r), "", text(),
 	}
 	for range r.IntN(3) {
 		if a.Values == nil {
-			a.Values = map[string]Value{}
+			a.Values = map[string]api.Value{}
 		}
 		a.Values[text()] = anyValue(r)
 	}

@@ -14,8 +14,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"nod/api"
+	"nod/e2e/interacttest"
 	"nod/interact"
-	"nod/interact/interacttest"
 	"nod/policy"
 )
 
@@ -146,7 +147,7 @@ type history struct {
 	journal *mortal
 	broker  *interact.Broker
 	callers []*caller
-	said    map[interact.ID][]interact.Outcome // by the person
+	said    map[interact.ID][]api.Outcome // by the person
 
 	immortal bool // processes end only when the test says so
 }
@@ -215,7 +216,7 @@ func (h *history) send(c *caller) {
 	h.check(err == nil, "%v", err)
 	c.ticket = ticket
 	known := h.recorded(c.id)
-	if c.id != "" && (c.detached || known.Answer.Outcome != "" && known.Answer.Outcome != interact.Cancelled) {
+	if c.id != "" && (c.detached || known.Answer.Outcome != "" && known.Answer.Outcome != api.Cancelled) {
 		h.check(c.ticket.ID() == c.id, "%s was asked anew, and was %+v", c.request.IdempotencyKey, known)
 	}
 	c.id = c.ticket.ID()
@@ -246,7 +247,7 @@ func (h *history) listen() {
 		}
 		h.check(c.heard == nil || c.heard.Outcome == a.Outcome, "%s hears %s, and heard %+v", c.id, a.Outcome, c.heard)
 		kept := h.recorded(c.id)
-		stays := kept.Detached && kept.Answer.Outcome == "" && a.Outcome == interact.Unavailable
+		stays := kept.Detached && kept.Answer.Outcome == "" && a.Outcome == api.Unavailable
 		h.check(stays || kept.Answer.Outcome == a.Outcome, "%s hears %q of what the journal has as %q", c.id, a.Outcome,
 			kept.Answer.Outcome)
 		if !stays || !c.detached {
@@ -276,8 +277,8 @@ func (h *history) step() {
 	case n < 45:
 		pick(lost, h.send)
 	case n < 60:
-		a := []interact.Answer{{Outcome: interact.Allowed}, {Outcome: interact.Allowed, Scope: policy.Always},
-			{Outcome: interact.Denied}, {Outcome: interact.Dismissed}}[h.random.IntN(4)]
+		a := []interact.Answer{{Outcome: api.Allowed}, {Outcome: api.Allowed, Scope: policy.Always},
+			{Outcome: api.Denied}, {Outcome: api.Dismissed}}[h.random.IntN(4)]
 		if id := h.human.answer(h.random, a); id != "" {
 			h.said[id] = append(h.said[id], a.Outcome)
 		}
@@ -307,11 +308,11 @@ func (h *history) verify() {
 		switch {
 		case a.Outcome == "":
 			h.check(r.Detached, "%s is open, and nobody waits for it", r.Request.ID)
-		case a.By == interact.ByHuman:
+		case a.By == api.ByHuman:
 			h.check(slices.Contains(said, a.Outcome), "%s is %s by a person who said %v", r.Request.ID, a.Outcome, said)
-		case a.Outcome == interact.Allowed:
+		case a.Outcome == api.Allowed:
 			h.check(h.rules.grants[tool], "%s is allowed by nobody: %+v", r.Request.ID, a)
-		case a.Outcome == interact.TimedOut:
+		case a.Outcome == api.TimedOut:
 			late := a.At.Sub(r.Request.Created)
 			h.check(late >= 5*time.Minute, "%s timed out after %v", r.Request.ID, late)
 		}
@@ -331,7 +332,7 @@ func TestRecovery(t *testing.T) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				h := &history{
-					t: t, random: rand.New(rand.NewPCG(11, seed)), said: map[interact.ID][]interact.Outcome{},
+					t: t, random: rand.New(rand.NewPCG(11, seed)), said: map[interact.ID][]api.Outcome{},
 					rules: &savedRules{grants: map[string]bool{}},
 				}
 				h.start(new(interacttest.Journal))

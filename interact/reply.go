@@ -5,7 +5,7 @@ import "nod/api"
 // UnansweredError says that nobody answered a request.
 type UnansweredError struct {
 	ID      ID
-	Outcome Outcome
+	Outcome api.Outcome
 	Reason  string // for the model to read
 }
 
@@ -14,11 +14,11 @@ func (e *UnansweredError) Error() string { return e.Reason }
 // Code is the name of what came of the request in place of an answer.
 func (e *UnansweredError) Code() api.Code {
 	switch e.Outcome {
-	case TimedOut:
+	case api.TimedOut:
 		return api.CodeTimeout
-	case Dismissed, Withdrawn, Cancelled:
+	case api.Dismissed, api.Withdrawn, api.Cancelled:
 		return api.CodeCancelled
-	case Unavailable:
+	case api.Unavailable:
 		return api.CodeNotSupported
 	}
 	return api.CodeInternal
@@ -33,22 +33,22 @@ func (r Request) Reply(a Answer) (any, error) {
 		if reply, ok := replyToApprove(h, a); ok {
 			return reply, nil
 		}
-	case Notify:
-		return api.NotifyReply{Head: h, Sent: a.Sent && a.Outcome == Answered}, nil
-	case Confirm:
-		if a.Outcome == Answered || a.Outcome == TimedOut {
+	case api.Notify:
+		return api.NotifyReply{Head: h, Sent: a.Sent && a.Outcome == api.Answered}, nil
+	case api.Confirm:
+		if a.Outcome == api.Answered || a.Outcome == api.TimedOut {
 			return api.ConfirmReply{Head: h, Confirmed: a.Confirmed, Defaulted: a.Defaulted}, nil
 		}
-	case Ask:
-		if a.Outcome == Answered {
+	case api.Ask:
+		if a.Outcome == api.Answered {
 			return api.AskReply{Head: h, Answer: a.Text}, nil
 		}
-	case Form:
-		if a.Outcome == Answered && len(body.Questions) == 1 {
+	case api.Form:
+		if a.Outcome == api.Answered && len(body.Questions) == 1 {
 			v := a.Values[body.Questions[0].ID]
 			return api.FormReply{Head: h, Answer: &v}, nil
 		}
-		if a.Outcome == Answered {
+		if a.Outcome == api.Answered {
 			return api.FormReply{Head: h, Answers: a.Values}, nil
 		}
 	}
@@ -61,14 +61,14 @@ func (r Request) Reply(a Answer) (any, error) {
 func replyToApprove(h api.Head, a Answer) (reply api.ApproveReply, ok bool) {
 	reply = api.ApproveReply{Head: h, Decision: api.Deny, Reason: a.Reason, ShownSHA256: a.ShownSHA256}
 	switch a.Outcome {
-	case Allowed:
+	case api.Allowed:
 		reply.Decision, reply.By, reply.Rule = api.Allow, a.By, a.Rule
 		reply.Scope, reply.Covers, reply.Suggestion = string(a.Scope), string(a.Covers), a.Suggestion
-	case Denied:
+	case api.Denied:
 		reply.By, reply.Rule = a.By, a.Rule
-	case TimedOut:
-		reply.By, reply.Reason = ByTimeout, a.Undecided()
-	case Dismissed, Withdrawn:
+	case api.TimedOut:
+		reply.By, reply.Reason = api.ByTimeout, a.Undecided()
+	case api.Dismissed, api.Withdrawn:
 		reply.Reason = a.Undecided()
 	default:
 		return reply, false

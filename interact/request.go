@@ -23,18 +23,6 @@ import (
 // ID names a request: a UUID version 7, so ids sort by time.
 type ID string
 
-// Kind is the kind of a request, as it appears in URLs, the journal and the log.
-type Kind = api.Kind
-
-// The kinds of request.
-const (
-	KindAsk     = api.KindAsk
-	KindConfirm = api.KindConfirm
-	KindForm    = api.KindForm
-	KindApprove = api.KindApprove
-	KindNotify  = api.KindNotify
-)
-
 // Request is what an agent asks. It is immutable once the broker has it.
 type Request struct {
 	ID        ID            `json:"id,omitempty"` // set by the broker
@@ -46,7 +34,7 @@ type Request struct {
 	Patience time.Duration `json:"patience,omitempty"`
 	Until    time.Time     `json:"until,omitzero"`    // set by the broker: Created plus Patience; no deadline is later
 	Snoozed  time.Time     `json:"snoozed,omitzero"`  // set by the broker: the user wants to be asked again then
-	Silence  Silence       `json:"silence,omitempty"` // what the caller does when nobody decides
+	Silence  api.Silence   `json:"silence,omitempty"` // what the caller does when nobody decides
 	// Reported is what the relay of another machine worked out, where Requester.Machine says that it asks; else nil.
 	Reported *Reported `json:"reported,omitempty"`
 	// Futile says why the call does not happen even if it is allowed; empty: it does. Nobody is asked, and it is denied.
@@ -57,30 +45,9 @@ type Request struct {
 	Body           Body   `json:"-"` // one of Ask, Confirm, Form, Approve, Notify
 }
 
-// Silence says what the caller does when nobody decides.
-type Silence = api.Silence
-
-// What a caller can do when nobody decides.
-const (
-	TakesNo        Silence = ""                 // it goes without: an approval is denied, a confirmation has its default
-	AsksInTerminal         = api.AsksInTerminal // it asks the user in its terminal
-	AsksItself             = api.AsksItself     // it asks the user in a window of its own
-)
-
 // Body is the part of a request that differs from kind to kind: [Ask], [Confirm], [Form], [Approve] or [Notify], always
 // as a value, never a pointer.
-type Body interface{ Kind() Kind }
-
-// These are the wire's types.
-type (
-	Ask      = api.Ask
-	Confirm  = api.Confirm
-	Form     = api.Form
-	Question = api.Question
-	Option   = api.Option
-	Notify   = api.Notify
-	Value    = api.Value
-)
+type Body interface{ Kind() api.Kind }
 
 // Requester says who asks. What nod verified and what the caller claims are kept apart, here and on screen.
 type Requester struct {
@@ -90,7 +57,7 @@ type Requester struct {
 	Subagent Subagent `json:"subagent,omitzero"`
 	CWD      string   `json:"cwd,omitempty"` // claim: absolute folder
 	// Process is verified; zero when the peer could not be determined. With a Machine it is that machine's word.
-	Process Process `json:"process,omitzero"`
+	Process api.Process `json:"process,omitzero"`
 	// IsAgent says that the program that asks is known to be the agent of that name, and not only to call itself so. With
 	// a Machine it is that machine's word.
 	IsAgent bool `json:"is_agent,omitempty"`
@@ -167,15 +134,9 @@ func (r Requester) Program() string {
 // fileOf removes Linux's mark of a program whose file was replaced, as by an upgrade.
 func fileOf(exe string) string { return strings.TrimSuffix(exe, " (deleted)") }
 
-// Process is what the operating system says of the calling process, Parent of its ancestors.
-type (
-	Process = api.Process
-	Parent  = api.Parent
-)
-
 // Caller is the process that stands for the requester: the nearest that is no go-between such as a shell or nod's
 // command, else the requesting one.
-func Caller(p Process) Parent {
+func Caller(p api.Process) api.Parent {
 	for _, program := range chain(p) {
 		if !process.IsGoBetween(program.Exe) {
 			return program
@@ -185,21 +146,19 @@ func Caller(p Process) Parent {
 }
 
 // chain lists p and its ancestors, nearest first, as far as their executables are verified.
-func chain(p Process) []Parent {
-	return slices.DeleteFunc(append([]Parent{process.Itself(p)}, p.Parents...), func(p Parent) bool { return p.Exe == "" })
+func chain(p api.Process) []api.Parent {
+	all := append([]api.Parent{process.Itself(p)}, p.Parents...)
+	return slices.DeleteFunc(all, func(p api.Parent) bool { return p.Exe == "" })
 }
-
-// Format is the format of a text that answers a [Question].
-type Format = string
 
 // The formats, those of MCP elicitation and the two kinds of number.
 const (
-	Email    Format = "email"
-	URI      Format = "uri"
-	Date     Format = "date"      // RFC 3339 full-date
-	DateTime Format = "date-time" // RFC 3339
-	Integer  Format = "integer"
-	Number   Format = "number"
+	Email    = "email"
+	URI      = "uri"
+	Date     = "date"      // RFC 3339 full-date
+	DateTime = "date-time" // RFC 3339
+	Integer  = "integer"
+	Number   = "number"
 )
 
 // The ways in which a [Question] is answered: its InputType.
@@ -218,6 +177,10 @@ type Approve struct {
 	Refused     bool            `json:"refused,omitempty"` // by the agent's own check: the user may overrule that once
 	// Suggestions are rules for the agent itself to save, in words. The user may pick one in place of a grant.
 	Suggestions []string `json:"suggestions,omitempty"`
+	// Contains says that the caller runs the command in nod's sandbox if told so. It is no longer known after a restart.
+	Contains bool `json:"-"`
+	// OnlyReads says that it does so only with commands that read.
+	OnlyReads bool `json:"-"`
 }
 
 // Call is the call for the policy to decide on.
@@ -229,23 +192,21 @@ func (a Approve) Call(who Requester) policy.Call {
 	return policy.Call{
 		Agent: who.Agent, Session: who.Session, CWD: who.Folder(), Programs: programs,
 		Tool: a.Tool, Input: policy.ReadInput(a.Input), Declared: a.Class, Refused: a.Refused,
+		Contains: a.Contains, OnlyReads: a.OnlyReads,
 	}
 }
 
 // Bare is what is kept of a without its input.
 func (a Approve) Bare() Approve { return Approve{Tool: a.Tool, Class: a.Class, ToolUseID: a.ToolUseID} }
 
-// Level is how urgent a notice is.
-type Level = string
-
 // The levels.
 const (
-	Info    Level = "info"
-	Warning Level = "warning"
-	Error   Level = "error"
+	Info    = "info"
+	Warning = "warning"
+	Error   = "error"
 )
 
-func (Approve) Kind() Kind { return KindApprove }
+func (Approve) Kind() api.Kind { return api.KindApprove }
 
 // Size says roughly how many bytes of memory the request holds.
 func (r Request) Size() int { return sizeOf(r) }

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"nod/api"
 	"nod/policy"
 	"nod/policy/process"
 )
@@ -24,7 +25,7 @@ func (b *Broker) Restore(open, last []Record) {
 	for _, r := range last {
 		settled = r.Answer.At
 		e := restored(r)
-		e.answer, e.isAbandoned = r.Answer, r.Answer.Outcome == Cancelled
+		e.answer, e.isAbandoned = r.Answer, r.Answer.Outcome == api.Cancelled
 		close(e.done)
 		b.keep(e.finish())
 	}
@@ -74,7 +75,7 @@ func restored(r Record) *entry {
 func (b *Broker) reopen(r Record, settled time.Time) {
 	e := restored(r)
 	e.rewind(settled)
-	var keepers []Parent
+	var keepers []api.Parent
 	switch {
 	case !r.Detached:
 		keepers = b.callersOf(e.req)
@@ -113,12 +114,12 @@ func (e *entry) rewind(settled time.Time) {
 }
 
 // endedMeanwhile is the answer of an open request that has ended; without an Outcome if it has not.
-func (b *Broker) endedMeanwhile(e *entry, keepers []Parent, isDetached bool) Answer {
+func (b *Broker) endedMeanwhile(e *entry, keepers []api.Parent, isDetached bool) Answer {
 	var err error
 	if e.call, err = check(&e.req); err != nil || e.contentKey() != e.content {
 		b.cfg.Log.Error("restore: the journal has not all of a request", "id", e.req.ID, "err", err)
 		e.isAbandoned = true
-		return Answer{Outcome: Cancelled, Reason: "nod ended, and has not kept all of the request"}
+		return Answer{Outcome: api.Cancelled, Reason: "nod ended, and has not kept all of the request"}
 	}
 	switch {
 	case !isDetached && b.isAskedAnew(e), len(keepers) > 0 && b.cfg.Processes.Ended(keepers...):
@@ -131,10 +132,10 @@ func (b *Broker) endedMeanwhile(e *entry, keepers []Parent, isDetached bool) Ans
 }
 
 // keepersOf returns the program whose end ends a postponed request, if known.
-func (b *Broker) keepersOf(r Request) []Parent {
+func (b *Broker) keepersOf(r Request) []api.Parent {
 	who := Caller(r.Requester.Process)
 	if b.cfg.Processes == nil || who.PID == 0 || process.IsGoBetween(who.Exe) || process.Adopts(who) {
 		return nil
 	}
-	return []Parent{who}
+	return []api.Parent{who}
 }

@@ -10,8 +10,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"nod/api"
+	"nod/e2e/interacttest"
 	"nod/interact"
-	"nod/interact/interacttest"
 	"nod/policy"
 )
 
@@ -104,12 +105,12 @@ func TestRestoreAttached(t *testing.T) {
 		}
 		time.Sleep(time.Minute)
 		synctest.Wait()
-		if a, _ := back.Answer(); a.Outcome != interact.Allowed || a.By != interact.ByHuman {
+		if a, _ := back.Answer(); a.Outcome != api.Allowed || a.By != api.ByHuman {
 			t.Errorf("%+v", a)
 		}
 		d.kill(&interacttest.Prompter{})
 		again := mustBegin(t, d.Broker, r)
-		if a, ok := again.Answer(); !ok || again.ID() != id || a.Outcome != interact.Allowed || len(d.human.Shown()) != 0 {
+		if a, ok := again.Answer(); !ok || again.ID() != id || a.Outcome != api.Allowed || len(d.human.Shown()) != 0 {
 			t.Errorf("after the answer: %+v; shown %d", a, len(d.human.Shown()))
 		}
 		defer d.Close()
@@ -129,7 +130,7 @@ func TestRestoreKnowsAReplacedProgram(t *testing.T) {
 		r.Requester.Process.Exe += " (deleted)"
 		back := mustBegin(t, d.Broker, r)
 		<-back.Done()
-		if a, _ := back.Answer(); back.ID() != id || a.Outcome != interact.Allowed {
+		if a, _ := back.Answer(); back.ID() != id || a.Outcome != api.Allowed {
 			t.Errorf("%s, want %s: %+v", back.ID(), id, a)
 		}
 		answerOf(t, d.Broker, r, id)
@@ -172,7 +173,7 @@ func TestRestoreWithoutItsCaller(t *testing.T) {
 					time.Sleep(tt.after)
 					synctest.Wait()
 				}
-				if a := answerOf(t, d.Broker, r, ticket.ID()); a.Outcome != interact.Cancelled || a.At.Sub(began) != tt.after {
+				if a := answerOf(t, d.Broker, r, ticket.ID()); a.Outcome != api.Cancelled || a.At.Sub(began) != tt.after {
 					t.Errorf("%+v", a)
 				}
 				if tt.gone && len(d.human.Shown()) != 0 {
@@ -234,7 +235,7 @@ func TestRestoreDetached(t *testing.T) {
 				}
 				time.Sleep(57 * time.Minute)
 				synctest.Wait()
-				if a := answerOf(t, d.Broker, r, ticket.ID()); a.Outcome != interact.TimedOut {
+				if a := answerOf(t, d.Broker, r, ticket.ID()); a.Outcome != api.TimedOut {
 					t.Errorf("%+v", a)
 				}
 			})
@@ -247,12 +248,12 @@ func TestRestoreLate(t *testing.T) {
 	for name, tt := range map[string]struct {
 		effect policy.Effect
 		after  time.Duration
-		want   interact.Outcome
+		want   api.Outcome
 	}{
-		"time over":            {after: 5 * time.Minute, want: interact.TimedOut},
-		"time over, allowed":   {policy.Allow, 5 * time.Minute, interact.TimedOut},
-		"a rule or grant came": {policy.Allow, time.Second, interact.Allowed},
-		"a denial came":        {policy.Deny, time.Second, interact.Denied},
+		"time over":            {after: 5 * time.Minute, want: api.TimedOut},
+		"time over, allowed":   {policy.Allow, 5 * time.Minute, api.TimedOut},
+		"a rule or grant came": {policy.Allow, time.Second, api.Allowed},
+		"a denial came":        {policy.Deny, time.Second, api.Denied},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -271,7 +272,7 @@ func TestRestoreLate(t *testing.T) {
 				if a := answerOf(t, d.Broker, r, id); a.Outcome != tt.want || len(d.human.Shown()) != 0 {
 					t.Errorf("%+v, shown %d", a, len(d.human.Shown()))
 				}
-				if uses := len(d.rules.Uses()); (uses == 1) != (tt.want == interact.Allowed) {
+				if uses := len(d.rules.Uses()); (uses == 1) != (tt.want == api.Allowed) {
 					t.Errorf("%d uses", uses)
 				}
 				if back := mustBegin(t, d.Broker, r); back.ID() != id {
@@ -289,7 +290,7 @@ func TestRestoreOnceItCanBeRead(t *testing.T) {
 	for name, isAnew := range map[string]bool{"nobody asks meanwhile": false, "the callers ask meanwhile": true} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				d := startDesktop(new(interacttest.Journal), says(interact.Answer{Outcome: interact.Answered, Text: "yes"}))
+				d := startDesktop(new(interacttest.Journal), says(interact.Answer{Outcome: api.Answered, Text: "yes"}))
 				requests := map[string]interact.Request{}
 				for _, which := range []string{detached, attached, answered} {
 					r := keyed(ask(which), which)
@@ -407,7 +408,7 @@ func TestRestoreAfterTheClockWasSet(t *testing.T) {
 				ticket := mustBegin(t, d.Broker, r)
 				ticket.Detach()
 				time.Sleep(time.Minute)
-				do(t, d.Broker, interact.Request{Body: interact.Notify{Message: "a minute later"}})
+				do(t, d.Broker, interact.Request{Body: api.Notify{Message: "a minute later"}})
 				open, last := d.journal.Left()
 				d.Close()
 				for _, records := range [][]interact.Record{open, last} {
@@ -420,7 +421,7 @@ func TestRestoreAfterTheClockWasSet(t *testing.T) {
 				defer d.Close()
 				pending := d.Pending()
 				if tt.left == 0 {
-					if a := answerOf(t, d.Broker, r, ticket.ID()); a.Outcome != interact.TimedOut {
+					if a := answerOf(t, d.Broker, r, ticket.ID()); a.Outcome != api.TimedOut {
 						t.Errorf("%+v", a)
 					}
 					return
@@ -454,7 +455,7 @@ func TestRestoreShowsOnlyWhatWasAsked(t *testing.T) {
 		d.start()
 		defer d.Close()
 		synctest.Wait()
-		if a := answerOf(t, d.Broker, r, ticket.ID()); a.Outcome != interact.Cancelled || len(d.human.Shown()) != 0 {
+		if a := answerOf(t, d.Broker, r, ticket.ID()); a.Outcome != api.Cancelled || len(d.human.Shown()) != 0 {
 			t.Errorf("%+v, shown %d", a, len(d.human.Shown()))
 		}
 		if again := mustBegin(t, d.Broker, r); again.ID() == ticket.ID() {
@@ -474,7 +475,7 @@ func TestRestoreKnowsTheKeysThatJoined(t *testing.T) {
 		defer d.Close()
 		for _, key := range []string{"one", "two"} {
 			back := mustBegin(t, d.Broker, keyed(approve("Bash"), key))
-			if a, _ := back.Answer(); back.ID() != second.ID() || a.Outcome != interact.Allowed {
+			if a, _ := back.Answer(); back.ID() != second.ID() || a.Outcome != api.Allowed {
 				t.Errorf("%s: %+v", key, a)
 			}
 		}
@@ -498,10 +499,10 @@ func TestJudgeKnowsItsKeys(t *testing.T) {
 		d.rules.Set("Read", policy.Deny)
 		d.kill(&interacttest.Prompter{})
 		defer d.Close()
-		if a := judge(keyed(approve("Read"), "read")); a.Outcome != interact.Allowed {
+		if a := judge(keyed(approve("Read"), "read")); a.Outcome != api.Allowed {
 			t.Errorf("%+v", a)
 		}
-		if a := judge(keyed(approve("Bash"), "bash")); a.Outcome != asked.Outcome || a.By != interact.ByHuman {
+		if a := judge(keyed(approve("Bash"), "bash")); a.Outcome != asked.Outcome || a.By != api.ByHuman {
 			t.Errorf("%+v", a)
 		}
 		if n := len(d.journal.Records()); n != 2 {
@@ -512,8 +513,8 @@ func TestJudgeKnowsItsKeys(t *testing.T) {
 
 // When nod quits, a denial that could still be taken back goes out as one, and nobody is allowed.
 func TestCloseLetsDenialsOut(t *testing.T) {
-	for says, want := range map[interact.Outcome]interact.Outcome{
-		interact.Denied: interact.Denied, interact.Allowed: interact.Unavailable,
+	for says, want := range map[api.Outcome]api.Outcome{
+		api.Denied: api.Denied, api.Allowed: api.Unavailable,
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			human := prompterFunc(func(ctx context.Context) (interact.Answer, error) {
@@ -543,7 +544,7 @@ func TestCloseWaitsForNoPrompt(t *testing.T) {
 		began := time.Now()
 		go b.Close()
 		<-ticket.Done()
-		if a, _ := ticket.Answer(); a.Outcome != interact.Unavailable || time.Since(began) > 2*time.Second {
+		if a, _ := ticket.Answer(); a.Outcome != api.Unavailable || time.Since(began) > 2*time.Second {
 			t.Errorf("%+v after %v", a, time.Since(began))
 		}
 		close(hangs)
@@ -571,7 +572,7 @@ func (u *unsure) Settle(ctx context.Context, r interact.Record) error {
 
 func TestWhatIsJournaledAfterAllIsNotOwedForEver(t *testing.T) {
 	u := &unsure{}
-	human := &interacttest.Prompter{Answer: interacttest.Always(interact.Answer{Outcome: interact.Denied})}
+	human := &interacttest.Prompter{Answer: interacttest.Always(interact.Answer{Outcome: api.Denied})}
 	b := interacttest.Broker(human, &interacttest.Policy{}, func(c *interact.BrokerConfig) { c.Journal = u })
 	defer b.Close()
 	for range 4 {

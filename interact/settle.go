@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"nod/api"
 	"nod/policy"
 )
 
@@ -113,13 +114,13 @@ func (b *Broker) suspend(e *entry, got chan Answer) {
 	select {
 	case said := <-got:
 		got <- said
-		if said.Outcome == Denied {
+		if said.Outcome == api.Denied {
 			a = said
 		}
 	case <-time.After(closeTimeout):
 	}
 	b.mu.Lock()
-	stays := a.Outcome != Denied && e.record(a).Detached
+	stays := a.Outcome != api.Denied && e.record(a).Detached
 	b.mu.Unlock()
 	if stays {
 		b.publish(e, Answer{})
@@ -130,7 +131,7 @@ func (b *Broker) suspend(e *entry, got chan Answer) {
 
 // confirmed checks a user's allow against the current policy, and saves its grant.
 func (b *Broker) confirmed(e *entry, a Answer) Answer {
-	if a.Outcome != Allowed || a.By != ByHuman {
+	if a.Outcome != api.Allowed || a.By != api.ByHuman {
 		return a
 	}
 	if now := b.cfg.Policy.Decide(e.call); now.Effect == policy.Deny {
@@ -184,7 +185,7 @@ type finished struct {
 // keep adds a finished entry, and forgets the oldest ones beyond the limits. The caller holds b.mu.
 func (b *Broker) keep(e *entry) {
 	f := &b.answered
-	if e.answer.By == ByPolicy {
+	if e.answer.By == api.ByPolicy {
 		f = &b.passed
 	}
 	b.enter(e)

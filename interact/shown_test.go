@@ -6,8 +6,9 @@ import (
 	"testing"
 	"time"
 
+	"nod/api"
+	"nod/e2e/interacttest"
 	"nod/interact"
-	"nod/interact/interacttest"
 	"nod/policy"
 )
 
@@ -21,7 +22,7 @@ func TestTheJournalHasWhatWasShown(t *testing.T) {
 			if denied {
 				rules.Set("Bash", policy.Deny)
 			}
-			return interact.Answer{Outcome: interact.Allowed, Shown: shown}, nil
+			return interact.Answer{Outcome: api.Allowed, Shown: shown}, nil
 		}}
 		b := interact.NewBroker(interact.BrokerConfig{
 			Policy: rules, Prompter: human, Journal: journal, Timeout: func() time.Duration { return time.Minute },
@@ -30,7 +31,7 @@ func TestTheJournalHasWhatWasShown(t *testing.T) {
 		a := do(t, b, interact.Request{Body: interact.Approve{Tool: "Bash", Input: []byte(`{}`)}})
 		b.Close()
 		all := journal.Records()
-		if len(all) != 1 || (a.Outcome == interact.Denied) != denied || !reflect.DeepEqual(all[0].Answer.Shown, shown) {
+		if len(all) != 1 || (a.Outcome == api.Denied) != denied || !reflect.DeepEqual(all[0].Answer.Shown, shown) {
 			t.Errorf("%s: the journal has %+v", a.Outcome, all)
 		}
 	}

@@ -7,8 +7,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"nod/api"
+	"nod/e2e/interacttest"
 	"nod/interact"
-	"nod/interact/interacttest"
 )
 
 // asked puts a request before a person who does nothing, and returns its answer when it comes.
@@ -71,7 +72,7 @@ func TestSnoozeMovesTheDeadline(t *testing.T) {
 				if back := b.Pending()[0]; time.Since(began) != tt.after+tt.snooze || !back.Snoozed.IsZero() {
 					t.Errorf("back after %v: %+v", time.Since(began), back)
 				}
-				if a := <-came; a.Outcome != interact.TimedOut || time.Since(began) != tt.lives {
+				if a := <-came; a.Outcome != api.TimedOut || time.Since(began) != tt.lives {
 					t.Errorf("%s after %v, want a time-out after %v", a.Outcome, time.Since(began), tt.lives)
 				}
 			})
@@ -125,7 +126,7 @@ func TestSnoozedRequestEndsWithItsCaller(t *testing.T) {
 		}
 		ticket.Release()
 		<-ticket.Done()
-		if a, _ := ticket.Answer(); a.Outcome != interact.Cancelled || len(b.Pending()) != 0 {
+		if a, _ := ticket.Answer(); a.Outcome != api.Cancelled || len(b.Pending()) != 0 {
 			t.Errorf("%+v; pending: %+v", a, b.Pending())
 		}
 	})

@@ -6,8 +6,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"nod/interact"
-	"nod/interact/interacttest"
+	"nod/api"
+	"nod/e2e/interacttest"
 )
 
 // While the screen is locked nobody's time goes by, but nobody waits longer than their caller does.
@@ -38,7 +38,7 @@ func TestStandStill(t *testing.T) {
 				_, came := asked(t, b, r)
 				time.AfterFunc(tt.before, func() { b.StandStill(true); b.StandStill(true) })
 				time.AfterFunc(tt.before+tt.locked, func() { b.StandStill(false); b.StandStill(false) })
-				if a := <-came; a.Outcome != interact.TimedOut || time.Since(began) != tt.lives {
+				if a := <-came; a.Outcome != api.TimedOut || time.Since(began) != tt.lives {
 					t.Errorf("%s after %v, want a time-out after %v", a.Outcome, time.Since(began), tt.lives)
 				}
 				time.Sleep(2 * time.Hour)

@@ -10,6 +10,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"nod/api"
 	"nod/policy"
 	"nod/policy/invisible"
 )
@@ -20,8 +21,8 @@ const (
 	MaxName      = 200     // agent, session, idempotency key, tool, ids, headers, titles, button labels
 	MaxText      = 10_000  // a question, a message, a description
 	MaxInput     = 1 << 20 // bytes of a tool call's input
-	MaxOptions   = 200     // options of one question
-	MaxQuestions = 50      // questions of one form
+	maxOptions   = 200     // options of one question
+	maxQuestions = 50      // questions of one form
 )
 
 // ParamError says which parameter of a request is wrong, and how. Its text is meant for the caller.
@@ -36,7 +37,7 @@ func (e *ParamError) Error() string { return e.Param + ": " + e.Problem }
 // Normalize fills in what a caller may leave out.
 func Normalize(b Body) Body {
 	switch b := b.(type) {
-	case Form:
+	case api.Form:
 		b.Questions = slices.Clone(b.Questions)
 		for i := range b.Questions {
 			b.Questions[i] = normalizeQuestion(b.Questions[i])
@@ -47,14 +48,14 @@ func Normalize(b Body) Body {
 			b.Class = policy.Write
 		}
 		return b
-	case Notify:
+	case api.Notify:
 		b.Level = cmp.Or(b.Level, Info)
 		return b
 	}
 	return b
 }
 
-func normalizeQuestion(q Question) Question {
+func normalizeQuestion(q api.Question) api.Question {
 	if q.InputType == "" {
 		q.InputType = Text
 		if len(q.Options) > 0 {
@@ -78,7 +79,7 @@ func (r Request) Validate() error {
 		return wrong("kind", "the request has no body")
 	case r.Timeout < 0 || r.Timeout > MaxTimeout:
 		return wrong("timeout", "want 0 to %d seconds", int(MaxTimeout.Seconds()))
-	case !slices.Contains([]Silence{TakesNo, AsksInTerminal, AsksItself}, r.Silence):
+	case !slices.Contains([]api.Silence{api.TakesNo, api.AsksInTerminal, api.AsksItself}, r.Silence):
 		return wrong("silence", "want terminal or agent, or leave it out")
 	case r.Requester.CWD != "" && !filepath.IsAbs(r.Requester.CWD):
 		return wrong("cwd", "want an absolute folder")
@@ -99,27 +100,27 @@ func (r Request) Validate() error {
 
 func validate(b Body) error {
 	switch b := b.(type) {
-	case Ask:
+	case api.Ask:
 		return validateAsk(b)
-	case Confirm:
+	case api.Confirm:
 		return first(
 			required("message", b.Message, MaxText), short("yes_label", b.YesLabel), short("no_label", b.NoLabel))
-	case Form:
+	case api.Form:
 		return validateForm(b)
 	case Approve:
 		return b.validate()
-	case Notify:
+	case api.Notify:
 		return validateNotify(b)
 	}
 	return wrong("kind", "a %T is no body of a request", b)
 }
 
-func validateAsk(a Ask) error {
+func validateAsk(a api.Ask) error {
 	if err := first(required("question", a.Question, MaxText), short("placeholder", a.Placeholder)); err != nil {
 		return err
 	}
-	if len(a.Options) > MaxOptions {
-		return wrong("options", "more than %d", MaxOptions)
+	if len(a.Options) > maxOptions {
+		return wrong("options", "more than %d", maxOptions)
 	}
 	for i, o := range a.Options {
 		param := fmt.Sprintf("options[%d]", i)
@@ -133,15 +134,15 @@ func validateAsk(a Ask) error {
 	return nil
 }
 
-func validateForm(f Form) error {
+func validateForm(f api.Form) error {
 	if err := short("title", f.Title); err != nil {
 		return err
 	}
 	switch {
 	case len(f.Questions) == 0:
 		return wrong("questions", "want at least one question")
-	case len(f.Questions) > MaxQuestions:
-		return wrong("questions", "more than %d", MaxQuestions)
+	case len(f.Questions) > maxQuestions:
+		return wrong("questions", "more than %d", maxQuestions)
 	}
 	seen := map[string]bool{}
 	for i, q := range f.Questions {
@@ -157,7 +158,7 @@ func validateForm(f Form) error {
 	return nil
 }
 
-func validateQuestion(q Question, at string) error {
+func validateQuestion(q api.Question, at string) error {
 	err := first(
 		required(at+"id", q.ID, MaxName),
 		required(at+"question", q.Question, MaxText),
@@ -179,7 +180,7 @@ func validateQuestion(q Question, at string) error {
 	return wrong(at+"input_type", "%q: want choice or text", q.InputType)
 }
 
-func validateText(q Question, at string) error {
+func validateText(q api.Question, at string) error {
 	switch {
 	case len(q.Options) > 0:
 		return wrong(at+"options", "a text question has no options")
@@ -187,18 +188,18 @@ func validateText(q Question, at string) error {
 		return wrong(at+"multi_select", "a text question has nothing to select")
 	case q.Default.List:
 		return wrong(at+"default", "a text question's default is a string")
-	case !slices.Contains([]Format{"", Email, URI, Date, DateTime, Integer, Number}, q.Format):
+	case !slices.Contains([]string{"", Email, URI, Date, DateTime, Integer, Number}, q.Format):
 		return wrong(at+"format", "%q: want email, uri, date, date-time, integer or number", q.Format)
 	}
 	return limit(at+"default", q.Default.String(), MaxText)
 }
 
-func validateChoice(q Question, at string) error {
+func validateChoice(q api.Question, at string) error {
 	switch {
 	case len(q.Options) == 0:
 		return wrong(at+"options", "a choice question needs options")
-	case len(q.Options) > MaxOptions:
-		return wrong(at+"options", "more than %d", MaxOptions)
+	case len(q.Options) > maxOptions:
+		return wrong(at+"options", "more than %d", maxOptions)
 	case q.Format != "":
 		return wrong(at+"format", "a choice question has no format")
 	}
@@ -225,7 +226,7 @@ func validateChoice(q Question, at string) error {
 	return validateDefault(q, at, values)
 }
 
-func validateDefault(q Question, at string, values map[string]bool) error {
+func validateDefault(q api.Question, at string, values map[string]bool) error {
 	if !q.MultiSelect && len(q.Default.Items) > 1 {
 		return wrong(at+"default", "several defaults need multi_select: true")
 	}
@@ -252,8 +253,8 @@ func (a Approve) validate() error {
 	if err != nil {
 		return err
 	}
-	if len(a.Suggestions) > MaxOptions {
-		return wrong("suggestions", "more than %d", MaxOptions)
+	if len(a.Suggestions) > maxOptions {
+		return wrong("suggestions", "more than %d", maxOptions)
 	}
 	for i, s := range a.Suggestions {
 		if err := required(fmt.Sprintf("suggestions[%d]", i), s, MaxText); err != nil {
@@ -274,11 +275,11 @@ func (a Approve) validate() error {
 	return nil
 }
 
-func validateNotify(n Notify) error {
+func validateNotify(n api.Notify) error {
 	if err := first(required("message", n.Message, MaxText), short("title", n.Title)); err != nil {
 		return err
 	}
-	if !slices.Contains([]Level{Info, Warning, Error}, n.Level) {
+	if !slices.Contains([]string{Info, Warning, Error}, n.Level) {
 		return wrong("level", "`level` must be \"info\", \"warning\", or \"error\", got %q", n.Level)
 	}
 	return nil

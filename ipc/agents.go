@@ -32,6 +32,7 @@ func hook(s *Server, r *http.Request, payload []byte) (reply, error) {
 		Agent: r.PathValue("agent"), Event: r.PathValue("event"), Payload: payload,
 		Who: requester(r, api.Common{}), Headless: query.Get("headless") == "1", Limit: limit,
 		Version: query.Get("version"), Gate: query.Get("gate") == "1", IdempotencyKey: key,
+		Shell: query.Get("shell") == "1",
 	}
 	if query.Has("settings") {
 		env, err := url.ParseQuery(query.Get("settings"))

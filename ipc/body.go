@@ -86,7 +86,6 @@ func (l *longBodies) enter(b *longBody) {
 	l.readers = append(l.readers, b)
 }
 
-// leave reports whether b still had its place.
 func (l *longBodies) leave(b *longBody) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

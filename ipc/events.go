@@ -17,7 +17,6 @@ const (
 	beatEvery    = 15 * time.Second // between signs of life on a stream
 )
 
-// lastEvent is the header with the last event that the caller has read.
 const lastEvent = "Last-Event-ID"
 
 // follow streams the events of the caller's requests, as server-sent events.

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"nod/api"
-	"nod/interact"
+
 	"nod/policy"
 )
 
@@ -323,7 +323,7 @@ func TestContentTypes(t *testing.T) {
 		`Application/JSON;charset="UTF-8"`} {
 		r := d.request("POST", "/v1/approve", samples["/v1/approve"])
 		r.Header.Set("Content-Type", fine)
-		d.do(r).want(t, http.StatusOK, map[string]any{"outcome": string(interact.Allowed)})
+		d.do(r).want(t, http.StatusOK, map[string]any{"outcome": string(api.Allowed)})
 	}
 }
 

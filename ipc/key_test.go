@@ -6,8 +6,9 @@ import (
 	"strings"
 	"testing"
 
+	"nod/api"
+	"nod/e2e/interacttest"
 	"nod/interact"
-	"nod/interact/interacttest"
 )
 
 // askingWithKey are requests that ask, one for each route that takes a key.
@@ -46,7 +47,7 @@ func TestIdempotencyKeyInTheHeader(t *testing.T) {
 	for path, body := range askingWithKey {
 		t.Run(path, func(t *testing.T) {
 			d := open(t)
-			d.human.Answer = interacttest.Always(interact.Answer{Outcome: interact.Dismissed})
+			d.human.Answer = interacttest.Always(interact.Answer{Outcome: api.Dismissed})
 			for _, key := range []string{"one", `"one"`, "two", `"one"`} {
 				if status, text := d.ask(path, body, key); status >= 500 || status == 400 {
 					t.Errorf("key %s: %d %s", key, status, text)
@@ -82,7 +83,7 @@ func TestIdempotencyKeyRefused(t *testing.T) {
 		t.Errorf("two keys: %d %s", status, text)
 	}
 	d.wantNothing()
-	d.human.Answer = interacttest.Always(interact.Answer{Outcome: interact.Answered, Text: "x"})
+	d.human.Answer = interacttest.Always(interact.Answer{Outcome: api.Answered, Text: "x"})
 	if status, text := d.ask("/v1/ask", both, "one"); status != 200 {
 		t.Errorf("the same key twice: %d %s", status, text)
 	}

@@ -18,8 +18,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"nod/api"
+	"nod/e2e/interacttest"
 	"nod/interact"
-	"nod/interact/interacttest"
 	"nod/ipc/endpoint"
 )
 
@@ -179,7 +180,7 @@ func TestSlowHuman(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := serveTimed(t)
 		c.human.Delay = time.Hour
-		c.human.Answer = interacttest.Always(interact.Answer{Outcome: interact.Answered, Text: "at last"})
+		c.human.Answer = interacttest.Always(interact.Answer{Outcome: api.Answered, Text: "at last"})
 		body := `{"question":"Which?","timeout":7200}`
 		resp, text, took := c.exchange(post("/v1/ask", body, len(body)))
 		if resp.StatusCode != 200 || !strings.Contains(text, "at last") || took != time.Hour {
@@ -230,7 +231,7 @@ func TestHold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := serveTimed(t)
 		c.human.Delay = time.Minute
-		c.human.Answer = interacttest.Always(interact.Answer{Outcome: interact.Answered, Text: "Postgres"})
+		c.human.Answer = interacttest.Always(interact.Answer{Outcome: api.Answered, Text: "Postgres"})
 		body := `{"question":"Which?","hold":50}`
 		resp, first, took := c.exchange(post("/v1/ask", body, len(body)))
 		if resp.StatusCode != 202 || took != 50*time.Second || !strings.Contains(first, `"status":"pending"`) {

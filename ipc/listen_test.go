@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"nod/interact/interacttest"
+	"nod/e2e/interacttest"
 	"nod/ipc/endpoint"
 )
 

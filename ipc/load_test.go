@@ -12,8 +12,8 @@ import (
 	"sync"
 	"testing"
 
+	"nod/e2e/interacttest"
 	"nod/interact"
-	"nod/interact/interacttest"
 	"nod/ipc/peer"
 	"nod/policy"
 )

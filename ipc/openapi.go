@@ -16,7 +16,6 @@ var description string
 // versionMark stands in the description where nod's version belongs.
 const versionMark = "VERSION"
 
-// describe serves the description of this interface.
 func describe(s *Server, _ *http.Request, _ []byte) (reply, error) {
 	version, err := json.Marshal(s.endpoint.Version)
 	return reply{body: json.RawMessage(strings.Replace(description, `"`+versionMark+`"`, string(version), 1))}, err

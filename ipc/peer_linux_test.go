@@ -15,6 +15,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"nod/api"
 	"nod/interact"
 )
 
@@ -136,7 +137,7 @@ func TestCallerEndsBeforeItsConnection(t *testing.T) {
 		<-changes
 	}
 	for _, own := range d.broker.Own(interact.Requester{Process: asked}) {
-		if own.Answer.Outcome != interact.Cancelled {
+		if own.Answer.Outcome != api.Cancelled {
 			t.Errorf("%+v", own.Answer)
 		}
 	}

@@ -14,13 +14,11 @@ import (
 	"nod/interact"
 )
 
-// problem is a reply that is no answer.
 type problem struct {
 	api.Problem
 	header http.Header // further headers of the reply
 }
 
-// statusOf is the HTTP status of each kind of problem.
 var statusOf = map[api.Code]int{
 	api.CodeInvalidParam: http.StatusBadRequest, api.CodeInvalidPath: http.StatusBadRequest,
 	api.CodeUnauthorized: http.StatusUnauthorized, api.CodeForbidden: http.StatusForbidden,

@@ -13,8 +13,9 @@ import (
 	"strings"
 	"testing"
 
+	"nod/api"
+	"nod/e2e/interacttest"
 	"nod/interact"
-	"nod/interact/interacttest"
 	"nod/ipc/endpoint"
 	"nod/policy"
 )
@@ -131,7 +132,7 @@ func TestRestoreKeepsConnections(t *testing.T) {
 		Answer: func(interact.Request, policy.Decision) (interact.Answer, error) {
 			close(shown)
 			<-release
-			return interact.Answer{Outcome: interact.Answered, Confirmed: true}, nil
+			return interact.Answer{Outcome: api.Answered, Confirmed: true}, nil
 		},
 	}, &interacttest.Policy{})
 	s := serve(t, cfg)

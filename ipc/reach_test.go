@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"nod/api"
 	"nod/interact"
 	"nod/ipc/operator"
 	"nod/policy"
@@ -156,7 +157,7 @@ func TestNobodyHereIsAnotherMachine(t *testing.T) {
 			asked := make(chan interact.Request, 1)
 			d.human.Answer = func(r interact.Request, _ policy.Decision) (interact.Answer, error) {
 				asked <- r
-				return interact.Answer{Outcome: interact.Dismissed}, nil
+				return interact.Answer{Outcome: api.Dismissed}, nil
 			}
 			status, text := d.ask(path, strings.Replace(body, at, at+claim, 1), "01900000-0000-7000-8000-000000000000")
 			select {

@@ -37,7 +37,8 @@ type route struct {
 	handle       func(s *Server, r *http.Request, body []byte) (reply, error)
 }
 
-// reply is a handler's result.
+var hookQuery = []string{"headless", "version", "gate", "limit", "settings", "shell"}
+
 type reply struct {
 	status   int // 0: 200
 	location string
@@ -56,7 +57,7 @@ func routes() []route {
 		{"POST", "/v1/approve", effectAsk, nil, ask(partsOfApprove)},
 		{"POST", "/v1/notify", effectAsk, nil, ask(partsOfNotify)},
 		{"POST", "/v1/evaluate", effectDescribe, nil, evaluate},
-		{"POST", "/v1/hooks/{agent}/{event}", effectAsk, []string{"headless", "version", "gate", "limit", "settings"}, hook},
+		{"POST", "/v1/hooks/{agent}/{event}", effectAsk, hookQuery, hook},
 		{"GET", "/v1/requests", effectRead, nil, list},
 		{"GET", "/v1/requests/{id}", effectRead, []string{"wait"}, fetch},
 		{"DELETE", "/v1/requests/{id}", effectWithdraw, nil, withdraw},
@@ -76,6 +77,9 @@ func (s *Server) handler() http.Handler {
 	mux.HandleFunc(nowhere, func(w http.ResponseWriter, r *http.Request) { s.refuse(w, unrouted(mux, r)) })
 	if s.raise != nil {
 		mux.HandleFunc("POST "+raisePath, s.serveRaise)
+	}
+	if s.runs != nil {
+		mux.HandleFunc("POST "+runsPath, s.serveRun)
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		protect(w.Header())
@@ -137,7 +141,6 @@ func unrouted(mux *http.ServeMux, r *http.Request) *problem {
 	return p
 }
 
-// serve makes the handler of one route.
 func (s *Server) serve(route route) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		started := time.Now()
@@ -207,7 +210,6 @@ func checkQuery(u *url.URL, known []string) error {
 	return nil
 }
 
-// requester is who makes the request r with these claims.
 func requester(r *http.Request, claims api.Common) interact.Requester {
 	return interact.Requester{
 		Agent: claims.Agent, Session: claims.Session, CWD: claims.CWD, Process: peerOf(r.Context()).Process(),
@@ -271,7 +273,6 @@ func (s *Server) later(ticket *interact.Ticket) reply {
 	}
 }
 
-// evaluate says what the policy would decide.
 func evaluate(s *Server, r *http.Request, text []byte) (reply, error) {
 	var in api.ApproveRequest
 	if err := api.DecodeStrict(text, &in); err != nil {
@@ -303,7 +304,6 @@ func list(s *Server, r *http.Request, _ []byte) (reply, error) {
 	return reply{body: out}, nil
 }
 
-// find returns the caller's request that r names.
 func (s *Server) find(r *http.Request) (*interact.Ticket, error) {
 	ticket, err := s.broker.Find(r.Context(), requester(r, api.Common{}), interact.ID(r.PathValue("id")))
 	if err == interact.ErrClosing || r.Context().Err() != nil {
@@ -312,7 +312,6 @@ func (s *Server) find(r *http.Request) (*interact.Ticket, error) {
 	return ticket, err
 }
 
-// fetch returns the state of a request of the caller's.
 func fetch(s *Server, r *http.Request, _ []byte) (reply, error) {
 	wait := 0.0
 	if text := r.URL.Query().Get("wait"); text != "" {

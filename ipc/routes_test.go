@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"nod/api"
+	"nod/e2e/interacttest"
 	"nod/interact"
-	"nod/interact/interacttest"
 	"nod/ipc/hooks"
 	"nod/policy"
 )
@@ -68,7 +68,7 @@ func TestTheServerHoldsNothingThatDecides(t *testing.T) {
 			holds = append(holds, held.String())
 		}
 	}
-	want := []string{"ipc.asker", "hooks.Hooks", "endpoint.Endpoint", "ipc.publication", "ipc.longBodies"}
+	want := []string{"ipc.asker", "hooks.Hooks", "endpoint.Endpoint", "ipc.publication", "ipc.longBodies", "ipc.Runs"}
 	if !slices.Equal(holds, want) {
 		t.Errorf("the server holds %q, want %q", holds, want)
 	}
@@ -118,10 +118,10 @@ func TestReplies(t *testing.T) {
 	two := `{"questions":[{"id":"db","question":"Which?","options":[{"label":"SQLite"}]},{"id":"name",` +
 		`"question":"Name?","required":false}]}`
 	cases := []replyCase{
-		{"ask", "/v1/ask", `{"question":"Which?"}`, "", interact.Answer{Outcome: interact.Answered,
+		{"ask", "/v1/ask", `{"question":"Which?"}`, "", interact.Answer{Outcome: api.Answered,
 			Text: "the <second> & last"}, nil,
 			200, map[string]any{"outcome": "answered", "answer": "the <second> & last"}},
-		{"ask dismissed", "/v1/ask", `{"question":"Which?"}`, "", interact.Answer{Outcome: interact.Dismissed}, nil,
+		{"ask dismissed", "/v1/ask", `{"question":"Which?"}`, "", interact.Answer{Outcome: api.Dismissed}, nil,
 			409, map[string]any{"outcome": "dismissed", "code": "INTERACT_CANCELLED"}},
 		{"ask without a screen", "/v1/ask", `{"question":"Which?"}`, "", interact.Answer{}, fmt.Errorf(
 			"no screen: %w", interact.ErrUnavailable,
@@ -131,60 +131,60 @@ func TestReplies(t *testing.T) {
 			"the window is broken",
 		),
 			501, map[string]any{"outcome": "unavailable", "code": "INTERACT_NOT_SUPPORTED"}},
-		{"ask and a window that allows", "/v1/ask", `{"question":"Which?"}`, "", interact.Answer{Outcome: interact.Allowed},
+		{"ask and a window that allows", "/v1/ask", `{"question":"Which?"}`, "", interact.Answer{Outcome: api.Allowed},
 			nil,
 			501, map[string]any{"outcome": "unavailable"}},
 
-		{"confirm yes", "/v1/confirm", `{"message":"Deploy?"}`, "", interact.Answer{Outcome: interact.Answered,
+		{"confirm yes", "/v1/confirm", `{"message":"Deploy?"}`, "", interact.Answer{Outcome: api.Answered,
 			Confirmed: true}, nil,
 			200, map[string]any{"outcome": "answered", "confirmed": true, "defaulted": false}},
 		{"confirm no", "/v1/confirm", `{"message":"Deploy?","default":true}`, "",
-			interact.Answer{Outcome: interact.Answered}, nil,
+			interact.Answer{Outcome: api.Answered}, nil,
 			200, map[string]any{"outcome": "answered", "confirmed": false, "defaulted": false}},
 		{"confirm dismissed", "/v1/confirm", `{"message":"Deploy?","default":true}`, "",
-			interact.Answer{Outcome: interact.Dismissed}, nil,
+			interact.Answer{Outcome: api.Dismissed}, nil,
 			409, map[string]any{"outcome": "dismissed", "code": "INTERACT_CANCELLED", "confirmed": nil}},
-		{"confirm elsewhere", "/v1/confirm", `{"message":"Deploy?"}`, "", interact.Answer{Outcome: interact.Withdrawn}, nil,
+		{"confirm elsewhere", "/v1/confirm", `{"message":"Deploy?"}`, "", interact.Answer{Outcome: api.Withdrawn}, nil,
 			409, map[string]any{"outcome": "withdrawn", "code": "INTERACT_CANCELLED"}},
 
-		{"form of one", "/v1/form", one, "", interact.Answer{Outcome: interact.Answered,
-			Values: map[string]interact.Value{"db": interact.ListValue("Postgres")}}, nil,
+		{"form of one", "/v1/form", one, "", interact.Answer{Outcome: api.Answered,
+			Values: map[string]api.Value{"db": interact.ListValue("Postgres")}}, nil,
 			200, map[string]any{"outcome": "answered", "answer": []any{"Postgres"}, "answers": nil}},
-		{"form of two", "/v1/form", two, "", interact.Answer{Outcome: interact.Answered,
-			Values: map[string]interact.Value{"db": interact.ListValue("SQLite"), "name": interact.TextValue("")}}, nil,
+		{"form of two", "/v1/form", two, "", interact.Answer{Outcome: api.Answered,
+			Values: map[string]api.Value{"db": interact.ListValue("SQLite"), "name": interact.TextValue("")}}, nil,
 			200, map[string]any{"outcome": "answered", "answer": nil, "answers": map[string]any{"db": []any{"SQLite"},
 				"name": ""}}},
-		{"form dismissed", "/v1/form", one, "", interact.Answer{Outcome: interact.Dismissed}, nil,
+		{"form dismissed", "/v1/form", one, "", interact.Answer{Outcome: api.Dismissed}, nil,
 			409, map[string]any{"outcome": "dismissed"}},
 
-		{"approve", "/v1/approve", samples["/v1/approve"], "", interact.Answer{Outcome: interact.Allowed,
+		{"approve", "/v1/approve", samples["/v1/approve"], "", interact.Answer{Outcome: api.Allowed,
 			Scope: policy.ThisSession}, nil,
 			200, map[string]any{"decision": "allow", "outcome": "allowed", "by": "human", "reason": "", "scope": "session",
 				"shown_sha256": input, "rule": nil}},
 		{"approve as the agent suggests", "/v1/approve",
 			strings.Replace(samples["/v1/approve"], `{`, `{"suggestions":["always","make"],`, 1), "",
-			interact.Answer{Outcome: interact.Allowed, Suggestion: 2}, nil,
+			interact.Answer{Outcome: api.Allowed, Suggestion: 2}, nil,
 			200, map[string]any{"decision": "allow", "suggestion": 2.0, "shown_sha256": input}},
-		{"approve denied", "/v1/approve", samples["/v1/approve"], "", interact.Answer{Outcome: interact.Denied,
+		{"approve denied", "/v1/approve", samples["/v1/approve"], "", interact.Answer{Outcome: api.Denied,
 			Reason: "use make test"}, nil,
 			200, map[string]any{"decision": "deny", "outcome": "denied", "by": "human", "reason": "use make test",
 				"scope": nil, "shown_sha256": input}},
 		{"approve denied without a word", "/v1/approve", samples["/v1/approve"], "",
-			interact.Answer{Outcome: interact.Denied}, nil,
+			interact.Answer{Outcome: api.Denied}, nil,
 			200, map[string]any{"decision": "deny", "outcome": "denied", "by": "human", "reason": ""}},
-		{"approve dismissed", "/v1/approve", samples["/v1/approve"], "", interact.Answer{Outcome: interact.Dismissed}, nil,
+		{"approve dismissed", "/v1/approve", samples["/v1/approve"], "", interact.Answer{Outcome: api.Dismissed}, nil,
 			200, map[string]any{"decision": "deny", "outcome": "dismissed", "by": nil}},
-		{"approve elsewhere", "/v1/approve", samples["/v1/approve"], "", interact.Answer{Outcome: interact.Withdrawn}, nil,
+		{"approve elsewhere", "/v1/approve", samples["/v1/approve"], "", interact.Answer{Outcome: api.Withdrawn}, nil,
 			200, map[string]any{"decision": "deny", "outcome": "withdrawn", "by": nil}},
 		{"approve without a screen", "/v1/approve", samples["/v1/approve"], "", interact.Answer{}, interact.ErrUnavailable,
 			501, map[string]any{"decision": nil, "outcome": "unavailable", "code": "INTERACT_NOT_SUPPORTED"}},
 		{"approve and a window that showed something else", "/v1/approve", samples["/v1/approve"], "",
-			interact.Answer{Outcome: interact.Allowed, ShownSHA256: interact.Digest([]byte("ls"))}, nil,
+			interact.Answer{Outcome: api.Allowed, ShownSHA256: interact.Digest([]byte("ls"))}, nil,
 			501, map[string]any{"decision": nil, "outcome": "unavailable"}},
-		{"approve by rule", "/v1/approve", samples["/v1/approve"], yes, interact.Answer{Outcome: interact.Denied}, nil,
+		{"approve by rule", "/v1/approve", samples["/v1/approve"], yes, interact.Answer{Outcome: api.Denied}, nil,
 			200, map[string]any{"decision": "allow", "outcome": "allowed", "by": "policy", "rule": "test:Bash",
 				"reason": "the test says so", "shown_sha256": input}},
-		{"deny by rule", "/v1/approve", samples["/v1/approve"], no, interact.Answer{Outcome: interact.Allowed}, nil,
+		{"deny by rule", "/v1/approve", samples["/v1/approve"], no, interact.Answer{Outcome: api.Allowed}, nil,
 			200, map[string]any{"decision": "deny", "outcome": "denied", "by": "policy", "rule": "test:Bash",
 				"reason": "the test says so"}},
 
@@ -257,11 +257,11 @@ func (c replyCase) check(t *testing.T, s schemas, g got) {
 // What the user saw and how they decided is the journal's alone: no reply has it, nor the log.
 func TestWhatWasShownStaysHere(t *testing.T) {
 	const canary = "canary 4711"
-	answers := map[interact.Kind]interact.Answer{
-		interact.KindAsk: {Outcome: interact.Answered, Text: "SQLite"}, interact.KindConfirm: {Outcome: interact.Answered},
-		interact.KindForm: {Outcome: interact.Answered,
-			Values: map[string]interact.Value{"db": interact.ListValue("pg"), "name": interact.TextValue("")}},
-		interact.KindApprove: {Outcome: interact.Allowed},
+	answers := map[api.Kind]interact.Answer{
+		api.KindAsk: {Outcome: api.Answered, Text: "SQLite"}, api.KindConfirm: {Outcome: api.Answered},
+		api.KindForm: {Outcome: api.Answered,
+			Values: map[string]api.Value{"db": interact.ListValue("pg"), "name": interact.TextValue("")}},
+		api.KindApprove: {Outcome: api.Allowed},
 	}
 	for path, at := range map[string]string{
 		"/v1/ask": "/v1/ask", "/v1/confirm": "/v1/confirm", "/v1/form": "/v1/form", "/v1/approve": "/v1/approve",
@@ -306,7 +306,7 @@ func TestDetachThenFetch(t *testing.T) {
 	}
 	done := make(chan got)
 	go func() { done <- d.get(at + "?wait=60") }()
-	answer <- interact.Answer{Outcome: interact.Answered, Text: "this"}
+	answer <- interact.Answer{Outcome: api.Answered, Text: "this"}
 	(<-done).want(t, 200, map[string]any{"status": "answered"})
 	if shown := d.human.Shown(); len(shown) != 1 {
 		t.Errorf("the human was asked %d times", len(shown))
@@ -368,7 +368,7 @@ func TestOneOfTwoCallersHangsUp(t *testing.T) {
 	)
 	hangUp()
 	<-gone
-	answer <- interact.Answer{Outcome: interact.Answered, Text: "SQLite"}
+	answer <- interact.Answer{Outcome: api.Answered, Text: "SQLite"}
 	d.get("/v1/requests/"+string(id)+"?wait=60").want(t, 200, map[string]any{"status": "answered"})
 	if n := len(d.human.Shown()); n != 1 {
 		t.Errorf("the human was asked %d times", n)
@@ -377,7 +377,7 @@ func TestOneOfTwoCallersHangsUp(t *testing.T) {
 
 func TestIdempotencyKey(t *testing.T) {
 	d := open(t)
-	d.human.Answer = interacttest.Always(interact.Answer{Outcome: interact.Answered, Text: "once"})
+	d.human.Answer = interacttest.Always(interact.Answer{Outcome: api.Answered, Text: "once"})
 	body := `{"question":"Which?","idempotency_key":"k1"}`
 	first := d.post("/v1/ask", body)
 	second := d.post("/v1/ask", body)
@@ -511,14 +511,14 @@ func TestPanicIsAProblem(t *testing.T) {
 func TestHooks(t *testing.T) {
 	d := open(t)
 	const path = "/v1/hooks/claude-code/PermissionRequest"
-	d.human.Answer = interacttest.Always(interact.Answer{Outcome: interact.Denied, Reason: "no"})
+	d.human.Answer = interacttest.Always(interact.Answer{Outcome: api.Denied, Reason: "no"})
 	got := d.post(path, samples["/v1/hooks/{agent}/{event}"])
 	want := `{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"deny",` +
 		`"message":"no"}}}` + "\n"
 	if got.text != want {
 		t.Errorf("got %swant %s", got.text, want)
 	}
-	d.human.Answer = interacttest.Always(interact.Answer{Outcome: interact.Dismissed})
+	d.human.Answer = interacttest.Always(interact.Answer{Outcome: api.Dismissed})
 	for path, want := range map[string]int{
 		path:                             204,
 		"/v1/hooks/claude-code/Unheard":  204,

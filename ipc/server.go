@@ -55,6 +55,8 @@ type Config struct {
 	Log     *slog.Logger     //
 	Control bool             // a second socket is bound, for desks: see [Server.Control]
 
+	// Runs has the sandboxes of commands; nil: there are none.
+	Runs Runs
 	// Raise shows nod or its settings, and returns once they are on screen. May be nil.
 	Raise func(ctx context.Context, settings bool) error
 	// Called is called before each request that may lead to a prompt. May be nil.
@@ -98,6 +100,7 @@ type Server struct {
 	called    func()          // of the configuration
 	paused    func() (bool, time.Time)
 	relay     func() api.RelayHealth
+	runs      Runs
 }
 
 // Listen binds the port and the socket, and then publishes where they are. Nothing answers until Serve runs; whoever
@@ -167,7 +170,7 @@ func (s *Server) Control() net.Listener { return s.control }
 
 func newServer(cfg Config, e endpoint.Endpoint) *Server {
 	s := &Server{
-		broker: cfg.Broker, hooks: cfg.Hooks, log: cfg.Log, endpoint: e, called: cfg.Called, raise: cfg.Raise,
+		broker: cfg.Broker, hooks: cfg.Hooks, log: cfg.Log, endpoint: e, called: cfg.Called, raise: cfg.Raise, runs: cfg.Runs,
 		paused: cfg.Paused, relay: cfg.Relay, token: sha256.Sum256([]byte(e.Token)), hosts: hostsOf(e.URL), uid: os.Geteuid(),
 	}
 	if s.called == nil {

@@ -16,8 +16,8 @@ import (
 	"time"
 
 	"nod/agents/registry"
+	"nod/e2e/interacttest"
 	"nod/interact"
-	"nod/interact/interacttest"
 	"nod/ipc/endpoint"
 	"nod/ipc/hooks"
 	"nod/ipc/peer"

@@ -39,7 +39,6 @@ func (s *Server) Watch(ctx context.Context, tell func(problem error)) error {
 	}
 }
 
-// publishedWatch watches the files that a server published.
 type publishedWatch struct {
 	server *Server
 	dir    string

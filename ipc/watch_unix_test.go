@@ -11,7 +11,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"nod/interact/interacttest"
+	"nod/e2e/interacttest"
 	"nod/ipc"
 	"nod/ipc/client"
 	"nod/ipc/endpoint"
@@ -63,7 +63,6 @@ func health(ctx context.Context, dir string) error {
 		return err
 	}
 	c := client.Client{Endpoint: e}
-	defer c.Close()
 	_, err = c.Health(ctx)
 	return err
 }

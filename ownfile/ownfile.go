@@ -55,7 +55,6 @@ func read(path string, most int64, follow bool, problem func(fs.FileInfo) string
 	return data, nil
 }
 
-// openPlain opens a regular file and returns its info.
 func openPlain(path string, follow bool) (*os.File, fs.FileInfo, error) {
 	look := os.Lstat
 	if follow {

@@ -33,11 +33,11 @@ func TestClassify(t *testing.T) {
 		{"Gemini CLI's shell", "gemini", "run_shell_command", "", false, Unknown},
 		{"opencode", "opencode", "read", "", false, ReadOnly},
 
-		{"a tool that nod does not know", known, "Peek", "", false, Unknown},
+		{"a tool that nod doesn't know", known, "Peek", "", false, Unknown},
 		{"its word is not enough", known, "Peek", ReadOnly, false, Unknown},
 		{"but the human trusts it to classify", known, "Peek", ReadOnly, true, ReadOnly},
 		{"which says mutating", known, "Peek", "mutating", true, Write},
-		{"an agent that nod does not know", "bot", "Read", "", false, Unknown},
+		{"an agent that nod doesn't know", "bot", "Read", "", false, Unknown},
 		{"whose word is not enough", "bot", "Read", ReadOnly, false, Unknown},
 		{"but is trusted", "bot", "Read", ReadOnly, true, ReadOnly},
 		{"no agent at all", "", "Read", "", false, Unknown},

@@ -92,7 +92,7 @@ func (f *facts) gitProblem() string {
 	for _, folder := range f.line.Repositories {
 		p := f.locateIn(folder)
 		if p.lost || p.relative {
-			return "nobody can tell which git repository the command reads"
+			return "nod can't tell which git repository the command reads"
 		}
 		if f.policy.isPast {
 			if _, err := isLink(p.real); ownfile.IsMissing(err) {

@@ -43,6 +43,8 @@ func TestCommandLines(t *testing.T) {
 		{"reads nod's own files", anywhere, "cat ~/.config/nod/config.yaml", Ask, "builtin:secrets"},
 		{"reads all of home", anywhere, "grep -r x ~", Ask, "builtin:secrets"},
 		{"reads a device", anywhere, "cat /proc/self/environ", Ask, ""},
+		{"reads of the machine", anywhere, "head -5 /proc/cpuinfo", Allow, "class:read_only"},
+		{"reads of the machine by a way around", anywhere, "cat /proc/self/../cpuinfo", Ask, ""},
 		{"git without trust", anywhere, "git status", Ask, ""},
 		{"git in a trusted folder", bounded, "git status", Allow, "class:read_only"},
 		{"inside", bounded, "cat a.go", Allow, "class:read_only"},

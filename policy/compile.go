@@ -22,8 +22,13 @@ type Compiled struct {
 	roots    []*pattern // trusted folders, with all that is below
 	auto     [6]bool    // by place in [Classes]
 	askAll   bool
+	projects []place // whose commands run in the sandbox
+	confined bool    // in them, what only reads runs there, too
+	hosts    []string
 	isBroken bool
-	isPast   bool // calls are of the past: a git repository that is gone is taken for a harmless one
+	// inSandbox has commands run there in every project.
+	inSandbox bool
+	isPast    bool // calls are of the past: a git repository that is gone is taken for a harmless one
 
 	// tops are the folders in which sessions of the past began, by [sessionKey].
 	tops map[string]string
@@ -54,6 +59,12 @@ func Compile(p Policy, places Places) (*Compiled, error) {
 	for _, root := range p.TrustedRoots {
 		c.roots = append(c.roots, newPattern(root, places.Home, true))
 	}
+	c.confined, c.hosts = p.Sandbox.ReadOnly, p.Sandbox.Hosts
+	for _, folder := range p.Sandbox.Projects {
+		if at := locate(folder, "", places.Home); c.guard.mayContain(at) {
+			c.projects = append(c.projects, at)
+		}
+	}
 	for _, class := range p.AutoAllow {
 		c.auto[class.care()] = true
 	}
@@ -75,6 +86,9 @@ func (c *Compiled) WithGrants(grants []Grant) *Compiled {
 	next.grants = slices.Clone(grants)
 	return &next
 }
+
+// SandboxHosts are the hosts that a command in the sandbox reaches without a prompt, as in a rule.
+func (c *Compiled) SandboxHosts() []string { return c.hosts }
 
 // Broken returns what is left of a policy whose file cannot be read any more: what was denied stays denied,
 // and everything else is asked about.
@@ -111,14 +125,16 @@ func newCompiledRule(r Rule, home string) compiledRule {
 	if c.Class != "" {
 		c.Class = r.Class.known()
 	}
-	below := r.Effect != Allow
+	below := !r.Effect.Permits()
 	c.program = newPattern(r.Program, home, false)
 	c.path, c.cwd = newPattern(r.Path, home, below), newPattern(r.CWD, home, below)
 	return c
 }
 
 func reason(r Rule) string {
-	verb := map[Effect]string{Allow: "allows it", Ask: "says ask", Deny: "denies it"}[r.Effect]
+	verb := map[Effect]string{
+		Allow: "allows it", Sandbox: "runs it in the sandbox", Ask: "says ask", Deny: "denies it",
+	}[r.Effect]
 	if r.Note == "" {
 		return fmt.Sprintf("rule %q %s", r.ID, verb)
 	}
@@ -127,7 +143,7 @@ func reason(r Rule) string {
 
 // matches weighs every matcher of the rule; those that cost least come first.
 func (r *compiledRule) matches(f *facts) bool {
-	return r.matchesClass(f) && r.appliesTo(f) &&
+	return r.matchesClass(f) && r.appliesTo(f) && (r.Effect != Sandbox || f.runsCommand()) &&
 		(r.server == "" || r.matchesServer(f)) &&
 		(r.Command == "" || r.matchesCommand(f)) &&
 		(len(r.run) == 0 || r.matchesRun(f)) &&
@@ -138,7 +154,7 @@ func (r *compiledRule) matches(f *facts) bool {
 
 // matchesClass compares the class of the tool. To ask or deny, what a command line does counts, too.
 func (r *compiledRule) matchesClass(f *facts) bool {
-	return r.Class == "" || r.Class == f.class || r.Effect != Allow && slices.Contains(f.lineClasses(), r.Class)
+	return r.Class == "" || r.Class == f.class || !r.Effect.Permits() && slices.Contains(f.lineClasses(), r.Class)
 }
 
 // lineClasses are the classes of what a command line does, beside the class of the tool that runs it.
@@ -152,7 +168,6 @@ func (f *facts) lineClasses() (classes []Class) {
 	return classes
 }
 
-// wouldMatch reports whether the rule matched before it expired.
 func (r *compiledRule) wouldMatch(f *facts) bool {
 	still := *r
 	still.expires = time.Time{}
@@ -165,13 +180,13 @@ func (r *compiledRule) matchesCommand(f *facts) bool {
 	if !f.input.isRun || f.input.command != r.Command {
 		return false
 	}
-	return r.Effect != Allow || ((isShell(f.call.Tool) || r.tool != "") && f.input.onlyRuns())
+	return !r.Effect.Permits() || ((isShell(f.call.Tool) || r.tool != "") && f.input.onlyRuns())
 }
 
 // matchesFolder looks at the folder that the call works in, and at the one that a shell is told to change to.
 // To allow, all must match, as text and with links followed; else any does.
 func (r *compiledRule) matchesFolder(f *facts) bool {
-	if r.Effect != Allow {
+	if !r.Effect.Permits() {
 		return f.cwd().touches(r.cwd) || (f.input.folder != "" && f.folder().touches(r.cwd))
 	}
 	return f.cwd().isInside(r.cwd) && (f.input.folder == "" || f.folder().isInside(r.cwd))
@@ -181,7 +196,7 @@ func (r *compiledRule) matchesFolder(f *facts) bool {
 // followed, and the input must not hold a command, whose paths nobody looked at; else any does.
 func (r *compiledRule) matchesPath(f *facts) bool {
 	reached := f.reach()
-	if r.Effect != Allow {
+	if !r.Effect.Permits() {
 		touches := func(a access) bool { return a.touches(r.path) || f.holds(&a, r.path) }
 		return slices.ContainsFunc(reached, touches) || slices.ContainsFunc(f.mayReach(), touches)
 	}

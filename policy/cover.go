@@ -28,7 +28,7 @@ func newPartIndex(rules []compiledRule) partIndex {
 	ix := partIndex{run: map[string][]*compiledRule{}}
 	for i := range rules {
 		r := &rules[i]
-		if r.Effect != Allow {
+		if !r.Effect.Permits() {
 			continue
 		}
 		for _, t := range r.run {
@@ -36,17 +36,16 @@ func newPartIndex(rules []compiledRule) partIndex {
 				ix.run[t.Words[0]] = append(list, r)
 			}
 		}
-		if r.path != nil && (r.Class == "" || r.Class == Write) && r.Command == "" && len(r.run) == 0 && r.Host == "" &&
-			r.server == "" && len(r.Args) == 0 {
+		if r.Effect == Allow && r.path != nil && (r.Class == "" || r.Class == Write) && r.Command == "" &&
+			len(r.run) == 0 && r.Host == "" && r.server == "" && len(r.Args) == 0 {
 			ix.writes = append(ix.writes, r)
 		}
 	}
 	return ix
 }
 
-// matchesRun reports whether a rule that asks or denies is about any part of the command, or any that it may
-// be as well. Rules that allow are
-// weighed part by part.
+// matchesRun reports whether a rule that does not allow is about any part of the command, or any that it may be as
+// well. What a rule permits is weighed part by part.
 func (r *compiledRule) matchesRun(f *facts) bool {
 	if f.line == nil || r.Effect == Allow {
 		return false
@@ -208,14 +207,24 @@ func (f *facts) locateIn(path string) place {
 }
 
 // insideProject returns the test whether an operand of a part lies in the project, wherever the part may run, and for a
-// task in what is the project's own.
+// task in what is the project's own, but in no guarded place, for it may change what it is given.
 func (f *facts) insideProject(p *linePart) func(operand string) bool {
+	changes := !p.Understood && !stages(p.Argv)
 	return func(operand string) bool {
 		return !slices.ContainsFunc(p.In, func(in string) bool {
 			place := f.locateIn(joinPath(in, operand))
-			return !f.inProject(place) || !p.Understood && f.isForeign(place)
+			return !f.inProject(place) || !p.Understood && f.isForeign(place) || changes && f.isGuarded(place)
 		})
 	}
+}
+
+// stages reports whether a command adds files to the next commit, and leaves them as they are.
+func stages(argv []string) bool { return len(argv) > 1 && argv[0] == "git" && argv[1] == "add" }
+
+// isGuarded reports whether a place may give an agent leave.
+func (f *facts) isGuarded(p place) bool {
+	named := f.policy.guard.named
+	return guarded().find(p.clean, named) != nil || guarded().find(p.real, named) != nil
 }
 
 // isOwn reports whether a part runs in the project's own folders, where that counts: a task does what they say.

@@ -13,15 +13,15 @@ import (
 // What is asked about whatever the rules say. A rule's id cannot hold a colon, so its id and these never meet.
 var (
 	askBroken     = ask("builtin:broken", "the configuration file is broken, so everything is asked about")
-	askHidden     = ask("builtin:hidden", "the input holds characters that cannot be seen")
-	askHiddenTool = ask("builtin:hidden", "the tool's name holds characters that cannot be seen")
+	askHidden     = ask("builtin:hidden", "the input contains characters that cannot be seen")
+	askHiddenTool = ask("builtin:hidden", "the tool's name contains characters that cannot be seen")
 	askLong       = ask("builtin:long", fmt.Sprintf("the input is longer than %d characters", maxInput))
 	askQuestion   = ask("builtin:question", "only you can answer a question")
 	askRefused    = ask("builtin:refused", "the agent's own check refused it, and only you can overrule that, this once")
 	askScreen     = ask("builtin:screen", "it can control your screen, and so click for you")
 	askOwn        = ask("builtin:own_files", "it would change nod's own files")
-	askLost       = ask("builtin:lost_path", "nobody can tell where a path in the input leads")
-	askSecrets    = ask("builtin:secrets", "the path may hold keys, passwords or tokens")
+	askLost       = ask("builtin:lost_path", "nod can't tell where a path in the input leads")
+	askSecrets    = ask("builtin:secrets", "the path may contain keys, passwords or tokens")
 	askOutside    = ask("builtin:outside", "the path is outside your trusted folders")
 )
 
@@ -40,7 +40,7 @@ func Decide(call Call, p *Compiled, now time.Time) Decision {
 func (f *facts) decision() Decision {
 	d := decide(f)
 	d.Class = f.class
-	if f.policy.askAll && d.Effect == Allow {
+	if f.policy.askAll && d.Effect.Permits() {
 		d = ask("builtin:ask_everything", `"ask about everything" is on; without it, `+d.Reason)
 		d.Class = f.class
 	}
@@ -48,9 +48,10 @@ func (f *facts) decision() Decision {
 }
 
 // decide weighs everything in one order, for commands and tools alike: what denies, what must be asked about,
-// rules that ask, rules and grants that allow, and last the class.
+// rules that ask, those for the sandbox, rules and grants that allow, the class, and last whether the project's
+// commands run in the sandbox.
 func decide(f *facts) Decision {
-	rule := f.policy.find(f)
+	rule := f.policy.find(f, Deny)
 	if rule != nil && rule.Effect == Deny {
 		return rule.decision()
 	}
@@ -60,10 +61,13 @@ func decide(f *facts) Decision {
 	if d := f.mustAsk(); d.Effect == Ask {
 		return d
 	}
-	if rule != nil {
-		return rule.decision()
+	switch {
+	case rule == nil, rule.Effect == Sandbox && !f.permits(rule):
+		return f.byProject(f.byGrant())
+	case rule.Effect == Sandbox:
+		return f.contained(rule.decision())
 	}
-	return f.byGrant()
+	return rule.decision()
 }
 
 // byGrant decides by what the user allowed before, and by class. What is read may be sent away, so neither opens
@@ -91,20 +95,23 @@ func (f *facts) byGrant() Decision {
 func (f *facts) allowed() Decision {
 	if f.policy.auto[f.class.care()] {
 		reason := "class " + string(f.class) + " passes without a prompt"
-		return Decision{Effect: Allow, Rule: "class:" + string(f.class), Reason: reason}
+		return Decision{Effect: Allow, Rule: ClassRule(f.class), Reason: reason}
 	}
 	if g := f.grant(); g != nil {
 		return g.decision()
 	}
 	if parts, covered := f.judgeParts(); covered {
 		for _, v := range parts {
-			if v.by.Effect == Allow {
+			if v.by.Effect.Permits() {
 				return v.by
 			}
 		}
 	}
 	return ask("", f.nothing())
 }
+
+// ClassRule names the rule by which calls of a class pass.
+func ClassRule(c Class) string { return "class:" + string(c) }
 
 func (g *Grant) decision() Decision {
 	return Decision{Effect: Allow, Rule: g.ID, Reason: g.reason(), Grant: true}
@@ -197,7 +204,6 @@ func (f *facts) cwd() place {
 	return f.workIn
 }
 
-// folder is where the input tells a shell to run.
 func (f *facts) folder() place {
 	if f.runIn == (place{}) {
 		f.runIn = locate(f.input.folder, f.call.CWD, f.policy.places.Home)
@@ -224,7 +230,7 @@ func Explain(call Call, p *Compiled, now time.Time) (Decision, []string) {
 	if known, ok := lookup(call.Agent, call.Tool); ok {
 		say("nod knows the tool %s of %s: class %s", plain(call.Tool), plain(call.Agent), known.class)
 	} else {
-		say("nod does not know a tool %s of agent %s: class %s", plain(call.Tool), plain(call.Agent), Unknown)
+		say("nod doesn't know a tool %s of agent %s: class %s", plain(call.Tool), plain(call.Agent), Unknown)
 	}
 	if call.Declared != "" {
 		say("the caller declares class %s", call.Declared)
@@ -254,9 +260,29 @@ func Explain(call Call, p *Compiled, now time.Time) (Decision, []string) {
 	if g := f.grant(); g != nil {
 		say("%s", g.reason())
 	}
+	f.explainSandbox(say)
 	d := Decide(call, p, now)
 	say("so the decision is %s: %s", d.Effect, d.Reason)
 	return d, steps
+}
+
+// explainSandbox says whether a command can run in the sandbox, where that may count.
+func (f *facts) explainSandbox(say func(string, ...any)) {
+	project := f.switchedOn()
+	if !f.runsCommand() || project == "" {
+		return
+	}
+	in, problem := f.confinement(project)
+	switch {
+	case problem != "":
+		say("in the sandbox of %s it cannot run: %s", project, problem)
+	case !f.call.Contains:
+		say("it does not run in the sandbox of %s: %s", project, askNoSandbox)
+	case !in.Write:
+		say("in the sandbox of %s it can read the project", project)
+	default:
+		say("in the sandbox of %s it can change the project", project)
+	}
 }
 
 func (f *facts) explainCommand(say func(string, ...any)) {

@@ -118,7 +118,7 @@ func TestDecide(t *testing.T) {
 		{"command with a space more", allow(Rule{Command: "make test"}), bash("make test "), Ask, "", ""},
 		{"command with a part more", allow(Rule{Command: "make test"}), bash("make test; x"), Ask, "", ""},
 		{
-			"command of an agent that nod does not know", allow(Rule{Command: "make test"}),
+			"command of an agent that nod doesn't know", allow(Rule{Command: "make test"}),
 			bash("make test").with(func(c *Call) { c.Agent = "" }), Allow, "r", "",
 		},
 		{
@@ -337,6 +337,7 @@ func TestSecretsAreNotReadByClass(t *testing.T) {
 		file("Read", "/proc/self/environ"), file("Read", "/proc/1234/cwd/x"), file("Read", "/dev/fd/3"),
 		file("Grep", "").with(holding(`{"pattern":"KEY","path":"/home/u"}`)),
 		file("Grep", "").with(holding(`{"pattern":"KEY","path":"/"}`)),
+		file("Grep", "").with(holding(`{"pattern":"KEY","path":"/proc"}`)), file("Read", "/proc/self/../1/environ"),
 		file("Grep", "").with(holding(`{"pattern":"KEY"}`)).with(func(c *Call) { c.CWD = "/home/u" }),
 		file("Grep", "").with(holding(`{"pattern":"KEY"}`)).with(func(c *Call) { c.CWD = "/home/u/.ssh" }),
 		file("Grep", "").with(holding(`{"pattern":"KEY"}`)).with(func(c *Call) { c.CWD = "" }),
@@ -505,7 +506,7 @@ func found(call Call, p Policy) (fast, slow string) {
 		panic(err)
 	}
 	f := newFacts(&call, c, testNow)
-	if r := c.find(f); r != nil {
+	if r := c.find(f, Deny); r != nil {
 		fast = r.ID
 	}
 	for i := range c.rules {
@@ -527,7 +528,7 @@ func randomPolicy(r *rand.Rand) Policy {
 }
 
 func randomRule(r *rand.Rand, id string) Rule {
-	rule := Rule{ID: id, Effect: pick(r, Allow, Allow, Ask, Deny), Disabled: r.IntN(12) == 0}
+	rule := Rule{ID: id, Effect: pick(r, Allow, Allow, Sandbox, Ask, Deny), Disabled: r.IntN(12) == 0}
 	for rule.Validate() != nil {
 		rule.Tool = pick(r, "", "Bash", "Read", "Wri*", "mcp__*", "?ead", "*")
 		rule.Agent = pick(r, "", "", "claude-code", "codex")

@@ -111,7 +111,7 @@ func (r Rule) alone(places Places) *Compiled {
 // isMet reports whether the rule, alone in a policy, is about a call. One that allows commands is when all that
 // the command line does beside reading is covered by it.
 func (r *compiledRule) isMet(f *facts) bool {
-	if r.Effect != Allow || len(r.run) == 0 {
+	if !r.Effect.Permits() || len(r.run) == 0 {
 		return r.matches(f)
 	}
 	parts, ok := f.judgeParts()

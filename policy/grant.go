@@ -345,6 +345,8 @@ func (g Grant) what(home string) string {
 	switch {
 	case g.AnyInput:
 		return fmt.Sprintf("to use %s with any input", plain(g.Tool))
+	case g.Host != "" && g.Tool == NetworkTool:
+		return fmt.Sprintf("to have commands in the sandbox reach %s,", g.Host)
 	case g.Host != "":
 		return fmt.Sprintf("to fetch any page of https://%s with %s, wherever that redirects to,", g.Host, plain(g.Tool))
 	case g.Reads != "":
@@ -412,6 +414,8 @@ func (g *Grant) reason() string {
 	switch {
 	case g.AnyInput:
 		what = "any call of " + plain(g.Tool)
+	case g.Host != "" && g.Tool == NetworkTool:
+		what = "commands in the sandbox to reach " + g.Host
 	case g.Host != "":
 		what = "pages of " + g.Host
 	case g.Reads != "":

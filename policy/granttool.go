@@ -3,6 +3,7 @@ package policy
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -235,6 +236,8 @@ func (f *facts) grantForRead(a access) *Grant {
 type Offers struct {
 	Parts  []CommandPart `json:"parts,omitempty"` // of a command line that can be judged in parts
 	Grants []Offer       `json:"grants,omitempty"`
+
+	Allowed int `json:"allowed,omitempty"` // how often the user allowed this very call today
 }
 
 // An Offer is what an allow can keep.
@@ -264,6 +267,10 @@ func (o Offers) Grant(scope Scope, cover Cover) Offer {
 func NewOffers(c Call, parts, good *Compiled, now time.Time) Offers {
 	f := newFacts(&c, good, now)
 	offers := Offers{Grants: f.offers()}
+	if project := f.containable(); c.Contains && project != "" {
+		text := fmt.Sprintf("run the commands of %s in a sandbox, without asking", plain(project))
+		offers.Grants = append(offers.Grants, Offer{Always, CoverSandbox, project, text})
+	}
 	if parts != good {
 		f = newFacts(&c, parts, now)
 	}

@@ -171,6 +171,34 @@ func TestHostGrant(t *testing.T) {
 	}
 }
 
+// What was allowed to commands in the sandbox is for them alone, and for the agent and the project that were asked for.
+func TestNetworkGrant(t *testing.T) {
+	base := call(NetworkTool, `{"url":"https://docs.rs"}`).with(func(c *Call) { c.Agent = "an agent nod knows not" })
+	offers := NewOffers(base, compiled(t, Default()), compiled(t, Default()), testNow)
+	want := `allow "an agent nod knows not" (/usr/bin/claude) to have commands in the sandbox reach docs.rs, in ` +
+		`~/src/shop, until you revoke it`
+	if got := offers.GrantText(Always, CoverHost); got != want {
+		t.Errorf("offered %q, want %q", got, want)
+	}
+	p := after(t, base, Always, CoverHost)
+	if d := Decide(base, p, testNow); d.Effect != Allow || !d.Grant {
+		t.Errorf("%+v, want the grant", d)
+	}
+	for name, change := range map[string]func(*Call){
+		"another port": holding(`{"url":"https://docs.rs:22"}`), "another host": holding(`{"url":"https://evil.com"}`),
+		"a field more": holding(`{"url":"https://docs.rs","command":"make"}`), "another case": named("Network"),
+		"another agent": func(c *Call) { c.Agent = "kimi" }, "project": func(c *Call) { c.CWD = "/srv" },
+		"a page": named("WebFetch"), "of a server": named("mcp__x__network"),
+	} {
+		if d := Decide(base.with(change), p, testNow); d.Effect == Allow {
+			t.Errorf("%s: %+v", name, d)
+		}
+	}
+	if d := Decide(base, after(t, page("https://docs.rs/x"), Always, CoverHost), testNow); d.Effect == Allow {
+		t.Errorf("after a page: %+v", d)
+	}
+}
+
 // Hosts are offered where they are public names, and for tools that do nothing but fetch.
 func TestHostsThatAreOffered(t *testing.T) {
 	crush := func(tool, input string) Call {

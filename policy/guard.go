@@ -113,6 +113,14 @@ func guardedBy(p string) string {
 	return ""
 }
 
+// IsGuarded reports whether a path ends in a guarded place or lies within one, going by its names alone.
+func IsGuarded(path string) bool { return guardedBy(filepath.ToSlash(path)) != "" }
+
+// HoldsSecrets reports whether a folder has a place of secrets somewhere in it, going by its names alone.
+func HoldsSecrets(folder string) bool {
+	return leaksByName(filepath.ToSlash(folder), homeName(), shell.Tree) != nil
+}
+
 func fold(s string) string {
 	if foldsCase {
 		return strings.ToLower(s)
@@ -125,17 +133,12 @@ var secretNames string
 
 var secrets = sync.OnceValue(func() *nameList { return newNameList(secretNames) })
 
-// holdsSecrets reports whether a path is, or is inside of, something that keeps keys, passwords or tokens, going
-// by its names alone.
-func holdsSecrets(path string) bool { return secrets().find(filepath.ToSlash(path), homeName()) != nil }
+// IsSecret reports whether a path is, or is inside of, something that keeps keys, passwords or tokens, going by its
+// names alone.
+func IsSecret(path string) bool { return secrets().find(filepath.ToSlash(path), homeName()) != nil }
 
 // homeName is the home folder in the form in which names are compared.
 func homeName() string { return foldName(filepath.ToSlash(homeFolder())) }
-
-// mayMatchSecret reports whether a pattern of paths may select a file that keeps secrets, at whatever depth: a
-// wildcard stands for names that are not there yet. A pattern for all files of an ordinary kind, such as *.json,
-// is not taken for one that does.
-func mayMatchSecret(glob string) bool { return secrets().mayMatch(glob, true) }
 
 // narrowsToSecrets reports whether a pattern that narrows a search is meant for files that keep secrets. One for
 // all files narrows nothing.
@@ -147,7 +150,7 @@ func narrowsToSecrets(glob string) bool { return secrets().mayMatch(glob, false)
 func Leaks(a shell.Access) bool {
 	path := filepath.ToSlash(filepath.Clean(a.Path))
 	if isWild(path) || strings.Contains(path, "[") {
-		if a.Kind != shell.Look && strings.Contains(path, "**") && mayMatchSecret(path) || narrowsToSecrets(path) {
+		if a.Kind != shell.Look && strings.Contains(path, "**") && secrets().mayMatch(path, true) || narrowsToSecrets(path) {
 			return true
 		}
 	}
@@ -169,8 +172,8 @@ var confidential = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)://[^/\s@]+@|extraheader|passw|secret|token|_auth|api_?key|credential|private`)
 })
 
-// isConfidential reports whether a file of settings holds secrets. One that cannot be read counts as such.
-func isConfidential(path string) bool {
+// IsConfidential reports whether a file of settings holds secrets. One that cannot be read counts as such.
+func IsConfidential(path string) bool {
 	text, err := ownfile.ReadPlain(filepath.FromSlash(path), maxConfig)
 	return err != nil || confidential().Match(text)
 }

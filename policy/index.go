@@ -48,7 +48,7 @@ func newIndex(rules []compiledRule) index {
 	ix := index{byKey: map[indexKey][]int32{}}
 	for i := range rules {
 		ix.file(int32(i), rarest(rules[i].keys(), counts))
-		if rules[i].path != nil && rules[i].Effect != Allow {
+		if rules[i].path != nil && !rules[i].Effect.Permits() {
 			ix.below = append(ix.below, int32(i))
 		}
 	}
@@ -120,16 +120,16 @@ func rarest(ways [][]indexKey, counts map[indexKey]int) []indexKey {
 	return best
 }
 
-// find returns the strictest rule that matches, or nil. Candidates are tried in their order, which is by strictness,
-// until one matches or none can be better.
-func (c *Compiled) find(f *facts) *compiledRule {
+// find returns the strictest rule that matches and is no stricter than an effect, or nil. Candidates are tried in their
+// order, which is by strictness, until one matches or none can be better.
+func (c *Compiled) find(f *facts, from Effect) *compiledRule {
 	best := int32(len(c.rules))
 	try := func(candidates []int32) {
 		for _, i := range candidates {
 			if i >= best {
 				return
 			}
-			if c.rules[i].matches(f) {
+			if !c.rules[i].Effect.IsStricter(from) && c.rules[i].matches(f) {
 				best = i
 				return
 			}

@@ -227,7 +227,7 @@ func (r inputReader) add(f inputField) {
 	switch {
 	case !f.isText && n > 0 && r.in.fields[n-1] == f:
 	case n == maxFields:
-		r.in.problem = "the input holds more fields than nod looks at"
+		r.in.problem = "the input contains more fields than nod looks at"
 	default:
 		r.in.fields = append(r.in.fields, f)
 	}
@@ -350,7 +350,7 @@ var escape = language.Compiled("\\\\([ \t()\\[\\]{};|*?$`'\"#&<>!~])")
 // addGlobs notes a pattern. Agents cut one that narrows a search at white space and commas.
 func (in *input) addGlobs(value string, f meaning) {
 	if len(in.globs) >= maxPaths {
-		in.problem = "the input holds more patterns than nod looks at"
+		in.problem = "the input contains more patterns than nod looks at"
 		return
 	}
 	value = strings.TrimSpace(value)
@@ -476,7 +476,7 @@ func isUpper(c byte) bool { return 'A' <= c && c <= 'Z' }
 func (in *input) addPatch(text string) {
 	use, err := language.Patch(text)
 	if err != nil {
-		in.problem = cmp.Or(in.problem, "nobody can tell which files the patch in the input changes")
+		in.problem = cmp.Or(in.problem, "nod can't tell which files the patch in the input changes")
 	}
 	for _, path := range use.Writes {
 		in.addPaths(path, writeField)

@@ -10,14 +10,14 @@ import (
 func TestNamedFiles(t *testing.T) {
 	tests := map[string]struct {
 		agent, tool, input string
-		want               []NamedFile
+		want               []namedFile
 	}{
 		"a change":      {"claude-code", "Edit", `{"file_path":"a b","old_string":"/x","new_string":"y"}`, change("a b")},
-		"a read":        {"claude-code", "Read", `{"file_path":"/etc/hosts"}`, []NamedFile{{Path: "/etc/hosts"}}},
+		"a read":        {"claude-code", "Read", `{"file_path":"/etc/hosts"}`, []namedFile{{Path: "/etc/hosts"}}},
 		"a command":     {"claude-code", "Bash", `{"command":"rm /etc/hosts","description":"/x"}`, nil},
 		"nobody's tool": {"", "save", `{"target_path":" a","text":"/etc/hosts","path":7}`, change(" a")},
 		"twice":         {"", "save", `{"path":"a","file":"a"}`, change("a")},
-		"a list":        {"", "save", `{"files":["a","b",""]}`, []NamedFile{{"a", true}, {"b", true}}},
+		"a list":        {"", "save", `{"files":["a","b",""]}`, []namedFile{{"a", true}, {"b", true}}},
 		"no object":     {"", "save", `"path"`, nil},
 	}
 	for name, tt := range tests {
@@ -36,4 +36,4 @@ func TestNamedFiles(t *testing.T) {
 	}
 }
 
-func change(path string) []NamedFile { return []NamedFile{{Path: path, Changes: true}} }
+func change(path string) []namedFile { return []namedFile{{Path: path, Changes: true}} }

@@ -94,7 +94,7 @@ func (r *compiledRule) matchesServer(f *facts) bool {
 		return false
 	}
 	first := strings.Index(rest, "__")
-	if r.Effect == Allow && (first < 1 || strings.LastIndex(rest, "__") != first) {
+	if r.Effect.Permits() && (first < 1 || strings.LastIndex(rest, "__") != first) {
 		return false
 	}
 	for i := 1; i < len(rest); i++ {
@@ -110,7 +110,7 @@ func (r *compiledRule) matchesServer(f *facts) bool {
 // Else any address does, and one that programs might read differently.
 func (r *compiledRule) matchesHost(f *facts) bool {
 	hosts, sure := f.hosts()
-	if r.Effect != Allow {
+	if !r.Effect.Permits() {
 		return !sure || slices.ContainsFunc(hosts, r.isHost)
 	}
 	if !sure || len(hosts) == 0 || isShell(f.call.Tool) || f.input.isRun || !r.mayFetch(f) {
@@ -126,11 +126,15 @@ func (r *compiledRule) mayFetch(f *facts) bool {
 	return isFetcher(f.call.Tool) || strings.Trim(string(r.tool), "*?") != ""
 }
 
-func (r *compiledRule) isHost(host string) bool {
-	if suffix, below := strings.CutPrefix(r.Host, "*"); below {
+func (r *compiledRule) isHost(host string) bool { return MatchesHost(r.Host, host) }
+
+// MatchesHost reports whether a host in small letters is one that a rule names: example.com, or *.example.com for all
+// below it.
+func MatchesHost(pattern, host string) bool {
+	if suffix, below := strings.CutPrefix(pattern, "*"); below {
 		return len(host) > len(suffix) && strings.HasSuffix(host, suffix)
 	}
-	return host == r.Host
+	return host == pattern
 }
 
 // hosts are those of the addresses in the input. They are not sure when an address could be read in two ways.

@@ -208,7 +208,6 @@ func (e *nameEntry) startsAt(before, home string) bool {
 	return true
 }
 
-// isHome reports whether a folder is somebody's home.
 func isHome(folder, home string) bool {
 	if folder == "~" || folder == "/root" || folder == "/var/root" || (home != "" && folder == home) {
 		return true
@@ -444,7 +443,6 @@ func endOf(name string) string {
 	return ""
 }
 
-// matchName reports whether a name matches a pattern of * and ?, a byte each.
 func matchName(pattern, name string) bool {
 	if !isWild(pattern) {
 		return pattern == name

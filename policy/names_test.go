@@ -267,11 +267,11 @@ func TestSecretNames(t *testing.T) {
 	n := 0
 	for path := range strings.FieldsFuncSeq(secretPaths, isNewline) {
 		n++
-		if !holdsSecrets(path) {
+		if !IsSecret(path) {
 			t.Errorf("%s holds no secrets", path)
 		}
-		if odd := strings.NewReplacer("s", "ſ", "k", "\u212a").Replace(path); !holdsSecrets(odd) ||
-			!holdsSecrets(strings.ToUpper(path)) {
+		if odd := strings.NewReplacer("s", "ſ", "k", "\u212a").Replace(path); !IsSecret(odd) ||
+			!IsSecret(strings.ToUpper(path)) {
 			t.Errorf("%s in other letters holds no secrets", path)
 		}
 	}
@@ -409,7 +409,7 @@ func TestMayMatch(t *testing.T) {
 		{"src/[ab]/*.go", false, false}, {"[", true, true}, {"", false, false}, {"}{", false, false},
 	}
 	for _, tt := range tests {
-		if got := mayMatchSecret(tt.glob); got != tt.pattern {
+		if got := secrets().mayMatch(tt.glob, true); got != tt.pattern {
 			t.Errorf("%q as a pattern: %v, want %v", tt.glob, got, tt.pattern)
 		}
 		if got := narrowsToSecrets(tt.glob); got != tt.narrow {
@@ -448,13 +448,13 @@ func FuzzMayMatch(f *testing.F) {
 		if len(glob) > 300 || len(path) > 300 {
 			return
 		}
-		mayMatchSecret(glob)
+		secrets().mayMatch(glob, true)
 		Leaks(shell.Access{Path: glob, Kind: shell.Read})
 		Leaks(shell.Access{Path: path, Kind: shell.Tree, Only: []string{glob}})
 		e := secrets().find(path, "")
 		if e != nil && !isWild(path) && !strings.ContainsAny(path, `[]{}\(|^#,`) && e.root == anywhere &&
 			!strings.Contains(path, "//") && !strings.HasPrefix(path, "./") && strings.Count(path, "/") < maxGlobParts &&
-			!mayMatchSecret(path) {
+			!secrets().mayMatch(path, true) {
 			t.Fatalf("%q holds secrets as %s, and a pattern that is just that may match none", path, e.text)
 		}
 	})

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"nod/ownfile"
+	"nod/policy/shell"
 )
 
 const (
@@ -133,7 +134,7 @@ func follow(path string) (target string, link, ok bool) {
 
 // isMagic knows the places that lead elsewhere for the process that opens them, such as /proc/self/cwd.
 func isMagic(path string) bool {
-	return isWithin(path, "/proc") || isWithin(path, "/dev/fd") ||
+	return isWithin(path, "/proc") && shell.Special(path) || isWithin(path, "/dev/fd") ||
 		path == "/dev/stdin" || path == "/dev/stdout" || path == "/dev/stderr"
 }
 

@@ -11,6 +11,7 @@ package policy
 import (
 	"reflect"
 	"slices"
+	"strings"
 	"time"
 
 	"nod/policy/shell"
@@ -21,9 +22,10 @@ type Effect string
 
 // The effects, from lax to strict. The strictest that matches decides.
 const (
-	Allow Effect = "allow"
-	Ask   Effect = "ask"
-	Deny  Effect = "deny"
+	Allow   Effect = "allow"
+	Sandbox Effect = "sandbox" // it runs unasked, in the sandbox
+	Ask     Effect = "ask"
+	Deny    Effect = "deny"
 )
 
 // Class says what kind of harm a tool can do.
@@ -52,6 +54,9 @@ type Call struct {
 	Input    Input    // see [ReadInput]
 	Declared Class    // what the caller says the tool is; empty when it says nothing
 	Refused  bool     // the agent's own check refused it: only the user can overrule that, this once
+	Contains bool     // the caller runs the command in nod's sandbox if told so
+	// OnlyReads says that this machine's sandbox is for commands that read.
+	OnlyReads bool
 }
 
 // Decision is what the policy says of one call, and why.
@@ -61,6 +66,29 @@ type Decision struct {
 	Reason string // one sentence a user can read
 	Class  Class  // the class that counts
 	Grant  bool   // Rule is the id of a grant: the user said so at an earlier prompt
+
+	Confinement Confinement `json:",omitzero"` // of what runs in the sandbox
+}
+
+// A Confinement is what a command may change that runs in the sandbox. The zero value is that of no sandbox.
+type Confinement struct {
+	// Project is absolute, with links followed: all that the command sees of the user's files, but for tools.
+	Project string `json:"project"`
+	// Write lets it change the project, save what is guarded there.
+	Write bool `json:"write,omitempty"`
+	// Git lets it change the project's repository, save hooks and configuration.
+	Git bool `json:"git,omitempty"`
+}
+
+// Why is the reason for a user who is asked, without what goes without saying: that no rule decides.
+func (d Decision) Why() string {
+	if d.Reason == "no rule matches" {
+		return ""
+	}
+	if problem, ok := strings.CutPrefix(d.Reason, "no rule matches, and the command is not read-only: "); ok {
+		return problem + "."
+	}
+	return d.Reason
 }
 
 // Insists reports whether a rule or a guard asks, and not the mere want of a rule: that holds also where the agent's
@@ -129,19 +157,35 @@ type Policy struct {
 	AskEverything bool `yaml:"ask_everything"`
 	// TrustedAgents are believed when they classify a tool nod does not know.
 	TrustedAgents []string `yaml:"trusted_agents"`
-	// TrustedRoots are folders that a class may read in, and where git may be believed; none: everywhere, and git nowhere.
+	// TrustedRoots are folders that a class may read in, and git is believed; none: everywhere, and git nowhere.
 	TrustedRoots []string `yaml:"trusted_roots"`
-	Rules        []Rule   `yaml:"rules"`
+	// Sandbox says which projects' commands run in the sandbox.
+	Sandbox Containment `yaml:"sandbox"`
+	Rules   []Rule      `yaml:"rules"`
+}
+
+// Containment says what runs in the sandbox without a rule for it.
+type Containment struct {
+	// Projects are folders whose commands run there where nothing else allows them; ~ is the home folder.
+	Projects []string `yaml:"projects"`
+	// Hosts are those that a command in the sandbox reaches without a prompt: example.com, or *.example.com.
+	Hosts []string `yaml:"hosts"`
+	// ReadOnly has what only reads run there, too, where it can do nothing else.
+	ReadOnly bool `yaml:"read_only"`
 }
 
 // Default is the policy of a fresh installation.
-func Default() Policy { return Policy{AutoAllow: []Class{ReadOnly}} }
+func Default() Policy {
+	return Policy{AutoAllow: []Class{ReadOnly}, Sandbox: Containment{ReadOnly: true}}
+}
 
 // Clone returns a copy that shares nothing with the policy.
 func (p Policy) Clone() Policy {
 	p.AutoAllow = slices.Clone(p.AutoAllow)
 	p.TrustedAgents = slices.Clone(p.TrustedAgents)
 	p.TrustedRoots = slices.Clone(p.TrustedRoots)
+	p.Sandbox.Projects = slices.Clone(p.Sandbox.Projects)
+	p.Sandbox.Hosts = slices.Clone(p.Sandbox.Hosts)
 	p.Rules = slices.Clone(p.Rules)
 	for i := range p.Rules {
 		r := &p.Rules[i]
@@ -180,9 +224,10 @@ const (
 	CoverTool     Cover = "tool"     // every call of this tool of an MCP server, or every web search
 	CoverHost     Cover = "host"     // every page of this host, for this tool that fetches
 	CoverReads    Cover = "reads"    // reading below this folder, for the tools that read
+	CoverSandbox  Cover = "sandbox"  // every command of the project, in the sandbox: no grant, but a setting
 )
 
-// Covers are all of them, those first that are about more than the input.
+// Covers are all that a grant can cover, those first that are about more than the input.
 var Covers = []Cover{CoverCommands, CoverEdits, CoverTool, CoverHost, CoverReads, CoverInput}
 
 // Grant is a rule that the user made by answering a prompt, for one agent as nod verified it. It allows exactly
@@ -192,7 +237,7 @@ type Grant struct {
 	ID          string         `json:"id"` // UUID
 	Scope       Scope          `json:"scope"`
 	Agent       string         `json:"agent"`
-	Program     string         `json:"program"`                // verified executable of the requester; empty: not verified
+	Program     string         `json:"program"`                // verified executable of the requester, if any
 	Session     string         `json:"session,omitempty"`      // set when Scope is ThisSession
 	CWD         string         `json:"cwd"`                    // folder that the agent works in, or the project
 	Tool        string         `json:"tool,omitempty"`         // empty with Edits and Reads

@@ -202,7 +202,7 @@ func (c *Compiled) leaks(a *access) bool {
 			return true
 		}
 		e := leaksByName(path, g.named, a.kind)
-		if e != nil && !(e.doubt && a.kind == shell.Read && !isConfidential(a.real)) {
+		if e != nil && !(e.doubt && a.kind == shell.Read && !IsConfidential(a.real)) {
 			return true
 		}
 	}
@@ -269,7 +269,7 @@ func Locate(path, cwd string) Location {
 	places := DefaultPlaces()
 	p := locate(path, cwd, places.Home)
 	if p.lost {
-		return Location{Guarded: guardedBy(p.clean), Secret: holdsSecrets(p.clean)}
+		return Location{Guarded: guardedBy(p.clean), Secret: IsSecret(p.clean)}
 	}
 	l := Location{Path: p.real, Linked: fold(p.clean) != fold(p.real), Own: newGuard(places).isOwn(p.real)}
 	if root := locate(cwd, "", places.Home); !root.lost {
@@ -279,13 +279,13 @@ func Locate(path, cwd string) Location {
 		if l.Guarded == "" {
 			l.Guarded = guardedBy(path)
 		}
-		l.Secret = l.Secret || holdsSecrets(path)
+		l.Secret = l.Secret || IsSecret(path)
 	}
 	return l
 }
 
-// A NamedFile is a file or folder in the input of a call.
-type NamedFile struct {
+// A namedFile is a file or folder in the input of a call.
+type namedFile struct {
 	Path    string // as the input spells it
 	Changes bool   // the call may make or change it
 }
@@ -293,12 +293,12 @@ type NamedFile struct {
 const maxNamedFiles = 64
 
 // NamedFiles lists what fields of a call's input name, in the order of the input: not what a command line does.
-func NamedFiles(call Call) []NamedFile {
+func NamedFiles(call Call) []namedFile {
 	t, _ := lookup(call.Agent, call.Tool)
 	class := classify(call.Agent, call.Tool, call.Declared, false)
-	var files []NamedFile
+	var files []namedFile
 	for _, field := range call.Input.fields {
-		n := NamedFile{Path: field.value}
+		n := namedFile{Path: field.value}
 		switch t.fields[field.name] {
 		case lookField, readField, treeField, folderField:
 		case writeField, deleteField:
@@ -311,7 +311,7 @@ func NamedFiles(call Call) []NamedFile {
 		default:
 			continue
 		}
-		i := slices.IndexFunc(files, func(f NamedFile) bool { return f.Path == n.Path })
+		i := slices.IndexFunc(files, func(f namedFile) bool { return f.Path == n.Path })
 		switch {
 		case !field.isText || n.Path == "":
 		case i >= 0:

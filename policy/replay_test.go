@@ -47,6 +47,54 @@ func TestSimulationAnswers(t *testing.T) {
 	}
 }
 
+// What the agent lets pass by itself is no prompt, unless a rule speaks of it.
+func TestSimulationOfWhatPassesAnyway(t *testing.T) {
+	call := func(agent, tool, input string) Call {
+		return Call{Agent: agent, Tool: tool, CWD: "/srv", Input: ReadInput(json.RawMessage(input))}
+	}
+	task := call("claude-code", "Task", `{"description":"Look","prompt":"Find it"}`)
+	p := Default()
+	p.Rules = []Rule{{ID: "tasks", Effect: Ask, Tool: "Task", CWD: "/srv/**"}}
+	for _, tt := range []struct {
+		policy Policy
+		call   Call
+		asked  bool
+	}{
+		{Default(), task, false},
+		{Default(), call("claude-code", "KillShell", `{"shell_id":"1"}`), false},
+		{Default(), call("codex", "Task", `{"prompt":"Find it"}`), true},
+		{Default(), call("claude-code", "Skill", `{"skill":"x"}`), true},
+		{Default(), call("claude-code", "Task", `{"prompt":"a\u202eb"}`), true},
+		{p, task, true},
+	} {
+		s := simulate(t, tt.policy)
+		d := s.Decide(tt.call, testNow)
+		if asked := s.Answer(tt.call, testNow); asked != tt.asked || asked != (d.Effect == Ask) {
+			t.Errorf("%s %s: asked %v, %+v", tt.call.Tool, tt.call.Input, asked, d)
+		}
+	}
+}
+
+// A page and a search are answered for the host and the tool.
+func TestSimulationOfHostsAndTools(t *testing.T) {
+	s := simulate(t, Default())
+	for i, step := range []struct {
+		tool, input string
+		asked       bool
+	}{
+		{"WebFetch", `{"url":"https://go.dev/a","prompt":"p"}`, true},
+		{"WebFetch", `{"url":"https://go.dev/b","prompt":"p"}`, false},
+		{"WebFetch", `{"url":"https://pkg.go.dev/b","prompt":"p"}`, true},
+		{"WebSearch", `{"query":"a"}`, true},
+		{"WebSearch", `{"query":"b"}`, false},
+	} {
+		call := Call{Agent: "claude-code", Tool: step.tool, CWD: "/srv", Input: ReadInput(json.RawMessage(step.input))}
+		if asked := s.Answer(call, testNow); asked != step.asked {
+			t.Errorf("step %d: %s: asked %v", i, step.input, asked)
+		}
+	}
+}
+
 // The folder that a session began in is its project, also for what it does below.
 func TestSimulationKnowsWhereSessionsBegan(t *testing.T) {
 	in := func(session, folder, command string) Call {

@@ -49,6 +49,29 @@ func Risks(call Call) []Risk {
 	return r.done()
 }
 
+// CommandNames are the commands of a command line, each once, as in "git push": first those that do more than read.
+func CommandNames(call Call) []string {
+	command, ok := inputFacts(&call, &Compiled{}).commandText()
+	if !ok {
+		return nil
+	}
+	a := call.Input.assess(command)
+	var acting, reading []string
+	for _, p := range a.Parts {
+		switch name := p.Name(); {
+		case name == "" || slices.Contains(acting, name) || slices.Contains(reading, name):
+		case p.Reads:
+			reading = append(reading, name)
+		default:
+			acting = append(acting, name)
+		}
+	}
+	if names := append(acting, reading...); len(names) > 0 {
+		return names
+	}
+	return slices.DeleteFunc(a.Programs, func(name string) bool { return name == "" })
+}
+
 func (r *risks) readPatch() {
 	for _, field := range r.call.Input.fields {
 		if field.isText && strings.HasPrefix(strings.TrimLeft(field.value, " \n"), language.PatchBegin) {
@@ -344,7 +367,7 @@ func (r *risks) changesSpecial(a *access, what string) bool {
 
 func (r *risks) find(a *access, list *nameList) *nameEntry {
 	for _, p := range a.paths() {
-		if e := list.find(p, r.policy.guard.named); e != nil && !(e.doubt && !isConfidential(a.real)) {
+		if e := list.find(p, r.policy.guard.named); e != nil && !(e.doubt && !IsConfidential(a.real)) {
 			return e
 		}
 	}

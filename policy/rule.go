@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -47,9 +48,9 @@ const idLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ012345678
 
 func checkEffect(r Rule) *FieldError {
 	if r.Effect == "" {
-		return &FieldError{"effect", "missing: want allow, ask or deny"}
+		return &FieldError{"effect", "missing: want allow, sandbox, ask or deny"}
 	}
-	if effects := []Effect{Allow, Ask, Deny}; !slices.Contains(effects, r.Effect) {
+	if effects := []Effect{Allow, Sandbox, Ask, Deny}; !slices.Contains(effects, r.Effect) {
 		return &FieldError{"effect", fmt.Sprintf("%q: want %s", r.Effect, OrList(effects))}
 	}
 	return nil
@@ -102,8 +103,11 @@ func checkTexts(r Rule) *FieldError {
 
 func checkMatchers(r Rule) *FieldError {
 	tool := r.Tool
-	if r.Effect == Allow && strings.Trim(tool, "*") == "" {
+	if r.Effect.Permits() && strings.Trim(tool, "*") == "" {
 		tool = "" // a rule that allows whatever the tool says no more than one that allows everything
+	}
+	if r.Effect == Sandbox && cmp.Or(r.Host, r.Server) != "" {
+		return &FieldError{"effect", "only commands run in the sandbox: want a rule without host and mcp_server"}
 	}
 	text := cmp.Or(r.Agent, r.Program, tool, string(r.Class), r.Path, r.Command, r.CWD, r.Session, r.Server, r.Host)
 	if text == "" && len(r.Args) == 0 && len(r.Run) == 0 {
@@ -128,8 +132,9 @@ func checkRun(r Rule) *FieldError {
 		return nil
 	case len(r.Run) > maxRun:
 		return &FieldError{"run", fmt.Sprintf("%d of them: want at most %d", len(r.Run), maxRun)}
-	case r.Effect == Allow && cmp.Or(r.Path, r.Command, r.Host, r.Server) != "" || r.Effect == Allow && len(r.Args) > 0:
-		return &FieldError{"run", "a rule that allows commands bounds them by agent, program, tool, cwd and session only"}
+	case r.Effect.Permits() && (cmp.Or(r.Path, r.Command, r.Host, r.Server) != "" || len(r.Args) > 0):
+		return &FieldError{"run", "a rule that allows commands bounds them by agent, program, tool, cwd and " +
+			"session only"}
 	}
 	for i, text := range r.Run {
 		if _, err := shell.ParsePattern(text); err != nil {
@@ -158,6 +163,12 @@ func (p Policy) Problems() []*FieldError {
 		add(checkPattern(root), "policy.trusted_roots[%d]", i)
 		add(checkFirst(p.TrustedRoots, i), "policy.trusted_roots[%d]", i)
 	}
+	for i, folder := range p.Sandbox.Projects {
+		add(cmp.Or(checkProject(folder), checkFirst(p.Sandbox.Projects, i)), "policy.sandbox.projects[%d]", i)
+	}
+	for i, host := range p.Sandbox.Hosts {
+		add(cmp.Or(checkHost(host), checkFirst(p.Sandbox.Hosts, i)), "policy.sandbox.hosts[%d]", i)
+	}
 	if len(p.Rules) > maxRules {
 		add(fmt.Sprintf("%d rules: want at most %d", len(p.Rules), maxRules), "policy.rules")
 		return found
@@ -179,6 +190,18 @@ func (p Policy) Problems() []*FieldError {
 	return found
 }
 
+// checkProject wants one folder that leaves something outside: all of the home folder is no project.
+func checkProject(folder string) string {
+	abs, ok := absolute(folder, "", homeFolder())
+	switch {
+	case !ok || !filepath.IsAbs(abs) || strings.ContainsAny(folder, "*?[{") || hasHidden(folder):
+		return fmt.Sprintf("%q: want the absolute path of a folder without wildcards, or ~/ and one", folder)
+	case isWithin(fold(homeFolder()), fold(filepath.Clean(abs))):
+		return fmt.Sprintf("%q holds your home folder: want a folder with a project in it", folder)
+	}
+	return ""
+}
+
 // Normalize writes classes the way the rest of nod knows them, and lists without elements as nil.
 func (p *Policy) Normalize() {
 	for i, class := range p.AutoAllow {
@@ -186,6 +209,7 @@ func (p *Policy) Normalize() {
 			p.AutoAllow[i] = Write
 		}
 	}
+	p.Sandbox.Projects, p.Sandbox.Hosts = orNil(p.Sandbox.Projects), orNil(p.Sandbox.Hosts)
 	for i, r := range p.Rules {
 		if r.Class == oldWrite {
 			p.Rules[i].Class = Write

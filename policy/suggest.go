@@ -5,18 +5,20 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
+
+	"nod/policy/shell"
 )
 
 const (
-	suggestAfter   = 3  // like answers after which a rule is proposed
-	maxSuggestions = 20 // nobody reads more of them
-	maxCandidates  = 60 // rules that are tried, those with the most calls first
-	maxCommands    = 20 // of one suggestion
+	suggestAfter   = 3   // like answers after which a rule is proposed
+	maxSuggestions = 20  // nobody reads more of them
+	maxCandidates  = 60  // rules that are tried, those with the most calls first
+	maxSuggested   = 160 // characters of a command or a folder: a longer one is not shown in full
 )
 
 // runNote is what a user should know of a rule for commands before adding it.
@@ -35,10 +37,10 @@ type Suggestion struct {
 	Folders []string // where they came from, in order of their first
 }
 
-// Suggest proposes rules that would have spared the user questions they always answered alike. A rule is
-// proposed only when it would have decided every call that it rests on, and none that the user decided
-// otherwise; what rules cannot decide is never proposed. Those with the most calls come first, twenty at most.
-// The error is that of the context.
+// Suggest proposes rules that would have spared the user questions they always answered alike: each for one command, or
+// for one tool's files in a folder. A rule is proposed only when it would have decided every call that it rests on, and
+// none that the user decided otherwise. To allow what deletes, installs or reaches other computers is never proposed.
+// Those with the most calls come first, twenty at most. The error is that of the context.
 func (s *Simulation) Suggest(ctx context.Context, past []Past, now time.Time) ([]Suggestion, error) {
 	candidates, err := group(ctx, past, s.rules, now)
 	if err != nil {
@@ -66,8 +68,7 @@ func (s *Simulation) Suggest(ctx context.Context, past []Past, now time.Time) ([
 // A candidate is a rule, and calls that it could decide.
 type candidate struct {
 	Suggestion
-	runs    [][]string // of each call, when the rule is for commands: those that it must name
-	against []Call     // which the user decided otherwise, and the rule may be about
+	against []Call // which the user decided otherwise, and the rule may be about
 }
 
 // group puts calls together that one rule could decide, and none does yet.
@@ -85,13 +86,13 @@ func group(ctx context.Context, past []Past, p *Compiled, now time.Time) ([]*can
 				refused[text] = true
 			}
 		}
-		rule, ok := f.ruleFor(one.Effect)
+		rule, ok := f.suggestible(one.Effect)
 		if !ok || f.decision().Effect != Ask {
 			continue
 		}
-		k := suggestKey{rule.Effect, rule.Agent, rule.Program, rule.Tool, rule.Path, rule.Command, ""}
+		k := suggestKey{rule.Effect, rule.Agent, rule.Program, rule.Tool, rule.Path, rule.Command, "", ""}
 		if len(rule.Run) > 0 {
-			k.project = rule.CWD
+			k.run, k.project = rule.Run[0], rule.CWD
 		}
 		g := by[k]
 		if g == nil {
@@ -99,13 +100,41 @@ func group(ctx context.Context, past []Past, p *Compiled, now time.Time) ([]*can
 			by[k] = g
 			all = append(all, g)
 		}
-		g.add(one.Call, rule.Run)
+		g.add(one.Call)
 	}
 	return slices.DeleteFunc(all, func(g *candidate) bool {
-		g.settle(refused)
-		return len(g.Calls) < suggestAfter
+		return len(g.Calls) < suggestAfter || len(g.Rule.Run) > 0 && refused[g.Rule.Run[0]]
 	}), nil
 }
+
+// suggestible is the rule that may be proposed for a call: for one command, and short enough to be read in full.
+func (f *facts) suggestible(effect Effect) (Rule, bool) {
+	r, ok := f.ruleFor(effect)
+	if len(r.Run) > 1 { // the user answered this line, not each of its commands
+		r.Run, r.Command, r.CWD, r.Note = nil, f.input.command, f.call.CWD, ""
+	}
+	for _, text := range append([]string{r.Command, r.CWD, r.Path}, r.Run...) {
+		ok = ok && utf8.RuneCountInString(text) <= maxSuggested
+	}
+	return r, ok && (effect != Allow || !f.acts())
+}
+
+// acts reports whether a call may delete, install or reach other computers: by what nod knows of its programs, or by a
+// word of the command.
+func (f *facts) acts() bool {
+	command, ok := f.commandText()
+	if !ok {
+		return false
+	}
+	classes := f.lineClasses()
+	return slices.Contains(classes, Network) || slices.Contains(classes, Destructive) || hasWord(command, actWords) ||
+		slices.ContainsFunc(Risks(*f.call), func(r Risk) bool {
+			return r.Level > shell.Note && r.Text != shell.RiskOther
+		})
+}
+
+const actWords = " add clean delete deploy destroy drop erase install post prune publish purge push release remove " +
+	"reset rm send truncate uninstall upload wipe "
 
 // oppose notes for each candidate the calls that the user decided otherwise and its rule may be about.
 func oppose(ctx context.Context, candidates []*candidate, past []Past, p *Compiled, now time.Time) error {
@@ -134,54 +163,18 @@ func oppose(ctx context.Context, candidates []*candidate, past []Past, p *Compil
 }
 
 type suggestKey struct {
-	effect                                       Effect
-	agent, program, tool, path, command, project string
+	effect                                            Effect
+	agent, program, tool, path, command, run, project string
 }
 
-func (g *candidate) add(c Call, run []string) {
+func (g *candidate) add(c Call) {
 	g.Calls = append(g.Calls, c)
 	if !slices.Contains(g.Folders, c.CWD) {
 		g.Folders = append(g.Folders, c.CWD)
 	}
-	if len(run) > 0 {
-		g.runs = append(g.runs, run)
-	} else if len(g.Folders) > 1 {
+	if len(g.Folders) > 1 && len(g.Rule.Run) == 0 {
 		g.Rule.CWD = "" // asked in several projects: it holds in all
 	}
-}
-
-// settle has a rule for commands name those that were allowed often and never refused, and leaves the calls that
-// these let pass.
-func (g *candidate) settle(refused map[string]bool) {
-	for changed := len(g.runs) > 0; changed; {
-		times := map[string]int{}
-		for _, run := range g.runs {
-			for _, text := range run {
-				times[text]++
-			}
-		}
-		rare := func(text string) bool { return times[text] < suggestAfter || refused[text] }
-		maps.DeleteFunc(times, func(text string, _ int) bool { return rare(text) })
-		g.Rule.Run = slices.SortedFunc(maps.Keys(times), func(a, b string) int {
-			return cmp.Or(cmp.Compare(times[b], times[a]), strings.Compare(a, b))
-		})
-		g.Rule.Run = g.Rule.Run[:min(len(g.Rule.Run), maxCommands)]
-		changed = g.keep(func(run []string) bool {
-			return !slices.ContainsFunc(run, func(text string) bool { return !slices.Contains(g.Rule.Run, text) })
-		})
-	}
-}
-
-func (g *candidate) keep(fits func(run []string) bool) (changed bool) {
-	var kept candidate
-	for i, run := range g.runs {
-		if fits(run) {
-			kept.add(g.Calls[i], run)
-		}
-	}
-	changed = len(kept.runs) < len(g.runs)
-	g.Calls, g.Folders, g.runs = kept.Calls, kept.Folders, kept.runs
-	return changed
 }
 
 // ruleFor is the narrowest rule that decides calls like this one: the new commands of a line in this project where
@@ -407,6 +400,12 @@ func newSimulation(p Policy, places Places, tops map[string]string) (*Simulation
 	return &Simulation{config: p, places: places, rules: rules, kept: kept, tops: tops}, nil
 }
 
+// InSandbox has the commands of every project run in the sandbox from here on, as if the user had switched that on and
+// each agent's commands could be run there.
+func (s *Simulation) InSandbox() {
+	s.rules.inSandbox, s.kept.inSandbox = true, true
+}
+
 // note takes the folder that a session starts in for its project: the folders of the past may be gone, and with them
 // what says where the project starts.
 func (s *Simulation) note(c Call) {
@@ -423,15 +422,25 @@ func sessionKey(c *Call) string { return c.Agent + "\x00" + c.Session }
 // Decide says what the policy makes of a call, without any answer of the user.
 func (s *Simulation) Decide(c Call, at time.Time) Decision {
 	s.note(c)
-	return Decide(c, s.rules, at)
+	return s.decide(&c, s.rules, at)
+}
+
+// decide leaves alone what the agent lets pass by itself, without nod, unless a rule or a guard speaks of it.
+func (s *Simulation) decide(c *Call, p *Compiled, at time.Time) Decision {
+	c.Contains = p.inSandbox
+	d := Decide(*c, p, at)
+	if d.Effect == Ask && d.Rule == "" && catalogue()[c.Agent][c.Tool].passes {
+		return Decision{Effect: Allow, Reason: "the agent lets it pass by itself"}
+	}
+	return d
 }
 
 // Answer reports whether the user sees a prompt for a call, after all that they have answered before. If so,
-// they answer with the widest allow that is offered: edits in the project, the new parts of a command line, else
-// exactly this call.
+// they answer with the widest allow that is offered: edits in the project, the new parts of a command line, all pages
+// of a host, all calls of a tool, else exactly this call.
 func (s *Simulation) Answer(c Call, at time.Time) (asked bool) {
 	s.note(c)
-	d := Decide(c, s.kept, at)
+	d := s.decide(&c, s.kept, at)
 	for i := range s.kept.grants {
 		if g := &s.kept.grants[i]; g.ID == d.Rule {
 			g.LastUsed = at
@@ -444,7 +453,9 @@ func (s *Simulation) Answer(c Call, at time.Time) (asked bool) {
 	for _, offer := range []struct {
 		scope Scope
 		cover Cover
-	}{{UntilQuit, CoverEdits}, {Always, CoverCommands}, {Always, CoverInput}} {
+	}{
+		{UntilQuit, CoverEdits}, {Always, CoverCommands}, {Always, CoverHost}, {Always, CoverTool}, {Always, CoverInput},
+	} {
 		grants, err := f.newGrants(offer.scope, offer.cover)
 		if err != nil || len(s.kept.grants)+len(grants) > MaxGrants {
 			continue
@@ -465,6 +476,7 @@ func (s *Simulation) With(rules ...Rule) (*Simulation, error) {
 	if err != nil {
 		return nil, fmt.Errorf("add the suggested rules: %w", err)
 	}
+	with.rules.inSandbox, with.kept.inSandbox = s.rules.inSandbox, s.kept.inSandbox
 	return with, nil
 }
 

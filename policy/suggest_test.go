@@ -73,28 +73,31 @@ func TestSuggest(t *testing.T) {
 		},
 		"commands": {
 			allowed("go test ./x", "cd sub && go test -run Y . | tail", "go vet && go test",
-				"go vet ./...", "go vet", "go build"),
-			"allow-commands-shop allow Bash run=go test|go vet cwd=/home/ann/shop/** calls=5;",
+				"go vet ./...", "go vet", "go test .", "go vet .", "go build"),
+			"allow-go-test allow Bash run=go test cwd=/home/ann/shop/** calls=3;" +
+				"allow-go-vet allow Bash run=go vet cwd=/home/ann/shop/** calls=3;",
 		},
 		"commands of each project": {append(allowed("go test", "go test"), repeat(2, decidedIn(b, "go test", Allow))...), ""},
-		// It would spare two questions.
-		"beside what is rare": {allowed("go test && go build", "go test", "go test"), ""},
+		"beside another":           {allowed("go test && go build", "go test", "go test"), ""},
+		"a line": {
+			allowed("go test && go vet", "go test && go vet", "go test && go vet"),
+			"allow-go-test-go-vet allow Bash command=go test && go vet cwd=/home/ann/shop calls=3;",
+		},
+		"too long to show": {repeat(3, decidedIn(a, "make "+strings.Repeat("x", maxSuggested), Allow)), ""},
 		"one was denied": {
-			append(allowed("go test", "go test .", "go test", "mix format", "mix format", "mix format"),
-				decidedIn(a, "mix format x", Deny)),
+			append(allowed("go test", "go test .", "go test", "pytest", "pytest", "pytest"),
+				decidedIn(a, "pytest x", Deny)),
 			"allow-go-test allow Bash run=go test cwd=/home/ann/shop/** calls=3;",
 		},
 		"targets": {
 			allowed("make", "make", "make"), "allow-make allow Bash command=make cwd=/home/ann/shop calls=3;",
 		},
-		"deletes": {
-			allowed("rm -r x", "rm -r x", "rm -r x"), "allow-rm-r-x allow Bash command=rm -r x cwd=/home/ann/shop calls=3;",
-		},
 		"tells what to run": {
 			allowed("sh x", "sh x", "sh x"), "allow-sh-x allow Bash command=sh x cwd=/home/ann/shop calls=3;",
 		},
 		"writes a file": {
-			allowed("mix x>o", "mix x>o", "mix x>o"), "allow-mix-x-o allow Bash command=mix x>o cwd=/home/ann/shop calls=3;",
+			allowed("make x>o", "make x>o", "make x>o"),
+			"allow-make-x-o allow Bash command=make x>o cwd=/home/ann/shop calls=3;",
 		},
 		"reads secrets": {allowed("cat .env; go test", "cat .env; go test", "cat .env; go test"), ""},
 		"always denied": {
@@ -140,6 +143,32 @@ func TestSuggest(t *testing.T) {
 				t.Errorf("got  %q\nwant %q", got, tt.want)
 			}
 		})
+	}
+}
+
+// To allow what deletes, installs, publishes or reaches other computers is never suggested, however often it was
+// allowed: the next time it may be the wrong thing, and cannot be taken back.
+func TestSuggestNothingThatActs(t *testing.T) {
+	for _, command := range []string{
+		"git push", "git push origin main", "git push --force", "git fetch", "git pull", "git clone https://x.io/y",
+		"git commit -m x && git push", "git reset --hard", "git clean -fd", "git checkout .", "git branch -D x", "git rm x",
+		"git stash drop", "git tag -d x", "git rebase main", "rm x", "rm -rf node_modules", "rm -r build && make",
+		"find . -delete", "ls | xargs rm", "sh -c 'rm x'", "truncate -s 0 x", "mv a b", "unlink x", "shred x",
+		"npm install", "npm i x", "npm ci", "npm publish", "npm run deploy", "npm run clean", "npx cowsay", "yarn add x",
+		"pnpm i", "pip install x", "uv sync", "poetry install", "go get x", "go install x", "cargo install x",
+		"cargo publish", "gem install x", "bundle install", "composer install", "apt-get install x", "brew install x",
+		"gh pr create --fill", "gh release create v1", "gh api x", "glab mr create", "hub pr", "docker push me/x",
+		"docker rm x", "docker system prune", "curl https://x.io", "curl -X POST https://x.io -d @f", "wget x.io",
+		"nc h 1", "scp a b:c", "rsync -a . h:", "ssh h ls", "mail x", "kubectl delete pod x", "kubectl apply -f x",
+		"kubectl get pods", "helm uninstall x", "terraform apply", "terraform destroy", "aws s3 rm s3://x",
+		"aws s3 cp a s3://x",
+		"firebase deploy", "netlify deploy", "fly deploy", "vercel", "heroku deploy", "redis-cli flushall",
+		"psql -c 'drop table x'", "rake db:drop", "make clean", "make install", "make deploy", "bash deploy.sh",
+		"./release.sh", "kill 1", "sudo make all", "python -c 'print(1)'", "deno run https://x.io/y.ts",
+	} {
+		for _, s := range suggest(t, repeat(5, decidedIn("/home/ann/shop", command, Allow)), Default()) {
+			t.Errorf("%s: suggested %+v", command, s.Rule)
+		}
 	}
 }
 

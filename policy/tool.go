@@ -31,7 +31,8 @@ import (
 //
 // A dot leads into an object or a list of objects. In the place of a class, shell is a tool that runs commands,
 // posix one that hands its command to bash, zsh or sh and to nothing else first, and question one that asks the
-// user something. Their class is unknown. A field that is not listed is one that nod does not know.
+// user something. Their class is unknown. A field that is not listed is one that nod does not know. Behind passes:
+// stand tools that the agent itself lets pass, so that nod is not asked about them.
 //
 //go:embed tools
 var toolFiles embed.FS
@@ -42,7 +43,9 @@ type tool struct {
 	paths  spelling           // what the agent makes of a path
 
 	isShell, isPosix, isQuestion, fetches bool
-	here                                  *shell.Kind // what it does here when its input names no folder; nil: nothing
+
+	passes bool        // the agent itself lets it pass
+	here   *shell.Kind // what it does here when its input names no folder; nil: nothing
 }
 
 func (t tool) commandField() string {
@@ -131,6 +134,7 @@ func readTools() map[string]map[string]tool {
 func parseTools(text string) (agents []string, tools map[string]tool, err error) {
 	tools = map[string]tool{}
 	var paths spelling
+	var passing []string
 	for line := range strings.Lines(text) {
 		words := strings.Fields(line)
 		switch {
@@ -138,6 +142,9 @@ func parseTools(text string) (agents []string, tools map[string]tool, err error)
 			continue
 		case words[0] == "agents:":
 			agents = words[1:]
+			continue
+		case words[0] == "passes:":
+			passing = words[1:]
 			continue
 		case words[0] == "paths:":
 			for _, word := range words[1:] {
@@ -158,7 +165,7 @@ func parseTools(text string) (agents []string, tools map[string]tool, err error)
 		if err != nil {
 			return nil, nil, fmt.Errorf("%s: %w", words[1], err)
 		}
-		t.paths = paths
+		t.paths, t.passes = paths, slices.Contains(passing, words[1])
 		tools[words[1]] = t
 	}
 	return agents, tools, nil
@@ -230,10 +237,16 @@ var anybodys = sync.OnceValue(func() map[string]tool {
 	return all
 })
 
+// NetworkTool is what nod asks with, on behalf of any agent, whether its commands in the sandbox may reach a host. The
+// input is {"url": "https://HOST[:PORT]"}; the port stands there if it is none of the web's.
+const NetworkTool = "network"
+
 func lookup(agent, name string) (tool, bool) {
 	if !isMCP(name) {
-		if t, ok := catalogue()[agent][name]; ok {
-			return t, true
+		for _, who := range []string{agent, "nod"} {
+			if t, ok := catalogue()[who][name]; ok {
+				return t, true
+			}
 		}
 	}
 	if isShell(name) {
@@ -280,10 +293,13 @@ func (c Class) care() int {
 	return len(Classes) - 1
 }
 
+// Permits reports whether a call with this effect happens without a prompt.
+func (e Effect) Permits() bool { return e == Allow || e == Sandbox }
+
 // IsStricter reports whether an effect is stricter than another.
 func (e Effect) IsStricter(than Effect) bool { return e.strictness() < than.strictness() }
 
-func (e Effect) strictness() int { return max(slices.Index([]Effect{Deny, Ask, Allow}, e), 0) }
+func (e Effect) strictness() int { return max(slices.Index([]Effect{Deny, Ask, Sandbox, Allow}, e), 0) }
 
 // classify returns the class that counts for a tool: the stricter of what the caller declares (empty: it
 // says nothing) and what nod's catalogue knows. A caller makes its own call stricter, never laxer. Only

@@ -116,6 +116,7 @@ type Agent struct {
 	Settings    func(Machine) File              // what nod's hooks are in; nil: nod cannot install them
 	Needs       func(Machine) []File            // files of nod's own without which those hooks are nothing; nil: none
 	Gate        func(Machine) File              // switches its own prompt off; may be in Settings' file; nil: none
+	Shell       func(Machine) File              // has it hand its commands to nod; nil: it cannot
 	Off         func(Machine, Session) []Switch // what turns its hooks off; nil: nod knows nothing that does
 	After       string                          // what the user still has to do once nod is installed; or empty
 	Rules       *imports.Source                 // its own rules; nil: nod cannot read them
@@ -196,13 +197,13 @@ type Status struct {
 	Other     string        // the nod command that it runs, where that is not what nod would put in now
 	Gate      bool          // the agent's own prompt is switched off: nod is the only gate
 	CanGate   bool          // there is such a switch
-	Off       []SwitchedOff // why the agent does not run its hooks, or not everywhere
+	Off       []switchedOff // why the agent does not run its hooks, or not everywhere
 	CutOff    error         // the agent may not wait as long as nod does, and then goes on without
 	Asking    string        // that it has rules of its own that ask, and what to do, in a sentence; empty: none are known
 	Untested  string        // why the user should not expect all to work, in a sentence; empty: nod is tested with it
 }
 
-var versionNumber = regexp.MustCompile(`\d+(\.\d+)+([-.]?\w+)*`)
+var versionNumber = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\d+(\.\d+)+([-.]?\w+)*`) })
 
 // DeadHooks says that an agent's hooks point nowhere, and what to do at a terminal; nil: they do not.
 func (a Agent) DeadHooks(s Status) error {
@@ -292,7 +293,6 @@ func (a Agent) untested(version string) string {
 	return fmt.Sprintf("Version %s is newer than what nod was tested with (%s).", version, newest)
 }
 
-// asking says that the agent has rules of its own that ask, and what to do.
 func (a Agent) asking(m Machine) string {
 	if a.Own == nil {
 		return ""
@@ -349,6 +349,9 @@ func (a Agent) Uninstall(m Machine) ([]Change, error) {
 	var files []File
 	if a.Gate != nil {
 		files = append(files, a.Gate(m))
+	}
+	if a.Shell != nil {
+		files = append(files, a.Shell(m))
 	}
 	files = append(append(files, a.Settings(m)), a.needs(m)...)
 	all, err := changes(files, func(f File, now []byte) ([]byte, error) {

@@ -56,7 +56,7 @@ func (c Change) Diff() string {
 }
 
 // ErrChanged says that a file is no longer what the change was computed from.
-var ErrChanged = errors.New("the file has changed meanwhile: look at the difference again")
+var ErrChanged = errors.New("the file has changed since: look at the difference again")
 
 // Apply makes the change: whole or not at all. When nod comes into a file, the file as it was is kept beside it.
 func (c Change) Apply() error {

@@ -29,8 +29,12 @@ func isBlank(text []byte) bool {
 	return len(bytes.TrimSpace(bytes.TrimPrefix(text, byteOrderMark))) == 0
 }
 
-// parse reads a settings file, and refuses one in which two readers could see different hooks.
+// parse reads a settings file, and refuses one in which two readers could see different hooks. A blank one has no
+// settings yet.
 func parse(text []byte) (*document, error) {
+	if isBlank(text) {
+		text = slices.Concat(bytes.TrimSpace(text), []byte("{}\n"))
+	}
 	if !utf8.Valid(text) || bytes.IndexByte(text, 0) >= 0 {
 		return nil, errors.New("is not UTF-8 (perhaps UTF-16): save it as UTF-8")
 	}

@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -60,11 +59,7 @@ func (h HookFile) parse(text []byte) (*document, error) {
 // install has one handler of nod's for every event: one that is there is renewed in its place, whatever somebody has
 // added around it, and one that is missing comes after all that is there.
 func (h HookFile) install(before []byte, nod string) ([]byte, error) {
-	text := before
-	if isBlank(text) {
-		text = slices.Concat(bytes.TrimSpace(text), []byte("{}\n"))
-	}
-	d, err := h.parse(text)
+	d, err := h.parse(before)
 	if err != nil {
 		return nil, err
 	}
@@ -187,9 +182,6 @@ func (h HookFile) event(name string) (Event, bool) {
 // uninstall takes out every handler of nod's, and what is empty without it, unless it was so in the file before nod
 // came: in the end the file itself. What somebody has added stays, comments in nod's own lines among it.
 func (h HookFile) uninstall(now, kept []byte) ([]byte, error) {
-	if isBlank(now) {
-		return now, nil
-	}
 	d, err := h.parse(now)
 	if err != nil {
 		return nil, err
@@ -216,9 +208,6 @@ func (h HookFile) uninstall(now, kept []byte) ([]byte, error) {
 }
 
 func (h HookFile) look(text []byte) (Found, error) {
-	if isBlank(text) {
-		return Found{}, nil
-	}
 	d, err := h.parse(text)
 	if err != nil {
 		return Found{}, err
@@ -273,11 +262,7 @@ func (l ListFile) install(before []byte, _ string) ([]byte, error) {
 	if err != nil || found.Some {
 		return before, err
 	}
-	text := before
-	if isBlank(text) {
-		text = slices.Concat(text, []byte("{}\n"))
-	}
-	d, err := parse(text)
+	d, err := parse(before)
 	if err != nil {
 		return nil, err
 	}
@@ -329,9 +314,6 @@ func (l ListFile) look(text []byte) (Found, error) {
 
 // find returns the file and the list in it, which may be missing.
 func (l ListFile) find(text []byte) (*document, *hujson.Array, error) {
-	if isBlank(text) {
-		return nil, nil, nil
-	}
 	d, err := parse(text)
 	if err != nil {
 		return nil, nil, err

@@ -37,14 +37,14 @@ type Switch struct {
 	Files []string
 }
 
-// SwitchedOff says that nod isn't asked, as hooks are switched off, and what to do.
-type SwitchedOff struct {
+// switchedOff says that nod isn't asked, as hooks are switched off, and what to do.
+type switchedOff struct {
 	Key  string
 	File string // that the setting is in
 	PID  int    // the session that was started so
 }
 
-func (o SwitchedOff) Error() string {
+func (o switchedOff) Error() string {
 	switch {
 	case o.File != "":
 		return fmt.Sprintf("Hooks are switched off in %s (%s): nod isn't asked. Remove that key.", o.File, o.Key)
@@ -67,7 +67,7 @@ const maxOff = 5
 
 // off says what keeps an agent from running nod's hooks: in the settings that a session in the machine's folder would
 // have, or in those of one that runs.
-func (a Agent) off(m Machine) (found []SwitchedOff) {
+func (a Agent) off(m Machine) (found []switchedOff) {
 	if a.Off == nil {
 		return nil
 	}
@@ -86,8 +86,8 @@ func (a Agent) off(m Machine) (found []SwitchedOff) {
 	return found
 }
 
-func (s Session) isOff(w Switch) (o SwitchedOff, is bool) {
-	o = SwitchedOff{Key: w.Key, PID: s.PID}
+func (s Session) isOff(w Switch) (o switchedOff, is bool) {
+	o = switchedOff{Key: w.Key, PID: s.PID}
 	switch {
 	case strings.HasPrefix(w.Key, "-"):
 		_, is = s.Flag(w.Key)

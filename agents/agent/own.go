@@ -107,7 +107,6 @@ func (o *OwnRules) know(folder string, files []imports.File) knownRules {
 	return k
 }
 
-// askingRules are the rules of its own by which the agent asks, as its files say them.
 func (o *OwnRules) askingRules(m Machine) (texts []string) {
 	folder := o.Folder(m)
 	files, err := o.Source.Find(folder, folder)

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // programFolders are where the commands of agents are installed, below the home folder or not, whether the PATH of the
@@ -47,7 +48,7 @@ func (m Machine) commands(name string) []string {
 // one, else what it says itself, which may take seconds.
 func (m Machine) version(program string) string {
 	target, err := filepath.EvalSymlinks(program)
-	if err == nil && isVersion.MatchString(filepath.Base(target)) {
+	if err == nil && isVersion().MatchString(filepath.Base(target)) {
 		return filepath.Base(target)
 	}
 	if version := packageVersion(target); version != "" {
@@ -57,7 +58,7 @@ func (m Machine) version(program string) string {
 	if err != nil {
 		return ""
 	}
-	return versionNumber.FindString(out)
+	return versionNumber().FindString(out)
 }
 
 func packageVersion(program string) string {
@@ -70,7 +71,7 @@ func packageVersion(program string) string {
 			Version string
 			Bin     any // a path, or paths by name
 		}
-		if json.Unmarshal(text, &p) != nil || !isVersion.MatchString(p.Version) {
+		if json.Unmarshal(text, &p) != nil || !isVersion().MatchString(p.Version) {
 			return ""
 		}
 		bins, ok := p.Bin.(map[string]any)
@@ -88,8 +89,8 @@ func packageVersion(program string) string {
 }
 
 var (
-	isVersion = regexp.MustCompile(`^\d+(\.\d+)+[-\w.]*$`)
-	npmPrefix = regexp.MustCompile(`^.*/node_modules/(@[^/]+/)?[^/]+`)
+	isVersion = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\d+(\.\d+)+[-\w.]*$`) })
+	npmPrefix = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^.*/node_modules/(@[^/]+/)?[^/]+`) })
 )
 
 // isSameProgram reports whether an executable is the target of a command, another version of it, or the program of the
@@ -99,9 +100,9 @@ func isSameProgram(exe, target, program string) bool {
 	if exe == target {
 		return true
 	}
-	if isVersion.MatchString(filepath.Base(target)) {
-		return folder == filepath.Dir(target)+string(filepath.Separator) && isVersion.MatchString(name)
+	if isVersion().MatchString(filepath.Base(target)) {
+		return folder == filepath.Dir(target)+string(filepath.Separator) && isVersion().MatchString(name)
 	}
-	npm := npmPrefix.FindString(filepath.ToSlash(target))
+	npm := npmPrefix().FindString(filepath.ToSlash(target))
 	return npm != "" && strings.TrimSuffix(name, ".exe") == program && strings.HasPrefix(filepath.ToSlash(exe), npm)
 }

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"nod/agents/agent"
+	"nod/api"
 	"nod/interact"
 	"nod/ipc/hooks"
 )
@@ -26,14 +27,12 @@ var Agent = agent.Agent{
 	Tested:   []string{"0.0.1790142911-g7618fb"},
 	Limits: []string{
 		"It was tested with amp permissions test, as far as it goes without its maker's servers.",
-		"What your own rules in amp.permissions decide it does not ask nod about: nod's rule comes after them, and before " +
-			"those that are built in.",
-		"It runs a shell script that nod keeps beside its settings, as it runs programs without arguments: there is none " +
-			"for Windows.",
+		"nod's rule in amp.permissions comes after yours, and before the built-in ones: what yours decide does not " +
+			"come to nod.",
+		"nod's hook is a shell script beside its settings: there is none for Windows.",
 	},
 }
 
-// folder is where XDG has it, on every system.
 var folder = agent.FolderOf("XDG_CONFIG_HOME", ".config", "amp")
 
 const scriptName = "nod-amp"
@@ -98,7 +97,7 @@ func payloadOf(written []byte, env func(string) string) ([]byte, error) {
 func (p payload) step(c hooks.Call) (hooks.Step, error) {
 	s := hooks.Step{Session: p.Thread, CWD: p.CWD}
 	if c.Event == delegate {
-		s.Ask, s.Silence = interact.Approve{Tool: p.Tool, Input: p.Input}, interact.AsksInTerminal
+		s.Ask, s.Silence = interact.Approve{Tool: p.Tool, Input: p.Input}, api.AsksInTerminal
 		s.Reply = hooks.Allows(hooks.Exit{Status: allowed})
 	}
 	return s, nil

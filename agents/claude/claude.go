@@ -10,11 +10,14 @@ import (
 	"time"
 
 	"nod/agents/agent"
+	"nod/agents/claude/prefix"
 	"nod/ipc/hooks"
 	"nod/policy/imports"
 )
 
 const name = "claude-code"
+
+var tested = []string{"2.1.197", "2.1.330"}
 
 // Agent is Claude Code.
 var Agent = agent.Agent{
@@ -22,21 +25,23 @@ var Agent = agent.Agent{
 	Hooks:    hooks.Protocol{Read: hooks.Reads(Payload.Step), Deny: Deny},
 	Folder:   folder,
 	Settings: settings,
-	Rules:    ownRules.Source,
-	Own:      ownRules,
-	Off:      off,
+	Shell: func(m agent.Machine) agent.File {
+		return agent.Shell(filepath.Join(folder(m), "settings.json"), prefix.Variable)
+	},
+	Rules: ownRules.Source,
+	Own:   ownRules,
+	Off:   off,
 	Transcripts: &agent.Transcripts{
 		Folder: "projects", Is: isTranscript,
 		Read: newTranscript,
 	},
-	Tested: []string{"2.1.197", "2.1.330"},
+	Tested: tested,
 	Limits: []string{
-		"Its terminal shows its own prompt beside nod's window: the first answer counts, and nod's window closes by itself.",
-		"Run with -p it has no prompt: while nod isn't running its own rules alone decide, unless it is listed under " +
-			"agents.strict.",
-		"Run with -p it gives the model no way to ask you a question.",
-		"Its hooks over HTTP are not for nod: while nod isn't running, any program of any user could take nod's port and " +
-			"allow what it likes.",
+		"Its terminal shows its own prompt beside nod's window: the first answer counts.",
+		"With -p it has no prompt: while nod isn't running, its own rules decide, unless agents.strict names it.",
+		"With -p the model cannot ask you a question.",
+		"Do not use its HTTP hooks: while nod isn't running, any program of any user could take nod's port and allow " +
+			"what it likes.",
 	},
 }
 

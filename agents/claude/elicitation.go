@@ -13,6 +13,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"nod/api"
 	"nod/interact"
 	"nod/ipc/hooks"
 )
@@ -36,7 +37,7 @@ func Elicit(
 	if err != nil {
 		return hooks.Step{}, err
 	}
-	s.Ask = interact.Form{Title: hooks.Cut(title, interact.MaxName), Questions: questionsOf(fields)}
+	s.Ask = api.Form{Title: hooks.Cut(title, interact.MaxName), Questions: questionsOf(fields)}
 	s.Reply = hooks.Answered(func(a interact.Answer) (any, error) {
 		content, err := contentOf(fields, a)
 		if err != nil {
@@ -62,9 +63,9 @@ func (p Payload) visit(s hooks.Step) (hooks.Step, error) {
 	s.Opens = p.URL
 	s.Reply = func(a interact.Answer) (any, error) {
 		switch {
-		case a.Outcome == interact.Allowed && a.By == interact.ByHuman:
+		case a.Outcome == api.Allowed && a.By == api.ByHuman:
 			return elicited("accept", nil), nil
-		case a.Outcome == interact.Denied:
+		case a.Outcome == api.Denied:
 			return elicited("decline", nil), nil
 		}
 		return nil, nil
@@ -95,13 +96,13 @@ type field struct {
 		Enum  []string   `json:"enum"`
 		AnyOf []constant `json:"anyOf"`
 	} `json:"items"`
-	Format    interact.Format `json:"format"`
-	MinLength *float64        `json:"minLength"`
-	MaxLength *float64        `json:"maxLength"`
-	Minimum   *float64        `json:"minimum"`
-	Maximum   *float64        `json:"maximum"`
-	MinItems  *float64        `json:"minItems"`
-	MaxItems  *float64        `json:"maxItems"`
+	Format    string   `json:"format"`
+	MinLength *float64 `json:"minLength"`
+	MaxLength *float64 `json:"maxLength"`
+	Minimum   *float64 `json:"minimum"`
+	Maximum   *float64 `json:"maximum"`
+	MinItems  *float64 `json:"minItems"`
+	MaxItems  *float64 `json:"maxItems"`
 }
 
 type constant struct {
@@ -157,37 +158,37 @@ func (f field) check() error {
 }
 
 // options lists what a choice can be; none for a field that is typed in.
-func (f field) options() []interact.Option {
-	var all []interact.Option
+func (f field) options() []api.Option {
+	var all []api.Option
 	constants, plain := f.OneOf, f.Enum
 	if f.Type == "array" {
 		constants, plain = f.Items.AnyOf, f.Items.Enum
 	}
 	for _, c := range constants {
-		all = append(all, interact.Option{Label: cmp.Or(c.Title, c.Const), Value: c.Const})
+		all = append(all, api.Option{Label: cmp.Or(c.Title, c.Const), Value: c.Const})
 	}
 	for i, value := range plain {
 		label := value
 		if i < len(f.EnumNames) {
 			label = cmp.Or(f.EnumNames[i], value)
 		}
-		all = append(all, interact.Option{Label: label, Value: value})
+		all = append(all, api.Option{Label: label, Value: value})
 	}
 	if f.Type == "boolean" {
-		all = []interact.Option{{Label: "Yes", Value: "true"}, {Label: "No", Value: "false"}}
+		all = []api.Option{{Label: "Yes", Value: "true"}, {Label: "No", Value: "false"}}
 	}
 	return all
 }
 
 // questionsOf makes the form. A schema's choices are closed: nothing else may be typed.
-func questionsOf(fields []field) []interact.Question {
-	var qs []interact.Question
+func questionsOf(fields []field) []api.Question {
+	var qs []api.Question
 	for i, f := range fields {
 		header, text := cmp.Or(f.Title, f.name), f.Description
 		if text == "" {
 			header, text = "", header
 		}
-		q := interact.Question{
+		q := api.Question{
 			ID: strconv.Itoa(i), Header: header, Question: text,
 			InputType: interact.Text, Required: &f.required, Default: f.preset(),
 		}
@@ -209,19 +210,19 @@ func questionsOf(fields []field) []interact.Question {
 }
 
 // preset is the field's default as an answer; a default of the wrong type is none.
-func (f field) preset() interact.Value {
-	var preset interact.Value
+func (f field) preset() api.Value {
+	var preset api.Value
 	switch jsontext.Value(f.Default).Kind() {
 	case jsontext.KindString, jsontext.KindBeginArray:
 		if json.Unmarshal(f.Default, &preset) != nil {
-			return interact.Value{}
+			return api.Value{}
 		}
 	case jsontext.KindTrue, jsontext.KindFalse, jsontext.KindNumber:
 		preset = interact.TextValue(string(bytes.TrimSpace(f.Default)))
 	}
 	options := f.options()
 	preset.Items = slices.DeleteFunc(preset.Items, func(item string) bool {
-		return len(options) > 0 && !slices.ContainsFunc(options, func(o interact.Option) bool { return o.Value == item })
+		return len(options) > 0 && !slices.ContainsFunc(options, func(o api.Option) bool { return o.Value == item })
 	})
 	switch n := len(preset.Items); {
 	case n > 0 && len(options) > 0:
@@ -229,7 +230,7 @@ func (f field) preset() interact.Value {
 	case n == 1:
 		return interact.TextValue(preset.Items[0])
 	}
-	return interact.Value{}
+	return api.Value{}
 }
 
 // contentOf turns the answers back into what the schema wants. A field left empty is left out.

@@ -2,7 +2,9 @@ package claude
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -10,6 +12,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"golang.org/x/mod/semver"
 
+	"nod/api"
 	"nod/interact"
 	"nod/ipc/hooks"
 	"nod/policy"
@@ -56,7 +59,7 @@ func (p Payload) Step(c hooks.Call) (hooks.Step, error) {
 	switch c.Event {
 	case "PermissionRequest":
 		s.Again = true
-		return p.permissionRequest(s, c.Nod)
+		return p.permissionRequest(s, c)
 	case "PreToolUse":
 		return p.preToolUse(s, c)
 	case "PostToolUse", "PostToolUseFailure":
@@ -79,16 +82,16 @@ func (p Payload) Step(c hooks.Call) (hooks.Step, error) {
 }
 
 // silence is what Claude Code does where it is about to ask and nobody decides.
-func (p Payload) silence(c hooks.Call) interact.Silence {
+func (p Payload) silence(c hooks.Call) api.Silence {
 	if c.Headless || p.PermissionMode == "dontAsk" {
-		return interact.TakesNo
+		return api.TakesNo
 	}
-	return interact.AsksInTerminal
+	return api.AsksInTerminal
 }
 
 // permissionRequest comes when Claude Code is about to ask in the terminal. Both prompts are open at once;
 // the first answer counts.
-func (p Payload) permissionRequest(s hooks.Step, nod string) (hooks.Step, error) {
+func (p Payload) permissionRequest(s hooks.Step, c hooks.Call) (hooks.Step, error) {
 	if p.ToolName == askUserQuestion {
 		return p.question(s, permission)
 	}
@@ -99,9 +102,10 @@ func (p Payload) permissionRequest(s hooks.Step, nod string) (hooks.Step, error)
 	for _, raw := range p.Suggestions {
 		a.Suggestions = append(a.Suggestions, suggestion(raw))
 	}
-	s.Ask, s.Otherwise = a, p.mayAsk(nod)
+	s.Ask, s.Otherwise = a, p.mayAsk(c.Nod)
+	p.contain(&s, c)
 	s.Reply = func(a interact.Answer) (any, error) {
-		if a.Outcome != interact.Allowed {
+		if a.Outcome != api.Allowed {
 			return nil, nil
 		}
 		d := Decision{Behavior: "allow"}
@@ -125,7 +129,7 @@ func (p Payload) appeal(s hooks.Step) hooks.Step {
 	}
 	call := p.Approve()
 	call.Refused, call.Description = true, hooks.Cut(p.Reason, interact.MaxText)
-	s.Ask, s.Appeals, s.Silence = call, true, interact.TakesNo
+	s.Ask, s.Appeals, s.Silence = call, true, api.TakesNo
 	s.Futile = func() string {
 		if changesProtected(p.policyCall()) {
 			return refusedByClassifier
@@ -133,7 +137,7 @@ func (p Payload) appeal(s hooks.Step) hooks.Step {
 		return ""
 	}
 	s.Reply = func(a interact.Answer) (any, error) {
-		if a.Outcome != interact.Allowed || a.By != interact.ByHuman {
+		if a.Outcome != api.Allowed || a.By != api.ByHuman {
 			return nil, nil
 		}
 		return output{struct {
@@ -163,6 +167,7 @@ func (p Payload) preToolUse(s hooks.Step, c hooks.Call) (hooks.Step, error) {
 		return s, nil
 	}
 	s.Ask, s.Otherwise, s.Run = p.Approve(), p.mayAsk(c.Nod), p.ToolUseID
+	p.contain(&s, c)
 	quiet, unasked := p.isQuiet(c.Version), !slices.Contains(askingModes, p.PermissionMode)
 	s.Quiet = quiet || unasked
 	if !c.Headless || quiet || followsHeadless(c.Version) {
@@ -171,7 +176,7 @@ func (p Payload) preToolUse(s hooks.Step, c hooks.Call) (hooks.Step, error) {
 	if p.followsAlways(c.Version) {
 		s.Judge = []policy.Effect{policy.Deny}
 	}
-	s.AskNow, s.Silence = true, interact.TakesNo
+	s.AskNow, s.Silence = true, api.TakesNo
 	s.Futile = sync.OnceValue(func() string { return p.futile(c) })
 	asksLater := p.judgesProtected(c.Version) && changesProtected(p.policyCall())
 	if asksLater {
@@ -181,13 +186,32 @@ func (p Payload) preToolUse(s hooks.Step, c hooks.Call) (hooks.Step, error) {
 		s.Insist = func(reason string) any { return PreTool("ask", reason) }
 	}
 	s.Reply = func(a interact.Answer) (any, error) {
-		if a.Outcome == interact.Allowed {
+		if a.Outcome == api.Allowed {
 			return PreTool("allow", a.Reason), nil
 		}
 		return nil, nil
 	}
 	return s, nil
 }
+
+// contain says which command Claude Code will have nod run.
+func (p Payload) contain(s *hooks.Step, c hooks.Call) {
+	var input struct {
+		Command string `json:"command"`
+	}
+	if !c.Shell || p.ToolName != "Bash" || json.Unmarshal(p.ToolInput, &input) != nil ||
+		rewritten.MatchString(input.Command) {
+		return
+	}
+	s.Command = input.Command
+	if semver.Compare("v"+c.Version, "v"+tested[0]) < 0 || semver.Compare("v"+c.Version, "v"+tested[len(tested)-1]) > 0 {
+		s.Release = cmp.Or(c.Version, "?")
+	}
+}
+
+// rewritten is in commands of which Claude Code may hand over another: it takes the NUL that models write for Windows
+// for /dev/null. nod would not know the command again, and so could not say that it runs in the sandbox.
+var rewritten = regexp.MustCompile(`(?i)>[ \t]*nul([^\w./-]|$)`)
 
 // What Claude Code does with a reply to PreToolUse, measured with 2.1.197 and 2.1.330:
 //
@@ -277,12 +301,12 @@ func (p Payload) SameCall(r interact.Request) bool {
 	switch b := r.Body.(type) {
 	case interact.Approve:
 		return b.Tool == p.ToolName && sameJSON(b.Input, p.ToolInput)
-	case interact.Form:
+	case api.Form:
 		if p.ToolName != askUserQuestion {
 			return false
 		}
 		var in questions
-		isSame := func(q hooks.Question, shown interact.Question) bool { return q.Question == shown.Question }
+		isSame := func(q hooks.Question, shown api.Question) bool { return q.Question == shown.Question }
 		return json.Unmarshal(p.ToolInput, &in) == nil && slices.EqualFunc(in.Questions, b.Questions, isSame)
 	}
 	return false

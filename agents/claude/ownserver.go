@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"nod/api"
 	"nod/interact"
 	"nod/ipc/programs"
 )
@@ -27,7 +28,7 @@ func (p Payload) mayAsk(nod string) interact.Answer {
 		return interact.Answer{}
 	}
 	return interact.Answer{
-		Outcome: interact.Allowed, By: interact.ByPolicy, Rule: "builtin:nod", Reason: "it asks you, through nod itself",
+		Outcome: api.Allowed, By: api.ByPolicy, Rule: "builtin:nod", Reason: "it asks you, through nod itself",
 	}
 }
 

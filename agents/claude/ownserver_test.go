@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"nod/interact"
+	"nod/api"
 )
 
 // nod's own tools pass only where the person alone says which program "nod" is, and it is this one.
@@ -54,7 +54,7 @@ func TestOwnServer(t *testing.T) {
 			if tt.tool != "" {
 				p.ToolName = tt.tool
 			}
-			if got := p.mayAsk(nod).Outcome == interact.Allowed; got != tt.want {
+			if got := p.mayAsk(nod).Outcome == api.Allowed; got != tt.want {
 				t.Errorf("passes: %t, want %t", got, tt.want)
 			}
 		})

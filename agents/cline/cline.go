@@ -21,15 +21,13 @@ var Agent = agent.Agent{
 	Settings: settings,
 	Tested:   []string{"3.0.65"},
 	Limits: []string{
-		"A denial ends its whole task, and the model does not read why.",
-		"nod does not ask you where Cline asks you itself: an allow does not skip Cline's own prompt. nod denies what " +
-			"your rules deny, and asks you where they say ask.",
-		"It waits two minutes for nod and then goes on as if you had allowed: what you have not answered shortly before " +
-			"is denied.",
-		"It goes on as if you had allowed when nod's hook is killed.",
-		"It has one hook for each event: nod does not come where you have your own PreToolUse.",
-		"Its hook is a shell script: there is none for Windows.",
-		"It is for Cline's own program; in the extension for editors nod knows neither hooks nor tools.",
+		"A denial ends its whole task, and the model does not learn why.",
+		"An allow in nod does not skip Cline's own prompt, so nod asks only where your rules say ask.",
+		"It waits two minutes, then goes on as if you had allowed: nod denies shortly before.",
+		"If nod's hook is killed, it goes on as if you had allowed.",
+		"It has one hook for each event: nod is not set up beside a PreToolUse of yours.",
+		"nod's hook is a shell script: there is none for Windows.",
+		"nod works with Cline's own program, not with its extension for editors.",
 	},
 }
 

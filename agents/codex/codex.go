@@ -29,14 +29,13 @@ var Agent = agent.Agent{
 	},
 	Tested: []string{"0.169.0"},
 	Limits: []string{
-		"It runs new hooks only after you have trusted them: type /hooks once.",
-		"It asks nod only where it would ask you itself. Elsewhere nod asks or denies only where one of your rules says so.",
-		"codex exec never asks: there nod asks only where a rule says so, and denies what your rules deny.",
-		"What it asks about leaves its sandbox: without a rule for it, even a command that only reads is asked about.",
-		"What it types into a command that runs already comes to no hook: allow no shell or other interpreter to start " +
-			"there.",
-		"The model gets your answer to its question as a denial whose text says so: there is no other way.",
-		"A question that you do not answer in nod is asked in its terminal in plan mode only.",
+		"It runs new hooks only after you trust them: type /hooks once.",
+		"It asks nod only where it would ask you. Elsewhere nod asks or denies only where a rule says so.",
+		"codex exec never asks: there nod asks or denies only where a rule says so.",
+		"What it asks about leaves its sandbox: without a rule, nod asks even about commands that only read.",
+		"No hook sees what it types into a command that already runs: do not let it start a shell or another interpreter.",
+		"Your answer to a question reaches the model as a denial that says so.",
+		"Only in plan mode does it ask in its terminal what you leave unanswered in nod.",
 	},
 }
 

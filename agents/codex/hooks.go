@@ -9,6 +9,7 @@ import (
 
 	"nod/agents/agent"
 	"nod/agents/claude"
+	"nod/api"
 	"nod/interact"
 	"nod/ipc/hooks"
 	"nod/ownfile"
@@ -24,7 +25,7 @@ type hookPayload struct {
 }
 
 func (p hookPayload) step(c hooks.Call) (hooks.Step, error) {
-	s := hooks.Step{Session: p.SessionID, CWD: p.CWD, Silence: interact.AsksInTerminal, Call: p.call}
+	s := hooks.Step{Session: p.SessionID, CWD: p.CWD, Silence: api.AsksInTerminal, Call: p.call}
 	switch c.Event {
 	case "PermissionRequest":
 		s.Ask, s.Again = p.outsideSandbox(), !p.reachesHost()

@@ -134,7 +134,6 @@ func literalText(e syntax.Expr) string {
 	return ""
 }
 
-// sourceLines returns what stands from start to end, in one line.
 func sourceLines(text []byte, start, end syntax.Position) string {
 	lines := strings.Split(string(text), "\n")
 	from, to := int(start.Line)-1, min(int(end.Line), len(lines))

@@ -10,6 +10,7 @@ import (
 
 	"nod/agents/agent"
 	"nod/agents/claude"
+	"nod/api"
 	"nod/interact"
 	"nod/ipc/hooks"
 )
@@ -26,11 +27,11 @@ var Agent = agent.Agent{
 	After:    "Copilot CLI reads its hooks when it starts: start it again.",
 	Tested:   []string{"1.0.102"},
 	Limits: []string{
-		"Of a change nod's window shows the difference, of a command only the command line: no more comes with its question.",
-		"Run with -p it denies what nobody allowed, also when you close nod's window or nod isn't running.",
-		"While nod isn't running, or when its hook takes longer than its settings say, its own prompt decides; with " +
-			"--allow-all-tools the call runs.",
-		"The model gets your answer to ask_user as a denial whose text says that it is your answer.",
+		"nod's window shows the difference a change makes; of a command, only the command line.",
+		"With -p it denies what nobody allowed, even while nod isn't running.",
+		"While nod isn't running, or when its hook takes too long, its own prompt decides; with --allow-all-tools the " +
+			"call runs.",
+		"Your answer to a question reaches the model as a denial that says so.",
 	},
 }
 
@@ -40,7 +41,6 @@ var folder = agent.FolderOf("COPILOT_HOME", ".copilot", "")
 // not. Their payloads do not say which event they are of.
 var events = []string{preToolUse, permissionRequest, "notification", "userPromptSubmitted", "agentStop", "sessionEnd"}
 
-// settings is a file of nod's own beside those of others.
 func settings(m agent.Machine) agent.File {
 	return agent.Whole(filepath.Join(folder(m), "hooks", "nod.json"), hookFile, run)
 }
@@ -103,7 +103,7 @@ const (
 )
 
 func (p payload) step(c hooks.Call) (hooks.Step, error) {
-	s := hooks.Step{Session: p.SessionID, CWD: p.CWD, Silence: interact.AsksInTerminal}
+	s := hooks.Step{Session: p.SessionID, CWD: p.CWD, Silence: api.AsksInTerminal}
 	switch c.Event {
 	case preToolUse:
 		return p.preToolUse(s)

@@ -19,10 +19,9 @@ var Agent = agent.Agent{
 	Folder:   folder,
 	Settings: settings,
 	Limits: []string{
-		"nod was built from its documents, and never run with it.",
-		"It does not say when it would ask you: nod asks about whatever your rules do not allow, in its mode yolo too.",
+		"It does not say when it would ask you: nod asks about whatever your rules do not allow, even in yolo mode.",
 		"Calls of its subagents do not come to nod.",
-		"It goes on in its own way when nod's hook is killed or takes longer than its settings say.",
+		"If nod's hook is killed or takes too long, it goes on in its own way.",
 	},
 }
 

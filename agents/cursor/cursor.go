@@ -23,9 +23,8 @@ var Agent = agent.Agent{
 	Folder:   folder,
 	Settings: settings,
 	Limits: []string{
-		"nod does not ask you where Cursor asks you itself, as it may ask all the same after an allow. nod denies what " +
-			"your rules deny, and asks you where they say ask.",
-		"It goes on in its own way when nod's hook is killed or takes longer than its settings say.",
+		"Cursor may ask even after an allow in nod, so nod asks only where your rules say ask.",
+		"If nod's hook is killed or takes too long, it goes on in its own way.",
 		"It has no hook for its own questions.",
 	},
 }

@@ -9,7 +9,7 @@ import (
 
 	"nod/agents/agent"
 	"nod/agents/claude"
-	"nod/interact"
+	"nod/api"
 	"nod/ipc/hooks"
 	"nod/policy/imports"
 )
@@ -29,12 +29,10 @@ var Agent = agent.Agent{
 	},
 	Tested: []string{"0.61.0"},
 	Limits: []string{
-		"An allow in nod does not skip its own prompt: unless nod is the only gate, nod only denies what your rules " +
-			"deny, and answers ask_user.",
-		"It goes on as if you had allowed when nod's hook is killed or takes longer than its settings say; with nod as " +
-			"the only gate nobody else asks then.",
-		"The model gets your answer to ask_user as a denial whose text says that it is your answer: there is no other " +
-			"way to give it one.",
+		"Unless nod is the only gate, an allow in nod does not skip its own prompt.",
+		"If nod's hook is killed or takes too long, it goes on as if you had allowed; with nod as the only gate, " +
+			"nobody else asks.",
+		"Your answer to a question reaches the model as a denial that says so.",
 	},
 }
 
@@ -76,7 +74,7 @@ func off(m agent.Machine, s agent.Session) []agent.Switch {
 type payload struct{ claude.Payload }
 
 func (p payload) step(c hooks.Call) (hooks.Step, error) {
-	s := hooks.Step{Session: p.SessionID, CWD: p.CWD, Silence: interact.AsksInTerminal}
+	s := hooks.Step{Session: p.SessionID, CWD: p.CWD, Silence: api.AsksInTerminal}
 	switch c.Event {
 	case "BeforeTool":
 		return p.beforeTool(s, c.Gate)

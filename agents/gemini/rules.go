@@ -171,7 +171,6 @@ const shellTool = "run_shell_command"
 
 func isGlob(tool string) bool { return strings.ContainsAny(tool, "*?") }
 
-// oldNames are two names of one tool.
 var oldNames = map[string]string{"grep_search": "search_file_content", "search_file_content": "grep_search"}
 
 // withOldNames adds the other names of what is not allowed.

@@ -13,7 +13,7 @@ var Agent = agent.Agent{
 	Hooks: hooks.Protocol{Read: hooks.Reads(step), Deny: claude.Deny},
 	Limits: []string{
 		"nod cannot set it up: have the agent run nod hook generic, with Claude Code's payload on standard input.",
-		"While nod isn't running there is no reply: what happens then is for the agent to say.",
+		"While nod isn't running there is no reply, and the agent decides.",
 	},
 }
 

@@ -21,8 +21,7 @@ var Agent = agent.Agent{
 	Settings: settings,
 	Needs:    needs,
 	Limits: []string{
-		"An allow in nod does not skip its own prompt, and by default it has none: nod denies what your rules deny, and " +
-			"asks you about what they say ask to.",
+		"An allow in nod does not skip its own prompt, which is off by default: nod asks only where your rules say ask.",
 	},
 }
 

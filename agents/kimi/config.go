@@ -241,7 +241,6 @@ type expression struct {
 	value unstable.Range // of a plain value
 }
 
-// expressions reads what is known to be TOML.
 func expressions(text []byte) []expression {
 	var p unstable.Parser
 	p.Reset(text)
@@ -321,7 +320,6 @@ func openGate(now, kept []byte) ([]byte, error) {
 	return rest, nil
 }
 
-// modeIn finds the mode before all tables.
 func modeIn(text []byte) (expression, bool) {
 	for _, e := range expressions(text) {
 		if e.kind != unstable.KeyValue {

@@ -6,7 +6,7 @@ import (
 
 	"nod/agents/agent"
 	"nod/agents/claude"
-	"nod/interact"
+	"nod/api"
 	"nod/ipc/hooks"
 )
 
@@ -22,15 +22,14 @@ var Agent = agent.Agent{
 	After:    "Kimi Code reads its hooks when it starts: start it again.",
 	Tested:   []string{"2.1.0"},
 	Limits: []string{
-		"An allow in nod does not skip its own prompt: unless nod is the only gate, nod only denies what your rules deny, " +
-			"asks about what they ask about, and answers its questions.",
-		"By itself it asks about commands and about what leaves the project, and changes files in it unasked.",
-		`While its settings say default_permission_mode = "auto", nod takes itself for the only gate, whoever wrote that.`,
-		"It goes on as if you had allowed when nod's hook is killed or takes longer than its settings say; run with -p, or " +
-			"with nod as the only gate, nobody else asks then.",
-		"Run with -p it asks nobody: while nod isn't running and not the only gate, all runs.",
-		"One hook with a key that it does not know makes it drop all hooks: nod then refuses to be set up.",
-		"The model gets your answers to its questions as denials whose text says that they are your answers.",
+		"Unless nod is the only gate, an allow in nod does not skip its own prompt.",
+		"It asks about commands and about files outside the project, and changes files in the project unasked.",
+		`While its settings say default_permission_mode = "auto", whoever wrote that, nod is the only gate.`,
+		"If nod's hook is killed or takes too long, it goes on as if you had allowed; with -p, or with nod as the only " +
+			"gate, nobody else asks.",
+		"With -p it asks nobody: unless nod is the only gate, everything runs while nod isn't running.",
+		"A hook with an unknown key makes it drop all hooks: nod then refuses to be set up.",
+		"Your answer to a question reaches the model as a denial that says so.",
 	},
 }
 
@@ -43,7 +42,7 @@ func config(m agent.Machine) string { return filepath.Join(folder(m), "config.to
 type payload struct{ claude.Payload }
 
 func (p payload) step(c hooks.Call) (hooks.Step, error) {
-	s := hooks.Step{Session: p.SessionID, CWD: p.CWD, Silence: interact.AsksInTerminal}
+	s := hooks.Step{Session: p.SessionID, CWD: p.CWD, Silence: api.AsksInTerminal}
 	switch c.Event {
 	case preToolUse:
 		return p.preToolUse(s, c.Gate)

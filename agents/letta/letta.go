@@ -7,6 +7,7 @@ import (
 
 	"nod/agents/agent"
 	"nod/agents/claude"
+	"nod/api"
 	"nod/interact"
 	"nod/ipc/hooks"
 )
@@ -25,11 +26,10 @@ var Agent = agent.Agent{
 	After:    "Letta Code asks only when it is told to: start it with --permission-mode standard.",
 	Tested:   []string{"0.25.9"},
 	Limits: []string{
-		"It asks nobody unless it is started with --permission-mode standard; otherwise, and without a terminal, nod only " +
-			"denies what your rules deny, and asks you about what they say ask to.",
-		"It goes on as if you had allowed what it would not have asked you about when nod's hook is killed or takes longer " +
-			"than its settings say.",
-		"When nod denies, the model also reads nod's command line, which Letta Code puts in front of the reason.",
+		"Without --permission-mode standard, or without a terminal, it asks nobody: nod asks or denies only where your " +
+			"rules say so.",
+		"If nod's hook is killed or takes too long, calls that it would not have asked about run.",
+		"When nod denies, the model also reads nod's command line before the reason.",
 		"Its own questions stay in its terminal.",
 	},
 }
@@ -94,7 +94,7 @@ func (p payload) permissionRequest(s hooks.Step) hooks.Step {
 	case "AskUserQuestion", "EnterPlanMode", "ExitPlanMode": // they ask something themselves
 		return s
 	}
-	s.Ask, s.Silence, s.Reply = p.Approve(), interact.AsksInTerminal, hooks.Allows(hooks.Exit{Status: allowed})
+	s.Ask, s.Silence, s.Reply = p.Approve(), api.AsksInTerminal, hooks.Allows(hooks.Exit{Status: allowed})
 	return s
 }
 

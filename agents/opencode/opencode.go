@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"nod/agents/agent"
+	"nod/api"
 	"nod/interact"
 	"nod/ipc/hooks"
 	"nod/policy"
@@ -26,10 +27,9 @@ var Agent = agent.Agent{
 	After:    `opencode asks only for what its own settings say "ask" to: see "permission" in opencode.json.`,
 	Tested:   []string{"1.18.33"},
 	Limits: []string{
-		`It asks only about what its own settings say "ask" to: nod cannot deny what they allow.`,
+		`It asks only where its own settings say "ask": nod cannot deny what they allow.`,
 		"Its terminal shows its own prompt beside nod's window: the first answer counts.",
-		"opencode run rejects by itself what it would ask about, before nod has answered: nod's answer comes too late " +
-			"there, but nothing runs unasked.",
+		"opencode run rejects what it would ask about before nod can answer.",
 	},
 }
 
@@ -48,7 +48,6 @@ func settings(m agent.Machine) agent.File {
 
 var command = regexp.MustCompile(`(?m)^const NOD = (".*")$`)
 
-// run is the command that the plugin runs.
 func run(text []byte) (agent.Run, bool) {
 	found := command.FindSubmatch(text)
 	var nod string
@@ -81,7 +80,7 @@ type payload struct {
 }
 
 func (p payload) step(c hooks.Call) (hooks.Step, error) {
-	s := hooks.Step{Session: p.Properties.SessionID, CWD: p.CWD, Silence: interact.AsksItself}
+	s := hooks.Step{Session: p.Properties.SessionID, CWD: p.CWD, Silence: api.AsksItself}
 	switch c.Event {
 	case "permission.asked":
 		return p.permission(s)
@@ -92,14 +91,13 @@ func (p payload) step(c hooks.Call) (hooks.Step, error) {
 	case "permission.replied":
 		s.Over = hooks.CallOf(p.Properties.RequestID)
 	case "question.replied", "question.rejected":
-		s.Over = func(r interact.Request) bool { return r.Body.Kind() == interact.KindForm }
+		s.Over = func(r interact.Request) bool { return r.Body.Kind() == api.KindForm }
 	case "session.idle":
 		s.Finished()
 	}
 	return s, nil
 }
 
-// call is a tool call under way.
 type call struct {
 	Tool string          `json:"tool"`
 	Args json.RawMessage `json:"args"`
@@ -172,9 +170,9 @@ func (p payload) permission(s hooks.Step) (hooks.Step, error) {
 	s.Ask = a
 	s.Reply = func(a interact.Answer) (any, error) {
 		switch {
-		case a.Outcome == interact.Allowed && a.Suggestion > 0:
+		case a.Outcome == api.Allowed && a.Suggestion > 0:
 			return reply{Reply: "always"}, nil
-		case a.Outcome == interact.Allowed:
+		case a.Outcome == api.Allowed:
 			return reply{Reply: "once"}, nil
 		}
 		return nil, nil

@@ -8,6 +8,7 @@ import (
 
 	"nod/agents/agent"
 	"nod/agents/claude"
+	"nod/api"
 	"nod/interact"
 	"nod/ipc/hooks"
 )
@@ -23,13 +24,12 @@ var Agent = agent.Agent{
 	Off:      off,
 	Tested:   []string{"0.24.4"},
 	Limits: []string{
-		"It starts in its mode auto, where its own classifier lets calls pass or refuses them, and nod asks and denies " +
-			"only what your rules say: start it with --approval-mode default to be asked.",
-		"In yolo nod denies what your rules deny and asks about what they ask about; all else runs, as you chose.",
-		"Run with -p it hides its shell and its edits from the model, whatever nod would say.",
-		"While nod isn't running, or when its hook is killed or takes longer than its settings say, its own mode decides: " +
-			"in yolo the call runs.",
-		"The model gets your answer to ask_user_question as a denial whose text says that it is your answer.",
+		"It starts in auto, where its own classifier decides what no rule of yours mentions: to be asked, start it " +
+			"with --approval-mode default.",
+		"In yolo nod asks or denies only where your rules say so.",
+		"With -p it hides its shell and its edits from the model, whatever nod would say.",
+		"While nod isn't running, or when its hook is killed or takes too long, its own mode decides: in yolo the call runs.",
+		"Your answer to a question reaches the model as a denial that says so.",
 	},
 }
 
@@ -64,7 +64,7 @@ type payload struct{ claude.Payload }
 func (p payload) step(c hooks.Call) (hooks.Step, error) {
 	s := hooks.Step{
 		Session: p.SessionID, CWD: p.CWD, Subagent: interact.Subagent{ID: p.AgentID, Type: p.AgentType}, Call: p.Call,
-		Silence: interact.AsksInTerminal,
+		Silence: api.AsksInTerminal,
 	}
 	switch c.Event {
 	case "PermissionRequest":

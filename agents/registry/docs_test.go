@@ -1,7 +1,6 @@
 package registry
 
 import (
-	"bytes"
 	"cmp"
 	"flag"
 	"fmt"
@@ -63,24 +62,26 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// facts is what an agent's page says of it: where nod comes in, how to do that by hand, and what cannot be done.
+// facts is what an agent's page says of it: where nod comes in, and what cannot be done.
 func facts(t *testing.T, a agent.Agent) string {
 	var b strings.Builder
 	b.WriteString("\n## Facts\n\n")
 	row := func(what, value string) { fmt.Fprintf(&b, "- %s: %s\n", what, value) }
-	row("Name in commands and rules", "`"+a.Name+"`")
+	row("Name", "`"+a.Name+"`")
 	row("Tested", cmp.Or(strings.Join(a.Tested, ", "), "no release; built from its documents"))
-	var put []agent.Change
 	if a.Settings != nil {
 		asked := map[string]bool{}
 		m := agent.Machine{Home: t.TempDir(), Nod: "/usr/bin/nod", Env: func(name string) string {
 			asked[name] = true
 			return ""
 		}}
-		put = fresh(t, a, m)
-		paths := make([]string, len(put))
-		for i, c := range put {
-			paths[i] = "`" + c.Path + "`"
+		put, err := a.Install(m, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var paths []string
+		for _, c := range put {
+			paths = append(paths, "`"+strings.Replace(c.Path, m.Home, "~", 1)+"`")
 		}
 		row("nod edits", strings.Join(paths, ", "))
 		if a.Gate != nil {
@@ -96,63 +97,11 @@ func facts(t *testing.T, a agent.Agent) string {
 	if a.Transcripts != nil {
 		row("Replay its transcripts", "`nod policy replay`")
 	}
-	byHand(&b, a, put)
 	b.WriteString("\n## Limits\n\n")
 	for _, limit := range a.Limits {
 		b.WriteString("- " + limit + "\n")
 	}
 	return b.String() + "\n"
-}
-
-// byHand writes what to put where to set the agent up without nod agents install; of a plugin, which is long, where its
-// source is.
-func byHand(b *strings.Builder, a agent.Agent, put []agent.Change) {
-	if len(put) == 0 {
-		return
-	}
-	b.WriteString("\n## Set it up by hand\n")
-	for _, c := range put {
-		if filepath.Ext(c.Path) == ".js" {
-			const source = "[`plugin.js`](../../agents/opencode/plugin.js)"
-			fmt.Fprintf(b, "\n`%s`: %s, with the path of nod in place of `NOD`.\n", c.Path, source)
-			continue
-		}
-		fmt.Fprintf(b, "\n`%s`:\n\n", c.Path)
-		language := map[string]string{".json": "json", ".toml": "toml"}[filepath.Ext(c.Path)]
-		text := string(c.After)
-		if language == "json" {
-			text = short(text)
-		}
-		fmt.Fprintf(b, "```%s\n%s\n```\n", cmp.Or(language, "text"), strings.TrimSpace(text))
-	}
-	if slices.ContainsFunc(put, func(c agent.Change) bool { return strings.HasPrefix(string(c.After), "#!") }) {
-		b.WriteString("\nMake the script executable.\n")
-	}
-	if a.After != "" {
-		fmt.Fprintf(b, "\n%s\n", a.After)
-	}
-}
-
-// short has each event of settings in JSON on one line.
-func short(text string) string {
-	for _, join := range []struct{ lines, by string }{{`,\n {6,}`, ", "}, {`\n {6,}`, ""}, {`\n {4}([\]}])`, "$1"}} {
-		text = regexp.MustCompile(join.lines).ReplaceAllString(text, join.by)
-	}
-	return strings.NewReplacer(`": `, `":`, `, "`, `,"`, `, {`, `,{`).Replace(text)
-}
-
-// fresh is what nod makes of the settings of a user who has none, in the home folder ~.
-func fresh(t *testing.T, a agent.Agent, m agent.Machine) []agent.Change {
-	t.Helper()
-	all, err := a.Install(m, false)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i := range all {
-		all[i].Path = strings.Replace(all[i].Path, m.Home, "~", 1)
-		all[i].After = bytes.ReplaceAll(all[i].After, []byte(m.Home), []byte("/home/me"))
-	}
-	return all
 }
 
 // The versions that nod says it is tested with are those that make test-agents drives.

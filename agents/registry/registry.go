@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"nod/agents/agent"
@@ -24,7 +25,7 @@ import (
 	"nod/agents/opencode"
 	"nod/agents/qwen"
 	"nod/agents/vscode"
-	"nod/interact"
+	"nod/api"
 	"nod/ipc/hooks"
 	"nod/ipc/peer"
 )
@@ -78,13 +79,51 @@ func Title(name string) string {
 }
 
 // IsAgent reports whether a program on this machine is that of the agent of a name.
-func IsAgent(name string, program interact.Parent) bool {
-	a, err := Find(All(), name)
-	if err != nil || !peer.Runs(program) {
+func IsAgent(name string, program api.Parent) bool {
+	if !peer.Runs(program) {
+		return false
+	}
+	what := installed{name, program.Exe}
+	looked.Lock()
+	defer looked.Unlock()
+	found, isKnown := looked.at[what]
+	if !isKnown || time.Since(found.at) > lookAgain {
+		if len(looked.at) >= maxLooked {
+			clear(looked.at)
+		}
+		found = look{time.Now(), what.look()}
+		looked.at[what] = found
+	}
+	return found.is
+}
+
+// Finding an agent's program takes longer than all else of a call that passes.
+const (
+	lookAgain = 10 * time.Second // what is installed may have changed by then
+	maxLooked = 256              // programs; callers can name any agent
+)
+
+// installed is a program that may be an agent's.
+type installed struct{ agent, exe string }
+
+// look is what was found at a time.
+type look struct {
+	at time.Time
+	is bool
+}
+
+var looked = struct {
+	sync.Mutex
+	at map[installed]look
+}{at: map[installed]look{}}
+
+func (i installed) look() bool {
+	a, err := Find(All(), i.agent)
+	if err != nil {
 		return false
 	}
 	m, err := agent.Here()
-	return err == nil && a.Is(m, program.Exe)
+	return err == nil && a.Is(m, i.exe)
 }
 
 // Names lists the names of agents.

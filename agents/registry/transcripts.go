@@ -18,7 +18,6 @@ import (
 
 const maxProbed = 50
 
-// errNoTranscript says that a file is no transcript that nod can read.
 var errNoTranscript = errors.New("not a transcript of an agent that nod can read")
 
 // transcriptFolders are where the agents keep their transcripts. They need not exist.

@@ -8,6 +8,7 @@ import (
 
 	"nod/agents/agent"
 	"nod/agents/claude"
+	"nod/api"
 	"nod/interact"
 	"nod/ipc/hooks"
 	"nod/policy"
@@ -24,10 +25,9 @@ var Agent = agent.Agent{
 	After: `VS Code does not look there by itself: add "~/.vscode/nod-hooks.json": true to the setting ` +
 		"chat.hookFilesLocations.",
 	Limits: []string{
-		`Its setting chat.hookFilesLocations has to name nod's file: all other files that VS Code reads hooks from belong ` +
-			"to Claude Code or Copilot, too.",
-		"It is for VS Code's own agent; sessions of Copilot, Claude or Codex in VS Code run the hooks of those.",
-		"Edits of files are yours to review in VS Code: nod asks about them only where a rule of yours says ask.",
+		"Its setting chat.hookFilesLocations must name nod's file: Claude Code or Copilot read its other hook files, too.",
+		"nod's hook is for VS Code's own agent: sessions of Copilot, Claude or Codex in VS Code run their own hooks.",
+		"You review edits in VS Code: nod asks about them only where your rules say ask.",
 		"Its own questions stay in VS Code.",
 	},
 }
@@ -50,7 +50,7 @@ type payload struct {
 }
 
 func (p payload) step(c hooks.Call) (hooks.Step, error) {
-	s := hooks.Step{Session: cmp.Or(p.Session, p.SessionID), CWD: p.CWD, Silence: interact.AsksItself}
+	s := hooks.Step{Session: cmp.Or(p.Session, p.SessionID), CWD: p.CWD, Silence: api.AsksItself}
 	switch c.Event {
 	case "PreToolUse":
 		p.preToolUse(&s)
@@ -75,7 +75,7 @@ func (p payload) preToolUse(s *hooks.Step) {
 	}
 	s.Reply = func(a interact.Answer) (any, error) {
 		switch a.Outcome {
-		case interact.Allowed:
+		case api.Allowed:
 			return claude.PreTool("allow", ""), nil
 		case "":
 			return nil, nil

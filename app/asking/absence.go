@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"nod/api"
 	"nod/changes"
 	"nod/interact"
 	"nod/interact/history"
@@ -51,7 +52,6 @@ func (a *absence) look(away bool) {
 	}
 }
 
-// sum finds out what happened.
 func (a *absence) sum(from, to time.Time) {
 	found, err := a.count(a.ctx, from, to)
 	if err != nil {
@@ -92,7 +92,6 @@ func (a *absence) take() history.Away {
 	return last
 }
 
-// past is what the journal knows of the past.
 type past interface {
 	Search(ctx context.Context, q history.Query) (history.Page, error)
 	Insights(ctx context.Context, since time.Time) (history.Insights, error)
@@ -107,13 +106,11 @@ func (d *Desk) Away(ctx context.Context) (history.Away, error) {
 	return lastAway{d.cfg.Journal, d.allPending()}.withLines(ctx, last)
 }
 
-// lastAway finds what happened while the user was away.
 type lastAway struct {
 	archive past
 	pending []interact.Request
 }
 
-// count sums up what happened from one time until now.
 func (l lastAway) count(ctx context.Context, from, to time.Time) (history.Away, error) {
 	sums, err := l.archive.Insights(ctx, from)
 	if err != nil {
@@ -150,9 +147,9 @@ func (l lastAway) withLines(ctx context.Context, a history.Away) (history.Away, 
 		return nil
 	}
 	err := errors.Join(
-		find(&a.Missed, history.Query{Outcome: interact.TimedOut}, history.Query{Outcome: interact.Unavailable}),
-		find(&a.Passed, history.Query{Outcome: interact.Allowed, By: interact.ByPolicy}),
-		find(&a.Denied, history.Query{Outcome: interact.Denied}),
+		find(&a.Missed, history.Query{Outcome: api.TimedOut}, history.Query{Outcome: api.Unavailable}),
+		find(&a.Passed, history.Query{Outcome: api.Allowed, By: api.ByPolicy}),
+		find(&a.Denied, history.Query{Outcome: api.Denied}),
 	)
 	a.Waited.Lines = slices.Clone(a.Waited.Lines)
 	for i, line := range a.Waited.Lines {
@@ -167,7 +164,6 @@ func (l lastAway) withLines(ctx context.Context, a history.Away) (history.Away, 
 	return a, err
 }
 
-// lineOf is a pending request in a list.
 func lineOf(r interact.Request) history.Line {
 	line := history.Line{
 		ID: r.ID, Kind: r.Body.Kind(), Created: r.Created, Agent: r.Requester.Agent, Session: r.Requester.Session,

@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"nod/api"
 	"nod/changes"
 	"nod/interact"
 	"nod/interact/history"
@@ -108,20 +109,20 @@ func TestWhatHappenedWhileAway(t *testing.T) {
 	archive := &fakeArchive{
 		sums: history.Insights{Days: []history.Count{{Missed: 1, Passed: 2, Asked: 9}, {Missed: 1, Denied: 1, Passed: 1}}},
 		lines: []history.Line{
-			{Seq: 9, ID: "answered", Settled: at(70), Outcome: interact.Allowed, By: interact.ByHuman},
-			{Seq: 8, Settled: at(5), Outcome: interact.Unavailable},
-			{Seq: 7, Settled: at(4), Outcome: interact.Denied, By: interact.ByPolicy},
-			{Seq: 6, Settled: at(3), Outcome: interact.Allowed, By: interact.ByPolicy},
-			{Seq: 5, Settled: at(2), Outcome: interact.TimedOut},
-			{Seq: 4, Settled: at(-1), Outcome: interact.Denied},
+			{Seq: 9, ID: "answered", Settled: at(70), Outcome: api.Allowed, By: api.ByHuman},
+			{Seq: 8, Settled: at(5), Outcome: api.Unavailable},
+			{Seq: 7, Settled: at(4), Outcome: api.Denied, By: api.ByPolicy},
+			{Seq: 6, Settled: at(3), Outcome: api.Allowed, By: api.ByPolicy},
+			{Seq: 5, Settled: at(2), Outcome: api.TimedOut},
+			{Seq: 4, Settled: at(-1), Outcome: api.Denied},
 		}}
 	request := func(id interact.ID, minutes int, body interact.Body) interact.Request {
 		return interact.Request{ID: id, Created: at(minutes), Body: body}
 	}
 	l := lastAway{archive, []interact.Request{
-		request("before", -5, interact.Ask{Question: "one?"}), request("notice", 1, interact.Notify{Message: "hi"}),
+		request("before", -5, api.Ask{Question: "one?"}), request("notice", 1, api.Notify{Message: "hi"}),
 		request("waits", 2, interact.Approve{Tool: "Bash", Input: []byte(`{"command":"make"}`)}),
-		request("answered", 3, interact.Ask{Question: "two?"}),
+		request("answered", 3, api.Ask{Question: "two?"}),
 	}}
 	a, err := l.count(t.Context(), from, to)
 	if err != nil || a.Waited.Count != 2 || a.Missed.Count != 2 || a.Passed.Count != 3 || a.Denied.Count != 1 {

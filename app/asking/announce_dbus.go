@@ -190,7 +190,6 @@ func (n *notification) take(s *dbus.Signal) {
 	}
 }
 
-// notificationImage is an image as the protocol sends it.
 type notificationImage struct {
 	Width, Height, Stride int32
 	HasAlpha              bool

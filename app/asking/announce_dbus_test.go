@@ -10,6 +10,7 @@ import (
 
 	"github.com/godbus/dbus/v5"
 
+	"nod/api"
 	"nod/app/desktop"
 	"nod/interact"
 )
@@ -74,8 +75,8 @@ func (f *fakeNotifications) signal(member string, body ...any) {
 // anAnnouncement is about a request in a project whose name is markup.
 func anAnnouncement(fresh bool, open func()) *announcement {
 	who := interact.Requester{Agent: "claude-code", IsAgent: true, CWD: "/src/<b>shop",
-		Process: interact.Process{Exe: "/usr/bin/node"}}
-	r := interact.Request{Requester: who, Body: interact.Ask{}}
+		Process: api.Process{Exe: "/usr/bin/node"}}
+	r := interact.Request{Requester: who, Body: api.Ask{}}
 	return &announcement{request: r, fresh: fresh, sound: fresh, open: open}
 }
 

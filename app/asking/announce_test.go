@@ -5,6 +5,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"nod/api"
 	"nod/interact"
 )
 
@@ -63,8 +64,8 @@ func (a *announced) step(what, want string, d time.Duration, pending ...interact
 func TestAnnounce(t *testing.T) {
 	question := func(id interact.ID, agent string) interact.Request {
 		who := interact.Requester{Agent: agent, IsAgent: true, CWD: "/src/shop",
-			Process: interact.Process{Exe: "/usr/bin/node"}}
-		return interact.Request{ID: id, Requester: who, Body: interact.Ask{}}
+			Process: api.Process{Exe: "/usr/bin/node"}}
+		return interact.Request{ID: id, Requester: who, Body: api.Ask{}}
 	}
 	claude, codex, gemini := question("1", "claude-code"), question("2", "codex"), question("3", "gemini-cli")
 	const (

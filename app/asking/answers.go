@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"nod/api"
 	"nod/interact"
 	"nod/ipc/operator"
 )
@@ -32,8 +33,8 @@ func (a answers) Answer(ctx context.Context, answer operator.Answer) error {
 	if err := a.prompts.take(answer); err != nil {
 		return err
 	}
-	came, err := a.owner.Settled(ctx, answer.ID)
-	if err == nil && came.By != interact.ByHuman { // its caller went away, or its time was over
+	settled, err := a.owner.Settled(ctx, answer.ID)
+	if err == nil && settled.By != api.ByHuman { // its caller went away, or its time was over
 		return operator.ErrGone
 	}
 	return err

@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"nod/api"
 	"nod/interact"
 	"nod/policy"
 )
@@ -21,7 +22,7 @@ type absent struct {
 func (p *absent) Prompt(ctx context.Context, _ interact.Request, _ policy.Decision) (interact.Answer, error) {
 	p.asked++
 	if p.there {
-		return interact.Answer{Outcome: interact.Denied}, nil
+		return interact.Answer{Outcome: api.Denied}, nil
 	}
 	<-ctx.Done()
 	return interact.Answer{}, ctx.Err()

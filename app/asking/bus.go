@@ -82,12 +82,10 @@ func onBus(ctx context.Context, f func(*dbus.Conn) bool) bool {
 	return f(conn)
 }
 
-// trayService reports whether something shows tray icons.
 func trayService() bool {
 	return onBus(context.Background(), func(conn *dbus.Conn) bool { return desktop.HasOwner(conn, desktop.TrayWatcher) })
 }
 
-// notificationService reports whether something shows notifications, and whether it reads markup.
 func notificationService() (ok, markup bool) { return askNotifications(context.Background()) }
 
 // askNotifications asks the notification service what it can do. One that does not say is taken to read markup, one

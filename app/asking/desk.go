@@ -14,14 +14,15 @@ import (
 
 	"fyne.io/fyne/v2/lang"
 
+	"nod/api"
 	"nod/changes"
 	"nod/interact"
 	"nod/interact/history"
 	"nod/ipc/operator"
 	"nod/ipc/remote"
 	"nod/ipc/remote/book"
-	"nod/policy"
 	"nod/policy/config"
+	processes "nod/policy/process"
 	"nod/policy/store"
 )
 
@@ -38,12 +39,16 @@ type Config struct {
 	Journal    records
 	Hooks      hooks
 	Welcome    interface{ IsDue() bool }
-	// Outdated is told that the windows are of another version. It reports whether nod-desktop may follow.
+	Processes  processes.Table // tells which callers have ended
+	// IsAgent reports whether a program on this machine is the agent of that name.
+	IsAgent func(name string, program api.Parent) bool
+	// Contains reports whether an agent's commands run in the sandbox once that is on for the project.
+	Contains func(interact.Requester) bool
+	// Outdated reports whether nod-desktop may restart as another version. The windows are of another one.
 	Outdated func() bool
 	Quit     func()
 }
 
-// records are the journal.
 type records interface {
 	past
 	requestJournal
@@ -59,77 +64,24 @@ type hooks interface {
 	Recheck()
 }
 
-// Prompter has the pending prompts and the windows that show them. It implements [interact.Prompter]. What else shows
-// requests, and takes the answers, is a [Desk] on top of it and of the broker.
-type Prompter struct {
+// Desk is where the user answers: in windows, in the tray, on phones. It has the broker of this machine's requests, and
+// implements the parts of [operator.Operator] that are about requests and about other machines and devices.
+type Desk struct {
 	*windows
+	answers
 	cfg   Config
 	ctx   context.Context // ends with the program
 	log   *slog.Logger
 	store *store.Store
 
-	notifier *notifier
-	presence *presence
-	devices  *devices
-	machines *machines
-	broker   *interact.Broker // of the Desk
-	book     *book.Book       // who is paired
-	identity *remote.Identity // of this desk; nil: its keys cannot be read
-	showing  context.Context  // ends with the windows
-	hide     context.CancelFunc
-}
-
-// NewPrompter returns a prompter that lasts until ctx ends. It shows nothing before [Desk.Run].
-func NewPrompter(ctx context.Context, c Config) (*Prompter, error) {
-	p := &Prompter{cfg: c, ctx: ctx, log: c.Log, store: c.Store}
-	p.showing, p.hide = context.WithCancel(ctx)
-	path, err := book.DefaultPath()
-	if err != nil {
-		return nil, err
-	}
-	p.book = book.Open(path, p.store.SealKey())
-	if _, err := p.book.Problem(); err != nil {
-		p.log.Warn("nothing that was paired counts", "err", err)
-	}
-	p.presence = newPresence(p.tellAway)
-	p.notifier = newNotifier(beeepMessenger{p.sound}, p.wantsNotice, p.log)
-	p.devices = p.newDevices(filepath.Dir(path))
-	p.windows = newWindows(windowsConfig{
-		log: p.log, start: p.startWindows, offers: p.store.Offers,
-		keep:      func() time.Duration { return p.store.Config().Prompt.KeepReady },
-		undoFor:   func() time.Duration { return p.store.Config().Prompt.Undo },
-		reachable: func(ctx context.Context) error { _, err := displayEnv(ctx); return err },
-		quiet: func(r interact.Request) bool {
-			return waitsInTray(p.store.Config(), r) || p.presence.hides(r)
-		},
-		deviceReady: p.devices.ready, failed: p.tellFailed, outdated: c.Outdated,
-	})
-	return p, p.openMachines(filepath.Dir(path))
-}
-
-// Prompt implements [interact.Prompter].
-func (p *Prompter) Prompt(ctx context.Context, r interact.Request, why policy.Decision) (interact.Answer, error) {
-	return p.asks().Prompt(ctx, r, why)
-}
-
-// asks has the user asked who is there.
-func (p *Prompter) asks() gate { return gate{p.presence, p.windows, p.devices} }
-
-// Notify shows an agent's notice, and reports whether the desktop took it.
-func (p *Prompter) Notify(ctx context.Context, r interact.Request) bool {
-	return p.notifier.Notify(ctx, r)
-}
-
-// Policy is the policy of the store, of which the user can undo what an answer saves.
-func (p *Prompter) Policy() interact.Policy { return keeper{p.store, p.windows} }
-
-// Desk is where the user answers: in windows, in the tray, on phones. It implements the parts of [operator.Operator]
-// that are about requests and about other machines and devices.
-type Desk struct {
-	*Prompter
-	answers
-	broker *interact.Broker
-
+	broker    *interact.Broker
+	notifier  *notifier
+	presence  *presence
+	machines  *machines
+	book      *book.Book       // of the paired machines, desks and devices
+	identity  *remote.Identity // of this desk; nil: its keys cannot be read
+	showing   context.Context  // ends with the windows
+	hide      context.CancelFunc
 	absence   *absence
 	devices   *deviceDesk
 	announcer *announcer
@@ -139,36 +91,74 @@ type Desk struct {
 	locked    atomic.Bool    // the screen is
 }
 
-// NewDesk returns a desk that answers the requests of b, whose prompter is p.
-func NewDesk(p *Prompter, b *interact.Broker) *Desk {
-	p.broker = b
-	d := &Desk{
-		Prompter: p, broker: b, changed: changes.NewSignal(),
-		answers: answers{p.windows, owners{b, p.machines, p.cfg.Journal}},
+// New returns a desk that lasts until ctx ends. It shows nothing before [Desk.Run].
+func New(ctx context.Context, c Config) (*Desk, error) {
+	path, err := book.DefaultPath()
+	if err != nil {
+		return nil, err
 	}
-	d.devices = newDeviceDesk(p.devices, d.answers)
-	d.absence = &absence{ctx: p.ctx, changed: d.changed, log: p.log,
-		count: func(ctx context.Context, from, to time.Time) (history.Away, error) {
-			return lastAway{p.cfg.Journal, d.allPending()}.count(ctx, from, to)
-		}}
-	d.announcer = newAnnouncer(announcerConfig{
-		ctx: p.ctx, post: newBoard(p.ctx, p.notifier), sound: p.sound, looking: p.windows.focused,
-		wanted: p.wantsAnnouncement, hidden: p.windows.quiet,
-		show: func(id interact.ID) { d.show(operator.View{Request: id}) },
+	d := &Desk{cfg: c, ctx: ctx, log: c.Log, store: c.Store, changed: changes.NewSignal()}
+	d.showing, d.hide = context.WithCancel(ctx)
+	d.book = book.Open(path, d.store.SealKey())
+	if _, err := d.book.Problem(); err != nil {
+		d.log.Warn("nothing that was paired counts", "err", err)
+	}
+	devices := d.newDevices(filepath.Dir(path))
+	d.openWindows(devices)
+	asks := gate{d.presence, d.windows, devices}
+	d.openMachines(filepath.Dir(path), asks)
+	d.broker = interact.NewBroker(interact.BrokerConfig{
+		Policy: keeper{d.store, d.windows}, Prompter: asks, Notify: d.notifier.notify, Journal: c.Journal,
+		Timeout: d.store.Timeout, Processes: c.Processes, IsAgent: c.IsAgent, Log: d.log,
 	})
-	d.shortcut = newShortcut(func() string { return p.store.Config().Prompt.Shortcut },
-		func() { _ = d.Raise(p.ctx, false) }, p.windows.refetch, p.log)
-	d.tray = newTray(trayActions{
-		Show:          d.show,
-		Pause:         p.presence.setPause,
-		AskEverything: d.askEverything,
-		AskAgain:      p.presence.back,
-		Quit:          p.cfg.Quit,
-	}, p.log)
-	return d
+	d.answers = answers{d.windows, owners{d.broker, d.machines, c.Journal}}
+	d.devices = newDeviceDesk(devices, d.answers)
+	d.openTray()
+	return d, nil
 }
 
-// Run shows what is pending until the context of [NewPrompter] ends. It serves op to the windows. On macOS it must be
+// openWindows prepares the windows, and the notifications that stand in for them.
+func (d *Desk) openWindows(devices *devices) {
+	d.presence = newPresence(d.notifyAway)
+	d.notifier = newNotifier(beeepMessenger{d.sound}, d.wantsNotice, d.log)
+	d.windows = newWindows(windowsConfig{
+		log: d.log, start: d.startWindows, offers: d.store.Offers, contains: d.cfg.Contains,
+		keep:      func() time.Duration { return d.store.Config().Prompt.KeepReady },
+		undoFor:   func() time.Duration { return d.store.Config().Prompt.Undo },
+		reachable: func(ctx context.Context) error { _, err := displayEnv(ctx); return err },
+		quiet: func(r interact.Request) bool {
+			return waitsInTray(d.store.Config(), r) || d.presence.hides(r)
+		},
+		deviceReady: devices.ready, failed: d.notifyFailed, outdated: d.cfg.Outdated,
+	})
+}
+
+// openTray prepares all else by which the user learns of requests.
+func (d *Desk) openTray() {
+	d.absence = &absence{ctx: d.ctx, changed: d.changed, log: d.log,
+		count: func(ctx context.Context, from, to time.Time) (history.Away, error) {
+			return lastAway{d.cfg.Journal, d.allPending()}.count(ctx, from, to)
+		}}
+	d.announcer = newAnnouncer(announcerConfig{
+		ctx: d.ctx, post: newBoard(d.ctx, d.notifier), sound: d.sound, looking: d.windows.focused,
+		wanted: d.wantsAnnouncement, hidden: d.windows.quiet,
+		show: func(id interact.ID) { d.show(operator.View{Request: id}) },
+	})
+	d.shortcut = newShortcut(func() string { return d.store.Config().Prompt.Shortcut },
+		func() { _ = d.Raise(d.ctx, false) }, d.windows.refetch, d.log)
+	d.tray = newTray(trayActions{
+		Show:          d.show,
+		Pause:         d.presence.setPause,
+		AskEverything: d.askEverything,
+		AskAgain:      d.presence.back,
+		Quit:          d.cfg.Quit,
+	}, d.log)
+}
+
+// Broker is the broker of the requests of this machine.
+func (d *Desk) Broker() *interact.Broker { return d.broker }
+
+// Run shows what is pending until the context of [New] ends. It serves op to the windows. On macOS it must be
 // called on the main goroutine.
 func (d *Desk) Run(op operator.Operator) {
 	watchLock(d.ctx, d.setLocked, d.log)
@@ -238,7 +228,6 @@ func (d *Desk) follow() {
 // Refresh brings the tray up to date soon.
 func (d *Desk) Refresh() { d.changed.Send() }
 
-// snapshot is what the tray shows now.
 func (d *Desk) snapshot() snapshot {
 	away, missed := d.presence.away()
 	held, isHeld := d.store.Held()
@@ -257,6 +246,7 @@ func (d *Desk) snapshot() snapshot {
 		Held:          isHeld,
 		Unknown:       held.IsUnknown,
 		AskEverything: d.store.Config().Policy.AskEverything,
+		Contains:      len(d.store.Config().Policy.Sandbox.Projects) > 0,
 	}
 }
 
@@ -272,7 +262,6 @@ func (d *Desk) isAway() bool {
 		d.store.Config().Notifications.Quiet(time.Now())
 }
 
-// setLocked notes whether the screen is locked.
 func (d *Desk) setLocked(locked bool) {
 	d.locked.Store(locked)
 	d.keepTime()
@@ -285,26 +274,26 @@ func (d *Desk) keepTime() {
 }
 
 // Say shows the user a notification of nod's own. During quiet hours it shows only warnings and errors.
-func (d *Prompter) Say(level interact.Level, sentence string) {
+func (d *Desk) Say(level, sentence string) {
 	if level != interact.Info || !d.store.Config().Notifications.Quiet(time.Now()) {
 		d.notifier.say(d.ctx, sentence, level)
 	}
 }
 
-// tellAway says that nod no longer asks for a session, without a word of the agent's.
-func (d *Prompter) tellAway() {
+// notifyAway says that nod no longer asks for a session, without quoting the agent.
+func (d *Desk) notifyAway() {
 	d.Say(interact.Info, lang.L("You didn't answer an agent's last prompts, so nod stopped asking for it. "+
 		"Answer any prompt, or choose “I'm back” in the tray menu."))
 }
 
-// tellFailed says that nobody can be asked because the windows fail.
-func (d *Prompter) tellFailed(why error) {
+// notifyFailed says that nobody can be asked because the windows fail.
+func (d *Desk) notifyFailed(why error) {
 	text := lang.L("nod's windows keep failing, so nod stops asking for a minute. The log says why.")
 	switch {
 	case errors.Is(why, errCannotShow):
-		text = lang.L("nod's windows failed over one request, so it ended unanswered. The log says why.")
+		text = lang.L("nod's windows failed on one request, which ended unanswered. The log says why.")
 	case errors.Is(why, operator.ErrVersion):
-		text = lang.L("nod was updated. Quit it, in the menu of its tray icon, and start it again to be asked.")
+		text = lang.L("nod was updated. Quit it from its tray menu and start it again, so that it can ask you.")
 	}
 	d.Say(interact.Error, text)
 }
@@ -329,7 +318,6 @@ func (d *Desk) Raise(ctx context.Context, settings bool) error {
 	return nil
 }
 
-// askEverything sets whether everything is asked about.
 func (d *Desk) askEverything(on bool) {
 	err := d.store.Update(func(c *config.Config) error {
 		c.Policy.AskEverything = on
@@ -354,7 +342,7 @@ func (d *Desk) checkTray() {
 		return
 	}
 	d.log.Warn("this desktop shows no tray icons: nothing owns org.kde.StatusNotifierWatcher")
-	d.Say(interact.Warning, lang.L("This desktop shows no tray icons. nod runs all the same; start it again to open its "+
+	d.Say(interact.Warning, lang.L("This desktop shows no tray icons. nod is running anyway; start it again to open its "+
 		"settings."))
 	if !d.cfg.Background {
 		d.ShowMain()
@@ -368,13 +356,13 @@ func (d *Desk) ShowSettings() { d.show(operator.View{Settings: true}) }
 func (d *Desk) ShortcutProblem() string { return d.shortcut.why() }
 
 // Paused reports whether nobody is asked now, and until when; zero: until the user resumes.
-func (p *Prompter) Paused() (bool, time.Time) {
-	now := p.presence.paused()
+func (d *Desk) Paused() (bool, time.Time) {
+	now := d.presence.paused()
 	return now.On, now.Until
 }
 
 // StopWindows ends the windows for good.
-func (d *Prompter) StopWindows() {
+func (d *Desk) StopWindows() {
 	d.hide()
 	<-d.windows.ended
 }

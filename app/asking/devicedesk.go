@@ -13,6 +13,7 @@ import (
 
 	"fyne.io/fyne/v2/lang"
 
+	"nod/api"
 	"nod/changes"
 	"nod/dialogs/prompt"
 	"nod/interact"
@@ -100,8 +101,8 @@ func (d *deviceDesk) newServer(address string) (*device.Server, error) {
 		return nil, err
 	}
 	if replaced {
-		d.say(interact.Warning, lang.L("The page for phones has a new certificate. Accept it on a phone only if its "+
-			"SHA-256 is the one in nod's settings, under Machines and devices."))
+		d.say(interact.Warning, lang.L("The phone page has a new certificate. Accept it on a phone only if its SHA-256 "+
+			"matches the one in nod's settings, under Machines and devices."))
 	}
 	return device.New(device.Config{
 		Address: at, Certificate: c, Page: page.Files, Desk: d, Log: d.log,
@@ -114,7 +115,6 @@ func (d *deviceDesk) shown() []operator.Prompt {
 	return slices.DeleteFunc(d.answers.prompts.open(), func(p operator.Prompt) bool { return d.shownIn(p) > 0 })
 }
 
-// shownIn returns when devices see a prompt.
 func (d *deviceDesk) shownIn(p operator.Prompt) time.Duration {
 	times := interact.TimesOf(*p.Request, time.Now())
 	return max(d.config().Remote.HandOver-times.Age, times.Snoozed)
@@ -172,7 +172,7 @@ func (d *deviceDesk) Changes() (<-chan struct{}, func()) { return d.shownChanged
 
 // Prompts implements [device.Desk].
 func (d *deviceDesk) Prompts(p remote.Peer) []device.Headline {
-	d.hear(p)
+	d.noteAsked(p)
 	now, all := time.Now(), []device.Headline{}
 	for _, one := range d.shown() {
 		h, times := headlineOf(one, p.May), interact.TimesOf(*one.Request, now)
@@ -206,22 +206,22 @@ func (d *deviceDesk) Answer(ctx context.Context, p remote.Peer, id interact.ID, 
 	if err != nil {
 		return err
 	}
-	if err := one.Request.Check(a); err != nil {
-		return invalid(*one.Request, err)
-	}
 	if b, ok := one.Request.Body.(interact.Approve); ok {
 		a.ShownSHA256 = interact.Digest(b.Input)
 	}
-	if a.Outcome == interact.Dismissed {
+	if a.Outcome == api.Dismissed {
 		a.Reason = "the person declined to answer"
 	}
 	a.Device = p.Name
-	switch err := d.answers.Answer(ctx, operator.Answer{ID: id, Answer: a}); {
+	switch err := d.answers.Answer(ctx, operator.Answer{ID: id, Digest: one.Digest, Answer: a}); {
 	case errors.Is(err, operator.ErrGone):
 		return device.Gone()
 	case errors.Is(err, operator.ErrChanged):
 		return device.Changed()
 	case err != nil:
+		if wrong, ok := errors.AsType[invalidError](err); ok {
+			return invalid(*one.Request, wrong.error)
+		}
 		return fmt.Errorf("answer from %s: %w", p.Name, err)
 	}
 	d.log.Info("answered on a device", "device", p.Name, "id", id, "outcome", a.Outcome)
@@ -238,8 +238,8 @@ func invalid(r interact.Request, err error) error {
 		return device.Invalid(err.Error(), "")
 	}
 	why := lang.L("This {{.Problem}}.", map[string]any{"Problem": lang.L(wrong.Problem)})
-	if f, isForm := r.Body.(interact.Form); isForm {
-		i := slices.IndexFunc(f.Questions, func(q interact.Question) bool { return q.ID == wrong.ID })
+	if f, isForm := r.Body.(api.Form); isForm {
+		i := slices.IndexFunc(f.Questions, func(q api.Question) bool { return q.ID == wrong.ID })
 		if i >= 0 {
 			why = cmp.Or(prompt.HintOf(f.Questions[i]), why)
 		}

@@ -40,10 +40,10 @@ type devices struct {
 	devicesConfig
 	changed changes.Signal // there is another page, or a device asks to be paired
 
-	mu      sync.Mutex
-	server  *device.Server       // nil: no address is set
-	problem error                // why the address is not served
-	heard   map[string]time.Time // when a device last asked, by key
+	mu        sync.Mutex
+	server    *device.Server       // nil: no address is set
+	problem   error                // why the address is not served
+	lastAsked map[string]time.Time // when a device last asked, by key
 }
 
 // devicesConfig is what [devices] works with. All fields but push are required.
@@ -55,25 +55,25 @@ type devicesConfig struct {
 	push   *device.Push // nil: its keys cannot be kept, so Web Push wakes nobody
 	book   *book.Book
 	config func() config.Config
-	say    func(interact.Level, string)
+	say    func(string, string)
 }
 
 func newDevices(c devicesConfig) *devices {
-	return &devices{devicesConfig: c, changed: changes.NewSignal(), heard: map[string]time.Time{}}
+	return &devices{devicesConfig: c, changed: changes.NewSignal(), lastAsked: map[string]time.Time{}}
 }
 
 // newDevices returns the devices of the book, with what wakes them in the book's folder. Nothing is served yet.
-func (p *Prompter) newDevices(folder string) *devices {
+func (d *Desk) newDevices(folder string) *devices {
 	push, err := device.OpenPush(filepath.Join(folder, pushName), nil)
 	if err != nil {
-		p.log.Warn("Web Push wakes no device", "err", err)
+		d.log.Warn("Web Push wakes no device", "err", err)
 		push = nil
 	}
 	return newDevices(devicesConfig{
-		log: p.log, folder: folder, seal: p.store.SealKey(), push: push, book: p.book, config: p.store.Config, say: p.Say,
+		log: d.log, folder: folder, seal: d.store.SealKey(), push: push, book: d.book, config: d.store.Config, say: d.Say,
 		about: func() device.About {
-			language := assets.Language(p.store.Config().Look.Language)
-			return device.About{Name: hostName(), Version: p.cfg.Version, Language: language}
+			language := assets.Language(d.store.Config().Look.Language)
+			return device.About{Name: hostName(), Version: d.cfg.Version, Language: language}
 		},
 	})
 }
@@ -137,7 +137,6 @@ func (d *devices) invite(name string, may remote.May) (operator.Invitation, erro
 	return operator.Invitation{URL: url, Until: until}, nil
 }
 
-// withdrawInvitation ends the current invitation.
 func (d *devices) withdrawInvitation() {
 	if server, _ := d.current(); server != nil {
 		server.Withdraw()
@@ -159,11 +158,10 @@ func (d *devices) ready() bool {
 func (d *devices) isNear(p remote.Peer) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	at, isHeard := d.heard[p.Key.Sign]
+	at, isHeard := d.lastAsked[p.Key.Sign]
 	return isHeard && time.Since(at) < reachableFor
 }
 
-// wakes reports whether something wakes a device.
 func (d *devices) wakes(p remote.Peer) bool {
 	switch d.config().Remote.Phone.Push {
 	case "":
@@ -186,7 +184,7 @@ func (d *devices) wake(ctx context.Context) {
 		err = d.push.Wake(ctx, func(key string) bool { _, isPaired := d.Find(key); return isPaired })
 	default:
 		if slices.ContainsFunc(d.book.Peers(), func(p remote.Peer) bool { return p.Role == remote.RoleDevice }) {
-			err = d.push.WakeByNtfy(ctx, to, server.URL(), lang.L("Something is waiting for your answer."))
+			err = d.push.WakeByNtfy(ctx, to, server.URL(), lang.L("A prompt is waiting for you."))
 		}
 	}
 	if err != nil {
@@ -206,8 +204,7 @@ func (d *devices) Find(key string) (remote.Peer, bool) {
 // Asked implements [device.Desk].
 func (d *devices) Asked() {
 	d.changed.Send()
-	d.say(interact.Info, lang.L("A device asks to be paired. Compare its words in nod's settings, under Machines and "+
-		"devices."))
+	d.say(interact.Info, lang.L("A device asks to pair. Compare its words in nod's settings, under Machines and devices."))
 }
 
 // asking lists the device that asks to be paired, if any, under the name in its invitation.
@@ -216,12 +213,13 @@ func (d *devices) asking() []operator.Joining {
 	if server == nil {
 		return nil
 	}
-	p, came, ok := server.Asking()
+	p, since, ok := server.Asking()
 	if !ok {
 		return nil
 	}
 	return []operator.Joining{{
-		Key: p.Key, Role: p.Role, Fingerprint: p.Key.Fingerprint(), Hello: remote.Hello{Name: p.Name}, May: p.May, Came: came,
+		Key: p.Key, Role: p.Role, Fingerprint: p.Key.Fingerprint(), Hello: remote.Hello{Name: p.Name},
+		May: p.May, Came: since,
 	}}
 }
 
@@ -239,12 +237,11 @@ func (d *devices) pair(key remote.Key, name string) error {
 	return nil
 }
 
-// hear notes that a device has asked.
-func (d *devices) hear(p remote.Peer) {
+func (d *devices) noteAsked(p remote.Peer) {
 	now := time.Now()
 	d.mu.Lock()
-	before, isKnown := d.heard[p.Key.Sign]
-	d.heard[p.Key.Sign] = now
+	before, isKnown := d.lastAsked[p.Key.Sign]
+	d.lastAsked[p.Key.Sign] = now
 	d.mu.Unlock()
 	if isKnown && now.Sub(before) < reachableFor {
 		return

@@ -8,6 +8,7 @@ import (
 	"fyne.io/fyne/v2/lang"
 
 	"nod/agents/registry"
+	"nod/api"
 	"nod/dialogs/prompt"
 	"nod/dialogs/safetext"
 	"nod/interact"
@@ -54,14 +55,14 @@ func deviceView(p operator.Prompt, may remote.May) device.View {
 	}
 	yes, no := lang.L("Submit"), lang.L("Decline")
 	switch b := r.Body.(type) {
-	case interact.Ask:
+	case api.Ask:
 		v.Fields = []device.Field{askField(b)}
-	case interact.Form:
+	case api.Form:
 		v.Title = prompt.PlainText(b.Title)
 		for _, q := range b.Questions {
 			v.Fields = append(v.Fields, questionField(q))
 		}
-	case interact.Confirm:
+	case api.Confirm:
 		v.Lines = proseLines(b.Message)
 		yes, no = prompt.ConfirmLabels(b)
 	}
@@ -88,16 +89,17 @@ func deviceHead(said prompt.Head) device.Head {
 	return h
 }
 
-// approvalView adds what is special about an approval.
 func approvalView(
 	v device.View, said prompt.View, r interact.Request, b interact.Approve, p operator.Prompt, may remote.May,
 ) device.View {
 	counts := classOf(r, b, p.Why)
 	said.Class = said.ClassFact(counts)
 	v.Level, v.Facts, v.Reported = levelOf(said.Level()), deviceFacts(said.Facts), deviceFacts(said.Reported)
-	if class := deviceFacts([]prompt.Fact{said.Class}); r.Requester.IsRemote() && counts == p.Why.Class {
+	switch class := deviceFacts([]prompt.Fact{said.Class}); {
+	case !said.SaysClass():
+	case r.Requester.IsRemote() && counts == p.Why.Class:
 		v.Reported = append(v.Reported, class...) // its relay has found that
-	} else {
+	default:
 		v.Facts = append(class, v.Facts...)
 	}
 	v.Prose, v.Warnings, v.Must, v.TooLong = said.Plan != "", said.Warnings, said.Must, said.TooLong
@@ -105,7 +107,7 @@ func approvalView(
 		v.Dangers = append(v.Dangers, d.Text())
 	}
 	v.Lines, v.Raw = deviceLines(said.Lines), deviceLines(rawOf(b))
-	v.Says, v.WhyLabel, v.Why, v.Reporter = said.Says, said.WhyLabel, said.Why, said.Reporter
+	v.Says, v.WhyLabel, v.Why, v.Reporter = said.Says, said.WhyLabel, said.WhyBeside(p.Offers.Parts), said.Reporter
 	v.Parts = deviceParts(p.Offers.Parts)
 
 	labels := prompt.LabelsOf(b)
@@ -193,7 +195,6 @@ func deviceParts(parts []policy.CommandPart) []device.Part {
 	return all
 }
 
-// styles are the names of how lines look.
 var styles = map[prompt.LineStyle]string{
 	prompt.LineText: "text", prompt.LineAdded: "added", prompt.LineRemoved: "removed", prompt.LineTitle: "title",
 	prompt.LineKey: "key", prompt.LineNote: "note", prompt.LineRule: "rule", prompt.LineCut: "cut",
@@ -222,7 +223,6 @@ func deviceSpans(spans []safetext.Span) []device.Span {
 	return all
 }
 
-// proseLines are a text to the user.
 func proseLines(text string) []device.Line {
 	var all []device.Line
 	for _, row := range safetext.Prose(text) {
@@ -231,7 +231,7 @@ func proseLines(text string) []device.Line {
 	return all
 }
 
-func askField(b interact.Ask) device.Field {
+func askField(b api.Ask) device.Field {
 	f := device.Field{
 		Question: proseLines(b.Question), Input: interact.Text, Required: true, Multiline: b.Multiline,
 		Placeholder: prompt.PlainText(b.Placeholder),
@@ -245,7 +245,7 @@ func askField(b interact.Ask) device.Field {
 	return f
 }
 
-func questionField(q interact.Question) device.Field {
+func questionField(q api.Question) device.Field {
 	f := device.Field{
 		ID: q.ID, Header: prompt.PlainText(q.Header), Question: proseLines(q.Question), Input: q.InputType,
 		Required: q.IsRequired(), Hint: prompt.HintOf(q), Placeholder: prompt.PlainText(q.Placeholder), Format: q.Format,

@@ -8,10 +8,11 @@ import (
 	"testing/synctest"
 	"time"
 
+	"nod/api"
 	"nod/app/desktop"
 	"nod/assets"
+	"nod/e2e/interacttest"
 	"nod/interact"
-	"nod/interact/interacttest"
 	"nod/interact/journal"
 )
 
@@ -78,10 +79,10 @@ func TestQuitAnswersEveryone(t *testing.T) {
 		}
 		began := time.Now()
 		broker.Close()
-		for ticket, want := range map[*interact.Ticket]interact.Outcome{
-			held: interact.Denied, waits: interact.Unavailable,
+		for ticket, want := range map[*interact.Ticket]api.Outcome{
+			held: api.Denied, waits: api.Unavailable,
 		} {
-			if a, ok := ticket.Answer(); !ok || a.Outcome != want || want == interact.Denied && a.Reason != "no" {
+			if a, ok := ticket.Answer(); !ok || a.Outcome != want || want == api.Denied && a.Reason != "no" {
 				t.Errorf("%+v, want %s", a, want)
 			}
 		}

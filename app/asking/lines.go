@@ -18,7 +18,6 @@ type lineSpec struct {
 	nats    config.NATS // where machine is nothing
 }
 
-// name is what the windows call the line.
 func (s lineSpec) name() string {
 	if s.machine == (config.Machine{}) {
 		return operator.NATSLine
@@ -26,7 +25,6 @@ func (s lineSpec) name() string {
 	return s.machine.String()
 }
 
-// specs are the lines that the configuration asks for.
 func specs(c config.Remote) []lineSpec {
 	var all []lineSpec
 	for _, m := range c.Machines {
@@ -38,7 +36,6 @@ func specs(c config.Remote) []lineSpec {
 	return all
 }
 
-// machineLine is a line that the configuration asks for.
 type machineLine struct {
 	remote.Line // nil: it cannot be made
 	name        string
@@ -117,7 +114,6 @@ func (m *machines) start(ctx context.Context, one *machineLine) {
 	})
 }
 
-// failed notes why a line does not run.
 func (m *machines) failed(one *machineLine, err error) {
 	m.log.Error("a line does not run", "line", one.name, "err", err)
 	m.mu.Lock()

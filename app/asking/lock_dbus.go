@@ -38,7 +38,6 @@ type lockBus struct {
 	ask     func(context.Context, *dbus.Conn) bool
 }
 
-// lockWatch follows whether the screen is locked.
 type lockWatch struct {
 	changed func(locked bool)
 
@@ -85,7 +84,6 @@ func (w *lockWatch) follow(ctx context.Context, bus lockBus) (connected bool, er
 	}
 }
 
-// set notes what one bus says.
 func (w *lockWatch) set(bus string, locked bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -14,6 +14,7 @@ import (
 	"fyne.io/fyne/v2/lang"
 	"github.com/google/uuid"
 
+	"nod/api"
 	"nod/interact"
 	"nod/ipc/remote"
 	"nod/policy"
@@ -104,7 +105,7 @@ func (m *machines) Take(from remote.Peer, sent remote.Request) error {
 	if err != nil {
 		return err
 	}
-	if r.Body.Kind() == interact.KindNotify && !m.limitsOf(peer.Key).notices.Allow() {
+	if r.Body.Kind() == api.KindNotify && !m.limitsOf(peer.Key).notices.Allow() {
 		return fmt.Errorf("%w: too many notices", interact.ErrUnavailable)
 	}
 	one := &remoteRequest{peer: peer, id: sent.Request.ID, digest: digest, request: r}
@@ -213,7 +214,6 @@ func (m *machines) askedBy(machine remote.Key) (n int) {
 	return n
 }
 
-// leave takes a request off the list.
 func (m *machines) leave(one *remoteRequest) {
 	one.end(nil)
 	m.mu.Lock()
@@ -224,7 +224,6 @@ func (m *machines) leave(one *remoteRequest) {
 	m.prompts.Done()
 }
 
-// requestsChanged signals that other requests are pending.
 func (m *machines) requestsChanged() {
 	m.requests.Send()
 	m.changed.Send()
@@ -263,7 +262,6 @@ func (m *machines) run(one *remoteRequest) {
 	m.ended = m.ended[max(0, len(m.ended)-keptEnded):]
 }
 
-// record writes what came of a request into the journal.
 func (m *machines) record(one *remoteRequest, a interact.Answer) error {
 	one.writing.Lock()
 	defer one.writing.Unlock()
@@ -278,7 +276,7 @@ func (m *machines) record(one *remoteRequest, a interact.Answer) error {
 
 // outcome is what came of a request; no outcome: nod ends first.
 func (m *machines) outcome(one *remoteRequest) interact.Answer {
-	if one.request.Body.Kind() == interact.KindNotify {
+	if one.request.Body.Kind() == api.KindNotify {
 		return m.showNotice(one)
 	}
 	for {
@@ -286,7 +284,7 @@ func (m *machines) outcome(one *remoteRequest) interact.Answer {
 		answer := one.sent
 		m.mu.Unlock()
 		if answer.Outcome == "" {
-			if answer = m.ask(one); answer.By != interact.ByHuman {
+			if answer = m.ask(one); answer.By != api.ByHuman {
 				return answer
 			}
 			m.keepSent(one, answer)
@@ -300,7 +298,7 @@ func (m *machines) outcome(one *remoteRequest) interact.Answer {
 
 // showNotice passes a notice on, and tells the machine whether the desktop took it.
 func (m *machines) showNotice(one *remoteRequest) interact.Answer {
-	a := interact.Answer{Outcome: interact.Answered, Sent: m.notify(one.ctx, one.request)}
+	a := interact.Answer{Outcome: api.Answered, Sent: m.notify(one.ctx, one.request)}
 	out := a
 	out.At, out.Device = time.Now(), m.name
 	if _, err := m.send(one, out); err != nil {
@@ -324,7 +322,7 @@ func (m *machines) ask(one *remoteRequest) interact.Answer {
 			return m.endOf(one)
 		case !errors.Is(err, interact.ErrUnavailable):
 			m.log.Error("prompt", "id", one.request.ID, "err", err)
-			return interact.Answer{Outcome: interact.Unavailable, Reason: "nod could not show its window, so nobody was asked"}
+			return interact.Answer{Outcome: api.Unavailable, Reason: "nod could not show its window, so nobody was asked"}
 		}
 		select { // another desk may answer, or the user here be back
 		case <-one.ctx.Done():
@@ -347,14 +345,7 @@ func (m *machines) prompt(one *remoteRequest) (a interact.Answer, err error) {
 	if err := r.Check(a); err != nil {
 		return a, err
 	}
-	approve, isApproval := r.Body.(interact.Approve)
-	switch {
-	case isApproval && a.Outcome == interact.Allowed && a.ShownSHA256 != interact.Digest(approve.Input):
-		return a, errors.New("what was shown is not what was asked")
-	case a.Scope == policy.Always:
-		return a, errors.New("only an approval of this desk's own agents holds for always")
-	}
-	a.By = interact.ByHuman
+	a.By = api.ByHuman
 	return a, nil
 }
 
@@ -411,7 +402,7 @@ func (m *machines) deliver(one *remoteRequest, answer interact.Answer) (interact
 		case !errors.Is(err, remote.ErrDown):
 			m.log.Error("a machine does not take an answer", "machine", one.peer.Name, "id", one.id, "err", err)
 			m.undelivered(one)
-			return interact.Answer{Outcome: interact.Unavailable, Reason: reasonNotTaken}, nil
+			return interact.Answer{Outcome: api.Unavailable, Reason: reasonNotTaken}, nil
 		}
 		m.log.Warn("an answer waits for its machine", "machine", one.peer.Name, "id", one.id, "err", err)
 		select {
@@ -432,7 +423,7 @@ func (m *machines) endOfSent(one *remoteRequest, answer, out interact.Answer) in
 		return counts(answer, out, *ended)
 	}
 	a := m.endOf(one)
-	if a.Outcome == interact.TimedOut {
+	if a.Outcome == api.TimedOut {
 		m.undelivered(one)
 	}
 	return a
@@ -459,13 +450,12 @@ func (m *machines) undelivered(one *remoteRequest) {
 // counts is what came of a request to which the user gave answer, sent as out, and which the relay settled so: their
 // answer, if the relay says that it took that. Nothing else that a machine says of the user counts.
 func counts(answer, out, settled interact.Answer) interact.Answer {
-	if settled.By == interact.ByHuman && settled.Outcome == out.Outcome && settled.Device == out.Device {
+	if settled.By == api.ByHuman && settled.Outcome == out.Outcome && settled.Device == out.Device {
 		return answer
 	}
 	return elsewhere(settled)
 }
 
-// isDevice reports whether a device of that name is paired.
 func (m *machines) isDevice(name string) bool {
 	peer, isPaired := m.book.Named(name)
 	return isPaired && peer.Role == remote.RoleDevice
@@ -479,24 +469,24 @@ func (m *machines) endOf(one *remoteRequest) interact.Answer {
 	case cause == interact.ErrClosing:
 		return interact.Answer{}
 	case cause == errUnpaired:
-		return interact.Answer{Outcome: interact.Withdrawn, Reason: reasonRevoked}
+		return interact.Answer{Outcome: api.Withdrawn, Reason: reasonRevoked}
 	case one.ended != nil:
 		return elsewhere(*one.ended)
 	}
-	return interact.Answer{Outcome: interact.TimedOut, By: interact.ByTimeout, Reason: reasonNoAnswer}
+	return interact.Answer{Outcome: api.TimedOut, By: api.ByTimeout, Reason: reasonNoAnswer}
 }
 
 // elsewhere is what the journal records if a request was not answered here. It contains no text of the machine's.
 func elsewhere(settled interact.Answer) interact.Answer {
 	switch {
-	case settled.Outcome == interact.TimedOut:
-		return interact.Answer{Outcome: interact.TimedOut, By: interact.ByTimeout, Reason: reasonNoAnswer}
-	case settled.Outcome == interact.Cancelled:
-		return interact.Answer{Outcome: interact.Cancelled, Reason: reasonGone}
-	case settled.By != interact.ByHuman:
-		return interact.Answer{Outcome: interact.Withdrawn, Reason: reasonAtMachine}
+	case settled.Outcome == api.TimedOut:
+		return interact.Answer{Outcome: api.TimedOut, By: api.ByTimeout, Reason: reasonNoAnswer}
+	case settled.Outcome == api.Cancelled:
+		return interact.Answer{Outcome: api.Cancelled, Reason: reasonGone}
+	case settled.By != api.ByHuman:
+		return interact.Answer{Outcome: api.Withdrawn, Reason: reasonAtMachine}
 	}
-	return interact.Answer{Outcome: interact.Withdrawn, Reason: reasonElsewhere}
+	return interact.Answer{Outcome: api.Withdrawn, Reason: reasonElsewhere}
 }
 
 // Open implements [remote.Desk].
@@ -522,7 +512,7 @@ func (m *machines) End(from remote.Peer, a remote.Answer) {
 		return
 	}
 	one.ended = &a.Answer
-	if a.Answer.Outcome == interact.TimedOut {
+	if a.Answer.Outcome == api.TimedOut {
 		one.end(interact.ErrTimedOut) // whoever counts unanswered prompts counts this one
 		return
 	}
@@ -535,7 +525,7 @@ func (m *machines) pending() []interact.Request {
 	defer m.mu.Unlock()
 	var list []interact.Request
 	for _, one := range m.asked {
-		if one.sent.Outcome != "" || one.ctx.Err() != nil || one.request.Body.Kind() == interact.KindNotify {
+		if one.sent.Outcome != "" || one.ctx.Err() != nil || one.request.Body.Kind() == api.KindNotify {
 			continue
 		}
 		r := one.request
@@ -658,7 +648,7 @@ func (m *machines) Close() {
 // miss records a request about which nobody here was asked. What comes of it is between its machine and other desks.
 func (m *machines) miss(peer remote.Peer, id interact.ID, r interact.Request) {
 	record := interact.Record{Request: r, Answer: interact.Answer{
-		Outcome: interact.Unavailable, Reason: "nobody at this desk was asked: nod was paused, or the person away",
+		Outcome: api.Unavailable, Reason: "nobody at this desk was asked: nod was paused, or the person away",
 	}}
 	record.Request.ID = id
 	if approve, isApproval := r.Body.(interact.Approve); isApproval {
@@ -718,11 +708,11 @@ func (m *machines) keep(machine remote.Key, r interact.Record) error {
 // kept is a decision of a machine's policy as the journal records it.
 func kept(peer remote.Peer, r interact.Record, now time.Time) (interact.Record, error) {
 	approve, isApproval := r.Request.Body.(interact.Approve)
-	isDecision := r.Answer.Outcome == interact.Allowed || r.Answer.Outcome == interact.Denied
+	isDecision := r.Answer.Outcome == api.Allowed || r.Answer.Outcome == api.Denied
 	switch {
 	case uuid.Validate(string(r.Request.ID)) != nil:
 		return r, errors.New("its id is no UUID")
-	case !isApproval || !isDecision || r.Answer.By != interact.ByPolicy:
+	case !isApproval || !isDecision || r.Answer.By != api.ByPolicy:
 		return r, errors.New("it is no decision of a policy")
 	}
 	checked := r.Request

@@ -74,7 +74,7 @@ type machinesConfig struct {
 	notify   func(context.Context, interact.Request) bool // shows a notice
 	policy   func() remote.Policy                         // for the machines; without its serial
 	history  func() int64                                 // maximum size of the history in bytes
-	say      func(level interact.Level, sentence string)  // notifies the user
+	say      func(level, sentence string)                 // notifies the user
 	dial     func(lineSpec, remote.Desk) (remote.Line, error)
 }
 
@@ -84,7 +84,6 @@ type requestJournal interface {
 	SaveDraft(ctx context.Context, id interact.ID, draft []byte) error
 }
 
-// connected is a machine that is or was connected.
 type connected struct {
 	line  *machineLine
 	hello remote.Hello
@@ -152,7 +151,7 @@ func (d lineDesk) Join(machine remote.Key, h remote.Hello) (remote.Peer, error) 
 	d.back = make(chan struct{})
 	d.mu.Unlock()
 	if len(peer.Desks) > 0 { // else it is here for the first time, and the settings list them
-		d.tellOfDesks(peer, h.Desks)
+		d.warnOfDesks(peer, h.Desks)
 	}
 	d.wantDesks(peer, h.Wants)
 	if isNew {
@@ -163,15 +162,15 @@ func (d lineDesk) Join(machine remote.Key, h remote.Hello) (remote.Peer, error) 
 	return peer, nil
 }
 
-// tellOfDesks warns the user if a machine accepts another desk since its last connection.
-func (m *machines) tellOfDesks(machine remote.Peer, desks []remote.Key) {
+// warnOfDesks warns the user if a machine accepts another desk since its last connection.
+func (m *machines) warnOfDesks(machine remote.Peer, desks []remote.Key) {
 	for _, key := range desks {
 		if !slices.Contains(machine.Desks, key) {
 			if !m.limitsOf(machine.Key).warnings.Allow() {
 				return // the user was just warned, and the settings list all
 			}
 			m.log.Warn("a machine takes answers of another desk", "machine", machine.Name, "desk", key.Fingerprint())
-			m.say(interact.Warning, lang.L("{{.Machine}} now takes answers of another desk, too. Its words are in nod's "+
+			m.say(interact.Warning, lang.L("{{.Machine}} now also takes answers from another desk. Its words are in nod's "+
 				"settings, under Machines and devices.", map[string]any{"Machine": machine.Name}))
 			return
 		}
@@ -187,7 +186,6 @@ func (m *machines) wantDesks(machine remote.Peer, keys []remote.Key) {
 	}
 }
 
-// keys lists the machines that are paired.
 func (m *machines) keys() []remote.Key { return m.paired(remote.RoleMachine) }
 
 // Desks implements [remote.Desk].
@@ -203,7 +201,6 @@ func (m *machines) paired(role remote.Role) []remote.Key {
 	return keys
 }
 
-// machine is the paired machine with a key.
 func (m *machines) machine(key remote.Key) (remote.Peer, bool) {
 	peer, ok := m.book.Find(key)
 	return peer, ok && peer.Role == remote.RoleMachine
@@ -272,7 +269,6 @@ func (m *machines) limitsOf(machine remote.Key) *peerLimits {
 	return m.limits[machine.Sign]
 }
 
-// push sends the current policy to all machines.
 func (m *machines) push() {
 	for _, peer := range m.book.Peers() {
 		if line := m.lineTo(peer.Key); peer.Role == remote.RoleMachine && line != nil {
@@ -289,7 +285,7 @@ func (m *machines) apply(line remote.Line, peer remote.Peer) {
 		p.Serial, err = m.book.Serial(digest, time.Now())
 	}
 	if err != nil {
-		m.log.Error("a machine is not told the policy", "machine", peer.Name, "err", err)
+		m.log.Error("a machine does not get the policy", "machine", peer.Name, "err", err)
 		return
 	}
 	now := applied{line, p.Serial}
@@ -338,7 +334,6 @@ func (m *machines) lineTo(key remote.Key) remote.Line {
 	return nil
 }
 
-// count is how many paired machines are connected.
 func (m *machines) count() (n int) {
 	for _, p := range m.book.Peers() {
 		m.mu.Lock()
@@ -370,14 +365,13 @@ func (m *machines) pair(key remote.Key, role remote.Role, name string) error {
 	m.joining = slices.DeleteFunc(m.joining, func(j joining) bool { return j.Key == key })
 	m.mu.Unlock()
 	m.log.Info("paired", "name", name, "fingerprint", asks.Fingerprint)
-	m.letIn(asks)
+	m.connectPaired(asks)
 	m.changed.Send()
 	return nil
 }
 
-// letIn has those who care look at once whether what asked to join may: the line of a machine, and all machines for a
-// desk.
-func (m *machines) letIn(asks joining) {
+// connectPaired puts a pairing into effect at once: a machine gets the policy, and all machines hear of a desk.
+func (m *machines) connectPaired(asks joining) {
 	m.mu.Lock()
 	line := m.lines[asks.Line]
 	lines := slices.Collect(maps.Values(m.lines))
@@ -405,7 +399,7 @@ func (m *machines) settlePeers(seen []remote.Peer, accept bool) error {
 	asking := slices.Clone(m.joining)
 	m.mu.Unlock()
 	for _, asks := range asking {
-		m.letIn(asks)
+		m.connectPaired(asks)
 	}
 	m.changed.Send()
 	return nil
@@ -450,11 +444,10 @@ func (m *machines) asking() []operator.Joining {
 	return list
 }
 
-// digestOf is the same for policies that say the same.
-func digestOf(p remote.Policy) (string, error) {
-	text, err := json.Marshal(p)
+func digestOf(v any) (string, error) {
+	text, err := json.Marshal(v)
 	if err != nil {
-		return "", fmt.Errorf("digest of the policy: %w", err)
+		return "", fmt.Errorf("digest: %w", err)
 	}
 	return interact.Digest(text), nil
 }

@@ -17,8 +17,9 @@ import (
 
 	"github.com/google/uuid"
 
+	"nod/api"
+	"nod/e2e/interacttest"
 	"nod/interact"
-	"nod/interact/interacttest"
 	"nod/ipc/remote"
 	"nod/ipc/remote/book"
 	"nod/policy"
@@ -168,7 +169,7 @@ func newPairedDesk(t *testing.T, human *interacttest.Prompter) *pairedDesk {
 		notify:  func(context.Context, interact.Request) bool { return true },
 		policy:  func() remote.Policy { return remote.Policy{Policy: d.policy.Clone()} },
 		history: func() int64 { return testHistory },
-		say:     func(_ interact.Level, sentence string) { d.said = append(d.said, sentence) },
+		say:     func(_ string, sentence string) { d.said = append(d.said, sentence) },
 		dial: func(_ lineSpec, desk remote.Desk) (remote.Line, error) {
 			d.line.desk = desk
 			return d.line, nil
@@ -220,7 +221,7 @@ func call(left time.Duration) remote.Request {
 	return remote.Request{Times: interact.Times{Left: left, Patient: left}, Request: interact.Request{
 		ID: interact.ID(id.String()),
 		Requester: interact.Requester{
-			Agent: "codex", Session: "s", Process: interact.Process{PID: 1, UID: 7, Exe: "/bin/codex"},
+			Agent: "codex", Session: "s", Process: api.Process{PID: 1, UID: 7, Exe: "/bin/codex"},
 		},
 		Body:     interact.Approve{Tool: "Bash", Input: json.RawMessage(`{"command":"make <all>"}`)},
 		Reported: &interact.Reported{Why: policy.Decision{Effect: policy.Ask, Class: policy.Execute}},
@@ -256,7 +257,7 @@ func saying(delay time.Duration, a interact.Answer) *interacttest.Prompter {
 }
 
 var yesOnce = interact.Answer{
-	Outcome: interact.Allowed, Scope: policy.Once, Shown: interact.Shown{Facts: []string{"a fact"}},
+	Outcome: api.Allowed, Scope: policy.Once, Shown: interact.Shown{Facts: []string{"a fact"}},
 }
 
 // inDesk runs a test in a bubble with a desk whose person says that after a second.
@@ -286,12 +287,12 @@ func TestMachineIsAnswered(t *testing.T) {
 		time.Sleep(2 * time.Second)
 		synctest.Wait()
 		a := d.line.counted[r.Request.ID]
-		if a.Outcome != interact.Allowed || a.By != interact.ByHuman || a.Device != "desk-1" ||
+		if a.Outcome != api.Allowed || a.By != api.ByHuman || a.Device != "desk-1" ||
 			a.ShownSHA256 != interact.Digest(r.Request.Body.(interact.Approve).Input) || len(a.Shown.Facts) > 0 {
 			t.Errorf("the machine was told %+v", a)
 		}
 		got := d.came()
-		if got.Answer.Outcome != interact.Allowed || got.Answer.By != interact.ByHuman || got.Answer.Device != "" ||
+		if got.Answer.Outcome != api.Allowed || got.Answer.By != api.ByHuman || got.Answer.Device != "" ||
 			len(got.Answer.Shown.Facts) == 0 || got.Request.Requester.Machine != "web" || got.Request.ID != pending[0].ID ||
 			got.Answer.ShownSHA256 != a.ShownSHA256 || got.Answer.At.IsZero() || got.Sent.Outcome != "" {
 			t.Errorf("the journal has %+v", got)
@@ -318,7 +319,7 @@ func TestAnswerWaitsForItsMachine(t *testing.T) {
 			t.Fatal(err)
 		}
 		synctest.Wait() // and no time goes by
-		if got := d.came(); got.Answer.Outcome != interact.Allowed || len(d.line.counted) != 1 {
+		if got := d.came(); got.Answer.Outcome != api.Allowed || len(d.line.counted) != 1 {
 			t.Errorf("%+v", got)
 		}
 	})
@@ -331,7 +332,7 @@ func TestAnswerThatNeverArrives(t *testing.T) {
 		d.take(call(time.Minute))
 		time.Sleep(2 * time.Minute)
 		synctest.Wait()
-		if got := d.came(); got.Answer.Outcome != interact.TimedOut || len(d.line.counted) != 0 {
+		if got := d.came(); got.Answer.Outcome != api.TimedOut || len(d.line.counted) != 0 {
 			t.Errorf("%+v", got)
 		}
 		if len(d.said) != 1 || !strings.Contains(d.said[0], "did not reach web") {
@@ -346,7 +347,7 @@ func TestMachineThatRefusesAnAnswer(t *testing.T) {
 		d.take(call(time.Minute))
 		time.Sleep(2 * time.Second)
 		synctest.Wait()
-		if got := d.came(); got.Answer.Outcome != interact.Unavailable || d.line.tried != 1 || len(d.said) != 1 {
+		if got := d.came(); got.Answer.Outcome != api.Unavailable || d.line.tried != 1 || len(d.said) != 1 {
 			t.Errorf("%+v, %d tries, said %q", got, d.line.tried, d.said)
 		}
 	})
@@ -354,28 +355,28 @@ func TestMachineThatRefusesAnAnswer(t *testing.T) {
 
 // What counts is what the machine says, not what the person here said.
 func TestWhatCameFirst(t *testing.T) {
-	other := interact.Answer{Outcome: interact.Denied, By: interact.ByHuman, Device: "desk-2", Reason: "in their words"}
+	other := interact.Answer{Outcome: api.Denied, By: api.ByHuman, Device: "desk-2", Reason: "in their words"}
 	for name, tt := range map[string]struct {
 		first   interact.Answer
-		outcome interact.Outcome
+		outcome api.Outcome
 		device  string
 	}{
-		"another desk": {other, interact.Withdrawn, ""},
-		"a desk without a name": {interact.Answer{Outcome: interact.Denied, By: interact.ByHuman, Device: "\u202ea\n"},
-			interact.Withdrawn, ""},
-		"its time was over": {interact.Answer{Outcome: interact.TimedOut, By: interact.ByTimeout}, interact.TimedOut, ""},
-		"its caller went":   {interact.Answer{Outcome: interact.Cancelled}, interact.Cancelled, ""},
-		"its policy": {interact.Answer{Outcome: interact.Allowed, By: interact.ByPolicy, Rule: "r"},
-			interact.Withdrawn, ""},
-		"a word for this desk": {interact.Answer{Outcome: interact.Allowed, By: interact.ByPolicy, Device: "desk-1"},
-			interact.Withdrawn, ""},
-		"nothing": {interact.Answer{}, interact.Withdrawn, ""},
+		"another desk": {other, api.Withdrawn, ""},
+		"a desk without a name": {interact.Answer{Outcome: api.Denied, By: api.ByHuman, Device: "\u202ea\n"},
+			api.Withdrawn, ""},
+		"its time was over": {interact.Answer{Outcome: api.TimedOut, By: api.ByTimeout}, api.TimedOut, ""},
+		"its caller went":   {interact.Answer{Outcome: api.Cancelled}, api.Cancelled, ""},
+		"its policy": {interact.Answer{Outcome: api.Allowed, By: api.ByPolicy, Rule: "r"},
+			api.Withdrawn, ""},
+		"a word for this desk": {interact.Answer{Outcome: api.Allowed, By: api.ByPolicy, Device: "desk-1"},
+			api.Withdrawn, ""},
+		"nothing": {interact.Answer{}, api.Withdrawn, ""},
 		"what was said on a phone": {interact.Answer{
-			Outcome: interact.Withdrawn, By: interact.ByHuman, Device: "Phone one", Reason: reasonRevoked,
-		}, interact.Withdrawn, ""},
+			Outcome: api.Withdrawn, By: api.ByHuman, Device: "Phone one", Reason: reasonRevoked,
+		}, api.Withdrawn, ""},
 		"what nobody said here": {interact.Answer{
-			Outcome: interact.Denied, By: interact.ByHuman, Device: "desk-1", Reason: "in their words",
-		}, interact.Withdrawn, ""},
+			Outcome: api.Denied, By: api.ByHuman, Device: "desk-1", Reason: "in their words",
+		}, api.Withdrawn, ""},
 	} {
 		for _, sooner := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s, sooner %v", name, sooner), func(t *testing.T) {
@@ -389,7 +390,7 @@ func TestWhatCameFirst(t *testing.T) {
 					time.Sleep(2 * time.Second)
 					synctest.Wait()
 					got := d.came().Answer
-					if got.Outcome != tt.outcome || got.Device != tt.device || got.By == interact.ByHuman ||
+					if got.Outcome != tt.outcome || got.Device != tt.device || got.By == api.ByHuman ||
 						strings.Contains(got.Reason, "their words") || got.Reason == reasonRevoked {
 						t.Errorf("%+v", got)
 					}
@@ -412,7 +413,7 @@ func TestDeskKilledBetweenAnswerAndJournal(t *testing.T) {
 			d.take(r)
 			time.Sleep(2 * time.Second)
 			synctest.Wait()
-			if d.line.counted[r.Request.ID].Outcome != interact.Allowed || len(d.outcomes()) != 0 || len(d.m.pending()) != 0 {
+			if d.line.counted[r.Request.ID].Outcome != api.Allowed || len(d.outcomes()) != 0 || len(d.m.pending()) != 0 {
 				t.Fatalf("%+v, %+v", d.line.counted, d.outcomes())
 			}
 			killed := d.m
@@ -420,7 +421,7 @@ func TestDeskKilledBetweenAnswerAndJournal(t *testing.T) {
 			killed.lines, killed.online = nil, nil // it reaches nobody any more
 			killed.mu.Unlock()
 			d.line.down = true
-			d.restart(interact.Answer{Outcome: interact.Denied})
+			d.restart(interact.Answer{Outcome: api.Denied})
 			synctest.Wait()
 			if ids := d.m.Open(d.web); !slices.Equal(ids, []interact.ID{r.Request.ID}) || len(d.m.pending()) != 0 {
 				t.Fatalf("open: %v", ids)
@@ -432,7 +433,7 @@ func TestDeskKilledBetweenAnswerAndJournal(t *testing.T) {
 			}
 			time.Sleep(10 * time.Second)
 			synctest.Wait()
-			if got := d.came(); got.Answer.Outcome != interact.Allowed || got.Answer.By != interact.ByHuman ||
+			if got := d.came(); got.Answer.Outcome != api.Allowed || got.Answer.By != api.ByHuman ||
 				got.Answer.Device != "" || got.Request.IdempotencyKey != "" || got.Sent.Outcome != "" {
 				t.Errorf("%+v", got)
 			}
@@ -474,7 +475,7 @@ func TestDraftForAMachineSurvives(t *testing.T) {
 		d.take(r)
 		time.Sleep(2 * time.Second)
 		synctest.Wait()
-		if got := d.came(); got.Answer.Outcome != interact.Allowed || d.line.tried != 1 {
+		if got := d.came(); got.Answer.Outcome != api.Allowed || d.line.tried != 1 {
 			t.Errorf("%+v, %d answers", got, d.line.tried)
 		}
 		if err := d.m.SaveDraft(t.Context(), id, nil); !errors.Is(err, interact.ErrNotFound) {
@@ -506,7 +507,7 @@ func TestAnswerIsForTheVeryMachine(t *testing.T) {
 		d.restart(yesOnce)
 		time.Sleep(time.Minute)
 		synctest.Wait()
-		if got := d.came().Answer; got.Outcome != interact.Withdrawn || got.Reason != reasonRevoked ||
+		if got := d.came().Answer; got.Outcome != api.Withdrawn || got.Reason != reasonRevoked ||
 			d.line.tried != before {
 			t.Errorf("%+v, %d answers", got, d.line.tried-before)
 		}
@@ -552,18 +553,18 @@ func TestSettledOfAMachinesRequest(t *testing.T) {
 		id := d.m.pending()[0].ID
 		began := time.Now()
 		a, err := d.m.Settled(t.Context(), id)
-		if err != nil || a.By != interact.ByHuman || time.Since(began) != deliverPatience {
+		if err != nil || a.By != api.ByHuman || time.Since(began) != deliverPatience {
 			t.Errorf("%+v, %v after %v", a, err, time.Since(began))
 		}
-		if open, _ := d.journal.Left(); len(open) != 1 || open[0].Sent.Outcome != interact.Allowed {
+		if open, _ := d.journal.Left(); len(open) != 1 || open[0].Sent.Outcome != api.Allowed {
 			t.Errorf("the journal keeps %+v", open)
 		}
 		d.line.set(func() { d.line.down = false })
 		r := call(time.Minute)
-		d.line.counted[r.Request.ID] = interact.Answer{Outcome: interact.Denied, By: interact.ByHuman, Device: "desk-2"}
+		d.line.counted[r.Request.ID] = interact.Answer{Outcome: api.Denied, By: api.ByHuman, Device: "desk-2"}
 		d.take(r)
 		if a, err := d.m.Settled(t.Context(), recordID(useAsked, d.web.Key, r.Request.ID)); err != nil ||
-			a.Outcome != interact.Withdrawn {
+			a.Outcome != api.Withdrawn {
 			t.Errorf("%+v, %v", a, err)
 		}
 	})
@@ -633,7 +634,7 @@ func TestRevokedBeforeItsAnswerWentOut(t *testing.T) {
 		first, second := call(time.Minute), call(time.Minute)
 		d.take(first)
 		time.Sleep(2 * time.Second)
-		if got := counted(first); got.Outcome != interact.Allowed || got.Device != "phone" {
+		if got := counted(first); got.Outcome != api.Allowed || got.Device != "phone" {
 			t.Fatalf("%+v", got)
 		}
 		d.line.set(func() { d.line.down = true })
@@ -647,7 +648,7 @@ func TestRevokedBeforeItsAnswerWentOut(t *testing.T) {
 		if got := counted(second); got.Outcome != "" || len(d.m.pending()) != 1 {
 			t.Errorf("%+v, %d are pending", got, len(d.m.pending()))
 		}
-		d.line.desk.End(d.web, remote.Answer{ID: second.Request.ID, Answer: interact.Answer{Outcome: interact.Cancelled}})
+		d.line.desk.End(d.web, remote.Answer{ID: second.Request.ID, Answer: interact.Answer{Outcome: api.Cancelled}})
 		synctest.Wait()
 	})
 }
@@ -749,7 +750,7 @@ func FuzzMachine(f *testing.F) {
 		f.Fatal(err)
 	}
 	decided, err := json.Marshal(interact.Record{
-		Request: call(0).Request, Answer: interact.Answer{Outcome: interact.Denied, By: interact.ByPolicy},
+		Request: call(0).Request, Answer: interact.Answer{Outcome: api.Denied, By: api.ByPolicy},
 	})
 	if err != nil {
 		f.Fatal(err)
@@ -768,7 +769,7 @@ func FuzzMachine(f *testing.F) {
 		var record interact.Record
 		if json.Unmarshal(text, &record) == nil {
 			own, err := kept(peer, record, now)
-			if err == nil && (own.Request.Requester.Machine != "web" || own.Answer.By != interact.ByPolicy ||
+			if err == nil && (own.Request.Requester.Machine != "web" || own.Answer.By != api.ByPolicy ||
 				own.Request.ID == record.Request.ID || own.Answer.At.After(now)) {
 				t.Errorf("kept as %+v", own)
 			}
@@ -790,7 +791,7 @@ func TestMachinesAndPause(t *testing.T) {
 		if len(d.m.Open(d.web)) != 0 {
 			t.Error("it waits")
 		}
-		if missed := d.came(); missed.Answer.Outcome != interact.Unavailable || missed.Answer.Reason == "" ||
+		if missed := d.came(); missed.Answer.Outcome != api.Unavailable || missed.Answer.Reason == "" ||
 			missed.Request.ID == r.Request.ID || missed.Request.Requester.Machine != "web" {
 			t.Errorf("it is in the history as %+v", missed)
 		}
@@ -811,7 +812,7 @@ func TestMachinesAndPause(t *testing.T) {
 		isThere.Store(true)
 		time.Sleep(20 * time.Second)
 		synctest.Wait()
-		if all := d.outcomes(); len(all) != 2 || all[1].Answer.Outcome != interact.Allowed {
+		if all := d.outcomes(); len(all) != 2 || all[1].Answer.Outcome != api.Allowed {
 			t.Errorf("%+v", all)
 		}
 	})
@@ -819,11 +820,11 @@ func TestMachinesAndPause(t *testing.T) {
 
 // Always is a rule of this desk: no answer says it to a machine.
 func TestNothingHoldsForGoodThere(t *testing.T) {
-	inDesk(t, interact.Answer{Outcome: interact.Allowed, Scope: policy.Always}, func(t *testing.T, d *pairedDesk) {
+	inDesk(t, interact.Answer{Outcome: api.Allowed, Scope: policy.Always}, func(t *testing.T, d *pairedDesk) {
 		d.take(call(time.Minute))
 		time.Sleep(2 * time.Second)
 		synctest.Wait()
-		if got := d.came().Answer; got.Outcome != interact.Unavailable || d.line.tried != 0 {
+		if got := d.came().Answer; got.Outcome != api.Unavailable || d.line.tried != 0 {
 			t.Errorf("%+v", got)
 		}
 	})
@@ -833,13 +834,13 @@ func TestNothingHoldsForGoodThere(t *testing.T) {
 func TestRevoke(t *testing.T) {
 	inDesk(t, yesOnce, func(t *testing.T, d *pairedDesk) {
 		d.take(call(time.Minute))
-		api := &Desk{Prompter: &Prompter{machines: d.m, book: d.m.book}}
-		if err := api.Unpair(t.Context(), "web"); err != nil {
+		desk := &Desk{machines: d.m, book: d.m.book}
+		if err := desk.Unpair(t.Context(), "web"); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(2 * time.Second)
 		synctest.Wait()
-		if got := d.came().Answer; got.Outcome != interact.Withdrawn || got.Reason != reasonRevoked || d.line.tried != 0 {
+		if got := d.came().Answer; got.Outcome != api.Withdrawn || got.Reason != reasonRevoked || d.line.tried != 0 {
 			t.Errorf("%+v, %d answers went out", got, d.line.tried)
 		}
 		if !slices.Equal(d.line.dropped, []remote.Key{d.web.Key}) || d.m.count() != 0 {
@@ -866,7 +867,7 @@ func TestMachinesHaveNoWordOnEachOther(t *testing.T) {
 		}
 		r := call(time.Minute)
 		d.take(r)
-		d.line.desk.End(db, remote.Answer{ID: r.Request.ID, Answer: interact.Answer{Outcome: interact.Cancelled}})
+		d.line.desk.End(db, remote.Answer{ID: r.Request.ID, Answer: interact.Answer{Outcome: api.Cancelled}})
 		synctest.Wait()
 		if len(d.outcomes()) != 0 || len(d.m.Open(db)) != 0 {
 			t.Fatalf("%+v", d.outcomes())
@@ -944,7 +945,7 @@ func TestKeep(t *testing.T) {
 		now := time.Now()
 		decided := func(change func(*interact.Record)) interact.Record {
 			r := interact.Record{Request: call(0).Request, Answer: interact.Answer{
-				Outcome: interact.Allowed, By: interact.ByPolicy, Rule: "r", At: now.Add(time.Hour), Device: "phone",
+				Outcome: api.Allowed, By: api.ByPolicy, Rule: "r", At: now.Add(time.Hour), Device: "phone",
 			}}
 			r.Request.Requester.Machine = "another"
 			change(&r)
@@ -956,10 +957,10 @@ func TestKeep(t *testing.T) {
 		local := d.m.pending()[0].ID
 		for _, records := range [][]interact.Record{
 			{
-				decided(func(r *interact.Record) { r.Answer.By = interact.ByHuman }),
-				decided(func(r *interact.Record) { r.Answer.Outcome = interact.Answered }),
+				decided(func(r *interact.Record) { r.Answer.By = api.ByHuman }),
+				decided(func(r *interact.Record) { r.Answer.Outcome = api.Answered }),
 				decided(func(r *interact.Record) { r.Answer = interact.Answer{} }),
-				decided(func(r *interact.Record) { r.Request.Body = interact.Ask{Question: "?"} }),
+				decided(func(r *interact.Record) { r.Request.Body = api.Ask{Question: "?"} }),
 				decided(func(r *interact.Record) { r.Request.Body = nil }),
 				decided(func(r *interact.Record) { r.Request.ID = "1" }),
 				decided(func(r *interact.Record) { r.Request.Requester.Agent = strings.Repeat("a", 300) }),
@@ -994,7 +995,7 @@ func TestKeep(t *testing.T) {
 func TestKeepWithoutInput(t *testing.T) {
 	inDesk(t, yesOnce, func(t *testing.T, d *pairedDesk) {
 		r := interact.Record{Request: call(0).Request, Answer: interact.Answer{
-			Outcome: interact.Allowed, By: interact.ByPolicy, ShownSHA256: "digest",
+			Outcome: api.Allowed, By: api.ByPolicy, ShownSHA256: "digest",
 		}}
 		r.Request.Body = r.Request.Body.(interact.Approve).Bare()
 		other := r
@@ -1023,7 +1024,7 @@ func TestMachinesCannotFillTheJournal(t *testing.T) {
 		for range 3 * keptADay / 600_000 {
 			r := interact.Record{Request: call(0).Request}
 			r.Request.Body = interact.Approve{Tool: "Write", Input: fmt.Appendf(nil, `{"text":"%0600000d"}`, 0)}
-			r.Answer = interact.Answer{Outcome: interact.Allowed, By: interact.ByPolicy}
+			r.Answer = interact.Answer{Outcome: api.Allowed, By: api.ByPolicy}
 			decided = append(decided, r)
 		}
 		var busy *interact.BusyError
@@ -1064,7 +1065,7 @@ func TestMachinesCannotFillTheJournalByAsking(t *testing.T) {
 				if err := d.line.desk.Take(d.web, r); err != nil {
 					return asked, err
 				}
-				end := interact.Answer{Outcome: interact.Cancelled}
+				end := interact.Answer{Outcome: api.Cancelled}
 				d.line.desk.End(d.web, remote.Answer{ID: r.Request.ID, Answer: end})
 				synctest.Wait()
 			}
@@ -1173,9 +1174,9 @@ func TestForgetApprovals(t *testing.T) {
 func TestNoticesOfMachines(t *testing.T) {
 	inDesk(t, yesOnce, func(t *testing.T, d *pairedDesk) {
 		r := call(time.Minute)
-		r.Request.Body, r.Request.Reported = interact.Notify{Message: "done"}, nil
+		r.Request.Body, r.Request.Reported = api.Notify{Message: "done"}, nil
 		d.take(r)
-		if a := d.line.counted[r.Request.ID]; a.Outcome != interact.Answered || !a.Sent || len(d.m.Open(d.web)) != 0 {
+		if a := d.line.counted[r.Request.ID]; a.Outcome != api.Answered || !a.Sent || len(d.m.Open(d.web)) != 0 {
 			t.Errorf("%+v, open %v", a, d.m.Open(d.web))
 		}
 	})
@@ -1187,7 +1188,7 @@ func TestNoticesOfAMachineAreFew(t *testing.T) {
 		send := func() (shown int) {
 			for range 100 {
 				r := call(time.Minute)
-				r.Request.Body, r.Request.Reported = interact.Notify{Message: uuid.NewString()}, nil
+				r.Request.Body, r.Request.Reported = api.Notify{Message: uuid.NewString()}, nil
 				if d.line.desk.Take(d.web, r) == nil {
 					shown++
 				}
@@ -1241,7 +1242,7 @@ func TestAnotherDeskIsForThePersonToPair(t *testing.T) {
 		d.m.keepLines(t.Context(), []lineSpec{{machine: webLine}})
 		join()
 		join()
-		if len(d.said) != 1 || !strings.Contains(d.said[0], "takes answers of another desk") {
+		if len(d.said) != 1 || !strings.Contains(d.said[0], "also takes answers from another desk") {
 			t.Errorf("said %q", d.said)
 		}
 		for range 10 { // a machine that makes up desks does not cover the screen
@@ -1309,7 +1310,7 @@ func TestRevokedOnAllLines(t *testing.T) {
 		if _, err := other.desk.Join(d.web.Key, remote.Hello{Name: "web"}); err != nil {
 			t.Fatal(err)
 		}
-		if err := (&Desk{Prompter: &Prompter{machines: d.m, book: d.m.book}}).Unpair(t.Context(), "web"); err != nil {
+		if err := (&Desk{machines: d.m, book: d.m.book}).Unpair(t.Context(), "web"); err != nil {
 			t.Fatal(err)
 		}
 		for name, l := range map[string]*fakeLine{"the first": d.line, "the second": other} {
@@ -1333,7 +1334,7 @@ func TestDeskEnds(t *testing.T) {
 			switch {
 			case down && (len(open) != 1 || len(settled) != 0):
 				t.Errorf("open %+v, settled %+v", open, settled)
-			case !down && (len(settled) != 1 || settled[0].Answer.Outcome != interact.Denied || len(d.line.counted) != 1):
+			case !down && (len(settled) != 1 || settled[0].Answer.Outcome != api.Denied || len(d.line.counted) != 1):
 				t.Errorf("open %+v, settled %+v", open, settled)
 			}
 		})
@@ -1358,7 +1359,7 @@ func TestDeskEndsWhileAnAnswerIsGivenOut(t *testing.T) {
 			switch {
 			case len(d.line.counted) != 1 || len(d.said) != 0:
 				t.Errorf("the machine counts %+v; said %q", d.line.counted, d.said)
-			case isKept && (len(settled) != 1 || settled[0].Answer.Outcome != interact.Allowed):
+			case isKept && (len(settled) != 1 || settled[0].Answer.Outcome != api.Allowed):
 				t.Errorf("open %+v, settled %+v", open, settled)
 			case !isKept && (len(open) != 1 || len(settled) != 0):
 				t.Errorf("open %+v, settled %+v", open, settled)
@@ -1373,7 +1374,7 @@ type deniesAtTheEnd struct{}
 func (deniesAtTheEnd) Prompt(ctx context.Context, _ interact.Request, _ policy.Decision) (interact.Answer, error) {
 	<-ctx.Done()
 	if context.Cause(ctx) == interact.ErrClosing {
-		return interact.Answer{Outcome: interact.Denied}, nil
+		return interact.Answer{Outcome: api.Denied}, nil
 	}
 	return interact.Answer{}, ctx.Err()
 }

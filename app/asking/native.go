@@ -41,7 +41,7 @@ func (t *tray) follow(ctx context.Context) {
 			menu = next
 			systray.SetTooltip("nod: " + s.status(now))
 			systray.ResetMenu()
-			addNativeItems(menu, systray.AddSeparator, systray.AddMenuItemCheckbox)
+			addNativeItems(menu)
 		}
 		select {
 		case <-ctx.Done():
@@ -51,26 +51,22 @@ func (t *tray) follow(ctx context.Context) {
 	}
 }
 
-// addNativeItems adds items to the menu, or to the submenu, that the two functions extend.
-func addNativeItems(items []menuItem, separator func(), add func(title, tip string, on bool) *systray.MenuItem) {
+func addNativeItems(items []menuItem) {
 	for _, i := range items {
 		if i.Label == "" {
-			separator()
+			systray.AddSeparator()
 			continue
 		}
-		item := add(i.Label, "", i.Checked)
-		switch {
-		case i.Children != nil:
-			addNativeItems(i.Children, item.AddSeparator, item.AddSubMenuItemCheckbox)
-		case i.Do == nil:
+		item := systray.AddMenuItemCheckbox(i.Label, "", i.Checked)
+		if i.Do == nil {
 			item.Disable()
-		default:
-			go func() {
-				for range item.ClickedCh { // closed when the menu is replaced
-					go i.Do()
-				}
-			}()
+			continue
 		}
+		go func() {
+			for range item.ClickedCh { // closed when the menu is replaced
+				go i.Do()
+			}
+		}()
 	}
 }
 
@@ -90,7 +86,6 @@ func nativeIcon(icon []byte) []byte {
 // trayService reports whether something shows tray icons; here the system itself does.
 func trayService() bool { return true }
 
-// notificationService reports whether something shows notifications, and whether it reads markup.
 func notificationService() (ok, markup bool) { return true, false }
 
 // displayEnv has nothing to choose: the system has one way to the screen.

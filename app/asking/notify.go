@@ -12,6 +12,7 @@ import (
 	"fyne.io/fyne/v2/lang"
 	"github.com/gen2brain/beeep"
 
+	"nod/api"
 	"nod/assets"
 	"nod/dialogs/safetext"
 	"nod/interact"
@@ -30,7 +31,7 @@ const (
 type messenger interface {
 	// Service reports whether there is a notification service, and whether it reads the body as markup.
 	Service() (ok, markup bool)
-	Send(body string, level interact.Level) error
+	Send(body string, level string) error
 }
 
 // notifier sends notifications, one at a time. Too many at once are dropped.
@@ -49,7 +50,7 @@ func newNotifier(m messenger, wanted func(interact.Request) bool, log *slog.Logg
 
 // send sends a notification and reports whether the desktop took it in time. A call that hangs delays later
 // notifications, but not their senders.
-func (n *notifier) send(ctx context.Context, text func(markup bool) string, level interact.Level) bool {
+func (n *notifier) send(ctx context.Context, text func(markup bool) string, level string) bool {
 	select {
 	case n.waiting <- struct{}{}:
 	default:
@@ -73,7 +74,7 @@ func (n *notifier) send(ctx context.Context, text func(markup bool) string, leve
 	}
 }
 
-func (n *notifier) deliver(text func(markup bool) string, level interact.Level) bool {
+func (n *notifier) deliver(text func(markup bool) string, level string) bool {
 	ok, markup := n.messenger.Service()
 	if !ok {
 		n.log.Warn("notification not sent", "err", "no notification service answers")
@@ -86,9 +87,9 @@ func (n *notifier) deliver(text func(markup bool) string, level interact.Level) 
 	return true
 }
 
-// Notify implements [interact.Notifier].
-func (n *notifier) Notify(ctx context.Context, r interact.Request) bool {
-	body, ok := r.Body.(interact.Notify)
+// notify implements [interact.Notifier].
+func (n *notifier) notify(ctx context.Context, r interact.Request) bool {
+	body, ok := r.Body.(api.Notify)
 	if !ok || !n.wanted(r) {
 		return false
 	}
@@ -96,13 +97,13 @@ func (n *notifier) Notify(ctx context.Context, r interact.Request) bool {
 }
 
 // say sends a sentence of nod's own and does not wait.
-func (n *notifier) say(ctx context.Context, sentence string, level interact.Level) {
+func (n *notifier) say(ctx context.Context, sentence string, level string) {
 	go n.send(ctx, func(markup bool) string { return hardened(sentence, markup, runtime.GOOS) }, level)
 }
 
 // noticeText is the body of an agent's notice. It begins with nod's own words, so that an agent cannot
 // speak as nod, nor begin the text with what a command line would read as an option.
-func noticeText(who interact.Requester, n interact.Notify, markup bool) string {
+func noticeText(who interact.Requester, n api.Notify, markup bool) string {
 	message := n.Message
 	if n.Title != "" {
 		message = n.Title + ": " + n.Message
@@ -139,7 +140,6 @@ func hardened(text string, markup bool, goos string) string {
 	return text
 }
 
-// beeepMessenger sends notifications with beeep.
 type beeepMessenger struct {
 	sound func() bool // errors make a sound
 }
@@ -151,7 +151,7 @@ func init() { beeep.AppName = notifyTitle }
 func (beeepMessenger) Service() (ok, markup bool) { return notificationService() }
 
 // Send implements messenger.
-func (m beeepMessenger) Send(body string, level interact.Level) error {
+func (m beeepMessenger) Send(body string, level string) error {
 	icon := assets.Level(string(level))
 	if level != interact.Error || !m.sound() {
 		return beeep.Notify(notifyTitle, body, icon)

@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"unicode"
 
+	"nod/api"
 	"nod/interact"
 )
 
@@ -21,7 +22,7 @@ type paper struct {
 
 func (p *paper) Service() (ok, markup bool) { return !p.missing, true }
 
-func (p *paper) Send(body string, _ interact.Level) error {
+func (p *paper) Send(body string, _ string) error {
 	if p.hang != nil {
 		<-p.hang
 	}
@@ -31,8 +32,8 @@ func (p *paper) Send(body string, _ interact.Level) error {
 
 func aNotice(message string) interact.Request {
 	return interact.Request{
-		Requester: interact.Requester{Agent: "helper", Process: interact.Process{Exe: "/usr/bin/claude"}},
-		Body:      interact.Notify{Message: message},
+		Requester: interact.Requester{Agent: "helper", Process: api.Process{Exe: "/usr/bin/claude"}},
+		Body:      api.Notify{Message: message},
 	}
 }
 
@@ -51,7 +52,7 @@ func TestNotifySentOnlyWhenTheDesktopTookIt(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			n := newNotifier(tt.messenger, func(interact.Request) bool { return tt.enabled }, slog.New(slog.DiscardHandler))
-			if got := n.Notify(t.Context(), aNotice("done")); got != tt.want {
+			if got := n.notify(t.Context(), aNotice("done")); got != tt.want {
 				t.Errorf("sent = %v, want %v", got, tt.want)
 			}
 			if len(tt.messenger.bodies) > 0 && (tt.messenger.missing || !tt.enabled) {
@@ -67,11 +68,11 @@ func TestHangingServiceHoldsNobodyUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := &paper{hang: make(chan struct{})}
 		n := newNotifier(m, always, slog.New(slog.DiscardHandler))
-		if n.Notify(t.Context(), aNotice("hangs")) {
+		if n.notify(t.Context(), aNotice("hangs")) {
 			t.Error("sent by a service that hangs")
 		}
 		for range notifyQueue {
-			if n.Notify(t.Context(), aNotice("queued")) {
+			if n.notify(t.Context(), aNotice("queued")) {
 				t.Error("sent while the service hangs")
 			}
 		}
@@ -80,7 +81,7 @@ func TestHangingServiceHoldsNobodyUp(t *testing.T) {
 		if len(m.bodies) != 1 {
 			t.Errorf("%d notices came late, want only the one under way", len(m.bodies)-1)
 		}
-		if !n.Notify(t.Context(), aNotice("after")) {
+		if !n.notify(t.Context(), aNotice("after")) {
 			t.Error("not sent although the service has recovered")
 		}
 	})
@@ -88,25 +89,25 @@ func TestHangingServiceHoldsNobodyUp(t *testing.T) {
 
 func TestNoticeText(t *testing.T) {
 	claude := interact.Requester{Agent: "claude-code", IsAgent: true, CWD: "/src/shop",
-		Process: interact.Process{Exe: "/usr/bin/node"}}
+		Process: api.Process{Exe: "/usr/bin/node"}}
 	tests := []struct {
 		name   string
 		who    interact.Requester
-		notice interact.Notify
+		notice api.Notify
 		want   string
 	}{
-		{"plain", claude, interact.Notify{Message: "Tests pass."}, "From: Claude Code · shop — Tests pass."},
-		{"heading", claude, interact.Notify{Title: "CI", Message: "green"}, "From: Claude Code · shop — CI: green"},
-		{"line ends", claude, interact.Notify{Message: "\n3 failed:\r\n  a_test\n\nb_test\n"},
+		{"plain", claude, api.Notify{Message: "Tests pass."}, "From: Claude Code · shop — Tests pass."},
+		{"heading", claude, api.Notify{Title: "CI", Message: "green"}, "From: Claude Code · shop — CI: green"},
+		{"line ends", claude, api.Notify{Message: "\n3 failed:\r\n  a_test\n\nb_test\n"},
 			"From: Claude Code · shop — 3 failed:\n  a_test\n\nb_test"},
-		{"many lines", claude, interact.Notify{Message: strings.Repeat("x\n", 30)},
+		{"many lines", claude, api.Notify{Message: strings.Repeat("x\n", 30)},
 			"From: Claude Code · shop — " + strings.Repeat("x\n", noticeLines) + "…"},
-		{"markup", claude, interact.Notify{Message: `<a href="x">y</a> & <img src="z">`},
+		{"markup", claude, api.Notify{Message: `<a href="x">y</a> & <img src="z">`},
 			"From: Claude Code · shop — &lt;a href=&#34;x&#34;&gt;y&lt;/a&gt; &amp; &lt;img src=&#34;z&#34;&gt;"},
-		{"option", claude, interact.Notify{Message: "--hint=string:x:y"}, "From: Claude Code · shop — --hint=string:x:y"},
-		{"nobody verified", interact.Requester{Agent: "helper"}, interact.Notify{Message: "hi"},
+		{"option", claude, api.Notify{Message: "--hint=string:x:y"}, "From: Claude Code · shop — --hint=string:x:y"},
+		{"nobody verified", interact.Requester{Agent: "helper"}, api.Notify{Message: "hi"},
 			"From: A program that calls itself helper — hi"},
-		{"nobody at all", interact.Requester{}, interact.Notify{Message: "hi"}, "From: Unknown program — hi"},
+		{"nobody at all", interact.Requester{}, api.Notify{Message: "hi"}, "From: Unknown program — hi"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -131,8 +132,8 @@ func FuzzNoticeText(f *testing.F) {
 	f.Add("-t", "--help", "-a", "/-x")
 	f.Add("<b>", "a\x1b[2Jb\r\nc\u202e\x00", "\u200b", "")
 	f.Fuzz(func(t *testing.T, title, message, agent, exe string) {
-		who := interact.Requester{Agent: agent, IsAgent: true, Process: interact.Process{Exe: exe}}
-		text := noticeText(who, interact.Notify{Title: title, Message: message}, true)
+		who := interact.Requester{Agent: agent, IsAgent: true, Process: api.Process{Exe: exe}}
+		text := noticeText(who, api.Notify{Title: title, Message: message}, true)
 		if !strings.HasPrefix(text, "From: ") {
 			t.Errorf("does not begin with nod's own words: %q", text)
 		}

@@ -24,16 +24,16 @@ import (
 const deskKeyName = "desk.key"
 
 // openMachines prepares the lines to machines, with the keys in that folder. None runs yet.
-func (p *Prompter) openMachines(folder string) (err error) {
-	if p.identity, err = remote.LoadIdentity(filepath.Join(folder, deskKeyName)); err != nil {
-		p.log.Error("this desk has no keys: it reaches no machine", "err", err)
+func (d *Desk) openMachines(folder string, asks gate) {
+	var err error
+	if d.identity, err = remote.LoadIdentity(filepath.Join(folder, deskKeyName)); err != nil {
+		d.log.Error("this desk has no keys: it reaches no machine", "err", err)
 	}
-	p.machines = newMachines(machinesConfig{
-		log: p.log, name: deskName(p.identity), book: p.book, journal: p.cfg.Journal, prompter: p.asks(),
-		silences: p.asks().silences, notify: p.notifier.Notify, policy: p.remotePolicy,
-		history: func() int64 { return int64(p.store.Config().History.MaxSize) * 1_000_000 }, say: p.Say, dial: p.dial,
+	d.machines = newMachines(machinesConfig{
+		log: d.log, name: deskName(d.identity), book: d.book, journal: d.cfg.Journal, prompter: asks,
+		silences: asks.silences, notify: d.notifier.notify, policy: d.remotePolicy,
+		history: func() int64 { return int64(d.store.Config().History.MaxSize) * 1_000_000 }, say: d.Say, dial: d.dial,
 	})
-	return nil
 }
 
 // deskName is what other desks call this one: its machine's name and the first word of its fingerprint, because two
@@ -56,8 +56,7 @@ func hostName() string {
 	return host
 }
 
-// dial makes a line.
-func (d *Prompter) dial(spec lineSpec, desk remote.Desk) (remote.Line, error) {
+func (d *Desk) dial(spec lineSpec, desk remote.Desk) (remote.Line, error) {
 	if d.identity == nil {
 		return nil, errors.New("this desk has no keys: see the log")
 	}
@@ -75,26 +74,25 @@ func (d *Prompter) dial(spec lineSpec, desk remote.Desk) (remote.Line, error) {
 
 // remotePolicy is what machines apply. While the policy file is broken, or what another program has made of it is held
 // back, they ask about everything that it does not deny.
-func (d *Prompter) remotePolicy() remote.Policy {
+func (d *Desk) remotePolicy() remote.Policy {
 	s := d.store.State()
-	told := remote.Policy{
+	p := remote.Policy{
 		Policy: s.Config.Policy.Clone(), Timeout: s.Config.Prompt.Timeout, AskMore: s.Config.Agents.AskMore,
 	}
 	if s.Err != nil || s.Held != nil {
-		told.Policy.AskEverything = true
+		p.Policy.AskEverything = true
 	}
-	return told
+	return p
 }
 
-// runMachines keeps the lines to machines until ctx ends.
 func (d *Desk) runMachines(ctx context.Context) {
 	changes, stop := d.store.Changes()
 	defer stop()
 	peers, end := d.book.Changes()
 	defer end()
 	if _, err := d.book.Problem(); err != nil {
-		d.Say(interact.Warning, lang.L("Another program changed the list of what is paired with nod, so nothing is. "+
-			"Accept the change or start anew in nod's settings."))
+		d.Say(interact.Warning, lang.L("Another program changed nod's list of pairings, so none of them works. Accept the "+
+			"change or start over in nod's settings."))
 		d.ShowSettings()
 	}
 	d.machines.keepLines(ctx, specs(d.store.Config().Remote))
@@ -134,7 +132,6 @@ func (d *Desk) runMachines(ctx context.Context) {
 // publishPace is how often at most nod machines is told how the peers are: requests may come and go by the hundred.
 const publishPace = time.Second
 
-// publishPeers has nod machines know how the peers are.
 func (d *Desk) publishPeers() {
 	peers, err := d.Peers(d.ctx)
 	if err == nil {

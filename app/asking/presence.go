@@ -67,12 +67,6 @@ func clock(t, now time.Time) string {
 	return t.Format("Mon 15:04")
 }
 
-// tomorrow returns the start of the working day after now.
-func tomorrow(now time.Time) time.Time {
-	return time.Date(now.Year(), now.Month(), now.Day()+1, 8, 0, 0, 0, now.Location())
-}
-
-// setPause begins or ends a pause.
 func (p *presence) setPause(to pause) {
 	p.mu.Lock()
 	if p.timer != nil {
@@ -158,7 +152,6 @@ func (p *presence) turnsAway(r interact.Request) bool {
 	return true
 }
 
-// timedOut counts a prompt that timed out.
 func (p *presence) timedOut(r interact.Request) {
 	if r.Requester.Session == "" {
 		return
@@ -177,7 +170,6 @@ func (p *presence) timedOut(r interact.Request) {
 	}
 }
 
-// back notes that the user is there.
 func (p *presence) back() {
 	p.mu.Lock()
 	was := len(p.unanswered) > 0 || p.missed > 0
@@ -211,17 +203,14 @@ func isQuiet(c config.Config, r interact.Request) bool {
 	return c.Notifications.Quiet(time.Now()) || c.Notifications.Mutes(r.Requester.Agent)
 }
 
-// wantsNotice reports whether to show an agent's notice now.
-func (p *Prompter) wantsNotice(r interact.Request) bool {
-	c := p.store.Config()
-	return c.Notifications.Notices && !isQuiet(c, r) && !p.presence.hides(r)
+func (d *Desk) wantsNotice(r interact.Request) bool {
+	c := d.store.Config()
+	return c.Notifications.Notices && !isQuiet(c, r) && !d.presence.hides(r)
 }
 
-// wantsAnnouncement reports whether to announce a pending request now.
-func (p *Prompter) wantsAnnouncement(r interact.Request) bool {
-	c := p.store.Config()
-	return c.Notifications.Prompts && !isQuiet(c, r) && !p.presence.paused().On
+func (d *Desk) wantsAnnouncement(r interact.Request) bool {
+	c := d.store.Config()
+	return c.Notifications.Prompts && !isQuiet(c, r) && !d.presence.paused().On
 }
 
-// sound reports whether notifications make a sound.
-func (p *Prompter) sound() bool { return p.store.Config().Notifications.Sound }
+func (d *Desk) sound() bool { return d.store.Config().Notifications.Sound }

@@ -17,7 +17,6 @@ import (
 	"nod/ownfile/ownprocess"
 )
 
-// process is a windows process that was started.
 type process struct {
 	pid     int
 	session *operator.Session
@@ -91,7 +90,7 @@ func (p *process) end(why error) error {
 const cacheTime = 20 * time.Second
 
 // startWindows starts a windows process that op serves. It does not wait for the process to connect.
-func (p *Prompter) startWindows(ctx context.Context, op operator.Operator) (*process, error) {
+func (d *Desk) startWindows(ctx context.Context, op operator.Operator) (*process, error) {
 	env, err := displayEnv(ctx)
 	if err != nil {
 		return nil, err
@@ -101,7 +100,7 @@ func (p *Prompter) startWindows(ctx context.Context, op operator.Operator) (*pro
 		return nil, fmt.Errorf("start the windows: %w", err)
 	}
 	said, stderr := io.Pipe()
-	cmd := exec.Command(p.cfg.Dialogs)
+	cmd := exec.Command(d.cfg.Dialogs)
 	cmd.Env = slices.Concat(os.Environ(), env, []string{"FYNE_CACHE=" + cacheTime.String()})
 	cmd.SysProcAttr, cmd.WaitDelay = ownprocess.OwnGroup(), endPatience
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = in, out, stderr
@@ -110,8 +109,8 @@ func (p *Prompter) startWindows(ctx context.Context, op operator.Operator) (*pro
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("start the windows: %w", err), conn.Close())
 	}
-	session := operator.Serve(conn, conn, op, p.cfg.Version, p.log)
-	go logLines(said, p.log)
+	session := operator.Serve(conn, conn, op, d.cfg.Version, d.log)
+	go logLines(said, d.log)
 	exited := make(chan error, 1)
 	go func() {
 		err := cmd.Wait()

@@ -4,6 +4,7 @@ import (
 	"fyne.io/fyne/v2/lang"
 
 	"nod/agents/registry"
+	"nod/api"
 	"nod/dialogs/prompt"
 	"nod/dialogs/safetext"
 	"nod/interact"
@@ -35,7 +36,7 @@ func wish(r interact.Request) string {
 	case interact.Approve:
 		who["Tool"] = safetext.Line(b.Tool, nameLimit)
 		return wishedCall(b.Action(), who)
-	case interact.Confirm:
+	case api.Confirm:
 		return lang.L("{{.Agent}} asks you to confirm", who)
 	}
 	return lang.L("{{.Agent}} has a question", who)
@@ -53,6 +54,8 @@ func wishedCall(a interact.Action, who map[string]any) string {
 		return lang.L("{{.Agent}} wants to write a file", who)
 	case interact.Fetches:
 		return lang.L("{{.Agent}} wants to reach the network", who)
+	case interact.ReachesOut:
+		return lang.L("{{.Agent}} wants a command in the sandbox to reach the network", who)
 	case interact.OpensURL:
 		return lang.L("{{.Agent}} wants to open an address in your browser", who)
 	case interact.CarriesOut:

@@ -5,13 +5,15 @@ import (
 	"strings"
 	"testing"
 
+	"nod/api"
 	"nod/interact"
+	"nod/policy"
 )
 
 func TestWish(t *testing.T) {
 	t.Setenv("HOME", "/home/me")
 	claude := interact.Requester{Agent: "claude-code", IsAgent: true, CWD: "/home/me/src/shop",
-		Process: interact.Process{Exe: "/usr/bin/node"}}
+		Process: api.Process{Exe: "/usr/bin/node"}}
 	in := func(folder string) interact.Requester {
 		who := claude
 		who.CWD = folder
@@ -31,26 +33,28 @@ func TestWish(t *testing.T) {
 		{"edits", claude, approve(`{"patch":"a"}`), "Claude Code · shop wants to edit files"},
 		{"a new file", claude, approve(`{"file_path":"a","content":"b"}`), "Claude Code · shop wants to write a file"},
 		{"a page", claude, approve(`{"url":"a"}`), "Claude Code · shop wants to reach the network"},
-		{"a question", claude, interact.Ask{Question: "Which?"}, "Claude Code · shop has a question"},
-		{"questions", claude, interact.Form{}, "Claude Code · shop has a question"},
-		{"to confirm", claude, interact.Confirm{}, "Claude Code · shop asks you to confirm"},
-		{"at home", in("/home/me/"), interact.Ask{}, "Claude Code · ~ has a question"},
-		{"at the root", in("/"), interact.Ask{}, "Claude Code has a question"},
-		{"nowhere", in(""), interact.Ask{}, "Claude Code has a question"},
-		{"another program", interact.Requester{Agent: "claude-code", Process: interact.Process{Exe: "/tmp/claude"}},
-			interact.Ask{}, "A program that calls itself Claude Code has a question"},
-		{"a program of a telling name", interact.Requester{Process: interact.Process{Exe: "/tmp/Claude Code"}},
-			interact.Ask{}, "The program Claude Code has a question"},
-		{"a new agent", interact.Requester{Agent: "helper", Process: interact.Process{Exe: "/x"}}, interact.Ask{},
+		{"a host", claude, interact.Approve{Tool: policy.NetworkTool, Input: json.RawMessage(`{"url":"a"}`)},
+			"Claude Code · shop wants a command in the sandbox to reach the network"},
+		{"a question", claude, api.Ask{Question: "Which?"}, "Claude Code · shop has a question"},
+		{"questions", claude, api.Form{}, "Claude Code · shop has a question"},
+		{"to confirm", claude, api.Confirm{}, "Claude Code · shop asks you to confirm"},
+		{"at home", in("/home/me/"), api.Ask{}, "Claude Code · ~ has a question"},
+		{"at the root", in("/"), api.Ask{}, "Claude Code has a question"},
+		{"nowhere", in(""), api.Ask{}, "Claude Code has a question"},
+		{"another program", interact.Requester{Agent: "claude-code", Process: api.Process{Exe: "/tmp/claude"}},
+			api.Ask{}, "A program that calls itself Claude Code has a question"},
+		{"a program of a telling name", interact.Requester{Process: api.Process{Exe: "/tmp/Claude Code"}},
+			api.Ask{}, "The program Claude Code has a question"},
+		{"a new agent", interact.Requester{Agent: "helper", Process: api.Process{Exe: "/x"}}, api.Ask{},
 			"A program that calls itself helper has a question"},
-		{"nobody verified", interact.Requester{Agent: "codex"}, interact.Ask{},
+		{"nobody verified", interact.Requester{Agent: "codex"}, api.Ask{},
 			"A program that calls itself Codex has a question"},
-		{"a program", interact.Requester{Process: interact.Process{Exe: "/usr/bin/x (deleted)"}}, interact.Ask{},
+		{"a program", interact.Requester{Process: api.Process{Exe: "/usr/bin/x (deleted)"}}, api.Ask{},
 			"The program x has a question"},
 		{"elsewhere", interact.Requester{Agent: "claude-code", IsAgent: true, CWD: "/home/me", Machine: "build-1\u202e",
-			Process: interact.Process{Exe: "/usr/bin/node"}}, interact.Ask{},
+			Process: api.Process{Exe: "/usr/bin/node"}}, api.Ask{},
 			"Claude Code · me · on build-1‹U+202E› has a question"},
-		{"nobody at all", interact.Requester{}, interact.Ask{}, "Unknown program has a question"},
+		{"nobody at all", interact.Requester{}, api.Ask{}, "Unknown program has a question"},
 	}
 	for _, tt := range tests {
 		if got := wish(interact.Request{Requester: tt.who, Body: tt.body}); got != tt.want {

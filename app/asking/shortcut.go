@@ -56,7 +56,6 @@ func (s *shortcut) setProblem(text string) {
 // check looks whether other keys are configured. It never blocks.
 func (s *shortcut) check() { s.again.Send() }
 
-// run listens until ctx ends.
 func (s *shortcut) run(ctx context.Context) {
 	for ctx.Err() == nil {
 		keys, err := config.ParseShortcut(s.wanted())
@@ -75,7 +74,6 @@ const (
 	lastRetry  = time.Minute
 )
 
-// keep listens to the keys while they are configured.
 func (s *shortcut) keep(ctx context.Context, keys config.Shortcut) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

@@ -170,7 +170,6 @@ const (
 	shortcutID      = "raise"
 )
 
-// portalShortcut is a shortcut as the portal takes it.
 type portalShortcut struct {
 	ID         string
 	Properties map[string]dbus.Variant
@@ -225,7 +224,6 @@ func portalTrigger(keys config.Shortcut) string {
 	return held + keys.Key
 }
 
-// portalSession is a conversation with the portal.
 type portalSession struct {
 	service dbus.BusObject
 	signals <-chan *dbus.Signal

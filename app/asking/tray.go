@@ -11,6 +11,7 @@ import (
 
 	"fyne.io/fyne/v2/lang"
 
+	"nod/api"
 	"nod/assets"
 	"nod/changes"
 	"nod/dialogs/safetext"
@@ -32,10 +33,11 @@ type snapshot struct {
 	Missed        int    // requests refused for that
 	Broken        bool   // the policy file cannot be read
 	Held          bool   // another program changed it
-	Unknown       bool   // … or what was accepted, so that there is no telling
+	Unknown       bool   // … or what was accepted, so that it is unknown
 	Journal       string // what is wrong with the journal, in a sentence or two; empty: nothing
 	Hooks         string // which agents' hooks point nowhere, in a sentence; empty: none
 	Machines      int    // paired machines that are connected
+	Contains      bool   // commands of some project run in the sandbox
 	AskEverything bool
 	News          history.Away // what happened while the user was away, if they have not read it
 }
@@ -54,7 +56,7 @@ func (s snapshot) state() assets.TrayState {
 	switch {
 	case s.Broken, s.Held, s.Journal != "", s.Hooks != "":
 		return assets.Broken
-	case len(s.Pending) > 0 || s.Missed > 0:
+	case len(s.Pending) > 0 || len(s.Snoozed) > 0 || s.Missed > 0:
 		return assets.Waiting
 	case s.Pause.On:
 		return assets.Paused
@@ -66,7 +68,7 @@ func (s snapshot) state() assets.TrayState {
 func (s snapshot) status(now time.Time) string {
 	var said []string
 	if s.Broken {
-		said = append(said, lang.L("The policy file has an error: everything is asked about"))
+		said = append(said, lang.L("The policy file has an error: nod asks about everything"))
 	}
 	if s.Unknown {
 		said = append(said, lang.L("nod can't tell which policy you accepted: see the settings"))
@@ -137,16 +139,14 @@ func pausedStatus(p pause, now time.Time) string {
 	return lang.L("Paused until {{.Time}}", map[string]any{"Time": clock(p.Until, now)})
 }
 
-// menuItem is one line of the tray's menu.
 type menuItem struct {
-	Label    string // empty: a separator
-	Checked  bool
-	Request  interact.ID // the request that the item leads to
-	Do       func()      // nil: it cannot be chosen
-	Children []menuItem
+	Label   string // empty: a separator
+	Checked bool
+	Request interact.ID // the request that the item leads to
+	Do      func()      // nil: it cannot be chosen
 }
 
-// menu is the tray's menu.
+// menu is the tray's menu. It has no submenus: Xfce shows them empty.
 func (s snapshot) menu(do trayActions, now time.Time) []menuItem {
 	separator := menuItem{}
 	show := func(v operator.View) func() { return func() { do.Show(v) } }
@@ -168,10 +168,13 @@ func (s snapshot) menu(do trayActions, now time.Time) []menuItem {
 	if s.Broken { // the file cannot be written while it cannot be read, and everything is asked anyway
 		ask.Do = nil
 	}
+	items = append(append(items, s.pauseItems(do)...), separator)
+	items = append(items, ask, separator)
+	if s.Contains {
+		contained := show(operator.View{History: operator.HistoryEntries, Contained: true})
+		items = append(items, menuItem{Label: lang.L("Sandbox runs…"), Do: contained})
+	}
 	return append(items,
-		s.pauseItem(do, now),
-		ask,
-		separator,
 		menuItem{Label: lang.L("History…"), Do: show(operator.View{History: operator.HistoryEntries})},
 		menuItem{Label: lang.L("Settings…"), Do: show(operator.View{Settings: true})},
 		separator,
@@ -185,45 +188,44 @@ func (s snapshot) pendingItems(do trayActions) []menuItem {
 			more := lang.L("and {{.Count}} more…", map[string]any{"Count": len(s.Pending) - i})
 			return append(items, menuItem{Label: more, Do: func() { do.Show(operator.View{}) }})
 		}
-		items = append(items, requestItem(r, do))
+		items = append(items, requestItem(r, pendingLabel(r), do))
 	}
 	return items
 }
 
-func requestItem(r interact.Request, do trayActions) menuItem {
-	show := func() { do.Show(operator.View{Request: r.ID}) }
-	return menuItem{Label: pendingLabel(r), Request: r.ID, Do: show}
+func requestItem(r interact.Request, label string, do trayActions) menuItem {
+	return menuItem{Label: label, Request: r.ID, Do: func() { do.Show(operator.View{Request: r.ID}) }}
 }
 
-// snoozedItems lists the snoozed requests in a submenu: each can be opened early.
+// snoozedItems lists the snoozed requests: each can be opened early.
 func (s snapshot) snoozedItems(do trayActions) []menuItem {
-	if len(s.Snoozed) == 0 {
-		return nil
-	}
-	all := menuItem{Label: lang.L("{{.Count}} snoozed", map[string]any{"Count": len(s.Snoozed)})}
+	var items []menuItem
 	for _, r := range s.Snoozed[:min(len(s.Snoozed), menuPending)] {
-		all.Children = append(all.Children, requestItem(r, do))
+		items = append(items, requestItem(r, lang.L("Snoozed: {{.What}}", map[string]any{"What": pendingLabel(r)}), do))
 	}
-	return []menuItem{all}
+	return items
 }
 
-func (s snapshot) pauseItem(do trayActions, now time.Time) menuItem {
+func (s snapshot) pauseItems(do trayActions) []menuItem {
 	if s.Pause.On {
-		return menuItem{Label: lang.L("Resume"), Do: func() { do.Pause(pause{}) }}
+		return []menuItem{{Label: lang.L("Resume"), Do: func() { do.Pause(pause{}) }}}
 	}
-	untilTomorrow := lang.L("Until tomorrow, {{.Time}}", map[string]any{"Time": tomorrow(now).Format("15:04")})
-	return menuItem{Label: lang.L("Pause"), Children: []menuItem{
-		{Label: lang.L("For 1 hour"), Do: func() { do.Pause(pause{On: true, Until: time.Now().Add(time.Hour)}) }},
-		{Label: untilTomorrow, Do: func() { do.Pause(pause{On: true, Until: tomorrow(time.Now())}) }},
-		{Label: lang.L("Until I resume"), Do: func() { do.Pause(pause{On: true}) }},
-	}}
+	lasting := func(label string, d time.Duration) menuItem {
+		return menuItem{Label: label, Do: func() { do.Pause(pause{On: true, Until: time.Now().Add(d)}) }}
+	}
+	return []menuItem{
+		lasting(lang.L("Pause for 15 minutes"), 15*time.Minute),
+		lasting(lang.L("Pause for 30 minutes"), 30*time.Minute),
+		lasting(lang.L("Pause for 1 hour"), time.Hour),
+		{Label: lang.L("Pause until I'm back"), Do: func() { do.Pause(pause{On: true}) }},
+	}
 }
 
 // sameMenu reports whether two menus look the same and lead to the same requests.
 func sameMenu(a, b []menuItem) bool {
 	return slices.EqualFunc(a, b, func(a, b menuItem) bool {
 		return a.Label == b.Label && a.Checked == b.Checked && a.Request == b.Request &&
-			(a.Do == nil) == (b.Do == nil) && sameMenu(a.Children, b.Children)
+			(a.Do == nil) == (b.Do == nil)
 	})
 }
 
@@ -264,7 +266,7 @@ func (t *tray) update(s snapshot) {
 func toAnswer(pending []interact.Request) (waiting, snoozed []interact.Request) {
 	for _, r := range pending {
 		switch {
-		case r.Body.Kind() == interact.KindNotify:
+		case r.Body.Kind() == api.KindNotify:
 		case r.Snoozed.IsZero():
 			waiting = append(waiting, r)
 		default:
@@ -289,15 +291,15 @@ func JournalProblem(err error) string {
 	}
 	switch problem.Trouble {
 	case journal.Full:
-		return lang.L("The disk is full: nod can't write its history, so nothing passes unasked.")
+		return lang.L("The disk is full: nod can't write its history, so nothing runs without asking you.")
 	case journal.Locked:
-		return lang.L("Another program holds nod's history, so nothing passes unasked: {{.Path}}", about)
+		return lang.L("Another program has locked nod's history, so nothing runs without asking you: {{.Path}}", about)
 	case journal.SetAside:
 		return lang.L("nod's history could not be read, so a new one has begun. The old one is {{.Path}}", about)
 	case journal.Gone:
-		return lang.L("Another program took nod's history away while nod ran: {{.Path}}", about)
+		return lang.L("Another program removed nod's history while nod was running: {{.Path}}", about)
 	case journal.NotForwarded:
 		return lang.L("{{.Count}} outcomes were not forwarded to {{.Path}}: {{.Problem}}", about)
 	}
-	return lang.L("nod can't write its history, so nothing passes unasked: {{.Problem}}", about)
+	return lang.L("nod can't write its history, so nothing runs without asking you: {{.Problem}}", about)
 }

@@ -47,7 +47,6 @@ func (t *tray) run(ctx context.Context) {
 	<-ctx.Done()
 }
 
-// serve shows the tray until the connection or ctx ends.
 func (t *tray) serve(ctx context.Context) (connected bool, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel() // closes the connection
@@ -126,7 +125,6 @@ type pixmap struct {
 	Pixels        []byte
 }
 
-// tooltip is the protocol's tool tip.
 type tooltip struct {
 	IconName    string
 	Icon        []pixmap
@@ -241,7 +239,6 @@ type itemProperties struct {
 	Properties map[string]dbus.Variant
 }
 
-// menuEvent is what happened to an item.
 type menuEvent struct {
 	ID   int32
 	Name string
@@ -272,23 +269,16 @@ func (m *dbusMenu) replace(items []menuItem) (revision uint32) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.items, m.nodes = items, map[int32]menuNode{}
-	submenu := map[string]dbus.Variant{"children-display": dbus.MakeVariant("submenu")}
-	m.nodes[0] = menuNode{Properties: submenu, Children: m.add(items)}
-	m.revision++
-	return m.revision
-}
-
-// add makes the nodes of items. The caller holds m.mu.
-func (m *dbusMenu) add(items []menuItem) []dbus.Variant {
-	variants := []dbus.Variant{}
+	root := menuNode{Properties: map[string]dbus.Variant{"children-display": dbus.MakeVariant("submenu")}}
 	for _, i := range items {
 		m.lastID++
-		n := menuNode{ID: m.lastID, Properties: i.properties(), do: i.Do}
-		n.Children = m.add(i.Children)
+		n := menuNode{ID: m.lastID, Properties: i.properties(), Children: []dbus.Variant{}, do: i.Do}
 		m.nodes[n.ID] = n
-		variants = append(variants, dbus.MakeVariant(n))
+		root.Children = append(root.Children, dbus.MakeVariant(n))
 	}
-	return variants
+	m.nodes[0] = root
+	m.revision++
+	return m.revision
 }
 
 func (i menuItem) properties() map[string]dbus.Variant {
@@ -297,13 +287,10 @@ func (i menuItem) properties() map[string]dbus.Variant {
 	}
 	p := map[string]dbus.Variant{
 		"label":   dbus.MakeVariant(i.Label),
-		"enabled": dbus.MakeVariant(i.Do != nil || i.Children != nil),
+		"enabled": dbus.MakeVariant(i.Do != nil),
 	}
 	if i.Checked {
 		p["toggle-type"], p["toggle-state"] = dbus.MakeVariant("checkmark"), dbus.MakeVariant(int32(1))
-	}
-	if i.Children != nil {
-		p["children-display"] = dbus.MakeVariant("submenu")
 	}
 	return p
 }
@@ -316,19 +303,10 @@ func (m *dbusMenu) GetLayout(parent, depth int32, _ []string) (uint32, menuNode,
 	if !ok {
 		return 0, menuNode{}, dbus.MakeFailedError(errNoItem)
 	}
-	return m.revision, n.cut(depth), nil
-}
-
-// cut is the node without what is more than depth levels below it.
-func (n menuNode) cut(depth int32) menuNode {
-	children := []dbus.Variant{}
-	if depth != 0 {
-		for _, c := range n.Children {
-			children = append(children, dbus.MakeVariant(c.Value().(menuNode).cut(depth-1)))
-		}
+	if depth == 0 {
+		n.Children = []dbus.Variant{}
 	}
-	n.Children = children
-	return n
+	return m.revision, n, nil
 }
 
 // GetGroupProperties sends the properties of these items, of all without ids.

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"nod/api"
 	"nod/assets"
 	"nod/interact"
 	"nod/interact/history"
@@ -14,7 +15,7 @@ import (
 func pendingApproval(id interact.ID, agent string) interact.Request {
 	body := interact.Approve{Tool: "Bash", Input: []byte(`{"command":"npm test\n&& x"}`)}
 	who := interact.Requester{Agent: agent, IsAgent: true, CWD: "/src/my_shop",
-		Process: interact.Process{Exe: "/usr/bin/node"}}
+		Process: api.Process{Exe: "/usr/bin/node"}}
 	return interact.Request{ID: id, Requester: who, Body: body}
 }
 
@@ -28,7 +29,7 @@ func TestTrayState(t *testing.T) {
 		{"idle", snapshot{}, assets.Idle},
 		{"ask about everything is no state of its own", snapshot{AskEverything: true}, assets.Idle},
 		{"waiting", snapshot{Pending: waiting}, assets.Waiting},
-		{"snoozed", snapshot{Snoozed: waiting}, assets.Idle},
+		{"snoozed", snapshot{Snoozed: waiting}, assets.Waiting},
 		{"paused", snapshot{Pause: pause{On: true}}, assets.Paused},
 		{"paused, and somebody waits from before", snapshot{Pending: waiting, Pause: pause{On: true}}, assets.Waiting},
 		{"away, and nobody came since", snapshot{Away: 1}, assets.Idle},
@@ -50,8 +51,6 @@ func outline(items []menuItem) string {
 		switch {
 		case i.Label == "":
 			lines = append(lines, "--")
-		case i.Children != nil:
-			lines = append(lines, i.Label+" > "+strings.ReplaceAll(outline(i.Children), "\n", " | "))
 		case i.Do == nil:
 			lines = append(lines, "("+i.Label+")")
 		case i.Checked:
@@ -70,7 +69,7 @@ var fakeActions = trayActions{
 
 func TestTrayMenu(t *testing.T) {
 	now := time.Date(2026, 3, 2, 14, 0, 0, 0, time.Local)
-	const pauseMenu = "Pause > For 1 hour | Until tomorrow, 08:00 | Until I resume"
+	const pauseMenu = "Pause for 15 minutes\nPause for 30 minutes\nPause for 1 hour\nPause until I'm back\n--"
 	tests := []struct {
 		name string
 		s    snapshot
@@ -80,24 +79,28 @@ func TestTrayMenu(t *testing.T) {
 			"(No requests waiting)", "--", pauseMenu, "Ask about everything", "--", "History…", "Settings…", "--", "Quit"}},
 		{"waiting", snapshot{Pending: []interact.Request{
 			pendingApproval("1", "claude-code"),
-			{Requester: interact.Requester{Process: interact.Process{Exe: "/usr/bin/codex"}},
-				Body: interact.Ask{Question: "rm -rf?"}},
+			{Requester: interact.Requester{Process: api.Process{Exe: "/usr/bin/codex"}},
+				Body: api.Ask{Question: "rm -rf?"}},
 		}}, []string{
 			"(2 requests waiting)", "--", "Claude Code · my__shop: npm test‹newline›&& x", "The program codex: rm -rf?", "--",
 			pauseMenu, "Ask about everything", "--", "History…", "Settings…", "--", "Quit"}},
 		{"snoozed", snapshot{Snoozed: []interact.Request{pendingApproval("1", "a"), pendingApproval("2", "b")}}, []string{
-			"(2 snoozed)", "--", "2 snoozed > a · my__shop: npm test‹newline›&& x | b · my__shop: npm test‹newline›&& x", "--",
+			"(2 snoozed)", "--", "Snoozed: a · my__shop: npm test‹newline›&& x",
+			"Snoozed: b · my__shop: npm test‹newline›&& x", "--",
 			pauseMenu, "Ask about everything", "--", "History…", "Settings…", "--", "Quit"}},
 		{"paused", snapshot{Pause: pause{On: true, Until: now.Add(time.Hour)}}, []string{
-			"(Paused until 15:00)", "--", "Resume", "Ask about everything", "--", "History…", "Settings…", "--", "Quit"}},
+			"(Paused until 15:00)", "--", "Resume", "--", "Ask about everything", "--", "History…", "Settings…", "--", "Quit"}},
 		{"a machine", snapshot{Machines: 1}, []string{
 			"(No requests waiting · 1 machine connected)", "--", pauseMenu, "Ask about everything", "--",
 			"History…", "Settings…", "--", "Quit"}},
 		{"machines and a pause", snapshot{Machines: 3, Pause: pause{On: true}}, []string{
-			"(Paused · 3 machines connected)", "--", "Resume", "Ask about everything", "--",
+			"(Paused · 3 machines connected)", "--", "Resume", "--", "Ask about everything", "--",
 			"History…", "Settings…", "--", "Quit"}},
 		{"ask about everything", snapshot{AskEverything: true}, []string{
 			"(No requests waiting)", "--", pauseMenu, "x Ask about everything", "--", "History…", "Settings…", "--", "Quit"}},
+		{"the sandbox", snapshot{Contains: true}, []string{
+			"(No requests waiting)", "--", pauseMenu, "Ask about everything", "--", "Sandbox runs…", "History…",
+			"Settings…", "--", "Quit"}},
 		{"away", snapshot{Away: 1, Missed: 3}, []string{
 			"(Away: 3 requests skipped)", "--", "I'm back", "--",
 			pauseMenu, "Ask about everything", "--", "History…", "Settings…", "--", "Quit"}},
@@ -106,7 +109,7 @@ func TestTrayMenu(t *testing.T) {
 			"(No requests waiting)", "--", "While you were away: 3 waited, 1 timed out, 12 passed, 2 denied", "--",
 			pauseMenu, "Ask about everything", "--", "History…", "Settings…", "--", "Quit"}},
 		{"broken", snapshot{Broken: true}, []string{
-			"(The policy file has an error: everything is asked about)", "--", pauseMenu, "(Ask about everything)", "--",
+			"(The policy file has an error: nod asks about everything)", "--", pauseMenu, "(Ask about everything)", "--",
 			"History…", "Settings…", "--", "Quit"}},
 	}
 	for _, tt := range tests {
@@ -163,12 +166,7 @@ func TestTrayMenuActions(t *testing.T) {
 	if click("Quit"); !quit {
 		t.Error("did not quit")
 	}
-	for _, i := range menu {
-		if i.Children != nil {
-			i.Children[0].Do()
-		}
-	}
-	if !paused.On || paused.Until.Before(time.Now().Add(59*time.Minute)) {
+	if click("Pause for 1 hour"); !paused.On || paused.Until.Before(time.Now().Add(59*time.Minute)) {
 		t.Errorf("paused %+v, want an hour", paused)
 	}
 }

@@ -24,7 +24,6 @@ type undos struct {
 	last int         // id given out
 }
 
-// An undoable is one thing to take back.
 type undoable struct {
 	operator.Undo
 	back  func() error // takes it back
@@ -57,7 +56,6 @@ func (u *undos) takeBack(id int) error {
 	return one.back()
 }
 
-// remove stops offering something.
 func (u *undos) remove(id int) (*undoable, error) {
 	u.mu.Lock()
 	i := slices.IndexFunc(u.list, func(one *undoable) bool { return one.ID == id })
@@ -120,13 +118,19 @@ type keeper struct {
 
 // Grant implements [interact.Policy].
 func (k keeper) Grant(c policy.Call, scope policy.Scope, cover policy.Cover) error {
+	if cover == policy.CoverSandbox {
+		project, back, err := k.Store.Contain(c)
+		if err == nil {
+			k.windows.undos.add(operator.Undo{Kind: operator.UndoKeep, Text: project}, k.windows.undoFor(), back)
+		}
+		return err
+	}
 	return k.windows.changeGrants(k.Store, operator.UndoKeep, func() error { return k.Store.Grant(c, scope, cover) })
 }
 
 // Undo implements [operator.Operator].
 func (w *windows) Undo(_ context.Context, id int) error { return w.undos.takeBack(id) }
 
-// any reports whether something can be taken back.
 func (u *undos) any() bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()

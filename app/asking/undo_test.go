@@ -5,11 +5,13 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"nod/api"
 	"nod/interact"
 	"nod/ipc/operator"
 	"nod/policy"
@@ -18,7 +20,7 @@ import (
 )
 
 func denied(reason string) operator.Answer {
-	return operator.Answer{Answer: interact.Answer{Outcome: interact.Denied, Reason: reason}}
+	return operator.Answer{Answer: interact.Answer{Outcome: api.Denied, Reason: reason}}
 }
 
 // A denial reaches its caller at once, and there is nothing to take back of it.
@@ -30,7 +32,7 @@ func TestDenialIsNotHeld(t *testing.T) {
 			t.Fatal(err)
 		}
 		<-a.done
-		if a.answer.Outcome != interact.Denied || a.answer.Reason != "no" || time.Since(start) != 0 {
+		if a.answer.Outcome != api.Denied || a.answer.Reason != "no" || time.Since(start) != 0 {
 			t.Errorf("%+v after %v", a.answer, time.Since(start))
 		}
 		if pending, err := d.now().client.Prompts(t.Context(), nil); err != nil || len(pending.Undos) != 0 {
@@ -93,7 +95,7 @@ func TestGrantsAreUndone(t *testing.T) {
 		if err := k.Grant(makeCall("c"), policy.Always, policy.CoverInput); err != nil {
 			t.Fatal(err)
 		}
-		op := &Desk{Prompter: &Prompter{windows: d.w, store: s}}
+		op := &Desk{windows: d.w, store: s}
 		for _, id := range []string{s.Grants()[1].ID, ""} {
 			before := shown()
 			s.Used(s.Decide(makeCall("a")))
@@ -118,6 +120,54 @@ func TestGrantsAreUndone(t *testing.T) {
 	})
 }
 
+// The sandbox of a project is switched on by an answer, which can be undone; the first command itself runs as ever.
+func TestTheSandboxIsSwitchedOn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newDesk(t)
+		s, _ := openTestStore(t, "")
+		k := keeper{s, d.w}
+		offered := func(c policy.Call) policy.Offer {
+			c.Contains = true
+			return s.Offers(c).Grant(policy.Always, policy.CoverSandbox)
+		}
+		for _, command := range []string{"git push", "cat ~/.ssh/id_ed25519", "ls"} {
+			if o := offered(makeCall(command)); o.Text != "" {
+				t.Errorf("%s: offered %q", command, o.Text)
+			}
+			if err := k.Grant(makeCall(command), policy.Always, policy.CoverSandbox); err == nil {
+				t.Errorf("%s switched it on", command)
+			}
+		}
+		c := makeCall("make test")
+		if o := s.Offers(c).Grant(policy.Always, policy.CoverSandbox); o.Text != "" {
+			t.Errorf("offered to an agent whose commands nod cannot run: %q", o.Text)
+		}
+		if got := offered(c).Text; got != "run the commands of /srv/shop in a sandbox, without asking" {
+			t.Errorf("offered %q", got)
+		}
+		if err := k.Grant(c, policy.Always, policy.CoverSandbox); err != nil {
+			t.Fatal(err)
+		}
+		if got := s.Config().Policy.Sandbox.Projects; !slices.Equal(got, []string{"/srv/shop"}) || offered(c).Text != "" {
+			t.Errorf("projects %q, and still offered: %q", got, offered(c).Text)
+		}
+		if e := s.Decide(c).Effect; e != policy.Ask {
+			t.Errorf("an agent whose commands nod cannot run: %s", e)
+		}
+		c.Contains = true
+		if e := s.Decide(c).Effect; e != policy.Sandbox {
+			t.Errorf("decides %s", e)
+		}
+		u := d.w.undos.all()
+		if len(u) != 1 || u[0].Text != "/srv/shop" {
+			t.Fatalf("to undo: %+v", u)
+		}
+		if err := d.w.undos.takeBack(u[0].ID); err != nil || len(s.Config().Policy.Sandbox.Projects) != 0 {
+			t.Errorf("undone: %v, left %q", err, s.Config().Policy.Sandbox.Projects)
+		}
+	})
+}
+
 // A rule that was deleted comes back to its place, with its comments.
 func TestDeletionOfARuleIsUndone(t *testing.T) {
 	const text = "# mine\npolicy:\n  rules:\n    # never push\n" +
@@ -126,7 +176,7 @@ func TestDeletionOfARuleIsUndone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDesk(t)
 		s, path := openTestStore(t, text)
-		op := &Desk{Prompter: &Prompter{windows: d.w, store: s}}
+		op := &Desk{windows: d.w, store: s}
 		remove := func(i int) {
 			base := s.Config()
 			next := base.Clone()

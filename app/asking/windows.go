@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"nod/api"
 	"nod/app/desktop"
 	"nod/changes"
 	"nod/interact"
@@ -39,6 +40,7 @@ type windows struct {
 	changed changes.Signal // what is pending, on screen or can be undone has changed
 	ended   chan struct{}  // closed when run has returned
 	undos   *undos
+	repeats repeats
 
 	granting sync.Mutex // held while what is saved changes, so that it is known what one change did
 
@@ -64,6 +66,7 @@ type windowsConfig struct {
 	start       func(context.Context, operator.Operator) (*process, error)
 	reachable   func(context.Context) error     // says why no window can be shown
 	offers      func(policy.Call) policy.Offers // what a prompt shows of an approval
+	contains    func(interact.Requester) bool   // its commands run in the sandbox once that is on for the project
 	keep        func() time.Duration            // how long an idle process is kept
 	quiet       func(interact.Request) bool     // its prompt waits in the tray until the user asks for it
 	undoFor     func() time.Duration            // how long what was saved can be undone
@@ -72,7 +75,6 @@ type windowsConfig struct {
 	outdated    func() bool                     // see [Config.Outdated]
 }
 
-// openPrompt is a request that is pending.
 type openPrompt struct {
 	operator.Prompt
 	call     policy.Call // of an approval
@@ -108,7 +110,7 @@ func (w *windows) undosChanged() {
 		w.process.session.StateChanged()
 	}
 	w.mu.Unlock()
-	w.tell()
+	w.refetchPrompts()
 }
 
 // Prompt implements [interact.Prompter].
@@ -117,7 +119,10 @@ func (w *windows) Prompt(ctx context.Context, r interact.Request, why policy.Dec
 	if err != nil && !w.deviceReady() {
 		return interact.Answer{}, fmt.Errorf("%w: %w", interact.ErrUnavailable, err)
 	}
-	p := w.add(r, why, err != nil)
+	p, err := w.add(r, why, err != nil)
+	if err != nil {
+		return interact.Answer{}, err
+	}
 	defer w.remove(p)
 	select {
 	case <-p.done:
@@ -156,13 +161,17 @@ func (w *windows) crashing() error {
 }
 
 // add makes a request pending; if hidden, in the tray only.
-func (w *windows) add(r interact.Request, why policy.Decision, hidden bool) *openPrompt {
+func (w *windows) add(r interact.Request, why policy.Decision, hidden bool) (*openPrompt, error) {
 	p := &openPrompt{Prompt: operator.Prompt{ID: r.ID, Revision: 1, Request: &r, Why: why}, done: make(chan struct{})}
 	if a, ok := r.Body.(interact.Approve); ok && r.Requester.Machine == "" {
 		p.call = a.Call(r.Requester)
+		p.call.Contains = w.contains(r.Requester) // then it is offered
 		p.Offers = w.offersOf(p.call)
 	} else if r.Reported != nil {
 		p.Offers = reportedOffers(*r.Reported)
+	}
+	if err := p.digest(); err != nil {
+		return nil, err
 	}
 	quiet := w.quiet(r)
 	w.mu.Lock()
@@ -175,8 +184,18 @@ func (w *windows) add(r interact.Request, why policy.Decision, hidden bool) *ope
 	})
 	w.used = time.Now()
 	w.mu.Unlock()
-	w.tell()
-	return p
+	w.refetchPrompts()
+	return p, nil
+}
+
+// digest sets the digest of what the prompt shows. A request never changes, so its ID stands for it.
+func (p *openPrompt) digest() (err error) {
+	p.Digest, err = digestOf(struct {
+		ID     interact.ID
+		Why    policy.Decision
+		Offers policy.Offers
+	}{p.ID, p.Why, p.Offers})
+	return err
 }
 
 // maxParts is the length of an input, in bytes, above which a prompt does not list its parts: nobody reads that many.
@@ -184,6 +203,7 @@ const maxParts = 10_000
 
 func (w *windows) offersOf(c policy.Call) policy.Offers {
 	offers := w.offers(c)
+	offers.Allowed = w.repeats.of(c, time.Now())
 	if len(c.Input.Raw) > maxParts {
 		offers.Parts = nil
 	}
@@ -202,7 +222,6 @@ func reportedOffers(r interact.Reported) policy.Offers {
 	return offers
 }
 
-// keepTime updates the deadlines of the pending requests.
 func (w *windows) keepTime(pending []interact.Request) {
 	w.mu.Lock()
 	changed := false
@@ -218,7 +237,7 @@ func (w *windows) keepTime(pending []interact.Request) {
 	}
 	w.mu.Unlock()
 	if changed {
-		w.tell()
+		w.refetchPrompts()
 	}
 }
 
@@ -230,11 +249,11 @@ func (w *windows) remove(p *openPrompt) {
 	delete(w.drafts, p.ID)
 	w.used = time.Now()
 	w.mu.Unlock()
-	w.tell()
+	w.refetchPrompts()
 }
 
-// tell makes the windows fetch what is pending, and starts a process if there is none.
-func (w *windows) tell() {
+// refetchPrompts makes the windows fetch what is pending, and starts a process if there is none.
+func (w *windows) refetchPrompts() {
 	w.mu.Lock()
 	if w.process != nil {
 		w.process.session.PromptsChanged()
@@ -256,6 +275,9 @@ func (w *windows) refetch() {
 		if !reflect.DeepEqual(offers, p.Offers) {
 			p.Offers = offers
 			p.Revision++
+			if err := p.digest(); err != nil {
+				w.log.Error("a prompt can only be denied", "id", p.ID, "err", err)
+			}
 		}
 		w.mu.Unlock()
 	}
@@ -287,7 +309,7 @@ func (w *windows) release(may func(*openPrompt) bool) {
 	}
 	w.mu.Unlock()
 	if released {
-		w.tell()
+		w.refetchPrompts()
 	}
 }
 
@@ -336,7 +358,13 @@ func (w *windows) unanswered(rs []interact.Request) []interact.Request {
 	})
 }
 
-// take ends the prompt of an answer.
+// invalidError says why an answer is none to its request.
+type invalidError struct{ error }
+
+func (e invalidError) Unwrap() error { return e.error }
+
+// take ends a prompt with the user's answer, wherever they gave it. All that an answer must fulfil is checked here and
+// in [interact.Request.Check]. A no counts whatever was shown.
 func (w *windows) take(a operator.Answer) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -345,17 +373,24 @@ func (w *windows) take(a operator.Answer) error {
 		return operator.ErrGone
 	}
 	p := w.pending[i]
+	isNo := a.Answer.Outcome == api.Denied || a.Answer.Outcome == api.Dismissed
 	isKept := a.Answer.Scope != "" && a.Answer.Scope != policy.Once
-	saves := p.Offers.GrantText(a.Answer.Scope, a.Answer.Covers)
 	switch {
 	case a.Failure != "":
 		w.log.Error("a prompt could not be shown", "id", a.ID, "err", a.Failure)
 		p.end(interact.Answer{}, fmt.Errorf("%w: the prompt could not be shown", interact.ErrUnavailable))
-	case isKept && (saves == "" || saves != a.Saves): // only what the prompt offered, in the words that it used
+		return nil
+	case !isNo && (p.Digest == "" || a.Digest != p.Digest),
+		isKept && p.Offers.GrantText(a.Answer.Scope, a.Answer.Covers) == "": // nothing that the prompt did not offer
 		return operator.ErrChanged
-	default:
-		p.end(a.Answer, nil)
 	}
+	if err := p.Request.Check(a.Answer); err != nil {
+		return invalidError{err}
+	}
+	if p.call.Tool != "" && a.Answer.Outcome == api.Allowed {
+		w.repeats.add(p.call, time.Now())
+	}
+	p.end(a.Answer, nil)
 	return nil
 }
 
@@ -385,7 +420,6 @@ func (w *windows) onScreen() *openPrompt {
 	return w.pending[i]
 }
 
-// focused reports whether one of nod's windows has the focus.
 func (w *windows) focused() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -404,7 +438,7 @@ func (w *windows) show(v operator.View) {
 		w.wanted = append(w.wanted, v)
 	}
 	w.mu.Unlock()
-	w.tell()
+	w.refetchPrompts()
 }
 
 // opening is a caller that waits for the settings to open.
@@ -523,7 +557,6 @@ func (w *windows) awaitDisplay(ctx context.Context, why error, isThere bool, mis
 	return misses
 }
 
-// errDisplayLost says that the display server has ended, and with it the windows.
 var errDisplayLost = fmt.Errorf("%w: the display server has ended", desktop.ErrNoDisplay)
 
 // cause returns why a process ended with err: whatever err says, a display that is gone is the reason.

@@ -13,6 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"nod/api"
 	"nod/app/desktop"
 	"nod/changes"
 	"nod/interact"
@@ -43,7 +44,7 @@ type desk struct {
 
 // fakeProcess is a windows process.
 type fakeProcess struct {
-	client *operator.Client
+	client operator.Connection
 	shown  chan []operator.Prompt
 	views  chan operator.View
 	news   changes.Signal // the journal has other entries
@@ -67,7 +68,7 @@ var errKilled = errors.New("signal: killed")
 func newDesk(t *testing.T) *desk {
 	d := &desk{t: t, deadline: time.Now().Add(time.Hour), saved: map[interact.ID]string{}}
 	d.settled = func(context.Context, interact.ID) (interact.Answer, error) {
-		return interact.Answer{By: interact.ByHuman}, nil
+		return interact.Answer{By: api.ByHuman}, nil
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	d.w = newWindows(windowsConfig{
@@ -82,6 +83,7 @@ func newDesk(t *testing.T) *desk {
 		},
 		keep:        func() time.Duration { return 10 * time.Minute },
 		quiet:       func(interact.Request) bool { return d.quiet.Load() },
+		contains:    func(interact.Requester) bool { return false },
 		deviceReady: func() bool { return false },
 		failed:      func(error) { d.failed++ }, outdated: func() bool { return d.follows.Load() },
 		undoFor: func() time.Duration { return 10 * time.Second },
@@ -242,11 +244,13 @@ type asked struct {
 	cancel context.CancelFunc
 }
 
+var askedInput = []byte(`{"command":"make"}`)
+
 func (d *desk) ask(id interact.ID) *asked {
 	d.t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	a := &asked{id: id, done: make(chan struct{}), cancel: cancel}
-	body := interact.Approve{Tool: "Bash", Input: []byte(`{"command":"make"}`)}
+	body := interact.Approve{Tool: "Bash", Input: askedInput}
 	r := interact.Request{ID: id, Created: d.created, Deadline: d.deadline, Body: body}
 	go func() {
 		a.answer, a.err = d.w.Prompt(ctx, r, policy.Decision{Effect: policy.Ask})
@@ -260,9 +264,22 @@ func (d *desk) ask(id interact.ID) *asked {
 func (d *desk) answer(a *asked, with operator.Answer) error {
 	d.t.Helper()
 	with.ID = a.id
+	if with.Digest == "" {
+		with.Digest = d.digest(a.id)
+	}
 	err := d.now().client.Answer(context.Background(), with)
 	synctest.Wait()
 	return err
+}
+
+// digest is that of a prompt as it is pending now.
+func (d *desk) digest(id interact.ID) string {
+	for _, p := range d.w.open() {
+		if p.ID == id {
+			return p.Digest
+		}
+	}
+	return ""
 }
 
 func (d *desk) wantPending(a *asked) {
@@ -289,7 +306,9 @@ func (d *desk) wantUnavailable(a *asked, why string) {
 }
 
 func allowed() operator.Answer {
-	return operator.Answer{Answer: interact.Answer{Outcome: interact.Allowed, Scope: policy.Once}}
+	return operator.Answer{Answer: interact.Answer{
+		Outcome: api.Allowed, Scope: policy.Once, ShownSHA256: interact.Digest(askedInput),
+	}}
 }
 
 func ids(prompts []operator.Prompt) string {
@@ -310,13 +329,13 @@ func TestAnAnswerIsTakenOnceItIsSettled(t *testing.T) {
 			came interact.Answer
 			want error
 		}{
-			{interact.Answer{Outcome: interact.Allowed, By: interact.ByHuman}, nil},
-			{interact.Answer{Outcome: interact.Cancelled}, operator.ErrGone},
+			{interact.Answer{Outcome: api.Allowed, By: api.ByHuman}, nil},
+			{interact.Answer{Outcome: api.Cancelled}, operator.ErrGone},
 		} {
 			a, taken := d.ask("a"), make(chan error, 1)
 			d.shows()
 			answer := allowed()
-			answer.ID = a.id
+			answer.ID, answer.Digest = a.id, d.digest(a.id)
 			go func() { taken <- d.answers().Answer(t.Context(), answer) }()
 			synctest.Wait()
 			select {
@@ -348,7 +367,7 @@ func TestWindowsAnswer(t *testing.T) {
 			t.Fatal(err)
 		}
 		<-b.done
-		if b.answer.Outcome != interact.Allowed || b.err != nil {
+		if b.answer.Outcome != api.Allowed || b.err != nil {
 			t.Errorf("%+v, %v", b.answer, b.err)
 		}
 		d.wantPending(a)
@@ -762,9 +781,8 @@ func TestAllowSavesWhatWasShown(t *testing.T) {
 		d.saves = "allow make"
 		a := d.ask("a")
 		first := d.shows()
-		always := operator.Answer{Saves: "allow make", Answer: interact.Answer{
-			Outcome: interact.Allowed, Scope: policy.Always, Covers: policy.CoverInput,
-		}}
+		always := allowed()
+		always.Digest, always.Answer.Scope, always.Answer.Covers = d.digest("a"), policy.Always, policy.CoverInput
 		d.saves = "allow make and git push"
 		d.w.refetch()
 		second := d.shows()
@@ -774,8 +792,23 @@ func TestAllowSavesWhatWasShown(t *testing.T) {
 		if err := d.answer(a, always); !errors.Is(err, operator.ErrChanged) {
 			t.Errorf("%v, want ErrChanged", err)
 		}
+		once := allowed()
+		once.Digest = always.Digest
+		if err := d.answer(a, once); !errors.Is(err, operator.ErrChanged) {
+			t.Errorf("once: %v, want ErrChanged", err)
+		}
 		d.wantPending(a)
-		always.Saves = d.saves
+		always.Digest = d.digest("a")
+		always.Answer.Scope = policy.ThisSession
+		if err := d.answer(a, always); !errors.Is(err, operator.ErrChanged) {
+			t.Errorf("a scope that was not offered: %v, want ErrChanged", err)
+		}
+		always.Answer.Scope, always.Answer.ShownSHA256 = policy.Always, interact.Digest([]byte("{}"))
+		if err := d.answer(a, always); err == nil {
+			t.Error("another input than the one shown was allowed")
+		}
+		d.wantPending(a)
+		always.Answer.ShownSHA256 = interact.Digest(askedInput)
 		if err := d.answer(a, always); err != nil {
 			t.Fatal(err)
 		}

@@ -14,7 +14,6 @@ import (
 	"nod/ownfile"
 )
 
-// knownDesk is a desk that the relay goes by.
 type knownDesk struct {
 	Key    remote.Key     `json:"key"`
 	Policy *remote.Policy `json:"policy,omitempty"` // that it sent last
@@ -31,7 +30,6 @@ type desks struct {
 	wants []remote.Key // desks that are not known yet, for which a known one has to vouch; the oldest first
 }
 
-// desksFile is what the file holds.
 type desksFile struct {
 	Version   int    `json:"version"`
 	Desks     []byte `json:"desks"` // JSON: a list of knownDesk
@@ -93,7 +91,6 @@ func ForgetDesks(ctx context.Context) error {
 	return nil
 }
 
-// keys lists their keys.
 func (d *desks) keys() []remote.Key {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -104,7 +101,6 @@ func (d *desks) keys() []remote.Key {
 	return keys
 }
 
-// policies lists the policies that desks have sent.
 func (d *desks) policies() (all []remote.Policy) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

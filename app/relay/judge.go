@@ -25,7 +25,6 @@ type judge struct {
 	grants []policy.Grant
 }
 
-// inForce is what calls are decided by.
 type inForce struct {
 	policies   []*policy.Compiled // with the grants; never empty
 	grants     []policy.Grant
@@ -38,7 +37,6 @@ func newJudge(places policy.Places, log *slog.Logger) *judge {
 	return j
 }
 
-// noPolicy stands in for a policy before there is one.
 var noPolicy = policy.Policy{AskEverything: true}
 
 // apply puts the policies of desks in force. One that cannot be read here is left with what it denies: the error says
@@ -78,7 +76,6 @@ func compile(p policy.Policy, places policy.Places) (*policy.Compiled, error) {
 	return left.Broken(), fmt.Errorf("the desk's policy cannot be read here, so everything is asked about: %w", err)
 }
 
-// deniers are the rules of p that deny and can be read.
 func deniers(p policy.Policy, places policy.Places) (rules []policy.Rule) {
 	for _, r := range p.Rules {
 		if r.Effect != policy.Deny {
@@ -139,7 +136,6 @@ func (j *judge) Used(d policy.Decision) {
 	j.publish(&now)
 }
 
-// errAlways says that rules are kept at the desk.
 var errAlways = errors.New("a relay keeps nothing for always: make a rule at the desk")
 
 // Grant implements [interact.Policy]: what it keeps it has in memory alone.
@@ -172,7 +168,6 @@ func (j *judge) Grant(call policy.Call, scope policy.Scope, cover policy.Cover) 
 	return nil
 }
 
-// forget ends all grants.
 func (j *judge) forget() {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -181,7 +176,6 @@ func (j *judge) forget() {
 	j.publish(&now)
 }
 
-// kept counts the grants that hold.
 func (j *judge) kept() (n int) {
 	now := time.Now()
 	for _, g := range j.current.Load().grants {

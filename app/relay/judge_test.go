@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"nod/api"
 	"nod/interact"
 	"nod/ipc/remote"
 	"nod/policy"
@@ -177,7 +178,7 @@ func TestReportOnFiles(t *testing.T) {
 		"a change":  {"Edit", `{"file_path":"small","old_string":"old","new_string":"new"}`, "old\n", "", true},
 		"a new one": {"Write", `{"file_path":"new","content":""}`, "", "", false},
 		"too large": {"Write", `{"file_path":"large","content":""}`, "", basefile.TooLarge, true},
-		"a device":  {"Write", `{"file_path":"/dev/zero","content":""}`, "", basefile.NotRegular, true},
+		"a device":  {"Write", `{"file_path":"/dev/zero","content":""}`, "", "what is there is not a regular file", true},
 	} {
 		f := files(tt.tool, tt.input)
 		if len(f) != 1 || f[0].Text != tt.text || f[0].Problem != tt.problem || f[0].Exists != tt.exists {
@@ -194,7 +195,7 @@ func TestReportOnFiles(t *testing.T) {
 	if sum != maxFileTexts {
 		t.Errorf("%d bytes of text", sum)
 	}
-	if r := j.reportOn(interact.Request{Body: interact.Ask{Question: "?"}}, policy.Decision{}); r != nil {
+	if r := j.reportOn(interact.Request{Body: api.Ask{Question: "?"}}, policy.Decision{}); r != nil {
 		t.Errorf("of a question: %+v", r)
 	}
 }

@@ -36,13 +36,13 @@ func locate() (places, error) {
 	}, err
 }
 
-// RunningError means that another nod takes the requests of this user's agents.
-type RunningError struct {
+// runningError means that another nod takes the requests of this user's agents.
+type runningError struct {
 	PID     int
 	IsRelay bool
 }
 
-func (e *RunningError) Error() string {
+func (e *runningError) Error() string {
 	if e.IsRelay {
 		return fmt.Sprintf("a relay is already running (pid %d): to stop it, run: nod stop", e.PID)
 	}
@@ -69,7 +69,7 @@ func claim(ctx context.Context, at places) (*locks, error) {
 			return held, err
 		}
 		err = whoRuns(ctx, at.dir)
-		if _, running := errors.AsType[*RunningError](err); running {
+		if _, running := errors.AsType[*runningError](err); running {
 			return nil, err
 		}
 		select {
@@ -114,10 +114,9 @@ func whoRuns(ctx context.Context, dir string) error {
 	e, err := endpoint.Read(dir)
 	if err == nil {
 		c := client.Client{Endpoint: e}
-		defer c.Close()
 		health, healthErr := c.Health(ctx)
 		if healthErr == nil {
-			return &RunningError{PID: e.PID, IsRelay: health.Relay != nil}
+			return &runningError{PID: e.PID, IsRelay: health.Relay != nil}
 		}
 		err = healthErr
 	}

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"nod/api"
-	"nod/interact/interacttest"
+	"nod/e2e/interacttest"
 	"nod/ipc"
 	"nod/ipc/endpoint"
 )
@@ -43,7 +43,7 @@ func TestClaim(t *testing.T) {
 		served := make(chan error, 1)
 		go func() { served <- server.Serve(ctx) }()
 		_, err = claim(t.Context(), at)
-		if running, ok := errors.AsType[*RunningError](err); !ok || running.PID != os.Getpid() ||
+		if running, ok := errors.AsType[*runningError](err); !ok || running.PID != os.Getpid() ||
 			!strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)
 		}

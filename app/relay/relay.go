@@ -46,7 +46,7 @@ type Options struct {
 // An Uplink makes connections with desks that do not come through the control socket.
 type Uplink func(relay remote.Key, desks func() []remote.Key, log *slog.Logger) session.Carrier
 
-// Run is nod relay: it returns when ctx ends. An error that a caller may tell apart: [*RunningError].
+// Run is nod relay: it returns when ctx ends. An error that a caller may tell apart: [*runningError].
 func Run(ctx context.Context, o Options) error {
 	logs, err := ownlog.NewLogger(o.LogLevel)
 	if err != nil {
@@ -55,7 +55,7 @@ func Run(ctx context.Context, o Options) error {
 	defer logs.Close()
 	slog.SetDefault(logs.Logger) // what libraries log goes there too
 	err = run(ctx, o, logs.Logger)
-	if _, running := errors.AsType[*RunningError](err); err != nil && !running {
+	if _, running := errors.AsType[*runningError](err); err != nil && !running {
 		logs.Error("the relay ends", "err", err)
 	}
 	return err
@@ -78,8 +78,8 @@ func run(ctx context.Context, o Options, log *slog.Logger) error {
 	return errors.Join(r.run(ctx), r.spool.Close())
 }
 
-// Relay is a running relay. It implements [session.Relay].
-type Relay struct {
+// relay is a running relay. It implements [session.Relay].
+type relay struct {
 	opts     Options
 	log      *slog.Logger
 	identity *remote.Identity
@@ -94,8 +94,8 @@ type Relay struct {
 }
 
 // newRelay makes and connects the parts. Nothing runs yet but the listeners, whose callers wait.
-func newRelay(o Options, at places, log *slog.Logger) (r *Relay, err error) {
-	r = &Relay{opts: o, log: log}
+func newRelay(o Options, at places, log *slog.Logger) (r *relay, err error) {
+	r = &relay{opts: o, log: log}
 	if r.identity, err = remote.LoadIdentity(at.key); err != nil {
 		return nil, err
 	}
@@ -128,7 +128,7 @@ func newRelay(o Options, at places, log *slog.Logger) (r *Relay, err error) {
 }
 
 // listen makes the broker and what agents reach it by.
-func (r *Relay) listen(dir string) (err error) {
+func (r *relay) listen(dir string) (err error) {
 	nod, err := programs.Self()
 	if err != nil {
 		return err
@@ -156,8 +156,7 @@ func noBrowser(string) error {
 	return errors.New("there is no browser on this machine: open the address where you are")
 }
 
-// run runs all parts until ctx ends.
-func (r *Relay) run(ctx context.Context) error {
+func (r *relay) run(ctx context.Context) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	r.restore()
@@ -190,7 +189,7 @@ func (r *Relay) run(ctx context.Context) error {
 }
 
 // announce says what a user should know, to compare at the desk.
-func (r *Relay) announce() {
+func (r *relay) announce() {
 	hello := r.Hello(remote.Key{})
 	fmt.Fprintf(r.opts.Stdout, "machine:\t%s\nfingerprint:\t%s\nkey:\t%s\n", hello.Name, r.identity.Key().Fingerprint(),
 		r.identity.Key())
@@ -207,7 +206,7 @@ func (r *Relay) announce() {
 }
 
 // control carries the connections of desks that come through the control socket.
-type control struct{ *Relay }
+type control struct{ *relay }
 
 // Run implements [session.Carrier]. It ends once the server has, which closes the socket.
 func (c control) Run(ctx context.Context, serve func(context.Context, net.Conn) error) error {
@@ -237,7 +236,7 @@ func (control) State() remote.State { return remote.State{} }
 func (control) Wake(remote.Key) {}
 
 // restore takes up what waited when the relay ended, before anybody can ask anything.
-func (r *Relay) restore() {
+func (r *relay) restore() {
 	open, last := r.spool.restore()
 	r.broker.Restore(open, last)
 	if len(open) > 0 {
@@ -246,7 +245,7 @@ func (r *Relay) restore() {
 }
 
 // Prompt implements [interact.Prompter]: the desks are asked.
-func (r *Relay) Prompt(ctx context.Context, q interact.Request, why policy.Decision) (interact.Answer, error) {
+func (r *relay) Prompt(ctx context.Context, q interact.Request, why policy.Decision) (interact.Answer, error) {
 	q.Reported = r.spool.report(q.ID, func() *interact.Reported { return r.judge.reportOn(q, why) })
 	return r.link.Ask(ctx, q)
 }
@@ -255,7 +254,7 @@ func (r *Relay) Prompt(ctx context.Context, q interact.Request, why policy.Decis
 const noticePatience = 5 * time.Second
 
 // notify passes a notice on to the desks, if one is there.
-func (r *Relay) notify(ctx context.Context, q interact.Request) (sent bool) {
+func (r *relay) notify(ctx context.Context, q interact.Request) (sent bool) {
 	if !r.link.State().Up {
 		return false
 	}
@@ -266,7 +265,7 @@ func (r *Relay) notify(ctx context.Context, q interact.Request) (sent bool) {
 }
 
 // timeout is how long a request without a time-out of its own waits: the longest that a desk wants.
-func (r *Relay) timeout() time.Duration {
+func (r *relay) timeout() time.Duration {
 	longest := time.Duration(0)
 	for _, p := range r.desks.policies() {
 		longest = max(longest, p.Timeout)
@@ -278,12 +277,11 @@ func (r *Relay) timeout() time.Duration {
 }
 
 // asksMore reports whether a desk wants to be asked also where the agent would not.
-func (r *Relay) asksMore() bool {
+func (r *relay) asksMore() bool {
 	return slices.ContainsFunc(r.desks.policies(), func(p remote.Policy) bool { return p.AskMore })
 }
 
-// health says how the relay reaches its desks.
-func (r *Relay) health() api.RelayHealth {
+func (r *relay) health() api.RelayHealth {
 	s := r.link.State()
 	return api.RelayHealth{
 		Up: s.Up, Problem: s.Problem, Fingerprint: r.identity.Key().Fingerprint(), Desks: len(r.desks.keys()),
@@ -292,7 +290,7 @@ func (r *Relay) health() api.RelayHealth {
 }
 
 // Hello implements [session.Relay].
-func (r *Relay) Hello(desk remote.Key) remote.Hello {
+func (r *relay) Hello(desk remote.Key) remote.Hello {
 	name, err := os.Hostname()
 	if err != nil {
 		name = "unknown"
@@ -305,7 +303,7 @@ func (r *Relay) Hello(desk remote.Key) remote.Hello {
 }
 
 // Vouch implements [session.Relay].
-func (r *Relay) Vouch(desk remote.Key, others []remote.Key) {
+func (r *relay) Vouch(desk remote.Key, others []remote.Key) {
 	taken, err := r.desks.vouch(desk, others)
 	for _, key := range taken {
 		r.log.Warn("another desk's answers count from now on", "desk", key.Fingerprint(), "says", desk.Fingerprint())
@@ -320,7 +318,7 @@ func (r *Relay) Vouch(desk remote.Key, others []remote.Key) {
 }
 
 // Admit implements [session.Relay].
-func (r *Relay) Admit(desk remote.Key) error {
+func (r *relay) Admit(desk remote.Key) error {
 	first, err := r.desks.admit(desk)
 	if first && err == nil {
 		r.log.Warn("the first desk has come: its answers count from now on", "desk", desk.Fingerprint())
@@ -330,7 +328,7 @@ func (r *Relay) Admit(desk remote.Key) error {
 }
 
 // Apply implements [session.Relay].
-func (r *Relay) Apply(desk remote.Key, p remote.Policy) error {
+func (r *relay) Apply(desk remote.Key, p remote.Policy) error {
 	isNew, err := r.desks.setPolicy(desk, p)
 	if !isNew {
 		return err
@@ -342,13 +340,13 @@ func (r *Relay) Apply(desk remote.Key, p remote.Policy) error {
 }
 
 // Forget implements [session.Relay].
-func (r *Relay) Forget() {
+func (r *relay) Forget() {
 	r.judge.forget()
 	r.log.Info("approvals forgotten")
 }
 
 // Settled implements [session.Relay].
-func (r *Relay) Settled(ctx context.Context, id interact.ID) (interact.Answer, error) {
+func (r *relay) Settled(ctx context.Context, id interact.ID) (interact.Answer, error) {
 	return r.broker.Settled(ctx, id)
 }
 

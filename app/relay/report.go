@@ -51,7 +51,7 @@ func worst(risks []policy.Risk) []policy.Risk {
 		switch {
 		case slices.Contains(shown, r):
 		case len(shown) == maxRisks:
-			return append(shown, policy.Risk{Level: shell.Caution, Text: "Too much is reported to show all of it"})
+			return append(shown, policy.Risk{Level: shell.Caution, Text: "Too much to show all of it"})
 		default:
 			shown = append(shown, r)
 		}

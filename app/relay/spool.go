@@ -15,19 +15,21 @@ import (
 	"sync"
 	"time"
 
+	"nod/api"
+	"nod/changes"
 	"nod/interact"
 	"nod/ownfile"
 	"nod/ownfile/ownlog"
 )
 
-// spool is the relay's journal: a file to which every change is appended before it counts. It holds what is pending,
-// the last answers, for callers that come back after the relay was killed, and what the policy decided until a desk has
-// that in its own journal. It implements [interact.Journal], and is safe for concurrent use.
+// spool is the relay's journal: a file to which every change is appended before it takes effect. It holds the pending
+// requests, the last answers, for callers that reconnect after the relay was killed, and the policy's decisions until a
+// desk has them in its own journal. It implements [interact.Journal], and is safe for concurrent use.
 type spool struct {
 	path string
 	log  *slog.Logger
-	owes chan struct{} // cap 1: there is something to report
-	most int64         // bytes that may count: see maxLive
+	news changes.Signal // there is something to report
+	most int64          // bytes that may count: see maxLive
 
 	mu         sync.Mutex // guards all below
 	file       *os.File   // nil: what is there cannot be written to
@@ -40,7 +42,6 @@ type spool struct {
 	unreported []kept            // decided by the policy, and in no desk's journal yet, oldest first
 }
 
-// kept is what the spool has of a request.
 type kept struct {
 	record   interact.Record
 	reported *interact.Reported // what desks are shown of it
@@ -78,7 +79,6 @@ const (
 	spoolMode = 0o600
 )
 
-// errFull says that too much waits for a desk.
 var errFull = errors.New("too many decisions wait for a desk to take them into its journal")
 
 // openSpool reads what a relay left at path. What cannot be read is set aside, and nothing of it counts.
@@ -97,18 +97,19 @@ func openSpool(path string, log *slog.Logger) (*spool, error) {
 	if err := s.renew(); err != nil {
 		return nil, fmt.Errorf("open the relay's journal: %w", err)
 	}
-	s.wake()
+	s.news.Send()
 	return s, nil
 }
 
 func newSpool(path string, log *slog.Logger) *spool {
 	return &spool{
-		path: path, log: log, owes: make(chan struct{}, 1), most: maxLive, rewrite: minFile,
+		path: path, log: log, news: changes.NewSignal(), most: maxLive, rewrite: minFile,
 		pending: map[interact.ID]*kept{},
 	}
 }
 
-// read takes in the lines of the file. A last one that was not written to its end does not count: it was no one's word.
+// read takes in the lines of the file. A last one that was cut off does not count: nobody
+// has acted on it.
 func (s *spool) read() error {
 	text, err := ownfile.ReadSecret(s.path, 2*maxLive)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -180,7 +181,7 @@ func (s *spool) settled(r interact.Record, size int64) {
 		delete(s.pending, id)
 		s.order = slices.DeleteFunc(s.order, func(o interact.ID) bool { return o == id })
 	}
-	if r.Answer.By == interact.ByPolicy {
+	if r.Answer.By == api.ByPolicy {
 		s.addUnreported(r, size)
 	}
 	s.keepLast(r)
@@ -232,7 +233,7 @@ func (s *spool) Settle(_ context.Context, r interact.Record) error {
 	if err := s.append(line{Op: opSettle, Record: &r}); err != nil {
 		return err
 	}
-	s.wake()
+	s.news.Send()
 	return nil
 }
 
@@ -281,7 +282,7 @@ func (s *spool) append(l line) error {
 
 // makeRoom says whether a line has room: one that ends something, or makes room, always has. The caller holds s.mu.
 func (s *spool) makeRoom(l line, size int64) error {
-	grows := l.Op == opOpen || l.Op == opSettle && l.Record.Answer.By == interact.ByPolicy
+	grows := l.Op == opOpen || l.Op == opSettle && l.Record.Answer.By == api.ByPolicy
 	switch {
 	case size > maxLine:
 		return fmt.Errorf("a request of %d bytes is too large for the relay's journal", size)
@@ -374,7 +375,6 @@ const (
 	maxBatchBytes = 256 << 10
 )
 
-// batch is what to report next, oldest first.
 func (s *spool) batch() (records []interact.Record) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -395,13 +395,6 @@ func (s *spool) waiting() int {
 	return len(s.unreported)
 }
 
-func (s *spool) wake() {
-	select {
-	case s.owes <- struct{}{}:
-	default: // somebody is about to look
-	}
-}
-
 // reportRetry is how long the relay waits after a desk could not take records in.
 const reportRetry = 5 * time.Second
 
@@ -413,7 +406,7 @@ func (s *spool) empty(ctx context.Context, report func(context.Context, []intera
 			select {
 			case <-ctx.Done():
 				return
-			case <-s.owes:
+			case <-s.news:
 				continue
 			}
 		}

@@ -14,6 +14,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"nod/api"
 	"nod/interact"
 	"nod/policy"
 )
@@ -44,8 +45,8 @@ func ended(r interact.Record, a interact.Answer) interact.Record {
 }
 
 var (
-	passed   = interact.Answer{Outcome: interact.Allowed, By: interact.ByPolicy, Rule: "r"}
-	answered = interact.Answer{Outcome: interact.Allowed, By: interact.ByHuman}
+	passed   = interact.Answer{Outcome: api.Allowed, By: api.ByPolicy, Rule: "r"}
+	answered = interact.Answer{Outcome: api.Allowed, By: api.ByHuman}
 )
 
 func ids(records []interact.Record) (ids []string) {
@@ -85,7 +86,7 @@ func TestSpoolOutlivesItsProcess(t *testing.T) {
 		if got := ids(open); !slices.Equal(got, []string{"b", "c"}) || open[0].Detached || !open[1].Detached {
 			t.Errorf("pending: %q, %+v", got, open)
 		}
-		if got := ids(last); !slices.Equal(got, []string{"a", "p", "q"}) || last[0].Answer.Outcome != interact.Allowed ||
+		if got := ids(last); !slices.Equal(got, []string{"a", "p", "q"}) || last[0].Answer.Outcome != api.Allowed ||
 			last[0].Request.IdempotencyKey != "key of a" {
 			t.Errorf("last: %q, %+v", got, last)
 		}

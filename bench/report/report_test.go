@@ -40,7 +40,7 @@ One after the other.
 
 | figure | nod | p99 | beside it |
 | --- | ---: | ---: | --- |
-| a call \| over HTTP | 240 µs | 1.50 ms | a bare handler 60.0 µs (× 4.00), nothing 0 ns |
+| a call \| over HTTP | 240 µs | 1.5 ms | a bare handler 60 µs (4×), nothing 0 ns |
 
 ## At rest
 
@@ -48,7 +48,7 @@ Nothing happens.
 
 | figure | nod |
 | --- | ---: |
-| processor time | 0.0400 % |
+| processor time | 0.04 % |
 `
 	if got := some().Markdown(); got != want {
 		t.Errorf("got:\n%s\nwant:\n%s", got, want)
@@ -88,9 +88,9 @@ func TestReadRefuses(t *testing.T) {
 
 func TestFill(t *testing.T) {
 	const call = "\n\n| figure | nod | p99 | beside it |\n| --- | ---: | ---: | --- |\n" +
-		"| a call \\| over HTTP | 240 µs | 1.50 ms | a bare handler 60.0 µs (× 4.00), nothing 0 ns |\n\n"
+		"| a call \\| over HTTP | 240 µs | 1.5 ms | a bare handler 60 µs (4×), nothing 0 ns |\n\n"
 	const headlines = "\n\n| | nod | beside it, in the same run |\n|---|---:|---|\n" +
-		"| a call | 240 µs | a bare handler 60.0 µs (× 4.00), nothing 0 ns |\n\n"
+		"| a call | 240 µs | a bare handler 60 µs (4×), nothing 0 ns |\n\n"
 	tests := map[string]struct{ document, want, problem string }{
 		"the README's": {
 			document: "before <!-- figures: begin -->old<!-- figures: end --> after",
@@ -103,7 +103,7 @@ func TestFill(t *testing.T) {
 		},
 		"a group of two words": {
 			document: "<!-- figures: begin at rest --><!-- figures: end -->",
-			want: "<!-- figures: begin at rest -->\n\n| figure | nod |\n| --- | ---: |\n| processor time | 0.0400 % |\n\n" +
+			want: "<!-- figures: begin at rest -->\n\n| figure | nod |\n| --- | ---: |\n| processor time | 0.04 % |\n\n" +
 				"<!-- figures: end -->",
 		},
 		"some figures of a group": {
@@ -152,14 +152,25 @@ func TestFormat(t *testing.T) {
 		unit  Unit
 		value float64
 	}{
-		"1.50 s": {Seconds, 1.5}, "12.3 ms": {Seconds, 0.01234}, "1.00 µs": {Seconds, 1e-6}, "120 ns": {Seconds, 120e-9},
-		"0.500 ns": {Seconds, 5e-10}, "0 ns": {Seconds, 0}, "1.45 GB": {Bytes, 1.45e9}, "23.2 MB": {Bytes, 23.2e6},
-		"4.10 kB": {Bytes, 4096 + 4}, "12.0 B": {Bytes, 12}, "0.0357 %": {Percent, 0.03567}, "260/min": {PerMinute, 260},
-		"0/min": {PerMinute, 0}, "1235": {Count, 1234.6}, "10.0": {Count, 9.999}, "100": {Count, 99.96},
+		"1.5 s": {Seconds, 1.5}, "12.3 ms": {Seconds, 0.01234}, "1 µs": {Seconds, 1e-6}, "120 ns": {Seconds, 120e-9},
+		"0.5 ns": {Seconds, 5e-10}, "0 ns": {Seconds, 0}, "1.45 GB": {Bytes, 1.45e9}, "23.2 MB": {Bytes, 23.2e6},
+		"4.1 kB": {Bytes, 4096 + 4}, "12 B": {Bytes, 12}, "0.04 %": {Percent, 0.03567}, "260/min": {PerMinute, 260},
+		"0/min": {PerMinute, 0}, "1235": {Count, 1234.6}, "10": {Count, 9.999}, "100": {Count, 99.96},
 	}
 	for want, tt := range tests {
 		if got := tt.unit.Format(tt.value); got != want {
 			t.Errorf("%v %s: %q, want %q", tt.value, tt.unit, got, want)
+		}
+	}
+}
+
+func TestTimes(t *testing.T) {
+	for want, ratio := range map[string]float64{
+		"8×": 7.96, "7.7×": 7.69, "11×": 11.1, "9.9×": 9.94, "10×": 9.96, "123×": 123.4, "1×": 0.999, "0.52×": 0.522,
+		"1/12": 0.083, "1/330": 0.00301, "1/94000": 1.0638e-5,
+	} {
+		if got := times(ratio); got != want {
+			t.Errorf("%v: %q, want %q", ratio, got, want)
 		}
 	}
 }

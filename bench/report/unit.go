@@ -3,6 +3,7 @@ package report
 import (
 	"math"
 	"strconv"
+	"strings"
 )
 
 // Unit is what a figure counts.
@@ -14,7 +15,6 @@ const (
 	Bytes     Unit = "B"
 	Percent   Unit = "%" // of one core
 	PerMinute Unit = "/min"
-	PerSecond Unit = "/s"
 	Count     Unit = ""
 )
 
@@ -41,21 +41,38 @@ func (u Unit) Format(value float64) string {
 	case Count:
 		return digits(value)
 	case Percent:
-		return digits(value) + " %"
+		return short(value, 2) + " %"
 	}
 	return digits(value) + string(u)
 }
 
 // digits writes three digits that count, and all of those before the point.
-func digits(value float64) string {
+func digits(value float64) string { return short(value, 2-magnitude(value)) }
+
+// magnitude is the power of ten of the first digit that counts.
+func magnitude(value float64) int {
 	if value == 0 {
-		return "0"
+		return 0
 	}
-	const counting = 3
-	rounded, _ := strconv.ParseFloat(strconv.FormatFloat(value, 'e', counting-1, 64), 64) // as it was just written
-	before := int(math.Floor(math.Log10(math.Abs(rounded)))) + 1                          // the point, at least
-	return strconv.FormatFloat(value, 'f', max(0, counting-before), 64)
+	rounded, _ := strconv.ParseFloat(strconv.FormatFloat(value, 'e', 2, 64), 64) // as it is written
+	return int(math.Floor(math.Log10(math.Abs(rounded))))
 }
 
-// times writes a ratio.
-func times(ratio float64) string { return "× " + digits(ratio) }
+// short writes up to so many digits after the point, and no zeros at the end of them.
+func short(value float64, after int) string {
+	text := strconv.FormatFloat(value, 'f', max(0, after), 64)
+	if strings.Contains(text, ".") {
+		text = strings.TrimRight(strings.TrimRight(text, "0"), ".")
+	}
+	return text
+}
+
+// times writes a ratio as people say it: 8×, 0.5×, 1/300.
+func times(ratio float64) string {
+	if ratio < 0.1 {
+		parts := 1 / ratio
+		rounding := math.Pow(10, float64(max(0, magnitude(parts)-1)))
+		return "1/" + short(math.Round(parts/rounding)*rounding, 0)
+	}
+	return short(ratio, 1-magnitude(ratio)) + "×"
+}

@@ -16,11 +16,12 @@ import (
 
 	"github.com/google/uuid"
 
+	"nod/api"
 	"nod/bench/sample"
+	"nod/e2e/clustertest"
 	"nod/interact"
 	"nod/ipc/remote"
 	"nod/ipc/remote/cluster"
-	"nod/ipc/remote/cluster/clustertest"
 	"nod/ipc/remote/session"
 	"nod/policy"
 )
@@ -91,7 +92,7 @@ type desk struct {
 	fleet    *fleet
 	identity *remote.Identity
 	machines map[remote.Key]bool
-	line     *session.Line
+	line     remote.Line
 }
 
 // Join implements [remote.Desk].
@@ -132,7 +133,7 @@ func (d *desk) Take(from remote.Peer, r remote.Request) error {
 func (d *desk) answer(from remote.Peer, r interact.Request, digest string) {
 	d.fleet.note(r.ID, func(t *trip) *time.Time { return &t.decided })
 	a := remote.Answer{ID: r.ID, Digest: digest, Answer: interact.Answer{
-		Outcome: interact.Allowed, By: interact.ByHuman, Scope: policy.Once, At: time.Now(),
+		Outcome: api.Allowed, By: api.ByHuman, Scope: policy.Once, At: time.Now(),
 		ShownSHA256: interact.Digest(r.Body.(interact.Approve).Input),
 	}}
 	for d.fleet.isUnder(r.ID) {
@@ -293,7 +294,7 @@ func (f *fleet) one(ctx context.Context, r *relay, g *got) {
 	f.mu.Unlock()
 	g.Lock()
 	defer g.Unlock()
-	if err != nil || a.Outcome != interact.Allowed {
+	if err != nil || a.Outcome != api.Allowed {
 		g.failed++
 		return
 	}

@@ -21,7 +21,7 @@ import (
 	"syscall"
 	"time"
 
-	"nod/ipc/remote/cluster/clustertest"
+	"nod/e2e/clustertest"
 )
 
 func main() {

@@ -91,7 +91,7 @@ func run(ctx context.Context, in, out *os.File) error {
 	spareMemory()
 	w := newWindows(ctx)
 	client, err := operator.Connect(ctx, in, out, version.Number(), operator.Events{
-		PromptsChanged: w.prompts.Changed, StateChanged: func() { w.states.Send() },
+		PromptsChanged: w.prompts.changed, StateChanged: func() { w.states.Send() },
 		HistoryChanged: func() { w.entries.Send() }, Ping: w.ping,
 	})
 	if err != nil {

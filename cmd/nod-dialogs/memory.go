@@ -7,6 +7,8 @@ import (
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/driver"
+
+	"nod/ownfile/ownprocess"
 )
 
 // heapGrowth is the growth of Go's heap, in per cent, that triggers a collection: most of it is fonts, cheap to scan.
@@ -25,10 +27,8 @@ func (w *windows) giveBack() {
 	for _, win := range w.app.Driver().AllWindows() {
 		freeTextures(win)
 	}
-	go func() {
-		debug.FreeOSMemory()
-		trimMalloc()
-	}()
+	trimMalloc()
+	ownprocess.GiveBack()
 }
 
 // freeTextures frees a window's expired textures. Fyne does so only when it draws the window again, maybe never.

@@ -43,12 +43,12 @@ func newPrompts(settled func()) *prompts {
 		wake: changes.NewSignal(), typed: changes.NewSignal(), settled: settled,
 		shown: map[interact.ID]*shownPrompt{}, drafts: map[interact.ID][]byte{},
 	}
-	p.Changed()
+	p.changed()
 	return p
 }
 
-// Changed fetches the pending requests. It never blocks.
-func (p *prompts) Changed() { p.wake.Send() }
+// changed fetches the pending requests. It never blocks.
+func (p *prompts) changed() { p.wake.Send() }
 
 // follow calls f at every signal until ctx ends or f fails, as it does when the connection is lost.
 func follow(ctx context.Context, c <-chan struct{}, what string, f func(context.Context) error) {
@@ -139,7 +139,7 @@ func (p *prompts) update(ctx context.Context, one operator.Prompt, op operator.O
 
 func (p *prompts) finish(ctx context.Context, one operator.Prompt, op operator.Operator,
 	answer interact.Answer, err error) {
-	a := operator.Answer{ID: one.ID, Answer: answer, Saves: p.offers(one.ID).GrantText(answer.Scope, answer.Covers)}
+	a := operator.Answer{ID: one.ID, Digest: p.digest(one.ID), Answer: answer}
 	if err != nil {
 		a = operator.Answer{ID: one.ID, Failure: err.Error()}
 	}
@@ -150,7 +150,7 @@ func (p *prompts) finish(ctx context.Context, one operator.Prompt, op operator.O
 	if err != nil && !errors.Is(err, operator.ErrGone) {
 		slog.Warn("an answer was not taken: the prompt is shown again", "id", one.ID, "err", err)
 	}
-	p.Changed()
+	p.changed()
 }
 
 // snooze postpones a request. If that fails, the prompt is shown again.
@@ -165,6 +165,16 @@ func (p *prompts) snooze(ctx context.Context, op operator.Operator, window promp
 	if s := p.shown[id]; s != nil {
 		window.Renew(*s.Request)
 	}
+}
+
+// digest is that of a prompt as it is shown now.
+func (p *prompts) digest(id interact.ID) string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if s := p.shown[id]; s != nil {
+		return s.Digest
+	}
+	return ""
 }
 
 func (p *prompts) draft(id interact.ID) []byte {

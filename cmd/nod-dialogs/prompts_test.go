@@ -9,6 +9,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"nod/api"
 	"nod/interact"
 	"nod/ipc/operator"
 	"nod/policy"
@@ -140,7 +141,7 @@ func (p *promptTest) now(pending ...operator.Prompt) {
 	p.tray.mu.Lock()
 	p.tray.pending = pending
 	p.tray.mu.Unlock()
-	p.prompts.Changed()
+	p.prompts.changed()
 	synctest.Wait()
 }
 
@@ -148,6 +149,7 @@ func pendingPrompt(id interact.ID, revision int, saves string) operator.Prompt {
 	return operator.Prompt{
 		ID: id, Revision: revision, Request: &interact.Request{ID: id, Body: interact.Approve{Tool: "Bash"}},
 		Offers: policy.Offers{Grants: []policy.Offer{{Scope: policy.Always, Cover: policy.CoverInput, Text: saves}}},
+		Digest: "of " + saves,
 	}
 }
 
@@ -196,7 +198,7 @@ func TestPromptsFollowWhatIsPending(t *testing.T) {
 	})
 }
 
-// An answer says what it was shown to save; when that is refused the prompt comes back.
+// An answer names the prompt that was shown last; when it is refused the prompt comes back.
 func TestAnswerThatIsRefused(t *testing.T) {
 	inStep(t, func(p *promptTest) {
 		p.now(pendingPrompt("a", 1, "allow make"))
@@ -205,7 +207,7 @@ func TestAnswerThatIsRefused(t *testing.T) {
 			t.Errorf("renewed %d times", len(p.window.renewed))
 		}
 		p.tray.refuse = operator.ErrChanged
-		always := interact.Answer{Outcome: interact.Allowed, Scope: policy.Always, Covers: policy.CoverInput}
+		always := interact.Answer{Outcome: api.Allowed, Scope: policy.Always, Covers: policy.CoverInput}
 		p.window.open["a"] <- always
 		synctest.Wait()
 		p.wantOpen("a")
@@ -213,7 +215,7 @@ func TestAnswerThatIsRefused(t *testing.T) {
 		p.window.open["a"] <- always
 		synctest.Wait()
 		p.wantOpen()
-		if n := len(p.tray.answers); n != 2 || p.tray.answers[1].Saves != "allow make and rm" {
+		if n := len(p.tray.answers); n != 2 || p.tray.answers[1].Digest != "of allow make and rm" {
 			t.Errorf("%d answers: %+v", n, p.tray.answers)
 		}
 	})

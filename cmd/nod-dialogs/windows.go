@@ -33,7 +33,7 @@ var (
 type windows struct {
 	ctx         context.Context
 	app         fyne.App
-	client      *operator.Client
+	client      operator.Connection
 	state       atomic.Pointer[operator.State] // last fetched
 	prompts     *prompts
 	dialogs     *dialogs.Prompter
@@ -100,7 +100,7 @@ func (w *windows) ping(ctx context.Context) error {
 	}
 }
 
-func (w *windows) open(client *operator.Client) error {
+func (w *windows) open(client operator.Connection) error {
 	w.client = client
 	if err := w.fetch(w.ctx); err != nil {
 		return fmt.Errorf("%s: %w", fetchState, err)
@@ -203,7 +203,6 @@ func (w *windows) showRule(id string) {
 	w.screenChanged()
 }
 
-// isOpen reports whether a window is open beside the prompts.
 func (w *windows) isOpen() bool { return w.settings.Visible() || w.history.Visible() }
 
 // onUI runs f on the UI goroutine, soon even while the loop is parked.
@@ -275,6 +274,9 @@ const parkTurn = time.Second
 // Memory is given back after that many turns: what the last prompt took, and what Fyne kept of it until it expired.
 const soonStill, longStill = 2, 30
 
+// restTime is how long a prompt was on screen when what it took to show it is given back.
+const restTime = 3 * time.Second
+
 // park keeps Fyne's event loop from ticking 60 times a second while nothing is on screen, which would cost more than
 // one per cent of a core. It queues a function on the UI goroutine that waits and queues itself again: the loop runs
 // once per [parkTurn].
@@ -282,13 +284,23 @@ type park struct {
 	ctx   context.Context // ends the parking
 	busy  func() bool     // anything is on screen or about to be; called on the UI goroutine
 	spare func()          // gives memory back; called on the UI goroutine
+	rest  *time.Timer     // gives memory back while there is something on screen
 	wake  changes.Signal
 	on    bool // a turn is queued; only on the UI goroutine
 	still int  // turns slept through since something was on screen; for the UI goroutine
 }
 
 func newPark(ctx context.Context, busy func() bool, spare func()) *park {
-	return &park{ctx: ctx, busy: busy, spare: spare, wake: changes.NewSignal()}
+	p := &park{ctx: ctx, busy: busy, spare: spare, wake: changes.NewSignal()}
+	p.rest = time.AfterFunc(restTime, func() { controls.Do(p.spareShown) })
+	return p
+}
+
+// spareShown gives back what it took to show what is on screen.
+func (p *park) spareShown() {
+	if p.busy() {
+		p.spare()
+	}
 }
 
 // Wake runs the loop now. It is safe for concurrent use.
@@ -298,6 +310,7 @@ func (p *park) Wake() {
 
 // settle parks the loop if nothing is on screen. Call it on the UI goroutine after every change of the screen.
 func (p *park) settle() {
+	p.rest.Reset(restTime)
 	if p.on || p.busy() {
 		return
 	}

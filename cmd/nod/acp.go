@@ -122,7 +122,6 @@ func passSignals(p *os.Process) (stop func()) {
 	}
 }
 
-// endedLike makes nod end as another program did.
 func endedLike(state *os.ProcessState) error {
 	code := state.ExitCode()
 	if ended, ok := state.Sys().(syscall.WaitStatus); ok && ended.Signaled() {

@@ -20,7 +20,6 @@ import (
 	"nod/policy/config"
 )
 
-// agents returns the command that sets up coding agents, with its subcommands.
 func (c *console) agents() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "agents",
@@ -41,7 +40,6 @@ func (c *console) agentsList() *cobra.Command {
 	}, "print JSON")
 }
 
-// agentRow is an agent as the list prints it.
 type agentRow struct {
 	Agent     string   `json:"agent"`
 	Found     string   `json:"found,omitempty"` // path of its program
@@ -89,7 +87,6 @@ func (c *console) listAgents() error {
 	return c.show(rows, columns(lines)+strings.Join(notes, ""))
 }
 
-// remarks are warnings about a set-up agent.
 func remarks(a agent.Agent, s agent.Status) []string {
 	var all []string
 	for _, remark := range []string{s.Untested, s.Asking} {
@@ -248,7 +245,6 @@ func (c *console) change(
 	return c.show(result, text)
 }
 
-// apply applies changes one after the other.
 func apply(changes []agent.Change) error {
 	for _, change := range changes {
 		if err := change.Apply(); err != nil {

@@ -14,7 +14,6 @@ import (
 	"nod/policy"
 )
 
-// callFlags are the flags that describe a tool call.
 type callFlags struct {
 	request api.ApproveRequest
 	input   string
@@ -39,7 +38,6 @@ func newCallFlags(cmd *cobra.Command) *callFlags {
 	return f
 }
 
-// read reads the input of the call.
 func (f *callFlags) read(c *console) error {
 	text := []byte(f.input)
 	if name, isFile := strings.CutPrefix(f.input, "@"); isFile || f.input == "-" {
@@ -96,7 +94,6 @@ func withReason(d api.Decision, reason string) string {
 	return string(d) + "\n" + strings.TrimSuffix(reason, "\n") + "\n"
 }
 
-// evaluate returns the command that says what the policy would decide.
 func (c *console) evaluate() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "evaluate --tool NAME --input JSON",

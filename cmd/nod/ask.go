@@ -9,7 +9,6 @@ import (
 	"nod/ipc/client"
 )
 
-// ask returns the command that asks a question.
 func (c *console) ask() *cobra.Command {
 	var q api.AskRequest
 	var noOther bool
@@ -35,7 +34,6 @@ func (c *console) ask() *cobra.Command {
 	return cmd
 }
 
-// confirm returns the command that asks a yes/no question.
 func (c *console) confirm() *cobra.Command {
 	var q api.ConfirmRequest
 	var silence string
@@ -64,7 +62,6 @@ When nobody answers in time, the answer and the exit status are those of the def
 	return cmd
 }
 
-// notify returns the command that tells the user something.
 func (c *console) notify() *cobra.Command {
 	var n api.NotifyRequest
 	cmd := &cobra.Command{

@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"nod/api"
 	"nod/interact"
 	"nod/policy"
 )
@@ -139,7 +140,7 @@ func TestNodRunsOn(t *testing.T) {
 	goes := make(chan struct{})
 	c.human.Answer = func(interact.Request, policy.Decision) (interact.Answer, error) {
 		<-goes
-		return interact.Answer{Outcome: interact.Answered, Confirmed: true}, nil
+		return interact.Answer{Outcome: api.Answered, Confirmed: true}, nil
 	}
 	fmt.Fprintln(c.goes)
 	c.prompted()

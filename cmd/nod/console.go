@@ -65,13 +65,11 @@ func (c *console) asks(question string) bool {
 	return answer == "y" || answer == "yes"
 }
 
-// withJSON gives cmd the flag --json.
 func (c *console) withJSON(cmd *cobra.Command, usage string) *cobra.Command {
 	cmd.Flags().BoolVar(&c.json, "json", false, usage)
 	return cmd
 }
 
-// withYes gives cmd the flag --yes.
 func (c *console) withYes(cmd *cobra.Command) *cobra.Command {
 	cmd.Flags().BoolVar(&c.yes, "yes", false, "do not ask")
 	return cmd
@@ -92,7 +90,6 @@ func (c *console) show(v any, text string) error {
 	return c.print(b.String())
 }
 
-// columns aligns what tabs separate in the lines.
 func columns(lines []string) string {
 	var b strings.Builder
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)

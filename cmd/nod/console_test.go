@@ -121,7 +121,7 @@ func TestExplain(t *testing.T) {
 		},
 		{
 			&client.Problem{Problem: api.Problem{Detail: "bad token", Code: api.CodeUnauthorized}},
-			"bad token: nod-desktop was restarted meanwhile; try again",
+			"bad token: nod-desktop has restarted; try again",
 		},
 		{
 			&client.Problem{Problem: api.Problem{Detail: "is empty", Param: "question", Code: api.CodeInvalidParam}},

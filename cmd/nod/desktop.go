@@ -16,7 +16,9 @@ const (
 
 // desktopCommands are the commands that a relay's machine does not need. They make up most of nod's size.
 func (c *console) desktopCommands() []*cobra.Command {
-	return []*cobra.Command{c.start(), c.settings(), c.doctor(), c.machines(), c.history(), c.policy(), c.uninstall()}
+	return []*cobra.Command{
+		c.start(), c.settings(), c.doctor(), c.machines(), c.history(), c.undo(), c.policy(), c.uninstall(),
+	}
 }
 
 // setTemplates shortens cobra's texts. Templates make the linker keep all methods.

@@ -18,7 +18,7 @@ const (
 // desktopCommands say in the place of each command that this nod, which is made for machines without a desktop, leaves
 // it out.
 func (c *console) desktopCommands() (commands []*cobra.Command) {
-	for _, name := range []string{"start", "settings", "doctor", "machines", "history", "policy", "uninstall"} {
+	for _, name := range []string{"start", "settings", "doctor", "machines", "history", "undo", "policy", "uninstall"} {
 		commands = append(commands, &cobra.Command{
 			Use: name, Hidden: true, DisableFlagParsing: true,
 			RunE: c.runs(func(context.Context, []string) error {

@@ -16,15 +16,14 @@ import (
 	"nod/policy"
 )
 
-// doctor returns the command that finds out what is wrong with nod on this machine.
 func (c *console) doctor() *cobra.Command {
 	var fix bool
 	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "Find out what keeps agents from asking, and how to fix it",
-		Long: `Check everything that asking needs: nod-desktop, display, tray, notifications, fonts, files, history, policy,
-and the hooks of each agent, by a harmless probe. Each line is ok, a warning or an error, and says how to fix it.
-nod-desktop need not run, and nod doctor starts and stops nothing.
+		Long: `Check everything that asking needs: nod-desktop, display, tray, notifications, fonts, files, history,
+policy, the sandbox, and the hooks of each agent, by harmless probes. Each line is ok, a warning or an error, and says
+how to fix it. nod-desktop need not run, and nod doctor starts and stops nothing.
 
 With --fix, nod doctor fixes what is safe to fix: permissions of nod's own files, what a nod-desktop that died left
 behind, hooks and autostart entries that lead nowhere. It shows each, asks, and checks again.
@@ -37,7 +36,6 @@ The exit status is 1 when there are errors, and 0 otherwise, even with warnings.
 	return c.withJSON(c.withYes(cmd), "print JSON; with --fix, nothing is changed without --yes")
 }
 
-// examined is what nod doctor says.
 type examined struct {
 	Errors   int              `json:"errors"`
 	Warnings int              `json:"warnings"`
@@ -45,7 +43,6 @@ type examined struct {
 	Fixed    []fixed          `json:"fixed,omitempty"`
 }
 
-// fixed is what became of a fix.
 type fixed struct {
 	ID      string `json:"id"`
 	Command string `json:"command"`
@@ -53,8 +50,7 @@ type fixed struct {
 }
 
 func (c *console) examine(ctx context.Context, fix bool) error {
-	host := doctor.ThisHost(machine)
-	found := doctor.Examine(ctx, host)
+	found := doctor.Examine(ctx, machine)
 	var done []fixed
 	var err error
 	if fix {
@@ -62,7 +58,7 @@ func (c *console) examine(ctx context.Context, fix bool) error {
 			err = c.printFindings(newExamined(found))
 		}
 		if done = c.fix(found); len(done) > 0 {
-			found = doctor.Examine(ctx, host)
+			found = doctor.Examine(ctx, machine)
 		}
 	}
 	e := newExamined(found)

@@ -68,8 +68,8 @@ func understand(c documents.Command) error {
 
 // othersFlags are flags of other programs, which the documents name in sentences.
 var othersFlags = []string{
-	"--allow-all-tools", "--bare", "--disable", "--permission-mode", "--permission-prompt-tool", "--pure", "--purge",
-	"--safe-mode", "--setting-sources", "--settings", "--user", "--yolo",
+	"--allow-all-tools", "--bare", "--disable", "--eval", "--exec", "--permission-mode", "--permission-prompt-tool",
+	"--pure", "--purge", "--safe-mode", "--setting-sources", "--settings", "--user", "--yolo",
 }
 
 // knowFlag returns an error if code in a sentence is a flag that nobody has.

@@ -16,7 +16,6 @@ import (
 	"nod/ipc/client/waiting"
 )
 
-// status is how nod ends.
 type status int
 
 // The exit statuses, as the package comment explains them.
@@ -179,7 +178,7 @@ func explainProblem(p *client.Problem) string {
 	}
 	switch p.Code {
 	case api.CodeUnauthorized:
-		return why + ": nod-desktop was restarted meanwhile; try again"
+		return why + ": nod-desktop has restarted; try again"
 	case api.CodeRateLimited:
 		if p.RetryAfter > 0 {
 			return fmt.Sprintf("%s: try again in %s", why, p.RetryAfter)

@@ -31,7 +31,6 @@ import (
 // maxGist is how many characters of what an entry is about a list shows.
 const maxGist = 100
 
-// historyFlags are those of the commands that read the journal.
 type historyFlags struct {
 	file                       string
 	query                      history.Query
@@ -67,15 +66,15 @@ last entry, prints them.`,
 
 // What the flags of these kinds of value can be.
 var (
-	kinds = []interact.Kind{
-		interact.KindAsk, interact.KindConfirm, interact.KindForm, interact.KindApprove, interact.KindNotify,
+	kinds = []api.Kind{
+		api.KindAsk, api.KindConfirm, api.KindForm, api.KindApprove, api.KindNotify,
 	}
-	outcomes = slices.DeleteFunc(slices.Clone(api.Outcomes), func(o api.Outcome) bool { return o == api.Pending })
-	deciders = []interact.By{interact.ByHuman, interact.ByPolicy, interact.ByTimeout}
+	outcomes = append(slices.DeleteFunc(slices.Clone(api.Outcomes), func(o api.Outcome) bool { return o == api.Pending }),
+		history.Sandboxed)
+	deciders = []api.By{api.ByHuman, api.ByPolicy, api.ByTimeout}
 	formats  = []history.Format{history.CSV, history.JSONL}
 )
 
-// add gives cmd the flags that pick entries.
 func (f *historyFlags) add(cmd *cobra.Command) {
 	set := cmd.Flags()
 	set.StringVar(&f.query.Text, "search", "", "only entries that have for each of these `words` one that begins with it")
@@ -86,7 +85,7 @@ func (f *historyFlags) add(cmd *cobra.Command) {
 	set.StringVar(&f.query.Machine, "machine", "", "only asked on the paired machine of this `name`")
 	set.StringVar(&f.query.Device, "device", "", "only answered on the device or the other desk of this `name`")
 	set.StringVar(&f.kind, "kind", "", "only ask, confirm, form, approve or notify")
-	set.StringVar(&f.outcome, "outcome", "", "only with this outcome, such as allowed, denied or timed_out")
+	set.StringVar(&f.outcome, "outcome", "", "only with this outcome, such as allowed, sandboxed or denied")
 	set.StringVar(&f.by, "by", "", "only decided by human, policy or timeout")
 	set.StringVar(&f.query.Rule, "rule", "", "only decided by the rule or saved approval with this `id`")
 	set.StringVar(&f.since, "since", "", "only since this `time`: 2d or 36h ago, or 2026-11-22 or 2026-11-22T15:04")
@@ -96,7 +95,6 @@ func (f *historyFlags) add(cmd *cobra.Command) {
 	complete(cmd, "by", texts(deciders)...)
 }
 
-// picked is the query that the flags make.
 func (f *historyFlags) picked() (q history.Query, err error) {
 	q = f.query
 	if q.Before < 0 || q.Limit < 0 {
@@ -107,13 +105,13 @@ func (f *historyFlags) picked() (q history.Query, err error) {
 			return q, err
 		}
 	}
-	if q.Kind, err = oneOf("--kind", interact.Kind(f.kind), kinds); err != nil {
+	if q.Kind, err = oneOf("--kind", api.Kind(f.kind), kinds); err != nil {
 		return q, err
 	}
-	if q.Outcome, err = oneOf("--outcome", interact.Outcome(f.outcome), outcomes); err != nil {
+	if q.Outcome, err = oneOf("--outcome", api.Outcome(f.outcome), outcomes); err != nil {
 		return q, err
 	}
-	if q.By, err = oneOf("--by", interact.By(f.by), deciders); err != nil {
+	if q.By, err = oneOf("--by", api.By(f.by), deciders); err != nil {
 		return q, err
 	}
 	now := time.Now()
@@ -156,7 +154,6 @@ func moment(flag, text string, now time.Time) (time.Time, error) {
 	return time.Time{}, wrongUsage("%s: want a time such as 2d, 36h, 2026-11-22 or 2026-11-22T15:04, not %q", flag, text)
 }
 
-// read has do read the journal.
 func (f *historyFlags) read(do func(*journal.Reader) error) (err error) {
 	path := f.file
 	if path == "" {
@@ -193,7 +190,6 @@ func (c *console) listHistory(ctx context.Context, flags historyFlags) error {
 	})
 }
 
-// historyTable lists entries, one in a line.
 func historyTable(page history.Page) string {
 	rows := []string{"SEQ\tTIME\tAGENT\tPROJECT\tTOOL\tOUTCOME\tBY\tABOUT"}
 	for _, l := range page.Lines {
@@ -206,7 +202,7 @@ func historyTable(page history.Page) string {
 		}
 		rows = append(rows, strings.Join([]string{
 			strconv.FormatInt(l.Seq, 10), localTime(l.Settled), safeCell(agentCell(l.Requester())), safeCell(project),
-			safeCell(cmp.Or(l.Tool, string(l.Kind))), words(l.Outcome), safeCell(by), safeCell(shorten(l.Gist, maxGist)),
+			safeCell(cmp.Or(l.Tool, string(l.Kind))), words(l.Result()), safeCell(by), safeCell(shorten(l.Gist, maxGist)),
 		}, "\t"))
 	}
 	text := columns(rows)
@@ -228,7 +224,6 @@ func baseOf(folder string) string {
 	return filepath.Base(folder)
 }
 
-// shorten cuts text after some characters, and says so.
 func shorten(text string, max int) string {
 	n := 0
 	for i := range text {
@@ -240,7 +235,6 @@ func shorten(text string, max int) string {
 	return text
 }
 
-// historyShow returns the command that prints one entry.
 func (c *console) historyShow(flags *historyFlags) *cobra.Command {
 	return c.withJSON(&cobra.Command{
 		Use:   "show SEQ|ID",
@@ -277,7 +271,6 @@ func (c *console) showEntry(ctx context.Context, r *journal.Reader, which string
 	return c.show(json.RawMessage(text), describeEntry(e))
 }
 
-// describeEntry lays an entry out for a person.
 func describeEntry(e history.Entry) string {
 	var lines []string
 	line := func(name, value string) {
@@ -300,7 +293,8 @@ func describeEntry(e history.Entry) string {
 	line("tool", e.Tool)
 	line("class", string(e.Class))
 	line("policy", e.Record.Why.Reason)
-	line("outcome", words(e.Outcome))
+	line("outcome", words(e.Result()))
+	line("sandbox", e.Record.Answer.Confinement.Project)
 	line("by", string(e.By))
 	line("device", e.Device)
 	line("rule", e.Rule)
@@ -360,7 +354,6 @@ func indented(v any) string {
 	return string(text)
 }
 
-// historyExport returns the command that writes entries to a file.
 func (c *console) historyExport(flags *historyFlags) *cobra.Command {
 	var format, file string
 	cmd := &cobra.Command{
@@ -416,7 +409,6 @@ func (c *console) export(ctx context.Context, file string, write func(io.Writer)
 	return nil
 }
 
-// verified is what nod history verify says.
 type verified struct {
 	OK      bool   `json:"ok"`
 	Seq     int64  `json:"seq"` // of the head
@@ -490,7 +482,6 @@ func (v verified) String() string {
 	return text
 }
 
-// historyStats returns the command that prints sums.
 func (c *console) historyStats(flags *historyFlags) *cobra.Command {
 	since := "30d"
 	cmd := c.withJSON(&cobra.Command{
@@ -518,7 +509,6 @@ from prompts to answers, in nanoseconds.`,
 	return cmd
 }
 
-// describeInsights lays sums out in tables.
 func describeInsights(in history.Insights) string {
 	tables := []string{
 		countTable("DAY", in.Days, func(n history.Count) string { return n.Day.Local().Format(time.DateOnly) }),

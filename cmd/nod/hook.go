@@ -27,7 +27,6 @@ import (
 // hookName is the command that agents run.
 const hookName = "hook"
 
-// hook returns the command that agents run.
 func (c *console) hook() *cobra.Command {
 	var h hookRun
 	cmd := &cobra.Command{
@@ -59,7 +58,6 @@ Remove the file when you are done. What the hook says does not change.`,
 	return cmd
 }
 
-// hookRun is how a hook is run.
 type hookRun struct {
 	debug  bool
 	failed string // why nod-desktop, which was asked already, gave no answer; empty: it was not asked

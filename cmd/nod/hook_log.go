@@ -53,7 +53,6 @@ func (l *hookLog) text(b []byte) slog.Value {
 	return slog.StringValue(string(b[:min(len(b), maxUnread)]))
 }
 
-// end logs the result of the hook.
 func (l *hookLog) end(reply []byte, err error) {
 	if l.file == nil {
 		return

@@ -19,7 +19,6 @@ import (
 	"nod/policy/imports"
 )
 
-// policyImport returns the command that takes over an agent's own rules.
 func (c *console) policyImport() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "import AGENT [FILE…]",

@@ -82,7 +82,6 @@ func settled(ctx context.Context, cl *client.Client, id string, timeout time.Dur
 	}
 }
 
-// withdraw returns the command that withdraws a request.
 func (c *console) withdraw() *cobra.Command {
 	return c.withJSON(&cobra.Command{
 		Use:   "withdraw ID",
@@ -107,14 +106,15 @@ func (c *console) withdraw() *cobra.Command {
 	}, "print the HTTP reply, unchanged")
 }
 
-// pending returns the command that lists the pending requests.
 func (c *console) pending() *cobra.Command {
 	var follow bool
 	cmd := &cobra.Command{
 		Use:   "pending",
 		Short: "List the pending requests you sent",
 		Long: `List the pending requests you sent. With --follow, print a line for each, and then one whenever a request comes
-or ends: what became of it, its kind and its id.`,
+or ends: what became of it, its kind and its id.
+
+` + whereAnswered,
 		Args: noArgs,
 		RunE: c.runs(func(ctx context.Context, _ []string) error {
 			if follow {
@@ -125,6 +125,19 @@ or ends: what became of it, its kind and its id.`,
 	}
 	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "go on until interrupted, or until nod-desktop is quit")
 	return c.withJSON(cmd, "print JSON")
+}
+
+const whereAnswered = `Answer in the window, or on a paired phone: its page works with a screen reader (docs/phone.md).
+A terminal takes no answers: an agent can open one and type there, and nod could not tell it from you.`
+
+// answer returns the command that says why there is none: who cannot use the window looks for it.
+func (c *console) answer() *cobra.Command {
+	return &cobra.Command{
+		Use: "answer", Short: "Say where to answer", Hidden: true, DisableFlagParsing: true,
+		RunE: c.runs(func(context.Context, []string) error {
+			return &verdict{exitUsage, strings.ReplaceAll(whereAnswered, "\n", " ")}
+		}),
+	}
 }
 
 // patient returns a client of the running nod-desktop and a context for its calls. The context survives a restart of
@@ -166,7 +179,6 @@ func (c *console) follow(ctx context.Context) error {
 	return unreachable(errors.New("nod-desktop was quit"))
 }
 
-// words formats an outcome for people.
 func words(o api.Outcome) string { return strings.ReplaceAll(string(o), "_", " ") }
 
 func (c *console) list(ctx context.Context) error {
@@ -181,7 +193,6 @@ func (c *console) list(ctx context.Context) error {
 	return c.print(table(r.Requests, time.Now()))
 }
 
-// table formats the requests, one per line.
 func table(requests []api.Listed, now time.Time) string {
 	rows := []string{"ID\tKIND\tWAITING\tLEFT\tAGENT\tSESSION"}
 	for _, r := range requests {

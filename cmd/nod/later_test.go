@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"nod/api"
-	"nod/interact"
+
 	"nod/ipc/client"
 )
 
@@ -98,7 +98,6 @@ func detach(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer cl.Close()
 	_, err = cl.Ask(t.Context(), api.AskRequest{Ask: api.Ask{Question: "?"}, Common: api.Common{Detach: true}})
 	p, ok := err.(*client.Pending)
 	if !ok {
@@ -113,7 +112,6 @@ func withdraw(t *testing.T, id string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer cl.Close()
 	if _, err := cl.Withdraw(t.Context(), id); err != nil {
 		t.Fatal(err)
 	}
@@ -124,7 +122,7 @@ func expectLine(
 	t *testing.T, lines *bufio.Scanner, isJSON bool, status api.Outcome, id string, complaints *bytes.Buffer,
 ) {
 	t.Helper()
-	want := fmt.Sprintf("%-11s  %-7s  %s", status, interact.KindAsk, id)
+	want := fmt.Sprintf("%-11s  %-7s  %s", status, api.KindAsk, id)
 	if isJSON {
 		want = fmt.Sprintf(`{"id":%q,"kind":"ask","status":%q`, id, status)
 	}

@@ -11,7 +11,6 @@ import (
 	"nod/policy"
 )
 
-// log returns the command that follows nod's logs.
 func (c *console) log() *cobra.Command {
 	var follow, hooks bool
 	var lines int

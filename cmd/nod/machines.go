@@ -18,7 +18,6 @@ import (
 	"nod/ipc/remote"
 )
 
-// machines returns the command that lists what is paired with this desk.
 func (c *console) machines() *cobra.Command {
 	return c.withJSON(&cobra.Command{
 		Use:   "machines",
@@ -52,7 +51,6 @@ type pairedPeer struct {
 	May         remote.May    `json:"may,omitzero"` // of a device
 }
 
-// pairedLine is a configured connection.
 type pairedLine struct {
 	Name      string    `json:"name"`
 	Connected bool      `json:"connected"`
@@ -60,7 +58,6 @@ type pairedLine struct {
 	Problem   string    `json:"problem,omitempty"`
 }
 
-// machineList is the output of nod machines.
 type machineList struct {
 	At          time.Time    `json:"at"` // when nod-desktop wrote it
 	Fingerprint string       `json:"fingerprint"`
@@ -71,7 +68,6 @@ type machineList struct {
 	Phone       servedPage   `json:"phone,omitzero"`
 }
 
-// servedPage is the page for phones.
 type servedPage struct {
 	URL         string `json:"url"`
 	Fingerprint string `json:"fingerprint"` // SHA-256 of its certificate
@@ -87,7 +83,6 @@ func (c *console) listMachines(ctx context.Context) error {
 	return c.show(list, list.String())
 }
 
-// publishedPeers returns the peers that the running nod-desktop has published.
 func publishedPeers(ctx context.Context) (operator.Published, error) {
 	cl, err := discover()
 	if err != nil {
@@ -168,7 +163,6 @@ func (l machineList) String() string {
 	return text
 }
 
-// state describes a peer's state.
 func (p pairedPeer) state() string {
 	var said []string
 	switch {
@@ -198,5 +192,4 @@ func (p pairedPeer) state() string {
 	return oneLine(strings.Join(said, ", "))
 }
 
-// clock formats a time for a list.
 func clock(t time.Time) string { return t.Local().Format("Mon 2 Jan 15:04") }

@@ -29,21 +29,27 @@ import (
 	"zombiezen.com/go/sqlite/sqlitex"
 
 	"nod/agents/registry"
+	"nod/api"
+	"nod/e2e/interacttest"
 	"nod/interact"
-	"nod/interact/interacttest"
 	"nod/interact/journal"
 	"nod/ipc"
 	"nod/ipc/endpoint"
 	"nod/ipc/hooks"
 	"nod/policy"
 	"nod/policy/config"
+	"nod/sandbox/inside"
+	"nod/sandbox/snapshot"
 	"nod/version"
 )
 
 // commands are what the test program is under other names.
 var commands = map[string]func(){"nod": main, "nod-desktop": fakeDesktop}
 
-func TestMain(m *testing.M) { testscript.Main(m, commands) }
+func TestMain(m *testing.M) {
+	inside.Main() // nod doctor tries a sandbox with the program that it finds as nod, which is this one
+	testscript.Main(m, commands)
+}
 
 // TestScripts runs the scripts in testdata/script: nod as a user types it, against a real broker behind a
 // real server; only the user is played.
@@ -64,6 +70,8 @@ func TestScripts(t *testing.T) {
 			"mcp":       mcpCommand,
 			"journal":   journalCommand,
 			"tamper":    tamperCommand,
+			"ran":       ranCommand,
+			"started":   startedCommand,
 		},
 	})
 }
@@ -274,21 +282,21 @@ func answers(words []string, r interact.Request) (interact.Answer, error) {
 		name, value, _ := strings.Cut(word, "=")
 		switch name {
 		case "allow":
-			return interact.Answer{Outcome: interact.Allowed}, nil
+			return interact.Answer{Outcome: api.Allowed}, nil
 		case "deny":
-			return interact.Answer{Outcome: interact.Denied, Reason: value}, nil
+			return interact.Answer{Outcome: api.Denied, Reason: value}, nil
 		case "yes", "no":
-			return interact.Answer{Outcome: interact.Answered, Confirmed: name == "yes"}, nil
+			return interact.Answer{Outcome: api.Answered, Confirmed: name == "yes"}, nil
 		case "text":
 			if text, err := strconv.Unquote(value); err == nil {
 				value = text
 			}
-			return interact.Answer{Outcome: interact.Answered, Text: value}, nil
+			return interact.Answer{Outcome: api.Answered, Text: value}, nil
 		case "values":
-			a := interact.Answer{Outcome: interact.Answered}
+			a := interact.Answer{Outcome: api.Answered}
 			return a, json.Unmarshal([]byte(value), &a.Values)
 		case "dismiss":
-			return interact.Answer{Outcome: interact.Dismissed}, nil
+			return interact.Answer{Outcome: api.Dismissed}, nil
 		case "blind":
 			return interact.Answer{}, fmt.Errorf("%w: no screen", interact.ErrUnavailable)
 		}
@@ -356,6 +364,34 @@ func promptedCommand(ts *testscript.TestScript, neg bool, args []string) {
 	h.until(ts, "prompted", func() bool { return h.seen() > 0 })
 }
 
+// ranCommand has a shell run a command in the current folder, as if that had been in the sandbox: with snapshots.
+func ranCommand(ts *testscript.TestScript, neg bool, args []string) { runAs(ts, "ran", neg, args) }
+
+// startedCommand is ranCommand for one that was lost: nobody saw its end.
+func startedCommand(ts *testscript.TestScript, neg bool, args []string) {
+	runAs(ts, "started", neg, args)
+}
+
+func runAs(ts *testscript.TestScript, name string, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: %s COMMAND", name)
+	}
+	project := ts.MkAbs(".")
+	r, err := snapshot.Open(filepath.Join(ts.Getenv("XDG_STATE_HOME"), "nod", "snapshots"), project, policy.IsSecret)
+	ts.Check(err)
+	run := snapshot.Run{Time: time.Now(), Agent: "claude-code", Command: args[0]}
+	run.Before, err = r.Take(context.Background())
+	ts.Check(err)
+	ts.Check(ts.Exec("sh", "-c", args[0]))
+	if name == "ran" {
+		run.After, err = r.Take(context.Background())
+		ts.Check(err)
+		run.Ended = time.Now()
+	}
+	_, err = r.Note(context.Background(), run)
+	ts.Check(err)
+}
+
 // journalCommand is the script command "journal": it writes a journal of four requests where nod-desktop does, one
 // an hour.
 func journalCommand(ts *testscript.TestScript, neg bool, args []string) {
@@ -374,8 +410,9 @@ func journalCommand(ts *testscript.TestScript, neg bool, args []string) {
 				},
 				Body: interact.Approve{Tool: "Bash", Input: []byte(`{"command":"git status"}`)},
 			},
-			Why:    policy.Decision{Effect: policy.Allow, Rule: "built-in", Reason: "it only reads", Class: policy.ReadOnly},
-			Answer: interact.Answer{Outcome: interact.Allowed, By: interact.ByPolicy, Rule: "built-in"},
+			Why: policy.Decision{Effect: policy.Sandbox, Rule: "built-in", Reason: "it only reads", Class: policy.ReadOnly},
+			Answer: interact.Answer{Outcome: api.Allowed, By: api.ByPolicy, Rule: "built-in",
+				Confinement: policy.Confinement{Project: "/src/shop"}},
 		},
 		{
 			Request: interact.Request{
@@ -386,23 +423,23 @@ func journalCommand(ts *testscript.TestScript, neg bool, args []string) {
 			},
 			Why: policy.Decision{Effect: policy.Ask, Reason: "no rule matches", Class: policy.Execute},
 			Answer: interact.Answer{
-				Outcome: interact.Denied, By: interact.ByHuman, Reason: "=not\x1b[31m today",
+				Outcome: api.Denied, By: api.ByHuman, Reason: "=not\x1b[31m today",
 				Shown: interact.Shown{Armed: time.Second, Decided: 3 * time.Second, With: "keys", Facts: []string{"runs git"}},
 			},
 		},
 		{
 			Request: interact.Request{
 				Requester: interact.Requester{Agent: "codex\x1b]0;x\a", CWD: ts.Getenv("WORK") + "/blog"},
-				Body:      interact.Ask{Question: "Which database?"},
+				Body:      api.Ask{Question: "Which database?"},
 			},
-			Answer: interact.Answer{Outcome: interact.Answered, By: interact.ByHuman, Text: "SQLite"},
+			Answer: interact.Answer{Outcome: api.Answered, By: api.ByHuman, Text: "SQLite"},
 		},
 		{
 			Request: interact.Request{
 				Requester: interact.Requester{Agent: "codex", CWD: ts.Getenv("WORK") + "/blog"},
-				Body:      interact.Confirm{Message: "Deploy?"},
+				Body:      api.Confirm{Message: "Deploy?"},
 			},
-			Answer: interact.Answer{Outcome: interact.TimedOut, By: interact.ByTimeout},
+			Answer: interact.Answer{Outcome: api.TimedOut, By: api.ByTimeout},
 		},
 	} {
 		r.Request.ID = interact.ID(fmt.Sprintf("019a0000-0000-7000-8000-%012d", n))

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
+	"net/http"
 	"os"
 	"strconv"
 
@@ -13,11 +15,11 @@ import (
 
 	"nod/ipc/client"
 	"nod/ipc/client/waiting"
+	"nod/ipc/endpoint"
 	"nod/ipc/mcp"
 	"nod/version"
 )
 
-// mcp returns the command that MCP clients run.
 func (c *console) mcp() *cobra.Command {
 	return &cobra.Command{
 		Use:   "mcp",
@@ -59,11 +61,13 @@ func discoverMCP(cwd string) (mcp.Desktop, error) {
 
 // Connect implements [mcp.Desktop].
 func (d mcpDesktop) Connect(ctx context.Context, s mcp.Session) (*sdk.ClientSession, error) {
+	at := d.Current()
 	transport := &sdk.StreamableClientTransport{
-		Endpoint: d.Current().URL + "/mcp",
-		HTTPClient: d.HTTPClient(map[string]string{
-			"User-Agent": s.Client, "Nod-Cwd": d.cwd, "Idempotency-Key": strconv.Quote(s.Key),
-			"Nod-Waited": strconv.FormatFloat(s.Waited.Seconds(), 'f', -1, 64),
+		Endpoint: at.URL + "/mcp",
+		HTTPClient: httpClient(at, map[string]string{
+			"Authorization": "Bearer " + at.Token, "User-Agent": s.Client, "Nod-Cwd": d.cwd,
+			"Idempotency-Key": strconv.Quote(s.Key),
+			"Nod-Waited":      strconv.FormatFloat(s.Waited.Seconds(), 'f', -1, 64),
 		}),
 		MaxRetries:           -1,
 		DisableStandaloneSSE: true,
@@ -75,6 +79,36 @@ func (d mcpDesktop) Connect(ctx context.Context, s mcp.Session) (*sdk.ClientSess
 	}
 	return session, nil
 }
+
+// httpClient reaches the nod-desktop at an endpoint and nobody else: it follows no redirect and knows no proxy. Every
+// request has these headers.
+func httpClient(at endpoint.Endpoint, headers map[string]string) *http.Client {
+	transport := &http.Transport{
+		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return client.DialAt(ctx, at)
+		},
+		DisableCompression:     true,
+		MaxResponseHeaderBytes: 64 << 10,
+	}
+	return &http.Client{
+		Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+			r = r.Clone(r.Context())
+			for name, value := range headers {
+				if value != "" {
+					r.Header.Set(name, value)
+				}
+			}
+			return transport.RoundTrip(r)
+		}),
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+}
+
+// roundTrip makes a function a [http.RoundTripper].
+type roundTrip func(*http.Request) (*http.Response, error)
+
+// RoundTrip implements [http.RoundTripper].
+func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
 // endsWhenHung ends a call when nod-desktop is there but answers nothing any more.
 func endsWhenHung(next sdk.MethodHandler) sdk.MethodHandler {

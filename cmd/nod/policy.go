@@ -24,7 +24,6 @@ import (
 	"nod/policy/store"
 )
 
-// policy returns the command for the policy file.
 func (c *console) policy() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "policy",
@@ -38,7 +37,6 @@ func (c *console) policy() *cobra.Command {
 	return cmd
 }
 
-// policyCheck returns the command that says whether nod-desktop would take a configuration.
 func (c *console) policyCheck() *cobra.Command {
 	return c.withJSON(&cobra.Command{
 		Use:   "check [FILE]",
@@ -64,7 +62,6 @@ status is 1 when something is wrong; nod-desktop asks about everything then.`,
 	}, "print JSON")
 }
 
-// checkedFile is what nod policy check says.
 type checkedFile struct {
 	File    string `json:"file"`
 	OK      bool   `json:"ok"`
@@ -133,7 +130,6 @@ func configPath(args []string) (string, error) {
 	return args[0], pathError(err)
 }
 
-// policyExplain returns the command that says what the rules make of a call, and why.
 func (c *console) policyExplain() *cobra.Command {
 	var who policy.Call
 	cmd := &cobra.Command{
@@ -141,13 +137,14 @@ func (c *console) policyExplain() *cobra.Command {
 		Short: "Print what the rules decide about a tool call, step by step",
 		Long: `Print what the rules decide about a tool call, step by step. This reads the same files as nod-desktop, which
 need not run. It knows no requesting program, and of saved approvals only those that last forever. The exit status is 0
-for allow and 1 for the others.`,
+for allow and sandbox, and 1 for the others.`,
 		Example: `  nod policy explain --agent claude-code --tool Bash --input '{"command":"git status"}'`,
 		Args:    noArgs,
 	}
 	flags := newCallFlags(cmd)
 	cmd.Flags().StringVar(&who.Agent, "agent", policy.Script, "who asks, as it calls itself")
 	cmd.Flags().StringVar(&who.Session, "session", "", "the agent's session")
+	cmd.Flags().BoolVar(&who.Contains, "sandbox", false, "nod can run this agent's commands in the sandbox")
 	cmd.Flags().StringVar(&who.CWD, "cwd", "", "`folder` the agent works in (default: the current one)")
 	c.withJSON(cmd, "print JSON")
 	cmd.RunE = c.runs(func(context.Context, []string) error {
@@ -173,7 +170,6 @@ func folderOr(folder string) (string, error) {
 	return filepath.Abs(folder)
 }
 
-// openPolicy opens the files that nod-desktop reads.
 func openPolicy() (*store.Store, error) {
 	path, err := config.DefaultPath()
 	if err != nil {
@@ -182,7 +178,6 @@ func openPolicy() (*store.Store, error) {
 	return openPolicyAt(path)
 }
 
-// openPolicyAt is openPolicy with another configuration.
 func openPolicyAt(path string) (*store.Store, error) {
 	grants, err := store.GrantsPath()
 	if err != nil {
@@ -191,9 +186,8 @@ func openPolicyAt(path string) (*store.Store, error) {
 	return store.Open(path, grants, nil)
 }
 
-// explained is what nod policy explain says.
 type explained struct {
-	Decision string   `json:"decision"` // allow, ask or deny
+	Decision string   `json:"decision"` // allow, sandbox, ask or deny
 	Class    string   `json:"class"`
 	Rule     string   `json:"rule,omitempty"` // id of the rule, grant or built-in that decides
 	Steps    []string `json:"steps"`
@@ -209,13 +203,12 @@ func (c *console) explainCall(call policy.Call) error {
 	if err := c.show(r, strings.Join(append(steps, ""), "\n")); err != nil {
 		return err
 	}
-	if d.Effect != policy.Allow {
+	if !d.Effect.Permits() {
 		return &verdict{status: exitNo}
 	}
 	return nil
 }
 
-// policyShell returns the command that reads shell commands without running them.
 func (c *console) policyShell() *cobra.Command {
 	return &cobra.Command{
 		Use:   "shell",
@@ -269,7 +262,6 @@ func judgeLine(line []byte) verdictLine {
 	return judgeCommand(*in.Command, in.Trusted)
 }
 
-// judgeCommand judges one command, by its text alone.
 func judgeCommand(command string, trusted bool) verdictLine {
 	a := shell.Analyze(command)
 	v := verdictLine{ReadOnly: a.ReadOnly, Programs: a.Programs, Reason: strings.Join(a.Reasons, " ")}
@@ -292,7 +284,7 @@ func judgeCommand(command string, trusted bool) verdictLine {
 	for _, p := range a.Parts {
 		for _, access := range p.Accesses {
 			if policy.Leaks(access) || shell.Special(access.Path) {
-				refuse("%q may hold keys, passwords or tokens.", access.Path)
+				refuse("%q may contain keys, passwords or tokens.", access.Path)
 			}
 		}
 	}

@@ -21,7 +21,6 @@ import (
 	"nod/version"
 )
 
-// relayFlags are what the command line says of a relay.
 type relayFlags struct {
 	ssh, stdio, forget bool
 	desks              []string
@@ -29,7 +28,6 @@ type relayFlags struct {
 	logLevel           string
 }
 
-// relay returns the command that runs a nod without windows.
 func (c *console) relay() *cobra.Command {
 	var f relayFlags
 	cmd := &cobra.Command{

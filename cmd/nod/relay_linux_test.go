@@ -20,6 +20,7 @@ import (
 
 	"github.com/nats-io/nats-server/v2/server"
 
+	"nod/api"
 	"nod/interact"
 	"nod/ipc/endpoint"
 	"nod/ipc/remote"
@@ -304,14 +305,14 @@ func TestRelayAsksItsDesk(t *testing.T) {
 		why.Offers.GrantText(policy.Always, policy.CoverInput) != "" {
 		t.Errorf("reported: %+v", why)
 	}
-	d.mustAnswer(key, r, interact.Answer{Outcome: interact.Allowed, Scope: policy.ThisSession, Covers: policy.CoverInput})
+	d.mustAnswer(key, r, interact.Answer{Outcome: api.Allowed, Scope: policy.ThisSession, Covers: policy.CoverInput})
 	asked.ends(exitYes)
 	m.approve("make deploy", "--session", "s1", "--agent", "claude-code").ends(exitYes) // by the grant
 	if err := d.line.Forget(t.Context(), key); err != nil {
 		t.Fatal(err)
 	}
 	asked = m.approve("make deploy", "--session", "s1", "--agent", "claude-code")
-	d.mustAnswer(key, <-d.took, interact.Answer{Outcome: interact.Denied, Reason: "not today"})
+	d.mustAnswer(key, <-d.took, interact.Answer{Outcome: api.Denied, Reason: "not today"})
 	asked.ends(exitNo)
 	if !strings.Contains(asked.out.String(), "not today") {
 		t.Errorf("the agent reads %q", asked.out.String())
@@ -335,7 +336,7 @@ func TestRelayIsKilled(t *testing.T) {
 		passed := len(d.records())
 		m.approve("make test").ends(exitYes)
 		m.kill()
-		d.mustAnswer(key, r, interact.Answer{Outcome: interact.Allowed, Scope: policy.Once})
+		d.mustAnswer(key, r, interact.Answer{Outcome: api.Allowed, Scope: policy.Once})
 		asked.ends(exitYes)
 		until(t, "what passed before is in the journal", func() bool { return len(d.records()) > passed })
 	}
@@ -369,7 +370,7 @@ func TestRelayTakesNoOtherDesk(t *testing.T) {
 		t.Fatal(err)
 	}
 	yes := remote.Answer{ID: r.Request.ID, Digest: digest, Answer: interact.Answer{
-		Outcome: interact.Allowed, ShownSHA256: interact.Digest(r.Request.Body.(interact.Approve).Input)}}
+		Outcome: api.Allowed, ShownSHA256: interact.Digest(r.Request.Body.(interact.Approve).Input)}}
 	if _, err := other.line.Commit(t.Context(), key, yes); err == nil {
 		t.Error("its answer counts")
 	}
@@ -403,7 +404,7 @@ func TestRelayTakesNoOtherDesk(t *testing.T) {
 	if d.answered(r) || other.asked() {
 		t.Error("somebody was answered, or asked, who should not be")
 	}
-	d.mustAnswer(key, r, interact.Answer{Outcome: interact.Denied})
+	d.mustAnswer(key, r, interact.Answer{Outcome: api.Denied})
 	secret.ends(exitNo)
 	if other.asked() {
 		t.Error("the other desk learned of a request")
@@ -431,7 +432,7 @@ func TestRelayKnowsWhoStartsIt(t *testing.T) {
 		return err == nil && e.PID != killed // which has left its own behind
 	})
 	asked := m.approve("make")
-	d.mustAnswer(key, <-d.took, interact.Answer{Outcome: interact.Denied})
+	d.mustAnswer(key, <-d.took, interact.Answer{Outcome: api.Denied})
 	asked.ends(exitNo)
 	until(t, "the stranger is told once more", isTold)
 	if stranger.asked() {
@@ -462,9 +463,9 @@ func TestAnotherDeskNeedsTheFirst(t *testing.T) {
 	d.others = []remote.Key{other.identity.Key()}
 	d.mu.Unlock()
 	d.line.Greet()
-	other.mustAnswer(key, <-other.took, interact.Answer{Outcome: interact.Denied})
+	other.mustAnswer(key, <-other.took, interact.Answer{Outcome: api.Denied})
 	asked.ends(exitNo)
-	if a := <-d.ended; a.Answer.Outcome != interact.Denied {
+	if a := <-d.ended; a.Answer.Outcome != api.Denied {
 		t.Errorf("the first desk is told %+v", a)
 	}
 }
@@ -502,7 +503,7 @@ func TestRelayIsAlone(t *testing.T) {
 		}
 		for _, file := range files {
 			if !owndata.Is(file) {
-				t.Errorf("nod does not know its own %s/%s", folder, file.Name())
+				t.Errorf("nod doesn't know its own %s/%s", folder, file.Name())
 			}
 		}
 	}
@@ -552,7 +553,7 @@ func TestRelayOverNATS(t *testing.T) {
 	m.approve("make test").ends(exitYes)
 	m.kill()
 	relay()
-	d.mustAnswer(key, r, interact.Answer{Outcome: interact.Allowed, Scope: policy.Once})
+	d.mustAnswer(key, r, interact.Answer{Outcome: api.Allowed, Scope: policy.Once})
 	asked.ends(exitYes)
 	until(t, "what passed before is in the journal", func() bool { return len(d.records()) == 1 })
 	select {
@@ -568,7 +569,7 @@ func TestRelayTellsHowRequestsEnd(t *testing.T) {
 	d := newDesk(t, m)
 	key := <-d.machine
 	d.line.Apply(key, testsPass(1))
-	ends := func(r remote.Request, want interact.Outcome, by interact.By) {
+	ends := func(r remote.Request, want api.Outcome, by api.By) {
 		t.Helper()
 		if a := <-d.ended; a.ID != r.Request.ID || a.Answer.Outcome != want || a.Answer.By != by {
 			t.Errorf("the desk is told %+v, want %s by %q", a, want, by)
@@ -580,7 +581,7 @@ func TestRelayTellsHowRequestsEnd(t *testing.T) {
 	more.Policy.Rules[0].Run = []string{"make lint"}
 	d.line.Apply(key, more)
 	lint.ends(exitYes)
-	ends(r, interact.Allowed, interact.ByPolicy)
+	ends(r, api.Allowed, api.ByPolicy)
 
 	gone := m.approve("make install")
 	r = <-d.took
@@ -588,7 +589,7 @@ func TestRelayTellsHowRequestsEnd(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = gone.cmd.Wait() // it was killed
-	ends(r, interact.Cancelled, "")
+	ends(r, api.Cancelled, "")
 
 	waits := m.approve("make clean")
 	r = <-d.took
@@ -597,8 +598,8 @@ func TestRelayTellsHowRequestsEnd(t *testing.T) {
 	}
 	waits.ends(exitOther)
 	// The relay that the line has started knows how it ended.
-	if came, err := d.answer(key, r, interact.Answer{Outcome: interact.Allowed}); err != nil ||
-		came.Outcome != interact.Unavailable {
+	if came, err := d.answer(key, r, interact.Answer{Outcome: api.Allowed}); err != nil ||
+		came.Outcome != api.Unavailable {
 		t.Errorf("an answer after that: %+v, %v", came, err)
 	}
 	m.approve("make lint").ends(exitYes) // by the policy that it has kept

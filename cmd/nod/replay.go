@@ -21,13 +21,12 @@ import (
 	"nod/policy/replay"
 )
 
-// replayFlags are those of nod policy replay.
 type replayFlags struct {
 	config         string
 	asked, suggest bool
+	sandbox        bool
 }
 
-// policyReplay returns the command that puts the calls of the past before the policy.
 func (c *console) policyReplay() *cobra.Command {
 	var flags replayFlags
 	cmd := &cobra.Command{
@@ -45,7 +44,10 @@ about less: some let tools pass without asking nod.
 
 Nothing is sent anywhere, nothing is run, and nothing is written.
 
---json prints one object. calls is the sum of passed, asked and denied; asked_with_always is what the person who
+--sandbox decides as if every project's commands ran in the sandbox, wherever they can.
+
+--json prints one object. calls is the sum of passed, asked and denied; in_sandbox is what of passed runs in the
+sandbox; asked_with_always is what the person who
 answers "always" is asked. agents and projects hold the same numbers by name; asked_list holds every different call
 that is asked about, with the reason and how often (times, times_with_always); files, skipped_lines and questions
 (calls that ask the user something, counted nowhere else) say what was read. With --suggest, suggest.rules holds
@@ -61,6 +63,8 @@ rules as in config.yaml, with how many calls each spares.`,
 	cmd.Flags().BoolVar(&flags.asked, "asked", false, "list what is asked about, with the reason")
 	cmd.Flags().BoolVar(&flags.suggest, "suggest", false,
 		"print the few rules that would have spared most prompts, as YAML to look at and add")
+	cmd.Flags().BoolVar(&flags.sandbox, "sandbox", false,
+		"as if all projects ran their commands in the sandbox, with every agent")
 	cmd.MarkFlagsMutuallyExclusive("asked", "suggest")
 	return cmd
 }
@@ -69,6 +73,9 @@ func (c *console) replay(ctx context.Context, paths []string, flags replayFlags)
 	sim, err := simulation(flags.config)
 	if err != nil {
 		return err
+	}
+	if flags.sandbox {
+		sim.InSandbox()
 	}
 	files, err := transcripts(paths)
 	if err != nil {
@@ -144,6 +151,9 @@ func describeReport(r *replay.Report, asked bool) string {
 	if r.Calls > 0 {
 		b.WriteByte('\n')
 		writeCounts(&b, r)
+		if r.Contained > 0 {
+			fmt.Fprintf(&b, "\nOf what passed, %s in the sandbox.\n", runs(r.Contained))
+		}
 		fmt.Fprintf(&b, "\nA person who answers \"always\" where it is offered sees %s: %.1f in 100 calls.\n",
 			count(r.Always, "prompt"), r.PerHundred())
 	}
@@ -223,7 +233,13 @@ func (c *console) printSuggestions(r *replay.Report) error {
 // oneLine keeps text on its line, safe to look at.
 func oneLine(text string) string { return strings.ReplaceAll(policy.Visible(text), "\n", `\n`) }
 
-// count is "1 call", "2 calls".
+func runs(n int) string {
+	if n == 1 {
+		return "1 call runs"
+	}
+	return fmt.Sprintf("%d calls run", n)
+}
+
 func count(n int, what string) string {
 	if n == 1 {
 		return "1 " + what

@@ -33,7 +33,6 @@ func (c *console) newRequestFlags(cmd *cobra.Command, common *api.Common) *reque
 	return f
 }
 
-// newSenderFlags adds the flags that say who sends a request.
 func (c *console) newSenderFlags(cmd *cobra.Command, common *api.Common) *requestFlags {
 	f := &requestFlags{set: cmd.Flags(), common: common}
 	f.set.SortFlags = false
@@ -76,7 +75,6 @@ type answer struct {
 	cause  string // why the status is what it is, when the text does not say
 }
 
-// answerTo says what a reply amounts to.
 func answerTo(reply any) answer {
 	a := answer{reply: reply}
 	switch r := reply.(type) {
@@ -130,7 +128,6 @@ func (c *console) sayLost() {
 	c.complain("", "nod-desktop went away: waiting until it is back: nod start")
 }
 
-// give prints an answer and returns the verdict in it.
 func (c *console) give(a answer) error {
 	var err error
 	switch {
@@ -187,7 +184,6 @@ func (c *console) later(p *client.Pending, detach bool) error {
 	return p
 }
 
-// discover finds the running nod-desktop.
 func discover() (*client.Client, error) {
 	cl, err := client.Discover()
 	if err != nil {

@@ -23,7 +23,6 @@ Exit status:
 // suggestDistance is how many letters off a command may be and still be recognized as meant.
 const suggestDistance = 2
 
-// newRoot returns the command nod with all that is under it.
 func newRoot(c *console) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "nod",
@@ -52,8 +51,8 @@ It can only ask: no command answers a request or changes a rule.
 		&cobra.Group{ID: "nod", Title: "nod itself:"},
 	)
 	add(root, "ask", c.approve(), c.ask(), c.confirm(), c.form(), c.notify())
-	add(root, "later", c.wait(), c.withdraw(), c.pending())
-	add(root, "agents", c.agents(), c.hook(), c.mcp(), c.acp())
+	add(root, "later", c.wait(), c.withdraw(), c.pending(), c.answer())
+	add(root, "agents", c.agents(), c.hook(), c.mcp(), c.acp(), c.run())
 	add(root, "nod", c.relay(), c.stop(), c.status(), c.log(), c.evaluate(), c.versionCommand())
 	add(root, "nod", c.desktopCommands()...)
 	root.SetHelpCommandGroupID("nod")

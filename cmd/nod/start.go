@@ -22,7 +22,6 @@ import (
 // startTimeout limits nod-desktop's start. It takes well under a second, but much longer on a busy machine at login.
 const startTimeout = 30 * time.Second
 
-// start returns the command that starts nod-desktop.
 func (c *console) start() *cobra.Command {
 	var timeout time.Duration
 	cmd := c.withJSON(&cobra.Command{
@@ -44,7 +43,6 @@ it twice does nothing. The exit status is 0 when it runs and 5 when it could not
 	return cmd
 }
 
-// settings returns the command that opens nod's settings.
 func (c *console) settings() *cobra.Command {
 	return &cobra.Command{
 		Use:   "settings",
@@ -64,7 +62,6 @@ status is 6 when they do not come, with the reason, such as that there is no dis
 	}
 }
 
-// started is the output of nod start.
 type started struct {
 	Program string `json:"program,omitempty"` // empty if it was running already
 	PID     int    `json:"pid"`
@@ -185,7 +182,6 @@ func endedEarly(ctx context.Context, err error, name, output string) (started, e
 	return started{}, fmt.Errorf("%s ended: %s", name, why)
 }
 
-// lastLines returns at most n lines from the end of text.
 func lastLines(text string, n int) string {
 	lines := strings.Split(strings.TrimSpace(text), "\n")
 	return strings.Join(lines[max(0, len(lines)-n):], "\n")

@@ -10,5 +10,10 @@ import (
 // apart makes a program outlive the terminal that started it: a session of its own gets no signal from it.
 func apart() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
 
-// terminate asks a process to end.
 func terminate(p *os.Process) error { return p.Signal(syscall.SIGTERM) }
+
+// replaceSelf runs a program in the place of this process.
+func replaceSelf(path string, argv []string) error { return syscall.Exec(path, argv, os.Environ()) }
+
+// noFollow has opening a symbolic link fail.
+const noFollow = syscall.O_NOFOLLOW

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"errors"
 	"os"
+	"os/exec"
 	"syscall"
 )
 
@@ -15,3 +17,15 @@ func apart() *syscall.SysProcAttr {
 
 // terminate kills a process: Windows cannot ask a program without a console to end.
 func terminate(p *os.Process) error { return p.Kill() }
+
+// replaceSelf runs a program and ends with its status.
+func replaceSelf(path string, argv []string) error {
+	cmd := exec.Cmd{Path: path, Args: argv, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr}
+	err := cmd.Run()
+	if e, ok := errors.AsType[*exec.ExitError](err); ok {
+		return &verdict{status: status(e.ExitCode())}
+	}
+	return err
+}
+
+const noFollow = 0

@@ -12,13 +12,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"nod/api"
+	"nod/ipc/programs"
 	"nod/ownfile/ownlog"
 	"nod/policy"
 	"nod/policy/config"
+	"nod/sandbox"
 	"nod/version"
 )
 
-// report is the output of nod status.
 type report struct {
 	Running bool   `json:"running"`
 	Why     string `json:"why,omitempty"` // why nod-desktop cannot be reached
@@ -38,9 +39,11 @@ type report struct {
 	Config string `json:"config"`
 	Policy string `json:"policy"` // ok, or what is wrong with the configuration
 	Log    string `json:"log"`
+
+	Sandbox   []string `json:"sandbox,omitempty"`    // projects whose commands run in it
+	NoSandbox string   `json:"no_sandbox,omitempty"` // why they cannot
 }
 
-// status returns the command that reports nod's state.
 func (c *console) status() *cobra.Command {
 	return c.withJSON(&cobra.Command{
 		Use:   "status",
@@ -64,7 +67,7 @@ func (c *console) reportStatus(ctx context.Context) error {
 // inspect collects the report. The error says why nod-desktop cannot be reached.
 func inspect(ctx context.Context) (report, error) {
 	r := report{Nod: version.Number(), Log: ownlog.Path(ownlog.Desktop)}
-	r.Config, r.Policy = configState()
+	r.readConfig(ctx)
 	cl, err := discover()
 	if err != nil {
 		r.Why = err.Error()
@@ -83,16 +86,27 @@ func inspect(ctx context.Context) (report, error) {
 	return r, nil
 }
 
-// configState returns the path of config.yaml and whether nod can read it.
-func configState() (path, state string) {
+func (r *report) readConfig(ctx context.Context) {
 	path, err := config.DefaultPath()
 	if err != nil {
-		return "", err.Error()
+		r.Policy = err.Error()
+		return
 	}
-	if err := checkConfig(path); err != nil {
-		return path, err.Error()
+	r.Config, r.Policy = path, "ok"
+	c, err := config.Check(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		r.Policy = err.Error()
 	}
-	return path, "ok"
+	if r.Sandbox = c.Policy.Sandbox.Projects; len(r.Sandbox) == 0 {
+		return
+	}
+	nod, err := programs.Find("nod")
+	if err == nil {
+		_, err = sandbox.Find(ctx, nod)
+	}
+	if err != nil {
+		r.NoSandbox = err.Error()
+	}
 }
 
 // checkConfig returns what is wrong with the configuration; nil if there is none, because the defaults apply.
@@ -132,6 +146,8 @@ func (r report) String() string {
 	} else {
 		line("config", r.Config)
 		line("policy", r.Policy)
+		line("sandbox", policy.Visible(strings.Join(r.Sandbox, ", ")))
+		line("no sandbox", r.NoSandbox)
 	}
 	line("log", r.Log)
 	return columns(lines)
@@ -145,7 +161,6 @@ func programOf(relay *api.RelayHealth) string {
 	return "nod-desktop"
 }
 
-// startOf is the command that starts the program.
 func startOf(relay *api.RelayHealth) string {
 	if relay != nil {
 		return "nod relay"
@@ -153,7 +168,6 @@ func startOf(relay *api.RelayHealth) string {
 	return "nod start"
 }
 
-// describeDesk says whether a desk can be asked.
 func describeDesk(r api.RelayHealth) string {
 	switch {
 	case r.Up:
@@ -164,7 +178,6 @@ func describeDesk(r api.RelayHealth) string {
 	return cmp.Or(policy.Visible(r.Problem), "none is connected")
 }
 
-// describePolicy says by which policy a relay decides.
 func describePolicy(r api.RelayHealth) string {
 	text := "none yet, so it asks about everything"
 	switch {

@@ -18,7 +18,6 @@ import (
 // stopTimeout is how long nod-desktop may take to answer everyone and end.
 const stopTimeout = 10 * time.Second
 
-// stop returns the command that ends nod-desktop.
 func (c *console) stop() *cobra.Command {
 	return c.withJSON(&cobra.Command{
 		Use:   "stop",
@@ -30,7 +29,6 @@ decision. If it isn't running, that is fine, too.`,
 	}, "print JSON")
 }
 
-// stopped is what nod stop says.
 type stopped struct {
 	PID int `json:"pid,omitempty"` // of the nod-desktop that was stopped; 0: none was running
 

@@ -25,7 +25,6 @@ import (
 	"nod/policy/config"
 )
 
-// uninstall returns the command that takes nod out of the user's account.
 func (c *console) uninstall() *cobra.Command {
 	var purge bool
 	cmd := &cobra.Command{
@@ -42,7 +41,6 @@ and asks. The programs stay: remove them afterwards, the way you installed them.
 	return c.withJSON(c.withYes(cmd), "print JSON; without --yes nothing is changed")
 }
 
-// uninstalled is what nod uninstall says.
 type uninstalled struct {
 	Agents  []changed `json:"agents"`  // that had something of nod's
 	Stopped int       `json:"stopped"` // process id of the nod-desktop that was stopped; 0: none was running
@@ -93,7 +91,6 @@ func (c *console) uninstallAll(ctx context.Context, purge bool) error {
 	return c.show(result, "done: now remove the programs, the way you installed them\n")
 }
 
-// uninstallPlan finds what of nod's is in the settings of agents.
 func (c *console) uninstallPlan(result *uninstalled) (all []agent.Change, problems error) {
 	m, err := patientMachine()
 	if err != nil {
@@ -116,7 +113,6 @@ func (c *console) uninstallPlan(result *uninstalled) (all []agent.Change, proble
 	return all, problems
 }
 
-// plan says to a person what is about to happen.
 func (u uninstalled) plan() string {
 	var b strings.Builder
 	for _, a := range u.Agents {

@@ -10,7 +10,6 @@ import (
 	"nod/version"
 )
 
-// versionCommand returns the command that prints the version.
 func (c *console) versionCommand() *cobra.Command {
 	type build struct {
 		version.Info

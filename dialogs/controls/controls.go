@@ -117,7 +117,10 @@ func Reveal(o fyne.CanvasObject) {
 		return
 	}
 	at := d.AbsolutePositionForObject(o)
-	page := ScrollAt(c.Content(), at, nil)
+	page, isFound := pageOf(o, c.Content(), nil)
+	if !isFound { // it is a part of a widget
+		page = ScrollAt(c.Content(), at, nil)
+	}
 	if page == nil {
 		return
 	}
@@ -130,6 +133,25 @@ func Reveal(o fyne.CanvasObject) {
 	case bottom > -margin:
 		page.ScrollToOffset(page.Offset.AddXY(0, min(top-margin, bottom+margin)))
 	}
+}
+
+// pageOf looks for an object in another one, and returns the page that it is on: the innermost that scrolls, or around.
+func pageOf(o, in fyne.CanvasObject, around *container.Scroll) (page *container.Scroll, isFound bool) {
+	var inside []fyne.CanvasObject
+	switch in := in.(type) {
+	case *container.Scroll:
+		inside, around = []fyne.CanvasObject{in.Content}, in
+	case *fyne.Container:
+		inside = in.Objects
+	case interface{ Content() fyne.CanvasObject }: // a surface
+		inside = []fyne.CanvasObject{in.Content()}
+	}
+	for _, one := range inside {
+		if page, isFound := pageOf(o, one, around); isFound {
+			return page, true
+		}
+	}
+	return around, o == in
 }
 
 // ScrollAt returns the innermost scrolling page at a position of the canvas, or around.

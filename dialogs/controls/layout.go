@@ -1,6 +1,7 @@
 package controls
 
 import (
+	"cmp"
 	"reflect"
 
 	"fyne.io/fyne/v2"
@@ -202,7 +203,10 @@ func Badged(width float32, badge, words fyne.CanvasObject) fyne.CanvasObject {
 }
 
 func EffectBadge(e policy.Effect) fyne.CanvasObject {
-	return dialogs.Badge(EffectName(e), dialogs.EffectColor(e))
+	color := cmp.Or(map[policy.Effect]fyne.ThemeColorName{
+		policy.Allow: theme.ColorNameSuccess, policy.Sandbox: theme.ColorNamePrimary, policy.Deny: theme.ColorNameError,
+	}[e], theme.ColorNameWarning)
+	return dialogs.Badge(EffectName(e), color)
 }
 
 // ranked is a button with another importance. icon may be nil.

@@ -3,16 +3,14 @@ package controls
 import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/driver/desktop"
 	"fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 
 	"nod/dialogs"
 )
 
-const (
-	namesWidth = 232
-	iconsWidth = 52
-)
+const namesWidth = 232
 
 // Tab is a page of a window.
 type Tab struct {
@@ -21,19 +19,20 @@ type Tab struct {
 	Content fyne.CanvasObject
 }
 
-// Navigation lists the pages of a window beside the selected one: in a narrow window, by their icons.
+// Navigation lists the pages of a window beside the selected one: in a narrow window, by their names without icons.
 type Navigation struct {
 	Content    *fyne.Container
 	onSelected func(int)
 
 	pages    []Tab
-	wide     float32 // width of the window above which names are shown
+	wide     float32 // width of the window from which on icons are shown
+	narrow   float32 // width of the list without icons
 	List     *pageList
 	Selected int
-	Names    bool // names are shown beside the icons
+	icons    bool // icons are shown beside the names
 }
 
-// NewNavigation returns a list with the first page selected. Windows of at least the width wide show the names.
+// NewNavigation returns a list with the first page selected. Windows of at least the width wide show icons.
 func NewNavigation(pages []Tab, wide float32, onSelected func(int)) *Navigation {
 	n := &Navigation{pages: pages, wide: wide, onSelected: onSelected}
 	n.List = newPageList(func() int { return len(pages) }, newPageRow, n.fill)
@@ -42,6 +41,8 @@ func NewNavigation(pages []Tab, wide float32, onSelected func(int)) *Navigation 
 	for i, p := range pages {
 		dialogs.SetVisible(p.Content, i == 0)
 		views.Add(p.Content)
+		text := fyne.MeasureText(p.Name, theme.CaptionTextSize(), fyne.TextStyle{Bold: true})
+		n.narrow = max(n.narrow, text.Width+3*theme.InnerPadding())
 	}
 	side := dialogs.Surface(dialogs.ColorSunken, dialogs.Padded(8, 0, n.List))
 	n.Content = container.New(n, side, views)
@@ -60,8 +61,12 @@ func (n *Navigation) fill(i widget.ListItemID, row fyne.CanvasObject) {
 	parts := row.(*fyne.Container).Objects // of a border layout: the middle comes first
 	name := parts[0].(*widget.Label)
 	name.TextStyle.Bold = i == n.Selected
+	name.SizeName = theme.SizeNameCaptionText
+	if n.icons {
+		name.SizeName = theme.SizeNameText
+	}
 	name.SetText(n.pages[i].Name)
-	dialogs.SetVisible(name, n.Names)
+	dialogs.SetVisible(parts[1], n.icons)
 	icon := parts[1].(*fyne.Container).Objects[0].(*fyne.Container).Objects[0].(*widget.Icon)
 	icon.SetResource(n.pages[i].Icon)
 	if i == n.Selected {
@@ -88,19 +93,47 @@ func (n *Navigation) Step(by int) {
 
 func (n *Navigation) MinSize(objects []fyne.CanvasObject) fyne.Size {
 	page := objects[1].MinSize()
-	return fyne.NewSize(iconsWidth+page.Width, page.Height)
+	return fyne.NewSize(n.narrow+page.Width, page.Height)
 }
 
 func (n *Navigation) Layout(objects []fyne.CanvasObject, size fyne.Size) {
-	if names := size.Width >= n.wide; names != n.Names {
-		n.Names = names
+	if icons := size.Width >= n.wide; icons != n.icons {
+		n.icons = icons
 		n.List.Refresh()
 	}
-	width := float32(iconsWidth)
-	if n.Names {
+	width := n.narrow
+	if n.icons {
 		width = namesWidth
 	}
 	objects[0].Resize(fyne.NewSize(width, size.Height))
 	objects[1].Move(fyne.NewPos(width, 0))
 	objects[1].Resize(fyne.NewSize(size.Width-width, size.Height))
+}
+
+// AddChords adds the usual shortcuts to a window with pages: to search, if it can, to close it, and to step through the
+// pages. The function that it returns runs a shortcut for a text field, and reports whether there is one.
+func AddChords(c fyne.Canvas, search, closeIt func(), step func(by int)) (run func(fyne.Shortcut) bool) {
+	next, previous := func() { step(+1) }, func() { step(-1) }
+	const control = fyne.KeyModifierControl // also on macOS, where Command+Tab switches programs
+	chords := map[desktop.CustomShortcut]func(){
+		{KeyName: fyne.KeyW, Modifier: fyne.KeyModifierShortcutDefault}:   closeIt,
+		{KeyName: fyne.KeyTab, Modifier: control}:                         next,
+		{KeyName: fyne.KeyTab, Modifier: control | fyne.KeyModifierShift}: previous,
+		{KeyName: fyne.KeyPageDown, Modifier: control}:                    next,
+		{KeyName: fyne.KeyPageUp, Modifier: control}:                      previous,
+	}
+	if search != nil {
+		chords[desktop.CustomShortcut{KeyName: fyne.KeyF, Modifier: fyne.KeyModifierShortcutDefault}] = search
+	}
+	for chord, do := range chords {
+		c.AddShortcut(&chord, func(fyne.Shortcut) { do() })
+	}
+	return func(s fyne.Shortcut) bool {
+		custom, ok := s.(*desktop.CustomShortcut)
+		if !ok || chords[*custom] == nil {
+			return false
+		}
+		chords[*custom]()
+		return true
+	}
 }

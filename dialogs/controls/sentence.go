@@ -6,6 +6,7 @@ import (
 
 	"fyne.io/fyne/v2/lang"
 
+	"nod/agents/registry"
 	"nod/dialogs/safetext"
 	"nod/policy"
 )
@@ -13,83 +14,121 @@ import (
 // QuoteLimit is the number of characters shown of a text of a rule.
 const QuoteLimit = 160
 
-// Sentence explains a rule in one line, for readers who do not know the keys of the file.
+// Sentence says in one line what a rule means for an agent.
 func Sentence(r policy.Rule) string {
-	var parts []string
-	add := func(value, words string) {
-		if value != "" {
-			parts = append(parts, words)
-		}
+	do := strings.Join(append(deeds(r), conditions(r)...), " ")
+	do = strings.ReplaceAll(do, " （", "（") // which no blank precedes in Chinese
+	anyone := r.Agent == "" && r.Program == ""
+	x := map[string]any{"Who": who(r), "Do": do}
+	switch {
+	case r.Effect == policy.Allow && anyone:
+		return lang.L("Any agent may {{.Do}}", x)
+	case r.Effect == policy.Allow:
+		return lang.L("{{.Who}} may {{.Do}}", x)
+	case r.Effect == policy.Sandbox && anyone:
+		return lang.L("Any agent may {{.Do}}, inside the sandbox", x)
+	case r.Effect == policy.Sandbox:
+		return lang.L("{{.Who}} may {{.Do}}, inside the sandbox", x)
+	case r.Effect == policy.Deny && anyone:
+		return lang.L("No agent may {{.Do}}", x)
+	case r.Effect == policy.Deny:
+		return lang.L("{{.Who}} may not {{.Do}}", x)
+	case anyone:
+		return lang.L("Any agent must ask to {{.Do}}", x)
 	}
-	if r.Class != "" {
-		parts = append(parts, lang.L("that {{.X}}", map[string]any{"X": does(r)}))
+	return lang.L("{{.Who}} must ask to {{.Do}}", x)
+}
+
+func who(r policy.Rule) string {
+	agent, program := safetext.Line(registry.Title(r.Agent), QuoteLimit), safetext.Line(r.Program, QuoteLimit)
+	if agent == "" || program == "" {
+		return agent + program
 	}
-	if len(r.Run) > 0 {
-		parts = append(parts, runs(r))
-	}
-	add(r.Command, lang.L("that run exactly “{{.X}}”", quoted(r.Command)))
-	if doesInPath(r) == "" {
-		add(r.Path, lang.L("on files in {{.X}}", quoted(r.Path)))
-	}
-	add(r.Host, lang.L("to {{.X}}", quoted(r.Host)))
-	for _, a := range r.Args {
-		add(a.Field, lang.L("with {{.X}}", quoted(a.Field+" = "+a.Value)))
-	}
-	add(r.CWD, lang.L("working in {{.X}}", quoted(r.CWD)))
-	add(r.Agent, lang.L("by an agent named {{.X}}", quoted(r.Agent)))
-	add(r.Program, lang.L("by the program {{.X}}", quoted(r.Program)))
-	add(r.Server, lang.L("by tools of the MCP server {{.X}}", quoted(r.Server)))
-	add(r.Session, lang.L("in the session {{.X}}", quoted(r.Session)))
-	add(r.Expires, lang.L("until {{.X}}", quoted(r.Expires)))
-	return strings.Join(append([]string{verb(r.Effect), subject(r)}, parts...), " ")
+	return lang.L("{{.Agent}} ({{.Program}})", map[string]any{"Agent": agent, "Program": program})
 }
 
 func quoted(text string) map[string]any { return map[string]any{"X": safetext.Line(text, QuoteLimit)} }
 
-// subject describes the calls of a rule: one that allows commands allows parts of a command line, not all of it.
-func subject(r policy.Rule) string {
-	tool := quoted(r.Tool)
-	byParts := r.Effect == policy.Allow && len(r.Run) > 0
-	switch {
-	case byParts && r.Tool != "":
-		return lang.L("parts of command lines of {{.X}}", tool)
-	case byParts:
-		return lang.L("parts of command lines")
-	case r.Tool != "":
-		return lang.L("calls of {{.X}}", tool)
+// deeds says what the calls of a rule do, and with which tool.
+func deeds(r policy.Rule) []string {
+	var parts []string
+	add := func(value, first, further string) {
+		switch {
+		case value == "":
+		case len(parts) == 0:
+			parts = append(parts, first)
+		default:
+			parts = append(parts, further)
+		}
 	}
-	return lang.L("all calls")
+	var runs []string
+	for _, run := range r.Run {
+		runs = append(runs, "“"+safetext.Line(run, QuoteLimit)+"”")
+	}
+	run := lang.L("run {{.X}}", map[string]any{"X": strings.Join(runs, ", ")})
+	add(strings.Join(runs, ""), run, "")
+	exactly := lang.L("run exactly “{{.X}}”", quoted(r.Command))
+	add(r.Command, exactly, exactly)
+	if inPath := doesInPath(r); inPath != "" {
+		add(r.Path, inPath, lang.L("only to {{.X}}", map[string]any{"X": inPath}))
+	} else {
+		add(string(r.Class), does(r.Class), lang.L("only to {{.X}}", map[string]any{"X": does(r.Class)}))
+		files := map[string]any{"X": files(r.Path)}
+		add(r.Path, lang.L("access {{.X}}", files), lang.L("on {{.X}}", files))
+	}
+	add(r.Host, lang.L("reach {{.X}}", quoted(r.Host)), lang.L("at {{.X}}", quoted(r.Host)))
+	add(r.Server, lang.L("use the MCP server {{.X}}", quoted(r.Server)),
+		lang.L("through the MCP server {{.X}}", quoted(r.Server)))
+	add(r.Tool, lang.L("use {{.X}}", quoted(r.Tool)), lang.L("with {{.X}}", quoted(r.Tool)))
+	if len(parts) == 0 {
+		return []string{lang.L("do anything")}
+	}
+	return parts
 }
 
-const runsShown = 6
-
-func runs(r policy.Rule) string {
-	var names []string
-	for _, run := range r.Run[:min(len(r.Run), runsShown)] {
-		names = append(names, "“"+safetext.Line(run, QuoteLimit)+"”")
+// conditions says when a rule holds.
+func conditions(r policy.Rule) []string {
+	var parts []string
+	for _, a := range r.Args {
+		parts = append(parts, lang.L("where {{.X}}", quoted(a.Field+" = "+a.Value)))
 	}
-	if len(r.Run) > runsShown {
-		names = append(names, "…")
+	if folder, ok := below(r.CWD); ok {
+		parts = append(parts, lang.L("anywhere in {{.X}}", quoted(folder)))
+	} else if r.CWD != "" {
+		parts = append(parts, lang.L("in {{.X}}", quoted(r.CWD)))
 	}
-	x := map[string]any{"X": strings.Join(names, ", ")}
-	if r.Effect == policy.Allow {
-		return lang.L("that run {{.X}}", x)
+	if r.Session != "" {
+		parts = append(parts, lang.L("in the session {{.X}}", quoted(r.Session)))
 	}
-	return lang.L("any part of which runs {{.X}}", x)
+	if r.Expires != "" {
+		parts = append(parts, lang.L("until {{.X}}", quoted(r.Expires)))
+	}
+	return parts
 }
 
-func verb(e policy.Effect) string {
-	if e != policy.Allow && e != policy.Deny {
-		return lang.L("Ask about")
-	}
-	return EffectName(e)
+const wildcards = "*?[{"
+
+// below returns the folder of a pattern that matches all in it, and nothing else.
+func below(pattern string) (folder string, ok bool) {
+	folder, ok = strings.CutSuffix(pattern, "/**")
+	return folder, ok && folder != "" && !strings.ContainsAny(folder, wildcards)
 }
 
-func does(r policy.Rule) string {
-	return cmp.Or(doesInPath(r), map[policy.Class]string{
-		policy.ReadOnly: lang.L("only read"), policy.Write: lang.L("change files"), policy.Execute: lang.L("run programs"),
+func files(pattern string) string {
+	if folder, ok := below(pattern); ok {
+		return lang.L("files in {{.X}}", quoted(folder))
+	}
+	if strings.ContainsAny(pattern, wildcards) {
+		return lang.L("files that match {{.X}}", quoted(pattern))
+	}
+	return safetext.Line(pattern, QuoteLimit)
+}
+
+func does(c policy.Class) string {
+	return cmp.Or(map[policy.Class]string{
+		policy.ReadOnly: lang.L("read"), policy.Write: lang.L("change files"), policy.Execute: lang.L("run programs"),
 		policy.Network: lang.L("use the network"), policy.Destructive: lang.L("delete or overwrite"),
-	}[r.Class], lang.L("nod does not know"))
+	}[c], lang.L("use tools that nod doesn't know"))
 }
 
 // doesInPath says what tools of a rule's class do to files in its path; "" if the rule lacks one of both.
@@ -97,10 +136,10 @@ func doesInPath(r policy.Rule) string {
 	if r.Path == "" {
 		return ""
 	}
-	path := quoted(r.Path)
+	files := map[string]any{"X": files(r.Path)}
 	return map[policy.Class]string{
-		policy.ReadOnly: lang.L("only read files in {{.X}}", path), policy.Write: lang.L("change files in {{.X}}", path),
-		policy.Destructive: lang.L("delete or overwrite files in {{.X}}", path),
+		policy.ReadOnly: lang.L("read {{.X}}", files), policy.Write: lang.L("change {{.X}}", files),
+		policy.Destructive: lang.L("delete or overwrite {{.X}}", files),
 	}[r.Class]
 }
 
@@ -132,5 +171,7 @@ func Explain(c policy.Class) string {
 
 // EffectName names an effect in a word.
 func EffectName(e policy.Effect) string {
-	return cmp.Or(map[policy.Effect]string{policy.Allow: lang.L("Allow"), policy.Deny: lang.L("Deny")}[e], lang.L("Ask"))
+	return cmp.Or(map[policy.Effect]string{
+		policy.Allow: lang.L("Allow"), policy.Sandbox: lang.L("Sandbox"), policy.Deny: lang.L("Deny"),
+	}[e], lang.L("Ask"))
 }

@@ -11,6 +11,7 @@ import (
 	"fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 
+	"nod/api"
 	"nod/dialogs"
 	"nod/dialogs/controls"
 	"nod/dialogs/safetext"
@@ -40,9 +41,9 @@ func newActions(w *Window) *actions {
 		name   string
 		effect policy.Effect
 	}{
-		{lang.L("Ask next time"), policy.Ask},
-		{lang.L("Always allow this"), policy.Allow},
-		{lang.L("Deny from now on"), policy.Deny},
+		{lang.L("Ask again"), policy.Ask},
+		{lang.L("Always allow"), policy.Allow},
+		{lang.L("Always deny"), policy.Deny},
 	} {
 		a.buttons = append(a.buttons, controls.NewButton(one.name, func() { a.propose(one.effect) }))
 	}
@@ -55,7 +56,7 @@ func newActions(w *Window) *actions {
 func (a *actions) set(e history.Entry) {
 	a.cancel()
 	a.entry = e
-	dialogs.SetVisible(a.content, e.Kind == interact.KindApprove)
+	dialogs.SetVisible(a.content, e.Kind == api.KindApprove)
 	a.check()
 }
 
@@ -72,7 +73,7 @@ func (a *actions) check() {
 	}
 	switch {
 	case isRemote: // a proposal needs the files of the call
-		a.why.Say(lang.L("No rule is made from this: its files are on another machine. You can write one in the settings."))
+		a.why.Say(lang.L("nod offers no rule for this: its files are on another machine. You can write one in the settings."))
 	case a.entry.Withheld != "":
 		a.why.Say(lang.L("No rule can be made: the exact input is not there."))
 	default:
@@ -124,7 +125,7 @@ func (a *actions) showProposal(p proposal, err error) {
 		save = nil
 	case errors.Is(err, policy.ErrNoRule):
 		words = []fyne.CanvasObject{controls.Paragraph(
-			lang.L("nod makes no such rule: it could not bound what such a call does. You can write one in the settings."),
+			lang.L("nod doesn't offer this rule: it can't tell what such a call may do. You can write one in the settings."),
 			widget.MediumImportance)}
 		save = nil
 	case err != nil:
@@ -180,6 +181,8 @@ func doName(e policy.Effect) string {
 		return lang.L("allow")
 	case policy.Deny:
 		return lang.L("deny")
+	case policy.Sandbox:
+		return lang.L("run in the sandbox")
 	}
 	return lang.L("ask about")
 }
@@ -244,7 +247,7 @@ func (a *actions) cancel() bool {
 // replacing replaces a rule by another; without old it adds rule, without rule it removes old. It fails if old is no
 // longer what was shown.
 func replacing(old, rule *policy.Rule) func(*config.Config) error {
-	changed := errors.New(lang.L("The rules have changed meanwhile: look again."))
+	changed := errors.New(lang.L("The rules have changed since. Look again."))
 	return func(c *config.Config) error {
 		want := old
 		if want == nil {

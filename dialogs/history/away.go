@@ -9,9 +9,9 @@ import (
 	"fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 
+	"nod/api"
 	"nod/dialogs"
 	"nod/dialogs/controls"
-	"nod/interact"
 	"nod/interact/history"
 )
 
@@ -27,7 +27,7 @@ func newAwayPage(w *Window) *awayPage {
 	p := &awayPage{win: w, status: controls.NewRemark(widget.LowImportance), body: container.NewStack()}
 	p.work.Aside = w.run
 	p.content = controls.Page(dialogs.Column(9,
-		controls.Header(lang.L("While you were away"), lang.L("What happened the last time that nod was paused or quiet, "+
+		controls.Header(lang.L("While you were away"), lang.L("What happened the last time nod was paused or quiet, "+
 			"your screen was locked, or you did not answer.")),
 		p.status.Content, p.body))
 	return p
@@ -58,10 +58,10 @@ func (p *awayPage) draw(a history.Away) {
 		controls.Bold(span, theme.SizeNameText),
 		p.section(lang.L("Waited for you"), a.Waited, history.Query{}),
 		p.section(lang.L("Timed out, or nobody could be asked"), a.Missed,
-			between(history.Query{Outcome: interact.TimedOut})),
-		p.section(lang.L("Denied"), a.Denied, between(history.Query{Outcome: interact.Denied})),
+			between(history.Query{Outcome: api.TimedOut})),
+		p.section(lang.L("Denied"), a.Denied, between(history.Query{Outcome: api.Denied})),
 		p.section(lang.L("Passed without asking you"), a.Passed,
-			between(history.Query{Outcome: interact.Allowed, By: interact.ByPolicy})),
+			between(history.Query{Outcome: api.Allowed, By: api.ByPolicy})),
 	))
 }
 

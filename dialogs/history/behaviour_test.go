@@ -3,7 +3,6 @@ package history
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -17,13 +16,14 @@ import (
 	"fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 
-	"nod/dialogs"
+	"nod/api"
 	"nod/dialogs/controls"
 	"nod/dialogs/dialogstest"
 	"nod/interact"
 	"nod/interact/history"
 	"nod/ipc/operator"
 	"nod/policy"
+	"nod/sandbox/snapshot"
 )
 
 // live is [dialogstest.Live] for this window.
@@ -256,10 +256,9 @@ func TestFilters(t *testing.T) {
 	w := openTestWindow(t, o, "light")
 	e := w.entries
 	e.choices[0].SetSelected("Codex")
-	e.choices[3].SetSelected("Denied")
-	e.choices[4].SetSelected("By rules")
+	e.choices[3].SetSelected("Denied by rule")
 	e.times.SetSelected("Today")
-	want := history.Query{Agent: "codex", Outcome: interact.Denied, By: interact.ByPolicy, Since: startOfDay(testNow)}
+	want := history.Query{Agent: "codex", Outcome: api.Denied, By: api.ByPolicy, Since: startOfDay(testNow)}
 	if got := o.asked(); got != want || e.list.rows != 2 {
 		t.Errorf("asked %+v, found %d rows", got, e.list.rows)
 	}
@@ -268,13 +267,18 @@ func TestFilters(t *testing.T) {
 		t.Error("nobody says that nothing was found")
 	}
 	w.find(filter{query: history.Query{Rule: "tests", Session: "a1", Since: testNow.Add(-time.Hour), Until: testNow}})
-	if e.list.rows != 2 || e.search.Text != "" || e.choices[0].Selected != "Every agent" {
+	if e.list.rows != 2 || e.search.Text != "" || e.choices[0].Selected != "Any agent" {
 		t.Errorf("%d rows, searching %q of %q", e.list.rows, e.search.Text, e.choices[0].Selected)
 	}
 	for _, chip := range []string{"Today 15:30 to Today 16:30", "Session a1", "Decided by tests"} {
 		tap(t, e.chips, chip)
 	}
 	if got := o.asked(); got != (history.Query{}) || e.chips.Visible() {
+		t.Errorf("asked %+v", got)
+	}
+	e.times.SetSelected("Last hour")
+	e.asked.SetChecked(true)
+	if got := o.asked(); got != (history.Query{Asked: true, Since: testNow.Add(-time.Hour)}) {
 		t.Errorf("asked %+v", got)
 	}
 }
@@ -409,9 +413,13 @@ func (w *Window) monkey(o *fakeOperator, random *rand.Rand, keys []fyne.KeyName)
 		}
 		return "a letter"
 	case 3:
-		chords := slices.SortedFunc(maps.Keys(w.chords()), func(a, b desktop.CustomShortcut) int {
-			return strings.Compare(a.ShortcutName(), b.ShortcutName())
-		})
+		const control = fyne.KeyModifierControl
+		chords := []desktop.CustomShortcut{
+			{KeyName: fyne.KeyW, Modifier: fyne.KeyModifierShortcutDefault},
+			{KeyName: fyne.KeyF, Modifier: fyne.KeyModifierShortcutDefault},
+			{KeyName: fyne.KeyTab, Modifier: control}, {KeyName: fyne.KeyTab, Modifier: control | fyne.KeyModifierShift},
+			{KeyName: fyne.KeyPageDown, Modifier: control}, {KeyName: fyne.KeyPageUp, Modifier: control},
+		}
 		chord := chords[random.IntN(len(chords))]
 		w.typedShortcut(&chord)
 		return chord.ShortcutName()
@@ -451,17 +459,17 @@ func TestAgentsTextIsHostile(t *testing.T) {
 	const evil = "a\u202e\n{{.Count}}"
 	who := interact.Requester{
 		Agent: evil, Session: evil, CWD: "/" + evil, Subagent: interact.Subagent{ID: evil},
-		Process: interact.Process{
-			PID: 1, Exe: "/" + evil, CWD: "/" + evil, Parents: []interact.Parent{{Name: evil, Exe: "/x"}},
+		Process: api.Process{
+			PID: 1, Exe: "/" + evil, CWD: "/" + evil, Parents: []api.Parent{{Name: evil, Exe: "/x"}},
 		},
 	}
-	a := interact.Answer{Outcome: interact.Denied, By: interact.ByHuman, Rule: evil, Reason: evil,
+	a := interact.Answer{Outcome: api.Denied, By: api.ByHuman, Rule: evil, Reason: evil,
 		Shown: interact.Shown{Facts: []string{evil}, Diff: evil}}
 	o := somebody()
 	for i, body := range []interact.Body{
-		call(evil, map[string]any{evil: evil}), interact.Ask{Question: evil, Options: []string{evil}},
-		interact.Form{Title: evil, Questions: []interact.Question{{ID: "q", Question: evil}}},
-		interact.Confirm{Message: evil}, interact.Notify{Title: evil, Message: evil},
+		call(evil, map[string]any{evil: evil}), api.Ask{Question: evil, Options: []string{evil}},
+		api.Form{Title: evil, Questions: []api.Question{{ID: "q", Question: evil}}},
+		api.Confirm{Message: evil}, api.Notify{Title: evil, Message: evil},
 	} {
 		e := entryOf(int64(100-i), 1, who, body, a)
 		e.Record.Why.Reason, e.Withheld = evil, history.Withheld(evil)
@@ -517,9 +525,9 @@ func TestDecideAboutACallOfThePast(t *testing.T) {
 		rule         string
 		before, then policy.Effect
 	}{
-		{"deny what was allowed", 12, "Deny from now on", "This rule will be saved as",
+		{"deny what was allowed", 12, "Always deny", "This rule will be saved as",
 			"deny-go-test-go-vet", "", policy.Deny},
-		{"ask about what was denied", 7, "Ask next time", "The rule no-pipes will change to", "no-pipes", policy.Deny,
+		{"ask about what was denied", 7, "Ask again", "The rule no-pipes will change to", "no-pipes", policy.Deny,
 			policy.Ask},
 	}
 	for _, tt := range tests {
@@ -553,26 +561,26 @@ func TestWhatIsNotSaved(t *testing.T) {
 	w := openTestWindow(t, o, "light")
 	foot := w.entries.detail.actions.content
 	w.entries.open(7)
-	tap(t, foot, "Deny from now on")
+	tap(t, foot, "Always deny")
 	o.state.Config.Policy.Rules = append(o.rules(),
 		policy.Rule{ID: "deny-curl-https-example-com", Effect: policy.Ask, Tool: "x"})
 	tap(t, foot, "Save")
-	if !says(foot, "The rules have changed meanwhile") || len(o.rules()) != 4 {
+	if !says(foot, "The rules have changed since") || len(o.rules()) != 4 {
 		t.Errorf("a rule of that name was written over: %+v", o.rules())
 	}
 	tap(t, foot, "Close")
 	w.entries.open(8)
-	tap(t, foot, "Always allow this")
-	if !says(foot, "nod makes no such rule") {
+	tap(t, foot, "Always allow")
+	if !says(foot, "nod doesn't offer this rule") {
 		t.Error("what cannot be seen may run")
 	}
 	w.press(fyne.KeyEscape)
-	if !w.Visible() || says(foot, "nod makes no such rule") {
+	if !w.Visible() || says(foot, "nod doesn't offer this rule") {
 		t.Error("Escape does not leave the card")
 	}
 	o.refuse = errors.New("disk on fire")
 	w.entries.open(10)
-	tap(t, foot, "Deny from now on")
+	tap(t, foot, "Always deny")
 	tap(t, foot, "Save")
 	if !says(foot, "disk on fire") {
 		t.Error("nobody says why it was not saved")
@@ -596,7 +604,7 @@ func TestASavedApprovalIsRevoked(t *testing.T) {
 	w := openTestWindow(t, o, "light")
 	w.entries.open(5)
 	foot := w.entries.detail.actions.content
-	tap(t, foot, "Ask next time")
+	tap(t, foot, "Ask again")
 	if !says(foot, "This saved approval will be revoked:") || len(o.state.Grants) != 1 {
 		t.Error("it is not said before")
 	}
@@ -673,9 +681,13 @@ func TestAway(t *testing.T) {
 	var prompt interact.ID
 	w.opts.Prompt = func(id interact.ID) { prompt = id }
 	w.Show(operator.View{History: operator.HistoryAway})
-	links := func() (all []*dialogs.Pressable) {
+	type link interface {
+		fyne.Focusable
+		fyne.Tappable
+	}
+	links := func() (all []link) {
 		dialogstest.Walk(w.away.body, func(o fyne.CanvasObject) {
-			if k, ok := o.(*dialogs.Pressable); ok {
+			if k, ok := o.(link); ok && fmt.Sprintf("%T", o) == "*dialogs.pressable" {
 				all = append(all, k)
 			}
 		})
@@ -695,7 +707,7 @@ func TestAway(t *testing.T) {
 	}
 	w.tabs.SelectIndex(onAway)
 	tap(t, w.away.body, "All 212 in the history")
-	want := history.Query{Since: o.away.From, Until: o.away.To, Outcome: interact.Allowed, By: interact.ByPolicy}
+	want := history.Query{Since: o.away.From, Until: o.away.To, Outcome: api.Allowed, By: api.ByPolicy}
 	if o.asked() != want {
 		t.Errorf("asked %+v", o.asked())
 	}
@@ -756,7 +768,7 @@ func TestChartAxis(t *testing.T) {
 // at files here is offered for it.
 func TestOtherMachinesAndDevices(t *testing.T) {
 	w := openTestWindow(t, somebody(), "light")
-	machines, devices := w.entries.choices[5], w.entries.choices[6]
+	machines, devices := w.entries.choices[4], w.entries.choices[5]
 	if w.entries.elsewhere.Visible() {
 		t.Error("there is something to choose from without any other machine or device")
 	}
@@ -796,5 +808,64 @@ func TestOtherMachinesAndDevices(t *testing.T) {
 		if !b.Disabled() {
 			t.Errorf("%q is offered for files of another machine", b.Text)
 		}
+	}
+}
+
+// What is taken back is what was shown last, and only after it was: by the keyboard, too.
+func TestTakeBack(t *testing.T) {
+	o := somebody()
+	w := openTestWindow(t, o, "light")
+	c := w.entries.detail.changes
+	w.entries.open(12)
+	if c.content.Visible() {
+		t.Error("an entry without changes shows some")
+	}
+	w.entries.open(6)
+	w.tap("Take back…")
+	if !says(c.plan, "cart.go: it has changed since") || len(o.taken) > 0 {
+		t.Errorf("what stays is not shown before anything is done: %q", o.taken)
+	}
+	w.press(fyne.KeyEscape)
+	if len(c.plan.Objects) > 0 || !w.Visible() {
+		t.Error("Escape leaves the plan")
+	}
+	w.tap("Take back…")
+	o.plan.Digest, o.plan.Left, o.plan.Conflicts = "cd", 0, nil
+	w.press(fyne.KeyReturn)
+	if !slices.Equal(o.taken, []string{"ab"}) || says(c.plan, "stay as they are") || !says(c.plan, "Delete") {
+		t.Errorf("the new plan is not shown: %q", o.taken)
+	}
+	o.left = []snapshot.Conflict{{Path: "logo.png", Why: "no\u202espace"}}
+	w.press(fyne.KeyReturn)
+	if !slices.Equal(o.taken, []string{"ab", "cd"}) || !says(c.plan, "logo.png: no‹U+202E›space") {
+		t.Errorf("taken back: %q", o.taken)
+	}
+	if !says(c.content, "Taken back") || !says(c.content, "Bring back…") {
+		t.Error("it cannot be brought back")
+	}
+	o.plan, o.left = operator.TakeBack{}, nil
+	w.tap("Bring back…")
+	if !says(c.plan, "There is nothing to take back.") {
+		t.Error("a plan that does nothing does not say so")
+	}
+	o.err = errors.New("git is gone")
+	w.tap("Bring back…")
+	if !says(c.plan, "git is gone") {
+		t.Error("what went wrong is not shown")
+	}
+	o.err = nil
+	w.entries.open(12)
+	if len(o.taken) != 2 || c.content.Visible() {
+		t.Error("another entry shows the changes of the last one")
+	}
+}
+
+// The tray leads to what ran in the sandbox.
+func TestShowsWhatRanInTheSandbox(t *testing.T) {
+	o := somebody()
+	w := openTestWindow(t, o, "light")
+	w.Show(operator.View{History: operator.HistoryEntries, Contained: true})
+	if asked := o.asked(); asked.Outcome != history.Sandboxed || w.entries.choices[3].Selected != "In the sandbox" {
+		t.Errorf("asked for %+v, and it says %q", asked, w.entries.choices[3].Selected)
 	}
 }

@@ -30,6 +30,7 @@ type detail struct {
 	body    *fyne.Container
 	page    *container.Scroll
 	actions *actions
+	changes *changes
 	work    controls.Worker
 	entry   history.Entry // as last shown
 	raw     bool          // shows the whole input as JSON instead of as a prompt does
@@ -39,9 +40,9 @@ func newDetail(w *Window) *detail {
 	d := &detail{win: w, body: container.NewStack()}
 	d.work.Aside = w.run
 	d.page = container.NewVScroll(dialogs.Padded(14, 16, d.body))
-	d.actions = newActions(w)
+	d.actions, d.changes = newActions(w), newChanges(w, d.page)
 	d.content = container.NewBorder(nil, d.actions.content, nil, nil, d.page)
-	d.say(lang.L("Choose an entry to see all of it."), widget.LowImportance)
+	d.say(lang.L("Select an entry."), widget.LowImportance)
 	return d
 }
 
@@ -49,6 +50,7 @@ func (d *detail) say(s string, i widget.Importance) {
 	l := dialogs.Lines(s, theme.SizeNameText, i)
 	l.Alignment = fyne.TextAlignCenter
 	d.actions.set(history.Entry{})
+	d.changes.set(history.Entry{})
 	controls.SetContent(d.body, container.NewVBox(dialogs.Padded(60, 20, l)))
 }
 
@@ -72,6 +74,7 @@ func (d *detail) open(l history.Line) {
 func (d *detail) show(e history.Entry) {
 	d.entry, d.raw = e, false
 	d.actions.set(e)
+	d.changes.set(e)
 	d.draw()
 	d.page.ScrollToTop()
 }
@@ -83,17 +86,23 @@ func (d *detail) draw() {
 		parts = append(parts, controls.Paragraph(note, widget.WarningImportance))
 	}
 	parts = append(parts, d.input(e))
-	for _, s := range d.sections(e) {
+	for i, s := range d.sections(e) {
 		if len(s.rows) > 0 {
-			parts = append(parts, dialogs.Column(5, append([]fyne.CanvasObject{
-				dialogs.BoldWords(s.name, theme.SizeNameCaptionText, dialogs.ColorMuted)}, s.rows...)...))
+			parts = append(parts, dialogs.Column(5, append([]fyne.CanvasObject{sectionName(s.name)}, s.rows...)...))
+		}
+		if i == 0 {
+			parts = append(parts, d.changes.content)
 		}
 	}
 	controls.SetContent(d.body, dialogs.Column(14, parts...))
 }
 
+func sectionName(s string) fyne.CanvasObject {
+	return dialogs.BoldWords(s, theme.SizeNameCaptionText, dialogs.ColorMuted)
+}
+
 func (d *detail) head(e history.Entry) fyne.CanvasObject {
-	v := verdictOf(e.Outcome, e.By)
+	v := verdictOf(e.Result(), e.By)
 	at := when(e.Line).Local().Format(time.DateTime)
 	about := sessionName(e.Line) + " · " + toolName(e.Line) + " · " + at
 	if device := answeredOn(e.Device); device != "" {
@@ -109,7 +118,7 @@ func withheld(why history.Withheld) string {
 	case "":
 		return ""
 	case history.Secret:
-		return lang.L("Values that look like secrets were not kept: digests stand in their place.")
+		return lang.L("Values that look like secrets were replaced by digests.")
 	case history.NotKept:
 		return lang.L("The exact input was not kept: the settings say so.")
 	case history.Expired:
@@ -196,6 +205,7 @@ func (d *detail) why(e history.Entry) detailSection {
 		}
 		s.rows = append(s.rows, container.New(controls.Besides{Gap: 8}, row, buttons))
 	}
+	s.add(lang.L("Could change"), couldChange(r.Answer.Confinement))
 	if approve, isCall := r.Request.Body.(interact.Approve); isCall {
 		s.add(lang.L("Agent says"), safetext.Line(approve.Description, textLimit))
 	}
@@ -205,6 +215,20 @@ func (d *detail) why(e history.Entry) detailSection {
 		s.add(lang.L("Kept"), scopeName(r.Answer.Scope))
 	}
 	return s
+}
+
+// couldChange says what a command could change in the sandbox; "" if it did not run there.
+func couldChange(c policy.Confinement) string {
+	project := map[string]any{"Project": safetext.Line(prompt.FromHome(c.Project), pathLimit)}
+	switch {
+	case c == policy.Confinement{}:
+		return ""
+	case !c.Write:
+		return lang.L("nothing")
+	case !c.Git:
+		return lang.L("files in {{.Project}}", project)
+	}
+	return lang.L("files in {{.Project}}, and its git repository", project)
 }
 
 // own renders words that nod itself recorded. Hidden characters, which nod never writes, are escaped.

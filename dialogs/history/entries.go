@@ -14,7 +14,6 @@ import (
 	"nod/dialogs"
 	"nod/dialogs/controls"
 	"nod/dialogs/safetext"
-	"nod/interact"
 	"nod/interact/history"
 )
 
@@ -36,6 +35,7 @@ type entriesPage struct {
 	choices   []*choice
 	elsewhere *fyne.Container // choices of machines and devices, which most users do not have
 	times     *controls.Select
+	asked     *controls.Check // leaves out what only passed
 	chips     *fyne.Container // filters without a control
 	status    *controls.Remark
 	empty     *widget.Label
@@ -50,21 +50,22 @@ type entriesPage struct {
 }
 
 // firstElsewhere is the index of the first choice of machines and devices.
-const firstElsewhere = 5
+const firstElsewhere = 4
 
 type choice struct {
 	*controls.Select
 	any    string
 	values []string
 	name   func(string) string
-	field  func(*history.Query) *string
+	get    func(history.Query) string
+	set    func(*history.Query, string)
 }
 
 func newEntriesPage(w *Window) *entriesPage {
 	p := &entriesPage{win: w, chips: dialogs.Row(6), status: controls.NewRemark(widget.LowImportance)}
 	p.facets.Aside = w.run
 	p.search = controls.NewTextField(w.typedShortcut, false)
-	p.search.SetPlaceHolder(lang.L("Search commands, files, questions…"))
+	p.search.SetPlaceHolder(lang.L("Search…"))
 	p.search.OnChanged = func(string) { p.find() }
 	p.search.Escape = p.clear
 	p.search.OnSubmitted = func(string) { p.toList() }
@@ -76,7 +77,7 @@ func newEntriesPage(w *Window) *entriesPage {
 	p.empty.Alignment = fyne.TextAlignCenter
 
 	export := controls.NewIconButton(lang.L("Export…"), theme.DownloadIcon(), p.export.toggle)
-	first := container.NewBorder(nil, nil, nil, dialogs.Row(8, controls.Wide(150, p.times), export), p.search)
+	first := container.NewBorder(nil, nil, nil, dialogs.Row(8, p.asked, controls.Wide(150, p.times), export), p.search)
 	var selects []fyne.CanvasObject
 	for _, c := range p.choices {
 		selects = append(selects, c.Select)
@@ -87,51 +88,43 @@ func newEntriesPage(w *Window) *entriesPage {
 	p.chips.Hide()
 	top := dialogs.Padded(10, 12, dialogs.Column(8,
 		first, second, p.elsewhere, p.chips, p.export.content, p.status.Content))
-	found := container.NewStack(p.list, container.NewVBox(dialogs.Padded(40, 20, p.empty)))
+	found := container.NewStack(container.NewThemeOverride(p.list, gapless{}),
+		container.NewVBox(dialogs.Padded(40, 20, p.empty)))
 	p.content = container.NewBorder(dialogs.Column(0, top, dialogs.Rule()), nil, nil, nil,
 		container.New(splitLayout{}, dialogs.Padded(6, 6, found), dialogs.Surface(dialogs.ColorSunken, p.detail.content)))
 	return p
 }
 
 func (p *entriesPage) makeChoices() {
-	outcome := func(q *history.Query) *string { return (*string)(&q.Outcome) }
-	by := func(q *history.Query) *string { return (*string)(&q.By) }
+	outcome := p.newChoice(lang.L("Any outcome"), func(r string) string { return result(r).name() }, nil)
+	outcome.get = func(q history.Query) string { return string(resultOf(q.Outcome, q.By)) }
+	outcome.set = func(q *history.Query, r string) { q.Outcome, q.By = result(r).parts() }
 	p.choices = []*choice{
-		p.newChoice(lang.L("Every agent"), agentName, func(q *history.Query) *string { return &q.Agent }),
-		p.newChoice(lang.L("Every project"), projectName, func(q *history.Query) *string { return &q.Project }),
-		p.newChoice(lang.L("Every tool"), plainName, func(q *history.Query) *string { return &q.Tool }),
-		p.newChoice(lang.L("Every outcome"), func(o string) string { return outcomeName(interact.Outcome(o)) }, outcome),
-		p.newChoice(lang.L("By anyone"), byName, by),
-		p.newChoice(lang.L("Every machine"), plainName, func(q *history.Query) *string { return &q.Machine }),
-		p.newChoice(lang.L("Every device"), plainName, func(q *history.Query) *string { return &q.Device }),
+		p.newChoice(lang.L("Any agent"), agentName, func(q *history.Query) *string { return &q.Agent }),
+		p.newChoice(lang.L("Any project"), projectName, func(q *history.Query) *string { return &q.Project }),
+		p.newChoice(lang.L("Any tool"), plainName, func(q *history.Query) *string { return &q.Tool }),
+		outcome,
+		p.newChoice(lang.L("Any machine"), plainName, func(q *history.Query) *string { return &q.Machine }),
+		p.newChoice(lang.L("Any device"), plainName, func(q *history.Query) *string { return &q.Device }),
 	}
-	for _, o := range outcomes {
-		p.choices[3].values = append(p.choices[3].values, string(o))
+	for _, r := range shownResults {
+		outcome.values = append(outcome.values, string(r))
 	}
-	for _, b := range []interact.By{interact.ByHuman, interact.ByPolicy, interact.ByTimeout} {
-		p.choices[4].values = append(p.choices[4].values, string(b))
-	}
-	p.times = controls.NewSelect([]string{lang.L("Any time"), lang.L("Today"), lang.L("Yesterday"),
+	p.times = controls.NewSelect([]string{lang.L("Any time"), lang.L("Last hour"), lang.L("Today"), lang.L("Yesterday"),
 		lang.L("Last 7 days"), lang.L("Last 30 days")}, func(string) { p.picked() })
+	p.asked = controls.NewCheck(lang.L("Hide what passed"), func(bool) { p.picked() })
 	p.follow()
 }
 
 func plainName(name string) string { return safetext.Line(name, nameLimit) }
 
-func byName(by string) string {
-	switch interact.By(by) {
-	case interact.ByHuman:
-		return lang.L("By you")
-	case interact.ByPolicy:
-		return lang.L("By rules")
-	}
-	return lang.L("By time-out")
-}
-
 func (p *entriesPage) newChoice(anything string, name func(string) string,
 	field func(*history.Query) *string) *choice {
-	c := &choice{any: anything, name: name, field: field}
+	c := &choice{any: anything, name: name,
+		get: func(q history.Query) string { return *field(&q) },
+		set: func(q *history.Query, value string) { *field(q) = value }}
 	c.Select = controls.NewSelect(nil, func(string) { p.picked() })
+	c.PlaceHolder = " " // never shown: it is what makes a list wide
 	return c
 }
 
@@ -139,13 +132,14 @@ func (p *entriesPage) follow() {
 	p.setting = true
 	defer func() { p.setting = false }()
 	for _, c := range p.choices {
-		c.offer(*c.field(&p.filter.query))
+		c.offer(c.get(p.filter.query))
 	}
 	if p.elsewhere != nil {
 		hasAny := func(c *choice) bool { return len(c.values) > 0 }
 		dialogs.SetVisible(p.elsewhere, slices.ContainsFunc(p.choices[firstElsewhere:], hasAny))
 	}
 	p.times.SetSelectedIndex(p.filter.time)
+	p.asked.SetChecked(p.filter.query.Asked)
 	p.showChips()
 }
 
@@ -177,9 +171,10 @@ func (p *entriesPage) picked() {
 		if i := c.SelectedIndex(); i > 0 {
 			value = c.values[i-1]
 		}
-		*c.field(&p.filter.query) = value
+		c.set(&p.filter.query, value)
 	}
 	p.filter.time = max(p.times.SelectedIndex(), 0)
+	p.filter.query.Asked = p.asked.Checked
 	p.find()
 }
 
@@ -220,15 +215,18 @@ func (p *entriesPage) showChips() {
 func (p *entriesPage) query() history.Query {
 	q := p.filter.query
 	q.Text = p.search.Text
-	today := startOfDay(p.win.now())
+	now := p.win.now()
+	today := startOfDay(now)
 	switch p.filter.time {
 	case 1:
-		q.Since = today
+		q.Since = now.Add(-time.Hour)
 	case 2:
-		q.Since, q.Until = today.AddDate(0, 0, -1), today
+		q.Since = today
 	case 3:
-		q.Since = today.AddDate(0, 0, -6)
+		q.Since, q.Until = today.AddDate(0, 0, -1), today
 	case 4:
+		q.Since = today.AddDate(0, 0, -6)
+	case 5:
 		q.Since = today.AddDate(0, 0, -29)
 	}
 	return q
@@ -322,13 +320,13 @@ func (p *entriesPage) toList() {
 
 // escape closes what is open on the page, and reports whether anything was.
 func (p *entriesPage) escape() bool {
-	return p.detail.actions.cancel() || p.export.hide() || p.clear()
+	return p.detail.changes.cancel() || p.detail.actions.cancel() || p.export.hide() || p.clear()
 }
 
 // splitLayout gives a list its share of the width, and the rest, at least its minimum, to the object beside it.
 type splitLayout struct{}
 
-const leastList, mostList = 300, 460
+const leastList, mostList = 215, 460
 
 func (splitLayout) MinSize(o []fyne.CanvasObject) fyne.Size {
 	return fyne.NewSize(leastList+o[1].MinSize().Width, 200)

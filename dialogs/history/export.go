@@ -43,7 +43,7 @@ func newExporter(w *Window, query func() history.Query) *exporter {
 	cancel := controls.NewButton(lang.L("Cancel"), func() { e.hide() })
 	row := container.NewBorder(nil, nil, nil, dialogs.Row(8, controls.Wide(120, e.format), e.write, cancel), e.path)
 	e.content = dialogs.Card(dialogs.ColorPaper, dialogs.Padded(8, 10, dialogs.Column(6,
-		controls.Muted(lang.L("Everything that is found now goes into a new file, with the exact inputs.")),
+		controls.Muted(lang.L("Exports all matching entries to a new file, with the exact inputs.")),
 		row, e.wrong.Content, e.result.Content)))
 	e.content.Hide()
 	return e

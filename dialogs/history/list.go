@@ -264,7 +264,7 @@ func (l *entryList) selected() int {
 
 // TypedKey implements [fyne.Focusable]: moving also selects.
 func (l *entryList) TypedKey(k *fyne.KeyEvent) {
-	screen := max(int(l.Size().Height/(rowHeight+rowGap))-1, 1)
+	screen := max(int(l.Size().Height/rowHeight)-1, 1)
 	at := l.selected()
 	switch k.Name {
 	case fyne.KeyDown:

@@ -10,11 +10,12 @@ import (
 	"sync"
 	"time"
 
-	"nod/interact"
+	"nod/api"
 	"nod/interact/history"
 	"nod/ipc/operator"
 	"nod/policy"
 	"nod/policy/config"
+	"nod/sandbox/snapshot"
 )
 
 // testNow is the time in the tests.
@@ -31,6 +32,10 @@ type fakeOperator struct {
 	err     error  // of every question
 	refuse  error  // of every change
 	path    string // that was exported to
+	changed map[int64]operator.Changed
+	plan    operator.TakeBack
+	left    []snapshot.Conflict // of a take-back
+	taken   []string            // digests of what was taken back
 
 	mu      sync.Mutex
 	state   operator.State
@@ -132,9 +137,9 @@ func (o *fakeOperator) madeUp(q history.Query) history.Page {
 	page := history.Page{More: last > history.PageSize}
 	for seq := last; seq > max(last-history.PageSize, 0); seq-- {
 		page.Lines = append(page.Lines, history.Line{
-			Seq: int64(seq), Kind: interact.KindApprove, Agent: "codex", Session: fmt.Sprint("s", seq/50),
+			Seq: int64(seq), Kind: api.KindApprove, Agent: "codex", Session: fmt.Sprint("s", seq/50),
 			Settled: testNow.Add(-time.Duration(o.count-seq) * time.Minute), Tool: "shell",
-			Gist: fmt.Sprint("make ", seq), Outcome: interact.Allowed, By: interact.ByPolicy,
+			Gist: fmt.Sprint("make ", seq), Outcome: api.Allowed, By: api.ByPolicy,
 		})
 	}
 	return page
@@ -146,6 +151,43 @@ func (o *fakeOperator) Entry(_ context.Context, seq int64) (history.Entry, error
 		return history.Entry{}, errors.Join(o.err, fmt.Errorf("entry %d is gone", seq))
 	}
 	return o.entries[i], o.err
+}
+
+func (o *fakeOperator) Changed(_ context.Context, seq int64) (operator.Changed, error) {
+	return o.changed[seq], o.err
+}
+
+const someDiff = `diff --git a/cart.go b/cart.go
+index 1..2 100644
+--- a/cart.go
++++ b/cart.go
+@@ -1,4 +1,4 @@
+ package cart
+ 
+-func Total() int { return 0 }
++func Total() int { return sum(items) }
+ // the end
+`
+
+func (o *fakeOperator) Diff(context.Context, int64, string) (operator.Diff, error) {
+	return operator.Diff{Text: []byte(someDiff), Cut: true}, o.err
+}
+
+func (o *fakeOperator) PlanTakeBack(context.Context, int64) (operator.TakeBack, error) {
+	return o.plan, o.err
+}
+
+func (o *fakeOperator) TakeBack(_ context.Context, seq int64, digest string) ([]snapshot.Conflict, error) {
+	o.taken = append(o.taken, digest)
+	if digest != o.plan.Digest {
+		return nil, operator.ErrChanged
+	}
+	if o.refuse == nil {
+		c := o.changed[seq]
+		c.Run.Undoes = c.Run.Number
+		o.changed[seq] = c
+	}
+	return o.left, o.refuse
 }
 
 func (o *fakeOperator) Facets(context.Context) (f history.Facets, err error) {

@@ -17,11 +17,26 @@ import (
 	"nod/interact/history"
 )
 
-// Sizes of the list. All rows have the same height: otherwise Fyne would add up the heights of a million rows.
-const (
-	rowHeight = 42
-	rowGap    = 4 // between rows, set by Fyne
-)
+// rowHeight is that of every row: otherwise Fyne would add up the heights of a million rows.
+const rowHeight = 46
+
+// gapless is nod's theme without the gap that Fyne leaves between rows, where a click would select none.
+type gapless struct{}
+
+func (gapless) Color(n fyne.ThemeColorName, v fyne.ThemeVariant) color.Color {
+	return ownTheme().Color(n, v)
+}
+func (gapless) Font(s fyne.TextStyle) fyne.Resource     { return ownTheme().Font(s) }
+func (gapless) Icon(n fyne.ThemeIconName) fyne.Resource { return ownTheme().Icon(n) }
+
+func (gapless) Size(n fyne.ThemeSizeName) float32 {
+	if n == theme.SizeNamePadding {
+		return 0
+	}
+	return ownTheme().Size(n)
+}
+
+func ownTheme() fyne.Theme { return fyne.CurrentApp().Settings().Theme() }
 
 type rowView struct {
 	widget.BaseWidget
@@ -76,7 +91,7 @@ func (v *rowView) show(r row, known bool, now time.Time) {
 		v.Refresh()
 		return
 	}
-	said := verdictOf(r.line.Outcome, r.line.By)
+	said := verdictOf(r.line.Result(), r.line.By)
 	setText(v.what, safetext.Line(r.line.Gist, gistLimit))
 	meta := toolName(r.line)
 	if device := answeredOn(r.line.Device); device != "" {

@@ -12,13 +12,13 @@ import (
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
-	"fyne.io/fyne/v2/driver/desktop"
 	"fyne.io/fyne/v2/lang"
 	"fyne.io/fyne/v2/theme"
 
 	"nod/dialogs"
 	"nod/dialogs/controls"
 	"nod/interact"
+	"nod/interact/history"
 	"nod/ipc/operator"
 )
 
@@ -36,7 +36,7 @@ const title = "nod history"
 // Sizes of the window in Fyne's device independent pixels.
 const (
 	usualWidth, usualHeight = 1100, 700
-	wideWindow              = 1060 // from this width on it shows the names of pages
+	wideWindow              = 1060 // from this width on it shows the icons of pages
 )
 
 // pace is the interval between updates, so that busy agents do not keep the window busy.
@@ -67,6 +67,8 @@ type Window struct {
 	entries  *entriesPage
 	away     *awayPage
 	insights *insightsPage
+
+	typedShortcut func(fyne.Shortcut) bool // runs a shortcut of the window; reports whether there is one
 
 	aside func(func())                // runs slow functions; synchronous in tests
 	after func(time.Duration, func()) // runs a function on the UI goroutine after a delay
@@ -108,6 +110,9 @@ func (w *Window) Show(v operator.View) {
 		w.enter(page)
 	}
 	w.tabs.SelectIndex(page)
+	if v.Contained {
+		w.entries.set(filter{query: history.Query{Outcome: history.Sandboxed}})
+	}
 	if v.Entry != 0 {
 		w.entries.open(v.Entry)
 	}
@@ -155,12 +160,13 @@ func (w *Window) show(s operator.State, err error) {
 
 func (w *Window) build() {
 	w.win = w.app.NewWindow(title)
+	w.typedShortcut = controls.AddChords(w.win.Canvas(), w.seek, w.close, func(by int) { w.tabs.Step(by) })
 	w.banner = controls.NewBanner(func() { w.opts.Rule("") })
 	w.undo = dialogs.NewUndoBar(w.takeBack, func(d time.Duration, f func()) { w.after(d, f) })
 	w.entries, w.away, w.insights = newEntriesPage(w), newAwayPage(w), newInsightsPage(w)
 	w.tabs = controls.NewNavigation([]controls.Tab{
 		{Name: lang.L("History"), Icon: theme.HistoryIcon(), Content: w.entries.content},
-		{Name: lang.L("While you were away"), Icon: theme.VisibilityOffIcon(), Content: w.away.content},
+		{Name: lang.L("Away"), Icon: theme.VisibilityOffIcon(), Content: w.away.content},
 		{Name: lang.L("Insights"), Icon: theme.GridIcon(), Content: w.insights.content},
 	}, wideWindow, w.enter)
 	w.win.SetContent(container.NewBorder(w.banner.Content, w.undo.Content, nil, nil, w.tabs.Content))
@@ -168,9 +174,6 @@ func (w *Window) build() {
 	w.win.CenterOnScreen()
 	w.win.SetCloseIntercept(w.close)
 	w.win.Canvas().AddShortcut(&fyne.ShortcutUndo{}, func(fyne.Shortcut) { w.undo.TakeBack() })
-	for shortcut, do := range w.chords() {
-		w.win.Canvas().AddShortcut(&shortcut, func(fyne.Shortcut) { do() })
-	}
 	w.win.Canvas().SetOnTypedKey(w.typedKey)
 }
 
@@ -210,34 +213,9 @@ func (w *Window) find(f filter) {
 	w.tabs.SelectIndex(onEntries)
 }
 
-func (w *Window) chords() map[desktop.CustomShortcut]func() {
-	next, previous := func() { w.tabs.Step(+1) }, func() { w.tabs.Step(-1) }
-	const control = fyne.KeyModifierControl // also on macOS, where Command+Tab switches programs
-	return map[desktop.CustomShortcut]func(){
-		{KeyName: fyne.KeyW, Modifier: fyne.KeyModifierShortcutDefault}:   w.close,
-		{KeyName: fyne.KeyF, Modifier: fyne.KeyModifierShortcutDefault}:   w.seek,
-		{KeyName: fyne.KeyTab, Modifier: control}:                         next,
-		{KeyName: fyne.KeyTab, Modifier: control | fyne.KeyModifierShift}: previous,
-		{KeyName: fyne.KeyPageDown, Modifier: control}:                    next,
-		{KeyName: fyne.KeyPageUp, Modifier: control}:                      previous,
-	}
-}
-
 func (w *Window) seek() {
 	w.tabs.SelectIndex(onEntries)
 	w.win.Canvas().Focus(w.entries.search)
-}
-
-func (w *Window) typedShortcut(s fyne.Shortcut) bool {
-	custom, ok := s.(*desktop.CustomShortcut)
-	if !ok {
-		return false
-	}
-	do := w.chords()[*custom]
-	if do != nil {
-		do()
-	}
-	return do != nil
 }
 
 // typedKey handles a key that the focused control does not use.

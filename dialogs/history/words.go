@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"fyne.io/fyne/v2"
@@ -11,10 +12,10 @@ import (
 	"fyne.io/fyne/v2/theme"
 
 	"nod/agents/registry"
+	"nod/api"
 	"nod/dialogs"
 	"nod/dialogs/prompt"
 	"nod/dialogs/safetext"
-	"nod/interact"
 	"nod/interact/history"
 )
 
@@ -32,50 +33,75 @@ type verdict struct {
 	color          fyne.ThemeColorName
 }
 
-// outcomes are the outcomes of the filter, in its order.
-var outcomes = []interact.Outcome{
-	interact.Allowed, interact.Denied, interact.Answered, interact.Dismissed, interact.TimedOut, interact.Unavailable,
-	interact.Cancelled, interact.Withdrawn,
+// A result is what the list says of an entry in a word, and what the filter asks for: an outcome and, where that makes
+// another word, who decided.
+type result string
+
+func resultOf(o api.Outcome, by api.By) result {
+	return result(strings.TrimSuffix(string(o)+" "+string(by), " "))
 }
 
-func verdictOf(o interact.Outcome, by interact.By) verdict {
-	byPolicy := by == interact.ByPolicy
+func (r result) parts() (api.Outcome, api.By) {
+	o, by, _ := strings.Cut(string(r), " ")
+	return api.Outcome(o), api.By(by)
+}
+
+// shownResults are the results of the filter, in its order.
+var shownResults = []result{
+	resultOf(api.Allowed, api.ByHuman), resultOf(api.Allowed, api.ByPolicy), result(history.Sandboxed),
+	resultOf(api.Denied, api.ByHuman), resultOf(api.Denied, api.ByPolicy),
+	resultOf(api.Answered, api.ByHuman), resultOf(api.Answered, api.ByTimeout),
+	result(api.Dismissed), result(api.TimedOut), result(api.Unavailable), result(api.Cancelled),
+	result(api.Withdrawn),
+}
+
+func (r result) name() string {
+	if r == result(api.Denied) { // from a link
+		return lang.L("Denied by you or a rule")
+	}
+	return verdictOf(r.parts()).word
+}
+
+func verdictOf(o api.Outcome, by api.By) verdict {
+	byPolicy := by == api.ByPolicy
 	switch {
-	case o == interact.Allowed && byPolicy:
+	case o == history.Sandboxed && byPolicy:
+		return verdict{lang.L("In the sandbox"), lang.L("Ran in the sandbox without asking you"), theme.ColorNamePrimary}
+	case o == history.Sandboxed:
+		return verdict{lang.L("In the sandbox"), lang.L("You had this run in the sandbox"), theme.ColorNamePrimary}
+	case o == api.Allowed && byPolicy:
 		return verdict{lang.L("Passed"), lang.L("Passed without asking you"), theme.ColorNameSuccess}
-	case o == interact.Allowed:
+	case o == api.Allowed:
 		return verdict{lang.L("Allowed"), lang.L("You allowed this"), theme.ColorNameSuccess}
-	case o == interact.Denied && byPolicy:
+	case o == api.Denied && byPolicy:
 		return verdict{lang.L("Denied by rule"), lang.L("Denied without asking you"), theme.ColorNameError}
-	case o == interact.Denied:
+	case o == api.Denied:
 		return verdict{lang.L("Denied"), lang.L("You denied this"), theme.ColorNameError}
-	case o == interact.Answered && by == interact.ByTimeout:
+	case o == api.Answered && by == api.ByTimeout:
 		return verdict{lang.L("Default"), lang.L("Nobody answered in time, so the default counted"), theme.ColorNameWarning}
-	case o == interact.Answered:
+	case o == api.Answered:
 		return verdict{lang.L("Answered"), lang.L("You answered"), theme.ColorNamePrimary}
 	}
 	return undecided(o)
 }
 
-func undecided(o interact.Outcome) verdict {
+func undecided(o api.Outcome) verdict {
 	switch o {
-	case interact.Dismissed:
-		return verdict{lang.L("Dismissed"), lang.L("You closed the prompt without deciding"), theme.ColorNameWarning}
-	case interact.TimedOut:
+	case api.Dismissed:
+		return verdict{lang.L("Dismissed"), lang.L("Closed without an answer"), theme.ColorNameWarning}
+	case api.TimedOut:
 		return verdict{lang.L("Timed out"), lang.L("Nobody answered in time"), theme.ColorNameWarning}
-	case interact.Unavailable:
+	case api.Unavailable:
 		return verdict{lang.L("Not asked"), lang.L("Nobody could be asked"), theme.ColorNameWarning}
-	case interact.Cancelled:
+	case api.Cancelled:
 		return verdict{lang.L("Cancelled"), lang.L("The agent stopped waiting"), dialogs.ColorMuted}
-	case interact.Withdrawn:
+	case api.Withdrawn:
 		return verdict{lang.L("Withdrawn"), lang.L("The agent took this back"), dialogs.ColorMuted}
 	case "":
 		return verdict{lang.L("Waiting"), lang.L("This still waits for you"), theme.ColorNamePrimary}
 	}
 	return verdict{safetext.Line(string(o), nameLimit), safetext.Line(string(o), nameLimit), dialogs.ColorMuted}
 }
-
-func outcomeName(o interact.Outcome) string { return verdictOf(o, "").word }
 
 func agentName(agent string) string {
 	if agent == "" {
@@ -119,10 +145,10 @@ func answeredOn(device string) string {
 	return lang.L("answered on {{.Device}}", map[string]any{"Device": safetext.Line(device, nameLimit)})
 }
 
-func kindName(k interact.Kind) string {
-	return cmp.Or(map[interact.Kind]string{
-		interact.KindAsk: lang.L("Question"), interact.KindConfirm: lang.L("Confirmation"),
-		interact.KindForm: lang.L("Form"), interact.KindNotify: lang.L("Notice"), interact.KindApprove: lang.L("Approval"),
+func kindName(k api.Kind) string {
+	return cmp.Or(map[api.Kind]string{
+		api.KindAsk: lang.L("Question"), api.KindConfirm: lang.L("Confirmation"),
+		api.KindForm: lang.L("Form"), api.KindNotify: lang.L("Notice"), api.KindApprove: lang.L("Approval"),
 	}[k], safetext.Line(string(k), nameLimit))
 }
 

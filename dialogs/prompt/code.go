@@ -45,17 +45,6 @@ func (l Line) SourceSize() int {
 	return n
 }
 
-// Within returns the parts of the ordered stretches between two positions, relative to from.
-func Within(all []Stretch, from, to int) []Stretch {
-	i, _ := slices.BinarySearchFunc(all, from, func(s Stretch, from int) int { return s.To - from - 1 })
-	var part []Stretch
-	for ; i < len(all) && all[i].From < to; i++ {
-		s := all[i]
-		part = append(part, Stretch{max(s.From, from) - from, min(s.To, to) - from, s.Ink})
-	}
-	return part
-}
-
 // Join appends s to stretches, or extends the last one if it touches s and has the same colour.
 func Join(all []Stretch, s Stretch) []Stretch {
 	if n := len(all); n > 0 && all[n-1].To >= s.From && all[n-1].Ink == s.Ink {

@@ -9,6 +9,7 @@ import (
 
 	"nod/dialogs/safetext"
 	"nod/interact"
+	"nod/policy"
 	"nod/policy/shell"
 )
 
@@ -27,6 +28,7 @@ type Content struct {
 	Diff      string      // change of a file, as a unified diff
 	bases     []*baseFile // the files that the lines compare with
 	AgentSays string      // the agent's description, which has no effect: not in Lines
+	told      []string    // the parts of a command of which the facts tell what they do
 }
 
 // noteOdd adds the facts and warnings about odd characters in the lines. capped says that they are only the beginning.
@@ -55,15 +57,15 @@ func (c Content) Stale() bool {
 	return slices.ContainsFunc(c.bases, (*baseFile).changed)
 }
 
-// assess returns the content of an approval with its risks among the facts, worst first.
-func assess(r interact.Request, a interact.Approve) Content {
+// assess returns the content of an approval with the risks of its call among the facts, worst first.
+func assess(r interact.Request, a interact.Approve, call policy.Call) Content {
 	at := placesOf(r)
 	c := contentOf(a, at)
-	own, ofFiles := at.risks(a.Call(r.Requester))
+	own, ofFiles := at.risks(call)
 	c.Facts = worstFirst(append(riskFacts(own), c.Facts...))
 	c.Reported = worstFirst(riskFacts(ofFiles))
 	if c.IsCommand {
-		c.Dangers = dangersOf(c.Original, own)
+		c.Dangers, c.told = dangersOf(c.Original, own), toldBy(own)
 	}
 	return c
 }
@@ -76,7 +78,7 @@ func contentOf(a interact.Approve, at places) Content {
 	if err != nil {
 		return Content{
 			Lines: Numbered(string(a.Input), LineText), Original: string(a.Input),
-			Warnings: []string{tr("The input cannot be read without doubt, so here it is as it came.")},
+			Warnings: []string{tr("The input is ambiguous, so it is shown as it came.")},
 		}
 	}
 	for _, show := range []func(interact.Approve, arguments, places) (Content, bool){
@@ -94,7 +96,7 @@ func (c Content) withRest(args arguments) Content {
 	if len(args) == 0 {
 		return c
 	}
-	rest := append([]Line{Rule(tr("with"))}, fieldLines(args)...)
+	rest := append([]Line{rule(tr("with"))}, fieldLines(args)...)
 	if c.Must == 0 {
 		c.Lines = append(c.Lines, rest...)
 		return c
@@ -114,7 +116,6 @@ func commandContent(_ interact.Approve, args arguments, at places) (Content, boo
 	if ok {
 		c.Lines, c.Original = InCode(Numbered(command, LineText), ShellCode, command), command
 		c.IsCommand = true
-		c.Facts = append(append(c.Facts, programsFact(command)...), sizeFact(command))
 	} else if key, ok = c.showArgv(args); !ok {
 		return Content{}, false
 	}
@@ -161,14 +162,8 @@ func urlContent(_ interact.Approve, args arguments, at places) (Content, bool) {
 		return Content{}, false
 	}
 	c := Content{Original: address, Facts: addressFacts(address)}
-	host, u := HostOf(address)
-	if host == "" {
-		c.Warnings = append(c.Warnings, tr("Programs may disagree about where this address leads."))
-	} else {
-		c.Lines = append(Unnumbered("", host, LineTitle), Rule(""))
-		if u.User != nil {
-			c.Warnings = append(c.Warnings, tr("The part before the @ is a user name, not the host."))
-		}
+	if host, _ := HostOf(address); host != "" {
+		c.Lines = append(Unnumbered("", host, LineTitle), rule(""))
 	}
 	c.Lines = append(c.Lines, Unnumbered("", address, LineText)...)
 	return c.withRest(args.without(key)), true
@@ -251,7 +246,7 @@ func oddFacts(lines []Line) []Fact {
 		var at []string
 		for _, l := range lines {
 			if slices.ContainsFunc(l.Spans, func(s safetext.Span) bool { return s.Kind == odd.kind && s.Why() != "" }) {
-				at = AppendNew(at, l.number())
+				at = appendNew(at, l.number())
 			}
 		}
 		at = slices.DeleteFunc(at, func(n string) bool { return n == "" })

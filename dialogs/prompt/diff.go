@@ -120,19 +120,19 @@ func (d diff) whole(name string) []Line { return d.write(name, 0) }
 // write shows d with line numbers of that width. If width is 0 it shows no numbers and leaves nothing out.
 func (d diff) write(name string, width int) []Line {
 	old, fresh := newSide(name, d.old), newSide(name, d.new)
-	context := safetext.ContextOf(old.Text + fresh.Text)
+	render := safetext.RendererFor(old.Text + fresh.Text)
 	changed := d.changedWords()
 	var out []Line
 	for at, full := 0, false; at < len(d.signs) && !full; at++ {
 		if start, isHunk := d.starts[at]; isHunk {
 			if at > 0 {
-				out = append(out, Rule(""))
+				out = append(out, rule(""))
 			}
 			old.shift, fresh.shift = start[0]-1-old.done, start[1]-1-fresh.done
 		}
 		if width > 0 && d.starts == nil {
 			if n := d.farFromChange(at); n > 1 { // a single line is no longer than the note about it
-				out = append(out, Rule(tr("{{.Lines}} unchanged lines", values{"Lines": n})))
+				out = append(out, rule(tr("{{.Lines}} unchanged lines", values{"Lines": n})))
 				at += n - 1
 				for range n {
 					old.next()
@@ -154,7 +154,7 @@ func (d diff) write(name string, width int) []Line {
 		if width > 0 {
 			l.Lead = fmt.Sprintf("%*s %*s %s", width, before, width, after, l.Lead)
 		}
-		l.Spans = context.Render(text)[0].Spans
+		l.Spans = render(text)[0].Spans
 		l.Changed = DrawnAt(l.Spans, changed[at])
 		out = append(out, l)
 		if width > 0 && d.starts == nil && !strings.HasSuffix(text, "\n") {

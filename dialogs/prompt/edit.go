@@ -110,7 +110,7 @@ func newFileContent(path string, at places) (Content, *baseFile) {
 // endMandatory makes the lines added from now on optional: they are a file's content.
 func (c *Content) endMandatory() {
 	c.Must = len(c.Lines)
-	c.Lines = append(c.Lines, Rule(""))
+	c.Lines = append(c.Lines, rule(""))
 }
 
 func notCompared(problem string) string {
@@ -120,14 +120,15 @@ func notCompared(problem string) string {
 // writeContent shows a file that is written as a whole.
 func writeContent(path, text string, at places) Content {
 	c, b := newFileContent(path, at)
-	c.Original, c.Diff = text, NewDiff("", text).unified(path)
+	whole := NewDiff("", text)
+	c.Original, c.Diff = text, whole.unified(path)
 	switch {
 	case b.problem != "":
 		c.Lines = append(c.Lines, fileText(path, text)...)
-		c.Facts = append(c.Facts, Fact{tr("Replaces what is there"), shell.Caution}, sizeFact(text))
+		c.Facts = append(c.Facts, Fact{tr("Replaces what is there"), shell.Caution})
 	case !b.exists:
 		c.Lines = append(c.Lines, fileText(path, text)...)
-		c.Facts = append(c.Facts, Fact{tr("Creates a new file"), shell.Note}, sizeFact(text))
+		c.Facts = append(c.Facts, Fact{tr("Creates a new file"), shell.Note}, changeFact(whole.counts()))
 	case b.text == text:
 		c.Lines = append(c.Lines, note(tr("The file already has exactly this content:")))
 		c.Lines = append(c.Lines, fileText(path, text)...)
@@ -196,14 +197,15 @@ func editsContent(path string, edits []edit, at places) Content {
 			tr("The text to replace is not in the file exactly once now, so the lines have no numbers."))
 		return c.withFragments(path, edits)
 	case !b.exists:
-		c.Lines, c.Diff = append(c.Lines, fileText(path, after)...), NewDiff("", after).unified(path)
-		c.Facts = append(c.Facts, Fact{tr("Creates a new file"), shell.Note}, sizeFact(after))
+		whole := NewDiff("", after)
+		c.Lines, c.Diff = append(c.Lines, fileText(path, after)...), whole.unified(path)
+		c.Facts = append(c.Facts, Fact{tr("Creates a new file"), shell.Note}, changeFact(whole.counts()))
 		return c
 	}
 	before := b.text
 	if crlf {
 		before = unixLines(before)
-		c.Warnings = append(c.Warnings, tr("The file has the line ends of Windows; they are left out of the comparison."))
+		c.Warnings = append(c.Warnings, tr("The file has Windows line endings, which the comparison ignores."))
 	}
 	d := NewDiff(before, after)
 	c.Lines, c.Diff = append(c.Lines, d.Lines(path)...), d.unified(path)
@@ -226,13 +228,13 @@ func (c Content) withFragments(path string, edits []edit) Content {
 			hunks.WriteString(d.fragment())
 		}
 		if e.all {
-			c.Facts = AppendNew(c.Facts, Fact{tr("Wherever it occurs"), shell.Caution})
+			c.Facts = appendNew(c.Facts, Fact{tr("Wherever it occurs"), shell.Caution})
 		}
 		if full {
 			continue
 		}
 		if len(edits) > 1 {
-			c.Lines = append(c.Lines, Rule(tr("change {{.Number}} of {{.Total}}", values{"Number": i + 1, "Total": len(edits)})))
+			c.Lines = append(c.Lines, rule(tr("change {{.Number}} of {{.Total}}", values{"Number": i + 1, "Total": len(edits)})))
 		}
 		c.Lines, full = cut(append(c.Lines, d.whole(path)...))
 	}
@@ -311,7 +313,7 @@ func patchFacts(text string) []Fact {
 	var facts []Fact
 	for line := range strings.Lines(text) {
 		if mark, _, ok := language.PatchFile(line); ok && what[mark].Text != "" {
-			facts = AppendNew(facts, what[mark])
+			facts = appendNew(facts, what[mark])
 		}
 	}
 	if _, err := language.Patch(text); err != nil {

@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"golang.org/x/net/idna"
@@ -28,8 +29,8 @@ func addIf(facts []Fact, isTrue bool, text string, l shell.Level) []Fact {
 	return facts
 }
 
-// AppendNew appends the values that are not in the list yet.
-func AppendNew[T comparable](list []T, more ...T) []T {
+// appendNew appends the values that are not in the list yet.
+func appendNew[T comparable](list []T, more ...T) []T {
 	for _, one := range more {
 		if !slices.Contains(list, one) {
 			list = append(list, one)
@@ -38,15 +39,22 @@ func AppendNew[T comparable](list []T, more ...T) []T {
 	return list
 }
 
+// deletesFolders is left out beside a risk that names what is deleted.
+const deletesFolders = "Deletes folders and their contents"
+
 // riskFacts converts risks to facts. Risks that differ only in a place become one fact.
 func riskFacts(risks []policy.Risk) []Fact {
+	isDeletion := func(r policy.Risk) bool { return r.What != "" && strings.HasPrefix(r.Text, "Deletes") }
+	if slices.ContainsFunc(risks, isDeletion) {
+		risks = slices.DeleteFunc(slices.Clone(risks), func(r policy.Risk) bool { return r.Text == deletesFolders })
+	}
 	var texts []string
 	named, levels := map[string][]string{}, map[string]shell.Level{}
 	for _, r := range risks {
-		texts, levels[r.Text] = AppendNew(texts, r.Text), max(levels[r.Text], r.Level)
+		texts, levels[r.Text] = appendNew(texts, r.Text), max(levels[r.Text], r.Level)
 		isBelow := func(name string) bool { return strings.HasPrefix(r.What, name+"/") }
 		if r.What != "" && !slices.ContainsFunc(named[r.Text], isBelow) {
-			named[r.Text] = AppendNew(named[r.Text], r.What)
+			named[r.Text] = appendNew(named[r.Text], r.What)
 		}
 	}
 	facts := make([]Fact, len(texts))
@@ -75,13 +83,26 @@ func worstFirst(facts []Fact) []Fact {
 	return facts
 }
 
-// Worst returns the first of the worst facts; the zero Fact if there are none.
-func (c Content) Worst() Fact {
-	all := worstFirst(c.AllFacts())
-	if len(all) == 0 {
-		return Fact{}
+// sentence joins facts: "Reads keys, and reaches example.com".
+func sentence(facts []Fact) string {
+	text := facts[0].Text
+	for i, f := range facts[1:] {
+		form := "{{.Some}}, {{.Next}}"
+		if i == len(facts)-2 {
+			form = "{{.Some}}, and {{.Next}}"
+		}
+		text = tr(form, values{"Some": text, "Next": withinSentence(f.Text)})
 	}
-	return all[0]
+	return text
+}
+
+// withinSentence returns a fact without its capital letter.
+func withinSentence(text string) string {
+	first, size := utf8.DecodeRuneInString(text)
+	if next, _ := utf8.DecodeRuneInString(text[size:]); unicode.IsLower(next) {
+		return string(unicode.ToLower(first)) + text[size:]
+	}
+	return text
 }
 
 // Worst returns the highest level among facts.
@@ -108,9 +129,9 @@ func reportedBy(machine string) string {
 }
 
 func (c Content) ClassFact(class policy.Class) Fact {
-	f := Fact{ClassName(class), classLevel(class)}
+	f := Fact{className(class), classLevel(class)}
 	if c.IsCommand && class == policy.Unknown {
-		f.Text = ClassName(policy.Execute)
+		f.Text = className(policy.Execute)
 	}
 	return f
 }
@@ -127,6 +148,16 @@ func (d Danger) Text() string {
 	return tr("Line {{.Line}}: {{.Command}}", values{"Line": d.line, "Command": safeEndsOf(d.Command, most)})
 }
 
+// toldBy returns the parts of a command of which a risk tells what they do, and not only that they could do a lot.
+func toldBy(risks []policy.Risk) (parts []string) {
+	for _, r := range risks {
+		if r.Level > shell.Note && r.Text != shell.RiskOther && r.Text != shell.RiskNetwork {
+			parts = append(parts, r.Line)
+		}
+	}
+	return parts
+}
+
 // longLine is the number of characters of a command on one line above which a part could be overlooked.
 const longLine = 240
 
@@ -137,23 +168,25 @@ func dangersOf(command string, risks []policy.Risk) []Danger {
 	}
 	var found []Danger
 	for _, r := range risks {
-		isThere := slices.ContainsFunc(found, func(d Danger) bool { return d.At == r.At })
-		if r.Level < shell.Danger || r.Line == "" || r.At > len(command) || isThere {
+		if r.Level < shell.Danger || r.Line == "" || r.At > len(command) {
 			continue
 		}
-		found = append(found, Danger{r.At, strings.Count(command[:r.At], "\n") + 1, r.Line})
+		at := pipelineStart(command, r.At)
+		if !slices.ContainsFunc(found, func(d Danger) bool { return d.At == at }) {
+			found = append(found, Danger{at, strings.Count(command[:at], "\n") + 1, command[at:r.At] + r.Line})
+		}
 	}
 	slices.SortFunc(found, func(a, b Danger) int { return a.At - b.At })
 	return found
 }
 
-func sizeFact(text string) Fact {
-	lines := strings.Count(strings.TrimSuffix(text, "\n"), "\n") + 1
-	chars := utf8.RuneCountInString(text)
-	if lines == 1 {
-		return Fact{tr("{{.Chars}} characters", values{"Chars": chars}), shell.Note}
+// pipelineStart returns where the line of the command at starts if it reads from a pipe: "sh" alone says nothing.
+func pipelineStart(command string, at int) int {
+	line := command[strings.LastIndex(command[:at], "\n")+1 : at]
+	if before := strings.TrimRight(line, " \t"); !strings.HasSuffix(before, "|") || strings.HasSuffix(before, "||") {
+		return at
 	}
-	return Fact{tr("{{.Lines}} lines, {{.Chars}} characters", values{"Lines": lines, "Chars": chars}), shell.Note}
+	return at - len(strings.TrimLeft(line, " \t"))
 }
 
 // muchRemoved is the number of removed lines above which a change needs attention.
@@ -164,7 +197,7 @@ func changeFact(added, removed int) Fact {
 	if removed >= muchRemoved && removed > 2*added {
 		level = shell.Caution
 	}
-	return Fact{tr("+{{.Added}} −{{.Removed}} lines", values{"Added": added, "Removed": removed}), level}
+	return Fact{tr("+{{.Added}} -{{.Removed}} lines", values{"Added": added, "Removed": removed}), level}
 }
 
 // HostOf returns the host and port that a program would connect to for address, or "" if programs might disagree.
@@ -214,13 +247,20 @@ const longQuery = 64
 func addressFacts(address string) []Fact {
 	host, u := HostOf(address)
 	if host == "" {
-		return []Fact{{tr("Unclear which host"), shell.Danger}}
+		return []Fact{{tr("Unclear which host: programs may read this address differently"), shell.Danger}}
 	}
-	facts := []Fact{{tr("Host {{.Host}}", values{"Host": PlainText(host)}), shell.Note}}
-	facts = addIf(facts, u.Scheme != "https", tr("Not encrypted"), shell.Caution)
-	facts = addIf(facts, len(u.RawQuery)+len(u.Fragment) >= longQuery, tr("Carries data in the address"), shell.Caution)
-	facts = addIf(facts, u.User != nil, tr("A user name is in front of the host"), shell.Danger)
+	facts := addIf(nil, u.Scheme != "https", tr("Not encrypted"), shell.Caution)
+	facts = addIf(facts, len(u.RawQuery)+len(u.Fragment) >= longQuery, tr("Sends data in the address"), shell.Caution)
+	user := tr("A user name is in front of the host: {{.Name}}@", values{"Name": PlainText(userOf(u))})
+	facts = addIf(facts, u.User != nil, user, shell.Danger)
 	return append(facts, hostFacts(u.Hostname())...)
+}
+
+func userOf(u *url.URL) string {
+	if u.User == nil {
+		return ""
+	}
+	return u.User.Username()
 }
 
 func hostFacts(name string) []Fact {
@@ -240,7 +280,7 @@ func hostFacts(name string) []Fact {
 		return []Fact{{tr("A bare IP address"), shell.Caution}}
 	case isForeign(name):
 		shown, _ := idna.Lookup.ToUnicode(name) // undecodable labels stay unchanged
-		return []Fact{{tr("Host name in foreign letters: {{.Name}}", values{"Name": PlainText(shown)}), shell.Caution}}
+		return []Fact{{tr("Host name with foreign letters: {{.Name}}", values{"Name": PlainText(shown)}), shell.Caution}}
 	}
 	return nil
 }
@@ -249,7 +289,7 @@ func commandFacts(args arguments, at places) []Fact {
 	var facts []Fact
 	if _, dir, ok := args.text("workdir", "cwd", "dir_path", "directory"); ok && dir != "" {
 		l := at.locate(dir)
-		facts = addIf(facts, l.Path == "", tr("Unclear in which folder it works"), shell.Danger)
+		facts = addIf(facts, l.Path == "", tr("Unclear which folder it works in"), shell.Danger)
 		facts = addIf(facts, l.Path != "" && !l.Inside, tr("Works outside the project"), shell.Caution)
 	}
 	isBackground := args.isTrue("run_in_background") || args.isTrue("is_background")
@@ -258,29 +298,4 @@ func commandFacts(args arguments, at places) []Fact {
 	isOutside := args.isTrue("dangerouslyDisableSandbox") || args.isTrue("with_escalated_permissions") ||
 		permissions == "require_escalated"
 	return addIf(facts, isOutside, tr("Outside the sandbox"), shell.Danger)
-}
-
-// maxPrograms is the number of programs of a command that are named.
-const maxPrograms = 6
-
-func programsFact(command string) []Fact {
-	names := programsIn(command)
-	if names == "" {
-		return nil
-	}
-	return []Fact{{tr("Runs {{.Programs}}", values{"Programs": PlainText(names)}), shell.Note}}
-}
-
-// programsIn lists the programs that a command starts, without duplicates, as they are written in the command.
-func programsIn(command string) string {
-	var names []string
-	for _, name := range shell.Assess(command).Programs {
-		if name != "" {
-			names = AppendNew(names, name)
-		}
-	}
-	if len(names) > maxPrograms {
-		names = append(names[:maxPrograms], "…")
-	}
-	return strings.Join(names, ", ")
 }

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"nod/api"
 	"nod/dialogs/safetext"
 	"nod/interact"
 	"nod/policy"
@@ -15,18 +16,18 @@ import (
 const MaxName = 40
 
 // wishOf says what a request is for and names its object in the words of the requester, escaped; the object may be "".
-func wishOf(r interact.Request) (wish, object string) {
+func wishOf(r interact.Request, call policy.Call) (wish, object string) {
 	switch b := r.Body.(type) {
 	case interact.Approve:
 		a := Actions[ActionOf(b)]
-		object := safetext.Line(a.object(r), maxLabel)
+		object := safetext.Line(a.object(r, call), maxLabel)
 		if object == "" {
 			return tr(cmp.Or(a.Bare, a.Wish)), ""
 		}
 		return tr(a.Wish), object
-	case interact.Confirm:
+	case api.Confirm:
 		return tr("asks you to confirm"), ""
-	case interact.Form:
+	case api.Form:
 		if n := len(b.Questions); n > 1 {
 			return tr("has {{.Count}} questions", values{"Count": n}), ""
 		}
@@ -59,41 +60,39 @@ func OnMachine(who interact.Requester) string {
 // action describes a tool call.
 type action struct {
 	Wish   string
-	Bare   string                        // in place of Wish, if the object is unknown
-	object func(interact.Request) string // in the words of the requester
+	Bare   string                                     // in place of Wish, if the object is unknown
+	object func(interact.Request, policy.Call) string // in the words of the requester
 }
 
 // Actions are the descriptions of the actions.
 var Actions = map[interact.Action]action{
 	interact.UsesTool:    {"wants to use the tool", "", toolOf},
-	interact.RunsCommand: {"wants to run", "wants to run a command", programsOf},
+	interact.RunsCommand: {"wants to run", "wants to run a command", commandsOf},
 	interact.EditsFile:   {"wants to edit", "wants to edit a file", fileOf},
 	interact.EditsFiles:  {"wants to edit files", "", noObject},
 	interact.WritesFile:  {"wants to write", "wants to write a file", fileOf},
 	interact.Fetches:     {"wants to reach", "wants to reach the network", placeOf},
+	interact.ReachesOut:  {"wants a command in the sandbox to reach", "", placeOf},
 	interact.OpensURL:    {"wants to open in your browser", "", placeOf},
 	interact.CarriesOut:  {"wants to carry out this plan", "", noObject},
 }
 
-func noObject(interact.Request) string { return "" }
+func noObject(interact.Request, policy.Call) string { return "" }
 
-func toolOf(r interact.Request) string { return r.Body.(interact.Approve).Tool }
+func toolOf(_ interact.Request, call policy.Call) string { return call.Tool }
 
-// programsOf names the programs that a command starts, as far as the parser can tell.
-func programsOf(r interact.Request) string {
-	args, _ := parseArguments(r.Body.(interact.Approve).Input)
-	if _, command, ok := args.text(commandKeys...); ok {
-		return programsIn(command)
+// maxCommands is the number of commands of a command line that the head names.
+const maxCommands = 2
+
+func commandsOf(_ interact.Request, call policy.Call) string {
+	names := policy.CommandNames(call)
+	if len(names) > maxCommands {
+		names = append(names[:maxCommands:maxCommands], "…")
 	}
-	for _, key := range commandKeys {
-		if words, ok := args.list(key); ok {
-			return words[0]
-		}
-	}
-	return ""
+	return strings.Join(names, ", ")
 }
 
-func fileOf(r interact.Request) string {
+func fileOf(r interact.Request, _ policy.Call) string {
 	path := r.Gist()
 	if !filepath.IsAbs(path) {
 		return path
@@ -105,7 +104,7 @@ func fileOf(r interact.Request) string {
 }
 
 // placeOf names the host of a URL, or the whole URL if programs might disagree about the host.
-func placeOf(r interact.Request) string {
+func placeOf(r interact.Request, _ policy.Call) string {
 	host, _ := HostOf(r.Gist())
 	return cmp.Or(host, r.Gist())
 }
@@ -184,8 +183,8 @@ func SummaryOf(r interact.Request) string {
 	return gist
 }
 
-// ClassName names a class for the user.
-func ClassName(c policy.Class) string {
+// className names a class for the user.
+func className(c policy.Class) string {
 	return cmp.Or(map[policy.Class]string{
 		policy.ReadOnly: tr("Only reads"), policy.Write: tr("Writes"), policy.Execute: tr("Runs programs"),
 		policy.Network: tr("Uses the network"), policy.Destructive: tr("Deletes or destroys"),

@@ -4,12 +4,14 @@ import (
 	"strings"
 	"testing"
 
+	"nod/api"
 	"nod/interact"
+	"nod/policy"
 )
 
 // A name that nothing confirms is shown as one, and nothing beside it says that it was verified.
 func TestAClaimedNameIsNotVerified(t *testing.T) {
-	process := interact.Process{PID: 7, Exe: "/tmp/claude", CWD: "/src/shop"}
+	process := api.Process{PID: 7, Exe: "/tmp/claude", CWD: "/src/shop"}
 	for _, tt := range []struct {
 		name       string
 		who        interact.Requester
@@ -23,7 +25,7 @@ func TestAClaimedNameIsNotVerified(t *testing.T) {
 		{"no program", interact.Requester{Agent: "claude-code", Title: "Claude Code"},
 			"A program that calls itself Claude Code", false},
 		{"no name", interact.Requester{Process: process}, "The program claude", false},
-		{"a program of that name", interact.Requester{Process: interact.Process{PID: 7, Exe: "/tmp/Claude Code"}},
+		{"a program of that name", interact.Requester{Process: api.Process{PID: 7, Exe: "/tmp/Claude Code"}},
 			"The program Claude Code", false},
 		{"nothing", interact.Requester{}, "Unknown program", false},
 		{"a machine's word", interact.Requester{Agent: "codex", IsAgent: true, Machine: "web", Process: process},
@@ -36,10 +38,28 @@ func TestAClaimedNameIsNotVerified(t *testing.T) {
 		if got := AgentOf(tt.who); got != tt.want {
 			t.Errorf("%s is called %q, want %q", tt.name, got, tt.want)
 		}
-		for _, o := range originOf(interact.Request{Requester: tt.who, Body: interact.Ask{}}) {
+		for _, o := range originOf(interact.Request{Requester: tt.who, Body: api.Ask{}}) {
 			if says := o.From == Verified || strings.HasPrefix(o.Label, "verified"); says && !tt.isVerified {
 				t.Errorf("%s: %q says that it was verified", tt.name, o.Label)
 			}
+		}
+	}
+}
+
+// What is asked for a command in the sandbox is told by the host alone, and the command is not the agent's word on why.
+func TestAHostIsAskedAboutForACommand(t *testing.T) {
+	for address, want := range map[string]string{
+		"https://registry.npmjs.org": "registry.npmjs.org", "https://github.com:22": "github.com:22",
+		"https://127.0.0.1:5432": "127.0.0.1:5432", "https://[fd00::1]": "[fd00::1]",
+	} {
+		v := ViewOf(interact.Request{Body: interact.Approve{
+			Tool: policy.NetworkTool, Input: []byte(`{"url":"` + address + `"}`), Description: "npm ci",
+		}}, policy.Decision{})
+		if got := v.Head.Wish + " " + v.Head.Object; got != "wants a command in the sandbox to reach "+want {
+			t.Errorf("%s: %q", address, got)
+		}
+		if v.SaysLabel != "command:" || v.Says != "npm ci" {
+			t.Errorf("%s: %s %q", address, v.SaysLabel, v.Says)
 		}
 	}
 }

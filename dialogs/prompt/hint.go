@@ -5,17 +5,18 @@ import (
 	"strconv"
 	"strings"
 
+	"nod/api"
 	"nod/interact"
 )
 
 // HintOf says which answers to q are valid; "" if any is.
-func HintOf(q interact.Question) string {
+func HintOf(q api.Question) string {
 	parts := []string{formatHint(q.Format), boundsHint(q)}
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), " · ")
 }
 
-func formatHint(f interact.Format) string {
-	return map[interact.Format]string{
+func formatHint(f string) string {
+	return map[string]string{
 		interact.Integer: tr("A whole number"), interact.Number: tr("A number"), interact.Email: tr("An e-mail address"),
 		interact.URI:      tr("An address such as https://example.com"),
 		interact.Date:     tr("A date such as 2030-12-31"),
@@ -24,7 +25,7 @@ func formatHint(f interact.Format) string {
 }
 
 // boundsHint explains Min and Max of q: values, lengths or numbers of choices.
-func boundsHint(q interact.Question) string {
+func boundsHint(q api.Question) string {
 	if q.Min == nil && q.Max == nil {
 		return ""
 	}
@@ -42,7 +43,7 @@ func boundsHint(q interact.Question) string {
 		tr("at least {{.Min}} characters", bounds), tr("at most {{.Max}} characters", bounds))
 }
 
-func pickBounds(q interact.Question, bounds values) string {
+func pickBounds(q api.Question, bounds values) string {
 	if q.Min != nil && q.Max != nil && *q.Min == *q.Max {
 		return tr("Pick {{.Min}}", bounds)
 	}
@@ -50,7 +51,7 @@ func pickBounds(q interact.Question, bounds values) string {
 		tr("Pick at least {{.Min}}", bounds), tr("Pick at most {{.Max}}", bounds))
 }
 
-func oneOf(q interact.Question, both, least, most string) string {
+func oneOf(q api.Question, both, least, most string) string {
 	switch {
 	case q.Max == nil:
 		return least

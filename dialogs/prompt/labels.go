@@ -3,6 +3,7 @@ package prompt
 import (
 	"cmp"
 
+	"nod/api"
 	"nod/dialogs/safetext"
 	"nod/interact"
 )
@@ -28,7 +29,7 @@ func LabelsOf(a interact.Approve) Labels {
 }
 
 // ConfirmLabels returns the labels of a confirmation.
-func ConfirmLabels(b interact.Confirm) (yes, no string) {
+func ConfirmLabels(b api.Confirm) (yes, no string) {
 	return safetext.Line(cmp.Or(b.YesLabel, tr("Yes")), MaxName), safetext.Line(cmp.Or(b.NoLabel, tr("No")), MaxName)
 }
 
@@ -36,15 +37,15 @@ func ConfirmLabels(b interact.Confirm) (yes, no string) {
 func Silence(r interact.Request, time string) string {
 	what := values{"Time": time, "Agent": AgentOf(r.Requester)}
 	switch r.Silence {
-	case interact.AsksInTerminal:
+	case api.AsksInTerminal:
 		return tr("Goes back to the terminal in {{.Time}}", what)
-	case interact.AsksItself:
+	case api.AsksItself:
 		return tr("Goes back to {{.Agent}} in {{.Time}}", what)
 	}
 	switch b := r.Body.(type) {
 	case interact.Approve:
 		return tr("Denied in {{.Time}} unless you decide", what)
-	case interact.Confirm:
+	case api.Confirm:
 		yes, no := ConfirmLabels(b)
 		what["Answer"] = no
 		if b.Default {

@@ -56,8 +56,8 @@ func note(text string) Line {
 	return Line{Style: LineNote, Spans: []safetext.Span{{Text: text}}}
 }
 
-// Rule is a line between two parts.
-func Rule(title string) Line {
+// rule is a line between two parts.
+func rule(title string) Line {
 	return Line{Style: LineRule, Spans: []safetext.Span{{Text: title}}}
 }
 

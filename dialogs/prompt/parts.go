@@ -11,29 +11,11 @@ import (
 )
 
 const (
-	maxPartRows = 8   // with more parts, those that only read are counted, not listed
+	maxPartRows = 8   // with more parts, only some are listed
 	maxNewRows  = 24  // nobody reads more; the whole command is above
 	maxPartEnd  = 200 // bytes shown of each end of a long part
 	uncut       = 1 << 20
 )
-
-// pickParts shortens a list of parts that is too long to read, first by the parts that only read.
-func pickParts(parts []policy.CommandPart) (shown []policy.CommandPart, onlyRead, left int) {
-	if len(parts) <= maxPartRows {
-		return parts, 0, 0
-	}
-	for _, p := range parts {
-		switch {
-		case p.State == policy.PartReads:
-			onlyRead++
-		case len(shown) == maxNewRows:
-			left++
-		default:
-			shown = append(shown, p)
-		}
-	}
-	return shown, onlyRead, left
-}
 
 // partNote says what covers a part, or why it does more than read.
 func partNote(p policy.CommandPart) string {

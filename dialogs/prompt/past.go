@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"nod/api"
 	"nod/interact"
 )
 
@@ -14,14 +15,14 @@ func PastContent(r interact.Record) Content {
 	switch b := r.Request.Body.(type) {
 	case interact.Approve:
 		return pastCall(b, r.Answer.Shown.Diff)
-	case interact.Ask:
+	case api.Ask:
 		return pastWords(
 			Unnumbered("", b.Question, LineText), picks(b.Options), answerLines(r.Answer, []string{r.Answer.Text}))
-	case interact.Confirm:
+	case api.Confirm:
 		return pastWords(Unnumbered("", b.Message, LineText), answerLines(r.Answer, []string{yesOrNo(r.Answer.Confirmed)}))
-	case interact.Form:
+	case api.Form:
 		return pastForm(b, r.Answer)
-	case interact.Notify:
+	case api.Notify:
 		return pastWords(Unnumbered("", b.Title, LineKey), Unnumbered("", b.Message, LineText))
 	}
 	return Content{}
@@ -41,7 +42,7 @@ func pastCall(a interact.Approve, diff string) Content {
 	c.endMandatory()
 	switch {
 	case diff != "":
-		c.Original, c.Lines = diff, append(c.Lines, pastDiff(f.path, diff)...)
+		c.Original, c.Lines = diff, append(c.Lines, PastDiff(f.path, diff, false)...)
 	case f.edits != nil:
 		c = c.withFragments(f.path, f.edits)
 		for _, e := range f.edits {
@@ -53,8 +54,9 @@ func pastCall(a interact.Approve, diff string) Content {
 	return c.withRest(f.rest)
 }
 
-// pastDiff shows a unified diff of the file at path from the journal, with line numbers before and after.
-func pastDiff(path, text string) []Line {
+// PastDiff shows a unified diff of the file at path, with line numbers before and after. isCut says that there was
+// more of it.
+func PastDiff(path, text string, isCut bool) []Line {
 	d, last, rest := readDiff(text)
 	width := 0
 	if last > 0 {
@@ -63,6 +65,9 @@ func pastDiff(path, text string) []Line {
 	lines := d.write(path, width)
 	if rest != "" {
 		lines = append(lines, note(rest))
+	}
+	if isCut {
+		lines = append(lines, note("…"))
 	}
 	return lines
 }
@@ -80,6 +85,8 @@ func readDiff(text string) (d diff, last int, rest string) {
 			_, _ = fmt.Sscanf(line, "@@ -%d,%d +%d,%d @@", &old, &olds, &fresh, &freshes) // otherwise without numbers
 			d.starts[signs.Len()], isBody = [2]int{old, fresh}, true
 			last = max(last, old+olds-1, fresh+freshes-1)
+		case sign == 'd': // of a link that was a file, or the other way round
+			isBody = false
 		case !isBody: // the name of the file
 		case sign == '\\':
 			rest = strings.TrimSpace(line[1:])
@@ -118,10 +125,10 @@ func picks(options []string) []Line {
 
 // answerLines shows the user's answer, if there is one.
 func answerLines(a interact.Answer, texts []string) []Line {
-	if a.Outcome != interact.Answered {
+	if a.Outcome != api.Answered {
 		return nil
 	}
-	lines := []Line{Rule(tr("Answer"))}
+	lines := []Line{rule(tr("Answer"))}
 	for _, text := range texts {
 		lines = append(lines, Unnumbered("", text, LineText)...)
 	}
@@ -135,10 +142,10 @@ func yesOrNo(yes bool) string {
 	return tr("No")
 }
 
-func pastForm(f interact.Form, a interact.Answer) Content {
+func pastForm(f api.Form, a interact.Answer) Content {
 	lines := Unnumbered("", f.Title, LineKey)
 	for _, q := range f.Questions {
-		lines = append(append(lines, Rule("")), Unnumbered("", q.Question, LineText)...)
+		lines = append(append(lines, rule("")), Unnumbered("", q.Question, LineText)...)
 		for _, o := range q.Options {
 			lines = append(lines, Unnumbered("- ", o.Label, LineText)...)
 		}

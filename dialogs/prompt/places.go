@@ -117,7 +117,7 @@ const maxReported = 64
 func (t reportedFiles) risks(call policy.Call) (own, ofFiles []policy.Risk) {
 	own = policy.TextRisks(call)
 	if t.report == nil {
-		return own, []policy.Risk{{Level: shell.Caution, Text: "Nothing is reported of its files"}}
+		return own, []policy.Risk{{Level: shell.Caution, Text: "Its files were not reported"}}
 	}
 	for _, r := range t.report.Risks[:min(len(t.report.Risks), maxReported)] {
 		isKnown := slices.ContainsFunc(own, func(o policy.Risk) bool { return o.Text == r.Text && o.What == r.What })
@@ -126,7 +126,7 @@ func (t reportedFiles) risks(call policy.Call) (own, ofFiles []policy.Risk) {
 		}
 	}
 	if len(t.report.Risks) > maxReported {
-		ofFiles = append(ofFiles, policy.Risk{Level: shell.Caution, Text: "Too much is reported to show all of it"})
+		ofFiles = append(ofFiles, policy.Risk{Level: shell.Caution, Text: "Too much to show all of it"})
 	}
 	return own, ofFiles
 }

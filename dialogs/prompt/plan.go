@@ -31,8 +31,7 @@ func planContent(a interact.Approve, args arguments, _ places) (Content, bool) {
 	if !ok {
 		return Content{}, false
 	}
-	c := Content{Lines: fieldLines(args), Original: plan, Facts: []Fact{sizeFact(plan)}}
-	c.Plan = plan
+	c := Content{Lines: fieldLines(args), Original: plan, Plan: plan}
 	for _, field := range args.without("plan") {
 		text, _ := field.value()
 		c.Beside += fmt.Sprintf("%s: %s\n", field.key, text)

@@ -1,7 +1,9 @@
 package prompt
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 
 	"nod/assets"
 	"nod/dialogs/safetext"
@@ -20,8 +22,13 @@ type View struct {
 	TooLong       bool // the lines are only the beginning: it can be denied, never allowed
 	Class         Fact
 	Says          string // the agent's description
-	WhyLabel, Why string // why the user is asked
+	SaysLabel     string // whose words that are
+	WhyLabel, Why string // why the user is asked; "" if there is nothing to say
 	Reporter      string // names the machine whose report nod could not verify; "" for none
+
+	byRule  bool // a rule or a guard asks, and not the mere want of a rule
+	action  interact.Action
+	machine string
 }
 
 // Head says who wants what. Names of the requester are escaped, and "" if there is none.
@@ -32,12 +39,13 @@ type Head struct {
 
 // ViewOf returns the view of a request that the policy decided on. It reads the files that the request would change.
 func ViewOf(r interact.Request, why policy.Decision) View {
-	v := View{Head: headOf(r)}
 	a, isApproval := r.Body.(interact.Approve)
 	if !isApproval {
-		return v
+		return View{Head: headOf(r, policy.Call{})}
 	}
-	v.Content = assess(r, a)
+	call := a.Call(r.Requester)
+	call.Input = call.Input.Keep() // its command is read once
+	v := View{Head: headOf(r, call), Content: assess(r, a, call), action: ActionOf(a)}
 	if v.Plan == "" {
 		v.Lines, v.TooLong = TooLong(v.Lines)
 	}
@@ -47,16 +55,34 @@ func ViewOf(r interact.Request, why policy.Decision) View {
 	if a.Description != "" {
 		v.Says = PlainText(a.Description)
 	}
-	v.Why, v.WhyLabel = PlainText(assets.Reason(why.Reason)), tr("Why you're asked:")
+	v.SaysLabel = tr("agent says:")
+	if a.Action() == interact.ReachesOut {
+		v.SaysLabel = tr("command:")
+	}
+	v.Why, v.WhyLabel = PlainText(assets.Reason(why.Why())), tr("Why you're asked:")
+	v.byRule = why.Rule != ""
 	if who := r.Requester; who.IsRemote() { // its relay gives the reason
 		v.WhyLabel = tr("Why you're asked, as {{.Machine}} reports:", values{"Machine": MachineName(who.Machine)})
-		v.Reporter = reportedBy(who.Machine)
+		v.machine, v.Reporter = MachineName(who.Machine), reportedBy(who.Machine)
 	}
 	return v
 }
 
-func headOf(r interact.Request) Head {
-	wish, object := wishOf(r)
+// WhyBeside returns why the user is asked, unless the list of the parts says so. If no rule asks, the reason is what
+// the new parts do, which goes without saying if the facts tell that of each of them.
+func (v View) WhyBeside(parts []policy.CommandPart) string {
+	isUntold := func(p policy.CommandPart) bool {
+		return p.State == policy.PartNew && !slices.Contains(v.told, p.Text)
+	}
+	isTold := len(parts) > 0 && !v.byRule && !slices.ContainsFunc(parts, isUntold)
+	if isTold || slices.ContainsFunc(PartRows(parts), func(p PartRow) bool { return p.Note == v.Why }) {
+		return ""
+	}
+	return v.Why
+}
+
+func headOf(r interact.Request, call policy.Call) Head {
+	wish, object := wishOf(r, call)
 	return Head{
 		Agent: AgentOf(r.Requester), Project: safetext.Line(r.Requester.Project(), MaxName),
 		Machine: OnMachine(r.Requester), Wish: wish, Object: object, Origin: originOf(r),
@@ -72,17 +98,65 @@ type FactGroup struct {
 	Facts   []Fact
 }
 
-// FactGroups returns all facts, most serious first: nod's own, and those that another machine reports.
-func (v View) FactGroups() []FactGroup {
-	if v.Reporter == "" {
-		return []FactGroup{{"", append([]Fact{v.Class}, v.Facts...)}}
+// factGroups returns all facts, most serious first: nod's own, and those that another machine reports.
+func (v View) factGroups() []FactGroup {
+	var class []Fact
+	if v.SaysClass() {
+		class = []Fact{v.Class}
 	}
-	own, reported := FactGroup{"", v.Facts}, FactGroup{v.Reporter, append(slices.Clone(v.Reported), v.Class)}
+	if v.Reporter == "" {
+		return []FactGroup{{"", worstFirst(append(class, v.Facts...))}}
+	}
+	own, reported := FactGroup{"", v.Facts}, FactGroup{v.Reporter, worstFirst(append(class, v.Reported...))}
 	if Worst(v.Reported) > Worst(v.Facts) {
 		own.Heading = tr("read by nod here")
 		return []FactGroup{reported, own}
 	}
 	return []FactGroup{own, reported}
+}
+
+// SaysClass reports whether the class adds anything to what the head and the facts say.
+func (v View) SaysClass() bool {
+	if worst := Worst(v.AllFacts()); worst > shell.Note && worst >= v.Class.Level {
+		return false
+	}
+	said, ok := map[interact.Action]policy.Class{
+		interact.RunsCommand: policy.Execute, interact.EditsFile: policy.Write, interact.EditsFiles: policy.Write,
+		interact.WritesFile: policy.Write, interact.Fetches: policy.Network, interact.ReachesOut: policy.Network,
+		interact.OpensURL: policy.Network, interact.CarriesOut: policy.Unknown,
+	}[v.action]
+	return !ok || v.Class.Text != className(said) && v.Class.Text != className(policy.Unknown)
+}
+
+// maxHeadline is the number of facts in one sentence.
+const maxHeadline = 4
+
+// Said returns what is said above the input. Headlines are sentences that show in full at any size: the warnings and
+// the dangers or, if there are none, the first fact that needs attention. The rest are the other facts, worst first.
+func (v View) Said() (headlines []Fact, rest []FactGroup) {
+	for _, warning := range v.Warnings {
+		headlines = append(headlines, Fact{warning, shell.Danger})
+	}
+	lowest := min(shell.Danger, max(shell.Caution, Worst(v.AllFacts())))
+	for _, group := range v.factGroups() {
+		n := 0
+		for n < min(len(group.Facts), maxHeadline) && group.Facts[n].Level >= lowest {
+			if n++; lowest == shell.Caution {
+				lowest = shell.Danger
+			}
+		}
+		if n > 0 {
+			text := sentence(group.Facts[:n])
+			if group.Heading == v.Reporter && v.Reporter != "" {
+				text = tr("{{.Machine}} reports: {{.Text}}", values{"Machine": v.machine, "Text": text})
+			}
+			headlines = append(headlines, Fact{text, group.Facts[0].Level})
+		}
+		if group.Facts = group.Facts[n:]; len(group.Facts) > 0 {
+			rest = append(rest, group)
+		}
+	}
+	return headlines, rest
 }
 
 // PartRow is a line in the list of a command's parts.
@@ -91,25 +165,43 @@ type PartRow struct {
 	Text    string // safe to show
 	Note    string // what covers the part, or why nod asks about it; "" for none
 	Summary bool   // it stands for parts that are not listed
+	more    int    // number of parts like it
 }
 
 // PartRows lists the parts of a command, each with its state in the policy, so that the user reads only what is new. It
-// returns nothing if the list would add nothing: there are no parts, or only one, which only reads.
+// returns nothing if there is only one part, which the input shows. Of many parts, those that only read are counted,
+// and one stands for all of the same program with the same note.
 func PartRows(parts []policy.CommandPart) []PartRow {
-	if len(parts) == 0 || len(parts) == 1 && parts[0].State == policy.PartReads {
+	if len(parts) < 2 {
 		return nil
 	}
-	shown, onlyRead, left := pickParts(parts)
 	var rows []PartRow
-	for _, p := range shown {
-		row := PartRow{State: p.State, Text: SafeEnds(p.Text)}
+	onlyRead, left := 0, 0
+	isLong, alike := len(parts) > maxPartRows, map[string]int{}
+	for _, p := range parts {
+		row := PartRow{State: p.State, Text: SafeEnds(p.Text), Note: partNote(p)}
 		if p.State != policy.PartReads && p.State != policy.PartCovered { // a relay may say anything
 			row.State = policy.PartNew
 		}
-		if len(parts) > 1 {
-			row.Note = partNote(p)
+		program, _, _ := strings.Cut(p.Text, " ")
+		key := program + " " + row.Note
+		at, isKnown := alike[key]
+		switch {
+		case isLong && row.State == policy.PartReads:
+			onlyRead++
+		case isLong && isKnown:
+			rows[at].more++
+		case len(rows) == maxNewRows:
+			left++
+		default:
+			alike[key] = len(rows)
+			rows = append(rows, row)
 		}
-		rows = append(rows, row)
+	}
+	for i, row := range rows {
+		if row.more > 0 {
+			rows[i].Note = strings.TrimSpace(fmt.Sprintf("%s (+%d)", row.Note, row.more))
+		}
 	}
 	if onlyRead > 0 {
 		text := tr("{{.Count}} more parts", values{"Count": onlyRead})

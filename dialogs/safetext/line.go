@@ -22,7 +22,7 @@ func line(s string, max int, monospaced bool) string {
 
 	var b strings.Builder
 	drawn, shown := 0, 0 // characters drawn, bytes of s shown by them
-	for i, l := range ContextOf(head).render(head, monospaced) {
+	for i, l := range render(head, nativeScripts(head), monospaced) {
 		if i > 0 {
 			l.Spans = append([]Span{{Text: "‹newline›", Kind: Run, Source: "\n"}}, l.Spans...)
 		}
@@ -80,7 +80,7 @@ func Prefix(s string, n int) string {
 // joined emoji look as intended. Everything else that is hidden is spelled out as by [Render]. The original cannot be
 // restored from it.
 func Prose(s string) []Row {
-	rows := ContextOf(s).render(s, false)
+	rows := render(s, nativeScripts(s), false)
 	for _, row := range rows {
 		for i := range row.Spans {
 			row.Spans[i] = prose(row.Spans[i])

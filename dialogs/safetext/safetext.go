@@ -72,18 +72,15 @@ const (
 )
 
 // Render renders s line by line for monospaced text. If s ends in a line break, the last line is empty.
-func Render(s string) []Row { return ContextOf(s).Render(s) }
+func Render(s string) []Row { return RendererFor(s)(s) }
 
-// Context holds which scripts a text is written in, so that a word of it is not taken for an imitation.
-type Context struct{ native scripts }
+// RendererFor returns [Render] for pieces of a text: a word is no imitation if the text is written in its script.
+func RendererFor(text string) func(piece string) []Row {
+	native := nativeScripts(text)
+	return func(piece string) []Row { return render(piece, native, true) }
+}
 
-// ContextOf returns the context of s.
-func ContextOf(s string) Context { return Context{nativeScripts(s)} }
-
-// Render renders a piece of the text that c comes from.
-func (c Context) Render(s string) []Row { return c.render(s, true) }
-
-func (c Context) render(s string, monospaced bool) []Row {
+func render(s string, native scripts, monospaced bool) []Row {
 	source := strings.Split(s, "\n")
 	lines := make([]Row, 0, len(source))
 	for i := 0; i < len(source); {
@@ -93,7 +90,7 @@ func (c Context) render(s string, monospaced bool) []Row {
 			i += n
 			continue
 		}
-		r := renderer{line: source[i], last: i == len(source)-1, native: c.native, monospaced: monospaced}
+		r := renderer{line: source[i], last: i == len(source)-1, native: native, monospaced: monospaced}
 		lines = append(lines, Row{Count: 1, Spans: r.render()})
 		i++
 	}
@@ -323,7 +320,7 @@ func (s Span) Why() string {
 	case c == utf8.RuneError && size == 1:
 		return "not UTF-8"
 	case c == open || c == tab:
-		return "imitates a mark of nod"
+		return "looks like one of nod's own marks"
 	case s.Kind == Hidden:
 		return cmp.Or(why(c), "accent on nothing, or a stack of accents")
 	}

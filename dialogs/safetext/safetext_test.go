@@ -163,7 +163,7 @@ func TestWhy(t *testing.T) {
 	}{
 		{"‹U+202E›", Hidden, "changes the direction of text"},
 		{"а", Suspicious, "looks like a"},
-		{"‹U+2039›", Suspicious, "imitates a mark of nod"},
+		{"‹U+2039›", Suspicious, "looks like one of nod's own marks"},
 		{"‹0xFF›", Hidden, "not UTF-8"},
 		{"‹U+0301›", Hidden, "accent on nothing, or a stack of accents"},
 	}

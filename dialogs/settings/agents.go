@@ -42,7 +42,7 @@ func newAgentsPage(w *Window) *agentsPage {
 		"less, such as acceptEdits or auto, also ask about calls that no rule covers. What your "+
 		"rules ask about is asked about in every mode."), func(cfg *config.Config) *bool { return &cfg.Agents.AskMore })
 	p.content = controls.Page(controls.Header(lang.L("Agents"), lang.L("Coding agents that ask through nod. You see "+
-		"every change to their settings before it is made.")), p.agentList.content, controls.Card(p.askMore.Content))
+		"each change to their settings first.")), p.agentList.content, controls.Card(p.askMore.Content))
 	return p
 }
 

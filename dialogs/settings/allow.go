@@ -7,6 +7,7 @@ import (
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/dialog"
 	"fyne.io/fyne/v2/lang"
 	"fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
@@ -35,8 +36,8 @@ type allowPage struct {
 func newAllowPage(w *Window) *allowPage {
 	p := &allowPage{part: newPart(w), classes: map[policy.Class]*checkRow{}}
 	p.rules = newRuleList(w, p.edit, p.startImport)
-	p.ask = newSwitch(w, lang.L("Ask about everything"), lang.L("nod asks even where a rule allows. Denials "+
-		"stay."),
+	p.ask = newSwitch(w, lang.L("Ask about everything"),
+		lang.L("nod asks even where a rule allows. Deny rules still apply."),
 		func(c *config.Config) *bool { return &c.Policy.AskEverything })
 	p.lists = controls.Page(
 		controls.Card(p.ask.Content),
@@ -54,10 +55,22 @@ func (p *allowPage) classRows() []fyne.CanvasObject {
 	for _, c := range policy.Classes {
 		r := newMember(p.win, controls.ClassName(c), controls.Explain(c), c,
 			func(cfg *config.Config) *[]policy.Class { return &cfg.Policy.AutoAllow })
+		if c != policy.ReadOnly {
+			r.confirm = func(answer func(yes bool)) { p.confirm(c, answer) }
+		}
 		p.classes[c] = r
 		rows = append(rows, r.Content)
 	}
 	return rows
+}
+
+// confirm asks before nod stops asking about a class that does more than read.
+func (p *allowPage) confirm(c policy.Class, answer func(yes bool)) {
+	const width, height = 420, 180
+	d := dialog.NewCustomConfirm(lang.L("Stop asking about this?"), lang.L("Stop asking"), lang.L("Cancel"),
+		controls.Paragraph(controls.Explain(c), widget.MediumImportance), answer, p.win.win)
+	d.Resize(fyne.NewSize(width, height))
+	d.Show()
 }
 
 func (p *allowPage) refresh(s operator.State) {
@@ -139,7 +152,7 @@ func newRuleList(w *Window, edit func(policy.Rule), take func()) *ruleList {
 	l.filter = controls.NewTextField(w.typedShortcut, false)
 	l.filter.SetPlaceHolder(lang.L("Find a rule"))
 	l.filter.OnChanged = func(string) { l.find() }
-	every := append([]string{lang.L("Every effect")}, names(effects, controls.EffectName)...)
+	every := append([]string{lang.L("Any effect")}, names(effects, controls.EffectName)...)
 	l.effect = controls.NewSelect(every, func(string) { l.find() })
 	l.agent = controls.NewSelect(nil, func(string) { l.find() })
 	l.search = container.NewBorder(nil, nil, nil, container.NewHBox(l.effect, l.agent), l.filter)
@@ -166,7 +179,7 @@ func (l *ruleList) show(rules []policy.Rule, editable bool) {
 }
 
 func (l *ruleList) offerAgents(rules []policy.Rule) {
-	names := []string{lang.L("Every agent")}
+	names := []string{lang.L("Any agent")}
 	for _, r := range rules {
 		if r.Agent != "" && !slices.Contains(names, r.Agent) {
 			names = append(names, r.Agent)
@@ -255,7 +268,7 @@ func (l *ruleList) row(r policy.Rule) fyne.CanvasObject {
 		container.New(controls.Besides{Gap: 8}, ruleWords(r), container.NewHBox(on, edit, remove)))
 }
 
-const effectWidth = 58
+const effectWidth = 70
 
 func ruleWords(r policy.Rule) fyne.CanvasObject {
 	importance := widget.MediumImportance

@@ -38,16 +38,16 @@ func newAttentionPage(w *Window) *attentionPage {
 		return func(c *config.Config) *bool { return of(&c.Notifications) }
 	}
 	ways := []option{
-		{config.AppearFocused, lang.L("takes the keyboard")},
-		{config.AppearUnfocused, lang.L("shows, keyboard stays")},
-		{config.AppearInTray, lang.L("waits in the tray")},
+		{config.AppearFocused, lang.L("take focus")},
+		{config.AppearUnfocused, lang.L("show without focus")},
+		{config.AppearInTray, lang.L("wait in the tray")},
 	}
-	p.appear = newChoiceRow(w, lang.L("A new prompt"), lang.L("Allow always waits until the prompt has the keyboard."),
+	p.appear = newChoiceRow(w, lang.L("New prompts"), lang.L("Allow always waits until the prompt has the keyboard."),
 		ways, func(c *config.Config) *string { return &c.Prompt.Appear })
 	p.shortcut = newSavedEntry(w, lang.L("Shortcut that brings nod up"),
-		lang.L("From any program, such as Ctrl+Alt+N. No other program gets these keys then. Empty: none."),
+		lang.L("Works in any program, such as Ctrl+Alt+N. Other programs no longer get these keys. Empty: none."),
 		func(c *config.Config) string { return c.Prompt.Shortcut }, setShortcut)
-	p.hours = newSavedEntry(w, lang.L("Quiet hours"), lang.L("Such as 22:00-07:00. Empty: none."),
+	p.hours = newSavedEntry(w, lang.L("Quiet hours"), lang.L("For example, 22:00-07:00. Empty: none."),
 		func(c *config.Config) string { return c.Notifications.QuietHours }, setHours)
 	p.content = controls.Page(
 		p.settings.section(lang.L("Prompts"), "", p.appear, p.shortcut),
@@ -65,7 +65,7 @@ func newAttentionPage(w *Window) *attentionPage {
 				notifications(func(n *config.Notifications) *bool { return &n.DoNotDisturb })),
 			p.hours, p.newDays()),
 		dialogs.Column(9, controls.Header(lang.L("Muted agents"),
-			lang.L("Do not disturb always applies to these. Agents that have asked are listed.")),
+			lang.L("Prompts from these agents always wait in the tray.")),
 			dialogs.Card(dialogs.ColorSunken, p.muted)),
 	)
 	return p
@@ -132,7 +132,8 @@ func (p *attentionPage) newDays() *daysRow {
 		all.rows = append(all.rows, row)
 		list.Add(row.check)
 	}
-	all.Setting = controls.NewSetting(lang.L("Quiet days"), lang.L("On which the quiet hours begin. None: every day."),
+	all.Setting = controls.NewSetting(lang.L("Quiet days"),
+		lang.L("The days on which quiet hours begin. None: every day."),
 		list)
 	return all
 }

@@ -7,17 +7,29 @@ import (
 	"strings"
 	"testing"
 
+	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/test"
 	"fyne.io/fyne/v2/widget"
 
 	"nod/dialogs/controls"
+	"nod/dialogs/dialogstest"
 	"nod/policy"
 )
+
+// answer presses a button of the question on top.
+func (w *Window) answer(text string) {
+	dialogstest.Walk(w.win.Canvas().Overlays().Top(), func(found fyne.CanvasObject) {
+		if b, isButton := found.(*widget.Button); isButton && b.Text == text {
+			test.Tap(b)
+		}
+	})
+}
 
 func TestASwitchIsSaved(t *testing.T) {
 	w, o := few(t)
 	w.tabs.SelectIndex(onAllow)
 	test.Tap(w.allow.classes[policy.Network].check)
+	w.answer("Stop asking")
 	if got := o.config().Policy.AutoAllow; !slices.Equal(got, []policy.Class{policy.ReadOnly, policy.Network}) {
 		t.Errorf("passes: %q", got)
 	}
@@ -32,6 +44,7 @@ func TestASwitchThatCannotBeSavedGoesBack(t *testing.T) {
 	o.refuse = errors.New("disk on fire")
 	r := w.allow.classes[policy.Network]
 	test.Tap(r.check)
+	w.answer("Stop asking")
 	if r.check.Checked || shownBy(r.Problem) != "disk on fire" {
 		t.Errorf("on %v, says %q", r.check.Checked, shownBy(r.Problem))
 	}
@@ -40,6 +53,7 @@ func TestASwitchThatCannotBeSavedGoesBack(t *testing.T) {
 	}
 	o.refuse = nil
 	test.Tap(r.check)
+	w.answer("Stop asking")
 	if !r.check.Checked || w.banner.Content.Visible() {
 		t.Errorf("on %v, banner %v", r.check.Checked, w.banner.Content.Visible())
 	}
@@ -252,12 +266,13 @@ func TestABrokenFile(t *testing.T) {
 		t.Error("a rule can be saved")
 	}
 	w.tabs.SelectIndex(onSuggestions)
-	if !buttonIn(t, w.suggestions.body, "Add rule").Disabled() {
+	w.suggestions.choice.choose(someSuggestions()[0].Rule, true)
+	if !checkIn(t, w.suggestions.body).Disabled() || !w.suggestions.choice.add.Disabled() {
 		t.Error("a suggestion can be added")
 	}
 	o.state.Problem = ""
 	w.fetch()
-	if w.banner.Content.Visible() || buttonIn(t, w.suggestions.body, "Add rule").Disabled() {
+	if w.banner.Content.Visible() || checkIn(t, w.suggestions.body).Disabled() || w.suggestions.choice.add.Disabled() {
 		t.Error("it stays broken after it was mended")
 	}
 }
@@ -274,13 +289,44 @@ func TestGeneralIsCheckedAndSaved(t *testing.T) {
 	o.refuse = errors.New("disk on fire")
 	e.SetText("2m")
 	e.commit()
-	if e.Text != "2m" || shownBy(e.Problem) != "disk on fire" {
+	if e.Text != "2m" && e.Text != "2 minutes" || shownBy(e.Problem) != "disk on fire" {
 		t.Errorf("shows %q, says %q", e.Text, shownBy(e.Problem))
 	}
 	o.refuse = nil
 	e.commit() // once more
 	if got := o.config().Prompt.Timeout; got.Minutes() != 2 {
 		t.Errorf("saved %v", got)
+	}
+	for typed, want := range map[string]float64{
+		"5 minutes": 5, "1 minute": 1, "1 Hour 30 min": 90, "120 seconds": 2, "10 分钟": 10, "1h30m": 90,
+	} {
+		e.SetText(typed)
+		e.commit()
+		if got := o.config().Prompt.Timeout.Minutes(); got != want || shownBy(e.Problem) != "" {
+			t.Errorf("%q: %v minutes, want %v; says %q", typed, got, want, shownBy(e.Problem))
+		}
+	}
+}
+
+// A class that does more than read passes only once the user has confirmed that.
+func TestSwitchingProtectionOffIsConfirmed(t *testing.T) {
+	for _, class := range policy.Classes {
+		if class == policy.ReadOnly {
+			continue
+		}
+		w, o := few(t)
+		w.tabs.SelectIndex(onAllow)
+		check := w.allow.classes[class].check
+		for _, tt := range []struct {
+			button string
+			want   bool
+		}{{"Cancel", false}, {"Stop asking", true}} {
+			test.Tap(check)
+			w.answer(tt.button)
+			if got := slices.Contains(o.config().Policy.AutoAllow, class); got != tt.want || check.Checked != tt.want {
+				t.Errorf("%s, %s: saved %v, shown %v", class, tt.button, got, check.Checked)
+			}
+		}
 	}
 }
 

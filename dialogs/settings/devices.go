@@ -58,22 +58,22 @@ func newPhoneSection(p *machinesPage) *phoneSection {
 		asks: controls.Drawn{operator.Joining{}}, // no device asks
 	}
 	s.address = newWideChoice(p.win, addressWidth, lang.L("Serve the page for phones"),
-		lang.L("At one address of this computer. One of a Tailscale or WireGuard network is reached from everywhere by "+
-			"your own devices, and by nobody else."), nil, func(c *config.Config) *string { return &c.Remote.Phone.Address })
+		lang.L("At one address of this computer. Your devices can reach a Tailscale or WireGuard address from "+
+			"anywhere; nobody else can."), nil, func(c *config.Config) *string { return &c.Remote.Phone.Address })
 	s.push = controls.NewSelect([]string{lang.L("nothing"), "Web Push", "ntfy"}, func(string) { s.setPush() })
 	s.pushRow = controls.NewSetting(lang.L("What wakes them"),
 		lang.L("A message without any content. Web Push goes through the maker of the device's browser, ntfy through "+
 			"the server of your choice."), controls.Wide(controls.ControlWidth, s.push))
 	s.topic = newRemoteEntry(p.win, lang.L("Topic at an ntfy server"),
-		lang.L("Such as https://ntfy.example.com/my-topic."),
-		lang.L("Want the https address of a topic at an ntfy server."),
+		lang.L("For example, https://ntfy.example.com/my-topic."),
+		lang.L("Enter the https address of a topic at an ntfy server."),
 		func(c *config.Config) *string { return &c.Remote.Phone.Push })
 	s.topicBox = dialogs.Column(0, dialogs.Rule(), s.topic.Row().Content)
 	s.handOver = newDuration(p.win, lang.L("Hand over after"), lang.L("How long a prompt waits for you here before your "+
 		"devices are told. While the screen is locked, nod is paused or it is quiet, too."), 0, time.Hour,
 		func(c *config.Config) *time.Duration { return &c.Remote.HandOver })
 	s.devices = newPeerList(lang.L("Devices"),
-		lang.L("Each may see what is pending and deny. The rest is for you to permit."))
+		lang.L("Each can see what is pending and deny it. You permit the rest."))
 	s.add = controls.NewIconButton(lang.L("Add a device…"), theme.ContentAddIcon(), s.begin)
 	s.content = dialogs.Column(controls.SectionGap,
 		dialogs.Column(9, controls.Section(lang.L("Phone"),
@@ -332,8 +332,8 @@ func (f *invitingForm) show() {
 	words := dialogs.Column(8,
 		controls.Bold(lang.L("Scan this with the camera of {{.Name}}", map[string]any{"Name": cleaned(f.invited)}),
 			theme.SizeNameText),
-		controls.Muted(lang.L("Its browser warns about the certificate, which this computer has made itself. Compare the "+
-			"fingerprint, then go on and press Pair. Both then show six words.")),
+		controls.Muted(lang.L("Its browser will warn about the certificate, which this computer made. Compare the "+
+			"fingerprint, continue and press Pair. Both then show six words.")),
 		controls.Exact(cleaned(phone.URL), theme.SizeNameCaptionText),
 		controls.Exact(cleaned(phone.Fingerprint), theme.SizeNameCaptionText),
 		dialogs.Tight(f.left),

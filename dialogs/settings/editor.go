@@ -43,7 +43,7 @@ type editor struct {
 	anyway  bool            // the user was told what does not exist
 }
 
-var effects = []policy.Effect{policy.Allow, policy.Ask, policy.Deny}
+var effects = []policy.Effect{policy.Allow, policy.Sandbox, policy.Ask, policy.Deny}
 
 func names[T any](values []T, name func(T) string) []string {
 	var all []string
@@ -268,7 +268,7 @@ func (e *editor) show(r policy.Rule, err error) {
 	line := e.wrong[key]
 	switch {
 	case !e.pressed && !e.done[key]:
-		e.say(lang.L("Fill in what the rule is for."), widget.LowImportance)
+		e.say(lang.L("Choose what the rule applies to."), widget.LowImportance)
 	case line != nil:
 		line.Say(at.Problem)
 		e.say("", widget.LowImportance)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
@@ -18,107 +19,131 @@ import (
 	"nod/policy/config"
 )
 
-type foldersPage struct {
+// textList is a list of the configuration, of folders or of other texts, with a field to add one.
+type textList struct {
 	part
 	entry    *controls.TextField
 	add      *controls.Button
-	browse   *controls.Button
-	question *fyne.Container // asks whether to add a folder that does not exist
+	browse   *controls.Button // hidden unless it is a list of folders
+	question *fyne.Container  // asks whether to add a folder that does not exist
+	none     string           // shown while the list is empty
+	of       func(*config.Config) *[]string
 }
 
-func newFoldersPage(w *Window) *foldersPage {
-	p := &foldersPage{part: newPart(w), question: container.NewStack()}
-	p.entry = controls.NewTextField(w.typedShortcut, false)
-	p.entry.SetPlaceHolder("~/src")
-	p.entry.OnSubmitted = func(string) { p.save() }
-	p.entry.OnChanged = func(string) { p.say(nil) }
-	p.add = controls.NewIconButton(lang.L("Add"), theme.ContentAddIcon(), p.save)
-	p.browse = browseButton(w, func(folder string) {
-		p.entry.SetText(folder)
-		p.save()
+func newTextList(w *Window, example, none string, of func(*config.Config) *[]string) *textList {
+	l := &textList{part: newPart(w), question: container.NewStack(), none: none, of: of}
+	l.entry = controls.NewTextField(w.typedShortcut, false)
+	l.entry.SetPlaceHolder(example)
+	l.entry.OnSubmitted = func(string) { l.save() }
+	l.entry.OnChanged = func(string) { l.say(nil) }
+	l.add = controls.NewIconButton(lang.L("Add"), theme.ContentAddIcon(), l.save)
+	l.browse = browseButton(w, func(folder string) {
+		l.entry.SetText(folder)
+		l.save()
 	})
-	p.content = controls.Page(dialogs.Column(9,
+	l.browse.Hide()
+	l.content = dialogs.Column(9,
+		container.NewBorder(nil, nil, nil, container.NewHBox(l.browse, l.add), l.entry),
+		l.problem.Content, l.question, l.body)
+	return l
+}
+
+func newFolderList(w *Window, example, none string, of func(*config.Config) *[]string) *textList {
+	l := newTextList(w, example, none, of)
+	l.browse.Show()
+	return l
+}
+
+func newFoldersPage(w *Window) *textList {
+	l := newFolderList(w, "~/src",
+		lang.L("None: agents may read everywhere except where secrets are. Add a folder, and nod asks about everything "+
+			"outside it."),
+		func(c *config.Config) *[]string { return &c.Policy.TrustedRoots })
+	l.content = controls.Page(dialogs.Column(9,
 		controls.Header(lang.L("Trusted folders"), lang.L("Agents may read in these folders without asking. Files "+
 			"with keys or passwords are asked about everywhere. Git repositories need no trust: nod "+
 			"reads their configuration and asks when it names a program.")),
-		container.NewBorder(nil, nil, nil, container.NewHBox(p.browse, p.add), p.entry),
-		p.problem.Content, p.question, p.body))
-	return p
+		l.content))
+	return l
 }
 
-// say shows what is wrong with the typed folder; nil hides it.
-func (p *foldersPage) say(err error) {
-	p.problem.Complain(err)
-	controls.SetContent(p.question)
+// say shows what is wrong with the typed text; nil hides it.
+func (l *textList) say(err error) {
+	l.problem.Complain(err)
+	controls.SetContent(l.question)
 }
 
-func (p *foldersPage) refresh(s operator.State) {
-	folders, editable := s.Config.Policy.TrustedRoots, s.Problem == ""
-	if !p.drawn.Changed(folders, editable) {
+func (l *textList) refresh(s operator.State) {
+	texts, editable := *l.of(&s.Config), s.Problem == ""
+	if !l.drawn.Changed(texts, editable) {
 		return
 	}
-	controls.Enable(editable, p.add, p.browse, p.entry)
-	controls.SetContent(p.body, controls.List(folders,
-		func(folder string) fyne.CanvasObject { return p.row(folder, editable) },
-		lang.L("None: agents may read everywhere except where secrets are. Add a folder, and nod asks about everything "+
-			"outside it.")))
+	controls.Enable(editable, l.add, l.browse, l.entry)
+	controls.SetContent(l.body, controls.List(texts,
+		func(text string) fyne.CanvasObject { return l.row(text, editable) }, l.none))
 }
 
-func (p *foldersPage) row(folder string, editable bool) fyne.CanvasObject {
+func (l *textList) row(text string, editable bool) fyne.CanvasObject {
 	remove := controls.QuietButton("", theme.DeleteIcon(), func() {
-		p.win.change(func(c *config.Config) error {
-			c.Policy.TrustedRoots = with(c.Policy.TrustedRoots, folder, false)
+		l.win.change(func(c *config.Config) error {
+			*l.of(c) = with(*l.of(c), text, false)
 			return nil
-		}, p.say)
+		}, l.say)
 	})
 	controls.Enable(editable, remove)
-	text := controls.Exact(safetext.Line(folder, controls.QuoteLimit), theme.SizeNameText)
-	return dialogs.Padded(6, 14, container.New(controls.Besides{Gap: 8}, text, remove))
+	words := controls.Exact(safetext.Line(text, controls.QuoteLimit), theme.SizeNameText)
+	return dialogs.Padded(6, 14, container.New(controls.Besides{Gap: 8}, words, remove))
 }
 
-func (p *foldersPage) save() {
-	typed := p.entry.Text
-	folder, err := typedFolder(typed)
-	if err != nil {
-		p.say(err)
+func (l *textList) save() {
+	typed := l.entry.Text
+	if !l.browse.Visible() {
+		l.put(strings.TrimSpace(typed))
 		return
 	}
-	p.work.Do(func(context.Context) func() {
+	folder, err := typedFolder(typed)
+	if err != nil {
+		l.say(err)
+		return
+	}
+	l.work.Do(func(context.Context) func() {
 		err := checkFolder(folder)
 		return func() {
 			switch {
-			case p.entry.Text != typed: // the user has typed another folder
+			case l.entry.Text != typed: // the user has typed another folder
 			case errors.Is(err, errMissing):
-				p.ask(folder)
+				l.ask(folder)
 			case err != nil:
-				p.say(err)
+				l.say(err)
 			default:
-				p.trust(folder)
+				l.put(folder)
 			}
 		}
 	})
 }
 
-func (p *foldersPage) ask(folder string) {
-	p.say(nil)
+func (l *textList) ask(folder string) {
+	l.say(nil)
 	words := controls.Paragraph(lang.L("{{.Folder}} doesn't exist. Add it anyway?",
 		map[string]any{"Folder": safetext.Line(folder, controls.QuoteLimit)}), widget.WarningImportance)
-	controls.SetContent(p.question, container.New(controls.Besides{Gap: 12}, words, container.NewHBox(
-		controls.NewButton(lang.L("Add anyway"), func() { p.trust(folder) }),
-		controls.QuietButton(lang.L("Cancel"), nil, func() { p.say(nil) }))))
+	controls.SetContent(l.question, container.New(controls.Besides{Gap: 12}, words, container.NewHBox(
+		controls.NewButton(lang.L("Add anyway"), func() { l.put(folder) }),
+		controls.QuietButton(lang.L("Cancel"), nil, func() { l.say(nil) }))))
 }
 
-func (p *foldersPage) trust(folder string) {
-	p.win.change(func(c *config.Config) error {
-		if slices.Contains(c.Policy.TrustedRoots, folder) {
-			return errors.New(lang.L("This folder is in the list already."))
+// put adds a text to the list.
+func (l *textList) put(text string) {
+	l.win.change(func(c *config.Config) error {
+		list := l.of(c)
+		if slices.Contains(*list, text) {
+			return errors.New(lang.L("This is in the list already."))
 		}
-		c.Policy.TrustedRoots = append(c.Policy.TrustedRoots, folder)
+		*list = append(*list, text)
 		return nil
 	}, func(err error) {
-		p.say(err)
+		l.say(err)
 		if err == nil {
-			p.entry.SetText("")
+			l.entry.SetText("")
 		}
 	})
 }

@@ -47,6 +47,7 @@ var pages = []view{
 	{"allow", true, ordinary, onPage(onAllow)},
 	{"answers", true, ordinary, onPage(onAnswers)},
 	{"folders", true, ordinary, onPage(onFolders)},
+	{"sandbox", true, ordinary, onPage(onSandboxPage)},
 	{"try", true, ordinary, onPage(onTry)},
 	{"suggestions", true, ordinary, onPage(onSuggestions)},
 	{"agents", true, ordinary, onPage(onAgentsPage)},
@@ -84,6 +85,14 @@ var states = []view{
 		w, c, _ := onAgents(t, somebody(), theme, "claude-code")
 		c.hooked(t, goneNod)
 		w.cardOf(t, "gemini-cli").hooked(t, "/opt/nod/bin/nod")
+		return w
+	}},
+	{"sandbox-whole", true, fyne.NewSize(900, 920), onPage(onSandboxPage)},
+	{"sandbox-missing", false, ordinary, func(t *testing.T, theme string) *Window {
+		o := &fakeOperator{}
+		o.state.Sandbox = "bubblewrap (bwrap) is not installed: install the package bubblewrap, and start nod again."
+		w := openWindow(t, o, theme)
+		w.tabs.SelectIndex(onSandboxPage)
 		return w
 	}},
 	{"history-problem", false, ordinary, func(t *testing.T, theme string) *Window {

@@ -6,6 +6,7 @@ import (
 	"net"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"fyne.io/fyne/v2"
@@ -53,7 +54,7 @@ type generalPage struct {
 func newGeneralPage(w *Window) *generalPage {
 	p := &generalPage{part: newPart(w), restart: controls.NewRemark(widget.WarningImportance)}
 	p.timeout = newDuration(w, lang.L("Time to answer"),
-		lang.L("How long a request waits for you unless it says otherwise. No answer never means Allow."),
+		lang.L("How long a request waits for you unless it says otherwise. No answer is never an Allow."),
 		time.Second, 24*time.Hour, func(c *config.Config) *time.Duration { return &c.Prompt.Timeout })
 	p.onTop = newSwitch(w, lang.L("Keep prompts above other windows"), lang.L("Where the desktop allows it."),
 		func(c *config.Config) *bool { return &c.Prompt.OnTop })
@@ -61,15 +62,15 @@ func newGeneralPage(w *Window) *generalPage {
 	p.content = controls.Page(
 		p.settings.section(lang.L("Asking"), "", p.timeout,
 			newChoiceRow(w, lang.L("While the screen is locked"),
-				lang.L("An agent that cannot wait that long is answered when its own time is over."),
-				[]option{{config.LockedCount, lang.L("the time goes by")}, {config.LockedWait, lang.L("the time stands still")}},
+				lang.L("Some agents give up sooner."),
+				[]option{{config.LockedCount, lang.L("Keep counting")}, {config.LockedWait, lang.L("Stop the clock")}},
 				func(c *config.Config) *string { return &c.Prompt.Locked }),
 			newDuration(w, lang.L("Allow button delay"),
 				lang.L("How long a prompt must be visible and unchanged before Allow works, so that no stray "+
 					"click allows anything."),
 				700*time.Millisecond, 10*time.Second, func(c *config.Config) *time.Duration { return &c.Prompt.ArmAfter }),
 			newDuration(w, lang.L("Time to undo"),
-				lang.L("How long you can take back an approval that you saved, or a deletion. 0s: not at all."),
+				lang.L("How long you can undo a saved approval or a deletion. 0 seconds: not at all."),
 				0, time.Minute, func(c *config.Config) *time.Duration { return &c.Prompt.Undo }),
 			p.onTop),
 		p.settings.section(lang.L("Appearance"), "",
@@ -81,7 +82,7 @@ func newGeneralPage(w *Window) *generalPage {
 				func(c *config.Config) *string { return &c.Look.Language })),
 		p.settings.section(lang.L("Start"), "", p.autostart,
 			newSavedEntry(w, lang.L("Port"),
-				lang.L("Where agents on this machine reach nod. 0 picks a free port at each start. Takes effect after a restart."),
+				lang.L("The port agents connect to. 0 picks a free one at every start. Takes effect after a restart."),
 				portOf, setPort)),
 		p.restart.Content,
 	)
@@ -97,21 +98,48 @@ func (p *generalPage) refresh(s operator.State) {
 	}
 }
 
+// units replaces the units that people type by those of the configuration.
+var units = strings.NewReplacer("seconds", "s", "second", "s", "sec", "s", "minutes", "m", "minute", "m", "min", "m",
+	"hours", "h", "hour", "h", "days", "d", "day", "d", "秒", "s", "分钟", "m", "小时", "h", "天", "d", " ", "")
+
 func newDuration(w *Window, name, hint string, least, most time.Duration,
 	of func(*config.Config) *time.Duration) *savedEntry {
 	set := func(c *config.Config, typed string) error {
-		d, err := config.ParseDuration(typed)
+		d, err := config.ParseDuration(units.Replace(strings.ToLower(typed)))
 		if err != nil {
-			return errors.New(lang.L("Write a time such as 700ms, 5m, 1h30m or 90d."))
+			return errors.New(lang.L("Enter a time such as 5 minutes, 1h30m or 90 days."))
 		}
 		if d < least || d > most {
 			return errors.New(lang.L("Between {{.Least}} and {{.Most}}.",
-				map[string]any{"Least": config.FormatDuration(least), "Most": config.FormatDuration(most)}))
+				map[string]any{"Least": spelled(least), "Most": spelled(most)}))
 		}
 		*of(c) = d
 		return nil
 	}
-	return newSavedEntry(w, name, hint, func(c *config.Config) string { return config.FormatDuration(*of(c)) }, set)
+	return newSavedEntry(w, name, hint, func(c *config.Config) string { return spelled(*of(c)) }, set)
+}
+
+// spelled is a duration as people type it, such as "5 minutes"; shorter where it needs more than one unit.
+func spelled(d time.Duration) string {
+	const day = 24 * time.Hour
+	for _, u := range []struct {
+		unit      time.Duration
+		one, many string
+	}{
+		{day, "1 day", "{{.N}} days"}, {time.Hour, "1 hour", "{{.N}} hours"}, {time.Minute, "1 minute", "{{.N}} minutes"},
+		{time.Second, "1 second", "{{.N}} seconds"},
+	} {
+		switch {
+		case d == u.unit:
+			return lang.L(u.one)
+		case d > 0 && d%u.unit == 0:
+			return lang.L(u.many, map[string]any{"N": int64(d / u.unit)})
+		}
+	}
+	if d < time.Minute {
+		return lang.L("{{.N}} seconds", map[string]any{"N": d.Seconds()})
+	}
+	return config.FormatDuration(d)
 }
 
 func newSwitch(w *Window, name, hint string, of func(*config.Config) *bool) *checkRow {
@@ -137,6 +165,8 @@ type checkRow struct {
 	is    func(*config.Config) bool // returns the saved value; nil if it is not in the configuration
 	on    bool                      // last shown value
 	warns bool                      // show a warning while it is on
+
+	confirm func(answer func(yes bool)) // asks before it is switched on; nil: nobody asks
 }
 
 func newCheckRow(name, hint string, set func(on bool, done func(error))) *checkRow {
@@ -146,12 +176,23 @@ func newCheckRow(name, hint string, set func(on bool, done func(error))) *checkR
 			return // changed by nod, not by the user
 		}
 		r.on = on
-		set(on, func(err error) {
-			r.Problem.Complain(err)
-			if err != nil {
+		change := func(yes bool) {
+			if !yes {
 				r.show(!on)
+				return
 			}
-		})
+			set(on, func(err error) {
+				r.Problem.Complain(err)
+				if err != nil {
+					r.show(!on)
+				}
+			})
+		}
+		if on && r.confirm != nil {
+			r.confirm(change)
+			return
+		}
+		change(true)
 	})
 	r.Setting = controls.NewSetting(name, hint, r.check)
 	return r

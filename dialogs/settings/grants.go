@@ -56,14 +56,19 @@ func (l *grantList) draw() {
 	}
 	switch all := max(len(l.grants), len(l.held)); {
 	case all == 0:
-		rows = append(rows, controls.EmptyRow(lang.L("None. So far you allowed everything once.")))
+		rows = append(rows, controls.EmptyRow(lang.L("Nothing saved: so far you allowed everything just once.")))
 	case all > l.most:
-		rows = append(rows, container.NewCenter(controls.QuietButton(lang.L("Show more"), nil, func() {
-			l.most += rowsShown
-			l.draw()
-		})))
+		rows = append(rows, showMore(&l.most, l.draw))
 	}
 	controls.SetContent(l.body, controls.Card(rows...))
+}
+
+// showMore is a row that shows further ones.
+func showMore(most *int, draw func()) fyne.CanvasObject {
+	return container.NewCenter(controls.QuietButton(lang.L("Show more"), nil, func() {
+		*most += rowsShown
+		draw()
+	}))
 }
 
 // heldRows show approvals changed by another program, which are not in effect.
@@ -103,7 +108,7 @@ func about(g policy.Grant, now time.Time) string {
 	parts := []string{holds(g, now), lang.L("since {{.Day}}", map[string]any{"Day": day})}
 	if g.Uses > 0 {
 		parts = append(parts, lang.L("last used {{.Ago}}", map[string]any{"Ago": ago(g.LastUsed, now)}))
-		parts = append(parts, lang.L("used {{.Count}} times", map[string]any{"Count": g.Uses}))
+		parts = append(parts, lang.L("used {{.Count}}×", map[string]any{"Count": g.Uses}))
 	}
 	return strings.Join(parts, " · ")
 }

@@ -37,15 +37,15 @@ func newHistoryPage(w *Window) *historyPage {
 	p.check = controls.NewButton(lang.L("Check now"), p.toggle)
 	p.verdict = dialogs.Lines("", theme.SizeNameCaptionText, widget.LowImportance)
 	p.say("", widget.LowImportance)
-	p.size = newSavedEntry(w, lang.L("At most"), lang.L("MB on the disk. Above that the oldest goes."),
+	p.size = newSavedEntry(w, lang.L("At most"), lang.L("MB on disk. The oldest entries are deleted first."),
 		func(c *config.Config) string { return strconv.Itoa(c.History.MaxSize) }, setMaxSize)
 	p.forward = newSavedEntry(w, lang.L("Send outcomes to"),
-		lang.L("The path of a file, or syslog: each outcome is a line of JSON. Empty: nowhere."),
+		lang.L("A file path, or syslog. Each outcome is one line of JSON. Leave empty to turn off."),
 		func(c *config.Config) string { return c.History.Forward }, setForward)
 	p.content = controls.Page(
 		p.settings.section(lang.L("What is kept"),
 			lang.L("Every request and what came of it, on this computer. What looks like a secret is never kept."),
-			newDuration(w, lang.L("For how long"), lang.L("Such as 90d."), day, 36500*day,
+			newDuration(w, lang.L("For how long"), lang.L("For example, 90 days."), day, 36500*day,
 				func(c *config.Config) *time.Duration { return &c.History.Keep }),
 			p.size,
 			newSwitch(w, lang.L("Keep the exact inputs"),
@@ -75,7 +75,7 @@ func (p *historyPage) kept(j operator.Journal) []fyne.CanvasObject {
 			map[string]any{"Count": j.Entries, "Size": fmt.Sprintf("%.1f", float64(j.Bytes)/1e6)})))
 	}
 	if j.Head.Seq > 0 {
-		words := dialogs.Column(3, dialogs.Words(lang.L("Is it as it was written?"), theme.SizeNameText,
+		words := dialogs.Column(3, dialogs.Words(lang.L("Verify history"), theme.SizeNameText,
 			theme.ColorNameForeground), dialogs.Tight(p.verdict))
 		rows = append(rows, factRow(lang.L("Hash of the last entry"), j.Head.Hash),
 			dialogs.Padded(8, 14, container.New(controls.Besides{Gap: 12}, words, p.check)))
@@ -84,8 +84,8 @@ func (p *historyPage) kept(j operator.Journal) []fyne.CanvasObject {
 		problem := dialogs.Padded(10, 14, controls.Paragraph(j.Problem, widget.DangerImportance))
 		rows = append([]fyne.CanvasObject{problem}, rows...)
 	}
-	return []fyne.CanvasObject{controls.Section(lang.L("Kept now"), lang.L("Each entry seals those before it. Note "+
-		"the last hash elsewhere: with it, nod history verify finds out whether anything before was changed."), rows...)}
+	return []fyne.CanvasObject{controls.Section(lang.L("Stored so far"), lang.L("Each entry seals those before it. Keep "+
+		"the last hash elsewhere: with it, nod history verify can tell whether anything before was changed."), rows...)}
 }
 
 func (p *historyPage) toggle() {
@@ -119,7 +119,7 @@ func (p *historyPage) verified(v operator.Verified, err error) {
 
 func (p *historyPage) say(s string, i widget.Importance) {
 	if s == "" {
-		s = lang.L("Holds every entry against the chain of hashes.")
+		s = lang.L("Checks every entry against the hash chain.")
 	}
 	p.verdict.Importance = i
 	p.verdict.SetText(s)
@@ -136,7 +136,7 @@ func setMaxSize(c *config.Config, typed string) error {
 func setForward(c *config.Config, typed string) error {
 	c.History.Forward = strings.TrimSpace(typed)
 	if to := c.History.Forward; to != "" && to != config.ForwardSyslog && !filepath.IsAbs(to) {
-		return errors.New(lang.L("A whole path such as /var/log/nod.jsonl, or syslog."))
+		return errors.New(lang.L("A full path such as /var/log/nod.jsonl, or syslog."))
 	}
 	return nil
 }

@@ -68,7 +68,7 @@ func TestTheChainIsVerified(t *testing.T) {
 			}
 		}
 		check := func() { ui(p.check.OnTapped) }
-		says("Holds every entry", "Check now")
+		says("Checks every entry", "Check now")
 		o.verified.Head.Seq = 48231
 		check()
 		says("Yes, up to entry 48231.", "Check now")
@@ -82,7 +82,7 @@ func TestTheChainIsVerified(t *testing.T) {
 		check()
 		says("Checking every entry…", "Stop")
 		check()
-		says("Holds every entry", "Check now")
+		says("Checks every entry", "Check now")
 		check()
 		ui(func() { w.tabs.SelectIndex(onAbout) })
 		if p.verify.Busy() || o.calls("Verify") != 5 {

@@ -8,7 +8,6 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/lang"
-	"fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 
 	"nod/agents/agent"
@@ -27,8 +26,7 @@ type importer struct {
 	rules  func() []policy.Rule // returns the existing rules
 	closed func()
 	folder *controls.TextField // a project whose files are also read
-	add    *controls.Button
-	found  []policy.Rule
+	choice *chooser
 }
 
 type imported struct {
@@ -44,10 +42,9 @@ func newImporter(w *Window, rules func() []policy.Rule, closed func()) *importer
 	i.folder = controls.NewTextField(w.typedShortcut, false)
 	i.folder.SetPlaceHolder(lang.L("~/src/shop (also the rules of this project)"))
 	i.folder.OnSubmitted = func(string) { i.look() }
-	i.add = controls.MainButton(lang.L("Add these rules"), theme.ConfirmIcon(), i.save)
-	i.add.Disable()
+	i.choice = newChooser(w, i.added)
 	foot := dialogs.Padded(10, 20, container.NewBorder(nil, nil, nil,
-		container.NewHBox(controls.NewButton(lang.L("Cancel"), closed), i.add), i.problem.Content))
+		container.NewHBox(controls.NewButton(lang.L("Cancel"), closed), i.choice.add), i.problem.Content))
 	look := container.NewHBox(browseButton(w, func(folder string) {
 		i.folder.SetText(folder)
 		i.look()
@@ -109,20 +106,23 @@ func findRules(machine func() (agent.Machine, error), typed string, rules []poli
 
 func (i *importer) show(all []imported, err error) {
 	i.problem.Complain(err)
-	i.found = nil
+	var found []policy.Rule
+	for _, one := range all {
+		found = append(found, one.result.Rules...)
+	}
+	i.choice.offer(found)
+	i.choice.keep(func(r policy.Rule) bool { return !r.Effect.Permits() }) // the user chooses what allows more
 	rows := dialogs.Column(controls.SectionGap)
 	for _, one := range all {
-		i.found = append(i.found, one.result.Rules...)
-		rows.Add(importedSection(one))
+		rows.Add(i.section(one))
 	}
 	if len(all) == 0 && err == nil {
 		rows.Add(controls.Card(controls.EmptyRow(lang.L("No agent has a file with rules here."))))
 	}
-	controls.Enable(len(i.found) > 0, i.add)
 	controls.SetContent(i.body, rows)
 }
 
-func importedSection(one imported) fyne.CanvasObject {
+func (i *importer) section(one imported) fyne.CanvasObject {
 	if one.err != nil {
 		problem := controls.NewRemark(widget.DangerImportance)
 		problem.Complain(one.err)
@@ -130,14 +130,14 @@ func importedSection(one imported) fyne.CanvasObject {
 	}
 	var rows []fyne.CanvasObject
 	for _, r := range one.result.Rules {
-		rows = append(rows, controls.Badged(effectWidth, controls.EffectBadge(r.Effect), ruleWords(r)))
+		rows = append(rows, i.choice.row(r, ruleWords(r)))
 	}
 	note := func(n int, text string) {
 		if n > 0 {
 			rows = append(rows, controls.EmptyRow(lang.L(text, map[string]any{"Count": n})))
 		}
 	}
-	note(one.more, "{{.Count}} more: add these, then import again")
+	note(one.more, "{{.Count}} more: add some of these, then import again")
 	note(one.result.Present, "{{.Count}} rules are there already")
 	for _, l := range one.result.Left[:min(len(one.result.Left), rowsShown)] {
 		where := fmt.Sprintf("%s:%d", safetext.Line(l.File, 80), l.Line)
@@ -152,13 +152,9 @@ func importedSection(one imported) fyne.CanvasObject {
 	return controls.Section(one.agent, "", rows...)
 }
 
-func (i *importer) save() {
-	i.add.Disable()
-	i.win.change(adding(i.found...), func(err error) {
-		i.problem.Complain(err)
-		i.add.Enable()
-		if err == nil {
-			i.closed()
-		}
-	})
+func (i *importer) added(_ []policy.Rule, err error) {
+	i.problem.Complain(err)
+	if err == nil {
+		i.closed()
+	}
 }

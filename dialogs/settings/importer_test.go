@@ -4,18 +4,35 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
+	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/test"
 
 	"nod/dialogs/controls"
+	"nod/dialogs/dialogstest"
+	"nod/policy"
 )
 
 const claudeRules = `{"permissions": {
   "allow": ["Bash(npm test)", "Read(~/notes/**)", "Bash(python:*)"],
   "deny": ["Read(**/.env)"]
 }}`
+
+// rulesFound are those that the import offers.
+func rulesFound(t *testing.T, w *Window) (rules []policy.Rule) {
+	t.Helper()
+	all, err := findRules(w.opts.Machine, w.allow.imports.folder.Text, w.allow.imports.rules())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, one := range all {
+		rules = append(rules, one.result.Rules...)
+	}
+	return rules
+}
 
 // withClaudeRules opens the import of rules, with rules of Claude Code's own in the home folder.
 func withClaudeRules(t *testing.T, rules string) (*Window, *fakeOperator) {
@@ -36,16 +53,31 @@ func withClaudeRules(t *testing.T, rules string) (*Window, *fakeOperator) {
 	return w, o
 }
 
+// chooseAll ticks every box in o.
+func chooseAll(o fyne.CanvasObject) {
+	dialogstest.Walk(o, func(o fyne.CanvasObject) {
+		if box, ok := o.(*controls.Check); ok {
+			box.SetChecked(true)
+		}
+	})
+}
+
 func TestRulesAreImported(t *testing.T) {
 	w, o := withClaudeRules(t, claudeRules)
 	o.isAs(t, fewRules()) // the user has not agreed yet
-	found := w.allow.imports.found
+	found := rulesFound(t, w)
 	for _, one := range found {
 		if !strings.Contains(one.Note, ".claude") {
 			t.Errorf("the note %q does not say where the rule is from", one.Note)
 		}
 	}
-	test.Tap(w.allow.imports.add)
+	for _, r := range found {
+		if slices.ContainsFunc(w.allow.imports.choice.chosen, r.Equal) == r.Effect.Permits() {
+			t.Errorf("chosen by itself: %+v", r)
+		}
+	}
+	chooseAll(w.allow.imports.body)
+	test.Tap(w.allow.imports.choice.add)
 	want := fewRules()
 	want.Policy.Rules = append(want.Policy.Rules, found...)
 	o.isAs(t, want)
@@ -61,7 +93,7 @@ func TestRulesAreImported(t *testing.T) {
 		t.Error("the import stays open")
 	}
 	w.allow.startImport()
-	if n := len(w.allow.imports.found); n != 0 {
+	if n := len(rulesFound(t, w)); n != 0 {
 		t.Errorf("%d rules would be added again", n)
 	}
 }
@@ -74,20 +106,21 @@ func TestManyRulesAreImportedInParts(t *testing.T) {
 	}
 	w, o := withClaudeRules(t, `{"permissions": {"allow": [`+strings.Join(all, ",")+`]}}`)
 	for _, want := range []int{rowsShown, rowsShown + 50} {
-		test.Tap(w.allow.imports.add)
+		chooseAll(w.allow.imports.body)
+		test.Tap(w.allow.imports.choice.add)
 		if got := len(o.rules()) - 1; got != want {
 			t.Errorf("%d rules were added, want %d", got, want)
 		}
 		w.allow.startImport()
 	}
-	if n := len(w.allow.imports.found); n != 0 {
+	if n := len(rulesFound(t, w)); n != 0 {
 		t.Errorf("%d rules would be added again", n)
 	}
 }
 
 func TestAnImportThatFailsSaysSo(t *testing.T) {
 	w, o := withClaudeRules(t, "{")
-	if len(w.allow.imports.found) != 0 || !w.allow.imports.add.Disabled() {
+	if len(rulesFound(t, w)) != 0 || !w.allow.imports.choice.add.Disabled() {
 		t.Error("something to add from a file that cannot be read")
 	}
 	if markup := test.RenderObjectToMarkup(w.allow.imports.body); !strings.Contains(markup, "settings.json") {

@@ -50,8 +50,8 @@ func newLineList(p *machinesPage) *lineList {
 	l.kind.SetSelected(config.MachineSSH)
 	l.add = controls.NewIconButton(lang.L("Add"), theme.ContentAddIcon(), l.save)
 	l.content = dialogs.Column(9,
-		controls.Header(lang.L("Lines to machines"), lang.L("nod keeps these up with your own ssh, docker or podman, and "+
-			"starts nod relay there. The machine needs the program nod, and then asks to join.")),
+		controls.Header(lang.L("Connections"), lang.L("nod keeps these connections open with your own ssh, "+
+			"docker or podman, and starts nod relay there. The machine needs nod installed, and then asks to join.")),
 		// Not NewBorder: Tab follows the order of the objects.
 		container.New(layout.NewBorderLayout(nil, nil, l.kind, l.add), l.kind, l.host, l.add), l.problem.Content, l.body)
 	return l
@@ -96,16 +96,16 @@ func (l *lineList) words(m config.Machine) fyne.CanvasObject {
 func (l *lineList) save() {
 	m := config.Machine{Kind: l.kind.Selected, Host: strings.TrimSpace(l.host.Text)}
 	if m.Host == "" {
-		l.problem.Complain(errors.New(lang.L("Name the host or the container first.")))
+		l.problem.Complain(errors.New(lang.L("Enter a host or a container first.")))
 		return
 	}
 	l.page.win.change(func(c *config.Config) error {
 		if slices.Contains(c.Remote.Machines, m) {
-			return errors.New(lang.L("This line is in the list already."))
+			return errors.New(lang.L("This connection is in the list already."))
 		}
 		c.Remote.Machines = append(slices.Clone(c.Remote.Machines), m)
 		if c.Validate() != nil {
-			return errors.New(lang.L("Want a host as ssh knows it, such as me@build-1, or the name of a container."))
+			return errors.New(lang.L("Enter an ssh host (me@build-1) or a container's name."))
 		}
 		return nil
 	}, func(err error) {

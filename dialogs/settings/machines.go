@@ -59,7 +59,7 @@ func newPeerList(heading, hint string) *peerList {
 
 func newMachinesPage(w *Window) *machinesPage {
 	p := &machinesPage{part: newPart(w), ignored: map[remote.Key]struct{}{}, server: dialogs.Column(0), most: rowsShown}
-	p.joining = newPeerList(lang.L("Asks to join"), lang.L("Pair only what shows these very words at its own end."))
+	p.joining = newPeerList(lang.L("Asks to join"), lang.L("Pair it only if it shows exactly these words."))
 	p.paired = newPeerList(lang.L("Machines and desks"),
 		lang.L("Agents on a machine ask here. What a prompt says of its files is that machine's word."))
 	p.lines = newLineList(p)
@@ -76,15 +76,15 @@ func newMachinesPage(w *Window) *machinesPage {
 		dialogs.Column(9, p.settings.section(lang.L("Over NATS"),
 			lang.L("For more than one desk, or more machines than one person's. Nobody at the server can read or forge "+
 				"what goes through it."),
-			nats(lang.L("Server"), lang.L("Such as tls://nats.example.com; several with commas. Empty: none."),
-				lang.L("Want addresses such as tls://nats.example.com:4222, with commas and no spaces."),
+			nats(lang.L("Server"), lang.L("For example, tls://nats.example.com; separate several with commas. Empty: none."),
+				lang.L("Enter addresses such as tls://nats.example.com:4222, with commas and no spaces."),
 				func(n *config.NATS) *string { return &n.URL }),
 			nats(lang.L("Credentials"), lang.L("The path of a .creds file. Empty: none."),
-				lang.L("Want the absolute path of a file."), func(n *config.NATS) *string { return &n.Credentials }),
+				lang.L("Enter the absolute path of a file."), func(n *config.NATS) *string { return &n.Credentials }),
 			nats(lang.L("Certificates to trust"), lang.L("The path of a file. Empty: the system's."),
-				lang.L("Want the absolute path of a file."), func(n *config.NATS) *string { return &n.CA }),
+				lang.L("Enter the absolute path of a file."), func(n *config.NATS) *string { return &n.CA }),
 			nats(lang.L("Prefix"), lang.L("Of the subjects."),
-				lang.L("Want up to 32 letters, digits, - and _."), func(n *config.NATS) *string { return &n.Prefix })),
+				lang.L("Use up to 32 letters, digits, - and _."), func(n *config.NATS) *string { return &n.Prefix })),
 			p.server),
 		p.phone.content,
 	)
@@ -318,10 +318,7 @@ func (p *machinesPage) drawPaired() {
 	case len(rows) == 0:
 		rows = append(rows, controls.EmptyRow(lang.L("None. Add a machine below; it then asks to join.")))
 	case len(peers) > p.most:
-		rows = append(rows, container.NewCenter(controls.QuietButton(lang.L("Show more"), nil, func() {
-			p.most += rowsShown
-			p.draw()
-		})))
+		rows = append(rows, showMore(&p.most, p.draw))
 	}
 	controls.SetContent(p.paired.body, controls.Card(rows...))
 }

@@ -63,11 +63,11 @@ func TestSentenceNamesEveryMatcher(t *testing.T) {
 // A class and a path together make one phrase.
 func TestSentenceOfAClassInAPath(t *testing.T) {
 	for class, want := range map[policy.Class]string{
-		policy.ReadOnly:    "Allow all calls that only read files in ~/src/**",
-		policy.Write:       "Allow all calls that change files in ~/src/**",
-		policy.Destructive: "Allow all calls that delete or overwrite files in ~/src/**",
-		policy.Execute:     "Allow all calls that run programs on files in ~/src/**",
-		"":                 "Allow all calls on files in ~/src/**",
+		policy.ReadOnly:    "Any agent may read files in ~/src",
+		policy.Write:       "Any agent may change files in ~/src",
+		policy.Destructive: "Any agent may delete or overwrite files in ~/src",
+		policy.Execute:     "Any agent may run programs on files in ~/src",
+		"":                 "Any agent may access files in ~/src",
 	} {
 		if got := controls.Sentence(policy.Rule{Effect: policy.Allow, Class: class, Path: "~/src/**"}); got != want {
 			t.Errorf("of the class %q: %q, want %q", class, got, want)
@@ -83,5 +83,41 @@ func TestSentenceCase(t *testing.T) {
 	dialogstest.Speak(t, dialogstest.Chinese)
 	if got := sentenceCase("没有匹配的规则"); got != "没有匹配的规则。" {
 		t.Errorf("in Chinese: %q", got)
+	}
+}
+
+// A rule is told as what an agent may do.
+func TestSentenceOfEachEffect(t *testing.T) {
+	claude := policy.Rule{Agent: "claude-code", Program: "/usr/bin/claude", Run: []string{"npm test"},
+		CWD: "~/src/shop/**"}
+	bash := policy.Rule{Tool: "Bash", Run: []string{"npm test", "npm run lint"}, CWD: "~/src/shop"}
+	for _, tt := range []struct {
+		effect policy.Effect
+		rule   policy.Rule
+		want   string
+	}{
+		{policy.Allow, claude, "Claude Code (/usr/bin/claude) may run “npm test” anywhere in ~/src/shop"},
+		{policy.Allow, bash, "Any agent may run “npm test”, “npm run lint” with Bash in ~/src/shop"},
+		{policy.Sandbox, claude,
+			"Claude Code (/usr/bin/claude) may run “npm test” anywhere in ~/src/shop, inside the sandbox"},
+		{policy.Sandbox, bash, "Any agent may run “npm test”, “npm run lint” with Bash in ~/src/shop, inside the sandbox"},
+		{policy.Ask, claude, "Claude Code (/usr/bin/claude) must ask to run “npm test” anywhere in ~/src/shop"},
+		{policy.Ask, policy.Rule{Path: "~/notes/*.md"}, "Any agent must ask to access files that match ~/notes/*.md"},
+		{policy.Deny, policy.Rule{Agent: "mine"}, "mine may not do anything"},
+		{policy.Deny, policy.Rule{Program: "/usr/bin/claude", Tool: "Bash"}, "/usr/bin/claude may not use Bash"},
+		{policy.Deny, policy.Rule{Command: "git push"}, "No agent may run exactly “git push”"},
+	} {
+		if tt.rule.Effect = tt.effect; controls.Sentence(tt.rule) != tt.want {
+			t.Errorf("got %q, want %q", controls.Sentence(tt.rule), tt.want)
+		}
+	}
+}
+
+func TestSentenceInChinese(t *testing.T) {
+	dialogstest.Speak(t, dialogstest.Chinese)
+	r := policy.Rule{Effect: policy.Allow, Agent: "claude-code", Tool: "Bash", Run: []string{"npm test"},
+		CWD: "~/src/shop"}
+	if got := controls.Sentence(r); got != "Claude Code 可以运行 “npm test”（用 Bash）（在 ~/src/shop）" {
+		t.Errorf("got %q", got)
 	}
 }

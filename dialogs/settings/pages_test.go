@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -62,34 +63,46 @@ func checkIn(t *testing.T, o fyne.CanvasObject) *controls.Check {
 	return found
 }
 
-func TestASuggestionIsAdded(t *testing.T) {
+// Nothing is chosen at first, and only the chosen suggestions are added.
+func TestSuggestionsAreChosen(t *testing.T) {
 	w, o := few(t)
 	w.tabs.SelectIndex(onSuggestions)
+	p := w.suggestions
+	if len(p.choice.chosen) != 0 || !p.choice.add.Disabled() {
+		t.Errorf("chosen at first: %+v", p.choice.chosen)
+	}
+	checkIn(t, p.body).SetChecked(true)
 	o.refuse = errors.New("disk on fire")
-	test.Tap(buttonIn(t, w.suggestions.body, "Add rule"))
-	if got := shownBy(w.suggestions.problem); got != "disk on fire" {
-		t.Errorf("says %q", got)
+	test.Tap(p.choice.add)
+	if got := shownBy(p.problem); got != "disk on fire" || len(p.choice.chosen) != 1 {
+		t.Errorf("says %q, chosen %+v", got, p.choice.chosen)
 	}
 	o.refuse = nil
-	test.Tap(buttonIn(t, w.suggestions.body, "Add rule"))
-	if got := shownBy(w.suggestions.problem); got != "" {
-		t.Errorf("says %q", got)
+	test.Tap(p.choice.add)
+	if got := shownBy(p.problem); got != "" || len(p.choice.chosen) != 0 {
+		t.Errorf("says %q, chosen %+v", got, p.choice.chosen)
 	}
 	want := fewRules()
 	want.Policy.Rules = append(want.Policy.Rules, someSuggestions()[0].Rule)
 	o.isAs(t, want)
 }
 
-func TestASuggestionIsRefused(t *testing.T) {
+// A choice lasts as long as its rule is suggested: another rule with its id is not chosen.
+func TestTheChoiceOfASuggestionLasts(t *testing.T) {
 	w, o := few(t)
 	w.tabs.SelectIndex(onSuggestions)
-	for range 2 {
-		test.Tap(buttonIn(t, w.suggestions.body, "No, thanks"))
-	}
-	o.isAs(t, fewRules())
+	p := w.suggestions
+	checkIn(t, p.body).SetChecked(true)
+	o.suggestions = someSuggestions()[:1]
 	w.fetch()
-	if len(w.suggestions.shown) != 0 {
-		t.Errorf("what was refused comes back: %+v", w.suggestions.shown)
+	if len(p.choice.chosen) != 1 || !checkIn(t, p.body).Checked {
+		t.Errorf("chosen after others changed: %+v", p.choice.chosen)
+	}
+	o.suggestions = someSuggestions()
+	o.suggestions[0].Rule.Command = "go test -exec ./x ./..."
+	w.fetch()
+	if len(p.choice.chosen) != 0 || checkIn(t, p.body).Checked || !p.choice.add.Disabled() {
+		t.Errorf("chosen after the rule changed: %+v", p.choice.chosen)
 	}
 }
 
@@ -178,6 +191,33 @@ func TestAFolderIsBrowsedFor(t *testing.T) {
 	}
 }
 
+func TestTheSandboxIsSet(t *testing.T) {
+	w, o := few(t)
+	w.tabs.SelectIndex(onSandboxPage)
+	p, project := w.sandbox, t.TempDir()
+	p.projects.entry.SetText(project)
+	test.Tap(p.projects.add)
+	p.hosts.entry.SetText(" registry.npmjs.org ")
+	test.Tap(p.hosts.add)
+	test.Tap(p.readOnly.check)
+	want := policy.Containment{Projects: []string{project}, Hosts: []string{"registry.npmjs.org"}}
+	if got := o.config().Policy.Sandbox; !reflect.DeepEqual(got, want) {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+	if shownBy(p.problem) != "" || p.hosts.browse.Visible() {
+		t.Errorf("says %q; folders are offered for hosts: %v", shownBy(p.problem), p.hosts.browse.Visible())
+	}
+	test.Tap(buttonIn(t, p.projects.body, ""))
+	if got := o.config().Policy.Sandbox.Projects; len(got) != 0 {
+		t.Errorf("after it was removed: %q", got)
+	}
+	o.state.Sandbox = "Install bubblewrap."
+	w.fetch()
+	if !strings.Contains(shownBy(p.problem), "Install bubblewrap.") {
+		t.Errorf("says %q", shownBy(p.problem))
+	}
+}
+
 func TestTryExplains(t *testing.T) {
 	w, _ := few(t)
 	w.try.input.SetText("cat README.md | head")
@@ -200,7 +240,7 @@ func TestRulesAreFound(t *testing.T) {
 	if !l.search.Visible() || len(l.shown) != 13 {
 		t.Fatalf("search is there: %v, %d rules", l.search.Visible(), len(l.shown))
 	}
-	l.effect.SetSelectedIndex(3) // deny
+	l.effect.SetSelectedIndex(len(effects)) // deny
 	if n := len(l.shown); n != 6 {
 		t.Errorf("%d rules deny, want 6", n)
 	}
@@ -324,7 +364,7 @@ func TestARuleForPartsIsEdited(t *testing.T) {
 		t.Error("a pipe can be saved")
 	}
 	e.texts["run"].SetText("go test\n\nnpm run lint\n")
-	if got := e.says.Text; got != "Allow parts of command lines that run “go test”, “npm run lint”." {
+	if got := e.says.Text; got != "Any agent may run “go test”, “npm run lint”." {
 		t.Errorf("says %q", got)
 	}
 	test.Tap(e.save)

@@ -25,7 +25,7 @@ func typedFolder(typed string) (string, error) {
 		return strings.TrimRight(folder, "/"), nil
 	}
 	if !filepath.IsAbs(folder) {
-		return "", errors.New(lang.L("Write a whole path, such as /srv/code or ~/src."))
+		return "", errors.New(lang.L("Enter a full path, such as /srv/code or ~/src."))
 	}
 	return filepath.Clean(folder), nil
 }

@@ -116,6 +116,7 @@ const (
 	onAllow
 	onAnswers
 	onFolders
+	onSandboxPage
 	onTry
 	onSuggestions
 	onAgentsPage
@@ -135,6 +136,8 @@ func somebody() *fakeOperator {
 		{ID: "no-prod", Effect: policy.Deny, Tool: "mcp__prod__*", Note: "ask Grace first"},
 		{ID: "notes", Effect: policy.Ask, Path: "~/notes/**", Disabled: true},
 	}
+	c.Policy.Sandbox = policy.Containment{Projects: []string{"~/src/shop"}, Hosts: []string{"registry.npmjs.org"},
+		ReadOnly: true}
 	c.Remote.Machines = []config.Machine{{Kind: config.MachineSSH, Host: "ci@build-1"},
 		{Kind: config.MachineDocker, Host: "dev"}}
 	c.Remote.NATS.URL, c.Remote.Phone.Address = "tls://nats.example.com", "100.64.0.7:7464"

@@ -24,16 +24,21 @@ import (
 // suggestionsPage suggests rules for requests that the user always answered alike. It never adds one by itself.
 type suggestionsPage struct {
 	part
-	replay  *replayCard
-	refused []policy.Rule // rejected by the user, until this process ends
-	shown   []policy.Suggestion
+	replay *replayCard
+	choice *chooser
 }
 
 func newSuggestionsPage(w *Window) *suggestionsPage {
 	p := &suggestionsPage{part: newPart(w), replay: newReplayCard(w, everything)}
+	p.choice = newChooser(w, func(_ []policy.Rule, err error) {
+		p.problem.Complain(err)
+		if err == nil {
+			p.drawn = nil
+		}
+	})
 	p.content = controls.Page(dialogs.Column(9,
 		controls.Header(lang.L("Suggestions"), lang.L("Rules for what you have always answered the same way. "+
-			"None is added unless you add it.")),
+			"Nothing is added until you choose it.")),
 		p.problem.Content, p.body), p.replay.content)
 	return p
 }
@@ -54,32 +59,23 @@ func (p *suggestionsPage) leave() {
 	p.problem.Say("")
 }
 
-// draw shows the suggestions that were not rejected. If they have not changed, it keeps the rows.
+// draw shows the suggestions. If they have not changed, it keeps the rows.
 func (p *suggestionsPage) draw(found []policy.Suggestion, editable bool) {
-	p.shown = slices.DeleteFunc(slices.Clone(found), func(s policy.Suggestion) bool {
-		return slices.ContainsFunc(p.refused, s.Rule.Equal)
-	})
-	if !p.drawn.Changed(p.shown, editable) {
+	if !p.drawn.Changed(found, editable) {
 		return
 	}
-	rows := dialogs.Column(14)
-	for _, s := range p.shown {
-		rows.Add(p.row(s, editable))
+	p.choice.locked = !editable
+	p.choice.offer(rulesOf(found, func(s policy.Suggestion) policy.Rule { return s.Rule }))
+	var rows []fyne.CanvasObject
+	for _, s := range found {
+		rows = append(rows, p.choice.row(s.Rule, proposal(experience(s), s.Rule, callLines(s.Calls))))
 	}
-	if len(p.shown) == 0 {
-		rows.Add(controls.Card(controls.EmptyRow(lang.L("No suggestions yet. When you answer similar calls the same " +
-			"way three times, nod suggests a rule here."))))
+	if len(found) == 0 {
+		controls.SetContent(p.body, controls.Card(controls.EmptyRow(lang.L("No suggestions yet. When you answer similar "+
+			"calls the same way three times, nod suggests a rule here."))))
+		return
 	}
-	controls.SetContent(p.body, rows)
-}
-
-func (p *suggestionsPage) row(s policy.Suggestion, editable bool) fyne.CanvasObject {
-	add := func() { p.win.change(adding(s.Rule), p.problem.Complain) }
-	refuse := func() {
-		p.refused = append(p.refused, s.Rule)
-		p.draw(p.shown, editable)
-	}
-	return proposal(experience(s), s.Rule, callLines(s.Calls), editable, add, refuse)
+	controls.SetContent(p.body, dialogs.Column(14, controls.Card(rows...), container.NewHBox(p.choice.add)))
 }
 
 func experience(s policy.Suggestion) string {
@@ -100,7 +96,7 @@ func callLines(calls []policy.Call) []string {
 	var lines []string
 	for _, c := range calls {
 		folder := lang.L("in {{.Folder}}", map[string]any{"Folder": safetext.Line(c.CWD, 60)})
-		line := safetext.Line(c.Tool, 40) + "  " + safetext.Line(c.Input.String(), 80) + "  " + folder
+		line := safetext.Line(c.Tool, 40) + "  " + safetext.Line(c.Input.String(), 2*controls.QuoteLimit) + "  " + folder
 		if !slices.Contains(lines, line) {
 			lines = append(lines, line)
 		}
@@ -113,9 +109,10 @@ func callLines(calls []policy.Call) []string {
 type replayCard struct {
 	part
 	replayKind
-	bar   *widget.ProgressBar // nil unless transcripts are being read
-	found *replay.Report      // nil before the first run
-	state operator.State
+	bar    *widget.ProgressBar // nil unless transcripts are being read
+	found  *replay.Report      // nil before the first run
+	state  operator.State
+	choice *chooser
 }
 
 // replayKind selects the transcripts of a card.
@@ -142,6 +139,7 @@ var everything = replayKind{
 func newReplayCard(w *Window, kind replayKind) *replayCard {
 	c := &replayCard{part: newPart(w), replayKind: kind}
 	c.content = c.body
+	c.choice = newChooser(w, c.added)
 	c.draw()
 	return c
 }
@@ -160,13 +158,7 @@ func (c *replayCard) draw() {
 	case c.bar != nil:
 		controls.SetContent(c.body, c.reading())
 	case c.found != nil:
-		rows := dialogs.Column(14, c.figures(c.found), c.problem.Content)
-		if c.found.Rules != nil {
-			for _, s := range c.found.Rules.Rules {
-				rows.Add(c.row(s))
-			}
-		}
-		controls.SetContent(c.body, rows)
+		controls.SetContent(c.body, dialogs.Column(14, c.figures(c.found), c.problem.Content, c.rules()))
 	default:
 		controls.SetContent(c.body, c.propose())
 	}
@@ -260,63 +252,83 @@ func figures(f *replay.Report) fyne.CanvasObject {
 		controls.Bold(lang.L("nod would have asked about {{.Asked}} of {{.Calls}} calls", n), theme.SizeNameText),
 		controls.Muted(lang.L("In {{.Files}} transcripts. With “always” where it is offered, nod would have asked "+
 			"{{.Always}} times.", n)))
-	effect := lang.L("No rule would have saved you many of them.")
+	effect := lang.L("No rule would have spared you many of these.")
 	if len(f.Rules.Rules) > 0 {
 		effect = lang.L(
-			"With all of the rules below it would have asked about {{.With}}. None is added unless you add it.", n)
+			"With all of the rules below it would have asked about {{.With}}. Nothing is added until you choose it.", n)
 	}
 	words.Add(controls.Muted(effect))
 	return controls.Card(dialogs.Padded(12, 14, words))
 }
 
-func (c *replayCard) row(s replay.Rule) fyne.CanvasObject {
-	drop := func() {
-		rules := &c.found.Rules.Rules
-		*rules = slices.DeleteFunc(*rules, func(o replay.Rule) bool { return o.Rule.Equal(s.Rule) })
-		c.draw()
+// rules are the suggested ones, to choose from.
+func (c *replayCard) rules() fyne.CanvasObject {
+	if c.found.Rules == nil || len(c.found.Rules.Rules) == 0 {
+		return container.NewStack()
 	}
-	add := func() {
-		c.win.change(adding(s.Rule), func(err error) {
-			c.problem.Complain(err)
-			if err == nil {
-				drop()
-			}
-		})
+	c.choice.locked = c.state.Problem != ""
+	c.choice.offer(rulesOf(c.found.Rules.Rules, func(s replay.Rule) policy.Rule { return s.Rule }))
+	var all []fyne.CanvasObject
+	for _, s := range c.found.Rules.Rules {
+		var examples []string
+		for _, example := range s.Rule.Examples.Match {
+			examples = append(examples, safetext.Line(example, maxExample))
+		}
+		why := lang.L("Saves {{.Count}} prompts", map[string]any{"Count": s.Spares})
+		all = append(all, c.choice.row(s.Rule, proposal(why, s.Rule, examples)))
 	}
-	var examples []string
-	for _, example := range s.Rule.Examples.Match {
-		examples = append(examples, safetext.Line(example, maxExample))
+	return dialogs.Column(14, controls.Card(all...), container.NewHBox(c.choice.add))
+}
+
+// added removes the rules that were added from the suggested ones.
+func (c *replayCard) added(rules []policy.Rule, err error) {
+	c.problem.Complain(err)
+	if err != nil || c.found == nil || c.found.Rules == nil {
+		return
 	}
-	why := lang.L("Saves {{.Count}} prompts", map[string]any{"Count": s.Spares})
-	return proposal(why, s.Rule, examples, c.state.Problem == "", add, drop)
+	left := &c.found.Rules.Rules
+	*left = slices.DeleteFunc(*left, func(s replay.Rule) bool { return slices.ContainsFunc(rules, s.Rule.Equal) })
+	c.draw()
+}
+
+func rulesOf[T any](found []T, rule func(T) policy.Rule) (rules []policy.Rule) {
+	for _, s := range found {
+		rules = append(rules, rule(s))
+	}
+	return rules
 }
 
 const maxExample = 200
 
-// proposal is a card with a suggested rule: the reason, the calls that it covers, safe to show, and the buttons.
-func proposal(why string, r policy.Rule, decided []string, editable bool, yes, no func()) fyne.CanvasObject {
-	words := dialogs.Column(6, controls.Bold(why, theme.SizeNameText), container.NewBorder(nil, nil,
-		dialogs.Row(8, controls.EffectBadge(r.Effect)), nil,
-		dialogs.Padded(0, 8, controls.Paragraph(controls.Sentence(r), widget.MediumImportance))))
-	if len(decided) > 0 {
-		words.Add(controls.Muted(lang.L("It would have decided:")))
-		words.Add(firstLines(decided))
+// proposal explains a suggested rule: the reason, and the calls that it covers, safe to show.
+func proposal(why string, r policy.Rule, covered []string) fyne.CanvasObject {
+	words := dialogs.Column(6, controls.Bold(why, theme.SizeNameText),
+		controls.Paragraph(controls.Sentence(r), widget.MediumImportance))
+	if len(covered) > 0 {
+		words.Add(controls.Muted(lang.L("Calls it would have covered:")))
+		words.Add(firstLines(covered))
 	}
-	add := controls.MainButton(lang.L("Add rule"), nil, yes)
-	controls.Enable(editable, add)
-	words.Add(container.NewHBox(add, controls.QuietButton(lang.L("No, thanks"), nil, no)))
-	return controls.Card(dialogs.Padded(12, 14, words))
+	return words
 }
 
 const callsShown = 5
 
+// firstLines shows the first few texts, and all of them on demand.
 func firstLines(texts []string) fyne.CanvasObject {
 	list := dialogs.Column(3)
-	for _, text := range texts[:min(len(texts), callsShown)] {
-		list.Add(controls.Exact(text, theme.SizeNameCaptionText))
+	add := func(texts []string) {
+		for _, text := range texts {
+			list.Add(controls.Exact(text, theme.SizeNameCaptionText))
+		}
 	}
-	if more := len(texts) - callsShown; more > 0 {
-		list.Add(controls.Muted(lang.L("and {{.Count}} more", map[string]any{"Count": more})))
+	add(texts[:min(len(texts), callsShown)])
+	if len(texts) > callsShown {
+		var more *controls.Button
+		more = controls.QuietButton(lang.L("Show all {{.Count}}", map[string]any{"Count": len(texts)}), nil, func() {
+			list.Remove(more)
+			add(texts[callsShown:])
+		})
+		list.Add(more)
 	}
 	return list
 }

@@ -12,6 +12,7 @@ import (
 	"fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 
+	"nod/api"
 	"nod/assets"
 	"nod/dialogs"
 	"nod/dialogs/controls"
@@ -46,10 +47,10 @@ func newWelcome(w *Window) *welcome {
 			controls.Header(lang.L("Agents ask. You nod."), lang.L("nod stands between your coding agents and your computer.")),
 			picture(),
 			dialogs.Column(9, controls.Header(lang.L("Your agents"), lang.L("Choose which ones ask through nod. You "+
-				"see every change to their settings before it is made.")), p.agents.content),
+				"see each change to their settings first.")), p.agents.content),
 			dialogs.Column(9, controls.Header(lang.L("How often nod would ask"), ""), p.replay.content),
 			dialogs.Column(9, controls.Header(lang.L("Your first request"), ""), controls.Card(p.testRow())),
-			controls.Card(p.autostart.Content),
+			controls.Card(p.autostart.Content, p.sandboxRow()),
 		))
 	p.content.Hide()
 	return p
@@ -111,6 +112,14 @@ func (p *welcome) testRow() fyne.CanvasObject {
 	return f.Content
 }
 
+func (p *welcome) sandboxRow() fyne.CanvasObject {
+	return controls.NewSetting(lang.L("You can let a project's commands run in a sandbox, without asking"), "",
+		controls.NewButton(lang.L("Show"), func() {
+			p.win.tabs.SelectIndex(onSandbox)
+			p.win.Show()
+		})).Content
+}
+
 func (p *welcome) show(on bool) {
 	if on == p.content.Visible() {
 		return
@@ -153,17 +162,17 @@ func (p *welcome) ask() {
 }
 
 func answered(a interact.Answer) string {
-	byRule := a.By == interact.ByPolicy
+	byRule := a.By == api.ByPolicy
 	switch {
-	case a.Outcome == interact.Allowed && byRule:
+	case a.Outcome == api.Allowed && byRule:
 		return lang.L("Your rules allowed it without asking you.")
-	case a.Outcome == interact.Denied && byRule:
+	case a.Outcome == api.Denied && byRule:
 		return lang.L("Your rules denied it without asking you.")
-	case a.Outcome == interact.Allowed:
+	case a.Outcome == api.Allowed:
 		return lang.L("You allowed it. An agent would go on now.")
-	case a.Outcome == interact.Denied:
+	case a.Outcome == api.Denied:
 		return lang.L("You denied it. An agent would try something else, or ask why.")
-	case a.Outcome == interact.Unavailable:
+	case a.Outcome == api.Unavailable:
 		return lang.L("Nobody was asked: {{.Reason}}.", map[string]any{"Reason": a.Reason})
 	}
 	return lang.L("You did not decide, so it was not allowed.")

@@ -12,6 +12,7 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/test"
 
+	"nod/api"
 	"nod/interact"
 	"nod/policy"
 	"nod/policy/replay"
@@ -34,7 +35,7 @@ func welcomed(t *testing.T, o *fakeOperator, theme string) *Window {
 // A new user sets up an agent, looks at last week and answers a request, all in one place, and is welcomed once.
 func TestTheWelcome(t *testing.T) {
 	o := somebody()
-	o.answer = interact.Answer{Outcome: interact.Allowed, By: interact.ByHuman}
+	o.answer = interact.Answer{Outcome: api.Allowed, By: api.ByHuman}
 	w := welcomed(t, o, "light")
 	if w.main.Visible() || !w.welcome.content.Visible() || w.title() != welcomeTitle {
 		t.Error("the settings are in view")
@@ -93,13 +94,13 @@ func TestWhatCameOfATestRequest(t *testing.T) {
 		err    error
 		want   string
 	}{
-		{interact.Answer{Outcome: interact.Allowed, By: interact.ByHuman}, nil, "You allowed it."},
-		{interact.Answer{Outcome: interact.Denied, By: interact.ByHuman}, nil, "You denied it."},
-		{interact.Answer{Outcome: interact.Allowed, By: interact.ByPolicy}, nil, "Your rules allowed it"},
-		{interact.Answer{Outcome: interact.Denied, By: interact.ByPolicy}, nil, "Your rules denied it"},
-		{interact.Answer{Outcome: interact.Dismissed, By: interact.ByHuman}, nil, "not allowed"},
-		{interact.Answer{Outcome: interact.TimedOut}, nil, "not allowed"},
-		{interact.Answer{Outcome: interact.Unavailable, Reason: "nod is paused"}, nil, "Nobody was asked: nod is paused."},
+		{interact.Answer{Outcome: api.Allowed, By: api.ByHuman}, nil, "You allowed it."},
+		{interact.Answer{Outcome: api.Denied, By: api.ByHuman}, nil, "You denied it."},
+		{interact.Answer{Outcome: api.Allowed, By: api.ByPolicy}, nil, "Your rules allowed it"},
+		{interact.Answer{Outcome: api.Denied, By: api.ByPolicy}, nil, "Your rules denied it"},
+		{interact.Answer{Outcome: api.Dismissed, By: api.ByHuman}, nil, "not allowed"},
+		{interact.Answer{Outcome: api.TimedOut}, nil, "not allowed"},
+		{interact.Answer{Outcome: api.Unavailable, Reason: "nod is paused"}, nil, "Nobody was asked: nod is paused."},
 		{interact.Answer{}, errors.New("the connection broke"), "the connection broke"},
 	} {
 		o := somebody()
@@ -146,4 +147,12 @@ func TestClosingTheWelcomeEndsItsWork(t *testing.T) {
 			t.Error("it still reads")
 		}
 	})
+}
+
+func TestTheWelcomeLeadsToTheSandbox(t *testing.T) {
+	w := welcomed(t, somebody(), "light")
+	test.Tap(buttonIn(t, w.welcome.content, "Show"))
+	if !w.main.Visible() || w.tabs.Selected != onSandbox {
+		t.Errorf("the settings are in view: %v, page %d", w.main.Visible(), w.tabs.Selected)
+	}
 }

@@ -15,8 +15,8 @@ import (
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
-	"fyne.io/fyne/v2/driver/desktop"
 	"fyne.io/fyne/v2/lang"
+	"fyne.io/fyne/v2/layout"
 	"fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 
@@ -44,10 +44,14 @@ const title = "nod settings"
 const (
 	onRules          = 1
 	onSavedApprovals = 2
+	onSandbox        = 4
 )
 
-// wideWindow is the width of the window from which on it shows the names of pages.
+// wideWindow is the width of the window from which on it shows icons beside the names of pages.
 const wideWindow = 800
+
+// savedShown is how long the window says that a change was saved.
+const savedShown = 2 * time.Second
 
 // pace is the interval between updates, so that busy agents do not keep the window busy.
 const pace = 200 * time.Millisecond
@@ -76,6 +80,8 @@ type Window struct {
 	main     fyne.CanvasObject // everything except the review
 	banner   *controls.Banner
 	undo     *dialogs.UndoBar
+	written  fyne.CanvasObject // says for a moment that a change was saved
+	writes   int               // number of changes saved
 	tabs     *controls.Navigation
 	pages    []windowPage
 	selected int // index of the page
@@ -84,13 +90,16 @@ type Window struct {
 	allow       *allowPage
 	try         *tryPage
 	grants      *grantList
-	folders     *foldersPage
+	folders     *textList
+	sandbox     *sandboxPage
 	suggestions *suggestionsPage
 	agents      *agentsPage
 	attention   *attentionPage
 	machines    *machinesPage
 	history     *historyPage
 	about       *aboutPage
+
+	typedShortcut func(fyne.Shortcut) bool // runs a shortcut of the window; reports whether there is one
 
 	aside func(func())                // runs slow functions; synchronous in tests
 	after func(time.Duration, func()) // runs a function on the UI goroutine after a delay
@@ -249,14 +258,12 @@ func (w *Window) refresh() {
 
 func (w *Window) build() {
 	w.win = w.app.NewWindow(title)
+	w.typedShortcut = controls.AddChords(w.win.Canvas(), nil, w.close, w.step)
 	w.win.SetContent(w.content())
 	w.win.Resize(fyne.NewSize(900, 600))
 	w.win.CenterOnScreen()
 	w.win.SetCloseIntercept(w.close)
 	w.win.Canvas().AddShortcut(&fyne.ShortcutUndo{}, func(fyne.Shortcut) { w.undo.TakeBack() })
-	for shortcut, do := range w.chords() {
-		w.win.Canvas().AddShortcut(&shortcut, func(fyne.Shortcut) { do() })
-	}
 	w.win.Canvas().SetOnTypedKey(w.typedKey)
 }
 
@@ -268,34 +275,10 @@ func (w *Window) typedKey(k *fyne.KeyEvent) {
 	controls.ScrollByKey(w.win.Canvas(), k)
 }
 
-func (w *Window) chords() map[desktop.CustomShortcut]func() {
-	next, previous := func() { w.step(+1) }, func() { w.step(-1) }
-	const control = fyne.KeyModifierControl // also on macOS, where Command+Tab switches programs
-	return map[desktop.CustomShortcut]func(){
-		{KeyName: fyne.KeyW, Modifier: fyne.KeyModifierShortcutDefault}:   w.close,
-		{KeyName: fyne.KeyTab, Modifier: control}:                         next,
-		{KeyName: fyne.KeyTab, Modifier: control | fyne.KeyModifierShift}: previous,
-		{KeyName: fyne.KeyPageDown, Modifier: control}:                    next,
-		{KeyName: fyne.KeyPageUp, Modifier: control}:                      previous,
-	}
-}
-
 func (w *Window) step(by int) {
 	if w.main.Visible() {
 		w.tabs.Step(by)
 	}
-}
-
-func (w *Window) typedShortcut(s fyne.Shortcut) bool {
-	custom, ok := s.(*desktop.CustomShortcut)
-	if !ok {
-		return false
-	}
-	do := w.chords()[*custom]
-	if do != nil {
-		do()
-	}
-	return do != nil
 }
 
 func (w *Window) escape() {
@@ -315,7 +298,10 @@ func (w *Window) content() fyne.CanvasObject {
 	w.tabs = controls.NewNavigation(tabs, wideWindow, w.selectPage)
 	w.undo = dialogs.NewUndoBar(w.takeBack, func(d time.Duration, f func()) { w.after(d, f) })
 	w.main = container.NewBorder(w.banner.Content, w.undo.Content, nil, nil, w.tabs.Content)
-	w.place = container.NewStack(w.main, w.review.content)
+	w.written = container.NewBorder(nil, dialogs.Padded(12, 20, container.NewHBox(layout.NewSpacer(),
+		dialogs.Badge(lang.L("Saved"), theme.ColorNameSuccess))), nil, nil)
+	w.written.Hide()
+	w.place = container.NewStack(w.main, w.review.content, w.written)
 	return w.place
 }
 
@@ -324,6 +310,7 @@ func (w *Window) makePages() {
 	w.allow = newAllowPage(w)
 	w.grants = newGrantList(w)
 	w.folders = newFoldersPage(w)
+	w.sandbox = newSandboxPage(w)
 	w.suggestions = newSuggestionsPage(w)
 	w.try = newTryPage(w)
 	w.agents = newAgentsPage(w)
@@ -334,10 +321,11 @@ func (w *Window) makePages() {
 	nothing := func() {}
 	w.pages = []windowPage{
 		{lang.L("General"), theme.SettingsIcon(), w.general.content, w.general.refresh, nothing, nothing},
-		{lang.L("Allow automatically"), theme.ConfirmIcon(), w.allow.content, w.allow.refresh, nothing, nothing},
+		{lang.L("Rules"), theme.ConfirmIcon(), w.allow.content, w.allow.refresh, nothing, nothing},
 		{lang.L("Saved approvals"), theme.HistoryIcon(), controls.Page(w.grants.content), w.grants.refresh,
 			nothing, nothing},
 		{lang.L("Folders"), theme.FolderIcon(), w.folders.content, w.folders.refresh, nothing, nothing},
+		{lang.L("Sandbox"), theme.LoginIcon(), w.sandbox.content, w.sandbox.refresh, nothing, nothing},
 		{lang.L("Try a call"), theme.MediaPlayIcon(), w.try.content, w.try.refresh, nothing, nothing},
 		{lang.L("Suggestions"), theme.QuestionIcon(), w.suggestions.content, w.suggestions.refresh,
 			nothing, w.suggestions.leave},
@@ -427,8 +415,20 @@ func (w *Window) change(f func(*config.Config) error, done func(error)) {
 	w.act(func(ctx context.Context) error { return w.replace(ctx, f) }, func(err error) {
 		if err == nil {
 			w.banner.Fail(nil)
+			w.saySaved()
 		}
 		done(err)
+	})
+}
+
+func (w *Window) saySaved() {
+	w.writes++
+	this := w.writes
+	w.written.Show()
+	w.after(savedShown, func() {
+		if w.writes == this {
+			w.written.Hide()
+		}
 	})
 }
 

@@ -46,11 +46,11 @@ func TestEveryPageFitsASmallScreen(t *testing.T) {
 		}
 	}
 	w.win.Resize(fyne.NewSize(670, 340))
-	if w.tabs.Names || w.tabs.List.Size().Width != 52 {
+	if width := w.tabs.List.Size().Width; width < 100 || width > 160 {
 		t.Errorf("the list of pages is %v wide", w.tabs.List.Size().Width)
 	}
 	w.win.Resize(fyne.NewSize(900, 600))
-	if !w.tabs.Names || w.tabs.List.Size().Width != 232 {
+	if w.tabs.List.Size().Width != 232 {
 		t.Errorf("the list of pages is %v wide", w.tabs.List.Size().Width)
 	}
 }
@@ -97,7 +97,7 @@ func TestEscapeLeavesOneThing(t *testing.T) {
 	w.win.Canvas().Focus(w.general.timeout)
 	w.general.timeout.SetText("9m")
 	w.typeEscape()
-	if !w.Visible() || w.general.timeout.Text != "5m" {
+	if !w.Visible() || w.general.timeout.Text != "5 minutes" {
 		t.Errorf("open %v, shows %q", w.Visible(), w.general.timeout.Text)
 	}
 	w.tabs.SelectIndex(onAllow)

@@ -45,7 +45,6 @@ type MenuItem struct {
 	Enabled   bool
 	Separator bool
 	Checked   bool
-	Children  []MenuItem
 }
 
 // TrayMenu is the menu of the only icon in the tray, read over the bus.
@@ -85,15 +84,14 @@ func (d *Desktop) trayMenu() (dbus.BusObject, error) {
 	return d.Bus.Object(owner, menu.Value().(dbus.ObjectPath)), nil
 }
 
-// ActivateTrayItem picks an entry of the tray icon's menu, or of a menu in it, over the bus, as a panel does.
+// ActivateTrayItem picks an entry of the tray icon's menu over the bus, as a panel does.
 func (d *Desktop) ActivateTrayItem(ctx context.Context, label string) error {
 	items, err := d.TrayMenu()
 	if err != nil {
 		return err
 	}
-	for i := 0; i < len(items); i++ {
-		items = append(items, items[i].Children...)
-		if items[i].Label != label {
+	for _, i := range items {
+		if i.Label != label {
 			continue
 		}
 		menu, err := d.trayMenu()
@@ -101,7 +99,7 @@ func (d *Desktop) ActivateTrayItem(ctx context.Context, label string) error {
 			return err
 		}
 		now := uint32(time.Now().Unix())
-		return menu.CallWithContext(ctx, dbusMenu+".Event", 0, items[i].id, "clicked", dbus.MakeVariant(""), now).Err
+		return menu.CallWithContext(ctx, dbusMenu+".Event", 0, i.id, "clicked", dbus.MakeVariant(""), now).Err
 	}
 	return fmt.Errorf("no entry %q in the tray's menu: %+v", label, items)
 }
@@ -120,10 +118,6 @@ func (n menuNode) items() ([]MenuItem, error) {
 		if err := dbus.Store([]any{child.Value()}, &c); err != nil {
 			return nil, err
 		}
-		children, err := c.items()
-		if err != nil {
-			return nil, err
-		}
 		enabled, known := c.Properties["enabled"].Value().(bool)
 		label, _ := c.Properties["label"].Value().(string)
 		toggled, _ := c.Properties["toggle-state"].Value().(int32)
@@ -133,7 +127,6 @@ func (n menuNode) items() ([]MenuItem, error) {
 			Enabled:   enabled || !known,                  // as the interface defines it
 			Separator: c.Properties["type"].Value() == "separator",
 			Checked:   toggled == 1,
-			Children:  children,
 		})
 	}
 	return items, nil

@@ -65,7 +65,6 @@ func run(ctx context.Context, scriptPath, statePath string, unasked bool) error 
 		if err != nil {
 			return fmt.Errorf("%w: %s", err, client.Hint)
 		}
-		defer c.Close()
 		a.connect(c)
 	}
 	return a.run(ctx, script)

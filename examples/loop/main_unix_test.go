@@ -21,10 +21,11 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"nod/api"
+	"nod/e2e/interacttest"
+	"nod/e2e/ipctest"
 	"nod/interact"
-	"nod/interact/interacttest"
 	"nod/ipc/client"
-	"nod/ipc/ipctest"
 	"nod/policy"
 )
 
@@ -58,13 +59,13 @@ func read(t *testing.T, path string) string {
 func TestBlocking(t *testing.T) {
 	notes := filepath.Join(t.TempDir(), "notes")
 	answers := map[string]interact.Answer{
-		"yes": {Outcome: interact.Allowed}, "no": {Outcome: interact.Denied, Reason: "not into this file"},
-		"hm": {Outcome: interact.Dismissed},
+		"yes": {Outcome: api.Allowed}, "no": {Outcome: api.Denied, Reason: "not into this file"},
+		"hm": {Outcome: api.Dismissed},
 	}
 	person := &interacttest.Prompter{Answer: func(r interact.Request, _ policy.Decision) (interact.Answer, error) {
 		switch b := r.Body.(type) {
-		case interact.Ask:
-			return interact.Answer{Outcome: interact.Answered, Text: b.Options[0]}, nil
+		case api.Ask:
+			return interact.Answer{Outcome: api.Answered, Text: b.Options[0]}, nil
 		case interact.Approve:
 			var in struct{ Text string }
 			err := json.Unmarshal(b.Input, &in)
@@ -209,7 +210,7 @@ func (p *leaver) Prompt(ctx context.Context, r interact.Request, _ policy.Decisi
 	defer p.mu.Unlock()
 	input := r.Body.(interact.Approve).Input
 	p.answered[string(input)]++
-	return interact.Answer{Outcome: interact.Allowed, ShownSHA256: interact.Digest(input)}, nil
+	return interact.Answer{Outcome: api.Allowed, ShownSHA256: interact.Digest(input)}, nil
 }
 
 // start starts the example before this person.
@@ -279,7 +280,7 @@ func TestKilledInTheMiddle(t *testing.T) {
 	if err := unix.Mkfifo(fifo, 0o600); err != nil { // whoever opens it to write waits for a reader
 		t.Fatal(err)
 	}
-	person := &interacttest.Prompter{Answer: interacttest.Always(interact.Answer{Outcome: interact.Allowed})}
+	person := &interacttest.Prompter{Answer: interacttest.Always(interact.Answer{Outcome: api.Allowed})}
 	s := ipctest.Serve(t, person, &interacttest.Policy{})
 	d := newDurable(t, s.RuntimeDir, []call{appending(notes, "a"), appending(fifo, "b"), appending(notes, "c")})
 	status := exitInterrupted

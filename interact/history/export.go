@@ -61,7 +61,6 @@ func (w *Writer) Flush() error {
 	return nil
 }
 
-// header names the columns of CSV.
 var header = []string{
 	"seq", "id", "kind", "created", "settled", "agent", "session", "project", "tool", "class", "gist", "outcome", "by",
 	"rule", "reason", "withheld", "hash", "machine", "device",
@@ -74,7 +73,7 @@ func (w *Writer) writeRow(e Entry) error {
 	}
 	err := w.writeCells([]string{
 		strconv.FormatInt(e.Seq, 10), string(e.ID), string(e.Kind), e.Created.Format(time.RFC3339),
-		e.Settled.Format(time.RFC3339), e.Agent, e.Session, e.Project, e.Tool, string(e.Class), e.Gist, string(e.Outcome),
+		e.Settled.Format(time.RFC3339), e.Agent, e.Session, e.Project, e.Tool, string(e.Class), e.Gist, string(e.Result()),
 		string(e.By), e.Rule, e.Record.Answer.Reason, string(e.Withheld), e.Hash, e.Machine,
 		e.Device,
 	})
@@ -100,10 +99,8 @@ func (w *Writer) writeCells(cells []string) error {
 // separators.
 var formula = regexp.MustCompile("(^|[\n\t;])([ \u3000]*)([=+@＝＋＠－-])")
 
-// cell makes text harmless in spreadsheets.
 func cell(text string) string { return formula.ReplaceAllString(policy.Visible(text), "$1$2'$3") }
 
-// exported is an entry as JSON.
 type exported struct {
 	Line
 	Withheld Withheld        `json:"withheld,omitempty"`

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"nod/api"
 	"nod/interact"
 	"nod/interact/history"
 	"nod/policy"
@@ -34,8 +35,8 @@ func entry(gist string) history.Entry {
 	at := time.Date(2026, 1, 2, 15, 4, 5, 0, time.UTC)
 	e := history.Entry{
 		Line: history.Line{
-			Seq: 7, ID: "id", Kind: interact.KindApprove, Created: at, Settled: at.Add(time.Second), Agent: "codex",
-			Tool: "Bash", Gist: gist, Machine: "build-1", Device: "Pixel", Outcome: interact.Denied, By: interact.ByHuman,
+			Seq: 7, ID: "id", Kind: api.KindApprove, Created: at, Settled: at.Add(time.Second), Agent: "codex",
+			Tool: "Bash", Gist: gist, Machine: "build-1", Device: "Pixel", Outcome: api.Denied, By: api.ByHuman,
 		},
 		Hash: "abc",
 	}

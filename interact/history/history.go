@@ -5,6 +5,7 @@ package history
 import (
 	"time"
 
+	"nod/api"
 	"nod/interact"
 	"nod/policy"
 )
@@ -20,14 +21,18 @@ type Query struct {
 	Machine string // that asked
 	Device  string // that answered
 	Rule    string // id of the rule or grant that decided
-	Kind    interact.Kind
-	Outcome interact.Outcome
-	By      interact.By
+	Kind    api.Kind
+	Outcome api.Outcome
+	By      api.By
+	Asked   bool      // only what nod asked about or denied, not what passed
 	Since   time.Time // not before it
 	Until   time.Time // before it
 	Before  int64     // lower numbers only: the next page
 	Limit   int       // 0: [PageSize]
 }
+
+// Sandboxed is an outcome to ask for, and to show: of what was allowed, that which ran in the sandbox.
+const Sandboxed api.Outcome = "sandboxed"
 
 // PageSize is the default number of entries on a page.
 const PageSize = 100
@@ -40,24 +45,33 @@ type Page struct {
 
 // Line is an entry in a list.
 type Line struct {
-	Seq     int64         `json:"seq"` // its number, from 1, without gaps
-	ID      interact.ID   `json:"id"`
-	Kind    interact.Kind `json:"kind"`
-	Created time.Time     `json:"created"`
-	Settled time.Time     `json:"settled"`
-	Agent   string        `json:"agent,omitempty"`
-	Session string        `json:"session,omitempty"`
-	Project string        `json:"project,omitempty"` // folder
-	Tool    string        `json:"tool,omitempty"`
-	Class   policy.Class  `json:"class,omitempty"`
-	Gist    string        `json:"gist,omitempty"`     // what it was about, in one line, as the agent wrote it
-	Machine string        `json:"machine,omitempty"`  // that asked; empty: this one
-	IsAgent bool          `json:"is_agent,omitempty"` // the program was verified to be the agent
+	Seq     int64        `json:"seq"` // its number, from 1, without gaps
+	ID      interact.ID  `json:"id"`
+	Kind    api.Kind     `json:"kind"`
+	Created time.Time    `json:"created"`
+	Settled time.Time    `json:"settled"`
+	Agent   string       `json:"agent,omitempty"`
+	Session string       `json:"session,omitempty"`
+	Project string       `json:"project,omitempty"` // folder
+	Tool    string       `json:"tool,omitempty"`
+	Class   policy.Class `json:"class,omitempty"`
+	Gist    string       `json:"gist,omitempty"`     // what it was about, in one line, as the agent wrote it
+	Machine string       `json:"machine,omitempty"`  // that asked; empty: this one
+	IsAgent bool         `json:"is_agent,omitempty"` // the program was verified to be the agent
 
-	Outcome interact.Outcome `json:"outcome"`
-	By      interact.By      `json:"by,omitempty"`
-	Device  string           `json:"device,omitempty"` // on which the user answered; empty: here
-	Rule    string           `json:"rule,omitempty"`
+	Outcome api.Outcome `json:"outcome"`
+	By      api.By      `json:"by,omitempty"`
+	Device  string      `json:"device,omitempty"` // on which the user answered; empty: here
+	Rule    string      `json:"rule,omitempty"`
+	Sandbox bool        `json:"sandbox,omitempty"` // it ran in the sandbox
+}
+
+// Result is the outcome as people read it.
+func (l Line) Result() api.Outcome {
+	if l.Sandbox {
+		return Sandboxed
+	}
+	return l.Outcome
 }
 
 // Requester is who asked, as far as a line says it.

@@ -15,6 +15,7 @@ import (
 	"zombiezen.com/go/sqlite"
 	"zombiezen.com/go/sqlite/sqlitex"
 
+	"nod/api"
 	"nod/interact"
 	"nod/interact/history"
 	"nod/interact/journal"
@@ -62,11 +63,11 @@ func call(r *rand.Rand, vocabulary []string, n int) interact.Record {
 	rec.Request.Body = a
 	rec.Why.Rule = fmt.Sprintf("rule-%d", r.IntN(30))
 	if r.IntN(10) == 0 {
-		return settled(rec, pick(r, interact.Allowed, interact.Allowed, interact.Denied, interact.TimedOut))
+		return settled(rec, pick(r, api.Allowed, api.Allowed, api.Denied, api.TimedOut))
 	}
 	rec.Why.Effect = policy.Allow
 	rec.Answer = interact.Answer{
-		Outcome: interact.Allowed, By: interact.ByPolicy, Rule: rec.Why.Rule, At: rec.Request.Created,
+		Outcome: api.Allowed, By: api.ByPolicy, Rule: rec.Why.Rule, At: rec.Request.Created,
 	}
 	return rec
 }
@@ -158,8 +159,8 @@ func BenchmarkSearch(b *testing.B) {
 		{"common words", history.Query{Text: "git status e t a"}},
 		{"common and old", history.Query{Text: "g unicorn"}},
 		{"filter", history.Query{Agent: "codex"}},
-		{"filters", history.Query{Agent: "codex", Tool: "WebFetch", By: interact.ByHuman, Outcome: interact.Denied}},
-		{"filter without a match", history.Query{Outcome: interact.Dismissed}},
+		{"filters", history.Query{Agent: "codex", Tool: "WebFetch", By: api.ByHuman, Outcome: api.Denied}},
+		{"filter without a match", history.Query{Outcome: api.Dismissed}},
 		{"filters without a match", history.Query{Agent: "codex", Project: "/home/me/src/project-1", Tool: "none"}},
 		{"old session and a letter", history.Query{Session: "00000003-5b1c-4d2e-9f30-aabbccddeeff", Text: "g"}},
 		{"a day long ago", history.Query{Since: start, Until: start.Add(24 * time.Hour)}},

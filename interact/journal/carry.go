@@ -44,7 +44,6 @@ func (w *writer) salvage(aside string) {
 	w.j.aside = aside
 }
 
-// readAside calls do with a database that was set aside.
 func readAside(path string, do func(*sqlite.Conn) error) (err error) {
 	conn, err := sqlite.OpenConn(path, sqlite.OpenReadOnly)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"zombiezen.com/go/sqlite"
 	"zombiezen.com/go/sqlite/sqlitex"
 
-	"nod/interact"
+	"nod/api"
 	"nod/interact/journal"
 )
 
@@ -102,7 +102,7 @@ func TestHarmAtTheStart(t *testing.T) {
 			t.Parallel()
 			path := file(t)
 			j := healthy(t, path)
-			must(t, j.Settle(t.Context(), settled(approval(0), interact.Denied)))
+			must(t, j.Settle(t.Context(), settled(approval(0), api.Denied)))
 			must(t, j.Open(t.Context(), approval(1)))
 			must(t, j.SaveDraft(t.Context(), approval(1).Request.ID, []byte("typed")))
 			must(t, j.Close())
@@ -136,14 +136,14 @@ func TestHarmWhileRunning(t *testing.T) {
 			t.Parallel()
 			path := file(t)
 			j := healthy(t, path)
-			must(t, j.Settle(t.Context(), settled(approval(0), interact.Denied)))
+			must(t, j.Settle(t.Context(), settled(approval(0), api.Denied)))
 			for n := 1; n < 4; n++ {
 				must(t, j.Open(t.Context(), approval(n)))
 			}
 			must(t, j.SaveDraft(t.Context(), approval(1).Request.ID, []byte("typed")))
 			h.do(t, path)
 			patient(t, "nod", func(ctx context.Context) {
-				must(t, j.Settle(ctx, settled(approval(2), interact.Answered)))
+				must(t, j.Settle(ctx, settled(approval(2), api.Answered)))
 				must(t, j.SaveDraft(ctx, approval(3).Request.ID, []byte("more")))
 				must(t, j.Update(ctx, approval(3)))
 				wantRecorded(t, j)
@@ -175,7 +175,7 @@ func TestHarmWhileRunning(t *testing.T) {
 func wantRecorded(t *testing.T, j *journal.Journal) {
 	t.Helper()
 	must(t, j.Open(t.Context(), approval(50)))
-	must(t, j.Settle(t.Context(), settled(approval(50), interact.Allowed)))
+	must(t, j.Settle(t.Context(), settled(approval(50), api.Allowed)))
 	if err := j.Verify(t.Context()); err != nil {
 		t.Errorf("the chain: %v", err)
 	}

@@ -11,8 +11,9 @@ import (
 	"testing"
 	"time"
 
+	"nod/api"
+	"nod/e2e/interacttest"
 	"nod/interact"
-	"nod/interact/interacttest"
 	"nod/policy/store"
 )
 
@@ -39,7 +40,7 @@ func BenchmarkDo(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				start := time.Now()
-				if a, err := broker.Do(b.Context(), r); err != nil || a.Outcome != interact.Allowed {
+				if a, err := broker.Do(b.Context(), r); err != nil || a.Outcome != api.Allowed {
 					b.Fatal(a, err)
 				}
 				took = append(took, time.Since(start))
@@ -61,7 +62,7 @@ func BenchmarkSettle(b *testing.B) {
 			for range callers {
 				all.Go(func() {
 					for i := int(n.Add(1)); i <= b.N; i = int(n.Add(1)) {
-						if err := j.Settle(b.Context(), settled(approval(i), interact.Allowed)); err != nil {
+						if err := j.Settle(b.Context(), settled(approval(i), api.Allowed)); err != nil {
 							b.Error(err)
 						}
 					}

@@ -10,12 +10,13 @@ import (
 	"strings"
 	"time"
 
+	"nod/api"
 	"nod/interact"
 	"nod/interact/history"
 	"nod/interact/secrets"
+	"nod/policy"
 )
 
-// digest is a SHA-256.
 type digest [sha256.Size]byte
 
 // next is the hash of the entry after d, with that head.
@@ -37,7 +38,6 @@ type head struct {
 	Withheld history.Withheld `json:"held,omitempty"` // [history.Secret] or [history.NotKept]
 }
 
-// line returns the table's columns.
 func (h head) line() history.Line {
 	r := h.Record
 	line := history.Line{
@@ -45,7 +45,7 @@ func (h head) line() history.Line {
 		Agent: r.Request.Requester.Agent, Session: r.Request.Requester.Session, Project: r.Request.Requester.Folder(),
 		Class: r.Why.Class, Gist: h.Gist, Outcome: r.Answer.Outcome, By: r.Answer.By,
 		Rule: cmp.Or(r.Answer.Rule, r.Why.Rule), Machine: r.Request.Requester.Machine, Device: r.Answer.Device,
-		IsAgent: r.Request.Requester.IsAgent,
+		IsAgent: r.Request.Requester.IsAgent, Sandbox: r.Answer.Confinement != policy.Confinement{},
 	}
 	if a, ok := r.Request.Body.(interact.Approve); ok {
 		line.Tool, line.Class = a.Tool, cmp.Or(line.Class, a.Class)
@@ -53,7 +53,6 @@ func (h head) line() history.Line {
 	return line
 }
 
-// micro is t as a column has it.
 func micro(t time.Time) time.Time { return time.UnixMicro(t.UnixMicro()) }
 
 type encoded struct {
@@ -171,7 +170,6 @@ func split(r interact.Record) (rest, said interact.Record) {
 	return rest, said
 }
 
-// join undoes split.
 func join(rest, said interact.Record) interact.Record {
 	r := rest
 	r.Request.Body, r.Request.Reported, r.Why.Reason = said.Request.Body, said.Request.Reported, said.Why.Reason
@@ -193,19 +191,18 @@ func outline(b interact.Body) interact.Body {
 	switch b := b.(type) {
 	case interact.Approve:
 		return interact.Approve{Tool: b.Tool, Class: b.Class, ToolUseID: b.ToolUseID}
-	case interact.Ask:
-		return interact.Ask{}
-	case interact.Confirm:
-		return interact.Confirm{}
-	case interact.Form:
-		return interact.Form{}
-	case interact.Notify:
-		return interact.Notify{}
+	case api.Ask:
+		return api.Ask{}
+	case api.Confirm:
+		return api.Confirm{}
+	case api.Form:
+		return api.Form{}
+	case api.Notify:
+		return api.Notify{}
 	}
 	return nil
 }
 
-// maxGist is the limit of a gist in bytes.
 const maxGist = 300
 
 func gist(r interact.Request) string {

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"nod/api"
 	"nod/interact"
 	"nod/interact/history"
 	"nod/policy"
@@ -20,23 +21,23 @@ func approval(input string) interact.Record {
 		Request: interact.Request{ID: "1", Created: at, Body: interact.Approve{
 			Tool: "Bash", Input: json.RawMessage(input), Description: "build",
 		}},
-		Answer: interact.Answer{Outcome: interact.Allowed, By: interact.ByPolicy, At: at},
+		Answer: interact.Answer{Outcome: api.Allowed, By: api.ByPolicy, At: at},
 	}
 }
 
 func TestEncodeKeepsEveryKindOfRequest(t *testing.T) {
 	for _, body := range []interact.Body{
 		interact.Approve{Tool: "Bash", Input: json.RawMessage("{\"command\" : \"a\\u0062\"}"), Suggestions: []string{"all"}},
-		interact.Ask{Question: "Which?", Options: []string{"a", "b"}},
-		interact.Confirm{Message: "Sure?", YesLabel: "Yes"},
-		interact.Form{Title: "Form", Questions: []interact.Question{{ID: "q", Question: "What?"}}},
-		interact.Notify{Message: "Done"},
+		api.Ask{Question: "Which?", Options: []string{"a", "b"}},
+		api.Confirm{Message: "Sure?", YesLabel: "Yes"},
+		api.Form{Title: "Form", Questions: []api.Question{{ID: "q", Question: "What?"}}},
+		api.Notify{Message: "Done"},
 	} {
 		r := interact.Record{
 			Request: interact.Request{ID: "1", Created: at, Body: body, IdempotencyKey: "k"}, Detached: true,
 			Answer: interact.Answer{
-				Outcome: interact.Answered, At: at, Text: "t", Reason: "r",
-				Values: map[string]interact.Value{"q": interact.TextValue("v")},
+				Outcome: api.Answered, At: at, Text: "t", Reason: "r",
+				Values: map[string]api.Value{"q": interact.TextValue("v")},
 				Shown:  interact.Shown{At: at, Armed: 1, Facts: []string{"f"}, Diff: "+d"},
 			},
 		}
@@ -74,7 +75,7 @@ func TestEncodeKeepsNoSecret(t *testing.T) {
 		"description": func(r *interact.Record) {
 			r.Request.Body = interact.Approve{Tool: "Bash", Input: json.RawMessage(`{}`), Description: secret}
 		},
-		"token": func(r *interact.Record) { r.Request.Body = interact.Ask{Question: "is it " + token + "?"} },
+		"token": func(r *interact.Record) { r.Request.Body = api.Ask{Question: "is it " + token + "?"} },
 		"why":   func(r *interact.Record) { r.Why.Reason = "it says " + secret },
 		"reported": func(r *interact.Record) {
 			r.Request.Reported = &interact.Reported{
@@ -83,7 +84,7 @@ func TestEncodeKeepsNoSecret(t *testing.T) {
 		},
 		"reason":   func(r *interact.Record) { r.Answer.Reason = secret },
 		"text":     func(r *interact.Record) { r.Answer.Text = secret },
-		"value":    func(r *interact.Record) { r.Answer.Values = map[string]interact.Value{"q": interact.TextValue(secret)} },
+		"value":    func(r *interact.Record) { r.Answer.Values = map[string]api.Value{"q": interact.TextValue(secret)} },
 		"a fact":   func(r *interact.Record) { r.Answer.Shown.Facts = []string{secret} },
 		"the diff": func(r *interact.Record) { r.Answer.Shown.Diff = "+KEY=" + secret + "\n" },
 	} {

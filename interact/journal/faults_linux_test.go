@@ -16,7 +16,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"nod/interact"
+	"nod/api"
 	"nod/interact/journal"
 	"nod/policy/config"
 )
@@ -68,7 +68,7 @@ func TestAFullDisk(t *testing.T) {
 		must(t, j.Open(t.Context(), waiting))
 		must(t, os.WriteFile(ballast, make([]byte, 512<<10), 0o600))
 		n := int64(0)
-		for ; j.Settle(t.Context(), settled(approval(int(n)+1), interact.Allowed)) == nil; n++ {
+		for ; j.Settle(t.Context(), settled(approval(int(n)+1), api.Allowed)) == nil; n++ {
 			if n > 10_000 {
 				t.Fatal("the disk does not become full")
 			}
@@ -98,7 +98,7 @@ func TestAReadOnlyDisk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		j := open(t, path, journal.Options{})
 		trouble(t, j, journal.Unwritable)
-		if err := j.Settle(t.Context(), settled(approval(5), interact.Allowed)); err == nil {
+		if err := j.Settle(t.Context(), settled(approval(5), api.Allowed)); err == nil {
 			t.Error("it was written")
 		}
 		must(t, unix.Mount("none", disk, "tmpfs", unix.MS_REMOUNT, ""))

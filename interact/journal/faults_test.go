@@ -13,7 +13,7 @@ import (
 	"zombiezen.com/go/sqlite"
 	"zombiezen.com/go/sqlite/sqlitex"
 
-	"nod/interact"
+	"nod/api"
 	"nod/interact/journal"
 )
 
@@ -30,7 +30,7 @@ func filled(tb testing.TB, entries int) string {
 func fill(tb testing.TB, j *journal.Journal, from, to int) {
 	tb.Helper()
 	for n := from; n < to; n++ {
-		must(tb, j.Settle(tb.Context(), settled(approval(n), interact.Allowed)))
+		must(tb, j.Settle(tb.Context(), settled(approval(n), api.Allowed)))
 	}
 }
 
@@ -176,7 +176,7 @@ func TestAddedIsTold(t *testing.T) {
 	added := make(chan struct{}, 10)
 	j := open(t, file(t), journal.Options{Added: func() { added <- struct{}{} }})
 	must(t, j.Open(t.Context(), approval(1)))
-	must(t, j.Settle(t.Context(), settled(approval(1), interact.Allowed)))
+	must(t, j.Settle(t.Context(), settled(approval(1), api.Allowed)))
 	<-added
 	must(t, j.Open(t.Context(), approval(2)))
 	must(t, j.Close())
@@ -193,7 +193,7 @@ func TestALockedFile(t *testing.T) {
 	other, err := sqlite.OpenConn(path, sqlite.OpenReadWrite)
 	must(t, err)
 	must(t, sqlitex.ExecuteTransient(other, "BEGIN EXCLUSIVE", nil))
-	if err := j.Settle(t.Context(), settled(approval(5), interact.Allowed)); err == nil {
+	if err := j.Settle(t.Context(), settled(approval(5), api.Allowed)); err == nil {
 		t.Error("it was written")
 	}
 	trouble(t, j, journal.Locked)
@@ -215,7 +215,7 @@ func TestAFileThatTheKeeperHolds(t *testing.T) {
 	end := j.HoldFile()
 	must(t, sqlitex.ExecuteTransient(keeper, "BEGIN IMMEDIATE", nil))
 	settles := make(chan error, 1)
-	go func() { settles <- j.Settle(t.Context(), settled(approval(5), interact.Allowed)) }()
+	go func() { settles <- j.Settle(t.Context(), settled(approval(5), api.Allowed)) }()
 	select {
 	case err := <-settles:
 		t.Errorf("it was settled, with %v", err)
@@ -237,7 +237,7 @@ func TestAFileThatIsLockedAtTheStart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		j := open(t, path, journal.Options{})
 		trouble(t, j, journal.Locked)
-		if err := j.Settle(t.Context(), settled(approval(5), interact.Allowed)); err == nil {
+		if err := j.Settle(t.Context(), settled(approval(5), api.Allowed)); err == nil {
 			t.Error("it was written")
 		}
 		must(t, other.Close())
@@ -251,7 +251,7 @@ func TestAPlaceThatCannotBe(t *testing.T) {
 	must(t, os.WriteFile(filepath.Join(folder, "file"), nil, 0o600))
 	j := open(t, filepath.Join(folder, "file", "nod.db"), journal.Options{})
 	trouble(t, j, journal.Unwritable)
-	if err := j.Settle(t.Context(), settled(approval(1), interact.Allowed)); err == nil {
+	if err := j.Settle(t.Context(), settled(approval(1), api.Allowed)); err == nil {
 		t.Error("it was written")
 	}
 	if _, err := j.Head(t.Context()); err == nil {

@@ -37,7 +37,6 @@ var pragmas = []string{
 	"PRAGMA cache_size = -512", "PRAGMA cell_size_check = on", "PRAGMA trusted_schema = off",
 }
 
-// file is a database that is open to write.
 type file struct {
 	path string
 	conn *sqlite.Conn
@@ -181,10 +180,8 @@ func recognize(conn *sqlite.Conn) error {
 	})
 }
 
-// errForeign says that a file is another program's or a newer nod's.
 var errForeign = errors.New("a newer nod or another program has written it")
 
-// isDamage reports whether a file is useless.
 func isDamage(err error) bool {
 	switch sqlite.ErrCode(err).ToPrimary() {
 	case sqlite.ResultCorrupt, sqlite.ResultNotADB:
@@ -196,7 +193,6 @@ func isDamage(err error) bool {
 
 var errTruncated = errors.New("it has become shorter")
 
-// isTruncated reports whether another program has shortened the file.
 func (f *file) isTruncated(size int64) bool {
 	if size < f.size && !f.mayShrink {
 		return true
@@ -233,7 +229,6 @@ func (w *writer) clear() {
 	}
 }
 
-// asideNow is the path for a useless file.
 func (w *writer) asideNow() string { return w.path + time.Now().Format(".2006-01-02T15-04-05.000000") }
 
 func (w *writer) close() {

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"nod/api"
 	"nod/interact"
 	"nod/interact/history"
 	"nod/policy"
@@ -20,20 +21,20 @@ const maxForward = 4096
 
 // Outcome is the forwarded form of an entry, as a line of JSON.
 type Outcome struct {
-	Time    time.Time        `json:"time"`
-	Seq     int64            `json:"seq"`
-	ID      interact.ID      `json:"id"`
-	Kind    interact.Kind    `json:"kind"`
-	Agent   string           `json:"agent,omitempty"`
-	Session string           `json:"session,omitempty"`
-	Project string           `json:"project,omitempty"`
-	Tool    string           `json:"tool,omitempty"`
-	Class   policy.Class     `json:"class,omitempty"`
-	Gist    string           `json:"gist,omitempty"`
-	Outcome interact.Outcome `json:"outcome"`
-	By      interact.By      `json:"by,omitempty"`
-	Rule    string           `json:"rule,omitempty"`
-	Hash    string           `json:"hash"` // of the chain up to this entry
+	Time    time.Time    `json:"time"`
+	Seq     int64        `json:"seq"`
+	ID      interact.ID  `json:"id"`
+	Kind    api.Kind     `json:"kind"`
+	Agent   string       `json:"agent,omitempty"`
+	Session string       `json:"session,omitempty"`
+	Project string       `json:"project,omitempty"`
+	Tool    string       `json:"tool,omitempty"`
+	Class   policy.Class `json:"class,omitempty"`
+	Gist    string       `json:"gist,omitempty"`
+	Outcome api.Outcome  `json:"outcome"`
+	By      api.By       `json:"by,omitempty"`
+	Rule    string       `json:"rule,omitempty"`
+	Hash    string       `json:"hash"` // of the chain up to this entry
 }
 
 func newOutcome(l history.Line, hash digest) *Outcome {
@@ -78,7 +79,6 @@ func (f *forwarder) add(l history.Line, hash digest) {
 
 func (f *forwarder) lose(to string, err error) { f.failed(to, int(f.lost.Add(1)), err) }
 
-// run forwards until the queue is closed.
 func (f *forwarder) run() {
 	defer close(f.ended)
 	for o := range f.queue {

@@ -27,14 +27,14 @@ const (
 	indexVersion = 2           // of indexSchema; an index of another version is rebuilt
 	indexGroup   = 128         // entries in a transaction
 	indexBytes   = 256 << 10   // … and their size limit
-	indexDelay   = time.Second // wait after an entry, for more
+	indexDelay   = time.Second // without an entry before the index is brought up to date …
+	indexLatest  = time.Minute // … which it is after this time in any case
 )
 
 // indexPath is the path of the index of the journal at path. A separate file keeps its writer from blocking the
 // journal's.
 func indexPath(path string) string { return path + "-index" }
 
-// state is the progress of an index.
 type state struct {
 	seq    int64
 	hash   digest
@@ -42,7 +42,6 @@ type state struct {
 	bodies int64
 }
 
-// readState reads the state from the database with that name.
 func readState(conn *sqlite.Conn, database string) (at state, err error) {
 	err = query(conn, "SELECT seq, gone, bodies, hash FROM "+database+".state", func(s *sqlite.Stmt) error {
 		at = state{seq: s.ColumnInt64(0), gone: s.ColumnInt64(1), bodies: s.ColumnInt64(2)}
@@ -99,10 +98,22 @@ func (x *indexer) run() {
 		case <-x.ctx.Done():
 			return
 		}
+		x.rest()
 		x.note(x.follow(x.ctx))
+	}
+}
+
+// rest waits until nothing is written any more.
+func (x *indexer) rest() {
+	for begun := time.Now(); time.Since(begun) < indexLatest; {
 		select {
 		case <-time.After(indexDelay):
 		case <-x.ctx.Done():
+			return
+		}
+		select {
+		case <-x.woken:
+		default:
 			return
 		}
 	}
@@ -127,7 +138,6 @@ func (x *indexer) note(err error) {
 	}
 }
 
-// follow brings the index up to date.
 func (x *indexer) follow(ctx context.Context) error {
 	if x.reader.indexDamaged.Swap(false) {
 		if err := x.discard(); err != nil {
@@ -222,7 +232,6 @@ func (x *indexer) close() {
 	x.conn = nil
 }
 
-// discard deletes the index.
 func (x *indexer) discard() error {
 	x.close()
 	for _, suffix := range []string{"", "-wal", "-shm"} {
@@ -234,7 +243,6 @@ func (x *indexer) discard() error {
 	return nil
 }
 
-// step is the change of one transaction.
 type step struct {
 	state                 // after the step
 	isNew bool            // the index belongs to another journal: clear it
@@ -283,7 +291,6 @@ func (x *indexer) plan(ctx context.Context) (next step, err error) {
 	return next, err
 }
 
-// apply executes a step.
 func (x *indexer) apply(next step) error {
 	return transact(x.conn, "BEGIN IMMEDIATE", func() error { return x.change(next) })
 }
@@ -323,7 +330,6 @@ func (x *indexer) forget(first, last int64) error {
 	return x.exec("DELETE FROM hours WHERE last <= ?", last)
 }
 
-// addWords adds the words of an entry.
 func (x *indexer) addWords(e history.Entry) error {
 	var b strings.Builder
 	for word := range wordsOf(e) {
@@ -354,7 +360,6 @@ func (x *indexer) addSum(e history.Entry) error {
 		first = min(first, excluded.first), last = max(last, excluded.last)`, hourOf(e.Settled), e.Seq)
 }
 
-// hourOf counts hours from 1970.
 func hourOf(t time.Time) int64 { return int64(math.Floor(float64(t.Unix()) / 3600)) }
 
 // exec executes a statement that returns nothing.

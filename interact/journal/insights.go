@@ -10,7 +10,7 @@ import (
 
 	"zombiezen.com/go/sqlite"
 
-	"nod/interact"
+	"nod/api"
 	"nod/interact/history"
 )
 
@@ -32,23 +32,23 @@ func sumOf(e history.Entry) sum {
 	s := sum{entries: 1, settled: e.Settled, machine: e.Machine, device: e.Device, Count: history.Count{
 		Day: midnight(e.Settled), Agent: e.Agent, Project: e.Project, Tool: e.Tool,
 	}}
-	if e.Kind == interact.KindNotify {
+	if e.Kind == api.KindNotify {
 		return s
 	}
 	switch {
-	case e.By == interact.ByHuman:
+	case e.By == api.ByHuman:
 		s.Asked = 1
 		s.Answered = e.Settled.Sub(e.Created)
 		if shown := e.Record.Answer.Shown; !shown.At.IsZero() {
 			s.Answered = shown.Decided
 		}
 		s.Answered = max(0, s.Answered.Truncate(time.Microsecond))
-	case e.By == interact.ByPolicy && e.Outcome == interact.Allowed:
+	case e.By == api.ByPolicy && e.Outcome == api.Allowed:
 		s.Passed, s.rule = 1, e.Rule
-	case e.Outcome == interact.TimedOut, e.Outcome == interact.Unavailable:
+	case e.Outcome == api.TimedOut, e.Outcome == api.Unavailable:
 		s.Missed = 1
 	}
-	if e.Outcome == interact.Denied {
+	if e.Outcome == api.Denied {
 		s.Denied = 1
 	}
 	return s

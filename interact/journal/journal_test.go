@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"nod/api"
 	"nod/interact"
 	"nod/interact/journal"
 	"nod/policy"
@@ -55,7 +56,7 @@ func approval(n int) interact.Record {
 			Deadline: created.Add(time.Minute),
 			Requester: interact.Requester{
 				Agent: "claude-code", Session: "s1", CWD: "/src/shop",
-				Process: interact.Process{PID: 7, Exe: "/usr/bin/node", Parents: []interact.Parent{{PID: 6, Name: "bash"}}},
+				Process: api.Process{PID: 7, Exe: "/usr/bin/node", Parents: []api.Parent{{PID: 6, Name: "bash"}}},
 			},
 			IdempotencyKey: fmt.Sprintf("key %d", n),
 			Body: interact.Approve{
@@ -67,9 +68,9 @@ func approval(n int) interact.Record {
 }
 
 // settled is r with an outcome.
-func settled(r interact.Record, outcome interact.Outcome) interact.Record {
+func settled(r interact.Record, outcome api.Outcome) interact.Record {
 	r.Answer = interact.Answer{
-		Outcome: outcome, By: interact.ByHuman, Reason: "because", At: r.Request.Created.Add(time.Second),
+		Outcome: outcome, By: api.ByHuman, Reason: "because", At: r.Request.Created.Add(time.Second),
 		Shown: interact.Shown{At: r.Request.Created, Armed: time.Second, With: "keys", Facts: []string{"runs a program"}},
 	}
 	return r
@@ -103,20 +104,20 @@ func TestRestore(t *testing.T) {
 	second.Detached = true
 	must(t, j.Update(ctx, second))
 	must(t, j.SaveDraft(ctx, second.Request.ID, []byte("no, bec")))
-	must(t, j.Settle(ctx, settled(third, interact.Allowed)))
-	must(t, j.Settle(ctx, settled(first, interact.Denied)))
+	must(t, j.Settle(ctx, settled(third, api.Allowed)))
+	must(t, j.Settle(ctx, settled(first, api.Denied)))
 	must(t, j.Close())
 
 	waiting, last, err := healthy(t, path).Restore(ctx, 10)
 	must(t, err)
 	same(t, waiting, []journal.Pending{{Record: second, Draft: []byte("no, bec")}})
-	same(t, last, []interact.Record{settled(third, interact.Allowed), settled(first, interact.Denied)})
+	same(t, last, []interact.Record{settled(third, api.Allowed), settled(first, api.Denied)})
 }
 
 func TestUpdateOfARequestThatIsNotOpen(t *testing.T) {
 	j := healthy(t, file(t))
 	r := approval(1)
-	must(t, j.Settle(t.Context(), settled(r, interact.Allowed)))
+	must(t, j.Settle(t.Context(), settled(r, api.Allowed)))
 	if err := j.Update(t.Context(), r); !errors.Is(err, interact.ErrNotFound) {
 		t.Errorf("got %v, want ErrNotFound", err)
 	}
@@ -128,13 +129,13 @@ func TestUpdateOfARequestThatIsNotOpen(t *testing.T) {
 func TestARequestIsSettledOnce(t *testing.T) {
 	j := healthy(t, file(t))
 	r := approval(1)
-	must(t, j.Settle(t.Context(), settled(r, interact.Allowed)))
-	if err := j.Settle(t.Context(), settled(r, interact.Denied)); !errors.Is(err, interact.ErrSettled) {
+	must(t, j.Settle(t.Context(), settled(r, api.Allowed)))
+	if err := j.Settle(t.Context(), settled(r, api.Denied)); !errors.Is(err, interact.ErrSettled) {
 		t.Errorf("got %v, want ErrSettled", err)
 	}
 	_, last, err := j.Restore(t.Context(), 10)
 	must(t, err)
-	same(t, last, []interact.Record{settled(r, interact.Allowed)})
+	same(t, last, []interact.Record{settled(r, api.Allowed)})
 }
 
 func TestCallersAtOnce(t *testing.T) {
@@ -151,7 +152,7 @@ func TestCallersAtOnce(t *testing.T) {
 						t.Error(err)
 					}
 				}
-				if err := j.Settle(t.Context(), settled(r, interact.Allowed)); err != nil {
+				if err := j.Settle(t.Context(), settled(r, api.Allowed)); err != nil {
 					t.Error(err)
 				}
 			}
@@ -180,7 +181,7 @@ func TestCallersAtOnce(t *testing.T) {
 func TestClosed(t *testing.T) {
 	j := healthy(t, file(t))
 	must(t, j.Close())
-	if err := j.Settle(context.Background(), settled(approval(1), interact.Allowed)); !errors.Is(err, journal.ErrClosed) {
+	if err := j.Settle(context.Background(), settled(approval(1), api.Allowed)); !errors.Is(err, journal.ErrClosed) {
 		t.Errorf("got %v, want ErrClosed", err)
 	}
 	if _, err := j.Head(context.Background()); !errors.Is(err, journal.ErrClosed) {

@@ -24,19 +24,17 @@ const (
 func (j *Journal) keep() {
 	sync, probe, trim := newTimer(), newTimer(), time.NewTimer(0)
 	defer trim.Stop()
-	isWaiting := false // for sync
+	wrote := j.wrote // nil until the sync is due: writes are too many to be woken for each
 	for {
 		select {
-		case <-j.wrote:
-			if !isWaiting {
-				isWaiting = true
-				sync.Reset(syncDelay)
-			}
+		case <-wrote:
+			wrote = nil
+			sync.Reset(syncDelay)
 			if j.isFailing() {
 				probe.Reset(probeDelay)
 			}
 		case <-sync.C:
-			isWaiting = false
+			wrote = j.wrote
 			j.log("checkpoint", j.checkpoint())
 		case <-probe.C:
 			j.log("try again", j.write(context.Background(), func(w *writer) error {
@@ -53,7 +51,6 @@ func (j *Journal) keep() {
 	}
 }
 
-// newTimer returns a stopped timer.
 func newTimer() *time.Timer {
 	t := time.NewTimer(time.Hour)
 	t.Stop()
@@ -120,11 +117,14 @@ func (j *Journal) trim() error {
 // shrunk ends the period in which the file may become shorter, once it has. While somebody reads the old state, a later
 // checkpoint shrinks it.
 func (w *writer) shrunk() error {
+	if !w.file.mayShrink {
+		return nil
+	}
 	return query(w.file.conn, "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size",
 		func(s *sqlite.Stmt) error {
 			info, err := os.Lstat(w.path)
 			if err == nil && info.Size() <= s.ColumnInt64(0) {
-				w.file.mayShrink, w.file.size = false, 0
+				w.file.mayShrink, w.file.size = false, info.Size()
 			}
 			return err
 		})
@@ -198,7 +198,6 @@ func (w *writer) dropMuch() (more bool, err error) {
 	return true, w.exec("UPDATE anchor SET bodies = ?", last)
 }
 
-// readUsed returns the bytes of the file in use.
 func readUsed(conn *sqlite.Conn) (bytes int64, err error) {
 	err = query(conn, `SELECT (page_count - freelist_count) * page_size
 		FROM pragma_page_count, pragma_freelist_count, pragma_page_size`, func(s *sqlite.Stmt) error {

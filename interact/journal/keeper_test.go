@@ -11,6 +11,7 @@ import (
 	"zombiezen.com/go/sqlite"
 	"zombiezen.com/go/sqlite/sqlitex"
 
+	"nod/api"
 	"nod/interact"
 	"nod/interact/history"
 	"nod/interact/journal"
@@ -24,7 +25,7 @@ func keeping(c *config.History) journal.Options {
 
 // big is an entry with much in it, settled at a time.
 func big(n int, at time.Time) interact.Record {
-	r := settled(approval(n), interact.Allowed)
+	r := settled(approval(n), api.Allowed)
 	r.Answer.At = at
 	r.Answer.Shown.Diff = strings.Repeat("+ a line that is long enough to count\n", 500)
 	return r
@@ -125,7 +126,7 @@ func TestTooMuchGoes(t *testing.T) {
 			t.Errorf("withheld: %q", entry.Withheld)
 		}
 		for n := range 5_000 {
-			r := settled(approval(all+n), interact.Allowed)
+			r := settled(approval(all+n), api.Allowed)
 			r.Answer.At = time.Now()
 			must(t, j.Settle(t.Context(), r))
 		}
@@ -142,7 +143,7 @@ func TestInputsThatAreNotKept(t *testing.T) {
 	path := file(t)
 	j := open(t, path, keeping(&c))
 	must(t, j.Open(t.Context(), approval(1)))
-	must(t, j.Settle(t.Context(), settled(approval(1), interact.Allowed)))
+	must(t, j.Settle(t.Context(), settled(approval(1), api.Allowed)))
 	entries(t, j, 1)
 	must(t, j.Close())
 	for _, name := range []string{path, path + "-wal", path + "-index"} {
@@ -162,15 +163,15 @@ func TestWhatWaitedIsOverwritten(t *testing.T) {
 		path := file(t)
 		j := healthy(t, path)
 		r := approval(1)
-		r.Request.Body = interact.Ask{Question: "may I use this-is-what-I-typed?"}
+		r.Request.Body = api.Ask{Question: "may I use this-is-what-I-typed?"}
 		must(t, j.Open(t.Context(), r))
 		must(t, j.SaveDraft(t.Context(), r.Request.ID, []byte("this-is-what-I-typed")))
 		time.Sleep(time.Minute)
 		if text, err := os.ReadFile(path); err != nil || !bytes.Contains(text, []byte("this-is-what-I-typed")) {
 			t.Errorf("it has not come to the disk: %v", err)
 		}
-		r.Request.Body = interact.Ask{Question: "may I?"}
-		must(t, j.Settle(t.Context(), settled(r, interact.Answered)))
+		r.Request.Body = api.Ask{Question: "may I?"}
+		must(t, j.Settle(t.Context(), settled(r, api.Answered)))
 		time.Sleep(time.Minute)
 		for _, name := range []string{path, path + "-wal"} {
 			if text, err := os.ReadFile(name); err != nil || bytes.Contains(text, []byte("this-is-what-I-typed")) {

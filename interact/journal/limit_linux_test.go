@@ -10,7 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"nod/interact"
+	"nod/api"
 	"nod/interact/journal"
 )
 
@@ -36,7 +36,7 @@ func TestADiskThatKeepsFailing(t *testing.T) {
 		j := healthy(t, path)
 		must(t, j.Open(t.Context(), approval(0)))
 		limit(400 << 10)
-		write := func(n int) error { return j.Settle(t.Context(), settled(approval(n), interact.Allowed)) }
+		write := func(n int) error { return j.Settle(t.Context(), settled(approval(n), api.Allowed)) }
 		isAside := func() bool {
 			p, is := errors.AsType[*journal.ProblemError](j.Problem())
 			return is && p.Trouble == journal.SetAside

@@ -15,6 +15,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"nod/api"
 	"nod/interact"
 	"nod/interact/journal"
 	"nod/policy/config"
@@ -68,7 +69,7 @@ func (m *model) step(t *testing.T, random *rand.Rand, j *journal.Journal) {
 
 func (m *model) settle(t *testing.T, j *journal.Journal, r interact.Record) {
 	t.Helper()
-	r = settled(r, interact.Denied)
+	r = settled(r, api.Denied)
 	must(t, j.Settle(t.Context(), r))
 	delete(m.open, r.Request.ID)
 	m.settled = append(m.settled, r)
@@ -184,8 +185,8 @@ func TestEveryVersion(t *testing.T) {
 			must(t, j.Open(t.Context(), old(1)))
 			must(t, j.Open(t.Context(), old(2)))
 			must(t, j.SaveDraft(t.Context(), old(2).Request.ID, []byte("not bef")))
-			must(t, j.Settle(t.Context(), settled(old(1), interact.Denied)))
-			must(t, j.Settle(t.Context(), settled(old(3), interact.Allowed)))
+			must(t, j.Settle(t.Context(), settled(old(1), api.Denied)))
+			must(t, j.Settle(t.Context(), settled(old(3), api.Allowed)))
 			must(t, j.Close())
 			must(t, os.Remove(kept+"-index"))
 		}
@@ -198,8 +199,8 @@ func TestEveryVersion(t *testing.T) {
 		waiting, last, err := j.Restore(t.Context(), 10)
 		must(t, err)
 		same(t, waiting, []journal.Pending{{Record: old(2), Draft: []byte("not bef")}})
-		same(t, last, []interact.Record{settled(old(1), interact.Denied), settled(old(3), interact.Allowed)})
-		must(t, j.Settle(t.Context(), settled(old(2), interact.Denied)))
+		same(t, last, []interact.Record{settled(old(1), api.Denied), settled(old(3), api.Allowed)})
+		must(t, j.Settle(t.Context(), settled(old(2), api.Denied)))
 		entries(t, j, 3)
 		if info, err := os.Stat(path); err != nil || !onWindows && info.Mode().Perm() != 0o600 {
 			t.Errorf("others may read it: %v, %v", info.Mode(), err)

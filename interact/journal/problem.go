@@ -71,7 +71,6 @@ func (j *Journal) Problem() error {
 	return j.problems.worst()
 }
 
-// isFailing reports whether nothing can be written.
 func (j *Journal) isFailing() bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -101,7 +100,6 @@ func text(err error) string {
 	return err.Error()
 }
 
-// failed records the result of an attempt to write.
 func (j *Journal) failed(err error) {
 	if err != nil {
 		err = &ProblemError{Trouble: troubleOf(err), Path: j.path, Err: err}

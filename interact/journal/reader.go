@@ -16,6 +16,7 @@ import (
 	"zombiezen.com/go/sqlite"
 	"zombiezen.com/go/sqlite/sqlitex"
 
+	"nod/api"
 	"nod/interact"
 	"nod/interact/history"
 	"nod/interact/secrets"
@@ -79,7 +80,6 @@ func (r *Reader) drop() error {
 	return err
 }
 
-// read calls do with a connection, in a transaction.
 func (r *Reader) read(ctx context.Context, do func(*sqlite.Conn) error) (err error) {
 	defer func() {
 		if ctx.Err() != nil { // SQLite calls it an interrupt
@@ -237,7 +237,6 @@ func readHead(conn *sqlite.Conn) (seq int64, hash digest, err error) {
 	return seq, hash, err
 }
 
-// readDigest reads a column that is a SHA-256.
 func readDigest(s *sqlite.Stmt, column int, d *digest) error {
 	if n := s.ColumnLen(column); n != len(d) {
 		return fmt.Errorf("hash has %d bytes: want %d", n, len(d))
@@ -316,7 +315,7 @@ func readLast(conn *sqlite.Conn, n int, leftOut func(error)) (last []interact.Re
 			}
 			r := h.Record
 			if !h.keepsAnswer(body != nil) {
-				r.Answer = interact.Answer{Outcome: interact.Cancelled, Reason: reasonNotKept, At: r.Answer.At}
+				r.Answer = interact.Answer{Outcome: api.Cancelled, Reason: reasonNotKept, At: r.Answer.At}
 			}
 			last = append(last, r)
 			return nil
@@ -328,11 +327,11 @@ func readLast(conn *sqlite.Conn, n int, leftOut func(error)) (last []interact.Re
 func (h head) keepsAnswer(hasBody bool) bool {
 	a, kind := h.Record.Answer, h.Record.Request.Body.Kind()
 	switch {
-	case a.Outcome != interact.Answered || kind != interact.KindAsk && kind != interact.KindForm:
+	case a.Outcome != api.Answered || kind != api.KindAsk && kind != api.KindForm:
 		return true // all of it is in the head
 	case h.Withheld != history.Secret || !hasBody:
 		return hasBody
 	}
-	isMarked := func(v interact.Value) bool { return slices.ContainsFunc(v.Items, secrets.HasMark) }
+	isMarked := func(v api.Value) bool { return slices.ContainsFunc(v.Items, secrets.HasMark) }
 	return !secrets.HasMark(a.Text) && !slices.ContainsFunc(slices.Collect(maps.Values(a.Values)), isMarked)
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"nod/api"
 	"nod/interact"
 	"nod/interact/journal"
 	"nod/policy/config"
@@ -42,7 +43,7 @@ func TestRestoreLeavesOutWhatCannotBeAskedAgain(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			path := file(t)
 			j := healthy(t, path)
-			must(t, j.Settle(t.Context(), settled(approval(0), interact.Allowed)))
+			must(t, j.Settle(t.Context(), settled(approval(0), api.Allowed)))
 			for n := 1; n < 4; n++ {
 				must(t, j.Open(t.Context(), approval(n)))
 			}
@@ -77,7 +78,7 @@ func TestRestoreTakesOnlyWhatTheChainHolds(t *testing.T) {
 			path := file(t)
 			j := healthy(t, path)
 			for n := range 10 { // the first entry is number 1
-				must(t, j.Settle(t.Context(), settled(approval(n), interact.Denied)))
+				must(t, j.Settle(t.Context(), settled(approval(n), api.Denied)))
 			}
 			must(t, j.Open(t.Context(), approval(10)))
 			must(t, j.Close())
@@ -92,9 +93,9 @@ func TestRestoreTakesOnlyWhatTheChainHolds(t *testing.T) {
 // What the user said is delivered word for word or not at all.
 func TestRestoreTakesNoAnswerThatIsNotKept(t *testing.T) {
 	secret := "ghp_" + "k3J8dQz1XvB6nM0pLs7RtYw2HcFa9GeUiO4q" // in parts: no scanner finds it
-	ask, form := interact.Ask{Question: "which?"}, interact.Form{}
+	ask, form := api.Ask{Question: "which?"}, api.Form{}
 	value := func(s string) interact.Answer {
-		return interact.Answer{Values: map[string]interact.Value{"q": interact.TextValue(s)}}
+		return interact.Answer{Values: map[string]api.Value{"q": interact.TextValue(s)}}
 	}
 	for name, c := range map[string]struct {
 		body       interact.Body
@@ -103,19 +104,19 @@ func TestRestoreTakesNoAnswerThatIsNotKept(t *testing.T) {
 		want       bool
 	}{
 		"text":                   {ask, interact.Answer{Text: "blue"}, true, true},
-		"secret question":        {interact.Ask{Question: "is it " + secret + "?"}, interact.Answer{Text: "yes"}, true, true},
+		"secret question":        {api.Ask{Question: "is it " + secret + "?"}, interact.Answer{Text: "yes"}, true, true},
 		"secret text":            {ask, interact.Answer{Text: secret}, true, false},
 		"text that is not kept":  {ask, interact.Answer{Text: "blue"}, false, false},
 		"value":                  {form, value("x"), true, true},
 		"secret value":           {form, value(secret), true, false},
 		"value that is not kept": {form, value("x"), false, false},
-		"confirmed, not kept":    {interact.Confirm{Message: "sure?"}, interact.Answer{Confirmed: true}, false, true},
+		"confirmed, not kept":    {api.Confirm{Message: "sure?"}, interact.Answer{Confirmed: true}, false, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			kept := config.Default().History
 			kept.KeepInputs = c.keepInputs
 			j := open(t, file(t), journal.Options{Config: func() config.History { return kept }})
-			r := settled(approval(0), interact.Answered)
+			r := settled(approval(0), api.Answered)
 			r.Request.Body, r.Answer.Text = c.body, c.answer.Text
 			r.Answer.Values, r.Answer.Confirmed = c.answer.Values, c.answer.Confirmed
 			must(t, j.Settle(t.Context(), r))
@@ -124,10 +125,10 @@ func TestRestoreTakesNoAnswerThatIsNotKept(t *testing.T) {
 			if len(last) != 1 {
 				t.Fatalf("%d records", len(last))
 			}
-			want := interact.Answer{Outcome: interact.Cancelled}
+			want := interact.Answer{Outcome: api.Cancelled}
 			if c.want {
 				want = c.answer
-				want.Outcome = interact.Answered
+				want.Outcome = api.Answered
 			}
 			got := last[0].Answer
 			same(t, interact.Answer{

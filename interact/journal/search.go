@@ -16,6 +16,7 @@ import (
 	"zombiezen.com/go/sqlite"
 	"zombiezen.com/go/sqlite/sqlitex"
 
+	"nod/api"
 	"nod/interact"
 	"nod/interact/history"
 	"nod/policy"
@@ -29,13 +30,18 @@ const (
 
 // fieldsOf yields the fields that a query can ask for and are not empty, each with a letter.
 func fieldsOf(l history.Line) iter.Seq2[rune, string] {
+	sandboxed := ""
+	if l.Sandbox {
+		sandboxed = string(history.Sandboxed)
+	}
 	return func(yield func(rune, string) bool) {
 		for _, f := range []struct {
 			name  rune
 			value string
 		}{
 			{'a', l.Agent}, {'p', l.Project}, {'s', l.Session}, {'t', l.Tool}, {'r', l.Rule},
-			{'k', string(l.Kind)}, {'o', string(l.Outcome)}, {'b', string(l.By)}, {'m', l.Machine}, {'d', l.Device},
+			{'k', string(l.Kind)}, {'o', string(l.Outcome)}, {'o', sandboxed}, {'b', string(l.By)},
+			{'m', l.Machine}, {'d', l.Device},
 		} {
 			if f.value != "" && !yield(f.name, f.value) {
 				return
@@ -88,7 +94,27 @@ func (f filter) match() string {
 	for field, value := range fieldsOf(asked) {
 		terms = append(terms, `"`+token(field, value)+`"`)
 	}
-	return strings.Join(terms, " ")
+	if f.Asked {
+		terms = append(terms, notPassed())
+	}
+	return strings.Join(terms, " AND ")
+}
+
+// notPassed is an FTS5 expression for entries that did not pass without asking: FTS5 has no NOT without an AND.
+func notPassed() string {
+	var any []string
+	add := func(l history.Line) {
+		for field, value := range fieldsOf(l) {
+			any = append(any, `"`+token(field, value)+`"`)
+		}
+	}
+	add(history.Line{By: api.ByHuman})
+	for _, o := range api.Outcomes {
+		if o != api.Allowed {
+			add(history.Line{Outcome: o})
+		}
+	}
+	return "(" + strings.Join(any, " OR ") + ")"
 }
 
 // The parts of the statements that find entries. No part of a query becomes part of a statement.
@@ -98,7 +124,9 @@ const (
 	filters     = `BETWEEN :first AND :last
 		AND (:agent = '' OR agent = :agent) AND (:project = '' OR project = :project)
 		AND (:session = '' OR session = :session) AND (:tool = '' OR tool = :tool) AND (:rule = '' OR rule = :rule)
-		AND (:kind = '' OR kind = :kind) AND (:outcome = '' OR outcome = :outcome) AND (:by = '' OR by = :by)
+		AND (:kind = '' OR kind = :kind) AND (:by = '' OR by = :by)
+		AND (NOT :asked OR outcome <> 'allowed' OR by = 'human')
+		AND (:outcome = '' OR outcome = :outcome OR :outcome = 'sandboxed' AND ` + sandbox + `)
 		AND (:machine = '' OR machine = :machine) AND (:device = '' OR device = :device)
 		AND settled >= :since AND settled < :until ORDER BY `
 )
@@ -193,7 +221,8 @@ func (f filter) query(
 	named := map[string]any{
 		":first": first, ":last": last, ":agent": f.Agent, ":project": f.Project, ":session": f.Session, ":tool": f.Tool,
 		":rule": f.Rule, ":kind": string(f.Kind), ":outcome": string(f.Outcome), ":by": string(f.By),
-		":machine": f.Machine, ":device": f.Device, ":since": since.UnixMicro(), ":until": until.UnixMicro(),
+		":asked": f.Asked, ":machine": f.Machine, ":device": f.Device,
+		":since": since.UnixMicro(), ":until": until.UnixMicro(),
 	}
 	from, by := fromEntries, "seq "
 	if match != "" {
@@ -359,7 +388,7 @@ func (r *Reader) Export(ctx context.Context, w io.Writer, q history.Query, f his
 // Past yields the user's decisions on calls with a known input, oldest first, until there is an error.
 func (r *Reader) Past(ctx context.Context) iter.Seq2[policy.Past, error] {
 	return func(yield func(policy.Past, error) bool) {
-		for e, err := range r.Entries(ctx, history.Query{Kind: interact.KindApprove, By: interact.ByHuman}) {
+		for e, err := range r.Entries(ctx, history.Query{Kind: api.KindApprove, By: api.ByHuman}) {
 			if past, ok := pastOf(e); (ok || err != nil) && !yield(past, err) {
 				return
 			}
@@ -368,10 +397,11 @@ func (r *Reader) Past(ctx context.Context) iter.Seq2[policy.Past, error] {
 }
 
 func pastOf(e history.Entry) (policy.Past, bool) {
-	effects := map[interact.Outcome]policy.Effect{interact.Allowed: policy.Allow, interact.Denied: policy.Deny}
+	effects := map[api.Outcome]policy.Effect{api.Allowed: policy.Allow, api.Denied: policy.Deny}
 	effect, isDecision := effects[e.Outcome]
 	approve, ok := e.Record.Request.Body.(interact.Approve)
-	if !ok || !isDecision || e.Withheld != "" || e.Record.Request.Requester.IsRemote() { // whose files are elsewhere
+	isRemote := e.Record.Request.Requester.IsRemote() // its files are elsewhere
+	if !ok || !isDecision || isRemote || e.Sandbox || e.Withheld != "" {
 		return policy.Past{}, false
 	}
 	return policy.Past{Call: approve.Call(e.Record.Request.Requester), Effect: effect}, true

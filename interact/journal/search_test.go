@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"nod/api"
 	"nod/interact"
 	"nod/interact/history"
 	"nod/interact/journal"
@@ -29,22 +30,25 @@ func random(r *rand.Rand, n int) interact.Record {
 	word := func() string {
 		return pick(r, "make", "Makefile", "git", "go", "gopher", "naïve", "ＡＢＣ", "文件", "42", "a-b_c", `"OR"`, "NEAR(",
 			"internationalization", "internationalizations", "*", "\x00", "col:", "über", "İstanbul", "ß",
-			`"is_agent":true`)
+			`"is_agent":true`, `"confinement":{`)
 	}
 	command := strings.Join([]string{word(), word(), word()}, pick(r, " ", "/", "\n", ""))
 	switch r.IntN(8) {
 	case 0:
-		rec.Request.Body = interact.Ask{Question: command}
+		rec.Request.Body = api.Ask{Question: command}
 	case 1:
-		rec.Request.Body = interact.Notify{Message: command}
+		rec.Request.Body = api.Notify{Message: command}
 	default:
 		input, _ := json.Marshal(map[string]any{"command": command, "timeout": n})
 		rec.Request.Body = interact.Approve{Tool: pick(r, "Bash", "Write"), Input: input}
 	}
 	rec.Why.Rule = pick(r, "", "r1", "r2")
-	rec = settled(rec, pick(r, interact.Allowed, interact.Denied, interact.TimedOut, interact.Cancelled))
-	rec.Answer.By = pick(r, interact.ByHuman, interact.ByPolicy, interact.ByTimeout, "")
+	rec = settled(rec, pick(r, api.Allowed, api.Denied, api.TimedOut, api.Cancelled))
+	rec.Answer.By = pick(r, api.ByHuman, api.ByPolicy, api.ByTimeout, "")
 	rec.Answer.Rule = rec.Why.Rule
+	if rec.Answer.Outcome == api.Allowed && r.IntN(2) == 0 {
+		rec.Answer.Confinement.Project = who.CWD
+	}
 	who.Machine, rec.Answer.Device = pick(r, "", "", "build-1", "build-2"), pick(r, "", "", "Pixel")
 	return rec
 }
@@ -78,10 +82,12 @@ func picks(q history.Query, e history.Entry) bool {
 		}
 	}
 	is := func(want, is string) bool { return want == "" || want == is }
+	isOutcome := is(string(q.Outcome), string(e.Outcome)) || is(string(q.Outcome), string(e.Result()))
 	return is(q.Agent, e.Agent) && is(q.Project, e.Project) && is(q.Session, e.Session) && is(q.Tool, e.Tool) &&
 		is(q.Machine, e.Machine) && is(q.Device, e.Device) &&
-		is(q.Rule, e.Rule) && is(string(q.Kind), string(e.Kind)) && is(string(q.Outcome), string(e.Outcome)) &&
-		is(string(q.By), string(e.By)) && (q.Since.IsZero() || !e.Settled.Before(q.Since)) &&
+		is(q.Rule, e.Rule) && is(string(q.Kind), string(e.Kind)) && isOutcome &&
+		is(string(q.By), string(e.By)) && (!q.Asked || e.Outcome != api.Allowed || e.By == api.ByHuman) &&
+		(q.Since.IsZero() || !e.Settled.Before(q.Since)) &&
 		(q.Until.IsZero() || e.Settled.Before(q.Until)) && (q.Before == 0 || e.Seq < q.Before)
 }
 
@@ -119,9 +125,10 @@ func randomQuery(r *rand.Rand) (q history.Query) {
 	maybe(func() { q.Project = pick(r, "/src/shop", "/src/Größe", "/src") })
 	maybe(func() { q.Tool = pick(r, "Bash", "Write", "bash") })
 	maybe(func() { q.Rule = pick(r, "r1", "r2", "r3") })
-	maybe(func() { q.Kind = pick(r, interact.KindApprove, interact.KindAsk) })
-	maybe(func() { q.Outcome = pick(r, interact.Allowed, interact.Denied, interact.Withdrawn) })
-	maybe(func() { q.By = pick(r, interact.ByHuman, interact.ByPolicy) })
+	maybe(func() { q.Kind = pick(r, api.KindApprove, api.KindAsk) })
+	maybe(func() { q.Outcome = pick(r, api.Allowed, history.Sandboxed, api.Denied, api.Withdrawn) })
+	maybe(func() { q.By = pick(r, api.ByHuman, api.ByPolicy) })
+	maybe(func() { q.Asked = true })
 	maybe(func() { q.Since = start.Add(time.Duration(r.IntN(300)-50) * time.Hour) })
 	maybe(func() { q.Until = start.Add(time.Duration(r.IntN(300)-50) * time.Hour) })
 	maybe(func() { q.Before = r.Int64N(100) })
@@ -167,7 +174,7 @@ func TestMachinesAndDevicesAreFound(t *testing.T) {
 	for n, from := range []struct{ machine, device string }{
 		{"", ""}, {"build-1", ""}, {"build-1", "Pixel"}, {"other", ""}, {"", "Pixel"},
 	} {
-		r := settled(approval(n), interact.Allowed)
+		r := settled(approval(n), api.Allowed)
 		r.Request.Requester.Machine, r.Answer.Device = from.machine, from.device
 		must(t, j.Settle(t.Context(), r))
 	}
@@ -206,8 +213,8 @@ func TestMachinesAndDevicesAreFound(t *testing.T) {
 func TestThePastOfOtherMachinesMakesNoRule(t *testing.T) {
 	j := healthy(t, file(t))
 	for n, machine := range []string{"", "build-1"} {
-		r := settled(approval(n), interact.Allowed)
-		r.Answer.By = interact.ByHuman
+		r := settled(approval(n), api.Allowed)
+		r.Answer.By = api.ByHuman
 		r.Request.Requester.Machine = machine
 		must(t, j.Settle(t.Context(), r))
 	}

@@ -4,7 +4,7 @@ import (
 	"context"
 	"testing"
 
-	"nod/interact"
+	"nod/api"
 	"nod/interact/journal"
 )
 
@@ -23,7 +23,7 @@ func TestSize(t *testing.T) {
 	}
 	wants(j, 0)
 	for n := range 10 {
-		must(t, j.Settle(t.Context(), settled(approval(n), interact.Allowed)))
+		must(t, j.Settle(t.Context(), settled(approval(n), api.Allowed)))
 	}
 	must(t, j.Open(t.Context(), approval(10)))
 	wants(j, 10)

@@ -9,6 +9,7 @@ import (
 
 	"zombiezen.com/go/sqlite"
 
+	"nod/api"
 	"nod/interact"
 	"nod/interact/history"
 	"nod/policy"
@@ -137,9 +138,11 @@ func (c *chain) skip(s *sqlite.Stmt) error {
 // columns are the columns of a [history.Line], and lineColumns is their number.
 const (
 	columns = `seq, id, created, settled, kind, agent, session, project, tool, class, gist, outcome, by, rule,
-		machine, device, instr(head, CAST('"is_agent":true' AS BLOB))` // which no text in JSON can hold
+		machine, device, instr(head, CAST('"is_agent":true' AS BLOB)), ` + sandbox  // which no text in JSON can hold
 
-	lineColumns = 17
+	lineColumns = 18
+
+	sandbox = `instr(head, CAST('"confinement":{' AS BLOB))`
 )
 
 // scanLine reads the first columns of a row, which are [columns].
@@ -147,9 +150,9 @@ func scanLine(s *sqlite.Stmt) history.Line {
 	return history.Line{
 		Seq: s.ColumnInt64(0), ID: interact.ID(s.ColumnText(1)),
 		Created: time.UnixMicro(s.ColumnInt64(2)), Settled: time.UnixMicro(s.ColumnInt64(3)),
-		Kind: interact.Kind(s.ColumnText(4)), Agent: s.ColumnText(5), Session: s.ColumnText(6), Project: s.ColumnText(7),
+		Kind: api.Kind(s.ColumnText(4)), Agent: s.ColumnText(5), Session: s.ColumnText(6), Project: s.ColumnText(7),
 		Tool: s.ColumnText(8), Class: policy.Class(s.ColumnText(9)), Gist: s.ColumnText(10),
-		Outcome: interact.Outcome(s.ColumnText(11)), By: interact.By(s.ColumnText(12)), Rule: s.ColumnText(13),
-		Machine: s.ColumnText(14), Device: s.ColumnText(15), IsAgent: s.ColumnInt(16) > 0,
+		Outcome: api.Outcome(s.ColumnText(11)), By: api.By(s.ColumnText(12)), Rule: s.ColumnText(13),
+		Machine: s.ColumnText(14), Device: s.ColumnText(15), IsAgent: s.ColumnInt(16) > 0, Sandbox: s.ColumnInt(17) > 0,
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"zombiezen.com/go/sqlite"
 	"zombiezen.com/go/sqlite/sqlitex"
 
+	"nod/api"
 	"nod/interact"
 	"nod/interact/journal"
 )
@@ -62,7 +63,7 @@ func TestVerify(t *testing.T) {
 			path := file(t)
 			j := healthy(t, path)
 			for n := range 10 {
-				must(t, j.Settle(t.Context(), settled(approval(n), interact.Allowed)))
+				must(t, j.Settle(t.Context(), settled(approval(n), api.Allowed)))
 			}
 			must(t, j.Close())
 			tamper(t, path, c.script)

@@ -8,6 +8,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"nod/api"
 	"nod/interact"
 	"nod/interact/history"
 	"nod/interact/journal"
@@ -49,11 +50,11 @@ func TestWordsOfAnEntry(t *testing.T) {
 	}
 	approve.Record.Answer = interact.Answer{Reason: "because", Shown: interact.Shown{Facts: []string{"fact one"}}}
 	ask := history.Entry{}
-	ask.Record.Request.Body = interact.Ask{Question: "Which?", Options: []string{"SQLite"}}
+	ask.Record.Request.Body = api.Ask{Question: "Which?", Options: []string{"SQLite"}}
 	ask.Record.Answer = interact.Answer{Text: "neither"}
 	form := history.Entry{}
-	form.Record.Request.Body = interact.Form{Questions: []interact.Question{{ID: "x", Question: "Name?"}}}
-	form.Record.Answer = interact.Answer{Values: map[string]interact.Value{"x": interact.TextValue("Zoe")}}
+	form.Record.Request.Body = api.Form{Questions: []api.Question{{ID: "x", Question: "Name?"}}}
+	form.Record.Answer = interact.Answer{Values: map[string]api.Value{"x": interact.TextValue("Zoe")}}
 	gone := history.Entry{Line: history.Line{Gist: "only this"}}
 	broken := history.Entry{}
 	broken.Record.Request.Body = interact.Approve{Input: []byte(`{"command":"cut`)}

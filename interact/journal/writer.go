@@ -3,6 +3,7 @@ package journal
 import (
 	"context"
 	"errors"
+	"runtime"
 	"time"
 
 	"zombiezen.com/go/sqlite"
@@ -17,7 +18,6 @@ const (
 	reopenTime = time.Second            // before another attempt to open the file
 )
 
-// write is one write of a caller.
 type write struct {
 	do   func(*writer) error // runs in a transaction, twice if the first fails
 	done chan error          // takes the outcome
@@ -63,7 +63,6 @@ type added struct {
 	hash digest
 }
 
-// run writes until the journal is closed.
 func (w *writer) run() {
 	defer w.close()
 	for {
@@ -76,17 +75,27 @@ func (w *writer) run() {
 	}
 }
 
-// group writes what callers want now in one transaction.
-func (w *writer) group(first *write) {
+// gather returns what callers want to write now, and what those who are about to want when it comes to them.
+func (w *writer) gather(first *write) []*write {
 	group := []*write{first}
-	for full := false; !full && len(group) < maxGroup; {
+	for isLast := false; len(group) < maxGroup; {
 		select {
 		case next := <-w.j.writes:
-			group = append(group, next)
+			group, isLast = append(group, next), false
 		default:
-			full = true
+			if isLast {
+				return group
+			}
+			isLast = true
+			runtime.Gosched() // returns at once if nobody else has anything to do
 		}
 	}
+	return group
+}
+
+// group writes what callers want now in one transaction.
+func (w *writer) group(first *write) {
+	group := w.gather(first)
 	err := w.commit(group)
 	w.j.failed(err)
 	w.j.index.woken.Send()
@@ -125,7 +134,6 @@ func (w *writer) commit(group []*write) error {
 	return w.transact(group)
 }
 
-// isPassing reports whether there is no error, or one that passes by itself.
 func isPassing(err error) bool {
 	switch sqlite.ErrCode(err).ToPrimary() {
 	case sqlite.ResultOK, sqlite.ResultFull, sqlite.ResultBusy, sqlite.ResultLocked:
@@ -152,7 +160,6 @@ func (w *writer) hasFailedForLong(err error) bool {
 	return false
 }
 
-// transact writes all of group or nothing.
 func (w *writer) transact(group []*write) (err error) {
 	if err := w.begin(); err != nil {
 		return err

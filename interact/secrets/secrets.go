@@ -127,23 +127,26 @@ const markStart = "sha256:"
 // HasMark reports whether there may be a mark in text.
 func HasMark(text string) bool { return strings.Contains(text, markStart) }
 
-// rules find secrets.
 type rules struct {
 	allowed  allowlist
 	keywords keywords
 	rules    []*rule
 }
 
-// rule finds one kind of secret.
 type rule struct {
+	form    func() *form // read when it is first needed
+	group   int          // the group of the pattern that is the secret; 0: the first that matches something
+	entropy float64      // bits for each character that a secret must have more than
+	allowed []allowlist
+}
+
+// form is what a rule finds.
+type form struct {
 	pattern func() *regexp.Regexp
 	// start is the pattern at the beginning of a text, when matches begin with a keyword: it is tried nowhere else.
 	start     func() *regexp.Regexp
-	isWord    bool    // no letter is before the keyword
-	isEndless bool    // a match may be of any length
-	group     int     // the group of the pattern that is the secret; 0: the first that matches something
-	entropy   float64 // bits for each character that a secret must have more than
-	allowed   []allowlist
+	isWord    bool // no letter is before the keyword
+	isEndless bool // a match may be of any length
 }
 
 // allowlist says what is no secret though a rule finds it.
@@ -157,7 +160,6 @@ type allowlist struct {
 // finds no others, at fifty times the cost; see [allowlist.about].
 const before = `[\w.-]{0,50}?`
 
-// file is gitleaks.toml.
 type file struct {
 	Allowlist fileAllowlist `toml:"allowlist"`
 	Rules     []fileRule    `toml:"rules"`
@@ -189,11 +191,10 @@ func parse(text string) (*rules, error) {
 		if in.Path != "" {
 			continue
 		}
-		out, err := newRule(in.Regex, in.Keywords)
-		if err != nil {
-			return nil, fmt.Errorf("read gitleaks.toml: %w", err)
+		out := &rule{
+			form:  sync.OnceValue(func() *form { return newForm(in.Regex, in.Keywords) }),
+			group: in.SecretGroup, entropy: in.Entropy,
 		}
-		out.group, out.entropy = in.SecretGroup, in.Entropy
 		for _, a := range in.Allowlists {
 			if a.Condition != "AND" { // else it holds for some files only
 				out.allowed = append(out.allowed, newAllowlist(a))
@@ -210,19 +211,19 @@ func parse(text string) (*rules, error) {
 	return r, nil
 }
 
-func newRule(pattern string, keywords []string) (*rule, error) {
+func newForm(pattern string, keywords []string) *form {
 	pattern = strings.ReplaceAll(pattern, before, "")
 	parsed, err := syntax.Parse(pattern, syntax.Perl)
-	if err != nil {
-		return nil, err
+	if err != nil { // a test reads them all
+		panic(err)
 	}
 	if slices.ContainsFunc(keywords, func(word string) bool { return !mayStart(parsed, word) }) {
-		return &rule{pattern: lazy(pattern)}, nil
+		return &form{pattern: lazy(pattern)}
 	}
 	isWord := parsed.Op == syntax.OpConcat && parsed.Sub[0].Op == syntax.OpWordBoundary
-	return &rule{
+	return &form{
 		pattern: lazy(pattern), start: lazy("^(?:" + pattern + ")"), isWord: isWord, isEndless: isEndless(parsed),
-	}, nil
+	}
 }
 
 // isEndless reports whether what matches re may go on over any number of words.
@@ -236,7 +237,6 @@ func isEndless(re *syntax.Regexp) bool {
 	return slices.ContainsFunc(re.Sub, isEndless)
 }
 
-// mayStart reports whether what matches re starts with a word.
 func mayStart(re *syntax.Regexp, word string) bool {
 	switch re.Op {
 	case syntax.OpConcat:
@@ -280,7 +280,7 @@ func (r *rules) find(text string, known []string, add func(string)) {
 	}
 	for _, hit := range r.keywords.in(text) {
 		rule := r.rules[hit.rule]
-		for _, at := range rule.matches(text, hit.at) {
+		for _, at := range rule.form().matches(text, hit.at) {
 			if secret := rule.secret(text, at); secret != "" && !r.allows(rule, text, at, secret) {
 				add(secret)
 			}
@@ -289,15 +289,15 @@ func (r *rules) find(text string, known []string, add func(string)) {
 }
 
 // matches are where the pattern matches; at is where the keywords are.
-func (r *rule) matches(text string, at []int) (matches [][]int) {
-	if r.start == nil || r.isEndless && len(at) > maxStarts {
-		return r.pattern().FindAllStringSubmatchIndex(text, -1)
+func (f *form) matches(text string, at []int) (matches [][]int) {
+	if f.start == nil || f.isEndless && len(at) > maxStarts {
+		return f.pattern().FindAllStringSubmatchIndex(text, -1)
 	}
 	for _, start := range at {
-		if r.isWord && start > 0 && isLetter(text[start-1]) {
+		if f.isWord && start > 0 && isLetter(text[start-1]) {
 			continue
 		}
-		match := r.start().FindStringSubmatchIndex(text[start:])
+		match := f.start().FindStringSubmatchIndex(text[start:])
 		for i := range match {
 			if match[i] >= 0 {
 				match[i] += start
@@ -332,7 +332,6 @@ func (r *rule) secret(text string, at []int) string {
 	return strings.Trim(group(0), "\n")
 }
 
-// allows reports whether a match is no secret after all.
 func (r *rules) allows(found *rule, text string, at []int, secret string) bool {
 	if found.entropy > 0 && entropy(secret) <= found.entropy || r.allowed.holds(text, at, secret) {
 		return true

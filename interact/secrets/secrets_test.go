@@ -107,9 +107,9 @@ func TestEveryRuleCompiles(t *testing.T) {
 		t.Errorf("%d rules", len(all.rules))
 	}
 	for _, rule := range all.rules {
-		rule.pattern()
-		if rule.start != nil {
-			rule.start()
+		rule.form().pattern()
+		if rule.form().start != nil {
+			rule.form().start()
 		}
 		for _, a := range append(rule.allowed, all.allowed) {
 			for _, p := range a.patterns {
@@ -154,7 +154,7 @@ func TestEveryRuleFinds(t *testing.T) {
 			}
 			found++
 			if !slices.ContainsFunc(detector().keywords.in(text), func(h hit) bool {
-				return h.rule == i && len(rule.matches(text, h.at)) > 0
+				return h.rule == i && len(rule.form().matches(text, h.at)) > 0
 			}) {
 				t.Errorf("%s is not found in %q", in.Regex, text)
 			}

@@ -295,7 +295,7 @@ func TestToolCalls(t *testing.T) {
 			tool: "acp:edit", input: `{"title":"two","content":[{"type":"diff","path":"/p/a"},{"type":"diff","path":"/p/b"}]}`,
 		},
 		{
-			name: "a command of an agent that nod does not know", agent: "new-agent",
+			name: "a command of an agent that nod doesn't know", agent: "new-agent",
 			toolCall: `{"toolCallId":"c","title":"List","kind":"execute","rawInput":{"command":"ls"}}`,
 			tool:     "shell", input: `{"command":"ls"}`, description: "List",
 		},

@@ -9,7 +9,6 @@ import (
 	"nod/api"
 )
 
-// options are the answers that an agent takes.
 type options []sdk.PermissionOption
 
 func (o options) of(kind sdk.PermissionOptionKind) options {

@@ -28,7 +28,6 @@ type toolCall struct {
 	} `json:"_meta"`
 }
 
-// with returns the call after a later message about it.
 func (c toolCall) with(later toolCall) toolCall {
 	now := c
 	now.ID, now.Title, now.Kind = later.ID, cmp.Or(later.Title, c.Title), cmp.Or(later.Kind, c.Kind)
@@ -88,7 +87,6 @@ var tools = map[string][]mapping{
 // by what it reads.
 var anyShell = mapping{sdk.ToolKindExecute, "command", "shell"}
 
-// hasInput reports whether the agent sent the tool's input.
 func (c toolCall) hasInput() bool { return isThere(c.RawInput) && c.RawInput.Kind() == '{' }
 
 // tool returns the name of the tool, as the agent spells it. Where that or the input is unknown it is the kind that the

@@ -19,12 +19,12 @@ import (
 	"time"
 
 	"nod/api"
+	"nod/e2e/interacttest"
+	"nod/e2e/ipctest"
 	"nod/interact"
-	"nod/interact/interacttest"
 	"nod/ipc/client"
 	"nod/ipc/endpoint"
 	"nod/ipc/interrupt"
-	"nod/ipc/ipctest"
 	"nod/policy"
 )
 
@@ -41,10 +41,10 @@ func (p *person) Prompt(ctx context.Context, r interact.Request, _ policy.Decisi
 	p.shown <- r
 	select {
 	case a := <-p.answers:
-		if a.Outcome == interact.Unavailable {
+		if a.Outcome == api.Unavailable {
 			return interact.Answer{}, fmt.Errorf("no screen: %w", interact.ErrUnavailable)
 		}
-		if a.Outcome == interact.Allowed {
+		if a.Outcome == api.Allowed {
 			a.ShownSHA256 = interact.Digest(r.Body.(interact.Approve).Input)
 		}
 		return a, nil
@@ -96,15 +96,15 @@ func TestDecisions(t *testing.T) {
 		{name: "allowed by the policy", tool: "Allowed",
 			want: client.Decision{Allowed: true, By: api.ByPolicy, Reason: "the test says so"}},
 		{name: "denied by the policy", tool: "Denied", want: client.Decision{By: api.ByPolicy, Reason: "the test says so"}},
-		{name: "allowed by the person", answer: interact.Answer{Outcome: interact.Allowed},
+		{name: "allowed by the person", answer: interact.Answer{Outcome: api.Allowed},
 			want: client.Decision{Allowed: true, By: api.ByHuman}},
-		{name: "denied by the person", answer: interact.Answer{Outcome: interact.Denied, Reason: "use make check"},
+		{name: "denied by the person", answer: interact.Answer{Outcome: api.Denied, Reason: "use make check"},
 			want: client.Decision{By: api.ByHuman, Reason: "use make check"}},
-		{name: "denied without a word", answer: interact.Answer{Outcome: interact.Denied},
+		{name: "denied without a word", answer: interact.Answer{Outcome: api.Denied},
 			want: client.Decision{By: api.ByHuman, Reason: "denied, and no reason was given"}},
-		{name: "dismissed", answer: interact.Answer{Outcome: interact.Dismissed}, undecided: api.Dismissed},
-		{name: "answered elsewhere", answer: interact.Answer{Outcome: interact.Withdrawn}, undecided: api.Withdrawn},
-		{name: "no screen", answer: interact.Answer{Outcome: interact.Unavailable}, undecided: api.Unavailable},
+		{name: "dismissed", answer: interact.Answer{Outcome: api.Dismissed}, undecided: api.Dismissed},
+		{name: "answered elsewhere", answer: interact.Answer{Outcome: api.Withdrawn}, undecided: api.Withdrawn},
+		{name: "no screen", answer: interact.Answer{Outcome: api.Unavailable}, undecided: api.Unavailable},
 		{name: "timed out", undecided: api.TimedOut},
 	}
 	for _, test := range tests {
@@ -181,7 +181,7 @@ func TestReadOnlyPassesUnasked(t *testing.T) {
 	}
 	for _, class := range []string{"", "READ_ONLY", "read_only ", "write", "unknown", "x"} {
 		c, p := running(t, &interacttest.Policy{})
-		p.answers <- interact.Answer{Outcome: interact.Denied}
+		p.answers <- interact.Answer{Outcome: api.Denied}
 		a := client.Approver{Client: c}
 		if d, _ := a.Approve(t.Context(), "Read", json.RawMessage(`{}`), class); d.Allowed {
 			t.Errorf("class %q passes unasked", class)
@@ -216,7 +216,7 @@ func TestAnswerIsForItsCall(t *testing.T) {
 		t.Errorf("without an answer: got %v, want the same interrupt", err)
 	}
 	<-p.shown
-	p.answers <- interact.Answer{Outcome: interact.Allowed}
+	p.answers <- interact.Answer{Outcome: api.Allowed}
 	if _, err := c.Request(t.Context(), first.RequestID, time.Minute); err != nil {
 		t.Fatal(err)
 	}
@@ -240,7 +240,7 @@ func TestAnswerIsForItsCall(t *testing.T) {
 			d, err := ask(ctx, asked)
 			if d.Allowed {
 				allowed.Add(1)
-			} else if interrupt.Is(err) {
+			} else if _, ok := interrupt.Get(err); ok {
 				interrupted.Add(1)
 			}
 		})
@@ -272,7 +272,7 @@ func TestSeveralAtOnce(t *testing.T) {
 	}
 	ctx := t.Context()
 	for n := range interrupts {
-		p.answers <- interact.Answer{Outcome: interact.Allowed}
+		p.answers <- interact.Answer{Outcome: api.Allowed}
 		ctx = interrupt.WithResumeValue(ctx, interrupts[n])
 	}
 	for _, i := range interrupts {
@@ -292,12 +292,11 @@ func TestResumedWithTheReply(t *testing.T) {
 	a := &client.Approver{Client: c, Interrupt: true}
 	_, err := a.Approve(t.Context(), "Bash", input, "")
 	asked := stored(t, err)
-	p.answers <- interact.Answer{Outcome: interact.Allowed}
+	p.answers <- interact.Answer{Outcome: api.Allowed}
 	reply, err := c.Request(t.Context(), asked.RequestID, time.Minute)
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.Close()
 	offline := &client.Client{
 		Endpoint: endpoint.Endpoint{URL: "http://127.0.0.1:1", Socket: filepath.Join(t.TempDir(), "s")},
 	}
@@ -361,7 +360,6 @@ func within(t *testing.T, h http.Handler, f func(t *testing.T, c *client.Client)
 		go func() { served <- server.Serve(l) }()
 		c := &client.Client{Endpoint: endpoint.Endpoint{URL: "http://127.0.0.1:7463"}, Dial: l.dial}
 		f(t, c)
-		c.Close()
 		if err := server.Close(); err != nil {
 			t.Error(err)
 		}
@@ -457,7 +455,8 @@ func TestHangingServer(t *testing.T) {
 	})
 	within(t, hangs, func(t *testing.T, c *client.Client) {
 		a := &client.Approver{Client: c, Interrupt: true}
-		if d, err := a.Approve(t.Context(), "Bash", input, ""); err == nil || interrupt.Is(err) || d.Allowed {
+		d, err := a.Approve(t.Context(), "Bash", input, "")
+		if _, is := interrupt.Get(err); err == nil || is || d.Allowed {
 			t.Errorf("got %+v, %v", d, err)
 		}
 	})
@@ -500,28 +499,28 @@ func TestAsker(t *testing.T) {
 		ask    func(ctx context.Context, a *client.Asker) (any, error)
 		want   string
 	}{
-		{"ask", interact.Answer{Outcome: interact.Answered, Text: "SQLite"},
+		{"ask", interact.Answer{Outcome: api.Answered, Text: "SQLite"},
 			func(ctx context.Context, a *client.Asker) (any, error) {
 				r, err := a.Ask(ctx, api.AskRequest{Ask: api.Ask{Question: "Which?"}})
 				return r.Answer, err
 			}, `"SQLite"`},
-		{"confirm", interact.Answer{Outcome: interact.Answered, Confirmed: true},
+		{"confirm", interact.Answer{Outcome: api.Answered, Confirmed: true},
 			func(ctx context.Context, a *client.Asker) (any, error) {
 				r, err := a.Confirm(ctx, api.ConfirmRequest{Confirm: api.Confirm{Message: "Go on?"}})
 				return r.Confirmed, err
 			}, `true`},
-		{"one question", interact.Answer{Outcome: interact.Answered, Values: map[string]interact.Value{"a": text("x")}},
+		{"one question", interact.Answer{Outcome: api.Answered, Values: map[string]api.Value{"a": text("x")}},
 			func(ctx context.Context, a *client.Asker) (any, error) {
 				r, err := a.Form(ctx, api.FormRequest{Form: api.Form{Questions: []api.Question{one}}})
 				return r.Answer, err
 			}, `"x"`},
 		{"two questions", interact.Answer{
-			Outcome: interact.Answered, Values: map[string]interact.Value{"a": text("x"), "b": text("y")}},
+			Outcome: api.Answered, Values: map[string]api.Value{"a": text("x"), "b": text("y")}},
 			func(ctx context.Context, a *client.Asker) (any, error) {
 				r, err := a.Form(ctx, api.FormRequest{Form: api.Form{Questions: []api.Question{one, two}}})
 				return r.Answers, err
 			}, `{"a":"x","b":"y"}`},
-		{"dismissed", interact.Answer{Outcome: interact.Dismissed},
+		{"dismissed", interact.Answer{Outcome: api.Dismissed},
 			func(ctx context.Context, a *client.Asker) (any, error) {
 				r, err := a.Ask(ctx, api.AskRequest{Ask: api.Ask{Question: "Which?"}})
 				return r, err
@@ -565,7 +564,7 @@ func TestHeldThenInterrupted(t *testing.T) {
 	c, p := running(t, &interacttest.Policy{})
 	a := &client.Approver{Client: c, Common: api.Common{Hold: 0.01}}
 	_, err := a.Approve(t.Context(), "Bash", input, "")
-	p.answers <- interact.Answer{Outcome: interact.Allowed}
+	p.answers <- interact.Answer{Outcome: api.Allowed}
 	d, err := a.Approve(interrupt.WithResumeValue(t.Context(), stored(t, err)), "Bash", input, "")
 	if err != nil || !d.Allowed || len(p.shown) != 1 {
 		t.Errorf("got %+v, %v after %d prompts", d, err, len(p.shown))

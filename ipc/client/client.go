@@ -20,10 +20,7 @@
 package client
 
 import (
-	"bytes"
-	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -31,12 +28,9 @@ import (
 	"log/slog"
 	"mime"
 	"net"
-	"net/http"
-	"net/http/httptrace"
 	"net/url"
 	"os"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"nod/api"
@@ -97,10 +91,10 @@ func Discover() (*Client, error) {
 // Current is the endpoint of the client's current nod-desktop.
 func (c *Client) Current() endpoint.Endpoint { return c.current().Endpoint }
 
-// server is one nod-desktop, with the connections to it.
+// server is one nod-desktop.
 type server struct {
 	endpoint.Endpoint
-	http *http.Client
+	dial func(context.Context) (net.Conn, error)
 }
 
 // current is the nod-desktop that the client talks to.
@@ -113,52 +107,13 @@ func (c *Client) current() *server {
 	return c.at
 }
 
-// serverAt returns the nod-desktop at e. Its HTTP client follows no redirect.
+// serverAt returns the nod-desktop at e.
 func (c *Client) serverAt(e endpoint.Endpoint) *server {
-	dial := c.Dial
-	if dial == nil {
-		dial = func(ctx context.Context) (net.Conn, error) { return dialAt(ctx, e) }
+	if c.Dial != nil {
+		return &server{e, c.Dial}
 	}
-	return &server{Endpoint: e, http: &http.Client{
-		// The transport knows no proxy (whatever the environment says), and replies come as they are.
-		Transport: &http.Transport{
-			DialContext:        func(ctx context.Context, _, _ string) (net.Conn, error) { return dial(ctx) },
-			DisableCompression: true,
-
-			MaxResponseHeaderBytes: 64 << 10,
-		},
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}}
+	return &server{e, func(ctx context.Context) (net.Conn, error) { return DialAt(ctx, e) }}
 }
-
-// HTTPClient returns a client for protocols of their own beside the routes that this package knows: it
-// dials like this one, and carries the token and these headers in every request. It is for the nod-desktop that the
-// client talks to now: see [Client.Reattach].
-func (c *Client) HTTPClient(headers map[string]string) *http.Client {
-	at := c.current()
-	inner := *at.http
-	next := inner.Transport
-	inner.Transport = roundTrip(func(r *http.Request) (*http.Response, error) {
-		r = r.Clone(r.Context())
-		r.Header.Set("Authorization", "Bearer "+at.Token)
-		for name, value := range headers {
-			if value != "" {
-				r.Header.Set(name, value)
-			}
-		}
-		return next.RoundTrip(r)
-	})
-	return &inner
-}
-
-// roundTrip makes a function a [http.RoundTripper].
-type roundTrip func(*http.Request) (*http.Response, error)
-
-// RoundTrip implements [http.RoundTripper].
-func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
-
-// Close closes the connections that wait for a next call.
-func (c *Client) Close() { c.current().http.CloseIdleConnections() }
 
 // request is what goes over the wire for one call.
 type request struct {
@@ -178,114 +133,75 @@ func (s *server) exchange(ctx context.Context, r request) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer resp.Body.Close()
-	text, err := io.ReadAll(io.LimitReader(resp.Body, maxReply+1))
+	defer resp.Close()
+	text, err := resp.read(ctx)
 	if err != nil {
-		return nil, hangUp(ctx, fmt.Errorf("read the reply: %w", err), true)
-	}
-	if len(text) > maxReply {
-		return nil, badReply("longer than %d bytes", maxReply)
+		return nil, err
 	}
 	return text, answered(resp, text)
 }
 
-// send sends one request and returns the reply as it begins.
-func (s *server) send(ctx context.Context, r request) (*http.Response, error) {
-	// Where the connection was used before, package net/http may dial anew for what it sent already and, when that fails,
-	// only say so.
-	var wasSent atomic.Bool
-	trace := &httptrace.ClientTrace{WroteHeaders: func() { wasSent.Store(true) }}
-	req, err := s.newRequest(httptrace.WithClientTrace(ctx, trace), r)
+// read reads the body of a reply.
+func (r *response) read(ctx context.Context) ([]byte, error) {
+	text, err := io.ReadAll(io.LimitReader(r.body, maxReply+1))
 	if err != nil {
-		return nil, err
+		return nil, reasonOf(ctx, &LostError{Err: fmt.Errorf("read the reply: %w", err)})
 	}
+	if len(text) > maxReply {
+		return nil, badReply("longer than %d bytes", maxReply)
+	}
+	return text, nil
+}
+
+// send sends one request and returns the reply as it begins.
+func (s *server) send(ctx context.Context, r request) (*response, error) {
 	begun := time.Now()
-	resp, err := s.http.Do(req)
+	resp, err := s.open(ctx, r)
 	if err != nil {
 		slog.Debug("no reply", "method", r.method, "path", r.path, "took", time.Since(begun), "err", err)
-		return nil, hangUp(ctx, err, wasSent.Load())
+		return nil, reasonOf(ctx, err)
 	}
-	slog.Debug("reply", "method", r.method, "path", r.path, "status", resp.StatusCode, "took", time.Since(begun))
+	slog.Debug("reply", "method", r.method, "path", r.path, "status", resp.status, "took", time.Since(begun))
 	return resp, nil
 }
 
-// newRequest makes the HTTP request. The Host header is the published one also on the socket: the server
-// knows no other.
-func (s *server) newRequest(ctx context.Context, r request) (*http.Request, error) {
-	var content io.Reader
-	if r.body != nil {
-		text, isRaw := r.body.(json.RawMessage)
-		if !isRaw {
-			var err error
-			if text, err = api.Encode(r.body); err != nil {
-				return nil, fmt.Errorf("write the request: %w", err)
-			}
-		}
-		content = bytes.NewReader(text)
-	}
-	req, err := http.NewRequestWithContext(ctx, r.method, s.URL+r.path, content)
-	if err != nil {
-		return nil, err
-	}
-	for name, value := range map[string]string{
-		"Authorization": "Bearer " + s.Token, "Accept": cmp.Or(r.accept, "application/json"), "User-Agent": "nod",
-		"Idempotency-Key": r.key, "Last-Event-ID": r.lastEvent,
-	} {
-		if value != "" {
-			req.Header.Set(name, value)
-		}
-	}
-	if r.body != nil {
-		req.Header.Set("Content-Type", "application/json")
-	}
-	return req, nil
-}
-
-// hangUp cleans err, which ended an exchange: the caller's own reason when there is one, and otherwise that
-// nod-desktop went away, without the method and address that net/http puts in front. wasSent says that nod-desktop may
-// have the request.
-func hangUp(ctx context.Context, err error, wasSent bool) error {
+// reasonOf is the caller's own reason for the end of an exchange, when there is one, and otherwise err.
+func reasonOf(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	if u, ok := errors.AsType[*url.Error](err); ok {
-		err = u.Err
-	}
-	if errors.Is(err, ErrForeign) || errors.Is(err, ErrNotRunning) && !wasSent {
-		return err
-	}
-	return &LostError{Err: err}
+	return err
 }
 
 // answered returns nil for an answer and the error that any other reply amounts to.
-func answered(resp *http.Response, body []byte) error {
-	media, _, err := mime.ParseMediaType(resp.Header.Get("Content-Type"))
+func answered(resp *response, body []byte) error {
+	media, _, err := mime.ParseMediaType(resp.header.Get("Content-Type"))
 	if err != nil {
 		media = "nothing"
 	}
 	switch {
-	case resp.StatusCode == http.StatusOK && media == "application/json":
+	case resp.status == statusOK && media == "application/json":
 		return nil
-	case resp.StatusCode == http.StatusNoContent && len(body) == 0: // a hook's "no decision"
+	case resp.status == statusNoContent && len(body) == 0: // a hook's "no decision"
 		return nil
-	case resp.StatusCode == http.StatusAccepted && media == "application/json":
+	case resp.status == statusAccepted && media == "application/json":
 		p, err := parse[api.PendingReply](body)
 		if err != nil {
 			return err
 		}
 		return &Pending{p}
-	case resp.StatusCode >= 400 && media == "application/problem+json":
+	case resp.status >= 400 && media == "application/problem+json":
 		return parseProblem(resp, body)
-	case resp.StatusCode < 400:
-		return badReply("status %d with %s, want 200 with application/json", resp.StatusCode, media)
+	case resp.status < 400:
+		return badReply("status %d with %s, want 200 with application/json", resp.status, media)
 	}
-	return badReply("status %d with %s, want application/problem+json", resp.StatusCode, media)
+	return badReply("status %d with %s, want application/problem+json", resp.status, media)
 }
 
-// dialAt connects to the published socket or, where none was published, to the published port. A published
-// socket that is dead is not a reason to try the port: whoever listens there now is not the nod that
-// published it.
-func dialAt(ctx context.Context, e endpoint.Endpoint) (net.Conn, error) {
+// DialAt connects to the published socket or, where none was published, to the published port, and only to a server of
+// this user or root. A published socket that is dead is no reason to try the port: whoever listens there now is not the
+// nod that published it. It is for protocols beside the routes that this package knows: see [Client.Reattach].
+func DialAt(ctx context.Context, e endpoint.Endpoint) (net.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
 	defer cancel()
 	network, address := "unix", e.Socket

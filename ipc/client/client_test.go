@@ -50,7 +50,6 @@ func clientOf(t testing.TB, h http.Handler) *client.Client {
 	server.Start()
 	t.Cleanup(server.Close)
 	c := &client.Client{Endpoint: endpoint.Endpoint{URL: "http://127.0.0.1:7463", Socket: path, Token: "secret"}}
-	t.Cleanup(c.Close)
 	return c
 }
 
@@ -80,7 +79,6 @@ func spits(t testing.TB, reply string) *client.Client {
 			return ours, nil
 		},
 	}
-	t.Cleanup(c.Close)
 	return c
 }
 
@@ -208,7 +206,17 @@ func TestBrokenWire(t *testing.T) {
 		{"a body until the end, cut", head + "\r\n" + good[:len(good)-1]},
 		{"compressed", head + "Content-Encoding: gzip\r\nContent-Length: 4\r\n\r\n\x1f\x8b\x08\x00"},
 		{"two lengths", head + fmt.Sprintf("Content-Length: 3\r\nContent-Length: %d\r\n\r\n%s", len(good), good)},
-		{"endless", head + "\r\n" + `{"reason":"` + strings.Repeat("a", 9<<20)},
+		{"endless", head + "Content-Length: 99999999\r\n\r\n" + `{"reason":"` + strings.Repeat("a", 9<<20)},
+		{"without a length", head + "\r\n" + good},
+		{"a length below zero", head + "Content-Length: -1\r\n\r\n" + good},
+		{
+			"a length and chunks",
+			head + fmt.Sprintf("Content-Length: %d\r\nTransfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n0\r\n\r\n",
+				len(good), len(good), good),
+		},
+		{"a chunk that is longer", head + fmt.Sprintf("Transfer-Encoding: chunked\r\n\r\n%x\r\n%s \r\n0\r\n\r\n",
+			len(good), good)},
+		{"an endless header", head + "X: " + strings.Repeat("a", 1<<20)},
 		{"early hints for ever", strings.Repeat("HTTP/1.1 103 Early Hints\r\n\r\n", 1000)},
 	}
 	for _, test := range tests {
@@ -216,6 +224,31 @@ func TestBrokenWire(t *testing.T) {
 			got, err := spits(t, test.reply).Approve(t.Context(), call)
 			expectNoDecision(t, got, err)
 		})
+	}
+}
+
+// TestChunks: a reply may come in pieces.
+func TestChunks(t *testing.T) {
+	good := allow()
+	reply := fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n"+
+		"%X\r\n%s\r\n%x\r\n%s\r\n0\r\n\r\n", 20, good[:20], len(good)-20, good[20:])
+	got, err := spits(t, reply).Approve(t.Context(), call)
+	if err != nil || !got.Allowed() {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+// TestHeadersAreOneLine: what a caller puts into a header adds none.
+func TestHeadersAreOneLine(t *testing.T) {
+	called := false
+	c := clientOf(t, http.HandlerFunc(func(http.ResponseWriter, *http.Request) { called = true }))
+	for _, err := range c.Events(t.Context(), "1\r\nNod-Cwd: /") {
+		if err == nil {
+			t.Error("an event")
+		}
+	}
+	if called {
+		t.Error("it was sent")
 	}
 }
 
@@ -641,7 +674,6 @@ func TestPort(t *testing.T) {
 		if err != nil || !got.Allowed() {
 			t.Errorf("%s: %+v, %v", address, got, err)
 		}
-		c.Close()
 		server.Close()
 		got, err = c.Approve(t.Context(), call)
 		expectNoDecision(t, got, err)

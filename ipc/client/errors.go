@@ -3,7 +3,6 @@ package client
 import (
 	"errors"
 	"fmt"
-	"net/http"
 	"strconv"
 	"time"
 
@@ -71,14 +70,14 @@ func badReply(format string, args ...any) error {
 }
 
 // parseProblem reads a refusal. A body that is none is a [*ReplyError].
-func parseProblem(resp *http.Response, body []byte) error {
+func parseProblem(resp *response, body []byte) error {
 	problem, err := parse[api.Problem](body)
 	if err != nil {
 		return err
 	}
 	p := &Problem{Problem: problem}
-	p.Status = resp.StatusCode
-	if seconds, err := strconv.Atoi(resp.Header.Get("Retry-After")); err == nil && seconds > 0 {
+	p.Status = resp.status
+	if seconds, err := strconv.Atoi(resp.header.Get("Retry-After")); err == nil && seconds > 0 {
 		p.RetryAfter = time.Duration(seconds) * time.Second
 	}
 	return p

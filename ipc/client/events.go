@@ -5,10 +5,8 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"io"
 	"iter"
 	"mime"
-	"net/http"
 	"strings"
 
 	"nod/api"
@@ -57,21 +55,21 @@ type stream struct {
 // read reads the stream to its end, which without an error is nod-desktop's.
 func (s *stream) read(ctx context.Context, at *server) error {
 	resp, err := at.send(ctx, request{
-		method: http.MethodGet, path: "/v1/events", accept: "text/event-stream", lastEvent: s.after,
+		method: get, path: "/v1/events", accept: "text/event-stream", lastEvent: s.after,
 	})
 	if err != nil {
 		return err
 	}
-	defer resp.Body.Close()
-	media, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
-	if resp.StatusCode != http.StatusOK || media != "text/event-stream" {
-		text, err := io.ReadAll(io.LimitReader(resp.Body, maxReply))
+	defer resp.Close()
+	media, _, _ := mime.ParseMediaType(resp.header.Get("Content-Type"))
+	if resp.status != statusOK || media != "text/event-stream" {
+		text, err := resp.read(ctx)
 		if err != nil {
-			return hangUp(ctx, err, true)
+			return err
 		}
 		return cmp.Or(answered(resp, text), badReply("%s, want text/event-stream", media))
 	}
-	lines := bufio.NewScanner(resp.Body)
+	lines := bufio.NewScanner(resp.body)
 	lines.Buffer(nil, maxReply)
 	for lines.Scan() {
 		if err := s.take(lines.Text()); err != nil {
@@ -82,7 +80,7 @@ func (s *stream) read(ctx context.Context, at *server) error {
 	case errors.Is(err, bufio.ErrTooLong):
 		return badReply("an event longer than %d bytes", maxReply)
 	case err != nil:
-		return hangUp(ctx, err, true)
+		return reasonOf(ctx, &LostError{Err: err})
 	}
 	return nil
 }

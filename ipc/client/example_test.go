@@ -9,11 +9,11 @@ import (
 	"time"
 
 	"nod/api"
+	"nod/e2e/interacttest"
+	"nod/e2e/ipctest"
 	"nod/interact"
-	"nod/interact/interacttest"
 	"nod/ipc/client"
 	"nod/ipc/interrupt"
-	"nod/ipc/ipctest"
 )
 
 // answering returns a client of a nod-desktop before which somebody answers everything with a.
@@ -32,7 +32,7 @@ func answering(a interact.Answer) (c *client.Client, stop func()) {
 
 // An agent that waits for the user.
 func ExampleApprover() {
-	c, stop := answering(interact.Answer{Outcome: interact.Denied, Reason: "not on a Friday"}) // client.Discover()
+	c, stop := answering(interact.Answer{Outcome: api.Denied, Reason: "not on a Friday"}) // client.Discover()
 	defer stop()
 	var gate client.Gate = &client.Approver{Client: c, Common: api.Common{Agent: "deployer"}}
 
@@ -50,7 +50,7 @@ func ExampleApprover() {
 
 // An agent that stops while the user thinks, and goes on in another process.
 func ExampleApprover_interrupt() {
-	c, stop := answering(interact.Answer{Outcome: interact.Allowed}) // client.Discover()
+	c, stop := answering(interact.Answer{Outcome: api.Allowed}) // client.Discover()
 	defer stop()
 	approver := &client.Approver{Client: c, Interrupt: true, Common: api.Common{Agent: "deployer", Timeout: 86_400}}
 	deploy := func(ctx context.Context) error {
@@ -84,7 +84,7 @@ func ExampleApprover_interrupt() {
 
 // What to do when nobody decided.
 func ExampleAsker() {
-	c, stop := answering(interact.Answer{Outcome: interact.Dismissed}) // client.Discover()
+	c, stop := answering(interact.Answer{Outcome: api.Dismissed}) // client.Discover()
 	defer stop()
 	asker := &client.Asker{Client: c}
 

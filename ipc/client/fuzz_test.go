@@ -2,7 +2,7 @@ package client
 
 import (
 	"encoding/json"
-	"net/http"
+	"net/textproto"
 	"reflect"
 	"testing"
 
@@ -44,8 +44,8 @@ func FuzzReplies(f *testing.F) {
 		if reply, err := Answer(expectWhole[api.RequestReply](t, text)); reply == nil && err == nil {
 			t.Error("neither a reply nor an error")
 		}
-		later := &http.Response{StatusCode: 202, Header: http.Header{"Content-Type": {"application/json"}}}
-		if answered(later, text) == nil || parseProblem(&http.Response{StatusCode: 400}, text) == nil {
+		later := &response{status: 202, header: textproto.MIMEHeader{"Content-Type": {"application/json"}}}
+		if answered(later, text) == nil || parseProblem(&response{status: 400}, text) == nil {
 			t.Error("a reply without an answer is no error")
 		}
 	})

@@ -4,9 +4,9 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"net/http"
 	"net/url"
 	"os"
+	"strconv"
 	"strings"
 	"time"
 
@@ -20,10 +20,20 @@ type HookCall struct {
 	Version        string
 	Headless, Gate bool
 	Limit          time.Duration
+	Shell          bool
 
 	// Looks has nod-desktop find out Gate and Limit: it reads the agent's settings where this process's environment says
 	// they are. Then the call fails with a [*Problem] where the two processes do not see the same files.
 	Looks bool
+}
+
+// ShellVariable is set by nod where it runs a command for an agent: to the id of the process.
+const ShellVariable = "NOD_SHELL"
+
+// isRunByNod reports whether nod has run this process, or its parent, for an agent.
+func isRunByNod() bool {
+	id, err := strconv.Atoi(os.Getenv(ShellVariable))
+	return err == nil && (id == os.Getpid() || id == os.Getppid())
 }
 
 // MaxPayload is the most bytes that a hook reads from its agent.
@@ -40,7 +50,7 @@ func NewHookCall(agent, event string, payload []byte) HookCall {
 	version, _, _ := strings.Cut(strings.TrimPrefix(os.Getenv("AI_AGENT"), "claude-code_"), "_")
 	return HookCall{
 		Agent: agent, Event: event, Payload: payload, Version: strings.ReplaceAll(version, "-", "."),
-		Headless: entry != "" && entry != "cli",
+		Headless: entry != "" && entry != "cli", Shell: isRunByNod(),
 	}
 }
 
@@ -86,6 +96,7 @@ func (h HookCall) query() url.Values {
 	}
 	set("headless", "1", h.Headless)
 	set("gate", "1", h.Gate)
+	set("shell", "1", h.Shell)
 	set("version", h.Version, h.Version != "")
 	set("limit", h.Limit.String(), h.Limit > 0)
 	if home, err := os.UserHomeDir(); h.Looks && err == nil {
@@ -106,7 +117,7 @@ func (c *Client) Hook(ctx context.Context, h HookCall) ([]byte, error) {
 		Path: "/v1/hooks/" + url.PathEscape(h.Agent) + "/" + url.PathEscape(h.Event), RawQuery: h.query().Encode(),
 	}
 	text, err := c.call(ctx, request{
-		method: http.MethodPost, path: at.String(), body: json.RawMessage(h.Payload), key: newKey(), isWaiting: true,
+		method: post, path: at.String(), body: json.RawMessage(h.Payload), key: newKey(), isWaiting: true,
 	})
 	if err != nil || len(text) == 0 {
 		return nil, err

@@ -135,7 +135,6 @@ func (q inquiry[Request, Reply]) await(ctx context.Context, id string) (Reply, b
 	}
 }
 
-// fetch returns the answer to request id, and whether the request has ended.
 func (q inquiry[Request, Reply]) fetch(ctx context.Context, id string, wait time.Duration) (Reply, bool, error) {
 	r, err := q.client.Request(ctx, id, wait)
 	if err != nil {
@@ -145,7 +144,6 @@ func (q inquiry[Request, Reply]) fetch(ctx context.Context, id string, wait time
 	return q.read(r, id)
 }
 
-// read returns the answer in r, and whether request id has ended.
 func (q inquiry[Request, Reply]) read(r api.RequestReply, id string) (reply Reply, ended bool, err error) {
 	if r.ID != id {
 		return reply, false, badReply("it is about request %q", r.ID)

@@ -111,7 +111,6 @@ func TestForeignServer(t *testing.T) {
 				c.Endpoint.URL, c.Endpoint.Socket = "http://"+at, ""
 			}
 			_, err := c.Health(t.Context())
-			c.Close()
 			asked := stop()
 			if !errors.Is(err, test.want) {
 				t.Errorf("error %v, want %v", err, test.want)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"net/http"
 	"time"
 
 	"nod/api"
@@ -115,22 +114,20 @@ func (c *Client) moved(at *server, e endpoint.Endpoint) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.at.Endpoint != e {
-		c.at.http.CloseIdleConnections()
 		c.at = c.serverAt(e)
 	}
 	return true
 }
 
-// isAlive reports whether a nod-desktop answers.
 func (s *server) isAlive(ctx context.Context) bool {
 	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
 	defer cancel()
-	_, err := s.exchange(ctx, request{method: http.MethodGet, path: "/v1/health"})
+	_, err := s.exchange(ctx, request{method: get, path: "/v1/health"})
 	return err == nil
 }
 
 // Reattach waits until another nod-desktop than c's has published its endpoint, and makes c use that one. Call it when
-// a connection of [Client.HTTPClient] broke. It fails with a [*LostError] that wraps broke if the same nod-desktop
+// a connection of [DialAt] broke. It fails with a [*LostError] that wraps broke if the same nod-desktop
 // still answers, or c has no Dir.
 func (c *Client) Reattach(ctx context.Context, broke error) error {
 	lost := &LostError{Err: broke}

@@ -68,7 +68,6 @@ func (d *desk) client() *client.Client {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	c := &client.Client{Endpoint: d.at.Endpoint, Dir: d.dir}
-	d.t.Cleanup(c.Close)
 	return c
 }
 
@@ -230,28 +229,21 @@ var waits = map[string]func(context.Context, *client.Client) (string, error){
 func TestReattach(t *testing.T) {
 	for name, wait := range waits {
 		for _, phase := range []string{beforeHeaders, midHeaders, midBody, afterAnswer} {
-			for _, isReused := range []bool{false, true} {
-				t.Run(fmt.Sprintf("%s/%s/reused %v", name, phase, isReused), func(t *testing.T) {
-					d := newDesk(t)
-					d.phase = once(phase)
-					first, c := d.at, d.client()
-					if isReused {
-						if _, err := c.Health(t.Context()); err != nil {
-							t.Fatal(err)
-						}
-					}
-					losses := 0
-					c.Lost = func() { losses++; d.start() }
-					got, err := wait(t.Context(), c)
-					d.expectOne(got, err)
-					if losses != 1 {
-						t.Errorf("lost %d times", losses)
-					}
-					if at := c.Current(); at == first.Endpoint || at != d.client().Endpoint {
-						t.Errorf("the client talks to %v", at)
-					}
-				})
-			}
+			t.Run(name+"/"+phase, func(t *testing.T) {
+				d := newDesk(t)
+				d.phase = once(phase)
+				first, c := d.at, d.client()
+				losses := 0
+				c.Lost = func() { losses++; d.start() }
+				got, err := wait(t.Context(), c)
+				d.expectOne(got, err)
+				if losses != 1 {
+					t.Errorf("lost %d times", losses)
+				}
+				if at := c.Current(); at == first.Endpoint || at != d.client().Endpoint {
+					t.Errorf("the client talks to %v", at)
+				}
+			})
 		}
 	}
 }
@@ -505,7 +497,6 @@ func TestNoFolderNoWait(t *testing.T) {
 	d := newDesk(t)
 	d.phase = once(beforeHeaders)
 	c := &client.Client{Endpoint: d.at.Endpoint}
-	defer c.Close()
 	_, err := waits["ask"](t.Context(), c)
 	if _, isLost := errors.AsType[*client.LostError](err); !isLost {
 		t.Errorf("error %v", err)

@@ -7,7 +7,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"net/http"
 	"net/url"
 	"strconv"
 	"time"
@@ -17,7 +16,6 @@ import (
 	"nod/api"
 )
 
-// send makes one call whose reply is a T.
 func send[T any](ctx context.Context, c *Client, r request) (T, error) {
 	text, err := c.call(ctx, r)
 	if err != nil {
@@ -29,7 +27,7 @@ func send[T any](ctx context.Context, c *Client, r request) (T, error) {
 
 // ask makes a call that waits for a person. o is the part of the body that all such calls have in common.
 func ask[T any](ctx context.Context, c *Client, path string, body any, o *api.Common) (T, error) {
-	r := request{method: http.MethodPost, path: path, body: body, isWaiting: true}
+	r := request{method: post, path: path, body: body, isWaiting: true}
 	if o.IdempotencyKey == "" {
 		r.key = newKey()
 	}
@@ -121,7 +119,7 @@ func checkAllowed(r api.ApproveRequest, reply api.ApproveReply) error {
 
 // Evaluate says what the policy would decide, without asking anyone.
 func (c *Client) Evaluate(ctx context.Context, r api.ApproveRequest) (api.EvaluateReply, error) {
-	return send[api.EvaluateReply](ctx, c, request{method: http.MethodPost, path: "/v1/evaluate", body: r})
+	return send[api.EvaluateReply](ctx, c, request{method: post, path: "/v1/evaluate", body: r})
 }
 
 // Notify tells the user something.
@@ -135,7 +133,7 @@ const MaxWait = api.MaxWait * time.Second
 // Request returns what became of a request of the caller's own, and waits up to wait (at most [MaxWait])
 // for its end. Status tells whether it came; [Answer] is what was answered.
 func (c *Client) Request(ctx context.Context, id string, wait time.Duration) (api.RequestReply, error) {
-	r := request{method: http.MethodGet, path: requestPath(id), isWaiting: wait > 0}
+	r := request{method: get, path: requestPath(id), isWaiting: wait > 0}
 	if wait > 0 {
 		r.path += "?wait=" + strconv.FormatFloat(min(wait, MaxWait).Seconds(), 'f', -1, 64)
 	}
@@ -144,14 +142,13 @@ func (c *Client) Request(ctx context.Context, id string, wait time.Duration) (ap
 
 // Withdraw takes back a request of the caller's own. Status is Withdrawn unless it had ended before.
 func (c *Client) Withdraw(ctx context.Context, id string) (api.RequestReply, error) {
-	r, err := c.became(ctx, request{method: http.MethodDelete, path: requestPath(id)}, id)
+	r, err := c.became(ctx, request{method: remove, path: requestPath(id)}, id)
 	if err == nil && r.Status == api.Pending {
 		return api.RequestReply{}, badReply("request %q was withdrawn and is pending", id)
 	}
 	return r, err
 }
 
-// became returns what a route says of request id.
 func (c *Client) became(ctx context.Context, r request, id string) (api.RequestReply, error) {
 	reply, err := send[api.RequestReply](ctx, c, r)
 	if err == nil && reply.ID != id {
@@ -165,12 +162,12 @@ func requestPath(id string) string { return "/v1/requests/" + url.PathEscape(id)
 
 // Requests lists the caller's own requests, oldest first.
 func (c *Client) Requests(ctx context.Context) (api.ListReply, error) {
-	return send[api.ListReply](ctx, c, request{method: http.MethodGet, path: "/v1/requests"})
+	return send[api.ListReply](ctx, c, request{method: get, path: "/v1/requests"})
 }
 
 // Health asks whether nod-desktop is well.
 func (c *Client) Health(ctx context.Context) (api.HealthReply, error) {
-	return send[api.HealthReply](ctx, c, request{method: http.MethodGet, path: "/v1/health"})
+	return send[api.HealthReply](ctx, c, request{method: get, path: "/v1/health"})
 }
 
 // Raise makes nod-desktop show its windows: the settings, after which it returns, or the pending prompts.
@@ -179,6 +176,6 @@ func (c *Client) Raise(ctx context.Context, settings bool) error {
 	if settings {
 		path += "?settings"
 	}
-	_, err := c.call(ctx, request{method: http.MethodPost, path: path, body: struct{}{}})
+	_, err := c.call(ctx, request{method: post, path: path, body: struct{}{}})
 	return err
 }

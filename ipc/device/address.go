@@ -15,7 +15,6 @@ type Address struct {
 	Private   bool   // of an encrypted network, such as Tailscale's or WireGuard's
 }
 
-// tailnet are Tailscale's addresses.
 var tailnet = []netip.Prefix{netip.MustParsePrefix("100.64.0.0/10"), netip.MustParsePrefix("fd7a:115c:a1e0::/48")}
 
 // Addresses returns this machine's addresses, the best first: those of encrypted networks, then those of local

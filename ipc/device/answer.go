@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"nod/api"
 	"nod/interact"
 	"nod/ipc/remote"
 	"nod/policy"
@@ -46,21 +47,20 @@ func (s *sent) at(key string, id interact.ID, digest string) (time.Time, bool) {
 	return v.at, isKnown && v.digest == digest
 }
 
-// outcomes lists the valid outcomes per kind of request.
-var outcomes = map[interact.Kind][]interact.Outcome{
-	interact.KindApprove: {interact.Allowed, interact.Denied},
-	interact.KindAsk:     {interact.Answered, interact.Dismissed},
-	interact.KindConfirm: {interact.Answered, interact.Dismissed},
-	interact.KindForm:    {interact.Answered, interact.Dismissed},
+var outcomes = map[api.Kind][]api.Outcome{
+	api.KindApprove: {api.Allowed, api.Denied},
+	api.KindAsk:     {api.Answered, api.Dismissed},
+	api.KindConfirm: {api.Answered, api.Dismissed},
+	api.KindForm:    {api.Answered, api.Dismissed},
 }
 
 // check returns the problem of an answer that came since after its view was sent.
 func (a Answer) check(v View, since time.Duration) *Problem {
 	if !slices.Contains(outcomes[v.Kind], a.Outcome) {
-		return Invalid("This is no answer to what is asked.", "")
+		return Invalid("This does not answer the question.", "")
 	}
-	isNo := a.Outcome == interact.Denied || a.Outcome == interact.Dismissed ||
-		a.Outcome == interact.Answered && v.Kind == interact.KindConfirm && !a.Confirmed
+	isNo := a.Outcome == api.Denied || a.Outcome == api.Dismissed ||
+		a.Outcome == api.Answered && v.Kind == api.KindConfirm && !a.Confirmed
 	offers := func(b Affirmation) bool { return b.Suggestion == a.Suggestion }
 	switch {
 	case isNo && v.Refuse == nil, !isNo && !slices.ContainsFunc(v.Affirm, offers):
@@ -77,10 +77,9 @@ func (a Answer) check(v View, since time.Duration) *Problem {
 	return nil
 }
 
-// answer converts an answer for the broker.
 func (a Answer) answer(d remote.Peer, v View, sent time.Time) interact.Answer {
 	answer := interact.Answer{
-		Outcome: a.Outcome, By: interact.ByHuman, Reason: a.Reason, Suggestion: a.Suggestion, Text: a.Text,
+		Outcome: a.Outcome, By: api.ByHuman, Reason: a.Reason, Suggestion: a.Suggestion, Text: a.Text,
 		Confirmed: a.Confirmed, Values: a.Values, Device: d.Name,
 		Shown: interact.Shown{
 			At: sent, Armed: time.Duration(v.ArmMS) * time.Millisecond, Decided: time.Since(sent), With: interact.WithMouse,
@@ -89,7 +88,7 @@ func (a Answer) answer(d remote.Peer, v View, sent time.Time) interact.Answer {
 	for _, f := range v.Facts {
 		answer.Shown.Facts = append(answer.Shown.Facts, f.Text)
 	}
-	if a.Outcome == interact.Allowed {
+	if a.Outcome == api.Allowed {
 		answer.Scope = policy.Once
 	}
 	return answer

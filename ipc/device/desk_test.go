@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"nod/api"
 	"nod/changes"
 	"nod/interact"
 	"nod/ipc/device"
@@ -186,7 +187,7 @@ func (d *Desk) View(_ context.Context, p remote.Peer, id interact.ID) (device.Vi
 	}
 	v := d.views[i]
 	may := p.May.Questions
-	if v.Kind == interact.KindApprove {
+	if v.Kind == api.KindApprove {
 		may = p.May.Approvals == policy.Destructive
 	}
 	if !may {

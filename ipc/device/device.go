@@ -56,6 +56,7 @@
 package device
 
 import (
+	"nod/api"
 	"nod/interact"
 	"nod/ipc/remote"
 )
@@ -101,23 +102,23 @@ type About struct {
 }
 
 type Headline struct {
-	ID       interact.ID   `json:"id"`
-	Revision string        `json:"revision"` // is another when the view is
-	Kind     interact.Kind `json:"kind"`
-	Agent    string        `json:"agent"`   // who asks, spelled out
-	Summary  string        `json:"summary"` // what about, spelled out
-	AgeMS    int64         `json:"age_ms"`
-	LeftMS   int64         `json:"left_ms"` // until nobody waits for it any longer
+	ID       interact.ID `json:"id"`
+	Revision string      `json:"revision"` // is another when the view is
+	Kind     api.Kind    `json:"kind"`
+	Agent    string      `json:"agent"`   // who asks, spelled out
+	Summary  string      `json:"summary"` // what about, spelled out
+	AgeMS    int64       `json:"age_ms"`
+	LeftMS   int64       `json:"left_ms"` // until nobody waits for it any longer
 }
 
 // View is a prompt as a page shows it. All text of a requester's is spelled out already: what would not show is
 // visible, so it is to be set as text, never as markup. What it has not is not to be shown.
 type View struct {
-	ID       interact.ID   `json:"id"`
-	Revision string        `json:"revision"`
-	Kind     interact.Kind `json:"kind"` // approve, ask, confirm or form
-	ArmMS    int64         `json:"arm_ms"`
-	Head     Head          `json:"head"`
+	ID       interact.ID `json:"id"`
+	Revision string      `json:"revision"`
+	Kind     api.Kind    `json:"kind"` // approve, ask, confirm or form
+	ArmMS    int64       `json:"arm_ms"`
+	Head     Head        `json:"head"`
 
 	// Of an approval.
 	Level    Level    `json:"level,omitempty"`    // of the worst that is known of it
@@ -242,12 +243,12 @@ type Answer struct {
 	Seen     bool        `json:"seen"`     // the end of what must be read has been in view
 
 	// Outcome is allowed or denied for an approval, else answered or dismissed (decline to answer): no other counts.
-	Outcome    interact.Outcome          `json:"outcome"`
-	Reason     string                    `json:"reason,omitempty"`     // with denied
-	Suggestion int                       `json:"suggestion,omitempty"` // with allowed: of the button
-	Text       string                    `json:"text,omitempty"`       // to a question
-	Confirmed  bool                      `json:"confirmed,omitempty"`  // to a confirmation: the yes, else the no
-	Values     map[string]interact.Value `json:"values,omitempty"`     // of a form: a list for a choice, else a text
+	Outcome    api.Outcome          `json:"outcome"`
+	Reason     string               `json:"reason,omitempty"`     // with denied
+	Suggestion int                  `json:"suggestion,omitempty"` // with allowed: of the button
+	Text       string               `json:"text,omitempty"`       // to a question
+	Confirmed  bool                 `json:"confirmed,omitempty"`  // to a confirmation: the yes, else the no
+	Values     map[string]api.Value `json:"values,omitempty"`     // of a form: a list for a choice, else a text
 }
 
 // Subscription is a PushSubscription, as its toJSON gives it.

@@ -9,7 +9,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
-	"nod/interact"
+	"nod/api"
 	"nod/ipc/device"
 )
 
@@ -62,7 +62,7 @@ func hostileForm() device.View {
 			o.Label, o.Description, o.Preview = h.Says, h.Head.Object, h.Lines
 		}
 	}
-	v.Kind = interact.KindForm
+	v.Kind = api.KindForm
 	return v
 }
 

@@ -28,7 +28,6 @@ type invitations struct {
 	over   chan struct{}     // closed when the user has decided, or the invitation ended
 }
 
-// invite replaces the invitation and returns the new secret.
 func (i *invitations) invite(name string, may remote.May) (secret string, until time.Time) {
 	raw := make([]byte, secretSize)
 	_, _ = rand.Read(raw) // never fails

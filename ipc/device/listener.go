@@ -37,13 +37,13 @@ func (l *fairListener) Accept() (net.Conn, error) {
 func (l *fairListener) enter(c *fairConn) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	own, strangers := 0, map[netip.Addr]int{}
+	own, unknown := 0, map[netip.Addr]int{}
 	for _, other := range l.open {
 		if other.from == c.from {
 			own++
 		}
 		if !other.isKnown.Load() {
-			strangers[other.from]++
+			unknown[other.from]++
 		}
 	}
 	if own < maxOfOne && len(l.open) < maxConnections {
@@ -52,7 +52,7 @@ func (l *fairListener) enter(c *fairConn) bool {
 	}
 	fullest := c.from
 	for _, other := range l.open {
-		if own < maxOfOne && !other.isKnown.Load() && strangers[other.from] > strangers[fullest] {
+		if own < maxOfOne && !other.isKnown.Load() && unknown[other.from] > unknown[fullest] {
 			fullest = other.from
 		}
 	}
@@ -83,8 +83,8 @@ func (c *fairConn) Close() error {
 // connKey is the key of a request's connection in its context.
 type connKey struct{}
 
-// know marks the connection of a request as a paired device's.
-func know(ctx context.Context) {
+// markKnown marks the connection of a request as a paired device's.
+func markKnown(ctx context.Context) {
 	if c, ok := ctx.Value(connKey{}).(*fairConn); ok {
 		c.isKnown.Store(true)
 	}

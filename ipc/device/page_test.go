@@ -16,6 +16,7 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
+	"nod/api"
 	"nod/interact"
 	"nod/ipc/device"
 	"nod/ipc/device/page"
@@ -33,7 +34,7 @@ func TestPairAndAllow(t *testing.T) {
 	p.says("Denied in 4:5")
 	p.allow()
 	p.says("Nothing is waiting")
-	if got := p.answers(1)[0]; got.Outcome != interact.Allowed || got.Device != "my phone" {
+	if got := p.answers(1)[0]; got.Outcome != api.Allowed || got.Device != "my phone" {
 		t.Errorf("answer %+v", got)
 	}
 }
@@ -169,7 +170,7 @@ func TestALinkCostsNoKey(t *testing.T) {
 	}
 	link := p.server.URL() + "#pair=" + strings.Repeat("A", 43)
 	p.run(chromedp.Navigate(link))
-	p.says("It is paired already, as my phone")
+	p.says("It is already paired, as my phone")
 	works("the link was opened")
 	p.run(chromedp.Navigate(link))
 	p.click("#pair")
@@ -232,7 +233,7 @@ func TestDenyWithReason(t *testing.T) {
 	}
 	p.clickText("Deny with this reason")
 	p.says("Nothing is waiting")
-	if got := p.answers(1)[0]; got.Outcome != interact.Denied || got.Reason != "use npm run clean" {
+	if got := p.answers(1)[0]; got.Outcome != api.Denied || got.Reason != "use npm run clean" {
 		t.Errorf("answer %+v", got)
 	}
 }
@@ -301,7 +302,7 @@ func TestAChangedViewIsReadAgain(t *testing.T) {
 	changed := Long()
 	changed.Revision, changed.Lines[399].Spans[0].Text = "2", "rm -rf /"
 	p.desk.Show(changed)
-	p.says("This has changed meanwhile: look again.")
+	p.says("This has changed since. Look again.")
 	p.until("it has to be read again", `document.querySelector('.affirm').textContent === 'Next unread part'`)
 	p.readToTheEnd()
 	p.says("rm -rf /")
@@ -431,7 +432,7 @@ func TestPlan(t *testing.T) {
 	p.armed()
 	p.clickText("Approve, let edits pass")
 	p.says("Nothing is waiting")
-	if got := p.answers(1)[0]; got.Outcome != interact.Allowed || got.Suggestion != 2 {
+	if got := p.answers(1)[0]; got.Outcome != api.Allowed || got.Suggestion != 2 {
 		t.Errorf("answer %+v", got)
 	}
 }
@@ -447,7 +448,7 @@ func TestAsk(t *testing.T) {
 		p.clickLabel("PostgreSQL")
 		p.clickText("Submit")
 		p.says("Nothing is waiting")
-		if got := p.answers(1)[0]; got.Outcome != interact.Answered || got.Text != "postgres" {
+		if got := p.answers(1)[0]; got.Outcome != api.Answered || got.Text != "postgres" {
 			t.Errorf("answer %+v", got)
 		}
 	})
@@ -467,7 +468,7 @@ func TestAsk(t *testing.T) {
 		p := pairedPhone(t, Ask())
 		p.clickText("Decline")
 		p.says("Nothing is waiting")
-		if got := p.answers(1)[0]; got.Outcome != interact.Dismissed {
+		if got := p.answers(1)[0]; got.Outcome != api.Dismissed {
 			t.Errorf("answer %+v", got)
 		}
 	})
@@ -487,11 +488,11 @@ func TestForm(t *testing.T) {
 	p.armed()
 	p.clickText("Submit")
 	p.says("Nothing is waiting")
-	want := map[string]interact.Value{
+	want := map[string]api.Value{
 		"level": interact.ListValue("minor"), "checks": interact.ListValue("unit", "smoke"),
 		"mail": interact.TextValue("me@example.com"), "note": interact.TextValue("one\ntwo"),
 	}
-	if got := p.answers(1)[0]; got.Outcome != interact.Answered || !reflect.DeepEqual(got.Values, want) {
+	if got := p.answers(1)[0]; got.Outcome != api.Answered || !reflect.DeepEqual(got.Values, want) {
 		t.Errorf("answer %+v", got)
 	}
 }
@@ -514,7 +515,7 @@ func TestConfirm(t *testing.T) {
 			p.armed()
 			p.clickText(label)
 			p.says("Nothing is waiting")
-			if got := p.answers(1)[0]; got.Outcome != interact.Answered || got.Confirmed != yes {
+			if got := p.answers(1)[0]; got.Outcome != api.Answered || got.Confirmed != yes {
 				t.Errorf("answer %+v", got)
 			}
 		})
@@ -596,7 +597,7 @@ func TestOfflineAndBack(t *testing.T) {
 	p.says("Not sent: the desk cannot be reached.")
 
 	p.run(chromedp.Reload())
-	p.says("Is the desk on, and this device in its network?")
+	p.says("Is the desk on, and is this device in its network?")
 	if got := eval[string](p, "document.querySelector('#foot a').getAttribute('href')"); got != "/?check" {
 		t.Errorf("the connection is checked at %s", got)
 	}
@@ -676,7 +677,7 @@ func TestKeyboard(t *testing.T) {
 	p.press("d", kb.ModifierCtrl)
 	p.title("wants to carry out this plan")
 	got := p.answers(2)
-	if got[0].Outcome != interact.Allowed || got[1].Outcome != interact.Denied {
+	if got[0].Outcome != api.Allowed || got[1].Outcome != api.Denied {
 		t.Errorf("answers %+v", got)
 	}
 }

@@ -34,22 +34,22 @@ func (p *Problem) status() int { return statuses[p.Code] }
 
 func problem(code, message string) *Problem { return &Problem{Code: code, Message: message} }
 
-func busy() *Problem { return problem(codeBusy, "That is too much at once: wait a moment.") }
+func busy() *Problem { return problem(codeBusy, "Too many requests at once: wait a moment.") }
 func refused() *Problem {
 	return problem(codeRefused, "This did not come from nod's own page.")
 }
 func stale() *Problem { return problem(codeNonce, "The request came too late, or twice.") }
 func uninvited() *Problem {
-	return problem(codeInvitation, "This invitation is not valid, or no longer: make another one.")
+	return problem(codeInvitation, "This invitation is not valid any more: make a new one.")
 }
 func unpaired() *Problem { return problem(codeUnpaired, "This device is not paired with nod.") }
 
 // Gone says that a prompt is not pending any more.
-func Gone() *Problem { return problem(codeGone, "This is not pending any more.") }
+func Gone() *Problem { return problem(codeGone, "This is no longer pending.") }
 
 // Changed says that what an answer starts from is no longer so.
 func Changed() *Problem {
-	return problem(codeChanged, "This has changed meanwhile: look again.")
+	return problem(codeChanged, "This has changed since. Look again.")
 }
 
 // Forbidden says why a device may not do something.

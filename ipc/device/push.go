@@ -86,7 +86,7 @@ func (p *Push) Key() string { return p.kept.Public }
 // Subscribe sets where to push for a device. An empty subscription turns that off.
 func (p *Push) Subscribe(key string, s Subscription) error {
 	if s != (Subscription{}) && !s.isSound() {
-		return Forbidden("nod does not know this push service.")
+		return Forbidden("nod doesn't know this push service.")
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -164,7 +164,6 @@ func (p *Push) wake(ctx context.Context, s Subscription) (isGone bool, err error
 	return false, nil
 }
 
-// withoutAddress removes the secret address from an error.
 func withoutAddress(err error) error {
 	if u, ok := errors.AsType[*url.Error](err); ok {
 		return u.Err

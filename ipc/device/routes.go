@@ -201,7 +201,6 @@ func (s *Server) decided(paired Paired, c credentials) (Paired, *Problem) {
 	return paired, nil
 }
 
-// problemOf converts an error for the device.
 func (s *Server) problemOf(err error) *Problem {
 	if p, ok := errors.AsType[*Problem](err); ok {
 		return p
@@ -235,16 +234,16 @@ func (s *Server) signed(h func(request) reply) http.HandlerFunc {
 			writeProblem(w, p)
 			return
 		}
-		know(r.Context())
-		told := h(request{r, device, body})
+		markKnown(r.Context())
+		result := h(request{r, device, body})
 		w.Header().Set("Nod-Nonce", s.nonces.make())
 		switch {
-		case told.problem != nil:
-			writeProblem(w, told.problem)
-		case told.text == nil:
+		case result.problem != nil:
+			writeProblem(w, result.problem)
+		case result.text == nil:
 			w.WriteHeader(http.StatusNoContent)
 		default:
-			writeText(w, http.StatusOK, told.text)
+			writeText(w, http.StatusOK, result.text)
 		}
 	}
 }
@@ -277,13 +276,13 @@ func (s *Server) prompts(r request) reply {
 		}
 		all := s.all(device)
 		if all.Cursor != after {
-			return s.told(all)
+			return s.replyWith(all)
 		}
 		select {
 		case <-r.Context().Done():
-			return s.told(all)
+			return s.replyWith(all)
 		case <-timeout:
-			return s.told(all)
+			return s.replyWith(all)
 		case <-changes:
 		}
 	}
@@ -324,7 +323,7 @@ func (s *Server) all(d remote.Peer) Prompts {
 	return all
 }
 
-func (s *Server) told(v any) reply {
+func (s *Server) replyWith(v any) reply {
 	text, err := json.Marshal(v)
 	if err != nil {
 		return reply{problem: s.problemOf(err)}

@@ -16,8 +16,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"nod/e2e/devicetest"
 	"nod/ipc/device"
-	"nod/ipc/device/devicetest"
 )
 
 // atServer is where a server is reached.

@@ -10,9 +10,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"nod/interact"
+	"nod/api"
+	"nod/e2e/devicetest"
 	"nod/ipc/device"
-	"nod/ipc/device/devicetest"
 	"nod/ipc/remote"
 	"nod/policy"
 )
@@ -39,7 +39,7 @@ func paired(t *testing.T) (*Desk, *device.Server, *devicetest.Phone) {
 
 // yes is an answer that allows what a view shows.
 func yes(v device.View, digest string) device.Answer {
-	return device.Answer{ID: v.ID, Revision: v.Revision, Digest: digest, Seen: true, Outcome: interact.Allowed}
+	return device.Answer{ID: v.ID, Revision: v.Revision, Digest: digest, Seen: true, Outcome: api.Allowed}
 }
 
 func TestAPhoneAnswers(t *testing.T) {
@@ -71,8 +71,8 @@ func TestAPhoneAnswers(t *testing.T) {
 			t.Errorf("again: %q, want gone", code)
 		}
 		got := d.Answers()
-		if len(got) != 1 || got[0].Outcome != interact.Allowed || got[0].Device != "my phone" ||
-			got[0].Scope != policy.Once || got[0].By != interact.ByHuman {
+		if len(got) != 1 || got[0].Outcome != api.Allowed || got[0].Device != "my phone" ||
+			got[0].Scope != policy.Once || got[0].By != api.ByHuman {
 			t.Errorf("answers %+v", got)
 		}
 	})
@@ -84,11 +84,11 @@ func TestAPhoneDeniesAtOnce(t *testing.T) {
 		d, _, p := paired(t)
 		d.Show(Command())
 		v, digest := p.View("command")
-		a := device.Answer{ID: v.ID, Revision: v.Revision, Digest: digest, Outcome: interact.Denied, Reason: "not now"}
+		a := device.Answer{ID: v.ID, Revision: v.Revision, Digest: digest, Outcome: api.Denied, Reason: "not now"}
 		if status, code := p.Do("POST", "/answer", a, nil); status != http.StatusNoContent {
 			t.Fatalf("%d %s", status, code)
 		}
-		if got := d.Answers(); got[0].Outcome != interact.Denied || got[0].Reason != "not now" {
+		if got := d.Answers(); got[0].Outcome != api.Denied || got[0].Reason != "not now" {
 			t.Errorf("%+v", got)
 		}
 	})
@@ -156,15 +156,15 @@ func TestADeviceAnswersWhatItMay(t *testing.T) {
 
 // An approval is allowed or denied, all else is answered or declined: no other outcome of a device counts.
 func TestOutcomes(t *testing.T) {
-	counts := map[interact.Kind][]interact.Outcome{
-		interact.KindApprove: {interact.Allowed, interact.Denied},
-		interact.KindAsk:     {interact.Answered, interact.Dismissed},
-		interact.KindConfirm: {interact.Answered, interact.Dismissed},
-		interact.KindForm:    {interact.Answered, interact.Dismissed},
+	counts := map[api.Kind][]api.Outcome{
+		api.KindApprove: {api.Allowed, api.Denied},
+		api.KindAsk:     {api.Answered, api.Dismissed},
+		api.KindConfirm: {api.Answered, api.Dismissed},
+		api.KindForm:    {api.Answered, api.Dismissed},
 	}
-	outcomes := []interact.Outcome{
-		interact.Allowed, interact.Denied, interact.Answered, interact.Dismissed, interact.Withdrawn, interact.TimedOut,
-		interact.Unavailable, interact.Cancelled, "pending", "Allowed", "allowed ", "",
+	outcomes := []api.Outcome{
+		api.Allowed, api.Denied, api.Answered, api.Dismissed, api.Withdrawn, api.TimedOut,
+		api.Unavailable, api.Cancelled, "pending", "Allowed", "allowed ", "",
 	}
 	for _, view := range []device.View{
 		Command(), Plan(), Ask(), Confirm(), Form(),
@@ -177,7 +177,7 @@ func TestOutcomes(t *testing.T) {
 				time.Sleep(time.Second)
 				a := yes(v, digest)
 				a.Outcome, a.Suggestion = outcome, 0
-				if outcome == interact.Allowed && view.ID == "plan" {
+				if outcome == api.Allowed && view.ID == "plan" {
 					a.Suggestion = 1
 				}
 				want := slices.Contains(counts[view.Kind], outcome)

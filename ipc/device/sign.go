@@ -29,10 +29,8 @@ const signContext = "nod-device-1"
 
 var encoding = base64.RawURLEncoding.Strict()
 
-// credentials are the fields of an Authorization header.
 type credentials struct{ key, nonce, signature string }
 
-// readCredentials parses an Authorization header.
 func readCredentials(h http.Header) (c credentials, ok bool) {
 	values := h.Values("Authorization")
 	if len(values) != 1 {
@@ -54,7 +52,6 @@ func readCredentials(h http.Header) (c credentials, ok bool) {
 	return c, true
 }
 
-// signedText is what a device signs.
 func signedText(method, host, path string, body []byte, nonce string) []byte {
 	digest := sha256.Sum256(body)
 	return []byte(strings.Join(

@@ -3,6 +3,7 @@ package device_test
 import (
 	"fmt"
 
+	"nod/api"
 	"nod/interact"
 	"nod/ipc/device"
 )
@@ -39,7 +40,7 @@ var (
 // Command wants to run a command with a hidden character.
 func Command() device.View {
 	v := device.View{
-		ID: "command", Revision: "1", Kind: interact.KindApprove, Head: head("wants to run", "rm, npm"),
+		ID: "command", Revision: "1", Kind: api.KindApprove, Head: head("wants to run", "rm, npm"),
 		Level: device.Danger,
 		Facts: []device.Fact{
 			{Text: "Deletes or destroys", Level: device.Danger}, {Text: "Deletes build", Level: device.Danger},
@@ -52,7 +53,7 @@ func Command() device.View {
 		Parts: []device.Part{
 			{Text: "rm -rf build", State: "new", Note: "\"rm\" removes files."}, {Text: "npm test", State: "covered"},
 		},
-		Says: "Builds afresh", WhyLabel: "Why you're asked:", Why: "nod does not know this to be harmless.",
+		Says: "Builds afresh", WhyLabel: "Why you're asked:", Why: "nod doesn't know that this is harmless.",
 		Silence: "Denied in {time} unless you decide", Affirm: allow, Refuse: deny,
 	}
 	hidden := device.Span{Text: "‹U+202E›", Kind: "hidden", Why: "right-to-left override"}
@@ -64,7 +65,7 @@ func Command() device.View {
 func Edit() device.View {
 	span := func(text string) []device.Span { return []device.Span{{Text: text}} }
 	return device.View{
-		ID: "edit", Revision: "1", Kind: interact.KindApprove, Head: head("wants to edit", "main.go"),
+		ID: "edit", Revision: "1", Kind: api.KindApprove, Head: head("wants to edit", "main.go"),
 		Level: device.Caution,
 		Facts: []device.Fact{{Text: "Writes", Level: device.Caution}, {Text: "+1 −1 lines", Level: device.Note}},
 		Lines: []device.Line{
@@ -95,7 +96,7 @@ func Long() device.View {
 // Plan wants to carry out a plan, in either of two ways.
 func Plan() device.View {
 	return device.View{
-		ID: "plan", Revision: "1", Kind: interact.KindApprove, Head: head("wants to carry out this plan", ""), Prose: true,
+		ID: "plan", Revision: "1", Kind: api.KindApprove, Head: head("wants to carry out this plan", ""), Prose: true,
 		Level: device.Caution, Facts: []device.Fact{{Text: "Writes", Level: device.Caution}},
 		Lines:    lines("text", "# Plan", "", "1. Write the test", "2. Make it pass"),
 		WhyLabel: "Why you're asked:", Why: "A plan is for you to judge.",
@@ -112,7 +113,7 @@ func Plan() device.View {
 // Ask is a question with options, of which another text will do, too.
 func Ask() device.View {
 	return device.View{
-		ID: "ask", Revision: "1", Kind: interact.KindAsk, Head: head("has a question", ""),
+		ID: "ask", Revision: "1", Kind: api.KindAsk, Head: head("has a question", ""),
 		Fields: []device.Field{{
 			Question: prose("Which database?"), Input: interact.Choice, Required: true, Other: true,
 			Options: []device.Option{
@@ -127,7 +128,7 @@ func Ask() device.View {
 // Confirm wants a yes or a no.
 func Confirm() device.View {
 	return device.View{
-		ID: "confirm", Revision: "1", Kind: interact.KindConfirm, Head: head("asks you to confirm", ""),
+		ID: "confirm", Revision: "1", Kind: api.KindConfirm, Head: head("asks you to confirm", ""),
 		Lines: prose("Deploy to production now?"), Silence: "Answers “Not now” in {time}",
 		Affirm: []device.Affirmation{{Label: "Deploy"}}, Refuse: &device.Refusal{Label: "Not now"},
 	}
@@ -137,7 +138,7 @@ func Confirm() device.View {
 func Form() device.View {
 	low, high := 1.0, 5.0
 	return device.View{
-		ID: "form", Revision: "1", Kind: interact.KindForm, Head: head("has 4 questions", ""), Title: "Release",
+		ID: "form", Revision: "1", Kind: api.KindForm, Head: head("has 4 questions", ""), Title: "Release",
 		Fields: []device.Field{
 			{ID: "level", Header: "Level", Question: prose("Which part rises?"), Input: interact.Choice, Required: true,
 				Options: []device.Option{{Value: "patch", Label: "Patch"}, {Value: "minor", Label: "Minor"}},

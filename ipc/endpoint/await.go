@@ -28,7 +28,6 @@ func Await(ctx context.Context, dir string, old Endpoint) (Endpoint, error) {
 	}
 }
 
-// folderWatch reports changes of a folder and its contents.
 type folderWatch struct {
 	dir     string
 	watcher *fsnotify.Watcher

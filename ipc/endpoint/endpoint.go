@@ -29,7 +29,6 @@ import (
 // maxSize is the most that endpoint.json may hold; a real one has about 250 bytes.
 const maxSize = 64 << 10
 
-// tokenBytes is how much randomness a token carries.
 const tokenBytes = 32
 
 // Endpoint is where a running nod listens, and the token that it wants to see.

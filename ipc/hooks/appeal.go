@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"nod/api"
 	"nod/interact"
 	"nod/policy"
 )
@@ -21,7 +22,7 @@ func appealOf(who interact.Requester, s Step) (callKey, bool) {
 // appealed takes note that the user overruled the agent's own check, if they did.
 func (h *Hooks) appealed(who interact.Requester, s Step, a interact.Answer) {
 	key, ok := appealOf(who, s)
-	if !ok || a.Outcome != interact.Allowed || a.By != interact.ByHuman {
+	if !ok || a.Outcome != api.Allowed || a.By != api.ByHuman {
 		return
 	}
 	h.mu.Lock()
@@ -47,7 +48,7 @@ func (h *Hooks) overruled(ctx context.Context, r interact.Request, s Step) (inte
 		return a, true, err
 	}
 	h.cfg.Log.Info("hook: the user overruled the agent's own check", "agent", r.Requester.Agent)
-	return interact.Answer{Outcome: interact.Allowed, By: interact.ByHuman, Reason: reasonOverruled}, true, nil
+	return interact.Answer{Outcome: api.Allowed, By: api.ByHuman, Reason: reasonOverruled}, true, nil
 }
 
 // takeAppeal reports whether the user has overruled the agent's own check of the call, and forgets it.

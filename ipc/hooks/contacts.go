@@ -2,7 +2,9 @@ package hooks
 
 import (
 	"maps"
+	"time"
 
+	"nod/api"
 	"nod/interact"
 )
 
@@ -13,11 +15,32 @@ func (h *Hooks) Contacts() map[string]interact.Contact {
 	return maps.Clone(h.contacts)
 }
 
-// note changes what is known of an agent.
 func (h *Hooks) note(agent string, change func(*interact.Contact)) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	c := h.contacts[agent]
 	change(&c)
 	h.contacts[agent] = c
+}
+
+// called counts a call.
+func called(c *interact.Contact) { c.Last, c.Calls = time.Now(), c.Calls+1 }
+
+// count counts what came of a call that asked.
+func count(c *interact.Contact, a interact.Answer) {
+	byPolicy := a.By == api.ByPolicy
+	switch {
+	case a.Outcome == api.Allowed && byPolicy:
+		c.Passed++
+	case a.Outcome == api.Denied && byPolicy:
+		c.Refused++
+	case a.Outcome == api.Allowed:
+		c.Allowed++
+	case a.Outcome == api.Denied:
+		c.Denied++
+	case a.Outcome == api.Answered:
+		c.Answered++
+	case a.Outcome != "":
+		c.Undecided++
+	}
 }

@@ -5,6 +5,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"nod/api"
 	"nod/interact"
 	"nod/ipc/hooks"
 	"nod/policy"
@@ -12,7 +13,7 @@ import (
 
 func TestContacts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, interact.Answer{Outcome: interact.Denied})
+		r := newRig(t, interact.Answer{Outcome: api.Denied})
 		if n := len(r.Contacts()); n != 0 {
 			t.Fatalf("%d agents have called", n)
 		}
@@ -38,7 +39,7 @@ func TestContacts(t *testing.T) {
 			t.Errorf("codex: %+v", got)
 		}
 		if _, err := r.Handle(t.Context(), hooks.Call{Agent: "nobody"}); err == nil || len(r.Contacts()) != 2 {
-			t.Errorf("an agent that nod does not know: %v, %v", err, r.Contacts())
+			t.Errorf("an agent that nod doesn't know: %v, %v", err, r.Contacts())
 		}
 	})
 }

@@ -189,7 +189,7 @@ func TestAnAllowTakesEffect(t *testing.T) {
 						t.Errorf("asked, and it ran: %v", ran)
 					case asked == 0 && tt.rule == policy.Ask && ran:
 						t.Error("it ran unasked")
-					case last.Outcome == interact.Allowed && !ran:
+					case last.Outcome == api.Allowed && !ran:
 						t.Errorf("the history says %+v, and it did not run", last)
 					case asked == 0 && tt.rule == policy.Ask && last.Rule != "builtin:no_effect" && kind != "flagged" &&
 						kind != "forbidden":

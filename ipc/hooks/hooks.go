@@ -61,6 +61,7 @@ type Call struct {
 	Version  string             // the agent's, as it says itself: 2.1.330; empty when it does not say
 	Nod      string             // path of the nod command; empty when it is not known
 	Gate     bool               // the agent's own prompt is switched off: what nod does not deny happens
+	Shell    bool               // the agent has nod run its commands
 	Limit    time.Duration      // how long the agent waits for its hook, by its settings; 0: as long as nod installs
 
 	// Env is the environment that says where the agent's settings are: Gate and Limit are looked up there. Nil: they are
@@ -81,6 +82,7 @@ type Config struct {
 	Log     *slog.Logger
 
 	Sessions *Sessions // notes which sessions have come; nil: nobody does
+	Sandbox  Sandbox   // nil: nothing runs in one
 
 	// Settings looks Gate and Limit of a [Call] up. Required for calls with an Env.
 	Settings func(agent string, env func(string) string) (gate bool, limit time.Duration)
@@ -151,7 +153,7 @@ type Step struct {
 	Judge []policy.Effect // not nil: Ask goes before the policy alone, for these decisions
 
 	// Reply is what the agent reads of an answer; nil: nothing. Where [Protocol.Deny] has a reply to the event, that is
-	// used for an approval that is denied, and for one that nobody decided where Silence is [interact.TakesNo].
+	// used for an approval that is denied, and for one that nobody decided where Silence is [api.TakesNo].
 	Reply func(interact.Answer) (any, error)
 
 	// Otherwise is the answer where no rule speaks of the call: the person is not asked then. Zero: they are.
@@ -169,8 +171,8 @@ type Step struct {
 	Patience time.Duration
 
 	// Silence is what happens to Ask when nobody decides. Unless the agent is known to ask the user itself then, it is
-	// [interact.TakesNo]: nod denies.
-	Silence interact.Silence
+	// [api.TakesNo]: nod denies.
+	Silence api.Silence
 
 	// Futile says why the agent refuses the call even if nod allows it, and what to do; "": it does not. Then nod denies,
 	// where it would have allowed the call or asked about it: only there it is called. Nil: nothing is futile.
@@ -191,8 +193,12 @@ type Step struct {
 	// is allowed when the agent tries the same call again soon, once, unless a rule denies it.
 	Appeals bool
 
+	// Command is the command of the call where the agent has nod run it; Release is the agent's, and empty where nod is
+	// tested with it.
+	Command, Release string
+
 	Over       func(interact.Request) bool // these were answered elsewhere
-	Notice     *interact.Notify
+	Notice     *api.Notify
 	NoticeKind string
 	Opens      string // an address that an allow opens
 
@@ -250,7 +256,7 @@ func (h *Hooks) Handle(ctx context.Context, c Call) ([]byte, error) {
 	if !known {
 		return nil, fmt.Errorf("%w: %q", ErrUnknownAgent, c.Agent)
 	}
-	h.note(c.Agent, (*interact.Contact).Called)
+	h.note(c.Agent, called)
 	c.Nod = h.cfg.Nod
 	if c.Env != nil {
 		c.Gate, c.Limit = h.cfg.Settings(c.Agent, c.Env)
@@ -287,14 +293,14 @@ func (h *Hooks) run(
 	}
 	a, insisted, err := h.answer(ctx, who, s)
 	switch {
-	case a.Outcome == interact.Allowed && a.By == interact.ByPolicy && !h.mayAllow(who, s):
+	case a.Outcome == api.Allowed && a.By == api.ByPolicy && !h.mayAllow(who, s):
 		h.remember(who, s, false)
 		return nil, nil
-	case a.Outcome == interact.Allowed, a.Outcome == "" && err == nil:
+	case a.Outcome == api.Allowed, a.Outcome == "" && err == nil:
 		h.remember(who, s, a.Outcome != "")
 	}
 	if s.Notice == nil {
-		h.note(who.Agent, func(c *interact.Contact) { c.Count(a) })
+		h.note(who.Agent, func(c *interact.Contact) { count(c, a) })
 	}
 	switch {
 	case err != nil || s.Reply == nil:
@@ -302,7 +308,7 @@ func (h *Hooks) run(
 	case insisted != "":
 		return json.Marshal(s.Insist(insisted))
 	}
-	if s.Opens != "" && a.Outcome == interact.Allowed && a.By == interact.ByHuman {
+	if s.Opens != "" && a.Outcome == api.Allowed && a.By == api.ByHuman {
 		if err := h.cfg.OpenURL(s.Opens); err != nil {
 			h.cfg.Log.Warn("hook: address not opened", "agent", who.Agent, "err", err)
 			return nil, nil
@@ -323,7 +329,7 @@ func (h *Hooks) run(
 }
 
 // untranslated takes the place of an answer that cannot be put into the agent's words.
-var untranslated = interact.Answer{Outcome: interact.Unavailable, Reason: "nod could not pass the answer on"}
+var untranslated = interact.Answer{Outcome: api.Unavailable, Reason: "nod could not pass the answer on"}
 
 // replyTo makes the agent's reply of an answer. A denied call is refused with the reason, and so is one that nobody
 // decided, where the agent would otherwise run it. All else goes to Reply, which the step must have. It fails where
@@ -331,9 +337,9 @@ var untranslated = interact.Answer{Outcome: interact.Unavailable, Reason: "nod c
 func (s *Step) replyTo(a interact.Answer, deny func(reason string) any) (any, error) {
 	var denial any
 	switch _, isApproval := s.Ask.(interact.Approve); {
-	case isApproval && a.Outcome == interact.Denied:
+	case isApproval && a.Outcome == api.Denied:
 		denial = deny(a.Refusal())
-	case a.Outcome != "" && a.Outcome != interact.Allowed && s.DeniesSilence():
+	case a.Outcome != "" && a.Outcome != api.Allowed && s.DeniesSilence():
 		denial = deny(a.Undecided())
 	}
 	if denial != nil {
@@ -345,7 +351,7 @@ func (s *Step) replyTo(a interact.Answer, deny func(reason string) any) (any, er
 // DeniesSilence reports whether the call is denied when nod was asked and nobody decided.
 func (s *Step) DeniesSilence() bool {
 	_, isApproval := s.Ask.(interact.Approve)
-	return isApproval && s.Silence == interact.TakesNo
+	return isApproval && s.Silence == api.TakesNo
 }
 
 // answer returns the zero answer, which no reply takes for a decision, when there is none; or why the agent shall ask.
@@ -365,6 +371,7 @@ func (h *Hooks) answer(ctx context.Context, who interact.Requester, s Step) (int
 			return a, "", nil
 		}
 	}
+	h.contain(who, &s)
 	r := interact.Request{
 		Requester: who, Body: s.Ask, Timeout: h.cfg.Timeout(), Patience: s.Patience, Silence: s.Silence,
 		IdempotencyKey: s.key, Futile: s.Futile,
@@ -376,13 +383,14 @@ func (h *Hooks) answer(ctx context.Context, who interact.Requester, s Step) (int
 	}
 	if err != nil && ctx.Err() == nil { // a request that cannot be judged or shown is one that nobody decided
 		h.cfg.Log.Warn("hook: not asked", "agent", who.Agent, "err", err)
-		a, err = interact.Answer{Outcome: interact.Unavailable, Reason: "nod could not ask the user"}, nil
+		a, err = interact.Answer{Outcome: api.Unavailable, Reason: "nod could not ask the user"}, nil
 	}
+	a = h.expect(ctx, who, s, a)
 	switch {
 	case s.Again:
 	case s.Appeals:
 		h.appealed(who, s, a)
-	case a.By == interact.ByPolicy || a.Outcome == "": // what was kept of another call is not for this one
+	case a.By == api.ByPolicy || a.Outcome == "": // what was kept of another call is not for this one
 		h.forget(who, s)
 	default:
 		h.keep(who, s, a)
@@ -392,7 +400,7 @@ func (h *Hooks) answer(ctx context.Context, who interact.Requester, s Step) (int
 
 // decided reports whether the person said anything.
 func decided(a interact.Answer) bool {
-	return slices.Contains([]interact.Outcome{interact.Allowed, interact.Denied, interact.Answered}, a.Outcome)
+	return slices.Contains([]api.Outcome{api.Allowed, api.Denied, api.Answered}, a.Outcome)
 }
 
 // decide asks the policy, the person, or the one to know whether to ask the other.
@@ -448,7 +456,7 @@ func (h *Hooks) mayNotice(who interact.Requester, kind string) bool {
 // Answered makes a reply to what the person has answered, and to nothing else.
 func Answered(reply func(interact.Answer) (any, error)) func(interact.Answer) (any, error) {
 	return func(a interact.Answer) (any, error) {
-		if a.Outcome != interact.Answered {
+		if a.Outcome != api.Answered {
 			return nil, nil
 		}
 		return reply(a)
@@ -458,7 +466,7 @@ func Answered(reply func(interact.Answer) (any, error)) func(interact.Answer) (a
 // Allows replies to an allow, and to nothing else.
 func Allows(reply any) func(interact.Answer) (any, error) {
 	return func(a interact.Answer) (any, error) {
-		if a.Outcome != interact.Allowed {
+		if a.Outcome != api.Allowed {
 			return nil, nil
 		}
 		return reply, nil
@@ -489,7 +497,7 @@ func (s *Step) Finished() {
 // Gates has the step ask about a call of an agent that goes on after silence: what neither the policy nor the user
 // allows is denied. allow is the reply to what is allowed; nil: silence.
 func (s *Step) Gates(call interact.Approve, allow any) {
-	s.Ask, s.Silence, s.Reply = call, interact.TakesNo, Allows(allow)
+	s.Ask, s.Silence, s.Reply = call, api.TakesNo, Allows(allow)
 }
 
 // Vetoes has the step ask about a call of an agent that goes on in its own way after silence, whether it asks the
@@ -507,11 +515,11 @@ func (s *Step) Vetoes(call interact.Approve, allow any) {
 func Everything(interact.Request) bool { return true }
 
 // notice makes a notice of what happened in the folder cwd, under the folder's name.
-func notice(cwd, what string) *interact.Notify {
+func notice(cwd, what string) *api.Notify {
 	if filepath.IsAbs(cwd) && filepath.Dir(cwd) != cwd {
 		what = filepath.Base(cwd) + ": " + what
 	}
-	return &interact.Notify{Message: Cut(what, 500)}
+	return &api.Notify{Message: Cut(what, 500)}
 }
 
 // Cut shortens s to n characters, visibly.

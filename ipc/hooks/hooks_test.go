@@ -16,8 +16,8 @@ import (
 
 	"nod/agents/registry"
 	"nod/api"
+	"nod/e2e/interacttest"
 	"nod/interact"
-	"nod/interact/interacttest"
 	"nod/ipc/hooks"
 	"nod/policy"
 )
@@ -92,13 +92,13 @@ func handle(t *testing.T, r *rig, c hooks.Call) string {
 }
 
 var (
-	allow   = interact.Answer{Outcome: interact.Allowed}
-	deny    = interact.Answer{Outcome: interact.Denied, Reason: "not now"}
-	dismiss = interact.Answer{Outcome: interact.Dismissed}
+	allow   = interact.Answer{Outcome: api.Allowed}
+	deny    = interact.Answer{Outcome: api.Denied, Reason: "not now"}
+	dismiss = interact.Answer{Outcome: api.Dismissed}
 )
 
-func answered(values ...interact.Value) interact.Answer {
-	a := interact.Answer{Outcome: interact.Answered, Values: map[string]interact.Value{}}
+func answered(values ...api.Value) interact.Answer {
+	a := interact.Answer{Outcome: api.Answered, Values: map[string]api.Value{}}
 	for i, v := range values {
 		a.Values[string(rune('0'+i))] = v
 	}
@@ -122,17 +122,17 @@ func TestReplies(t *testing.T) {
 	}{
 		{agent: "claude-code", file: "07-PermissionRequest-Bash", human: allow, want: permissionAllow, prompts: 1},
 		{agent: "claude-code", file: "07-PermissionRequest-Bash", human: deny, want: permissionDeny, prompts: 1},
-		{agent: "claude-code", file: "07-PermissionRequest-Bash", human: interact.Answer{Outcome: interact.Denied},
+		{agent: "claude-code", file: "07-PermissionRequest-Bash", human: interact.Answer{Outcome: api.Denied},
 			prompts: 1,
 			want: `{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"deny",` +
 				`"message":"the person denied this and gave no reason"}}}`},
 		{agent: "claude-code", file: "07-PermissionRequest-Bash", human: dismiss, want: "", prompts: 1},
 		{agent: "claude-code", file: "2.1.330/PermissionRequest-ExitPlanMode",
-			human: interact.Answer{Outcome: interact.Allowed, Suggestion: 2}, prompts: 1,
+			human: interact.Answer{Outcome: api.Allowed, Suggestion: 2}, prompts: 1,
 			want: `{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"allow",` +
 				`"updatedInput":{},"updatedPermissions":[{"type":"setMode","mode":"acceptEdits","destination":"session"}]}}}`},
 		{agent: "claude-code", file: "07-PermissionRequest-Bash",
-			human: interact.Answer{Outcome: interact.Allowed, Suggestion: 1}, prompts: 1,
+			human: interact.Answer{Outcome: api.Allowed, Suggestion: 1}, prompts: 1,
 			want: `{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"allow",` +
 				`"updatedPermissions":[{"type":"addRules","rules":[{"toolName":"Bash","ruleContent":"mkdir -p build"},` +
 				`{"toolName":"Bash","ruleContent":"rm -rf build/cache"}],"behavior":"allow","destination":"localSettings"}]}}}`},
@@ -180,7 +180,7 @@ func TestReplies(t *testing.T) {
 				`"This is not a refusal: the person has answered in another window.\nWhich db?: SQLite"}`},
 		{agent: "gemini-cli", file: "06-BeforeTool-ask_user", human: dismiss, want: "", prompts: 1},
 		{agent: "opencode", file: "00-permission.asked", human: allow, want: `{"reply":"once"}`, prompts: 1},
-		{agent: "opencode", file: "00-permission.asked", human: interact.Answer{Outcome: interact.Allowed, Suggestion: 1},
+		{agent: "opencode", file: "00-permission.asked", human: interact.Answer{Outcome: api.Allowed, Suggestion: 1},
 			want: `{"reply":"always"}`, prompts: 1},
 		{agent: "opencode", file: "00-permission.asked", human: deny, want: `{"reply":"reject","message":"not now"}`,
 			prompts: 1},
@@ -452,7 +452,7 @@ func TestNoticesAreFew(t *testing.T) {
 		r := newRig(t, interact.Answer{})
 		stop := call(t, "claude-code", "23-Stop")
 		count := func() int {
-			isOther := func(rec interact.Record) bool { return rec.Request.Body.Kind() != interact.KindNotify }
+			isOther := func(rec interact.Record) bool { return rec.Request.Body.Kind() != api.KindNotify }
 			return len(slices.DeleteFunc(r.broker.Own(interact.Requester{}), isOther))
 		}
 		for range 5 {
@@ -491,7 +491,7 @@ func TestElicitation(t *testing.T) {
 	if got != want {
 		t.Errorf("reply\n got %s\nwant %s", got, want)
 	}
-	form := r.human.Shown()[0].Body.(interact.Form)
+	form := r.human.Shown()[0].Body.(api.Form)
 	if form.Title != "crm asks: Who?" || len(form.Questions) != 9 {
 		t.Fatalf("form %q with %d questions", form.Title, len(form.Questions))
 	}
@@ -596,7 +596,7 @@ func TestRecommendedLabelsBecomeBadges(t *testing.T) {
 	if !strings.Contains(got, `"answers":{"?":"A (Recommended)"}`) {
 		t.Errorf("reply %s", got)
 	}
-	if o := r.human.Shown()[0].Body.(interact.Form).Questions[0].Options[0]; o.Label != "A" || !o.Recommended {
+	if o := r.human.Shown()[0].Body.(api.Form).Questions[0].Options[0]; o.Label != "A" || !o.Recommended {
 		t.Errorf("option %+v", o)
 	}
 }

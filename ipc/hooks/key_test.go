@@ -7,8 +7,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"nod/api"
+	"nod/e2e/interacttest"
 	"nod/interact"
-	"nod/interact/interacttest"
 	"nod/ipc/hooks"
 )
 
@@ -16,14 +17,14 @@ import (
 func TestTheSameKeyAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		human := &interacttest.Prompter{Delay: time.Minute, Answer: interacttest.Always(interact.Answer{
-			Outcome: interact.Answered, Text: "yes",
+			Outcome: api.Answered, Text: "yes",
 		})}
 		broker := interacttest.Broker(human, &interacttest.Policy{})
 		defer broker.Close()
 		h := hooks.New(hooks.Config{
 			Agents: map[string]hooks.Protocol{"a": {Read: func(hooks.Call) (hooks.Step, error) {
 				return hooks.Step{
-					Ask: interact.Ask{Question: "?"}, Over: hooks.Everything,
+					Ask: api.Ask{Question: "?"}, Over: hooks.Everything,
 					Reply: hooks.Answered(func(a interact.Answer) (any, error) { return a.Text, nil }),
 				}, nil
 			}}},

@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"nod/api"
 	"nod/interact"
 	"nod/ipc/hooks"
 	"nod/policy"
@@ -337,7 +338,7 @@ func TestOtherwiseGivesWayToRules(t *testing.T) {
 				Ask: interact.Approve{Tool: "T", Input: json.RawMessage(`{}`)}, Judge: judge, AskNow: true, Otherwise: allow,
 				Reply: func(a interact.Answer) (any, error) { return a.Outcome, nil },
 			}
-			refuse := func(_, _ string) any { return interact.Denied }
+			refuse := func(_, _ string) any { return api.Denied }
 			h := hooks.New(hooks.Config{
 				Agents: map[string]hooks.Protocol{
 					"a": {Read: func(hooks.Call) (hooks.Step, error) { return step, nil }, Deny: refuse},
@@ -357,7 +358,7 @@ func TestOtherwiseGivesWayToRules(t *testing.T) {
 func TestNobodysDecisionIsNoLeaveInQuietModes(t *testing.T) {
 	bypass := map[string]any{"permission_mode": "bypassPermissions"}
 	for name, human := range map[string]interact.Answer{
-		"closed": dismiss, "unavailable": {Outcome: interact.Unavailable, Reason: "no screen"},
+		"closed": dismiss, "unavailable": {Outcome: api.Unavailable, Reason: "no screen"},
 	} {
 		for _, mode := range []map[string]any{bypass, {"permission_mode": "unheardOf"}} {
 			r := newRig(t, human)

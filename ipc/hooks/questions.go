@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"nod/api"
 	"nod/interact"
 )
 
@@ -15,7 +16,7 @@ type Question struct {
 	Question    string   `json:"question"`
 	Header      string   `json:"header"`
 	Type        string   `json:"type"` // Gemini CLI: choice, text, yesno
-	Options     []Option `json:"options"`
+	Options     []option `json:"options"`
 	MultiSelect bool     `json:"multiSelect"`
 	Multiple    bool     `json:"multiple"`     // opencode
 	Several     bool     `json:"multi_select"` // Kimi Code
@@ -23,8 +24,8 @@ type Question struct {
 	Placeholder string   `json:"placeholder"`
 }
 
-// Option is one answer that an agent offers.
-type Option struct {
+// option is one answer that an agent offers.
+type option struct {
 	Label       string `json:"label"`
 	Description string `json:"description"`
 	Preview     string `json:"preview"`
@@ -55,13 +56,13 @@ func Told(questions []Question, picks [][]string) string {
 const NoRefusal = "This is not a refusal: the person has answered in another window."
 
 // form makes one form of an agent's questions. The answers come back under "0", "1", … in their order.
-func form(questions []Question) (interact.Form, error) {
+func form(questions []Question) (api.Form, error) {
 	if len(questions) == 0 {
-		return interact.Form{}, errors.New("no questions")
+		return api.Form{}, errors.New("no questions")
 	}
-	var f interact.Form
+	var f api.Form
 	for i, q := range questions {
-		out := interact.Question{
+		out := api.Question{
 			ID: fmt.Sprint(i), Question: q.Question, Header: q.Header, Placeholder: q.Placeholder,
 			MultiSelect: q.MultiSelect || q.Multiple || q.Several, AllowOther: q.Custom, InputType: interact.Choice,
 		}
@@ -70,7 +71,7 @@ func form(questions []Question) (interact.Form, error) {
 		}
 		switch {
 		case q.Type == "yesno":
-			out.Options = []interact.Option{{Label: "Yes"}, {Label: "No"}}
+			out.Options = []api.Option{{Label: "Yes"}, {Label: "No"}}
 		case len(q.Options) == 0:
 			out.InputType = interact.Text
 			out.MultiSelect = false
@@ -82,8 +83,8 @@ func form(questions []Question) (interact.Form, error) {
 
 // interact turns the mark that models put into a label into nod's badge. The answer is the label as the
 // agent knows it.
-func (o Option) interact() interact.Option {
-	out := interact.Option{Label: o.Label, Value: o.Label, Description: o.Description, Preview: o.Preview}
+func (o option) interact() api.Option {
+	out := api.Option{Label: o.Label, Value: o.Label, Description: o.Description, Preview: o.Preview}
 	for _, mark := range []string{"(recommended)", "(推荐)", "（推荐）"} {
 		label := strings.TrimSpace(o.Label)
 		if n := len(label) - len(mark); n > 0 && strings.EqualFold(label[n:], mark) {

@@ -3,6 +3,7 @@ package hooks
 import (
 	"context"
 
+	"nod/api"
 	"nod/interact"
 	"nod/policy"
 )
@@ -54,7 +55,7 @@ func (h *Hooks) ran(ctx context.Context, who interact.Requester, s Step) {
 	h.cfg.Log.Warn("hook: another hook changed a call that nod had judged", "agent", who.Agent, "judged",
 		Cut(judged.call, 200), "ran", Cut(s.Call(), 200))
 	text := "Another hook changed a call after nod had judged it. Judged: " + Cut(judged.call, 200) + " Ran: " + s.Call()
-	_, err := h.cfg.Broker.Do(ctx, interact.Request{Requester: who, Body: interact.Notify{
+	_, err := h.cfg.Broker.Do(ctx, interact.Request{Requester: who, Body: api.Notify{
 		Message: Cut(text, 500), Level: interact.Warning,
 	}})
 	if err != nil {
@@ -62,10 +63,9 @@ func (h *Hooks) ran(ctx context.Context, who interact.Requester, s Step) {
 	}
 }
 
-// denies reports whether a rule denies a call.
 func (h *Hooks) denies(ctx context.Context, who interact.Requester, call interact.Body) bool {
 	a, err := h.cfg.Broker.Judge(ctx, interact.Request{Requester: who, Body: call}, nil, policy.Deny)
-	return err != nil || a.Outcome == interact.Denied
+	return err != nil || a.Outcome == api.Denied
 }
 
 // mayAllow reports whether a rule's allow may be the reply: not in a session in which another hook has changed a call

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"nod/api"
 	"nod/interact"
 	"nod/ipc/hooks"
 	"nod/policy"
@@ -51,7 +52,7 @@ func TestAnotherHooksRewrite(t *testing.T) {
 				if notices := notices(r); tt.allows != (len(notices) == 1) {
 					t.Fatalf("notices of a call that another hook changed: %+v", notices)
 				} else if tt.allows {
-					n := notices[0].Body.(interact.Notify)
+					n := notices[0].Body.(api.Notify)
 					if n.Level != interact.Warning || !strings.Contains(n.Message, "rm -rf src") {
 						t.Errorf("notice %+v", n)
 					}
@@ -74,7 +75,7 @@ func TestAnotherHooksRewrite(t *testing.T) {
 func notices(r *rig) []interact.Request {
 	var all []interact.Request
 	for _, record := range r.broker.Own(interact.Requester{}) {
-		if record.Request.Body.Kind() == interact.KindNotify {
+		if record.Request.Body.Kind() == api.KindNotify {
 			all = append(all, record.Request)
 		}
 	}

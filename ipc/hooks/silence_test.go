@@ -17,8 +17,8 @@ import (
 // denied it reads that, and where it is said to ask it hears nothing, or that it shall.
 func TestSilence(t *testing.T) {
 	const (
-		no, terminal       = interact.TakesNo, interact.AsksInTerminal
-		itself             = interact.AsksItself
+		no, terminal       = api.TakesNo, api.AsksInTerminal
+		itself             = api.AsksItself
 		bash, permission   = "06-PreToolUse-Bash", "07-PermissionRequest-Bash"
 		question, preAsked = "19-PermissionRequest-AskUserQuestion", "18-PreToolUse-AskUserQuestion"
 	)
@@ -26,7 +26,7 @@ func TestSilence(t *testing.T) {
 		name, agent, file string
 		call              func(*hooks.Call)
 		rule              string // a tool that a rule asks about
-		want              interact.Silence
+		want              api.Silence
 		waits             time.Duration
 	}{
 		{name: "the terminal asks as well", agent: "claude-code", file: permission, want: terminal},

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"nod/agents/registry"
+	"nod/api"
 	"nod/interact"
 	"nod/ipc/hooks"
 	"nod/policy"
@@ -286,7 +287,7 @@ type forgetful struct{ hooks.Broker }
 func (forgetful) Judge(
 	context.Context, interact.Request, func(policy.Decision) bool, ...policy.Effect,
 ) (interact.Answer, error) {
-	return interact.Answer{Outcome: interact.Unavailable, Reason: "no journal"}, nil
+	return interact.Answer{Outcome: api.Unavailable, Reason: "no journal"}, nil
 }
 
 // What the policy has judged and cannot keep is denied by the agents that would go on after silence.

@@ -43,12 +43,6 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("interrupted for %s: request %s has no answer yet", e.Kind, e.RequestID)
 }
 
-// Is reports whether err interrupts a run.
-func Is(err error) bool {
-	_, ok := Get(err)
-	return ok
-}
-
 // Get returns the interrupt that err is, wraps or was joined from, the first when there are several.
 func Get(err error) (*Error, bool) {
 	all := All(err)

@@ -52,24 +52,7 @@ func TestInterruptsAreFound(t *testing.T) {
 			if ok != (len(test.want) > 0) || ok && first != test.want[0] {
 				t.Errorf("Get = %v, %v", first, ok)
 			}
-			if is := interrupt.Is(test.err); is != ok {
-				t.Errorf("Is = %v", is)
-			}
 		})
-	}
-}
-
-func TestResumeValueFrom(t *testing.T) {
-	if v, ok := interrupt.ResumeValueFrom(t.Context()); ok {
-		t.Errorf("a run that is not resumed has the value %v", v)
-	}
-	ctx := interrupt.WithResumeValue(t.Context(), "yes")
-	if v, ok := interrupt.ResumeValueFrom(ctx); v != "yes" || !ok {
-		t.Errorf("got %v, %v", v, ok)
-	}
-	ctx = interrupt.WithResumeValue(ctx, nil)
-	if v, ok := interrupt.ResumeValueFrom(ctx); v != nil || !ok {
-		t.Errorf("got %v, %v, want the value that was added last", v, ok)
 	}
 }
 

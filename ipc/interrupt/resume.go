@@ -29,15 +29,6 @@ func WithResumeValue(ctx context.Context, v any) context.Context {
 	return context.WithValue(ctx, resumeKey{}, &resumption{v, outer})
 }
 
-// ResumeValueFrom returns the value that was last added by [WithResumeValue]; false: the run is not a resumed one.
-func ResumeValueFrom(ctx context.Context) (v any, ok bool) {
-	r, ok := ctx.Value(resumeKey{}).(*resumption)
-	if !ok {
-		return nil, false
-	}
-	return r.value, true
-}
-
 // ResumeFor returns the interrupt in ctx that asked exactly this, with its answer when that is there, too. Payloads are
 // the same when they differ in space between tokens and in how strings are escaped, and in nothing else.
 func ResumeFor(ctx context.Context, kind Kind, payload []byte) (Resume, bool) {

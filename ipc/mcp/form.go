@@ -85,15 +85,15 @@ func decodeAs(text []byte, into any, names map[string][]string) error {
 	return api.Decode(text, into)
 }
 
-func (list questions) form() []interact.Question {
-	var form []interact.Question
+func (list questions) form() []api.Question {
+	var form []api.Question
 	for _, q := range list {
-		out := interact.Question{
+		out := api.Question{
 			ID: strings.TrimSpace(q.ID), Question: strings.TrimSpace(q.Question), Header: q.Header, MultiSelect: q.MultiSelect,
 			Required: q.Required, Default: q.Default, Placeholder: q.Placeholder,
 		}
 		for _, o := range q.Options {
-			out.Options = append(out.Options, interact.Option{
+			out.Options = append(out.Options, api.Option{
 				Label: strings.TrimSpace(o.Label), Value: strings.TrimSpace(o.Value),
 				Description: o.Description, Recommended: o.Recommended,
 			})
@@ -104,7 +104,7 @@ func (list questions) form() []interact.Question {
 }
 
 // ofKind settles what sort of question it is. A kind that nobody knows is guessed from the options.
-func ofKind(q interact.Question, kind string) interact.Question {
+func ofKind(q api.Question, kind string) api.Question {
 	kind = " " + strings.NewReplacer("-", "_", " ", "_").Replace(strings.ToLower(strings.TrimSpace(kind))) + " "
 	if len(q.Options) > 0 && !strings.Contains(texts, kind) {
 		q.InputType = interact.Choice

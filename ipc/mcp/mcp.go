@@ -17,6 +17,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"nod/api"
 	"nod/interact"
 )
 
@@ -79,7 +80,6 @@ func requester(who interact.Requester, req *mcp.CallToolRequest) interact.Reques
 	return who
 }
 
-// agentName is an MCP client's name in rules.
 func agentName(client string) string {
 	for _, agent := range []string{"claude-code", "codex", "gemini-cli", "opencode"} {
 		if strings.HasPrefix(client, agent) {
@@ -146,7 +146,7 @@ func (c call) wait(ctx context.Context, t *interact.Ticket, hold time.Duration) 
 // isForPerson reports whether a request waits for the user's answer, which a notice does not.
 func isForPerson(t *interact.Ticket) bool {
 	_, answered := t.Answer()
-	_, isNotice := t.Request().Body.(interact.Notify)
+	_, isNotice := t.Request().Body.(api.Notify)
 	return !answered && !isNotice
 }
 

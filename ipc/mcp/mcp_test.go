@@ -17,8 +17,9 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"nod/api"
+	"nod/e2e/interacttest"
 	"nod/interact"
-	"nod/interact/interacttest"
 	"nod/policy"
 )
 
@@ -98,13 +99,13 @@ func says(a interact.Answer) *interacttest.Prompter {
 }
 
 func answered(a interact.Answer) *interacttest.Prompter {
-	a.Outcome = interact.Answered
+	a.Outcome = api.Answered
 	return says(a)
 }
 
 func TestTools(t *testing.T) {
-	values := func(id string, v interact.Value) interact.Answer {
-		return interact.Answer{Values: map[string]interact.Value{id: v}}
+	values := func(id string, v api.Value) interact.Answer {
+		return interact.Answer{Values: map[string]api.Value{id: v}}
 	}
 	tests := map[string]struct {
 		human      *interacttest.Prompter
@@ -116,7 +117,7 @@ func TestTools(t *testing.T) {
 			answered(interact.Answer{Text: "B"}), "interact_ask", `{"question":"?","options":["A","B"]}`, `{"answer":"B"}`,
 		},
 		"ask dismissed": {
-			says(interact.Answer{Outcome: interact.Dismissed}), "interact_ask", `{"question":"?"}`,
+			says(interact.Answer{Outcome: api.Dismissed}), "interact_ask", `{"question":"?"}`,
 			`{"code":"INTERACT_CANCELLED","message":"nobody decided: the person closed the prompt and has not refused"}`,
 		},
 		"ask no screen": {
@@ -182,15 +183,15 @@ func TestTools(t *testing.T) {
 			`{"status":"waiting_for_user_response","id":"…"}`,
 		},
 		"approve": {
-			says(interact.Answer{Outcome: interact.Allowed}), "ask_user_approval", `{"tool":"Bash","input":{"command":"ls"}}`,
+			says(interact.Answer{Outcome: api.Allowed}), "ask_user_approval", `{"tool":"Bash","input":{"command":"ls"}}`,
 			`{"by":"human","decision":"allow","reason":""}`,
 		},
 		"approve denied": {
-			says(interact.Answer{Outcome: interact.Denied, Reason: "no"}), "ask_user_approval", `{"tool":"Bash","input":{}}`,
+			says(interact.Answer{Outcome: api.Denied, Reason: "no"}), "ask_user_approval", `{"tool":"Bash","input":{}}`,
 			`{"by":"human","decision":"deny","reason":"no"}`,
 		},
 		"approve closed": {
-			says(interact.Answer{Outcome: interact.Dismissed}), "ask_user_approval", `{"tool":"Bash","input":{}}`,
+			says(interact.Answer{Outcome: api.Dismissed}), "ask_user_approval", `{"tool":"Bash","input":{}}`,
 			`{"by":"human","decision":"deny","reason":"nobody decided: the person closed the prompt and has not refused"}`,
 		},
 		"approve no input": {
@@ -242,13 +243,13 @@ func TestPermissionPrompt(t *testing.T) {
 		want  string
 	}{
 		"allow": {
-			says(interact.Answer{Outcome: interact.Allowed}), args, `{"behavior":"allow","updatedInput":{"command":"ls  -l"}}`,
+			says(interact.Answer{Outcome: api.Allowed}), args, `{"behavior":"allow","updatedInput":{"command":"ls  -l"}}`,
 		},
 		"deny": {
-			says(interact.Answer{Outcome: interact.Denied, Reason: "no"}), args, `{"behavior":"deny","message":"no"}`,
+			says(interact.Answer{Outcome: api.Denied, Reason: "no"}), args, `{"behavior":"deny","message":"no"}`,
 		},
 		"dismiss": {
-			says(interact.Answer{Outcome: interact.Dismissed, Reason: "later"}), args,
+			says(interact.Answer{Outcome: api.Dismissed, Reason: "later"}), args,
 			`{"behavior":"deny","message":"nobody decided: later"}`,
 		},
 		"no screen": {
@@ -282,15 +283,15 @@ func TestTheClientIsNamed(t *testing.T) {
 
 // The spellings that models use for the parts of a form.
 func TestFormSpellings(t *testing.T) {
-	choice := func(multi bool, labels ...string) interact.Question {
-		q := interact.Question{InputType: interact.Choice, MultiSelect: multi}
+	choice := func(multi bool, labels ...string) api.Question {
+		q := api.Question{InputType: interact.Choice, MultiSelect: multi}
 		for _, l := range labels {
-			q.Options = append(q.Options, interact.Option{Label: l, Value: l})
+			q.Options = append(q.Options, api.Option{Label: l, Value: l})
 		}
 		return q
 	}
-	text := interact.Question{InputType: interact.Text}
-	tests := map[string]interact.Question{
+	text := api.Question{InputType: interact.Text}
+	tests := map[string]api.Question{
 		`{"id":"q","question":"?","options":["A","B"]}`:                                          choice(false, "A", "B"),
 		`{"id":"q","title":"?","options":[{"name":"A"},{"text":"B"}]}`:                           choice(false, "A", "B"),
 		`{"id":"q","prompt":"?","inputType":"Radio-Group","options":["A"]}`:                      choice(false, "A"),
@@ -309,13 +310,13 @@ func TestFormSpellings(t *testing.T) {
 	}
 	for in, want := range tests {
 		t.Run(in, func(t *testing.T) {
-			human := says(interact.Answer{Outcome: interact.Dismissed})
+			human := says(interact.Answer{Outcome: api.Dismissed})
 			cs, _ := client(t, human, nil)
 			callTool(t, cs, "interactive_form_question", `{"questions":[`+in+`]}`)
 			if len(human.Shown()) != 1 {
 				t.Fatal("not asked")
 			}
-			got := human.Shown()[0].Body.(interact.Form).Questions[0]
+			got := human.Shown()[0].Body.(api.Form).Questions[0]
 			want.ID, want.Question = "q", "?"
 			g, _ := json.Marshal(got)
 			w, _ := json.Marshal(want)
@@ -330,7 +331,7 @@ func TestFormSpellings(t *testing.T) {
 func TestHoldAndWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		human := &interacttest.Prompter{
-			Delay: 2 * time.Minute, Answer: interacttest.Always(interact.Answer{Outcome: interact.Answered, Text: "42"}),
+			Delay: 2 * time.Minute, Answer: interacttest.Always(interact.Answer{Outcome: api.Answered, Text: "42"}),
 		}
 		cs, _ := client(t, human, nil)
 		started := time.Now()
@@ -451,7 +452,7 @@ func TestProgressWhileThePersonThinks(t *testing.T) {
 // thinks is a person who answers after a while.
 func thinks(delay time.Duration) *interacttest.Prompter {
 	return &interacttest.Prompter{
-		Delay: delay, Answer: interacttest.Always(interact.Answer{Outcome: interact.Answered, Text: "x"}),
+		Delay: delay, Answer: interacttest.Always(interact.Answer{Outcome: api.Answered, Text: "x"}),
 	}
 }
 
@@ -538,7 +539,7 @@ func TestHTTP(t *testing.T) {
 	b := interacttest.Broker(human, &interacttest.Policy{})
 	defer b.Close()
 	who := func(*http.Request) Caller {
-		return Caller{Requester: interact.Requester{Process: interact.Process{PID: 4711, Exe: "/bin/agent"}}}
+		return Caller{Requester: interact.Requester{Process: api.Process{PID: 4711, Exe: "/bin/agent"}}}
 	}
 	server := httptest.NewServer(Handler(b, who, "test", slog.New(slog.DiscardHandler)))
 	defer server.Close()
@@ -688,7 +689,7 @@ func TestWaited(t *testing.T) {
 			Params: &sdk.CallToolParamsRaw{},
 		}}
 		began := time.Now()
-		ticket, err := c.ask(t.Context(), interact.Ask{Question: "?"}, timing{Timeout: 60})
+		ticket, err := c.ask(t.Context(), api.Ask{Question: "?"}, timing{Timeout: 60})
 		if took := time.Since(began); err != nil || took != defaultHold-40*time.Second {
 			t.Fatalf("%v after %v", err, took)
 		}
@@ -709,7 +710,7 @@ func FuzzArguments(f *testing.F) {
 		if !json.Valid([]byte(args)) || tool == "interact_wait" {
 			return
 		}
-		cs, _ := client(t, says(interact.Answer{Outcome: interact.Dismissed}), nil)
+		cs, _ := client(t, says(interact.Answer{Outcome: api.Dismissed}), nil)
 		r, err := cs.CallTool(t.Context(), &sdk.CallToolParams{Name: tool, Arguments: json.RawMessage(args)})
 		if err == nil && (strings.Contains(structured(t, r), `"allow"`) || strings.Contains(textOf(r), `"allow"`)) &&
 			!strings.Contains(args, "allow") {

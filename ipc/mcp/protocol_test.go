@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"nod/e2e/interacttest"
 	"nod/interact"
-	"nod/interact/interacttest"
 )
 
 // served serves tools that ask p over HTTP.

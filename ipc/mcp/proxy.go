@@ -120,7 +120,6 @@ func (p *passage) call(ctx context.Context, session *mcp.ClientSession) (*mcp.Ca
 	return session.CallTool(ctx, params)
 }
 
-// ended is the cause of ctx's end, else err.
 func ended(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)

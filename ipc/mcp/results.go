@@ -14,7 +14,6 @@ import (
 	"nod/interact"
 )
 
-// reply is what the tools return, each some of it.
 type reply struct {
 	Answer    *api.Value           `json:"answer,omitzero" jsonschema:"a string; of a form's single choice an array"`
 	Answers   map[string]api.Value `json:"answers,omitempty" jsonschema:"of several questions, by their ids"`
@@ -58,7 +57,7 @@ func outcome(t *interact.Ticket, err error) (any, error) {
 	r, err := t.Request().Reply(a)
 	switch r := r.(type) {
 	case api.ApproveReply:
-		if a.Outcome == interact.Denied {
+		if a.Outcome == api.Denied {
 			r.Reason = a.Refusal()
 		}
 		return reply{Decision: r.Decision, Reason: &r.Reason, By: a.By}, nil

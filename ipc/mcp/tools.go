@@ -80,7 +80,6 @@ func relax(s *jsonschema.Schema) {
 	}
 }
 
-// timing says how long to wait.
 type timing struct {
 	Timeout float64  `json:"timeout,omitzero" jsonschema:"seconds until the question goes away; default: a setting"`
 	Hold    *float64 `json:"hold,omitzero" jsonschema:"seconds until this call returns \"pending\"; default 50"`
@@ -126,7 +125,6 @@ type (
 	}
 )
 
-// seconds reads a duration, from 0 to a day.
 func seconds(name string, n *float64, otherwise time.Duration) (time.Duration, error) {
 	if n == nil {
 		return otherwise, nil
@@ -137,7 +135,6 @@ func seconds(name string, n *float64, otherwise time.Duration) (time.Duration, e
 	return time.Duration(*n * float64(time.Second)), nil
 }
 
-// tools are all that nod offers.
 func tools() []tool {
 	return []tool{
 		typed("interact_ask", "Ask the human",
@@ -164,15 +161,15 @@ func tools() []tool {
 }
 
 func runAsk(ctx context.Context, c call, in askArguments) (any, error) {
-	return outcome(c.ask(ctx, interact.Ask{Question: in.Question, Options: in.Options}, in.timing))
+	return outcome(c.ask(ctx, api.Ask{Question: in.Question, Options: in.Options}, in.timing))
 }
 
 func runConfirm(ctx context.Context, c call, in confirmArguments) (any, error) {
-	return outcome(c.ask(ctx, interact.Confirm{Message: in.Message, Default: in.Default}, in.timing))
+	return outcome(c.ask(ctx, api.Confirm{Message: in.Message, Default: in.Default}, in.timing))
 }
 
 func runNotify(ctx context.Context, c call, in notifyArguments) (any, error) {
-	return outcome(c.ask(ctx, interact.Notify{Message: in.Message, Level: in.Level}, timing{}))
+	return outcome(c.ask(ctx, api.Notify{Message: in.Message, Level: in.Level}, timing{}))
 }
 
 func runForm(ctx context.Context, c call, in formArguments) (any, error) {
@@ -180,7 +177,7 @@ func runForm(ctx context.Context, c call, in formArguments) (any, error) {
 	if !isWaiting {
 		in.Hold = new(float64)
 	}
-	t, err := c.ask(ctx, interact.Form{Title: in.Title, Questions: in.Questions.form()}, in.timing)
+	t, err := c.ask(ctx, api.Form{Title: in.Title, Questions: in.Questions.form()}, in.timing)
 	r, err := outcome(t, err)
 	if pending, ok := r.(reply); ok && !isWaiting && pending.Status != "" {
 		return reply{Status: waiting, ID: pending.ID}, nil
@@ -219,9 +216,9 @@ func runPermission(ctx context.Context, c call, in permissionArguments) (any, er
 		return verdict{Behavior: "deny", Message: "nobody decided: " + coded(err).Message}, nil
 	}
 	switch a, _ := t.Answer(); a.Outcome {
-	case interact.Allowed:
+	case api.Allowed:
 		return verdict{Behavior: "allow", UpdatedInput: in.Input}, nil
-	case interact.Denied:
+	case api.Denied:
 		return verdict{Behavior: "deny", Message: a.Refusal()}, nil
 	default:
 		return verdict{Behavior: "deny", Message: a.Undecided()}, nil

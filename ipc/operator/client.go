@@ -16,6 +16,7 @@ import (
 	"nod/ipc/remote"
 	"nod/policy"
 	"nod/policy/config"
+	"nod/sandbox/snapshot"
 )
 
 // Events are the tray process's calls to the windows. None may block, and all but Ping are called one after the other.
@@ -26,17 +27,23 @@ type Events struct {
 	Ping           func(ctx context.Context) error // returns once the windows have handled an event
 }
 
-// Client is the windows process's end of the connection. It implements [Operator].
-type Client struct {
+// Connection is the windows process's end of the connection.
+type Connection interface {
+	Operator
+	// Done is closed when the connection has ended: the tray process is gone, or told the windows to end.
+	Done() <-chan struct{}
+	Close() error
+}
+
+// client implements [Connection].
+type client struct {
 	rpc  *jrpc2.Client
 	done chan struct{}
 }
 
-var _ Operator = (*Client)(nil)
-
 // Connect connects this process, of that version, to the tray process at the other end of r and w.
-func Connect(ctx context.Context, r io.Reader, w io.WriteCloser, version string, e Events) (*Client, error) {
-	c := &Client{done: make(chan struct{})}
+func Connect(ctx context.Context, r io.Reader, w io.WriteCloser, version string, e Events) (Connection, error) {
+	c := &client{done: make(chan struct{})}
 	c.rpc = jrpc2.NewClient(channel.Line(r, w), &jrpc2.ClientOptions{
 		OnNotify: func(r *jrpc2.Request) {
 			switch r.Method() {
@@ -65,18 +72,16 @@ func Connect(ctx context.Context, r io.Reader, w io.WriteCloser, version string,
 	return c, nil
 }
 
-// Done is closed when the connection has ended: the tray process is gone, or told the windows to end.
-func (c *Client) Done() <-chan struct{} { return c.done }
+func (c *client) Done() <-chan struct{} { return c.done }
 
-func (c *Client) Close() error { return c.rpc.Close() }
+func (c *client) Close() error { return c.rpc.Close() }
 
-// do calls a method that returns nothing.
-func (c *Client) do(ctx context.Context, method string, params ...any) error {
+func (c *client) do(ctx context.Context, method string, params ...any) error {
 	_, err := get[any](ctx, c, method, params...)
 	return err
 }
 
-func get[T any](ctx context.Context, c *Client, method string, params ...any) (result T, err error) {
+func get[T any](ctx context.Context, c *client, method string, params ...any) (result T, err error) {
 	var sent any
 	if len(params) > 0 {
 		sent = params
@@ -94,114 +99,130 @@ func get[T any](ctx context.Context, c *Client, method string, params ...any) (r
 
 // The methods of [Operator].
 
-func (c *Client) Prompts(ctx context.Context, known map[interact.ID]int) (Pending, error) {
+func (c *client) Prompts(ctx context.Context, known map[interact.ID]int) (Pending, error) {
 	return get[Pending](ctx, c, "Prompts", known)
 }
 
-func (c *Client) Answer(ctx context.Context, a Answer) error {
+func (c *client) Answer(ctx context.Context, a Answer) error {
 	return c.do(ctx, "Answer", a.sent(time.Now()))
 }
 
-func (c *Client) SaveDraft(ctx context.Context, id interact.ID, draft []byte) error {
+func (c *client) SaveDraft(ctx context.Context, id interact.ID, draft []byte) error {
 	return c.do(ctx, "SaveDraft", id, draft)
 }
 
-func (c *Client) Snooze(ctx context.Context, id interact.ID, d time.Duration) error {
+func (c *client) Snooze(ctx context.Context, id interact.ID, d time.Duration) error {
 	return c.do(ctx, "Snooze", id, d)
 }
 
-func (c *Client) Report(ctx context.Context, s Screen) error { return c.do(ctx, "Report", s) }
+func (c *client) Report(ctx context.Context, s Screen) error { return c.do(ctx, "Report", s) }
 
-func (c *Client) State(ctx context.Context) (State, error) { return get[State](ctx, c, "State") }
+func (c *client) State(ctx context.Context) (State, error) { return get[State](ctx, c, "State") }
 
-func (c *Client) Replace(ctx context.Context, base, next config.Config) error {
+func (c *client) Replace(ctx context.Context, base, next config.Config) error {
 	return c.do(ctx, "Replace", base, next)
 }
 
-func (c *Client) SettleHeld(ctx context.Context, held config.HeldChange, accept bool) error {
+func (c *client) SettleHeld(ctx context.Context, held config.HeldChange, accept bool) error {
 	return c.do(ctx, "SettleHeld", held, accept)
 }
 
-func (c *Client) Revoke(ctx context.Context, id string) error { return c.do(ctx, "Revoke", id) }
+func (c *client) Revoke(ctx context.Context, id string) error { return c.do(ctx, "Revoke", id) }
 
-func (c *Client) Undo(ctx context.Context, id int) error { return c.do(ctx, "Undo", id) }
+func (c *client) Undo(ctx context.Context, id int) error { return c.do(ctx, "Undo", id) }
 
-func (c *Client) AcceptGrants(ctx context.Context) error { return c.do(ctx, "AcceptGrants") }
+func (c *client) AcceptGrants(ctx context.Context) error { return c.do(ctx, "AcceptGrants") }
 
-func (c *Client) Try(ctx context.Context, call policy.Call) (Trial, error) {
+func (c *client) Try(ctx context.Context, call policy.Call) (Trial, error) {
 	return get[Trial](ctx, c, "Try", call)
 }
 
-func (c *Client) Suggest(ctx context.Context) ([]policy.Suggestion, error) {
+func (c *client) Suggest(ctx context.Context) ([]policy.Suggestion, error) {
 	return get[[]policy.Suggestion](ctx, c, "Suggest")
 }
 
-func (c *Client) History(ctx context.Context, q history.Query) (history.Page, error) {
+func (c *client) History(ctx context.Context, q history.Query) (history.Page, error) {
 	return get[history.Page](ctx, c, "History", q)
 }
 
-func (c *Client) Entry(ctx context.Context, seq int64) (history.Entry, error) {
+func (c *client) Entry(ctx context.Context, seq int64) (history.Entry, error) {
 	return get[history.Entry](ctx, c, "Entry", seq)
 }
 
-func (c *Client) Facets(ctx context.Context) (history.Facets, error) {
+func (c *client) Changed(ctx context.Context, seq int64) (Changed, error) {
+	return get[Changed](ctx, c, "Changed", seq)
+}
+
+func (c *client) Diff(ctx context.Context, seq int64, path string) (Diff, error) {
+	return get[Diff](ctx, c, "Diff", seq, path)
+}
+
+func (c *client) PlanTakeBack(ctx context.Context, seq int64) (TakeBack, error) {
+	return get[TakeBack](ctx, c, "PlanTakeBack", seq)
+}
+
+func (c *client) TakeBack(ctx context.Context, seq int64, digest string) ([]snapshot.Conflict, error) {
+	return get[[]snapshot.Conflict](ctx, c, "TakeBack", seq, digest)
+}
+
+func (c *client) Facets(ctx context.Context) (history.Facets, error) {
 	return get[history.Facets](ctx, c, "Facets")
 }
 
-func (c *Client) Insights(ctx context.Context, since time.Time) (history.Insights, error) {
+func (c *client) Insights(ctx context.Context, since time.Time) (history.Insights, error) {
 	return get[history.Insights](ctx, c, "Insights", since)
 }
 
-func (c *Client) Away(ctx context.Context) (history.Away, error) {
+func (c *client) Away(ctx context.Context) (history.Away, error) {
 	return get[history.Away](ctx, c, "Away")
 }
 
-func (c *Client) Export(ctx context.Context, q history.Query, path string, format history.Format) (int, error) {
+func (c *client) Export(ctx context.Context, q history.Query, path string, format history.Format) (int, error) {
 	return get[int](ctx, c, "Export", q, path, format)
 }
 
-func (c *Client) Verify(ctx context.Context) (Verified, error) {
+func (c *client) Verify(ctx context.Context) (Verified, error) {
 	return get[Verified](ctx, c, "Verify")
 }
 
-func (c *Client) SetAutostart(ctx context.Context, on bool) error {
+func (c *client) SetAutostart(ctx context.Context, on bool) error {
 	return c.do(ctx, "SetAutostart", on)
 }
 
-func (c *Client) Desktop(ctx context.Context) (Desktop, error) {
+func (c *client) Desktop(ctx context.Context) (Desktop, error) {
 	return get[Desktop](ctx, c, "Desktop")
 }
 
-func (c *Client) Peers(ctx context.Context) (Peers, error) { return get[Peers](ctx, c, "Peers") }
+func (c *client) Peers(ctx context.Context) (Peers, error) { return get[Peers](ctx, c, "Peers") }
 
-func (c *Client) Pair(ctx context.Context, key remote.Key, role remote.Role, name string) error {
+func (c *client) Pair(ctx context.Context, key remote.Key, role remote.Role, name string) error {
 	return c.do(ctx, "Pair", key, role, name)
 }
 
-func (c *Client) Unpair(ctx context.Context, name string) error { return c.do(ctx, "Unpair", name) }
+func (c *client) Unpair(ctx context.Context, name string) error { return c.do(ctx, "Unpair", name) }
 
-func (c *Client) SetMay(ctx context.Context, name string, may remote.May) error {
+func (c *client) SetMay(ctx context.Context, name string, may remote.May) error {
 	return c.do(ctx, "SetMay", name, may)
 }
 
-func (c *Client) SettlePeers(ctx context.Context, seen []remote.Peer, accept bool) error {
+func (c *client) SettlePeers(ctx context.Context, seen []remote.Peer, accept bool) error {
 	return c.do(ctx, "SettlePeers", seen, accept)
 }
 
-func (c *Client) ForgetApprovals(ctx context.Context, name string) error {
+func (c *client) ForgetApprovals(ctx context.Context, name string) error {
 	return c.do(ctx, "ForgetApprovals", name)
 }
 
-func (c *Client) Invite(ctx context.Context, name string, may remote.May) (Invitation, error) {
+func (c *client) Invite(ctx context.Context, name string, may remote.May) (Invitation, error) {
 	return get[Invitation](ctx, c, "Invite", name, may)
 }
 
-func (c *Client) WithdrawInvitation(ctx context.Context) error {
+func (c *client) WithdrawInvitation(ctx context.Context) error {
 	return c.do(ctx, "WithdrawInvitation")
 }
 
-func (c *Client) TestRequest(ctx context.Context) (interact.Answer, error) {
+func (c *client) TestRequest(ctx context.Context) (interact.Answer, error) {
 	return get[interact.Answer](ctx, c, "TestRequest")
 }
 
-func (c *Client) Welcomed(ctx context.Context) error { return c.do(ctx, "Welcomed") }
+func (c *client) Welcomed(ctx context.Context) error { return c.do(ctx, "Welcomed") }

@@ -16,21 +16,23 @@ import (
 	"nod/ipc/remote"
 	"nod/policy"
 	"nod/policy/config"
+	"nod/sandbox/snapshot"
 )
 
 // Operator is what the user can do. All methods may block and are safe for concurrent use.
 type Operator interface {
-	Answerer
-	Manager
+	answerer
+	manager
 }
 
-// Answerer answers the pending requests of a broker.
-type Answerer interface {
+// answerer answers the pending requests of a broker.
+type answerer interface {
 	// Prompts lists the pending prompts. It omits the requests of prompts that the caller knows in their current revision,
 	// and of new ones after the first few: call it again until none lacks one.
 	Prompts(ctx context.Context, known map[interact.ID]int) (Pending, error)
-	// Answer ends a pending request. It fails with [ErrGone] if the request is not pending any more, and with [ErrChanged]
-	// if a saved approval would differ from the one shown.
+	// Answer ends a pending request. It fails with [ErrGone] if the request is not pending any more, with [ErrChanged] if
+	// the answer, unless it is a no, is to another prompt than the current one, and as [interact.Request.Check] if it is
+	// none.
 	Answer(ctx context.Context, a Answer) error
 	// SaveDraft saves the user's unfinished answer; empty: none. It fails with [ErrGone].
 	SaveDraft(ctx context.Context, id interact.ID, draft []byte) error
@@ -38,8 +40,8 @@ type Answerer interface {
 	Snooze(ctx context.Context, id interact.ID, d time.Duration) error
 }
 
-// Manager is what the user can do beside answering.
-type Manager interface {
+// manager is what the user can do beside answering.
+type manager interface {
 	// Report says what is on screen.
 	Report(ctx context.Context, s Screen) error
 
@@ -63,6 +65,15 @@ type Manager interface {
 	History(ctx context.Context, q history.Query) (history.Page, error)
 	// Entry returns a complete entry of the journal.
 	Entry(ctx context.Context, seq int64) (history.Entry, error)
+	// Changed returns what the command or the edit of an entry changed, if that is kept.
+	Changed(ctx context.Context, seq int64) (Changed, error)
+	// Diff returns how it changed one file.
+	Diff(ctx context.Context, seq int64, path string) (Diff, error)
+	// PlanTakeBack returns what taking an entry's changes back would do now.
+	PlanTakeBack(ctx context.Context, seq int64) (TakeBack, error)
+	// TakeBack takes an entry's changes back, and returns what it left alone because it changed meanwhile. It fails with
+	// [ErrChanged] if that would not do what the plan with this digest says.
+	TakeBack(ctx context.Context, seq int64, digest string) ([]snapshot.Conflict, error)
 	// Facets returns the values to filter by.
 	Facets(ctx context.Context) (history.Facets, error)
 	// Insights sums up what happened since then.
@@ -105,8 +116,8 @@ type Manager interface {
 var (
 	// ErrGone says that a request is not pending any more.
 	ErrGone = errors.New("this request is not pending any more")
-	// ErrChanged says that the state from which an answer starts has changed.
-	ErrChanged = errors.New("what would be saved has changed meanwhile")
+	// ErrChanged says that the state from which the user starts has changed.
+	ErrChanged = errors.New("what you were shown has changed since")
 	// ErrVersion says that the two processes are of different versions, as after an update.
 	ErrVersion = errors.New("nod was updated: quit it, in the menu of its tray icon, and start it again")
 )
@@ -153,6 +164,7 @@ type Prompt struct {
 	Times    interact.Times
 	Why      policy.Decision
 	Offers   policy.Offers // what to say and offer about an approval
+	Digest   string        // of all of it but times and draft
 	Draft    []byte        // the user's unfinished answer, as the windows encoded it; may be empty
 }
 
@@ -162,8 +174,8 @@ const MaxDraft = 256 << 10
 // Answer is what the user did with a prompt.
 type Answer struct {
 	ID      interact.ID
+	Digest  string // of the prompt as it was shown
 	Answer  interact.Answer
-	Saves   string // what the prompt said an approval would save
 	Failure string // why the prompt could not be shown; then there is no answer
 }
 
@@ -197,11 +209,12 @@ type Screen struct {
 
 // View is a window to show.
 type View struct {
-	Settings bool        // the settings
-	Welcome  bool        // with Settings: the welcome page instead
-	History  HistoryPage // this page of the history; without it and Settings the prompt window
-	Entry    int64       // with History: the entry to show
-	Request  interact.ID // the prompt to bring to the front; zero: the current one
+	Settings  bool        // the settings
+	Welcome   bool        // with Settings: the welcome page instead
+	History   HistoryPage // this page of the history; without it and Settings the prompt window
+	Entry     int64       // with History: the entry to show
+	Contained bool        // with History: only what ran in the sandbox
+	Request   interact.ID // the prompt to bring to the front; zero: the current one
 }
 
 // HistoryPage is a page of the history window.
@@ -225,6 +238,7 @@ type State struct {
 	Autostart  Autostart
 	Journal    Journal
 	Shortcut   string // why the shortcut does not work; empty if it does or there is none
+	Sandbox    string // why commands cannot run in a sandbox here, and what to do; empty: they can
 	Restart    bool   // a setting takes effect only after a restart
 	About      About
 }
@@ -236,6 +250,27 @@ type Journal struct {
 	Bytes   int64        // on the disk
 	Head    history.Head // the last entry
 	Problem string       // why nothing can be written; may be empty
+}
+
+// Changed is what a command or an edit did to the files of its project, up to now if it still runs.
+type Changed struct {
+	Run   snapshot.Run      // the number is 0 if nothing is kept of it; once it is taken back, this is the run that did so
+	Files []snapshot.Change // the first of Run.Files
+}
+
+// Diff is the change of a file, as patch reads it.
+type Diff struct {
+	Text []byte
+	Cut  bool // there is more
+}
+
+// TakeBack is what taking changes back does.
+type TakeBack struct {
+	Digest    string
+	Files     []snapshot.Change   // the first of Count
+	Conflicts []snapshot.Conflict // files that are left alone, the first of Left
+
+	Count, Left int
 }
 
 type Verified struct {

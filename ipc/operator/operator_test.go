@@ -14,11 +14,13 @@ import (
 	"testing"
 	"time"
 
+	"nod/api"
 	"nod/interact"
 	"nod/interact/history"
 	"nod/ipc/remote"
 	"nod/policy"
 	"nod/policy/config"
+	"nod/sandbox/snapshot"
 )
 
 // recorder notes how it was called last, and fails with err.
@@ -84,6 +86,22 @@ func (r *recorder) Entry(_ context.Context, seq int64) (history.Entry, error) {
 	return someEntry, r.note("Entry", seq)
 }
 
+func (r *recorder) Changed(_ context.Context, seq int64) (Changed, error) {
+	return Changed{Files: []snapshot.Change{{Path: "a", Kind: snapshot.Added}}}, r.note("Changed", seq)
+}
+
+func (r *recorder) Diff(_ context.Context, seq int64, path string) (Diff, error) {
+	return Diff{Text: []byte("+\xff")}, r.note("Diff", seq, path)
+}
+
+func (r *recorder) PlanTakeBack(_ context.Context, seq int64) (TakeBack, error) {
+	return TakeBack{Digest: "ab"}, r.note("PlanTakeBack", seq)
+}
+
+func (r *recorder) TakeBack(_ context.Context, seq int64, digest string) ([]snapshot.Conflict, error) {
+	return []snapshot.Conflict{{Path: "a", Why: "it has"}}, r.note("TakeBack", seq, digest)
+}
+
 func (r *recorder) Facets(context.Context) (history.Facets, error) {
 	return history.Facets{Tools: []string{"Bash"}}, r.note("Facets")
 }
@@ -139,21 +157,21 @@ func (r *recorder) Invite(_ context.Context, name string, may remote.May) (Invit
 func (r *recorder) WithdrawInvitation(context.Context) error { return r.note("WithdrawInvitation") }
 
 func (r *recorder) TestRequest(context.Context) (interact.Answer, error) {
-	return interact.Answer{Outcome: interact.Denied}, r.note("TestRequest")
+	return interact.Answer{Outcome: api.Denied}, r.note("TestRequest")
 }
 
 func (r *recorder) Welcomed(context.Context) error { return r.note("Welcomed") }
 
 // someEntry is an entry whose input must arrive byte for byte.
 var someEntry = history.Entry{
-	Line: history.Line{Seq: 7, Kind: interact.KindApprove, Outcome: interact.Allowed},
+	Line: history.Line{Seq: 7, Kind: api.KindApprove, Outcome: api.Allowed},
 	Record: interact.Record{Request: interact.Request{
 		ID: "a", Body: interact.Approve{Tool: "Bash", Input: []byte("{ \"command\": \"\xff\" }")},
 	}},
 }
 
 // connect connects a client with an operator.
-func connect(t *testing.T, o Operator, version string) (*Client, error) {
+func connect(t *testing.T, o Operator, version string) (Connection, error) {
 	fromClient, toServer := io.Pipe()
 	fromServer, toClient := io.Pipe()
 	s := Serve(fromClient, toClient, o, "1", slog.New(slog.DiscardHandler))
@@ -175,7 +193,7 @@ func TestEveryMethodReachesTheOperator(t *testing.T) {
 	}
 	dark, light := config.Config{Look: config.Look{Theme: "dark"}}, config.Config{Look: config.Look{Theme: "light"}}
 	held := config.HeldChange{Before: "a", After: "b"}
-	answer := Answer{ID: "a", Answer: interact.Answer{Outcome: interact.Denied}, Saves: "s"}
+	answer := Answer{ID: "a", Answer: interact.Answer{Outcome: api.Denied}, Digest: "d"}
 	query := history.Query{Text: "make", Since: time.Unix(1, 0).UTC(), Before: 9}
 	nothing := func(err error) (any, error) { return nil, err }
 	tests := []struct {
@@ -207,6 +225,14 @@ func TestEveryMethodReachesTheOperator(t *testing.T) {
 		{func(ctx context.Context) (any, error) { return c.History(ctx, query) }, []any{"History", query},
 			history.Page{Lines: []history.Line{{Seq: 7, Gist: "make"}}, More: true}},
 		{func(ctx context.Context) (any, error) { return c.Entry(ctx, 7) }, []any{"Entry", int64(7)}, someEntry},
+		{func(ctx context.Context) (any, error) { return c.Changed(ctx, 7) }, []any{"Changed", int64(7)},
+			Changed{Files: []snapshot.Change{{Path: "a", Kind: snapshot.Added}}}},
+		{func(ctx context.Context) (any, error) { return c.Diff(ctx, 7, "a") }, []any{"Diff", int64(7), "a"},
+			Diff{Text: []byte("+\xff")}},
+		{func(ctx context.Context) (any, error) { return c.PlanTakeBack(ctx, 7) }, []any{"PlanTakeBack", int64(7)},
+			TakeBack{Digest: "ab"}},
+		{func(ctx context.Context) (any, error) { return c.TakeBack(ctx, 7, "ab") }, []any{"TakeBack", int64(7), "ab"},
+			[]snapshot.Conflict{{Path: "a", Why: "it has"}}},
 		{func(ctx context.Context) (any, error) { return c.Facets(ctx) }, []any{"Facets"},
 			history.Facets{Tools: []string{"Bash"}}},
 		{func(ctx context.Context) (any, error) { return c.Insights(ctx, query.Since) }, []any{"Insights", query.Since},
@@ -242,7 +268,7 @@ func TestEveryMethodReachesTheOperator(t *testing.T) {
 		{func(ctx context.Context) (any, error) { return nothing(c.WithdrawInvitation(ctx)) },
 			[]any{"WithdrawInvitation"}, nil},
 		{func(ctx context.Context) (any, error) { return c.TestRequest(ctx) }, []any{"TestRequest"},
-			interact.Answer{Outcome: interact.Denied}},
+			interact.Answer{Outcome: api.Denied}},
 		{func(ctx context.Context) (any, error) { return nothing(c.Welcomed(ctx)) }, []any{"Welcomed"}, nil},
 	}
 	for _, tt := range tests {
@@ -295,7 +321,7 @@ func TestWhatWasShownSurvivesAnotherClock(t *testing.T) {
 	here := time.Now()
 	there := here.Add(-37 * time.Hour)
 	for _, at := range []time.Time{{}, here.Add(-time.Minute)} {
-		want := Answer{ID: "a", Answer: interact.Answer{Outcome: interact.Allowed, Shown: interact.Shown{
+		want := Answer{ID: "a", Answer: interact.Answer{Outcome: api.Allowed, Shown: interact.Shown{
 			At: at, Armed: time.Second, Decided: 2 * time.Second, With: interact.WithKeys,
 			Facts: []string{"Deletes files"}, Diff: "+x",
 		}}}

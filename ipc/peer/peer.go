@@ -27,7 +27,6 @@ const (
 	listening   = "0A"
 )
 
-// credentials say who has the other end of a connection.
 type credentials struct {
 	pid   int32 // 0 when unknown
 	uid   int

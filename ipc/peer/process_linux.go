@@ -97,10 +97,14 @@ func readStat(pid int32) (stat, error) {
 
 // SharesFiles reports whether a process has the same files under the same paths as this one; false if nobody knows.
 func SharesFiles(pid int32) bool {
-	const mounts = "ns/mnt"
-	here := readLink(int32(os.Getpid()), mounts)
+	here := ownMounts()
 	return here != "" && here == readLink(pid, mounts)
 }
+
+const mounts = "ns/mnt"
+
+// ownMounts is this process's mount namespace, which it never leaves.
+var ownMounts = sync.OnceValue(func() string { return readLink(int32(os.Getpid()), mounts) })
 
 // Runs reports whether a process runs the file that has the path of its executable here: where a program mounts what it
 // likes, as in a namespace of its own, it can have any path.
@@ -164,7 +168,6 @@ func procPath(pid int32, name string) string {
 	return "/proc/" + strconv.Itoa(int(pid)) + "/" + name
 }
 
-// ticksAt says how many ticks after boot t was.
 func ticksAt(t time.Time) uint64 {
 	since := sinceBoot() - time.Since(t)
 	if since < 0 {

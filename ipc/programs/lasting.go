@@ -52,7 +52,6 @@ func (m machine) lasting(program string) (string, bool) {
 	return program, isInstalled(program) && m.lasts(program)
 }
 
-// isInstalled reports whether a program is in PREFIX/bin.
 func isInstalled(program string) bool { return filepath.Base(filepath.Dir(program)) == "bin" }
 
 func (m machine) inPath(program string) bool { return slices.Contains(m.path, filepath.Dir(program)) }

@@ -8,6 +8,7 @@ import (
 	"crypto/sha256"
 	"crypto/tls"
 	"crypto/x509"
+	_ "embed"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -19,14 +20,13 @@ import (
 
 	strict "github.com/go-json-experiment/json"
 	"github.com/nats-io/nkeys"
-	"github.com/tyler-smith/go-bip39/wordlists"
 
 	"nod/ownfile"
 )
 
-// Protocol names what desks and relays say to each other, with its version. TLS compares it before anything else is
+// protocol names what desks and relays say to each other, with its version. TLS compares it before anything else is
 // said: ends of different versions do not talk.
-const Protocol = "nod-session/2"
+const protocol = "nod-session/2"
 
 // Identity is the private key of a desk or a relay. It is safe for concurrent use.
 type Identity struct {
@@ -62,7 +62,7 @@ func newIdentity(private ed25519.PrivateKey) (*Identity, error) {
 	return &Identity{key: Key{Sign: string(text)}, private: private, config: &tls.Config{
 		MinVersion:   tls.VersionTLS13,
 		Certificates: []tls.Certificate{{Certificate: [][]byte{certificate}, PrivateKey: private}},
-		NextProtos:   []string{Protocol},
+		NextProtos:   []string{protocol},
 		ClientAuth:   tls.RequireAnyClientCert,
 		// No authority vouches for keys: who gets a connection compares the key with those that were paired.
 		InsecureSkipVerify: true,
@@ -87,7 +87,7 @@ func (i *Identity) Secure(ctx context.Context, conn net.Conn, isClient bool) (ne
 	}
 	state := secured.ConnectionState()
 	public, ok := state.PeerCertificates[0].PublicKey.(ed25519.PublicKey)
-	if !ok || state.NegotiatedProtocol != Protocol {
+	if !ok || state.NegotiatedProtocol != protocol {
 		return nil, Key{}, ErrProtocol
 	}
 	text, err := nkeys.Encode(nkeys.PrefixByteUser, public)
@@ -109,7 +109,6 @@ func (i *Identity) Verify(purpose string, text, signature []byte) bool {
 type identityFile struct {
 	Version int    `json:"version"`
 	Sign    string `json:"sign"`
-	Seal    string `json:"seal,omitempty"` // of version 1, which had a second key
 }
 
 const (
@@ -118,7 +117,7 @@ const (
 )
 
 // LoadIdentity reads the key at path, or makes it there, for nobody else to read. A file that is damaged is an error:
-// keys are never replaced unasked. Of a file of version 1 the key that signed stays.
+// keys are never replaced unasked.
 func LoadIdentity(path string) (*Identity, error) {
 	text, err := ownfile.ReadSecret(path, maxIdentity)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -128,7 +127,7 @@ func LoadIdentity(path string) (*Identity, error) {
 	if err == nil {
 		err = strict.Unmarshal(text, &file, strict.RejectUnknownMembers(true))
 	}
-	if err == nil && (file.Version < 1 || file.Version > identityVersion) {
+	if err == nil && (file.Version != identityVersion) {
 		err = fmt.Errorf("version %d: want %d", file.Version, identityVersion)
 	}
 	if err != nil {
@@ -188,10 +187,15 @@ func ParseKey(text string) (Key, error) {
 // fingerprintWords are enough that nobody can make a second key with the same ones: each stands for 11 bits.
 const fingerprintWords = 6
 
+// wordList is english.txt of https://github.com/bitcoin/bips, under the MIT license.
+//
+//go:embed words.txt
+var wordList string
+
 // Fingerprint is the key in words that two people can compare, of the English list of BIP 39. They stand for the first
 // 66 bits of the SHA-256 of its text.
 func (k Key) Fingerprint() string {
-	sum := sha256.Sum256([]byte(k.String()))
+	list, sum := strings.Fields(wordList), sha256.Sum256([]byte(k.String()))
 	words, bits, held := make([]string, 0, fingerprintWords), 0, 0
 	rest := bytes.NewReader(sum[:])
 	for len(words) < fingerprintWords {
@@ -199,7 +203,7 @@ func (k Key) Fingerprint() string {
 		held, bits = held<<8|int(next), bits+8
 		if bits >= 11 {
 			bits -= 11
-			words = append(words, wordlists.English[held>>bits&0x7ff])
+			words = append(words, list[held>>bits&0x7ff])
 			held &= 1<<bits - 1
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"nod/api"
 	"nod/interact"
 	"nod/policy"
 )
@@ -109,7 +110,7 @@ func TestLoadIdentity(t *testing.T) {
 	seed := made.key.Sign
 	for name, text := range map[string]string{
 		"empty": "", "another version": strings.Replace(string(good), ":2,", ":3,", 1),
-		"more": strings.Replace(string(good), "{", `{"x":1,`, 1), "no seed": `{"version":1,"sign":"` + seed + `","seal":"x"}`,
+		"more": strings.Replace(string(good), "{", `{"x":1,`, 1), "no seed": `{"version":2,"sign":"` + seed + `"}`,
 	} {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -117,14 +118,6 @@ func TestLoadIdentity(t *testing.T) {
 		if _, err := LoadIdentity(path); err == nil || !strings.Contains(err.Error(), path) {
 			t.Errorf("%s: %v", name, err)
 		}
-	}
-	early := strings.Replace(strings.TrimSpace(string(good)), ":2,", ":1,", 1)
-	early = strings.TrimSuffix(early, "}") + `,"seal":"SX"}`
-	if err := os.WriteFile(path, []byte(early), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if read, err := LoadIdentity(path); err != nil || read.Key() != made.Key() {
-		t.Errorf("of version 1: %v, %v", read, err)
 	}
 	if err := os.Chmod(path, 0o644); err != nil {
 		t.Fatal(err)
@@ -192,7 +185,7 @@ func TestDigestSurvivesTheWay(t *testing.T) {
 	sent := Request{Request: interact.Request{
 		ID: "1", Body: interact.Approve{Tool: "Bash", Input: []byte("{\"command\" : \"make <all> \u2028 \xff\"}")},
 		Requester: interact.Requester{
-			Agent: "a", CWD: "/\xff", Process: interact.Process{PID: 7, Exe: "/bin/\xc3(", Parents: []interact.Parent{{PID: 1}}},
+			Agent: "a", CWD: "/\xff", Process: api.Process{PID: 7, Exe: "/bin/\xc3(", Parents: []api.Parent{{PID: 1}}},
 		},
 		Reported: &interact.Reported{Files: []interact.ReportedFile{{Path: "\xff", Text: "\xff <>&"}}},
 	}}

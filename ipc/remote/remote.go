@@ -133,7 +133,7 @@ var (
 	// ErrDown says that the other end cannot be reached now.
 	ErrDown = errors.New("cannot be reached now")
 	// ErrProtocol says that the nod at the other end speaks another protocol.
-	ErrProtocol = errors.New("the nod there is of a version that this one cannot talk to: install the same one on both")
+	ErrProtocol = errors.New("the nod there is not compatible with this one: install the same version on both")
 )
 
 // Role is what a paired key is for.

@@ -3,14 +3,18 @@
 package owndata
 
 import (
+	"encoding/hex"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 )
 
-// programsFolder is the folder, below the data folder, with the copy of nod that agents' hooks run.
-const programsFolder = "bin"
+// These are folders of nod's within its folders.
+const (
+	programsFolder  = "bin"       // the copy of nod that agents' hooks run
+	snapshotsFolder = "snapshots" // a folder for each project, named by the sum of its path
+)
 
 // These match file names. A leading dot marks a file that is still being written.
 var (
@@ -28,8 +32,19 @@ var (
 	programs = []string{"nod", ".nod*", "nod.exe", "nod-cli", "nod-cli.exe", "nod-desktop", "nod-desktop.exe"}
 )
 
-// Is reports whether an entry of one of nod's folders is nod's file.
-func Is(entry fs.DirEntry) bool { return isOneOf(files, entry) }
+// Is reports whether an entry of one of nod's folders is nod's file, or its folder of snapshots.
+func Is(entry fs.DirEntry) bool {
+	return isOneOf(files, entry) || entry.IsDir() && entry.Name() == snapshotsFolder
+}
+
+// holdsSnapshots reports whether a folder has nothing but snapshots in it.
+func holdsSnapshots(path string) bool {
+	entries, err := os.ReadDir(path)
+	return err == nil && !slices.ContainsFunc(entries, func(entry fs.DirEntry) bool {
+		_, err := hex.DecodeString(entry.Name())
+		return err != nil || len(entry.Name()) != 32 || !entry.IsDir()
+	})
+}
 
 func isOneOf(patterns []string, entry fs.DirEntry) bool {
 	return !entry.IsDir() && slices.ContainsFunc(patterns, func(pattern string) bool {
@@ -64,6 +79,8 @@ func in(folder string, patterns []string) (paths []string) {
 			copied := InPrograms(path)
 			isWhole = isWhole && slices.Equal(copied, []string{path})
 			paths = append(paths, copied...)
+		case entry.Name() == snapshotsFolder && entry.IsDir() && holdsSnapshots(path):
+			paths = append(paths, path)
 		case isOneOf(patterns, entry):
 			paths = append(paths, path)
 		default:

@@ -20,8 +20,13 @@ func TestIn(t *testing.T) {
 		"a person's program": {[]string{"nod/bin/nod", "nod/bin/make"}, []string{"nod/bin/nod"}},
 		"a person's folder":  {[]string{"nod/nod.db.d/x", "nod/config.yaml"}, []string{"nod/config.yaml"}},
 		"a checkout":         {[]string{"nod/.git/HEAD", "nod/go.mod", "nod/bin/nod-dialogs"}, nil},
-		"a file":             {[]string{"nod"}, nil},
-		"not there":          {nil, nil},
+		"snapshots": {
+			[]string{"nod/nod.log", "nod/snapshots/0123456789abcdef0123456789abcdef/HEAD", "nod/notes"},
+			[]string{"nod/nod.log", "nod/snapshots"},
+		},
+		"a person's snapshots": {[]string{"nod/nod.log", "nod/snapshots/mine/HEAD"}, []string{"nod/nod.log"}},
+		"a file":               {[]string{"nod"}, nil},
+		"not there":            {nil, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			home := t.TempDir()

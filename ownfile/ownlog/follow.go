@@ -46,7 +46,6 @@ func Follow(ctx context.Context, path string, n int, show func(line []byte) erro
 	}
 }
 
-// reader reads the lines of a log.
 type reader struct {
 	path string
 	show func(line []byte) error
@@ -60,7 +59,6 @@ func (r *reader) close() {
 	}
 }
 
-// open opens the file that is at the path now.
 func (r *reader) open() error {
 	if err := checkPlain(r.path); err != nil {
 		return err
@@ -136,7 +134,6 @@ func (r *reader) catchUp() error {
 	return r.drain()
 }
 
-// rewind starts over with a truncated file.
 func (r *reader) rewind(now fs.FileInfo) error {
 	at, err := r.file.Seek(0, io.SeekCurrent)
 	if err != nil || at <= now.Size() {

@@ -105,7 +105,6 @@ func checkPlain(path string) error {
 	return nil
 }
 
-// variable is the environment variable for the log level.
 const variable = "NOD_LOG"
 
 // Level is the lowest level to log: from the flag --log-level, else from the environment, else [slog.LevelInfo].

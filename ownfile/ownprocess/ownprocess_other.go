@@ -31,7 +31,6 @@ func Pipe() (own Conn, in, out *os.File, err error) {
 	return pipes{read, write}, in, out, nil
 }
 
-// pipes are one per direction.
 type pipes struct {
 	*os.File // to read from
 	write    *os.File

@@ -25,12 +25,16 @@ allows, shows a native window for the rest, and remembers what was decided
 and why. Nothing starts by itself: run nod start, or switch on "Start at
 login" in its settings.`
 
-// recommended is what nod runs without, but not well: fonts for what it shows, a desktop that shows notifications, and
-// the session bus that its tray icon and notifications go over.
+// recommended is what nod runs without, but not well: fonts for what it shows, a desktop that shows notifications, the
+// session bus that its tray icon and notifications go over, and what the sandbox runs.
 var recommended = []string{
 	"dbus-user-session | dbus-x11", "fonts-noto-cjk | fonts-wqy-zenhei | fonts-droid-fallback",
 	"notification-daemon | gnome-shell | plasma-workspace", "libdecor-0-0", "libgl1-mesa-dri", "xdg-utils",
+	sandboxed[0], sandboxed[1],
 }
+
+// sandboxed is what the sandbox and its snapshots run, by the names that all distributions have for it.
+var sandboxed = []string{"bubblewrap", "git"}
 
 // pack makes the package of a format, deb or rpm, and returns its path.
 func (r release) pack(format string, t tree.Tree, p tree.Platform, needs []string) (string, error) {
@@ -45,12 +49,16 @@ func (r release) pack(format string, t tree.Tree, p tree.Platform, needs []strin
 	if err := t.Write(dir); err != nil {
 		return "", err
 	}
+	scripts, err := scripts(dir)
+	if err != nil {
+		return "", err
+	}
 	info := &nfpm.Info{
 		Name: "nod", Arch: p.Arch, Platform: p.OS, Version: r.Version, VersionSchema: "none",
 		Maintainer: r.maintainer, Description: description, MTime: r.Date,
 		Section: "utils", Priority: "optional", DisableGlobbing: true,
 		Overridables: nfpm.Overridables{
-			Depends: needs, Contents: installs(t, dir, r.Date),
+			Depends: needs, Contents: installs(t, dir, r.Date), Scripts: scripts,
 			Deb: nfpm.Deb{Compression: "zstd"},
 			RPM: nfpm.RPM{Compression: "zstd", BuildHost: "localhost", Group: "Development/Tools"},
 		},
@@ -59,7 +67,7 @@ func (r release) pack(format string, t tree.Tree, p tree.Platform, needs []strin
 		info.Recommends = recommended
 	} else {
 		info.Description = strings.SplitN(description, "\n", 2)[1]
-		info.License = "Apache-2.0"
+		info.License, info.Recommends = "Apache-2.0", sandboxed
 		info.RPM.Summary = strings.SplitN(description, "\n", 2)[0]
 	}
 	packager, err := nfpm.Get(format)
@@ -117,6 +125,7 @@ func (r release) packaged(format string, t tree.Tree) (tree.Tree, error) {
 		}
 		all = append(all, f)
 	}
+	all = withProfile(all)
 	if format == "deb" {
 		all = append(all,
 			tree.File{Path: "share/doc/nod/changelog.gz", Mode: 0o644, Data: compress(r.changelog())},

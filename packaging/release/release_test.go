@@ -173,9 +173,66 @@ func TestDeb(t *testing.T) {
 			t.Errorf("it lacks %s:\n%s", want, list)
 		}
 	}
-	// No script runs as root when nod is installed or removed.
-	if out := run("-I", path); regexp.MustCompile(`(pre|post)(inst|rm)`).MatchString(out) {
-		t.Errorf("it has scripts:\n%s", out)
+	if got := regexp.MustCompile(`\b(pre|post)(inst|rm)\b`).FindAllString(run("-I", path), -1); !slices.Equal(got,
+		[]string{"postinst", "prerm"}) {
+		t.Errorf("its scripts are %q", got)
+	}
+}
+
+// The profile is put where AppArmor looks if that knows what it says, and taken from there with nod, unless it is
+// somebody else's.
+func TestProfile(t *testing.T) {
+	const own = "profile nod /opt/nod {}\n"
+	for name, tt := range map[string]struct {
+		parser, there         string
+		installed, afterwards string
+	}{
+		"known":        {"exit 0", "", profile, ""},
+		"upgraded":     {"exit 0", "# Written by nod's package, once.\n", profile, ""},
+		"not known":    {"exit 1", "", "", ""},
+		"not loaded":   {`[ "$1" = -Q ]`, "", profile, ""},
+		"the user's":   {"exit 0", own, own, own},
+		"no AppArmor":  {"", "", "", ""},
+		"none, but it": {"", own, own, own},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			at := filepath.Join(dir, "etc/apparmor.d/nod")
+			write := func(path, text string, mode fs.FileMode) {
+				t.Helper()
+				if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), mode)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			write(filepath.Join(dir, "usr", profilePath), profile, 0o644)
+			write(filepath.Join(dir, "etc/apparmor.d/other"), "", 0o644)
+			if tt.there != "" {
+				write(at, tt.there, 0o644)
+			}
+			if tt.parser != "" {
+				write(filepath.Join(dir, "bin/apparmor_parser"), "#!/bin/sh\n"+tt.parser+"\n", 0o755)
+			}
+			run := func(script string, args ...string) string {
+				t.Helper()
+				script = strings.NewReplacer("/etc/", dir+"/etc/", "/usr/", dir+"/usr/").Replace(script)
+				cmd := exec.Command("sh", append([]string{"-c", script, "script"}, args...)...)
+				cmd.Env = []string{"PATH=" + dir + "/bin:/usr/bin:/bin"}
+				if out, err := cmd.CombinedOutput(); err != nil || len(out) > 0 {
+					t.Fatalf("%v: %s", err, out)
+				}
+				text, _ := os.ReadFile(at)
+				return string(text)
+			}
+			if is := run(postInstall, "configure"); is != tt.installed {
+				t.Errorf("installed: %q", is)
+			}
+			if is := run(preRemove, "upgrade"); is != tt.installed {
+				t.Errorf("upgraded: %q", is)
+			}
+			if is := run(preRemove, "remove"); is != tt.afterwards {
+				t.Errorf("removed: %q", is)
+			}
+		})
 	}
 }
 

@@ -33,15 +33,15 @@ type File struct {
 
 const (
 	Slow       = "the file there takes too long to read"
-	lost       = "nod cannot tell which file this is"
+	lost       = "nod can't tell which file this is"
 	notText    = "the file there is not a text"
-	NotRegular = "what is there is not a regular file"
+	notRegular = "what is there is not a regular file"
 	TooLarge   = "the file there is too large to compare"
 	Unreadable = "the file there cannot be read"
 )
 
 // Problems are all values of [File.Problem] but "".
-var Problems = []string{Slow, lost, notText, NotRegular, TooLarge, Unreadable}
+var Problems = []string{Slow, lost, notText, notRegular, TooLarge, Unreadable}
 
 // Read reads the file that path names for a tool that works in cwd.
 func Read(path, cwd string) File {
@@ -74,7 +74,7 @@ func problem(path string) string {
 	case err != nil:
 		return Unreadable
 	case !info.Mode().IsRegular():
-		return NotRegular
+		return notRegular
 	case info.Size() > MaxBytes:
 		return TooLarge
 	}

@@ -24,7 +24,7 @@ func TestReadTakesRegularAndModestFiles(t *testing.T) {
 		t.Skip("no pipes here:", err)
 	}
 	for name, want := range map[string]string{
-		"pipe": NotRegular, "/dev/zero": NotRegular, ".": NotRegular, "large": TooLarge, "binary": notText,
+		"pipe": notRegular, "/dev/zero": notRegular, ".": notRegular, "large": TooLarge, "binary": notText,
 		"/proc/self/environ": lost, "text": "", "missing": "",
 	} {
 		f := Read(name, dir)

@@ -121,7 +121,7 @@ type Machine struct {
 type NATS struct {
 	URL         string `yaml:"url"`         // such as tls://nats.example.com; several with commas; may be empty
 	Credentials string `yaml:"credentials"` // absolute path of a .creds file; may be empty
-	CA          string `yaml:"ca"`          // absolute path of certificates to trust instead of the system's; may be empty
+	CA          string `yaml:"ca"`          // absolute path of certificates to trust, not the system's; may be empty
 	Prefix      string `yaml:"prefix"`      // of the subjects
 }
 
@@ -160,10 +160,8 @@ func (c Config) Clone() Config {
 	return c
 }
 
-func (c Config) Equal(o Config) bool {
-	return !slices.ContainsFunc(changes(c, o), func(section change) bool {
-		return len(changes(section.from, section.to)) > 0
-	})
+func (c Config) equal(o Config) bool {
+	return len(changes(c, o)) == 0
 }
 
 // UnmarshalJSON reads the output of encoding/json. It refuses unknown fields, which would be lost.

@@ -33,7 +33,7 @@ func TestConfigSurvivesJSON(t *testing.T) {
 			t.Fatal(err)
 		}
 		var got Config
-		if err := json.Unmarshal(text, &got); err != nil || !reflect.DeepEqual(got, want) || !got.Equal(want) {
+		if err := json.Unmarshal(text, &got); err != nil || !reflect.DeepEqual(got, want) || !got.equal(want) {
 			t.Fatalf("%d: %v\ngot  %+v\nwant %+v", i, err, got, want)
 		}
 	}
@@ -54,7 +54,7 @@ func TestEmptyListsSurviveJSON(t *testing.T) {
 		t.Fatal(err)
 	}
 	var got Config
-	if err := json.Unmarshal(text, &got); err != nil || !got.Equal(cfg) {
+	if err := json.Unmarshal(text, &got); err != nil || !got.equal(cfg) {
 		t.Errorf("%v: %+v, want %+v", err, got, cfg)
 	}
 }
@@ -90,7 +90,7 @@ func TestReplace(t *testing.T) {
 	if err := f.Replace(base, next); err != nil {
 		t.Fatal(err)
 	}
-	if got := f.Config(); !got.Equal(next) {
+	if got := f.Config(); !got.equal(next) {
 		t.Errorf("%+v, want %+v", got, next)
 	}
 	text, err := os.ReadFile(path)

@@ -70,8 +70,8 @@ func TestRecipes(t *testing.T) {
 			ids[r.ID] = true
 		}
 	}
-	if len(ids) < 20 {
-		t.Errorf("%d recipes, want at least 20", len(ids))
+	if len(ids) < 12 {
+		t.Errorf("%d recipes, want at least 12", len(ids))
 	}
 }
 

@@ -60,10 +60,22 @@ func (d *document) find(section, key string) (*yaml.Node, error) {
 	if m == nil {
 		return nil, nil
 	}
+	m, key = inner(m, key)
 	_, value := entry(m, key)
 	return value, nil
 }
 
+// inner follows a key with dots to the mapping that holds its last part.
+func inner(m *yaml.Node, key string) (*yaml.Node, string) {
+	outer, rest, isNested := strings.Cut(key, ".")
+	if !isNested {
+		return m, key
+	}
+	_, m = entry(m, outer)
+	return inner(m, rest)
+}
+
+// set writes the value of a key. What the key is nested in must be there, with one line per key.
 func (d *document) set(section, key string, value any) error {
 	root, err := d.root()
 	if err != nil {
@@ -98,6 +110,7 @@ func (d *document) set(section, key string, value any) error {
 		d.lines[start] += comment
 		return d.set(section, key, value)
 	}
+	m, key = inner(m, key)
 	return d.setIn(m, key, value)
 }
 
@@ -226,14 +239,15 @@ func (d *document) isItemLine(i int) bool {
 	return line == "-" || strings.HasPrefix(line, "- ")
 }
 
-// A chunk is the text of one list element.
 type chunk struct {
 	loose []string // blank lines, and comments separated from the element by a blank line
 	own   []string // the element and the comments right above it
 }
 
 func (c chunk) dashAt() int {
-	return slices.IndexFunc(c.own, func(line string) bool { return strings.HasPrefix(strings.TrimLeft(line, " "), "-") })
+	return slices.IndexFunc(c.own, func(line string) bool {
+		return strings.HasPrefix(strings.TrimLeft(line, " "), "-")
+	})
 }
 
 func (c chunk) dash() string { return c.own[c.dashAt()] }
@@ -268,7 +282,7 @@ func join(chunks []chunk) []string {
 }
 
 func entry(m *yaml.Node, key string) (name, value *yaml.Node) {
-	for i := 0; i+1 < len(m.Content); i += 2 {
+	for i := 0; m != nil && i+1 < len(m.Content); i += 2 {
 		if m.Content[i].Value == key {
 			return m.Content[i], m.Content[i+1]
 		}

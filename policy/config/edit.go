@@ -20,7 +20,6 @@ import (
 //go:embed template.yaml
 var template []byte
 
-// errRewrite refuses files that edit cannot change safely.
 var errRewrite = errors.New("the file is written in a way that nod cannot change without spoiling it: edit it by hand")
 
 // edit changes a file's text from configuration from to configuration to. Everything else stays as the user wrote it:
@@ -42,7 +41,7 @@ func edit(data []byte, from, to Config) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w (%w)", errRewrite, err)
 	}
-	if !got.Equal(to) {
+	if !got.equal(to) {
 		return nil, errRewrite
 	}
 	return result, nil
@@ -61,7 +60,8 @@ func changes(from, to any) []change {
 	for i := range a.NumField() {
 		x, y := a.Field(i), b.Field(i)
 		isNone := x.Kind() == reflect.Slice && x.Len() == 0 && y.Len() == 0
-		if !isNone && !reflect.DeepEqual(x.Interface(), y.Interface()) {
+		isSame := x.Kind() == reflect.Struct && len(changes(x.Interface(), y.Interface())) == 0
+		if !isNone && !isSame && !reflect.DeepEqual(x.Interface(), y.Interface()) {
 			found = append(found, change{yamlKey(a.Type().Field(i)), i, x.Interface(), y.Interface()})
 		}
 	}
@@ -97,7 +97,8 @@ func (d *document) setFields(section string, c change) error {
 		if m == nil || m.Kind != yaml.MappingNode || m.Style&yaml.FlowStyle != 0 || len(m.Content) == 0 {
 			return d.set(section, c.key, c.to)
 		}
-		if err := d.setIn(m, f.key, f.to); err != nil {
+		f.key = c.key + "." + f.key
+		if err := d.apply(section, f); err != nil {
 			return err
 		}
 	}

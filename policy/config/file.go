@@ -170,7 +170,7 @@ func (f *File) Update(change func(*Config) error) error {
 	if err := after.Validate(); err != nil {
 		return fmt.Errorf("change the configuration: %w", err)
 	}
-	if before.Equal(after) {
+	if before.equal(after) {
 		return nil
 	}
 	changed, err := edit(data, before, after)
@@ -188,13 +188,13 @@ func (f *File) Update(change func(*Config) error) error {
 }
 
 // ErrChanged says that the configuration is no longer the one that a change started from.
-var ErrChanged = errors.New("the configuration has changed meanwhile: look at it once more")
+var ErrChanged = errors.New("the configuration has changed since: look again")
 
 // Replace changes the configuration from base, as [File.Config] returned it, to next. It writes only the differences.
 // It fails with [ErrChanged] if the configuration is no longer base.
 func (f *File) Replace(base, next Config) error {
 	return f.Update(func(c *Config) error {
-		if !f.Config().Equal(base) {
+		if !f.Config().equal(base) {
 			return ErrChanged
 		}
 		c.take(base, next.Clone())

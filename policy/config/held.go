@@ -145,7 +145,7 @@ func (c Config) withUnsealed(o Config) Config {
 }
 
 // decidesAs reports whether two configurations are equal in everything that the seal covers.
-func (c Config) decidesAs(o Config) bool { return c.Equal(o.withUnsealed(c)) }
+func (c Config) decidesAs(o Config) bool { return c.equal(o.withUnsealed(c)) }
 
 // restrained returns the settings beside the policy that apply while the change from was to c is held back: the
 // stricter ones.

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -129,7 +130,6 @@ func strictly(c *mapstructure.DecoderConfig) {
 	}
 }
 
-// newOutline parses the file and checks its shape.
 func newOutline(data []byte, path string) (*outline, error) {
 	if err := checkEncoding(data, path); err != nil {
 		return nil, err
@@ -148,7 +148,7 @@ func newOutline(data []byte, path string) (*outline, error) {
 		return nil, syntaxError(err, path)
 	}
 	o.root = doc.Content[0]
-	o.check(o.root, fileSchema, "")
+	o.check(o.root, fileSchema(), "")
 	return o, o.err()
 }
 
@@ -180,12 +180,12 @@ func isControl(r rune) bool {
 	return r < ' ' && r != '\t' && r != '\r' || r >= 0x7f && r < 0xa0 && r != 0x85 || r == 0xfffe || r == 0xffff
 }
 
-var yamlLine = regexp.MustCompile(`^(?:yaml: )?(?:line (\d+): )?`)
+var yamlLine = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(?:yaml: )?(?:line (\d+): )?`) })
 
 // syntaxError moves the line from the YAML parser's message into a [fileError].
 func syntaxError(err error, path string) error {
 	text := err.Error()
-	m := yamlLine.FindStringSubmatch(text)
+	m := yamlLine().FindStringSubmatch(text)
 	line, _ := strconv.Atoi(m[1])
 	return &fileError{File: path, Line: line, Problem: "this is not YAML: " + text[len(m[0]):]}
 }
@@ -206,7 +206,7 @@ func merge(o *outline, getenv func(string) string) (*viper.Viper, error) {
 	if getenv == nil {
 		return v, nil
 	}
-	for _, section := range fileSchema.keys {
+	for _, section := range fileSchema().keys {
 		for _, f := range section.schema.keys {
 			key, variable := section.name+"."+f.name, strings.ToUpper("nod_"+section.name+"_"+f.name)
 			value := getenv(variable)

@@ -72,7 +72,7 @@ func TestLoadDeveloperFile(t *testing.T) {
 		{ID: "look-at-network", Effect: policy.Ask, Class: policy.Network},
 		{ID: "asleep", Effect: policy.Deny, Tool: "Read", Disabled: true},
 	}
-	if !cfg.Equal(want) {
+	if !cfg.equal(want) {
 		t.Errorf("got %+v\nwant %+v", cfg, want)
 	}
 	p, err := policy.Compile(cfg.Policy, policy.Places{Home: "/home/u"})
@@ -113,7 +113,7 @@ func TestLoadCommentedOut(t *testing.T) {
 	}
 	want := Default()
 	want.Policy.AutoAllow = nil
-	if !cfg.Equal(want) {
+	if !cfg.equal(want) {
 		t.Errorf("got %+v, want %+v", cfg, want)
 	}
 }
@@ -121,12 +121,12 @@ func TestLoadCommentedOut(t *testing.T) {
 func TestLoadNothing(t *testing.T) {
 	for _, text := range []string{"", "\n\n", "# only words\n", "---\n", "{}", "policy:\n", "policy: {}\nprompt:"} {
 		cfg, err := parse([]byte(text), "x", nil)
-		if err != nil || !cfg.Equal(Default()) {
+		if err != nil || !cfg.equal(Default()) {
 			t.Errorf("%q: %+v, %v, want the defaults", text, cfg, err)
 		}
 	}
 	f := openFile(t, filepath.Join(t.TempDir(), "none", "config.yaml"))
-	if cfg, err := f.Config(), f.State().Err; err != nil || !cfg.Equal(Default()) {
+	if cfg, err := f.Config(), f.State().Err; err != nil || !cfg.equal(Default()) {
 		t.Errorf("no file: %+v, %v, want the defaults", cfg, err)
 	}
 	if _, err := Check(filepath.Join(t.TempDir(), "config.yaml")); !errors.Is(err, fs.ErrNotExist) {
@@ -137,10 +137,10 @@ func TestLoadNothing(t *testing.T) {
 // The text that a fresh file starts with says exactly the defaults, and names every key.
 func TestTemplateIsTheDefault(t *testing.T) {
 	cfg, err := parse(template, "template.yaml", nil)
-	if err != nil || !cfg.Equal(Default()) {
+	if err != nil || !cfg.equal(Default()) {
 		t.Fatalf("%+v, %v, want the defaults", cfg, err)
 	}
-	for _, section := range fileSchema.keys {
+	for _, section := range fileSchema().keys {
 		for _, key := range section.schema.names() {
 			if !bytes.Contains(template, []byte("\n  "+key+":")) {
 				t.Errorf("%s.%s is not in the template", section.name, key)
@@ -182,7 +182,7 @@ func TestEnvironment(t *testing.T) {
 	want.Notifications = Notifications{DoNotDisturb: true, QuietHours: "22:00-07:00"}
 	want.Look = Look{"dark", "zh-CN"}
 	want.History = History{Keep: 30 * day, MaxSize: 200, Forward: ForwardSyslog}
-	if err != nil || !cfg.Equal(want) {
+	if err != nil || !cfg.equal(want) {
 		t.Errorf("got %+v, %v\nwant %+v", cfg, err, want)
 	}
 	for _, tt := range []struct{ set, want string }{

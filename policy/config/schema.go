@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"go.yaml.in/yaml/v3"
@@ -25,7 +26,7 @@ type field struct {
 	schema *schema
 }
 
-var fileSchema = schemaOf(reflect.TypeFor[Config]())
+var fileSchema = sync.OnceValue(func() *schema { return schemaOf(reflect.TypeFor[Config]()) })
 
 func schemaOf(t reflect.Type) *schema {
 	switch {

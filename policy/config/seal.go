@@ -164,7 +164,6 @@ func (s *Seal) remember(path, text string) error {
 	return s.keep(texts)
 }
 
-// keep replaces all texts and trusts them.
 func (s *Seal) keep(texts map[string]string) error {
 	s.texts, s.err = texts, nil
 	data, err := json.MarshalIndent(sealFile{sealVersion, texts, s.mac(texts)}, "", "  ")

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 	"unicode"
 
@@ -154,7 +155,7 @@ func (r Remote) problems() []*policy.FieldError {
 	add("nats.url", checkServers(r.NATS.URL))
 	add("nats.credentials", checkFile(r.NATS.Credentials))
 	add("nats.ca", checkFile(r.NATS.CA))
-	if !natsToken.MatchString(r.NATS.Prefix) {
+	if !natsToken().MatchString(r.NATS.Prefix) {
 		add("nats.prefix", fmt.Sprintf("%q: want up to 32 letters, digits, - and _", r.NATS.Prefix))
 	}
 	add("phone.address", checkOwnAddress(r.Phone.Address))
@@ -166,11 +167,13 @@ func (r Remote) problems() []*policy.FieldError {
 var (
 	// ssh hands the host to commands of its configuration: it must contain no shell syntax, and neither host nor user
 	// may look like a flag.
-	sshHost = regexp.MustCompile(`^(ssh://)?([\pL\pN_][\pL\pN_.+-]*@)?` +
-		`(\[[0-9a-fA-F:.]+\](:[0-9]+)?|[\pL\pN_:][\pL\pN_.:-]*)$`)
-	container = regexp.MustCompile(`^[a-zA-Z0-9][a-zA-Z0-9_.-]*$`)
+	sshHost = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^(ssh://)?([\pL\pN_][\pL\pN_.+-]*@)?` +
+			`(\[[0-9a-fA-F:.]+\](:[0-9]+)?|[\pL\pN_:][\pL\pN_.:-]*)$`)
+	})
+	container = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-zA-Z0-9][a-zA-Z0-9_.-]*$`) })
 	// A prefix is one token of the subjects.
-	natsToken = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,32}$`)
+	natsToken = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-zA-Z0-9_-]{1,32}$`) })
 )
 
 func (m Machine) checkKind() string {
@@ -179,9 +182,9 @@ func (m Machine) checkKind() string {
 
 func (m Machine) checkHost() string {
 	switch {
-	case len(m.Host) > 255 || m.Kind != MachineSSH && !container.MatchString(m.Host):
+	case len(m.Host) > 255 || m.Kind != MachineSSH && !container().MatchString(m.Host):
 		return fmt.Sprintf("%q: want the name of a container, which has letters, digits, _ . and -", m.Host)
-	case m.Kind == MachineSSH && !sshHost.MatchString(m.Host):
+	case m.Kind == MachineSSH && !sshHost().MatchString(m.Host):
 		return fmt.Sprintf("%q: want a host as ssh knows it, such as build-1 or me@build-1; "+
 			"what else ssh is to know of it is for its own configuration", m.Host)
 	}

@@ -10,7 +10,6 @@ import (
 // isPassable asks what git asks of objects and refs: may I go there?
 func isPassable(path string) bool { return syscall.Access(path, 1) == nil }
 
-// device is the file system that a file is on.
 func device(info fs.FileInfo) uint64 {
 	if stat, ok := info.Sys().(*syscall.Stat_t); ok {
 		return uint64(stat.Dev)

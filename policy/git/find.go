@@ -36,7 +36,7 @@ const (
 func find(folder string) (p place, problem string) {
 	level, err := filepath.EvalSymlinks(folder)
 	if err != nil || !filepath.IsAbs(level) {
-		return p, "Nobody can tell which folder " + show(folder) + " is."
+		return p, "nod can't tell which folder " + show(folder) + " is."
 	}
 	start, foreign := uint64(0), false
 	for range maxLevels {

@@ -70,7 +70,6 @@ type source struct {
 	repository int // by number; 0: before the first
 }
 
-// here is what the files of one repository say.
 type here struct {
 	place
 	hooks          []string // values of core.hooksPath
@@ -100,10 +99,9 @@ var systemFiles = func() []string {
 	}
 }()
 
-// readPersonal reads what counts in every repository.
 func (in *inspection) readPersonal() {
 	if !filepath.IsAbs(in.home) {
-		in.fail("Nobody can tell which home folder git's configuration is in.")
+		in.fail("nod can't tell which home folder git's configuration is in.")
 		return
 	}
 	for _, path := range systemFiles {
@@ -179,7 +177,6 @@ func (in *inspection) read(path string, own bool, depth int) {
 	}
 }
 
-// visit judges one key.
 func (in *inspection) visit(e *entry, path string, own bool, depth int) {
 	if in.problem != "" {
 		return
@@ -301,7 +298,6 @@ func (in *inspection) noteHooks(e *entry, path string, own bool) {
 	}
 }
 
-// judgeHooks looks for the one hook that reading runs.
 func (in *inspection) judgeHooks() {
 	folders := slices.Concat([]string{join(in.at.common, "hooks")}, in.hooks, in.at.hooks)
 	for _, folder := range folders {
@@ -319,7 +315,7 @@ func (in *inspection) judgeOldRemotes() {
 	for _, folder := range []string{"remotes", "branches"} {
 		list, err := os.ReadDir(join(in.at.common, folder))
 		if in.addresses && (len(list) > 0 || err != nil && !ownfile.IsMissing(err)) {
-			in.fail("The folder " + in.show(join(in.at.common, folder)) + " may hold addresses with a password or token.")
+			in.fail("The folder " + in.show(join(in.at.common, folder)) + " may contain addresses with a password or token.")
 		}
 	}
 }

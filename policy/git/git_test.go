@@ -335,7 +335,7 @@ func TestFiles(t *testing.T) {
 			s.git("project", "add", ".")
 			s.git("project", "update-index", "--index-version", "4")
 			s.write("project/.git/modules/sub/config", evil)
-		}, "project", "in .git/modules/sub/config"},
+		}, "project", "The file .git/index cannot be read."},
 		{"an evil submodule of a split index", func(s *sandbox) {
 			s.submodule()
 			s.git("project", "update-index", "--split-index")
@@ -394,7 +394,7 @@ func TestFiles(t *testing.T) {
 			s.link("secret", "project/.git-blame-ignore-revs")
 			s.git("project", "config", "blame.ignoreRevsFile", ".git-blame-ignore-revs")
 		}, "project", "leads out of the repository"},
-		{"no such folder", func(s *sandbox) {}, "none", "Nobody can tell"},
+		{"no such folder", func(s *sandbox) {}, "none", "nod can't tell"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

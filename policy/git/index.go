@@ -19,28 +19,17 @@ const (
 var errIndex = errors.New("not an index")
 
 // submodules returns the paths, relative to the work tree, of the repositories in an index: those in which git
-// runs itself again. It does not ask .gitmodules, and nor does this.
-func submodules(dir string) ([]string, error) {
-	data, err := ownfile.ReadBehind(join(dir, "index"), maxIndex)
-	if ownfile.IsMissing(err) {
-		return nil, nil
-	}
+// runs itself again. It does not ask .gitmodules, and nor does this. Of a split index all parts count, also old ones.
+func submodules(dir string) (paths []string, err error) {
+	files, err := os.ReadDir(dir)
 	if err != nil {
 		return nil, err
 	}
-	paths, err := gitlinks(data)
-	if err != nil || !bytes.Contains(data, []byte("link")) {
-		return paths, err
-	}
-	names, err := os.ReadDir(dir) // it may be a split index
-	if err != nil {
-		return nil, err
-	}
-	for _, name := range names {
-		if !strings.HasPrefix(name.Name(), "sharedindex.") {
+	for _, f := range files {
+		if f.Name() != "index" && !strings.HasPrefix(f.Name(), "sharedindex.") {
 			continue
 		}
-		data, err := ownfile.ReadBehind(join(dir, name.Name()), maxIndex)
+		data, err := ownfile.ReadBehind(join(dir, f.Name()), maxIndex)
 		if err != nil {
 			return nil, err
 		}
@@ -53,8 +42,8 @@ func submodules(dir string) ([]string, error) {
 	return paths, nil
 }
 
-// gitlinks reads the entries of an index (gitformat-index(5), versions 2 to 4). Which hash the repository uses is
-// for git to know: it reads both ways.
+// gitlinks reads the entries of an index (gitformat-index(5), versions 2 and 3; one of version 4 that may hold a
+// gitlink is refused). Which hash the repository uses is for git to know: it reads both ways.
 func gitlinks(data []byte) (paths []string, err error) {
 	if !mayHoldGitlink(data) {
 		return nil, nil
@@ -90,69 +79,37 @@ func entries(data []byte, hash int) (paths []string, err error) {
 		return nil, errIndex
 	}
 	version, count := binary.BigEndian.Uint32(data[4:]), binary.BigEndian.Uint32(data[8:])
-	if version < 2 || version > 4 {
+	if version != 2 && version != 3 {
 		return nil, errIndex
 	}
 	data = data[header:]
-	var name []byte
 	for range count {
-		var mode uint32
-		mode, name, data, err = indexEntry(data, name, version, hash)
-		if err != nil {
-			return nil, err
+		mode, name, size := indexEntry(data, version, hash)
+		if size == 0 {
+			return nil, errIndex
 		}
 		if mode == modeGitlink {
-			paths = append(paths, string(name))
+			paths = append(paths, name)
 		}
+		data = data[size:]
 	}
 	return paths, nil
 }
 
-// indexEntry reads one entry. Version 4 names it by what it shares with the name before it.
-func indexEntry(data, before []byte, version uint32, hash int) (mode uint32, name, rest []byte, err error) {
+// indexEntry reads the entry that data starts with. Its size is 0 if it is cut short.
+func indexEntry(data []byte, version uint32, hash int) (mode uint32, name string, size int) {
 	const modeAt, hashAt, extended = 24, 40, 0x4000
-	fixed := hashAt + hash + 2
-	if len(data) < fixed {
-		return 0, nil, nil, errIndex
+	at := hashAt + hash + 2
+	if len(data) < at {
+		return 0, "", 0
 	}
-	mode = binary.BigEndian.Uint32(data[modeAt:])
-	if version > 2 && binary.BigEndian.Uint16(data[fixed-2:])&extended != 0 {
-		fixed += 2
+	if version == 3 && binary.BigEndian.Uint16(data[at-2:])&extended != 0 {
+		at += 2
 	}
-	at := min(fixed, len(data))
-	if version == 4 {
-		cut, size := varint(data[at:])
-		if size == 0 || cut > len(before) {
-			return 0, nil, nil, errIndex
-		}
-		name = before[:len(before)-cut]
-		at += size
+	end := bytes.IndexByte(data[min(at, len(data)):], 0)
+	size = (at + end + 8) &^ 7 // one to eight NULs
+	if end < 0 || size > len(data) {
+		return 0, "", 0
 	}
-	end := bytes.IndexByte(data[at:], 0)
-	if end < 0 {
-		return 0, nil, nil, errIndex
-	}
-	name = append(name, data[at:at+end]...)
-	next := at + end + 1
-	if version < 4 {
-		next = (at + end + 8) &^ 7 // one to eight NULs
-	}
-	if next > len(data) {
-		return 0, nil, nil, errIndex
-	}
-	return mode, name, data[next:], nil
-}
-
-// varint decodes git's offset encoding. Its size is 0 when it is cut short or too long for any name.
-func varint(data []byte) (value, size int) {
-	for i, c := range data[:min(len(data), 4)] {
-		if i > 0 {
-			value++
-		}
-		value = value<<7 | int(c&0x7f)
-		if c < 0x80 {
-			return value, i + 1
-		}
-	}
-	return 0, 0
+	return binary.BigEndian.Uint32(data[modeAt:]), string(data[at : at+end]), size
 }

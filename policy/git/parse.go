@@ -18,7 +18,6 @@ func (e *entry) pattern() string {
 	return e.section + "." + e.name
 }
 
-// key is the key as git prints it.
 func (e *entry) key() string {
 	if e.hasSub {
 		return e.section + "." + e.sub + "." + e.name

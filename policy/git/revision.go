@@ -5,18 +5,12 @@ import (
 	"strings"
 )
 
-// Path is a path in a word for git.
-type Path struct {
-	Name    string // empty: all there is
-	FromTop bool   // it starts at the repository's top, not in the folder that git runs in
-}
-
 // Revision splits a word that git may read as a revision (gitrevisions(7)) or as a pathspec with magic
 // (gitglossary(7)). rev is what stands before the path: "HEAD" in HEAD:x, ":0" in :0:x; all of a word without one.
 // Where the word can be read in more than one way, paths holds what each reading reaches: :/x is a search for a
-// commit or names x, and HEAD:a..b is one path or the end of a range. A word without a colon is no path here,
-// though it may well be the name of a file.
-func Revision(word string) (rev string, paths []Path) {
+// commit or names x, and HEAD:a..b is one path or the end of a range. An empty path is all there is. A word without a
+// colon is no path here, though it may well be the name of a file.
+func Revision(word string) (rev string, paths []string) {
 	word = strings.TrimPrefix(word, "^")
 	rev, paths = revision(word)
 	for _, mark := range []string{"^!", "^@", "^-"} { // a commit and its parents; git looks for a file, too
@@ -32,8 +26,7 @@ func Revision(word string) (rev string, paths []Path) {
 	return rev, with(with(paths, left), right)
 }
 
-// with adds the paths of a part of a word.
-func with(paths []Path, part string) []Path {
+func with(paths []string, part string) []string {
 	_, more := revision(part)
 	for _, p := range more {
 		if !slices.Contains(paths, p) {
@@ -43,8 +36,7 @@ func with(paths []Path, part string) []Path {
 	return paths
 }
 
-// revision splits a word that is no range.
-func revision(word string) (rev string, paths []Path) {
+func revision(word string) (rev string, paths []string) {
 	if strings.HasPrefix(word, ":") {
 		return indexOrPathspec(word)
 	}
@@ -52,7 +44,7 @@ func revision(word string) (rev string, paths []Path) {
 	if at < 0 {
 		return word, nil
 	}
-	return word[:at], []Path{inTree(word[at+1:])}
+	return word[:at], []string{word[at+1:]}
 }
 
 // colon finds the colon before a path: the first that is in no braces. Braces that nobody closes hide none.
@@ -74,38 +66,30 @@ func colon(word string) int {
 	return -1
 }
 
-// inTree reads the path of REV:PATH.
-func inTree(path string) Path {
-	return Path{path, !strings.HasPrefix(path, "./") && !strings.HasPrefix(path, "../") && path != "." && path != ".."}
-}
-
-// indexOrPathspec reads a word that starts with a colon.
-func indexOrPathspec(word string) (rev string, paths []Path) {
+func indexOrPathspec(word string) (rev string, paths []string) {
 	rest := word[1:]
 	spec := pathspec(rest)
 	switch {
 	case strings.HasPrefix(rest, "/"):
-		return word, []Path{spec}
+		return word, []string{spec}
 	case len(rest) > 1 && '0' <= rest[0] && rest[0] <= '3' && rest[1] == ':':
-		return word[:2], []Path{inTree(rest[2:]), spec}
+		return word[:2], []string{rest[2:], spec}
 	}
-	return ":", []Path{inTree(rest), spec}
+	return ":", []string{rest, spec}
 }
 
 // pathspec reads what follows the colon of a pathspec with magic: (top,exclude)PATH, or /!^ and perhaps a colon.
-func pathspec(rest string) Path {
+func pathspec(rest string) string {
 	if strings.HasPrefix(rest, "(") {
 		for i := 1; i < len(rest); i++ {
 			switch rest[i] {
 			case '\\':
 				i++
 			case ')':
-				return Path{rest[i+1:], slices.Contains(strings.Split(rest[1:i], ","), "top")}
+				return rest[i+1:]
 			}
 		}
-		return Path{Name: rest}
+		return rest
 	}
-	name := strings.TrimLeft(rest, "/!^")
-	isTop := strings.Contains(rest[:len(rest)-len(name)], "/")
-	return Path{strings.TrimPrefix(name, ":"), isTop}
+	return strings.TrimPrefix(strings.TrimLeft(rest, "/!^"), ":")
 }

@@ -36,8 +36,8 @@ type File struct {
 	Text    []byte
 }
 
-// Untranslated is a statement that nod's rules cannot express.
-type Untranslated struct {
+// untranslated is a statement that nod's rules cannot express.
+type untranslated struct {
 	Text   string `json:"text"`
 	File   string `json:"file"`
 	Line   int    `json:"line"`
@@ -47,7 +47,7 @@ type Untranslated struct {
 // Result is the translation of an agent's files.
 type Result struct {
 	Rules   []policy.Rule  `json:"rules"`
-	Left    []Untranslated `json:"left"`
+	Left    []untranslated `json:"left"`
 	Present int            `json:"present"` // rules that exist already, left out
 }
 
@@ -144,10 +144,10 @@ func (e *Entry) leave(format string, because *Entry) {
 }
 
 func collect(entries []*Entry, existing []policy.Rule) Result {
-	result := Result{Rules: []policy.Rule{}, Left: []Untranslated{}}
+	result := Result{Rules: []policy.Rule{}, Left: []untranslated{}}
 	for _, e := range entries {
 		if e.Reason != "" {
-			result.Left = append(result.Left, Untranslated{e.Text, e.file, e.Line, e.Reason})
+			result.Left = append(result.Left, untranslated{e.Text, e.file, e.Line, e.Reason})
 			continue
 		}
 		for i, r := range e.rules {

@@ -205,7 +205,7 @@ func TestCodexRules(t *testing.T) {
 		{"computed", `prefix_rule(pattern=["go"]+["test"])`, "left 1: prefix_rule(pattern=[\"go\"]+[\"test\"])\n"},
 		{"nothing", `prefix_rule(pattern=[])`, "left 1: prefix_rule(pattern=[])\n"},
 		{
-			"a field nod does not know", `prefix_rule(pattern=["make"], when="x")`,
+			"a field nod doesn't know", `prefix_rule(pattern=["make"], when="x")`,
 			"left 1: prefix_rule(pattern=[\"make\"], when=\"x\")\n",
 		},
 		{"a deny that cannot be read takes back", "prefix_rule(pattern=['make'])\n" +

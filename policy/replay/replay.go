@@ -83,7 +83,6 @@ func run(ctx context.Context, files []File, t *tally, o Options) error {
 	return nil
 }
 
-// read adds the calls of one session.
 func (t *tally) read(ctx context.Context, f File, o Options) error {
 	file, err := f.Open()
 	if err != nil {
@@ -130,20 +129,22 @@ type Report struct {
 	Skipped   int `json:"skipped_lines"` // broken or too long
 	Questions int `json:"questions"`     // calls that ask the user something; not counted below
 	Counts
-	Agents   []Part  `json:"agents"`            // most calls first
-	Projects []Part  `json:"projects"`          // by the folder in which a session began, most calls first
-	List     []Asked `json:"asked_list"`        // most often asked first
-	Left     int     `json:"asked_left_out"`    // asked calls missing from the full list
-	Rules    *Rules  `json:"suggest,omitempty"` // with [Options.Suggest]
+	Agents   []Part      `json:"agents"`            // most calls first
+	Projects []Part      `json:"projects"`          // by the folder in which a session began, most calls first
+	List     []askedCall `json:"asked_list"`        // most often asked first
+	Left     int         `json:"asked_left_out"`    // asked calls missing from the full list
+	Rules    *Rules      `json:"suggest,omitempty"` // with [Options.Suggest]
 }
 
 // Counts are numbers of calls: Calls is the sum of Passed, Asked and Denied.
 type Counts struct {
 	Calls  int `json:"calls"`
 	Passed int `json:"passed"`
-	Asked  int `json:"asked"`
-	Denied int `json:"denied"`
-	Always int `json:"asked_with_always"` // of those asked, for a user who answers "always" where possible
+	// Contained are those of Passed that run in the sandbox.
+	Contained int `json:"in_sandbox,omitempty"`
+	Asked     int `json:"asked"`
+	Denied    int `json:"denied"`
+	Always    int `json:"asked_with_always"` // of those asked, for a user who answers "always" where possible
 }
 
 // Part has the counts of one agent or project.
@@ -152,8 +153,8 @@ type Part struct {
 	Counts
 }
 
-// Asked is a call that needs a prompt.
-type Asked struct {
+// askedCall is a call that needs a prompt.
+type askedCall struct {
 	Agent  string `json:"agent"`
 	Tool   string `json:"tool"`
 	Call   string `json:"call"` // the command, path or address, else the input as JSON; cut to 500 characters
@@ -189,7 +190,7 @@ type tally struct {
 	skipped   int
 	agents    map[string]*Counts
 	projects  map[string]*Counts
-	asked     map[askedKey]*Asked
+	asked     map[askedKey]*askedCall
 	left      int
 	byRule    map[string]int // calls that a rule let pass
 	suggest   bool
@@ -202,7 +203,7 @@ type askedKey struct{ agent, tool, call, reason string }
 func newTally(sim *policy.Simulation, suggest bool) *tally {
 	return &tally{
 		sim: sim, agents: map[string]*Counts{}, projects: map[string]*Counts{},
-		asked: map[askedKey]*Asked{}, byRule: map[string]int{}, suggest: suggest,
+		asked: map[askedKey]*askedCall{}, byRule: map[string]int{}, suggest: suggest,
 	}
 }
 
@@ -240,6 +241,9 @@ func part(of map[string]*Counts, name string) *Counts {
 func (c *Counts) add(e policy.Effect, again bool) {
 	c.Calls++
 	switch e {
+	case policy.Sandbox:
+		c.Contained++
+		c.Passed++
 	case policy.Allow:
 		c.Passed++
 	case policy.Deny:
@@ -260,7 +264,7 @@ func (t *tally) list(c policy.Call, reason string, again bool) {
 			t.left++
 			return
 		}
-		a = &Asked{Agent: c.Agent, Tool: c.Tool, Call: k.call, Reason: reason}
+		a = &askedCall{Agent: c.Agent, Tool: c.Tool, Call: k.call, Reason: reason}
 		t.asked[k] = a
 	}
 	a.Times++
@@ -286,12 +290,12 @@ func text(c policy.Call) string {
 func (t *tally) report(files int) *Report {
 	r := &Report{
 		Files: files, Skipped: t.skipped, Questions: t.questions, Counts: t.all,
-		Agents: parts(t.agents), Projects: parts(t.projects), List: []Asked{}, Left: t.left,
+		Agents: parts(t.agents), Projects: parts(t.projects), List: []askedCall{}, Left: t.left,
 	}
 	for _, a := range t.asked {
 		r.List = append(r.List, *a)
 	}
-	slices.SortFunc(r.List, func(a, b Asked) int {
+	slices.SortFunc(r.List, func(a, b askedCall) int {
 		return cmp.Or(cmp.Compare(b.Times, a.Times), cmp.Compare(a.Agent, b.Agent), cmp.Compare(a.Tool, b.Tool),
 			cmp.Compare(a.Call, b.Call), cmp.Compare(a.Reason, b.Reason))
 	})

@@ -107,7 +107,7 @@ func TestRunCounts(t *testing.T) {
 		t.Fatalf("list: %+v", r.List)
 	}
 	r.List[0].Reason = ""
-	if want := (Asked{Agent: "claude-code", Tool: "Bash", Call: "make", Times: 2, Always: 1}); r.List[0] != want {
+	if want := (askedCall{Agent: "claude-code", Tool: "Bash", Call: "make", Times: 2, Always: 1}); r.List[0] != want {
 		t.Errorf("got %+v, want %+v", r.List[0], want)
 	}
 	if got := r.PerHundred(); got != 40 {

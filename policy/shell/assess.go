@@ -15,22 +15,22 @@ import (
 // The risks that the form of a command shows rather than the name of a program.
 const (
 	riskDownloaded = "Runs what it downloads"
-	riskDecoded    = "Runs text that is encoded"
+	riskDecoded    = "Runs encoded text"
 	riskPiped      = "Runs what is piped into it"
-	riskWritten    = "Runs a file that it has just made"
+	riskWritten    = "Runs a file it just created"
 	riskUnknown    = "Runs a program nod doesn't know: {{.What}}"
 	riskHidden     = "Runs a program whose name shows only when it runs"
-	riskLetters    = "The program's name holds unusual letters: {{.What}}"
-	riskDeletes    = "Deletes what shows only when it runs"
+	riskLetters    = "The program's name contains unusual characters: {{.What}}"
+	riskDeletes    = "Deletes files that only the run will name"
 	riskRemoves    = "Deletes something"
-	riskOther      = "May run other code"
+	RiskOther      = "May run other code"
 	riskOpen       = "Part of it shows only when it runs"
 	riskScreen     = "Can control your screen"
 	riskSocket     = "Opens a network connection of its own"
 	riskSettings   = "Changes what programs do: {{.What}}"
 	riskEndless    = "Starts itself over and over"
 	riskHost       = "Reaches {{.What}}"
-	riskNetwork    = "Reaches the network"
+	RiskNetwork    = "Reaches the network"
 	RiskUnreadable = "nod can't read all of it"
 	riskLong       = "Too long for nod to read all of it"
 )
@@ -178,7 +178,7 @@ func (b *budget) assess(file *syntax.File, text string) (a Analysis, isOpen bool
 		}
 	}
 	if a.Network {
-		a.Risks = append(a.Risks, Risk{Level: Caution, Text: riskNetwork})
+		a.Risks = append(a.Risks, Risk{Level: Caution, Text: RiskNetwork})
 	}
 	return a, w.open
 }
@@ -267,7 +267,7 @@ func (w *walk) assess(words, settings []word, in pipe) bool {
 	case !ascii(words[0].text):
 		w.risk(Danger, riskLetters, words[0].text)
 	}
-	for _, rule := range risksOf(name, args) {
+	for _, rule := range risks().rulesOf(name, args) {
 		w.risk(rule.level, rule.text, "")
 		said = said || rule.name != "*"
 	}
@@ -300,17 +300,15 @@ func (w *walk) assessUnread(p *Part, words []word, first int) {
 	case !isKnown(baseName(name)):
 		w.risk(Caution, riskUnknown, name)
 	case runs:
-		w.risk(Caution, riskOther, "")
+		w.risk(Caution, RiskOther, "")
 	}
 }
 
-// isKnown reports whether there is an entry for a program.
 func isKnown(name string) bool {
 	c := programs()
 	return c.find(name) != nil || c.subs[name] || c.find(unversioned(name)) != nil
 }
 
-// texts are the words as far as they are known.
 func texts(words []word) []string {
 	out := make([]string, len(words))
 	for i, w := range words {

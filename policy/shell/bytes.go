@@ -17,11 +17,11 @@ func unreadable(command string) string {
 		return "The command is longer than 10,000 bytes."
 	}
 	if !utf8.ValidString(command) {
-		return "The command holds bytes that are not valid UTF-8."
+		return "The command contains bytes that are not valid UTF-8."
 	}
 	for _, r := range command {
 		if r != '\n' && r != '\t' && (r == utf8.RuneError || invisible.Is(r)) {
-			return "The command holds a control character or one that nobody can see."
+			return "The command contains a control character or one that nobody can see."
 		}
 	}
 	return ""
@@ -30,27 +30,40 @@ func unreadable(command string) string {
 // doubtful says why a readable command holds bytes that no read-only command needs. Only printable ASCII,
 // line ends, letters and, in quotes, plain marks pass.
 func doubtful(command string) string {
-	switch isASCII := ascii(command); {
-	case !isASCII && strings.ContainsRune(command, '\\'):
-		return "It holds a backslash beside letters outside ASCII, which some character sets join into one."
+	switch {
+	case joins(command):
+		return isJoined
 	case strings.ContainsRune(command, '\t'):
-		return "It holds a tab."
+		return "It contains a tab."
 	case strings.Contains(command, "\\\n"):
 		return "It joins two lines with a backslash."
-	case isASCII:
+	case ascii(command):
 		return ""
 	}
 	for _, r := range command {
 		if r >= utf8.RuneSelf && !plainLetter(r) && !plainMark(r) {
-			return "It holds " + quote(string(r)) + ", which is not a letter or may be taken for another one."
+			return "It contains " + quote(string(r)) + ", which is not a letter or may be taken for another one."
 		}
 	}
 	for _, run := range strings.FieldsFunc(command, func(r rune) bool { return !unicode.IsLetter(r) }) {
 		if lookAlike(run) {
-			return "It holds letters that look like others: " + quote(run) + "."
+			return "It contains letters that look like others: " + quote(run) + "."
 		}
 	}
 	return ""
+}
+
+const isJoined = "It contains a backslash behind a letter outside ASCII, and some character sets join the two into one."
+
+// joins reports whether a backslash stands behind a letter outside ASCII. Character sets of two bytes that have the
+// backslash for a second byte take it for a part of that letter, and so for none that hides the next one.
+func joins(command string) bool {
+	for i := 1; i < len(command); i++ {
+		if command[i] == '\\' && command[i-1] >= utf8.RuneSelf {
+			return true
+		}
+	}
+	return false
 }
 
 func ascii(s string) bool {
@@ -87,7 +100,7 @@ func plainMark(r rune) bool {
 	case r >= 0x25a0 && r <= 0x27bf && unicode.Is(unicode.So, r): // shapes, signs, dingbats
 		return true
 	}
-	return r >= 0x1f300 && r <= 0x1faff && unicode.Is(unicode.So, r) // pictures
+	return r >= 0x1f300 && r <= 0x1faff && unicode.In(r, unicode.So, unicode.Sk) // pictures, and colours of skin
 }
 
 func greekOrCyrillic(r rune) bool { return r >= 0x386 && r <= 0x3ce || r >= 0x410 && r <= 0x451 }

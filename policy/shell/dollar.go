@@ -15,7 +15,6 @@ import (
 //go:embed dollar.txt
 var dollarTable string
 
-// A dollar is a row of the table.
 type dollar struct {
 	before string
 	next   *regexp.Regexp
@@ -85,5 +84,5 @@ func (w *walk) endsAlike(p *syntax.ParamExp) bool {
 // vary notes that shells make different words of one.
 func (w *word) vary(spelled string) {
 	w.varies = true
-	w.unknown("Shells read " + quote(spelled) + " differently: zsh computes what stands behind a $, or a variable.")
+	w.unknown("Shells read " + quote(spelled) + " differently: zsh computes what follows a $, or a variable.")
 }

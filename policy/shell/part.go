@@ -1,6 +1,9 @@
 package shell
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // Part is one simple command of a command line: a program and its words.
 type Part struct {
@@ -15,23 +18,43 @@ type Part struct {
 	Accesses []Access // what it reads and writes: all of it when Understood, else as far as its words show
 	Output   []Access // files that its output is redirected to, or that the flags of a task say it writes
 
+	// Outside says why it cannot do its work in a sandbox; empty where nod knows of no reason.
+	Outside string
+	Commits bool // it is git, and changes what the repository holds
+	serves  bool // Outside says that it is a server, whose clients are outside
+	starts  bool // it goes on in the background
+	ends    bool // it is given only so much time
+
 	Why    string // why it does not only read; empty when Reads
 	Within bool   // another part runs it, and is judged for it
 	At     int    // the byte of the command where it starts; only of [Assess]
 
-	words Pattern  // what remembering it would cover
-	free  []string // of its flags, those that nod knows to be harmless
-	entry *program // that it was read by
-	args  []string
-	lead  []string // the words that lead, where an entry says so
-	bound string   // why it cannot be remembered by itself
-	given []string // its flags, without values
-	names []string // patterns of the names that it prints
-	whole bool     // Argv is all of its words
+	words    Pattern   // what remembering it would cover
+	examples []example // its words for which others may stand
+	exact    []string  // where there are any, the flags of a pattern for these words only
+	free     []string  // of its flags, those that nod knows to be harmless
+	entry    *program  // that it was read by
+	args     []string
+	lead     []string // the words that lead, where an entry says so
+	bound    string   // why it cannot be remembered by itself
+	given    []string // its flags, without values
+	names    []string // patterns of the names that it prints
+	whole    bool     // Argv is all of its words
 
 	removes bool // something is removed that is not among Accesses
 
 	varies bool // some shells read its words as others; without an Argv, as any command
+}
+
+// Name is the program with the word for what it is to do, as in "git push"; empty if the program is not known.
+func (p Part) Name() string {
+	words := p.words.Words
+	for i := 1; i < len(words); i++ {
+		if !subcommand(words[i]) {
+			words = words[:i]
+		}
+	}
+	return strings.Join(words, " ")
 }
 
 // Removes reports whether something is removed.

@@ -8,7 +8,8 @@ import (
 
 // Pattern says which simple commands a rule or a grant covers: those with these leading words and these Flags, except
 // that one which does not restrain the program may be missing, whose other flags are harmless, and whose operands are
-// plain words or paths in the project. With a Text it covers only the command of exactly that text.
+// plain words or paths in the project; where it was made from a text for people, or from a number, with any other. With
+// a Text it covers only the command of exactly that text.
 type Pattern struct {
 	Words []string `json:"words"`
 	Flags []string `json:"flags,omitempty"` // with their values, where the value could say what is done
@@ -51,10 +52,14 @@ func ParsePattern(text string) (Pattern, error) {
 		return Pattern{}, errors.New(parts[0].bound)
 	}
 	t := parts[0].words
+	isAny := func(text string) bool { return text == anyProse || text == anyNumber }
+	if slices.ContainsFunc(parts[0].examples, func(e example) bool { return !isAny(e.text) }) {
+		t.Flags = parts[0].exact
+	}
 	if t.Text == "" { // no path that follows from the words, such as the folder that cp -r takes when nothing is named
 		t.Words, t.begins = slices.Clone(t.Words), true
 		for _, arg := range parts[0].args {
-			if slices.Contains(parts[0].Argv, arg) {
+			if slices.Contains(parts[0].Argv, arg) && !(isAny(arg) && parts[0].isExample(arg)) {
 				t.Words = append(t.Words, arg)
 			}
 		}
@@ -63,7 +68,6 @@ func ParsePattern(text string) (Pattern, error) {
 	return t, nil
 }
 
-// own are the parts that are judged by themselves.
 func own(parts []Part) []Part {
 	return slices.DeleteFunc(slices.Clone(parts), func(p Part) bool { return p.Within })
 }
@@ -77,10 +81,12 @@ func (t Pattern) String() string {
 	for _, f := range t.Flags {
 		if setting, ok := strings.CutPrefix(f, markSetting); ok {
 			settings = append(settings, setting)
+		} else if f == markText {
+			operands = append(operands, "'"+anyProse+"'")
 		} else if operand, ok := strings.CutPrefix(f, markOperand); ok {
 			operands = append(operands, operand)
 		} else {
-			flags = append(flags, f)
+			flags = append(flags, spellExample(f))
 		}
 	}
 	if slices.ContainsFunc(operands, isFlag) {
@@ -96,7 +102,6 @@ const (
 	markOperand = "-- "
 )
 
-// divide parts words from flags.
 func divide(list []string) (words, flags []string) {
 	return slices.DeleteFunc(slices.Clone(list), isFlag),
 		slices.DeleteFunc(slices.Clone(list), func(s string) bool { return !isFlag(s) })
@@ -134,18 +139,34 @@ func (t Pattern) Covers(p Part, inside func(operand string) bool) bool {
 	case t.Text != "" || p.words.Text != "":
 		return t.Text != "" && t.Text == p.Text
 	}
+	if len(p.examples) > 0 {
+		written := p
+		written.words.Flags, written.examples = p.exact, nil
+		if t.Covers(written, inside) {
+			return true
+		}
+	}
 	isRestrained := slices.ContainsFunc(t.Flags, func(f string) bool { return p.entry.restrains(flagName(f)) })
 	isNew := func(f string) bool {
 		isFree := (!isRestrained || prints(f)) && slices.Contains(p.free, f) && !p.Understood
-		return !isFree && !slices.Contains(t.Flags, f) && !slices.Contains(t.also, f)
+		return !isFree && !t.has(f)
 	}
 	return t.Fits(p) && !slices.ContainsFunc(p.words.Flags, isNew) &&
-		!slices.ContainsFunc(p.args, func(a string) bool { return !inside(a) })
+		!slices.ContainsFunc(p.args, func(a string) bool { return !p.isExample(a) && !inside(a) })
+}
+
+// has reports whether a person saw a flag, or one with a value like its own.
+func (t Pattern) has(flag string) bool {
+	isSeen := func(f string) bool { return f == flag || isLike(flag, f) }
+	return slices.ContainsFunc(t.Flags, isSeen) || slices.ContainsFunc(t.also, isSeen)
 }
 
 // Fits reports whether a part has the leading words of the pattern, and the flags that it must not lack.
 func (t Pattern) Fits(p Part) bool {
-	isMissing := func(f string) bool { return !slices.Contains(p.words.Flags, f) && !p.entry.mayLack(f) }
+	isMissing := func(f string) bool {
+		has := slices.ContainsFunc(p.words.Flags, func(own string) bool { return own == f || isLike(own, f) })
+		return !has && !strings.HasPrefix(f, markText) && !p.entry.mayLack(f)
+	}
 	if t.Text != "" || p.entry == nil || slices.ContainsFunc(t.Flags, isMissing) {
 		return false
 	}
@@ -167,8 +188,11 @@ func (t Pattern) Meets(p Part) bool {
 	}) && (p.varies || !slices.ContainsFunc(t.Flags, func(f string) bool { return !t.isGiven(f, p) }))
 }
 
-// isGiven reports whether a part has a flag of the pattern, or one that means the same.
 func (t Pattern) isGiven(flag string, p Part) bool {
+	if flag == markText {
+		return true
+	}
+	flag = withoutExample(flag)
 	name := flagName(flag)
 	return p.hasFlag(flag) || slices.ContainsFunc(t.spelled, func(words []string) bool {
 		return slices.ContainsFunc(programs().aliases[strings.Join(words, " ")+" "+name], func(other string) bool {
@@ -224,9 +248,13 @@ func valuesApart(words []string) []string {
 
 // hasFlag reports whether a flag, perhaps with its value behind a blank and perhaps abbreviated, is among the words.
 func (p Part) hasFlag(flag string) bool {
+	if operand, ok := strings.CutPrefix(flag, markOperand); ok && strings.Contains(operand, " ") {
+		return slices.Contains(p.Argv, operand)
+	}
+	flag = withoutExample(flag)
 	name, value, hasValue := strings.Cut(strings.TrimPrefix(flag, markOperand), " ")
-	if !hasValue && isFlag(name) {
-		name, value, hasValue = strings.Cut(name, "=")
+	if own := flagName(flag); isFlag(flag) && own != flag {
+		name, value, hasValue = own, flag[len(own)+1:], true
 	}
 	words := valuesApart(p.Argv)
 	for i, w := range words {

@@ -88,6 +88,12 @@ func TestCovers(t *testing.T) {
 		{"npm --ignore-scripts ci", "npm ci", false},
 		{"LD_PRELOAD=./x mix test", "LD_PRELOAD=./y mix test", false},
 		{"mix test", "LD_PRELOAD=./x mix test", false},
+		{"npm start", "PORT=4001 npm start", true},
+		{"npm start", "PORT=/x npm start", false},
+		{"npm start", "HOST=0.0.0.0 PORT=1 npm start", false},
+		{"pytest", "MPLBACKEND=Agg pytest -q", true},
+		{"pytest", "MPLBACKEND=module://x pytest", false},
+		{"pytest", "PYTHONPATH=src pytest", false},
 		{"LD_PRELOAD=./x mix test", "LD_PRELOAD=./x mix test", true},
 	} {
 		seen, other := onlyPart(t, tt.seen), onlyPart(t, tt.other)

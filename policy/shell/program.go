@@ -93,14 +93,12 @@ const (
 	told
 )
 
-// An operand is one place in a synopsis.
 type operand struct {
 	typ    *wordType
 	many   bool     // it may be repeated
 	unless []string // flags that stand for it
 }
 
-// A flag is what an entry says of one.
 type flag struct {
 	typ, second *wordType // of its value, or values, such as jq --arg NAME VALUE; nil: it has none
 	optional    bool      // its value stands only behind =
@@ -110,7 +108,6 @@ type flag struct {
 	never       string    // why it is never harmless
 }
 
-// A need is for one of some flags, where one of others is there.
 type need struct {
 	flags, with []string // no flags in with: always
 	why         string
@@ -217,7 +214,6 @@ func newCatalogue() catalogue {
 	}
 }
 
-// An entry is the text of one entry.
 type entry struct {
 	file   string
 	line   int // of the first line of text
@@ -246,7 +242,7 @@ func readPrograms() (catalogue, error) {
 	c := newCatalogue()
 	files, err := programFiles.ReadDir("programs")
 	for _, f := range files {
-		if f.Name() == risksFile {
+		if f.Name() == risksFile || f.Name() == outsideFile {
 			continue
 		}
 		text, unread := programFiles.ReadFile(path.Join("programs", f.Name()))
@@ -255,7 +251,6 @@ func readPrograms() (catalogue, error) {
 	return c, err
 }
 
-// read cuts a file into its entries.
 func (c *catalogue) read(file, text string) error {
 	var now *entry
 	var manual string
@@ -325,7 +320,6 @@ func (c catalogue) setting(words []string) error {
 	return nil
 }
 
-// add files an entry under its names.
 func (c catalogue) add(e *entry, manual, names string) error {
 	if manual == "" {
 		return errors.New("want a line that starts with manual before it")
@@ -345,7 +339,6 @@ func (c catalogue) add(e *entry, manual, names string) error {
 	return nil
 }
 
-// parse reads the lines of an entry.
 func (e *entry) parse() (*program, error) {
 	p := &program{flags: map[string]flag{}, traits: map[string]bool{}}
 	for _, line := range e.text {
@@ -357,7 +350,6 @@ func (e *entry) parse() (*program, error) {
 	return p, nil
 }
 
-// line reads one line of an entry.
 func (p *program) line(keyword, rest string) error {
 	if rest == "" {
 		return errors.New("nothing follows")

@@ -17,7 +17,7 @@ func TestDecisionsReadNoRisks(t *testing.T) {
 
 func TestMistakesInRisks(t *testing.T) {
 	for _, text := range []string{"when rm", "danger X\nwhen rm,", "danger X\nodd x"} {
-		if err := (riskBook{}).read(text); err == nil || !strings.HasPrefix(err.Error(), "risks.txt:") {
+		if err := (riskBook{}).read(risksFile, text, levels); err == nil || !strings.HasPrefix(err.Error(), "risks.txt:") {
 			t.Errorf("%q: %v", text, err)
 		}
 	}
@@ -29,7 +29,10 @@ func TestPrograms(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := readRisks(); err != nil {
+	if _, err := readRules(risksFile, levels); err != nil {
+		t.Error(err)
+	}
+	if _, err := readRules(outsideFile, outsideRules); err != nil {
 		t.Error(err)
 	}
 	ownLanguages := []*wordType{wordTypes["AWK"], wordTypes["SED"]}

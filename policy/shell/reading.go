@@ -14,6 +14,7 @@ type reading struct {
 	program *program
 	name    string // as the command spells it, with its sub-commands
 
+	behind   map[int]string    // by the number of an operand: the flag before it, which may take it for its value
 	given    []string          // flags as spelled, without values: -n, --lines
 	values   map[string]string // of the flags that have one
 	operands []word
@@ -30,29 +31,29 @@ type reading struct {
 	named     bool     // a name that others chose may give it a pattern: then it reads the first operand
 	patterns  []string // that are matched against lines, in a syntax that the flags choose
 	syntax    language.Syntax
-	lead      []string // words that say what runs: the name, its sub-commands, targets
-	seen      []string // flags, with their values, that only a person who saw them can allow
-	limits    []string // flags, with their values, that restrain it
-	outputs   []string // files that a task writes as its flags say
-	exports   []word   // settings that count for what it runs
-	args      []string // operands of a task, which must be plain words or lie in the project
-	fixed     string   // why a task can be remembered with exactly these words only
-	inner     [][]word // commands that it runs
-	fed       bool     // the names that stand for {} in the inner command are those that are piped in
-	finds     bool     // they are those that it finds
-	names     []string // patterns of the names that it finds
-	loose     string   // why names that others chose may be flags to it
-	script    *string  // the same as text for a shell
-	remotes   bool     // it prints addresses of remotes
-	changed   bool     // a variable is set that may change what it runs
-	grows     float64  // how many times longer than its input its scripts may make a text
-	prints    float64  // how long the texts are that it may print again and again
-	settings  []word   // NAME=value for the inner command
-	variables []string // names that its own flags give to values, as jq --arg does
-	seems     *reading // of a program that nod does not know: as if it were the one that its name reminds of
+	lead      []string  // words that say what runs: the name, its sub-commands, targets
+	seen      []string  // flags, with their values, that only a person who saw them can allow
+	examples  []example // words for which others may stand; what is seen holds the words themselves
+	limits    []string  // flags, with their values, that restrain it
+	outputs   []string  // files that a task writes as its flags say
+	exports   []word    // settings that count for what it runs
+	args      []string  // operands of a task, which must be plain words or lie in the project
+	fixed     string    // why a task can be remembered with exactly these words only
+	inner     [][]word  // commands that it runs
+	fed       bool      // the names that stand for {} in the inner command are those that are piped in
+	finds     bool      // they are those that it finds
+	names     []string  // patterns of the names that it finds
+	loose     string    // why names that others chose may be flags to it
+	script    *string   // the same as text for a shell
+	remotes   bool      // it prints addresses of remotes
+	changed   bool      // a variable is set that may change what it runs
+	grows     float64   // how many times longer than its input its scripts may make a text
+	prints    float64   // how long the texts are that it may print again and again
+	settings  []word    // NAME=value for the inner command
+	variables []string  // names that its own flags give to values, as jq --arg does
+	seems     *reading  // of a program that nod does not know: as if it were the one that its name reminds of
 }
 
-// has reports whether one of the flags is there.
 func (r *reading) has(flags ...string) bool {
 	return slices.ContainsFunc(flags, func(f string) bool { return slices.Contains(r.given, f) })
 }
@@ -190,6 +191,12 @@ func (r *reading) word(args []word, i int) (taken int, problem string) {
 		r.dashes = len(r.operands)
 		return 1, ""
 	case !w.known:
+		if _, isListed := p.flags[flagName(w.text)]; !isListed && w.said != "" {
+			taken = r.like(args[i:])
+		}
+		if taken > 0 {
+			return taken, ""
+		}
 		return 0, "It gives " + r.name + " a flag that is known only when it runs."
 	}
 	if _, ok := p.flag(w.text); ok || strings.HasPrefix(w.text, "--") || p.traits[traitDashes] {
@@ -323,7 +330,6 @@ func (r *reading) value(name string, v flag, w word) string {
 	return r.check(w, v.typ)
 }
 
-// check judges a word by its type.
 func (r *reading) check(w word, typ *wordType) string {
 	if w.hat && !typ.hats {
 		return "zsh may take " + quote(w.text) + " for a pattern."
@@ -334,7 +340,6 @@ func (r *reading) check(w word, typ *wordType) string {
 	return typ.check(r, w)
 }
 
-// checkAll judges all words that are left.
 func (r *reading) checkAll(typ *wordType, words []word) string {
 	for _, w := range words {
 		if !r.spend(stepsWord + len(w.text)*typ.steps) {
@@ -364,6 +369,9 @@ func (r *reading) unlisted(args []word, i int, name string) (int, string) {
 	if len(text) > 2 && prints(text) {
 		return 1, ""
 	}
+	if taken := r.like(args[i:]); taken > 0 {
+		return taken, ""
+	}
 	mayTake := takesName(text) || isSwitched(args[i:])
 	if i+1 < len(args) && !strings.Contains(text, "=") && mayTake && !strings.HasPrefix(args[i+1].text, "-") {
 		if !args[i+1].known {
@@ -373,6 +381,12 @@ func (r *reading) unlisted(args []word, i int, name string) (int, string) {
 		return 2, ""
 	}
 	r.seen = append(r.seen, text)
+	if i+1 < len(args) && !strings.Contains(text, "=") && !isFlag(args[i+1].text) {
+		if r.behind == nil {
+			r.behind = map[int]string{}
+		}
+		r.behind[len(r.operands)] = text
+	}
 	return 1, ""
 }
 
@@ -418,7 +432,7 @@ func (r *reading) fix(reason string) {
 // naming are parts of the names of flags whose value says what is run, read, written or reached.
 var naming = strings.Fields("config conf rc file path dir out exec cmd command prog bin shell script plugin require " +
 	"load preset import hook root prefix cwd workspace project url host user token env profile target registry stage " +
-	"context namespace account region cluster database tenant")
+	"context namespace account region cluster database tenant eval expr code sql query statement")
 
 // takesName reports whether a flag that nod does not know may name a program, a file, a place. One of a single
 // letter may stand for anything.
@@ -445,10 +459,9 @@ func isSwitched(args []word) bool {
 }
 
 func (r *reading) notKnown(text string) string {
-	return "nod does not know " + r.name + " with " + quote(text) + " to be harmless."
+	return "nod doesn't know that " + r.name + " with " + quote(text) + " is harmless."
 }
 
-// judgeOperands gives each operand its type and checks it.
 func (r *reading) judgeOperands() string {
 	types := r.program.operands
 	isGone := func(o operand) bool { return o.typ.all != nil || r.has(o.unless...) }
@@ -467,11 +480,14 @@ func (r *reading) judgeOperands() string {
 			first = cmp.Or(first, "It gives "+r.name+" more operands than nod knows to be harmless.")
 		case w.sample != "" && o.typ.hats && o.many && r.program.kind == understood:
 			first = cmp.Or(first, r.check(word{text: w.sample, known: true}, o.typ))
+		case r.likeOperand(w, o.typ):
 		case !w.known && !r.takesUnknown(w, o.typ, r.dashes >= 0 && i >= r.dashes):
 			first = cmp.Or(first, "It gives "+r.name+" a word that is known only when it runs.")
 		case w.found && !o.typ.names && !o.typ.free:
 			r.loose = cmp.Or(r.loose, "It takes a file's name for what is no file.")
 			first = cmp.Or(first, r.loose)
+		case r.program == unknown && isTelling(w.text):
+			r.seen = append(r.seen, markOperand+w.text)
 		default:
 			first = cmp.Or(first, r.check(w, o.typ))
 			if w.glob || w.many {
@@ -525,7 +541,6 @@ func (r *reading) takesUnknown(w word, typ *wordType, behindDashes bool) bool {
 	return typ.free && (t[traitRaw] || t[traitGlobs] && r.program.kind == understood || behindDashes && !w.splits)
 }
 
-// operandAt is the type of operand i of n.
 func operandAt(types []operand, i, n int) (operand, bool) {
 	many := slices.IndexFunc(types, func(o operand) bool { return o.many })
 	switch {

@@ -51,7 +51,6 @@ func (w *walk) readOtherwise(words []word, at places, fed []string) {
 	}
 }
 
-// mayRun adds a command of words and more of them.
 func (w *walk) mayRun(at places, words, more []string) {
 	if len(w.Readings) > maxReadings || len(more) > 0 && !w.spend(len(words)+len(more)) {
 		w.runsAnything()

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -23,7 +24,6 @@ const (
 // String returns the level's name.
 func (l Level) String() string { return [...]string{"note", "caution", "danger"}[min(l, Danger)] }
 
-// levels are the levels by name.
 var levels = map[string]Level{Note.String(): Note, Caution.String(): Caution, Danger.String(): Danger}
 
 // A Risk is one thing that a person should see before allowing a command. Nothing is decided by it.
@@ -56,17 +56,18 @@ type riskBook map[string][]namedRisk
 // risks holds all rules. They are read when a person is first to see what a command does: no decision needs them. The
 // file is part of the program, and tested to hold no mistake.
 var risks = sync.OnceValue(func() riskBook {
-	b, _ := readRisks()
+	b, _ := readRules(risksFile, levels)
 	return b
 })
 
-func readRisks() (riskBook, error) {
+// readRules reads a file of rules, each below a line that starts with one of some keywords.
+func readRules(file string, keywords map[string]Level) (riskBook, error) {
 	b := riskBook{}
-	text, err := programFiles.ReadFile(path.Join("programs", risksFile))
-	return b, cmp.Or(err, b.read(string(text)))
+	text, err := programFiles.ReadFile(path.Join("programs", file))
+	return b, cmp.Or(err, b.read(file, string(text), keywords))
 }
 
-func (b riskBook) read(text string) error {
+func (b riskBook) read(file, text string, keywords map[string]Level) error {
 	var level Level
 	var risk string
 	n := 0
@@ -78,16 +79,16 @@ func (b riskBook) read(text string) error {
 		}
 		keyword, rest, _ := strings.Cut(line, " ")
 		var err error
-		switch l, isLevel := levels[keyword]; {
+		switch l, isLevel := keywords[keyword]; {
 		case isLevel:
 			level, risk = l, rest
 		case keyword == "when":
 			err = b.add(level, risk, rest)
 		default:
-			err = fmt.Errorf("%s: want danger, caution, note or when", keyword)
+			err = fmt.Errorf("%s: want when, or one of %v", keyword, slices.Sorted(maps.Keys(keywords)))
 		}
 		if err != nil {
-			return fmt.Errorf("%s:%d: %w", risksFile, n, err)
+			return fmt.Errorf("%s:%d: %w", file, n, err)
 		}
 	}
 	return nil
@@ -96,7 +97,7 @@ func (b riskBook) read(text string) error {
 // add files the rules of a line that starts with when.
 func (b riskBook) add(level Level, text, rest string) error {
 	if text == "" {
-		return errors.New("when: want a line that starts with danger, caution or note before it")
+		return errors.New("when: want a line before it that says what for")
 	}
 	for item := range strings.SplitSeq(rest, ",") {
 		item, unless, _ := strings.Cut(item, " unless ")
@@ -127,21 +128,25 @@ type namedRisk struct {
 	riskRule
 }
 
-// risksOf are the rules that a call fits: of each level and text once.
-func risksOf(name string, args []string) []namedRisk {
+// rulesOf are the rules of a book that a call fits: of each level and text once.
+func (b riskBook) rulesOf(name string, args []string) []namedRisk {
 	var found []namedRisk
+	rules := slices.Concat(b[name], b[unversioned(name)], b["*"])
+	if len(rules) == 0 {
+		return nil
+	}
 	bundles := true
 	if p := programs().find(name); p != nil {
 		bundles = !p.traits[traitDashes] && !p.traits[traitAlone]
 	}
-	c, all := programs(), risks()
+	c := programs()
 	_, given := divide(args)
 	isOther := func(o []string) bool { // another program, or flags by their other names
 		_, flags := divide(o)
 		return o[0] != name || !slices.Equal(flags, given)
 	}
 	spelled := slices.DeleteFunc(c.spellings(append([]string{name}, args...)), isOther)
-	for _, rule := range slices.Concat(all[name], all[unversioned(name)], all["*"]) {
+	for _, rule := range rules {
 		isSame := func(r namedRisk) bool { return r.text == rule.text }
 		fits := func(words []string) bool { return rule.fits(words, bundles) }
 		if alike(rule.name, name) && slices.ContainsFunc(spelled, fits) && !slices.ContainsFunc(found, isSame) {

@@ -59,7 +59,10 @@ func jobsFor(command string, everywhere bool) []job {
 	if !passes {
 		return nil
 	}
-	shells := sandboxShells
+	shells, limit := sandboxShells, maxTime
+	if everywhere { // a sample may start a program for each file, and each is traced
+		limit *= 4
+	}
 	switch {
 	case !plain.MatchString(command):
 	case everywhere:
@@ -69,7 +72,7 @@ func jobsFor(command string, everywhere bool) []job {
 	}
 	var out []job
 	for _, words := range shells {
-		out = append(out, job{Shell: words, Command: command, Programs: programs, Accesses: accesses})
+		out = append(out, job{Shell: words, Command: command, Programs: programs, Accesses: accesses, Limit: limit})
 	}
 	return out
 }

@@ -46,6 +46,7 @@ type Analysis struct {
 	// starts. One that is known only when the command runs is empty.
 	Programs []string
 	Deletes  bool // something is removed
+	Lingers  bool // a program is left running that nothing waits for or ends
 	Network  bool // a program that reaches the network is started
 
 	// Opaque means that Parts lack something that is known only when the command runs: a variable, a
@@ -70,8 +71,8 @@ func analyze(command string, lang syntax.LangVariant) Analysis {
 		return unread(problem)
 	}
 	w.refuse(doubtful(command))
-	if strings.ContainsRune(command, '\\') && !ascii(command) {
-		w.bind("It holds a backslash beside letters outside ASCII, which some character sets join into one.")
+	if joins(command) {
+		w.bind(isJoined)
 	}
 	parser := syntax.NewParser(syntax.Variant(lang), syntax.KeepComments(true))
 	file, err := parser.Parse(strings.NewReader(command), "")
@@ -141,6 +142,7 @@ func (w *walk) finish() Analysis {
 		w.bind("It would cost nod too much time or memory to read.")
 		w.runsAnything()
 	}
+	w.settle()
 	w.ReadOnly = !w.refused
 	return w.Analysis
 }
@@ -163,7 +165,6 @@ const (
 
 func newBudget(command string) *budget { return &budget{stepsAtLeast + stepsPerByte*len(command)} }
 
-// spend takes steps off, and reports whether the budget holds.
 func (b *budget) spend(steps int) bool {
 	b.left -= steps
 	return !b.isSpent()

@@ -39,7 +39,7 @@ func (w *walk) simple(c *syntax.CallExpr, s *syntax.Stmt, at places, in pipe) ou
 	isOdd, more := w.unbraced(whole, settings, at, in)
 	for i := range words {
 		if words[i].isBraced && (isOdd || isFlag(words[i].text)) {
-			words[i].refuse("It holds braces outside quotes, which some shells expand.")
+			words[i].refuse("It contains braces outside quotes, which some shells expand.")
 		}
 	}
 	out := w.call(words, settings, w.textOf(c, s), at, in)
@@ -245,7 +245,7 @@ func ordinaryText(s string) bool { return s != "" && strings.Trim(s, ordinary) =
 func (w *walk) setting(a *syntax.Assign, at places) word {
 	if a.Append || a.Naked || a.Index != nil || a.Array != nil || a.Name == nil {
 		out := word{}
-		out.unknown("It sets a variable in a way that nod does not follow.")
+		out.unknown("It sets a variable in a way that nod can't follow.")
 		return out
 	}
 	out := word{known: true, plain: true}
@@ -276,6 +276,7 @@ func (w *walk) call(words, settings []word, text string, at places, in pipe) out
 	if len(argv) > 0 {
 		program = argv[0]
 		w.screen = w.screen || drives(baseName(program), argv[1:])
+		p.needs(baseName(program), texts(words[1:]))
 	}
 	w.Programs = append(w.Programs, program)
 	if w.watch != nil {
@@ -287,7 +288,7 @@ func (w *walk) call(words, settings []word, text string, at places, in pipe) out
 		p.Why = "The program's name is known only when it runs."
 	case !ascii(name.text):
 		w.Unreadable = true
-		p.Why = "The program's name " + quote(name.text) + " holds letters outside ASCII."
+		p.Why = "The program's name " + quote(name.text) + " contains letters outside ASCII."
 	case name.text == "cd" && len(settings) == 0:
 		return w.cd(words[1:], at)
 	}
@@ -375,7 +376,6 @@ func (w *walk) judge(p *Part, words, settings []word, at places, in pipe) {
 	w.watchFedText(shown, words, at, in)
 }
 
-// anywhere is any file at all.
 var anywhere = Access{Path: "/", Kind: Tree, Only: []string{"?*"}}
 
 // vary notes what a call may do whose words some shells read as others, which nod does not work out: any file may be
@@ -453,12 +453,13 @@ func (b *budget) resolve(words []word) (*reading, string) {
 	if sub, n := longest(name, rest); sub != nil {
 		s := b.newReading(sub, append(words[:1:1], rest[:n]...))
 		s.seen, s.fixed, s.folder, s.args, s.accesses = r.seen, r.fixed, r.folder, r.args, r.accesses
-		s.limits, s.outputs = r.limits, r.outputs
+		s.limits, s.outputs, s.examples = r.limits, r.outputs, r.examples
 		return s.run(rest[n:])
 	}
 	if len(rest) > 0 && len(p.operands) == 0 && p.kind != told {
 		u, problem := b.unknownProgram(append(words[:1:1], rest...))
 		u.seen, u.fixed = append(r.seen, u.seen...), cmp.Or(r.fixed, u.fixed)
+		u.examples = append(r.examples, u.examples...)
 		return u, problem
 	}
 	if len(rest) == 0 && len(p.operands) == 0 {
@@ -586,7 +587,6 @@ func (r *reading) counting() []string {
 	return sorted(flags)
 }
 
-// describe says what a reading makes of a part.
 func (w *walk) describe(p *Part, r *reading, problem string) {
 	p.Repository = r.program.traits[traitRepo] && problem == ""
 	w.Remotes = w.Remotes || r.remotes || r.program.traits[traitRemotes]
@@ -615,6 +615,9 @@ func (w *walk) remember(p *Part, r *reading, words []word, in pipe) {
 		for _, a := range r.accesses {
 			p.args = append(p.args, a.Path)
 		}
+	}
+	if p.examples = r.examples; len(p.examples) > 0 {
+		p.exact, p.words.Flags = p.words.Flags, r.withExamples(p.words.Flags)
 	}
 	if r.program.kind == told || r.fixed != "" || !words[0].plain {
 		p.words = exactly(p)
@@ -654,7 +657,7 @@ func (w *walk) inside(p *Part, r *reading, problem string, at places, in pipe) {
 	}
 	w.interprets = true
 	if w.nested == maxNested {
-		w.risk(Caution, riskOther, "")
+		w.risk(Caution, RiskOther, "")
 		w.bind("It runs commands inside commands deeper than nod reads.")
 		w.runsAnything()
 		w.Parts = append(w.Parts, *p)
@@ -682,9 +685,12 @@ func (w *walk) inside(p *Part, r *reading, problem string, at places, in pipe) {
 	if r.script != nil {
 		w.script(*r.script, at)
 	}
-	below := w.below(r, in)
+	below, first := w.below(r, in), len(w.Parts)
 	for _, inner := range r.inner {
 		w.innerCall(r, inner, below, at, in)
+	}
+	for i := first; i < len(w.Parts); i++ {
+		w.Parts[i].ends = w.Parts[i].ends || r.lead[0] == "timeout"
 	}
 }
 
@@ -713,7 +719,7 @@ func (w *walk) innerCall(r *reading, words []word, below []Access, at places, in
 		return
 	}
 	if words[0].text == "cd" {
-		w.bind("It changes the folder in a way that nod does not follow.")
+		w.bind("It changes the folder in a way that nod can't follow.")
 	}
 	isName := func(word word) bool { return word.text == "{}" && (r.finds || !word.found) }
 	isSpelled, isWhole := r.fed && in.from.spelled && r.takesLines(), r.takesZeros() && !in.from.cut
@@ -854,7 +860,6 @@ type listing struct {
 	cut     bool     // a program that reads lines may have cut names that hold line ends
 }
 
-// lines is what a part prints.
 func (p *Part) lines(in pipe) listing {
 	if !p.Reads || len(p.Argv) == 0 {
 		return listing{}

@@ -33,13 +33,12 @@ func (w *walk) survey(p *Part, r *reading, words []word, at places) {
 		if value, ok := valueOfFlag(arg); ok {
 			arg = value
 		}
-		if !isFlag(arg) && looksLikePath(arg) && !w.isSpent() && !isRemoved(arg) {
+		if !isFlag(arg) && arg != "/dev/null" && looksLikePath(arg) && !w.isSpent() && !isRemoved(arg) {
 			p.Accesses = w.reachFrom(p.Accesses, at, Access{Path: arg, Kind: kind})
 		}
 	}
 }
 
-// removers are programs that remove what they are given.
 const removers language.Words = "rm rmdir unlink shred srm rimraf trash trash-put"
 
 // removesUnseen reports whether a call may remove something that no access tells: by a flag, by a program that is among
@@ -56,7 +55,6 @@ func removesUnseen(r *reading, words []word) bool {
 		r.program.removes() && (r.program.kind != understood || slices.ContainsFunc(words[1:], isNamed))
 }
 
-// removes reports whether the program removes some of its operands.
 func (p *program) removes() bool {
 	return slices.ContainsFunc(p.operands, func(o operand) bool { return o.typ == wordTypes["DELETE"] })
 }
@@ -103,7 +101,6 @@ func baseName(name string) string {
 // unversioned removes the version from names such as python3.11.
 func unversioned(name string) string { return strings.TrimRight(name, "0123456789.-") }
 
-// literals are the texts of the words that are known.
 func literals(words []word) []string {
 	var out []string
 	for _, w := range words {
@@ -162,7 +159,7 @@ func describeUnknown(words []word) string {
 	case runsCode(name):
 		return shown + " runs a program that it is given."
 	case name == "printenv":
-		return shown + " shows the environment, which may hold secrets."
+		return shown + " shows the environment, which may contain secrets."
 	}
-	return "nod does not know " + shown + " to be harmless."
+	return "nod doesn't know that " + shown + " is harmless."
 }

@@ -132,7 +132,7 @@ const aLocale = `(C|POSIX|[a-z]{2,3}(_[A-Z]{2})?)(\.(UTF-?8|utf-?8))?(@[a-z]{1,2
 // columns are what ps prints of processes: not their environment.
 func columns(r *reading, w word) string {
 	if strings.Contains(strings.ToLower(w.text), "env") {
-		return quote(w.text) + " shows the environment of processes, which may hold keys."
+		return quote(w.text) + " shows the environment of processes, which may contain keys."
 	}
 	return ""
 }
@@ -169,7 +169,6 @@ func only(r *reading, w word) string {
 	return ""
 }
 
-// skip is a pattern of what is left out.
 func skip(r *reading, w word) string {
 	r.only = append(r.only, language.Except(w.text)...)
 	return ""
@@ -184,7 +183,6 @@ func matching(pattern func() *regexp.Regexp, problem string) check {
 	}
 }
 
-// oneOf is the type of a word out of a list.
 func oneOf(words []string) *wordType {
 	return &wordType{check: func(r *reading, w word) string {
 		if !slices.Contains(words, w.text) {
@@ -320,7 +318,6 @@ func quotedLength(script string) (n float64) {
 	return n
 }
 
-// awkVariable is NAME=value for awk.
 func awkVariable(r *reading, w word) string {
 	r.prints += float64(len(w.text))
 	r.variables = append(r.variables, w.text)
@@ -336,7 +333,6 @@ func member(r *reading, w word) string {
 	return ""
 }
 
-// gitGroup is what git shortlog groups by.
 func gitGroup(_ *reading, w word) string {
 	if format, ok := strings.CutPrefix(w.text, "format:"); ok {
 		return problemOf(language.GitFormat(format))
@@ -353,7 +349,7 @@ func gitKey(r *reading, w word) string {
 	section = strings.ToLower(section)
 	r.remotes = r.remotes || section == "remote" || section == "branch"
 	if !gitConfigSections.Has(section) {
-		return "The section " + quote(section) + " of git's configuration may hold secrets."
+		return "The section " + quote(section) + " of git's configuration may contain secrets."
 	}
 	return ""
 }
@@ -365,7 +361,7 @@ const gitConfigSections language.Words = "user core init branch remote pull push
 // folder is where a flag sends a program before it does anything.
 func folder(r *reading, w word) string {
 	if r.folder != "" || w.text == "" {
-		return "nod does not follow " + r.name + " through two folders."
+		return "nod can't follow " + r.name + " through two folders."
 	}
 	r.folder = w.text
 	return pathOf(Look)(r, w)
@@ -410,7 +406,7 @@ func patch(r *reading, w word) string {
 	return problemOf(err)
 }
 
-const isOpenWord = "It holds a word that is known only when it runs."
+const isOpenWord = "It contains a word that is known only when it runs."
 
 func isUnknown(w word) bool { return !w.known }
 
@@ -561,7 +557,7 @@ func revision(r *reading, w word) string {
 	}
 	rev, paths := git.Revision(w.text)
 	for _, p := range paths {
-		r.reach(Read, cmp.Or(p.Name, "."))
+		r.reach(Read, cmp.Or(p, "."))
 	}
 	switch {
 	case isPath, rev == w.text && len(paths) == 0, specMagic().MatchString(w.text):
@@ -627,7 +623,6 @@ func outside(path string) bool {
 	return strings.HasPrefix(path, "/") || strings.HasPrefix(path, "~") || slices.Contains(strings.Split(path, "/"), "..")
 }
 
-// command takes a command that the program runs.
 func command(fed bool) func(*reading, []word) string {
 	return func(r *reading, words []word) string {
 		if r.fed = fed; fed {
@@ -699,7 +694,6 @@ func scriptText(r *reading, w word) string {
 	return ""
 }
 
-// assign is NAME=value.
 func assign(r *reading, w word) string {
 	name, _, ok := strings.Cut(w.text, "=")
 	if !ok || !variableName().MatchString(name) {
@@ -709,7 +703,6 @@ func assign(r *reading, w word) string {
 	return ""
 }
 
-// lead is one of the words that say what runs.
 func lead(r *reading, w word) string {
 	r.lead = append(r.lead, w.text)
 	return ""
@@ -727,7 +720,21 @@ func address(r *reading, w word) string {
 	return lead(r, w)
 }
 
-// argument is an operand of a task: a plain word, or a path in the project.
+// drastic are words that may say of what a program does that it cannot be undone.
+const drastic language.Words = "delete remove destroy drop purge wipe erase clear reset truncate terminate revoke " +
+	"kill force prune uninstall unpublish"
+
+// isRemote reports whether a word may name a place on another machine.
+func isRemote(s string) bool {
+	return strings.Contains(s, "://") || strings.Contains(s, "@") && strings.Contains(s, ":")
+}
+
+// isTelling reports whether an operand may say what a program does that nod does not know: one of several words may
+// be a command.
+func isTelling(operand string) bool {
+	return strings.ContainsAny(operand, " \n") || drastic.Has(strings.ToLower(operand))
+}
+
 func argument(r *reading, w word) string {
 	switch {
 	case len(w.text) > 2 && prints(w.text):
@@ -735,7 +742,7 @@ func argument(r *reading, w word) string {
 		r.seen = append(r.seen, markOperand+w.text)
 	case strings.Contains(w.text, "="), w.text != "" && strings.ContainsAny(w.text[:1], "-+:"):
 		r.seen = append(r.seen, markOperand+w.text)
-	case strings.Contains(w.text, "://"), strings.Contains(w.text, "@") && strings.Contains(w.text, ":"):
+	case isRemote(w.text):
 		r.fix(quote(w.text) + " may be on another machine.")
 	case r.lead[0] == "git" && strings.Contains(w.text, ":"):
 		r.fix("git takes " + quote(w.text) + " for another machine, or for one branch and another.")
@@ -745,7 +752,6 @@ func argument(r *reading, w word) string {
 	return ""
 }
 
-// ref is an argument that says what is sent.
 func ref(r *reading, w word) string {
 	before := len(r.args)
 	argument(r, w)
@@ -753,7 +759,6 @@ func ref(r *reading, w word) string {
 	return ""
 }
 
-// changedArgument is an argument that the program changes.
 func changedArgument(r *reading, w word) string {
 	r.accesses = append(r.accesses, Access{Path: w.text, Kind: Write})
 	return argument(r, w)

@@ -73,10 +73,9 @@ type pipe struct {
 	said     []string // texts that they may print
 }
 
-// file judges a whole script.
 func (w *walk) file(f *syntax.File) {
 	if len(f.Stmts) == 0 {
-		w.refuse("It holds no command.")
+		w.refuse("It contains no command.")
 	}
 	if strings.ContainsRune(w.source, '#') {
 		w.comments(f)
@@ -101,10 +100,10 @@ func (w *walk) comments(f *syntax.File) {
 		start := int(c.Pos().Offset())
 		line := w.source[strings.LastIndexByte(w.source[:start], '\n')+1 : start]
 		if strings.TrimSpace(line) != "" || !plainComment().MatchString(c.Text) {
-			w.refuse("It holds a comment, which an interactive shell may take for more words.")
+			w.refuse("It contains a comment, which an interactive shell may take for more words.")
 		}
 		if strings.ContainsAny(c.Text, ";&|`$<>(){}\\\"'*?[]!") {
-			w.bind("A shell that knows no comments would run what stands in one.")
+			w.bind("A shell that knows no comments would run what is in one.")
 		}
 		return true
 	})
@@ -125,9 +124,13 @@ func (w *walk) statement(s *syntax.Stmt, at places, in pipe) outcome {
 		return same(at)
 	case s.Background:
 		w.refuse("It leaves a program running in the background.")
-		own := *s
+		w.Lingers = true
+		own, first := *s, len(w.Parts)
 		own.Background = false
 		w.apart(func() { w.statement(&own, at, in) })
+		for i := first; i < len(w.Parts); i++ {
+			w.Parts[i].starts = true
+		}
 		return same(at)
 	case s.Coprocess, s.Disown:
 		w.bind("It leaves a program running in the background.")
@@ -177,7 +180,7 @@ func (w *walk) binary(b *syntax.BinaryCmd, at places, in pipe) outcome {
 		return outcome{x.ok.and(y.ok), y.failed}
 	case syntax.Pipe, syntax.PipeAll:
 	default:
-		w.bind("It joins commands in a form that nod does not read.")
+		w.bind("It joins commands in a form that nod can't read.")
 	}
 	if b.Op == syntax.PipeAll {
 		w.refuse("It joins commands with |&, which some shells read as running in the background.")
@@ -276,7 +279,6 @@ func (w *walk) condition(c *syntax.IfClause, at places) places {
 	return out
 }
 
-// maxLoop is how many times a loop is followed.
 const maxLoop = 20
 
 // maxRounds bounds how often all loops together are followed: each inside another one multiplies it.
@@ -296,18 +298,18 @@ func isLoopName(name string) bool { return loopName().MatchString(name) && !shel
 func (w *walk) loop(c *syntax.ForClause, at places) places {
 	words, ok := c.Loop.(*syntax.WordIter)
 	if !ok || c.Select || !words.InPos.IsValid() || !isLoopName(words.Name.Value) {
-		w.bind("It holds a loop that nod does not follow.")
+		w.bind("It contains a loop that nod can't follow.")
 		return w.survive(c, at)
 	}
 	if len(words.Items) > maxLoop {
-		w.bind("It holds a loop that runs more often than nod follows.")
+		w.bind("It contains a loop that runs more often than nod follows.")
 		return w.survive(c, at)
 	}
 	before := w.vars
 	defer func() { w.vars = common(before, w.vars) }()
 	for i, item := range words.Items {
 		if w.rounds++; i > 0 && (w.rounds > maxRounds || w.calls > maxPrograms) {
-			w.bind("It holds loops that run more often than nod follows.")
+			w.bind("It contains loops that run more often than nod follows.")
 			break
 		}
 		value := w.readWord(item)
@@ -317,7 +319,7 @@ func (w *walk) loop(c *syntax.ForClause, at places) places {
 			continue
 		}
 		if !value.known || value.glob && strings.Contains(value.text, "**") {
-			w.bind("It holds a loop over words that are known only when it runs.")
+			w.bind("It contains a loop over words that are known only when it runs.")
 		}
 		w.set(words.Name.Value, value)
 		at = at.and(w.statements(c.Do, at))
@@ -366,7 +368,7 @@ func (w *walk) eachLine(list []*syntax.Stmt, names []string, at places) places {
 		})
 	}
 	if w.lines {
-		w.refuse("It holds loops that run more often than nod follows.")
+		w.refuse("It contains loops that run more often than nod follows.")
 	}
 	if w.multiplies(list) {
 		w.refuse(growsInto)
@@ -378,7 +380,7 @@ func (w *walk) eachLine(list []*syntax.Stmt, names []string, at places) places {
 	w.fedGrown = max(w.fedGrown, 1) * max(linesGrow, float64(length))
 	w.perhaps(func() { after = w.statements(list, at) })
 	if !slices.Equal(at, at.and(after)) {
-		w.bind("It changes the folder in a loop that nod does not follow.")
+		w.bind("It changes the folder in a loop that nod can't follow.")
 	}
 	return at.and(after)
 }
@@ -416,10 +418,8 @@ func (w *walk) multiplies(loop []*syntax.Stmt) bool {
 	return held > 1
 }
 
-// maxVariables bounds how many variables are followed.
 const maxVariables = 50
 
-// set gives a variable a value from here on.
 func (w *walk) set(name string, value word) {
 	w.spend(stepsWord * (1 + len(w.vars)))
 	next := map[string]word{}
@@ -449,15 +449,15 @@ func (w *walk) survive(node syntax.Node, at places) places {
 func describeCommand(cmd syntax.Command) string {
 	switch cmd.(type) {
 	case *syntax.WhileClause, *syntax.CaseClause:
-		return "It holds a condition or a loop."
+		return "It contains a condition or a loop."
 	case *syntax.FuncDecl:
 		return "It defines a function, which may take the name of a harmless program."
 	case *syntax.DeclClause, *syntax.LetClause, *syntax.ArithmCmd:
-		return "It sets variables or computes, which changes later commands."
+		return "It sets variables or evaluates numbers, which changes later commands."
 	case *syntax.TestClause:
 		return "It tests with [[ ]], which can run commands."
 	}
-	return "It holds a form that nod does not read."
+	return "It contains a form that nod can't read."
 }
 
 // redirectAll judges the redirections of a statement. Those of a simple command belong to its part; others are one
@@ -490,7 +490,7 @@ func (w *walk) redirect(r *syntax.Redirect, s *syntax.Stmt, p *Part, at places) 
 		return
 	}
 	if r.N != nil && !digits(r.N.Value) {
-		w.bind("It redirects a file descriptor that nod does not know.")
+		w.bind("It redirects a file descriptor that nod doesn't know.")
 		return
 	}
 	switch r.Op {
@@ -501,7 +501,7 @@ func (w *walk) redirect(r *syntax.Redirect, s *syntax.Stmt, p *Part, at places) 
 	case syntax.RdrOut, syntax.AppOut, syntax.RdrClob, syntax.RdrAll, syntax.AppAll:
 		w.output(target, p, at)
 	default:
-		w.bind("It redirects a file descriptor that nod does not know.")
+		w.bind("It redirects a file descriptor that nod doesn't know.")
 	}
 }
 
@@ -549,7 +549,7 @@ func (w *walk) input(target word, p *Part, at places) {
 		p.Accesses = append(p.Accesses, anywhere)
 	}
 	if !target.known || target.glob || target.text == "" || p == nil {
-		w.bind("It redirects input in a way that nod does not follow.")
+		w.bind("It redirects input in a way that nod can't follow.")
 		return
 	}
 	w.checkPath(target.text, false)
@@ -567,7 +567,7 @@ func (w *walk) output(target word, p *Part, at places) {
 		if target.varies && p != nil {
 			p.Accesses = append(p.Accesses, anywhere)
 		}
-		w.bind("It writes its output to a place that nod does not follow.")
+		w.bind("It writes its output to a place that nod can't follow.")
 	default:
 		p.Output = w.reachFrom(p.Output, at, Access{Path: target.text, Kind: Write})
 	}
@@ -718,7 +718,6 @@ func (w *walk) apart(walk func()) {
 	w.vars, w.exports = vars, exports
 }
 
-// cd follows the shell into another folder.
 func (w *walk) cd(words []word, at places) outcome {
 	w.moves = true
 	to := "~"
@@ -727,7 +726,7 @@ func (w *walk) cd(words []word, at places) outcome {
 		to = words[0].text
 	case len(words) > 0:
 		w.Opaque = true
-		w.bind("It changes the folder in a way that nod does not follow.")
+		w.bind("It changes the folder in a way that nod can't follow.")
 		return same(at)
 	}
 	if len(at) > maxPlaces {
@@ -770,7 +769,6 @@ func join(place, p string) string {
 // maxAccesses is how many accesses of a part are kept. A command with so many is judged as a whole.
 const maxAccesses = 2000
 
-// reachFrom adds an access as it is from each of the places.
 func (w *walk) reachFrom(list []Access, at places, a Access) []Access {
 	for _, place := range at {
 		if len(list) == maxAccesses || !w.spend(stepsAccess+len(list)/8) {

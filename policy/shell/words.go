@@ -30,7 +30,9 @@ type word struct {
 	// found says that it stands for a name that a command finds; many, for any number of them; listed, that one may be
 	// any word at all.
 	found, many, listed bool
-	spelled             bool // each of the names starts with a path, although blanks may cut it into several words
+	said                string // what a here-document inside it holds, where that and its text are all of it
+	subs                int    // how many commands run inside it
+	spelled             bool   // each of the names starts with a path, although blanks may cut it into several words
 
 	home     bool   // it starts with the home folder
 	mixed    bool   // a quoted part of it would be a pattern outside quotes
@@ -106,12 +108,36 @@ func (w *word) expand(part syntax.WordPart, quoted bool) {
 		w.known, w.stream = false, true
 		return
 	}
-	if _, ok := part.(*syntax.CmdSubst); !ok {
+	sub, ok := part.(*syntax.CmdSubst)
+	if !ok {
 		w.unknown(describePart(part))
 		return
 	}
 	w.known = false
+	if w.subs++; w.subs == 1 && quoted {
+		w.said = said(sub)
+	} else {
+		w.said = ""
+	}
 	w.splits = w.splits || !quoted
+}
+
+// said is what "$(cat <<'EOF' ...)" stands for: the here-document as it stands. It is empty for any other command.
+func said(sub *syntax.CmdSubst) string {
+	if len(sub.Stmts) != 1 || sub.TempFile || sub.ReplyVar {
+		return ""
+	}
+	s := sub.Stmts[0]
+	c, ok := s.Cmd.(*syntax.CallExpr)
+	isPlain := ok && !s.Negated && !s.Background && !s.Coprocess && !s.Disown && len(s.Redirs) == 1
+	if !isPlain || len(c.Assigns) > 0 || len(c.Args) != 1 || c.Args[0].Lit() != "cat" {
+		return ""
+	}
+	r := s.Redirs[0]
+	if r.Op != syntax.Hdoc || r.N != nil || r.Hdoc == nil || len(r.Hdoc.Parts) != 1 || !isVerbatim(r) {
+		return ""
+	}
+	return strings.TrimRight(r.Hdoc.Lit(), "\n")
 }
 
 // variable evaluates $NAME. Most values are not known, and the environment may hold secrets.
@@ -182,11 +208,11 @@ func describePart(part syntax.WordPart) string {
 	case *syntax.ProcSubst:
 		return "It runs a command and passes its output as a file."
 	case *syntax.ArithmExp:
-		return "It computes a number, and computing can run commands."
+		return "It evaluates a number, and evaluation can run commands."
 	case *syntax.ExtGlob:
 		return "It uses an extended pattern, and patterns can run commands in zsh."
 	}
-	return "It holds a form that nod does not read."
+	return "It contains a form that nod can't read."
 }
 
 // unquoted evaluates text outside quotes. It passes only characters that are ordinary in every shell,
@@ -223,10 +249,10 @@ func (w *word) bare(s string, i int, r rune, first, last bool) {
 		// 0x85 and 0xA0 are blanks to shells in some single-byte character sets, so unquoted they could
 		// split the word. Anything else was judged as raw bytes.
 		if enc := string(r); strings.IndexByte(enc, 0x85) >= 0 || strings.IndexByte(enc, 0xa0) >= 0 {
-			w.distrust("It holds " + quote(string(r)) + " outside quotes, part of which some shells read as a blank.")
+			w.distrust("It contains " + quote(string(r)) + " outside quotes, part of which some shells read as a blank.")
 		}
 		if !unicode.IsLetter(r) {
-			w.refuse("It holds " + quote(string(r)) + " outside quotes.")
+			w.refuse("It contains " + quote(string(r)) + " outside quotes.")
 		}
 	case first && last && testWords.Has(s): // of test and find
 	case strings.ContainsRune("*?[]", r):
@@ -237,12 +263,12 @@ func (w *word) bare(s string, i int, r rune, first, last bool) {
 		w.hat = true // HEAD^ is fine for git
 	case r == '{' || r == '}':
 		if strings.ContainsAny(strings.ReplaceAll(s, "{}", ""), "{}") { // not as find and xargs have it
-			w.unknown("It holds braces outside quotes, which shells expand.")
+			w.unknown("It contains braces outside quotes, which shells expand.")
 		}
 	case r == '=' && i == 0 && first:
 		w.distrust("It starts a word with =, which zsh expands.")
 	case !strings.ContainsRune(ordinary, r):
-		w.distrust("It holds " + quote(string(r)) + " outside quotes.")
+		w.distrust("It contains " + quote(string(r)) + " outside quotes.")
 	}
 }
 
@@ -260,7 +286,7 @@ func (w *word) tilde(s string, i int, first, last bool) {
 		return
 	}
 	if i > 0 || !first {
-		w.unknown("It holds a ~ that some shells expand and others do not.")
+		w.unknown("It contains a ~ that some shells expand and others do not.")
 		return
 	}
 	if strings.HasPrefix(s, "~/") || s == "~" && last {
@@ -270,7 +296,6 @@ func (w *word) tilde(s string, i int, first, last bool) {
 	w.unknown("It names another user's home folder, or one that only the shell knows.")
 }
 
-// single evaluates a part in single quotes.
 func (w *word) single(q *syntax.SglQuoted, alone bool) string {
 	if q.Dollar {
 		w.unknown("It spells text in $'...' quotes.")
@@ -281,7 +306,6 @@ func (w *word) single(q *syntax.SglQuoted, alone bool) string {
 	return q.Value
 }
 
-// double evaluates a part in double quotes.
 func (w *walk) double(out *word, q *syntax.DblQuoted, first, alone bool) string {
 	if q.Dollar {
 		out.unknown("It spells text in $\"...\" quotes, which are translated.")
@@ -291,7 +315,7 @@ func (w *walk) double(out *word, q *syntax.DblQuoted, first, alone bool) string 
 		switch part := part.(type) {
 		case *syntax.Lit:
 			if strings.ContainsRune(part.Value, '!') {
-				out.refuse("It holds ! in double quotes, which an interactive shell replaces by an earlier command.")
+				out.refuse("It contains ! in double quotes, which an interactive shell replaces by an earlier command.")
 			}
 			out.mixed = out.mixed || strings.ContainsAny(part.Value, `*?[]\^`)
 			out.dollars(q.Parts[i:])
@@ -306,12 +330,11 @@ func (w *walk) double(out *word, q *syntax.DblQuoted, first, alone bool) string 
 	return text.String()
 }
 
-const lineEnd = "It holds a line end inside quotes."
+const lineEnd = "It contains a line end inside quotes."
 
-// quoted judges the text of a part in quotes.
 func (w *word) quoted(s string, alone bool) {
 	if s == "" && !alone && w.known {
-		w.distrust("It holds empty quotes inside a word.")
+		w.distrust("It contains empty quotes inside a word.")
 	}
 	if strings.ContainsRune(s, '\n') {
 		w.refuse(lineEnd)
@@ -337,11 +360,11 @@ func (w *word) wholeWord(from *syntax.Word) {
 	case w.glob && (w.mixed || w.escaped):
 		w.distrust("It mixes a pattern with text in quotes that looks like one.")
 	case w.glob && !evenSets().MatchString(w.text):
-		w.distrust("It holds a pattern with a [ or ] of its own, which zsh refuses.")
+		w.distrust("It contains a pattern with a [ or ] of its own, which zsh refuses.")
 	case w.hat && w.glob:
 		w.distrust("It mixes a pattern with ~ or ^, which zsh reads differently.")
 	case w.hat && strings.HasPrefix(w.text, "-"):
-		w.distrust("It holds ~ or ^ in a flag, which zsh may read as a pattern.")
+		w.distrust("It contains ~ or ^ in a flag, which zsh may read as a pattern.")
 	}
 }
 

@@ -29,7 +29,7 @@ func TestReadsDoNotWaitForAChange(t *testing.T) {
 	book = openBook(filepath.Join(t.TempDir(), "grants.json"), func() { // called in the midst of a change
 		reads++
 		book.Grants()
-		_, _, _ = book.HeldGrants(), book.GrantsErr(), book.Grants()
+		_, _, _ = book.HeldGrants(), book.grantsErr(), book.Grants()
 		book.count(kept.ID)
 	})
 	if err := book.keep([]policy.Grant{kept}); err != nil {
@@ -70,7 +70,7 @@ func TestUsesAreCountedDuringChanges(t *testing.T) {
 	}
 	again := openBook(path, func() {})
 	if list := again.Grants(); len(list) != 11 || list[0].Uses != 400 {
-		t.Errorf("%d grants, the first used %d times, want 11 and 400 (%v)", len(list), list[0].Uses, again.GrantsErr())
+		t.Errorf("%d grants, the first used %d times, want 11 and 400 (%v)", len(list), list[0].Uses, again.grantsErr())
 	}
 }
 

@@ -58,7 +58,7 @@ var errHeld = errors.New("the file of grants was changed by another program: " +
 
 const grantVersion = 4
 
-// openBook reads the grants at path. The file need not exist; [book.GrantsErr] returns problems with it. The book calls
+// openBook reads the grants at path. The file need not exist; [book.grantsErr] returns problems with it. The book calls
 // changed after every change of the grants in force.
 func openBook(path string, changed func()) *book {
 	b := &book{path: path, changed: changed}
@@ -86,8 +86,8 @@ func parseGrants(data []byte) (grants []policy.Grant, signed, mac []byte, err er
 	if err := strict.Unmarshal(data, &file, strict.RejectUnknownMembers(true)); err != nil {
 		return nil, nil, nil, err
 	}
-	if file.Version < 1 || file.Version > grantVersion {
-		return nil, nil, nil, fmt.Errorf("version %d: want 1 to %d", file.Version, grantVersion)
+	if file.Version != grantVersion {
+		return nil, nil, nil, fmt.Errorf("version %d: want %d", file.Version, grantVersion)
 	}
 	if len(file.Grants) > 0 {
 		if grants, err = decodeGrants(file.Grants); err == nil {
@@ -146,7 +146,6 @@ func check(g policy.Grant) error {
 	return nil
 }
 
-// change runs a change of the grants, and announces it.
 func (b *book) change(do func() error) error {
 	defer b.changed()
 	b.mu.Lock()
@@ -174,8 +173,8 @@ func (b *book) HeldGrants() []policy.Grant {
 	return slices.Clone(b.held)
 }
 
-// GrantsErr says why the file is broken; nil if it is good.
-func (b *book) GrantsErr() error {
+// grantsErr says why the file is broken; nil if it is good.
+func (b *book) grantsErr() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.err

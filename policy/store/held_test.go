@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -530,4 +531,47 @@ func TestSealThatCannotBeSaved(t *testing.T) {
 		t.Errorf("Accept = %v, want an error that says how long it holds", err)
 	}
 	wantEffects(t, s, "accepted", map[string]policy.Effect{"make install": policy.Allow})
+}
+
+// While a change of the file is held back, commands run in the smaller of both projects, reach only hosts that both
+// texts name, and are kept from all files that either denies.
+func TestHeldSandbox(t *testing.T) {
+	folder, path := sealedFolder(t, `policy:
+  sandbox: {projects: [/srv/a/shop], hosts: [example.com, example.org]}
+  rules: [{id: no, effect: deny, path: /srv/a/shop/private}]
+`)
+	s := sealed(t, folder)
+	call := func(cwd string) policy.Call {
+		c := bash("make")
+		c.CWD, c.Contains = cwd, true
+		return c
+	}
+	write(t, path, `policy:
+  sandbox: {projects: [/srv/a, /srv/b], hosts: [example.com, example.net]}
+  rules: [{id: ask, effect: ask, path: /srv/a/shop/odd}]
+`)
+	s.Reload()
+	if d := s.Decide(call("/srv/a/shop")); d.Confinement.Project != "/srv/a/shop" || !d.Confinement.Write {
+		t.Errorf("got %+v, want the project that was accepted", d)
+	}
+	for _, cwd := range []string{"/srv/b", "/srv/a"} {
+		if d := s.Decide(call(cwd)); d.Effect != policy.Ask || d.Confinement != (policy.Confinement{}) {
+			t.Errorf("in %s: %+v, want ask", cwd, d)
+		}
+	}
+	if hosts := s.SandboxHosts(); !slices.Equal(hosts, []string{"example.com"}) {
+		t.Errorf("hosts %q", hosts)
+	}
+	for path, want := range map[string][2]bool{
+		"/srv/a/shop/private": {true, true}, "/srv/a/shop/odd": {false, true}, "/srv/a/shop/x": {},
+	} {
+		if read, change := s.Forbids(path); want != [2]bool{read, change} {
+			t.Errorf("%s: %v, %v, want %v", path, read, change, want)
+		}
+	}
+	write(t, path, "policy: {sandbox: odd}\n")
+	s.Reload()
+	if d := s.Decide(call("/srv/a/shop")); d.Effect != policy.Ask || len(s.SandboxHosts()) != 0 {
+		t.Errorf("with a broken file: %+v, hosts %q", d, s.SandboxHosts())
+	}
 }

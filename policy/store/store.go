@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log/slog"
 	"path/filepath"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -58,7 +59,7 @@ func Open(path, grantsPath string, log *slog.Logger) (*Store, error) {
 		grantsPath: grantsPath, places: places(path, grantsPath), log: log,
 	}
 	s.book = openBook(grantsPath, s.publish)
-	if err := s.GrantsErr(); err != nil {
+	if err := s.grantsErr(); err != nil {
 		log.Error("grants are broken: none is in force", "err", err)
 	}
 	var err error
@@ -82,6 +83,27 @@ func places(files ...string) policy.Places {
 
 // Decide applies the policy to a call. It counts no use: see [Store.Used].
 func (s *Store) Decide(c policy.Call) policy.Decision { return s.current.Load().decide(c, time.Now()) }
+
+// SandboxHosts are the hosts that a command in the sandbox reaches without a prompt.
+func (s *Store) SandboxHosts() []string {
+	now := s.current.Load()
+	hosts := slices.Clone(now.rules.SandboxHosts())
+	if now.accepted == nil {
+		return hosts
+	}
+	return slices.DeleteFunc(hosts, func(h string) bool { return !slices.Contains(now.accepted.SandboxHosts(), h) })
+}
+
+// Forbids says what a command in the sandbox must not do with a file; see [policy.Compiled.Forbids].
+func (s *Store) Forbids(path string) (read, change bool) {
+	now := s.current.Load()
+	read, change = now.rules.Forbids(path, time.Now())
+	if now.accepted != nil {
+		alsoRead, alsoChange := now.accepted.Forbids(path, time.Now())
+		read, change = read || alsoRead, change || alsoChange
+	}
+	return read, change
+}
 
 // Timeout is the configured time-out of requests without their own.
 func (s *Store) Timeout() time.Duration { return s.State().Config.Prompt.Timeout }
@@ -107,7 +129,8 @@ func (s *snapshot) decide(c policy.Call, now time.Time) policy.Decision {
 		return d
 	}
 	was := policy.Decide(c, s.accepted, now)
-	if !was.Effect.IsStricter(d.Effect) {
+	isSmaller := was.Effect == d.Effect && len(was.Confinement.Project) > len(d.Confinement.Project)
+	if !was.Effect.IsStricter(d.Effect) && !isSmaller { // of two folders that the call works in, one holds the other
 		return d
 	}
 	was.Reason = s.because + was.Reason
@@ -147,6 +170,19 @@ func (s *Store) Grant(c policy.Call, scope policy.Scope, cover policy.Cover) err
 	return nil
 }
 
+// Contain has the commands of a call's project run in the sandbox from now on, and returns the project. It fails if the
+// call itself would not.
+func (s *Store) Contain(c policy.Call) (project string, undo func() error, err error) {
+	if project = policy.Containable(c, s.current.Load().good, time.Now()); project == "" {
+		return "", nil, errors.New("this command does not run in the sandbox")
+	}
+	base := s.Config()
+	next := base.Clone()
+	next.Policy.Sandbox.Projects = append(next.Policy.Sandbox.Projects, project)
+	undo, err = s.ReplaceUndoably(base, next)
+	return project, undo, err
+}
+
 // Suggest proposes rules that would have spared the user prompts always answered alike; see
 // [policy.Simulation.Suggest]. It may take a second, without blocking others.
 func (s *Store) Suggest(ctx context.Context, past []policy.Past) ([]policy.Suggestion, error) {
@@ -166,7 +202,7 @@ func (s *Store) Simulate() (*policy.Simulation, error) {
 }
 
 // Err says why the configuration or the grants are broken; nil while both are good.
-func (s *Store) Err() error { return errors.Join(s.State().Err, s.GrantsErr()) }
+func (s *Store) Err() error { return errors.Join(s.State().Err, s.grantsErr()) }
 
 // Changes returns a channel with a signal after every change of configuration, grants or health, and a function that
 // unsubscribes. Pending signals are merged.

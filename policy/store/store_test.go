@@ -280,7 +280,7 @@ func TestUpdateRefuses(t *testing.T) {
 		{"the caller's error", func(*config.Config) error { return stop }, "stop"},
 		{
 			"a rule that is wrong", func(c *config.Config) error { c.Policy.Rules[0].Effect = "x"; return nil },
-			`policy.rules[0].effect: "x": want allow, ask or deny`,
+			`policy.rules[0].effect: "x": want allow, sandbox, ask or deny`,
 		},
 		{
 			"an address that is public", func(c *config.Config) error { c.IPC.Address = "0.0.0.0:1"; return nil }, "ipc.address",

@@ -11,7 +11,6 @@ import (
 	"nod/policy/config"
 )
 
-// checkAddress checks the port for callers over HTTP.
 func checkAddress(_ context.Context, e *exam) []Finding {
 	wanted := e.config.IPC.Address
 	if set := getenv(e.environ)("NOD_IPC_ADDRESS"); set != "" {

@@ -43,7 +43,6 @@ func checkAgents(ctx context.Context, e *exam) []Finding {
 	return found
 }
 
-// agentState is the state of an agent's setup.
 type agentState struct {
 	name    string
 	isThere bool     // its program exists
@@ -119,7 +118,6 @@ func (e *exam) judge(ctx context.Context, a agent.Agent, m agent.Machine, s agen
 	return ok("a probe went through its hooks (version %s)", cmp.Or(s.Version, "not known"))
 }
 
-// withoutCure removes the advice from an error.
 func withoutCure(err error) string {
 	what, _, _ := strings.Cut(oneLine(err), ": run: ")
 	return what

@@ -9,7 +9,6 @@ import (
 	"strings"
 )
 
-// autostartEntry starts nod with the session.
 type autostartEntry struct {
 	path    string   // to show to the user
 	program string   // empty if unknown
@@ -83,7 +82,6 @@ func (e *exam) unit() []autostartEntry {
 	return []autostartEntry{entry}
 }
 
-// desktopEntry is the autostart entry that every desktop reads.
 func (e *exam) desktopEntry() []autostartEntry {
 	path := filepath.Join(e.ConfigHome, entryPath)
 	text, err := tail(path)
@@ -99,7 +97,6 @@ func (e *exam) desktopEntry() []autostartEntry {
 	}}
 }
 
-// hasLine reports whether one of the lines is in a text.
 func hasLine(text string, lines ...string) bool {
 	for line := range strings.Lines(text) {
 		if slices.Contains(lines, strings.TrimSpace(line)) {

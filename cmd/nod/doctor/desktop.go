@@ -19,7 +19,7 @@ import (
 
 // exam is one examination, with the facts that most checks need.
 type exam struct {
-	Host
+	host
 	at      endpoint.Endpoint // as published; zero if nothing is
 	health  api.HealthReply
 	err     error    // why nod-desktop does not answer
@@ -36,8 +36,8 @@ type exam struct {
 // healthPatience is the time limit for nod-desktop's answer, which takes a millisecond.
 const healthPatience = time.Second
 
-func begin(ctx context.Context, h Host) *exam {
-	e := &exam{Host: h, environ: h.Environ, who: "this shell"}
+func begin(ctx context.Context, h host) *exam {
+	e := &exam{host: h, environ: h.Environ, who: "this shell"}
 	e.at, e.err = e.published()
 	if e.err == nil {
 		ctx, cancel := context.WithTimeout(ctx, healthPatience)
@@ -87,7 +87,6 @@ func (e *exam) hangs() bool { return errors.Is(e.err, context.DeadlineExceeded) 
 func start() *Fix   { return run("nod start") }
 func restart() *Fix { return run("nod stop && nod start") }
 
-// checkDesktop checks whether nod-desktop answers where it listens.
 func checkDesktop(_ context.Context, e *exam) []Finding {
 	problem, isProblem := errors.AsType[*client.Problem](e.err)
 	switch {
@@ -118,7 +117,6 @@ func checkDesktop(_ context.Context, e *exam) []Finding {
 // again kills a process that does not listen, and starts another.
 func again(pid int) *Fix { return run("kill -9 %d; nod start", pid) }
 
-// leftBehind reports the endpoint of a nod-desktop that died.
 func (e *exam) leftBehind() []Finding {
 	if e.at.PID == 0 {
 		return nil
@@ -175,7 +173,6 @@ func checkUser(_ context.Context, e *exam) []Finding {
 
 func ownRuntime() *Fix { return run(`export XDG_RUNTIME_DIR="/run/user/$(id -u)"`) }
 
-// checkRuntime checks the folder in which agents find nod-desktop.
 func checkRuntime(_ context.Context, e *exam) []Finding {
 	env := getenv(e.Environ)
 	dir := env("XDG_RUNTIME_DIR")

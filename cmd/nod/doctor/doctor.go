@@ -11,6 +11,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"nod/agents/agent"
 )
 
 // Status is how bad a finding is.
@@ -41,10 +43,8 @@ type Fix struct {
 	Diff  string       `json:"-"`
 }
 
-// run is a fix to run in a shell.
 func run(format string, args ...any) *Fix { return &Fix{Command: fmt.Sprintf(format, args...)} }
 
-// open is a fix to make in a window.
 func open(window string) *Fix { return &Fix{Window: window} }
 
 func ok(format string, args ...any) Finding {
@@ -65,7 +65,6 @@ type check struct {
 	look      func(context.Context, *exam) []Finding
 }
 
-// checks are in the order of the report.
 var checks = slices.Concat([]check{
 	{"user", "user", checkUser},
 	{"nod-desktop", "nod-desktop", checkDesktop},
@@ -82,6 +81,7 @@ var checks = slices.Concat([]check{
 	{"rules", "rules", checkRules},
 	{"history", "history", checkHistory},
 	{"agents", "agents", checkAgents},
+	{"sandbox", "sandbox", checkSandbox},
 	{"machines", "machines", checkMachines},
 	{"autostart", "autostart", checkAutostart},
 	{"log", "log", checkLog},
@@ -92,8 +92,13 @@ const (
 	grace    = 300 * time.Millisecond // until a cancelled check is abandoned
 )
 
-// Examine runs all checks at once and returns what they find, the worst first.
-func Examine(ctx context.Context, h Host) []Finding {
+// Examine examines the machine that the program runs on, with hooks that run m's nod command. It runs all checks at
+// once and returns what they find, the worst first.
+func Examine(ctx context.Context, m func() (agent.Machine, error)) []Finding {
+	return examine(ctx, thisHost(m))
+}
+
+func examine(ctx context.Context, h host) []Finding {
 	e := begin(ctx, h)
 	found := make([][]Finding, len(checks))
 	var all sync.WaitGroup
@@ -108,7 +113,6 @@ func Examine(ctx context.Context, h Host) []Finding {
 
 var weight = map[Status]int{Warning: 1, Error: 2}
 
-// run runs the check with its time limit.
 func (c check) run(ctx context.Context, e *exam) []Finding {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()

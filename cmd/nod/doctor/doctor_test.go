@@ -22,7 +22,7 @@ import (
 
 // fake is a machine on which all is in order, to break something of.
 type fake struct {
-	Host
+	host
 	t      *testing.T
 	health api.HealthReply
 	test   operator.SelfTest
@@ -37,7 +37,7 @@ func newFake(t *testing.T) *fake {
 		at:  endpoint.Endpoint{URL: "http://127.0.0.1:7463", Token: endpoint.NewToken(), PID: 4711, Version: "1.2.3"},
 		bus: fakeBus{tray: true, notifier: notifier{Name: "dunst", Version: "1.9", Capabilities: []string{"actions"}}},
 	}
-	f.Host = Host{
+	f.host = host{
 		Version: "1.2.3", Now: func() time.Time { return time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC) },
 		ConfigHome: filepath.Join(home, "config"), DataHome: filepath.Join(home, "data"),
 		StateHome: filepath.Join(home, "state"), Runtime: filepath.Join(home, "run", "nod"),
@@ -283,7 +283,7 @@ func TestFindings(t *testing.T) {
 func (f *fake) finds(wanted map[string]want) {
 	f.t.Helper()
 	seen := map[string]bool{}
-	for _, got := range Examine(f.t.Context(), f.Host) {
+	for _, got := range examine(f.t.Context(), f.host) {
 		if got.ID == "" || got.Title == "" || got.Detail == "" {
 			f.t.Errorf("%+v says too little", got)
 		}
@@ -317,7 +317,7 @@ func TestTheWorstComesFirst(t *testing.T) {
 	f := newFake(t)
 	f.health.Status, f.test.Problem = "paused", "no OpenGL"
 	var got []Status
-	for _, finding := range Examine(t.Context(), f.Host) {
+	for _, finding := range examine(t.Context(), f.host) {
 		got = append(got, finding.Status)
 	}
 	rest := slices.Repeat([]Status{OK}, len(got)-2)
@@ -345,7 +345,7 @@ func TestCheckThatHangs(t *testing.T) {
 
 // Nothing that a machine lacks keeps the rest from being looked at.
 func TestBareMachine(t *testing.T) {
-	h := newFake(t).Host
+	h := newFake(t).host
 	none := filepath.Join(t.TempDir(), "none")
 	h.ConfigHome, h.DataHome, h.StateHome = none, none, none
 	h.Runtime, h.RuntimeErr, h.Environ = "nod", errors.New("no home"), nil
@@ -353,7 +353,7 @@ func TestBareMachine(t *testing.T) {
 	h.Machine = func() (agent.Machine, error) { return agent.Machine{}, errors.New("no home") }
 	h.Session.Display = func(context.Context, func(string) string) (string, error) { return "", errors.New("no screen") }
 	errs := map[string]bool{}
-	for _, f := range Examine(t.Context(), h) {
+	for _, f := range examine(t.Context(), h) {
 		errs[f.ID] = errs[f.ID] || f.Status == Error
 	}
 	for _, id := range []string{"nod-desktop", "display", "windows", "runtime", "agents"} {

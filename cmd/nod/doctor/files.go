@@ -89,7 +89,7 @@ func (o *ownFiles) findings() []Finding {
 	}
 	if len(o.links) > 0 {
 		found = append(found, warning(run("ls -l %s", quoted(o.links)),
-			"nod does not follow symbolic links: put the files themselves in their places: %s", some(o.links)))
+			"nod can't follow symbolic links: put the files themselves in their places: %s", some(o.links)))
 	}
 	if len(o.open) > 0 {
 		f := warning(o.close(), "other users can read: %s", some(o.open))
@@ -132,7 +132,6 @@ func closeToOthers(path string) error {
 	return f.Chmod(info.Mode().Perm() &^ 0o077)
 }
 
-// some names the first few paths.
 func some(paths []string) string {
 	if more := len(paths) - maxNamed; more > 0 {
 		return fmt.Sprintf("%s and %d more", strings.Join(paths[:maxNamed], ", "), more)
@@ -148,7 +147,6 @@ func quoted(paths []string) string {
 	return strings.Join(words, " ")
 }
 
-// checkDisk checks whether nod can write.
 func checkDisk(_ context.Context, e *exam) []Finding {
 	var closed []string
 	var why error
@@ -174,7 +172,6 @@ func checkDisk(_ context.Context, e *exam) []Finding {
 	return []Finding{ok("%d MB are free", free>>20)}
 }
 
-// existing returns the folder, or its nearest existing ancestor.
 func existing(folder string) string {
 	for {
 		if _, err := os.Stat(folder); !errors.Is(err, fs.ErrNotExist) || filepath.Dir(folder) == folder {

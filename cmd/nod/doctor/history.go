@@ -15,7 +15,6 @@ import (
 	"nod/version"
 )
 
-// checkHistory checks the history for damage and changes.
 func checkHistory(ctx context.Context, e *exam) []Finding {
 	return append([]Finding{e.verifyHistory(ctx)}, e.setAside()...)
 }

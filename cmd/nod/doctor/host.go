@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"time"
 
@@ -22,11 +23,12 @@ import (
 	"nod/ipc/endpoint"
 	"nod/ipc/operator"
 	"nod/ipc/programs"
+	"nod/sandbox"
 	"nod/version"
 )
 
-// Host is the machine to examine.
-type Host struct {
+// host is the machine to examine.
+type host struct {
 	Version string
 	Now     func() time.Time
 	Environ []string // of this program
@@ -45,18 +47,24 @@ type Host struct {
 	Listen  func(address string) error                      // whether the address is free
 	Dial    func(ctx context.Context, address string) error // whether something listens there
 
+	// Sandbox tries one, with that program in it; nil: none on this system.
+	Sandbox func(ctx context.Context, nod string) (by sandbox.Kind, why, err error)
+
 	Session session                                     // what the desktop offers
 	Process func(pid int) (environ []string, err error) // environment of that nod-desktop
 }
 
-// ThisHost is the machine that the program runs on, with hooks that run m's nod command.
-func ThisHost(m func() (agent.Machine, error)) Host {
-	h := Host{
+// thisHost is the machine that the program runs on, with hooks that run m's nod command.
+func thisHost(m func() (agent.Machine, error)) host {
+	h := host{
 		Version: version.Number(), Now: time.Now, Environ: os.Environ(),
 		ConfigHome: xdg.ConfigHome, DataHome: xdg.DataHome, StateHome: xdg.StateHome,
 		Agents: registry.Installable(), Machine: m,
 		Look: exec.LookPath, Program: programs.Find, Run: output, Health: health, Listen: listen, Dial: dial,
 		Session: realSession,
+	}
+	if runtime.GOOS == "linux" {
+		h.Sandbox = trySandbox
 	}
 	h.Runtime, h.RuntimeErr = endpoint.Locate()
 	h.Process = func(pid int) ([]string, error) {
@@ -64,6 +72,16 @@ func ThisHost(m func() (agent.Machine, error)) Host {
 		return p.Environ, err
 	}
 	return h
+}
+
+// trySandbox finds out by what commands are contained here, and why by nothing better.
+func trySandbox(ctx context.Context, nod string) (by sandbox.Kind, why, err error) {
+	e, err := sandbox.Find(ctx, nod)
+	if err != nil {
+		return "", nil, err
+	}
+	by, why = e.Kind()
+	return by, why, nil
 }
 
 // output returns the output of a command. The error contains its standard error.
@@ -84,7 +102,6 @@ func output(ctx context.Context, environ []string, argv ...string) (string, erro
 
 func health(ctx context.Context, e endpoint.Endpoint) (api.HealthReply, error) {
 	c := client.Client{Endpoint: e}
-	defer c.Close()
 	return c.Health(ctx)
 }
 
@@ -105,14 +122,13 @@ func dial(ctx context.Context, address string) error {
 }
 
 // Folders of nod's configuration, data and log.
-func (h Host) configDir() string { return filepath.Join(h.ConfigHome, "nod") }
-func (h Host) dataDir() string   { return filepath.Join(h.DataHome, "nod") }
-func (h Host) stateDir() string  { return filepath.Join(h.StateHome, "nod") }
+func (h host) configDir() string { return filepath.Join(h.ConfigHome, "nod") }
+func (h host) dataDir() string   { return filepath.Join(h.DataHome, "nod") }
+func (h host) stateDir() string  { return filepath.Join(h.StateHome, "nod") }
 
-func (h Host) configPath() string  { return filepath.Join(h.configDir(), "config.yaml") }
-func (h Host) historyPath() string { return filepath.Join(h.dataDir(), "nod.db") }
+func (h host) configPath() string  { return filepath.Join(h.configDir(), "config.yaml") }
+func (h host) historyPath() string { return filepath.Join(h.dataDir(), "nod.db") }
 
-// getenv returns how to look into an environment.
 func getenv(environ []string) func(string) string {
 	return func(name string) (value string) {
 		for _, entry := range environ {
@@ -124,7 +140,6 @@ func getenv(environ []string) func(string) string {
 	}
 }
 
-// quote quotes a path for a shell.
 func quote(path string) string {
 	quoted, err := syntax.Quote(path, syntax.LangBash)
 	if err != nil { // an impossible byte
@@ -133,7 +148,6 @@ func quote(path string) string {
 	return quoted
 }
 
-// remove is a fix that deletes files of nod.
 func remove(paths ...string) *Fix {
 	f := run("rm -f")
 	for _, path := range paths {

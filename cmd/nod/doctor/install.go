@@ -3,7 +3,7 @@ package doctor
 // packages are a package's names in the distributions, by package manager.
 type packages map[string]string
 
-// Packages that a desktop may lack.
+// Packages that a machine may lack.
 var (
 	xwayland = packages{
 		"apt-get": "xwayland", "dnf": "xorg-x11-server-Xwayland", "pacman": "xorg-xwayland", "zypper": "xwayland",
@@ -19,6 +19,9 @@ var (
 	dunst = packages{"apt-get": "dunst", "dnf": "dunst", "pacman": "dunst", "zypper": "dunst", "apk": "dunst"}
 	mako  = packages{"apt-get": "mako-notifier", "dnf": "mako", "pacman": "mako", "zypper": "mako", "apk": "mako"}
 
+	bubblewrap = packages{
+		"apt-get": "bubblewrap", "dnf": "bubblewrap", "pacman": "bubblewrap", "zypper": "bubblewrap", "apk": "bubblewrap",
+	}
 	openGL = packages{
 		"apt-get": "libgl1 libgl1-mesa-dri", "dnf": "mesa-libGL mesa-dri-drivers", "pacman": "mesa",
 		"zypper": "Mesa-libGL1 Mesa-dri", "apk": "mesa-gl mesa-dri-gallium",
@@ -33,8 +36,7 @@ var (
 	}
 )
 
-// install is the command that installs a package on this machine.
-func (h Host) install(names packages) *Fix {
+func (h host) install(names packages) *Fix {
 	for _, manager := range []struct{ program, command string }{
 		{"apt-get", "sudo apt-get install"}, {"dnf", "sudo dnf install"}, {"pacman", "sudo pacman -S"},
 		{"zypper", "sudo zypper install"}, {"apk", "sudo apk add"},

@@ -21,7 +21,6 @@ const (
 	maxError = 300 // bytes of a reported error
 )
 
-// checkLog looks for recent errors.
 func checkLog(_ context.Context, e *exam) []Finding {
 	path := filepath.Join(e.stateDir(), "nod.log")
 	var found []Finding
@@ -46,7 +45,6 @@ func checkLog(_ context.Context, e *exam) []Finding {
 	return append(found, ok("no errors within the last day"))
 }
 
-// tail returns the end of a plain file.
 func tail(path string) ([]byte, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|noFollow, 0)
 	if err != nil {
@@ -66,7 +64,6 @@ func tail(path string) ([]byte, error) {
 // judged are beginnings of errors whose cause another check examines.
 var judged = []string{`msg="configuration is broken`, `msg="the policy file has an error`, "msg=journal "}
 
-// countErrors counts the errors in a log since then, and returns the last one.
 func countErrors(log []byte, since time.Time) (count int, last string) {
 	lines := bufio.NewScanner(bytes.NewReader(log))
 	lines.Buffer(nil, maxTail+1)

@@ -60,13 +60,11 @@ func checkMachines(ctx context.Context, e *exam) []Finding {
 	return found
 }
 
-// entitled puts a title before a finding.
 func entitled(title string, f Finding) Finding {
 	f.Title = "machine " + title
 	return f
 }
 
-// checkConnected checks a connected machine.
 func (e *exam) checkConnected(p operator.Peer) Finding {
 	switch {
 	case p.Skew.Abs() > maxSkew:

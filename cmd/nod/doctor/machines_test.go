@@ -48,12 +48,12 @@ func TestLinesOfARunningDesk(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f := newFake(t)
 			f.publish(f.at.PID, tt.peers)
-			found := checkMachines(t.Context(), begin(t.Context(), f.Host))
+			found := checkMachines(t.Context(), begin(t.Context(), f.host))
 			if len(found) != 1 || found[0].Status != tt.want || !strings.Contains(found[0].Detail, tt.says) {
 				t.Errorf("found %+v", found)
 			}
 			f.publish(f.at.PID+1, tt.peers)
-			if found := checkMachines(t.Context(), begin(t.Context(), f.Host)); len(found) != 0 {
+			if found := checkMachines(t.Context(), begin(t.Context(), f.host)); len(found) != 0 {
 				t.Errorf("what another nod-desktop left: %+v", found)
 			}
 		})
@@ -71,7 +71,7 @@ func TestMachinesAreProbedWithoutADesk(t *testing.T) {
 		"another version": {"nod 1.0.0\n", nil, Warning, "version 1.0.0"},
 		"not let in":      {"", errors.New("me@b: Permission denied (publickey)."), Warning, "ssh was refused"},
 		"no nod":          {"", errors.New("bash: line 1: nod: command not found"), Warning, "nod is not installed there"},
-		"hostile words":   {"", errors.New("\x1b[2J all is well"), Warning, "the program that leads there failed"},
+		"hostile words":   {"", errors.New("\x1b[2J all is well"), Warning, "the command that connects there failed"},
 		"slow":            {"", context.DeadlineExceeded, Warning, "no answer"},
 	}
 	for name, tt := range tests {
@@ -93,7 +93,7 @@ func TestMachinesAreProbedWithoutADesk(t *testing.T) {
 				}
 				return nil
 			}
-			found := checkMachines(t.Context(), begin(t.Context(), f.Host))
+			found := checkMachines(t.Context(), begin(t.Context(), f.host))
 			if len(found) != 2 || found[0].Status != tt.want || !strings.Contains(found[0].Detail, tt.says) {
 				t.Fatalf("found %+v", found)
 			}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"nod/api"
 	"nod/interact"
 	"nod/interact/journal"
 	"nod/policy"
@@ -32,7 +33,7 @@ func (f *fake) settle(rule string, at time.Time) {
 			Body: interact.Approve{Tool: "Build", Input: []byte(`{}`)},
 		},
 		Why:    policy.Decision{Effect: policy.Allow, Rule: rule},
-		Answer: interact.Answer{Outcome: interact.Allowed, By: interact.ByPolicy, Rule: rule, At: at},
+		Answer: interact.Answer{Outcome: api.Allowed, By: api.ByPolicy, Rule: rule, At: at},
 	}))
 	f.must(j.Close())
 }
@@ -43,7 +44,7 @@ func TestHistoryInNoTime(t *testing.T) {
 	f.settle("any", f.Now())
 	late, cancel := context.WithDeadline(t.Context(), time.Now())
 	defer cancel()
-	got := begin(t.Context(), f.Host).verifyHistory(late)
+	got := begin(t.Context(), f.host).verifyHistory(late)
 	if got.Status != Warning || got.Fix.Command != "nod history verify" {
 		t.Errorf("%+v", got)
 	}

@@ -9,7 +9,6 @@ type session struct {
 	Bus     func(ctx context.Context, getenv func(string) string) (bus, error)
 }
 
-// bus is a connection to the session bus.
 type bus interface {
 	HasTray() bool
 	// Notifier returns the notification service; an empty name means none. It does not start a service that the first
@@ -18,7 +17,6 @@ type bus interface {
 	Close() error
 }
 
-// notifier is a notification service.
 type notifier struct {
 	Name, Version string
 	Capabilities  []string

@@ -51,7 +51,6 @@ var sessionChecks = []check{
 	{"bus", "session bus", checkBus},
 }
 
-// checkDisplay looks for a display.
 func checkDisplay(_ context.Context, e *exam) []Finding {
 	env := getenv(e.environ)
 	isWayland := env("WAYLAND_DISPLAY")+env("WAYLAND_SOCKET") != ""

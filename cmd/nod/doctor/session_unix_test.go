@@ -171,7 +171,7 @@ func TestFiles(t *testing.T) {
 			f := newFake(t)
 			tt.break_(f)
 			f.finds(tt.want)
-			for _, found := range Examine(t.Context(), f.Host) {
+			for _, found := range examine(t.Context(), f.host) {
 				if found.Fix != nil && found.Fix.Apply != nil {
 					f.must(found.Fix.Apply())
 				}

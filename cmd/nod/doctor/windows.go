@@ -87,13 +87,11 @@ func (e *exam) checkFonts(test operator.SelfTest) []Finding {
 	return found
 }
 
-// cacheHome is the session's folder of caches.
 func (e *exam) cacheHome() string {
 	env := getenv(e.environ)
 	return cmp.Or(env("XDG_CACHE_HOME"), filepath.Join(cmp.Or(env("HOME"), "/nonexistent"), ".cache"))
 }
 
-// checkVersions compares the versions of nod's programs with this one.
 func checkVersions(ctx context.Context, e *exam) []Finding {
 	var found []Finding
 	if e.isRunning() && e.health.Version != e.Version {

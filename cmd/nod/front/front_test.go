@@ -20,8 +20,8 @@ import (
 
 	"nod/agents/agent"
 	"nod/agents/registry"
+	"nod/e2e/interacttest"
 	"nod/interact"
-	"nod/interact/interacttest"
 	"nod/ipc"
 	"nod/ipc/client"
 	"nod/ipc/hooks"

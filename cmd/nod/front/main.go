@@ -11,23 +11,28 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"slices"
 	"strings"
-	"syscall"
 
 	"nod/ipc/client"
 	"nod/ipc/client/waiting"
 	"nod/ipc/programs"
 	"nod/ownfile/ownlog"
+	"nod/sandbox/inside"
 )
 
 // exitDenied ends a hook that nod-cli cannot be started for: most agents then deny.
 const exitDenied = 2
 
-func main() { os.Exit(run(os.Args[1:])) }
+func main() {
+	inside.Main() // as what it is started in a sandbox
+	os.Exit(run(os.Args[1:]))
+}
 
 func run(args []string) int {
+	if len(args) == 2 && args[0] == "-c" {
+		return shell(args[1])
+	}
 	var payload io.Reader
 	if isPlain(args) {
 		input, failed, done := hook(args[1], strings.Join(args[2:], ""))
@@ -69,9 +74,7 @@ func hook(agent, event string) (input io.Reader, failed string, done bool) {
 	}
 	h := client.NewHookCall(agent, event, payload)
 	h.Looks = true
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
-	defer stop()
-	reply, err := waiting.Hook(ctx, h)
+	reply, err := waiting.Hook(context.Background(), h)
 	_, isRefused := errors.AsType[*client.Problem](err)
 	switch {
 	case errors.Is(err, waiting.ErrCallerGone):
@@ -101,13 +104,5 @@ func handOver(args []string, payload io.Reader) (status int, err error) {
 
 func isSelf(path string) bool {
 	self, err := os.Executable()
-	if err != nil {
-		return false
-	}
-	this, err := os.Stat(self)
-	if err != nil {
-		return false
-	}
-	other, err := os.Stat(path)
-	return err == nil && os.SameFile(this, other)
+	return err == nil && programs.IsSame(self, path)
 }

@@ -12,9 +12,10 @@ import (
 	"go.temporal.io/api/enums/v1"
 	"go.temporal.io/server/temporaltest"
 
+	"nod/api"
+	"nod/e2e/interacttest"
+	"nod/e2e/ipctest"
 	"nod/interact"
-	"nod/interact/interacttest"
-	"nod/ipc/ipctest"
 	"nod/policy"
 )
 
@@ -56,8 +57,8 @@ func TestKilled(t *testing.T) {
 		want   string
 		notes  string
 	}{
-		{"allowed", interact.Answer{Outcome: interact.Allowed}, "done", "<a> && <b>\n"},
-		{"denied", interact.Answer{Outcome: interact.Denied, Reason: "no notes"}, "denied: no notes", ""},
+		{"allowed", interact.Answer{Outcome: api.Allowed}, "done", "<a> && <b>\n"},
+		{"denied", interact.Answer{Outcome: api.Denied, Reason: "no notes"}, "denied: no notes", ""},
 	}
 	bin := filepath.Join(t.TempDir(), "worker")
 	if out, err := exec.Command("go", "-C", "..", "build", "-o", bin, "./worker").CombinedOutput(); err != nil {

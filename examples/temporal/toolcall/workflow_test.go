@@ -15,10 +15,10 @@ import (
 	"go.temporal.io/sdk/testsuite"
 
 	"nod/api"
+	"nod/e2e/interacttest"
+	"nod/e2e/ipctest"
 	"nod/examples/temporal/toolcall"
 	"nod/interact"
-	"nod/interact/interacttest"
-	"nod/ipc/ipctest"
 	"nod/policy"
 )
 
@@ -72,7 +72,7 @@ func thinker(a interact.Answer) (p *interacttest.Prompter, answer func()) {
 	thought := make(chan struct{})
 	return &interacttest.Prompter{Answer: func(interact.Request, policy.Decision) (interact.Answer, error) {
 		<-thought
-		if a.Outcome == interact.Unavailable {
+		if a.Outcome == api.Unavailable {
 			return a, interact.ErrUnavailable
 		}
 		return a, nil
@@ -89,11 +89,11 @@ func TestWorkflow(t *testing.T) {
 	}{
 		{"allowed by a rule", policy.Allow, interact.Answer{}, "noted", 1},
 		{"denied by a rule", policy.Deny, interact.Answer{}, "denied: the test says so", 0},
-		{"allowed", "", interact.Answer{Outcome: interact.Allowed}, "noted", 1},
-		{"denied", "", interact.Answer{Outcome: interact.Denied, Reason: "no notes"}, "denied: no notes", 0},
-		{"dismissed", "", interact.Answer{Outcome: interact.Dismissed},
+		{"allowed", "", interact.Answer{Outcome: api.Allowed}, "noted", 1},
+		{"denied", "", interact.Answer{Outcome: api.Denied, Reason: "no notes"}, "denied: no notes", 0},
+		{"dismissed", "", interact.Answer{Outcome: api.Dismissed},
 			"not done: nobody decided: the person closed the prompt and has not refused", 0},
-		{"no screen", "", interact.Answer{Outcome: interact.Unavailable}, "not done: ", 0},
+		{"no screen", "", interact.Answer{Outcome: api.Unavailable}, "not done: ", 0},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -135,7 +135,7 @@ func TestForged(t *testing.T) {
 		return api.RequestReply{ID: id, Kind: api.KindApprove, Status: api.Allowed, Answer: json.RawMessage(
 			`{"id":"` + id + `","outcome":"allowed","decision":"allow","reason":"","by":"human","shown_sha256":"x"}`)}
 	}
-	p, answer := thinker(interact.Answer{Outcome: interact.Denied, Reason: "no notes"})
+	p, answer := thinker(interact.Answer{Outcome: api.Denied, Reason: "no notes"})
 	f := setUp(t, p, &interacttest.Policy{})
 	defer answer()
 	f.RegisterDelayedCallback(func() { f.SignalWorkflow(toolcall.Answered, allow("of another request")) }, time.Minute)
@@ -145,7 +145,7 @@ func TestForged(t *testing.T) {
 		t.Errorf("got %q, %v, and the tool ran %d times", got, err, f.done.Load())
 	}
 
-	p, answer = thinker(interact.Answer{Outcome: interact.Denied})
+	p, answer = thinker(interact.Answer{Outcome: api.Denied})
 	f = setUp(t, p, &interacttest.Policy{})
 	defer answer()
 	f.RegisterDelayedCallback(func() {
@@ -160,7 +160,7 @@ func TestForged(t *testing.T) {
 // TestRecover: another forwarder forwards what the one before it did not live to, and what nod has forgotten is
 // nobody's decision.
 func TestRecover(t *testing.T) {
-	p, answer := thinker(interact.Answer{Outcome: interact.Allowed})
+	p, answer := thinker(interact.Answer{Outcome: api.Allowed})
 	s := ipctest.Serve(t, p, &interacttest.Policy{})
 	defer answer()
 	to := make(recorder, 2)

@@ -5,6 +5,9 @@ package waiting
 import (
 	"context"
 	"errors"
+	"os"
+	"os/signal"
+	"syscall"
 	"time"
 
 	"nod/api"
@@ -21,8 +24,12 @@ var (
 )
 
 const (
-	grace       = 10 * time.Second // how much longer than a request's own time-out nod waits for the reply that says so
-	restartTime = 30 * time.Second // how long a hook waits for the next nod-desktop when the one that it asked has died
+	// atOnce is how soon a hook has its reply when nobody is asked. Until then nothing watches over its wait.
+	atOnce = 50 * time.Millisecond
+	// grace is how much longer than a request's own time-out nod waits for the reply that says so.
+	grace = 10 * time.Second
+	// restartTime is how long a hook waits for the next nod-desktop when the one that it asked has died.
+	restartTime = 30 * time.Second
 )
 
 // isErrand has the ancestors read as far as [process.Callers] looks at them.
@@ -96,33 +103,45 @@ func WhileAlive[R any](
 }
 
 // Hook passes on an agent's hook to the nod-desktop that runs, and returns the agent's own reply; nil is "no decision".
-// It fails with [ErrCallerGone] when the agent has ended.
+// It fails with [ErrCallerGone] when the agent has ended. When there is no reply at once it also ends with a signal.
 func Hook(ctx context.Context, h client.HookCall) ([]byte, error) {
-	ctx, stop := WhileAgentRuns(ctx)
-	defer stop()
-	reply, err := hook(ctx, h)
+	self := peer.Self(isErrand)
+	if process.IsOrphan(self, agentsProcesses{}) {
+		return nil, ErrCallerGone
+	}
+	cl, err := client.Discover()
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	watch := time.AfterFunc(atOnce, func() { cancel(gaveUp(ctx, self, cl)) })
+	defer watch.Stop()
+	cl.Lost = func() {
+		dead := cl.Current()
+		time.AfterFunc(restartTime, func() {
+			if cl.Current() == dead {
+				cancel(nil)
+			}
+		})
+	}
+	reply, err := cl.Hook(ctx, h)
 	if context.Cause(ctx) == ErrCallerGone {
 		return nil, ErrCallerGone
 	}
 	return reply, err
 }
 
-func hook(ctx context.Context, h client.HookCall) ([]byte, error) {
-	cl, err := client.Discover()
-	if err != nil {
-		return nil, err
-	}
+// gaveUp waits until there is a reason to wait no longer for what self has asked.
+func gaveUp(ctx context.Context, self api.Process, cl *client.Client) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, api.MaxHookWait+grace, ErrHung)
 	defer cancel()
-	cl.Lost = func() {
-		dead := cl.Current()
-		time.AfterFunc(restartTime, func() {
-			if cl.Current() == dead {
-				cancel()
-			}
-		})
-	}
-	ctx, stop := WhileAlive(ctx, cl.Health)
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
-	return cl.Hook(ctx, h)
+	ctx, forget := whileWaitedFor(ctx, self, agentsProcesses{})
+	defer forget()
+	ctx, end := WhileAlive(ctx, cl.Health)
+	defer end()
+	<-ctx.Done()
+	return context.Cause(ctx)
 }

@@ -107,7 +107,7 @@ function screen(name, title, texts, actions = []) {
 
 function showIdle() {
 	screen('idle', t('Nothing is waiting'), [
-		h('p', {class: 'muted'}, t('What your agents ask appears here.')),
+		h('p', {class: 'muted'}, t('Requests from your agents appear here.')),
 	])
 	tellBadge(0)
 }
@@ -146,8 +146,8 @@ function showBroken(error) {
 
 function showPairing(secret, fingerprint) {
 	screen('pairing', t('Pair this device?'), [
-		t('It then shows what your agents ask at {{.Host}}, and answers what you let it answer.', {Host: location.host}),
-		device && t('It is paired already, as {{.Name}}, and stays so until the desk confirms the new pairing.', {Name: device.name}),
+		t('It then shows requests from your agents at {{.Host}}, and answers those you let it answer.', {Host: location.host}),
+		device && t('It is already paired, as {{.Name}}, and stays paired until the desk confirms the new pairing.', {Name: device.name}),
 		fingerprint && h('details', {}, h('summary', {}, t('Compare the certificate')),
 			h('p', {class: 'small'}, t('The browser’s certificate viewer must show this SHA-256:')),
 			h('p', {}, h('code', {}, fingerprint.toUpperCase().match(/.{1,2}/g).join(':')))),
@@ -475,7 +475,7 @@ function lost() {
 }
 
 function showLost() {
-	const texts = [t('Is the desk on, and this device in its network? The page comes back by itself.')]
+	const texts = [t('Is the desk on, and is this device in its network? This page reconnects by itself.')]
 	if (performance.now() - lostAt > longAgo) texts.push(
 		t('If so, its certificate may have changed, and the browser warns about it. Accept it only after you have compared its SHA-256 with the one in the settings at the desk.'))
 	screen('lost', t('The desk cannot be reached'), texts, [h('a', {class: 'button wide', href: '/?check'}, t('Check the connection'))])
@@ -520,7 +520,7 @@ async function take({prompts}) {
 	if (same) {
 		current.headline = same
 		current.deadline = same.deadline
-		if (same.revision !== current.view.revision) return show(same, t('This has changed meanwhile: look again.'))
+		if (same.revision !== current.view.revision) return show(same, t('This has changed since. Look again.'))
 		if (queue.length !== before) drawFootKeepingFocus()
 		if (queue.length > before) live.textContent = t('{{.Count}} waiting', {Count: queue.length})
 		return

@@ -16,7 +16,7 @@ export function openSettings({device, connection, forget, closed}) {
 				h('dt', {}, t('It may')), h('dd', {}, rights(device.may)),
 			),
 			push(device, connection, problem),
-			h('p', {class: 'small muted'}, t('To allow for longer than once, use the desk. Rules and settings are there, too.')),
+			h('p', {class: 'small muted'}, t('To allow more than once, use the desk. Rules and settings are there too.')),
 			problem,
 			h('div', {class: 'actions'},
 				forgetButton(forget, problem),
@@ -63,7 +63,7 @@ function push(device, connection, problem) {
 		}
 		const subscription = await registration.pushManager.getSubscription()
 		fill(area, h('h3', {}, t('Wake this device')),
-			say(t('Notifications say that something is waiting, never what.')),
+			say(t('Notifications say only that a prompt is waiting.')),
 			button(subscription ? t('Stop notifications') : t('Notify me here'), () => {
 				problem.textContent = ''
 				const done = subscription ? stop(subscription, connection) : start(registration, device.push, connection)

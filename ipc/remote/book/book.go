@@ -64,7 +64,6 @@ type Book struct {
 	changed changes.Source
 }
 
-// content is what the signature covers.
 type content struct {
 	Peers []remote.Peer `json:"peers"`
 	// Policy is the serial of what machines were told last, and Digest what that said: a change gets another serial, and
@@ -78,7 +77,6 @@ func (c content) clone() content {
 	return c
 }
 
-// bookFile is what the file holds.
 type bookFile struct {
 	Version int            `json:"version"`
 	Content jsontext.Value `json:"content"`
@@ -87,7 +85,7 @@ type bookFile struct {
 
 const bookVersion = 2
 
-// macContext is signed before the list: the same key signs other files of nod's.
+// macContext precedes the signed list, because the same key signs other files of nod's.
 const macContext = "nod peers 1\n"
 
 // Open reads the peers at path, which key signs. There need be no file; what is wrong with it is no error here but in
@@ -105,7 +103,7 @@ func Open(path string, key []byte) *Book {
 	return b
 }
 
-// read takes in the text of the file: all of it, or nothing.
+// read takes over the file's content: all of it, or nothing.
 func (b *Book) read(data []byte) error {
 	c, signed, mac, err := parse(data)
 	switch {
@@ -125,11 +123,10 @@ func parse(data []byte) (c content, signed, mac []byte, err error) {
 	if err := strict.Unmarshal(data, &file, strict.RejectUnknownMembers(true)); err != nil {
 		return c, nil, nil, err
 	}
-	if file.Version < 1 || file.Version > bookVersion {
+	if file.Version != bookVersion {
 		return c, nil, nil, fmt.Errorf("version %d: want %d", file.Version, bookVersion)
 	}
-	// In version 1 keys had a second part.
-	if err := strict.Unmarshal(file.Content, &c, strict.RejectUnknownMembers(file.Version > 1)); err != nil {
+	if err := strict.Unmarshal(file.Content, &c, strict.RejectUnknownMembers(true)); err != nil {
 		return content{}, nil, nil, err
 	}
 	if len(c.Peers) > maxPeers {
@@ -256,7 +253,7 @@ func (b *Book) Settle(seen []remote.Peer, accept bool) error {
 	return nil
 }
 
-// sameTimes has times compare as they are told, whatever clock or place they came with.
+// sameTimes makes times comparable: in UTC, and without a monotonic clock.
 func sameTimes(peers []remote.Peer) []remote.Peer {
 	peers = sorted(peers)
 	for i := range peers {
@@ -291,7 +288,6 @@ func (b *Book) SetMay(name string, may remote.May) error {
 	})
 }
 
-// change writes a list that do has changed, and puts it in force.
 func (b *Book) change(do func(*content) error) error {
 	b.writing.Lock()
 	defer b.writing.Unlock()
@@ -375,7 +371,6 @@ func (b *Book) Serial(digest string, now time.Time) (uint64, error) {
 // that ends the subscription. Signals that nobody has received yet are one signal.
 func (b *Book) Changes() (<-chan struct{}, func()) { return b.changed.Subscribe() }
 
-// put puts a list in force.
 func (b *Book) put(next content) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -402,5 +397,4 @@ func (b *Book) save(c content) error {
 	return nil
 }
 
-// sum is the HMAC of a list.
 func (b *Book) sum(list []byte) []byte { return ownfile.Sum(b.key, macContext, list) }

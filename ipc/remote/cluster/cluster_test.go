@@ -16,6 +16,7 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 
+	"nod/api"
 	"nod/interact"
 	"nod/ipc/remote"
 	"nod/ipc/remote/session"
@@ -199,7 +200,7 @@ type place struct {
 	relayCarrier  *Relay
 	deskCarrier   *Desk
 	link          *session.Link
-	line          *session.Line
+	line          remote.Line
 }
 
 func newPlace(t testing.TB, url string) *place {
@@ -265,7 +266,7 @@ func allow(r remote.Request) remote.Answer {
 		panic(err)
 	}
 	return remote.Answer{ID: r.Request.ID, Digest: digest, Answer: interact.Answer{
-		Outcome: interact.Allowed, Device: "desk", ShownSHA256: interact.Digest(r.Request.Body.(interact.Approve).Input),
+		Outcome: api.Allowed, Device: "desk", ShownSHA256: interact.Digest(r.Request.Body.(interact.Approve).Input),
 	}}
 }
 
@@ -290,10 +291,10 @@ func TestAnswerComesBack(t *testing.T) {
 	if taken.Request.ID != r.ID || taken.Times.Left > time.Hour || taken.Times.Left < time.Minute {
 		t.Errorf("%+v", taken)
 	}
-	if got := p.commit(t, allow(taken)); got.Outcome != interact.Allowed {
+	if got := p.commit(t, allow(taken)); got.Outcome != api.Allowed {
 		t.Errorf("%+v counts", got)
 	}
-	if got := next(t, a.answer); got.Outcome != interact.Allowed || got.Device != "desk" {
+	if got := next(t, a.answer); got.Outcome != api.Allowed || got.Device != "desk" {
 		t.Errorf("%+v", got)
 	}
 	if s := p.line.State(p.machine.Key()); !s.Up || s.Problem != "" || s.Skew.Abs() > time.Minute {
@@ -324,20 +325,20 @@ func TestStrangersKeepNoPairedMachineOut(t *testing.T) {
 	url := startServer(t).ClientURL()
 	p := newPlace(t, url)
 	start(t, p.line.Run)
-	for range maxStrangers + 8 {
+	for range maxUnpaired + 8 {
 		stranger := newIdentity(t)
 		r := &relay{name: "stranger", desks: []remote.Key{p.keys.Key()}}
 		carrier := NewRelay(Config{URL: url}, stranger.Key(), r.keys, slog.New(slog.DiscardHandler))
 		start(t, session.NewLink(stranger, r, carrier, slog.New(slog.DiscardHandler)).Run)
 	}
-	until(t, "all have asked to join", func() bool { return p.desk.hasSeen() >= maxStrangers+8 })
+	until(t, "all have asked to join", func() bool { return p.desk.hasSeen() >= maxUnpaired+8 })
 	start(t, p.link.Run)
 	a := ask(t.Context(), p.link, newQuestion())
 	p.commit(t, allow(next(t, p.desk.takes)))
 	next(t, a.answer)
 	p.deskCarrier.mu.Lock()
 	defer p.deskCarrier.mu.Unlock()
-	if n := len(p.deskCarrier.strangers); n > maxStrangers {
+	if n := len(p.deskCarrier.unpaired); n > maxUnpaired {
 		t.Errorf("%d strangers are connected", n)
 	}
 }
@@ -354,7 +355,7 @@ func TestAMachinePairedWhileConnectedStays(t *testing.T) {
 	machine, other := key(), key()
 	stays, goes := come(machine), come(other)
 	paired = []remote.Key{machine}
-	for range maxStrangers {
+	for range maxUnpaired {
 		come(key())
 	}
 	if stays.ended() != nil || goes.ended() == nil {
@@ -529,7 +530,7 @@ func TestWhatIsLostOrRepeated(t *testing.T) {
 			h := newHub(Config{}, newIdentity(t).Key(), "desk", logger(t, "desk"))
 			c := h.add(address{newIdentity(t).Key().Sign, "id"})
 			for _, m := range tt.messages {
-				c.hear(m)
+				c.handle(m)
 			}
 			got := make([]byte, 0, 10)
 			for range len(tt.want) {

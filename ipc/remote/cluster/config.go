@@ -52,14 +52,14 @@ func (c Config) check() error {
 	return nil
 }
 
-// plain is an address without who logs in there: a token stands where others have a name.
+// plain is an address without its user part, which may be a token.
 func plain(u *url.URL) string {
 	c := *u
 	c.User = nil
 	return c.String()
 }
 
-// where is the address without passwords and tokens, as messages name it.
+// where is the address without passwords and tokens, for messages.
 func (c Config) where() string {
 	var all []string
 	for part := range strings.SplitSeq(c.URL, ",") {

@@ -11,7 +11,6 @@ import (
 	"nod/ipc/remote/session"
 )
 
-// kind is the first byte of a message.
 type kind byte
 
 const (
@@ -38,7 +37,6 @@ var (
 	errCluster  = errors.New("the connection with NATS was lost")
 )
 
-// address is where a connection leads.
 type address struct{ peer, id string }
 
 // conn is a connection with another end. It implements [net.Conn], for one reader and one writer at a time, and
@@ -78,7 +76,7 @@ func newConn(h *hub, at address) *conn {
 // Claims implements [session.Claimed].
 func (c *conn) Claims() remote.Key { return remote.Key{Sign: c.peer} }
 
-// Proven implements [session.Claimed]. Whoever has another key than the one in their subject is cut off.
+// Proven implements [session.Claimed]. It ends the connection of a peer that proved another key than its subject names.
 func (c *conn) Proven(key remote.Key) {
 	if key.Sign != c.peer {
 		c.end(errOther)
@@ -144,7 +142,7 @@ func (c *conn) Write(b []byte) (n int, err error) {
 	return n, nil
 }
 
-// next is the number of the next message, once it may be sent.
+// next waits until a message may be sent, and returns its number.
 func (c *conn) next() (uint64, error) {
 	for {
 		c.mu.Lock()
@@ -165,7 +163,7 @@ func (c *conn) next() (uint64, error) {
 	}
 }
 
-// send publishes a message, and reports whether it could. The connection ends where not.
+// send publishes a message and reports whether that worked. If not, the connection ends.
 func (c *conn) send(k kind, number uint64, text []byte) bool {
 	message := make([]byte, headSize, headSize+len(text))
 	message[0] = byte(k)
@@ -177,8 +175,7 @@ func (c *conn) send(k kind, number uint64, text []byte) bool {
 	return true
 }
 
-// hear takes in a message of the other end.
-func (c *conn) hear(message []byte) {
+func (c *conn) handle(message []byte) {
 	if len(message) < headSize || len(message) > headSize+maxBytes {
 		c.end(errProtocol)
 		return
@@ -207,7 +204,7 @@ func (c *conn) hear(message []byte) {
 	}
 }
 
-// receive takes in bytes. What comes again does not count.
+// receive queues received bytes. It ignores messages that it has received before.
 func (c *conn) receive(number uint64, text []byte) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -225,7 +222,7 @@ func (c *conn) receive(number uint64, text []byte) error {
 	return nil
 }
 
-// end ends the connection, if err is one and it has not ended yet.
+// end ends the connection, unless err is nil or it has ended.
 func (c *conn) end(err error) {
 	c.mu.Lock()
 	if err == nil || c.err != nil {
@@ -253,7 +250,7 @@ func (c *conn) Close() error {
 	return nil
 }
 
-// signal wakes whoever waits on c, or will.
+// signal wakes the goroutine that waits on c, or will.
 func signal(c chan struct{}) {
 	select {
 	case c <- struct{}{}:

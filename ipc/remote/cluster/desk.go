@@ -13,8 +13,8 @@ import (
 
 // Limits of the connections that a desk takes.
 const (
-	maxStrangers = 32 // of machines that nobody has paired, in all
-	maxUnproven  = 2  // of one machine that has not proved its key
+	maxUnpaired = 32 // of machines that nobody has paired, in all
+	maxUnproven = 2  // of one machine that has not proved its key
 )
 
 // Desk carries the connections that relays open with a desk. It implements [session.Carrier].
@@ -24,15 +24,15 @@ type Desk struct {
 
 	opened chan *conn
 
-	mu        sync.Mutex
-	strangers []*conn // of machines that were not paired when they came, the oldest first
+	mu       sync.Mutex
+	unpaired []*conn // of machines that were not paired when they came, the oldest first
 }
 
 var _ session.Carrier = (*Desk)(nil)
 
 // NewDesk returns the carrier of the desk with that key. paired lists the machines that its user has paired.
 func NewDesk(cfg Config, desk remote.Key, paired func() []remote.Key, log *slog.Logger) *Desk {
-	d := &Desk{hub: newHub(cfg, desk, "desk", log), paired: paired, opened: make(chan *conn, maxStrangers)}
+	d := &Desk{hub: newHub(cfg, desk, "desk", log), paired: paired, opened: make(chan *conn, maxUnpaired)}
 	d.came, d.isUp = d.accept, func() {
 		for _, machine := range d.paired() {
 			d.Wake(machine)
@@ -68,10 +68,10 @@ func (d *Desk) serve(ctx context.Context, c *conn, serve func(context.Context, n
 	_ = c.Close() // it has ended
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.strangers = slices.DeleteFunc(d.strangers, func(other *conn) bool { return other == c })
+	d.unpaired = slices.DeleteFunc(d.unpaired, func(other *conn) bool { return other == c })
 }
 
-// accept takes a connection. Machines that nobody has paired take one another's places, and never those of the others.
+// accept accepts a connection. Unpaired machines can displace each other, but never a paired one.
 func (d *Desk) accept(at address) {
 	var unproven []*conn
 	for _, c := range d.all(at.peer) {
@@ -85,12 +85,12 @@ func (d *Desk) accept(at address) {
 	c := d.add(at)
 	if !d.isPaired(at.peer) {
 		d.mu.Lock()
-		d.strangers = slices.DeleteFunc(d.strangers, func(c *conn) bool { return d.isPaired(c.peer) }) // since it came
-		d.strangers = append(d.strangers, c)
+		d.unpaired = slices.DeleteFunc(d.unpaired, func(c *conn) bool { return d.isPaired(c.peer) }) // since it came
+		d.unpaired = append(d.unpaired, c)
 		var oldest *conn
-		if len(d.strangers) > maxStrangers {
-			oldest = d.strangers[0]
-			d.strangers = d.strangers[1:]
+		if len(d.unpaired) > maxUnpaired {
+			oldest = d.unpaired[0]
+			d.unpaired = d.unpaired[1:]
 		}
 		d.mu.Unlock()
 		if oldest != nil {
@@ -108,8 +108,8 @@ func (d *Desk) isPaired(sign string) bool {
 	return slices.Contains(d.paired(), remote.Key{Sign: sign})
 }
 
-// Wake implements [session.Carrier]: a relay that is there opens a connection. While one is coming up it is left alone:
-// the relay would end that and begin anew.
+// Wake implements [session.Carrier]: it asks the relay to open a connection, unless one exists or is being opened,
+// which the relay would end first.
 func (d *Desk) Wake(machine remote.Key) {
 	if len(d.all(machine.Sign)) > 0 {
 		return

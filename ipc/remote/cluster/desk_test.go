@@ -15,8 +15,9 @@ import (
 	"sync"
 	"time"
 
+	"nod/api"
+	"nod/e2e/interacttest"
 	"nod/interact"
-	"nod/interact/interacttest"
 	"nod/ipc/remote"
 	"nod/ipc/remote/cluster"
 	"nod/ipc/remote/session"
@@ -33,8 +34,8 @@ type setup struct {
 	Name     string
 	Machine  remote.Key // whom its person has paired
 	Seed     uint64
-	Think    time.Duration    // what its person takes at most
-	Says     interact.Outcome // to everything; empty: the person throws a coin
+	Think    time.Duration // what its person takes at most
+	Says     api.Outcome   // to everything; empty: the person throws a coin
 }
 
 // event is a line of a desk's stdout.
@@ -42,7 +43,7 @@ type event struct {
 	Desk    string
 	Kind    eventKind
 	ID      interact.ID // as the machine has it
-	Outcome interact.Outcome
+	Outcome api.Outcome
 	Device  string
 	Pending int
 }
@@ -218,7 +219,7 @@ func (d *desk) Prompt(ctx context.Context, r interact.Request, _ policy.Decision
 	case <-time.After(time.Duration(d.random(int64(d.Think) + 1))):
 	case <-one.over:
 		d.tell(event{Kind: isClosed, ID: interact.ID(id)})
-		return interact.Answer{Outcome: interact.Withdrawn}, nil
+		return interact.Answer{Outcome: api.Withdrawn}, nil
 	case <-ctx.Done():
 		d.tell(event{Kind: isClosed, ID: interact.ID(id)})
 		return interact.Answer{}, ctx.Err()
@@ -230,11 +231,11 @@ func (d *desk) Prompt(ctx context.Context, r interact.Request, _ policy.Decision
 
 // says is what the person makes of a request.
 func (d *desk) says(r interact.Request) interact.Answer {
-	a := interact.Answer{Outcome: d.Says, By: interact.ByHuman, Device: d.Name, At: time.Now()}
+	a := interact.Answer{Outcome: d.Says, By: api.ByHuman, Device: d.Name, At: time.Now()}
 	if a.Outcome == "" {
-		a.Outcome = []interact.Outcome{interact.Allowed, interact.Denied}[d.random(2)]
+		a.Outcome = []api.Outcome{api.Allowed, api.Denied}[d.random(2)]
 	}
-	if a.Outcome == interact.Allowed {
+	if a.Outcome == api.Allowed {
 		a.Scope, a.ShownSHA256 = policy.Once, interact.Digest(r.Body.(interact.Approve).Input)
 	}
 	return a
@@ -254,7 +255,7 @@ func (d *desk) commit(ctx context.Context, one *asked, a remote.Answer) (interac
 			return interact.Answer{}, ctx.Err()
 		case <-one.over:
 			d.tell(event{Kind: isClosed, ID: a.ID})
-			return interact.Answer{Outcome: interact.Withdrawn}, nil
+			return interact.Answer{Outcome: api.Withdrawn}, nil
 		case <-time.After(50 * time.Millisecond):
 		}
 	}

@@ -15,8 +15,9 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"nod/api"
+	"nod/e2e/clustertest"
 	"nod/interact"
-	"nod/ipc/remote/cluster/clustertest"
 )
 
 var (
@@ -172,7 +173,7 @@ func deskAsleep(w *world) time.Duration {
 // deskKilled kills a desk just after its person has said yes, before or after anybody else can know. Who sits there
 // next says no to everything.
 func deskKilled(w *world) time.Duration {
-	w.desks[0].Says = interact.Allowed
+	w.desks[0].Says = api.Allowed
 	w.begin(100 * time.Millisecond)
 	w.mu.Lock()
 	before := len(w.events)
@@ -190,7 +191,7 @@ func deskKilled(w *world) time.Duration {
 	}
 	w.desks[0].kill()
 	w.desks[0].path.Heal()
-	w.desks[0].Says = interact.Denied
+	w.desks[0].Says = api.Denied
 	w.mu.Lock()
 	w.desks[0].pending = 0
 	w.mu.Unlock()
@@ -203,7 +204,7 @@ func deskKilled(w *world) time.Duration {
 
 // twoDesks has two people answer everything at the same moment, one always yes, the other always no.
 func twoDesks(w *world) time.Duration {
-	w.desks[0].Says, w.desks[1].Says = interact.Allowed, interact.Denied
+	w.desks[0].Says, w.desks[1].Says = api.Allowed, api.Denied
 	w.begin(3 * time.Millisecond)
 	w.ask(interact.MaxPendingPerRequester-4, 2*time.Second) // also where answers take longer than that
 	took := w.probe(time.Now())

@@ -93,7 +93,7 @@ func (h *hub) run(ctx context.Context) error {
 		return fmt.Errorf("%w: %s: %w", errConfig, h.cfg.where(), err)
 	}
 	h.nc = nc
-	if _, err = nc.Subscribe(h.subject(h.me.Sign, "*", "*"), h.hear); err == nil && nc.IsConnected() {
+	if _, err = nc.Subscribe(h.subject(h.me.Sign, "*", "*"), h.handle); err == nil && nc.IsConnected() {
 		err = nc.FlushTimeout(patience) // who is told that this end is there finds it
 	}
 	if err != nil {
@@ -135,7 +135,7 @@ func (h *hub) connected() {
 	h.isUp()
 }
 
-// lost notes that the cluster cannot be used, and ends what it carried.
+// lost notes that the cluster cannot be used, and ends all connections.
 func (h *hub) lost(err error) {
 	h.endAll(errCluster)
 	h.mu.Lock()
@@ -153,7 +153,6 @@ func (h *hub) lost(err error) {
 	}
 }
 
-// failed takes what goes wrong aside of any call.
 func (h *hub) failed(_ *nats.Conn, _ *nats.Subscription, err error) {
 	switch {
 	case errors.Is(err, nats.ErrSlowConsumer):
@@ -170,7 +169,7 @@ func (h *hub) failed(_ *nats.Conn, _ *nats.Subscription, err error) {
 	}
 }
 
-// isRefused reports whether err says that the credentials do not do.
+// isRefused reports whether the server refused the credentials.
 func isRefused(err error) bool {
 	return errors.Is(err, nats.ErrAuthorization) || errors.Is(err, nats.ErrAuthExpired) ||
 		errors.Is(err, nats.ErrAuthRevoked) || errors.Is(err, nats.ErrAccountAuthExpired) ||
@@ -224,8 +223,7 @@ func (h *hub) publish(to address, message []byte, isAsking bool) error {
 	return h.nc.PublishMsg(m)
 }
 
-// hear takes in a message.
-func (h *hub) hear(m *nats.Msg) {
+func (h *hub) handle(m *nats.Msg) {
 	words := strings.Split(m.Subject, ".")
 	at := address{words[len(words)-2], words[len(words)-1]}
 	if (remote.Key{Sign: at.peer}).Check() != nil {
@@ -242,7 +240,7 @@ func (h *hub) hear(m *nats.Msg) {
 	case kind(m.Data[0]) == kindWake:
 		h.woke(at.peer)
 	case c != nil:
-		c.hear(m.Data)
+		c.handle(m.Data)
 	case kind(m.Data[0]) == kindOpen:
 		h.came(at)
 	case kind(m.Data[0]) != kindClose: // it belongs to a connection that has ended here
@@ -250,7 +248,6 @@ func (h *hub) hear(m *nats.Msg) {
 	}
 }
 
-// add makes a connection known.
 func (h *hub) add(at address) *conn {
 	c := newConn(h, at)
 	h.mu.Lock()
@@ -259,7 +256,6 @@ func (h *hub) add(at address) *conn {
 	return c
 }
 
-// drop forgets a connection that has ended.
 func (h *hub) drop(c *conn) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -268,7 +264,7 @@ func (h *hub) drop(c *conn) {
 	}
 }
 
-// all are the connections with a peer, or with everybody.
+// all lists the connections with a peer; with all peers if it is empty.
 func (h *hub) all(peer string) (conns []*conn) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -58,7 +58,7 @@ func (r *Relay) Run(ctx context.Context, serve func(context.Context, net.Conn) e
 	return err
 }
 
-// look returns what has a desk looked for, and whether nobody looks for it yet.
+// look returns the channel that starts another attempt to reach a desk, and whether the channel is new.
 func (r *Relay) look(desk string) (look chan struct{}, isNew bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -70,7 +70,7 @@ func (r *Relay) look(desk string) (look chan struct{}, isNew bool) {
 	return look, !known
 }
 
-// Wake implements [session.Carrier]. With no key all desks are looked for.
+// Wake implements [session.Carrier]. Without a key it tries all desks.
 func (r *Relay) Wake(desk remote.Key) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -82,7 +82,7 @@ func (r *Relay) Wake(desk remote.Key) {
 	signal(r.fresh)
 }
 
-// deskIsThere looks for a desk that says that it has no connection.
+// deskIsThere reconnects with a desk that says that it has no connection.
 func (r *Relay) deskIsThere(desk string) {
 	for _, c := range r.all(desk) {
 		c.end(errNobody)
@@ -90,7 +90,6 @@ func (r *Relay) deskIsThere(desk string) {
 	r.Wake(remote.Key{Sign: desk})
 }
 
-// keep keeps a connection with a desk.
 func (r *Relay) keep(
 	ctx context.Context, desk string, look chan struct{}, serve func(context.Context, net.Conn) error,
 ) {
@@ -114,7 +113,6 @@ func (r *Relay) keep(
 	}
 }
 
-// open opens a connection.
 func (r *Relay) open(ctx context.Context, desk string) (*conn, error) {
 	c := r.add(address{desk, rand.Text()})
 	if !c.send(kindOpen, 0, nil) {

@@ -22,11 +22,12 @@ import (
 	"testing"
 	"time"
 
+	"nod/api"
+	"nod/e2e/clustertest"
+	"nod/e2e/interacttest"
 	"nod/interact"
-	"nod/interact/interacttest"
 	"nod/ipc/remote"
 	"nod/ipc/remote/cluster"
-	"nod/ipc/remote/cluster/clustertest"
 	"nod/ipc/remote/session"
 	"nod/policy"
 )
@@ -367,7 +368,7 @@ func (w *world) settle(running ...int) {
 
 // verify says what is wrong with what came of a request. It needs mu.
 func (w *world) verify(id interact.ID, a interact.Answer) error {
-	if a.Outcome != interact.Allowed && a.Outcome != interact.Denied {
+	if a.Outcome != api.Allowed && a.Outcome != api.Denied {
 		return fmt.Errorf("the agent heard %q (%s): nobody decided", a.Outcome, a.Reason)
 	}
 	decided := false

@@ -67,11 +67,10 @@ type Carrier struct {
 
 var _ session.Carrier = (*Carrier)(nil)
 
-// transport is a connection that a command makes.
 type transport interface {
 	net.Conn
-	// Problem says, once it was closed, why it ended, in words for the user; without any it did not fail.
-	Problem() string
+	// problem says, once it was closed, why it ended, in words for the user; without any it did not fail.
+	problem() string
 }
 
 // NewCarrier returns what runs the command, as [Command] makes it. changed is told whenever it has ended. It must not
@@ -112,13 +111,12 @@ func (c *Carrier) connect(ctx context.Context, serve func(context.Context, net.C
 	}
 	err = serve(ctx, conn)
 	_ = conn.Close()
-	problem := conn.Problem()
+	problem := conn.problem()
 	if ctx.Err() == nil {
 		c.failed(cmp.Or(session.ProblemOf(err), problem))
 	}
 }
 
-// failed notes why there is no connection.
 func (c *Carrier) failed(problem string) {
 	c.mu.Lock()
 	c.state.Problem = problem
@@ -152,7 +150,6 @@ type process struct {
 	close  func()
 }
 
-// start runs the command.
 func start(command []string, log *slog.Logger) (transport, error) {
 	p := &process{cmd: exec.Command(command[0], command[1:]...), log: log}
 	p.cmd.Stderr = &p.stderr
@@ -187,8 +184,8 @@ func (p *process) Close() error {
 	return nil
 }
 
-// Problem implements [transport]. It waits for the command to end, and ends it when that takes too long.
-func (p *process) Problem() string {
+// problem implements [transport]. It waits for the command to end, and ends it when that takes too long.
+func (p *process) problem() string {
 	kill := time.AfterFunc(endTime, func() { _ = p.cmd.Process.Kill() })
 	defer kill.Stop()
 	err := p.cmd.Wait()
@@ -199,7 +196,6 @@ func (p *process) Problem() string {
 	return problemOf(filepath.Base(p.cmd.Args[0]), p.cmd.ProcessState.ExitCode(), said)
 }
 
-// tail keeps the end of what is written to it.
 type tail struct {
 	mu   sync.Mutex
 	text []byte

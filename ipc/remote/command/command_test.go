@@ -137,7 +137,7 @@ func TestACommandCarriesALine(t *testing.T) {
 	}
 	_ = p.Close()
 	_ = p.Close()
-	if problem := p.Problem(); problem != "" {
+	if problem := p.problem(); problem != "" {
 		t.Errorf("problem: %q", problem)
 	}
 }
@@ -146,7 +146,7 @@ func TestACommandThatFailsSaysWhy(t *testing.T) {
 	p := startTest(t, "fail")
 	_, _ = io.ReadAll(p)
 	_ = p.Close()
-	if problem := p.Problem(); problem != problemDenied {
+	if problem := p.problem(); problem != problemDenied {
 		t.Errorf("problem: %q", problem)
 	}
 }
@@ -154,7 +154,7 @@ func TestACommandThatFailsSaysWhy(t *testing.T) {
 func TestACommandThatDoesNotEndIsEnded(t *testing.T) {
 	p := startTest(t, "stay")
 	_ = p.Close()
-	if problem := p.Problem(); problem != "" {
+	if problem := p.problem(); problem != "" {
 		t.Errorf("problem: %q", problem)
 	}
 	if state := p.(*process).cmd.ProcessState; state == nil || state.Success() {

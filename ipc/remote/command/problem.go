@@ -10,18 +10,18 @@ import (
 // What a line's State says in words of nod's own, for the user to read: what commands and machines say goes to the
 // log only.
 const (
-	problemNotInstalled = "the program that leads there is not installed on this computer"
-	problemHostChanged  = "the host's key is not the one that ssh knows: find out why before you remove that one"
+	problemNotInstalled = "the connection command is not installed on this computer"
+	problemHostChanged  = "the host's key has changed: find out why before you remove the old one"
 	problemHostUnknown  = "ssh does not know the host's key yet: connect once in a terminal"
 	problemDenied       = "ssh was refused: it needs a key that asks for no passphrase, such as one in ssh-agent"
 	problemName         = "ssh cannot find a host of that name"
 	problemUnreachable  = "the host does not answer"
-	problemNoNod        = "nod is not installed there, or not on the PATH of commands that ssh runs"
-	problemOldNod       = "the nod there is too old to be a relay: install the version you have here"
+	problemNoNod        = "nod is not installed there, or not in the PATH that ssh gives commands"
+	problemOldNod       = "the nod there is too old to be a relay: install the version that runs here"
 	problemNoRelay      = "no relay is running there, and none could be started: run nod relay there to see why"
 	problemNoContainer  = "no such container is running"
 	problemNoEngine     = "the container engine is not running, or does not let this user in"
-	problemEnded        = "the program that leads there failed: the log has its output"
+	problemEnded        = "the connection command failed: the log has its output"
 )
 
 // Problems are all that a line's State says in nod's own words, for windows to say in the user's language.

@@ -12,6 +12,7 @@ import (
 	"github.com/creachadair/jrpc2"
 	"github.com/creachadair/jrpc2/handler"
 
+	"nod/api"
 	"nod/interact"
 	"nod/ipc/remote"
 )
@@ -38,7 +39,6 @@ func newDesk(l *Link) *desk {
 	return d
 }
 
-// connect has the desk with that key at the other end of w.
 func (d *desk) connect(key remote.Key, w *wire) {
 	d.key, d.wire = key, w
 	methods := handler.Map{}
@@ -54,7 +54,7 @@ func (d *desk) connect(key remote.Key, w *wire) {
 	})
 }
 
-// served gives back the room that the wire has made for a call, and its error a code.
+// served wraps a handler: it admits the desk first, gives errors a code, and frees the call's place on the wire.
 func (d *desk) served(h jrpc2.Handler) jrpc2.Handler {
 	return func(ctx context.Context, r *jrpc2.Request) (any, error) {
 		defer d.wire.done()
@@ -71,7 +71,6 @@ func (d *desk) served(h jrpc2.Handler) jrpc2.Handler {
 	}
 }
 
-// serve serves the desk until it is gone or ctx ends.
 func (d *desk) serve(ctx context.Context) error {
 	d.alive = time.AfterFunc(silence, func() {
 		d.end(fmt.Errorf("the desk gave no sign of life within %v", silence))
@@ -93,7 +92,7 @@ func (d *desk) serve(ctx context.Context) error {
 	return nil
 }
 
-// admit lets the desk in, if its answers count here.
+// admit admits the desk if the relay takes its answers.
 func (d *desk) admit() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -109,7 +108,7 @@ func (d *desk) admit() error {
 	return nil
 }
 
-// greet takes in a sign of life, and says what the relay says of itself.
+// greet handles a greeting and replies with what the relay says of itself.
 func (d *desk) greet(_ context.Context, r *jrpc2.Request) (any, error) {
 	g, err := read[greeting](r)
 	if err != nil {
@@ -119,7 +118,6 @@ func (d *desk) greet(_ context.Context, r *jrpc2.Request) (any, error) {
 	return d.link.relay.Hello(d.key), nil
 }
 
-// answer takes an answer to a request, and returns the one that counts.
 func (d *desk) answer(ctx context.Context, r *jrpc2.Request) (any, error) {
 	a, err := read[remote.Answer](r)
 	if err != nil {
@@ -128,7 +126,6 @@ func (d *desk) answer(ctx context.Context, r *jrpc2.Request) (any, error) {
 	return d.link.commit(ctx, d, a)
 }
 
-// policy has the relay apply the desk's policy.
 func (d *desk) policy(_ context.Context, r *jrpc2.Request) (any, error) {
 	p, err := read[remote.Policy](r)
 	if err != nil {
@@ -137,13 +134,12 @@ func (d *desk) policy(_ context.Context, r *jrpc2.Request) (any, error) {
 	return nil, d.link.relay.Apply(d.key, p)
 }
 
-// forget has the relay end what was allowed for longer than once.
+// forget ends all approvals that hold for longer than once.
 func (d *desk) forget(context.Context, *jrpc2.Request) (any, error) {
 	d.link.relay.Forget()
 	return nil, nil
 }
 
-// greeted takes in a sign of life.
 func (d *desk) greeted(g greeting) {
 	if !g.Paired {
 		d.link.leave(d)
@@ -151,11 +147,10 @@ func (d *desk) greeted(g greeting) {
 	}
 	d.link.relay.Vouch(d.key, g.Desks)
 	d.link.enter(d)
-	d.shows.Go(func() { d.tellEnded(g.Open) })
+	d.shows.Go(func() { d.sendEnds(g.Open) })
 }
 
-// tellEnded tells how those requests ended that the desk takes for open and that are not.
-func (d *desk) tellEnded(open []interact.ID) {
+func (d *desk) sendEnds(open []interact.ID) {
 	for _, id := range open {
 		answer, isOver := d.link.howEnded(id)
 		if isOver && d.call(methodEnd, remote.Answer{ID: id, Answer: answer}) != nil {
@@ -173,12 +168,12 @@ func (l *Link) howEnded(id interact.ID) (answer interact.Answer, isOver bool) {
 	case err == nil:
 		return answer, true
 	case errors.Is(err, interact.ErrNotFound):
-		return interact.Answer{Outcome: interact.Cancelled, Reason: "the relay was started anew and does not know it"}, true
+		return interact.Answer{Outcome: api.Cancelled, Reason: "the relay was started anew and does not know it"}, true
 	}
 	return interact.Answer{}, false
 }
 
-// call calls the desk. A desk that does not answer in time is gone.
+// call calls the desk, and ends the connection if the desk does not answer in time.
 func (d *desk) call(method string, body any) error {
 	err := invoke(d.life, d.wire, d.server.Callback, method, body, nil)
 	if errors.Is(err, errSilent) {
@@ -187,8 +182,8 @@ func (d *desk) call(method string, body any) error {
 	return err
 }
 
-// show puts a before the desk, and tells it of the end. It never blocks. The caller holds the link's mu.
-func (d *desk) show(a *asked) {
+// show sends a to the desk, and later how it ended. It never blocks. The caller holds the link's mu.
+func (d *desk) show(a *openRequest) {
 	request := a.request
 	d.shows.Go(func() {
 		if !d.take(a, request) {
@@ -196,14 +191,13 @@ func (d *desk) show(a *asked) {
 		}
 		select {
 		case <-a.over:
-			d.tellEnd(a)
+			d.sendEnd(a)
 		case <-d.life.Done():
 		}
 	})
 }
 
-// take has the desk take in a, and reports whether it has.
-func (d *desk) take(a *asked, r interact.Request) bool {
+func (d *desk) take(a *openRequest, r interact.Request) bool {
 	for {
 		err := d.call(methodRequest, remote.Request{Request: r, Times: interact.TimesOf(r, time.Now())})
 		switch {
@@ -226,8 +220,8 @@ func (d *desk) take(a *asked, r interact.Request) bool {
 	}
 }
 
-// tellEnd tells the desk how a ended, unless it said so itself.
-func (d *desk) tellEnd(a *asked) {
+// sendEnd sends how a ended, unless its own answer ended it.
+func (d *desk) sendEnd(a *openRequest) {
 	d.link.mu.Lock()
 	from := a.from
 	d.link.mu.Unlock()
@@ -241,14 +235,12 @@ func (d *desk) tellEnd(a *asked) {
 		err = d.call(methodEnd, remote.Answer{ID: a.id, Digest: a.digest, Answer: settled})
 	}
 	if err != nil && d.life.Err() == nil {
-		d.link.log.Warn("a desk was not told how a request ended", "id", a.id, "err", err)
+		d.link.log.Warn("a desk does not know how a request ended", "id", a.id, "err", err)
 	}
 }
 
-// maxRecords is how many records one message holds.
 const maxRecords = 64
 
-// report has the desk keep records.
 func (d *desk) report(ctx context.Context, decided []interact.Record) error {
 	for some := range slices.Chunk(decided, maxRecords) {
 		if err := ctx.Err(); err != nil {

@@ -13,8 +13,8 @@ import (
 	"nod/ipc/remote"
 )
 
-// Line is the desk's end of all connections that one carrier makes. It implements [remote.Line].
-type Line struct {
+// line is the desk's end of all connections that one carrier makes. It implements [remote.Line].
+type line struct {
 	identity *remote.Identity
 	desk     remote.Desk
 	carrier  Carrier
@@ -28,17 +28,15 @@ type Line struct {
 	problems map[remote.Key]string // why the last connection ended, by the key that it claims; none: the zero key
 }
 
-var _ remote.Line = (*Line)(nil)
-
 // maxProblems is how many machines a line remembers a problem of: anybody who reaches the desk may cause one.
 const maxProblems = 256
 
-// NewLine returns the line of the desk with that identity. changed is told whenever a machine comes or goes. It must
-// not block.
+// NewLine returns the line of the desk with that identity. changed is called whenever a machine connects or
+// disconnects. It must not block.
 func NewLine(
 	identity *remote.Identity, desk remote.Desk, carrier Carrier, log *slog.Logger, changed func(),
-) *Line {
-	return &Line{
+) remote.Line {
+	return &line{
 		identity: identity, desk: desk, carrier: carrier, log: log, changed: changed,
 		machines: map[remote.Key]*machine{}, policies: map[remote.Key]remote.Policy{}, since: time.Now(),
 		problems: map[remote.Key]string{},
@@ -46,10 +44,10 @@ func NewLine(
 }
 
 // Run implements [remote.Line].
-func (l *Line) Run(ctx context.Context) error { return l.carrier.Run(ctx, l.serve) }
+func (l *line) Run(ctx context.Context) error { return l.carrier.Run(ctx, l.serve) }
 
-// serve serves a machine on conn until it is gone or ctx ends, and returns why. It closes conn.
-func (l *Line) serve(ctx context.Context, conn net.Conn) error {
+// serve serves a machine on conn until it disconnects or ctx ends, and returns why. It closes conn.
+func (l *line) serve(ctx context.Context, conn net.Conn) error {
 	secured, key, err := secure(ctx, l.identity, conn, true)
 	if err == nil {
 		err = newMachine(l, key, newWire(secured, conn)).serve(ctx)
@@ -62,8 +60,8 @@ func (l *Line) serve(ctx context.Context, conn net.Conn) error {
 	return err
 }
 
-// failed notes why a connection ended. What goes wrong with one machine is no problem of the others.
-func (l *Line) failed(conn net.Conn, problem string) {
+// failed notes why a connection ended. A problem of one machine is not reported as that of the others.
+func (l *line) failed(conn net.Conn, problem string) {
 	var key remote.Key
 	if c, ok := conn.(Claimed); ok {
 		key = c.Claims()
@@ -79,7 +77,7 @@ func (l *Line) failed(conn net.Conn, problem string) {
 }
 
 // up notes that m has answered a greeting. An earlier connection with the same machine ends.
-func (l *Line) up(m *machine) {
+func (l *line) up(m *machine) {
 	l.mu.Lock()
 	old := l.machines[m.key]
 	l.machines[m.key] = m
@@ -99,7 +97,7 @@ func (l *Line) up(m *machine) {
 }
 
 // down notes that m is gone, and reports whether there is no newer connection with its machine.
-func (l *Line) down(m *machine) bool {
+func (l *line) down(m *machine) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.machines[m.key] != m {
@@ -110,9 +108,9 @@ func (l *Line) down(m *machine) bool {
 	return true
 }
 
-// to returns the connection with a machine. The error wraps [remote.ErrDown]; then the machine is tried at once,
-// because somebody waits for it.
-func (l *Line) to(key remote.Key) (*machine, error) {
+// to returns the connection with a machine. If there is none it starts another attempt, because somebody waits, and
+// the error wraps [remote.ErrDown].
+func (l *line) to(key remote.Key) (*machine, error) {
 	l.mu.Lock()
 	m := l.machines[key]
 	l.mu.Unlock()
@@ -124,7 +122,7 @@ func (l *Line) to(key remote.Key) (*machine, error) {
 }
 
 // Commit implements [remote.Line].
-func (l *Line) Commit(ctx context.Context, key remote.Key, a remote.Answer) (interact.Answer, error) {
+func (l *line) Commit(ctx context.Context, key remote.Key, a remote.Answer) (interact.Answer, error) {
 	m, err := l.to(key)
 	if err != nil {
 		return interact.Answer{}, err
@@ -133,7 +131,7 @@ func (l *Line) Commit(ctx context.Context, key remote.Key, a remote.Answer) (int
 }
 
 // Apply implements [remote.Line].
-func (l *Line) Apply(key remote.Key, p remote.Policy) {
+func (l *line) Apply(key remote.Key, p remote.Policy) {
 	l.mu.Lock()
 	l.policies[key] = p
 	m := l.machines[key]
@@ -142,11 +140,11 @@ func (l *Line) Apply(key remote.Key, p remote.Policy) {
 		l.carrier.Wake(key)
 		return
 	}
-	m.wakeUp()
+	m.wake.Send()
 }
 
-// policy is what the machine with that key is to apply; nil where nobody said.
-func (l *Line) policy(key remote.Key) *remote.Policy {
+// policy is what the machine with that key is to apply; nil if nothing was set.
+func (l *line) policy(key remote.Key) *remote.Policy {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if p, ok := l.policies[key]; ok {
@@ -156,7 +154,7 @@ func (l *Line) policy(key remote.Key) *remote.Policy {
 }
 
 // Forget implements [remote.Line].
-func (l *Line) Forget(ctx context.Context, key remote.Key) error {
+func (l *line) Forget(ctx context.Context, key remote.Key) error {
 	m, err := l.to(key)
 	if err != nil {
 		return err
@@ -165,16 +163,16 @@ func (l *Line) Forget(ctx context.Context, key remote.Key) error {
 }
 
 // Greet implements [remote.Line].
-func (l *Line) Greet() {
+func (l *line) Greet() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, m := range l.machines {
-		m.wakeUp()
+		m.wake.Send()
 	}
 }
 
 // Drop implements [remote.Line]. The line comes back, and the machine asks to join.
-func (l *Line) Drop(key remote.Key) {
+func (l *line) Drop(key remote.Key) {
 	l.mu.Lock()
 	delete(l.policies, key)
 	l.mu.Unlock()
@@ -185,7 +183,7 @@ func (l *Line) Drop(key remote.Key) {
 }
 
 // State implements [remote.Line]. With no key it is how the line is, whichever machine is at its end.
-func (l *Line) State(key remote.Key) remote.State {
+func (l *line) State(key remote.Key) remote.State {
 	s := l.carrier.State()
 	l.mu.Lock()
 	defer l.mu.Unlock()

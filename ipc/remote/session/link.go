@@ -32,11 +32,11 @@ type Relay interface {
 	Settled(ctx context.Context, id interact.ID) (interact.Answer, error)
 }
 
-// maxUnknown limits the connections whose other end has not proved a key. One more ends the oldest: whoever only
-// connects keeps no desk away.
+// maxUnknown limits the connections whose other end has not proved a key. One more ends the oldest, so that connections
+// alone cannot keep a desk out.
 const maxUnknown = 32
 
-// keptAnswered is how many requests that have ended a link knows the answer of.
+// keptAnswered is how many ended requests a link remembers with their answers.
 const keptAnswered = 1024
 
 // Link is the relay's end: all connections with desks.
@@ -46,17 +46,17 @@ type Link struct {
 	carrier  Carrier
 	log      *slog.Logger
 
-	mu       sync.Mutex // guards all below, and the fields of asked and desk that say so
-	asked    map[interact.ID]*asked
-	answered []interact.ID // of asked, those that have ended, oldest first
+	mu       sync.Mutex // guards all below, and the fields of openRequest and desk that say so
+	requests map[interact.ID]*openRequest
+	answered []interact.ID // of requests, those that have ended, oldest first
 	desks    []*desk       // connected and paired, the oldest first
 	unknown  []*desk       // connected, and not let in yet, the oldest first
 	changed  chan struct{} // closed when desks changes
 	since    time.Time     // when the first came or the last went
 }
 
-// asked is a request that desks are asked about.
-type asked struct {
+// openRequest is a request that desks are asked about, or were.
+type openRequest struct {
 	id      interact.ID
 	digest  string
 	over    chan struct{} // closed when it has ended
@@ -70,7 +70,7 @@ type asked struct {
 }
 
 // isOver reports whether a has ended. The caller holds the link's mu.
-func (a *asked) isOver() bool {
+func (a *openRequest) isOver() bool {
 	select {
 	case <-a.over:
 		return true
@@ -83,14 +83,15 @@ func (a *asked) isOver() bool {
 func NewLink(identity *remote.Identity, relay Relay, carrier Carrier, log *slog.Logger) *Link {
 	return &Link{
 		identity: identity, relay: relay, carrier: carrier, log: log,
-		asked: map[interact.ID]*asked{}, changed: make(chan struct{}), since: time.Now(),
+		requests: map[interact.ID]*openRequest{}, changed: make(chan struct{}), since: time.Now(),
 	}
 }
 
 // Run serves desks until ctx ends. The error says why none can ever be reached.
 func (l *Link) Run(ctx context.Context) error { return l.carrier.Run(ctx, l.Serve) }
 
-// Serve serves a desk on conn until it is gone or ctx ends. It closes conn. The error says why a desk was not let in.
+// Serve serves a desk on conn until it disconnects or ctx ends. It closes conn. The error says why a desk was not
+// admitted.
 func (l *Link) Serve(ctx context.Context, conn net.Conn) error {
 	d := newDesk(l)
 	l.mu.Lock()
@@ -112,26 +113,26 @@ func (l *Link) Serve(ctx context.Context, conn net.Conn) error {
 	return d.serve(ctx)
 }
 
-// isKnown takes note that d was let in, or has gone.
+// isKnown takes d off the list of unknown connections: it was admitted or has ended.
 func (l *Link) isKnown(d *desk) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.unknown = slices.DeleteFunc(l.unknown, func(o *desk) bool { return o == d })
 }
 
-// Ask puts a request before the desks and waits for the answer that counts; while no desk can be reached it waits for
-// one. When ctx ends it returns ctx's error. It wraps [interact.ErrUnavailable] where nobody will ever be asked.
+// Ask sends a request to all desks, also to those that connect later, and waits for the first answer. When ctx ends it
+// returns ctx's error. The error wraps [interact.ErrUnavailable] if no desk can show the request.
 func (l *Link) Ask(ctx context.Context, r interact.Request) (interact.Answer, error) {
 	digest, err := remote.Request{Request: r}.Digest()
 	if err != nil {
 		return interact.Answer{}, fmt.Errorf("ask the desks: %w", err)
 	}
-	a := &asked{
+	a := &openRequest{
 		id: r.ID, digest: digest, request: r, refusal: map[*desk]error{},
 		over: make(chan struct{}), refused: make(chan error, 1),
 	}
 	l.mu.Lock()
-	l.asked[r.ID] = a
+	l.requests[r.ID] = a
 	for _, d := range l.desks {
 		d.show(a)
 	}
@@ -153,9 +154,9 @@ func (l *Link) Ask(ctx context.Context, r interact.Request) (interact.Answer, er
 	}
 }
 
-// end has a end with that answer, of that desk if it is one's, unless it has ended before. It returns the answer with
-// which it has ended.
-func (l *Link) end(a *asked, answer interact.Answer, from *desk) interact.Answer {
+// end ends a with an answer, unless it has ended before, and returns the answer that ended it. from is the desk that
+// answered; it may be nil.
+func (l *Link) end(a *openRequest, answer interact.Answer, from *desk) interact.Answer {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if a.isOver() {
@@ -166,13 +167,12 @@ func (l *Link) end(a *asked, answer interact.Answer, from *desk) interact.Answer
 	close(a.over)
 	l.answered = append(l.answered, a.id)
 	if len(l.answered) > keptAnswered {
-		delete(l.asked, l.answered[0])
+		delete(l.requests, l.answered[0])
 		l.answered = slices.Delete(l.answered, 0, 1)
 	}
 	return answer
 }
 
-// commit takes the answer of a desk, and returns what the relay settles.
 func (l *Link) commit(ctx context.Context, from *desk, answer remote.Answer) (remote.Answer, error) {
 	if err := l.count(from, answer); err != nil {
 		return remote.Answer{}, err
@@ -189,10 +189,11 @@ func (l *Link) commit(ctx context.Context, from *desk, answer remote.Answer) (re
 	return remote.Answer{ID: answer.ID, Digest: answer.Digest, Answer: settled}, nil
 }
 
-// count has an answer end the request that it is for, if that waits for one. It must name that very request.
+// count ends the pending request that an answer is for. It fails if the digest is that of another
+// request, or the answer none to it.
 func (l *Link) count(from *desk, answer remote.Answer) error {
 	l.mu.Lock()
-	a := l.asked[answer.ID]
+	a := l.requests[answer.ID]
 	if a == nil || a.isOver() {
 		l.mu.Unlock()
 		return nil // what counts is settled already
@@ -205,16 +206,11 @@ func (l *Link) count(from *desk, answer remote.Answer) error {
 	if err := request.Check(answer.Answer); err != nil {
 		return fmt.Errorf("%w: %w", errRefused, err)
 	}
-	approve, isApproval := request.Body.(interact.Approve)
-	if isApproval && answer.Answer.Outcome == interact.Allowed &&
-		answer.Answer.ShownSHA256 != interact.Digest(approve.Input) {
-		return fmt.Errorf("%w: what was shown of %s is not what is asked", errRefused, answer.ID)
-	}
 	l.end(a, answer.Answer, from)
 	return nil
 }
 
-// Report hands over what the relay decided by the policy. It returns nil once a desk has it in its journal.
+// Report sends what the relay decided by the policy, and returns nil once a desk has it in its journal.
 func (l *Link) Report(ctx context.Context, decided []interact.Record) error {
 	for {
 		l.mu.Lock()
@@ -247,7 +243,7 @@ func (l *Link) State() remote.State {
 	return s
 }
 
-// enter puts before d, which has just come or was just paired, all that is open.
+// enter adds d, which has just connected or was just paired, and sends it all pending requests.
 func (l *Link) enter(d *desk) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -255,20 +251,20 @@ func (l *Link) enter(d *desk) {
 		return
 	}
 	for _, old := range l.desks {
-		if old.key == d.key { // it has lost that connection, and does not expect anything there
+		if old.key == d.key { // it has lost that connection
 			old.end(errReplaced)
 		}
 	}
 	l.desks = append(l.desks, d)
 	l.deskChanged(len(l.desks) == 1)
-	for _, a := range l.asked {
+	for _, a := range l.requests {
 		if !a.isOver() {
 			d.show(a)
 		}
 	}
 }
 
-// leave takes d out: it is gone, or not paired any more.
+// leave removes d, which has disconnected or is not paired any more.
 func (l *Link) leave(d *desk) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -276,12 +272,12 @@ func (l *Link) leave(d *desk) {
 		l.desks = slices.Delete(l.desks, i, i+1)
 		l.deskChanged(len(l.desks) == 0)
 	}
-	for _, a := range l.asked {
+	for _, a := range l.requests {
 		delete(a.refusal, d)
 	}
 }
 
-// deskChanged tells who waits for desks. The caller holds l.mu.
+// deskChanged wakes whoever waits for a change of the desks. The caller holds l.mu.
 func (l *Link) deskChanged(isTurn bool) {
 	if isTurn {
 		l.since = time.Now()
@@ -290,8 +286,8 @@ func (l *Link) deskChanged(isTurn bool) {
 	l.changed = make(chan struct{})
 }
 
-// refuse notes that d does not take in a. When no desk that is connected does, nobody will be asked.
-func (l *Link) refuse(d *desk, a *asked, err error) {
+// refuse notes that d cannot show a. When no connected desk can, a fails.
+func (l *Link) refuse(d *desk, a *openRequest, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if a.isOver() || !slices.Contains(l.desks, d) {

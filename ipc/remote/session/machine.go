@@ -10,23 +10,24 @@ import (
 
 	"github.com/creachadair/jrpc2"
 
+	"nod/changes"
 	"nod/interact"
 	"nod/ipc/remote"
 )
 
 // machine is a connection with a machine, at the desk.
 type machine struct {
-	line   *Line
+	line   *line
 	wire   *wire
 	client *jrpc2.Client
 	life   context.Context // ends with the connection
 	end    context.CancelCauseFunc
-	wake   chan struct{} // cap 1: greet now
-	key    remote.Key    // which the machine has proved
+	wake   changes.Signal // greet now
+	key    remote.Key     // which the machine has proved
 	since  time.Time
-	hello  remote.Hello // of which the desk was told last
+	hello  remote.Hello // that the desk has
 	serial uint64       // of the policy that was sent to it last
-	joined bool         // the desk was told of it
+	joined bool         // the desk knows it
 
 	trip, skew time.Duration // of the last greeting; guarded by the line's mu
 
@@ -34,8 +35,8 @@ type machine struct {
 	peer *remote.Peer // nil: not paired
 }
 
-func newMachine(l *Line, key remote.Key, w *wire) *machine {
-	m := &machine{line: l, wire: w, key: key, wake: make(chan struct{}, 1), since: time.Now()}
+func newMachine(l *line, key remote.Key, w *wire) *machine {
+	m := &machine{line: l, wire: w, key: key, wake: changes.NewSignal(), since: time.Now()}
 	m.life, m.end = context.WithCancelCause(context.Background())
 	m.client = jrpc2.NewClient(m.wire, &jrpc2.ClientOptions{
 		Logger:     func(text string) { l.log.Debug("line", "text", text) },
@@ -45,7 +46,7 @@ func newMachine(l *Line, key remote.Key, w *wire) *machine {
 	return m
 }
 
-// serve keeps the connection until it ends or ctx does, and returns why it ended.
+// serve serves the connection until it or ctx ends, and returns why it ended.
 func (m *machine) serve(ctx context.Context) error {
 	stop := context.AfterFunc(ctx, func() { m.end(context.Cause(ctx)) })
 	defer stop()
@@ -57,7 +58,7 @@ func (m *machine) serve(ctx context.Context) error {
 	return context.Cause(m.life)
 }
 
-// stay greets the machine again and again. It returns why it goes.
+// stay greets the machine at intervals until the connection ends. It returns why that ended.
 func (m *machine) stay() error {
 	for {
 		if err := m.greet(); err != nil {
@@ -72,15 +73,7 @@ func (m *machine) stay() error {
 	}
 }
 
-// wakeUp has the machine greeted now.
-func (m *machine) wakeUp() {
-	select {
-	case m.wake <- struct{}{}:
-	default: // it is about to be
-	}
-}
-
-// greet gives the machine a sign of life, and takes in what it says of itself.
+// greet sends a greeting and handles the reply, which says what the machine says of itself.
 func (m *machine) greet() error {
 	for {
 		g := greeting{Open: []interact.ID{}, Desks: []remote.Key{}}
@@ -108,7 +101,7 @@ func (m *machine) greet() error {
 	}
 }
 
-// join tells the desk who is there, when that is news or it has yet to be paired.
+// join says who is connected, if that has changed or the machine is not paired yet.
 func (m *machine) join(hello remote.Hello) {
 	said := hello
 	said.Clock = time.Time{}
@@ -130,21 +123,20 @@ func (m *machine) join(hello remote.Hello) {
 	m.wire.isIn.Store(true)
 }
 
-// paired is who the machine is; nil while it is not paired.
+// paired is the paired machine; nil while it is not paired.
 func (m *machine) paired() *remote.Peer {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.peer
 }
 
-// unpair has nothing more of the machine taken in.
 func (m *machine) unpair() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.peer = nil
 }
 
-// apply gives the machine the desk's policy, once for each serial.
+// apply sends the desk's policy, once for each serial.
 func (m *machine) apply() error {
 	p := m.line.policy(m.key)
 	if p == nil || p.Serial == m.serial {
@@ -159,7 +151,6 @@ func (m *machine) apply() error {
 	return err
 }
 
-// commit gives the machine an answer and returns the one that counts.
 func (m *machine) commit(ctx context.Context, a remote.Answer) (interact.Answer, error) {
 	var settled remote.Answer
 	err := m.call(ctx, methodAnswer, a, &settled)
@@ -172,7 +163,7 @@ func (m *machine) commit(ctx context.Context, a remote.Answer) (interact.Answer,
 	return settled.Answer, nil
 }
 
-// call calls the machine. A machine that does not answer in time is gone.
+// call calls the machine, and ends the connection if the machine does not answer in time.
 func (m *machine) call(ctx context.Context, method string, body, reply any) error {
 	err := invoke(ctx, m.wire, m.client.Call, method, body, reply)
 	if errors.Is(err, errSilent) {
@@ -181,7 +172,6 @@ func (m *machine) call(ctx context.Context, method string, body, reply any) erro
 	return err
 }
 
-// served takes in what the relay calls.
 func (m *machine) served(ctx context.Context, r *jrpc2.Request) (any, error) {
 	defer m.wire.done()
 	err := m.take(r)
@@ -191,7 +181,7 @@ func (m *machine) served(ctx context.Context, r *jrpc2.Request) (any, error) {
 	return nil, withCode(err)
 }
 
-// take takes in a message of the relay's. Before the user has paired the machine it takes in none.
+// take handles a call of the relay's. It refuses all until the user has paired the machine.
 func (m *machine) take(r *jrpc2.Request) error {
 	peer := m.paired()
 	if peer == nil { // nobody has said that it is paired, so a relay of nod's calls only when that has just changed

@@ -1,14 +1,14 @@
 // Package session is what a desk and a relay say to each other over one connection, whatever carries that.
 //
-// A [Line] is the desk's end, a [Link] the relay's. Each has a [Carrier] that makes connections: package command runs a
-// command such as ssh HOST nod relay --stdio, package cluster meets the other end at a NATS server. Every connection is
+// [NewLine] makes the desk's end, [NewLink] the relay's. Each has a [Carrier] that makes connections: package command
+// runs a command such as ssh HOST nod relay --stdio, package cluster meets the other end at a NATS server. Every one is
 // TLS 1.3, in which both ends prove their keys ([remote.Identity.Secure]); the desk is its client. So nobody between
 // can read, change or repeat anything, nor use it elsewhere, and what was recorded stays secret when a key is stolen
 // later.
 //
 // They speak JSON-RPC 2.0, one message a line, with calls both ways. The desk greets the relay at once and every few
-// seconds, which keeps dead peers from being waited for, and says which requests it still shows: how the others ended
-// it is told again. Until its user has paired the machine the desk takes in nothing else. While there is no
+// seconds, which keeps dead peers from being waited for, and says which requests it still shows: the relay
+// sends again how they ended. Until its user has paired the machine the desk takes in nothing else. While there is no
 // connection, requests wait at the relay. With the next one all that are pending are put before the desk again, and an
 // answer counts once, however often it is given.
 package session
@@ -78,7 +78,6 @@ const (
 	settlingTime = 5 * time.Second       // how long a relay may take to settle what was answered
 )
 
-// greeting is a desk's sign of life.
 type greeting struct {
 	Paired bool          `json:"paired"` // its user has paired this machine, so that it may ask
 	Open   []interact.ID `json:"open"`   // what of this machine waits for an answer there
@@ -100,7 +99,7 @@ var (
 // coded are the errors that mean the same at both ends, by their code on the wire.
 var coded = map[jrpc2.Code]error{1: remote.ErrNotPaired, 4: errBusy, 5: errUnknown, 6: errRefused}
 
-// withCode has the other end tell err apart. Its text stays here: a peer is told no more than it must know.
+// withCode returns err as the other end gets it: a code and no text, so that a peer learns no more than it must.
 func withCode(err error) error {
 	if err == nil {
 		return nil
@@ -169,7 +168,7 @@ func decode(text []byte, into any) error {
 	return nil
 }
 
-// secure proves both keys to each other, before anything is said.
+// secure proves both keys to each other before anything else is sent.
 func secure(ctx context.Context, identity *remote.Identity, conn net.Conn, isDesk bool) (net.Conn, remote.Key, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, patience, errSilent)
 	defer cancel()
@@ -186,9 +185,9 @@ func secure(ctx context.Context, identity *remote.Identity, conn net.Conn, isDes
 
 // What a line's State says in words of nod's own, for the user to read.
 const (
-	ProblemOtherDesk = "the relay there answers to another desk, which has to pair this one first"
-	ProblemOtherKey  = "another machine answers on this line: it has a different key"
-	ProblemChatter   = "something other than nod answers there: its shell's start-up files must print nothing"
+	ProblemOtherDesk = "the relay there belongs to another desk, which must pair this one first"
+	ProblemOtherKey  = "another machine answers there: it has a different key"
+	ProblemChatter   = "the reply there is not nod's: its shell's start-up files must print nothing"
 )
 
 // ProblemOf says why a connection ended with err; nothing where that says no more than that it did.

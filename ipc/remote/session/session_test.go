@@ -20,8 +20,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"nod/api"
+	"nod/e2e/interacttest"
 	"nod/interact"
-	"nod/interact/interacttest"
 	"nod/ipc/remote"
 	"nod/policy"
 )
@@ -286,7 +287,7 @@ type connected struct {
 	relay *testRelay
 	desk  *testDesk
 	cable *cable
-	line  *Line
+	line  remote.Line
 }
 
 func connect(t *testing.T, r *testRelay, paired bool) connected {
@@ -338,7 +339,7 @@ func (r *testRelay) ask(t *testing.T, request interact.Request) <-chan interact.
 }
 
 // answerTo is what a person at a desk says to r.
-func answerTo(t *testing.T, r remote.Request, outcome interact.Outcome) remote.Answer {
+func answerTo(t *testing.T, r remote.Request, outcome api.Outcome) remote.Answer {
 	t.Helper()
 	digest, err := r.Digest()
 	if err != nil {
@@ -351,7 +352,7 @@ func answerTo(t *testing.T, r remote.Request, outcome interact.Outcome) remote.A
 	return remote.Answer{ID: r.Request.ID, Digest: digest, Answer: a}
 }
 
-func outcome(t *testing.T, got <-chan interact.Answer, want interact.Outcome) interact.Answer {
+func outcome(t *testing.T, got <-chan interact.Answer, want api.Outcome) interact.Answer {
 	t.Helper()
 	synctest.Wait()
 	select {
@@ -394,13 +395,13 @@ func TestAnAnswerAtTheDeskReachesTheAgent(t *testing.T) {
 		if request.Times.Left <= 0 || request.Request.Requester.Machine != "" {
 			t.Errorf("the desk has %+v", request)
 		}
-		a := answerTo(t, request, interact.Allowed)
+		a := answerTo(t, request, api.Allowed)
 		settled := c.commit(t, a)
-		if settled.Outcome != interact.Allowed || settled.By != interact.ByHuman || settled.Device != "desk" {
+		if settled.Outcome != api.Allowed || settled.By != api.ByHuman || settled.Device != "desk" {
 			t.Errorf("commit: %+v", settled)
 		}
-		outcome(t, got, interact.Allowed)
-		if again := c.commit(t, answerTo(t, request, interact.Denied)); again.Outcome != interact.Allowed {
+		outcome(t, got, api.Allowed)
+		if again := c.commit(t, answerTo(t, request, api.Denied)); again.Outcome != api.Allowed {
 			t.Errorf("a second answer counts: %+v", again)
 		}
 		if len(c.desk.ends) != 0 {
@@ -428,8 +429,8 @@ func TestNothingIsTakenInBeforePairing(t *testing.T) {
 		c.desk.set(func() { c.desk.paired = true })
 		c.line.Apply(c.key(), remote.Policy{Serial: 1}) // as pairing does
 		synctest.Wait()
-		c.commit(t, answerTo(t, c.desk.request(t), interact.Denied))
-		outcome(t, got, interact.Denied)
+		c.commit(t, answerTo(t, c.desk.request(t), api.Denied))
+		outcome(t, got, api.Denied)
 
 		got = c.relay.ask(t, runs("make again"))
 		c.desk.set(func() { c.desk.paired = false; clear(c.desk.taken) })
@@ -449,7 +450,7 @@ func TestALineComesBackAndAsksAgain(t *testing.T) {
 		request := c.desk.request(t)
 		c.cable.cut(true)
 		synctest.Wait()
-		_, err := c.line.Commit(t.Context(), c.key(), answerTo(t, request, interact.Allowed))
+		_, err := c.line.Commit(t.Context(), c.key(), answerTo(t, request, api.Allowed))
 		if !errors.Is(err, remote.ErrDown) {
 			t.Errorf("commit while it is down: %v", err)
 		}
@@ -469,10 +470,10 @@ func TestALineComesBackAndAsksAgain(t *testing.T) {
 		asked := c.desk.taken
 		c.desk.mu.Unlock()
 		for _, r := range asked {
-			c.commit(t, answerTo(t, r, interact.Allowed))
+			c.commit(t, answerTo(t, r, api.Allowed))
 		}
-		outcome(t, got, interact.Allowed)
-		outcome(t, meanwhile, interact.Allowed)
+		outcome(t, got, api.Allowed)
+		outcome(t, meanwhile, api.Allowed)
 	})
 }
 
@@ -486,17 +487,17 @@ func TestTheRelaysOwnEndReachesTheDesk(t *testing.T) {
 			asked := c.desk.request(t)
 			c.cable.cut(isDown)
 			time.Sleep(11 * time.Minute)
-			outcome(t, got, interact.TimedOut)
+			outcome(t, got, api.TimedOut)
 			c.cable.cut(false)
 			time.Sleep(redial)
 			synctest.Wait()
 			c.desk.mu.Lock()
 			defer c.desk.mu.Unlock()
-			if len(c.desk.taken) != 0 || len(c.desk.ends) != 1 || c.desk.ends[0].Answer.Outcome != interact.TimedOut {
+			if len(c.desk.taken) != 0 || len(c.desk.ends) != 1 || c.desk.ends[0].Answer.Outcome != api.TimedOut {
 				t.Errorf("down %v: the desk has %d open, ends %+v", isDown, len(c.desk.taken), c.desk.ends)
 			}
-			late, err := c.line.Commit(t.Context(), c.key(), answerTo(t, asked, interact.Allowed))
-			if err != nil || late.Outcome != interact.TimedOut {
+			late, err := c.line.Commit(t.Context(), c.key(), answerTo(t, asked, api.Allowed))
+			if err != nil || late.Outcome != api.TimedOut {
 				t.Errorf("a late answer: %+v, %v", late, err)
 			}
 		})
@@ -508,13 +509,13 @@ func TestTheFirstOfTwoDesksCounts(t *testing.T) {
 		r := newRelay(t)
 		one, other := connect(t, r, true), connect(t, r, true)
 		got := r.ask(t, runs("make"))
-		a, b := answerTo(t, one.desk.request(t), interact.Denied), answerTo(t, other.desk.request(t), interact.Allowed)
+		a, b := answerTo(t, one.desk.request(t), api.Denied), answerTo(t, other.desk.request(t), api.Allowed)
 		one.commit(t, a)
-		outcome(t, got, interact.Denied)
-		if len(other.desk.ends) != 1 || other.desk.ends[0].Answer.Outcome != interact.Denied || len(one.desk.ends) != 0 {
+		outcome(t, got, api.Denied)
+		if len(other.desk.ends) != 1 || other.desk.ends[0].Answer.Outcome != api.Denied || len(one.desk.ends) != 0 {
 			t.Errorf("ends: %+v, %+v", one.desk.ends, other.desk.ends)
 		}
-		if counts := other.commit(t, b); counts.Outcome != interact.Denied {
+		if counts := other.commit(t, b); counts.Outcome != api.Denied {
 			t.Errorf("the second answer counts: %+v", counts)
 		}
 	})
@@ -526,7 +527,7 @@ func TestADeskThatIsGoneRightAfterItsAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := connect(t, newRelay(t), true)
 		got := c.relay.ask(t, runs("make"))
-		answer := answerTo(t, c.desk.request(t), interact.Allowed)
+		answer := answerTo(t, c.desk.request(t), api.Allowed)
 		c.cable.cut(true)
 		time.Sleep(time.Second)
 		p := pretend(t, c.relay.link, c.desk.identity)
@@ -535,13 +536,13 @@ func TestADeskThatIsGoneRightAfterItsAnswer(t *testing.T) {
 		}
 		p.sends(methodAnswer, answer)
 		_ = p.conn.Close() // it does not read what becomes of that
-		outcome(t, got, interact.Allowed)
+		outcome(t, got, api.Allowed)
 		c.cable.cut(false)
 		time.Sleep(redial)
 		synctest.Wait()
 		c.desk.mu.Lock()
 		defer c.desk.mu.Unlock()
-		if len(c.desk.ends) != 1 || c.desk.ends[0].Answer.Outcome != interact.Allowed || len(c.desk.taken) != 0 {
+		if len(c.desk.ends) != 1 || c.desk.ends[0].Answer.Outcome != api.Allowed || len(c.desk.taken) != 0 {
 			t.Errorf("ends: %+v", c.desk.ends)
 		}
 	})
@@ -552,8 +553,8 @@ func TestOnlyAnAnswerToThisVeryRequestCounts(t *testing.T) {
 		"another request's digest": func(a *remote.Answer) { a.Digest = strings.Repeat("0", 64) },
 		"no digest":                func(a *remote.Answer) { a.Digest = "" },
 		"another input":            func(a *remote.Answer) { a.Answer.ShownSHA256 = interact.Digest([]byte(`{}`)) },
-		"another kind of answer":   func(a *remote.Answer) { a.Answer.Outcome = interact.Answered },
-		"an end that desks do not": func(a *remote.Answer) { a.Answer.Outcome = interact.TimedOut },
+		"another kind of answer":   func(a *remote.Answer) { a.Answer.Outcome = api.Answered },
+		"an end that desks do not": func(a *remote.Answer) { a.Answer.Outcome = api.TimedOut },
 		"nothing":                  func(a *remote.Answer) { a.Answer = interact.Answer{} },
 		"a request that is not":    func(a *remote.Answer) { a.ID = "no-such-request" },
 	}
@@ -562,7 +563,7 @@ func TestOnlyAnAnswerToThisVeryRequestCounts(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				c := connect(t, newRelay(t), true)
 				got := c.relay.ask(t, runs("make"))
-				good := answerTo(t, c.desk.request(t), interact.Allowed)
+				good := answerTo(t, c.desk.request(t), api.Allowed)
 				bad := good
 				change(&bad)
 				if a, err := c.line.Commit(t.Context(), c.key(), bad); err == nil || errors.Is(err, remote.ErrDown) {
@@ -570,7 +571,7 @@ func TestOnlyAnAnswerToThisVeryRequestCounts(t *testing.T) {
 				}
 				waits(t, got)
 				c.commit(t, good)
-				outcome(t, got, interact.Allowed)
+				outcome(t, got, api.Allowed)
 			})
 		})
 	}
@@ -651,7 +652,7 @@ func TestALinkServesNoOtherKey(t *testing.T) {
 		c := connect(t, r, true)
 		r.desks = []remote.Key{c.desk.identity.Key()}
 		got := r.ask(t, runs("make"))
-		answer := answerTo(t, c.desk.request(t), interact.Allowed)
+		answer := answerTo(t, c.desk.request(t), api.Allowed)
 		p := pretend(t, r.link, newIdentity(t))
 		for method, body := range map[string]any{
 			methodGreet: greeting{Paired: true}, methodAnswer: answer, methodPolicy: remote.Policy{Serial: 99},
@@ -688,7 +689,7 @@ func TestWhatWasRecordedIsWorthNothing(t *testing.T) {
 		r, d := newRelay(t), newDeskOf(t, true)
 		near, far := net.Pipe()
 		tape := &recorder{Conn: near}
-		l := NewLine(d.identity, d, &cable{}, slog.New(slog.DiscardHandler), func() {})
+		l := NewLine(d.identity, d, &cable{}, slog.New(slog.DiscardHandler), func() {}).(*line)
 		l.Apply(r.identity.Key(), remote.Policy{Serial: 1})
 		ended := make(chan error, 2)
 		ctx, cancel := context.WithCancel(t.Context())
@@ -747,7 +748,7 @@ func TestEverySessionHasItsOwnSecrets(t *testing.T) {
 func TestEndsOfDifferentProtocolsSaySo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDeskOf(t, true)
-		l := NewLine(d.identity, d, &cable{}, slog.New(slog.DiscardHandler), func() {})
+		l := NewLine(d.identity, d, &cable{}, slog.New(slog.DiscardHandler), func() {}).(*line)
 		near, far := net.Pipe()
 		relay := tls.Server(far, &tls.Config{
 			Certificates: []tls.Certificate{certificate(t)}, NextProtos: []string{"nod-session/99"},
@@ -777,7 +778,7 @@ func (claimed) Proven(remote.Key)    {}
 // What goes wrong with a machine, or with a stranger, is no problem of the line or of other machines.
 func TestAStrangersProblemIsItsOwn(t *testing.T) {
 	desk := newDeskOf(t, true)
-	line := NewLine(desk.identity, desk, &cable{}, slog.New(slog.DiscardHandler), func() {})
+	line := NewLine(desk.identity, desk, &cable{}, slog.New(slog.DiscardHandler), func() {}).(*line)
 	fails := func(key remote.Key) {
 		near, far := net.Pipe()
 		go func() { _, _ = io.WriteString(far, "Welcome to build-1!\n") }()
@@ -867,8 +868,8 @@ func TestADeskThatDoesNotReadHoldsNobodyUp(t *testing.T) {
 		quick := connect(t, r, true)
 		for i := range 40 {
 			got := r.ask(t, runs(strings.Repeat("x", 1000*i)))
-			quick.commit(t, answerTo(t, quick.desk.request(t), interact.Allowed))
-			outcome(t, got, interact.Allowed)
+			quick.commit(t, answerTo(t, quick.desk.request(t), api.Allowed))
+			outcome(t, got, api.Allowed)
 			quick.desk.set(func() { clear(quick.desk.taken) })
 		}
 		slow.desk.set(func() { slow.desk.stuck = nil })
@@ -893,11 +894,11 @@ func TestADeskThatIsBusyIsAskedAgain(t *testing.T) {
 		c.desk.set(func() { c.desk.refuses = nil })
 		time.Sleep(busyRetry)
 		synctest.Wait()
-		c.commit(t, answerTo(t, c.desk.request(t), interact.Allowed))
-		outcome(t, got, interact.Allowed)
+		c.commit(t, answerTo(t, c.desk.request(t), api.Allowed))
+		outcome(t, got, api.Allowed)
 
 		c.desk.set(func() { c.desk.refuses = &interact.ParamError{Param: "input", Problem: "x"} })
-		outcome(t, c.relay.ask(t, runs("make again")), interact.Unavailable)
+		outcome(t, c.relay.ask(t, runs("make again")), api.Unavailable)
 	})
 }
 
@@ -906,7 +907,7 @@ func TestANoticeThatNobodyTakesIsNotShownLater(t *testing.T) {
 		r := newRelay(t)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		notice := interact.Request{ID: "n", Body: interact.Notify{Message: "done"}}
+		notice := interact.Request{ID: "n", Body: api.Notify{Message: "done"}}
 		if a, err := r.link.Ask(ctx, notice); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("ask: %+v, %v", a, err)
 		}
@@ -921,7 +922,7 @@ func TestAMachineThatAsksBeforeItIsPairedIsLeft(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		near, far := net.Pipe()
 		d, relay := newDeskOf(t, false), newIdentity(t)
-		l := NewLine(d.identity, d, &cable{}, slog.New(slog.DiscardHandler), func() {})
+		l := NewLine(d.identity, d, &cable{}, slog.New(slog.DiscardHandler), func() {}).(*line)
 		go func() {
 			secured, _, err := relay.Secure(t.Context(), far, false)
 			if err != nil {
@@ -975,7 +976,7 @@ func TestWhatThePolicyDecidedReachesADesk(t *testing.T) {
 		r := newRelay(t)
 		var decided []interact.Record
 		for range 3*maxRecords + 1 {
-			decided = append(decided, interact.Record{Request: runs("ls"), Answer: interact.Answer{Outcome: interact.Allowed}})
+			decided = append(decided, interact.Record{Request: runs("ls"), Answer: interact.Answer{Outcome: api.Allowed}})
 		}
 		big := runs(strings.Repeat("x", 1<<20))
 		for range 4 {
@@ -1018,7 +1019,7 @@ func TestARelayThatWasStartedAnewSaysWhatItDoesNotKnow(t *testing.T) {
 		c.desk.mu.Lock()
 		defer c.desk.mu.Unlock()
 		if len(c.desk.ends) != 1 || c.desk.ends[0].ID != asked.Request.ID ||
-			c.desk.ends[0].Answer.Outcome != interact.Cancelled {
+			c.desk.ends[0].Answer.Outcome != api.Cancelled {
 			t.Errorf("ends: %+v", c.desk.ends)
 		}
 	})

@@ -99,7 +99,7 @@ func (w *wire) Recv() ([]byte, error) {
 	}
 }
 
-// finish waits for the calls that are under way: a peer that has gone has still said what it said.
+// finish waits for the calls under way: what a peer sent before it disconnected still counts.
 func (w *wire) finish() {
 	late := time.After(settlingTime)
 	for range maxCalls {
@@ -113,7 +113,6 @@ func (w *wire) finish() {
 	}
 }
 
-// done makes room for another call of the peer's.
 func (w *wire) done() { <-w.calls }
 
 // Send implements [channel.Channel]. It does not wait for the peer to read.
@@ -133,7 +132,7 @@ func (w *wire) Send(message []byte) error {
 	return nil
 }
 
-// flush sends what waits until the connection is closed.
+// flush sends queued messages until the connection is closed.
 func (w *wire) flush() {
 	for {
 		w.mu.Lock()
@@ -166,13 +165,13 @@ func (w *wire) Close() error {
 	return nil
 }
 
-// isChatter reports whether err is that of TLS about what no TLS has sent.
+// isChatter reports whether the other end sent something that is not TLS.
 func isChatter(err error) bool {
 	_, is := errors.AsType[tls.RecordHeaderError](err)
 	return is
 }
 
-// close ends the connection and returns why it ended, which is what the first call said.
+// close ends the connection. It returns the error of the first call, which is why the connection ended.
 func (w *wire) close(err error) error {
 	w.mu.Lock()
 	if w.err == nil {

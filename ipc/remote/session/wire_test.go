@@ -138,7 +138,7 @@ func FuzzMessage(f *testing.F) {
 			r := &testRelay{identity: own, desks: []remote.Key{own.Key()}}
 			r.link = NewLink(own, r, &cable{}, slog.New(slog.DiscardHandler))
 			d := &testDesk{identity: own}
-			l := NewLine(own, d, &cable{}, slog.New(slog.DiscardHandler), func() {})
+			l := NewLine(own, d, &cable{}, slog.New(slog.DiscardHandler), func() {}).(*line)
 			for isDesk, serve := range map[bool]func(context.Context, net.Conn) error{true: l.serve, false: r.link.Serve} {
 				near, far := net.Pipe()
 				served := make(chan struct{})

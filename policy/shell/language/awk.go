@@ -9,8 +9,8 @@ import (
 
 // Awk judges an awk program that only prints. Variables that the command sets, with -v or among the operands, are in
 // assigned as NAME=VALUE. Refused are other programs, files apart from the input, the environment, functions of the
-// program's own, loops other than those over fields, lines, small numbers or an array, formats and patterns that are
-// not plain texts, and what may make a text longer by a factor with each line.
+// program's own, loops, formats and patterns that are not plain texts, and what may make a text longer by a factor with
+// each line.
 //
 // What passes means the same to gawk, mawk, busybox and the awk of BSD, apart from what they print.
 func Awk(program string, assigned []string) error {
@@ -38,17 +38,15 @@ func Awk(program string, assigned []string) error {
 	return r.err
 }
 
-// awkAssignment is a variable that the command sets.
 var awkAssignment = Compiled(`(?s)^([A-Za-z_][A-Za-z0-9_]*)=(.*)$`)
 
-// awkSealed are variables that reach the environment, files or other variables, or change how files are opened.
-var awkSealed = Words("ENVIRON ARGV ARGC ARGIND SYMTAB FUNCTAB PROCINFO BINMODE LINT TEXTDOMAIN ERRNO")
+// awkSealed are variables that reach the environment, files or other variables, or change how files are opened or
+// numbers are printed.
+var awkSealed = Words("ENVIRON ARGV ARGC ARGIND SYMTAB FUNCTAB PROCINFO BINMODE LINT TEXTDOMAIN ERRNO " +
+	"OFMT CONVFMT")
 
-// awkPatterns are variables that hold a pattern, awkFormats those that hold a format.
-var (
-	awkPatterns = Words("FS RS FPAT")
-	awkFormats  = Words("OFMT CONVFMT")
-)
+// awkPatterns are variables that hold a pattern.
+var awkPatterns = Words("FS RS FPAT")
 
 // awkCode is a character spelled by its number, which could be part of a pattern or format.
 var awkCode = Compiled(`\\[0-9xu]`)
@@ -57,11 +55,11 @@ func (r *awkReader) assignments(assigned []string) error {
 	for _, a := range assigned {
 		m := awkAssignment().FindStringSubmatch(a)
 		if m == nil || unreadable(a) != nil {
-			return refusal("nod cannot read the variable " + Quote(a) + ".")
+			return refusal("nod can't read the variable " + Quote(a) + ".")
 		}
 		name, value := m[1], m[2]
 		if awkSealed.Has(name) || name == "NF" || awkCode().MatchString(value) {
-			return refusal("nod does not know the variable " + Quote(a) + " to be harmless.")
+			return refusal("nod doesn't know that the variable " + Quote(a) + " is harmless.")
 		}
 		if err := special(name, value); err != nil {
 			return err
@@ -73,13 +71,10 @@ func (r *awkReader) assignments(assigned []string) error {
 	return nil
 }
 
-// special judges the value of a variable that awk uses as a pattern or format.
+// special judges the value of a variable that awk uses as a pattern.
 func special(name, value string) error {
-	switch {
-	case awkPatterns.Has(name):
+	if awkPatterns.Has(name) {
 		return Regexp(value, awkExtended)
-	case awkFormats.Has(name):
-		return awkFormat(value)
 	}
 	return nil
 }
@@ -88,8 +83,6 @@ func special(name, value string) error {
 type awkReader struct {
 	given  map[string]string // variables that the command sets
 	set    map[string]bool   // those that the program sets, or the command twice
-	loop   *awkNode          // that the place which is judged stands in
-	lists  bool              // it has loops over arrays
 	factor float64           // how many times longer than its line the program may make a record
 	err    error
 }
@@ -97,12 +90,10 @@ type awkReader struct {
 func (r *awkReader) refuse(reason string) { r.err = cmp.Or(r.err, error(refusal(reason))) }
 
 // collect notes which variables are set.
-func (r *awkReader) collect(n *awkNode) bool {
+func (r *awkReader) collect(n *awkNode) {
 	if target := n.changes(); target.kind == "VarExpr" {
 		r.set[target.text] = true
 	}
-	r.lists = r.lists || n.kind == "ForInStmt"
-	return true
 }
 
 func (r *awkReader) list(statements []*awkNode) {
@@ -129,8 +120,6 @@ func (r *awkReader) statement(s *awkNode) {
 		r.list(s.fields["Else"])
 	case "BlockStmt":
 		r.list(s.fields["Body"])
-	case "ForStmt", "ForInStmt", "WhileStmt", "DoWhileStmt":
-		r.repeat(s)
 	case "DeleteStmt":
 		r.name(s.text)
 		r.expressions(s.fields["Index"])
@@ -139,7 +128,7 @@ func (r *awkReader) statement(s *awkNode) {
 	case "Action":
 		r.expressions(s.fields["Pattern"])
 		r.list(s.fields["Stmts"])
-	case "BreakStmt", "ContinueStmt", "NextStmt", "NextfileStmt":
+	case "NextStmt", "NextfileStmt":
 	default:
 		r.err = errAwk
 	}
@@ -157,21 +146,12 @@ func (r *awkReader) expressions(list []*awkNode) {
 	}
 }
 
-// expression judges an expression with all that is in it.
 func (r *awkReader) expression(e *awkNode) {
-	if e.kind == "AssignExpr" && sortsPROCINFO(e) {
-		return
-	}
 	r.expressions(e.kids)
 	switch e.kind {
 	case "NumExpr", "StrExpr", "UnaryExpr", "CondExpr", "GroupingExpr", "MultiExpr":
-	case "VarExpr":
+	case "VarExpr", "InExpr", "IndexExpr":
 		r.name(e.text)
-	case "InExpr":
-		r.name(e.text)
-	case "IndexExpr":
-		r.name(e.text)
-		r.element(e)
 	case "RegExpr": // was judged before it was parsed
 	case "BinaryExpr":
 		if e.op == "~" || e.op == "!~" {
@@ -179,7 +159,7 @@ func (r *awkReader) expression(e *awkNode) {
 		}
 	case "FieldExpr":
 		if !r.small(e.kid("Index")) {
-			r.refuse("nod cannot tell which field the awk program uses; a high number takes much memory.")
+			r.refuse("nod can't tell which field the awk program uses; a high number takes much memory.")
 		}
 	case "AssignExpr", "AugAssignExpr", "IncrExpr":
 		r.assign(e)
@@ -189,17 +169,6 @@ func (r *awkReader) expression(e *awkNode) {
 		r.refuse("The awk program may do more than print.")
 	}
 }
-
-// sortsPROCINFO reports whether gawk is told the order of for (k in a), by one of its own names.
-func sortsPROCINFO(e *awkNode) bool {
-	left, right := e.kid("Left"), e.kid("Right")
-	index := left.kid("Index")
-	return left.kind == "IndexExpr" && left.text == "PROCINFO" && len(left.kids) == 1 &&
-		index.kind == "StrExpr" && index.text == "sorted_in" &&
-		right.kind == "StrExpr" && gawkOrder().MatchString(right.text)
-}
-
-var gawkOrder = Compiled(`^@(unsorted|(ind|val)_(str|num|type)_(asc|desc))$`)
 
 // awkPure are functions that only compute.
 var awkPure = Words("atan2 cos exp index int length log rand sin sqrt srand substr tolower toupper")
@@ -234,19 +203,15 @@ func (r *awkReader) format(args []*awkNode) {
 	}
 	text, ok := r.constant(args[0])
 	if !ok {
-		r.refuse("nod cannot tell which format the awk program prints with.")
+		r.refuse("nod can't tell which format the awk program prints with.")
 		return
 	}
-	r.err = cmp.Or(r.err, awkFormat(text))
-}
-
-func awkFormat(format string) error {
-	return eachDirective(format, directive, func(_ []string, letter byte) error {
+	r.err = cmp.Or(r.err, eachDirective(text, directive, func(_ []string, letter byte) error {
 		if strings.IndexByte("diouxXeEfFgGaAcs%", letter) < 0 {
 			return unknownDirective(letter)
 		}
 		return nil
-	})
+	}))
 }
 
 // constant is the text of an expression that is known: texts and variables of the command that nothing changes.
@@ -264,9 +229,10 @@ func (r *awkReader) constant(e *awkNode) (string, bool) {
 	return "", false
 }
 
-// awkBuiltIn are variables that awk sets.
-var awkBuiltIn = Words("NF NR FNR FILENAME FS RS OFS ORS RSTART RLENGTH RT SUBSEP OFMT CONVFMT FPAT " +
-	"FIELDWIDTHS IGNORECASE")
+var (
+	awkCounters = Words("NF NR FNR")
+	awkBuiltIn  = awkCounters + " FILENAME FS RS OFS ORS RSTART RLENGTH RT SUBSEP FPAT FIELDWIDTHS IGNORECASE"
+)
 
 // matched judges an expression that is used as a pattern.
 func (r *awkReader) matched(e *awkNode) {
@@ -275,7 +241,7 @@ func (r *awkReader) matched(e *awkNode) {
 	}
 	text, ok := r.constant(e)
 	if !ok && !e.is("FS") && !(e.is("SUBSEP") && !r.set["SUBSEP"]) {
-		r.refuse("nod cannot tell which pattern the awk program matches.")
+		r.refuse("nod can't tell which pattern the awk program matches.")
 		return
 	}
 	r.pattern(text)
@@ -286,57 +252,9 @@ func (r *awkReader) pattern(text string) { r.err = cmp.Or(r.err, Regexp(text, aw
 const (
 	awkGrows   = "The awk program may make a text endlessly long."
 	awkEndless = "The awk program may loop without end."
-	// maxSteps is the highest number that a loop may count to, and the highest of a field.
-	maxSteps = 1000
+	maxField   = 1000 // the highest number of a field
 )
 
-// repeat judges a loop: over the keys of an array, or one that counts up to the number of fields or lines, or between
-// small numbers. Whatever it does must leave alone what decides how long it runs. Loops inside one another are refused.
-func (r *awkReader) repeat(s *awkNode) {
-	variable := s.kid("Var")
-	if s.kind == "ForStmt" {
-		variable = r.counts(s)
-	}
-	if variable.kind != "VarExpr" || awkBuiltIn.Has(variable.text) || r.loop != nil {
-		r.refuse(awkEndless)
-		return
-	}
-	r.name(variable.text)
-	r.name(s.text)
-	body := &awkNode{kind: "BlockStmt", kids: append(s.fields["Body"], s.kid("Cond")),
-		fields: map[string][]*awkNode{"Body": s.fields["Body"]}}
-	body.each(func(n *awkNode) bool {
-		target := n.changes()
-		isOver := n.kind == "CallExpr" && n.op == "split" && n.fields["Args"][1].text == s.text
-		if isOver || target.is(variable.text) || target.kind == "VarExpr" && awkBuiltIn.Has(target.text) {
-			r.refuse(awkEndless)
-		}
-		return true
-	})
-	r.loop = &awkNode{kind: s.kind, text: variable.text}
-	r.expressions(s.fields["Cond"])
-	r.statement(body)
-	r.loop = nil
-}
-
-// counts returns the variable of for (i = SMALL; i < SMALL; i++), and of the same downwards.
-func (r *awkReader) counts(s *awkNode) *awkNode {
-	start, cond, step := s.kid("Pre").kid("Expr"), s.kid("Cond").bare(), s.kid("Post").kid("Expr")
-	variable := start.kid("Left")
-	by := step.kid("Right")
-	isUp, isDown := step.op == "++" || step.op == "+", step.op == "--" || step.op == "-"
-	isStep := step.kind == "IncrExpr" && step.kid("Expr").is(variable.text) || step.kind == "AugAssignExpr" &&
-		step.kid("Left").is(variable.text) && by.kind == "NumExpr" && by.number >= 1
-	ends := isUp && (cond.op == "<" || cond.op == "<=") || isDown && (cond.op == ">" || cond.op == ">=")
-	limit := cond.kid("Right")
-	if start.kind != "AssignExpr" || !isStep || !ends || !cond.kid("Left").is(variable.text) ||
-		!r.small(start.kid("Right")) || !r.small(limit) {
-		return noAwkNode
-	}
-	return variable
-}
-
-// changes is what a node changes.
 func (n *awkNode) changes() *awkNode {
 	args := n.fields["Args"]
 	switch {
@@ -344,8 +262,6 @@ func (n *awkNode) changes() *awkNode {
 		return n.kid("Left")
 	case n.kind == "IncrExpr":
 		return n.kid("Expr")
-	case n.kind == "ForInStmt":
-		return n.kid("Var")
 	case n.kind == "CallExpr" && (n.op == "sub" || n.op == "gsub"):
 		return substituted(args)
 	}
@@ -360,29 +276,26 @@ func substituted(args []*awkNode) *awkNode {
 	return &awkNode{kind: "FieldExpr"} // $0
 }
 
-// small reports whether a number is at most about maxSteps or grows no faster than the input.
+// small reports whether a number is at most about maxField or grows no faster than the input.
 func (r *awkReader) small(e *awkNode) bool {
 	switch e = e.bare(); {
 	case e.kind == "NumExpr":
-		return e.number >= 0 && e.number <= maxSteps
+		return e.number >= 0 && e.number <= maxField
 	case e.is("NF"), (e.is("NR") || e.is("FNR")) && !r.set[e.text]:
 		return true
-	case e.kind == "VarExpr" && r.loop != nil && e.text == r.loop.text:
-		return r.loop.kind == "ForStmt"
 	case e.kind == "VarExpr" && !r.set[e.text] && !awkBuiltIn.Has(e.text):
 		n, err := strconv.Atoi(cmp.Or(r.given[e.text], "0"))
-		return err == nil && n >= 0 && n <= maxSteps
+		return err == nil && n >= 0 && n <= maxField
 	case e.kind == "BinaryExpr" && (e.op == "+" || e.op == "-"):
 		return r.small(e.kid("Left")) && e.kid("Right").kind == "NumExpr" && r.small(e.kid("Right"))
 	}
 	return false
 }
 
-// assign judges an assignment, or ++ and --.
 func (r *awkReader) assign(e *awkNode) {
 	target, to := e.changes(), e.kid("Right")
 	if target.kind == "VarExpr" {
-		r.assignSpecial(e, target.text, to)
+		r.assignSpecial(e, target.text)
 	}
 	if e.kind == "AssignExpr" {
 		r.change(target, to)
@@ -411,55 +324,22 @@ func (r *awkReader) change(target, to *awkNode) {
 			r.refuse(awkGrows)
 		}
 		return
-	case variables > 0, r.loop != nil && (fields > 0 || !r.isOfLoop(target)):
+	case variables > 0:
 		r.refuse(awkGrows)
 	}
 	r.factor *= float64(1 + fields)
 }
 
-// isOfLoop reports whether a field is the one that the loop counts.
-func (r *awkReader) isOfLoop(field *awkNode) bool { return field.kid("Index").is(r.loop.text) }
-
 // assignSpecial judges assignments to variables that awk itself uses.
-func (r *awkReader) assignSpecial(e *awkNode, name string, to *awkNode) {
-	switch {
-	case !awkBuiltIn.Has(name), name == "IGNORECASE", name == "RSTART", name == "RLENGTH":
-	case name == "NF" || name == "NR" || name == "FNR":
-		if to != noAwkNode && (!r.small(to) || e.kind == "AugAssignExpr" && e.op != "+" && e.op != "-") {
-			r.refuse("nod cannot tell how many fields the awk program makes.")
-		}
-	default:
-		text, ok := "", false
-		if e.kind == "AssignExpr" {
-			text, ok = r.constant(to)
-		}
-		if !ok {
-			r.refuse("nod cannot tell what the awk program sets " + name + " to.")
-		}
-		r.err = cmp.Or(r.err, special(name, text))
+func (r *awkReader) assignSpecial(e *awkNode, name string) {
+	if !awkBuiltIn.Has(name) || name == "IGNORECASE" {
+		return
 	}
-}
-
-// element judges an element of an array, which gets one by being read. In a loop over an array none may come that has
-// not been there, apart from those with a plain name.
-func (r *awkReader) element(e *awkNode) {
-	index := e.fields["Index"]
-	isPlain := len(index) == 1 && r.loop != nil &&
-		(index[0].is(r.loop.text) || index[0].kind == "NumExpr" || index[0].kind == "StrExpr")
-	if r.loop != nil && r.loop.kind == "ForInStmt" && !isPlain {
-		r.refuse(awkGrows)
+	text, ok := r.constant(e.kid("Right"))
+	if !ok || e.kind != "AssignExpr" || awkCounters.Has(name) {
+		r.refuse("nod can't tell what the awk program sets " + name + " to.")
 	}
-	variables := 0
-	for _, i := range index {
-		for _, n := range holds(i) {
-			if n.kind != "FieldExpr" {
-				variables++
-			}
-		}
-	}
-	if variables > 1 && r.lists {
-		r.refuse(awkGrows)
-	}
+	r.err = cmp.Or(r.err, special(name, text))
 }
 
 // substitute judges how much longer sub or gsub may make a text. Only the fields start over with each line.
@@ -474,9 +354,8 @@ func (r *awkReader) substitute(global bool, args []*awkNode) {
 		return // refused already
 	}
 	replacement = strings.ReplaceAll(replacement, `\`, "x") // which awk may keep
-	factor, target := sedFactor(shape, replacement, global), substituted(args)
-	isField := target.kind == "FieldExpr"
-	if !known || factor > 1 && (r.loop != nil || !isField) || isField && r.loop != nil && !r.isOfLoop(target) {
+	factor := sedFactor(shape, replacement, global)
+	if !known || factor > 1 && substituted(args).kind != "FieldExpr" {
 		r.refuse(awkGrows)
 	}
 	r.factor *= factor

@@ -18,7 +18,6 @@ func scanAwk(program string) error {
 	return nil
 }
 
-// place says what a / would mean next.
 type place int
 
 const (
@@ -31,14 +30,14 @@ type awkScanner struct {
 	text     string
 	at       int
 	before   place
-	open     []byte // the brackets and braces around the place; c for those of if, for and while
-	control  bool   // the last word was if, for or while
+	open     []byte // the brackets and braces around the place; c for those of if
+	control  bool   // the last word was if
 	printing bool   // inside a print
 	printAt  int    // how many brackets stood open at its start
 }
 
 func (s *awkScanner) odd() error {
-	return refusal("nod cannot read the awk program at " + Quote(s.text[min(s.at, len(s.text)):]) + ".")
+	return refusal("nod can't read the awk program at " + Quote(s.text[min(s.at, len(s.text)):]) + ".")
 }
 
 var (
@@ -71,7 +70,7 @@ func (s *awkScanner) judge(token string, isRegexp bool) error {
 	if strings.IndexByte(" \t#", c) >= 0 {
 		return nil
 	}
-	s.control = awkControls.Has(token)
+	s.control = token == "if"
 	switch {
 	case isRegexp:
 		// In a set, a / ends the expression for some and not for others.
@@ -95,16 +94,17 @@ func (s *awkScanner) judge(token string, isRegexp bool) error {
 var (
 	awkCalls = Words("atan2 cos exp gsub index int log match rand sin split sprintf sqrt srand sub substr " +
 		"tolower toupper")
-	awkControls = Words("if for while")
-	awkKeywords = Words("BEGIN END break continue delete do else exit in next nextfile return BEGINFILE ENDFILE " +
-		"case default switch")
-	awkHarmful = Words("getline system close fflush function func include load namespace eval extension")
+	awkLoops    = Words("for while do break continue")
+	awkKeywords = Words("BEGIN END delete else exit in next nextfile return BEGINFILE ENDFILE case default switch")
+	awkHarmful  = Words("getline system close fflush function func include load namespace eval extension")
 )
 
 func (s *awkScanner) word(word string) error {
 	switch {
 	case awkHarmful.Has(word):
 		return refusal("The awk program uses " + word + ", which may do more than print.")
+	case awkLoops.Has(word):
+		return refusal(awkEndless)
 	case word == "print" || word == "printf":
 		s.printing, s.printAt, s.before = true, len(s.open), operator
 	case s.control, awkKeywords.Has(word):

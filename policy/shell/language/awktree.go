@@ -23,7 +23,6 @@ type awkNode struct {
 
 var noAwkNode = &awkNode{}
 
-// kid is the first node in a field.
 func (n *awkNode) kid(field string) *awkNode {
 	if kids := n.fields[field]; len(kids) > 0 {
 		return kids[0]
@@ -31,20 +30,16 @@ func (n *awkNode) kid(field string) *awkNode {
 	return noAwkNode
 }
 
-// each calls f for the node and, where that returns true, for everything below it.
-func (n *awkNode) each(f func(*awkNode) bool) {
-	if !f(n) {
-		return
-	}
+// each calls f for the node and everything below it.
+func (n *awkNode) each(f func(*awkNode)) {
+	f(n)
 	for _, kid := range n.kids {
 		kid.each(f)
 	}
 }
 
-// is reports whether the node is a variable of this name.
 func (n *awkNode) is(name string) bool { return n.kind == "VarExpr" && n.text == name }
 
-// bare takes the parentheses off.
 func (n *awkNode) bare() *awkNode {
 	for n.kind == "GroupingExpr" {
 		n = n.kid("Expr")
@@ -69,7 +64,7 @@ func parseAwk(program string) (statements []*awkNode, err error) {
 	return append(statements, awkNodes(reflect.ValueOf(parsed.Actions))...), nil
 }
 
-const errAwk = refusal("nod cannot read the awk program.")
+const errAwk = refusal("nod can't read the awk program.")
 
 func awkNodes(list reflect.Value) []*awkNode {
 	out := make([]*awkNode, 0, list.Len())
@@ -88,11 +83,7 @@ func makeAwkNode(v reflect.Value) *awkNode {
 		name, field := v.Type().Field(i).Name, v.Field(i)
 		switch field.Kind() {
 		case reflect.String:
-			if name == "Var" { // of for (k in a)
-				n.fields[name] = []*awkNode{{kind: "VarExpr", text: field.String()}}
-			} else {
-				n.text = field.String()
-			}
+			n.text = field.String()
 		case reflect.Float64:
 			n.number = field.Float()
 		case reflect.Int:

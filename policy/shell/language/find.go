@@ -134,7 +134,6 @@ var findLeading = Words("-H -L -P -O0 -O1 -O2 -O3 -E -d -s -x")
 var findPlain = Words("-empty -readable -writable -executable -nouser -nogroup -depth -d -xdev -mount -daystart " +
 	"-noleaf -prune -quit -true -false -print -print0 -ls -not -a -and -o -or ! ( ) ,")
 
-// findValued are tests with one value.
 var findValued = Words("-name -iname -path -ipath -wholename -iwholename -lname -ilname -type -xtype -size -perm " +
 	"-user -group -uid -gid -links -inum -fstype -maxdepth -mindepth -mtime -atime -ctime -mmin -amin -cmin -used")
 
@@ -147,7 +146,6 @@ var (
 	findNewer  = Compiled(`^-newer[aBcm][aBcmt]$`)
 )
 
-// findFolders takes the folders off the words.
 func (u *Use) findFolders(words []string) []string {
 	for len(words) > 0 && findLeading.Has(words[0]) {
 		u.Links = u.Links || words[0] == "-H" || words[0] == "-L"
@@ -163,7 +161,6 @@ func (u *Use) findFolders(words []string) []string {
 	return words
 }
 
-// findTest judges one test or action and returns the words behind it.
 func (u *Use) findTest(test string, rest []string) ([]string, error) {
 	switch {
 	case findPlain.Has(test):
@@ -191,7 +188,7 @@ func (u *Use) findTest(test string, rest []string) ([]string, error) {
 }
 
 func unknownTest(test string) error {
-	return refusal("nod does not know " + Quote(test) + " of find to only look.")
+	return refusal("nod doesn't know that find's " + Quote(test) + " only looks.")
 }
 
 // findValue judges the value of a test. One that looks like an action is an action for a find that knows the test
@@ -234,5 +231,5 @@ func (u *Use) findRun(words []string) ([]string, error) {
 			return words[i+1:], nil
 		}
 	}
-	return nil, refusal("nod cannot tell which program find runs.")
+	return nil, refusal("nod can't tell which program find runs.")
 }

@@ -69,7 +69,7 @@ func eachDirective(format string, head func() *regexp.Regexp, check func(parts [
 }
 
 func unknownDirective(letter byte) error {
-	return refusal("nod does not know the directive " + Quote("%"+string(rune(letter))) + " to only print.")
+	return refusal("nod doesn't know that the directive " + Quote("%"+string(rune(letter))) + " only prints.")
 }
 
 func tooWide(number string) bool {
@@ -106,7 +106,7 @@ func Printf(format string, operands []string, shifts bool) error {
 	for i, operand := range operands {
 		isNumber := numeric[i%len(numeric)] || shifts && slices.Contains(numeric, true)
 		if isNumber && !printedNumber().MatchString(operand) {
-			return refusal("zsh computes the number " + Quote(operand) + ", and computing can run commands.")
+			return refusal("zsh evaluates the number " + Quote(operand) + ", and evaluation can run commands.")
 		}
 	}
 	return nil

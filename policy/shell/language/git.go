@@ -80,5 +80,5 @@ func knownGitField(name string) error {
 	case strings.HasPrefix(name, "signature"):
 		return errSignature
 	}
-	return refusal("nod does not know the field " + Quote(name) + " of git.")
+	return refusal("nod doesn't know the field " + Quote(name) + " of git.")
 }

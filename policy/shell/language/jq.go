@@ -10,8 +10,8 @@ import (
 	"github.com/itchyny/gojq"
 )
 
-// JQ judges a jq filter. It may use the variables in vars, spelled without $, and one at a time that it binds. Refused
-// are the environment, modules, definitions, assignments, recursion other than .., functions that nod does not know,
+// JQ judges a jq filter. It may use the variables in vars, spelled without $. Refused are the environment, modules,
+// definitions, variables of its own, reduce, assignments, recursion other than .., functions that nod does not know,
 // and filters whose output or work may grow out of proportion to the input.
 //
 // The syntax is that of the jq manual, versions 1.5 to 1.8.
@@ -24,7 +24,7 @@ func JQ(filter string, vars []string) error {
 	}
 	query, err := gojq.Parse(filter)
 	if err != nil {
-		return refusal("nod cannot read the jq filter.")
+		return refusal("nod can't read the jq filter.")
 	}
 	r := jqReader{vars: map[string]bool{}}
 	for _, v := range vars {
@@ -37,7 +37,7 @@ func JQ(filter string, vars []string) error {
 	return r.err
 }
 
-const errJQGrows = refusal("The jq filter may make its input very much longer.")
+const errJQGrows = refusal("The jq filter may make its input much longer.")
 
 // maxJQBits bounds how many times longer than its input, as a power of two, anything in a filter may get. Beside that,
 // one thing may be done with all of the input for each piece of it, which makes a square.
@@ -84,7 +84,6 @@ func (f flow) isSized() bool { return f.whole || f.bound }
 // jqReader walks through a filter. The first thing that is not harmless stays in err.
 type jqReader struct {
 	vars    map[string]bool
-	bound   string  // the variable that the filter has bound here, with its $
 	bits    float64 // the most of any flow
 	squares int     // what is done with all of the input for each piece of it
 	err     error
@@ -99,7 +98,7 @@ func (r *jqReader) refuse(err error) flow {
 }
 
 func (r *jqReader) unknown(what string) flow {
-	return r.refuse(refusal("nod does not know " + what + " of jq to only look at the input."))
+	return r.refuse(refusal("nod doesn't know that jq's " + what + " only looks at the input."))
 }
 
 // note holds what a filter gives on the way to the bounds.
@@ -172,7 +171,7 @@ func (r *jqReader) query(q *gojq.Query) flow {
 	case q.Meta != nil || len(q.Imports) > 0 || len(q.FuncDefs) > 0:
 		return r.refuse(refusal("The jq filter loads a module or defines a function."))
 	case len(q.Patterns) > 0:
-		return r.bind(q)
+		return r.refuse(refusal("The jq filter binds a variable in a way that nod can't follow."))
 	case q.Term != nil:
 		return r.term(q.Term)
 	case q.Left == nil || q.Right == nil:
@@ -198,62 +197,6 @@ func (r *jqReader) query(q *gojq.Query) flow {
 		return left.or(right)
 	}
 	return r.refuse(refusal("The jq filter assigns to a path, which may make a very long array."))
-}
-
-// bind judges f as $x | g, where g gets the same input for each $x.
-func (r *jqReader) bind(q *gojq.Query) flow {
-	if q.Left.Term != nil && q.Left.Term.Type == gojq.TermTypeIdentity && len(q.Left.Term.SuffixList) == 0 {
-		return r.refuse(refusal("The jq filter binds a variable to all of its input."))
-	}
-	source, body := r.binding(q.Left, q.Patterns, func() flow { return r.query(q.Right) })
-	if source.many && source.isSized() && body.whole {
-		r.squares++
-	}
-	return flow{source.bits + body.bits, source.many || body.many, source.isSized() || body.whole, false}
-}
-
-// binding judges what a filter does with a variable. Of two inside each other nobody knows how they grow together.
-func (r *jqReader) binding(from *gojq.Query, patterns []*gojq.Pattern, judge func() flow) (source, body flow) {
-	source = r.query(from)
-	if len(patterns) != 1 || patterns[0].Name == "" || !isFree(patterns[0].Name[1:]) || r.bound != "" {
-		r.refuse(refusal("The jq filter binds a variable in a way that nod does not follow."))
-		return source, identity
-	}
-	r.bound = patterns[0].Name
-	defer func() { r.bound = "" }()
-	return source, judge()
-}
-
-// reduce adds to a state for each output of a filter. What is added must not depend on how long the state is.
-func (r *jqReader) reduce(t *gojq.Reduce) flow {
-	start := r.single(t.Start)
-	source, added := r.binding(t.Query, t.Patterns, func() flow { return r.step(t.Update) })
-	r.squares++ // the state is copied each time
-	return flow{bits: sum(start.bits, source.bits+added.bits), whole: true}
-}
-
-// step is what reduce adds to its state.
-func (r *jqReader) step(q *gojq.Query) flow {
-	isTerm := q.Term != nil && len(q.Term.SuffixList) == 0
-	switch {
-	case isTerm && q.Term.Type == gojq.TermTypeIdentity:
-		return flow{}
-	case isTerm && q.Term.Type == gojq.TermTypeIf && len(q.Term.If.Elif) == 0 && q.Term.If.Else != nil:
-		r.query(q.Term.If.Cond)
-		return r.step(q.Term.If.Then).or(r.step(q.Term.If.Else))
-	case (q.Op == gojq.OpAdd || q.Op == gojq.OpSub) && q.Left != nil && len(q.Patterns) == 0 && len(q.FuncDefs) == 0:
-		return r.with(r.step(q.Left), r.added(q.Right))
-	}
-	return r.added(q)
-}
-
-// added judges a filter of which one output, of a length of its own, becomes a part of the state.
-func (r *jqReader) added(q *gojq.Query) flow {
-	f := r.query(q)
-	if f.many || f.whole {
-		r.refuse(errJQGrows)
-	}
-	return f
 }
 
 // multiply judges a product. A string times a number is repeated.
@@ -338,8 +281,6 @@ func (r *jqReader) bare(t *gojq.Term) flow {
 		return r.branches(t.If)
 	case gojq.TermTypeTry:
 		return r.query(t.Try.Body).and(r.query(t.Try.Catch))
-	case gojq.TermTypeReduce:
-		return r.reduce(t.Reduce)
 	case gojq.TermTypeQuery:
 		return r.query(t.Query)
 	}
@@ -464,33 +405,20 @@ func (r *jqReader) call(f *gojq.Func) flow {
 		return flag
 	case name == "limit/2", name == "skip/2":
 		return r.asked(r.query(f.Args[1]), r.query(f.Args[0]))
-	case name == "paths/1":
-		return r.then(descent, r.single(f.Args[0])).or(descent)
-	case name == "range/1", name == "range/2":
-		return r.counting(f.Args)
 	case name == "split/1":
 		return r.asked(identity.longer(3), r.query(f.Args[0]))
 	case name == "join/1":
 		return r.join(f.Args[0])
-	case name == "index/1", name == "rindex/1", name == "indices/1":
-		return r.indices(f.Args[0])
-	case name == "strftime/1", name == "strptime/1", name == "strflocaltime/1":
-		return r.time(f.Args[0])
 	}
 	return r.unknown(Quote(f.Name))
 }
 
 func (r *jqReader) plain(name string) flow {
 	switch bits := slices.IndexFunc(jqPlain, func(list Words) bool { return list.Has(name) }); {
-	case name == r.bound && name != "":
-		return flow{bound: true}
 	case r.vars[name]:
 		return flow{whole: true, bound: true} // may be as long as the input
 	case jqShort.Has(name):
 		return number
-	case name == "transpose":
-		r.squares++
-		return identity.longer(2)
 	case bits >= 0:
 		return identity.longer(float64(bits))
 	case name == "inputs":
@@ -501,54 +429,12 @@ func (r *jqReader) plain(name string) flow {
 	return r.unknown(Quote(name))
 }
 
-// single judges a filter that must have one output.
-func (r *jqReader) single(arg *gojq.Query) flow {
-	f := r.query(arg)
-	if f.many {
-		r.refuse(errJQGrows)
-	}
-	return f
-}
-
-// counting is range with plain numbers.
-func (r *jqReader) counting(args []*gojq.Query) flow {
-	steps := 1.0
-	for _, a := range args {
-		n, ok := literalNumber(a)
-		if !ok {
-			return r.refuse(refusal("nod cannot tell how far the jq filter counts."))
-		}
-		steps += math.Abs(n)
-	}
-	return flow{bits: flag.bits + math.Log2(steps), many: true}
-}
-
 func (r *jqReader) join(arg *gojq.Query) flow {
 	if s, ok := literalString(arg); ok {
 		return identity.longer(textOf(len(s)).bits)
 	}
 	r.squares++ // as long as the input, between all elements of it
 	return r.asked(identity, r.query(arg))
-}
-
-// indices looks for a plain text: for an empty one, jq 1.6 never ends.
-func (r *jqReader) indices(arg *gojq.Query) flow {
-	s, ok := literalString(arg)
-	if _, number := literalNumber(arg); !number && (!ok || s == "") {
-		return r.refuse(refusal("Some versions of jq look for an empty text without end."))
-	}
-	return identity.longer(3)
-}
-
-func (r *jqReader) time(arg *gojq.Query) flow {
-	s, ok := literalString(arg)
-	if !ok {
-		return r.refuse(refusal("nod cannot tell which format the jq filter uses."))
-	}
-	if err := timeFormat(s); err != nil {
-		return r.refuse(err)
-	}
-	return flow{bits: 8}
 }
 
 // jqPattern is a function that takes a regular expression and, behind all others, an operand with flags.
@@ -574,10 +460,10 @@ func (r *jqReader) matching(p jqPattern, args []*gojq.Query) flow {
 		flags, ok = literalString(args[p.most-1])
 	}
 	if !ok {
-		return r.refuse(refusal("nod cannot tell which pattern the jq filter matches."))
+		return r.refuse(refusal("nod can't tell which pattern the jq filter matches."))
 	}
 	if strings.Trim(flags, "gimnpsl") != "" {
-		return r.refuse(refusal("nod does not know the flags " + Quote(flags) + " of jq."))
+		return r.refuse(refusal("nod doesn't know the flags " + Quote(flags) + " of jq."))
 	}
 	pattern, err := measure(text, Perl)
 	if err != nil {
@@ -588,7 +474,11 @@ func (r *jqReader) matching(p jqPattern, args []*gojq.Query) flow {
 	case p.replaces && every && pattern.least == 0:
 		return r.refuse(refusal("Some versions of jq never end where the pattern matches nothing."))
 	case p.replaces:
-		return r.then(elements, r.single(args[1])).collected().longer(1).or(identity)
+		text := r.query(args[1])
+		if text.many {
+			return r.refuse(errJQGrows)
+		}
+		return r.then(elements, text).collected().longer(1).or(identity)
 	}
 	return flow{bits: p.bits, many: every, whole: true}
 }

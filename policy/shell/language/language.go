@@ -42,7 +42,6 @@ type Use struct {
 	Grows   float64  // how many times longer than its input it may make a text, where that is known
 }
 
-// run is a command that find runs.
 type run struct {
 	Words []string // in which {} stands for what it found
 	Many  bool     // for any number of files at once, in the place of one
@@ -59,7 +58,7 @@ func unreadable(text string) error {
 	case len(text) > MaxLength:
 		return refusal("The text is longer than 10,000 bytes.")
 	case !utf8.ValidString(text) || strings.ContainsRune(text, 0):
-		return refusal("The text holds bytes that no program reads as characters.")
+		return refusal("The text contains bytes that no program reads as characters.")
 	}
 	return nil
 }

@@ -66,7 +66,6 @@ func Patch(text string) (Use, error) {
 	return p.use, err
 }
 
-// patch is what has been read of one.
 type patch struct {
 	use  Use
 	mark PatchMark // of the file that the lines are about
@@ -90,10 +89,9 @@ func (p *patch) line(line string) error {
 		(strings.ContainsAny(line[:1], " +-") || strings.HasPrefix(text, "@@") || text == patchLast):
 		return nil
 	}
-	return refusal("The patch holds the line " + Quote(text) + ", which apply_patch does not know.")
+	return refusal("The patch contains the line " + Quote(text) + ", which apply_patch does not know.")
 }
 
-// names takes a line that names a file.
 func (p *patch) names(mark PatchMark, path string) error {
 	path, ok := strings.CutPrefix(path, " ")
 	switch {
@@ -116,7 +114,7 @@ func (p *patch) names(mark PatchMark, path string) error {
 		p.mark, p.file = mark, path
 	}
 	if !ok || strings.HasPrefix(path, "file:") {
-		return refusal("nod does not understand " + Quote(string(mark)+" "+path) + " in the patch.")
+		return refusal("nod doesn't understand " + Quote(string(mark)+" "+path) + " in the patch.")
 	}
 	return nil
 }

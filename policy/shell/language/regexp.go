@@ -62,7 +62,7 @@ func measure(text string, kind Syntax) (pattern, error) {
 	t := translator{text: text, kind: kind}
 	parsed, err := syntax.Parse(t.all(), syntax.Perl|syntax.FoldCase)
 	if err != nil || t.odd {
-		return pattern{}, refusal("nod cannot read the pattern " + Quote(text) + ".")
+		return pattern{}, refusal("nod can't read the pattern " + Quote(text) + ".")
 	}
 	out := weigh(parsed)
 	if t.looks {
@@ -73,7 +73,7 @@ func measure(text string, kind Syntax) (pattern, error) {
 	case out.states > maxStates:
 		return out, refusal("The pattern repeats so often that it may take all memory.")
 	case tries && (out.slow || out.stars > maxStars || out.wide > maxWide):
-		return out, refusal("The pattern holds repetitions that may take endless time to match.")
+		return out, refusal("The pattern contains repetitions that may take forever to match.")
 	}
 	return out, nil
 }

@@ -69,7 +69,7 @@ type sedReader struct {
 }
 
 func (r *sedReader) odd() error {
-	return refusal("nod cannot read the sed script at " + Quote(r.rest()) + ".")
+	return refusal("nod can't read the sed script at " + Quote(r.rest()) + ".")
 }
 
 func (r *sedReader) rest() string { return r.text[min(r.at, len(r.text)):] }
@@ -82,7 +82,6 @@ func (r *sedReader) next() byte {
 	return r.text[r.at]
 }
 
-// skip steps over any of the bytes in set.
 func (r *sedReader) skip(set string) {
 	for r.at < len(r.text) && strings.IndexByte(set, r.text[r.at]) >= 0 {
 		r.at++
@@ -96,7 +95,6 @@ func (r *sedReader) line() string {
 	return line
 }
 
-// command reads one command with its addresses.
 func (r *sedReader) command() error {
 	if r.skip(" \t\n;"); r.at >= len(r.text) {
 		return nil
@@ -147,13 +145,11 @@ func (r *sedReader) body(name byte, hasAddress bool) error {
 		return r.file()
 	case 's':
 		return r.substitute()
-	case 'y':
-		return r.transliterate()
 	case 'w', 'W', 'e':
 		r.at--
 		return r.harm()
 	default:
-		return refusal("nod does not know the sed command " + Quote(string(rune(name))) + ".")
+		return refusal("nod doesn't know the sed command " + Quote(string(rune(name))) + ".")
 	}
 	return r.ended()
 }
@@ -227,7 +223,6 @@ func (r *sedReader) address() (bool, error) {
 // sedDelimiter reports whether c may stand around a regular expression. Others are allowed by sed, but rare.
 func sedDelimiter(c byte) bool { return strings.IndexByte("/|#,:@!%=~_", c) >= 0 }
 
-// delimited takes the text up to an unescaped delimiter.
 func (r *sedReader) delimited(end byte) (string, bool) {
 	from := r.at
 	for ; r.at < len(r.text) && r.text[r.at] != '\n'; r.at++ {
@@ -327,18 +322,4 @@ func sedFactor(regex pattern, replacement string, global bool) float64 {
 		return float64(copies + plain + 1) // between all characters, which stay
 	}
 	return max(1, float64(copies)+math.Ceil(float64(plain)/float64(regex.least)))
-}
-
-// transliterate reads y/abc/xyz/. Where a [ comes first, BSD reads on to the ].
-func (r *sedReader) transliterate() error {
-	end := r.next()
-	if r.at++; !sedDelimiter(end) {
-		return r.odd()
-	}
-	from, ok := r.delimited(end)
-	to, both := r.delimited(end)
-	if !ok || !both || strings.Contains(from+to, "[") {
-		return r.odd()
-	}
-	return r.ended()
 }

@@ -25,7 +25,7 @@ var sedAccepted = []string{
 	"=", "n;d", "N;N;s/\\n/,/g", "G", "1!G;h;$!d",
 	"s/x/y/", "s/x/y/gp", "s/x/y/2", "s/a/b/I", "s|/usr|/opt|g", "s,a,b,;s#c#d#", `s/\//:/g`, `s/[^,]*,//`,
 	`s/[[:space:]]*$//`, `s/\(.*\)=\(.*\)/\2=\1/`, `s/.*/"&",/`, "s/[\\/]/x/",
-	`s/&/\&amp;/g;s/</\&lt;/g;s/>/\&gt;/g`, "s/^/    /", `s/\t/    /g`, "y/abc/xyz/", "s/a/b\\\nc/", "s//x/",
+	`s/&/\&amp;/g;s/</\&lt;/g;s/>/\&gt;/g`, "s/^/    /", `s/\t/    /g`, "s/a/b\\\nc/", "s//x/",
 	"H;$!d;x;s/\\n/, /g",
 	"1a hello; w out", "1i\\\ntext", "$a end", "#n", "# comment\np", "1,5p # comment", "x;p;x", "$!{h;d}", "/a/{H;d}",
 }
@@ -37,7 +37,8 @@ var sedRefused = []string{
 	"s/x/y/w out", "s/x/y/gw out", "s/x/y/w /dev/stdout", "w /dev/stdout",
 	"e", "1e touch x", "/a/e", "s/x/touch y/e", "s/x/touch y/ge", "s/x/y/ w out", "1!w out", "\\,x,w out",
 	"{w out\n}", "p;}", "{p", "}", "1}",
-	"s/[/]/x/;w out", "s/[/x/;a ]/b/w out", `s/[\]/x/;a ]/b/w out`, "s/x/y", "s/x", "s", "y/a/b", "y/[/]/;p",
+	"s/[/]/x/;w out", "s/[/x/;a ]/b/w out", `s/[\]/x/;a ]/b/w out`, "s/x/y", "s/x", "s", "y/a/b",
+	"y/abc/xyz/", "y/[/]/;p",
 	"sxaxbx", "s a b ", "v", "k", "p p", "1,p", "1,5", "/a", "a", "a\\", "a\\\nx\\\nw out", "r", "z 5",
 	":a;ba", ":a;s/x/y/;ta", "b a;:a;ba", ":a;p;ba", ":a;N;s/./&&/g;ba", ":a;/x/N;ba", ":a;$!N;ba", ":a;bb;N;:b;ba",
 	":a;N\np\nba;N", ": a;G;N;ba", ":", "1:a;N;ba", "G;D", "s/x/\\n/;D", "D;x", "N;s/.*/&&/;D",

@@ -29,10 +29,10 @@ func Test(words []string) error {
 			}
 		case w == "-t":
 			if after != "" && !descriptor().MatchString(after) {
-				return refusal("nod does not know the descriptor " + Quote(after) + ".")
+				return refusal("nod doesn't know the descriptor " + Quote(after) + ".")
 			}
 		default:
-			return refusal("nod does not know the test " + Quote(w) + " to only look.")
+			return refusal("nod doesn't know the test " + Quote(w) + ".")
 		}
 	}
 	return nil
@@ -57,7 +57,7 @@ func OpenTest(words []string, open []bool) error {
 
 var descriptor = Compiled(`^[0-9]$|^[])]$`)
 
-const errComputes = refusal("zsh computes the numbers that it compares, and computing can run commands.")
+const errComputes = refusal("zsh evaluates the numbers that it compares, and evaluation can run commands.")
 
 var (
 	testPlain  = Words("-n -z -o -a -b -c -d -e -f -g -h -k -p -r -s -u -w -x -G -L -N -O -S -nt -ot -ef")

@@ -1,0 +1,121 @@
+package agent
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/tailscale/hujson"
+)
+
+// Shell is the file of settings, as Claude Code introduced them, in which a variable of the environment has nod run the
+// agent's commands: {"env": {VARIABLE: "/usr/bin/nod -c"}}.
+func Shell(path, variable string) File {
+	s := shellSetting(variable)
+	return File{
+		Path: path, Install: s.install, Look: s.look,
+		Uninstall: func(now, kept []byte) ([]byte, error) { return s.uninstall(now, kept) },
+	}
+}
+
+type shellSetting string
+
+const asShell = " -c"
+
+// find returns the object "env" of a file, and the index of the variable in it; -1: the variable is not there.
+func (s shellSetting) find(d *document) (*hujson.Object, int) {
+	i := indexOf(d.root, "env")
+	if i < 0 {
+		return nil, -1
+	}
+	env, ok := d.root.Members[i].Value.Value.(*hujson.Object)
+	if !ok {
+		return nil, -1
+	}
+	return env, indexOf(env, string(s))
+}
+
+func isNods(v hujson.Value) bool {
+	var value string
+	if decode(v, &value) != nil {
+		return false
+	}
+	path, ok := strings.CutSuffix(value, asShell)
+	return ok && filepath.IsAbs(path) && strings.TrimSuffix(filepath.Base(path), ".exe") == "nod"
+}
+
+func (s shellSetting) install(before []byte, nod string) ([]byte, error) {
+	if strings.ContainsAny(nod, " '\"\\$`") {
+		return nil, fmt.Errorf("%s cannot be named in env.%s: install nod in a folder without blanks", nod, s)
+	}
+	d, err := parse(before)
+	if err != nil {
+		return nil, err
+	}
+	if env, i := s.find(d); i >= 0 && !isNods(env.Members[i].Value) {
+		return nil, fmt.Errorf("env.%s is set already: remove it, and nod can run commands in the sandbox", s)
+	} else if i >= 0 {
+		env.Members[i].Value.Value = hujson.String(nod + asShell)
+		return d.pack(), nil
+	}
+	env, err := object(d.member(d.root, "env", 1, &hujson.Object{}), "env")
+	if err != nil {
+		return nil, err
+	}
+	d.member(env, string(s), 2, hujson.String(nod+asShell))
+	return d.pack(), nil
+}
+
+func (s shellSetting) uninstall(now, kept []byte) ([]byte, error) {
+	d, err := parse(now)
+	if err != nil {
+		return nil, err
+	}
+	env, i := s.find(d)
+	if i < 0 || !isNods(env.Members[i].Value) {
+		return now, nil
+	}
+	cutMember(env, i)
+	before, err := parse(kept)
+	if err != nil {
+		before = nil
+	}
+	if len(env.Members) == 0 && !before.has("env") {
+		cutMember(d.root, indexOf(d.root, "env"))
+	}
+	return d.pack(), nil
+}
+
+func (s shellSetting) look(text []byte) (Found, error) {
+	d, err := parse(text)
+	if err != nil {
+		return Found{}, err
+	}
+	env, i := s.find(d)
+	is := i >= 0 && isNods(env.Members[i].Value)
+	return Found{All: is, Some: is}, nil
+}
+
+// Contain computes the changes that have the agent hand its commands to nod, or no longer; none where it does already,
+// cannot, or does not ask nod.
+func (a Agent) Contain(m Machine, on bool) ([]Change, error) {
+	if a.Shell == nil || on && !a.asks(m) {
+		return nil, nil
+	}
+	return changes([]File{a.Shell(m)}, func(f File, now []byte) ([]byte, error) {
+		if on {
+			return f.Install(now, m.Nod)
+		}
+		return f.Uninstall(now, nil)
+	})
+}
+
+func (a Agent) asks(m Machine) bool {
+	f := a.Settings(m)
+	text, err := read(f.Path)
+	if err != nil {
+		return false
+	}
+	found, err := f.Look(text)
+	return err == nil && found.Some
+}

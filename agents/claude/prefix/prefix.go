@@ -1,0 +1,98 @@
+// Package prefix reads what Claude Code hands to the program that CLAUDE_CODE_SHELL_PREFIX names: the commands of its
+// tool Bash, and, which is none of nod's business, its hooks and MCP servers.
+package prefix
+
+import (
+	"path/filepath"
+	"strings"
+)
+
+// Variable is the one of the environment, or of Claude Code's settings, that names the program.
+const Variable = "CLAUDE_CODE_SHELL_PREFIX"
+
+// Command is a command of the tool Bash.
+type Command struct {
+	Text     string // as the model wrote it
+	Snapshot string // the script with the user's shell functions that runs first; empty: none
+	Folder   string // the file into which the shell writes its folder at the end
+}
+
+// Shell is the name of the shell that the command is written for. That of the zero Command is sh, by which Claude Code
+// runs hooks and MCP servers.
+func (c Command) Shell() string {
+	switch {
+	case c.Text == "":
+		return "sh"
+	case strings.HasPrefix(filepath.Base(c.Snapshot), "snapshot-zsh-"):
+		return "zsh"
+	}
+	return "bash"
+}
+
+// Read reads what Claude Code 2.1.197 to 2.1.330 has a shell run for its tool Bash:
+//
+//	source SNAPSHOT 2>/dev/null || true && … && eval 'COMMAND' < /dev/null && pwd -P >| /tmp/claude-1234-cwd
+//
+// It is not ok for any other text. What stands before eval is Claude Code's own, and holds nothing of the model's.
+func Read(text string) (c Command, ok bool) {
+	if sourced, found := strings.CutPrefix(text, "source "); found {
+		snapshot, rest := unquote(sourced)
+		if !filepath.IsAbs(snapshot) || !strings.HasPrefix(rest, " 2>/dev/null || true && ") {
+			return Command{}, false
+		}
+		c.Snapshot = snapshot
+	}
+	_, quoted, found := strings.Cut(text, "&& eval ")
+	if !found {
+		return Command{}, false
+	}
+	c.Text, text = unquote(quoted)
+	file, found := strings.CutPrefix(strings.TrimPrefix(text, " < /dev/null"), " && pwd -P >| ")
+	if !found {
+		return Command{}, false
+	}
+	c.Folder, text = unquote(file)
+	if c.Text == "" || text != "" || !isFolderFile(c.Folder) {
+		return Command{}, false
+	}
+	return c, true
+}
+
+func isFolderFile(path string) bool {
+	name, isOne := strings.CutPrefix(filepath.Base(path), "claude-")
+	id, ends := strings.CutSuffix(name, "-cwd")
+	return filepath.IsAbs(path) && isOne && ends && strings.Trim(id, hexadecimal) == ""
+}
+
+const hexadecimal = "0123456789abcdef"
+
+// unquote reads the first word of a command line, in which nothing is expanded, and returns what follows it. Of a word
+// in which something is, it returns the part before.
+func unquote(text string) (word, rest string) {
+	var b strings.Builder
+	for text != "" {
+		switch c := text[0]; {
+		case c == '\'':
+			quoted, after, closed := strings.Cut(text[1:], "'")
+			if !closed {
+				return b.String(), text
+			}
+			b.WriteString(quoted)
+			text = after
+		case strings.HasPrefix(text, `"'"`):
+			b.WriteByte('\'')
+			text = text[3:]
+		case c == '\\' && len(text) > 1 && text[1] != '\n':
+			b.WriteByte(text[1])
+			text = text[2:]
+		case strings.IndexByte(plain, c) >= 0:
+			b.WriteByte(c)
+			text = text[1:]
+		default:
+			return b.String(), text
+		}
+	}
+	return b.String(), ""
+}
+
+const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:=@%+,"

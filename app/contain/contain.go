@@ -1,0 +1,381 @@
+// Package contain has commands run in the sandbox: it keeps which ones the hooks of agents were told so about, gives
+// whoever runs one its profile, once, and takes snapshots of the project before and after.
+package contain
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"nod/api"
+	"nod/interact"
+	"nod/interact/secrets"
+	"nod/ipc"
+	"nod/policy"
+	"nod/policy/process"
+	"nod/sandbox"
+	"nod/sandbox/expected"
+	"nod/sandbox/snapshot"
+)
+
+// Config is what [Runs] work with. All fields are required.
+type Config struct {
+	Folder    string // where the commands that are expected are kept: see [expected.In]
+	Cache     string // for what contained commands keep for themselves
+	Snapshots string // see [snapshot.Open]
+	Home      string
+	Sandbox   func() policy.Containment // as configured
+	// Forbids says which files the user's rules keep from being read or changed; nil: none.
+	Forbids   func(path string) (read, change bool)
+	Processes process.Table
+	Log       *slog.Logger
+}
+
+// Runs are the commands that run in the sandbox, or are expected to. They are safe for concurrent use.
+type Runs struct {
+	cfg    Config
+	engine atomic.Pointer[sandbox.Kind] // by which this machine can contain commands
+
+	mu       sync.Mutex // guards all below
+	expected []waiting
+	failed   map[string]error // projects that are too large, or that no snapshot can be taken of
+}
+
+// waiting is an expected command. Its details are kept on disk for a nod-desktop that starts in the meantime.
+type waiting struct {
+	*expected.Run
+	details
+}
+
+type details struct {
+	Request     interact.ID        `json:"request"`
+	Agent       string             `json:"agent"`
+	Program     api.Parent         `json:"program"` // the process that has nod run it
+	Session     string             `json:"session"`
+	Confinement policy.Confinement `json:"confinement"`
+}
+
+// New returns the commands that an earlier nod-desktop left. [Runs.Ready] has commands contained from now on.
+func New(cfg Config) (*Runs, error) {
+	r := &Runs{cfg: cfg, failed: map[string]error{}}
+	left, err := expected.All(cfg.Folder)
+	for _, run := range left {
+		w := waiting{Run: run}
+		if json.Unmarshal(run.Details, &w.details) != nil {
+			err = errors.Join(err, run.Forget())
+			continue
+		}
+		r.expected = append(r.expected, w)
+	}
+	return r, err
+}
+
+// Ready says by what this machine has been found to contain commands.
+func (r *Runs) Ready(engine sandbox.Kind) { r.engine.Store(&engine) }
+
+// Contains implements [hooks.Sandbox].
+func (r *Runs) Contains(who interact.Requester, release string) (contains, onlyReads bool) {
+	engine := r.engine.Load()
+	if engine == nil || release != "" && !expected.HasSeen(r.cfg.Folder, release) {
+		return false, false
+	}
+	project := r.projectOf(who.Folder())
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.failed[project] == nil, engine.OnlyReads()
+}
+
+// note keeps why commands of a project cannot be contained, for the next one; nil: they can.
+func (r *Runs) note(project string, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if delete(r.failed, project); err != nil {
+		r.failed[project] = err
+	}
+}
+
+// Expect implements [hooks.Sandbox].
+func (r *Runs) Expect(who interact.Requester, id interact.ID, command string, in policy.Confinement) error {
+	program, ok := r.agentOf(who.Process)
+	if !ok {
+		return errors.New("nod can't tell which process has nod run the command")
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if in == (policy.Confinement{}) {
+		for w := r.take(program, command); w != nil; w = r.take(program, command) {
+			if err := w.Forget(); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	w := waiting{&expected.Run{Command: command, At: time.Now()}, details{id, who.Agent, program, who.Session, in}}
+	var err error
+	if w.Details, err = json.Marshal(w.details); err != nil {
+		return err
+	}
+	if err := expected.Note(r.cfg.Folder, w.Run); err != nil {
+		return err
+	}
+	r.expected = append(r.expected, w)
+	return nil
+}
+
+// take takes the first of the commands that equal this one of a process, or nil. It drops those that are too old. The
+// caller holds r.mu.
+func (r *Runs) take(program api.Parent, command string) *waiting {
+	var found *waiting
+	left := r.expected[:0]
+	for _, w := range r.expected {
+		isIt := w.Command == command && w.Program.PID == program.PID && w.Program.Started.Equal(program.Started)
+		switch {
+		case found == nil && isIt:
+			found = &w
+		case time.Since(w.At) < expected.Lasts:
+			left = append(left, w)
+		}
+	}
+	clear(r.expected[len(left):])
+	r.expected = left
+	return found
+}
+
+// everyLine takes each shell for one that runs its parent's line: an agent starts nod directly, or by one.
+type everyLine struct{ process.Table }
+
+// IsInline implements [process.Table].
+func (everyLine) IsInline(api.Parent) bool { return true }
+
+// agentOf returns the process that has nod run something: the first above nod and the shells between.
+func (r *Runs) agentOf(p api.Process) (api.Parent, bool) {
+	callers := process.Callers(p, everyLine{r.cfg.Processes})
+	if len(callers) < 2 || process.IsGoBetween(callers[len(callers)-1].Exe) {
+		return api.Parent{}, false
+	}
+	return callers[len(callers)-1], true
+}
+
+// Begin implements [ipc.Runs].
+func (r *Runs) Begin(ctx context.Context, caller api.Process, q api.RunRequest) (api.RunReply, func(), error) {
+	w, err := r.wanted(caller, q)
+	if err != nil {
+		return api.RunReply{}, nil, err
+	}
+	if !filepath.IsAbs(q.CWD) {
+		return api.RunReply{}, nil, fmt.Errorf("%q is no folder to run in", q.CWD)
+	}
+	var begun *begun
+	taken := make(chan error, 1)
+	if w.Confinement.Write {
+		go func() { // which takes as long as the walk
+			var err error
+			run := snapshot.Run{Agent: w.Agent, Entry: string(w.Request), Command: w.Command}
+			if begun, err = r.begin(ctx, w.Confinement.Project, run); err != nil {
+				err = fmt.Errorf("nothing that changes the project can be taken back, so it does not run: %w", err)
+			}
+			taken <- err
+		}()
+	} else {
+		taken <- nil
+	}
+	profile, err := r.profile(w, q)
+	err = errors.Join(<-taken, err)
+	if ctx.Err() == nil { // else the command has gone, which says nothing of its project
+		r.note(w.Confinement.Project, err)
+	}
+	reply := api.RunReply{
+		Project: w.Confinement.Project, Hosts: r.cfg.Sandbox().Hosts,
+		PID: w.Program.PID, Agent: w.Agent, Session: w.Session,
+	}
+	if err == nil {
+		reply.Profile, err = json.Marshal(profile)
+	}
+	if err == nil && begun != nil {
+		reply.Noted, err = json.Marshal(begun.run)
+	}
+	if err != nil {
+		begun.end(ctx, r.cfg.Log)
+		return api.RunReply{}, nil, err
+	}
+	return reply, func() { r.expel(&profile); begun.end(ctx, r.cfg.Log); profile.Uncover() }, nil
+}
+
+// expel does what nod run does at the end, unless it was killed.
+func (r *Runs) expel(p *sandbox.Profile) {
+	if !p.Write {
+		return
+	}
+	if moved, err := sandbox.Expel(p, policy.IsGuarded); len(moved) > 0 || err != nil {
+		r.cfg.Log.Warn("moved out of a project", "project", p.Project, "to", p.Private, "paths", moved, "err", err)
+	}
+}
+
+// wanted returns the command that the caller may run in the sandbox: one that is expected, which it no longer is then,
+// or the user's own.
+func (r *Runs) wanted(caller api.Process, q api.RunRequest) (waiting, error) {
+	engine := r.engine.Load()
+	if engine == nil {
+		return waiting{}, errors.New("this machine cannot contain commands: run: nod doctor")
+	}
+	if q.Own && engine.OnlyReads() {
+		return waiting{}, errors.New("this machine can only contain commands that read: run: nod doctor")
+	}
+	if q.Own {
+		project, err := r.ownProject(q.CWD)
+		own := details{Confinement: policy.Confinement{Project: project, Write: true}}
+		return waiting{&expected.Run{Command: q.Command}, own}, err
+	}
+	program, ok := r.agentOf(caller)
+	if !ok {
+		return waiting{}, ipc.ErrNotExpected
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	w := r.take(program, q.Command)
+	if w == nil {
+		return waiting{}, ipc.ErrNotExpected
+	}
+	return *w, w.Forget()
+}
+
+// ownProject is the project that a folder of the user's belongs to: one for which the sandbox is on, else a repository,
+// else the folder itself.
+func (r *Runs) ownProject(folder string) (string, error) {
+	folder, err := filepath.EvalSymlinks(folder)
+	if err != nil {
+		return "", fmt.Errorf("run in %s: %w", folder, err)
+	}
+	project := r.projectOf(folder)
+	for dir := folder; project == ""; dir = filepath.Dir(dir) {
+		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
+			project = dir
+		} else if dir == filepath.Dir(dir) {
+			project = folder
+		}
+	}
+	if home, err := filepath.EvalSymlinks(r.cfg.Home); err != nil || sandbox.IsIn(home, project) {
+		return "", fmt.Errorf("%s has your home folder in it, and so is no project: go into a folder of its own", project)
+	}
+	return project, nil
+}
+
+// projectOf is the project that a folder is in and for which the sandbox is on; "": there is none.
+func (r *Runs) projectOf(folder string) (project string) {
+	for _, path := range r.projects() {
+		if sandbox.IsIn(folder, path) && len(path) > len(project) {
+			project = path
+		}
+	}
+	return project
+}
+
+// projects are the folders for which the sandbox is on, with links followed.
+func (r *Runs) projects() (all []string) {
+	for _, path := range r.cfg.Sandbox().Projects {
+		if below, ok := strings.CutPrefix(path, "~/"); ok {
+			path = filepath.Join(r.cfg.Home, below)
+		}
+		if real, err := filepath.EvalSymlinks(path); err == nil {
+			all = append(all, real)
+		}
+	}
+	return all
+}
+
+// begun is a run that is noted, and is not over; nil is one that can change nothing.
+type begun struct {
+	repository *snapshot.Repository
+	run        snapshot.Run
+}
+
+// begin takes a snapshot of a project, and notes that a run begins: nod-desktop may be gone when it ends.
+func (r *Runs) begin(ctx context.Context, project string, run snapshot.Run) (*begun, error) {
+	repository, before, err := r.snapshotOf(ctx, project)
+	if err != nil {
+		return nil, err
+	}
+	run.Before, run.Time, run.Command = before, time.Now(), withoutSecrets(run.Command)
+	if run, err = repository.Note(ctx, run); err != nil {
+		return nil, err
+	}
+	return &begun{repository, run}, nil
+}
+
+func (r *Runs) snapshotOf(ctx context.Context, project string) (*snapshot.Repository, snapshot.ID, error) {
+	repository, err := snapshot.Open(r.cfg.Snapshots, project, policy.IsSecret)
+	if err != nil {
+		return nil, "", err
+	}
+	id, err := repository.Take(ctx)
+	return repository, id, err
+}
+
+// end takes another snapshot, and notes it.
+func (b *begun) end(ctx context.Context, log *slog.Logger) {
+	if b == nil {
+		return
+	}
+	if _, err := b.repository.End(context.WithoutCancel(ctx), b.run); err != nil {
+		log.Error("snapshot after a command", "project", b.repository.Project(), "err", err)
+	}
+}
+
+func withoutSecrets(command string) string {
+	return secrets.Redactor(secrets.Find([]byte(command))).Replace(command)
+}
+
+// Edits implements [hooks.Sandbox].
+func (r *Runs) Edits(ctx context.Context, who interact.Requester, id interact.ID, edit interact.Approve) {
+	project := r.projectOf(who.Folder())
+	if project == "" {
+		return
+	}
+	paths := within(project, policy.Changes(edit.Call(who)))
+	if len(paths) == 0 {
+		return
+	}
+	run := snapshot.Run{Agent: who.Agent, Entry: string(id), Command: edit.Tool + " " + paths[0], Paths: paths}
+	if _, err := r.begin(ctx, project, run); err != nil {
+		r.cfg.Log.Warn("snapshot before an edit", "project", project, "err", err)
+	}
+}
+
+// within returns those of the paths that are in a project, below it, with slashes and without links.
+func within(project string, paths []string) (below []string) {
+	for _, path := range paths {
+		path = filepath.FromSlash(path)
+		if folder, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
+			path = filepath.Join(folder, filepath.Base(path))
+		}
+		if rel, err := filepath.Rel(project, path); err == nil && sandbox.IsIn(path, project) {
+			below = append(below, filepath.ToSlash(rel))
+		}
+	}
+	return below
+}
+
+// Prepare takes a first snapshot of each project for which the sandbox is on, so that no command waits for it, and
+// finds out which projects are too large. It forgets snapshots that are older, or more than maxSize in bytes.
+func (r *Runs) Prepare(ctx context.Context, olderThan time.Duration, maxSize int64) error {
+	var failed error
+	for _, project := range r.projects() {
+		_, err := sandbox.Survey(project, r.isSecret, r.isGuarded(""))
+		if err == nil {
+			_, _, err = r.snapshotOf(ctx, project)
+		}
+		if ctx.Err() == nil {
+			r.note(project, err)
+		}
+		failed = errors.Join(failed, err)
+	}
+	return errors.Join(failed, snapshot.PruneAll(ctx, r.cfg.Snapshots, olderThan, maxSize))
+}

@@ -1,0 +1,203 @@
+package contain
+
+import (
+	"crypto/sha256"
+	_ "embed"
+	"encoding/hex"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"nod/api"
+	"nod/policy"
+	"nod/sandbox"
+	"nod/sandbox/outside"
+)
+
+//go:embed home.txt
+var homeText string
+
+// profile works out what a command may do and see.
+func (r *Runs) profile(w waiting, q api.RunRequest) (sandbox.Profile, error) {
+	in := w.Confinement
+	p := sandbox.Profile{
+		Project: in.Project, Write: in.Write, Limits: sandbox.DefaultLimits, Engine: *r.engine.Load(),
+		Private: filepath.Join(r.cfg.Cache, digest(in.Project), digest(w.Session)),
+	}
+	repository, err := "", error(nil)
+	if in.Git && in.Write {
+		if p.Keep, p.Absent, err = sandbox.Repository(in.Project); err == nil {
+			repository = filepath.Join(in.Project, ".git")
+		} // else the repository is elsewhere, and can only be read
+	}
+	found, err := sandbox.Survey(in.Project, r.isSecret, r.isGuarded(repository))
+	if err != nil {
+		return p, err
+	}
+	if repository != "" && wouldCommit(in.Project, found.Hide) {
+		p.Keep, p.Absent = []string{repository}, nil
+	}
+	p.Keep, p.Hide, p.Links = append(p.Keep, found.Keep...), found.Hide, found.Links
+	if in.Write {
+		p.Absent = append(p.Absent, absentIn(in.Project)...)
+	}
+	r.addTools(&p, q)
+	for _, name := range []string{".gitconfig", ".config/git/config", ".config/git/ignore", ".config/git/attributes"} {
+		if path := filepath.Join(r.cfg.Home, name); isFile(path) && !policy.IsConfidential(path) {
+			p.Show = append(p.Show, path) // or git knows no author
+		}
+	}
+	if isSnapshot(q.Shell) {
+		p.Show = append(p.Show, q.Shell)
+	}
+	return p, os.MkdirAll(p.Private, 0o700)
+}
+
+// wouldCommit reports whether git would commit one of the files that look empty. Where nobody can tell it would.
+func wouldCommit(project string, hidden []string) bool {
+	if len(hidden) == 0 {
+		return false
+	}
+	git, err := outside.Find("git")
+	if err != nil {
+		return true
+	}
+	list := []string{"-c", "core.fsmonitor=false", "-c", "protocol.allow=never", "--literal-pathspecs", "-C", project,
+		"ls-files", "-z", "--cached", "--others", "--exclude-standard", "--"}
+	out, err := exec.Command(git, append(list, hidden...)...).Output()
+	return err != nil || len(out) > 0
+}
+
+func digest(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:8])
+}
+
+// isGuarded reports what is guarded by its name, but for a repository, or by a rule.
+func (r *Runs) isGuarded(repository string) func(path string) bool {
+	return func(path string) bool {
+		isOpen := repository != "" && sandbox.IsIn(path, repository)
+		_, change := r.forbids(path)
+		return change || !isOpen && policy.IsGuarded(path)
+	}
+}
+
+// isSecret reports whether a file must not be seen, by its name or by a rule. A repository's configuration is one only
+// if it holds a secret: without it, git takes the repository for another.
+func (r *Runs) isSecret(path string) bool {
+	if read, _ := r.forbids(path); read || !policy.IsSecret(path) {
+		return read
+	}
+	isOfGit := strings.Contains(path, "/.git/")
+	return !isOfGit || !isFile(path) || policy.IsConfidential(path)
+}
+
+func (r *Runs) forbids(path string) (read, change bool) {
+	if r.cfg.Forbids == nil {
+		return false, false
+	}
+	return r.cfg.Forbids(path)
+}
+
+// obeyed are folders in a project that agents and git obey at once, so that they must not come to be.
+var obeyed = []string{".git", ".claude", ".codex", ".gemini", ".qwen", ".opencode", ".cursor"}
+
+func absentIn(project string) (absent []string) {
+	for _, name := range obeyed {
+		if path := filepath.Join(project, name); sandbox.IsAbsent(path) {
+			absent = append(absent, path)
+		}
+	}
+	return absent
+}
+
+// addTools adds the folders in the home folder that hold programs and libraries, the caches that are read but not
+// changed, and the secrets in them to hide. nod knows some of these folders, the command's environment names others.
+func (r *Runs) addTools(p *sandbox.Profile, q api.RunRequest) {
+	for line := range strings.Lines(homeText) {
+		line, _, _ = strings.Cut(line, "#")
+		kind, name, ok := strings.Cut(strings.TrimSpace(line), " ")
+		path := filepath.Join(r.cfg.Home, filepath.FromSlash(strings.TrimSpace(name)))
+		if _, err := os.Stat(path); !ok || err != nil {
+			continue
+		}
+		switch kind {
+		case "show":
+			p.Show = append(p.Show, path)
+		case "warm", "store":
+			p.Warm = append(p.Warm, path)
+		}
+		if kind != "store" {
+			p.Hide = append(p.Hide, secretsIn(path)...)
+		}
+	}
+	for _, folder := range q.Folders[:min(len(q.Folders), maxFolders)] {
+		folder = filepath.Clean(folder)
+		if !sandbox.IsIn(folder, p.Project) && r.mayShow(folder, slices.Concat(p.Show, p.Warm)) {
+			p.Show, p.Hide = append(p.Show, folder), append(p.Hide, secretsIn(folder)...)
+		}
+	}
+	for _, folder := range q.Path[:min(len(q.Path), maxFolders)] { // the agent runs what is in it outside, too
+		real, err := filepath.EvalSymlinks(folder)
+		if err == nil && p.Write && real != p.Project && sandbox.IsIn(real, p.Project) {
+			p.Keep = append(p.Keep, real)
+		}
+	}
+}
+
+const maxFolders = 100
+
+// mayShow reports whether a folder that the environment names is one of the user's that can be shown, and is not yet.
+// None is that has a place of secrets in it, going by its name, or projects.
+func (r *Runs) mayShow(folder string, shown []string) bool {
+	rel, err := filepath.Rel(r.cfg.Home, folder)
+	isBelow := err == nil && filepath.IsAbs(folder) && rel != "." && !strings.HasPrefix(rel, "..")
+	real, err := filepath.EvalSymlinks(folder)
+	if !isBelow || err != nil || slices.ContainsFunc([]string{folder, real}, func(path string) bool {
+		return policy.IsSecret(path) || policy.HoldsSecrets(path)
+	}) {
+		return false
+	}
+	isShown := func(by string) bool { return sandbox.IsIn(folder, by) }
+	info, err := os.Stat(real)
+	return err == nil && info.IsDir() && !slices.ContainsFunc(shown, isShown) && !holdsProjects(real)
+}
+
+// holdsProjects reports whether a folder is a repository, or has one in it: the user's own work.
+func holdsProjects(folder string) bool {
+	found, err := filepath.Glob(filepath.Join(quoteGlob(folder), "*", ".git"))
+	_, notOne := os.Lstat(filepath.Join(folder, ".git"))
+	return err != nil || notOne == nil || len(found) > 0
+}
+
+// secretsIn finds the secrets in a folder of tools, and in the folders in it: no deeper, for these can be large.
+func secretsIn(folder string) (found []string) {
+	for _, pattern := range []string{"*", "*/*"} {
+		paths, _ := filepath.Glob(filepath.Join(quoteGlob(folder), pattern))
+		for _, path := range paths {
+			if policy.IsSecret(path) {
+				found = append(found, path)
+			}
+		}
+	}
+	return found
+}
+
+func quoteGlob(path string) string {
+	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
+}
+
+// isSnapshot reports whether a file is one of Claude Code's with the functions of the user's shell.
+func isSnapshot(path string) bool {
+	name := filepath.Base(path)
+	folder := filepath.Base(filepath.Dir(path))
+	return filepath.IsAbs(path) && filepath.Clean(path) == path && folder == "shell-snapshots" &&
+		strings.HasPrefix(name, "snapshot-") && strings.HasSuffix(name, ".sh") && isFile(path)
+}
+
+func isFile(path string) bool {
+	info, err := os.Lstat(path)
+	return err == nil && info.Mode().IsRegular()
+}

@@ -1,0 +1,106 @@
+package contain
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"path/filepath"
+
+	"nod/interact"
+	"nod/ipc/operator"
+	"nod/policy"
+	"nod/sandbox/snapshot"
+)
+
+// maxFiles is how many files the user is shown of what was changed.
+const maxFiles = 100
+
+func first[T any](all []T) []T { return all[:min(len(all), maxFiles)] }
+
+// Finish finishes what the user was taking back when nod-desktop was killed.
+func (r *Runs) Finish(ctx context.Context) error {
+	return snapshot.FinishAll(ctx, r.cfg.Snapshots, policy.IsSecret)
+}
+
+// runOf returns the newest run of a request in the history, and the repository that has it; nil: there is none.
+func (r *Runs) runOf(ctx context.Context, of interact.Record) (*snapshot.Repository, snapshot.Run, error) {
+	who := of.Request.Requester
+	folder := cmp.Or(of.Answer.Confinement.Project, who.Folder())
+	if folder == "" || of.Request.ID == "" || who.IsRemote() {
+		return nil, snapshot.Run{}, nil
+	}
+	for {
+		project := snapshot.Find(r.cfg.Snapshots, folder)
+		if project == "" {
+			return nil, snapshot.Run{}, nil
+		}
+		repository, err := snapshot.Open(r.cfg.Snapshots, project, policy.IsSecret)
+		if err != nil {
+			return nil, snapshot.Run{}, err
+		}
+		run, err := repository.RunOf(ctx, string(of.Request.ID))
+		if err != nil || run.Number > 0 {
+			return repository, run, err
+		}
+		folder = filepath.Dir(project) // it may be a part of another one
+	}
+}
+
+// Changed implements a part of [operator.Operator].
+func (r *Runs) Changed(ctx context.Context, of interact.Record) (operator.Changed, error) {
+	repository, run, err := r.runOf(ctx, of)
+	if err != nil || repository == nil || run.Problem != "" {
+		return operator.Changed{Run: run}, err
+	}
+	files, err := repository.ChangesOf(ctx, run)
+	return operator.Changed{Run: run, Files: first(files)}, err
+}
+
+// Diff implements a part of [operator.Operator].
+func (r *Runs) Diff(ctx context.Context, of interact.Record, path string) (operator.Diff, error) {
+	repository, run, err := r.runOf(ctx, of)
+	if err != nil || repository == nil {
+		return operator.Diff{}, err
+	}
+	text, cut, err := repository.Diff(ctx, run.Before, run.After, path)
+	return operator.Diff{Text: []byte(text), Cut: cut}, err
+}
+
+// PlanTakeBack implements a part of [operator.Operator].
+func (r *Runs) PlanTakeBack(ctx context.Context, of interact.Record) (operator.TakeBack, error) {
+	p, err := r.plan(ctx, of)
+	if err != nil {
+		return operator.TakeBack{}, err
+	}
+	return operator.TakeBack{
+		Digest: p.Digest(), Files: first(p.Changes), Conflicts: first(p.Conflicts),
+		Count: len(p.Changes), Left: len(p.Conflicts),
+	}, nil
+}
+
+// TakeBack implements a part of [operator.Operator].
+func (r *Runs) TakeBack(ctx context.Context, of interact.Record, digest string) ([]snapshot.Conflict, error) {
+	p, err := r.plan(ctx, of)
+	if err != nil {
+		return nil, err
+	}
+	if p.Digest() != digest {
+		return nil, operator.ErrChanged
+	}
+	left, err := p.Apply(ctx)
+	return first(left), err
+}
+
+// plan is how the changes of a request would be taken back now.
+func (r *Runs) plan(ctx context.Context, of interact.Record) (*snapshot.Plan, error) {
+	repository, run, err := r.runOf(ctx, of)
+	switch {
+	case err != nil:
+		return nil, err
+	case repository == nil:
+		return nil, errors.New("nothing is kept any more of what it changed")
+	case run.Problem != "":
+		return nil, errors.New(run.Problem)
+	}
+	return repository.Plan(ctx, run)
+}

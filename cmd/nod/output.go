@@ -1,0 +1,94 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"sync"
+	"sync/atomic"
+)
+
+// An output passes on what a command prints, and finds out whether the sandbox may be why the command fails: nobody
+// else hears why a file could not be changed or a host not be reached.
+type output struct {
+	stdout, stderr *os.File   // the command's own
+	pipes          []*os.File // of these, those whose content is passed on
+	copies         sync.WaitGroup
+	suspects       atomic.Bool
+}
+
+// signs are what programs print when they may not change a file, or cannot reach the network.
+var signs = [][]byte{
+	[]byte("ead-only file system"), []byte("EROFS"), []byte("ermission denied"), []byte("EACCES"),
+	[]byte("peration not permitted"), []byte("EPERM"), []byte("etwork is unreachable"), []byte("ENETUNREACH"),
+	[]byte("no such host"), []byte("ENOTFOUND"), []byte("ould not resolve"), []byte("name resolution"),
+	[]byte("EAI_AGAIN"), []byte("ervice not known"), []byte("onnection refused"), []byte("ECONNREFUSED"),
+}
+
+// longestSign is how much of one may stand at the end of what was read.
+const longestSign = len("peration not permitted")
+
+// newOutput has a command print to two files. What goes to the same one stays in order; a terminal stays one, and its
+// user sees why a command fails.
+func newOutput(stdout, stderr *os.File) (o *output, err error) {
+	o = &output{}
+	if o.stdout, err = o.pass(stdout); err != nil {
+		return nil, err
+	}
+	if isSame(stdout, stderr) {
+		o.stderr = o.stdout
+	} else if o.stderr, err = o.pass(stderr); err != nil {
+		o.end()
+		return nil, err
+	}
+	return o, nil
+}
+
+// pass returns a file whose content is passed on to another one.
+func (o *output) pass(to *os.File) (*os.File, error) {
+	if info, err := to.Stat(); err != nil || info.Mode()&os.ModeCharDevice != 0 {
+		return to, nil
+	}
+	read, write, err := os.Pipe()
+	if err != nil {
+		return nil, fmt.Errorf("read what a command prints: %w", err)
+	}
+	o.pipes = append(o.pipes, write)
+	o.copies.Go(func() {
+		defer read.Close() // a command that prints on when nobody reads is told so
+		_, _ = io.Copy(io.MultiWriter(&listener{output: o}, to), read)
+	})
+	return write, nil
+}
+
+// end waits until all that was printed is passed on. The command must have ended.
+func (o *output) end() {
+	for _, pipe := range o.pipes {
+		_ = pipe.Close()
+	}
+	o.copies.Wait()
+}
+
+func isSame(a, b *os.File) bool {
+	one, err := a.Stat()
+	other, otherErr := b.Stat()
+	return err == nil && otherErr == nil && os.SameFile(one, other)
+}
+
+// A listener looks for signs in what one stream holds.
+type listener struct {
+	output *output
+	last   []byte // the end of what was read before
+}
+
+func (l *listener) Write(p []byte) (int, error) {
+	if !l.output.suspects.Load() {
+		text := append(l.last, p...)
+		isIn := func(sign []byte) bool { return bytes.Contains(text, sign) }
+		l.output.suspects.Store(slices.ContainsFunc(signs, isIn))
+		l.last = bytes.Clone(text[max(0, len(text)-longestSign):])
+	}
+	return len(p), nil
+}

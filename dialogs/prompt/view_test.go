@@ -1,0 +1,52 @@
+package prompt
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+
+	"nod/assets"
+	"nod/interact"
+	"nod/policy"
+)
+
+// Why nod asks is said only where the facts and the list of the parts do not say it.
+func TestWhyIsSaidWhereItAddsSomething(t *testing.T) {
+	if err := assets.SetLanguage("en"); err != nil {
+		t.Fatal(err)
+	}
+	rules, err := policy.Compile(policy.Policy{Rules: []policy.Rule{
+		{ID: "releases", Effect: policy.Ask, Tool: "Bash", Command: "git push --force"},
+	}}, policy.DefaultPlaces())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for command, want := range map[string]string{
+		"git push":                 "",
+		"git push --force":         `rule "releases" says ask`,
+		"rm notes.txt":             "",
+		"sudo ls":                  "",
+		"curl https://example.com": "",
+		"frobnicate --all":         "",
+		"git commit -m x":          "It makes a commit, and runs the repository's hooks.",
+		"make":                     "It runs the commands of the project's makefile.",
+		"terraform plan":           "It runs plugins that the project names, with keys to the cloud.",
+		"cat .env":                 "the path may contain keys, passwords or tokens",
+		"rm notes.txt && sudo ls":  "",
+		"echo \u202ex":             "the input contains characters that cannot be seen",
+		"printenv | tee out.txt":   "",
+	} {
+		input, err := json.Marshal(map[string]string{"command": command})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := interact.Request{Body: interact.Approve{Tool: "Bash", Input: input}}
+		r.Requester = interact.Requester{Agent: "claude-code", CWD: t.TempDir()}
+		call := r.Body.(interact.Approve).Call(r.Requester)
+		now := time.Now()
+		view := ViewOf(r, policy.Decide(call, rules, now))
+		if got := view.WhyBeside(policy.NewOffers(call, rules, rules, now).Parts); got != want {
+			t.Errorf("%s: %q, want %q, beside %v", command, got, want, view.Facts)
+		}
+	}
+}

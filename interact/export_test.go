@@ -1,0 +1,7 @@
+package interact
+
+// For the tests from outside.
+const (
+	MaxOptions   = maxOptions
+	MaxQuestions = maxQuestions
+)

@@ -1,0 +1,229 @@
+package client
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"net"
+	"net/textproto"
+	"strconv"
+	"strings"
+
+	"nod/api"
+)
+
+// This file stands in for the client of net/http, whose TLS, HTTP/2 and proxies are too much for a program that agents
+// start on every call. Between nod's two ends one plain exchange per connection is enough.
+
+// The methods of requests.
+const (
+	get    = "GET"
+	post   = "POST"
+	remove = "DELETE"
+)
+
+// The statuses of replies that are told apart.
+const (
+	statusOK        = 200
+	statusAccepted  = 202
+	statusNoContent = 204
+)
+
+// maxHead limits the bytes of a reply in front of its body.
+const maxHead = 64 << 10
+
+// response is a reply as it begins.
+type response struct {
+	status int
+	header textproto.MIMEHeader
+	body   io.Reader
+	io.Closer
+}
+
+// open sends one request over a connection of its own, which ends with ctx, and returns the reply as it begins.
+func (s *server) open(ctx context.Context, r request) (*response, error) {
+	text, err := s.encode(r)
+	if err != nil {
+		return nil, err
+	}
+	dialed, err := s.dial(ctx)
+	if err != nil {
+		return nil, err
+	}
+	conn := connection{dialed, context.AfterFunc(ctx, func() { _ = dialed.Close() })}
+	_, wrote := conn.Write(text)
+	resp, err := readResponse(conn) // also of a server that has replied before it read all
+	if err != nil {
+		_ = conn.Close()
+		return nil, &LostError{Err: errors.Join(wrote, err)}
+	}
+	resp.Closer = conn
+	return resp, nil
+}
+
+// connection is one that ends with a context.
+type connection struct {
+	net.Conn
+	forget func() bool
+}
+
+// Close implements [io.Closer].
+func (c connection) Close() error {
+	c.forget()
+	return c.Conn.Close()
+}
+
+// encode writes a request. The Host header is the published one also on the socket: the server knows no other.
+func (s *server) encode(r request) ([]byte, error) {
+	body, isRaw := r.body.(json.RawMessage)
+	if r.body != nil && !isRaw {
+		var err error
+		if body, err = api.Encode(r.body); err != nil {
+			return nil, fmt.Errorf("write the request: %w", err)
+		}
+	}
+	lines := []string{
+		r.method + " " + r.path + " HTTP/1.1", "Host: " + strings.TrimPrefix(s.URL, "http://"), "Connection: close",
+		"User-Agent: nod", "Authorization: Bearer " + s.Token, "Accept: " + cmp.Or(r.accept, "application/json"),
+	}
+	if r.key != "" {
+		lines = append(lines, "Idempotency-Key: "+r.key)
+	}
+	if r.lastEvent != "" {
+		lines = append(lines, "Last-Event-ID: "+r.lastEvent)
+	}
+	if r.body != nil {
+		lines = append(lines, "Content-Type: application/json", "Content-Length: "+strconv.Itoa(len(body)))
+	}
+	var text bytes.Buffer
+	for _, line := range lines {
+		if strings.ContainsFunc(line, func(c rune) bool { return c < ' ' || c == 0x7f }) {
+			return nil, errors.New("write the request: a header has a control character")
+		}
+		text.WriteString(line + "\r\n")
+	}
+	text.WriteString("\r\n")
+	text.Write(body)
+	return text.Bytes(), nil
+}
+
+// readResponse reads a reply up to its body, which is of a stated length or in chunks: of no other the end can be told
+// from a connection that broke.
+func readResponse(conn io.Reader) (*response, error) {
+	limited := &io.LimitedReader{R: conn, N: maxHead}
+	in := textproto.NewReader(bufio.NewReader(limited))
+	line, err := in.ReadLine()
+	if err != nil {
+		return nil, cut(err)
+	}
+	version, status, _ := strings.Cut(line, " ")
+	code, _, _ := strings.Cut(status, " ")
+	r := &response{}
+	if r.status, err = strconv.Atoi(code); err != nil || len(code) != 3 || r.status < 200 || version != "HTTP/1.1" {
+		return nil, errors.New("not a reply of HTTP/1.1")
+	}
+	if r.header, err = in.ReadMIMEHeader(); err != nil {
+		return nil, cut(err)
+	}
+	limited.N = math.MaxInt64
+	r.body, err = bodyOf(r, in.R)
+	return r, err
+}
+
+func bodyOf(r *response, in *bufio.Reader) (io.Reader, error) {
+	lengths, encodings := r.header["Content-Length"], r.header["Transfer-Encoding"]
+	switch {
+	case r.status == statusNoContent && len(encodings) == 0:
+		return strings.NewReader(""), nil
+	case len(encodings) == 1 && strings.EqualFold(encodings[0], "chunked") && len(lengths) == 0:
+		return &chunks{in: in}, nil
+	case len(lengths) == 1 && len(encodings) == 0:
+		if n, err := strconv.ParseUint(lengths[0], 10, 62); err == nil {
+			return &whole{in: in, left: int64(n)}, nil
+		}
+	}
+	return nil, errors.New("a reply without a length")
+}
+
+// cut is the error of reading what must go on.
+func cut(err error) error {
+	if err == io.EOF {
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}
+
+// whole reads a body of a stated length.
+type whole struct {
+	in   io.Reader
+	left int64
+}
+
+// Read implements [io.Reader].
+func (w *whole) Read(p []byte) (n int, err error) {
+	if w.left == 0 {
+		return 0, io.EOF
+	}
+	n, err = w.in.Read(p[:min(int64(len(p)), w.left)])
+	w.left -= int64(n)
+	return n, cut(err)
+}
+
+// chunks reads a body that comes in chunks, each behind its length.
+type chunks struct {
+	in    *bufio.Reader
+	now   whole
+	begun bool // a chunk was read: the end of its line comes next
+	err   error
+}
+
+// Read implements [io.Reader].
+func (c *chunks) Read(p []byte) (int, error) {
+	if c.now.left == 0 && c.err == nil {
+		c.err = c.next()
+	}
+	if c.err != nil {
+		return 0, c.err
+	}
+	return c.now.Read(p)
+}
+
+// next reads the head of a chunk. The error is [io.EOF] behind the last.
+func (c *chunks) next() error {
+	if c.begun {
+		if err := c.empty(); err != nil {
+			return err
+		}
+	}
+	c.begun = true
+	line, err := c.in.ReadSlice('\n')
+	if err != nil {
+		return cut(err)
+	}
+	length, err := strconv.ParseUint(strings.TrimSuffix(string(line), "\r\n"), 16, 31)
+	switch {
+	case err != nil:
+		return errChunk
+	case length > 0:
+		c.now = whole{in: c.in, left: int64(length)}
+		return nil
+	}
+	return cmp.Or(c.empty(), io.EOF)
+}
+
+// empty reads a line that has nothing in it.
+func (c *chunks) empty() error {
+	line, err := c.in.ReadSlice('\n')
+	if err == nil && string(line) != "\r\n" {
+		return errChunk
+	}
+	return cut(err)
+}
+
+var errChunk = errors.New("a reply in chunks that are none")

@@ -1,0 +1,62 @@
+package hooks_test
+
+import (
+	"context"
+	"log/slog"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"nod/agents/registry"
+	"nod/e2e/interacttest"
+	"nod/interact"
+	"nod/ipc/hooks"
+	"nod/policy"
+)
+
+// edited is a sandbox that notes the tools of the calls that may change files.
+type edited []string
+
+func (e *edited) Contains(interact.Requester, string) (bool, bool) { return false, false }
+
+func (e *edited) Expect(interact.Requester, interact.ID, string, policy.Confinement) error {
+	return nil
+}
+
+func (e *edited) Edits(_ context.Context, _ interact.Requester, _ interact.ID, call interact.Approve) {
+	*e = append(*e, call.Tool)
+}
+
+// classes lets calls pass that only read, by their class, and others by a rule.
+type classes struct{ *interacttest.Policy }
+
+func (classes) Decide(c policy.Call) policy.Decision {
+	if c.Tool == "Read" {
+		return policy.Decision{Effect: policy.Allow, Rule: policy.ClassRule(policy.ReadOnly)}
+	}
+	return policy.Decision{Effect: policy.Allow, Rule: "edits"}
+}
+
+// Nobody looks into the project for a snapshot before a call that only reads.
+func TestOnlyWhatMayChangeFilesIsAnEdit(t *testing.T) {
+	var told edited
+	broker := interacttest.Broker(&interacttest.Prompter{}, classes{&interacttest.Policy{}})
+	t.Cleanup(broker.Close)
+	h := hooks.New(hooks.Config{
+		Agents: registry.Protocols(), Broker: broker, Log: slog.New(slog.DiscardHandler), Sandbox: &told,
+		Timeout: func() time.Duration { return time.Hour },
+	})
+	for _, tool := range []string{"Read", "Write"} {
+		c := claudeCall(t, "06-PreToolUse-Bash", "PreToolUse", map[string]any{
+			"tool_name": tool, "tool_input": map[string]any{"file_path": "/a"},
+		})
+		c.Version = "2.1.197"
+		if got := handle(t, &rig{Hooks: h}, c); !strings.Contains(got, `"allow"`) {
+			t.Errorf("%s: %s", tool, got)
+		}
+	}
+	if !slices.Equal(told, edited{"Write"}) {
+		t.Errorf("told of %q", told)
+	}
+}

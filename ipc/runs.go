@@ -1,0 +1,60 @@
+package ipc
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"time"
+
+	"nod/api"
+)
+
+// ErrNotExpected says that nod-desktop has not said of a command that it runs in the sandbox.
+var ErrNotExpected = errors.New("nod has not said that this command runs in the sandbox")
+
+// Runs has the sandboxes of commands.
+type Runs interface {
+	// Begin returns the sandbox of a command that a process asks for, and what to call when the command has ended, which
+	// it is not if the server stops before. It fails with [ErrNotExpected].
+	Begin(ctx context.Context, caller api.Process, r api.RunRequest) (reply api.RunReply, end func(), err error)
+}
+
+// runsPath is where nod's own command gets the sandbox of a command. It is not described to agents.
+const runsPath = "/v1/runs"
+
+// serveRun replies with a sandbox, and then holds the connection for as long as the command runs.
+func (s *Server) serveRun(w http.ResponseWriter, r *http.Request) {
+	defer s.recovered(w, r)
+	body, err := s.readBody(w, r)
+	if err != nil {
+		s.refuse(w, problemOf(err))
+		return
+	}
+	var request api.RunRequest
+	if err := json.Unmarshal(body, &request); err != nil {
+		s.refuse(w, invalidParam("body", err.Error(), false))
+		return
+	}
+	reply, end, err := s.runs.Begin(r.Context(), peerOf(r.Context()).Process(), request)
+	switch {
+	case errors.Is(err, ErrNotExpected):
+		s.refuse(w, newProblem(api.CodeNotFound, err.Error()))
+		return
+	case err != nil:
+		s.log.Warn("a command is not run in the sandbox", "err", err)
+		s.refuse(w, newProblem(api.CodeNotSupported, err.Error()))
+		return
+	}
+	control := http.NewResponseController(w)
+	_ = control.SetWriteDeadline(time.Now().Add(writeTimeout))
+	w.Header().Set("Content-Type", "application/json")
+	if json.NewEncoder(w).Encode(reply) == nil && control.Flush() == nil {
+		select {
+		case <-r.Context().Done():
+		case <-s.stopping.Done(): // the command runs on
+			return
+		}
+	}
+	end()
+}

@@ -1,0 +1,241 @@
+package policy
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"nod/ownfile"
+	"nod/policy/shell"
+)
+
+// A command may run where it can do no harm, in the sandbox: because a rule says so, or because nothing else allows it
+// and the user switched that on for the project. What it needs and does not find there it is asked about beforehand.
+
+const askNoSandbox = "nod can't run this agent's commands there"
+
+// sandboxRule decides what runs in the sandbox of a project because the user switched that on.
+const sandboxRule = "builtin:sandbox"
+
+// contained has a call run in the sandbox, by the decision of a rule. Where it cannot, the user is asked.
+func (f *facts) contained(d Decision) Decision {
+	in, problem := f.confinement(cmp.Or(f.switchedOn(), f.realTop()))
+	if !f.call.Contains {
+		problem = askNoSandbox
+	}
+	if problem != "" {
+		return ask(d.Rule, d.Reason+", but it cannot: "+problem)
+	}
+	d.Confinement = in
+	return d
+}
+
+// permits reports whether a rule for the sandbox that matches a call lets it run there. One for commands matches each
+// line with such a command in it, but what else the line does must pass, too.
+func (f *facts) permits(r *compiledRule) bool {
+	return len(r.run) == 0 || f.allowed().Effect.Permits() || f.policy.find(f, Allow) != nil
+}
+
+// byProject has a call run in the sandbox of its project, if the user switched that on: one that nothing allows, or one
+// that only reads and so passes.
+func (f *facts) byProject(d Decision) Decision {
+	project := f.switchedOn()
+	onlyReads := d.Effect == Allow && d.Rule == ClassRule(ReadOnly) && f.policy.confined
+	if project == "" || !f.call.Contains || f.line == nil || d.Effect == Allow && !onlyReads {
+		return d
+	}
+	in, problem := f.confinement(project)
+	switch {
+	case problem == "" && onlyReads:
+		d.Effect, d.Confinement, d.Reason = Sandbox, in, d.Reason+", in the sandbox"
+	case problem == "":
+		const reason = "the project's commands run in the sandbox"
+		return Decision{Effect: Sandbox, Rule: sandboxRule, Reason: reason, Confinement: in}
+	case d.Effect == Ask && d.Rule == "":
+		d.Reason = "no rule matches, and in the sandbox it cannot run: " + problem
+	}
+	return d
+}
+
+// Containable is the project of a call, as the configuration writes it, if the call would run in the sandbox once the
+// user switches that on for the project; else empty.
+func Containable(c Call, p *Compiled, now time.Time) string {
+	return newFacts(&c, p, now).containable()
+}
+
+func (f *facts) containable() string {
+	if f.switchedOn() != "" {
+		return ""
+	}
+	call, p := *f.call, *f.policy
+	call.Contains, p.inSandbox = true, true
+	if d := Decide(call, &p, f.now); d.Rule == sandboxRule {
+		return tilde(d.Confinement.Project, p.places.Home)
+	}
+	return ""
+}
+
+// switchedOn is the folder, with links followed, of the project whose commands run in the sandbox and that the call
+// works in: the smallest of them. Empty when there is none.
+func (f *facts) switchedOn() (folder string) {
+	if f.policy.inSandbox {
+		return f.realTop()
+	}
+	for _, p := range f.policy.projects {
+		if cwd := f.cwd(); len(p.real) > len(folder) && !cwd.lost && !cwd.relative && isWithin(cwd.real, p.real) {
+			folder = p.real
+		}
+	}
+	return folder
+}
+
+func (f *facts) realTop() string {
+	if f.project() == "" {
+		return ""
+	}
+	return f.realProject
+}
+
+// mayContain reports whether the commands of a project may be contained in it: it must leave out the home folder, and
+// all of nod's own.
+func (g *guard) mayContain(p place) bool {
+	return !p.lost && !p.relative && !g.holdsHome(p.real) && !g.holdsOwn(p.real) && !g.isOwn(p.real)
+}
+
+// confinement works out what a command may change in the sandbox of a project, or says why it cannot run there.
+func (f *facts) confinement(project string) (in Confinement, problem string) {
+	switch {
+	case f.line == nil || !f.isPlainShell():
+		return in, "only a command for a POSIX shell runs there"
+	case project == "" || !f.policy.guard.mayContain(place{real: project}):
+		return in, "nod can't tell what project it works in"
+	}
+	if f.line.Lingers {
+		return in, "it leaves a program running, which ends there with the command"
+	}
+	in = Confinement{Project: project, Write: !f.line.ReadOnly}
+	if in.Write && f.call.OnlyReads {
+		return Confinement{}, "this machine can contain only commands that read"
+	}
+	for _, p := range f.line.Parts {
+		if p.Outside != "" {
+			return Confinement{}, p.Outside
+		}
+		in.Git = in.Git || in.Write && p.Commits && !p.Reads
+	}
+	problem = f.leavesProject(project)
+	if in.Git && problem == "" && !f.policy.isPast && !isFolder(project+"/.git") {
+		problem = "the git repository that it changes is not the project's own"
+	}
+	if problem != "" {
+		return Confinement{}, problem
+	}
+	return in, ""
+}
+
+func isFolder(path string) bool {
+	info, err := os.Lstat(path)
+	return err == nil && info.IsDir()
+}
+
+// leavesProject says what a command names that is not there in the sandbox of a project.
+func (f *facts) leavesProject(project string) string {
+	folders := []string{""}
+	for _, folder := range append(folders, f.line.Folders...) {
+		if p := f.locateIn(folder); !f.isContained(p, project) && !f.isTemp(p) {
+			return fmt.Sprintf("it works in %s, which is not in the project", cmp.Or(p.real, p.clean))
+		}
+	}
+	for _, a := range f.reach() {
+		if problem := f.missing(&a, project); problem != "" {
+			return problem
+		}
+	}
+	return ""
+}
+
+// missing says why the sandbox of a project does not have what a command reaches. What lies below a folder, and may be
+// a secret, is just not there.
+func (f *facts) missing(a *access, project string) string {
+	named := *a
+	if named.kind == shell.Tree {
+		named.kind = shell.Look
+	}
+	isMeant := func(glob string) bool { return f.isMeant(glob, a.whole) }
+	switch {
+	case a.lost || a.relative:
+		return fmt.Sprintf("nod can't tell where %s leads", a.clean)
+	case f.policy.leaks(&named), slices.ContainsFunc(a.only, isMeant):
+		return fmt.Sprintf("it names %s, which may contain keys, passwords or tokens", a.clean)
+	case f.isContained(a.place, project), isWithin(a.clean, "/dev") && !isDevice(a):
+		return ""
+	case f.isTemp(a.place):
+		if _, err := isLink(a.real); !ownfile.IsMissing(err) {
+			return fmt.Sprintf("%s is not there: it has its own folder for temporary files", a.clean)
+		}
+		return ""
+	case a.changes():
+		return fmt.Sprintf("it changes %s, which is not in the project", a.clean)
+	case f.isHidden(a):
+		return fmt.Sprintf("it names %s, which is not in the project", a.clean)
+	}
+	return ""
+}
+
+// isContained reports whether a place lies in the project that a command is contained in.
+func (f *facts) isContained(p place, project string) bool {
+	return !p.lost && !p.relative && isWithin(p.real, project)
+}
+
+// isTemp reports whether a place lies in a folder for temporary files, of which a command in the sandbox has its own.
+func (f *facts) isTemp(p place) bool {
+	return (isWithin(p.real, "/tmp") || isWithin(p.real, "/var/tmp")) && !isWithin(fold(p.real), f.policy.guard.home)
+}
+
+// away are folders with what belongs to people, to running programs and to devices.
+var away = []string{"/home", "/root", "/Users", "/run", "/proc", "/sys", "/dev"}
+
+// isHidden reports whether a place outside the project is none of the system's, or holds such a place.
+func (f *facts) isHidden(a *access) bool {
+	return slices.ContainsFunc(append(away, filepath.ToSlash(f.policy.places.Home)), func(folder string) bool {
+		return isWithin(a.real, folder) || a.kind == shell.Tree && isWithin(folder, a.real)
+	})
+}
+
+func (f *facts) runsCommand() bool { return f.line != nil || f.input.isRun || isShell(f.call.Tool) }
+
+// Forbids reports what a command in the sandbox must not do with a file because of rules for its path: not read it
+// where one denies that, and not change it where one denies or asks. It reaches more than its words say, so who asks,
+// and with what tool, does not count, but for tools that only change files.
+func (c *Compiled) Forbids(path string, now time.Time) (read, change bool) {
+	for i := range c.rules {
+		r := &c.rules[i]
+		isOther := r.Command != "" || r.Host != "" || r.Server != "" || len(r.run) > 0 || len(r.Args) > 0
+		if r.path == nil || isOther || !r.Effect.IsStricter(Sandbox) || !r.inForce(now) || !r.path.match(path) {
+			continue
+		}
+		change = true
+		read = read || r.Effect == Deny && !r.isForChanges()
+	}
+	return read, change
+}
+
+// isForChanges reports whether a rule is only for tools that change files.
+func (r *compiledRule) isForChanges() bool {
+	if r.Class != "" || r.tool == "" {
+		return r.Class == Write
+	}
+	isFound := false
+	for _, tools := range catalogue() {
+		for name, t := range tools {
+			if r.tool.match(name) && t.class != Write {
+				return false
+			}
+			isFound = isFound || r.tool.match(name)
+		}
+	}
+	return isFound
+}

@@ -1,0 +1,209 @@
+package shell
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"nod/policy/shell/language"
+)
+
+// An example is a word for which others may stand that are like it: a text for people, or a number. Who allowed
+// bd close 7 --reason="Mended" saw that the flag takes a text, and allowed other texts with it.
+//
+// What is a text goes by three things that all must hold: where it stands, how it reads, and that the program is none
+// that runs what it is told.
+type example struct {
+	text  string
+	mark  string   // what stands for it among the flags of a pattern that covers others like it
+	exact []string // what stands for it among those of one that does not
+}
+
+// What stands for a text that is an operand, and before a flag whose value is a text or a number, among the flags of a
+// pattern.
+const (
+	markText   = "text"
+	markTold   = markText + " "
+	markNumber = "number "
+)
+
+// anyProse and anyNumber stand in a pattern, for a person to read and to write, where others like it may stand.
+const (
+	anyProse  = "any text"
+	anyNumber = "any number"
+)
+
+// textFlags are what the names of flags end with that take a text: --reason, --release-notes.
+const textFlags language.Words = "reason message msg body title description desc notes note comment subject text"
+
+// countFlags are what the names of flags end with that take a number: of theirs, 0 and 1 are none of a switch.
+const countFlags language.Words = "priority limit count max min days lines depth page size width height"
+
+// textVerbs are what a program does that takes a text for an operand: bd create "Mend the build".
+const textVerbs language.Words = "create new comment comments note notes remember describe log say search"
+
+// takesText reports whether a flag that nod does not know takes a text, going by its name.
+func (r *reading) takesText(flag string) bool {
+	if flag == "-m" {
+		return r.isFree(flag)
+	}
+	name, ok := strings.CutPrefix(flag, "--")
+	parts := strings.FieldsFunc(strings.ToLower(name), func(c rune) bool { return c == '-' || c == '_' })
+	last := len(parts) - 1
+	return ok && last >= 0 && textFlags.Has(parts[last]) && r.isFree(flag) &&
+		!slices.ContainsFunc(parts[:last], func(part string) bool { return takesName("--" + part) })
+}
+
+// takesNumber reports whether a number behind a flag that nod does not know may be any other.
+func (r *reading) takesNumber(flag string) bool {
+	return r.isFree(flag) && (len(flag) == 2 || !takesName(flag))
+}
+
+// isFree reports whether a flag may have another value: one that does not say how much the program does, of a program
+// that does not run what it is told.
+func (r *reading) isFree(flag string) bool {
+	return r.program.kind == task && !r.program.traits[traitCode] && !runsCode(r.lead[0]) &&
+		!r.program.restrains(flag) && !r.program.extends(flag)
+}
+
+// isProse reports whether a text reads as words of a language, not as a path, an address, a setting, or what a shell
+// would run: several words, of which the first holds nothing that such a one has.
+func isProse(text string) bool {
+	first, _ := utf8.DecodeRuneInString(text)
+	words := strings.Fields(text)
+	isFit := unicode.In(first, unicode.L, unicode.Nd) || first >= utf8.RuneSelf || strings.ContainsRune(`#*("'[`, first)
+	return len(words) > 1 && isFit && !strings.ContainsAny(words[0], "/\\=$`|&;<>{}~@") &&
+		!strings.Contains(text, "$(") && !strings.Contains(text, "${") && !upwards().MatchString(text)
+}
+
+// upwards matches a text that holds a path upwards.
+var upwards = language.Compiled(`(^|[\s/\\])\.\.($|[\s/\\])`)
+
+// isProseWord reports whether one word will do for a text: behind the = of a flag that takes one.
+func isProseWord(text string) bool {
+	return subcommand(text) && !switches.Has(strings.ToLower(text)) && !drastic.Has(strings.ToLower(text))
+}
+
+// isCount reports whether the value of a flag is a number that does not switch it on or off.
+func isCount(flag, text string) bool {
+	name := strings.ToLower(flag[strings.LastIndexByte(flag, '-')+1:])
+	return digits(text) && (!switches.Has(text) || countFlags.Has(name)) || text == anyNumber
+}
+
+// like takes --flag=value or --flag value where another value like it may stand, and returns how many words that took.
+// The word behind a flag that hardly takes it for a value is an operand: see likeOperand.
+func (r *reading) like(args []word) (taken int) {
+	flag, value, isJoined := strings.Cut(args[0].text, "=")
+	w := args[0]
+	if !isJoined && w.known && len(args) > 1 && (takesName(flag) || !args[1].known) {
+		w, value = args[1], args[1].text
+	} else if !isJoined {
+		return 0
+	}
+	mark := ""
+	value, ok := w.told(value)
+	switch {
+	case !ok || w.glob:
+	case r.takesText(flag) && (isProse(value) || isJoined && isProseWord(value)):
+		mark = markTold + flag
+	case r.takesNumber(flag) && isCount(flag, value):
+		mark = markNumber + flag
+	}
+	switch {
+	case mark == "":
+		return 0
+	case isJoined:
+		r.note(value, mark, flag+"="+value)
+		return 1
+	}
+	r.note(value, mark, flag+" "+value)
+	return 2
+}
+
+// told is the text of a word or of its end, or what a here-document in it holds if that is all of it.
+func (w word) told(text string) (string, bool) {
+	if !w.known && text == "" {
+		return w.said, w.said != ""
+	}
+	return text, w.known
+}
+
+// note notes a word for which others may stand, and what it adds to what is seen.
+func (r *reading) note(text, mark string, exact ...string) {
+	r.seen = append(r.seen, exact...)
+	r.examples = append(r.examples, example{text, mark, exact})
+}
+
+// likeOperand takes an operand for which others may stand: the value of a flag, or a text for a program that nod does
+// not know.
+func (r *reading) likeOperand(w word, typ *wordType) bool {
+	flag, mark := r.behind[r.at], ""
+	text, ok := w.told(w.text)
+	switch {
+	case !ok || typ != wordTypes["ARG"] || w.stands():
+	case flag != "" && r.takesText(flag) && isProse(text):
+		mark = markTold + flag
+	case flag != "" && r.takesNumber(flag) && isCount(flag, text):
+		mark = markNumber + flag
+	case flag == "" && r.program == unknown && len(r.lead) > 1 && textVerbs.Has(r.lead[1]) && r.isFree("") &&
+		isProse(text):
+		mark = markText
+	}
+	if mark == "" {
+		return false
+	}
+	seen := len(r.seen)
+	if !w.known || isRemote(text) {
+		r.seen = append(r.seen, markOperand+text)
+	} else {
+		argument(r, w)
+	}
+	exact := slices.Clone(r.seen[seen:])
+	if flag != "" {
+		exact = append(exact, flag)
+	}
+	r.examples = append(r.examples, example{text, mark, exact})
+	return true
+}
+
+// withExamples are the flags of a call as a pattern has them that covers others like them.
+func (r *reading) withExamples(flags []string) []string {
+	var marks []string
+	isExact := map[string]bool{}
+	for _, e := range r.examples {
+		marks = append(marks, e.mark)
+		for _, f := range e.exact {
+			isExact[f] = true
+		}
+	}
+	return sorted(append(slices.DeleteFunc(slices.Clone(flags), func(f string) bool { return isExact[f] }), marks...))
+}
+
+// isExample reports whether others may stand for a word of the part.
+func (p Part) isExample(text string) bool {
+	return slices.ContainsFunc(p.examples, func(e example) bool { return e.text == text })
+}
+
+// isLike reports whether the value of a flag may stand for those that a flag of a pattern is seen with: any word or
+// file of the project, which is looked at by itself, or 0 and 1 for other numbers.
+func isLike(flag, seen string) bool {
+	name := flagName(flag)
+	isNumber := name != flag && digits(flag[len(name)+1:])
+	return seen == markTold+flag || seen == markNumber+flag || isNumber && seen == markNumber+name
+}
+
+// spellExample spells a flag of a pattern as a person writes it.
+func spellExample(flag string) string {
+	for mark, value := range map[string]string{markTold: anyProse, markNumber: anyNumber} {
+		if name, ok := strings.CutPrefix(flag, mark); ok {
+			return name + " '" + value + "'"
+		}
+	}
+	return flag
+}
+
+// withoutExample is a flag of a pattern without what says that others may stand for its value.
+func withoutExample(flag string) string {
+	return strings.TrimPrefix(strings.TrimPrefix(flag, markTold), markNumber)
+}

@@ -1,0 +1,60 @@
+package shell
+
+import (
+	"slices"
+	"sync"
+)
+
+// outsideFile is among those of the programs, and says what commands need of a sandbox.
+const outsideFile = "outside.txt"
+
+// What its rules are about.
+const (
+	needsOutside Level = iota
+	needsClients       // a command that also ends it has them all
+	needsRepository
+)
+
+var outsideRules = map[string]Level{
+	"outside": needsOutside, "server": needsClients, "repository": needsRepository,
+}
+
+// needed holds its rules. They decide what is tried in a sandbox: one too few costs a command that fails there.
+var needed = sync.OnceValue(func() riskBook {
+	b, _ := readRules(outsideFile, outsideRules)
+	return b
+})
+
+// needs notes why a part cannot do its work in a sandbox, and whether it changes what a git repository holds.
+func (p *Part) needs(name string, args []string) {
+	for _, rule := range needed().rulesOf(name, args) {
+		switch {
+		case rule.level == needsRepository:
+			p.Commits = true
+		case p.Outside == "" || p.serves && rule.level == needsOutside:
+			p.Outside, p.serves = quote(rule.shown(name, args))+" "+rule.text, rule.level == needsClients
+		}
+	}
+}
+
+// settle says whether a program is left running. Servers that the command ends can run in a sandbox: what asks them is
+// in it, too.
+func (w *walk) settle() {
+	isKilled := slices.Contains(w.Programs, "kill")
+	w.Lingers = w.Lingers && !isKilled && !slices.Contains(w.Programs, "wait")
+	for i := range w.Parts {
+		if p := &w.Parts[i]; p.serves && (p.ends || p.starts && isKilled) {
+			p.Outside = ""
+		}
+	}
+}
+
+// shown is a program's name, with the first word that the rule is about.
+func (r *riskRule) shown(name string, args []string) string {
+	for _, arg := range args {
+		if len(r.words) > 0 && oneIn(r.words[0], arg, []string{name}) {
+			return name + " " + arg
+		}
+	}
+	return name
+}

@@ -1,0 +1,77 @@
+package boundary
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"crypto/tls"
+	"errors"
+	"io"
+	"net"
+	"strings"
+)
+
+const (
+	handshake = 22 // the first byte of TLS
+	maxHello  = 128 << 10
+)
+
+// readHello reads the first message of a TLS handshake, as crypto/tls understands it, and sees that it names the host
+// that the connection is to. An address has no name there.
+func readHello(in io.Reader, to Target) (read []byte, err error) {
+	var record bytes.Buffer
+	name, isRead := "", false
+	seen := errors.New("seen")
+	server := tls.Server(&deaf{Reader: io.TeeReader(io.LimitReader(in, maxHello), &record)}, &tls.Config{
+		GetConfigForClient: func(hello *tls.ClientHelloInfo) (*tls.Config, error) {
+			name, isRead = strings.ToLower(hello.ServerName), true
+			return nil, seen
+		},
+	})
+	err = server.Handshake()
+	_, isAddress := to.isAddress()
+	switch {
+	case !isRead:
+		return nil, refuse("no network to %s: its TLS handshake cannot be read: %w", to, err)
+	case name == to.Host || isAddress && name == "":
+		return record.Bytes(), nil
+	}
+	return nil, refuse("no network to %s: its TLS handshake names %s", to, cmp.Or(clip(name), "no host"))
+}
+
+// deaf is a connection that is only read from.
+type deaf struct {
+	net.Conn
+	io.Reader
+}
+
+func (d *deaf) Read(b []byte) (int, error)  { return d.Reader.Read(b) }
+func (d *deaf) Write(b []byte) (int, error) { return len(b), nil }
+
+const maxRequestLine = 4 << 10
+
+// looksLikeHTTP reports whether a client is about to send a request, without waiting for more than a server would.
+// What speaks no HTTP shows that by its first bytes, or in its first line.
+func looksLikeHTTP(in *bufio.Reader) bool {
+	isToken := true
+	start := 0
+	for n := 1; n <= min(maxRequestLine, in.Size()); n++ {
+		head, err := in.Peek(n)
+		if err != nil {
+			return false
+		}
+		switch c := head[n-1]; {
+		case n-1 == start && (c == '\r' || c == '\n'): // empty lines, which servers skip
+			start = n
+		case c == '\n':
+			return bytes.Contains(bytes.ToUpper(head[start:]), []byte("HTTP/"))
+		case c == 0:
+			return false
+		case isToken && (c == ' ' || c == '\t'):
+			isToken = false
+		case isToken && (c < ' ' || c > '~') && c != '\r':
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,110 @@
+package boundary
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"net"
+	"sync/atomic"
+	"time"
+)
+
+// tunnel joins a client with what it is connected to until both have ended, and closes both. What the client says
+// first may show which host it means: that must be the one that it may reach.
+func (p *proxy) tunnel(client net.Conn, in *bufio.Reader, upstream net.Conn, to Target) {
+	defer closeAll(client, upstream)
+	defer context.AfterFunc(p.run, func() { closeAll(client, upstream) })()
+	idle := time.AfterFunc(idleTimeout, func() { closeAll(client, upstream) })
+	defer idle.Stop()
+
+	var isOver atomic.Bool // what the upstream says is of no interest any more
+	answered := make(chan struct{})
+	go func() {
+		defer close(answered)
+		io.Copy(client, &touching{upstream, idle})
+		if !isOver.Load() {
+			closeWrite(client)
+		}
+	}()
+	cut := func() {
+		isOver.Store(true)
+		upstream.Close()
+		<-answered
+	}
+
+	said, err := readOpening(in, to)
+	switch {
+	case isRefusal(err):
+		cut()
+		p.tell(err)
+		client.Write(accessDenied)
+		return
+	case err != nil:
+		cut()
+		return
+	case said.isHTTP:
+		cut()
+		idle.Stop()
+		p.servePinned(client, in, to)
+		return
+	}
+	if _, err := upstream.Write(said.hello); err == nil {
+		io.Copy(upstream, &touching{in, idle})
+	}
+	closeWrite(upstream)
+	<-answered
+}
+
+// servePinned has the HTTP server look at every request of a connection, and waits for its end.
+func (p *proxy) servePinned(client net.Conn, in *bufio.Reader, to Target) {
+	closed := make(chan struct{})
+	p.passOn(&pinned{&conn{Conn: client, in: in, ended: func() { close(closed) }}, to})
+	<-closed
+}
+
+// touching is a reader that keeps a connection from counting as idle.
+type touching struct {
+	io.Reader
+	idle *time.Timer
+}
+
+func (t *touching) Read(b []byte) (int, error) {
+	n, err := t.Reader.Read(b)
+	t.idle.Reset(idleTimeout)
+	return n, err
+}
+
+func closeAll(list ...net.Conn) {
+	for _, c := range list {
+		if c != nil {
+			c.Close()
+		}
+	}
+}
+
+// An opening is what a client says first.
+type opening struct {
+	hello  []byte // of TLS: read already, to be sent on
+	isHTTP bool   // in the clear; still to be read
+}
+
+// accessDenied is the alert of TLS that says so.
+var accessDenied = []byte{21, 3, 3, 0, 2, 2, 49}
+
+// readOpening reads what it takes to know which host a client means, and refuses another than it may reach.
+func readOpening(in *bufio.Reader, to Target) (opening, error) {
+	first, err := in.Peek(1)
+	switch {
+	case err != nil && errors.Is(err, io.EOF) && to.Port != 443:
+		return opening{}, nil
+	case err != nil:
+		return opening{}, err
+	case first[0] == handshake:
+		hello, err := readHello(in, to)
+		return opening{hello: hello}, err
+	case to.Port == 443:
+		return opening{}, refuse("no network to %s: port 443 is for TLS only", to)
+	}
+	return opening{isHTTP: to.Port == 80 || looksLikeHTTP(in)}, nil
+}

@@ -1,0 +1,276 @@
+package sandbox
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"nod/sandbox/inside"
+	"nod/sandbox/outside"
+)
+
+// Engine runs commands in a sandbox.
+type Engine struct {
+	kind       Kind
+	why        error // why it is this kind and not the one before
+	bubblewrap string
+	init       string // the program with [inside.Main]
+	filter     []byte
+}
+
+// New looks for what this kind of engine needs. init is the program nod, which is what runs in a sandbox first.
+func New(kind Kind, init string) (e *Engine, err error) {
+	e = &Engine{kind: kind}
+	switch kind {
+	case Bubblewrap:
+		if e.bubblewrap, err = outside.Find("bwrap"); err != nil {
+			return nil, errors.New("no sandbox without bubblewrap: install the package bubblewrap")
+		}
+	case Landlock:
+		err = checkLandlock()
+	default:
+		err = fmt.Errorf("there is no sandbox named %q", kind)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if e.init, err = filepath.EvalSymlinks(init); err != nil {
+		return nil, fmt.Errorf("find the first program of a sandbox: %w", err)
+	}
+	e.filter, err = filter(kind)
+	return e, err
+}
+
+// Kind is what contains commands here. why says what keeps a better one from it.
+func (e *Engine) Kind() (kind Kind, why error) { return e.kind, e.why }
+
+// Run runs a command in a sandbox, and returns its exit status as shells count it: 128 and the signal that ended it.
+// With it ends everything that it started, as it all does with the context, with the process to watch, or with this
+// one. An error means that the command did not run, or was ended: it says why.
+//
+// Signals that reach this process meanwhile are the command's.
+func (e *Engine) Run(ctx context.Context, c Command) (status int, err error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	if err := watch(ctx, c.Watch, cancel); err != nil {
+		return 0, err
+	}
+	layout, err := e.lay(&c)
+	if err != nil {
+		return 0, err
+	}
+	defer layout.close()
+	r, err := e.open(ctx, &c, layout)
+	if err != nil {
+		return 0, err
+	}
+	defer r.close()
+	signals := make(chan os.Signal, 8)
+	signal.Notify(signals, forwarded...)
+	defer close(signals)
+	defer signal.Stop(signals)
+	// The kernel ends what a thread has started with the thread.
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	if err := r.cmd.Start(); err != nil {
+		return 0, explain(err)
+	}
+	r.release()
+	go r.forward(signals)
+	said := make(chan outcome, 1)
+	go func() { said <- r.listen(c.Serve) }()
+	err = r.cmd.Wait()
+	return r.result(ctx, <-said, err)
+}
+
+var forwarded = []os.Signal{
+	unix.SIGINT, unix.SIGTERM, unix.SIGHUP, unix.SIGQUIT, unix.SIGUSR1, unix.SIGUSR2, unix.SIGWINCH,
+}
+
+// rights are what mounts need, and overlays keep: their own folders are closed to all others. They count in the user
+// namespace only, and are given up before bubblewrap starts.
+var rights = []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_DAC_OVERRIDE, unix.CAP_FOWNER, unix.CAP_CHOWN}
+
+// run is one command on its way.
+type run struct {
+	cmd    *exec.Cmd
+	line   *os.File   // to the first process
+	theirs []*os.File // what is its own once it has started
+	errors bytes.Buffer
+}
+
+// open prepares a run: what it inherits, and its first process.
+func (e *Engine) open(ctx context.Context, c *Command, l *layout) (*run, error) {
+	r := &run{}
+	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, 0)
+	if err != nil {
+		return nil, fmt.Errorf("connect to a sandbox: %w", err)
+	}
+	r.line = os.NewFile(uintptr(pair[0]), "sandbox")
+	// The other end waits where it reads: the first process counts its threads.
+	if err := unix.SetNonblock(pair[1], false); err != nil {
+		return nil, fmt.Errorf("connect to a sandbox: %w", err)
+	}
+	r.theirs = []*os.File{os.NewFile(uintptr(pair[1]), "sandbox")}
+	plan, err := memory("plan", e.plan(c, l))
+	if err != nil {
+		return nil, errors.Join(err, r.close())
+	}
+	filter, err := memory("filter", e.filter)
+	if err != nil {
+		return nil, errors.Join(err, plan.Close(), r.close())
+	}
+	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
+	if err != nil {
+		return nil, errors.Join(err, plan.Close(), filter.Close(), r.close())
+	}
+	r.theirs = append(r.theirs, plan, filter, null)
+	streams, err := c.streams(null)
+	if err != nil {
+		return nil, errors.Join(err, r.close())
+	}
+
+	r.cmd = exec.CommandContext(ctx, e.init)
+	r.cmd.Args, r.cmd.Dir, r.cmd.Env, r.cmd.Stderr = []string{inside.Builder}, "/", []string{}, &r.errors
+	r.cmd.ExtraFiles = slices.Concat([]*os.File{r.theirs[0], plan, filter}, streams, []*os.File{l.lock})
+	r.cmd.SysProcAttr = e.attributes()
+	// The first process ends with the line, and all others with it; it is killed only where it does not.
+	r.cmd.Cancel, r.cmd.WaitDelay = r.line.Close, 2*time.Second
+	return r, nil
+}
+
+// attributes are those of the first process. Where it is not the first of a namespace it ends with the line only: it
+// has others to end.
+func (e *Engine) attributes() *syscall.SysProcAttr {
+	if e.kind == Landlock {
+		return &syscall.SysProcAttr{Setsid: true}
+	}
+	id := func(is int) []syscall.SysProcIDMap {
+		return []syscall.SysProcIDMap{{ContainerID: is, HostID: is, Size: 1}}
+	}
+	return &syscall.SysProcAttr{
+		Cloneflags: unix.CLONE_NEWUSER | unix.CLONE_NEWNS, Setsid: true, Pdeathsig: unix.SIGKILL,
+		UidMappings: id(os.Geteuid()), GidMappings: id(os.Getegid()), AmbientCaps: rights,
+	}
+}
+
+// streams are what the command reads and writes. A folder would be a way out.
+func (c *Command) streams(null *os.File) ([]*os.File, error) {
+	streams := []*os.File{c.Stdin, c.Stdout, c.Stderr}
+	for i, file := range streams {
+		if file == nil {
+			streams[i] = null
+			continue
+		}
+		info, err := file.Stat()
+		if err == nil && info.IsDir() {
+			err = unix.EISDIR
+		}
+		if err == nil && info.Mode()&fs.ModeSocket != 0 && !isPair(file) {
+			err = unix.ENOTSOCK
+		}
+		if err != nil {
+			return nil, fmt.Errorf("have a command in a sandbox use %s: %w", file.Name(), err)
+		}
+	}
+	return streams, nil
+}
+
+// isPair reports whether a socket has been connected for good. Others can be connected to somebody else.
+func isPair(file *os.File) bool {
+	raw, err := file.SyscallConn()
+	if err != nil {
+		return false
+	}
+	is := false
+	err = raw.Control(func(fd uintptr) {
+		family, _ := unix.GetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_DOMAIN)
+		kind, _ := unix.GetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_TYPE)
+		_, err := unix.Getpeername(int(fd))
+		is = err == nil && family == unix.AF_UNIX && (kind == unix.SOCK_STREAM || kind == unix.SOCK_SEQPACKET)
+	})
+	return err == nil && is
+}
+
+// plan is what the processes of a sandbox read.
+func (e *Engine) plan(c *Command, l *layout) inside.Plan {
+	limits := c.Profile.Limits
+	if limits == (Limits{}) {
+		limits = DefaultLimits
+	}
+	plan := inside.Plan{
+		Root: l.root, Mounts: l.mounts, Argv: c.Argv, Dir: l.dir, Limits: limits, Landlock: e.kind == Landlock,
+		Listen: c.Serve != nil && e.kind == Bubblewrap,
+	}
+	plan.Env = environment(c.Env, e.Temp(&c.Profile), plan.Listen)
+	plan.Engine = []string{
+		e.bubblewrap, "--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-net",
+		"--unshare-cgroup-try", "--die-with-parent", "--new-session", "--as-pid-1", "--cap-drop", "ALL",
+		"--seccomp", fmt.Sprint(inside.Filter), "--bind", l.root, "/",
+		"--proc", "/proc", "--remount-ro", "/proc", // root may write the system's settings there, rights or not
+		"--dev", "/dev", "--tmpfs", "/dev/shm", "--remount-ro", "/dev", "--chdir", "/", "--", inside.First,
+	}
+	return plan
+}
+
+// Temp is the folder for temporary files, as a profile's command sees it. Outside it is the profile's own.
+func (e *Engine) Temp(p *Profile) string {
+	if e.kind == Landlock {
+		return p.Temp()
+	}
+	return "/tmp"
+}
+
+// release closes what belongs to the first process now.
+func (r *run) release() {
+	for _, file := range r.theirs {
+		_ = file.Close()
+	}
+	r.theirs = nil
+}
+
+func (r *run) close() error {
+	r.release()
+	return r.line.Close()
+}
+
+// explain says what to do where a namespace cannot be made.
+func explain(err error) error {
+	if reason := forbidden(); reason != "" {
+		return fmt.Errorf("no sandbox: %s: %w", reason, err)
+	}
+	return fmt.Errorf("start a sandbox: %w", err)
+}
+
+// forbidden says which setting of the system keeps users from making namespaces.
+func forbidden() string {
+	for path, what := range map[string]struct{ value, reason string }{
+		"/proc/sys/kernel/apparmor_restrict_unprivileged_userns": {
+			"1", "AppArmor wants a profile of programs that make user namespaces: see docs/install.md, For the sandbox",
+		},
+		"/proc/sys/kernel/unprivileged_userns_clone": {
+			"0", "the system lets nobody make user namespaces: sysctl kernel.unprivileged_userns_clone=1",
+		},
+		"/proc/sys/user/max_user_namespaces": {
+			"0", "the system lets nobody make user namespaces: sysctl user.max_user_namespaces=10000",
+		},
+	} {
+		if text, err := os.ReadFile(path); err == nil && strings.TrimSpace(string(text)) == what.value {
+			return what.reason
+		}
+	}
+	return ""
+}

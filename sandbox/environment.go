@@ -1,0 +1,81 @@
+package sandbox
+
+import (
+	"encoding/json"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"nod/interact/secrets"
+	"nod/sandbox/inside"
+)
+
+// private are the names of variables that hold secrets, or lead to what is outside.
+var private = []string{
+	"*TOKEN*", "*SECRET*", "*PASSW*", "*PASSPHRASE*", "*CREDENTIAL*", "*_KEY", "*_KEY_*", "*APIKEY*", "*_PAT", "*_AUTH",
+	"*_PWD", "*_DSN", "*COOKIE*", "*DATABASE_URL", "*CONNECTION_STRING*", "*WEBHOOK*",
+	"NETRC", "KUBECONFIG", "PGPASSFILE",
+	"AWS_*", "AZURE_*", "ARM_*", "GOOGLE_*", "GCLOUD_*", "CLOUDSDK_*", "VAULT_*", "OP_*", "BW_*", "DOCKER_*",
+	"ANTHROPIC_*", "OPENAI_*", "GEMINI_*", "OPENROUTER_*", "COPILOT_*", "CODEX_*", "MCP_*", "NOD_*",
+	"SSH_*", "GPG_*", "GNUPGHOME", "DBUS_*", "DISPLAY", "WAYLAND_*", "XDG_RUNTIME_DIR", "XDG_SESSION_*", "XAUTHORITY",
+	"SESSION_MANAGER", "ICEAUTHORITY", "PULSE_*", "PIPEWIRE_*", "AT_SPI_*", "I3SOCK", "SWAYSOCK", "HYPRLAND_*",
+	"KITTY_LISTEN_ON", "TMUX", "TMUX_PANE", "STY", "VSCODE_*", "GIT_ASKPASS", "SUDO_ASKPASS", "INVOCATION_ID",
+	"JOURNAL_STREAM", "NOTIFY_SOCKET", "LISTEN_*", "MAIL", "*_SOCK", "*_SOCKET",
+	"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "FTP_PROXY", "NO_PROXY", "*_HTTP_PROXY", "*_HTTPS_PROXY", "*_PROXY_URL",
+}
+
+// Prepare does beforehand what takes [Engine.Run] longest before it starts a command with these variables, in this
+// process: it reads the rules for secrets.
+func Prepare(env []string) { environment(env, "", false) }
+
+// environment is what a command gets of its caller's variables: those without secrets, and with the place for temporary
+// files and the proxy's address.
+func environment(env []string, temp string, proxy bool) (out []string) {
+	for _, pair := range env {
+		if name, value, ok := strings.Cut(pair, "="); ok && !isPrivate(name) && !isSecret(name, value) {
+			out = append(out, at(name, value, temp))
+		}
+	}
+	if temp != "/tmp" {
+		out = append(out, "TMPDIR="+temp, "TMPPREFIX="+temp+"/zsh") // the second is a shell's own
+	}
+	if !proxy {
+		return out
+	}
+	url := fmt.Sprintf("http://127.0.0.1:%d", inside.ProxyPort)
+	// Not SOCKS for what has no variable of its own: Python's httpx then fails without a library for it.
+	for _, name := range []string{"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"} {
+		out = append(out, name+"="+url, strings.ToLower(name)+"="+url)
+	}
+	const local = "localhost,127.0.0.1,::1"
+	return append(out, "NO_PROXY="+local, "no_proxy="+local, "NODE_USE_ENV_PROXY=1")
+}
+
+func isPrivate(name string) bool {
+	upper := strings.ToUpper(name)
+	return slices.ContainsFunc(private, func(pattern string) bool {
+		ok, _ := path.Match(pattern, strings.ReplaceAll(upper, "/", "_"))
+		return ok
+	})
+}
+
+// isSecret reports whether the rules for secrets find one in a variable, or its value is an address with a password.
+func isSecret(name, value string) bool {
+	if _, after, ok := strings.Cut(value, "://"); ok {
+		if user, _, ok := strings.Cut(strings.SplitN(after, "/", 2)[0], "@"); ok && strings.Contains(user, ":") {
+			return true
+		}
+	}
+	text, err := json.Marshal(map[string]string{name: value})
+	return err != nil || len(secrets.Find(text)) > 0
+}
+
+// at is a variable as it is in the sandbox, where there is one place for temporary files.
+func at(name, value, temp string) string {
+	switch name {
+	case "TMPDIR", "TMP", "TEMP", "TEMPDIR":
+		value = temp
+	}
+	return name + "=" + value
+}

@@ -1,0 +1,35 @@
+package sandbox
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestEnvironment(t *testing.T) {
+	for pair, want := range map[string]string{
+		"PATH=/usr/bin": "PATH=/usr/bin", "HOME=/home/u": "HOME=/home/u", "LANG=C.UTF-8": "LANG=C.UTF-8",
+		"GOFLAGS=-mod=mod": "GOFLAGS=-mod=mod", "NODE_ENV=test": "NODE_ENV=test", "EMPTY=": "EMPTY=", "CI=1": "CI=1",
+		"TMPDIR=/home/u/tmp": "TMPDIR=/tmp", "KEYBOARD=us": "KEYBOARD=us", "API_URL=http://x:1": "API_URL=http://x:1",
+		"GITHUB_TOKEN=x": "", "NPM_TOKEN=x": "", "MY_SECRET=x": "", "DB_PASSWORD=x": "", "AWS_PROFILE=x": "",
+		"ANTHROPIC_API_KEY=x": "", "SSH_AUTH_SOCK=/x": "", "GPG_AGENT_INFO=x": "", "DBUS_SESSION_BUS_ADDRESS=x": "",
+		"DISPLAY=:0": "", "WAYLAND_DISPLAY=x": "", "XDG_RUNTIME_DIR=/run/user/1": "", "XAUTHORITY=/x": "",
+		"http_proxy=x": "", "HTTPS_PROXY=x": "", "no_proxy=x": "", "npm_config_https_proxy=x": "", "DOCKER_HOST=x": "",
+		"github_token=x": "", "DATABASE_URL=x": "", "URL=postgres://u:p@host/db": "", "NOD_HOME=/x": "",
+		"STRANGE=ghp_" + strings.Repeat("a1B2c3D4e5", 4)[:36]: "",
+	} {
+		var is string
+		if out := environment([]string{pair}, "/tmp", false); len(out) > 0 {
+			is = out[0]
+		}
+		if is != want {
+			t.Errorf("%s: %q", pair, is)
+		}
+	}
+	with := environment([]string{"https_proxy=http://outside:1"}, "/tmp", true)
+	for _, want := range []string{"HTTPS_PROXY=http://127.0.0.1:61080", "https_proxy=http://127.0.0.1:61080"} {
+		if !slices.Contains(with, want) {
+			t.Errorf("%q lacks %s", with, want)
+		}
+	}
+}

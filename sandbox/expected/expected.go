@@ -1,0 +1,132 @@
+// Package expected keeps which commands of agents nod-desktop has said run in the sandbox: a file for each, below the
+// folder in which nod-desktop listens. Whoever runs an agent's commands looks there first, so that none of them runs
+// outside because nod-desktop has died in the meantime. The folder is not there in the sandbox.
+package expected
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// Lasts is how long a command is expected: one that has not begun by then never will.
+const Lasts = time.Hour
+
+// Run is a command that is to run in the sandbox, once.
+type Run struct {
+	Command string          `json:"command"`
+	Details json.RawMessage `json:"details"` // what nod-desktop knows of it
+	At      time.Time       `json:"at"`
+
+	path string
+}
+
+// In is the folder of the commands below the one in which nod-desktop listens.
+func In(dir string) string { return filepath.Join(dir, "runs") }
+
+// Note has a command expected.
+func Note(folder string, r *Run) error {
+	text, err := json.Marshal(r)
+	if err != nil {
+		return fmt.Errorf("note a command for the sandbox: %w", err)
+	}
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return fmt.Errorf("note a command for the sandbox: %w", err)
+	}
+	f, err := os.CreateTemp(folder, key(r.Command)+"-*.json") // readable for nobody else
+	if err != nil {
+		return fmt.Errorf("note a command for the sandbox: %w", err)
+	}
+	r.path = f.Name()
+	_, err = f.Write(text)
+	if err = errors.Join(err, f.Close()); err != nil {
+		return fmt.Errorf("note a command for the sandbox: %w", errors.Join(err, os.Remove(r.path)))
+	}
+	return nil
+}
+
+// Forget has the command no longer expected.
+func (r *Run) Forget() error {
+	if err := os.Remove(r.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("forget a command for the sandbox: %w", err)
+	}
+	return nil
+}
+
+// Some reports whether the command is expected; with an empty one, whether any is. Where nobody can tell it is.
+func Some(folder, command string) bool {
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		return !errors.Is(err, fs.ErrNotExist)
+	}
+	prefix := ""
+	if command != "" {
+		prefix = key(command) + "-"
+	}
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), prefix) && isRecent(e) {
+			return true
+		}
+	}
+	return false
+}
+
+// All returns the commands that are expected, and removes those that no longer are.
+func All(folder string) (all []*Run, err error) {
+	entries, err := os.ReadDir(folder)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the commands for the sandbox: %w", err)
+	}
+	for _, e := range entries {
+		r := &Run{path: filepath.Join(folder, e.Name())}
+		text, readErr := os.ReadFile(r.path)
+		if !isRecent(e) || readErr == nil && json.Unmarshal(text, r) != nil {
+			err = errors.Join(err, r.Forget())
+			continue
+		}
+		if err = errors.Join(err, readErr); readErr == nil {
+			all = append(all, r)
+		}
+	}
+	return all, err
+}
+
+// Saw notes that a release of an agent hands over its commands in a form that nod reads. It is a hint: an error is that
+// of a folder that is not there, as without nod-desktop.
+func Saw(folder, release string) error {
+	f, err := os.OpenFile(sawPath(folder, release), os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	return f.Close()
+}
+
+// HasSeen reports whether [Saw] was told of the release since the computer started.
+func HasSeen(folder, release string) bool {
+	_, err := os.Stat(sawPath(folder, release))
+	return err == nil
+}
+
+func sawPath(folder, release string) string {
+	return filepath.Join(filepath.Dir(folder), "saw-"+key(release))
+}
+
+func isRecent(e fs.DirEntry) bool {
+	info, err := e.Info()
+	return err == nil && time.Since(info.ModTime()) < Lasts
+}
+
+func key(command string) string {
+	sum := sha256.Sum256([]byte(command))
+	return hex.EncodeToString(sum[:16])
+}

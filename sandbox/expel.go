@@ -1,0 +1,141 @@
+package sandbox
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+)
+
+// Expel moves the guarded places of a project that came to be while a profile's command ran into a new folder of
+// Private, and returns where they were, from the project on. It puts back the guarded links that the command replaced.
+//
+// The command may have left anything. What keeps one place from being found or moved does not keep the others.
+func Expel(p *Profile, guarded func(path string) bool) (moved []string, err error) {
+	root, err := os.OpenRoot(p.Project)
+	if err != nil {
+		return nil, fmt.Errorf("move what is guarded out of a project: %w", err)
+	}
+	defer root.Close()
+	found, err := strays(p, root, guarded)
+	if len(found) > 0 {
+		to := filepath.Join(p.Private, "expelled", rand.Text())
+		for _, path := range found {
+			name := strings.TrimPrefix(path, p.Project+"/")
+			if failed := take(root, name, filepath.Join(to, name)); failed != nil {
+				err = errors.Join(err, fmt.Errorf("move %s out of a project: %w", name, failed))
+			}
+			moved = append(moved, name)
+		}
+	}
+	for path, target := range p.Links {
+		_ = root.Symlink(target, strings.TrimPrefix(path, p.Project+"/")) // unless it is there
+	}
+	return moved, err
+}
+
+// strays are the guarded places of a project that a profile does not know.
+func strays(p *Profile, root *os.Root, guarded func(string) bool) ([]string, error) {
+	s := survey{
+		Places: Places{Links: map[string]string{}}, project: p.Project, opened: root,
+		secret: func(string) bool { return false }, guarded: guarded,
+	}
+	err := s.walk(p.Project, 0)
+	for path, target := range s.Links {
+		if was, ok := p.Links[path]; !ok || was != target {
+			s.Keep = append(s.Keep, path)
+		}
+	}
+	known := slices.Concat(p.Keep, p.Absent, p.Hide)
+	found := slices.DeleteFunc(s.Keep, func(path string) bool {
+		return slices.ContainsFunc(known, func(k string) bool { return IsIn(path, k) || IsIn(k, path) }) // was there before
+	})
+	var keep, absent []string
+	git := filepath.Join(p.Project, ".git")
+	isIn := func(path string) bool { return isBelow(path, git) }
+	if !slices.Contains(known, git) && slices.ContainsFunc(known, isIn) { // git wrote to it
+		err = errors.Join(err, obeyed(git, &keep, &absent))
+	}
+	for _, path := range keep { // these lead git to another configuration
+		name := filepath.Base(path)
+		if (name == "commondir" || name == "config.worktree") && !slices.Contains(known, path) {
+			found = append(found, path)
+		}
+	}
+	slices.Sort(found)
+	return found, errors.Join(err, s.failed)
+}
+
+// take copies a file or folder and removes it. It does not move it: code that still runs in the project could have a
+// folder on the way become a link, which os.Root does not follow. It goes by another name first, by which nobody obeys
+// it, whatever becomes of the rest.
+func take(root *os.Root, name, to string) error {
+	folder := filepath.Dir(name)
+	aside := filepath.Join(folder, ".expelled-"+rand.Text())
+	err := root.Rename(name, aside)
+	if errors.Is(err, fs.ErrPermission) && root.Chmod(folder, 0o700) == nil {
+		err = root.Rename(name, aside)
+	}
+	if err != nil {
+		return err
+	}
+	err = copyOut(root, aside, to, 0)
+	return errors.Join(err, root.RemoveAll(aside))
+}
+
+// Limits of what is copied: settings are small, and a file of a terabyte may take no room where it is.
+const (
+	maxDepth    = 50
+	maxExpelled = 64 << 20 // bytes of one file
+)
+
+// copyOut copies what can be copied, and opens folders so that they can be removed.
+func copyOut(root *os.Root, name, to string, depth int) error {
+	info, err := root.Lstat(name)
+	if err != nil || depth > maxDepth {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
+		return err
+	}
+	switch kind := info.Mode().Type(); {
+	case kind.IsDir():
+		_ = root.Chmod(name, 0o700)
+		entries, err := fs.ReadDir(root.FS(), filepath.ToSlash(name))
+		for _, entry := range entries {
+			below := filepath.Join(name, entry.Name())
+			err = errors.Join(err, copyOut(root, below, filepath.Join(to, entry.Name()), depth+1))
+		}
+		return errors.Join(err, os.MkdirAll(to, 0o700))
+	case kind&fs.ModeSymlink != 0:
+		target, err := root.Readlink(name)
+		if err != nil {
+			return err
+		}
+		return os.Symlink(target, to)
+	case kind.IsRegular():
+		_ = root.Chmod(name, 0o600)
+		return copyFile(root, name, to)
+	}
+	return nil
+}
+
+func copyFile(root *os.Root, name, to string) error {
+	from, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return err
+	}
+	defer from.Close()
+	file, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(file, io.LimitReader(from, maxExpelled))
+	return errors.Join(err, file.Close())
+}

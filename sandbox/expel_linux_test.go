@@ -1,0 +1,132 @@
+package sandbox_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"nod/sandbox"
+)
+
+// What a command closed for its own user is not looked through, and so hidden: the next one could open it again.
+func TestSurveyHidesWhatIsClosed(t *testing.T) {
+	if os.Geteuid() == 0 {
+		t.Skip("nothing is closed for root")
+	}
+	dir := tree(t, "main.go", "sub/.env", "sub/.envrc")
+	closed(t, dir+"/sub", 0o300)
+	found, err := sandbox.Survey(dir, isSecret, isGuarded)
+	if is := within(dir, found.Hide); err != nil || is != "sub" {
+		t.Errorf("hides %s, %v", is, err)
+	}
+	closed(t, dir, 0o300)
+	if _, err := sandbox.Survey(dir, isSecret, isGuarded); err == nil {
+		t.Error("a project that nobody can look through is contained")
+	}
+}
+
+// closed sets the permissions of a folder for as long as the test runs.
+func closed(t *testing.T, dir string, mode os.FileMode) {
+	t.Helper()
+	if err := os.Chmod(dir, mode); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.Chmod(dir, 0o700) })
+}
+
+// What git obeys of a submodule is kept, also where a command has taken away the file by which git knows it.
+func TestRepositoryOfASubmodule(t *testing.T) {
+	dir := tree(t, ".git/HEAD", ".git/config", ".git/hooks/x", ".git/info/x",
+		".git/modules/a/b/config", ".git/modules/a/b/hooks/x", ".git/modules/a/b/info/x")
+	keep, _, err := sandbox.Repository(dir)
+	const want = ".git/config .git/hooks .git/info .git/modules/a/b/config .git/modules/a/b/hooks .git/modules/a/b/info"
+	if is := within(dir, keep); err != nil || is != want {
+		t.Errorf("keeps %s, %v", is, err)
+	}
+}
+
+// Guarded links cannot be kept. What they lead to in the project is, and what takes their place does not stay there.
+func TestGuardedLinks(t *testing.T) {
+	dir := tree(t, "main.go", "shared/vscode/tasks", "build/git/config")
+	link := func(to, name string) {
+		if err := os.Symlink(to, filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	link("shared/vscode", ".vscode")
+	link("/etc", ".claude")
+	found, err := sandbox.Survey(dir, isSecret, isGuarded)
+	if is := within(dir, found.Keep); err != nil || is != "shared/vscode" {
+		t.Fatalf("keeps %s, %v", is, err)
+	}
+	p := sandbox.Profile{Project: dir, Private: t.TempDir(), Keep: found.Keep, Links: found.Links}
+	if moved, err := sandbox.Expel(&p, isGuarded); err != nil || len(moved) > 0 {
+		t.Fatalf("moved %q, %v", moved, err)
+	}
+	if err := errors.Join(os.Remove(dir+"/.vscode"), os.Remove(dir+"/.claude"), os.MkdirAll(dir+"/.claude/x", 0o755),
+		os.Mkdir(dir+"/sub", 0o755)); err != nil {
+		t.Fatal(err)
+	}
+	link("build", ".vscode")
+	link("../build/git", "sub/.git")
+	moved, err := sandbox.Expel(&p, isGuarded)
+	if err != nil || !slices.Equal(moved, []string{".claude", ".vscode", "sub/.git"}) {
+		t.Errorf("moved %q, %v", moved, err)
+	}
+	for name, want := range map[string]string{".vscode": "shared/vscode", ".claude": "/etc", "sub/.git": ""} {
+		if is, _ := os.Readlink(filepath.Join(dir, name)); is != want {
+			t.Errorf("%s leads to %q, want %q", name, is, want)
+		}
+	}
+}
+
+// Whatever a command leaves, nothing that is guarded stays in its place.
+func TestExpelWhateverIsThere(t *testing.T) {
+	dir := tree(t, "a/.vscode/tasks", "a/.vscode/closed/x", "b/.envrc", "c/x/.envrc", ".git/HEAD", ".git/config",
+		".git/commondir", ".git/config.worktree", ".git/modules/m/HEAD", ".git/modules/m/commondir")
+	long := dir
+	for range 30 { // its end has a path that is too long
+		long = filepath.Join(long, strings.Repeat("x", 100))
+	}
+	if err := errors.Join(os.MkdirAll(long, 0o755), syscall.Mkfifo(dir+"/a/.vscode/pipe", 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	top, err := os.OpenRoot(long)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer top.Close()
+	if err := top.MkdirAll(strings.Repeat(strings.Repeat("y", 100)+"/", 20), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	terabyte, err := os.Create(dir + "/a/.vscode/large")
+	if err := errors.Join(err, terabyte.Truncate(1<<40), terabyte.Close(), os.Chmod(dir+"/b/.envrc", 0)); err != nil {
+		t.Fatal(err)
+	}
+	closed(t, dir+"/b", 0o500)
+	closed(t, dir+"/c/x", 0o300)
+	closed(t, dir+"/a/.vscode/closed", 0)
+	keep := []string{dir + "/.git/config"}
+	p := sandbox.Profile{Project: dir, Private: t.TempDir(), Keep: keep}
+	moved, err := sandbox.Expel(&p, isGuarded)
+	if err == nil || !strings.Contains(err.Error(), "too long") {
+		t.Errorf("what cannot be looked at is not told: %v", err)
+	}
+	want := []string{".git/commondir", ".git/config.worktree", ".git/modules/m/commondir", "a/.vscode", "b/.envrc",
+		"c/x/.envrc"}
+	if !slices.Equal(moved, want) {
+		t.Errorf("moved %q, want %q", moved, want)
+	}
+	for _, name := range want {
+		if _, err := os.Lstat(filepath.Join(dir, name)); err == nil {
+			t.Errorf("%s is still there", name)
+		}
+	}
+	if left, _ := filepath.Glob(dir + "/*/.expelled-*"); len(left) > 0 {
+		t.Errorf("left %q", left)
+	}
+}

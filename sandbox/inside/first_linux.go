@@ -1,0 +1,362 @@
+package inside
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// first is the first process of a sandbox. It starts the command, passes signals on to it, looks at the limits, and
+// ends with it or with the engine; then the kernel ends all others.
+func first() error {
+	plan, err := readPlan()
+	if err != nil {
+		return err
+	}
+	if err := protect(); err != nil {
+		return err
+	}
+	if plan.Landlock {
+		if err := adopt(); err != nil {
+			return err
+		}
+	}
+	if plan.Listen {
+		if err := listen(); err != nil {
+			return err
+		}
+	}
+	mounts, err := covered(&plan)
+	if err != nil {
+		return err
+	}
+	pid, err := startLimited(&plan)
+	if err != nil { // as shells say it
+		status, what := 127, "not found"
+		if !errors.Is(err, exec.ErrNotFound) && !errors.Is(err, os.ErrNotExist) {
+			status, what = 126, err.Error()
+		}
+		end(status, plan.Argv[0]+": "+what)
+	}
+	if _, err := unix.Write(Control, []byte{Started}); err != nil {
+		end(128+int(unix.SIGKILL), "") // the engine has gone
+	}
+	go obey(pid)
+	go watch(&plan, mounts)
+	end(wait(pid), "")
+	return nil
+}
+
+var (
+	verdict atomic.Pointer[string] // why the sandbox is being ended
+	ending  sync.Mutex             // held from then on
+)
+
+// end tells the engine how the command ended, and why where it did not end by itself.
+func end(status int, why string) {
+	ending.Lock()
+	if v := verdict.Load(); v != nil {
+		why = *v
+	}
+	if isAlone { // else the kernel does it
+		endAll()
+	}
+	_, _ = unix.Write(Control, append([]byte{Ended, byte(status)}, why...))
+	os.Exit(status)
+}
+
+// protect makes this process one that the command cannot reach into.
+func protect() error {
+	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
+		return fmt.Errorf("protect the first process: %w", err)
+	}
+	for fd := Control; fd < inherits; fd++ {
+		unix.CloseOnExec(fd)
+	}
+	return nil
+}
+
+// listen hands the engine a listener of this network namespace.
+func listen() error {
+	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err == nil {
+		err = unix.Bind(fd, &unix.SockaddrInet4{Port: ProxyPort, Addr: [4]byte{127, 0, 0, 1}})
+	}
+	if err == nil {
+		err = unix.Listen(fd, unix.SOMAXCONN)
+	}
+	if err == nil {
+		err = unix.Sendmsg(Control, []byte{Listening}, unix.UnixRights(fd), nil, 0)
+	}
+	if err != nil {
+		return fmt.Errorf("listen for a proxy: %w", err)
+	}
+	return unix.Close(fd)
+}
+
+// startLimited starts the command with the limits that the kernel enforces.
+func startLimited(plan *Plan) (pid int, err error) {
+	// A core would be handled outside. A limit of 1 byte, unlike one of 0, keeps it from programs that take them, too.
+	if err := unix.Setrlimit(unix.RLIMIT_CORE, &unix.Rlimit{Cur: 1, Max: 1}); err != nil {
+		return 0, fmt.Errorf("limit cores: %w", err)
+	}
+	start := start
+	if plan.Landlock {
+		start = startEnclosed
+	}
+	if plan.Limits.Processes == 0 {
+		return start(plan)
+	}
+	var is unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_NPROC, &is); err != nil {
+		return 0, fmt.Errorf("limit processes: %w", err)
+	}
+	// The kernel counts threads as well. This process must go on where others cannot start any.
+	most := uint64(4 * plan.Limits.Processes)
+	if plan.Landlock {
+		most += uint64(crowd()) // all of the user's count
+	}
+	most = min(most, is.Max)
+	if err := unix.Setrlimit(unix.RLIMIT_NPROC, &unix.Rlimit{Cur: most, Max: is.Max}); err != nil {
+		return 0, fmt.Errorf("limit processes: %w", err)
+	}
+	if pid, err = start(plan); err != nil {
+		return 0, err
+	}
+	_ = unix.Prlimit(pid, unix.RLIMIT_NPROC, &unix.Rlimit{Cur: most, Max: most}, nil)
+	if err := unix.Setrlimit(unix.RLIMIT_NPROC, &is); err != nil {
+		return 0, fmt.Errorf("limit processes: %w", err)
+	}
+	return pid, nil
+}
+
+// start starts the command in a process group of its own, so that signals reach what it started, too.
+func start(plan *Plan) (pid int, err error) {
+	path, err := find(plan)
+	if err != nil {
+		return 0, err
+	}
+	attr := syscall.ProcAttr{
+		Env: plan.Env, Files: []uintptr{Stdin, Stdout, Stderr}, Sys: &syscall.SysProcAttr{Setpgid: true},
+	}
+	pid, err = syscall.ForkExec(path, plan.Argv, &attr)
+	closeStreams()
+	return pid, err
+}
+
+func closeStreams() {
+	for fd := Stdin; fd < Lock; fd++ {
+		_ = unix.Close(fd)
+	}
+}
+
+// find looks for the command's program as it would itself, where it starts.
+func find(plan *Plan) (path string, err error) {
+	os.Clearenv()
+	for _, pair := range plan.Env {
+		if name, value, _ := strings.Cut(pair, "="); name == "PATH" {
+			_ = os.Setenv(name, value)
+		}
+	}
+	if err := os.Chdir(plan.Dir); err != nil {
+		return "", err
+	}
+	if plan.Landlock && plan.Argv[0] == First {
+		return "/proc/self/exe", nil
+	}
+	if path, err = exec.LookPath(plan.Argv[0]); errors.Is(err, exec.ErrDot) {
+		err = nil
+	}
+	return path, err
+}
+
+// obey passes on the signals that the engine sends, and ends with it.
+func obey(pid int) {
+	signals := make([]byte, 1)
+	for {
+		n, err := unix.Read(Control, signals)
+		switch {
+		case err == unix.EINTR:
+			continue
+		case n != 1:
+			end(128+int(unix.SIGKILL), "")
+		}
+		_ = unix.Kill(-pid, syscall.Signal(signals[0]))
+	}
+}
+
+// wait collects what ends until the command does, and returns its status.
+func wait(pid int) int {
+	for {
+		var status unix.WaitStatus
+		ended, err := unix.Wait4(-1, &status, 0, nil)
+		switch {
+		case err == unix.EINTR:
+		case err != nil:
+			return 128 + int(unix.SIGKILL)
+		case ended != pid:
+		case status.Signaled():
+			return 128 + int(status.Signal())
+		case status.Exited():
+			return status.ExitStatus()
+		}
+	}
+}
+
+// uncovered is what ends a sandbox whose file system is no longer as it was made.
+const uncovered = "a file that it may not see or change was replaced meanwhile"
+
+// covered opens the list of mounts, which from now on tells of changes, and sees that all is still covered that was.
+func covered(plan *Plan) (mounts *os.File, err error) {
+	if plan.Landlock { // nothing is
+		return nil, nil
+	}
+	// Not by os.Open: Go's own look at the file would take the change from that in watch.
+	fd, err := unix.Open("/proc/self/mountinfo", unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, fmt.Errorf("watch the mounts: %w", err)
+	}
+	mounts = os.NewFile(uintptr(fd), "mounts")
+	text, err := io.ReadAll(mounts)
+	if err != nil {
+		return nil, fmt.Errorf("watch the mounts: %w", err)
+	}
+	there := map[string]bool{}
+	for line := range strings.Lines(string(text)) {
+		if fields := strings.Fields(line); len(fields) > 4 {
+			there[fields[4]] = true
+		}
+	}
+	escape := strings.NewReplacer(" ", `\040`, "\t", `\011`, "\n", `\012`, `\`, `\134`)
+	for _, m := range plan.Mounts {
+		if (m.Kind == Keep || m.Kind == Hide || m.Kind == Pin) && !there[escape.Replace(m.To)] {
+			return nil, errors.New(uncovered)
+		}
+	}
+	return mounts, nil
+}
+
+// watch ends the sandbox when it takes more than it may, or when what it protects does not hold any more: a file over
+// which something was mounted is uncovered when it is replaced outside.
+func watch(plan *Plan, mounts *os.File) {
+	beQuick()
+	reserve := reserves(plan)
+	before := crowd()
+	poll := []unix.PollFd{}
+	if mounts != nil {
+		poll = []unix.PollFd{{Fd: int32(mounts.Fd()), Events: unix.POLLPRI}}
+	}
+	defer runtime.KeepAlive(mounts) // or the garbage collector closes it, which looks like a change
+	for turn := 1; ; turn++ {
+		n, err := unix.Poll(poll, int(tick/time.Millisecond))
+		if err != nil && err != unix.EINTR || n > 0 {
+			end(128+int(unix.SIGKILL), uncovered)
+		}
+		if isUsual := crowd() < before+plan.Limits.Processes; isUsual && turn%5 > 0 {
+			continue
+		}
+		if why := exceeds(plan.Limits, reserve); why != "" {
+			verdict.Store(&why)
+			_ = unix.Kill(-1, unix.SIGKILL) // at once: this process may take long to end
+			end(128+int(unix.SIGKILL), why)
+		}
+	}
+}
+
+// beQuick has this thread run soon after it wakes, also among thousands (Linux 6.12): a short slice is an early one.
+func beQuick() {
+	runtime.LockOSThread()
+	_ = unix.SchedSetAttr(0, &unix.SchedAttr{Size: unix.SizeofSchedAttr, Runtime: 100_000}, 0)
+}
+
+// crowd counts the threads of the whole machine, which is quick.
+func crowd() int {
+	var s unix.Sysinfo_t
+	_ = unix.Sysinfo(&s)
+	return int(s.Procs)
+}
+
+// reserves are the folders that a sandbox writes to, and how much must remain free there: less where little is.
+func reserves(plan *Plan) map[string]uint64 {
+	out := map[string]uint64{}
+	if plan.Limits.Free == 0 {
+		return out
+	}
+	for _, m := range plan.Mounts {
+		if m.Kind == Bind && m.Write || m.Kind == Overlay && m.Upper != "" {
+			free, err := free(m.To)
+			if err != nil {
+				continue
+			}
+			if out[m.To] = uint64(plan.Limits.Free); free < out[m.To] {
+				out[m.To] = free / 2
+			}
+		}
+	}
+	return out
+}
+
+func free(path string) (uint64, error) {
+	var s unix.Statfs_t
+	err := unix.Statfs(path, &s)
+	return s.Bavail * uint64(s.Bsize), err
+}
+
+// exceeds says what is more than the limits.
+func exceeds(l Limits, reserve map[string]uint64) string {
+	for path, least := range reserve {
+		if is, err := free(path); err == nil && is < least {
+			return "it fills the disk that " + path + " is on"
+		}
+	}
+	processes := processes()
+	if l.Processes > 0 && len(processes) > l.Processes {
+		return fmt.Sprintf("it has more than %d processes", l.Processes)
+	}
+	if l.Memory > 0 && memory(processes) > l.Memory {
+		return fmt.Sprintf("it takes more than %d MB of memory", l.Memory>>20)
+	}
+	return ""
+}
+
+// processes are the names of their folders. This process can send signals to no others.
+func processes() []string {
+	dir, err := os.Open("/proc")
+	if err != nil {
+		return nil
+	}
+	defer dir.Close()
+	names, _ := dir.Readdirnames(-1)
+	return slices.DeleteFunc(names, func(name string) bool {
+		pid, err := strconv.Atoi(name)
+		return err != nil || unix.Kill(pid, 0) != nil
+	})
+}
+
+// memory is what processes have that they do not share with files.
+func memory(processes []string) (sum int64) {
+	for _, name := range processes {
+		text, err := os.ReadFile(filepath.Join("/proc", name, "statm"))
+		fields := strings.Fields(string(text))
+		if err != nil || len(fields) < 3 { // it has ended
+			continue
+		}
+		resident, _ := strconv.ParseInt(fields[1], 10, 64)
+		shared, _ := strconv.ParseInt(fields[2], 10, 64)
+		sum += (resident - shared) * int64(os.Getpagesize())
+	}
+	return sum
+}

@@ -1,0 +1,44 @@
+package inside
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// Main does not return in a process of a sandbox.
+func Main() {
+	switch {
+	case os.Args[0] == Builder:
+		fail(build())
+	case os.Args[0] == First && len(os.Args) == 1 && os.Getpid() == 1:
+		fail(first())
+	case os.Args[0] == Warden:
+		fail(first())
+	case os.Args[0] == Entrant:
+		_, _ = unix.Write(Control, []byte(enter().Error()))
+		os.Exit(1)
+	case os.Args[0] == First && len(os.Args) > 1 && os.Args[1] == probeWord:
+		probe(os.Args[2:])
+	}
+}
+
+// fail ends a process that did not become another one. The engine tells what it says.
+func fail(err error) {
+	fmt.Fprintln(os.Stderr, err)
+	os.Exit(1)
+}
+
+func readPlan() (p Plan, err error) {
+	file := os.NewFile(Plans, "plan")
+	if _, err := file.Seek(0, io.SeekStart); err != nil {
+		return p, fmt.Errorf("read the plan of a sandbox: %w", err)
+	}
+	if err := json.NewDecoder(file).Decode(&p); err != nil {
+		return p, fmt.Errorf("read the plan of a sandbox: %w", err)
+	}
+	return p, nil
+}

@@ -1,0 +1,204 @@
+package inside
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"syscall"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// LandlockVersion is the version of Landlock that the kernel has; 0: none.
+func LandlockVersion() int {
+	v, _, err := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_VERSION)
+	if err != 0 {
+		return 0
+	}
+	return int(v)
+}
+
+// What Landlock refuses, but for the places that a command may use: all that the oldest version knows that nod takes.
+const (
+	allFiles   = unix.LANDLOCK_ACCESS_FS_IOCTL_DEV<<1 - 1
+	allNetwork = unix.LANDLOCK_ACCESS_NET_BIND_TCP | unix.LANDLOCK_ACCESS_NET_CONNECT_TCP
+	allScopes  = unix.LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET | unix.LANDLOCK_SCOPE_SIGNAL
+
+	oneFile = unix.LANDLOCK_ACCESS_FS_EXECUTE | unix.LANDLOCK_ACCESS_FS_READ_FILE | unix.LANDLOCK_ACCESS_FS_WRITE_FILE |
+		unix.LANDLOCK_ACCESS_FS_TRUNCATE | unix.LANDLOCK_ACCESS_FS_IOCTL_DEV // what there is to do to a file
+	nodes = unix.LANDLOCK_ACCESS_FS_MAKE_SOCK | unix.LANDLOCK_ACCESS_FS_MAKE_CHAR | unix.LANDLOCK_ACCESS_FS_MAKE_BLOCK
+)
+
+// uses are what a command may do in places, by the kinds of [Mount] that Landlock knows.
+var uses = map[Kind]uint64{
+	Bind:   allFiles &^ nodes,
+	Read:   unix.LANDLOCK_ACCESS_FS_EXECUTE | unix.LANDLOCK_ACCESS_FS_READ_FILE | unix.LANDLOCK_ACCESS_FS_READ_DIR,
+	List:   unix.LANDLOCK_ACCESS_FS_READ_DIR,
+	Device: unix.LANDLOCK_ACCESS_FS_READ_FILE | unix.LANDLOCK_ACCESS_FS_WRITE_FILE | unix.LANDLOCK_ACCESS_FS_IOCTL_DEV,
+}
+
+// enclose becomes the first process where Landlock is the engine. Whom it can send signals is then whatever it has
+// started, and nobody else: so it ends all of that at once, without a namespace of processes.
+func enclose() error {
+	if err := giveUp(); err != nil {
+		return err
+	}
+	if err := restrict(&unix.LandlockRulesetAttr{Scoped: unix.LANDLOCK_SCOPE_SIGNAL}, nil); err != nil {
+		return err
+	}
+	return fmt.Errorf("start the first process: %w", unix.Exec("/proc/self/exe", []string{Warden}, []string{}))
+}
+
+// giveUp gives up all rights for good.
+func giveUp() error {
+	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
+		return fmt.Errorf("give up rights: %w", err)
+	}
+	for right := range uintptr(64) { // it fails where there is nothing to give up
+		_ = unix.Prctl(unix.PR_CAPBSET_DROP, right, 0, 0, 0)
+	}
+	header, none := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}, [2]unix.CapUserData{}
+	if err := unix.Capset(&header, &none[0]); err != nil {
+		return fmt.Errorf("give up rights: %w", err)
+	}
+	return nil
+}
+
+// restrict has Landlock refuse this thread, and what it starts, all but places.
+func restrict(what *unix.LandlockRulesetAttr, places []Mount) error {
+	fd, _, err := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, uintptr(unsafe.Pointer(what)), unsafe.Sizeof(*what), 0)
+	if err != 0 {
+		return fmt.Errorf("make rules of Landlock: %w", err)
+	}
+	defer unix.Close(int(fd))
+	for _, p := range places {
+		if err := permit(fd, p); err != nil {
+			return fmt.Errorf("%s %s: %w", p.Kind, p.To, err)
+		}
+	}
+	if _, _, err := unix.Syscall(unix.SYS_LANDLOCK_RESTRICT_SELF, fd, 0, 0); err != 0 {
+		return fmt.Errorf("be restricted by Landlock: %w", err)
+	}
+	return nil
+}
+
+// permit adds a place to rules. One that is gone needs none.
+func permit(rules uintptr, m Mount) error {
+	rights, ok := uses[m.Kind]
+	if !ok {
+		return errors.New("is not known")
+	}
+	fd, err := source(m.To)
+	if err == unix.ENOENT || err == unix.ELOOP || err == unix.EACCES {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer unix.Close(fd)
+	if !isFolder(fd) {
+		rights &= oneFile
+	}
+	rule := unix.LandlockPathBeneathAttr{Allowed_access: rights, Parent_fd: int32(fd)}
+	_, _, failed := unix.Syscall6(unix.SYS_LANDLOCK_ADD_RULE, rules, unix.LANDLOCK_RULE_PATH_BENEATH,
+		uintptr(unsafe.Pointer(&rule)), 0, 0, 0)
+	if failed != 0 {
+		return failed
+	}
+	return nil
+}
+
+// startEnclosed starts a process that restricts itself and becomes the command. A thread of the first one would be one
+// that the command can end, and all others with it.
+func startEnclosed(plan *Plan) (pid int, err error) {
+	if _, err := find(plan); err != nil {
+		return 0, err
+	}
+	failed, write, err := os.Pipe()
+	if err != nil {
+		return 0, err
+	}
+	defer failed.Close()
+	pid, err = syscall.ForkExec("/proc/self/exe", []string{Entrant}, &syscall.ProcAttr{
+		Files: []uintptr{Stdin, Stdout, Stderr, write.Fd(), Plans, Filter}, Sys: &syscall.SysProcAttr{Setpgid: true},
+	})
+	closeStreams()
+	if err := errors.Join(err, write.Close()); err != nil {
+		return 0, err
+	}
+	why, err := io.ReadAll(failed)
+	if err == nil && len(why) > 0 {
+		err = errors.New(string(why))
+	}
+	return pid, err
+}
+
+// enter becomes the command.
+func enter() error {
+	runtime.LockOSThread() // restrictions are a thread's own
+	for fd := Control; fd <= Filter; fd++ {
+		unix.CloseOnExec(fd)
+	}
+	plan, err := readPlan()
+	if err != nil {
+		return err
+	}
+	all := unix.LandlockRulesetAttr{Handled_access_fs: allFiles, Handled_access_net: allNetwork, Scoped: allScopes}
+	if err := restrict(&all, plan.Mounts); err != nil {
+		return err
+	}
+	path, err := find(&plan)
+	if err != nil {
+		return err
+	}
+	if err := filterCalls(); err != nil {
+		return err
+	}
+	return unix.Exec(path, plan.Argv, plan.Env)
+}
+
+// filterCalls has the kernel judge this thread's system calls by the filter that was inherited.
+func filterCalls() error {
+	file := os.NewFile(Filter, "filter")
+	defer file.Close()
+	text, err := io.ReadAll(file)
+	if err != nil || len(text) == 0 {
+		return fmt.Errorf("read the filter of system calls: %w", err)
+	}
+	program := unix.SockFprog{
+		Len: uint16(len(text) / unix.SizeofSockFilter), Filter: (*unix.SockFilter)(unsafe.Pointer(&text[0])),
+	}
+	_, _, failed := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, 0, uintptr(unsafe.Pointer(&program)))
+	if failed != 0 {
+		return fmt.Errorf("filter system calls: %w", failed)
+	}
+	return nil
+}
+
+// isAlone says that this process can send signals to nobody but what it has started.
+var isAlone bool
+
+// adopt makes sure of that, and has what loses its parent become a child of this process.
+func adopt() error {
+	if parent := os.Getppid(); parent == 1 || unix.Kill(parent, 0) != unix.EPERM {
+		return errors.New("signals are not restricted")
+	}
+	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
+		return fmt.Errorf("adopt processes: %w", err)
+	}
+	isAlone = true
+	return nil
+}
+
+// endAll ends whatever the first process has started, and waits for it.
+func endAll() {
+	_ = unix.Kill(-1, unix.SIGKILL)
+	for {
+		if _, err := unix.Wait4(-1, nil, 0, nil); err != nil && err != unix.EINTR {
+			return
+		}
+	}
+}

@@ -1,0 +1,393 @@
+package sandbox
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"nod/sandbox/inside"
+)
+
+// system are the folders of which programs are made.
+var system = []string{
+	"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc", "/opt", "/nix", "/gnu",
+	"/var/lib/ca-certificates", "/var/lib/dpkg", "/var/lib/texmf", "/var/lib/ghc", "/var/cache/fontconfig",
+}
+
+// systemSecrets are what root may read there, and must not in a sandbox. What else is not for all is found by its mode,
+// as far as it is in /etc itself.
+var systemSecrets = []string{
+	"/etc/ssl/private", "/etc/pki/tls/private", "/etc/ssh/ssh_host_*_key", "/etc/NetworkManager/system-connections",
+	"/etc/wireguard", "/etc/openvpn", "/etc/letsencrypt", "/etc/kubernetes", "/etc/rancher", "/etc/ppp/*-secrets",
+	"/etc/docker/key.json", "/etc/containerd", "/etc/ipsec.secrets", "/etc/krb5.keytab", "/etc/cni", "/etc/salt/pki",
+}
+
+// homeSize bounds what a command writes to its home folder, which is in memory.
+const homeSize = 1 << 30
+
+// layout is what a command sees, made of its profile.
+type layout struct {
+	root   string
+	dir    string
+	mounts []inside.Mount
+	lock   *os.File
+	absent []*os.File // the folders that were made to be covered
+}
+
+// lay checks a command's profile, and makes what its sandbox needs outside.
+func (e *Engine) lay(c *Command) (l *layout, err error) {
+	home, err := homeOf(c.Env)
+	if err != nil {
+		return nil, err
+	}
+	p := &c.Profile
+	if err := p.check(home); err != nil {
+		return nil, err
+	}
+	l = &layout{root: filepath.Join(p.Private, "root"), dir: cmp.Or(c.Dir, p.Project)}
+	defer func() {
+		if err != nil {
+			l.close()
+		}
+	}()
+	if len(c.Argv) == 0 {
+		return l, errors.New("no command")
+	}
+	if l.dir, err = filepath.EvalSymlinks(l.dir); err != nil {
+		return l, fmt.Errorf("find where the command starts: %w", err)
+	}
+	for _, dir := range []string{p.Private, l.root, p.Temp()} {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return l, fmt.Errorf("make the folders of a sandbox: %w", err)
+		}
+	}
+	if err := os.Chmod(p.Temp(), 0o777|fs.ModeSticky); err != nil {
+		return l, fmt.Errorf("make the folders of a sandbox: %w", err)
+	}
+	if e.kind == Landlock {
+		real, _ := new(layout).follow(home, "")
+		return l, l.permit(p, e.init, real)
+	}
+	l.system(e.init)
+	l.add(inside.Mount{Kind: inside.Bind, From: p.Temp(), To: "/tmp", Write: true})
+	real, _ := l.follow(home, "")
+	l.add(inside.Mount{Kind: inside.Memory, To: real, Size: homeSize})
+	if err := l.folders(p, real); err != nil {
+		return l, err
+	}
+	return l, l.places(p)
+}
+
+func (l *layout) add(m inside.Mount) { l.mounts = append(l.mounts, m) }
+
+// close takes back what was made in the project, unless another sandbox needs it still.
+func (l *layout) close() {
+	for _, folder := range l.absent {
+		if unix.Flock(int(folder.Fd()), unix.LOCK_EX|unix.LOCK_NB) == nil {
+			_ = os.Remove(folder.Name()) // it stays if there is something in it
+		}
+		_ = folder.Close()
+	}
+	if l.lock != nil {
+		_ = l.lock.Close()
+	}
+}
+
+// Uncover removes the empty folders of Absent that no run uses: one that was killed has left its own.
+func (p *Profile) Uncover() {
+	for _, path := range p.Absent {
+		fd, err := unix.Open(path, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+		if err != nil {
+			continue
+		}
+		if unix.Flock(fd, unix.LOCK_EX|unix.LOCK_NB) == nil {
+			_ = os.Remove(path) // it stays if there is something in it
+		}
+		_ = unix.Close(fd)
+	}
+}
+
+func homeOf(env []string) (string, error) {
+	for _, pair := range env {
+		if value, ok := strings.CutPrefix(pair, "HOME="); ok && filepath.IsAbs(value) {
+			return filepath.Clean(value), nil
+		}
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return "", fmt.Errorf("find the home folder: %w", err)
+	}
+	return filepath.Clean(home), nil
+}
+
+// check refuses a profile that would show more than it says.
+func (p *Profile) check(home string) error {
+	if real, err := filepath.EvalSymlinks(home); err == nil {
+		home = real
+	}
+	paths := slices.Concat([]string{p.Project, p.Private}, p.Keep, p.Absent, p.Hide, p.Show, p.Warm)
+	for _, path := range paths {
+		if !filepath.IsAbs(path) || filepath.Clean(path) != path {
+			return fmt.Errorf("the profile of a sandbox has a path that is not clean: %q", path)
+		}
+	}
+	for _, path := range slices.Concat(p.Keep, p.Absent) {
+		if !isBelow(path, p.Project) {
+			return fmt.Errorf("the profile of a sandbox keeps %s, which is not in %s", path, p.Project)
+		}
+	}
+	switch {
+	case slices.ContainsFunc(system, func(dir string) bool { return IsIn(dir, home) || IsIn(home, dir) }):
+		return fmt.Errorf("%s cannot be the home folder in a sandbox", home)
+	case IsIn(home, p.Project):
+		return fmt.Errorf("%s is no project of its own: it holds the home folder", p.Project)
+	case IsIn(p.Private, p.Project), IsIn(p.Project, p.Private):
+		return fmt.Errorf("%s cannot be both in a project and nod's own", p.Private)
+	case slices.ContainsFunc(system, func(dir string) bool { return IsIn(dir, p.Project) }):
+		return fmt.Errorf("%s is no project: it is the system's", p.Project)
+	}
+	for _, path := range slices.Concat(p.Show, p.Warm) {
+		if IsIn(home, path) || IsIn(p.Private, path) && !slices.Contains(p.Warm, path) {
+			return fmt.Errorf("a sandbox cannot show %s", path)
+		}
+	}
+	return nil
+}
+
+// system adds what is the same for all commands.
+func (l *layout) system(init string) {
+	entries, _ := os.ReadDir("/")
+	for _, entry := range entries {
+		if to, err := os.Readlink("/" + entry.Name()); err == nil {
+			l.add(inside.Mount{Kind: inside.Link, From: to, To: "/" + entry.Name()})
+		}
+	}
+	for _, dir := range system {
+		if info, err := os.Lstat(dir); err == nil && info.IsDir() {
+			l.add(inside.Mount{Kind: inside.Bind, From: dir, To: dir})
+		}
+	}
+	for _, path := range confidential() {
+		l.add(inside.Mount{Kind: inside.Hide, To: path})
+	}
+	l.add(inside.Mount{Kind: inside.Bind, From: init, To: inside.First})
+	l.add(inside.Mount{Kind: inside.Link, From: "../run", To: "/var/run"})
+	l.add(inside.Mount{Kind: inside.Link, From: "../tmp", To: "/var/tmp"})
+}
+
+// confidential are the secrets of the system that are there.
+func confidential() (paths []string) {
+	entries, _ := os.ReadDir("/etc")
+	for _, entry := range entries {
+		info, err := entry.Info()
+		if err != nil || info.Mode().Type()&fs.ModeSymlink != 0 {
+			continue
+		}
+		if isOpen := info.Mode()&0o004 != 0 && (!info.IsDir() || info.Mode()&0o001 != 0); !isOpen {
+			paths = append(paths, filepath.Join("/etc", entry.Name()))
+		}
+	}
+	for _, pattern := range systemSecrets {
+		found, _ := filepath.Glob(pattern)
+		for _, path := range found {
+			if info, err := os.Lstat(path); err == nil && info.Mode().Type()&fs.ModeSymlink == 0 &&
+				!slices.ContainsFunc(paths, func(above string) bool { return IsIn(path, above) }) {
+				paths = append(paths, path)
+			}
+		}
+	}
+	return paths
+}
+
+// follow adds the links on the way to a path. It returns where it leads, and whether a link in the project leads there,
+// which a command may have made.
+func (l *layout) follow(path, project string) (real string, isLed bool) {
+	done, rest := "/", strings.Split(strings.Trim(path, "/"), "/")
+	for steps := 0; len(rest) > 0; steps++ {
+		next := filepath.Join(done, rest[0])
+		to, err := os.Readlink(next)
+		if err != nil || steps > 40 {
+			done, rest = next, rest[1:]
+			continue
+		}
+		isLed = isLed || isBelow(next, project)
+		l.add(inside.Mount{Kind: inside.Link, From: to, To: next})
+		if filepath.IsAbs(to) {
+			done = "/"
+		}
+		rest = append(strings.Split(strings.Trim(to, "/"), "/"), rest[1:]...)
+	}
+	return done, isLed
+}
+
+// folders adds the project and what is shown beside it, what is above first. A link of the project's shows nothing.
+func (l *layout) folders(p *Profile, home string) error {
+	mounts := []inside.Mount{{Kind: inside.Bind, From: p.Project, To: p.Project, Write: p.Write}}
+	for _, path := range p.Show {
+		real, isLed := l.follow(path, p.Project)
+		info, err := os.Lstat(real)
+		switch {
+		case err != nil, isLed, IsIn(home, real), IsIn(p.Private, real):
+		case info.IsDir(): // through an overlay nobody reaches sockets
+			mounts = append(mounts, inside.Mount{Kind: inside.Overlay, From: real, To: real})
+		case info.Mode().IsRegular():
+			mounts = append(mounts, inside.Mount{Kind: inside.Bind, From: real, To: real})
+		}
+	}
+	slot, err := l.slot(p.Private)
+	if err != nil {
+		return err
+	}
+	for _, path := range p.Warm {
+		real, isLed := l.follow(path, p.Project)
+		if isLed || IsIn(home, real) {
+			continue
+		}
+		m, err := warm(real, slot)
+		if err != nil {
+			return err
+		}
+		mounts = append(mounts, m)
+	}
+	slices.SortStableFunc(mounts, func(a, b inside.Mount) int { return strings.Compare(a.To, b.To) })
+	l.mounts = append(l.mounts, mounts...)
+	return nil
+}
+
+// slot is a folder for what is written to caches. Commands that run at the same time have one each: what two overlays
+// wrote to the same folder would be of no use.
+func (l *layout) slot(private string) (string, error) {
+	for n := 0; ; n++ {
+		dir := filepath.Join(private, "warm", strconv.Itoa(n))
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return "", fmt.Errorf("make a private cache: %w", err)
+		}
+		lock, err := os.OpenFile(filepath.Join(dir, "lock"), os.O_CREATE|os.O_RDWR, 0o600)
+		if err != nil {
+			return "", fmt.Errorf("make a private cache: %w", err)
+		}
+		err = unix.Flock(int(lock.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+		if err == nil {
+			l.lock = lock
+			return dir, nil
+		}
+		_ = lock.Close()
+		if !errors.Is(err, unix.EWOULDBLOCK) {
+			return "", fmt.Errorf("lock a private cache: %w", err)
+		}
+	}
+}
+
+// warm is a cache that is read from outside and written in a slot.
+func warm(path, slot string) (inside.Mount, error) {
+	dir := filepath.Join(slot, url.PathEscape(path))
+	m := inside.Mount{
+		Kind: inside.Overlay, From: path, To: path,
+		Upper: filepath.Join(dir, "upper"), Work: filepath.Join(dir, "work"),
+	}
+	for _, dir := range []string{m.Upper, m.Work} {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return m, fmt.Errorf("make a private cache: %w", err)
+		}
+	}
+	info, err := os.Lstat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return inside.Mount{Kind: inside.Bind, From: m.Upper, To: path, Write: true}, nil
+	}
+	if err == nil && !info.IsDir() {
+		err = errors.New("it is no folder")
+	}
+	if err != nil {
+		return m, fmt.Errorf("show the cache %s: %w", path, err)
+	}
+	return m, nil
+}
+
+// places adds what in the project and in what is shown is not as it is. The folders above are pinned: were they
+// renamed, others could take their place.
+func (l *layout) places(p *Profile) error {
+	kinds := map[string]inside.Kind{}
+	if p.Write {
+		for _, path := range p.Absent {
+			if err := l.makeAbsent(path); errors.Is(err, fs.ErrPermission) || errors.Is(err, unix.EROFS) {
+				continue // the command cannot make it either
+			} else if err != nil {
+				return fmt.Errorf("cover %s: %w", path, err)
+			}
+			kinds[path] = inside.Hide
+		}
+		for _, path := range p.Keep {
+			if _, ok := kinds[path]; !ok {
+				kinds[path] = inside.Keep
+			}
+		}
+	}
+	for _, path := range p.Hide {
+		kinds[path] = inside.Hide
+	}
+	paths := slices.Sorted(maps.Keys(kinds))
+	for _, path := range paths {
+		for dir := filepath.Dir(path); p.Write && isBelow(dir, p.Project); dir = filepath.Dir(dir) {
+			if _, ok := kinds[dir]; !ok {
+				kinds[dir] = inside.Pin
+			}
+		}
+	}
+	settled := []string{} // below these nothing can change
+	for _, path := range slices.Sorted(maps.Keys(kinds)) {
+		kind := kinds[path]
+		i := slices.IndexFunc(settled, func(above string) bool { return isBelow(path, above) })
+		if i >= 0 && (kind != inside.Hide || kinds[settled[i]] == inside.Hide) {
+			continue
+		}
+		if kind != inside.Pin {
+			settled = append(settled, path)
+		}
+		l.add(inside.Mount{Kind: kind, To: path})
+	}
+	return nil
+}
+
+// makeAbsent makes a folder to be covered, and notes that it is in use.
+func (l *layout) makeAbsent(path string) error {
+	for {
+		if err := os.Mkdir(path, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
+			return err
+		}
+		fd, err := unix.Open(path, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+		if errors.Is(err, unix.ENOENT) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		folder := os.NewFile(uintptr(fd), path)
+		if err := unix.Flock(fd, unix.LOCK_SH); err != nil {
+			return errors.Join(err, folder.Close())
+		}
+		if isStill(folder) { // and was not removed by one that had it before
+			l.absent = append(l.absent, folder)
+			return nil
+		}
+		_ = folder.Close()
+	}
+}
+
+func isStill(folder *os.File) bool {
+	is, err := folder.Stat()
+	if err != nil {
+		return false
+	}
+	there, err := os.Lstat(folder.Name())
+	return err == nil && os.SameFile(is, there)
+}

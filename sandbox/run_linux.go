@@ -1,0 +1,152 @@
+package sandbox
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"nod/sandbox/inside"
+)
+
+// outcome is what the first process said.
+type outcome struct {
+	started, ended bool
+	status         int
+	why            string
+}
+
+// listen hears what the first process says, until it has ended.
+func (r *run) listen(serve func(net.Listener)) (o outcome) {
+	raw, err := r.line.SyscallConn()
+	if err != nil {
+		return o
+	}
+	message, rights := make([]byte, 4096), make([]byte, unix.CmsgSpace(4))
+	for {
+		n, m := 0, 0
+		var failed error
+		err := raw.Read(func(fd uintptr) bool {
+			n, m, _, _, failed = unix.Recvmsg(int(fd), message, rights, unix.MSG_CMSG_CLOEXEC)
+			return failed != unix.EAGAIN && failed != unix.EINTR
+		})
+		if err != nil || failed != nil || n == 0 {
+			return o
+		}
+		switch message[0] {
+		case inside.Listening:
+			if l, err := listener(rights[:m]); err == nil {
+				defer l.Close()
+				go serve(l)
+			}
+		case inside.Started:
+			o.started = true
+		case inside.Ended:
+			o.ended = n > 1
+			if o.ended {
+				o.status, o.why = int(message[1]), string(message[2:n])
+			}
+		}
+	}
+}
+
+// listener makes one of what a message brought along.
+func listener(rights []byte) (net.Listener, error) {
+	messages, err := unix.ParseSocketControlMessage(rights)
+	if err != nil || len(messages) != 1 {
+		return nil, fmt.Errorf("receive a listener: %w", err)
+	}
+	fds, err := unix.ParseUnixRights(&messages[0])
+	if err != nil || len(fds) != 1 {
+		return nil, fmt.Errorf("receive a listener: %w", err)
+	}
+	file := os.NewFile(uintptr(fds[0]), "proxy")
+	defer file.Close()
+	return net.FileListener(file)
+}
+
+// forward passes signals on to the command.
+func (r *run) forward(signals <-chan os.Signal) {
+	for s := range signals {
+		if n, ok := s.(syscall.Signal); ok {
+			_, _ = r.line.Write([]byte{byte(n)})
+		}
+	}
+}
+
+// result is how a run ended.
+func (r *run) result(ctx context.Context, o outcome, err error) (int, error) {
+	switch {
+	case ctx.Err() != nil:
+		return 128 + int(unix.SIGKILL), fmt.Errorf("ended in the sandbox: %w", context.Cause(ctx))
+	case o.started && o.ended && o.why != "":
+		return o.status, fmt.Errorf("ended in the sandbox: %s", o.why)
+	case o.ended && o.why != "": // it could not be started, which is the command's fault
+		return o.status, errors.New(o.why)
+	case o.ended:
+		return o.status, nil
+	}
+	said, _, _ := strings.Cut(strings.TrimSpace(r.errors.String()), "\n")
+	if said == "" && err != nil {
+		said = err.Error()
+	}
+	if o.started {
+		return 128 + int(unix.SIGKILL), fmt.Errorf("the sandbox ended before the command: %s", said)
+	}
+	return 0, explain(errors.New(said))
+}
+
+// errGone is why a run ends with the process that it watches.
+var errGone = errors.New("the program that started it has ended")
+
+// watch cancels a run when a process ends.
+func watch(ctx context.Context, pid int, cancel context.CancelCauseFunc) error {
+	if pid == 0 {
+		return nil
+	}
+	fd, err := unix.PidfdOpen(pid, unix.PIDFD_NONBLOCK)
+	if err != nil {
+		return fmt.Errorf("watch process %d: %w", pid, err)
+	}
+	go func() {
+		defer unix.Close(fd)
+		for ctx.Err() == nil {
+			poll := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
+			if n, err := unix.Poll(poll, 100); n > 0 || err != nil && err != unix.EINTR {
+				cancel(errGone)
+				return
+			}
+		}
+	}()
+	return nil
+}
+
+// memory is a file in memory, to be inherited.
+func memory(name string, content any) (*os.File, error) {
+	text, ok := content.([]byte)
+	if !ok {
+		var err error
+		if text, err = json.Marshal(content); err != nil {
+			return nil, fmt.Errorf("write the %s of a sandbox: %w", name, err)
+		}
+	}
+	fd, err := unix.MemfdCreate(name, unix.MFD_CLOEXEC)
+	if err != nil {
+		return nil, fmt.Errorf("write the %s of a sandbox: %w", name, err)
+	}
+	file := os.NewFile(uintptr(fd), name)
+	_, err = file.Write(text)
+	if err == nil {
+		_, err = file.Seek(0, 0)
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("write the %s of a sandbox: %w", name, err), file.Close())
+	}
+	return file, nil
+}

@@ -1,0 +1,96 @@
+// Package sandbox runs commands where they can change a project and nothing else, and reach nobody.
+//
+// On Linux bubblewrap makes the namespaces, and [nod/sandbox/inside] the file system in them; where there are none,
+// Landlock contains commands that only read. What a command may do is its [Profile]. Whatever cannot be enforced is an
+// error, and the command does not run. Elsewhere nothing can.
+package sandbox
+
+import (
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"nod/sandbox/inside"
+)
+
+// Profile says what a command may do and see. Paths are absolute and clean, with links followed where not said
+// otherwise. Everything that is not named here and is no part of the system is not there.
+type Profile struct {
+	// Project is the folder where it works: writable with Write, else read-only.
+	Project string `json:"project"`
+	Write   bool   `json:"write,omitempty"`
+	// Keep are places in the project that can be read but not changed, as files or folders. They must be there.
+	Keep []string `json:"keep,omitempty"`
+	// Links are guarded places in the project that are links, and what these say. They cannot be kept: see [Expel].
+	Links map[string]string `json:"links,omitempty"`
+	// Absent are folders in the project that must not come to be, or are there but empty. While it runs they are empty.
+	Absent []string `json:"absent,omitempty"`
+	// Hide are secrets, in the project and in what is shown. They look empty. They must be there.
+	Hide []string `json:"hide,omitempty"`
+	// Show can be read outside of the project. Links are followed as they are outside; what is not there is left out.
+	Show []string `json:"show,omitempty"`
+	// Warm are folders that are read as they are, while what is written stays in Private, as Show otherwise.
+	Warm []string `json:"warm,omitempty"`
+	// Private is a folder of this project and session below nod's cache. Its tmp is what the command sees as /tmp.
+	Private string `json:"private"`
+	Limits  Limits `json:"limits,omitzero"`
+	// Engine is the kind that was found to work.
+	Engine Kind `json:"engine"`
+}
+
+// A Kind of [Engine].
+type Kind string
+
+// The kinds. With Landlock commands can only read, and reach no network.
+const (
+	Bubblewrap Kind = "bubblewrap"
+	Landlock   Kind = "Landlock"
+)
+
+// OnlyReads reports whether this kind contains no commands but those that read.
+func (k Kind) OnlyReads() bool { return k != Bubblewrap }
+
+// TryFlag has the command nod run print what [Find] finds, a [Trial] as JSON. nod-desktop needs it: the kernel keeps
+// others of its user out of that process, and gives an ordinary user no namespaces in the children of such a one.
+const TryFlag = "try"
+
+// Trial says what contains commands on a machine, and why nothing better does.
+type Trial struct {
+	Engine Kind   `json:"engine"`
+	Why    string `json:"why,omitempty"`
+}
+
+// Limits bound all that a command starts, together. What is 0 has no bound.
+type Limits = inside.Limits
+
+// DefaultLimits are far beyond what a build takes.
+var DefaultLimits = Limits{Processes: 1024, Memory: 32 << 30, Free: 1 << 30}
+
+// Command is one run in a sandbox.
+type Command struct {
+	Profile Profile
+	Argv    []string
+	Dir     string   // where it starts, in what it sees
+	Env     []string // it gets these but for what is secret
+	// Stdin, Stdout and Stderr are the command's own, not copied. nil is the null device.
+	Stdin, Stdout, Stderr *os.File
+	// Serve serves a proxy on a listener in the sandbox, whose address is in the command's environment. It returns when
+	// the listener is closed, which is when the command has ended. nil, or with Landlock: the command reaches nothing.
+	Serve func(net.Listener)
+	// Watch is the id of a process with which the command ends as well; 0: none.
+	Watch int
+}
+
+// Temp is the folder that a profile's command sees as [Engine.Temp]. The command owns what is in it: follow no links
+// there.
+func (p *Profile) Temp() string { return filepath.Join(p.Private, "tmp") }
+
+// isBelow reports whether path is in dir.
+func isBelow(path, dir string) bool {
+	const separator = string(filepath.Separator)
+	return strings.HasPrefix(path, strings.TrimSuffix(dir, separator)+separator)
+}
+
+// IsIn reports whether path is dir or in it. Both are absolute and clean.
+func IsIn(path, dir string) bool { return path == dir || isBelow(path, dir) }

@@ -1,0 +1,153 @@
+package snapshot
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Kind is what happened to a file.
+type Kind string
+
+// The kinds of changes.
+const (
+	Added   Kind = "added"
+	Changed Kind = "changed"
+	Removed Kind = "removed"
+)
+
+// A Change is how one file differs between two snapshots.
+type Change struct {
+	Path    string `json:"path"` // below the project, with slashes
+	Kind    Kind   `json:"kind"`
+	Added   int    `json:"added"`   // lines
+	Removed int    `json:"removed"` // lines
+	Binary  bool   `json:"binary,omitempty"`
+
+	from, to entry
+}
+
+// An entry is what a snapshot has in a place: the zero value is nothing.
+type entry struct {
+	mode string // as git writes it
+	blob string
+}
+
+// Git's modes.
+const (
+	modeFile       = "100644"
+	modeExecutable = "100755"
+	modeLink       = "120000"
+	modeNothing    = "000000"
+)
+
+// Changes are the differences between two snapshots, by path.
+func (r *Repository) Changes(ctx context.Context, before, after ID) ([]Change, error) {
+	if err := checkBoth(before, after); err != nil || before == after {
+		return nil, err
+	}
+	var p changeParser
+	err := r.store.fields(ctx, p.next, "diff-tree", "-r", "-z", "--raw", "--numstat", "--no-abbrev", "--no-renames",
+		string(before), string(after), "--")
+	if err != nil {
+		return nil, fmt.Errorf("compare snapshots of %s: %w", r.project, err)
+	}
+	return p.changes, nil
+}
+
+// ChangesOf are what a run has changed, and is taken back with it.
+func (r *Repository) ChangesOf(ctx context.Context, run Run) ([]Change, error) {
+	changes, err := r.Changes(ctx, run.Before, run.After)
+	if run.Paths == nil {
+		return changes, err
+	}
+	return slices.DeleteFunc(changes, func(c Change) bool {
+		return !slices.ContainsFunc(run.Paths, func(path string) bool {
+			return c.Path == path || strings.HasPrefix(c.Path, path+"/")
+		})
+	}), err
+}
+
+func checkBoth(before, after ID) error {
+	if err := before.check(); err != nil {
+		return err
+	}
+	return after.check()
+}
+
+// changeParser reads what git diff-tree -z --raw --numstat writes: a line and a path for each change, and then a line
+// with numbers for each.
+type changeParser struct {
+	changes []Change
+	header  []string
+	numbers int // how many have theirs
+}
+
+func (p *changeParser) next(field string) error {
+	switch {
+	case p.header != nil:
+		p.changes = append(p.changes, newChange(p.header, field))
+		p.header = nil
+		return nil
+	case strings.HasPrefix(field, ":"):
+		if p.header = strings.Fields(field[1:]); len(p.header) == 5 {
+			return nil
+		}
+	case p.numbers < len(p.changes):
+		c := &p.changes[p.numbers]
+		p.numbers++
+		if parts := strings.SplitN(field, "\t", 3); len(parts) == 3 && parts[2] == c.Path {
+			return c.count(parts[0], parts[1])
+		}
+	}
+	return fmt.Errorf("git said something unknown: %q", field)
+}
+
+func newChange(header []string, path string) Change {
+	c := Change{Path: path, Kind: Changed, from: entry{header[0], header[2]}, to: entry{header[1], header[3]}}
+	if header[0] == modeNothing {
+		c.Kind, c.from = Added, entry{}
+	}
+	if header[1] == modeNothing {
+		c.Kind, c.to = Removed, entry{}
+	}
+	return c
+}
+
+func (c *Change) count(added, removed string) (err error) {
+	if added == "-" {
+		c.Binary = true
+		return nil
+	}
+	if c.Added, err = strconv.Atoi(added); err != nil {
+		return err
+	}
+	c.Removed, err = strconv.Atoi(removed)
+	return err
+}
+
+// maxDiff is how much of a difference is shown, in bytes.
+const maxDiff = 256 << 10
+
+// Diff is the difference of one file between two snapshots, as patch would read it. If it is long, it is cut.
+func (r *Repository) Diff(ctx context.Context, before, after ID, path string) (text string, cut bool, err error) {
+	if err := checkBoth(before, after); err != nil {
+		return "", false, err
+	}
+	err = r.store.stream(ctx, "", func(out io.Reader) error {
+		all, err := io.ReadAll(io.LimitReader(out, maxDiff+1))
+		if text = string(all); len(text) > maxDiff {
+			text, cut = text[:strings.LastIndexByte(text[:maxDiff], '\n')+1], true
+			return errEnough
+		}
+		return err
+	}, "diff-tree", "-r", "-p", "--no-renames", "--no-color", "--no-ext-diff", "--no-textconv",
+		string(before), string(after), "--", path)
+	if err != nil {
+		return "", false, fmt.Errorf("compare snapshots of %s: %w", r.project, err)
+	}
+	return text, cut, nil
+}

@@ -1,0 +1,214 @@
+package snapshot
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"nod/sandbox/outside"
+)
+
+// findGit returns the program git.
+func findGit() (string, error) {
+	path, err := outside.Find("git")
+	if err != nil {
+		return "", fmt.Errorf("snapshots need git: install it: %w", err)
+	}
+	return path, nil
+}
+
+// A git runs git on a repository of nod's.
+type git struct {
+	program string
+	folder  string // of the repository
+	tree    string // the work tree; empty for none
+	isNew   bool   // no file of the work tree is known, whatever the index has
+}
+
+// command makes a command of git's. It reads no configuration but that of [Repository.prepare], so that it runs no
+// other program: no hook, filter, monitor, signature or helper. Paths are taken as they are. What nod's own environment
+// says to git does not count.
+func (g git) command(ctx context.Context, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, g.program, args...)
+	cmd.Dir = cmp.Or(g.tree, g.folder)
+	cmd.WaitDelay = time.Second
+	cmd.Env = []string{
+		"PATH=" + os.Getenv("PATH"), "HOME=" + g.folder, "XDG_CONFIG_HOME=" + g.folder, "LC_ALL=C",
+		"GIT_DIR=" + g.folder,
+		"GIT_CONFIG_GLOBAL=" + os.DevNull, "GIT_CONFIG_NOSYSTEM=1", "GIT_ATTR_NOSYSTEM=1",
+		"GIT_LITERAL_PATHSPECS=1", "GIT_TERMINAL_PROMPT=0", "GIT_NO_LAZY_FETCH=1",
+	}
+	if g.tree != "" {
+		cmd.Env = append(cmd.Env, "GIT_WORK_TREE="+g.tree,
+			"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=core.excludesFile", "GIT_CONFIG_VALUE_0="+g.excludes())
+	}
+	if g.isNew {
+		cmd.Env = append(cmd.Env, "GIT_INDEX_FILE="+filepath.Join(g.folder, "none"))
+	}
+	return cmd
+}
+
+// excludes is the work tree's own list of files that git leaves out.
+func (g git) excludes() string {
+	path := filepath.Join(g.tree, ".git", "info", "exclude")
+	if info, err := os.Lstat(path); err == nil && info.Mode().IsRegular() {
+		return path
+	}
+	return os.DevNull
+}
+
+// output runs git with a text as its standard input.
+func (g git) output(ctx context.Context, in string, args ...string) (string, error) {
+	var out strings.Builder
+	err := g.stream(ctx, in, func(text io.Reader) error {
+		_, err := io.Copy(&out, text)
+		return err
+	}, args...)
+	return out.String(), err
+}
+
+// maxMemory is how many bytes git may have: it reads the files with its rules whole, however large a project's are.
+const maxMemory = 4 << 30
+
+// errEnough ends the reading of what git writes before its end.
+var errEnough = errors.New("enough")
+
+// stream runs git, and has read read what it writes. If that fails, git ends.
+func (g git) stream(ctx context.Context, in string, read func(io.Reader) error, args ...string) error {
+	running, end := context.WithCancel(ctx)
+	defer end()
+	cmd := g.command(running, args...)
+	cmd.Stdin = strings.NewReader(in)
+	problem := &firstLine{}
+	cmd.Stderr = problem
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		return fmt.Errorf("start git: %w", err)
+	}
+	limitMemory(cmd.Process.Pid)
+	failed := read(out)
+	if failed != nil {
+		end()
+	}
+	switch err := cmd.Wait(); {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case errors.Is(failed, errEnough):
+		return nil
+	case failed != nil:
+		return failed
+	case err != nil:
+		return fmt.Errorf("git: %w: %s", err, problem)
+	}
+	return nil
+}
+
+// fields passes on what git -z writes, one by one.
+func (g git) fields(ctx context.Context, each func(field string) error, args ...string) error {
+	return g.stream(ctx, "", func(out io.Reader) error {
+		all := bufio.NewScanner(out)
+		all.Buffer(nil, 1<<20)
+		all.Split(splitNul)
+		for all.Scan() {
+			if err := each(all.Text()); err != nil {
+				return err
+			}
+		}
+		return all.Err()
+	}, args...)
+}
+
+func splitNul(data []byte, atEnd bool) (int, []byte, error) {
+	if i := bytes.IndexByte(data, 0); i >= 0 {
+		return i + 1, data[:i], nil
+	}
+	if atEnd && len(data) > 0 {
+		return 0, nil, io.ErrUnexpectedEOF
+	}
+	return 0, nil, nil
+}
+
+// firstLine keeps the line of an output that says the most.
+type firstLine struct{ text []byte }
+
+const longestProblem = 500 // bytes
+
+// Write implements [io.Writer].
+func (l *firstLine) Write(p []byte) (int, error) {
+	l.text = append(l.text, p[:min(len(p), longestProblem-len(l.text))]...)
+	return len(p), nil
+}
+
+// String returns the line.
+func (l *firstLine) String() string {
+	line, _, _ := strings.Cut(string(l.text), "\n")
+	return line
+}
+
+// blobs reads contents of files, one after another.
+type blobs struct {
+	cmd *exec.Cmd
+	in  io.WriteCloser
+	out *bufio.Reader
+
+	failed error // of the last copy: nothing more will come
+}
+
+// blobs starts the reading of contents.
+func (g git) blobs(ctx context.Context) (*blobs, error) {
+	b := &blobs{cmd: g.command(ctx, "cat-file", "--batch")}
+	in, err := b.cmd.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	out, err := b.cmd.StdoutPipe()
+	if err == nil {
+		err = b.cmd.Start()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("start git: %w", err)
+	}
+	limitMemory(b.cmd.Process.Pid)
+	b.in, b.out = in, bufio.NewReader(out)
+	return b, nil
+}
+
+// copy writes what a blob has.
+func (b *blobs) copy(to io.Writer, blob string) error {
+	b.failed = b.copyNext(to, blob)
+	return b.failed
+}
+
+func (b *blobs) copyNext(to io.Writer, blob string) error {
+	if _, err := io.WriteString(b.in, blob+"\n"); err != nil {
+		return fmt.Errorf("ask git: %w", err)
+	}
+	line, err := b.out.ReadString('\n')
+	if err != nil {
+		return fmt.Errorf("ask git: %w", err)
+	}
+	var size int64
+	if _, err := fmt.Sscanf(line, blob+" blob %d\n", &size); err != nil {
+		return fmt.Errorf("the snapshot is incomplete: git has %s", strings.TrimSpace(line))
+	}
+	if _, err := io.CopyN(to, b.out, size); err != nil {
+		return err
+	}
+	_, err = b.out.ReadByte()
+	return err
+}
+
+// close ends the reading. What git says then no longer matters.
+func (b *blobs) close() { _ = errors.Join(b.in.Close(), b.cmd.Wait()) }

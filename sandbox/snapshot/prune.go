@@ -1,0 +1,169 @@
+package snapshot
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"nod/ownfile"
+)
+
+// grace is how long a snapshot stays that belongs to no run: the run may not be over.
+const grace = 24 * time.Hour
+
+// maxLoose is how many objects may be in files of their own before all are put into one.
+const maxLoose = 2000
+
+// Prune forgets runs and their snapshots: those older than a duration, and then the oldest until they take no more than
+// maxSize bytes. The newest snapshot always stays. What a run needs that is not noted yet stays as long, or a day if
+// there is too much.
+func (r *Repository) Prune(ctx context.Context, olderThan time.Duration, maxSize int64) error {
+	return r.locked(ctx, func() error {
+		if err := r.prune(ctx, olderThan, maxSize); err != nil {
+			return fmt.Errorf("remove old snapshots of %s: %w", r.project, err)
+		}
+		return nil
+	})
+}
+
+func (r *Repository) prune(ctx context.Context, olderThan time.Duration, maxSize int64) error {
+	all, err := r.noted()
+	if err != nil {
+		return err
+	}
+	runs := slices.DeleteFunc(slices.Clone(all), func(run Run) bool { return run.After == run.Before }) // changed nothing
+	for len(runs) > 0 && time.Since(runs[0].Time) > olderThan {
+		runs = runs[1:]
+	}
+	for {
+		if len(runs) < len(all) {
+			if err := r.keep(runs); err != nil {
+				return err
+			}
+		}
+		dropped, err := r.drop(runs, olderThan)
+		if err != nil {
+			return err
+		}
+		size, loose, err := r.size()
+		if err != nil {
+			return err
+		}
+		if dropped || loose > maxLoose {
+			if err := r.compact(ctx); err != nil {
+				return err
+			}
+			if size, _, err = r.size(); err != nil {
+				return err
+			}
+		}
+		if size <= maxSize || (len(runs) == 0 && olderThan <= grace) {
+			return nil
+		}
+		runs, olderThan = runs[(len(runs)+1)/2:], min(olderThan, grace)
+	}
+}
+
+// drop removes the references to snapshots that neither a run needs nor one that may be under way.
+func (r *Repository) drop(runs []Run, olderThan time.Duration) (dropped bool, err error) {
+	last, _ := os.ReadFile(r.path("last")) // reading it as it is does not make it younger
+	needed := map[string]bool{string(last): true}
+	for _, run := range runs {
+		needed[string(run.Before)], needed[string(run.After)] = true, true
+	}
+	if j, err := r.readJournal(); err == nil {
+		needed[string(j.Before)], needed[string(j.Run.Before)], needed[string(j.Run.After)] = true, true, true
+	}
+	entries, err := os.ReadDir(r.refs())
+	if err != nil {
+		return false, err
+	}
+	for _, entry := range entries {
+		info, err := entry.Info()
+		if err != nil {
+			return dropped, err
+		}
+		if needed[entry.Name()] || time.Since(info.ModTime()) <= olderThan {
+			continue
+		}
+		if err := os.Remove(filepath.Join(r.refs(), entry.Name())); err != nil {
+			return dropped, err
+		}
+		dropped = true
+	}
+	return dropped, nil
+}
+
+// compact removes what no reference leads to, and puts the rest into one file.
+func (r *Repository) compact(ctx context.Context) error {
+	_, err := r.store.output(ctx, "", "repack", "-a", "-d", "-q", "-n")
+	if err == nil {
+		_, err = r.store.output(ctx, "", "prune", "--expire=now")
+	}
+	return err
+}
+
+// size is how many bytes the contents of all snapshots take, and in how many files that have one each.
+func (r *Repository) size() (bytes int64, loose int, err error) {
+	err = filepath.WalkDir(r.path("objects"), func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		info, err := entry.Info()
+		if err != nil {
+			return err
+		}
+		if bytes += info.Size(); !strings.Contains(path, string(filepath.Separator)+"pack"+string(filepath.Separator)) {
+			loose++
+		}
+		return nil
+	})
+	return bytes, loose, err
+}
+
+// PruneAll is [Repository.Prune] for all repositories below a folder. Those of projects that are gone go, too, once all
+// that is in them is as old.
+func PruneAll(ctx context.Context, folder string, olderThan time.Duration, maxSize int64) error {
+	entries, err := os.ReadDir(folder)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	program, problem := findGit()
+	if err = errors.Join(err, problem); err != nil {
+		return fmt.Errorf("remove old snapshots: %w", err)
+	}
+	for _, entry := range entries {
+		r := &Repository{folder: filepath.Join(folder, entry.Name())}
+		text, err := ownfile.Read(r.path("project"))
+		if err != nil {
+			continue // it is not nod's, or only just being made
+		}
+		r.project = strings.TrimSuffix(string(text), "\n")
+		r.store = git{program: program, folder: r.folder}
+		problem = errors.Join(problem, r.Prune(ctx, olderThan, maxSize), r.removeIfGone(olderThan))
+	}
+	return problem
+}
+
+// removeIfGone removes the snapshots of a project that is no longer there.
+func (r *Repository) removeIfGone(olderThan time.Duration) error {
+	if _, err := os.Lstat(r.project); !ownfile.IsMissing(err) {
+		return nil
+	}
+	refs, err := os.ReadDir(r.refs())
+	if err != nil {
+		return err
+	}
+	for _, ref := range refs {
+		if info, err := ref.Info(); err != nil || time.Since(info.ModTime()) <= olderThan {
+			return err
+		}
+	}
+	return os.RemoveAll(r.folder)
+}

@@ -1,0 +1,242 @@
+package snapshot
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"nod/ownfile"
+	"nod/ownfile/ownlog"
+)
+
+// A Run is what was done in a project between two snapshots: by a command, by an edit, or by taking back another run.
+type Run struct {
+	Number  int       `json:"number"` // counts from 1 on in each project; 0 is none
+	Time    time.Time `json:"time"`   // when it began
+	Ended   time.Time `json:"ended,omitzero"`
+	Agent   string    `json:"agent,omitempty"`
+	Entry   string    `json:"entry,omitempty"` // id of its request in the history
+	Command string    `json:"command"`         // as it is shown
+	Before  ID        `json:"before"`
+	After   ID        `json:"after,omitempty"`  // empty: nobody knows when it ended, so all is its until the next run
+	Paths   []string  `json:"paths,omitempty"`  // of an edit: nothing else is its, with slashes below the project
+	Undoes  int       `json:"undoes,omitempty"` // the run that it took back
+
+	Files   int `json:"files"` // that it changed
+	Added   int `json:"added"` // lines
+	Removed int `json:"removed"`
+
+	Problem string `json:"problem,omitempty"` // why nobody knows what it changed
+
+	// Another run was under way meanwhile: what either changed counts as changed by both.
+	Overlaps bool `json:"overlaps,omitempty"`
+}
+
+// Note appends a run to the list of the project's. It sets what is not known before: its number and, of a run that is
+// over, what it changed.
+func (r *Repository) Note(ctx context.Context, run Run) (Run, error) {
+	err := r.locked(ctx, func() (err error) {
+		run, err = r.note(ctx, run)
+		return err
+	})
+	return run, err
+}
+
+// End notes that a run that was noted as it began is over now.
+func (r *Repository) End(ctx context.Context, run Run) (Run, error) {
+	err := r.locked(ctx, func() (err error) {
+		if run.After, err = r.take(ctx, partial); err != nil {
+			return err
+		}
+		run.Ended = time.Now()
+		run, err = r.note(ctx, run)
+		return err
+	})
+	return run, err
+}
+
+// note appends a run to the list. Of lines with the same number the last counts.
+func (r *Repository) note(ctx context.Context, run Run) (Run, error) {
+	if err := r.count(ctx, &run); err != nil {
+		return run, err
+	}
+	if len(run.Command) > maxCommand {
+		run.Command = strings.ToValidUTF8(run.Command[:maxCommand], "") + "…"
+	}
+	var err error
+	if run.Number == 0 {
+		if run.Number, err = r.number(); err != nil {
+			return run, err
+		}
+	}
+	line, err := json.Marshal(run)
+	if err != nil {
+		return run, err
+	}
+	file, err := ownlog.Open(r.runs())
+	if err != nil {
+		return run, fmt.Errorf("note what was run in %s: %w", r.project, err)
+	}
+	if _, err = file.Seek(0, io.SeekEnd); err == nil {
+		_, err = file.Write(append([]byte("\n"), line...)) // what was cut off by a crash ends here
+	}
+	return run, errors.Join(err, file.Close())
+}
+
+// number is that of the next run. It is kept apart from the list, which can be long.
+func (r *Repository) number() (int, error) {
+	text, _ := os.ReadFile(r.path("number"))
+	last, err := strconv.Atoi(string(text))
+	if err != nil {
+		runs, err := r.noted()
+		if err != nil {
+			return 0, err
+		}
+		for _, run := range runs {
+			last = max(last, run.Number)
+		}
+	}
+	return last + 1, os.WriteFile(r.path("number"), []byte(strconv.Itoa(last+1)), 0o600)
+}
+
+// maxCommand is how much of a command is noted, in bytes.
+const maxCommand = 4 << 10
+
+// count sums up what a run changed.
+func (r *Repository) count(ctx context.Context, run *Run) error {
+	run.Files, run.Added, run.Removed = 0, 0, 0
+	if run.After == "" {
+		return run.Before.check()
+	}
+	changes, err := r.ChangesOf(ctx, *run)
+	run.Files = len(changes)
+	for _, c := range changes {
+		run.Added += c.Added
+		run.Removed += c.Removed
+	}
+	return err
+}
+
+func (r *Repository) runs() string { return r.path("runs.jsonl") }
+
+// maxRuns is how large the list of runs may be, in bytes.
+const maxRuns = 64 << 20
+
+// noted are the runs as they stand in the list, oldest first. Lines that a crash cut off are not.
+func (r *Repository) noted() (runs []Run, err error) {
+	text, err := ownfile.ReadLarge(r.runs(), maxRuns)
+	if ownfile.IsMissing(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read what was run in %s: %w", r.project, err)
+	}
+	lines := bufio.NewScanner(bytes.NewReader(text))
+	lines.Buffer(nil, maxRuns)
+	at := map[int]int{} // index by number
+	for lines.Scan() {
+		var run Run
+		if json.Unmarshal(lines.Bytes(), &run) != nil || run.Number <= 0 {
+			continue
+		}
+		i, isThere := at[run.Number]
+		if !isThere {
+			i, runs = len(runs), append(runs, run)
+		}
+		at[run.Number], runs[i] = i, run
+	}
+	return runs, lines.Err()
+}
+
+// Runs are the noted runs, newest first. Where a run has no end of its own, it ends where the next one begins; the
+// newest ends now, for which this takes a snapshot. Where that fails, or a snapshot is gone, the run has a problem.
+func (r *Repository) Runs(ctx context.Context) ([]Run, error) {
+	runs, err := r.noted()
+	if err != nil || len(runs) == 0 {
+		return nil, err
+	}
+	for i := range runs {
+		r.conclude(ctx, &runs[i], runs)
+	}
+	markOverlaps(runs)
+	slices.Reverse(runs)
+	return runs, nil
+}
+
+// RunOf is the newest run of a request, by its id in the history, as [Repository.Runs] has it; its number is 0 if there
+// is none. Once a run is taken back, that is the run that did so.
+func (r *Repository) RunOf(ctx context.Context, entry string) (Run, error) {
+	runs, err := r.noted()
+	for i := len(runs) - 1; i >= 0; i-- {
+		if runs[i].Entry != entry {
+			continue
+		}
+		run := runs[i]
+		r.conclude(ctx, &run, runs)
+		for _, other := range runs {
+			isOther := other.Number != run.Number && !other.Ended.IsZero()
+			run.Overlaps = run.Overlaps || isOther && areAtOnce(run, other)
+		}
+		return run, err
+	}
+	return Run{}, err
+}
+
+// conclude gives a run without an end the beginning of the run that began next as its end, or says why it cannot.
+func (r *Repository) conclude(ctx context.Context, run *Run, runs []Run) {
+	if run.After != "" {
+		return
+	}
+	if err := r.endAtNext(ctx, run, runs); err != nil {
+		run.Problem = err.Error()
+	}
+}
+
+func (r *Repository) endAtNext(ctx context.Context, run *Run, runs []Run) (err error) {
+	var next *Run
+	for i := range runs {
+		if n := &runs[i]; n.Time.After(run.Time) && (next == nil || n.Time.Before(next.Time)) {
+			next = n
+		}
+	}
+	if run.Ended = time.Now(); next != nil {
+		run.After, run.Ended = next.Before, next.Time
+	} else if err = r.locked(ctx, func() (err error) { run.After, err = r.take(ctx, partial); return err }); err != nil {
+		return err
+	}
+	return r.count(ctx, run)
+}
+
+// markOverlaps finds runs that were under way at the same time.
+func markOverlaps(runs []Run) {
+	for i := range runs {
+		for j := i + 1; j < len(runs); j++ {
+			if areAtOnce(runs[i], runs[j]) {
+				runs[i].Overlaps, runs[j].Overlaps = true, true
+			}
+		}
+	}
+}
+
+func areAtOnce(a, b Run) bool { return a.Time.Before(b.Ended) && b.Time.Before(a.Ended) }
+
+// keep writes the list anew with these runs, oldest first.
+func (r *Repository) keep(runs []Run) error {
+	var text bytes.Buffer
+	lines := json.NewEncoder(&text)
+	for _, run := range runs {
+		if err := lines.Encode(run); err != nil {
+			return err
+		}
+	}
+	return ownfile.Write(r.runs(), text.Bytes(), os.FileMode(0o600))
+}

@@ -1,0 +1,344 @@
+package snapshot
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"nod/ownfile"
+)
+
+// ErrTooLarge says that there is no snapshot of a project because there is too much in it.
+var ErrTooLarge = errors.New("it is too large for a snapshot")
+
+// attempts is how often a snapshot is tried: files change while they are read.
+const attempts = 3
+
+// longest is how long a snapshot may take, whoever waits for it.
+const longest = 2 * time.Minute
+
+// Take takes a snapshot of the project as it is. That takes long only the first time, and at most two minutes.
+func (r *Repository) Take(ctx context.Context) (id ID, err error) {
+	err = r.locked(ctx, func() error {
+		id, err = r.take(ctx, whole)
+		return err
+	})
+	return id, err
+}
+
+// How much a snapshot has of what is new. A command could keep everything from being taken back by a file that is too
+// large: so a snapshot of what it left has all but such files, and only one from before it must have all.
+const (
+	whole   = true
+	partial = false
+)
+
+func (r *Repository) take(ctx context.Context, isWhole bool) (id ID, err error) {
+	limited, stop := context.WithTimeout(ctx, longest)
+	defer stop()
+	watched, end := context.WithCancelCause(limited)
+	defer end(nil)
+	go r.lookForPipes(watched, end)
+	for attempt := range attempts {
+		id, err = r.try(watched, isWhole)
+		if err == nil {
+			return id, nil
+		}
+		if watched.Err() != nil || errors.Is(err, ErrTooLarge) {
+			break
+		}
+		if attempt > 0 { // then it is not the files, but what git knows of them
+			err = errors.Join(err, r.forget())
+		}
+	}
+	if cause := context.Cause(watched); cause != nil {
+		err = cause
+	}
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = fmt.Errorf("it takes too long: have .gitignore name what need not be kept: %w", err)
+	}
+	return "", fmt.Errorf("take a snapshot of %s: %w", r.project, err)
+}
+
+// try takes a snapshot. Whenever it is ended, the next one is right: last is there only while it is what the index has.
+func (r *Repository) try(ctx context.Context, isWhole bool) (ID, error) {
+	if err := os.Remove(r.path("index.lock")); err != nil && !ownfile.IsMissing(err) { // of a git that was killed
+		return "", err
+	}
+	d, err := r.look(ctx, isWhole)
+	if err != nil {
+		return "", err
+	}
+	if last := r.last(); len(d.gone)+len(d.there) == 0 && last != "" {
+		return last, nil
+	}
+	if err := os.Remove(r.path("last")); err != nil && !ownfile.IsMissing(err) {
+		return "", err
+	}
+	if err := r.update(ctx, d); err != nil {
+		return "", err
+	}
+	text, err := r.store.output(ctx, "", "write-tree")
+	if err != nil {
+		return "", err
+	}
+	id := ID(strings.TrimSpace(text))
+	if err := id.check(); err != nil {
+		return "", err
+	}
+	if err := os.WriteFile(r.ref(id), []byte(id+"\n"), 0o600); err != nil {
+		return "", err
+	}
+	return id, os.WriteFile(r.path("last"), []byte(id), 0o600)
+}
+
+// forget removes what git knows of the project's files, all of which the next snapshot reads again.
+func (r *Repository) forget() error {
+	var problems error
+	for _, name := range []string{"last", "index"} {
+		if err := os.Remove(r.path(name)); !ownfile.IsMissing(err) {
+			problems = errors.Join(problems, err)
+		}
+	}
+	return problems
+}
+
+// last is the snapshot that the index has, if that is known, which is now in use again.
+func (r *Repository) last() ID {
+	text, err := os.ReadFile(r.path("last"))
+	id := ID(text)
+	if err != nil || id.check() != nil {
+		return ""
+	}
+	now := time.Now()
+	if os.Chtimes(r.ref(id), now, now) != nil {
+		return ""
+	}
+	return id
+}
+
+// refs has a reference for each snapshot that is kept, by its name and as old as its last use.
+func (r *Repository) refs() string     { return r.path("refs", "nod") }
+func (r *Repository) ref(id ID) string { return filepath.Join(r.refs(), string(id)) }
+
+func (id ID) check() error {
+	if len(id) != len(noObject) || strings.Trim(string(id), "0123456789abcdef") != "" {
+		return fmt.Errorf("%q is no snapshot", string(id))
+	}
+	return nil
+}
+
+// noObject is git's name for no object.
+const noObject = "0000000000000000000000000000000000000000000000000000000000000000"
+
+// differences are how the project differs from the index.
+type differences struct {
+	gone, there []string // paths below the project
+	bytes       int64    // of what is there
+	largest     string
+	size        int64 // of the largest
+
+	nested  int
+	isWhole bool
+}
+
+// look finds what is not as the index has it.
+func (r *Repository) look(ctx context.Context, isWhole bool) (differences, error) {
+	known, others := differences{isWhole: isWhole}, differences{isWhole: isWhole}
+	var problems [2]error
+	ctx, end := context.WithCancel(ctx)
+	defer end()
+	var both sync.WaitGroup
+	both.Go(func() {
+		if problems[0] = r.lookAtKnown(ctx, &known); problems[0] != nil {
+			end()
+		}
+	})
+	both.Go(func() {
+		if problems[1] = r.lookForOthers(ctx, r.tree, "", &others); problems[1] != nil {
+			end()
+		}
+	})
+	both.Wait()
+	for _, err := range problems {
+		if err != nil && !errors.Is(err, context.Canceled) {
+			return known, err
+		}
+	}
+	known.there = append(known.there, others.there...)
+	return known, errors.Join(problems[:]...)
+}
+
+// lookAtKnown finds files of the index that may have changed.
+func (r *Repository) lookAtKnown(ctx context.Context, d *differences) error {
+	status := ""
+	return r.tree.fields(ctx, func(field string) error {
+		if status == "" {
+			status = field
+			return nil
+		}
+		isGone := status == "D"
+		if status = ""; isGone { // perhaps because a link is in the place of its folder
+			d.gone = append(d.gone, field)
+			return nil
+		}
+		info, err := os.Lstat(r.in(field))
+		switch {
+		case errors.Is(err, fs.ErrPermission):
+			return nil
+		case err != nil, !isKept(info), r.isTooMuch(d, info):
+			d.gone = append(d.gone, field)
+			return nil
+		}
+		return r.add(d, field, info)
+	}, "diff-files", "-z", "--name-status", "--no-renames")
+}
+
+// maxNested is how many repositories below the project may be new in one snapshot.
+const maxNested = 200
+
+// lookForOthers finds files that the index does not have, below a folder that is a repository of its own or the
+// project. Git says of a repository within only that it is there.
+func (r *Repository) lookForOthers(ctx context.Context, within git, below string, d *differences) error {
+	var nested []string
+	err := within.fields(ctx, func(field string) error {
+		path := below + field
+		if strings.HasSuffix(path, "/") {
+			nested = append(nested, path)
+			return nil
+		}
+		info, err := os.Lstat(r.in(path))
+		if err != nil || !isKept(info) || r.isTooMuch(d, info) {
+			return nil
+		}
+		return r.add(d, path, info)
+	}, "ls-files", "-z", "--others", "--exclude-standard")
+	for _, path := range nested {
+		if d.nested++; d.nested > maxNested {
+			if !d.isWhole {
+				break
+			}
+			return fmt.Errorf("%w: more than %d repositories are in it", ErrTooLarge, maxNested)
+		}
+		if err == nil && !r.isLeftOut(path) {
+			inner := r.tree
+			inner.tree, inner.isNew = r.in(path), true
+			err = r.lookForOthers(ctx, inner, path, d)
+		}
+	}
+	return err
+}
+
+// in is the absolute path of a file of the project.
+func (r *Repository) in(path string) string {
+	return filepath.Join(r.project, filepath.FromSlash(path))
+}
+
+func isKept(info fs.FileInfo) bool { return info.Mode().IsRegular() || info.Mode()&fs.ModeSymlink != 0 }
+
+// isTooMuch reports whether a file is left out because the snapshot need not be whole.
+func (r *Repository) isTooMuch(d *differences, info fs.FileInfo) bool {
+	return !d.isWhole && (len(d.there) >= r.limits.files || d.bytes+info.Size() > r.limits.bytes)
+}
+
+// add takes a file that is there into the snapshot, if it belongs there.
+func (r *Repository) add(d *differences, path string, info fs.FileInfo) error {
+	if r.isLeftOut(path) || info.Mode().IsRegular() && !canRead(r.in(path), info) {
+		return nil
+	}
+	d.there = append(d.there, path)
+	if len(d.there) > r.limits.files {
+		return fmt.Errorf("%w: more than %d files are new: have .gitignore name what need not be kept",
+			ErrTooLarge, r.limits.files)
+	}
+	size := info.Size()
+	if d.bytes += size; size > d.size {
+		d.largest, d.size = path, size
+	}
+	if d.bytes > r.limits.bytes {
+		return fmt.Errorf("%w: more than %d MB are new, %d MB of them in %s: "+
+			"have .gitignore name what need not be kept", ErrTooLarge, r.limits.bytes>>20, d.size>>20, d.largest)
+	}
+	return nil
+}
+
+// isLeftOut reports whether a file is in no snapshot because of its name.
+func (r *Repository) isLeftOut(path string) bool {
+	for name := range strings.SplitSeq(path, "/") {
+		if strings.EqualFold(name, ".git") || strings.HasPrefix(name, ownPrefix) {
+			return true
+		}
+	}
+	return r.secret(r.in(path))
+}
+
+// canRead reports whether git will be able to read a file: else it would give up all of them.
+func canRead(path string, info fs.FileInfo) bool {
+	if info.Mode().Perm()&0o400 != 0 && ownfile.IsMine(info) {
+		return true
+	}
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return false
+	}
+	f.Close()
+	return true
+}
+
+// inPack is the number of new files from which on all go into one file of git's.
+const inPack = 200
+
+// update makes the index what is there.
+func (r *Repository) update(ctx context.Context, d differences) error {
+	if len(d.gone) > 0 {
+		var in strings.Builder
+		for _, path := range d.gone {
+			in.WriteString("0 " + noObject + "\t" + path + "\x00")
+		}
+		if _, err := r.tree.output(ctx, in.String(), "update-index", "-z", "--index-info"); err != nil {
+			return err
+		}
+	}
+	if len(d.there) == 0 {
+		return nil
+	}
+	var args []string
+	if len(d.there) > inPack {
+		args = []string{"-c", "core.bigFileThreshold=1"}
+	}
+	args = append(args, "update-index", "--add", "--remove", "--replace", "-z", "--stdin")
+	_, err := r.tree.output(ctx, strings.Join(d.there, "\x00")+"\x00", args...)
+	return err
+}
+
+// patience is how long a snapshot may take before somebody looks what keeps git.
+const patience = 2 * time.Second
+
+// lookForPipes ends a snapshot that waits for what it will never read: git opens whatever has the name of a file with
+// its rules.
+func (r *Repository) lookForPipes(ctx context.Context, end context.CancelCauseFunc) {
+	select {
+	case <-ctx.Done():
+		return
+	case <-time.After(patience):
+	}
+	_ = filepath.WalkDir(r.project, func(path string, entry fs.DirEntry, err error) error {
+		if ctx.Err() != nil {
+			return filepath.SkipAll
+		}
+		if err != nil || entry.IsDir() || entry.Type()&(fs.ModeNamedPipe|fs.ModeDevice) == 0 {
+			return nil
+		}
+		if name := entry.Name(); name == ".gitignore" || name == ".gitattributes" {
+			end(fmt.Errorf("%s is no plain file: remove it", path))
+		}
+		return nil
+	})
+}

@@ -1,0 +1,181 @@
+package sandbox
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// mostEntries is how many files and folders a project may have that is contained.
+const mostEntries = 200_000
+
+// ErrTooLarge is why a project is not contained that nod would be too long about.
+var ErrTooLarge = fmt.Errorf("the project has more than %d files", mostEntries)
+
+// Places are those of a project that a command must not change or see.
+type Places struct {
+	Keep, Hide []string
+	// Links are guarded places that are links, and what these say. What they lead to in the project is in Keep.
+	Links map[string]string
+}
+
+// Survey walks a project and finds the places to keep as they are, and those to hide: secrets, what is no plain file,
+// such as sockets, and folders that cannot be read, for a command could open those of its own user. It does not follow
+// links. Folders that hold what others wrote are not looked through for guarded places and secrets by their names:
+// libraries are full of them, and package managers replace them.
+func Survey(project string, secret, guarded func(path string) bool) (Places, error) {
+	s := survey{Places: Places{Links: map[string]string{}}, project: project, secret: secret, guarded: guarded}
+	if err := s.walk(project, 0); err != nil {
+		return Places{}, fmt.Errorf("look through %s: %w", project, err)
+	}
+	for path := range s.Links {
+		if to, err := filepath.EvalSymlinks(path); err == nil && isBelow(to, project) && !slices.Contains(s.Keep, to) {
+			s.Keep = append(s.Keep, to)
+		}
+	}
+	return s.Places, nil
+}
+
+type survey struct {
+	Places
+	project         string
+	secret, guarded func(string) bool
+	entries         int
+
+	opened *os.Root // where set, that of a project that a command has left: what it closed is opened
+	failed error
+}
+
+// What is known of the folder that is looked at.
+const (
+	isKept    = 1 << iota // it cannot change
+	isForeign             // others wrote it
+)
+
+// foreign are folders that tools fill with what others wrote.
+var foreign = []string{"node_modules", "vendor", "target", ".venv", "venv", "site-packages", ".tox", "Pods", "deps"}
+
+// contents are what git keeps in a repository under names that say nothing of what is in it.
+var contents = []string{"objects", "refs", "logs", "lfs"}
+
+func (s *survey) walk(dir string, is int) error {
+	entries, err := s.read(dir)
+	if err != nil {
+		return err
+	}
+	if s.entries += len(entries); s.entries > mostEntries && s.opened == nil {
+		return ErrTooLarge
+	}
+	for _, entry := range entries {
+		path, kind, in := filepath.Join(dir, entry.Name()), entry.Type(), is
+		isLink := kind&fs.ModeSymlink != 0
+		switch {
+		case !kind.IsRegular() && !kind.IsDir() && !isLink:
+			s.Hide = append(s.Hide, path)
+			continue
+		case in&(isKept|isForeign) == 0 && s.guarded(path):
+			in |= isKept
+			if !isLink {
+				s.Keep = append(s.Keep, path)
+			} else if s.Links[path], err = os.Readlink(path); err != nil {
+				return err
+			}
+		}
+		if in&isForeign == 0 && !isLink && s.secret(path) {
+			s.Hide = append(s.Hide, path)
+			continue
+		}
+		if !kind.IsDir() || strings.HasSuffix(dir, "/.git") && slices.Contains(contents, entry.Name()) {
+			continue
+		}
+		if slices.Contains(foreign, entry.Name()) {
+			in |= isForeign
+		}
+		if err := s.walk(path, in); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// read reads a folder, which may be gone. One that cannot be read is hidden, or opened.
+func (s *survey) read(dir string) ([]fs.DirEntry, error) {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrPermission) && s.opened != nil {
+		name, _ := filepath.Rel(s.project, dir)
+		_ = s.opened.Chmod(name, 0o700)
+		entries, err = os.ReadDir(dir)
+	}
+	switch {
+	case err == nil, errors.Is(err, fs.ErrNotExist):
+		return entries, nil
+	case s.opened != nil: // there may be more to find elsewhere
+		s.failed = errors.Join(s.failed, err)
+		return entries, nil
+	case errors.Is(err, fs.ErrPermission) && dir != s.project:
+		s.Hide = append(s.Hide, dir)
+		return nil, nil
+	}
+	return nil, err
+}
+
+// IsAbsent reports whether nothing is at a path, or an empty folder: perhaps that of another run, which covers it.
+func IsAbsent(path string) bool {
+	entries, err := os.ReadDir(path)
+	return errors.Is(err, fs.ErrNotExist) || err == nil && len(entries) == 0
+}
+
+// Repository says what stays as it is of a repository that git may write to, for a profile instead of its .git: hooks,
+// configuration and attributes, which git obeys. It fails where the repository is not all in the project.
+func Repository(project string) (keep, absent []string, err error) {
+	git := filepath.Join(project, ".git")
+	info, err := os.Lstat(git)
+	switch {
+	case err != nil:
+		return nil, nil, fmt.Errorf("find the repository: %w", err)
+	case !info.IsDir():
+		return nil, nil, fmt.Errorf("the repository of %s is elsewhere", project)
+	}
+	if err := obeyed(git, &keep, &absent); err != nil {
+		return nil, nil, fmt.Errorf("look through %s: %w", git, err)
+	}
+	return keep, absent, nil
+}
+
+// obeyed notes what git obeys in a repository's folder, and in those of its submodules.
+func obeyed(git string, keep, absent *[]string) error {
+	for _, name := range []string{"hooks", "config", "config.worktree", "commondir", "info"} {
+		path := filepath.Join(git, name)
+		switch _, err := os.Lstat(path); {
+		case (name == "hooks" || name == "info") && IsAbsent(path):
+			*absent = append(*absent, path)
+		case err == nil:
+			*keep = append(*keep, path)
+		}
+	}
+	isOne := func(folder string) bool { // a command could have taken its HEAD away, but not what is kept
+		return slices.ContainsFunc([]string{"HEAD", "config", "commondir"}, func(name string) bool {
+			_, err := os.Lstat(filepath.Join(folder, name))
+			return err == nil
+		})
+	}
+	for _, name := range []string{"modules", "worktrees"} {
+		err := filepath.WalkDir(filepath.Join(git, name), func(path string, entry fs.DirEntry, err error) error {
+			if err != nil || !entry.IsDir() || !isOne(path) {
+				return err
+			}
+			if err := obeyed(path, keep, absent); err != nil {
+				return err
+			}
+			return fs.SkipDir
+		})
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
+}

@@ -80,9 +80,11 @@ func Title(name string) string {
 
 // IsAgent reports whether a program on this machine is that of the agent of a name.
 func IsAgent(name string, program api.Parent) bool {
-	if !peer.Runs(program) {
-		return false
-	}
+	return isInstalled(name, program) && peer.Runs(program)
+}
+
+// isInstalled reports whether a program has the path of that of an agent.
+func isInstalled(name string, program api.Parent) bool {
 	what := installed{name, program.Exe}
 	looked.Lock()
 	defer looked.Unlock()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"strings"
+	"sync"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -11,10 +12,62 @@ import (
 	"nod/api"
 )
 
-// hasEnded looks at the start as well as at the id. A process that nobody can see any longer has ended.
+// running has descriptors of processes that ran when they were last asked about, by id and start. A program that calls
+// often is asked about with each call, and a descriptor tells in one cheap system call.
+var running = struct {
+	sync.Mutex
+	fds map[identity]int
+}{fds: map[identity]int{}}
+
+const maxRunning = 32
+
+type identity struct {
+	pid int32
+	at  int64 // Unix time in nanoseconds
+}
+
+// hasEnded is [isOver], and keeps a descriptor of a process that runs.
 func hasEnded(p api.Parent) bool {
+	key := identity{p.PID, p.Started.UnixNano()}
+	running.Lock()
+	defer running.Unlock()
+	if fd, isKnown := running.fds[key]; isKnown {
+		if !isReadable(fd) {
+			return false
+		}
+		unix.Close(fd)
+		delete(running.fds, key)
+	}
+	fd, err := unix.PidfdOpen(int(p.PID), 0) // first: whose the descriptor is does not change any more
+	if isOver(p) {
+		if err == nil {
+			unix.Close(fd)
+		}
+		return true
+	}
+	if err == nil {
+		if len(running.fds) >= maxRunning {
+			for _, old := range running.fds {
+				unix.Close(old)
+			}
+			clear(running.fds)
+		}
+		running.fds[key] = fd
+	}
+	return false
+}
+
+// isOver looks at the start as well as at the id. A process that nobody can see any longer has ended.
+func isOver(p api.Parent) bool {
 	s, err := readStat(p.PID)
 	return err != nil || s.isZombie || !timeOf(s.started).Equal(p.Started)
+}
+
+// isReadable reports whether there is something to read: of a process, its end.
+func isReadable(fd int) bool {
+	poll := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
+	n, err := unix.Poll(poll, 0)
+	return err == nil && n > 0
 }
 
 // awaitEnd has the runtime's poller wait, so that it costs a file descriptor and no thread.
@@ -29,7 +82,7 @@ func awaitEnd(ctx context.Context, p api.Parent) bool {
 	}
 	f := os.NewFile(uintptr(fd), "pidfd")
 	defer f.Close()
-	if hasEnded(p) { // only now: whose the descriptor is does not change any more
+	if isOver(p) { // only now: whose the descriptor is does not change any more
 		return true
 	}
 	if !awaitReadable(ctx, f) {
@@ -38,7 +91,7 @@ func awaitEnd(ctx context.Context, p api.Parent) bool {
 	return true
 }
 
-// awaitReadable waits until there is something to read: of a process, its end.
+// awaitReadable waits until [isReadable].
 func awaitReadable(ctx context.Context, f *os.File) bool {
 	conn, err := f.SyscallConn()
 	if err != nil {
@@ -48,9 +101,7 @@ func awaitReadable(ctx context.Context, f *os.File) bool {
 	defer stop()
 	readable := false
 	_ = conn.Read(func(fd uintptr) bool {
-		poll := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
-		n, err := unix.Poll(poll, 0)
-		readable = err == nil && n > 0
+		readable = isReadable(int(fd))
 		return readable
 	})
 	return readable

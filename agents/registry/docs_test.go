@@ -91,12 +91,6 @@ func facts(t *testing.T, a agent.Agent) string {
 			row("Moved by", "`"+strings.Join(slices.Sorted(maps.Keys(asked)), "`, `")+"`")
 		}
 	}
-	if a.Rules != nil {
-		row("Import its rules", "`nod policy import "+a.Name+"`")
-	}
-	if a.Transcripts != nil {
-		row("Replay its transcripts", "`nod policy replay`")
-	}
 	b.WriteString("\n## Limits\n\n")
 	for _, limit := range a.Limits {
 		b.WriteString("- " + limit + "\n")

@@ -221,14 +221,14 @@ func rowsOf(a agent.Agent, seen map[row]map[string]bool) []row {
 	return rows
 }
 
-// A line of a table holds for some versions and modes of an agent.
+// A line holds for some versions and modes of an agent.
 type line struct {
 	versions, modes []string
 	cells           string
 }
 
 func (l line) String() string {
-	return strings.Join([]string{strings.Join(l.versions, ", "), short(l.modes), l.cells}, " | ")
+	return fmt.Sprintf("%s: %s → %s", strings.Join(l.versions, ", "), short(l.modes), l.cells)
 }
 
 // merged joins the lines of an agent that say the same: those of one mode in several versions, then those of several

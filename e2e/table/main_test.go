@@ -61,7 +61,7 @@ func TestMerged(t *testing.T) {
 	for _, l := range got {
 		text = append(text, l.String())
 	}
-	want := "1, 2 | auto (H, T) | x\n1 | plan (also H) | y\n2 | (T) | y"
+	want := "1, 2: auto (H, T) → x\n1: plan (also H) → y\n2: (T) → y"
 	if strings.Join(text, "\n") != want {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(text, "\n"), want)
 	}

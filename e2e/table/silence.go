@@ -42,7 +42,7 @@ func readSilence(r io.Reader) (rows []silenceRow, costs []hookCost, err error) {
 	return rows, costs, cmp.Or(err, lines.Err())
 }
 
-// silenceTable has a row for all modes of an agent in which the same comes of the same.
+// silenceTable has a line for all modes of an agent in which the same comes of the same.
 func silenceTable(agents []agent.Agent, rows []silenceRow) string {
 	if len(rows) == 0 {
 		return ""
@@ -52,11 +52,9 @@ func silenceTable(agents []agent.Agent, rows []silenceRow) string {
 ## What comes of a call that nobody decides
 
 A rule asks, and then: %s.
-*denied*: nod denies the call, which does not run. *asks*: the agent asks in its own way, and the call runs only if
-allowed there. –: nod does not ask, and the call does not run. (T) in a terminal, (H) headless.
+*denied*: nod denies the call. *asks*: the agent asks in its own way, and the call runs only if allowed there. –: nod
+does not ask, and the call does not run. (T) in a terminal, (H) headless.
 
-| agent | version | mode | result |
-|---|---|---|---|
 `, strings.Join(rows[0].Silences, ", "))
 	for _, a := range agents {
 		var lines []line
@@ -66,7 +64,7 @@ allowed there. –: nod does not ask, and the call does not run. (T) in a termin
 			}
 		}
 		for _, l := range merged(lines) {
-			fmt.Fprintf(&b, "| %s | %s |\n", a.Title, l)
+			fmt.Fprintf(&b, "- %s %s\n", a.Title, l)
 		}
 	}
 	return b.String()

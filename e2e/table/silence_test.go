@@ -23,10 +23,8 @@ func TestSilenceTable(t *testing.T) {
 		t.Fatal(err)
 	}
 	const want = `
-| agent | version | mode | result |
-|---|---|---|---|
-| Codex | 1, 2 | a (T); b | 1; y: 2; asked again after Deny: 1 |
-| Codex | 1 | c | 3 |
+- Codex 1, 2: a (T); b → 1; y: 2; asked again after Deny: 1
+- Codex 1: c → 3
 `
 	if got := silenceTable(registry.All(), rows); !strings.HasSuffix(got, want) || !strings.Contains(got, "then: x, y.") {
 		t.Errorf("got %s\nwant %s", got, want)

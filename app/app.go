@@ -1,5 +1,5 @@
 // Package app is the lifecycle of nod-desktop, the tray process: it starts once, opens configuration, policy and
-// journal, restores what was pending, serves agents, follows changes of its files, goes on as the program of an
+// journal, restores pending requests, serves agents, follows changes of its files, becomes the new program in an
 // upgrade, and quits. Package asking asks the user.
 package app
 

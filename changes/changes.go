@@ -1,4 +1,4 @@
-// Package changes tells goroutines that something has changed, and not what: they look for themselves.
+// Package changes tells goroutines that something has changed. They find out what.
 package changes
 
 import "sync"

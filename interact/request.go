@@ -1,4 +1,4 @@
-// Package interact has the requests of agents, the answers to them, and the [Broker] that takes all requests.
+// Package interact defines agents' requests, the answers to them, and the [Broker] that handles them.
 //
 // A server translates its wire format to a [Request] and an [Answer] back. The broker validates, writes the journal,
 // asks the policy, then the [Prompter], and waits. Exactly one answer wins, and nothing but an explicit "allow" (from a

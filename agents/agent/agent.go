@@ -1,10 +1,9 @@
-// Package agent says what nod has to know of a coding agent. It puts nod's hooks into the agent's settings, and takes
-// out exactly what it put in. Each agent has a folder of its own beside this one.
+// Package agent defines what nod needs to know about a coding agent. It adds nod's hooks to the agent's settings, and
+// removes exactly what it added. Each agent has its own folder beside this one.
 //
-// nod edits files that belong to somebody else, so it loses nothing: comments, order, unknown keys and the
-// hooks of others stay, a symbolic link is followed and not replaced, a copy of the file as it was is kept
-// beside it, and a file that cannot be read as what it should be is left alone. First a [Change] is
-// computed, to be shown; only then it is applied.
+// nod edits files that belong to somebody else, so it loses nothing: comments, order, unknown keys and the hooks of
+// others stay, a symbolic link is followed and not replaced, a copy of the old file is kept beside it, and a file that
+// does not parse is left alone. nod computes a [Change] first, to show it, and applies it only then.
 package agent
 
 import (

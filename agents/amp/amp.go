@@ -1,4 +1,4 @@
-// Package amp is all that nod knows of Amp: the program that its rules delegate to, and its tools.
+// Package amp has what nod knows about Amp: the program that its rules delegate to, and its tools.
 package amp
 
 import (

@@ -1,4 +1,4 @@
-// Package claude is all that nod knows of Claude Code: its hooks, its settings, its tools, its own rules and its
+// Package claude has what nod knows about Claude Code: its hooks, its settings, its tools, its own rules and its
 // transcripts.
 package claude
 

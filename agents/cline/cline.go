@@ -1,4 +1,4 @@
-// Package cline is all that nod knows of Cline: its hook, its settings and its tools.
+// Package cline has what nod knows about Cline: its hook, its settings and its tools.
 package cline
 
 import (

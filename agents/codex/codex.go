@@ -1,4 +1,4 @@
-// Package codex is all that nod knows of Codex: its hooks, its settings, its tools, its own rules and its transcripts.
+// Package codex has what nod knows about Codex: its hooks, its settings, its tools, its own rules and its transcripts.
 package codex
 
 import (

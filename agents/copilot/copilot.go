@@ -1,4 +1,4 @@
-// Package copilot is all that nod knows of GitHub Copilot CLI: its hooks, the file that nod puts them in, and its
+// Package copilot has what nod knows about GitHub Copilot CLI: its hooks, the file that nod puts them in, and its
 // tools.
 package copilot
 

@@ -1,4 +1,4 @@
-// Package crush is what nod knows of Crush: its hooks, its settings and its tools, from its documents.
+// Package crush has what nod knows about Crush: its hooks, its settings and its tools, from its documents.
 package crush
 
 import (

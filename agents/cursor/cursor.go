@@ -1,4 +1,4 @@
-// Package cursor is all that nod knows of Cursor: its hooks, its settings and its tools.
+// Package cursor has what nod knows about Cursor: its hooks, its settings and its tools.
 package cursor
 
 import (

@@ -1,4 +1,4 @@
-// Package gemini is all that nod knows of Gemini CLI: its hooks, its settings, its tools and its own rules.
+// Package gemini has what nod knows about Gemini CLI: its hooks, its settings, its tools and its own rules.
 package gemini
 
 import (

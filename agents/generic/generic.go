@@ -1,4 +1,4 @@
-// Package generic serves every agent that nod has no folder for.
+// Package generic serves agents that have no folder of their own here.
 package generic
 
 import (

@@ -1,4 +1,4 @@
-// Package goose is all that nod knows of Goose: the plugin that its hooks are in, and its tools.
+// Package goose has what nod knows about Goose: the plugin that its hooks are in, and its tools.
 package goose
 
 import (

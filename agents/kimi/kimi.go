@@ -1,4 +1,4 @@
-// Package kimi is all that nod knows of Kimi Code: its hooks, its settings and its tools.
+// Package kimi has what nod knows about Kimi Code: its hooks, its settings and its tools.
 package kimi
 
 import (

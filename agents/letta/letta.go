@@ -1,4 +1,4 @@
-// Package letta is all that nod knows of Letta Code: its hooks, its settings and its tools.
+// Package letta has what nod knows about Letta Code: its hooks, its settings and its tools.
 package letta
 
 import (

@@ -1,4 +1,4 @@
-// Package opencode is all that nod knows of opencode: the plugin that passes its events on, and its tools.
+// Package opencode has what nod knows about opencode: the plugin that passes its events on, and its tools.
 package opencode
 
 import (

@@ -1,4 +1,4 @@
-// Package qwen is all that nod knows of Qwen Code: its hooks, its settings and its tools.
+// Package qwen has what nod knows about Qwen Code: its hooks, its settings and its tools.
 package qwen
 
 import (

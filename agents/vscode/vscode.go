@@ -1,4 +1,4 @@
-// Package vscode is all that nod knows of the agent in VS Code: its hooks, their settings and its tools.
+// Package vscode has what nod knows about the agent in VS Code: its hooks, their settings and its tools.
 package vscode
 
 import (

@@ -1,5 +1,5 @@
-// Package contain has commands run in the sandbox: it keeps which ones the hooks of agents were told so about, gives
-// whoever runs one its profile, once, and takes snapshots of the project before and after.
+// Package contain manages commands in the sandbox: it remembers which ones hooks were told run there, gives out the
+// profile of each one once, and takes snapshots of the project before and after.
 package contain
 
 import (

@@ -1,9 +1,9 @@
-// Package relay is nod relay, a nod for a machine without a desktop: it takes requests from the agents there as
-// nod-desktop does, lets pass what the policy that a desk gave it lets pass, and asks the desks about the rest. It
-// reads what it is asked about against its own files; nobody else can.
+// Package relay is nod relay, which is nod on a machine without a desktop: it takes the requests of the agents there as
+// nod-desktop does, applies its desk's policy, and asks the desks about the rest. It checks requests against the
+// machine's own files, which nobody else can read.
 //
-// What is not certain is asked about: without a policy, with one that cannot be read, and where a decision cannot be
-// written down. What nobody can be asked about waits for a desk, as long as its caller does.
+// If in doubt it asks: without a policy, with one that it cannot read, and where it cannot write a decision down. While
+// no desk is connected, a request waits as long as its caller does.
 package relay
 
 import (

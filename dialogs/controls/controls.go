@@ -1,4 +1,4 @@
-// Package controls has the parts of the settings and the history: controls that leave the window its keys, pages and
+// Package controls has what the settings and history windows share: controls that leave keys to the window, pages and
 // rows, work off the UI goroutine, and rules in words.
 package controls
 

@@ -1,4 +1,4 @@
-// Package devicetest has a phone that signs as a browser does.
+// Package devicetest plays a phone that signs as a browser does.
 package devicetest
 
 import (

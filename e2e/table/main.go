@@ -1,5 +1,5 @@
-// Command table makes two files of what the tests of the agents print: agents/tests.tsv, with the result of each
-// scenario, and agents/README.md, with what came of calls that nobody decided and what the hooks cost.
+// Command table turns what the tests of the agents print into two files: agents/tests.tsv, with the result of each
+// scenario, and agents/README.md, with the outcome of calls that nobody decided and the cost of the hooks.
 //
 //	go test -v -run 'TestAgent|TestSilence' ./e2e | table agents
 package main

@@ -1,8 +1,8 @@
-// Command tools prints which tools of the released agents, and which fields of their input, nod's data lack:
-// "tools .cache/agents/node_modules", in the folder of the sources. It starts each agent in an empty home against a
-// model that says that all is done, and reads what the agent offers it. What each release offers it writes to
-// testdata/tools in the agent's folder; a test of the policy has the data know all of that. Amp asks only its maker's
-// servers, so it is not among them.
+// Command tools prints the released agents' tools, and fields of their input, that nod's data lack: run
+// "tools .cache/agents/node_modules" in the folder of the sources. It starts each agent in an empty home with a model
+// that says that all is done, and reads the tools that the agent offers the model. It writes them to testdata/tools in
+// the agent's folder; a test of the policy checks that the data know them all. Amp is missing, as it asks only its
+// maker's servers.
 package main
 
 import (

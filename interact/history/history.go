@@ -1,4 +1,4 @@
-// Package history has the queries of the journal and their results, without its database, for windows and the command
+// Package history defines queries of the journal and their results, without its database, for windows and the command
 // line.
 package history
 

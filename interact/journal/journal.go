@@ -1,8 +1,8 @@
-// Package journal keeps every request and what came of it in a SQLite database: [Journal] writes it, [Reader] reads it.
+// Package journal stores every request and its outcome in a SQLite database: [Journal] writes it, [Reader] reads it.
 //
-// What a method of [Journal] returned nil for survives the death of the process. The disk has it two seconds later, so
-// a power cut may lose the last entries, but damages nothing. Callers do not wait for the disk, the index or deletions,
-// and concurrent callers share one transaction.
+// Once a method of [Journal] returns nil, its entry survives the death of the process. It is on the disk two seconds
+// later, so a power cut may lose the last entries, but damages nothing. Callers do not wait for the disk, the index or
+// deletions, and concurrent callers share one transaction.
 //
 // Entries form a chain: the hash of each covers the hash of the one before. If you note the last hash elsewhere,
 // [Reader.Verify] can tell later whether an earlier entry was changed. Old entries are deleted from the front.

@@ -2,9 +2,9 @@
 // with digests.
 //
 // The rules are those of gitleaks (https://github.com/gitleaks/gitleaks, MIT license): gitleaks.toml is a copy of
-// config/gitleaks.toml of its version 8.30.1, to be replaced as a whole by that of a newer one. gitleaks itself would
-// bring readers of a dozen kinds of archives along. What rules say of files is left out: they hold for every text. Most
-// texts have none of the words that the rules ask for, so that no regular expression is ever compiled for them.
+// config/gitleaks.toml in its version 8.30.1; replace it as a whole. gitleaks itself would bring along readers of a
+// dozen kinds of archives. nod ignores what rules say about files and applies them to every text. Most texts have none
+// of the words that the rules ask for, so no regular expression is ever compiled for them.
 package secrets
 
 import (

@@ -1,8 +1,8 @@
-// Package remote is what a desk and the machines paired with it say to each other.
+// Package remote defines the messages between a desk and the machines paired with it.
 //
-// A desk is a nod-desktop with a user before it. On a machine without one runs a relay, a headless nod: it takes
-// requests from the agents there as nod-desktop does here, lets pass what the policy that a desk gave it lets pass, and
-// asks the desks about the rest. Package session connects the two, over the standard input and output of a command such
+// A desk is a nod-desktop with a user in front of it. A machine without one runs a relay, a headless nod: it takes the
+// requests of the agents there as nod-desktop does here, applies the policy that a desk gave it, and asks the desks
+// about the rest. Package session connects the two, over the standard input and output of a command such
 // as ssh (package command) or over NATS (package cluster).
 //
 // Whatever carries it, a connection is TLS 1.3 between two keys. A desk knows machines by keys that its user has

@@ -1,4 +1,4 @@
-// Package invisible is the one list of the characters that a user does not see in a text.
+// Package invisible lists the characters that a user does not see in a text.
 package invisible
 
 import "unicode"

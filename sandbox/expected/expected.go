@@ -1,6 +1,6 @@
-// Package expected keeps which commands of agents nod-desktop has said run in the sandbox: a file for each, below the
-// folder in which nod-desktop listens. Whoever runs an agent's commands looks there first, so that none of them runs
-// outside because nod-desktop has died in the meantime. The folder is not there in the sandbox.
+// Package expected records which agents' commands nod-desktop has decided to run in the sandbox: a file for each, below
+// the folder in which nod-desktop listens. Whoever runs an agent's command looks there first, so that none runs outside
+// because nod-desktop has died in the meantime. The sandbox does not have the folder.
 package expected
 
 import (

@@ -1,6 +1,6 @@
-// Package snapshot keeps what a project's files were, so that what a command did to them can be seen and taken back.
+// Package snapshot keeps earlier versions of a project's files, so that a command's changes can be seen and taken back.
 //
-// It uses git as a store only: each project has a repository in nod's state folder, with the project as its work tree.
+// It uses git only as a store: each project has a repository in nod's state folder, with the project as its work tree.
 // The project's own repository is neither read nor written, save for its list of files that git leaves out
 // (.git/info/exclude). Nothing in a project is run or decides how its files are kept: see [git.command].
 //

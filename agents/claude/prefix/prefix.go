@@ -1,5 +1,5 @@
-// Package prefix reads what Claude Code hands to the program that CLAUDE_CODE_SHELL_PREFIX names: the commands of its
-// tool Bash, and, which is none of nod's business, its hooks and MCP servers.
+// Package prefix reads what Claude Code passes to the program that CLAUDE_CODE_SHELL_PREFIX names: commands of its tool
+// Bash, which nod runs in the sandbox, and its hooks and MCP servers, which nod runs unchanged.
 package prefix
 
 import (

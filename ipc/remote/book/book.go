@@ -1,5 +1,4 @@
-// Package book keeps who is paired with a desk: in a file that is signed, so that a peer whom no user has let in does
-// not count.
+// Package book stores a desk's pairings in a signed file, so that a peer that no user has let in does not count.
 package book
 
 import (

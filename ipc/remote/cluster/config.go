@@ -1,5 +1,5 @@
 // Package cluster carries sessions between desks and relays over a NATS server or cluster. It uses subjects only:
-// nothing is kept there, so there is nothing that one user of the cluster could fill, change or delete for another.
+// it keeps nothing there, so one user of the cluster has nothing to fill, change or delete for another.
 //
 // Every message goes to the subject PREFIX.TO.FROM.ID, where TO and FROM are the public keys of the two ends and ID
 // names their connection. So one rule says what a user of the cluster may do: publish what comes FROM it, and read what

@@ -1,7 +1,7 @@
-// Package session is what a desk and a relay say to each other over one connection, whatever carries that.
+// Package session is the protocol between a desk and a relay over one connection, whatever carries it.
 //
 // [NewLine] makes the desk's end, [NewLink] the relay's. Each has a [Carrier] that makes connections: package command
-// runs a command such as ssh HOST nod relay --stdio, package cluster meets the other end at a NATS server. Every one is
+// runs a command such as ssh HOST nod relay --stdio, package cluster meets the other end at a NATS server. Each uses
 // TLS 1.3, in which both ends prove their keys ([remote.Identity.Secure]); the desk is its client. So nobody between
 // can read, change or repeat anything, nor use it elsewhere, and what was recorded stays secret when a key is stolen
 // later.

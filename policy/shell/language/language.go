@@ -1,5 +1,5 @@
-// Package language reads the little languages that stand inside the words of a command: what does a sed script,
-// an awk program, a jq filter, a find expression or a format do, apart from turning its input into its output?
+// Package language reads the small languages inside commands: it finds out what a sed script, an awk program, a jq
+// filter, a find expression or a format does besides turning its input into its output.
 //
 // Every function answers for all programs that agents meet under the name: GNU, BSD and busybox, gawk, mawk and the
 // awk of BSD, jq 1.5 to 1.8. Where those read a text differently, all readings must be harmless. A text passes when

@@ -189,6 +189,22 @@ func TestServersAndGitInTheSandbox(t *testing.T) {
 			t.Errorf("%s: status %d: %s; the file holds %q, %v", line, status, out, text, err)
 		}
 	}
+	branch := "git switch -c side"
+	if reply := c.hook(branch); !strings.Contains(reply, "in the sandbox") {
+		t.Errorf("%s: the reply is %s", branch, reply)
+	}
+	if out, status := c.run(branch); status != 0 {
+		t.Errorf("%s: status %d: %s", branch, status, out)
+	}
+	own := c.launch(c.program("nod", "run", "--", "git", "-c", "user.name=n", "-c", "user.email=n@example.org",
+		"commit", "-q", "--allow-empty", "-m", "by hand"))
+	if out, status := own.result(); status != 0 {
+		t.Errorf("the user's own commit: status %d: %s%s", status, out, own.errout.String())
+	}
+	log := exec.Command("git", "-C", c.project(), "log", "-1", "--format=%s", "side")
+	if out, err := log.Output(); err != nil || string(out) != "by hand\n" {
+		t.Errorf("%q, %v", out, err)
+	}
 	serve := `python3 -m http.server --bind 127.0.0.1 8765 & python3 -c '
 import time, urllib.request
 for _ in range(100):
@@ -244,7 +260,7 @@ func TestNeverBareWithoutNod(t *testing.T) {
 	}
 }
 
-// A host that nobody allowed is asked about while the connection is held.
+// A host that nobody allowed is asked about while the connection is held, also if that is this computer.
 func TestTheBoundaryAsks(t *testing.T) {
 	t.Parallel()
 	c := newClaudeHands(t)
@@ -281,6 +297,7 @@ exit(reply.status != 200)'`, l.Addr())
 	if out, status := started.result(); status != 0 || !strings.Contains(out, "hello") {
 		t.Errorf("status %d: %s%s", status, out, started.errout.String())
 	}
+	fetch = "curl -sSf http://" + l.Addr().String()
 	c.hook(fetch)
 	started = c.start(fetch)
 	c.prompt()

@@ -116,7 +116,7 @@ func (f *facts) confinement(project string) (in Confinement, problem string) {
 	if f.line.Lingers {
 		return in, "it leaves a program running, which ends there with the command"
 	}
-	in = Confinement{Project: project, Write: !f.line.ReadOnly}
+	in = Confinement{Project: project, Write: !f.line.ReadOnly, Near: f.line.Near}
 	if in.Write && f.call.OnlyReads {
 		return Confinement{}, "this machine can contain only commands that read"
 	}
@@ -134,6 +134,11 @@ func (f *facts) confinement(project string) (in Confinement, problem string) {
 		return Confinement{}, problem
 	}
 	return in, ""
+}
+
+// Commits reports whether a command changes what a git repository holds.
+func Commits(command string) bool {
+	return slices.ContainsFunc(shell.Analyze(command).Parts, func(p shell.Part) bool { return p.Commits && !p.Reads })
 }
 
 func isFolder(path string) bool {

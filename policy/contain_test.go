@@ -156,11 +156,19 @@ func TestWhatTheSandboxHas(t *testing.T) {
 		{"cat /etc/hostname", "read"}, {"rg KEY", "read"}, {"git status", "read"}, {"find . -name '*.js'", "read"},
 
 		{"git add -A", "git"}, {"git commit -m x", "git"}, {"make && git -C web commit -m x", "git"}, {"git stash", "ask"},
-		{"git checkout -b x", "ask"}, {"git rebase main", "ask"}, {"git reset --hard", "ask"}, {"git tag v1", "git"},
+		{"git checkout -b x", "git"}, {"git checkout -b feat/x && make", "git"}, {"git switch --create x", "git"},
+		{"git checkout -b x main", "ask"}, {"git checkout -b x $Y", "ask"}, {"git checkout -B x", "ask"},
+		{"git switch -c x --discard-changes", "ask"}, {"git -C web switch -c x", "ask"},
+		{"git rebase main", "ask"}, {"git reset --hard", "ask"}, {"git tag v1", "git"},
 		{"sh -c 'git add x && git commit -m y'", "git"}, {"git branch -d x", "git"}, {"git restore x", "git"},
 		{"git checkout -- x", "git"}, {"git checkout HEAD~1 -- x && make", "git"}, {"git restore --staged .", "git"},
-		{"git checkout main", "ask"}, {"git checkout x.js", "ask"}, {"git switch -c x", "ask"},
+		{"git checkout main", "ask"}, {"git checkout x.js", "ask"},
+		{"git switch -c x", "git"},
 		{"git restore x && git push", "ask"}, {"git -C ~/other restore x", "ask"},
+
+		{"curl -s localhost:3000/x", "near"}, {"sleep 2; curl -s http://127.0.0.1:80/x | jq .", "near"},
+		{"wget -qO- http://[::1]:80", "near"}, {"make server & sleep 1; curl -s localhost:80; kill %1", "write"},
+		{"sh -c 'http :80'", "near"}, {"curl -s https://example.com/localhost", "write"}, {"curl $URL", "write"},
 
 		{"git push", "ask"}, {"git commit -m x && git push", "ask"}, {"git -C web pull", "ask"}, {"git init", "ask"},
 		{"git config --global a.b c", "ask"}, {"git config core.hooksPath x", "ask"}, {"git fetch", "ask"},
@@ -184,7 +192,7 @@ func TestWhatTheSandboxHas(t *testing.T) {
 		if in := d.Confinement; in != (Confinement{}) {
 			got = map[Confinement]string{
 				{Project: project, Write: true, Git: true}: "git", {Project: project, Write: true}: "write",
-				{Project: project}: "read",
+				{Project: project}: "read", {Project: project, Write: true, Near: true}: "near",
 			}[in]
 		}
 		if got != tt.want {

@@ -78,6 +78,8 @@ type Confinement struct {
 	Write bool `json:"write,omitempty"`
 	// Git lets it change the project's repository, save hooks and configuration.
 	Git bool `json:"git,omitempty"`
+	// Near has it ask for the servers of this computer, by way of the proxy: none of its own is meant.
+	Near bool `json:"near,omitempty"`
 }
 
 // Why is the reason for a user who is asked, without what goes without saying: that no rule decides.

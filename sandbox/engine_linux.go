@@ -215,7 +215,7 @@ func (e *Engine) plan(c *Command, l *layout) inside.Plan {
 		Root: l.root, Mounts: l.mounts, Argv: c.Argv, Dir: l.dir, Limits: limits, Landlock: e.kind == Landlock,
 		Listen: c.Serve != nil && e.kind == Bubblewrap,
 	}
-	plan.Env = environment(c.Env, e.Temp(&c.Profile), plan.Listen)
+	plan.Env = environment(c.Env, e.Temp(&c.Profile), plan.Listen, c.Profile.Near)
 	plan.Engine = []string{
 		e.bubblewrap, "--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-net",
 		"--unshare-cgroup-try", "--die-with-parent", "--new-session", "--as-pid-1", "--cap-drop", "ALL",

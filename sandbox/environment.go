@@ -27,11 +27,11 @@ var private = []string{
 
 // Prepare does beforehand what takes [Engine.Run] longest before it starts a command with these variables, in this
 // process: it reads the rules for secrets.
-func Prepare(env []string) { environment(env, "", false) }
+func Prepare(env []string) { environment(env, "", false, false) }
 
 // environment is what a command gets of its caller's variables: those without secrets, and with the place for temporary
-// files and the proxy's address.
-func environment(env []string, temp string, proxy bool) (out []string) {
+// files and the proxy's address, which with near is that for this computer's own servers, too.
+func environment(env []string, temp string, proxy, near bool) (out []string) {
 	for _, pair := range env {
 		if name, value, ok := strings.Cut(pair, "="); ok && !isPrivate(name) && !isSecret(name, value) {
 			out = append(out, at(name, value, temp))
@@ -48,8 +48,11 @@ func environment(env []string, temp string, proxy bool) (out []string) {
 	for _, name := range []string{"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"} {
 		out = append(out, name+"="+url, strings.ToLower(name)+"="+url)
 	}
+	if out = append(out, "NODE_USE_ENV_PROXY=1"); near {
+		return out
+	}
 	const local = "localhost,127.0.0.1,::1"
-	return append(out, "NO_PROXY="+local, "no_proxy="+local, "NODE_USE_ENV_PROXY=1")
+	return append(out, "NO_PROXY="+local, "no_proxy="+local)
 }
 
 func isPrivate(name string) bool {

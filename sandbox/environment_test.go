@@ -19,17 +19,22 @@ func TestEnvironment(t *testing.T) {
 		"STRANGE=ghp_" + strings.Repeat("a1B2c3D4e5", 4)[:36]: "",
 	} {
 		var is string
-		if out := environment([]string{pair}, "/tmp", false); len(out) > 0 {
+		if out := environment([]string{pair}, "/tmp", false, false); len(out) > 0 {
 			is = out[0]
 		}
 		if is != want {
 			t.Errorf("%s: %q", pair, is)
 		}
 	}
-	with := environment([]string{"https_proxy=http://outside:1"}, "/tmp", true)
+	with := environment([]string{"https_proxy=http://outside:1"}, "/tmp", true, false)
 	for _, want := range []string{"HTTPS_PROXY=http://127.0.0.1:61080", "https_proxy=http://127.0.0.1:61080"} {
 		if !slices.Contains(with, want) {
 			t.Errorf("%q lacks %s", with, want)
 		}
+	}
+	isDirect := func(pair string) bool { return strings.HasPrefix(strings.ToLower(pair), "no_proxy=") }
+	if near := environment(nil, "/tmp", true, true); !slices.ContainsFunc(with, isDirect) ||
+		slices.ContainsFunc(near, isDirect) {
+		t.Errorf("who reaches this computer directly: %q, %q", with, near)
 	}
 }

@@ -20,6 +20,8 @@ type Profile struct {
 	// Project is the folder where it works: writable with Write, else read-only.
 	Project string `json:"project"`
 	Write   bool   `json:"write,omitempty"`
+	// Near has its programs ask the proxy for this computer's servers, too: it has none of its own.
+	Near bool `json:"near,omitempty"`
 	// Keep are places in the project that can be read but not changed, as files or folders. They must be there.
 	Keep []string `json:"keep,omitempty"`
 	// Links are guarded places in the project that are links, and what these say. They cannot be kept: see [Expel].

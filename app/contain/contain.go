@@ -231,7 +231,7 @@ func (r *Runs) wanted(caller api.Process, q api.RunRequest) (waiting, error) {
 	}
 	if q.Own {
 		project, err := r.ownProject(q.CWD)
-		own := details{Confinement: policy.Confinement{Project: project, Write: true}}
+		own := details{Confinement: policy.Confinement{Project: project, Write: true, Git: policy.Commits(q.Command)}}
 		return waiting{&expected.Run{Command: q.Command}, own}, err
 	}
 	program, ok := r.agentOf(caller)

@@ -269,6 +269,23 @@ func TestProfile(t *testing.T) {
 	if !profiles["make"].Write || profiles["cat"].Write {
 		t.Error("what only reads may write, or what writes may not")
 	}
+	for command, isKept := range map[string]bool{
+		"git commit -m 'x y'": false, "sh -c 'make && git add .'": false, "git log": true, "make": true,
+	} {
+		q := api.RunRequest{Command: command, CWD: r.project, Own: true}
+		reply, end, err := r.Begin(t.Context(), under(1), q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer end()
+		var p sandbox.Profile
+		if err := json.Unmarshal(reply.Profile, &p); err != nil {
+			t.Fatal(err)
+		}
+		if is := slices.Contains(p.Keep, filepath.Join(r.project, ".git")); is != isKept {
+			t.Errorf("the user's own %s: the repository is kept as it is: %v", command, is)
+		}
+	}
 }
 
 // What a command changes is noted, and with what it was before.

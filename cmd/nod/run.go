@@ -17,6 +17,7 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+	"mvdan.cc/sh/v3/syntax"
 
 	"nod/agents/claude/prefix"
 	"nod/api"
@@ -61,7 +62,7 @@ The exit status is the command's own; 126 if it could not be run.`,
 			return notRun(become(args))
 		}
 		argv := func(string) []string { return args }
-		return c.runContained(ctx, api.RunRequest{Command: strings.Join(args, " "), Own: true}, argv, nil)
+		return c.runContained(ctx, api.RunRequest{Command: spell(args), Own: true}, argv, nil)
 	})
 	cmd.Flags().BoolVar(&outside, "outside", false, "run it without the sandbox")
 	cmd.Flags().StringVarP(&line, "line", "c", "", "run what Claude Code has a shell run")
@@ -69,6 +70,19 @@ The exit status is the command's own; 126 if it could not be run.`,
 	_, _ = cmd.Flags().MarkHidden("line"), cmd.Flags().MarkHidden(sandbox.TryFlag)
 	cmd.Flags().SetInterspersed(false) // what follows the command's name is for the command
 	return cmd
+}
+
+// spell writes a command as shells read it.
+func spell(args []string) string {
+	var words []string
+	for _, arg := range args {
+		quoted, err := syntax.Quote(arg, syntax.LangBash)
+		if err != nil { // an impossible byte
+			quoted = arg
+		}
+		words = append(words, quoted)
+	}
+	return strings.Join(words, " ")
 }
 
 // trySandbox tells nod-desktop what contains commands here, and why nothing better does.

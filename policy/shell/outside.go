@@ -2,7 +2,10 @@ package shell
 
 import (
 	"slices"
+	"strings"
 	"sync"
+
+	"nod/policy/shell/language"
 )
 
 // outsideFile is among those of the programs, and says what commands need of a sandbox.
@@ -12,11 +15,12 @@ const outsideFile = "outside.txt"
 const (
 	needsOutside Level = iota
 	needsClients       // a command that also ends it has them all
+	needsServer        // a command that starts something may have it there
 	needsRepository
 )
 
 var outsideRules = map[string]Level{
-	"outside": needsOutside, "server": needsClients, "repository": needsRepository,
+	"outside": needsOutside, "server": needsClients, "client": needsServer, "repository": needsRepository,
 }
 
 // needed holds its rules. They decide what is tried in a sandbox: one too few costs a command that fails there.
@@ -25,12 +29,20 @@ var needed = sync.OnceValue(func() riskBook {
 	return b
 })
 
+// newBranch matches what starts a branch where git is: no file changes.
+var newBranch = language.Compiled(`^(checkout -b|switch (-c|--create)) [A-Za-z0-9_][A-Za-z0-9_./-]*$`)
+
 // needs notes why a part cannot do its work in a sandbox, and whether it changes what a git repository holds.
 func (p *Part) needs(name string, args []string) {
+	if p.Commits = name == "git" && newBranch().MatchString(strings.Join(args, " ")); p.Commits {
+		return
+	}
 	for _, rule := range needed().rulesOf(name, args) {
 		switch {
 		case rule.level == needsRepository:
 			p.Commits = true
+		case rule.level == needsServer:
+			p.asks = true
 		case p.Outside == "" || p.serves && rule.level == needsOutside:
 			p.Outside, p.serves = quote(rule.shown(name, args))+" "+rule.text, rule.level == needsClients
 		}
@@ -40,10 +52,12 @@ func (p *Part) needs(name string, args []string) {
 // settle says whether a program is left running. Servers that the command ends can run in a sandbox: what asks them is
 // in it, too.
 func (w *walk) settle() {
-	isKilled := slices.Contains(w.Programs, "kill")
+	isStarted, isKilled := w.Lingers, slices.Contains(w.Programs, "kill")
 	w.Lingers = w.Lingers && !isKilled && !slices.Contains(w.Programs, "wait")
 	for i := range w.Parts {
-		if p := &w.Parts[i]; p.serves && (p.ends || p.starts && isKilled) {
+		p := &w.Parts[i]
+		w.Near = w.Near || p.asks && !isStarted
+		if p.serves && (p.ends || p.starts && isKilled) {
 			p.Outside = ""
 		}
 	}

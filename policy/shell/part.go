@@ -22,6 +22,7 @@ type Part struct {
 	Outside string
 	Commits bool // it is git, and changes what the repository holds
 	serves  bool // Outside says that it is a server, whose clients are outside
+	asks    bool // it asks a server of this computer
 	starts  bool // it goes on in the background
 	ends    bool // it is given only so much time
 

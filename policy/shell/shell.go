@@ -48,6 +48,7 @@ type Analysis struct {
 	Deletes  bool // something is removed
 	Lingers  bool // a program is left running that nothing waits for or ends
 	Network  bool // a program that reaches the network is started
+	Near     bool // a server of this computer is asked that the command has not started
 
 	// Opaque means that Parts lack something that is known only when the command runs: a variable, a
 	// substitution, a script that is not spelled out, or a text that could not be read at all.

@@ -105,9 +105,10 @@ func hasRoomBeside(w fyne.Window, width float32) bool {
 	return float32(room) >= width*w.Canvas().Scale()
 }
 
-func (c *queueColumn) follow() {
+// follow shows the queue as it is now. It reports whether that changes as time goes by.
+func (c *queueColumn) follow() (changes bool) {
 	if !c.shown {
-		return
+		return false
 	}
 	c.build()
 	current := c.w.p.queue.current
@@ -118,6 +119,7 @@ func (c *queueColumn) follow() {
 			c.scroll.reveal(row)
 		}
 	}
+	return true
 }
 
 // build makes new rows if the requests are others than before.

@@ -147,17 +147,20 @@ func (p *page) start() fyne.Focusable {
 // leastAnswer is how much of the first option must be in view for it to get the focus in place of the question.
 const leastAnswer = 60
 
-// tick shows the remaining time. This is information only: the broker enforces the deadline.
-func (p *page) tick(now time.Time) {
+// tick shows the remaining time, and returns when that changes. This is information only: the broker enforces the
+// deadline.
+func (p *page) tick(now time.Time) (next time.Duration) {
 	if now.Before(p.noticeUntil) {
-		return
+		return p.noticeUntil.Sub(now)
 	}
 	deadline := p.entry.request.Deadline
 	if deadline.IsZero() {
 		p.setStatus("", widget.LowImportance)
-		return
+		return time.Hour
 	}
-	p.setStatus(prompt.Silence(p.entry.request, clock(deadline.Sub(now))), widget.LowImportance)
+	left, next := clock(deadline.Sub(now))
+	p.setStatus(prompt.Silence(p.entry.request, left), widget.LowImportance)
+	return next
 }
 
 func (p *page) setStatus(s string, importance widget.Importance) {
@@ -175,6 +178,7 @@ func (p *page) showNotice(s string) {
 	const longEnough = 3 * time.Second
 	p.noticeUntil = p.w.p.now().Add(longEnough)
 	p.setStatus(s, widget.WarningImportance)
+	p.w.p.after(longEnough, p.w.tick)
 }
 
 // setProblem shows why the answer is invalid; "" hides the message.
@@ -187,16 +191,17 @@ func (p *page) setProblem(s string) {
 	}
 }
 
-// clock formats a time: 1:30, 4 min, 3 h. Seconds show only at the end: each change repaints the window.
-func clock(d time.Duration) string {
+// clock formats a time: 1:30, 4 min, 3 h. Seconds show only at the end: each change repaints the window. next is when
+// the text changes.
+func clock(d time.Duration) (text string, next time.Duration) {
 	d = max(d, 0).Round(time.Second)
 	switch {
 	case d < 2*time.Minute:
-		return fmt.Sprintf("%d:%02d", int(d.Minutes()), int(d.Seconds())%60)
+		return fmt.Sprintf("%d:%02d", int(d.Minutes()), int(d.Seconds())%60), time.Second
 	case d < 2*time.Hour:
-		return tr("{{.N}} min", values{"N": int(d.Minutes())})
+		return tr("{{.N}} min", values{"N": int(d.Minutes())}), d%time.Minute + time.Second
 	}
-	return tr("{{.N}} h", values{"N": int(d.Hours())})
+	return tr("{{.N}} h", values{"N": int(d.Hours())}), d%time.Hour + time.Second
 }
 
 // pageLayout gives head and foot the height they need and the body the rest. Its objects are in the order of Tab.

@@ -75,7 +75,7 @@ type reply struct {
 // New returns a Prompter that shows its window through a. It shows nothing before Fyne's loop runs.
 func New(a fyne.App, o Options) *Prompter {
 	p := &Prompter{
-		app: a, options: o, now: time.Now, do: fyne.Do,
+		app: a, options: o, now: time.Now, do: Do,
 		later: func(f func()) { f() },
 		timer: time.AfterFunc, screen: screenOf, hasRoomBeside: hasRoomBeside,
 		queue: &queue{},

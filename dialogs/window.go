@@ -498,18 +498,24 @@ func (w *window) note() string {
 	return ""
 }
 
-// tick updates the remaining time once a second.
+// settling is how long after a disturbance the window looks once a second whether it needs the keyboard. Later it looks
+// when the keyboard has moved.
+const settling = 10 * time.Second
+
+// tick updates what changes as time goes by.
 func (w *window) tick() {
 	stop(w.tickTimer)
 	if w.page == nil {
 		return
 	}
+	next := w.page.tick(w.p.now())
 	if w.arm.visible && !w.arm.focused {
-		regainKeyboard(w.win)
+		regainKeyboard(w.win, func() { w.p.after(time.Second, w.tick) }) // until then it may be on its way
 	}
-	w.page.tick(w.p.now())
-	w.column.follow()
-	w.tickTimer = w.p.after(time.Second, w.tick)
+	if w.column.follow() || !w.arm.focused && w.p.now().Sub(w.arm.since) < settling {
+		next = time.Second
+	}
+	w.tickTimer = w.p.after(next, w.tick)
 }
 
 func stop(t *time.Timer) {
@@ -643,7 +649,8 @@ func (w *window) ageOf(e *entry) string {
 	if e.isSnoozed() {
 		return tr("back at {{.Time}}", values{"Time": e.request.Snoozed.Format("15:04")})
 	}
-	return clock(w.p.now().Sub(e.request.Created))
+	age, _ := clock(w.p.now().Sub(e.request.Created))
+	return age
 }
 
 // denySession denies all approvals of the session of e and closes its questions unanswered.

@@ -7,6 +7,7 @@ import (
 	"os"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"fyne.io/fyne/v2"
@@ -40,9 +41,15 @@ func focusWindow(w fyne.Window) {
 	w.RequestFocus()
 }
 
-// regainKeyboard gives a visible window the keyboard if no window has it, as Openbox sometimes leaves it.
-func regainKeyboard(w fyne.Window) {
-	if x, id := windowSystem(w); x != nil && id != 0 && x.isKeyboardFree() && x.onScreen(id) {
+// regainKeyboard gives a visible window the keyboard if no window has it, as Openbox sometimes leaves it. From then on
+// moved is called when another window may have it.
+func regainKeyboard(w fyne.Window, moved func()) {
+	x, id := windowSystem(w)
+	if x == nil || id == 0 {
+		return
+	}
+	x.moved.Store(&moved)
+	if x.isKeyboardFree() && x.onScreen(id) {
 		x.check(xproto.SetInputFocusChecked(x.conn, xproto.InputFocusPointerRoot, id, xproto.TimeCurrentTime).Check())
 	}
 }
@@ -82,6 +89,7 @@ type xServer struct {
 	conn  *xgb.Conn
 	root  xproto.Window
 	atoms map[string]xproto.Atom
+	moved atomic.Pointer[func()] // called when another window may have the keyboard
 
 	hasMonitors bool // it can list its monitors
 }
@@ -119,7 +127,7 @@ func newXServer() (*xServer, error) {
 	for _, name := range []string{
 		"WM_STATE", "_NET_WM_STATE", "_NET_WM_STATE_HIDDEN", "_NET_WM_DESKTOP", "_NET_CURRENT_DESKTOP",
 		"_NET_CLIENT_LIST", "_NET_WM_PID", "_NET_WM_USER_TIME", "_NET_WORKAREA",
-		"_NET_FRAME_EXTENTS", "_NET_SUPPORTING_WM_CHECK",
+		"_NET_FRAME_EXTENTS", "_NET_SUPPORTING_WM_CHECK", "_NET_ACTIVE_WINDOW",
 	} {
 		atom, err := xproto.InternAtom(conn, false, uint16(len(name)), name).Reply()
 		if err != nil {
@@ -129,8 +137,14 @@ func newXServer() (*xServer, error) {
 		x.atoms[name] = atom.Atom
 	}
 	x.hasMonitors = randr.Init(conn) == nil
+	xproto.ChangeWindowAttributes(conn, x.root, xproto.CwEventMask, []uint32{xproto.EventMaskPropertyChange})
 	go func() { // unread events would block the connection
 		for event, err := conn.WaitForEvent(); event != nil || err != nil; event, err = conn.WaitForEvent() {
+			change, isChange := event.(xproto.PropertyNotifyEvent)
+			moved := x.moved.Load()
+			if isChange && change.Atom == x.atoms["_NET_ACTIVE_WINDOW"] && moved != nil {
+				(*moved)()
+			}
 		}
 	}()
 	return x, nil

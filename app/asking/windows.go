@@ -20,7 +20,8 @@ import (
 
 const (
 	startPatience = 10 * time.Second // how long the windows process may take to introduce itself
-	pingEvery     = 2 * time.Second  // while something is on screen or should be
+	pingEvery     = 2 * time.Second  // while something is on screen or should be …
+	pingRarely    = 30 * time.Second // … and has been for minutes: each ping wakes them
 	pingPatience  = 6 * time.Second  // how long the windows may take to handle an event; see [process.stopwatch]
 	endPatience   = 3 * time.Second  // how long the windows process may take to end by itself
 	maxDeaths     = 3                // of the windows process within deathWindow; then nobody is asked for a while
@@ -710,7 +711,7 @@ func (w *windows) watch(ctx context.Context, p *process) error {
 		next := max(w.keep(), pingPatience) - time.Since(used) // a window that was just wanted may not be open yet
 		switch {
 		case busy:
-			next = pingEvery - time.Since(pinged)
+			next = min(max(pingEvery, time.Since(used)/2), pingRarely) - time.Since(pinged)
 		case next <= 0:
 			return nil
 		}

@@ -16,7 +16,6 @@ import (
 	"nod/assets"
 	"nod/changes"
 	"nod/dialogs"
-	"nod/dialogs/controls"
 	"nod/dialogs/history"
 	"nod/dialogs/settings"
 	"nod/interact"
@@ -207,7 +206,7 @@ func (w *windows) isOpen() bool { return w.settings.Visible() || w.history.Visib
 
 // onUI runs f on the UI goroutine, soon even while the loop is parked.
 func (w *windows) onUI(f func()) {
-	controls.Do(f)
+	dialogs.Do(f)
 	w.park.Wake()
 }
 
@@ -292,7 +291,7 @@ type park struct {
 
 func newPark(ctx context.Context, busy func() bool, spare func()) *park {
 	p := &park{ctx: ctx, busy: busy, spare: spare, wake: changes.NewSignal()}
-	p.rest = time.AfterFunc(restTime, func() { controls.Do(p.spareShown) })
+	p.rest = time.AfterFunc(restTime, func() { dialogs.Do(p.spareShown) })
 	return p
 }
 
@@ -315,7 +314,7 @@ func (p *park) settle() {
 		return
 	}
 	p.on = true
-	controls.Do(p.turn)
+	dialogs.Do(p.turn)
 }
 
 func (p *park) turn() {

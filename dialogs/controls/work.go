@@ -1,6 +1,10 @@
 package controls
 
-import "context"
+import (
+	"context"
+
+	"nod/dialogs"
+)
 
 // A job runs off the UI goroutine. The function it returns then runs on the UI goroutine, unless ctx has ended.
 type job func(ctx context.Context) (done func())
@@ -24,7 +28,7 @@ func (k *Worker) Do(j job) {
 	k.ctx, k.cancel = ctx, cancel
 	k.Aside(func() {
 		done := j(ctx)
-		Do(func() {
+		dialogs.Do(func() {
 			wanted := ctx.Err() == nil
 			cancel()
 			k.ctx = nil

@@ -79,7 +79,7 @@ type Window struct {
 func New(a fyne.App, o Options) *Window {
 	w := &Window{
 		app: a, opts: o, now: time.Now,
-		after: func(d time.Duration, f func()) { time.AfterFunc(d, func() { controls.Do(f) }) },
+		after: func(d time.Duration, f func()) { time.AfterFunc(d, func() { dialogs.Do(f) }) },
 	}
 	w.aside = func(f func()) { go f() }
 	w.states.Aside = w.run
@@ -92,7 +92,7 @@ func (w *Window) run(f func()) { w.aside(f) }
 func (w *Window) draw(work func() (show func())) {
 	w.run(func() {
 		show := work()
-		controls.Do(show)
+		dialogs.Do(show)
 	})
 }
 
@@ -137,7 +137,7 @@ func (w *Window) Changed() {
 // Added updates the window after new entries. It is safe for concurrent use and never blocks.
 func (w *Window) Added() {
 	if w.visible.Load() {
-		controls.Do(w.entries.renew)
+		dialogs.Do(w.entries.renew)
 	}
 }
 
@@ -201,7 +201,7 @@ func (w *Window) takeBack(id int, done func(error)) {
 func (w *Window) act(do func(context.Context) error, done func(error)) {
 	w.run(func() {
 		err := do(context.Background())
-		controls.Do(func() {
+		dialogs.Do(func() {
 			done(err)
 			w.fetch()
 		})

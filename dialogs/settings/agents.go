@@ -407,7 +407,7 @@ func (c *agentCard) apply(changes []agent.Change, after string, failed func()) {
 		for i := 0; i < len(changes) && err == nil; i++ {
 			err = changes[i].Apply()
 		}
-		controls.Do(func() {
+		dialogs.Do(func() {
 			c.problem.Complain(err)
 			if err != nil {
 				failed()

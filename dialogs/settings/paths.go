@@ -14,6 +14,7 @@ import (
 	"fyne.io/fyne/v2/theme"
 	"github.com/rymdport/portal/filechooser"
 
+	"nod/dialogs"
 	"nod/dialogs/controls"
 	"nod/policy"
 )
@@ -74,7 +75,7 @@ func browseButton(w *Window, chosen func(folder string)) *controls.Button {
 func (w *Window) chooseFolder(chosen func(folder string)) {
 	w.aside(func() {
 		folder, err := w.desktopFolder(lang.L("Choose a folder"))
-		controls.Do(func() {
+		dialogs.Do(func() {
 			switch {
 			case err != nil:
 				w.fyneFolder(chosen)

@@ -195,7 +195,7 @@ func (c *replayCard) read(ctx context.Context, s operator.State, bar *widget.Pro
 	return c.run(ctx, s.Config.Policy, func(part float64) { // called often
 		if now := int(100 * part); now > percent {
 			percent = now
-			controls.Do(func() { bar.SetValue(part) })
+			dialogs.Do(func() { bar.SetValue(part) })
 		}
 	})
 }

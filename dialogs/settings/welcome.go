@@ -148,7 +148,7 @@ func (p *welcome) ask() {
 	p.asking = cancel
 	p.win.aside(func() {
 		a, err := p.win.opts.Operator.TestRequest(ctx)
-		controls.Do(func() {
+		dialogs.Do(func() {
 			cancel()
 			p.asking = nil
 			p.try.Enable()

@@ -120,7 +120,7 @@ type windowPage struct {
 func New(a fyne.App, o Options) *Window {
 	w := &Window{
 		app: a, opts: o, desktopFolder: portalFolder,
-		after: func(d time.Duration, f func()) { time.AfterFunc(d, func() { controls.Do(f) }) },
+		after: func(d time.Duration, f func()) { time.AfterFunc(d, func() { dialogs.Do(f) }) },
 	}
 	w.saved.Store(&config.Config{})
 	w.setAside(func(f func()) { go f() })
@@ -398,7 +398,7 @@ func (w *Window) act(do func(context.Context) error, done func(error)) {
 			<-before
 		}
 		err := do(context.Background())
-		controls.Do(func() { w.acted(err, done) })
+		dialogs.Do(func() { w.acted(err, done) })
 	})
 }
 

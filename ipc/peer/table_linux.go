@@ -19,7 +19,7 @@ var running = struct {
 	fds map[identity]int
 }{fds: map[identity]int{}}
 
-const maxRunning = 32
+const maxRunning = 8
 
 type identity struct {
 	pid int32

@@ -177,7 +177,7 @@ func newProgram(
 	p.server, err = ipc.Listen(ipc.Config{
 		Address: p.store.Config().IPC.Address, AnyPort: p.store.Config().IPC == config.Default().IPC, Dir: dir,
 		Broker: p.broker, Version: o.Version, Log: p.log, Hooks: p.hooks, Raise: p.desk.Raise, Called: p.desk.WarmUp,
-		Paused: p.desk.Paused, Runs: p.runs,
+		Paused: func() (bool, time.Time) { now := p.desk.Paused(); return now.On, now.Until }, Runs: p.runs,
 	})
 	return p, err
 }

@@ -29,6 +29,7 @@ func (o operatorAPI) State(ctx context.Context) (operator.State, error) {
 	s := operator.State{
 		Config: store.Config(), Grants: store.Grants(), HeldGrants: store.HeldGrants(),
 		Contacts: o.p.hooks.Contacts(), Shortcut: o.ShortcutProblem(), Undos: o.Undos(),
+		Pause:   o.Paused(),
 		Journal: o.p.kept(ctx),
 		About: operator.About{
 			Version: o.p.opts.Version, URL: where.URL, Socket: where.Socket, Config: o.p.opts.ConfigPath, Log: o.p.logPath,

@@ -22,7 +22,7 @@ func newConfirmPage(p *page, b api.Confirm) {
 	p.yes.icon = theme.IconNameConfirm
 	p.no = newDecision(p.w, no, negativeHint(), plainButton, p.w.refuse)
 	p.no.icon = theme.IconNameCancel
-	message := b.Message
+	message := prompt.ConfirmMessage(b)
 	if len(message) <= maxHeading && !strings.Contains(message, "\n") && !strings.HasSuffix(message, "#") {
 		message = "## " + message
 	}

@@ -36,11 +36,11 @@ func (w *window) snoozeItems(e *entry) []menuItem {
 	}
 	for _, d := range snoozes {
 		if d <= most {
-			add(tr("Snooze {{.Time}}", values{"Time": span(d)}), d)
+			add(tr("Snooze {{.Time}}", values{"Time": prompt.Spelled(d)}), d)
 		}
 	}
 	if !slices.Contains(snoozes, most) && most >= time.Minute && most < snoozes[len(snoozes)-1] {
-		add(tr("Snooze as long as it can wait ({{.Time}})", values{"Time": span(most)}), most)
+		add(tr("Snooze as long as it can wait ({{.Time}})", values{"Time": prompt.Spelled(most)}), most)
 	}
 	if len(items) > 0 && patience < longPatience {
 		until := Lines(waitsUntil(e), theme.SizeNameCaptionText, widget.LowImportance)
@@ -52,17 +52,6 @@ func (w *window) snoozeItems(e *entry) []menuItem {
 func waitsUntil(e *entry) string {
 	return tr("{{.Agent}} waits until {{.Time}}",
 		values{"Agent": prompt.AgentOf(e.request.Requester), "Time": e.request.Until.Format("15:04")})
-}
-
-func span(d time.Duration) string {
-	switch n := int(d / time.Minute); {
-	case n == 60:
-		return tr("1 hour")
-	case n == 1:
-		return tr("1 minute")
-	default:
-		return tr("{{.Count}} minutes", values{"Count": n})
-	}
 }
 
 // elsewhere names the button that leaves the answer to the terminal or the agent; "" if they cannot ask.

@@ -189,7 +189,7 @@ func compact(t *testing.T, text string) string {
 func TestQuietUntilSomebodyIsThere(t *testing.T) {
 	t.Parallel()
 	n := start(t, settings)
-	question := []string{"ask", "Which one?", "--session", "s1", "--timeout", "2s"}
+	question := []string{"ask", "Which one?", "--session", "s1", "--timeout", "8s"} // a busy machine needs some to show it
 	for range 2 {
 		c := n.send(question...)
 		n.prompt()

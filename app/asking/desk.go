@@ -355,11 +355,14 @@ func (d *Desk) ShowSettings() { d.show(operator.View{Settings: true}) }
 // ShortcutProblem says why the shortcut does not work; empty if it works or none is set.
 func (d *Desk) ShortcutProblem() string { return d.shortcut.why() }
 
-// Paused reports whether nobody is asked now, and until when; zero: until the user resumes.
-func (d *Desk) Paused() (bool, time.Time) {
-	now := d.presence.paused()
-	return now.On, now.Until
+// Pause implements [operator.Operator].
+func (d *Desk) Pause(_ context.Context, p operator.Pause) error {
+	d.presence.setPause(p)
+	return nil
 }
+
+// Paused returns the current pause.
+func (d *Desk) Paused() operator.Pause { return d.presence.paused() }
 
 // StopWindows ends the windows for good.
 func (d *Desk) StopWindows() {

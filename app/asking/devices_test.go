@@ -586,7 +586,7 @@ func TestFormsOnAPhone(t *testing.T) {
 func TestPausedADeviceIsAsked(t *testing.T) {
 	onPhone(t, func(d *phoneDesk) {
 		d.seen()
-		d.presence.setPause(pause{On: true})
+		d.presence.setPause(operator.Pause{On: true})
 		ticket := d.begin(api.Ask{Question: "make?"})
 		if len(d.w.open()) != 1 || d.w.waiting() {
 			t.Fatalf("%d open, on screen %v", len(d.w.open()), d.w.waiting())
@@ -594,7 +594,7 @@ func TestPausedADeviceIsAsked(t *testing.T) {
 		if got := d.seen(); len(got) != 1 {
 			t.Fatalf("seen: %+v", got)
 		}
-		d.presence.setPause(pause{})
+		d.presence.setPause(operator.Pause{})
 		synctest.Wait()
 		if !d.w.waiting() {
 			t.Error("it is not on screen after the pause")
@@ -602,7 +602,7 @@ func TestPausedADeviceIsAsked(t *testing.T) {
 		ticket.Release()
 		synctest.Wait()
 
-		d.presence.setPause(pause{On: true})
+		d.presence.setPause(operator.Pause{On: true})
 		d.wait(2 * time.Minute) // nothing was heard of the phone
 		ticket = d.begin(api.Ask{Question: "again?"})
 		if got := came(t, ticket); got.Outcome != api.Unavailable || !strings.Contains(got.Reason, "paused") {

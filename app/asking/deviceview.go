@@ -63,7 +63,7 @@ func deviceView(p operator.Prompt, may remote.May) device.View {
 			v.Fields = append(v.Fields, questionField(q))
 		}
 	case api.Confirm:
-		v.Lines = proseLines(b.Message)
+		v.Lines = proseLines(prompt.ConfirmMessage(b))
 		yes, no = prompt.ConfirmLabels(b)
 	}
 	if !may.Questions {

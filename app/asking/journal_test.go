@@ -14,6 +14,7 @@ import (
 	"nod/e2e/interacttest"
 	"nod/interact"
 	"nod/interact/journal"
+	"nod/ipc/operator"
 )
 
 // Whatever is wrong with the journal is told in words of nod's own, and shows in the tray.
@@ -31,7 +32,7 @@ func TestJournalProblem(t *testing.T) {
 		if !names || strings.ContainsAny(said, "\n\u202e{") {
 			t.Errorf("%s: %q", trouble, said)
 		}
-		s := snapshot{Journal: said, Pause: pause{On: true}}
+		s := snapshot{Journal: said, Pause: operator.Pause{On: true}}
 		if s.state() != assets.Broken || !strings.Contains(s.status(time.Now()), said) {
 			t.Errorf("%s: the tray shows %s and says %q", trouble, s.state(), s.status(time.Now()))
 		}

@@ -20,6 +20,7 @@ import (
 	"nod/api"
 	"nod/e2e/interacttest"
 	"nod/interact"
+	"nod/ipc/operator"
 	"nod/ipc/remote"
 	"nod/ipc/remote/book"
 	"nod/policy"
@@ -780,7 +781,7 @@ func FuzzMachine(f *testing.F) {
 // Who has nobody to ask says so at once; what waits already waits until somebody can be asked.
 func TestMachinesAndPause(t *testing.T) {
 	inDesk(t, yesOnce, func(t *testing.T, d *pairedDesk) {
-		d.presence.setPause(pause{On: true})
+		d.presence.setPause(operator.Pause{On: true})
 		r := call(time.Minute)
 		if err := d.line.desk.Take(d.web, r); !errors.Is(err, interact.ErrUnavailable) {
 			t.Errorf("while paused: %v", err)
@@ -795,7 +796,7 @@ func TestMachinesAndPause(t *testing.T) {
 			missed.Request.ID == r.Request.ID || missed.Request.Requester.Machine != "web" {
 			t.Errorf("it is in the history as %+v", missed)
 		}
-		d.presence.setPause(pause{})
+		d.presence.setPause(operator.Pause{})
 		var isThere atomic.Bool
 		d.human.Answer = func(r interact.Request, why policy.Decision) (interact.Answer, error) {
 			if !isThere.Load() {

@@ -10,6 +10,7 @@ import (
 
 	"nod/api"
 	"nod/interact"
+	"nod/ipc/operator"
 	"nod/policy"
 )
 
@@ -35,7 +36,7 @@ func TestPausedNobodyIsAsked(t *testing.T) {
 			t.Fatalf("not paused: asked %d, error %v", human.asked, err)
 		}
 
-		p.setPause(pause{On: true, Until: time.Now().Add(time.Hour)})
+		p.setPause(operator.Pause{On: true, Until: time.Now().Add(time.Hour)})
 		synctest.Wait()
 		err := ask()
 		if !errors.Is(err, interact.ErrUnavailable) {
@@ -63,13 +64,13 @@ func TestPausedNobodyIsAsked(t *testing.T) {
 func TestPauseWithoutEndLastsUntilResumed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPresence(func() {})
-		p.setPause(pause{On: true, Until: time.Now().Add(time.Hour)})
-		p.setPause(pause{On: true})
+		p.setPause(operator.Pause{On: true, Until: time.Now().Add(time.Hour)})
+		p.setPause(operator.Pause{On: true})
 		time.Sleep(1000 * time.Hour)
 		if !p.paused().On {
 			t.Error("the end of the first pause ended the second")
 		}
-		p.setPause(pause{})
+		p.setPause(operator.Pause{})
 		if p.paused().On {
 			t.Error("resumed, yet paused")
 		}
@@ -84,4 +85,45 @@ func TestClockNamesTheDayWhenItIsAnother(t *testing.T) {
 	if got := clock(now.Add(18*time.Hour), now); got != "Tue 17:30" {
 		t.Errorf("next day: %q", got)
 	}
+}
+
+// An agent can ask the user to pause nod, but pauses it only with their yes, and never another machine's desk.
+func TestOnlyAYesPauses(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		machine string
+		answer  interact.Answer
+		err     error
+		paused  bool
+	}{
+		{"yes", "", interact.Answer{Outcome: api.Answered, Confirmed: true}, nil, true},
+		{"no", "", interact.Answer{Outcome: api.Answered}, nil, false},
+		{"closed", "", interact.Answer{Outcome: api.Dismissed}, nil, false},
+		{"time-out", "", interact.Answer{Outcome: api.TimedOut}, interact.ErrTimedOut, false},
+		{"no windows", "", interact.Answer{Confirmed: true}, interact.ErrUnavailable, false},
+		{"another machine's", "build", interact.Answer{Outcome: api.Answered, Confirmed: true}, nil, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p := newGate(same{c.answer, c.err}, func() {})
+				r := interact.Request{Body: api.Confirm{Pause: 600}, Requester: interact.Requester{Machine: c.machine}}
+				_, _ = p.Prompt(t.Context(), r, policy.Decision{})
+				if now := p.paused(); now.On != c.paused {
+					t.Errorf("paused: %v, want %v", now.On, c.paused)
+				} else if c.paused && time.Until(now.Until) != 10*time.Minute {
+					t.Errorf("paused until %v, in %v", now.Until, time.Until(now.Until))
+				}
+			})
+		})
+	}
+}
+
+// same answers every prompt alike.
+type same struct {
+	answer interact.Answer
+	err    error
+}
+
+func (s same) Prompt(context.Context, interact.Request, policy.Decision) (interact.Answer, error) {
+	return s.answer, s.err
 }

@@ -6,8 +6,10 @@ import (
 	"sync"
 	"time"
 
+	"nod/api"
 	"nod/changes"
 	"nod/interact"
+	"nod/ipc/operator"
 	"nod/policy"
 	"nod/policy/config"
 )
@@ -27,7 +29,7 @@ type presence struct {
 	left    func()         // called when the user counts as away for one more session
 
 	mu         sync.Mutex
-	pause      pause
+	pause      operator.Pause
 	timer      *time.Timer // ends the pause; nil if it has no end
 	unanswered map[agentSession]int
 	missed     int // requests refused since the user was last seen
@@ -40,14 +42,8 @@ func newPresence(left func()) *presence {
 	return &presence{changed: changes.NewSignal(), left: left, unanswered: map[agentSession]int{}}
 }
 
-// pause is a time in which nobody is asked. The zero value is no pause.
-type pause struct {
-	On    bool
-	Until time.Time // zero: until the user resumes
-}
-
 // pausedError says that nobody is asked during a pause. Agents read its text.
-type pausedError pause
+type pausedError operator.Pause
 
 func (e pausedError) Error() string {
 	if e.Until.IsZero() {
@@ -67,7 +63,7 @@ func clock(t, now time.Time) string {
 	return t.Format("Mon 15:04")
 }
 
-func (p *presence) setPause(to pause) {
+func (p *presence) setPause(to operator.Pause) {
 	p.mu.Lock()
 	if p.timer != nil {
 		p.timer.Stop()
@@ -84,11 +80,11 @@ func (p *presence) setPause(to pause) {
 
 // paused returns the current pause. It compares wall clocks, so that a computer that slept through the end of a pause
 // wakes up unpaused.
-func (p *presence) paused() pause {
+func (p *presence) paused() operator.Pause {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if end := p.pause.Until; !end.IsZero() && !time.Now().Round(0).Before(end) {
-		p.pause = pause{}
+		p.pause = operator.Pause{}
 	}
 	return p.pause
 }
@@ -103,6 +99,10 @@ type gate struct {
 
 // Prompt implements [interact.Prompter].
 func (g gate) Prompt(ctx context.Context, r interact.Request, why policy.Decision) (interact.Answer, error) {
+	asked, _ := r.Body.(api.Confirm)
+	if asked.Pause != 0 && r.Requester.Machine != "" {
+		return interact.Answer{}, fmt.Errorf("%w: a machine cannot pause the desk", interact.ErrUnavailable)
+	}
 	if !g.devices.ready() {
 		if now := g.paused(); now.On {
 			return interact.Answer{}, pausedError(now)
@@ -117,6 +117,9 @@ func (g gate) Prompt(ctx context.Context, r interact.Request, why policy.Decisio
 	switch {
 	case err == nil:
 		g.back()
+		if a.Confirmed && asked.Pause != 0 {
+			g.setPause(operator.Pause{On: true, Until: time.Now().Add(asked.PauseTime())})
+		}
 	case context.Cause(ctx) == interact.ErrTimedOut: // and not withdrawn
 		g.timedOut(r)
 	}

@@ -28,7 +28,7 @@ const menuPending = 10
 type snapshot struct {
 	Pending       []interact.Request // oldest first, without notices: nobody answers those
 	Snoozed       []interact.Request // oldest first
-	Pause         pause
+	Pause         operator.Pause
 	Away          int    // sessions for which nobody is asked, because nobody answered
 	Missed        int    // requests refused for that
 	Broken        bool   // the policy file cannot be read
@@ -45,7 +45,7 @@ type snapshot struct {
 // trayActions is what the menu can do. Each call has a goroutine of its own.
 type trayActions struct {
 	Show          func(operator.View) // brings a window to the front
-	Pause         func(pause)
+	Pause         func(operator.Pause)
 	AskEverything func(bool)
 	AskAgain      func() // the user is back after prompts timed out
 	Quit          func()
@@ -132,7 +132,7 @@ func awayNews(a history.Away) string {
 	return lang.L("While you were away: {{.What}}", map[string]any{"What": strings.Join(parts, ", ")})
 }
 
-func pausedStatus(p pause, now time.Time) string {
+func pausedStatus(p operator.Pause, now time.Time) string {
 	if p.Until.IsZero() {
 		return lang.L("Paused")
 	}
@@ -208,16 +208,16 @@ func (s snapshot) snoozedItems(do trayActions) []menuItem {
 
 func (s snapshot) pauseItems(do trayActions) []menuItem {
 	if s.Pause.On {
-		return []menuItem{{Label: lang.L("Resume"), Do: func() { do.Pause(pause{}) }}}
+		return []menuItem{{Label: lang.L("Resume"), Do: func() { do.Pause(operator.Pause{}) }}}
 	}
 	lasting := func(label string, d time.Duration) menuItem {
-		return menuItem{Label: label, Do: func() { do.Pause(pause{On: true, Until: time.Now().Add(d)}) }}
+		return menuItem{Label: label, Do: func() { do.Pause(operator.Pause{On: true, Until: time.Now().Add(d)}) }}
 	}
 	return []menuItem{
 		lasting(lang.L("Pause for 15 minutes"), 15*time.Minute),
 		lasting(lang.L("Pause for 30 minutes"), 30*time.Minute),
 		lasting(lang.L("Pause for 1 hour"), time.Hour),
-		{Label: lang.L("Pause until I'm back"), Do: func() { do.Pause(pause{On: true}) }},
+		{Label: lang.L("Pause until I'm back"), Do: func() { do.Pause(operator.Pause{On: true}) }},
 	}
 }
 

@@ -223,7 +223,7 @@ func TestTrayShowsTheLatestSnapshot(t *testing.T) {
 	tray := runTray(t, trayActions{})
 	icon := h.icon()
 	h.shows(icon, assets.Idle, true)
-	tray.update(snapshot{Pause: pause{On: true}})
+	tray.update(snapshot{Pause: operator.Pause{On: true}})
 	h.shows(icon, assets.Paused, true)
 	tray.update(snapshot{Broken: true})
 	tray.update(snapshot{Pending: []interact.Request{pendingApproval("1", "claude")}})
@@ -240,10 +240,10 @@ func TestTrayShowsTheLatestSnapshot(t *testing.T) {
 
 func TestTrayMenuOnTheBus(t *testing.T) {
 	h := startBus(t).startHost()
-	shown, paused, quit := make(chan interact.ID, 1), make(chan pause, 1), make(chan bool, 1)
+	shown, paused, quit := make(chan interact.ID, 1), make(chan operator.Pause, 1), make(chan bool, 1)
 	tray := runTray(t, trayActions{
 		Show:  func(v operator.View) { shown <- v.Request },
-		Pause: func(p pause) { paused <- p },
+		Pause: func(p operator.Pause) { paused <- p },
 		Quit:  func() { quit <- true },
 	})
 	icon := h.icon()
@@ -446,7 +446,7 @@ func TestTrayOutlivesABusThatHangs(t *testing.T) {
 	icon := h.icon()
 	b.daemon.Process.Signal(syscall.SIGSTOP)
 	for i := range 10000 {
-		tray.update(snapshot{Pause: pause{On: i%2 == 0}})
+		tray.update(snapshot{Pause: operator.Pause{On: i%2 == 0}})
 	}
 	tray.update(snapshot{Missed: 1})
 	b.daemon.Process.Signal(syscall.SIGCONT)

@@ -30,12 +30,12 @@ func TestTrayState(t *testing.T) {
 		{"ask about everything is no state of its own", snapshot{AskEverything: true}, assets.Idle},
 		{"waiting", snapshot{Pending: waiting}, assets.Waiting},
 		{"snoozed", snapshot{Snoozed: waiting}, assets.Waiting},
-		{"paused", snapshot{Pause: pause{On: true}}, assets.Paused},
-		{"paused, and somebody waits from before", snapshot{Pending: waiting, Pause: pause{On: true}}, assets.Waiting},
+		{"paused", snapshot{Pause: operator.Pause{On: true}}, assets.Paused},
+		{"paused, and somebody waits from before", snapshot{Pending: waiting, Pause: operator.Pause{On: true}}, assets.Waiting},
 		{"away, and nobody came since", snapshot{Away: 1}, assets.Idle},
 		{"away, and somebody came since", snapshot{Away: 1, Missed: 1}, assets.Waiting},
 		{"hooks that point nowhere", snapshot{Hooks: "Hooks"}, assets.Broken},
-		{"broken before all else", snapshot{Pending: waiting, Pause: pause{On: true}, Broken: true}, assets.Broken},
+		{"broken before all else", snapshot{Pending: waiting, Pause: operator.Pause{On: true}, Broken: true}, assets.Broken},
 	}
 	for _, tt := range tests {
 		if got := tt.s.state(); got != tt.want {
@@ -88,12 +88,12 @@ func TestTrayMenu(t *testing.T) {
 			"(2 snoozed)", "--", "Snoozed: a · my__shop: npm test‹newline›&& x",
 			"Snoozed: b · my__shop: npm test‹newline›&& x", "--",
 			pauseMenu, "Ask about everything", "--", "History…", "Settings…", "--", "Quit"}},
-		{"paused", snapshot{Pause: pause{On: true, Until: now.Add(time.Hour)}}, []string{
+		{"paused", snapshot{Pause: operator.Pause{On: true, Until: now.Add(time.Hour)}}, []string{
 			"(Paused until 15:00)", "--", "Resume", "--", "Ask about everything", "--", "History…", "Settings…", "--", "Quit"}},
 		{"a machine", snapshot{Machines: 1}, []string{
 			"(No requests waiting · 1 machine connected)", "--", pauseMenu, "Ask about everything", "--",
 			"History…", "Settings…", "--", "Quit"}},
-		{"machines and a pause", snapshot{Machines: 3, Pause: pause{On: true}}, []string{
+		{"machines and a pause", snapshot{Machines: 3, Pause: operator.Pause{On: true}}, []string{
 			"(Paused · 3 machines connected)", "--", "Resume", "--", "Ask about everything", "--",
 			"History…", "Settings…", "--", "Quit"}},
 		{"ask about everything", snapshot{AskEverything: true}, []string{
@@ -137,11 +137,11 @@ func TestTrayMenuListsTenAndCountsTheRest(t *testing.T) {
 
 func TestTrayMenuActions(t *testing.T) {
 	var shown interact.ID
-	var paused pause
+	var paused operator.Pause
 	var askEverything, quit bool
 	do := trayActions{
 		Show:          func(v operator.View) { shown = v.Request },
-		Pause:         func(p pause) { paused = p },
+		Pause:         func(p operator.Pause) { paused = p },
 		AskEverything: func(on bool) { askEverything = on },
 		Quit:          func() { quit = true },
 	}

@@ -2,10 +2,12 @@ package prompt
 
 import (
 	"cmp"
+	"time"
 
 	"nod/api"
 	"nod/dialogs/safetext"
 	"nod/interact"
+	"nod/policy/config"
 )
 
 // Labels are the texts of the buttons. If Why is empty, a denial has no reason, because no agent would read it.
@@ -28,8 +30,20 @@ func LabelsOf(a interact.Approve) Labels {
 	}
 }
 
+// ConfirmMessage returns the question of a confirmation. It is the agent's, but that of a pause is nod's.
+func ConfirmMessage(b api.Confirm) string {
+	if b.Pause == 0 {
+		return b.Message
+	}
+	return tr("Pause nod for {{.Time}}?", values{"Time": Spelled(b.PauseTime())}) + "\n\n" +
+		tr("Nobody can ask you anything until then. Rules still apply.")
+}
+
 // ConfirmLabels returns the labels of a confirmation.
 func ConfirmLabels(b api.Confirm) (yes, no string) {
+	if b.Pause != 0 {
+		return tr("Pause"), tr("Don't pause")
+	}
 	return safetext.Line(cmp.Or(b.YesLabel, tr("Yes")), MaxName), safetext.Line(cmp.Or(b.NoLabel, tr("No")), MaxName)
 }
 
@@ -54,4 +68,26 @@ func Silence(r interact.Request, time string) string {
 		return tr("Answers “{{.Answer}}” in {{.Time}}", what)
 	}
 	return tr("Ends unanswered in {{.Time}}", what)
+}
+
+// Spelled writes a time as people do: "5 minutes"; one that is no whole number of a unit as "1h30m".
+func Spelled(d time.Duration) string {
+	for _, u := range []struct {
+		unit      time.Duration
+		one, many string
+	}{
+		{24 * time.Hour, "1 day", "{{.N}} days"}, {time.Hour, "1 hour", "{{.N}} hours"},
+		{time.Minute, "1 minute", "{{.N}} minutes"}, {time.Second, "1 second", "{{.N}} seconds"},
+	} {
+		switch {
+		case d == u.unit:
+			return tr(u.one)
+		case d > 0 && d%u.unit == 0:
+			return tr(u.many, values{"N": int64(d / u.unit)})
+		}
+	}
+	if d < time.Minute {
+		return tr("{{.N}} seconds", values{"N": d.Seconds()})
+	}
+	return config.FormatDuration(d)
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/test"
@@ -61,6 +62,35 @@ func TestASwitchThatCannotBeSavedGoesBack(t *testing.T) {
 	test.Tap(w.general.autostart.check)
 	if w.general.autostart.check.Checked || shownBy(w.general.autostart.Problem) == "" {
 		t.Error("nothing says that nod cannot start with the session")
+	}
+}
+
+func TestThePauseIsStartedAndEnded(t *testing.T) {
+	w, o := few(t)
+	r := w.general.pause
+	pick := func(option string) {
+		r.pick.SetSelected(option)
+	}
+	pick("Pause for 1 hour")
+	if until := time.Until(o.state.Pause.Until); !o.state.Pause.On || until < 59*time.Minute || until > time.Hour {
+		t.Fatalf("paused: %+v", o.state.Pause)
+	}
+	if want := "Paused until " + o.state.Pause.Until.Format("15:04"); r.pick.Selected != want {
+		t.Errorf("shows %q, want %q", r.pick.Selected, want)
+	}
+	o.refuse = errors.New("no way")
+	pick("Resume")
+	if !o.state.Pause.On || shownBy(r.Problem) != "no way" || r.pick.SelectedIndex() != 0 {
+		t.Errorf("refused: says %q, shows %q", shownBy(r.Problem), r.pick.Selected)
+	}
+	o.refuse = nil
+	pick("Resume")
+	if o.state.Pause.On || r.pick.Selected != "Not paused" {
+		t.Errorf("resumed: %+v, shows %q", o.state.Pause, r.pick.Selected)
+	}
+	pick("Pause until I'm back")
+	if !o.state.Pause.On || !o.state.Pause.Until.IsZero() || r.pick.Selected != "Paused" {
+		t.Errorf("until the user is back: %+v, shows %q", o.state.Pause, r.pick.Selected)
 	}
 }
 

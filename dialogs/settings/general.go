@@ -14,6 +14,7 @@ import (
 	"fyne.io/fyne/v2/widget"
 
 	"nod/dialogs/controls"
+	"nod/dialogs/prompt"
 	"nod/ipc/operator"
 	"nod/policy/config"
 )
@@ -46,6 +47,7 @@ type generalPage struct {
 	part
 	settings  settingList
 	timeout   *savedEntry
+	pause     *pauseRow
 	onTop     *checkRow
 	autostart *autostartRow
 	restart   *controls.Remark
@@ -59,8 +61,9 @@ func newGeneralPage(w *Window) *generalPage {
 	p.onTop = newSwitch(w, lang.L("Keep prompts above other windows"), lang.L("Where the desktop allows it."),
 		func(c *config.Config) *bool { return &c.Prompt.OnTop })
 	p.autostart = newAutostartRow(w)
+	p.pause = newPauseRow(w)
 	p.content = controls.Page(
-		p.settings.section(lang.L("Asking"), "", p.timeout,
+		p.settings.section(lang.L("Asking"), "", p.pause, p.timeout,
 			newChoiceRow(w, lang.L("While the screen is locked"),
 				lang.L("Some agents give up sooner."),
 				[]option{{config.LockedCount, lang.L("Keep counting")}, {config.LockedWait, lang.L("Stop the clock")}},
@@ -92,6 +95,7 @@ func newGeneralPage(w *Window) *generalPage {
 func (p *generalPage) refresh(s operator.State) {
 	p.settings.refresh(s)
 	p.autostart.follow(s.Autostart)
+	p.pause.follow(s.Pause)
 	p.restart.Say("")
 	if s.Restart {
 		p.restart.Say(lang.L("Restart nod for this to take effect."))
@@ -111,35 +115,12 @@ func newDuration(w *Window, name, hint string, least, most time.Duration,
 		}
 		if d < least || d > most {
 			return errors.New(lang.L("Between {{.Least}} and {{.Most}}.",
-				map[string]any{"Least": spelled(least), "Most": spelled(most)}))
+				map[string]any{"Least": prompt.Spelled(least), "Most": prompt.Spelled(most)}))
 		}
 		*of(c) = d
 		return nil
 	}
-	return newSavedEntry(w, name, hint, func(c *config.Config) string { return spelled(*of(c)) }, set)
-}
-
-// spelled is a duration as people type it, such as "5 minutes"; shorter where it needs more than one unit.
-func spelled(d time.Duration) string {
-	const day = 24 * time.Hour
-	for _, u := range []struct {
-		unit      time.Duration
-		one, many string
-	}{
-		{day, "1 day", "{{.N}} days"}, {time.Hour, "1 hour", "{{.N}} hours"}, {time.Minute, "1 minute", "{{.N}} minutes"},
-		{time.Second, "1 second", "{{.N}} seconds"},
-	} {
-		switch {
-		case d == u.unit:
-			return lang.L(u.one)
-		case d > 0 && d%u.unit == 0:
-			return lang.L(u.many, map[string]any{"N": int64(d / u.unit)})
-		}
-	}
-	if d < time.Minute {
-		return lang.L("{{.N}} seconds", map[string]any{"N": d.Seconds()})
-	}
-	return config.FormatDuration(d)
+	return newSavedEntry(w, name, hint, func(c *config.Config) string { return prompt.Spelled(*of(c)) }, set)
 }
 
 func newSwitch(w *Window, name, hint string, of func(*config.Config) *bool) *checkRow {
@@ -230,6 +211,60 @@ func (r *autostartRow) follow(a operator.Autostart) {
 		r.Problem.Say(a.Problem)
 	}
 }
+
+// pauseRow starts and ends a pause. Its first option is what is so, the others are what the user can do.
+type pauseRow struct {
+	*controls.Setting
+	pick  *controls.Select
+	known *operator.Pause // last shown state
+}
+
+func newPauseRow(w *Window) *pauseRow {
+	r := &pauseRow{}
+	r.pick = controls.NewSelect(nil, func(string) {
+		if i := r.pick.SelectedIndex(); i > 0 {
+			w.act(func(ctx context.Context) error { return w.opts.Operator.Pause(ctx, r.choice(i)) }, r.Problem.Complain)
+		}
+	})
+	r.Setting = controls.NewSetting(lang.L("Pause"),
+		lang.L("Nobody can ask you anything until then. Rules still apply."), controls.Wide(controls.ControlWidth, r.pick))
+	return r
+}
+
+func (r *pauseRow) choice(i int) operator.Pause {
+	spans := []time.Duration{15 * time.Minute, 30 * time.Minute, time.Hour}
+	switch {
+	case r.known.On:
+		return operator.Pause{}
+	case i > len(spans):
+		return operator.Pause{On: true}
+	}
+	return operator.Pause{On: true, Until: time.Now().Add(spans[i-1])}
+}
+
+func (r *pauseRow) follow(p operator.Pause) {
+	if r.known != nil && r.known.On == p.On && r.known.Until.Equal(p.Until) && r.pick.SelectedIndex() == 0 {
+		return
+	}
+	r.known = &p
+	switch {
+	case !p.On:
+		r.pick.Options = []string{lang.L("Not paused"), lang.L("Pause for 15 minutes"), lang.L("Pause for 30 minutes"),
+			lang.L("Pause for 1 hour"), lang.L("Pause until I'm back")}
+	case p.Until.IsZero():
+		r.pick.Options = []string{lang.L("Paused"), lang.L("Resume")}
+	default:
+		r.pick.Options = []string{lang.L("Paused until {{.Time}}", map[string]any{"Time": p.Until.Local().Format("15:04")}),
+			lang.L("Resume")}
+	}
+	r.pick.SetSelectedIndex(0)
+	r.pick.Refresh()
+}
+
+// refresh implements [setting]. A pause is no part of the configuration.
+func (r *pauseRow) refresh(*config.Config, bool) {}
+
+func (r *pauseRow) Row() *controls.Setting { return r.Setting }
 
 type option struct{ value, name string }
 

@@ -184,6 +184,15 @@ func (o *fakeOperator) Verify(ctx context.Context) (operator.Verified, error) {
 	return o.verified, errors.Join(o.wait(ctx), o.refuse)
 }
 
+func (o *fakeOperator) Pause(_ context.Context, p operator.Pause) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.refuse == nil {
+		o.state.Pause = p
+	}
+	return o.refuse
+}
+
 func (o *fakeOperator) SetAutostart(context.Context, bool) error {
 	return errors.New("autostart: not made by nod")
 }

@@ -123,6 +123,8 @@ func (c *client) Replace(ctx context.Context, base, next config.Config) error {
 	return c.do(ctx, "Replace", base, next)
 }
 
+func (c *client) Pause(ctx context.Context, p Pause) error { return c.do(ctx, "Pause", p) }
+
 func (c *client) SettleHeld(ctx context.Context, held config.HeldChange, accept bool) error {
 	return c.do(ctx, "SettleHeld", held, accept)
 }

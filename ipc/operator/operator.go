@@ -49,6 +49,8 @@ type manager interface {
 	State(ctx context.Context) (State, error)
 	// Replace changes the configuration from base to next. It fails with [config.ErrChanged] if it is no longer base.
 	Replace(ctx context.Context, base, next config.Config) error
+	// Pause starts or ends a pause.
+	Pause(ctx context.Context, p Pause) error
 	// SettleHeld accepts or undoes a change of the policy file that nod did not make.
 	SettleHeld(ctx context.Context, held config.HeldChange, accept bool) error
 	// Revoke deletes a grant, or all if id is empty.
@@ -235,12 +237,19 @@ type State struct {
 	HeldGrants []policy.Grant              // written by another program, not in force
 	Undos      []Undo                      // as in [Pending]
 	Contacts   map[string]interact.Contact // how agents' hooks last reached nod, by agent
+	Pause      Pause
 	Autostart  Autostart
 	Journal    Journal
 	Shortcut   string // why the shortcut does not work; empty if it does or there is none
 	Sandbox    string // why commands cannot run in a sandbox here, and what to do; empty: they can
 	Restart    bool   // a setting takes effect only after a restart
 	About      About
+}
+
+// Pause is a time in which nobody is asked. The zero value is none.
+type Pause struct {
+	On    bool
+	Until time.Time // zero: until the user resumes
 }
 
 // Journal describes the history file.

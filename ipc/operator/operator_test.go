@@ -50,6 +50,8 @@ func (r *recorder) Replace(_ context.Context, base, next config.Config) error {
 	return r.note("Replace", base.Look.Theme, next.Look.Theme)
 }
 
+func (r *recorder) Pause(_ context.Context, p Pause) error { return r.note("Pause", p) }
+
 func (r *recorder) SettleHeld(_ context.Context, held config.HeldChange, accept bool) error {
 	return r.note("SettleHeld", held, accept)
 }
@@ -216,6 +218,8 @@ func TestEveryMethodReachesTheOperator(t *testing.T) {
 		{func(ctx context.Context) (any, error) { return nothing(c.SettleHeld(ctx, held, true)) },
 			[]any{"SettleHeld", held, true}, nil},
 		{func(ctx context.Context) (any, error) { return nothing(c.Revoke(ctx, "")) }, []any{"Revoke", ""}, nil},
+		{func(ctx context.Context) (any, error) { return nothing(c.Pause(ctx, Pause{On: true})) },
+			[]any{"Pause", Pause{On: true}}, nil},
 		{func(ctx context.Context) (any, error) { return nothing(c.Undo(ctx, 7)) }, []any{"Undo", 7}, nil},
 		{func(ctx context.Context) (any, error) { return nothing(c.AcceptGrants(ctx)) }, []any{"AcceptGrants"}, nil},
 		{func(ctx context.Context) (any, error) { return c.Try(ctx, policy.Call{Tool: "Bash"}) },

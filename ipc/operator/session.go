@@ -88,6 +88,7 @@ func methods(op Operator) handler.Map {
 		"Report":             handler.NewPos(op.Report, "screen"),
 		"State":              handler.New(op.State),
 		"Replace":            handler.NewPos(op.Replace, "base", "next"),
+		"Pause":              handler.NewPos(op.Pause, "pause"),
 		"SettleHeld":         handler.NewPos(op.SettleHeld, "held", "accept"),
 		"Revoke":             handler.NewPos(op.Revoke, "id"),
 		"Undo":               handler.NewPos(op.Undo, "id"),

@@ -101,7 +101,7 @@ type Confirm struct {
 	Default  bool    `json:"default,omitzero" description:"what no answer in time means"`
 	YesLabel string  `json:"yes_label,omitzero" description:"label of the affirmative button"`
 	NoLabel  string  `json:"no_label,omitzero" description:"label of the negative button"`
-	Pause    float64 `json:"pause,omitzero" description:"pause nod for these seconds (60 to 86400) if the user agrees; nod words the question"`
+	Pause    float64 `json:"pause,omitzero" description:"60 to 86400 seconds: yes pauses nod; nod words the question"`
 }
 
 // PauseTime is how long the user is asked to pause nod; 0: not at all.

@@ -23,7 +23,8 @@ func newConfirmPage(p *page, b api.Confirm) {
 	p.no = newDecision(p.w, no, negativeHint(), plainButton, p.w.refuse)
 	p.no.icon = theme.IconNameCancel
 	message := prompt.ConfirmMessage(b)
-	if len(message) <= maxHeading && !strings.Contains(message, "\n") && !strings.HasSuffix(message, "#") {
+	isShort := len(message) <= maxHeading && !strings.Contains(message, "\n") && !strings.HasSuffix(message, "#")
+	if isShort || b.Pause != 0 { // the first paragraph of nod's own is its question
 		message = "## " + message
 	}
 	p.assemble(p.rows(Tight(newMarkdown(p.w, message))).scroll.Scroll, &foot{

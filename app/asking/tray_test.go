@@ -31,7 +31,7 @@ func TestTrayState(t *testing.T) {
 		{"waiting", snapshot{Pending: waiting}, assets.Waiting},
 		{"snoozed", snapshot{Snoozed: waiting}, assets.Waiting},
 		{"paused", snapshot{Pause: operator.Pause{On: true}}, assets.Paused},
-		{"paused, and somebody waits from before", snapshot{Pending: waiting, Pause: operator.Pause{On: true}}, assets.Waiting},
+		{"paused while somebody waits", snapshot{Pending: waiting, Pause: operator.Pause{On: true}}, assets.Waiting},
 		{"away, and nobody came since", snapshot{Away: 1}, assets.Idle},
 		{"away, and somebody came since", snapshot{Away: 1, Missed: 1}, assets.Waiting},
 		{"hooks that point nowhere", snapshot{Hooks: "Hooks"}, assets.Broken},

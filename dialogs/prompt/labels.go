@@ -36,7 +36,7 @@ func ConfirmMessage(b api.Confirm) string {
 		return b.Message
 	}
 	return tr("Pause nod for {{.Time}}?", values{"Time": Spelled(b.PauseTime())}) + "\n\n" +
-		tr("Nobody can ask you anything until then. Rules still apply.")
+		tr("While nod is paused, nobody can ask you anything. Rules still apply.")
 }
 
 // ConfirmLabels returns the labels of a confirmation.

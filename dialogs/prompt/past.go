@@ -19,7 +19,8 @@ func PastContent(r interact.Record) Content {
 		return pastWords(
 			Unnumbered("", b.Question, LineText), picks(b.Options), answerLines(r.Answer, []string{r.Answer.Text}))
 	case api.Confirm:
-		return pastWords(Unnumbered("", ConfirmMessage(b), LineText), answerLines(r.Answer, []string{yesOrNo(r.Answer.Confirmed)}))
+		return pastWords(Unnumbered("", ConfirmMessage(b), LineText),
+			answerLines(r.Answer, []string{yesOrNo(r.Answer.Confirmed)}))
 	case api.Form:
 		return pastForm(b, r.Answer)
 	case api.Notify:

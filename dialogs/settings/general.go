@@ -227,7 +227,8 @@ func newPauseRow(w *Window) *pauseRow {
 		}
 	})
 	r.Setting = controls.NewSetting(lang.L("Pause"),
-		lang.L("Nobody can ask you anything until then. Rules still apply."), controls.Wide(controls.ControlWidth, r.pick))
+		lang.L("While nod is paused, nobody can ask you anything. Rules still apply."),
+		controls.Wide(controls.ControlWidth, r.pick))
 	return r
 }
 

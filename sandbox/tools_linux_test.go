@@ -62,6 +62,14 @@ func TestToolchains(t *testing.T) {
 		"python3": {map[string]string{
 			"test_m.py": "import unittest\nclass M(unittest.TestCase):\n    def test(self): self.assertEqual(1, 1)\n",
 		}, "python3 -m venv --without-pip v && v/bin/python -m unittest"},
+		"pytest": {map[string]string{
+			"m.py": "def one(): return 1\n", "test_m.py": "from m import one\ndef test_one(): assert one() == 1\n",
+		}, "pytest -q"},
+		"pnpm": {map[string]string{
+			"package.json":   `{"name":"m","version":"1.0.0","scripts":{"test":"node t.js"},"dependencies":{"n":"file:n"}}`,
+			"n/package.json": `{"name":"n","version":"1.0.0"}`, "n/index.js": "module.exports = 1\n",
+			"t.js": "process.exit(require('n') - 1)\n",
+		}, "pnpm install --offline && pnpm test && rm -r node_modules"},
 		"git": {map[string]string{"x": "x"}, "rm -rf r && git init -q r && cd r && touch a && git add -A && " +
 			"git -c user.name=n -c user.email=e commit -qm one && git log --oneline"},
 	} {

@@ -42,7 +42,7 @@ func NewNavigation(pages []Tab, wide float32, onSelected func(int)) *Navigation 
 		dialogs.SetVisible(p.Content, i == 0)
 		views.Add(p.Content)
 		text := fyne.MeasureText(p.Name, theme.CaptionTextSize(), fyne.TextStyle{Bold: true})
-		n.narrow = max(n.narrow, text.Width+3*theme.InnerPadding())
+		n.narrow = max(n.narrow, text.Width+2*theme.InnerPadding())
 	}
 	side := dialogs.Surface(dialogs.ColorSunken, dialogs.Padded(8, 0, n.List))
 	n.Content = container.New(n, side, views)

@@ -60,8 +60,10 @@ var mayImport = map[string][]string{
 	"nod/ipc/programs":       {"nod/ownfile"},
 	"nod/interact":           {"nod/api", "nod/changes", "nod/policy"},
 	"nod/interact/history":   {"nod/interact"},
-	"nod/interact/journal":   {"nod/interact/history", "nod/interact/secrets", "nod/policy/config"},
-	"nod/interact/secrets":   {},
+	"nod/interact/journal": {
+		"nod/interact/history", "nod/interact/secrets", "nod/ownfile/ownlog", "nod/policy/config",
+	},
+	"nod/interact/secrets": {},
 	"nod/policy": {
 		"nod/ownfile", "nod/policy/git", "nod/policy/invisible", "nod/policy/process", "nod/policy/shell",
 	},

@@ -50,11 +50,20 @@ func (m *model) step(t *testing.T, random *rand.Rand, j *journal.Journal) {
 		m.open[id] = one
 	case kind < 6:
 		m.settle(t, j, one.Record)
-	case kind < 8:
+	case kind < 7:
 		m.next++
 		m.settle(t, j, approval(m.next))
+	case kind < 8:
+		m.next++
+		r := passed(approval(m.next))
+		must(t, j.Settle(t.Context(), r))
+		m.settled = append(m.settled, r)
 	case kind < 9 && len(m.settled) > 0:
 		again := m.settled[random.IntN(len(m.settled))]
+		if again.Answer.By == api.ByPolicy {
+			must(t, j.Settle(t.Context(), again)) // and is not there twice
+			return
+		}
 		if err := j.Settle(t.Context(), again); !errors.Is(err, interact.ErrSettled) {
 			t.Errorf("settled again: %v", err)
 		}
@@ -99,12 +108,13 @@ func (m *model) check(t *testing.T, j *journal.Journal) {
 	entries(t, j, int64(len(m.settled)))
 }
 
-// crash copies the files of a journal as they are now, in a bubble: nobody may write between one and the next.
+// crash copies the files of a journal as they are now, in a bubble: nobody may write between one and the next, and time
+// does not go by for the queue to be taken.
 func crash(t *testing.T, path string) string {
 	t.Helper()
 	synctest.Wait()
 	copied := filepath.Join(t.TempDir(), filepath.Base(path))
-	for _, end := range []string{"", "-wal"} {
+	for _, end := range []string{"-queue", "", "-wal"} {
 		text, err := os.ReadFile(path + end)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue

@@ -71,6 +71,13 @@ func (j *Journal) Problem() error {
 	return j.problems.worst()
 }
 
+// isHealthy reports whether the journal is open and the last write worked.
+func (j *Journal) isHealthy() bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return !j.closed && j.problems.write == nil
+}
+
 func (j *Journal) isFailing() bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()

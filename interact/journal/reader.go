@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"zombiezen.com/go/sqlite"
 	"zombiezen.com/go/sqlite/sqlitex"
@@ -26,7 +27,8 @@ const readers = 4 // at once
 
 // Reader reads a journal, also while a [Journal] writes it. It is safe for concurrent use.
 type Reader struct {
-	path string
+	path  string
+	flush func(context.Context) // has the database take what is still to come; nil: another process does
 
 	mu     sync.Mutex  // guards all below
 	pool   *pool       // nil: nobody has read yet, or the file is another now
@@ -42,9 +44,14 @@ type pool struct {
 	users sync.WaitGroup
 }
 
-// OpenReader opens the journal at path to read.
+// OpenReader opens the journal at path to read. It waits a moment for a running nod to take its queue.
 func OpenReader(path string) (*Reader, error) {
 	r := newReader(path)
+	for begun := time.Now(); time.Since(begun) < 10*queueDelay; time.Sleep(queueDelay / 4) {
+		if info, err := os.Lstat(queuePath(path)); err != nil || info.Size() == 0 {
+			break
+		}
+	}
 	if err := r.read(context.Background(), func(*sqlite.Conn) error { return nil }); err != nil {
 		return nil, errors.Join(fmt.Errorf("open the journal %s: %w", path, err), r.Close())
 	}
@@ -86,6 +93,9 @@ func (r *Reader) read(ctx context.Context, do func(*sqlite.Conn) error) (err err
 			err = ctx.Err()
 		}
 	}()
+	if r.flush != nil {
+		r.flush(ctx)
+	}
 	pool, err := r.open()
 	if err != nil {
 		return err

@@ -3,7 +3,6 @@ package journal
 import (
 	"context"
 	"errors"
-	"runtime"
 	"time"
 
 	"zombiezen.com/go/sqlite"
@@ -65,38 +64,49 @@ type added struct {
 
 func (w *writer) run() {
 	defer w.close()
+	var due <-chan time.Time // when the queue is to be taken; nil: it is empty
 	for {
 		select {
 		case first := <-w.j.writes:
 			w.group(first)
+		case <-w.j.queue.woken:
+			due = time.After(queueDelay)
+		case <-due:
+			due = nil
+			w.group(nil)
 		case <-w.j.closing:
+			w.group(nil)
 			return
 		}
 	}
 }
 
-// gather returns what callers want to write now, and what those who are about to want when it comes to them.
-func (w *writer) gather(first *write) []*write {
-	group := []*write{first}
-	for isLast := false; len(group) < maxGroup; {
-		select {
-		case next := <-w.j.writes:
-			group, isLast = append(group, next), false
-		default:
-			if isLast {
-				return group
+// group writes the queue, and what callers want now, in one transaction. first is the first of these, or nil.
+func (w *writer) group(first *write) {
+	queued := w.j.queue.all()
+	if first == nil && len(queued) == 0 {
+		return
+	}
+	group := []*write{{done: make(chan error, 1), do: func(w *writer) error {
+		for _, e := range queued {
+			if _, err := w.append(e); err != nil {
+				return err
 			}
-			isLast = true
-			runtime.Gosched() // returns at once if nobody else has anything to do
+		}
+		return nil
+	}}}
+	for next := first; next != nil && len(group) <= maxGroup; {
+		group = append(group, next)
+		select {
+		case next = <-w.j.writes:
+		default:
+			next = nil
 		}
 	}
-	return group
-}
-
-// group writes what callers want now in one transaction.
-func (w *writer) group(first *write) {
-	group := w.gather(first)
 	err := w.commit(group)
+	if err == nil {
+		w.j.queue.taken(len(queued))
+	}
 	w.j.failed(err)
 	w.j.index.woken.Send()
 	for _, next := range group {

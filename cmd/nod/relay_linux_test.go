@@ -362,7 +362,7 @@ func TestRelayTakesNoOtherDesk(t *testing.T) {
 
 	other := newDesk(t, m)
 	until(t, "the other desk is told why", func() bool { return other.line.State(key).Problem != "" })
-	if problem := other.line.State(key).Problem; !strings.Contains(problem, "answers to another desk") {
+	if problem := other.line.State(key).Problem; !strings.Contains(problem, "belongs to another desk") {
 		t.Errorf("it is told %q", problem)
 	}
 	digest, err := r.Digest()
@@ -398,7 +398,7 @@ func TestRelayTakesNoOtherDesk(t *testing.T) {
 	}
 	again := newDesk(t, m)
 	until(t, "another desk comes through", func() bool { return again.line.State(key).Problem != "" })
-	if problem := again.line.State(key).Problem; !strings.Contains(problem, "answers to another desk") {
+	if problem := again.line.State(key).Problem; !strings.Contains(problem, "belongs to another desk") {
 		t.Errorf("it is told %q", problem)
 	}
 	if d.answered(r) || other.asked() {

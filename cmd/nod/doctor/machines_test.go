@@ -71,7 +71,7 @@ func TestMachinesAreProbedWithoutADesk(t *testing.T) {
 		"another version": {"nod 1.0.0\n", nil, Warning, "version 1.0.0"},
 		"not let in":      {"", errors.New("me@b: Permission denied (publickey)."), Warning, "ssh was refused"},
 		"no nod":          {"", errors.New("bash: line 1: nod: command not found"), Warning, "nod is not installed there"},
-		"hostile words":   {"", errors.New("\x1b[2J all is well"), Warning, "the command that connects there failed"},
+		"hostile words":   {"", errors.New("\x1b[2J all is well"), Warning, "the connection command failed"},
 		"slow":            {"", context.DeadlineExceeded, Warning, "no answer"},
 	}
 	for name, tt := range tests {

@@ -54,7 +54,7 @@ unit: setup-test ## run the tests that need no screen
 		echo "make: NOT TESTED: this machine lets bubblewrap make no sandbox, so no command is run in one (NOD_SANDBOX=1 insists)" >&2
 	go test -timeout 25m $(ALONE)
 	go test -race -timeout 25m $(PARALLEL)
-	$(WITHOUT_C) $(WINDOWS)
+	$(WITHOUT_C) -timeout 25m $(WINDOWS)
 	go -C bench test -mod=mod ./report ./sample
 	go -C packaging test ./files
 	go -C dialogs/gl test ./gen

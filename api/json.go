@@ -137,7 +137,7 @@ func explain(err error) error {
 	}
 	if syntax, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
 		if errors.Is(syntax, jsontext.ErrDuplicateName) {
-			return &DecodeError{Param: path(syntax.JSONPointer), Problem: "stands there twice", Offset: syntax.ByteOffset}
+			return &DecodeError{Param: path(syntax.JSONPointer), Problem: "appears twice", Offset: syntax.ByteOffset}
 		}
 		problem := fmt.Sprintf("not JSON: %v at byte %d", syntax.Err, syntax.ByteOffset)
 		return &DecodeError{Problem: problem, Offset: syntax.ByteOffset}

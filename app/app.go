@@ -145,7 +145,7 @@ func newProgram(
 	}
 	nod, err := programs.Find("nod")
 	if err != nil {
-		p.log.Warn("without the nod command, agents are asked about the tools with which they ask you", "err", err)
+		p.log.Warn("without the nod command, nod asks about agents' own ask tools", "err", err)
 	}
 	p.agentHooks = newAgentHooks(nod)
 	if p.dialogs, err = programs.Find("nod-dialogs"); err != nil {
@@ -165,7 +165,7 @@ func newProgram(
 	p.broker = p.desk.Broker()
 	sessions, err := hooks.NewSessions(hooks.SessionsIn(dir))
 	if err != nil {
-		p.log.Warn("which sessions come is not noted", "err", err)
+		p.log.Warn("sessions are not recorded", "err", err)
 		sessions = nil
 	}
 	p.openRuns()
@@ -253,7 +253,7 @@ func (p *program) watchPublished() {
 		p.desk.Say(interact.Warning, sentence)
 	}
 	if err := p.server.Watch(p.ctx, warn); err != nil {
-		p.log.Error("what agents find nod by is not watched", "err", err)
+		p.log.Error("the endpoint files are not watched", "err", err)
 	}
 }
 
@@ -271,7 +271,7 @@ func (p *program) watchStore() {
 	defer stop()
 	p.parts.Go(func() {
 		if err := p.store.Watch(p.ctx); err != nil && p.ctx.Err() == nil {
-			p.log.Error("the policy file is not watched: changes count after a restart", "err", err)
+			p.log.Error("the policy file is not watched: changes take effect after a restart", "err", err)
 		}
 	})
 	if len(p.store.HeldGrants()) > 0 {
@@ -311,7 +311,7 @@ func (p *program) warnHeld(known config.HeldChange) config.HeldChange {
 func (p *program) warnBroken(before error) error {
 	err := p.store.Err()
 	if err != nil && before == nil {
-		p.log.Error("the policy file has an error: everything is asked about", "err", err)
+		p.log.Error("the policy file has an error: nod asks about everything", "err", err)
 		p.desk.Say(interact.Error, lang.L("The policy file has an error, so nod asks about everything. Open nod's settings "+
 			"to see it."))
 	}
@@ -362,11 +362,11 @@ func limits(noLog, noSeal error, where endpoint.Endpoint) []string {
 	}
 	if noSeal != nil {
 		problem := map[string]any{"Problem": noSeal.Error()}
-		sentences = append(sentences, lang.L("nod runs, but cannot save its policy: {{.Problem}}.", problem))
+		sentences = append(sentences, lang.L("nod is running but can't save its policy: {{.Problem}}.", problem))
 	}
 	if where.Socket == "" && runtime.GOOS != "windows" {
 		sentences = append(sentences, lang.L(
-			"nod runs, but without its socket, whose path would be too long: set XDG_RUNTIME_DIR to a shorter one."))
+			"nod is running without its socket, because its path is too long: set XDG_RUNTIME_DIR to a shorter path."))
 	}
 	return sentences
 }

@@ -40,7 +40,7 @@ func (p *program) openRuns() {
 		Forbids: p.store.Forbids,
 	})
 	if err != nil {
-		p.log.Warn("commands that the last nod-desktop expected in the sandbox were not read", "err", err)
+		p.log.Warn("the last run's sandbox commands were not read", "err", err)
 	}
 }
 
@@ -48,15 +48,15 @@ func (p *program) openRuns() {
 // project.
 func (p *program) followSandbox() {
 	if err := p.runs.Finish(p.ctx); err != nil {
-		p.log.Error("what was being taken back when nod ended is not finished", "err", err)
+		p.log.Error("nod ended during an undo, and could not finish it", "err", err)
 	}
 	found, err := trySandbox(p.ctx, p.agentHooks.nod)
 	if err != nil {
-		p.log.Info("this machine cannot contain commands", "err", err)
+		p.log.Info("this machine has no sandbox", "err", err)
 		p.noSandbox.Store(new(err.Error()))
 		return
 	}
-	if p.log.Info("this machine contains commands", "by", found.Engine, "why", found.Why); found.Engine.OnlyReads() {
+	if p.log.Info("this machine has a sandbox", "by", found.Engine, "why", found.Why); found.Engine.OnlyReads() {
 		p.noSandbox.Store(&found.Why)
 	}
 	p.runs.Ready(found.Engine)
@@ -123,7 +123,7 @@ func (p *program) contains(who interact.Requester) bool {
 func (p *program) setShell(on bool, told map[string]string) {
 	m, err := agent.ThisMachine(p.agentHooks.nod)
 	if err != nil {
-		p.log.Warn("agents cannot hand their commands to nod", "err", err)
+		p.log.Warn("agents can't run their commands through nod", "err", err)
 		return
 	}
 	m.Run = nil
@@ -139,12 +139,12 @@ func (p *program) setShell(on bool, told map[string]string) {
 			delete(told, a.Name)
 		case told[a.Name] != err.Error():
 			told[a.Name] = err.Error()
-			p.log.Warn("an agent does not hand its commands to nod", "agent", a.Name, "on", on, "err", err)
+			p.log.Warn("an agent does not run its commands through nod", "agent", a.Name, "on", on, "err", err)
 			p.desk.Say(interact.Warning, lang.L("{{.Agent}}: commands can't run in the sandbox: {{.Problem}}",
 				map[string]any{"Agent": a.Title, "Problem": err.Error()}))
 		}
 		if err == nil && len(all) > 0 {
-			p.log.Info("an agent's settings were changed", "agent", a.Name, "hands over its commands", on)
+			p.log.Info("agent's settings changed", "agent", a.Name, "hands over its commands", on)
 		}
 	}
 }

@@ -33,7 +33,7 @@ func (o operatorAPI) History(ctx context.Context, q history.Query) (history.Page
 // Export implements [operator.Operator].
 func (o operatorAPI) Export(ctx context.Context, q history.Query, path string, f history.Format) (n int, err error) {
 	if !filepath.IsAbs(path) {
-		return 0, fmt.Errorf("export to %s: want a whole path", path)
+		return 0, fmt.Errorf("export to %s: not a full path", path)
 	}
 	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {

@@ -98,7 +98,7 @@ func (p *program) checkHooks() {
 	if len(dead) == 0 {
 		return
 	}
-	p.log.Warn("the hooks of agents point nowhere", "agents", dead)
+	p.log.Warn("agents' hooks are broken", "agents", dead)
 	p.desk.Say(interact.Warning, lang.L("{{.Agents}}: the hooks run a nod command that doesn't exist, so they don't ask "+
 		"nod. Repair them in nod's settings, under Agents.", map[string]any{"Agents": strings.Join(dead, ", ")}))
 	p.desk.Refresh()

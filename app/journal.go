@@ -55,7 +55,7 @@ func (p *program) restore(to prompts) {
 	if err == nil {
 		return
 	}
-	p.log.Error("the pending requests of the last run cannot be read yet", "err", err)
+	p.log.Error("the last run's pending requests can't be read yet", "err", err)
 	p.broker.AwaitRestore()
 	p.parts.Go(func() {
 		for {
@@ -157,7 +157,7 @@ func (p *program) kept(ctx context.Context) operator.Journal {
 	k.Head, errs[1] = p.journal.Head(ctx)
 	k.Entries, k.Bytes, errs[2] = p.journal.Size(ctx)
 	if err := errors.Join(errs[:]...); err != nil {
-		p.log.Warn("it is not known how much of the history is kept", "err", err)
+		p.log.Warn("the size of the history is not known", "err", err)
 	}
 	return k
 }

@@ -24,7 +24,7 @@ const (
 
 func systemctl(args ...string) error {
 	if _, err := os.Stat(filepath.Join(os.Getenv("XDG_RUNTIME_DIR"), "systemd", "private")); err != nil {
-		return fmt.Errorf("the user's systemd does not run: %w", err)
+		return fmt.Errorf("the user's systemd is not running: %w", err)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), systemctlTimeout)
 	defer cancel()

@@ -103,7 +103,7 @@ func (u *upgrade) run(ctx context.Context) error {
 			switch {
 			case err == nil || ctx.Err() != nil:
 			case tries < len(u.retries):
-				u.log.Info("nod was replaced, and waits", "err", err)
+				u.log.Info("nod was replaced: waiting", "err", err)
 				next = time.After(u.retries[tries])
 				tries++
 			default:
@@ -119,7 +119,7 @@ func (u *upgrade) watch(watcher *fsnotify.Watcher) {
 		dir := filepath.Dir(path)
 		for _, watched := range []string{filepath.Dir(dir), dir} {
 			if err := watcher.Add(watched); err != nil && !errors.Is(err, fs.ErrNotExist) {
-				u.log.Warn("nod may not notice when it is replaced", "err", err)
+				u.log.Warn("nod may not notice an upgrade", "err", err)
 			}
 		}
 	}
@@ -145,7 +145,7 @@ func (u *upgrade) look(ctx context.Context) error {
 		return err
 	}
 	if version != other {
-		return fmt.Errorf("%s is of version %s, and %s of %s", u.self, version, u.dialogs, other)
+		return fmt.Errorf("%s is version %s, but %s is version %s", u.self, version, u.dialogs, other)
 	}
 	if programs.IsSame(u.running, u.self) {
 		return nil
@@ -157,7 +157,7 @@ func (u *upgrade) look(ctx context.Context) error {
 	if now, err := os.Stat(u.self); err != nil || !isUnchanged(found, now) {
 		return fmt.Errorf("%s was replaced once more", u.self)
 	}
-	u.log.Info("nod was replaced, and goes on as the new program", "version", version)
+	u.log.Info("nod was replaced: continuing as the new program", "version", version)
 	return u.handOver(ctx)
 }
 
@@ -170,12 +170,11 @@ func isUnchanged(was, now fs.FileInfo) bool {
 func (u *upgrade) giveUp(err error) {
 	u.failed.Store(true)
 	if errors.Is(err, fs.ErrNotExist) {
-		u.log.Warn("nod's programs were removed: this one runs until it is quit", "err", err)
-		u.warn(lang.L("nod was uninstalled. It runs until you quit it from its tray menu, but may no longer be able to ask " +
-			"you."))
+		u.log.Warn("nod's programs were removed: this one runs until you quit it", "err", err)
+		u.warn(lang.L("nod was uninstalled. It runs until you quit it from its tray menu, but may be unable to ask you."))
 		return
 	}
-	u.log.Error("nod was replaced by programs that do not work: this one runs on", "err", err)
+	u.log.Error("nod was replaced by programs that don't work: this one keeps running", "err", err)
 	u.warn(lang.L("nod was updated, but the new version does not start, so the old one keeps running. The log says why."))
 }
 
@@ -194,7 +193,7 @@ func versionOf(ctx context.Context, path string) (string, error) {
 	}
 	_, version, ok := strings.Cut(strings.TrimSpace(string(out)), " ")
 	if !ok {
-		return "", fmt.Errorf("%s --version says %q: want its name and its version", path, out)
+		return "", fmt.Errorf("%s --version printed %q, not its name and version", path, out)
 	}
 	return version, nil
 }

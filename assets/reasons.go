@@ -91,9 +91,16 @@ func (b *reasonBook) translate(english string) string {
 			return b.fill(p.translated, values[1:])
 		}
 	}
-	if !strings.HasSuffix(english, ".") && strings.Contains(english, " ") {
-		if translated := b.translate(english + "."); translated != english+"." {
+	if !strings.Contains(english, " ") {
+		return english
+	}
+	if whole := english + "."; !strings.HasSuffix(english, ".") {
+		if translated := b.translate(whole); translated != whole {
 			return strings.TrimSuffix(translated, "。")
+		}
+	} else if whole = strings.ToUpper(english[:1]) + english[1:]; whole != english { // a part of another sentence
+		if translated := b.translate(whole); translated != whole {
+			return translated
 		}
 	}
 	return english

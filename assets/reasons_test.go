@@ -218,16 +218,17 @@ func readLines(t *testing.T, name string) []string {
 
 func TestReason(t *testing.T) {
 	t.Cleanup(func() { reasons.Store(nil) })
-	const english = `no rule matches, and the command is not read-only: "rm" removes files`
+	const english = `no rule covers this; "rm" removes files`
 	if got := Reason(english); got != english {
 		t.Errorf("in English: %q", got)
 	}
 	setReasons(chinese)
 	for in, want := range map[string]string{
-		english:                   `没有匹配的规则，而且命令不是只读的："rm" 会删除文件`,
+		english:                   `没有适用的规则；"rm" 会删除文件`,
 		"It reaches the network.": "它会访问网络。",
-		"allow codex (program not verified) to use Bash with any input in ~/src/shop, for 15 minutes": "允许 codex" +
-			"（程序未核实）在 ~/src/shop 中以任何输入使用 Bash，15 分钟内",
+		"codex (program not verified) may use Bash with any input in ~/src/shop, for 15 minutes": "codex（程序未核实）" +
+			"可以在 ~/src/shop 中以任何输入使用 Bash，15 分钟内",
+		"it reaches the network":             "它会访问网络",
 		"it deletes what you like.":          "it deletes what you like.",
 		`{{.Secret}}`:                        `{{.Secret}}`,
 		`"It writes a file." removes files.`: `"It writes a file." 会删除文件。`,

@@ -218,7 +218,7 @@ func (a *approvePage) toggleRaw() {
 
 func (a *approvePage) disclosureText() string {
 	if a.rawShown {
-		return tr("Back from the JSON")
+		return tr("Back from JSON")
 	}
 	if a.compact {
 		return tr("JSON")
@@ -299,13 +299,13 @@ func (a *approvePage) affirm() {
 		a.entry.said = nil
 		a.buildInput(a.entry.view())
 		a.w.changed()
-		a.showNotice(tr("The file has changed since. Look again."))
+		a.showNotice(tr("The file has changed. Look again."))
 		return
 	}
 	if _, _, rule := a.chosen(); rule != a.shownRule {
 		a.showParts(a.partsNow())
 		a.setKeep(a.stillKept())
-		a.showNotice(tr("What Allow will save has changed since. Look again."))
+		a.showNotice(tr("What Allow will save has changed. Look again."))
 		return
 	}
 	answer := a.answer(api.Allowed)

@@ -52,7 +52,7 @@ func (a *askPage) input(b api.Ask) fyne.CanvasObject {
 func (a *askPage) affirm() {
 	answer := userAnswer(api.Answered, "")
 	if answer.Text = a.answer(); answer.Text == "" {
-		a.setProblem(tr("There is no answer yet."))
+		a.setProblem(tr("No answer yet."))
 		a.w.win.Canvas().Focus(a.focus())
 		return
 	}

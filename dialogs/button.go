@@ -211,7 +211,7 @@ func (b *button) TypedKey(ev *fyne.KeyEvent) {
 	do := b.onTap
 	if b.chordOnly != "" {
 		do = func() {
-			b.w.page.showNotice(tr("No plain key says yes: press {{.Keys}}.", values{"Keys": b.chordOnly}))
+			b.w.page.showNotice(tr("A single key can't allow: press {{.Keys}}.", values{"Keys": b.chordOnly}))
 		}
 	}
 	if b.w != nil {

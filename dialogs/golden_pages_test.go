@@ -36,7 +36,7 @@ var samples = map[string]interact.Request{
 	"remote": onBuild1(bash("7", "cd web && rm -rf dist ~/cache/web && make publish"), &interact.Reported{
 		Risks: []policy.Risk{
 			{Level: shell.Danger, Text: "Deletes outside the project: {{.What}}", What: "/home/ci/cache/web"},
-			{Level: shell.Caution, Text: "Names a place outside the project: {{.What}}", What: "/srv/www"},
+			{Level: shell.Caution, Text: "Mentions a path outside the project: {{.What}}", What: "/srv/www"},
 		},
 	}),
 	"remote-edit": onBuild1(anEdit, &interact.Reported{Files: []interact.ReportedFile{{

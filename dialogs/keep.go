@@ -111,8 +111,8 @@ func (a *approvePage) smallPrint(k keep) string {
 		return prompt.PlainText(a.body.Suggestions[k.suggestion-1])
 	}
 	if k.cover == policy.CoverSandbox {
-		return tr("No network unless you allow a host; your secrets and other projects stay out of sight; changes can be " +
-			"taken back.")
+		return tr("No network unless you allow a host; your secrets and other projects stay out of sight; you can take " +
+			"changes back.")
 	}
 	return ""
 }
@@ -263,24 +263,15 @@ func (a *approvePage) showScope() {
 
 // inWords translates rules, one per line, into the language of the user.
 func inWords(rules string) string {
+	const bullet = "· "
 	lines := strings.Split(rules, "\n")
 	for i, line := range lines {
-		lines[i] = ruleLine(line)
+		what, isItem := strings.CutPrefix(line, bullet)
+		if lines[i] = assets.Reason(what); isItem {
+			lines[i] = bullet + lines[i]
+		}
 	}
 	return strings.Join(lines, "\n")
-}
-
-// ruleLine translates one rule. A rule on its own lacks the comma that ends it inside a sentence.
-func ruleLine(line string) string {
-	const bullet = "· "
-	what, isItem := strings.CutPrefix(line, bullet)
-	if !isItem {
-		return assets.Reason(line)
-	}
-	if said := assets.Reason(what + ","); !strings.HasSuffix(said, ",") {
-		return bullet + said
-	}
-	return bullet + assets.Reason(what)
 }
 
 // chosen returns the text of the scope button and, beyond once, the rule that will be saved.
@@ -296,7 +287,7 @@ func (a *approvePage) chosen() (name, heading, rule string) {
 	name, rule = a.keepName(k), a.offer(k).Text
 	switch {
 	case k.cover == policy.CoverSandbox:
-		return tr("In a sandbox"), tr("Allow runs this one outside. From the next command on, nod will:"), rule
+		return tr("In a sandbox"), tr("Allow runs this command outside the sandbox. From the next one on, nod will:"), rule
 	case a.remote():
 		return name, tr("What Allow will save on {{.Machine}}, as it reports:", a.machine()), rule
 	case strings.Contains(rule, "\n"):

@@ -242,7 +242,7 @@ func (f *field) unselectedText() string { return strings.Replace(f.Text, f.Selec
 // showFull shows that the field takes no more text.
 func (f *field) showFull() {
 	if f.w.page != nil {
-		f.w.page.showNotice(tr("Not all of it fits: {{.Characters}} characters and {{.Lines}} lines are the most.",
+		f.w.page.showNotice(tr("Too long: the limit is {{.Characters}} characters and {{.Lines}} lines.",
 			values{"Characters": interact.MaxAnswer, "Lines": interact.MaxAnswerLines}))
 	}
 }

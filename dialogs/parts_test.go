@@ -156,14 +156,14 @@ func FuzzSafeEnds(f *testing.F) {
 
 // Every line of the grants that one answer gives is in the user's language.
 func TestGrantsInTheUsersLanguage(t *testing.T) {
-	const text = "allow codex (program not verified) in ~/src/shop, for 15 minutes:\n" +
-		"· to run \"go test\", with other plain words or paths of the project\n· to change ~/src/shop/go.mod"
+	const text = "codex (program not verified) may do this in ~/src/shop, for 15 minutes:\n" +
+		"· run \"go test\" with other arguments or project files\n· write to ~/src/shop/go.mod"
 	if got := inWords(text); got != text {
 		t.Errorf("in English: %q", got)
 	}
 	dialogstest.Speak(t, dialogstest.Chinese)
-	const want = "允许 codex（程序未核实）在 ~/src/shop 中，15 分钟内：\n" +
-		"· 运行 \"go test\"（可带其他普通词或项目中的路径）\n· 修改 ~/src/shop/go.mod"
+	const want = "codex（程序未核实）可以在 ~/src/shop 中进行以下操作，15 分钟内：\n" +
+		"· 运行 \"go test\"（可带其他参数或项目文件）\n· 写入 ~/src/shop/go.mod"
 	if got := inWords(text); got != want {
 		t.Errorf("in Chinese: %q, want %q", got, want)
 	}

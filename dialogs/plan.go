@@ -26,7 +26,7 @@ func (a *approvePage) planEdits() []fyne.CanvasObject {
 	a.askForEdits, a.letEditsPass = ask+1, pass+1
 	a.yes.setText(tr("Approve, ask for each edit"))
 	hint := commandName() + "+Shift+Enter"
-	a.alternative = newDecision(a.w, tr("Approve, let edits pass"), hint, plainButton, a.w.affirmAlternative)
+	a.alternative = newDecision(a.w, tr("Approve, allow edits"), hint, plainButton, a.w.affirmAlternative)
 	a.alternative.chordOnly = hint
 	return []fyne.CanvasObject{a.alternative}
 }

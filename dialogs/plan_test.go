@@ -73,7 +73,7 @@ func TestPlanAndItsEdits(t *testing.T) {
 		"asks for each":     {func(s *screen) { s.chord(fyne.KeyReturn) }, 2},
 		"asks, by click":    {func(s *screen) { s.tapText("Approve, ask for each edit") }, 2},
 		"lets pass":         {func(s *screen) { s.otherwise() }, 3},
-		"lets pass, by tap": {func(s *screen) { s.tapText("Approve, let edits pass") }, 3},
+		"lets pass, by tap": {func(s *screen) { s.tapText("Approve, allow edits") }, 3},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newScreen(t)

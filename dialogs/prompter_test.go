@@ -157,7 +157,7 @@ func why(r interact.Request) policy.Decision {
 	if r.Body.Kind() != api.KindApprove {
 		return policy.Decision{}
 	}
-	return policy.Decision{Effect: policy.Ask, Reason: "no rule matches", Class: policy.Unknown}
+	return policy.Decision{Effect: policy.Ask, Reason: "no rule covers this", Class: policy.Unknown}
 }
 
 // answer returns the answer to a request, if there is one.

@@ -72,7 +72,7 @@ func TestRemotePromptShowsWhatIsReported(t *testing.T) {
 	if text := shown(v.Lines); strings.Contains(text, "this machine") || strings.Contains(text, "what build-1 has") {
 		t.Errorf("with nothing reported the prompt shows\n%s", text)
 	}
-	want := "Not compared with what is there: build-1 has reported nothing about this file."
+	want := "Not compared with the current file: build-1 has reported nothing about this file."
 	if !slices.Contains(v.Warnings, want) {
 		t.Errorf("warnings are %q", v.Warnings)
 	}

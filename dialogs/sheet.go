@@ -139,7 +139,7 @@ func (s *sheet) noteSeen() {
 	isSeen := s.seen.covers(end)
 	switch {
 	case s.capped:
-		s.state.Text = tr("Too long to show: only the beginning is here.")
+		s.state.Text = tr("Too long to show: here is only the beginning.")
 	case isSeen:
 		s.state.Text = tr("You have seen all of it.")
 	case all == 0:

@@ -402,7 +402,7 @@ func TestKeysOnButtons(t *testing.T) {
 		s.settle()
 		s.key(key)
 		s.wantOpen("1")
-		if want := "No plain key says yes: press " + affirmativeHint() + "."; !s.shows(want) {
+		if want := "A single key can't allow: press " + affirmativeHint() + "."; !s.shows(want) {
 			t.Errorf("the prompt says %q, want %q", s.page().status.Text, want)
 		}
 		s.canvas().Focus(s.page().no)
@@ -572,12 +572,12 @@ func TestTimeOutText(t *testing.T) {
 		{approve, api.TakesNo, "Denied in 4 min unless you decide", ""},
 		{approve, api.AsksInTerminal, "Goes back to the terminal in 4 min", "Decide in the terminal"},
 		{approve, api.AsksItself, "Goes back to claude-code in 4 min", "Decide in claude-code"},
-		{form, api.TakesNo, "Ends unanswered in 4 min", ""},
+		{form, api.TakesNo, "Times out in 4 min", ""},
 		{form, api.AsksInTerminal, "Goes back to the terminal in 4 min", "Answer in the terminal"},
 		{form, api.AsksItself, "Goes back to claude-code in 4 min", "Answer in claude-code"},
 		{api.Confirm{Message: "Sure?"}, "", "Answers “No” in 4 min", ""},
 		{api.Confirm{Message: "Sure?", Default: true, YesLabel: "Go"}, "", "Answers “Go” in 4 min", ""},
-		{api.Ask{Question: "Why?"}, "", "Ends unanswered in 4 min", ""},
+		{api.Ask{Question: "Why?"}, "", "Times out in 4 min", ""},
 	}
 	for _, test := range tests {
 		s := newScreen(t)
@@ -1288,7 +1288,7 @@ func TestChangedFileIsShownAgain(t *testing.T) {
 	write("something else, b\n")
 	s.chord(fyne.KeyReturn)
 	s.wantOpen("1")
-	if got := s.page().status.Text; got != "The file has changed since. Look again." {
+	if got := s.page().status.Text; got != "The file has changed. Look again." {
 		t.Errorf("the prompt says %q", got)
 	}
 	s.chord(fyne.KeyReturn)

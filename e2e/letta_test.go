@@ -171,7 +171,7 @@ func TestLettaHookWithoutADecision(t *testing.T) {
 	t.Run("check", func(t *testing.T) {
 		n := start(t, settings)
 		n.launch(n.program("nod", "agents", "install", "letta", "--yes")).result()
-		const ok = "ok  a probe went through the hook"
+		const ok = "ok  a test call went through the hook"
 		if out, _ := n.launch(n.program("nod", "agents", "check", "letta")).result(); !strings.Contains(out, ok) {
 			t.Error(out)
 		}

@@ -249,7 +249,7 @@ func TestMCPHangs(t *testing.T) {
 	n.prompt()
 	must(t, n.cmd.Process.Signal(syscall.SIGSTOP))
 	defer func() { must(t, n.cmd.Process.Signal(syscall.SIGCONT)) }()
-	const want = "INTERACT_NOT_SUPPORTED: nod-desktop does not answer: it hangs; quit it and run: nod start"
+	const want = "INTERACT_NOT_SUPPORTED: nod-desktop hangs: quit it and run: nod start"
 	if r := c.reply(n.ctx); r.text() != want {
 		t.Errorf("got %+v, want %s", r, want)
 	}

@@ -118,7 +118,7 @@ func TestCommandsRunInTheSandbox(t *testing.T) {
 	c := newClaudeHands(t)
 	outside := filepath.Join(c.Home(), "outside.txt")
 	work := `mkdir -p sub && cd sub && echo "it's ✓" > made.txt && cat made.txt ../.env && ls ~ && ./x || exit 7`
-	if reply := c.hook(work); !strings.Contains(reply, "no rule matches") && !strings.Contains(reply, `"ask"`) {
+	if reply := c.hook(work); !strings.Contains(reply, "no rule covers this") && !strings.Contains(reply, `"ask"`) {
 		t.Errorf("a command that names a secret is not asked about: %s", reply)
 	}
 	work = `mkdir -p sub && cd sub && echo "it's ✓" > made.txt && cat made.txt`

@@ -171,7 +171,7 @@ func TestBrokenUpgrade(t *testing.T) {
 	script := fmt.Sprintf("#!/bin/sh\n[ \"$1\" = --version ] && exec echo nod-desktop '%s'\nexit 1\n", version)
 	must(t, writeProgram(filepath.Join(dir, "nod-desktop"), script))
 	i.put(filepath.Join(dir, "nod-desktop"))
-	i.logs("nod was replaced, and waits")
+	i.logs("nod was replaced: waiting")
 	i.affirm()
 	c.wants("allow", 0)
 	i.alive()

@@ -50,7 +50,7 @@ var (
 	ErrUnavailable = errors.New("nobody can be asked")
 	// ErrNotFound says that there is no such request, or that it has another owner.
 	ErrNotFound  = errors.New("no such request")
-	ErrImpatient = errors.New("the caller does not wait so long")
+	ErrImpatient = errors.New("the caller does not wait that long")
 )
 
 // BusyError says that too many requests are pending.

@@ -41,22 +41,22 @@ func (r Request) checkDecision(a Answer) error {
 		return errors.New("the agent suggested no such rule")
 	}
 	if a.Outcome == api.Allowed && a.ShownSHA256 != Digest(approve.Input) {
-		return errors.New("what was shown is not what was asked")
+		return errors.New("the request differs from the one shown")
 	}
 	if a.Outcome == api.Allowed && a.Scope != "" && !slices.Contains(policy.Scopes, a.Scope) {
 		return fmt.Errorf("%q is no scope", a.Scope)
 	}
 	if a.Scope == policy.Always && r.Requester.IsRemote() {
-		return errors.New("only an approval of this desk's own agents holds for always")
+		return errors.New("only approvals of this desk's own agents can be permanent")
 	}
 	if a.Covers != "" && a.Covers != policy.CoverSandbox && !slices.Contains(policy.Covers, a.Covers) {
-		return fmt.Errorf("%q is nothing that an allow covers", a.Covers)
+		return fmt.Errorf("unknown cover %q", a.Covers)
 	}
 	if a.Covers != "" && (a.Outcome != api.Allowed || a.Scope == "" || a.Scope == policy.Once) {
-		return errors.New("only an allow that holds longer than once covers anything beyond this call")
+		return errors.New("an answer for once covers only this call")
 	}
 	if a.Outcome == api.Allowed && a.Scope == policy.ThisSession && r.Requester.Session == "" {
-		return errors.New("the agent named no session to allow this for")
+		return errors.New("the agent named no session")
 	}
 	return nil
 }

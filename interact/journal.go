@@ -19,7 +19,7 @@ type Journal interface {
 }
 
 // ErrSettled says that a request has its outcome already.
-var ErrSettled = errors.New("the journal has an outcome of this request already")
+var ErrSettled = errors.New("the journal already has an outcome of this request")
 
 // Record is one request in the journal. Its Answer has no Outcome while the request is pending.
 type Record struct {

@@ -117,7 +117,7 @@ func (e *entry) rewind(settled time.Time) {
 func (b *Broker) endedMeanwhile(e *entry, keepers []api.Parent, isDetached bool) Answer {
 	var err error
 	if e.call, err = check(&e.req); err != nil || e.contentKey() != e.content {
-		b.cfg.Log.Error("restore: the journal has not all of a request", "id", e.req.ID, "err", err)
+		b.cfg.Log.Error("restore: the journal lacks part of a request", "id", e.req.ID, "err", err)
 		e.isAbandoned = true
 		return Answer{Outcome: api.Cancelled, Reason: "nod ended, and has not kept all of the request"}
 	}

@@ -22,7 +22,7 @@ func keyOf(r *http.Request, inBody string) (string, error) {
 	key, err := unquoted(values[0])
 	switch {
 	case len(values) > 1:
-		return "", &interact.ParamError{Param: keyHeader, Problem: "stands there twice"}
+		return "", &interact.ParamError{Param: keyHeader, Problem: "appears twice"}
 	case err != nil || key == "" || utf8.RuneCountInString(key) > interact.MaxName:
 		problem := fmt.Sprintf("want 1 to %d characters, in quotes or without", interact.MaxName)
 		return "", &interact.ParamError{Param: keyHeader, Problem: problem}

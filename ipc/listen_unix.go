@@ -15,7 +15,7 @@ import (
 // lies there is removed: a crash left it, because only one nod-desktop of a user listens.
 func bindSocket(path string) (*net.UnixListener, error) {
 	if len(path) >= len(syscall.RawSockaddrUnix{}.Path) {
-		return nil, fmt.Errorf("%w: its path is longer than a socket's may be: %s", errNoSocket, path)
+		return nil, fmt.Errorf("%w: its path is too long for a socket: %s", errNoSocket, path)
 	}
 	if err := removeSocket(path); err != nil {
 		return nil, err
@@ -40,7 +40,7 @@ func removeSocket(path string) error {
 	case err != nil:
 		return fmt.Errorf("look at the socket: %w", err)
 	case info.Mode().Type() != fs.ModeSocket:
-		return fmt.Errorf("bind the socket: %s is something else: remove it", path)
+		return fmt.Errorf("bind the socket: %s is not a socket: remove it", path)
 	}
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("remove the old socket: %w", err)

@@ -200,7 +200,7 @@ func checkQuery(u *url.URL, known []string) error {
 	}
 	for _, name := range known {
 		if len(values[name]) > 1 {
-			return &interact.ParamError{Param: name, Problem: "stands there twice"}
+			return &interact.ParamError{Param: name, Problem: "appears twice"}
 		}
 		delete(values, name)
 	}

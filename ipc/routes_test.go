@@ -193,7 +193,7 @@ func TestReplies(t *testing.T) {
 			map[string]any{"sent": true, "outcome": "answered"},
 		},
 		{"evaluate", "/v1/evaluate", samples["/v1/evaluate"], "", interact.Answer{}, nil,
-			200, map[string]any{"decision": "ask", "reason": "no rule matches", "class": "unknown", "rule": nil}},
+			200, map[string]any{"decision": "ask", "reason": "no rule covers this", "class": "unknown", "rule": nil}},
 		{
 			"evaluate allow", "/v1/evaluate", samples["/v1/evaluate"], yes, interact.Answer{}, nil, 200,
 			map[string]any{"decision": "allow", "rule": "test:Bash"},

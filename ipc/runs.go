@@ -11,7 +11,7 @@ import (
 )
 
 // ErrNotExpected says that nod-desktop has not said of a command that it runs in the sandbox.
-var ErrNotExpected = errors.New("nod has not said that this command runs in the sandbox")
+var ErrNotExpected = errors.New("nod did not allow this command in the sandbox")
 
 // Runs has the sandboxes of commands.
 type Runs interface {

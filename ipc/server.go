@@ -122,7 +122,7 @@ func Listen(cfg Config) (*Server, error) {
 		return nil, err
 	}
 	if at := tcp.Addr().String(); cfg.AnyPort && at != cfg.Address {
-		cfg.Log.Warn("another program has nod's port, so nod takes a free one", "want", cfg.Address, "have", at)
+		cfg.Log.Warn("another program uses nod's port: nod takes a free one", "want", cfg.Address, "have", at)
 	}
 	sock, err := listenSocket(path)
 	if errors.Is(err, errNoSocket) {

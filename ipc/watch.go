@@ -55,7 +55,7 @@ func (w *publishedWatch) look(watcher *fsnotify.Watcher) {
 		watchErr := watcher.Add(w.dir) // before the check, to miss no change
 		changed, err := w.server.published.restore()
 		if err != nil {
-			w.server.log.Error("what agents find nod by could not be put back", "dir", w.dir, "err", err)
+			w.server.log.Error("the endpoint files could not be restored", "dir", w.dir, "err", err)
 			w.tell(err)
 			return
 		}
@@ -65,7 +65,7 @@ func (w *publishedWatch) look(watcher *fsnotify.Watcher) {
 		}
 	}
 	if touched {
-		w.server.log.Warn("another program changed what agents find nod by: it was put back", "dir", w.dir)
+		w.server.log.Warn("another program changed the endpoint files: they were restored", "dir", w.dir)
 		w.tell(nil)
 	}
 }

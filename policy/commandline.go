@@ -29,14 +29,17 @@ func (l *commandLine) why() string { return l.whyOf(l.Reasons) }
 func (l *commandLine) whyOf(reasons []string) string {
 	switch {
 	case len(reasons) > 0:
-		return "the command is not read-only: " + strings.TrimSuffix(reasons[0], ".")
+		return asClause(reasons[0])
 	case l.repository != "":
-		return "the command is not read-only: " + strings.TrimSuffix(l.repository, ".")
+		return asClause(l.repository)
 	case l.outside != "":
-		return "the command changes to " + l.outside + ", which is not in the project"
+		return "it works in " + l.outside + ", which is not in the project"
 	}
-	return "the command could not be read"
+	return "nod can't read the command"
 }
+
+// asClause makes a sentence a part of another.
+func asClause(s string) string { return strings.ToLower(s[:1]) + strings.TrimSuffix(s[1:], ".") }
 
 // onlyReads reports whether the command surely only reads, and does so in the project or a trusted folder.
 func (l *commandLine) onlyReads() bool { return l.ReadOnly && l.repository == "" && l.outside == "" }
@@ -101,7 +104,7 @@ func (f *facts) gitProblem() string {
 		}
 		found, problem := git.Inspect(filepath.FromSlash(p.real), f.policy.places.Home, f.line.Remotes)
 		if problem == "" && !found && !f.policy.isInRoots(p) {
-			problem = "There is no git repository whose configuration could be looked at."
+			problem = "nod finds no git repository whose configuration it could check."
 		}
 		if problem != "" {
 			return problem
@@ -145,7 +148,7 @@ func (c *Compiled) isInRoots(p place) bool {
 // nothing is the reason of a call that nothing decided.
 func (f *facts) nothing() string {
 	if f.line == nil || f.line.onlyReads() {
-		return "no rule matches"
+		return "no rule covers this"
 	}
 	verdicts, _ := f.judgeParts()
 	says := func(reason string, is func(PartState) bool) bool {
@@ -156,5 +159,5 @@ func (f *facts) nothing() string {
 	left := slices.DeleteFunc(slices.Clone(f.line.Reasons), func(reason string) bool {
 		return says(reason, isCovered) && !says(reason, isNew)
 	})
-	return "no rule matches, and " + f.line.whyOf(left)
+	return "no rule covers this; " + f.line.whyOf(left)
 }

@@ -133,7 +133,7 @@ func newCompiledRule(r Rule, home string) compiledRule {
 
 func reason(r Rule) string {
 	verb := map[Effect]string{
-		Allow: "allows it", Sandbox: "runs it in the sandbox", Ask: "says ask", Deny: "denies it",
+		Allow: "allows it", Sandbox: "runs it in the sandbox", Ask: "asks about it", Deny: "denies it",
 	}[r.Effect]
 	if r.Note == "" {
 		return fmt.Sprintf("rule %q %s", r.ID, verb)

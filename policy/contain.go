@@ -27,7 +27,7 @@ func (f *facts) contained(d Decision) Decision {
 		problem = askNoSandbox
 	}
 	if problem != "" {
-		return ask(d.Rule, d.Reason+", but it cannot: "+problem)
+		return ask(d.Rule, d.Reason+", but it can't run there: "+problem)
 	}
 	d.Confinement = in
 	return d
@@ -55,7 +55,7 @@ func (f *facts) byProject(d Decision) Decision {
 		const reason = "the project's commands run in the sandbox"
 		return Decision{Effect: Sandbox, Rule: sandboxRule, Reason: reason, Confinement: in}
 	case d.Effect == Ask && d.Rule == "":
-		d.Reason = "no rule matches, and in the sandbox it cannot run: " + problem
+		d.Reason = "no rule covers this; it can't run in the sandbox: " + problem
 	}
 	return d
 }
@@ -109,16 +109,16 @@ func (g *guard) mayContain(p place) bool {
 func (f *facts) confinement(project string) (in Confinement, problem string) {
 	switch {
 	case f.line == nil || !f.isPlainShell():
-		return in, "only a command for a POSIX shell runs there"
+		return in, "only commands for a POSIX shell run there"
 	case project == "" || !f.policy.guard.mayContain(place{real: project}):
-		return in, "nod can't tell what project it works in"
+		return in, "nod can't tell which project it works in"
 	}
 	if f.line.Lingers {
-		return in, "it leaves a program running, which ends there with the command"
+		return in, "it leaves a program running, which the sandbox would end with the command"
 	}
 	in = Confinement{Project: project, Write: !f.line.ReadOnly, Near: f.line.Near}
 	if in.Write && f.call.OnlyReads {
-		return Confinement{}, "this machine can contain only commands that read"
+		return Confinement{}, "this machine's sandbox only runs commands that read"
 	}
 	for _, p := range f.line.Parts {
 		if p.Outside != "" {
@@ -128,7 +128,7 @@ func (f *facts) confinement(project string) (in Confinement, problem string) {
 	}
 	problem = f.leavesProject(project)
 	if in.Git && problem == "" && !f.policy.isPast && !isFolder(project+"/.git") {
-		problem = "the git repository that it changes is not the project's own"
+		problem = "it changes a git repository other than the project's"
 	}
 	if problem != "" {
 		return Confinement{}, problem
@@ -179,7 +179,7 @@ func (f *facts) missing(a *access, project string) string {
 		return ""
 	case f.isTemp(a.place):
 		if _, err := isLink(a.real); !ownfile.IsMissing(err) {
-			return fmt.Sprintf("%s is not there: it has its own folder for temporary files", a.clean)
+			return fmt.Sprintf("the sandbox has no %s: it has its own temporary folder", a.clean)
 		}
 		return ""
 	case a.changes():

@@ -299,7 +299,7 @@ func TestEditsGrantOfTemporaryFiles(t *testing.T) {
 
 	list, err := NewGrants(edit(temp+"/a.py"), UntilQuit, CoverEdits, none, testNow)
 	if err != nil || len(list) != 1 ||
-		!strings.Contains(list[0].text("/home/ann"), "change files below "+real+"/, but no settings") {
+		!strings.Contains(list[0].text("/home/ann"), "change files below "+real+"/ (no settings") {
 		t.Fatalf("%+v, %v", list, err)
 	}
 	p := none.WithGrants(list)

@@ -12,17 +12,18 @@ import (
 
 // What is asked about whatever the rules say. A rule's id cannot hold a colon, so its id and these never meet.
 var (
-	askBroken     = ask("builtin:broken", "the configuration file is broken, so everything is asked about")
-	askHidden     = ask("builtin:hidden", "the input contains characters that cannot be seen")
-	askHiddenTool = ask("builtin:hidden", "the tool's name contains characters that cannot be seen")
+	askBroken     = ask("builtin:broken", "the policy file has an error, so nod asks about everything")
+	askHidden     = ask("builtin:hidden", "the input contains invisible characters")
+	askHiddenTool = ask("builtin:hidden", "the tool's name contains invisible characters")
 	askLong       = ask("builtin:long", fmt.Sprintf("the input is longer than %d characters", maxInput))
 	askQuestion   = ask("builtin:question", "only you can answer a question")
-	askRefused    = ask("builtin:refused", "the agent's own check refused it, and only you can overrule that, this once")
-	askScreen     = ask("builtin:screen", "it can control your screen, and so click for you")
-	askOwn        = ask("builtin:own_files", "it would change nod's own files")
-	askLost       = ask("builtin:lost_path", "nod can't tell where a path in the input leads")
-	askSecrets    = ask("builtin:secrets", "the path may contain keys, passwords or tokens")
-	askOutside    = ask("builtin:outside", "the path is outside your trusted folders")
+	askRefused    = ask("builtin:refused", "the agent's own check refused it; only you can overrule that, and only "+
+		"this once")
+	askScreen  = ask("builtin:screen", "it can control your screen and click for you")
+	askOwn     = ask("builtin:own_files", "it would change nod's own files")
+	askLost    = ask("builtin:lost_path", "nod can't tell where a path in the input leads")
+	askSecrets = ask("builtin:secrets", "the path may contain keys, passwords or tokens")
+	askOutside = ask("builtin:outside", "the path is outside your trusted folders")
 )
 
 func ask(id, reason string) Decision { return Decision{Effect: Ask, Rule: id, Reason: reason} }
@@ -94,7 +95,7 @@ func (f *facts) byGrant() Decision {
 // allowed is what class, grants and the parts of a command line come to, before anybody looks for secrets.
 func (f *facts) allowed() Decision {
 	if f.policy.auto[f.class.care()] {
-		reason := "class " + string(f.class) + " passes without a prompt"
+		reason := "class " + string(f.class) + " is allowed automatically"
 		return Decision{Effect: Allow, Rule: ClassRule(f.class), Reason: reason}
 	}
 	if g := f.grant(); g != nil {
@@ -217,7 +218,7 @@ func (f *facts) hasProgram(p *pattern) bool {
 
 // Unrecorded is what becomes of a decision that cannot be written down: nothing may pass by it.
 func (d Decision) Unrecorded() Decision {
-	return Decision{Effect: Ask, Class: d.Class, Reason: "nod can't write its history, so it asks"}
+	return Decision{Effect: Ask, Class: d.Class, Reason: "nod can't write its history, so it asks you"}
 }
 
 // Explain returns the decision on a call and every step that led to it, as sentences for a user. It
@@ -233,10 +234,10 @@ func Explain(call Call, p *Compiled, now time.Time) (Decision, []string) {
 		say("nod doesn't know a tool %s of agent %s: class %s", plain(call.Tool), plain(call.Agent), Unknown)
 	}
 	if call.Declared != "" {
-		say("the caller declares class %s", call.Declared)
+		say("the agent declares class %s", call.Declared)
 	}
 	f.explainCommand(say)
-	say("the class that counts is %s", f.class)
+	say("nod treats it as class %s", f.class)
 	for _, a := range f.reach() {
 		say("path %s", a.describe())
 	}
@@ -255,7 +256,7 @@ func Explain(call Call, p *Compiled, now time.Time) (Decision, []string) {
 		say("%s", askBroken.Reason)
 	}
 	if d := f.mustAsk(); d.Effect == Ask {
-		say("no rule but a deny can decide this: %s", d.Reason)
+		say("only a deny rule can decide this: %s", d.Reason)
 	}
 	if g := f.grant(); g != nil {
 		say("%s", g.reason())
@@ -293,23 +294,23 @@ func (f *facts) explainCommand(say func(string, ...any)) {
 		say("the command runs %s", strings.Join(names, ", "))
 	}
 	if f.class == ReadOnly {
-		say("the command surely only reads")
+		say("the command only reads")
 	}
 	verdicts, _ := f.judgeParts()
 	for _, v := range verdicts {
 		say("part %q: %s", v.part.Text, v.describe())
 	}
 	for _, reason := range f.line.Reasons {
-		say("the command is not read-only: %s", strings.TrimSuffix(reason, "."))
+		say("the command is not read-only: %s", asClause(reason))
 	}
 }
 
 func (p place) describe() string {
 	switch {
 	case p.lost:
-		return p.clean + " leads nobody knows where"
+		return "nod can't tell where " + p.clean + " leads"
 	case p.relative:
-		return p.clean + " is relative to a folder that the caller did not name"
+		return p.clean + " is relative to an unknown folder"
 	case p.real != p.clean:
 		return p.clean + " leads to " + p.real
 	}

@@ -82,10 +82,10 @@ func TestDecide(t *testing.T) {
 	}{
 		{
 			"nothing matches", nil, bash("make"), Ask, "",
-			`no rule matches, and the command is not read-only: It runs the commands of the project's makefile`,
+			`no rule covers this; it runs the commands of the project's makefile`,
 		},
-		{"a tool that only looks", nil, readme, Allow, "class:read_only", "class read_only passes without a prompt"},
-		{"a tool that writes", nil, file("Write", "/home/u/src/shop/a"), Ask, "", "no rule matches"},
+		{"a tool that only looks", nil, readme, Allow, "class:read_only", "class read_only is allowed automatically"},
+		{"a tool that writes", nil, file("Write", "/home/u/src/shop/a"), Ask, "", "no rule covers this"},
 
 		{"tool by name", allow(Rule{Tool: "Bash"}), bash("make"), Allow, "r", `rule "r" allows it`},
 		{"tool by another name", allow(Rule{Tool: "bash"}), bash("make"), Ask, "", ""},
@@ -180,7 +180,7 @@ func TestDecide(t *testing.T) {
 			"a note is told", []Rule{{ID: "r", Effect: Deny, Tool: "Bash", Note: "use make"}}, bash("x"), Deny, "r",
 			`rule "r" denies it: use make`,
 		},
-		{"a rule says ask", []Rule{{ID: "r", Effect: Ask, Tool: "Read"}}, readme, Ask, "r", `rule "r" says ask`},
+		{"a rule says ask", []Rule{{ID: "r", Effect: Ask, Tool: "Read"}}, readme, Ask, "r", `rule "r" asks about it`},
 		{
 			"deny beats allow and class", append(allow(Rule{Tool: "Read"}), Rule{ID: "d", Effect: Deny, Agent: "claude-code"}),
 			readme, Deny, "d", "",

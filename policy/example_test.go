@@ -103,11 +103,11 @@ func TestOldGrantCoversNoOtherText(t *testing.T) {
 // What a prompt says an answer covers can be read back as the rule that covers it.
 func TestGrantedTextIsShown(t *testing.T) {
 	for command, want := range map[string]string{
-		`bd close 7 --reason="Mended"`:        `to run "bd close --reason 'any text'", with other`,
-		`bd close 7 --reason "It's mended"`:   `to run "bd close --reason 'any text'", with other`,
-		`bd create "Mend the build" -p 2`:     `to run "bd create -p 'any number' 'any text'", with other`,
-		`bd update 7 --notes "a b" --limit=5`: `to run "bd update --limit 'any number' --notes 'any text'"`,
-		`shopctl run "rm -rf a"`:              `to run "shopctl run`,
+		`bd close 7 --reason="Mended"`:        `may run "bd close --reason 'any text'" with other`,
+		`bd close 7 --reason "It's mended"`:   `may run "bd close --reason 'any text'" with other`,
+		`bd create "Mend the build" -p 2`:     `may run "bd create -p 'any number' 'any text'" with other`,
+		`bd update 7 --notes "a b" --limit=5`: `may run "bd update --limit 'any number' --notes 'any text'"`,
+		`shopctl run "rm -rf a"`:              `may run "shopctl run`,
 	} {
 		list, err := NewGrants(bash(command), Always, CoverCommands, withGrants(t), testNow)
 		if err != nil || len(list) != 1 || !strings.Contains(list[0].Text(), want) {

@@ -18,9 +18,9 @@ func TestExplain(t *testing.T) {
 	}
 	text := strings.Join(steps, "\n")
 	for _, want := range []string{
-		"nod knows the tool Bash of claude-code: class unknown", "the command runs rm", "the class that counts is unknown",
-		"path /home/u/src/shop/build", `rule "careful" says ask`, `rule "shop" allows it`,
-		`so the decision is ask: rule "careful" says ask`,
+		"nod knows the tool Bash of claude-code: class unknown", "the command runs rm", "nod treats it as class unknown",
+		"path /home/u/src/shop/build", `rule "careful" asks about it`, `rule "shop" allows it`,
+		`so the decision is ask: rule "careful" asks about it`,
 	} {
 		if !slices.Contains(steps, want) {
 			t.Errorf("%q is not in:\n%s", want, text)

@@ -78,7 +78,7 @@ func (f *facts) newGrants(scope Scope, cover Cover) ([]Grant, error) {
 		list, err = f.grantsFor(cover)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("keep a grant: %w", err)
+		return nil, fmt.Errorf("save the approval: %w", err)
 	}
 	for i := range list {
 		g := &list[i]
@@ -101,15 +101,15 @@ func (f *facts) newGrants(scope Scope, cover Cover) ([]Grant, error) {
 func (f *facts) maySpan(scope Scope, cover Cover) error {
 	switch {
 	case scope == Once || !slices.Contains(Scopes, scope):
-		return fmt.Errorf("%q is no scope to keep", scope)
+		return fmt.Errorf("scope %q can't be saved", scope)
 	case scope == ThisSession && f.call.Session == "":
 		return errors.New("the agent named no session")
 	case scope == Always && cover == CoverEdits:
-		return errors.New("edits can be allowed for less than always")
+		return errors.New("edits can't be allowed permanently")
 	case scope == Always && cover == CoverReads:
-		return errors.New("reading in a folder can be allowed for less than always: trust the folder in the settings")
+		return errors.New("reading in a folder can't be allowed permanently: trust the folder in the settings")
 	case scope == Always && cover == CoverTool && f.mayHarm():
-		return errors.New("a tool that may delete things or run code can be allowed for less than always")
+		return errors.New("a tool that may delete things or run code can't be allowed permanently")
 	}
 	return nil
 }
@@ -119,7 +119,7 @@ func (f *facts) grantsFor(cover Cover) (list []Grant, err error) {
 	for _, look := range []func() Decision{f.mustAsk, f.mayLeak} {
 		d := look()
 		if d.Effect == Ask && !(cover == CoverReads && d.Rule == askOutside.Rule) {
-			return nil, fmt.Errorf("always asked about, because %s", d.Reason)
+			return nil, fmt.Errorf("nod always asks, because %s", d.Reason)
 		}
 	}
 	switch cover {
@@ -136,7 +136,7 @@ func (f *facts) grantsFor(cover Cover) (list []Grant, err error) {
 	case CoverReads:
 		list, err = f.offerReads()
 	default:
-		err = fmt.Errorf("%q is nothing to cover", cover)
+		err = fmt.Errorf("unknown cover %q", cover)
 	}
 	for i := range list {
 		list[i].Agent, list[i].Program = f.call.Agent, f.call.program()
@@ -152,7 +152,7 @@ func (f *facts) offerInput() ([]Grant, error) {
 	return []Grant{{CWD: f.call.CWD, Tool: f.call.Tool, InputSHA256: sum, Shown: shown(f.call.Input.Raw)}}, nil
 }
 
-var errNoParts = errors.New("the command cannot be remembered in parts")
+var errNoParts = errors.New("nod can't save the command in parts")
 
 // offerCommands makes one grant for each part that nothing covers yet, and one for each file that output goes to.
 func (f *facts) offerCommands() ([]Grant, error) {
@@ -214,7 +214,7 @@ func (f *facts) partGrant(v verdict) (Grant, error) {
 func (f *facts) offerEdits() ([]Grant, error) {
 	project := f.project()
 	if project == "" {
-		return nil, errors.New("edits can be allowed in a project only")
+		return nil, errors.New("edits can only be allowed in a project")
 	}
 	if len(f.edits()) == 0 || !f.isEdit() {
 		return nil, errors.New("it does more than change files")
@@ -305,9 +305,10 @@ func grantsText(list []Grant, home string) string {
 		return list[0].text(home)
 	}
 	first := list[0]
-	text := fmt.Sprintf("allow %s (%s) in %s, %s:", first.agent(), first.program(), first.where(home), first.Scope.until())
+	text := fmt.Sprintf("%s (%s) may do this in %s, %s:",
+		first.agent(), first.program(), first.where(home), first.Scope.until())
 	for _, g := range list {
-		text += "\n· " + strings.TrimSuffix(g.what(home), ",")
+		text += "\n· " + g.what(home)
 	}
 	return text
 }
@@ -316,13 +317,12 @@ func grantsText(list []Grant, home string) string {
 func (g Grant) Text() string { return g.text(homeFolder()) }
 
 func (g Grant) text(home string) string {
-	return fmt.Sprintf("allow %s (%s) %s in %s, %s",
-		g.agent(), g.program(), g.what(home), g.where(home), g.Scope.until())
+	return fmt.Sprintf("%s (%s) may %s in %s, %s", g.agent(), g.program(), g.what(home), g.where(home), g.Scope.until())
 }
 
 func (g Grant) agent() string {
 	if g.Agent == "" {
-		return "an agent without a name"
+		return "an unnamed agent"
 	}
 	return plain(g.Agent)
 }
@@ -336,7 +336,7 @@ func (g Grant) program() string {
 
 func (g Grant) where(home string) string {
 	if g.CWD == "" {
-		return "any folder it does not name"
+		return "an unnamed folder"
 	}
 	return plain(tilde(g.CWD, home))
 }
@@ -344,30 +344,29 @@ func (g Grant) where(home string) string {
 func (g Grant) what(home string) string {
 	switch {
 	case g.AnyInput:
-		return fmt.Sprintf("to use %s with any input", plain(g.Tool))
+		return fmt.Sprintf("use %s with any input", plain(g.Tool))
 	case g.Host != "" && g.Tool == NetworkTool:
-		return fmt.Sprintf("to have commands in the sandbox reach %s,", g.Host)
+		return fmt.Sprintf("reach %s from the sandbox", g.Host)
 	case g.Host != "":
-		return fmt.Sprintf("to fetch any page of https://%s with %s, wherever that redirects to,", g.Host, plain(g.Tool))
+		return fmt.Sprintf("fetch any page of https://%s with %s (wherever it redirects)", g.Host, plain(g.Tool))
 	case g.Reads != "":
-		return fmt.Sprintf("to read files below %s, but no keys, passwords or tokens,", plain(tilde(g.Reads, home)))
+		return fmt.Sprintf("read files below %s (no keys, passwords or tokens)", plain(tilde(g.Reads, home)))
 	case g.Edits != "" && g.Edits == g.CWD:
-		return "to change files, but no settings, hooks or keys,"
+		return "change files (no settings, hooks or keys)"
 	case strings.HasSuffix(g.Edits, "/"):
-		return fmt.Sprintf("to change files below %s, but no settings, hooks or keys,", plain(tilde(g.Edits, home)))
+		return fmt.Sprintf("change files below %s (no settings, hooks or keys)", plain(tilde(g.Edits, home)))
 	case g.Edits != "":
-		return fmt.Sprintf("to change %s", plain(tilde(g.Edits, home)))
+		return fmt.Sprintf("write to %s", plain(tilde(g.Edits, home)))
 	case g.Command != nil && g.Command.Text != "" && g.Folder != g.CWD:
-		return fmt.Sprintf("to run exactly %q in %s", g.Command.Text, plain(tilde(g.Folder, home)))
+		return fmt.Sprintf("run exactly %q from %s", g.Command.Text, plain(tilde(g.Folder, home)))
 	case g.Command != nil && g.Command.Text != "":
-		return fmt.Sprintf("to run exactly %q", g.Command.Text)
+		return fmt.Sprintf("run exactly %q", g.Command.Text)
 	case g.Command != nil && g.Folder != "" && g.Folder != g.CWD:
-		return fmt.Sprintf("to run %q in %s, with other plain words or paths of the project,", g.Command,
-			plain(tilde(g.Folder, home)))
+		return fmt.Sprintf("run %q from %s with other arguments or project files", g.Command, plain(tilde(g.Folder, home)))
 	case g.Command != nil:
-		return fmt.Sprintf("to run %q, with other plain words or paths of the project,", g.Command)
+		return fmt.Sprintf("run %q with other arguments or project files", g.Command)
 	}
-	return fmt.Sprintf("to use %s with exactly this input", plain(g.Tool))
+	return fmt.Sprintf("use %s with exactly this input", plain(g.Tool))
 }
 
 func (g Grant) object(home string) string {
@@ -415,13 +414,13 @@ func (g *Grant) reason() string {
 	case g.AnyInput:
 		what = "any call of " + plain(g.Tool)
 	case g.Host != "" && g.Tool == NetworkTool:
-		what = "commands in the sandbox to reach " + g.Host
+		what = "reaching " + g.Host + " from the sandbox"
 	case g.Host != "":
 		what = "pages of " + g.Host
 	case g.Reads != "":
-		what = "reading below " + g.Reads
+		what = "reading files below " + g.Reads
 	case g.Edits != "":
-		what = "changes of files in " + g.Edits
+		what = "file changes in " + g.Edits
 	case g.Command != nil && g.Command.Text == "":
 		what = fmt.Sprintf("%q", g.Command)
 	}

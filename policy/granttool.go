@@ -48,11 +48,11 @@ func (f *facts) spansTool() error {
 	case f.line != nil || f.input.isRun || isShell(f.call.Tool):
 		return errors.New("it runs a command")
 	case isFetcher(f.call.Tool):
-		return errors.New("it fetches: that can be allowed by host")
+		return errors.New("it fetches pages: allow its host instead")
 	case hasWord(f.call.Tool, screenWords):
-		return errors.New("it may control your screen, and so click for you")
+		return errors.New("it may control your screen and click for you")
 	case !isMCP(f.call.Tool) && !isSearch:
-		return errors.New("only tools of MCP servers and web searches can be allowed as a whole")
+		return errors.New("only MCP tools and web searches can be allowed for any input")
 	}
 	return nil
 }
@@ -170,7 +170,7 @@ func (f *facts) offerReads() ([]Grant, error) {
 		}
 	}
 	if len(list) == 0 {
-		return nil, errors.New("there is nothing to read that is not allowed already")
+		return nil, errors.New("everything it reads is already allowed")
 	}
 	return list, nil
 }
@@ -196,9 +196,9 @@ func (f *facts) readRoot(a access) (string, error) {
 	case f.inProject(a.place):
 		return f.project(), nil
 	case a.clean != a.real:
-		return "", errors.New("symbolic links lead elsewhere than the path says")
+		return "", errors.New("symbolic links lead elsewhere")
 	case g.holdsHome(folder) || g.holdsOwn(folder) || strings.Count(folder, "/") < 2:
-		return "", errors.New("too much is below that folder")
+		return "", errors.New("that folder contains too much")
 	}
 	return folder, nil
 }

@@ -175,8 +175,8 @@ func TestHostGrant(t *testing.T) {
 func TestNetworkGrant(t *testing.T) {
 	base := call(NetworkTool, `{"url":"https://docs.rs"}`).with(func(c *Call) { c.Agent = "an agent nod knows not" })
 	offers := NewOffers(base, compiled(t, Default()), compiled(t, Default()), testNow)
-	want := `allow "an agent nod knows not" (/usr/bin/claude) to have commands in the sandbox reach docs.rs, in ` +
-		`~/src/shop, until you revoke it`
+	want := `"an agent nod knows not" (/usr/bin/claude) may reach docs.rs from the sandbox in ~/src/shop, until you ` +
+		`revoke it`
 	if got := offers.GrantText(Always, CoverHost); got != want {
 		t.Errorf("offered %q, want %q", got, want)
 	}

@@ -70,7 +70,7 @@ func (g guard) judge(a *access) Decision {
 			e = guarded().holds(path, g.named, true)
 		}
 		if e != nil {
-			return ask("builtin:guarded", "it would change a guarded place: "+e.text)
+			return ask("builtin:guarded", "it would change a protected path: "+e.text)
 		}
 	}
 	return Decision{}

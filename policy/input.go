@@ -129,7 +129,7 @@ func ReadInput(raw json.RawMessage) Input {
 		in.problem = "the input is not valid UTF-8"
 	case !value.IsValid(jsontext.AllowInvalidUTF8(true)):
 		// Some readers take the first of the two and some the last, so what a user approves need not be what runs.
-		in.problem = "the input names a field twice"
+		in.problem = "the input contains a field twice"
 	}
 	if value.Kind() != '{' {
 		in.problem = "the input is not a JSON object"
@@ -182,7 +182,7 @@ func (in *input) read(from *Input, t tool) {
 	in.named = in.buf[:0]
 	in.problem = from.problem
 	if !from.isObject && in.problem == "" {
-		in.problem = "the input was not read"
+		in.problem = "nod has not read the input"
 	}
 	for _, f := range from.fields {
 		if f.isText {
@@ -227,7 +227,7 @@ func (r inputReader) add(f inputField) {
 	switch {
 	case !f.isText && n > 0 && r.in.fields[n-1] == f:
 	case n == maxFields:
-		r.in.problem = "the input contains more fields than nod looks at"
+		r.in.problem = "the input contains too many fields"
 	default:
 		r.in.fields = append(r.in.fields, f)
 	}
@@ -314,7 +314,7 @@ func (in *input) addPaths(value string, f meaning) {
 // add notes a path, as long as there are not more than anybody would look at.
 func (in *input) add(n namedPath) {
 	if len(in.named) == maxPaths {
-		in.problem = "the input names more paths than nod looks at"
+		in.problem = "the input names too many paths"
 		return
 	}
 	in.named = append(in.named, n)
@@ -350,7 +350,7 @@ var escape = language.Compiled("\\\\([ \t()\\[\\]{};|*?$`'\"#&<>!~])")
 // addGlobs notes a pattern. Agents cut one that narrows a search at white space and commas.
 func (in *input) addGlobs(value string, f meaning) {
 	if len(in.globs) >= maxPaths {
-		in.problem = "the input contains more patterns than nod looks at"
+		in.problem = "the input contains too many patterns"
 		return
 	}
 	value = strings.TrimSpace(value)

@@ -84,11 +84,8 @@ type Confinement struct {
 
 // Why is the reason for a user who is asked, without what goes without saying: that no rule decides.
 func (d Decision) Why() string {
-	if d.Reason == "no rule matches" {
-		return ""
-	}
-	if problem, ok := strings.CutPrefix(d.Reason, "no rule matches, and the command is not read-only: "); ok {
-		return problem + "."
+	if rest, ok := strings.CutPrefix(d.Reason, "no rule covers this"); ok {
+		return strings.TrimPrefix(rest, "; ")
 	}
 	return d.Reason
 }

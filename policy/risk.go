@@ -202,7 +202,7 @@ func (r *risks) access(a *access) {
 	switch {
 	case a.source == fromWords:
 		if secrets().find(a.clean, r.policy.guard.named) != nil {
-			r.add(shell.Caution, "Names a place with keys or passwords: {{.What}}", what)
+			r.add(shell.Caution, "Mentions a path with keys or passwords: {{.What}}", what)
 		}
 	case a.lost && !a.changes() && shell.Special(a.clean):
 		r.readsSystem(a, what)
@@ -329,13 +329,13 @@ func (r *risks) writes(a *access, what string) {
 func (r *risks) names(a *access, what string) {
 	switch {
 	case r.policy.guard.isOwn(a.clean) || r.policy.guard.isOwn(a.real):
-		r.add(shell.Danger, "Names nod's own files: {{.What}}", what)
+		r.add(shell.Danger, "Mentions nod's own files: {{.What}}", what)
 	case r.find(a, secrets()) != nil:
-		r.add(shell.Danger, "Names a place with keys or passwords: {{.What}}", what)
+		r.add(shell.Danger, "Mentions a path with keys or passwords: {{.What}}", what)
 	case r.find(a, guarded()) != nil:
-		r.add(shell.Caution, "Names a protected place: {{.What}}", what)
+		r.add(shell.Caution, "Mentions a protected path: {{.What}}", what)
 	case !r.isInside(a): // where it lies in the project it may be no path of this machine at all
-		r.add(shell.Caution, "Names a place outside the project: {{.What}}", what)
+		r.add(shell.Caution, "Mentions a path outside the project: {{.What}}", what)
 	}
 }
 
@@ -396,7 +396,7 @@ func (r *risks) reads(a *access, what string) {
 	case r.policy.guard.isOwn(a.clean) || r.policy.guard.isOwn(a.real):
 		r.add(shell.Danger, "Reads nod's own files: {{.What}}", what)
 	case r.find(a, secrets()) != nil && a.kind == shell.Look:
-		r.add(shell.Caution, "Looks into a place with keys or passwords: {{.What}}", what)
+		r.add(shell.Caution, "Searches a folder with keys or passwords: {{.What}}", what)
 	case r.find(a, secrets()) != nil:
 		r.add(shell.Danger, "Reads keys or passwords: {{.What}}", what)
 	case deep && slices.ContainsFunc(a.paths(), func(p string) bool { return keys(p) != nil }):
@@ -423,7 +423,7 @@ func (r *risks) reads(a *access, what string) {
 func (r *risks) readsSystem(a *access, what string) {
 	switch {
 	case path.Base(a.clean) == "environ" || path.Base(a.clean) == "mem":
-		r.add(shell.Danger, "Reads what other programs keep in memory: {{.What}}", what)
+		r.add(shell.Danger, "Reads other programs' memory: {{.What}}", what)
 	case isWithin(a.clean, "/dev") && (!isDevice(a) || r.has("Writes to a device: {{.What}}")):
 	default:
 		r.add(shell.Caution, "Reads a device or a file of the system: {{.What}}", what)

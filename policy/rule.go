@@ -236,7 +236,7 @@ func CheckOneOf[T ~string](value T, known ...T) string {
 
 func checkFirst[T comparable](items []T, i int) string {
 	if slices.Contains(items[:i], items[i]) {
-		return fmt.Sprintf("%q is there twice: remove one of them", fmt.Sprint(items[i]))
+		return fmt.Sprintf("%q appears twice: remove one of them", fmt.Sprint(items[i]))
 	}
 	return ""
 }

@@ -22,7 +22,7 @@ const (
 )
 
 // runNote is what a user should know of a rule for commands before adding it.
-const runNote = "also with other plain words, other files of the project and flags known to be harmless"
+const runNote = "also with other arguments, other project files and flags known to be harmless"
 
 // A Past is a call that the user decided: Effect is Allow or Deny.
 type Past struct {
@@ -291,9 +291,9 @@ type Proposal struct {
 
 var (
 	// ErrNoRule says that no rule can be made for a call.
-	ErrNoRule = errors.New("no rule would bound what such a call does")
+	ErrNoRule = errors.New("no rule could limit such a call")
 	// ErrRuleIsThere says that a rule with this effect is there already.
-	ErrRuleIsThere = errors.New("a rule says so already")
+	ErrRuleIsThere = errors.New("a rule already covers this")
 )
 
 // Propose makes the narrowest rule of an effect for a call that happened, and those like it. A rule for the same calls
@@ -430,7 +430,7 @@ func (s *Simulation) decide(c *Call, p *Compiled, at time.Time) Decision {
 	c.Contains = p.inSandbox
 	d := Decide(*c, p, at)
 	if d.Effect == Ask && d.Rule == "" && catalogue()[c.Agent][c.Tool].passes {
-		return Decision{Effect: Allow, Reason: "the agent lets it pass by itself"}
+		return Decision{Effect: Allow, Reason: "the agent allows it on its own"}
 	}
 	return d
 }

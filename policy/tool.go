@@ -159,7 +159,7 @@ func parseTools(text string) (agents []string, tools map[string]tool, err error)
 			return nil, nil, fmt.Errorf("%q names no tool", words[0])
 		}
 		if _, ok := tools[words[1]]; ok {
-			return nil, nil, fmt.Errorf("%s is there twice", words[1])
+			return nil, nil, fmt.Errorf("%s appears twice", words[1])
 		}
 		t, err := parseTool(words[0], words[2:])
 		if err != nil {

@@ -30,7 +30,7 @@ func TestParseTools(t *testing.T) {
 		"harmless Read p:read":            "unknown class",
 		"read_only Read p:reed":           `"reed" is no meaning of a field`,
 		"paths: odd":                      `"odd" is nothing that an agent does to a path`,
-		"read_only A\nwrite B\nwrite A":   "A is there twice",
+		"read_only A\nwrite B\nwrite A":   "A appears twice",
 		"read_only Read p:read\nposix X:": "",
 	} {
 		if _, _, err := parseTools(text); (want == "") != (err == nil) ||

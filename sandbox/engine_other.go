@@ -10,7 +10,7 @@ import (
 // Engine runs commands in a sandbox.
 type Engine struct{}
 
-var errNone = errors.New("commands can be run in a sandbox on Linux only")
+var errNone = errors.New("the sandbox needs Linux")
 
 // New fails: there is no sandbox on this system.
 func New(Kind, string) (*Engine, error) { return nil, errNone }

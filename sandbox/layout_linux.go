@@ -150,11 +150,11 @@ func (p *Profile) check(home string) error {
 	case slices.ContainsFunc(system, func(dir string) bool { return IsIn(dir, home) || IsIn(home, dir) }):
 		return fmt.Errorf("%s cannot be the home folder in a sandbox", home)
 	case IsIn(home, p.Project):
-		return fmt.Errorf("%s is no project of its own: it holds the home folder", p.Project)
+		return fmt.Errorf("%s is not a project: it contains your home folder", p.Project)
 	case IsIn(p.Private, p.Project), IsIn(p.Project, p.Private):
-		return fmt.Errorf("%s cannot be both in a project and nod's own", p.Private)
+		return fmt.Errorf("%s can't be both in a project and nod's own", p.Private)
 	case slices.ContainsFunc(system, func(dir string) bool { return IsIn(dir, p.Project) }):
-		return fmt.Errorf("%s is no project: it is the system's", p.Project)
+		return fmt.Errorf("%s is not a project: it belongs to the system", p.Project)
 	}
 	for _, path := range slices.Concat(p.Show, p.Warm) {
 		if IsIn(home, path) || IsIn(p.Private, path) && !slices.Contains(p.Warm, path) {
@@ -305,7 +305,7 @@ func warm(path, slot string) (inside.Mount, error) {
 		return inside.Mount{Kind: inside.Bind, From: m.Upper, To: path, Write: true}, nil
 	}
 	if err == nil && !info.IsDir() {
-		err = errors.New("it is no folder")
+		err = errors.New("it is not a folder")
 	}
 	if err != nil {
 		return m, fmt.Errorf("show the cache %s: %w", path, err)

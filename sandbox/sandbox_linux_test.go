@@ -337,13 +337,13 @@ func TestDoesNotStart(t *testing.T) {
 		"elsewhere":        {func(c *sandbox.Command) { c.Dir = w.dir + "/outside" }, 127, "not found"},
 		"a folder as file": {func(c *sandbox.Command) { c.Stdin = folder }, 0, "is a directory"},
 		"a socket as file": {func(c *sandbox.Command) { c.Stdin = socket }, 0, "non-socket"},
-		"the home folder":  {func(c *sandbox.Command) { c.Profile.Project = w.home }, 0, "holds the home folder"},
+		"the home folder":  {func(c *sandbox.Command) { c.Profile.Project = w.home }, 0, "contains your home folder"},
 		"the system": {func(c *sandbox.Command) {
 			c.Profile = sandbox.Profile{Project: "/usr", Private: w.profile.Private}
-		}, 0, "the system's"},
+		}, 0, "belongs to the system"},
 		"all": {func(c *sandbox.Command) {
 			c.Profile = sandbox.Profile{Project: "/", Private: w.profile.Private}
-		}, 0, "holds the home folder"},
+		}, 0, "contains your home folder"},
 		"home shown":       {func(c *sandbox.Command) { c.Profile.Show = []string{w.home} }, 0, "cannot show"},
 		"above home shown": {func(c *sandbox.Command) { c.Profile.Warm = []string{w.dir} }, 0, "cannot show"},
 		"unclean":          {func(c *sandbox.Command) { c.Profile.Hide = in("../x") }, 0, "not clean"},

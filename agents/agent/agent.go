@@ -209,7 +209,7 @@ func (a Agent) DeadHooks(s Status) error {
 	if s.Dead == nil {
 		return nil
 	}
-	return fmt.Errorf("its hooks point nowhere: %w: run: nod agents check --fix %s", s.Dead, a.Name)
+	return fmt.Errorf("its hooks are broken: %w: run: nod agents check --fix %s", s.Dead, a.Name)
 }
 
 // Status looks at the machine. The error is that of a settings file that cannot be read.
@@ -278,18 +278,18 @@ func (a Agent) needed(m Machine) (Found, error) {
 // untested says that nod was not tested with this version nor a newer one; nothing when it was.
 func (a Agent) untested(version string) string {
 	if len(a.Tested) == 0 {
-		return "nod knows it from its documents only: nothing was tested with the program itself."
+		return "Set up from its documentation: never tested with the program itself."
 	}
 	newest := slices.MaxFunc(a.Tested, func(v, w string) int { return semver.Compare("v"+v, "v"+w) })
 	switch {
 	case version == "":
 		return ""
 	case !semver.IsValid("v" + version):
-		return fmt.Sprintf("Version %s cannot be compared with what nod was tested with (%s).", version, newest)
+		return fmt.Sprintf("nod can't compare version %s with the version it was tested with (%s).", version, newest)
 	case semver.Compare("v"+version, "v"+newest) <= 0:
 		return ""
 	}
-	return fmt.Sprintf("Version %s is newer than what nod was tested with (%s).", version, newest)
+	return fmt.Sprintf("Version %s is newer than the one nod was tested with (%s).", version, newest)
 }
 
 func (a Agent) asking(m Machine) string {
@@ -305,8 +305,8 @@ func (a Agent) asking(m Machine) string {
 	if len(texts) > most {
 		list += ", …"
 	}
-	return fmt.Sprintf("It has rules of its own that ask (%s), and where it cannot ask you it refuses even after an "+
-		"allow in nod. To have nod ask instead, run: nod policy import %s. Then remove them from its settings.", list, a.Name)
+	return fmt.Sprintf("Its own rules also ask (%s); where it cannot ask you, it refuses even after you allow in "+
+		"nod. To have nod ask instead, run: nod policy import %s. Then remove them from its settings.", list, a.Name)
 }
 
 // cutOff returns an error when an agent with this time-out does not wait as long as nod may.
@@ -325,7 +325,7 @@ func (a Agent) cutOff(m Machine, limit time.Duration) error {
 func (a Agent) Install(m Machine, gate bool) ([]Change, error) {
 	files := append(a.needs(m), a.Settings(m))
 	if gate && a.Gate == nil {
-		return nil, fmt.Errorf("%s has no switch for its own prompt", a.Title)
+		return nil, fmt.Errorf("%s can't turn off its own prompt", a.Title)
 	}
 	if gate {
 		files = append(files, a.Gate(m))
@@ -414,7 +414,7 @@ func leadsNowhere(path string) error {
 	for {
 		if info, err := os.Lstat(path); err == nil {
 			if _, err := os.Stat(path); err != nil && info.Mode()&fs.ModeSymlink != 0 {
-				return fmt.Errorf("read settings: %s: a symbolic link that leads nowhere: remove it, or make what it names", path)
+				return fmt.Errorf("read settings: %s is a broken symbolic link: remove it or create its target", path)
 			}
 			return nil
 		}

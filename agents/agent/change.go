@@ -56,7 +56,7 @@ func (c Change) Diff() string {
 }
 
 // ErrChanged says that a file is no longer what the change was computed from.
-var ErrChanged = errors.New("the file has changed since: look at the difference again")
+var ErrChanged = errors.New("the file has changed: look at the diff again")
 
 // Apply makes the change: whole or not at all. When nod comes into a file, the file as it was is kept beside it.
 func (c Change) Apply() error {
@@ -111,7 +111,7 @@ func target(path string) (string, fs.FileMode, error) {
 	case err != nil:
 		return "", 0, err
 	case !ownfile.IsMine(info):
-		return "", 0, fmt.Errorf("%s: it belongs to another user: make it your own", real)
+		return "", 0, fmt.Errorf("%s belongs to another user", real)
 	case info.Mode().Perm()&0o200 == 0:
 		return "", 0, fmt.Errorf("%s: it is read-only: make it writable first", real)
 	}

@@ -26,21 +26,21 @@ func (a Agent) Check(ctx context.Context, m Machine) (Status, []Step) {
 	s, err := a.Status(m)
 	steps := []Step{
 		{What: a.Title + " is installed", Err: problem(s.Program == "", a.Program+" is not in PATH")},
-		{What: "its settings can be read", Err: err},
+		{What: "nod can read its settings", Err: err},
 	}
 	if s.Dead == nil {
-		steps = append(steps, Step{"nod's hooks are in them",
+		steps = append(steps, Step{"its settings contain nod's hooks",
 			problem(!s.Installed, "run: nod agents install "+a.Name), s.Partly})
 	}
 	for _, off := range s.Off {
-		steps = append(steps, Step{What: "its hooks are switched on", Err: off})
+		steps = append(steps, Step{What: "its hooks are on", Err: off})
 	}
 	if s.Installed && s.Off == nil {
-		steps = append(steps, Step{What: "its hooks are switched on"})
+		steps = append(steps, Step{What: "its hooks are on"})
 	}
 	steps = append(steps, Step{"its settings let nod's hook wait for you", s.CutOff, true})
 	if len(s.Runs) > 0 {
-		steps = append(steps, Step{"what its hooks run is there", a.DeadHooks(s), true})
+		steps = append(steps, Step{"the programs its hooks run exist", a.DeadHooks(s), true})
 	}
 	for i := 0; i < len(s.Runs) && !slices.ContainsFunc(steps[1:], Step.isWrong); i++ {
 		steps = append(steps, a.probe(ctx, s.Runs[i])...)
@@ -49,7 +49,7 @@ func (a Agent) Check(ctx context.Context, m Machine) (Status, []Step) {
 		return s, steps // which says why nothing comes
 	}
 	if missed := a.missed(m, s); missed != nil {
-		steps = append(steps, Step{What: "its sessions come to nod", Err: missed})
+		steps = append(steps, Step{What: "its sessions reach nod", Err: missed})
 	}
 	return s, steps
 }
@@ -70,9 +70,9 @@ func (a Agent) probe(ctx context.Context, r Run) []Step {
 	}
 	said, err := run(ctx, a.Hooks.Abstain, r.Line, nothing)
 	if err == nil && said != "" {
-		err = fmt.Errorf("the hook said %q where it should say nothing", said)
+		err = fmt.Errorf("the hook printed %q instead of nothing", said)
 	}
-	return append(steps, Step{What: "a probe went through the hook", Err: err})
+	return append(steps, Step{What: "a test call went through the hook", Err: err})
 }
 
 func isNod(ctx context.Context, r Run) error {

@@ -75,7 +75,7 @@ func (d *document) namedOnce() error {
 		seen := map[string]bool{}
 		for _, m := range o.Members {
 			if seen[nameOf(m)] {
-				return fmt.Errorf("%q is twice in one object of the hooks: make it one", nameOf(m))
+				return fmt.Errorf("%q appears twice in one object of the hooks: merge them", nameOf(m))
 			}
 			seen[nameOf(m)] = true
 		}

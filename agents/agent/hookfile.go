@@ -324,7 +324,7 @@ func (l ListFile) find(text []byte) (*document, *hujson.Array, error) {
 	}
 	isList := func(m hujson.ObjectMember) bool { return nameOf(m) == l.List }
 	if slices.ContainsFunc(d.root.Members[i+1:], isList) {
-		return nil, nil, fmt.Errorf("%q is in the file twice: make it one", l.List)
+		return nil, nil, fmt.Errorf("%q appears twice in the file: merge them", l.List)
 	}
 	list, ok := d.root.Members[i].Value.Value.(*hujson.Array)
 	if !ok {

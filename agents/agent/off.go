@@ -278,8 +278,8 @@ type unheard struct {
 }
 
 func (u unheard) Error() string {
-	return fmt.Sprintf("A session in %s called tools at %s, and nothing of it came to nod: "+
-		"its hooks were switched off, or not trusted.", u.folder, u.at.Local().Format("15:04"))
+	return fmt.Sprintf("A session in %s called tools at %s without asking nod: its hooks were off or not trusted.",
+		u.folder, u.at.Local().Format("15:04"))
 }
 
 func (a Agent) first(path string) (u unheard) {

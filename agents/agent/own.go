@@ -127,9 +127,9 @@ func (o *OwnRules) askingRules(m Machine) (texts []string) {
 // Heeds says that an agent heeds a rule of its own whatever nod allows, and what to do.
 func Heeds(title string, effect policy.Effect, where string) string {
 	if effect == policy.Deny {
-		return fmt.Sprintf("%s denies this by a rule of its own (%s), even after an allow in nod, so nod did not ask: "+
-			"change that rule", title, where)
+		return fmt.Sprintf("%s's own rule (%s) denies this even after an allow in nod, so nod did not ask: change that "+
+			"rule", title, where)
 	}
-	return fmt.Sprintf("%s refuses here what a rule of its own asks about (%s), even after an allow in nod, so nod did "+
-		"not ask: take the rule over with nod policy import, and remove it there", title, where)
+	return fmt.Sprintf("%s has its own rule that asks about this (%s), and here it refuses instead, even after an "+
+		"allow in nod, so nod did not ask: import that rule with nod policy import, then remove it there", title, where)
 }

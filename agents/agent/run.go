@@ -142,7 +142,7 @@ func canRun(program string) error {
 	info, err := os.Stat(program)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("%s is not there", program)
+		return fmt.Errorf("%s does not exist", program)
 	case err != nil:
 		return err
 	case !info.Mode().IsRegular():

@@ -109,7 +109,7 @@ func TestCanRun(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]string{
-		"plain": "is not executable", "program": "", "gone": "is not there", ".": "is not a program",
+		"plain": "is not executable", "program": "", "gone": "does not exist", ".": "is not a program",
 		"plain/below": "not a directory",
 	} {
 		err := canRun(filepath.Join(folder, name))

@@ -53,7 +53,7 @@ func (s shellSetting) install(before []byte, nod string) ([]byte, error) {
 		return nil, err
 	}
 	if env, i := s.find(d); i >= 0 && !isNods(env.Members[i].Value) {
-		return nil, fmt.Errorf("env.%s is set already: remove it, and nod can run commands in the sandbox", s)
+		return nil, fmt.Errorf("env.%s is already set: remove it so that nod can run commands in the sandbox", s)
 	} else if i >= 0 {
 		env.Members[i].Value.Value = hujson.String(nod + asShell)
 		return d.pack(), nil

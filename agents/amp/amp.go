@@ -26,9 +26,9 @@ var Agent = agent.Agent{
 	Needs:    func(m agent.Machine) []agent.File { return []agent.File{agent.Script(script(m), name)} },
 	Tested:   []string{"0.0.1790142911-g7618fb"},
 	Limits: []string{
-		"It was tested with amp permissions test, as far as it goes without its maker's servers.",
-		"nod's rule in amp.permissions comes after yours, and before the built-in ones: what yours decide does not " +
-			"come to nod.",
+		"It was tested with amp permissions test only, without Amp's servers.",
+		"nod's rule in amp.permissions comes after yours and before the built-in ones: calls your rules decide do not " +
+			"reach nod.",
 		"nod's hook is a shell script beside its settings: there is none for Windows.",
 	},
 }

@@ -264,7 +264,7 @@ func integer(text string) (int64, error) {
 	}
 	n, err := strconv.ParseFloat(text, 64)
 	if err == nil && (n != math.Trunc(n) || math.Abs(n) > 1<<53) {
-		err = fmt.Errorf("%s is no whole number that fits", text)
+		err = fmt.Errorf("%s is not a valid whole number", text)
 	}
 	return int64(n), err
 }

@@ -38,7 +38,7 @@ func readRules(f imports.File) ([]*imports.Entry, error) {
 		if effect != policy.Allow && effect != policy.Ask && effect != policy.Deny {
 			entries = append(entries, &imports.Entry{
 				Text: "permissions." + m.name, Line: m.line, Effect: policy.Allow, Rank: imports.SameRank,
-				Reason: "this is no rule: it holds in Claude Code only",
+				Reason: "this is not a rule: it applies in Claude Code only",
 			})
 			continue
 		}
@@ -78,7 +78,7 @@ func members(text []byte, v hujson.Value, under string) ([]member, error) {
 	for _, m := range object.Members {
 		name, line := m.Name.Value.(hujson.Literal).String(), lineAt(text, m.Name)
 		if seen[name] {
-			return nil, fmt.Errorf("line %d: %s%s is there twice", line, under, name)
+			return nil, fmt.Errorf("line %d: %s%s appears twice", line, under, name)
 		}
 		seen[name] = true
 		list = append(list, member{name, m.Value, line})
@@ -137,11 +137,11 @@ func (e *entry) readNarrow(tool, what, project string) {
 	case e.Effect != policy.Allow && slices.Contains(ruleEdits, tool):
 		e.readPath("Edit", what, project)
 	case slices.Contains(ruleFiles, tool):
-		e.Reason = "Claude Code itself heeds only Read(…) and Edit(…) for paths"
+		e.Reason = "Claude Code itself only honors Read(…) and Edit(…) for paths"
 	case tool == "WebFetch" && strings.HasPrefix(what, "domain:"):
 		e.readDomain(strings.TrimPrefix(what, "domain:"), project)
 	default:
-		e.Reason = fmt.Sprintf("nod has no rule for what %s is used with", tool)
+		e.Reason = fmt.Sprintf("nod's rules can't express the arguments of %s", tool)
 	}
 }
 
@@ -188,7 +188,7 @@ func (e *entry) readTool(tool, project string) {
 		e.Reason = projectDeny
 		return
 	case e.Effect == policy.Allow && (server || strings.Contains(tool, "*")):
-		e.Reason = "it allows many tools at once: nod's rules allow them one by one"
+		e.Reason = "it allows many tools at once: nod's rules allow one tool each"
 		return
 	case server:
 		tool += "__*"
@@ -237,7 +237,7 @@ func (e *entry) readPath(tool, what, project string) {
 	}
 	path, cwd := narrowPath(what, project)
 	if path == "" {
-		e.Reason = "it is relative to whatever folder the agent works in: nod's rules want a path that starts somewhere"
+		e.Reason = "it is relative to the agent's working folder: rules need an absolute path"
 		return
 	}
 	for _, t := range ruleGroup(tool, e.Effect) {

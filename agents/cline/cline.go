@@ -23,8 +23,8 @@ var Agent = agent.Agent{
 	Limits: []string{
 		"A denial ends its whole task, and the model does not learn why.",
 		"An allow in nod does not skip Cline's own prompt, so nod asks only where your rules say ask.",
-		"It waits two minutes, then goes on as if you had allowed: nod denies shortly before.",
-		"If nod's hook is killed, it goes on as if you had allowed.",
+		"It waits two minutes, then continues as if you had allowed: nod denies shortly before.",
+		"If nod's hook is killed, the agent continues as if you had allowed.",
 		"It has one hook for each event: nod is not set up beside a PreToolUse of yours.",
 		"nod's hook is a shell script: there is none for Windows.",
 		"nod works with Cline's own program, not with its extension for editors.",

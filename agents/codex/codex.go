@@ -32,10 +32,10 @@ var Agent = agent.Agent{
 		"It runs new hooks only after you trust them: type /hooks once.",
 		"It asks nod only where it would ask you. Elsewhere nod asks or denies only where a rule says so.",
 		"codex exec never asks: there nod asks or denies only where a rule says so.",
-		"What it asks about leaves its sandbox: without a rule, nod asks even about commands that only read.",
+		"It asks only about calls that leave its sandbox: without a rule, nod asks even about commands that only read.",
 		"No hook sees what it types into a command that already runs: do not let it start a shell or another interpreter.",
-		"Your answer to a question reaches the model as a denial that says so.",
-		"Only in plan mode does it ask in its terminal what you leave unanswered in nod.",
+		"Your answer to a question reaches the model as the reason of a denial.",
+		"Questions you leave unanswered in nod appear in its terminal only in plan mode.",
 	},
 }
 

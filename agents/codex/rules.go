@@ -33,7 +33,7 @@ func readRules(f imports.File) ([]*imports.Entry, error) {
 }
 
 func (e *entry) readStatement(statement syntax.Stmt, project string) {
-	e.Reason = "nod reads the calls of prefix_rule only, and runs nothing"
+	e.Reason = "nod only reads calls of prefix_rule, and runs nothing"
 	expression, ok := statement.(*syntax.ExprStmt)
 	if !ok {
 		return

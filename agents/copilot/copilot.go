@@ -27,11 +27,11 @@ var Agent = agent.Agent{
 	After:    "Copilot CLI reads its hooks when it starts: start it again.",
 	Tested:   []string{"1.0.102"},
 	Limits: []string{
-		"nod's window shows the difference a change makes; of a command, only the command line.",
-		"With -p it denies what nobody allowed, even while nod isn't running.",
+		"nod's window shows the diff of a change; for a command, only the command line.",
+		"With -p it denies every call that nobody allowed, even while nod isn't running.",
 		"While nod isn't running, or when its hook takes too long, its own prompt decides; with --allow-all-tools the " +
 			"call runs.",
-		"Your answer to a question reaches the model as a denial that says so.",
+		"Your answer to a question reaches the model as the reason of a denial.",
 	},
 }
 

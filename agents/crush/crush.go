@@ -19,9 +19,9 @@ var Agent = agent.Agent{
 	Folder:   folder,
 	Settings: settings,
 	Limits: []string{
-		"It does not say when it would ask you: nod asks about whatever your rules do not allow, even in yolo mode.",
-		"Calls of its subagents do not come to nod.",
-		"If nod's hook is killed or takes too long, it goes on in its own way.",
+		"It does not say when it would ask you: nod asks about everything your rules do not allow, even in yolo mode.",
+		"Its subagents' calls do not reach nod.",
+		"If nod's hook is killed or takes too long, the agent decides on its own.",
 	},
 }
 

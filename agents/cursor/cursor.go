@@ -24,7 +24,7 @@ var Agent = agent.Agent{
 	Settings: settings,
 	Limits: []string{
 		"Cursor may ask even after an allow in nod, so nod asks only where your rules say ask.",
-		"If nod's hook is killed or takes too long, it goes on in its own way.",
+		"If nod's hook is killed or takes too long, the agent decides on its own.",
 		"It has no hook for its own questions.",
 	},
 }

@@ -30,9 +30,9 @@ var Agent = agent.Agent{
 	Tested: []string{"0.61.0"},
 	Limits: []string{
 		"Unless nod is the only gate, an allow in nod does not skip its own prompt.",
-		"If nod's hook is killed or takes too long, it goes on as if you had allowed; with nod as the only gate, " +
-			"nobody else asks.",
-		"Your answer to a question reaches the model as a denial that says so.",
+		"If nod's hook is killed or takes too long, the agent continues as if you had allowed; with nod as the only " +
+			"gate, nobody else asks.",
+		"Your answer to a question reaches the model as the reason of a denial.",
 	},
 }
 

@@ -31,7 +31,7 @@ func readRules(f imports.File) ([]*imports.Entry, error) {
 		if key != "rule" {
 			entries = append(entries, &imports.Entry{
 				Text: key, Line: 1, Effect: policy.Deny, Rank: imports.SameRank, Touches: imports.Always,
-				Reason: "nod knows the rules in Gemini CLI's policies only",
+				Reason: "nod reads only the rules in Gemini CLI's policies",
 			})
 		}
 	}
@@ -160,7 +160,7 @@ func reasonAgainst(rule map[string]any, tools []string, effect policy.Effect, pr
 	case effect != policy.Allow && project != "":
 		return imports.OfProject
 	case effect == policy.Allow && slices.ContainsFunc(tools, isGlob):
-		return "it allows many tools at once: nod's rules allow them one by one"
+		return "it allows many tools at once: nod's rules allow one tool each"
 	case effect == policy.Allow && slices.Contains(tools, shellTool) && !isPrefix:
 		return "Gemini CLI still asks about commands that redirect, and nod's rule would not"
 	}

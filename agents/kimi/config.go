@@ -63,7 +63,7 @@ func addHooks(before []byte, nod string) ([]byte, error) {
 	}
 	after := []byte(b.String())
 	if found, err := lookForHooks(after); err != nil || !found.All {
-		return nil, errors.Join(errors.New("nod's hooks cannot be added: write its hooks as [[hooks]] tables"), err)
+		return nil, errors.Join(errors.New("nod can't add its hooks: write the hooks as [[hooks]] tables"), err)
 	}
 	return after, nil
 }
@@ -102,7 +102,7 @@ func lookForHooks(text []byte) (agent.Found, error) {
 	here := map[string]int{}
 	for _, keys := range list {
 		if key := unknownKey(keys); key != "" {
-			return agent.Found{}, fmt.Errorf("a hook has the key %q, for which Kimi Code drops all hooks: remove it", key)
+			return agent.Found{}, fmt.Errorf("a hook has the key %q, which makes Kimi Code drop all hooks: remove it", key)
 		}
 		if !isOurs(keys) {
 			continue
@@ -195,7 +195,7 @@ func without(text []byte) ([]byte, error) {
 	delete(all, "hooks")
 	delete(left, "hooks")
 	if err != nil || !reflect.DeepEqual(all, left) || !slices.EqualFunc(list, got, sameHook) {
-		return nil, errors.New("nod's hooks cannot be taken out alone: remove their [[hooks]] tables by hand")
+		return nil, errors.New("nod can't remove its hooks alone: remove their [[hooks]] tables by hand")
 	}
 	return rest, nil
 }

@@ -146,7 +146,7 @@ func TestUninstallAfterAnEdit(t *testing.T) {
 func TestWhatIsLeftAlone(t *testing.T) {
 	for before, want := range map[string]string{
 		"a =": "is not TOML", "\xff": "is not TOML", "hooks = 1\n": "want [[hooks]]", "hooks = [1]\n": "want [[hooks]]",
-		"hooks = [{event = \"Stop\", command = \"bell\"}]\n":                             "write its hooks as [[hooks]]",
+		"hooks = [{event = \"Stop\", command = \"bell\"}]\n":                             "write the hooks as [[hooks]]",
 		"[[hooks]]\nevent = \"Stop\"\ncommand = \"bell\"\nfail_mode = \"closed\"\n":      `the key "fail_mode"`,
 		"[[hooks]]\nevent = \"Stop\"\ncommand = \"bell\"\n[hooks.env]\nA = \"b\"\n":      `the key "env"`,
 		"default_permission_mode.x = \"a\"\n[[hooks]]\nevent = \"a\"\ncommand = \"b\"\n": "default_permission_mode",
@@ -186,7 +186,7 @@ func TestStatus(t *testing.T) {
 	}
 	write(t, m, "a =\n")
 	if !Agent.GateIsOn(m) {
-		t.Error("nobody can tell: it may be on")
+		t.Error("unknown: it may be on")
 	}
 }
 

@@ -24,12 +24,12 @@ var Agent = agent.Agent{
 	Limits: []string{
 		"Unless nod is the only gate, an allow in nod does not skip its own prompt.",
 		"It asks about commands and about files outside the project, and changes files in the project unasked.",
-		`While its settings say default_permission_mode = "auto", whoever wrote that, nod is the only gate.`,
-		"If nod's hook is killed or takes too long, it goes on as if you had allowed; with -p, or with nod as the only " +
-			"gate, nobody else asks.",
+		`While its settings contain default_permission_mode = "auto", nod is the only gate.`,
+		"If nod's hook is killed or takes too long, the agent continues as if you had allowed; with -p, or with nod as " +
+			"the only gate, nobody else asks.",
 		"With -p it asks nobody: unless nod is the only gate, everything runs while nod isn't running.",
 		"A hook with an unknown key makes it drop all hooks: nod then refuses to be set up.",
-		"Your answer to a question reaches the model as a denial that says so.",
+		"Your answer to a question reaches the model as the reason of a denial.",
 	},
 }
 

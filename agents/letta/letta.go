@@ -28,7 +28,7 @@ var Agent = agent.Agent{
 	Limits: []string{
 		"Without --permission-mode standard, or without a terminal, it asks nobody: nod asks or denies only where your " +
 			"rules say so.",
-		"If nod's hook is killed or takes too long, calls that it would not have asked about run.",
+		"If nod's hook is killed or takes too long, calls that it would not ask about run.",
 		"When nod denies, the model also reads nod's command line before the reason.",
 		"Its own questions stay in its terminal.",
 	},

@@ -24,12 +24,12 @@ var Agent = agent.Agent{
 	Off:      off,
 	Tested:   []string{"0.24.4"},
 	Limits: []string{
-		"It starts in auto, where its own classifier decides what no rule of yours mentions: to be asked, start it " +
-			"with --approval-mode default.",
+		"It starts in auto, where its own classifier decides calls that no rule of yours mentions: to be asked, start " +
+			"it with --approval-mode default.",
 		"In yolo nod asks or denies only where your rules say so.",
 		"With -p it hides its shell and its edits from the model, whatever nod would say.",
 		"While nod isn't running, or when its hook is killed or takes too long, its own mode decides: in yolo the call runs.",
-		"Your answer to a question reaches the model as a denial that says so.",
+		"Your answer to a question reaches the model as the reason of a denial.",
 	},
 }
 

@@ -43,7 +43,7 @@ func TestMissedSessions(t *testing.T) {
 		"did not come":        {claude.Agent, call, "other", works, time.Minute, nil, true},
 		"began before":        {claude.Agent, call, "other", works, -time.Minute, nil, false},
 		"called nothing":      {claude.Agent, talk, "other", works, time.Minute, nil, false},
-		"nobody can tell":     {claude.Agent, call, "other", works, time.Minute, errors.New("no file"), false},
+		"unknown":             {claude.Agent, call, "other", works, time.Minute, errors.New("no file"), false},
 		"nod does not run":    {claude.Agent, call, "other", works + `[ "$1" != status ]`, time.Minute, nil, false},
 		"a subagent of Codex": {codex.Agent, meta, "came", works, time.Minute, nil, false},
 		"a session of Codex":  {codex.Agent, meta, "other", works, time.Minute, nil, true},
@@ -70,7 +70,7 @@ func TestMissedSessions(t *testing.T) {
 			_, steps := test.agent.Check(context.Background(), m)
 			var told string
 			for _, s := range steps {
-				if s.Err != nil && strings.Contains(s.Err.Error(), "nothing of it came to nod") {
+				if s.Err != nil && strings.Contains(s.Err.Error(), "without asking nod") {
 					told = s.Err.Error()
 				}
 			}

@@ -22,11 +22,11 @@ func TestPlacesThatAreRefused(t *testing.T) {
 		want string // in the error
 	}{
 		"a link that leads nowhere": {
-			func(path string) error { return os.Symlink("nowhere.json", path) }, "leads nowhere"},
+			func(path string) error { return os.Symlink("nowhere.json", path) }, "broken symbolic link"},
 		"a folder that leads nowhere": {
 			func(path string) error {
 				return first(os.Remove(filepath.Dir(path)), os.Symlink("nowhere", filepath.Dir(path)))
-			}, "leads nowhere"},
+			}, "broken symbolic link"},
 		"a loop": {
 			func(path string) error { return os.Symlink(filepath.Base(path), path) }, "too many levels"},
 		"a folder": {

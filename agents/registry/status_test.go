@@ -32,9 +32,10 @@ func TestUntested(t *testing.T) {
 	}{
 		{claude.Agent, "2.1.197", ""}, {claude.Agent, "2.1.330", ""}, {claude.Agent, "2.1.200", ""},
 		{claude.Agent, "2.1.99", ""}, {claude.Agent, "no number", ""}, {claude.Agent, "2.1.330-beta.1", ""},
-		{claude.Agent, "2.1.331", "Version 2.1.331 is newer than what nod was tested with (2.1.330)."},
+		{claude.Agent, "2.1.331", "Version 2.1.331 is newer than the one nod was tested with (2.1.330)."},
 		{claude.Agent, "2.10.0", "newer"}, {claude.Agent, "10.0", "newer"},
-		{claude.Agent, "2.1.330.4", "cannot be compared"}, {never, "1.0.0", "documents"}, {never, "", "documents"},
+		{claude.Agent, "2.1.330.4", "can't compare version"}, {never, "1.0.0", "from its documentation"},
+		{never, "", "from its documentation"},
 	} {
 		m := machine(t)
 		m.Run = func(string, ...string) (string, error) { return test.version + " (x)\n", nil }

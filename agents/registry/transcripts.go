@@ -18,7 +18,7 @@ import (
 
 const maxProbed = 50
 
-var errNoTranscript = errors.New("not a transcript of an agent that nod can read")
+var errNoTranscript = errors.New("not a transcript that nod can read")
 
 // transcriptFolders are where the agents keep their transcripts. They need not exist.
 func transcriptFolders() ([]string, error) {

@@ -101,7 +101,7 @@ func New(ctx context.Context, c Config) (*Desk, error) {
 	d.showing, d.hide = context.WithCancel(ctx)
 	d.book = book.Open(path, d.store.SealKey())
 	if _, err := d.book.Problem(); err != nil {
-		d.log.Warn("nothing that was paired counts", "err", err)
+		d.log.Warn("no pairing works", "err", err)
 	}
 	devices := d.newDevices(filepath.Dir(path))
 	d.openWindows(devices)

@@ -67,7 +67,7 @@ func (d *deviceDesk) run(ctx context.Context, settings <-chan struct{}) {
 func (d *deviceDesk) serve(ctx context.Context, address string) (end func()) {
 	server, err := d.newServer(address)
 	if err != nil {
-		d.log.Error("devices are not served", "err", err)
+		d.log.Error("devices can't connect", "err", err)
 	}
 	d.mu.Lock()
 	d.server, d.problem = server, err

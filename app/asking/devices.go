@@ -121,7 +121,7 @@ func (d *devices) invite(name string, may remote.May) (operator.Invitation, erro
 		problem = server.Problem()
 	}
 	if _, isThere := d.book.Named(name); isThere {
-		return operator.Invitation{}, fmt.Errorf("%q is the name of another: pick one that none has", name)
+		return operator.Invitation{}, fmt.Errorf("%q is already in use: pick another name", name)
 	}
 	_, changed := d.book.Problem()
 	err := cmp.Or(changed, book.CheckName(name))
@@ -131,7 +131,7 @@ func (d *devices) invite(name string, may remote.May) (operator.Invitation, erro
 	case problem != nil:
 		return operator.Invitation{}, fmt.Errorf("no device reaches nod: %w", problem)
 	case server == nil:
-		return operator.Invitation{}, errors.New("the page for phones is off: pick an address for it first")
+		return operator.Invitation{}, errors.New("the phone page is off: pick an address for it first")
 	}
 	url, until := server.Invite(name, may)
 	return operator.Invitation{URL: url, Until: until}, nil
@@ -227,7 +227,7 @@ func (d *devices) asking() []operator.Joining {
 func (d *devices) pair(key remote.Key, name string) error {
 	server, err := d.current()
 	if server == nil {
-		return cmp.Or(err, errors.New("the page for phones is off"))
+		return cmp.Or(err, errors.New("the phone page is off"))
 	}
 	if err := server.Admit(key.Sign, func(p remote.Peer) error { p.Name = name; return d.book.Add(p) }); err != nil {
 		return fmt.Errorf("pair: %w", err)
@@ -247,7 +247,7 @@ func (d *devices) noteAsked(p remote.Peer) {
 		return
 	}
 	if err := d.book.Seen(p.Key, now, nil); err != nil {
-		d.log.Warn("when a device was seen is not kept", "device", p.Name, "err", err)
+		d.log.Warn("a device's last contact was not saved", "device", p.Name, "err", err)
 	}
 }
 
@@ -262,7 +262,7 @@ func (d *devices) PushKey() string {
 // Subscribe implements [device.Desk].
 func (d *devices) Subscribe(p remote.Peer, s device.Subscription) error {
 	if d.PushKey() == "" {
-		return device.Forbidden(lang.L("nod is not set to wake devices by Web Push."))
+		return device.Forbidden(lang.L("nod isn't set up to wake devices with Web Push."))
 	}
 	return d.push.Subscribe(p.Key.Sign, s)
 }

@@ -116,7 +116,7 @@ func approvalView(
 	}
 	switch {
 	case said.TooLong:
-		v.Limit = lang.L("Too long to show in full, so it can't be allowed.")
+		v.Limit = lang.L("Too long to show in full, so you can't allow it.")
 	case !may.Allows(care(counts, b.Call(r.Requester), said.Content)):
 		v.Limit = lang.L("This device may not allow this: allow it at the desk. You can deny it here.")
 	default:
@@ -153,7 +153,7 @@ func affirmations(b interact.Approve, yes string) []device.Affirmation {
 	if ask, pass, ok := prompt.PlanWays(b); ok && prompt.IsPlan(b) {
 		return []device.Affirmation{
 			{Label: lang.L("Approve, ask for each edit"), Suggestion: ask + 1},
-			{Label: lang.L("Approve, let edits pass"), Suggestion: pass + 1},
+			{Label: lang.L("Approve, allow edits"), Suggestion: pass + 1},
 		}
 	}
 	return []device.Affirmation{{Label: yes}}

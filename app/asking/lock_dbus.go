@@ -54,7 +54,7 @@ func watchLock(ctx context.Context, changed func(locked bool), log *slog.Logger)
 	} {
 		// Not waited for: a write to a bus that hangs cannot be cancelled.
 		go reconnect(ctx, func(ctx context.Context) (bool, error) { return w.follow(ctx, bus) }, func(err error) {
-			log.Info("whether the screen is locked is not known from the "+bus.name, "err", err)
+			log.Info("unknown whether the screen is locked, from the "+bus.name, "err", err)
 		})
 	}
 }

@@ -302,7 +302,7 @@ func (m *machines) showNotice(one *remoteRequest) interact.Answer {
 	out := a
 	out.At, out.Device = time.Now(), m.name
 	if _, err := m.send(one, out); err != nil {
-		m.log.Warn("a machine does not know that its notice was shown", "machine", one.peer.Name, "err", err)
+		m.log.Warn("a machine was not told that its notice was shown", "machine", one.peer.Name, "err", err)
 	}
 	return a
 }
@@ -658,7 +658,7 @@ func (m *machines) miss(peer remote.Peer, id interact.ID, r interact.Request) {
 		record.Why = r.Reported.Why
 	}
 	if err := m.keep(peer.Key, ownRecord(peer, record, time.Now())); err != nil {
-		m.log.Warn("a request about which nobody was asked is not in the journal", "machine", peer.Name, "err", err)
+		m.log.Warn("a request that nobody was asked about is not in the journal", "machine", peer.Name, "err", err)
 	}
 }
 
@@ -713,7 +713,7 @@ func kept(peer remote.Peer, r interact.Record, now time.Time) (interact.Record, 
 	case uuid.Validate(string(r.Request.ID)) != nil:
 		return r, errors.New("its id is no UUID")
 	case !isApproval || !isDecision || r.Answer.By != api.ByPolicy:
-		return r, errors.New("it is no decision of a policy")
+		return r, errors.New("it is not a policy decision")
 	}
 	checked := r.Request
 	if len(approve.Input) == 0 && r.Answer.ShownSHA256 != "" { // it was too large to be sent

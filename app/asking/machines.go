@@ -141,7 +141,7 @@ func (d lineDesk) Join(machine remote.Key, h remote.Hello) (remote.Peer, error) 
 		return remote.Peer{}, remote.ErrNotPaired
 	}
 	if err := d.book.Seen(machine, time.Now(), h.Desks); err != nil {
-		d.log.Warn("when a machine was seen is not kept", "machine", peer.Name, "err", err)
+		d.log.Warn("a machine's last contact was not saved", "machine", peer.Name, "err", err)
 	}
 	d.mu.Lock()
 	was := d.online[machine.Sign]
@@ -169,9 +169,9 @@ func (m *machines) warnOfDesks(machine remote.Peer, desks []remote.Key) {
 			if !m.limitsOf(machine.Key).warnings.Allow() {
 				return // the user was just warned, and the settings list all
 			}
-			m.log.Warn("a machine takes answers of another desk", "machine", machine.Name, "desk", key.Fingerprint())
-			m.say(interact.Warning, lang.L("{{.Machine}} now also takes answers from another desk. Its words are in nod's "+
-				"settings, under Machines and devices.", map[string]any{"Machine": machine.Name}))
+			m.log.Warn("a machine takes answers from another desk", "machine", machine.Name, "desk", key.Fingerprint())
+			m.say(interact.Warning, lang.L("{{.Machine}} now also takes answers from another desk. Its fingerprint is in "+
+				"nod's settings, under Machines and devices.", map[string]any{"Machine": machine.Name}))
 			return
 		}
 	}
@@ -239,7 +239,7 @@ func (m *machines) asksToJoin(role remote.Role, line string, key remote.Key, h r
 	m.changed.Send()
 	if now.Sub(m.warned) >= joiningPace {
 		m.warned = now
-		go m.say(interact.Warning, lang.L("A machine or a desk asks to join. Compare its fingerprint in nod's settings, "+
+		go m.say(interact.Warning, lang.L("A machine or desk asks to join. Compare its fingerprint in nod's settings, "+
 			"under Machines and devices."))
 	}
 }
@@ -351,12 +351,12 @@ func (m *machines) pair(key remote.Key, role remote.Role, name string) error {
 	i := slices.IndexFunc(m.joining, func(j joining) bool { return j.Key == key })
 	if i < 0 {
 		m.mu.Unlock()
-		return errors.New("this key does not ask to join any more: have its machine ask again")
+		return errors.New("this key no longer asks to join: have its machine ask again")
 	}
 	asks := m.joining[i]
 	m.mu.Unlock()
 	if asks.Role != role {
-		return fmt.Errorf("this key asks to join as a %s now: compare it again", asks.Role)
+		return fmt.Errorf("this key now asks to join as a %s: compare it again", asks.Role)
 	}
 	if err := m.book.Add(remote.Peer{Name: name, Role: asks.Role, Key: key, Added: time.Now()}); err != nil {
 		return fmt.Errorf("pair: %w", err)

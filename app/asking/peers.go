@@ -27,7 +27,7 @@ const deskKeyName = "desk.key"
 func (d *Desk) openMachines(folder string, asks gate) {
 	var err error
 	if d.identity, err = remote.LoadIdentity(filepath.Join(folder, deskKeyName)); err != nil {
-		d.log.Error("this desk has no keys: it reaches no machine", "err", err)
+		d.log.Error("this desk has no keys: it can't connect to machines", "err", err)
 	}
 	d.machines = newMachines(machinesConfig{
 		log: d.log, name: deskName(d.identity), book: d.book, journal: d.cfg.Journal, prompter: asks,
@@ -91,7 +91,7 @@ func (d *Desk) runMachines(ctx context.Context) {
 	peers, end := d.book.Changes()
 	defer end()
 	if _, err := d.book.Problem(); err != nil {
-		d.Say(interact.Warning, lang.L("Another program changed nod's list of pairings, so none of them works. Accept the "+
+		d.Say(interact.Warning, lang.L("Another program changed nod's list of pairings, so no pairing works. Accept the "+
 			"change or start over in nod's settings."))
 		d.ShowSettings()
 	}
@@ -107,7 +107,7 @@ func (d *Desk) runMachines(ctx context.Context) {
 		case <-ctx.Done():
 			d.machines.runs.Wait()
 			if err := operator.Unpublish(); err != nil {
-				d.log.Warn("nod machines reads what is past", "err", err)
+				d.log.Warn("nod machines reads an outdated state", "err", err)
 			}
 			return
 		case <-changes:
@@ -138,7 +138,7 @@ func (d *Desk) publishPeers() {
 		err = operator.Publish(peers)
 	}
 	if err != nil {
-		d.log.Warn("nod machines does not know how the machines are", "err", err)
+		d.log.Warn("nod machines has no state of the machines", "err", err)
 	}
 }
 

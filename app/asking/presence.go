@@ -109,8 +109,8 @@ func (g gate) Prompt(ctx context.Context, r interact.Request, why policy.Decisio
 		}
 		if g.turnsAway(r) {
 			g.changed.Send()
-			return interact.Answer{}, fmt.Errorf("%w: the person is away, %d prompts of this session had no answer; "+
-				"go on with what needs none, or wait for them to come back", interact.ErrUnavailable, unansweredLimit)
+			return interact.Answer{}, fmt.Errorf("%w: the user is away, %d prompts of this session had no answer; continue "+
+				"with work that needs no approval, or wait", interact.ErrUnavailable, unansweredLimit)
 		}
 	}
 	a, err := g.prompter.Prompt(ctx, r, why)

@@ -98,7 +98,7 @@ func (s *shortcut) keep(ctx context.Context, keys config.Shortcut) {
 		if ctx.Err() != nil {
 			return
 		}
-		s.log.Warn("the shortcut that brings nod up does not work", "keys", keys, "err", err)
+		s.log.Warn("the shortcut to show nod does not work", "keys", keys, "err", err)
 		s.setProblem(err.Error())
 		var retry <-chan time.Time
 		if !errors.Is(err, errNoShortcut) {

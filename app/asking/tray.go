@@ -299,7 +299,7 @@ func JournalProblem(err error) string {
 	case journal.Gone:
 		return lang.L("Another program removed nod's history while nod was running: {{.Path}}", about)
 	case journal.NotForwarded:
-		return lang.L("{{.Count}} outcomes were not forwarded to {{.Path}}: {{.Problem}}", about)
+		return lang.L("Outcomes not forwarded to {{.Path}}: {{.Count}}. {{.Problem}}", about)
 	}
 	return lang.L("nod can't write its history, so nothing runs without asking you: {{.Problem}}", about)
 }

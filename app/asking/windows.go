@@ -475,7 +475,7 @@ func (w *windows) bring(ctx context.Context, v operator.View) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.opening = slices.DeleteFunc(w.opening, func(one opening) bool { return one == o })
-	return fmt.Errorf("nod's windows did not come up within %v: the log says why", openPatience)
+	return fmt.Errorf("nod's windows did not open within %v: the log says why", openPatience)
 }
 
 // opened ends the wait of all who wait for the settings. The caller holds w.mu.
@@ -542,7 +542,7 @@ func (w *windows) awaitDisplay(ctx context.Context, why error, isThere bool, mis
 		w.keepForDisplay()
 		misses = min(misses, 1) // it answered a moment ago
 	}
-	w.log.Warn("no window can be shown; what was on screen waits for a display", "err", why)
+	w.log.Warn("nod can't show windows: open prompts wait for a display", "err", why)
 	wake := w.wake
 	if isThere && misses == 0 {
 		wake = nil

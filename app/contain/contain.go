@@ -106,7 +106,7 @@ func (r *Runs) note(project string, err error) {
 func (r *Runs) Expect(who interact.Requester, id interact.ID, command string, in policy.Confinement) error {
 	program, ok := r.agentOf(who.Process)
 	if !ok {
-		return errors.New("nod can't tell which process has nod run the command")
+		return errors.New("nod can't tell which process wants to run the command")
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -171,7 +171,7 @@ func (r *Runs) Begin(ctx context.Context, caller api.Process, q api.RunRequest) 
 		return api.RunReply{}, nil, err
 	}
 	if !filepath.IsAbs(q.CWD) {
-		return api.RunReply{}, nil, fmt.Errorf("%q is no folder to run in", q.CWD)
+		return api.RunReply{}, nil, fmt.Errorf("%q is not a folder", q.CWD)
 	}
 	var begun *begun
 	taken := make(chan error, 1)
@@ -180,7 +180,7 @@ func (r *Runs) Begin(ctx context.Context, caller api.Process, q api.RunRequest) 
 			var err error
 			run := snapshot.Run{Agent: w.Agent, Entry: string(w.Request), Command: w.Command}
 			if begun, err = r.begin(ctx, w.Confinement.Project, run); err != nil {
-				err = fmt.Errorf("nothing that changes the project can be taken back, so it does not run: %w", err)
+				err = fmt.Errorf("the command does not run, because nod could not undo its changes: %w", err)
 			}
 			taken <- err
 		}()
@@ -224,10 +224,10 @@ func (r *Runs) expel(p *sandbox.Profile) {
 func (r *Runs) wanted(caller api.Process, q api.RunRequest) (waiting, error) {
 	engine := r.engine.Load()
 	if engine == nil {
-		return waiting{}, errors.New("this machine cannot contain commands: run: nod doctor")
+		return waiting{}, errors.New("this machine has no sandbox; see: nod doctor")
 	}
 	if q.Own && engine.OnlyReads() {
-		return waiting{}, errors.New("this machine can only contain commands that read: run: nod doctor")
+		return waiting{}, errors.New("this machine's sandbox only runs commands that read; see: nod doctor")
 	}
 	if q.Own {
 		project, err := r.ownProject(q.CWD)
@@ -263,7 +263,7 @@ func (r *Runs) ownProject(folder string) (string, error) {
 		}
 	}
 	if home, err := filepath.EvalSymlinks(r.cfg.Home); err != nil || sandbox.IsIn(home, project) {
-		return "", fmt.Errorf("%s has your home folder in it, and so is no project: go into a folder of its own", project)
+		return "", fmt.Errorf("%s contains your home folder, so it is not a project: change to a project's folder", project)
 	}
 	return project, nil
 }

@@ -620,7 +620,7 @@ func TestOnlyReads(t *testing.T) {
 		t.Errorf("%s, %v", reply.Profile, err)
 	}
 	_, _, err = r.Begin(t.Context(), under(1), api.RunRequest{Command: "ls", CWD: r.project, Own: true})
-	if err == nil || !strings.Contains(err.Error(), "only contain commands that read") {
+	if err == nil || !strings.Contains(err.Error(), "only runs commands that read") {
 		t.Errorf("the user's own: %v", err)
 	}
 }

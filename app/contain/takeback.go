@@ -98,7 +98,7 @@ func (r *Runs) plan(ctx context.Context, of interact.Record) (*snapshot.Plan, er
 	case err != nil:
 		return nil, err
 	case repository == nil:
-		return nil, errors.New("nothing is kept any more of what it changed")
+		return nil, errors.New("nod no longer keeps its changes")
 	case run.Problem != "":
 		return nil, errors.New(run.Problem)
 	}

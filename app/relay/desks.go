@@ -55,7 +55,7 @@ func openDesks(path string, identity *remote.Identity) (*desks, error) {
 		err = d.read(text)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read the desks that this relay knows: %w: to begin anew, run: nod relay --forget-desks", err)
+		return nil, fmt.Errorf("read the list of desks: %w: to start over, run: nod relay --forget-desks", err)
 	}
 	return d, nil
 }
@@ -67,9 +67,9 @@ func (d *desks) read(text []byte) error {
 	}
 	switch {
 	case file.Version != desksVersion:
-		return errors.New("an earlier nod has written them")
+		return errors.New("an earlier nod wrote them")
 	case !d.identity.Verify(desksPurpose, file.Desks, file.Signature):
-		return errors.New("another program has written them")
+		return errors.New("another program wrote them")
 	}
 	return json.Unmarshal(file.Desks, &d.known)
 }
@@ -162,7 +162,7 @@ func (d *desks) add(key remote.Key) error {
 		return nil
 	}
 	if len(d.known) == maxDesks {
-		return fmt.Errorf("a relay goes by %d desks at most", maxDesks)
+		return fmt.Errorf("a relay takes answers from at most %d desks", maxDesks)
 	}
 	d.wants = slices.DeleteFunc(d.wants, func(k remote.Key) bool { return k == key })
 	return d.save(append(slices.Clone(d.known), knownDesk{Key: key}))
@@ -193,7 +193,7 @@ func (d *desks) admit(key remote.Key) (first bool, err error) {
 		return false, nil
 	case len(d.known) > 0:
 		d.want(key)
-		return false, fmt.Errorf("%w: this relay goes by the desk %q, which has to pair this one first; to begin anew, "+
+		return false, fmt.Errorf("%w: this relay belongs to the desk %q, which must pair this one first; to start over, "+
 			"run: nod relay --forget-desks", remote.ErrNotPaired, d.known[0].Key.Fingerprint())
 	}
 	return true, d.add(key)
@@ -229,7 +229,7 @@ func (d *desks) setPolicy(key remote.Key, p remote.Policy) (isNew bool, err erro
 	}
 	if now := d.known[i].Policy; now != nil && p.Serial <= now.Serial {
 		if p.Serial < now.Serial {
-			return false, fmt.Errorf("policy %d is older than %d, which this relay applies", p.Serial, now.Serial)
+			return false, fmt.Errorf("policy %d is older than policy %d, which this relay applies", p.Serial, now.Serial)
 		}
 		return false, nil
 	}
@@ -258,7 +258,7 @@ func (d *desks) save(next []knownDesk) error {
 		err = ownfile.Write(d.path, text, 0o600)
 	}
 	if err != nil {
-		return fmt.Errorf("keep the desks that this relay knows: %w", err)
+		return fmt.Errorf("save the list of desks: %w", err)
 	}
 	d.known = next
 	return nil

@@ -73,7 +73,7 @@ func compile(p policy.Policy, places policy.Places) (*policy.Compiled, error) {
 	if leftErr != nil {
 		return nil, errors.Join(err, leftErr) // not for rules that were compiled one by one
 	}
-	return left.Broken(), fmt.Errorf("the desk's policy cannot be read here, so everything is asked about: %w", err)
+	return left.Broken(), fmt.Errorf("this nod can't read the desk's policy, so it asks about everything: %w", err)
 }
 
 func deniers(p policy.Policy, places policy.Places) (rules []policy.Rule) {
@@ -136,7 +136,7 @@ func (j *judge) Used(d policy.Decision) {
 	j.publish(&now)
 }
 
-var errAlways = errors.New("a relay keeps nothing for always: make a rule at the desk")
+var errAlways = errors.New("a relay saves nothing permanently: make a rule at the desk")
 
 // Grant implements [interact.Policy]: what it keeps it has in memory alone.
 func (j *judge) Grant(call policy.Call, scope policy.Scope, cover policy.Cover) error {
@@ -147,7 +147,7 @@ func (j *judge) Grant(call policy.Call, scope policy.Scope, cover policy.Cover) 
 	defer j.mu.Unlock()
 	now := *j.current.Load()
 	if !now.isFromDesk {
-		return errors.New("keep a grant: no desk has given this machine a policy yet")
+		return errors.New("save the approval: no desk has sent this machine a policy yet")
 	}
 	grants := now.grants
 	for _, c := range now.policies {
@@ -160,7 +160,7 @@ func (j *judge) Grant(call policy.Call, scope policy.Scope, cover policy.Cover) 
 		}
 	}
 	if len(grants) > policy.MaxGrants {
-		return fmt.Errorf("keep a grant: there are %d already: forget them at the desk", len(now.grants))
+		return fmt.Errorf("save the approval: there are already %d: forget some at the desk", len(now.grants))
 	}
 	now.grants = grants
 	j.publish(&now)

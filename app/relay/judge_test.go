@@ -178,7 +178,7 @@ func TestReportOnFiles(t *testing.T) {
 		"a change":  {"Edit", `{"file_path":"small","old_string":"old","new_string":"new"}`, "old\n", "", true},
 		"a new one": {"Write", `{"file_path":"new","content":""}`, "", "", false},
 		"too large": {"Write", `{"file_path":"large","content":""}`, "", basefile.TooLarge, true},
-		"a device":  {"Write", `{"file_path":"/dev/zero","content":""}`, "", "what is there is not a regular file", true},
+		"a device":  {"Write", `{"file_path":"/dev/zero","content":""}`, "", "it is not a regular file", true},
 	} {
 		f := files(tt.tool, tt.input)
 		if len(f) != 1 || f[0].Text != tt.text || f[0].Problem != tt.problem || f[0].Exists != tt.exists {

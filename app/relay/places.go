@@ -92,7 +92,7 @@ func lockAll(at places) (*locks, error) {
 		}
 		held.Close()
 		if err != nil {
-			return nil, fmt.Errorf("make sure that nod runs only once: lock %s: %w", lock.Path(), err)
+			return nil, fmt.Errorf("check that nod runs only once: lock %s: %w", lock.Path(), err)
 		}
 		return nil, nil
 	}

@@ -170,7 +170,7 @@ func (r *relay) run(ctx context.Context) error {
 	r.parts.Go(func() { r.spool.empty(linked, r.link.Report) })
 	r.parts.Go(func() {
 		if err := r.server.Watch(ctx, func(error) {}); err != nil {
-			r.log.Error("what agents find nod by is not watched", "err", err)
+			r.log.Error("the endpoint files are not watched", "err", err)
 		}
 	})
 	r.parts.Go(func() {
@@ -321,7 +321,7 @@ func (r *relay) Vouch(desk remote.Key, others []remote.Key) {
 func (r *relay) Admit(desk remote.Key) error {
 	first, err := r.desks.admit(desk)
 	if first && err == nil {
-		r.log.Warn("the first desk has come: its answers count from now on", "desk", desk.Fingerprint())
+		r.log.Warn("the first desk connected: its answers count from now on", "desk", desk.Fingerprint())
 		fmt.Fprintf(r.opts.Stdout, "desk:\t%s: its answers count from now on\n", desk.Fingerprint())
 	}
 	return err

@@ -33,7 +33,7 @@ func (j *judge) reportOn(r interact.Request, why policy.Decision) *interact.Repo
 	call := approve.Call(r.Requester)
 	risks, inTime := basefile.InTime(func() []policy.Risk { return policy.Risks(call) })
 	if !inTime {
-		risks = []policy.Risk{{Level: shell.Caution, Text: "The file system does not answer"}}
+		risks = []policy.Risk{{Level: shell.Caution, Text: "The file system doesn't respond"}}
 	}
 	offers := j.offers(call)
 	if len(call.Input.Raw) > maxInput || len(offers.Parts) > maxParts {
@@ -51,7 +51,7 @@ func worst(risks []policy.Risk) []policy.Risk {
 		switch {
 		case slices.Contains(shown, r):
 		case len(shown) == maxRisks:
-			return append(shown, policy.Risk{Level: shell.Caution, Text: "Too much to show all of it"})
+			return append(shown, policy.Risk{Level: shell.Caution, Text: "Too much to show in full"})
 		default:
 			shown = append(shown, r)
 		}

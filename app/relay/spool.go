@@ -79,14 +79,14 @@ const (
 	spoolMode = 0o600
 )
 
-var errFull = errors.New("too many decisions wait for a desk to take them into its journal")
+var errFull = errors.New("too many decisions wait for a desk to record them")
 
 // openSpool reads what a relay left at path. What cannot be read is set aside, and nothing of it counts.
 func openSpool(path string, log *slog.Logger) (*spool, error) {
 	s := newSpool(path, log)
 	if err := s.read(); err != nil {
 		aside := path + ".broken"
-		log.Error("what waited could not be read: it was set aside", "path", aside, "err", err)
+		log.Error("the relay's pending requests could not be read: the file was set aside", "path", aside, "err", err)
 		if err := os.Rename(path, aside); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, fmt.Errorf("set the relay's journal aside: %w", err)
 		}
@@ -158,7 +158,7 @@ func (s *spool) take(l line, size int64) error {
 	case l.Op == opUnreported:
 		s.addUnreported(*l.Record, size)
 	default:
-		return fmt.Errorf("%q is nothing that this version of nod knows", l.Op)
+		return fmt.Errorf("this version of nod doesn't know %q", l.Op)
 	}
 	return nil
 }
@@ -423,7 +423,7 @@ func (s *spool) empty(ctx context.Context, report func(context.Context, []intera
 		if ctx.Err() != nil {
 			return
 		}
-		s.log.Warn("what the policy decided waits for a desk", "records", s.waiting(), "err", err)
+		s.log.Warn("policy decisions wait for a desk", "records", s.waiting(), "err", err)
 		select {
 		case <-ctx.Done():
 			return

@@ -243,7 +243,7 @@ func (w *windows) report(ctx context.Context) error {
 func (w *windows) showing(id interact.ID) {
 	w.shown.Store(id)
 	if err := w.report(w.ctx); err != nil {
-		slog.Error("tell nod what is shown", "err", err)
+		slog.Error("report the visible prompt", "err", err)
 	}
 }
 

@@ -28,18 +28,17 @@ func (c *console) acp() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "acp -- AGENT [ARG…]",
 		Short: "Run an agent for an editor, and answer its permission requests",
-		Long: `Run an agent that speaks the Agent Client Protocol, for an editor that starts this command in place of the
-agent. Everything passes through unchanged except the agent's permission requests: nod's rules, or a person in nod's
-window, answer them. The editor asks about what nod does not decide: nod-desktop isn't running, nobody answers, or the
-window is closed. But while nod-desktop isn't running, nod rejects the requests of an agent that is listed under
-agents.strict in the configuration.
+		Long: `Run an agent that speaks the Agent Client Protocol, for an editor that starts this command instead of the
+agent. Everything passes through unchanged except permission requests: nod's rules or the user answer those. If nod
+doesn't decide (nod-desktop isn't running, nobody answers, or the window is closed), the editor asks. But while
+nod-desktop isn't running, nod rejects requests from agents listed under agents.strict in the configuration.
 
-The exit status is the agent's own. nod passes signals on to the agent, and ends it when the editor ends.`,
+The exit status is the agent's. nod passes signals on to the agent, and stops it when the editor ends.`,
 		Example: `  nod acp -- gemini --acp
   nod acp -- opencode acp`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return errors.New("the agent is missing")
+				return errors.New("needs an agent")
 			}
 			return nil
 		},

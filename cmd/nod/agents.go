@@ -110,21 +110,21 @@ func remarks(a agent.Agent, s agent.Status) []string {
 
 // otherNod warns that an agent's hooks run another nod than this one, which works as long as that one exists.
 func otherNod(a agent.Agent, s agent.Status) string {
-	return fmt.Sprintf("its hooks run another nod command, %s: to change that: nod agents install %s", s.Other, a.Name)
+	return fmt.Sprintf("its hooks run another nod command, %s; to change that: nod agents install %s", s.Other, a.Name)
 }
 
 func state(s agent.Status) string {
 	switch {
 	case s.Installed && s.Off != nil:
-		return "no: its hooks are switched off"
+		return "no: its hooks are off"
 	case s.Installed && s.Gate:
 		return "yes, and nod is the only gate"
 	case s.Installed:
 		return "yes"
 	case s.Dead != nil:
-		return "no: its hooks point nowhere"
+		return "no: its hooks are broken"
 	case s.Partly:
-		return "in part: install again"
+		return "partly: install again"
 	}
 	return "no"
 }
@@ -145,40 +145,40 @@ func (c *console) agentsInstall() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "install AGENT",
 		Short: "Add nod's hooks to an agent's settings",
-		Long: `Add nod's hooks to an agent's settings. Shows the difference, asks, and keeps a copy of the old file beside
-the new one. Nothing else in the file changes. Running it again changes nothing.
+		Long: `Add nod's hooks to an agent's settings. Shows the diff, asks, and keeps a copy of the old file beside the
+new one. Nothing else in the file changes. Running it again changes nothing.
 
-The hooks run an installed nod by the path that you call it by, links not followed. A nod in a checkout or an unpacked
-archive may go away: for their hooks nod keeps a copy in its data folder, which nod-desktop renews when it starts.`,
+The hooks run nod by the path you call it by, without following links. A checkout or an unpacked archive may go away, so
+nod keeps a copy for hooks in its data folder, and nod-desktop updates it at every start.`,
 		Example:   "  nod agents install claude-code",
-		Args:      oneArg("agent"),
+		Args:      oneArg("an agent"),
 		ValidArgs: registry.Names(registry.Installable()),
 		RunE: c.runs(func(_ context.Context, args []string) error {
 			plan := func(a agent.Agent, m agent.Machine) ([]agent.Change, error) { return a.Install(m, gate) }
-			return c.change(args[0], plan, "is set up already", func(a agent.Agent) string { return a.After })
+			return c.change(args[0], plan, "is already set up", func(a agent.Agent) string { return a.After })
 		}),
 	}
-	cmd.Flags().BoolVar(&gate, "only-gate", false, "also switch the agent's own prompt off, where it has a "+
-		"switch, so that nod alone asks; the agent goes on if the hook is killed")
-	return c.withJSON(c.withYes(cmd), "print JSON; without --yes nothing is changed")
+	cmd.Flags().BoolVar(&gate, "only-gate", false, "also turn off the agent's own prompts, where possible, so "+
+		"that only nod asks; if the hook is killed, the agent continues")
+	return c.withJSON(c.withYes(cmd), "print JSON; changes nothing without --yes")
 }
 
 func (c *console) agentsUninstall() *cobra.Command {
 	return c.withJSON(c.withYes(&cobra.Command{
 		Use:       "uninstall AGENT",
 		Short:     "Remove nod's hooks from an agent's settings",
-		Long:      "Remove exactly what nod agents install added to an agent's settings. Shows the difference and asks.",
-		Args:      oneArg("agent"),
+		Long:      "Remove exactly what nod agents install added to an agent's settings. Shows the diff and asks.",
+		Args:      oneArg("an agent"),
 		ValidArgs: registry.Names(registry.Installable()),
 		RunE: c.runs(func(_ context.Context, args []string) error {
 			nothingMore := func(agent.Agent) string { return "" }
-			err := c.change(args[0], agent.Agent.Uninstall, "has nothing of nod's", nothingMore)
+			err := c.change(args[0], agent.Agent.Uninstall, "has no nod hooks", nothingMore)
 			if err != nil || c.json && !c.yes {
 				return err
 			}
 			return dropCopy()
 		}),
-	}), "print JSON; without --yes nothing is changed")
+	}), "print JSON; changes nothing without --yes")
 }
 
 // dropCopy deletes the copy of nod for hooks once no agent's hooks use it.
@@ -285,5 +285,5 @@ func (c *console) consent() error {
 	if c.yes || c.asks("Make these changes?") {
 		return nil
 	}
-	return &verdict{exitNo, "nothing was changed"}
+	return &verdict{exitNo, "nothing changed"}
 }

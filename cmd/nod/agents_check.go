@@ -18,13 +18,13 @@ func (c *console) agentsCheck() *cobra.Command {
 	var fix bool
 	cmd := &cobra.Command{
 		Use:   "check [AGENT]",
-		Short: "Send a harmless probe through an agent's hook and report each step",
-		Long: `Check each step from an agent to nod-desktop, and send a harmless probe through the command that is in its
-settings. "ok" works, "no" doesn't, and "--" is good to know: a version that nod wasn't tested with, and what nod can't
-do for the agent. Without an AGENT, check every agent that is set up.
+		Short: "Send a harmless test call through an agent's hook and report each step",
+		Long: `Check each step from an agent to nod-desktop, and send a harmless test call through the command in its
+settings. "ok" works, "no" doesn't, and "--" is good to know: an untested version, or a limit of nod with this agent.
+Without AGENT, check every agent that is set up.
 
-With --fix, replace hooks that point nowhere, are incomplete, or don't wait for you. Shows the difference and asks, as
-nod agents install does.`,
+With --fix, replace hooks that are broken, incomplete, or don't wait for you. Shows the diff and asks, as nod agents
+install does.`,
 		Example:   "  nod agents check\n  nod agents check --fix claude-code",
 		Args:      cobra.MaximumNArgs(1),
 		ValidArgs: registry.Names(registry.Installable()),
@@ -41,7 +41,7 @@ nod agents install does.`,
 		}),
 	}
 	cmd.Flags().BoolVar(&fix, "fix", false, "repair hooks that don't work")
-	return c.withJSON(c.withYes(cmd), "print JSON; without --yes nothing is changed")
+	return c.withJSON(c.withYes(cmd), "print JSON; changes nothing without --yes")
 }
 
 // checked is what nod agents check says of an agent.
@@ -111,7 +111,7 @@ func (c *console) checkAll(ctx context.Context, fix bool) error {
 		all, text, err = append(all, r), text+a.Title+"\n"+r.String(), errors.Join(err, fixed)
 	}
 	if len(all) == 0 {
-		text = "no agent is set up: see: nod agents list\n"
+		text = "no agent is set up; see: nod agents list\n"
 	}
 	return errors.Join(err, c.show(all, text), notAsking(all...))
 }

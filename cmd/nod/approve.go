@@ -48,7 +48,7 @@ func (f *callFlags) read(c *console) error {
 	}
 	text = bytes.TrimSpace(text)
 	if !json.Valid(text) || text[0] != '{' {
-		return wrongUsage(`--input: want a JSON object, for example '{"command":"make all"}'`)
+		return wrongUsage(`--input must be a JSON object, for example '{"command":"make all"}'`)
 	}
 	f.request.Input = text
 	return nil
@@ -59,20 +59,19 @@ func (c *console) approve() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "approve --tool NAME --input JSON",
 		Short: "Request approval for a tool call and print allow or deny",
-		Long: `Request approval for a tool call. Prints allow or deny and, from the second line on, the reason if there
-is one.
+		Long: `Request approval for a tool call. Prints allow or deny, and the reason, if any, from the second line on.
 
-Only exit status 0 means that the call may happen. 1 is a person's or a rule's denial. It also prints deny when nobody
-answered (3: not in time, or nod is paused) and when the prompt was closed (4), but then nobody has refused.
+Only exit status 0 means that the call may happen. 1 means that the user or a rule denied it. It also prints deny when
+nobody answered (3: not in time, or nod is paused) and when the prompt was closed (4), but then nobody refused.
 
-Without --agent, nod takes the tool for Claude Code's tool of that name.`,
+Without --agent, nod assumes Claude Code's tool of that name.`,
 		Example: `  nod approve --tool Bash --input '{"command":"make all"}' && make all
   nod approve --tool Write --input @call.json --class write`,
 		Args: noArgs,
 	}
 	call := newCallFlags(cmd)
 	f := c.newRequestFlags(cmd, &call.request.Common)
-	f.set.StringVar(&call.request.Description, "description", "", "the agent's own words on why")
+	f.set.StringVar(&call.request.Description, "description", "", "why the agent wants this, in its own words")
 	f.set.StringVar(&call.request.ToolUseID, "tool-use-id", "", "the agent's `id` of this call")
 	cmd.RunE = c.runs(func(ctx context.Context, _ []string) error {
 		if err := call.read(c); err != nil {
@@ -98,8 +97,8 @@ func (c *console) evaluate() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "evaluate --tool NAME --input JSON",
 		Short: "Print what the rules decide about a tool call, without asking anyone",
-		Long: `Print allow, ask or deny and, from the second line on, why. Nobody is asked. The exit status is 0
-for allow and 1 for the others.`,
+		Long: `Print allow, ask or deny, and the reason from the second line on. Asks nobody. The exit status is 0 for
+allow, and 1 otherwise.`,
 		Example: `  nod evaluate --tool Read --input '{"file_path":"README.md"}'`,
 		Args:    noArgs,
 	}

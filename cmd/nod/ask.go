@@ -18,10 +18,10 @@ func (c *console) ask() *cobra.Command {
 		Short: "Ask a question and print the answer",
 		Example: `  nod ask "What should the branch be called?"
   nod ask "Which database?" --option SQLite --option Postgres`,
-		Args: oneArg("question"),
+		Args: oneArg("a question"),
 	}
-	cmd.Flags().StringArrayVar(&q.Ask.Options, "option", nil, "offer this `answer`; repeat it for each")
-	cmd.Flags().BoolVar(&noOther, "no-other", false, "with options: take no other answer")
+	cmd.Flags().StringArrayVar(&q.Ask.Options, "option", nil, "offer this `answer`; repeatable")
+	cmd.Flags().BoolVar(&noOther, "no-other", false, "with options: accept no other answer")
 	cmd.Flags().BoolVar(&q.Multiline, "multiline", false, "offer a text field of several lines")
 	cmd.Flags().StringVar(&q.Placeholder, "placeholder", "", "hint in the empty text field")
 	f := c.newRequestFlags(cmd, &q.Common)
@@ -43,19 +43,19 @@ func (c *console) confirm() *cobra.Command {
 		Short: "Ask a yes/no question and print yes or no",
 		Long: `Ask a yes/no question, print yes or no, and exit with 0 or 1.
 
-When nobody answers in time, the answer and the exit status are those of the default; --json then says
-"defaulted": true. Closing the prompt is no answer: exit status 4.`,
+If nobody answers in time, it prints the default and exits accordingly; --json then says "defaulted": true. Closing the
+prompt is no answer: exit status 4.`,
 		Example: `  nod confirm "Deploy now?" --timeout 2m && ./deploy`,
-		Args:    oneArg("message"),
+		Args:    oneArg("a message"),
 	}
-	cmd.Flags().StringVar(&silence, "default", "no", "what silence means: `yes|no`")
+	cmd.Flags().StringVar(&silence, "default", "no", "the answer if nobody answers: `yes|no`")
 	cmd.Flags().StringVar(&q.YesLabel, "yes-label", "", "label of the button for yes")
 	cmd.Flags().StringVar(&q.NoLabel, "no-label", "", "label of the button for no")
 	complete(cmd, "default", "yes", "no")
 	f := c.newRequestFlags(cmd, &q.Common)
 	cmd.RunE = c.runs(func(ctx context.Context, args []string) error {
 		if silence != "yes" && silence != "no" {
-			return wrongUsage("--default: want yes or no, not %q", silence)
+			return wrongUsage("--default must be yes or no, not %q", silence)
 		}
 		q.Message, q.Confirm.Default = args[0], silence == "yes"
 		return request(ctx, c, f, &q, (*client.Client).Confirm)
@@ -98,12 +98,12 @@ func (c *console) notify() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "notify MESSAGE",
 		Short: "Show a desktop notification",
-		Long: `Show a desktop notification and print nothing. The exit status is 1 when the desktop did not show it,
-for example because it has no notification service.`,
+		Long: `Show a desktop notification and print nothing. The exit status is 1 if the desktop did not show it, for
+example because it has no notification service.`,
 		Example: `  make all; nod notify "Build finished" --level info`,
-		Args:    oneArg("message"),
+		Args:    oneArg("a message"),
 	}
-	cmd.Flags().StringVar(&n.Title, "title", "", "heading inside the notification")
+	cmd.Flags().StringVar(&n.Title, "title", "", "title of the notification")
 	cmd.Flags().StringVar(&n.Level, "level", "info", "how urgent it is: `info|warning|error`")
 	complete(cmd, "level", "info", "warning", "error")
 	f := c.newSenderFlags(cmd, &n.Common)

@@ -109,6 +109,10 @@ func (c *console) printReply(reply any) error {
 
 // complain writes one line to standard error. It is for people, so it is always made safe to look at.
 func (c *console) complain(what, why string) {
+	if what != "" && strings.HasPrefix(why, "needs ") {
+		fmt.Fprintf(c.err, "nod %s %s\n", what, policy.Visible(why))
+		return
+	}
 	if what != "" {
 		why = what + ": " + why
 	}

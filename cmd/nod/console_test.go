@@ -121,7 +121,7 @@ func TestExplain(t *testing.T) {
 		},
 		{
 			&client.Problem{Problem: api.Problem{Detail: "bad token", Code: api.CodeUnauthorized}},
-			"bad token: nod-desktop has restarted; try again",
+			"bad token: nod-desktop restarted; try again",
 		},
 		{
 			&client.Problem{Problem: api.Problem{Detail: "is empty", Param: "question", Code: api.CodeInvalidParam}},
@@ -133,11 +133,11 @@ func TestExplain(t *testing.T) {
 		},
 		{
 			unreachable(fmt.Errorf("%w: dial unix", client.ErrNotRunning)),
-			"nod-desktop isn't running: start it with: nod start",
+			"nod-desktop isn't running; start it with: nod start",
 		},
 		{
 			fmt.Errorf("%w: it runs as user 7", client.ErrForeign),
-			"the server on nod's address belongs to another user: it runs as user 7: nothing was sent to it; run: nod status",
+			"the server on nod's address belongs to another user: it runs as user 7: nod sent nothing to it; see: nod status",
 		},
 		{
 			&client.LostError{Err: errors.New("EOF")},

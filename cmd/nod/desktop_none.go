@@ -22,8 +22,8 @@ func (c *console) desktopCommands() (commands []*cobra.Command) {
 		commands = append(commands, &cobra.Command{
 			Use: name, Hidden: true, DisableFlagParsing: true,
 			RunE: c.runs(func(context.Context, []string) error {
-				return fmt.Errorf("this is the small nod for nod relay, without windows, rules and history: "+
-					"run nod %s on the machine of your desk", name)
+				return fmt.Errorf("this nod is only for nod relay, without windows, rules and history: "+
+					"run nod %s at your desk", name)
 			}),
 		})
 	}

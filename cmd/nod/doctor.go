@@ -22,18 +22,18 @@ func (c *console) doctor() *cobra.Command {
 		Use:   "doctor",
 		Short: "Find out what keeps agents from asking, and how to fix it",
 		Long: `Check everything that asking needs: nod-desktop, display, tray, notifications, fonts, files, history,
-policy, the sandbox, and the hooks of each agent, by harmless probes. Each line is ok, a warning or an error, and says
-how to fix it. nod-desktop need not run, and nod doctor starts and stops nothing.
+policy, the sandbox, and each agent's hooks. Each line is ok, a warning or an error, and says how to fix it. Works
+without nod-desktop, and starts and stops nothing.
 
-With --fix, nod doctor fixes what is safe to fix: permissions of nod's own files, what a nod-desktop that died left
-behind, hooks and autostart entries that lead nowhere. It shows each, asks, and checks again.
+With --fix, nod doctor makes safe repairs: permissions of nod's files, leftovers of a crashed nod-desktop, broken hooks
+and autostart entries. It shows each repair, asks, and checks again.
 
-The exit status is 1 when there are errors, and 0 otherwise, even with warnings.`,
+The exit status is 1 if there are errors, and 0 otherwise, even with warnings.`,
 		Args: noArgs,
 		RunE: c.runs(func(ctx context.Context, _ []string) error { return c.examine(ctx, fix) }),
 	}
-	cmd.Flags().BoolVar(&fix, "fix", false, "fix what is safe to fix, and ask before each change")
-	return c.withJSON(c.withYes(cmd), "print JSON; with --fix, nothing is changed without --yes")
+	cmd.Flags().BoolVar(&fix, "fix", false, "make safe repairs, and ask before each")
+	return c.withJSON(c.withYes(cmd), "print JSON; --fix changes nothing without --yes")
 }
 
 type examined struct {
@@ -146,7 +146,7 @@ func (c *console) printFindings(e examined) error {
 	}
 	fmt.Fprintf(&b, "%s\n", e)
 	if _, err := io.WriteString(c.out, b.String()); err != nil {
-		return fmt.Errorf("write the findings: %w", err)
+		return fmt.Errorf("print the findings: %w", err)
 	}
 	return nil
 }

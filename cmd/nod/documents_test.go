@@ -113,7 +113,7 @@ func TestUnderstand(t *testing.T) {
 		{line: "nod agents check claude-code"},
 		{line: "nod history --since 2d --outcome denied"},
 		{line: "nod acp -- gemini --acp"},
-		{line: "nod ask", want: "missing"},
+		{line: "nod ask", want: "needs a question"},
 		{line: "nod asks Which?", want: `no command "asks"`},
 		{line: "nod ask Which? --colour red", want: "unknown flag"},
 		{line: "nod agents chek claude-code", want: `no command "chek"`},

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -95,7 +96,7 @@ func (c *console) conclude(ctx context.Context, cmd *cobra.Command, err error) i
 		return int(exitDismissed)
 	}
 	if _, isUsage := errors.AsType[usageError](err); isUsage || !c.ran { // else cobra found something wrong
-		c.complain(what, misuse(err)+": see: "+cmd.CommandPath()+" --help")
+		c.complain(what, misuse(err)+"; see: "+cmd.CommandPath()+" --help")
 		return int(exitUsage)
 	}
 	why, status := explain(err)
@@ -109,13 +110,18 @@ func (c *console) conclude(ctx context.Context, cmd *cobra.Command, err error) i
 func misuse(err error) string {
 	text := err.Error()
 	if flags, ok := strings.CutPrefix(text, "required flag(s) "); ok {
-		return strings.NewReplacer(`", "`, " and --", `"`, "--").Replace(strings.TrimSuffix(flags, `" not set`)) + ": missing"
+		return "needs " + strings.NewReplacer(`", "`, " and --", `"`, "--").Replace(strings.TrimSuffix(flags, `" not set`))
 	}
 	if v, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
 		f := v.GetFlag()
-		kind := map[string]string{"duration": "duration: write 90s, 5m or 2h", "int": "number"}[f.Value.Type()]
-		if kind != "" {
-			return fmt.Sprintf("--%s: %q is not a %s", f.Name, v.GetValue(), kind)
+		_, err := strconv.Atoi(v.GetValue())
+		switch text := v.GetValue(); {
+		case f.Value.Type() == "duration" && err == nil:
+			return fmt.Sprintf("--%[1]s: %[2]q has no unit: write %[2]ss or %[2]sm", f.Name, text)
+		case f.Value.Type() == "duration":
+			return fmt.Sprintf("--%s: %q is not a duration: write 90s, 5m or 2h", f.Name, text)
+		case f.Value.Type() == "int":
+			return fmt.Sprintf("--%s: %q is not a number", f.Name, text)
 		}
 	}
 	if v, ok := errors.AsType[*pflag.ValueRequiredError](err); ok {
@@ -130,20 +136,20 @@ func explain(err error) (string, status) {
 		return explainProblem(p), cmp.Or(statusOfOutcome[p.Outcome], statusOfCode[p.Code], exitOther)
 	}
 	if p, ok := errors.AsType[*client.Pending](err); ok {
-		return fmt.Sprintf("no answer yet: fetch it with: nod wait %s", p.ID), exitUnanswered
+		return fmt.Sprintf("no answer yet; wait for it with: nod wait %s", p.ID), exitUnanswered
 	}
 	if _, ok := errors.AsType[*client.LostError](err); ok {
 		return err.Error() + ": nobody decided; see: nod status", exitUnreachable
 	}
 	switch {
 	case errors.Is(err, client.ErrNotRunning):
-		return program + " isn't running: start it with: nod " + starts, exitUnreachable
+		return program + " isn't running; start it with: nod " + starts, exitUnreachable
 	case errors.Is(err, waiting.ErrHung):
 		return err.Error(), exitUnreachable
 	case errors.Is(err, waiting.ErrCallerGone):
 		return err.Error(), exitDismissed
 	case errors.Is(err, client.ErrForeign):
-		return err.Error() + ": nothing was sent to it; run: nod status", exitUnreachable
+		return err.Error() + ": nod sent nothing to it; see: nod status", exitUnreachable
 	}
 	if w, ok := errors.AsType[*withStatus](err); ok {
 		return err.Error(), w.status
@@ -178,7 +184,7 @@ func explainProblem(p *client.Problem) string {
 	}
 	switch p.Code {
 	case api.CodeUnauthorized:
-		return why + ": nod-desktop has restarted; try again"
+		return why + ": nod-desktop restarted; try again"
 	case api.CodeRateLimited:
 		if p.RetryAfter > 0 {
 			return fmt.Sprintf("%s: try again in %s", why, p.RetryAfter)

@@ -18,7 +18,7 @@ import (
 // maxFile is the most that is read of a form or an input: what nod-desktop takes.
 const maxFile = 1 << 20
 
-var errTooLong = errors.New("longer than 1 MiB, which is the most that nod-desktop takes")
+var errTooLong = errors.New("longer than 1 MiB, the limit of nod-desktop")
 
 // readFile reads the named file, or standard input when it is -.
 func (c *console) readFile(name string) ([]byte, error) {
@@ -81,14 +81,14 @@ func (c *console) form() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "form FILE|-",
 		Short: "Ask several questions on one page and print the answers as JSON",
-		Long: `Ask several questions on one page. FILE (- for standard input) holds the body of POST /v1/form, or just
-its array of questions. Flags override the same fields of the file.
+		Long: `Ask several questions on one page. FILE (- for standard input) contains the body of POST /v1/form, or just
+its array of questions. Flags override fields of the file.
 
-Prints the answer to a form with one question, and for several questions an object of answers by question id. The answer
-to a choice is an array, even of one; to a text question, a string.`,
+For one question, prints its answer; for several, an object of answers by question id. The answer to a choice is always
+an array; to a text question, a string.`,
 		Example: `  nod form questions.json
   echo '[{"id":"name","question":"Your name?"}]' | nod form -`,
-		Args: oneArg("file"),
+		Args: oneArg("a file"),
 	}
 	f := c.newRequestFlags(cmd, &q.Common)
 	cmd.RunE = c.runs(func(ctx context.Context, args []string) error {

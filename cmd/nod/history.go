@@ -43,12 +43,12 @@ func (c *console) history() *cobra.Command {
 	var flags historyFlags
 	cmd := c.withJSON(&cobra.Command{
 		Use:   "history",
-		Short: "List what was asked and decided",
-		Long: `List what was asked and decided, by whom and why, the newest first. This reads the journal that nod-desktop
-writes, whether nod-desktop runs or not, and changes nothing. Times are local.
+		Short: "List requests and decisions",
+		Long: `List requests and decisions, by whom and why, newest first. This only reads nod-desktop's journal, whether
+nod-desktop is running or not. Times are local.
 
---json prints an object with entries and more. When more is true there are older entries: --before, with the seq of the
-last entry, prints them.`,
+--json prints an object with entries and more. If more is true, there are older entries: to print them, use --before
+with the seq of the last entry.`,
 		Example: `  nod history --since 2d --outcome denied
   nod history --project . --search "git push"
   nod history show 1204`,
@@ -56,10 +56,10 @@ last entry, prints them.`,
 		RunE: c.runs(func(ctx context.Context, _ []string) error { return c.listHistory(ctx, flags) }),
 	}, "print JSON")
 	cmd.SetUsageTemplate(new(cobra.Command).UsageTemplate()) // it does something without a command, too
-	cmd.PersistentFlags().StringVar(&flags.file, "file", "", "read this journal in place of nod.db")
+	cmd.PersistentFlags().StringVar(&flags.file, "file", "", "read this journal instead of nod.db")
 	flags.add(cmd)
 	cmd.Flags().Int64Var(&flags.query.Before, "before", 0, "only entries before the one with this `number`")
-	cmd.Flags().IntVar(&flags.query.Limit, "limit", history.PageSize, "how many entries at most, up to 1000")
+	cmd.Flags().IntVar(&flags.query.Limit, "limit", history.PageSize, "print at most this many entries, up to 1000")
 	cmd.AddCommand(c.historyShow(&flags), c.historyExport(&flags), c.historyVerify(&flags), c.historyStats(&flags))
 	return cmd
 }
@@ -98,7 +98,7 @@ func (f *historyFlags) add(cmd *cobra.Command) {
 func (f *historyFlags) picked() (q history.Query, err error) {
 	q = f.query
 	if q.Before < 0 || q.Limit < 0 {
-		return q, wrongUsage("--before and --limit: want 0 or more")
+		return q, wrongUsage("--before and --limit must be 0 or more")
 	}
 	if f.project != "" {
 		if q.Project, err = filepath.Abs(f.project); err != nil {
@@ -127,7 +127,7 @@ func oneOf[T ~string](flag string, value T, known []T) (T, error) {
 	if value == "" || slices.Contains(known, value) {
 		return value, nil
 	}
-	return "", wrongUsage("%s: want one of %s, not %q", flag, strings.Join(texts(known), ", "), string(value))
+	return "", wrongUsage("%s must be one of %s, not %q", flag, strings.Join(texts(known), ", "), string(value))
 }
 
 func texts[T ~string](values []T) []string {
@@ -151,7 +151,7 @@ func moment(flag, text string, now time.Time) (time.Time, error) {
 			return t, nil
 		}
 	}
-	return time.Time{}, wrongUsage("%s: want a time such as 2d, 36h, 2026-11-22 or 2026-11-22T15:04, not %q", flag, text)
+	return time.Time{}, wrongUsage("%s must be a time such as 2d, 36h, 2026-11-22 or 2026-11-22T15:04, not %q", flag, text)
 }
 
 func (f *historyFlags) read(do func(*journal.Reader) error) (err error) {
@@ -162,7 +162,7 @@ func (f *historyFlags) read(do func(*journal.Reader) error) (err error) {
 		}
 	}
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("%s is not there: nod-desktop writes it once something is asked", path)
+		return fmt.Errorf("%s does not exist: nod-desktop creates it with the first request", path)
 	}
 	r, err := journal.OpenReader(path)
 	if err != nil {
@@ -238,8 +238,8 @@ func shorten(text string, max int) string {
 func (c *console) historyShow(flags *historyFlags) *cobra.Command {
 	return c.withJSON(&cobra.Command{
 		Use:   "show SEQ|ID",
-		Short: "Print all that is kept of one request",
-		Args:  oneArg("number or id"),
+		Short: "Print everything recorded about one request",
+		Args:  oneArg("a number or id"),
 		RunE: c.runs(func(ctx context.Context, args []string) error {
 			return flags.read(func(r *journal.Reader) error { return c.showEntry(ctx, r, args[0]) })
 		}),
@@ -359,15 +359,15 @@ func (c *console) historyExport(flags *historyFlags) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "export",
 		Short: "Write the history to a file, as CSV or JSON Lines",
-		Long: `Write all entries, or those that the flags pick, oldest first. CSV is for spreadsheets, and has no exact
-inputs; JSON Lines have all that is kept. What a terminal or a spreadsheet would obey is spelled out in both.`,
+		Long: `Write all entries, or those the flags select, oldest first. CSV is for spreadsheets and leaves out exact
+inputs; JSON Lines contain everything recorded. Both escape text that a terminal or a spreadsheet would obey.`,
 		Example: `  nod history export --since 30d -o history.csv
   nod history export | jq -r 'select(.outcome == "denied") | .record.request.body.input'`,
 		Args: noArgs,
 	}
 	flags.add(cmd)
-	cmd.Flags().StringVar(&format, "format", "", "csv or jsonl (default: as the name of FILE ends, else jsonl)")
-	cmd.Flags().StringVarP(&file, "output", "o", "", "write a new `file`, in place of standard output")
+	cmd.Flags().StringVar(&format, "format", "", "csv or jsonl (default: by the file name, else jsonl)")
+	cmd.Flags().StringVarP(&file, "output", "o", "", "write a new `file` instead of standard output")
 	complete(cmd, "format", texts(formats)...)
 	cmd.RunE = c.runs(func(ctx context.Context, _ []string) error {
 		if format == "" && strings.EqualFold(filepath.Ext(file), ".csv") {
@@ -398,7 +398,7 @@ func (c *console) export(ctx context.Context, file string, write func(io.Writer)
 	}
 	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, fs.ErrExist) {
-		return wrongUsage("%s is there already: name a new file", file)
+		return wrongUsage("%s already exists: name a new file", file)
 	}
 	if err != nil {
 		return pathError(err)
@@ -423,16 +423,16 @@ func (c *console) historyVerify(flags *historyFlags) *cobra.Command {
 	var head string
 	cmd := c.withJSON(&cobra.Command{
 		Use:   "verify",
-		Short: "Find out whether the history has been changed",
-		Long: `Check every entry against the chain of hashes, and print the head: the number and the hash of the last entry.
-If you keep a head elsewhere, --head checks that nothing up to it was changed, removed or added since. The exit status
-is 1 when something was.`,
+		Short: "Check that nobody changed the history",
+		Long: `Check every entry against the hash chain, and print the head: the number and the hash of the last entry.
+If you keep a head elsewhere, --head checks that no entry up to it was changed, removed or added since. The exit status
+is 1 if one was.`,
 		Args: noArgs,
 	}, "print JSON")
-	cmd.Flags().StringVar(&head, "head", "", "a `hash` that was the head once")
+	cmd.Flags().StringVar(&head, "head", "", "the `hash` of an earlier head")
 	cmd.RunE = c.runs(func(ctx context.Context, _ []string) error {
 		if _, err := hex.DecodeString(head); err != nil {
-			return wrongUsage("--head: want the hash that nod history verify printed, not %q", head)
+			return wrongUsage("--head must be a hash that nod history verify printed, not %q", head)
 		}
 		return flags.read(func(r *journal.Reader) error { return c.verifyHistory(ctx, r, head) })
 	})
@@ -486,10 +486,10 @@ func (c *console) historyStats(flags *historyFlags) *cobra.Command {
 	since := "30d"
 	cmd := c.withJSON(&cobra.Command{
 		Use:   "stats",
-		Short: "Print how often you were asked, and what passed unasked",
-		Long: `Print by day, agent, project and tool how often you were asked, what the rules passed, what was denied, and
-what nobody answered; and how many prompts each rule and saved approval has saved. In JSON, answered is the total time
-from prompts to answers, in nanoseconds.`,
+		Short: "Print how often nod asked you, and how many calls passed",
+		Long: `Print how often nod asked you, and how many calls passed, were denied or stayed unanswered, by day, agent,
+project and tool; and how many prompts each rule and saved approval saved. In JSON, answered is the total time from
+prompts to answers, in nanoseconds.`,
 		Args: noArgs,
 	}, "print JSON")
 	cmd.Flags().StringVar(&since, "since", since, "count from this `time` on: 90d, or 2026-11-22")

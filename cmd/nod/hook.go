@@ -31,29 +31,29 @@ func (c *console) hook() *cobra.Command {
 	var h hookRun
 	cmd := &cobra.Command{
 		Use:   hookName + " AGENT [EVENT]",
-		Short: "Answer a coding agent's hook: what nod agents install makes the agent run",
-		Long: `Read a hook's payload from standard input, pass it on to nod-desktop, and print the agent's own reply:
-one JSON object, or nothing, which means "no decision". The exit status is always 0: an agent would show
-anything else as an error. To Amp and Letta Code, which go by the exit status and standard error, 0 allows,
-1 is "no decision", and 2 denies.
+		Short: "Answer a coding agent's hook (nod agents install sets this up)",
+		Long: `Read a hook's payload from standard input, pass it to nod-desktop, and print the agent's own reply: one JSON
+object, or nothing, which means "no decision". The exit status is always 0, because an agent would show anything else as
+an error. For Amp and Letta Code, which go by the exit status and standard error, 0 allows, 1 means "no decision", and 2
+denies.
 
-While nod-desktop isn't running the hook says nothing, and the agent asks in its own way. For the agents listed
-under agents.strict in the configuration it denies instead, with a reason that says how to start nod. It also denies
-what nod-desktop took and never answered, where the agent would go on without asking you.
-When the agent ends, so does the hook, and nod withdraws what it asked.
+While nod-desktop isn't running, the hook prints nothing, and the agent asks in its own way. For agents listed under
+agents.strict in the configuration it denies instead, with a reason that says how to start nod. It also denies calls
+that nod-desktop accepted but never answered, if the agent would continue without asking you.
+When the agent ends, the hook ends too, and nod withdraws its request.
 
-EVENT names what happened for an agent whose payloads do not.
+EVENT names the event for agents whose payloads don't.
 
 With --debug, with NOD_LOG=debug in the environment, and while nod log --hooks runs, the hook writes its payload, reply,
 exit status, time and errors, with any secrets, to a file that only you can read (nod log --hooks says where it is).
-Remove the file when you are done. What the hook says does not change.`,
+Delete the file when you are done. The reply stays the same.`,
 		Args: cobra.RangeArgs(1, 2),
 		RunE: c.runs(func(ctx context.Context, args []string) error {
 			return c.answerHook(ctx, args[0], strings.Join(args[1:], ""), h)
 		}),
 	}
-	cmd.Flags().BoolVar(&h.debug, "debug", false, "write down what the hook reads and says")
-	cmd.Flags().StringVar(&h.failed, client.FailedFlag, "", "why nod-desktop, which was asked already, gave no answer")
+	cmd.Flags().BoolVar(&h.debug, "debug", false, "log the hook's payload and reply")
+	cmd.Flags().StringVar(&h.failed, client.FailedFlag, "", "why nod-desktop gave no answer")
 	_ = cmd.Flags().MarkHidden(client.FailedFlag) // the flag exists: it is made above
 	return cmd
 }
@@ -85,7 +85,7 @@ func replyOf(ctx context.Context, a agent.Agent, event string, in io.Reader, run
 	case len(payload) > client.MaxPayload: // the model controls the length: no rule applies
 		return denies(a, event, fmt.Sprintf("the call is longer than the %d bytes that nod reads", client.MaxPayload))
 	case err != nil:
-		return away(a, event, fmt.Errorf("the payload could not be read: %w", err))
+		return away(a, event, fmt.Errorf("read the payload: %w", err))
 	}
 	if a.Hooks.Payload != nil {
 		if payload, err = a.Hooks.Payload(payload, os.Getenv); err != nil {

@@ -22,18 +22,18 @@ import (
 func (c *console) policyImport() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "import AGENT [FILE…]",
-		Short: "Take over the permission rules of an agent, as far as nod can express them",
-		Long: `Translate the permission rules of an agent: those in FILE, or in the files that the
-agent reads when it works in this folder. This prints the rules that would be added and what is left out, with
-the reason, and asks before it changes config.yaml. No allow gets wider, and no deny narrower: the import leaves out
-what nod cannot express. nod-desktop shows the change and asks, as with every change that it did not make.`,
+		Short: "Import an agent's permission rules, as far as nod can express them",
+		Long: `Translate an agent's permission rules: those in FILE, or in the files that the agent reads in this folder.
+Prints the new rules, and the rules it leaves out with the reason, and asks before it changes config.yaml. No allow rule
+gets broader and no deny rule narrower: the import leaves out rules that nod can't express. nod-desktop shows the change
+and asks you to accept it, as with every change from outside.`,
 		Example:   "  nod policy import claude-code",
 		ValidArgs: registry.Names(registry.WithRules()),
 		Args:      cobra.ArbitraryArgs,
 	}
 	cmd.RunE = c.runs(func(_ context.Context, args []string) error {
 		if len(args) == 0 {
-			return wrongUsage("want an agent: %s", strings.Join(registry.Names(registry.WithRules()), ", "))
+			return wrongUsage("needs an agent: %s", strings.Join(registry.Names(registry.WithRules()), ", "))
 		}
 		a, err := registry.Find(registry.WithRules(), args[0])
 		if err != nil {

@@ -21,18 +21,18 @@ func (c *console) wait() *cobra.Command {
 	var timeout time.Duration
 	cmd := &cobra.Command{
 		Use:   "wait ID",
-		Short: "Wait for the answer of a detached request and print it",
-		Long: `Wait for the answer of a request that was sent with --detach or --hold, and print it as the command that
-sent it would have. If --timeout passes first, the request stays open and the exit status is 3.`,
+		Short: "Wait for the answer to a detached request and print it",
+		Long: `Wait for the answer to a request sent with --detach or --hold, and print it as the sending command would
+have. If --timeout passes first, the request stays open and the exit status is 3.`,
 		Example: `  id=$(nod ask "Which database?" --detach)
   nod wait "$id" --timeout 10m`,
-		Args: oneArg("id"),
+		Args: oneArg("an id"),
 	}
 	cmd.Flags().DurationVar(&timeout, "timeout", 0,
 		"how long to wait, for example 30s (default: until there is an answer)")
 	cmd.RunE = c.runs(func(ctx context.Context, args []string) error {
 		if timeout < 0 {
-			return wrongUsage("--timeout: want 0 or more, not %s", timeout)
+			return wrongUsage("--timeout must be 0 or more, not %s", timeout)
 		}
 		return c.await(ctx, args[0], timeout)
 	})
@@ -86,8 +86,8 @@ func (c *console) withdraw() *cobra.Command {
 	return c.withJSON(&cobra.Command{
 		Use:   "withdraw ID",
 		Short: "Cancel a request you sent",
-		Long:  "Cancel a request you sent. The exit status is 1 when it has already ended.",
-		Args:  oneArg("id"),
+		Long:  "Cancel a request you sent. The exit status is 1 if it has already ended.",
+		Args:  oneArg("an id"),
 		RunE: c.runs(func(ctx context.Context, args []string) error {
 			r, err := call(ctx, time.Second, func(cl *client.Client, ctx context.Context) (api.RequestReply, error) {
 				return cl.Withdraw(ctx, args[0])
@@ -101,7 +101,8 @@ func (c *console) withdraw() *cobra.Command {
 			if err != nil || r.Status == api.Withdrawn {
 				return err
 			}
-			return &verdict{exitNo, fmt.Sprintf("too late: the request was %s: its answer: nod wait %s", words(r.Status), r.ID)}
+			return &verdict{exitNo,
+				fmt.Sprintf("too late: the request was %s; to print its answer: nod wait %s", words(r.Status), r.ID)}
 		}),
 	}, "print the HTTP reply, unchanged")
 }
@@ -111,8 +112,8 @@ func (c *console) pending() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "pending",
 		Short: "List the pending requests you sent",
-		Long: `List the pending requests you sent. With --follow, print a line for each, and then one whenever a request comes
-or ends: what became of it, its kind and its id.
+		Long: `List the pending requests you sent. With --follow, print a line for each, and then a line whenever a request
+arrives or ends: its outcome, kind and id.
 
 ` + whereAnswered,
 		Args: noArgs,
@@ -123,12 +124,12 @@ or ends: what became of it, its kind and its id.
 			return c.list(ctx)
 		}),
 	}
-	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "go on until interrupted, or until nod-desktop is quit")
+	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "keep printing until interrupted or nod-desktop quits")
 	return c.withJSON(cmd, "print JSON")
 }
 
 const whereAnswered = `Answer in the window, or on a paired phone: its page works with a screen reader (docs/phone.md).
-A terminal takes no answers: an agent can open one and type there, and nod could not tell it from you.`
+Not in a terminal: an agent can open one and type there, and nod could not tell it from you.`
 
 // answer returns the command that says why there is none: who cannot use the window looks for it.
 func (c *console) answer() *cobra.Command {
@@ -166,7 +167,7 @@ func (c *console) follow(ctx context.Context) error {
 		case err != nil:
 			return err
 		case e.Type == api.EventReset:
-			c.complain("pending", "some events were missed: what is pending follows")
+			c.complain("pending", "some events were lost; the pending requests follow")
 		case c.json:
 			err = c.printReply(e.Request)
 		default:
@@ -176,7 +177,7 @@ func (c *console) follow(ctx context.Context) error {
 			return err
 		}
 	}
-	return unreachable(errors.New("nod-desktop was quit"))
+	return unreachable(errors.New("nod-desktop quit"))
 }
 
 func words(o api.Outcome) string { return strings.ReplaceAll(string(o), "_", " ") }

@@ -47,7 +47,7 @@ func TestFollow(t *testing.T) {
 			for lines.Scan() && !strings.Contains(lines.Text(), id) {
 			}
 			desktop.Process.Signal(syscall.SIGTERM)
-			if status := <-ended; status != int(exitUnreachable) || !strings.Contains(complaints.String(), "was quit") {
+			if status := <-ended; status != int(exitUnreachable) || !strings.Contains(complaints.String(), "nod-desktop quit") {
 				t.Errorf("status %d: %s", status, complaints)
 			}
 		})

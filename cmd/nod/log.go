@@ -17,17 +17,17 @@ func (c *console) log() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "log",
 		Short: "Print the end of nod-desktop's log and follow it",
-		Long: `Print the last lines of nod-desktop's log and what is added to it, until Ctrl+C. Characters that a terminal
-would obey are made visible. To have nod-desktop log more: NOD_LOG=debug nod start.
+		Long: `Print the last lines of nod-desktop's log and follow it until Ctrl+C. Control characters are made visible. For
+a more detailed log: NOD_LOG=debug nod start.
 
-With --hooks, print what the hooks that agents run read and reply, each as one line of JSON: they write it down for as
-long as this runs. The file holds what the agents do, word for word, with any secrets; only you can read it. Remove it
-when you are done. For a single agent, start that agent with NOD_LOG=debug in its environment.`,
+With --hooks, print the payloads and replies of agents' hooks, each as one line of JSON. Hooks log them while this runs.
+The file contains everything the agents do, with any secrets; only you can read it. Delete it when you are done. To log
+a single agent, start it with NOD_LOG=debug in its environment.`,
 		Example: "  nod log\n  nod log -n 100 --follow=false\n  nod log --hooks",
 		Args:    noArgs,
 		RunE: c.runs(func(ctx context.Context, _ []string) error {
 			if lines < 0 {
-				return wrongUsage("--lines: want 0 or more, not %d", lines)
+				return wrongUsage("--lines must be 0 or more, not %d", lines)
 			}
 			path := ownlog.Path(ownlog.Desktop)
 			if hooks {
@@ -46,9 +46,9 @@ when you are done. For a single agent, start that agent with NOD_LOG=debug in it
 			return ownlog.Follow(ctx, path, lines, show)
 		}),
 	}
-	cmd.Flags().BoolVarP(&follow, "follow", "f", true, "go on until Ctrl+C")
-	cmd.Flags().IntVarP(&lines, "lines", "n", 20, "begin with this many of the last `lines`")
-	cmd.Flags().BoolVar(&hooks, "hooks", false, "log agents' hooks, and print that log")
+	cmd.Flags().BoolVarP(&follow, "follow", "f", true, "keep printing until Ctrl+C")
+	cmd.Flags().IntVarP(&lines, "lines", "n", 20, "start with this many `lines`")
+	cmd.Flags().BoolVar(&hooks, "hooks", false, "log agents' hooks and print that log")
 	return cmd
 }
 

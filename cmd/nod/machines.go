@@ -21,13 +21,12 @@ import (
 func (c *console) machines() *cobra.Command {
 	return c.withJSON(&cobra.Command{
 		Use:   "machines",
-		Short: "List the machines and devices that are paired with this desk, and whether they are connected",
-		Long: `List the machines, desks and devices that are paired with this desk, those that ask to be, and the state of
-the lines to them.
+		Short: "List the machines and devices paired with this desk, and whether they are connected",
+		Long: `List the machines, desks and devices paired with this desk, those asking to pair, and the state of their
+connections.
 
-nod-desktop serves this list to nobody: it writes it to machines.json in its runtime folder, which only you can read.
-Pairing and revoking is for nod's settings, under Machines and devices. The exit status is 5 when nod-desktop isn't
-running.`,
+nod-desktop writes this list to machines.json in its runtime folder, which only you can read. To pair or unpair, open
+nod's settings, under Machines and devices. The exit status is 5 if nod-desktop isn't running.`,
 		Args: noArgs,
 		RunE: c.runs(func(ctx context.Context, _ []string) error { return c.listMachines(ctx) }),
 	}, "print JSON")
@@ -98,10 +97,10 @@ func publishedPeers(ctx context.Context) (operator.Published, error) {
 	p, err := operator.ReadPublished(dir, cl.Current().PID)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return p, fmt.Errorf("the nod that runs says nothing of machines: %w: "+
-			"if it is no relay, run: nod stop; nod start", err)
+		return p, fmt.Errorf("the running nod has no list of machines: %w: if it is not a relay, run: nod stop; nod "+
+			"start", err)
 	case err != nil:
-		return p, fmt.Errorf("what nod-desktop says of machines: %w", err)
+		return p, fmt.Errorf("read nod-desktop's list of machines: %w", err)
 	}
 	return p, nil
 }

@@ -421,7 +421,7 @@ func journalCommand(ts *testscript.TestScript, neg bool, args []string) {
 				},
 				Body: interact.Approve{Tool: "Bash", Input: []byte("{\"command\":\"git push\\u001b[2J --force\"}")},
 			},
-			Why: policy.Decision{Effect: policy.Ask, Reason: "no rule matches", Class: policy.Execute},
+			Why: policy.Decision{Effect: policy.Ask, Reason: "no rule covers this", Class: policy.Execute},
 			Answer: interact.Answer{
 				Outcome: api.Denied, By: api.ByHuman, Reason: "=not\x1b[31m today",
 				Shown: interact.Shown{Armed: time.Second, Decided: 3 * time.Second, With: "keys", Facts: []string{"runs git"}},

@@ -25,8 +25,8 @@ func (c *console) mcp() *cobra.Command {
 		Use:   "mcp",
 		Short: "Offer nod's questions and approvals as MCP tools on standard input and output",
 		Long: `Speak the Model Context Protocol on standard input and output, for clients that start their servers.
-The same tools are at /mcp of nod-desktop's own address. While nod-desktop isn't running, the tools are still there, and
-a call says that it isn't running.`,
+nod-desktop offers the same tools over HTTP at /mcp. While nod-desktop isn't running, the tools are still listed, and a
+call says that it isn't running.`,
 		Args: noArgs,
 		RunE: c.runs(func(ctx context.Context, _ []string) error { return serveMCP(ctx) }),
 	}
@@ -54,7 +54,7 @@ type mcpDesktop struct {
 func discoverMCP(cwd string) (mcp.Desktop, error) {
 	cl, err := client.Discover()
 	if errors.Is(err, client.ErrNotRunning) {
-		return nil, fmt.Errorf("%w: the person can start it with: nod %s", err, starts)
+		return nil, fmt.Errorf("%w; the user can start it with: nod %s", err, starts)
 	}
 	return mcpDesktop{cl, cwd}, err
 }
@@ -75,7 +75,7 @@ func (d mcpDesktop) Connect(ctx context.Context, s mcp.Session) (*sdk.ClientSess
 	me := sdk.NewClient(&sdk.Implementation{Name: s.Client, Version: version.Number()}, s.Options)
 	session, err := me.Connect(ctx, transport, nil)
 	if err != nil {
-		return nil, fmt.Errorf("nod-desktop cannot be asked: %w", err)
+		return nil, fmt.Errorf("reach nod-desktop: %w", err)
 	}
 	return session, nil
 }

@@ -41,8 +41,8 @@ func (c *console) policyCheck() *cobra.Command {
 	return c.withJSON(&cobra.Command{
 		Use:   "check [FILE]",
 		Short: "Check config.yaml",
-		Long: `Read config.yaml (or FILE) as nod-desktop does, and print ok, or what is wrong and on which line. The exit
-status is 1 when something is wrong; nod-desktop asks about everything then.`,
+		Long: `Read config.yaml (or FILE) as nod-desktop does, and print ok, or the error and its line. The exit status is
+1 if there is an error; nod-desktop then asks about everything.`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: c.runs(func(_ context.Context, args []string) error {
 			path, err := configPath(args)
@@ -72,9 +72,9 @@ type checkedFile struct {
 func (c *console) policyTest() *cobra.Command {
 	return c.withJSON(&cobra.Command{
 		Use:   "test [FILE]",
-		Short: "Try the examples that the rules in config.yaml give",
-		Long: `Try every example of every rule in config.yaml (or FILE) and print the results. The exit status is 1 when
-one fails; nod-desktop refuses such a file.`,
+		Short: "Test the examples of the rules in config.yaml",
+		Long: `Test every example of every rule in config.yaml (or FILE) and print the results. The exit status is 1 if one
+fails; nod-desktop rejects such a file.`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: c.runs(func(_ context.Context, args []string) error {
 			path, err := configPath(args)
@@ -135,14 +135,14 @@ func (c *console) policyExplain() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "explain --tool NAME --input JSON",
 		Short: "Print what the rules decide about a tool call, step by step",
-		Long: `Print what the rules decide about a tool call, step by step. This reads the same files as nod-desktop, which
-need not run. It knows no requesting program, and of saved approvals only those that last forever. The exit status is 0
-for allow and sandbox, and 1 for the others.`,
+		Long: `Print what the rules decide about a tool call, step by step. This reads nod-desktop's files, and works
+without nod-desktop. It knows no requesting program, and only permanent saved approvals. The exit status is 0 for allow
+and sandbox, and 1 otherwise.`,
 		Example: `  nod policy explain --agent claude-code --tool Bash --input '{"command":"git status"}'`,
 		Args:    noArgs,
 	}
 	flags := newCallFlags(cmd)
-	cmd.Flags().StringVar(&who.Agent, "agent", policy.Script, "who asks, as it calls itself")
+	cmd.Flags().StringVar(&who.Agent, "agent", policy.Script, "the agent's name for itself")
 	cmd.Flags().StringVar(&who.Session, "session", "", "the agent's session")
 	cmd.Flags().BoolVar(&who.Contains, "sandbox", false, "nod can run this agent's commands in the sandbox")
 	cmd.Flags().StringVar(&who.CWD, "cwd", "", "`folder` the agent works in (default: the current one)")
@@ -214,9 +214,8 @@ func (c *console) policyShell() *cobra.Command {
 		Use:   "shell",
 		Short: "Say whether shell commands only read",
 		Long: `Read JSON lines {"command": "…", "trusted": true|false} from standard input, and write for each one line
-{"read_only": …, "programs": […], "reason": "…"}, in the same order. Nothing is run, and no file is opened.
-trusted says that the git repository of the folder names no programs. A line that is no such object is not
-read-only.`,
+{"read_only": …, "programs": […], "reason": "…"}, in the same order. Runs nothing and opens no file. trusted means that
+the folder's git repository names no programs. Any other line counts as not read-only.`,
 		Args: noArgs,
 		RunE: c.runs(func(context.Context, []string) error { return c.readCommands() }),
 	}

@@ -33,31 +33,30 @@ func (c *console) relay() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "relay",
 		Short: "Run nod on a machine without a desktop: desks elsewhere answer",
-		Long: `Take the requests of the agents on this machine, as nod-desktop does on one with a desktop. What the policy of
-your desk lets pass passes; the rest is asked at your desk, or waits until one can be reached. It runs until it is
-stopped: nod stop.
+		Long: `Take requests from agents on this machine, as nod-desktop does on a machine with a desktop. Your desk's policy
+applies; prompts appear at your desk, or wait until a desk is connected. It runs until you stop it: nod stop.
 
-By itself it waits for a desk to connect, as over ssh or docker exec. The desk does that: add the machine to its
-settings, on the page Machines and devices. A relay that a desk starts goes by that desk; one that was started before,
-by the first desk that comes, unless --desk names others. A relay that knows a desk takes another only once the person
-at the first has paired it. With --nats it meets its desks at a NATS server.
+By default, it waits for a desk to connect, for example over ssh or docker exec: add the machine in the desk's settings,
+under Machines and devices. A relay started by a desk belongs to that desk; any other belongs to the first desk that
+connects, unless --desk names one. After that, another desk must be paired at the first. With --nats, relay and desks
+meet at a NATS server.
 
-It prints the fingerprint of this machine in words. Compare it with what your desk shows before you pair the two.`,
+It prints this machine's fingerprint in words. Compare them with the words at your desk before you pair the two.`,
 		Example: "  nod relay\n  nod relay --nats tls://nats.example.com --credentials relay.creds --desk KEY",
 		Args:    noArgs,
 		RunE:    c.runs(func(ctx context.Context, _ []string) error { return c.runRelay(ctx, f) }),
 	}
 	flags := cmd.Flags()
-	flags.BoolVar(&f.ssh, "ssh", false, "wait for a desk to connect, as over ssh: what it does by itself")
+	flags.BoolVar(&f.ssh, "ssh", false, "wait for a desk to connect, for example over ssh (the default)")
 	flags.StringVar(&f.nats.URL, "nats", "", "meet the desks at this NATS server")
 	flags.StringVar(&f.nats.Credentials, "credentials", "", "file with NATS credentials")
-	flags.StringVar(&f.nats.CA, "ca", "", "file with certificates to trust at that server in place of the system's")
-	flags.StringVar(&f.nats.Prefix, "prefix", "", `what names at that server begin with (default "nod")`)
-	flags.StringArrayVar(&f.desks, "desk", nil, "public key of a desk whose answers count; may be repeated")
+	flags.StringVar(&f.nats.CA, "ca", "", "file with certificates to trust instead of the system's")
+	flags.StringVar(&f.nats.Prefix, "prefix", "", `prefix of the NATS subjects (default "nod")`)
+	flags.StringArrayVar(&f.desks, "desk", nil, "public key of a desk that may answer; repeatable")
 	flags.BoolVar(&f.stdio, "stdio", false,
-		"connect standard input and output with the relay here, started if need be: what a desk runs, with its --desk")
+		"connect standard input and output to the relay, and start it if necessary; desks run this with their --desk")
 	flags.BoolVar(&f.forget, "forget-desks", false, "forget all desks and their policies, and end")
-	flags.StringVar(&f.logLevel, "log-level", "", "what to log: debug, info, warn or error")
+	flags.StringVar(&f.logLevel, "log-level", "", "how much to log: debug, info, warn or error")
 	cmd.MarkFlagsMutuallyExclusive("ssh", "nats")
 	cmd.MarkFlagsMutuallyExclusive("stdio", "nats", "forget-desks")
 	cmd.MarkFlagsMutuallyExclusive("ssh", "stdio", "forget-desks")
@@ -81,11 +80,11 @@ func (c *console) runRelay(ctx context.Context, f relayFlags) error {
 	case f.forget:
 		return relay.ForgetDesks(ctx)
 	case f.stdio && len(o.Desks) > 1:
-		return wrongUsage("--stdio is the line of one desk: want one --desk")
+		return wrongUsage("--stdio needs exactly one --desk")
 	case f.stdio:
 		return c.carry(ctx, f)
 	case f.nats.URL == "" && f.nats != cluster.Config{}:
-		return wrongUsage("--credentials, --ca and --prefix are about --nats")
+		return wrongUsage("--credentials, --ca and --prefix need --nats")
 	}
 	if f.nats.URL != "" {
 		o.Uplink = func(own remote.Key, desks func() []remote.Key, log *slog.Logger) session.Carrier {
@@ -147,8 +146,8 @@ func (c *console) reachRelay(ctx context.Context, f relayFlags) (net.Conn, error
 	}
 	conn, err := dial()
 	if err != nil {
-		return nil, fmt.Errorf("process %d takes the requests of this user's agents, and is no relay for desks that "+
-			"connect: %w", s.PID, err)
+		return nil, fmt.Errorf("process %d takes this user's requests, but is not a relay that desks can connect to: %w",
+			s.PID, err)
 	}
 	return conn, nil
 }

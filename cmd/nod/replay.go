@@ -32,39 +32,37 @@ func (c *console) policyReplay() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "replay [FILE|FOLDER…]",
 		Short: "Print what nod would have decided about the calls in agents' transcripts",
-		Long: `Read the transcripts that Claude Code and Codex keep of their sessions, and print what nod would have done with
-every tool call in them: passed, asked about, denied. FILE is a transcript; in a FOLDER, and below it, every *.jsonl
-that is one is read. Without any, the agents' own folders are: ~/.claude/projects and ~/.codex/sessions, or where
-CLAUDE_CONFIG_DIR and CODEX_HOME say.
+		Long: `Read the session transcripts of Claude Code and Codex, and print what nod would have done with every tool call:
+passed, asked or denied. FILE is a transcript; FOLDER is searched for *.jsonl transcripts, subfolders included. Without
+either, nod reads the agents' folders: ~/.claude/projects and ~/.codex/sessions, or those that CLAUDE_CONFIG_DIR and
+CODEX_HOME name.
 
-Calls are decided by the configuration that nod-desktop reads, or by the one in --config, and by what is on the disk
-now. No rule on a program matches, because transcripts name none, and no saved approval counts. The prompts of a person
-who answers "always" are those that are left when each such answer counts for all later calls. The agents may have asked
-about less: some let tools pass without asking nod.
+nod decides by its configuration, or by the one in --config, and by the files on disk now. Rules on programs match no
+call, because transcripts name no programs, and saved approvals don't count. The prompts "with always" are those left if
+you choose Always wherever you can. The agents themselves may have asked nod about fewer calls.
 
-Nothing is sent anywhere, nothing is run, and nothing is written.
+Nothing is sent, run or written.
 
---sandbox decides as if every project's commands ran in the sandbox, wherever they can.
+--sandbox decides as if every project's commands ran in the sandbox wherever they can.
 
---json prints one object. calls is the sum of passed, asked and denied; in_sandbox is what of passed runs in the
-sandbox; asked_with_always is what the person who
-answers "always" is asked. agents and projects hold the same numbers by name; asked_list holds every different call
-that is asked about, with the reason and how often (times, times_with_always); files, skipped_lines and questions
-(calls that ask the user something, counted nowhere else) say what was read. With --suggest, suggest.rules holds
-rules as in config.yaml, with how many calls each spares.`,
+--json prints one object. calls is the sum of passed, asked and denied; in_sandbox counts the passed calls that ran in
+the sandbox; asked_with_always counts the prompts left if you choose Always. agents and projects hold the same numbers
+by name; asked_list holds every distinct call that nod asks about, with the reason and how often (times,
+times_with_always); files, skipped_lines and questions (calls that ask the user, counted nowhere else) say what nod
+read. With --suggest, suggest.rules holds rules as in config.yaml, with how many calls each spares.`,
 		Example: `  nod policy replay
   nod policy replay --asked ~/.claude/projects/-home-me-src-shop
   nod policy replay --suggest`,
 		Args: cobra.ArbitraryArgs,
 	}
 	cmd.RunE = c.runs(func(ctx context.Context, args []string) error { return c.replay(ctx, args, flags) })
-	cmd.Flags().StringVar(&flags.config, "config", "", "`file` to decide by, instead of config.yaml")
+	cmd.Flags().StringVar(&flags.config, "config", "", "decide by this `file` instead of config.yaml")
 	c.withJSON(cmd, "print JSON")
-	cmd.Flags().BoolVar(&flags.asked, "asked", false, "list what is asked about, with the reason")
+	cmd.Flags().BoolVar(&flags.asked, "asked", false, "list the calls that nod asks about, with the reason")
 	cmd.Flags().BoolVar(&flags.suggest, "suggest", false,
-		"print the few rules that would have spared most prompts, as YAML to look at and add")
+		"print a few rules that would have spared most prompts, as YAML to review and add")
 	cmd.Flags().BoolVar(&flags.sandbox, "sandbox", false,
-		"as if all projects ran their commands in the sandbox, with every agent")
+		"decide as if all projects' commands ran in the sandbox")
 	cmd.MarkFlagsMutuallyExclusive("asked", "suggest")
 	return cmd
 }

@@ -26,17 +26,17 @@ type requestFlags struct {
 func (c *console) newRequestFlags(cmd *cobra.Command, common *api.Common) *requestFlags {
 	f := c.newSenderFlags(cmd, common)
 	f.set.DurationVar(&f.timeout, "timeout", 0,
-		"how long to wait for the human, for example 30s (default: as nod-desktop is set)")
-	f.set.DurationVar(&f.hold, "hold", 0, "stop waiting after this long, and leave the request open")
+		"how long to wait for an answer, for example 30s (default: nod-desktop's setting)")
+	f.set.DurationVar(&f.hold, "hold", 0, "stop waiting after this time, and leave the request open")
 	f.set.BoolVar(&f.common.Detach, "detach", false, "do not wait: print the request's id, for nod wait")
-	f.set.StringVar(&f.common.IdempotencyKey, "idempotency-key", "", "the same `key` again joins the first request")
+	f.set.StringVar(&f.common.IdempotencyKey, "idempotency-key", "", "a repeated `key` joins the first request")
 	return f
 }
 
 func (c *console) newSenderFlags(cmd *cobra.Command, common *api.Common) *requestFlags {
 	f := &requestFlags{set: cmd.Flags(), common: common}
 	f.set.SortFlags = false
-	f.set.StringVar(&f.common.Agent, "agent", f.common.Agent, "who asks, as it calls itself, for example claude-code")
+	f.set.StringVar(&f.common.Agent, "agent", f.common.Agent, "the agent's name for itself, for example claude-code")
 	f.set.StringVar(&f.common.Session, "session", "", "the agent's session, for grouping")
 	f.set.StringVar(&f.common.CWD, "cwd", "", "`folder` the agent works in (default: the current one)")
 	c.withJSON(cmd, "print the HTTP reply, unchanged")
@@ -51,10 +51,10 @@ func (f *requestFlags) complete() error {
 	o := f.common
 	o.Timeout, o.Hold = f.timeout.Seconds(), f.hold.Seconds()
 	if o.Timeout < 0 {
-		return wrongUsage("--timeout: want 0 or more, not %s", f.timeout)
+		return wrongUsage("--timeout must be 0 or more, not %s", f.timeout)
 	}
 	if o.Hold < 0 {
-		return wrongUsage("--hold: want 0 or more, not %s", f.hold)
+		return wrongUsage("--hold must be 0 or more, not %s", f.hold)
 	}
 	if o.CWD == "" {
 		// A folder that was removed under us has no name: then the request carries none.

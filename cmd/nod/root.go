@@ -27,7 +27,7 @@ func newRoot(c *console) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "nod",
 		Short: "Agents ask. You nod.",
-		Long: `nod asks the user at this desktop, through the tray program nod-desktop, and prints the answer.
+		Long: `nod asks the user of this desktop, through the tray program nod-desktop, and prints the answer.
 It can only ask: no command answers a request or changes a rule.
 ` + exitHelp,
 		Version:       version.Get().String(),
@@ -60,7 +60,7 @@ It can only ask: no command answers a request or changes a rule.
 	root.InitDefaultCompletionCmd()
 	for _, cmd := range root.Commands() {
 		if cmd.Name() == "completion" {
-			cmd.Short = "Print the script that completes nod's commands in a shell"
+			cmd.Short = "Print a script for shell completion"
 			cmd.Args, cmd.RunE = cobra.ArbitraryArgs, c.needCommand
 		}
 	}
@@ -95,14 +95,14 @@ func (c *console) runs(f func(ctx context.Context, args []string) error) func(*c
 	}
 }
 
-// oneArg takes exactly one argument, and says which when it is missing.
+// oneArg takes exactly one argument; name, such as "a message", says which.
 func oneArg(name string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
 		switch {
 		case len(args) == 0:
-			return fmt.Errorf("%s is missing", name)
+			return fmt.Errorf("needs %s", name)
 		case len(args) > 1:
-			return fmt.Errorf("one %s, not %d: put it in quotes", name, len(args))
+			return fmt.Errorf("takes %s, not %d arguments: put it in quotes", name, len(args))
 		}
 		return nil
 	}

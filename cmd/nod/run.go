@@ -36,18 +36,18 @@ func (c *console) run() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "run [--outside] -- COMMAND [ARG…]",
 		Short: "Run a command in the sandbox of the project",
-		Long: `Run a command where it can change the project that you are in and nothing else. It sees no secrets, none of
-your other files but tools, and no network but hosts that you allow. nod undo takes back what it changed.
+		Long: `Run a command that can change the current project and nothing else. Apart from tools, it sees no other files,
+no secrets, and only the network hosts you allow. nod undo takes its changes back.
 
-With --outside it runs as if nod were not there. An agent whose command failed in the sandbox can ask you that way:
-nod's rules never let it pass.
+With --outside it runs without the sandbox. An agent uses this to ask you when its command failed in the sandbox: nod's
+rules never allow it.
 
-The exit status is the command's own; 126 if it could not be run.`,
+The exit status is the command's, or 126 if nod could not run it.`,
 		Example: `  nod run -- npm test
   nod run --outside -- docker build .`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 && !try && !cmd.Flags().Changed("line") {
-				return errors.New("the command is missing")
+				return errors.New("needs a command")
 			}
 			return nil
 		},
@@ -131,7 +131,7 @@ func become(argv []string) error {
 func (c *console) runForAgent(ctx context.Context, line string) error {
 	command, ok := prefix.Read(line)
 	if !ok {
-		return notRun(errors.New("nod can't read how this agent runs its commands"))
+		return notRun(errors.New("nod doesn't understand how this agent runs its commands"))
 	}
 	shell, err := outside.Find(command.Shell())
 	if err != nil {

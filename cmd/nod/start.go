@@ -27,9 +27,9 @@ func (c *console) start() *cobra.Command {
 	cmd := c.withJSON(&cobra.Command{
 		Use:   "start",
 		Short: "Start nod-desktop and wait until it is ready",
-		Long: `Start nod-desktop from the folder that nod is in, else from PATH. It keeps running when this terminal
-closes. It starts without a display, too; until there is one, requests that need a person end as unavailable. Starting
-it twice does nothing. The exit status is 0 when it runs and 5 when it could not be started.`,
+		Long: `Start nod-desktop from nod's folder, else from PATH. It keeps running after this terminal closes. It also
+starts without a display; until there is one, requests that need the user end as unavailable. Starting it twice does
+nothing. The exit status is 0 if nod-desktop is running, and 5 if it did not start.`,
 		Args: noArgs,
 		RunE: c.runs(func(ctx context.Context, _ []string) error {
 			s, err := ensureRunning(ctx, timeout)
@@ -47,8 +47,8 @@ func (c *console) settings() *cobra.Command {
 	return &cobra.Command{
 		Use:   "settings",
 		Short: "Open nod's settings",
-		Long: `Open nod's settings, and wait until they are on screen. Starts nod-desktop if it isn't running. The exit
-status is 6 when they do not come, with the reason, such as that there is no display.`,
+		Long: `Open nod's settings, and wait until they are on screen. Starts nod-desktop if it isn't running. If they can't
+open, for example without a display, it prints the reason and the exit status is 6.`,
 		Args: noArgs,
 		RunE: c.runs(func(ctx context.Context, _ []string) error {
 			if _, err := ensureRunning(ctx, startTimeout); err != nil {

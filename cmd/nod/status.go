@@ -48,8 +48,8 @@ func (c *console) status() *cobra.Command {
 	return c.withJSON(&cobra.Command{
 		Use:   "status",
 		Short: "Print whether nod-desktop is running, where, and in what state",
-		Long: `Print whether nod-desktop, or nod relay in its place, is running, where, and in what state. The exit status is
-5 when it isn't running.`,
+		Long: `Print whether nod-desktop (or nod relay instead) is running, where, and in what state. The exit status is 5 if
+it isn't running.`,
 		Args: noArgs,
 		RunE: c.runs(func(ctx context.Context, _ []string) error { return c.reportStatus(ctx) }),
 	}, "print JSON")

@@ -22,8 +22,8 @@ func (c *console) stop() *cobra.Command {
 	return c.withJSON(&cobra.Command{
 		Use:   "stop",
 		Short: "Stop nod-desktop",
-		Long: `Stop nod-desktop, or nod relay in its place, and wait until it has ended. Pending requests end without a
-decision. If it isn't running, that is fine, too.`,
+		Long: `Stop nod-desktop (or nod relay instead) and wait until it ends. Pending requests end without a decision. If it
+isn't running, this does nothing.`,
 		Args: noArgs,
 		RunE: c.runs(func(ctx context.Context, _ []string) error { return c.stopDesktop(ctx) }),
 	}, "print JSON")
@@ -75,7 +75,7 @@ func health(ctx context.Context, cl *client.Client) (api.HealthReply, error) {
 
 // end has a process that has just answered end itself, and waits until it has.
 func end(ctx context.Context, pid int) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, stopTimeout, fmt.Errorf("it still runs after %s", stopTimeout))
+	ctx, cancel := context.WithTimeoutCause(ctx, stopTimeout, fmt.Errorf("it is still running after %s", stopTimeout))
 	defer cancel()
 	found, err := peer.Table{}.Find(pid)
 	if err != nil {

@@ -23,18 +23,18 @@ func (c *console) undo() *cobra.Command {
 	var u undoing
 	cmd := &cobra.Command{
 		Use:   "undo [NUMBER]",
-		Short: "List what agents changed in this project unasked, and take it back",
-		Long: `List the runs that changed files of this project, the newest first: commands in the sandbox, edits that
-passed, and what was taken back. With the NUMBER of one, show what taking it back would do, ask, and do it: its files
-are again as they were before it. Files that have changed since are left alone, and so are files that nod keeps no
-snapshots of: those that .gitignore names, those with secrets, and .git. What was taken back can itself be taken back.
+		Short: "List agents' changes to this project that passed, and undo them",
+		Long: `List the runs that changed this project's files, newest first: commands in the sandbox, edits that passed, and
+earlier undos. With a NUMBER, show what undoing that run would do, ask, and restore its files. nod leaves files alone
+that have changed since, or that it keeps no snapshots of: ignored files, files with secrets, and .git. An undo can
+itself be undone.
 
-nod-desktop need not run.`,
+Works without nod-desktop.`,
 		Example: "  nod undo\n  nod undo 17 --diff\n  nod undo --last",
 		Args:    cobra.MaximumNArgs(1),
 	}
-	cmd.Flags().BoolVar(&u.last, "last", false, "take back the newest")
-	cmd.Flags().BoolVar(&u.diff, "diff", false, "also show the differences that it would make")
+	cmd.Flags().BoolVar(&u.last, "last", false, "undo the newest run")
+	cmd.Flags().BoolVar(&u.diff, "diff", false, "also show the diff")
 	cmd.Flags().StringVar(&u.folder, "project", "", "the project that this `folder` is in (default: the current one)")
 	cmd.RunE = c.runs(func(ctx context.Context, args []string) error {
 		if err := u.read(args); err != nil {
@@ -56,14 +56,14 @@ type undoing struct {
 func (u *undoing) read(args []string) (err error) {
 	if len(args) == 1 {
 		if u.number, err = strconv.Atoi(args[0]); err != nil || u.number <= 0 {
-			return wrongUsage("%q is no number of a run: nod undo lists them", args[0])
+			return wrongUsage("%q is not the number of a run; to list them: nod undo", args[0])
 		}
 	}
 	switch {
 	case u.last && u.number > 0:
-		return wrongUsage("a number or --last, not both")
+		return wrongUsage("use a number or --last, not both")
 	case u.diff && !u.last && u.number == 0:
-		return wrongUsage("--diff: name the run, or --last")
+		return wrongUsage("--diff needs a run's number, or --last")
 	}
 	u.folder, err = folderOr(u.folder)
 	return err
@@ -72,7 +72,7 @@ func (u *undoing) read(args []string) (err error) {
 func (c *console) undoIn(ctx context.Context, u undoing) error {
 	project := snapshot.Find(snapshot.DefaultFolder(), u.folder)
 	if project == "" {
-		return fmt.Errorf("there are no snapshots of %s: nod takes them once its commands run in the sandbox", u.folder)
+		return fmt.Errorf("no snapshots of %s yet: nod takes them once its commands run in the sandbox", u.folder)
 	}
 	r, err := snapshot.Open(snapshot.DefaultFolder(), project, policy.IsSecret)
 	if err != nil {
@@ -97,7 +97,7 @@ func (c *console) undoIn(ctx context.Context, u undoing) error {
 	if u.last {
 		return &verdict{exitNo, "nothing has been changed in " + project}
 	}
-	return wrongUsage("no run %d changed anything in %s: nod undo lists them", u.number, project)
+	return wrongUsage("no run %d changed anything in %s; to list runs: nod undo", u.number, project)
 }
 
 func (c *console) listRuns(project string, runs []snapshot.Run, unfinished snapshot.Run) error {
@@ -111,7 +111,7 @@ func (c *console) listRuns(project string, runs []snapshot.Run, unfinished snaps
 		}
 		if run.Problem != "" {
 			mark = "?"
-			notes += fmt.Sprintf("? Nobody knows what %d changed: %s\n", run.Number, policy.Visible(run.Problem))
+			notes += fmt.Sprintf("? nod can't tell what %d changed: %s\n", run.Number, policy.Visible(run.Problem))
 		}
 		rows = append(rows, fmt.Sprintf("%d%s\t%s\t%s\t%d\t+%d -%d\t%s", run.Number, mark, localTime(run.Time),
 			safeCell(run.Agent), run.Files, run.Added, run.Removed, safeCell(shorten(run.Command, maxGist))))
@@ -145,7 +145,7 @@ type undone struct {
 // takeBack shows what taking back a run would do, asks, and does it.
 func (c *console) takeBack(ctx context.Context, r *snapshot.Repository, run snapshot.Run, diff bool) error {
 	if run.Problem != "" {
-		return fmt.Errorf("nobody knows what %d changed: %s", run.Number, run.Problem)
+		return fmt.Errorf("nod can't tell what run %d changed: %s", run.Number, run.Problem)
 	}
 	p, err := r.Plan(ctx, run)
 	if err != nil {
@@ -169,7 +169,7 @@ func (c *console) takeBack(ctx context.Context, r *snapshot.Repository, run snap
 		}
 	}
 	if p.IsDone() {
-		return cmp.Or(c.show(result, ""), error(&verdict{exitNo, "there is nothing to take back"}))
+		return cmp.Or(c.show(result, ""), error(&verdict{exitNo, "nothing to take back"}))
 	}
 	if err := c.consent(); err != nil {
 		return err

@@ -29,16 +29,16 @@ func (c *console) uninstall() *cobra.Command {
 	var purge bool
 	cmd := &cobra.Command{
 		Use:   "uninstall",
-		Short: "Take nod out of your agents and your session",
-		Long: `Take nod's hooks out of the settings of every agent, switch off its start at login, and stop
-nod-desktop. Your rules and your history stay; --purge deletes them and all other data of nod's. Shows what will change,
-and asks. The programs stay: remove them afterwards, the way you installed them.`,
+		Short: "Remove nod from your agents and your session",
+		Long: `Remove nod's hooks from every agent's settings, turn off start at login, and stop nod-desktop. Your rules and
+history stay; --purge deletes them and all other nod data. Shows what will change, and asks. The programs stay: remove
+them afterwards, the way you installed them.`,
 		Example: "  nod uninstall\n  nod uninstall --purge",
 		Args:    noArgs,
 		RunE:    c.runs(func(ctx context.Context, _ []string) error { return c.uninstallAll(ctx, purge) }),
 	}
 	cmd.Flags().BoolVar(&purge, "purge", false, "also delete your rules, saved approvals, history and log")
-	return c.withJSON(c.withYes(cmd), "print JSON; without --yes nothing is changed")
+	return c.withJSON(c.withYes(cmd), "print JSON; changes nothing without --yes")
 }
 
 type uninstalled struct {
@@ -160,13 +160,13 @@ const autostartPatience = 20 * time.Second
 func stopAutostart(ctx context.Context) error {
 	program, err := programs.Find("nod-desktop")
 	if err != nil {
-		return fmt.Errorf("have nod no longer start with the session: %w", err)
+		return fmt.Errorf("turn off start at login: %w", err)
 	}
 	ctx, cancel := context.WithTimeout(ctx, autostartPatience)
 	defer cancel()
 	out, err := exec.CommandContext(ctx, program, "--autostart=off").CombinedOutput()
 	if err != nil {
-		return fmt.Errorf("have nod no longer start with the session: %w: %s", err, strings.TrimSpace(string(out)))
+		return fmt.Errorf("turn off start at login: %w: %s", err, strings.TrimSpace(string(out)))
 	}
 	return nil
 }

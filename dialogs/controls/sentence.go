@@ -159,12 +159,12 @@ func ClassName(c policy.Class) string {
 // Explain explains what allowing a class means.
 func Explain(c policy.Class) string {
 	return cmp.Or(map[policy.Class]string{
-		policy.ReadOnly: lang.L("Looks at files and lists, changes nothing. Never files that hold secrets."),
+		policy.ReadOnly: lang.L("Reads files and lists, changes nothing. Never files that contain secrets."),
 		policy.Write: lang.L("Changes files. An agent that may write without asking can change anything " +
 			"you can."),
 		policy.Execute: lang.L("Runs programs. A program can do everything you can: with this on, nod " +
 			"protects nothing."),
-		policy.Network:     lang.L("Talks to other computers. What an agent has read can leave this machine."),
+		policy.Network:     lang.L("Talks to other computers. Anything an agent has read can leave this computer."),
 		policy.Destructive: lang.L("Deletes or overwrites for good. There is no undo."),
 	}[c], lang.L("Tools that nod doesn't know. They can do anything."))
 }

@@ -75,7 +75,7 @@ func (a *actions) check() {
 	case isRemote: // a proposal needs the files of the call
 		a.why.Say(lang.L("nod offers no rule for this: its files are on another machine. You can write one in the settings."))
 	case a.entry.Withheld != "":
-		a.why.Say(lang.L("No rule can be made: the exact input is not there."))
+		a.why.Say(lang.L("Without the exact input, nod can't make a rule."))
 	default:
 		a.why.Say("")
 	}
@@ -121,7 +121,7 @@ func (a *actions) showProposal(p proposal, err error) {
 	switch {
 	case errors.Is(err, policy.ErrRuleIsThere):
 		words = []fyne.CanvasObject{
-			controls.Paragraph(lang.L("A rule says so already:"), widget.MediumImportance), ruleLine(p.Rule)}
+			controls.Paragraph(lang.L("A rule already covers this:"), widget.MediumImportance), ruleLine(p.Rule)}
 		save = nil
 	case errors.Is(err, policy.ErrNoRule):
 		words = []fyne.CanvasObject{controls.Paragraph(
@@ -171,7 +171,7 @@ func effectNote(p proposal) string {
 	if p.Decision.Effect == p.effect {
 		return ""
 	}
-	return lang.L("Even so, nod would {{.Effect}} such a call, because of {{.Rule}}.", map[string]any{
+	return lang.L("nod would still {{.Effect}} such a call, because of {{.Rule}}.", map[string]any{
 		"Effect": doName(p.Decision.Effect), "Rule": safetext.Line(p.Decision.Rule, nameLimit)})
 }
 
@@ -247,7 +247,7 @@ func (a *actions) cancel() bool {
 // replacing replaces a rule by another; without old it adds rule, without rule it removes old. It fails if old is no
 // longer what was shown.
 func replacing(old, rule *policy.Rule) func(*config.Config) error {
-	changed := errors.New(lang.L("The rules have changed since. Look again."))
+	changed := errors.New(lang.L("The rules have changed. Look again."))
 	return func(c *config.Config) error {
 		want := old
 		if want == nil {

@@ -78,7 +78,7 @@ func (p *awayPage) section(name string, f history.Found, all history.Query) fyne
 	row := func(l history.Line) fyne.CanvasObject { return newEntryLink(p.win, l, func() { p.open(l) }) }
 	content := dialogs.Column(9, controls.Header(name, ""), controls.List(lines, row, lang.L("Nothing.")))
 	if f.Count > len(lines) && all != (history.Query{}) {
-		text := lang.L("All {{.Count}} in the history", map[string]any{"Count": f.Count})
+		text := lang.L("All {{.Count}} in History", map[string]any{"Count": f.Count})
 		content.Add(container.NewHBox(controls.QuietButton(text, theme.NavigateNextIcon(), func() {
 			p.win.find(filter{query: all})
 		})))

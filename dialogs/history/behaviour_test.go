@@ -216,7 +216,7 @@ func TestHistoryThatShrinks(t *testing.T) {
 	}
 	o.count = 0
 	l.ScrollToTop()
-	if l.rows != 0 || !says(w.entries.content, "Nothing was asked yet.") {
+	if l.rows != 0 || !says(w.entries.content, "No requests yet.") {
 		t.Errorf("%d rows of nothing", l.rows)
 	}
 }
@@ -263,7 +263,7 @@ func TestFilters(t *testing.T) {
 		t.Errorf("asked %+v, found %d rows", got, e.list.rows)
 	}
 	e.search.SetText("make")
-	if !says(e.content, "Nothing matches that.") {
+	if !says(e.content, "Nothing found.") {
 		t.Error("nobody says that nothing was found")
 	}
 	w.find(filter{query: history.Query{Rule: "tests", Session: "a1", Since: testNow.Add(-time.Hour), Until: testNow}})
@@ -565,7 +565,7 @@ func TestWhatIsNotSaved(t *testing.T) {
 	o.state.Config.Policy.Rules = append(o.rules(),
 		policy.Rule{ID: "deny-curl-https-example-com", Effect: policy.Ask, Tool: "x"})
 	tap(t, foot, "Save")
-	if !says(foot, "The rules have changed since") || len(o.rules()) != 4 {
+	if !says(foot, "The rules have changed") || len(o.rules()) != 4 {
 		t.Errorf("a rule of that name was written over: %+v", o.rules())
 	}
 	tap(t, foot, "Close")
@@ -631,12 +631,12 @@ func TestDetailLinks(t *testing.T) {
 		t.Errorf("led to rule %q", shown)
 	}
 	tap(t, w.entries.detail.body, "Whole input (JSON)")
-	tap(t, w.entries.detail.body, "As it was shown")
+	tap(t, w.entries.detail.body, "As shown")
 	tap(t, w.entries.detail.body, "Copy everything")
 	if text := w.app.Clipboard().Content(); !strings.Contains(text, `"gist": "go test ./... \u0026\u0026 go vet ./..."`) {
 		t.Errorf("copied %s", text)
 	}
-	tap(t, w.entries.detail.body, "All it decided")
+	tap(t, w.entries.detail.body, "Its decisions")
 	if o.asked().Rule != "tests" {
 		t.Errorf("asked %+v", o.asked())
 	}
@@ -706,7 +706,7 @@ func TestAway(t *testing.T) {
 		t.Errorf("on page %d with entry %d", w.tabs.Selected, w.entries.detail.entry.Seq)
 	}
 	w.tabs.SelectIndex(onAway)
-	tap(t, w.away.body, "All 212 in the history")
+	tap(t, w.away.body, "All 212 in History")
 	want := history.Query{Since: o.away.From, Until: o.away.To, Outcome: api.Allowed, By: api.ByPolicy}
 	if o.asked() != want {
 		t.Errorf("asked %+v", o.asked())
@@ -727,7 +727,7 @@ func TestInsights(t *testing.T) {
 	o := somebody()
 	w := openTestWindow(t, o, "light")
 	w.Show(operator.View{History: operator.HistoryInsights})
-	for _, want := range []string{"4371", "7.9 s", "2140 prompts saved", "Allowed automatically: Read only", "no-pipes"} {
+	for _, want := range []string{"4371", "7.9 s", "Prompts saved: 2140", "Allowed automatically: Read only", "no-pipes"} {
 		if !says(w.insights.body, want) {
 			t.Errorf("does not say %q", want)
 		}
@@ -741,7 +741,7 @@ func TestInsights(t *testing.T) {
 	}
 	o.sums = history.Insights{}
 	w.press(fyne.KeyF5)
-	if !says(w.insights.body, "Nothing was asked in this time.") {
+	if !says(w.insights.body, "No prompts in this period.") {
 		t.Error("it does not say that nothing was asked")
 	}
 	o.err = errors.New("disk on fire")
@@ -845,7 +845,7 @@ func TestTakeBack(t *testing.T) {
 	}
 	o.plan, o.left = operator.TakeBack{}, nil
 	w.tap("Bring back…")
-	if !says(c.plan, "There is nothing to take back.") {
+	if !says(c.plan, "Nothing to take back.") {
 		t.Error("a plan that does nothing does not say so")
 	}
 	o.err = errors.New("git is gone")

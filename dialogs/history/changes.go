@@ -77,10 +77,10 @@ func (c *changes) draw(found operator.Changed) {
 	switch {
 	case run.Problem != "":
 		problem := map[string]any{"Problem": safetext.Line(run.Problem, textLimit)}
-		parts = append(parts, controls.Paragraph(lang.L("Nobody can tell what it changed: {{.Problem}}", problem),
+		parts = append(parts, controls.Paragraph(lang.L("nod can't tell what it changed: {{.Problem}}", problem),
 			widget.WarningImportance))
 	case run.Files == 0:
-		parts = append(parts, controls.Muted(lang.L("No file that nod keeps.")))
+		parts = append(parts, controls.Muted(lang.L("No files that nod tracks.")))
 	default:
 		button := controls.NewIconButton(take, theme.ContentUndoIcon(), func() { c.ask(run) })
 		parts = append(parts, container.NewHBox(button), c.plan)
@@ -162,7 +162,7 @@ func (c *changes) confirm(run snapshot.Run, plan operator.TakeBack, err error) {
 	}
 	words := []fyne.CanvasObject{controls.Paragraph(lang.L("This will happen:"), widget.MediumImportance)}
 	if plan.Count == 0 {
-		words[0] = controls.Paragraph(lang.L("There is nothing to take back."), widget.MediumImportance)
+		words[0] = controls.Paragraph(lang.L("Nothing to take back."), widget.MediumImportance)
 	}
 	shown := plan.Files[:min(len(plan.Files), maxPlanned)] // all are listed below
 	for _, file := range shown {
@@ -174,7 +174,8 @@ func (c *changes) confirm(run snapshot.Run, plan operator.TakeBack, err error) {
 	words = append(words, more(plan.Count-len(shown))...)
 	words = append(words, leftAlone(plan.Conflicts, plan.Left)...)
 	if run.Overlaps {
-		words = append(words, controls.Paragraph(lang.L("Another command ran meanwhile: what that changed is among them."),
+		words = append(words, controls.Paragraph(lang.L("Another command ran at the same time: its changes are "+
+			"included."),
 			widget.WarningImportance))
 	}
 	if plan.Count == 0 {
@@ -194,12 +195,12 @@ func (c *changes) confirm(run snapshot.Run, plan operator.TakeBack, err error) {
 // leftAlone names the files that stay as they are.
 func leftAlone(conflicts []snapshot.Conflict, count int) (words []fyne.CanvasObject) {
 	if count > 0 {
-		words = append(words, controls.Paragraph(lang.L("These files stay as they are:"), widget.WarningImportance))
+		words = append(words, controls.Paragraph(lang.L("These files don't change:"), widget.WarningImportance))
 	}
 	for _, conflict := range conflicts {
 		why := cmp.Or(map[string]string{
-			"it has changed since":           lang.L("it has changed since"),
-			"something else is in its place": lang.L("something else is in its place"),
+			"it has changed since": lang.L("it has changed since"),
+			"its place is taken":   lang.L("its place is taken"),
 		}[conflict.Why], safetext.Line(conflict.Why, textLimit))
 		words = append(words, controls.Muted(safetext.Line(conflict.Path, textLimit)+": "+why))
 	}

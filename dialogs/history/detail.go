@@ -120,11 +120,11 @@ func withheld(why history.Withheld) string {
 	case history.Secret:
 		return lang.L("Values that look like secrets were replaced by digests.")
 	case history.NotKept:
-		return lang.L("The exact input was not kept: the settings say so.")
+		return lang.L("Your settings keep no exact inputs.")
 	case history.Expired:
 		return lang.L("The exact input is no longer kept.")
 	}
-	return lang.L("The exact input is not there: {{.Why}}", map[string]any{"Why": safetext.Line(string(why), nameLimit)})
+	return lang.L("The exact input is missing: {{.Why}}", map[string]any{"Why": safetext.Line(string(why), nameLimit)})
 }
 
 func (d *detail) input(e history.Entry) fyne.CanvasObject {
@@ -138,7 +138,7 @@ func (d *detail) input(e history.Entry) fyne.CanvasObject {
 	switch {
 	case isCall && d.raw:
 		shown = dialogs.PastInput(approve.Input, d.page, d.win.draw)
-		buttons.Add(controls.QuietButton(lang.L("As it was shown"), nil, d.toggle))
+		buttons.Add(controls.QuietButton(lang.L("As shown"), nil, d.toggle))
 	case isCall:
 		shown = dialogs.Past(e.Record, d.page, d.win.draw)
 		buttons.Add(controls.QuietButton(lang.L("Whole input (JSON)"), nil, d.toggle))
@@ -195,7 +195,7 @@ func (d *detail) why(e history.Entry) detailSection {
 	s.add(lang.L("Policy"), safetext.Line(assets.Reason(r.Why.Reason), textLimit))
 	if rule := e.Rule; rule != "" {
 		link := controls.QuietButton(lang.L("Show"), theme.NavigateNextIcon(), func() { d.win.opts.Rule(rule) })
-		others := controls.QuietButton(lang.L("All it decided"), nil, func() {
+		others := controls.QuietButton(lang.L("Its decisions"), nil, func() {
 			d.win.find(filter{query: history.Query{Rule: rule}})
 		})
 		row := fact(lang.L("Rule"), safetext.Line(rule, nameLimit))
@@ -209,7 +209,7 @@ func (d *detail) why(e history.Entry) detailSection {
 	if approve, isCall := r.Request.Body.(interact.Approve); isCall {
 		s.add(lang.L("Agent says"), safetext.Line(approve.Description, textLimit))
 	}
-	s.add(lang.L("Shown facts"), own(strings.Join(r.Answer.Shown.Facts, " · ")))
+	s.add(lang.L("Facts shown"), own(strings.Join(r.Answer.Shown.Facts, " · ")))
 	s.add(lang.L("Reason given"), safetext.Line(r.Answer.Reason, textLimit))
 	if r.Answer.Scope != "" && r.Answer.Scope != policy.Once {
 		s.add(lang.L("Kept"), scopeName(r.Answer.Scope))
@@ -271,7 +271,7 @@ func who(r interact.Request) detailSection {
 		home = func(path string) string { return path } // the home folder of the user is on this machine
 	}
 	if q.Process.PID == 0 {
-		s.add(verified, lang.L("nothing: the caller could not be determined"))
+		s.add(verified, lang.L("nothing: nod could not identify the caller"))
 	} else {
 		caller := interact.Caller(q.Process)
 		s.add(verified, safetext.Line(fmt.Sprintf("%s (pid %d)", home(caller.Exe), caller.PID), textLimit))
@@ -302,7 +302,7 @@ func times(r interact.Record) detailSection {
 	shown := r.Answer.Shown
 	at(lang.L("Shown"), shown.At)
 	if shown.Armed > 0 {
-		s.add(lang.L("Allow worked"), lang.L("after {{.Time}}", map[string]any{"Time": duration(shown.Armed)}))
+		s.add(lang.L("Allow enabled"), lang.L("after {{.Time}}", map[string]any{"Time": duration(shown.Armed)}))
 	}
 	if shown.Decided > 0 {
 		text := lang.L("after {{.Time}}", map[string]any{"Time": duration(shown.Decided)})
@@ -314,7 +314,7 @@ func times(r interact.Record) detailSection {
 		}
 		s.add(lang.L("Decided"), text)
 	}
-	at(lang.L("Settled"), r.Answer.At)
+	at(lang.L("Ended"), r.Answer.At)
 	return s
 }
 

@@ -112,7 +112,7 @@ func (p *entriesPage) makeChoices() {
 	}
 	p.times = controls.NewSelect([]string{lang.L("Any time"), lang.L("Last hour"), lang.L("Today"), lang.L("Yesterday"),
 		lang.L("Last 7 days"), lang.L("Last 30 days")}, func(string) { p.picked() })
-	p.asked = controls.NewCheck(lang.L("Hide what passed"), func(bool) { p.picked() })
+	p.asked = controls.NewCheck(lang.L("Hide passed calls"), func(bool) { p.picked() })
 	p.follow()
 }
 
@@ -250,9 +250,9 @@ func (p *entriesPage) showStatus(err error) {
 	case searching && len(p.list.pages) == 0:
 		p.empty.SetText(lang.L("Searching…"))
 	case !searching && p.list.rows == 0 && p.list.query != (history.Query{}):
-		p.empty.SetText(lang.L("Nothing matches that."))
+		p.empty.SetText(lang.L("Nothing found."))
 	case !searching && p.list.rows == 0:
-		p.empty.SetText(lang.L("Nothing was asked yet."))
+		p.empty.SetText(lang.L("No requests yet."))
 	}
 	p.status.Say("")
 }

@@ -71,7 +71,7 @@ func entryOf(seq int64, minutes int, who interact.Requester, body interact.Body,
 	}
 	if approve, ok := body.(interact.Approve); ok {
 		e.Tool, e.Class = approve.Tool, policy.Execute
-		e.Record.Why = policy.Decision{Effect: policy.Ask, Class: policy.Execute, Reason: "no rule matches"}
+		e.Record.Why = policy.Decision{Effect: policy.Ask, Class: policy.Execute, Reason: "no rule covers this"}
 		e.Record.Answer.ShownSHA256 = "2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae"
 	}
 	return e

@@ -43,7 +43,8 @@ func newInsightsPage(w *Window) *insightsPage {
 	p.span.SetSelectedIndex(1)
 	p.span.OnChanged = func(string) { p.enter() }
 	p.content = controls.Page(dialogs.Column(9,
-		controls.Header(lang.L("Insights"), lang.L("What agents asked, what passed and what your rules spared you."), p.span),
+		controls.Header(lang.L("Insights"), lang.L("What agents asked, what passed and which prompts your rules saved "+
+			"you."), p.span),
 		p.status.Content, p.body))
 	return p
 }
@@ -90,7 +91,7 @@ func (p *insightsPage) draw(since time.Time, f found) {
 		all.Answered += d.Answered
 	}
 	if all.Asked+all.Passed+all.Denied+all.Missed == 0 {
-		controls.SetContent(p.body, controls.Card(controls.EmptyRow(lang.L("Nothing was asked in this time."))))
+		controls.SetContent(p.body, controls.Card(controls.EmptyRow(lang.L("No prompts in this period."))))
 		return
 	}
 	controls.SetContent(p.body, dialogs.Column(22,
@@ -160,10 +161,10 @@ func (p *insightsPage) perDay(days []history.Count) fyne.CanvasObject {
 		return c.Answered.Seconds() / float64(max(c.Asked, 1))
 	})}
 	return dialogs.Column(14,
-		p.chart(lang.L("Asked, per day"), labels, asked...),
-		p.chart(lang.L("Passed without asking, per day"), labels, passed),
-		p.chart(lang.L("Denied, per day"), labels, denied),
-		p.chart(lang.L("Time to answer, on average"), labels, answer))
+		p.chart(lang.L("Prompts per day"), labels, asked...),
+		p.chart(lang.L("Passed per day"), labels, passed),
+		p.chart(lang.L("Denied per day"), labels, denied),
+		p.chart(lang.L("Average time to answer"), labels, answer))
 }
 
 func (p *insightsPage) chart(name string, labels []string, all ...series) fyne.CanvasObject {
@@ -215,7 +216,7 @@ func (p *insightsPage) table(name string, counts []history.Count,
 		return p.countRow(text, c, most, show)
 	}
 	return dialogs.Column(9, controls.Header(name, ""), controls.List(
-		counts[:min(len(counts), tableRows)], row, lang.L("Nothing was asked in this time.")))
+		counts[:min(len(counts), tableRows)], row, lang.L("No prompts in this period.")))
 }
 
 func (p *insightsPage) countRow(name string, c history.Count, most int, show *controls.Button) fyne.CanvasObject {
@@ -292,7 +293,7 @@ func (p *insightsPage) savings(f found) fyne.CanvasObject {
 		used[r.Rule] = true
 	}
 	saved := func(r history.RuleCount) fyne.CanvasObject {
-		text := lang.L("{{.Count}} prompts saved · last on {{.Day}}",
+		text := lang.L("Prompts saved: {{.Count}} · last on {{.Day}}",
 			map[string]any{"Count": r.Saved, "Day": r.Last.Local().Format(time.DateOnly)})
 		name := controls.Paragraph(p.ruleName(r.Rule, f.rules), widget.MediumImportance)
 		words := dialogs.Column(2, name, controls.Muted(text))
@@ -302,13 +303,14 @@ func (p *insightsPage) savings(f found) fyne.CanvasObject {
 		}
 		return dialogs.Padded(8, 14, row)
 	}
-	sections := dialogs.Column(14, dialogs.Column(9, controls.Header(lang.L("Prompts that rules saved"), ""),
+	sections := dialogs.Column(14, dialogs.Column(9, controls.Header(lang.L("Prompts saved by rules"), ""),
 		controls.List(f.Rules[:min(len(f.Rules), tableRows)], saved,
-			lang.L("No rule has spared you a prompt in this time."))))
+			lang.L("No rule saved you a prompt in this period."))))
 	unused := slices.DeleteFunc(slices.Clone(f.rules), func(r policy.Rule) bool { return r.Disabled || used[r.ID] })
 	if len(unused) > 0 {
 		sections.Add(dialogs.Column(9,
-			controls.Header(lang.L("Rules that saved none"), lang.L("In this time. Rules that ask or deny are among them.")),
+			controls.Header(lang.L("Rules that saved no prompts"), lang.L("In this period, including rules that ask or "+
+				"deny.")),
 			controls.List(unused[:min(len(unused), 3*tableRows)], func(r policy.Rule) fyne.CanvasObject {
 				words := dialogs.Column(2, controls.Paragraph(controls.Sentence(r), widget.MediumImportance), controls.Muted(r.ID))
 				return dialogs.Padded(8, 14, container.New(controls.Besides{Gap: 8}, words, show(r.ID)))

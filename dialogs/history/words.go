@@ -68,7 +68,7 @@ func verdictOf(o api.Outcome, by api.By) verdict {
 	case o == history.Sandboxed && byPolicy:
 		return verdict{lang.L("In the sandbox"), lang.L("Ran in the sandbox without asking you"), theme.ColorNamePrimary}
 	case o == history.Sandboxed:
-		return verdict{lang.L("In the sandbox"), lang.L("You had this run in the sandbox"), theme.ColorNamePrimary}
+		return verdict{lang.L("In the sandbox"), lang.L("You ran this in the sandbox"), theme.ColorNamePrimary}
 	case o == api.Allowed && byPolicy:
 		return verdict{lang.L("Passed"), lang.L("Passed without asking you"), theme.ColorNameSuccess}
 	case o == api.Allowed:
@@ -78,7 +78,7 @@ func verdictOf(o api.Outcome, by api.By) verdict {
 	case o == api.Denied:
 		return verdict{lang.L("Denied"), lang.L("You denied this"), theme.ColorNameError}
 	case o == api.Answered && by == api.ByTimeout:
-		return verdict{lang.L("Default"), lang.L("Nobody answered in time, so the default counted"), theme.ColorNameWarning}
+		return verdict{lang.L("Default"), lang.L("Nobody answered in time, so the default applied"), theme.ColorNameWarning}
 	case o == api.Answered:
 		return verdict{lang.L("Answered"), lang.L("You answered"), theme.ColorNamePrimary}
 	}
@@ -96,9 +96,9 @@ func undecided(o api.Outcome) verdict {
 	case api.Cancelled:
 		return verdict{lang.L("Cancelled"), lang.L("The agent stopped waiting"), dialogs.ColorMuted}
 	case api.Withdrawn:
-		return verdict{lang.L("Withdrawn"), lang.L("The agent took this back"), dialogs.ColorMuted}
+		return verdict{lang.L("Withdrawn"), lang.L("The agent withdrew this"), dialogs.ColorMuted}
 	case "":
-		return verdict{lang.L("Waiting"), lang.L("This still waits for you"), theme.ColorNamePrimary}
+		return verdict{lang.L("Waiting"), lang.L("Still waiting for you"), theme.ColorNamePrimary}
 	}
 	return verdict{safetext.Line(string(o), nameLimit), safetext.Line(string(o), nameLimit), dialogs.ColorMuted}
 }

@@ -22,7 +22,7 @@ type argument struct {
 // unchanged.
 func parseArguments(raw []byte) (arguments, error) {
 	if value := jsontext.Value(raw); !value.IsValid() || value.Kind() != '{' {
-		return nil, errors.New("not a JSON object that all readers read alike")
+		return nil, errors.New("not an unambiguous JSON object")
 	}
 	dec := jsontext.NewDecoder(bytes.NewReader(raw))
 	if _, err := dec.ReadToken(); err != nil {

@@ -78,7 +78,7 @@ func contentOf(a interact.Approve, at places) Content {
 	if err != nil {
 		return Content{
 			Lines: Numbered(string(a.Input), LineText), Original: string(a.Input),
-			Warnings: []string{tr("The input is ambiguous, so it is shown as it came.")},
+			Warnings: []string{tr("nod can't read this input reliably, so here it is, unchanged.")},
 		}
 	}
 	for _, show := range []func(interact.Approve, arguments, places) (Content, bool){
@@ -121,7 +121,7 @@ func commandContent(_ interact.Approve, args arguments, at places) (Content, boo
 	}
 	if strings.Contains(c.Original, "\r\n") {
 		c.Warnings = append(c.Warnings,
-			tr("The lines end with a carriage return, as on Windows. A shell takes it for a part of the last word."))
+			tr("The lines end with a carriage return, as on Windows. A shell treats it as part of the last word."))
 	}
 	rest := args.without(key)
 	if key, says, ok := rest.text("description", "justification"); ok { // the agent's description of a command
@@ -149,7 +149,8 @@ func (c *Content) showArgv(args arguments) (key string, ok bool) {
 			}
 		}
 		c.Original = strings.Join(words, "\n")
-		c.Facts = append(c.Facts, Fact{tr("{{.Words}} words, not read by a shell", values{"Words": len(words)}), shell.Note})
+		c.Facts = append(c.Facts, Fact{tr("Arguments: {{.Words}}, not read by a shell", values{"Words": len(words)}),
+			shell.Note})
 		return key, true
 	}
 	return "", false
@@ -285,11 +286,11 @@ func oddCharacters(lines []Line) []string {
 	}
 	var warnings []string
 	if len(hidden) > 0 {
-		warnings = append(warnings, tr("Contains characters that would not show; they are spelled out in red ({{.Kinds}}).",
+		warnings = append(warnings, tr("Contains invisible characters, spelled out in red ({{.Kinds}}).",
 			values{"Kinds": strings.Join(hidden, ", ")}))
 	}
 	if len(alike) > 0 {
-		warnings = append(warnings, tr("Contains characters that are not what they look like: {{.List}}.",
+		warnings = append(warnings, tr("Contains look-alike characters: {{.List}}.",
 			values{"List": strings.Join(alike, ", ")}))
 	}
 	return warnings

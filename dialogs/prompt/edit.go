@@ -114,7 +114,7 @@ func (c *Content) endMandatory() {
 }
 
 func notCompared(problem string) string {
-	return tr("Not compared with what is there: {{.Problem}}.", values{"Problem": problemText(problem)})
+	return tr("Not compared with the current file: {{.Problem}}.", values{"Problem": problemText(problem)})
 }
 
 // writeContent shows a file that is written as a whole.
@@ -125,7 +125,7 @@ func writeContent(path, text string, at places) Content {
 	switch {
 	case b.problem != "":
 		c.Lines = append(c.Lines, fileText(path, text)...)
-		c.Facts = append(c.Facts, Fact{tr("Replaces what is there"), shell.Caution})
+		c.Facts = append(c.Facts, Fact{tr("Replaces an existing file"), shell.Caution})
 	case !b.exists:
 		c.Lines = append(c.Lines, fileText(path, text)...)
 		c.Facts = append(c.Facts, Fact{tr("Creates a new file"), shell.Note}, changeFact(whole.counts()))
@@ -190,11 +190,11 @@ func editsContent(path string, edits []edit, at places) Content {
 	after, crlf, ok := applyEdits(b.text, edits)
 	switch {
 	case !ok && !b.exists:
-		c.Warnings = append(c.Warnings, tr("There is no such file now."))
+		c.Warnings = append(c.Warnings, tr("This file doesn't exist now."))
 		return c.withFragments(path, edits)
 	case !ok:
 		c.Warnings = append(c.Warnings,
-			tr("The text to replace is not in the file exactly once now, so the lines have no numbers."))
+			tr("The file doesn't contain the text to replace exactly once, so the lines have no numbers."))
 		return c.withFragments(path, edits)
 	case !b.exists:
 		whole := NewDiff("", after)
@@ -228,7 +228,7 @@ func (c Content) withFragments(path string, edits []edit) Content {
 			hunks.WriteString(d.fragment())
 		}
 		if e.all {
-			c.Facts = appendNew(c.Facts, Fact{tr("Wherever it occurs"), shell.Caution})
+			c.Facts = appendNew(c.Facts, Fact{tr("All occurrences"), shell.Caution})
 		}
 		if full {
 			continue

@@ -251,7 +251,7 @@ func addressFacts(address string) []Fact {
 	}
 	facts := addIf(nil, u.Scheme != "https", tr("Not encrypted"), shell.Caution)
 	facts = addIf(facts, len(u.RawQuery)+len(u.Fragment) >= longQuery, tr("Sends data in the address"), shell.Caution)
-	user := tr("A user name is in front of the host: {{.Name}}@", values{"Name": PlainText(userOf(u))})
+	user := tr("A user name precedes the host: {{.Name}}@", values{"Name": PlainText(userOf(u))})
 	facts = addIf(facts, u.User != nil, user, shell.Danger)
 	return append(facts, hostFacts(u.Hostname())...)
 }
@@ -271,7 +271,7 @@ func hostFacts(name string) []Fact {
 	const metadata = "169.254.169.254" // where cloud machines get their keys
 	switch {
 	case name == metadata || name == "metadata.google.internal" || name == "fd00:ec2::254":
-		return []Fact{{tr("Gives out the keys of this machine"), shell.Danger}}
+		return []Fact{{tr("Exposes this computer's keys"), shell.Danger}}
 	case isLocal || name == "localhost" || strings.HasSuffix(name, ".localhost"):
 		return []Fact{{tr("This computer"), shell.Caution}}
 	case err == nil && (addr.IsPrivate() || addr.IsLinkLocalUnicast()):

@@ -67,7 +67,7 @@ func Silence(r interact.Request, time string) string {
 		}
 		return tr("Answers “{{.Answer}}” in {{.Time}}", what)
 	}
-	return tr("Ends unanswered in {{.Time}}", what)
+	return tr("Times out in {{.Time}}", what)
 }
 
 // Spelled writes a time as people do: "5 minutes"; one that is no whole number of a unit as "1h30m".

@@ -122,7 +122,7 @@ func TooLong(lines []Line) ([]Line, bool) {
 		room -= lines[shown].Size()
 		shown++
 	}
-	end := note(tr("Too long to show in full, so it can't be allowed."))
+	end := note(tr("Too long to show in full, so you can't allow it."))
 	return append(lines[:shown:shown], end), true
 }
 

@@ -49,7 +49,7 @@ func (h localFiles) locate(path string) policy.Location {
 func (localFiles) risks(call policy.Call) (own, ofFiles []policy.Risk) {
 	own, ok := basefile.InTime(func() []policy.Risk { return policy.Risks(call) })
 	if !ok {
-		own = []policy.Risk{{Level: shell.Caution, Text: "The file system does not answer"}}
+		own = []policy.Risk{{Level: shell.Caution, Text: "The file system doesn't respond"}}
 	}
 	return own, nil
 }
@@ -126,7 +126,7 @@ func (t reportedFiles) risks(call policy.Call) (own, ofFiles []policy.Risk) {
 		}
 	}
 	if len(t.report.Risks) > maxReported {
-		ofFiles = append(ofFiles, policy.Risk{Level: shell.Caution, Text: "Too much to show all of it"})
+		ofFiles = append(ofFiles, policy.Risk{Level: shell.Caution, Text: "Too much to show in full"})
 	}
 	return own, ofFiles
 }

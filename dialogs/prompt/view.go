@@ -75,7 +75,8 @@ func (v View) WhyBeside(parts []policy.CommandPart) string {
 		return p.State == policy.PartNew && !slices.Contains(v.told, p.Text)
 	}
 	isTold := len(parts) > 0 && !v.byRule && !slices.ContainsFunc(parts, isUntold)
-	if isTold || slices.ContainsFunc(PartRows(parts), func(p PartRow) bool { return p.Note == v.Why }) {
+	isSaid := func(p PartRow) bool { return strings.EqualFold(strings.TrimRight(p.Note, ".。"), v.Why) }
+	if isTold || slices.ContainsFunc(PartRows(parts), isSaid) {
 		return ""
 	}
 	return v.Why

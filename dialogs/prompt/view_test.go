@@ -23,17 +23,17 @@ func TestWhyIsSaidWhereItAddsSomething(t *testing.T) {
 	}
 	for command, want := range map[string]string{
 		"git push":                 "",
-		"git push --force":         `rule "releases" says ask`,
+		"git push --force":         `rule "releases" asks about it`,
 		"rm notes.txt":             "",
 		"sudo ls":                  "",
 		"curl https://example.com": "",
 		"frobnicate --all":         "",
-		"git commit -m x":          "It makes a commit, and runs the repository's hooks.",
-		"make":                     "It runs the commands of the project's makefile.",
-		"terraform plan":           "It runs plugins that the project names, with keys to the cloud.",
+		"git commit -m x":          "it makes a commit, and runs the repository's hooks",
+		"make":                     "it runs the commands of the project's makefile",
+		"terraform plan":           "it runs plugins that the project names, with keys to the cloud",
 		"cat .env":                 "the path may contain keys, passwords or tokens",
 		"rm notes.txt && sudo ls":  "",
-		"echo \u202ex":             "the input contains characters that cannot be seen",
+		"echo \u202ex":             "the input contains invisible characters",
 		"printenv | tee out.txt":   "",
 	} {
 		input, err := json.Marshal(map[string]string{"command": command})

@@ -320,9 +320,9 @@ func (s Span) Why() string {
 	case c == utf8.RuneError && size == 1:
 		return "not UTF-8"
 	case c == open || c == tab:
-		return "looks like one of nod's own marks"
+		return "looks like one of nod's marks"
 	case s.Kind == Hidden:
-		return cmp.Or(why(c), "accent on nothing, or a stack of accents")
+		return cmp.Or(why(c), "stray or stacked accents")
 	}
 	if like := lookAlike(c); like != 0 {
 		return "looks like " + string(like)

@@ -163,9 +163,9 @@ func TestWhy(t *testing.T) {
 	}{
 		{"‹U+202E›", Hidden, "changes the direction of text"},
 		{"а", Suspicious, "looks like a"},
-		{"‹U+2039›", Suspicious, "looks like one of nod's own marks"},
+		{"‹U+2039›", Suspicious, "looks like one of nod's marks"},
 		{"‹0xFF›", Hidden, "not UTF-8"},
-		{"‹U+0301›", Hidden, "accent on nothing, or a stack of accents"},
+		{"‹U+0301›", Hidden, "stray or stacked accents"},
 	}
 	if len(found) != len(want) {
 		t.Fatalf("got %d odd spans: %v", len(found), found)

@@ -65,8 +65,8 @@ func (p *aboutPage) show(d operator.Desktop, err error) {
 	if err != nil {
 		return
 	}
-	p.tray.SetText(shownOr(d.Tray, lang.L("This desktop shows none. Start nod again to open this window; on GNOME the "+
-		"AppIndicator extension helps.")))
+	p.tray.SetText(shownOr(d.Tray, lang.L("This desktop shows no tray icons. Start nod again to open this window; on "+
+		"GNOME the AppIndicator extension helps.")))
 	p.notifications.SetText(shownOr(d.Notifications, lang.L("This desktop has no notification service; prompts show as "+
 		"windows only.")))
 }

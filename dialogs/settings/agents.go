@@ -38,11 +38,11 @@ type agentsPage struct {
 
 func newAgentsPage(w *Window) *agentsPage {
 	p := &agentsPage{agentList: newAgentList(w)}
-	p.askMore = newSwitch(w, lang.L("Ask in quiet modes too"), lang.L("In modes in which an agent asks "+
-		"less, such as acceptEdits or auto, also ask about calls that no rule covers. What your "+
-		"rules ask about is asked about in every mode."), func(cfg *config.Config) *bool { return &cfg.Agents.AskMore })
+	p.askMore = newSwitch(w, lang.L("Ask in quiet modes too"), lang.L("When an agent's mode asks less, such as "+
+		"acceptEdits or auto, still ask about calls that no rule covers. Your ask rules apply in every mode."),
+		func(cfg *config.Config) *bool { return &cfg.Agents.AskMore })
 	p.content = controls.Page(controls.Header(lang.L("Agents"), lang.L("Coding agents that ask through nod. You see "+
-		"each change to their settings first.")), p.agentList.content, controls.Card(p.askMore.Content))
+		"every change to their settings first.")), p.agentList.content, controls.Card(p.askMore.Content))
 	return p
 }
 
@@ -98,7 +98,7 @@ func (l *agentList) arrange() {
 	}
 	l.more.SetText(lang.L("Other agents nod knows ({{.Count}})", map[string]any{"Count": len(others)}))
 	if len(others) == len(l.cards) {
-		none := lang.L("No agent that nod knows was found in this session's PATH.")
+		none := lang.L("nod found no agent it knows in this session's PATH.")
 		found = append(found, controls.Card(controls.EmptyRow(none)))
 	}
 	controls.SetContent(l.found, found...)
@@ -150,7 +150,7 @@ func newAgentCard(w *Window, a agent.Agent, changed func()) *agentCard {
 	})
 	c.check = controls.NewButton(lang.L("Check"), c.probe)
 	c.strict = newMember(w, lang.L("Deny while nod isn't running"),
-		lang.L("Otherwise the agent then asks in its own way."), a.Name,
+		lang.L("Otherwise the agent asks in its own way."), a.Name,
 		func(cfg *config.Config) *[]string { return &cfg.Agents.Strict })
 	offer(false, c.setUp, c.remove, c.check) // until the agent's files have been read
 	c.title = container.NewHBox(dialogs.BoldWords(a.Title, theme.SizeNameText, theme.ColorNameForeground), c.badge)
@@ -211,7 +211,7 @@ func (c *agentCard) machine() func() (agent.Machine, error) {
 
 func contactText(k interact.Contact, now time.Time) string {
 	if k.Calls == 0 {
-		return lang.L("No call since nod was started")
+		return lang.L("No calls since nod started")
 	}
 	parts := []string{lang.L("Last call {{.Ago}}", map[string]any{"Ago": ago(k.Last, now)})}
 	for _, p := range []struct {
@@ -288,7 +288,7 @@ func (c *agentCard) showNotes(s agent.Status) {
 		add(safetext.Line(assets.Reason(off.Error()), stepLimit), widget.DangerImportance)
 	}
 	if s.Dead != nil {
-		add(lang.L("Its hooks run a nod command that can't be run, so nod isn't asked: {{.Problem}}",
+		add(lang.L("Its hooks run a nod command that fails, so nod isn't asked: {{.Problem}}",
 			map[string]any{"Problem": safetext.Line(s.Dead.Error(), stepLimit)}), widget.DangerImportance)
 	}
 	if s.CutOff != nil {
@@ -308,7 +308,7 @@ func (c *agentCard) foundText() string {
 	program, version := safetext.Line(c.status.Program, controls.QuoteLimit), safetext.Line(c.status.Version, 40)
 	switch {
 	case program == "":
-		return lang.L("Not found in this session's PATH; it can be set up all the same")
+		return lang.L("Not found in this session's PATH; you can still set it up")
 	case version == "":
 		return program
 	}
@@ -318,15 +318,15 @@ func (c *agentCard) foundText() string {
 func (c *agentCard) stateText() (string, fyne.ThemeColorName) {
 	switch {
 	case c.status.Installed && c.status.Off != nil:
-		return lang.L("hooks are switched off"), theme.ColorNameError
+		return lang.L("hooks are off"), theme.ColorNameError
 	case c.status.Installed && c.status.Gate:
 		return lang.L("asks through nod alone"), theme.ColorNameSuccess
 	case c.status.Installed:
 		return lang.L("asks through nod"), theme.ColorNameSuccess
 	case c.status.Dead != nil:
-		return lang.L("hooks point nowhere"), theme.ColorNameError
+		return lang.L("hooks are broken"), theme.ColorNameError
 	case c.status.Partly:
-		return lang.L("set up in part"), theme.ColorNameWarning
+		return lang.L("partly set up"), theme.ColorNameWarning
 	}
 	return lang.L("not set up"), dialogs.ColorMuted
 }
@@ -336,9 +336,9 @@ func (c *agentCard) plan(gate bool) {
 	if c.status.CanGate {
 		only := controls.NewCheck(lang.L("Ask only through nod: turn its own prompts off"), func(on bool) { c.plan(on) })
 		only.Checked = gate
-		extra = dialogs.Column(2, only, controls.Muted(lang.L("Off: the agent keeps asking in its terminal, and nod "+
-			"only denies what your rules deny. On: only nod asks, once per call; but if nod's hook is "+
-			"killed, the agent goes on as if you had allowed.")))
+		extra = dialogs.Column(2, only, controls.Muted(lang.L("Off: the agent also asks in its terminal, and nod denies "+
+			"only calls your rules deny. On: only nod asks, once per call; but if nod's hook is killed, the agent "+
+			"continues as if you had allowed.")))
 	}
 	c.propose(setUpChange{verb: c.setUpVerb(), after: c.agent.After, extra: extra,
 		changes: func(m agent.Machine) ([]agent.Change, error) { return c.agent.Install(m, gate) }})
@@ -379,7 +379,7 @@ func (c *agentCard) planned(p setUpChange, home string, changes []agent.Change) 
 			dialogs.Sized(0, diffHeight, dialogs.Diff(string(ch.Before), string(ch.After), nil))))
 	}
 	if len(changes) == 0 {
-		rows.Add(controls.Muted(lang.L("There is nothing to change.")))
+		rows.Add(controls.Muted(lang.L("Nothing to change.")))
 	}
 	var do *controls.Button
 	do = controls.MainButton(p.verb, nil, func() {

@@ -126,7 +126,7 @@ func (c *agentCard) hooked(t *testing.T, nod string) {
 func TestHooksThatPointNowhereAreRepaired(t *testing.T) {
 	_, c, home := onAgents(t, somebody(), "light", "claude-code")
 	c.hooked(t, goneNod)
-	want := "Its hooks run a nod command that can't be run, so nod isn't asked: " + goneNod + " is not there"
+	want := "Its hooks run a nod command that fails, so nod isn't asked: " + goneNod + " does not exist"
 	if !says(c.notes, want) {
 		t.Errorf("it does not say %q", want)
 	}
@@ -229,8 +229,8 @@ func TestStrictIsSaved(t *testing.T) {
 func TestContactText(t *testing.T) {
 	now := time.Date(2026, 3, 2, 15, 4, 0, 0, time.Local)
 	for want, k := range map[string]interact.Contact{
-		"No call since nod was started": {},
-		"Last call just now":            {Calls: 1, Last: now},
+		"No calls since nod started": {},
+		"Last call just now":         {Calls: 1, Last: now},
 		"Last call 5 min ago · 2 passed by the rules · 1 denied by you": {Calls: 9,
 			Passed: 2, Denied: 1, Last: now.Add(-5 * time.Minute)},
 		"Last call 12:04 · 1 denied by the rules · 3 allowed by you · 1 undecided": {Calls: 9,
@@ -262,7 +262,7 @@ func TestHooksThatAreSwitchedOffAreSaid(t *testing.T) {
 	c.look()
 	const want = "Hooks are switched off in ~/.claude/settings.json (disableAllHooks): nod isn't asked. Remove that key."
 	state, _ := c.stateText()
-	if !says(c.notes, want) || state != "hooks are switched off" {
+	if !says(c.notes, want) || state != "hooks are off" {
 		t.Errorf("state %q, or it does not say %q", state, want)
 	}
 }

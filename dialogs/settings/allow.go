@@ -203,7 +203,7 @@ func (l *ruleList) draw() {
 		rows = append(rows, controls.EmptyRow(lang.L("No rules yet. nod asks about everything that isn't allowed "+
 			"automatically.")))
 	case len(found) == 0:
-		rows = append(rows, controls.EmptyRow(lang.L("No rule contains that.")))
+		rows = append(rows, controls.EmptyRow(lang.L("No rules found.")))
 	case len(found) > rowsShown:
 		rows = append(rows, controls.EmptyRow(lang.L("{{.Shown}} of {{.All}} rules. Type above to find others.",
 			map[string]any{"Shown": rowsShown, "All": len(found)})))

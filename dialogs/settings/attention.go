@@ -42,25 +42,25 @@ func newAttentionPage(w *Window) *attentionPage {
 		{config.AppearUnfocused, lang.L("show without focus")},
 		{config.AppearInTray, lang.L("wait in the tray")},
 	}
-	p.appear = newChoiceRow(w, lang.L("New prompts"), lang.L("Allow always waits until the prompt has the keyboard."),
+	p.appear = newChoiceRow(w, lang.L("New prompts"), lang.L("Allow never works before the prompt has focus."),
 		ways, func(c *config.Config) *string { return &c.Prompt.Appear })
-	p.shortcut = newSavedEntry(w, lang.L("Shortcut that brings nod up"),
+	p.shortcut = newSavedEntry(w, lang.L("Shortcut to show nod"),
 		lang.L("Works in any program, such as Ctrl+Alt+N. Other programs no longer get these keys. Empty: none."),
 		func(c *config.Config) string { return c.Prompt.Shortcut }, setShortcut)
-	p.hours = newSavedEntry(w, lang.L("Quiet hours"), lang.L("For example, 22:00-07:00. Empty: none."),
+	p.hours = newSavedEntry(w, lang.L("Quiet hours"), lang.L("For example, 22:00-07:00. Leave empty for none."),
 		func(c *config.Config) string { return c.Notifications.QuietHours }, setHours)
 	p.content = controls.Page(
 		p.settings.section(lang.L("Prompts"), "", p.appear, p.shortcut),
 		p.settings.section(lang.L("Notifications"), "",
-			newSwitch(w, lang.L("Notify about pending prompts"), lang.L("A notification when a prompt waits and you look "+
-				"elsewhere. It names the agent and its folder, never what it wrote. A click opens the prompt."),
+			newSwitch(w, lang.L("Notify about pending prompts"), lang.L("Tells you when a prompt waits and you're looking "+
+				"elsewhere. Shows the agent and its folder, nothing it wrote. Click to open the prompt."),
 				notifications(func(n *config.Notifications) *bool { return &n.Prompts })),
-			newSwitch(w, lang.L("Show agents' notices"), lang.L("What agents send with nod notify."),
+			newSwitch(w, lang.L("Show agents' notices"), lang.L("Messages that agents send with nod notify."),
 				notifications(func(n *config.Notifications) *bool { return &n.Notices })),
-			newSwitch(w, lang.L("Sound"), lang.L("Where your desktop plays sounds for notifications."),
+			newSwitch(w, lang.L("Sound"), lang.L("If your desktop plays sounds for notifications."),
 				notifications(func(n *config.Notifications) *bool { return &n.Sound }))),
 		p.settings.section(lang.L("Do not disturb"),
-			lang.L("No notification and no sound, and prompts wait in the tray."),
+			lang.L("No notifications, no sounds; prompts wait in the tray."),
 			newSwitch(w, lang.L("Do not disturb now"), lang.L("Until you switch it off."),
 				notifications(func(n *config.Notifications) *bool { return &n.DoNotDisturb })),
 			p.hours, p.newDays()),
@@ -133,7 +133,7 @@ func (p *attentionPage) newDays() *daysRow {
 		list.Add(row.check)
 	}
 	all.Setting = controls.NewSetting(lang.L("Quiet days"),
-		lang.L("The days on which quiet hours begin. None: every day."),
+		lang.L("Days on which quiet hours begin. Choose none for every day."),
 		list)
 	return all
 }
@@ -163,7 +163,7 @@ func setHours(c *config.Config, typed string) error {
 		return nil
 	}
 	if _, _, err := config.ParseHours(typed); err != nil {
-		return errors.New(lang.L("Two times of the day, such as 22:00-07:00."))
+		return errors.New(lang.L("Enter two times, such as 22:00-07:00."))
 	}
 	return nil
 }

@@ -58,26 +58,26 @@ func newPhoneSection(p *machinesPage) *phoneSection {
 		asks: controls.Drawn{operator.Joining{}}, // no device asks
 	}
 	s.address = newWideChoice(p.win, addressWidth, lang.L("Serve the page for phones"),
-		lang.L("At one address of this computer. Your devices can reach a Tailscale or WireGuard address from "+
-			"anywhere; nobody else can."), nil, func(c *config.Config) *string { return &c.Remote.Phone.Address })
+		lang.L("Your devices can reach a Tailscale or WireGuard address from anywhere; nobody else can."), nil,
+		func(c *config.Config) *string { return &c.Remote.Phone.Address })
 	s.push = controls.NewSelect([]string{lang.L("nothing"), "Web Push", "ntfy"}, func(string) { s.setPush() })
-	s.pushRow = controls.NewSetting(lang.L("What wakes them"),
-		lang.L("A message without any content. Web Push goes through the maker of the device's browser, ntfy through "+
-			"the server of your choice."), controls.Wide(controls.ControlWidth, s.push))
+	s.pushRow = controls.NewSetting(lang.L("Wake devices with"),
+		lang.L("The message is empty. Web Push sends it through the browser's maker, ntfy through a server you choose."),
+		controls.Wide(controls.ControlWidth, s.push))
 	s.topic = newRemoteEntry(p.win, lang.L("Topic at an ntfy server"),
 		lang.L("For example, https://ntfy.example.com/my-topic."),
 		lang.L("Enter the https address of a topic at an ntfy server."),
 		func(c *config.Config) *string { return &c.Remote.Phone.Push })
 	s.topicBox = dialogs.Column(0, dialogs.Rule(), s.topic.Row().Content)
-	s.handOver = newDuration(p.win, lang.L("Hand over after"), lang.L("How long a prompt waits for you here before your "+
-		"devices are told. While the screen is locked, nod is paused or it is quiet, too."), 0, time.Hour,
+	s.handOver = newDuration(p.win, lang.L("Tell devices after"), lang.L("How long a prompt waits here before your "+
+		"devices are told, even while the screen is locked, nod is paused or quiet hours are on."), 0, time.Hour,
 		func(c *config.Config) *time.Duration { return &c.Remote.HandOver })
 	s.devices = newPeerList(lang.L("Devices"),
-		lang.L("Each can see what is pending and deny it. You permit the rest."))
+		lang.L("Each can see and deny pending prompts. You permit the rest."))
 	s.add = controls.NewIconButton(lang.L("Add a device…"), theme.ContentAddIcon(), s.begin)
 	s.content = dialogs.Column(controls.SectionGap,
 		dialogs.Column(9, controls.Section(lang.L("Phone"),
-			lang.L("A small web page on which your own phone or tablet shows what is pending."),
+			lang.L("A small web page that shows pending prompts on your phone or tablet."),
 			s.address.Content, dialogs.Column(0, s.pushRow.Content, s.topicBox), s.handOver.Row().Content), s.served),
 		dialogs.Column(9, s.devices.content, s.invitation, container.NewHBox(s.add)))
 	return s
@@ -274,7 +274,7 @@ func (s *phoneSection) begin() {
 	show := controls.MainButton(lang.L("Show the code"), nil, f.invite)
 	cancel := controls.QuietButton(lang.L("Cancel"), nil, s.leave)
 	controls.SetContent(s.invitation, controls.Card(dialogs.Padded(10, 14, dialogs.Column(8,
-		controls.Paragraph(lang.L("It may see what is pending, and deny. What more may it do?"), widget.MediumImportance),
+		controls.Paragraph(lang.L("It may see and deny pending prompts. What else may it do?"), widget.MediumImportance),
 		f.name, f.rights.content, f.problem.Content, container.NewHBox(show, cancel)))))
 	s.add.Hide()
 	s.page.win.win.Canvas().Focus(f.name)
@@ -333,7 +333,7 @@ func (f *invitingForm) show() {
 		controls.Bold(lang.L("Scan this with the camera of {{.Name}}", map[string]any{"Name": cleaned(f.invited)}),
 			theme.SizeNameText),
 		controls.Muted(lang.L("Its browser will warn about the certificate, which this computer made. Compare the "+
-			"fingerprint, continue and press Pair. Both then show six words.")),
+			"fingerprint, continue and press Pair. Both screens then show six words.")),
 		controls.Exact(cleaned(phone.URL), theme.SizeNameCaptionText),
 		controls.Exact(cleaned(phone.Fingerprint), theme.SizeNameCaptionText),
 		dialogs.Tight(f.left),
@@ -353,7 +353,7 @@ func (f *invitingForm) tick() bool {
 		f.left.SetText(lang.L("The code has expired. Cancel, and show another."))
 		return false
 	}
-	f.left.SetText(lang.L("For one device, for {{.Time}}", map[string]any{"Time": config.FormatDuration(left)}))
+	f.left.SetText(lang.L("For one device, valid for {{.Time}}", map[string]any{"Time": config.FormatDuration(left)}))
 	return true
 }
 
@@ -399,7 +399,7 @@ func (s *phoneSection) drawAsking() {
 // ask shows the words of the device, and pairs it once the user has compared them.
 func (s *phoneSection) ask(asks operator.Joining) {
 	problem := controls.NewRemark(widget.DangerImportance)
-	pair := controls.MainButton(lang.L("The words are the same: pair"), nil, func() {
+	pair := controls.MainButton(lang.L("The words match: pair"), nil, func() {
 		s.page.act(func(ctx context.Context, o operator.Operator) error {
 			return o.Pair(ctx, asks.Key, asks.Role, asks.Hello.Name)
 		}, problem.Complain)
@@ -409,7 +409,7 @@ func (s *phoneSection) ask(asks operator.Joining) {
 		s.leave()
 		s.withdraw()
 	})
-	may := lang.L("see what is pending, and deny")
+	may := lang.L("see and deny pending prompts")
 	if asks.May.Questions {
 		may = joined(may, lang.L("answer questions"))
 	}
@@ -418,10 +418,10 @@ func (s *phoneSection) ask(asks operator.Joining) {
 	}
 	controls.SetContent(s.invitation, controls.Card(dialogs.Padded(12, 14, dialogs.Column(8,
 		controls.Bold(lang.L("Pair this phone?"), theme.SizeNameText),
-		controls.Paragraph(lang.L("{{.Name}} must show these words. If it shows others, or none, cancel.",
+		controls.Paragraph(lang.L("{{.Name}} must show the same words. If it doesn't, cancel.",
 			map[string]any{"Name": cleaned(asks.Hello.Name)}), widget.MediumImportance),
 		controls.Exact(cleaned(asks.Fingerprint), theme.SizeNameSubHeadingText),
-		controls.Muted(lang.L("It may")+": "+may), problem.Content, container.NewHBox(pair, cancel)))))
+		controls.Muted(lang.L("Permissions")+": "+may), problem.Content, container.NewHBox(pair, cancel)))))
 	s.add.Hide()
 	s.page.win.after(pace, func() { controls.Reveal(s.invitation) }) // once it has been laid out
 }

@@ -136,7 +136,7 @@ func (l *textList) put(text string) {
 	l.win.change(func(c *config.Config) error {
 		list := l.of(c)
 		if slices.Contains(*list, text) {
-			return errors.New(lang.L("This is in the list already."))
+			return errors.New(lang.L("This is already in the list."))
 		}
 		*list = append(*list, text)
 		return nil

@@ -150,7 +150,7 @@ var states = []view{
 	{"device-code", true, ordinary, func(t *testing.T, theme string) *Window {
 		w := onPage(onMachines)(t, theme)
 		w.invite(t, "Tablet")
-		w.machines.phone.inviting.left.SetText(lang.L("For one device, for {{.Time}}", map[string]any{"Time": "4m59s"}))
+		w.machines.phone.inviting.left.SetText(lang.L("For one device, valid for {{.Time}}", map[string]any{"Time": "4m59s"}))
 		w.machines.content.(*container.Scroll).ScrollToBottom()
 		return w
 	}},

@@ -56,9 +56,9 @@ type generalPage struct {
 func newGeneralPage(w *Window) *generalPage {
 	p := &generalPage{part: newPart(w), restart: controls.NewRemark(widget.WarningImportance)}
 	p.timeout = newDuration(w, lang.L("Time to answer"),
-		lang.L("How long a request waits for you unless it says otherwise. No answer is never an Allow."),
+		lang.L("How long a request waits for you unless it sets its own limit. No answer never means Allow."),
 		time.Second, 24*time.Hour, func(c *config.Config) *time.Duration { return &c.Prompt.Timeout })
-	p.onTop = newSwitch(w, lang.L("Keep prompts above other windows"), lang.L("Where the desktop allows it."),
+	p.onTop = newSwitch(w, lang.L("Keep prompts above other windows"), lang.L("If the desktop allows it."),
 		func(c *config.Config) *bool { return &c.Prompt.OnTop })
 	p.autostart = newAutostartRow(w)
 	p.pause = newPauseRow(w)
@@ -199,7 +199,7 @@ type autostartRow struct {
 
 func newAutostartRow(w *Window) *autostartRow {
 	return &autostartRow{checkRow: newCheckRow(lang.L("Start at login"),
-		lang.L("So that nod is there whenever you are logged in."), func(on bool, done func(error)) {
+		lang.L("Keeps nod running whenever you're logged in."), func(on bool, done func(error)) {
 			w.act(func(ctx context.Context) error { return w.opts.Operator.SetAutostart(ctx, on) }, done)
 		})}
 }

@@ -32,8 +32,8 @@ func newGrantList(w *Window) *grantList {
 	l := &grantList{part: newPart(w), most: rowsShown}
 	l.all = controls.NewButton(lang.L("Revoke all"), l.revokeAll)
 	l.content = dialogs.Column(9,
-		controls.Header(lang.L("Saved approvals"), lang.L("What you allowed for longer than once, for one agent in one "+
-			"project: exactly one input, commands, edits, a tool, a host, or reading in a folder."), l.all),
+		controls.Header(lang.L("Saved approvals"), lang.L("Everything you allowed beyond a single call, each for one "+
+			"agent in one project."), l.all),
 		l.problem.Content, l.body)
 	return l
 }
@@ -108,7 +108,11 @@ func about(g policy.Grant, now time.Time) string {
 	parts := []string{holds(g, now), lang.L("since {{.Day}}", map[string]any{"Day": day})}
 	if g.Uses > 0 {
 		parts = append(parts, lang.L("last used {{.Ago}}", map[string]any{"Ago": ago(g.LastUsed, now)}))
-		parts = append(parts, lang.L("used {{.Count}}×", map[string]any{"Count": g.Uses}))
+		used := lang.L("used once")
+		if g.Uses > 1 {
+			used = lang.L("used {{.Count}} times", map[string]any{"Count": g.Uses})
+		}
+		parts = append(parts, used)
 	}
 	return strings.Join(parts, " · ")
 }

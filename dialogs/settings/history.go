@@ -37,19 +37,20 @@ func newHistoryPage(w *Window) *historyPage {
 	p.check = controls.NewButton(lang.L("Check now"), p.toggle)
 	p.verdict = dialogs.Lines("", theme.SizeNameCaptionText, widget.LowImportance)
 	p.say("", widget.LowImportance)
-	p.size = newSavedEntry(w, lang.L("At most"), lang.L("MB on disk. The oldest entries are deleted first."),
+	p.size = newSavedEntry(w, lang.L("Limit"), lang.L("MB on disk. The oldest entries are deleted first."),
 		func(c *config.Config) string { return strconv.Itoa(c.History.MaxSize) }, setMaxSize)
 	p.forward = newSavedEntry(w, lang.L("Send outcomes to"),
 		lang.L("A file path, or syslog. Each outcome is one line of JSON. Leave empty to turn off."),
 		func(c *config.Config) string { return c.History.Forward }, setForward)
 	p.content = controls.Page(
-		p.settings.section(lang.L("What is kept"),
-			lang.L("Every request and what came of it, on this computer. What looks like a secret is never kept."),
-			newDuration(w, lang.L("For how long"), lang.L("For example, 90 days."), day, 36500*day,
+		p.settings.section(lang.L("Storage"),
+			lang.L("Every request and its outcome, on this computer. Anything that looks like a secret is never kept."),
+			newDuration(w, lang.L("Keep for"), lang.L("For example, 90 days."), day, 36500*day,
 				func(c *config.Config) *time.Duration { return &c.History.Keep }),
 			p.size,
 			newSwitch(w, lang.L("Keep the exact inputs"),
-				lang.L("Commands, contents and addresses, to the letter. Off: only what they were about, and a digest."),
+				lang.L("Commands, contents and addresses, character by character. When off, nod keeps only a summary and a "+
+					"digest."),
 				func(c *config.Config) *bool { return &c.History.KeepInputs }),
 			p.forward),
 		p.body,
@@ -84,8 +85,8 @@ func (p *historyPage) kept(j operator.Journal) []fyne.CanvasObject {
 		problem := dialogs.Padded(10, 14, controls.Paragraph(j.Problem, widget.DangerImportance))
 		rows = append([]fyne.CanvasObject{problem}, rows...)
 	}
-	return []fyne.CanvasObject{controls.Section(lang.L("Stored so far"), lang.L("Each entry seals those before it. Keep "+
-		"the last hash elsewhere: with it, nod history verify can tell whether anything before was changed."), rows...)}
+	return []fyne.CanvasObject{controls.Section(lang.L("Stored so far"), lang.L("Each entry seals the ones before "+
+		"it. Keep the last hash somewhere else: nod history verify then detects any change to earlier entries."), rows...)}
 }
 
 func (p *historyPage) toggle() {
@@ -110,10 +111,10 @@ func (p *historyPage) verified(v operator.Verified, err error) {
 	case err != nil:
 		p.say(err.Error(), widget.DangerImportance)
 	case v.Problem != "":
-		p.say(lang.L("No, this is not what nod wrote: {{.Problem}}", map[string]any{"Problem": v.Problem}),
+		p.say(lang.L("The history was changed: {{.Problem}}", map[string]any{"Problem": v.Problem}),
 			widget.DangerImportance)
 	default:
-		p.say(lang.L("Yes, up to entry {{.Number}}.", map[string]any{"Number": v.Head.Seq}), widget.SuccessImportance)
+		p.say(lang.L("Intact up to entry {{.Number}}.", map[string]any{"Number": v.Head.Seq}), widget.SuccessImportance)
 	}
 }
 

@@ -71,10 +71,10 @@ func TestTheChainIsVerified(t *testing.T) {
 		says("Checks every entry", "Check now")
 		o.verified.Head.Seq = 48231
 		check()
-		says("Yes, up to entry 48231.", "Check now")
+		says("Intact up to entry 48231.", "Check now")
 		o.verified.Problem = "entry 3 is missing"
 		check()
-		says("No, this is not what nod wrote: entry 3 is missing", "Check now")
+		says("The history was changed: entry 3 is missing", "Check now")
 		o.refuse = errors.New("disk on fire")
 		check()
 		says("disk on fire", "Check now")

@@ -48,11 +48,10 @@ func newImporter(w *Window, rules func() []policy.Rule, closed func()) *importer
 	look := container.NewHBox(browseButton(w, func(folder string) {
 		i.folder.SetText(folder)
 		i.look()
-	}), controls.NewButton(lang.L("Look"), i.look))
+	}), controls.NewButton(lang.L("View"), i.look))
 	i.content = container.NewBorder(nil, controls.FootOf(foot), nil, nil,
-		controls.Page(controls.Header(lang.L("Import rules"), lang.L("Rules from the permission files of Claude Code, Codex "+
-			"and Gemini CLI. No allow gets broader and no deny narrower; what nod can't express is left "+
-			"out.")),
+		controls.Page(controls.Header(lang.L("Import rules"), lang.L("Rules from the permission files of Claude Code, "+
+			"Codex and Gemini CLI. No allow rule gets broader and no deny rule narrower; nod skips rules it can't express.")),
 			container.NewBorder(nil, nil, nil, look, i.folder), i.body))
 	i.look()
 	return i
@@ -80,7 +79,7 @@ func findRules(machine func() (agent.Machine, error), typed string, rules []poli
 			folder = m.Home + folder[1:]
 		}
 		if err := checkFolder(folder); errors.Is(err, errMissing) {
-			return nil, errors.New(lang.L("That folder doesn't exist."))
+			return nil, errors.New(lang.L("This folder doesn't exist."))
 		} else if err != nil {
 			return nil, err
 		}
@@ -117,7 +116,7 @@ func (i *importer) show(all []imported, err error) {
 		rows.Add(i.section(one))
 	}
 	if len(all) == 0 && err == nil {
-		rows.Add(controls.Card(controls.EmptyRow(lang.L("No agent has a file with rules here."))))
+		rows.Add(controls.Card(controls.EmptyRow(lang.L("No agent has a rules file here."))))
 	}
 	controls.SetContent(i.body, rows)
 }
@@ -138,7 +137,7 @@ func (i *importer) section(one imported) fyne.CanvasObject {
 		}
 	}
 	note(one.more, "{{.Count}} more: add some of these, then import again")
-	note(one.result.Present, "{{.Count}} rules are there already")
+	note(one.result.Present, "Already there: {{.Count}}")
 	for _, l := range one.result.Left[:min(len(one.result.Left), rowsShown)] {
 		where := fmt.Sprintf("%s:%d", safetext.Line(l.File, 80), l.Line)
 		rows = append(rows, controls.Badged(74, dialogs.Badge(lang.L("left out"), dialogs.ColorMuted),
@@ -147,7 +146,7 @@ func (i *importer) section(one imported) fyne.CanvasObject {
 	}
 	note(len(one.result.Left)-rowsShown, "and {{.Count}} more")
 	if len(rows) == 0 {
-		rows = append(rows, controls.EmptyRow(lang.L("Its files hold no rules.")))
+		rows = append(rows, controls.EmptyRow(lang.L("Its files contain no rules.")))
 	}
 	return controls.Section(one.agent, "", rows...)
 }

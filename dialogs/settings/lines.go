@@ -101,7 +101,7 @@ func (l *lineList) save() {
 	}
 	l.page.win.change(func(c *config.Config) error {
 		if slices.Contains(c.Remote.Machines, m) {
-			return errors.New(lang.L("This connection is in the list already."))
+			return errors.New(lang.L("This connection is already in the list."))
 		}
 		c.Remote.Machines = append(slices.Clone(c.Remote.Machines), m)
 		if c.Validate() != nil {

@@ -61,7 +61,7 @@ func newMachinesPage(w *Window) *machinesPage {
 	p := &machinesPage{part: newPart(w), ignored: map[remote.Key]struct{}{}, server: dialogs.Column(0), most: rowsShown}
 	p.joining = newPeerList(lang.L("Asks to join"), lang.L("Pair it only if it shows exactly these words."))
 	p.paired = newPeerList(lang.L("Machines and desks"),
-		lang.L("Agents on a machine ask here. What a prompt says of its files is that machine's word."))
+		lang.L("Agents on a machine ask here. nod cannot verify that machine's files."))
 	p.lines = newLineList(p)
 	p.phone = newPhoneSection(p)
 	nats := func(name, hint, want string, of func(*config.NATS) *string) *savedEntry {
@@ -74,16 +74,17 @@ func newMachinesPage(w *Window) *machinesPage {
 		p.paired.content,
 		p.lines.content,
 		dialogs.Column(9, p.settings.section(lang.L("Over NATS"),
-			lang.L("For more than one desk, or more machines than one person's. Nobody at the server can read or forge "+
-				"what goes through it."),
-			nats(lang.L("Server"), lang.L("For example, tls://nats.example.com; separate several with commas. Empty: none."),
-				lang.L("Enter addresses such as tls://nats.example.com:4222, with commas and no spaces."),
+			lang.L("For several desks, or machines of several people. The server can neither read nor forge messages."),
+			nats(lang.L("Server"), lang.L("For example, tls://nats.example.com; separate several with commas. Leave empty "+
+				"for none."),
+				lang.L("Enter addresses such as tls://nats.example.com:4222, separated by commas without spaces."),
 				func(n *config.NATS) *string { return &n.URL }),
-			nats(lang.L("Credentials"), lang.L("The path of a .creds file. Empty: none."),
-				lang.L("Enter the absolute path of a file."), func(n *config.NATS) *string { return &n.Credentials }),
-			nats(lang.L("Certificates to trust"), lang.L("The path of a file. Empty: the system's."),
-				lang.L("Enter the absolute path of a file."), func(n *config.NATS) *string { return &n.CA }),
-			nats(lang.L("Prefix"), lang.L("Of the subjects."),
+			nats(lang.L("Credentials"), lang.L("The path of a .creds file. Leave empty for none."),
+				lang.L("Enter the full path of a file."), func(n *config.NATS) *string { return &n.Credentials }),
+			nats(lang.L("Certificates to trust"), lang.L("The path of a file. Leave empty to use the system's "+
+				"certificates."),
+				lang.L("Enter the full path of a file."), func(n *config.NATS) *string { return &n.CA }),
+			nats(lang.L("Prefix"), lang.L("The prefix of NATS subjects."),
 				lang.L("Use up to 32 letters, digits, - and _."), func(n *config.NATS) *string { return &n.Prefix })),
 			p.server),
 		p.phone.content,
@@ -162,7 +163,7 @@ func (p *machinesPage) drawDesk() {
 		wordsOf(p.peers.Fingerprint))
 	rows = append(rows, dialogs.Padded(9, 14, container.New(controls.Besides{Gap: 12}, words, copyWords)))
 	controls.SetContent(p.body, controls.Section(lang.L("This desk"),
-		lang.L("Machines and other desks show these words for this one."), rows...))
+		lang.L("Machines and other desks show these words for this desk."), rows...))
 }
 
 // heldRow says that no peer is trusted at present, and lets the user resolve that.
@@ -182,7 +183,7 @@ func (p *machinesPage) heldRow() fyne.CanvasObject {
 	if len(p.peers.Held) > 0 {
 		buttons.Add(controls.NewButton(lang.L("Accept these"), settle(true)))
 	}
-	buttons.Add(controls.NewButton(lang.L("Start anew with none"), settle(false)))
+	buttons.Add(controls.NewButton(lang.L("Start over with none"), settle(false)))
 	return dialogs.Padded(9, 14, dialogs.Column(8, text, buttons))
 }
 
@@ -230,7 +231,7 @@ func (p *machinesPage) joiningRow(j operator.Joining) fyne.CanvasObject {
 	who := lang.L("{{.Role}} that calls itself “{{.Name}}”",
 		map[string]any{"Role": roleName(j.Role), "Name": cleaned(j.Hello.Name)})
 	if j.Role == remote.RoleDesk {
-		who = lang.L("Another desk wants to answer what {{.Machine}} asks", map[string]any{"Machine": cleaned(j.Line)})
+		who = lang.L("Another desk wants to answer requests from {{.Machine}}", map[string]any{"Machine": cleaned(j.Line)})
 	}
 	words := dialogs.Column(4,
 		controls.Paragraph(who, widget.MediumImportance),
@@ -245,9 +246,9 @@ func (p *machinesPage) joiningRow(j operator.Joining) fyne.CanvasObject {
 		})
 		return dialogs.Padded(9, 14, container.New(controls.Besides{Gap: 12}, words, container.NewHBox(ignore, pair)))
 	}
-	letIn := controls.MainButton(lang.L("The words are the same: pair"), nil, p.pair)
+	letIn := controls.MainButton(lang.L("The words match: pair"), nil, p.pair)
 	cancel := controls.QuietButton(lang.L("Cancel"), nil, func() { p.name(operator.Joining{}) })
-	words.Add(controls.Muted(lang.L("Name it. Prompts and History show that name.")))
+	words.Add(controls.Muted(lang.L("Give it a name, which prompts and History show.")))
 	words.Add(p.naming.name)
 	words.Add(container.NewHBox(letIn, cancel))
 	return dialogs.Padded(9, 14, words)
@@ -333,7 +334,7 @@ func (p *machinesPage) peerRow(peer operator.Peer) fyne.CanvasObject {
 	}
 	for _, desk := range peer.Hello.Desks {
 		if desk != p.peers.Desk {
-			words.Add(controls.Muted(lang.L("Another desk answers, too: {{.Name}}",
+			words.Add(controls.Muted(lang.L("Another desk can answer too: {{.Name}}",
 				map[string]any{"Name": cleaned(desk.Fingerprint())})))
 		}
 	}
@@ -410,11 +411,11 @@ func peerFigures(peer operator.Peer) (all []string) {
 	}
 	add(peer.Pending > 0, lang.L("{{.Count}} pending", map[string]any{"Count": peer.Pending}))
 	add(peer.Hello.Policy > 0 && !peer.IsOld, lang.L("applies your policy"))
-	add(peer.IsOld, lang.L("applies an older policy of yours"))
+	add(peer.IsOld, lang.L("applies an older version of your policy"))
 	add(peer.Role == remote.RoleMachine && peer.Up && peer.Hello.Policy == 0,
 		lang.L("has no policy yet: asks about everything"))
 	add(peer.Hello.Grants > 0, lang.L("approvals kept there: {{.Count}}", map[string]any{"Count": peer.Hello.Grants}))
-	add(peer.Trip > 0, lang.L("{{.Time}} there and back", map[string]any{"Time": peer.Trip.Round(time.Millisecond)}))
+	add(peer.Trip > 0, lang.L("{{.Time}} round trip", map[string]any{"Time": peer.Trip.Round(time.Millisecond)}))
 	skew := map[string]any{"Time": peer.Skew.Abs().Round(time.Second)}
 	add(peer.Skew > skewShown, lang.L("its clock is {{.Time}} ahead", skew))
 	add(peer.Skew < -skewShown, lang.L("its clock is {{.Time}} behind", skew))

@@ -69,14 +69,14 @@ func TestWhatAsksToJoinIsPaired(t *testing.T) {
 		t.Errorf("%T has the focus, not the name", got)
 	}
 	p.naming.name.SetText("  ")
-	test.Tap(buttonIn(t, p.joining.content, "The words are the same: pair"))
+	test.Tap(buttonIn(t, p.joining.content, "The words match: pair"))
 	o.wantDid(t)
 	if shownBy(p.problem) == "" {
 		t.Error("nothing says that the name is missing")
 	}
 	o.refuse = errRefused
 	p.naming.name.SetText("build-1")
-	test.Tap(buttonIn(t, p.joining.content, "The words are the same: pair"))
+	test.Tap(buttonIn(t, p.joining.content, "The words match: pair"))
 	if shownBy(p.problem) != errRefused.Error() || p.naming == nil {
 		t.Errorf("the page says %q and asks for a name: %t", shownBy(p.problem), p.naming != nil)
 	}
@@ -139,7 +139,7 @@ func TestApprovalsOfAMachineAreForgotten(t *testing.T) {
 
 func TestHeldPeersAreSettled(t *testing.T) {
 	for button, want := range map[string]string{
-		"Accept these": "settle 1 true", "Start anew with none": "settle 1 false",
+		"Accept these": "settle 1 true", "Start over with none": "settle 1 false",
 	} {
 		o := somebody()
 		o.peers.Problem, o.peers.Held = "changed", []remote.Peer{{Name: "build-1", Role: remote.RoleMachine, Key: build1}}
@@ -223,10 +223,10 @@ func TestOtherDesksOfAMachine(t *testing.T) {
 		}
 	})
 	p.fetch()
-	if want := "Another desk answers, too: " + newcomer.Fingerprint(); !says(p.paired.body, want) {
+	if want := "Another desk can answer too: " + newcomer.Fingerprint(); !says(p.paired.body, want) {
 		t.Errorf("nothing says %s", want)
 	}
-	for _, want := range []string{"Another desk wants to answer what build-1 asks", newcomer.Fingerprint()} {
+	for _, want := range []string{"Another desk wants to answer requests from build-1", newcomer.Fingerprint()} {
 		if !says(p.joining.body, want) {
 			t.Errorf("nothing says %s", want)
 		}
@@ -282,7 +282,7 @@ func TestADeviceIsInvited(t *testing.T) {
 	}
 	o.paired(func(all *operator.Peers) { all.Joining = append(all.Joining, tablet) })
 	p.fetch()
-	words := []string{"Pair this phone?", "Tablet must show these words", tablet.Fingerprint, "answer questions"}
+	words := []string{"Pair this phone?", "Tablet must show the same words", tablet.Fingerprint, "answer questions"}
 	for _, want := range words {
 		if !says(p.phone.invitation, want) {
 			t.Errorf("before it is paired nothing says %q", want)
@@ -293,7 +293,7 @@ func TestADeviceIsInvited(t *testing.T) {
 	}) {
 		t.Error("it is among the machines, or paired before the person has compared")
 	}
-	test.Tap(buttonIn(t, p.phone.invitation, "The words are the same: pair"))
+	test.Tap(buttonIn(t, p.phone.invitation, "The words match: pair"))
 	o.wantDid(t, "invite Tablet true write", fmt.Sprint("pair ", tablet.Key, " Tablet"))
 	p.fetch()
 	if p.phone.inviting != nil || len(p.phone.invitation.Objects) > 0 {

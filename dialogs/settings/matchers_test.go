@@ -77,7 +77,7 @@ func TestSentenceOfAClassInAPath(t *testing.T) {
 
 // Sentences begin and end as those of the language do.
 func TestSentenceCase(t *testing.T) {
-	if got := sentenceCase("no rule matches"); got != "No rule matches." {
+	if got := sentenceCase("no rule covers this"); got != "No rule covers this." {
 		t.Errorf("in English: %q", got)
 	}
 	dialogstest.Speak(t, dialogstest.Chinese)

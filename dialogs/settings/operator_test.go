@@ -126,7 +126,7 @@ func (o *fakeOperator) SettleHeld(_ context.Context, held config.HeldChange, acc
 		return o.refuse
 	}
 	if o.state.Held == nil || *o.state.Held != held {
-		return errors.New("it is another change now")
+		return errors.New("the change is now a different one")
 	}
 	o.state.Held = nil
 	o.state.Config.Policy.AskEverything = !accept

@@ -221,7 +221,7 @@ func TestTheSandboxIsSet(t *testing.T) {
 func TestTryExplains(t *testing.T) {
 	w, _ := few(t)
 	w.try.input.SetText("cat README.md | head")
-	if markup := test.RenderObjectToMarkup(w.try.body); !strings.Contains(markup, "surely only reads") {
+	if markup := test.RenderObjectToMarkup(w.try.body); !strings.Contains(markup, "the command only reads") {
 		t.Errorf("the steps are not in %s", markup)
 	}
 }

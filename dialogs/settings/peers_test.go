@@ -159,4 +159,4 @@ func (o *fakeOperator) WithdrawInvitation(context.Context) error {
 	return o.done("withdraw")
 }
 
-var errRefused = errors.New("another has this name: take another one")
+var errRefused = errors.New("this name is taken: use another")

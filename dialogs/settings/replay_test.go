@@ -15,7 +15,7 @@ import (
 	"nod/policy/replay"
 )
 
-const lookAtThePast = "Look at what your agents did"
+const lookAtThePast = "See what your agents did"
 
 // Transcripts are read only if the user agrees, and a suggested rule is added only if they agree again.
 func TestTranscriptsAreReplayed(t *testing.T) {
@@ -31,7 +31,7 @@ func TestTranscriptsAreReplayed(t *testing.T) {
 	}
 	o.isAs(t, fewRules())
 	markup := test.RenderObjectToMarkup(card.content)
-	for _, want := range []string{"310 of 4210", "48 times", "Saves 171 prompts", "cart.ex"} {
+	for _, want := range []string{"310 of 4210", "offered: 48", "Saves 171 prompts", "cart.ex"} {
 		if !strings.Contains(markup, want) {
 			t.Errorf("%q is not shown", want)
 		}
@@ -67,7 +67,7 @@ func TestTranscriptsCannotBeReplayed(t *testing.T) {
 	}
 	card.state.Problem = ""
 	answer(&replay.Report{Rules: &replay.Rules{}}, nil)
-	if markup := test.RenderObjectToMarkup(card.content); !strings.Contains(markup, "There are no transcripts") {
+	if markup := test.RenderObjectToMarkup(card.content); !strings.Contains(markup, "has no transcripts") {
 		t.Errorf("shows %s", markup)
 	}
 }

@@ -41,9 +41,9 @@ func newReview(w *Window) *review {
 			"and asks about what only the new text allows."), widget.MediumImportance))
 	r.unknown = dialogs.Column(6,
 		controls.Bold(lang.L("nod can't tell which policy you accepted"), theme.SizeNameSubHeadingText),
-		controls.Paragraph(lang.L("The files in which nod keeps that were changed or removed. If the policy below is yours, "+
-			"accept it; an empty one is that of a fresh installation. Until then nod asks about everything that it doesn't "+
-			"deny."), widget.MediumImportance))
+		controls.Paragraph(lang.L("The record of the policy you accepted was changed or removed. If the policy below is "+
+			"yours, accept it; in a fresh installation it is empty. Until then nod asks about everything it doesn't deny."),
+			widget.MediumImportance))
 	top := container.NewStack(r.changed, r.unknown)
 	foot := dialogs.Column(8, r.problem.Content, container.NewHBox(r.undo, layout.NewSpacer(), r.accept))
 	r.content = container.NewStack(dialogs.Padded(18, 20,

@@ -29,7 +29,7 @@ func newSandboxPage(w *Window) *sandboxPage {
 		lang.L("None: nod asks about each host when a command wants to reach it."),
 		func(c *config.Config) *[]string { return &c.Policy.Sandbox.Hosts })
 	p.readOnly = newSwitch(w, lang.L("Commands that only read run in a read-only sandbox"),
-		lang.L("In these projects. There, a command can change nothing, even if nod has misread it."),
+		lang.L("In these projects. A command can't change anything there, even if nod misread it."),
 		func(c *config.Config) *bool { return &c.Policy.Sandbox.ReadOnly })
 	p.content = controls.Page(
 		dialogs.Column(9, controls.Header(lang.L("Sandbox"), lang.L("Commands in these projects run without asking, "+
@@ -37,8 +37,8 @@ func newSandboxPage(w *Window) *sandboxPage {
 			p.problem.Content, reach()),
 		dialogs.Column(9, controls.Header(lang.L("Projects"), lang.L("Your rules can still ask or deny.")),
 			p.projects.content),
-		dialogs.Column(9, controls.Header(lang.L("Hosts"), lang.L("What these commands may reach without asking. A host is "+
-			"also a way out for what they can read.")), p.hosts.content),
+		dialogs.Column(9, controls.Header(lang.L("Hosts"), lang.L("Hosts these commands may reach without asking. "+
+			"Anything they can read can leave through a host.")), p.hosts.content),
 		controls.Card(p.readOnly.Content))
 	return p
 }

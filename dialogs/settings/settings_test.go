@@ -42,7 +42,7 @@ func someMachine(t *testing.T) func() (agent.Machine, error) {
 			},
 			Runs: func(program string) error {
 				if program == goneNod {
-					return errors.New(program + " is not there")
+					return errors.New(program + " does not exist")
 				}
 				return nil
 			},

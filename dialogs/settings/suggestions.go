@@ -127,11 +127,11 @@ var everything = replayKind{
 	run: func(ctx context.Context, p policy.Policy, progress func(float64)) (*replay.Report, error) {
 		return replaySince(ctx, p, time.Time{}, progress)
 	},
-	button: func() string { return lang.L("Look at what your agents did") },
+	button: func() string { return lang.L("See what your agents did") },
 	offer: func() string {
-		return lang.L("Claude Code and Codex keep transcripts on this machine. nod can read them once, say " +
-			"how often it would have asked, and suggest the few rules that would have spared you most of " +
-			"it. Nothing is sent, run or kept.")
+		return lang.L("Claude Code and Codex keep transcripts on this computer. nod can read them once, count how often " +
+			"it would have asked, and suggest a few rules that would have spared you most prompts. Nothing is sent, run or " +
+			"kept.")
 	},
 	figures: figures,
 }
@@ -245,17 +245,16 @@ func (c *replayCard) show(found *replay.Report, err error) {
 
 func figures(f *replay.Report) fyne.CanvasObject {
 	if f.Calls == 0 {
-		return controls.Card(controls.EmptyRow(lang.L("There are no transcripts of Claude Code or Codex on this machine.")))
+		return controls.Card(controls.EmptyRow(lang.L("This computer has no transcripts of Claude Code or Codex.")))
 	}
 	n := map[string]any{"Files": f.Files, "Calls": f.Calls, "Asked": f.Asked, "Always": f.Always, "With": f.Rules.Asked}
 	words := dialogs.Column(4,
 		controls.Bold(lang.L("nod would have asked about {{.Asked}} of {{.Calls}} calls", n), theme.SizeNameText),
-		controls.Muted(lang.L("In {{.Files}} transcripts. With “always” where it is offered, nod would have asked "+
-			"{{.Always}} times.", n)))
+		controls.Muted(lang.L("Transcripts: {{.Files}}. Prompts with “Always” wherever it is offered: {{.Always}}.", n)))
 	effect := lang.L("No rule would have spared you many of these.")
 	if len(f.Rules.Rules) > 0 {
 		effect = lang.L(
-			"With all of the rules below it would have asked about {{.With}}. Nothing is added until you choose it.", n)
+			"With all the rules below, it would have asked about {{.With}}. Nothing is added until you choose it.", n)
 	}
 	words.Add(controls.Muted(effect))
 	return controls.Card(dialogs.Padded(12, 14, words))

@@ -46,8 +46,8 @@ func newWelcome(w *Window) *welcome {
 		controls.Page(
 			controls.Header(lang.L("Agents ask. You nod."), lang.L("nod stands between your coding agents and your computer.")),
 			picture(),
-			dialogs.Column(9, controls.Header(lang.L("Your agents"), lang.L("Choose which ones ask through nod. You "+
-				"see each change to their settings first.")), p.agents.content),
+			dialogs.Column(9, controls.Header(lang.L("Your agents"), lang.L("Choose which agents ask through nod. You see "+
+				"every change to their settings first.")), p.agents.content),
 			dialogs.Column(9, controls.Header(lang.L("How often nod would ask"), ""), p.replay.content),
 			dialogs.Column(9, controls.Header(lang.L("Your first request"), ""), controls.Card(p.testRow())),
 			controls.Card(p.autostart.Content, p.sandboxRow()),
@@ -68,8 +68,8 @@ func picture() fyne.CanvasObject {
 		controls.Exact("rm -r build", theme.SizeNameText))))
 	outcomes := dialogs.Column(8,
 		outcome(policy.Allow, lang.L("It only reads, or you allowed it before: it runs.")),
-		outcome(policy.Ask, lang.L("Everything else: you see exactly what it is, and answer.")),
-		outcome(policy.Deny, lang.L("A rule of yours forbids it: it never runs.")))
+		outcome(policy.Ask, lang.L("For everything else, you see exactly what it is and answer.")),
+		outcome(policy.Deny, lang.L("Your rules forbid it: it never runs.")))
 	left := dialogs.Row(8, container.NewCenter(controls.Wide(160, asks)), arrow(), container.NewCenter(nod), arrow())
 	return controls.Card(dialogs.Padded(14, 14, container.NewBorder(nil, nil, container.NewCenter(left), nil,
 		container.NewBorder(nil, nil, dialogs.Row(6), nil, outcomes))))
@@ -85,10 +85,10 @@ var lastWeek = replayKind{
 	run: func(ctx context.Context, p policy.Policy, progress func(float64)) (*replay.Report, error) {
 		return replaySince(ctx, p, time.Now().AddDate(0, 0, -7), progress)
 	},
-	button: func() string { return lang.L("Look at last week") },
+	button: func() string { return lang.L("Check last week") },
 	offer: func() string {
-		return lang.L("Claude Code and Codex keep transcripts on this machine. nod can count how often it would have asked " +
-			"last week. Nothing is sent, run or kept.")
+		return lang.L("Claude Code and Codex keep transcripts on this computer. nod can count how often it would have " +
+			"asked last week. Nothing is sent, run or kept.")
 	},
 	figures: weekFigures,
 }
@@ -100,8 +100,8 @@ func weekFigures(f *replay.Report) fyne.CanvasObject {
 	n := map[string]any{"Calls": f.Calls, "Asked": f.Asked, "Always": f.Always}
 	return controls.Card(dialogs.Padded(12, 14, dialogs.Column(4,
 		controls.Bold(lang.L("Last week: {{.Calls}} calls. nod would have asked {{.Asked}} times.", n), theme.SizeNameText),
-		controls.Muted(lang.L("{{.Always}} times, if you allow for longer where that is offered. The page "+
-			"Suggestions finds rules that make it fewer.", n)))))
+		controls.Muted(lang.L("{{.Always}} times if you choose Always wherever it is offered. The Suggestions page "+
+			"finds rules that lower this.", n)))))
 }
 
 func (p *welcome) testRow() fyne.CanvasObject {
@@ -171,7 +171,7 @@ func answered(a interact.Answer) string {
 	case a.Outcome == api.Allowed:
 		return lang.L("You allowed it. An agent would go on now.")
 	case a.Outcome == api.Denied:
-		return lang.L("You denied it. An agent would try something else, or ask why.")
+		return lang.L("You denied it. An agent would try another way, or ask why.")
 	case a.Outcome == api.Unavailable:
 		return lang.L("Nobody was asked: {{.Reason}}.", map[string]any{"Reason": a.Reason})
 	}

@@ -57,7 +57,7 @@ func TestTheWelcome(t *testing.T) {
 		!strings.Contains(string(text), "claude-code") {
 		t.Errorf("%v: %s", err, text)
 	}
-	test.Tap(buttonIn(t, w.welcome.replay.content, "Look at last week"))
+	test.Tap(buttonIn(t, w.welcome.replay.content, "Check last week"))
 	if markup := test.RenderObjectToMarkup(w.welcome.replay.content); !strings.Contains(markup,
 		"Last week: 1204 calls. nod would have asked 71 times.") {
 		t.Errorf("shows %s", markup)
@@ -141,7 +141,7 @@ func TestClosingTheWelcomeEndsItsWork(t *testing.T) {
 			ended = ctx.Err()
 			return nil, ended
 		}
-		ui(func() { test.Tap(buttonIn(t, w.welcome.replay.content, "Look at last week")) })
+		ui(func() { test.Tap(buttonIn(t, w.welcome.replay.content, "Check last week")) })
 		ui(w.close)
 		if ended == nil {
 			t.Error("it still reads")

@@ -94,7 +94,7 @@ func (p *Policy) Decide(c policy.Call) policy.Decision {
 	defer p.mu.Unlock()
 	effect, known := p.effects[c.Tool]
 	if !known || effect == policy.Sandbox && !c.Contains {
-		return policy.Decision{Effect: policy.Ask, Reason: "no rule matches", Class: policy.Unknown}
+		return policy.Decision{Effect: policy.Ask, Reason: "no rule covers this", Class: policy.Unknown}
 	}
 	d := policy.Decision{Effect: effect, Rule: "test:" + c.Tool, Reason: "the test says so", Class: policy.Unknown}
 	if effect == policy.Sandbox {

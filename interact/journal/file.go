@@ -180,7 +180,7 @@ func recognize(conn *sqlite.Conn) error {
 	})
 }
 
-var errForeign = errors.New("a newer nod or another program has written it")
+var errForeign = errors.New("a newer nod or another program wrote it")
 
 func isDamage(err error) bool {
 	switch sqlite.ErrCode(err).ToPrimary() {
@@ -191,7 +191,7 @@ func isDamage(err error) bool {
 		errors.Is(err, errTruncated)
 }
 
-var errTruncated = errors.New("it has become shorter")
+var errTruncated = errors.New("it became shorter")
 
 func (f *file) isTruncated(size int64) bool {
 	if size < f.size && !f.mayShrink {

@@ -207,7 +207,7 @@ func (r *Reader) prepare(conn *sqlite.Conn) error {
 	return execute(conn, "PRAGMA main.cache_size = -256; PRAGMA trusted_schema = off")
 }
 
-var errOld = errors.New("an older nod has written it: start nod-desktop, which brings it up to date")
+var errOld = errors.New("an older nod wrote it: start nod-desktop to update it")
 
 // Head returns the last entry of the chain; Seq is 0 if there was never one.
 func (r *Reader) Head(ctx context.Context) (head history.Head, err error) {
@@ -287,7 +287,7 @@ func readPending(conn *sqlite.Conn, leftOut func(error)) (open []Pending, err er
 		id := s.ColumnText(0)
 		err := json.Unmarshal(blob(s, 1), &p.Record)
 		if err == nil && (p.Request.Body == nil || string(p.Request.ID) != id || p.Answer.Outcome != "") {
-			err = errors.New("its record is not that of a request that waits")
+			err = errors.New("its record is not of a pending request")
 		}
 		if err != nil {
 			leftOut(fmt.Errorf("request %s cannot be asked about again: %w", id, err))

@@ -88,7 +88,7 @@ func readAnchor(conn *sqlite.Conn) (*chain, error) {
 		return readDigest(s, 2, &c.hash)
 	})
 	if err == nil && c == nil {
-		err = errors.New("the journal does not say where its chain begins")
+		err = errors.New("the journal lacks the start of its chain")
 	}
 	return c, err
 }

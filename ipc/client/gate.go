@@ -55,7 +55,7 @@ func (g AllowEverythingUnasked) Approve(
 	if ctx.Err() != nil {
 		return Decision{}, context.Cause(ctx)
 	}
-	cmp.Or(g.Log, slog.Default()).WarnContext(ctx, "TOOL CALL ALLOWED UNASKED: no policy and no person has seen it",
+	cmp.Or(g.Log, slog.Default()).WarnContext(ctx, "TOOL CALL ALLOWED UNASKED: no policy and no user saw it",
 		"tool", name, "class", class)
 	return Decision{Allowed: true, Reason: "everything is allowed unasked"}, nil
 }

@@ -57,7 +57,7 @@ func isAbsent(err error) bool {
 // that died leaves its endpoint behind; the wait for its successor has no limit.
 const restartTime = 10 * time.Second
 
-var errQuit = errors.New("nod-desktop was quit")
+var errQuit = errors.New("nod-desktop quit")
 
 // follow makes c talk to the next nod-desktop after an exchange ended with err. It returns err if there is none. A call
 // that has lost its nod-desktop waits for the next.

@@ -126,7 +126,7 @@ func readResponse(conn io.Reader) (*response, error) {
 	code, _, _ := strings.Cut(status, " ")
 	r := &response{}
 	if r.status, err = strconv.Atoi(code); err != nil || len(code) != 3 || r.status < 200 || version != "HTTP/1.1" {
-		return nil, errors.New("not a reply of HTTP/1.1")
+		return nil, errors.New("not an HTTP/1.1 reply")
 	}
 	if r.header, err = in.ReadMIMEHeader(); err != nil {
 		return nil, cut(err)

@@ -70,7 +70,7 @@ func readCertificate(path string, key []byte) (tls.Certificate, error) {
 	at := max(bytes.LastIndex(text, []byte("-----BEGIN "+sealBlock)), 0)
 	seal, rest := pem.Decode(text[at:])
 	if text = text[:at]; seal == nil || len(rest) > 0 || !hmac.Equal(seal.Bytes, ownfile.Sum(key, sealed, text)) {
-		return tls.Certificate{}, errors.New("another program has written it")
+		return tls.Certificate{}, errors.New("another program wrote it")
 	}
 	c, err := tls.X509KeyPair(text, text)
 	if err == nil && len(c.Certificate) != withAuthority {

@@ -85,7 +85,7 @@ func (i *invitations) asking() (peer remote.Peer, came time.Time, ok bool) {
 func (i *invitations) admit(key string, pair func(remote.Peer) error) error {
 	peer, _, ok := i.asking()
 	if !ok || peer.Key.Sign != key {
-		return errors.New("this device does not ask any more: show it another code")
+		return errors.New("this device no longer asks to pair: show it another code")
 	}
 	peer.Added = time.Now()
 	if err := pair(peer); err != nil {

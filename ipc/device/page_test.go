@@ -430,7 +430,7 @@ func TestPlan(t *testing.T) {
 	t.Parallel()
 	p := pairedPhone(t, Plan())
 	p.armed()
-	p.clickText("Approve, let edits pass")
+	p.clickText("Approve, allow edits")
 	p.says("Nothing is waiting")
 	if got := p.answers(1)[0]; got.Outcome != api.Allowed || got.Suggestion != 2 {
 		t.Errorf("answer %+v", got)
@@ -444,7 +444,7 @@ func TestAsk(t *testing.T) {
 		p := pairedPhone(t, Ask())
 		p.armed()
 		p.clickText("Submit")
-		p.says("There is no answer yet.")
+		p.says("No answer yet.")
 		p.clickLabel("PostgreSQL")
 		p.clickText("Submit")
 		p.says("Nothing is waiting")

@@ -101,7 +101,7 @@ func Plan() device.View {
 		Lines:    lines("text", "# Plan", "", "1. Write the test", "2. Make it pass"),
 		WhyLabel: "Why you're asked:", Why: "A plan is for you to judge.",
 		Affirm: []device.Affirmation{
-			{Label: "Approve, ask for each edit", Suggestion: 1}, {Label: "Approve, let edits pass", Suggestion: 2},
+			{Label: "Approve, ask for each edit", Suggestion: 1}, {Label: "Approve, allow edits", Suggestion: 2},
 		},
 		Refuse: &device.Refusal{
 			Label: "Keep planning", Why: "Keep planning with feedback…", Send: "Keep planning with this feedback",

@@ -316,7 +316,7 @@ func (h *Hooks) run(
 	}
 	reply, err := s.replyTo(a, deny)
 	if err != nil {
-		h.cfg.Log.Error("hook: the answer has no form that the agent understands",
+		h.cfg.Log.Error("hook: the agent has no form for this answer",
 			"agent", who.Agent, "outcome", a.Outcome, "err", err)
 		if reply, err = s.replyTo(untranslated, deny); err != nil {
 			return nil, err

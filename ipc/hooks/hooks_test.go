@@ -523,7 +523,7 @@ func TestElicitationOfWholeNumbers(t *testing.T) {
 		if got := handle(t, r, hooks.Call{Agent: "claude-code", Event: "Elicitation", Payload: payload}); got != want {
 			t.Errorf("%s: %s, want %s", typed, got, want)
 		}
-		if logged := strings.Contains(r.log.String(), "no form that the agent understands"); logged != (want == "") {
+		if logged := strings.Contains(r.log.String(), "the agent has no form for this answer"); logged != (want == "") {
 			t.Errorf("%s: logged %q", typed, r.log.String())
 		}
 	}

@@ -64,7 +64,7 @@ func TestAskRulesHoldInEveryMode(t *testing.T) {
 		{mode: "auto", rule: rule, want: preTool("deny", "not now"), prompts: 1},
 		{mode: "auto", rule: none, more: true, want: preTool("deny", "not now"), prompts: 1},
 		{mode: "plan", rule: none, more: true, want: ""},
-		{mode: "plan", rule: none, more: true, version: "2.1.330", want: preTool("ask", "no rule matches")},
+		{mode: "plan", rule: none, more: true, version: "2.1.330", want: preTool("ask", "no rule covers this")},
 		{mode: "bypassPermissions", rule: rule, alone: true, want: preTool("deny", "not now"), prompts: 1},
 		{mode: "bypassPermissions", rule: none, alone: true, want: ""},
 		{mode: "acceptEdits", rule: none, alone: true, want: preTool("deny", "not now"), prompts: 1}, // it is no edit

@@ -88,7 +88,7 @@ func ReadSessions(path string) (since time.Time, came func(agent, name string) b
 		all[line] = true
 	}
 	if since.IsZero() {
-		err = errors.Join(errors.New("it does not say since when"), lines.Err())
+		err = errors.Join(errors.New("the start time is missing"), lines.Err())
 	}
 	return since, func(agent, name string) bool { return all[session{Agent: agent, Session: name}] }, err
 }

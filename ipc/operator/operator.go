@@ -117,9 +117,9 @@ type manager interface {
 
 var (
 	// ErrGone says that a request is not pending any more.
-	ErrGone = errors.New("this request is not pending any more")
+	ErrGone = errors.New("this request is no longer pending")
 	// ErrChanged says that the state from which the user starts has changed.
-	ErrChanged = errors.New("what you were shown has changed since")
+	ErrChanged = errors.New("the content has changed since")
 	// ErrVersion says that the two processes are of different versions, as after an update.
 	ErrVersion = errors.New("nod was updated: quit it, in the menu of its tray icon, and start it again")
 )

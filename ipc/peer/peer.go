@@ -131,7 +131,7 @@ func addrPort(a net.Addr) netip.AddrPort {
 }
 
 // errRecycled means that the process id belongs to another process by now.
-var errRecycled = errors.New("the process is gone and its id was given to another")
+var errRecycled = errors.New("the process is gone and another has its id")
 
 // nameOf is how a process is called: after its executable, which is verified, or else as it calls itself.
 func nameOf(exe, comm string) string {

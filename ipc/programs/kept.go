@@ -155,7 +155,7 @@ func CheckKept(path string) error {
 	case !info.Mode().IsRegular() || !ownfile.IsMine(info):
 		return fmt.Errorf("%s is not a plain file of yours", path)
 	case runtime.GOOS != "windows" && info.Mode().Perm()&0o122 != 0o100:
-		return fmt.Errorf("%s can be changed by others, or cannot be run (mode %04o)", path, info.Mode().Perm())
+		return fmt.Errorf("other users can change %s, or it is not executable (mode %04o)", path, info.Mode().Perm())
 	}
 	return nil
 }

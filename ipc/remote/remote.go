@@ -131,7 +131,7 @@ var (
 	// ErrNotPaired says that the user has not paired a key, or has revoked it.
 	ErrNotPaired = errors.New("not paired with this desk")
 	// ErrDown says that the other end cannot be reached now.
-	ErrDown = errors.New("cannot be reached now")
+	ErrDown = errors.New("not reachable now")
 	// ErrProtocol says that the nod at the other end speaks another protocol.
 	ErrProtocol = errors.New("the nod there is not compatible with this one: install the same version on both")
 )

@@ -114,7 +114,7 @@ func Level(flag string) (least slog.Level, err error) {
 		source, text = variable, cmp.Or(os.Getenv(variable), "info")
 	}
 	if err := least.UnmarshalText([]byte(text)); err != nil {
-		return least, fmt.Errorf("%s: %q is no level: want debug, info, warn or error", source, text)
+		return least, fmt.Errorf("%s: %q is not a level: use debug, info, warn or error", source, text)
 	}
 	return least, nil
 }

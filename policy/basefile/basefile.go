@@ -34,10 +34,10 @@ type File struct {
 const (
 	Slow       = "the file there takes too long to read"
 	lost       = "nod can't tell which file this is"
-	notText    = "the file there is not a text"
-	notRegular = "what is there is not a regular file"
+	notText    = "the file there isn't text"
+	notRegular = "it is not a regular file"
 	TooLarge   = "the file there is too large to compare"
-	Unreadable = "the file there cannot be read"
+	Unreadable = "nod can't read the file there"
 )
 
 // Problems are all values of [File.Problem] but "".

@@ -62,7 +62,7 @@ func ParseShortcut(s string) (Shortcut, error) {
 	for _, name := range keys[:len(keys)-1] {
 		held := map[string]*bool{"ctrl": &c.Ctrl, "alt": &c.Alt, "shift": &c.Shift, "super": &c.Super}[strings.ToLower(name)]
 		if held == nil || *held {
-			return c, fmt.Errorf("%q in %q is none of Ctrl, Alt, Shift and Super, or is there twice: %s", name, s, want)
+			return c, fmt.Errorf("%q in %q is not Ctrl, Alt, Shift or Super, or appears twice: %s", name, s, want)
 		}
 		*held = true
 	}
@@ -70,9 +70,9 @@ func ParseShortcut(s string) (Shortcut, error) {
 	i := slices.IndexFunc(shortcutKeys, func(key string) bool { return strings.EqualFold(key, last) })
 	switch {
 	case i < 0:
-		return c, fmt.Errorf("%q in %q is no letter, digit, F1 to F12 or Space: %s", last, s, want)
+		return c, fmt.Errorf("%q in %q is not a letter, digit, F1 to F12 or Space: %s", last, s, want)
 	case !c.Ctrl && !c.Alt && !c.Super:
-		return c, fmt.Errorf("%q is without Ctrl, Alt or Super: %s", s, want)
+		return c, fmt.Errorf("%q lacks Ctrl, Alt or Super: %s", s, want)
 	}
 	c.Key = shortcutKeys[i]
 	return c, nil

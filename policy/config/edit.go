@@ -20,7 +20,7 @@ import (
 //go:embed template.yaml
 var template []byte
 
-var errRewrite = errors.New("the file is written in a way that nod cannot change without spoiling it: edit it by hand")
+var errRewrite = errors.New("nod can't safely change this file: edit it by hand")
 
 // edit changes a file's text from configuration from to configuration to. Everything else stays as the user wrote it:
 // comments, order, blank lines, quotes. It reads the result again to check it.
@@ -112,7 +112,7 @@ func ParseDuration(s string) (time.Duration, error) {
 	if number, isDays := strings.CutSuffix(s, "d"); isDays {
 		n, err := strconv.ParseUint(number, 10, 16)
 		if err != nil {
-			return 0, fmt.Errorf("%q is no number of days: %w", s, err)
+			return 0, fmt.Errorf("%q is not a number of days: %w", s, err)
 		}
 		return time.Duration(n) * day, nil
 	}

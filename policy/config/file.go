@@ -118,11 +118,11 @@ func (f *File) look() *State {
 func (f *File) logChange(last, next *State) {
 	switch {
 	case next.Held != nil && next.Held.IsUnknown && (last.Held == nil || *last.Held != *next.Held):
-		f.log.Warn("there is no telling which policy was accepted: what the file allows is not in force", "file", f.path)
+		f.log.Warn("nod can't tell which policy was accepted: what the file allows does not apply", "file", f.path)
 	case next.Held != nil && (last.Held == nil || *last.Held != *next.Held):
-		f.log.Warn("the policy file was changed by another program: what it newly allows is not in force", "file", f.path)
+		f.log.Warn("another program changed the policy file: what it newly allows does not apply yet", "file", f.path)
 	case next.Err != nil && (last.Err == nil || last.Err.Error() != next.Err.Error()):
-		f.log.Error("configuration is broken: everything is asked about", "err", next.Err)
+		f.log.Error("the policy file has an error: nod asks about everything", "err", next.Err)
 	case next.Err == nil:
 		f.log.Info("configuration read", "file", f.path, "rules", len(next.Config.Policy.Rules))
 	}
@@ -188,7 +188,7 @@ func (f *File) Update(change func(*Config) error) error {
 }
 
 // ErrChanged says that the configuration is no longer the one that a change started from.
-var ErrChanged = errors.New("the configuration has changed since: look again")
+var ErrChanged = errors.New("the configuration has changed: look again")
 
 // Replace changes the configuration from base, as [File.Config] returned it, to next. It writes only the differences.
 // It fails with [ErrChanged] if the configuration is no longer base.
@@ -259,7 +259,7 @@ func (f *File) text() ([]byte, error) {
 func (f *File) unchanged(text []byte) error {
 	now, err := f.text()
 	if err == nil && !bytes.Equal(now, text) {
-		err = errors.New("somebody else saved it at the same time: try again")
+		err = errors.New("another program saved it at the same time: try again")
 	}
 	if err != nil {
 		return fmt.Errorf("change %s: %w", f.path, err)

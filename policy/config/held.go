@@ -21,13 +21,13 @@ type HeldChange struct {
 }
 
 // ErrHeld says that the configuration cannot be changed, because a change by another program is held back.
-var ErrHeld = errors.New("the policy file was changed by another program: accept that change or undo it first")
+var ErrHeld = errors.New("another program changed the policy file: accept or undo that change first")
 
 // SetSeal makes the file hold back changes by other programs. Changes written without a seal count as another
 // program's.
 func (f *File) SetSeal(seal *Seal) {
 	if seal.err != nil {
-		f.log.Warn("there is no telling what was accepted: everything is asked about", "err", seal.err)
+		f.log.Warn("nod can't tell what was accepted: it asks about everything", "err", seal.err)
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -58,7 +58,7 @@ func (f *File) Accept(seen HeldChange) error {
 func (f *File) Undo(seen HeldChange) error {
 	return f.settleHeld(seen, func() error {
 		if seen.IsUnknown {
-			return errors.New("undo the change of the policy file: there is no telling what you accepted before")
+			return errors.New("undo the change to the policy file: nod can't tell what you accepted before")
 		}
 		return ownfile.Write(f.path, []byte(seen.Before), 0o600)
 	})
@@ -69,7 +69,7 @@ func (f *File) settleHeld(seen HeldChange, settle func() error) error {
 	defer f.mu.Unlock()
 	f.reload() // nothing newer than seen may be accepted or undone
 	if held, isHeld := f.Held(); !isHeld || held != seen {
-		return errors.New("the policy file has changed again: look at it once more")
+		return errors.New("the policy file has changed again: look again")
 	}
 	err := settle()
 	f.reload()
@@ -89,7 +89,7 @@ func (f *File) hold(text string, s *State) error {
 		return nil
 	}
 	if err := f.seal.remember(f.path, text); err != nil {
-		f.log.Warn("what is held back is not remembered", "err", err)
+		f.log.Warn("the pending change was not saved", "err", err)
 	}
 	was, rules, err := f.lastAccepted()
 	if err != nil {

@@ -66,7 +66,7 @@ func OpenSeal(folder, marker string, wasSealed bool) (*Seal, error) {
 		unsaved = ownfile.Write(marker, []byte(markerText), 0o600)
 	}
 	if unsaved != nil {
-		unsaved = fmt.Errorf("what you accept holds only until nod ends: %w", unsaved)
+		unsaved = fmt.Errorf("your answer holds only until nod ends: %w", unsaved)
 	}
 	return s, unsaved
 }
@@ -95,7 +95,7 @@ func (s *Seal) IsNew() bool { return s.isNew }
 
 func (s *Seal) read(data []byte, err error) error {
 	if err != nil {
-		return fmt.Errorf("what you accepted last cannot be read: %w", err)
+		return fmt.Errorf("nod can't read the policy you accepted last: %w", err)
 	}
 	var file sealFile
 	if err := strict.Unmarshal(data, &file, strict.RejectUnknownMembers(true)); err != nil {
@@ -141,7 +141,7 @@ func (s *Seal) accept(path, text string) error {
 	delete(texts, heldKey(path))
 	texts[key] = text
 	if err := s.keep(texts); err != nil {
-		return fmt.Errorf("what you accepted holds only until nod ends: %w", err)
+		return fmt.Errorf("your answer holds only until nod ends: %w", err)
 	}
 	return nil
 }

@@ -149,7 +149,7 @@ func (r Remote) problems() []*policy.FieldError {
 		add(fmt.Sprintf("machines[%d].kind", i), m.checkKind())
 		add(fmt.Sprintf("machines[%d].host", i), m.checkHost())
 		if slices.Contains(r.Machines[:i], m) {
-			add(fmt.Sprintf("machines[%d]", i), fmt.Sprintf("%q is there twice: remove one of them", m))
+			add(fmt.Sprintf("machines[%d]", i), fmt.Sprintf("%q appears twice: remove one of them", m))
 		}
 	}
 	add("nats.url", checkServers(r.NATS.URL))

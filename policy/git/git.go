@@ -168,7 +168,7 @@ func (in *inspection) read(path string, own bool, depth int) {
 	case err != nil:
 		in.fail("The file " + in.show(path) + " cannot be read.")
 	case len(in.files) > maxFiles || depth > maxDepth:
-		in.fail("The file " + in.show(path) + " is one include too many.")
+		in.fail("There are too many includes; " + in.show(path) + " is the next.")
 	default:
 		line := parse(data, func(e *entry) { in.visit(e, path, own, depth) })
 		if line > 0 {

@@ -250,13 +250,13 @@ func TestFiles(t *testing.T) {
 			for i := range 12 {
 				s.write(fmt.Sprintf("project/.git/i%d", i), fmt.Sprintf("[include]\n\tpath = i%d\n", i+1))
 			}
-		}, "project", "one include too many"},
+		}, "project", "too many includes"},
 		{"many includes", func(s *sandbox) {
 			for i := range maxFiles {
 				s.write("project/.git/config", fmt.Sprintf("[include]\n\tpath = i%d\n", i))
 				s.write(fmt.Sprintf("project/.git/i%d", i), "")
 			}
-		}, "project", "one include too many"},
+		}, "project", "too many includes"},
 		{"an include of another user's", func(s *sandbox) {
 			s.write("project/.git/config", "[include]\n\tpath = ~other/x\n")
 		}, "project", "include.path in .git/config names a file that nobody can tell."},

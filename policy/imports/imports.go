@@ -184,15 +184,16 @@ func freeID(name string, taken []policy.Rule) string {
 
 // Reasons that several agents share.
 const (
-	prefixAllow = "nod lets commands pass that surely only read, and asks once for others: " +
-		"allow this one for always when it comes"
-	prefixDeny = "nod's rules cannot name this: nod asks about it anyway, unless a rule or an earlier answer allows it"
+	prefixAllow = "nod allows commands that only read, and asks about others once: choose Always for this one when " +
+		"it asks"
+	prefixDeny = "nod's rules can't express this: nod asks about it anyway, unless a rule or an earlier answer " +
+		"allows it"
 
 	// OfProject is the reason for leaving out a project's deny.
-	OfProject = "it holds for the sessions of a project wherever they work, and nod knows only the folder of each call"
+	OfProject = "it applies to a project's sessions wherever they work, but nod knows only the folder of each call"
 )
 
-const runNote = "; with flags known to be harmless and files of the project only"
+const runNote = "; only with flags known to be harmless and project files"
 
 // PrefixReason says why a rule for command prefixes is left out.
 func PrefixReason(effect policy.Effect) string {

@@ -281,7 +281,7 @@ func TestBrokenFiles(t *testing.T) {
 		{"claude-code", `{"permissions":`, "not JSON"},
 		{"claude-code", `[]`, "JSON object"},
 		{"claude-code", `{"permissions":{"deny":"Bash"}}`, "line 1: permissions.deny: want a list"},
-		{"claude-code", "{\"permissions\":{\"deny\":[],\n\"deny\":[]}}", "line 2: permissions.deny is there twice"},
+		{"claude-code", "{\"permissions\":{\"deny\":[],\n\"deny\":[]}}", "line 2: permissions.deny appears twice"},
 		{"codex", `prefix_rule(`, "not Starlark"},
 		{"gemini-cli", `[[rule`, "not TOML"},
 		{"gemini-cli", "\n[[rule]]\ndecision='maybe'", "line 2: decision maybe"},

@@ -19,12 +19,12 @@ const (
 	riskPiped      = "Runs what is piped into it"
 	riskWritten    = "Runs a file it just created"
 	riskUnknown    = "Runs a program nod doesn't know: {{.What}}"
-	riskHidden     = "Runs a program whose name shows only when it runs"
+	riskHidden     = "Runs a program known only when it runs"
 	riskLetters    = "The program's name contains unusual characters: {{.What}}"
 	riskDeletes    = "Deletes files that only the run will name"
-	riskRemoves    = "Deletes something"
+	riskRemoves    = "Deletes files"
 	RiskOther      = "May run other code"
-	riskOpen       = "Part of it shows only when it runs"
+	riskOpen       = "Part of it is known only when it runs"
 	riskScreen     = "Can control your screen"
 	riskSocket     = "Opens a network connection of its own"
 	riskSettings   = "Changes what programs do: {{.What}}"
@@ -32,7 +32,7 @@ const (
 	riskHost       = "Reaches {{.What}}"
 	RiskNetwork    = "Reaches the network"
 	RiskUnreadable = "nod can't read all of it"
-	riskLong       = "Too long for nod to read all of it"
+	riskLong       = "Too long for nod to read in full"
 )
 
 // Assess reads a command for the eyes of a person. Unlike [Analyze] it gives up on nothing: of what is no valid shell,

@@ -21,7 +21,7 @@ func unreadable(command string) string {
 	}
 	for _, r := range command {
 		if r != '\n' && r != '\t' && (r == utf8.RuneError || invisible.Is(r)) {
-			return "The command contains a control character or one that nobody can see."
+			return "The command contains a control character or an invisible one."
 		}
 	}
 	return ""

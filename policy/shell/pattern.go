@@ -47,7 +47,7 @@ func ParsePattern(text string) (Pattern, error) {
 	case a.Whole != "":
 		return Pattern{}, errors.New(a.Whole)
 	case len(parts) != 1 || len(parts[0].Output) > 0 || len(a.Folders) > 0:
-		return Pattern{}, errors.New("want one command, such as go test: no pipe, no redirection, no cd")
+		return Pattern{}, errors.New("write one command, such as go test: no pipe, no redirection, no cd")
 	case parts[0].bound != "":
 		return Pattern{}, errors.New(parts[0].bound)
 	}

@@ -150,15 +150,15 @@ func (r *reading) mayBeFlag(w word) string {
 	isOver := r.dashes >= 0 || t[traitFirst] && len(r.operands) > 0 // no more flags
 	switch {
 	case t[traitAssigns] && (w.listed || w.glob && mayAssign().MatchString(w.text)):
-		return "A file's name that " + quote(w.text) + " stands for could set a variable of " + r.name + "."
+		return "A file name that matches " + quote(w.text) + " could set a variable of " + r.name + "."
 	case t[traitGlobs]:
 	case t[traitEnded] && (w.spelled || w.glob && endedPattern().MatchString(w.text)):
 		r.named = r.named || isAny && !isOver
 	case r.program.kind == understood && !t[traitNamed] && (w.glob || w.many || w.listed && !isOver):
-		return r.name + " has flags that write or run programs, and a file's name that " + quote(w.text) +
-			" stands for could be one."
+		return r.name + " has flags that write or run programs, and a file name that matches " + quote(w.text) +
+			" could be one."
 	case isAny && !isOver:
-		return "A file's name that " + quote(w.text) + " stands for could be a flag of " + r.name + "."
+		return "A file name that matches " + quote(w.text) + " could be a flag of " + r.name + "."
 	}
 	return ""
 }
@@ -484,7 +484,7 @@ func (r *reading) judgeOperands() string {
 		case !w.known && !r.takesUnknown(w, o.typ, r.dashes >= 0 && i >= r.dashes):
 			first = cmp.Or(first, "It gives "+r.name+" a word that is known only when it runs.")
 		case w.found && !o.typ.names && !o.typ.free:
-			r.loose = cmp.Or(r.loose, "It takes a file's name for what is no file.")
+			r.loose = cmp.Or(r.loose, "It uses a file name as another kind of argument.")
 			first = cmp.Or(first, r.loose)
 		case r.program == unknown && isTelling(w.text):
 			r.seen = append(r.seen, markOperand+w.text)
@@ -518,7 +518,7 @@ func (r *reading) checkMatches(w word, types []operand, i int, own *wordType) (p
 	for at := i; at <= i+1; at++ {
 		switch o, ok := operandAt(types, at, len(r.operands)+1); {
 		case !ok:
-			problem = cmp.Or(problem, quote(w.text)+" may match more names than nod knows "+r.name+" to take.")
+			problem = cmp.Or(problem, quote(w.text)+" may match more names than nod allows for "+r.name+".")
 		case o.typ != own:
 			problem = cmp.Or(problem, r.check(w, o.typ))
 		}

@@ -78,7 +78,7 @@ func analyze(command string, lang syntax.LangVariant) Analysis {
 	parser := syntax.NewParser(syntax.Variant(lang), syntax.KeepComments(true))
 	file, err := parser.Parse(strings.NewReader(command), "")
 	if err != nil {
-		return unread("The command is not valid shell, or not in a form that nod can read.")
+		return unread("The command is not valid shell, or nod can't read its form.")
 	}
 	w.file(file)
 	return w.finish()

@@ -408,7 +408,7 @@ func (r *reading) feed(in pipe, command string) string {
 	}
 	problem := r.check(word{text: *in.text, known: true}, typ)
 	if isGiven {
-		return quote(r.name) + " is given one text and fed another."
+		return quote(r.name) + " is given two texts."
 	}
 	return problem
 }
@@ -463,7 +463,7 @@ func (b *budget) resolve(words []word) (*reading, string) {
 		return u, problem
 	}
 	if len(rest) == 0 && len(p.operands) == 0 {
-		return r, quote(name) + " needs a word that says what to do."
+		return r, quote(name) + " needs a subcommand."
 	}
 	return r.run(rest)
 }
@@ -625,7 +625,7 @@ func (w *walk) remember(p *Part, r *reading, words []word, in pipe) {
 	}
 	for _, word := range words {
 		if word.doubt != "" || !word.known && p.words.Text != "" {
-			p.bound = "A word of it is known only when it runs."
+			p.bound = "One of its words is known only when it runs."
 		}
 	}
 	if r.program.traits[traitInput] && len(r.operands) == 0 && in.fed {
@@ -635,7 +635,7 @@ func (w *walk) remember(p *Part, r *reading, words []word, in pipe) {
 		p.bound = "It takes a text that is known only when it runs."
 	}
 	if p.Text == "" {
-		p.bound = "It cannot be spelled in one way."
+		p.bound = "It can be spelled in several ways."
 	}
 }
 

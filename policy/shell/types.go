@@ -149,7 +149,7 @@ func unset(r *reading, w word) string {
 	case "PATH":
 		return "Without PATH, programs of the current folder may run."
 	case "HOME":
-		return "Without HOME, what lies in the home folder is looked for elsewhere."
+		return "Without HOME, programs look for home files elsewhere."
 	}
 	if projectSettings.Has(w.text) { // to run without it is to run in another environment
 		r.exports = append(r.exports, word{text: w.text + "=", known: true, plain: true})
@@ -200,7 +200,7 @@ func number(most int) check {
 			return r.notKnown(w.text)
 		}
 		if n, err := strconv.Atoi(m[1]); err != nil || most > 0 && (n > most || m[3] != "") {
-			return quote(w.text) + " is more than nod lets " + r.name + " take."
+			return quote(w.text) + " is more than nod allows for " + r.name + "."
 		}
 		return ""
 	}
@@ -523,7 +523,7 @@ func pair(r *reading, w word) string {
 	clean := strings.TrimRight(w.text, "/.")
 	isFolder := clean == "" || clean+"/" == w.text
 	if isFolder && !r.has("-r", "--recursive", "-q", "--brief") {
-		return "Of two folders " + r.name + " prints what differs in all files."
+		return "For two folders, " + r.name + " prints the differences of all files."
 	}
 	for _, o := range r.operands {
 		if o.text != w.text && o.text != "-" && !o.stream && !strings.HasSuffix(o.text, "/") {

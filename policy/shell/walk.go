@@ -103,7 +103,7 @@ func (w *walk) comments(f *syntax.File) {
 			w.refuse("It contains a comment, which an interactive shell may take for more words.")
 		}
 		if strings.ContainsAny(c.Text, ";&|`$<>(){}\\\"'*?[]!") {
-			w.bind("A shell that knows no comments would run what is in one.")
+			w.bind("A shell without comments would run the text of one.")
 		}
 		return true
 	})
@@ -235,11 +235,11 @@ func (w *walk) compound(cmd syntax.Command, at places) outcome {
 		}
 	case *syntax.TimeClause:
 		if cmd.Stmt == nil {
-			w.bind("It measures the time of nothing.")
+			w.bind("It times no command.")
 			return same(at)
 		}
 		if c, ok := cmd.Stmt.Cmd.(*syntax.CallExpr); !ok || len(c.Assigns) > 0 {
-			w.refuse("It measures the time of what only some shells take for a command.")
+			w.refuse("It times words that only some shells treat as a command.")
 		}
 		return w.statement(cmd.Stmt, at, pipe{})
 	}
@@ -495,7 +495,7 @@ func (w *walk) redirect(r *syntax.Redirect, s *syntax.Stmt, p *Part, at places) 
 	}
 	switch r.Op {
 	case syntax.WordHdoc:
-		w.refuse("It feeds a program text that stands in the command.")
+		w.refuse("It feeds a program text written in the command.")
 	case syntax.RdrIn:
 		w.input(target, p, at)
 	case syntax.RdrOut, syntax.AppOut, syntax.RdrClob, syntax.RdrAll, syntax.AppAll:
@@ -508,7 +508,7 @@ func (w *walk) redirect(r *syntax.Redirect, s *syntax.Stmt, p *Part, at places) 
 // document judges a text that is fed to a program, <<END.
 func (w *walk) document(r *syntax.Redirect, p *Part, at places) {
 	if p == nil || !p.Understood {
-		w.refuse("It feeds a program text that stands in the command.")
+		w.refuse("It feeds a program text written in the command.")
 	}
 	w.survive(r.Hdoc, at)
 	for i, part := range r.Hdoc.Parts {
@@ -567,7 +567,7 @@ func (w *walk) output(target word, p *Part, at places) {
 		if target.varies && p != nil {
 			p.Accesses = append(p.Accesses, anywhere)
 		}
-		w.bind("It writes its output to a place that nod can't follow.")
+		w.bind("It writes its output where nod can't follow.")
 	default:
 		p.Output = w.reachFrom(p.Output, at, Access{Path: target.text, Kind: Write})
 	}

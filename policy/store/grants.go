@@ -103,14 +103,14 @@ func decodeGrants(data []byte) ([]policy.Grant, error) {
 		return nil, err
 	}
 	if len(list) > policy.MaxGrants {
-		return nil, fmt.Errorf("%d grants: want at most %d", len(list), policy.MaxGrants)
+		return nil, fmt.Errorf("%d saved approvals: the limit is %d", len(list), policy.MaxGrants)
 	}
 	for i, g := range list {
 		if err := check(g); err != nil {
 			return nil, fmt.Errorf("grants[%d]: %w", i, err)
 		}
 		if index(list[:i], g.ID) >= 0 {
-			return nil, fmt.Errorf("grants[%d]: id %s is there twice", i, g.ID)
+			return nil, fmt.Errorf("grants[%d]: id %s appears twice", i, g.ID)
 		}
 	}
 	return list, nil
@@ -122,15 +122,15 @@ func check(g policy.Grant) error {
 	case uuid.Validate(g.ID) != nil:
 		return fmt.Errorf("id %q is no UUID", g.ID)
 	case g.Scope != policy.Always || g.Session != "" || !g.Expires.IsZero():
-		return errors.New("only grants for always are kept in the file")
+		return errors.New("only permanent approvals are saved in the file")
 	case (g.Tool == "") != (g.Edits != ""):
 		return errors.New("tool is missing")
 	case g.Reads != "":
-		return errors.New("reading in a folder is not kept in the file")
+		return errors.New("approvals to read in a folder are not saved in the file")
 	case g.InputSHA256 != "" && (err != nil || len(sum) != 32):
 		return errors.New("input_sha256 is no SHA-256")
 	case g.Command != nil && len(g.Command.Words) == 0:
-		return errors.New("command has no words")
+		return errors.New("the command is empty")
 	case g.Edits != "" && !filepath.IsAbs(g.Edits):
 		return errors.New("edits is no absolute path")
 	}
@@ -185,13 +185,13 @@ func (b *book) keep(grants []policy.Grant) error {
 	return b.change(func() error {
 		next, toFile := b.inForce(), slices.ContainsFunc(grants, isForFile)
 		if err := b.unwritable(); toFile && err != nil {
-			return fmt.Errorf("keep a grant: %w", err)
+			return fmt.Errorf("save the approval: %w", err)
 		}
 		for _, g := range grants {
 			next = append(slices.DeleteFunc(next, g.SameAs), g)
 		}
 		if len(next) > policy.MaxGrants {
-			return fmt.Errorf("keep a grant: there are %d already: revoke some", len(next)-len(grants))
+			return fmt.Errorf("save the approval: there are already %d: revoke some", len(next)-len(grants))
 		}
 		if toFile {
 			if err := b.save(next); err != nil {
@@ -216,7 +216,7 @@ func (b *book) Revoke(id string) error {
 	return b.change(func() error {
 		i := index(b.all, id)
 		if i < 0 {
-			return fmt.Errorf("revoke: there is no grant %q", id)
+			return fmt.Errorf("revoke: no saved approval %q", id)
 		}
 		inFile := isForFile(b.all[i])
 		b.all = slices.Delete(b.all, i, i+1)

@@ -130,24 +130,24 @@ func TestGrantText(t *testing.T) {
 	}{
 		{
 			policy.Always, func(*policy.Call) {},
-			"allow claude-code (/usr/bin/claude) to use Bash with exactly this input in ~/src/shop, until you revoke it",
+			"claude-code (/usr/bin/claude) may use Bash with exactly this input in ~/src/shop, until you revoke it",
 		},
 		{
 			policy.QuarterHour, func(*policy.Call) {},
-			"allow claude-code (/usr/bin/claude) to use Bash with exactly this input in ~/src/shop, for 15 minutes",
+			"claude-code (/usr/bin/claude) may use Bash with exactly this input in ~/src/shop, for 15 minutes",
 		},
 		{
 			policy.ThisSession,
 			func(*policy.Call) {},
-			"allow claude-code (/usr/bin/claude) to use Bash with exactly this input in ~/src/shop, " +
+			"claude-code (/usr/bin/claude) may use Bash with exactly this input in ~/src/shop, " +
 				"until this session ends or nod quits",
 		},
 		{policy.Always, func(c *policy.Call) { c.Agent, c.Programs, c.CWD = "", nil, "/home/unlike" },
-			"allow an agent without a name (program not verified) to use Bash with exactly this input in " +
-				"/home/unlike, until you revoke it"},
+			"an unnamed agent (program not verified) may use Bash with exactly this input in /home/unlike, until you " +
+				"revoke it"},
 		{policy.Always, func(c *policy.Call) { c.Agent = "x (/usr/bin/claude) to use Read\u202e"; c.CWD = "" },
-			`allow "x (/usr/bin/claude) to use Read\u202e" (/usr/bin/claude) to use Bash with exactly this input in ` +
-				`any folder it does not name, until you revoke it`},
+			`"x (/usr/bin/claude) to use Read\u202e" (/usr/bin/claude) may use Bash with exactly this input in ` +
+				`an unnamed folder, until you revoke it`},
 	}
 	for _, tt := range tests {
 		if got := s.Offers(with(bash("make"), tt.change)).GrantText(tt.scope, policy.CoverInput); got != tt.want {
@@ -399,7 +399,7 @@ func TestCommandGrantsAreKept(t *testing.T) {
 	if err := s.Grant(bash("go test ./..."), policy.Always, policy.CoverCommands); err != nil {
 		t.Fatal(err)
 	}
-	if got := s.Grants()[0].Text(); !strings.Contains(got, `to run "go test", with other plain words`) {
+	if got := s.Grants()[0].Text(); !strings.Contains(got, `may run "go test" with other arguments`) {
 		t.Errorf("text %q", got)
 	}
 	again := openBook(s.grantsPath, func() {})

@@ -100,7 +100,7 @@ func TestBrokenFile(t *testing.T) {
 		t.Errorf("while broken: %v, want %v", got, want)
 	}
 	if d := s.Decide(read); d.Rule != "builtin:broken" ||
-		d.Reason != "the configuration file is broken, so everything is asked about" {
+		d.Reason != "the policy file has an error, so nod asks about everything" {
 		t.Errorf("while broken: %+v", d)
 	}
 	if err := s.Err(); err == nil || !strings.Contains(err.Error(), configPath(s)+":3: policy.rules[0].effect:") {

@@ -32,7 +32,7 @@ type answer struct {
 // about returns what the user says of a target. Who stops waiting takes the question back if nobody else waits.
 func (a *answers) about(ctx context.Context, t Target) error {
 	if a.ask == nil {
-		return errors.New("only the hosts that were allowed beforehand can be reached")
+		return errors.New("only hosts allowed beforehand can be reached")
 	}
 	key := t
 	if t.isWeb() {

@@ -16,7 +16,7 @@ import (
 )
 
 // errInTheWay says that something that no snapshot has is where a file should be.
-var errInTheWay = errors.New("something else is in its place")
+var errInTheWay = errors.New("its place is taken")
 
 // errChanged says that what is there is neither what a command left nor what it found.
 var errChanged = errors.New("it has changed since")
@@ -124,7 +124,7 @@ func blobIn(file io.Reader, size int64) (string, error) {
 	fmt.Fprintf(sum, "blob %d\x00", size)
 	n, err := io.Copy(sum, file)
 	if err == nil && n != size {
-		err = errors.New("it changes while it is read")
+		err = errors.New("it changed during reading")
 	}
 	return hex.EncodeToString(sum.Sum(nil)), err
 }

@@ -180,7 +180,7 @@ func TestPipeOfRules(t *testing.T) {
 		files{"a/b": "1"}.write(t, project)
 		run(t, project, "mkfifo", "a/"+name)
 		_, err := r.Take(t.Context())
-		if err != nil && !strings.HasSuffix(err.Error(), "a/"+name+" is no plain file: remove it") {
+		if err != nil && !strings.HasSuffix(err.Error(), "a/"+name+" is not a plain file: remove it") {
 			t.Error(err)
 		}
 		if err == nil && name == ".gitignore" {

@@ -113,7 +113,7 @@ func locate(folder, project string) (*Repository, error) {
 	}
 	if folder == project || strings.HasPrefix(folder, strings.TrimSuffix(project, string(filepath.Separator))+
 		string(filepath.Separator)) {
-		return nil, fmt.Errorf("%s has nod's own files in it: there are no snapshots of it", project)
+		return nil, fmt.Errorf("%s contains nod's own files, so nod takes no snapshots of it", project)
 	}
 	sum := sha256.Sum256([]byte(project))
 	name := hex.EncodeToString(sum[:16])

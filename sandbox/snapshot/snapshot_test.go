@@ -207,12 +207,12 @@ func TestTakeBack(t *testing.T) {
 		},
 		"something ignored in its place": {
 			before: files{".gitignore": "*.o\n", "a": "1"}, run: files{"a": "!"}, later: files{"a/x.o": "mine"},
-			want: files{".gitignore": "*.o\n", "a/x.o": "mine"}, conflicts: "a: something else is in its place",
+			want: files{".gitignore": "*.o\n", "a/x.o": "mine"}, conflicts: "a: its place is taken",
 		},
 		"something ignored stays in a folder of the run's": {
 			before: files{".gitignore": "*.o\n", "a": "1"}, run: files{"a": "!", "a/b": "2"},
 			later: files{"a/x.o": "mine"}, want: files{".gitignore": "*.o\n", "a/x.o": "mine"},
-			conflicts: "a: something else is in its place",
+			conflicts: "a: its place is taken",
 		},
 		"a link is its folder now": {
 			before: files{"a/b": "1", "c/b": "mine"}, run: files{"a/b": "2"}, later: files{"a": "->c"},
@@ -220,7 +220,7 @@ func TestTakeBack(t *testing.T) {
 		},
 		"a link is in the way": {
 			before: files{"a/b": "1", "c/d": "mine"}, run: files{"a": "!"}, later: files{"a": "->c"},
-			want: files{"a": "->c", "c/d": "mine"}, conflicts: "a/b: something else is in its place",
+			want: files{"a": "->c", "c/d": "mine"}, conflicts: "a/b: its place is taken",
 		},
 		"names": {
 			before: oddNames,

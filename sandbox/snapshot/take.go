@@ -62,7 +62,7 @@ func (r *Repository) take(ctx context.Context, isWhole bool) (id ID, err error) 
 		err = cause
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
-		err = fmt.Errorf("it takes too long: have .gitignore name what need not be kept: %w", err)
+		err = fmt.Errorf("it takes too long: list generated files in .gitignore: %w", err)
 	}
 	return "", fmt.Errorf("take a snapshot of %s: %w", r.project, err)
 }
@@ -255,7 +255,7 @@ func (r *Repository) add(d *differences, path string, info fs.FileInfo) error {
 	}
 	d.there = append(d.there, path)
 	if len(d.there) > r.limits.files {
-		return fmt.Errorf("%w: more than %d files are new: have .gitignore name what need not be kept",
+		return fmt.Errorf("%w: more than %d files are new: list generated files in .gitignore",
 			ErrTooLarge, r.limits.files)
 	}
 	size := info.Size()
@@ -263,8 +263,8 @@ func (r *Repository) add(d *differences, path string, info fs.FileInfo) error {
 		d.largest, d.size = path, size
 	}
 	if d.bytes > r.limits.bytes {
-		return fmt.Errorf("%w: more than %d MB are new, %d MB of them in %s: "+
-			"have .gitignore name what need not be kept", ErrTooLarge, r.limits.bytes>>20, d.size>>20, d.largest)
+		return fmt.Errorf("%w: more than %d MB are new, %d MB of them in %s: list generated files in .gitignore",
+			ErrTooLarge, r.limits.bytes>>20, d.size>>20, d.largest)
 	}
 	return nil
 }
@@ -337,7 +337,7 @@ func (r *Repository) lookForPipes(ctx context.Context, end context.CancelCauseFu
 			return nil
 		}
 		if name := entry.Name(); name == ".gitignore" || name == ".gitattributes" {
-			end(fmt.Errorf("%s is no plain file: remove it", path))
+			end(fmt.Errorf("%s is not a plain file: remove it", path))
 		}
 		return nil
 	})

@@ -25,11 +25,11 @@ func checkAddress(_ context.Context, e *exam) []Finding {
 			return []Finding{ok("%s, nod's own", wanted)}
 		}
 		if e.Listen(wanted) == nil {
-			return []Finding{warning(restart(), "%s is free by now: nod-desktop uses %s until it is started again", wanted,
+			return []Finding{warning(restart(), "%s is free now, but nod-desktop uses %s until you restart it", wanted,
 				e.at.URL)}
 		}
-		return []Finding{warning(restart(), "%s: nod-desktop uses %s until it is started again; "+
-			"agents find it, programs with a fixed address do not", taken(wanted, at), e.at.URL)}
+		return []Finding{warning(restart(), "%s: nod-desktop uses %s until you restart it; agents find it, programs "+
+			"with a fixed address do not", taken(wanted, at), e.at.URL)}
 	}
 	if e.hangs() {
 		return nil // it has it, or not: that is not what is wrong
@@ -47,10 +47,10 @@ func checkAddress(_ context.Context, e *exam) []Finding {
 func taken(wanted string, at netip.AddrPort) string {
 	switch p := peer.Listener(at); {
 	case p.PID == 0:
-		return fmt.Sprintf("a program that cannot be seen from here has %s", wanted)
+		return fmt.Sprintf("an unknown program uses %s", wanted)
 	case p.Exe == "":
-		return fmt.Sprintf("process %d has %s", p.PID, wanted)
+		return fmt.Sprintf("process %d uses %s", p.PID, wanted)
 	default:
-		return fmt.Sprintf("%s, process %d, has %s", filepath.Base(p.Exe), p.PID, wanted)
+		return fmt.Sprintf("%s (process %d) uses %s", filepath.Base(p.Exe), p.PID, wanted)
 	}
 }

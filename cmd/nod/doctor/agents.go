@@ -13,7 +13,7 @@ import (
 func checkAgents(ctx context.Context, e *exam) []Finding {
 	m, err := e.Machine()
 	if err != nil {
-		return []Finding{failure(run("nod agents list"), "they cannot be looked for: %v", err)}
+		return []Finding{failure(run("nod agents list"), "nod can't look for agents: %v", err)}
 	}
 	if e.configErr == nil {
 		m.Wait = e.config.Prompt.Timeout
@@ -58,7 +58,7 @@ func others(found []Finding, without []string) *Finding {
 	case len(without) == 0:
 		return nil
 	case len(found) == 0:
-		f = warning(run("nod agents install %s", without[0]), "none asks through nod yet; found: %s", names)
+		f = warning(run("nod agents install %s", without[0]), "no agent asks through nod yet; found: %s", names)
 	default:
 		f = ok("not set up: %s (nod agents install NAME)", names)
 	}
@@ -93,7 +93,7 @@ func (e *exam) judge(ctx context.Context, a agent.Agent, m agent.Machine, s agen
 	case s.Dead != nil:
 		return failure(repair(a, m), "%s", withoutCure(a.DeadHooks(s)))
 	case !s.Installed:
-		return failure(repair(a, m), "its hooks are not all in %s", s.File)
+		return failure(repair(a, m), "some of its hooks are missing in %s", s.File)
 	case s.Off != nil:
 		return failure(run("nod agents check %s", a.Name), "%s", oneLine(s.OffErr()))
 	case s.CutOff != nil:
@@ -111,11 +111,11 @@ func (e *exam) judge(ctx context.Context, a agent.Agent, m agent.Machine, s agen
 	case other != "":
 		return warning(repair(a, m), "its hooks run %s, which is version %s", path, other)
 	case steps == nil:
-		return ok("its hooks are in %s; they were not tried", s.File)
+		return ok("its hooks are in %s, but were not tested", s.File)
 	case s.Untested != "":
-		return ok("a probe went through its hooks. %s", s.Untested)
+		return ok("a test call went through its hooks. %s", s.Untested)
 	}
-	return ok("a probe went through its hooks (version %s)", cmp.Or(s.Version, "not known"))
+	return ok("a test call went through its hooks (version %s)", cmp.Or(s.Version, "not known"))
 }
 
 func withoutCure(err error) string {

@@ -26,18 +26,18 @@ func checkAutostart(_ context.Context, e *exam) []Finding {
 	var found []Finding
 	for _, entry := range entries {
 		if entry.isGone {
-			found = append(found, warning(entry.remove(), "%s leads nowhere: nod does not start with the session", entry.path))
+			found = append(found, warning(entry.remove(), "%s is a broken link: nod does not start at login", entry.path))
 		} else if _, err := e.Look(entry.program); err != nil && entry.program != "" {
-			found = append(found, warning(entry.remove(), "%s starts %s, which is not there", entry.path, entry.program))
+			found = append(found, warning(entry.remove(), "%s starts %s, which does not exist", entry.path, entry.program))
 		}
 	}
 	switch {
 	case found != nil:
 		return found
 	case len(entries) == 0:
-		return []Finding{ok("off: start nod yourself, or switch it on in nod's settings")}
+		return []Finding{ok("off: start nod yourself, or turn it on in nod's settings")}
 	case len(entries) > 1:
-		return []Finding{warning(entries[1].remove(), "nod is started twice: by %s and %s", entries[0].path, entries[1].path)}
+		return []Finding{warning(entries[1].remove(), "%s and %s both start nod", entries[0].path, entries[1].path)}
 	}
 	return []Finding{ok("on: %s", entries[0].path)}
 }

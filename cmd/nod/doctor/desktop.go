@@ -99,10 +99,10 @@ func checkDesktop(_ context.Context, e *exam) []Finding {
 		}
 		return append([]Finding{f}, e.leftBehind()...)
 	case errors.Is(e.err, client.ErrForeign):
-		return append([]Finding{failure(start(), "isn't running, and another user's program is in its place: %v", e.err)},
+		return append([]Finding{failure(start(), "isn't running, and another user's program has its address: %v", e.err)},
 			e.leftBehind()...)
 	case isProblem && problem.Code == api.CodeUnauthorized:
-		return []Finding{failure(again(e.at.PID), "refuses what %s says: another program has changed that",
+		return []Finding{failure(again(e.at.PID), "refuses the token in %s: another program changed it",
 			endpoint.Path(e.Runtime))}
 	case e.RuntimeErr != nil:
 		return []Finding{failure(ownRuntime(), "cannot be found without its folder")}
@@ -122,7 +122,7 @@ func (e *exam) leftBehind() []Finding {
 		return nil
 	}
 	path := endpoint.Path(e.Runtime)
-	f := warning(run("rm -f %s", quote(path)), "nod-desktop is gone, but what it published is still there: %s", path)
+	f := warning(run("rm -f %s", quote(path)), "nod-desktop has ended, but left a file: %s", path)
 	f.ID, f.Title = "endpoint", "endpoint"
 	f.Fix.Apply = func() error {
 		lock := endpoint.InstanceLock(e.Runtime)
@@ -143,9 +143,10 @@ func (e *exam) leftBehind() []Finding {
 func checkAttention(_ context.Context, e *exam) []Finding {
 	switch {
 	case e.isRunning() && e.health.Status == "paused" && e.health.PausedUntil.IsZero():
-		return []Finding{warning(open("Resume, in the menu of nod's tray icon"), "nod is paused: nobody is asked")}
+		return []Finding{warning(open("Resume, in the menu of nod's tray icon"), "nod is paused: it asks nobody")}
 	case e.isRunning() && e.health.Status == "paused":
-		return []Finding{warning(open("Resume, in the menu of nod's tray icon"), "nod is paused until %s: nobody is asked",
+		return []Finding{warning(open("Resume, in the menu of nod's tray icon"), "nod is paused until %s: it asks "+
+			"nobody",
 			e.health.PausedUntil.Local().Format("Mon 15:04"))}
 	case e.config.Notifications.DoNotDisturb:
 		return []Finding{warning(run("nod settings"), "do not disturb is on: prompts wait in the tray")}
@@ -153,7 +154,7 @@ func checkAttention(_ context.Context, e *exam) []Finding {
 		return []Finding{warning(run("nod settings"), "these are quiet hours (%s): prompts wait in the tray",
 			e.config.Notifications.QuietHours)}
 	case e.isRunning():
-		return []Finding{ok("prompts are shown; %d waiting", e.health.Pending)}
+		return []Finding{ok("prompts appear; %d waiting", e.health.Pending)}
 	}
 	return nil
 }
@@ -162,10 +163,10 @@ func checkAttention(_ context.Context, e *exam) []Finding {
 func checkUser(_ context.Context, e *exam) []Finding {
 	if isFreedesktop && getenv(e.Environ)("HOME") == "" {
 		return []Finding{failure(run(`export HOME="$(getent passwd "$(id -u)" | cut -d: -f6)"`),
-			"there is no home folder: HOME is not set")}
+			"no home folder: HOME is not set")}
 	}
 	if name := getenv(e.Environ)("SUDO_USER"); name != "" && name != "root" {
-		return []Finding{warning(run("nod doctor"), "this looks at the nod of the user that you are by sudo, not at %s's",
+		return []Finding{warning(run("nod doctor"), "with sudo, this checks root's nod, not %s's",
 			name)}
 	}
 	return nil
@@ -187,6 +188,6 @@ func checkRuntime(_ context.Context, e *exam) []Finding {
 	case filepath.Dir(e.Runtime) == fmt.Sprintf("/run/user/%d", os.Getuid()):
 		return []Finding{ok("%s", e.Runtime)}
 	}
-	return []Finding{warning(run("loginctl enable-linger"), "there is no XDG_RUNTIME_DIR: nod uses %s, where agents with "+
-		"another environment may not find it", e.Runtime)}
+	return []Finding{warning(run("loginctl enable-linger"), "XDG_RUNTIME_DIR is not set: nod uses %s, where agents "+
+		"with another environment may not find it", e.Runtime)}
 }

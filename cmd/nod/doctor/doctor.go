@@ -122,7 +122,7 @@ func (c check) run(ctx context.Context, e *exam) []Finding {
 	select {
 	case found = <-done:
 	case <-time.After(patience + grace):
-		found = []Finding{warning(nil, "this could not be checked within %s", patience)}
+		found = []Finding{warning(nil, "this check took longer than %s", patience)}
 	}
 	for i := range found {
 		found[i].ID = cmp.Or(found[i].ID, c.id)

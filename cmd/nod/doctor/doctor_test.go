@@ -128,7 +128,7 @@ func TestFindings(t *testing.T) {
 			(*fake).gone,
 			map[string]want{
 				"nod-desktop": {Error, "isn't running", "nod start"},
-				"endpoint":    {Warning, "is still there", "rm -f"},
+				"endpoint":    {Warning, "left a file", "rm -f"},
 			},
 		},
 		"nod-desktop hangs": {
@@ -146,7 +146,7 @@ func TestFindings(t *testing.T) {
 				}
 			},
 			map[string]want{
-				"nod-desktop": {Error, "it runs as user 7", "nod start"}, "endpoint": {Warning, "is still there", "rm -f"},
+				"nod-desktop": {Error, "it runs as user 7", "nod start"}, "endpoint": {Warning, "left a file", "rm -f"},
 			},
 		},
 		"a token that is not its own": {
@@ -155,7 +155,7 @@ func TestFindings(t *testing.T) {
 					return api.HealthReply{}, &client.Problem{Problem: api.Problem{Code: api.CodeUnauthorized}}
 				}
 			},
-			map[string]want{"nod-desktop": {Error, "another program has changed", "kill -9 4711"}},
+			map[string]want{"nod-desktop": {Error, "another program changed", "kill -9 4711"}},
 		},
 		"an endpoint that others can read": {
 			func(f *fake) { f.must(os.Chmod(endpoint.Path(f.Runtime), 0o644)) },
@@ -182,19 +182,19 @@ func TestFindings(t *testing.T) {
 		},
 		"a package manager that nobody knows": {
 			func(f *fake) { f.Look, f.test.Undrawn = nowhere, []operator.Script{operator.Emoji} },
-			map[string]want{"fonts": {Warning, "no font has emoji", "install fonts-noto-color-emoji"}},
+			map[string]want{"fonts": {Warning, "no emoji font", "install fonts-noto-color-emoji"}},
 		},
 		"as root": {
 			func(f *fake) { f.Environ = append(f.Environ, "SUDO_USER=ann") },
-			map[string]want{"user": {Warning, "not at ann's", "nod doctor"}},
+			map[string]want{"user": {Warning, "not ann's", "nod doctor"}},
 		},
 		"an older nod-desktop runs": {
 			func(f *fake) { f.health.Version = "1.2.2" },
-			map[string]want{"versions": {Warning, "the nod-desktop that runs 1.2.2", "nod stop && nod start"}},
+			map[string]want{"versions": {Warning, "the running nod-desktop is 1.2.2", "nod stop && nod start"}},
 		},
 		"nod-dialogs of another version": {
 			func(f *fake) { f.test.Version = "1.2.2" },
-			map[string]want{"versions": {Error, "/usr/bin/nod-dialogs 1.2.2", "ls -l /usr/bin"}},
+			map[string]want{"versions": {Error, "/usr/bin/nod-dialogs is 1.2.2", "ls -l /usr/bin"}},
 		},
 		"a font is missing": {
 			func(f *fake) { f.test.Undrawn = []operator.Script{operator.Chinese, operator.Emoji, operator.Korean} },
@@ -236,11 +236,11 @@ func TestFindings(t *testing.T) {
 		},
 		"broken approvals": {
 			func(f *fake) { f.write(filepath.Join(f.dataDir(), "grants.json"), "{") },
-			map[string]want{"policy": {Error, "no saved approval is in force", "nod settings"}},
+			map[string]want{"policy": {Error, "saved approvals don't count", "nod settings"}},
 		},
 		"an expired rule": {
 			func(f *fake) { f.write(f.configPath(), rule("old", "expires: 2026-01-01")) },
-			map[string]want{"rules": {Warning, "have expired, so remove them: old", "nod settings"}},
+			map[string]want{"rules": {Warning, "have expired; remove them: old", "nod settings"}},
 		},
 		"a clock before nod's last entry": {
 			func(f *fake) { f.settle("any", f.Now().Add(time.Hour)) },
@@ -248,11 +248,11 @@ func TestFindings(t *testing.T) {
 		},
 		"a history that is none": {
 			func(f *fake) { f.write(f.historyPath(), "this is no database") },
-			map[string]want{"history": {Error, "cannot be relied on", "nod.db.damaged"}},
+			map[string]want{"history": {Error, "is not reliable", "nod.db.damaged"}},
 		},
 		"a history that was set aside": {
 			func(f *fake) { f.write(f.historyPath()+".2026-01-02T15-04-05.000000", "x") },
-			map[string]want{"history-aside": {Warning, "set aside", "rm "}},
+			map[string]want{"history-aside": {Warning, "could not read aside", "rm "}},
 		},
 		"errors in the log": {
 			func(f *fake) {

@@ -40,7 +40,7 @@ func checkFiles(_ context.Context, e *exam) []Finding {
 	}
 	found := all.findings()
 	if found == nil {
-		found = []Finding{ok("%d files and folders of nod's are yours alone", all.seen)}
+		found = []Finding{ok("nod's %d files and folders are private", all.seen)}
 	}
 	return found
 }
@@ -89,12 +89,12 @@ func (o *ownFiles) findings() []Finding {
 	}
 	if len(o.links) > 0 {
 		found = append(found, warning(run("ls -l %s", quoted(o.links)),
-			"nod can't follow symbolic links: put the files themselves in their places: %s", some(o.links)))
+			"nod does not follow symbolic links: replace them by the files: %s", some(o.links)))
 	}
 	if len(o.open) > 0 {
 		f := warning(o.close(), "other users can read: %s", some(o.open))
 		if o.changed {
-			f.Status, f.Detail = Error, "other users can change what nod relies on: "+some(o.open)
+			f.Status, f.Detail = Error, "other users can change nod's files: "+some(o.open)
 		}
 		found = append(found, f)
 	}
@@ -157,7 +157,7 @@ func checkDisk(_ context.Context, e *exam) []Finding {
 		}
 	}
 	if closed != nil {
-		return []Finding{failure(run("ls -ld %s", quoted(closed)), "nothing can be written in %s: %v", some(closed), why)}
+		return []Finding{failure(run("ls -ld %s", quoted(closed)), "nod can't write in %s: %v", some(closed), why)}
 	}
 	folder := existing(e.dataDir())
 	free, err := freeSpace(folder)
@@ -165,11 +165,11 @@ func checkDisk(_ context.Context, e *exam) []Finding {
 	case err != nil:
 		return nil // the system does not say
 	case free < emptyDisk:
-		return []Finding{failure(full, "the disk is full: nod cannot write its history, so nothing passes unasked")}
+		return []Finding{failure(full, "the disk is full: nod can't write its history, so it asks about everything")}
 	case free < lowDisk:
-		return []Finding{warning(full, "only %d MB are left", free>>20)}
+		return []Finding{warning(full, "only %d MB left", free>>20)}
 	}
-	return []Finding{ok("%d MB are free", free>>20)}
+	return []Finding{ok("%.0f GB free", float64(free)/(1<<30))}
 }
 
 func existing(folder string) string {

@@ -35,19 +35,19 @@ func (e *exam) verifyHistory(ctx context.Context) Finding {
 	size := fmt.Sprintf("%d entries, %.1f MB", entries, float64(bytes)/(1<<20))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return ok("nothing was asked yet")
+		return ok("no requests yet")
 	case isBroken:
 		return failure(run("nod history verify; nod history show %d", broken.Seq),
-			"another program has changed it: %v", broken)
+			"another program changed it: %v", broken)
 	case errors.Is(err, fs.ErrPermission):
 		return failure(run("ls -ld %s %s", quote(filepath.Dir(path)), quote(path)), "it cannot be read: %v", err)
 	case errors.Is(err, context.DeadlineExceeded) && entries > 0:
-		return ok("%s, too many to verify here: nod history verify does", size)
+		return ok("%s, too many to verify here; run: nod history verify", size)
 	case errors.Is(err, context.DeadlineExceeded):
-		return warning(run("nod history verify"), "it could not be read within %s: another program may hold it", patience)
+		return warning(run("nod history verify"), "reading it took longer than %s: another program may lock it", patience)
 	case err != nil:
 		return failure(run("mv %s %s && nod stop; nod start", quote(path), quote(path+".damaged")),
-			"%s cannot be relied on: %v", path, err)
+			"%s is not reliable: %v", path, err)
 	}
 	return ok("%s, none changed or missing", size)
 }
@@ -61,8 +61,8 @@ func (e *exam) setAside() []Finding {
 		if err != nil || strings.HasSuffix(path, "-wal") || strings.HasSuffix(path, "-shm") {
 			continue
 		}
-		f := warning(run("rm %s", quote(path)), "a history that nod could not read was set aside as %s (%.1f MB): "+
-			"remove it when nobody needs it", path, float64(info.Size())/(1<<20))
+		f := warning(run("rm %s", quote(path)), "nod set a history that it could not read aside as %s (%.1f MB): delete "+
+			"it when you no longer need it", path, float64(info.Size())/(1<<20))
 		f.ID = "history-aside"
 		found = append(found, f)
 	}
@@ -82,7 +82,7 @@ func checkClock(ctx context.Context, e *exam) []Finding {
 	fix := run("timedatectl set-ntp true")
 	now := e.Now()
 	if built := buildDate(); now.Before(built) {
-		return []Finding{failure(fix, "it says %s, but this nod was built later: %s", now.Format(time.DateTime),
+		return []Finding{failure(fix, "it says %s, but this nod was built later, at %s", now.Format(time.DateTime),
 			built.Format(time.DateOnly))}
 	}
 	var last []history.Line

@@ -33,7 +33,7 @@ func checkMachines(ctx context.Context, e *exam) []Finding {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil // a relay, or an older nod-desktop
 	case err != nil:
-		return []Finding{warning(restart(), "what nod-desktop says of machines cannot be read: %v", err)}
+		return []Finding{warning(restart(), "nod can't read nod-desktop's list of machines: %v", err)}
 	}
 	var found []Finding
 	if p.Peers.Problem != "" {
@@ -55,7 +55,7 @@ func checkMachines(ctx context.Context, e *exam) []Finding {
 			continue // the user has just invited it
 		}
 		found = append(found, entitled(j.Line, warning(open("nod's settings › Machines and devices"),
-			"it asks to join, as %q", j.Fingerprint)))
+			"it asks to join as %q", j.Fingerprint)))
 	}
 	return found
 }
@@ -68,10 +68,10 @@ func entitled(title string, f Finding) Finding {
 func (e *exam) checkConnected(p operator.Peer) Finding {
 	switch {
 	case p.Skew.Abs() > maxSkew:
-		return warning(run("timedatectl"), "its clock is %v off this one: the history's times are not to be compared",
+		return warning(run("timedatectl"), "its clock differs from this one by %v: don't compare times in the history",
 			p.Skew.Abs().Round(time.Second))
 	case p.Hello.Version != e.Version:
-		return warning(nil, "nod there is version %s, and here %s: install the same one", p.Hello.Version, e.Version)
+		return warning(nil, "nod there is version %s, but %s here: install the same version", p.Hello.Version, e.Version)
 	}
 	return ok("connected, %v away, nod %s", p.Trip.Round(100*time.Microsecond), p.Hello.Version)
 }
@@ -104,7 +104,7 @@ func (e *exam) probe(ctx context.Context, m config.Machine) Finding {
 	case err != nil:
 		return warning(nil, "%s", command.Explain(probe[0], err.Error()))
 	case there != e.Version:
-		return warning(nil, "nod there is version %s, and here %s: install the same one", there, e.Version)
+		return warning(nil, "nod there is version %s, but %s here: install the same version", there, e.Version)
 	}
 	return ok("reached, nod %s", there)
 }
@@ -125,5 +125,5 @@ func (e *exam) probeNATS(ctx context.Context) []Finding {
 		}
 		last = err
 	}
-	return []Finding{entitled("nats", warning(nil, "no server is reached: %v", last))}
+	return []Finding{entitled("nats", warning(nil, "no server is reachable: %v", last))}
 }

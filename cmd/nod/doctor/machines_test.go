@@ -38,7 +38,7 @@ func TestLinesOfARunningDesk(t *testing.T) {
 		says  string
 	}{
 		"connected":       {up(time.Second, "1.2.3"), OK, "12ms away"},
-		"clock":           {up(-time.Hour, "1.2.3"), Warning, "1h0m0s off"},
+		"clock":           {up(-time.Hour, "1.2.3"), Warning, "by 1h0m0s"},
 		"another version": {up(0, "1.0.0"), Warning, "version 1.0.0"},
 		"down":            {down, Warning, "the host does not answer"},
 		"asks to join":    {operator.Peers{Joining: []operator.Joining{{Fingerprint: "a b c"}}}, Warning, `"a b c"`},

@@ -31,11 +31,11 @@ func checkPolicy(_ context.Context, e *exam) []Finding {
 	saved := filepath.Join(e.dataDir(), "grants.json")
 	if err := store.CheckGrants(saved); err != nil {
 		found = append(found, failure(open("Revoke all, on the page of saved approvals in nod's settings: nod settings"),
-			"no saved approval is in force: %s", oneLine(err)))
+			"saved approvals don't count: %s", oneLine(err)))
 	}
 	if e.configErr == nil && !config.IsAccepted(e.dataDir(), e.configPath()) {
-		found = append(found, warning(run("nod settings"), "another program changed %s, or what nod keeps of what you "+
-			"accepted: what it newly allows does not count until you accept it", e.configPath()))
+		found = append(found, warning(run("nod settings"), "another program changed %s, or the record of the policy you "+
+			"accepted: new allow rules don't count until you accept them", e.configPath()))
 	}
 	if found == nil {
 		found = []Finding{ok("%d rules, no errors", len(e.config.Policy.Rules))}
@@ -66,14 +66,14 @@ func checkRules(ctx context.Context, e *exam) []Finding {
 	})
 	var found []Finding
 	if expired != nil {
-		found = append(found, warning(run("nod settings"), "these have expired, so remove them: %s", some(expired)))
+		found = append(found, warning(run("nod settings"), "these have expired; remove them: %s", some(expired)))
 	}
 	if unused := e.unused(ctx, rules); unused != nil {
-		found = append(found, warning(run("nod settings"), "these have decided nothing for %d days: %s",
+		found = append(found, warning(run("nod settings"), "unused for %d days: %s",
 			unusedFor/(24*time.Hour), some(unused)))
 	}
 	if found == nil {
-		found = []Finding{ok("none has expired or is known to be unused")}
+		found = []Finding{ok("no expired or unused rules")}
 	}
 	return found
 }

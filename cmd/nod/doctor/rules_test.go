@@ -78,7 +78,7 @@ func TestUnusedRules(t *testing.T) {
 			f.must(os.Chtimes(f.configPath(), ago(tt.written), ago(tt.written)))
 			var wanted map[string]want
 			if tt.unused {
-				wanted = map[string]want{"rules": {Warning, "nothing for 30 days: build", "nod settings"}}
+				wanted = map[string]want{"rules": {Warning, "unused for 30 days: build", "nod settings"}}
 			}
 			f.finds(wanted)
 		})

@@ -23,11 +23,11 @@ func checkSandbox(ctx context.Context, e *exam) []Finding {
 	projects := len(e.config.Policy.Sandbox.Projects)
 	switch {
 	case err != nil && projects == 0:
-		return []Finding{ok("off, and commands cannot run in one: %s", oneLine(err))}
+		return []Finding{ok("off, and commands can't run in one: %s", oneLine(err))}
 	case errors.Is(err, context.DeadlineExceeded):
-		return []Finding{warning(run("nod doctor"), "it could not be tried within %s", patience)}
+		return []Finding{warning(run("nod doctor"), "testing it took longer than %s", patience)}
 	case err != nil:
-		return []Finding{failure(e.mendSandbox(), "commands cannot run in one, though it is switched on: %s",
+		return []Finding{failure(e.mendSandbox(), "it is on, but commands can't run in it: %s",
 			oneLine(err))}
 	case by.OnlyReads() && projects == 0:
 		return []Finding{ok("off, and only commands that read can run in one, by %s: %s", by, oneLine(why))}
@@ -67,7 +67,7 @@ func (e *exam) checkShell(a agent.Agent, m agent.Machine) []Finding {
 	var f Finding
 	switch {
 	case err != nil:
-		f = warning(run("${EDITOR:-vi} %s", quote(a.Shell(m).Path)), "%s's commands do not run there: %s", a.Title,
+		f = warning(run("${EDITOR:-vi} %s", quote(a.Shell(m).Path)), "%s's commands don't run in it: %s", a.Title,
 			oneLine(err))
 	case len(changes) == 0:
 		return nil

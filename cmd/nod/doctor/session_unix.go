@@ -98,17 +98,17 @@ func checkBus(ctx context.Context, e *exam) []Finding {
 	}
 	conn, err := e.Session.Bus(ctx, env)
 	if err != nil {
-		return []Finding{warning(e.install(sessionBus), "there is none, so no tray icon and no notifications: %v", err)}
+		return []Finding{warning(e.install(sessionBus), "no session bus, so no tray icon and no notifications: %v", err)}
 	}
 	defer conn.Close()
 	return []Finding{ok("it answers"), e.checkTray(conn, env), e.checkNotifier(ctx, conn, env)}
 }
 
 func (e *exam) checkTray(conn bus, env func(string) string) Finding {
-	f := ok("something shows tray icons")
+	f := ok("the desktop shows tray icons")
 	if !conn.HasTray() {
 		f = warning(open("the settings of the panel: add its notification area, or tray"),
-			"nothing shows tray icons: start nod again to open its settings")
+			"the desktop shows no tray icons: start nod again to open its settings")
 		if strings.Contains(env("XDG_CURRENT_DESKTOP"), "GNOME") {
 			f.Fix = e.install(trayOfGNOME)
 		}
@@ -123,19 +123,19 @@ func (e *exam) checkNotifier(ctx context.Context, conn bus, env func(string) str
 	switch {
 	case err != nil:
 		f = warning(run("systemctl --user --type=service | grep -i notif"),
-			"the notification service does not answer: %v", err)
+			"the notification service doesn't respond: %v", err)
 	case n.Name == "":
 		service := dunst
 		if env("WAYLAND_DISPLAY") != "" {
 			service = mako
 		}
-		f = warning(e.install(service), "nothing shows notifications: what waits is told by the tray icon only")
+		f = warning(e.install(service), "the desktop shows no notifications: only the tray icon tells you of prompts")
 	case n.Name == onDemand:
-		f = ok("their service is started by the first one")
+		f = ok("the first notification starts their service")
 	default:
 		f = ok("%s", strings.TrimSpace(n.Name+" "+n.Version))
 		if !slices.Contains(n.Capabilities, "actions") {
-			f.Detail += ", which tells of no click: open prompts from the tray icon"
+			f.Detail += ", which reports no clicks: open prompts from the tray icon"
 		}
 	}
 	f.ID, f.Title = "notifications", "notifications"

@@ -48,23 +48,23 @@ func TestSession(t *testing.T) {
 		},
 		"no tray": {
 			nil, func(f *fake) { f.bus.tray = false },
-			map[string]want{"tray": {Warning, "nothing shows tray icons", "panel"}},
+			map[string]want{"tray": {Warning, "the desktop shows no tray icons", "panel"}},
 		},
 		"no tray on GNOME": {
 			[]string{"DISPLAY=:1", "XDG_CURRENT_DESKTOP=ubuntu:GNOME"}, func(f *fake) { f.bus.tray = false },
-			map[string]want{"tray": {Warning, "nothing shows tray icons", "gnome-shell-extension-appindicator"}},
+			map[string]want{"tray": {Warning, "the desktop shows no tray icons", "gnome-shell-extension-appindicator"}},
 		},
 		"no notifications": {
 			nil, func(f *fake) { f.bus.notifier = notifier{} },
-			map[string]want{"notifications": {Warning, "nothing shows notifications", "install dunst"}},
+			map[string]want{"notifications": {Warning, "the desktop shows no notifications", "install dunst"}},
 		},
 		"no notifications on Wayland": {
 			[]string{"DISPLAY=:1", "WAYLAND_DISPLAY=wayland-0"}, func(f *fake) { f.bus.notifier = notifier{} },
-			map[string]want{"notifications": {Warning, "nothing shows notifications", "install mako-notifier"}},
+			map[string]want{"notifications": {Warning, "the desktop shows no notifications", "install mako-notifier"}},
 		},
 		"notifications that hang": {
 			nil, func(f *fake) { f.bus.err = context.DeadlineExceeded },
-			map[string]want{"notifications": {Warning, "does not answer", "systemctl"}},
+			map[string]want{"notifications": {Warning, "doesn't respond", "systemctl"}},
 		},
 		"notifications on demand": {
 			environ: nil, break_: func(f *fake) { f.bus.notifier = notifier{Name: onDemand} },
@@ -142,7 +142,7 @@ func TestFiles(t *testing.T) {
 		},
 		"a unit of a package that was removed": {
 			func(f *fake) { f.wants("/gone/nod-desktop.service") },
-			map[string]want{"autostart": {Warning, "leads nowhere", "rm -f"}}, nil,
+			map[string]want{"autostart": {Warning, "is a broken link", "rm -f"}}, nil,
 		},
 		"an entry that is switched off": {
 			func(f *fake) {
@@ -159,11 +159,11 @@ func TestFiles(t *testing.T) {
 				f.wants(f.ConfigHome + "/" + unitPath)
 				f.write(f.ConfigHome+"/"+entryPath, "TryExec=/usr/bin/nod-desktop\n"+ownMark+"\n")
 			},
-			map[string]want{"autostart": {Warning, "started twice", "io.nod.Desktop.desktop"}}, nil,
+			map[string]want{"autostart": {Warning, "both start nod", "io.nod.Desktop.desktop"}}, nil,
 		},
 		"what a dead nod-desktop published": {
 			(*fake).gone,
-			map[string]want{"nod-desktop": {Error, "isn't running", ""}, "endpoint": {Warning, "still there", "rm -f"}},
+			map[string]want{"nod-desktop": {Error, "isn't running", ""}, "endpoint": {Warning, "left a file", "rm -f"}},
 			map[string]want{"nod-desktop": {Error, "isn't running", ""}},
 		},
 	} {

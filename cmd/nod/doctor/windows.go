@@ -55,9 +55,9 @@ func (e *exam) checkWindow(test operator.SelfTest) []Finding {
 		return nil
 	}
 	if test.Problem != "" {
-		return []Finding{failure(e.install(openGL), "no prompt can be shown: %s", test.Problem)}
+		return []Finding{failure(e.install(openGL), "nod can't show prompts: %s", test.Problem)}
 	}
-	return []Finding{ok("prompts can be shown")}
+	return []Finding{ok("nod can show prompts")}
 }
 
 func (e *exam) checkFonts(test operator.SelfTest) []Finding {
@@ -70,16 +70,16 @@ func (e *exam) checkFonts(test operator.SelfTest) []Finding {
 	var found []Finding
 	if folder := existing(e.cacheHome()); names != nil && writable(folder) != nil {
 		found = append(found, warning(run("ls -ld %s", quote(folder)),
-			"the fonts of the system are not used, because their index cannot be written in %s", folder))
+			"nod can't use the system's fonts, because it can't write their index in %s", folder))
 	} else if names != nil {
 		found = append(found, warning(e.install(cjkFonts),
-			"no font has %s characters: prompts spell them out as codes", strings.Join(names, ", ")))
+			"no font has %s characters: prompts show them as codes", strings.Join(names, ", ")))
 	}
 	if slices.Contains(test.Undrawn, operator.Emoji) {
-		found = append(found, warning(e.install(emojiFonts), "no font has emoji: prompts spell them out as codes"))
+		found = append(found, warning(e.install(emojiFonts), "no emoji font: prompts show emoji as codes"))
 	}
 	if found == nil {
-		found = []Finding{ok("Chinese, Japanese, Korean and emoji are drawn")}
+		found = []Finding{ok("fonts for Chinese, Japanese, Korean and emoji are installed")}
 	}
 	for i := range found {
 		found[i].ID, found[i].Title = "fonts", "fonts"
@@ -95,7 +95,7 @@ func (e *exam) cacheHome() string {
 func checkVersions(ctx context.Context, e *exam) []Finding {
 	var found []Finding
 	if e.isRunning() && e.health.Version != e.Version {
-		found = append(found, warning(restart(), "nod is version %s, and the nod-desktop that runs %s", e.Version,
+		found = append(found, warning(restart(), "nod is version %s, but the running nod-desktop is %s", e.Version,
 			e.health.Version))
 	}
 	for name, ask := range map[string]func(string) (string, error){
@@ -114,11 +114,11 @@ func checkVersions(ctx context.Context, e *exam) []Finding {
 		}
 		if v, err := ask(path); err == nil && v != e.Version {
 			found = append(found, failure(run("ls -l %s", quote(filepath.Dir(path))),
-				"nod is version %s, and %s %s: install all of nod's programs from one package", e.Version, path, v))
+				"nod is version %s, but %s is %s: install all programs from one package", e.Version, path, v))
 		}
 	}
 	if found == nil {
-		found = []Finding{ok("all are %s", e.Version)}
+		found = []Finding{ok("all programs are %s", e.Version)}
 	}
 	return found
 }

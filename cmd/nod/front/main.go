@@ -97,7 +97,7 @@ func handOver(args []string, payload io.Reader) (status int, err error) {
 		return 0, err
 	}
 	if isSelf(path) { // it would start itself for ever
-		return 0, fmt.Errorf("%s is nod and not nod-cli: install nod again", path)
+		return 0, fmt.Errorf("%s is nod, not nod-cli: reinstall nod", path)
 	}
 	return start(path, append([]string{os.Args[0]}, args...), payload)
 }

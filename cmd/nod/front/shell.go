@@ -31,8 +31,8 @@ func shell(line string) int {
 
 // errUnread is for a command of a Claude Code that hands commands over in another form than nod knows, while one of
 // them, perhaps this one, must run in the sandbox.
-var errUnread = errors.New("a command is to run in nod's sandbox, and nod can't tell whether it is this one: " +
-	"update nod, or switch the sandbox off")
+var errUnread = errors.New("nod can't tell whether this is the command to run in its sandbox: " +
+	"update nod, or turn the sandbox off")
 
 // runLine is shell, but for its errors.
 func runLine(line string) (status int, err error) {

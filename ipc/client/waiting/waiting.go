@@ -18,9 +18,9 @@ import (
 
 var (
 	// ErrCallerGone ends a wait whose caller has ended.
-	ErrCallerGone = errors.New("whoever ran this has ended, so nobody waits for the answer")
+	ErrCallerGone = errors.New("the program that ran this has ended, so nobody waits for the answer")
 	// ErrHung ends a wait for a nod-desktop that should have answered long ago.
-	ErrHung = errors.New("nod-desktop does not answer: it hangs; quit it and run: nod start")
+	ErrHung = errors.New("nod-desktop hangs: quit it and run: nod start")
 )
 
 const (

@@ -298,7 +298,7 @@ function isComplete() {
 	const missing = current.fields.filter((field) => field.isMissing || current.view.kind === 'ask' && [field.value].flat().join('').trim() === '')
 	current.fields.forEach((field) => field.complain(missing.includes(field) ? t('This needs an answer.') : ''))
 	if (missing.length === 0) return true
-	complain(current.fields.length === 1 ? t('There is no answer yet.')
+	complain(current.fields.length === 1 ? t('No answer yet.')
 		: t('Still missing: {{.Count}} of {{.All}} answers.', {Count: missing.length, All: current.fields.length}))
 	missing[0].focus()
 	return false

@@ -31,7 +31,7 @@ function rights({questions, approvals} = {}) {
 		network: t('Uses the network'), destructive: t('Deletes or destroys'), unknown: t('Unknown effect'),
 	}
 	return [
-		t('see what is pending, and deny'), questions && t('answer questions'),
+		t('see and deny pending prompts'), questions && t('answer questions'),
 		approvals && t('allow up to: {{.Class}}', {Class: classes[approvals] ?? approvals}),
 	].filter(Boolean).join(' · ')
 }

@@ -43,10 +43,10 @@ const (
 
 var (
 	// ErrChanged says that no peer counts, because another program has changed the list.
-	ErrChanged = errors.New("another program changed the list of what is paired, so nothing is: accept it or start anew " +
-		"in nod's settings")
+	ErrChanged = errors.New("another program changed the list of pairings, so no pairing works: accept it or start " +
+		"over in nod's settings")
 	// ErrUnknown says that there is no peer of that name.
-	ErrUnknown = errors.New("nothing of that name is paired")
+	ErrUnknown = errors.New("no pairing has that name")
 )
 
 // A Book is the list of peers. It is safe for concurrent use.
@@ -147,7 +147,7 @@ func CheckName(name string) error {
 	}
 	if name == "" || utf8.RuneCountInString(name) > maxName || name != strings.TrimSpace(name) ||
 		!utf8.ValidString(name) || strings.ContainsFunc(name, isOdd) || strings.Contains(name, "  ") {
-		return fmt.Errorf("%q is no name to tell it by: want up to %d letters, digits, spaces and any of - _ . @ : there",
+		return fmt.Errorf("%q is not a valid name: use up to %d letters, digits, spaces and - _ . @ :",
 			name, maxName)
 	}
 	return nil
@@ -159,10 +159,10 @@ func check(p remote.Peer, others []remote.Peer) error {
 		return err
 	}
 	if i := slices.IndexFunc(others, func(o remote.Peer) bool { return strings.EqualFold(o.Name, p.Name) }); i >= 0 {
-		return fmt.Errorf("%q is the name of another: pick one that none has", others[i].Name)
+		return fmt.Errorf("%q is already in use: pick another name", others[i].Name)
 	}
 	if i := slices.IndexFunc(others, func(o remote.Peer) bool { return o.Key.Sign == p.Key.Sign }); i >= 0 {
-		return fmt.Errorf("this key is paired already, as %q", others[i].Name)
+		return fmt.Errorf("this key is already paired, as %q", others[i].Name)
 	}
 	return checkRole(p)
 }
@@ -179,7 +179,7 @@ func checkRole(p remote.Peer) error {
 	case remote.RoleDevice:
 		k := p.Key
 		if k.Sign == "" || len(k.Sign) > 200 || strings.ContainsFunc(k.Sign, isOdd) || !isClass {
-			return errors.New("the key or the limits of this device are none")
+			return errors.New("the key or the limits of this device are invalid")
 		}
 		return nil
 	}
@@ -233,15 +233,15 @@ func (b *Book) Settle(seen []remote.Peer, accept bool) error {
 	defer b.writing.Unlock()
 	held, err := b.Problem()
 	if err == nil {
-		return errors.New("the list of what is paired is as it should be: nothing is to be accepted")
+		return errors.New("the list of pairings is unchanged: there is nothing to accept")
 	}
 	next := content{}
 	if accept {
 		if len(held) == 0 {
-			return errors.New("the list of what is paired cannot be read: start anew")
+			return errors.New("nod can't read the list of pairings: start over")
 		}
 		if !reflect.DeepEqual(sameTimes(seen), sameTimes(held)) {
-			return errors.New("this is not the list that was shown: look at it once more")
+			return errors.New("the list has changed: look again")
 		}
 		next.Peers = held
 	}
@@ -268,7 +268,7 @@ func (b *Book) Add(p remote.Peer) error {
 			return err
 		}
 		if len(c.Peers) >= maxPeers {
-			return fmt.Errorf("%d are paired already: revoke some", len(c.Peers))
+			return fmt.Errorf("%d are already paired: revoke some", len(c.Peers))
 		}
 		c.Peers = append(c.Peers, p)
 		return nil
@@ -384,14 +384,14 @@ func (b *Book) save(c content) error {
 	}
 	text, err := json.Marshal(c)
 	if err != nil {
-		return fmt.Errorf("write the list of what is paired: %w", err)
+		return fmt.Errorf("write the list of pairings: %w", err)
 	}
 	data, err := json.MarshalIndent(bookFile{bookVersion, text, b.sum(text)}, "", "  ")
 	if err != nil {
-		return fmt.Errorf("write the list of what is paired: %w", err)
+		return fmt.Errorf("write the list of pairings: %w", err)
 	}
 	if err := ownfile.Write(b.path, append(data, '\n'), 0o600); err != nil {
-		return fmt.Errorf("write the list of what is paired: %w", err)
+		return fmt.Errorf("write the list of pairings: %w", err)
 	}
 	return nil
 }

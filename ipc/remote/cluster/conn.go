@@ -31,8 +31,8 @@ const (
 var (
 	errNobody   = errors.New("nobody is there")
 	errLost     = errors.New("a message was lost on the way")
-	errProtocol = errors.New("the other end does not keep to the protocol")
-	errOther    = errors.New("the other end has another key than its subject says")
+	errProtocol = errors.New("the other end violates the protocol")
+	errOther    = errors.New("the other end's key differs from its subject")
 	errNoRoom   = errors.New("there are too many connections of that kind")
 	errCluster  = errors.New("the connection with NATS was lost")
 )

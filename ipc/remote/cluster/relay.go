@@ -103,7 +103,7 @@ func (r *Relay) keep(
 				tries = 0
 			}
 		}
-		r.log.Debug("no connection with a desk", "desk", desk, "err", err)
+		r.log.Debug("no connection to a desk", "desk", desk, "err", err)
 		select {
 		case <-ctx.Done():
 		case <-look:

@@ -162,7 +162,7 @@ func start(command []string, log *slog.Logger) (transport, error) {
 		return nil, fmt.Errorf("run %s: %w", command[0], err)
 	}
 	if err := p.cmd.Start(); err != nil {
-		log.Error("the command of a line does not start", "command", command, "err", err)
+		log.Error("a connection command does not start", "command", command, "err", err)
 		return nil, errors.New(problemNotInstalled)
 	}
 	p.close = sync.OnceFunc(func() {
@@ -191,7 +191,7 @@ func (p *process) problem() string {
 	err := p.cmd.Wait()
 	said := p.stderr.String()
 	if err != nil || said != "" {
-		p.log.Info("the command of a line has ended", "command", p.cmd.Args, "err", err, "said", said)
+		p.log.Info("a connection command ended", "command", p.cmd.Args, "err", err, "said", said)
 	}
 	return problemOf(filepath.Base(p.cmd.Args[0]), p.cmd.ProcessState.ExitCode(), said)
 }

@@ -14,13 +14,13 @@ const (
 	problemHostChanged  = "the host's key has changed: find out why before you remove the old one"
 	problemHostUnknown  = "ssh does not know the host's key yet: connect once in a terminal"
 	problemDenied       = "ssh was refused: it needs a key that asks for no passphrase, such as one in ssh-agent"
-	problemName         = "ssh cannot find a host of that name"
+	problemName         = "ssh cannot find a host with that name"
 	problemUnreachable  = "the host does not answer"
 	problemNoNod        = "nod is not installed there, or not in the PATH that ssh gives commands"
 	problemOldNod       = "the nod there is too old to be a relay: install the version that runs here"
 	problemNoRelay      = "no relay is running there, and none could be started: run nod relay there to see why"
 	problemNoContainer  = "no such container is running"
-	problemNoEngine     = "the container engine is not running, or does not let this user in"
+	problemNoEngine     = "the container engine is not running, or refuses this user"
 	problemEnded        = "the connection command failed: the log has its output"
 )
 

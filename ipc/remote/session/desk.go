@@ -73,7 +73,7 @@ func (d *desk) served(h jrpc2.Handler) jrpc2.Handler {
 
 func (d *desk) serve(ctx context.Context) error {
 	d.alive = time.AfterFunc(silence, func() {
-		d.end(fmt.Errorf("the desk gave no sign of life within %v", silence))
+		d.end(fmt.Errorf("the desk was silent for %v", silence))
 	})
 	defer d.alive.Stop()
 	stop := context.AfterFunc(ctx, func() { d.end(context.Cause(ctx)) })

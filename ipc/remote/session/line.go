@@ -53,7 +53,7 @@ func (l *line) serve(ctx context.Context, conn net.Conn) error {
 		err = newMachine(l, key, newWire(secured, conn)).serve(ctx)
 	}
 	if ctx.Err() == nil {
-		l.log.Info("a connection with a machine has ended", "err", err)
+		l.log.Info("a connection to a machine ended", "err", err)
 		l.failed(conn, ProblemOf(err))
 		l.changed()
 	}

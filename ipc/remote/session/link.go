@@ -221,7 +221,7 @@ func (l *Link) Report(ctx context.Context, decided []interact.Record) error {
 			if err == nil || ctx.Err() != nil {
 				return err
 			}
-			l.log.Warn("a desk does not keep what was decided", "desk", d.key.Fingerprint(), "err", err)
+			l.log.Warn("a desk does not record decisions", "desk", d.key.Fingerprint(), "err", err)
 		}
 		select {
 		case <-changed:

@@ -85,7 +85,7 @@ type greeting struct {
 }
 
 var (
-	errBusy    = errors.New("too much waits for an answer there")
+	errBusy    = errors.New("too many requests are pending there")
 	errRefused = errors.New("the other end refuses this message")
 	errUnknown = errors.New("no such request")
 
@@ -187,7 +187,7 @@ func secure(ctx context.Context, identity *remote.Identity, conn net.Conn, isDes
 const (
 	ProblemOtherDesk = "the relay there belongs to another desk, which must pair this one first"
 	ProblemOtherKey  = "another machine answers there: it has a different key"
-	ProblemChatter   = "the reply there is not nod's: its shell's start-up files must print nothing"
+	ProblemChatter   = "the reply is not from nod: shell start-up files there must print nothing"
 )
 
 // ProblemOf says why a connection ended with err; nothing where that says no more than that it did.

@@ -25,8 +25,8 @@ const (
 
 var (
 	errTooLong  = errors.New("the other end sends a message that is too long")
-	errUnread   = errors.New("the other end does not read what it is sent")
-	errNotRPC   = errors.New("the other end does not speak as nod does")
+	errUnread   = errors.New("the other end does not read its messages")
+	errNotRPC   = errors.New("the other end does not speak nod's protocol")
 	errWireDown = errors.New("the connection was closed")
 )
 
@@ -89,7 +89,7 @@ func (w *wire) Recv() ([]byte, error) {
 		return line, nil
 	}
 	if id := fields["id"]; len(id) == 0 || string(id) == "null" {
-		return nil, w.close(fmt.Errorf("%w: it wants no reply", errNotRPC))
+		return nil, w.close(fmt.Errorf("%w: the sender wants no reply", errNotRPC))
 	}
 	select {
 	case w.calls <- struct{}{}:

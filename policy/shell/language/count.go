@@ -21,7 +21,7 @@ func Seq(numbers []string, separators string) error {
 	for _, n := range numbers {
 		v, err := strconv.ParseFloat(n, 64)
 		if err != nil || !decimal().MatchString(n) {
-			return refusal("It counts with " + Quote(n) + ", which may be endless.")
+			return refusal("It counts with " + Quote(n) + ", which may never end.")
 		}
 		values, width = append(values, v), width+len(n)
 	}

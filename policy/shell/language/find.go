@@ -170,7 +170,7 @@ func (u *Use) findTest(test string, rest []string) ([]string, error) {
 		return rest, nil
 	case test == "-delete":
 		u.Deletes = true
-		return rest, refusal("find removes what it finds.")
+		return rest, refusal("find deletes the files it finds.")
 	case test == "-exec":
 		return u.findRun(rest)
 	case test == "-execdir", test == "-ok", test == "-okdir":

@@ -58,7 +58,7 @@ func unreadable(text string) error {
 	case len(text) > MaxLength:
 		return refusal("The text is longer than 10,000 bytes.")
 	case !utf8.ValidString(text) || strings.ContainsRune(text, 0):
-		return refusal("The text contains bytes that no program reads as characters.")
+		return refusal("The text contains bytes that are not characters.")
 	}
 	return nil
 }

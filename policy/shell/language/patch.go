@@ -53,7 +53,7 @@ func Patch(text string) (Use, error) {
 	if first == PatchBegin && last == patchEnd {
 		lines = lines[1 : len(lines)-1]
 	} else {
-		err = refusal("The patch does not begin and end as apply_patch wants it.")
+		err = refusal("The patch does not begin and end as apply_patch expects.")
 	}
 	for _, line := range lines {
 		if problem := p.line(line); err == nil {

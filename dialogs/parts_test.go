@@ -95,6 +95,23 @@ func TestManyPartsAreCounted(t *testing.T) {
 	}
 }
 
+// In a long list the parts that need the user come first.
+func TestNewPartsComeFirst(t *testing.T) {
+	parts := different(3)
+	for i := range 20 {
+		parts = slices.Insert(parts, i, policy.CommandPart{Text: fmt.Sprint("make ", i), State: policy.PartCovered})
+	}
+	rows := prompt.PartRows(parts)
+	if len(rows) < 4 {
+		t.Fatalf("%d rows", len(rows))
+	}
+	for i, row := range rows {
+		if isNew := row.State == policy.PartNew; isNew != (i < 3) {
+			t.Errorf("row %d is %s: %s", i, row.State, row.Text)
+		}
+	}
+}
+
 // Every mark has a word beside its colour, and hidden characters of a part are spelled out.
 func TestPartsAreMarkedInWords(t *testing.T) {
 	test.NewTempApp(t)

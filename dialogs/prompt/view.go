@@ -179,9 +179,13 @@ func PartRows(parts []policy.CommandPart) []PartRow {
 	var rows []PartRow
 	onlyRead, left := 0, 0
 	isLong, alike := len(parts) > maxPartRows, map[string]int{}
+	if isLong { // what is folded away is what asks nothing of the user
+		parts = slices.Clone(parts)
+		slices.SortStableFunc(parts, func(a, b policy.CommandPart) int { return passes(a) - passes(b) })
+	}
 	for _, p := range parts {
 		row := PartRow{State: p.State, Text: SafeEnds(p.Text), Note: partNote(p)}
-		if p.State != policy.PartReads && p.State != policy.PartCovered { // a relay may say anything
+		if passes(p) == 0 {
 			row.State = policy.PartNew
 		}
 		program, _, _ := strings.Cut(p.Text, " ")
@@ -213,4 +217,12 @@ func PartRows(parts []policy.CommandPart) []PartRow {
 		rows = append(rows, PartRow{State: policy.PartNew, Text: text, Summary: true})
 	}
 	return rows
+}
+
+// passes is 1 for a part that passes without the user, else 0. A relay may send any state.
+func passes(p policy.CommandPart) int {
+	if p.State == policy.PartReads || p.State == policy.PartCovered {
+		return 1
+	}
+	return 0
 }

@@ -75,7 +75,9 @@ func (v View) WhyBeside(parts []policy.CommandPart) string {
 		return p.State == policy.PartNew && !slices.Contains(v.told, p.Text)
 	}
 	isTold := len(parts) > 0 && !v.byRule && !slices.ContainsFunc(parts, isUntold)
-	isSaid := func(p PartRow) bool { return strings.EqualFold(strings.TrimRight(p.Note, ".。"), v.Why) }
+	isSaid := func(p PartRow) bool { // a count may follow
+		return len(p.Note) >= len(v.Why) && strings.EqualFold(p.Note[:len(v.Why)], v.Why)
+	}
 	if isTold || slices.ContainsFunc(PartRows(parts), isSaid) {
 		return ""
 	}

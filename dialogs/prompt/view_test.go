@@ -2,6 +2,7 @@ package prompt
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 	"time"
 
@@ -22,19 +23,20 @@ func TestWhyIsSaidWhereItAddsSomething(t *testing.T) {
 		t.Fatal(err)
 	}
 	for command, want := range map[string]string{
-		"git push":                 "",
-		"git push --force":         `rule "releases" asks about it`,
-		"rm notes.txt":             "",
-		"sudo ls":                  "",
-		"curl https://example.com": "",
-		"frobnicate --all":         "",
-		"git commit -m x":          "it makes a commit, and runs the repository's hooks",
-		"make":                     "it runs the commands of the project's makefile",
-		"terraform plan":           "it runs plugins that the project names, with keys to the cloud",
-		"cat .env":                 "the path may contain keys, passwords or tokens",
-		"rm notes.txt && sudo ls":  "",
-		"echo \u202ex":             "the input contains invisible characters",
-		"printenv | tee out.txt":   "",
+		"git push":                     "",
+		"git push --force":             `rule "releases" asks about it`,
+		"rm notes.txt":                 "",
+		"sudo ls":                      "",
+		"curl https://example.com":     "",
+		"frobnicate --all":             "",
+		"git commit -m x":              "it makes a commit, and runs the repository's hooks",
+		"make":                         "it runs the commands of the project's makefile",
+		"terraform plan":               "it runs plugins that the project names, with keys to the cloud",
+		"cat .env":                     "the path may contain keys, passwords or tokens",
+		"rm notes.txt && sudo ls":      "",
+		"echo \u202ex":                 "the input contains invisible characters",
+		"printenv | tee out.txt":       "",
+		strings.Repeat("make a; ", 60): "",
 	} {
 		input, err := json.Marshal(map[string]string{"command": command})
 		if err != nil {

@@ -12,9 +12,8 @@ import (
 
 // Compiled is a policy made ready for [Decide]. It is immutable, and safe for concurrent use.
 type Compiled struct {
-	rules    []compiledRule // strictest first, then by id, so that the first match decides
-	index    index
-	parts    partIndex // rules that allow parts of command lines
+	rules    []compiledRule // strictest first, then by id: the first match decides
+	parts    partIndex      // rules that allow parts of command lines
 	grants   []Grant
 	guard    guard
 	places   Places
@@ -76,7 +75,7 @@ func Compile(p Policy, places Places) (*Compiled, error) {
 	slices.SortFunc(c.rules, func(a, b compiledRule) int {
 		return cmp.Or(cmp.Compare(a.Effect.strictness(), b.Effect.strictness()), strings.Compare(a.ID, b.ID))
 	})
-	c.index, c.parts = newIndex(c.rules), newPartIndex(c.rules)
+	c.parts = newPartIndex(c.rules)
 	return c, nil
 }
 
@@ -99,8 +98,17 @@ func (c *Compiled) Broken() *Compiled {
 			next.rules = append(next.rules, r)
 		}
 	}
-	next.index = newIndex(next.rules)
 	return next
+}
+
+// find returns the strictest rule that matches and is no stricter than an effect, or nil.
+func (c *Compiled) find(f *facts, from Effect) *compiledRule {
+	for i := range c.rules { // strictest first
+		if r := &c.rules[i]; !r.Effect.IsStricter(from) && r.matches(f) {
+			return r
+		}
+	}
+	return nil
 }
 
 type compiledRule struct {

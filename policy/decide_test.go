@@ -484,37 +484,7 @@ func TestStrictestWins(t *testing.T) {
 				)
 			}
 		}
-		fast, slow := found(call, p)
-		if fast != slow {
-			t.Fatalf(
-				"seed %d, round %d: the index leads to rule %q, trying all of them to %q\ncall %+v\nrules %+v",
-				seed,
-				round,
-				fast,
-				slow,
-				call,
-				p.Rules,
-			)
-		}
 	}
-}
-
-// found returns the ids of the rule that the index leads to and of the one that trying all of them finds.
-func found(call Call, p Policy) (fast, slow string) {
-	c, err := Compile(p, testPlaces)
-	if err != nil {
-		panic(err)
-	}
-	f := newFacts(&call, c, testNow)
-	if r := c.find(f, Deny); r != nil {
-		fast = r.ID
-	}
-	for i := range c.rules {
-		if c.rules[i].matches(f) {
-			return fast, c.rules[i].ID
-		}
-	}
-	return fast, ""
 }
 
 func pick[T any](r *rand.Rand, items ...T) T { return items[r.IntN(len(items))] }
@@ -574,22 +544,6 @@ func TestNameGlob(t *testing.T) {
 	hostile := nameGlob(strings.Repeat("*a", 50) + "b") // must not take for ever
 	if hostile.match(strings.Repeat("a", 2000)) {
 		t.Error("matched")
-	}
-}
-
-// With ten thousand rules no call looks at more than a handful.
-func TestIndexSpreadsRules(t *testing.T) {
-	var p Policy
-	for i := range 10_000 {
-		p.Rules = append(p.Rules, benchmarkRule(i))
-	}
-	ix := compiled(t, p).index
-	longest := len(ix.always)
-	for _, rules := range ix.byKey {
-		longest = max(longest, len(rules))
-	}
-	if longest > 2 {
-		t.Errorf("%d rules under one key", longest)
 	}
 }
 

@@ -191,13 +191,6 @@ type nameGlob string
 
 func (g nameGlob) isLiteral() bool { return !strings.ContainsAny(string(g), "*?") }
 
-func (g nameGlob) prefix() string {
-	if i := strings.IndexAny(string(g), "*?"); i >= 0 {
-		return string(g[:i])
-	}
-	return string(g)
-}
-
 func (g nameGlob) match(name string) bool { return matchText([]rune(string(g)), []rune(name)) }
 
 // matchText matches a pattern of * and ?. It goes back to the last star only, so it takes at most

@@ -22,13 +22,13 @@ import (
 
 func main() {
 	o := app.Options{Version: version.Number(), Stdout: os.Stdout}
-	pflag.BoolVar(&o.Background, "background", false, "started with the session: open no window that nobody asked for")
+	pflag.BoolVar(&o.Background, "background", false, "started at login: open no windows")
 	pflag.StringVar(&o.ConfigPath, "config", "", "read rules and settings from this `file` instead of the usual one")
 	pflag.StringVar(&o.LogLevel, "log-level", "",
-		"least urgent `level` to log: debug, info, warn or error (default info, or what NOD_LOG says)")
-	carry := pflag.Bool(desktop.CarryFlag, false, "carry a connection to the session bus, for a program of nod's")
+		"lowest `level` to log: debug, info, warn or error (default NOD_LOG, else info)")
+	carry := pflag.Bool(desktop.CarryFlag, false, "carry a connection to the session bus, for one of nod's programs")
 	_ = pflag.CommandLine.MarkHidden(desktop.CarryFlag) // it exists
-	autostart := pflag.String("autostart", "", "have nod start with the session or not, `on|off`, and exit")
+	autostart := pflag.String("autostart", "", "start nod at login, `on|off`, and exit")
 	showVersion := pflag.Bool("version", false, "print the version and exit")
 	pflag.Parse() // wrong usage exits 2
 	if *showVersion {

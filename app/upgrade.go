@@ -155,7 +155,7 @@ func (u *upgrade) look(ctx context.Context) error {
 	}
 	u.calm(ctx)
 	if now, err := os.Stat(u.self); err != nil || !isUnchanged(found, now) {
-		return fmt.Errorf("%s was replaced once more", u.self)
+		return fmt.Errorf("%s was replaced again", u.self)
 	}
 	u.log.Info("nod was replaced: continuing as the new program", "version", version)
 	return u.handOver(ctx)

@@ -184,8 +184,8 @@ func TestReplacedWhileThePersonIsBusy(t *testing.T) {
 	i.put("nod-desktop", 2)
 	i.put("nod-dialogs", 2)
 	i.u.calm = func(context.Context) { i.write("nod-desktop", "\x7fELF") }
-	if err := i.u.look(t.Context()); err == nil || !strings.Contains(err.Error(), "once more") {
-		t.Errorf("got %v, want that it was replaced once more", err)
+	if err := i.u.look(t.Context()); err == nil || !strings.Contains(err.Error(), "replaced again") {
+		t.Errorf("got %v, want that it was replaced again", err)
 	}
 	i.wants("tried")
 	i.wantsNothingElse()

@@ -107,7 +107,8 @@ var connectX = sync.OnceValue(func() *xServer {
 func CheckX11() error {
 	conn, err := dialX()
 	if err != nil {
-		return fmt.Errorf("the X server at %q lets nobody in: %w: check DISPLAY and XAUTHORITY", os.Getenv("DISPLAY"), err)
+		return fmt.Errorf("the X server at %q refuses connections: %w: check DISPLAY and XAUTHORITY",
+			os.Getenv("DISPLAY"), err)
 	}
 	conn.Close()
 	return nil

@@ -69,7 +69,7 @@ func decodeBody(kind api.Kind, text []byte) (Body, error) {
 		in.Approve.Input = in.Input
 		return in.Approve, err
 	}
-	return nil, fmt.Errorf("%q is no kind of request", kind)
+	return nil, fmt.Errorf("%q is not a kind of request", kind)
 }
 
 func decodeAs[T any](text []byte) (body T, err error) {

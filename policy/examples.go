@@ -136,7 +136,7 @@ func (r Rule) exampleCall(text string, places Places) (Call, error) {
 	}
 	if len(text) > 0 && text[0] == '{' {
 		if err := strict.Unmarshal([]byte(text), &e, strict.RejectUnknownMembers(true)); err != nil {
-			return Call{}, fmt.Errorf("this is no call: %w", err)
+			return Call{}, fmt.Errorf("not a tool call: %w", err)
 		}
 	} else {
 		input, err := json.Marshal(map[string]string{field: text})

@@ -188,7 +188,7 @@ func parseTool(class string, words []string) (tool, error) {
 		means, here := strings.CutSuffix(means, "=here")
 		f, ok := meanings[means]
 		if !ok {
-			return t, fmt.Errorf("%q is no meaning of a field", means)
+			return t, fmt.Errorf("%q is not a meaning of a field", means)
 		}
 		if here {
 			kind := f.kind()

@@ -20,7 +20,7 @@ import (
 func Expel(p *Profile, guarded func(path string) bool) (moved []string, err error) {
 	root, err := os.OpenRoot(p.Project)
 	if err != nil {
-		return nil, fmt.Errorf("move what is guarded out of a project: %w", err)
+		return nil, fmt.Errorf("move protected files out of a project: %w", err)
 	}
 	defer root.Close()
 	found, err := strays(p, root, guarded)

@@ -65,7 +65,7 @@ func (d *document) namedOnce() error {
 	}
 	isHooks := func(m hujson.ObjectMember) bool { return nameOf(m) == "hooks" }
 	if slices.ContainsFunc(d.root.Members[i+1:], isHooks) {
-		return errors.New(`"hooks" is in the file twice: make it one`)
+		return errors.New(`"hooks" appears twice in the file: merge them`)
 	}
 	for v := range d.root.Members[i].Value.All() {
 		o, ok := v.Value.(*hujson.Object)

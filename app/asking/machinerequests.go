@@ -711,7 +711,7 @@ func kept(peer remote.Peer, r interact.Record, now time.Time) (interact.Record, 
 	isDecision := r.Answer.Outcome == api.Allowed || r.Answer.Outcome == api.Denied
 	switch {
 	case uuid.Validate(string(r.Request.ID)) != nil:
-		return r, errors.New("its id is no UUID")
+		return r, errors.New("its id is not a UUID")
 	case !isApproval || !isDecision || r.Answer.By != api.ByPolicy:
 		return r, errors.New("it is not a policy decision")
 	}

@@ -304,12 +304,12 @@ func (m *machines) forget(ctx context.Context, name string) error {
 	line := m.lineTo(peer.Key)
 	switch {
 	case !ok || peer.Role != remote.RoleMachine:
-		return fmt.Errorf("forget what was allowed on %q: %w", name, book.ErrUnknown)
+		return fmt.Errorf("forget approvals on %q: %w", name, book.ErrUnknown)
 	case line == nil:
-		return fmt.Errorf("forget what was allowed on %s: %w", name, remote.ErrDown)
+		return fmt.Errorf("forget approvals on %s: %w", name, remote.ErrDown)
 	}
 	if err := line.Forget(ctx, peer.Key); err != nil {
-		return fmt.Errorf("forget what was allowed on %s: %w", name, err)
+		return fmt.Errorf("forget approvals on %s: %w", name, err)
 	}
 	return nil
 }

@@ -127,7 +127,7 @@ func (k *keyboard) grab(keys config.Shortcut) error {
 			err := xproto.GrabKeyChecked(k.conn, true, k.root(), held|locks, code,
 				xproto.GrabModeAsync, xproto.GrabModeAsync).Check()
 			if _, taken := errors.AsType[xproto.AccessError](err); taken {
-				return fmt.Errorf("%w: another program has %s", errNoShortcut, keys)
+				return fmt.Errorf("%w: another program uses %s", errNoShortcut, keys)
 			}
 			if err != nil {
 				return fmt.Errorf("take the keys %s: %w", keys, err)
@@ -233,7 +233,7 @@ type portalSession struct {
 func (p *portalSession) request(ctx context.Context, method string, args ...any) (map[string]dbus.Variant, error) {
 	var handle dbus.ObjectPath
 	if err := p.service.CallWithContext(ctx, portalShortcuts+"."+method, 0, args...).Store(&handle); err != nil {
-		return nil, fmt.Errorf("%w: this desktop's portal offers none: %w", errNoShortcut, err)
+		return nil, fmt.Errorf("%w: this desktop's portal has none: %w", errNoShortcut, err)
 	}
 	for s := range p.signals {
 		if s.Name != portalRequest+".Response" || s.Path != handle || len(s.Body) != 2 {

@@ -122,7 +122,7 @@ func TestShortcutOnX(t *testing.T) {
 	}
 	s := runShortcut(t, "Ctrl+Alt+N")
 	receive(t, s.changed)
-	if p := s.why(); !strings.Contains(p, "another program has Ctrl+Alt+N") {
+	if p := s.why(); !strings.Contains(p, "another program uses Ctrl+Alt+N") {
 		t.Errorf("the problem is %q", p)
 	}
 	s.want("Ctrl+Alt+M")

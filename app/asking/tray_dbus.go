@@ -42,7 +42,7 @@ const (
 // run shows the tray until ctx ends, on as many connections to the session bus as that takes.
 func (t *tray) run(ctx context.Context) {
 	go reconnect(ctx, t.serve, func(err error) { // not waited for: a write to a bus that hangs cannot be cancelled
-		t.log.Warn("no tray icon until the session bus answers", "err", err)
+		t.log.Warn("no tray icon until the session bus responds", "err", err)
 	})
 	<-ctx.Done()
 }

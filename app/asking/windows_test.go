@@ -580,7 +580,7 @@ func TestTheSettingsAreBroughtToTheScreen(t *testing.T) {
 	}{
 		"shown": {then: func(d *desk) { report(d, there) }},
 		"another window": {
-			then: func(d *desk) { report(d, operator.Screen{Open: true}) }, want: "did not come up",
+			then: func(d *desk) { report(d, operator.Screen{Open: true}) }, want: "did not open",
 		},
 		"died before they came": {then: func(d *desk) {
 			<-d.now().views
@@ -591,7 +591,7 @@ func TestTheSettingsAreBroughtToTheScreen(t *testing.T) {
 			}
 			report(d, there)
 		}},
-		"hang":    {then: func(d *desk) { d.now().hangs.Store(true) }, want: "did not come up"},
+		"hang":    {then: func(d *desk) { d.now().hangs.Store(true) }, want: "did not open"},
 		"crash":   {before: func(d *desk) { d.set(&d.crash, errors.New("exit status 2")) }, want: "exit status 2"},
 		"blind":   {before: func(d *desk) { d.set(&d.display, desktop.ErrNoDisplay) }, want: "no screen to ask on"},
 		"refused": {before: func(d *desk) { d.set(&d.crash, desktop.ErrNoDisplay) }, want: "no screen to ask on"},

@@ -50,7 +50,7 @@ func (d display) platform(ctx context.Context) (string, error) {
 	case tried != nil:
 		return "", tried
 	case chosen != "":
-		return "", fmt.Errorf("FYNE_PLATFORM=%q: want x11 or wayland, or unset it", chosen)
+		return "", fmt.Errorf("FYNE_PLATFORM=%q: set it to x11 or wayland, or unset it", chosen)
 	}
 	return "", fmt.Errorf("%w: neither DISPLAY nor WAYLAND_DISPLAY is set; start nod-desktop inside a desktop session, "+
 		"or start a virtual one first: Xvfb :99 & DISPLAY=:99 nod-desktop", ErrNoDisplay)
@@ -119,7 +119,7 @@ func x11Addresses(name string) ([]address, error) {
 	number, _, _ = strings.Cut(number, ".")
 	n, err := strconv.ParseUint(number, 10, 16)
 	if err != nil {
-		return nil, fmt.Errorf("DISPLAY is %q: %q is no display number", name, number)
+		return nil, fmt.Errorf("DISPLAY is %q: %q is not a display number", name, number)
 	}
 	if strings.HasPrefix(host, "/") { // launchd on macOS names the socket itself
 		return []address{{"unix", host + ":" + number}, {"unix", host}}, nil

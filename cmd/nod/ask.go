@@ -83,7 +83,7 @@ questions from them. They end the pause in the tray menu or in the settings, und
 		if len(args) > 0 {
 			d, err := config.ParseDuration(args[0])
 			if err != nil || d.Seconds() < api.MinPause || d.Seconds() > api.MaxPause {
-				return wrongUsage("%q is no time from 1m to 24h", args[0])
+				return wrongUsage("%q is not a time from 1m to 24h", args[0])
 			}
 			q.Pause = d.Seconds()
 		}

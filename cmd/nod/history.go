@@ -77,7 +77,8 @@ var (
 
 func (f *historyFlags) add(cmd *cobra.Command) {
 	set := cmd.Flags()
-	set.StringVar(&f.query.Text, "search", "", "only entries that have for each of these `words` one that begins with it")
+	set.StringVar(&f.query.Text, "search", "", "only entries that contain all these `words`, or longer ones that "+
+		"begin with them")
 	set.StringVar(&f.query.Agent, "agent", "", "only of this agent")
 	set.StringVar(&f.project, "project", "", "only from this `folder`")
 	set.StringVar(&f.query.Session, "session", "", "only of this session")

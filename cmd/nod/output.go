@@ -53,7 +53,7 @@ func (o *output) pass(to *os.File) (*os.File, error) {
 	}
 	read, write, err := os.Pipe()
 	if err != nil {
-		return nil, fmt.Errorf("read what a command prints: %w", err)
+		return nil, fmt.Errorf("read a command's output: %w", err)
 	}
 	o.pipes = append(o.pipes, write)
 	o.copies.Go(func() {

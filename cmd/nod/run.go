@@ -65,8 +65,8 @@ The exit status is the command's, or 126 if nod could not run it.`,
 		return c.runContained(ctx, api.RunRequest{Command: spell(args), Own: true}, argv, nil)
 	})
 	cmd.Flags().BoolVar(&outside, "outside", false, "run it without the sandbox")
-	cmd.Flags().StringVarP(&line, "line", "c", "", "run what Claude Code has a shell run")
-	cmd.Flags().BoolVar(&try, sandbox.TryFlag, false, "print what contains commands here")
+	cmd.Flags().StringVarP(&line, "line", "c", "", "run a command line of Claude Code")
+	cmd.Flags().BoolVar(&try, sandbox.TryFlag, false, "print which sandbox this machine has")
 	_, _ = cmd.Flags().MarkHidden("line"), cmd.Flags().MarkHidden(sandbox.TryFlag)
 	cmd.Flags().SetInterspersed(false) // what follows the command's name is for the command
 	return cmd

@@ -296,7 +296,7 @@ func (w *writer) leave() {
 // withoutReaders runs f while nobody reads. Readers then open the new file.
 func (w *writer) withoutReaders(f func()) {
 	if err := w.j.Reader.reset(f); err != nil {
-		w.j.opts.Log.Error("journal: close what reads", "err", err)
+		w.j.opts.Log.Error("journal: close the readers", "err", err)
 	}
 }
 

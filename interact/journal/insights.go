@@ -170,7 +170,7 @@ func (r *Reader) Facets(ctx context.Context) (history.Facets, error) {
 		devices.add(s.device, history.Count{}, s)
 	})
 	if err != nil {
-		return history.Facets{}, fmt.Errorf("read what the history can be filtered by: %w", err)
+		return history.Facets{}, fmt.Errorf("read the history's filters: %w", err)
 	}
 	for _, values := range []tally[string]{agents, projects, tools, machines, devices} {
 		delete(values, "")

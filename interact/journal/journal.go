@@ -228,7 +228,7 @@ func (j *Journal) Restore(ctx context.Context, settled int) (open []Pending, las
 		return err
 	})
 	if err != nil {
-		return nil, nil, fmt.Errorf("restore what waited: %w", err)
+		return nil, nil, fmt.Errorf("restore pending requests: %w", err)
 	}
 	j.mu.Lock()
 	aside := j.aside

@@ -290,7 +290,7 @@ func readPending(conn *sqlite.Conn, leftOut func(error)) (open []Pending, err er
 			err = errors.New("its record is not of a pending request")
 		}
 		if err != nil {
-			leftOut(fmt.Errorf("request %s cannot be asked about again: %w", id, err))
+			leftOut(fmt.Errorf("nod can't ask about request %s again: %w", id, err))
 			return nil
 		}
 		open = append(open, p)

@@ -230,7 +230,7 @@ func checkOwner(conn net.Conn) error {
 	case errors.Is(err, peer.ErrUnknown):
 		return nil
 	case err != nil:
-		return fmt.Errorf("%w: cannot tell whose it is: %w", ErrForeign, err)
+		return fmt.Errorf("%w: nod can't tell who owns it: %w", ErrForeign, err)
 	case uid != 0 && uid != os.Geteuid():
 		return fmt.Errorf("%w: it runs as user %d", ErrForeign, uid)
 	}

@@ -226,4 +226,4 @@ func (c *chunks) empty() error {
 	return cut(err)
 }
 
-var errChunk = errors.New("a reply in chunks that are none")
+var errChunk = errors.New("a reply with malformed chunks")

@@ -159,7 +159,7 @@ func (p *Push) wake(ctx context.Context, s Subscription) (isGone bool, err error
 		return true, nil
 	}
 	if reply.StatusCode/100 != 2 {
-		return false, fmt.Errorf("wake a device: its push service says %s", reply.Status)
+		return false, fmt.Errorf("wake a device: its push service replied %s", reply.Status)
 	}
 	return false, nil
 }
@@ -187,7 +187,7 @@ func (p *Push) WakeByNtfy(ctx context.Context, topic, page, text string) error {
 	defer reply.Body.Close()
 	_, _ = io.Copy(io.Discard, io.LimitReader(reply.Body, maxBody))
 	if reply.StatusCode/100 != 2 {
-		return fmt.Errorf("wake devices by ntfy: the server says %s", reply.Status)
+		return fmt.Errorf("wake devices by ntfy: the server replied %s", reply.Status)
 	}
 	return nil
 }

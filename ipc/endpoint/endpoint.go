@@ -234,7 +234,7 @@ func Remove(dir string, pid int) error {
 func parse(text []byte) (Endpoint, error) {
 	var e Endpoint
 	if err := json.Unmarshal(text, &e, json.RejectUnknownMembers(true)); err != nil {
-		return Endpoint{}, errors.New("is not an endpoint that this version of nod understands")
+		return Endpoint{}, errors.New("is not an endpoint this version of nod understands")
 	}
 	return e, e.check()
 }

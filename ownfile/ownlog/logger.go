@@ -40,7 +40,7 @@ func NewLogger(level string) (*Logger, error) {
 		l.Warn("no log file", "err", l.Problem)
 	}
 	if err := l.catchCrash(Path("crash.log")); err != nil {
-		l.Warn("the trace of a crash would go to standard error only", "err", err)
+		l.Warn("crash traces go to standard error only", "err", err)
 	}
 	return l, nil
 }

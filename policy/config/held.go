@@ -27,7 +27,7 @@ var ErrHeld = errors.New("another program changed the policy file: accept or und
 // program's.
 func (f *File) SetSeal(seal *Seal) {
 	if seal.err != nil {
-		f.log.Warn("nod can't tell what was accepted: it asks about everything", "err", seal.err)
+		f.log.Warn("nod can't tell which policy was accepted: it asks about everything", "err", seal.err)
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -58,7 +58,7 @@ func (f *File) Accept(seen HeldChange) error {
 func (f *File) Undo(seen HeldChange) error {
 	return f.settleHeld(seen, func() error {
 		if seen.IsUnknown {
-			return errors.New("undo the change to the policy file: nod can't tell what you accepted before")
+			return errors.New("undo the change to the policy file: nod can't tell which policy you accepted before")
 		}
 		return ownfile.Write(f.path, []byte(seen.Before), 0o600)
 	})
@@ -93,7 +93,7 @@ func (f *File) hold(text string, s *State) error {
 	}
 	was, rules, err := f.lastAccepted()
 	if err != nil {
-		return fmt.Errorf("compile what was accepted: %w", err)
+		return fmt.Errorf("compile the accepted policy: %w", err)
 	}
 	s.Accepted = rules
 	s.Held, s.Config = &HeldChange{before, text, f.seal.err != nil}, s.Config.restrained(was)

@@ -73,7 +73,7 @@ func (s *Source) Translate(agent string, files []File, existing []policy.Rule) (
 	var entries []*Entry
 	for _, f := range files {
 		if f.Project != "" && !filepath.IsAbs(f.Project) {
-			return Result{}, fmt.Errorf("%s: the project %q is no absolute folder", f.Path, f.Project)
+			return Result{}, fmt.Errorf("%s: the project %q is not an absolute path", f.Path, f.Project)
 		}
 		found, err := s.Read(f)
 		if err != nil {

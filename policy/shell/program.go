@@ -413,7 +413,7 @@ func (p *program) line(keyword, rest string) error {
 	case "why":
 		p.why = rest
 	default:
-		return errors.New("it is no keyword")
+		return errors.New("it is not a keyword")
 	}
 	return nil
 }
@@ -459,7 +459,7 @@ func (p *program) addFlags(text string, f flag) (err error) {
 			own.optional, name = true, base
 		}
 		if _, twice := p.flags[name]; twice || len(name) < 2 {
-			return fmt.Errorf("%q is no flag, or appears twice", name)
+			return fmt.Errorf("%q is not a flag, or appears twice", name)
 		}
 		p.flags[name] = own
 	}
@@ -471,7 +471,7 @@ func (p *program) mark(names string, of func(*flag) *bool) error {
 	for name := range strings.FieldsSeq(names) {
 		f, ok := p.flag(name)
 		if !ok || *of(&f) {
-			return fmt.Errorf("%q is no flag of the lines before, or appears twice", name)
+			return fmt.Errorf("%q is not a flag of the lines before, or appears twice", name)
 		}
 		*of(&f) = true
 		p.flags[name] = f

@@ -85,7 +85,7 @@ func (b riskBook) read(file, text string, keywords map[string]Level) error {
 		case keyword == "when":
 			err = b.add(level, risk, rest)
 		default:
-			err = fmt.Errorf("%s: want when, or one of %v", keyword, slices.Sorted(maps.Keys(keywords)))
+			err = fmt.Errorf("%s: use when, or one of %v", keyword, slices.Sorted(maps.Keys(keywords)))
 		}
 		if err != nil {
 			return fmt.Errorf("%s:%d: %w", file, n, err)

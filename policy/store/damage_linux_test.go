@@ -223,7 +223,7 @@ func wantSaid(t *testing.T, s *Store, file damage, isUnknown bool) {
 		t.Error("what cannot be accepted is held")
 	}
 	if !isUnknown && held.IsUnknown {
-		t.Error("what was accepted is not known")
+		t.Error("the accepted policy is not known")
 	}
 }
 

@@ -120,7 +120,7 @@ func check(g policy.Grant) error {
 	sum, err := hex.DecodeString(g.InputSHA256)
 	switch {
 	case uuid.Validate(g.ID) != nil:
-		return fmt.Errorf("id %q is no UUID", g.ID)
+		return fmt.Errorf("id %q is not a UUID", g.ID)
 	case g.Scope != policy.Always || g.Session != "" || !g.Expires.IsZero():
 		return errors.New("only permanent approvals are saved in the file")
 	case (g.Tool == "") != (g.Edits != ""):
@@ -128,11 +128,11 @@ func check(g policy.Grant) error {
 	case g.Reads != "":
 		return errors.New("approvals to read in a folder are not saved in the file")
 	case g.InputSHA256 != "" && (err != nil || len(sum) != 32):
-		return errors.New("input_sha256 is no SHA-256")
+		return errors.New("input_sha256 is not a SHA-256")
 	case g.Command != nil && len(g.Command.Words) == 0:
 		return errors.New("the command is empty")
 	case g.Edits != "" && !filepath.IsAbs(g.Edits):
-		return errors.New("edits is no absolute path")
+		return errors.New("edits is not an absolute path")
 	}
 	kinds := 0
 	for _, is := range []bool{g.InputSHA256 != "", g.Command != nil, g.Edits != "", g.Host != "", g.AnyInput} {
@@ -141,7 +141,7 @@ func check(g policy.Grant) error {
 		}
 	}
 	if kinds != 1 {
-		return errors.New("want one of input_sha256, command, edits, host and any_input")
+		return errors.New("use one of input_sha256, command, edits, host and any_input")
 	}
 	return nil
 }

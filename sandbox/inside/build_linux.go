@@ -27,7 +27,7 @@ func build() error {
 	runtime.LockOSThread() // capabilities are a thread's own
 	// The caller's files are not the command's.
 	if err := unix.CloseRange(inherits, math.MaxInt32, unix.CLOSE_RANGE_CLOEXEC); err != nil {
-		return fmt.Errorf("close what is inherited: %w", err)
+		return fmt.Errorf("close inherited files: %w", err)
 	}
 	// When memory runs out, the kernel ends what is in a sandbox first.
 	_ = os.WriteFile("/proc/self/oom_score_adj", []byte("1000"), 0)

@@ -103,7 +103,7 @@ func (p *changeParser) next(field string) error {
 			return c.count(parts[0], parts[1])
 		}
 	}
-	return fmt.Errorf("git said something unknown: %q", field)
+	return fmt.Errorf("git printed an unknown reply: %q", field)
 }
 
 func newChange(header []string, path string) Change {

@@ -84,7 +84,7 @@ func (r *Repository) note(ctx context.Context, run Run) (Run, error) {
 	}
 	file, err := ownlog.Open(r.runs())
 	if err != nil {
-		return run, fmt.Errorf("note what was run in %s: %w", r.project, err)
+		return run, fmt.Errorf("record the run in %s: %w", r.project, err)
 	}
 	if _, err = file.Seek(0, io.SeekEnd); err == nil {
 		_, err = file.Write(append([]byte("\n"), line...)) // what was cut off by a crash ends here
@@ -138,7 +138,7 @@ func (r *Repository) noted() (runs []Run, err error) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read what was run in %s: %w", r.project, err)
+		return nil, fmt.Errorf("read the runs in %s: %w", r.project, err)
 	}
 	lines := bufio.NewScanner(bytes.NewReader(text))
 	lines.Buffer(nil, maxRuns)

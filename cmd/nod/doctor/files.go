@@ -127,7 +127,7 @@ func closeToOthers(path string) error {
 		return err
 	}
 	if !ownfile.IsMine(info) {
-		return fmt.Errorf("%s is another user's now", path)
+		return fmt.Errorf("%s now belongs to another user", path)
 	}
 	return f.Chmod(info.Mode().Perm() &^ 0o077)
 }

@@ -27,7 +27,7 @@ func checkLog(_ context.Context, e *exam) []Finding {
 	if info, err := os.Lstat(filepath.Join(e.stateDir(), "crash.log.1")); err == nil &&
 		e.Now().Sub(info.ModTime()) < recent && info.Size() > 0 {
 		trace := filepath.Join(e.stateDir(), "crash.log.1")
-		f := failure(run("less %s", quote(trace)), "nod-desktop crashed within the last day: %s says where", trace)
+		f := failure(run("less %s", quote(trace)), "nod-desktop crashed within the last day: see %s", trace)
 		f.ID = "crash"
 		found = append(found, f)
 	}
@@ -56,7 +56,7 @@ func tail(path string) ([]byte, error) {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() {
-		return nil, &fs.PathError{Op: "read", Path: path, Err: errors.New("it is no plain file")}
+		return nil, &fs.PathError{Op: "read", Path: path, Err: errors.New("it is not a plain file")}
 	}
 	return io.ReadAll(io.NewSectionReader(f, max(0, info.Size()-maxTail), maxTail))
 }

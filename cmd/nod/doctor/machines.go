@@ -121,7 +121,7 @@ func (e *exam) probeNATS(ctx context.Context) []Finding {
 			err = e.Dial(ctx, net.JoinHostPort(u.Hostname(), cmp.Or(u.Port(), natsPort)))
 		}
 		if err == nil {
-			return []Finding{entitled("nats", ok("%s://%s is reached", u.Scheme, u.Host))}
+			return []Finding{entitled("nats", ok("%s://%s is reachable", u.Scheme, u.Host))}
 		}
 		last = err
 	}

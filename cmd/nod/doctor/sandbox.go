@@ -75,7 +75,7 @@ func (e *exam) checkShell(a agent.Agent, m agent.Machine) []Finding {
 		if now, err := a.Shell(m).Look(changes[0].Before); err == nil && now.Some {
 			return nil // to nod-desktop's nod, which is not the one that looks
 		}
-		f = warning(start(), "%s's commands do not run there yet: nod-desktop changes %s within a minute", a.Title,
+		f = warning(start(), "%s's commands don't run in it yet: nod-desktop changes %s within a minute", a.Title,
 			changes[0].Path)
 		if e.isRunning() {
 			f.Fix = run("nod log")

@@ -189,7 +189,7 @@ func TestNoCommandLine(t *testing.T) {
 		want string
 	}{
 		"nothing": {func(string, string) error { return nil }, "find nod-cli"},
-		"a link":  {os.Link, "is nod and not nod-cli"},
+		"a link":  {os.Link, "is nod, not nod-cli"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()

@@ -129,7 +129,7 @@ func parse(data []byte) (c content, signed, mac []byte, err error) {
 		return content{}, nil, nil, err
 	}
 	if len(c.Peers) > maxPeers {
-		return content{}, nil, nil, fmt.Errorf("%d peers: want at most %d", len(c.Peers), maxPeers)
+		return content{}, nil, nil, fmt.Errorf("%d peers: the limit is %d", len(c.Peers), maxPeers)
 	}
 	for i, p := range c.Peers {
 		if err := check(p, c.Peers[:i]); err != nil {

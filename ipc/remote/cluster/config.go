@@ -35,12 +35,12 @@ func (c Config) check() error {
 	for part := range strings.SplitSeq(c.URL, ",") {
 		u, err := url.Parse(strings.TrimSpace(part))
 		if err != nil {
-			return fmt.Errorf("%w: url: not an address: want one such as tls://nats.example.com", errConfig)
+			return fmt.Errorf("%w: url: not an address: use one such as tls://nats.example.com", errConfig)
 		}
 		switch u.Scheme {
 		case "tls", "nats", "ws", "wss":
 		default:
-			return fmt.Errorf("%w: url %q: want one such as tls://nats.example.com", errConfig, plain(u))
+			return fmt.Errorf("%w: url %q: use one such as tls://nats.example.com", errConfig, plain(u))
 		}
 	}
 	isName := func(r rune) bool {

@@ -97,7 +97,7 @@ func (l *Link) Serve(ctx context.Context, conn net.Conn) error {
 	l.mu.Lock()
 	l.unknown = append(l.unknown, d)
 	if len(l.unknown) > maxUnknown {
-		l.unknown[0].end(errors.New("too many others connected, and it did not say who it is"))
+		l.unknown[0].end(errors.New("too many connections, and this one did not identify itself"))
 		l.unknown = l.unknown[1:]
 	}
 	l.mu.Unlock()

@@ -155,7 +155,7 @@ func (m *machine) commit(ctx context.Context, a remote.Answer) (interact.Answer,
 	var settled remote.Answer
 	err := m.call(ctx, methodAnswer, a, &settled)
 	if err == nil && (settled.ID != a.ID || settled.Answer.Outcome == "") {
-		err = fmt.Errorf("%w: the reply is about %s", errRefused, settled.ID)
+		err = fmt.Errorf("%w: the reply is for %s", errRefused, settled.ID)
 	}
 	if err != nil {
 		return interact.Answer{}, fmt.Errorf("answer request %s: %w", a.ID, err)

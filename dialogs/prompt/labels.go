@@ -7,7 +7,6 @@ import (
 	"nod/api"
 	"nod/dialogs/safetext"
 	"nod/interact"
-	"nod/policy/config"
 )
 
 // Labels are the texts of the buttons. If Why is empty, a denial has no reason, because no agent would read it.
@@ -70,24 +69,29 @@ func Silence(r interact.Request, time string) string {
 	return tr("Times out in {{.Time}}", what)
 }
 
-// Spelled writes a time as people do: "5 minutes"; one that is no whole number of a unit as "1h30m".
+// Spelled writes a time as people do: "5 minutes", "1 hour 30 minutes".
 func Spelled(d time.Duration) string {
 	for _, u := range []struct {
 		unit      time.Duration
 		one, many string
 	}{
 		{24 * time.Hour, "1 day", "{{.N}} days"}, {time.Hour, "1 hour", "{{.N}} hours"},
-		{time.Minute, "1 minute", "{{.N}} minutes"}, {time.Second, "1 second", "{{.N}} seconds"},
+		{time.Minute, "1 minute", "{{.N}} minutes"},
 	} {
-		switch {
-		case d == u.unit:
-			return tr(u.one)
-		case d > 0 && d%u.unit == 0:
-			return tr(u.many, values{"N": int64(d / u.unit)})
+		if d < u.unit {
+			continue
 		}
+		whole := tr(u.one)
+		if n := d / u.unit; n > 1 {
+			whole = tr(u.many, values{"N": int64(n)})
+		}
+		if rest := d % u.unit; rest > 0 {
+			whole += " " + Spelled(rest)
+		}
+		return whole
 	}
-	if d < time.Minute {
-		return tr("{{.N}} seconds", values{"N": d.Seconds()})
+	if d == time.Second {
+		return tr("1 second")
 	}
-	return config.FormatDuration(d)
+	return tr("{{.N}} seconds", values{"N": d.Seconds()})
 }

@@ -52,3 +52,18 @@ func TestWhyIsSaidWhereItAddsSomething(t *testing.T) {
 		}
 	}
 }
+
+func TestSpelled(t *testing.T) {
+	if err := assets.SetLanguage("en"); err != nil {
+		t.Fatal(err)
+	}
+	for d, want := range map[time.Duration]string{
+		0: "0 seconds", 700 * time.Millisecond: "0.7 seconds", time.Second: "1 second", time.Minute: "1 minute",
+		90 * time.Minute: "1 hour 30 minutes", 24 * time.Hour: "1 day", 49 * time.Hour: "2 days 1 hour",
+		61500 * time.Millisecond: "1 minute 1.5 seconds",
+	} {
+		if got := Spelled(d); got != want {
+			t.Errorf("%v: %q, want %q", d, got, want)
+		}
+	}
+}

@@ -50,7 +50,7 @@ func TestSandbox(t *testing.T) {
 		"handed over":                {config: on, env: `{"` + prefix + `": "/usr/bin/nod -c"}`, want: []Finding{ok("2")}},
 		"handed over to another nod": {config: on, env: `{"` + prefix + `": "/opt/nod -c"}`, want: []Finding{ok("2")}},
 		"not yet handed over": {config: on, env: `{}`, want: []Finding{
-			ok("2"), warning(run("nod log"), "Claude Code's commands do not run there yet"),
+			ok("2"), warning(run("nod log"), "Claude Code's commands don't run in it yet"),
 		}},
 		"never handed over": {config: on, env: `{}`, gone: true, want: []Finding{
 			ok("2"), warning(run("nod start"), "settings.json within a minute"),

@@ -28,7 +28,7 @@ func TestParseTools(t *testing.T) {
 	for text, want := range map[string]string{
 		"read_only":                       "names no tool",
 		"harmless Read p:read":            "unknown class",
-		"read_only Read p:reed":           `"reed" is no meaning of a field`,
+		"read_only Read p:reed":           `"reed" is not a meaning of a field`,
 		"paths: odd":                      `"odd" is nothing that an agent does to a path`,
 		"read_only A\nwrite B\nwrite A":   "A appears twice",
 		"read_only Read p:read\nposix X:": "",

@@ -66,7 +66,7 @@ func TestPlatform(t *testing.T) {
 		{"chosen wayland is dead", vars{"DISPLAY": ":0", "FYNE_PLATFORM": "wayland"}, []string{x0}, "",
 			"no Wayland compositor answers"},
 		{"person chose x11 without one", vars{"FYNE_PLATFORM": "x11"}, nil, "", "DISPLAY is not set"},
-		{"unknown platform", vars{"FYNE_PLATFORM": "mir", "DISPLAY": ":0"}, []string{x0}, "", "want x11 or wayland"},
+		{"unknown platform", vars{"FYNE_PLATFORM": "mir", "DISPLAY": ":0"}, []string{x0}, "", "set it to x11 or wayland"},
 		{"dead x11", vars{"DISPLAY": ":0"}, nil, "", "no X server answers"},
 		{"both dead: the first is named", both, nil, "", "no X server answers"},
 		{"unreadable DISPLAY", vars{"DISPLAY": "zero"}, nil, "", "it has no colon"},

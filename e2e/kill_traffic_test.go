@@ -127,7 +127,7 @@ func (s *story) end(r reply) {
 func (s *story) input() (tool, input string) {
 	switch s.policy {
 	case api.Allowed:
-		return "View", fmt.Sprintf(`{"at":%q}`, s.token)
+		return "Look", fmt.Sprintf(`{"at":%q}`, s.token)
 	case api.Denied:
 		return "Push", fmt.Sprintf(`{"to":%q}`, s.token)
 	}

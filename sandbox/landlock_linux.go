@@ -23,7 +23,7 @@ var errOnlyReads = errors.New("a command that writes cannot be contained by Land
 
 func checkLandlock() error {
 	if v := inside.LandlockVersion(); v < leastLandlock {
-		return fmt.Errorf("Landlock version %d is needed (Linux 6.12), but this machine has %d", leastLandlock, v)
+		return fmt.Errorf("version %d of Landlock is needed (Linux 6.12), but this machine has %d", leastLandlock, v)
 	}
 	return nil
 }

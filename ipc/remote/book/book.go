@@ -147,7 +147,7 @@ func CheckName(name string) error {
 	}
 	if name == "" || utf8.RuneCountInString(name) > maxName || name != strings.TrimSpace(name) ||
 		!utf8.ValidString(name) || strings.ContainsFunc(name, isOdd) || strings.Contains(name, "  ") {
-		return fmt.Errorf("%q is not a valid name: use up to %d letters, digits, spaces and - _ . @ :",
+		return fmt.Errorf("%q is not a valid name: use letters, digits, spaces and - _ . @ : (up to %d in all)",
 			name, maxName)
 	}
 	return nil

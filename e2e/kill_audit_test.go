@@ -69,7 +69,7 @@ func readNotes(path string) (notes []note, err error) {
 	}
 	for line := range strings.Lines(string(text)) {
 		var n note
-		switch err := json.NewDecoder(strings.NewReader(line)).Decode(&n); err {
+		switch err := json.NewDecoder(strings.NewReader(strings.TrimSuffix(line, "\n"))).Decode(&n); err {
 		case nil:
 		case io.EOF, io.ErrUnexpectedEOF: // the stand-in was killed as it wrote, and did not do what it announced
 			continue

@@ -364,7 +364,7 @@ func TestLineSaysWhyItIsDown(t *testing.T) {
 		}},
 		{"ssh was refused", func() { m.write("authorized_keys", `command="exit 127" `+keys) }},
 		{"nod is not installed there", func() { m.write("authorized_keys", `command="echo Welcome; cat" `+keys) }},
-		{"the reply there is not nod's", func() { m.write("authorized_keys", keys) }},
+		{"the reply is not from nod", func() { m.write("authorized_keys", keys) }},
 	} {
 		n.peers("a line that says: "+step.says, func(p operator.Peers) bool {
 			return len(p.Lines) == 1 && strings.Contains(p.Lines[0].Problem, step.says)

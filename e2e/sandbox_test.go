@@ -334,7 +334,7 @@ func TestRunOfOnesOwn(t *testing.T) {
 	if out, status := run("--", "no-such-command"); status != 127 && status != 126 {
 		t.Errorf("no such command: status %d: %s", status, out)
 	}
-	if out, status := run(); status != 2 || !strings.Contains(out, "missing") {
+	if out, status := run(); status != 2 || !strings.Contains(out, "needs a command") {
 		t.Errorf("without a command: status %d: %s", status, out)
 	}
 }

@@ -29,7 +29,7 @@ const (
 
 // What nod may have at the end of a soak beyond what it had when it was fresh. A leak has more within minutes.
 const (
-	moreFiles      = 12
+	moreFiles      = 24 // three more readers of the history, at five files each, and callers that run
 	moreGoroutines = 20
 	moreMemory     = 64 // MiB
 )

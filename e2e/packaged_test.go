@@ -70,9 +70,7 @@ func TestPackage(t *testing.T) {
 	p.download(only(t, before, "*.deb"))
 	p.documented("README.md")
 	p.files, p.list = p.root.files(), strings.Fields(p.root.admin("dpkg", "-L", "nod"))
-	if scripts, _ := filepath.Glob(filepath.Join(p.root.path, "var/lib/dpkg/info/nod.p*")); len(scripts) > 0 {
-		t.Errorf("the package runs scripts: %q", scripts)
-	}
+	p.onlyScriptsOfTheProfile()
 	p.setUpAgent()
 	p.fromMenu()
 	c := p.asks("make all")
@@ -355,8 +353,31 @@ func isFile(path string) bool {
 	return err == nil && !info.IsDir()
 }
 
-// gone fails the test unless nod has ended, and everything is as it was before it came: on the system, whose package
-// manager runs no script of nod's, and in the person's home.
+var systemPath = regexp.MustCompile(`/(etc|usr|var|lib|opt|root|home)\b[^\s"\];]*`)
+
+// onlyScriptsOfTheProfile fails the test if the package runs scripts beside those that load and unload nod's AppArmor
+// profile, or if these touch another path of the system.
+func (p *packaged) onlyScriptsOfTheProfile() {
+	p.t.Helper()
+	dir := filepath.Join(p.root.path, "var/lib/dpkg/info")
+	found, err := filepath.Glob(filepath.Join(dir, "nod.p*"))
+	must(p.t, err)
+	if want := []string{filepath.Join(dir, "nod.postinst"), filepath.Join(dir, "nod.prerm")}; !slices.Equal(found, want) {
+		p.t.Errorf("the package runs the scripts %q, want %q", found, want)
+	}
+	for _, script := range found {
+		text, err := os.ReadFile(script)
+		must(p.t, err)
+		for _, path := range systemPath.FindAllString(string(text), -1) {
+			if !strings.HasPrefix(path, "/etc/apparmor.d") && path != "/usr/share/nod/apparmor" {
+				p.t.Errorf("%s touches %s", filepath.Base(script), path)
+			}
+		}
+	}
+}
+
+// gone fails the test unless nod has ended, and everything is as it was before it came, on the system and in the
+// person's home.
 func (p *packaged) gone(home map[string]string) {
 	p.t.Helper()
 	p.noWindow()

@@ -448,6 +448,7 @@ func (c claudeHands) takesBack(shot string) {
 	w := c.window(historyTitle)
 	c.awayWithThePointer()
 	c.after(func() { c.write("theirs") }) // the search has the focus
+	c.blink()                             // what it finds is there
 	c.after(func() { c.press("Return") })
 	c.still()
 	for range 5 { // past the command, what copies and shows it whole, and what finds all that the rule decided

@@ -61,7 +61,7 @@ unit: setup-test ## run the tests that need no screen
 
 # A test mostly waits, as a person reads: three desktops at a time keep two processors busy.
 e2e: setup-test build ## test the built programs on virtual desktops, with real keys and clicks
-	NOD_E2E=1 NOD_BIN=$(CURDIR)/bin go test -count=1 -timeout 25m -parallel 3 ./e2e/...
+	scripts/e2e
 
 test-docs: setup-test build ## test what the README and docs/ say: run their commands, read their snippets, follow their links
 	go test -count=1 ./e2e/documents

@@ -50,6 +50,7 @@ type window struct {
 	holdUntil     time.Time // unless more keys come
 
 	armTimer, tickTimer, holdTimer *time.Timer
+	keyboardFree                   time.Time // since when no window has the keyboard; zero if one has it
 }
 
 func newWindow(p *Prompter) *window {
@@ -509,13 +510,27 @@ func (w *window) tick() {
 		return
 	}
 	next := w.page.tick(w.p.now())
-	if w.arm.visible && !w.arm.focused {
-		regainKeyboard(w.win, func() { w.p.after(time.Second, w.tick) }) // until then it may be on its way
-	}
-	if w.column.follow() || !w.arm.focused && w.p.now().Sub(w.arm.since) < settling {
+	w.regainKeyboard()
+	if w.column.follow() || !w.keyboardFree.IsZero() || !w.arm.focused && w.p.now().Sub(w.arm.since) < settling {
 		next = time.Second
 	}
 	w.tickTimer = w.p.after(next, w.tick)
+}
+
+// regainKeyboard takes the keyboard if no window has had it for a second. In a shorter time it may be on its way to
+// another window or, as it is when the user changes the workspace, to one that is not in sight yet.
+func (w *window) regainKeyboard() {
+	const onItsWay = time.Second
+	free := w.arm.visible && !w.arm.focused &&
+		isKeyboardFree(w.win, func() { w.p.after(onItsWay, w.tick) })
+	switch now := w.p.now(); {
+	case !free:
+		w.keyboardFree = time.Time{}
+	case w.keyboardFree.IsZero():
+		w.keyboardFree = now
+	case now.Sub(w.keyboardFree) >= onItsWay:
+		takeKeyboard(w.win)
+	}
 }
 
 func stop(t *time.Timer) {

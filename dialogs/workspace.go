@@ -41,15 +41,20 @@ func focusWindow(w fyne.Window) {
 	w.RequestFocus()
 }
 
-// regainKeyboard gives a visible window the keyboard if no window has it, as Openbox sometimes leaves it. From then on
-// moved is called when another window may have it.
-func regainKeyboard(w fyne.Window, moved func()) {
+// isKeyboardFree reports whether w is in sight and no window has the keyboard, as Openbox sometimes leaves it. From then
+// on moved is called when another window may have it.
+func isKeyboardFree(w fyne.Window, moved func()) bool {
 	x, id := windowSystem(w)
 	if x == nil || id == 0 {
-		return
+		return false
 	}
 	x.moved.Store(&moved)
-	if x.isKeyboardFree() && x.onScreen(id) {
+	return x.isKeyboardFree() && x.onScreen(id)
+}
+
+// takeKeyboard gives w the keyboard without a word to the window manager.
+func takeKeyboard(w fyne.Window) {
+	if x, id := windowSystem(w); x != nil {
 		x.check(xproto.SetInputFocusChecked(x.conn, xproto.InputFocusPointerRoot, id, xproto.TimeCurrentTime).Check())
 	}
 }

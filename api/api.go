@@ -269,7 +269,7 @@ type (
 		Reason      string   `json:"reason" description:"for the model to read; empty if the user gave none"`
 		By          By       `json:"by,omitzero" enum:"human,policy,timeout"`
 		Rule        string   `json:"rule,omitzero" description:"id of the rule or grant that decided"`
-		Scope       string   `json:"scope,omitzero" enum:"once,session,15m,quit,always"`
+		Scope       string   `json:"scope,omitzero" enum:"once,session,15m,quit,always,everywhere"`
 		Covers      string   `json:"covers,omitzero" enum:"input,commands,edits,tool,host,reads"`
 		Suggestion  int      `json:"suggestion,omitzero" description:"the suggestion that the user picked, from 1"`
 		ShownSHA256 string   `json:"shown_sha256" description:"SHA-256 of the input that was judged or shown"`

@@ -36,7 +36,8 @@ func (a *approvePage) chooseScope() {
 	var last keep
 	for _, k := range a.offered() {
 		item := menuItem{text: a.keepName(k), small: a.smallPrint(k), marked: k == a.keep, do: func() { a.setKeep(k) }}
-		if k.cover != last.cover || k.suggestion > 0 && last.suggestion == 0 {
+		isRoaming := k.scope == policy.Everywhere
+		if isRoaming || k.cover != last.cover || k.suggestion > 0 && last.suggestion == 0 {
 			item.parted, item.heading = true, a.heading(k)
 		}
 		items, last = append(items, item), k
@@ -72,6 +73,15 @@ func (a *approvePage) allows(k keep) string {
 	head := a.input.Head
 	v := values{"Agent": head.Agent, "Project": head.Project, "Object": shortText(a.offer(k).Object, maxObject),
 		"Tool": shortText(a.body.Tool, maxObject)}
+	switch {
+	case k.scope != policy.Everywhere:
+	case k.cover == policy.CoverCommands:
+		return tr("{{.Agent}} may run in any folder:", v)
+	case k.cover == policy.CoverHost:
+		return tr("{{.Agent}} may fetch any page on {{.Object}} with {{.Tool}} in any folder, wherever it redirects to:", v)
+	case k.cover == policy.CoverTool:
+		return tr("{{.Agent}} may call {{.Tool}} in any folder, whatever its input:", v)
+	}
 	switch k.cover {
 	case policy.CoverCommands:
 		return tr("{{.Agent}} may run in {{.Project}}:", v)
@@ -109,6 +119,9 @@ func (a *approvePage) newParts() []string {
 func (a *approvePage) smallPrint(k keep) string {
 	if k.suggestion > 0 {
 		return prompt.PlainText(a.body.Suggestions[k.suggestion-1])
+	}
+	if k.scope == policy.Everywhere && k.cover == policy.CoverCommands {
+		return tr("Including projects you don't know, whose own files may decide what it does.")
 	}
 	if k.cover == policy.CoverSandbox {
 		return tr("No network unless you allow a host; your secrets and other projects stay out of sight; you can take " +
@@ -148,10 +161,10 @@ func (a *approvePage) suggestionName() string {
 	return tr("As {{.Agent}} suggests", values{"Agent": prompt.PlainText(a.entry.request.Requester.Agent)})
 }
 
-// spans lists the scopes beyond once. An agent that names no session gets none for it. For another machine, its relay
-// saves the rules; permanent ones have to be written as a rule here.
+// spans lists the scopes beyond once and short of everywhere. An agent that names no session gets none for it. For
+// another machine, its relay saves the rules; permanent ones have to be written as a rule here.
 func (a *approvePage) spans() []policy.Scope {
-	spans := policy.Scopes[1:]
+	spans := policy.Scopes[1 : len(policy.Scopes)-1]
 	if a.remote() {
 		spans = spans[:len(spans)-1]
 	}
@@ -161,7 +174,8 @@ func (a *approvePage) spans() []policy.Scope {
 	return spans
 }
 
-// offered lists the choices: once, the widest that the policy offers, exactly this input, and what the agent suggests.
+// offered lists the choices: once, the widest that the policy offers, exactly this input, what the agent suggests, and
+// last the widest in any folder.
 func (a *approvePage) offered() []keep {
 	all := []keep{{scope: policy.Once}}
 	for _, cover := range policy.Covers {
@@ -182,6 +196,12 @@ func (a *approvePage) offered() []keep {
 	if k := (keep{scope: policy.Always, cover: policy.CoverSandbox}); a.offers(k) {
 		all = append(all, k)
 	}
+	for _, cover := range policy.Covers {
+		k := keep{scope: policy.Everywhere, cover: cover}
+		if here := (keep{scope: policy.Always, cover: cover}); a.offers(k) && slices.Contains(all, here) {
+			all = append(all, k)
+		}
+	}
 	return all
 }
 
@@ -190,6 +210,8 @@ func (a *approvePage) offered() []keep {
 func (a *approvePage) offers(k keep) bool {
 	switch {
 	case a.offer(k).Text == "":
+		return false
+	case k.scope == policy.Everywhere && (a.remote() || a.isRed()):
 		return false
 	case k.cover == policy.CoverEdits:
 		return !a.input.HasHidden()
@@ -207,6 +229,7 @@ func scopeName(s policy.Scope) string {
 	return cmp.Or(map[policy.Scope]string{
 		policy.ThisSession: tr("This session"), policy.QuarterHour: tr("15 minutes"),
 		policy.UntilQuit: tr("Until nod quits"), policy.Always: tr("Always"),
+		policy.Everywhere: tr("Always, everywhere"),
 	}[s], tr("Once"))
 }
 

@@ -87,9 +87,12 @@ func someOffers(c policy.Call) policy.Offers {
 func someGrants(c policy.Call, scope policy.Scope, cover policy.Cover) string {
 	switch cover {
 	case policy.CoverInput:
+		if scope == policy.Everywhere {
+			return ""
+		}
 		return fmt.Sprintf("allow %s of %s with exactly this input (%s)", c.Tool, c.Agent, scope)
 	case policy.CoverEdits:
-		if c.Tool == "Edit" && scope != policy.Always {
+		if c.Tool == "Edit" && !scope.IsPermanent() {
 			return fmt.Sprintf("allow %s to change files in ~/src/shop, but no settings, hooks or keys (%s)", c.Agent, scope)
 		}
 		return ""

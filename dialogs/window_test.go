@@ -670,9 +670,11 @@ func TestScopesOffered(t *testing.T) {
 		{"plain", "make", "s1", "Once, This session, 15 minutes, Until nod quits, Always"},
 		{"without a session", "make", "", "Once, 15 minutes, Until nod quits, Always"},
 		{"with new parts", "go test ./...", "s1",
-			"Once, This session, 15 minutes, Until nod quits, Always, This session, Always"},
+			"Once, This session, 15 minutes, Until nod quits, Always, This session, Always, Always, everywhere"},
 		{"with new parts, without a session", "go test ./...", "",
-			"Once, 15 minutes, Until nod quits, Always, 15 minutes, Always"},
+			"Once, 15 minutes, Until nod quits, Always, 15 minutes, Always, Always, everywhere"},
+		{"red", "go test ./... && sudo rm -rf /", "s1",
+			"Once, This session, 15 minutes, Until nod quits, Always, This session, Always"},
 		{"hidden characters", "make\u202e", "s1", "Once"},
 		{"too long to be read with care", long, "s1", "Once"},
 	}
@@ -703,6 +705,7 @@ func TestScopesSayWhatTheyCover(t *testing.T) {
 			{Scope: policy.ThisSession, Cover: policy.CoverHost, Object: "docs.rs", Text: "allow it"},
 			{Scope: policy.Always, Cover: policy.CoverHost, Object: "docs.rs", Text: "allow it always"},
 			{Scope: policy.ThisSession, Cover: policy.CoverInput, Text: "allow this"},
+			{Scope: policy.Everywhere, Cover: policy.CoverHost, Object: "docs.rs", Text: "allow it everywhere"},
 		},
 		"network": {{Scope: policy.Always, Cover: policy.CoverHost, Object: "docs.rs", Text: "allow it"}},
 		"tool":    {{Scope: policy.ThisSession, Cover: policy.CoverTool, Object: long, Text: "allow it"}},
@@ -714,7 +717,9 @@ func TestScopesSayWhatTheyCover(t *testing.T) {
 	}
 	for name, want := range map[string][]string{
 		"host": {"Once", "claude-code may fetch any page on docs.rs with " + long[:39] + "…, wherever it redirects to:",
-			"This session", "Always", "claude-code may do exactly this:", "This session"},
+			"This session", "Always", "claude-code may do exactly this:", "This session",
+			"claude-code may fetch any page on docs.rs with " + long[:39] + "… in any folder, wherever it redirects to:",
+			"Always, everywhere"},
 		"network": {"Once", "Commands in the sandbox of shop may reach docs.rs:", "Always"},
 		"tool": {"Once", "claude-code may call " + long[:39] + "…; not for always: it may delete things or run code",
 			"This session"},

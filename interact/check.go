@@ -46,7 +46,7 @@ func (r Request) checkDecision(a Answer) error {
 	if a.Outcome == api.Allowed && a.Scope != "" && !slices.Contains(policy.Scopes, a.Scope) {
 		return fmt.Errorf("%q is no scope", a.Scope)
 	}
-	if a.Scope == policy.Always && r.Requester.IsRemote() {
+	if a.Scope.IsPermanent() && r.Requester.IsRemote() {
 		return errors.New("only approvals of this desk's own agents can be permanent")
 	}
 	if a.Covers != "" && a.Covers != policy.CoverSandbox && !slices.Contains(policy.Covers, a.Covers) {

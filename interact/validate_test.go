@@ -224,6 +224,8 @@ func TestCheckOfAnAllow(t *testing.T) {
 	shown := interact.Answer{Outcome: api.Allowed, ShownSHA256: interact.Digest(approve.Input)}
 	other, always := shown, shown
 	other.ShownSHA256, always.Scope = interact.Digest([]byte(`{}`)), policy.Always
+	everywhere := shown
+	everywhere.Scope = policy.Everywhere
 	for name, tt := range map[string]struct {
 		r  interact.Request
 		a  interact.Answer
@@ -232,6 +234,7 @@ func TestCheckOfAnAllow(t *testing.T) {
 		"shown": {here, shown, true}, "shown another": {here, other, false}, "shown nothing": {here, allowed, false},
 		"for always": {here, always, true}, "of a machine": {away, shown, true},
 		"of a machine, for always": {away, always, false},
+		"everywhere":               {here, everywhere, true}, "of a machine, everywhere": {away, everywhere, false},
 	} {
 		if err := tt.r.Check(tt.a); (err == nil) != tt.ok {
 			t.Errorf("%s: %v", name, err)

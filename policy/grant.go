@@ -77,6 +77,9 @@ func (f *facts) newGrants(scope Scope, cover Cover) ([]Grant, error) {
 	if err == nil {
 		list, err = f.grantsFor(cover)
 	}
+	if err == nil && scope == Everywhere {
+		err = f.mayRoam(list)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("save the approval: %w", err)
 	}
@@ -88,6 +91,8 @@ func (f *facts) newGrants(scope Scope, cover Cover) ([]Grant, error) {
 		}
 		g.ID, g.Scope, g.Created = id.String(), scope, f.now
 		switch scope {
+		case Everywhere:
+			g.CWD = ""
 		case ThisSession:
 			g.Session = f.call.Session
 		case QuarterHour:
@@ -104,12 +109,26 @@ func (f *facts) maySpan(scope Scope, cover Cover) error {
 		return fmt.Errorf("scope %q can't be saved", scope)
 	case scope == ThisSession && f.call.Session == "":
 		return errors.New("the agent named no session")
-	case scope == Always && cover == CoverEdits:
+	case scope.IsPermanent() && cover == CoverEdits:
 		return errors.New("edits can't be allowed permanently")
-	case scope == Always && cover == CoverReads:
+	case scope.IsPermanent() && cover == CoverReads:
 		return errors.New("reading in a folder can't be allowed permanently: trust the folder in the settings")
-	case scope == Always && cover == CoverTool && f.mayHarm():
+	case scope.IsPermanent() && cover == CoverTool && f.mayHarm():
 		return errors.New("a tool that may delete things or run code can't be allowed permanently")
+	}
+	return nil
+}
+
+// mayRoam says why grants can't hold in any folder: they name files of this one, or the call deletes, reaches others or
+// calls for other care. Another project may give the name of an MCP server to another server.
+func (f *facts) mayRoam(list []Grant) error {
+	isTied := func(g Grant) bool {
+		isCommand := g.Command != nil && g.Command.Text == "" && g.Folder == ""
+		return !isCommand && (g.Host == "" || g.Tool == NetworkTool) && (!g.AnyInput || isMCP(g.Tool))
+	}
+	isRisk := func(r Risk) bool { return r.Level > shell.Note && r.Text != shell.RiskOther }
+	if slices.ContainsFunc(list, isTied) || f.class == Destructive || slices.ContainsFunc(Risks(*f.call), isRisk) {
+		return errors.New("this can't be allowed in every folder")
 	}
 	return nil
 }
@@ -335,7 +354,10 @@ func (g Grant) program() string {
 }
 
 func (g Grant) where(home string) string {
-	if g.CWD == "" {
+	switch {
+	case g.Scope == Everywhere:
+		return "any folder"
+	case g.CWD == "":
 		return "an unnamed folder"
 	}
 	return plain(tilde(g.CWD, home))
@@ -440,7 +462,7 @@ func (g Grant) Rests(now time.Time) bool {
 	if g.LastUsed.After(last) {
 		last = g.LastUsed
 	}
-	return g.Scope == Always && now.Round(0).Sub(last.Round(0)) > RestAfter
+	return g.Scope.IsPermanent() && now.Round(0).Sub(last.Round(0)) > RestAfter
 }
 
 // IsOver reports whether the grant has run out. A clock that was set back does not bring it to life again,
@@ -471,13 +493,15 @@ func (f *facts) granted(tool, cwd string) iter.Seq[*Grant] {
 	return func(yield func(*Grant) bool) {
 		for i := range f.policy.grants {
 			g := &f.policy.grants[i]
-			isFor := g.Tool == tool && (cwd == "" || g.CWD == cwd) && g.Agent == f.call.Agent && g.Program == program
+			isFor := g.Tool == tool && (cwd == "" || g.isAt(cwd)) && g.Agent == f.call.Agent && g.Program == program
 			if isFor && g.holds(f) && !yield(g) {
 				return
 			}
 		}
 	}
 }
+
+func (g *Grant) isAt(folder string) bool { return g.CWD == folder || g.Scope == Everywhere }
 
 func (f *facts) grant() *Grant {
 	c, sum := f.call, ""

@@ -22,9 +22,9 @@ func (f *facts) here() string { return cmp.Or(f.project(), f.call.CWD) }
 // grantForTool returns a grant for every call of the tool, or for the host that it fetches from; or nil.
 func (f *facts) grantForTool() *Grant {
 	for g := range f.granted(f.call.Tool, "") {
-		covers := g.AnyInput && f.spansTool() == nil && !(g.Scope == Always && f.mayHarm()) ||
+		covers := g.AnyInput && f.spansTool() == nil && !(g.Scope.IsPermanent() && f.mayHarm()) ||
 			g.Host != "" && f.fetches() == g.Host
-		if covers && g.CWD == f.here() {
+		if covers && g.isAt(f.here()) {
 			return g
 		}
 	}
@@ -287,7 +287,7 @@ func (f *facts) offers() []Offer {
 	for _, cover := range Covers {
 		list, err := f.grantsFor(cover)
 		for _, scope := range Scopes {
-			if err != nil || f.maySpan(scope, cover) != nil {
+			if err != nil || f.maySpan(scope, cover) != nil || scope == Everywhere && f.mayRoam(list) != nil {
 				continue
 			}
 			for i := range list {

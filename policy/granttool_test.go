@@ -91,7 +91,7 @@ func TestToolsThatAreOfferedAsAWhole(t *testing.T) {
 		{call: call("mcp__x__mouse_move", `{}`)},
 		{call: call("mcp__x__y", `{"command":"make"}`)},
 		{call: call("mcp__x__y", `{"path":"/home/u/.ssh/id_rsa"}`)},
-		{call: call("WebSearch", `{"query":"go"}`), most: Always},
+		{call: call("WebSearch", `{"query":"go"}`), most: Everywhere},
 		{call: call("WebSearch", `{"query":"go","proxy":"x"}`)},
 		{call: call("WebFetch", `{"url":"https://docs.rs"}`)},
 		{call: call("SendMessage", `{"to":"x"}`)},

@@ -205,12 +205,16 @@ const (
 	Once        Scope = "once"
 	ThisSession Scope = "session"
 	QuarterHour Scope = "15m"
-	UntilQuit   Scope = "quit" // until nod quits
-	Always      Scope = "always"
+	UntilQuit   Scope = "quit"       // until nod quits
+	Always      Scope = "always"     // in one project or folder
+	Everywhere  Scope = "everywhere" // always, in any folder
 )
 
 // Scopes are all of them, from the narrowest.
-var Scopes = []Scope{Once, ThisSession, QuarterHour, UntilQuit, Always}
+var Scopes = []Scope{Once, ThisSession, QuarterHour, UntilQuit, Always, Everywhere}
+
+// IsPermanent reports whether what is allowed stays allowed until the user revokes it.
+func (s Scope) IsPermanent() bool { return s == Always || s == Everywhere }
 
 // Cover says what an allow that is kept is about.
 type Cover string
@@ -231,7 +235,8 @@ var Covers = []Cover{CoverCommands, CoverEdits, CoverTool, CoverHost, CoverReads
 
 // Grant is a rule that the user made by answering a prompt, for one agent as nod verified it. It allows exactly
 // one input of one tool in one folder, or, in one project: a simple command wherever it is part of a command line,
-// changes or reading of the files below one folder, every input of one tool, or the pages of one host.
+// changes or reading of the files below one folder, every input of one tool, or the pages of one host. With the scope
+// Everywhere CWD is empty: it is tied to no folder.
 type Grant struct {
 	ID          string         `json:"id"` // UUID
 	Scope       Scope          `json:"scope"`

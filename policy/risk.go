@@ -27,7 +27,8 @@ var notableNames string
 var notable = sync.OnceValue(func() *nameList { return newNameList(notableNames) })
 
 // Risks says what a user should see before allowing a call: what of it is hard to undo, or further than the agent
-// was sent, the worst first. It is for the eyes alone: nothing is decided by it. It looks at what is on the disk now.
+// was sent, the worst first. It is for the eyes, and keeps an allow from holding everywhere: nothing passes by it. It
+// looks at what is on the disk now.
 func Risks(call Call) []Risk {
 	places := DefaultPlaces()
 	f := inputFacts(&call, &Compiled{guard: newGuard(places), places: places})

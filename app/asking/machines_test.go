@@ -821,14 +821,16 @@ func TestMachinesAndPause(t *testing.T) {
 
 // Always is a rule of this desk: no answer says it to a machine.
 func TestNothingHoldsForGoodThere(t *testing.T) {
-	inDesk(t, interact.Answer{Outcome: api.Allowed, Scope: policy.Always}, func(t *testing.T, d *pairedDesk) {
-		d.take(call(time.Minute))
-		time.Sleep(2 * time.Second)
-		synctest.Wait()
-		if got := d.came().Answer; got.Outcome != api.Unavailable || d.line.tried != 0 {
-			t.Errorf("%+v", got)
-		}
-	})
+	for _, scope := range []policy.Scope{policy.Always, policy.Everywhere} {
+		inDesk(t, interact.Answer{Outcome: api.Allowed, Scope: scope}, func(t *testing.T, d *pairedDesk) {
+			d.take(call(time.Minute))
+			time.Sleep(2 * time.Second)
+			synctest.Wait()
+			if got := d.came().Answer; got.Outcome != api.Unavailable || d.line.tried != 0 {
+				t.Errorf("%+v", got)
+			}
+		})
+	}
 }
 
 // Who is revoked is out at once: what waits ends, and nothing that is said goes out.

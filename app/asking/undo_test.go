@@ -120,6 +120,35 @@ func TestGrantsAreUndone(t *testing.T) {
 	})
 }
 
+// An allow for every folder passes the command in another one until it is undone, and is saved for no red command.
+func TestEverywhereIsUndone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newDesk(t)
+		s, _ := openTestStore(t, "")
+		k := keeper{s, d.w}
+		elsewhere := makeCall("npm test")
+		elsewhere.CWD = "/srv/bank"
+		for _, command := range []string{"git push --force", "rm -rf build", "sudo npm test"} {
+			if err := k.Grant(makeCall(command), policy.Everywhere, policy.CoverCommands); err == nil {
+				t.Errorf("%s was saved", command)
+			}
+		}
+		if err := k.Grant(makeCall("npm test"), policy.Everywhere, policy.CoverCommands); err != nil {
+			t.Fatal(err)
+		}
+		if got := s.Decide(elsewhere); got.Effect != policy.Allow {
+			t.Errorf("elsewhere: %+v", got)
+		}
+		all := d.w.undos.all()
+		if err := d.w.undos.takeBack(all[len(all)-1].ID); err != nil || len(s.Grants()) != 0 {
+			t.Errorf("%v, left: %+v", err, s.Grants())
+		}
+		if got := s.Decide(elsewhere); got.Effect != policy.Ask {
+			t.Errorf("undone: %+v", got)
+		}
+	})
+}
+
 // The sandbox of a project is switched on by an answer, which can be undone; the first command itself runs as ever.
 func TestTheSandboxIsSwitchedOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

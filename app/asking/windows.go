@@ -216,7 +216,7 @@ func (w *windows) offersOf(c policy.Call) policy.Offers {
 func reportedOffers(r interact.Reported) policy.Offers {
 	offers := policy.Offers{Parts: r.Offers.Parts}
 	for _, o := range r.Offers.Grants {
-		if o.Scope != policy.Always {
+		if !o.Scope.IsPermanent() {
 			offers.Grants = append(offers.Grants, o)
 		}
 	}

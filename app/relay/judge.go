@@ -140,7 +140,7 @@ var errAlways = errors.New("a relay saves nothing permanently: make a rule at th
 
 // Grant implements [interact.Policy]: what it keeps it has in memory alone.
 func (j *judge) Grant(call policy.Call, scope policy.Scope, cover policy.Cover) error {
-	if scope == policy.Always {
+	if scope.IsPermanent() {
 		return errAlways
 	}
 	j.mu.Lock()
@@ -206,6 +206,6 @@ func (j *judge) offers(call policy.Call) policy.Offers {
 			offers.Parts = nil
 		}
 	}
-	offers.Grants = slices.DeleteFunc(offers.Grants, func(o policy.Offer) bool { return o.Scope == policy.Always })
+	offers.Grants = slices.DeleteFunc(offers.Grants, func(o policy.Offer) bool { return o.Scope.IsPermanent() })
 	return offers
 }

@@ -2,6 +2,7 @@ package relay
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -98,8 +99,10 @@ func TestGrants(t *testing.T) {
 			t.Error("kept before there is a policy")
 		}
 		must(t, j.apply([]remote.Policy{rules(1), rules(2)}))
-		if err := j.Grant(make, policy.Always, policy.CoverInput); err == nil {
-			t.Error("kept for always")
+		for _, scope := range []policy.Scope{policy.Always, policy.Everywhere} {
+			if err := j.Grant(make, scope, policy.CoverCommands); !errors.Is(err, errAlways) {
+				t.Errorf("%s: %v", scope, err)
+			}
 		}
 		must(t, j.Grant(make, policy.QuarterHour, policy.CoverInput))
 		d := j.Decide(make)
@@ -141,7 +144,7 @@ func TestOffers(t *testing.T) {
 		t.Errorf("%+v", o)
 	}
 	for _, offer := range o.Grants {
-		if offer.Scope == policy.Always {
+		if offer.Scope.IsPermanent() {
 			t.Errorf("offered: %+v", offer)
 		}
 		if err := j.Grant(call("make all"), offer.Scope, offer.Cover); err != nil {

@@ -253,6 +253,8 @@ func scopeName(s policy.Scope) string {
 		return lang.L("until nod quits")
 	case policy.Always:
 		return lang.L("always")
+	case policy.Everywhere:
+		return lang.L("always, everywhere")
 	}
 	return safetext.Line(string(s), nameLimit)
 }

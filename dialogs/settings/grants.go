@@ -33,7 +33,7 @@ func newGrantList(w *Window) *grantList {
 	l.all = controls.NewButton(lang.L("Revoke all"), l.revokeAll)
 	l.content = dialogs.Column(9,
 		controls.Header(lang.L("Saved approvals"), lang.L("Everything you allowed beyond a single call, each for one "+
-			"agent in one project."), l.all),
+			"agent, in one project or everywhere."), l.all),
 		l.problem.Content, l.body)
 	return l
 }
@@ -127,6 +127,8 @@ func holds(g policy.Grant, now time.Time) string {
 		return lang.L("until nod quits")
 	case g.Rests(now):
 		return lang.L("always, but not used for 30 days: nod asks again")
+	case g.Scope == policy.Everywhere:
+		return lang.L("always, everywhere")
 	}
 	return lang.L("always")
 }

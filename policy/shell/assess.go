@@ -36,7 +36,7 @@ const (
 )
 
 // Assess reads a command for the eyes of a person. Unlike [Analyze] it gives up on nothing: of what is no valid shell,
-// holds what nobody can see or is too long, it tells as much as it can. Nothing may be decided by what it finds.
+// holds what nobody can see or is too long, it tells as much as it can. Nothing may pass by what it finds.
 func Assess(command string) Analysis {
 	whole := unreadable(command) == ""
 	a, isOpen := Analysis{Opaque: !whole}, false

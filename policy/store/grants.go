@@ -121,7 +121,7 @@ func check(g policy.Grant) error {
 	switch {
 	case uuid.Validate(g.ID) != nil:
 		return fmt.Errorf("id %q is not a UUID", g.ID)
-	case g.Scope != policy.Always || g.Session != "" || !g.Expires.IsZero():
+	case !g.Scope.IsPermanent() || g.Session != "" || !g.Expires.IsZero():
 		return errors.New("only permanent approvals are saved in the file")
 	case (g.Tool == "") != (g.Edits != ""):
 		return errors.New("tool is missing")
@@ -131,6 +131,8 @@ func check(g policy.Grant) error {
 		return errors.New("input_sha256 is not a SHA-256")
 	case g.Command != nil && len(g.Command.Words) == 0:
 		return errors.New("the command is empty")
+	case g.Scope == policy.Everywhere && g.CWD+g.Folder+g.Edits+g.InputSHA256 != "":
+		return errors.New("an approval for every folder names one")
 	case g.Edits != "" && !filepath.IsAbs(g.Edits):
 		return errors.New("edits is not an absolute path")
 	}
@@ -347,7 +349,7 @@ func (b *book) Close() error {
 	return b.save(b.all)
 }
 
-func isForFile(g policy.Grant) bool { return g.Scope == policy.Always }
+func isForFile(g policy.Grant) bool { return g.Scope.IsPermanent() }
 
 // save writes the permanent grants. It needs b.mu.
 func (b *book) save(grants []policy.Grant) error {

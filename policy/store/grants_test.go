@@ -289,6 +289,7 @@ func TestBrokenGrants(t *testing.T) {
 		"an unknown field":     spoil(`"uses"`, `"times"`),
 		"another version":      spoil(`"version": 4`, `"version": 5`),
 		"another scope":        spoil(`"always"`, `"15m"`),
+		"everywhere, here":     spoil(`"always"`, `"everywhere"`),
 		"an end":               spoil(`"uses": 0`, `"uses": 0, "expires": "2030-01-01T00:00:00Z"`),
 		"no hash":              spoil(s.Grants()[0].InputSHA256, "abc"),
 		"no tool":              spoil(`"Bash"`, `""`),

@@ -340,13 +340,19 @@ type RunRequest struct {
 	Shell   string   `json:"snapshot,omitempty"` // the agent's script with the user's shell functions
 }
 
-// RunReply is the sandbox of one command. The command has ended when its connection is closed.
+// RunReply is the sandbox of one command, which starts only once a [RunBegun] without a problem has followed. It has
+// ended when its connection is closed.
 type RunReply struct {
-	Profile json.RawMessage `json:"profile"`
+	Profile json.RawMessage `json:"sandbox"`
 	Project string          `json:"project"`
 	Hosts   []string        `json:"hosts,omitempty"` // that it reaches unasked
 	PID     int32           `json:"pid,omitempty"`   // of the process with which it ends; 0: none
 	Agent   string          `json:"agent,omitempty"` // whose command it is; empty: the user's own
 	Session string          `json:"session,omitempty"`
-	Noted   json.RawMessage `json:"noted,omitempty"` // how its changes are noted; none: it can change nothing
+}
+
+// RunBegun says that there is a snapshot of what a command may change.
+type RunBegun struct {
+	Noted   json.RawMessage `json:"noted,omitempty"`   // how its changes are noted; none: it can change nothing
+	Problem string          `json:"problem,omitempty"` // why it does not start
 }

@@ -15,9 +15,11 @@ var ErrNotExpected = errors.New("nod did not allow this command in the sandbox")
 
 // Runs has the sandboxes of commands.
 type Runs interface {
-	// Begin returns the sandbox of a command that a process asks for, and what to call when the command has ended, which
-	// it is not if the server stops before. It fails with [ErrNotExpected].
-	Begin(ctx context.Context, caller api.Process, r api.RunRequest) (reply api.RunReply, end func(), err error)
+	// Begin shows the sandbox of a command that a process asks for. It returns when the command may start: how its
+	// changes are noted, and what to call when it has ended, unless the server stops before. It fails with
+	// [ErrNotExpected].
+	Begin(ctx context.Context, caller api.Process, r api.RunRequest, show func(api.RunReply)) (
+		noted json.RawMessage, end func(), err error)
 }
 
 // runsPath is where nod's own command gets the sandbox of a command. It is not described to agents.
@@ -36,20 +38,28 @@ func (s *Server) serveRun(w http.ResponseWriter, r *http.Request) {
 		s.refuse(w, invalidParam("body", err.Error(), false))
 		return
 	}
-	reply, end, err := s.runs.Begin(r.Context(), peerOf(r.Context()).Process(), request)
+	control, isShown := http.NewResponseController(w), false
+	tell := func(reply any) error {
+		_ = control.SetWriteDeadline(time.Now().Add(writeTimeout))
+		w.Header().Set("Content-Type", "application/json")
+		return errors.Join(json.NewEncoder(w).Encode(reply), control.Flush())
+	}
+	show := func(reply api.RunReply) { isShown = true; _ = tell(reply) } // else the next fails, too
+	noted, end, err := s.runs.Begin(r.Context(), peerOf(r.Context()).Process(), request, show)
 	switch {
 	case errors.Is(err, ErrNotExpected):
 		s.refuse(w, newProblem(api.CodeNotFound, err.Error()))
 		return
 	case err != nil:
 		s.log.Warn("a command is not run in the sandbox", "err", err)
-		s.refuse(w, newProblem(api.CodeNotSupported, err.Error()))
+		if !isShown {
+			s.refuse(w, newProblem(api.CodeNotSupported, err.Error()))
+			return
+		}
+		_ = tell(api.RunBegun{Problem: err.Error()})
 		return
 	}
-	control := http.NewResponseController(w)
-	_ = control.SetWriteDeadline(time.Now().Add(writeTimeout))
-	w.Header().Set("Content-Type", "application/json")
-	if json.NewEncoder(w).Encode(reply) == nil && control.Flush() == nil {
+	if tell(api.RunBegun{Noted: noted}) == nil {
 		select {
 		case <-r.Context().Done():
 		case <-s.stopping.Done(): // the command runs on

@@ -68,7 +68,7 @@ func (e *Engine) Run(ctx context.Context, c Command) (status int, err error) {
 	if err := watch(ctx, c.Watch, cancel); err != nil {
 		return 0, err
 	}
-	layout, err := e.lay(&c)
+	layout, err := e.prepare(&c)
 	if err != nil {
 		return 0, err
 	}
@@ -85,11 +85,21 @@ func (e *Engine) Run(ctx context.Context, c Command) (status int, err error) {
 	// The kernel ends what a thread has started with the thread.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	if err := r.cmd.Start(); err != nil {
-		return 0, explain(err)
+	laid := make(chan error, 1)
+	go func() { laid <- e.lay(&c, layout) }() // meanwhile
+	started, err := r.cmd.Start(), <-laid
+	if started != nil {
+		return 0, explain(started)
+	}
+	if err == nil {
+		err = r.tell(e.plan(&c, layout))
 	}
 	r.release()
-	go r.forward(signals)
+	if err != nil {
+		cancel(err)
+	} else {
+		go r.forward(c.Hold, signals, cancel)
+	}
 	said := make(chan outcome, 1)
 	go func() { said <- r.listen(c.Serve) }()
 	err = r.cmd.Wait()
@@ -109,6 +119,7 @@ type run struct {
 	cmd    *exec.Cmd
 	line   *os.File   // to the first process
 	theirs []*os.File // what is its own once it has started
+	plan   *os.File   // one of these
 	errors bytes.Buffer
 }
 
@@ -125,19 +136,23 @@ func (e *Engine) open(ctx context.Context, c *Command, l *layout) (*run, error) 
 		return nil, fmt.Errorf("connect to a sandbox: %w", err)
 	}
 	r.theirs = []*os.File{os.NewFile(uintptr(pair[1]), "sandbox")}
-	plan, err := memory("plan", e.plan(c, l))
+	if r.plan, err = memory("plan"); err != nil {
+		return nil, errors.Join(err, r.close())
+	}
+	r.theirs = append(r.theirs, r.plan)
+	filter, err := memory("filter")
 	if err != nil {
 		return nil, errors.Join(err, r.close())
 	}
-	filter, err := memory("filter", e.filter)
-	if err != nil {
-		return nil, errors.Join(err, plan.Close(), r.close())
-	}
+	r.theirs = append(r.theirs, filter)
 	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
 	if err != nil {
-		return nil, errors.Join(err, plan.Close(), filter.Close(), r.close())
+		return nil, errors.Join(err, r.close())
 	}
-	r.theirs = append(r.theirs, plan, filter, null)
+	r.theirs = append(r.theirs, null)
+	if err := fill(filter, e.filter); err != nil {
+		return nil, errors.Join(err, r.close())
+	}
 	streams, err := c.streams(null)
 	if err != nil {
 		return nil, errors.Join(err, r.close())
@@ -145,7 +160,7 @@ func (e *Engine) open(ctx context.Context, c *Command, l *layout) (*run, error) 
 
 	r.cmd = exec.CommandContext(ctx, e.init)
 	r.cmd.Args, r.cmd.Dir, r.cmd.Env, r.cmd.Stderr = []string{inside.Builder}, "/", []string{}, &r.errors
-	r.cmd.ExtraFiles = slices.Concat([]*os.File{r.theirs[0], plan, filter}, streams, []*os.File{l.lock})
+	r.cmd.ExtraFiles = slices.Concat(r.theirs[:3], streams, []*os.File{l.lock})
 	r.cmd.SysProcAttr = e.attributes()
 	// The first process ends with the line, and all others with it; it is killed only where it does not.
 	r.cmd.Cancel, r.cmd.WaitDelay = r.line.Close, 2*time.Second

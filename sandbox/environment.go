@@ -6,6 +6,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 
 	"nod/interact/secrets"
 	"nod/sandbox/inside"
@@ -26,14 +27,23 @@ var private = []string{
 }
 
 // Prepare does beforehand what takes [Engine.Run] longest before it starts a command with these variables, in this
-// process: it reads the rules for secrets.
+// process: it looks for secrets.
 func Prepare(env []string) { environment(env, "", false, false) }
+
+// fits says of variables whether a command may have them.
+var fits sync.Map
 
 // environment is what a command gets of its caller's variables: those without secrets, and with the place for temporary
 // files and the proxy's address, which with near is that for this computer's own servers, too.
 func environment(env []string, temp string, proxy, near bool) (out []string) {
 	for _, pair := range env {
-		if name, value, ok := strings.Cut(pair, "="); ok && !isPrivate(name) && !isSecret(name, value) {
+		name, value, ok := strings.Cut(pair, "=")
+		fit, isKnown := fits.Load(pair)
+		if !isKnown {
+			fit = ok && !isPrivate(name) && !isSecret(name, value)
+			fits.Store(pair, fit)
+		}
+		if fit.(bool) {
 			out = append(out, at(name, value, temp))
 		}
 	}
@@ -56,9 +66,9 @@ func environment(env []string, temp string, proxy, near bool) (out []string) {
 }
 
 func isPrivate(name string) bool {
-	upper := strings.ToUpper(name)
+	upper := strings.ReplaceAll(strings.ToUpper(name), "/", "_")
 	return slices.ContainsFunc(private, func(pattern string) bool {
-		ok, _ := path.Match(pattern, strings.ReplaceAll(upper, "/", "_"))
+		ok, _ := path.Match(pattern, upper)
 		return ok
 	})
 }

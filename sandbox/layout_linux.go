@@ -39,13 +39,15 @@ const homeSize = 1 << 30
 type layout struct {
 	root   string
 	dir    string
+	home   string
+	cache  string // for what is written to caches
 	mounts []inside.Mount
 	lock   *os.File
 	absent []*os.File // the folders that were made to be covered
 }
 
-// lay checks a command's profile, and makes what its sandbox needs outside.
-func (e *Engine) lay(c *Command) (l *layout, err error) {
+// prepare checks a command's profile, and makes the folders of its sandbox.
+func (e *Engine) prepare(c *Command) (l *layout, err error) {
 	home, err := homeOf(c.Env)
 	if err != nil {
 		return nil, err
@@ -74,18 +76,27 @@ func (e *Engine) lay(c *Command) (l *layout, err error) {
 	if err := os.Chmod(p.Temp(), 0o777|fs.ModeSticky); err != nil {
 		return l, fmt.Errorf("make the folders of a sandbox: %w", err)
 	}
+	if l.home = home; e.kind != Landlock {
+		l.cache, err = l.slot(p.Private)
+	}
+	return l, err
+}
+
+// lay finds out what a command sees, and makes what is covered in its project.
+func (e *Engine) lay(c *Command, l *layout) error {
+	p := &c.Profile
 	if e.kind == Landlock {
-		real, _ := new(layout).follow(home, "")
-		return l, l.permit(p, e.init, real)
+		real, _ := new(layout).follow(l.home, "")
+		return l.permit(p, e.init, real)
 	}
 	l.system(e.init)
 	l.add(inside.Mount{Kind: inside.Bind, From: p.Temp(), To: "/tmp", Write: true})
-	real, _ := l.follow(home, "")
+	real, _ := l.follow(l.home, "")
 	l.add(inside.Mount{Kind: inside.Memory, To: real, Size: homeSize})
 	if err := l.folders(p, real); err != nil {
-		return l, err
+		return err
 	}
-	return l, l.places(p)
+	return l.places(p)
 }
 
 func (l *layout) add(m inside.Mount) { l.mounts = append(l.mounts, m) }
@@ -244,16 +255,12 @@ func (l *layout) folders(p *Profile, home string) error {
 			mounts = append(mounts, inside.Mount{Kind: inside.Bind, From: real, To: real})
 		}
 	}
-	slot, err := l.slot(p.Private)
-	if err != nil {
-		return err
-	}
 	for _, path := range p.Warm {
 		real, isLed := l.follow(path, p.Project)
 		if isLed || IsIn(home, real) {
 			continue
 		}
-		m, err := warm(real, slot)
+		m, err := warm(real, l.cache)
 		if err != nil {
 			return err
 		}

@@ -71,8 +71,15 @@ func listener(rights []byte) (net.Listener, error) {
 	return net.FileListener(file)
 }
 
-// forward passes signals on to the command.
-func (r *run) forward(signals <-chan os.Signal) {
+// forward has the command start when hold returns, and passes signals on to it.
+func (r *run) forward(hold func() error, signals <-chan os.Signal, cancel context.CancelCauseFunc) {
+	if hold != nil {
+		if err := hold(); err != nil {
+			cancel(err)
+			return
+		}
+	}
+	_, _ = r.line.Write([]byte{inside.Go})
 	for s := range signals {
 		if n, ok := s.(syscall.Signal); ok {
 			_, _ = r.line.Write([]byte{byte(n)})
@@ -83,6 +90,8 @@ func (r *run) forward(signals <-chan os.Signal) {
 // result is how a run ended.
 func (r *run) result(ctx context.Context, o outcome, err error) (int, error) {
 	switch {
+	case ctx.Err() != nil && !o.started:
+		return 0, context.Cause(ctx)
 	case ctx.Err() != nil:
 		return 128 + int(unix.SIGKILL), fmt.Errorf("ended in the sandbox: %w", context.Cause(ctx))
 	case o.started && o.ended && o.why != "":
@@ -127,26 +136,35 @@ func watch(ctx context.Context, pid int, cancel context.CancelCauseFunc) error {
 	return nil
 }
 
-// memory is a file in memory, to be inherited.
-func memory(name string, content any) (*os.File, error) {
-	text, ok := content.([]byte)
-	if !ok {
-		var err error
-		if text, err = json.Marshal(content); err != nil {
-			return nil, fmt.Errorf("write the %s of a sandbox: %w", name, err)
-		}
+// tell gives the first process its plan.
+func (r *run) tell(plan inside.Plan) error {
+	text, err := json.Marshal(plan)
+	if err == nil {
+		err = fill(r.plan, text)
 	}
+	if err == nil {
+		_, err = r.line.Write([]byte{inside.Go})
+	}
+	return err
+}
+
+// memory is a file in memory, to be inherited.
+func memory(name string) (*os.File, error) {
 	fd, err := unix.MemfdCreate(name, unix.MFD_CLOEXEC)
 	if err != nil {
 		return nil, fmt.Errorf("write the %s of a sandbox: %w", name, err)
 	}
-	file := os.NewFile(uintptr(fd), name)
-	_, err = file.Write(text)
+	return os.NewFile(uintptr(fd), name), nil
+}
+
+// fill writes what there is to read in a file.
+func fill(file *os.File, text []byte) error {
+	_, err := file.Write(text)
 	if err == nil {
 		_, err = file.Seek(0, 0)
 	}
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("write the %s of a sandbox: %w", name, err), file.Close())
+		return fmt.Errorf("write the %s of a sandbox: %w", file.Name(), err)
 	}
-	return file, nil
+	return nil
 }

@@ -80,6 +80,8 @@ type Command struct {
 	// Serve serves a proxy on a listener in the sandbox, whose address is in the command's environment. It returns when
 	// the listener is closed, which is when the command has ended. nil, or with Landlock: the command reaches nothing.
 	Serve func(net.Listener)
+	// Hold returns when the command may start, for which all else is ready; nil: at once. If it fails, so does the run.
+	Hold func() error
 	// Watch is the id of a process with which the command ends as well; 0: none.
 	Watch int
 }

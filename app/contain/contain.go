@@ -165,13 +165,15 @@ func (r *Runs) agentOf(p api.Process) (api.Parent, bool) {
 }
 
 // Begin implements [ipc.Runs].
-func (r *Runs) Begin(ctx context.Context, caller api.Process, q api.RunRequest) (api.RunReply, func(), error) {
+func (r *Runs) Begin(ctx context.Context, caller api.Process, q api.RunRequest, show func(api.RunReply)) (
+	noted json.RawMessage, end func(), err error,
+) {
 	w, err := r.wanted(caller, q)
 	if err != nil {
-		return api.RunReply{}, nil, err
+		return nil, nil, err
 	}
 	if !filepath.IsAbs(q.CWD) {
-		return api.RunReply{}, nil, fmt.Errorf("%q is not a folder", q.CWD)
+		return nil, nil, fmt.Errorf("%q is not a folder", q.CWD)
 	}
 	var begun *begun
 	taken := make(chan error, 1)
@@ -187,26 +189,31 @@ func (r *Runs) Begin(ctx context.Context, caller api.Process, q api.RunRequest) 
 	} else {
 		taken <- nil
 	}
-	profile, err := r.profile(w, q)
-	err = errors.Join(<-taken, err)
-	if ctx.Err() == nil { // else the command has gone, which says nothing of its project
-		r.note(w.Confinement.Project, err)
-	}
 	reply := api.RunReply{
 		Project: w.Confinement.Project, Hosts: r.cfg.Sandbox().Hosts,
 		PID: w.Program.PID, Agent: w.Agent, Session: w.Session,
 	}
+	profile, err := r.profile(w, q)
 	if err == nil {
 		reply.Profile, err = json.Marshal(profile)
 	}
-	if err == nil && begun != nil {
-		reply.Noted, err = json.Marshal(begun.run)
+	if err == nil {
+		show(reply) // its sandbox is built meanwhile
 	}
+	err = errors.Join(<-taken, err)
+	if ctx.Err() == nil { // else the command has gone, which says nothing of its project
+		r.note(w.Confinement.Project, err)
+	}
+	if err == nil && begun != nil {
+		noted, err = json.Marshal(begun.run)
+	}
+	end = func() { r.expel(&profile); begun.end(ctx, r.cfg.Log); profile.Uncover() }
 	if err != nil {
 		begun.end(ctx, r.cfg.Log)
-		return api.RunReply{}, nil, err
+		profile.Uncover()
+		return nil, nil, err
 	}
-	return reply, func() { r.expel(&profile); begun.end(ctx, r.cfg.Log); profile.Uncover() }, nil
+	return noted, end, nil
 }
 
 // expel does what nod run does at the end, unless it was killed.

@@ -104,6 +104,18 @@ func (r *rig) expect(pid int32, command string, in policy.Confinement) {
 	}
 }
 
+// told is what a command is told.
+type told struct {
+	api.RunReply
+	Noted json.RawMessage
+}
+
+// Begin has a command begin.
+func (r *rig) Begin(ctx context.Context, caller api.Process, q api.RunRequest) (reply told, end func(), err error) {
+	reply.Noted, end, err = r.Runs.Begin(ctx, caller, q, func(shown api.RunReply) { reply.RunReply = shown })
+	return reply, end, err
+}
+
 // begin has the agent's command begin, and reports whether it is in the sandbox.
 func (r *rig) begin(pid int32, command string) bool {
 	r.t.Helper()

@@ -192,7 +192,7 @@ func (c *console) runContained(
 	if err != nil {
 		return notRun(err)
 	}
-	go sandbox.Prepare(os.Environ()) // while nod-desktop takes a snapshot
+	go sandbox.Prepare(os.Environ()) // while nod-desktop looks through the project
 	run, err := cl.Run(ctx, q)
 	if isUnexpected(err) {
 		return err
@@ -213,7 +213,7 @@ func (c *console) runContained(
 	if err != nil {
 		return notRun(err)
 	}
-	command.Argv = argv(engine.Temp(&command.Profile))
+	command.Argv, command.Hold = argv(engine.Temp(&command.Profile)), run.Begun
 	out, err := newOutput(os.Stdout, os.Stderr)
 	if err != nil {
 		return notRun(err)
@@ -238,7 +238,7 @@ func (c *console) runContained(
 		c.expel(&command.Profile)
 	}
 	if run.IsLost() && run.Noted != nil {
-		c.noteEnd(context.WithoutCancel(ctx), run.RunReply)
+		c.noteEnd(context.WithoutCancel(ctx), run)
 	}
 	if ended == 0 {
 		return nil
@@ -250,7 +250,7 @@ func (c *console) runContained(
 }
 
 // noteEnd notes what a command has changed, since nod-desktop is no longer there to do so.
-func (c *console) noteEnd(ctx context.Context, run api.RunReply) {
+func (c *console) noteEnd(ctx context.Context, run *client.Run) {
 	var noted snapshot.Run
 	err := json.Unmarshal(run.Noted, &noted)
 	var repository *snapshot.Repository

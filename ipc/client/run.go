@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 
 	"nod/api"
@@ -11,8 +12,29 @@ import (
 // A Run is a command's place in the sandbox. nod-desktop takes it for running until Close.
 type Run struct {
 	api.RunReply
+	Noted json.RawMessage // see [api.RunBegun]
+
 	reply *response
+	words *json.Decoder
 	gone  chan struct{} // closed with the connection
+}
+
+// Begun waits until the command may start. It fails if it must not.
+func (r *Run) Begun() error {
+	var begun api.RunBegun
+	err := r.words.Decode(&begun)
+	switch {
+	case err != nil:
+		return &LostError{Err: err}
+	case begun.Problem != "":
+		return errors.New(begun.Problem)
+	}
+	r.Noted = begun.Noted
+	go func() {
+		_, _ = io.Copy(io.Discard, r.reply.body)
+		close(r.gone)
+	}()
+	return nil
 }
 
 // IsLost reports whether nod-desktop has ended before the command, and so does not see its end.
@@ -43,14 +65,10 @@ func (c *Client) Run(ctx context.Context, r api.RunRequest) (*Run, error) {
 		}
 		return nil, answered(resp, text)
 	}
-	run := &Run{reply: resp, gone: make(chan struct{})}
-	if err := json.NewDecoder(resp.body).Decode(&run.RunReply); err != nil {
+	run := &Run{reply: resp, words: json.NewDecoder(resp.body), gone: make(chan struct{})}
+	if err := run.words.Decode(&run.RunReply); err != nil {
 		_ = resp.Close()
 		return nil, badReply("%v", err)
 	}
-	go func() {
-		_, _ = io.Copy(io.Discard, resp.body)
-		close(run.gone)
-	}()
 	return run, nil
 }

@@ -31,6 +31,9 @@ func build() error {
 	}
 	// When memory runs out, the kernel ends what is in a sandbox first.
 	_ = os.WriteFile("/proc/self/oom_score_adj", []byte("1000"), 0)
+	if err := await(); err != nil {
+		return err
+	}
 	plan, err := readPlan()
 	if err != nil {
 		return err

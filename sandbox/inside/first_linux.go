@@ -43,6 +43,9 @@ func first() error {
 	if err != nil {
 		return err
 	}
+	if err := await(); err != nil {
+		return err
+	}
 	pid, err := startLimited(&plan)
 	if err != nil { // as shells say it
 		status, what := 127, "not found"

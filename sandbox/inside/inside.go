@@ -15,7 +15,7 @@ const (
 
 // What the processes of a sandbox inherit.
 const (
-	Control  = iota + 3 // a line to the engine: whoever is inside ends when it does
+	Control  = iota + 3 // a line to the engine, which says [Go] and signals: whoever is inside ends when it does
 	Plans               // the [Plan], as JSON
 	Filter              // of system calls, for bubblewrap
 	Stdin               // of the command, as the next two
@@ -79,6 +79,9 @@ type Mount struct {
 	Upper, Work string `json:",omitempty"`
 	Size        int64  `json:",omitempty"`
 }
+
+// Go is what the engine writes to [Control] when the plan is there, and when the command may start.
+const Go = 0
 
 // What the first process writes to [Control]: one of these, then what belongs to it.
 const (

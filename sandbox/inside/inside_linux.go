@@ -2,6 +2,7 @@ package inside
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -30,6 +31,19 @@ func Main() {
 func fail(err error) {
 	fmt.Fprintln(os.Stderr, err)
 	os.Exit(1)
+}
+
+// await waits for the engine's [Go].
+func await() error {
+	word := make([]byte, 1)
+	n, err := unix.Read(Control, word)
+	for err == unix.EINTR {
+		n, err = unix.Read(Control, word)
+	}
+	if n != 1 || word[0] != Go {
+		return errors.New("the engine of the sandbox has gone")
+	}
+	return nil
 }
 
 func readPlan() (p Plan, err error) {

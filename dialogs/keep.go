@@ -85,6 +85,8 @@ func (a *approvePage) allows(k keep) string {
 	switch k.cover {
 	case policy.CoverCommands:
 		return tr("{{.Agent}} may run in {{.Project}}:", v)
+	case policy.CoverBuilds:
+		return tr("{{.Agent}} may build, test, check and format {{.Project}}:", v)
 	case policy.CoverEdits:
 		return tr("{{.Agent}} may edit files in {{.Project}}, but no settings, hooks or keys:", v)
 	case policy.CoverHost:
@@ -174,16 +176,17 @@ func (a *approvePage) spans() []policy.Scope {
 	return spans
 }
 
-// offered lists the choices: once, the widest that the policy offers, exactly this input, what the agent suggests, and
-// last the widest in any folder.
+// offered lists the choices: once, the widest that the policy offers, for the shortest and the longest time all that
+// builds the project and exactly this input, what the agent suggests, and last the widest in any folder.
 func (a *approvePage) offered() []keep {
 	all := []keep{{scope: policy.Once}}
 	for _, cover := range policy.Covers {
 		for _, scope := range a.spans() {
 			k := keep{scope: scope, cover: cover}
 			isWidest := len(all) == 1 || all[1].cover == cover
-			isExact := cover == policy.CoverInput && (scope == a.spans()[0] || scope == policy.Always)
-			if a.offers(k) && (isWidest || isExact) {
+			isShort := (cover == policy.CoverInput || cover == policy.CoverBuilds) &&
+				(scope == a.spans()[0] || scope == policy.Always)
+			if a.offers(k) && (isWidest || isShort) {
 				all = append(all, k)
 			}
 		}

@@ -96,7 +96,7 @@ func someGrants(c policy.Call, scope policy.Scope, cover policy.Cover) string {
 			return fmt.Sprintf("allow %s to change files in ~/src/shop, but no settings, hooks or keys (%s)", c.Agent, scope)
 		}
 		return ""
-	case policy.CoverTool, policy.CoverHost, policy.CoverReads:
+	case policy.CoverTool, policy.CoverHost, policy.CoverReads, policy.CoverBuilds:
 		return ""
 	}
 	var lines []string

@@ -714,6 +714,11 @@ func TestScopesSayWhatTheyCover(t *testing.T) {
 			{Scope: policy.Always, Cover: policy.CoverTool, Object: long, Text: "allow it always"},
 		},
 		"reads": {{Scope: policy.ThisSession, Cover: policy.CoverReads, Object: "~/lib\u202e", Text: "allow it"}},
+		"builds": {
+			{Scope: policy.Always, Cover: policy.CoverInput, Text: "allow this"},
+			{Scope: policy.Always, Cover: policy.CoverBuilds, Text: "allow builds"},
+			{Scope: policy.ThisSession, Cover: policy.CoverCommands, Text: "allow this command"},
+		},
 	}
 	for name, want := range map[string][]string{
 		"host": {"Once", "claude-code may fetch any page on docs.rs with " + long[:39] + "…, wherever it redirects to:",

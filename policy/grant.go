@@ -146,6 +146,8 @@ func (f *facts) grantsFor(cover Cover) (list []Grant, err error) {
 		list, err = f.offerInput()
 	case CoverCommands:
 		list, err = f.offerCommands()
+	case CoverBuilds:
+		list, err = f.offerBuilds()
 	case CoverEdits:
 		list, err = f.offerEdits()
 	case CoverTool:
@@ -201,6 +203,30 @@ func (f *facts) offerCommands() ([]Grant, error) {
 		return nil, errNoParts
 	}
 	return list, nil
+}
+
+// offerBuilds allows all that builds, tests or checks the project when every new part of the command does.
+func (f *facts) offerBuilds() ([]Grant, error) {
+	list, err := f.offerCommands()
+	if err != nil {
+		return nil, err
+	}
+	list = slices.DeleteFunc(list, func(g Grant) bool { return g.Command != nil })
+	for _, v := range f.verdicts {
+		if v.state == PartNew && v.file == nil && !f.builds(v.part) {
+			return nil, errors.New("it does more than build, test and check the project")
+		}
+	}
+	return append(list, Grant{CWD: f.project(), Tool: f.call.Tool, Builds: true, Shown: "builds and tests"}), nil
+}
+
+// builds reports whether a part builds, tests or checks the project, and is given nothing from elsewhere.
+func (f *facts) builds(p *linePart) bool {
+	if !p.Builds() || p.Removes() || !f.isOwn(p) {
+		return false
+	}
+	t, err := p.Pattern()
+	return err == nil && t.Covers(*p.Part, f.insideProject(p)) && (!t.HasPath() || f.partRunsAtTop(p))
 }
 
 func (f *facts) partGrant(v verdict) (Grant, error) {
@@ -373,6 +399,8 @@ func (g Grant) what(home string) string {
 		return fmt.Sprintf("fetch any page of https://%s with %s (wherever it redirects)", g.Host, plain(g.Tool))
 	case g.Reads != "":
 		return fmt.Sprintf("read files below %s (no keys, passwords or tokens)", plain(tilde(g.Reads, home)))
+	case g.Builds:
+		return "build, test, check and format the project (not install, publish or deploy)"
 	case g.Edits != "" && g.Edits == g.CWD:
 		return "change files (no settings, hooks or keys)"
 	case strings.HasSuffix(g.Edits, "/"):
@@ -441,6 +469,8 @@ func (g *Grant) reason() string {
 		what = "pages of " + g.Host
 	case g.Reads != "":
 		what = "reading files below " + g.Reads
+	case g.Builds:
+		what = "building and testing the project"
 	case g.Edits != "":
 		what = "file changes in " + g.Edits
 	case g.Command != nil && g.Command.Text == "":
@@ -477,7 +507,7 @@ func (g *Grant) IsOver(now time.Time) bool {
 // SameAs reports whether two grants allow the same for the same time.
 func (g *Grant) SameAs(o Grant) bool {
 	return g.Scope == o.Scope && g.Agent == o.Agent && g.Program == o.Program && g.Session == o.Session &&
-		g.CWD == o.CWD && g.Tool == o.Tool && g.InputSHA256 == o.InputSHA256 && g.Edits == o.Edits &&
+		g.CWD == o.CWD && g.Tool == o.Tool && g.InputSHA256 == o.InputSHA256 && g.Builds == o.Builds && g.Edits == o.Edits &&
 		g.Folder == o.Folder && g.Reads == o.Reads && g.Host == o.Host && g.AnyInput == o.AnyInput &&
 		samePattern(g.Command, o.Command)
 }
@@ -564,6 +594,9 @@ func (f *facts) isSpelledWithin(p place, folder string) bool {
 func (f *facts) grantForPart(p *linePart) *Grant {
 	var flags []string
 	for g := range f.granted(f.call.Tool, f.project()) {
+		if g.Builds && f.runsAt(p, g) && f.builds(p) {
+			return g
+		}
 		if g.Command == nil || !f.runsAt(p, g) || g.Command.Text == "" && f.removesProject(p) {
 			continue
 		}

@@ -223,6 +223,7 @@ type Cover string
 const (
 	CoverInput    Cover = "input"    // exactly this input
 	CoverCommands Cover = "commands" // each part of the command line that nothing covers yet, also in other lines
+	CoverBuilds   Cover = "builds"   // every command that builds, tests or checks the project
 	CoverEdits    Cover = "edits"    // changes of files in the project or among temporary ones
 	CoverTool     Cover = "tool"     // every call of this tool of an MCP server, or every web search
 	CoverHost     Cover = "host"     // every page of this host, for this tool that fetches
@@ -231,12 +232,12 @@ const (
 )
 
 // Covers are all that a grant can cover, those first that are about more than the input.
-var Covers = []Cover{CoverCommands, CoverEdits, CoverTool, CoverHost, CoverReads, CoverInput}
+var Covers = []Cover{CoverCommands, CoverBuilds, CoverEdits, CoverTool, CoverHost, CoverReads, CoverInput}
 
-// Grant is a rule that the user made by answering a prompt, for one agent as nod verified it. It allows exactly
-// one input of one tool in one folder, or, in one project: a simple command wherever it is part of a command line,
-// changes or reading of the files below one folder, every input of one tool, or the pages of one host. With the scope
-// Everywhere CWD is empty: it is tied to no folder.
+// Grant is a rule that the user made by answering a prompt, for one agent as nod verified it. It allows exactly one
+// input of one tool in one folder, or, in one project: a simple command wherever it is part of a command line, all that
+// build and test the project, changes or reading of the files below one folder, every input of one tool, or the pages
+// of one host. With the scope Everywhere CWD is empty: it is tied to no folder.
 type Grant struct {
 	ID          string         `json:"id"` // UUID
 	Scope       Scope          `json:"scope"`
@@ -247,6 +248,7 @@ type Grant struct {
 	Tool        string         `json:"tool,omitempty"`         // empty with Edits and Reads
 	InputSHA256 string         `json:"input_sha256,omitempty"` // of the canonical JSON of the input
 	Command     *shell.Pattern `json:"command,omitempty"`
+	Builds      bool           `json:"builds,omitempty"` // any command that builds, tests or checks the project
 	Folder      string         `json:"folder,omitempty"` // of an exact Command: where it runs
 	Edits       string         `json:"edits,omitempty"`  // absolute folder or file; a temporary folder with a slash
 	Reads       string         `json:"reads,omitempty"`  // absolute folder

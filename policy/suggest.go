@@ -436,8 +436,8 @@ func (s *Simulation) decide(c *Call, p *Compiled, at time.Time) Decision {
 }
 
 // Answer reports whether the user sees a prompt for a call, after all that they have answered before. If so,
-// they answer with the widest allow that is offered: edits in the project, the new parts of a command line, all pages
-// of a host, all calls of a tool, else exactly this call.
+// they answer with the widest allow that is offered: edits in the project, all that builds it, the new parts of a
+// command line, all pages of a host, all calls of a tool, else exactly this call.
 func (s *Simulation) Answer(c Call, at time.Time) (asked bool) {
 	s.note(c)
 	d := s.decide(&c, s.kept, at)
@@ -454,7 +454,8 @@ func (s *Simulation) Answer(c Call, at time.Time) (asked bool) {
 		scope Scope
 		cover Cover
 	}{
-		{UntilQuit, CoverEdits}, {Always, CoverCommands}, {Always, CoverHost}, {Always, CoverTool}, {Always, CoverInput},
+		{UntilQuit, CoverEdits}, {Always, CoverBuilds}, {Always, CoverCommands}, {Always, CoverHost}, {Always, CoverTool},
+		{Always, CoverInput},
 	} {
 		grants, err := f.newGrants(offer.scope, offer.cover)
 		if err != nil || len(s.kept.grants)+len(grants) > MaxGrants {

@@ -58,6 +58,24 @@ func (p Part) Name() string {
 	return strings.Join(words, " ")
 }
 
+// Builds reports whether a part only builds, tests or checks a project, by its leading words and with flags that nod
+// knows to be harmless.
+func (p Part) Builds() bool {
+	if p.bound != "" || p.words.Text != "" || len(p.words.Words) == 0 {
+		return false
+	}
+	words := slices.Clone(p.words.Words)
+	for _, folder := range []string{"node_modules/.bin/", ".venv/bin/", "venv/bin/"} {
+		if name, ok := strings.CutPrefix(strings.TrimPrefix(words[0], "./"), folder); ok {
+			words[0] = name
+		}
+	}
+	isOdd := func(flag string) bool {
+		return !slices.Contains(p.free, flag) && !programs().changes.Has(strings.TrimPrefix(flag, markOperand))
+	}
+	return programs().builds[strings.Join(words, " ")] && !slices.ContainsFunc(p.words.Flags, isOdd)
+}
+
 // Removes reports whether something is removed.
 func (p Part) Removes() bool {
 	return p.removes && !p.Reads || slices.ContainsFunc(p.Accesses, isRemoved)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -21,6 +22,8 @@ import (
 //	         unless comes first
 //	setting  variables that may be set for a command, or the start of their names and *, and the type of their values
 //	public   variables whose values may be shown: they hold no secrets
+//	builds   a command, by all words that lead it, that builds, tests or checks a project; a|b is either word
+//	changes  flags with which such a command changes files of the project
 //	alias    names of what is the same, divided by commas, perhaps behind words that they share and a colon:
 //	         npm: install, i. Rules that ask or deny hold for each of them when they name one. Flags, too
 //	abbreviates  a program, or a command of it, that takes the start of the word behind it for the word, or with ... of
@@ -198,6 +201,8 @@ type catalogue struct {
 
 	settings map[string]*wordType // by the names of variables
 	public   language.Words
+	builds   map[string]bool
+	changes  language.Words
 
 	aliases     map[string][]string // of what programs do, other names
 	abbreviated map[string]bool     // behind what the start of a word will do
@@ -210,7 +215,7 @@ func newCatalogue() catalogue {
 	return catalogue{
 		entries: map[string]*entry{}, subs: map[string]bool{}, screen: map[string]language.Words{},
 		settings: map[string]*wordType{}, aliases: map[string][]string{}, abbreviated: map[string]bool{},
-		whole: map[string]bool{},
+		whole: map[string]bool{}, builds: map[string]bool{},
 	}
 }
 
@@ -277,6 +282,10 @@ func (c *catalogue) read(file, text string) error {
 			if err := c.setting(strings.Fields(rest)); err != nil {
 				return fmt.Errorf("%s:%d: %w", file, n, err)
 			}
+		case keyword == "builds":
+			c.build(nil, strings.Fields(rest))
+		case keyword == "changes":
+			c.changes += language.Words(rest + " ")
 		case keyword == "alias":
 			if !c.alias(rest) {
 				return fmt.Errorf("%s:%d: alias: want several names", file, n)
@@ -305,6 +314,17 @@ func (c *catalogue) read(file, text string) error {
 		}
 	}
 	return nil
+}
+
+// build notes a command that builds a project, with each of the words that may stand behind the first ones.
+func (c catalogue) build(first, rest []string) {
+	if len(rest) == 0 {
+		c.builds[strings.Join(first, " ")] = true
+		return
+	}
+	for word := range strings.SplitSeq(rest[0], "|") {
+		c.build(append(slices.Clip(first), word), rest[1:])
+	}
 }
 
 // setting notes the type of the values of variables.

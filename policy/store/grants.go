@@ -137,13 +137,13 @@ func check(g policy.Grant) error {
 		return errors.New("edits is not an absolute path")
 	}
 	kinds := 0
-	for _, is := range []bool{g.InputSHA256 != "", g.Command != nil, g.Edits != "", g.Host != "", g.AnyInput} {
+	for _, is := range []bool{g.InputSHA256 != "", g.Command != nil, g.Builds, g.Edits != "", g.Host != "", g.AnyInput} {
 		if is {
 			kinds++
 		}
 	}
 	if kinds != 1 {
-		return errors.New("use one of input_sha256, command, edits, host and any_input")
+		return errors.New("use one of input_sha256, command, builds, edits, host and any_input")
 	}
 	return nil
 }

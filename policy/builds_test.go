@@ -81,7 +81,7 @@ func TestBuildsGrant(t *testing.T) {
 // It is offered where all that is new builds the project.
 func TestBuildsOffered(t *testing.T) {
 	for command, want := range map[string]bool{
-		"npm test": true, "ls && go vet ./...": true, "npm run lint -- --fix": true,
+		"npm test": true, "ls && go vet ./...": true, "npm run lint -- --fix": false, "ruff format --check": false,
 		"npm install": false, "npm test && npm install": false, "git push": false, "make deploy": false,
 		"npm test > /etc/x": false, "cd /tmp && npm test": false, "rm -rf dist && npm run build": false,
 		"pytest -p evil": false, "sudo make": false,

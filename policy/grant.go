@@ -205,7 +205,8 @@ func (f *facts) offerCommands() ([]Grant, error) {
 	return list, nil
 }
 
-// offerBuilds allows all that builds, tests or checks the project when every new part of the command does.
+// offerBuilds allows all that builds, tests or checks the project when every new part of the command does, without a flag
+// that may restrain it: who allows a check does not mean to format.
 func (f *facts) offerBuilds() ([]Grant, error) {
 	list, err := f.offerCommands()
 	if err != nil {
@@ -213,7 +214,8 @@ func (f *facts) offerBuilds() ([]Grant, error) {
 	}
 	list = slices.DeleteFunc(list, func(g Grant) bool { return g.Command != nil })
 	for _, v := range f.verdicts {
-		if v.state == PartNew && v.file == nil && !f.builds(v.part) {
+		isNew := v.state == PartNew && v.file == nil
+		if t, err := v.part.Pattern(); isNew && (err != nil || len(t.Flags) > 0 || !f.builds(v.part)) {
 			return nil, errors.New("it does more than build, test and check the project")
 		}
 	}

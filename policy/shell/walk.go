@@ -647,7 +647,7 @@ func (p *Part) sample(text string, from *syntax.Word) string {
 	}
 	_, isFirst := parts[0].(*syntax.CmdSubst)
 	switch {
-	case !p.Reads || len(p.Output) > 0 || p.entry.output == "":
+	case !p.Reads || len(p.Output) > 0 || p.entry == nil || p.entry.output == "": // $(<file) runs no program
 		return ""
 	case isFirst && behindSample().MatchString(text):
 		return p.entry.output + text

@@ -454,8 +454,8 @@ func (s *Simulation) Answer(c Call, at time.Time) (asked bool) {
 		scope Scope
 		cover Cover
 	}{
-		{UntilQuit, CoverEdits}, {Always, CoverBuilds}, {Always, CoverCommands}, {Always, CoverHost}, {Always, CoverTool},
-		{Always, CoverInput},
+		{UntilQuit, CoverEdits}, {Always, CoverBuilds}, {Always, CoverCommands}, {Everywhere, CoverHost}, {Always, CoverHost},
+		{Everywhere, CoverTool}, {Always, CoverTool}, {Always, CoverInput},
 	} {
 		grants, err := f.newGrants(offer.scope, offer.cover)
 		if err != nil || len(s.kept.grants)+len(grants) > MaxGrants {

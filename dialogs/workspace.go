@@ -41,8 +41,8 @@ func focusWindow(w fyne.Window) {
 	w.RequestFocus()
 }
 
-// isKeyboardFree reports whether w is in sight and no window has the keyboard, as Openbox sometimes leaves it. From then
-// on moved is called when another window may have it.
+// isKeyboardFree reports whether w is in sight and no window has the keyboard, as Openbox sometimes leaves it. From
+// then on moved is called when another window may have it.
 func isKeyboardFree(w fyne.Window, moved func()) bool {
 	x, id := windowSystem(w)
 	if x == nil || id == 0 {

@@ -205,8 +205,8 @@ func (f *facts) offerCommands() ([]Grant, error) {
 	return list, nil
 }
 
-// offerBuilds allows all that builds, tests or checks the project when every new part of the command does, without a flag
-// that may restrain it: who allows a check does not mean to format.
+// offerBuilds allows all that builds, tests or checks the project when every new part of the command does, without a
+// flag that may restrain it: who allows a check does not mean to format.
 func (f *facts) offerBuilds() ([]Grant, error) {
 	list, err := f.offerCommands()
 	if err != nil {

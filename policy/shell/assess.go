@@ -208,7 +208,7 @@ func (w *walk) watchAt(c *syntax.CallExpr, inWords []string) {
 func (w *walk) standAt(n syntax.Node) {
 	if w.nested == 0 {
 		w.watch.at = int(n.Pos().Offset())
-		w.line = w.source[w.watch.at:min(int(n.End().Offset()), len(w.source))]
+		w.line = w.between(n.Pos(), n.End())
 	}
 }
 

@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -20,11 +21,30 @@ func FuzzAnalyze(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, command string) {
 		a := Analyze(command)
+		Assess(command)
 		checkHonest(t, command, a)
 		if harmless(a, true) {
 			checkAccepted(t, command, a)
 		}
 	})
+}
+
+// What shells know, in any order, is read without a panic: what a user sees of it, too.
+func TestTokensInAnyOrder(t *testing.T) {
+	tokens := strings.Split("$( ) <x >x >>x | || && ; & if then fi for i in a do done while until case esac x) ;; { } "+
+		"( ` \" ' $x ${x} ${x:-y} ${x@P} ${#x} $((x+1)) $[1] <<<a <<E \nE\n [[ ]] [ ] ! time ls cat echo xargs find "+
+		"-exec {} \\; git log -- grep sed -n awk '{print}' env A=1 A=$(ls) a[1]=2 a=(1 2) test read printf %s bash -c "+
+		"'ls' eval source function f() coproc select export declare local unset trap \\ # * ? [a] ~/x {1..3} {a,b} "+
+		"<(ls) >(cat) $(<x) 2>&1 &>x <&3 exec sudo timeout 5 rm npm $'\\x41' $\"a\" \\\n \t", " ")
+	random := rand.New(rand.NewPCG(1, 2))
+	for range 10_000 {
+		var line strings.Builder
+		for range 1 + random.IntN(12) {
+			line.WriteString(tokens[random.IntN(len(tokens))] + []string{" ", ""}[random.IntN(4)/3])
+		}
+		checkHonest(t, line.String(), Analyze(line.String()))
+		Assess(line.String())
+	}
 }
 
 // corpus are the commands that fuzzing found worth keeping and that are read-only in a trusted folder.

@@ -206,19 +206,25 @@ func hasBrace(s string) bool {
 	return strings.Contains(s, "{") && strings.Contains(s, ",") && !strings.Contains(s, "..") && !strings.Contains(s, `\`)
 }
 
+// between is the source from one place to another, or empty. The parser puts the end of some commands behind the
+// source, or before their start, as in coproc NAME A=1.
+func (w *walk) between(from, to syntax.Pos) string {
+	end := min(int(to.Offset()), len(w.source))
+	return w.source[min(int(from.Offset()), end):end]
+}
+
 // textOf is the text of a command as it stands in the source, with what is fed to it.
 func (w *walk) textOf(c *syntax.CallExpr, s *syntax.Stmt) string {
-	start, end := int(c.Pos().Offset()), int(c.End().Offset())
-	if end > len(w.source) || start > end {
+	text := w.between(c.Pos(), c.End())
+	if text == "" || int(c.End().Offset()) > len(w.source) {
 		return ""
 	}
-	text := w.source[start:end]
 	for _, r := range s.Redirs {
 		if r.Hdoc != nil || r.Op == syntax.WordHdoc || r.Op == syntax.RdrIn {
-			text += " " + w.source[r.Pos().Offset():min(int(r.Word.End().Offset()), len(w.source))]
+			text += " " + w.between(r.Pos(), r.Word.End())
 		}
 		if r.Hdoc != nil {
-			text += "\n" + w.source[r.Hdoc.Pos().Offset():min(int(r.Hdoc.End().Offset()), len(w.source))]
+			text += "\n" + w.between(r.Hdoc.Pos(), r.Hdoc.End())
 		}
 	}
 	return text

@@ -340,7 +340,8 @@ const (
 	bodyGap, tightGap = 8, 5
 )
 
-// When the input needs more room, its parts get at most maxParts of the body; below leastParts they are hidden.
+// When the input needs more room, its parts get at most maxParts of the body; below leastParts, or in a small window,
+// they are hidden.
 const (
 	factsIndex = 0
 	inputIndex = 1
@@ -350,7 +351,7 @@ const (
 )
 
 // leastInput is the height that the parts leave to the input: some rows and its foot.
-const leastInput = 76
+const leastInput = 110
 
 // approveLayout places facts, input, the parts of a command, and the small print from top to bottom. The
 // input takes the remaining height; if that is too little, the parts scroll.
@@ -386,7 +387,11 @@ func (l approveLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 		needs = l.a.text.(*sheet).text.wanted()
 	})
 	low := min(wanted, max(room*maxParts, room-needs-gap))
-	if wanted == 0 || low < min(wanted, leastParts) || room-low-gap < min(leastInput, needs-1) {
+	least := min(leastInput, needs-1)
+	if l.a.compact {
+		least = needs - 1
+	}
+	if wanted == 0 || low < min(wanted, leastParts) || room-low-gap < least {
 		low = 0
 	}
 	parts.Move(fyne.NewPos(sideMargin, bottom-low))

@@ -82,12 +82,12 @@ func (a *approvePage) showFacts() {
 		a.w.changed()
 	})
 	a.others.look = linkButton
-	a.facts.Objects = append(a.facts.Objects, append(a.jumps, container.NewHBox(a.others))...)
+	a.facts.Objects = append(a.facts.Objects, a.jumps...)
 	a.foldJumps()
 	a.facts.Refresh()
 }
 
-// foldJumps hides the dangerous parts that do not fit, and says how many.
+// foldJumps hides the dangerous parts that do not fit, and says how many beside the last that does.
 func (a *approvePage) foldJumps() {
 	shown := maxDangers
 	if a.compact {
@@ -97,12 +97,13 @@ func (a *approvePage) foldJumps() {
 		shown = len(a.jumps)
 	}
 	for i, o := range a.jumps {
+		row := o.(*fyne.Container)
+		if row.Objects = row.Objects[:1]; i == shown-1 && shown < len(a.jumps) {
+			a.others.setText(tr("+{{.Count}} more", values{"Count": len(a.jumps) - shown}))
+			row.Add(a.others)
+		}
 		SetVisible(o, i < shown)
 	}
-	if shown < len(a.jumps) {
-		a.others.setText(tr("+{{.Count}} more", values{"Count": len(a.jumps) - shown}))
-	}
-	SetVisible(a.facts.Objects[len(a.facts.Objects)-1], shown < len(a.jumps))
 }
 
 func (a *approvePage) jumpTo(p prompt.Danger) {

@@ -13,7 +13,7 @@ var usualSize = fyne.NewSize(760, 260)
 
 // screenShare is the largest size of a prompt: four fifths of the screen's height; more on a small screen.
 func screenShare(screen fyne.Size) fyne.Size {
-	const wide, high, small, frame = 0.92, 0.8, 400, 32
+	const wide, high, small, frame = 0.92, 0.8, 540, 32
 	rest := screen.Height - frame
 	return fyne.NewSize(screen.Width*wide, min(max(screen.Height*high, min(rest, small)), rest))
 }

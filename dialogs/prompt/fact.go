@@ -144,7 +144,7 @@ type Danger struct {
 
 // Text returns the part on one line.
 func (d Danger) Text() string {
-	const most = 90
+	const most = 60
 	return tr("Line {{.Line}}: {{.Command}}", values{"Line": d.line, "Command": safeEndsOf(d.Command, most)})
 }
 

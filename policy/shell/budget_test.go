@@ -104,12 +104,6 @@ func doubling(names string, times int) string {
 // one.
 const maxCost = 50 << 20 * overhead
 
-func TestWhatAReadingCosts(t *testing.T) {
-	for _, tower := range towers {
-		checkCost(t, tower.line())
-	}
-}
-
 // checkCost holds the reading of a line to what it may cost.
 func checkCost(t *testing.T, line string) {
 	t.Helper()
@@ -158,7 +152,7 @@ func TestOrdinaryLinesCostLittle(t *testing.T) {
 	}
 }
 
-// FuzzCost looks for small lines that cost much.
+// FuzzCost sees what towers cost, and looks for other small lines that cost much.
 func FuzzCost(f *testing.F) {
 	for _, t := range towers {
 		f.Add(t.head, t.up, t.middle, t.down, t.tail, t.n)

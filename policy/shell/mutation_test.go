@@ -137,19 +137,22 @@ func replaced(c, old string, others ...string) []string {
 
 // TestNoDisguise changes every sample that must not be accepted in all the ways of disguises, and accepts none.
 func TestNoDisguise(t *testing.T) {
-	tried := 0
+	tried := map[string]bool{}
 	for _, s := range allSamples(t) {
 		if s.readOnly || strings.TrimSpace(s.command) == "" {
 			continue
 		}
 		for name, disguise := range disguises {
 			for _, mutant := range disguise(s.command) {
-				tried++
+				if tried[mutant] {
+					continue
+				}
+				tried[mutant] = true
 				if harmless(Analyze(mutant), true) && !mended[mutant] && !ownComment.MatchString(mutant) {
 					t.Errorf("%s: %q became %q, which is accepted (%s)", name, s.command, mutant, s.reason)
 				}
 			}
 		}
 	}
-	t.Logf("%d mutants", tried)
+	t.Logf("%d mutants", len(tried))
 }

@@ -52,8 +52,13 @@ func look(command string) (passes bool, programs []string, accesses []shell.Acce
 // plain matches commands that all shells read alike.
 var plain = regexp.MustCompile(`^[\w ./,:%+-]*( \| [\w ./,:%+-]*)*$`)
 
-// jobsFor makes the jobs that run a command, or none when it does not pass. It runs with every shell; one that all read
-// alike with every program of a shell once, or with a single one unless everywhere is set.
+// optional are patterns of commands that the options of a shell may make a difference to, by the first option.
+var optional = map[string]*regexp.Regexp{
+	"globstar": regexp.MustCompile("(?s)[$`\\\\(]|\\*.*\\*"), "extendedglob": regexp.MustCompile("[$`\\\\(^#~]"),
+}
+
+// jobsFor makes the jobs that run a command, or none when it does not pass. It runs with every shell whose options may
+// matter; one that all read alike with every program of a shell once, or with a single one unless everywhere is set.
 func jobsFor(command string, everywhere bool) []job {
 	passes, programs, accesses := look(command)
 	if !passes {
@@ -65,6 +70,12 @@ func jobsFor(command string, everywhere bool) []job {
 	}
 	switch {
 	case !plain.MatchString(command):
+		shells = slices.DeleteFunc(slices.Clone(shells), func(words []string) bool {
+			return slices.ContainsFunc(words, func(word string) bool {
+				matters := optional[word]
+				return matters != nil && !matters.MatchString(command)
+			})
+		})
 	case everywhere:
 		shells = [][]string{shells[0], shells[2], shells[4]}
 	default:

@@ -118,12 +118,13 @@ func makeSpecials(dir string) error {
 		}
 	}
 	for _, line := range []string{
-		"tar -czf arch.tar.gz src", "gzip -k a.txt", "git init -q -b main", "git add -A", untracked,
+		"tar -czf arch.tar.gz src", "gzip -k a.txt", "git init -q -b main --template=", "git add -A", untracked,
 		"git commit -q -m one", "git tag -a v1 -m tagged",
 		"git rm -q --cached names.txt", "git commit -q -m two", "git branch feature",
 		"git remote add origin https://example.org/x",
-		"cp a.txt b.txt", "git stash -q", "git clone -q --bare --no-hardlinks . bare.git",
-		"git init -q -b main sub", "git -C sub add -A",
+		"cp a.txt b.txt", "git stash -q", "git repack -q -a -d",
+		"git clone -q --bare --template= --no-hardlinks . bare.git",
+		"git init -q -b main --template= sub", "git -C sub add -A",
 		"git -C sub commit -q -m inner", "cp a.txt b.txt", "git status -s",
 	} {
 		if err := makeWith(dir, in, line); err != nil {

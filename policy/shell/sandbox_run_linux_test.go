@@ -53,7 +53,7 @@ type job struct {
 	Programs []string
 	Accesses []shell.Access
 	Limit    time.Duration // 0: maxTime
-	Words    bool          // the report holds what the command wrote
+	Words    bool          // the report holds what the command wrote, and nothing else
 }
 
 // report is what a command did that it should not.
@@ -192,6 +192,9 @@ func perform(j job, before map[string]string) (report, map[string]string, error)
 		return report{Skipped: reach.odd + " is no ordinary file"}, before, nil
 	}
 	out, findings := execute(j, cmp.Or(j.Limit, maxTime))
+	if j.Words {
+		return report{Output: string(out.text)}, before, nil
+	}
 	events, err := readTrace("/trace")
 	if err != nil {
 		return report{}, nil, err
@@ -213,11 +216,7 @@ func perform(j job, before map[string]string) (report, map[string]string, error)
 	if len(left) > 0 {
 		findings = append(findings, fmt.Sprintf("leaves %d files in /tmp, among them %s", len(left), left[0]))
 	}
-	r := report{Findings: findings, Changed: len(changed) > 0}
-	if j.Words {
-		r.Output = string(out.text)
-	}
-	return r, after, nil
+	return report{Findings: findings, Changed: len(changed) > 0}, after, nil
 }
 
 // changes are the paths of the world that are no longer as they were. git may write down in its index what it learned.
@@ -247,7 +246,8 @@ const (
 // costly reports whether a finding took long.
 func costly(finding string) bool { return finding == endless || finding == flood || finding == greed }
 
-// execute runs a command under strace, which ends only when all that the command started has ended.
+// execute runs a command under strace, which ends only when all that the command started has ended; one that is about
+// its words, without.
 func execute(j job, limit time.Duration) (*sink, []string) {
 	ctx, end := context.WithCancelCause(context.Background())
 	defer end(nil)
@@ -255,9 +255,11 @@ func execute(j job, limit time.Duration) (*sink, []string) {
 	if _, err := clear("/trace"); err != nil {
 		return out, []string{err.Error()}
 	}
-	words := []string{"--core=0", "--as=" + strconv.Itoa(addresses), "--fsize=" + strconv.Itoa(maxTrace), "--",
-		"strace", "-ff", "--seccomp-bpf", "-qqq", "-y", "-x", "-s", "4096", "-e", "signal=none",
-		"-e", "trace=" + traced, "-o", "/trace/t"}
+	words := []string{"--core=0", "--as=" + strconv.Itoa(addresses), "--fsize=" + strconv.Itoa(maxTrace), "--"}
+	if !j.Words {
+		words = append(words, "strace", "-ff", "--seccomp-bpf", "-qqq", "-y", "-x", "-s", "4096", "-e", "signal=none",
+			"-e", "trace="+traced, "-o", "/trace/t")
+	}
 	cmd := exec.CommandContext(ctx, "prlimit", append(append(words, j.Shell...), j.Command)...)
 	cmd.Dir, cmd.Env = project, commandEnv
 	cmd.Stdout, cmd.Stderr = out, out

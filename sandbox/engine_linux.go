@@ -96,7 +96,7 @@ func (e *Engine) Run(ctx context.Context, c Command) (status int, err error) {
 	}
 	r.release()
 	if err != nil {
-		cancel(err)
+		cancel(unstarted{err})
 	} else {
 		go r.forward(c.Hold, signals, cancel)
 	}

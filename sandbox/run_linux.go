@@ -71,11 +71,17 @@ func listener(rights []byte) (net.Listener, error) {
 	return net.FileListener(file)
 }
 
+// unstarted is why a command is not started that all is ready for, or nearly.
+type unstarted struct{ error }
+
+// Unwrap returns what it wraps.
+func (u unstarted) Unwrap() error { return u.error }
+
 // forward has the command start when hold returns, and passes signals on to it.
 func (r *run) forward(hold func() error, signals <-chan os.Signal, cancel context.CancelCauseFunc) {
 	if hold != nil {
 		if err := hold(); err != nil {
-			cancel(err)
+			cancel(unstarted{err})
 			return
 		}
 	}
@@ -90,7 +96,7 @@ func (r *run) forward(hold func() error, signals <-chan os.Signal, cancel contex
 // result is how a run ended.
 func (r *run) result(ctx context.Context, o outcome, err error) (int, error) {
 	switch {
-	case ctx.Err() != nil && !o.started:
+	case errors.As(context.Cause(ctx), &unstarted{}):
 		return 0, context.Cause(ctx)
 	case ctx.Err() != nil:
 		return 128 + int(unix.SIGKILL), fmt.Errorf("ended in the sandbox: %w", context.Cause(ctx))

@@ -322,7 +322,7 @@ func (f *facts) isEdit() bool {
 	isNew := func(v verdict) bool {
 		return v.state == PartNew && v.file == nil && (!v.part.Understood || f.line.repository != "" || v.part.doesMore())
 	}
-	return f.line.Whole == "" && f.line.outside == "" && !slices.ContainsFunc(verdicts, isNew)
+	return len(verdicts) > 0 && f.line.Whole == "" && f.line.outside == "" && !slices.ContainsFunc(verdicts, isNew)
 }
 
 func (f *facts) edits() []access {

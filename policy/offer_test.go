@@ -2,6 +2,7 @@ package policy
 
 import (
 	"encoding/json"
+	"maps"
 	"reflect"
 	"strings"
 	"testing"
@@ -40,6 +41,25 @@ func TestOffersAreWhatGrantsKeep(t *testing.T) {
 		}
 		if len(offers.Grants) != texts {
 			t.Errorf("%s: %d offers, want %d", name, len(offers.Grants), texts)
+		}
+	}
+}
+
+// What is offered would allow the call: nobody is asked again about what they allowed for longer. A command with a path
+// that nod doesn't know is not read, so nothing about files is offered for it.
+func TestOffersAllowTheCall(t *testing.T) {
+	p := compiled(t, Default())
+	calls := maps.Clone(offerCalls)
+	calls["not read"] = call("Bash", `{"command":"git push","files":"a"}`)
+	for name, call := range calls {
+		for _, offer := range NewOffers(call, p, p, testNow).Grants {
+			list, err := NewGrants(call, offer.Scope, offer.Cover, p, testNow)
+			if err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			if d := Decide(call, p.WithGrants(list), testNow); d.Effect != Allow {
+				t.Errorf("%s: %s of %s was allowed, and is %s: %s", name, offer.Scope, offer.Cover, d.Effect, d.Reason)
+			}
 		}
 	}
 }

@@ -130,13 +130,13 @@ func HasMark(text string) bool { return strings.Contains(text, markStart) }
 type rules struct {
 	allowed  allowlist
 	keywords keywords
-	rules    []*rule
+	rules    []func() *rule // read when they are first needed
 }
 
 type rule struct {
-	form    func() *form // read when it is first needed
-	group   int          // the group of the pattern that is the secret; 0: the first that matches something
-	entropy float64      // bits for each character that a secret must have more than
+	form    *form
+	group   int     // the group of the pattern that is the secret; 0: the first that matches something
+	entropy float64 // bits for each character that a secret must have more than
 	allowed []allowlist
 }
 
@@ -181,34 +181,46 @@ type fileAllowlist struct {
 	Stopwords   []string `toml:"stopwords"`
 }
 
+// parse reads no more of the rules than their keywords: to read all takes longer than most texts.
 func parse(text string) (*rules, error) {
+	const start = "\n[[rules]]\n"
+	parts := strings.Split(text, start)
 	var f file
-	if err := toml.Unmarshal([]byte(text), &f); err != nil {
+	if err := toml.Unmarshal([]byte(parts[0]), &f); err != nil {
 		return nil, fmt.Errorf("read gitleaks.toml: %w", err)
 	}
 	r := &rules{allowed: newAllowlist(f.Allowlist)}
-	for _, in := range f.Rules {
-		if in.Path != "" {
+	for _, part := range parts[1:] {
+		if strings.Contains(part, "\npath = ") {
 			continue
 		}
-		out := &rule{
-			form:  sync.OnceValue(func() *form { return newForm(in.Regex, in.Keywords) }),
-			group: in.SecretGroup, entropy: in.Entropy,
+		_, words, _ := strings.Cut(part, "\nkeywords = [")
+		words, _, _ = strings.Cut(words, "]")
+		quoted := strings.Split(words, `"`)
+		if len(quoted) < 3 {
+			return nil, fmt.Errorf("read gitleaks.toml: a rule has no keywords: %s", part)
 		}
-		for _, a := range in.Allowlists {
-			if a.Condition != "AND" { // else it holds for some files only
-				out.allowed = append(out.allowed, newAllowlist(a))
-			}
+		for i := 1; i < len(quoted); i += 2 {
+			r.keywords.add(quoted[i], len(r.rules))
 		}
-		if len(in.Keywords) == 0 {
-			return nil, fmt.Errorf("read gitleaks.toml: a rule has no keywords: %s", in.Regex)
-		}
-		for _, k := range in.Keywords {
-			r.keywords.add(k, len(r.rules))
-		}
-		r.rules = append(r.rules, out)
+		r.rules = append(r.rules, sync.OnceValue(func() *rule { return newRule(start + part) }))
 	}
 	return r, nil
+}
+
+func newRule(text string) *rule {
+	var f file
+	if err := toml.Unmarshal([]byte(text), &f); err != nil { // a test reads them all
+		panic(err)
+	}
+	in := f.Rules[0]
+	out := &rule{form: newForm(in.Regex, in.Keywords), group: in.SecretGroup, entropy: in.Entropy}
+	for _, a := range in.Allowlists {
+		if a.Condition != "AND" { // else it holds for some files only
+			out.allowed = append(out.allowed, newAllowlist(a))
+		}
+	}
+	return out
 }
 
 func newForm(pattern string, keywords []string) *form {
@@ -279,8 +291,8 @@ func (r *rules) find(text string, known []string, add func(string)) {
 		}
 	}
 	for _, hit := range r.keywords.in(text) {
-		rule := r.rules[hit.rule]
-		for _, at := range rule.form().matches(text, hit.at) {
+		rule := r.rules[hit.rule]()
+		for _, at := range rule.form.matches(text, hit.at) {
 			if secret := rule.secret(text, at); secret != "" && !r.allows(rule, text, at, secret) {
 				add(secret)
 			}

@@ -106,10 +106,11 @@ func TestEveryRuleCompiles(t *testing.T) {
 	if len(all.rules) < 200 {
 		t.Errorf("%d rules", len(all.rules))
 	}
-	for _, rule := range all.rules {
-		rule.form().pattern()
-		if rule.form().start != nil {
-			rule.form().start()
+	for _, read := range all.rules {
+		rule := read()
+		rule.form.pattern()
+		if rule.form.start != nil {
+			rule.form.start()
 		}
 		for _, a := range append(rule.allowed, all.allowed) {
 			for _, p := range a.patterns {
@@ -140,9 +141,17 @@ func TestEveryRuleFinds(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.Rules = slices.DeleteFunc(f.Rules, func(in fileRule) bool { return in.Path != "" })
+	if len(detector().rules) != len(f.Rules) {
+		t.Fatalf("%d rules, want %d", len(detector().rules), len(f.Rules))
+	}
 	random, found := rand.New(rand.NewPCG(1, 2)), 0
 	for i, in := range f.Rules {
-		rule, pattern := detector().rules[i], regexp.MustCompile(in.Regex)
+		rule, pattern := detector().rules[i](), regexp.MustCompile(in.Regex)
+		for _, word := range in.Keywords {
+			if !slices.ContainsFunc(detector().keywords.in(word), func(h hit) bool { return h.rule == i }) {
+				t.Errorf("%s is not a keyword of %s", word, in.Regex)
+			}
+		}
 		re, err := syntax.Parse(in.Regex, syntax.Perl)
 		if err != nil {
 			t.Fatal(err)
@@ -154,7 +163,7 @@ func TestEveryRuleFinds(t *testing.T) {
 			}
 			found++
 			if !slices.ContainsFunc(detector().keywords.in(text), func(h hit) bool {
-				return h.rule == i && len(rule.form().matches(text, h.at)) > 0
+				return h.rule == i && len(rule.form.matches(text, h.at)) > 0
 			}) {
 				t.Errorf("%s is not found in %q", in.Regex, text)
 			}

@@ -133,8 +133,7 @@ func (j *deskJournal) Settle(ctx context.Context, r interact.Record) error {
 	if j.record != nil {
 		return j.record(r)
 	}
-	_, settled := j.Left()
-	if slices.ContainsFunc(settled, func(o interact.Record) bool { return o.Request.ID == r.Request.ID }) {
+	if j.IsSettled(r.Request.ID) {
 		return interact.ErrSettled
 	}
 	return j.Journal.Settle(ctx, r)

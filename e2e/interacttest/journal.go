@@ -82,6 +82,13 @@ func (j *Journal) write(r interact.Record, may func(isKnown, isSettled bool) boo
 	return nil
 }
 
+// IsSettled reports whether a request has its outcome.
+func (j *Journal) IsSettled(id interact.ID) bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.over[id]
+}
+
 // Err says what was written out of order, if anything was.
 func (j *Journal) Err() error {
 	j.mu.Lock()

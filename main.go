@@ -26,7 +26,7 @@ func main() {
 	pflag.StringVar(&o.ConfigPath, "config", "", "read rules and settings from this `file` instead of the usual one")
 	pflag.StringVar(&o.LogLevel, "log-level", "",
 		"lowest `level` to log: debug, info, warn or error (default NOD_LOG, else info)")
-	carry := pflag.Bool(desktop.CarryFlag, false, "carry a connection to the session bus, for one of nod's programs")
+	carry := pflag.Bool(desktop.CarryFlag, false, "forward a connection to the session bus, for one of nod's programs")
 	_ = pflag.CommandLine.MarkHidden(desktop.CarryFlag) // it exists
 	autostart := pflag.String("autostart", "", "start nod at login, `on|off`, and exit")
 	showVersion := pflag.Bool("version", false, "print the version and exit")

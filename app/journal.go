@@ -157,7 +157,7 @@ func (p *program) kept(ctx context.Context) operator.Journal {
 	k.Head, errs[1] = p.journal.Head(ctx)
 	k.Entries, k.Bytes, errs[2] = p.journal.Size(ctx)
 	if err := errors.Join(errs[:]...); err != nil {
-		p.log.Warn("the size of the history is not known", "err", err)
+		p.log.Warn("the size of the history is unknown", "err", err)
 	}
 	return k
 }

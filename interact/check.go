@@ -26,7 +26,7 @@ func (r Request) Check(a Answer) error {
 	case api.Answered:
 		return r.checkAnswer(a)
 	}
-	return fmt.Errorf("%q is not for a prompt to say", a.Outcome)
+	return fmt.Errorf("a prompt can't answer %q", a.Outcome)
 }
 
 func (r Request) checkDecision(a Answer) error {
@@ -44,7 +44,7 @@ func (r Request) checkDecision(a Answer) error {
 		return errors.New("the request differs from the one shown")
 	}
 	if a.Outcome == api.Allowed && a.Scope != "" && !slices.Contains(policy.Scopes, a.Scope) {
-		return fmt.Errorf("%q is no scope", a.Scope)
+		return fmt.Errorf("unknown scope %q", a.Scope)
 	}
 	if a.Scope.IsPermanent() && r.Requester.IsRemote() {
 		return errors.New("only approvals of this desk's own agents can be permanent")

@@ -89,9 +89,9 @@ func (e *Engine) try(ctx context.Context) error {
 	case err != nil:
 		return err
 	case status != 0 || what != inside.Contained:
-		return fmt.Errorf("it does not hold: what is in it %s (status %d)", what, status)
+		return fmt.Errorf("it is not tight: a command in it %s (status %d)", what, status)
 	case missed == nil:
-		return errors.New("it does not hold: what is in it can write outside")
+		return errors.New("it is not tight: a command in it can write outside")
 	}
 	return nil
 }

@@ -18,8 +18,7 @@ import (
 // leastLandlock is the first version that keeps signals and abstract sockets in.
 const leastLandlock = 6
 
-var errOnlyReads = errors.New("a command that writes cannot be contained by Landlock: " +
-	"in a folder that can be written it protects nothing")
+var errOnlyReads = errors.New("Landlock can't contain a command that writes: it protects nothing in a writable folder")
 
 func checkLandlock() error {
 	if v := inside.LandlockVersion(); v < leastLandlock {

@@ -149,12 +149,12 @@ func (p *Profile) check(home string) error {
 	paths := slices.Concat([]string{p.Project, p.Private}, p.Keep, p.Absent, p.Hide, p.Show, p.Warm)
 	for _, path := range paths {
 		if !filepath.IsAbs(path) || filepath.Clean(path) != path {
-			return fmt.Errorf("the profile of a sandbox has a path that is not clean: %q", path)
+			return fmt.Errorf("the sandbox profile contains a path that is not clean: %q", path)
 		}
 	}
 	for _, path := range slices.Concat(p.Keep, p.Absent) {
 		if !isBelow(path, p.Project) {
-			return fmt.Errorf("the profile of a sandbox keeps %s, which is not in %s", path, p.Project)
+			return fmt.Errorf("the sandbox profile keeps %s, which is not in %s", path, p.Project)
 		}
 	}
 	switch {
@@ -315,7 +315,7 @@ func warm(path, slot string) (inside.Mount, error) {
 		err = errors.New("it is not a folder")
 	}
 	if err != nil {
-		return m, fmt.Errorf("show the cache %s: %w", path, err)
+		return m, fmt.Errorf("mount the cache %s: %w", path, err)
 	}
 	return m, nil
 }

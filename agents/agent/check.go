@@ -110,7 +110,7 @@ func run(ctx context.Context, status int, line, input string) (string, error) {
 	case text != "":
 		return "", errors.New(text)
 	case err == nil:
-		return "", fmt.Errorf("it ended with status 0, not %d", status)
+		return "", fmt.Errorf("it exited with status 0, not %d", status)
 	default:
 		return "", err
 	}

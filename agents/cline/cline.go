@@ -25,7 +25,7 @@ var Agent = agent.Agent{
 		"An allow in nod does not skip Cline's own prompt, so nod asks only where your rules say ask.",
 		"It waits two minutes, then continues as if you had allowed: nod denies shortly before.",
 		"If nod's hook is killed, the agent continues as if you had allowed.",
-		"It has one hook for each event: nod is not set up beside a PreToolUse of yours.",
+		"It has one hook for each event: nod can't be set up beside your own PreToolUse hook.",
 		"nod's hook is a shell script: there is none for Windows.",
 		"nod works with Cline's own program, not with its extension for editors.",
 	},

@@ -56,7 +56,7 @@ func (a *absence) sum(from, to time.Time) {
 	found, err := a.count(a.ctx, from, to)
 	if err != nil {
 		if a.ctx.Err() == nil {
-			a.log.Warn("the events of your absence are unknown", "err", err)
+			a.log.Warn("nod can't tell what happened while you were away", "err", err)
 		}
 		return
 	}

@@ -66,7 +66,7 @@ func newDevices(c devicesConfig) *devices {
 func (d *Desk) newDevices(folder string) *devices {
 	push, err := device.OpenPush(filepath.Join(folder, pushName), nil)
 	if err != nil {
-		d.log.Warn("Web Push wakes no device", "err", err)
+		d.log.Warn("Web Push can't wake any device", "err", err)
 		push = nil
 	}
 	return newDevices(devicesConfig{
@@ -97,7 +97,7 @@ func (d *devices) phone() operator.Phone {
 	var all operator.Phone
 	addresses, err := device.Addresses()
 	if err != nil {
-		d.log.Warn("the addresses of this machine are not known", "err", err)
+		d.log.Warn("this machine's addresses are unknown", "err", err)
 	}
 	for _, a := range addresses {
 		all.Addresses = append(all.Addresses,
@@ -129,7 +129,7 @@ func (d *devices) invite(name string, may remote.May) (operator.Invitation, erro
 	case err != nil:
 		return operator.Invitation{}, err
 	case problem != nil:
-		return operator.Invitation{}, fmt.Errorf("no device reaches nod: %w", problem)
+		return operator.Invitation{}, fmt.Errorf("no device can reach nod: %w", problem)
 	case server == nil:
 		return operator.Invitation{}, errors.New("the phone page is off: pick an address for it first")
 	}

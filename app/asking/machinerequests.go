@@ -120,7 +120,7 @@ func (m *machines) Take(from remote.Peer, sent remote.Request) error {
 	case m.silences(r):
 		m.leave(one)
 		m.miss(peer, sent.Request.ID, r)
-		return fmt.Errorf("%w here now", interact.ErrUnavailable)
+		return fmt.Errorf("%w right now", interact.ErrUnavailable)
 	}
 	go m.run(one)
 	return nil

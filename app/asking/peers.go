@@ -138,7 +138,7 @@ func (d *Desk) publishPeers() {
 		err = operator.Publish(peers)
 	}
 	if err != nil {
-		d.log.Warn("nod machines has no state of the machines", "err", err)
+		d.log.Warn("nod machines can't show the machines", "err", err)
 	}
 }
 

@@ -130,7 +130,7 @@ func (k *keyboard) grab(keys config.Shortcut) error {
 				return fmt.Errorf("%w: another program uses %s", errNoShortcut, keys)
 			}
 			if err != nil {
-				return fmt.Errorf("take the keys %s: %w", keys, err)
+				return fmt.Errorf("grab the keys %s: %w", keys, err)
 			}
 		}
 	}

@@ -40,12 +40,12 @@ func Carried(
 	}
 	folder, err := os.MkdirTemp("", "nod-")
 	if err != nil {
-		return fmt.Errorf("carry the session bus: %w", err)
+		return fmt.Errorf("forward the session bus: %w", err)
 	}
 	defer os.RemoveAll(folder)
 	at := filepath.Join(folder, "bus")
 	if err := startCarrier(program, at); err != nil {
-		return fmt.Errorf("carry the session bus: %w", err)
+		return fmt.Errorf("forward the session bus: %w", err)
 	}
 	return connect("unix:path=" + url.PathEscape(at))
 }

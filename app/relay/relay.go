@@ -219,7 +219,7 @@ func (c control) Run(ctx context.Context, serve func(context.Context, net.Conn) 
 			return nil
 		}
 		if err != nil {
-			return fmt.Errorf("no desk can come through the control socket any more: %w", err)
+			return fmt.Errorf("desks can't connect through the control socket any more: %w", err)
 		}
 		serving.Go(func() {
 			if err := serve(ctx, conn); err != nil {
@@ -310,7 +310,7 @@ func (r *relay) Vouch(desk remote.Key, others []remote.Key) {
 		fmt.Fprintf(r.opts.Stdout, "desk:\t%s: its answers count from now on\n", key.Fingerprint())
 	}
 	if err != nil {
-		r.log.Error("another desk is not taken", "err", err)
+		r.log.Error("another desk is not accepted", "err", err)
 	}
 	if len(taken) > 0 {
 		r.carrier.Wake(remote.Key{})

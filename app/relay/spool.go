@@ -148,7 +148,7 @@ func (s *spool) take(l line, size int64) error {
 	case l.Op == opReported:
 		s.wasReported(l.IDs)
 	case l.Record == nil || l.Record.Request.ID == "":
-		return fmt.Errorf("%q lacks its record", l.Op)
+		return fmt.Errorf("%q has no record", l.Op)
 	case l.Op == opSettle:
 		s.settled(*l.Record, size)
 	case l.Op == opOpen || l.Op == opUpdate:

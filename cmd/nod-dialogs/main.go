@@ -85,7 +85,7 @@ func run(ctx context.Context, in, out *os.File) error {
 		patience, cancel := context.WithTimeout(ctx, busPatience)
 		defer cancel()
 		if err := desktop.ShareBus(patience, program); err != nil {
-			slog.Debug("the desktop's own dialogs and colors are not at hand", "err", err)
+			slog.Debug("the desktop's own dialogs and colors are not available", "err", err)
 		}
 	}
 	spareMemory()

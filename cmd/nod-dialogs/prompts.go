@@ -148,7 +148,7 @@ func (p *prompts) finish(ctx context.Context, one operator.Prompt, op operator.O
 	delete(p.shown, one.ID)
 	p.mu.Unlock()
 	if err != nil && !errors.Is(err, operator.ErrGone) {
-		slog.Warn("an answer was not taken: the prompt is shown again", "id", one.ID, "err", err)
+		slog.Warn("an answer was not accepted: the prompt is shown again", "id", one.ID, "err", err)
 	}
 	p.changed()
 }

@@ -48,7 +48,7 @@ It prints this machine's fingerprint in words. Compare them with the words at yo
 	}
 	flags := cmd.Flags()
 	flags.BoolVar(&f.ssh, "ssh", false, "wait for a desk to connect, for example over ssh (the default)")
-	flags.StringVar(&f.nats.URL, "nats", "", "meet the desks at this NATS server")
+	flags.StringVar(&f.nats.URL, "nats", "", "connect to the desks through this NATS server")
 	flags.StringVar(&f.nats.Credentials, "credentials", "", "file with NATS credentials")
 	flags.StringVar(&f.nats.CA, "ca", "", "file with certificates to trust instead of the system's")
 	flags.StringVar(&f.nats.Prefix, "prefix", "", `prefix of the NATS subjects (default "nod")`)
@@ -114,7 +114,7 @@ func (c *console) carry(ctx context.Context, f relayFlags) error {
 	err = <-ended
 	conn.Close()
 	if err != nil && ctx.Err() == nil && !errors.Is(err, net.ErrClosed) {
-		return fmt.Errorf("carry messages between the desk and the relay: %w", err)
+		return fmt.Errorf("forward messages between the desk and the relay: %w", err)
 	}
 	return nil
 }

@@ -158,7 +158,7 @@ func newRuleList(w *Window, edit func(policy.Rule), take func()) *ruleList {
 	l.search = container.NewBorder(nil, nil, nil, container.NewHBox(l.effect, l.agent), l.filter)
 	l.search.Hide()
 	l.content = dialogs.Column(9,
-		controls.Header(lang.L("Your rules"), lang.L("The strictest rule that matches decides, whatever the order."),
+		controls.Header(lang.L("Your rules"), lang.L("The strictest matching rule decides. Order doesn't matter."),
 			l.take, l.add),
 		l.search, l.body)
 	l.offerAgents(nil)

@@ -45,7 +45,7 @@ func newAttentionPage(w *Window) *attentionPage {
 	p.appear = newChoiceRow(w, lang.L("New prompts"), lang.L("Allow never works before the prompt has focus."),
 		ways, func(c *config.Config) *string { return &c.Prompt.Appear })
 	p.shortcut = newSavedEntry(w, lang.L("Shortcut to show nod"),
-		lang.L("Works in any program, such as Ctrl+Alt+N. Other programs no longer get these keys. Empty: none."),
+		lang.L("For example, Ctrl+Alt+N. Works everywhere: other programs no longer get these keys. Leave empty for none."),
 		func(c *config.Config) string { return c.Prompt.Shortcut }, setShortcut)
 	p.hours = newSavedEntry(w, lang.L("Quiet hours"), lang.L("For example, 22:00-07:00. Leave empty for none."),
 		func(c *config.Config) string { return c.Notifications.QuietHours }, setHours)

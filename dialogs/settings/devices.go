@@ -62,7 +62,7 @@ func newPhoneSection(p *machinesPage) *phoneSection {
 		func(c *config.Config) *string { return &c.Remote.Phone.Address })
 	s.push = controls.NewSelect([]string{lang.L("nothing"), "Web Push", "ntfy"}, func(string) { s.setPush() })
 	s.pushRow = controls.NewSetting(lang.L("Wake devices with"),
-		lang.L("The message is empty. Web Push sends it through the browser's maker, ntfy through a server you choose."),
+		lang.L("The message is empty. Web Push sends it through the browser's vendor, ntfy through a server you choose."),
 		controls.Wide(controls.ControlWidth, s.push))
 	s.topic = newRemoteEntry(p.win, lang.L("Topic at an ntfy server"),
 		lang.L("For example, https://ntfy.example.com/my-topic."),

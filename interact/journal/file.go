@@ -329,7 +329,7 @@ func (w *writer) setAside(damage error) error {
 	var err error
 	w.withoutReaders(func() { err = moveAside(w.path, aside) })
 	if err != nil {
-		return fmt.Errorf("%w: set it aside: %w", damage, err)
+		return fmt.Errorf("%w: move it aside: %w", damage, err)
 	}
 	w.salvage(aside)
 	w.j.report(func(p *problems) { p.file = &ProblemError{Trouble: SetAside, Path: aside, Err: damage} })

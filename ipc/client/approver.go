@@ -47,12 +47,12 @@ func (a *Approver) Decide(ctx context.Context, r api.ApproveRequest) (Decision, 
 	}
 	input, err := api.Canonical(r.Input) // encoding/json escapes what an agent stores, and the bytes must stay the same
 	if err != nil || !bytes.HasPrefix(input, []byte("{")) {
-		return Decision{}, fmt.Errorf("ask leave for %s: input: want a JSON object", r.Tool)
+		return Decision{}, fmt.Errorf("ask permission for %s: input: want a JSON object", r.Tool)
 	}
 	r.Input = input
 	if r.CWD == "" { // what is allowed in one folder is not in another
 		if r.CWD, err = os.Getwd(); err != nil {
-			return Decision{}, fmt.Errorf("ask leave for %s: %w", r.Tool, err)
+			return Decision{}, fmt.Errorf("ask permission for %s: %w", r.Tool, err)
 		}
 	}
 	reply, err := inquiry[api.ApproveRequest, api.ApproveReply]{

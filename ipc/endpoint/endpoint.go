@@ -254,7 +254,7 @@ func (e Endpoint) check() error {
 		return errors.New("pid: want a process id")
 	}
 	if e.Version == "" || len(e.Version) > 100 {
-		return errors.New("version: want one")
+		return errors.New("version is missing")
 	}
 	return nil
 }

@@ -111,7 +111,7 @@ func scanTCP(table string, local, remote netip.AddrPort, state string) (credenti
 			return who, nil
 		}
 	}
-	return credentials{}, errors.Join(lines.Err(), fmt.Errorf("%s has no such socket as %s", table, local))
+	return credentials{}, errors.Join(lines.Err(), fmt.Errorf("%s has no socket %s", table, local))
 }
 
 // parseTCP reads the owner of one line's socket. A socket that its process has closed has no inode, and then no owner

@@ -421,14 +421,14 @@ func (p *program) line(keyword, rest string) error {
 	case "traits":
 		for t := range strings.FieldsSeq(rest) {
 			if !allTraits.Has(t) {
-				return fmt.Errorf("%q is none", t)
+				return fmt.Errorf("unknown trait %q", t)
 			}
 			p.traits[t] = true
 		}
 	case "kind":
 		kinds := map[string]programKind{"task": task, "told": told}
 		if p.kind = kinds[rest]; p.kind == understood {
-			return fmt.Errorf("%q: want task or told", rest)
+			return fmt.Errorf("unknown kind %q: want task or told", rest)
 		}
 	case "why":
 		p.why = rest
@@ -511,5 +511,5 @@ func parseType(text string) (*wordType, error) {
 	if typ := wordTypes[text]; typ != nil {
 		return typ, nil
 	}
-	return nil, fmt.Errorf("%q is no type", text)
+	return nil, fmt.Errorf("unknown type %q", text)
 }

@@ -121,7 +121,7 @@ func (w *walk) finish() Analysis {
 	for i := range w.Parts {
 		p := &w.Parts[i]
 		if len(p.Accesses) == maxAccesses || len(p.Output) == maxAccesses {
-			w.bind("It names more files than nod follows.")
+			w.bind("It names more files than nod can follow.")
 		}
 		if !p.Within && !p.Reads {
 			more = append(more, p)

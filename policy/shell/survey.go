@@ -155,7 +155,7 @@ func describeUnknown(words []word) string {
 	case strings.Contains(name, "/"):
 		return shown + " names a program by its path, which may be any file."
 	case drives(baseName(name), literals(words[1:])):
-		return shown + " presses keys, moves the pointer or speaks to other programs."
+		return shown + " presses keys, moves the pointer or talks to other programs."
 	case runsCode(name):
 		return shown + " runs a program that it is given."
 	case name == "printenv":

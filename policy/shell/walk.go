@@ -665,7 +665,7 @@ const (
 	linesGrow = 32
 )
 
-const growsInto = "It may make a text so much longer that it fills memory or disk."
+const growsInto = "It may lengthen text until it fills memory or disk."
 
 // grow notes how much longer what a program prints may be than what it is fed.
 func (w *walk) grow(r *reading) {

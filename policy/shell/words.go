@@ -155,7 +155,7 @@ func (w *walk) variable(out *word, p *syntax.ParamExp, quoted, first bool) strin
 		return ""
 	case !simple, p.Index != nil && !isStatusIndex(name, p.Index):
 	case bound && !w.spend(len(value.text)):
-		out.unknown("It makes a text longer than nod follows.")
+		out.unknown("It makes text longer than nod can follow.")
 		return ""
 	case bound && (quoted || value.plain && !value.glob):
 		out.glob, out.known = out.glob || value.glob, out.known && value.known

@@ -53,8 +53,8 @@ type grantFile struct {
 }
 
 // errHeld says that no grant can be saved while others are held back.
-var errHeld = errors.New("the file of grants was changed by another program: " +
-	"accept that change in nod's settings or revoke all")
+var errHeld = errors.New("another program changed the saved approvals: " +
+	"accept that change in nod's settings, or revoke all")
 
 const grantVersion = 4
 

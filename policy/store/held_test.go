@@ -457,7 +457,7 @@ func TestHeldGrants(t *testing.T) {
 		t.Fatalf("held %+v, in force %+v", held, s.Grants())
 	}
 	if err := s.Grant(bash("make z"), policy.Always, policy.CoverInput); err == nil ||
-		!strings.Contains(err.Error(), "changed by another program") {
+		!strings.Contains(err.Error(), "another program changed") {
 		t.Errorf("a grant for always while others are held: %v", err)
 	}
 	if err := s.Grant(bash("make z"), policy.UntilQuit, policy.CoverInput); err != nil {

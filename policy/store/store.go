@@ -60,7 +60,7 @@ func Open(path, grantsPath string, log *slog.Logger) (*Store, error) {
 	}
 	s.book = openBook(grantsPath, s.publish)
 	if err := s.grantsErr(); err != nil {
-		log.Error("saved approvals are damaged: none applies", "err", err)
+		log.Error("saved approvals are damaged: none apply", "err", err)
 	}
 	var err error
 	if s.File, err = config.Open(path, s.places, log, s.publish); err != nil {

@@ -128,7 +128,7 @@ func (p *proxy) serve(ctx context.Context, l net.Listener) error {
 		case ctx.Err() != nil:
 			return nil
 		case !isPassing(err):
-			return fmt.Errorf("serve the sandbox's way out: %w", err)
+			return fmt.Errorf("serve the sandbox's proxy: %w", err)
 		}
 		<-p.slots
 		time.Sleep(50 * time.Millisecond)

@@ -80,7 +80,7 @@ func parseHost(text string) (string, error) {
 	same, err := names.ToASCII(name)
 	switch {
 	case err != nil || same != name || !utf8.ValidString(text) || strings.HasSuffix(name, "."):
-		return "", errors.New("it is not written as a name")
+		return "", errors.New("it is not spelled as a host name")
 	case endsInNumber(name):
 		return "", errors.New("write an address as in 192.0.2.1")
 	}

@@ -62,7 +62,7 @@ func build() error {
 	}
 	// bubblewrap refuses to start with rights that it did not take itself.
 	if err := unix.Prctl(unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0); err != nil {
-		return fmt.Errorf("give up capabilities: %w", err)
+		return fmt.Errorf("drop capabilities: %w", err)
 	}
 	return fmt.Errorf("start %s: %w", plan.Engine[0], unix.Exec(plan.Engine[0], plan.Engine, []string{"PATH=/usr/bin"}))
 }

@@ -41,7 +41,7 @@ func await() error {
 		n, err = unix.Read(Control, word)
 	}
 	if n != 1 || word[0] != Go {
-		return errors.New("the engine of the sandbox has gone")
+		return errors.New("the sandbox's engine has disappeared")
 	}
 	return nil
 }

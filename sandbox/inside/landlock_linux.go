@@ -55,14 +55,14 @@ func enclose() error {
 // giveUp gives up all rights for good.
 func giveUp() error {
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
-		return fmt.Errorf("give up rights: %w", err)
+		return fmt.Errorf("drop privileges: %w", err)
 	}
 	for right := range uintptr(64) { // it fails where there is nothing to give up
 		_ = unix.Prctl(unix.PR_CAPBSET_DROP, right, 0, 0, 0)
 	}
 	header, none := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}, [2]unix.CapUserData{}
 	if err := unix.Capset(&header, &none[0]); err != nil {
-		return fmt.Errorf("give up rights: %w", err)
+		return fmt.Errorf("drop privileges: %w", err)
 	}
 	return nil
 }
@@ -71,7 +71,7 @@ func giveUp() error {
 func restrict(what *unix.LandlockRulesetAttr, places []Mount) error {
 	fd, _, err := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, uintptr(unsafe.Pointer(what)), unsafe.Sizeof(*what), 0)
 	if err != 0 {
-		return fmt.Errorf("make rules of Landlock: %w", err)
+		return fmt.Errorf("create Landlock rules: %w", err)
 	}
 	defer unix.Close(int(fd))
 	for _, p := range places {
@@ -80,7 +80,7 @@ func restrict(what *unix.LandlockRulesetAttr, places []Mount) error {
 		}
 	}
 	if _, _, err := unix.Syscall(unix.SYS_LANDLOCK_RESTRICT_SELF, fd, 0, 0); err != 0 {
-		return fmt.Errorf("be restricted by Landlock: %w", err)
+		return fmt.Errorf("apply Landlock: %w", err)
 	}
 	return nil
 }

@@ -25,5 +25,5 @@ func Find(name string) (string, error) {
 			return path, nil
 		}
 	}
-	return "", fmt.Errorf("%s is in none of %s: %w", name, strings.Join(folders, ", "), exec.ErrNotFound)
+	return "", fmt.Errorf("%s is not in any of %s: %w", name, strings.Join(folders, ", "), exec.ErrNotFound)
 }

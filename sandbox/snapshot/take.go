@@ -130,7 +130,7 @@ func (r *Repository) ref(id ID) string { return filepath.Join(r.refs(), string(i
 
 func (id ID) check() error {
 	if len(id) != len(noObject) || strings.Trim(string(id), "0123456789abcdef") != "" {
-		return fmt.Errorf("%q is no snapshot", string(id))
+		return fmt.Errorf("%q is not a snapshot", string(id))
 	}
 	return nil
 }
@@ -225,7 +225,7 @@ func (r *Repository) lookForOthers(ctx context.Context, within git, below string
 			if !d.isWhole {
 				break
 			}
-			return fmt.Errorf("%w: more than %d repositories are in it", ErrTooLarge, maxNested)
+			return fmt.Errorf("%w: it contains more than %d repositories", ErrTooLarge, maxNested)
 		}
 		if err == nil && !r.isLeftOut(path) {
 			inner := r.tree

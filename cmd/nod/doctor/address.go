@@ -38,7 +38,7 @@ func checkAddress(_ context.Context, e *exam) []Finding {
 		return []Finding{ok("%s is free", wanted)}
 	}
 	if wanted == config.Default().IPC.Address {
-		return []Finding{warning(run("nod settings"), "%s: nod-desktop will take another", taken(wanted, at))}
+		return []Finding{warning(run("nod settings"), "%s: nod-desktop will use another one", taken(wanted, at))}
 	}
 	return []Finding{failure(run("nod settings"), "%s: nod-desktop cannot start", taken(wanted, at))}
 }

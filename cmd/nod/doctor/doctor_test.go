@@ -252,7 +252,7 @@ func TestFindings(t *testing.T) {
 		},
 		"a history that was set aside": {
 			func(f *fake) { f.write(f.historyPath()+".2026-01-02T15-04-05.000000", "x") },
-			map[string]want{"history-aside": {Warning, "could not read aside", "rm "}},
+			map[string]want{"history-aside": {Warning, "moved a history", "rm "}},
 		},
 		"errors in the log": {
 			func(f *fake) {

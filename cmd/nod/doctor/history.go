@@ -61,7 +61,7 @@ func (e *exam) setAside() []Finding {
 		if err != nil || strings.HasSuffix(path, "-wal") || strings.HasSuffix(path, "-shm") {
 			continue
 		}
-		f := warning(run("rm %s", quote(path)), "nod set a history that it could not read aside as %s (%.1f MB): delete "+
+		f := warning(run("rm %s", quote(path)), "nod moved a history that it could not read to %s (%.1f MB): delete "+
 			"it when you no longer need it", path, float64(info.Size())/(1<<20))
 		f.ID = "history-aside"
 		found = append(found, f)

@@ -183,7 +183,7 @@ func checkRole(p remote.Peer) error {
 		}
 		return nil
 	}
-	return fmt.Errorf("%q is no role", p.Role)
+	return fmt.Errorf("unknown role %q", p.Role)
 }
 
 // Peers lists who is paired, by role, then by name.

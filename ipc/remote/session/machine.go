@@ -145,7 +145,7 @@ func (m *machine) apply() error {
 	m.serial = p.Serial
 	err := m.call(m.life, methodPolicy, p, nil)
 	if errors.Is(err, errRefused) {
-		m.line.log.Error("a relay refuses the policy: it goes on with the one that it has", "serial", p.Serial)
+		m.line.log.Error("a relay refuses the policy and keeps the one it has", "serial", p.Serial)
 		return nil
 	}
 	return err

@@ -250,7 +250,7 @@ func (r *awkReader) matched(e *awkNode) {
 func (r *awkReader) pattern(text string) { r.err = cmp.Or(r.err, Regexp(text, awkExtended)) }
 
 const (
-	awkGrows   = "The awk program may make a text endlessly long."
+	awkGrows   = "The awk program may make text endlessly long."
 	awkEndless = "The awk program may loop without end."
 	maxField   = 1000 // the highest number of a field
 )

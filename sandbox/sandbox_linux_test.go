@@ -579,6 +579,26 @@ func endsWithItsContext(t *testing.T, w *world) {
 	}
 }
 
+func TestHold(t *testing.T) { inEach(t, "", holds) }
+
+// A command that must not start has done nothing, and why is said.
+func holds(t *testing.T, w *world) {
+	why := errors.New("no snapshot")
+	for _, held := range []error{why, nil} {
+		read, write, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := w.command("echo", "ran")
+		c.Stdout, c.Hold = write, func() error { return held }
+		status, err := w.e.Run(t.Context(), c)
+		_ = write.Close()
+		if text, _ := io.ReadAll(read); status != 0 || !errors.Is(err, held) || (len(text) == 0) != (held != nil) {
+			t.Errorf("held by %v: status %d, %v: %s", held, status, err, text)
+		}
+	}
+}
+
 func TestSignals(t *testing.T) { inEach(t, "", forwardsSignals) }
 
 func forwardsSignals(t *testing.T, w *world) {

@@ -18,7 +18,8 @@ import (
 // leastLandlock is the first version that keeps signals and abstract sockets in.
 const leastLandlock = 6
 
-var errOnlyReads = errors.New("Landlock can't contain a command that writes: it protects nothing in a writable folder")
+var errOnlyReads = errors.New("a command that writes can't be contained by Landlock: " +
+	"it protects nothing in a writable folder")
 
 func checkLandlock() error {
 	if v := inside.LandlockVersion(); v < leastLandlock {

@@ -302,7 +302,7 @@ func TestReads(t *testing.T) {
 	}
 	w.profile.Write = true
 	_, _, err := w.run(w.command("true"))
-	if err == nil || !strings.Contains(err.Error(), "can't contain a command that writes") {
+	if err == nil || !strings.Contains(err.Error(), "a command that writes can't be contained") {
 		t.Errorf("with a project to write: %v", err)
 	}
 }

@@ -162,8 +162,12 @@ func (e *Engine) open(ctx context.Context, c *Command, l *layout) (*run, error) 
 	r.cmd.Args, r.cmd.Dir, r.cmd.Env, r.cmd.Stderr = []string{inside.Builder}, "/", []string{}, &r.errors
 	r.cmd.ExtraFiles = slices.Concat(r.theirs[:3], streams, []*os.File{l.lock})
 	r.cmd.SysProcAttr = e.attributes()
-	// The first process ends with the line, and all others with it; it is killed only where it does not.
+	// The first process ends with the line, and all others with it; it is killed only where it does not. With Landlock
+	// what it has started would go on then, so it gets the time that it needs on a machine without memory.
 	r.cmd.Cancel, r.cmd.WaitDelay = r.line.Close, 2*time.Second
+	if e.kind == Landlock {
+		r.cmd.WaitDelay = time.Minute
+	}
 	return r, nil
 }
 

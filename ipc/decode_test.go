@@ -260,7 +260,8 @@ func fuzzDecoder[T any](f *testing.F, path string, parts func(T) (interact.Body,
 		`{}`, `null`, `{"tool":"T","input":{"a":[{"b":{}},null,1e5]}}`, `{"question":"\ud800","options":[]}`,
 		`{"questions":[{"id":"a","question":"b","default":["x"],"options":[{"label":"x"}]}]}`, `{"tool":"a","tool":"b"}`,
 		"{\"question\":\"\xff\"}", `{"question":"a","detach":null}`, `{"tool":"T","input":{"k":1,"k":2}}`, `[[[[`,
-		`{"message":"m","hold":0.5}`, `{"timeout":1e400}`,
+		`{"message":"m","hold":0.5}`, `{"timeout":1e400}`, `{"tool":"T","input":{"k":1},"class":""}`,
+		`{"message":"m","level":"","silence":""}`, `{"question":"a","format":"","input_type":""}`,
 	} {
 		f.Add([]byte(seed))
 	}

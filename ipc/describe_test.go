@@ -253,7 +253,7 @@ var long = map[string]string{
 	"preview":    "what picking it looks like, such as code; shown as plain text",
 	"tool":       "the tool's name, as the agent spells it",
 	"input":      "the tool's input, shown unchanged",
-	"class":      "what the caller says the tool does; can only make nod stricter",
+	"class":      "what the caller says the tool does; can only make nod stricter; empty: nothing",
 	"outcome":    "how it ended",
 	"by":         "who decided; absent when nobody did",
 	"scope":      "how long the user's allow holds",
@@ -278,7 +278,7 @@ func complete(member *jsonschema.Schema, object, name string) {
 	case name == "code":
 		member.WithEnum(anys(codes)...)
 	case name == "class" && object == "ApproveRequest":
-		member.WithEnum("read_only", "write", "mutating", "execute", "network", "destructive", "unknown")
+		member.WithEnum("read_only", "write", "mutating", "execute", "network", "destructive", "unknown", "")
 	case name == "status" && (object == "RequestReply" || object == "Listed"):
 		member.WithEnum(anys(api.Outcomes)...)
 	}

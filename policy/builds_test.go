@@ -71,7 +71,12 @@ func TestBuildsGrant(t *testing.T) {
 	other.CWD = "/home/u/src/other"
 	agent := bash("npm test")
 	agent.Agent = "codex"
-	for name, c := range map[string]Call{"another project": other, "another agent": agent} {
+	home, nowhere, root, above := bash("npm test"), bash("npm test"), bash("npm test"), bash("npm test")
+	home.CWD, nowhere.CWD, root.CWD, above.CWD = "/home/u", "", "/", "/home/u/src"
+	for name, c := range map[string]Call{
+		"another project": other, "another agent": agent, "the home folder": home, "no folder": nowhere, "the root": root,
+		"above the project": above,
+	} {
 		if d := Decide(c, p, testNow); d.Effect != Ask {
 			t.Errorf("%s: %s, want ask", name, d.Effect)
 		}

@@ -30,7 +30,7 @@ var private = []string{
 // process: it looks for secrets.
 func Prepare(env []string) { environment(env, "", false, false) }
 
-// fits says of variables whether a command may have them.
+// fits remembers for each variable, with its value, whether a command may have it.
 var fits sync.Map
 
 // environment is what a command gets of its caller's variables: those without secrets, and with the place for temporary

@@ -71,13 +71,13 @@ func listener(rights []byte) (net.Listener, error) {
 	return net.FileListener(file)
 }
 
-// unstarted is why a command is not started that all is ready for, or nearly.
+// unstarted is the reason why a command does not start although its sandbox is built, or nearly.
 type unstarted struct{ error }
 
-// Unwrap returns what it wraps.
+// Unwrap returns the reason itself.
 func (u unstarted) Unwrap() error { return u.error }
 
-// forward has the command start when hold returns, and passes signals on to it.
+// forward starts the command when hold returns, and then passes signals on to it.
 func (r *run) forward(hold func() error, signals <-chan os.Signal, cancel context.CancelCauseFunc) {
 	if hold != nil {
 		if err := hold(); err != nil {

@@ -115,7 +115,7 @@ func (m *machines) start(ctx context.Context, one *machineLine) {
 }
 
 func (m *machines) failed(one *machineLine, err error) {
-	m.log.Error("a connection does not run", "line", one.name, "err", err)
+	m.log.Error("a connection has stopped", "line", one.name, "err", err)
 	m.mu.Lock()
 	one.problem = err.Error()
 	m.mu.Unlock()

@@ -54,7 +54,7 @@ func (n *notifier) send(ctx context.Context, text func(markup bool) string, leve
 	select {
 	case n.waiting <- struct{}{}:
 	default:
-		n.log.Warn("notification not sent", "err", "too many requests wait for the desktop")
+		n.log.Warn("notification not sent", "err", "too many notifications wait for the desktop")
 		return false
 	}
 	ctx, cancel := context.WithTimeout(ctx, notifyTimeout)

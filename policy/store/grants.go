@@ -131,8 +131,8 @@ func check(g policy.Grant) error {
 		return errors.New("input_sha256 is not a SHA-256")
 	case g.Command != nil && len(g.Command.Words) == 0:
 		return errors.New("the command is empty")
-	case g.Scope == policy.Everywhere && g.CWD+g.Folder+g.Edits+g.InputSHA256 != "":
-		return errors.New("an approval for every folder names one")
+	case g.Scope == policy.Everywhere && (g.Builds || g.CWD+g.Folder+g.Edits+g.InputSHA256 != ""):
+		return errors.New("an approval for every folder names one, or builds a project")
 	case g.Edits != "" && !filepath.IsAbs(g.Edits):
 		return errors.New("edits is not an absolute path")
 	}

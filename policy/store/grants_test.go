@@ -282,6 +282,9 @@ func TestBrokenGrants(t *testing.T) {
 		t.Fatal(err)
 	}
 	spoil := func(old, new string) string { return strings.Replace(string(good), old, new, 1) }
+	g := s.Grants()[0]
+	builds := strings.NewReplacer(`"always"`, `"everywhere"`, `"cwd": "`+g.CWD+`"`, `"cwd": ""`,
+		`"input_sha256": "`+g.InputSHA256+`"`, `"builds": true`).Replace(string(good))
 	tests := map[string]string{
 		"cut off":              string(good[:len(good)/2]),
 		"empty":                "",
@@ -290,6 +293,7 @@ func TestBrokenGrants(t *testing.T) {
 		"another version":      spoil(`"version": 4`, `"version": 5`),
 		"another scope":        spoil(`"always"`, `"15m"`),
 		"everywhere, here":     spoil(`"always"`, `"everywhere"`),
+		"everywhere, builds":   builds,
 		"an end":               spoil(`"uses": 0`, `"uses": 0, "expires": "2030-01-01T00:00:00Z"`),
 		"no hash":              spoil(s.Grants()[0].InputSHA256, "abc"),
 		"no tool":              spoil(`"Bash"`, `""`),

@@ -99,7 +99,7 @@ var mayImport = map[string][]string{
 	"nod/dialogs/settings":    {"nod/agents/registry", "nod/dialogs/controls", "nod/ipc/remote/command"},
 	"nod/cmd/nod/doctor": {
 		"nod/agents/registry", "nod/app/desktop", "nod/interact/journal", "nod/ipc/client", "nod/ipc/operator",
-		"nod/ipc/programs", "nod/ipc/remote/command", "nod/ownfile/owndata", "nod/policy/store", "nod/sandbox",
+		"nod/ipc/programs", "nod/ownfile/owndata", "nod/policy/store", "nod/sandbox",
 		"nod/version",
 	},
 	"nod/cmd/nod": {

@@ -6,15 +6,11 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"text/tabwriter"
-	"time"
 
-	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
-	"go.yaml.in/yaml/v3"
 
 	"nod/agents/registry"
 	"nod/policy"
@@ -23,8 +19,7 @@ import (
 
 type replayFlags struct {
 	config         string
-	asked, suggest bool
-	sandbox        bool
+	asked, sandbox bool
 }
 
 func (c *console) policyReplay() *cobra.Command {
@@ -49,21 +44,19 @@ Nothing is sent, run or written.
 the sandbox; asked_with_always counts the prompts left if you choose Always. agents and projects hold the same numbers
 by name; asked_list holds every distinct call that nod asks about, with the reason and how often (times,
 times_with_always); files, skipped_lines and questions (calls that ask the user, counted nowhere else) say what nod
-read. With --suggest, suggest.rules holds rules as in config.yaml, with how many calls each spares.`,
+read.
+
+Suggestions, in nod's settings, has rules that would have spared most prompts.`,
 		Example: `  nod policy replay
-  nod policy replay --asked ~/.claude/projects/-home-me-src-shop
-  nod policy replay --suggest`,
+  nod policy replay --asked ~/.claude/projects/-home-me-src-shop`,
 		Args: cobra.ArbitraryArgs,
 	}
 	cmd.RunE = c.runs(func(ctx context.Context, args []string) error { return c.replay(ctx, args, flags) })
 	cmd.Flags().StringVar(&flags.config, "config", "", "decide by this `file` instead of config.yaml")
 	c.withJSON(cmd, "print JSON")
 	cmd.Flags().BoolVar(&flags.asked, "asked", false, "list the calls that nod asks about, with the reason")
-	cmd.Flags().BoolVar(&flags.suggest, "suggest", false,
-		"print a few rules that would have spared most prompts, as YAML to review and add")
 	cmd.Flags().BoolVar(&flags.sandbox, "sandbox", false,
 		"decide as if all projects' commands ran in the sandbox")
-	cmd.MarkFlagsMutuallyExclusive("asked", "suggest")
 	return cmd
 }
 
@@ -79,16 +72,9 @@ func (c *console) replay(ctx context.Context, paths []string, flags replayFlags)
 	if err != nil {
 		return err
 	}
-	bar := c.progress(files, flags.suggest)
-	report, err := replay.Run(ctx, files, sim, replay.Options{
-		Suggest: flags.suggest, Progress: func(n int64) { _ = bar.Add64(n) },
-	})
-	_ = bar.Exit() // its line is cleared; that it cannot be is nothing to fail for
-	switch {
-	case err != nil:
+	report, err := replay.Run(ctx, files, sim, replay.Options{})
+	if err != nil {
 		return err
-	case flags.suggest && !c.json:
-		return c.printSuggestions(report)
 	}
 	return c.show(report, describeReport(report, flags.asked))
 }
@@ -124,22 +110,6 @@ func transcripts(paths []string) ([]replay.File, error) {
 		return files, pathError(err)
 	}
 	return registry.AllTranscripts()
-}
-
-// progress returns a bar on standard error, which nobody sees where that is no terminal.
-func (c *console) progress(files []replay.File, twice bool) *progressbar.ProgressBar {
-	err, isFile := c.err.(*os.File)
-	var size int64
-	for _, f := range files {
-		size += f.Size
-	}
-	if twice {
-		size *= 2
-	}
-	return progressbar.NewOptions64(size, progressbar.OptionSetWriter(c.err), progressbar.OptionShowBytes(true),
-		progressbar.OptionSetVisibility(isFile && isTerminal(err)),
-		progressbar.OptionSetDescription("reading transcripts"), progressbar.OptionThrottle(100*time.Millisecond),
-		progressbar.OptionClearOnFinish(), progressbar.OptionFullWidth())
 }
 
 // describeReport lays out the numbers and, when asked to, every call that is asked about.
@@ -199,33 +169,6 @@ func writeAsked(b *bytes.Buffer, r *replay.Report) {
 	if r.Left > 0 {
 		fmt.Fprintf(b, "\nand %s more\n", count(r.Left, "call"))
 	}
-}
-
-// printSuggestions prints YAML: rules to add, and what speaks for them in comments.
-func (c *console) printSuggestions(r *replay.Report) error {
-	if len(r.Rules.Rules) == 0 {
-		return c.print(fmt.Sprintf("# %s in %s: no rule would have spared many of them\n",
-			count(r.Asked, "prompt"), count(r.Calls, "call")))
-	}
-	var part struct {
-		Policy struct {
-			Rules []policy.Rule `yaml:"rules"`
-		} `yaml:"policy"`
-	}
-	for _, s := range r.Rules.Rules {
-		part.Policy.Rules = append(part.Policy.Rules, s.Rule)
-	}
-	var b bytes.Buffer
-	fmt.Fprintf(&b, `# Look at these rules, and add to policy.rules in config.yaml those that you want.
-# Without them nod asks about %d of %d calls, with all of them about %d.
-# For a person who answers "always" where it is offered, these are %d and %d.
-`, r.Asked, r.Calls, r.Rules.Asked, r.Always, r.Rules.Always)
-	e := yaml.NewEncoder(&b)
-	e.SetIndent(2)
-	if err := e.Encode(part); err != nil {
-		return fmt.Errorf("write the rules as YAML: %w", err)
-	}
-	return c.print(b.String())
 }
 
 // oneLine keeps text on its line, safe to look at.

@@ -75,34 +75,18 @@ func (r *reader) open() error {
 	return nil
 }
 
-// openAtLast opens the log at the beginning of its last n lines.
+// openAtLast opens the log, with its last n lines to show first.
 func (r *reader) openAtLast(n int) error {
 	if err := r.open(); err != nil {
 		return err
 	}
-	end, err := r.file.Seek(0, io.SeekEnd)
+	text, err := io.ReadAll(r.file) // rotation keeps it short
 	if err != nil {
 		return err
 	}
-	chunk := make([]byte, 64<<10)
-	for at, lines := end, 0; at > 0; {
-		size := min(at, int64(len(chunk)))
-		at -= size
-		if _, err := r.file.ReadAt(chunk[:size], at); err != nil {
-			return err
-		}
-		for i := size - 1; i >= 0; i-- {
-			if chunk[i] != '\n' {
-				continue
-			}
-			if lines++; lines > n {
-				_, err := r.file.Seek(at+i+1, io.SeekStart)
-				return err
-			}
-		}
-	}
-	_, err = r.file.Seek(0, io.SeekStart)
-	return err
+	lines := bytes.SplitAfter(text, []byte("\n"))
+	r.rest = bytes.Join(lines[max(0, len(lines)-1-n):], nil) // the last one is incomplete, or empty
+	return nil
 }
 
 // catchUp shows new lines of the open file, and of the file that replaced it.

@@ -3,6 +3,7 @@ package doctor
 import (
 	"cmp"
 	"context"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -71,11 +72,11 @@ func (e *exam) unit() []autostartEntry {
 		entry.isGone = true
 		return []autostartEntry{entry}
 	}
-	text, err := tail(path)
+	text, err := readEntry(path)
 	if err != nil {
 		return nil // systemd cannot read it either
 	}
-	entry.program, entry.isOurs = programOf(string(text), "ExecStart"), hasLine(string(text), ownMark)
+	entry.program, entry.isOurs = programOf(text, "ExecStart"), hasLine(text, ownMark)
 	if _, err := os.Lstat(own); err == nil {
 		entry.path, entry.files = own, append(entry.files, own)
 	}
@@ -84,17 +85,30 @@ func (e *exam) unit() []autostartEntry {
 
 func (e *exam) desktopEntry() []autostartEntry {
 	path := filepath.Join(e.ConfigHome, entryPath)
-	text, err := tail(path)
+	text, err := readEntry(path)
 	if err != nil {
 		return nil
 	}
-	if hasLine(string(text), "Hidden=true", "X-GNOME-Autostart-enabled=false") {
+	if hasLine(text, "Hidden=true", "X-GNOME-Autostart-enabled=false") {
 		return nil // switched off in the desktop
 	}
 	return []autostartEntry{{
-		path: path, files: []string{path}, isOurs: hasLine(string(text), ownMark),
-		program: cmp.Or(programOf(string(text), "TryExec"), programOf(string(text), "Exec")),
+		path: path, files: []string{path}, isOurs: hasLine(text, ownMark),
+		program: cmp.Or(programOf(text, "TryExec"), programOf(text, "Exec")),
 	}}
+}
+
+// maxEntry is the most that is read of an autostart entry, in bytes.
+const maxEntry = 64 << 10
+
+func readEntry(path string) (string, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|noFollow, 0)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, maxEntry))
+	return string(text), err
 }
 
 func hasLine(text string, lines ...string) bool {

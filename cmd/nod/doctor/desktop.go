@@ -191,3 +191,16 @@ func checkRuntime(_ context.Context, e *exam) []Finding {
 	return []Finding{warning(run("loginctl enable-linger"), "XDG_RUNTIME_DIR is not set: nod uses %s, where agents "+
 		"with another environment may not find it", e.Runtime)}
 }
+
+// recent is how long a crash is reported.
+const recent = 24 * time.Hour
+
+// checkCrash reports that nod-desktop crashed lately: the trace is in the log's folder.
+func checkCrash(_ context.Context, e *exam) []Finding {
+	trace := filepath.Join(e.stateDir(), "crash.log.1")
+	info, err := os.Lstat(trace)
+	if err != nil || info.Size() == 0 || e.Now().Sub(info.ModTime()) >= recent {
+		return nil
+	}
+	return []Finding{failure(run("less %s", quote(trace)), "nod-desktop crashed within the last day: see %s", trace)}
+}

@@ -76,15 +76,13 @@ var checks = slices.Concat([]check{
 	{"runtime", "runtime folder", checkRuntime},
 	{"files", "files", checkFiles},
 	{"disk", "disk", checkDisk},
-	{"clock", "clock", checkClock},
 	{"policy", "policy", checkPolicy},
-	{"rules", "rules", checkRules},
 	{"history", "history", checkHistory},
 	{"agents", "agents", checkAgents},
 	{"sandbox", "sandbox", checkSandbox},
 	{"machines", "machines", checkMachines},
 	{"autostart", "autostart", checkAutostart},
-	{"log", "log", checkLog},
+	{"crash", "crash", checkCrash},
 })
 
 const (

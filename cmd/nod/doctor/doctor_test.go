@@ -50,7 +50,6 @@ func newFake(t *testing.T) *fake {
 		Run:     f.run,
 		Health:  func(context.Context, endpoint.Endpoint) (api.HealthReply, error) { return f.health, nil },
 		Listen:  func(string) error { return nil },
-		Dial:    func(context.Context, string) error { return nil },
 		Session: session{
 			Display: func(context.Context, func(string) string) (string, error) { return "x11", nil },
 			Bus:     func(context.Context, func(string) string) (bus, error) { return f.bus, nil },
@@ -238,14 +237,6 @@ func TestFindings(t *testing.T) {
 			func(f *fake) { f.write(filepath.Join(f.dataDir(), "grants.json"), "{") },
 			map[string]want{"policy": {Error, "saved approvals don't count", "nod settings"}},
 		},
-		"an expired rule": {
-			func(f *fake) { f.write(f.configPath(), rule("old", "expires: 2026-01-01")) },
-			map[string]want{"rules": {Warning, "have expired; remove them: old", "nod settings"}},
-		},
-		"a clock before nod's last entry": {
-			func(f *fake) { f.settle("any", f.Now().Add(time.Hour)) },
-			map[string]want{"clock": {Error, "the history has an entry of", "timedatectl"}},
-		},
 		"a history that is none": {
 			func(f *fake) { f.write(f.historyPath(), "this is no database") },
 			map[string]want{"history": {Error, "is not reliable", "nod.db.damaged"}},
@@ -253,14 +244,6 @@ func TestFindings(t *testing.T) {
 		"a history that was set aside": {
 			func(f *fake) { f.write(f.historyPath()+".2026-01-02T15-04-05.000000", "x") },
 			map[string]want{"history-aside": {Warning, "moved a history", "rm "}},
-		},
-		"errors in the log": {
-			func(f *fake) {
-				f.write(filepath.Join(f.stateDir(), "nod.log"), "time=2026-11-20T11:00:00.000Z level=ERROR msg=old\n"+
-					"time=2026-11-22T11:00:00.000Z level=ERROR msg=new\n"+
-					"time=2026-11-22T11:00:00.000Z level=INFO msg=\"level=ERROR\"\n")
-			},
-			map[string]want{"log": {Warning, "errors within the last day: 1; the last: msg=new", "nod log"}},
 		},
 		"a crash": {
 			func(f *fake) {

@@ -8,11 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
-	"nod/interact/history"
 	"nod/interact/journal"
-	"nod/version"
 )
 
 func checkHistory(ctx context.Context, e *exam) []Finding {
@@ -73,30 +70,3 @@ func (e *exam) setAside() []Finding {
 func escapeGlob(path string) string {
 	return strings.NewReplacer("*", "[*]", "?", "[?]", "[", "[[]", `\`, `\\`).Replace(path)
 }
-
-// clockSlack is how far the clock may be behind.
-const clockSlack = 5 * time.Minute
-
-// checkClock checks the clock for plausibility: rules and approvals expire by it.
-func checkClock(ctx context.Context, e *exam) []Finding {
-	fix := run("timedatectl set-ntp true")
-	now := e.Now()
-	if built := buildDate(); now.Before(built) {
-		return []Finding{failure(fix, "it says %s, but this nod was built later, at %s", now.Format(time.DateTime),
-			built.Format(time.DateOnly))}
-	}
-	var last []history.Line
-	_ = e.readHistory(func(r *journal.Reader) error { // what is wrong with it is told elsewhere
-		page, err := r.Search(ctx, history.Query{Limit: 1})
-		last = page.Lines
-		return err
-	})
-	if len(last) > 0 && last[0].Settled.After(now.Add(clockSlack)) {
-		return []Finding{failure(fix, "it says %s, but the history has an entry of %s", now.Format(time.DateTime),
-			last[0].Settled.Local().Format(time.DateTime))}
-	}
-	return []Finding{ok("%s", now.Format(time.DateTime+" MST"))}
-}
-
-// buildDate is the date of this build's commit; zero if unknown.
-func buildDate() time.Time { return version.Get().Date }

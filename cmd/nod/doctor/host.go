@@ -44,8 +44,7 @@ type host struct {
 	Program func(name string) (string, error)                                           // path of one of nod's programs
 	Run     func(ctx context.Context, environ []string, argv ...string) (string, error) // output of a command
 	Health  func(context.Context, endpoint.Endpoint) (api.HealthReply, error)
-	Listen  func(address string) error                      // whether the address is free
-	Dial    func(ctx context.Context, address string) error // whether something listens there
+	Listen  func(address string) error // whether the address is free
 
 	// Sandbox tries one, with that program in it; nil: none on this system.
 	Sandbox func(ctx context.Context, nod string) (by sandbox.Kind, why, err error)
@@ -60,7 +59,7 @@ func thisHost(m func() (agent.Machine, error)) host {
 		Version: version.Number(), Now: time.Now, Environ: os.Environ(),
 		ConfigHome: xdg.ConfigHome, DataHome: xdg.DataHome, StateHome: xdg.StateHome,
 		Agents: registry.Installable(), Machine: m,
-		Look: exec.LookPath, Program: programs.Find, Run: output, Health: health, Listen: listen, Dial: dial,
+		Look: exec.LookPath, Program: programs.Find, Run: output, Health: health, Listen: listen,
 		Session: realSession,
 	}
 	if runtime.GOOS == "linux" {
@@ -111,14 +110,6 @@ func listen(address string) error {
 		return err
 	}
 	return l.Close()
-}
-
-func dial(ctx context.Context, address string) error {
-	conn, err := new(net.Dialer).DialContext(ctx, "tcp", address)
-	if err != nil {
-		return err
-	}
-	return conn.Close()
 }
 
 // Folders of nod's configuration, data and log.

@@ -5,28 +5,19 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"net"
-	"net/url"
-	"strings"
-	"sync"
 	"time"
 
 	"nod/ipc/operator"
 	"nod/ipc/remote"
-	"nod/ipc/remote/command"
-	"nod/policy/config"
 )
 
-const (
-	maxSkew  = time.Minute // between two clocks; matters to people who read the history
-	natsPort = "4222"      // where NATS servers listen
-)
+// maxSkew is a difference between two clocks that matters to people who read the history.
+const maxSkew = time.Minute
 
-// checkMachines checks the connections to other machines: as nod-desktop reports them, or by a harmless probe if none
-// runs.
-func checkMachines(ctx context.Context, e *exam) []Finding {
+// checkMachines checks the connections to other machines, as nod-desktop reports them.
+func checkMachines(_ context.Context, e *exam) []Finding {
 	if !e.isRunning() {
-		return append(e.probeMachines(ctx), e.probeNATS(ctx)...)
+		return nil
 	}
 	p, err := operator.ReadPublished(e.Runtime, e.at.PID)
 	switch {
@@ -74,56 +65,4 @@ func (e *exam) checkConnected(p operator.Peer) Finding {
 		return warning(nil, "nod there is version %s, but %s here: install the same version", p.Hello.Version, e.Version)
 	}
 	return ok("connected, %v away, nod %s", p.Trip.Round(100*time.Microsecond), p.Hello.Version)
-}
-
-// probeMachines asks each machine for its version of nod.
-func (e *exam) probeMachines(ctx context.Context) []Finding {
-	machines := e.config.Remote.Machines
-	found := make([]Finding, len(machines))
-	var all sync.WaitGroup
-	for i, m := range machines {
-		all.Go(func() { found[i] = entitled(m.String(), e.probe(ctx, m)) })
-	}
-	all.Wait()
-	return found
-}
-
-func (e *exam) probe(ctx context.Context, m config.Machine) Finding {
-	probe, err := command.Command(m, "--version")
-	if err != nil {
-		return failure(run("nod settings"), "%v", err)
-	}
-	if _, err := e.Look(probe[0]); err != nil {
-		return warning(nil, "%s is not installed", probe[0])
-	}
-	out, err := e.Run(ctx, e.Environ, probe...)
-	there := firstWord(strings.TrimPrefix(out, "nod "))
-	switch {
-	case errors.Is(err, context.DeadlineExceeded):
-		return warning(nil, "no answer within %s", patience)
-	case err != nil:
-		return warning(nil, "%s", command.Explain(probe[0], err.Error()))
-	case there != e.Version:
-		return warning(nil, "nod there is version %s, but %s here: install the same version", there, e.Version)
-	}
-	return ok("reached, nod %s", there)
-}
-
-// probeNATS checks whether something listens at the cluster's addresses.
-func (e *exam) probeNATS(ctx context.Context) []Finding {
-	if e.config.Remote.NATS.URL == "" {
-		return nil
-	}
-	var last error
-	for server := range strings.SplitSeq(e.config.Remote.NATS.URL, ",") {
-		u, err := url.Parse(server)
-		if err == nil {
-			err = e.Dial(ctx, net.JoinHostPort(u.Hostname(), cmp.Or(u.Port(), natsPort)))
-		}
-		if err == nil {
-			return []Finding{entitled("nats", ok("%s://%s is reachable", u.Scheme, u.Host))}
-		}
-		last = err
-	}
-	return []Finding{entitled("nats", warning(nil, "no server is reachable: %v", last))}
 }

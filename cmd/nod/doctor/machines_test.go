@@ -1,10 +1,7 @@
 package doctor
 
 import (
-	"context"
 	"encoding/json"
-	"errors"
-	"os"
 	"strings"
 	"testing"
 	"time"
@@ -55,59 +52,6 @@ func TestLinesOfARunningDesk(t *testing.T) {
 			f.publish(f.at.PID+1, tt.peers)
 			if found := checkMachines(t.Context(), begin(t.Context(), f.host)); len(found) != 0 {
 				t.Errorf("what another nod-desktop left: %+v", found)
-			}
-		})
-	}
-}
-
-func TestMachinesAreProbedWithoutADesk(t *testing.T) {
-	tests := map[string]struct {
-		out  string
-		err  error
-		want Status
-		says string
-	}{
-		"reached":         {"nod 1.2.3 (abc, 2026-11-22)\n", nil, OK, "nod 1.2.3"},
-		"another version": {"nod 1.0.0\n", nil, Warning, "version 1.0.0"},
-		"not let in":      {"", errors.New("me@b: Permission denied (publickey)."), Warning, "ssh was refused"},
-		"no nod":          {"", errors.New("bash: line 1: nod: command not found"), Warning, "nod is not installed there"},
-		"hostile words":   {"", errors.New("\x1b[2J all is well"), Warning, "the connection command failed"},
-		"slow":            {"", context.DeadlineExceeded, Warning, "no answer"},
-	}
-	for name, tt := range tests {
-		t.Run(name, func(t *testing.T) {
-			f := newFake(t)
-			f.write(f.configPath(), "remote:\n  machines: [{kind: ssh, host: build-1}]\n"+
-				"  nats: {url: 'nats://a:1,nats://secret@b'}\n")
-			f.must(os.RemoveAll(f.Runtime))
-			var ran []string
-			f.Run = func(_ context.Context, _ []string, argv ...string) (string, error) {
-				ran = argv
-				return tt.out, tt.err
-			}
-			var dialed []string
-			f.Dial = func(_ context.Context, address string) error {
-				dialed = append(dialed, address)
-				if address == "a:1" {
-					return errors.New("refused")
-				}
-				return nil
-			}
-			found := checkMachines(t.Context(), begin(t.Context(), f.host))
-			if len(found) != 2 || found[0].Status != tt.want || !strings.Contains(found[0].Detail, tt.says) {
-				t.Fatalf("found %+v", found)
-			}
-			if strings.Contains(found[0].Detail, "\x1b") {
-				t.Errorf("a machine's words: %q", found[0].Detail)
-			}
-			if got := strings.Join(ran, " "); !strings.HasSuffix(got, "-- build-1 nod --version") {
-				t.Errorf("ran %q", got)
-			}
-			if strings.Contains(found[1].Detail, "secret") {
-				t.Errorf("a token: %q", found[1].Detail)
-			}
-			if found[1].Status != OK || strings.Join(dialed, " ") != "a:1 b:4222" {
-				t.Errorf("found %+v, dialed %q", found[1], dialed)
 			}
 		})
 	}

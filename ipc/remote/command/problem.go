@@ -35,7 +35,6 @@ var Problems = []string{
 
 // The statuses with which a shell and a container engine say that there is no such program, or none that runs.
 const (
-	statusUnknown     = 1
 	statusNotRunnable = 126
 	statusNotFound    = 127
 )
@@ -66,9 +65,6 @@ var meanings = []struct{ program, words, problem string }{
 	{"", "nod: not found", problemNoNod},
 	{"", "reach the relay:", problemNoRelay},
 }
-
-// Explain says in nod's words why a program that [Command] names failed, by what it said.
-func Explain(program, said string) string { return problemOf(program, statusUnknown, said) }
 
 // problemOf says why a program ended with that status, by what it said.
 func problemOf(program string, status int, said string) string {

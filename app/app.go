@@ -13,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"runtime/debug"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -47,6 +48,10 @@ type Options struct {
 	Stdout     io.Writer // gets "nod ready URL" once nod can be asked
 }
 
+// heapGrowth is the growth of Go's heap, in per cent, that triggers a collection: what lives is small, and each one
+// delays the calls that come meanwhile. Memory is given back once no calls come.
+const heapGrowth = 200
+
 // Run is nod-desktop: it returns when the user quits or ctx ends. It must be called on the main
 // goroutine. The error is a [*RunningError] if nod-desktop runs already.
 func Run(ctx context.Context, o Options) error {
@@ -55,6 +60,9 @@ func Run(ctx context.Context, o Options) error {
 		return err
 	}
 	defer logs.Close()
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(heapGrowth)
+	}
 	slog.SetDefault(logs.Logger) // what libraries log goes there too
 	err = run(ctx, o, logs)
 	if _, running := errors.AsType[*RunningError](err); err != nil && !running {

@@ -29,15 +29,28 @@ func (r Request) MarshalJSON() ([]byte, error) {
 	if r.Body == nil {
 		return nil, fmt.Errorf("encode request %s: it has no body", r.ID)
 	}
-	var body any = r.Body
-	if a, ok := r.Body.(Approve); ok {
-		body = approveJSON{a, a.Input}
-	}
-	text, err := json.Marshal(requestJSON[any]{plain(r), r.Body.Kind(), body})
+	text, err := json.Marshal(r.plain())
 	if err != nil {
 		return nil, fmt.Errorf("encode request %s: %w", r.ID, err)
 	}
 	return text, nil
+}
+
+func (r Request) plain() any {
+	var body any = r.Body
+	if a, ok := r.Body.(Approve); ok {
+		body = approveJSON{a, a.Input}
+	}
+	return requestJSON[any]{plain(r), r.Body.Kind(), body}
+}
+
+// Plain has r's JSON, whose request has a body. encoding/json does not read it again, as it does what a MarshalJSON
+// writes.
+func (r Record) Plain() any {
+	return struct {
+		Record
+		Request any `json:"request"`
+	}{r, r.Request.plain()}
 }
 
 // UnmarshalJSON implements [json.Unmarshaler]. It reads what MarshalJSON writes and does not validate it.

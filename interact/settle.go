@@ -35,7 +35,11 @@ func (b *Broker) settle(e *entry, a Answer) (settled bool) {
 	if a.passes() {
 		b.cfg.Policy.Used(e.why)
 	}
-	b.cfg.Log.LogAttrs(context.Background(), slog.LevelInfo, "settled",
+	level := slog.LevelInfo
+	if a.passes() { // most calls, all day: the journal has them
+		level = slog.LevelDebug
+	}
+	b.cfg.Log.LogAttrs(context.Background(), level, "settled",
 		slog.String("id", string(e.req.ID)), slog.String("kind", string(e.kind())),
 		slog.String("outcome", string(a.Outcome)), slog.String("by", string(a.By)), slog.String("rule", a.Rule))
 	b.publish(e, a)

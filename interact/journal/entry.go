@@ -89,7 +89,10 @@ func encode(r interact.Record, keepInputs bool, known ...string) (encoded, error
 	} else {
 		kept, h.Withheld = nil, history.NotKept
 	}
-	text, err := json.Marshal(h)
+	text, err := json.Marshal(struct {
+		Record any `json:"record"`
+		head
+	}{rest.Plain(), h})
 	return encoded{line: h.line(), head: text, body: kept}, err
 }
 
@@ -100,7 +103,7 @@ func newBody(said interact.Record) (*body, error) {
 		said.Request.Body = a
 	}
 	var err error
-	b.Said, err = json.Marshal(said)
+	b.Said, err = json.Marshal(said.Plain())
 	return &b, err
 }
 

@@ -3,7 +3,7 @@
 // Once a method of [Journal] returns nil, its entry survives the death of the process. It is on the disk two seconds
 // later, so a power cut may lose the last entries, but damages nothing. Callers do not wait for the disk, the index or
 // deletions. Calls that the policy allows do not even wait for the database: they are appended to a queue beside it,
-// which it takes every few milliseconds, and before this process reads.
+// which it takes a few times a second, and before this process reads.
 //
 // Entries form a chain: the hash of each covers the hash of the one before. If you note the last hash elsewhere,
 // [Reader.Verify] can tell later whether an earlier entry was changed. Old entries are deleted from the front.

@@ -14,8 +14,8 @@ import (
 )
 
 const (
-	queueDelay = 20 * time.Millisecond // from the first entry in the queue to the transaction that takes them all
-	queueBytes = 4 << 20               // then callers wait for that
+	queueDelay = 250 * time.Millisecond // from the first entry in the queue to the transaction that takes them all
+	queueBytes = 4 << 20                // then callers wait for that
 )
 
 // queuePath is the path of the queue of the journal at path.
@@ -31,6 +31,7 @@ type queue struct {
 	file    *os.File   // nil: not open
 	size    int64
 	entries []encoded
+	text    []byte // of the last entry, to be used again
 }
 
 // load reads what an earlier process left. A last entry that was cut off was never acknowledged.
@@ -67,18 +68,17 @@ func (q *queue) load() error {
 func (q *queue) add(e encoded) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	text := make([]byte, 0, len(e.head)+len(e.body)+2)
-	text = append(append(append(append(text, e.head...), '\n'), e.body...), '\n')
-	if q.size+int64(len(text)) > queueBytes || !q.open() {
+	q.text = append(append(append(append(q.text[:0], e.head...), '\n'), e.body...), '\n')
+	if q.size+int64(len(q.text)) > queueBytes || !q.open() {
 		return false
 	}
-	if _, err := q.file.WriteAt(text, q.size); err != nil {
+	if _, err := q.file.WriteAt(q.text, q.size); err != nil {
 		if q.file.Truncate(q.size) != nil {
 			q.close()
 		}
 		return false
 	}
-	q.size += int64(len(text))
+	q.size += int64(len(q.text))
 	if q.entries = append(q.entries, e); len(q.entries) == 1 {
 		q.woken.Send()
 	}
@@ -123,7 +123,7 @@ func (q *queue) taken(n int) {
 		q.woken.Send()
 		return
 	}
-	q.entries = nil
+	q.entries, q.text = nil, nil
 	if !q.open() || q.file.Truncate(0) != nil || !q.isThere() {
 		q.close()
 		return

@@ -15,8 +15,8 @@ import (
 // running has descriptors of processes that ran when they were last asked about, by id and start. A program that calls
 // often is asked about with each call, and a descriptor tells in one cheap system call.
 var running = struct {
-	sync.Mutex
-	fds map[identity]int
+	sync.RWMutex // closing a descriptor takes the write lock
+	fds          map[identity]int
 }{fds: map[identity]int{}}
 
 const maxRunning = 4 // agents that call often
@@ -29,12 +29,12 @@ type identity struct {
 // hasEnded is [isOver], and keeps a descriptor of a process that runs.
 func hasEnded(p api.Parent) bool {
 	key := identity{p.PID, p.Started.UnixNano()}
+	if runs(key) {
+		return false
+	}
 	running.Lock()
 	defer running.Unlock()
 	if fd, isKnown := running.fds[key]; isKnown {
-		if !isReadable(fd) {
-			return false
-		}
 		unix.Close(fd)
 		delete(running.fds, key)
 	}
@@ -55,6 +55,14 @@ func hasEnded(p api.Parent) bool {
 		running.fds[key] = fd
 	}
 	return false
+}
+
+// runs reports whether the descriptor of a process, if there is one, says that it runs.
+func runs(key identity) bool {
+	running.RLock()
+	defer running.RUnlock()
+	fd, isKnown := running.fds[key]
+	return isKnown && !isReadable(fd)
 }
 
 // isOver looks at the start as well as at the id. A process that nobody can see any longer has ended.

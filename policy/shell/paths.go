@@ -36,10 +36,10 @@ func specialPath(p string, deep bool) string {
 	if strings.HasPrefix(p, "//") {
 		return quote(p) + " may be on another machine."
 	}
-	if hiddenByPattern().MatchString(p) {
+	if strings.ContainsAny(p, "*?[") && hiddenByPattern().MatchString(p) {
 		return "The pattern " + quote(p) + " may match hidden files."
 	}
-	if climbs().MatchString(clean) {
+	if strings.Contains(clean, "../") && climbs().MatchString(clean) {
 		return quote(p) + " may be a device or a file of the system."
 	}
 	if deep && (clean == "/" || strings.Trim(clean, "./") == "" && strings.HasPrefix(clean, "..")) {

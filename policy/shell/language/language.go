@@ -78,13 +78,19 @@ type Words string
 
 // Has reports whether w is one of the words.
 func (l Words) Has(w string) bool {
-	for rest := string(l); w != "" && rest != ""; {
-		var word string
-		if word, rest, _ = strings.Cut(rest, " "); word == w {
+	if w == "" || strings.Contains(w, " ") {
+		return false
+	}
+	for rest := string(l); ; { // begins with a word
+		before, after, isThere := strings.Cut(rest, w)
+		if !isThere {
+			return false
+		}
+		if (before == "" || before[len(before)-1] == ' ') && (after == "" || after[0] == ' ') {
 			return true
 		}
+		_, rest, _ = strings.Cut(after, " ")
 	}
-	return false
 }
 
 // Compiled is a regular expression that is compiled when it is first needed.

@@ -93,7 +93,7 @@ func TestHooksThatPointNowhere(t *testing.T) {
 		t.Errorf("the tray says %q", got)
 	}
 
-	out, code := n.launch(n.program("nod", "agents", "check", "--fix", "--yes", "codex")).result()
+	out, code := n.launch(n.program("nod", "agents", "install", "--yes", "codex")).result()
 	if text, err := os.ReadFile(path); err != nil || strings.Contains(string(text), "/gone") {
 		t.Errorf("not repaired: %v, status %d: %s", err, code, out)
 	}

@@ -209,7 +209,7 @@ func (a Agent) DeadHooks(s Status) error {
 	if s.Dead == nil {
 		return nil
 	}
-	return fmt.Errorf("its hooks are broken: %w: run: nod agents check --fix %s", s.Dead, a.Name)
+	return fmt.Errorf("its hooks are broken: %w: run: nod agents install %s", s.Dead, a.Name)
 }
 
 // Status looks at the machine. The error is that of a settings file that cannot be read.

@@ -15,33 +15,29 @@ import (
 )
 
 func (c *console) agentsCheck() *cobra.Command {
-	var fix bool
-	cmd := &cobra.Command{
+	return c.withJSON(&cobra.Command{
 		Use:   "check [AGENT]",
 		Short: "Send a harmless test call through an agent's hook and report each step",
 		Long: `Check each step from an agent to nod-desktop, and send a harmless test call through the command in its
 settings. "ok" works, "no" doesn't, and "--" is good to know: an untested version, or a limit of nod with this agent.
 Without AGENT, check every agent that is set up.
 
-With --fix, replace hooks that are broken, incomplete, or don't wait for you. Shows the diff and asks, as nod agents
-install does.`,
-		Example:   "  nod agents check\n  nod agents check --fix claude-code",
+To repair hooks: nod agents install AGENT.`,
+		Example:   "  nod agents check\n  nod agents check claude-code",
 		Args:      cobra.MaximumNArgs(1),
 		ValidArgs: registry.Names(registry.Installable()),
 		RunE: c.runs(func(ctx context.Context, args []string) error {
 			if len(args) == 0 {
-				return c.checkAll(ctx, fix)
+				return c.checkAll(ctx)
 			}
 			a, m, err := agentNamed(args[0])
 			if err != nil {
 				return err
 			}
-			r, err := c.checkAgent(ctx, a, m, fix)
-			return errors.Join(err, c.show(r, r.String()), notAsking(r))
+			r := check(ctx, a, m)
+			return errors.Join(c.show(r, r.String()), notAsking(r))
 		}),
-	}
-	cmd.Flags().BoolVar(&fix, "fix", false, "repair hooks that don't work")
-	return c.withJSON(c.withYes(cmd), "print JSON; changes nothing without --yes")
+	}, "print JSON")
 }
 
 // checked is what nod agents check says of an agent.
@@ -50,11 +46,8 @@ type checked struct {
 	OK      bool          `json:"ok"`
 	Steps   []checkedStep `json:"steps"`
 	Remarks []string      `json:"remarks"`
-	Diffs   []string      `json:"diffs,omitempty"` // what --fix has changed or, where Fixed is not set, would change
-	Fixed   bool          `json:"fixed,omitempty"`
 
 	title string
-	hooks bool // to put its hooks in anew may help
 }
 
 type checkedStep struct {
@@ -95,7 +88,7 @@ func notAsking(all ...checked) error {
 }
 
 // checkAll checks the agents that are set up, or of which nobody can tell.
-func (c *console) checkAll(ctx context.Context, fix bool) error {
+func (c *console) checkAll(ctx context.Context) error {
 	m, err := patientMachine()
 	if err != nil {
 		return err
@@ -107,42 +100,13 @@ func (c *console) checkAll(ctx context.Context, fix bool) error {
 		if s, err := a.Status(look); err == nil && !s.Installed && !s.Partly && !s.Gate {
 			continue
 		}
-		r, fixed := c.checkAgent(ctx, a, m, fix)
-		all, text, err = append(all, r), text+a.Title+"\n"+r.String(), errors.Join(err, fixed)
+		r := check(ctx, a, m)
+		all, text = append(all, r), text+a.Title+"\n"+r.String()
 	}
 	if len(all) == 0 {
 		text = "no agent is set up; see: nod agents list\n"
 	}
-	return errors.Join(err, c.show(all, text), notAsking(all...))
-}
-
-// checkAgent checks an agent and, to fix it, puts its hooks in anew where that may help. The error is why it could not.
-func (c *console) checkAgent(ctx context.Context, a agent.Agent, m agent.Machine, fix bool) (checked, error) {
-	before := check(ctx, a, m)
-	if !fix || !before.hooks {
-		return before, nil
-	}
-	changes, err := a.Install(m, false)
-	if err != nil || len(changes) == 0 {
-		return before, err
-	}
-	for _, change := range changes {
-		before.Diffs = append(before.Diffs, change.Diff())
-	}
-	if c.json && !c.yes {
-		return before, nil
-	}
-	if !c.json {
-		if err := errors.Join(c.print(strings.Join(before.Diffs, "")), c.consent()); err != nil {
-			return before, err
-		}
-	}
-	if err := apply(changes); err != nil {
-		return before, err
-	}
-	after := check(ctx, a, m)
-	after.Diffs, after.Fixed = before.Diffs, true
-	return after, nil
+	return errors.Join(c.show(all, text), notAsking(all...))
 }
 
 func check(ctx context.Context, a agent.Agent, m agent.Machine) checked {
@@ -151,7 +115,7 @@ func check(ctx context.Context, a agent.Agent, m agent.Machine) checked {
 	for _, step := range steps {
 		problem := ""
 		if step.Err != nil {
-			problem, r.OK, r.hooks = policy.Visible(step.Err.Error()), false, r.hooks || step.Hooks
+			problem, r.OK = policy.Visible(step.Err.Error()), false
 		}
 		r.Steps = append(r.Steps, checkedStep{policy.Visible(step.What), problem})
 	}

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"reflect"
+	"strconv"
 	"sync"
 	"time"
 
@@ -51,13 +53,13 @@ func Serve(r io.ReadCloser, w io.WriteCloser, op Operator, version string, log *
 		prompts: changes.NewSignal(), state: changes.NewSignal(), history: changes.NewSignal(),
 	}
 	table := methods(op)
-	table[methodHello] = withCode(handler.NewPos(func(_ context.Context, windows string) error {
+	table[methodHello] = withCode(inOrder(func(_ context.Context, windows string) error {
 		if windows != version {
 			log.Error("the windows are of another version", "nod-desktop", version, "nod-dialogs", windows)
 			return ErrVersion
 		}
 		return nil
-	}, "version"))
+	}))
 	ready, prompts := sync.OnceFunc(func() { close(s.ready) }), table["Prompts"]
 	table["Prompts"] = func(ctx context.Context, r *jrpc2.Request) (any, error) {
 		ready()
@@ -77,56 +79,35 @@ func Serve(r io.ReadCloser, w io.WriteCloser, op Operator, version string, log *
 	return s
 }
 
+// methods are those of [Operator], each under its own name, and the cancellation of a call.
 func methods(op Operator) handler.Map {
-	table := handler.Map{
-		"Prompts": handler.NewPos(op.Prompts, "known"),
-		"Answer": handler.NewPos(func(ctx context.Context, a sentAnswer) error {
-			return op.Answer(ctx, a.received(time.Now()))
-		}, "answer"),
-		"SaveDraft":          handler.NewPos(op.SaveDraft, "id", "draft"),
-		"Snooze":             handler.NewPos(op.Snooze, "id", "for"),
-		"Report":             handler.NewPos(op.Report, "screen"),
-		"State":              handler.New(op.State),
-		"Replace":            handler.NewPos(op.Replace, "base", "next"),
-		"Pause":              handler.NewPos(op.Pause, "pause"),
-		"SettleHeld":         handler.NewPos(op.SettleHeld, "held", "accept"),
-		"Revoke":             handler.NewPos(op.Revoke, "id"),
-		"Undo":               handler.NewPos(op.Undo, "id"),
-		"AcceptGrants":       handler.New(op.AcceptGrants),
-		"Try":                handler.NewPos(op.Try, "call"),
-		"Suggest":            handler.New(op.Suggest),
-		"History":            handler.NewPos(op.History, "query"),
-		"Entry":              handler.NewPos(op.Entry, "seq"),
-		"Changed":            handler.NewPos(op.Changed, "seq"),
-		"Diff":               handler.NewPos(op.Diff, "seq", "path"),
-		"PlanTakeBack":       handler.NewPos(op.PlanTakeBack, "seq"),
-		"TakeBack":           handler.NewPos(op.TakeBack, "seq", "digest"),
-		"Facets":             handler.New(op.Facets),
-		"Insights":           handler.NewPos(op.Insights, "since"),
-		"Away":               handler.New(op.Away),
-		"Export":             handler.NewPos(op.Export, "query", "path", "format"),
-		"Verify":             handler.New(op.Verify),
-		"SetAutostart":       handler.NewPos(op.SetAutostart, "on"),
-		"Desktop":            handler.New(op.Desktop),
-		"Peers":              handler.New(op.Peers),
-		"Pair":               handler.NewPos(op.Pair, "key", "role", "name"),
-		"Unpair":             handler.NewPos(op.Unpair, "name"),
-		"SetMay":             handler.NewPos(op.SetMay, "name", "may"),
-		"SettlePeers":        handler.NewPos(op.SettlePeers, "seen", "accept"),
-		"ForgetApprovals":    handler.NewPos(op.ForgetApprovals, "name"),
-		"Invite":             handler.NewPos(op.Invite, "name", "may"),
-		"WithdrawInvitation": handler.New(op.WithdrawInvitation),
-		"TestRequest":        handler.New(op.TestRequest),
-		"Welcomed":           handler.New(op.Welcomed),
-		methodCancel: handler.NewPos(func(ctx context.Context, id string) error {
-			jrpc2.ServerFromContext(ctx).CancelRequest(id)
-			return nil
-		}, "id"),
+	table, value := handler.Map{}, reflect.ValueOf(op)
+	for m := range reflect.TypeFor[Operator]().Methods() {
+		table[m.Name] = inOrder(value.MethodByName(m.Name).Interface())
 	}
+	table["Answer"] = inOrder(func(ctx context.Context, a sentAnswer) error {
+		return op.Answer(ctx, a.received(time.Now()))
+	})
+	table[methodCancel] = inOrder(func(ctx context.Context, id string) error {
+		jrpc2.ServerFromContext(ctx).CancelRequest(id)
+		return nil
+	})
 	for name, method := range table {
 		table[name] = withCode(method)
 	}
 	return table
+}
+
+// inOrder handles calls whose parameters are a list, without names.
+func inOrder(method any) jrpc2.Handler {
+	if reflect.TypeOf(method).NumIn() == 1 { // a context
+		return handler.New(method)
+	}
+	var names []string
+	for i := range reflect.TypeOf(method).NumIn() - 1 {
+		names = append(names, strconv.Itoa(i))
+	}
+	return handler.NewPos(method, names...)
 }
 
 func withCode(method jrpc2.Handler) jrpc2.Handler {

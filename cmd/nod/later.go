@@ -41,11 +41,15 @@ have. If --timeout passes first, the request stays open and the exit status is 3
 
 // await fetches the answer of id. It waits at most timeout, or forever if that is 0.
 func (c *console) await(ctx context.Context, id string, timeout time.Duration) error {
-	cl, ctx, stop, err := c.patient(ctx)
+	cl, err := discover()
 	if err != nil {
 		return err
 	}
-	defer stop()
+	cl.Lost = c.sayLost
+	ctx, leave := waiting.WhileCalled(ctx)
+	defer leave()
+	ctx, end := waiting.WhileAlive(ctx, cl.Health)
+	defer end()
 	r, err := settled(ctx, cl, id, timeout)
 	if err != nil {
 		return c.unanswered(err, false)
@@ -108,24 +112,13 @@ func (c *console) withdraw() *cobra.Command {
 }
 
 func (c *console) pending() *cobra.Command {
-	var follow bool
-	cmd := &cobra.Command{
+	return c.withJSON(&cobra.Command{
 		Use:   "pending",
 		Short: "List the pending requests you sent",
-		Long: `List the pending requests you sent. With --follow, print a line for each, and then a line whenever a request
-arrives or ends: its outcome, kind and id.
-
-` + whereAnswered,
-		Args: noArgs,
-		RunE: c.runs(func(ctx context.Context, _ []string) error {
-			if follow {
-				return c.follow(ctx)
-			}
-			return c.list(ctx)
-		}),
-	}
-	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "keep printing until interrupted or nod-desktop quits")
-	return c.withJSON(cmd, "print JSON")
+		Long:  "List the pending requests you sent.\n\n" + whereAnswered,
+		Args:  noArgs,
+		RunE:  c.runs(func(ctx context.Context, _ []string) error { return c.list(ctx) }),
+	}, "print JSON")
 }
 
 const whereAnswered = `Answer in the window, or on a paired phone: its page works with a screen reader (docs/phone.md).
@@ -139,45 +132,6 @@ func (c *console) answer() *cobra.Command {
 			return &verdict{exitUsage, strings.ReplaceAll(whereAnswered, "\n", " ")}
 		}),
 	}
-}
-
-// patient returns a client of the running nod-desktop and a context for its calls. The context survives a restart of
-// nod-desktop; it ends if nod-desktop hangs or the command's callers have ended.
-func (c *console) patient(
-	ctx context.Context,
-) (cl *client.Client, patient context.Context, stop context.CancelFunc, err error) {
-	if cl, err = discover(); err != nil {
-		return nil, nil, nil, err
-	}
-	cl.Lost = c.sayLost
-	called, leave := waiting.WhileCalled(ctx)
-	alive, end := waiting.WhileAlive(called, cl.Health)
-	return cl, alive, func() { end(); leave() }, nil
-}
-
-// follow prints the events of the caller's own requests.
-func (c *console) follow(ctx context.Context) error {
-	cl, ctx, stop, err := c.patient(ctx)
-	if err != nil {
-		return err
-	}
-	defer stop()
-	for e, err := range cl.Events(ctx, "") {
-		switch {
-		case err != nil:
-			return err
-		case e.Type == api.EventReset:
-			c.complain("pending", "some events were lost; the pending requests follow")
-		case c.json:
-			err = c.printReply(e.Request)
-		default:
-			err = c.print(fmt.Sprintf("%-11s  %-7s  %s\n", words(e.Request.Status), e.Request.Kind, e.Request.ID))
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return unreachable(errors.New("nod-desktop quit"))
 }
 
 func words(o api.Outcome) string { return strings.ReplaceAll(string(o), "_", " ") }

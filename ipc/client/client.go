@@ -120,8 +120,6 @@ type request struct {
 	method, path string
 	body         any    // nil: none; a [json.RawMessage] goes as it is
 	key          string // idempotency key, when the body has none
-	accept       string // media type; empty: JSON
-	lastEvent    string // id of the last event that was read
 	isWaiting    bool   // for a person, maybe: it comes back
 	again        func() // is called before it is sent once more; may be nil
 }

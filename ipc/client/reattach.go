@@ -10,35 +10,24 @@ import (
 	"nod/ipc/endpoint"
 )
 
-// call makes one call, at the next nod-desktop when this one went away.
-func (c *Client) call(ctx context.Context, r request) (text []byte, err error) {
-	isAgain := false
-	err = c.reach(ctx, r.isWaiting, func(at *server) error {
+// call makes one call, and again at the next nod-desktop when this one went away. A call that waits for the user may
+// also wait for a nod-desktop.
+func (c *Client) call(ctx context.Context, r request) ([]byte, error) {
+	var lost *LostError // the first one: afterwards the call waits
+	for isAgain := false; ; isAgain = true {
 		if isAgain && r.again != nil {
 			r.again()
 		}
-		isAgain = true
-		text, err = at.exchange(ctx, r)
-		return err
-	})
-	return text, err
-}
-
-// reach calls try for c's nod-desktop, and again for the next when that one went away. isWaiting says that the call
-// waits for the user, and so may also wait for a nod-desktop.
-func (c *Client) reach(ctx context.Context, isWaiting bool, try func(*server) error) error {
-	var lost *LostError // the first one: afterwards the call waits
-	for {
 		at := c.current()
-		err := try(at)
-		if lost == nil && isWaiting {
+		text, err := at.exchange(ctx, r)
+		if lost == nil && r.isWaiting {
 			lost, _ = errors.AsType[*LostError](err)
 		}
 		if !isAbsent(err) {
-			return err
+			return text, err
 		}
 		if err := c.follow(ctx, at, err, lost); err != nil {
-			return err
+			return nil, err
 		}
 	}
 }

@@ -90,13 +90,10 @@ func (s *server) encode(r request) ([]byte, error) {
 	}
 	lines := []string{
 		r.method + " " + r.path + " HTTP/1.1", "Host: " + strings.TrimPrefix(s.URL, "http://"), "Connection: close",
-		"User-Agent: nod", "Authorization: Bearer " + s.Token, "Accept: " + cmp.Or(r.accept, "application/json"),
+		"User-Agent: nod", "Authorization: Bearer " + s.Token, "Accept: application/json",
 	}
 	if r.key != "" {
 		lines = append(lines, "Idempotency-Key: "+r.key)
-	}
-	if r.lastEvent != "" {
-		lines = append(lines, "Last-Event-ID: "+r.lastEvent)
 	}
 	if r.body != nil {
 		lines = append(lines, "Content-Type: application/json", "Content-Length: "+strconv.Itoa(len(body)))

@@ -11,24 +11,7 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
-
-	"nod/api"
 )
-
-// Listener returns the process that listens at an address of this machine; zero when the system does not tell.
-func Listener(at netip.AddrPort) api.Parent {
-	for _, at := range []netip.AddrPort{at, netip.AddrPortFrom(netip.IPv4Unspecified(), at.Port())} {
-		who, err := findTCP(at, netip.AddrPortFrom(netip.IPv4Unspecified(), 0), listening)
-		if err != nil {
-			continue
-		}
-		if pid := tcpProcess(at, at, who); pid != 0 {
-			p, _ := Table{}.Find(int(pid)) // what is not known is empty
-			return p
-		}
-	}
-	return api.Parent{}
-}
 
 // tcpProcess searches for the process that made the connection: of those that hold its socket the one that started
 // first, because the others can only have it from that one.

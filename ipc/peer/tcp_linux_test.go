@@ -94,28 +94,6 @@ func TestServerUser(t *testing.T) {
 	}
 }
 
-// Who listens at an address is found, also when they listen on all of the machine's, and nobody where nobody does.
-func TestListener(t *testing.T) {
-	for _, address := range []string{"127.0.0.1:0", "0.0.0.0:0", "[::]:0", "[::1]:0"} {
-		l, err := net.Listen("tcp", address)
-		if err != nil {
-			t.Logf("no %s here: %v", address, err)
-			continue
-		}
-		at := addrPort(l.Addr())
-		if at.Addr().IsUnspecified() {
-			at = netip.AddrPortFrom(netip.MustParseAddr("127.0.0.1"), at.Port())
-		}
-		if p := Listener(at); p.PID != int32(os.Getpid()) || p.Exe == "" {
-			t.Errorf("%s: %+v, want process %d", address, p, os.Getpid())
-		}
-		l.Close()
-		if p := Listener(at); p.PID != 0 {
-			t.Errorf("%s, closed: %+v", address, p)
-		}
-	}
-}
-
 func TestKernelAddr(t *testing.T) {
 	// As the kernel spells them on a little-endian machine; on others the words are the other way round.
 	if got := kernelAddr(netip.MustParseAddrPort("127.0.0.1:7463")); got != "0100007F:1D27" && got != "7F000001:1D27" {

@@ -6,28 +6,11 @@ import (
 	"net/netip"
 
 	psnet "github.com/shirou/gopsutil/v4/net"
-
-	"nod/api"
 )
 
 // findTCP cannot tell on this platform whose a connection is; tcpProcess can tell which process has it. And only the
 // user can write where the endpoint is published.
 func findTCP(_, _ netip.AddrPort, _ string) (credentials, error) { return credentials{}, ErrUnknown }
-
-// Listener returns the process that listens at an address of this machine; zero when the system does not tell.
-func Listener(at netip.AddrPort) api.Parent {
-	conns, err := psnet.Connections("tcp")
-	if err != nil {
-		return api.Parent{}
-	}
-	for _, c := range conns {
-		if c.Status == "LISTEN" && same(c.Laddr, at) {
-			p, _ := Table{}.Find(int(c.Pid)) // what is not known is empty
-			return p
-		}
-	}
-	return api.Parent{}
-}
 
 // tcpProcess returns the process whose socket is bound to remote and connected to local, or 0.
 func tcpProcess(remote, local netip.AddrPort, _ credentials) int32 {

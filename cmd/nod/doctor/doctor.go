@@ -72,7 +72,6 @@ var checks = slices.Concat([]check{
 	{"versions", "versions", checkVersions},
 }, sessionChecks, []check{
 	{"windows", "windows", checkWindows},
-	{"address", "address", checkAddress},
 	{"runtime", "runtime folder", checkRuntime},
 	{"files", "files", checkFiles},
 	{"disk", "disk", checkDisk},

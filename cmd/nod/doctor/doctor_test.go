@@ -49,7 +49,6 @@ func newFake(t *testing.T) *fake {
 		Program: func(name string) (string, error) { return "/usr/bin/" + name, nil },
 		Run:     f.run,
 		Health:  func(context.Context, endpoint.Endpoint) (api.HealthReply, error) { return f.health, nil },
-		Listen:  func(string) error { return nil },
 		Session: session{
 			Display: func(context.Context, func(string) string) (string, error) { return "x11", nil },
 			Bus:     func(context.Context, func(string) string) (bus, error) { return f.bus, nil },
@@ -213,21 +212,6 @@ func TestFindings(t *testing.T) {
 				}
 			},
 			map[string]want{"windows": {Error, "libGL.so.1", "ldd /usr/bin/nod-dialogs"}},
-		},
-		"another port": {
-			func(f *fake) { f.at.URL = "http://127.0.0.1:9"; f.must(endpoint.Write(f.Runtime, f.at)) },
-			map[string]want{"address": {Warning, "uses http://127.0.0.1:9", "nod stop && nod start"}},
-		},
-		"the chosen port is taken": {
-			func(f *fake) {
-				f.must(os.RemoveAll(f.Runtime))
-				f.write(f.configPath(), "ipc:\n  address: 127.0.0.1:1\n")
-				f.Listen = func(string) error { return errors.New("in use") }
-			},
-			map[string]want{
-				"nod-desktop": {Error, "isn't running", "nod start"},
-				"address":     {Error, "nod-desktop cannot start", "nod settings"},
-			},
 		},
 		"a broken configuration": {
 			func(f *fake) { f.write(f.configPath(), "look:\n  colour: red\n") },

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -44,7 +43,6 @@ type host struct {
 	Program func(name string) (string, error)                                           // path of one of nod's programs
 	Run     func(ctx context.Context, environ []string, argv ...string) (string, error) // output of a command
 	Health  func(context.Context, endpoint.Endpoint) (api.HealthReply, error)
-	Listen  func(address string) error // whether the address is free
 
 	// Sandbox tries one, with that program in it; nil: none on this system.
 	Sandbox func(ctx context.Context, nod string) (by sandbox.Kind, why, err error)
@@ -59,7 +57,7 @@ func thisHost(m func() (agent.Machine, error)) host {
 		Version: version.Number(), Now: time.Now, Environ: os.Environ(),
 		ConfigHome: xdg.ConfigHome, DataHome: xdg.DataHome, StateHome: xdg.StateHome,
 		Agents: registry.Installable(), Machine: m,
-		Look: exec.LookPath, Program: programs.Find, Run: output, Health: health, Listen: listen,
+		Look: exec.LookPath, Program: programs.Find, Run: output, Health: health,
 		Session: realSession,
 	}
 	if runtime.GOOS == "linux" {
@@ -102,14 +100,6 @@ func output(ctx context.Context, environ []string, argv ...string) (string, erro
 func health(ctx context.Context, e endpoint.Endpoint) (api.HealthReply, error) {
 	c := client.Client{Endpoint: e}
 	return c.Health(ctx)
-}
-
-func listen(address string) error {
-	l, err := net.Listen("tcp", address)
-	if err != nil {
-		return err
-	}
-	return l.Close()
 }
 
 // Folders of nod's configuration, data and log.

@@ -11,10 +11,10 @@ import (
 type plain Request
 
 // requestJSON is a [Request] on its way between two processes of nod.
-type requestJSON[B any] struct {
+type requestJSON struct {
 	plain
-	Kind api.Kind `json:"kind"`
-	Body B        `json:"body"`
+	Kind api.Kind        `json:"kind"`
+	Body json.RawMessage `json:"body"`
 }
 
 // approveJSON keeps the input of an [Approve] byte for byte.
@@ -36,26 +36,30 @@ func (r Request) MarshalJSON() ([]byte, error) {
 	return text, nil
 }
 
-func (r Request) plain() any {
+func (r *Request) plain() any {
 	var body any = r.Body
 	if a, ok := r.Body.(Approve); ok {
-		body = approveJSON{a, a.Input}
+		body = &approveJSON{a, a.Input}
 	}
-	return requestJSON[any]{plain(r), r.Body.Kind(), body}
+	return &struct {
+		*plain
+		Kind api.Kind `json:"kind"`
+		Body any      `json:"body"`
+	}{(*plain)(r), r.Body.Kind(), body}
 }
 
 // Plain has r's JSON, whose request has a body. encoding/json does not read it again, as it does what a MarshalJSON
 // writes.
-func (r Record) Plain() any {
-	return struct {
-		Record
+func (r *Record) Plain() any {
+	return &struct {
+		*Record
 		Request any `json:"request"`
 	}{r, r.Request.plain()}
 }
 
 // UnmarshalJSON implements [json.Unmarshaler]. It reads what MarshalJSON writes and does not validate it.
 func (r *Request) UnmarshalJSON(text []byte) error {
-	var in requestJSON[json.RawMessage]
+	var in requestJSON
 	if err := json.Unmarshal(text, &in); err != nil {
 		return err
 	}

@@ -89,10 +89,10 @@ func encode(r interact.Record, keepInputs bool, known ...string) (encoded, error
 	} else {
 		kept, h.Withheld = nil, history.NotKept
 	}
-	text, err := json.Marshal(struct {
+	text, err := json.Marshal(&struct {
 		Record any `json:"record"`
-		head
-	}{rest.Plain(), h})
+		*head
+	}{h.Record.Plain(), &h})
 	return encoded{line: h.line(), head: text, body: kept}, err
 }
 

@@ -270,7 +270,7 @@ type (
 		By          By       `json:"by,omitzero" enum:"human,policy,timeout"`
 		Rule        string   `json:"rule,omitzero" description:"id of the rule or grant that decided"`
 		Scope       string   `json:"scope,omitzero" enum:"once,session,15m,quit,always,everywhere"`
-		Covers      string   `json:"covers,omitzero" enum:"input,commands,builds,edits,tool,host,reads"`
+		Covers      string   `json:"covers,omitzero" enum:"input,commands,builds,git,containers,edits,tool,server,host,reads"`
 		Suggestion  int      `json:"suggestion,omitzero" description:"the suggestion that the user picked, from 1"`
 		ShownSHA256 string   `json:"shown_sha256" description:"SHA-256 of the input that was judged or shown"`
 	}

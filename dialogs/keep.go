@@ -87,6 +87,10 @@ func (a *approvePage) allows(k keep) string {
 		return tr("{{.Agent}} may run in {{.Project}}:", v)
 	case policy.CoverBuilds:
 		return tr("{{.Agent}} may build, test, check and format {{.Project}}:", v)
+	case policy.CoverGit:
+		return tr("{{.Agent}} may commit, tag, switch branches, merge, pull and push in {{.Project}}, never by force:", v)
+	case policy.CoverContainers:
+		return tr("{{.Agent}} may build, start and stop the containers of {{.Project}}, and run commands in them:", v)
 	case policy.CoverEdits:
 		return tr("{{.Agent}} may edit files in {{.Project}}, but no settings, hooks or keys:", v)
 	case policy.CoverHost:
@@ -101,6 +105,8 @@ func (a *approvePage) allows(k keep) string {
 			return tr("{{.Agent}} may call {{.Tool}}; not for always: it may delete things or run code", v)
 		}
 		return tr("{{.Agent}} may call {{.Tool}}, whatever its input:", v)
+	case policy.CoverServer:
+		return tr("{{.Agent}} may call any tool of {{.Object}} that neither deletes nor runs code:", v)
 	case policy.CoverInput:
 		return tr("{{.Agent}} may do exactly this:", v)
 	}
@@ -126,8 +132,8 @@ func (a *approvePage) smallPrint(k keep) string {
 		return tr("Including projects you don't know, whose own files may decide what it does.")
 	}
 	if k.cover == policy.CoverSandbox {
-		return tr("No network unless you allow a host; your secrets and other projects stay out of sight; you can take " +
-			"changes back.")
+		return tr("No network unless you allow a host; your secrets and other projects stay out of sight. Agents may also " +
+			"edit its files. You can take all changes back.")
 	}
 	return ""
 }
@@ -176,15 +182,15 @@ func (a *approvePage) spans() []policy.Scope {
 	return spans
 }
 
-// offered lists the choices: once, the widest that the policy offers, for the shortest and the longest time all that
-// builds the project and exactly this input, what the agent suggests, and last the widest in any folder.
+// offered lists the choices: once, the widest that the policy offers, for the shortest and the longest time all of a
+// kind of work, all tools of a server and exactly this input, what the agent suggests, and last the widest in any folder.
 func (a *approvePage) offered() []keep {
 	all := []keep{{scope: policy.Once}}
 	for _, cover := range policy.Covers {
 		for _, scope := range a.spans() {
 			k := keep{scope: scope, cover: cover}
 			isWidest := len(all) == 1 || all[1].cover == cover
-			isShort := (cover == policy.CoverInput || cover == policy.CoverBuilds) &&
+			isShort := (cover == policy.CoverInput || cover == policy.CoverServer || slices.Contains(policy.Works, cover)) &&
 				(scope == a.spans()[0] || scope == policy.Always)
 			if a.offers(k) && (isWidest || isShort) {
 				all = append(all, k)

@@ -96,7 +96,8 @@ func someGrants(c policy.Call, scope policy.Scope, cover policy.Cover) string {
 			return fmt.Sprintf("allow %s to change files in ~/src/shop, but no settings, hooks or keys (%s)", c.Agent, scope)
 		}
 		return ""
-	case policy.CoverTool, policy.CoverHost, policy.CoverReads, policy.CoverBuilds:
+	case policy.CoverTool, policy.CoverHost, policy.CoverReads, policy.CoverServer, policy.CoverBuilds,
+		policy.CoverGit, policy.CoverContainers:
 		return ""
 	}
 	var lines []string

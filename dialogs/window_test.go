@@ -736,6 +736,12 @@ func TestScopesSayWhatTheyCover(t *testing.T) {
 			{Scope: policy.Always, Cover: policy.CoverTool, Object: long, Text: "allow it always"},
 		},
 		"reads": {{Scope: policy.ThisSession, Cover: policy.CoverReads, Object: "~/lib\u202e", Text: "allow it"}},
+		"server": {
+			{Scope: policy.Always, Cover: policy.CoverTool, Object: long, Text: "allow it always"},
+			{Scope: policy.Always, Cover: policy.CoverServer, Object: "x", Text: "allow the server"},
+		},
+		"git":        {{Scope: policy.Always, Cover: policy.CoverGit, Text: "allow git"}},
+		"containers": {{Scope: policy.Always, Cover: policy.CoverContainers, Text: "allow containers"}},
 		"builds": {
 			{Scope: policy.Always, Cover: policy.CoverInput, Text: "allow this"},
 			{Scope: policy.Always, Cover: policy.CoverBuilds, Text: "allow builds"},
@@ -751,7 +757,13 @@ func TestScopesSayWhatTheyCover(t *testing.T) {
 		"tool": {"Once", "claude-code may call " + long[:39] + "…; not for always: it may delete things or run code",
 			"This session"},
 		"always": {"Once", "claude-code may call " + long[:39] + "…, whatever its input:", "This session", "Always"},
-		"reads":  {"Once", "claude-code may read below ~/lib‹U+202E›, but no keys, passwords or tokens:", "This session"},
+		"server": {"Once", "claude-code may call " + long[:39] + "…, whatever its input:", "Always",
+			"claude-code may call any tool of x that neither deletes nor runs code:", "Always"},
+		"git": {"Once", "claude-code may commit, tag, switch branches, merge, pull and push in shop, never by force:",
+			"Always"},
+		"containers": {"Once", "claude-code may build, start and stop the containers of shop, and run commands in them:",
+			"Always"},
+		"reads": {"Once", "claude-code may read below ~/lib‹U+202E›, but no keys, passwords or tokens:", "This session"},
 	} {
 		s := newScreen(t)
 		s.p.options.Offers = func(interact.ID) policy.Offers { return policy.Offers{Grants: offers[name]} }

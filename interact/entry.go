@@ -289,10 +289,11 @@ func (b *Broker) known(e *entry) (*entry, error) {
 }
 
 // mayServe reports whether e's answer may be given to another request, too: only who runs a command in the sandbox when
-// told so may be told so.
+// told so may be told so, and the same goes for a snapshot before an edit.
 func (e *entry) mayServe(other *entry) bool {
-	isContained := e.call.Contains || e.answer.Confinement != policy.Confinement{}
-	return !isContained || other.call.Contains
+	isContained := e.call.Contains || e.call.Undoes || e.answer.Confinement != policy.Confinement{} ||
+		e.answer.Rule == policy.EditsRule
+	return !isContained || other.call.Contains || other.call.Undoes
 }
 
 // joinKeyed joins the request with the same idempotency key, if there is one. The caller holds b.mu.

@@ -181,6 +181,8 @@ type Approve struct {
 	Contains bool `json:"-"`
 	// OnlyReads says that it does so only with commands that read.
 	OnlyReads bool `json:"-"`
+	// Undoes says that a snapshot of the project is kept before the call changes files of it.
+	Undoes bool `json:"-"`
 }
 
 // Call is the call for the policy to decide on.
@@ -192,7 +194,7 @@ func (a Approve) Call(who Requester) policy.Call {
 	return policy.Call{
 		Agent: who.Agent, Session: who.Session, CWD: who.Folder(), Programs: programs,
 		Tool: a.Tool, Input: policy.ReadInput(a.Input), Declared: a.Class, Refused: a.Refused,
-		Contains: a.Contains, OnlyReads: a.OnlyReads,
+		Contains: a.Contains, OnlyReads: a.OnlyReads, Undoes: a.Undoes,
 	}
 }
 

@@ -20,6 +20,9 @@ const askNoSandbox = "nod can't run this agent's commands there"
 // sandboxRule decides what runs in the sandbox of a project because the user switched that on.
 const sandboxRule = "builtin:sandbox"
 
+// EditsRule lets edits pass in such a project, which the user can take back as they can what a command changed.
+const EditsRule = "builtin:sandbox_edits"
+
 // contained has a call run in the sandbox, by the decision of a rule. Where it cannot, the user is asked.
 func (f *facts) contained(d Decision) Decision {
 	in, problem := f.confinement(cmp.Or(f.switchedOn(), f.realTop()))
@@ -43,6 +46,9 @@ func (f *facts) permits(r *compiledRule) bool {
 // that only reads and so passes.
 func (f *facts) byProject(d Decision) Decision {
 	project := f.switchedOn()
+	if d.Effect == Ask && d.Rule == "" && project != "" && f.call.Undoes && f.editsOnly(project) {
+		return Decision{Effect: Allow, Rule: EditsRule, Reason: "changes in this project can be taken back"}
+	}
 	onlyReads := d.Effect == Allow && d.Rule == ClassRule(ReadOnly) && f.policy.confined
 	if project == "" || !f.call.Contains || f.line == nil || d.Effect == Allow && !onlyReads {
 		return d
@@ -58,6 +64,13 @@ func (f *facts) byProject(d Decision) Decision {
 		d.Reason = "no rule covers this; it can't run in the sandbox: " + problem
 	}
 	return d
+}
+
+// editsOnly reports whether a tool that nod knows does nothing but change files of a project, all of them in sight.
+func (f *facts) editsOnly(project string) bool {
+	isElsewhere := func(a access) bool { return !f.isContained(a.place, project) }
+	return f.line == nil && f.isKnown && f.class == Write && !f.input.isOdd && !f.input.isRun && len(f.edits()) > 0 &&
+		!slices.ContainsFunc(f.reach(), isElsewhere)
 }
 
 // Containable is the project of a call, as the configuration writes it, if the call would run in the sandbox once the

@@ -4,6 +4,7 @@ package policy
 
 import (
 	"bufio"
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -311,6 +312,63 @@ func TestNothingElseIsContained(t *testing.T) {
 	}
 	if d := Decide(file("Edit", "x.go").with(func(c *Call) { c.CWD = project }), c, testNow); d.Rule == "r" {
 		t.Errorf("a rule for the sandbox speaks of an edit: %+v", d)
+	}
+}
+
+// Edits that can be taken back pass in the project for which the sandbox is on, and nothing else does.
+func TestEditsThatCanBeTakenBack(t *testing.T) {
+	home := tree(t)
+	project := newProject(t, home)
+	write(t, filepath.Join(project, ".env"), "KEY=1")
+	on, off := containedIn(t, home, project, ""), containedIn(t, home, "", "")
+	strict := containedIn(t, home, project, "", Rule{ID: "r", Effect: Ask, Path: "**/*.sql"}, Rule{ID: "d", Effect: Deny,
+		Path: "**/*.lock"})
+	if err := os.Symlink(home, filepath.Join(project, "up")); err != nil {
+		t.Fatal(err)
+	}
+	patch := func(text string) Call {
+		c := call("apply_patch", "")
+		c.Agent, c.Input = "codex", ReadInput(fmt.Appendf(nil, `{"command":%q}`, "*** Begin Patch\n"+text+"\n*** End Patch"))
+		return c
+	}
+	for _, tt := range []struct {
+		name string
+		call Call
+		p    *Compiled
+		want Effect
+	}{
+		{"edit", file("Edit", "x.go"), on, Allow},
+		{"new file", file("Write", "new/x.go"), on, Allow},
+		{"patch", patch("*** Add File: a.go\n+package a"), on, Allow},
+		{"patch that deletes", patch("*** Delete File: go.mod"), on, Allow},
+		{"patch elsewhere", patch("*** Add File: ../a.go\n+package a"), on, Ask},
+		{"off", file("Edit", "x.go"), off, Ask},
+		{"no snapshot", file("Edit", "x.go").with(func(c *Call) { c.Contains = true }), on, Ask},
+		{"hooks", file("Write", ".git/hooks/pre-push"), on, Ask},
+		{"settings", file("Write", ".claude/settings.json"), on, Ask},
+		{"secrets", file("Write", ".env"), on, Ask},
+		{"elsewhere", file("Write", home+"/notes.txt"), on, Ask},
+		{"by a link", file("Write", "up/notes.txt"), on, Ask},
+		{"upwards", file("Write", "../other/x.go"), on, Ask},
+		{"another folder", file("Edit", "x.go").with(func(c *Call) { c.CWD = home }), on, Ask},
+		{"unknown tool", call("Writer", `{"file_path":"x.go","content":""}`), on, Ask},
+		{"MCP", call("mcp__fs__write_file", `{"path":"x.go","content":""}`), on, Ask},
+		{"field that nod does not know", call("Write", `{"file_path":"x.go","content":"","hook":"make"}`), on, Ask},
+		{"refused by the agent", file("Edit", "x.go").with(func(c *Call) { c.Refused = true }), on, Ask},
+		{"rule that asks", file("Write", "a.sql"), strict, Ask},
+		{"rule that denies", file("Write", "a.lock"), strict, Deny},
+		{"neither", file("Write", "a.go"), strict, Allow},
+		{"read", file("Read", home+"/notes.txt"), on, Allow},
+		{"command", bash("touch x.go"), on, Ask},
+	} {
+		c := tt.call
+		if c.Undoes = tt.name != "no snapshot"; tt.name != "another folder" {
+			c.CWD = project
+		}
+		d := Decide(c, tt.p, testNow)
+		if d.Effect != tt.want || (d.Effect == Allow) != (d.Rule == EditsRule || d.Rule == ClassRule(ReadOnly)) {
+			t.Errorf("%s: %+v, want %s", tt.name, d, tt.want)
+		}
 	}
 }
 

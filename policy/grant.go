@@ -2,6 +2,7 @@ package policy
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -17,6 +18,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"nod/ownfile"
 	"nod/policy/process"
 	"nod/policy/shell"
 )
@@ -146,12 +148,14 @@ func (f *facts) grantsFor(cover Cover) (list []Grant, err error) {
 		list, err = f.offerInput()
 	case CoverCommands:
 		list, err = f.offerCommands()
-	case CoverBuilds:
-		list, err = f.offerBuilds()
+	case CoverBuilds, CoverGit, CoverContainers:
+		list, err = f.offerWork(cover)
 	case CoverEdits:
 		list, err = f.offerEdits()
 	case CoverTool:
 		list, err = f.offerTool()
+	case CoverServer:
+		list, err = f.offerServer()
 	case CoverHost:
 		list, err = f.offerHost()
 	case CoverReads:
@@ -205,30 +209,65 @@ func (f *facts) offerCommands() ([]Grant, error) {
 	return list, nil
 }
 
-// offerBuilds allows all that builds, tests or checks the project when every new part of the command does, without a
-// flag that may restrain it: who allows a check does not mean to format.
-func (f *facts) offerBuilds() ([]Grant, error) {
-	list, err := f.offerCommands()
-	if err != nil {
-		return nil, err
-	}
-	list = slices.DeleteFunc(list, func(g Grant) bool { return g.Command != nil })
-	for _, v := range f.verdicts {
-		isNew := v.state == PartNew && v.file == nil
-		if t, err := v.part.Pattern(); isNew && (err != nil || len(t.Flags) > 0 || !f.builds(v.part)) {
-			return nil, errors.New("it does more than build, test and check the project")
-		}
-	}
-	return append(list, Grant{CWD: f.project(), Tool: f.call.Tool, Builds: true, Shown: "builds and tests"}), nil
+// works are the kinds of work in words.
+var works = map[Cover]struct{ shown, what, doing string }{
+	CoverBuilds: {
+		"builds and tests", "build, test, check and format the project (not install, publish or deploy)",
+		"building and testing the project",
+	},
+	CoverGit: {
+		"commits and pushes", "commit, tag, switch branches, merge, pull and push (never by force)",
+		"committing, switching branches, pulling and pushing",
+	},
+	CoverContainers: {
+		"work in containers", "build, start and stop the project's containers, and run commands in them",
+		"working with the project's containers",
+	},
 }
 
-// builds reports whether a part builds, tests or checks the project, and is given nothing from elsewhere.
-func (f *facts) builds(p *linePart) bool {
-	if !p.Builds() || p.Removes() || !f.isOwn(p) {
+// offerWork allows all of a kind of work when every new part of the command belongs to it, without a flag that may
+// restrain it: who allows a check does not mean to format.
+func (f *facts) offerWork(kind Cover) ([]Grant, error) {
+	verdicts, _ := f.judgeParts()
+	list := []Grant{{CWD: f.project(), Tool: f.call.Tool, Work: kind, Shown: works[kind].shown}}
+	isOffered := false
+	for _, v := range verdicts {
+		switch {
+		case v.state != PartNew:
+		case v.file != nil:
+			g, _ := f.partGrant(v)
+			list = append(list, g)
+		default:
+			t, err := v.part.Pattern()
+			if isOffered = err == nil && len(t.Flags) == 0 && f.works(v.part, kind); !isOffered {
+				return nil, errors.New("it does more than that")
+			}
+		}
+	}
+	if !isOffered || f.line.Whole != "" || f.line.outside != "" || f.project() == "" {
+		return nil, errNoParts
+	}
+	return list, nil
+}
+
+// works reports whether a part belongs to a kind of work, and is given nothing from elsewhere.
+func (f *facts) works(p *linePart, kind Cover) bool {
+	if p.Work() != string(kind) || p.Removes() || !f.isOwn(p) {
 		return false
 	}
 	t, err := p.Pattern()
-	return err == nil && t.Covers(*p.Part, f.insideProject(p)) && (!t.HasPath() || f.partRunsAtTop(p))
+	return err == nil && t.Covers(*p.Part, f.insideProject(p)) && (!t.HasPath() || f.partRunsAtTop(p)) && f.isNoFile(p, t)
+}
+
+// isNoFile reports whether what git is to check out is no file: the changes of one would be lost.
+func (f *facts) isNoFile(p *linePart, t shell.Pattern) bool {
+	if len(t.Words) < 3 || t.Words[1] != "checkout" {
+		return true
+	}
+	return !slices.Contains(p.Argv, "--") && !slices.ContainsFunc(p.In, func(in string) bool {
+		_, err := isLink(f.locateIn(joinPath(in, t.Words[2])).clean)
+		return !ownfile.IsMissing(err)
+	})
 }
 
 func (f *facts) partGrant(v verdict) (Grant, error) {
@@ -393,6 +432,8 @@ func (g Grant) where(home string) string {
 
 func (g Grant) what(home string) string {
 	switch {
+	case g.server() != "":
+		return fmt.Sprintf("use the tools of %s with any input (none that deletes or runs code)", plain(g.server()))
 	case g.AnyInput:
 		return fmt.Sprintf("use %s with any input", plain(g.Tool))
 	case g.Host != "" && g.Tool == NetworkTool:
@@ -401,8 +442,8 @@ func (g Grant) what(home string) string {
 		return fmt.Sprintf("fetch any page of https://%s with %s (wherever it redirects)", g.Host, plain(g.Tool))
 	case g.Reads != "":
 		return fmt.Sprintf("read files below %s (no keys, passwords or tokens)", plain(tilde(g.Reads, home)))
-	case g.Builds:
-		return "build, test, check and format the project (not install, publish or deploy)"
+	case g.Work != "":
+		return works[g.Work].what
 	case g.Edits != "" && g.Edits == g.CWD:
 		return "change files (no settings, hooks or keys)"
 	case strings.HasSuffix(g.Edits, "/"):
@@ -424,7 +465,7 @@ func (g Grant) what(home string) string {
 func (g Grant) object(home string) string {
 	switch {
 	case g.AnyInput:
-		return g.Tool
+		return cmp.Or(g.server(), g.Tool)
 	case g.Reads != "":
 		return tilde(g.Reads, home)
 	}
@@ -464,15 +505,15 @@ func (g *Grant) reason() string {
 	what := "exactly this"
 	switch {
 	case g.AnyInput:
-		what = "any call of " + plain(g.Tool)
+		what = "any call of " + plain(cmp.Or(g.server(), g.Tool))
 	case g.Host != "" && g.Tool == NetworkTool:
 		what = "reaching " + g.Host + " from the sandbox"
 	case g.Host != "":
 		what = "pages of " + g.Host
 	case g.Reads != "":
 		what = "reading files below " + g.Reads
-	case g.Builds:
-		what = "building and testing the project"
+	case g.Work != "":
+		what = works[g.Work].doing
 	case g.Edits != "":
 		what = "file changes in " + g.Edits
 	case g.Command != nil && g.Command.Text == "":
@@ -509,7 +550,7 @@ func (g *Grant) IsOver(now time.Time) bool {
 // SameAs reports whether two grants allow the same for the same time.
 func (g *Grant) SameAs(o Grant) bool {
 	return g.Scope == o.Scope && g.Agent == o.Agent && g.Program == o.Program && g.Session == o.Session &&
-		g.CWD == o.CWD && g.Tool == o.Tool && g.InputSHA256 == o.InputSHA256 && g.Builds == o.Builds && g.Edits == o.Edits &&
+		g.CWD == o.CWD && g.Tool == o.Tool && g.InputSHA256 == o.InputSHA256 && g.Work == o.Work && g.Edits == o.Edits &&
 		g.Folder == o.Folder && g.Reads == o.Reads && g.Host == o.Host && g.AnyInput == o.AnyInput &&
 		samePattern(g.Command, o.Command)
 }
@@ -525,7 +566,7 @@ func (f *facts) granted(tool, cwd string) iter.Seq[*Grant] {
 	return func(yield func(*Grant) bool) {
 		for i := range f.policy.grants {
 			g := &f.policy.grants[i]
-			isFor := g.Tool == tool && (cwd == "" || g.isAt(cwd)) && g.Agent == f.call.Agent && g.Program == program
+			isFor := (g.Tool == tool || g.isOfServer(tool)) && (cwd == "" || g.isAt(cwd)) && g.Agent == f.call.Agent && g.Program == program
 			if isFor && g.holds(f) && !yield(g) {
 				return
 			}
@@ -596,7 +637,7 @@ func (f *facts) isSpelledWithin(p place, folder string) bool {
 func (f *facts) grantForPart(p *linePart) *Grant {
 	var flags []string
 	for g := range f.granted(f.call.Tool, f.project()) {
-		if g.Builds && f.runsAt(p, g) && f.builds(p) {
+		if g.Work != "" && f.runsAt(p, g) && f.works(p, g.Work) {
 			return g
 		}
 		if g.Command == nil || !f.runsAt(p, g) || g.Command.Text == "" && f.removesProject(p) {

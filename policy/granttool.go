@@ -22,7 +22,8 @@ func (f *facts) here() string { return cmp.Or(f.project(), f.call.CWD) }
 // grantForTool returns a grant for every call of the tool, or for the host that it fetches from; or nil.
 func (f *facts) grantForTool() *Grant {
 	for g := range f.granted(f.call.Tool, "") {
-		covers := g.AnyInput && f.spansTool() == nil && !(g.Scope.IsPermanent() && f.mayHarm()) ||
+		isKept := g.Scope.IsPermanent() || g.Tool != f.call.Tool
+		covers := g.AnyInput && f.spansTool() == nil && !(isKept && f.mayHarm()) ||
 			g.Host != "" && f.fetches() == g.Host
 		if covers && g.isAt(f.here()) {
 			return g
@@ -38,6 +39,46 @@ func (f *facts) offerTool() ([]Grant, error) {
 	return []Grant{{CWD: f.here(), Tool: f.call.Tool, AnyInput: true, Shown: f.call.Tool}}, nil
 }
 
+// anyTool ends the name of a server in the Tool of a grant that covers all its tools.
+const anyTool = "*"
+
+// offerServer allows the tools of an MCP server, but for those that may harm.
+func (f *facts) offerServer() ([]Grant, error) {
+	server := serverOf(f.call.Tool)
+	switch err := f.spansTool(); {
+	case err != nil:
+		return nil, err
+	case server == "":
+		return nil, errors.New("nod can't tell which MCP server it is of")
+	case f.mayHarm():
+		return nil, errors.New("a tool that may delete things or run code is not allowed with others")
+	}
+	tool := mcpPrefix + server + "__" + anyTool
+	return []Grant{{CWD: f.here(), Tool: tool, AnyInput: true, Shown: tool}}, nil
+}
+
+// serverOf is the MCP server in the name of a tool; empty for others, and where the name can be cut in several ways.
+func serverOf(tool string) string {
+	rest, isMCP := strings.CutPrefix(tool, mcpPrefix)
+	server, name, _ := strings.Cut(rest, "__")
+	isOdd := strings.HasSuffix(server, "_") || strings.HasPrefix(server, "_") || strings.HasPrefix(name, "_")
+	if !isMCP || name == "" || isOdd || strings.Contains(name, "__") {
+		return ""
+	}
+	return server
+}
+
+func (g *Grant) server() string {
+	if name, ok := strings.CutSuffix(g.Tool, "__"+anyTool); ok && g.AnyInput {
+		return strings.TrimPrefix(name, mcpPrefix)
+	}
+	return ""
+}
+
+func (g *Grant) isOfServer(tool string) bool {
+	return g.server() != "" && g.server() == serverOf(tool)
+}
+
 // spansTool says why the tool cannot be allowed as a whole. Of the tools that nod knows it can be for a web search
 // alone: all others have something about them that is narrower. What a tool of an MCP server does nobody knows but the
 // server, so the user decides by its name.
@@ -47,6 +88,8 @@ func (f *facts) spansTool() error {
 	switch {
 	case f.line != nil || f.input.isRun || isShell(f.call.Tool):
 		return errors.New("it runs a command")
+	case strings.HasSuffix(f.call.Tool, anyTool):
+		return errors.New("its name is a pattern")
 	case isFetcher(f.call.Tool):
 		return errors.New("it fetches pages: allow its host instead")
 	case hasWord(f.call.Tool, screenWords):
@@ -268,7 +311,7 @@ func NewOffers(c Call, parts, good *Compiled, now time.Time) Offers {
 	f := newFacts(&c, good, now)
 	offers := Offers{Grants: f.offers()}
 	if project := f.containable(); c.Contains && project != "" {
-		text := fmt.Sprintf("run the commands of %s in a sandbox, without asking", plain(project))
+		text := fmt.Sprintf("run the commands of %s in a sandbox and edit its files, without asking", plain(project))
 		offers.Grants = append(offers.Grants, Offer{Always, CoverSandbox, project, text})
 	}
 	if parts != good {

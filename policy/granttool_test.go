@@ -321,6 +321,55 @@ func TestReadsGrant(t *testing.T) {
 	}
 }
 
+// isServers reports whether a grant is for the server that a tool is of.
+func isServers(g Grant, tool string) bool {
+	return g.Tool == "mcp__github__*" && tool == mcpTool
+}
+
+// Who allowed the tools of a server allowed its other tools, and no other server's; none that may harm.
+func TestServerGrant(t *testing.T) {
+	for scope, first := range map[Scope]Call{
+		Always: call(mcpTool, `{"title":"a"}`), UntilQuit: call("mcp__github__get_me", `{}`),
+		ThisSession: call(mcpTool, `{"a":1}`),
+	} {
+		p := after(t, first, scope, CoverServer)
+		for tool, want := range map[string]Effect{
+			mcpTool: Allow, "mcp__github__list_issues": Allow, "mcp__github__browser_snapshot": Allow,
+			"mcp__github__delete_repo": Ask, "mcp__github__run_workflow": Ask, "mcp__github__evaluate_script": Ask,
+			"mcp__github__desktop_click": Ask, "mcp__github2__list_issues": Ask, "mcp__git__hub__list": Ask,
+			"mcp__github__x__list": Ask, "mcp__github___list": Ask, "mcp__github__": Ask, "mcp__github": Ask,
+			"mcp__github_evil__list": Ask, "mcp_github_list_issues": Ask, "github__list_issues": Ask, "MCP:github": Ask,
+			"mcp__github__*": Ask, "mcp__Github__list": Ask, "WebFetch": Ask, "Bash": Ask,
+		} {
+			c := first
+			c.Tool = tool
+			if d := Decide(c, p, testNow); d.Effect != want {
+				t.Errorf("%s, %s: %s (%s), want %s", scope, tool, d.Effect, d.Reason, want)
+			}
+		}
+		for name, change := range map[string]func(*Call){
+			"another agent": func(c *Call) { c.Agent = "codex" }, "another folder": func(c *Call) { c.CWD = "/srv" },
+			"said to destroy": func(c *Call) { c.Declared = Destructive },
+			"secrets":         holding(`{"path":"/home/u/.ssh/id_rsa"}`),
+		} {
+			if d := Decide(first.with(change), p, testNow); d.Effect != Ask {
+				t.Errorf("%s, %s: %+v, want ask", scope, name, d)
+			}
+		}
+	}
+	for tool, want := range map[string]bool{
+		mcpTool: true, "mcp__github__delete_repo": false, "mcp__github__*": false, "mcp__a__b__c": false,
+		"mcp__a_____b": false, "mcp_a_b": false, "WebSearch": false, "mcp__a__execute": false, "mcp____x": false,
+	} {
+		offers := NewOffers(call(tool, `{}`), compiled(t, Default()), compiled(t, Default()), testNow)
+		for _, scope := range Scopes[1:] {
+			if got := offers.GrantText(scope, CoverServer) != ""; got != (want && scope != Everywhere) {
+				t.Errorf("%s, %s: offered %v, want %v", tool, scope, got, want)
+			}
+		}
+	}
+}
+
 // However a grant came about, it lets nothing pass that is denied or always asked about, and nothing of another agent,
 // program, session, project or tool.
 func TestGrantsNeverWinOverThePolicy(t *testing.T) {
@@ -340,7 +389,7 @@ func TestGrantsNeverWinOverThePolicy(t *testing.T) {
 		func(c *Call) { c.Declared = pick(r, "", Destructive) },
 	}
 	allowed := 0
-	for range 10_000 {
+	for range 20_000 {
 		plain := compiled(t, Policy{AutoAllow: []Class{}})
 		first := call(pick(r, tools...), pick(r, inputs...))
 		second := first.with(pick(r, changes...)).with(pick(r, changes...))
@@ -365,7 +414,7 @@ func TestGrantsNeverWinOverThePolicy(t *testing.T) {
 		g := list[0]
 		if g.Agent != second.Agent || g.Session != "" && g.Session != second.Session ||
 			g.Edits == "" && g.CWD != second.CWD ||
-			g.Tool != "" && g.Tool != second.Tool || g.Host != "" && f.fetches() != g.Host {
+			g.Tool != "" && g.Tool != second.Tool && !isServers(g, second.Tool) || g.Host != "" && f.fetches() != g.Host {
 			t.Fatalf("%s lets %+v pass", g.Text(), second)
 		}
 		denies := compiled(t, Policy{Rules: []Rule{{ID: "no", Effect: Deny, Tool: second.Tool}}}).WithGrants(list)

@@ -57,6 +57,8 @@ type Call struct {
 	Contains bool     // the caller runs the command in nod's sandbox if told so
 	// OnlyReads says that this machine's sandbox is for commands that read.
 	OnlyReads bool
+	// Undoes says that the caller keeps a snapshot of the project before files are changed, or does not change them.
+	Undoes bool
 }
 
 // Decision is what the policy says of one call, and why.
@@ -223,21 +225,30 @@ type Cover string
 const (
 	CoverInput    Cover = "input"    // exactly this input
 	CoverCommands Cover = "commands" // each part of the command line that nothing covers yet, also in other lines
-	CoverBuilds   Cover = "builds"   // every command that builds, tests or checks the project
 	CoverEdits    Cover = "edits"    // changes of files in the project or among temporary ones
 	CoverTool     Cover = "tool"     // every call of this tool of an MCP server, or every web search
+	CoverServer   Cover = "server"   // every call of the tools of this MCP server that neither delete nor run code
 	CoverHost     Cover = "host"     // every page of this host, for this tool that fetches
 	CoverReads    Cover = "reads"    // reading below this folder, for the tools that read
 	CoverSandbox  Cover = "sandbox"  // every command of the project, in the sandbox: no grant, but a setting
+
+	// All commands of a kind of work in the project, for [Grant.Work]: see shell/programs/work.txt.
+	CoverBuilds     Cover = shell.WorkBuilds     // build, test, check and format it
+	CoverGit        Cover = shell.WorkGit        // commit, switch branches, pull and push, without force
+	CoverContainers Cover = shell.WorkContainers // build, start and stop its containers, and work in them
 )
 
+// Works are the covers of kinds of work.
+var Works = []Cover{CoverBuilds, CoverGit, CoverContainers}
+
 // Covers are all that a grant can cover, those first that are about more than the input.
-var Covers = []Cover{CoverCommands, CoverBuilds, CoverEdits, CoverTool, CoverHost, CoverReads, CoverInput}
+var Covers = slices.Concat([]Cover{CoverCommands}, Works,
+	[]Cover{CoverEdits, CoverTool, CoverServer, CoverHost, CoverReads, CoverInput})
 
 // Grant is a rule that the user made by answering a prompt, for one agent as nod verified it. It allows exactly one
-// input of one tool in one folder, or, in one project: a simple command wherever it is part of a command line, all that
-// build and test the project, changes or reading of the files below one folder, every input of one tool, or the pages
-// of one host. With the scope Everywhere CWD is empty: it is tied to no folder.
+// input of one tool in one folder, or, in one project: a simple command wherever it is part of a command line, all of one
+// kind of work, changes or reading of the files below one folder, every input of one tool or of a server's tools, or the
+// pages of one host. With the scope Everywhere CWD is empty: it is tied to no folder.
 type Grant struct {
 	ID          string         `json:"id"` // UUID
 	Scope       Scope          `json:"scope"`
@@ -248,7 +259,7 @@ type Grant struct {
 	Tool        string         `json:"tool,omitempty"`         // empty with Edits and Reads
 	InputSHA256 string         `json:"input_sha256,omitempty"` // of the canonical JSON of the input
 	Command     *shell.Pattern `json:"command,omitempty"`
-	Builds      bool           `json:"builds,omitempty"` // any command that builds, tests or checks the project
+	Work        Cover          `json:"work,omitempty"`   // of [Works]: any command of that kind
 	Folder      string         `json:"folder,omitempty"` // of an exact Command: where it runs
 	Edits       string         `json:"edits,omitempty"`  // absolute folder or file; a temporary folder with a slash
 	Reads       string         `json:"reads,omitempty"`  // absolute folder

@@ -427,7 +427,7 @@ func (s *Simulation) Decide(c Call, at time.Time) Decision {
 
 // decide leaves alone what the agent lets pass by itself, without nod, unless a rule or a guard speaks of it.
 func (s *Simulation) decide(c *Call, p *Compiled, at time.Time) Decision {
-	c.Contains = p.inSandbox
+	c.Contains, c.Undoes = p.inSandbox, p.inSandbox
 	d := Decide(*c, p, at)
 	if d.Effect == Ask && d.Rule == "" && catalogue()[c.Agent][c.Tool].passes {
 		return Decision{Effect: Allow, Reason: "the agent allows it on its own"}
@@ -436,8 +436,8 @@ func (s *Simulation) decide(c *Call, p *Compiled, at time.Time) Decision {
 }
 
 // Answer reports whether the user sees a prompt for a call, after all that they have answered before. If so,
-// they answer with the widest allow that is offered: edits in the project, all that builds it, the new parts of a
-// command line, all pages of a host, all calls of a tool, else exactly this call.
+// they answer with the widest allow that is offered: edits in the project, all of its kind of work, the new parts
+// of a command line, all pages of a host, all calls of a server or a tool, else exactly this call.
 func (s *Simulation) Answer(c Call, at time.Time) (asked bool) {
 	s.note(c)
 	d := s.decide(&c, s.kept, at)
@@ -454,7 +454,8 @@ func (s *Simulation) Answer(c Call, at time.Time) (asked bool) {
 		scope Scope
 		cover Cover
 	}{
-		{UntilQuit, CoverEdits}, {Always, CoverBuilds}, {Always, CoverCommands}, {Everywhere, CoverHost}, {Always, CoverHost},
+		{UntilQuit, CoverEdits}, {Always, CoverBuilds}, {Always, CoverGit}, {Always, CoverContainers},
+		{Always, CoverCommands}, {Everywhere, CoverHost}, {Always, CoverHost}, {Always, CoverServer},
 		{Everywhere, CoverTool}, {Always, CoverTool}, {Always, CoverInput},
 	} {
 		grants, err := f.newGrants(offer.scope, offer.cover)

@@ -340,20 +340,37 @@ func withoutSecrets(command string) string {
 	return secrets.Redactor(secrets.Find([]byte(command))).Replace(command)
 }
 
+// Undoes implements [hooks.Sandbox].
+func (r *Runs) Undoes(ctx context.Context, who interact.Requester, edit interact.Approve) bool {
+	project := r.projectOf(who.Folder())
+	isOn, _ := r.Contains(who, "")
+	if project == "" || !isOn {
+		return false
+	}
+	changed := policy.Changes(edit.Call(who))
+	paths := within(project, changed)
+	if len(paths) == 0 || len(paths) < len(changed) {
+		return false
+	}
+	repository, err := snapshot.Open(r.cfg.Snapshots, project, policy.IsSecret)
+	return err == nil && repository.Keeps(ctx, paths)
+}
+
 // Edits implements [hooks.Sandbox].
-func (r *Runs) Edits(ctx context.Context, who interact.Requester, id interact.ID, edit interact.Approve) {
+func (r *Runs) Edits(ctx context.Context, who interact.Requester, id interact.ID, edit interact.Approve) (bool, error) {
 	project := r.projectOf(who.Folder())
 	if project == "" {
-		return
+		return false, nil
 	}
 	paths := within(project, policy.Changes(edit.Call(who)))
 	if len(paths) == 0 {
-		return
+		return false, nil
 	}
 	run := snapshot.Run{Agent: who.Agent, Entry: string(id), Command: edit.Tool + " " + paths[0], Paths: paths}
 	if _, err := r.begin(ctx, project, run); err != nil {
-		r.cfg.Log.Warn("snapshot before an edit", "project", project, "err", err)
+		return false, fmt.Errorf("snapshot of %s: %w", project, err)
 	}
+	return true, nil
 }
 
 // within returns those of the paths that are in a project, below it, with slashes and without links.

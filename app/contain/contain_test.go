@@ -530,6 +530,45 @@ func TestSnapshotsBeforeEdits(t *testing.T) {
 	}
 }
 
+// Only what the next snapshot will have can be taken back.
+func TestUndoes(t *testing.T) {
+	r := newRig(t)
+	r.Ready(sandbox.Bubblewrap)
+	r.write("shop/a.txt", "a\n")
+	r.write("shop/.gitignore", "dist/\n")
+	r.write("shop/dist/a.js", "a\n")
+	r.write("other/a.txt", "a\n")
+	outside := filepath.Join(filepath.Dir(r.project), "other")
+	for link, to := range map[string]string{"away": outside, "away.txt": filepath.Join(outside, "a.txt"), "near": "."} {
+		if err := os.Symlink(to, filepath.Join(r.project, link)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	undoes := func(folder, path string) bool {
+		input, err := json.Marshal(map[string]string{"file_path": path, "content": "b"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		who := interact.Requester{Agent: "claude-code", CWD: folder, Process: under(1)}
+		return r.Undoes(t.Context(), who, interact.Approve{Tool: "Write", Input: input})
+	}
+	if err := r.Prepare(t.Context(), time.Hour, 1<<30); err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]bool{
+		"a.txt": true, "new.txt": true, "new/folder/a.txt": true, "near/a.txt": true, ".gitignore": true,
+		"dist/a.js": false, "dist/new.js": false, ".env": false, ".git/config": false, "away/a.txt": false,
+		"away.txt": false, "../other/a.txt": false, "": false,
+	} {
+		if got := undoes(r.project, filepath.Join(r.project, path)); got != want {
+			t.Errorf("%s: %v, want %v", path, got, want)
+		}
+	}
+	if undoes(outside, filepath.Join(outside, "a.txt")) {
+		t.Error("a project for which the sandbox is off")
+	}
+}
+
 // A secret that git would commit looks empty in the sandbox, so there the repository can only be read.
 func TestCommitsNoEmptySecret(t *testing.T) {
 	r := newRig(t)

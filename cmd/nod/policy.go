@@ -101,6 +101,7 @@ and sandbox, and 1 otherwise.`,
 			return err
 		}
 		a := flags.request
+		who.Undoes = who.Contains
 		who.Tool, who.Input, who.Declared = a.Tool, policy.ReadInput(a.Input), policy.Class(a.Class)
 		return c.explainCall(who)
 	})

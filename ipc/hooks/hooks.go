@@ -371,7 +371,7 @@ func (h *Hooks) answer(ctx context.Context, who interact.Requester, s Step) (int
 			return a, "", nil
 		}
 	}
-	h.contain(who, &s)
+	h.contain(ctx, who, &s)
 	r := interact.Request{
 		Requester: who, Body: s.Ask, Timeout: h.cfg.Timeout(), Patience: s.Patience, Silence: s.Silence,
 		IdempotencyKey: s.key, Futile: s.Futile,

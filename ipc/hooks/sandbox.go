@@ -13,40 +13,57 @@ type Sandbox interface {
 	// Contains reports whether this machine can contain what an agent has nod run in its project, or only what reads.
 	// release is the agent's, and empty where nod is tested with it.
 	Contains(who interact.Requester, release string) (contains, onlyReads bool)
-	// Edits is told of a call that the policy lets pass, and that may change files.
-	Edits(ctx context.Context, who interact.Requester, id interact.ID, edit interact.Approve)
+	// Undoes reports whether what a call changes can be taken back: the sandbox is on for the agent's project, of which
+	// Edits will take a snapshot that has the files.
+	Undoes(ctx context.Context, who interact.Requester, edit interact.Approve) bool
+	// Edits takes a snapshot of the agent's project, where the sandbox is on for it, before a call that the policy lets
+	// pass and that may change files.
+	Edits(ctx context.Context, who interact.Requester, id interact.ID, edit interact.Approve) (taken bool, err error)
 	// Expect has the agent's command, of the request with this id, run there the next time, or with the zero Confinement
 	// outside.
 	Expect(who interact.Requester, id interact.ID, command string, in policy.Confinement) error
 }
 
-// contain marks the request of a command that can run in the sandbox.
-func (h *Hooks) contain(who interact.Requester, s *Step) {
+// contain marks the request of a command that can run in the sandbox, or of a call whose changes can be taken back.
+func (h *Hooks) contain(ctx context.Context, who interact.Requester, s *Step) {
 	call, isApproval := s.Ask.(interact.Approve)
-	if s.Command != "" && isApproval && h.cfg.Sandbox != nil {
+	switch {
+	case !isApproval || h.cfg.Sandbox == nil:
+		return
+	case s.Command == "":
+		call.Undoes = h.cfg.Sandbox.Undoes(ctx, who, call)
+	default:
 		call.Contains, call.OnlyReads = h.cfg.Sandbox.Contains(who, s.Release)
-		s.Ask = call
 	}
+	s.Ask = call
 }
 
-// expect has a command that was allowed run where the answer says. Where that cannot be had it is denied.
+// expect has a command that was allowed run where the answer says, and keeps a snapshot before an edit. Where that
+// cannot be had, what was allowed because of it is denied.
 func (h *Hooks) expect(ctx context.Context, who interact.Requester, s Step, a interact.Answer) interact.Answer {
 	call, isApproval := s.Ask.(interact.Approve)
 	switch {
 	case !isApproval || h.cfg.Sandbox == nil || a.Outcome != api.Allowed:
 		return a
 	case s.Command == "" && a.By == api.ByPolicy && a.Rule != policy.ClassRule(policy.ReadOnly):
-		h.cfg.Sandbox.Edits(ctx, who, a.Request, call)
+		taken, err := h.cfg.Sandbox.Edits(ctx, who, a.Request, call)
+		if err != nil {
+			h.cfg.Log.Warn("hook: no snapshot before an edit", "agent", who.Agent, "err", err)
+		}
+		if !taken && a.Rule == policy.EditsRule {
+			return denied("it could not keep a snapshot to take the change back: see nod's log")
+		}
 		return a
 	case s.Command == "":
 		return a
 	}
 	if err := h.cfg.Sandbox.Expect(who, a.Request, s.Command, a.Confinement); err != nil {
 		h.cfg.Log.Error("hook: not run in the sandbox", "agent", who.Agent, "err", err)
-		return interact.Answer{
-			Outcome: api.Denied, By: api.ByPolicy,
-			Reason: "nod denied this, not the user: it could not have it run in the sandbox: see nod's log",
-		}
+		return denied("it could not have it run in the sandbox: see nod's log")
 	}
 	return a
+}
+
+func denied(why string) interact.Answer {
+	return interact.Answer{Outcome: api.Denied, By: api.ByPolicy, Reason: "nod denied this, not the user: " + why}
 }

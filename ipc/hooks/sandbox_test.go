@@ -2,6 +2,7 @@ package hooks_test
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"slices"
 	"strings"
@@ -16,7 +17,11 @@ import (
 )
 
 // edited is a sandbox that notes the tools of the calls that may change files.
-type edited []string
+type edited struct {
+	tools         []string
+	undoes, taken bool
+	err           error
+}
 
 func (e *edited) Contains(interact.Requester, string) (bool, bool) { return false, false }
 
@@ -24,8 +29,11 @@ func (e *edited) Expect(interact.Requester, interact.ID, string, policy.Confinem
 	return nil
 }
 
-func (e *edited) Edits(_ context.Context, _ interact.Requester, _ interact.ID, call interact.Approve) {
-	*e = append(*e, call.Tool)
+func (e *edited) Undoes(context.Context, interact.Requester, interact.Approve) bool { return e.undoes }
+
+func (e *edited) Edits(_ context.Context, _ interact.Requester, _ interact.ID, call interact.Approve) (bool, error) {
+	e.tools = append(e.tools, call.Tool)
+	return e.taken, e.err
 }
 
 // classes lets calls pass that only read, by their class, and others by a rule.
@@ -56,7 +64,45 @@ func TestOnlyWhatMayChangeFilesIsAnEdit(t *testing.T) {
 			t.Errorf("%s: %s", tool, got)
 		}
 	}
-	if !slices.Equal(told, edited{"Write"}) {
-		t.Errorf("told of %q", told)
+	if !slices.Equal(told.tools, []string{"Write"}) {
+		t.Errorf("told of %q", told.tools)
+	}
+}
+
+// undoable lets edits pass that can be taken back.
+type undoable struct{ *interacttest.Policy }
+
+func (undoable) Decide(c policy.Call) policy.Decision {
+	if c.Undoes {
+		return policy.Decision{Effect: policy.Allow, Rule: policy.EditsRule}
+	}
+	return policy.Decision{Effect: policy.Deny}
+}
+
+// An edit that passes because it can be taken back does not when no snapshot could be taken.
+func TestEditNeedsSnapshot(t *testing.T) {
+	for name, tt := range map[string]struct {
+		sandbox edited
+		want    string
+	}{
+		"kept":        {edited{undoes: true, taken: true}, "allow"},
+		"not kept":    {edited{undoes: true}, "deny"},
+		"failed":      {edited{undoes: true, err: errors.New("the disk is full")}, "deny"},
+		"no snapshot": {edited{taken: true}, "deny"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			broker := interacttest.Broker(&interacttest.Prompter{}, undoable{&interacttest.Policy{}})
+			t.Cleanup(broker.Close)
+			h := hooks.New(hooks.Config{
+				Agents: registry.Protocols(), Broker: broker, Log: slog.New(slog.DiscardHandler), Sandbox: &tt.sandbox,
+				Timeout: func() time.Duration { return time.Hour },
+			})
+			c := claudeCall(t, "06-PreToolUse-Bash", "PreToolUse", map[string]any{
+				"tool_name": "Write", "tool_input": map[string]any{"file_path": "/a"},
+			})
+			if got := handle(t, &rig{Hooks: h}, c); !strings.Contains(got, `"`+tt.want+`"`) {
+				t.Error(got)
+			}
+		})
 	}
 }

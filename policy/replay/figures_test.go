@@ -12,8 +12,8 @@ import (
 // What is asked of 100 calls of the transcripts in testdata, at most: as installed, and by a person who answers
 // "always" wherever it is offered; and the same where all commands run in the sandbox that can.
 const (
-	maxAsked, maxAlways                   = 57.0, 12.7
-	maxAskedContained, maxAlwaysContained = 26.1, 5.3
+	maxAsked, maxAlways                   = 57.0, 10.3
+	maxAskedContained, maxAlwaysContained = 26.1, 2.9
 )
 
 // TestFigures prints how often nod would have asked in real work, and fails when it would more often than it did.

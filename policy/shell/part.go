@@ -3,6 +3,8 @@ package shell
 import (
 	"slices"
 	"strings"
+
+	"nod/policy/shell/language"
 )
 
 // Part is one simple command of a command line: a program and its words.
@@ -58,11 +60,18 @@ func (p Part) Name() string {
 	return strings.Join(words, " ")
 }
 
-// Builds reports whether a part only builds, tests or checks a project, by its leading words and with flags that nod
-// knows to be harmless.
-func (p Part) Builds() bool {
+// The kinds of work that [Part.Work] knows.
+const (
+	WorkBuilds     = "builds"
+	WorkContainers = "containers"
+	WorkGit        = "git"
+)
+
+// Work is the kind of work that a part belongs to and does no more than, by its leading words and with flags that nod
+// knows to be harmless; empty for none.
+func (p Part) Work() string {
 	if p.bound != "" || p.words.Text != "" || len(p.words.Words) == 0 {
-		return false
+		return ""
 	}
 	words := slices.Clone(p.words.Words)
 	for _, folder := range []string{"node_modules/.bin/", ".venv/bin/", "venv/bin/"} {
@@ -73,8 +82,21 @@ func (p Part) Builds() bool {
 	isOdd := func(flag string) bool {
 		return !slices.Contains(p.free, flag) && !programs().changes.Has(strings.TrimPrefix(flag, markOperand))
 	}
-	return programs().builds[strings.Join(words, " ")] && !slices.ContainsFunc(p.words.Flags, isOdd)
+	if slices.ContainsFunc(p.words.Flags, isOdd) {
+		return ""
+	}
+	kind, last := programs().work[strings.Join(words, " ")], len(words)-1
+	if kind == "" && workName().MatchString(words[last]) && !strings.Contains(words[last], "..") {
+		words[last] = anyName
+		kind = programs().work[strings.Join(words, " ")]
+	}
+	return kind
 }
+
+// anyName stands for the name of a branch, of a tag or of a service.
+const anyName = "NAME"
+
+var workName = language.Compiled(`^[A-Za-z0-9][A-Za-z0-9._-]*(/[A-Za-z0-9][A-Za-z0-9._-]*){0,9}$`)
 
 // Removes reports whether something is removed.
 func (p Part) Removes() bool {

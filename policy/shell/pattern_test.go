@@ -252,7 +252,7 @@ func TestRule(t *testing.T) {
 		"git stash":                     "", // and git stash drop
 		"python x.py":                   "",
 		"curl https://example.com/a":    "",
-		"docker compose exec db psql x": "",
+		"docker compose exec db psql x": "docker compose exec db",
 	} {
 		p := onlyPart(t, command)
 		pattern, err := p.Pattern()

@@ -22,7 +22,7 @@ import (
 //	         unless comes first
 //	setting  variables that may be set for a command, or the start of their names and *, and the type of their values
 //	public   variables whose values may be shown: they hold no secrets
-//	builds   a command, by all words that lead it, that builds, tests or checks a project; a|b is either word
+//	work     a kind of work, a colon and a command that belongs to it, by all words that lead it: see work.txt
 //	changes  flags with which such a command changes files of the project
 //	alias    names of what is the same, divided by commas, perhaps behind words that they share and a colon:
 //	         npm: install, i. Rules that ask or deny hold for each of them when they name one. Flags, too
@@ -201,7 +201,7 @@ type catalogue struct {
 
 	settings map[string]*wordType // by the names of variables
 	public   language.Words
-	builds   map[string]bool
+	work     map[string]string // by all words that lead a command, its kind
 	changes  language.Words
 
 	aliases     map[string][]string // of what programs do, other names
@@ -215,7 +215,7 @@ func newCatalogue() catalogue {
 	return catalogue{
 		entries: map[string]*entry{}, subs: map[string]bool{}, screen: map[string]language.Words{},
 		settings: map[string]*wordType{}, aliases: map[string][]string{}, abbreviated: map[string]bool{},
-		whole: map[string]bool{}, builds: map[string]bool{},
+		whole: map[string]bool{}, work: map[string]string{},
 	}
 }
 
@@ -282,8 +282,9 @@ func (c *catalogue) read(file, text string) error {
 			if err := c.setting(strings.Fields(rest)); err != nil {
 				return fmt.Errorf("%s:%d: %w", file, n, err)
 			}
-		case keyword == "builds":
-			c.build(nil, strings.Fields(rest))
+		case keyword == "work":
+			kind, words, _ := strings.Cut(rest, ":")
+			c.belongs(kind, nil, strings.Fields(words))
 		case keyword == "changes":
 			c.changes += language.Words(rest + " ")
 		case keyword == "alias":
@@ -316,14 +317,14 @@ func (c *catalogue) read(file, text string) error {
 	return nil
 }
 
-// build notes a command that builds a project, with each of the words that may stand behind the first ones.
-func (c catalogue) build(first, rest []string) {
+// belongs notes a command of a kind of work, with each of the words that may stand behind the first ones.
+func (c catalogue) belongs(kind string, first, rest []string) {
 	if len(rest) == 0 {
-		c.builds[strings.Join(first, " ")] = true
+		c.work[strings.Join(first, " ")] = kind
 		return
 	}
 	for word := range strings.SplitSeq(rest[0], "|") {
-		c.build(append(slices.Clip(first), word), rest[1:])
+		c.belongs(kind, append(slices.Clip(first), word), rest[1:])
 	}
 }
 

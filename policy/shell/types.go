@@ -100,6 +100,7 @@ func init() { // for COMMAND leads back to the programs
 		"PROGRAM": {check: func(r *reading, w word) string { return r.name + " runs " + quote(w.text) + "." }},
 
 		"LEAD":    {check: lead},
+		"WITHIN":  {all: allKnown(func(*reading, []string) string { return "" })},
 		"ARG":     {check: argument, names: true},
 		"REF":     {check: ref, names: true},
 		"CHANGED": {check: changedArgument, names: true},

@@ -131,19 +131,21 @@ func check(g policy.Grant) error {
 		return errors.New("input_sha256 is not a SHA-256")
 	case g.Command != nil && len(g.Command.Words) == 0:
 		return errors.New("the command is empty")
-	case g.Scope == policy.Everywhere && (g.Builds || g.CWD+g.Folder+g.Edits+g.InputSHA256 != ""):
-		return errors.New("an approval for every folder names one, or builds a project")
+	case g.Scope == policy.Everywhere && (g.Work != "" || g.CWD+g.Folder+g.Edits+g.InputSHA256 != ""):
+		return errors.New("an approval for every folder names one, or is for all of a kind of work")
+	case g.Work != "" && !slices.Contains(policy.Works, g.Work):
+		return fmt.Errorf("work %q: use one of %v", g.Work, policy.Works)
 	case g.Edits != "" && !filepath.IsAbs(g.Edits):
 		return errors.New("edits is not an absolute path")
 	}
 	kinds := 0
-	for _, is := range []bool{g.InputSHA256 != "", g.Command != nil, g.Builds, g.Edits != "", g.Host != "", g.AnyInput} {
+	for _, is := range []bool{g.InputSHA256 != "", g.Command != nil, g.Work != "", g.Edits != "", g.Host != "", g.AnyInput} {
 		if is {
 			kinds++
 		}
 	}
 	if kinds != 1 {
-		return errors.New("use one of input_sha256, command, builds, edits, host and any_input")
+		return errors.New("use one of input_sha256, command, work, edits, host and any_input")
 	}
 	return nil
 }

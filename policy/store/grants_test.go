@@ -284,7 +284,7 @@ func TestBrokenGrants(t *testing.T) {
 	spoil := func(old, new string) string { return strings.Replace(string(good), old, new, 1) }
 	g := s.Grants()[0]
 	builds := strings.NewReplacer(`"always"`, `"everywhere"`, `"cwd": "`+g.CWD+`"`, `"cwd": ""`,
-		`"input_sha256": "`+g.InputSHA256+`"`, `"builds": true`).Replace(string(good))
+		`"input_sha256": "`+g.InputSHA256+`"`, `"work": "builds"`).Replace(string(good))
 	tests := map[string]string{
 		"cut off":              string(good[:len(good)/2]),
 		"empty":                "",

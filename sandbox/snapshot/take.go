@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -267,6 +269,19 @@ func (r *Repository) add(d *differences, path string, info fs.FileInfo) error {
 			ErrTooLarge, r.limits.bytes>>20, d.size>>20, d.largest)
 	}
 	return nil
+}
+
+// Keeps reports whether the next snapshot has files of the project, or would have them if they were there; paths are
+// those of [Run].
+func (r *Repository) Keeps(ctx context.Context, paths []string) bool {
+	if len(paths) == 0 || slices.Contains(paths, ".") || slices.ContainsFunc(paths, r.isLeftOut) {
+		return false
+	}
+	// What starts with a dot has no pathspec magic, of which this command only knows none but the usual.
+	in := "./" + strings.Join(paths, "\x00./")
+	_, err := r.tree.output(ctx, in, "--no-literal-pathspecs", "check-ignore", "-z", "--stdin")
+	exit := new(exec.ExitError)
+	return errors.As(err, &exit) && exit.ExitCode() == 1 // none is left out
 }
 
 // isLeftOut reports whether a file is in no snapshot because of its name.

@@ -183,7 +183,8 @@ func (a *approvePage) spans() []policy.Scope {
 }
 
 // offered lists the choices: once, the widest that the policy offers, for the shortest and the longest time all of a
-// kind of work, all tools of a server and exactly this input, what the agent suggests, and last the widest in any folder.
+// kind of work, all tools of a server and exactly this input, what the agent suggests, and last the widest in any
+// folder.
 func (a *approvePage) offered() []keep {
 	all := []keep{{scope: policy.Once}}
 	for _, cover := range policy.Covers {

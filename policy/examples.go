@@ -14,24 +14,57 @@ import (
 	strict "github.com/go-json-experiment/json"
 )
 
-// FailedExamples lists the examples of a policy without [Policy.Problems] that do not come out as they say.
-func (p Policy) FailedExamples(places Places) (failed []*FieldError) {
+// An ExampleResult is how one example of a rule came out.
+type ExampleResult struct {
+	Rule    string `json:"rule"`              // its id
+	Key     string `json:"-"`                 // as in "policy.rules[2].examples.match[0]"
+	Text    string `json:"example"`           // as it is written
+	Match   bool   `json:"match"`             // the rule is meant to match it
+	Problem string `json:"problem,omitempty"` // why it came out otherwise
+}
+
+// TryExamples tries the examples of all rules, which must be valid.
+func (p Policy) TryExamples(places Places) []ExampleResult {
+	var all []ExampleResult
 	for i, r := range p.Rules {
-		for _, e := range r.failedExamples(places) {
-			e.Key = fmt.Sprintf("policy.rules[%d].%s", i, e.Key)
-			failed = append(failed, e)
+		for _, result := range r.tryExamples(places) {
+			result.Key = fmt.Sprintf("policy.rules[%d].%s", i, result.Key)
+			all = append(all, result)
+		}
+	}
+	return all
+}
+
+// FailedExamples lists the examples of a policy without [Policy.Problems] that do not come out as they say.
+func (p Policy) FailedExamples(places Places) []*FieldError { return failures(p.TryExamples(places)) }
+
+// CheckExamples reports the first example of a valid rule that does not come out as it says, as a
+// [*FieldError]; nil when all do.
+func (r Rule) CheckExamples() error {
+	if failed := failures(r.tryExamples(DefaultPlaces())); len(failed) > 0 {
+		return failed[0]
+	}
+	return nil
+}
+
+func failures(results []ExampleResult) (failed []*FieldError) {
+	for _, e := range results {
+		if e.Problem != "" {
+			failed = append(failed, &FieldError{e.Key, fmt.Sprintf("%q: %s", e.Text, e.Problem)})
 		}
 	}
 	return failed
 }
 
-// CheckExamples reports the first example of a valid rule that does not come out as it says, as a
-// [*FieldError]; nil when all do.
-func (r Rule) CheckExamples() error {
-	if failed := r.failedExamples(DefaultPlaces()); len(failed) > 0 {
-		return failed[0]
+func (e Examples) all() []ExampleResult {
+	var all []ExampleResult
+	for i, text := range e.Match {
+		all = append(all, ExampleResult{Key: fmt.Sprintf("examples.match[%d]", i), Text: text, Match: true})
 	}
-	return nil
+	for i, text := range e.NoMatch {
+		all = append(all, ExampleResult{Key: fmt.Sprintf("examples.no_match[%d]", i), Text: text})
+	}
+	return all
 }
 
 func checkExampleCount(r Rule) *FieldError {
@@ -41,27 +74,28 @@ func checkExampleCount(r Rule) *FieldError {
 	return nil
 }
 
-// failedExamples tries the examples of a rule that is valid, as if it had not expired.
-func (r Rule) failedExamples(places Places) (failed []*FieldError) {
-	if len(r.Examples.Match)+len(r.Examples.NoMatch) == 0 {
+// tryExamples tries the examples of a rule that is valid, as if it had not expired.
+func (r Rule) tryExamples(places Places) []ExampleResult {
+	results := r.Examples.all()
+	if len(results) == 0 {
 		return nil
 	}
 	only := r.alone(places)
-	try := func(list string, texts []string, want bool, otherwise string) {
-		for i, text := range texts {
-			problem := otherwise
-			call, err := r.exampleCall(text, places)
-			if err != nil {
-				problem = err.Error()
-			} else if only.rules[0].isMet(newFacts(&call, only, time.Time{})) == want {
-				continue
-			}
-			failed = append(failed, &FieldError{fmt.Sprintf("examples.%s[%d]", list, i), fmt.Sprintf("%q: %s", text, problem)})
+	for i := range results {
+		e := &results[i]
+		e.Rule = r.ID
+		call, err := r.exampleCall(e.Text, places)
+		switch {
+		case err != nil:
+			e.Problem = err.Error()
+		case only.rules[0].isMet(newFacts(&call, only, time.Time{})) == e.Match:
+		case e.Match:
+			e.Problem = "the rule does not match it"
+		default:
+			e.Problem = "the rule matches it"
 		}
 	}
-	try("match", r.Examples.Match, true, "the rule does not match it")
-	try("no_match", r.Examples.NoMatch, false, "the rule matches it")
-	return failed
+	return results
 }
 
 // alone is a policy of one rule, which has not expired. Beside it, commands that only read pass.

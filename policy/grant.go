@@ -566,8 +566,9 @@ func (f *facts) granted(tool, cwd string) iter.Seq[*Grant] {
 	return func(yield func(*Grant) bool) {
 		for i := range f.policy.grants {
 			g := &f.policy.grants[i]
-			isFor := (g.Tool == tool || g.isOfServer(tool)) && (cwd == "" || g.isAt(cwd)) && g.Agent == f.call.Agent && g.Program == program
-			if isFor && g.holds(f) && !yield(g) {
+			isBy := g.Agent == f.call.Agent && g.Program == program
+			isFor := (g.Tool == tool || g.isOfServer(tool)) && (cwd == "" || g.isAt(cwd))
+			if isBy && isFor && g.holds(f) && !yield(g) {
 				return
 			}
 		}

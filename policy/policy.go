@@ -246,9 +246,9 @@ var Covers = slices.Concat([]Cover{CoverCommands}, Works,
 	[]Cover{CoverEdits, CoverTool, CoverServer, CoverHost, CoverReads, CoverInput})
 
 // Grant is a rule that the user made by answering a prompt, for one agent as nod verified it. It allows exactly one
-// input of one tool in one folder, or, in one project: a simple command wherever it is part of a command line, all of one
-// kind of work, changes or reading of the files below one folder, every input of one tool or of a server's tools, or the
-// pages of one host. With the scope Everywhere CWD is empty: it is tied to no folder.
+// input of one tool in one folder, or, in one project: a simple command wherever it is part of a command line, all of
+// one kind of work, changes or reading of the files below one folder, every input of one tool or of a server's tools,
+// or the pages of one host. With the scope Everywhere CWD is empty: it is tied to no folder.
 type Grant struct {
 	ID          string         `json:"id"` // UUID
 	Scope       Scope          `json:"scope"`

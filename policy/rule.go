@@ -76,11 +76,8 @@ func (r Rule) texts() []ruleText {
 			ruleText{fmt.Sprintf("args[%d].field", i), arg.Field, nil},
 			ruleText{fmt.Sprintf("args[%d].value", i), arg.Value, nil})
 	}
-	for i, text := range r.Examples.Match {
-		texts = append(texts, ruleText{fmt.Sprintf("examples.match[%d]", i), text, nil})
-	}
-	for i, text := range r.Examples.NoMatch {
-		texts = append(texts, ruleText{fmt.Sprintf("examples.no_match[%d]", i), text, nil})
+	for _, e := range r.Examples.all() {
+		texts = append(texts, ruleText{e.Key, e.Text, nil})
 	}
 	return texts
 }

@@ -33,7 +33,8 @@ func newSandboxPage(w *Window) *sandboxPage {
 		func(c *config.Config) *bool { return &c.Policy.Sandbox.ReadOnly })
 	p.content = controls.Page(
 		dialogs.Column(9, controls.Header(lang.L("Sandbox"), lang.L("Commands in these projects run without asking, "+
-			"closed off from the rest of your computer, and agents may edit their files. nod still asks when a call needs more.")),
+			"closed off from the rest of your computer, and agents may edit their files. nod still asks when a call "+
+			"needs more.")),
 			p.problem.Content, reach()),
 		dialogs.Column(9, controls.Header(lang.L("Projects"), lang.L("Your rules can still ask or deny.")),
 			p.projects.content),

@@ -139,7 +139,9 @@ func check(g policy.Grant) error {
 		return errors.New("edits is not an absolute path")
 	}
 	kinds := 0
-	for _, is := range []bool{g.InputSHA256 != "", g.Command != nil, g.Work != "", g.Edits != "", g.Host != "", g.AnyInput} {
+	for _, is := range []bool{
+		g.InputSHA256 != "", g.Command != nil, g.Work != "", g.Edits != "", g.Host != "", g.AnyInput,
+	} {
 		if is {
 			kinds++
 		}

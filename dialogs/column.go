@@ -2,7 +2,6 @@ package dialogs
 
 import (
 	"image/color"
-	"path/filepath"
 	"slices"
 
 	"fyne.io/fyne/v2"
@@ -13,7 +12,6 @@ import (
 
 	"nod/api"
 	"nod/dialogs/prompt"
-	"nod/dialogs/safetext"
 	"nod/interact"
 )
 
@@ -175,21 +173,9 @@ func firstRows(groups [][]*entry) [][]*entry {
 }
 
 func (c *queueColumn) heading(group []*entry) fyne.CanvasObject {
-	name := OneLine(sessionName(group[0].request.Requester), theme.SizeNameCaptionText)
+	name := OneLine(prompt.SessionOf(group[0].request.Requester), theme.SizeNameCaptionText)
 	name.TextStyle.Bold = true
 	return Padded(6, 6, Tight(name))
-}
-
-// sessionName tells the sessions of agents apart: by the agent, its folder and, if it is another one, its machine.
-func sessionName(who interact.Requester) string {
-	name := prompt.AgentOf(who)
-	if folder := filepath.Base(who.Folder()); filepath.IsAbs(who.Folder()) {
-		name += " · " + safetext.Line(folder, prompt.MaxName)
-	}
-	if machine := prompt.OnMachine(who); machine != "" {
-		name += " · " + machine
-	}
-	return name
 }
 
 // OneLine is a label that is cut at the end of its line.

@@ -657,7 +657,7 @@ func (w *window) openQueue(current *entry) {
 
 func (w *window) smallPrint(e *entry) string {
 	risk, _ := riskOf(e)
-	return sessionName(e.request.Requester) + " · " + w.ageOf(e) + " · " + risk
+	return prompt.SessionOf(e.request.Requester) + " · " + w.ageOf(e) + " · " + risk
 }
 
 func (w *window) ageOf(e *entry) string {

@@ -9,6 +9,7 @@ import (
 
 	"fyne.io/fyne/v2/lang"
 
+	"nod/dialogs/prompt"
 	"nod/interact"
 )
 
@@ -27,7 +28,7 @@ type announcement struct {
 }
 
 func (a announcement) text(markup bool) string {
-	text := wish(a.request)
+	text := prompt.WishOf(titled(a.request))
 	switch {
 	case a.others == 1:
 		text += "\n" + lang.L("and 1 more is waiting")

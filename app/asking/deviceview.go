@@ -7,7 +7,6 @@ import (
 
 	"fyne.io/fyne/v2/lang"
 
-	"nod/agents/registry"
 	"nod/api"
 	"nod/dialogs/prompt"
 	"nod/dialogs/safetext"
@@ -21,12 +20,6 @@ import (
 
 // timePlace is where the page puts how long it is until nobody waits any longer.
 const timePlace = "{time}"
-
-// titled is a request with the name by which the user knows its agent.
-func titled(r interact.Request) interact.Request {
-	r.Requester.Title = registry.Title(r.Requester.Agent)
-	return r
-}
 
 // revisionOf is another one when the view is, for a device that may answer so much.
 func revisionOf(p operator.Prompt, may remote.May) string {

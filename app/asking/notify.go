@@ -93,7 +93,7 @@ func (n *notifier) notify(ctx context.Context, r interact.Request) bool {
 	if !ok || !n.wanted(r) {
 		return false
 	}
-	return n.send(ctx, func(markup bool) string { return noticeText(r.Requester, body, markup) }, body.Level)
+	return n.send(ctx, func(markup bool) string { return noticeText(r, body, markup) }, body.Level)
 }
 
 // say sends a sentence of nod's own and does not wait.
@@ -103,12 +103,12 @@ func (n *notifier) say(ctx context.Context, sentence string, level string) {
 
 // noticeText is the body of an agent's notice. It begins with nod's own words, so that an agent cannot
 // speak as nod, nor begin the text with what a command line would read as an option.
-func noticeText(who interact.Requester, n api.Notify, markup bool) string {
+func noticeText(r interact.Request, n api.Notify, markup bool) string {
 	message := n.Message
 	if n.Title != "" {
 		message = n.Title + ": " + n.Message
 	}
-	return hardened(lang.L("From")+": "+whoAsks(who)+" — "+safeLines(message), markup, runtime.GOOS)
+	return hardened(lang.L("From")+": "+whoAsks(r)+" — "+safeLines(message), markup, runtime.GOOS)
 }
 
 // safeLines makes an agent's text safe to show and keeps its line ends.

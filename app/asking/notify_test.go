@@ -111,7 +111,7 @@ func TestNoticeText(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := noticeText(tt.who, tt.notice, true); got != tt.want {
+			if got := noticeText(interact.Request{Requester: tt.who}, tt.notice, true); got != tt.want {
 				t.Errorf("got  %q\nwant %q", got, tt.want)
 			}
 		})
@@ -133,7 +133,7 @@ func FuzzNoticeText(f *testing.F) {
 	f.Add("<b>", "a\x1b[2Jb\r\nc\u202e\x00", "\u200b", "")
 	f.Fuzz(func(t *testing.T, title, message, agent, exe string) {
 		who := interact.Requester{Agent: agent, IsAgent: true, Process: api.Process{Exe: exe}}
-		text := noticeText(who, api.Notify{Title: title, Message: message}, true)
+		text := noticeText(interact.Request{Requester: who}, api.Notify{Title: title, Message: message}, true)
 		if !strings.HasPrefix(text, "From: ") {
 			t.Errorf("does not begin with nod's own words: %q", text)
 		}

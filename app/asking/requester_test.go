@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"nod/api"
+	"nod/dialogs/prompt"
 	"nod/interact"
 	"nod/policy"
 )
@@ -57,11 +58,11 @@ func TestWish(t *testing.T) {
 		{"nobody at all", interact.Requester{}, api.Ask{}, "Unknown program has a question"},
 	}
 	for _, tt := range tests {
-		if got := wish(interact.Request{Requester: tt.who, Body: tt.body}); got != tt.want {
+		if got := prompt.WishOf(titled(interact.Request{Requester: tt.who, Body: tt.body})); got != tt.want {
 			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
 		}
 	}
-	hostile := wish(interact.Request{Requester: in("/a\u202e\n<b>"), Body: approve(`{}`)})
+	hostile := prompt.WishOf(titled(interact.Request{Requester: in("/a\u202e\n<b>"), Body: approve(`{}`)}))
 	if strings.ContainsAny(hostile, "\n\u202e") || !strings.Contains(hostile, "{{.Agent}}") {
 		t.Errorf("not made safe: %q", hostile)
 	}

@@ -229,9 +229,12 @@ func sameMenu(a, b []menuItem) bool {
 	})
 }
 
+// gistLimit is how many characters of what a request is about stand in the menu.
+const gistLimit = 40
+
 // pendingLabel says who asks, and the first words of what for: "Claude Code · shop: npm test".
 func pendingLabel(r interact.Request) string {
-	return menuText(whoAsks(r.Requester)+": "+safetext.Line(r.Gist(), gistLimit), runtime.GOOS)
+	return menuText(whoAsks(r)+": "+safetext.Line(r.Gist(), gistLimit), runtime.GOOS)
 }
 
 // menuText keeps the letter that marks a keyboard shortcut in the system's menus from vanishing.

@@ -123,18 +123,11 @@ func projectName(folder string) string {
 	return safetext.Line(fmt.Sprintf("%s (%s)", base, filepath.Dir(short)), pathLimit)
 }
 
-// sessionName tells the sessions of agents apart: by the agent, its folder and, if it is another one, its machine.
+// sessionName names the session of an entry.
 func sessionName(l history.Line) string {
 	who := l.Requester()
 	who.Title = registry.Title(l.Agent)
-	name := prompt.AgentOf(who)
-	if base := filepath.Base(l.Project); l.Project != "" {
-		name += " · " + safetext.Line(base, nameLimit)
-	}
-	if l.Machine != "" {
-		name += " · " + lang.L("on {{.Machine}}", map[string]any{"Machine": safetext.Line(l.Machine, nameLimit)})
-	}
-	return name
+	return prompt.SessionOf(who)
 }
 
 // answeredOn names the device on which the user answered; "" for this one.

@@ -22,7 +22,7 @@ func wishOf(r interact.Request, call policy.Call) (wish, object string) {
 		a := Actions[ActionOf(b)]
 		object := safetext.Line(a.object(r, call), maxLabel)
 		if object == "" {
-			return tr(cmp.Or(a.Bare, a.Wish)), ""
+			return withoutObject(b), ""
 		}
 		return tr(a.Wish), object
 	case api.Confirm:
@@ -33,6 +33,11 @@ func wishOf(r interact.Request, call policy.Call) (wish, object string) {
 		}
 	}
 	return tr("has a question"), ""
+}
+
+func withoutObject(b interact.Approve) string {
+	a := Actions[ActionOf(b)]
+	return tr(cmp.Or(a.Bare, a.Wish))
 }
 
 // AgentOf names the requester: the agent, if its program is known to be that; otherwise a program.
@@ -57,6 +62,29 @@ func OnMachine(who interact.Requester) string {
 	return tr("on {{.Machine}}", values{"Machine": MachineName(who.Machine)})
 }
 
+// SessionOf tells the sessions of agents apart: by the agent, its project and, if it is another one, its machine.
+func SessionOf(who interact.Requester) string {
+	name := AgentOf(who)
+	if project := who.Project(); project != "" {
+		name += " · " + safetext.Line(project, MaxName)
+	}
+	if machine := OnMachine(who); machine != "" {
+		name += " · " + machine
+	}
+	return name
+}
+
+// WishOf says who wants what, and no word of what the request holds.
+func WishOf(r interact.Request) string {
+	wish, _ := wishOf(r, policy.Call{})
+	if b, isCall := r.Body.(interact.Approve); isCall {
+		if wish = withoutObject(b); ActionOf(b) == interact.UsesTool {
+			wish += " " + safetext.Line(b.Tool, MaxName)
+		}
+	}
+	return SessionOf(r.Requester) + " " + wish
+}
+
 // action describes a tool call.
 type action struct {
 	Wish   string
@@ -72,8 +100,8 @@ var Actions = map[interact.Action]action{
 	interact.EditsFiles:  {"wants to edit files", "", noObject},
 	interact.WritesFile:  {"wants to write", "wants to write a file", fileOf},
 	interact.Fetches:     {"wants to reach", "wants to reach the network", placeOf},
-	interact.ReachesOut:  {"wants a command in the sandbox to reach", "", placeOf},
-	interact.OpensURL:    {"wants to open in your browser", "", placeOf},
+	interact.ReachesOut:  {"wants a command in the sandbox to reach", "wants a command in the sandbox to reach the network", placeOf},
+	interact.OpensURL:    {"wants to open in your browser", "wants to open an address in your browser", placeOf},
 	interact.CarriesOut:  {"wants to carry out this plan", "", noObject},
 }
 

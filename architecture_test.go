@@ -109,8 +109,8 @@ var mayImport = map[string][]string{
 		"nod/sandbox", "nod/sandbox/boundary", "nod/sandbox/snapshot", "nod/version",
 	},
 	"nod/cmd/nod/front": {
-		"nod/agents/claude/prefix", "nod/ipc/client/waiting", "nod/ipc/programs", "nod/ownfile/ownlog",
-		"nod/sandbox/expected", "nod/sandbox/inside", "nod/sandbox/outside",
+		"nod/agents/claude/prefix", "nod/ipc/client/waiting", "nod/ipc/programs", "nod/sandbox/expected",
+		"nod/sandbox/inside", "nod/sandbox/outside",
 	},
 	"nod/sandbox":            {"nod/interact/secrets", "nod/sandbox/inside", "nod/sandbox/outside"},
 	"nod/sandbox/boundary":   {"nod/policy"},
@@ -184,10 +184,9 @@ func TestHooksLinkLittle(t *testing.T) {
 	may := []string{
 		"nod/agents/claude/prefix", "nod/sandbox/expected", "nod/sandbox/inside", "nod/sandbox/outside",
 		"nod/api", "nod/cmd/nod/front", "nod/ipc/client", "nod/ipc/client/waiting", "nod/ipc/endpoint", "nod/ipc/interrupt",
-		"nod/ipc/peer", "nod/ipc/programs", "nod/ownfile", "nod/ownfile/ownlog", "nod/policy/process",
+		"nod/ipc/peer", "nod/ipc/programs", "nod/ownfile", "nod/policy/process",
 		"github.com/adrg/xdg", "github.com/fsnotify/fsnotify", "github.com/go-json-experiment/json", "github.com/gofrs/flock",
 		"github.com/google/renameio/v2", "github.com/google/uuid", "golang.org/x/sys/unix", "golang.org/x/term",
-		"gopkg.in/natefinch/lumberjack.v2",
 	}
 	never := []string{"net/http", "encoding/gob", "html/template", "text/template", "regexp", "go/ast"}
 	for _, dep := range listPackages(t)["nod/cmd/nod/front"] {

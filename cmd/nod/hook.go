@@ -44,8 +44,8 @@ When the agent ends, the hook ends too, and nod withdraws its request.
 
 EVENT names the event for agents whose payloads don't.
 
-With --debug, with NOD_LOG=debug in the environment, and while nod log --hooks runs, the hook writes its payload, reply,
-exit status, time and errors, with any secrets, to a file that only you can read (nod log --hooks says where it is).
+With --debug, or with NOD_LOG=debug in the environment, the hook writes its payload, reply, exit status, time and
+errors, with any secrets, to a file that only you can read (nod log --hooks prints it).
 Delete the file when you are done. The reply stays the same.`,
 		Args: cobra.RangeArgs(1, 2),
 		RunE: c.runs(func(ctx context.Context, args []string) error {

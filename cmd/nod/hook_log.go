@@ -13,7 +13,7 @@ import (
 	"nod/version"
 )
 
-// hookLog logs a hook's calls while somebody watches. Errors of the log do not affect the hook.
+// hookLog logs a hook's calls if it is told to. Errors of the log do not affect the hook.
 type hookLog struct {
 	*slog.Logger
 	begun time.Time
@@ -25,7 +25,7 @@ func newHookLog(debug bool, agent, event string) *hookLog {
 	l := &hookLog{Logger: slog.New(slog.DiscardHandler), begun: time.Now()}
 	defer func() { slog.SetDefault(l.Logger) }()
 	level, err := ownlog.Level("")
-	if !debug && (err != nil || level > slog.LevelDebug) && !ownlog.IsWatched() {
+	if !debug && (err != nil || level > slog.LevelDebug) {
 		return l
 	}
 	file, err := ownlog.OpenShared(ownlog.Path(ownlog.Hooks))

@@ -20,9 +20,9 @@ func (c *console) log() *cobra.Command {
 		Long: `Print the last lines of nod-desktop's log and follow it until Ctrl+C. Control characters are made visible. For
 a more detailed log: NOD_LOG=debug nod start.
 
-With --hooks, print the payloads and replies of agents' hooks, each as one line of JSON. Hooks log them while this runs.
-The file contains everything the agents do, with any secrets; only you can read it. Delete it when you are done. To log
-a single agent, start it with NOD_LOG=debug in its environment.`,
+With --hooks, print the payloads and replies of agents' hooks, each as one line of JSON. The hooks of an agent log them
+if you start it with NOD_LOG=debug in its environment. The file contains everything the agent does, with any secrets;
+only you can read it. Delete it when you are done.`,
 		Example: "  nod log\n  nod log -n 100 --follow=false\n  nod log --hooks",
 		Args:    noArgs,
 		RunE: c.runs(func(ctx context.Context, _ []string) error {
@@ -32,11 +32,6 @@ a single agent, start it with NOD_LOG=debug in its environment.`,
 			path := ownlog.Path(ownlog.Desktop)
 			if hooks {
 				path = ownlog.Path(ownlog.Hooks)
-			}
-			if hooks && follow {
-				if err := ownlog.Watch(ctx); err != nil {
-					return err
-				}
 			}
 			fmt.Fprintln(c.err, policy.Visible(path))
 			show := func(line []byte) error { return c.print(policy.Visible(string(line)) + "\n") }
@@ -48,7 +43,7 @@ a single agent, start it with NOD_LOG=debug in its environment.`,
 	}
 	cmd.Flags().BoolVarP(&follow, "follow", "f", true, "keep printing until Ctrl+C")
 	cmd.Flags().IntVarP(&lines, "lines", "n", 20, "start with this many `lines`")
-	cmd.Flags().BoolVar(&hooks, "hooks", false, "log agents' hooks and print that log")
+	cmd.Flags().BoolVar(&hooks, "hooks", false, "print the log of agents' hooks")
 	return cmd
 }
 

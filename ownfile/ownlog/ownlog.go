@@ -18,7 +18,7 @@ import (
 // Names of the logs.
 const (
 	Desktop = "nod.log"   // of nod-desktop
-	Hooks   = "hooks.log" // of the hooks that agents run, while somebody watches
+	Hooks   = "hooks.log" // of the hooks that agents run
 )
 
 // Path returns the path of a log in nod's state folder.

@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -162,34 +161,5 @@ func TestManyWriteAtOnce(t *testing.T) {
 	})
 	if err != nil || lines != writers*each {
 		t.Errorf("%d lines, %v, want %d", lines, err, writers*each)
-	}
-}
-
-// Hooks are watched while somebody does, and by how many it does not matter.
-func TestWatch(t *testing.T) {
-	stateHome(t)
-	if IsWatched() {
-		t.Error("watched before anybody did")
-	}
-	ctx, end := context.WithCancel(t.Context())
-	for range 2 {
-		if err := Watch(ctx); err != nil {
-			t.Fatal(err)
-		}
-		for range 2 { // to look does not end it
-			if !IsWatched() {
-				t.Error("not watched")
-			}
-		}
-	}
-	end()
-	for IsWatched() { // until they have let go
-		runtime.Gosched()
-	}
-	if err := errors.Join(os.Remove(watchPath()), os.Symlink("elsewhere", watchPath())); err != nil {
-		t.Skip(err)
-	}
-	if err := Watch(t.Context()); err == nil || IsWatched() {
-		t.Errorf("watched through a link: %v", err)
 	}
 }

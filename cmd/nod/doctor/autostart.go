@@ -3,7 +3,7 @@ package doctor
 import (
 	"cmp"
 	"context"
-	"io"
+	"nod/ownfile"
 	"os"
 	"path/filepath"
 	"slices"
@@ -72,10 +72,11 @@ func (e *exam) unit() []autostartEntry {
 		entry.isGone = true
 		return []autostartEntry{entry}
 	}
-	text, err := readEntry(path)
+	read, err := ownfile.ReadPlain(path, maxEntry)
 	if err != nil {
 		return nil // systemd cannot read it either
 	}
+	text := string(read)
 	entry.program, entry.isOurs = programOf(text, "ExecStart"), hasLine(text, ownMark)
 	if _, err := os.Lstat(own); err == nil {
 		entry.path, entry.files = own, append(entry.files, own)
@@ -85,10 +86,11 @@ func (e *exam) unit() []autostartEntry {
 
 func (e *exam) desktopEntry() []autostartEntry {
 	path := filepath.Join(e.ConfigHome, entryPath)
-	text, err := readEntry(path)
+	read, err := ownfile.ReadPlain(path, maxEntry)
 	if err != nil {
 		return nil
 	}
+	text := string(read)
 	if hasLine(text, "Hidden=true", "X-GNOME-Autostart-enabled=false") {
 		return nil // switched off in the desktop
 	}
@@ -100,16 +102,6 @@ func (e *exam) desktopEntry() []autostartEntry {
 
 // maxEntry is the most that is read of an autostart entry, in bytes.
 const maxEntry = 64 << 10
-
-func readEntry(path string) (string, error) {
-	f, err := os.OpenFile(path, os.O_RDONLY|noFollow, 0)
-	if err != nil {
-		return "", err
-	}
-	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, maxEntry))
-	return string(text), err
-}
 
 func hasLine(text string, lines ...string) bool {
 	for line := range strings.Lines(text) {

@@ -17,7 +17,6 @@ import (
 	"nod/ipc/client"
 	"nod/ipc/client/waiting"
 	"nod/ipc/programs"
-	"nod/ownfile/ownlog"
 	"nod/sandbox/inside"
 )
 
@@ -55,7 +54,7 @@ func run(args []string) int {
 func isPlain(args []string) bool {
 	isHook := len(args) > 1 && len(args) < 4 && args[0] == "hook" &&
 		!slices.ContainsFunc(args, func(arg string) bool { return arg == "" || strings.HasPrefix(arg, "-") })
-	return isHook && !slices.Contains(goByStatus, args[1]) && os.Getenv("NOD_LOG") == "" && !ownlog.IsWatched()
+	return isHook && !slices.Contains(goByStatus, args[1]) && os.Getenv("NOD_LOG") == ""
 }
 
 // goByStatus are the agents that go by how their hooks end, or whose payload is not all on standard input.

@@ -115,7 +115,7 @@ func withTranscript(t *testing.T) {
 func TestReplayAll(t *testing.T) {
 	withTranscript(t)
 	last, cfg := 0.0, config.Default()
-	r, err := everything.run(t.Context(), cfg.Policy, func(part float64) {
+	r, err := replayAll(t.Context(), cfg.Policy, func(part float64) {
 		if part < last || part > 1 {
 			t.Errorf("progress %v after %v", part, last)
 		}
@@ -139,7 +139,7 @@ func TestReplayAllEnds(t *testing.T) {
 	withTranscript(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := everything.run(ctx, policy.Policy{}, func(float64) {}); !errors.Is(err, context.Canceled) {
+	if _, err := replayAll(ctx, policy.Policy{}, func(float64) {}); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -147,7 +147,7 @@ func TestReplayAllEnds(t *testing.T) {
 func TestReplayAllOfNothing(t *testing.T) {
 	withTranscript(t)
 	t.Setenv("CLAUDE_CONFIG_DIR", t.TempDir())
-	if r, err := everything.run(t.Context(), policy.Policy{}, func(float64) {}); err != nil || r.Calls != 0 {
+	if r, err := replayAll(t.Context(), policy.Policy{}, func(float64) {}); err != nil || r.Calls != 0 {
 		t.Errorf("replayed %+v: %v", r, err)
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"time"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
@@ -29,7 +28,7 @@ type suggestionsPage struct {
 }
 
 func newSuggestionsPage(w *Window) *suggestionsPage {
-	p := &suggestionsPage{part: newPart(w), replay: newReplayCard(w, everything)}
+	p := &suggestionsPage{part: newPart(w), replay: newReplayCard(w)}
 	p.choice = newChooser(w, func(_ []policy.Rule, err error) {
 		p.problem.Complain(err)
 		if err == nil {
@@ -104,40 +103,19 @@ func callLines(calls []policy.Call) []string {
 	return lines
 }
 
-// replayCard offers to apply the policy to past calls of agents, and shows the result. It reads transcripts only if the
-// user agrees; the result is kept only as long as the window.
+// replayCard offers to apply the policy to past calls of agents, and shows the result with suggested rules. It reads
+// transcripts only if the user agrees; the result is kept only as long as the window.
 type replayCard struct {
 	part
-	replayKind
+	run    func(context.Context, policy.Policy, func(part float64)) (*replay.Report, error)
 	bar    *widget.ProgressBar // nil unless transcripts are being read
 	found  *replay.Report      // nil before the first run
 	state  operator.State
 	choice *chooser
 }
 
-// replayKind selects the transcripts of a card.
-type replayKind struct {
-	run           func(context.Context, policy.Policy, func(part float64)) (*replay.Report, error)
-	button, offer func() string // text of the button, and its explanation
-	figures       func(*replay.Report) fyne.CanvasObject
-}
-
-// everything reads all transcripts, and also suggests rules.
-var everything = replayKind{
-	run: func(ctx context.Context, p policy.Policy, progress func(float64)) (*replay.Report, error) {
-		return replaySince(ctx, p, time.Time{}, progress)
-	},
-	button: func() string { return lang.L("See what your agents did") },
-	offer: func() string {
-		return lang.L("Claude Code and Codex keep transcripts on this computer. nod can read them once, count how often " +
-			"it would have asked, and suggest a few rules that would have spared you most prompts. Nothing is sent, run or " +
-			"kept.")
-	},
-	figures: figures,
-}
-
-func newReplayCard(w *Window, kind replayKind) *replayCard {
-	c := &replayCard{part: newPart(w), replayKind: kind}
+func newReplayCard(w *Window) *replayCard {
+	c := &replayCard{part: newPart(w), run: replayAll}
 	c.content = c.body
 	c.choice = newChooser(w, c.added)
 	c.draw()
@@ -158,17 +136,19 @@ func (c *replayCard) draw() {
 	case c.bar != nil:
 		controls.SetContent(c.body, c.reading())
 	case c.found != nil:
-		controls.SetContent(c.body, dialogs.Column(14, c.figures(c.found), c.problem.Content, c.rules()))
+		controls.SetContent(c.body, dialogs.Column(14, figures(c.found), c.problem.Content, c.rules()))
 	default:
 		controls.SetContent(c.body, c.propose())
 	}
 }
 
 func (c *replayCard) propose() fyne.CanvasObject {
-	look := controls.NewIconButton(c.button(), theme.SearchIcon(), c.look)
+	look := controls.NewIconButton(lang.L("See what your agents did"), theme.SearchIcon(), c.look)
 	no := controls.QuietButton(lang.L("No, thanks"), nil, c.content.Hide)
 	return controls.Card(dialogs.Padded(12, 14, dialogs.Column(8,
-		controls.Paragraph(c.offer(), widget.MediumImportance), c.problem.Content, container.NewHBox(look, no))))
+		controls.Paragraph(lang.L("Claude Code and Codex keep transcripts on this computer. nod can read them once, count "+
+			"how often it would have asked, and suggest a few rules that would have spared you most prompts. Nothing is "+
+			"sent, run or kept."), widget.MediumImportance), c.problem.Content, container.NewHBox(look, no))))
 }
 
 func (c *replayCard) reading() fyne.CanvasObject {
@@ -200,9 +180,8 @@ func (c *replayCard) read(ctx context.Context, s operator.State, bar *widget.Pro
 	})
 }
 
-// replaySince applies a policy to the calls since then. Without a start it also suggests rules.
-func replaySince(ctx context.Context, p policy.Policy, since time.Time, progress func(part float64)) (*replay.Report,
-	error) {
+// replayAll applies a policy to all calls, and suggests rules.
+func replayAll(ctx context.Context, p policy.Policy, progress func(part float64)) (*replay.Report, error) {
 	sim, err := policy.NewSimulation(p, policy.DefaultPlaces())
 	if err != nil {
 		return nil, err
@@ -211,21 +190,15 @@ func replaySince(ctx context.Context, p policy.Policy, since time.Time, progress
 	if err != nil {
 		return nil, err
 	}
-	files = slices.DeleteFunc(files, func(f replay.File) bool { return f.At.Before(since) })
-	o := replay.Options{Since: since, Suggest: since.IsZero()}
 	var size, read int64
 	for _, f := range files {
-		size += f.Size
+		size += 2 * f.Size // for rules they are read twice
 	}
-	if o.Suggest {
-		size *= 2 // for rules they are read twice
-	}
-	o.Progress = func(n int64) {
+	return replay.Run(ctx, files, sim, replay.Options{Suggest: true, Progress: func(n int64) {
 		if read += n; size > 0 {
 			progress(min(float64(read)/float64(size), 1)) // files may grow meanwhile
 		}
-	}
-	return replay.Run(ctx, files, sim, o)
+	}})
 }
 
 func (c *replayCard) stop() {

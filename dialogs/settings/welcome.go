@@ -2,7 +2,6 @@ package settings
 
 import (
 	"context"
-	"time"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/canvas"
@@ -19,7 +18,6 @@ import (
 	"nod/interact"
 	"nod/ipc/operator"
 	"nod/policy"
-	"nod/policy/replay"
 )
 
 const welcomeTitle = "Welcome to nod"
@@ -36,7 +34,7 @@ type welcome struct {
 }
 
 func newWelcome(w *Window) *welcome {
-	p := &welcome{part: newPart(w), agents: newAgentList(w), replay: newReplayCard(w, lastWeek),
+	p := &welcome{part: newPart(w), agents: newAgentList(w), replay: newReplayCard(w),
 		autostart: newAutostartRow(w)}
 	p.try = controls.NewButton(lang.L("Send a test request"), p.ask)
 	p.content = container.NewBorder(nil, controls.FootOf(dialogs.Padded(10, 20, container.NewHBox(
@@ -78,30 +76,6 @@ func picture() fyne.CanvasObject {
 func outcome(e policy.Effect, words string) fyne.CanvasObject {
 	badge := controls.TopLeft(effectWidth, controls.EffectBadge(e))
 	return container.NewBorder(nil, nil, badge, nil, controls.Muted(words))
-}
-
-// lastWeek reads the transcripts of the last seven days.
-var lastWeek = replayKind{
-	run: func(ctx context.Context, p policy.Policy, progress func(float64)) (*replay.Report, error) {
-		return replaySince(ctx, p, time.Now().AddDate(0, 0, -7), progress)
-	},
-	button: func() string { return lang.L("Check last week") },
-	offer: func() string {
-		return lang.L("Claude Code and Codex keep transcripts on this computer. nod can count how often it would have " +
-			"asked last week. Nothing is sent, run or kept.")
-	},
-	figures: weekFigures,
-}
-
-func weekFigures(f *replay.Report) fyne.CanvasObject {
-	if f.Calls == 0 {
-		return controls.Card(controls.EmptyRow(lang.L("Claude Code and Codex did nothing here last week.")))
-	}
-	n := map[string]any{"Calls": f.Calls, "Asked": f.Asked, "Always": f.Always}
-	return controls.Card(dialogs.Padded(12, 14, dialogs.Column(4,
-		controls.Bold(lang.L("Last week: {{.Calls}} calls. nod would have asked {{.Asked}} times.", n), theme.SizeNameText),
-		controls.Muted(lang.L("{{.Always}} times if you choose Always wherever it is offered. The Suggestions page "+
-			"finds rules that lower this.", n)))))
 }
 
 func (p *welcome) testRow() fyne.CanvasObject {

@@ -26,13 +26,15 @@ func welcomed(t *testing.T, o *fakeOperator, theme string) *Window {
 	w.after = func(_ time.Duration, f func()) { f() }
 	w.ShowWelcome()
 	w.welcome.replay.run = func(context.Context, policy.Policy, func(float64)) (*replay.Report, error) {
-		return &replay.Report{Files: 9, Counts: replay.Counts{Calls: 1204, Asked: 71, Always: 19}}, nil
+		return &replay.Report{
+			Files: 9, Counts: replay.Counts{Calls: 1204, Asked: 71, Always: 19}, Rules: &replay.Rules{},
+		}, nil
 	}
 	w.win.Resize(fyne.NewSize(900, 600))
 	return w
 }
 
-// A new user sets up an agent, looks at last week and answers a request, all in one place, and is welcomed once.
+// A new user sets up an agent, looks at past calls and answers a request, all in one place, and is welcomed once.
 func TestTheWelcome(t *testing.T) {
 	o := somebody()
 	o.answer = interact.Answer{Outcome: api.Allowed, By: api.ByHuman}
@@ -57,9 +59,9 @@ func TestTheWelcome(t *testing.T) {
 		!strings.Contains(string(text), "claude-code") {
 		t.Errorf("%v: %s", err, text)
 	}
-	test.Tap(buttonIn(t, w.welcome.replay.content, "Check last week"))
+	test.Tap(buttonIn(t, w.welcome.replay.content, lookAtThePast))
 	if markup := test.RenderObjectToMarkup(w.welcome.replay.content); !strings.Contains(markup,
-		"Last week: 1204 calls. nod would have asked 71 times.") {
+		"nod would have asked about 71 of 1204 calls") {
 		t.Errorf("shows %s", markup)
 	}
 	test.Tap(w.welcome.try)
@@ -113,23 +115,6 @@ func TestWhatCameOfATestRequest(t *testing.T) {
 	}
 }
 
-// Only calls of last week count, and only files written then are read.
-func TestReplayOfLastWeek(t *testing.T) {
-	withTranscript(t)
-	r, err := lastWeek.run(t.Context(), policy.Policy{}, func(float64) {})
-	if err != nil || r.Files != 1 || r.Calls != 0 || r.Rules != nil {
-		t.Errorf("calls of another year: %v, %+v", err, r)
-	}
-	old := time.Now().AddDate(0, 0, -8)
-	file := filepath.Join(os.Getenv("CLAUDE_CONFIG_DIR"), "projects", "shop", "session.jsonl")
-	if err := os.Chtimes(file, old, old); err != nil {
-		t.Fatal(err)
-	}
-	if r, err = lastWeek.run(t.Context(), policy.Policy{}, func(float64) {}); err != nil || r.Files != 0 {
-		t.Errorf("an old file: %v, %+v", err, r)
-	}
-}
-
 // Closing the welcome cancels its work.
 func TestClosingTheWelcomeEndsItsWork(t *testing.T) {
 	o := somebody()
@@ -141,7 +126,7 @@ func TestClosingTheWelcomeEndsItsWork(t *testing.T) {
 			ended = ctx.Err()
 			return nil, ended
 		}
-		ui(func() { test.Tap(buttonIn(t, w.welcome.replay.content, "Check last week")) })
+		ui(func() { test.Tap(buttonIn(t, w.welcome.replay.content, lookAtThePast)) })
 		ui(w.close)
 		if ended == nil {
 			t.Error("it still reads")

@@ -35,7 +35,6 @@ type File struct {
 type Options struct {
 	Progress func(bytes int64) // called with the number of bytes read; may be nil
 	Suggest  bool              // suggest rules; reads every transcript twice
-	Since    time.Time         // ignores earlier calls
 }
 
 // Run replays transcripts. It fails if it cannot read one, because a report without it would look too
@@ -95,9 +94,7 @@ func (t *tally) read(ctx context.Context, f File, o Options) error {
 			return err
 		}
 		project = cmp.Or(project, call.CWD)
-		if !at.Before(o.Since) {
-			t.add(project, call, at)
-		}
+		t.add(project, call, at)
 	}
 	t.skipped += reader.Skipped()
 	return reader.Err()

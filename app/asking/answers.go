@@ -24,7 +24,7 @@ type owner interface {
 // answers takes what the user does with prompts, in a window or on a device.
 type answers struct {
 	prompts *windows
-	owner   owner
+	ownerOf func(interact.ID) owner
 }
 
 // Answer implements [operator.Operator]. It returns once the journal has the answer, which then survives whatever
@@ -33,7 +33,7 @@ func (a answers) Answer(ctx context.Context, answer operator.Answer) error {
 	if err := a.prompts.take(answer); err != nil {
 		return err
 	}
-	settled, err := a.owner.Settled(ctx, answer.ID)
+	settled, err := a.ownerOf(answer.ID).Settled(ctx, answer.ID)
 	if err == nil && settled.By != api.ByHuman { // its caller went away, or its time was over
 		return operator.ErrGone
 	}
@@ -42,7 +42,7 @@ func (a answers) Answer(ctx context.Context, answer operator.Answer) error {
 
 // Snooze implements [operator.Operator].
 func (a answers) Snooze(_ context.Context, id interact.ID, d time.Duration) error {
-	return gone(a.owner.Snooze(id, d))
+	return gone(a.ownerOf(id).Snooze(id, d))
 }
 
 // SaveDraft implements [operator.Operator].
@@ -53,7 +53,7 @@ func (a answers) SaveDraft(ctx context.Context, id interact.ID, draft []byte) er
 	if !a.prompts.keepDraft(id, draft) {
 		return operator.ErrGone
 	}
-	return gone(a.owner.SaveDraft(ctx, id, draft))
+	return gone(a.ownerOf(id).SaveDraft(ctx, id, draft))
 }
 
 // gone returns err as the windows know it: a request that has just ended is gone.

@@ -111,7 +111,7 @@ func New(ctx context.Context, c Config) (*Desk, error) {
 		Policy: keeper{d.store, d.windows}, Prompter: asks, Notify: d.notifier.notify, Journal: c.Journal,
 		Timeout: d.store.Timeout, Processes: c.Processes, IsAgent: c.IsAgent, Log: d.log,
 	})
-	d.answers = answers{d.windows, owners{d.broker, d.machines, c.Journal}}
+	d.answers = answers{d.windows, d.ownerOf}
 	d.devices = newDeviceDesk(devices, d.answers)
 	d.openTray()
 	return d, nil

@@ -538,6 +538,13 @@ func (m *machines) pending() []interact.Request {
 	return list
 }
 
+// has reports whether a request is on the list.
+func (m *machines) has(id interact.ID) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.asked[id] != nil
+}
+
 // find returns a request on the list. The error is [interact.ErrNotFound]. The caller holds m.mu.
 func (m *machines) find(id interact.ID) (*remoteRequest, error) {
 	if one := m.asked[id]; one != nil {

@@ -1,47 +1,23 @@
 package asking
 
 import (
-	"context"
-	"errors"
 	"slices"
-	"time"
 
 	"nod/interact"
 )
 
-// owners is the [owner] of all requests that wait for the user: the broker owns those of agents on this machine, the
-// relays of other machines own theirs.
-type owners struct {
-	broker   *interact.Broker
-	machines *machines
-	journal  requestJournal
+// local is the [owner] of the requests of agents on this machine: the broker, whose journal keeps drafts.
+type local struct {
+	*interact.Broker
+	requestJournal
 }
 
-// Settled implements [owner].
-func (o owners) Settled(ctx context.Context, id interact.ID) (interact.Answer, error) {
-	a, err := o.machines.Settled(ctx, id)
-	if errors.Is(err, interact.ErrNotFound) {
-		return o.broker.Settled(ctx, id)
+// ownerOf returns the owner of a request that waits for the user.
+func (d *Desk) ownerOf(id interact.ID) owner {
+	if d.machines.has(id) {
+		return d.machines
 	}
-	return a, err
-}
-
-// Snooze implements [owner].
-func (o owners) Snooze(id interact.ID, d time.Duration) error {
-	err := o.machines.Snooze(id, d)
-	if errors.Is(err, interact.ErrNotFound) {
-		return o.broker.Snooze(id, d)
-	}
-	return err
-}
-
-// SaveDraft implements [owner].
-func (o owners) SaveDraft(ctx context.Context, id interact.ID, draft []byte) error {
-	err := o.machines.SaveDraft(ctx, id, draft)
-	if errors.Is(err, interact.ErrNotFound) {
-		return o.journal.SaveDraft(ctx, id, draft)
-	}
-	return err
+	return local{d.broker, d.cfg.Journal}
 }
 
 // allPending lists the requests that wait for the user, oldest first.

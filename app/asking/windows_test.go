@@ -96,7 +96,7 @@ func newDesk(t *testing.T) *desk {
 	return d
 }
 
-func (d *desk) answers() answers { return answers{d.w, d} }
+func (d *desk) answers() answers { return answers{d.w, func(interact.ID) owner { return d }} }
 
 // Settled is a broker's.
 func (d *desk) Settled(ctx context.Context, id interact.ID) (interact.Answer, error) {

@@ -171,7 +171,7 @@ func TestTheSandboxIsSwitchedOn(t *testing.T) {
 		if o := s.Offers(c).Grant(policy.Always, policy.CoverSandbox); o.Text != "" {
 			t.Errorf("offered to an agent whose commands nod cannot run: %q", o.Text)
 		}
-		if got := offered(c).Text; got != "run the commands of /srv/shop in a sandbox, without asking" {
+		if got := offered(c).Text; got != "run the commands of /srv/shop in a sandbox and edit its files, without asking" {
 			t.Errorf("offered %q", got)
 		}
 		if err := k.Grant(c, policy.Always, policy.CoverSandbox); err != nil {

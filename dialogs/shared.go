@@ -2,8 +2,11 @@ package dialogs
 
 import (
 	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/lang"
 
 	"nod/dialogs/prompt"
+	"nod/interact"
 )
 
 // The other windows use these, so that all of nod looks the same.
@@ -27,4 +30,54 @@ func Diff(before, after string, seen func()) fyne.CanvasObject {
 		}
 	}
 	return s
+}
+
+// values fill the places of a translated sentence. A requester's text may be a value, never a key: keys are templates
+// and would be executed.
+type values map[string]any
+
+func tr(key string, v ...values) string {
+	if len(v) == 0 {
+		return lang.L(key)
+	}
+	return lang.L(key, map[string]any(v[0]))
+}
+
+// Past shows a request of the past as its prompt did, and its answer. The change of a file comes from the record, not
+// from the file as it is now. Where the view itself does not scroll, page does. aside runs work on another goroutine
+// and then show on the UI goroutine.
+func Past(r interact.Record, page fyne.Scrollable, aside func(work func() (show func()))) fyne.CanvasObject {
+	c := prompt.PastContent(r)
+	if c.Plan != "" {
+		return newPast(newProse(planBlocks(nil, c)), page)
+	}
+	s := newSheet(c.Lines, c.Original)
+	aside(s.colour)
+	return newPast(s, page)
+}
+
+// PastInput shows the whole input of a tool call of the past as JSON.
+func PastInput(input []byte, page fyne.Scrollable, aside func(work func() (show func()))) fyne.CanvasObject {
+	s := newRawView(input)
+	aside(s.colour)
+	return newPast(s, page)
+}
+
+// PastDiff shows a unified diff of the past of the file at path. cut says that there was more of it.
+func PastDiff(
+	path, diff string, cut bool, page fyne.Scrollable, aside func(work func() (show func())),
+) fyne.CanvasObject {
+	s := newSheet(prompt.PastDiff(path, diff, cut), diff)
+	aside(s.colour)
+	return newPast(s, page)
+}
+
+func newPast(s *sheet, page fyne.Scrollable) fyne.CanvasObject {
+	s.untracked = true
+	return container.NewStack(s, newWheel(func(ev *fyne.ScrollEvent) {
+		was := s.scroll.Offset
+		if s.Scrolled(ev); s.scroll.Offset == was {
+			page.Scrolled(ev)
+		}
+	}))
 }

@@ -1,7 +1,12 @@
 package dialogs
 
 import (
+	"fmt"
 	"iter"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 
 	"fyne.io/fyne/v2"
@@ -359,4 +364,83 @@ func pieces(spans []safetext.Span, from, to int) iter.Seq2[safetext.Span, string
 func (p *sheetPage) pieces(r sheetRow) iter.Seq2[safetext.Span, string] {
 	start := r.base + r.before
 	return pieces(p.sheet.lines[r.line].Spans[r.span:], r.from-start, r.to-start)
+}
+
+// inputView is the main block of an approval: what the tool call would do, from its exact input.
+type inputView struct {
+	block *sheet // shows it, and tracks how much of it has been in view
+	prompt.View
+}
+
+func newInputView(w *window, said prompt.View) *inputView {
+	v := &inputView{View: said}
+	if v.Plan != "" {
+		v.block = newProse(planBlocks(w, v.Content))
+		return v
+	}
+	v.block = newSheet(v.Lines, v.Original)
+	v.block.capped = v.TooLong
+	if v.Must > 0 && !v.TooLong {
+		v.block.mustRead = v.Must
+	}
+	return v
+}
+
+// newRawView shows an input as indented JSON, with nothing changed within its parts; invalid JSON unchanged.
+func newRawView(raw []byte) *sheet {
+	return newSheet(prompt.RawLines(raw), string(raw))
+}
+
+// openText writes text to a read-only file of this user and opens it with the desktop's program for plain text. nod
+// chooses the name of the file, so that text cannot determine the program.
+func openText(text string) error {
+	dir, err := os.MkdirTemp("", "nod-input-") // made with mode 0700
+	if err != nil {
+		return fmt.Errorf("open as file: %w", err)
+	}
+	path := filepath.Join(dir, "input.txt")
+	if err := os.WriteFile(path, []byte(text), 0o400); err != nil {
+		return fmt.Errorf("open as file: %w", err)
+	}
+	if err := fyne.CurrentApp().OpenURL(&url.URL{Scheme: "file", Path: filepath.ToSlash(path)}); err != nil {
+		return fmt.Errorf("open %s: %w", path, err)
+	}
+	return nil
+}
+
+// seenRanges are the parts of a text that have been in view: disjoint half-open ranges of positions, in order.
+type seenRanges []seenRange
+
+type seenRange struct{ from, to int }
+
+// add records that the positions from from up to, not including, to have been in view.
+func (s *seenRanges) add(from, to int) {
+	if from >= to {
+		return
+	}
+	first, _ := slices.BinarySearchFunc(*s, from, func(r seenRange, from int) int { return r.to - from })
+	last := first
+	for last < len(*s) && (*s)[last].from <= to {
+		from, to = min(from, (*s)[last].from), max(to, (*s)[last].to)
+		last++
+	}
+	*s = slices.Replace(*s, first, last, seenRange{from, to})
+}
+
+// covers reports whether all positions before end have been in view.
+func (s seenRanges) covers(end int) bool {
+	return end == 0 || len(s) > 0 && s[0].from == 0 && s[0].to >= end
+}
+
+// reaches reports whether the position before end has been in view, whatever is above it.
+func (s seenRanges) reaches(end int) bool {
+	return end == 0 || slices.ContainsFunc(s, func(r seenRange) bool { return r.from < end && end <= r.to })
+}
+
+// firstGap returns the first position that has not been in view.
+func (s seenRanges) firstGap() int {
+	if len(s) == 0 || s[0].from > 0 {
+		return 0
+	}
+	return s[0].to
 }

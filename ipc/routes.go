@@ -2,6 +2,8 @@ package ipc
 
 import (
 	"cmp"
+	_ "embed"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -375,4 +377,18 @@ func health(s *Server, _ *http.Request, _ []byte) (reply, error) {
 		h.Relay = &relay
 	}
 	return reply{body: h}, nil
+}
+
+// description is the OpenAPI 3.1 document of this interface. The tests make it from the table of routes and the types
+// of package api, and fail when it is another: go test ./ipc -run Description -update.
+//
+//go:embed openapi.json
+var description string
+
+// versionMark stands in the description where nod's version belongs.
+const versionMark = "VERSION"
+
+func describe(s *Server, _ *http.Request, _ []byte) (reply, error) {
+	version, err := json.Marshal(s.endpoint.Version)
+	return reply{body: json.RawMessage(strings.Replace(description, `"`+versionMark+`"`, string(version), 1))}, err
 }

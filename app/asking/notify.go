@@ -12,8 +12,10 @@ import (
 	"fyne.io/fyne/v2/lang"
 	"github.com/gen2brain/beeep"
 
+	"nod/agents/registry"
 	"nod/api"
 	"nod/assets"
+	"nod/dialogs/prompt"
 	"nod/dialogs/safetext"
 	"nod/interact"
 )
@@ -162,3 +164,12 @@ func (m beeepMessenger) Send(body string, level string) error {
 	}
 	return err
 }
+
+// titled is a request with the name by which the user knows its agent.
+func titled(r interact.Request) interact.Request {
+	r.Requester.Title = registry.Title(r.Requester.Agent)
+	return r
+}
+
+// whoAsks names the session of a request.
+func whoAsks(r interact.Request) string { return prompt.SessionOf(titled(r).Requester) }

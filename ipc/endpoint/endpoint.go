@@ -17,11 +17,13 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+	"github.com/gofrs/flock"
 
 	"nod/ownfile"
 )
@@ -268,4 +270,14 @@ func checkURL(s string) error {
 		return errors.New("url: want http:// with a loopback address and a port, and nothing more")
 	}
 	return nil
+}
+
+// InstanceLock is the lock of the nod-desktop that publishes its endpoint in dir. It locks no file of nod's own:
+// whoever deletes nod's folder must not make room for a second nod. Windows locks no folder, and deletes no file that
+// is open.
+func InstanceLock(dir string) *flock.Flock {
+	if runtime.GOOS == "windows" {
+		return flock.New(filepath.Join(dir, "instance.lock"))
+	}
+	return flock.New(filepath.Dir(dir), flock.SetFlag(os.O_RDONLY))
 }

@@ -11,8 +11,10 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"slices"
 	"strings"
+	"time"
 
 	"nod/ipc/client"
 	"nod/ipc/client/waiting"
@@ -104,4 +106,16 @@ func handOver(args []string, payload io.Reader) (status int, err error) {
 func isSelf(path string) bool {
 	self, err := os.Executable()
 	return err == nil && programs.IsSame(self, path)
+}
+
+// startChild runs a program to its end and returns its exit status.
+func startChild(path string, argv []string, payload io.Reader) (status int, err error) {
+	cmd := exec.Cmd{
+		Path: path, Args: argv, Stdin: payload, Stdout: os.Stdout, Stderr: os.Stderr,
+		WaitDelay: 100 * time.Millisecond, // an agent need not close what it writes to
+	}
+	if err = cmd.Run(); cmd.ProcessState != nil && cmd.ProcessState.Exited() {
+		return cmd.ProcessState.ExitCode(), nil
+	}
+	return 0, err
 }

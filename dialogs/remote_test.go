@@ -186,7 +186,7 @@ var toDisk = map[string][]string{
 func TestOnlyHereLooksAtTheDisk(t *testing.T) {
 	may := map[string][]string{
 		"prompt/places.go": {"os.UserHomeDir", "policy.Locate", "policy.Risks", "basefile.Read"},
-		"openfile.go":      {"os.MkdirTemp", "os.WriteFile"}, // a copy of a text in a new file
+		"sheet.go":         {"os.MkdirTemp", "os.WriteFile"}, // a copy of a text in a new file
 	}
 	seen := map[string]bool{}
 	files, err := filepath.Glob("*.go")

@@ -19,7 +19,7 @@ void __real_glfwSwapBuffers(void *window);
 // an event nor by Do, such as the change to dark colors.
 static const double after_event = 1, after_function = 0.05;
 static const double slow_after_function = 0.3, slow_after_drawing = 2;
-static const double slow = 0.25, asleep = 10;
+static const double slow = 0.25, asleep = 30;
 
 static atomic_int turns, asked, done;
 static double awake, lively; // until when it turns, and turns slowly
@@ -31,9 +31,10 @@ static void extend(double *until, double to) {
 
 static void ask(void) { atomic_fetch_add(&asked, 1); }
 
-static void finish(void) {
+static void finish(int moves) {
 	atomic_fetch_sub(&asked, 1);
-	atomic_store(&done, 1);
+	if (moves)
+		atomic_store(&done, 1);
 }
 
 static void wake(void) {
@@ -69,6 +70,12 @@ import "C"
 
 func beginDo() { C.ask() }
 
-func endDo() { C.finish() }
+func endDo(moves bool) {
+	var yes C.int
+	if moves {
+		yes = 1
+	}
+	C.finish(yes)
+}
 
 func wakeLoop() { C.wake() }

@@ -6,6 +6,6 @@ package dialogs
 
 func beginDo() {}
 
-func endDo() {}
+func endDo(bool) {}
 
 func wakeLoop() {}

@@ -89,10 +89,10 @@ func (w *windows) addEntries(context.Context) error {
 
 // ping returns once the UI goroutine has handled an event.
 func (w *windows) ping(ctx context.Context) error {
-	handled := make(chan struct{})
-	w.onUI(func() { close(handled) })
+	answers := dialogs.Answers()
+	w.park.Wake()
 	select {
-	case <-handled:
+	case <-answers:
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()

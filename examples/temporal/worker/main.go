@@ -56,7 +56,6 @@ func run(ctx context.Context, server temporal.Options, id, cwd, note string) err
 	if err != nil {
 		return fmt.Errorf("%w: %s", err, client.Hint)
 	}
-	defer n.Close()
 	t, err := temporal.Dial(server)
 	if err != nil {
 		return fmt.Errorf("connect to Temporal: %w", err)

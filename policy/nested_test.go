@@ -247,3 +247,20 @@ func TestDeniedInEveryReading(t *testing.T) {
 		}
 	}
 }
+
+// What a shell cuts into several words is no value of a flag: the next word could be another flag, such as sort's -o.
+func TestNoValueOfSeveralWords(t *testing.T) {
+	p := after(t, bash("git commit -m 'Mend it'"), Always, CoverCommands)
+	p = p.WithGrants(append(p.grants, after(t, bash("npm test"), Always, CoverBuilds).grants...))
+	for command, want := range map[string]Effect{
+		"sort -t $(cat x) f": Ask, "sort -t `cat x` f": Ask, `sort -t "$(cat x)" f`: Allow, "sort -t a$(cat x) f": Ask,
+		"cut -d $(cat x) f": Ask, "jq --arg a $(cat x) . f": Ask, "while read x; do sort -t $x f; done < g": Ask,
+		"git commit -m $(cat x)": Ask, `git commit -m "$(cat x)"`: Allow, "git commit -m *": Ask,
+		"go test -run $(cat x)": Ask, `go test -run "$(cat x)"`: Allow, "go test -run *": Ask,
+		"while read x; do go test -run $x; done < f": Ask,
+	} {
+		if d := Decide(bash(command), p, testNow); d.Effect != want {
+			t.Errorf("%s: %s (%s), want %s", command, d.Effect, d.Reason, want)
+		}
+	}
+}

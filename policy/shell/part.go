@@ -79,16 +79,17 @@ func (p Part) Work() string {
 			words[0] = name
 		}
 	}
-	isOdd := func(flag string) bool {
-		return !slices.Contains(p.free, flag) && !programs().changes.Has(strings.TrimPrefix(flag, markOperand))
-	}
-	if slices.ContainsFunc(p.words.Flags, isOdd) {
-		return ""
-	}
 	kind, last := programs().work[strings.Join(words, " ")], len(words)-1
 	if kind == "" && workName().MatchString(words[last]) && !strings.Contains(words[last], "..") {
 		words[last] = anyName
 		kind = programs().work[strings.Join(words, " ")]
+	}
+	isOdd := func(flag string) bool {
+		changes := kind == WorkBuilds && programs().changes.Has(strings.TrimPrefix(flag, markOperand))
+		return !changes && !slices.Contains(p.free, flag)
+	}
+	if slices.ContainsFunc(p.words.Flags, isOdd) {
+		return ""
 	}
 	return kind
 }

@@ -282,6 +282,9 @@ func (r *reading) nextValue(name string, v flag, args []word, i int) (int, strin
 	if dash && rest != "" && !digits(rest) && (strict || !v.typ.free) || strict && !value.fits(v.typ) {
 		return 0, r.notKnown(args[i].text + " " + value.text)
 	}
+	if value.glob {
+		return 0, "The value of " + name + " may be several words."
+	}
 	if v.second == nil {
 		return 2, r.value(name, v, value)
 	}
@@ -324,7 +327,7 @@ func (r *reading) value(name string, v flag, w word) string {
 	if r.program.traits[traitAtFiles] && strings.HasPrefix(w.text, "@") {
 		return r.name + " reads more words from the file " + quote(w.text) + "."
 	}
-	if !w.known && (!v.typ.free || r.program.restrains(name)) {
+	if w.splits || !w.known && (!v.typ.free || r.program.restrains(name)) {
 		return "The value of " + name + " is known only when it runs."
 	}
 	return r.check(w, v.typ)

@@ -36,7 +36,7 @@ type actions struct {
 
 func newActions(w *Window) *actions {
 	a := &actions{win: w, card: container.NewStack(), why: controls.NewRemark(widget.LowImportance)}
-	a.work.Aside = w.run
+	a.work.Aside = w.Aside
 	for _, one := range []struct {
 		name   string
 		effect policy.Effect
@@ -197,7 +197,7 @@ func (a *actions) save(p proposal) {
 
 // change changes the configuration and shows the result; undo is offered with it and may be nil.
 func (a *actions) change(f func(*config.Config) error, done string, undo func()) {
-	a.win.act(func(ctx context.Context) error {
+	a.win.Act(func(ctx context.Context) error {
 		s, err := a.win.opts.Operator.State(ctx)
 		if err != nil {
 			return err
@@ -209,7 +209,7 @@ func (a *actions) change(f func(*config.Config) error, done string, undo func())
 
 // revoke revokes a saved approval. The foot of the window then offers to undo that.
 func (a *actions) revoke(id string) {
-	a.win.act(func(ctx context.Context) error { return a.win.opts.Operator.Revoke(ctx, id) },
+	a.win.Act(func(ctx context.Context) error { return a.win.opts.Operator.Revoke(ctx, id) },
 		func(err error) { a.showDone(lang.L("Revoked."), nil, err) })
 }
 

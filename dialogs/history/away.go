@@ -25,7 +25,7 @@ type awayPage struct {
 
 func newAwayPage(w *Window) *awayPage {
 	p := &awayPage{win: w, status: controls.NewRemark(widget.LowImportance), body: container.NewStack()}
-	p.work.Aside = w.run
+	p.work.Aside = w.Aside
 	p.content = controls.Page(dialogs.Column(9,
 		controls.Header(lang.L("While you were away"), lang.L("What happened the last time nod was paused or quiet, "+
 			"your screen was locked, or you did not answer.")),

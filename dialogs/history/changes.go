@@ -33,7 +33,7 @@ type changes struct {
 
 func newChanges(w *Window, page *container.Scroll) *changes {
 	c := &changes{win: w, page: page, content: dialogs.Column(5), plan: container.NewStack()}
-	c.work.Aside = w.run
+	c.work.Aside = w.Aside
 	return c
 }
 
@@ -189,7 +189,7 @@ func (c *changes) confirm(run snapshot.Run, plan operator.TakeBack, err error) {
 	main := controls.MainButton(name, theme.ConfirmIcon(), func() { c.takeBack(run, plan) })
 	c.propose(append(words, dialogs.Row(8, c.closing(lang.L("Cancel")), main))...)
 	c.win.win.Canvas().Focus(main)
-	c.win.after(pace, func() { controls.Reveal(main) }) // once it has its place
+	c.win.After(controls.Pace, func() { controls.Reveal(main) }) // once it has its place
 }
 
 // leftAlone names the files that stay as they are.
@@ -237,7 +237,7 @@ func (c *changes) takeBack(run snapshot.Run, plan operator.TakeBack) {
 	seq := c.seq
 	c.propose(controls.Paragraph(lang.L("Taking back…"), widget.MediumImportance))
 	var left []snapshot.Conflict
-	c.win.act(func(ctx context.Context) (err error) {
+	c.win.Act(func(ctx context.Context) (err error) {
 		left, err = c.win.opts.Operator.TakeBack(ctx, seq, plan.Digest)
 		return err
 	}, func(err error) {

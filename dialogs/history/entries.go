@@ -63,7 +63,7 @@ type choice struct {
 
 func newEntriesPage(w *Window) *entriesPage {
 	p := &entriesPage{win: w, chips: dialogs.Row(6), status: controls.NewRemark(widget.LowImportance)}
-	p.facets.Aside = w.run
+	p.facets.Aside = w.Aside
 	p.search = controls.NewTextField(w.typedShortcut, false)
 	p.search.SetPlaceHolder(lang.L("Search…"))
 	p.search.OnChanged = func(string) { p.find() }
@@ -237,7 +237,7 @@ func (p *entriesPage) find() {
 		return
 	}
 	p.list.find(p.query())
-	p.win.after(searchDelay, func() { p.showStatus(nil) })
+	p.win.After(searchDelay, func() { p.showStatus(nil) })
 }
 
 func (p *entriesPage) showStatus(err error) {
@@ -283,7 +283,7 @@ func (p *entriesPage) catchUp() {
 	case !p.win.Visible() || p.win.tabs.Selected != onEntries: // enter will find them
 		p.outdated = false
 	case p.list.isReading():
-		p.win.after(renewDelay, p.catchUp)
+		p.win.After(renewDelay, p.catchUp)
 	default:
 		p.outdated = false
 		p.find()

@@ -34,7 +34,7 @@ type exporter struct {
 func newExporter(w *Window, query func() history.Query) *exporter {
 	e := &exporter{win: w, query: query, result: controls.NewRemark(widget.MediumImportance),
 		wrong: controls.NewRemark(widget.DangerImportance)}
-	e.work.Aside = w.run
+	e.work.Aside = w.Aside
 	e.path = controls.NewTextField(w.typedShortcut, false)
 	e.path.OnSubmitted = func(string) { e.export() }
 	e.path.Escape = e.hide
@@ -84,7 +84,7 @@ func (e *exporter) export() {
 	e.result.Say("")
 	path, format, q := e.path.Text, formats[max(e.format.SelectedIndex(), 0)], e.query()
 	e.write.Disable()
-	e.win.after(searchDelay, func() {
+	e.win.After(searchDelay, func() {
 		if e.work.Busy() {
 			e.result.Say(lang.L("Writing…"))
 		}

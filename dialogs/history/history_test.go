@@ -225,8 +225,8 @@ func newTestWindow(t testing.TB, o *fakeOperator, look string) *Window {
 func openTestWindow(t testing.TB, o *fakeOperator, look string) *Window {
 	t.Helper()
 	w := newTestWindow(t, o, look)
-	w.aside = func(f func()) { f() }
-	w.after = func(time.Duration, func()) {}
+	w.Aside = func(f func()) { f() }
+	w.After = func(time.Duration, func()) {}
 	w.Show(operator.View{History: operator.HistoryEntries})
 	w.win.Resize(fyne.NewSize(900, 600))
 	return w

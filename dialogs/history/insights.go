@@ -34,7 +34,7 @@ type insightsPage struct {
 
 func newInsightsPage(w *Window) *insightsPage {
 	p := &insightsPage{win: w, status: controls.NewRemark(widget.LowImportance), body: container.NewStack()}
-	p.work.Aside = w.run
+	p.work.Aside = w.Aside
 	var names []string
 	for _, days := range spans {
 		names = append(names, lang.L("Last {{.Count}} days", map[string]any{"Count": days}))
@@ -73,7 +73,7 @@ func (p *insightsPage) enter() {
 			p.draw(since, f)
 		}
 	})
-	p.win.after(searchDelay, func() {
+	p.win.After(searchDelay, func() {
 		if p.work.Busy() {
 			p.status.Say(lang.L("Adding up…"))
 		}

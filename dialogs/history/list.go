@@ -71,7 +71,7 @@ func when(l history.Line) time.Time {
 
 func newEntryList(w *Window, onOpen func(history.Line), onStatus func(error)) *entryList {
 	l := &entryList{win: w, onOpen: onOpen, onStatus: onStatus}
-	l.next.Aside, l.again.Aside = w.run, w.run
+	l.next.Aside, l.again.Aside = w.Aside, w.Aside
 	l.Length = func() int { return l.rows }
 	l.CreateItem = func() fyne.CanvasObject { return newRowView() }
 	l.UpdateItem = l.fill

@@ -5,9 +5,7 @@
 package history
 
 import (
-	"context"
 	"slices"
-	"sync/atomic"
 	"time"
 
 	"fyne.io/fyne/v2"
@@ -39,9 +37,6 @@ const (
 	wideWindow              = 1060 // from this width on it shows the icons of pages
 )
 
-// pace is the interval between updates, so that busy agents do not keep the window busy.
-const pace = 200 * time.Millisecond
-
 // Indices of pages.
 const (
 	onEntries = iota
@@ -52,13 +47,11 @@ const (
 // Window is the history window. It is built when it is first shown. Call its methods on the UI goroutine, except
 // Changed, Added and Visible.
 type Window struct {
-	app     fyne.App
-	opts    Options
-	win     fyne.Window // nil until shown
-	visible atomic.Bool
-	news    atomic.Bool    // a fetch is scheduled after a change
-	state   operator.State // as last fetched
-	states  controls.Worker
+	*controls.Link
+	app   fyne.App
+	opts  Options
+	win   fyne.Window    // nil until shown
+	state operator.State // as last fetched
 
 	banner *controls.Banner
 	undo   *dialogs.UndoBar
@@ -70,41 +63,31 @@ type Window struct {
 
 	typedShortcut func(fyne.Shortcut) bool // runs a shortcut of the window; reports whether there is one
 
-	aside func(func())                // runs slow functions; synchronous in tests
-	after func(time.Duration, func()) // runs a function on the UI goroutine after a delay
-	now   func() time.Time
+	now func() time.Time
 }
 
 // New returns a hidden window.
 func New(a fyne.App, o Options) *Window {
-	w := &Window{
-		app: a, opts: o, now: time.Now,
-		after: func(d time.Duration, f func()) { time.AfterFunc(d, func() { dialogs.Do(f) }) },
-	}
-	w.aside = func(f func()) { go f() }
-	w.states.Aside = w.run
+	w := &Window{app: a, opts: o, now: time.Now}
+	w.Link = controls.NewLink(o.Operator, w.show)
 	return w
 }
 
-func (w *Window) run(f func()) { w.aside(f) }
-
 // draw runs work off the UI goroutine, and then show on it.
 func (w *Window) draw(work func() (show func())) {
-	w.run(func() {
+	w.Aside(func() {
 		show := work()
 		dialogs.Do(show)
 	})
 }
-
-func (w *Window) Visible() bool { return w.visible.Load() }
 
 // Show brings the window to the front and selects a page and, in the list of entries, an entry.
 func (w *Window) Show(v operator.View) {
 	if w.win == nil {
 		w.build()
 	}
-	w.visible.Store(true)
-	w.fetch()
+	w.SetVisible(true)
+	w.Fetch()
 	page := map[operator.HistoryPage]int{operator.HistoryAway: onAway, operator.HistoryInsights: onInsights}[v.History]
 	if page == w.tabs.Selected {
 		w.enter(page)
@@ -123,27 +106,10 @@ func (w *Window) Show(v operator.View) {
 	}
 }
 
-// Changed updates the window after a change of the state. It is safe for concurrent use and never blocks.
-func (w *Window) Changed() {
-	if !w.visible.Load() || w.news.Swap(true) {
-		return
-	}
-	w.after(pace, func() {
-		w.news.Store(false)
-		w.fetch()
-	})
-}
-
 // Added updates the window after new entries. It is safe for concurrent use and never blocks.
 func (w *Window) Added() {
-	if w.visible.Load() {
+	if w.Visible() {
 		dialogs.Do(w.entries.renew)
-	}
-}
-
-func (w *Window) fetch() {
-	if w.visible.Load() {
-		controls.Fetch(&w.states, w.opts.Operator.State, w.show)
 	}
 }
 
@@ -162,7 +128,7 @@ func (w *Window) build() {
 	w.win = w.app.NewWindow(title)
 	w.typedShortcut = controls.AddChords(w.win.Canvas(), w.seek, w.close, func(by int) { w.tabs.Step(by) })
 	w.banner = controls.NewBanner(func() { w.opts.Rule("") })
-	w.undo = dialogs.NewUndoBar(w.takeBack, func(d time.Duration, f func()) { w.after(d, f) })
+	w.undo = dialogs.NewUndoBar(w.TakeBack, w.After)
 	w.entries, w.away, w.insights = newEntriesPage(w), newAwayPage(w), newInsightsPage(w)
 	w.tabs = controls.NewNavigation([]controls.Tab{
 		{Name: lang.L("History"), Icon: theme.HistoryIcon(), Content: w.entries.content},
@@ -193,21 +159,6 @@ func (w *Window) enter(page int) {
 	}
 }
 
-func (w *Window) takeBack(id int, done func(error)) {
-	w.act(func(ctx context.Context) error { return w.opts.Operator.Undo(ctx, id) }, done)
-}
-
-// act performs an action of the user off the UI goroutine.
-func (w *Window) act(do func(context.Context) error, done func(error)) {
-	w.run(func() {
-		err := do(context.Background())
-		dialogs.Do(func() {
-			done(err)
-			w.fetch()
-		})
-	})
-}
-
 func (w *Window) find(f filter) {
 	w.entries.set(f)
 	w.tabs.SelectIndex(onEntries)
@@ -233,7 +184,7 @@ func (w *Window) typedKey(k *fyne.KeyEvent) {
 }
 
 func (w *Window) close() {
-	w.visible.Store(false)
+	w.SetVisible(false)
 	w.entries.leave()
 	w.away.leave()
 	w.insights.leave()

@@ -139,7 +139,7 @@ type agentCard struct {
 }
 
 func newAgentCard(w *Window, a agent.Agent, changed func()) *agentCard {
-	c := &agentCard{part: newPart(w), agent: a, changed: changed, working: controls.Worker{Aside: w.aside},
+	c := &agentCard{part: newPart(w), agent: a, changed: changed, working: controls.Worker{Aside: w.Aside},
 		badge: container.NewStack(), notes: dialogs.Column(3),
 		version: dialogs.Lines(lang.L("looking…"), theme.SizeNameCaptionText, widget.LowImportance),
 		contact: dialogs.Lines("", theme.SizeNameCaptionText, widget.LowImportance)}
@@ -402,7 +402,7 @@ const diffHeight = 190
 
 // apply makes changes, or shows why it could not. It does not use the worker, which may drop a job for a later one.
 func (c *agentCard) apply(changes []agent.Change, after string, failed func()) {
-	c.win.aside(func() {
+	c.win.Aside(func() {
 		var err error
 		for i := 0; i < len(changes) && err == nil; i++ {
 			err = changes[i].Apply()
@@ -455,7 +455,7 @@ const layoutTime = 50 * time.Millisecond
 
 func (c *agentCard) open(o fyne.CanvasObject) {
 	c.fill(dialogs.Padded(8, 14, o))
-	c.win.after(layoutTime, func() { controls.Reveal(c.body) })
+	c.win.After(layoutTime, func() { controls.Reveal(c.body) })
 }
 
 func (c *agentCard) close() { c.fill() }

@@ -11,6 +11,7 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/test"
 
+	"nod/dialogs/controls"
 	"nod/dialogs/dialogstest"
 	"nod/policy"
 )
@@ -53,7 +54,7 @@ func TestChangesAreFetchedOnce(t *testing.T) {
 	o := somebody()
 	live(t, o, func(w *Window, ui func(func())) {
 		w.Changed()
-		time.Sleep(2 * pace)
+		time.Sleep(2 * controls.Pace)
 		if n := o.calls("State"); n != 0 {
 			t.Errorf("%d fetches for a window that is closed", n)
 		}
@@ -62,7 +63,7 @@ func TestChangesAreFetchedOnce(t *testing.T) {
 		for range 1000 {
 			w.Changed()
 		}
-		time.Sleep(2 * pace)
+		time.Sleep(2 * controls.Pace)
 		if n := o.calls("State") - before; n != 1 {
 			t.Errorf("%d fetches after many changes", n)
 		}
@@ -70,7 +71,7 @@ func TestChangesAreFetchedOnce(t *testing.T) {
 		before = o.calls("State")
 		for range 5 {
 			w.Changed()
-			time.Sleep(2 * pace)
+			time.Sleep(2 * controls.Pace)
 		}
 		o.goOn()
 		synctest.Wait()
@@ -89,7 +90,7 @@ func TestChangesAreSavedInOrder(t *testing.T) {
 		check := w.general.onTop.check
 		o.stop()
 		w.Changed()
-		time.Sleep(2 * pace) // a state is on its way that does not know of what follows
+		time.Sleep(2 * controls.Pace) // a state is on its way that does not know of what follows
 		for range 5 {
 			fyne.Do(func() { test.Tap(check) })
 		}
@@ -116,7 +117,7 @@ func TestAStaleStateIsNotShown(t *testing.T) {
 		check.OnChanged = func(on bool) { shown = append(shown, on); changed(on) }
 		o.stop()
 		w.Changed()
-		time.Sleep(2 * pace)
+		time.Sleep(2 * controls.Pace)
 		ui(func() { test.Tap(check) })
 		o.goOn()
 		synctest.Wait()
@@ -149,7 +150,7 @@ func TestSuggestionsAreGivenUp(t *testing.T) {
 	live(t, o, func(w *Window, ui func(func())) {
 		ui(w.Show)
 		w.Changed()
-		time.Sleep(2 * pace)
+		time.Sleep(2 * controls.Pace)
 		if n := o.calls("Suggest") + o.calls("Desktop"); n != 0 {
 			t.Errorf("%d calls for pages that nobody looks at", n)
 		}

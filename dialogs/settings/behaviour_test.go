@@ -301,7 +301,7 @@ func TestABrokenFile(t *testing.T) {
 		t.Error("a suggestion can be added")
 	}
 	o.state.Problem = ""
-	w.fetch()
+	w.Fetch()
 	if w.banner.Content.Visible() || checkIn(t, w.suggestions.body).Disabled() || w.suggestions.choice.add.Disabled() {
 		t.Error("it stays broken after it was mended")
 	}

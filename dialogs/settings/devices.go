@@ -301,7 +301,7 @@ func (f *invitingForm) invite() {
 		return
 	}
 	var code operator.Invitation
-	f.section.page.win.act(func(ctx context.Context) (err error) {
+	f.section.page.win.Act(func(ctx context.Context) (err error) {
 		code, err = f.section.page.win.opts.Operator.Invite(ctx, name, may)
 		return err
 	}, func(err error) {
@@ -343,7 +343,7 @@ func (f *invitingForm) show() {
 		})))
 	controls.SetContent(f.section.invitation, controls.Card(dialogs.Padded(12, 14,
 		container.New(controls.Besides{Gap: 16}, words, code))))
-	f.section.page.win.after(pace, func() { controls.Reveal(f.section.invitation) }) // once it has been laid out
+	f.section.page.win.After(controls.Pace, func() { controls.Reveal(f.section.invitation) }) // once it has been laid out
 }
 
 // tick shows the remaining time, and reports whether there is any.
@@ -358,7 +358,7 @@ func (f *invitingForm) tick() bool {
 }
 
 func (f *invitingForm) poll() {
-	f.section.page.win.after(pollPace, func() {
+	f.section.page.win.After(pollPace, func() {
 		if f.section.inviting == f && f.section.page.win.Visible() && f.tick() {
 			f.section.page.fetch()
 			f.poll()
@@ -423,5 +423,5 @@ func (s *phoneSection) ask(asks operator.Joining) {
 		controls.Exact(cleaned(asks.Fingerprint), theme.SizeNameSubHeadingText),
 		controls.Muted(lang.L("Permissions")+": "+may), problem.Content, container.NewHBox(pair, cancel)))))
 	s.add.Hide()
-	s.page.win.after(pace, func() { controls.Reveal(s.invitation) }) // once it has been laid out
+	s.page.win.After(controls.Pace, func() { controls.Reveal(s.invitation) }) // once it has been laid out
 }

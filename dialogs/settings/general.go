@@ -200,7 +200,7 @@ type autostartRow struct {
 func newAutostartRow(w *Window) *autostartRow {
 	return &autostartRow{checkRow: newCheckRow(lang.L("Start at login"),
 		lang.L("Keeps nod running whenever you're logged in."), func(on bool, done func(error)) {
-			w.act(func(ctx context.Context) error { return w.opts.Operator.SetAutostart(ctx, on) }, done)
+			w.Act(func(ctx context.Context) error { return w.opts.Operator.SetAutostart(ctx, on) }, done)
 		})}
 }
 
@@ -223,7 +223,7 @@ func newPauseRow(w *Window) *pauseRow {
 	r := &pauseRow{}
 	r.pick = controls.NewSelect(nil, func(string) {
 		if i := r.pick.SelectedIndex(); i > 0 {
-			w.act(func(ctx context.Context) error { return w.opts.Operator.Pause(ctx, r.choice(i)) }, r.Problem.Complain)
+			w.Act(func(ctx context.Context) error { return w.opts.Operator.Pause(ctx, r.choice(i)) }, r.Problem.Complain)
 		}
 	})
 	r.Setting = controls.NewSetting(lang.L("Pause"),

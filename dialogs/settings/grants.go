@@ -77,7 +77,7 @@ func (l *grantList) heldRows() []fyne.CanvasObject {
 		return nil
 	}
 	accept := controls.NewButton(lang.L("Accept these"), func() {
-		l.win.act(l.win.opts.Operator.AcceptGrants, l.problem.Complain)
+		l.win.Act(l.win.opts.Operator.AcceptGrants, l.problem.Complain)
 	})
 	controls.Enable(len(l.held) <= l.most, accept) // only if all are visible
 	text := controls.Paragraph(lang.L("Another program wrote these approvals. They don't count until you accept them. "+
@@ -145,7 +145,7 @@ func (l *grantList) revokeAll() {
 
 // revoke revokes the approval with that id, or all of them if id is "".
 func (l *grantList) revoke(id string) {
-	l.win.act(func(ctx context.Context) error { return l.win.opts.Operator.Revoke(ctx, id) }, l.problem.Complain)
+	l.win.Act(func(ctx context.Context) error { return l.win.opts.Operator.Revoke(ctx, id) }, l.problem.Complain)
 }
 
 func (l *grantList) ready(sure bool) {

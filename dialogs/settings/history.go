@@ -33,7 +33,7 @@ type historyPage struct {
 
 func newHistoryPage(w *Window) *historyPage {
 	const day = 24 * time.Hour
-	p := &historyPage{part: newPart(w), verify: controls.Worker{Aside: w.aside}}
+	p := &historyPage{part: newPart(w), verify: controls.Worker{Aside: w.Aside}}
 	p.check = controls.NewButton(lang.L("Check now"), p.toggle)
 	p.verdict = dialogs.Lines("", theme.SizeNameCaptionText, widget.LowImportance)
 	p.say("", widget.LowImportance)

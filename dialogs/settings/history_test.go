@@ -48,7 +48,7 @@ func TestWhatIsKeptIsSaid(t *testing.T) {
 	}
 	o.state.Journal = someJournal()
 	o.state.Journal.Problem = "the disk is full"
-	w.fetch()
+	w.Fetch()
 	if markup := test.RenderObjectToMarkup(w.history.body); !strings.Contains(markup, "the disk is full") {
 		t.Errorf("the problem is not in %s", markup)
 	}

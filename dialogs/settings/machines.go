@@ -139,7 +139,7 @@ func (p *machinesPage) draw() {
 }
 
 func (p *machinesPage) act(do func(context.Context, operator.Operator) error, done func(error)) {
-	p.win.act(func(ctx context.Context) error { return do(ctx, p.win.opts.Operator) }, func(err error) {
+	p.win.Act(func(ctx context.Context) error { return do(ctx, p.win.opts.Operator) }, func(err error) {
 		p.work.Drop() // a result on its way may be older
 		p.problem.Complain(err)
 		if done != nil {

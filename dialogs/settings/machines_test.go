@@ -97,7 +97,7 @@ func TestWhatAsksToJoinIsIgnored(t *testing.T) {
 	if says(p.joining.content, "garlic") {
 		t.Error("what was ignored is still there")
 	}
-	p.win.fetch()
+	p.win.Fetch()
 	if says(p.joining.content, "garlic") {
 		t.Error("what was ignored comes back by itself")
 	}
@@ -200,7 +200,7 @@ func TestWhyALineIsDown(t *testing.T) {
 		t.Error("nothing says why the line is down")
 	}
 	o.peers.Lines = []operator.Line{{Name: "docker dev", State: remote.State{Up: true}}}
-	p.win.fetch()
+	p.win.Fetch()
 	if says(p.lines.body, "no such container") {
 		t.Error("it is said of a line that is up")
 	}
@@ -241,7 +241,7 @@ func TestTheCommandForARelay(t *testing.T) {
 		t.Errorf("nothing says %s", want)
 	}
 	o.state.Config.Remote.NATS.URL = ""
-	p.win.fetch()
+	p.win.Fetch()
 	if says(p.server, "nod relay") {
 		t.Error("there is a command without a server")
 	}
@@ -369,7 +369,7 @@ func TestThePageForPhonesIsSwitched(t *testing.T) {
 		t.Errorf("the address is %q", got)
 	}
 	o.state.Config.Remote.Phone.Address = "10.9.8.7:9999" // of an interface that is not there now
-	p.win.fetch()
+	p.win.Fetch()
 	if p.phone.address.pick.Selected != "10.9.8.7:9999" {
 		t.Errorf("what is saved shows as %q", p.phone.address.pick.Selected)
 	}
@@ -448,7 +448,7 @@ func TestManyPeers(t *testing.T) {
 		t.Error("nothing says that more ask to join")
 	}
 	p.win.win.Canvas().Focus(field)
-	p.win.fetch()
+	p.win.Fetch()
 	if p.naming.name != field || p.win.win.Canvas().Focused() != field {
 		t.Error("news take the focus from the name")
 	}

@@ -94,13 +94,13 @@ func TestTheChoiceOfASuggestionLasts(t *testing.T) {
 	p := w.suggestions
 	checkIn(t, p.body).SetChecked(true)
 	o.suggestions = someSuggestions()[:1]
-	w.fetch()
+	w.Fetch()
 	if len(p.choice.chosen) != 1 || !checkIn(t, p.body).Checked {
 		t.Errorf("chosen after others changed: %+v", p.choice.chosen)
 	}
 	o.suggestions = someSuggestions()
 	o.suggestions[0].Rule.Command = "go test -exec ./x ./..."
-	w.fetch()
+	w.Fetch()
 	if len(p.choice.chosen) != 0 || checkIn(t, p.body).Checked || !p.choice.add.Disabled() {
 		t.Errorf("chosen after the rule changed: %+v", p.choice.chosen)
 	}
@@ -212,7 +212,7 @@ func TestTheSandboxIsSet(t *testing.T) {
 		t.Errorf("after it was removed: %q", got)
 	}
 	o.state.Sandbox = "Install bubblewrap."
-	w.fetch()
+	w.Fetch()
 	if !strings.Contains(shownBy(p.problem), "Install bubblewrap.") {
 		t.Errorf("says %q", shownBy(p.problem))
 	}
@@ -312,7 +312,7 @@ func TestWhatWasDeletedIsUndone(t *testing.T) {
 		o.mu.Lock()
 		o.state.Undos = list
 		o.mu.Unlock()
-		w.fetch()
+		w.Fetch()
 	}
 	foot("")
 	undos(operator.Undo{ID: 2, Kind: operator.UndoKeep})

@@ -73,7 +73,7 @@ func browseButton(w *Window, chosen func(folder string)) *controls.Button {
 
 // chooseFolder lets the user choose a folder, in the desktop's dialog if there is one, else in Fyne's.
 func (w *Window) chooseFolder(chosen func(folder string)) {
-	w.aside(func() {
+	w.Aside(func() {
 		folder, err := w.desktopFolder(lang.L("Choose a folder"))
 		dialogs.Do(func() {
 			switch {

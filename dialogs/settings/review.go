@@ -85,7 +85,7 @@ func (r *review) show(held config.HeldChange, armAfter time.Duration) {
 	r.content.Show()
 	controls.SetContent(r.body, diff)
 	r.arm()
-	r.win.after(armAfter, func() {
+	r.win.After(armAfter, func() {
 		if r.body.Objects[0] == diff {
 			r.armed = true
 			r.arm()
@@ -100,7 +100,7 @@ func (r *review) arm() {
 
 func (r *review) settle(accept bool) {
 	held := r.held
-	r.win.act(func(ctx context.Context) error {
+	r.win.Act(func(ctx context.Context) error {
 		return r.win.opts.Operator.SettleHeld(ctx, held, accept)
 	}, r.problem.Complain)
 }

@@ -60,7 +60,7 @@ func TestAcceptIsArmed(t *testing.T) {
 		t.Error("a change that was not in view can be accepted")
 	}
 	var armed []func()
-	w.after = func(d time.Duration, f func()) {
+	w.After = func(d time.Duration, f func()) {
 		if d != w.state.Config.Prompt.ArmAfter {
 			t.Errorf("armed after %v", d)
 		}
@@ -68,7 +68,7 @@ func TestAcceptIsArmed(t *testing.T) {
 	}
 	hold := func(h *config.HeldChange) {
 		o.state.Held = h
-		w.fetch()
+		w.Fetch()
 		w.win.Canvas().Content().Refresh()
 	}
 	change := &config.HeldChange{Before: commented, After: withMore}

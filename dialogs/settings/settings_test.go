@@ -98,8 +98,8 @@ func newWindow(t *testing.T, o *fakeOperator, theme string) *Window {
 func openWindow(t *testing.T, o *fakeOperator, theme string) *Window {
 	t.Helper()
 	w := newWindow(t, o, theme)
-	w.setAside(func(f func()) { f() })
-	w.after = func(d time.Duration, f func()) {
+	w.Aside = func(f func()) { f() }
+	w.After = func(d time.Duration, f func()) {
 		if d != pollPace { // which comes again and again
 			f()
 		}

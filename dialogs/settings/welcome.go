@@ -120,7 +120,7 @@ func (p *welcome) ask() {
 	p.answer.Say(lang.L("Waiting for your answer…"))
 	ctx, cancel := context.WithCancel(context.Background())
 	p.asking = cancel
-	p.win.aside(func() {
+	p.win.Aside(func() {
 		a, err := p.win.opts.Operator.TestRequest(ctx)
 		dialogs.Do(func() {
 			cancel()

@@ -22,8 +22,8 @@ import (
 func welcomed(t *testing.T, o *fakeOperator, theme string) *Window {
 	t.Helper()
 	w := newWindow(t, o, theme)
-	w.setAside(func(f func()) { f() })
-	w.after = func(_ time.Duration, f func()) { f() }
+	w.Aside = func(f func()) { f() }
+	w.After = func(_ time.Duration, f func()) { f() }
 	w.ShowWelcome()
 	w.welcome.replay.run = func(context.Context, policy.Policy, func(float64)) (*replay.Report, error) {
 		return &replay.Report{

@@ -53,25 +53,17 @@ const wideWindow = 800
 // savedShown is how long the window says that a change was saved.
 const savedShown = 2 * time.Second
 
-// pace is the interval between updates, so that busy agents do not keep the window busy.
-const pace = 200 * time.Millisecond
-
 // Window is the settings window. It is built when it is first shown. Call its methods on the UI goroutine, except
 // Changed and Visible.
 type Window struct {
+	*controls.Link
 	app     fyne.App
 	opts    Options
-	win     fyne.Window // nil until shown
-	visible atomic.Bool
-	wanted  *string        // id of the rule to show next; nil for none
-	opening bool           // the next state brings it to the front
-	state   operator.State // as last fetched
-	states  controls.Worker
-	news    atomic.Bool // a fetch is scheduled after a change
-
+	win     fyne.Window                   // nil until shown
+	wanted  *string                       // id of the rule to show next; nil for none
+	opening bool                          // the next state brings it to the front
+	state   operator.State                // as last fetched
 	saved   atomic.Pointer[config.Config] // the base of the next change
-	acting  int                           // number of unfinished actions of the user
-	lastAct chan struct{}                 // closed after the last of them
 
 	review   *review
 	welcome  *welcome          // nil until shown
@@ -101,9 +93,6 @@ type Window struct {
 
 	typedShortcut func(fyne.Shortcut) bool // runs a shortcut of the window; reports whether there is one
 
-	aside func(func())                // runs slow functions; synchronous in tests
-	after func(time.Duration, func()) // runs a function on the UI goroutine after a delay
-
 	desktopFolder func(title string) (string, error) // lets the user choose a folder
 }
 
@@ -118,19 +107,11 @@ type windowPage struct {
 
 // New returns a hidden window.
 func New(a fyne.App, o Options) *Window {
-	w := &Window{
-		app: a, opts: o, desktopFolder: portalFolder,
-		after: func(d time.Duration, f func()) { time.AfterFunc(d, func() { dialogs.Do(f) }) },
-	}
+	w := &Window{app: a, opts: o, desktopFolder: portalFolder}
+	w.Link = controls.NewLink(o.Operator, w.show)
 	w.saved.Store(&config.Config{})
-	w.setAside(func(f func()) { go f() })
 	return w
 }
-
-func (w *Window) setAside(aside func(func())) { w.aside, w.states.Aside = aside, aside }
-
-// Visible reports whether the window is on screen or about to be. It is safe for concurrent use.
-func (w *Window) Visible() bool { return w.visible.Load() }
 
 // Show brings the window to the front as soon as its state is known.
 func (w *Window) Show() { w.appear(false) }
@@ -173,36 +154,17 @@ func (w *Window) appear(greets bool) {
 		w.welcomed()
 	}
 	w.greets = greets
-	w.visible.Store(true)
+	w.SetVisible(true)
 	w.opening = true
-	w.fetch()
+	w.Fetch()
 }
 
 func (w *Window) welcomed() {
-	w.act(w.opts.Operator.Welcomed, func(err error) { w.banner.Fail(err) })
-}
-
-// Changed updates the window after a change of the state. It is safe for concurrent use and never blocks.
-func (w *Window) Changed() {
-	if !w.visible.Load() || w.news.Swap(true) {
-		return
-	}
-	w.after(pace, func() {
-		w.news.Store(false)
-		w.fetch()
-	})
-}
-
-// fetch fetches the state and shows it. It does nothing while the window is not visible.
-func (w *Window) fetch() {
-	if !w.visible.Load() {
-		return
-	}
-	controls.Fetch(&w.states, w.opts.Operator.State, w.show)
+	w.Act(w.opts.Operator.Welcomed, func(err error) { w.banner.Fail(err) })
 }
 
 func (w *Window) show(s operator.State, err error) {
-	if !w.visible.Load() || w.acting > 0 && !w.opening {
+	if w.Acting() && !w.opening {
 		return // an action of the user is newer
 	}
 	if err == nil {
@@ -296,7 +258,7 @@ func (w *Window) content() fyne.CanvasObject {
 		tabs = append(tabs, controls.Tab{Name: p.name, Icon: p.icon, Content: p.content})
 	}
 	w.tabs = controls.NewNavigation(tabs, wideWindow, w.selectPage)
-	w.undo = dialogs.NewUndoBar(w.takeBack, func(d time.Duration, f func()) { w.after(d, f) })
+	w.undo = dialogs.NewUndoBar(w.TakeBack, w.After)
 	w.main = container.NewBorder(w.banner.Content, w.undo.Content, nil, nil, w.tabs.Content)
 	w.written = container.NewBorder(nil, dialogs.Padded(12, 20, container.NewHBox(layout.NewSpacer(),
 		dialogs.Badge(lang.L("Saved"), theme.ColorNameSuccess))), nil, nil)
@@ -343,7 +305,7 @@ func (w *Window) selectPage(i int) {
 	w.selected = i
 	w.pages[i].enter()
 	w.refresh()
-	w.fetch()
+	w.Fetch()
 }
 
 func (w *Window) close() {
@@ -356,13 +318,9 @@ func (w *Window) close() {
 	}
 	w.greets = false
 	w.banner.Fail(nil)
-	w.visible.Store(false)
+	w.SetVisible(false)
 	dialogs.HideWindow(w.win)
 	w.opts.Closed()
-}
-
-func (w *Window) takeBack(id int, done func(error)) {
-	w.act(func(ctx context.Context) error { return w.opts.Operator.Undo(ctx, id) }, done)
 }
 
 func (w *Window) open(path string) {
@@ -382,37 +340,15 @@ type part struct {
 
 func newPart(w *Window) part {
 	return part{
-		win: w, work: controls.Worker{Aside: w.aside}, body: container.NewStack(),
+		win: w, work: controls.Worker{Aside: w.Aside}, body: container.NewStack(),
 		problem: controls.NewRemark(widget.DangerImportance),
 	}
-}
-
-// act performs actions of the user off the UI goroutine, one after the other.
-func (w *Window) act(do func(context.Context) error, done func(error)) {
-	before, ended := w.lastAct, make(chan struct{})
-	w.lastAct = ended
-	w.acting++
-	w.aside(func() {
-		defer close(ended)
-		if before != nil {
-			<-before
-		}
-		err := do(context.Background())
-		dialogs.Do(func() { w.acted(err, done) })
-	})
-}
-
-func (w *Window) acted(err error, done func(error)) {
-	w.acting--
-	w.states.Drop() // a state on its way may be older
-	done(err)
-	w.fetch()
 }
 
 // change saves a change of the configuration. It calls f off the UI goroutine, more than once if another program
 // changes the configuration meanwhile, and then done on the UI goroutine.
 func (w *Window) change(f func(*config.Config) error, done func(error)) {
-	w.act(func(ctx context.Context) error { return w.replace(ctx, f) }, func(err error) {
+	w.Act(func(ctx context.Context) error { return w.replace(ctx, f) }, func(err error) {
 		if err == nil {
 			w.banner.Fail(nil)
 			w.saySaved()
@@ -425,7 +361,7 @@ func (w *Window) saySaved() {
 	w.writes++
 	this := w.writes
 	w.written.Show()
-	w.after(savedShown, func() {
+	w.After(savedShown, func() {
 		if w.writes == this {
 			w.written.Hide()
 		}

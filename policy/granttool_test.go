@@ -336,6 +336,7 @@ func TestServerGrant(t *testing.T) {
 		for tool, want := range map[string]Effect{
 			mcpTool: Allow, "mcp__github__list_issues": Allow, "mcp__github__browser_snapshot": Allow,
 			"mcp__github__delete_repo": Ask, "mcp__github__run_workflow": Ask, "mcp__github__evaluate_script": Ask,
+			"mcp__github__apply_sql":     Ask,
 			"mcp__github__desktop_click": Ask, "mcp__github2__list_issues": Ask, "mcp__git__hub__list": Ask,
 			"mcp__github__x__list": Ask, "mcp__github___list": Ask, "mcp__github__": Ask, "mcp__github": Ask,
 			"mcp__github_evil__list": Ask, "mcp_github_list_issues": Ask, "github__list_issues": Ask, "MCP:github": Ask,

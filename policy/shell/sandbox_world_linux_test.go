@@ -50,6 +50,7 @@ var worldFiles = map[string]string{
 	"internal/x.go": "package internal // TODO KEY\n",
 	"a b":           "blank\n", "-odd": "odd\n", "-delete": "d\n", "-o": "o\n", "--output=out": "o\n", "-n": "n\n",
 	"-exec": "e\n", "--help": "h\n",
+	"more":  ", -o out --output=out -i -exec touch ran ;\n",
 	"@opts": "-n\n3\n", "@tok": "t\n", "ua": "u\n", "ub": "u\n", "u^z": "u\n", "names.txt^b": "n\n",
 	"^caret": "c\n", "#hash": "h\n",
 	"~tilde": "t\n", "HEAD": "no revision\n", "v1": "no tag\n", "1": "1\n", "+1f": "p\n", "*": "star\n",

@@ -267,9 +267,12 @@ func Explain(call Call, p *Compiled, now time.Time) (Decision, []string) {
 	return d, steps
 }
 
-// explainSandbox says whether a command can run in the sandbox, where that may count.
+// explainSandbox says whether a command can run in the sandbox, or an edit can be taken back, where that may count.
 func (f *facts) explainSandbox(say func(string, ...any)) {
 	project := f.switchedOn()
+	if project != "" && f.editsOnly(project) && !f.call.Undoes {
+		say("nod would take no snapshot of %s that could take this back", project)
+	}
 	if !f.runsCommand() || project == "" {
 		return
 	}

@@ -108,8 +108,8 @@ func (f *facts) mayHarm() bool {
 
 const (
 	screenWords = " computer desktop screen mouse keyboard "
-	harmWords   = " delete del remove rm unlink drop destroy purge wipe erase clear reset truncate overwrite kill terminate " +
-		"revoke uninstall exec execute run eval evaluate shell bash terminal command script code sql "
+	harmWords   = " delete del remove rm unlink drop destroy purge wipe erase clear reset truncate overwrite kill " +
+		"terminate revoke uninstall exec execute run eval evaluate shell bash terminal command script code sql "
 )
 
 func hasWord(name, words string) bool {

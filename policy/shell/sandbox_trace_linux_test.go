@@ -199,7 +199,7 @@ func (d *judgement) mayRead(path string) bool {
 }
 
 func isFolder(path string) bool {
-	info, err := os.Lstat(path)
+	info, err := os.Stat(path)
 	return err == nil && info.IsDir()
 }
 

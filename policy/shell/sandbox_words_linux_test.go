@@ -231,7 +231,8 @@ var frames = []string{
 	"if $1; then $2; fi", "while $1; do $2; done", "case $w in a*) $1;; esac", "$1 <<< $w", "$1 <<'E'\nx\nE",
 	"X=1 $1", "echo $w | $1", "printf '%s\\n' $w | $1", "cat $w | $1",
 	"command $1", "$1 > $w", "echo $($1)", "$1 <($2)", "test $w -nt $w", "[ $w $w $w ]", "awk $w $w",
-	"while read x; do $1 $x; done < more", "while read -r x; do $1 -e $x; done < more", "for x in $(cat more); do $1 $x; done",
+	"while read x; do $1 $x; done < more", "while read -r x; do $1 -e $x; done < more",
+	"for x in $(cat more); do $1 $x; done",
 	"x=$(cat more); $1 $x", "x=$(cat more); $1 \"$x\"", "x=', -o out'; $1 $x", "$1 $(cat more)", "cat more | xargs $1",
 	"xargs -a $w $1", "sort $w | $1", "$1 & $2",
 }

@@ -1,6 +1,7 @@
 package dialogs
 
 import (
+	"cmp"
 	"errors"
 	"reflect"
 	"slices"
@@ -99,10 +100,11 @@ func (f *formPage) affirm() {
 	missing := 0
 	for _, v := range f.questions {
 		err := interact.CheckValue(v.question, a.Values[v.question.ID])
-		v.setProblem(v.problemWith(err))
-		if err != nil && first == nil {
-			first = v
+		problem := ""
+		if err != nil {
+			problem, first = prompt.ProblemOf(v.question, err), cmp.Or(first, v)
 		}
+		v.setProblem(problem)
 		if _, ok := errors.AsType[*interact.MissingError](err); ok {
 			missing++
 		}
@@ -204,20 +206,6 @@ func (v *questionView) textInput(w *window) fyne.CanvasObject {
 	v.answer = func() api.Value { return interact.TextValue(f.Text) }
 	v.focus, v.answerInput = func() fyne.Focusable { return f }, f
 	return f
-}
-
-// problemWith explains err, the reason why an answer is invalid; "" if err is nil.
-func (v *questionView) problemWith(err error) string {
-	invalid, isInvalid := errors.AsType[*interact.InvalidError](err)
-	switch {
-	case err == nil:
-		return ""
-	case !isInvalid:
-		return tr("This needs an answer.")
-	case v.hint.Text != "":
-		return v.hint.Text
-	}
-	return tr("This {{.Problem}}.", values{"Problem": tr(invalid.Problem)})
 }
 
 func (v *questionView) setProblem(s string) {

@@ -1,7 +1,6 @@
 package asking
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -230,19 +229,19 @@ func (d *deviceDesk) Answer(ctx context.Context, p remote.Peer, id interact.ID, 
 
 // invalid says what is wrong with an answer, in the windows' words.
 func invalid(r interact.Request, err error) error {
+	var id string
 	if missing, ok := errors.AsType[*interact.MissingError](err); ok {
-		return device.Invalid(lang.L("This needs an answer."), missing.ID)
-	}
-	wrong, ok := errors.AsType[*interact.InvalidError](err)
-	if !ok {
+		id = missing.ID
+	} else if wrong, ok := errors.AsType[*interact.InvalidError](err); ok {
+		id = wrong.ID
+	} else {
 		return device.Invalid(err.Error(), "")
 	}
-	why := lang.L("This {{.Problem}}.", map[string]any{"Problem": lang.L(wrong.Problem)})
+	var asked api.Question
 	if f, isForm := r.Body.(api.Form); isForm {
-		i := slices.IndexFunc(f.Questions, func(q api.Question) bool { return q.ID == wrong.ID })
-		if i >= 0 {
-			why = cmp.Or(prompt.HintOf(f.Questions[i]), why)
+		if i := slices.IndexFunc(f.Questions, func(q api.Question) bool { return q.ID == id }); i >= 0 {
+			asked = f.Questions[i]
 		}
 	}
-	return device.Invalid(why, wrong.ID)
+	return device.Invalid(prompt.ProblemOf(asked, err), id)
 }

@@ -175,3 +175,12 @@ func EffectName(e policy.Effect) string {
 		policy.Allow: lang.L("Allow"), policy.Sandbox: lang.L("Sandbox"), policy.Deny: lang.L("Deny"),
 	}[e], lang.L("Ask"))
 }
+
+// ScopeName says for how long an approval holds.
+func ScopeName(s policy.Scope) string {
+	return cmp.Or(map[policy.Scope]string{
+		policy.ThisSession: lang.L("this session"), policy.QuarterHour: lang.L("15 minutes"),
+		policy.UntilQuit: lang.L("until nod quits"), policy.Always: lang.L("always"),
+		policy.Everywhere: lang.L("always, everywhere"),
+	}[s], safetext.Line(string(s), QuoteLimit))
+}

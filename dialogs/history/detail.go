@@ -212,7 +212,7 @@ func (d *detail) why(e history.Entry) detailSection {
 	s.add(lang.L("Facts shown"), own(strings.Join(r.Answer.Shown.Facts, " · ")))
 	s.add(lang.L("Reason given"), safetext.Line(r.Answer.Reason, textLimit))
 	if r.Answer.Scope != "" && r.Answer.Scope != policy.Once {
-		s.add(lang.L("Kept"), scopeName(r.Answer.Scope))
+		s.add(lang.L("Kept"), controls.ScopeName(r.Answer.Scope))
 	}
 	return s
 }
@@ -242,22 +242,6 @@ func own(words string) string {
 
 // canShow reports whether the settings can show what decided: reasons of nod itself and classes are not rules.
 func canShow(rule string) bool { return !strings.Contains(rule, ":") }
-
-func scopeName(s policy.Scope) string {
-	switch s {
-	case policy.ThisSession:
-		return lang.L("this session")
-	case policy.QuarterHour:
-		return lang.L("15 minutes")
-	case policy.UntilQuit:
-		return lang.L("until nod quits")
-	case policy.Always:
-		return lang.L("always")
-	case policy.Everywhere:
-		return lang.L("always, everywhere")
-	}
-	return safetext.Line(string(s), nameLimit)
-}
 
 // who shows who asked: what nod verified or another machine reported, and what the caller claims.
 func who(r interact.Request) detailSection {

@@ -1,6 +1,8 @@
 package prompt
 
 import (
+	"cmp"
+	"errors"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,6 +15,15 @@ import (
 func HintOf(q api.Question) string {
 	parts := []string{formatHint(q.Format), boundsHint(q)}
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), " · ")
+}
+
+// ProblemOf explains err, the reason why an answer to q is invalid.
+func ProblemOf(q api.Question, err error) string {
+	invalid, ok := errors.AsType[*interact.InvalidError](err)
+	if !ok {
+		return tr("This needs an answer.")
+	}
+	return cmp.Or(HintOf(q), tr("This {{.Problem}}.", values{"Problem": tr(invalid.Problem)}))
 }
 
 func formatHint(f string) string {

@@ -121,16 +121,10 @@ func holds(g policy.Grant, now time.Time) string {
 	switch {
 	case !g.Expires.IsZero():
 		return lang.L("until {{.Time}}", map[string]any{"Time": g.Expires.In(now.Location()).Format("15:04")})
-	case g.Scope == policy.ThisSession:
-		return lang.L("this session")
-	case g.Scope == policy.UntilQuit:
-		return lang.L("until nod quits")
 	case g.Rests(now):
 		return lang.L("always, but not used for 30 days: nod asks again")
-	case g.Scope == policy.Everywhere:
-		return lang.L("always, everywhere")
 	}
-	return lang.L("always")
+	return controls.ScopeName(g.Scope)
 }
 
 // revokeAll asks for a second press of its button, which revokes all approvals.

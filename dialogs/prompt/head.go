@@ -54,8 +54,8 @@ func AgentOf(who interact.Requester) string {
 	return tr("Unknown program")
 }
 
-// OnMachine names the other machine that the requester is on, by the user's name for it; "" for this machine.
-func OnMachine(who interact.Requester) string {
+// onMachine names the other machine that the requester is on, by the user's name for it; "" for this machine.
+func onMachine(who interact.Requester) string {
 	if !who.IsRemote() {
 		return ""
 	}
@@ -68,7 +68,7 @@ func SessionOf(who interact.Requester) string {
 	if project := who.Project(); project != "" {
 		name += " · " + safetext.Line(project, MaxName)
 	}
-	if machine := OnMachine(who); machine != "" {
+	if machine := onMachine(who); machine != "" {
 		name += " · " + machine
 	}
 	return name

@@ -88,7 +88,7 @@ func headOf(r interact.Request, call policy.Call) Head {
 	wish, object := wishOf(r, call)
 	return Head{
 		Agent: AgentOf(r.Requester), Project: safetext.Line(r.Requester.Project(), MaxName),
-		Machine: OnMachine(r.Requester), Wish: wish, Object: object, Origin: originOf(r),
+		Machine: onMachine(r.Requester), Wish: wish, Object: object, Origin: originOf(r),
 	}
 }
 

@@ -249,10 +249,14 @@ func TestDeniedInEveryReading(t *testing.T) {
 }
 
 // What a shell cuts into several words is no value of a flag: the next word could be another flag, such as sort's -o.
-func TestNoValueOfSeveralWords(t *testing.T) {
+// Nor is what names a file that the flag reads or writes.
+func TestValuesThatAreMore(t *testing.T) {
 	p := after(t, bash("git commit -m 'Mend it'"), Always, CoverCommands)
 	p = p.WithGrants(append(p.grants, after(t, bash("npm test"), Always, CoverBuilds).grants...))
+	p = p.WithGrants(append(p.grants, after(t, bash("curl https://docs.rs/a"), Always, CoverCommands).grants...))
 	for command, want := range map[string]Effect{
+		"curl -w '%{http_code}' https://docs.rs/a": Allow, "curl -w @.env https://docs.rs/a": Ask,
+		"curl -w '%output{x}' https://docs.rs/a": Ask, "curl -w '' https://docs.rs/a": Allow,
 		"sort -t $(cat x) f": Ask, "sort -t `cat x` f": Ask, `sort -t "$(cat x)" f`: Allow, "sort -t a$(cat x) f": Ask,
 		"cut -d $(cat x) f": Ask, "jq --arg a $(cat x) . f": Ask, "while read x; do sort -t $x f; done < g": Ask,
 		"git commit -m $(cat x)": Ask, `git commit -m "$(cat x)"`: Allow, "git commit -m *": Ask,

@@ -79,7 +79,7 @@ func init() { // for COMMAND leads back to the programs
 		"PATCH":      {check: patch, steps: 10},
 		"MEMBER":     {check: member},
 		"PORT":       {check: matching(ports, "is no port")},
-		"CURLFORMAT": {check: matching(curlFormat, "may write files")},
+		"CURLFORMAT": {check: matching(curlFormat, "may read or write files")},
 		"TRSET":      {check: translated},
 		"LINES":      {check: lineRange},
 		"RANGES":     {check: matching(ranges, "is no list of numbers")},
@@ -121,7 +121,7 @@ var (
 	locales      = language.Compiled(`^` + aLocale + `(:` + aLocale + `){0,9}$`)
 	zone         = language.Compiled(`^:?[A-Z][A-Za-z_]*(/[A-Z][A-Za-z_-]*){0,2}([+-]?[0-9]{1,2}[A-Z]{0,4})?$`)
 	ports        = language.Compiled(`^((tcp|udp|TCP|UDP|4|6)?:)?[0-9]{1,5}([,-][0-9]{1,5}){0,20}$`)
-	curlFormat   = language.Compiled(`^([^%]|%\{[a-z_.]+\}|%%)*$`)
+	curlFormat   = language.Compiled(`^(([^@%]|%\{[a-z_.]+\}|%%)([^%]|%\{[a-z_.]+\}|%%)*)?$`) // @ names a file of it
 	ranges       = language.Compiled(`^[0-9]{0,9}(-[0-9]{0,9})?([, ][0-9]{0,9}(-[0-9]{0,9})?){0,100}$`)
 	plainDate    = language.Compiled(`^[A-Za-z0-9 :.,+/-]*$`)
 	plainNumber  = language.Compiled(`^[-+]?([0-9]{1,12})(\.[0-9]{1,9})?([kKMGTPE]?(i?B|b|w|c|s|m|h|d)?)$`)

@@ -2,7 +2,8 @@
 
 package dialogs
 
-// These do nothing: the loop polls.
+// LoopWaits says whether Fyne's event loop waits for events. Else it polls for them.
+const LoopWaits = false
 
 func beginDo() {}
 

@@ -37,25 +37,22 @@ func TestParkTurn(t *testing.T) {
 	}
 }
 
-// Memory is given back twice after something was on screen, and what wakes the loop meanwhile changes nothing.
+// Memory is given back twice after the screen has changed, each time counted from the last change.
 func TestParkGivesBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		isBusy, given := false, []int{}
-		turn := 0
-		p := newPark(t.Context(), func() bool { return isBusy }, func() { given = append(given, turn) })
+		start := time.Now()
+		var given []time.Duration
+		isBusy := func() bool { return true }
+		p := newPark(t.Context(), isBusy, func() { given = append(given, time.Since(start)) })
 		for range 2 {
+			time.Sleep(soonStill - 1)
+			p.settle()
+			start = time.Now()
+			time.Sleep(2 * longStill)
+			if want := []time.Duration{soonStill, longStill}; !slices.Equal(given, want) {
+				t.Errorf("given back after %v, want %v", given, want)
+			}
 			given = nil
-			for turn = 1; turn <= 2*longStill; turn++ {
-				p.Wake()
-				p.sleep() // at once
-				p.sleep()
-			}
-			if want := []int{soonStill, longStill}; !slices.Equal(given, want) {
-				t.Errorf("given back in the turns %v, want %v", given, want)
-			}
-			isBusy = true
-			p.sleep()
-			isBusy = false
 		}
 	})
 }

@@ -56,7 +56,7 @@ func newWindows(ctx context.Context) *windows {
 		states: changes.NewSignal(), entries: changes.NewSignal(), reports: changes.NewSignal(),
 	}
 	w.shown.Store(interact.ID(""))
-	w.park = newPark(ctx, w.busy, w.giveBack)
+	w.park = newPark(ctx, w.busy, func() { dialogs.Do(w.giveBack) })
 	w.prompts = newPrompts(func() { w.onUI(w.park.settle) })
 	return w
 }
@@ -270,35 +270,25 @@ func machine() (agent.Machine, error) {
 // parkTurn is how long the parked loop sleeps at most, and so the longest delay of an event that does not wake it.
 const parkTurn = time.Second
 
-// Memory is given back after that many turns: what the last prompt took, and what Fyne kept of it until it expired.
-const soonStill, longStill = 2, 30
-
-// restTime is how long a prompt was on screen when what it took to show it is given back.
-const restTime = 3 * time.Second
+// Memory is given back so long after the screen has changed: what the change took, and what Fyne kept until it expired.
+const soonStill, longStill = 3 * time.Second, 30 * time.Second
 
 // park keeps Fyne's event loop from ticking 60 times a second while nothing is on screen, which would cost more than
-// one per cent of a core. It queues a function on the UI goroutine that waits and queues itself again: the loop runs
-// once per [parkTurn].
+// one per cent of a core. Where the loop does not wait by itself, it queues a function on the UI goroutine that waits
+// and queues itself again: the loop runs once per [parkTurn].
 type park struct {
-	ctx   context.Context // ends the parking
-	busy  func() bool     // anything is on screen or about to be; called on the UI goroutine
-	spare func()          // gives memory back; called on the UI goroutine
-	rest  *time.Timer     // gives memory back while there is something on screen
-	wake  changes.Signal
-	on    bool // a turn is queued; only on the UI goroutine
-	still int  // turns slept through since something was on screen; for the UI goroutine
+	ctx        context.Context // ends the parking
+	busy       func() bool     // anything is on screen or about to be; called on the UI goroutine
+	soon, late *time.Timer     // give memory back
+	wake       changes.Signal
+	on         bool // a turn is queued; only on the UI goroutine
 }
 
+// newPark returns a park that calls spare, on any goroutine, when memory is to be given back.
 func newPark(ctx context.Context, busy func() bool, spare func()) *park {
-	p := &park{ctx: ctx, busy: busy, spare: spare, wake: changes.NewSignal()}
-	p.rest = time.AfterFunc(restTime, func() { dialogs.Do(p.spareShown) })
-	return p
-}
-
-// spareShown gives back what it took to show what is on screen.
-func (p *park) spareShown() {
-	if p.busy() {
-		p.spare()
+	return &park{
+		ctx: ctx, busy: busy, wake: changes.NewSignal(),
+		soon: time.AfterFunc(soonStill, spare), late: time.AfterFunc(longStill, spare),
 	}
 }
 
@@ -309,34 +299,31 @@ func (p *park) Wake() {
 
 // settle parks the loop if nothing is on screen. Call it on the UI goroutine after every change of the screen.
 func (p *park) settle() {
-	p.rest.Reset(restTime)
-	if p.on || p.busy() {
-		return
-	}
-	p.on = true
-	dialogs.Do(p.turn)
+	p.soon.Reset(soonStill)
+	p.late.Reset(longStill)
+	p.turn()
 }
 
 func (p *park) turn() {
-	p.on = false
-	if p.sleep() {
-		p.settle()
+	if dialogs.LoopWaits || p.on || p.busy() {
+		return
 	}
+	p.on = true
+	dialogs.Do(func() {
+		p.on = false
+		if p.sleep() {
+			p.turn()
+		}
+	})
 }
 
 // sleep waits until there may be something to do. It reports whether to continue parking.
 func (p *park) sleep() bool {
 	if p.ctx.Err() != nil || p.busy() {
-		p.still = 0
 		return false
 	}
-	timer := time.NewTimer(parkTurn)
-	defer timer.Stop()
 	select {
-	case <-timer.C:
-		if p.still++; p.still == soonStill || p.still == longStill {
-			p.spare()
-		}
+	case <-time.After(parkTurn):
 		return true
 	case <-p.wake:
 		return true

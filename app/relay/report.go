@@ -31,15 +31,11 @@ func (j *judge) reportOn(r interact.Request, why policy.Decision) *interact.Repo
 		return nil
 	}
 	call := approve.Call(r.Requester)
-	risks, inTime := basefile.InTime(func() []policy.Risk { return policy.Risks(call) })
-	if !inTime {
-		risks = []policy.Risk{{Level: shell.Caution, Text: "The file system doesn't respond"}}
-	}
 	offers := j.offers(call)
 	if len(call.Input.Raw) > maxInput || len(offers.Parts) > maxParts {
 		offers.Parts = nil
 	}
-	return &interact.Reported{Why: why, Offers: offers, Risks: worst(risks), Files: filesOf(call)}
+	return &interact.Reported{Why: why, Offers: offers, Risks: worst(basefile.Risks(call)), Files: filesOf(call)}
 }
 
 // worst are the first of some risks, without where in the command each is: the desk has the command.

@@ -11,6 +11,7 @@ import (
 
 	"nod/ownfile"
 	"nod/policy"
+	"nod/policy/shell"
 )
 
 const (
@@ -94,4 +95,17 @@ func InTime[T any](ask func() T) (result T, ok bool) {
 		}
 	}
 	return result, false
+}
+
+// Risks are the risks of a call. Where the file system does not answer in time they are what the text of the call
+// shows, and the call counts as dangerous.
+func Risks(call policy.Call) []policy.Risk {
+	return risks(call, func() []policy.Risk { return policy.Risks(call) })
+}
+
+func risks(call policy.Call, ask func() []policy.Risk) []policy.Risk {
+	if found, ok := InTime(ask); ok {
+		return found
+	}
+	return append(policy.TextRisks(call), policy.Risk{Level: shell.Danger, Text: "The file system doesn't respond"})
 }

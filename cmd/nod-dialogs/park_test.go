@@ -37,19 +37,24 @@ func TestParkTurn(t *testing.T) {
 	}
 }
 
-// Memory is given back twice after the screen has changed, each time counted from the last change.
+// Memory is given back twice after the screen has changed, once while something is on it.
 func TestParkGivesBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		start := time.Now()
 		var given []time.Duration
-		isBusy := func() bool { return true }
-		p := newPark(t.Context(), isBusy, func() { given = append(given, time.Since(start)) })
-		for range 2 {
+		isBusy := false
+		p := newPark(t.Context(), func() bool { return isBusy }, func() { given = append(given, time.Since(start)) })
+		p.on = true // the loop is parked already
+		for _, isBusy = range []bool{false, true, false} {
 			time.Sleep(soonStill - 1)
 			p.settle()
 			start = time.Now()
 			time.Sleep(2 * longStill)
-			if want := []time.Duration{soonStill, longStill}; !slices.Equal(given, want) {
+			want := []time.Duration{soonStill, longStill}
+			if isBusy {
+				want = want[:1]
+			}
+			if !slices.Equal(given, want) {
 				t.Errorf("given back after %v, want %v", given, want)
 			}
 			given = nil

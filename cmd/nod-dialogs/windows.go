@@ -270,7 +270,8 @@ func machine() (agent.Machine, error) {
 // parkTurn is how long the parked loop sleeps at most, and so the longest delay of an event that does not wake it.
 const parkTurn = time.Second
 
-// Memory is given back so long after the screen has changed: what the change took, and what Fyne kept until it expired.
+// Memory is given back so long after the screen has changed: what the change took, and, unless something is on screen,
+// what Fyne kept until it expired.
 const soonStill, longStill = 3 * time.Second, 30 * time.Second
 
 // park keeps Fyne's event loop from ticking 60 times a second while nothing is on screen, which would cost more than
@@ -300,7 +301,9 @@ func (p *park) Wake() {
 // settle parks the loop if nothing is on screen. Call it on the UI goroutine after every change of the screen.
 func (p *park) settle() {
 	p.soon.Reset(soonStill)
-	p.late.Reset(longStill)
+	if p.late.Reset(longStill); p.busy() {
+		p.late.Stop()
+	}
 	p.turn()
 }
 

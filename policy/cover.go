@@ -246,8 +246,10 @@ func isForeign(path, top string) bool {
 		return true
 	}
 	for ; len(path) > len(top); path = filepath.Dir(path) {
-		if _, err := isLink(filepath.Join(path, ".git")); err == nil {
-			return true
+		for _, name := range []string{".git", "HEAD"} { // a HEAD makes a folder a repository that has no .git
+			if _, err := isLink(filepath.Join(path, name)); err == nil {
+				return true
+			}
 		}
 	}
 	return false

@@ -172,6 +172,12 @@ func TestGitGrant(t *testing.T) {
 		"git push && npm test":                     Ask,
 		"git push > ../x":                          Ask,
 		"gh pr create --fill":                      Ask,
+		"git --icase-pathspecs checkout GO.MOD":    Ask,
+		"git checkout --conflict=merge main":       Ask,
+		"git switch --conflict=diff3 main":         Ask,
+		"git merge --abort":                        Ask,
+		"git merge --continue":                     Allow,
+		"git fetch --prune --prune-tags":           Ask,
 	} {
 		if d := Decide(bash(command), p, testNow); d.Effect != want {
 			t.Errorf("%s: %s (%s), want %s", command, d.Effect, d.Reason, want)
@@ -198,6 +204,26 @@ func TestGitGrantTakesNoFile(t *testing.T) {
 		if d := Decide(in(command), p.WithGrants(list), testNow); d.Effect != want {
 			t.Errorf("%s: %s (%s), want %s", command, d.Effect, d.Reason, want)
 		}
+	}
+}
+
+// A folder with a HEAD is a repository whose configuration an agent may have written as plain files.
+func TestGitGrantKnowsBareRepositories(t *testing.T) {
+	home := tree(t)
+	project := newProject(t, home)
+	p := compileIn(t, Default(), Places{Home: home})
+	in := func(command string) Call { return bash(command).with(func(c *Call) { c.CWD = project }) }
+	list, err := NewGrants(in("git push"), Always, CoverGit, p, testNow)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []Effect{Allow, Ask} {
+		for _, command := range []string{"cd sub && git fetch", "git -C sub push", "git pull ./sub main"} {
+			if d := Decide(in(command), p.WithGrants(list), testNow); d.Effect != want {
+				t.Errorf("%s: %s (%s), want %s", command, d.Effect, d.Reason, want)
+			}
+		}
+		write(t, filepath.Join(project, "sub", "HEAD"), "ref: refs/heads/main\n")
 	}
 }
 

@@ -86,7 +86,7 @@ func (p Part) Work() string {
 	}
 	isOdd := func(flag string) bool {
 		changes := kind == WorkBuilds && programs().changes.Has(strings.TrimPrefix(flag, markOperand))
-		return !changes && !slices.Contains(p.free, flag)
+		return !changes && !slices.Contains(p.free, flag) || flag == "--abort" // which takes back a user's work
 	}
 	if slices.ContainsFunc(p.words.Flags, isOdd) {
 		return ""

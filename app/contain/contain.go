@@ -362,15 +362,17 @@ func (r *Runs) Edits(ctx context.Context, who interact.Requester, id interact.ID
 	if project == "" {
 		return false, nil
 	}
-	paths := within(project, policy.Changes(edit.Call(who)))
+	changed := policy.Changes(edit.Call(who))
+	paths := within(project, changed)
 	if len(paths) == 0 {
 		return false, nil
 	}
 	run := snapshot.Run{Agent: who.Agent, Entry: string(id), Command: edit.Tool + " " + paths[0], Paths: paths}
-	if _, err := r.begin(ctx, project, run); err != nil {
+	begun, err := r.begin(ctx, project, run)
+	if err != nil {
 		return false, fmt.Errorf("snapshot of %s: %w", project, err)
 	}
-	return true, nil
+	return len(paths) == len(changed) && begun.repository.Has(ctx, begun.run.Before, paths), nil
 }
 
 // within returns those of the paths that are in a project, below it, with slashes and without links.

@@ -505,14 +505,19 @@ func TestSnapshotsBeforeEdits(t *testing.T) {
 	r := newRig(t)
 	r.write("other/a.txt", "a\n")
 	other := filepath.Join(filepath.Dir(r.project), "other")
-	for _, project := range []string{r.project, other} {
+	edit := func(project, name string, id interact.ID, want bool) {
 		who := interact.Requester{Agent: "claude-code", CWD: project, Process: under(1)}
-		input, err := json.Marshal(map[string]string{"file_path": filepath.Join(project, "a.txt"), "content": "b"})
+		input, err := json.Marshal(map[string]string{"file_path": filepath.Join(project, name), "content": "b"})
 		if err != nil {
 			t.Fatal(err)
 		}
-		r.Edits(t.Context(), who, "one", interact.Approve{Tool: "Write", Input: input})
+		taken, err := r.Edits(t.Context(), who, id, interact.Approve{Tool: "Write", Input: input})
+		if err != nil || taken != want {
+			t.Errorf("%s in %s: taken %v, %v", name, project, taken, err)
+		}
 	}
+	edit(r.project, "a.txt", "one", true)
+	edit(other, "a.txt", "one", false)
 	r.write("shop/a.txt", "b\n")
 	repository, err := snapshot.Open(r.cfg.Snapshots, r.project, policy.IsSecret)
 	if err != nil {
@@ -525,6 +530,9 @@ func TestSnapshotsBeforeEdits(t *testing.T) {
 	if found := snapshot.Find(r.cfg.Snapshots, other); found != "" {
 		t.Errorf("snapshots of %s", found)
 	}
+	r.write("shop/.gitignore", "*.log\n") // after the policy let it pass
+	r.write("shop/a.log", "a\n")
+	edit(r.project, "a.log", "two", false)
 	if err := r.Prepare(t.Context(), time.Hour, 1<<30); err != nil {
 		t.Error(err)
 	}
@@ -538,6 +546,11 @@ func TestUndoes(t *testing.T) {
 	r.write("shop/.gitignore", "dist/\n")
 	r.write("shop/dist/a.js", "a\n")
 	r.write("other/a.txt", "a\n")
+	if out, err := exec.Command("git", "init", "-q", filepath.Join(r.project, "inner")).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	r.write("shop/inner/.git/info/exclude", "own.txt\n")
+	r.write("shop/inner/own.txt", "a\n")
 	outside := filepath.Join(filepath.Dir(r.project), "other")
 	for link, to := range map[string]string{"away": outside, "away.txt": filepath.Join(outside, "a.txt"), "near": "."} {
 		if err := os.Symlink(to, filepath.Join(r.project, link)); err != nil {
@@ -558,7 +571,8 @@ func TestUndoes(t *testing.T) {
 	for path, want := range map[string]bool{
 		"a.txt": true, "new.txt": true, "new/folder/a.txt": true, "near/a.txt": true, ".gitignore": true,
 		"dist/a.js": false, "dist/new.js": false, ".env": false, ".git/config": false, "away/a.txt": false,
-		"away.txt": false, "../other/a.txt": false, "": false,
+		"away.txt": false, "../other/a.txt": false, "": false, "inner/a.txt": true, "inner/own.txt": false,
+		"inner/sub/own.txt": false,
 	} {
 		if got := undoes(r.project, filepath.Join(r.project, path)); got != want {
 			t.Errorf("%s: %v, want %v", path, got, want)

@@ -17,7 +17,7 @@ type Sandbox interface {
 	// Edits will take a snapshot that has the files.
 	Undoes(ctx context.Context, who interact.Requester, edit interact.Approve) bool
 	// Edits takes a snapshot of the agent's project, where the sandbox is on for it, before a call that the policy lets
-	// pass and that may change files.
+	// pass and that may change files. It reports whether the snapshot has them.
 	Edits(ctx context.Context, who interact.Requester, id interact.ID, edit interact.Approve) (taken bool, err error)
 	// Expect has the agent's command, of the request with this id, run there the next time, or with the zero Confinement
 	// outside.

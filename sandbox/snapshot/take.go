@@ -277,11 +277,44 @@ func (r *Repository) Keeps(ctx context.Context, paths []string) bool {
 	if len(paths) == 0 || slices.Contains(paths, ".") || slices.ContainsFunc(paths, r.isLeftOut) {
 		return false
 	}
+	if r.tree.ignores(ctx, paths...) {
+		return false
+	}
+	isIgnoredWithin := func(path string) bool { // by a repository in the project, which has a list of its own
+		for at := strings.LastIndex(path, "/"); at > 0; at = strings.LastIndex(path[:at], "/") {
+			inner := r.tree
+			inner.tree, inner.isNew = r.in(path[:at]), true
+			_, err := os.Stat(filepath.Join(inner.tree, ".git"))
+			if !ownfile.IsMissing(err) && inner.ignores(ctx, path[at+1:]) {
+				return true
+			}
+		}
+		return false
+	}
+	return !slices.ContainsFunc(paths, isIgnoredWithin)
+}
+
+// ignores reports whether git leaves out one of the paths, or cannot tell.
+func (g git) ignores(ctx context.Context, paths ...string) bool {
 	// What starts with a dot has no pathspec magic, of which this command only knows none but the usual.
 	in := "./" + strings.Join(paths, "\x00./")
-	_, err := r.tree.output(ctx, in, "--no-literal-pathspecs", "check-ignore", "-z", "--stdin")
+	_, err := g.output(ctx, in, "--no-literal-pathspecs", "check-ignore", "-z", "--stdin")
 	exit := new(exec.ExitError)
-	return errors.As(err, &exit) && exit.ExitCode() == 1 // none is left out
+	return !errors.As(err, &exit) || exit.ExitCode() != 1 // then none is
+}
+
+// Has reports whether a snapshot has all those of the paths at which there is something now: they may have come to be
+// left out since [Repository.Keeps].
+func (r *Repository) Has(ctx context.Context, id ID, paths []string) bool {
+	isLacking := func(path string) bool {
+		info, err := os.Lstat(r.in(path))
+		if ownfile.IsMissing(err) {
+			return false
+		}
+		found, failed := r.store.output(ctx, "", "ls-tree", "-z", "--name-only", string(id), "--", path)
+		return errors.Join(err, failed) != nil || !isKept(info) || found != path+"\x00"
+	}
+	return id.check() == nil && !slices.ContainsFunc(paths, isLacking)
 }
 
 // isLeftOut reports whether a file is in no snapshot because of its name.

@@ -57,15 +57,20 @@ func (f *facts) offerServer() ([]Grant, error) {
 	return []Grant{{CWD: f.here(), Tool: tool, AnyInput: true, Shown: tool}}, nil
 }
 
-// serverOf is the MCP server in the name of a tool; empty for others, and where the name can be cut in several ways.
+// serverOf is the MCP server in the name of a tool; empty for others, and where the name can be cut in several ways or
+// has characters that models' APIs know in no name: letters that look like others hide what a tool does.
 func serverOf(tool string) string {
 	rest, isMCP := strings.CutPrefix(tool, mcpPrefix)
 	server, name, _ := strings.Cut(rest, "__")
 	isOdd := strings.HasSuffix(server, "_") || strings.HasPrefix(server, "_") || strings.HasPrefix(name, "_")
-	if !isMCP || name == "" || isOdd || strings.Contains(name, "__") {
+	if !isMCP || name == "" || isOdd || strings.Contains(name, "__") || strings.ContainsFunc(rest, isOddInName) {
 		return ""
 	}
 	return server
+}
+
+func isOddInName(r rune) bool {
+	return r > unicode.MaxASCII || !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("_-.", r)
 }
 
 func (g *Grant) server() string {
@@ -109,13 +114,16 @@ func (f *facts) mayHarm() bool {
 const (
 	screenWords = " computer desktop screen mouse keyboard "
 	harmWords   = " delete del remove rm unlink drop destroy purge wipe erase clear reset truncate overwrite kill " +
-		"terminate revoke uninstall exec execute run eval evaluate shell bash terminal command script code sql "
+		"terminate revoke uninstall exec execute run eval evaluate shell bash terminal command script code sql " +
+		"rmdir trash cmd powershell python javascript "
 )
 
 func hasWord(name, words string) bool {
 	var b strings.Builder
-	for i, r := range name {
-		if unicode.IsUpper(r) && i > 0 && !unicode.IsUpper(rune(name[i-1])) {
+	letters := []rune(name)
+	for i, r := range letters {
+		isLast := i+1 < len(letters) && unicode.IsLower(letters[i+1]) // of several capitals: the D of DBDelete
+		if unicode.IsUpper(r) && i > 0 && (isLast || !unicode.IsUpper(letters[i-1])) {
 			b.WriteByte(' ')
 		}
 		b.WriteRune(unicode.ToLower(r))

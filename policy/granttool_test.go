@@ -336,7 +336,9 @@ func TestServerGrant(t *testing.T) {
 		for tool, want := range map[string]Effect{
 			mcpTool: Allow, "mcp__github__list_issues": Allow, "mcp__github__browser_snapshot": Allow,
 			"mcp__github__delete_repo": Ask, "mcp__github__run_workflow": Ask, "mcp__github__evaluate_script": Ask,
-			"mcp__github__apply_sql":     Ask,
+			"mcp__github__apply_sql": Ask, "mcp__github__DBDelete": Ask, "mcp__github__SQLQuery": Ask,
+			"mcp__github__d\u0435lete": Ask, "mcp__github__\uff24elete": Ask, "mcp__github__list\n": Ask,
+			"mcp__github__python": Ask, "mcp__github__DBList": Allow,
 			"mcp__github__desktop_click": Ask, "mcp__github2__list_issues": Ask, "mcp__git__hub__list": Ask,
 			"mcp__github__x__list": Ask, "mcp__github___list": Ask, "mcp__github__": Ask, "mcp__github": Ask,
 			"mcp__github_evil__list": Ask, "mcp_github_list_issues": Ask, "github__list_issues": Ask, "MCP:github": Ask,
@@ -361,6 +363,7 @@ func TestServerGrant(t *testing.T) {
 	for tool, want := range map[string]bool{
 		mcpTool: true, "mcp__github__delete_repo": false, "mcp__github__*": false, "mcp__a__b__c": false,
 		"mcp__a_____b": false, "mcp_a_b": false, "WebSearch": false, "mcp__a__execute": false, "mcp____x": false,
+		"mcp__*__b": false, "mcp__a b__c": false, "mcp__\u0430__b": false, "mcp__a.b-c__d": true,
 	} {
 		offers := NewOffers(call(tool, `{}`), compiled(t, Default()), compiled(t, Default()), testNow)
 		for _, scope := range Scopes[1:] {

@@ -19,7 +19,7 @@ void __real_glfwSwapBuffers(void *window);
 // an event nor by Do, such as the change to dark colors.
 static const double after_event = 1, after_function = 0.05;
 static const double slow_after_function = 0.3, slow_after_drawing = 2;
-static const double slow = 0.25, asleep = 30;
+static const double slow = 0.25, asleep = 10;
 
 static atomic_int turns, asked, done;
 static double awake, lively; // until when it turns, and turns slowly

@@ -260,7 +260,7 @@ func (r *reading) bundle(args []word) (taken int, problem string) {
 			return taken, cmp.Or(problem, "The flag "+quote(letter)+" of "+r.name+" lacks its value.")
 		default:
 			value := args[taken]
-			if value.glob || value.many || isFlag(value.text) && value.text != "-" {
+			if !value.fits(f.typ) || isFlag(value.text) && value.text != "-" {
 				problem = cmp.Or(problem, r.notKnown(args[0].text+" "+value.text))
 			}
 			problem = cmp.Or(problem, r.value("-"+letter, f, value))

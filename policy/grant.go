@@ -252,11 +252,20 @@ func (f *facts) offerWork(kind Cover) ([]Grant, error) {
 
 // works reports whether a part belongs to a kind of work, and is given nothing from elsewhere.
 func (f *facts) works(p *linePart, kind Cover) bool {
-	if p.Work() != string(kind) || p.Removes() || !f.isOwn(p) {
+	if p.Work() != string(kind) || p.Removes() || !f.isOwn(p) || kind != CoverBuilds && f.readsElsewhere() {
 		return false
 	}
 	t, err := p.Pattern()
 	return err == nil && t.Covers(*p.Part, f.insideProject(p)) && (!t.HasPath() || f.partRunsAtTop(p)) && f.isNoFile(p, t)
+}
+
+// readsElsewhere reports whether the line reads files of the user's that are not the project's, by "<" or in another
+// part: a push and a container may hand over what they are given.
+func (f *facts) readsElsewhere() bool {
+	return slices.ContainsFunc(f.reach(), func(a access) bool {
+		isRead := a.kind == shell.Read || a.kind == shell.Tree
+		return isRead && !f.inProject(a.place) && !isWithin(a.clean, "/dev") && f.editRoot(a.place) == "" && f.isHidden(&a)
+	})
 }
 
 // isNoFile reports whether what git is to check out is no file: the changes of one would be lost.

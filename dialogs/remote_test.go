@@ -178,14 +178,14 @@ var toDisk = map[string][]string{
 		"Create", "CreateTemp", "DirFS", "Getwd"},
 	"filepath": {"EvalSymlinks", "Abs", "Glob", "Walk", "WalkDir"},
 	"policy":   {"Locate", "Risks", "DefaultPlaces", "Explain", "FindProject"},
-	"basefile": {"Read"},
+	"basefile": {"Read", "Risks"},
 	"exec":     {"Command", "CommandContext", "LookPath"},
 }
 
 // Only localFiles of package prompt looks at this machine's disk, and only placesOf says that a request is about it.
 func TestOnlyHereLooksAtTheDisk(t *testing.T) {
 	may := map[string][]string{
-		"prompt/places.go": {"os.UserHomeDir", "policy.Locate", "policy.Risks", "basefile.Read"},
+		"prompt/places.go": {"os.UserHomeDir", "policy.Locate", "basefile.Risks", "basefile.Read"},
 		"sheet.go":         {"os.MkdirTemp", "os.WriteFile"}, // a copy of a text in a new file
 	}
 	seen := map[string]bool{}

@@ -11,17 +11,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
-
-	"github.com/adrg/xdg"
 )
-
-// stateHome is a folder for states of the test's own.
-func stateHome(t *testing.T) {
-	t.Helper()
-	t.Setenv("XDG_STATE_HOME", t.TempDir())
-	xdg.Reload()
-	t.Cleanup(xdg.Reload)
-}
 
 func TestLevel(t *testing.T) {
 	for _, test := range []struct {

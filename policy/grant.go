@@ -235,12 +235,13 @@ func (f *facts) offerWork(kind Cover) ([]Grant, error) {
 		switch {
 		case v.state != PartNew:
 		case v.file != nil:
-			g, _ := f.partGrant(v)
-			list = append(list, g)
+			if g, _ := f.partGrant(v); !slices.ContainsFunc(list, g.SameAs) {
+				list = append(list, g)
+			}
 		default:
 			t, err := v.part.Pattern()
 			if isOffered = err == nil && len(t.Flags) == 0 && f.works(v.part, kind); !isOffered {
-				return nil, errors.New("it does more than that")
+				return nil, errors.New("it does more than this kind of work")
 			}
 		}
 	}

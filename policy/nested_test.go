@@ -254,7 +254,7 @@ func TestValuesThatAreMore(t *testing.T) {
 	p := after(t, bash("git commit -m 'Mend it'"), Always, CoverCommands)
 	p = p.WithGrants(append(p.grants, after(t, bash("npm test"), Always, CoverBuilds).grants...))
 	p = p.WithGrants(append(p.grants, after(t, bash("curl https://docs.rs/a"), Always, CoverCommands).grants...))
-	for command, want := range map[string]Effect{
+	decides(t, p, map[string]Effect{
 		"curl -w '%{http_code}' https://docs.rs/a": Allow, "curl -w @.env https://docs.rs/a": Ask,
 		"curl -w '%output{x}' https://docs.rs/a": Ask, "curl -w '' https://docs.rs/a": Allow,
 		"sort -t $(cat x) f": Ask, "sort -t `cat x` f": Ask, `sort -t "$(cat x)" f`: Allow, "sort -t a$(cat x) f": Ask,
@@ -262,9 +262,5 @@ func TestValuesThatAreMore(t *testing.T) {
 		"git commit -m $(cat x)": Ask, `git commit -m "$(cat x)"`: Allow, "git commit -m *": Ask,
 		"go test -run $(cat x)": Ask, `go test -run "$(cat x)"`: Allow, "go test -run *": Ask,
 		"while read x; do go test -run $x; done < f": Ask,
-	} {
-		if d := Decide(bash(command), p, testNow); d.Effect != want {
-			t.Errorf("%s: %s (%s), want %s", command, d.Effect, d.Reason, want)
-		}
-	}
+	})
 }

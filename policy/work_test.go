@@ -2,10 +2,20 @@ package policy
 
 import "testing"
 
+// decides checks what a policy says of commands.
+func decides(t *testing.T, p *Compiled, commands map[string]Effect) {
+	t.Helper()
+	for command, want := range commands {
+		if d := Decide(bash(command), p, testNow); d.Effect != want {
+			t.Errorf("%s: %s (%s), want %s", command, d.Effect, d.Reason, want)
+		}
+	}
+}
+
 // Who allowed all that builds the project allowed that, in the project, and nothing else.
 func TestBuildsGrant(t *testing.T) {
 	p := after(t, bash("npm test 2>&1 | tail -5"), Always, CoverBuilds)
-	for command, want := range map[string]Effect{
+	decides(t, p, map[string]Effect{
 		"npm test":                         Allow,
 		"npm run lint -- --fix":            Allow,
 		"npm run test:unit && npx tsc":     Allow,
@@ -62,11 +72,7 @@ func TestBuildsGrant(t *testing.T) {
 		"find . -exec npm test ;":          Ask,
 		"cargo test --manifest-path /x":    Ask,
 		"npm test --workspace=web":         Ask,
-	} {
-		if d := Decide(bash(command), p, testNow); d.Effect != want {
-			t.Errorf("%s: %s (%s), want %s", command, d.Effect, d.Reason, want)
-		}
-	}
+	})
 	other := bash("npm test")
 	other.CWD = "/home/u/src/other"
 	agent := bash("npm test")
@@ -108,7 +114,7 @@ func TestWorkOffered(t *testing.T) {
 // Who allowed git's usual work allowed that, and nothing by which work is lost.
 func TestGitGrant(t *testing.T) {
 	p := after(t, bash("git add -A && git commit -m 'Mend the cart'"), Always, CoverGit)
-	for command, want := range map[string]Effect{
+	decides(t, p, map[string]Effect{
 		"git add src && git commit -qm 'Other words'": Allow,
 		"git push":                                 Allow,
 		"git push -u origin feat/cart":             Allow,
@@ -181,17 +187,13 @@ func TestGitGrant(t *testing.T) {
 		"git merge --abort":                        Ask,
 		"git merge --continue":                     Allow,
 		"git fetch --prune --prune-tags":           Ask,
-	} {
-		if d := Decide(bash(command), p, testNow); d.Effect != want {
-			t.Errorf("%s: %s (%s), want %s", command, d.Effect, d.Reason, want)
-		}
-	}
+	})
 }
 
 // Who allowed work with the project's containers allowed that, and nothing that reaches around them.
 func TestContainersGrant(t *testing.T) {
 	p := after(t, bash("docker compose up -d db"), Always, CoverContainers)
-	for command, want := range map[string]Effect{
+	decides(t, p, map[string]Effect{
 		"docker compose up -d --build":                           Allow,
 		"docker compose down && docker compose up":               Allow,
 		"docker-compose restart web":                             Allow,
@@ -233,9 +235,14 @@ func TestContainersGrant(t *testing.T) {
 		"DOCKER_HOST=tcp://x docker compose up":                  Ask,
 		"cd ../other && docker compose up":                       Ask,
 		"sudo docker compose up":                                 Ask,
-	} {
-		if d := Decide(bash(command), p, testNow); d.Effect != want {
-			t.Errorf("%s: %s (%s), want %s", command, d.Effect, d.Reason, want)
-		}
+	})
+}
+
+// A file that a command writes to twice is one approval.
+func TestWorkNamesEachFileOnce(t *testing.T) {
+	p := compiled(t, Default())
+	list, err := NewGrants(bash("npm test > out.txt 2>> out.txt"), Always, CoverBuilds, p, testNow)
+	if err != nil || len(list) != 2 {
+		t.Errorf("%+v, %v", list, err)
 	}
 }

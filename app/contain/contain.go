@@ -342,14 +342,8 @@ func withoutSecrets(command string) string {
 
 // Undoes implements [hooks.Sandbox].
 func (r *Runs) Undoes(ctx context.Context, who interact.Requester, edit interact.Approve) bool {
-	project := r.projectOf(who.Folder())
-	isOn, _ := r.Contains(who, "")
-	if project == "" || !isOn {
-		return false
-	}
-	changed := policy.Changes(edit.Call(who))
-	paths := within(project, changed)
-	if len(paths) == 0 || len(paths) < len(changed) {
+	project, paths, areAll := r.edited(who, edit)
+	if isOn, _ := r.Contains(who, ""); !isOn || !areAll || len(paths) == 0 {
 		return false
 	}
 	repository, err := snapshot.Open(r.cfg.Snapshots, project, policy.IsSecret)
@@ -358,12 +352,7 @@ func (r *Runs) Undoes(ctx context.Context, who interact.Requester, edit interact
 
 // Edits implements [hooks.Sandbox].
 func (r *Runs) Edits(ctx context.Context, who interact.Requester, id interact.ID, edit interact.Approve) (bool, error) {
-	project := r.projectOf(who.Folder())
-	if project == "" {
-		return false, nil
-	}
-	changed := policy.Changes(edit.Call(who))
-	paths := within(project, changed)
+	project, paths, areAll := r.edited(who, edit)
 	if len(paths) == 0 {
 		return false, nil
 	}
@@ -372,7 +361,18 @@ func (r *Runs) Edits(ctx context.Context, who interact.Requester, id interact.ID
 	if err != nil {
 		return false, fmt.Errorf("snapshot of %s: %w", project, err)
 	}
-	return len(paths) == len(changed) && begun.repository.Has(ctx, begun.run.Before, paths), nil
+	return areAll && begun.repository.Has(ctx, begun.run.Before, paths), nil
+}
+
+// edited returns the project of an agent for which the sandbox is on, if any, the paths in it that an edit changes, and
+// whether these are all that it changes.
+func (r *Runs) edited(who interact.Requester, edit interact.Approve) (project string, paths []string, areAll bool) {
+	if project = r.projectOf(who.Folder()); project == "" {
+		return "", nil, false
+	}
+	changed := policy.Changes(edit.Call(who))
+	paths = within(project, changed)
+	return project, paths, len(paths) == len(changed)
 }
 
 // within returns those of the paths that are in a project, below it, with slashes and without links.

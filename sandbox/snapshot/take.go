@@ -296,15 +296,15 @@ func (r *Repository) Keeps(ctx context.Context, paths []string) bool {
 
 // ignores reports whether git leaves out one of the paths, or cannot tell.
 func (g git) ignores(ctx context.Context, paths ...string) bool {
-	// What starts with a dot has no pathspec magic, of which this command only knows none but the usual.
+	// Behind ./ git reads no pathspec magic, which check-ignore cannot switch off.
 	in := "./" + strings.Join(paths, "\x00./")
 	_, err := g.output(ctx, in, "--no-literal-pathspecs", "check-ignore", "-z", "--stdin")
 	exit := new(exec.ExitError)
 	return !errors.As(err, &exit) || exit.ExitCode() != 1 // then none is
 }
 
-// Has reports whether a snapshot has all those of the paths at which there is something now: they may have come to be
-// left out since [Repository.Keeps].
+// Has reports whether a snapshot has each of the paths that exists now: git may have begun to ignore it since
+// [Repository.Keeps].
 func (r *Repository) Has(ctx context.Context, id ID, paths []string) bool {
 	isLacking := func(path string) bool {
 		info, err := os.Lstat(r.in(path))

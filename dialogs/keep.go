@@ -133,7 +133,7 @@ func (a *approvePage) smallPrint(k keep) string {
 	}
 	if k.cover == policy.CoverSandbox {
 		return tr("No network unless you allow a host; your secrets and other projects stay out of sight. Agents may also " +
-			"edit its files. You can take all changes back.")
+			"edit the project's files. You can take changes back.")
 	}
 	return ""
 }

@@ -94,7 +94,7 @@ func (f *facts) spansTool() error {
 	case f.line != nil || f.input.isRun || isShell(f.call.Tool):
 		return errors.New("it runs a command")
 	case strings.HasSuffix(f.call.Tool, anyTool):
-		return errors.New("its name is a pattern")
+		return errors.New("its name ends with *")
 	case isFetcher(f.call.Tool):
 		return errors.New("it fetches pages: allow its host instead")
 	case hasWord(f.call.Tool, screenWords):

@@ -241,7 +241,7 @@ func TestContainersGrant(t *testing.T) {
 // A file that a command writes to twice is one approval.
 func TestWorkNamesEachFileOnce(t *testing.T) {
 	p := compiled(t, Default())
-	list, err := NewGrants(bash("npm test > out.txt 2>> out.txt"), Always, CoverBuilds, p, testNow)
+	list, err := NewGrants(bash("npm test > out.txt && npm run lint >> out.txt"), Always, CoverBuilds, p, testNow)
 	if err != nil || len(list) != 2 {
 		t.Errorf("%+v, %v", list, err)
 	}

@@ -4,6 +4,8 @@ package dialogs
 
 /*
 #cgo LDFLAGS: -Wl,--wrap=glfwPollEvents -Wl,--wrap=glfwSwapBuffers
+// An assembly file of Go, as this package has, does not say that its stack is never run.
+#cgo LDFLAGS: -Wl,-z,noexecstack
 
 #include <stdatomic.h>
 

@@ -3,11 +3,13 @@
 package e2e
 
 import (
+	"debug/elf"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"testing"
 )
 
 // children lists the processes that nod-desktop has started and that run.
@@ -63,4 +65,19 @@ func (n *nod) proc(pid int, name string) string {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/%s", pid, name))
 	must(n.t, err)
 	return string(text)
+}
+
+// TestStacksAreNotExecutable fails when the linker has taken an object without a note on its stack: it then lets all of
+// a program's stacks be executed.
+func TestStacksAreNotExecutable(t *testing.T) {
+	for _, name := range []string{"nod", "nod-cli", "nod-desktop", "nod-dialogs"} {
+		file, err := elf.Open(filepath.Join(bin, name))
+		must(t, err)
+		defer file.Close()
+		for _, segment := range file.Progs {
+			if segment.Type == elf.PT_GNU_STACK && segment.Flags&elf.PF_X != 0 {
+				t.Errorf("the stack of %s can be executed", name)
+			}
+		}
+	}
 }

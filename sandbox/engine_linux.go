@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -157,6 +158,12 @@ func (e *Engine) open(ctx context.Context, c *Command, l *layout) (*run, error) 
 	if err != nil {
 		return nil, errors.Join(err, r.close())
 	}
+	if streams[0] != null && !isPassed(streams[0]) {
+		if streams[0], err = poured(streams[0]); err != nil {
+			return nil, errors.Join(err, r.close())
+		}
+		r.theirs = append(r.theirs, streams[0])
+	}
 
 	r.cmd = exec.CommandContext(ctx, e.init)
 	r.cmd.Args, r.cmd.Dir, r.cmd.Env, r.cmd.Stderr = []string{inside.Builder}, "/", []string{}, &r.errors
@@ -206,6 +213,26 @@ func (c *Command) streams(null *os.File) ([]*os.File, error) {
 		}
 	}
 	return streams, nil
+}
+
+// isPassed reports whether the command may have what it reads itself: a pipe, a pair or a terminal. It could open a
+// file anew, to write: what it inherits is not one of the mounts of the sandbox.
+func isPassed(file *os.File) bool {
+	info, err := file.Stat()
+	return err == nil && info.Mode()&(fs.ModeNamedPipe|fs.ModeSocket|fs.ModeCharDevice) != 0
+}
+
+// poured is a pipe with what a file holds.
+func poured(file *os.File) (*os.File, error) {
+	read, write, err := os.Pipe()
+	if err != nil {
+		return nil, fmt.Errorf("have a command in a sandbox read %s: %w", file.Name(), err)
+	}
+	go func() {
+		defer write.Close()
+		_, _ = io.Copy(write, file) // until nobody reads
+	}()
+	return read, nil
 }
 
 // isPair reports whether a socket has been connected for good. Others can be connected to somebody else.

@@ -658,3 +658,22 @@ func TestRaces(t *testing.T) {
 		t.Errorf("in the project: %q", is)
 	}
 }
+
+// TestInputIsOnlyRead has commands open anew what they may only read, which is a way around the mounts.
+func TestInputIsOnlyRead(t *testing.T) {
+	inEach(t, "", func(t *testing.T, w *world) {
+		in, err := os.Open(w.dir + "/outside/x")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer in.Close()
+		c := w.command("sh", "-c", "cat; { echo attack >/proc/self/fd/0; } 2>/dev/null")
+		c.Stdin = in
+		if out, _, err := w.run(c); out != canary || err != nil {
+			t.Errorf("reads %q: %v", out, err)
+		}
+		if is := w.read("outside/x"); is != canary {
+			t.Errorf("outside: %q", is)
+		}
+	})
+}

@@ -44,9 +44,15 @@ func Expel(p *Profile, guarded func(path string) bool) (moved []string, err erro
 func strays(p *Profile, root *os.Root, guarded func(string) bool) ([]string, error) {
 	s := survey{
 		Places: Places{Links: map[string]string{}}, project: p.Project, opened: root,
-		secret: func(string) bool { return false }, guarded: guarded,
+		secret:  func(string) bool { return false },
+		guarded: func(path string) bool { return guarded(path) || p.isOnPath(path) },
 	}
 	err := s.walk(p.Project, 0)
+	for _, path := range s.Hide { // whoever reads a pipe waits, or gets what its other end writes
+		if s.guarded(path) {
+			s.Keep = append(s.Keep, path)
+		}
+	}
 	for path, target := range s.Links {
 		if was, ok := p.Links[path]; !ok || was != target {
 			s.Keep = append(s.Keep, path)

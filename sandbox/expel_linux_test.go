@@ -130,3 +130,59 @@ func TestExpelWhateverIsThere(t *testing.T) {
 		t.Errorf("left %q", left)
 	}
 }
+
+// A folder of PATH in the project stays as it was, and as empty: the user runs what is in it.
+func TestKeepPath(t *testing.T) {
+	for _, c := range []struct {
+		folder  string
+		command func(in func(string) string) error
+		moved   string
+	}{
+		{"new/bin", func(in func(string) string) error { return os.MkdirAll(in("new/bin"), 0o755) }, "new/bin"},
+		{"new/bin", func(in func(string) string) error { return os.Symlink("own", in("new")) }, "new"},
+		{"new/bin", func(in func(string) string) error { return os.MkdirAll(in("new/sbin"), 0o755) }, ""},
+		{"new/bin", func(in func(string) string) error { return syscall.Mkfifo(in("new"), 0o600) }, ""},
+		{"new", func(in func(string) string) error { return syscall.Mkfifo(in("new"), 0o600) }, "new"},
+		{"cur/bin", func(in func(string) string) error {
+			return errors.Join(os.Remove(in("cur")), os.Symlink("own", in("cur")))
+		}, "cur"},
+		{"cur/bin", func(in func(string) string) error {
+			return errors.Join(os.Remove(in("cur")), os.MkdirAll(in("cur/bin"), 0o755))
+		}, "cur"},
+		{"cur/bin", func(in func(string) string) error { return os.Remove(in("cur")) }, ""},
+		{"../..", func(in func(string) string) error { return os.WriteFile(in("x"), nil, 0o755) }, ""},
+	} {
+		dir := tree(t, "main.go", "v1/bin/tool", "own/bin/ls")
+		in := func(name string) string { return filepath.Join(dir, name) }
+		if err := os.Symlink("v1", in("cur")); err != nil {
+			t.Fatal(err)
+		}
+		p := sandbox.Profile{Project: dir, Private: t.TempDir()}
+		p.KeepPath(in(c.folder))
+		if strings.HasPrefix(c.folder, "cur") && !slices.Equal(p.Keep, []string{in("v1/bin")}) {
+			t.Errorf("keeps %q for %s", p.Keep, c.folder)
+		}
+		if err := c.command(in); err != nil {
+			t.Fatal(err)
+		}
+		moved, err := sandbox.Expel(&p, isGuarded)
+		if is := strings.Join(moved, " "); is != c.moved || err != nil {
+			t.Errorf("%s: moved %q, want %q, %v", c.folder, is, c.moved, err)
+		}
+		if to, err := os.Readlink(in("cur")); strings.HasPrefix(c.folder, "cur") && to != "v1" {
+			t.Errorf("%s: the link leads to %q, %v", c.folder, to, err)
+		}
+	}
+}
+
+// Who reads a pipe in the place of settings waits, or gets what a command still writes.
+func TestExpelsPipes(t *testing.T) {
+	dir := tree(t, "main.go")
+	if err := errors.Join(syscall.Mkfifo(dir+"/.envrc", 0o600), syscall.Mkfifo(dir+"/own", 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	moved, err := sandbox.Expel(&sandbox.Profile{Project: dir, Private: t.TempDir()}, isGuarded)
+	if !slices.Equal(moved, []string{".envrc"}) || err != nil {
+		t.Errorf("moved %q, %v", moved, err)
+	}
+}

@@ -42,7 +42,7 @@ func (l *layout) permit(p *Profile, init, home string) error {
 	if p.Write {
 		return errOnlyReads
 	}
-	hidden := append(confidential(), append(p.Hide, p.Private)...)
+	hidden := slices.Concat(confidential(), p.Hide, []string{p.Private})
 	for _, path := range slices.Concat(system, figures, []string{p.Project, init}, p.Show, p.Warm) {
 		real, isLed := new(layout).follow(path, p.Project)
 		info, err := os.Lstat(real)

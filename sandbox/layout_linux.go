@@ -223,22 +223,11 @@ func confidential() (paths []string) {
 // follow adds the links on the way to a path. It returns where it leads, and whether a link in the project leads there,
 // which a command may have made.
 func (l *layout) follow(path, project string) (real string, isLed bool) {
-	done, rest := "/", strings.Split(strings.Trim(path, "/"), "/")
-	for steps := 0; len(rest) > 0; steps++ {
-		next := filepath.Join(done, rest[0])
-		to, err := os.Readlink(next)
-		if err != nil || steps > 40 {
-			done, rest = next, rest[1:]
-			continue
-		}
-		isLed = isLed || isBelow(next, project)
-		l.add(inside.Mount{Kind: inside.Link, From: to, To: next})
-		if filepath.IsAbs(to) {
-			done = "/"
-		}
-		rest = append(strings.Split(strings.Trim(to, "/"), "/"), rest[1:]...)
-	}
-	return done, isLed
+	real = follow(path, func(at, to string) {
+		isLed = isLed || isBelow(at, project)
+		l.add(inside.Mount{Kind: inside.Link, From: to, To: at})
+	})
+	return real, isLed
 }
 
 // folders adds the project and what is shown beside it, what is above first. A link of the project's shows nothing.

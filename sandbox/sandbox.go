@@ -26,6 +26,8 @@ type Profile struct {
 	Keep []string `json:"keep,omitempty"`
 	// Links are guarded places in the project that are links, and what these say. They cannot be kept: see [Expel].
 	Links map[string]string `json:"links,omitempty"`
+	// Path are folders of PATH in the project, with links followed: guarded places, too. They need not be there.
+	Path []string `json:"path,omitempty"`
 	// Absent are folders in the project that must not come to be, or are there but empty. While it runs they are empty.
 	Absent []string `json:"absent,omitempty"`
 	// Hide are secrets, in the project and in what is shown. They look empty. They must be there.

@@ -179,3 +179,56 @@ func obeyed(git string, keep, absent *[]string) error {
 	}
 	return nil
 }
+
+// KeepPath keeps a folder of PATH as it is, if it is in the project, and the links there that lead to it: the user runs
+// what is in it outside. If it is not there, it must not come to be.
+func (p *Profile) KeepPath(folder string) {
+	if p.Links == nil {
+		p.Links = map[string]string{}
+	}
+	real := follow(folder, func(at, to string) {
+		if isBelow(at, p.Project) {
+			p.Links[at] = to
+		}
+	})
+	if !isBelow(real, p.Project) {
+		return
+	}
+	p.Path = append(p.Path, real)
+	if _, err := os.Lstat(real); err == nil {
+		p.Keep = append(p.Keep, real)
+	}
+}
+
+// isOnPath reports whether a folder of PATH is found by a path: its own, or a link in the place of one above.
+func (p *Profile) isOnPath(path string) bool {
+	if _, ok := p.Links[path]; ok {
+		return true
+	}
+	return slices.ContainsFunc(p.Path, func(folder string) bool {
+		if path == folder || !isBelow(folder, path) {
+			return path == folder
+		}
+		_, err := os.Readlink(path)
+		return err == nil
+	})
+}
+
+// follow returns where a path leads, and tells of each link on the way. What is not there leads to itself.
+func follow(path string, link func(at, to string)) string {
+	done, rest := "/", strings.Split(strings.Trim(path, "/"), "/")
+	for steps := 0; len(rest) > 0; steps++ {
+		next := filepath.Join(done, rest[0])
+		to, err := os.Readlink(next)
+		if err != nil || steps > 40 {
+			done, rest = next, rest[1:]
+			continue
+		}
+		link(next, to)
+		if filepath.IsAbs(to) {
+			done = "/"
+		}
+		rest = append(strings.Split(strings.Trim(to, "/"), "/"), rest[1:]...)
+	}
+	return done
+}

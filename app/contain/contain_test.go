@@ -267,10 +267,13 @@ func TestProfile(t *testing.T) {
 		{"make", "warm", []string{"../.cargo", "../go/pkg"}, true},
 		{"make", "warm", []string{"../go", "../go/src"}, false},
 		{"make", "hide", []string{"../.julia/servers"}, true},
+		{"make", "path", []string{".venv/bin", "none"}, true},
+		{"make", "path", []string{".", "way"}, false},
+		{"cat", "path", []string{".venv/bin", "none"}, false},
 	} {
 		p := profiles[want.command]
 		list := map[string][]string{
-			"keep": p.Keep, "absent": p.Absent, "hide": p.Hide, "show": p.Show, "warm": p.Warm,
+			"keep": p.Keep, "absent": p.Absent, "hide": p.Hide, "show": p.Show, "warm": p.Warm, "path": p.Path,
 		}[want.list]
 		for _, path := range want.paths {
 			if is := slices.Contains(list, filepath.Join(r.project, path)); is != want.is {

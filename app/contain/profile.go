@@ -140,10 +140,13 @@ func (r *Runs) addTools(p *sandbox.Profile, q api.RunRequest) {
 		}
 	}
 	for _, folder := range q.Path[:min(len(q.Path), maxFolders)] { // the agent runs what is in it outside, too
-		real, err := filepath.EvalSymlinks(folder)
-		if err == nil && p.Write && real != p.Project && sandbox.IsIn(real, p.Project) {
-			p.Keep = append(p.Keep, real)
+		if folder = filepath.Clean(folder); !p.Write || folder == "." { // a command could not write where it is
+			continue
 		}
+		if !filepath.IsAbs(folder) {
+			folder = filepath.Join(q.CWD, folder)
+		}
+		p.KeepPath(folder)
 	}
 }
 

@@ -159,7 +159,7 @@ func (e *Engine) open(ctx context.Context, c *Command, l *layout) (*run, error) 
 		return nil, errors.Join(err, r.close())
 	}
 	if streams[0] != null && !isPassed(streams[0]) {
-		if streams[0], err = poured(streams[0]); err != nil {
+		if streams[0], err = pipeFrom(streams[0]); err != nil {
 			return nil, errors.Join(err, r.close())
 		}
 		r.theirs = append(r.theirs, streams[0])
@@ -222,8 +222,8 @@ func isPassed(file *os.File) bool {
 	return err == nil && info.Mode()&(fs.ModeNamedPipe|fs.ModeSocket|fs.ModeCharDevice) != 0
 }
 
-// poured is a pipe with what a file holds.
-func poured(file *os.File) (*os.File, error) {
+// pipeFrom returns a pipe with what a file holds.
+func pipeFrom(file *os.File) (*os.File, error) {
 	read, write, err := os.Pipe()
 	if err != nil {
 		return nil, fmt.Errorf("have a command in a sandbox read %s: %w", file.Name(), err)

@@ -4,7 +4,7 @@ package dialogs
 
 /*
 #cgo LDFLAGS: -Wl,--wrap=glfwPollEvents -Wl,--wrap=glfwSwapBuffers
-// An assembly file of Go, as this package has, does not say that its stack is never run.
+// The C compiler assembles fonts.s, which has no note that its stack is not executable.
 #cgo LDFLAGS: -Wl,-z,noexecstack
 
 #include <stdatomic.h>

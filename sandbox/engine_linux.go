@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -215,22 +216,27 @@ func (c *Command) streams(null *os.File) ([]*os.File, error) {
 	return streams, nil
 }
 
-// isPassed reports whether the command may have what it reads itself: a pipe, a pair or a terminal. It could open a
-// file anew, to write: what it inherits is not one of the mounts of the sandbox.
+// isPassed reports whether the command may inherit its input: a pipe, a pair or a terminal. It could reopen a file to
+// write to it, for an inherited file is not on one of the sandbox's mounts.
 func isPassed(file *os.File) bool {
 	info, err := file.Stat()
 	return err == nil && info.Mode()&(fs.ModeNamedPipe|fs.ModeSocket|fs.ModeCharDevice) != 0
 }
 
-// pipeFrom returns a pipe with what a file holds.
+// pipeFrom returns a pipe with the rest of a file. It does not move the file's offset: a shell's loop reads on from
+// there, also after a command that reads nothing.
 func pipeFrom(file *os.File) (*os.File, error) {
+	offset, err := file.Seek(0, io.SeekCurrent)
+	if err != nil {
+		return nil, fmt.Errorf("have a command in a sandbox read %s: %w", file.Name(), err)
+	}
 	read, write, err := os.Pipe()
 	if err != nil {
 		return nil, fmt.Errorf("have a command in a sandbox read %s: %w", file.Name(), err)
 	}
 	go func() {
 		defer write.Close()
-		_, _ = io.Copy(write, file) // until nobody reads
+		_, _ = io.Copy(write, io.NewSectionReader(file, offset, math.MaxInt64-offset)) // until nobody reads
 	}()
 	return read, nil
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
+	"io"
 	"io/fs"
 	"net"
 	"os"
@@ -674,6 +675,30 @@ func TestInputIsOnlyRead(t *testing.T) {
 		}
 		if is := w.read("outside/x"); is != canary {
 			t.Errorf("outside: %q", is)
+		}
+	})
+}
+
+// TestInputIsNotUsedUp has a shell's loop read on where it was, after a command that reads nothing.
+func TestInputIsNotUsedUp(t *testing.T) {
+	inEach(t, "", func(t *testing.T, w *world) {
+		in, err := os.Open(w.dir + "/outside/x")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer in.Close()
+		for i, args := range [][]string{{"true"}, {"cat"}, {"true"}} {
+			if _, err := in.Seek(int64(i), io.SeekStart); err != nil {
+				t.Fatal(err)
+			}
+			c := w.command(args...)
+			c.Stdin = in
+			if out, _, err := w.run(c); err != nil || args[0] == "cat" && out != canary[i:] {
+				t.Errorf("%s reads %q: %v", args[0], out, err)
+			}
+			if left, err := io.ReadAll(in); string(left) != canary[i:] || err != nil {
+				t.Errorf("%s leaves %q: %v", args[0], left, err)
+			}
 		}
 	})
 }

@@ -48,7 +48,7 @@ func strays(p *Profile, root *os.Root, guarded func(string) bool) ([]string, err
 		guarded: func(path string) bool { return guarded(path) || p.isOnPath(path) },
 	}
 	err := s.walk(p.Project, 0)
-	for _, path := range s.Hide { // whoever reads a pipe waits, or gets what its other end writes
+	for _, path := range s.Hide { // a program that reads a pipe waits, or gets the text of a stranger
 		if s.guarded(path) {
 			s.Keep = append(s.Keep, path)
 		}

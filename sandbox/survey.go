@@ -200,21 +200,21 @@ func (p *Profile) KeepPath(folder string) {
 	}
 }
 
-// isOnPath reports whether a folder of PATH is found by a path: its own, or a link in the place of one above.
+// isOnPath reports whether a path is a folder of PATH, or a link that leads to one: a known link, or a new one in the
+// place of a folder above.
 func (p *Profile) isOnPath(path string) bool {
-	if _, ok := p.Links[path]; ok {
+	if _, ok := p.Links[path]; ok || slices.Contains(p.Path, path) {
 		return true
 	}
-	return slices.ContainsFunc(p.Path, func(folder string) bool {
-		if path == folder || !isBelow(folder, path) {
-			return path == folder
-		}
-		_, err := os.Readlink(path)
-		return err == nil
-	})
+	if !slices.ContainsFunc(p.Path, func(folder string) bool { return isBelow(folder, path) }) {
+		return false
+	}
+	_, err := os.Readlink(path)
+	return err == nil
 }
 
-// follow returns where a path leads, and tells of each link on the way. What is not there leads to itself.
+// follow returns where a path leads, and calls link for each link on the way. A path that does not exist leads to
+// itself.
 func follow(path string, link func(at, to string)) string {
 	done, rest := "/", strings.Split(strings.Trim(path, "/"), "/")
 	for steps := 0; len(rest) > 0; steps++ {

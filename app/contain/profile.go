@@ -140,7 +140,7 @@ func (r *Runs) addTools(p *sandbox.Profile, q api.RunRequest) {
 		}
 	}
 	for _, folder := range q.Path[:min(len(q.Path), maxFolders)] { // the agent runs what is in it outside, too
-		if folder = filepath.Clean(folder); !p.Write || folder == "." { // a command could not write where it is
+		if folder = filepath.Clean(folder); !p.Write || folder == "." { // the command's own folder stays writable
 			continue
 		}
 		if !filepath.IsAbs(folder) {

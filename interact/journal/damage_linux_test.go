@@ -56,13 +56,15 @@ func garbage(path string) error {
 }
 func nothing(string) error { return nil }
 
+func cut(t *testing.T, path string) { must(t, os.Truncate(path, 100)) }
+
 var harms = map[string]harm{
 	"pipe":               {do: instead("", mkfifo), loses: true},
 	"folder":             {do: instead("", mkdir), loses: true},
 	"link":               {do: instead("", symlink), loses: true},
 	"garbage":            {do: instead("", garbage), loses: true},
 	"removed":            {do: instead("", nothing), loses: true, isGone: true},
-	"shorter":            {do: func(t *testing.T, path string) { must(t, os.Truncate(path, 100)) }, loses: true, mayHeal: true},
+	"shorter":            {do: cut, loses: true, mayHeal: true},
 	"entries dropped":    {do: tamperAsIs("DROP TABLE entries")},
 	"anchor dropped":     {do: tamperAsIs("DROP TABLE anchor"), isLater: true},
 	"pending dropped":    {do: tamperAsIs("DROP TABLE pending"), loses: true},

@@ -205,6 +205,9 @@ func (f *file) isTruncated(size int64) bool {
 func (w *writer) open() error {
 	w.clear()
 	f, err := openFile(w.path)
+	if sqlite.ErrCode(err) == sqlite.ResultReadOnlyDBMoved { // another file came to its path meanwhile
+		f, err = openFile(w.path)
+	}
 	if isDamage(err) || w.hasFailedForLong(err) {
 		if err = w.setAside(err); err == nil {
 			f, err = openFile(w.path)

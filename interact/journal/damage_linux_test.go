@@ -24,7 +24,7 @@ type harm struct {
 	isLater  bool // it is noticed at the next start
 	isGone   bool // the file is not set aside, because it is no longer there
 	isHealed bool // … or because it is as good as before
-	mayHeal  bool // … which it is if no checkpoint had emptied the log, that still held every page
+	mayHeal  bool // … or may be: until the first checkpoint, the log still holds every page
 }
 
 // tamperAsIs is [tamper] for a file that may be in use.

@@ -205,7 +205,7 @@ func (f *file) isTruncated(size int64) bool {
 func (w *writer) open() error {
 	w.clear()
 	f, err := openFile(w.path)
-	if sqlite.ErrCode(err) == sqlite.ResultReadOnlyDBMoved { // another file came to its path meanwhile
+	if sqlite.ErrCode(err) == sqlite.ResultReadOnlyDBMoved { // another file took its place while it was being opened
 		f, err = openFile(w.path)
 	}
 	if isDamage(err) || w.hasFailedForLong(err) {

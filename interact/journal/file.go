@@ -45,9 +45,7 @@ type file struct {
 	shm  fs.FileInfo // of the index of that; nil: there was none
 	seq  int64       // of the last entry
 	hash digest      // … and its hash
-
-	size      int64 // bytes that it had when it was looked at last
-	mayShrink bool  // nod makes it smaller itself: see [writer.shrunk]
+	size int64       // bytes that it has at least; 0: unknown
 }
 
 // openFile opens or creates the database at path, and migrates it.
@@ -69,6 +67,11 @@ func openFile(path string) (_ *file, err error) {
 	if err == nil {
 		f.seq, f.hash, err = readHead(f.conn)
 	}
+	if err == nil {
+		if f.size, err = checkpoint(f.conn); !isDamage(err) {
+			err = nil // a full disk can still be read; the first write says what is wrong
+		}
+	}
 	if sqlite.ErrCode(err) == sqlite.ResultError { // a table is missing, or what is in it is none of nod's
 		return nil, fmt.Errorf("%w: %w", errForeign, err)
 	}
@@ -86,7 +89,9 @@ func (f *file) beside() (log, shm fs.FileInfo) {
 // isAlone reports whether another program removed or replaced those files: then writes would be lost.
 func (f *file) isAlone() bool {
 	log, shm := f.beside()
-	isOther := func(was, is fs.FileInfo) bool { return was != nil && (is == nil || !os.SameFile(was, is)) }
+	isOther := func(was, is fs.FileInfo) bool {
+		return is != nil && !is.Mode().IsRegular() || was != nil && (is == nil || !os.SameFile(was, is))
+	}
 	if isOther(f.log, log) || isOther(f.shm, shm) {
 		return true
 	}
@@ -193,14 +198,6 @@ func isDamage(err error) bool {
 
 var errTruncated = errors.New("it became shorter")
 
-func (f *file) isTruncated(size int64) bool {
-	if size < f.size && !f.mayShrink {
-		return true
-	}
-	f.size = size
-	return false
-}
-
 // open opens the file, or sets a useless one aside and opens a new one.
 func (w *writer) open() error {
 	w.clear()
@@ -219,6 +216,7 @@ func (w *writer) open() error {
 	}
 	w.file, w.seq, w.hash = f, f.seq, f.hash
 	w.j.own.Store(&f.info)
+	w.j.size.Store(f.size)
 	w.j.log("carry over what waits", w.carryOver())
 	return nil
 }
@@ -255,7 +253,7 @@ func (w *writer) ready() error {
 	info, err := os.Lstat(w.path)
 	switch {
 	case err == nil && os.SameFile(info, w.file.info):
-		if w.file.isTruncated(info.Size()) {
+		if info.Size() < w.j.size.Load() {
 			return w.replace(errTruncated)
 		}
 		if w.file.isAlone() {

@@ -71,6 +71,7 @@ type Journal struct {
 	index   *indexer
 	queue   *queue
 	own     atomic.Pointer[fs.FileInfo] // of the file that is open to write
+	size    atomic.Int64                // bytes that it has at least; 0: unknown
 	files   sync.Mutex                  // held by the keeper while it has the file open, and to rename or remove it
 
 	mu       sync.Mutex // guards all below

@@ -80,19 +80,43 @@ func (j *Journal) checkpoint() (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, conn.Close()) }()
-	if info, err := os.Lstat(j.path); err != nil || !os.SameFile(info, *own) {
+	info, err := os.Lstat(j.path)
+	if err != nil || !os.SameFile(info, *own) {
 		return err // the log of another file must not get into this one
 	}
+	if info.Size() < j.size.Load() {
+		return errTruncated // what the log holds would hide it from the writer
+	}
 	conn.SetBusyTimeout(0)
-	isDone := false
+	size, err := checkpoint(conn)
+	if size > 0 {
+		j.size.Store(size)
+	}
+	return err
+}
+
+// checkpoint returns the size that the file has at least from now on, in bytes; 0: somebody still reads or writes an
+// earlier state.
+func checkpoint(conn *sqlite.Conn) (size int64, err error) {
+	err = query(conn, "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size",
+		func(s *sqlite.Stmt) error {
+			size = s.ColumnInt64(0)
+			return nil
+		})
+	if err != nil {
+		return 0, err
+	}
 	err = query(conn, "PRAGMA wal_checkpoint(PASSIVE)", func(s *sqlite.Stmt) error {
-		isDone = s.ColumnInt(1) == s.ColumnInt(2) // all pages of the log
+		if s.ColumnInt(1) != s.ColumnInt(2) { // pages of the log, and those that are in the file now
+			size = 0
+		}
 		return nil
 	})
-	if err != nil || !isDone {
-		return err
+	if err != nil || size == 0 {
+		return 0, err
 	}
-	return sqlitex.ExecuteTransient(conn, "PRAGMA wal_checkpoint(TRUNCATE)", nil) // says in a row that somebody is busy
+	// It says in a row that somebody is busy.
+	return size, sqlitex.ExecuteTransient(conn, "PRAGMA wal_checkpoint(TRUNCATE)", nil)
 }
 
 // trim deletes entries beyond the configured age or size, oldest first, in steps, and shrinks the file.
@@ -108,26 +132,7 @@ func (j *Journal) trim() error {
 			}
 		}
 	}
-	if err := j.checkpoint(); err != nil {
-		return err
-	}
-	return j.write(context.Background(), (*writer).shrunk)
-}
-
-// shrunk ends the period in which the file may become shorter, once it has. While somebody reads the old state, a later
-// checkpoint shrinks it.
-func (w *writer) shrunk() error {
-	if !w.file.mayShrink {
-		return nil
-	}
-	return query(w.file.conn, "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size",
-		func(s *sqlite.Stmt) error {
-			info, err := os.Lstat(w.path)
-			if err == nil && info.Size() <= s.ColumnInt64(0) {
-				w.file.mayShrink, w.file.size = false, info.Size()
-			}
-			return err
-		})
+	return j.checkpoint()
 }
 
 // dropOld deletes entries that are too old. A clock set far ahead must not cost the history, so "now" is at most the
@@ -217,6 +222,6 @@ func (w *writer) shrink() (more bool, err error) {
 	if err != nil || free < pageStep {
 		return false, err
 	}
-	w.file.mayShrink = true
+	w.j.size.Store(0)
 	return true, sqlitex.ExecuteTransient(w.file.conn, fmt.Sprintf("PRAGMA incremental_vacuum(%d)", pageStep), nil)
 }

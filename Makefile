@@ -15,8 +15,9 @@ DEMOTIME  ?= 5m
 PARALLEL  := ./app/... ./cmd/nod/... ./interact/... ./ipc/... ./ownfile/... ./policy/config ./policy/store ./examples/... ./sandbox/boundary/... \
 	./sandbox/snapshot/... .
 ALONE      = ./policy/shell ./sandbox $(filter-out %/config %/store,$(shell go list ./policy/... ./agents/... ./api ./dialogs/safetext ./version))
-# SQLite, which is translated from C, is not instrumented: that makes it twenty times slower.
-RACE      := go test -race -gcflags=modernc.org/...=-race=false
+# SQLite, which is translated from C, is not instrumented: that makes it twenty times slower. Programs with the race
+# detector would sleep for a second at their end, and tests start many.
+RACE      := GORACE=atexit_sleep_ms=0 go test -race -gcflags=modernc.org/...=-race=false
 WINDOWS   := ./assets/... ./cmd/nod-dialogs ./dialogs ./dialogs/history ./dialogs/prompt ./dialogs/settings
 # Fyne forgets what it drew a minute ago, which on a busy machine is in the middle of a test.
 WITHOUT_C := CGO_ENABLED=0 FYNE_CACHE=1h go test -tags ci

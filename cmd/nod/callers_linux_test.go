@@ -215,7 +215,7 @@ func startCaller(t *testing.T, folder string, args ...string) *called {
 	t.Setenv("PATH", path)
 	c.cmd = exec.Command(args[0], args[1:]...)
 	c.cmd.Dir = folder
-	c.cmd.Env = []string{"PATH=" + path, "HOME=" + folder, "XDG_RUNTIME_DIR=" + runtime, "GORACE=atexit_sleep_ms=0"}
+	c.cmd.Env = []string{"PATH=" + path, "HOME=" + folder, "XDG_RUNTIME_DIR=" + runtime, hurries}
 	input, err := os.Open(filepath.Join(folder, "payload.json"))
 	if err != nil {
 		t.Fatal(err)

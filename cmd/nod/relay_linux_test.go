@@ -47,7 +47,7 @@ func newHeadless(t *testing.T) *headless {
 		t.Fatal(err)
 	}
 	m := &headless{t: t, nod: filepath.Join(underTest(t, "nod"), "nod"), dir: filepath.Join(run, "nod"), home: t.TempDir()}
-	m.env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + m.home, "XDG_RUNTIME_DIR=" + run, "USER=ann"}
+	m.env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + m.home, "XDG_RUNTIME_DIR=" + run, "USER=ann", hurries}
 	t.Cleanup(func() {
 		if out, err := m.command("stop").CombinedOutput(); err != nil {
 			t.Errorf("stop: %v\n%s", err, out)

@@ -56,7 +56,7 @@ unit: setup-test ## run the tests that need no screen
 	@bwrap --unshare-all --ro-bind / / --dev /dev --proc /proc true || \
 		echo "make: NOT TESTED: this machine lets bubblewrap make no sandbox, so no command is run in one (NOD_SANDBOX=1 insists)" >&2
 	go test -timeout 25m $(ALONE)
-	$(RACE) -timeout 25m $(PARALLEL)
+	$(RACE) -p 4 -timeout 25m $(PARALLEL) # many of these wait most of the time
 	$(WITHOUT_C) -timeout 25m $(WINDOWS)
 	go -C bench test -mod=mod ./report ./sample
 	go -C packaging test ./files

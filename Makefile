@@ -11,7 +11,8 @@ FUZZTIME  ?= 20s
 DEMOTIME  ?= 5m
 # Packages whose tests run on many goroutines are tested with the race detector. The others, which it would only slow
 # down, are tested without, and so are those that draw: Fyne's test driver, which needs no OpenGL (ci) and no C, races
-# with itself. Packages that take minutes come first, so that the others fill the second processor meanwhile.
+# with itself. Packages that take minutes come first, so that the others fill the second processor meanwhile. Four run
+# at once with the race detector: they wait most of the time.
 PARALLEL  := ./app/... ./cmd/nod/... ./interact/... ./ipc/... ./ownfile/... ./policy/config ./policy/store ./examples/... ./sandbox/boundary/... \
 	./sandbox/snapshot/... .
 ALONE      = ./policy/shell ./sandbox $(filter-out %/config %/store,$(shell go list ./policy/... ./agents/... ./api ./dialogs/safetext ./version))
@@ -56,7 +57,7 @@ unit: setup-test ## run the tests that need no screen
 	@bwrap --unshare-all --ro-bind / / --dev /dev --proc /proc true || \
 		echo "make: NOT TESTED: this machine lets bubblewrap make no sandbox, so no command is run in one (NOD_SANDBOX=1 insists)" >&2
 	go test -timeout 25m $(ALONE)
-	$(RACE) -p 4 -timeout 25m $(PARALLEL) # many of these wait most of the time
+	$(RACE) -p 4 -timeout 25m $(PARALLEL)
 	$(WITHOUT_C) -timeout 25m $(WINDOWS)
 	go -C bench test -mod=mod ./report ./sample
 	go -C packaging test ./files

@@ -101,10 +101,15 @@ func (e *SelectField) CreateRenderer() fyne.WidgetRenderer {
 	return dialogs.NewField(e.SelectEntry.CreateRenderer(), scrollAround(e))
 }
 
+// scrollAround scrolls the page that a field is on. One that has just left it, or is not drawn yet, is on none.
 func scrollAround(field fyne.CanvasObject) func(*fyne.ScrollEvent) {
 	return func(e *fyne.ScrollEvent) {
 		d := fyne.CurrentApp().Driver()
-		if page := ScrollAt(d.CanvasForObject(field).Content(), d.AbsolutePositionForObject(field), nil); page != nil {
+		c := d.CanvasForObject(field)
+		if c == nil {
+			return
+		}
+		if page := ScrollAt(c.Content(), d.AbsolutePositionForObject(field), nil); page != nil {
 			page.Scrolled(e)
 		}
 	}

@@ -223,3 +223,28 @@ func TestAgentsThatAreHereComeFirst(t *testing.T) {
 		t.Error("what was set up is not among those that are here")
 	}
 }
+
+// elsewhere is an application whose objects are on no canvas, as one is that has just left its window.
+type elsewhere struct{ fyne.App }
+
+func (a elsewhere) Driver() fyne.Driver { return elsewhereDriver{a.App.Driver()} }
+
+type elsewhereDriver struct{ fyne.Driver }
+
+func (elsewhereDriver) CanvasForObject(fyne.CanvasObject) fyne.Canvas { return nil }
+
+func TestWheelOverAFieldThatIsGone(t *testing.T) {
+	fyne.SetCurrentApp(elsewhere{test.NewTempApp(t)})
+	scrolled := 0
+	for _, field := range []fyne.Widget{controls.NewTextField(nil, true), controls.NewSelectField(nil)} {
+		for _, o := range test.WidgetRenderer(field).Objects() {
+			if over, ok := o.(fyne.Scrollable); ok {
+				over.Scrolled(&fyne.ScrollEvent{Scrolled: fyne.NewDelta(0, -1)})
+				scrolled++
+			}
+		}
+	}
+	if scrolled < 2 {
+		t.Errorf("%d objects take the wheel", scrolled)
+	}
+}

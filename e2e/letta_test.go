@@ -152,6 +152,7 @@ func TestLettaHookWithoutADecision(t *testing.T) {
 		"nod is killed": {func(n *nod, _ *call) {
 			must(n.t, n.cmd.Process.Kill())
 			<-n.ended
+			n.noWindow() // of the one that was killed
 			n.startNod()
 			n.prompt()
 			n.press("Escape")

@@ -215,7 +215,9 @@ func (w *writer) open() error {
 		return err
 	}
 	w.file, w.seq, w.hash = f, f.seq, f.hash
-	w.j.own.Store(&f.info)
+	if own := w.j.own.Swap(&f.info); own != nil && !os.SameFile(*own, f.info) {
+		w.reportGone()
+	}
 	w.j.size.Store(f.size)
 	w.j.log("carry over what waits", w.carryOver())
 	return nil
@@ -269,6 +271,10 @@ func (w *writer) ready() error {
 
 // reopen opens the file again, which may fix errors. It saves what it can of a log that is no longer at its path.
 func (w *writer) reopen() error {
+	if info, err := os.Lstat(w.path); errors.Is(err, fs.ErrNotExist) || err == nil && !os.SameFile(info, w.file.info) {
+		w.leave() // or the file that came would take in the log of the one that is gone
+		return w.open()
+	}
 	w.j.files.Lock()
 	w.withoutReaders(func() {
 		_ = sqlitex.ExecuteTransient(w.file.conn, "PRAGMA wal_checkpoint(TRUNCATE)", nil)
@@ -291,6 +297,10 @@ func (w *writer) leave() {
 			os.Remove(w.path + "-shm")
 		}
 	})
+	w.reportGone()
+}
+
+func (w *writer) reportGone() {
 	w.j.report(func(p *problems) { p.file = &ProblemError{Trouble: Gone, Path: w.path} })
 }
 
@@ -333,6 +343,7 @@ func (w *writer) setAside(damage error) error {
 		return fmt.Errorf("%w: move it aside: %w", damage, err)
 	}
 	w.salvage(aside)
+	w.j.own.Store(nil)
 	w.j.report(func(p *problems) { p.file = &ProblemError{Trouble: SetAside, Path: aside, Err: damage} })
 	return nil
 }

@@ -70,7 +70,7 @@ type Journal struct {
 	forward *forwarder
 	index   *indexer
 	queue   *queue
-	own     atomic.Pointer[fs.FileInfo] // of the file that is open to write
+	own     atomic.Pointer[fs.FileInfo] // of the file that was opened last to write; nil: none, or it was set aside
 	size    atomic.Int64                // bytes that it has at least; 0: unknown
 	files   sync.Mutex                  // held by the keeper while it has the file open, and to rename or remove it
 

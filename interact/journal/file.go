@@ -252,10 +252,11 @@ func (w *writer) ready() error {
 		}
 		return w.open()
 	}
+	least := w.j.size.Load() // before the file is looked at: the keeper may make it longer meanwhile
 	info, err := os.Lstat(w.path)
 	switch {
 	case err == nil && os.SameFile(info, w.file.info):
-		if info.Size() < w.j.size.Load() {
+		if info.Size() < least {
 			return w.replace(errTruncated)
 		}
 		if w.file.isAlone() {

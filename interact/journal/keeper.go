@@ -80,11 +80,12 @@ func (j *Journal) checkpoint() (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, conn.Close()) }()
+	least := j.size.Load()
 	info, err := os.Lstat(j.path)
 	if err != nil || !os.SameFile(info, *own) {
 		return err // the log of another file must not get into this one
 	}
-	if info.Size() < j.size.Load() {
+	if info.Size() < least {
 		return errTruncated // what the log holds would hide it from the writer
 	}
 	conn.SetBusyTimeout(0)
@@ -107,7 +108,7 @@ func checkpoint(conn *sqlite.Conn) (size int64, err error) {
 		return 0, err
 	}
 	err = query(conn, "PRAGMA wal_checkpoint(PASSIVE)", func(s *sqlite.Stmt) error {
-		if s.ColumnInt(1) != s.ColumnInt(2) { // pages of the log, and those that are in the file now
+		if s.ColumnBool(0) || s.ColumnInt(1) != s.ColumnInt(2) { // pages of the log, and those that are in the file now
 			size = 0
 		}
 		return nil

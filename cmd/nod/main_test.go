@@ -46,11 +46,12 @@ import (
 // commands are what the test program is under other names.
 var commands = map[string]func(){"nod": main, "nod-desktop": fakeDesktop}
 
-// hurries is for the environment of programs under test: with the race detector each would sleep for a second at its
-// end.
+// hurries belongs in the environment of programs under test: with the race detector each sleeps for a second before it
+// exits.
 const hurries = "GORACE=atexit_sleep_ms=0"
 
 func TestMain(m *testing.M) {
+	// The sandbox passes on no variables.
 	if isInside := os.Args[0] == inside.Builder || os.Args[0] == inside.First; isInside && os.Getenv("GORACE") == "" {
 		_ = syscall.Exec("/proc/self/exe", os.Args, append(os.Environ(), hurries))
 	}

@@ -101,7 +101,7 @@ func (e *SelectField) CreateRenderer() fyne.WidgetRenderer {
 	return dialogs.NewField(e.SelectEntry.CreateRenderer(), scrollAround(e))
 }
 
-// scrollAround scrolls the page that a field is on. One that has just left it, or is not drawn yet, is on none.
+// scrollAround scrolls the page around a field. A field that was just removed, or is not drawn yet, has none.
 func scrollAround(field fyne.CanvasObject) func(*fyne.ScrollEvent) {
 	return func(e *fyne.ScrollEvent) {
 		d := fyne.CurrentApp().Driver()

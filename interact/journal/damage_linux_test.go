@@ -37,7 +37,7 @@ func tamperAsIs(script string) func(*testing.T, string) {
 	}
 }
 
-// instead puts something in the place of the file with that ending. SQLite finds the one or the other.
+// instead replaces the file with that ending in one step: SQLite finds either the old or the new one.
 func instead(end string, put func(path string) error) func(*testing.T, string) {
 	return func(t *testing.T, path string) {
 		must(t, put(path+".new"))

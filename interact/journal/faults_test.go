@@ -58,7 +58,7 @@ func trouble(tb testing.TB, j *journal.Journal, want journal.Trouble) string {
 	return p.Path
 }
 
-// cut makes the file shorter while its log is empty: what a log holds would come back.
+// cut truncates the file while its log is empty: a checkpoint would write back the pages that a log holds.
 func cut(t *testing.T, path string, size int64) {
 	conn, err := sqlite.OpenConn(path, sqlite.OpenReadWrite)
 	must(t, err)

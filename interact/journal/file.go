@@ -45,7 +45,7 @@ type file struct {
 	shm  fs.FileInfo // of the index of that; nil: there was none
 	seq  int64       // of the last entry
 	hash digest      // … and its hash
-	size int64       // bytes that it has at least; 0: unknown
+	size int64       // its least size in bytes; 0: unknown
 }
 
 // openFile opens or creates the database at path, and migrates it.
@@ -215,6 +215,7 @@ func (w *writer) open() error {
 		return err
 	}
 	w.file, w.seq, w.hash = f, f.seq, f.hash
+	// The old file may also have been moved away between two looks at its path.
 	if own := w.j.own.Swap(&f.info); own != nil && !os.SameFile(*own, f.info) {
 		w.reportGone()
 	}

@@ -70,8 +70,8 @@ type Journal struct {
 	forward *forwarder
 	index   *indexer
 	queue   *queue
-	own     atomic.Pointer[fs.FileInfo] // of the file that was opened last to write; nil: none, or it was set aside
-	size    atomic.Int64                // bytes that it has at least; 0: unknown
+	own     atomic.Pointer[fs.FileInfo] // of the file last opened to write; nil: none, or it was set aside
+	size    atomic.Int64                // its least size in bytes; 0: unknown
 	files   sync.Mutex                  // held by the keeper while it has the file open, and to rename or remove it
 
 	mu       sync.Mutex // guards all below

@@ -96,8 +96,8 @@ func (j *Journal) checkpoint() (err error) {
 	return err
 }
 
-// checkpoint returns the size that the file has at least from now on, in bytes; 0: somebody still reads or writes an
-// earlier state.
+// checkpoint moves the write-ahead log into the file and returns the file's least size from now on, in bytes. It
+// returns 0 if a reader or another checkpoint keeps it from moving all of the log.
 func checkpoint(conn *sqlite.Conn) (size int64, err error) {
 	err = query(conn, "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size",
 		func(s *sqlite.Stmt) error {
@@ -116,7 +116,7 @@ func checkpoint(conn *sqlite.Conn) (size int64, err error) {
 	if err != nil || size == 0 {
 		return 0, err
 	}
-	// It says in a row that somebody is busy.
+	// If the file is busy, the statement returns a row that says so, and no error.
 	return size, sqlitex.ExecuteTransient(conn, "PRAGMA wal_checkpoint(TRUNCATE)", nil)
 }
 

@@ -2,6 +2,7 @@ package journal_test
 
 import (
 	"errors"
+	"io/fs"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -24,6 +25,9 @@ func filled(tb testing.TB, entries int) string {
 	j := healthy(tb, path)
 	fill(tb, j, 0, entries)
 	must(tb, j.Close())
+	if _, err := os.Lstat(path + "-wal"); !errors.Is(err, fs.ErrNotExist) {
+		tb.Errorf("the log is still there: %v", err)
+	}
 	return path
 }
 

@@ -63,7 +63,11 @@ type added struct {
 }
 
 func (w *writer) run() {
-	defer w.close()
+	defer func() {
+		w.j.files.Lock() // if the keeper closed the file at the same time, neither would take the log in
+		defer w.j.files.Unlock()
+		w.close()
+	}()
 	var due <-chan time.Time // when the queue is to be taken; nil: it is empty
 	for {
 		select {

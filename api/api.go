@@ -332,8 +332,8 @@ func (r ApproveReply) Allowed() bool { return r.Decision == Allow }
 // RunRequest asks nod-desktop for the sandbox that a command runs in: one of an agent's that nod-desktop said runs
 // there, or a command of the user's own.
 type RunRequest struct {
-	Command string   `json:"command"`            // as the agent's hook had it
-	Own     bool     `json:"own,omitempty"`      // the user's own
+	Command string   `json:"command,omitempty"`  // as the agent's hook had it
+	Own     []string `json:"own,omitempty"`      // the user's own, in its place
 	CWD     string   `json:"cwd"`                // where it starts
 	Folders []string `json:"folders,omitempty"`  // with programs and tools, as the environment of the command names them
 	Path    []string `json:"path,omitempty"`     // those with programs
@@ -341,8 +341,9 @@ type RunRequest struct {
 }
 
 // RunReply is the sandbox of one command, which starts only once a [RunBegun] without a problem has followed. It has
-// ended when its connection is closed.
+// ended when the client closes its side of the connection; a [RunEnded] follows.
 type RunReply struct {
+	Command string          `json:"command"` // as a shell reads it
 	Profile json.RawMessage `json:"sandbox"`
 	Project string          `json:"project"`
 	Hosts   []string        `json:"hosts,omitempty"` // that it reaches unasked
@@ -355,6 +356,13 @@ type RunReply struct {
 type RunBegun struct {
 	Noted   json.RawMessage `json:"noted,omitempty"`   // how its changes are noted; none: it can change nothing
 	Problem string          `json:"problem,omitempty"` // why it does not start
+}
+
+// RunEnded says what came of what a command made in guarded places.
+type RunEnded struct {
+	Moved   []string `json:"moved,omitempty"`   // out of the project: paths in it
+	To      string   `json:"to,omitempty"`      // where they are now
+	Problem string   `json:"problem,omitempty"` // what could not be moved
 }
 
 // Code is the stable name of a kind of problem.

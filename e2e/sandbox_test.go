@@ -328,6 +328,13 @@ func TestRunOfOnesOwn(t *testing.T) {
 			t.Errorf("%s: status %d: %s", line, status, out)
 		}
 	}
+	const ends = "trap 'exit 7' TERM; touch ready; while :; do sleep 0.1; done"
+	patient := c.launch(c.program("nod", "run", "sh", "-c", ends))
+	must(t, c.Screen.Await(c.ctx, "the command to begin", func() (bool, error) { return c.made("ready"), nil }))
+	must(t, patient.cmd.Process.Signal(syscall.SIGTERM))
+	if out, status := patient.result(); status != 7 {
+		t.Errorf("a command that ends itself when told to: status %d: %s%s", status, out, patient.errout.String())
+	}
 	if out, status := run("--outside", "--", "sh", "-c", "touch ~/out.txt; exit 8"); status != 8 {
 		t.Errorf("outside: status %d: %s", status, out)
 	}

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"nod/policy/invisible"
 )
 
 func TestClassify(t *testing.T) {
@@ -92,7 +94,7 @@ func TestCatalogue(t *testing.T) {
 			if (known.isShell || known.isQuestion) && known.class != Unknown {
 				t.Errorf("%s %s: a shell or a question of class %s", agent, name, known.class)
 			}
-			if isMCP(name) || strings.TrimSpace(name) != name || hasHidden(name) {
+			if isMCP(name) || strings.TrimSpace(name) != name || invisible.In(name) {
 				t.Errorf("%s %q: no name for a built-in tool", agent, name)
 			}
 		}
@@ -122,13 +124,13 @@ func TestHidden(t *testing.T) {
 		0x115f, 0x3164, 0xffa0, 0x2800, 0xfffd, 0xfffe, // fillers, blanks, what could not be read
 	}
 	for _, r := range hidden {
-		if !Hidden(r) {
-			t.Errorf("Hidden(%U) = false", r)
+		if !invisible.Hidden(r) {
+			t.Errorf("invisible.Hidden(%U) = false", r)
 		}
 	}
 	for _, r := range "a~ \n\té中　😀’—Ω" {
-		if Hidden(r) {
-			t.Errorf("Hidden(%U) = true", r)
+		if invisible.Hidden(r) {
+			t.Errorf("invisible.Hidden(%U) = true", r)
 		}
 	}
 }

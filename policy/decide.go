@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"nod/policy/invisible"
 	"nod/policy/shell"
 )
 
@@ -129,7 +130,7 @@ func (f *facts) mustAsk() Decision {
 		return ask("builtin:unreadable", f.input.problem)
 	case f.call.Input.isHidden:
 		return askHidden
-	case hasHidden(f.call.Tool):
+	case invisible.In(f.call.Tool):
 		return askHiddenTool
 	case f.call.Input.isLong():
 		return askLong

@@ -19,6 +19,7 @@ import (
 	"github.com/google/uuid"
 
 	"nod/ownfile"
+	"nod/policy/invisible"
 	"nod/policy/process"
 	"nod/policy/shell"
 )
@@ -496,7 +497,7 @@ func (s Scope) until() string {
 
 // plain quotes a name that a reader could take for more than a name.
 func plain(name string) string {
-	odd := func(r rune) bool { return Hidden(r) || strings.ContainsRune("\n\t\"()`, ", r) }
+	odd := func(r rune) bool { return invisible.Hidden(r) || strings.ContainsRune("\n\t\"()`, ", r) }
 	if strings.IndexFunc(name, odd) >= 0 {
 		return strconv.QuoteToGraphic(name)
 	}

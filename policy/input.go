@@ -15,6 +15,7 @@ import (
 	strict "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"nod/policy/invisible"
 	"nod/policy/shell"
 	"nod/policy/shell/language"
 )
@@ -250,7 +251,7 @@ func (r inputReader) next() jsontext.Token {
 // inputs that decode alike but are not alike are never told apart by what they decode to.
 func (r inputReader) text(token jsontext.Token) string {
 	s := token.String()
-	r.in.isHidden = r.in.isHidden || hasHidden(s)
+	r.in.isHidden = r.in.isHidden || invisible.In(s)
 	return s
 }
 

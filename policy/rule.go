@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"nod/policy/invisible"
 	"nod/policy/shell"
 )
 
@@ -89,7 +90,7 @@ func checkTexts(r Rule) *FieldError {
 		switch {
 		case len(f.text) > maxField:
 			problem = fmt.Sprintf("too long: want at most %d bytes", maxField)
-		case hasHidden(f.text):
+		case invisible.In(f.text):
 			problem = fmt.Sprintf("%+q holds a character that cannot be seen: remove it", f.text)
 		case f.check != nil && f.text != "":
 			problem = f.check(f.text)
@@ -194,7 +195,7 @@ func (p Policy) Problems() []*FieldError {
 func checkProject(folder string) string {
 	abs, ok := absolute(folder, "", homeFolder())
 	switch {
-	case !ok || !filepath.IsAbs(abs) || strings.ContainsAny(folder, "*?[{") || hasHidden(folder):
+	case !ok || !filepath.IsAbs(abs) || strings.ContainsAny(folder, "*?[{") || invisible.In(folder):
 		return fmt.Sprintf("%q: want the absolute path of a folder without wildcards, or ~/ and one", folder)
 	case isWithin(fold(homeFolder()), fold(filepath.Clean(abs))):
 		return fmt.Sprintf("%q holds your home folder: want a folder with a project in it", folder)
@@ -258,7 +259,7 @@ func checkAgent(name string) string {
 	switch {
 	case name == "" || len(name) > 200:
 		return "want the name that the agent gives itself, at most 200 bytes"
-	case hasHidden(name):
+	case invisible.In(name):
 		return fmt.Sprintf("%+q holds a character that cannot be seen: remove it", name)
 	}
 	return ""

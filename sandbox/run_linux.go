@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"strings"
 	"syscall"
@@ -23,7 +22,7 @@ type outcome struct {
 }
 
 // listen hears what the first process says, until it has ended.
-func (r *run) listen(serve func(net.Listener)) (o outcome) {
+func (r *run) listen(serve func(*os.File)) (o outcome) {
 	raw, err := r.line.SyscallConn()
 	if err != nil {
 		return o
@@ -43,7 +42,11 @@ func (r *run) listen(serve func(net.Listener)) (o outcome) {
 		case inside.Listening:
 			if l, err := listener(rights[:m]); err == nil {
 				defer l.Close()
-				go serve(l)
+				go func() {
+					if awaitConnection(l) {
+						serve(l)
+					}
+				}()
 			}
 		case inside.Started:
 			o.started = true
@@ -56,8 +59,20 @@ func (r *run) listen(serve func(net.Listener)) (o outcome) {
 	}
 }
 
-// listener makes one of what a message brought along.
-func listener(rights []byte) (net.Listener, error) {
+// awaitConnection waits until somebody connects. It returns false if the listener is closed before.
+func awaitConnection(listener *os.File) bool {
+	raw, err := listener.SyscallConn()
+	if err != nil {
+		return false
+	}
+	return nil == raw.Read(func(fd uintptr) bool {
+		n, _ := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, 0)
+		return n > 0
+	})
+}
+
+// listener returns the one that a message brought along.
+func listener(rights []byte) (*os.File, error) {
 	messages, err := unix.ParseSocketControlMessage(rights)
 	if err != nil || len(messages) != 1 {
 		return nil, fmt.Errorf("receive a listener: %w", err)
@@ -66,9 +81,8 @@ func listener(rights []byte) (net.Listener, error) {
 	if err != nil || len(fds) != 1 {
 		return nil, fmt.Errorf("receive a listener: %w", err)
 	}
-	file := os.NewFile(uintptr(fds[0]), "proxy")
-	defer file.Close()
-	return net.FileListener(file)
+	err = unix.SetNonblock(fds[0], true) // or nobody could wait for it
+	return os.NewFile(uintptr(fds[0]), "proxy"), err
 }
 
 // unstarted is the reason why a command does not start although its sandbox is built, or nearly.

@@ -6,7 +6,6 @@
 package sandbox
 
 import (
-	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -79,9 +78,10 @@ type Command struct {
 	Env     []string // it gets these but for what is secret
 	// Stdin, Stdout and Stderr are the command's own, not copied. nil is the null device.
 	Stdin, Stdout, Stderr *os.File
-	// Serve serves a proxy on a listener in the sandbox, whose address is in the command's environment. It returns when
-	// the listener is closed, which is when the command has ended. nil, or with Landlock: the command reaches nothing.
-	Serve func(net.Listener)
+	// Serve is called when something connects, for the first time, to the proxy that the command's environment names. It
+	// serves that on the listener, which is closed when the command has ended. nil, or with Landlock: the command reaches
+	// nothing.
+	Serve func(listener *os.File)
 	// Hold returns when the command may start, for which all else is ready; nil: at once. If it fails, so does the run.
 	Hold func() error
 	// Watch is the id of a process with which the command ends as well; 0: none.

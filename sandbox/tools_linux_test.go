@@ -21,8 +21,13 @@ func TestServe(t *testing.T) {
 	}
 	c := w.command("sh", "-c", "curl -sS http://example.org/x; curl -s --noproxy '*' http://127.0.0.1:1/ || echo none")
 	ended := make(chan struct{})
-	c.Serve = func(l net.Listener) {
-		defer close(ended)
+	c.Serve = func(file *os.File) {
+		l, err := net.FileListener(file)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		go func() { <-ended; _ = l.Close() }()
 		_ = http.Serve(l, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			_, _ = io.WriteString(w, "asked for "+r.URL.String()+"\n")
 		}))
@@ -31,7 +36,7 @@ func TestServe(t *testing.T) {
 	if !strings.HasPrefix(out, "asked for http://example.org/x\n") || !strings.HasSuffix(out, "none\n") || err != nil {
 		t.Errorf("%q, status %d: %v", out, status, err)
 	}
-	<-ended
+	close(ended)
 }
 
 // TestToolchains builds and tests small projects with the tools of this machine, cold and warm, without a network.

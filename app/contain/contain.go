@@ -15,6 +15,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"mvdan.cc/sh/v3/syntax"
+
 	"nod/api"
 	"nod/interact"
 	"nod/interact/secrets"
@@ -166,7 +168,7 @@ func (r *Runs) agentOf(p api.Process) (api.Parent, bool) {
 
 // Begin implements [ipc.Runs].
 func (r *Runs) Begin(ctx context.Context, caller api.Process, q api.RunRequest, show func(api.RunReply)) (
-	noted json.RawMessage, end func(), err error,
+	noted json.RawMessage, end func(show func(api.RunEnded)), err error,
 ) {
 	w, err := r.wanted(caller, q)
 	if err != nil {
@@ -190,7 +192,7 @@ func (r *Runs) Begin(ctx context.Context, caller api.Process, q api.RunRequest, 
 		taken <- nil
 	}
 	reply := api.RunReply{
-		Project: w.Confinement.Project, Hosts: r.cfg.Sandbox().Hosts,
+		Command: w.Command, Project: w.Confinement.Project, Hosts: r.cfg.Sandbox().Hosts,
 		PID: w.Program.PID, Agent: w.Agent, Session: w.Session,
 	}
 	profile, err := r.profile(w, q)
@@ -207,7 +209,11 @@ func (r *Runs) Begin(ctx context.Context, caller api.Process, q api.RunRequest, 
 	if err == nil && begun != nil {
 		noted, err = json.Marshal(begun.run)
 	}
-	end = func() { r.expel(&profile); begun.end(ctx, r.cfg.Log); profile.Uncover() }
+	end = func(show func(api.RunEnded)) {
+		show(r.expel(&profile))
+		begun.end(ctx, r.cfg.Log)
+		profile.Uncover()
+	}
 	if err != nil {
 		begun.end(ctx, r.cfg.Log)
 		profile.Uncover()
@@ -216,14 +222,19 @@ func (r *Runs) Begin(ctx context.Context, caller api.Process, q api.RunRequest, 
 	return noted, end, nil
 }
 
-// expel does what nod run does at the end, unless it was killed.
-func (r *Runs) expel(p *sandbox.Profile) {
+// expel moves what a command has made in guarded places out of the project.
+func (r *Runs) expel(p *sandbox.Profile) (ended api.RunEnded) {
 	if !p.Write {
-		return
+		return ended
 	}
-	if moved, err := sandbox.Expel(p, policy.IsGuarded); len(moved) > 0 || err != nil {
+	moved, err := sandbox.Expel(p, policy.IsGuarded)
+	if len(moved) > 0 || err != nil {
 		r.cfg.Log.Warn("moved out of a project", "project", p.Project, "to", p.Private, "paths", moved, "err", err)
 	}
+	if ended.Moved, ended.To = moved, p.Private; err != nil {
+		ended.Problem = err.Error()
+	}
+	return ended
 }
 
 // wanted returns the command that the caller may run in the sandbox: one that is expected, which it no longer is then,
@@ -233,13 +244,15 @@ func (r *Runs) wanted(caller api.Process, q api.RunRequest) (waiting, error) {
 	if engine == nil {
 		return waiting{}, errors.New("this machine has no sandbox; see: nod doctor")
 	}
-	if q.Own && engine.OnlyReads() {
+	isOwn := len(q.Own) > 0
+	if isOwn && engine.OnlyReads() {
 		return waiting{}, errors.New("this machine's sandbox only runs commands that read; see: nod doctor")
 	}
-	if q.Own {
+	if isOwn {
 		project, err := r.ownProject(q.CWD)
-		own := details{Confinement: policy.Confinement{Project: project, Write: true, Git: policy.Commits(q.Command)}}
-		return waiting{&expected.Run{Command: q.Command}, own}, err
+		command := spell(q.Own)
+		own := details{Confinement: policy.Confinement{Project: project, Write: true, Git: policy.Commits(command)}}
+		return waiting{&expected.Run{Command: command}, own}, err
 	}
 	program, ok := r.agentOf(caller)
 	if !ok {
@@ -252,6 +265,19 @@ func (r *Runs) wanted(caller api.Process, q api.RunRequest) (waiting, error) {
 		return waiting{}, ipc.ErrNotExpected
 	}
 	return *w, w.Forget()
+}
+
+// spell writes a command as shells read it.
+func spell(args []string) string {
+	var words []string
+	for _, arg := range args {
+		quoted, err := syntax.Quote(arg, syntax.LangBash)
+		if err != nil { // an impossible byte
+			quoted = arg
+		}
+		words = append(words, quoted)
+	}
+	return strings.Join(words, " ")
 }
 
 // ownProject is the project that a folder of the user's belongs to: one for which the sandbox is on, else a repository,

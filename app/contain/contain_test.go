@@ -112,8 +112,9 @@ type told struct {
 
 // Begin has a command begin.
 func (r *rig) Begin(ctx context.Context, caller api.Process, q api.RunRequest) (reply told, end func(), err error) {
-	reply.Noted, end, err = r.Runs.Begin(ctx, caller, q, func(shown api.RunReply) { reply.RunReply = shown })
-	return reply, end, err
+	noted, ended, err := r.Runs.Begin(ctx, caller, q, func(shown api.RunReply) { reply.RunReply = shown })
+	reply.Noted = noted
+	return reply, func() { ended(func(api.RunEnded) {}) }, err
 }
 
 // begin has the agent's command begin, and reports whether it is in the sandbox.
@@ -285,9 +286,9 @@ func TestProfile(t *testing.T) {
 		t.Error("what only reads may write, or what writes may not")
 	}
 	for command, isKept := range map[string]bool{
-		"git commit -m 'x y'": false, "sh -c 'make && git add .'": false, "git log": true, "make": true,
+		"git|commit|-m|x y": false, "sh|-c|make && git add .": false, "git|log": true, "make": true,
 	} {
-		q := api.RunRequest{Command: command, CWD: r.project, Own: true}
+		q := api.RunRequest{CWD: r.project, Own: strings.Split(command, "|")}
 		reply, end, err := r.Begin(t.Context(), under(1), q)
 		if err != nil {
 			t.Fatal(err)
@@ -687,7 +688,7 @@ func TestOnlyReads(t *testing.T) {
 	if err != nil || !strings.Contains(string(reply.Profile), `"engine":"Landlock"`) {
 		t.Errorf("%s, %v", reply.Profile, err)
 	}
-	_, _, err = r.Begin(t.Context(), under(1), api.RunRequest{Command: "ls", CWD: r.project, Own: true})
+	_, _, err = r.Begin(t.Context(), under(1), api.RunRequest{Own: []string{"ls"}, CWD: r.project})
 	if err == nil || !strings.Contains(err.Error(), "only runs commands that read") {
 		t.Errorf("the user's own: %v", err)
 	}

@@ -16,8 +16,8 @@ import (
 	"nod/agents/registry"
 	"nod/ipc/programs"
 	"nod/ownfile/owndata"
-	"nod/policy"
 	"nod/policy/config"
+	"nod/policy/invisible"
 )
 
 func (c *console) agents() *cobra.Command {
@@ -81,7 +81,7 @@ func (c *console) listAgents() error {
 		}
 		lines = append(lines, strings.Join([]string{row.Agent, version, row.State, strings.Join(row.Settings, " ")}, "\t"))
 		for _, remark := range row.Remarks {
-			notes = append(notes, row.Agent+": "+policy.Visible(remark)+"\n")
+			notes = append(notes, row.Agent+": "+invisible.Visible(remark)+"\n")
 		}
 	}
 	return c.show(rows, columns(lines)+strings.Join(notes, ""))

@@ -11,7 +11,7 @@ import (
 
 	"nod/agents/agent"
 	"nod/agents/registry"
-	"nod/policy"
+	"nod/policy/invisible"
 )
 
 func (c *console) agentsCheck() *cobra.Command {
@@ -115,17 +115,17 @@ func check(ctx context.Context, a agent.Agent, m agent.Machine) checked {
 	for _, step := range steps {
 		problem := ""
 		if step.Err != nil {
-			problem, r.OK = policy.Visible(step.Err.Error()), false
+			problem, r.OK = invisible.Visible(step.Err.Error()), false
 		}
-		r.Steps = append(r.Steps, checkedStep{policy.Visible(step.What), problem})
+		r.Steps = append(r.Steps, checkedStep{invisible.Visible(step.What), problem})
 	}
 	for _, remark := range []string{status.Untested, status.Asking} {
 		if remark != "" {
-			r.Remarks = append(r.Remarks, policy.Visible(remark))
+			r.Remarks = append(r.Remarks, invisible.Visible(remark))
 		}
 	}
 	if status.Other != "" {
-		r.Remarks = append(r.Remarks, policy.Visible(otherNod(a, status)))
+		r.Remarks = append(r.Remarks, invisible.Visible(otherNod(a, status)))
 	}
 	r.Remarks = append(r.Remarks, a.Limits...)
 	return r

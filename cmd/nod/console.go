@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"nod/api"
-	"nod/policy"
+	"nod/policy/invisible"
 )
 
 // console is where a command reads and writes. What goes to a terminal is made safe to look at; what goes to
@@ -43,7 +43,7 @@ func isTerminal(f *os.File) bool {
 // print writes text as it is, or safe to look at on a terminal.
 func (c *console) print(text string) error {
 	if c.terminal {
-		text = policy.Visible(text)
+		text = invisible.Visible(text)
 	}
 	if _, err := io.WriteString(c.out, text); err != nil {
 		return fmt.Errorf("write the answer: %w", err)
@@ -110,11 +110,11 @@ func (c *console) printReply(reply any) error {
 // complain writes one line to standard error. It is for people, so it is always made safe to look at.
 func (c *console) complain(what, why string) {
 	if what != "" && strings.HasPrefix(why, "needs ") {
-		fmt.Fprintf(c.err, "nod %s %s\n", what, policy.Visible(why))
+		fmt.Fprintf(c.err, "nod %s %s\n", what, invisible.Visible(why))
 		return
 	}
 	if what != "" {
 		why = what + ": " + why
 	}
-	fmt.Fprintf(c.err, "nod: %s\n", strings.ReplaceAll(policy.Visible(why), "\n", `\n`))
+	fmt.Fprintf(c.err, "nod: %s\n", strings.ReplaceAll(invisible.Visible(why), "\n", `\n`))
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"nod/cmd/nod/doctor"
-	"nod/policy"
+	"nod/policy/invisible"
 )
 
 func (c *console) doctor() *cobra.Command {
@@ -96,7 +96,7 @@ func (c *console) fix(found []doctor.Finding) []fixed {
 			continue
 		}
 		if !c.json {
-			fmt.Fprint(c.err, policy.Visible(f.Fix.Diff+f.Fix.Command+"\n"))
+			fmt.Fprint(c.err, invisible.Visible(f.Fix.Diff+f.Fix.Command+"\n"))
 		}
 		if !c.yes && !c.asks("Do this?") {
 			continue

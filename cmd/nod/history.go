@@ -24,8 +24,8 @@ import (
 	"nod/interact"
 	"nod/interact/history"
 	"nod/interact/journal"
-	"nod/policy"
 	"nod/policy/config"
+	"nod/policy/invisible"
 )
 
 // maxGist is how many characters of what an entry is about a list shows.
@@ -216,7 +216,7 @@ func historyTable(page history.Page) string {
 func localTime(t time.Time) string { return t.Local().Format(time.DateTime) }
 
 // safeCell is text that an agent chose as it may stand in a table, wherever that is printed.
-func safeCell(text string) string { return cell(policy.Visible(text)) }
+func safeCell(text string) string { return cell(invisible.Visible(text)) }
 
 func baseOf(folder string) string {
 	if folder == "" {
@@ -276,7 +276,7 @@ func describeEntry(e history.Entry) string {
 	var lines []string
 	line := func(name, value string) {
 		if value != "" {
-			lines = append(lines, name+":\t"+strings.ReplaceAll(policy.Visible(value), "\n", "\n\t"))
+			lines = append(lines, name+":\t"+strings.ReplaceAll(invisible.Visible(value), "\n", "\n\t"))
 		}
 	}
 	r, a := e.Record.Request, e.Record.Answer
@@ -326,7 +326,7 @@ func paragraphs(e history.Entry) string {
 	var b strings.Builder
 	add := func(text string) {
 		if text != "" {
-			b.WriteString("\n" + strings.TrimRight(policy.Visible(text), "\n") + "\n")
+			b.WriteString("\n" + strings.TrimRight(invisible.Visible(text), "\n") + "\n")
 		}
 	}
 	switch body := e.Record.Request.Body.(type) {

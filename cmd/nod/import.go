@@ -14,9 +14,9 @@ import (
 
 	"nod/agents/agent"
 	"nod/agents/registry"
-	"nod/policy"
 	"nod/policy/config"
 	"nod/policy/imports"
+	"nod/policy/invisible"
 )
 
 func (c *console) policyImport() *cobra.Command {
@@ -122,7 +122,7 @@ func describeImport(found imports.Result, files int) (string, error) {
 	}
 	for _, l := range found.Left {
 		fmt.Fprintf(&b, "%s:%d: %s\n    %s\n",
-			policy.Visible(filepath.ToSlash(l.File)), l.Line, policy.Visible(l.Text), policy.Visible(l.Reason))
+			invisible.Visible(filepath.ToSlash(l.File)), l.Line, invisible.Visible(l.Text), invisible.Visible(l.Reason))
 	}
 	return b.String(), nil
 }

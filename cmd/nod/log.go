@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"nod/ownfile/ownlog"
-	"nod/policy"
+	"nod/policy/invisible"
 )
 
 func (c *console) log() *cobra.Command {
@@ -33,8 +33,8 @@ only you can read it. Delete it when you are done.`,
 			if hooks {
 				path = ownlog.Path(ownlog.Hooks)
 			}
-			fmt.Fprintln(c.err, policy.Visible(path))
-			show := func(line []byte) error { return c.print(policy.Visible(string(line)) + "\n") }
+			fmt.Fprintln(c.err, invisible.Visible(path))
+			show := func(line []byte) error { return c.print(invisible.Visible(string(line)) + "\n") }
 			if !follow {
 				return ownlog.Last(path, lines, show)
 			}

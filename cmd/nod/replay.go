@@ -14,6 +14,7 @@ import (
 
 	"nod/agents/registry"
 	"nod/policy"
+	"nod/policy/invisible"
 	"nod/policy/replay"
 )
 
@@ -172,7 +173,7 @@ func writeAsked(b *bytes.Buffer, r *replay.Report) {
 }
 
 // oneLine keeps text on its line, safe to look at.
-func oneLine(text string) string { return strings.ReplaceAll(policy.Visible(text), "\n", `\n`) }
+func oneLine(text string) string { return strings.ReplaceAll(invisible.Visible(text), "\n", `\n`) }
 
 func runs(n int) string {
 	if n == 1 {

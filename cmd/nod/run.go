@@ -10,30 +10,23 @@ import (
 	"net"
 	"os"
 	"os/exec"
-	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
-	"syscall"
 
 	"github.com/spf13/cobra"
-	"mvdan.cc/sh/v3/syntax"
 
-	"nod/agents/claude/prefix"
 	"nod/api"
 	"nod/ipc/client"
 	"nod/ipc/programs"
 	"nod/policy"
 	"nod/sandbox"
 	"nod/sandbox/boundary"
-	"nod/sandbox/outside"
 	"nod/sandbox/snapshot"
 )
 
 func (c *console) run() *cobra.Command {
-	var outside, try bool
-	var line string
+	var outside, try, proxy, end bool
 	cmd := &cobra.Command{
 		Use:   "run [--outside] -- COMMAND [ARG…]",
 		Short: "Run a command in the sandbox of the project",
@@ -47,7 +40,7 @@ The exit status is the command's, or 126 if nod could not run it.`,
 		Example: `  nod run -- npm test
   nod run --outside -- docker build .`,
 		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 && !try && !cmd.Flags().Changed("line") {
+			if len(args) == 0 && !try && !proxy && !end {
 				return errors.New("needs a command")
 			}
 			return nil
@@ -57,33 +50,31 @@ The exit status is the command's, or 126 if nod could not run it.`,
 		switch {
 		case try:
 			return c.trySandbox(ctx)
-		case line != "":
-			return c.runForAgent(ctx, line)
+		case proxy:
+			return c.serveProxy(context.WithoutCancel(ctx)) // an interrupt is the command's
+		case end:
+			return c.endRun(context.WithoutCancel(ctx))
 		case outside:
 			return notRun(become(args))
 		}
-		argv := func(string) []string { return args }
-		return c.runContained(ctx, api.RunRequest{Command: spell(args), Own: true}, argv, nil)
+		first, err := programs.Find("nod") // which does this by itself
+		if self, _ := os.Executable(); err == nil && programs.IsSame(self, first) {
+			err = errors.New("there is no sandbox without nod-desktop")
+		}
+		if err != nil {
+			return notRun(err)
+		}
+		return notRun(become(append([]string{first, "run", "--"}, args...)))
 	})
 	cmd.Flags().BoolVar(&outside, "outside", false, "run it without the sandbox")
-	cmd.Flags().StringVarP(&line, "line", "c", "", "run a command line of Claude Code")
 	cmd.Flags().BoolVar(&try, sandbox.TryFlag, false, "print which sandbox this machine has")
-	_, _ = cmd.Flags().MarkHidden("line"), cmd.Flags().MarkHidden(sandbox.TryFlag)
+	cmd.Flags().BoolVar(&proxy, client.ProxyFlag, false, "connect a command in the sandbox")
+	cmd.Flags().BoolVar(&end, client.EndFlag, false, "end a command in the sandbox")
+	for _, internal := range []string{sandbox.TryFlag, client.ProxyFlag, client.EndFlag} {
+		_ = cmd.Flags().MarkHidden(internal)
+	}
 	cmd.Flags().SetInterspersed(false) // what follows the command's name is for the command
 	return cmd
-}
-
-// spell writes a command as shells read it.
-func spell(args []string) string {
-	var words []string
-	for _, arg := range args {
-		quoted, err := syntax.Quote(arg, syntax.LangBash)
-		if err != nil { // an impossible byte
-			quoted = arg
-		}
-		words = append(words, quoted)
-	}
-	return strings.Join(words, " ")
 }
 
 // trySandbox tells nod-desktop what contains commands here, and why nothing better does.
@@ -105,11 +96,8 @@ func (c *console) trySandbox(ctx context.Context) error {
 	return c.show(trial, "")
 }
 
-// The status of a shell whose command cannot be run, or is not there.
-const (
-	exitNotRun   = 126
-	exitNotFound = 127
-)
+// exitNotRun is the status of a shell whose command cannot be run.
+const exitNotRun = 126
 
 func notRun(err error) error {
 	if err == nil {
@@ -128,205 +116,70 @@ func become(argv []string) error {
 	return replaceSelf(path, argv)
 }
 
-// runForAgent runs what Claude Code has a shell run: in the sandbox if nod-desktop has said so, and else as it is.
-func (c *console) runForAgent(ctx context.Context, line string) error {
-	command, ok := prefix.Read(line)
-	if !ok {
-		return notRun(errors.New("nod doesn't understand how this agent runs its commands"))
-	}
-	shell, err := outside.Find(command.Shell())
-	if err != nil {
-		return notRun(err)
-	}
-	name := filepath.Base(command.Folder)
-	argv := func(temp string) []string { // the agent's own file for it need not be there
-		return []string{shell, "-c", strings.TrimSuffix(line, command.Folder) + filepath.Join(temp, name)}
-	}
-	q := api.RunRequest{Command: command.Text, Shell: command.Snapshot}
-	err = c.runContained(ctx, q, argv, func(temp string) { passFolder(filepath.Join(temp, name), command.Folder) })
-	if isUnexpected(err) {
-		return notRun(become([]string{shell, "-c", line}))
-	}
-	return err
+// readRun reads the run that nod writes to standard input.
+func (c *console) readRun() (run client.Run, err error) {
+	return run, json.NewDecoder(c.in).Decode(&run)
 }
 
-// isUnexpected reports whether nod-desktop says that it has not had the command run in the sandbox.
-func isUnexpected(err error) bool {
-	p, isProblem := errors.AsType[*client.Problem](err)
-	return isProblem && p.Code == api.CodeNotFound
-}
-
-// maxPath is the length of the longest path that a shell's folder can have.
-const maxPath = 4096
-
-// passFolder passes on the folder that a shell has ended in. The command could have written anything.
-func passFolder(from, to string) {
-	f, err := os.OpenFile(from, os.O_RDONLY|noFollow|syscall.O_NONBLOCK, 0)
+// serveProxy is the proxy of a command that nod runs in the sandbox, on a listener that nod has opened, until standard
+// input ends. It prints why it refuses connections.
+func (c *console) serveProxy(ctx context.Context) error {
+	run, err := c.readRun()
 	if err != nil {
-		return
-	}
-	defer f.Close()
-	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return
-	}
-	text, err := io.ReadAll(io.LimitReader(f, maxPath+1))
-	folder := strings.TrimSuffix(string(text), "\n")
-	if err != nil || len(text) > maxPath || !filepath.IsAbs(folder) || strings.ContainsAny(folder, "\n\x00") {
-		return
-	}
-	if info, err := os.Stat(folder); err == nil && info.IsDir() {
-		_ = os.WriteFile(to, []byte(folder+"\n"), 0o600) // then the agent stays where it was
-	}
-}
-
-// runContained runs a command in its sandbox. argv gets the folder for temporary files as the command sees it, and
-// after as it is outside.
-func (c *console) runContained(
-	ctx context.Context, q api.RunRequest, argv func(temp string) []string, after func(temp string),
-) error {
-	cwd, err := os.Getwd()
-	if err != nil {
-		return notRun(err)
-	}
-	q.CWD, q.Folders, q.Path = cwd, foldersOf(os.Environ()), filepath.SplitList(os.Getenv("PATH"))
-	cl, err := client.Discover()
-	if err != nil {
-		return notRun(err)
-	}
-	go sandbox.Prepare(os.Environ()) // while nod-desktop looks through the project
-	run, err := cl.Run(ctx, q)
-	if isUnexpected(err) {
 		return err
 	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go func() {
+		_, _ = io.Copy(io.Discard, c.in)
+		cancel()
+	}()
+	l, err := net.FileListener(os.NewFile(3, "proxy"))
 	if err != nil {
-		return notRun(err)
+		return err
 	}
-	defer run.Close()
-	first, err := programs.Find("nod")
+	cl, err := client.Discover()
 	if err != nil {
-		return notRun(err)
+		return err
 	}
-	command := sandbox.Command{Dir: cwd, Env: os.Environ(), Watch: int(run.PID), Stdin: os.Stdin}
-	if err := json.Unmarshal(run.Profile, &command.Profile); err != nil {
-		return notRun(err)
-	}
-	engine, err := sandbox.New(command.Profile.Engine, first)
-	if err != nil {
-		return notRun(err)
-	}
-	command.Argv, command.Hold = argv(engine.Temp(&command.Profile)), run.Begun
-	out, err := newOutput(os.Stdout, os.Stderr)
-	if err != nil {
-		return notRun(err)
-	}
-	command.Stdout, command.Stderr = out.stdout, out.stderr
-	var refused refusals
 	who := api.Common{Agent: cmp.Or(run.Agent, "nod run"), Session: run.Session, CWD: run.Project}
-	command.Serve = func(l net.Listener) {
-		_ = boundary.Serve(ctx, l, boundary.Config{
-			Allowed: run.Hosts, Ask: askAboutHosts(cl, who, q.Command), Refused: refused.add,
-		})
-	}
-	ended, err := engine.Run(ctx, command)
-	out.end()
-	if err != nil {
-		return notRun(err)
-	}
-	if after != nil {
-		after(command.Profile.Temp())
-	}
-	if command.Profile.Write {
-		c.expel(&command.Profile)
-	}
-	if run.IsLost() && run.Noted != nil {
-		c.noteEnd(context.WithoutCancel(ctx), run)
-	}
-	if ended == 0 {
-		return nil
-	}
-	if isSuspect := out.suspects.Load() || ended == exitNotRun || ended == exitNotFound; isSuspect || refused.any() {
-		c.complain("run", refused.explain(run.Project))
-	}
-	return &verdict{status: status(ended)}
+	var mu sync.Mutex
+	return boundary.Serve(ctx, l, boundary.Config{
+		Allowed: run.Hosts, Ask: askAboutHosts(cl, who, run.Command), Refused: func(why error) {
+			mu.Lock()
+			defer mu.Unlock()
+			_ = json.NewEncoder(c.out).Encode(why.Error())
+		},
+	})
 }
 
-// noteEnd notes what a command has changed, since nod-desktop is no longer there to do so.
-func (c *console) noteEnd(ctx context.Context, run *client.Run) {
-	var noted snapshot.Run
-	err := json.Unmarshal(run.Noted, &noted)
-	var repository *snapshot.Repository
-	if err == nil {
-		repository, err = snapshot.Open(snapshot.DefaultFolder(), run.Project, policy.IsSecret)
-	}
-	if err == nil {
-		_, err = repository.End(ctx, noted)
-	}
+// endRun does what nod-desktop, which is no longer there, would do when a command has ended: it moves what that has
+// made in guarded places out of the project, and notes what it has changed.
+func (c *console) endRun(ctx context.Context) error {
+	run, err := c.readRun()
 	if err != nil {
-		c.complain("run", "what this changed is not noted: "+err.Error())
+		return err
 	}
-}
-
-// expel moves what a command has made in guarded places out of the project, and says so.
-func (c *console) expel(p *sandbox.Profile) {
-	moved, err := sandbox.Expel(p, policy.IsGuarded)
+	var p sandbox.Profile
+	if err := json.Unmarshal(run.Profile, &p); err != nil || !p.Write {
+		return err
+	}
+	moved, err := sandbox.Expel(&p, policy.IsGuarded)
 	for _, path := range moved {
 		c.complain("run", fmt.Sprintf("%s was moved to %s: in the sandbox nothing can be made there", path, p.Private))
 	}
-	if err != nil {
-		c.complain("run", err.Error())
+	if run.Noted == nil {
+		return err
 	}
-}
-
-// refusals are the connections of a command that were refused.
-type refusals struct {
-	mu   sync.Mutex
-	told []string
-}
-
-func (r *refusals) add(err error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if why := err.Error(); !slices.Contains(r.told, why) && len(r.told) < 5 {
-		r.told = append(r.told, why)
+	var noted snapshot.Run
+	repository, failed := snapshot.Open(snapshot.DefaultFolder(), run.Project, policy.IsSecret)
+	if failed == nil {
+		failed = json.Unmarshal(run.Noted, &noted)
 	}
-}
-
-func (r *refusals) any() bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return len(r.told) > 0
-}
-
-// explain tells an agent why a command may have failed, and what it can do.
-func (r *refusals) explain(project string) string {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	why := "it can change " + project + " only, and reaches no network"
-	if len(r.told) > 0 {
-		why = strings.Join(r.told, "; ")
+	if failed == nil {
+		_, failed = repository.End(ctx, noted)
 	}
-	return "this ran in nod's sandbox (" + why + "). If it failed for that, run: nod run --outside -- COMMAND, " +
-		"which asks the user"
-}
-
-// foldersOf are the folders that an environment names, of programs and their data.
-func foldersOf(env []string) (folders []string) {
-	for _, pair := range env {
-		name, value, _ := strings.Cut(pair, "=")
-		isPlace := func(end string) bool { return strings.HasSuffix(name, end) }
-		if strings.HasPrefix(name, "XDG_") { // such as XDG_DOCUMENTS_DIR
-			continue
-		}
-		if !slices.ContainsFunc([]string{"PATH", "_HOME", "_ROOT", "_DIR", "_PREFIX", "VIRTUAL_ENV"}, isPlace) {
-			continue
-		}
-		for _, folder := range filepath.SplitList(value) {
-			if filepath.IsAbs(folder) && !slices.Contains(folders, folder) {
-				folders = append(folders, folder)
-			}
-		}
-	}
-	return folders
+	return errors.Join(err, failed)
 }
 
 // askAboutHosts returns what asks the user whether a command in the sandbox may reach a host: a tool call of the agent,

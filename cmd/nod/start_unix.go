@@ -14,6 +14,3 @@ func terminate(p *os.Process) error { return p.Signal(syscall.SIGTERM) }
 
 // replaceSelf runs a program in the place of this process.
 func replaceSelf(path string, argv []string) error { return syscall.Exec(path, argv, os.Environ()) }
-
-// noFollow has opening a symbolic link fail.
-const noFollow = syscall.O_NOFOLLOW

@@ -27,5 +27,3 @@ func replaceSelf(path string, argv []string) error {
 	}
 	return err
 }
-
-const noFollow = 0

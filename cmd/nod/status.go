@@ -14,8 +14,8 @@ import (
 	"nod/api"
 	"nod/ipc/programs"
 	"nod/ownfile/ownlog"
-	"nod/policy"
 	"nod/policy/config"
+	"nod/policy/invisible"
 	"nod/sandbox"
 	"nod/version"
 )
@@ -140,13 +140,13 @@ func (r report) String() string {
 		line(program, "not running")
 	}
 	if r.Relay != nil {
-		line("fingerprint", policy.Visible(r.Relay.Fingerprint))
+		line("fingerprint", invisible.Visible(r.Relay.Fingerprint))
 		line("desk", describeDesk(*r.Relay))
 		line("policy", describePolicy(*r.Relay))
 	} else {
 		line("config", r.Config)
 		line("policy", r.Policy)
-		line("sandbox", policy.Visible(strings.Join(r.Sandbox, ", ")))
+		line("sandbox", invisible.Visible(strings.Join(r.Sandbox, ", ")))
 		line("no sandbox", r.NoSandbox)
 	}
 	line("log", r.Log)
@@ -175,7 +175,7 @@ func describeDesk(r api.RelayHealth) string {
 	case r.Desks == 0:
 		return "none yet: the first that connects is the one that answers"
 	}
-	return cmp.Or(policy.Visible(r.Problem), "none is connected")
+	return cmp.Or(invisible.Visible(r.Problem), "none is connected")
 }
 
 func describePolicy(r api.RelayHealth) string {

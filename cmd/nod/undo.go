@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"nod/policy"
+	"nod/policy/invisible"
 	"nod/sandbox/snapshot"
 )
 
@@ -111,14 +112,14 @@ func (c *console) listRuns(project string, runs []snapshot.Run, unfinished snaps
 		}
 		if run.Problem != "" {
 			mark = "?"
-			notes += fmt.Sprintf("? nod can't tell what %d changed: %s\n", run.Number, policy.Visible(run.Problem))
+			notes += fmt.Sprintf("? nod can't tell what %d changed: %s\n", run.Number, invisible.Visible(run.Problem))
 		}
 		rows = append(rows, fmt.Sprintf("%d%s\t%s\t%s\t%d\t+%d -%d\t%s", run.Number, mark, localTime(run.Time),
 			safeCell(run.Agent), run.Files, run.Added, run.Removed, safeCell(shorten(run.Command, maxGist))))
 	}
 	text := columns(rows)
 	if len(runs) == 0 {
-		text = "Nothing has been changed in " + policy.Visible(project) + ".\n"
+		text = "Nothing has been changed in " + invisible.Visible(project) + ".\n"
 	}
 	if slices.ContainsFunc(runs, func(run snapshot.Run) bool { return run.Overlaps }) {
 		text += "* Another run was under way: what either changed counts as changed by both.\n"

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"nod/interact"
-	"nod/policy"
+	"nod/policy/invisible"
 )
 
 // Format is one in which entries leave nod.
@@ -99,7 +99,7 @@ func (w *Writer) writeCells(cells []string) error {
 // separators.
 var formula = regexp.MustCompile("(^|[\n\t;])([ \u3000]*)([=+@＝＋＠－-])")
 
-func cell(text string) string { return formula.ReplaceAllString(policy.Visible(text), "$1$2'$3") }
+func cell(text string) string { return formula.ReplaceAllString(invisible.Visible(text), "$1$2'$3") }
 
 type exported struct {
 	Line
@@ -126,5 +126,5 @@ func (e Entry) JSON() ([]byte, error) {
 	if err := encoder.Encode(out); err != nil {
 		return nil, fmt.Errorf("encode entry %d: %w", e.Seq, err)
 	}
-	return []byte(policy.Visible(strings.TrimSuffix(b.String(), "\n"))), nil
+	return []byte(invisible.Visible(strings.TrimSuffix(b.String(), "\n"))), nil
 }

@@ -11,7 +11,7 @@ import (
 	"nod/api"
 	"nod/interact"
 	"nod/interact/history"
-	"nod/policy"
+	"nod/policy/invisible"
 )
 
 // export writes entries in a format.
@@ -94,7 +94,7 @@ func TestJSONLines(t *testing.T) {
 	if len(lines) != 3 || lines[0] != lines[1] || lines[2] != "" {
 		t.Fatalf("got %q", lines)
 	}
-	if strings.ContainsFunc(lines[0], policy.Hidden) {
+	if strings.ContainsFunc(lines[0], invisible.Hidden) {
 		t.Errorf("something is hidden in %q", lines[0])
 	}
 	var got struct {
@@ -137,7 +137,7 @@ func FuzzCSV(f *testing.F) {
 		if err != nil || len(rows) != 3 || rows[2][10] != "second" {
 			t.Fatalf("%q: %d rows: %v", gist, len(rows), err)
 		}
-		if strings.ContainsFunc(rows[1][10], policy.Hidden) {
+		if strings.ContainsFunc(rows[1][10], invisible.Hidden) {
 			t.Errorf("%q: %q hides something", gist, rows[1][10])
 		}
 		for _, cell := range strings.FieldsFunc(rows[1][10], func(r rune) bool { return strings.ContainsRune("\n\t;", r) }) {

@@ -4,19 +4,25 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"io"
+	"net"
+	"time"
 
 	"nod/api"
 )
 
-// A Run is a command's place in the sandbox. nod-desktop takes it for running until Close.
+// What nod starts nod-cli for while it runs a command: these flags of nod run. It writes the [Run] to standard input.
+const (
+	ProxyFlag = "proxy" // to be the proxy on the listener that is the first file behind standard error
+	EndFlag   = "end"   // to end a run in place of nod-desktop
+)
+
+// A Run is a command's place in the sandbox. nod-desktop takes it for running until End or Close.
 type Run struct {
 	api.RunReply
-	Noted json.RawMessage // see [api.RunBegun]
+	Noted json.RawMessage `json:"noted,omitempty"` // see [api.RunBegun]
 
 	reply *response
 	words *json.Decoder
-	gone  chan struct{} // closed with the connection
 }
 
 // Begun waits until the command may start. It fails if it must not.
@@ -30,24 +36,26 @@ func (r *Run) Begun() error {
 		return errors.New(begun.Problem)
 	}
 	r.Noted = begun.Noted
-	go func() {
-		_, _ = io.Copy(io.Discard, r.reply.body)
-		close(r.gone)
-	}()
 	return nil
 }
 
-// IsLost reports whether nod-desktop has ended before the command, and so does not see its end.
-func (r *Run) IsLost() bool {
-	select {
-	case <-r.gone:
-		return true
-	default:
-		return false
+// endTime limits how long nod-desktop takes to look through a project.
+const endTime = 30 * time.Second
+
+// End says that the command has ended, and returns what came of it. The error is a [*LostError] if nod-desktop has
+// ended before or hangs, and so does not see the end.
+func (r *Run) End() (ended api.RunEnded, err error) {
+	if half, ok := r.reply.Closer.(interface{ CloseWrite() error }); !ok || half.CloseWrite() != nil {
+		return ended, &LostError{Err: net.ErrClosed}
 	}
+	defer time.AfterFunc(endTime, func() { _ = r.reply.Close() }).Stop()
+	if err := r.words.Decode(&ended); err != nil {
+		return api.RunEnded{}, &LostError{Err: err}
+	}
+	return ended, nil
 }
 
-// Close says that the command has ended.
+// Close closes the connection.
 func (r *Run) Close() error { return r.reply.Close() }
 
 // Run asks for the sandbox of a command. A [*Problem] with [api.CodeNotFound] says that it is not to run in one.
@@ -65,7 +73,7 @@ func (c *Client) Run(ctx context.Context, r api.RunRequest) (*Run, error) {
 		}
 		return nil, answered(resp, text)
 	}
-	run := &Run{reply: resp, words: json.NewDecoder(resp.body), gone: make(chan struct{})}
+	run := &Run{reply: resp, words: json.NewDecoder(resp.body)}
 	if err := run.words.Decode(&run.RunReply); err != nil {
 		_ = resp.Close()
 		return nil, badReply("%v", err)

@@ -79,6 +79,15 @@ func (c connection) Close() error {
 	return c.Conn.Close()
 }
 
+// CloseWrite says that nothing more comes. What is still to come can be read.
+func (c connection) CloseWrite() error {
+	half, ok := c.Conn.(interface{ CloseWrite() error })
+	if !ok {
+		return errors.ErrUnsupported
+	}
+	return half.CloseWrite()
+}
+
 // encode writes a request. The Host header is the published one also on the socket: the server knows no other.
 func (s *server) encode(r request) ([]byte, error) {
 	body, isRaw := r.body.(json.RawMessage)

@@ -1,7 +1,13 @@
 // Package invisible lists the characters that a user does not see in a text.
 package invisible
 
-import "unicode"
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf16"
+	"unicode/utf8"
+)
 
 // Is reports whether r draws nothing of its own, or only changes how the text around it is drawn: control
 // characters, line breaks and tabs among them, format and bidirectional characters, tags, variation selectors,
@@ -12,6 +18,52 @@ func Is(r rune) bool {
 	}
 	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Zs, blank,
 		unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector, unicode.Noncharacter_Code_Point)
+}
+
+// Hidden reports whether a user reading r on a screen would see nothing, see something else, or see the
+// text around it change: control characters (all but newline and tab), invisible and bidirectional format
+// characters, tags, variation selectors, fillers, and spaces that are not the ASCII one. The full-width
+// space of Chinese and Japanese text is visibly wide and ordinary there, so it is not hidden. U+FFFD
+// stands for bytes that could not be read.
+func Hidden(r rune) bool {
+	switch r {
+	case '\n', '\t', '\u3000':
+		return false
+	}
+	return r == utf8.RuneError || Is(r)
+}
+
+// In reports whether a text has a character that is [Hidden].
+func In(s string) bool {
+	for i := range len(s) {
+		if c := s[i]; c < ' ' || c >= 0x7f { // every plain ASCII text ends here without a closer look
+			return strings.IndexFunc(s[i:], Hidden) >= 0
+		}
+	}
+	return false
+}
+
+// Visible spells out what a terminal would obey or hide, as JSON does, so that JSON stays JSON.
+func Visible(text string) string {
+	if !In(text) {
+		return text
+	}
+	var b strings.Builder
+	for i, r := range text {
+		_, size := utf8.DecodeRuneInString(text[i:])
+		switch {
+		case !Hidden(r):
+			b.WriteRune(r)
+		case r == utf8.RuneError && size == 1: // a byte that is no UTF-8
+			fmt.Fprintf(&b, `\x%02x`, text[i])
+		case r > 0xFFFF:
+			high, low := utf16.EncodeRune(r)
+			fmt.Fprintf(&b, `\u%04x\u%04x`, high, low)
+		default:
+			fmt.Fprintf(&b, `\u%04x`, r)
+		}
+	}
+	return b.String()
 }
 
 // blank are characters that Unicode counts as letters or symbols, yet draw nothing.

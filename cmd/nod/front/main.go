@@ -1,5 +1,6 @@
-// Command nod is what users and agents start. It passes on the hooks of agents itself, since an agent waits for a
-// program to start on every call; everything else it hands over to nod-cli, which links what a hook never needs.
+// Command nod is what users and agents start. It passes on the hooks of agents and runs commands in the sandbox itself,
+// since an agent waits for a program to start on every call; everything else it hands over to nod-cli, which links what
+// these never need.
 //
 // It knows no agent: whatever is not an answer of nod-desktop's goes to nod-cli, too, which denies where it has to.
 package main
@@ -33,6 +34,9 @@ func main() {
 func run(args []string) int {
 	if len(args) == 2 && args[0] == "-c" {
 		return shell(args[1])
+	}
+	if command := ownCommand(args); command != nil {
+		return runOwn(command)
 	}
 	var payload io.Reader
 	if isPlain(args) {

@@ -30,15 +30,13 @@ func TestShell(t *testing.T) {
 		want     string
 		status   int
 	}{
-		"a command":        {line: line("echo $NOD_SHELL"), want: "number"},
-		"a hook":           {line: "echo $NOD_SHELL", want: "number"},
-		"its status":       {line: line("exit 7"), status: 7},
-		"another expected": {expected: []string{"ls"}, line: line("echo a"), want: "a\n"},
-		"expected": {
-			expected: []string{"echo a"}, line: line("echo a"), want: "run|-c|" + line("echo a") + "|0\n", status: 3,
-		},
-		"long ago":         {expected: []string{"echo a"}, old: true, line: line("echo a"), want: "a\n"},
-		"a hook meanwhile": {expected: []string{"echo a"}, agent: "claude-code_2-1-330_harness", line: "echo b", want: "b\n"},
+		"a command":           {line: line("echo $NOD_SHELL"), want: "number"},
+		"a hook":              {line: "echo $NOD_SHELL", want: "number"},
+		"its status":          {line: line("exit 7"), status: 7},
+		"another expected":    {expected: []string{"ls"}, line: line("echo a"), want: "a\n"},
+		"without nod-desktop": {expected: []string{"echo a"}, line: line("echo a"), status: exitNotRun},
+		"long ago":            {expected: []string{"echo a"}, old: true, line: line("echo a"), want: "a\n"},
+		"a hook meanwhile":    {expected: []string{"echo a"}, agent: "claude-code_2-1-330_harness", line: "echo b", want: "b\n"},
 		"unreadable": {
 			expected: []string{"ls"}, agent: "claude-code_9-0-0_agent", line: "eval 'echo a'", status: exitNotRun,
 		},
@@ -89,5 +87,17 @@ func TestShellSeesReleases(t *testing.T) {
 	nod(t, runtime, []string{"AI_AGENT=claude-code_2-9-1_agent"}, "", "-c", line("true"))
 	if !expected.HasSeen(folder, "2.9.1") || expected.HasSeen(folder, "2.9.2") {
 		t.Error("seen are other releases than came")
+	}
+}
+
+// What is not a command to run in the sandbox is for nod-cli, which has the help and the complaints.
+func TestOwnCommand(t *testing.T) {
+	for args, want := range map[string]string{
+		"run -- a -b": "a -b", "run a -- -b": "a -- -b", "run -- -a": "-a", "run -- --": "--",
+		"run": "", "run --": "", "run -h": "", "run --help -- a": "", "run --outside -- a": "", "hook a": "", "a run": "",
+	} {
+		if is := strings.Join(ownCommand(strings.Fields(args)), " "); is != want {
+			t.Errorf("%s: %q, want %q", args, is, want)
+		}
 	}
 }

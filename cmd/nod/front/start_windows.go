@@ -14,3 +14,5 @@ func start(path string, argv []string, payload io.Reader) (status int, err error
 	}
 	return startChild(path, argv, payload)
 }
+
+const noFollow = 0

@@ -1,4 +1,4 @@
-package policy
+package invisible
 
 import (
 	"encoding/json"

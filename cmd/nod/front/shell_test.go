@@ -36,7 +36,9 @@ func TestShell(t *testing.T) {
 		"another expected":    {expected: []string{"ls"}, line: line("echo a"), want: "a\n"},
 		"without nod-desktop": {expected: []string{"echo a"}, line: line("echo a"), status: exitNotRun},
 		"long ago":            {expected: []string{"echo a"}, old: true, line: line("echo a"), want: "a\n"},
-		"a hook meanwhile":    {expected: []string{"echo a"}, agent: "claude-code_2-1-330_harness", line: "echo b", want: "b\n"},
+		"a hook meanwhile": {
+			expected: []string{"echo a"}, agent: "claude-code_2-1-330_harness", line: "echo b", want: "b\n",
+		},
 		"unreadable": {
 			expected: []string{"ls"}, agent: "claude-code_9-0-0_agent", line: "eval 'echo a'", status: exitNotRun,
 		},

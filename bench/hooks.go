@@ -16,7 +16,8 @@ import (
 const hooksHow = "`nod hook claude-code`, as the agent runs it before each tool call, with a call that nod " +
 	"allows: from the start of the program to its end, its reply read. Beside it stand a Go program that does " +
 	"nothing and `cat`, with the same payload on standard input: the least that any hook costs. The same payload is " +
-	"also sent over HTTP without a program."
+	"also sent over HTTP without a program. `nod run` takes a snapshot of an empty project before and after its command; " +
+	"bubblewrap alone shows the command all files and makes no snapshot."
 
 // hooks measures what a hook adds to each tool call.
 func (b *bench) hooks() ([]report.Figure, error) {
@@ -46,8 +47,17 @@ func (b *bench) hooks() ([]report.Figure, error) {
 	version, err := compare("nod --version", b.times(100),
 		sample.Once("nod", run("", b.program("nod"), "--version")),
 		sample.Once("an empty Go program", run("", b.peer(emptyPeer))))
+	if err != nil {
+		return nil, err
+	}
+	contained, err := compare("nod run -- true", b.times(100),
+		sample.Once("nod", run("", b.program("nod"), "run", "--", "true")),
+		sample.Once("bubblewrap", run("", "bwrap", "--unshare-all", "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc",
+			"true")),
+		sample.Once("true", run("", "true")))
 	hook.Headline = "the same through an agent's hook (`nod hook`)"
-	return []report.Figure{hook, version}, err
+	contained.Headline = "a command in the sandbox (`nod run -- true`)"
+	return []report.Figure{hook, version, contained}, err
 }
 
 // reply runs a command with that input and fails unless its output holds what is wanted.

@@ -21,6 +21,7 @@ import (
 	"nod/api"
 	"nod/ipc/acp"
 	"nod/ipc/client"
+	"nod/ipc/client/waiting"
 )
 
 // acp returns the command that editors run in place of an agent.
@@ -139,6 +140,9 @@ var errNotDenied = errors.New("no rule denies it")
 func decideACP(ctx context.Context, r api.ApproveRequest, onlyDeny bool) (api.ApproveReply, error) {
 	r.Silence = api.AsksItself // where the editor is
 	reply, err := call(ctx, 0, func(cl *client.Client, ctx context.Context) (api.ApproveReply, error) {
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		waiting.GiveUp(cl, cancel)
 		if onlyDeny {
 			if would, err := cl.Evaluate(ctx, r); err != nil || would.Decision != api.Deny {
 				return api.ApproveReply{}, cmp.Or(err, errNotDenied)

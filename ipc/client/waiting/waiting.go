@@ -28,7 +28,7 @@ const (
 	atOnce = 50 * time.Millisecond
 	// grace is how much longer than a request's own time-out nod waits for the reply that says so.
 	grace = 10 * time.Second
-	// restartTime is how long a hook waits for the next nod-desktop when the one that it asked has died.
+	// restartTime is how long an agent waits for the next nod-desktop when the one that it asked has died.
 	restartTime = 30 * time.Second
 )
 
@@ -117,19 +117,25 @@ func Hook(ctx context.Context, h client.HookCall) ([]byte, error) {
 	defer cancel(nil)
 	watch := time.AfterFunc(atOnce, func() { cancel(gaveUp(ctx, self, cl)) })
 	defer watch.Stop()
-	cl.Lost = func() {
-		dead := cl.Current()
-		time.AfterFunc(restartTime, func() {
-			if cl.Current() == dead {
-				cancel(nil)
-			}
-		})
-	}
+	GiveUp(cl, func() { cancel(nil) })
 	reply, err := cl.Hook(ctx, h)
 	if context.Cause(ctx) == ErrCallerGone {
 		return nil, ErrCallerGone
 	}
 	return reply, err
+}
+
+// GiveUp calls cancel when a nod-desktop that cl has asked died and no other has followed in time: an agent or an editor
+// can ask by itself.
+func GiveUp(cl *client.Client, cancel func()) {
+	cl.Lost = func() {
+		dead := cl.Current()
+		time.AfterFunc(restartTime, func() {
+			if cl.Current() == dead {
+				cancel()
+			}
+		})
+	}
 }
 
 // gaveUp waits until there is a reason to wait no longer for what self has asked.

@@ -8,6 +8,7 @@ import (
 
 	"nod/api"
 	"nod/ipc/client"
+	"nod/ipc/endpoint"
 )
 
 // TestBounded: a nod-desktop that hangs keeps nobody for ever.
@@ -27,6 +28,24 @@ func TestBounded(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestGiveUp: whoever can ask in another way does so some time after nod-desktop has died.
+func TestGiveUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		cl := &client.Client{Endpoint: endpoint.Endpoint{URL: "http://127.0.0.1:1"}}
+		ctx, cancel := context.WithCancel(context.Background())
+		GiveUp(cl, cancel)
+		cl.Lost()
+		time.Sleep(restartTime - 1)
+		if synctest.Wait(); ctx.Err() != nil {
+			t.Error("it gave up while nod-desktop may be starting")
+		}
+		time.Sleep(1)
+		if synctest.Wait(); ctx.Err() == nil {
+			t.Error("it waits on")
+		}
+	})
 }
 
 // TestWhileAlive: a nod-desktop that hangs is told from a person who takes their time.

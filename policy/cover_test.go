@@ -434,3 +434,28 @@ func FuzzCommandGrant(f *testing.F) {
 		}
 	})
 }
+
+// What a grant for a command does not cover: words from a file, patches, other targets than were seen, and what is not
+// the project's.
+func TestGrantsCoverNothingFromElsewhere(t *testing.T) {
+	for seen, others := range map[string][]string{
+		"rustc a.rs":          {"rustc @args", "rustc a.rs @args"},
+		"javadoc A.java":      {"javadoc @args"},
+		"ruff check .":        {"ruff check @args"},
+		"mytool build":        {"mytool build @args"},
+		"git apply a.patch":   {"git apply b.patch", "git apply < b.patch"},
+		"git am a.patch":      {"git am b.patch"},
+		"mytool sync":         {"mytool sync < /home/ann/notes.txt", "cat /home/ann/notes.txt | mytool sync"},
+		"cmake --build build": {"cmake --build build --target install", "cmake --build build -t deploy"},
+	} {
+		p := withGrants(t, seen)
+		if d := Decide(bash(seen), p, testNow); d.Effect != Allow {
+			t.Errorf("%q itself: %+v", seen, d)
+		}
+		for _, other := range others {
+			if d := Decide(bash(other), p, testNow); d.Effect == Allow {
+				t.Errorf("%q covers %q: %+v", seen, other, d)
+			}
+		}
+	}
+}

@@ -292,7 +292,7 @@ func (f *facts) partGrant(v verdict) (Grant, error) {
 		return g, fmt.Errorf("%w: %w", errNoParts, err)
 	}
 	isInside := pattern.Covers(*v.part.Part, f.insideProject(v.part))
-	if !isInside || v.part.Removes() {
+	if !isInside || v.part.Removes() || f.readsElsewhere() {
 		pattern.Text = v.part.Text
 	}
 	if pattern.Text != "" || pattern.HasPath() || !f.isOwn(v.part) ||
@@ -652,7 +652,7 @@ func (f *facts) grantForPart(p *linePart) *Grant {
 		if g.Work != "" && f.runsAt(p, g) && f.works(p, g.Work) {
 			return g
 		}
-		if g.Command == nil || !f.runsAt(p, g) || g.Command.Text == "" && f.removesProject(p) {
+		if g.Command == nil || !f.runsAt(p, g) || g.Command.Text == "" && (f.removesProject(p) || f.readsElsewhere()) {
 			continue
 		}
 		seen := *g.Command

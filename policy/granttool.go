@@ -115,7 +115,7 @@ const (
 	screenWords = " computer desktop screen mouse keyboard "
 	harmWords   = " delete del remove rm unlink drop destroy purge wipe erase clear reset truncate overwrite kill " +
 		"terminate revoke uninstall exec execute run eval evaluate shell bash terminal command script code sql " +
-		"rmdir trash cmd powershell python javascript "
+		"rmdir trash cmd powershell python javascript deletes deleted deletion removes removed removal archive invoke "
 )
 
 func hasWord(name, words string) bool {

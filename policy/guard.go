@@ -58,9 +58,6 @@ func newGuard(p Places) guard {
 }
 
 func (g guard) judge(a *access) Decision {
-	if a.lost && a.source != fromWords {
-		return askLost
-	}
 	for _, path := range a.paths() {
 		if g.isOwn(path) || (a.source != fromWords && g.holdsOwn(path)) {
 			return askOwn
@@ -72,6 +69,9 @@ func (g guard) judge(a *access) Decision {
 		if e != nil {
 			return ask("builtin:guarded", "it would change a protected path: "+e.text)
 		}
+	}
+	if a.lost && a.source != fromWords {
+		return askLost
 	}
 	return Decision{}
 }

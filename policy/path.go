@@ -17,7 +17,7 @@ const (
 type place struct {
 	clean    string // absolute, "..", "." and "//" worked out of the text alone; slashes forward
 	real     string // where the system gets to, following symbolic links before ".."; empty when lost or relative
-	lost     bool   // nobody can tell from here where the path leads
+	lost     bool   // nobody can tell from here where the path leads, or it depends on who opens it
 	relative bool   // relative to a folder that the caller did not name: only its text is known
 }
 
@@ -36,7 +36,12 @@ func locate(path, cwd, home string) place {
 	if !ok {
 		return place{clean: clean, lost: true}
 	}
-	return place{clean: clean, real: filepath.ToSlash(real)}
+	p := place{clean: clean, real: filepath.ToSlash(real)}
+	if strings.Contains(abs, "..") { // agents work that out of the text before they follow links, unlike the system
+		other, ok := resolve(filepath.Clean(abs))
+		p.lost = !ok || other != real
+	}
+	return p
 }
 
 // absolute puts the folder in front of a relative path, where there is one, and the home folder in place of

@@ -4,9 +4,11 @@ package policy
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 )
 
 // A tree of real folders, files and links:
@@ -83,7 +85,7 @@ func TestPathTricks(t *testing.T) {
 		{"a link that leads out", "~/src/link/secret", false, true},
 		{"a link that leads out, to what is not there", "~/src/link/new/file", false, true},
 		{"a file that is a link out", "~/src/shop/file", false, true},
-		{"up after a link out, and in again", "~/src/link/../src/shop/a.go", true, true},
+		{"up after a link out, and in again", "~/src/link/../src/shop/a.go", false, true},
 		{"up after a link out, looking innocent", "~/src/link/../secret", false, true},
 		{"another way in", "~/alias/shop/a.go", false, true},
 		{"another way in, not there yet", "~/alias/new/file", false, true},
@@ -323,5 +325,33 @@ func TestPatterns(t *testing.T) {
 	odd := newPattern("~/*", "/home/[u]*", false)
 	if !odd.match("/home/[u]*/a") || odd.match("/home/u/a") {
 		t.Errorf("a home folder is a name, not a pattern: %q", odd.globs)
+	}
+}
+
+// Agents work out ".." before they follow links, and the system after. Where that leads to two places, neither passes.
+func TestUpAfterALink(t *testing.T) {
+	dir := t.TempDir()
+	for _, folder := range []string{"docs/x", ".vscode"} {
+		if err := os.MkdirAll(filepath.Join(dir, folder), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for link, to := range map[string]string{"lnk": "docs/x", "cfg": "/home/u/.aws/credentials", "vs": ".vscode"} {
+		if err := os.Symlink(to, filepath.Join(dir, link)); err != nil {
+			t.Skip(err)
+		}
+	}
+	rules, err := Compile(Default(), Places{Home: "/home/u"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]Effect{
+		"docs/a": Allow, "docs/../a": Allow, "lnk/../cfg": Ask, "lnk/../vs/tasks.json": Ask, "lnk/../a": Ask, "cfg": Ask,
+	} {
+		input := ReadInput(fmt.Appendf(nil, `{"file_path":%q}`, path))
+		d := Decide(Call{Agent: "claude-code", Tool: "Read", Input: input, CWD: dir}, rules, time.Now())
+		if d.Effect != want {
+			t.Errorf("%s: %+v, want %s", path, d, want)
+		}
 	}
 }

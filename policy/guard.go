@@ -113,8 +113,12 @@ func guardedBy(p string) string {
 	return ""
 }
 
-// IsGuarded reports whether a path ends in a guarded place or lies within one, going by its names alone.
-func IsGuarded(path string) bool { return guardedBy(filepath.ToSlash(path)) != "" }
+// IsGuarded reports whether a path ends in a guarded place or lies within one, going by its names alone. A link also
+// counts if such a place can be below it.
+func IsGuarded(path string, isLink bool) bool {
+	path = filepath.ToSlash(path)
+	return guardedBy(path) != "" || isLink && guarded().holds(path, homeName(), true) != nil
+}
 
 // HoldsSecrets reports whether a folder has a place of secrets somewhere in it, going by its names alone.
 func HoldsSecrets(folder string) bool {

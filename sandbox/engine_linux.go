@@ -17,6 +17,7 @@ import (
 	"strings"
 	"syscall"
 	"time"
+	"unicode/utf8"
 
 	"golang.org/x/sys/unix"
 
@@ -67,6 +68,11 @@ func (e *Engine) Kind() (kind Kind, why error) { return e.kind, e.why }
 func (e *Engine) Run(ctx context.Context, c Command) (status int, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
+	for _, arg := range c.Argv {
+		if !utf8.ValidString(arg) { // the plan is JSON
+			return 0, fmt.Errorf("the argument %q is not UTF-8", arg)
+		}
+	}
 	if err := watch(ctx, c.Watch, cancel); err != nil {
 		return 0, err
 	}

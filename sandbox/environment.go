@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"unicode/utf8"
 
 	"nod/interact/secrets"
 	"nod/sandbox/inside"
@@ -40,7 +41,7 @@ func environment(env []string, temp string, proxy, near bool) (out []string) {
 		name, value, ok := strings.Cut(pair, "=")
 		fit, isKnown := fits.Load(pair)
 		if !isKnown {
-			fit = ok && !isPrivate(name) && !isSecret(name, value)
+			fit = ok && utf8.ValidString(pair) && !isPrivate(name) && !isSecret(name, value)
 			fits.Store(pair, fit)
 		}
 		if fit.(bool) {

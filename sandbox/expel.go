@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -17,7 +18,7 @@ import (
 // Private, and returns where they were, from the project on. It puts back the guarded links that the command replaced.
 //
 // The command may have left anything. What keeps one place from being found or moved does not keep the others.
-func Expel(p *Profile, guarded func(path string) bool) (moved []string, err error) {
+func Expel(p *Profile, guarded func(path string, isLink bool) bool) (moved []string, err error) {
 	root, err := os.OpenRoot(p.Project)
 	if err != nil {
 		return nil, fmt.Errorf("move protected files out of a project: %w", err)
@@ -25,40 +26,44 @@ func Expel(p *Profile, guarded func(path string) bool) (moved []string, err erro
 	defer root.Close()
 	found, err := strays(p, root, guarded)
 	if len(found) > 0 {
-		to := filepath.Join(p.Private, "expelled", rand.Text())
+		to, left := filepath.Join(p.Private, "expelled", rand.Text()), int64(maxExpelled)
 		for _, path := range found {
 			name := strings.TrimPrefix(path, p.Project+"/")
-			if failed := take(root, name, filepath.Join(to, name)); failed != nil {
+			if failed := take(root, name, filepath.Join(to, name), &left); failed != nil {
 				err = errors.Join(err, fmt.Errorf("move %s out of a project: %w", name, failed))
 			}
 			moved = append(moved, name)
 		}
 	}
 	for path, target := range p.Links {
+		if p.isOther(path) {
+			continue
+		}
 		_ = root.Symlink(target, strings.TrimPrefix(path, p.Project+"/")) // unless it is there
 	}
 	return moved, err
 }
 
 // strays are the guarded places of a project that a profile does not know.
-func strays(p *Profile, root *os.Root, guarded func(string) bool) ([]string, error) {
+func strays(p *Profile, root *os.Root, guarded func(string, bool) bool) ([]string, error) {
 	s := survey{
 		Places: Places{Links: map[string]string{}}, project: p.Project, opened: root,
 		secret:  func(string) bool { return false },
-		guarded: func(path string) bool { return guarded(path) || p.isOnPath(path) },
+		guarded: func(path string, isLink bool) bool { return guarded(path, isLink) || p.isOnPath(path) },
 	}
 	err := s.walk(p.Project, 0)
 	for _, path := range s.Hide { // a program that reads a pipe waits, or gets the text of a stranger
-		if s.guarded(path) {
+		if s.guarded(path, false) {
 			s.Keep = append(s.Keep, path)
 		}
 	}
 	for path, target := range s.Links {
-		if was, ok := p.Links[path]; !ok || was != target {
+		if was, ok := p.Links[path]; !ok || was != target || p.isOther(path) {
 			s.Keep = append(s.Keep, path)
 		}
 	}
 	known := slices.Concat(p.Keep, p.Absent, p.Hide)
+	known = slices.DeleteFunc(known, p.isOther)
 	found := slices.DeleteFunc(s.Keep, func(path string) bool {
 		return slices.ContainsFunc(known, func(k string) bool { return IsIn(path, k) || IsIn(k, path) }) // was there before
 	})
@@ -68,9 +73,10 @@ func strays(p *Profile, root *os.Root, guarded func(string) bool) ([]string, err
 	if !slices.Contains(known, git) && slices.ContainsFunc(known, isIn) { // git wrote to it
 		err = errors.Join(err, obeyed(git, &keep, &absent))
 	}
-	for _, path := range keep { // these lead git to another configuration
-		name := filepath.Base(path)
-		if (name == "commondir" || name == "config.worktree") && !slices.Contains(known, path) {
+	for _, path := range keep { // these lead git to another configuration, or are that of a new submodule
+		name, isTop := filepath.Base(path), filepath.Dir(path) == git
+		if isNew := !slices.ContainsFunc(known, func(k string) bool { return IsIn(path, k) }); isNew &&
+			(name == "commondir" || name == "config.worktree" || !isTop && orders.contain(name)) {
 			found = append(found, path)
 		}
 	}
@@ -78,10 +84,36 @@ func strays(p *Profile, root *os.Root, guarded func(string) bool) ([]string, err
 	return found, errors.Join(err, s.failed)
 }
 
+// Distrust notes what a profile takes for the project's own and another, whose command still runs, did not: the user or
+// that command made it meanwhile. If it is another file at the end, it is not the user's.
+func (p *Profile) Distrust(other *Profile) {
+	known := slices.Concat(other.Keep, other.Absent, other.Hide)
+	isKnown := func(path string) bool {
+		target, isLink := p.Links[path]
+		was, wasLink := other.Links[path]
+		return isLink && wasLink && was == target ||
+			slices.ContainsFunc(known, func(k string) bool { return IsIn(path, k) || IsIn(k, path) })
+	}
+	for _, path := range slices.Concat(p.Keep, p.Hide, slices.Collect(maps.Keys(p.Links))) {
+		if !isKnown(path) {
+			if p.New == nil {
+				p.New = map[string]string{}
+			}
+			p.New[path] = mark(path)
+		}
+	}
+}
+
+// isOther reports whether a distrusted place is not what it was.
+func (p *Profile) isOther(path string) bool {
+	was, isNew := p.New[path]
+	return isNew && mark(path) != was
+}
+
 // take copies a file or folder and removes it. It does not move it: code that still runs in the project could have a
 // folder on the way become a link, which os.Root does not follow. It goes by another name first, by which nobody obeys
-// it, whatever becomes of the rest.
-func take(root *os.Root, name, to string) error {
+// it, whatever becomes of the rest. left is how many bytes may still be copied.
+func take(root *os.Root, name, to string, left *int64) error {
 	folder := filepath.Dir(name)
 	aside := filepath.Join(folder, ".expelled-"+rand.Text())
 	err := root.Rename(name, aside)
@@ -91,18 +123,18 @@ func take(root *os.Root, name, to string) error {
 	if err != nil {
 		return err
 	}
-	err = copyOut(root, aside, to, 0)
+	err = copyOut(root, aside, to, 0, left)
 	return errors.Join(err, root.RemoveAll(aside))
 }
 
 // Limits of what is copied: settings are small, and a file of a terabyte may take no room where it is.
 const (
 	maxDepth    = 50
-	maxExpelled = 64 << 20 // bytes of one file
+	maxExpelled = 64 << 20 // bytes in all
 )
 
 // copyOut copies what can be copied, and opens folders so that they can be removed.
-func copyOut(root *os.Root, name, to string, depth int) error {
+func copyOut(root *os.Root, name, to string, depth int, left *int64) error {
 	info, err := root.Lstat(name)
 	if err != nil || depth > maxDepth {
 		return err
@@ -116,7 +148,7 @@ func copyOut(root *os.Root, name, to string, depth int) error {
 		entries, err := fs.ReadDir(root.FS(), filepath.ToSlash(name))
 		for _, entry := range entries {
 			below := filepath.Join(name, entry.Name())
-			err = errors.Join(err, copyOut(root, below, filepath.Join(to, entry.Name()), depth+1))
+			err = errors.Join(err, copyOut(root, below, filepath.Join(to, entry.Name()), depth+1, left))
 		}
 		return errors.Join(err, os.MkdirAll(to, 0o700))
 	case kind&fs.ModeSymlink != 0:
@@ -127,12 +159,12 @@ func copyOut(root *os.Root, name, to string, depth int) error {
 		return os.Symlink(target, to)
 	case kind.IsRegular():
 		_ = root.Chmod(name, 0o600)
-		return copyFile(root, name, to)
+		return copyFile(root, name, to, left)
 	}
 	return nil
 }
 
-func copyFile(root *os.Root, name, to string) error {
+func copyFile(root *os.Root, name, to string, left *int64) error {
 	from, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return err
@@ -142,6 +174,7 @@ func copyFile(root *os.Root, name, to string) error {
 	if err != nil {
 		return err
 	}
-	_, err = io.Copy(file, io.LimitReader(from, maxExpelled))
+	n, err := io.Copy(file, io.LimitReader(from, *left))
+	*left -= n
 	return errors.Join(err, file.Close())
 }

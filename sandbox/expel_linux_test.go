@@ -186,3 +186,65 @@ func TestExpelsPipes(t *testing.T) {
 		t.Errorf("moved %q, %v", moved, err)
 	}
 }
+
+// What git obeys is guarded in a repository by any name, and in that of a new submodule; and a link is where a guarded
+// file can be below it.
+func TestExpelsRepositories(t *testing.T) {
+	dir := tree(t, ".git/HEAD", ".git/config", ".git/hooks/x", ".git/modules/old/config", ".git/modules/old/HEAD",
+		"plain/HEAD", "plain/config")
+	keep, absent, err := sandbox.Repository(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := sandbox.Profile{Project: dir, Private: t.TempDir(), Write: true, Keep: keep, Absent: absent}
+	for _, name := range []string{
+		"docs/HEAD", "docs/objects/x", "docs/refs/x", "docs/config", "docs/hooks/post-checkout", "docs/page",
+		"tree/HEAD", "tree/commondir", "y/config.toml",
+		".git/modules/new/HEAD", ".git/modules/new/config", ".git/modules/new/hooks/x",
+	} {
+		path := filepath.Join(dir, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, nil, 0o644)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink("y", filepath.Join(dir, ".cargo")); err != nil {
+		t.Fatal(err)
+	}
+	moved, err := sandbox.Expel(&p, isGuarded)
+	slices.Sort(moved)
+	const want = ".cargo .git/modules/new/config .git/modules/new/hooks docs/config docs/hooks tree/commondir"
+	if is := strings.Join(moved, " "); is != want || err != nil {
+		t.Errorf("moved %s, want %s, %v", is, want, err)
+	}
+}
+
+// What another command may have made meanwhile is not known to be the user's: it stays only as it is.
+func TestDistrust(t *testing.T) {
+	dir := tree(t, ".envrc", "a/.envrc", "b/.envrc")
+	if err := os.Symlink("x", filepath.Join(dir, ".claude")); err != nil {
+		t.Fatal(err)
+	}
+	other := sandbox.Profile{Project: dir, Keep: []string{dir + "/.envrc"}}
+	found, err := sandbox.Survey(dir, isSecret, isGuarded)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := sandbox.Profile{Project: dir, Private: t.TempDir(), Keep: found.Keep, Links: found.Links}
+	p.Distrust(&other)
+	replace := func(name string) {
+		path := filepath.Join(dir, name)
+		if err := errors.Join(os.Rename(path, path+"-old"), os.WriteFile(path, nil, 0o644)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range []string{".envrc", "b/.envrc", ".claude"} {
+		replace(name)
+	}
+	moved, err := sandbox.Expel(&p, isGuarded)
+	if slices.Sort(moved); err != nil || !slices.Equal(moved, []string{".claude", "b/.envrc"}) {
+		t.Errorf("moved %q, %v", moved, err)
+	}
+	if _, err := os.Lstat(filepath.Join(dir, ".claude")); err == nil {
+		t.Error("a link is put back that is not known to be the user's")
+	}
+}

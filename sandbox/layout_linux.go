@@ -128,6 +128,15 @@ func (p *Profile) Uncover() {
 	}
 }
 
+// mark tells a file from another one in its place, and from itself once it has changed.
+func mark(path string) string {
+	var s unix.Stat_t
+	if err := unix.Lstat(path, &s); err != nil {
+		return err.Error()
+	}
+	return fmt.Sprint(s.Ino, s.Ctim.Sec, s.Ctim.Nsec)
+}
+
 func homeOf(env []string) (string, error) {
 	for _, pair := range env {
 		if value, ok := strings.CutPrefix(pair, "HOME="); ok && filepath.IsAbs(value) {

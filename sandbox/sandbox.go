@@ -25,6 +25,9 @@ type Profile struct {
 	Keep []string `json:"keep,omitempty"`
 	// Links are guarded places in the project that are links, and what these say. They cannot be kept: see [Expel].
 	Links map[string]string `json:"links,omitempty"`
+	// New are those of Keep, Hide and Links that another command, which still runs, may have made, and their marks:
+	// see [Profile.Distrust].
+	New map[string]string `json:"new,omitempty"`
 	// Path are folders of PATH in the project, with links followed: guarded places, too. They need not be there.
 	Path []string `json:"path,omitempty"`
 	// Absent are folders in the project that must not come to be, or are there but empty. While it runs they are empty.

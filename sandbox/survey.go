@@ -27,7 +27,9 @@ type Places struct {
 // such as sockets, and folders that cannot be read, for a command could open those of its own user. It does not follow
 // links. Folders that hold what others wrote are not looked through for guarded places and secrets by their names:
 // libraries are full of them, and package managers replace them.
-func Survey(project string, secret, guarded func(path string) bool) (Places, error) {
+//
+// What a folder with a repository in it has that git obeys is guarded, too, whatever the folder's name.
+func Survey(project string, secret func(path string) bool, guarded func(path string, isLink bool) bool) (Places, error) {
 	s := survey{Places: Places{Links: map[string]string{}}, project: project, secret: secret, guarded: guarded}
 	if err := s.walk(project, 0); err != nil {
 		return Places{}, fmt.Errorf("look through %s: %w", project, err)
@@ -42,9 +44,10 @@ func Survey(project string, secret, guarded func(path string) bool) (Places, err
 
 type survey struct {
 	Places
-	project         string
-	secret, guarded func(string) bool
-	entries         int
+	project string
+	secret  func(path string) bool
+	guarded func(path string, isLink bool) bool
+	entries int
 
 	opened *os.Root // where set, that of a project that a command has left: what it closed is opened
 	failed error
@@ -70,6 +73,7 @@ func (s *survey) walk(dir string, is int) error {
 	if s.entries += len(entries); s.entries > mostEntries && s.opened == nil {
 		return ErrTooLarge
 	}
+	isRepository := isRepository(entries) && !strings.Contains(dir+"/", "/.git/")
 	for _, entry := range entries {
 		path, kind, in := filepath.Join(dir, entry.Name()), entry.Type(), is
 		isLink := kind&fs.ModeSymlink != 0
@@ -77,7 +81,7 @@ func (s *survey) walk(dir string, is int) error {
 		case !kind.IsRegular() && !kind.IsDir() && !isLink:
 			s.Hide = append(s.Hide, path)
 			continue
-		case in&(isKept|isForeign) == 0 && s.guarded(path):
+		case in&(isKept|isForeign) == 0 && (s.guarded(path, isLink) || isRepository && orders.has(entry)):
 			in |= isKept
 			if !isLink {
 				s.Keep = append(s.Keep, path)
@@ -100,6 +104,23 @@ func (s *survey) walk(dir string, is int) error {
 		}
 	}
 	return nil
+}
+
+// names are those of files and folders.
+type names []string
+
+func (n names) has(entry fs.DirEntry) bool { return n.contain(entry.Name()) }
+
+func (n names) contain(name string) bool { return slices.Contains(n, name) }
+
+// orders are what git obeys in a repository's folder.
+var orders = names{"hooks", "config", "config.worktree", "commondir"}
+
+// isRepository reports whether git takes a folder for a repository: one that git obeys wherever it stands in a project.
+// Those named .git are looked at by their names.
+func isRepository(entries []fs.DirEntry) bool {
+	has := func(name string) bool { return slices.ContainsFunc(entries, names{name}.has) }
+	return has("HEAD") && (has("commondir") || has("objects") && has("refs"))
 }
 
 // read reads a folder, which may be gone. One that cannot be read is hidden, or opened.
@@ -148,7 +169,7 @@ func Repository(project string) (keep, absent []string, err error) {
 
 // obeyed notes what git obeys in a repository's folder, and in those of its submodules.
 func obeyed(git string, keep, absent *[]string) error {
-	for _, name := range []string{"hooks", "config", "config.worktree", "commondir", "info"} {
+	for _, name := range append(slices.Clone(orders), "info") {
 		path := filepath.Join(git, name)
 		switch _, err := os.Lstat(path); {
 		case (name == "hooks" || name == "info") && IsAbsent(path):

@@ -12,8 +12,9 @@ import (
 	"nod/sandbox"
 )
 
-func isGuarded(path string) bool {
-	return slices.Contains([]string{".git", ".envrc", ".claude", ".vscode"}, filepath.Base(path))
+func isGuarded(path string, isLink bool) bool {
+	return isLink && filepath.Base(path) == ".cargo" || // of which only a file in it is guarded
+		slices.Contains([]string{".git", ".envrc", ".claude", ".vscode"}, filepath.Base(path))
 }
 
 func isSecret(path string) bool {

@@ -49,6 +49,7 @@ type Runs struct {
 	mu       sync.Mutex // guards all below
 	expected []waiting
 	failed   map[string]error // projects that are too large, or that no snapshot can be taken of
+	running  map[*sandbox.Profile]bool
 }
 
 // waiting is an expected command. Its details are kept on disk for a nod-desktop that starts in the meantime.
@@ -67,7 +68,7 @@ type details struct {
 
 // New returns the commands that an earlier nod-desktop left. [Runs.Ready] has commands contained from now on.
 func New(cfg Config) (*Runs, error) {
-	r := &Runs{cfg: cfg, failed: map[string]error{}}
+	r := &Runs{cfg: cfg, failed: map[string]error{}, running: map[*sandbox.Profile]bool{}}
 	left, err := expected.All(cfg.Folder)
 	for _, run := range left {
 		w := waiting{Run: run}
@@ -177,6 +178,9 @@ func (r *Runs) Begin(ctx context.Context, caller api.Process, q api.RunRequest, 
 	if !filepath.IsAbs(q.CWD) {
 		return nil, nil, fmt.Errorf("%q is not a folder", q.CWD)
 	}
+	if err := isNods(w.Confinement.Project); err != nil {
+		return nil, nil, err
+	}
 	var begun *begun
 	taken := make(chan error, 1)
 	if w.Confinement.Write {
@@ -196,6 +200,7 @@ func (r *Runs) Begin(ctx context.Context, caller api.Process, q api.RunRequest, 
 		PID: w.Program.PID, Agent: w.Agent, Session: w.Session,
 	}
 	profile, err := r.profile(w, q)
+	r.runs(&profile, true)
 	if err == nil {
 		reply.Profile, err = json.Marshal(profile)
 	}
@@ -211,15 +216,36 @@ func (r *Runs) Begin(ctx context.Context, caller api.Process, q api.RunRequest, 
 	}
 	end = func(show func(api.RunEnded)) {
 		show(r.expel(&profile))
+		r.runs(&profile, false)
 		begun.end(ctx, r.cfg.Log)
 		profile.Uncover()
 	}
 	if err != nil {
+		r.runs(&profile, false)
 		begun.end(ctx, r.cfg.Log)
 		profile.Uncover()
 		return nil, nil, err
 	}
 	return noted, end, nil
+}
+
+// isNods fails for a project that is or holds a folder of nod's own, or is in one.
+func isNods(project string) error {
+	for _, own := range policy.DefaultPlaces().Own {
+		if real, err := filepath.EvalSymlinks(own); err == nil && (sandbox.IsIn(real, project) || sandbox.IsIn(project, real)) {
+			return fmt.Errorf("%s has files of nod's own, so no command gets it in the sandbox", project)
+		}
+	}
+	return nil
+}
+
+// runs notes whether a profile's command may be running.
+func (r *Runs) runs(p *sandbox.Profile, now bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if delete(r.running, p); now {
+		r.running[p] = true
+	}
 }
 
 // expel moves what a command has made in guarded places out of the project.

@@ -113,7 +113,12 @@ func listen() error {
 // startLimited starts the command with the limits that the kernel enforces.
 func startLimited(plan *Plan) (pid int, err error) {
 	// A core would be handled outside. A limit of 1 byte, unlike one of 0, keeps it from programs that take them, too.
-	if err := unix.Setrlimit(unix.RLIMIT_CORE, &unix.Rlimit{Cur: 1, Max: 1}); err != nil {
+	var core unix.Rlimit
+	err = unix.Getrlimit(unix.RLIMIT_CORE, &core)
+	if core.Cur = min(1, core.Max); err == nil {
+		err = unix.Setrlimit(unix.RLIMIT_CORE, &unix.Rlimit{Cur: core.Cur, Max: core.Cur})
+	}
+	if err != nil {
 		return 0, fmt.Errorf("limit cores: %w", err)
 	}
 	start := start
@@ -325,7 +330,10 @@ func exceeds(l Limits, reserve map[string]uint64) string {
 			return "it fills the disk that " + path + " is on"
 		}
 	}
-	processes := processes()
+	processes, err := processes()
+	if err != nil { // as when a command has limited what this process may open
+		return "nobody can count its processes: " + err.Error()
+	}
 	if l.Processes > 0 && len(processes) > l.Processes {
 		return fmt.Sprintf("it has more than %d processes", l.Processes)
 	}
@@ -336,17 +344,17 @@ func exceeds(l Limits, reserve map[string]uint64) string {
 }
 
 // processes are the names of their folders. This process can send signals to no others.
-func processes() []string {
+func processes() ([]string, error) {
 	dir, err := os.Open("/proc")
 	if err != nil {
-		return nil
+		return nil, err
 	}
 	defer dir.Close()
-	names, _ := dir.Readdirnames(-1)
+	names, err := dir.Readdirnames(-1)
 	return slices.DeleteFunc(names, func(name string) bool {
 		pid, err := strconv.Atoi(name)
 		return err != nil || unix.Kill(pid, 0) != nil
-	})
+	}), err
 }
 
 // memory is what processes have that they do not share with files.

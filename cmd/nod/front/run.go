@@ -110,6 +110,9 @@ type contained struct {
 
 // run asks nod-desktop for the sandbox of a command and runs it there.
 func (c contained) run() (status int, err error) {
+	// The command ends when nobody reads its output any more, as it would outside. It cannot be stopped: it would go on,
+	// and read what the user types.
+	signal.Notify(make(chan os.Signal, 1), passedOver...)
 	ctx, started := untilStarted()
 	cwd, err := os.Getwd()
 	if err != nil {
@@ -133,7 +136,7 @@ func (c contained) run() (status int, err error) {
 	}
 	proxy := &proxy{run: run}
 	command := sandbox.Command{
-		Dir: cwd, Env: env, Watch: int(run.PID), Stdin: os.Stdin, Serve: proxy.serve,
+		Dir: cwd, Env: env, Watch: int(run.PID), Serve: proxy.serve,
 		Hold: func() error { defer started(); return run.Begun() },
 	}
 	if err := json.Unmarshal(run.Profile, &command.Profile); err != nil {
@@ -142,6 +145,9 @@ func (c contained) run() (status int, err error) {
 	engine, err := sandbox.New(command.Profile.Engine, first)
 	if err != nil {
 		return 0, err
+	}
+	if !isInBackground() {
+		command.Stdin = os.Stdin
 	}
 	command.Argv = c.argv(engine.Temp(&command.Profile))
 	out, err := newOutput(os.Stdout, os.Stderr)

@@ -6,6 +6,8 @@ import (
 	"io"
 	"os"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 // start runs a program in this process, unless it has to be given its input.
@@ -18,3 +20,12 @@ func start(path string, argv []string, payload io.Reader) (status int, err error
 
 // noFollow has opening a symbolic link fail.
 const noFollow = syscall.O_NOFOLLOW
+
+// passedOver are signals that must not end or stop this process while a command runs in the sandbox.
+var passedOver = []os.Signal{syscall.SIGPIPE, syscall.SIGTSTP}
+
+// isInBackground reports whether standard input is a terminal that another command has.
+func isInBackground() bool {
+	foreground, err := unix.IoctlGetInt(0, unix.TIOCGPGRP)
+	return err == nil && foreground != unix.Getpgrp()
+}

@@ -4,6 +4,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"syscall"
 )
 
 // start runs a program. What the user interrupts is the child: this process only waits.
@@ -16,3 +17,7 @@ func start(path string, argv []string, payload io.Reader) (status int, err error
 }
 
 const noFollow = 0
+
+var passedOver = []os.Signal{syscall.SIGPIPE}
+
+func isInBackground() bool { return false }

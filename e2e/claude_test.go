@@ -277,7 +277,7 @@ func toolResults(content json.RawMessage) []string {
 // A session that was started without hooks is told of by the check, from the agent's own transcripts.
 func TestAgentClaudeCodeWithoutHooks(t *testing.T) {
 	eachClaudeCode(t, func(t *testing.T, claude claudeCode) {
-		const missed = "nothing of it came to nod"
+		const missed = "without asking nod"
 		n := startDesktop(t)
 		n.writeConfig(settings)
 		n.startNod()

@@ -49,7 +49,7 @@ func (n *nod) hooked() int {
 	for _, link := range hooks {
 		args, _ := os.ReadFile(filepath.Join(filepath.Dir(link), "cmdline"))
 		cwd, _ := os.Readlink(filepath.Join(filepath.Dir(link), "cwd"))
-		if exe, _ := os.Readlink(link); exe != filepath.Join(bin, "nod") || !strings.Contains(string(args), "\x00hook\x00") ||
+		if exe, _ := os.Readlink(link); filepath.Base(exe) != "nod" || !strings.Contains(string(args), "\x00hook\x00") ||
 			cwd != n.project() {
 			continue
 		}

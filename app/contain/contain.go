@@ -215,14 +215,14 @@ func (r *Runs) Begin(ctx context.Context, caller api.Process, q api.RunRequest, 
 		noted, err = json.Marshal(begun.run)
 	}
 	end = func(show func(api.RunEnded)) {
-		show(r.expel(&profile))
+		ended := r.expel(&profile)
 		r.runs(&profile, false)
-		begun.end(ctx, r.cfg.Log)
+		begun.end(ctx, r.cfg.Log, func() { show(ended) })
 		profile.Uncover()
 	}
 	if err != nil {
 		r.runs(&profile, false)
-		begun.end(ctx, r.cfg.Log)
+		begun.end(ctx, r.cfg.Log, func() {})
 		profile.Uncover()
 		return nil, nil, err
 	}
@@ -378,12 +378,13 @@ func (r *Runs) snapshotOf(ctx context.Context, project string) (*snapshot.Reposi
 	return repository, id, err
 }
 
-// end takes another snapshot, and notes it.
-func (b *begun) end(ctx context.Context, log *slog.Logger) {
+// end takes another snapshot, calls taken, and notes the end.
+func (b *begun) end(ctx context.Context, log *slog.Logger, taken func()) {
 	if b == nil {
+		taken()
 		return
 	}
-	if _, err := b.repository.End(context.WithoutCancel(ctx), b.run); err != nil {
+	if _, err := b.repository.End(context.WithoutCancel(ctx), b.run, taken); err != nil {
 		log.Error("snapshot after a command", "project", b.repository.Project(), "err", err)
 	}
 }

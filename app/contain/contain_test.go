@@ -47,6 +47,7 @@ type rig struct {
 	t       *testing.T
 	cfg     Config
 	project string
+	after   func() // called when a run counts as over; may be nil
 }
 
 func newRig(t *testing.T) *rig {
@@ -114,7 +115,13 @@ type told struct {
 func (r *rig) Begin(ctx context.Context, caller api.Process, q api.RunRequest) (reply told, end func(), err error) {
 	noted, ended, err := r.Runs.Begin(ctx, caller, q, func(shown api.RunReply) { reply.RunReply = shown })
 	reply.Noted = noted
-	return reply, func() { ended(func(api.RunEnded) {}) }, err
+	return reply, func() {
+		ended(func(api.RunEnded) {
+			if r.after != nil {
+				r.after()
+			}
+		})
+	}, err
 }
 
 // begin has the agent's command begin, and reports whether it is in the sandbox.
@@ -316,6 +323,7 @@ func TestTakesSnapshots(t *testing.T) {
 	r.write("shop/b.txt", "b\n")
 	r.write("shop/.env", "KEY=2\n")
 	hangUp() // as the command's end does
+	r.after = func() { r.write("shop/c.txt", "the user's\n") }
 	end()
 	repository, err := snapshot.Open(r.cfg.Snapshots, r.project, policy.IsSecret)
 	if err != nil {
@@ -437,7 +445,7 @@ func TestNotesWithoutADesktop(t *testing.T) {
 		if err := errors.Join(err, json.Unmarshal(reply.Noted, &noted)); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := repository.End(t.Context(), noted); err != nil {
+		if _, err := repository.End(t.Context(), noted, func() {}); err != nil {
 			t.Fatal(err)
 		}
 		r.write("shop/a.txt", "mine")

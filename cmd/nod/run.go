@@ -177,7 +177,7 @@ func (c *console) endRun(ctx context.Context) error {
 		failed = json.Unmarshal(run.Noted, &noted)
 	}
 	if failed == nil {
-		_, failed = repository.End(ctx, noted)
+		_, failed = repository.End(ctx, noted, func() {})
 	}
 	return errors.Join(err, failed)
 }

@@ -39,8 +39,8 @@ func (r *Run) Begun() error {
 	return nil
 }
 
-// endTime limits how long nod-desktop takes to look through a project.
-const endTime = 30 * time.Second
+// endTime limits how long nod-desktop takes to look through a project, with a snapshot.
+const endTime = 3 * time.Minute
 
 // End says that the command has ended, and returns what came of it. The error is a [*LostError] if nod-desktop has
 // ended before or hangs, and so does not see the end.

@@ -233,7 +233,7 @@ func TestTooLargeAfterwards(t *testing.T) {
 			}
 			made.write(t, project)
 			files{"a": "changed", "b": "!"}.write(t, project)
-			if run, err = r.End(t.Context(), run); err != nil {
+			if run, err = r.End(t.Context(), run, func() {}); err != nil {
 				t.Fatal(err)
 			}
 			p, err := r.Plan(t.Context(), run)
@@ -401,7 +401,7 @@ func TestRunThatBegins(t *testing.T) {
 	begin("three")
 	files{"c": "1"}.write(t, project)
 	for _, run := range []Run{one, two} {
-		if _, err := r.End(t.Context(), run); err != nil {
+		if _, err := r.End(t.Context(), run, func() {}); err != nil {
 			t.Fatal(err)
 		}
 	}

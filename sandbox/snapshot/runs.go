@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"nod/ownfile"
@@ -51,12 +52,16 @@ func (r *Repository) Note(ctx context.Context, run Run) (Run, error) {
 	return run, err
 }
 
-// End notes that a run that was noted as it began is over now.
-func (r *Repository) End(ctx context.Context, run Run) (Run, error) {
+// End notes that a run that was noted as it began is over now. It calls taken when there is a snapshot of what the run
+// left, or will be none: what changes after that is not the run's.
+func (r *Repository) End(ctx context.Context, run Run, taken func()) (Run, error) {
+	taken = sync.OnceFunc(taken)
+	defer taken()
 	err := r.locked(ctx, func() (err error) {
 		if run.After, err = r.take(ctx, partial); err != nil {
 			return err
 		}
+		taken()
 		run.Ended = time.Now()
 		run, err = r.note(ctx, run)
 		return err

@@ -335,6 +335,11 @@ func TestRunOfOnesOwn(t *testing.T) {
 	if out, status := patient.result(); status != 7 {
 		t.Errorf("a command that ends itself when told to: status %d: %s%s", status, out, patient.errout.String())
 	}
+	const prints = "trap '' PIPE; i=0; while [ $i -lt 20000 ]; do echo line; i=$((i+1)); done 2>&-; touch finished"
+	piped := c.launch(c.inProject(c.Command("sh", "-c", filepath.Join(bin, "nod")+` run sh -c "$0" | head -1`, prints)))
+	if out, _ := piped.result(); out != "line\n" || !c.made("finished") {
+		t.Errorf("a command whose output nobody reads to the end: %q%s", out, piped.errout.String())
+	}
 	if out, status := run("--outside", "--", "sh", "-c", "touch ~/out.txt; exit 8"); status != 8 {
 		t.Errorf("outside: status %d: %s", status, out)
 	}

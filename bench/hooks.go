@@ -16,8 +16,8 @@ import (
 const hooksHow = "`nod hook claude-code`, as the agent runs it before each tool call, with a call that nod " +
 	"allows: from the start of the program to its end, its reply read. Beside it stand a Go program that does " +
 	"nothing and `cat`, with the same payload on standard input: the least that any hook costs. The same payload is " +
-	"also sent over HTTP without a program. `nod run` takes a snapshot of an empty project before and after its command; " +
-	"bubblewrap alone shows the command all files and makes no snapshot."
+	"also sent over HTTP without a program. `nod run` takes a snapshot of an empty project before and after its " +
+	"command; bubblewrap alone shows the command all files and makes no snapshot."
 
 // hooks measures what a hook adds to each tool call.
 func (b *bench) hooks() ([]report.Figure, error) {

@@ -29,7 +29,9 @@ type Places struct {
 // libraries are full of them, and package managers replace them.
 //
 // What a folder with a repository in it has that git obeys is guarded, too, whatever the folder's name.
-func Survey(project string, secret func(path string) bool, guarded func(path string, isLink bool) bool) (Places, error) {
+func Survey(
+	project string, secret func(path string) bool, guarded func(path string, isLink bool) bool,
+) (Places, error) {
 	s := survey{Places: Places{Links: map[string]string{}}, project: project, secret: secret, guarded: guarded}
 	if err := s.walk(project, 0); err != nil {
 		return Places{}, fmt.Errorf("look through %s: %w", project, err)

@@ -232,7 +232,8 @@ func (r *Runs) Begin(ctx context.Context, caller api.Process, q api.RunRequest, 
 // isNods fails for a project that is or holds a folder of nod's own, or is in one.
 func isNods(project string) error {
 	for _, own := range policy.DefaultPlaces().Own {
-		if real, err := filepath.EvalSymlinks(own); err == nil && (sandbox.IsIn(real, project) || sandbox.IsIn(project, real)) {
+		real, err := filepath.EvalSymlinks(own)
+		if err == nil && (sandbox.IsIn(real, project) || sandbox.IsIn(project, real)) {
 			return fmt.Errorf("%s has files of nod's own, so no command gets it in the sandbox", project)
 		}
 	}

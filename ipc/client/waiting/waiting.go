@@ -125,8 +125,8 @@ func Hook(ctx context.Context, h client.HookCall) ([]byte, error) {
 	return reply, err
 }
 
-// GiveUp calls cancel when a nod-desktop that cl has asked died and no other has followed in time: an agent or an editor
-// can ask by itself.
+// GiveUp calls cancel when a nod-desktop that cl has asked died and no other has followed in time: an agent or an
+// editor can ask by itself.
 func GiveUp(cl *client.Client, cancel func()) {
 	cl.Lost = func() {
 		dead := cl.Current()

@@ -239,6 +239,7 @@ func testClaudeCodePlan(t *testing.T, claude claudeCode) {
 		s.press("Return")
 		s.noWindow()
 		s.prompt() // still plans, so it asks for the edit
+		s.armed()
 		s.reads(s, "look first")
 		s.press("ctrl+d")
 		s.finished()
@@ -255,7 +256,7 @@ func testClaudeCodeSuggestion(t *testing.T, claude claudeCode) {
 	s.armed()
 	s.after(func() { s.press("Tab", "Tab", "Tab", "Tab", "space") }) // the scope
 	s.shot("claude-code-suggestion-menu")
-	s.after(func() { s.press("Up", "space") }) // the last: Claude Code's own
+	s.after(func() { s.press("Up", "Up", "space") }) // the last but one: Claude Code's own
 	s.armed()
 	s.shot("claude-code-suggestion")
 	s.press("ctrl+Return")
@@ -272,7 +273,7 @@ func testClaudeCodeKeepsARule(t *testing.T, claude claudeCode) {
 	s.prompt()
 	s.armed()
 	s.after(func() { s.press("Tab", "Tab", "Tab", "Tab", "space") }) // the scope
-	s.after(func() { s.press("Up", "space") })                       // the last: Claude Code's own
+	s.after(func() { s.press("Up", "Up", "space") })                 // the last but one: Claude Code's own
 	s.armed()
 	s.shot("claude-code-rule")
 	s.press("ctrl+Return")

@@ -37,11 +37,11 @@ func TestGiveUp(t *testing.T) {
 		ctx, cancel := context.WithCancel(context.Background())
 		GiveUp(cl, cancel)
 		cl.Lost()
-		time.Sleep(restartTime - 1)
+		time.Sleep(restartTime - time.Millisecond)
 		if synctest.Wait(); ctx.Err() != nil {
 			t.Error("it gave up while nod-desktop may be starting")
 		}
-		time.Sleep(1)
+		time.Sleep(time.Millisecond)
 		if synctest.Wait(); ctx.Err() == nil {
 			t.Error("it waits on")
 		}

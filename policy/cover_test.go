@@ -459,3 +459,13 @@ func TestGrantsCoverNothingFromElsewhere(t *testing.T) {
 		}
 	}
 }
+
+// A grant for commands in a container says that it covers any.
+func TestGrantOfAContainerSaysSo(t *testing.T) {
+	p := withGrants(t)
+	list, err := NewGrants(bash("docker compose exec web ls"), Always, CoverCommands, p, testNow)
+	const says = `any command in the container of "docker compose exec web"`
+	if err != nil || len(list) != 1 || !strings.Contains(list[0].Text(), says) {
+		t.Errorf("%+v, %v", list, err)
+	}
+}

@@ -465,6 +465,8 @@ func (g Grant) what(home string) string {
 		return fmt.Sprintf("run exactly %q from %s", g.Command.Text, plain(tilde(g.Folder, home)))
 	case g.Command != nil && g.Command.Text != "":
 		return fmt.Sprintf("run exactly %q", g.Command.Text)
+	case g.Command != nil && strings.HasPrefix(g.Command.Words[0], "docker") && slices.Contains(g.Command.Words, "exec"):
+		return fmt.Sprintf("run any command in the container of %q", g.Command)
 	case g.Command != nil && g.Folder != "" && g.Folder != g.CWD:
 		return fmt.Sprintf("run %q from %s with other arguments or project files", g.Command, plain(tilde(g.Folder, home)))
 	case g.Command != nil:

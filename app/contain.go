@@ -48,7 +48,7 @@ func (p *program) openRuns() {
 // project.
 func (p *program) followSandbox() {
 	if err := p.runs.Finish(p.ctx); err != nil {
-		p.log.Error("nod ended during an undo, and could not finish it", "err", err)
+		p.log.Error("nod ended during an undo or a command, and could not finish it", "err", err)
 	}
 	found, err := trySandbox(p.ctx, p.agentHooks.nod)
 	if err != nil {

@@ -38,6 +38,8 @@ type Profile struct {
 	Show []string `json:"show,omitempty"`
 	// Warm are folders that are read as they are, while what is written stays in Private, as Show otherwise.
 	Warm []string `json:"warm,omitempty"`
+	// Unfinished is a file that holds the profile until what its command made is looked at; empty: it changes nothing.
+	Unfinished string `json:"unfinished,omitempty"`
 	// Private is a folder of this project and session below nod's cache. Its tmp is what the command sees as /tmp.
 	Private string `json:"private"`
 	Limits  Limits `json:"limits,omitzero"`

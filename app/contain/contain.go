@@ -49,7 +49,8 @@ type Runs struct {
 	mu       sync.Mutex // guards all below
 	expected []waiting
 	failed   map[string]error // projects that are too large, or that no snapshot can be taken of
-	running  map[*sandbox.Profile]bool
+
+	running running
 }
 
 // waiting is an expected command. Its details are kept on disk for a nod-desktop that starts in the meantime.
@@ -68,7 +69,7 @@ type details struct {
 
 // New returns the commands that an earlier nod-desktop left. [Runs.Ready] has commands contained from now on.
 func New(cfg Config) (*Runs, error) {
-	r := &Runs{cfg: cfg, failed: map[string]error{}, running: map[*sandbox.Profile]bool{}}
+	r := &Runs{cfg: cfg, failed: map[string]error{}}
 	left, err := expected.All(cfg.Folder)
 	for _, run := range left {
 		w := waiting{Run: run}
@@ -200,7 +201,9 @@ func (r *Runs) Begin(ctx context.Context, caller api.Process, q api.RunRequest, 
 		PID: w.Program.PID, Agent: w.Agent, Session: w.Session,
 	}
 	profile, err := r.profile(w, q)
-	r.runs(&profile, true)
+	if err == nil {
+		err = r.running.add(&profile, r.unfinished())
+	}
 	if err == nil {
 		reply.Profile, err = json.Marshal(profile)
 	}
@@ -216,12 +219,12 @@ func (r *Runs) Begin(ctx context.Context, caller api.Process, q api.RunRequest, 
 	}
 	end = func(show func(api.RunEnded)) {
 		ended := r.expel(&profile)
-		r.runs(&profile, false)
+		r.running.remove(&profile)
 		begun.end(ctx, r.cfg.Log, func() { show(ended) })
 		profile.Uncover()
 	}
 	if err != nil {
-		r.runs(&profile, false)
+		r.running.remove(&profile)
 		begun.end(ctx, r.cfg.Log, func() {})
 		profile.Uncover()
 		return nil, nil, err
@@ -238,15 +241,6 @@ func isNods(project string) error {
 		}
 	}
 	return nil
-}
-
-// runs notes whether a profile's command may be running.
-func (r *Runs) runs(p *sandbox.Profile, now bool) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if delete(r.running, p); now {
-		r.running[p] = true
-	}
 }
 
 // expel moves what a command has made in guarded places out of the project.

@@ -701,3 +701,31 @@ func TestOnlyReads(t *testing.T) {
 		t.Errorf("the user's own: %v", err)
 	}
 }
+
+// What a command made in guarded places is moved out also if nod and nod-desktop were killed before its end.
+func TestMovesOutWithoutAnEnd(t *testing.T) {
+	r := newRig(t)
+	r.expect(1, "make", policy.Confinement{Project: r.project, Write: true})
+	if _, _, err := r.Begin(t.Context(), under(1), api.RunRequest{Command: "make", CWD: r.project}); err != nil {
+		t.Fatal(err)
+	}
+	r.write("shop/.envrc", "x")
+	r.start()
+	if err := r.Finish(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]bool{".envrc": false, ".vscode/tasks.json": true, "a.txt": true} {
+		if _, err := os.Lstat(filepath.Join(r.project, name)); (err == nil) != want {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	r.write("shop/.envrc", "mine")
+	if err := r.Finish(t.Context()); err != nil || r.text(".envrc") != "mine" {
+		t.Errorf("what the user made is moved out: %v", err)
+	}
+	r.expect(1, "make", policy.Confinement{Project: r.project, Write: true})
+	r.begin(1, "make")
+	if left, _ := filepath.Glob(filepath.Join(r.cfg.Cache, "unfinished", "*")); len(left) > 0 {
+		t.Errorf("a command that has ended is unfinished: %q", left)
+	}
+}

@@ -43,7 +43,7 @@ func (r *Runs) profile(w waiting, q api.RunRequest) (sandbox.Profile, error) {
 	if in.Write {
 		p.Absent = append(p.Absent, absentIn(in.Project)...)
 	}
-	r.distrust(&p)
+	r.running.distrust(&p)
 	r.addTools(&p, q)
 	for _, name := range []string{".gitconfig", ".config/git/config", ".config/git/ignore", ".config/git/attributes"} {
 		if path := filepath.Join(r.cfg.Home, name); isFile(path) && !policy.IsConfidential(path) {
@@ -54,17 +54,6 @@ func (r *Runs) profile(w waiting, q api.RunRequest) (sandbox.Profile, error) {
 		p.Show = append(p.Show, q.Shell)
 	}
 	return p, os.MkdirAll(p.Private, 0o700)
-}
-
-// distrust has a profile take nothing for the project's own that a command which still runs may have made.
-func (r *Runs) distrust(p *sandbox.Profile) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for other := range r.running {
-		if p.Write && other.Project == p.Project {
-			p.Distrust(other)
-		}
-	}
 }
 
 // wouldCommit reports whether git would commit one of the files that look empty. Where nobody can tell it would.

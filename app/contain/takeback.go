@@ -17,9 +17,9 @@ const maxFiles = 100
 
 func first[T any](all []T) []T { return all[:min(len(all), maxFiles)] }
 
-// Finish finishes what the user was taking back when nod-desktop was killed.
+// Finish finishes what the user was taking back, and what commands were doing, when nod-desktop was killed.
 func (r *Runs) Finish(ctx context.Context) error {
-	return snapshot.FinishAll(ctx, r.cfg.Snapshots, policy.IsSecret)
+	return errors.Join(r.expelLeft(), snapshot.FinishAll(ctx, r.cfg.Snapshots, policy.IsSecret))
 }
 
 // runOf returns the newest run of a request in the history, and the repository that has it; nil: there is none.

@@ -165,6 +165,7 @@ func (c *console) endRun(ctx context.Context) error {
 		return err
 	}
 	moved, err := sandbox.Expel(&p, policy.IsGuarded)
+	_ = os.Remove(p.Unfinished)
 	for _, path := range moved {
 		c.complain("run", fmt.Sprintf("%s was moved to %s: in the sandbox nothing can be made there", path, p.Private))
 	}

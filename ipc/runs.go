@@ -17,9 +17,9 @@ var ErrNotExpected = errors.New("nod did not allow this command in the sandbox")
 type Runs interface {
 	// Begin shows the sandbox of a command that a process asks for. It returns when the command may start: how its
 	// changes are noted, and what to call when it has ended, unless the server stops before; that shows what came of it
-	// as soon as it can. It fails with [ErrNotExpected].
+	// as soon as it can, which fails if the process is gone. It fails with [ErrNotExpected].
 	Begin(ctx context.Context, caller api.Process, r api.RunRequest, show func(api.RunReply)) (
-		noted json.RawMessage, end func(show func(api.RunEnded)), err error)
+		noted json.RawMessage, end func(show func(api.RunEnded) error), err error)
 }
 
 // runsPath is where nod's own command gets the sandbox of a command. It is not described to agents.
@@ -66,5 +66,5 @@ func (s *Server) serveRun(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	end(func(ended api.RunEnded) { _ = tell(ended) }) // nobody may be there any more
+	end(func(ended api.RunEnded) error { return tell(ended) })
 }

@@ -170,7 +170,7 @@ func (r *Runs) agentOf(p api.Process) (api.Parent, bool) {
 
 // Begin implements [ipc.Runs].
 func (r *Runs) Begin(ctx context.Context, caller api.Process, q api.RunRequest, show func(api.RunReply)) (
-	noted json.RawMessage, end func(show func(api.RunEnded)), err error,
+	noted json.RawMessage, end func(show func(api.RunEnded) error), err error,
 ) {
 	w, err := r.wanted(caller, q)
 	if err != nil {
@@ -217,10 +217,14 @@ func (r *Runs) Begin(ctx context.Context, caller api.Process, q api.RunRequest, 
 	if err == nil && begun != nil {
 		noted, err = json.Marshal(begun.run)
 	}
-	end = func(show func(api.RunEnded)) {
-		ended := r.expel(&profile)
+	end = func(show func(api.RunEnded) error) {
+		ended, isGone := r.expel(&profile), false
+		begun.end(ctx, r.cfg.Log, func() { isGone = show(ended) != nil })
+		if isGone { // nod was killed, and what ran may have gone on for a moment
+			<-time.After(dying)
+			r.expel(&profile)
+		}
 		r.running.remove(&profile)
-		begun.end(ctx, r.cfg.Log, func() { show(ended) })
 		profile.Uncover()
 	}
 	if err != nil {
@@ -344,6 +348,9 @@ func (r *Runs) projects() (all []string) {
 	}
 	return all
 }
+
+// dying is how long the processes of a sandbox take to end, at most, once nod was killed.
+const dying = time.Second
 
 // begun is a run that is noted, and is not over; nil is one that can change nothing.
 type begun struct {

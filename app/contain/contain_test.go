@@ -47,7 +47,7 @@ type rig struct {
 	t       *testing.T
 	cfg     Config
 	project string
-	after   func() // called when a run counts as over; may be nil
+	after   func() error // called when a run counts as over; may be nil
 }
 
 func newRig(t *testing.T) *rig {
@@ -116,10 +116,11 @@ func (r *rig) Begin(ctx context.Context, caller api.Process, q api.RunRequest) (
 	noted, ended, err := r.Runs.Begin(ctx, caller, q, func(shown api.RunReply) { reply.RunReply = shown })
 	reply.Noted = noted
 	return reply, func() {
-		ended(func(api.RunEnded) {
+		ended(func(api.RunEnded) error {
 			if r.after != nil {
-				r.after()
+				return r.after()
 			}
+			return nil
 		})
 	}, err
 }
@@ -323,7 +324,7 @@ func TestTakesSnapshots(t *testing.T) {
 	r.write("shop/b.txt", "b\n")
 	r.write("shop/.env", "KEY=2\n")
 	hangUp() // as the command's end does
-	r.after = func() { r.write("shop/c.txt", "the user's\n") }
+	r.after = func() error { r.write("shop/c.txt", "the user's\n"); return nil }
 	end()
 	repository, err := snapshot.Open(r.cfg.Snapshots, r.project, policy.IsSecret)
 	if err != nil {
@@ -727,5 +728,20 @@ func TestMovesOutWithoutAnEnd(t *testing.T) {
 	r.begin(1, "make")
 	if left, _ := filepath.Glob(filepath.Join(r.cfg.Cache, "unfinished", "*")); len(left) > 0 {
 		t.Errorf("a command that has ended is unfinished: %q", left)
+	}
+}
+
+// What ran goes on for a moment when nod was killed.
+func TestMovesOutWhatIsMadeWhileItDies(t *testing.T) {
+	r := newRig(t)
+	r.expect(1, "make", policy.Confinement{Project: r.project, Write: true})
+	_, end, err := r.Begin(t.Context(), under(1), api.RunRequest{Command: "make", CWD: r.project})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.after = func() error { r.write("shop/.envrc", "x"); return errors.New("gone") }
+	end()
+	if _, err := os.Lstat(filepath.Join(r.project, ".envrc")); err == nil {
+		t.Error("what is made while it dies stays")
 	}
 }

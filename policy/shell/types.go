@@ -741,7 +741,7 @@ func argument(r *reading, w word) string {
 	case len(w.text) > 2 && prints(w.text):
 	case w.text != "{}" && strings.ContainsAny(w.text, "()'\"$;&|<>`{}\n"): // no plain word
 		r.seen = append(r.seen, markOperand+w.text)
-	case strings.Contains(w.text, "="), w.text != "" && strings.ContainsAny(w.text[:1], "-+:@"):
+	case strings.Contains(w.text, "="), w.text != "" && strings.ContainsAny(w.text[:1], "-+:"):
 		r.seen = append(r.seen, markOperand+w.text)
 	case isRemote(w.text):
 		r.fix(quote(w.text) + " may be on another machine.")

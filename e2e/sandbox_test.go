@@ -433,7 +433,8 @@ func TestTakeBackInTheHistory(t *testing.T) {
 	}
 	c.takesBack("taken-back")
 	must(t, c.Screen.Await(c.ctx, "the files to be as they were", isBack))
-	c.after(func() { c.press("shift+Tab", "Tab") })
+	c.press("shift+Tab", "Tab")
+	c.still()
 	c.shot("taken-back-done")
 	c.press("ctrl+w")
 	c.noWindow()

@@ -248,3 +248,28 @@ func TestDistrust(t *testing.T) {
 		t.Error("a link is put back that is not known to be the user's")
 	}
 }
+
+// What is moved out takes little room, however large and many the files seem.
+func TestExpelledTakesLittleRoom(t *testing.T) {
+	dir := tree(t, "a/.envrc", "b/.envrc", "c/.envrc")
+	for _, name := range []string{"a", "b", "c"} {
+		if err := os.Truncate(filepath.Join(dir, name, ".envrc"), 40<<20); err != nil {
+			t.Fatal(err)
+		}
+	}
+	private := t.TempDir()
+	moved, err := sandbox.Expel(&sandbox.Profile{Project: dir, Private: private}, isGuarded)
+	if len(moved) != 3 || err != nil {
+		t.Errorf("moved %q, %v", moved, err)
+	}
+	var sum int64
+	copies, _ := filepath.Glob(private + "/expelled/*/*/.envrc")
+	for _, path := range copies {
+		if info, err := os.Lstat(path); err == nil {
+			sum += info.Size()
+		}
+	}
+	if len(copies) != 3 || sum != 64<<20 {
+		t.Errorf("%d copies of %d bytes", len(copies), sum)
+	}
+}

@@ -120,3 +120,18 @@ func TestToolchains(t *testing.T) {
 		})
 	}
 }
+
+// A command that keeps the first process from counting ends, and one whose words would become others does not start.
+func TestWhatNobodyCanCountOrSpell(t *testing.T) {
+	w := newWorld(t)
+	if _, err := exec.LookPath("prlimit"); err != nil {
+		t.Skip(err)
+	}
+	out, _, err := w.run(w.command("sh", "-c", "prlimit --pid 1 --nofile=3:3; sleep 10; echo still"))
+	if err == nil || !strings.Contains(err.Error(), "count its processes") || strings.Contains(out, "still") {
+		t.Errorf("%q: %v", out, err)
+	}
+	if out, _, err := w.run(w.command("echo", "a\xff")); err == nil || !strings.Contains(err.Error(), "not UTF-8") {
+		t.Errorf("%q: %v", out, err)
+	}
+}

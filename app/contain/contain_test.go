@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/adrg/xdg"
+
 	"nod/api"
 	"nod/interact"
 	"nod/ipc"
@@ -743,5 +745,24 @@ func TestMovesOutWhatIsMadeWhileItDies(t *testing.T) {
 	end()
 	if _, err := os.Lstat(filepath.Join(r.project, ".envrc")); err == nil {
 		t.Error("what is made while it dies stays")
+	}
+}
+
+// No command gets nod's own folders as its project.
+func TestNodsOwnFoldersAreNoProject(t *testing.T) {
+	r := newRig(t)
+	t.Cleanup(xdg.Reload)
+	config := filepath.Join(filepath.Dir(r.project), "config")
+	t.Setenv("XDG_CONFIG_HOME", config)
+	xdg.Reload()
+	r.write("config/nod/config.yaml", "x")
+	for folder, isOwn := range map[string]bool{config: true, filepath.Join(config, "nod"): true, r.project: false} {
+		_, end, err := r.Begin(t.Context(), under(1), api.RunRequest{Own: []string{"ls"}, CWD: folder})
+		if (err != nil) != isOwn || isOwn && !strings.Contains(err.Error(), "nod's own") {
+			t.Errorf("%s: %v", folder, err)
+		}
+		if err == nil {
+			end()
+		}
 	}
 }

@@ -358,11 +358,11 @@ type RunBegun struct {
 	Problem string          `json:"problem,omitempty"` // why it does not start
 }
 
-// RunEnded says what came of what a command made in guarded places.
+// RunEnded lists the guarded places that a command created and nod moved away.
 type RunEnded struct {
-	Moved   []string `json:"moved,omitempty"`   // out of the project: paths in it
+	Moved   []string `json:"moved,omitempty"`   // paths in the project
 	To      string   `json:"to,omitempty"`      // where they are now
-	Problem string   `json:"problem,omitempty"` // what could not be moved
+	Problem string   `json:"problem,omitempty"` // why some could not be moved
 }
 
 // Code is the stable name of a kind of problem.

@@ -84,8 +84,8 @@ func strays(p *Profile, root *os.Root, guarded func(string, bool) bool) ([]strin
 	return found, errors.Join(err, s.failed)
 }
 
-// Distrust notes what a profile takes for the project's own and another, whose command still runs, did not: the user or
-// that command made it meanwhile. If it is another file at the end, it is not the user's.
+// Distrust notes the places that p takes for the user's but that appeared after other was made, whose command still
+// runs: the user or that command created them. [Expel] moves those away that have changed by the end.
 func (p *Profile) Distrust(other *Profile) {
 	known := slices.Concat(other.Keep, other.Absent, other.Hide)
 	isKnown := func(path string) bool {
@@ -104,7 +104,7 @@ func (p *Profile) Distrust(other *Profile) {
 	}
 }
 
-// isOther reports whether a distrusted place is not what it was.
+// isOther reports whether a distrusted place has changed.
 func (p *Profile) isOther(path string) bool {
 	was, isNew := p.New[path]
 	return isNew && mark(path) != was

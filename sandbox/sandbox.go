@@ -25,8 +25,8 @@ type Profile struct {
 	Keep []string `json:"keep,omitempty"`
 	// Links are guarded places in the project that are links, and what these say. They cannot be kept: see [Expel].
 	Links map[string]string `json:"links,omitempty"`
-	// New are those of Keep, Hide and Links that another command, which still runs, may have made, and their marks:
-	// see [Profile.Distrust].
+	// New has the places of Keep, Hide and Links that a command which still runs may have created, each with a mark that
+	// changes with the file: see [Profile.Distrust].
 	New map[string]string `json:"new,omitempty"`
 	// Path are folders of PATH in the project, with links followed: guarded places, too. They need not be there.
 	Path []string `json:"path,omitempty"`
@@ -38,7 +38,7 @@ type Profile struct {
 	Show []string `json:"show,omitempty"`
 	// Warm are folders that are read as they are, while what is written stays in Private, as Show otherwise.
 	Warm []string `json:"warm,omitempty"`
-	// Unfinished is a file that holds the profile until what its command made is looked at; empty: it changes nothing.
+	// Unfinished is the path of a file with this profile, which is removed after [Expel]. Empty: the command only reads.
 	Unfinished string `json:"unfinished,omitempty"`
 	// Private is a folder of this project and session below nod's cache. Its tmp is what the command sees as /tmp.
 	Private string `json:"private"`

@@ -28,7 +28,7 @@ type Places struct {
 // links. Folders that hold what others wrote are not looked through for guarded places and secrets by their names:
 // libraries are full of them, and package managers replace them.
 //
-// What a folder with a repository in it has that git obeys is guarded, too, whatever the folder's name.
+// In every folder that git takes for a repository, hooks and configuration are guarded, too.
 func Survey(
 	project string, secret func(path string) bool, guarded func(path string, isLink bool) bool,
 ) (Places, error) {

@@ -179,7 +179,7 @@ func (r *Runs) Begin(ctx context.Context, caller api.Process, q api.RunRequest, 
 	if !filepath.IsAbs(q.CWD) {
 		return nil, nil, fmt.Errorf("%q is not a folder", q.CWD)
 	}
-	if err := isNods(w.Confinement.Project); err != nil {
+	if err := refuseOwn(w.Confinement.Project); err != nil {
 		return nil, nil, err
 	}
 	var begun *begun
@@ -220,7 +220,7 @@ func (r *Runs) Begin(ctx context.Context, caller api.Process, q api.RunRequest, 
 	end = func(show func(api.RunEnded) error) {
 		ended, isGone := r.expel(&profile), false
 		begun.end(ctx, r.cfg.Log, func() { isGone = show(ended) != nil })
-		if isGone { // nod was killed, and what ran may have gone on for a moment
+		if isGone { // nod was killed, and the command may have gone on for a moment
 			<-time.After(dying)
 			r.expel(&profile)
 		}
@@ -236,8 +236,8 @@ func (r *Runs) Begin(ctx context.Context, caller api.Process, q api.RunRequest, 
 	return noted, end, nil
 }
 
-// isNods fails for a project that is or holds a folder of nod's own, or is in one.
-func isNods(project string) error {
+// refuseOwn returns an error if the project contains one of nod's own folders, or is inside one.
+func refuseOwn(project string) error {
 	for _, own := range policy.DefaultPlaces().Own {
 		real, err := filepath.EvalSymlinks(own)
 		if err == nil && (sandbox.IsIn(real, project) || sandbox.IsIn(project, real)) {
@@ -247,7 +247,7 @@ func isNods(project string) error {
 	return nil
 }
 
-// expel moves what a command has made in guarded places out of the project.
+// expel moves the guarded places that a command created out of the project.
 func (r *Runs) expel(p *sandbox.Profile) (ended api.RunEnded) {
 	if !p.Write {
 		return ended
@@ -269,11 +269,10 @@ func (r *Runs) wanted(caller api.Process, q api.RunRequest) (waiting, error) {
 	if engine == nil {
 		return waiting{}, errors.New("this machine has no sandbox; see: nod doctor")
 	}
-	isOwn := len(q.Own) > 0
-	if isOwn && engine.OnlyReads() {
-		return waiting{}, errors.New("this machine's sandbox only runs commands that read; see: nod doctor")
-	}
-	if isOwn {
+	if len(q.Own) > 0 {
+		if engine.OnlyReads() {
+			return waiting{}, errors.New("this machine's sandbox only runs commands that read; see: nod doctor")
+		}
 		project, err := r.ownProject(q.CWD)
 		command := spell(q.Own)
 		own := details{Confinement: policy.Confinement{Project: project, Write: true, Git: policy.Commits(command)}}

@@ -52,7 +52,7 @@ func (r *running) remove(p *sandbox.Profile) {
 	delete(r.profiles, p)
 }
 
-// distrust has a profile take nothing for the project's own that a command which still runs may have made.
+// distrust notes in p the places that commands which still run may have created.
 func (r *running) distrust(p *sandbox.Profile) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -63,7 +63,7 @@ func (r *running) distrust(p *sandbox.Profile) {
 	}
 }
 
-// expelLeft moves out what commands made in guarded places that ended with nod and nod-desktop.
+// expelLeft moves away the guarded places that commands created which were killed together with nod and nod-desktop.
 func (r *Runs) expelLeft() error {
 	files, problem := os.ReadDir(r.unfinished())
 	if ownfile.IsMissing(problem) {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"net"
 	"os"
@@ -153,34 +152,37 @@ func (c *console) serveProxy(ctx context.Context) error {
 	})
 }
 
-// endRun does what nod-desktop, which is no longer there, would do when a command has ended: it moves what that has
-// made in guarded places out of the project, and notes what it has changed.
+// endRun ends a run in place of nod-desktop: it moves the guarded places that the command created out of the project,
+// prints an [api.RunEnded], and notes the command's changes.
 func (c *console) endRun(ctx context.Context) error {
 	run, err := c.readRun()
 	if err != nil {
 		return err
 	}
 	var p sandbox.Profile
-	if err := json.Unmarshal(run.Profile, &p); err != nil || !p.Write {
+	if err := json.Unmarshal(run.Profile, &p); err != nil {
 		return err
 	}
-	moved, err := sandbox.Expel(&p, policy.IsGuarded)
-	_ = os.Remove(p.Unfinished)
-	for _, path := range moved {
-		c.complain("run", fmt.Sprintf("%s was moved to %s: in the sandbox nothing can be made there", path, p.Private))
+	var ended api.RunEnded
+	if p.Write {
+		ended.To = p.Private
+		if ended.Moved, err = sandbox.Expel(&p, policy.IsGuarded); err != nil {
+			ended.Problem = err.Error()
+		}
+		_ = os.Remove(p.Unfinished)
 	}
-	if run.Noted == nil {
+	if err := json.NewEncoder(c.out).Encode(ended); err != nil || run.Noted == nil {
 		return err
 	}
 	var noted snapshot.Run
-	repository, failed := snapshot.Open(snapshot.DefaultFolder(), run.Project, policy.IsSecret)
-	if failed == nil {
-		failed = json.Unmarshal(run.Noted, &noted)
+	if err := json.Unmarshal(run.Noted, &noted); err != nil {
+		return err
 	}
-	if failed == nil {
-		_, failed = repository.End(ctx, noted, func() {})
+	repository, err := snapshot.Open(snapshot.DefaultFolder(), run.Project, policy.IsSecret)
+	if err == nil {
+		_, err = repository.End(ctx, noted, func() {})
 	}
-	return errors.Join(err, failed)
+	return err
 }
 
 // askAboutHosts returns what asks the user whether a command in the sandbox may reach a host: a tool call of the agent,

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -186,15 +187,14 @@ func untilStarted() (ctx context.Context, started func()) {
 	return ctx, func() { signal.Stop(interrupts); close(interrupts) }
 }
 
-// end says that a command has ended, and what came of what it made in guarded places. If nod-desktop is no longer
-// there, nod-cli does what it would do.
+// end ends a run, and tells the user which guarded places the command created. If nod-desktop is no longer there,
+// nod-cli does its part.
 func (contained) end(run *client.Run) {
 	end, err := run.End()
 	if err != nil {
-		if err := handOverRun(run); err != nil {
+		if end, err = endWithoutDesktop(run); err != nil {
 			complain("run: what this changed is not noted: " + err.Error())
 		}
-		return
 	}
 	for _, path := range end.Moved {
 		complain(fmt.Sprintf("run: %s was moved to %s: in the sandbox nothing can be made there", path, end.To))
@@ -204,18 +204,19 @@ func (contained) end(run *client.Run) {
 	}
 }
 
-func handOverRun(run *client.Run) error {
+func endWithoutDesktop(run *client.Run) (end api.RunEnded, err error) {
 	text, err := json.Marshal(run)
 	if err != nil {
-		return err
+		return end, err
 	}
 	path, err := programs.Find("nod-cli")
 	if err != nil {
-		return err
+		return end, err
 	}
 	cmd := exec.Command(path, "run", "--"+client.EndFlag)
-	cmd.Stdin, cmd.Stderr = strings.NewReader(string(text)), os.Stderr
-	return cmd.Run()
+	cmd.Stdin, cmd.Stderr = bytes.NewReader(text), os.Stderr
+	out, err := cmd.Output()
+	return end, errors.Join(err, json.Unmarshal(out, &end))
 }
 
 // advice tells an agent why a command may have failed, and what it can do.

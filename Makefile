@@ -11,17 +11,17 @@ FUZZTIME  ?= 20s
 DEMOTIME  ?= 5m
 # Packages whose tests run on many goroutines are tested with the race detector. The others, which it would only slow
 # down, are tested without, and so are those that draw: Fyne's test driver, which needs no OpenGL (ci) and no C, races
-# with itself. Packages that take minutes come first, so that the others fill the second processor meanwhile. Four run
+# with itself. make lint vets them all. Packages that take minutes come first, so that the others fill the second processor meanwhile. Four run
 # at once with the race detector: they wait most of the time.
 PARALLEL  := ./app/... ./cmd/nod/... ./interact/... ./ipc/... ./ownfile/... ./policy/config ./policy/store ./examples/... ./sandbox/boundary/... \
 	./sandbox/snapshot/... .
 ALONE      = ./policy/shell ./sandbox $(filter-out %/config %/store,$(shell go list ./policy/... ./agents/... ./api ./dialogs/safetext ./version))
 # SQLite, which is translated from C, is not instrumented: that makes it twenty times slower. Programs with the race
 # detector would sleep for a second at their end, and tests start many.
-RACE      := GORACE=atexit_sleep_ms=0 go test -race -gcflags=modernc.org/...=-race=false
+RACE      := GORACE=atexit_sleep_ms=0 go test -vet=off -race -gcflags=modernc.org/...=-race=false
 WINDOWS   := ./assets/... ./cmd/nod-dialogs ./dialogs ./dialogs/history ./dialogs/prompt ./dialogs/settings
 # Fyne forgets what it drew a minute ago, which on a busy machine is in the middle of a test.
-WITHOUT_C := CGO_ENABLED=0 FYNE_CACHE=1h go test -tags ci
+WITHOUT_C := CGO_ENABLED=0 FYNE_CACHE=1h go test -vet=off -tags ci
 # -trimpath everywhere, so that what one step compiles serves the next.
 # The version comes from LDFLAGS: without this, go build fails in a clone that another user owns.
 export GOFLAGS := $(strip $(GOFLAGS) -buildvcs=false -trimpath)
@@ -56,7 +56,7 @@ SEED      ?= 2
 unit: setup-test ## run the tests that need no screen
 	@bwrap --unshare-all --ro-bind / / --dev /dev --proc /proc true || \
 		echo "make: NOT TESTED: this machine lets bubblewrap make no sandbox, so no command is run in one (NOD_SANDBOX=1 insists)" >&2
-	go test -timeout 25m $(ALONE)
+	go test -vet=off -timeout 25m $(ALONE)
 	$(RACE) -p 4 -timeout 25m $(PARALLEL)
 	$(WITHOUT_C) -timeout 25m $(WINDOWS)
 	go -C bench test -mod=mod ./report ./sample

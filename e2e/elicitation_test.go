@@ -13,6 +13,7 @@ import (
 // An address that an MCP server wants opened, as Claude Code's hook passes it on, is shown first, and opened once the
 // person agrees, not before. Its letters are not those of the name that it passes for.
 func TestElicitedAddress(t *testing.T) {
+	t.Parallel()
 	const payload = `{"session_id":"s","mode":"url","mcp_server_name":"crm","message":"Log in",` +
 		`"hook_event_name":"Elicitation","url":"http://gооgle.example/login?next=/a"}`
 	for _, tt := range []struct{ name, key, reply, opened string }{
@@ -21,10 +22,13 @@ func TestElicitedAddress(t *testing.T) {
 		{"closed", "Escape", "", ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
 			n := startDesktop(t)
-			opened := n.browser()
+			folder, opened := n.browser()
 			n.writeConfig(settings)
-			n.startNod()
+			program := n.program("nod-desktop", "--background")
+			program.Env = append(program.Env, "PATH="+folder+":"+os.Getenv("PATH"))
+			n.startProgram(program)
 			cmd := n.agent(filepath.Join(bin, "nod"), "hook", "claude-code")
 			cmd.Stdin = strings.NewReader(payload)
 			c := n.launch(cmd)
@@ -46,15 +50,14 @@ func TestElicitedAddress(t *testing.T) {
 	}
 }
 
-// browser makes the desktop's way to open an address one that only takes note of it.
-func (n *nod) browser() (opened func() string) {
+// browser makes a folder with a way to open an address that only takes note of it.
+func (n *nod) browser() (folder string, opened func() string) {
 	n.t.Helper()
-	folder := n.t.TempDir()
+	folder = n.t.TempDir()
 	log := filepath.Join(folder, "opened")
 	script := fmt.Sprintf("#!/bin/sh\nprintf '%%s\\n' \"$1\" >>%s\n", log)
 	must(n.t, writeProgram(filepath.Join(folder, "xdg-open"), script))
-	n.t.Setenv("PATH", folder+":"+os.Getenv("PATH"))
-	return func() string {
+	return folder, func() string {
 		n.t.Helper()
 		text, err := os.ReadFile(log)
 		if !os.IsNotExist(err) {

@@ -330,6 +330,7 @@ func TestAPromptTheWindowsDieOf(t *testing.T) {
 // TestDisplayGoesAndComesBack kills the display with a prompt open. The request waits, and is shown on the next one.
 // It runs alone: another test's display could get the number of the one that is gone.
 func TestDisplayGoesAndComesBack(t *testing.T) {
+	t.Parallel()
 	n := start(t, settings)
 	c := n.send(bash("make all")...)
 	n.prompt()

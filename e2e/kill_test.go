@@ -53,6 +53,7 @@ policy:
 // Afterwards the journal, the callers and the person agree: nothing is lost, nothing counts twice, and nothing was
 // allowed that nobody decided.
 func TestKill(t *testing.T) {
+	t.Parallel()
 	seed := *killSeed
 	if seed == 0 {
 		seed = uint64(time.Now().Unix())

@@ -182,6 +182,7 @@ func TestMCPWithdraws(t *testing.T) {
 // nod is restarted while a client stays connected: the next call is asked as if nothing had been. A call that was under
 // way ends with a nod that quits; of one that is killed, nod mcp asks the next again, where the prompt is still open.
 func TestMCPRestart(t *testing.T) {
+	t.Parallel()
 	const quit = "INTERACT_NOT_SUPPORTED: nobody decided: nod is shutting down"
 	tests := []struct {
 		signal syscall.Signal
@@ -193,6 +194,7 @@ func TestMCPRestart(t *testing.T) {
 	for transport, connect := range mcpTransports {
 		for _, tt := range tests {
 			t.Run(transport+" "+tt.signal.String(), func(t *testing.T) {
+				t.Parallel()
 				n := startDesktop(t)
 				n.writeConfig(settings)
 				free, err := net.Listen("tcp", "127.0.0.1:0")

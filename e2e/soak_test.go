@@ -20,7 +20,7 @@ import (
 	"nod/interact"
 )
 
-var soakTime = flag.Duration("soak", 2*time.Minute, "how long TestSoak has nod work")
+var soakTime = flag.Duration("soak", 80*time.Second, "how long TestSoak has nod work")
 
 const (
 	soakCallers = 8

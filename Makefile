@@ -22,7 +22,8 @@ RACE      := GORACE=atexit_sleep_ms=0 go test -vet=off -race -gcflags=modernc.or
 WINDOWS   := ./assets/... ./cmd/nod-dialogs ./dialogs ./dialogs/history ./dialogs/prompt ./dialogs/settings
 # Fyne forgets what it drew a minute ago, which on a busy machine is in the middle of a test.
 WITHOUT_C := CGO_ENABLED=0 FYNE_CACHE=1h go test -vet=off -tags ci
-# -trimpath everywhere, so that what one step compiles serves the next.
+# -trimpath everywhere, and no C where the windows and the race detector do not need it, so that what one step compiles
+# serves the next.
 # The version comes from LDFLAGS: without this, go build fails in a clone that another user owns.
 export GOFLAGS := $(strip $(GOFLAGS) -buildvcs=false -trimpath)
 
@@ -56,11 +57,11 @@ SEED      ?= 2
 unit: setup-test ## run the tests that need no screen
 	@bwrap --unshare-all --ro-bind / / --dev /dev --proc /proc true || \
 		echo "make: NOT TESTED: this machine lets bubblewrap make no sandbox, so no command is run in one (NOD_SANDBOX=1 insists)" >&2
-	go test -vet=off -timeout 25m $(ALONE)
+	$(WITHOUT_C) -timeout 25m $(ALONE)
 	$(RACE) -p 4 -timeout 25m $(PARALLEL)
 	$(WITHOUT_C) -timeout 25m $(WINDOWS)
-	go -C bench test -mod=mod ./report ./sample
-	go -C packaging test ./files
+	CGO_ENABLED=0 go -C bench test -vet=off -mod=mod ./report ./sample
+	CGO_ENABLED=0 go -C packaging test -vet=off ./files
 	go -C dialogs/gl test ./gen
 
 # A test mostly waits, as a person reads: three desktops at a time keep two processors busy.
@@ -150,10 +151,11 @@ lint: setup-build ## gofmt, the length of lines, go vet, staticcheck
 	@unformatted=$$(gofmt -l .); [ -z "$$unformatted" ] || { echo "run gofmt -w on:" $$unformatted; exit 1; }
 	@LC_ALL=C find . -name '*.go' ! -path './.*' ! -path './dialogs/gl/v*' -exec awk '{ gsub(/[\200-\277]/, "") } \
 		length > 120 { print FILENAME ":" FNR ": longer than 120 characters"; long = 1 } END { exit long }' {} +
-	go vet -tags $(TAGS) ./...
-	go tool staticcheck -tags $(TAGS) ./...
-	go -C bench vet -mod=mod ./report ./sample ./fill ./simulate
-	go -C packaging vet ./files ./stage ./tree
+	go vet -tags $(TAGS) ./dialogs ./cmd/nod-dialogs # which have files in C
+	CGO_ENABLED=0 go vet -tags ci ./...
+	CGO_ENABLED=0 go tool staticcheck -tags ci ./...
+	CGO_ENABLED=0 go -C bench vet -mod=mod ./report ./sample ./fill ./simulate
+	CGO_ENABLED=0 go -C packaging vet ./files ./stage ./tree
 
 fuzz: setup-test ## run every fuzz target for FUZZTIME
 	@for package in $$(go list $(ALONE) $(PARALLEL) ./dialogs); do \

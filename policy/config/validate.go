@@ -58,11 +58,11 @@ func (c Config) problems() []*policy.FieldError {
 	add("prompt.locked", policy.CheckOneOf(c.Prompt.Locked, LockedCount, LockedWait))
 	if c.Prompt.Shortcut != "" {
 		_, err := ParseShortcut(c.Prompt.Shortcut)
-		add("prompt.shortcut", problem(err))
+		add("prompt.shortcut", problemOf(err))
 	}
 	if c.Notifications.QuietHours != "" {
 		_, _, err := ParseHours(c.Notifications.QuietHours)
-		add("notifications.quiet_hours", problem(err))
+		add("notifications.quiet_hours", problemOf(err))
 	}
 	for i, day := range c.Notifications.QuietDays {
 		add(fmt.Sprintf("notifications.quiet_days[%d]", i), policy.CheckOneOf(day, Days[:]...))
@@ -81,7 +81,7 @@ func (c Config) problems() []*policy.FieldError {
 	return slices.Concat(found, c.Remote.problems(), c.Policy.Problems())
 }
 
-func problem(err error) string {
+func problemOf(err error) string {
 	if err == nil {
 		return ""
 	}

@@ -33,7 +33,7 @@ func (c *console) policy() *cobra.Command {
 
 		SuggestionsMinimumDistance: suggestDistance,
 	}
-	cmd.AddCommand(c.policyCheck(), c.policyExplain(), c.policyTest(), c.policyShell(), c.policyReplay())
+	cmd.AddCommand(c.policyCheck(), c.policyExplain(), c.policyTest(), c.policyShell())
 	return cmd
 }
 
@@ -176,10 +176,6 @@ func openPolicy() (*store.Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	return openPolicyAt(path)
-}
-
-func openPolicyAt(path string) (*store.Store, error) {
 	grants, err := store.GrantsPath()
 	if err != nil {
 		return nil, err

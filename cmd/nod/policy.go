@@ -3,37 +3,32 @@
 package main
 
 import (
-	"bufio"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
 	"nod/policy"
 	"nod/policy/config"
-	"nod/policy/shell"
 	"nod/policy/store"
 )
 
 func (c *console) policy() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "policy",
-		Short: "Check, explain, test, import and replay rules",
+		Short: "Check, explain and test rules",
 		Args:  cobra.ArbitraryArgs,
 		RunE:  c.needCommand,
 
 		SuggestionsMinimumDistance: suggestDistance,
 	}
-	cmd.AddCommand(c.policyCheck(), c.policyExplain(), c.policyTest(), c.policyShell())
+	cmd.AddCommand(c.policyCheck(), c.policyExplain(), c.policyTest())
 	return cmd
 }
 
@@ -204,85 +199,4 @@ func (c *console) explainCall(call policy.Call) error {
 		return &verdict{status: exitNo}
 	}
 	return nil
-}
-
-func (c *console) policyShell() *cobra.Command {
-	return &cobra.Command{
-		Use:   "shell",
-		Short: "Say whether shell commands only read",
-		Long: `Read JSON lines {"command": "…", "trusted": true|false} from standard input, and write for each one line
-{"read_only": …, "programs": […], "reason": "…"}, in the same order. Runs nothing and opens no file. trusted means that
-the folder's git repository names no programs. Any other line counts as not read-only.`,
-		Args: noArgs,
-		RunE: c.runs(func(context.Context, []string) error { return c.readCommands() }),
-	}
-}
-
-// verdictLine is what nod policy shell says of one command.
-type verdictLine struct {
-	ReadOnly bool     `json:"read_only"`
-	Programs []string `json:"programs"`
-	Reason   string   `json:"reason"`
-}
-
-func (c *console) readCommands() error {
-	in := bufio.NewReader(c.in)
-	for {
-		line, err := in.ReadBytes('\n')
-		if len(line) > 0 {
-			if err := c.printReply(judgeLine(line)); err != nil {
-				return err
-			}
-		}
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return fmt.Errorf("read standard input: %w", err)
-		}
-	}
-}
-
-// judgeLine judges one line. A file that keeps secrets is not for reading without a prompt, whatever reads it.
-func judgeLine(line []byte) verdictLine {
-	var in struct {
-		Command *string `json:"command"`
-		Trusted bool    `json:"trusted"`
-	}
-	if err := json.Unmarshal(line, &in); err != nil || in.Command == nil {
-		return verdictLine{Reason: `The line is not {"command": "…", "trusted": true|false}.`}
-	}
-	if !utf8.Valid(line) { // the decoder would replace what is not
-		return verdictLine{Reason: "The command is not valid UTF-8."}
-	}
-	return judgeCommand(*in.Command, in.Trusted)
-}
-
-func judgeCommand(command string, trusted bool) verdictLine {
-	a := shell.Analyze(command)
-	v := verdictLine{ReadOnly: a.ReadOnly, Programs: a.Programs, Reason: strings.Join(a.Reasons, " ")}
-	refuse := func(format string, args ...any) {
-		if v.ReadOnly {
-			v.ReadOnly, v.Reason = false, fmt.Sprintf(format, args...)
-		}
-	}
-	for _, folder := range a.Folders {
-		refuse("It changes to %q, which is not a folder below this one.", folder)
-	}
-	for _, folder := range a.Repositories {
-		if folder != "" || !trusted {
-			refuse("Nobody has looked whether the git repository there names programs.")
-		}
-	}
-	if a.Remotes {
-		refuse("Nobody has looked whether the addresses that it prints hold a password or token.")
-	}
-	for _, p := range a.Parts {
-		for _, access := range p.Accesses {
-			if policy.Leaks(access) || shell.Special(access.Path) {
-				refuse("%q may contain keys, passwords or tokens.", access.Path)
-			}
-		}
-	}
-	return v
 }

@@ -28,18 +28,10 @@ const (
 // Validate reports every problem of a configuration as [*policy.FieldError] values.
 func (c Config) Validate() error {
 	var errs []error
-	for _, p := range c.allProblems() {
+	for _, p := range c.problems() {
 		errs = append(errs, p)
 	}
 	return errors.Join(errs...)
-}
-
-// allProblems lists the problems of values. If there are none, it lists failing examples.
-func (c Config) allProblems() []*policy.FieldError {
-	if found := c.problems(); len(found) > 0 {
-		return found
-	}
-	return c.Policy.FailedExamples(policy.DefaultPlaces())
 }
 
 func (c Config) problems() []*policy.FieldError {
@@ -78,7 +70,7 @@ func (c Config) problems() []*policy.FieldError {
 	if to := c.History.Forward; to != "" && to != ForwardSyslog && !filepath.IsAbs(to) {
 		add("history.forward", fmt.Sprintf("%q: want the absolute path of a file, or %s", to, ForwardSyslog))
 	}
-	return slices.Concat(found, c.Remote.problems(), c.Policy.Problems())
+	return slices.Concat(found, c.Remote.problems(), c.Policy.Problems(policy.DefaultPlaces()))
 }
 
 func problemOf(err error) string {

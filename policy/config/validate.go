@@ -28,18 +28,10 @@ const (
 // Validate reports every problem of a configuration as [*policy.FieldError] values.
 func (c Config) Validate() error {
 	var errs []error
-	for _, p := range c.allProblems() {
+	for _, p := range c.problems() {
 		errs = append(errs, p)
 	}
 	return errors.Join(errs...)
-}
-
-// allProblems lists the problems of values. If there are none, it lists failing examples.
-func (c Config) allProblems() []*policy.FieldError {
-	if found := c.problems(); len(found) > 0 {
-		return found
-	}
-	return c.Policy.FailedExamples(policy.DefaultPlaces())
 }
 
 func (c Config) problems() []*policy.FieldError {
@@ -58,11 +50,11 @@ func (c Config) problems() []*policy.FieldError {
 	add("prompt.locked", policy.CheckOneOf(c.Prompt.Locked, LockedCount, LockedWait))
 	if c.Prompt.Shortcut != "" {
 		_, err := ParseShortcut(c.Prompt.Shortcut)
-		add("prompt.shortcut", problem(err))
+		add("prompt.shortcut", problemOf(err))
 	}
 	if c.Notifications.QuietHours != "" {
 		_, _, err := ParseHours(c.Notifications.QuietHours)
-		add("notifications.quiet_hours", problem(err))
+		add("notifications.quiet_hours", problemOf(err))
 	}
 	for i, day := range c.Notifications.QuietDays {
 		add(fmt.Sprintf("notifications.quiet_days[%d]", i), policy.CheckOneOf(day, Days[:]...))
@@ -78,10 +70,10 @@ func (c Config) problems() []*policy.FieldError {
 	if to := c.History.Forward; to != "" && to != ForwardSyslog && !filepath.IsAbs(to) {
 		add("history.forward", fmt.Sprintf("%q: want the absolute path of a file, or %s", to, ForwardSyslog))
 	}
-	return slices.Concat(found, c.Remote.problems(), c.Policy.Problems())
+	return slices.Concat(found, c.Remote.problems(), c.Policy.Problems(policy.DefaultPlaces()))
 }
 
-func problem(err error) string {
+func problemOf(err error) string {
 	if err == nil {
 		return ""
 	}

@@ -30,7 +30,6 @@ import (
 	"nod/ipc/hooks"
 	"nod/ipc/programs"
 	"nod/ownfile"
-	"nod/policy/imports"
 	"nod/policy/replay"
 )
 
@@ -118,8 +117,7 @@ type Agent struct {
 	Shell       func(Machine) File              // has it hand its commands to nod; nil: it cannot
 	Off         func(Machine, Session) []Switch // what turns its hooks off; nil: nod knows nothing that does
 	After       string                          // what the user still has to do once nod is installed; or empty
-	Rules       *imports.Source                 // its own rules; nil: nod cannot read them
-	Own         *OwnRules                       // those of them that it heeds whatever nod allows; nil: none are known
+	Own         *OwnRules                       // its own rules that it heeds whatever nod allows; nil: none are known
 	Transcripts *Transcripts                    // nil: nod cannot read them
 
 	Tested []string // the versions that nod is tested with; none: it was built from the agent's documents
@@ -306,7 +304,7 @@ func (a Agent) asking(m Machine) string {
 		list += ", …"
 	}
 	return fmt.Sprintf("Its own rules also ask (%s); where it cannot ask you, it refuses even after you allow in "+
-		"nod. To have nod ask instead, run: nod policy import %s. Then remove them from its settings.", list, a.Name)
+		"nod. To have nod ask instead, write them in nod, then remove them from its settings.", list)
 }
 
 // cutOff returns an error when an agent with this time-out does not wait as long as nod may.

@@ -3,30 +3,53 @@ package agent
 import (
 	"bytes"
 	"fmt"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
+	"nod/ownfile"
 	"nod/policy"
-	"nod/policy/imports"
 )
 
 // OwnRules are the rules of an agent's own that ask or deny: it heeds them whatever nod allows.
 type OwnRules struct {
-	Agent  string
-	Source *imports.Source
-	Folder func(Machine) string
+	Agent   string
+	Folder  func(Machine) string
+	Own     []string // patterns of the user's files, below the agent's folder
+	Project []string // patterns of a project's files, below its folder
+
+	// Read reads the text of one file, without running anything.
+	Read func(text []byte) ([]OwnRule, error)
 
 	mu    sync.Mutex
 	known map[string]knownRules // by the folder of a session
 }
 
+// An OwnRule is a statement that asks or denies.
+type OwnRule struct {
+	Text   string // as in the file
+	Line   int
+	Effect policy.Effect
+	Rules  []policy.Rule // without id and effect, no wider than the statement; none where nod cannot tell what it means
+}
+
 type knownRules struct {
-	files []imports.File // that were read
-	rules []policy.Rule  // their ids are those in compiled
-	all   *policy.Compiled
+	files []ownFile          // that were read
+	heeds map[string]heeding // by the ids of the compiled rules
+	all   *policy.Compiled   // nil: none are known
+}
+
+type heeding struct {
+	effect policy.Effect
+	where  string // file and line
+}
+
+type ownFile struct {
+	path string
+	text []byte
 }
 
 // maxOwn limits the files with the rules of a session, in bytes together: anybody may have written a project's, and a
@@ -37,35 +60,39 @@ const maxOwn = 64 << 10
 const maxKnown = 32
 
 // Rule returns what the agent itself would do with a call by a rule of its own, ask or deny, and where that rule is; ""
-// when no rule matches, or that is unknown. It leaves out rules for paths, of which nod has only wider ones.
+// when no rule matches, or that is unknown.
 func (o *OwnRules) Rule(call policy.Call) (policy.Effect, string) {
 	m, err := Here()
 	if err != nil {
 		return "", ""
 	}
-	paths, err := o.Source.Paths(o.Folder(m), call.CWD)
-	if err != nil || len(paths) == 0 || sizeOf(paths) > maxOwn {
+	paths := slices.Concat(find(o.Folder(m), o.Own), find(call.CWD, o.Project))
+	slices.Sort(paths)
+	paths = slices.Compact(paths)
+	if len(paths) == 0 || sizeOf(paths) > maxOwn {
 		return "", ""
 	}
-	files, err := o.Source.Open(paths, o.Folder(m))
+	files, err := readOwn(paths)
 	if err != nil {
 		return "", ""
-	}
-	for i := range files {
-		files[i].Project = "" // the session is the project's, wherever it works
 	}
 	k := o.know(call.CWD, files)
 	if k.all == nil {
 		return "", ""
 	}
 	call.Agent = o.Agent
-	d := policy.Decide(call, k.all, time.Now())
-	i := slices.IndexFunc(k.rules, func(r policy.Rule) bool { return r.ID == d.Rule })
-	if i < 0 {
-		return "", ""
+	found := k.heeds[policy.Decide(call, k.all, time.Now()).Rule]
+	return found.effect, found.where
+}
+
+func find(folder string, globs []string) (paths []string) {
+	for _, glob := range globs {
+		names, _ := fs.Glob(os.DirFS(folder), glob) // fails for no pattern of an agent's
+		for _, name := range names {
+			paths = append(paths, filepath.Join(folder, filepath.FromSlash(name)))
+		}
 	}
-	where, _, _ := strings.Cut(strings.TrimPrefix(k.rules[i].Note, "from "), ";")
-	return k.rules[i].Effect, where
+	return paths
 }
 
 // sizeOf is how long files are together: thousands of links to one long file must not fill nod's memory.
@@ -78,28 +105,27 @@ func sizeOf(paths []string) (size int64) {
 	return size
 }
 
+func readOwn(paths []string) ([]ownFile, error) {
+	var files []ownFile
+	for _, path := range paths {
+		text, err := ownfile.ReadBehind(path, maxOwn)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, ownFile{path, text})
+	}
+	return files, nil
+}
+
 // know reads rules, unless the files are as they were.
-func (o *OwnRules) know(folder string, files []imports.File) knownRules {
+func (o *OwnRules) know(folder string, files []ownFile) knownRules {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	isSame := func(x, y imports.File) bool { return x.Path == y.Path && bytes.Equal(x.Text, y.Text) }
+	isSame := func(x, y ownFile) bool { return x.path == y.path && bytes.Equal(x.text, y.text) }
 	if k, ok := o.known[folder]; ok && slices.EqualFunc(k.files, files, isSame) {
 		return k
 	}
-	k := knownRules{files: files}
-	if found, err := o.Source.Translate(o.Agent, files, nil); err == nil {
-		var all policy.Policy
-		for i, r := range found.Rules {
-			if r.Effect == policy.Allow || r.Path != "" {
-				continue
-			}
-			r.ID = fmt.Sprintf("%d-%d", map[policy.Effect]int{policy.Deny: 1, policy.Ask: 2}[r.Effect], i)
-			k.rules = append(k.rules, r)
-			r.Effect = policy.Deny // nothing goes before that, and of several the first id
-			all.Rules = append(all.Rules, r)
-		}
-		k.all, _ = policy.Compile(all, policy.DefaultPlaces()) // nil: as if there were none
-	}
+	k := o.compile(files)
 	if o.known == nil || len(o.known) >= maxKnown {
 		o.known = map[string]knownRules{}
 	}
@@ -107,17 +133,40 @@ func (o *OwnRules) know(folder string, files []imports.File) knownRules {
 	return k
 }
 
+func (o *OwnRules) compile(files []ownFile) knownRules {
+	k := knownRules{files: files, heeds: map[string]heeding{}}
+	var all policy.Policy
+	for _, f := range files {
+		found, err := o.Read(f.text)
+		if err != nil {
+			return k
+		}
+		for _, own := range found {
+			for _, r := range own.Rules {
+				r.ID = fmt.Sprintf("%d-%d", map[policy.Effect]int{policy.Deny: 1, policy.Ask: 2}[own.Effect], len(all.Rules))
+				r.Effect = policy.Deny // nothing goes before that, and of several the first id
+				if r.Validate() != nil {
+					continue
+				}
+				all.Rules = append(all.Rules, r)
+				k.heeds[r.ID] = heeding{own.Effect, fmt.Sprintf("%s, line %d", filepath.ToSlash(f.path), own.Line)}
+			}
+		}
+	}
+	k.all, _ = policy.Compile(all, policy.DefaultPlaces()) // nil: as if there were none
+	return k
+}
+
 func (o *OwnRules) askingRules(m Machine) (texts []string) {
-	folder := o.Folder(m)
-	files, err := o.Source.Find(folder, folder)
+	files, err := readOwn(find(o.Folder(m), o.Own))
 	if err != nil {
 		return nil
 	}
 	for _, f := range files {
-		entries, _ := o.Source.Read(f)
-		for _, e := range entries {
-			if e.Effect == policy.Ask {
-				texts = append(texts, e.Text)
+		found, _ := o.Read(f.text)
+		for _, own := range found {
+			if own.Effect == policy.Ask {
+				texts = append(texts, own.Text)
 			}
 		}
 	}
@@ -131,5 +180,5 @@ func Heeds(title string, effect policy.Effect, where string) string {
 			"rule", title, where)
 	}
 	return fmt.Sprintf("%s has its own rule that asks about this (%s), and here it refuses instead, even after an "+
-		"allow in nod, so nod did not ask: import that rule with nod policy import, then remove it there", title, where)
+		"allow in nod, so nod did not ask: write that rule in nod, then remove it there", title, where)
 }

@@ -12,7 +12,6 @@ import (
 	"nod/agents/agent"
 	"nod/agents/claude/prefix"
 	"nod/ipc/hooks"
-	"nod/policy/imports"
 )
 
 const name = "claude-code"
@@ -28,9 +27,8 @@ var Agent = agent.Agent{
 	Shell: func(m agent.Machine) agent.File {
 		return agent.Shell(filepath.Join(folder(m), "settings.json"), prefix.Variable)
 	},
-	Rules: ownRules.Source,
-	Own:   ownRules,
-	Off:   off,
+	Own: ownRules,
+	Off: off,
 	Transcripts: &agent.Transcripts{
 		Folder: "projects", Is: isTranscript,
 		Read: newTranscript,
@@ -45,10 +43,10 @@ var Agent = agent.Agent{
 	},
 }
 
-var ownRules = &agent.OwnRules{Agent: name, Folder: folder, Source: &imports.Source{
-	Folder: ".claude", Own: []string{"settings.json"},
-	Project: []string{".claude/settings.json", ".claude/settings.local.json"}, Read: readRules,
-}}
+var ownRules = &agent.OwnRules{
+	Agent: name, Folder: folder, Read: readRules,
+	Own: []string{"settings.json"}, Project: []string{".claude/settings.json", ".claude/settings.local.json"},
+}
 
 var folder = agent.FolderOf("CLAUDE_CONFIG_DIR", ".claude", "")
 

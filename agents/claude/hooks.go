@@ -243,7 +243,7 @@ func (p Payload) isQuiet(version string) bool {
 	case "plan":
 		return followsHeadless(version)
 	case "acceptEdits":
-		return followsHeadless(version) || slices.Contains(ruleEdits, p.ToolName)
+		return followsHeadless(version) || slices.Contains(editTools, p.ToolName)
 	}
 	return false
 }

@@ -8,7 +8,6 @@ import (
 	"nod/agents/agent"
 	"nod/agents/claude"
 	"nod/ipc/hooks"
-	"nod/policy/imports"
 )
 
 const name = "codex"
@@ -21,7 +20,6 @@ var Agent = agent.Agent{
 	Settings: settings,
 	Off:      off,
 	After:    "Codex runs new hooks only after you have trusted them: start codex, type /hooks and trust nod's.",
-	Rules:    ownRules.Source,
 	Own:      ownRules,
 	Transcripts: &agent.Transcripts{
 		Folder: "sessions", Is: isTranscript,
@@ -39,9 +37,10 @@ var Agent = agent.Agent{
 	},
 }
 
-var ownRules = &agent.OwnRules{Agent: name, Folder: folder, Source: &imports.Source{
-	Folder: ".codex", Own: []string{"rules/*.rules"}, Project: []string{".codex/rules/*.rules"}, Read: readRules,
-}}
+var ownRules = &agent.OwnRules{
+	Agent: name, Folder: folder, Read: readRules,
+	Own: []string{"rules/*.rules"}, Project: []string{".codex/rules/*.rules"},
+}
 
 var folder = agent.FolderOf("CODEX_HOME", ".codex", "")
 

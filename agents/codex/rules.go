@@ -7,87 +7,69 @@ import (
 
 	"go.starlark.net/syntax"
 
+	"nod/agents/agent"
 	"nod/policy"
-	"nod/policy/imports"
 )
 
-type entry struct{ imports.Entry }
-
-// readRules reads a .rules file. It is parsed and never run.
-func readRules(f imports.File) ([]*imports.Entry, error) {
-	file, err := (&syntax.FileOptions{}).Parse(f.Path, f.Text, 0)
+// readRules reads the rules of a .rules file that prompt or forbid. It is parsed and never run.
+func readRules(text []byte) ([]agent.OwnRule, error) {
+	file, err := (&syntax.FileOptions{}).Parse("", text, 0)
 	if err != nil {
 		return nil, fmt.Errorf("not Starlark: %w", err)
 	}
-	var entries []*imports.Entry
+	var rules []agent.OwnRule
 	for _, statement := range file.Stmts {
+		effect, prefixes := readStatement(statement)
+		if effect == "" {
+			continue
+		}
 		start, end := statement.Span()
-		e := &entry{imports.Entry{
-			Text: sourceLines(f.Text, start, end), Line: int(start.Line), Effect: policy.Deny, Rank: imports.SameRank,
-			Touches: imports.Always,
-		}}
-		e.readStatement(statement, f.Project)
-		entries = append(entries, &e.Entry)
+		rule := agent.OwnRule{Text: sourceLines(text, start, end), Line: int(start.Line), Effect: effect}
+		if len(prefixes) > 0 {
+			rule.Rules = []policy.Rule{{Run: prefixes}}
+		}
+		rules = append(rules, rule)
 	}
-	return entries, nil
+	return rules, nil
 }
 
-func (e *entry) readStatement(statement syntax.Stmt, project string) {
-	e.Reason = "nod only reads calls of prefix_rule, and runs nothing"
+// readStatement returns what a prefix_rule has Codex do, and the beginnings of the commands that it is about, as far as
+// nod can tell. The effect is empty for anything else.
+func readStatement(statement syntax.Stmt) (policy.Effect, []string) {
 	expression, ok := statement.(*syntax.ExprStmt)
 	if !ok {
-		return
+		return "", nil
 	}
 	call, ok := expression.X.(*syntax.CallExpr)
 	if !ok {
-		return
+		return "", nil
 	}
 	name, ok := call.Fn.(*syntax.Ident)
 	given := arguments(call)
-	decision := literalText(given["decision"])
-	if ok && name.Name == "network_rule" && decision == "allow" {
-		e.Touches = nil
+	effect, heeds := decisions[literalText(given["decision"])]
+	if !ok || name.Name != "prefix_rule" || !heeds {
+		return "", nil
 	}
-	if !ok || name.Name != "prefix_rule" {
-		return
-	}
-	if given["decision"] == nil {
-		decision = "allow" // as Codex takes it
-	}
-	effect, known := decisions[decision]
-	if !known {
-		e.Reason = fmt.Sprintf("decision %q: Codex knows allow, prompt and forbidden", decision)
-		return
-	}
-	var prefixes []string
-	e.Effect = effect
-	if prefixes, e.Reason = prefixesOf(given); e.Reason != "" {
-		return
-	}
-	e.Touches = func(r policy.Rule) bool {
-		return slices.ContainsFunc(prefixes, func(p string) bool { return imports.TakesFrom(p, r) })
-	}
-	e.AddRun("codex", "", project, prefixes...)
+	return effect, prefixesOf(given)
 }
 
-var decisions = map[string]policy.Effect{"allow": policy.Allow, "prompt": policy.Ask, "forbidden": policy.Deny}
+var decisions = map[string]policy.Effect{"prompt": policy.Ask, "forbidden": policy.Deny}
 
 const maxPrefixes = 50
 
 // prefixesOf are the beginnings of commands that a pattern stands for: each of its elements is a word, or a list
-// of words of which any may be there.
-func prefixesOf(given map[string]syntax.Expr) (prefixes []string, problem string) {
-	const unread = "nod reads patterns of plain words only"
+// of words of which any may be there. There are none where it is anything else.
+func prefixesOf(given map[string]syntax.Expr) []string {
 	for name := range given {
 		if !slices.Contains([]string{"pattern", "decision", "match", "not_match", "justification"}, name) {
-			return nil, unread
+			return nil
 		}
 	}
 	list, ok := given["pattern"].(*syntax.ListExpr)
 	if !ok || len(list.List) == 0 {
-		return nil, unread
+		return nil
 	}
-	prefixes = []string{""}
+	prefixes := []string{""}
 	for _, element := range list.List {
 		choices := []syntax.Expr{element}
 		if any, isList := element.(*syntax.ListExpr); isList {
@@ -97,7 +79,7 @@ func prefixesOf(given map[string]syntax.Expr) (prefixes []string, problem string
 		for _, choice := range choices {
 			word := literalText(choice)
 			if word == "" || len(strings.Fields(word)) != 1 || len(prefixes)*len(choices) > maxPrefixes {
-				return nil, unread
+				return nil
 			}
 			for _, prefix := range prefixes {
 				longer = append(longer, strings.TrimSpace(prefix+" "+word))
@@ -105,10 +87,7 @@ func prefixesOf(given map[string]syntax.Expr) (prefixes []string, problem string
 		}
 		prefixes = longer
 	}
-	if len(prefixes) == 0 {
-		return nil, unread
-	}
-	return prefixes, ""
+	return prefixes
 }
 
 // arguments are what a call gives its parameters, by their names; "" is one without a name, or given twice.

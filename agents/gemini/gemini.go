@@ -11,7 +11,6 @@ import (
 	"nod/agents/claude"
 	"nod/api"
 	"nod/ipc/hooks"
-	"nod/policy/imports"
 )
 
 const name = "gemini-cli"
@@ -24,10 +23,7 @@ var Agent = agent.Agent{
 	Settings: settings,
 	Gate:     gate,
 	Off:      off,
-	Rules: &imports.Source{ // Gemini CLI does not heed those of a project
-		Folder: ".gemini", Own: []string{"policies/*.toml"}, Read: readRules,
-	},
-	Tested: []string{"0.61.0"},
+	Tested:   []string{"0.61.0"},
 	Limits: []string{
 		"Unless nod is the only gate, an allow in nod does not skip its own prompt.",
 		"If nod's hook is killed or takes too long, the agent continues as if you had allowed; with nod as the only " +

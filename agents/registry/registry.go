@@ -42,9 +42,6 @@ func All() []agent.Agent {
 // Installable lists the agents that nod can install its hooks into.
 func Installable() []agent.Agent { return with(func(a agent.Agent) bool { return a.Settings != nil }) }
 
-// WithRules lists the agents whose own rules nod can read.
-func WithRules() []agent.Agent { return with(func(a agent.Agent) bool { return a.Rules != nil }) }
-
 func with(wanted func(agent.Agent) bool) []agent.Agent {
 	return slices.DeleteFunc(All(), func(a agent.Agent) bool { return !wanted(a) })
 }

@@ -131,15 +131,6 @@ func TestEnvironmentMovesFolders(t *testing.T) {
 			t.Errorf("%s: %s", test.what, test.got)
 		}
 	}
-	rules := filepath.Join(m.Home, "moved", ".gemini", "policies", "mine.toml")
-	write(t, rules, "[[rule]]\ntoolName = \"x\"\ndecision = \"deny\"\npriority = 1\n")
-	m.Env = func(name string) string {
-		return map[string]string{"GEMINI_CLI_HOME": filepath.Join(m.Home, "moved")}[name]
-	}
-	files, err := gemini.Agent.Rules.Find(gemini.Agent.Folder(m), m.Home)
-	if err != nil || len(files) != 1 || files[0].Path != rules || files[0].Project != "" {
-		t.Errorf("rules: %+v, %v", files, err)
-	}
 }
 
 // The transcripts are where the agents' variables say.

@@ -33,7 +33,7 @@ func (c *console) policy() *cobra.Command {
 
 		SuggestionsMinimumDistance: suggestDistance,
 	}
-	cmd.AddCommand(c.policyCheck(), c.policyExplain(), c.policyTest(), c.policyShell(), c.policyImport(), c.policyReplay())
+	cmd.AddCommand(c.policyCheck(), c.policyExplain(), c.policyTest(), c.policyShell(), c.policyReplay())
 	return cmd
 }
 

@@ -3,18 +3,18 @@ package doctor
 import (
 	"cmp"
 	"context"
-	"nod/ownfile"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"nod/ownfile"
 )
 
 type autostartEntry struct {
 	path    string   // to show to the user
 	program string   // empty if unknown
 	files   []string // all of its files in the user's folders
-	isOurs  bool     // nod wrote it
 	isGone  bool     // a dangling link
 }
 
@@ -43,21 +43,13 @@ func checkAutostart(_ context.Context, e *exam) []Finding {
 	return []Finding{ok("on: %s", entries[0].path)}
 }
 
-// remove is a fix that removes the entry, if nod wrote it.
-func (a autostartEntry) remove() *Fix {
-	fix := remove(a.files...)
-	if !a.isOurs {
-		fix.Apply = nil
-	}
-	return fix
-}
+func (a autostartEntry) remove() *Fix { return run("rm -f %s", quoted(a.files)) }
 
-// The autostart files, below the configuration folder, and the line that marks nod's own.
+// The autostart files, below the configuration folder.
 const (
 	unitPath  = "systemd/user/nod-desktop.service"
 	wantsPath = "systemd/user/graphical-session.target.wants/nod-desktop.service"
 	entryPath = "autostart/io.nod.Desktop.desktop"
-	ownMark   = "X-Nod-Managed=true"
 )
 
 // unit is the systemd unit in use: the user's, or a package's.
@@ -66,7 +58,7 @@ func (e *exam) unit() []autostartEntry {
 	if _, err := os.Lstat(wants); err != nil {
 		return nil
 	}
-	entry := autostartEntry{path: wants, files: []string{wants}, isOurs: true}
+	entry := autostartEntry{path: wants, files: []string{wants}}
 	path, err := filepath.EvalSymlinks(wants)
 	if err != nil {
 		entry.isGone = true
@@ -77,7 +69,7 @@ func (e *exam) unit() []autostartEntry {
 		return nil // systemd cannot read it either
 	}
 	text := string(read)
-	entry.program, entry.isOurs = programOf(text, "ExecStart"), hasLine(text, ownMark)
+	entry.program = programOf(text, "ExecStart")
 	if _, err := os.Lstat(own); err == nil {
 		entry.path, entry.files = own, append(entry.files, own)
 	}
@@ -95,8 +87,7 @@ func (e *exam) desktopEntry() []autostartEntry {
 		return nil // switched off in the desktop
 	}
 	return []autostartEntry{{
-		path: path, files: []string{path}, isOurs: hasLine(text, ownMark),
-		program: cmp.Or(programOf(text, "TryExec"), programOf(text, "Exec")),
+		path: path, files: []string{path}, program: cmp.Or(programOf(text, "TryExec"), programOf(text, "Exec")),
 	}}
 }
 

@@ -111,7 +111,7 @@ func checkDesktop(_ context.Context, e *exam) []Finding {
 	case e.at.PID != 0:
 		return []Finding{failure(again(e.at.PID), "process %d does not answer: %v", e.at.PID, e.err)}
 	}
-	return []Finding{failure(run("nod doctor --fix"), "cannot be found: %v", e.err)}
+	return []Finding{failure(run("chmod go-rwx %s", quote(endpoint.Path(e.Runtime))), "cannot be found: %v", e.err)}
 }
 
 // again kills a process that does not listen, and starts another.
@@ -124,18 +124,6 @@ func (e *exam) leftBehind() []Finding {
 	path := endpoint.Path(e.Runtime)
 	f := warning(run("rm -f %s", quote(path)), "nod-desktop has ended, but left a file: %s", path)
 	f.ID, f.Title = "endpoint", "endpoint"
-	f.Fix.Apply = func() error {
-		lock := endpoint.InstanceLock(e.Runtime)
-		defer lock.Close()
-		locked, err := lock.TryLock()
-		if err == nil && !locked {
-			err = errors.New("nod-desktop is starting: look again")
-		}
-		if err != nil {
-			return fmt.Errorf("remove %s: %w", path, err)
-		}
-		return endpoint.Remove(e.Runtime, e.at.PID)
-	}
 	return []Finding{f}
 }
 

@@ -1,7 +1,7 @@
 // Package doctor finds out what keeps agents from asking through nod, and how to fix it.
 //
 // It starts, stops and changes nothing except for probes that decide nothing. Missing or broken parts are findings, not
-// failures, and so is a check that exceeds its time. Safe fixes have a [Fix.Apply].
+// failures, and so is a check that exceeds its time.
 package doctor
 
 import (
@@ -38,9 +38,6 @@ type Finding struct {
 type Fix struct {
 	Command string `json:"command,omitempty"` // for a shell, or …
 	Window  string `json:"window,omitempty"`  // … where to click
-	// Apply does the same as Command, after Diff was shown. It is nil if the user has to fix it.
-	Apply func() error `json:"-"`
-	Diff  string       `json:"-"`
 }
 
 func run(format string, args ...any) *Fix { return &Fix{Command: fmt.Sprintf(format, args...)} }

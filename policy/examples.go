@@ -14,29 +14,25 @@ import (
 	strict "github.com/go-json-experiment/json"
 )
 
-// An ExampleResult is how one example of a rule came out.
-type ExampleResult struct {
-	Rule    string `json:"rule"`              // its id
-	Key     string `json:"-"`                 // as in "policy.rules[2].examples.match[0]"
-	Text    string `json:"example"`           // as it is written
-	Match   bool   `json:"match"`             // the rule is meant to match it
-	Problem string `json:"problem,omitempty"` // why it came out otherwise
+// exampleResult is how one example of a rule came out.
+type exampleResult struct {
+	Key     string // as in "policy.rules[2].examples.match[0]"
+	Text    string // as it is written
+	Match   bool   // the rule is meant to match it
+	Problem string // why it came out otherwise
 }
 
-// TryExamples tries the examples of all rules, which must be valid.
-func (p Policy) TryExamples(places Places) []ExampleResult {
-	var all []ExampleResult
+// FailedExamples lists the examples of a policy without [Policy.Problems] that do not come out as they say.
+func (p Policy) FailedExamples(places Places) []*FieldError {
+	var all []exampleResult
 	for i, r := range p.Rules {
 		for _, result := range r.tryExamples(places) {
 			result.Key = fmt.Sprintf("policy.rules[%d].%s", i, result.Key)
 			all = append(all, result)
 		}
 	}
-	return all
+	return failures(all)
 }
-
-// FailedExamples lists the examples of a policy without [Policy.Problems] that do not come out as they say.
-func (p Policy) FailedExamples(places Places) []*FieldError { return failures(p.TryExamples(places)) }
 
 // CheckExamples reports the first example of a valid rule that does not come out as it says, as a
 // [*FieldError]; nil when all do.
@@ -47,7 +43,7 @@ func (r Rule) CheckExamples() error {
 	return nil
 }
 
-func failures(results []ExampleResult) (failed []*FieldError) {
+func failures(results []exampleResult) (failed []*FieldError) {
 	for _, e := range results {
 		if e.Problem != "" {
 			failed = append(failed, &FieldError{e.Key, fmt.Sprintf("%q: %s", e.Text, e.Problem)})
@@ -56,13 +52,13 @@ func failures(results []ExampleResult) (failed []*FieldError) {
 	return failed
 }
 
-func (e Examples) all() []ExampleResult {
-	var all []ExampleResult
+func (e Examples) all() []exampleResult {
+	var all []exampleResult
 	for i, text := range e.Match {
-		all = append(all, ExampleResult{Key: fmt.Sprintf("examples.match[%d]", i), Text: text, Match: true})
+		all = append(all, exampleResult{Key: fmt.Sprintf("examples.match[%d]", i), Text: text, Match: true})
 	}
 	for i, text := range e.NoMatch {
-		all = append(all, ExampleResult{Key: fmt.Sprintf("examples.no_match[%d]", i), Text: text})
+		all = append(all, exampleResult{Key: fmt.Sprintf("examples.no_match[%d]", i), Text: text})
 	}
 	return all
 }
@@ -75,7 +71,7 @@ func checkExampleCount(r Rule) *FieldError {
 }
 
 // tryExamples tries the examples of a rule that is valid, as if it had not expired.
-func (r Rule) tryExamples(places Places) []ExampleResult {
+func (r Rule) tryExamples(places Places) []exampleResult {
 	results := r.Examples.all()
 	if len(results) == 0 {
 		return nil
@@ -83,7 +79,6 @@ func (r Rule) tryExamples(places Places) []ExampleResult {
 	only := r.alone(places)
 	for i := range results {
 		e := &results[i]
-		e.Rule = r.ID
 		call, err := r.exampleCall(e.Text, places)
 		switch {
 		case err != nil:

@@ -9,10 +9,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -27,20 +25,20 @@ import (
 func (c *console) policy() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "policy",
-		Short: "Check, explain, test, import and replay rules",
+		Short: "Check, explain and replay rules",
 		Args:  cobra.ArbitraryArgs,
 		RunE:  c.needCommand,
 
 		SuggestionsMinimumDistance: suggestDistance,
 	}
-	cmd.AddCommand(c.policyCheck(), c.policyExplain(), c.policyTest(), c.policyShell(), c.policyReplay())
+	cmd.AddCommand(c.policyCheck(), c.policyExplain(), c.policyShell(), c.policyReplay())
 	return cmd
 }
 
 func (c *console) policyCheck() *cobra.Command {
 	return c.withJSON(&cobra.Command{
 		Use:   "check [FILE]",
-		Short: "Check config.yaml",
+		Short: "Check config.yaml, and the examples of its rules",
 		Long: `Read config.yaml (or FILE) as nod-desktop does, and print ok, or the error and its line. The exit status is
 1 if there is an error; nod-desktop then asks about everything.`,
 		Args: cobra.MaximumNArgs(1),
@@ -66,59 +64,6 @@ type checkedFile struct {
 	File    string `json:"file"`
 	OK      bool   `json:"ok"`
 	Problem string `json:"problem,omitempty"`
-}
-
-// policyTest returns the command that tries the examples of the rules.
-func (c *console) policyTest() *cobra.Command {
-	return c.withJSON(&cobra.Command{
-		Use:   "test [FILE]",
-		Short: "Test the examples of the rules in config.yaml",
-		Long: `Test every example of every rule in config.yaml (or FILE) and print the results. The exit status is 1 if one
-fails; nod-desktop rejects such a file.`,
-		Args: cobra.MaximumNArgs(1),
-		RunE: c.runs(func(_ context.Context, args []string) error {
-			path, err := configPath(args)
-			if err != nil {
-				return err
-			}
-			return c.testExamples(path)
-		}),
-	}, "print JSON")
-}
-
-func (c *console) testExamples(path string) error {
-	results, err := config.TestExamples(path)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return &verdict{exitNo, err.Error()}
-	}
-	results = append([]policy.ExampleResult{}, results...) // no examples are an empty list in JSON, too
-	failed := 0
-	for _, r := range results {
-		if r.Problem != "" {
-			failed++
-		}
-	}
-	if err := c.show(results, describeExamples(results, failed)); err != nil || failed == 0 {
-		return err
-	}
-	return &verdict{status: exitNo}
-}
-
-func describeExamples(results []policy.ExampleResult, failed int) string {
-	var b strings.Builder
-	for _, r := range results {
-		mark, want := "ok  ", "match"
-		if !r.Match {
-			want = "no_match"
-		}
-		text := fmt.Sprintf("%s  %s  %s", r.Rule, want, strconv.QuoteToGraphic(r.Text))
-		if r.Problem != "" {
-			mark, text = "FAIL", text+": "+r.Problem
-		}
-		b.WriteString(mark + "  " + text + "\n")
-	}
-	fmt.Fprintf(&b, "%d examples, %d failed\n", len(results), failed)
-	return b.String()
 }
 
 // configPath is the file that args name, which must be there, or the one that nod-desktop reads.

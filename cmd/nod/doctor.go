@@ -63,8 +63,8 @@ func (c *console) hasColors() bool {
 	return c.terminal && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
 }
 
-// printFindings prints JSON, or lays findings out for a person. What agents and files are called is made safe to look at wherever it
-// goes, so that colours are all that a terminal obeys.
+// printFindings prints JSON, or lays findings out for a person. What agents and files are called is made safe to look at
+// wherever it goes, so that colours are all that a terminal obeys.
 func (c *console) printFindings(e examined) error {
 	if c.json {
 		return c.show(e, "")

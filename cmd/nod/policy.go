@@ -25,13 +25,13 @@ import (
 func (c *console) policy() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "policy",
-		Short: "Check, explain and replay rules",
+		Short: "Check and explain rules",
 		Args:  cobra.ArbitraryArgs,
 		RunE:  c.needCommand,
 
 		SuggestionsMinimumDistance: suggestDistance,
 	}
-	cmd.AddCommand(c.policyCheck(), c.policyExplain(), c.policyShell(), c.policyReplay())
+	cmd.AddCommand(c.policyCheck(), c.policyExplain(), c.policyShell())
 	return cmd
 }
 
@@ -121,10 +121,6 @@ func openPolicy() (*store.Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	return openPolicyAt(path)
-}
-
-func openPolicyAt(path string) (*store.Store, error) {
 	grants, err := store.GrantsPath()
 	if err != nil {
 		return nil, err

@@ -144,17 +144,6 @@ func TestFiles(t *testing.T) {
 				f.write(f.ConfigHome+"/"+entryPath, "[Desktop Entry]\nTryExec=/gone/nod\nHidden=true\n")
 			}, nil, nil,
 		},
-		"a unit that nobody wants": {
-			func(f *fake) { f.write(f.ConfigHome+"/"+unitPath, "ExecStart=/gone/nod\n") }, nil, nil,
-		},
-		"a unit and an entry": {
-			func(f *fake) {
-				f.write(f.ConfigHome+"/"+unitPath, "[Service]\nExecStart=\"/usr/bin/nod-desktop\" --background\n")
-				f.wants(f.ConfigHome + "/" + unitPath)
-				f.write(f.ConfigHome+"/"+entryPath, "TryExec=/usr/bin/nod-desktop\n")
-			},
-			map[string]want{"autostart": {Warning, "both start nod", "io.nod.Desktop.desktop"}}, nil,
-		},
 		"what a dead nod-desktop published": {
 			(*fake).gone,
 			map[string]want{"nod-desktop": {Error, "isn't running", ""}, "endpoint": {Warning, "left a file", "rm -f"}},
@@ -189,9 +178,8 @@ func (f *fake) wants(unit string) {
 
 func TestProgramOf(t *testing.T) {
 	for _, tt := range []struct{ text, key, want string }{
-		{"[Service]\nExecStart=\"/opt/100%% nod/nod-desktop\" --background\n", "ExecStart", "/opt/100% nod/nod-desktop"},
-		{"ExecStart=-/usr/bin/nod-desktop --background", "ExecStart", "/usr/bin/nod-desktop"},
-		{"ExecStart=%h/bin/nod-desktop", "ExecStart", ""},
+		{"[Desktop Entry]\nExec=\"/opt/100%% nod/nod-desktop\" --background\n", "Exec", "/opt/100% nod/nod-desktop"},
+		{"Exec=%h/bin/nod-desktop", "Exec", ""},
 		{"Exec=nod-desktop --background\n", "Exec", "nod-desktop"},
 		{"Exec=\"/x/\\\\$HOME/nod\"", "Exec", ""},
 		{"TryExec=/x/a\\\\b\\sc\nExec=y", "TryExec", `/x/a\b c`},

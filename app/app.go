@@ -171,15 +171,9 @@ func newProgram(
 		return nil, err
 	}
 	p.broker = p.desk.Broker()
-	sessions, err := hooks.NewSessions(hooks.SessionsIn(dir))
-	if err != nil {
-		p.log.Warn("sessions are not recorded", "err", err)
-		sessions = nil
-	}
 	p.openRuns()
 	p.hooks = hooks.New(hooks.Config{
-		Sessions: sessions, Sandbox: p.runs,
-		Agents: registry.Protocols(), Nod: nod, Broker: p.broker, Log: p.log, OpenURL: openURL, Timeout: p.store.Timeout,
+		Sandbox: p.runs, Agents: registry.Protocols(), Nod: nod, Broker: p.broker, Log: p.log, OpenURL: openURL, Timeout: p.store.Timeout,
 		AskMore: func() bool { return p.store.Config().Agents.AskMore }, Settings: registry.Settings,
 	})
 	p.server, err = ipc.Listen(ipc.Config{

@@ -81,8 +81,7 @@ type Config struct {
 	OpenURL func(url string) error // shows an address in the person's browser, once the person agreed
 	Log     *slog.Logger
 
-	Sessions *Sessions // notes which sessions have come; nil: nobody does
-	Sandbox  Sandbox   // nil: nothing runs in one
+	Sandbox Sandbox // nil: nothing runs in one
 
 	// Settings looks Gate and Limit of a [Call] up. Required for calls with an Env.
 	Settings func(agent string, env func(string) string) (gate bool, limit time.Duration)
@@ -272,7 +271,6 @@ func (h *Hooks) Handle(ctx context.Context, c Call) ([]byte, error) {
 		who.CWD = s.CWD
 	}
 	s.key, s.Patience = c.IdempotencyKey, min(cmp.Or(s.Patience, api.MaxHookWait), c.patience())
-	h.cfg.Sessions.came(c.Agent, s.Session)
 	return h.run(ctx, who, s, func(reason string) any { return protocol.Deny(c.Event, reason) })
 }
 

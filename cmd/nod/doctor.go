@@ -6,8 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -52,35 +50,19 @@ func (c *console) examine(ctx context.Context) error {
 	return err
 }
 
-// The colours of a terminal, and the end of one.
-const (
-	red, yellow, green = "\x1b[31m", "\x1b[33m", "\x1b[32m"
-	plain              = "\x1b[0m"
-)
-
-// hasColors reports whether what is printed may be coloured.
-func (c *console) hasColors() bool {
-	return c.terminal && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
-}
-
 // printFindings prints JSON, or lays findings out for a person. What agents and files are called is made safe to look at
-// wherever it goes, so that colours are all that a terminal obeys.
+// wherever it goes.
 func (c *console) printFindings(e examined) error {
 	if c.json {
 		return c.show(e, "")
 	}
-	color := map[doctor.Status]string{doctor.Error: red, doctor.Warning: yellow, doctor.OK: green}
 	width := 0
 	for _, f := range e.Findings {
 		width = max(width, len(f.Title))
 	}
 	var b strings.Builder
 	for _, f := range e.Findings {
-		status := fmt.Sprintf("%-7s", f.Status)
-		if c.hasColors() {
-			status = color[f.Status] + status + plain
-		}
-		fmt.Fprintf(&b, "%s  %-*s  %s\n", status, width, oneLine(f.Title), oneLine(f.Detail))
+		fmt.Fprintf(&b, "%-7s  %-*s  %s\n", f.Status, width, oneLine(f.Title), oneLine(f.Detail))
 		if f.Fix != nil && f.Fix.Command != "" {
 			fmt.Fprintf(&b, "%*s  run: %s\n", len("warning")+2+width, "", oneLine(f.Fix.Command))
 		}
@@ -89,10 +71,7 @@ func (c *console) printFindings(e examined) error {
 		}
 	}
 	fmt.Fprintf(&b, "%s\n", e)
-	if _, err := io.WriteString(c.out, b.String()); err != nil {
-		return fmt.Errorf("print the findings: %w", err)
-	}
-	return nil
+	return c.print(b.String())
 }
 
 // String sums up.

@@ -136,4 +136,4 @@ func (e *exam) otherVersion(ctx context.Context, runs []agent.Run) (number, path
 }
 
 // repair is the fix that installs the hooks again.
-func repair(a agent.Agent) *Fix { return run("nod agents install %s", a.Name) }
+func repair(a agent.Agent) *cure { return run("nod agents install %s", a.Name) }

@@ -84,8 +84,8 @@ func (e *exam) isRunning() bool { return e.err == nil }
 // hangs reports whether nod-desktop runs but does not answer.
 func (e *exam) hangs() bool { return errors.Is(e.err, context.DeadlineExceeded) }
 
-func start() *Fix   { return run("nod start") }
-func restart() *Fix { return run("nod stop && nod start") }
+func start() *cure   { return run("nod start") }
+func restart() *cure { return run("nod stop && nod start") }
 
 func checkDesktop(_ context.Context, e *exam) []Finding {
 	problem, isProblem := errors.AsType[*client.Problem](e.err)
@@ -115,7 +115,7 @@ func checkDesktop(_ context.Context, e *exam) []Finding {
 }
 
 // again kills a process that does not listen, and starts another.
-func again(pid int) *Fix { return run("kill -9 %d; nod start", pid) }
+func again(pid int) *cure { return run("kill -9 %d; nod start", pid) }
 
 func (e *exam) leftBehind() []Finding {
 	if e.at.PID == 0 {
@@ -160,7 +160,7 @@ func checkUser(_ context.Context, e *exam) []Finding {
 	return nil
 }
 
-func ownRuntime() *Fix { return run(`export XDG_RUNTIME_DIR="/run/user/$(id -u)"`) }
+func ownRuntime() *cure { return run(`export XDG_RUNTIME_DIR="/run/user/$(id -u)"`) }
 
 func checkRuntime(_ context.Context, e *exam) []Finding {
 	env := getenv(e.Environ)

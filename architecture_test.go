@@ -17,7 +17,7 @@ import (
 // A package that is missing here fails the test, so that nobody forgets to think.
 var mayImport = map[string][]string{
 	"nod":                      {"nod/app", "nod/ownfile/ownprocess", "nod/version"},
-	"nod/agents/agent":         {"nod/ipc/endpoint", "nod/ipc/hooks", "nod/ipc/programs", "nod/policy/replay"},
+	"nod/agents/agent":         {"nod/ipc/hooks", "nod/ipc/programs", "nod/policy/replay"},
 	"nod/agents/claude":        {"nod/agents/agent", "nod/agents/claude/prefix", "nod/agents/jsonl"},
 	"nod/agents/claude/prefix": {},
 	"nod/agents/codex":         {"nod/agents/agent", "nod/agents/claude", "nod/agents/jsonl"},

@@ -274,32 +274,6 @@ func toolResults(content json.RawMessage) []string {
 	return results
 }
 
-// A session that was started without hooks is told of by the check, from the agent's own transcripts.
-func TestAgentClaudeCodeWithoutHooks(t *testing.T) {
-	eachClaudeCode(t, func(t *testing.T, claude claudeCode) {
-		const missed = "without asking nod"
-		n := startDesktop(t)
-		n.writeConfig(settings)
-		n.startNod()
-		n.launch(n.program("nod", "agents", "install", "claude-code", "--yes")).result()
-		for _, test := range []struct {
-			args []string
-			want bool
-		}{
-			{nil, false},
-			{[]string{"--bare"}, true},
-		} {
-			model := newModel(commands("ls")...)
-			claude.headless(n, model.URL, test.args...).result()
-			model.Close()
-			check := n.launch(n.program("nod", "agents", "check", "claude-code"))
-			if out, _ := check.result(); strings.Contains(out, missed) != test.want {
-				t.Errorf("after %q:\n%s", test.args, out)
-			}
-		}
-	})
-}
-
 // In a project whose commands run in the sandbox Claude Code works on unasked, from call to call in the folder that its
 // shell went to, and reads what it would read without nod.
 func TestAgentClaudeCodeSandbox(t *testing.T) { eachClaudeCode(t, testClaudeCodeSandbox) }

@@ -26,7 +26,6 @@ import (
 	"golang.org/x/mod/semver"
 
 	"nod/api"
-	"nod/ipc/endpoint"
 	"nod/ipc/hooks"
 	"nod/ipc/programs"
 	"nod/ownfile"
@@ -50,9 +49,6 @@ type Machine struct {
 	Root     string                         // what settings of the whole system are below; empty: the system
 	Dir      string                         // the folder whose project's settings count, too; empty: none
 	Sessions func(program string) []Session // the sessions of an agent that run; nil: nobody looks
-
-	// Came says since when nod notes the sessions of agents that come, and which have; nil: nobody does.
-	Came func() (since time.Time, came func(agent, session string) bool, err error)
 
 	// Wait is how long nod waits for the user at most; 0: as long as a hook may.
 	Wait time.Duration
@@ -83,14 +79,7 @@ func Here() (Machine, error) {
 		return Machine{}, fmt.Errorf("find the home folder: %w", err)
 	}
 	running := sync.OnceValue(runningSessions)
-	came := func() (time.Time, func(agent, session string) bool, error) {
-		folder, err := endpoint.Locate()
-		if err != nil {
-			return time.Time{}, nil, err
-		}
-		return hooks.ReadSessions(hooks.SessionsIn(folder))
-	}
-	return Machine{Home: home, Env: os.Getenv, Look: exec.LookPath, Run: output, Runs: canRun, Came: came,
+	return Machine{Home: home, Env: os.Getenv, Look: exec.LookPath, Run: output, Runs: canRun,
 		Sessions: func(program string) []Session { return running()(program) }}, nil
 }
 

@@ -55,8 +55,8 @@ func (c Change) Diff() string {
 	return text
 }
 
-// ErrChanged says that a file is no longer what the change was computed from.
-var ErrChanged = errors.New("the file has changed: look at the diff again")
+// errChanged says that a file is no longer what the change was computed from.
+var errChanged = errors.New("the file has changed: look at the diff again")
 
 // Apply makes the change: whole or not at all. When nod comes into a file, the file as it was is kept beside it.
 func (c Change) Apply() error {
@@ -68,7 +68,7 @@ func (c Change) Apply() error {
 		return err
 	}
 	if !bytes.Equal(now, c.Before) || (now == nil) != (c.Before == nil) {
-		return fmt.Errorf("%s: %w", c.Path, ErrChanged)
+		return fmt.Errorf("%s: %w", c.Path, errChanged)
 	}
 	path, mode, err := target(c.Path)
 	if err != nil {

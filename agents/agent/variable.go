@@ -12,10 +12,7 @@ import (
 // agent's commands: {"env": {VARIABLE: "/usr/bin/nod -c"}}.
 func Shell(path, variable string) File {
 	s := shellSetting(variable)
-	return File{
-		Path: path, Install: s.install, Look: s.look,
-		Uninstall: func(now, kept []byte) ([]byte, error) { return s.uninstall(now, kept) },
-	}
+	return File{Path: path, Install: s.install, Look: s.look, Uninstall: s.uninstall}
 }
 
 type shellSetting string

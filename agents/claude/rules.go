@@ -12,84 +12,32 @@ import (
 )
 
 // readRules reads the rules of a settings file that ask or deny.
-func readRules(text []byte) ([]agent.OwnRule, error) {
+func readRules(text []byte) (rules []agent.OwnRule, err error) {
 	root, err := hujson.Parse(text)
 	if err != nil {
 		return nil, fmt.Errorf("not JSON: %w", err)
 	}
-	settings, err := members(text, root, "")
-	if err != nil {
-		return nil, err
-	}
-	var rules []agent.OwnRule
-	for _, setting := range settings {
-		if setting.name != "permissions" {
+	for _, effect := range []policy.Effect{policy.Ask, policy.Deny} {
+		found := root.Find("/permissions/" + string(effect))
+		if found == nil {
 			continue
 		}
-		permissions, err := members(text, setting.value, "permissions.")
-		if err != nil {
-			return nil, err
+		list, ok := found.Value.(*hujson.Array)
+		if !ok {
+			return nil, fmt.Errorf("permissions.%s: want a list", effect)
 		}
-		for _, m := range permissions {
-			effect := policy.Effect(m.name)
-			if effect != policy.Ask && effect != policy.Deny {
-				continue
+		for _, item := range list.Elements {
+			rule, ok := item.Value.(hujson.Literal)
+			if !ok || rule.Kind() != '"' {
+				return nil, fmt.Errorf("permissions.%s: want texts", effect)
 			}
-			found, err := readList(text, effect, m)
-			if err != nil {
-				return nil, err
-			}
-			rules = append(rules, found...)
+			rules = append(rules, agent.OwnRule{
+				Text: fmt.Sprintf("%s %s", effect, rule.String()), Effect: effect, Rules: translate(rule.String()),
+				Line: 1 + bytes.Count(text[:item.StartOffset], []byte("\n")),
+			})
 		}
 	}
 	return rules, nil
-}
-
-func readList(text []byte, effect policy.Effect, m member) (rules []agent.OwnRule, err error) {
-	list, ok := m.value.Value.(*hujson.Array)
-	if !ok {
-		return nil, fmt.Errorf("line %d: permissions.%s: want a list", m.line, effect)
-	}
-	for _, item := range list.Elements {
-		line := lineAt(text, item)
-		literal, ok := item.Value.(hujson.Literal)
-		if !ok || literal.Kind() != '"' {
-			return nil, fmt.Errorf("line %d: permissions.%s: want texts", line, effect)
-		}
-		rule := literal.String()
-		rules = append(rules, agent.OwnRule{
-			Text: fmt.Sprintf("%s %s", effect, rule), Line: line, Effect: effect, Rules: translate(rule),
-		})
-	}
-	return rules, nil
-}
-
-type member struct {
-	name  string
-	value hujson.Value
-	line  int
-}
-
-func members(text []byte, v hujson.Value, under string) ([]member, error) {
-	object, ok := v.Value.(*hujson.Object)
-	if !ok {
-		return nil, fmt.Errorf("line %d: want a JSON object", lineAt(text, v))
-	}
-	var list []member
-	seen := map[string]bool{}
-	for _, m := range object.Members {
-		name, line := m.Name.Value.(hujson.Literal).String(), lineAt(text, m.Name)
-		if seen[name] {
-			return nil, fmt.Errorf("line %d: %s%s appears twice", line, under, name)
-		}
-		seen[name] = true
-		list = append(list, member{name, m.Value, line})
-	}
-	return list, nil
-}
-
-func lineAt(text []byte, v hujson.Value) int {
-	return 1 + bytes.Count(text[:v.StartOffset], []byte("\n"))
 }
 
 const toolLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-*"

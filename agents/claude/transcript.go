@@ -72,7 +72,6 @@ func (t *transcript) read(text []byte) []policy.Call {
 	}
 	var l line
 	if json.Unmarshal(text, &l) != nil {
-		t.Skip()
 		return nil
 	}
 	if l.Type != "assistant" || len(l.Message.Content) == 0 || l.Message.Content[0] != '[' {
@@ -83,7 +82,6 @@ func (t *transcript) read(text []byte) []policy.Call {
 	}
 	var blocks []block
 	if json.Unmarshal(l.Message.Content, &blocks) != nil {
-		t.Skip()
 		return nil
 	}
 	return t.calls(l, blocks)

@@ -85,7 +85,6 @@ func (t *transcript) read(text []byte) (call policy.Call, ok bool) {
 	}
 	var l line
 	if json.Unmarshal(text, &l) != nil {
-		t.Skip()
 		return call, false
 	}
 	if at, err := time.Parse(time.RFC3339, l.Timestamp); err == nil {
@@ -96,7 +95,6 @@ func (t *transcript) read(text []byte) (call policy.Call, ok bool) {
 	}
 	var it item
 	if json.Unmarshal(l.Payload, &it) != nil {
-		t.Skip()
 		return call, false
 	}
 	if t.session == "" && l.Type == "session_meta" {
@@ -126,9 +124,6 @@ func (t *transcript) call(it item) (call policy.Call, ok bool) {
 		call.Tool, input, ok = function(it)
 	default:
 		return call, false
-	}
-	if !ok {
-		t.Skip()
 	}
 	call.Input = policy.ReadInput(input)
 	return call, ok

@@ -116,5 +116,15 @@ func (c *console) complain(what, why string) {
 	if what != "" {
 		why = what + ": " + why
 	}
-	fmt.Fprintf(c.err, "nod: %s\n", strings.ReplaceAll(invisible.Visible(why), "\n", `\n`))
+	fmt.Fprintf(c.err, "nod: %s\n", oneLine(why))
+}
+
+// oneLine keeps text on its line, safe to look at.
+func oneLine(text string) string { return strings.ReplaceAll(invisible.Visible(text), "\n", `\n`) }
+
+func count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
 }

@@ -124,16 +124,6 @@ func (c *console) pending() *cobra.Command {
 const whereAnswered = `Answer in the window, or on a paired phone: its page works with a screen reader (docs/phone.md).
 Not in a terminal: an agent can open one and type there, and nod could not tell it from you.`
 
-// answer returns the command that says why there is none: who cannot use the window looks for it.
-func (c *console) answer() *cobra.Command {
-	return &cobra.Command{
-		Use: "answer", Short: "Say where to answer", Hidden: true, DisableFlagParsing: true,
-		RunE: c.runs(func(context.Context, []string) error {
-			return &verdict{exitUsage, strings.ReplaceAll(whereAnswered, "\n", " ")}
-		}),
-	}
-}
-
 func words(o api.Outcome) string { return strings.ReplaceAll(string(o), "_", " ") }
 
 func (c *console) list(ctx context.Context) error {

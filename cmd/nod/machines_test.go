@@ -12,7 +12,7 @@ import (
 )
 
 func TestMachinesAreListed(t *testing.T) {
-	p := operator.Published{Peers: operator.Peers{
+	p := operator.Peers{
 		Fingerprint: "army robot job circle desk demise", Problem: "another program changed the list",
 		Peers: []operator.Peer{{
 			Peer:  remote.Peer{Name: "build", Role: remote.RoleMachine},
@@ -31,8 +31,8 @@ func TestMachinesAreListed(t *testing.T) {
 			{Name: "ssh build", State: remote.State{Up: true, Since: time.Now()}},
 			{Name: "ssh gone", State: remote.State{Problem: "the host does not answer\x1b]0;x\a\n"}},
 		},
-	}}
-	text := newMachineList(p).String()
+	}
+	text := describePeers(p)
 	for _, want := range []string{
 		"army robot job circle desk demise", "12ms away, 2 requests waiting", "not connected, last seen",
 		"asks to join by ssh build-2", "a b c d e f", "not connected: the host does not answer", "another program",

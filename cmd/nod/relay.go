@@ -22,10 +22,10 @@ import (
 )
 
 type relayFlags struct {
-	ssh, stdio, forget bool
-	desks              []string
-	nats               cluster.Config
-	logLevel           string
+	stdio, forget bool
+	desks         []string
+	nats          cluster.Config
+	logLevel      string
 }
 
 func (c *console) relay() *cobra.Command {
@@ -47,7 +47,6 @@ It prints this machine's fingerprint in words. Compare them with the words at yo
 		RunE:    c.runs(func(ctx context.Context, _ []string) error { return c.runRelay(ctx, f) }),
 	}
 	flags := cmd.Flags()
-	flags.BoolVar(&f.ssh, "ssh", false, "wait for a desk to connect, for example over ssh (the default)")
 	flags.StringVar(&f.nats.URL, "nats", "", "connect to the desks through this NATS server")
 	flags.StringVar(&f.nats.Credentials, "credentials", "", "file with NATS credentials")
 	flags.StringVar(&f.nats.CA, "ca", "", "file with certificates to trust instead of the system's")
@@ -57,9 +56,7 @@ It prints this machine's fingerprint in words. Compare them with the words at yo
 		"connect standard input and output to the relay, and start it if necessary; desks run this with their --desk")
 	flags.BoolVar(&f.forget, "forget-desks", false, "forget all desks and their policies, and end")
 	flags.StringVar(&f.logLevel, "log-level", "", "how much to log: debug, info, warn or error")
-	cmd.MarkFlagsMutuallyExclusive("ssh", "nats")
 	cmd.MarkFlagsMutuallyExclusive("stdio", "nats", "forget-desks")
-	cmd.MarkFlagsMutuallyExclusive("ssh", "stdio", "forget-desks")
 	cmd.MarkFlagsMutuallyExclusive("desk", "forget-desks")
 	return cmd
 }

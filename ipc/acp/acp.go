@@ -29,14 +29,14 @@ import (
 	"nod/api"
 )
 
-// Approver asks nod. An error means that nobody decided. With onlyDeny, where the agent takes no allow, the user is not
+// approver asks nod. An error means that nobody decided. With onlyDeny, where the agent takes no allow, the user is not
 // asked: nod's rules alone decide.
-type Approver func(ctx context.Context, r api.ApproveRequest, onlyDeny bool) (api.ApproveReply, error)
+type approver func(ctx context.Context, r api.ApproveRequest, onlyDeny bool) (api.ApproveReply, error)
 
 // Proxy stands between one editor and one agent.
 type Proxy struct {
 	editor, agent *output
-	approve       Approver
+	approve       approver
 	ctx           context.Context // ends with either side
 	end           context.CancelFunc
 	answers       sync.WaitGroup // one for each request that is held
@@ -56,7 +56,7 @@ const maxTitle = 2000
 var errCancelled = errors.New("cancelled")
 
 // New returns a proxy that writes to an editor and an agent. The name is the agent's until it says its own.
-func New(editor, agent io.Writer, name string, approve Approver) *Proxy {
+func New(editor, agent io.Writer, name string, approve approver) *Proxy {
 	ctx, end := context.WithCancel(context.Background())
 	return &Proxy{
 		editor: &output{w: editor}, agent: &output{w: agent}, approve: approve, ctx: ctx, end: end,

@@ -56,7 +56,7 @@ func (s *side) hears() string {
 }
 
 // between runs a proxy for a conversation in which a session has begun in /p, with an agent of that name.
-func between(t *testing.T, name string, approve Approver, talk func(t *testing.T, editor, agent *side)) {
+func between(t *testing.T, name string, approve approver, talk func(t *testing.T, editor, agent *side)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		var editor, agent side
@@ -199,7 +199,7 @@ func TestAnswers(t *testing.T) {
 }
 
 // nodAsked is an approver that keeps the last request, and decides nothing.
-func nodAsked(into **api.ApproveRequest) Approver {
+func nodAsked(into **api.ApproveRequest) approver {
 	return func(_ context.Context, r api.ApproveRequest, _ bool) (api.ApproveReply, error) {
 		*into = &r
 		return api.ApproveReply{}, errors.New("undecided")
@@ -464,7 +464,7 @@ func TestFolders(t *testing.T) {
 }
 
 // waits is an approver whose person takes an hour to allow, and that counts how often nobody waited for that.
-func waits(withdrawn *atomic.Int32) Approver {
+func waits(withdrawn *atomic.Int32) approver {
 	return func(ctx context.Context, _ api.ApproveRequest, _ bool) (api.ApproveReply, error) {
 		select {
 		case <-ctx.Done():

@@ -75,14 +75,12 @@ type Call struct {
 type Config struct {
 	Agents  map[string]Protocol // by name, as in "nod hook NAME"
 	Broker  Broker
-	AskMore func() bool            // also about what no rule speaks of, in modes in which the agent asks less
-	Timeout func() time.Duration   // how long a request waits, as configured; at most as long as the agent does
-	Nod     string                 // path of the nod command; may be empty
-	OpenURL func(url string) error // shows an address in the person's browser, once the person agreed
+	AskMore func() bool          // also about what no rule speaks of, in modes in which the agent asks less
+	Timeout func() time.Duration // how long a request waits, as configured; at most as long as the agent does
+	Nod     string               // path of the nod command; may be empty
 	Log     *slog.Logger
 
-	Sessions *Sessions // notes which sessions have come; nil: nobody does
-	Sandbox  Sandbox   // nil: nothing runs in one
+	Sandbox Sandbox // nil: nothing runs in one
 
 	// Settings looks Gate and Limit of a [Call] up. Required for calls with an Env.
 	Settings func(agent string, env func(string) string) (gate bool, limit time.Duration)
@@ -200,7 +198,6 @@ type Step struct {
 	Over       func(interact.Request) bool // these were answered elsewhere
 	Notice     *api.Notify
 	NoticeKind string
-	Opens      string // an address that an allow opens
 
 	key string // idempotency key of the call
 }
@@ -272,7 +269,6 @@ func (h *Hooks) Handle(ctx context.Context, c Call) ([]byte, error) {
 		who.CWD = s.CWD
 	}
 	s.key, s.Patience = c.IdempotencyKey, min(cmp.Or(s.Patience, api.MaxHookWait), c.patience())
-	h.cfg.Sessions.came(c.Agent, s.Session)
 	return h.run(ctx, who, s, func(reason string) any { return protocol.Deny(c.Event, reason) })
 }
 
@@ -307,12 +303,6 @@ func (h *Hooks) run(
 		return nil, err
 	case insisted != "":
 		return json.Marshal(s.Insist(insisted))
-	}
-	if s.Opens != "" && a.Outcome == api.Allowed && a.By == api.ByHuman {
-		if err := h.cfg.OpenURL(s.Opens); err != nil {
-			h.cfg.Log.Warn("hook: address not opened", "agent", who.Agent, "err", err)
-			return nil, nil
-		}
 	}
 	reply, err := s.replyTo(a, deny)
 	if err != nil {

@@ -25,7 +25,7 @@ var (
 		"desk.key", ".desk.key*", "peers.json", ".peers.json*",
 		"nod.log", "nod-*.log", "hooks.log", "hooks-*.log", "hooks.lock", "crash.log", "crash.log.1",
 		"endpoint.json", ".endpoint.json*", "machines.json", ".machines.json*", "nod.sock", "instance.lock",
-		"nod-desktop.out", "sessions.jsonl",
+		"nod-desktop.out",
 		"relay.key", ".relay.key*", "desks.json", ".desks.json*", "relay.jsonl*", ".relay.jsonl*", "relay.lock", "relay.sock",
 		"nod-relay.out",
 	}

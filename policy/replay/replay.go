@@ -1,4 +1,5 @@
-// Package replay applies a policy to the calls in agents' transcripts. It sends and writes nothing.
+// Package replay applies a policy to the calls in agents' transcripts, and looks for rules that would have spared the
+// user prompts. It sends and writes nothing.
 package replay
 
 import (
@@ -16,7 +17,6 @@ import (
 // Reader reads the calls of one transcript.
 type Reader interface {
 	Calls() iter.Seq2[time.Time, policy.Call] // in order; may be called once
-	Skipped() int                             // unusable lines
 	Err() error                               // why Calls ended early; may be nil
 }
 
@@ -29,25 +29,12 @@ type File struct {
 	Read func(io.Reader) Reader
 }
 
-// Options change what [Run] does.
-type Options struct {
-	Progress func(bytes int64) // called with the number of bytes read; may be nil
-	Suggest  bool              // suggest rules; reads every transcript twice
-}
-
-// Run replays transcripts. It fails if it cannot read one, because a report without it would look too
-// good.
-func Run(ctx context.Context, files []File, sim *policy.Simulation, o Options) (*Report, error) {
-	if o.Progress == nil {
-		o.Progress = func(int64) {}
-	}
-	first := newTally(sim, o.Suggest)
-	if err := run(ctx, files, first, o); err != nil {
+// Run replays transcripts, and does it again with the rules that it suggests. It tells progress of the bytes that it
+// reads. It fails if it cannot read a transcript, because a report without it would look too good.
+func Run(ctx context.Context, files []File, sim *policy.Simulation, progress func(bytes int64)) (*Report, error) {
+	first := newTally(sim)
+	if err := first.readAll(ctx, files, progress); err != nil {
 		return nil, err
-	}
-	first.Files = len(files)
-	if !o.Suggest {
-		return &first.Report, nil
 	}
 	found, err := sim.Suggest(ctx, first.past, time.Now())
 	if err != nil {
@@ -61,45 +48,43 @@ func Run(ctx context.Context, files []File, sim *policy.Simulation, o Options) (
 	if err != nil {
 		return nil, err
 	}
-	second := newTally(with, false)
-	if err := run(ctx, files, second, o); err != nil {
+	second := newTally(with)
+	if err := second.readAll(ctx, files, progress); err != nil {
 		return nil, err
 	}
-	first.addRules(second, rules)
-	return &first.Report, nil
+	return &Report{Files: len(files), Counts: first.Counts, Rules: second.rules(rules, first.Asked)}, nil
 }
 
-// run passes every call to the tally, one session after another: those that ended first come first.
-func run(ctx context.Context, files []File, t *tally, o Options) error {
+// readAll passes every call to the tally, one session after another: those that ended first come first.
+func (t *tally) readAll(ctx context.Context, files []File, progress func(bytes int64)) error {
 	byAge := func(a, b File) int { return a.At.Compare(b.At) }
 	for _, f := range slices.SortedStableFunc(slices.Values(files), byAge) {
-		if err := t.read(ctx, f, o); err != nil {
+		if err := t.read(ctx, f, progress); err != nil {
 			return fmt.Errorf("read %s: %w", f.Name, err)
 		}
 	}
 	return nil
 }
 
-func (t *tally) read(ctx context.Context, f File, o Options) error {
+func (t *tally) read(ctx context.Context, f File, progress func(bytes int64)) error {
 	file, err := f.Open()
 	if err != nil {
 		return err
 	}
 	defer file.Close()
-	reader := f.Read(&counted{file, o.Progress})
+	reader := f.Read(&counted{file, progress})
 	for at, call := range reader.Calls() {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		t.add(call, at)
 	}
-	t.Skipped += reader.Skipped()
 	return reader.Err()
 }
 
 type counted struct {
 	io.Reader
-	progress func(int64)
+	progress func(bytes int64)
 }
 
 func (c *counted) Read(p []byte) (int, error) {
@@ -116,18 +101,16 @@ const (
 
 // Report is the result of a replay.
 type Report struct {
-	Files     int
-	Skipped   int // broken or too long lines
-	Questions int // calls that ask the user something; not counted below
+	Files int
 	Counts
-	Rules *Rules // with [Options.Suggest]
+	Rules Rules
 }
 
-// Counts are numbers of calls: the others pass or are denied.
+// Counts are numbers of calls. What asks the user something is none.
 type Counts struct {
 	Calls  int
-	Asked  int
-	Always int // of those asked, for a user who answers "always" where possible
+	Asked  int // the user would have been asked about
+	Always int // of those, for a user who answers "always" where possible
 }
 
 // Rules are the suggested rules that would have saved most prompts, with the counts of a replay with all of them.
@@ -143,26 +126,21 @@ type Rule struct {
 }
 
 type tally struct {
-	Report
+	Counts
 	sim      *policy.Simulation
 	byRule   map[string]int // calls that a rule let pass
-	suggest  bool
-	past     []policy.Past // calls with a prompt, to look for rules; limited
-	pastSize int           // bytes of its inputs
+	past     []policy.Past  // calls with a prompt, to look for rules; limited
+	pastSize int            // bytes of its inputs
 }
 
-func newTally(sim *policy.Simulation, suggest bool) *tally {
-	return &tally{sim: sim, byRule: map[string]int{}, suggest: suggest}
-}
+func newTally(sim *policy.Simulation) *tally { return &tally{sim: sim, byRule: map[string]int{}} }
 
 func (t *tally) add(c policy.Call, at time.Time) {
 	if policy.IsQuestion(c) {
-		t.Questions++
 		return
 	}
 	t.Calls++
-	d := t.sim.Decide(c, at)
-	switch d.Effect {
+	switch d := t.sim.Decide(c, at); d.Effect {
 	case policy.Allow:
 		t.byRule[d.Rule]++
 	case policy.Ask:
@@ -170,25 +148,27 @@ func (t *tally) add(c policy.Call, at time.Time) {
 		if t.sim.Answer(c, at) {
 			t.Always++
 		}
-		if size := t.pastSize + len(c.Input.Raw); t.suggest && len(t.past) < maxPast && size <= maxPastSize {
+		if size := t.pastSize + len(c.Input.Raw); len(t.past) < maxPast && size <= maxPastSize {
 			t.past, t.pastSize = append(t.past, policy.Past{Call: c, Effect: policy.Allow}), size
 		}
 	}
 }
 
-func (r *Report) addRules(second *tally, rules []policy.Rule) {
-	r.Rules = &Rules{Rules: []Rule{}, Counts: second.Counts}
-	for _, rule := range rules {
-		n := second.byRule[rule.ID]
+// rules are those that let calls pass, of which so many were asked about without them.
+func (t *tally) rules(all []policy.Rule, asked int) Rules {
+	r := Rules{Counts: t.Counts}
+	for _, rule := range all {
+		n := t.byRule[rule.ID]
 		if n == 0 {
 			continue
 		}
-		spared := fmt.Sprintf("would have spared %d of %d prompts", n, r.Asked)
+		spared := fmt.Sprintf("would have spared %d of %d prompts", n, asked)
 		if rule.Note != "" {
 			spared += "; " + rule.Note
 		}
 		rule.Note = spared
-		r.Rules.Rules = append(r.Rules.Rules, Rule{rule, n})
+		r.Rules = append(r.Rules, Rule{rule, n})
 	}
-	slices.SortStableFunc(r.Rules.Rules, func(a, b Rule) int { return cmp.Compare(b.Spares, a.Spares) })
+	slices.SortStableFunc(r.Rules, func(a, b Rule) int { return cmp.Compare(b.Spares, a.Spares) })
+	return r
 }

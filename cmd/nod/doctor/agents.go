@@ -80,7 +80,7 @@ func (e *exam) checkAgent(ctx context.Context, a agent.Agent, m agent.Machine) a
 	}
 	f := failure(run("${EDITOR:-vi} %s", quote(status.File)), "%v", err)
 	if err == nil {
-		f = e.judge(ctx, a, m, status, steps)
+		f = e.judge(ctx, a, status, steps)
 	}
 	f.ID, f.Title = "agent-"+a.Name, a.Title
 	state.finding = &f
@@ -88,28 +88,28 @@ func (e *exam) checkAgent(ctx context.Context, a agent.Agent, m agent.Machine) a
 }
 
 // judge turns the results of the steps into a finding; no steps: the way to nod-desktop was not tried.
-func (e *exam) judge(ctx context.Context, a agent.Agent, m agent.Machine, s agent.Status, steps []agent.Step) Finding {
+func (e *exam) judge(ctx context.Context, a agent.Agent, s agent.Status, steps []agent.Step) Finding {
 	switch {
 	case s.Dead != nil:
-		return failure(repair(a, m), "%s", withoutCure(a.DeadHooks(s)))
+		return failure(repair(a), "%s", withoutCure(a.DeadHooks(s)))
 	case !s.Installed:
-		return failure(repair(a, m), "some of its hooks are missing in %s", s.File)
+		return failure(repair(a), "some of its hooks are missing in %s", s.File)
 	case s.Off != nil:
 		return failure(run("nod agents check %s", a.Name), "%s", oneLine(s.OffErr()))
 	case s.CutOff != nil:
-		return failure(repair(a, m), "%s", withoutCure(s.CutOff))
+		return failure(repair(a), "%s", withoutCure(s.CutOff))
 	}
 	for _, step := range steps {
 		switch {
 		case step.Err != nil && step.Hooks:
-			return failure(repair(a, m), "%s: no: %s", step.What, withoutCure(step.Err))
+			return failure(repair(a), "%s: no: %s", step.What, withoutCure(step.Err))
 		case step.Err != nil:
 			return failure(run("nod agents check %s", a.Name), "%s: no: %s", step.What, withoutCure(step.Err))
 		}
 	}
 	switch other, path := e.otherVersion(ctx, s.Runs); {
 	case other != "":
-		return warning(repair(a, m), "its hooks run %s, which is version %s", path, other)
+		return warning(repair(a), "its hooks run %s, which is version %s", path, other)
 	case steps == nil:
 		return ok("its hooks are in %s, but were not tested", s.File)
 	case s.Untested != "":
@@ -135,23 +135,5 @@ func (e *exam) otherVersion(ctx context.Context, runs []agent.Run) (number, path
 	return "", ""
 }
 
-// repair is a fix that installs the hooks again, if the changes are known.
-func repair(a agent.Agent, m agent.Machine) *Fix {
-	fix := run("nod agents install %s", a.Name)
-	changes, err := a.Install(m, false)
-	if err != nil || len(changes) == 0 {
-		return fix
-	}
-	for _, c := range changes {
-		fix.Diff += c.Diff()
-	}
-	fix.Apply = func() error {
-		for _, c := range changes {
-			if err := c.Apply(); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-	return fix
-}
+// repair is the fix that installs the hooks again.
+func repair(a agent.Agent) *cure { return run("nod agents install %s", a.Name) }

@@ -3,101 +3,43 @@ package doctor
 import (
 	"cmp"
 	"context"
-	"nod/ownfile"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"nod/ownfile"
 )
 
-type autostartEntry struct {
-	path    string   // to show to the user
-	program string   // empty if unknown
-	files   []string // all of its files in the user's folders
-	isOurs  bool     // nod wrote it
-	isGone  bool     // a dangling link
-}
+// The autostart files, below the configuration folder: nod's own, and the link to a package's unit.
+const (
+	entryPath = "autostart/io.nod.Desktop.desktop"
+	wantsPath = "systemd/user/graphical-session.target.wants/nod-desktop.service"
+)
 
-// checkAutostart checks whether the autostart entries lead to an existing program.
+// checkAutostart checks whether what starts nod at login exists.
 func checkAutostart(_ context.Context, e *exam) []Finding {
 	if !isFreedesktop {
 		return nil
 	}
-	entries := slices.Concat(e.unit(), e.desktopEntry())
-	var found []Finding
-	for _, entry := range entries {
-		if entry.isGone {
-			found = append(found, warning(entry.remove(), "%s is a broken link: nod does not start at login", entry.path))
-		} else if _, err := e.Look(entry.program); err != nil && entry.program != "" {
-			found = append(found, warning(entry.remove(), "%s starts %s, which does not exist", entry.path, entry.program))
+	found := []Finding{ok("off: start nod yourself, or turn it on in nod's settings")}
+	wants := filepath.Join(e.ConfigHome, wantsPath)
+	if _, err := os.Lstat(wants); err == nil {
+		found = []Finding{ok("on: %s", wants)}
+		if _, err := os.Stat(wants); err != nil {
+			found = []Finding{warning(run("rm -f %s", quote(wants)), "%s is a broken link: nod does not start at login", wants)}
 		}
 	}
-	switch {
-	case found != nil:
+	entry := filepath.Join(e.ConfigHome, entryPath)
+	text, err := ownfile.ReadPlain(entry, maxEntry)
+	if err != nil || hasLine(string(text), "Hidden=true", "X-GNOME-Autostart-enabled=false") { // off in the desktop
 		return found
-	case len(entries) == 0:
-		return []Finding{ok("off: start nod yourself, or turn it on in nod's settings")}
-	case len(entries) > 1:
-		return []Finding{warning(entries[1].remove(), "%s and %s both start nod", entries[0].path, entries[1].path)}
 	}
-	return []Finding{ok("on: %s", entries[0].path)}
-}
-
-// remove is a fix that removes the entry, if nod wrote it.
-func (a autostartEntry) remove() *Fix {
-	fix := remove(a.files...)
-	if !a.isOurs {
-		fix.Apply = nil
+	program := cmp.Or(programOf(string(text), "TryExec"), programOf(string(text), "Exec"))
+	if _, err := e.Look(program); err != nil && program != "" {
+		return []Finding{warning(run("rm -f %s", quote(entry)), "%s starts %s, which does not exist", entry, program)}
 	}
-	return fix
-}
-
-// The autostart files, below the configuration folder, and the line that marks nod's own.
-const (
-	unitPath  = "systemd/user/nod-desktop.service"
-	wantsPath = "systemd/user/graphical-session.target.wants/nod-desktop.service"
-	entryPath = "autostart/io.nod.Desktop.desktop"
-	ownMark   = "X-Nod-Managed=true"
-)
-
-// unit is the systemd unit in use: the user's, or a package's.
-func (e *exam) unit() []autostartEntry {
-	wants, own := filepath.Join(e.ConfigHome, wantsPath), filepath.Join(e.ConfigHome, unitPath)
-	if _, err := os.Lstat(wants); err != nil {
-		return nil
-	}
-	entry := autostartEntry{path: wants, files: []string{wants}, isOurs: true}
-	path, err := filepath.EvalSymlinks(wants)
-	if err != nil {
-		entry.isGone = true
-		return []autostartEntry{entry}
-	}
-	read, err := ownfile.ReadPlain(path, maxEntry)
-	if err != nil {
-		return nil // systemd cannot read it either
-	}
-	text := string(read)
-	entry.program, entry.isOurs = programOf(text, "ExecStart"), hasLine(text, ownMark)
-	if _, err := os.Lstat(own); err == nil {
-		entry.path, entry.files = own, append(entry.files, own)
-	}
-	return []autostartEntry{entry}
-}
-
-func (e *exam) desktopEntry() []autostartEntry {
-	path := filepath.Join(e.ConfigHome, entryPath)
-	read, err := ownfile.ReadPlain(path, maxEntry)
-	if err != nil {
-		return nil
-	}
-	text := string(read)
-	if hasLine(text, "Hidden=true", "X-GNOME-Autostart-enabled=false") {
-		return nil // switched off in the desktop
-	}
-	return []autostartEntry{{
-		path: path, files: []string{path}, isOurs: hasLine(text, ownMark),
-		program: cmp.Or(programOf(text, "TryExec"), programOf(text, "Exec")),
-	}}
+	return []Finding{ok("on: %s", entry)}
 }
 
 // maxEntry is the most that is read of an autostart entry, in bytes.
@@ -113,7 +55,7 @@ func hasLine(text string, lines ...string) bool {
 }
 
 // programOf reads the program from a line of an entry: the first word, quoted or not, or the whole line for TryExec. It
-// is empty if missing, or if only systemd can tell.
+// is empty if missing, or if only the desktop can tell.
 func programOf(text, key string) string {
 	for line := range strings.Lines(text) {
 		value, is := strings.CutPrefix(strings.TrimSpace(line), key+"=")
@@ -123,8 +65,8 @@ func programOf(text, key string) string {
 		if key == "TryExec" {
 			return strings.NewReplacer(`\\`, `\`, `\s`, " ", `\n`, "\n", `\t`, "\t", `\r`, "\r").Replace(value)
 		}
-		quoted, isQuoted := strings.CutPrefix(strings.TrimLeft(value, "-@:+!|"), `"`)
 		end := " "
+		quoted, isQuoted := strings.CutPrefix(value, `"`)
 		if isQuoted {
 			end = `"`
 		}

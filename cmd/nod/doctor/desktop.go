@@ -84,8 +84,8 @@ func (e *exam) isRunning() bool { return e.err == nil }
 // hangs reports whether nod-desktop runs but does not answer.
 func (e *exam) hangs() bool { return errors.Is(e.err, context.DeadlineExceeded) }
 
-func start() *Fix   { return run("nod start") }
-func restart() *Fix { return run("nod stop && nod start") }
+func start() *cure   { return run("nod start") }
+func restart() *cure { return run("nod stop && nod start") }
 
 func checkDesktop(_ context.Context, e *exam) []Finding {
 	problem, isProblem := errors.AsType[*client.Problem](e.err)
@@ -111,11 +111,11 @@ func checkDesktop(_ context.Context, e *exam) []Finding {
 	case e.at.PID != 0:
 		return []Finding{failure(again(e.at.PID), "process %d does not answer: %v", e.at.PID, e.err)}
 	}
-	return []Finding{failure(run("nod doctor --fix"), "cannot be found: %v", e.err)}
+	return []Finding{failure(run("chmod go-rwx %s", quote(endpoint.Path(e.Runtime))), "cannot be found: %v", e.err)}
 }
 
 // again kills a process that does not listen, and starts another.
-func again(pid int) *Fix { return run("kill -9 %d; nod start", pid) }
+func again(pid int) *cure { return run("kill -9 %d; nod start", pid) }
 
 func (e *exam) leftBehind() []Finding {
 	if e.at.PID == 0 {
@@ -124,18 +124,6 @@ func (e *exam) leftBehind() []Finding {
 	path := endpoint.Path(e.Runtime)
 	f := warning(run("rm -f %s", quote(path)), "nod-desktop has ended, but left a file: %s", path)
 	f.ID, f.Title = "endpoint", "endpoint"
-	f.Fix.Apply = func() error {
-		lock := endpoint.InstanceLock(e.Runtime)
-		defer lock.Close()
-		locked, err := lock.TryLock()
-		if err == nil && !locked {
-			err = errors.New("nod-desktop is starting: look again")
-		}
-		if err != nil {
-			return fmt.Errorf("remove %s: %w", path, err)
-		}
-		return endpoint.Remove(e.Runtime, e.at.PID)
-	}
 	return []Finding{f}
 }
 
@@ -172,7 +160,7 @@ func checkUser(_ context.Context, e *exam) []Finding {
 	return nil
 }
 
-func ownRuntime() *Fix { return run(`export XDG_RUNTIME_DIR="/run/user/$(id -u)"`) }
+func ownRuntime() *cure { return run(`export XDG_RUNTIME_DIR="/run/user/$(id -u)"`) }
 
 func checkRuntime(_ context.Context, e *exam) []Finding {
 	env := getenv(e.Environ)

@@ -1,7 +1,7 @@
 // Package doctor finds out what keeps agents from asking through nod, and how to fix it.
 //
 // It starts, stops and changes nothing except for probes that decide nothing. Missing or broken parts are findings, not
-// failures, and so is a check that exceeds its time. Safe fixes have a [Fix.Apply].
+// failures, and so is a check that exceeds its time.
 package doctor
 
 import (
@@ -31,31 +31,28 @@ type Finding struct {
 	Title  string `json:"title"` // for people
 	Status Status `json:"status"`
 	Detail string `json:"detail,omitempty"` // a sentence
-	Fix    *Fix   `json:"fix,omitempty"`
+	Fix    *cure  `json:"fix,omitempty"`
 }
 
-// Fix says how to fix a finding.
-type Fix struct {
+// cure says how to fix a finding.
+type cure struct {
 	Command string `json:"command,omitempty"` // for a shell, or …
 	Window  string `json:"window,omitempty"`  // … where to click
-	// Apply does the same as Command, after Diff was shown. It is nil if the user has to fix it.
-	Apply func() error `json:"-"`
-	Diff  string       `json:"-"`
 }
 
-func run(format string, args ...any) *Fix { return &Fix{Command: fmt.Sprintf(format, args...)} }
+func run(format string, args ...any) *cure { return &cure{Command: fmt.Sprintf(format, args...)} }
 
-func open(window string) *Fix { return &Fix{Window: window} }
+func open(window string) *cure { return &cure{Window: window} }
 
 func ok(format string, args ...any) Finding {
 	return Finding{Status: OK, Detail: fmt.Sprintf(format, args...)}
 }
 
-func warning(fix *Fix, format string, args ...any) Finding {
+func warning(fix *cure, format string, args ...any) Finding {
 	return Finding{Status: Warning, Fix: fix, Detail: fmt.Sprintf(format, args...)}
 }
 
-func failure(fix *Fix, format string, args ...any) Finding {
+func failure(fix *cure, format string, args ...any) Finding {
 	return Finding{Status: Error, Fix: fix, Detail: fmt.Sprintf(format, args...)}
 }
 

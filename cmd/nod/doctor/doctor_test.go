@@ -158,7 +158,7 @@ func TestFindings(t *testing.T) {
 		"an endpoint that others can read": {
 			func(f *fake) { f.must(os.Chmod(endpoint.Path(f.Runtime), 0o644)) },
 			map[string]want{
-				"nod-desktop": {Error, "others can open it", "nod doctor --fix"},
+				"nod-desktop": {Error, "others can open it", "chmod go-rwx"},
 				"files":       {Warning, "endpoint.json", "chmod go-rwx"},
 			},
 		},

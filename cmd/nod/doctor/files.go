@@ -92,44 +92,13 @@ func (o *ownFiles) findings() []Finding {
 			"nod does not follow symbolic links: replace them by the files: %s", some(o.links)))
 	}
 	if len(o.open) > 0 {
-		f := warning(o.close(), "other users can read: %s", some(o.open))
+		f := warning(run("chmod go-rwx %s", quoted(o.open)), "other users can read: %s", some(o.open))
 		if o.changed {
 			f.Status, f.Detail = Error, "other users can change nod's files: "+some(o.open)
 		}
 		found = append(found, f)
 	}
 	return found
-}
-
-// close is the fix that removes the others' permissions.
-func (o *ownFiles) close() *Fix {
-	return &Fix{
-		Command: "chmod go-rwx " + quoted(o.open),
-		Apply: func() error {
-			var errs []error
-			for _, path := range o.open {
-				errs = append(errs, closeToOthers(path))
-			}
-			return errors.Join(errs...)
-		},
-	}
-}
-
-// closeToOthers removes the others' permissions from one of nod's files. It follows no links.
-func closeToOthers(path string) error {
-	f, err := os.OpenFile(path, os.O_RDONLY|noFollow, 0)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return err
-	}
-	if !ownfile.IsMine(info) {
-		return fmt.Errorf("%s now belongs to another user", path)
-	}
-	return f.Chmod(info.Mode().Perm() &^ 0o077)
 }
 
 func some(paths []string) string {

@@ -4,10 +4,7 @@ package doctor
 
 import "errors"
 
-const (
-	noFollow   = 0
-	modesCount = false
-)
+const modesCount = false
 
 func writable(string) error { return nil }
 

@@ -2,16 +2,9 @@
 
 package doctor
 
-import (
-	"syscall"
+import "golang.org/x/sys/unix"
 
-	"golang.org/x/sys/unix"
-)
-
-const (
-	noFollow   = syscall.O_NOFOLLOW | syscall.O_NONBLOCK
-	modesCount = true // they say who may read a file
-)
+const modesCount = true // they say who may read a file
 
 func writable(folder string) error { return unix.Access(folder, unix.W_OK|unix.X_OK) }
 

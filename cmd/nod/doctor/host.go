@@ -129,23 +129,6 @@ func quote(path string) string {
 	return quoted
 }
 
-func remove(paths ...string) *Fix {
-	f := run("rm -f")
-	for _, path := range paths {
-		f.Command += " " + quote(path)
-	}
-	f.Apply = func() error {
-		var errs []error
-		for _, path := range paths {
-			if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
-				errs = append(errs, err)
-			}
-		}
-		return errors.Join(errs...)
-	}
-	return f
-}
-
 // session is what the desktop session of an environment offers.
 type session struct {
 	// Display returns the platform of the windows, x11 or wayland; empty if there is only one.

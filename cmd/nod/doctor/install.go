@@ -36,7 +36,7 @@ var (
 	}
 )
 
-func (h host) install(names packages) *Fix {
+func (h host) install(names packages) *cure {
 	for _, manager := range []struct{ program, command string }{
 		{"apt-get", "sudo apt-get install"}, {"dnf", "sudo dnf install"}, {"pacman", "sudo pacman -S"},
 		{"zypper", "sudo zypper install"}, {"apk", "sudo apk add"},

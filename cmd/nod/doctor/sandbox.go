@@ -41,7 +41,7 @@ func checkSandbox(ctx context.Context, e *exam) []Finding {
 		e.checkShells()...)
 }
 
-func (e *exam) mendSandbox() *Fix {
+func (e *exam) mendSandbox() *cure {
 	if _, err := e.Look("bwrap"); err != nil {
 		return e.install(bubblewrap)
 	}

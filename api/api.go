@@ -211,16 +211,6 @@ var Outcomes = []Outcome{
 	Pending, Answered, Allowed, Denied, Dismissed, TimedOut, Cancelled, Withdrawn, Unavailable,
 }
 
-// EventType says what an event of GET /v1/events is about.
-type EventType string
-
-// The types of events. The data of all but EventReset is a [RequestReply].
-const (
-	EventPending EventType = "pending" // a request waits for the user
-	EventSettled EventType = "settled" // it has ended
-	EventReset   EventType = "reset"   // more happened than nod still knows; what is pending follows
-)
-
 // Decision is what an [ApproveReply] or an [EvaluateReply] says.
 type Decision string
 

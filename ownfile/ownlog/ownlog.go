@@ -1,13 +1,15 @@
-// Package ownlog writes log files that only their owner reads, and follows them.
+// Package ownlog writes log files that only their owner reads.
 package ownlog
 
 import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/adrg/xdg"
 	"gopkg.in/natefinch/lumberjack.v2"
@@ -95,6 +97,20 @@ func Open(path string) (*os.File, error) {
 		return nil, errors.Join(err, f.Close())
 	}
 	return f, nil
+}
+
+// Last returns the last n lines of a log. It omits one whose end is not written yet.
+func Last(path string, n int) ([]string, error) {
+	text, err := ownfile.ReadTail(path, maxSize<<20)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%s: there is no log yet", path)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	lines := strings.Split(string(text), "\n")
+	whole := lines[:len(lines)-1]
+	return whole[max(0, len(whole)-n):], nil
 }
 
 // checkPlain returns an error if path exists and is not a regular file.

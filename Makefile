@@ -13,7 +13,7 @@ DEMOTIME  ?= 5m
 # down, are tested without, and so are those that draw: Fyne's test driver, which needs no OpenGL (ci) and no C, races
 # with itself. make lint vets them all. Packages that take minutes come first, so that the others fill the second processor meanwhile. Four run
 # at once with the race detector: they wait most of the time.
-PARALLEL  := ./app/... ./cmd/nod/... ./interact/... ./ipc/... ./ownfile/... ./policy/config ./policy/store ./examples/... ./sandbox/boundary/... \
+PARALLEL  := ./app/... ./cmd/nod/... ./interact/... ./ipc/... ./ownfile/... ./policy/config ./policy/store ./sandbox/boundary/... \
 	./sandbox/snapshot/... .
 ALONE      = ./policy/shell ./sandbox $(filter-out %/config %/store,$(shell go list ./policy/... ./agents/... ./api ./dialogs/safetext ./version))
 # SQLite, which is translated from C, is not instrumented: that makes it twenty times slower. Programs with the race
@@ -139,12 +139,6 @@ test-mcp: setup-test build ## run MCP's conformance suite and its inspector agai
 	@command -v npm >/dev/null || { echo "make: npm is missing: install Node.js from https://nodejs.org" >&2; exit 1; }
 	$(NPM_INSTALL) --prefix .cache/mcp $(MCP_TOOLS)
 	NOD_E2E=1 NOD_BIN=$(CURDIR)/bin NOD_MCP=$(CURDIR)/.cache/mcp/node_modules go test -count=1 -timeout 10m -run TestMCP -v ./e2e
-
-# Both modules follow the versions of nod's own. vet would go over the whole server.
-test-temporal: setup-test ## test examples/temporal, also against a real Temporal server (compiling both takes minutes)
-	go -C examples/temporal vet -mod=mod ./...
-	go -C examples/temporal test -mod=mod ./...
-	go -C examples/temporal/server test -mod=mod -vet=off -count=1 -v .
 
 # Without the bytes that continue a character, awk counts characters whatever the locale.
 lint: setup-build ## gofmt, the length of lines, go vet, staticcheck

@@ -97,18 +97,11 @@ func (a Ask) OffersOther() bool { return a.AllowOther == nil || *a.AllowOther }
 
 // Confirm is a yes/no question. Without an answer in time its Default is the answer.
 type Confirm struct {
-	Message  string  `json:"message" required:"true" minLength:"1" description:"what to confirm"`
-	Default  bool    `json:"default,omitzero" description:"what no answer in time means"`
-	YesLabel string  `json:"yes_label,omitzero" description:"label of the affirmative button"`
-	NoLabel  string  `json:"no_label,omitzero" description:"label of the negative button"`
-	Pause    float64 `json:"pause,omitzero" description:"60 to 86400 seconds: yes pauses nod; nod words the question"`
+	Message  string `json:"message" required:"true" minLength:"1" description:"what to confirm"`
+	Default  bool   `json:"default,omitzero" description:"what no answer in time means"`
+	YesLabel string `json:"yes_label,omitzero" description:"label of the affirmative button"`
+	NoLabel  string `json:"no_label,omitzero" description:"label of the negative button"`
 }
-
-// PauseTime is how long the user is asked to pause nod; 0: not at all.
-func (c Confirm) PauseTime() time.Duration { return time.Duration(c.Pause * float64(time.Second)) }
-
-// The shortest and the longest pause that a [Confirm] can ask for, in seconds.
-const MinPause, MaxPause = 60, 24 * 60 * 60
 
 // Form is one or more questions on one page.
 type Form struct {
@@ -210,16 +203,6 @@ const (
 var Outcomes = []Outcome{
 	Pending, Answered, Allowed, Denied, Dismissed, TimedOut, Cancelled, Withdrawn, Unavailable,
 }
-
-// EventType says what an event of GET /v1/events is about.
-type EventType string
-
-// The types of events. The data of all but EventReset is a [RequestReply].
-const (
-	EventPending EventType = "pending" // a request waits for the user
-	EventSettled EventType = "settled" // it has ended
-	EventReset   EventType = "reset"   // more happened than nod still knows; what is pending follows
-)
 
 // Decision is what an [ApproveReply] or an [EvaluateReply] says.
 type Decision string

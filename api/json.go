@@ -27,16 +27,6 @@ var encoding = json.JoinOptions(
 	json.Deterministic(true),
 )
 
-// Canonical writes JSON with no space between its tokens and with as few escapes in its strings as there can be;
-// numbers and the order of members stay. Texts of which two readers could make different things are errors.
-func Canonical(text []byte) ([]byte, error) {
-	v := jsontext.Value(bytes.Clone(text))
-	if err := v.Format(); err != nil {
-		return nil, err
-	}
-	return v, nil
-}
-
 // Decode reads the one JSON value that text must be into what into points to. Names count byte for byte and appear
 // once at any depth, and nothing follows the value: what two readers could understand in two ways would let a person
 // approve one thing and a tool do another. Members that into does not know are ignored. Errors are [*DecodeError].

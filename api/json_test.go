@@ -1,8 +1,6 @@
 package api
 
 import (
-	"bytes"
-	"encoding/json"
 	"strings"
 	"testing"
 )
@@ -94,47 +92,4 @@ func TestEncode(t *testing.T) {
 			t.Errorf("got  %s, %v\nwant %s", got, err, want)
 		}
 	}
-}
-
-func TestCanonical(t *testing.T) {
-	tests := []struct{ name, text, want string }{
-		{"space", " {\"a\" : [ 1,\n2 ] } ", `{"a":[1,2]}`},
-		{"what encoding/json escapes", `{"a":"\u003cb\u003e \u0026 \u2028"}`, "{\"a\":\"<b> & \u2028\"}"},
-		{"numbers stay", `[1.0,1e2,12345678901234567890]`, `[1.0,1e2,12345678901234567890]`},
-		{"order stays", `{"b":1,"a":2}`, `{"b":1,"a":2}`},
-		{"a name twice", `{"a":1,"a":2}`, ""},
-		{"the same name escaped", `{"a":1,"\u0061":2}`, ""},
-		{"not UTF-8", "\"\xff\"", ""},
-		{"half a surrogate pair", `"\ud800"`, ""},
-		{"two values", `{} {}`, ""},
-		{"nothing", ``, ""},
-	}
-	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			got, err := Canonical([]byte(test.text))
-			if string(got) != test.want || (err != nil) != (test.want == "") {
-				t.Errorf("Canonical(%q) = %q, %v, want %q", test.text, got, err, test.want)
-			}
-		})
-	}
-}
-
-// FuzzCanonical: what encoding/json stores and reads again is canonically the same, and so is what is canonical.
-func FuzzCanonical(f *testing.F) {
-	f.Add([]byte(`{"command":"a && b > c","n":[1.0,1e400,-0],"u":"\u2028\ud83d\ude00\/"}`))
-	f.Fuzz(func(t *testing.T, text []byte) {
-		want, err := Canonical(text)
-		if err != nil {
-			return
-		}
-		stored, err := json.Marshal(json.RawMessage(text))
-		if err != nil {
-			t.Fatal(err)
-		}
-		for name, other := range map[string][]byte{"stored": stored, "canonical": want} {
-			if got, err := Canonical(other); err != nil || !bytes.Equal(got, want) {
-				t.Errorf("%s: got %q, %v, want %q", name, got, err, want)
-			}
-		}
-	})
 }

@@ -22,9 +22,8 @@ func newConfirmPage(p *page, b api.Confirm) {
 	p.yes.icon = theme.IconNameConfirm
 	p.no = newDecision(p.w, no, negativeHint(), plainButton, p.w.refuse)
 	p.no.icon = theme.IconNameCancel
-	message := prompt.ConfirmMessage(b)
-	isShort := len(message) <= maxHeading && !strings.Contains(message, "\n") && !strings.HasSuffix(message, "#")
-	if isShort || b.Pause != 0 { // the first paragraph of nod's own is its question
+	message := b.Message
+	if len(message) <= maxHeading && !strings.Contains(message, "\n") && !strings.HasSuffix(message, "#") {
 		message = "## " + message
 	}
 	p.assemble(p.rows(Tight(newMarkdown(p.w, message))).scroll.Scroll, &foot{

@@ -95,7 +95,6 @@ type Broker struct {
 	isStill  bool               // all clocks are stopped
 	restored chan struct{}      // closed by Restore; nil: nothing is to come
 	owed     []Record           // with outcomes that the journal could not take
-	events   events
 
 	changed changes.Source
 }
@@ -108,7 +107,6 @@ func NewBroker(cfg BrokerConfig) *Broker {
 		entries: map[ID]*entry{},
 		keyed:   map[joinKey]*entry{},
 		same:    map[joinKey]*entry{},
-		events:  newEvents(),
 	}
 }
 
@@ -303,7 +301,6 @@ func (b *Broker) enter(e *entry) {
 func (b *Broker) forget(e *entry) {
 	delete(b.entries, e.req.ID)
 	b.unkey(e)
-	b.events.forget(e)
 }
 
 // unkey frees e's idempotency keys for other requests. The caller holds b.mu.
@@ -362,7 +359,6 @@ func (b *Broker) start(e *entry) {
 	b.enter(e)
 	b.pending = append(b.pending, e)
 	b.same[e.content] = e
-	b.events.came(e)
 	b.changed.Send()
 	b.runs.Go(func() { b.run(e) })
 }

@@ -37,8 +37,6 @@ type entry struct {
 	snoozed     time.Time            // when the person wants to be asked again; zero: they were not put off
 	tickets     map[*Ticket]struct{} // those that keep it open; nil when there was nothing to wait for
 	isAbandoned bool                 // the last caller has gone: nobody may join any longer
-	came        EventID              // when it came to be pending; 0: it never was
-	settled     EventID              // when it was settled, or is about to be
 	answer      Answer               // set before done is closed, never changed after; none when nod ended first
 }
 
@@ -58,10 +56,7 @@ func (e *entry) current() Request {
 
 // record returns e for the journal. The caller holds Broker.mu.
 func (e *entry) record(a Answer) Record {
-	r := Record{Request: e.current(), Why: e.why, Content: e.content.key, Joined: e.joined, Answer: a, Event: e.came}
-	if a.Outcome != "" {
-		r.Event = e.settled
-	}
+	r := Record{Request: e.current(), Why: e.why, Content: e.content.key, Joined: e.joined, Answer: a}
 	for t := range e.tickets {
 		if t.isDetached {
 			r.Postponed = len(t.callers) > 0 && (r.Postponed || !r.Detached)
@@ -86,7 +81,7 @@ func (e *entry) keys() []joinKey {
 func (e *entry) finish() *entry {
 	kept := &entry{
 		req: e.req, why: e.why, content: e.content, joined: e.joined, done: e.done, answer: e.answer,
-		deadline: e.deadline, isAbandoned: e.isAbandoned, came: e.came, settled: e.settled,
+		deadline: e.deadline, isAbandoned: e.isAbandoned,
 	}
 	kept.answer.Shown = Shown{}
 	kept.size = 1024 + len(e.answer.Reason)

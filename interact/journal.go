@@ -32,7 +32,6 @@ type Record struct {
 	// must have the same.
 	Content string   `json:"content,omitzero"`
 	Joined  []string `json:"joined,omitzero"` // idempotency keys of others that asked the same and have its answer
-	Event   EventID  `json:"event,omitzero"`  // that came of it last
 	Answer  Answer   `json:"answer,omitzero"`
 	// Sent is the user's answer to a pending request of another machine, whose relay may not have taken it yet.
 	Sent Answer `json:"sent,omitzero"`

@@ -21,7 +21,6 @@ func (b *Broker) Restore(open, last []Record) {
 	b.mu.Lock()
 	isKnown := func(r Record) bool { return b.entries[r.Request.ID] != nil }
 	open, last = slices.DeleteFunc(slices.Clone(open), isKnown), slices.DeleteFunc(slices.Clone(last), isKnown)
-	b.events.restore(open, last, b.restored != nil)
 	for _, r := range last {
 		settled = r.Answer.At
 		e := restored(r)
@@ -59,11 +58,6 @@ func restored(r Record) *entry {
 	e := &entry{
 		req: r.Request, why: r.Why, joined: r.Joined, done: make(chan struct{}),
 		deadline: r.Request.Deadline, snoozed: r.Request.Snoozed,
-	}
-	if r.Answer.Outcome == "" {
-		e.came = r.Event
-	} else {
-		e.settled = r.Event
 	}
 	e.req.Snoozed = time.Time{}
 	e.content = e.contentOf(r.Content)

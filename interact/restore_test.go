@@ -316,9 +316,6 @@ func TestRestoreOnceItCanBeRead(t *testing.T) {
 				})
 				defer d.Close()
 				d.AwaitRestore()
-				feed := d.Follow(requests[detached].Requester, 0)
-				defer feed.Close()
-				feed.Next()
 				found := make(chan error, 1)
 				go func() {
 					_, err := d.Find(t.Context(), requests[answered].Requester, ids[answered])
@@ -350,9 +347,6 @@ func TestRestoreOnceItCanBeRead(t *testing.T) {
 				}
 				if !slices.Equal(pending, want) {
 					t.Errorf("pending %q, want %q", pending, want)
-				}
-				if told, _, isReset := feed.Next(); !isReset || len(told) != len(want) {
-					t.Errorf("who follows is told of %d, reset %v", len(told), isReset)
 				}
 				for which, r := range requests {
 					back := mustBegin(t, d.Broker, r)

@@ -27,7 +27,6 @@ func (b *Broker) settle(e *entry, a Answer) (settled bool) {
 		if a.passes() {
 			b.mu.Lock()
 			e.why = e.why.Unrecorded()
-			b.events.staysOpen(e)
 			b.mu.Unlock()
 			return false
 		}
@@ -54,9 +53,6 @@ func (b *Broker) note(e *entry, a Answer) error {
 	e.noting.Lock()
 	defer e.noting.Unlock()
 	b.mu.Lock()
-	if a.Outcome != "" {
-		b.events.settles(e)
-	}
 	r := e.record(a)
 	b.mu.Unlock()
 	now := r.noted()
@@ -161,7 +157,6 @@ func (b *Broker) publish(e *entry, a Answer) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	e.answer = a
-	b.events.hasSettled(e)
 	close(e.done)
 	if i := slices.Index(b.pending, e); i >= 0 {
 		b.pending = slices.Delete(b.pending, i, i+1)

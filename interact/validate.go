@@ -48,11 +48,6 @@ func Normalize(b Body) Body {
 			b.Class = policy.Write
 		}
 		return b
-	case api.Confirm:
-		if b.Pause != 0 { // no wording of an agent's may hide what a yes does
-			b.Message, b.YesLabel, b.NoLabel = fmt.Sprintf("Pause nod for %.0f minutes?", b.PauseTime().Minutes()), "", ""
-		}
-		return b
 	case api.Notify:
 		b.Level = cmp.Or(b.Level, Info)
 		return b
@@ -109,7 +104,7 @@ func validate(b Body) error {
 		return validateAsk(b)
 	case api.Confirm:
 		return first(required("message", b.Message, MaxText), short("yes_label", b.YesLabel),
-			short("no_label", b.NoLabel), validatePause(b))
+			short("no_label", b.NoLabel))
 	case api.Form:
 		return validateForm(b)
 	case Approve:
@@ -118,18 +113,6 @@ func validate(b Body) error {
 		return validateNotify(b)
 	}
 	return wrong("kind", "a %T is no body of a request", b)
-}
-
-func validatePause(c api.Confirm) error {
-	switch {
-	case c.Pause == 0:
-		return nil
-	case !(c.Pause >= api.MinPause && c.Pause <= api.MaxPause): // also NaN
-		return wrong("pause", "want %d to %d seconds", api.MinPause, api.MaxPause)
-	case c.Default:
-		return wrong("default", "silence never pauses nod")
-	}
-	return nil
 }
 
 func validateAsk(a api.Ask) error {

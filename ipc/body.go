@@ -120,10 +120,6 @@ func (s *Server) reply(w http.ResponseWriter, rep reply) {
 	if rep.location != "" {
 		w.Header().Set("Location", rep.location)
 	}
-	if rep.stream != nil {
-		rep.stream(w)
-		return
-	}
 	if rep.code() == http.StatusNoContent {
 		w.WriteHeader(http.StatusNoContent)
 		return

@@ -29,12 +29,11 @@ var posting = []int{http.StatusRequestEntityTooLarge, http.StatusUnsupportedMedi
 type described struct {
 	id       string // for those who generate clients; empty: the last part of the path
 	summary  string
-	params   any    // what of it stands in its URL; nil: nothing
-	request  any    // example of the body; nil: none
-	reply    any    // example of the reply
-	media    string // of the reply; empty: JSON
-	later    bool   // it may also reply 202
-	problems []int  // statuses of the problems that it has besides everyone's
+	params   any   // what of it stands in its URL; nil: nothing
+	request  any   // example of the body; nil: none
+	reply    any   // example of the reply
+	later    bool  // it may also reply 202
+	problems []int // statuses of the problems that it has besides everyone's
 }
 
 // The statuses of problems that asking can end in.
@@ -88,11 +87,6 @@ var descriptions = map[string]described{
 		id: "withdrawRequest", summary: "Withdraw a request",
 		params: idParam{}, reply: api.RequestReply{}, problems: looking,
 	},
-	"GET /v1/events": {
-		summary: "Stream the caller's own requests: what is pending, then every change",
-		params:  eventParam{}, reply: api.RequestReply{}, media: "text/event-stream",
-		problems: []int{http.StatusTooManyRequests},
-	},
 	"GET /v1/health": {
 		summary: "Say that nod runs",
 		reply:   api.HealthReply{},
@@ -118,9 +112,6 @@ type keyParam struct {
 type (
 	idParam struct {
 		ID string `path:"id" description:"the request's id"`
-	}
-	eventParam struct {
-		After string `header:"Last-Event-ID" description:"the last event read: go on after it"`
 	}
 	waitParams struct {
 		idParam
@@ -183,7 +174,7 @@ func addOperation(r *openapi31.Reflector, route route) error {
 	if route.effect == effectAsk {
 		op.AddReqStructure(keyParam{})
 	}
-	op.AddRespStructure(about.reply, func(c *openapi.ContentUnit) { c.ContentType = about.media })
+	op.AddRespStructure(about.reply)
 	if about.later {
 		op.AddRespStructure(api.PendingReply{}, openapi.WithHTTPStatus(http.StatusAccepted))
 	}

@@ -45,7 +45,6 @@ type reply struct {
 	status   int // 0: 200
 	location string
 	body     any
-	stream   func(http.ResponseWriter) // instead of a body
 }
 
 func (r reply) code() int { return cmp.Or(r.status, http.StatusOK) }
@@ -63,7 +62,6 @@ func routes() []route {
 		{"GET", "/v1/requests", effectRead, nil, list},
 		{"GET", "/v1/requests/{id}", effectRead, []string{"wait"}, fetch},
 		{"DELETE", "/v1/requests/{id}", effectWithdraw, nil, withdraw},
-		{"GET", "/v1/events", effectRead, nil, follow},
 		{"GET", "/v1/health", effectHealth, nil, health},
 		{"GET", "/v1/openapi.json", effectDescribe, nil, describe},
 	}

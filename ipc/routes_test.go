@@ -36,7 +36,7 @@ func TestTheWireCanOnlyAsk(t *testing.T) {
 	want := []string{
 		"POST /v1/ask", "POST /v1/confirm", "POST /v1/form", "POST /v1/approve", "POST /v1/notify", "POST /v1/evaluate",
 		"POST /v1/hooks/{agent}/{event}", "GET /v1/requests", "GET /v1/requests/{id}", "DELETE /v1/requests/{id}",
-		"GET /v1/events", "GET /v1/health", "GET /v1/openapi.json",
+		"GET /v1/health", "GET /v1/openapi.json",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("routes are %q,\nwant %q", got, want)
@@ -46,7 +46,7 @@ func TestTheWireCanOnlyAsk(t *testing.T) {
 // What the server holds of nod, and what those can do whom it hands requests to.
 func TestTheServerHoldsNothingThatDecides(t *testing.T) {
 	for what, want := range map[reflect.Type][]string{
-		reflect.TypeFor[asker]():        {"Begin", "Evaluate", "Find", "Follow", "Own", "Pending", "Withdraw"},
+		reflect.TypeFor[asker]():        {"Begin", "Evaluate", "Find", "Own", "Pending", "Withdraw"},
 		reflect.TypeFor[hooks.Broker](): {"Do", "Judge", "WithdrawWhere"},
 	} {
 		var got []string

@@ -20,7 +20,6 @@ import (
 	"net/http"
 	"os"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"nod/api"
@@ -73,7 +72,6 @@ type asker interface {
 	Find(context.Context, interact.Requester, interact.ID) (*interact.Ticket, error)
 	Withdraw(interact.Requester, interact.ID) error
 	Own(interact.Requester) []interact.Record
-	Follow(interact.Requester, interact.EventID) *interact.Feed
 	Evaluate(interact.Requester, interact.Approve) (policy.Decision, error)
 	Pending() []interact.Request
 }
@@ -95,7 +93,6 @@ type Server struct {
 	http      *http.Server
 	conns     sync.WaitGroup // one for each connection
 	long      longBodies
-	following atomic.Int32    // streams of events
 	stopping  context.Context // ends when the server stops
 	called    func()          // of the configuration
 	paused    func() (bool, time.Time)

@@ -56,7 +56,7 @@ func deviceView(p operator.Prompt, may remote.May) device.View {
 			v.Fields = append(v.Fields, questionField(q))
 		}
 	case api.Confirm:
-		v.Lines = proseLines(prompt.ConfirmMessage(b))
+		v.Lines = proseLines(b.Message)
 		yes, no = prompt.ConfirmLabels(b)
 	}
 	if !may.Questions {

@@ -24,9 +24,9 @@ func TestJournalProblem(t *testing.T) {
 	}
 	const path = "/home/nod.db"
 	for _, trouble := range []journal.Trouble{
-		journal.Full, journal.Locked, journal.Unwritable, journal.SetAside, journal.Gone, journal.NotForwarded,
+		journal.Full, journal.Locked, journal.Unwritable, journal.SetAside, journal.Gone,
 	} {
-		err := &journal.ProblemError{Trouble: trouble, Path: path, Lost: 3, Err: errors.New("because\u202e\nof this")}
+		err := &journal.ProblemError{Trouble: trouble, Path: path, Err: errors.New("because\u202e\nof this")}
 		said := JournalProblem(fmt.Errorf("wrapped: %w", err))
 		names := strings.Contains(said, path) || strings.Contains(said, "because") || trouble == journal.Full
 		if !names || strings.ContainsAny(said, "\n\u202e{") {

@@ -87,37 +87,6 @@ func TestClockNamesTheDayWhenItIsAnother(t *testing.T) {
 	}
 }
 
-// An agent can ask the user to pause nod, but pauses it only with their yes, and never another machine's desk.
-func TestOnlyAYesPauses(t *testing.T) {
-	for _, c := range []struct {
-		name    string
-		machine string
-		answer  interact.Answer
-		err     error
-		paused  bool
-	}{
-		{"yes", "", interact.Answer{Outcome: api.Answered, Confirmed: true}, nil, true},
-		{"no", "", interact.Answer{Outcome: api.Answered}, nil, false},
-		{"closed", "", interact.Answer{Outcome: api.Dismissed}, nil, false},
-		{"time-out", "", interact.Answer{Outcome: api.TimedOut}, interact.ErrTimedOut, false},
-		{"no windows", "", interact.Answer{Confirmed: true}, interact.ErrUnavailable, false},
-		{"another machine's", "build", interact.Answer{Outcome: api.Answered, Confirmed: true}, nil, false},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				p := newGate(same{c.answer, c.err}, func() {})
-				r := interact.Request{Body: api.Confirm{Pause: 600}, Requester: interact.Requester{Machine: c.machine}}
-				_, _ = p.Prompt(t.Context(), r, policy.Decision{})
-				if now := p.paused(); now.On != c.paused {
-					t.Errorf("paused: %v, want %v", now.On, c.paused)
-				} else if c.paused && time.Until(now.Until) != 10*time.Minute {
-					t.Errorf("paused until %v, in %v", now.Until, time.Until(now.Until))
-				}
-			})
-		})
-	}
-}
-
 // same answers every prompt alike.
 type same struct {
 	answer interact.Answer

@@ -6,7 +6,6 @@ import (
 	"sync"
 	"time"
 
-	"nod/api"
 	"nod/changes"
 	"nod/interact"
 	"nod/ipc/operator"
@@ -99,10 +98,6 @@ type gate struct {
 
 // Prompt implements [interact.Prompter].
 func (g gate) Prompt(ctx context.Context, r interact.Request, why policy.Decision) (interact.Answer, error) {
-	asked, _ := r.Body.(api.Confirm)
-	if asked.Pause != 0 && r.Requester.Machine != "" {
-		return interact.Answer{}, fmt.Errorf("%w: a machine cannot pause the desk", interact.ErrUnavailable)
-	}
 	if !g.devices.ready() {
 		if now := g.paused(); now.On {
 			return interact.Answer{}, pausedError(now)
@@ -117,9 +112,6 @@ func (g gate) Prompt(ctx context.Context, r interact.Request, why policy.Decisio
 	switch {
 	case err == nil:
 		g.back()
-		if a.Confirmed && asked.Pause != 0 {
-			g.setPause(operator.Pause{On: true, Until: time.Now().Add(asked.PauseTime())})
-		}
 	case context.Cause(ctx) == interact.ErrTimedOut: // and not withdrawn
 		g.timedOut(r)
 	}

@@ -288,7 +288,7 @@ func JournalProblem(err error) string {
 	if !ok {
 		return ""
 	}
-	about := map[string]any{"Path": safetext.Line(problem.Path, pathLimit), "Count": problem.Lost}
+	about := map[string]any{"Path": safetext.Line(problem.Path, pathLimit)}
 	if problem.Err != nil {
 		about["Problem"] = safetext.Line(problem.Err.Error(), pathLimit)
 	}
@@ -301,8 +301,6 @@ func JournalProblem(err error) string {
 		return lang.L("nod's history could not be read, so a new one has begun. The old one is {{.Path}}", about)
 	case journal.Gone:
 		return lang.L("Another program removed nod's history while nod was running: {{.Path}}", about)
-	case journal.NotForwarded:
-		return lang.L("Outcomes not forwarded to {{.Path}}: {{.Count}}. {{.Problem}}", about)
 	}
 	return lang.L("nod can't write its history, so nothing runs without asking you: {{.Problem}}", about)
 }

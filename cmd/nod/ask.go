@@ -7,7 +7,6 @@ import (
 
 	"nod/api"
 	"nod/ipc/client"
-	"nod/policy/config"
 )
 
 func (c *console) ask() *cobra.Command {
@@ -58,36 +57,6 @@ prompt is no answer: exit status 4.`,
 			return wrongUsage("--default must be yes or no, not %q", silence)
 		}
 		q.Message, q.Confirm.Default = args[0], silence == "yes"
-		return request(ctx, c, f, &q, (*client.Client).Confirm)
-	})
-	return cmd
-}
-
-func (c *console) pause() *cobra.Command {
-	var q api.ConfirmRequest
-	cmd := &cobra.Command{
-		Use:   "pause [TIME]",
-		Short: "Ask the user to pause nod, for 30 minutes unless you name a time",
-		Long: `Ask the user in a prompt to pause nod for a time such as 15m or 1h, and exit with 0 once it is paused,
-or with 1 if they say no or don't answer.
-
-During a pause nobody is asked: what the policy allows still passes, and everything else goes back to its agent
-unanswered. Only the user can pause nod, because a program that could do so would keep the other agents'
-questions from them. They end the pause in the tray menu or in the settings, under General.`,
-		Example: `  nod pause 1h`,
-		Args:    cobra.MaximumNArgs(1),
-	}
-	f := c.newRequestFlags(cmd, &q.Common)
-	cmd.RunE = c.runs(func(ctx context.Context, args []string) error {
-		q.Pause = 30 * 60
-		if len(args) > 0 {
-			d, err := config.ParseDuration(args[0])
-			if err != nil || d.Seconds() < api.MinPause || d.Seconds() > api.MaxPause {
-				return wrongUsage("%q is not a time from 1m to 24h", args[0])
-			}
-			q.Pause = d.Seconds()
-		}
-		q.Message = "Pause nod?" // nod words the question itself
 		return request(ctx, c, f, &q, (*client.Client).Confirm)
 	})
 	return cmd

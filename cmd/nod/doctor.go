@@ -81,13 +81,3 @@ func (e examined) String() string {
 	}
 	return count(e.Errors, "error") + ", " + count(e.Warnings, "warning")
 }
-
-// oneLine keeps text on its line, safe to look at.
-func oneLine(text string) string { return strings.ReplaceAll(invisible.Visible(text), "\n", `\n`) }
-
-func count(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
-}

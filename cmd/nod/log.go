@@ -12,20 +12,20 @@ import (
 )
 
 func (c *console) log() *cobra.Command {
-	var follow, hooks bool
+	var hooks bool
 	var lines int
 	cmd := &cobra.Command{
 		Use:   "log",
-		Short: "Print the end of nod-desktop's log and follow it",
-		Long: `Print the last lines of nod-desktop's log and follow it until Ctrl+C. Control characters are made visible. For
-a more detailed log: NOD_LOG=debug nod start.
+		Short: "Print the end of nod-desktop's log",
+		Long: `Print where nod-desktop's log is, and its last lines. Control characters are made visible. For a more detailed
+log: NOD_LOG=debug nod start.
 
 With --hooks, print the payloads and replies of agents' hooks, each as one line of JSON. The hooks of an agent log them
 if you start it with NOD_LOG=debug in its environment. The file contains everything the agent does, with any secrets;
 only you can read it. Delete it when you are done.`,
-		Example: "  nod log\n  nod log -n 100 --follow=false\n  nod log --hooks",
+		Example: "  nod log\n  nod log -n 100\n  nod log --hooks",
 		Args:    noArgs,
-		RunE: c.runs(func(ctx context.Context, _ []string) error {
+		RunE: c.runs(func(context.Context, []string) error {
 			if lines < 0 {
 				return wrongUsage("--lines must be 0 or more, not %d", lines)
 			}
@@ -34,15 +34,19 @@ only you can read it. Delete it when you are done.`,
 				path = ownlog.Path(ownlog.Hooks)
 			}
 			fmt.Fprintln(c.err, invisible.Visible(path))
-			show := func(line []byte) error { return c.print(invisible.Visible(string(line)) + "\n") }
-			if !follow {
-				return ownlog.Last(path, lines, show)
+			last, err := ownlog.Last(path, lines)
+			if err != nil {
+				return err
 			}
-			return ownlog.Follow(ctx, path, lines, show)
+			for _, line := range last {
+				if err := c.print(invisible.Visible(line) + "\n"); err != nil {
+					return err
+				}
+			}
+			return nil
 		}),
 	}
-	cmd.Flags().BoolVarP(&follow, "follow", "f", true, "keep printing until Ctrl+C")
-	cmd.Flags().IntVarP(&lines, "lines", "n", 20, "start with this many `lines`")
+	cmd.Flags().IntVarP(&lines, "lines", "n", 20, "print this many `lines`")
 	cmd.Flags().BoolVar(&hooks, "hooks", false, "print the log of agents' hooks")
 	return cmd
 }

@@ -51,7 +51,7 @@ It can only ask: no command answers a request or changes a rule.
 		&cobra.Group{ID: "agents", Title: "Coding agents:"},
 		&cobra.Group{ID: "nod", Title: "nod itself:"},
 	)
-	add(root, "ask", c.approve(), c.ask(), c.confirm(), c.form(), c.notify(), c.pause())
+	add(root, "ask", c.approve(), c.ask(), c.confirm(), c.form(), c.notify())
 	add(root, "later", c.wait(), c.withdraw(), c.pending())
 	add(root, "agents", c.agents(), c.hook(), c.mcp(), c.acp(), c.run())
 	add(root, "nod", c.relay(), c.stop(), c.status(), c.log(), c.evaluate(), c.versionCommand())

@@ -190,14 +190,13 @@ func (c *console) endRun(ctx context.Context) error {
 func askAboutHosts(
 	cl *client.Client, who api.Common, command string,
 ) func(context.Context, boundary.Target) error {
-	approver := &client.Approver{Client: cl}
 	return func(ctx context.Context, t boundary.Target) error {
-		decision, err := approver.Decide(ctx, hostRequest(who, command, t))
+		reply, err := cl.Approve(ctx, hostRequest(who, command, t))
 		switch {
 		case err != nil:
 			return err
-		case !decision.Allowed:
-			return errors.New(decision.Reason)
+		case !reply.Allowed():
+			return errors.New(cmp.Or(reply.Reason, "denied, and no reason was given"))
 		}
 		return nil
 	}

@@ -32,20 +32,8 @@ func LabelsOf(a interact.Approve) Labels {
 	}
 }
 
-// ConfirmMessage returns the question of a confirmation. It is the agent's, but that of a pause is nod's.
-func ConfirmMessage(b api.Confirm) string {
-	if b.Pause == 0 {
-		return b.Message
-	}
-	return tr("Pause nod for {{.Time}}?", values{"Time": Spelled(b.PauseTime())}) + "\n\n" +
-		tr("While nod is paused, nobody can ask you anything. Rules still apply.")
-}
-
 // ConfirmLabels returns the labels of a confirmation.
 func ConfirmLabels(b api.Confirm) (yes, no string) {
-	if b.Pause != 0 {
-		return tr("Pause"), tr("Don't pause")
-	}
 	return safetext.Line(cmp.Or(b.YesLabel, tr("Yes")), MaxName), safetext.Line(cmp.Or(b.NoLabel, tr("No")), MaxName)
 }
 

@@ -19,7 +19,7 @@ func PastContent(r interact.Record) Content {
 		return pastWords(
 			Unnumbered("", b.Question, LineText), picks(b.Options), answerLines(r.Answer, []string{r.Answer.Text}))
 	case api.Confirm:
-		return pastWords(Unnumbered("", ConfirmMessage(b), LineText),
+		return pastWords(Unnumbered("", b.Message, LineText),
 			answerLines(r.Answer, []string{yesOrNo(r.Answer.Confirmed)}))
 	case api.Form:
 		return pastForm(b, r.Answer)

@@ -3,7 +3,6 @@ package settings
 import (
 	"errors"
 	"fmt"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -24,7 +23,6 @@ type historyPage struct {
 	part
 	settings settingList
 	size     *savedEntry
-	forward  *savedEntry
 
 	verify  controls.Worker
 	check   *controls.Button // starts or stops verifying the chain
@@ -39,9 +37,6 @@ func newHistoryPage(w *Window) *historyPage {
 	p.say("", widget.LowImportance)
 	p.size = newSavedEntry(w, lang.L("Limit"), lang.L("MB on disk. The oldest entries are deleted first."),
 		func(c *config.Config) string { return strconv.Itoa(c.History.MaxSize) }, setMaxSize)
-	p.forward = newSavedEntry(w, lang.L("Send outcomes to"),
-		lang.L("A file path, or syslog. Each outcome is one line of JSON. Leave empty to turn off."),
-		func(c *config.Config) string { return c.History.Forward }, setForward)
 	p.content = controls.Page(
 		p.settings.section(lang.L("Storage"),
 			lang.L("Every request and its outcome, on this computer. Anything that looks like a secret is never kept."),
@@ -51,8 +46,7 @@ func newHistoryPage(w *Window) *historyPage {
 			newSwitch(w, lang.L("Keep the exact inputs"),
 				lang.L("Commands, contents and addresses, character by character. When off, nod keeps only a summary and a "+
 					"digest."),
-				func(c *config.Config) *bool { return &c.History.KeepInputs }),
-			p.forward),
+				func(c *config.Config) *bool { return &c.History.KeepInputs })),
 		p.body,
 	)
 	return p
@@ -130,14 +124,6 @@ func setMaxSize(c *config.Config, typed string) error {
 	n, err := strconv.Atoi(strings.TrimSpace(typed))
 	if c.History.MaxSize = n; err != nil || n < 10 || n > 100000 {
 		return errors.New(lang.L("A number from 10 to 100000."))
-	}
-	return nil
-}
-
-func setForward(c *config.Config, typed string) error {
-	c.History.Forward = strings.TrimSpace(typed)
-	if to := c.History.Forward; to != "" && to != config.ForwardSyslog && !filepath.IsAbs(to) {
-		return errors.New(lang.L("A full path such as /var/log/nod.jsonl, or syslog."))
 	}
 	return nil
 }

@@ -23,7 +23,6 @@ func TestHistoryIsSaved(t *testing.T) {
 	}{
 		{keep, "30d", true}, {keep, "12h", false}, {keep, "a month", false},
 		{p.size, " 250", true}, {p.size, "9", false}, {p.size, "1e6", false},
-		{p.forward, "/var/log/nod.jsonl ", true}, {p.forward, "nod.jsonl", false}, {p.forward, "syslog", true},
 	} {
 		tt.entry.SetText(tt.typed)
 		tt.entry.OnSubmitted(tt.typed)
@@ -33,7 +32,7 @@ func TestHistoryIsSaved(t *testing.T) {
 		tt.entry.SetText(tt.entry.saved)
 	}
 	test.Tap(checkIn(t, p.content))
-	want := config.History{Keep: 30 * 24 * time.Hour, MaxSize: 250, Forward: "syslog"}
+	want := config.History{Keep: 30 * 24 * time.Hour, MaxSize: 250}
 	if got := o.config().History; got != want {
 		t.Errorf("saved %+v, want %+v", got, want)
 	}

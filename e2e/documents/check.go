@@ -175,7 +175,7 @@ func checkTOML(b Block) error {
 var hosts = []string{
 	"go.dev", "pkg.go.dev", "github.com", "www.apache.org",
 	"agentclientprotocol.com", "modelcontextprotocol.io", "www.jsonrpc.org", "www.openapis.org", "swagger.io",
-	"temporal.io", "docs.temporal.io", "zed.dev", "docs.nats.io",
+	"zed.dev", "docs.nats.io",
 	"code.claude.com", "docs.anthropic.com", "docs.claude.com", "developers.openai.com", "geminicli.com", "opencode.ai",
 	"qwenlm.github.io", "docs.github.com", "ampcode.com", "cursor.com", "docs.cursor.com", "code.visualstudio.com",
 	"docs.cline.bot", "docs.letta.com", "moonshotai.github.io", "www.kimi.com", "charm.land", "block.github.io",

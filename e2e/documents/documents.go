@@ -67,7 +67,7 @@ type Link struct {
 func Read(root string) ([]Document, error) {
 	files := os.DirFS(root)
 	var paths []string
-	for _, pattern := range []string{"*.md", "packaging/*.md", "agents/*.md", ".github/*.md", "examples/*/*.md"} {
+	for _, pattern := range []string{"*.md", "packaging/*.md", "agents/*.md", ".github/*.md"} {
 		found, err := fs.Glob(files, pattern)
 		if err != nil {
 			return nil, err

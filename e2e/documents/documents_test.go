@@ -145,7 +145,7 @@ func TestCheckSeesTheWhole(t *testing.T) {
 		"docs/lonely.md":           page("[one](one.md)"),
 		".github/template.md":      "No title.\n",
 		".github/workflows/ci.yml": "jobs:\n  a:\n    steps:\n      - run: make build\n      - run: make evrything\n",
-		"examples/a/README.md":     page(),
+		"packaging/README.md":      page(),
 	})
 	all, err := Read(root)
 	if err != nil {
@@ -159,7 +159,7 @@ func TestCheckSeesTheWhole(t *testing.T) {
 	want := []string{
 		".github/workflows/ci.yml:5: make evrything: the Makefile has no evrything",
 		"docs/lonely.md:1: no way of links leads here from README.md",
-		"examples/a/README.md:1: no way of links leads here from README.md",
+		"packaging/README.md:1: no way of links leads here from README.md",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"iter"
 	"regexp"
 	"strconv"
 	"strings"
@@ -24,41 +25,35 @@ const (
 	JSONL Format = "jsonl" // for programs: a line for each entry, with all that is kept
 )
 
-// Writer writes entries in a format. It escapes control and hidden characters, and text that a spreadsheet would take
-// for a formula.
-type Writer struct {
-	out     *bufio.Writer
-	format  Format
-	isBegun bool
+// Write writes entries in a format until there is an error, and returns their number. It escapes control and hidden
+// characters, and text that a spreadsheet would take for a formula.
+func Write(w io.Writer, f Format, entries iter.Seq2[Entry, error]) (n int, err error) {
+	out, write := bufio.NewWriter(w), writeLine
+	if f == CSV {
+		write = writeRow
+		_ = writeCells(out, header) // an error stays
+	}
+	for e, err := range entries {
+		if err != nil {
+			return n, err
+		}
+		if err := write(out, e); err != nil {
+			return n, fmt.Errorf("write entry %d: %w", e.Seq, err)
+		}
+		n++
+	}
+	if err := out.Flush(); err != nil {
+		return n, fmt.Errorf("write the history: %w", err)
+	}
+	return n, nil
 }
 
-// NewWriter returns a Writer. Call Flush at the end.
-func NewWriter(w io.Writer, f Format) *Writer { return &Writer{out: bufio.NewWriter(w), format: f} }
-
-// Write writes an entry.
-func (w *Writer) Write(e Entry) error {
-	if w.format == CSV {
-		return w.writeRow(e)
-	}
+func writeLine(out *bufio.Writer, e Entry) error {
 	text, err := e.JSON()
 	if err == nil {
-		_, err = w.out.Write(append(text, '\n'))
+		_, err = out.Write(append(text, '\n'))
 	}
-	if err != nil {
-		return fmt.Errorf("write entry %d: %w", e.Seq, err)
-	}
-	return nil
-}
-
-// Flush writes what is left.
-func (w *Writer) Flush() error {
-	if w.format == CSV && !w.isBegun {
-		w.writeCells(header)
-	}
-	if err := w.out.Flush(); err != nil {
-		return fmt.Errorf("write the history: %w", err)
-	}
-	return nil
+	return err
 }
 
 var header = []string{
@@ -66,32 +61,23 @@ var header = []string{
 	"rule", "reason", "withheld", "hash", "machine", "device",
 }
 
-func (w *Writer) writeRow(e Entry) error {
-	if !w.isBegun {
-		w.isBegun = true
-		w.writeCells(header)
-	}
-	err := w.writeCells([]string{
+func writeRow(out *bufio.Writer, e Entry) error {
+	return writeCells(out, []string{
 		strconv.FormatInt(e.Seq, 10), string(e.ID), string(e.Kind), e.Created.Format(time.RFC3339),
 		e.Settled.Format(time.RFC3339), e.Agent, e.Session, e.Project, e.Tool, string(e.Class), e.Gist, string(e.Result()),
-		string(e.By), e.Rule, e.Record.Answer.Reason, string(e.Withheld), e.Hash, e.Machine,
-		e.Device,
+		string(e.By), e.Rule, e.Record.Answer.Reason, string(e.Withheld), e.Hash, e.Machine, e.Device,
 	})
-	if err != nil {
-		return fmt.Errorf("write entry %d: %w", e.Seq, err)
-	}
-	return nil
 }
 
 // writeCells writes a row as RFC 4180 has it. All cells are quoted.
-func (w *Writer) writeCells(cells []string) error {
+func writeCells(out *bufio.Writer, cells []string) error {
 	for i, c := range cells {
 		if i > 0 {
-			w.out.WriteByte(',') // an error stays
+			out.WriteByte(',') // an error stays
 		}
-		w.out.WriteString(`"` + strings.ReplaceAll(cell(c), `"`, `""`) + `"`)
+		out.WriteString(`"` + strings.ReplaceAll(cell(c), `"`, `""`) + `"`)
 	}
-	_, err := w.out.WriteString("\r\n")
+	_, err := out.WriteString("\r\n")
 	return err
 }
 

@@ -18,14 +18,15 @@ import (
 func export(t testing.TB, f history.Format, entries ...history.Entry) string {
 	t.Helper()
 	var b bytes.Buffer
-	w := history.NewWriter(&b, f)
-	for _, e := range entries {
-		if err := w.Write(e); err != nil {
-			t.Fatal(err)
+	all := func(yield func(history.Entry, error) bool) {
+		for _, e := range entries {
+			if !yield(e, nil) {
+				return
+			}
 		}
 	}
-	if err := w.Flush(); err != nil {
-		t.Fatal(err)
+	if n, err := history.Write(&b, f, all); err != nil || n != len(entries) {
+		t.Fatalf("%d entries, %v", n, err)
 	}
 	return b.String()
 }

@@ -11,7 +11,6 @@ import (
 	"nod/interact"
 	"nod/interact/history"
 	"nod/policy"
-	"nod/policy/config"
 )
 
 var at = time.Date(2026, 3, 4, 5, 6, 7, 8000, time.UTC)
@@ -143,22 +142,4 @@ func FuzzDecode(f *testing.F) {
 			t.Errorf("got %+v, %v\nwant %+v", again.line(), err, e.line)
 		}
 	})
-}
-
-// What takes outcomes too slowly delays nobody: those that it has no room for are dropped, and said.
-func TestForwardDropsWhatIsTooMuch(t *testing.T) {
-	lost := 0
-	f := newForwarder(func() config.History { return config.History{Forward: "/somewhere"} },
-		func(to string, n int, err error) {
-			if to != "/somewhere" || err != errSlow {
-				t.Errorf("%s: %v", to, err)
-			}
-			lost = n
-		})
-	for range maxForward + 5 {
-		f.add(history.Line{}, digest{})
-	}
-	if lost != 5 {
-		t.Errorf("%d are lost, want 5", lost)
-	}
 }

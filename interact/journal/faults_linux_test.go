@@ -2,14 +2,11 @@ package journal_test
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"io/fs"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -18,7 +15,6 @@ import (
 
 	"nod/api"
 	"nod/interact/journal"
-	"nod/policy/config"
 )
 
 const noDisk = "this system lets nobody mount a disk of their own:"
@@ -105,28 +101,4 @@ func TestAReadOnlyDisk(t *testing.T) {
 		awaitHealth(t, j)
 		entries(t, j, 5)
 	})
-}
-
-func TestForwardToSyslog(t *testing.T) {
-	disk, isThere := ownDisk(t)
-	if !isThere {
-		return
-	}
-	must(t, unix.Mount(disk, "/dev", "", unix.MS_BIND, ""))
-	daemon, err := net.ListenPacket("unixgram", "/dev/log")
-	must(t, err)
-	defer daemon.Close()
-	c := forwarding(config.ForwardSyslog)
-	j := open(t, file(t), keeping(&c))
-	fill(t, j, 1, 2)
-	message := make([]byte, 4096)
-	n, _, err := daemon.ReadFrom(message)
-	must(t, err)
-	_, line, _ := strings.Cut(string(message[:n]), " nod[")
-	_, line, _ = strings.Cut(line, ": ")
-	var o journal.Outcome
-	must(t, json.Unmarshal([]byte(line), &o))
-	if o.ID != approval(1).Request.ID {
-		t.Errorf("got %s", message[:n])
-	}
 }

@@ -67,7 +67,6 @@ type Journal struct {
 	wrote   changes.Signal // something was written, or could not be
 	closing chan struct{}
 	runs    sync.WaitGroup
-	forward *forwarder
 	index   *indexer
 	queue   *queue
 	own     atomic.Pointer[fs.FileInfo] // of the file last opened to write; nil: none, or it was set aside
@@ -103,7 +102,6 @@ func Open(path string, o Options) *Journal {
 		Reader: newReader(path), opts: o, opened: time.Now(),
 		writes: make(chan *write), wrote: changes.NewSignal(), closing: make(chan struct{}),
 	}
-	j.forward = newForwarder(o.Config, j.notForwarded)
 	j.index = newIndexer(j.Reader, o.Log)
 	j.queue = &queue{path: queuePath(path), woken: changes.NewSignal()}
 	w := &writer{j: j, path: path, patience: failTime}
@@ -117,7 +115,6 @@ func Open(path string, o Options) *Journal {
 	j.Reader.flush = j.flush
 	j.runs.Go(w.run)
 	j.runs.Go(j.keep)
-	go j.forward.run()
 	go j.index.run()
 	return j
 }
@@ -134,7 +131,6 @@ func (j *Journal) Close() error {
 		close(j.closing)
 		j.runs.Wait()
 		j.queue.end()
-		j.forward.close()
 	}
 	return err
 }

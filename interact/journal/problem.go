@@ -16,15 +16,12 @@ const (
 	Unwritable Trouble = "unwritable" // it is read-only, or the disk fails
 	SetAside   Trouble = "set aside"  // damaged or not nod's: it was moved to Path and replaced
 	Gone       Trouble = "gone"       // removed or replaced while nod ran
-	// NotForwarded is a problem of the forwarding target: Lost outcomes did not arrive there.
-	NotForwarded Trouble = "not forwarded"
 )
 
 // ProblemError describes a problem with the journal's file.
 type ProblemError struct {
 	Trouble Trouble
 	Path    string
-	Lost    int
 	Err     error // nil: there is no more to say
 }
 
@@ -41,26 +38,21 @@ func (e *ProblemError) Error() string {
 		return fmt.Sprintf("nod's history could not be read (%v): a new one has begun, the old one is %s", e.Err, e.Path)
 	case Gone:
 		return fmt.Sprintf("nod's history %s was moved or replaced while nod ran", e.Path)
-	case NotForwarded:
-		return fmt.Sprintf("%d outcomes have not been forwarded to %s: %v", e.Lost, e.Path, e.Err)
 	}
 	return fmt.Sprintf("nod cannot write its history %s and allows nothing unasked: %v", e.Path, e.Err)
 }
 
 // problems are the current ones, and the losses since nod started.
 type problems struct {
-	write   error // nothing can be written
-	file    error // another file was begun
-	forward error // outcomes were not forwarded
+	write error // nothing can be written
+	file  error // another file was begun
 }
 
 func (p problems) worst() error {
-	for _, err := range []error{p.write, p.file, p.forward} {
-		if err != nil {
-			return err
-		}
+	if p.write != nil {
+		return p.write
 	}
-	return nil
+	return p.file
 }
 
 // Problem returns the journal's current problem as a [*ProblemError] for people, or nil. A problem with writing ends
@@ -122,9 +114,4 @@ func troubleOf(err error) Trouble {
 		return Locked
 	}
 	return Unwritable
-}
-
-// notForwarded reports how many outcomes have not arrived.
-func (j *Journal) notForwarded(to string, lost int, err error) {
-	j.report(func(p *problems) { p.forward = &ProblemError{Trouble: NotForwarded, Path: to, Lost: lost, Err: err} })
 }

@@ -372,17 +372,7 @@ func (r *Reader) Entries(ctx context.Context, q history.Query) iter.Seq2[history
 
 // Export writes all entries that match, oldest first, and returns their number.
 func (r *Reader) Export(ctx context.Context, w io.Writer, q history.Query, f history.Format) (n int, err error) {
-	out := history.NewWriter(w, f)
-	for e, err := range r.Entries(ctx, q) {
-		if err == nil {
-			err = out.Write(e)
-		}
-		if err != nil {
-			return n, err
-		}
-		n++
-	}
-	return n, out.Flush()
+	return history.Write(w, f, r.Entries(ctx, q))
 }
 
 // Past yields the user's decisions on calls with a known input, oldest first, until there is an error.

@@ -6,8 +6,6 @@ import (
 	"time"
 
 	"zombiezen.com/go/sqlite"
-
-	"nod/interact/history"
 )
 
 // Limits of the writer.
@@ -43,7 +41,7 @@ type writer struct {
 	seq  int64  // of the last entry
 	hash digest // … and its hash
 
-	added   []added  // the entries of the transaction
+	added   int      // how many entries the transaction adds to the chain
 	changes []change // … and what has changed of what waits
 
 	waits   map[string]waiting // what waits, by id; nil: there was no file yet that could be read
@@ -54,12 +52,6 @@ type writer struct {
 
 	tried  time.Time // when the file could not be opened
 	reason error     // … and why
-}
-
-// added is an entry that the writer has added to the chain.
-type added struct {
-	line history.Line
-	hash digest
 }
 
 func (w *writer) run() {
@@ -117,13 +109,10 @@ func (w *writer) group(first *write) {
 		next.done <- err
 	}
 	w.j.wrote.Send()
-	if err != nil || len(w.added) == 0 {
+	if err != nil || w.added == 0 {
 		return
 	}
 	w.j.opts.Added()
-	for _, a := range w.added {
-		w.j.forward.add(a.line, a.hash)
-	}
 }
 
 // commit writes all of group or nothing. It replaces a damaged file.
@@ -179,7 +168,7 @@ func (w *writer) transact(group []*write) (err error) {
 		return err
 	}
 	seq, hash := w.seq, w.hash
-	w.added, w.changes = w.added[:0], w.changes[:0]
+	w.added, w.changes = 0, w.changes[:0]
 	defer func() {
 		if err != nil {
 			w.seq, w.hash = seq, hash
@@ -261,7 +250,7 @@ func (w *writer) append(e encoded) (isNew bool, err error) {
 	if err != nil || w.file.conn.Changes() == 0 {
 		return false, err
 	}
-	w.seq, w.hash, l.Seq = seq, hash, seq
-	w.added = append(w.added, added{l, hash})
+	w.seq, w.hash = seq, hash
+	w.added++
 	return true, nil
 }

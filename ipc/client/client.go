@@ -5,8 +5,6 @@
 // that nobody decided. Distinguish two with [errors.As]: [*Problem], a refusal in nod-desktop's words, and [*Pending],
 // no answer yet. [ErrNotRunning] means that nod-desktop is not running.
 //
-// [Approver] and [Asker] are for agent loops: they wait for the user, or interrupt the run until there is an answer.
-//
 // Cancelling the context of a call withdraws its request, unless it was detached.
 //
 // nod-desktop may end while a call waits for the user. A client that knows the folder of endpoints ([Discover] returns

@@ -11,13 +11,13 @@ import (
 	"golang.org/x/term"
 )
 
-// Logger is the log of a program without a terminal: a [File], and standard error too when that is one.
+// Logger is the log of a program without a terminal: a file, and standard error too when that is one.
 type Logger struct {
 	*slog.Logger
 	Path    string // empty if the log goes to standard error
 	Problem error  // why the log goes to standard error; may be nil
 
-	file *File
+	file *logFile
 }
 
 // NewLogger opens the log [Desktop] in nod's state folder. If it cannot, it logs to standard error, beginning with the
@@ -55,7 +55,7 @@ func (l *Logger) Close() error {
 
 // logWriter writes to the log file, and to standard error if that fails.
 type logWriter struct {
-	file *File
+	file *logFile
 	echo bool // write everything to standard error, too
 }
 

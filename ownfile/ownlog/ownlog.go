@@ -1,13 +1,16 @@
-// Package ownlog writes log files that only their owner reads, and follows them.
+// Package ownlog writes log files that only their owner reads.
 package ownlog
 
 import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io"
+	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/adrg/xdg"
 	"gopkg.in/natefinch/lumberjack.v2"
@@ -29,15 +32,15 @@ const (
 	backups = 3
 )
 
-// File is a rotated log file that only its owner can read.
-type File struct {
+// logFile is a rotated log file that only its owner can read.
+type logFile struct {
 	file   *lumberjack.Logger
 	shared bool
 }
 
 // openLog opens a log file for writing and creates it if necessary. It makes an existing file private, because rotation
 // keeps the mode.
-func openLog(path string) (*File, error) {
+func openLog(path string) (*logFile, error) {
 	f, err := Open(path)
 	if err == nil {
 		err = f.Close()
@@ -45,21 +48,22 @@ func openLog(path string) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &File{file: &lumberjack.Logger{Filename: path, MaxSize: maxSize, MaxBackups: backups}}, nil
+	return &logFile{file: &lumberjack.Logger{Filename: path, MaxSize: maxSize, MaxBackups: backups}}, nil
 }
 
 // OpenShared is [openLog] for a log that several processes write to.
-func OpenShared(path string) (*File, error) {
+func OpenShared(path string) (io.WriteCloser, error) {
 	f, err := openLog(path)
-	if err == nil {
-		f.shared = true
+	if err != nil {
+		return nil, err
 	}
-	return f, err
+	f.shared = true
+	return f, nil
 }
 
 // Write implements [io.Writer]. Each rotation opens the path again, so it checks that no other program replaced the
 // file.
-func (f *File) Write(line []byte) (int, error) {
+func (f *logFile) Write(line []byte) (int, error) {
 	if err := checkPlain(f.file.Filename); err != nil {
 		return 0, err
 	}
@@ -71,7 +75,7 @@ func (f *File) Write(line []byte) (int, error) {
 }
 
 // Close closes the file.
-func (f *File) Close() error { return f.file.Close() }
+func (f *logFile) Close() error { return f.file.Close() }
 
 // Open opens a file for writing and creates it and its folder if necessary. It must be a regular file of this user, and
 // becomes private. Open neither follows a link nor blocks on a pipe.
@@ -95,6 +99,20 @@ func Open(path string) (*os.File, error) {
 		return nil, errors.Join(err, f.Close())
 	}
 	return f, nil
+}
+
+// Last returns the last n lines of a log. It omits one whose end is not written yet.
+func Last(path string, n int) ([]string, error) {
+	text, err := ownfile.ReadTail(path, maxSize<<20)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%s: there is no log yet", path)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	lines := strings.Split(string(text), "\n")
+	whole := lines[:len(lines)-1]
+	return whole[max(0, len(whole)-n):], nil
 }
 
 // checkPlain returns an error if path exists and is not a regular file.

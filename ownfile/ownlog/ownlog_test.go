@@ -1,8 +1,6 @@
 package ownlog
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -49,69 +47,14 @@ func TestLast(t *testing.T) {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		var got []string
-		err := Last(path, 2, func(line []byte) error { got = append(got, string(line)); return nil })
+		got, err := Last(path, 2)
 		if err != nil || !slices.Equal(got, want) {
 			t.Errorf("%.20q: %.60q, %v, want %.60q", text, got, err, want)
 		}
 	}
-	if err := Last(path+".gone", 2, nil); !errors.Is(err, errNone) {
+	if _, err := Last(path+".gone", 2); err == nil || !strings.HasSuffix(err.Error(), "there is no log yet") {
 		t.Errorf("no log: %v", err)
 	}
-	failure := errors.New("no paper")
-	if err := os.WriteFile(path, []byte("one\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := Last(path, 2, func([]byte) error { return failure }); !errors.Is(err, failure) {
-		t.Errorf("err = %v", err)
-	}
-}
-
-// Every line is shown, once and in order, whatever happens to the file meanwhile.
-func TestFollow(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "state", "log")
-	ctx, cancel := context.WithCancel(t.Context())
-	lines, ended := make(chan string), make(chan error, 1)
-	go func() {
-		ended <- Follow(ctx, path, 5, func(line []byte) error { lines <- string(line); return nil })
-	}()
-	t.Cleanup(func() {
-		cancel()
-		if err := <-ended; err != nil {
-			t.Error(err)
-		}
-	})
-	n := 0
-	next := func(log *File) {
-		t.Helper()
-		n++
-		line := fmt.Sprint("line ", n, strings.Repeat(" long", 20<<10))
-		if _, err := log.Write([]byte(line + "\n")); err != nil {
-			t.Fatal(err)
-		}
-		if got := <-lines; got != line {
-			t.Fatalf("%.20q, want %.20q", got, line)
-		}
-	}
-	log, err := OpenShared(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer log.Close()
-	for range 120 { // which rotates it twice
-		next(log)
-	}
-	if old, err := filepath.Glob(filepath.Join(filepath.Dir(path), "log-*")); err != nil || len(old) == 0 {
-		t.Errorf("rotated: %q, %v", old, err)
-	}
-	if err := os.Truncate(path, 0); err != nil {
-		t.Fatal(err)
-	}
-	next(log)
-	if err := errors.Join(log.Close(), os.Remove(path)); err != nil {
-		t.Fatal(err)
-	}
-	next(log)
 }
 
 // Of what many write at once no line is lost or torn.
@@ -134,12 +77,11 @@ func TestManyWriteAtOnce(t *testing.T) {
 		})
 	}
 	all.Wait()
-	var lines int
 	next := map[string]int{}
-	err := Last(path, writers*each, func(line []byte) error {
-		lines++
+	lines, err := Last(path, writers*each)
+	for _, line := range lines {
 		var who, i int
-		if _, err := fmt.Sscanf(string(line), "%d %d", &who, &i); err != nil || !strings.HasSuffix(string(line), "x.") {
+		if _, err := fmt.Sscanf(line, "%d %d", &who, &i); err != nil || !strings.HasSuffix(line, "x.") {
 			t.Errorf("%q, %v", line, err)
 		}
 		if key := fmt.Sprint(who); next[key] != i {
@@ -147,9 +89,8 @@ func TestManyWriteAtOnce(t *testing.T) {
 		} else {
 			next[key]++
 		}
-		return nil
-	})
-	if err != nil || lines != writers*each {
-		t.Errorf("%d lines, %v, want %d", lines, err, writers*each)
+	}
+	if err != nil || len(lines) != writers*each {
+		t.Errorf("%d lines, %v, want %d", len(lines), err, writers*each)
 	}
 }

@@ -97,8 +97,6 @@ type History struct {
 	Keep       time.Duration `yaml:"keep"`        // 1 to 36500 days
 	MaxSize    int           `yaml:"max_size"`    // in MB: 10 to 100000; the oldest entries are deleted first
 	KeepInputs bool          `yaml:"keep_inputs"` // keep inputs, not only their digests
-	// Forward receives each outcome as a line of JSON: the absolute path of a file, or [ForwardSyslog]; may be empty.
-	Forward string `yaml:"forward"`
 }
 
 // Remote says how nod reaches other machines and phones.
@@ -130,9 +128,6 @@ type Phone struct {
 	Address string `yaml:"address"` // IP address and port to listen on; empty: off
 	Push    string `yaml:"push"`    // wakes devices: [PushWeb], or the https address of an ntfy topic; may be empty
 }
-
-// ForwardSyslog is the value of [History.Forward] for the system's log.
-const ForwardSyslog = "syslog"
 
 // Default is the configuration of a fresh installation.
 func Default() Config {

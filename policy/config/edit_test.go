@@ -199,7 +199,6 @@ func randomConfig(r *rand.Rand, from Config) Config {
 	case 2:
 		to.History.Keep = time.Duration(1+r.IntN(36_500)) * day
 		to.History.MaxSize, to.History.KeepInputs = 10+r.IntN(9_000), r.IntN(2) == 0
-		to.History.Forward = pick(r, "", ForwardSyslog, "/var/log/nod: all #1.jsonl")
 	case 3:
 		to.Notifications.Notices = !to.Notifications.Notices
 		to.Policy.TrustedAgents = pick(r, nil, []string{"a"}, []string{"yes", "b: c"}, []string{"null", "a"})

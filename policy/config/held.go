@@ -152,7 +152,7 @@ func (c Config) decidesAs(o Config) bool { return c.equal(o.withUnsealed(c)) }
 func (c Config) restrained(was Config) Config {
 	c.IPC, c.Prompt.Timeout = was.IPC, was.Prompt.Timeout // a busy address or no time to answer would keep nod from asking
 	c.Prompt.ArmAfter = max(c.Prompt.ArmAfter, was.Prompt.ArmAfter)
-	c.History = was.History // nothing is deleted or forwarded
+	c.History = was.History // nothing is deleted
 	c.Remote = was.Remote   // the same machines and phones stay connected
 	c.Agents.AskMore = c.Agents.AskMore || was.Agents.AskMore
 	strict := slices.Concat(was.Agents.Strict, c.Agents.Strict)

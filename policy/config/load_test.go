@@ -173,7 +173,7 @@ func TestEnvironment(t *testing.T) {
 		"NOD_NOTIFICATIONS_PROMPTS=false", "NOD_NOTIFICATIONS_NOTICES=false", "NOD_NOTIFICATIONS_SOUND=false",
 		"NOD_NOTIFICATIONS_DO_NOT_DISTURB=true", "NOD_NOTIFICATIONS_QUIET_HOURS=22:00-07:00",
 		"NOD_LOOK_THEME=dark", "NOD_LOOK_LANGUAGE=zh-CN", "NOD_HISTORY_KEEP=30d", "NOD_HISTORY_MAX_SIZE=200",
-		"NOD_HISTORY_KEEP_INPUTS=false", "NOD_HISTORY_FORWARD=syslog",
+		"NOD_HISTORY_KEEP_INPUTS=false",
 	))
 	want := Default()
 	want.IPC.Address = "127.0.0.1:0"
@@ -181,7 +181,7 @@ func TestEnvironment(t *testing.T) {
 		Appear: AppearInTray, Locked: LockedWait, Shortcut: "Super+N"}
 	want.Notifications = Notifications{DoNotDisturb: true, QuietHours: "22:00-07:00"}
 	want.Look = Look{"dark", "zh-CN"}
-	want.History = History{Keep: 30 * day, MaxSize: 200, Forward: ForwardSyslog}
+	want.History = History{Keep: 30 * day, MaxSize: 200}
 	if err != nil || !cfg.equal(want) {
 		t.Errorf("got %+v, %v\nwant %+v", cfg, err, want)
 	}

@@ -43,7 +43,6 @@ var sealedKeys = map[string]struct {
 	"history.keep":                     {true, "history: {keep: 1d}"},
 	"history.max_size":                 {true, "history: {max_size: 10}"},
 	"history.keep_inputs":              {true, "history: {keep_inputs: false}"},
-	"history.forward":                  {true, "history: {forward: /tmp/outcomes}"},
 	"remote.machines[].kind":           {true, "remote: {machines: [{kind: docker, host: web}]}"},
 	"remote.machines[].host":           {true, "remote: {machines: [{kind: ssh, host: web}]}"},
 	"remote.nats.url":                  {true, "remote: {nats: {url: 'tls://nats.example.com'}}"},

@@ -67,9 +67,6 @@ func (c Config) problems() []*policy.FieldError {
 	if size := c.History.MaxSize; size < 10 || size > maxHistory {
 		add("history.max_size", fmt.Sprintf("%d: want 10 to %d (MB)", size, maxHistory))
 	}
-	if to := c.History.Forward; to != "" && to != ForwardSyslog && !filepath.IsAbs(to) {
-		add("history.forward", fmt.Sprintf("%q: want the absolute path of a file, or %s", to, ForwardSyslog))
-	}
 	return slices.Concat(found, c.Remote.problems(), c.Policy.Problems(policy.DefaultPlaces()))
 }
 

@@ -379,9 +379,9 @@ func TestWhatHoldsWithoutASeal(t *testing.T) {
 	if err := os.Remove(filepath.Join(folder, "accepted.json")); err != nil {
 		t.Fatal(err)
 	}
-	write(t, path, "history: {keep: 1d, forward: syslog}\nremote: {nats: {url: tls://evil.example}}\n")
+	write(t, path, "history: {keep: 1d}\nremote: {nats: {url: tls://evil.example}}\n")
 	c := sealed(t, folder).Config()
-	if c.History.Keep.Hours() < 1000*24 || c.History.Forward != "" || c.Remote.NATS.URL != "" {
+	if c.History.Keep.Hours() < 1000*24 || c.Remote.NATS.URL != "" {
 		t.Errorf("%+v, %+v", c.History, c.Remote)
 	}
 }

@@ -215,9 +215,6 @@ func openURL(address string) error {
 
 func (p *program) run() error {
 	p.restore(p.desk)
-	if err := p.autostart.adopt(); err != nil {
-		p.log.Warn("nod does not start again after a crash", "err", err)
-	}
 	p.parts.Go(p.followUpgrades)
 	p.parts.Go(p.watchJournal)
 	p.parts.Go(p.followJournal)

@@ -20,6 +20,12 @@ import (
 // busTimeout is how long the session bus, or a service on it, may take for what nod asks.
 const busTimeout = 3 * time.Second
 
+// How long after the session bus was lost nod looks for it again; doubled every time.
+const (
+	firstRetry = time.Second
+	lastRetry  = time.Minute
+)
+
 // reconnect calls serve, which ends with a connection, again and again until ctx ends. It calls lost when there is no
 // connection any more, or none at first.
 func reconnect(ctx context.Context, serve func(context.Context) (connected bool, err error), lost func(error)) {

@@ -86,7 +86,6 @@ type Desk struct {
 	devices   *deviceDesk
 	announcer *announcer
 	tray      *tray
-	shortcut  *shortcut
 	changed   changes.Signal // the tray may show something else
 	locked    atomic.Bool    // the screen is
 }
@@ -144,8 +143,6 @@ func (d *Desk) openTray() {
 		wanted: d.wantsAnnouncement, hidden: d.windows.quiet,
 		show: func(id interact.ID) { d.show(operator.View{Request: id}) },
 	})
-	d.shortcut = newShortcut(func() string { return d.store.Config().Prompt.Shortcut },
-		func() { _ = d.Raise(d.ctx, false) }, d.windows.refetch, d.log)
 	d.tray = newTray(trayActions{
 		Show:          d.show,
 		Pause:         d.presence.setPause,
@@ -164,7 +161,6 @@ func (d *Desk) Run(op operator.Operator) {
 	watchLock(d.ctx, d.setLocked, d.log)
 	var parts sync.WaitGroup
 	parts.Go(func() { d.windows.run(d.showing, op) })
-	parts.Go(func() { d.shortcut.run(d.ctx) })
 	parts.Go(d.follow)
 	parts.Go(d.checkTray)
 	parts.Go(func() {
@@ -207,7 +203,6 @@ func (d *Desk) follow() {
 			d.broker.Reconsider()
 			d.keepTime()
 			d.windows.refetch()
-			d.shortcut.check()
 		case <-d.presence.changed:
 			d.windows.refetch()
 		case <-d.windows.changed:
@@ -351,9 +346,6 @@ func (d *Desk) checkTray() {
 
 // ShowSettings brings the settings to the front.
 func (d *Desk) ShowSettings() { d.show(operator.View{Settings: true}) }
-
-// ShortcutProblem says why the shortcut does not work; empty if it works or none is set.
-func (d *Desk) ShortcutProblem() string { return d.shortcut.why() }
 
 // Pause implements [operator.Operator].
 func (d *Desk) Pause(_ context.Context, p operator.Pause) error {

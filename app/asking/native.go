@@ -5,7 +5,6 @@ package asking
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"image/png"
 	"log/slog"
 	"runtime"
@@ -16,7 +15,6 @@ import (
 
 	"nod/assets"
 	"nod/interact"
-	"nod/policy/config"
 )
 
 // run shows the tray until ctx ends. On macOS it must be called on the main goroutine.
@@ -103,8 +101,3 @@ func newBoard(ctx context.Context, n *notifier) func(*announcement) {
 
 // watchLock calls changed whenever the screen is locked or unlocked. Here nod does not know.
 func watchLock(context.Context, func(locked bool), *slog.Logger) {}
-
-// listenToKeys says that nod has no way to do so here.
-func listenToKeys(context.Context, config.Shortcut, shortcutEvents) error {
-	return fmt.Errorf("%w on this system", errNoShortcut)
-}

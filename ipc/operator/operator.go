@@ -240,7 +240,6 @@ type State struct {
 	Pause      Pause
 	Autostart  Autostart
 	Journal    Journal
-	Shortcut   string // why the shortcut does not work; empty if it does or there is none
 	Sandbox    string // why commands cannot run in a sandbox here, and what to do; empty: they can
 	Restart    bool   // a setting takes effect only after a restart
 	About      About

@@ -46,8 +46,6 @@ type Prompt struct {
 	Appear string `yaml:"appear"`
 	// Locked says whether the time to answer passes while the screen is locked: [LockedCount] or [LockedWait].
 	Locked string `yaml:"locked"`
-	// Shortcut opens nod from anywhere, as [ParseShortcut] reads it; may be empty.
-	Shortcut string `yaml:"shortcut"`
 }
 
 // Values of [Prompt.Appear].

@@ -17,7 +17,6 @@ import (
 	"nod/api"
 	"nod/changes"
 	"nod/interact"
-	"nod/interact/history"
 	"nod/ipc/operator"
 	"nod/ipc/remote"
 	"nod/ipc/remote/book"
@@ -50,7 +49,6 @@ type Config struct {
 }
 
 type records interface {
-	past
 	requestJournal
 	// Problem says what is wrong with the journal; nil if nothing is.
 	Problem() error
@@ -82,7 +80,6 @@ type Desk struct {
 	identity  *remote.Identity // of this desk; nil: its keys cannot be read
 	showing   context.Context  // ends with the windows
 	hide      context.CancelFunc
-	absence   *absence
 	devices   *deviceDesk
 	announcer *announcer
 	tray      *tray
@@ -134,10 +131,6 @@ func (d *Desk) openWindows(devices *devices) {
 
 // openTray prepares all else by which the user learns of requests.
 func (d *Desk) openTray() {
-	d.absence = &absence{ctx: d.ctx, changed: d.changed, log: d.log,
-		count: func(ctx context.Context, from, to time.Time) (history.Away, error) {
-			return lastAway{d.cfg.Journal, d.allPending()}.count(ctx, from, to)
-		}}
 	d.announcer = newAnnouncer(announcerConfig{
 		ctx: d.ctx, post: newBoard(d.ctx, d.notifier), sound: d.sound, looking: d.windows.focused,
 		wanted: d.wantsAnnouncement, hidden: d.windows.quiet,
@@ -215,7 +208,6 @@ func (d *Desk) follow() {
 		}
 		waiting, _ := d.pending()
 		d.announcer.look(waiting)
-		d.absence.look(d.isAway())
 		d.tray.update(d.snapshot())
 	}
 }
@@ -233,7 +225,6 @@ func (d *Desk) snapshot() snapshot {
 		Pause:         d.presence.paused(),
 		Away:          away,
 		Missed:        missed,
-		News:          d.absence.news(),
 		Broken:        d.store.Err() != nil,
 		Journal:       JournalProblem(d.cfg.Journal.Problem()),
 		Hooks:         d.cfg.Hooks.Problem(),
@@ -248,13 +239,6 @@ func (d *Desk) snapshot() snapshot {
 // pending lists the requests that the user has to answer now, and those that they snoozed.
 func (d *Desk) pending() (waiting, snoozed []interact.Request) {
 	return toAnswer(d.windows.unanswered(d.allPending()))
-}
-
-// isAway reports whether the user probably looks at no prompt now.
-func (d *Desk) isAway() bool {
-	sessions, _ := d.presence.away()
-	return sessions > 0 || d.locked.Load() || d.presence.paused().On ||
-		d.store.Config().Notifications.Quiet(time.Now())
 }
 
 func (d *Desk) setLocked(locked bool) {

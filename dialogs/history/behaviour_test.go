@@ -157,7 +157,7 @@ func TestNothingWaitsForTheOperator(t *testing.T) {
 		if !w.Visible() || !says(w.entries.content, "Searching…") {
 			t.Error("nobody says that it searches")
 		}
-		for page := range 3 {
+		for page := range 2 {
 			ui(func() { w.tabs.SelectIndex(page) })
 		}
 		ui(w.close)
@@ -475,8 +475,6 @@ func TestAgentsTextIsHostile(t *testing.T) {
 		e.Record.Why.Reason, e.Withheld = evil, history.Withheld(evil)
 		o.entries = append([]history.Entry{e}, o.entries...)
 	}
-	denied := history.Found{Count: 1, Lines: []history.Line{o.entries[0].Line}}
-	o.away = history.Away{From: testNow, To: testNow, Denied: denied}
 	o.sums.Agents = []history.Count{{Agent: evil, Asked: 1}}
 	o.sums.Projects, o.sums.Tools = []history.Count{{Project: evil, Asked: 1}}, []history.Count{{Tool: evil, Asked: 1}}
 	o.sums.Rules = []history.RuleCount{{Rule: evil, Saved: 1}}
@@ -494,8 +492,6 @@ func TestAgentsTextIsHostile(t *testing.T) {
 		look()
 	}
 	w.find(filter{query: history.Query{Session: evil, Rule: evil, Agent: evil, Project: evil, Tool: evil}})
-	look()
-	w.tabs.SelectIndex(onAway)
 	look()
 	w.tabs.SelectIndex(onInsights)
 	look()
@@ -672,54 +668,6 @@ func TestExport(t *testing.T) {
 	test.Tap(e.write)
 	if !says(e.content, "it exists") || says(e.content, "Wrote") {
 		t.Error("nobody says that it failed")
-	}
-}
-
-func TestAway(t *testing.T) {
-	o := somebody()
-	w := openTestWindow(t, o, "light")
-	var prompt interact.ID
-	w.opts.Prompt = func(id interact.ID) { prompt = id }
-	w.Show(operator.View{History: operator.HistoryAway})
-	type link interface {
-		fyne.Focusable
-		fyne.Tappable
-	}
-	links := func() (all []link) {
-		dialogstest.Walk(w.away.body, func(o fyne.CanvasObject) {
-			if k, ok := o.(link); ok && fmt.Sprintf("%T", o) == "*dialogs.pressable" {
-				all = append(all, k)
-			}
-		})
-		return all
-	}
-	if n := len(links()); n != 6 {
-		t.Fatalf("%d lines", n)
-	}
-	test.Tap(links()[0])
-	if prompt != "waiting" {
-		t.Errorf("led to the prompt %q", prompt)
-	}
-	w.win.Canvas().Focus(links()[3])
-	w.press(fyne.KeyReturn)
-	if w.tabs.Selected != onEntries || w.entries.detail.entry.Seq != 7 {
-		t.Errorf("on page %d with entry %d", w.tabs.Selected, w.entries.detail.entry.Seq)
-	}
-	w.tabs.SelectIndex(onAway)
-	tap(t, w.away.body, "All 212 in History")
-	want := history.Query{Since: o.away.From, Until: o.away.To, Outcome: api.Allowed, By: api.ByPolicy}
-	if o.asked() != want {
-		t.Errorf("asked %+v", o.asked())
-	}
-	o.away = history.Away{}
-	w.tabs.SelectIndex(onAway)
-	if !says(w.away.body, "Nothing happened") {
-		t.Error("it does not say that nothing happened")
-	}
-	o.err = errors.New("disk on fire")
-	w.press(fyne.KeyF5)
-	if !says(w.away.content, "disk on fire") {
-		t.Error("it does not say what is wrong")
 	}
 }
 

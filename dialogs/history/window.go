@@ -40,7 +40,6 @@ const (
 // Indices of pages.
 const (
 	onEntries = iota
-	onAway
 	onInsights
 )
 
@@ -58,7 +57,6 @@ type Window struct {
 	tabs   *controls.Navigation
 
 	entries  *entriesPage
-	away     *awayPage
 	insights *insightsPage
 
 	typedShortcut func(fyne.Shortcut) bool // runs a shortcut of the window; reports whether there is one
@@ -88,7 +86,7 @@ func (w *Window) Show(v operator.View) {
 	}
 	w.SetVisible(true)
 	w.Fetch()
-	page := map[operator.HistoryPage]int{operator.HistoryAway: onAway, operator.HistoryInsights: onInsights}[v.History]
+	page := map[operator.HistoryPage]int{operator.HistoryInsights: onInsights}[v.History]
 	if page == w.tabs.Selected {
 		w.enter(page)
 	}
@@ -129,10 +127,9 @@ func (w *Window) build() {
 	w.typedShortcut = controls.AddChords(w.win.Canvas(), w.seek, w.close, func(by int) { w.tabs.Step(by) })
 	w.banner = controls.NewBanner(func() { w.opts.Rule("") })
 	w.undo = dialogs.NewUndoBar(w.TakeBack, w.After)
-	w.entries, w.away, w.insights = newEntriesPage(w), newAwayPage(w), newInsightsPage(w)
+	w.entries, w.insights = newEntriesPage(w), newInsightsPage(w)
 	w.tabs = controls.NewNavigation([]controls.Tab{
 		{Name: lang.L("History"), Icon: theme.HistoryIcon(), Content: w.entries.content},
-		{Name: lang.L("Away"), Icon: theme.VisibilityOffIcon(), Content: w.away.content},
 		{Name: lang.L("Insights"), Icon: theme.GridIcon(), Content: w.insights.content},
 	}, wideWindow, w.enter)
 	w.win.SetContent(container.NewBorder(w.banner.Content, w.undo.Content, nil, nil, w.tabs.Content))
@@ -144,7 +141,6 @@ func (w *Window) build() {
 }
 
 func (w *Window) enter(page int) {
-	w.away.leave()
 	w.insights.leave()
 	if page != onEntries {
 		w.win.Canvas().Unfocus() // the focused object is no longer in view
@@ -152,8 +148,6 @@ func (w *Window) enter(page int) {
 	switch page {
 	case onEntries:
 		w.entries.enter()
-	case onAway:
-		w.away.enter()
 	case onInsights:
 		w.insights.enter()
 	}
@@ -186,7 +180,6 @@ func (w *Window) typedKey(k *fyne.KeyEvent) {
 func (w *Window) close() {
 	w.SetVisible(false)
 	w.entries.leave()
-	w.away.leave()
 	w.insights.leave()
 	w.banner.Fail(nil)
 	dialogs.HideWindow(w.win)

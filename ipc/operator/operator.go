@@ -80,8 +80,6 @@ type manager interface {
 	Facets(ctx context.Context) (history.Facets, error)
 	// Insights sums up what happened since then.
 	Insights(ctx context.Context, since time.Time) (history.Insights, error)
-	// Away returns what happened while the user was last away.
-	Away(ctx context.Context) (history.Away, error)
 	// Export writes all entries that a query finds to a new file, and returns their number.
 	Export(ctx context.Context, q history.Query, path string, format history.Format) (int, error)
 	// Verify checks every entry of the journal against the hash chain, which may take long.
@@ -224,7 +222,6 @@ type HistoryPage string
 
 const (
 	HistoryEntries  HistoryPage = "entries"
-	HistoryAway     HistoryPage = "away" // while you were away
 	HistoryInsights HistoryPage = "insights"
 )
 

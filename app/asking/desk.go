@@ -9,7 +9,6 @@ import (
 	"log/slog"
 	"path/filepath"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"fyne.io/fyne/v2/lang"
@@ -84,7 +83,6 @@ type Desk struct {
 	announcer *announcer
 	tray      *tray
 	changed   changes.Signal // the tray may show something else
-	locked    atomic.Bool    // the screen is
 }
 
 // New returns a desk that lasts until ctx ends. It shows nothing before [Desk.Run].
@@ -151,7 +149,6 @@ func (d *Desk) Broker() *interact.Broker { return d.broker }
 // Run shows what is pending until the context of [New] ends. It serves op to the windows. On macOS it must be
 // called on the main goroutine.
 func (d *Desk) Run(op operator.Operator) {
-	watchLock(d.ctx, d.setLocked, d.log)
 	var parts sync.WaitGroup
 	parts.Go(func() { d.windows.run(d.showing, op) })
 	parts.Go(d.follow)
@@ -194,7 +191,6 @@ func (d *Desk) follow() {
 			d.windows.keepTime(d.allPending())
 		case <-settings:
 			d.broker.Reconsider()
-			d.keepTime()
 			d.windows.refetch()
 		case <-d.presence.changed:
 			d.windows.refetch()
@@ -239,17 +235,6 @@ func (d *Desk) snapshot() snapshot {
 // pending lists the requests that the user has to answer now, and those that they snoozed.
 func (d *Desk) pending() (waiting, snoozed []interact.Request) {
 	return toAnswer(d.windows.unanswered(d.allPending()))
-}
-
-func (d *Desk) setLocked(locked bool) {
-	d.locked.Store(locked)
-	d.keepTime()
-	d.Refresh()
-}
-
-// keepTime stops the clock of all requests while the screen is locked, if the user wants that.
-func (d *Desk) keepTime() {
-	d.broker.StandStill(d.locked.Load() && d.store.Config().Prompt.Locked == config.LockedWait)
 }
 
 // Say shows the user a notification of nod's own. During quiet hours it shows only warnings and errors.

@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"context"
 	"image/png"
-	"log/slog"
 	"runtime"
 	"time"
 
@@ -98,6 +97,3 @@ func newBoard(ctx context.Context, n *notifier) func(*announcement) {
 		}
 	}
 }
-
-// watchLock calls changed whenever the screen is locked or unlocked. Here nod does not know.
-func watchLock(context.Context, func(locked bool), *slog.Logger) {}

@@ -169,7 +169,7 @@ func TestEnvironment(t *testing.T) {
 	data := []byte("prompt:\n  timeout: 1m\n  on_top: true\n")
 	cfg, err := parse(data, "config.yaml", env(
 		"NOD_IPC_ADDRESS=127.0.0.1:0", "NOD_PROMPT_TIMEOUT=2s", "NOD_PROMPT_ARM_AFTER=1s", "NOD_PROMPT_KEEP_READY=1m",
-		"NOD_PROMPT_ON_TOP=false", "NOD_PROMPT_APPEAR=tray", "NOD_PROMPT_LOCKED=wait",
+		"NOD_PROMPT_ON_TOP=false", "NOD_PROMPT_APPEAR=tray",
 		"NOD_NOTIFICATIONS_PROMPTS=false", "NOD_NOTIFICATIONS_NOTICES=false", "NOD_NOTIFICATIONS_SOUND=false",
 		"NOD_NOTIFICATIONS_DO_NOT_DISTURB=true", "NOD_NOTIFICATIONS_QUIET_HOURS=22:00-07:00",
 		"NOD_LOOK_THEME=dark", "NOD_LOOK_LANGUAGE=zh-CN", "NOD_HISTORY_KEEP=30d", "NOD_HISTORY_MAX_SIZE=200",
@@ -178,7 +178,7 @@ func TestEnvironment(t *testing.T) {
 	want := Default()
 	want.IPC.Address = "127.0.0.1:0"
 	want.Prompt = Prompt{Timeout: 2 * time.Second, ArmAfter: time.Second, KeepReady: time.Minute, Undo: 10 * time.Second,
-		Appear: AppearInTray, Locked: LockedWait}
+		Appear: AppearInTray}
 	want.Notifications = Notifications{DoNotDisturb: true, QuietHours: "22:00-07:00"}
 	want.Look = Look{"dark", "zh-CN"}
 	want.History = History{Keep: 30 * day, MaxSize: 200, Forward: ForwardSyslog}

@@ -201,6 +201,9 @@ func (d *pairedDesk) Open(remote.Peer) []interact.ID { return nil }
 // Desks implements [remote.Desk].
 func (d *pairedDesk) Desks() []remote.Key { return nil }
 
+// Policy implements [remote.Desk].
+func (d *pairedDesk) Policy() (remote.Policy, error) { return remote.Policy{}, nil }
+
 // End implements [remote.Desk].
 func (d *pairedDesk) End(remote.Peer, remote.Answer) {}
 

@@ -112,7 +112,7 @@ func (d *Desk) runMachines(ctx context.Context) {
 			return
 		case <-changes:
 			d.machines.keepLines(ctx, specs(d.store.Config().Remote))
-			d.machines.push()
+			d.machines.greet()
 		case <-peers:
 			d.windows.refetch()
 		case <-d.machines.changed:

@@ -202,6 +202,8 @@ func (d *desk) Open(remote.Peer) (ids []interact.ID) {
 	return ids
 }
 
+func (d *desk) Policy() (remote.Policy, error) { return remote.Policy{}, nil }
+
 func (d *desk) Desks() []remote.Key {
 	d.mu.Lock()
 	defer d.mu.Unlock()

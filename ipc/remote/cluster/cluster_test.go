@@ -109,6 +109,7 @@ type desk struct {
 	mu     sync.Mutex
 	paired map[remote.Key]bool
 	joins  map[remote.Key]int
+	serial uint64 // of the policy
 }
 
 func (d *desk) keys() (keys []remote.Key) {
@@ -140,6 +141,12 @@ func (d *desk) Take(_ remote.Peer, r remote.Request) error {
 func (d *desk) Open(remote.Peer) []interact.ID { return nil }
 
 func (d *desk) Desks() []remote.Key { return nil }
+
+func (d *desk) Policy() (remote.Policy, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return remote.Policy{Serial: d.serial}, nil
+}
 
 func (d *desk) End(remote.Peer, remote.Answer) {}
 

@@ -130,6 +130,7 @@ type testDesk struct {
 	mu      sync.Mutex
 	paired  bool
 	others  []remote.Key
+	serial  uint64 // of the policy
 	joins   int
 	leaves  int
 	refuses error
@@ -181,6 +182,12 @@ func (d *testDesk) Take(_ remote.Peer, r remote.Request) error {
 }
 
 func (d *testDesk) Desks() []remote.Key { return d.others }
+
+func (d *testDesk) Policy() (remote.Policy, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return remote.Policy{Serial: d.serial}, nil
+}
 
 func (d *testDesk) Open(remote.Peer) (open []interact.ID) {
 	d.mu.Lock()
@@ -427,7 +434,7 @@ func TestNothingIsTakenInBeforePairing(t *testing.T) {
 			t.Errorf("%d joins, %d leaves: want it to stay and be looked at again", c.desk.joins, c.desk.leaves)
 		}
 		c.desk.set(func() { c.desk.paired = true })
-		c.line.Apply(c.key(), remote.Policy{Serial: 1}) // as pairing does
+		c.line.Greet() // as pairing does
 		synctest.Wait()
 		c.commit(t, answerTo(t, c.desk.request(t), api.Denied))
 		outcome(t, got, api.Denied)
@@ -690,7 +697,7 @@ func TestWhatWasRecordedIsWorthNothing(t *testing.T) {
 		near, far := net.Pipe()
 		tape := &recorder{Conn: near}
 		l := NewLine(d.identity, d, &cable{}, slog.New(slog.DiscardHandler), func() {}).(*line)
-		l.Apply(r.identity.Key(), remote.Policy{Serial: 1})
+		d.serial = 1
 		ended := make(chan error, 2)
 		ctx, cancel := context.WithCancel(t.Context())
 		go func() { ended <- l.serve(ctx, tape) }()
@@ -945,10 +952,11 @@ func TestAMachineThatAsksBeforeItIsPairedIsLeft(t *testing.T) {
 func TestPoliciesArriveAndApprovalsAreForgotten(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := connect(t, newRelay(t), true)
-		c.line.Apply(c.key(), remote.Policy{Serial: 1})
+		c.desk.set(func() { c.desk.serial = 1 })
+		c.line.Greet()
 		synctest.Wait()
 		c.cable.cut(true)
-		c.line.Apply(c.key(), remote.Policy{Serial: 13})
+		c.desk.set(func() { c.desk.serial = 13 })
 		c.cable.cut(false)
 		time.Sleep(redial)
 		synctest.Wait()

@@ -150,11 +150,11 @@ func (s snapshot) menu(do trayActions, now time.Time) []menuItem {
 	items = append(append(items, s.pauseItems(do)...), separator)
 	items = append(items, ask, separator)
 	if s.Contains {
-		contained := show(operator.View{History: operator.HistoryEntries, Contained: true})
+		contained := show(operator.View{History: true, Contained: true})
 		items = append(items, menuItem{Label: lang.L("Sandbox runs…"), Do: contained})
 	}
 	return append(items,
-		menuItem{Label: lang.L("History…"), Do: show(operator.View{History: operator.HistoryEntries})},
+		menuItem{Label: lang.L("History…"), Do: show(operator.View{History: true})},
 		menuItem{Label: lang.L("Settings…"), Do: show(operator.View{Settings: true})},
 		separator,
 		menuItem{Label: lang.L("Quit"), Do: do.Quit})

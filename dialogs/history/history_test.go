@@ -210,7 +210,7 @@ func openTestWindow(t testing.TB, o *fakeOperator, look string) *Window {
 	w := newTestWindow(t, o, look)
 	w.Aside = func(f func()) { f() }
 	w.After = func(time.Duration, func()) {}
-	w.Show(operator.View{History: operator.HistoryEntries})
+	w.Show(false)
 	w.win.Resize(fyne.NewSize(900, 600))
 	return w
 }

@@ -79,29 +79,23 @@ func (w *Window) draw(work func() (show func())) {
 	})
 }
 
-// Show brings the window to the front and selects a page and, in the list of entries, an entry.
-func (w *Window) Show(v operator.View) {
+// Show brings the window to the front, with all entries or with those of what ran in the sandbox.
+func (w *Window) Show(contained bool) {
 	if w.win == nil {
 		w.build()
 	}
 	w.SetVisible(true)
 	w.Fetch()
-	page := map[operator.HistoryPage]int{operator.HistoryInsights: onInsights}[v.History]
-	if page == w.tabs.Selected {
-		w.enter(page)
+	if w.tabs.Selected == onEntries {
+		w.entries.enter()
 	}
-	w.tabs.SelectIndex(page)
-	if v.Contained {
+	w.tabs.SelectIndex(onEntries)
+	if contained {
 		w.entries.set(filter{query: history.Query{Outcome: history.Sandboxed}})
-	}
-	if v.Entry != 0 {
-		w.entries.open(v.Entry)
 	}
 	dialogs.ShowWindow(w.win)
 	dialogs.FitScreen(w.win)
-	if page == onEntries {
-		w.win.Canvas().Focus(w.entries.search)
-	}
+	w.win.Canvas().Focus(w.entries.search)
 }
 
 // Added updates the window after new entries. It is safe for concurrent use and never blocks.

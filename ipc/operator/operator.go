@@ -211,19 +211,10 @@ type Screen struct {
 type View struct {
 	Settings  bool        // the settings
 	Welcome   bool        // with Settings: the welcome page instead
-	History   HistoryPage // this page of the history; without it and Settings the prompt window
-	Entry     int64       // with History: the entry to show
+	History   bool        // the history; without it and Settings the prompt window
 	Contained bool        // with History: only what ran in the sandbox
 	Request   interact.ID // the prompt to bring to the front; zero: the current one
 }
-
-// HistoryPage is a page of the history window.
-type HistoryPage string
-
-const (
-	HistoryEntries  HistoryPage = "entries"
-	HistoryInsights HistoryPage = "insights"
-)
 
 // State is what is in force, and nod's own state.
 type State struct {

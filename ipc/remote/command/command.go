@@ -55,8 +55,8 @@ const (
 	lastWait  = 30 * time.Second
 )
 
-// Carrier runs a command again whenever it ends. It implements [session.Carrier].
-type Carrier struct {
+// carrier runs a command again whenever it ends. It implements [session.Carrier].
+type carrier struct {
 	start   func() (transport, error)
 	changed func()
 	retry   chan struct{} // cap 1: somebody waits for the connection
@@ -64,8 +64,6 @@ type Carrier struct {
 	mu    sync.Mutex // guards state
 	state remote.State
 }
-
-var _ session.Carrier = (*Carrier)(nil)
 
 type transport interface {
 	net.Conn
@@ -75,16 +73,16 @@ type transport interface {
 
 // NewCarrier returns what runs the command, as [Command] makes it. changed is told whenever it has ended. It must not
 // block.
-func NewCarrier(command []string, log *slog.Logger, changed func()) *Carrier {
+func NewCarrier(command []string, log *slog.Logger, changed func()) session.Carrier {
 	return newCarrier(func() (transport, error) { return start(command, log) }, changed)
 }
 
-func newCarrier(start func() (transport, error), changed func()) *Carrier {
-	return &Carrier{start: start, changed: changed, retry: make(chan struct{}, 1), state: remote.State{Since: time.Now()}}
+func newCarrier(start func() (transport, error), changed func()) *carrier {
+	return &carrier{start: start, changed: changed, retry: make(chan struct{}, 1), state: remote.State{Since: time.Now()}}
 }
 
 // Run implements [session.Carrier].
-func (c *Carrier) Run(ctx context.Context, serve func(context.Context, net.Conn) error) error {
+func (c *carrier) Run(ctx context.Context, serve func(context.Context, net.Conn) error) error {
 	for wait := firstWait; ctx.Err() == nil; {
 		began := time.Now()
 		c.connect(ctx, serve)
@@ -103,7 +101,7 @@ func (c *Carrier) Run(ctx context.Context, serve func(context.Context, net.Conn)
 }
 
 // connect runs the command once, for as long as the connection holds.
-func (c *Carrier) connect(ctx context.Context, serve func(context.Context, net.Conn) error) {
+func (c *carrier) connect(ctx context.Context, serve func(context.Context, net.Conn) error) {
 	conn, err := c.start()
 	if err != nil {
 		c.failed(err.Error())
@@ -117,7 +115,7 @@ func (c *Carrier) connect(ctx context.Context, serve func(context.Context, net.C
 	}
 }
 
-func (c *Carrier) failed(problem string) {
+func (c *carrier) failed(problem string) {
 	c.mu.Lock()
 	c.state.Problem = problem
 	c.mu.Unlock()
@@ -125,14 +123,14 @@ func (c *Carrier) failed(problem string) {
 }
 
 // State implements [session.Carrier].
-func (c *Carrier) State() remote.State {
+func (c *carrier) State() remote.State {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.state
 }
 
 // Wake implements [session.Carrier].
-func (c *Carrier) Wake(remote.Key) {
+func (c *carrier) Wake(remote.Key) {
 	select {
 	case c.retry <- struct{}{}:
 	default: // it is about to

@@ -3,7 +3,7 @@
 // A desk is a nod-desktop with a user in front of it. A machine without one runs a relay, a headless nod: it takes the
 // requests of the agents there as nod-desktop does here, applies the policy that a desk gave it, and asks the desks
 // about the rest. Package session connects the two, over the standard input and output of a command such
-// as ssh (package command) or over NATS (package cluster).
+// as ssh, or over NATS (package cluster).
 //
 // Whatever carries it, a connection is TLS 1.3 between two keys. A desk knows machines by keys that its user has
 // paired, a relay its desks by the keys that it was started with or that came first. A machine can ask, and say what it

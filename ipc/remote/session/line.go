@@ -52,7 +52,7 @@ func (l *line) serve(ctx context.Context, conn net.Conn) error {
 	}
 	if ctx.Err() == nil {
 		l.log.Info("a connection to a machine ended", "err", err)
-		l.failed(conn, ProblemOf(err))
+		l.failed(conn, problemOf(err))
 		l.changed()
 	}
 	return err
@@ -175,7 +175,7 @@ func (l *line) State(key remote.Key) remote.State {
 	}
 	s.Problem = cmp.Or(s.Problem, l.problems[remote.Key{}], l.problems[key])
 	if s.Problem == "" && len(l.machines) > 0 && !s.Up {
-		s.Problem = ProblemOtherKey
+		s.Problem = problemOtherKey
 	}
 	s.Up = false
 	return s

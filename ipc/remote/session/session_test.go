@@ -591,7 +591,7 @@ func TestARelayOfAnotherDeskIsNotUsed(t *testing.T) {
 		c := connect(t, r, true)
 		got := r.ask(t, runs("make"))
 		waits(t, got)
-		if s := c.line.State(c.key()); s.Up || s.Problem != ProblemOtherDesk || c.desk.joins != 0 {
+		if s := c.line.State(c.key()); s.Up || s.Problem != problemOtherDesk || c.desk.joins != 0 {
 			t.Errorf("state %+v, %d joins", s, c.desk.joins)
 		}
 	})
@@ -761,13 +761,13 @@ func TestEndsOfDifferentProtocolsSaySo(t *testing.T) {
 			Certificates: []tls.Certificate{certificate(t)}, NextProtos: []string{"nod-session/99"},
 		})
 		go func() { _ = relay.HandshakeContext(t.Context()); _ = relay.NetConn().Close() }()
-		if err := l.serve(t.Context(), near); !errors.Is(err, remote.ErrProtocol) || ProblemOf(err) == "" {
+		if err := l.serve(t.Context(), near); !errors.Is(err, remote.ErrProtocol) || problemOf(err) == "" {
 			t.Errorf("the desk: %v", err)
 		}
 		near, far = net.Pipe()
 		go func() { _, _ = far.Write([]byte("Welcome to build-1, a machine of somebody's\n")) }()
 		go func() { _, _ = io.Copy(io.Discard, far) }()
-		if err := l.serve(t.Context(), near); ProblemOf(err) != ProblemChatter {
+		if err := l.serve(t.Context(), near); problemOf(err) != problemChatter {
 			t.Errorf("the desk hears a greeting of a shell: %v", err)
 		}
 	})
@@ -800,7 +800,7 @@ func TestAStrangersProblemIsItsOwn(t *testing.T) {
 	if got != "" || len(line.problems) > maxProblems {
 		t.Errorf("the line says %q, and remembers %d problems", got, len(line.problems))
 	}
-	if fails(paired); line.State(paired).Problem != ProblemChatter || line.State(remote.Key{}).Problem != "" {
+	if fails(paired); line.State(paired).Problem != problemChatter || line.State(remote.Key{}).Problem != "" {
 		t.Errorf("%+v, the line %+v", line.State(paired), line.State(remote.Key{}))
 	}
 }
@@ -973,7 +973,7 @@ func TestPoliciesArriveAndApprovalsAreForgotten(t *testing.T) {
 		if err := c.line.Forget(t.Context(), newIdentity(t).Key()); !errors.Is(err, remote.ErrDown) {
 			t.Errorf("forget at another machine: %v", err)
 		}
-		if s := c.line.State(newIdentity(t).Key()); s.Up || s.Problem != ProblemOtherKey {
+		if s := c.line.State(newIdentity(t).Key()); s.Up || s.Problem != problemOtherKey {
 			t.Errorf("state of another machine: %+v", s)
 		}
 	})

@@ -135,6 +135,16 @@ func TestLoadNothing(t *testing.T) {
 }
 
 // The text that a fresh file starts with says exactly the defaults, and names every key.
+// A file that an earlier version wrote has keys that are no more.
+func TestRetiredKeysHaveNoEffect(t *testing.T) {
+	c, err := parse([]byte("prompt:\n  locked: count\n  shortcut: \"\"\n  undo: 5s\n"), "config.yaml", nil)
+	want := Default()
+	want.Prompt.Undo = 5 * time.Second
+	if err != nil || !c.equal(want) {
+		t.Errorf("got %+v, %v", c, err)
+	}
+}
+
 func TestTemplateIsTheDefault(t *testing.T) {
 	cfg, err := parse(template, "template.yaml", nil)
 	if err != nil || !cfg.equal(Default()) {

@@ -50,8 +50,7 @@ var mayImport = map[string][]string{
 	"nod/ipc/remote":         {"nod/interact"},
 	"nod/ipc/remote/book":    {"nod/ipc/remote"},
 	"nod/ipc/remote/cluster": {"nod/ipc/remote/session"},
-	"nod/ipc/remote/command": {"nod/ipc/remote/session", "nod/policy/config"},
-	"nod/ipc/remote/session": {"nod/ipc/remote"},
+	"nod/ipc/remote/session": {"nod/ipc/remote", "nod/policy/config"},
 	"nod/ipc/device":         {"nod/ipc/remote", "nod/ownfile"},
 	"nod/ipc/device/page":    {},
 	"nod/ipc/programs":       {"nod/ownfile"},
@@ -83,7 +82,7 @@ var mayImport = map[string][]string{
 	"nod/app/asking": {
 		"nod/agents/registry", "nod/app/desktop", "nod/assets", "nod/dialogs/prompt", "nod/interact/journal",
 		"nod/ipc/device", "nod/ipc/device/page", "nod/ipc/operator", "nod/ipc/remote/book", "nod/ipc/remote/cluster",
-		"nod/ipc/remote/command", "nod/ownfile/ownprocess", "nod/policy/store",
+		"nod/ownfile/ownprocess", "nod/policy/store",
 	},
 	"nod/app/relay": {
 		"nod/agents/registry", "nod/ipc", "nod/ipc/client", "nod/ipc/programs", "nod/ipc/remote/session",
@@ -92,7 +91,7 @@ var mayImport = map[string][]string{
 	"nod/dialogs/controls":    {"nod/agents/registry", "nod/dialogs"},
 	"nod/dialogs/dialogstest": {"nod/assets"},
 	"nod/dialogs/history":     {"nod/agents/registry", "nod/dialogs/controls"},
-	"nod/dialogs/settings":    {"nod/agents/registry", "nod/dialogs/controls", "nod/ipc/remote/command"},
+	"nod/dialogs/settings":    {"nod/agents/registry", "nod/dialogs/controls", "nod/ipc/remote/session"},
 	"nod/cmd/nod/doctor": {
 		"nod/agents/registry", "nod/app/desktop", "nod/interact/journal", "nod/ipc/client", "nod/ipc/operator",
 		"nod/ipc/programs", "nod/ownfile/owndata", "nod/policy/store", "nod/sandbox",

@@ -189,9 +189,6 @@ func isAgent(name string, program api.Parent) bool {
 
 func (p *program) run() error {
 	p.restore(p.desk)
-	if err := p.autostart.adopt(); err != nil {
-		p.log.Warn("nod does not start again after a crash", "err", err)
-	}
 	p.parts.Go(p.followUpgrades)
 	p.parts.Go(p.watchJournal)
 	p.parts.Go(p.followJournal)

@@ -6,19 +6,16 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+
+	"github.com/adrg/xdg"
 )
 
 // appID is nod's name among the programs of the system: of its autostart entry and its window state.
 const appID = "io.nod.Desktop"
 
-// autostart is what starts nod with the session: one of several entries, of which each kind of session heeds some. What
-// somebody else put in place of one is left alone: turn touches only what carries nod's mark.
+// autostart is the entry that starts nod with the session. What somebody else put in its place is left alone: turn
+// touches only what carries nod's mark.
 type autostart struct {
-	entry          // the one for this session
-	others []entry // those for others: of all there is never more than one
-}
-
-type entry struct {
 	place  string                 // names the entry for the user
 	text   []byte                 // the entry that starts this very program
 	ours   func([]byte) bool      // reports whether nod wrote an entry
@@ -27,6 +24,9 @@ type entry struct {
 	write  func([]byte) error
 	remove func() error
 }
+
+// oldUnit, in the configuration folder, is the link by which earlier versions had systemd start nod.
+const oldUnit = "systemd/user/graphical-session.target.wants/nod-desktop.service"
 
 // newAutostart returns what starts the running program.
 func newAutostart() (*autostart, error) {
@@ -58,55 +58,27 @@ func SetAutostart(to string) error {
 
 // enabled reports whether nod, this very program, starts with the session.
 func (a *autostart) enabled() (bool, error) {
-	var errs []error
-	for _, e := range a.all() {
-		b, err := e.read()
-		if err == nil && e.ours(b) && e.starts(b) {
-			return true, nil
-		}
-		if err != nil && !errors.Is(err, os.ErrNotExist) {
-			errs = append(errs, fmt.Errorf("autostart: %w", err))
-		}
+	b, err := a.read()
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return false, fmt.Errorf("autostart: %w", err)
 	}
-	return false, errors.Join(errs...)
+	return err == nil && a.ours(b) && a.starts(b), nil
 }
-
-func (a *autostart) all() []entry { return append([]entry{a.entry}, a.others...) }
 
 // turn makes nod start with the session, or not. That there is no entry to take away is no error.
 func (a *autostart) turn(on bool) error {
-	if err := a.set(on); err != nil {
-		return err
-	}
-	for _, e := range a.others {
-		if err := e.set(false); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// adopt has nod start by the entry for this session, where it starts by another.
-func (a *autostart) adopt() error {
-	on, err := a.enabled()
-	if !on || err != nil {
-		return err
-	}
-	return a.turn(true)
-}
-
-func (e entry) set(on bool) error {
-	b, err := e.read()
+	_ = os.Remove(filepath.Join(xdg.ConfigHome, oldUnit))
+	b, err := a.read()
 	switch {
-	case err == nil && !e.ours(b):
-		return fmt.Errorf("autostart: %s was not made by nod; remove it yourself to let nod manage it", e.place)
+	case err == nil && !a.ours(b):
+		return fmt.Errorf("autostart: %s was not made by nod; remove it yourself to let nod manage it", a.place)
 	case err != nil && !errors.Is(err, os.ErrNotExist):
-	case on && err == nil && bytes.Equal(b, e.text): // a package's own entry serves as well
+	case on && err == nil && bytes.Equal(b, a.text): // a package's own entry serves as well
 		return nil
 	case on:
-		err = e.write(e.text)
+		err = a.write(a.text)
 	default:
-		err = e.remove()
+		err = a.remove()
 	}
 	if err != nil && (on || !errors.Is(err, os.ErrNotExist)) {
 		return fmt.Errorf("autostart: %w", err)

@@ -15,30 +15,22 @@ import (
 	"nod/ownfile"
 )
 
-// autostartOf is what starts program: for macOS a property list for launchd, elsewhere a systemd unit where the user's
-// systemd runs the session, which starts nod again after a crash, and otherwise an XDG autostart entry, which every
-// desktop honours.
+// autostartOf is what starts program: for macOS a property list for launchd, elsewhere an XDG autostart entry, which
+// every desktop honours.
 func autostartOf(program string) (*autostart, error) {
 	if runtime.GOOS == "darwin" {
 		home, err := os.UserHomeDir()
-		return &autostart{
-			entry: fileEntry(filepath.Join(home, "Library", "LaunchAgents", appID+".plist"), launchAgent(program),
-				launchProgram(program)),
-		}, err
+		return fileEntry(filepath.Join(home, "Library", "LaunchAgents", appID+".plist"), launchAgent(program),
+			launchProgram(program)), err
 	}
-	quoted, ok := unitQuote(program)
-	unit := unitEntry(filepath.Join(xdg.ConfigHome, "systemd", "user"), quoted, systemctl)
-	desktop := fileEntry(filepath.Join(xdg.ConfigHome, "autostart", appID+".desktop"), desktopEntry(program),
+	a := fileEntry(filepath.Join(xdg.ConfigHome, "autostart", appID+".desktop"), desktopEntry(program),
 		desktopExec(program))
-	if ok && runsSession(systemctl) {
-		return &autostart{entry: unit, others: []entry{desktop}}, nil
-	}
-	return &autostart{entry: desktop, others: []entry{unit}}, nil
+	return a, nil
 }
 
 // fileEntry is an entry that is a file with that text, of which one line starts the program.
-func fileEntry(path, text, line string) entry {
-	return entry{
+func fileEntry(path, text, line string) *autostart {
+	return &autostart{
 		place: path, text: []byte(text), ours: hasMark,
 		starts: func(b []byte) bool { return hasLine(b, line) && !hasLine(b, switchedOff...) },
 		read:   func() ([]byte, error) { return os.ReadFile(path) },

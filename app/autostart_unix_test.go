@@ -32,9 +32,18 @@ func TestDesktopQuote(t *testing.T) {
 	}
 }
 
+// configHome has the test use a configuration folder of its own.
+func configHome(t *testing.T) string {
+	t.Helper()
+	old := xdg.ConfigHome
+	t.Cleanup(func() { xdg.ConfigHome = old })
+	xdg.ConfigHome = t.TempDir()
+	return xdg.ConfigHome
+}
+
 func TestAutostart(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "autostart", appID+".desktop")
-	a := &autostart{entry: fileEntry(path, desktopEntry("/opt/nod desktop"), desktopExec("/opt/nod desktop"))}
+	path := filepath.Join(configHome(t), "autostart", appID+".desktop")
+	a := fileEntry(path, desktopEntry("/opt/nod desktop"), desktopExec("/opt/nod desktop"))
 	is := func(want bool) {
 		t.Helper()
 		if got, err := a.enabled(); err != nil || got != want {
@@ -79,7 +88,7 @@ func TestAutostart(t *testing.T) {
 	}
 
 	const other = "/usr/bin/nod-desktop"
-	moved := &autostart{entry: fileEntry(path, desktopEntry(other), desktopExec(other))}
+	moved := fileEntry(path, desktopEntry(other), desktopExec(other))
 	if on, _ := moved.enabled(); on {
 		t.Error("an entry that starts another program counts as enabled")
 	}
@@ -97,11 +106,11 @@ func TestAutostart(t *testing.T) {
 
 // The person, and nod uninstall, can say it at the command line.
 func TestSetAutostart(t *testing.T) {
-	dir := t.TempDir()
-	defer func(old string) { xdg.ConfigHome = old }(xdg.ConfigHome)
-	xdg.ConfigHome = dir
-	t.Setenv("XDG_RUNTIME_DIR", dir) // no systemd
-	path := filepath.Join(dir, "autostart", appID+".desktop")
+	dir := configHome(t)
+	path, unit := filepath.Join(dir, "autostart", appID+".desktop"), filepath.Join(dir, oldUnit)
+	if err := errors.Join(os.MkdirAll(filepath.Dir(unit), 0o755), os.WriteFile(unit, nil, 0o644)); err != nil {
+		t.Fatal(err)
+	}
 	for _, to := range []string{"off", "on", "on"} {
 		if err := SetAutostart(to); err != nil {
 			t.Fatal(err)
@@ -109,6 +118,9 @@ func TestSetAutostart(t *testing.T) {
 	}
 	if _, err := os.Stat(path); err != nil {
 		t.Error(err)
+	}
+	if _, err := os.Stat(unit); err == nil {
+		t.Error("systemd starts nod, too")
 	}
 	for _, to := range []string{"", "yes"} {
 		if SetAutostart(to) == nil {
@@ -124,12 +136,12 @@ func TestSetAutostart(t *testing.T) {
 }
 
 func TestAutostartLeavesForeignEntriesAlone(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "nod.desktop")
+	path := filepath.Join(configHome(t), "nod.desktop")
 	const foreign = "[Desktop Entry]\nExec=nod-desktop\n# X-Nod-Managed=true\n"
 	if err := os.WriteFile(path, []byte(foreign), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	a := &autostart{entry: fileEntry(path, desktopEntry("/usr/bin/nod-desktop"), desktopExec("/usr/bin/nod-desktop"))}
+	a := fileEntry(path, desktopEntry("/usr/bin/nod-desktop"), desktopExec("/usr/bin/nod-desktop"))
 	if err := a.turn(true); err == nil {
 		t.Error("enabled over a foreign entry")
 	}

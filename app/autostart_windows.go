@@ -18,12 +18,12 @@ const (
 // its --background.
 func autostartOf(program string) (*autostart, error) {
 	text := []byte(`"` + program + `"` + runArg)
-	return &autostart{entry: entry{
+	return &autostart{
 		place: `HKEY_CURRENT_USER\` + runPath + `\` + runName, text: text,
 		ours:   func(b []byte) bool { return bytes.HasSuffix(b, []byte(runArg)) },
 		starts: func(b []byte) bool { return bytes.Equal(b, text) },
 		read:   readRunKey, write: writeRunKey, remove: removeRunKey,
-	}}, nil
+	}, nil
 }
 
 func readRunKey() ([]byte, error) {

@@ -36,7 +36,7 @@ func (o operatorAPI) State(ctx context.Context) (operator.State, error) {
 	store, where := o.p.store, o.p.server.Endpoint()
 	s := operator.State{
 		Config: store.Config(), Grants: store.Grants(), HeldGrants: store.HeldGrants(),
-		Contacts: o.p.hooks.Contacts(), Shortcut: o.ShortcutProblem(), Undos: o.Undos(),
+		Contacts: o.p.hooks.Contacts(), Undos: o.Undos(),
 		Pause:   o.Paused(),
 		Journal: o.p.kept(ctx),
 		About: operator.About{

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"testing"
 
-	"nod/ipc/remote/command"
+	"nod/ipc/remote/session"
 )
 
 // Every sentence that the program translates is there, and no other.
@@ -43,7 +43,7 @@ func TestTranslationsAreComplete(t *testing.T) {
 			return true
 		})
 	}
-	for _, s := range slices.Concat(risks(t), hidden(t), command.Problems) {
+	for _, s := range slices.Concat(risks(t), hidden(t), session.Problems) {
 		if used[s] = true; translated[s] == "" {
 			t.Errorf("%q, which is data, is not translated", s)
 		}

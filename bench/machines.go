@@ -24,7 +24,6 @@ import (
 	"nod/ipc/client"
 	"nod/ipc/endpoint"
 	"nod/ipc/remote"
-	"nod/ipc/remote/command"
 	"nod/ipc/remote/session"
 	"nod/policy"
 )
@@ -201,6 +200,9 @@ func (d *pairedDesk) Open(remote.Peer) []interact.ID { return nil }
 // Desks implements [remote.Desk].
 func (d *pairedDesk) Desks() []remote.Key { return nil }
 
+// Policy implements [remote.Desk].
+func (d *pairedDesk) Policy() (remote.Policy, error) { return remote.Policy{}, nil }
+
 // End implements [remote.Desk].
 func (d *pairedDesk) End(remote.Peer, remote.Answer) {}
 
@@ -234,7 +236,7 @@ func (b *bench) throughRelay(name string, at place, run []string) (*way, error) 
 		default: // it was told
 		}
 	}
-	d.line = session.NewLine(identity, d, command.NewCarrier(run, log, changed), log, changed)
+	d.line = session.NewLine(identity, d, session.NewCommandCarrier(run, log, changed), log, changed)
 	ctx, stop := context.WithCancel(b.ctx)
 	ended := make(chan struct{})
 	go func() { defer close(ended); _ = d.line.Run(ctx) }()

@@ -203,7 +203,7 @@ func remoteLines(kind string) string {
 // peers waits until nod-desktop says of its peers what is wanted.
 func (n *nod) peers(what string, wanted func(operator.Peers) bool) operator.Peers {
 	n.t.Helper()
-	path := operator.PublishedPath(filepath.Join(n.Runtime(), "nod"))
+	path := filepath.Join(n.Runtime(), "nod", "machines.json")
 	var last operator.Published
 	for {
 		if text, err := os.ReadFile(path); err == nil {

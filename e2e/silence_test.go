@@ -11,11 +11,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"syscall"
 	"time"
-
-	"github.com/godbus/dbus/v5"
 
 	"nod/e2e/desktop"
 )
@@ -91,8 +88,6 @@ var (
 				d.picks("I'm back")
 			}
 		}},
-		{name: "locked", before: func(d *drive) { d.locks(true) }, after: func(d *drive) { d.locks(false) },
-			outcome: "timed_out"},
 	}
 )
 
@@ -419,42 +414,6 @@ func isClosed(c <-chan struct{}) bool {
 		return true
 	default:
 		return false
-	}
-}
-
-const screenSaver = "org.freedesktop.ScreenSaver"
-
-// saver is the screen saver of a desktop, which locks the screen.
-type saver struct {
-	locked atomic.Bool
-	asked  chan bool // what was said to who asked; cap 1
-}
-
-// GetActive is the method of that name.
-func (s *saver) GetActive() (bool, *dbus.Error) {
-	locked := s.locked.Load()
-	select {
-	case <-s.asked:
-	default:
-	}
-	s.asked <- locked
-	return locked, nil
-}
-
-// locks locks the screen or unlocks it, and waits until nod knows.
-func (d *drive) locks(locked bool) {
-	d.t.Helper()
-	s := &saver{asked: make(chan bool, 1)}
-	s.locked.Store(locked)
-	path := dbus.ObjectPath("/" + strings.ReplaceAll(screenSaver, ".", "/"))
-	must(d.t, d.Bus.Export(s, path, screenSaver))
-	_, err := d.Bus.RequestName(screenSaver, dbus.NameFlagDoNotQueue)
-	must(d.t, err)
-	must(d.t, d.Bus.Emit(path, screenSaver+".ActiveChanged", locked))
-	select {
-	case <-s.asked:
-	case <-time.After(patience):
-		d.t.Fatal("nod does not ask whether the screen is locked")
 	}
 }
 

@@ -92,7 +92,6 @@ type Broker struct {
 	passed   finished           // decided by the policy
 	keyed    map[joinKey]*entry // by idempotency key
 	same     map[joinKey]*entry // pending ones, by content
-	isStill  bool               // all clocks are stopped
 	restored chan struct{}      // closed by Restore; nil: nothing is to come
 	owed     []Record           // with outcomes that the journal could not take
 
@@ -351,9 +350,6 @@ func (b *Broker) joined(old *entry, key string) {
 func (b *Broker) start(e *entry) {
 	e.ctx, e.cancel = context.WithCancelCause(b.ctx)
 	e.tickets = map[*Ticket]struct{}{}
-	if b.isStill {
-		e.still = time.Now()
-	}
 	e.reconsider = changes.NewSignal()
 	e.clock = time.AfterFunc(time.Until(e.next()), func() { b.tick(e) })
 	b.enter(e)

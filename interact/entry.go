@@ -33,7 +33,6 @@ type entry struct {
 	// Guarded by Broker.mu, as is why once it is pending.
 	joined      []string             // idempotency keys of others that ask the same
 	deadline    time.Time            // when nobody is waited for any longer
-	still       time.Time            // since when its time stands still; zero: it goes by
 	snoozed     time.Time            // when the person wants to be asked again; zero: they were not put off
 	tickets     map[*Ticket]struct{} // those that keep it open; nil when there was nothing to wait for
 	isAbandoned bool                 // the last caller has gone: nobody may join any longer
@@ -44,7 +43,7 @@ func (e *entry) kind() api.Kind { return e.req.Body.Kind() }
 
 // isOpen reports whether another request may join e. The caller holds Broker.mu.
 func (e *entry) isOpen(now time.Time) bool {
-	return !e.isAbandoned && e.ctx.Err() == nil && now.Before(e.end())
+	return !e.isAbandoned && e.ctx.Err() == nil && now.Before(e.deadline)
 }
 
 // current returns the request with its current times. The caller holds Broker.mu.

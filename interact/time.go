@@ -14,7 +14,7 @@ func (b *Broker) tick(e *entry) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	now := time.Now()
-	if !now.Before(e.end()) {
+	if !now.Before(e.deadline) {
 		e.cancel(ErrTimedOut)
 		return
 	}
@@ -57,44 +57,12 @@ func (b *Broker) putOff(e *entry, d time.Duration) error {
 	return nil
 }
 
-// StandStill stops the clocks of all pending requests, or starts them again, as while the screen is locked. Deadlines
-// move by as much, as far as callers wait.
-func (b *Broker) StandStill(on bool) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if on == b.isStill || b.ctx.Err() != nil {
-		return
-	}
-	b.isStill = on
-	now := time.Now()
-	for _, e := range b.pending {
-		if on {
-			e.still = now
-		} else {
-			e.deadline, e.still = earlier(e.deadline.Add(now.Sub(e.still)), e.req.Until), time.Time{}
-		}
-		e.clock.Reset(e.next().Sub(now))
-	}
-	b.changed.Send()
-	for _, e := range b.pending {
-		b.runs.Go(func() { b.update(e) })
-	}
-}
-
-// end is when e times out. The caller holds Broker.mu.
-func (e *entry) end() time.Time {
-	if !e.still.IsZero() {
-		return e.req.Until
-	}
-	return e.deadline
-}
-
 // next is when [Broker.tick] has something to do. The caller holds Broker.mu.
 func (e *entry) next() time.Time {
 	if !e.snoozed.IsZero() {
 		return e.snoozed
 	}
-	return e.end()
+	return e.deadline
 }
 
 // Times are a request's times relative to now, so that clocks of two processes need not agree.

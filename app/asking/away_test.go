@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -29,6 +30,20 @@ func (p *absent) Prompt(ctx context.Context, _ interact.Request, _ policy.Decisi
 }
 
 // newGate returns a gate for a user without devices.
+// countSignals counts what comes on a channel until ctx ends.
+func countSignals(ctx context.Context, c <-chan struct{}, n *atomic.Int32) {
+	go func() {
+		for {
+			select {
+			case <-c:
+				n.Add(1)
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+}
+
 func newGate(p interact.Prompter, left func()) gate { return gate{newPresence(left), p, noDevices{}} }
 
 type noDevices struct{}

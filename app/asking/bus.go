@@ -20,28 +20,6 @@ import (
 // busTimeout is how long the session bus, or a service on it, may take for what nod asks.
 const busTimeout = 3 * time.Second
 
-// reconnect calls serve, which ends with a connection, again and again until ctx ends. It calls lost when there is no
-// connection any more, or none at first.
-func reconnect(ctx context.Context, serve func(context.Context) (connected bool, err error), lost func(error)) {
-	for wait := firstRetry; ; wait = min(2*wait, lastRetry) {
-		connected, err := serve(ctx)
-		if ctx.Err() != nil {
-			return
-		}
-		if connected {
-			wait = firstRetry
-		}
-		if wait == firstRetry {
-			lost(err)
-		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-time.After(wait):
-		}
-	}
-}
-
 // connectBus makes a connection to the session bus, which ends with ctx. It starts no bus.
 func connectBus(ctx context.Context) (*dbus.Conn, error) { return desktop.Bus(ctx, os.Getenv) }
 

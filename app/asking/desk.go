@@ -9,7 +9,6 @@ import (
 	"log/slog"
 	"path/filepath"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"fyne.io/fyne/v2/lang"
@@ -17,7 +16,6 @@ import (
 	"nod/api"
 	"nod/changes"
 	"nod/interact"
-	"nod/interact/history"
 	"nod/ipc/operator"
 	"nod/ipc/remote"
 	"nod/ipc/remote/book"
@@ -50,7 +48,6 @@ type Config struct {
 }
 
 type records interface {
-	past
 	requestJournal
 	// Problem says what is wrong with the journal; nil if nothing is.
 	Problem() error
@@ -82,13 +79,10 @@ type Desk struct {
 	identity  *remote.Identity // of this desk; nil: its keys cannot be read
 	showing   context.Context  // ends with the windows
 	hide      context.CancelFunc
-	absence   *absence
 	devices   *deviceDesk
 	announcer *announcer
 	tray      *tray
-	shortcut  *shortcut
 	changed   changes.Signal // the tray may show something else
-	locked    atomic.Bool    // the screen is
 }
 
 // New returns a desk that lasts until ctx ends. It shows nothing before [Desk.Run].
@@ -135,17 +129,11 @@ func (d *Desk) openWindows(devices *devices) {
 
 // openTray prepares all else by which the user learns of requests.
 func (d *Desk) openTray() {
-	d.absence = &absence{ctx: d.ctx, changed: d.changed, log: d.log,
-		count: func(ctx context.Context, from, to time.Time) (history.Away, error) {
-			return lastAway{d.cfg.Journal, d.allPending()}.count(ctx, from, to)
-		}}
 	d.announcer = newAnnouncer(announcerConfig{
 		ctx: d.ctx, post: newBoard(d.ctx, d.notifier), sound: d.sound, looking: d.windows.focused,
 		wanted: d.wantsAnnouncement, hidden: d.windows.quiet,
 		show: func(id interact.ID) { d.show(operator.View{Request: id}) },
 	})
-	d.shortcut = newShortcut(func() string { return d.store.Config().Prompt.Shortcut },
-		func() { _ = d.Raise(d.ctx, false) }, d.windows.refetch, d.log)
 	d.tray = newTray(trayActions{
 		Show:          d.show,
 		Pause:         d.presence.setPause,
@@ -161,10 +149,8 @@ func (d *Desk) Broker() *interact.Broker { return d.broker }
 // Run shows what is pending until the context of [New] ends. It serves op to the windows. On macOS it must be
 // called on the main goroutine.
 func (d *Desk) Run(op operator.Operator) {
-	watchLock(d.ctx, d.setLocked, d.log)
 	var parts sync.WaitGroup
 	parts.Go(func() { d.windows.run(d.showing, op) })
-	parts.Go(func() { d.shortcut.run(d.ctx) })
 	parts.Go(d.follow)
 	parts.Go(d.checkTray)
 	parts.Go(func() {
@@ -205,9 +191,7 @@ func (d *Desk) follow() {
 			d.windows.keepTime(d.allPending())
 		case <-settings:
 			d.broker.Reconsider()
-			d.keepTime()
 			d.windows.refetch()
-			d.shortcut.check()
 		case <-d.presence.changed:
 			d.windows.refetch()
 		case <-d.windows.changed:
@@ -220,7 +204,6 @@ func (d *Desk) follow() {
 		}
 		waiting, _ := d.pending()
 		d.announcer.look(waiting)
-		d.absence.look(d.isAway())
 		d.tray.update(d.snapshot())
 	}
 }
@@ -238,7 +221,6 @@ func (d *Desk) snapshot() snapshot {
 		Pause:         d.presence.paused(),
 		Away:          away,
 		Missed:        missed,
-		News:          d.absence.news(),
 		Broken:        d.store.Err() != nil,
 		Journal:       JournalProblem(d.cfg.Journal.Problem()),
 		Hooks:         d.cfg.Hooks.Problem(),
@@ -253,24 +235,6 @@ func (d *Desk) snapshot() snapshot {
 // pending lists the requests that the user has to answer now, and those that they snoozed.
 func (d *Desk) pending() (waiting, snoozed []interact.Request) {
 	return toAnswer(d.windows.unanswered(d.allPending()))
-}
-
-// isAway reports whether the user probably looks at no prompt now.
-func (d *Desk) isAway() bool {
-	sessions, _ := d.presence.away()
-	return sessions > 0 || d.locked.Load() || d.presence.paused().On ||
-		d.store.Config().Notifications.Quiet(time.Now())
-}
-
-func (d *Desk) setLocked(locked bool) {
-	d.locked.Store(locked)
-	d.keepTime()
-	d.Refresh()
-}
-
-// keepTime stops the clock of all requests while the screen is locked, if the user wants that.
-func (d *Desk) keepTime() {
-	d.broker.StandStill(d.locked.Load() && d.store.Config().Prompt.Locked == config.LockedWait)
 }
 
 // Say shows the user a notification of nod's own. During quiet hours it shows only warnings and errors.
@@ -351,9 +315,6 @@ func (d *Desk) checkTray() {
 
 // ShowSettings brings the settings to the front.
 func (d *Desk) ShowSettings() { d.show(operator.View{Settings: true}) }
-
-// ShortcutProblem says why the shortcut does not work; empty if it works or none is set.
-func (d *Desk) ShortcutProblem() string { return d.shortcut.why() }
 
 // Pause implements [operator.Operator].
 func (d *Desk) Pause(_ context.Context, p operator.Pause) error {

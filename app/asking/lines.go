@@ -150,7 +150,7 @@ func (m *machines) list() []operator.Line {
 func (m *machines) peer(p remote.Peer) operator.Peer {
 	m.mu.Lock()
 	c, known := m.online[p.Key.Sign]
-	last := m.applied[p.Key.Sign].serial
+	last := m.serial
 	shown := operator.Peer{Peer: p, Pending: m.askedBy(p.Key)}
 	m.mu.Unlock()
 	if !known {

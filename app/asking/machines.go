@@ -58,7 +58,7 @@ type machines struct {
 	asked   map[interact.ID]*remoteRequest
 	ended   []interact.ID          // of asked, the oldest first
 	back    chan struct{}          // closed when a machine connects
-	applied map[string]applied     // by the machine's key: the policy that it was sent
+	serial  uint64                 // of the policy that machines were told last
 	limits  map[string]*peerLimits // by the machine's key
 	warned  time.Time              // when the user was last warned that something asks to join
 }
@@ -96,12 +96,6 @@ type joining struct {
 	tried time.Time // last
 }
 
-// applied is a policy that a machine was sent over a line.
-type applied struct {
-	line   remote.Line
-	serial uint64
-}
-
 // peerLimits limit what one machine adds to the history, in bytes, and shows.
 type peerLimits struct {
 	records  *rate.Limiter // reports …
@@ -114,7 +108,7 @@ func newMachines(c machinesConfig) *machines {
 	m := &machines{
 		machinesConfig: c, changed: changes.NewSignal(), requests: changes.NewSignal(),
 		lines: map[string]*machineLine{}, online: map[string]*connected{}, asked: map[interact.ID]*remoteRequest{},
-		applied: map[string]applied{}, back: make(chan struct{}), limits: map[string]*peerLimits{},
+		back: make(chan struct{}), limits: map[string]*peerLimits{},
 	}
 	m.life, m.endLife = context.WithCancelCause(context.Background())
 	m.sending, m.endSending = context.WithCancel(context.Background())
@@ -156,7 +150,6 @@ func (d lineDesk) Join(machine remote.Key, h remote.Hello) (remote.Peer, error) 
 	d.wantDesks(peer, h.Wants)
 	if isNew {
 		d.log.Info("a machine is connected", "machine", peer.Name, "line", d.line.name, "version", h.Version)
-		d.apply(d.line.Line, peer)
 	}
 	d.changed.Send()
 	return peer, nil
@@ -269,33 +262,35 @@ func (m *machines) limitsOf(machine remote.Key) *peerLimits {
 	return m.limits[machine.Sign]
 }
 
-func (m *machines) push() {
-	for _, peer := range m.book.Peers() {
-		if line := m.lineTo(peer.Key); peer.Role == remote.RoleMachine && line != nil {
-			m.apply(line, peer)
-		}
-	}
-}
-
-// apply sends a machine the current policy, unless it has it.
-func (m *machines) apply(line remote.Line, peer remote.Peer) {
+// Policy implements [remote.Desk].
+func (m *machines) Policy() (remote.Policy, error) {
 	p := m.policy()
 	digest, err := digestOf(p)
 	if err == nil {
 		p.Serial, err = m.book.Serial(digest, time.Now())
 	}
 	if err != nil {
-		m.log.Error("a machine does not get the policy", "machine", peer.Name, "err", err)
-		return
+		return p, err
 	}
-	now := applied{line, p.Serial}
 	m.mu.Lock()
-	isNew := m.applied[peer.Key.Sign] != now
-	m.applied[peer.Key.Sign] = now
-	m.mu.Unlock()
-	if isNew {
-		line.Apply(peer.Key, p)
+	defer m.mu.Unlock()
+	m.serial = p.Serial
+	return p, nil
+}
+
+// greet has all machines hear at once of another policy, other desks, and that they are paired.
+func (m *machines) greet() {
+	for _, one := range m.made() {
+		one.Greet()
 	}
+}
+
+// made lists the lines that could be made.
+func (m *machines) made() []*machineLine {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	lines := slices.Collect(maps.Values(m.lines))
+	return slices.DeleteFunc(lines, func(one *machineLine) bool { return one.Line == nil })
 }
 
 // forget has a machine delete its saved approvals.
@@ -365,29 +360,9 @@ func (m *machines) pair(key remote.Key, role remote.Role, name string) error {
 	m.joining = slices.DeleteFunc(m.joining, func(j joining) bool { return j.Key == key })
 	m.mu.Unlock()
 	m.log.Info("paired", "name", name, "fingerprint", asks.Fingerprint)
-	m.connectPaired(asks)
+	m.greet()
 	m.changed.Send()
 	return nil
-}
-
-// connectPaired puts a pairing into effect at once: a machine gets the policy, and all machines hear of a desk.
-func (m *machines) connectPaired(asks joining) {
-	m.mu.Lock()
-	line := m.lines[asks.Line]
-	lines := slices.Collect(maps.Values(m.lines))
-	delete(m.applied, asks.Key.Sign) // the line has forgotten
-	m.mu.Unlock()
-	if asks.Role == remote.RoleDesk {
-		for _, one := range lines {
-			if one.Line != nil {
-				one.Greet()
-			}
-		}
-		return
-	}
-	if peer, ok := m.machine(asks.Key); ok && line != nil && line.Line != nil {
-		m.apply(line.Line, peer)
-	}
 }
 
 // settlePeers ends the time in which no peer counts, as [book.Book.Settle] does.
@@ -395,12 +370,7 @@ func (m *machines) settlePeers(seen []remote.Peer, accept bool) error {
 	if err := m.book.Settle(seen, accept); err != nil {
 		return err
 	}
-	m.mu.Lock()
-	asking := slices.Clone(m.joining)
-	m.mu.Unlock()
-	for _, asks := range asking {
-		m.connectPaired(asks)
-	}
+	m.greet()
 	m.changed.Send()
 	return nil
 }
@@ -408,17 +378,11 @@ func (m *machines) settlePeers(seen []remote.Peer, accept bool) error {
 // revoked ends what is left of a peer that is paired no longer.
 func (m *machines) revoked(peer remote.Peer) {
 	m.log.Info("revoked", "name", peer.Name)
-	m.mu.Lock()
-	lines := slices.Collect(maps.Values(m.lines))
-	m.mu.Unlock()
-	for _, one := range lines { // it may be connected over several
-		if one.Line != nil {
-			one.Drop(peer.Key)
-		}
+	for _, one := range m.made() { // it may be connected over several
+		one.Drop(peer.Key)
 	}
 	m.mu.Lock()
 	delete(m.online, peer.Key.Sign)
-	delete(m.applied, peer.Key.Sign)
 	delete(m.limits, peer.Key.Sign)
 	for _, one := range m.asked {
 		if one.peer.Key == peer.Key {

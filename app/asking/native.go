@@ -5,9 +5,7 @@ package asking
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"image/png"
-	"log/slog"
 	"runtime"
 	"time"
 
@@ -16,7 +14,6 @@ import (
 
 	"nod/assets"
 	"nod/interact"
-	"nod/policy/config"
 )
 
 // run shows the tray until ctx ends. On macOS it must be called on the main goroutine.
@@ -99,12 +96,4 @@ func newBoard(ctx context.Context, n *notifier) func(*announcement) {
 			go n.send(ctx, a.text, interact.Info)
 		}
 	}
-}
-
-// watchLock calls changed whenever the screen is locked or unlocked. Here nod does not know.
-func watchLock(context.Context, func(locked bool), *slog.Logger) {}
-
-// listenToKeys says that nod has no way to do so here.
-func listenToKeys(context.Context, config.Shortcut, shortcutEvents) error {
-	return fmt.Errorf("%w on this system", errNoShortcut)
 }

@@ -16,7 +16,6 @@ import (
 	"nod/ipc/remote"
 	"nod/ipc/remote/book"
 	"nod/ipc/remote/cluster"
-	"nod/ipc/remote/command"
 	"nod/ipc/remote/session"
 )
 
@@ -65,11 +64,11 @@ func (d *Desk) dial(spec lineSpec, desk remote.Desk) (remote.Line, error) {
 		carrier := cluster.NewDesk(cluster.Config(spec.nats), d.identity.Key(), d.machines.keys, log)
 		return session.NewLine(d.identity, desk, carrier, log, changed), nil
 	}
-	run, err := command.Command(spec.machine, command.RelayArgs(d.identity.Key())...)
+	run, err := session.Command(spec.machine, d.identity.Key())
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", spec.name(), err)
 	}
-	return session.NewLine(d.identity, desk, command.NewCarrier(run, log, changed), log, changed), nil
+	return session.NewLine(d.identity, desk, session.NewCommandCarrier(run, log, changed), log, changed), nil
 }
 
 // remotePolicy is what machines apply. While the policy file is broken, or what another program has made of it is held
@@ -112,7 +111,7 @@ func (d *Desk) runMachines(ctx context.Context) {
 			return
 		case <-changes:
 			d.machines.keepLines(ctx, specs(d.store.Config().Remote))
-			d.machines.push()
+			d.machines.greet()
 		case <-peers:
 			d.windows.refetch()
 		case <-d.machines.changed:

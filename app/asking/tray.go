@@ -16,7 +16,6 @@ import (
 	"nod/changes"
 	"nod/dialogs/safetext"
 	"nod/interact"
-	"nod/interact/history"
 	"nod/interact/journal"
 	"nod/ipc/operator"
 )
@@ -39,7 +38,6 @@ type snapshot struct {
 	Machines      int    // paired machines that are connected
 	Contains      bool   // commands of some project run in the sandbox
 	AskEverything bool
-	News          history.Away // what happened while the user was away, if they have not read it
 }
 
 // trayActions is what the menu can do. Each call has a goroutine of its own.
@@ -117,21 +115,6 @@ func awayStatus(missed int) string {
 	return lang.L("Away: {{.Count}} requests skipped", map[string]any{"Count": missed})
 }
 
-// awayNews says in one line what happened while the user was away.
-func awayNews(a history.Away) string {
-	var parts []string
-	add := func(n int, text string) {
-		if n > 0 {
-			parts = append(parts, lang.L(text, map[string]any{"Count": n}))
-		}
-	}
-	add(a.Waited.Count, "{{.Count}} waited")
-	add(a.Missed.Count, "{{.Count}} timed out")
-	add(a.Passed.Count, "{{.Count}} passed")
-	add(a.Denied.Count, "{{.Count}} denied")
-	return lang.L("While you were away: {{.What}}", map[string]any{"What": strings.Join(parts, ", ")})
-}
-
 func pausedStatus(p operator.Pause, now time.Time) string {
 	if p.Until.IsZero() {
 		return lang.L("Paused")
@@ -157,10 +140,6 @@ func (s snapshot) menu(do trayActions, now time.Time) []menuItem {
 	if s.Away > 0 {
 		items = append(items, menuItem{Label: lang.L("I'm back"), Do: do.AskAgain}, separator)
 	}
-	if !s.News.Nothing() {
-		away := show(operator.View{History: operator.HistoryAway})
-		items = append(items, menuItem{Label: awayNews(s.News), Do: away}, separator)
-	}
 	ask := menuItem{
 		Label: lang.L("Ask about everything"), Checked: s.AskEverything,
 		Do: func() { do.AskEverything(!s.AskEverything) },
@@ -171,11 +150,11 @@ func (s snapshot) menu(do trayActions, now time.Time) []menuItem {
 	items = append(append(items, s.pauseItems(do)...), separator)
 	items = append(items, ask, separator)
 	if s.Contains {
-		contained := show(operator.View{History: operator.HistoryEntries, Contained: true})
+		contained := show(operator.View{History: true, Contained: true})
 		items = append(items, menuItem{Label: lang.L("Sandbox runs…"), Do: contained})
 	}
 	return append(items,
-		menuItem{Label: lang.L("History…"), Do: show(operator.View{History: operator.HistoryEntries})},
+		menuItem{Label: lang.L("History…"), Do: show(operator.View{History: true})},
 		menuItem{Label: lang.L("Settings…"), Do: show(operator.View{Settings: true})},
 		separator,
 		menuItem{Label: lang.L("Quit"), Do: do.Quit})

@@ -41,10 +41,34 @@ const (
 
 // run shows the tray until ctx ends, on as many connections to the session bus as that takes.
 func (t *tray) run(ctx context.Context) {
-	go reconnect(ctx, t.serve, func(err error) { // not waited for: a write to a bus that hangs cannot be cancelled
-		t.log.Warn("no tray icon until the session bus responds", "err", err)
-	})
+	go t.keep(ctx) // not waited for: a write to a bus that hangs cannot be cancelled
 	<-ctx.Done()
+}
+
+// How long after the session bus was lost the tray looks for it again; doubled every time.
+const (
+	firstRetry = time.Second
+	lastRetry  = time.Minute
+)
+
+func (t *tray) keep(ctx context.Context) {
+	for wait := firstRetry; ; wait = min(2*wait, lastRetry) {
+		connected, err := t.serve(ctx)
+		if ctx.Err() != nil {
+			return
+		}
+		if connected {
+			wait = firstRetry
+		}
+		if wait == firstRetry {
+			t.log.Warn("no tray icon until the session bus responds", "err", err)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(wait):
+		}
+	}
 }
 
 func (t *tray) serve(ctx context.Context) (connected bool, err error) {

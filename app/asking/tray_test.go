@@ -8,7 +8,6 @@ import (
 	"nod/api"
 	"nod/assets"
 	"nod/interact"
-	"nod/interact/history"
 	"nod/ipc/operator"
 )
 
@@ -103,10 +102,6 @@ func TestTrayMenu(t *testing.T) {
 			"Settings…", "--", "Quit"}},
 		{"away", snapshot{Away: 1, Missed: 3}, []string{
 			"(Away: 3 requests skipped)", "--", "I'm back", "--",
-			pauseMenu, "Ask about everything", "--", "History…", "Settings…", "--", "Quit"}},
-		{"back", snapshot{News: history.Away{Waited: history.Found{Count: 3}, Missed: history.Found{Count: 1},
-			Passed: history.Found{Count: 12}, Denied: history.Found{Count: 2}}}, []string{
-			"(No requests waiting)", "--", "While you were away: 3 waited, 1 timed out, 12 passed, 2 denied", "--",
 			pauseMenu, "Ask about everything", "--", "History…", "Settings…", "--", "Quit"}},
 		{"broken", snapshot{Broken: true}, []string{
 			"(The policy file has an error: nod asks about everything)", "--", pauseMenu, "(Ask about everything)", "--",

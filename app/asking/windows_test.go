@@ -50,7 +50,6 @@ type fakeProcess struct {
 	news   changes.Signal // the journal has other entries
 	hangs  atomic.Bool    // it answers no ping
 	killed atomic.Bool
-	waited atomic.Int64 // for a processor
 	die    context.CancelCauseFunc
 }
 
@@ -154,7 +153,6 @@ func (d *desk) start(context.Context, operator.Operator) (*process, error) {
 		session: session, exited: exited,
 		hangUp: func() { _ = toWindows.Close() },
 		kill:   func() { p.killed.Store(true); die(errKilled) },
-		usage:  func() usage { return usage{waited: time.Duration(p.waited.Load())} },
 	}, nil
 }
 
@@ -714,7 +712,7 @@ func TestAnOpenWindowFollowsTheHistory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDesk(t)
 		d.w.HistoryChanged()
-		d.w.show(operator.View{History: operator.HistoryEntries})
+		d.w.show(operator.View{History: true})
 		p := d.now()
 		for _, open := range []bool{false, true, false} {
 			if err := p.client.Report(t.Context(), operator.Screen{Open: open}); err != nil {

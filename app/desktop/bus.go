@@ -23,11 +23,6 @@ func Bus(ctx context.Context, getenv func(string) string) (*dbus.Conn, error) {
 	return greet(dbus.SessionBusPrivateNoAutoStartup(dbus.WithContext(ctx)))
 }
 
-// SystemBus makes a connection to the system bus, which ends with ctx.
-func SystemBus(ctx context.Context) (*dbus.Conn, error) {
-	return greet(dbus.SystemBusPrivate(dbus.WithContext(ctx)))
-}
-
 // greet makes a new connection ready.
 func greet(conn *dbus.Conn, err error) (*dbus.Conn, error) {
 	if err != nil {

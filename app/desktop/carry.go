@@ -20,7 +20,7 @@ import (
 )
 
 const (
-	// Portal is the service through which a desktop offers its own dialogs, colors and shortcuts.
+	// Portal is the service through which a desktop offers its own dialogs and colors.
 	Portal = "org.freedesktop.portal.Desktop"
 	// CarryFlag has nod-desktop be nothing but the go-between of [Carried].
 	CarryFlag = "carry-bus"

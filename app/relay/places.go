@@ -57,7 +57,7 @@ const (
 
 // claim makes this process the only nod that takes the requests of this user's agents, for as long as the locks that it
 // returns are held, however the process ends. Another one that does not answer may be about to end.
-func claim(ctx context.Context, at places) (*locks, error) {
+func claim(ctx context.Context, at places) (locks, error) {
 	if err := os.MkdirAll(filepath.Dir(at.lock), 0o700); err != nil {
 		return nil, fmt.Errorf("make the relay's folder: %w", err)
 	}
@@ -82,12 +82,11 @@ func claim(ctx context.Context, at places) (*locks, error) {
 
 // lockAll takes both locks, or none when another process has one: that of nod-desktop, and that of the folder with what
 // the relay keeps, to which another runtime folder may lead.
-func lockAll(at places) (*locks, error) {
-	held := &locks{}
+func lockAll(at places) (held locks, err error) {
 	for _, lock := range []*flock.Flock{endpoint.InstanceLock(at.dir), flock.New(at.lock, flock.SetPermissions(0o600))} {
 		locked, err := lock.TryLock()
 		if err == nil && locked {
-			held.all = append(held.all, lock)
+			held = append(held, lock)
 			continue
 		}
 		held.Close()
@@ -100,11 +99,11 @@ func lockAll(at places) (*locks, error) {
 }
 
 // locks are what a relay holds while it runs.
-type locks struct{ all []*flock.Flock }
+type locks []*flock.Flock
 
 // Close lets go of them.
-func (l *locks) Close() {
-	for _, lock := range l.all {
+func (l locks) Close() {
+	for _, lock := range l {
 		_ = lock.Close() // they go with the process, too
 	}
 }

@@ -40,11 +40,9 @@ type Options struct {
 	Version  string       // of this nod
 	Stdout   io.Writer    // gets what a user should know, and "nod ready URL" once the relay can be asked
 	Desks    []remote.Key // whose answers count where it knows none; else one of those that it knows must vouch for them
-	Uplink   Uplink       // nil: desks come through the control socket
+	// Uplink makes connections with desks that do not come through the control socket; nil: they do.
+	Uplink func(relay remote.Key, desks func() []remote.Key, log *slog.Logger) session.Carrier
 }
-
-// An Uplink makes connections with desks that do not come through the control socket.
-type Uplink func(relay remote.Key, desks func() []remote.Key, log *slog.Logger) session.Carrier
 
 // Run is nod relay: it returns when ctx ends. An error that a caller may tell apart: [*runningError].
 func Run(ctx context.Context, o Options) error {

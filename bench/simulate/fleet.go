@@ -111,6 +111,7 @@ func (d *desk) paired() []remote.Key { return slices.Collect(maps.Keys(d.machine
 
 func (d *desk) Leave(remote.Key)                          {}
 func (d *desk) Desks() []remote.Key                       { return nil }
+func (d *desk) Policy() (remote.Policy, error)            { return remote.Policy{}, nil }
 func (d *desk) Open(remote.Peer) []interact.ID            { return nil }
 func (d *desk) End(remote.Peer, remote.Answer)            {}
 func (d *desk) Keep(remote.Peer, []interact.Record) error { return nil }

@@ -183,9 +183,9 @@ func (w *windows) show(v operator.View) {
 			}
 			w.screenChanged()
 		})
-	case v.History != "":
+	case v.History:
 		w.onUI(func() {
-			w.history.Show(v)
+			w.history.Show(v.Contained)
 			w.screenChanged()
 		})
 	case v.Request != "":

@@ -25,7 +25,6 @@ import (
 	"nod/ipc/endpoint"
 	"nod/ipc/remote"
 	"nod/ipc/remote/cluster"
-	"nod/ipc/remote/command"
 	"nod/ipc/remote/session"
 	"nod/ownfile/owndata"
 	"nod/policy"
@@ -125,6 +124,7 @@ type desk struct {
 	ended    chan remote.Answer
 
 	mu     sync.Mutex
+	policy remote.Policy
 	others []remote.Key // that its person has paired
 	kept   []interact.Record
 	seen   map[interact.ID]bool // requests that came: whether they are open
@@ -138,11 +138,16 @@ func newDesk(t *testing.T, m *headless, flags ...string) *desk {
 	return d
 }
 
+// relayArgs are those of nod with which a desk reaches the relay of a machine.
+func relayArgs(desk remote.Key) []string {
+	return []string{"relay", "--stdio", "--desk", desk.String()}
+}
+
 // connectTo keeps up the line to a machine as a desk does.
 func (d *desk) connectTo(m *headless, flags ...string) {
-	args := append(command.RelayArgs(d.identity.Key()), flags...)
+	args := append(relayArgs(d.identity.Key()), flags...)
 	run := slices.Concat([]string{"env", "-i"}, m.env, []string{m.nod}, args)
-	d.connect(command.NewCarrier(run, slog.New(slog.DiscardHandler), func() {}))
+	d.connect(session.NewCommandCarrier(run, slog.New(slog.DiscardHandler), func() {}))
 }
 
 // newDeskWithout is a desk that has no line yet.
@@ -200,6 +205,20 @@ func (d *desk) Open(remote.Peer) (ids []interact.ID) {
 		}
 	}
 	return ids
+}
+
+func (d *desk) Policy() (remote.Policy, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.policy, nil
+}
+
+// apply has machines apply another policy.
+func (d *desk) apply(p remote.Policy) {
+	d.mu.Lock()
+	d.policy = p
+	d.mu.Unlock()
+	d.line.Greet()
 }
 
 func (d *desk) Desks() []remote.Key {
@@ -290,7 +309,7 @@ func TestRelayAsksItsDesk(t *testing.T) {
 	m := newHeadless(t)
 	d := newDesk(t, m)
 	key := <-d.machine
-	d.line.Apply(key, testsPass(1))
+	d.apply(testsPass(1))
 	until(t, "the policy is applied", func() bool {
 		out, err := m.command("evaluate", "--tool", "Bash", "--input", `{"command":"git push"}`).Output()
 		return err != nil && bytes.Contains(out, []byte("deny"))
@@ -325,7 +344,7 @@ func TestRelayIsKilled(t *testing.T) {
 	m := newHeadless(t)
 	d := newDesk(t, m)
 	key := <-d.machine
-	d.line.Apply(key, testsPass(1))
+	d.apply(testsPass(1))
 	until(t, "the policy is applied", func() bool {
 		out, err := m.command("evaluate", "--tool", "Bash", "--input", `{"command":"git push"}`).Output()
 		return err != nil && bytes.Contains(out, []byte("deny"))
@@ -416,7 +435,7 @@ func TestRelayTakesNoOtherDesk(t *testing.T) {
 func TestRelayKnowsWhoStartsIt(t *testing.T) {
 	m := newHeadless(t)
 	d := newDeskWithout(t)
-	if out, err := m.command(command.RelayArgs(d.identity.Key())...).CombinedOutput(); err != nil { // it hangs up at once
+	if out, err := m.command(relayArgs(d.identity.Key())...).CombinedOutput(); err != nil { // it hangs up at once
 		t.Fatalf("%v: %s", err, out)
 	}
 	stranger := newDesk(t, m)
@@ -439,7 +458,7 @@ func TestRelayKnowsWhoStartsIt(t *testing.T) {
 		t.Error("the stranger learned of a request")
 	}
 	for _, flags := range [][]string{{"--desk", "x"}, {"--desk", stranger.identity.Key().String()}} {
-		if out, err := m.command(append(command.RelayArgs(d.identity.Key()), flags...)...).CombinedOutput(); err == nil {
+		if out, err := m.command(append(relayArgs(d.identity.Key()), flags...)...).CombinedOutput(); err == nil {
 			t.Errorf("%q: %s", flags, out)
 		}
 	}
@@ -543,7 +562,7 @@ func TestRelayOverNATS(t *testing.T) {
 	d.connect(cluster.NewDesk(cfg, d.identity.Key(), none, slog.New(slog.DiscardHandler)))
 	relay()
 	key := <-d.machine
-	d.line.Apply(key, testsPass(1))
+	d.apply(testsPass(1))
 	until(t, "the policy is applied", func() bool {
 		out, err := m.command("evaluate", "--tool", "Bash", "--input", `{"command":"git push"}`).Output()
 		return err != nil && bytes.Contains(out, []byte("deny"))
@@ -568,7 +587,7 @@ func TestRelayTellsHowRequestsEnd(t *testing.T) {
 	m := newHeadless(t)
 	d := newDesk(t, m)
 	key := <-d.machine
-	d.line.Apply(key, testsPass(1))
+	d.apply(testsPass(1))
 	ends := func(r remote.Request, want api.Outcome, by api.By) {
 		t.Helper()
 		if a := <-d.ended; a.ID != r.Request.ID || a.Answer.Outcome != want || a.Answer.By != by {
@@ -579,7 +598,7 @@ func TestRelayTellsHowRequestsEnd(t *testing.T) {
 	r := <-d.took
 	more := testsPass(2)
 	more.Policy.Rules[0].Run = []string{"make lint"}
-	d.line.Apply(key, more)
+	d.apply(more)
 	lint.ends(exitYes)
 	ends(r, api.Allowed, api.ByPolicy)
 

@@ -68,7 +68,7 @@ func (w *Window) press(names ...fyne.KeyName) {
 func TestSearchAsYouType(t *testing.T) {
 	o := somebody()
 	live(t, o, func(w *Window, ui func(func())) {
-		ui(func() { w.Show(operator.View{History: operator.HistoryEntries}) })
+		ui(func() { w.Show(false) })
 		o.stop("g")
 		o.stop("gi")
 		for _, text := range []string{"g", "gi", "git p"} {
@@ -111,7 +111,7 @@ func TestTheListFollows(t *testing.T) {
 			synctest.Wait()
 		}
 		ui(func() {
-			w.Show(operator.View{History: operator.HistoryEntries})
+			w.Show(false)
 			w.win.Resize(fyne.NewSize(900, 600))
 			l = w.entries.list
 		})
@@ -151,13 +151,13 @@ func TestNothingWaitsForTheOperator(t *testing.T) {
 	o := somebody()
 	live(t, o, func(w *Window, ui func(func())) {
 		o.stop("")
-		ui(func() { w.Show(operator.View{History: operator.HistoryEntries}) })
+		ui(func() { w.Show(false) })
 		time.Sleep(searchDelay)
 		ui(func() {})
 		if !w.Visible() || !says(w.entries.content, "Searching…") {
 			t.Error("nobody says that it searches")
 		}
-		for page := range 3 {
+		for page := range 2 {
 			ui(func() { w.tabs.SelectIndex(page) })
 		}
 		ui(w.close)
@@ -266,11 +266,11 @@ func TestFilters(t *testing.T) {
 	if !says(e.content, "Nothing found.") {
 		t.Error("nobody says that nothing was found")
 	}
-	w.find(filter{query: history.Query{Rule: "tests", Session: "a1", Since: testNow.Add(-time.Hour), Until: testNow}})
+	w.find(filter{query: history.Query{Rule: "tests", Session: "a1"}})
 	if e.list.rows != 2 || e.search.Text != "" || e.choices[0].Selected != "Any agent" {
 		t.Errorf("%d rows, searching %q of %q", e.list.rows, e.search.Text, e.choices[0].Selected)
 	}
-	for _, chip := range []string{"Today 15:30 to Today 16:30", "Session a1", "Decided by tests"} {
+	for _, chip := range []string{"Session a1", "Decided by tests"} {
 		tap(t, e.chips, chip)
 	}
 	if got := o.asked(); got != (history.Query{}) || e.chips.Visible() {
@@ -333,7 +333,7 @@ func TestKeys(t *testing.T) {
 func TestWindowFitsASmallScreen(t *testing.T) {
 	w := openTestWindow(t, somebody(), "light")
 	w.entries.open(10)
-	for page := range 3 {
+	for page := range 2 {
 		w.tabs.SelectIndex(page)
 		if m := w.win.Content().MinSize(); m.Width > 890 || m.Height > 560 {
 			t.Errorf("page %d needs %v", page, m)
@@ -387,7 +387,7 @@ func TestMonkey(t *testing.T) {
 			for range 150 {
 				did = append(did, w.monkey(o, random, keys))
 				if !w.Visible() {
-					w.Show(operator.View{History: operator.HistoryEntries})
+					w.Show(false)
 				}
 				if problem := w.problem(); problem != "" {
 					t.Fatalf("%s after %q", problem, did)
@@ -475,8 +475,6 @@ func TestAgentsTextIsHostile(t *testing.T) {
 		e.Record.Why.Reason, e.Withheld = evil, history.Withheld(evil)
 		o.entries = append([]history.Entry{e}, o.entries...)
 	}
-	denied := history.Found{Count: 1, Lines: []history.Line{o.entries[0].Line}}
-	o.away = history.Away{From: testNow, To: testNow, Denied: denied}
 	o.sums.Agents = []history.Count{{Agent: evil, Asked: 1}}
 	o.sums.Projects, o.sums.Tools = []history.Count{{Project: evil, Asked: 1}}, []history.Count{{Tool: evil, Asked: 1}}
 	o.sums.Rules = []history.RuleCount{{Rule: evil, Saved: 1}}
@@ -494,8 +492,6 @@ func TestAgentsTextIsHostile(t *testing.T) {
 		look()
 	}
 	w.find(filter{query: history.Query{Session: evil, Rule: evil, Agent: evil, Project: evil, Tool: evil}})
-	look()
-	w.tabs.SelectIndex(onAway)
 	look()
 	w.tabs.SelectIndex(onInsights)
 	look()
@@ -675,58 +671,11 @@ func TestExport(t *testing.T) {
 	}
 }
 
-func TestAway(t *testing.T) {
-	o := somebody()
-	w := openTestWindow(t, o, "light")
-	var prompt interact.ID
-	w.opts.Prompt = func(id interact.ID) { prompt = id }
-	w.Show(operator.View{History: operator.HistoryAway})
-	type link interface {
-		fyne.Focusable
-		fyne.Tappable
-	}
-	links := func() (all []link) {
-		dialogstest.Walk(w.away.body, func(o fyne.CanvasObject) {
-			if k, ok := o.(link); ok && fmt.Sprintf("%T", o) == "*dialogs.pressable" {
-				all = append(all, k)
-			}
-		})
-		return all
-	}
-	if n := len(links()); n != 6 {
-		t.Fatalf("%d lines", n)
-	}
-	test.Tap(links()[0])
-	if prompt != "waiting" {
-		t.Errorf("led to the prompt %q", prompt)
-	}
-	w.win.Canvas().Focus(links()[3])
-	w.press(fyne.KeyReturn)
-	if w.tabs.Selected != onEntries || w.entries.detail.entry.Seq != 7 {
-		t.Errorf("on page %d with entry %d", w.tabs.Selected, w.entries.detail.entry.Seq)
-	}
-	w.tabs.SelectIndex(onAway)
-	tap(t, w.away.body, "All 212 in History")
-	want := history.Query{Since: o.away.From, Until: o.away.To, Outcome: api.Allowed, By: api.ByPolicy}
-	if o.asked() != want {
-		t.Errorf("asked %+v", o.asked())
-	}
-	o.away = history.Away{}
-	w.tabs.SelectIndex(onAway)
-	if !says(w.away.body, "Nothing happened") {
-		t.Error("it does not say that nothing happened")
-	}
-	o.err = errors.New("disk on fire")
-	w.press(fyne.KeyF5)
-	if !says(w.away.content, "disk on fire") {
-		t.Error("it does not say what is wrong")
-	}
-}
-
 func TestInsights(t *testing.T) {
 	o := somebody()
 	w := openTestWindow(t, o, "light")
-	w.Show(operator.View{History: operator.HistoryInsights})
+	w.Show(false)
+	w.tabs.SelectIndex(onInsights)
 	for _, want := range []string{"4371", "7.9 s", "Prompts saved: 2140", "Allowed automatically: Read only", "no-pipes"} {
 		if !says(w.insights.body, want) {
 			t.Errorf("does not say %q", want)
@@ -864,7 +813,7 @@ func TestTakeBack(t *testing.T) {
 func TestShowsWhatRanInTheSandbox(t *testing.T) {
 	o := somebody()
 	w := openTestWindow(t, o, "light")
-	w.Show(operator.View{History: operator.HistoryEntries, Contained: true})
+	w.Show(true)
 	if asked := o.asked(); asked.Outcome != history.Sandboxed || w.entries.choices[3].Selected != "In the sandbox" {
 		t.Errorf("asked for %+v, and it says %q", asked, w.entries.choices[3].Selected)
 	}

@@ -206,9 +206,6 @@ func (p *entriesPage) showChips() {
 		name := map[string]any{"Name": safetext.Line(q.Rule, nameLimit)}
 		add(lang.L("Decided by {{.Name}}", name), func() { q.Rule = "" })
 	}
-	if !q.Since.IsZero() {
-		add(spanName(q.Since, q.Until, p.win.now()), func() { q.Since, q.Until = time.Time{}, time.Time{} })
-	}
 	dialogs.SetVisible(p.chips, len(p.chips.Objects) > 0)
 }
 

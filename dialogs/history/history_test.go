@@ -153,23 +153,6 @@ func somebody() *fakeOperator {
 		},
 		Conflicts: []snapshot.Conflict{{Path: "cart.go", Why: "it has changed since"}},
 	}
-	lines := func(seqs ...int) (f history.Found) {
-		f.Count = len(seqs)
-		for _, e := range o.entries {
-			for _, seq := range seqs {
-				if e.Seq == int64(seq) {
-					f.Lines = append(f.Lines, e.Line)
-				}
-			}
-		}
-		return f
-	}
-	waiting := entryOf(0, 20, codex(blog), bash("make deploy"), interact.Answer{}).Line
-	waiting.ID, waiting.Settled = "waiting", time.Time{}
-	o.away = history.Away{From: testNow.Add(-time.Hour), To: testNow.Add(-10 * time.Minute),
-		Waited: history.Found{Count: 2, Lines: []history.Line{waiting, o.entries[1].Line}},
-		Missed: lines(8), Denied: lines(7), Passed: lines(6, 5)}
-	o.away.Passed.Count = 212
 	return o
 }
 
@@ -227,7 +210,7 @@ func openTestWindow(t testing.TB, o *fakeOperator, look string) *Window {
 	w := newTestWindow(t, o, look)
 	w.Aside = func(f func()) { f() }
 	w.After = func(time.Duration, func()) {}
-	w.Show(operator.View{History: operator.HistoryEntries})
+	w.Show(false)
 	w.win.Resize(fyne.NewSize(900, 600))
 	return w
 }
@@ -248,7 +231,6 @@ var views = []struct {
 	do   func(w *Window)
 }{
 	onEntries:  {"entries", true, fyne.NewSize(900, 600), func(*Window) {}},
-	onAway:     {"away", true, fyne.NewSize(1200, 900), func(w *Window) { w.tabs.SelectIndex(onAway) }},
 	onInsights: {"insights", true, fyne.NewSize(900, 2050), func(w *Window) { w.tabs.SelectIndex(onInsights) }},
 
 	{"passed", false, fyne.NewSize(1200, 900), func(w *Window) { w.entries.open(12) }},

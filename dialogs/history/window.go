@@ -40,7 +40,6 @@ const (
 // Indices of pages.
 const (
 	onEntries = iota
-	onAway
 	onInsights
 )
 
@@ -58,7 +57,6 @@ type Window struct {
 	tabs   *controls.Navigation
 
 	entries  *entriesPage
-	away     *awayPage
 	insights *insightsPage
 
 	typedShortcut func(fyne.Shortcut) bool // runs a shortcut of the window; reports whether there is one
@@ -81,29 +79,23 @@ func (w *Window) draw(work func() (show func())) {
 	})
 }
 
-// Show brings the window to the front and selects a page and, in the list of entries, an entry.
-func (w *Window) Show(v operator.View) {
+// Show brings the window to the front, with all entries or with those of what ran in the sandbox.
+func (w *Window) Show(contained bool) {
 	if w.win == nil {
 		w.build()
 	}
 	w.SetVisible(true)
 	w.Fetch()
-	page := map[operator.HistoryPage]int{operator.HistoryAway: onAway, operator.HistoryInsights: onInsights}[v.History]
-	if page == w.tabs.Selected {
-		w.enter(page)
+	if w.tabs.Selected == onEntries {
+		w.entries.enter()
 	}
-	w.tabs.SelectIndex(page)
-	if v.Contained {
+	w.tabs.SelectIndex(onEntries)
+	if contained {
 		w.entries.set(filter{query: history.Query{Outcome: history.Sandboxed}})
-	}
-	if v.Entry != 0 {
-		w.entries.open(v.Entry)
 	}
 	dialogs.ShowWindow(w.win)
 	dialogs.FitScreen(w.win)
-	if page == onEntries {
-		w.win.Canvas().Focus(w.entries.search)
-	}
+	w.win.Canvas().Focus(w.entries.search)
 }
 
 // Added updates the window after new entries. It is safe for concurrent use and never blocks.
@@ -129,10 +121,9 @@ func (w *Window) build() {
 	w.typedShortcut = controls.AddChords(w.win.Canvas(), w.seek, w.close, func(by int) { w.tabs.Step(by) })
 	w.banner = controls.NewBanner(func() { w.opts.Rule("") })
 	w.undo = dialogs.NewUndoBar(w.TakeBack, w.After)
-	w.entries, w.away, w.insights = newEntriesPage(w), newAwayPage(w), newInsightsPage(w)
+	w.entries, w.insights = newEntriesPage(w), newInsightsPage(w)
 	w.tabs = controls.NewNavigation([]controls.Tab{
 		{Name: lang.L("History"), Icon: theme.HistoryIcon(), Content: w.entries.content},
-		{Name: lang.L("Away"), Icon: theme.VisibilityOffIcon(), Content: w.away.content},
 		{Name: lang.L("Insights"), Icon: theme.GridIcon(), Content: w.insights.content},
 	}, wideWindow, w.enter)
 	w.win.SetContent(container.NewBorder(w.banner.Content, w.undo.Content, nil, nil, w.tabs.Content))
@@ -144,7 +135,6 @@ func (w *Window) build() {
 }
 
 func (w *Window) enter(page int) {
-	w.away.leave()
 	w.insights.leave()
 	if page != onEntries {
 		w.win.Canvas().Unfocus() // the focused object is no longer in view
@@ -152,8 +142,6 @@ func (w *Window) enter(page int) {
 	switch page {
 	case onEntries:
 		w.entries.enter()
-	case onAway:
-		w.away.enter()
 	case onInsights:
 		w.insights.enter()
 	}
@@ -186,7 +174,6 @@ func (w *Window) typedKey(k *fyne.KeyEvent) {
 func (w *Window) close() {
 	w.SetVisible(false)
 	w.entries.leave()
-	w.away.leave()
 	w.insights.leave()
 	w.banner.Fail(nil)
 	dialogs.HideWindow(w.win)

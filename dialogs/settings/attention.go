@@ -22,7 +22,6 @@ type attentionPage struct {
 	content  fyne.CanvasObject
 	settings settingList
 	appear   *choiceRow
-	shortcut *savedEntry
 	hours    *savedEntry
 	days     map[string]*checkRow
 
@@ -44,13 +43,10 @@ func newAttentionPage(w *Window) *attentionPage {
 	}
 	p.appear = newChoiceRow(w, lang.L("New prompts"), lang.L("Allow never works before the prompt has focus."),
 		ways, func(c *config.Config) *string { return &c.Prompt.Appear })
-	p.shortcut = newSavedEntry(w, lang.L("Shortcut to show nod"),
-		lang.L("For example, Ctrl+Alt+N. Works everywhere: other programs no longer get these keys. Leave empty for none."),
-		func(c *config.Config) string { return c.Prompt.Shortcut }, setShortcut)
 	p.hours = newSavedEntry(w, lang.L("Quiet hours"), lang.L("For example, 22:00-07:00. Leave empty for none."),
 		func(c *config.Config) string { return c.Notifications.QuietHours }, setHours)
 	p.content = controls.Page(
-		p.settings.section(lang.L("Prompts"), "", p.appear, p.shortcut),
+		p.settings.section(lang.L("Prompts"), "", p.appear),
 		p.settings.section(lang.L("Notifications"), "",
 			newSwitch(w, lang.L("Notify about pending prompts"), lang.L("Tells you when a prompt waits and you're looking "+
 				"elsewhere. Shows the agent and its folder, nothing it wrote. Click to open the prompt."),
@@ -73,9 +69,6 @@ func newAttentionPage(w *Window) *attentionPage {
 
 func (p *attentionPage) refresh(s operator.State) {
 	p.settings.refresh(s)
-	if p.shortcut.Text == s.Config.Prompt.Shortcut {
-		p.shortcut.Problem.Say(s.Shortcut)
-	}
 	p.listAgents(s)
 	for _, row := range p.mutes {
 		row.refresh(&s.Config, s.Problem == "")
@@ -142,19 +135,6 @@ func (r *daysRow) refresh(c *config.Config, editable bool) {
 	for _, row := range r.rows {
 		row.refresh(c, editable)
 	}
-}
-
-func setShortcut(c *config.Config, typed string) error {
-	c.Prompt.Shortcut = ""
-	if strings.TrimSpace(typed) == "" {
-		return nil
-	}
-	keys, err := config.ParseShortcut(typed)
-	if err != nil {
-		return errors.New(lang.L("Ctrl, Alt or Super, and a letter, a digit, F1 to F12 or Space: Ctrl+Alt+N."))
-	}
-	c.Prompt.Shortcut = keys.String()
-	return nil
 }
 
 func setHours(c *config.Config, typed string) error {

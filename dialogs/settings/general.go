@@ -64,10 +64,6 @@ func newGeneralPage(w *Window) *generalPage {
 	p.pause = newPauseRow(w)
 	p.content = controls.Page(
 		p.settings.section(lang.L("Asking"), "", p.pause, p.timeout,
-			newChoiceRow(w, lang.L("While the screen is locked"),
-				lang.L("Some agents give up sooner."),
-				[]option{{config.LockedCount, lang.L("Keep counting")}, {config.LockedWait, lang.L("Stop the clock")}},
-				func(c *config.Config) *string { return &c.Prompt.Locked }),
 			newDuration(w, lang.L("Allow button delay"),
 				lang.L("How long a prompt must be visible and unchanged before Allow works, so that no stray "+
 					"click allows anything."),

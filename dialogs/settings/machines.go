@@ -18,7 +18,7 @@ import (
 	"nod/dialogs/safetext"
 	"nod/ipc/operator"
 	"nod/ipc/remote"
-	"nod/ipc/remote/command"
+	"nod/ipc/remote/session"
 	"nod/policy/config"
 )
 
@@ -442,7 +442,7 @@ func cleaned(s string) string { return safetext.Line(s, 2*maxClaim) }
 
 // problemOf says why a connection is down: in the user's language, or in the words of a server.
 func problemOf(s remote.State) string {
-	if slices.Contains(command.Problems, s.Problem) {
+	if slices.Contains(session.Problems, s.Problem) {
 		return lang.L(s.Problem)
 	}
 	return cleaned(s.Problem)

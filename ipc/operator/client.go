@@ -175,10 +175,6 @@ func (c *client) Insights(ctx context.Context, since time.Time) (history.Insight
 	return get[history.Insights](ctx, c, "Insights", since)
 }
 
-func (c *client) Away(ctx context.Context) (history.Away, error) {
-	return get[history.Away](ctx, c, "Away")
-}
-
 func (c *client) Export(ctx context.Context, q history.Query, path string, format history.Format) (int, error) {
 	return get[int](ctx, c, "Export", q, path, format)
 }

@@ -80,8 +80,6 @@ type manager interface {
 	Facets(ctx context.Context) (history.Facets, error)
 	// Insights sums up what happened since then.
 	Insights(ctx context.Context, since time.Time) (history.Insights, error)
-	// Away returns what happened while the user was last away.
-	Away(ctx context.Context) (history.Away, error)
 	// Export writes all entries that a query finds to a new file, and returns their number.
 	Export(ctx context.Context, q history.Query, path string, format history.Format) (int, error)
 	// Verify checks every entry of the journal against the hash chain, which may take long.
@@ -213,20 +211,10 @@ type Screen struct {
 type View struct {
 	Settings  bool        // the settings
 	Welcome   bool        // with Settings: the welcome page instead
-	History   HistoryPage // this page of the history; without it and Settings the prompt window
-	Entry     int64       // with History: the entry to show
+	History   bool        // the history; without it and Settings the prompt window
 	Contained bool        // with History: only what ran in the sandbox
 	Request   interact.ID // the prompt to bring to the front; zero: the current one
 }
-
-// HistoryPage is a page of the history window.
-type HistoryPage string
-
-const (
-	HistoryEntries  HistoryPage = "entries"
-	HistoryAway     HistoryPage = "away" // while you were away
-	HistoryInsights HistoryPage = "insights"
-)
 
 // State is what is in force, and nod's own state.
 type State struct {
@@ -240,7 +228,6 @@ type State struct {
 	Pause      Pause
 	Autostart  Autostart
 	Journal    Journal
-	Shortcut   string // why the shortcut does not work; empty if it does or there is none
 	Sandbox    string // why commands cannot run in a sandbox here, and what to do; empty: they can
 	Restart    bool   // a setting takes effect only after a restart
 	About      About

@@ -112,10 +112,6 @@ func (r *recorder) Insights(_ context.Context, since time.Time) (history.Insight
 	return history.Insights{Rules: []history.RuleCount{{Rule: "tests", Saved: 3}}}, r.note("Insights", since)
 }
 
-func (r *recorder) Away(context.Context) (history.Away, error) {
-	return history.Away{Passed: history.Found{Count: 2}}, r.note("Away")
-}
-
 func (r *recorder) Verify(context.Context) (Verified, error) {
 	return Verified{Head: history.Head{Seq: 9, Hash: "ab"}, Problem: "entry 3 is missing"}, r.note("Verify")
 }
@@ -241,8 +237,6 @@ func TestEveryMethodReachesTheOperator(t *testing.T) {
 			history.Facets{Tools: []string{"Bash"}}},
 		{func(ctx context.Context) (any, error) { return c.Insights(ctx, query.Since) }, []any{"Insights", query.Since},
 			history.Insights{Rules: []history.RuleCount{{Rule: "tests", Saved: 3}}}},
-		{func(ctx context.Context) (any, error) { return c.Away(ctx) }, []any{"Away"},
-			history.Away{Passed: history.Found{Count: 2}}},
 		{func(ctx context.Context) (any, error) { return c.Export(ctx, query, "/tmp/x.csv", history.CSV) },
 			[]any{"Export", query, "/tmp/x.csv", history.CSV}, 12},
 		{func(ctx context.Context) (any, error) { return c.Verify(ctx) }, []any{"Verify"},

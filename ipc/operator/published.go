@@ -40,8 +40,8 @@ func sessionEnviron() []string {
 	})
 }
 
-// PublishedPath is the path of the file in the runtime folder.
-func PublishedPath(dir string) string { return filepath.Join(dir, "machines.json") }
+// publishedPath is the path of the file in the runtime folder.
+func publishedPath(dir string) string { return filepath.Join(dir, "machines.json") }
 
 // Publish writes the peers and the session's variables to the file.
 func Publish(peers Peers) error {
@@ -51,7 +51,7 @@ func Publish(peers Peers) error {
 	}
 	text, err := json.Marshal(Published{os.Getpid(), time.Now(), peers, sessionEnviron()})
 	if err == nil {
-		err = ownfile.Write(PublishedPath(dir), text, 0o600)
+		err = ownfile.Write(publishedPath(dir), text, 0o600)
 	}
 	if err != nil {
 		return fmt.Errorf("publish the machines: %w", err)
@@ -63,7 +63,7 @@ func Publish(peers Peers) error {
 func Unpublish() error {
 	dir, err := endpoint.Locate()
 	if err == nil {
-		err = os.Remove(PublishedPath(dir))
+		err = os.Remove(publishedPath(dir))
 	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -73,7 +73,7 @@ func Unpublish() error {
 
 // ReadPublished reads the file in the runtime folder. It ignores one that another process than pid wrote.
 func ReadPublished(dir string, pid int) (Published, error) {
-	path := PublishedPath(dir)
+	path := publishedPath(dir)
 	text, err := ownfile.ReadSecret(path, maxPublished)
 	if err != nil {
 		return Published{}, err

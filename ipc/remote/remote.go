@@ -3,7 +3,7 @@
 // A desk is a nod-desktop with a user in front of it. A machine without one runs a relay, a headless nod: it takes the
 // requests of the agents there as nod-desktop does here, applies the policy that a desk gave it, and asks the desks
 // about the rest. Package session connects the two, over the standard input and output of a command such
-// as ssh (package command) or over NATS (package cluster).
+// as ssh, or over NATS (package cluster).
 //
 // Whatever carries it, a connection is TLS 1.3 between two keys. A desk knows machines by keys that its user has
 // paired, a relay its desks by the keys that it was started with or that came first. A machine can ask, and say what it
@@ -94,11 +94,9 @@ type Line interface {
 	// another desk's, or how the request had ended before. The error wraps [ErrDown] while the machine cannot be reached;
 	// the same answer can be sent again and counts once.
 	Commit(ctx context.Context, machine Key, a Answer) (interact.Answer, error)
-	// Apply sends a machine the policy of the desk, now or as soon as it can be reached.
-	Apply(machine Key, p Policy)
 	// Forget has a machine end all approvals that were to hold for longer than once. The error is as that of Commit.
 	Forget(ctx context.Context, machine Key) error
-	// Greet tells all connected machines now which desks are paired here.
+	// Greet tells all connected machines now which desks are paired here, and the policy if it has changed.
 	Greet()
 	// Drop ends the connection with a machine that was just unpaired. Nothing more that it sends is accepted.
 	Drop(machine Key)
@@ -119,6 +117,8 @@ type Desk interface {
 	// Open lists the requests of a machine, by the ids that it gave them, that wait for an answer here. A line tells the
 	// machine, which says of each that it knows no more how it ended.
 	Open(from Peer) []interact.ID
+	// Policy is what machines apply now. Its serial says which machine has it already.
+	Policy() (Policy, error)
 	// Desks lists the other desks that the user has paired: relays may take answers of those, too.
 	Desks() []Key
 	// End tells how a request ended that this desk has not answered.

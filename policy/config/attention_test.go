@@ -59,21 +59,3 @@ func TestParseHours(t *testing.T) {
 		t.Errorf("%v to %v, %v", from, to, err)
 	}
 }
-
-func TestParseShortcut(t *testing.T) {
-	for s, want := range map[string]string{
-		"Ctrl+Alt+N": "Ctrl+Alt+N", "ctrl + alt + n": "Ctrl+Alt+N", "super+f12": "Super+F12",
-		"alt+shift+SPACE": "Alt+Shift+Space",
-		"Super+Ctrl+0":    "Ctrl+Super+0",
-	} {
-		if c, err := ParseShortcut(s); err != nil || c.String() != want {
-			t.Errorf("%q: %v, %v; want %s", s, c, err, want)
-		}
-	}
-	for _, s := range []string{"", "N", "Shift+N", "F5", "Ctrl", "Ctrl+", "Ctrl+Ctrl+N", "Hyper+N", "Ctrl+Enter",
-		"Ctrl+N+M", "Ctrl+ß", "+"} {
-		if c, err := ParseShortcut(s); err == nil {
-			t.Errorf("%q: %v, want an error", s, c)
-		}
-	}
-}

@@ -44,10 +44,6 @@ type Prompt struct {
 	OnTop bool `yaml:"on_top"`
 	// Appear is one of [AppearFocused], [AppearUnfocused] and [AppearInTray].
 	Appear string `yaml:"appear"`
-	// Locked says whether the time to answer passes while the screen is locked: [LockedCount] or [LockedWait].
-	Locked string `yaml:"locked"`
-	// Shortcut opens nod from anywhere, as [ParseShortcut] reads it; may be empty.
-	Shortcut string `yaml:"shortcut"`
 }
 
 // Values of [Prompt.Appear].
@@ -55,12 +51,6 @@ const (
 	AppearFocused   = "focused"   // shown, and takes the keyboard focus
 	AppearUnfocused = "unfocused" // shown without taking the focus
 	AppearInTray    = "tray"      // waits in the tray, with a notification
-)
-
-// Values of [Prompt.Locked].
-const (
-	LockedCount = "count" // the clock keeps running
-	LockedWait  = "wait"  // the clock stops, for as long as the caller can wait
 )
 
 // Notifications says when nod draws attention.
@@ -135,7 +125,7 @@ func Default() Config {
 		IPC: IPC{Address: "127.0.0.1:7463"},
 		Prompt: Prompt{
 			Timeout: 5 * time.Minute, ArmAfter: 700 * time.Millisecond, KeepReady: 10 * time.Minute,
-			Undo: 10 * time.Second, OnTop: true, Appear: AppearFocused, Locked: LockedCount,
+			Undo: 10 * time.Second, OnTop: true, Appear: AppearFocused,
 		},
 		Notifications: Notifications{Prompts: true, Notices: true, Sound: true},
 		Look:          Look{Theme: "system", Language: "system"},

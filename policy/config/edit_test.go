@@ -34,7 +34,7 @@ var edits = map[string]func(*Config){
 		c.Notifications.Prompts = false
 		c.Notifications.QuietHours, c.Notifications.QuietDays = "22:00-07:00", []string{"sat", "sun"}
 		c.Notifications.Muted = []string{"on", "codex"}
-		c.Prompt.Appear, c.Prompt.Shortcut = AppearInTray, "Ctrl+Alt+N"
+		c.Prompt.Appear = AppearInTray
 	},
 	"missing-sections": func(c *Config) {
 		c.Prompt.ArmAfter = 2 * time.Second

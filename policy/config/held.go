@@ -140,7 +140,7 @@ func (f *File) withHeld(p policy.Policy) policy.Policy {
 func (c Config) withUnsealed(o Config) Config {
 	c.Look, c.Notifications = o.Look, o.Notifications
 	c.Prompt.KeepReady, c.Prompt.Undo, c.Prompt.OnTop = o.Prompt.KeepReady, o.Prompt.Undo, o.Prompt.OnTop
-	c.Prompt.Appear, c.Prompt.Locked, c.Prompt.Shortcut = o.Prompt.Appear, o.Prompt.Locked, o.Prompt.Shortcut
+	c.Prompt.Appear = o.Prompt.Appear
 	return c
 }
 

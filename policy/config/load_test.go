@@ -135,6 +135,16 @@ func TestLoadNothing(t *testing.T) {
 }
 
 // The text that a fresh file starts with says exactly the defaults, and names every key.
+// A file that an earlier version wrote has keys that are no more.
+func TestRetiredKeysHaveNoEffect(t *testing.T) {
+	c, err := parse([]byte("prompt:\n  locked: count\n  shortcut: \"\"\n  undo: 5s\n"), "config.yaml", nil)
+	want := Default()
+	want.Prompt.Undo = 5 * time.Second
+	if err != nil || !c.equal(want) {
+		t.Errorf("got %+v, %v", c, err)
+	}
+}
+
 func TestTemplateIsTheDefault(t *testing.T) {
 	cfg, err := parse(template, "template.yaml", nil)
 	if err != nil || !cfg.equal(Default()) {
@@ -169,7 +179,7 @@ func TestEnvironment(t *testing.T) {
 	data := []byte("prompt:\n  timeout: 1m\n  on_top: true\n")
 	cfg, err := parse(data, "config.yaml", env(
 		"NOD_IPC_ADDRESS=127.0.0.1:0", "NOD_PROMPT_TIMEOUT=2s", "NOD_PROMPT_ARM_AFTER=1s", "NOD_PROMPT_KEEP_READY=1m",
-		"NOD_PROMPT_ON_TOP=false", "NOD_PROMPT_APPEAR=tray", "NOD_PROMPT_LOCKED=wait", "NOD_PROMPT_SHORTCUT=Super+N",
+		"NOD_PROMPT_ON_TOP=false", "NOD_PROMPT_APPEAR=tray",
 		"NOD_NOTIFICATIONS_PROMPTS=false", "NOD_NOTIFICATIONS_NOTICES=false", "NOD_NOTIFICATIONS_SOUND=false",
 		"NOD_NOTIFICATIONS_DO_NOT_DISTURB=true", "NOD_NOTIFICATIONS_QUIET_HOURS=22:00-07:00",
 		"NOD_LOOK_THEME=dark", "NOD_LOOK_LANGUAGE=zh-CN", "NOD_HISTORY_KEEP=30d", "NOD_HISTORY_MAX_SIZE=200",
@@ -178,7 +188,7 @@ func TestEnvironment(t *testing.T) {
 	want := Default()
 	want.IPC.Address = "127.0.0.1:0"
 	want.Prompt = Prompt{Timeout: 2 * time.Second, ArmAfter: time.Second, KeepReady: time.Minute, Undo: 10 * time.Second,
-		Appear: AppearInTray, Locked: LockedWait, Shortcut: "Super+N"}
+		Appear: AppearInTray}
 	want.Notifications = Notifications{DoNotDisturb: true, QuietHours: "22:00-07:00"}
 	want.Look = Look{"dark", "zh-CN"}
 	want.History = History{Keep: 30 * day, MaxSize: 200}

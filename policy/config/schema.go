@@ -184,6 +184,9 @@ func (o *outline) checkList(n *yaml.Node, s *schema, key string, empty bool) {
 	}
 }
 
+// retired are keys that earlier versions wrote into every file: they have no effect.
+var retired = []string{"prompt.locked", "prompt.shortcut"}
+
 func (o *outline) checkMapping(n *yaml.Node, s *schema, key string, empty bool) {
 	if empty {
 		n.Kind, n.Tag = yaml.MappingNode, "!!map"
@@ -198,6 +201,10 @@ func (o *outline) checkMapping(n *yaml.Node, s *schema, key string, empty bool) 
 		full := strings.TrimPrefix(key+"."+name.Value, ".")
 		f, known := s.find(name.Value)
 		switch {
+		case slices.Contains(retired, full):
+			n.Content = slices.Delete(n.Content, i, i+2)
+			i -= 2
+			continue
 		case name.Kind != yaml.ScalarNode || name.Tag != "!!str" || !known:
 			o.refuse(name.Line, full, "unknown key: want %s", policy.OrList(s.names()))
 			continue

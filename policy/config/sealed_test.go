@@ -27,8 +27,6 @@ var sealedKeys = map[string]struct {
 	"prompt.undo":                      {false, "prompt: {undo: 0s}"},
 	"prompt.on_top":                    {false, "prompt: {on_top: false}"},
 	"prompt.appear":                    {false, "prompt: {appear: tray}"},
-	"prompt.locked":                    {false, "prompt: {locked: wait}"},
-	"prompt.shortcut":                  {false, "prompt: {shortcut: ctrl+alt+n}"},
 	"notifications.sound":              {false, "notifications: {sound: false}"},
 	"notifications.do_not_disturb":     {false, "notifications: {do_not_disturb: true}"},
 	"notifications.quiet_hours":        {false, "notifications: {quiet_hours: '22:00-07:00'}"},

@@ -47,11 +47,6 @@ func (c Config) problems() []*policy.FieldError {
 	add("prompt.keep_ready", checkRange(c.Prompt.KeepReady, 0, 24*time.Hour))
 	add("prompt.undo", checkRange(c.Prompt.Undo, 0, time.Minute))
 	add("prompt.appear", policy.CheckOneOf(c.Prompt.Appear, AppearFocused, AppearUnfocused, AppearInTray))
-	add("prompt.locked", policy.CheckOneOf(c.Prompt.Locked, LockedCount, LockedWait))
-	if c.Prompt.Shortcut != "" {
-		_, err := ParseShortcut(c.Prompt.Shortcut)
-		add("prompt.shortcut", problemOf(err))
-	}
 	if c.Notifications.QuietHours != "" {
 		_, _, err := ParseHours(c.Notifications.QuietHours)
 		add("notifications.quiet_hours", problemOf(err))

@@ -2,6 +2,7 @@ package doctor
 
 import (
 	"encoding/json"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -16,7 +17,7 @@ func (f *fake) publish(pid int, peers operator.Peers) {
 	f.t.Helper()
 	text, err := json.Marshal(operator.Published{PID: pid, Peers: peers})
 	f.must(err)
-	f.must(ownfile.Write(operator.PublishedPath(f.Runtime), text, 0o600))
+	f.must(ownfile.Write(filepath.Join(f.Runtime, "machines.json"), text, 0o600))
 }
 
 func TestLinesOfARunningDesk(t *testing.T) {

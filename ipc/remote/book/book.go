@@ -41,13 +41,12 @@ const (
 	seenPace = time.Hour // how old what the file says of when a peer was seen may be
 )
 
-var (
-	// ErrChanged says that no peer counts, because another program has changed the list.
-	ErrChanged = errors.New("another program changed the list of pairings, so no pairing works: accept it or start " +
-		"over in nod's settings")
-	// ErrUnknown says that there is no peer of that name.
-	ErrUnknown = errors.New("no pairing has that name")
-)
+// ErrUnknown says that there is no peer of that name.
+var ErrUnknown = errors.New("no pairing has that name")
+
+// errChanged says that no peer counts, because another program has changed the list.
+var errChanged = errors.New("another program changed the list of pairings, so no pairing works: accept it or start " +
+	"over in nod's settings")
 
 // A Book is the list of peers. It is safe for concurrent use.
 type Book struct {
@@ -107,10 +106,10 @@ func (b *Book) read(data []byte) error {
 	c, signed, mac, err := parse(data)
 	switch {
 	case err != nil:
-		return fmt.Errorf("%w (%s: %w)", ErrChanged, b.path, err)
+		return fmt.Errorf("%w (%s: %w)", errChanged, b.path, err)
 	case !hmac.Equal(b.sum(signed), mac):
 		b.held = c.Peers
-		return ErrChanged
+		return errChanged
 	}
 	b.content = c
 	return nil

@@ -157,16 +157,16 @@ func TestNobodyElsePairs(t *testing.T) {
 			must(t, os.WriteFile(path, tt.spoil(data), 0o600))
 			b := Open(path, sealKey)
 			held, err := b.Problem()
-			if !errors.Is(err, ErrChanged) || len(b.Peers()) > 0 || (len(held) > 0) != tt.readable {
+			if !errors.Is(err, errChanged) || len(b.Peers()) > 0 || (len(held) > 0) != tt.readable {
 				t.Fatalf("%v count, %v are held, %v", b.Peers(), held, err)
 			}
-			if err := b.Add(newPeer(t, "db")); !errors.Is(err, ErrChanged) {
+			if err := b.Add(newPeer(t, "db")); !errors.Is(err, errChanged) {
 				t.Errorf("paired meanwhile: %v", err)
 			}
-			if _, err := b.Remove("web"); !errors.Is(err, ErrChanged) {
+			if _, err := b.Remove("web"); !errors.Is(err, errChanged) {
 				t.Errorf("revoked meanwhile: %v", err)
 			}
-			if _, err := b.Serial("x", time.Now()); !errors.Is(err, ErrChanged) {
+			if _, err := b.Serial("x", time.Now()); !errors.Is(err, errChanged) {
 				t.Errorf("a policy meanwhile: %v", err)
 			}
 			if err := b.Settle(nil, true); err == nil {

@@ -73,7 +73,10 @@ func TestPermissionsInTheManualSuffice(t *testing.T) {
 	a := ask(t.Context(), p.link, newQuestion())
 	p.commit(t, allow(next(t, p.desk.takes)))
 	next(t, a.answer)
-	p.line.Apply(p.machine.Key(), remote.Policy{Serial: 1})
+	p.desk.mu.Lock()
+	p.desk.serial = 1
+	p.desk.mu.Unlock()
+	p.line.Greet()
 	next(t, p.relay.policies)
 	for _, s := range []remote.State{p.relayCarrier.State(), p.deskCarrier.State()} {
 		if !s.Up || s.Problem != "" {

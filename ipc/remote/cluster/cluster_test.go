@@ -109,6 +109,7 @@ type desk struct {
 	mu     sync.Mutex
 	paired map[remote.Key]bool
 	joins  map[remote.Key]int
+	serial uint64 // of the policy
 }
 
 func (d *desk) keys() (keys []remote.Key) {
@@ -140,6 +141,12 @@ func (d *desk) Take(_ remote.Peer, r remote.Request) error {
 func (d *desk) Open(remote.Peer) []interact.ID { return nil }
 
 func (d *desk) Desks() []remote.Key { return nil }
+
+func (d *desk) Policy() (remote.Policy, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return remote.Policy{Serial: d.serial}, nil
+}
 
 func (d *desk) End(remote.Peer, remote.Answer) {}
 
@@ -197,8 +204,8 @@ type place struct {
 	machine, keys *remote.Identity // of the machine and of the desk
 	relay         *relay
 	desk          *desk
-	relayCarrier  *Relay
-	deskCarrier   *Desk
+	relayCarrier  *relayEnd
+	deskCarrier   *deskEnd
 	link          *session.Link
 	line          remote.Line
 }
@@ -218,8 +225,8 @@ func newPlace(t testing.TB, url string) *place {
 
 // connect has the machine and the desk reach the server like that.
 func (p *place) connect(t testing.TB, relay, desk Config) *place {
-	p.relayCarrier = NewRelay(relay, p.machine.Key(), p.relay.keys, logger(t, "relay"))
-	p.deskCarrier = NewDesk(desk, p.keys.Key(), p.desk.keys, logger(t, "desk"))
+	p.relayCarrier = NewRelay(relay, p.machine.Key(), p.relay.keys, logger(t, "relay")).(*relayEnd)
+	p.deskCarrier = NewDesk(desk, p.keys.Key(), p.desk.keys, logger(t, "desk")).(*deskEnd)
 	p.link = session.NewLink(p.machine, p.relay, p.relayCarrier, logger(t, "relay"))
 	p.line = session.NewLine(p.keys, p.desk, p.deskCarrier, logger(t, "desk"), func() {})
 	return p
@@ -328,7 +335,7 @@ func TestStrangersKeepNoPairedMachineOut(t *testing.T) {
 	for range maxUnpaired + 8 {
 		stranger := newIdentity(t)
 		r := &relay{name: "stranger", desks: []remote.Key{p.keys.Key()}}
-		carrier := NewRelay(Config{URL: url}, stranger.Key(), r.keys, slog.New(slog.DiscardHandler))
+		carrier := NewRelay(Config{URL: url}, stranger.Key(), r.keys, slog.New(slog.DiscardHandler)).(*relayEnd)
 		start(t, session.NewLink(stranger, r, carrier, slog.New(slog.DiscardHandler)).Run)
 	}
 	until(t, "all have asked to join", func() bool { return p.desk.hasSeen() >= maxUnpaired+8 })
@@ -347,7 +354,7 @@ func TestStrangersKeepNoPairedMachineOut(t *testing.T) {
 func TestAMachinePairedWhileConnectedStays(t *testing.T) {
 	var paired []remote.Key
 	key := func() remote.Key { return newIdentity(t).Key() }
-	d := NewDesk(Config{}, key(), func() []remote.Key { return paired }, slog.New(slog.DiscardHandler))
+	d := NewDesk(Config{}, key(), func() []remote.Key { return paired }, slog.New(slog.DiscardHandler)).(*deskEnd)
 	come := func(key remote.Key) *conn {
 		d.accept(address{key.Sign, "id"})
 		return <-d.opened
@@ -383,7 +390,7 @@ func TestAnotherKeyIsNotBelieved(t *testing.T) {
 	p := newPlace(t, url)
 	start(t, p.line.Run)
 	thief := newIdentity(t)
-	carrier := NewRelay(Config{URL: url}, p.machine.Key(), p.relay.keys, logger(t, "thief"))
+	carrier := NewRelay(Config{URL: url}, p.machine.Key(), p.relay.keys, logger(t, "thief")).(*relayEnd)
 	refused := make(chan error, 100)
 	start(t, func(ctx context.Context) error {
 		return carrier.run2(ctx, thief, refused)
@@ -395,7 +402,7 @@ func TestAnotherKeyIsNotBelieved(t *testing.T) {
 }
 
 // run2 runs r with another identity than its key, and tells why connections end.
-func (r *Relay) run2(ctx context.Context, identity *remote.Identity, ended chan<- error) error {
+func (r *relayEnd) run2(ctx context.Context, identity *remote.Identity, ended chan<- error) error {
 	l := session.NewLink(identity, &relay{}, r, slog.New(slog.DiscardHandler))
 	return r.Run(ctx, func(ctx context.Context, c net.Conn) error {
 		err := l.Serve(ctx, c)
@@ -415,7 +422,7 @@ func TestADeskThatComesUpIsFound(t *testing.T) {
 		until(t, "the desk is there", func() bool { return p.line.State(p.machine.Key()).Up && p.link.State().Up })
 		stop()
 		until(t, "the desk is gone", func() bool { return !p.link.State().Up })
-		p.deskCarrier = NewDesk(p.deskCarrier.cfg, p.keys.Key(), p.desk.keys, logger(t, "desk"))
+		p.deskCarrier = NewDesk(p.deskCarrier.cfg, p.keys.Key(), p.desk.keys, logger(t, "desk")).(*deskEnd)
 		p.line = session.NewLine(p.keys, p.desk, p.deskCarrier, logger(t, "desk"), func() {})
 	}
 }
@@ -459,7 +466,7 @@ func TestAConnectionThatComesUpIsLeftAlone(t *testing.T) {
 	if desk.hub.role == "relay" {
 		desk, relay = relay, desk
 	}
-	(&Desk{hub: desk.hub}).Wake(relay.hub.me)
+	(&deskEnd{hub: desk.hub}).Wake(relay.hub.me)
 	if _, err := desk.Write([]byte("x")); err != nil {
 		t.Fatal(err)
 	}

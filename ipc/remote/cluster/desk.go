@@ -17,8 +17,8 @@ const (
 	maxUnproven = 2  // of one machine that has not proved its key
 )
 
-// Desk carries the connections that relays open with a desk. It implements [session.Carrier].
-type Desk struct {
+// deskEnd carries the connections that relays open with a desk. It implements [session.Carrier].
+type deskEnd struct {
 	*hub
 	paired func() []remote.Key
 
@@ -28,11 +28,9 @@ type Desk struct {
 	unpaired []*conn // of machines that were not paired when they came, the oldest first
 }
 
-var _ session.Carrier = (*Desk)(nil)
-
 // NewDesk returns the carrier of the desk with that key. paired lists the machines that its user has paired.
-func NewDesk(cfg Config, desk remote.Key, paired func() []remote.Key, log *slog.Logger) *Desk {
-	d := &Desk{hub: newHub(cfg, desk, "desk", log), paired: paired, opened: make(chan *conn, maxUnpaired)}
+func NewDesk(cfg Config, desk remote.Key, paired func() []remote.Key, log *slog.Logger) session.Carrier {
+	d := &deskEnd{hub: newHub(cfg, desk, "desk", log), paired: paired, opened: make(chan *conn, maxUnpaired)}
 	d.came, d.isUp = d.accept, func() {
 		for _, machine := range d.paired() {
 			d.Wake(machine)
@@ -42,7 +40,7 @@ func NewDesk(cfg Config, desk remote.Key, paired func() []remote.Key, log *slog.
 }
 
 // Run implements [session.Carrier].
-func (d *Desk) Run(ctx context.Context, serve func(context.Context, net.Conn) error) error {
+func (d *deskEnd) Run(ctx context.Context, serve func(context.Context, net.Conn) error) error {
 	ctx, stop := context.WithCancel(ctx)
 	var serving sync.WaitGroup
 	serving.Go(func() {
@@ -61,7 +59,7 @@ func (d *Desk) Run(ctx context.Context, serve func(context.Context, net.Conn) er
 	return err
 }
 
-func (d *Desk) serve(ctx context.Context, c *conn, serve func(context.Context, net.Conn) error) {
+func (d *deskEnd) serve(ctx context.Context, c *conn, serve func(context.Context, net.Conn) error) {
 	if c.send(kindAccept, 0, nil) {
 		_ = serve(ctx, c) // it says in the log why it ends
 	}
@@ -72,7 +70,7 @@ func (d *Desk) serve(ctx context.Context, c *conn, serve func(context.Context, n
 }
 
 // accept accepts a connection. Unpaired machines can displace each other, but never a paired one.
-func (d *Desk) accept(at address) {
+func (d *deskEnd) accept(at address) {
 	var unproven []*conn
 	for _, c := range d.all(at.peer) {
 		if !c.isProven() {
@@ -104,13 +102,13 @@ func (d *Desk) accept(at address) {
 	}
 }
 
-func (d *Desk) isPaired(sign string) bool {
+func (d *deskEnd) isPaired(sign string) bool {
 	return slices.Contains(d.paired(), remote.Key{Sign: sign})
 }
 
 // Wake implements [session.Carrier]: it asks the relay to open a connection, unless one exists or is being opened,
 // which the relay would end first.
-func (d *Desk) Wake(machine remote.Key) {
+func (d *deskEnd) Wake(machine remote.Key) {
 	if len(d.all(machine.Sign)) > 0 {
 		return
 	}

@@ -187,6 +187,9 @@ func (d *desk) Open(remote.Peer) (ids []interact.ID) {
 // Desks implements [remote.Desk].
 func (d *desk) Desks() []remote.Key { return nil }
 
+// Policy implements [remote.Desk].
+func (d *desk) Policy() (remote.Policy, error) { return remote.Policy{}, nil }
+
 // End implements [remote.Desk].
 func (d *desk) End(_ remote.Peer, a remote.Answer) {
 	d.mu.Lock()

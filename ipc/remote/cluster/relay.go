@@ -13,8 +13,8 @@ import (
 	"nod/ipc/remote/session"
 )
 
-// Relay opens connections with the desks of a relay. It implements [session.Carrier].
-type Relay struct {
+// relayEnd opens connections with the desks of a relay. It implements [session.Carrier].
+type relayEnd struct {
 	*hub
 	desks func() []remote.Key
 	fresh chan struct{} // cap 1: there may be a desk that nobody looks for
@@ -23,11 +23,9 @@ type Relay struct {
 	looks map[string]chan struct{} // by key: cap 1, look for the desk now
 }
 
-var _ session.Carrier = (*Relay)(nil)
-
 // NewRelay returns the carrier of the relay with that key. desks lists those whose answers it takes.
-func NewRelay(cfg Config, relay remote.Key, desks func() []remote.Key, log *slog.Logger) *Relay {
-	r := &Relay{
+func NewRelay(cfg Config, relay remote.Key, desks func() []remote.Key, log *slog.Logger) session.Carrier {
+	r := &relayEnd{
 		hub: newHub(cfg, relay, "relay", log), desks: desks,
 		fresh: make(chan struct{}, 1), looks: map[string]chan struct{}{},
 	}
@@ -36,7 +34,7 @@ func NewRelay(cfg Config, relay remote.Key, desks func() []remote.Key, log *slog
 }
 
 // Run implements [session.Carrier].
-func (r *Relay) Run(ctx context.Context, serve func(context.Context, net.Conn) error) error {
+func (r *relayEnd) Run(ctx context.Context, serve func(context.Context, net.Conn) error) error {
 	ctx, stop := context.WithCancel(ctx)
 	var running sync.WaitGroup
 	running.Go(func() {
@@ -59,7 +57,7 @@ func (r *Relay) Run(ctx context.Context, serve func(context.Context, net.Conn) e
 }
 
 // look returns the channel that starts another attempt to reach a desk, and whether the channel is new.
-func (r *Relay) look(desk string) (look chan struct{}, isNew bool) {
+func (r *relayEnd) look(desk string) (look chan struct{}, isNew bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	look, known := r.looks[desk]
@@ -71,7 +69,7 @@ func (r *Relay) look(desk string) (look chan struct{}, isNew bool) {
 }
 
 // Wake implements [session.Carrier]. Without a key it tries all desks.
-func (r *Relay) Wake(desk remote.Key) {
+func (r *relayEnd) Wake(desk remote.Key) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for key, look := range r.looks {
@@ -83,14 +81,14 @@ func (r *Relay) Wake(desk remote.Key) {
 }
 
 // deskIsThere reconnects with a desk that says that it has no connection.
-func (r *Relay) deskIsThere(desk string) {
+func (r *relayEnd) deskIsThere(desk string) {
 	for _, c := range r.all(desk) {
 		c.end(errNobody)
 	}
 	r.Wake(remote.Key{Sign: desk})
 }
 
-func (r *Relay) keep(
+func (r *relayEnd) keep(
 	ctx context.Context, desk string, look chan struct{}, serve func(context.Context, net.Conn) error,
 ) {
 	for tries := 0; ctx.Err() == nil; tries++ {
@@ -113,7 +111,7 @@ func (r *Relay) keep(
 	}
 }
 
-func (r *Relay) open(ctx context.Context, desk string) (*conn, error) {
+func (r *relayEnd) open(ctx context.Context, desk string) (*conn, error) {
 	c := r.add(address{desk, rand.Text()})
 	if !c.send(kindOpen, 0, nil) {
 		return nil, c.ended()

@@ -23,7 +23,6 @@ type line struct {
 
 	mu       sync.Mutex // guards all below
 	machines map[remote.Key]*machine
-	policies map[remote.Key]remote.Policy
 	since    time.Time             // when a machine came, or the last one went
 	problems map[remote.Key]string // why the last connection ended, by the key that it claims; none: the zero key
 }
@@ -38,8 +37,7 @@ func NewLine(
 ) remote.Line {
 	return &line{
 		identity: identity, desk: desk, carrier: carrier, log: log, changed: changed,
-		machines: map[remote.Key]*machine{}, policies: map[remote.Key]remote.Policy{}, since: time.Now(),
-		problems: map[remote.Key]string{},
+		machines: map[remote.Key]*machine{}, since: time.Now(), problems: map[remote.Key]string{},
 	}
 }
 
@@ -54,7 +52,7 @@ func (l *line) serve(ctx context.Context, conn net.Conn) error {
 	}
 	if ctx.Err() == nil {
 		l.log.Info("a connection to a machine ended", "err", err)
-		l.failed(conn, ProblemOf(err))
+		l.failed(conn, problemOf(err))
 		l.changed()
 	}
 	return err
@@ -130,29 +128,6 @@ func (l *line) Commit(ctx context.Context, key remote.Key, a remote.Answer) (int
 	return m.commit(ctx, a)
 }
 
-// Apply implements [remote.Line].
-func (l *line) Apply(key remote.Key, p remote.Policy) {
-	l.mu.Lock()
-	l.policies[key] = p
-	m := l.machines[key]
-	l.mu.Unlock()
-	if m == nil {
-		l.carrier.Wake(key)
-		return
-	}
-	m.wake.Send()
-}
-
-// policy is what the machine with that key is to apply; nil if nothing was set.
-func (l *line) policy(key remote.Key) *remote.Policy {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if p, ok := l.policies[key]; ok {
-		return &p
-	}
-	return nil
-}
-
 // Forget implements [remote.Line].
 func (l *line) Forget(ctx context.Context, key remote.Key) error {
 	m, err := l.to(key)
@@ -173,9 +148,6 @@ func (l *line) Greet() {
 
 // Drop implements [remote.Line]. The line comes back, and the machine asks to join.
 func (l *line) Drop(key remote.Key) {
-	l.mu.Lock()
-	delete(l.policies, key)
-	l.mu.Unlock()
 	if m, err := l.to(key); err == nil {
 		m.unpair()
 		m.end(errRevoked)
@@ -203,7 +175,7 @@ func (l *line) State(key remote.Key) remote.State {
 	}
 	s.Problem = cmp.Or(s.Problem, l.problems[remote.Key{}], l.problems[key])
 	if s.Problem == "" && len(l.machines) > 0 && !s.Up {
-		s.Problem = ProblemOtherKey
+		s.Problem = problemOtherKey
 	}
 	s.Up = false
 	return s

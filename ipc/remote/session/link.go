@@ -36,9 +36,6 @@ type Relay interface {
 // alone cannot keep a desk out.
 const maxUnknown = 32
 
-// keptAnswered is how many ended requests a link remembers with their answers.
-const keptAnswered = 1024
-
 // Link is the relay's end: all connections with desks.
 type Link struct {
 	identity *remote.Identity
@@ -46,13 +43,12 @@ type Link struct {
 	carrier  Carrier
 	log      *slog.Logger
 
-	mu       sync.Mutex // guards all below, and the fields of openRequest and desk that say so
-	requests map[interact.ID]*openRequest
-	answered []interact.ID // of requests, those that have ended, oldest first
-	desks    []*desk       // connected and paired, the oldest first
-	unknown  []*desk       // connected, and not let in yet, the oldest first
-	changed  chan struct{} // closed when desks changes
-	since    time.Time     // when the first came or the last went
+	mu       sync.Mutex                   // guards all below, and the fields of openRequest and desk that say so
+	requests map[interact.ID]*openRequest // that have not ended
+	desks    []*desk                      // connected and paired, the oldest first
+	unknown  []*desk                      // connected, and not let in yet, the oldest first
+	changed  chan struct{}                // closed when desks changes
+	since    time.Time                    // when the first came or the last went
 }
 
 // openRequest is a request that desks are asked about, or were.
@@ -154,23 +150,19 @@ func (l *Link) Ask(ctx context.Context, r interact.Request) (interact.Answer, er
 	}
 }
 
-// end ends a with an answer, unless it has ended before, and returns the answer that ended it. from is the desk that
-// answered; it may be nil.
-func (l *Link) end(a *openRequest, answer interact.Answer, from *desk) interact.Answer {
+// end ends a with an answer, unless it has ended before. from is the desk that answered; it may be nil.
+func (l *Link) end(a *openRequest, answer interact.Answer, from *desk) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if a.isOver() {
-		return a.answer
+		return
 	}
 	a.answer, a.from = answer, from
 	a.request, a.refusal = interact.Request{}, nil
 	close(a.over)
-	l.answered = append(l.answered, a.id)
-	if len(l.answered) > keptAnswered {
-		delete(l.requests, l.answered[0])
-		l.answered = slices.Delete(l.answered, 0, 1)
+	if l.requests[a.id] == a { // and it is not asked again
+		delete(l.requests, a.id)
 	}
-	return answer
 }
 
 func (l *Link) commit(ctx context.Context, from *desk, answer remote.Answer) (remote.Answer, error) {
@@ -194,7 +186,7 @@ func (l *Link) commit(ctx context.Context, from *desk, answer remote.Answer) (re
 func (l *Link) count(from *desk, answer remote.Answer) error {
 	l.mu.Lock()
 	a := l.requests[answer.ID]
-	if a == nil || a.isOver() {
+	if a == nil {
 		l.mu.Unlock()
 		return nil // what counts is settled already
 	}
@@ -258,9 +250,7 @@ func (l *Link) enter(d *desk) {
 	l.desks = append(l.desks, d)
 	l.deskChanged(len(l.desks) == 1)
 	for _, a := range l.requests {
-		if !a.isOver() {
-			d.show(a)
-		}
+		d.show(a)
 	}
 }
 

@@ -138,12 +138,16 @@ func (m *machine) unpair() {
 
 // apply sends the desk's policy, once for each serial.
 func (m *machine) apply() error {
-	p := m.line.policy(m.key)
-	if p == nil || p.Serial == m.serial {
+	p, err := m.line.desk.Policy()
+	if err != nil {
+		m.line.log.Error("a machine does not get the policy", "key", m.key.Fingerprint(), "err", err)
+		return nil
+	}
+	if p.Serial == m.serial {
 		return nil
 	}
 	m.serial = p.Serial
-	err := m.call(m.life, methodPolicy, p, nil)
+	err = m.call(m.life, methodPolicy, p, nil)
 	if errors.Is(err, errRefused) {
 		m.line.log.Error("a relay refuses the policy and keeps the one it has", "serial", p.Serial)
 		return nil

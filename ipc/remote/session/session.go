@@ -1,10 +1,10 @@
 // Package session is the protocol between a desk and a relay over one connection, whatever carries it.
 //
-// [NewLine] makes the desk's end, [NewLink] the relay's. Each has a [Carrier] that makes connections: package command
-// runs a command such as ssh HOST nod relay --stdio, package cluster meets the other end at a NATS server. Each uses
-// TLS 1.3, in which both ends prove their keys ([remote.Identity.Secure]); the desk is its client. So nobody between
-// can read, change or repeat anything, nor use it elsewhere, and what was recorded stays secret when a key is stolen
-// later.
+// [NewLine] makes the desk's end, [NewLink] the relay's. Each has a [Carrier] that makes connections: that of
+// [NewCommandCarrier] runs a command such as ssh HOST nod relay --stdio, those of package cluster meet the other end at a
+// NATS server. Each uses TLS 1.3, in which both ends prove their keys ([remote.Identity.Secure]); the desk is its client.
+// So nobody between can read, change or repeat anything, nor use it elsewhere, and what was recorded stays secret when a
+// key is stolen later.
 //
 // They speak JSON-RPC 2.0, one message a line, with calls both ways. The desk greets the relay at once and every few
 // seconds, which keeps dead peers from being waited for, and says which requests it still shows: the relay
@@ -181,24 +181,4 @@ func secure(ctx context.Context, identity *remote.Identity, conn net.Conn, isDes
 		c.Proven(key)
 	}
 	return secured, key, nil
-}
-
-// What a line's State says in words of nod's own, for the user to read.
-const (
-	ProblemOtherDesk = "the relay there belongs to another desk, which must pair this one first"
-	ProblemOtherKey  = "another machine answers there: it has a different key"
-	ProblemChatter   = "the reply is not from nod: shell start-up files there must print nothing"
-)
-
-// ProblemOf says why a connection ended with err; nothing where that says no more than that it did.
-func ProblemOf(err error) string {
-	switch {
-	case errors.Is(err, remote.ErrProtocol):
-		return remote.ErrProtocol.Error()
-	case errors.Is(err, remote.ErrNotPaired):
-		return ProblemOtherDesk
-	case errors.Is(err, errNotRPC), errors.Is(err, errTooLong), isChatter(err):
-		return ProblemChatter
-	}
-	return ""
 }

@@ -130,6 +130,7 @@ type testDesk struct {
 	mu      sync.Mutex
 	paired  bool
 	others  []remote.Key
+	serial  uint64 // of the policy
 	joins   int
 	leaves  int
 	refuses error
@@ -181,6 +182,12 @@ func (d *testDesk) Take(_ remote.Peer, r remote.Request) error {
 }
 
 func (d *testDesk) Desks() []remote.Key { return d.others }
+
+func (d *testDesk) Policy() (remote.Policy, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return remote.Policy{Serial: d.serial}, nil
+}
 
 func (d *testDesk) Open(remote.Peer) (open []interact.ID) {
 	d.mu.Lock()
@@ -427,7 +434,7 @@ func TestNothingIsTakenInBeforePairing(t *testing.T) {
 			t.Errorf("%d joins, %d leaves: want it to stay and be looked at again", c.desk.joins, c.desk.leaves)
 		}
 		c.desk.set(func() { c.desk.paired = true })
-		c.line.Apply(c.key(), remote.Policy{Serial: 1}) // as pairing does
+		c.line.Greet() // as pairing does
 		synctest.Wait()
 		c.commit(t, answerTo(t, c.desk.request(t), api.Denied))
 		outcome(t, got, api.Denied)
@@ -584,7 +591,7 @@ func TestARelayOfAnotherDeskIsNotUsed(t *testing.T) {
 		c := connect(t, r, true)
 		got := r.ask(t, runs("make"))
 		waits(t, got)
-		if s := c.line.State(c.key()); s.Up || s.Problem != ProblemOtherDesk || c.desk.joins != 0 {
+		if s := c.line.State(c.key()); s.Up || s.Problem != problemOtherDesk || c.desk.joins != 0 {
 			t.Errorf("state %+v, %d joins", s, c.desk.joins)
 		}
 	})
@@ -690,7 +697,7 @@ func TestWhatWasRecordedIsWorthNothing(t *testing.T) {
 		near, far := net.Pipe()
 		tape := &recorder{Conn: near}
 		l := NewLine(d.identity, d, &cable{}, slog.New(slog.DiscardHandler), func() {}).(*line)
-		l.Apply(r.identity.Key(), remote.Policy{Serial: 1})
+		d.serial = 1
 		ended := make(chan error, 2)
 		ctx, cancel := context.WithCancel(t.Context())
 		go func() { ended <- l.serve(ctx, tape) }()
@@ -754,13 +761,13 @@ func TestEndsOfDifferentProtocolsSaySo(t *testing.T) {
 			Certificates: []tls.Certificate{certificate(t)}, NextProtos: []string{"nod-session/99"},
 		})
 		go func() { _ = relay.HandshakeContext(t.Context()); _ = relay.NetConn().Close() }()
-		if err := l.serve(t.Context(), near); !errors.Is(err, remote.ErrProtocol) || ProblemOf(err) == "" {
+		if err := l.serve(t.Context(), near); !errors.Is(err, remote.ErrProtocol) || problemOf(err) == "" {
 			t.Errorf("the desk: %v", err)
 		}
 		near, far = net.Pipe()
 		go func() { _, _ = far.Write([]byte("Welcome to build-1, a machine of somebody's\n")) }()
 		go func() { _, _ = io.Copy(io.Discard, far) }()
-		if err := l.serve(t.Context(), near); ProblemOf(err) != ProblemChatter {
+		if err := l.serve(t.Context(), near); problemOf(err) != problemChatter {
 			t.Errorf("the desk hears a greeting of a shell: %v", err)
 		}
 	})
@@ -793,7 +800,7 @@ func TestAStrangersProblemIsItsOwn(t *testing.T) {
 	if got != "" || len(line.problems) > maxProblems {
 		t.Errorf("the line says %q, and remembers %d problems", got, len(line.problems))
 	}
-	if fails(paired); line.State(paired).Problem != ProblemChatter || line.State(remote.Key{}).Problem != "" {
+	if fails(paired); line.State(paired).Problem != problemChatter || line.State(remote.Key{}).Problem != "" {
 		t.Errorf("%+v, the line %+v", line.State(paired), line.State(remote.Key{}))
 	}
 }
@@ -945,10 +952,11 @@ func TestAMachineThatAsksBeforeItIsPairedIsLeft(t *testing.T) {
 func TestPoliciesArriveAndApprovalsAreForgotten(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := connect(t, newRelay(t), true)
-		c.line.Apply(c.key(), remote.Policy{Serial: 1})
+		c.desk.set(func() { c.desk.serial = 1 })
+		c.line.Greet()
 		synctest.Wait()
 		c.cable.cut(true)
-		c.line.Apply(c.key(), remote.Policy{Serial: 13})
+		c.desk.set(func() { c.desk.serial = 13 })
 		c.cable.cut(false)
 		time.Sleep(redial)
 		synctest.Wait()
@@ -965,7 +973,7 @@ func TestPoliciesArriveAndApprovalsAreForgotten(t *testing.T) {
 		if err := c.line.Forget(t.Context(), newIdentity(t).Key()); !errors.Is(err, remote.ErrDown) {
 			t.Errorf("forget at another machine: %v", err)
 		}
-		if s := c.line.State(newIdentity(t).Key()); s.Up || s.Problem != ProblemOtherKey {
+		if s := c.line.State(newIdentity(t).Key()); s.Up || s.Problem != problemOtherKey {
 			t.Errorf("state of another machine: %+v", s)
 		}
 	})

@@ -1,15 +1,18 @@
-package command
+package session
 
 import (
+	"errors"
 	"strings"
 
 	"nod/ipc/remote"
-	"nod/ipc/remote/session"
 )
 
 // What a line's State says in words of nod's own, for the user to read: what commands and machines say goes to the
 // log only.
 const (
+	problemOtherDesk    = "the relay there belongs to another desk, which must pair this one first"
+	problemOtherKey     = "another machine answers there: it has a different key"
+	problemChatter      = "the reply is not from nod: shell start-up files there must print nothing"
 	problemNotInstalled = "the connection command is not installed on this computer"
 	problemHostChanged  = "the host's key has changed: find out why before you remove the old one"
 	problemHostUnknown  = "ssh does not know the host's key yet: connect once in a terminal"
@@ -26,7 +29,7 @@ const (
 
 // Problems are all that a line's State says in nod's own words, for windows to say in the user's language.
 var Problems = []string{
-	problemNotInstalled, session.ProblemOtherDesk, session.ProblemOtherKey, session.ProblemChatter,
+	problemNotInstalled, problemOtherDesk, problemOtherKey, problemChatter,
 	problemHostChanged, problemHostUnknown, problemDenied, problemName,
 	problemUnreachable, problemNoNod, problemOldNod, problemNoRelay,
 	problemNoContainer, problemNoEngine, problemEnded,
@@ -66,8 +69,8 @@ var meanings = []struct{ program, words, problem string }{
 	{"", "reach the relay:", problemNoRelay},
 }
 
-// problemOf says why a program ended with that status, by what it said.
-func problemOf(program string, status int, said string) string {
+// problemSaid says why a program ended with that status, by what it said.
+func problemSaid(program string, status int, said string) string {
 	for _, t := range meanings {
 		if (t.program == "" || t.program == program) && strings.Contains(said, t.words) {
 			return t.problem
@@ -80,4 +83,17 @@ func problemOf(program string, status int, said string) string {
 		return problemNoNod
 	}
 	return problemEnded
+}
+
+// problemOf says why a connection ended with err; nothing where that says no more than that it did.
+func problemOf(err error) string {
+	switch {
+	case errors.Is(err, remote.ErrProtocol):
+		return remote.ErrProtocol.Error()
+	case errors.Is(err, remote.ErrNotPaired):
+		return problemOtherDesk
+	case errors.Is(err, errNotRPC), errors.Is(err, errTooLong), isChatter(err):
+		return problemChatter
+	}
+	return ""
 }

@@ -1,6 +1,4 @@
-// Package command carries a desk's connection with a machine over the standard input and output of a command, such as
-// ssh HOST nod relay --stdio. The command runs as the user, with the user's own ssh and keys.
-package command
+package session
 
 import (
 	"cmp"
@@ -17,22 +15,17 @@ import (
 	"time"
 
 	"nod/ipc/remote"
-	"nod/ipc/remote/session"
 	"nod/policy/config"
 )
 
-// RelayArgs are the arguments of nod that reach the relay of a machine. One that they start knows from its first moment
-// which desk it is for: no stranger comes first.
-func RelayArgs(desk remote.Key) []string {
-	return []string{"relay", "--stdio", "--desk", desk.String()}
-}
-
-// Command is what runs nod on a machine, with those arguments. The error says that the machine's name is none.
-func Command(m config.Machine, args ...string) ([]string, error) {
+// Command is what runs nod relay --stdio on a machine, as the user, with the user's own ssh and keys. A relay that it
+// starts knows from its first moment which desk it is for: no stranger comes first. The error says that the machine's
+// name is none.
+func Command(m config.Machine, desk remote.Key) ([]string, error) {
 	if err := m.Check(); err != nil {
 		return nil, err
 	}
-	there := append([]string{m.Host, "nod"}, args...)
+	there := []string{m.Host, "nod", "relay", "--stdio", "--desk", desk.String()}
 	if m.Kind == config.MachineSSH {
 		// Whatever the user's configuration of ssh says: nothing is asked on a terminal that nobody sees, nothing of this
 		// machine is lent to the other one, and nothing else keeps the connection from coming up.
@@ -55,8 +48,8 @@ const (
 	lastWait  = 30 * time.Second
 )
 
-// Carrier runs a command again whenever it ends. It implements [session.Carrier].
-type Carrier struct {
+// carrier runs a command again whenever it ends. It implements [Carrier].
+type commandCarrier struct {
 	start   func() (transport, error)
 	changed func()
 	retry   chan struct{} // cap 1: somebody waits for the connection
@@ -65,26 +58,24 @@ type Carrier struct {
 	state remote.State
 }
 
-var _ session.Carrier = (*Carrier)(nil)
-
 type transport interface {
 	net.Conn
 	// problem says, once it was closed, why it ended, in words for the user; without any it did not fail.
 	problem() string
 }
 
-// NewCarrier returns what runs the command, as [Command] makes it. changed is told whenever it has ended. It must not
+// NewCommandCarrier returns what runs the command, as [Command] makes it. changed is told whenever it has ended. It must not
 // block.
-func NewCarrier(command []string, log *slog.Logger, changed func()) *Carrier {
-	return newCarrier(func() (transport, error) { return start(command, log) }, changed)
+func NewCommandCarrier(command []string, log *slog.Logger, changed func()) Carrier {
+	return newCommandCarrier(func() (transport, error) { return start(command, log) }, changed)
 }
 
-func newCarrier(start func() (transport, error), changed func()) *Carrier {
-	return &Carrier{start: start, changed: changed, retry: make(chan struct{}, 1), state: remote.State{Since: time.Now()}}
+func newCommandCarrier(start func() (transport, error), changed func()) *commandCarrier {
+	return &commandCarrier{start: start, changed: changed, retry: make(chan struct{}, 1), state: remote.State{Since: time.Now()}}
 }
 
-// Run implements [session.Carrier].
-func (c *Carrier) Run(ctx context.Context, serve func(context.Context, net.Conn) error) error {
+// Run implements [Carrier].
+func (c *commandCarrier) Run(ctx context.Context, serve func(context.Context, net.Conn) error) error {
 	for wait := firstWait; ctx.Err() == nil; {
 		began := time.Now()
 		c.connect(ctx, serve)
@@ -103,7 +94,7 @@ func (c *Carrier) Run(ctx context.Context, serve func(context.Context, net.Conn)
 }
 
 // connect runs the command once, for as long as the connection holds.
-func (c *Carrier) connect(ctx context.Context, serve func(context.Context, net.Conn) error) {
+func (c *commandCarrier) connect(ctx context.Context, serve func(context.Context, net.Conn) error) {
 	conn, err := c.start()
 	if err != nil {
 		c.failed(err.Error())
@@ -113,26 +104,26 @@ func (c *Carrier) connect(ctx context.Context, serve func(context.Context, net.C
 	_ = conn.Close()
 	problem := conn.problem()
 	if ctx.Err() == nil {
-		c.failed(cmp.Or(session.ProblemOf(err), problem))
+		c.failed(cmp.Or(problemOf(err), problem))
 	}
 }
 
-func (c *Carrier) failed(problem string) {
+func (c *commandCarrier) failed(problem string) {
 	c.mu.Lock()
 	c.state.Problem = problem
 	c.mu.Unlock()
 	c.changed()
 }
 
-// State implements [session.Carrier].
-func (c *Carrier) State() remote.State {
+// State implements [Carrier].
+func (c *commandCarrier) State() remote.State {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.state
 }
 
-// Wake implements [session.Carrier].
-func (c *Carrier) Wake(remote.Key) {
+// Wake implements [Carrier].
+func (c *commandCarrier) Wake(remote.Key) {
 	select {
 	case c.retry <- struct{}{}:
 	default: // it is about to
@@ -141,7 +132,7 @@ func (c *Carrier) Wake(remote.Key) {
 
 // process is a command that runs. It implements [transport].
 type process struct {
-	session.Bare
+	Bare
 	cmd    *exec.Cmd
 	in     io.WriteCloser
 	out    io.ReadCloser
@@ -193,7 +184,7 @@ func (p *process) problem() string {
 	if err != nil || said != "" {
 		p.log.Info("a connection command ended", "command", p.cmd.Args, "err", err, "said", said)
 	}
-	return problemOf(filepath.Base(p.cmd.Args[0]), p.cmd.ProcessState.ExitCode(), said)
+	return problemSaid(filepath.Base(p.cmd.Args[0]), p.cmd.ProcessState.ExitCode(), said)
 }
 
 type tail struct {

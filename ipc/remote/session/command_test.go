@@ -1,4 +1,4 @@
-package command
+package session
 
 import (
 	"bufio"
@@ -24,7 +24,7 @@ func TestCommandOfAMachine(t *testing.T) {
 		t.Fatal(err)
 	}
 	key := own.Key()
-	ssh, err := Command(config.Machine{Kind: config.MachineSSH, Host: "me@build-1"}, RelayArgs(key)...)
+	ssh, err := Command(config.Machine{Kind: config.MachineSSH, Host: "me@build-1"}, key)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,7 +35,7 @@ func TestCommandOfAMachine(t *testing.T) {
 	if !slices.Contains(ssh, "BatchMode=yes") || !slices.Contains(ssh, "-T") {
 		t.Errorf("ssh: %q", ssh)
 	}
-	docker, err := Command(config.Machine{Kind: config.MachineDocker, Host: "dev_1.a"}, RelayArgs(key)...)
+	docker, err := Command(config.Machine{Kind: config.MachineDocker, Host: "dev_1.a"}, key)
 	if err != nil || strings.Join(docker, " ") != "docker exec -i dev_1.a nod relay --stdio --desk "+key.String() {
 		t.Errorf("docker: %q, %v", docker, err)
 	}
@@ -48,13 +48,13 @@ func TestAHostIsNeverAFlagOrAShellsWord(t *testing.T) {
 		strings.Repeat("a", 300),
 	} {
 		for _, kind := range []string{config.MachineSSH, config.MachineDocker, config.MachinePodman} {
-			if command, err := Command(config.Machine{Kind: kind, Host: host}); err == nil {
+			if command, err := Command(config.Machine{Kind: kind, Host: host}, remote.Key{}); err == nil {
 				t.Errorf("%s %q: %q", kind, host, command)
 			}
 		}
 	}
 	for _, kind := range []string{"", "sh", "/bin/sh", "ssh ", "SSH"} {
-		if command, err := Command(config.Machine{Kind: kind, Host: "a"}); err == nil {
+		if command, err := Command(config.Machine{Kind: kind, Host: "a"}, remote.Key{}); err == nil {
 			t.Errorf("kind %q: %q", kind, command)
 		}
 	}
@@ -87,7 +87,7 @@ func TestWhyACommandEnded(t *testing.T) {
 		"killed":              {"ssh", -1, "", ""},
 	}
 	for name, tt := range tests {
-		if got := problemOf(tt.program, tt.status, tt.said); got != tt.want {
+		if got := problemSaid(tt.program, tt.status, tt.said); got != tt.want {
 			t.Errorf("%s: %q, want %q", name, got, tt.want)
 		}
 	}
@@ -172,7 +172,7 @@ func TestACommandThatIsNotInstalled(t *testing.T) {
 func TestTheWaitBeforeACommandRunsAgainGrows(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began, ran := time.Now(), []time.Duration{}
-		c := newCarrier(func() (transport, error) {
+		c := newCommandCarrier(func() (transport, error) {
 			ran = append(ran, time.Since(began))
 			return nil, errors.New(problemNotInstalled)
 		}, func() {})

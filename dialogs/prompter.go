@@ -56,8 +56,6 @@ type Prompter struct {
 	// aside runs work on another goroutine and then show on the UI goroutine.
 	aside func(work func() (show func()))
 
-	hasRoomBeside func(w fyne.Window, width float32) bool
-
 	// mu serializes functions for the UI goroutine after the end of Fyne's loop.
 	mu      sync.Mutex
 	queue   *queue
@@ -77,7 +75,7 @@ func New(a fyne.App, o Options) *Prompter {
 	p := &Prompter{
 		app: a, options: o, now: time.Now, do: Do,
 		later: func(f func()) { f() },
-		timer: time.AfterFunc, screen: screenOf, hasRoomBeside: hasRoomBeside,
+		timer: time.AfterFunc, screen: screenOf,
 		queue: &queue{},
 	}
 	p.aside = func(work func() func()) { go func() { p.post(work()) }() }

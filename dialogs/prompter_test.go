@@ -44,8 +44,8 @@ func idleOptions() Options {
 	return Options{
 		Config: func() config.Prompt { return config.Default().Prompt },
 		Offers: func(interact.ID) policy.Offers { return policy.Offers{} },
-		Undo:   func(int, func(error)) {}, Snooze: func(interact.ID, time.Duration) {},
-		Draft: func(interact.ID) []byte { return nil }, SaveDraft: func(interact.ID, []byte) {},
+		Snooze: func(interact.ID, time.Duration) {},
+		Draft:  func(interact.ID) []byte { return nil }, SaveDraft: func(interact.ID, []byte) {},
 		Showing: func(interact.ID) {}, Changed: func() {}, Log: slog.Default(),
 	}
 }

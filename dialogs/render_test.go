@@ -167,7 +167,7 @@ and ![a picture](http://tracker.example/p.png). <b>Not bold</b>, hidden: a` + "\
 func TestRenderedMarkdown(t *testing.T) {
 	for _, look := range []string{"light", "dark"} {
 		t.Run(look, func(t *testing.T) {
-			made := func() fyne.CanvasObject { return newMarkdown(nil, question) }
+			made := func() fyne.CanvasObject { return newMarkdown(&window{}, question) }
 			assertGolden(t, "markdown-"+look, drawn(t, look, 560, made))
 		})
 	}

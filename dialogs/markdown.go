@@ -32,8 +32,8 @@ const (
 //
 // The text comes from a requester, so this walks an allow-list of its syntax tree and never uses Fyne's own Markdown,
 // which loads pictures from the network and opens any link. Here nothing is loaded; a link shows its whole target and
-// opens on a click, after asking; everything else is shown as text. w is the window of a prompt; elsewhere it is nil, and
-// no link opens.
+// opens on a click, after asking; everything else is shown as text. w is the window of a prompt; elsewhere it is nil,
+// and no link opens.
 func newMarkdown(w *window, source string) fyne.CanvasObject {
 	if len(source) > prompt.MaxMarkdownBytes {
 		return proseLabel(source)

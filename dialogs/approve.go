@@ -207,7 +207,7 @@ func (a *approvePage) toggleRaw() {
 	a.rawShown = !a.rawShown
 	a.disclosure.setText(a.disclosureText())
 	if a.rawShown {
-		raw := newRawView(a.body.Input)
+		raw := newSheet(prompt.RawLines(a.body.Input), string(a.body.Input))
 		raw.attach(a.w, nil)
 		a.setText(raw)
 	} else {

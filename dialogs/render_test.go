@@ -14,6 +14,7 @@ import (
 	"fyne.io/fyne/v2/test"
 	"fyne.io/fyne/v2/theme"
 
+	"nod/dialogs/prompt"
 	"nod/interact"
 )
 
@@ -175,5 +176,6 @@ func TestRenderedMarkdown(t *testing.T) {
 
 func TestRenderedRaw(t *testing.T) {
 	raw := []byte(`{"command":"ls \u202e","n":1.50,"list":[],"deep":{"a":[1,2]}}`)
-	assertGolden(t, "raw-light", drawn(t, "light", 560, func() fyne.CanvasObject { return newRawView(raw) }))
+	made := func() fyne.CanvasObject { return newSheet(prompt.RawLines(raw), string(raw)) }
+	assertGolden(t, "raw-light", drawn(t, "light", 560, made))
 }

@@ -152,7 +152,7 @@ func (a *approvePage) setCompact(v bool) {
 }
 
 // bodyHeight returns the height of the body that shows the whole input.
-func (a *approvePage) bodyHeight(float32) float32 {
+func (a *approvePage) bodyHeight() float32 {
 	body := a.object.(*fyne.Container).Objects[0].(*fyne.Container)
 	height := float32(2 * bodyMargin)
 	for i, o := range body.Objects {

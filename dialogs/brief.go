@@ -47,11 +47,8 @@ const (
 // newBriefPart puts label before text, which must be safe to show.
 func newBriefPart(label fyne.CanvasObject, text string, importance widget.Importance) briefPart {
 	ink := theme.ColorNameForeground
-	switch importance {
-	case widget.LowImportance:
+	if importance == widget.LowImportance {
 		ink = ColorMuted
-	case widget.DangerImportance:
-		ink = theme.ColorNameError
 	}
 	line := newElidedText(text, theme.SizeNameCaptionText, fyne.TextStyle{}, ink)
 	full := Tight(Lines(text, theme.SizeNameCaptionText, importance))

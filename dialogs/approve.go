@@ -152,7 +152,7 @@ func (a *approvePage) setCompact(v bool) {
 }
 
 // bodyHeight returns the height of the body that shows the whole input.
-func (a *approvePage) bodyHeight(float32) float32 {
+func (a *approvePage) bodyHeight() float32 {
 	body := a.object.(*fyne.Container).Objects[0].(*fyne.Container)
 	height := float32(2 * bodyMargin)
 	for i, o := range body.Objects {
@@ -207,7 +207,7 @@ func (a *approvePage) toggleRaw() {
 	a.rawShown = !a.rawShown
 	a.disclosure.setText(a.disclosureText())
 	if a.rawShown {
-		raw := newRawView(a.body.Input)
+		raw := newSheet(prompt.RawLines(a.body.Input), string(a.body.Input))
 		raw.attach(a.w, nil)
 		a.setText(raw)
 	} else {
@@ -357,14 +357,16 @@ const leastInput = 110
 // input takes the remaining height; if that is too little, the parts scroll.
 type approveLayout struct{ a *approvePage }
 
-// leastRow is the height of an input with one row. With less left, the texts around it show only their first part.
+// leastRow is the height of an input with one row.
 const leastRow = 34
 
 func (approveLayout) MinSize([]fyne.CanvasObject) fyne.Size { return fyne.Size{} }
 
 func (l approveLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	input, parts := o[inputIndex], o[partsIndex].(*container.Scroll)
-	l.a.showAll(true)
+	if l.a.rest != nil {
+		l.a.rest.object.Show()
+	}
 	margin, gap := float32(bodyMargin), float32(bodyGap)
 	if l.a.compact {
 		margin, gap = tightGap, tightGap
@@ -372,10 +374,6 @@ func (l approveLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	width := size.Width - 2*sideMargin
 	y, bottom := l.around(o, width, margin, gap, size.Height-margin)
 	if l.a.compact && bottom-y < leastInput && l.a.hideNotes() {
-		y, bottom = l.around(o, width, margin, gap, size.Height-margin)
-	}
-	if l.a.compact && bottom-y < leastRow {
-		l.a.showAll(false)
 		y, bottom = l.around(o, width, margin, gap, size.Height-margin)
 	}
 
@@ -402,14 +400,6 @@ func (l approveLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	}
 	input.Move(fyne.NewPos(sideMargin, y))
 	input.Resize(fyne.NewSize(width, max(bottom-y, 0)))
-}
-
-func (a *approvePage) showAll(v bool) {
-	a.words.first = !v
-	if a.rest != nil {
-		a.rest.first = !v
-		SetVisible(a.rest.object, true)
-	}
 }
 
 // hideNotes hides the facts that are no headlines if none of them needs attention, and reports whether it did.

@@ -15,7 +15,6 @@ type brief struct {
 	end     *button // at the right end; nil for none
 	maxRows int     // rows while folded
 	open    bool    // the user unfolded it
-	first   bool    // folded, it shows only its first part
 	width   float32
 
 	placed placing // for which everything was placed
@@ -26,7 +25,7 @@ type brief struct {
 type placing struct {
 	width           float32
 	maxRows         int
-	open, first     bool
+	open            bool
 	line, more, end fyne.Size
 }
 
@@ -48,11 +47,8 @@ const (
 // newBriefPart puts label before text, which must be safe to show.
 func newBriefPart(label fyne.CanvasObject, text string, importance widget.Importance) briefPart {
 	ink := theme.ColorNameForeground
-	switch importance {
-	case widget.LowImportance:
+	if importance == widget.LowImportance {
 		ink = ColorMuted
-	case widget.DangerImportance:
-		ink = theme.ColorNameError
 	}
 	line := newElidedText(text, theme.SizeNameCaptionText, fyne.TextStyle{}, ink)
 	full := Tight(Lines(text, theme.SizeNameCaptionText, importance))
@@ -98,7 +94,7 @@ func (b *brief) Layout(_ []fyne.CanvasObject, size fyne.Size) {
 // placeAt places everything and returns the total height. Fyne asks for that with each frame, and whatever moves has it
 // draw another one: so nothing moves that is in its place.
 func (b *brief) placeAt(width float32) float32 {
-	p := placing{width: width, maxRows: b.maxRows, open: b.open, first: b.first, more: b.more.MinSize()}
+	p := placing{width: width, maxRows: b.maxRows, open: b.open, more: b.more.MinSize()}
 	if len(b.parts) > 0 {
 		p.line = b.parts[0].line.MinSize()
 	}
@@ -119,9 +115,6 @@ func (b *brief) place(width float32) float32 {
 	gaps := briefPartGap * float32(len(b.parts)-1)
 	all := b.column(width)
 	fits := len(b.parts) == 0 || labelWidth(b.parts)+textWidth(b.parts)+gaps <= width
-	for _, p := range b.parts {
-		SetVisible(p.label, true)
-	}
 	folds := !fits && all > float32(b.maxRows)*b.parts[0].line.MinSize().Height
 	SetVisible(b.more, folds)
 	if folds {
@@ -135,11 +128,7 @@ func (b *brief) place(width float32) float32 {
 		return b.row(b.parts, 0, width)
 	case folds && !b.open:
 		var y float32
-		for i, p := range b.parts {
-			if b.first && i > 0 {
-				p.hide()
-				continue
-			}
+		for i := range b.parts {
 			y += b.row(b.parts[i:i+1], y, width)
 		}
 		return y
@@ -149,12 +138,6 @@ func (b *brief) place(width float32) float32 {
 		SetVisible(p.full, true)
 	}
 	return all
-}
-
-func (p briefPart) hide() {
-	for _, o := range []fyne.CanvasObject{p.label, p.line, p.full} {
-		SetVisible(o, false)
-	}
 }
 
 // atEnd puts a button at the right end of the first row, and returns the width that is left.

@@ -54,18 +54,7 @@ func TestGallery(t *testing.T) {
 		s.open(request("1", api.Ask{Question: question, Options: []string{"Postgres", "SQLite"}}))
 		s.ready()
 	})
-	add("column", func(s *screen) {
-		crowd(s)
-		s.p.window.win.Resize(fyne.NewSize(1000, 520))
-		s.ready()
-	})
 	add("keep-menu", func(s *screen) { s.open(bash("1", "make")); s.ready(); s.tapText("Once") })
-	views = append(views, dialogstest.View{Name: "undo-strip", Open: func(t *testing.T, theme string) fyne.Window {
-		s := newScreen(t)
-		fyne.CurrentApp().Settings().SetTheme(dialogstest.Fonts(Theme(theme)))
-		s.undos(aGrant)
-		return s.p.strip.win
-	}})
 	dialogstest.Gallery(t, "prompt", views)
 }
 

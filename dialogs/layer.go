@@ -3,8 +3,6 @@ package dialogs
 import (
 	"image/color"
 	"slices"
-	"unicode"
-	"unicode/utf8"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/canvas"
@@ -103,18 +101,6 @@ func (l *layer) typedKey(from *menuLine, ev *fyne.KeyEvent) bool {
 		l.focus(to)
 	}
 	return moves
-}
-
-// typedRune moves the focus from a line to the next that starts with a letter.
-func (l *layer) typedRune(from *menuLine, r rune) {
-	at := slices.Index(l.items, from)
-	for i := range l.items {
-		to := (at + 1 + i) % len(l.items)
-		if first, _ := utf8.DecodeRuneInString(l.items[to].item.text); unicode.ToLower(first) == unicode.ToLower(r) {
-			l.focus(to)
-			return
-		}
-	}
 }
 
 func (l *layer) CreateRenderer() fyne.WidgetRenderer {
@@ -223,6 +209,3 @@ func (m *menuLine) TypedKey(ev *fyne.KeyEvent) {
 		m.w.typedKey(ev)
 	}
 }
-
-// TypedRune implements [fyne.Focusable].
-func (m *menuLine) TypedRune(r rune) { m.layer.typedRune(m, r) }

@@ -2,6 +2,7 @@ package dialogs
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -9,6 +10,7 @@ import (
 	"fyne.io/fyne/v2/canvas"
 	"fyne.io/fyne/v2/widget"
 
+	"nod/api"
 	"nod/dialogs/dialogstest"
 	"nod/interact"
 )
@@ -119,5 +121,36 @@ func (s *screen) wantLinesInReach() {
 	s.pass(time.Second)
 	if s.p.window.menu != nil {
 		s.t.Error("Escape leaves it open")
+	}
+}
+
+// The list of the queue has the requests of a session together, oldest first, snoozed ones last, each with its risk. A
+// click opens a snoozed request early.
+func TestQueueMenu(t *testing.T) {
+	s := newScreen(t)
+	from := func(session string, r interact.Request) {
+		r.Requester.Session = session
+		s.open(r)
+	}
+	late := bash("6", "npm install")
+	late.Snoozed = s.time.Add(14 * time.Minute)
+	from("s1", bash("1", "make -j8 all"))
+	from("s2", request("2", api.Confirm{Message: "Deploy 2.4.0 to production now?"}))
+	from("s1", late)
+	from("s1", bash("3", "rm -rf ~/"))
+	s.ready()
+	s.tap(s.page().head.queue)
+	items := s.p.window.menu.items
+	for i, want := range []struct{ text, small string }{
+		{"make -j8 all", "May run other code"}, {"rm -rf ~/", "Deletes your home folder"}, {"Deploy 2.4.0", "yes or no"},
+		{"npm install", "back at 07:22"},
+	} {
+		if it := items[i].item; !strings.Contains(it.text, want.text) || !strings.Contains(it.small, want.small) {
+			t.Errorf("line %d: %q, %q, want %q, %q", i, it.text, it.small, want.text, want.small)
+		}
+	}
+	s.tap(items[3])
+	if got := s.page().entry.request.ID; got != "6" || len(s.snoozed) != 1 || s.snoozed[0] != (put{"6", 0}) {
+		t.Errorf("the prompt shows %s; told %v", got, s.snoozed)
 	}
 }

@@ -14,7 +14,7 @@ import (
 // linkedText is a rich text with nod's links in place of Fyne's, which swallow all keys, also Escape.
 type linkedText struct {
 	widget.RichText
-	w *window // nil outside a prompt
+	w *window // nil outside a prompt, where there are no links
 }
 
 func newLinkedText(w *window, segments []widget.RichTextSegment) *linkedText {
@@ -108,13 +108,10 @@ func (l *link) Tapped(*fyne.PointEvent) {
 func (l *link) Cursor() desktop.Cursor { return desktop.PointerCursor }
 
 func (l *link) TypedKey(ev *fyne.KeyEvent) {
-	switch {
-	case !presses(ev):
-		l.passOn(ev)
-	case l.w != nil:
+	if presses(ev) {
 		l.w.pressing(l.open)()
-	default:
-		l.open()
+	} else {
+		l.passOn(ev)
 	}
 }
 

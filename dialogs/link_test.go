@@ -22,8 +22,8 @@ var stopPrompts = map[string]interact.Body{
 	"text":       api.Ask{Question: linked},
 	"many lines": api.Ask{Question: linked, Multiline: true},
 	"command":    approval("Bash", object{"command": "npm run lint && rm -rf build/cache"}),
-	"plan":       approval("ExitPlanMode", object{"plan": "# A plan\n\n" + linked}),
 	"table":      api.Confirm{Message: "|a|\n|-|\n|" + linked + "|"},
+	"plan":       approval("ExitPlanMode", object{"plan": "# A plan\n\n" + linked}),
 }
 
 // With any widget focused, Tab and Shift+Tab move on, Escape undoes one step and finally closes the prompt, and the
@@ -124,6 +124,9 @@ func TestLinkAsksInPrompt(t *testing.T) {
 	s.key(fyne.KeySpace)
 	if s.p.window.menu == nil {
 		t.Fatal("nothing asks")
+	}
+	if !s.shows("https://example.com/a") {
+		t.Error("the question lacks the address")
 	}
 	s.pass(time.Second)
 	s.chord(fyne.KeyReturn)

@@ -16,7 +16,6 @@ import (
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/extension"
 	gfm "github.com/yuin/goldmark/extension/ast"
-	"github.com/yuin/goldmark/parser"
 	"github.com/yuin/goldmark/text"
 	"github.com/yuin/goldmark/util"
 
@@ -29,27 +28,23 @@ const (
 	maxMarkdownBlocks = 2000
 )
 
-// newMarkdown renders text as light Markdown: paragraphs, headings, bold, emphasis, strikethrough, code, lists, tasks,
-// tables and quotes.
+// newMarkdown renders text as light Markdown: paragraphs, headings, bold, emphasis, code, lists, tables and quotes.
 //
 // The text comes from a requester, so this walks an allow-list of its syntax tree and never uses Fyne's own Markdown,
 // which loads pictures from the network and opens any link. Here nothing is loaded; a link shows its whole target and
-// opens on a click, after asking; everything else is shown as text. w is the window of a prompt, nil elsewhere.
+// opens on a click, after asking; everything else is shown as text. w is the window of a prompt; elsewhere it is nil,
+// and no link opens.
 func newMarkdown(w *window, source string) fyne.CanvasObject {
 	if len(source) > prompt.MaxMarkdownBytes {
 		return proseLabel(source)
 	}
 	m := markdown{w: w, source: []byte(source)}
-	root := markdownParser().Parse(text.NewReader(m.source))
+	root := goldmark.New(goldmark.WithExtensions(extension.Table)).Parser().Parse(text.NewReader(m.source))
 	blocks := m.blocks(root, 0)
 	if len(blocks) == 0 {
 		return proseLabel(source)
 	}
 	return blocksColumn(blocks...)
-}
-
-func markdownParser() parser.Parser {
-	return goldmark.New(goldmark.WithExtensions(extension.Table, extension.Strikethrough, extension.TaskList)).Parser()
 }
 
 func proseLabel(source string) fyne.CanvasObject {
@@ -128,33 +123,10 @@ func (m *markdown) list(list *ast.List, depth int) fyne.CanvasObject {
 		room.SetMinSize(fyne.NewSize(26+theme.InnerPadding(), 0))
 		mark := container.NewStack(room, richText([]widget.RichTextSegment{
 			&widget.TextSegment{Text: bullet, Style: widget.RichTextStyleInline}}))
-		if task := taskOf(item); task != nil {
-			mark = container.NewStack(room, taskMark(task.IsChecked))
-		}
 		body := blocksColumn(m.blocks(item, depth+1)...)
 		items = append(items, container.New(&sides{gap: -theme.InnerPadding()}, mark, body, container.NewStack()))
 	}
 	return blocksColumn(items...)
-}
-
-// taskOf returns the box of a list item that is a task, else nil.
-func taskOf(item ast.Node) *gfm.TaskCheckBox {
-	if item.FirstChild() == nil {
-		return nil
-	}
-	task, _ := item.FirstChild().FirstChild().(*gfm.TaskCheckBox)
-	return task
-}
-
-// taskMark draws the box of a task. It shows the state that the agent wrote and cannot be clicked.
-func taskMark(done bool) fyne.CanvasObject {
-	icon := theme.CheckButtonIcon()
-	if done {
-		icon = theme.CheckButtonCheckedIcon()
-	}
-	const size = 16
-	box := container.New(fixed{width: size, height: size}, widget.NewIcon(icon))
-	return Padded(theme.InnerPadding(), theme.InnerPadding(), Row(0, box))
 }
 
 func (m *markdown) literal(n ast.Node) fyne.CanvasObject {
@@ -218,13 +190,8 @@ func (m *markdown) inline(n ast.Node, style widget.RichTextStyle, depth int) []w
 			style.TextStyle.Italic = true
 		}
 		return m.inlines(n, style, depth+1)
-	case *gfm.Strikethrough:
-		style.TextStyle.Strikethrough = true
-		return m.inlines(n, style, depth+1)
-	case *gfm.TaskCheckBox: // in place of the bullet
-		return nil
 	case *ast.CodeSpan:
-		style.TextStyle = fyne.TextStyle{Monospace: true, Strikethrough: style.TextStyle.Strikethrough}
+		style.TextStyle = fyne.TextStyle{Monospace: true}
 		return spanSegments(safetext.Render(m.innerText(n)), style)
 	case *ast.Link:
 		return m.link(m.inlines(n, style, depth+1), m.innerText(n), string(n.Destination), style)
@@ -287,11 +254,11 @@ func (m *markdown) link(
 
 func (m *markdown) targetSegments(target string, style widget.RichTextStyle) []widget.RichTextSegment {
 	u := webAddress(target)
-	if u == nil {
+	if u == nil || m.w == nil {
 		return spanSegments(safetext.Render(target), style)
 	}
 	link := &widget.HyperlinkSegment{Text: safetext.Render(target)[0].String()}
-	link.OnTapped = func() { askToOpen(m.w, u, target) }
+	link.OnTapped = func() { m.w.askToOpen(u, target) }
 	return []widget.RichTextSegment{link}
 }
 
@@ -304,23 +271,8 @@ func webAddress(target string) *url.URL {
 	return u
 }
 
-// askToOpen shows the whole address, and opens it if the user confirms.
-func askToOpen(w *window, u *url.URL, target string) {
-	if w != nil {
-		w.askToOpen(u, target)
-		return
-	}
-	windows := fyne.CurrentApp().Driver().AllWindows()
-	for _, w := range windows {
-		if w.Content() == nil || !w.Content().Visible() {
-			continue
-		}
-		newOpenQuestion(w.Canvas(), u, target).Show()
-		return
-	}
-}
-
-// askToOpen asks in a menu. Escape closes it, and nothing behind it can be affirmed.
+// askToOpen shows the whole address in a menu, and opens it if the user confirms. Escape closes the menu, and nothing
+// behind it can be affirmed.
 func (w *window) askToOpen(u *url.URL, target string) {
 	if w.page == nil {
 		return
@@ -334,25 +286,6 @@ func (w *window) askToOpen(u *url.URL, target string) {
 		},
 		{text: tr("Open"), do: func() { _ = fyne.CurrentApp().OpenURL(u) }}, // the desktop reports failures
 	})
-}
-
-func newOpenQuestion(c fyne.Canvas, u *url.URL, target string) *widget.PopUp {
-	question, bold := tr("Open this address in the browser?"), fyne.TextStyle{Bold: true}
-	title := widget.NewLabelWithStyle(question, fyne.TextAlignLeading, bold)
-	host, _ := prompt.HostOf(target)
-	lines := append(prompt.Unnumbered("", host, prompt.LineTitle), prompt.Line{Style: prompt.LineRule})
-	address := newSheet(append(lines, prompt.Unnumbered("", target, prompt.LineText)...), target)
-	var popup *widget.PopUp
-	cancel := widget.NewButton(tr("Cancel"), func() { popup.Hide() })
-	open := widget.NewButton(tr("Open"), func() {
-		popup.Hide()
-		_ = fyne.CurrentApp().OpenURL(u) // the desktop reports failures
-	})
-	buttons := container.NewHBox(layout.NewSpacer(), cancel, open)
-	popup = widget.NewModalPopUp(Padded(12, 14, container.NewBorder(
-		Padded(4, 0, Tight(title)), Padded(6, 0, buttons), nil, nil, address)), c)
-	popup.Resize(fyne.NewSize(min(520, c.Size().Width-40), popup.MinSize().Height))
-	return popup
 }
 
 func codeBlock(code string) fyne.CanvasObject {

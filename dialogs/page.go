@@ -18,11 +18,11 @@ import (
 
 // kind is what each kind of prompt does in its own way. [page] does it as most of them do.
 type kind interface {
-	affirm()                          // gives the affirmative answer; called only while armed
-	refuse()                          // gives the negative answer
-	stepBack() bool                   // undoes one step, for Escape; false if there is none
-	bodyHeight(width float32) float32 // without scrolling
-	firstFocus() fyne.Focusable       // gets the focus first, if it is in view
+	affirm()                    // gives the affirmative answer; called only while armed
+	refuse()                    // gives the negative answer
+	stepBack() bool             // undoes one step, for Escape; false if there is none
+	bodyHeight() float32        // without scrolling
+	firstFocus() fyne.Focusable // gets the focus first, if it is in view
 }
 
 // page is one prompt, shown or waiting to be shown again: it keeps what the user entered while its request is pending.
@@ -77,7 +77,7 @@ func (p *page) refuse() {
 
 func (p *page) stepBack() bool { return false }
 
-func (p *page) bodyHeight(float32) float32 { return p.column.scroll.Content.MinSize().Height }
+func (p *page) bodyHeight() float32 { return p.column.scroll.Content.MinSize().Height }
 
 func (p *page) firstFocus() fyne.Focusable { return p.text }
 
@@ -226,7 +226,7 @@ func (l pageLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	top, bottom := resizeToWidth(head, size.Width), resizeToWidth(foot, size.Width)
 	if size.Height < roomyPage {
 		body.Resize(fyne.NewSize(size.Width, max(size.Height-top-bottom, 0)))
-		if size.Height-top-bottom+slack < l.p.kind.bodyHeight(size.Width) {
+		if size.Height-top-bottom+slack < l.p.kind.bodyHeight() {
 			l.p.setCompact(true)
 			top, bottom = resizeToWidth(head, size.Width), resizeToWidth(foot, size.Width)
 		}
@@ -245,7 +245,7 @@ func (p *page) size(least, most fyne.Size) fyne.Size {
 	}
 	p.object.Resize(fyne.NewSize(width, most.Height))
 	parts := p.object.(*fyne.Container).Objects
-	height := p.kind.bodyHeight(width) + parts[1].MinSize().Height + parts[2].MinSize().Height
+	height := p.kind.bodyHeight() + parts[1].MinSize().Height + parts[2].MinSize().Height
 	height = max(height, p.object.MinSize().Height) // no window is smaller
 	return fyne.NewSize(width, min(max(height, least.Height), most.Height))
 }

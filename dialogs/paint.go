@@ -153,6 +153,13 @@ func Lines(s string, size fyne.ThemeSizeName, importance widget.Importance) *wid
 	return l
 }
 
+// OneLine is a label that is cut at the end of its line.
+func OneLine(s string, size fyne.ThemeSizeName) *widget.Label {
+	l := widget.NewLabel(s)
+	l.SizeName, l.Truncation = size, fyne.TextTruncateEllipsis
+	return l
+}
+
 // Tight removes the padding of a Label, or of another of Fyne's widgets with text.
 func Tight(o fyne.CanvasObject) fyne.CanvasObject {
 	return Padded(-theme.InnerPadding(), -theme.InnerPadding(), o)

@@ -86,8 +86,9 @@ func TestPastLeavesTheWheelToThePage(t *testing.T) {
 	}
 	page := container.NewVScroll(nil)
 	r := interact.Record{Request: interact.Request{Body: interact.Approve{Tool: "Bash", Input: input}}}
-	past := Past(r, page, func(work func() func()) { work()() })
-	page.Content = container.NewVBox(past, PastInput(input, page, func(work func() func()) { work()() }))
+	aside := func(work func() func()) { work()() }
+	past := Past(r, page, aside)
+	page.Content = container.NewVBox(past, PastLines(prompt.RawLines(input), string(input), page, aside))
 	test.NewTempWindow(t, page).Resize(fyne.NewSize(400, 300))
 	text, wheel := past.(*fyne.Container).Objects[0].(*sheet), past.(*fyne.Container).Objects[1].(*wheel)
 	turn := func(by float32) { wheel.Scrolled(&fyne.ScrollEvent{Scrolled: fyne.NewDelta(0, by)}) }

@@ -26,8 +26,6 @@ type Options struct {
 	Config func() config.Prompt // called for each prompt
 	// Offers returns the parts of a request and the scopes to offer for it. Call [Prompter.Renew] after a change.
 	Offers func(id interact.ID) policy.Offers
-	// Undo undoes an action from [Prompter.SetUndos]. It may call done on any goroutine.
-	Undo func(id int, done func(error))
 	// Snooze postpones a request, or ends that with 0, and does not block. The result comes by [Prompter.Renew].
 	Snooze func(id interact.ID, d time.Duration)
 	// Draft returns the draft that SaveDraft got for a request from an earlier Prompter; nil if there is none.
@@ -56,14 +54,11 @@ type Prompter struct {
 	// aside runs work on another goroutine and then show on the UI goroutine.
 	aside func(work func() (show func()))
 
-	hasRoomBeside func(w fyne.Window, width float32) bool
-
 	// mu serializes functions for the UI goroutine after the end of Fyne's loop.
 	mu      sync.Mutex
 	queue   *queue
 	showing interact.ID // as last reported
 	window  *window     // nil until it is needed
-	strip   *undoStrip
 }
 
 // reply is the answer to a request, or an error.
@@ -77,7 +72,7 @@ func New(a fyne.App, o Options) *Prompter {
 	p := &Prompter{
 		app: a, options: o, now: time.Now, do: Do,
 		later: func(f func()) { f() },
-		timer: time.AfterFunc, screen: screenOf, hasRoomBeside: hasRoomBeside,
+		timer: time.AfterFunc, screen: screenOf,
 		queue: &queue{},
 	}
 	p.aside = func(work func() func()) { go func() { p.post(work()) }() }
@@ -175,7 +170,7 @@ func (p *Prompter) after(d time.Duration, f func()) *time.Timer {
 // ensureWindow makes the window if there is none.
 func (p *Prompter) ensureWindow() {
 	if p.window == nil {
-		p.window, p.strip = newWindow(p), newUndoStrip(p)
+		p.window = newWindow(p)
 	}
 }
 
@@ -229,7 +224,6 @@ func (p *Prompter) changed() {
 	p.notifyShowing()
 	if p.window != nil {
 		p.window.update()
-		p.strip.update()
 	}
 	p.options.Changed()
 }

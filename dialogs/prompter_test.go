@@ -31,7 +31,6 @@ type screen struct {
 
 	calls   map[interact.ID]policy.Call // of the approvals
 	snoozed []put
-	wide    bool // the screen has room for the queue beside the prompt
 }
 
 // put is a snooze.
@@ -45,8 +44,8 @@ func idleOptions() Options {
 	return Options{
 		Config: func() config.Prompt { return config.Default().Prompt },
 		Offers: func(interact.ID) policy.Offers { return policy.Offers{} },
-		Undo:   func(int, func(error)) {}, Snooze: func(interact.ID, time.Duration) {},
-		Draft: func(interact.ID) []byte { return nil }, SaveDraft: func(interact.ID, []byte) {},
+		Snooze: func(interact.ID, time.Duration) {},
+		Draft:  func(interact.ID) []byte { return nil }, SaveDraft: func(interact.ID, []byte) {},
 		Showing: func(interact.ID) {}, Changed: func() {}, Log: slog.Default(),
 	}
 }
@@ -62,7 +61,6 @@ func newScreen(t testing.TB) *screen {
 	s.p.now = func() time.Time { return s.time }
 	s.p.options.Snooze = func(id interact.ID, d time.Duration) { s.snoozed = append(s.snoozed, put{id, d}) }
 	s.p.do = func(f func()) { f() }
-	s.p.hasRoomBeside = func(fyne.Window, float32) bool { return s.wide }
 	s.p.later = func(f func()) { s.soon = append(s.soon, f) }
 	s.p.screen = func(fyne.Window) fyne.Size { return fyne.NewSize(1280, 800) }
 	s.p.timer = func(time.Duration, func()) *time.Timer { return nil } // the test turns the clock

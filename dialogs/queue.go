@@ -70,20 +70,13 @@ func (q *queue) snoozed() []*entry {
 	return slices.DeleteFunc(slices.Clone(q.entries), func(e *entry) bool { return !e.isSnoozed() })
 }
 
-// groups lists the entries that are not snoozed by session, oldest first.
-func (q *queue) groups() [][]*entry {
-	var groups [][]*entry
-	for _, e := range q.waiting() {
-		i := slices.IndexFunc(groups, func(g []*entry) bool {
-			return sameSession(g[0].request.Requester, e.request.Requester)
-		})
-		if i < 0 {
-			groups = append(groups, []*entry{e})
-		} else {
-			groups[i] = append(groups[i], e)
-		}
+// bySession lists the entries that are not snoozed, those of a session together, oldest first.
+func (q *queue) bySession() []*entry {
+	list := q.waiting()
+	sessionOf := func(e *entry) int {
+		return slices.IndexFunc(list, func(x *entry) bool { return sameSession(x.request.Requester, e.request.Requester) })
 	}
-	return groups
+	return slices.SortedStableFunc(slices.Values(list), func(a, b *entry) int { return sessionOf(a) - sessionOf(b) })
 }
 
 func (e *entry) isSnoozed() bool { return !e.request.Snoozed.IsZero() }

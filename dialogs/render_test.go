@@ -14,6 +14,7 @@ import (
 	"fyne.io/fyne/v2/test"
 	"fyne.io/fyne/v2/theme"
 
+	"nod/dialogs/prompt"
 	"nod/interact"
 )
 
@@ -167,7 +168,7 @@ and ![a picture](http://tracker.example/p.png). <b>Not bold</b>, hidden: a` + "\
 func TestRenderedMarkdown(t *testing.T) {
 	for _, look := range []string{"light", "dark"} {
 		t.Run(look, func(t *testing.T) {
-			made := func() fyne.CanvasObject { return newMarkdown(nil, question) }
+			made := func() fyne.CanvasObject { return newMarkdown(&window{}, question) }
 			assertGolden(t, "markdown-"+look, drawn(t, look, 560, made))
 		})
 	}
@@ -175,5 +176,6 @@ func TestRenderedMarkdown(t *testing.T) {
 
 func TestRenderedRaw(t *testing.T) {
 	raw := []byte(`{"command":"ls \u202e","n":1.50,"list":[],"deep":{"a":[1,2]}}`)
-	assertGolden(t, "raw-light", drawn(t, "light", 560, func() fyne.CanvasObject { return newRawView(raw) }))
+	made := func() fyne.CanvasObject { return newSheet(prompt.RawLines(raw), string(raw)) }
+	assertGolden(t, "raw-light", drawn(t, "light", 560, made))
 }

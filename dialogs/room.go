@@ -135,15 +135,6 @@ func FitScreen(w fyne.Window) {
 	x.put(id, room.Min.Add(left.Div(2)))
 }
 
-// moveToCorner moves a window into the lower right corner of the screen. It needs X11.
-func moveToCorner(w fyne.Window) {
-	if x, id := windowSystem(w); x != nil && id != 0 {
-		const margin = 16
-		size := x.place(id).Size()
-		x.move(id, x.room(id).Max.Sub(image.Pt(margin, margin)), size)
-	}
-}
-
 // put moves the upper left corner of a window.
 func (x *xServer) put(id xproto.Window, at image.Point) {
 	values := []uint32{uint32(int32(at.X)), uint32(int32(at.Y))}

@@ -51,23 +51,14 @@ func Past(r interact.Record, page fyne.Scrollable, aside func(work func() (show 
 	if c.Plan != "" {
 		return newPast(newProse(planBlocks(nil, c)), page)
 	}
-	s := newSheet(c.Lines, c.Original)
-	aside(s.colour)
-	return newPast(s, page)
+	return PastLines(c.Lines, c.Original, page, aside)
 }
 
-// PastInput shows the whole input of a tool call of the past as JSON.
-func PastInput(input []byte, page fyne.Scrollable, aside func(work func() (show func()))) fyne.CanvasObject {
-	s := newRawView(input)
-	aside(s.colour)
-	return newPast(s, page)
-}
-
-// PastDiff shows a unified diff of the past of the file at path. cut says that there was more of it.
-func PastDiff(
-	path, diff string, cut bool, page fyne.Scrollable, aside func(work func() (show func())),
+// PastLines shows lines as [Past] does. Copying them all gives original.
+func PastLines(
+	lines []prompt.Line, original string, page fyne.Scrollable, aside func(work func() (show func())),
 ) fyne.CanvasObject {
-	s := newSheet(prompt.PastDiff(path, diff, cut), diff)
+	s := newSheet(lines, original)
 	aside(s.colour)
 	return newPast(s, page)
 }

@@ -386,11 +386,6 @@ func newInputView(w *window, said prompt.View) *inputView {
 	return v
 }
 
-// newRawView shows an input as indented JSON, with nothing changed within its parts; invalid JSON unchanged.
-func newRawView(raw []byte) *sheet {
-	return newSheet(prompt.RawLines(raw), string(raw))
-}
-
 // openText writes text to a read-only file of this user and opens it with the desktop's program for plain text. nod
 // chooses the name of the file, so that text cannot determine the program.
 func openText(text string) error {

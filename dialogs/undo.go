@@ -18,20 +18,10 @@ const maxUndoText = 48
 
 func undoWords(u operator.Undo) string {
 	v := values{"What": shortText(u.Text, maxUndoText)}
-	switch u.Kind {
-	case operator.UndoKeep:
-		return tr("Saved: {{.What}}", v)
-	case operator.UndoRevoke:
+	if u.Kind == operator.UndoRevoke {
 		return tr("Revoked: {{.What}}", v)
 	}
 	return tr("Rule deleted: {{.What}}", v)
-}
-
-func undoneWords(u operator.Undo) string {
-	if u.Kind == operator.UndoKeep {
-		return tr("Removed. The call that was allowed already ran.")
-	}
-	return tr("Restored.")
 }
 
 // resultTime is how long the result of an undo is shown.
@@ -43,8 +33,6 @@ type UndoBar struct {
 
 	takeBack func(id int, done func(error))
 	after    func(time.Duration, func()) // runs a function on the UI goroutine after a delay
-	now      func() time.Time
-	changed  func() // called when there may be something to show, or nothing any more
 	list     []operator.Undo
 	until    time.Time // until then the result of an undo is shown
 	text     *widget.Label
@@ -54,20 +42,19 @@ type UndoBar struct {
 // NewUndoBar returns an empty bar. takeBack undoes an action without blocking, and calls done on the UI goroutine.
 // after runs a function on the UI goroutine after a delay.
 func NewUndoBar(takeBack func(id int, done func(error)), after func(time.Duration, func())) *UndoBar {
-	b := &UndoBar{takeBack: takeBack, after: after, now: time.Now}
+	b := &UndoBar{takeBack: takeBack, after: after}
 	b.text = Lines("", theme.SizeNameCaptionText, widget.MediumImportance)
 	b.text.Wrapping, b.text.Truncation = fyne.TextWrapOff, fyne.TextTruncateEllipsis
 	b.undo = widget.NewButton(tr("Undo")+"  "+commandName()+"+Z", b.TakeBack)
 	line := container.NewBorder(nil, nil, nil, b.undo, container.NewVBox(
 		layout.NewSpacer(), Tight(b.text), layout.NewSpacer()))
 	b.Content = Column(0, Rule(), Surface(ColorSunken, Padded(5, 12, line)))
-	b.changed = func() { SetVisible(b.Content, b.hasAny()) }
 	b.Show(nil)
 	return b
 }
 
-func (b *UndoBar) hasAny() bool {
-	return len(b.list) > 0 || b.text.Text != "" && b.now().Before(b.until)
+func (b *UndoBar) update() {
+	SetVisible(b.Content, len(b.list) > 0 || b.text.Text != "" && time.Now().Before(b.until))
 }
 
 // Show shows the last action in list. If list is empty, the result of an undo stays for a while.
@@ -79,7 +66,7 @@ func (b *UndoBar) Show(list []operator.Undo) {
 	}
 	b.list = list
 	SetVisible(b.undo, len(list) > 0)
-	b.changed()
+	b.update()
 }
 
 func (b *UndoBar) TakeBack() {
@@ -93,26 +80,12 @@ func (b *UndoBar) TakeBack() {
 		if len(b.list) > 0 {
 			return
 		}
-		b.text.SetText(undoneWords(u))
+		b.text.SetText(tr("Restored."))
 		if err != nil {
 			b.text.SetText(tr("Not undone: {{.Problem}}", values{"Problem": prompt.PlainText(err.Error())}))
 		}
-		b.until = b.now().Add(resultTime)
-		b.changed()
-		b.after(resultTime, b.changed)
-	})
-}
-
-// SetUndos sets the actions that can be undone, newest last. It skips those of the settings, which offers them itself.
-func (p *Prompter) SetUndos(list []operator.Undo) {
-	list = slices.DeleteFunc(slices.Clone(list), func(u operator.Undo) bool { return !u.OfPrompt() })
-	p.post(func() {
-		if len(list) > 0 {
-			p.ensureWindow()
-		}
-		if p.window != nil {
-			p.strip.Show(list)
-			p.options.Changed()
-		}
+		b.until = time.Now().Add(resultTime)
+		b.update()
+		b.after(resultTime, b.update)
 	})
 }

@@ -26,8 +26,6 @@ type window struct {
 	root *fyne.Container // holds the page; its layout notices when the window is resized
 	arm  *arming
 
-	column *queueColumn // beside the page, if there is room
-
 	page *page  // nil while nothing is shown
 	menu *layer // nil while none is open
 
@@ -63,7 +61,6 @@ func newWindow(p *Prompter) *window {
 	w.win.SetCloseIntercept(w.dismiss)
 	w.installKeys()
 	w.keyHold = newKeyHold(w)
-	w.column = newQueueColumn(w)
 	return w
 }
 
@@ -98,9 +95,6 @@ func (w *window) update() {
 	}
 	if w.shows(e) {
 		w.page.renew()
-		if w.hasLastSize() && w.column.updateShown(w.page.object.Size()) {
-			w.changed()
-		}
 	} else {
 		w.show(e)
 	}
@@ -132,12 +126,9 @@ func (w *window) show(e *entry) {
 	w.saveDraft()
 	wasInSight := w.page != nil && isOnScreen(w.win)
 	w.page = pg
-	body := container.New(besideLayout{w.column}, pg.object, w.column)
-	w.root.Objects = []fyne.CanvasObject{newWheel(w.wheeled), w.keyHold, body}
+	w.root.Objects = []fyne.CanvasObject{newWheel(w.wheeled), w.keyHold, pg.object}
 	pg.head.setPosition(w.p.queue.position())
 	size := w.measure(pg)
-	w.column.updateShown(size)
-	size = w.column.widen(size)
 	w.root.Refresh()
 	after := w.p.options.Config().ArmAfter
 	if pg.approval != nil && pg.approval.isRed() {
@@ -149,9 +140,7 @@ func (w *window) show(e *entry) {
 	} else {
 		w.appear(size, w.takesFocus())
 	}
-	if w.win.Canvas().Focused() != w.column { // the user is not moving through the queue
-		w.focus(pg.start())
-	}
+	w.focus(pg.start())
 	if w.p.now().Sub(w.interruptedAt) < recently {
 		w.hold()
 	}
@@ -201,7 +190,7 @@ func (w *window) hasLastSize() bool {
 // fit lays the prompt out again after a change of its size.
 func (w *window) fit() {
 	if w.page != nil {
-		w.resize(w.column.widen(w.measure(w.page)))
+		w.resize(w.measure(w.page))
 		w.root.Refresh()
 	}
 }
@@ -286,7 +275,7 @@ func (w *window) appear(size fyne.Size, focus bool) {
 	}
 	showWindow(w.win, focus)
 	if w.win.Canvas().Scale() != scale { // the scale is known only once the window exists
-		size = w.column.widen(w.measure(w.page))
+		size = w.measure(w.page)
 		w.lastSize = size
 		keepCorner(w.win, func() { w.win.Resize(size) })
 	}
@@ -298,7 +287,6 @@ func (w *window) hide() {
 	w.closeMenu()
 	w.saveDraft()
 	w.page = nil
-	w.column.shown = false
 	w.keyHold.Hide()
 	w.win.Canvas().Unfocus() // a key that is held down must not reach a removed widget
 	w.root.Objects = nil
@@ -511,7 +499,7 @@ func (w *window) tick() {
 	}
 	next := w.page.tick(w.p.now())
 	w.regainKeyboard()
-	if w.column.follow() || !w.keyboardFree.IsZero() || !w.arm.focused && w.p.now().Sub(w.arm.since) < settling {
+	if !w.keyboardFree.IsZero() || !w.arm.focused && w.p.now().Sub(w.arm.since) < settling {
 		next = time.Second
 	}
 	w.tickTimer = w.p.after(next, w.tick)
@@ -642,7 +630,7 @@ func (w *window) closeMenu() {
 func (w *window) openQueue(current *entry) {
 	var items []menuItem
 	snoozed := w.p.queue.snoozed()
-	for _, e := range slices.Concat(slices.Concat(w.p.queue.groups()...), snoozed) {
+	for _, e := range append(w.p.queue.bySession(), snoozed...) {
 		items = append(items, menuItem{
 			text: prompt.SummaryOf(e.request), small: w.smallPrint(e), marked: e == current,
 			parted: len(snoozed) > 0 && e == snoozed[0], do: func() { w.p.show(e) },
@@ -656,8 +644,23 @@ func (w *window) openQueue(current *entry) {
 }
 
 func (w *window) smallPrint(e *entry) string {
-	risk, _ := riskOf(e)
-	return prompt.SessionOf(e.request.Requester) + " · " + w.ageOf(e) + " · " + risk
+	return prompt.SessionOf(e.request.Requester) + " · " + w.ageOf(e) + " · " + riskOf(e)
+}
+
+// riskOf names the risk of a request as its prompt does, by its worst fact or its class.
+func riskOf(e *entry) string {
+	switch e.request.Body.Kind() {
+	case api.KindApprove:
+		if headlines, _ := e.view().Said(); len(headlines) > 0 {
+			return headlines[0].Text
+		}
+		return e.view().Class.Text
+	case api.KindConfirm:
+		return tr("yes or no")
+	case api.KindForm:
+		return tr("form")
+	}
+	return tr("question")
 }
 
 func (w *window) ageOf(e *entry) string {

@@ -426,28 +426,6 @@ func TestMenuKeys(t *testing.T) {
 	}
 }
 
-// A letter goes to the next line of a menu that starts with it, and decides nothing.
-func TestMenuLetters(t *testing.T) {
-	s := newScreen(t)
-	s.open(bash("1", "go test"))
-	s.ready()
-	s.tapText("Once")
-	for _, test := range []struct {
-		letter rune
-		want   string
-	}{{'a', "Always"}, {'t', "This session"}, {'O', "Once"}, {'a', "Always"}, {'z', "Always"}} {
-		s.canvas().Focused().TypedRune(test.letter)
-		if got := s.canvas().Focused().(*menuLine).item.text; got != test.want {
-			t.Fatalf("%c goes to %q, want %q", test.letter, got, test.want)
-		}
-	}
-	s.key(fyne.KeyReturn)
-	s.wantOpen("1")
-	if !s.shows("Allow will save this rule:") {
-		t.Error("Always is not chosen")
-	}
-}
-
 func TestDismissal(t *testing.T) {
 	tests := []struct {
 		name string

@@ -277,8 +277,6 @@ func TestLongInputMustBeSeen(t *testing.T) {
 	n.prompt()
 	n.armed()
 	next := n.send(bash(long, "--timeout", "8s")...)
-	n.disarmed() // the column comes, and the wait starts again
-	n.armed()
 	n.after(func() { n.press("ctrl+Return") })
 	short.wants("allow", 0)
 	n.shot("long-input-next")

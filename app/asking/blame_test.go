@@ -138,7 +138,7 @@ func TestCalm(t *testing.T) {
 			t.Fatal(err)
 		}
 		is(true)
-		d.w.undos.add(operator.Undo{Kind: operator.UndoKeep}, time.Second, func() error { return nil })
+		d.w.undos.add(operator.Undo{Kind: operator.UndoRule}, time.Second, func() error { return nil })
 		is(false)
 		time.Sleep(time.Second)
 		synctest.Wait()

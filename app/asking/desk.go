@@ -102,7 +102,7 @@ func New(ctx context.Context, c Config) (*Desk, error) {
 	asks := gate{d.presence, d.windows, devices}
 	d.openMachines(filepath.Dir(path), asks)
 	d.broker = interact.NewBroker(interact.BrokerConfig{
-		Policy: keeper{d.store, d.windows}, Prompter: asks, Notify: d.notifier.notify, Journal: c.Journal,
+		Policy: d.store, Prompter: asks, Notify: d.notifier.notify, Journal: c.Journal,
 		Timeout: d.store.Timeout, Processes: c.Processes, IsAgent: c.IsAgent, Log: d.log,
 	})
 	d.answers = answers{d.windows, d.ownerOf}

@@ -11,10 +11,9 @@ import (
 	"nod/ipc/operator"
 	"nod/policy"
 	"nod/policy/config"
-	"nod/policy/store"
 )
 
-// undos is what the user saved or deleted a moment ago and can still take back. It is kept here, not in the windows,
+// undos is what the user deleted a moment ago and can still take back. It is kept here, not in the windows,
 // which may die meanwhile. An answer itself cannot be taken back: the agent has it at once.
 type undos struct {
 	changed func() // other things can be taken back
@@ -82,50 +81,16 @@ func (u *undos) all() []operator.Undo {
 	return list
 }
 
-// changeGrants has a change of what is saved be taken back.
-func (w *windows) changeGrants(book *store.Store, kind operator.UndoKind, change func() error) error {
-	w.granting.Lock()
-	defer w.granting.Unlock()
-	before := book.Grants()
-	if err := change(); err != nil {
-		return err
-	}
-	after := book.Grants()
-	what := operator.Undo{Kind: kind, Text: difference(before, after)}
-	w.undos.add(what, w.undoFor(), func() error { return book.TakeBack(before, after) })
-	return nil
-}
-
-// difference says what only one of two lists of grants has.
-func difference(a, b []policy.Grant) string {
+// revoked says which grants are gone.
+func revoked(before, after []policy.Grant) string {
 	var shown []string
-	for _, pair := range [][2][]policy.Grant{{a, b}, {b, a}} {
-		for _, g := range pair[0] {
-			isSame := func(o policy.Grant) bool { return o.ID == g.ID }
-			if !slices.ContainsFunc(pair[1], isSame) && !slices.Contains(shown, g.Shown) {
-				shown = append(shown, g.Shown)
-			}
+	for _, g := range before {
+		isSame := func(o policy.Grant) bool { return o.ID == g.ID }
+		if !slices.ContainsFunc(after, isSame) && !slices.Contains(shown, g.Shown) {
+			shown = append(shown, g.Shown)
 		}
 	}
 	return strings.Join(shown, " · ")
-}
-
-// keeper is the policy as the broker has it: what an answer saves can be taken back.
-type keeper struct {
-	*store.Store
-	windows *windows
-}
-
-// Grant implements [interact.Policy].
-func (k keeper) Grant(c policy.Call, scope policy.Scope, cover policy.Cover) error {
-	if cover == policy.CoverSandbox {
-		project, back, err := k.Store.Contain(c)
-		if err == nil {
-			k.windows.undos.add(operator.Undo{Kind: operator.UndoKeep, Text: project}, k.windows.undoFor(), back)
-		}
-		return err
-	}
-	return k.windows.changeGrants(k.Store, operator.UndoKeep, func() error { return k.Store.Grant(c, scope, cover) })
 }
 
 // Undo implements [operator.Operator].
@@ -139,12 +104,18 @@ func (u *undos) any() bool {
 
 // Revoke implements [operator.Operator].
 func (d *Desk) Revoke(_ context.Context, id string) error {
-	return d.changeGrants(d.store, operator.UndoRevoke, func() error {
-		if id == "" {
-			return d.store.RevokeAll()
-		}
-		return d.store.Revoke(id)
-	})
+	before := d.store.Grants()
+	revoke := func() error { return d.store.Revoke(id) }
+	if id == "" {
+		revoke = d.store.RevokeAll
+	}
+	if err := revoke(); err != nil {
+		return err
+	}
+	after := d.store.Grants()
+	what := operator.Undo{Kind: operator.UndoRevoke, Text: revoked(before, after)}
+	d.undos.add(what, d.undoFor(), func() error { return d.store.TakeBack(before, after) })
+	return nil
 }
 
 // Replace implements [operator.Operator].

@@ -23,7 +23,7 @@ func denied(reason string) operator.Answer {
 	return operator.Answer{Answer: interact.Answer{Outcome: api.Denied, Reason: reason}}
 }
 
-// A denial reaches its caller at once, and there is nothing to take back of it.
+// A denial reaches its caller at once.
 func TestDenialIsNotHeld(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDesk(t)
@@ -34,9 +34,6 @@ func TestDenialIsNotHeld(t *testing.T) {
 		<-a.done
 		if a.answer.Outcome != api.Denied || a.answer.Reason != "no" || time.Since(start) != 0 {
 			t.Errorf("%+v after %v", a.answer, time.Since(start))
-		}
-		if pending, err := d.now().client.Prompts(t.Context(), nil); err != nil || len(pending.Undos) != 0 {
-			t.Errorf("to undo: %+v, %v", pending.Undos, err)
 		}
 		if err := d.answer(a, allowed()); !errors.Is(err, operator.ErrGone) {
 			t.Errorf("a second answer: %v", err)
@@ -66,12 +63,11 @@ func makeCall(command string) policy.Call {
 		Input: policy.ReadInput([]byte(`{"command":"` + command + `"}`))}
 }
 
-// Of an allow what it saved is undone, and of a revocation everything, in its place.
+// Everything that was revoked comes back, in its place.
 func TestGrantsAreUndone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDesk(t)
 		s, _ := openTestStore(t, "")
-		k := keeper{s, d.w}
 		shown := func() string {
 			var all []string
 			for _, g := range s.Grants() {
@@ -81,20 +77,11 @@ func TestGrantsAreUndone(t *testing.T) {
 		}
 		last := func() operator.Undo { u := d.w.undos.all(); return u[len(u)-1] }
 		for _, command := range []string{"a", "b", "c"} {
-			if err := k.Grant(makeCall(command), policy.Always, policy.CoverInput); err != nil {
+			if err := s.Grant(makeCall(command), policy.Always, policy.CoverInput); err != nil {
 				t.Fatal(err)
 			}
 		}
 		all := shown()
-		if err := d.w.undos.takeBack(last().ID); err != nil || len(s.Grants()) != 2 {
-			t.Errorf("%v, left: %s", err, shown())
-		}
-		if d := s.Decide(makeCall("c")); d.Effect != policy.Ask {
-			t.Errorf("the undone approval counts: %+v", d)
-		}
-		if err := k.Grant(makeCall("c"), policy.Always, policy.CoverInput); err != nil {
-			t.Fatal(err)
-		}
 		op := &Desk{windows: d.w, store: s}
 		for _, id := range []string{s.Grants()[1].ID, ""} {
 			before := shown()
@@ -120,41 +107,38 @@ func TestGrantsAreUndone(t *testing.T) {
 	})
 }
 
-// An allow for every folder passes the command in another one until it is undone, and is saved for no red command.
-func TestEverywhereIsUndone(t *testing.T) {
+// An allow for every folder passes the command in another one until it is revoked, and is saved for no red command.
+func TestEverywhereIsRevoked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDesk(t)
 		s, _ := openTestStore(t, "")
-		k := keeper{s, d.w}
 		elsewhere := makeCall("npm test")
 		elsewhere.CWD = "/srv/bank"
 		for _, command := range []string{"git push --force", "rm -rf build", "sudo npm test"} {
-			if err := k.Grant(makeCall(command), policy.Everywhere, policy.CoverCommands); err == nil {
+			if err := s.Grant(makeCall(command), policy.Everywhere, policy.CoverCommands); err == nil {
 				t.Errorf("%s was saved", command)
 			}
 		}
-		if err := k.Grant(makeCall("npm test"), policy.Everywhere, policy.CoverCommands); err != nil {
+		if err := s.Grant(makeCall("npm test"), policy.Everywhere, policy.CoverCommands); err != nil {
 			t.Fatal(err)
 		}
 		if got := s.Decide(elsewhere); got.Effect != policy.Allow {
 			t.Errorf("elsewhere: %+v", got)
 		}
-		all := d.w.undos.all()
-		if err := d.w.undos.takeBack(all[len(all)-1].ID); err != nil || len(s.Grants()) != 0 {
+		op := &Desk{windows: d.w, store: s}
+		if err := op.Revoke(t.Context(), s.Grants()[0].ID); err != nil || len(s.Grants()) != 0 {
 			t.Errorf("%v, left: %+v", err, s.Grants())
 		}
 		if got := s.Decide(elsewhere); got.Effect != policy.Ask {
-			t.Errorf("undone: %+v", got)
+			t.Errorf("revoked: %+v", got)
 		}
 	})
 }
 
-// The sandbox of a project is switched on by an answer, which can be undone; the first command itself runs as ever.
+// The sandbox of a project is switched on by an answer; the first command itself runs as ever.
 func TestTheSandboxIsSwitchedOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := newDesk(t)
 		s, _ := openTestStore(t, "")
-		k := keeper{s, d.w}
 		offered := func(c policy.Call) policy.Offer {
 			c.Contains = true
 			return s.Offers(c).Grant(policy.Always, policy.CoverSandbox)
@@ -163,7 +147,7 @@ func TestTheSandboxIsSwitchedOn(t *testing.T) {
 			if o := offered(makeCall(command)); o.Text != "" {
 				t.Errorf("%s: offered %q", command, o.Text)
 			}
-			if err := k.Grant(makeCall(command), policy.Always, policy.CoverSandbox); err == nil {
+			if err := s.Grant(makeCall(command), policy.Always, policy.CoverSandbox); err == nil {
 				t.Errorf("%s switched it on", command)
 			}
 		}
@@ -174,7 +158,7 @@ func TestTheSandboxIsSwitchedOn(t *testing.T) {
 		if got := offered(c).Text; got != "run the commands of /srv/shop in a sandbox and edit its files, without asking" {
 			t.Errorf("offered %q", got)
 		}
-		if err := k.Grant(c, policy.Always, policy.CoverSandbox); err != nil {
+		if err := s.Grant(c, policy.Always, policy.CoverSandbox); err != nil {
 			t.Fatal(err)
 		}
 		if got := s.Config().Policy.Sandbox.Projects; !slices.Equal(got, []string{"/srv/shop"}) || offered(c).Text != "" {
@@ -186,13 +170,6 @@ func TestTheSandboxIsSwitchedOn(t *testing.T) {
 		c.Contains = true
 		if e := s.Decide(c).Effect; e != policy.Sandbox {
 			t.Errorf("decides %s", e)
-		}
-		u := d.w.undos.all()
-		if len(u) != 1 || u[0].Text != "/srv/shop" {
-			t.Fatalf("to undo: %+v", u)
-		}
-		if err := d.w.undos.takeBack(u[0].ID); err != nil || len(s.Config().Policy.Sandbox.Projects) != 0 {
-			t.Errorf("undone: %v, left %q", err, s.Config().Policy.Sandbox.Projects)
 		}
 	})
 }

@@ -44,8 +44,6 @@ type windows struct {
 	undos   *undos
 	repeats repeats
 
-	granting sync.Mutex // held while what is saved changes, so that it is known what one change did
-
 	mu        sync.Mutex
 	pending   []*openPrompt          // oldest first
 	drafts    map[interact.ID][]byte // unfinished answers
@@ -107,12 +105,10 @@ func newWindows(c windowsConfig) *windows {
 // undosChanged shows the user what can be undone now.
 func (w *windows) undosChanged() {
 	w.mu.Lock()
-	w.used = time.Now()
+	defer w.mu.Unlock()
 	if w.process != nil {
 		w.process.session.StateChanged()
 	}
-	w.mu.Unlock()
-	w.refetchPrompts()
 }
 
 // Prompt implements [interact.Prompter].
@@ -319,7 +315,7 @@ func (w *windows) release(may func(*openPrompt) bool) {
 func (w *windows) Prompts(_ context.Context, known map[interact.ID]int) (operator.Pending, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	all := operator.Pending{Wanted: w.wanted, Undos: w.undos.all()}
+	all := operator.Pending{Wanted: w.wanted}
 	w.wanted = nil
 	fresh := 0
 	for _, p := range w.pending {
@@ -585,7 +581,7 @@ func (w *windows) keepForDisplay() {
 func (w *windows) needed() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.waiting() || len(w.wanted) > 0 || w.undos.any() && w.crashing() == nil || w.warm && w.crashing() == nil
+	return w.waiting() || len(w.wanted) > 0 || w.warm && w.crashing() == nil
 }
 
 // waiting reports whether a request is pending for the windows that has no answer yet. The caller holds w.mu.
@@ -734,5 +730,5 @@ func (w *windows) watch(ctx context.Context, p *process) error {
 func (w *windows) state() (busy bool, used time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.waiting() || w.screen.Open || len(w.opening) > 0 || w.undos.any(), w.used
+	return w.waiting() || w.screen.Open || len(w.opening) > 0, w.used
 }

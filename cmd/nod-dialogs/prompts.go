@@ -19,7 +19,6 @@ import (
 type prompter interface {
 	Open(r interact.Request, why policy.Decision) (wait func(context.Context) (interact.Answer, error))
 	Renew(r interact.Request)
-	SetUndos(list []operator.Undo)
 }
 
 // prompts keeps the prompts on screen in sync with the pending requests, and sends the answers of the user to nod.
@@ -79,7 +78,6 @@ func (p *prompts) run(ctx context.Context, op operator.Operator, window prompter
 				p.wake.Send() // there may be more
 			}
 		}
-		window.SetUndos(pending.Undos)
 		for _, v := range pending.Wanted {
 			show(v)
 		}

@@ -69,13 +69,6 @@ type window struct {
 	opened  []interact.ID // in the order of the calls
 	renewed []interact.Request
 	fails   error
-	undos   []operator.Undo
-}
-
-func (w *window) SetUndos(list []operator.Undo) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.undos = list
 }
 
 func (w *window) Open(r interact.Request, _ policy.Decision) func(context.Context) (interact.Answer, error) {

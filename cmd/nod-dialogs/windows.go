@@ -117,7 +117,6 @@ func (w *windows) open(client operator.Connection) error {
 		Snooze: func(id interact.ID, d time.Duration) {
 			go w.prompts.snooze(w.ctx, w.client, w.dialogs, id, d)
 		},
-		Undo:    w.undo,
 		Showing: w.showing,
 		Changed: w.screenChanged,
 		Log:     slog.Default(),
@@ -212,7 +211,7 @@ func (w *windows) onUI(f func()) {
 
 // busy reports whether anything is on screen or about to be. Call it on the UI goroutine.
 func (w *windows) busy() bool {
-	return w.prompts.count() > 0 || w.dialogs.Waiting() > 0 || w.dialogs.Undoing() || w.isOpen()
+	return w.prompts.count() > 0 || w.dialogs.Waiting() > 0 || w.isOpen()
 }
 
 func (w *windows) focus(on bool) {
@@ -253,10 +252,6 @@ func (w *windows) applyTheme() {
 		w.theme = name
 		w.app.Settings().SetTheme(dialogs.Theme(name))
 	}
-}
-
-func (w *windows) undo(id int, done func(error)) {
-	go func() { done(w.client.Undo(w.ctx, id)) }()
 }
 
 func machine() (agent.Machine, error) {

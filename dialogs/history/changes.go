@@ -15,6 +15,7 @@ import (
 	"nod/api"
 	"nod/dialogs"
 	"nod/dialogs/controls"
+	"nod/dialogs/prompt"
 	"nod/dialogs/safetext"
 	"nod/interact/history"
 	"nod/ipc/operator"
@@ -138,7 +139,8 @@ func (c *changes) showDiff(in *fyne.Container, file snapshot.Change) {
 	controls.Fetch(&c.work, func(ctx context.Context) (operator.Diff, error) {
 		return c.win.opts.Operator.Diff(ctx, seq, file.Path)
 	}, func(d operator.Diff, err error) {
-		shown := dialogs.PastDiff(file.Path, string(d.Text), d.Cut, c.page, c.win.draw)
+		lines := prompt.PastDiff(file.Path, string(d.Text), d.Cut)
+		shown := dialogs.PastLines(lines, string(d.Text), c.page, c.win.draw)
 		if err != nil {
 			shown = controls.Paragraph(err.Error(), widget.DangerImportance)
 		}

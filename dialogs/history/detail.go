@@ -137,7 +137,7 @@ func (d *detail) input(e history.Entry) fyne.CanvasObject {
 	var shown fyne.CanvasObject
 	switch {
 	case isCall && d.raw:
-		shown = dialogs.PastInput(approve.Input, d.page, d.win.draw)
+		shown = dialogs.PastLines(prompt.RawLines(approve.Input), string(approve.Input), d.page, d.win.draw)
 		buttons.Add(controls.QuietButton(lang.L("As shown"), nil, d.toggle))
 	case isCall:
 		shown = dialogs.Past(e.Record, d.page, d.win.draw)

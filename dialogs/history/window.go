@@ -5,7 +5,6 @@
 package history
 
 import (
-	"slices"
 	"time"
 
 	"fyne.io/fyne/v2"
@@ -112,7 +111,7 @@ func (w *Window) show(s operator.State, err error) {
 	}
 	w.state = s
 	w.banner.Set(s.Problem)
-	w.undo.Show(slices.DeleteFunc(slices.Clone(s.Undos), operator.Undo.OfPrompt))
+	w.undo.Show(s.Undos)
 	w.entries.detail.actions.refresh(s)
 }
 

@@ -315,8 +315,6 @@ func TestWhatWasDeletedIsUndone(t *testing.T) {
 		w.Fetch()
 	}
 	foot("")
-	undos(operator.Undo{ID: 2, Kind: operator.UndoKeep})
-	foot("")
 	undos(operator.Undo{ID: 3, Kind: operator.UndoRule, Text: "no-prod"})
 	foot("Rule deleted: no-prod")
 	w.undo.TakeBack()

@@ -214,7 +214,7 @@ func (w *Window) refresh() {
 	dialogs.SetVisible(w.main, !reviewing && !w.greets)
 	w.greet(!reviewing && w.greets)
 	w.banner.Set(w.state.Problem)
-	w.undo.Show(slices.DeleteFunc(slices.Clone(w.state.Undos), operator.Undo.OfPrompt))
+	w.undo.Show(w.state.Undos)
 	w.pages[w.selected].refresh(w.state)
 }
 

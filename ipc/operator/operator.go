@@ -133,10 +133,9 @@ const (
 type Pending struct {
 	Prompts []Prompt // oldest first
 	Wanted  []View   // to bring to the front after that, each reported once
-	Undos   []Undo   // the user can undo them; newest last
 }
 
-// Undo is a recent save or deletion that the user can undo.
+// Undo is a recent deletion that the user can undo.
 type Undo struct {
 	ID    int
 	Kind  UndoKind
@@ -144,14 +143,10 @@ type Undo struct {
 	Until time.Time // can be undone until then
 }
 
-// OfPrompt reports whether the user did it in a prompt, not in the settings.
-func (u Undo) OfPrompt() bool { return u.Kind == UndoKeep }
-
 // UndoKind is the kind of action that can be undone.
 type UndoKind string
 
 const (
-	UndoKeep   UndoKind = "keep"   // an allow saved something; the call itself has run
 	UndoRevoke UndoKind = "revoke" // saved approvals were revoked
 	UndoRule   UndoKind = "rule"   // rules were deleted
 )

@@ -156,6 +156,9 @@ func (s *Store) Offers(c policy.Call) policy.Offers {
 
 // Grant allows a call for longer than once. It fails if the call can only be allowed once.
 func (s *Store) Grant(c policy.Call, scope policy.Scope, cover policy.Cover) error {
+	if cover == policy.CoverSandbox {
+		return s.contain(c)
+	}
 	list, err := policy.NewGrants(c, scope, cover, s.current.Load().good, time.Now())
 	if err != nil {
 		return err
@@ -170,17 +173,16 @@ func (s *Store) Grant(c policy.Call, scope policy.Scope, cover policy.Cover) err
 	return nil
 }
 
-// Contain has the commands of a call's project run in the sandbox from now on, and returns the project. It fails if the
-// call itself would not.
-func (s *Store) Contain(c policy.Call) (project string, undo func() error, err error) {
-	if project = policy.Containable(c, s.current.Load().good, time.Now()); project == "" {
-		return "", nil, errors.New("this command does not run in the sandbox")
+// contain has the commands of a call's project run in the sandbox from now on. It fails if the call itself would not.
+func (s *Store) contain(c policy.Call) error {
+	project := policy.Containable(c, s.current.Load().good, time.Now())
+	if project == "" {
+		return errors.New("this command does not run in the sandbox")
 	}
 	base := s.Config()
 	next := base.Clone()
 	next.Policy.Sandbox.Projects = append(next.Policy.Sandbox.Projects, project)
-	undo, err = s.ReplaceUndoably(base, next)
-	return project, undo, err
+	return s.Replace(base, next)
 }
 
 // Suggest proposes rules that would have spared the user prompts always answered alike; see

@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"time"
 
 	"fyne.io/fyne/v2/lang"
 
@@ -138,7 +137,6 @@ type archive interface {
 	Search(ctx context.Context, q history.Query) (history.Page, error)
 	Entry(ctx context.Context, seq int64) (history.Entry, error)
 	Facets(ctx context.Context) (history.Facets, error)
-	Insights(ctx context.Context, since time.Time) (history.Insights, error)
 	Export(ctx context.Context, w io.Writer, q history.Query, f history.Format) (int, error)
 	Head(ctx context.Context) (history.Head, error)
 	Verify(ctx context.Context) error

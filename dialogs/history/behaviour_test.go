@@ -157,7 +157,7 @@ func TestNothingWaitsForTheOperator(t *testing.T) {
 		if !w.Visible() || !says(w.entries.content, "Searching…") {
 			t.Error("nobody says that it searches")
 		}
-		for page := range 3 {
+		for page := range 2 {
 			ui(func() { w.tabs.SelectIndex(page) })
 		}
 		ui(w.close)
@@ -333,7 +333,7 @@ func TestKeys(t *testing.T) {
 func TestWindowFitsASmallScreen(t *testing.T) {
 	w := openTestWindow(t, somebody(), "light")
 	w.entries.open(10)
-	for page := range 3 {
+	for page := range 2 {
 		w.tabs.SelectIndex(page)
 		if m := w.win.Content().MinSize(); m.Width > 890 || m.Height > 560 {
 			t.Errorf("page %d needs %v", page, m)
@@ -440,7 +440,7 @@ func (w *Window) problem() string {
 	l := w.entries.list
 	focused, _ := w.win.Canvas().Focused().(fyne.CanvasObject)
 	switch {
-	case w.tabs.Selected < onEntries || w.tabs.Selected > onInsights:
+	case w.tabs.Selected < onEntries || w.tabs.Selected > onAway:
 		return fmt.Sprint("page ", w.tabs.Selected)
 	case focused != nil && !focused.Visible():
 		return fmt.Sprintf("a hidden %T has the focus", focused)
@@ -477,9 +477,6 @@ func TestAgentsTextIsHostile(t *testing.T) {
 	}
 	denied := history.Found{Count: 1, Lines: []history.Line{o.entries[0].Line}}
 	o.away = history.Away{From: testNow, To: testNow, Denied: denied}
-	o.sums.Agents = []history.Count{{Agent: evil, Asked: 1}}
-	o.sums.Projects, o.sums.Tools = []history.Count{{Project: evil, Asked: 1}}, []history.Count{{Tool: evil, Asked: 1}}
-	o.sums.Rules = []history.RuleCount{{Rule: evil, Saved: 1}}
 	w := openTestWindow(t, o, "light")
 	w.win.Resize(fyne.NewSize(900, 2000))
 	look := func() {
@@ -496,8 +493,6 @@ func TestAgentsTextIsHostile(t *testing.T) {
 	w.find(filter{query: history.Query{Session: evil, Rule: evil, Agent: evil, Project: evil, Tool: evil}})
 	look()
 	w.tabs.SelectIndex(onAway)
-	look()
-	w.tabs.SelectIndex(onInsights)
 	look()
 }
 
@@ -720,47 +715,6 @@ func TestAway(t *testing.T) {
 	w.press(fyne.KeyF5)
 	if !says(w.away.content, "disk on fire") {
 		t.Error("it does not say what is wrong")
-	}
-}
-
-func TestInsights(t *testing.T) {
-	o := somebody()
-	w := openTestWindow(t, o, "light")
-	w.Show(operator.View{History: operator.HistoryInsights})
-	for _, want := range []string{"4371", "7.9 s", "Prompts saved: 2140", "Allowed automatically: Read only", "no-pipes"} {
-		if !says(w.insights.body, want) {
-			t.Errorf("does not say %q", want)
-		}
-	}
-	if !w.insights.since().Equal(startOfDay(testNow).AddDate(0, 0, -29)) {
-		t.Errorf("since %v", w.insights.since())
-	}
-	w.insights.span.SetSelected("Last 7 days")
-	if !w.insights.since().Equal(startOfDay(testNow).AddDate(0, 0, -6)) {
-		t.Errorf("since %v", w.insights.since())
-	}
-	o.sums = history.Insights{}
-	w.press(fyne.KeyF5)
-	if !says(w.insights.body, "No prompts in this period.") {
-		t.Error("it does not say that nothing was asked")
-	}
-	o.err = errors.New("disk on fire")
-	w.press(fyne.KeyF5)
-	if !says(w.insights.content, "disk on fire") {
-		t.Error("it does not say what is wrong")
-	}
-}
-
-func TestChartAxis(t *testing.T) {
-	for most, want := range map[float64]float64{0: 3, 3: 3, 4: 6, 14: 15, 16: 30, 200: 300, 12_345: 15_000} {
-		half := []float64{0, most / 2}
-		c := &chart{labels: []string{"a", "b"}, series: []series{{values: half}, {values: half}}}
-		if got := c.top(); got != want {
-			t.Errorf("%v: the axis ends at %v, want %v", most, got, want)
-		}
-	}
-	if got := shortNumber(12_500); got != "12.5k" {
-		t.Errorf("12500 is %s", got)
 	}
 }
 

@@ -27,7 +27,6 @@ type fakeOperator struct {
 
 	entries []history.Entry // newest first
 	count   int             // in place of entries: so many, made up when they are asked for
-	sums    history.Insights
 	away    history.Away
 	err     error  // of every question
 	refuse  error  // of every change
@@ -200,10 +199,6 @@ func (o *fakeOperator) Facets(context.Context) (f history.Facets, err error) {
 		}
 	}
 	return f, o.err
-}
-
-func (o *fakeOperator) Insights(context.Context, time.Time) (history.Insights, error) {
-	return o.sums, o.err
 }
 
 func (o *fakeOperator) Away(context.Context) (history.Away, error) { return o.away, o.err }

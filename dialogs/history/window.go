@@ -1,5 +1,5 @@
 // Package history is the history window: requests and their answers, what was allowed or denied without asking, by whom
-// and why, and how many prompts that spared the user.
+// and why.
 //
 // The window gets all of its data from the tray process, and sends it all changes. The UI goroutine waits for neither.
 package history
@@ -41,7 +41,6 @@ const (
 const (
 	onEntries = iota
 	onAway
-	onInsights
 )
 
 // Window is the history window. It is built when it is first shown. Call its methods on the UI goroutine, except
@@ -57,9 +56,8 @@ type Window struct {
 	undo   *dialogs.UndoBar
 	tabs   *controls.Navigation
 
-	entries  *entriesPage
-	away     *awayPage
-	insights *insightsPage
+	entries *entriesPage
+	away    *awayPage
 
 	typedShortcut func(fyne.Shortcut) bool // runs a shortcut of the window; reports whether there is one
 
@@ -88,7 +86,7 @@ func (w *Window) Show(v operator.View) {
 	}
 	w.SetVisible(true)
 	w.Fetch()
-	page := map[operator.HistoryPage]int{operator.HistoryAway: onAway, operator.HistoryInsights: onInsights}[v.History]
+	page := map[operator.HistoryPage]int{operator.HistoryAway: onAway}[v.History]
 	if page == w.tabs.Selected {
 		w.enter(page)
 	}
@@ -129,11 +127,10 @@ func (w *Window) build() {
 	w.typedShortcut = controls.AddChords(w.win.Canvas(), w.seek, w.close, func(by int) { w.tabs.Step(by) })
 	w.banner = controls.NewBanner(func() { w.opts.Rule("") })
 	w.undo = dialogs.NewUndoBar(w.TakeBack, w.After)
-	w.entries, w.away, w.insights = newEntriesPage(w), newAwayPage(w), newInsightsPage(w)
+	w.entries, w.away = newEntriesPage(w), newAwayPage(w)
 	w.tabs = controls.NewNavigation([]controls.Tab{
 		{Name: lang.L("History"), Icon: theme.HistoryIcon(), Content: w.entries.content},
 		{Name: lang.L("Away"), Icon: theme.VisibilityOffIcon(), Content: w.away.content},
-		{Name: lang.L("Insights"), Icon: theme.GridIcon(), Content: w.insights.content},
 	}, wideWindow, w.enter)
 	w.win.SetContent(container.NewBorder(w.banner.Content, w.undo.Content, nil, nil, w.tabs.Content))
 	w.win.Resize(fyne.NewSize(usualWidth, usualHeight))
@@ -145,7 +142,6 @@ func (w *Window) build() {
 
 func (w *Window) enter(page int) {
 	w.away.leave()
-	w.insights.leave()
 	if page != onEntries {
 		w.win.Canvas().Unfocus() // the focused object is no longer in view
 	}
@@ -154,8 +150,6 @@ func (w *Window) enter(page int) {
 		w.entries.enter()
 	case onAway:
 		w.away.enter()
-	case onInsights:
-		w.insights.enter()
 	}
 }
 
@@ -187,7 +181,6 @@ func (w *Window) close() {
 	w.SetVisible(false)
 	w.entries.leave()
 	w.away.leave()
-	w.insights.leave()
 	w.banner.Fail(nil)
 	dialogs.HideWindow(w.win)
 	w.opts.Closed()

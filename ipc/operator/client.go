@@ -171,10 +171,6 @@ func (c *client) Facets(ctx context.Context) (history.Facets, error) {
 	return get[history.Facets](ctx, c, "Facets")
 }
 
-func (c *client) Insights(ctx context.Context, since time.Time) (history.Insights, error) {
-	return get[history.Insights](ctx, c, "Insights", since)
-}
-
 func (c *client) Away(ctx context.Context) (history.Away, error) {
 	return get[history.Away](ctx, c, "Away")
 }

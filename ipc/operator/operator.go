@@ -78,8 +78,6 @@ type manager interface {
 	TakeBack(ctx context.Context, seq int64, digest string) ([]snapshot.Conflict, error)
 	// Facets returns the values to filter by.
 	Facets(ctx context.Context) (history.Facets, error)
-	// Insights sums up what happened since then.
-	Insights(ctx context.Context, since time.Time) (history.Insights, error)
 	// Away returns what happened while the user was last away.
 	Away(ctx context.Context) (history.Away, error)
 	// Export writes all entries that a query finds to a new file, and returns their number.
@@ -223,9 +221,8 @@ type View struct {
 type HistoryPage string
 
 const (
-	HistoryEntries  HistoryPage = "entries"
-	HistoryAway     HistoryPage = "away" // while you were away
-	HistoryInsights HistoryPage = "insights"
+	HistoryEntries HistoryPage = "entries"
+	HistoryAway    HistoryPage = "away" // while you were away
 )
 
 // State is what is in force, and nod's own state.

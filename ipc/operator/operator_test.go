@@ -108,10 +108,6 @@ func (r *recorder) Facets(context.Context) (history.Facets, error) {
 	return history.Facets{Tools: []string{"Bash"}}, r.note("Facets")
 }
 
-func (r *recorder) Insights(_ context.Context, since time.Time) (history.Insights, error) {
-	return history.Insights{Rules: []history.RuleCount{{Rule: "tests", Saved: 3}}}, r.note("Insights", since)
-}
-
 func (r *recorder) Away(context.Context) (history.Away, error) {
 	return history.Away{Passed: history.Found{Count: 2}}, r.note("Away")
 }
@@ -239,8 +235,6 @@ func TestEveryMethodReachesTheOperator(t *testing.T) {
 			[]snapshot.Conflict{{Path: "a", Why: "it has"}}},
 		{func(ctx context.Context) (any, error) { return c.Facets(ctx) }, []any{"Facets"},
 			history.Facets{Tools: []string{"Bash"}}},
-		{func(ctx context.Context) (any, error) { return c.Insights(ctx, query.Since) }, []any{"Insights", query.Since},
-			history.Insights{Rules: []history.RuleCount{{Rule: "tests", Saved: 3}}}},
 		{func(ctx context.Context) (any, error) { return c.Away(ctx) }, []any{"Away"},
 			history.Away{Passed: history.Found{Count: 2}}},
 		{func(ctx context.Context) (any, error) { return c.Export(ctx, query, "/tmp/x.csv", history.CSV) },

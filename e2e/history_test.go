@@ -45,8 +45,6 @@ func TestHistory(t *testing.T) {
 	n.send(bash("git push --force")...).wants("deny", 1)
 	n.neverAPrompt()
 
-	n.after(func() { n.press("ctrl+Tab") })
-	n.shot("history-away")
 	n.press("ctrl+w")
 	n.noWindow()
 }

@@ -1,31 +1,40 @@
 package asking
 
 import (
-	"cmp"
 	"context"
-	"errors"
 	"log/slog"
 	"slices"
 	"sync"
 	"time"
 
-	"nod/api"
 	"nod/changes"
 	"nod/interact"
 	"nod/interact/history"
+	"nod/ipc/operator"
 )
+
+// news counts what happened while nod was paused or quiet, the screen locked, or the user did not answer.
+type news struct {
+	from, to time.Time // zero: not since nod started
+	waited   int       // still waiting
+	missed   int       // timed out or returned undecided
+	passed   int       // allowed by the policy
+	denied   int
+}
+
+func (n news) isNothing() bool { return n.waited+n.missed+n.passed+n.denied == 0 }
 
 // absence follows whether the user is away, and sums up what happened once they are back.
 type absence struct {
 	ctx     context.Context
-	count   func(ctx context.Context, from, to time.Time) (history.Away, error)
+	count   func(ctx context.Context, from, to time.Time) (news, error)
 	changed changes.Signal // there is something to tell, or to look at again
 	log     *slog.Logger
 
 	mu    sync.Mutex  // guards all below
 	from  time.Time   // since when the user is away; zero: not away
 	timer *time.Timer // looks again while they are
-	last  history.Away
+	last  news
 	read  bool // the user has read the last
 }
 
@@ -60,7 +69,7 @@ func (a *absence) sum(from, to time.Time) {
 		}
 		return
 	}
-	if found.Nothing() {
+	if found.isNothing() {
 		return
 	}
 	a.mu.Lock()
@@ -70,23 +79,23 @@ func (a *absence) sum(from, to time.Time) {
 }
 
 // news returns what happened last, if the user has not read it yet.
-func (a *absence) news() history.Away {
+func (a *absence) news() news {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.read {
-		return history.Away{}
+		return news{}
 	}
 	return a.last
 }
 
 // take returns what happened last. It counts as read.
-func (a *absence) take() history.Away {
+func (a *absence) take() news {
 	a.mu.Lock()
 	wasRead := a.read
 	a.read = true
 	last := a.last
 	a.mu.Unlock()
-	if !wasRead && !last.Nothing() {
+	if !wasRead && !last.isNothing() {
 		a.changed.Send()
 	}
 	return last
@@ -97,80 +106,29 @@ type past interface {
 	Insights(ctx context.Context, since time.Time) (history.Insights, error)
 }
 
-// Away implements [operator.Operator]. Who has read it needs no line in the tray any more.
-func (d *Desk) Away(ctx context.Context) (history.Away, error) {
+// showNews shows the history of the last absence. Who has read it needs no line in the tray any more.
+func (d *Desk) showNews() {
 	last := d.absence.take()
-	if last.Nothing() {
-		return last, nil
-	}
-	return lastAway{d.cfg.Journal, d.allPending()}.withLines(ctx, last)
+	d.show(operator.View{History: true, Query: history.Query{Since: last.from, Until: last.to}})
 }
 
-type lastAway struct {
-	archive past
-	pending []interact.Request
-}
-
-func (l lastAway) count(ctx context.Context, from, to time.Time) (history.Away, error) {
-	sums, err := l.archive.Insights(ctx, from)
+// countAbsence counts what happened in an absence that just ended. pending are the requests that wait now.
+func countAbsence(ctx context.Context, archive past, pending []interact.Request, from, to time.Time) (news, error) {
+	sums, err := archive.Insights(ctx, from)
 	if err != nil {
-		return history.Away{}, err
+		return news{}, err
 	}
-	a := history.Away{From: from, To: to}
+	n := news{from: from, to: to}
 	for _, day := range sums.Days {
-		a.Missed.Count += day.Missed
-		a.Passed.Count += day.Passed
-		a.Denied.Count += day.Denied
+		n.missed += day.Missed
+		n.passed += day.Passed
+		n.denied += day.Denied
 	}
-	waiting, snoozed := toAnswer(l.pending)
+	waiting, snoozed := toAnswer(pending)
 	for _, r := range slices.Concat(waiting, snoozed) {
 		if !r.Created.Before(from) {
-			a.Waited.Lines = append(a.Waited.Lines, lineOf(r))
+			n.waited++
 		}
 	}
-	a.Waited.Count = len(a.Waited.Lines)
-	return a, nil
-}
-
-// withLines adds the newest entries of each kind, and what has come of those that waited.
-func (l lastAway) withLines(ctx context.Context, a history.Away) (history.Away, error) {
-	find := func(into *history.Found, queries ...history.Query) error {
-		for _, q := range queries {
-			q.Since, q.Until = a.From, a.To
-			page, err := l.archive.Search(ctx, q)
-			if err != nil {
-				return err
-			}
-			into.Lines = append(into.Lines, page.Lines...)
-		}
-		slices.SortFunc(into.Lines, func(a, b history.Line) int { return cmp.Compare(b.Seq, a.Seq) })
-		return nil
-	}
-	err := errors.Join(
-		find(&a.Missed, history.Query{Outcome: api.TimedOut}, history.Query{Outcome: api.Unavailable}),
-		find(&a.Passed, history.Query{Outcome: api.Allowed, By: api.ByPolicy}),
-		find(&a.Denied, history.Query{Outcome: api.Denied}),
-	)
-	a.Waited.Lines = slices.Clone(a.Waited.Lines)
-	for i, line := range a.Waited.Lines {
-		if slices.ContainsFunc(l.pending, func(r interact.Request) bool { return r.ID == line.ID }) {
-			continue
-		}
-		page, failed := l.archive.Search(ctx, history.Query{ID: line.ID, Limit: 1})
-		if err = errors.Join(err, failed); len(page.Lines) > 0 {
-			a.Waited.Lines[i] = page.Lines[0]
-		}
-	}
-	return a, err
-}
-
-func lineOf(r interact.Request) history.Line {
-	line := history.Line{
-		ID: r.ID, Kind: r.Body.Kind(), Created: r.Created, Agent: r.Requester.Agent, Session: r.Requester.Session,
-		Project: r.Requester.Folder(), Gist: r.Gist(), Machine: r.Requester.Machine,
-	}
-	if a, ok := r.Body.(interact.Approve); ok {
-		line.Tool = a.Tool
-	}
-	return line
+	return n, nil
 }

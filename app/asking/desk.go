@@ -17,7 +17,6 @@ import (
 	"nod/api"
 	"nod/changes"
 	"nod/interact"
-	"nod/interact/history"
 	"nod/ipc/operator"
 	"nod/ipc/remote"
 	"nod/ipc/remote/book"
@@ -136,8 +135,8 @@ func (d *Desk) openWindows(devices *devices) {
 // openTray prepares all else by which the user learns of requests.
 func (d *Desk) openTray() {
 	d.absence = &absence{ctx: d.ctx, changed: d.changed, log: d.log,
-		count: func(ctx context.Context, from, to time.Time) (history.Away, error) {
-			return lastAway{d.cfg.Journal, d.allPending()}.count(ctx, from, to)
+		count: func(ctx context.Context, from, to time.Time) (news, error) {
+			return countAbsence(ctx, d.cfg.Journal, d.allPending(), from, to)
 		}}
 	d.announcer = newAnnouncer(announcerConfig{
 		ctx: d.ctx, post: newBoard(d.ctx, d.notifier), sound: d.sound, looking: d.windows.focused,
@@ -148,6 +147,7 @@ func (d *Desk) openTray() {
 		func() { _ = d.Raise(d.ctx, false) }, d.windows.refetch, d.log)
 	d.tray = newTray(trayActions{
 		Show:          d.show,
+		ShowNews:      d.showNews,
 		Pause:         d.presence.setPause,
 		AskEverything: d.askEverything,
 		AskAgain:      d.presence.back,

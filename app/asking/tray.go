@@ -39,12 +39,13 @@ type snapshot struct {
 	Machines      int    // paired machines that are connected
 	Contains      bool   // commands of some project run in the sandbox
 	AskEverything bool
-	News          history.Away // what happened while the user was away, if they have not read it
+	News          news // what happened while the user was away, if they have not read it
 }
 
 // trayActions is what the menu can do. Each call has a goroutine of its own.
 type trayActions struct {
 	Show          func(operator.View) // brings a window to the front
+	ShowNews      func()              // shows what happened while the user was away
 	Pause         func(operator.Pause)
 	AskEverything func(bool)
 	AskAgain      func() // the user is back after prompts timed out
@@ -118,17 +119,17 @@ func awayStatus(missed int) string {
 }
 
 // awayNews says in one line what happened while the user was away.
-func awayNews(a history.Away) string {
+func awayNews(n news) string {
 	var parts []string
 	add := func(n int, text string) {
 		if n > 0 {
 			parts = append(parts, lang.L(text, map[string]any{"Count": n}))
 		}
 	}
-	add(a.Waited.Count, "{{.Count}} waited")
-	add(a.Missed.Count, "{{.Count}} timed out")
-	add(a.Passed.Count, "{{.Count}} passed")
-	add(a.Denied.Count, "{{.Count}} denied")
+	add(n.waited, "{{.Count}} waited")
+	add(n.missed, "{{.Count}} timed out")
+	add(n.passed, "{{.Count}} passed")
+	add(n.denied, "{{.Count}} denied")
 	return lang.L("While you were away: {{.What}}", map[string]any{"What": strings.Join(parts, ", ")})
 }
 
@@ -157,9 +158,8 @@ func (s snapshot) menu(do trayActions, now time.Time) []menuItem {
 	if s.Away > 0 {
 		items = append(items, menuItem{Label: lang.L("I'm back"), Do: do.AskAgain}, separator)
 	}
-	if !s.News.Nothing() {
-		away := show(operator.View{History: operator.HistoryAway})
-		items = append(items, menuItem{Label: awayNews(s.News), Do: away}, separator)
+	if !s.News.isNothing() {
+		items = append(items, menuItem{Label: awayNews(s.News), Do: do.ShowNews}, separator)
 	}
 	ask := menuItem{
 		Label: lang.L("Ask about everything"), Checked: s.AskEverything,
@@ -171,11 +171,11 @@ func (s snapshot) menu(do trayActions, now time.Time) []menuItem {
 	items = append(append(items, s.pauseItems(do)...), separator)
 	items = append(items, ask, separator)
 	if s.Contains {
-		contained := show(operator.View{History: operator.HistoryEntries, Contained: true})
+		contained := show(operator.View{History: true, Query: history.Query{Outcome: history.Sandboxed}})
 		items = append(items, menuItem{Label: lang.L("Sandbox runs…"), Do: contained})
 	}
 	return append(items,
-		menuItem{Label: lang.L("History…"), Do: show(operator.View{History: operator.HistoryEntries})},
+		menuItem{Label: lang.L("History…"), Do: show(operator.View{History: true})},
 		menuItem{Label: lang.L("Settings…"), Do: show(operator.View{Settings: true})},
 		separator,
 		menuItem{Label: lang.L("Quit"), Do: do.Quit})

@@ -8,7 +8,6 @@ import (
 	"nod/api"
 	"nod/assets"
 	"nod/interact"
-	"nod/interact/history"
 	"nod/ipc/operator"
 )
 
@@ -64,7 +63,7 @@ func outline(items []menuItem) string {
 
 // fakeActions are actions that all exist.
 var fakeActions = trayActions{
-	Show: func(operator.View) {}, AskAgain: func() {}, Quit: func() {},
+	Show: func(operator.View) {}, ShowNews: func() {}, AskAgain: func() {}, Quit: func() {},
 }
 
 func TestTrayMenu(t *testing.T) {
@@ -104,8 +103,7 @@ func TestTrayMenu(t *testing.T) {
 		{"away", snapshot{Away: 1, Missed: 3}, []string{
 			"(Away: 3 requests skipped)", "--", "I'm back", "--",
 			pauseMenu, "Ask about everything", "--", "History…", "Settings…", "--", "Quit"}},
-		{"back", snapshot{News: history.Away{Waited: history.Found{Count: 3}, Missed: history.Found{Count: 1},
-			Passed: history.Found{Count: 12}, Denied: history.Found{Count: 2}}}, []string{
+		{"back", snapshot{News: news{waited: 3, missed: 1, passed: 12, denied: 2}}, []string{
 			"(No requests waiting)", "--", "While you were away: 3 waited, 1 timed out, 12 passed, 2 denied", "--",
 			pauseMenu, "Ask about everything", "--", "History…", "Settings…", "--", "Quit"}},
 		{"broken", snapshot{Broken: true}, []string{

@@ -429,7 +429,7 @@ func (w *windows) focused() bool {
 
 // show brings a window to the front. With a prompt it shows all that wait in the tray.
 func (w *windows) show(v operator.View) {
-	if !v.Settings && v.History == "" {
+	if !v.Settings && !v.History {
 		w.release(func(*openPrompt) bool { return true })
 	}
 	w.mu.Lock()

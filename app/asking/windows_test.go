@@ -714,7 +714,7 @@ func TestAnOpenWindowFollowsTheHistory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDesk(t)
 		d.w.HistoryChanged()
-		d.w.show(operator.View{History: operator.HistoryEntries})
+		d.w.show(operator.View{History: true})
 		p := d.now()
 		for _, open := range []bool{false, true, false} {
 			if err := p.client.Report(t.Context(), operator.Screen{Open: open}); err != nil {

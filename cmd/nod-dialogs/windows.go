@@ -128,7 +128,7 @@ func (w *windows) open(client operator.Connection) error {
 		Closed: func() { w.settingsShown(false) },
 	})
 	w.history = history.New(w.app, history.Options{
-		Operator: client, Rule: w.showRule, Prompt: w.dialogs.Show, Closed: w.screenChanged,
+		Operator: client, Rule: w.showRule, Closed: w.screenChanged,
 	})
 	return nil
 }
@@ -183,9 +183,9 @@ func (w *windows) show(v operator.View) {
 			}
 			w.screenChanged()
 		})
-	case v.History != "":
+	case v.History:
 		w.onUI(func() {
-			w.history.Show(v)
+			w.history.Show(v.Query)
 			w.screenChanged()
 		})
 	case v.Request != "":

@@ -8,6 +8,7 @@ import (
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/driver/desktop"
 	"fyne.io/fyne/v2/widget"
 
 	"nod/dialogs"
@@ -86,27 +87,6 @@ func (c *Select) TypedKey(k *fyne.KeyEvent) {
 func (c *Select) FocusGained() {
 	c.Select.FocusGained()
 	Reveal(c)
-}
-
-// pageList is a list in which moving the focus also selects.
-type pageList struct{ widget.List }
-
-func newPageList(length func() int, create func() fyne.CanvasObject,
-	update func(widget.ListItemID, fyne.CanvasObject)) *pageList {
-	l := &pageList{}
-	l.Length, l.CreateItem, l.UpdateItem, l.HideSeparators = length, create, update, true
-	l.ExtendBaseWidget(l)
-	return l
-}
-
-func (l *pageList) TypedKey(k *fyne.KeyEvent) {
-	switch k.Name {
-	case fyne.KeyUp, fyne.KeyDown:
-		l.List.TypedKey(k)
-		l.List.TypedKey(&fyne.KeyEvent{Name: fyne.KeySpace})
-	default:
-		dialogs.PassOn(l, k)
-	}
 }
 
 // Reveal scrolls the page of an object until all of the object is in view, or at least its beginning.
@@ -188,4 +168,20 @@ func OnDisk(path string) string {
 		return filepath.ToSlash(policy.DefaultPlaces().Home) + path[1:]
 	}
 	return path
+}
+
+// AddChords adds shortcuts to a window. The function that it returns runs a shortcut for a text field, and reports
+// whether there is one.
+func AddChords(c fyne.Canvas, chords map[desktop.CustomShortcut]func()) (run func(fyne.Shortcut) bool) {
+	for chord, do := range chords {
+		c.AddShortcut(&chord, func(fyne.Shortcut) { do() })
+	}
+	return func(s fyne.Shortcut) bool {
+		custom, ok := s.(*desktop.CustomShortcut)
+		if !ok || chords[*custom] == nil {
+			return false
+		}
+		chords[*custom]()
+		return true
+	}
 }

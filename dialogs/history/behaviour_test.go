@@ -68,7 +68,7 @@ func (w *Window) press(names ...fyne.KeyName) {
 func TestSearchAsYouType(t *testing.T) {
 	o := somebody()
 	live(t, o, func(w *Window, ui func(func())) {
-		ui(func() { w.Show(operator.View{History: operator.HistoryEntries}) })
+		ui(func() { w.Show(history.Query{}) })
 		o.stop("g")
 		o.stop("gi")
 		for _, text := range []string{"g", "gi", "git p"} {
@@ -111,7 +111,7 @@ func TestTheListFollows(t *testing.T) {
 			synctest.Wait()
 		}
 		ui(func() {
-			w.Show(operator.View{History: operator.HistoryEntries})
+			w.Show(history.Query{})
 			w.win.Resize(fyne.NewSize(900, 600))
 			l = w.entries.list
 		})
@@ -151,14 +151,11 @@ func TestNothingWaitsForTheOperator(t *testing.T) {
 	o := somebody()
 	live(t, o, func(w *Window, ui func(func())) {
 		o.stop("")
-		ui(func() { w.Show(operator.View{History: operator.HistoryEntries}) })
+		ui(func() { w.Show(history.Query{}) })
 		time.Sleep(searchDelay)
 		ui(func() {})
 		if !w.Visible() || !says(w.entries.content, "Searching…") {
 			t.Error("nobody says that it searches")
-		}
-		for page := range 2 {
-			ui(func() { w.tabs.SelectIndex(page) })
 		}
 		ui(w.close)
 	})
@@ -266,7 +263,7 @@ func TestFilters(t *testing.T) {
 	if !says(e.content, "Nothing found.") {
 		t.Error("nobody says that nothing was found")
 	}
-	w.find(filter{query: history.Query{Rule: "tests", Session: "a1", Since: testNow.Add(-time.Hour), Until: testNow}})
+	w.entries.set(history.Query{Rule: "tests", Session: "a1", Since: testNow.Add(-time.Hour), Until: testNow})
 	if e.list.rows != 2 || e.search.Text != "" || e.choices[0].Selected != "Any agent" {
 		t.Errorf("%d rows, searching %q of %q", e.list.rows, e.search.Text, e.choices[0].Selected)
 	}
@@ -333,11 +330,8 @@ func TestKeys(t *testing.T) {
 func TestWindowFitsASmallScreen(t *testing.T) {
 	w := openTestWindow(t, somebody(), "light")
 	w.entries.open(10)
-	for page := range 2 {
-		w.tabs.SelectIndex(page)
-		if m := w.win.Content().MinSize(); m.Width > 890 || m.Height > 560 {
-			t.Errorf("page %d needs %v", page, m)
-		}
+	if m := w.win.Content().MinSize(); m.Width > 890 || m.Height > 560 {
+		t.Errorf("it needs %v", m)
 	}
 }
 
@@ -354,7 +348,7 @@ func TestTabOrder(t *testing.T) {
 			t.Errorf("stop %d is a %s", stops, kind)
 		}
 	}
-	if stops != 17 {
+	if stops != 16 {
 		t.Errorf("%d stops", stops)
 	}
 }
@@ -371,7 +365,7 @@ func TestTheNarrowestWindow(t *testing.T) {
 	}
 }
 
-// Random keys, taps and news leave the window as it should be: on a page, with a focus that is in view, and with the
+// Random keys, taps and news leave the window as it should be: with a focus that is in view, and with the
 // detail of what is chosen.
 func TestMonkey(t *testing.T) {
 	keys := []fyne.KeyName{
@@ -387,7 +381,7 @@ func TestMonkey(t *testing.T) {
 			for range 150 {
 				did = append(did, w.monkey(o, random, keys))
 				if !w.Visible() {
-					w.Show(operator.View{History: operator.HistoryEntries})
+					w.Show(history.Query{})
 				}
 				if problem := w.problem(); problem != "" {
 					t.Fatalf("%s after %q", problem, did)
@@ -413,12 +407,9 @@ func (w *Window) monkey(o *fakeOperator, random *rand.Rand, keys []fyne.KeyName)
 		}
 		return "a letter"
 	case 3:
-		const control = fyne.KeyModifierControl
 		chords := []desktop.CustomShortcut{
 			{KeyName: fyne.KeyW, Modifier: fyne.KeyModifierShortcutDefault},
 			{KeyName: fyne.KeyF, Modifier: fyne.KeyModifierShortcutDefault},
-			{KeyName: fyne.KeyTab, Modifier: control}, {KeyName: fyne.KeyTab, Modifier: control | fyne.KeyModifierShift},
-			{KeyName: fyne.KeyPageDown, Modifier: control}, {KeyName: fyne.KeyPageUp, Modifier: control},
 		}
 		chord := chords[random.IntN(len(chords))]
 		w.typedShortcut(&chord)
@@ -440,8 +431,6 @@ func (w *Window) problem() string {
 	l := w.entries.list
 	focused, _ := w.win.Canvas().Focused().(fyne.CanvasObject)
 	switch {
-	case w.tabs.Selected < onEntries || w.tabs.Selected > onAway:
-		return fmt.Sprint("page ", w.tabs.Selected)
 	case focused != nil && !focused.Visible():
 		return fmt.Sprintf("a hidden %T has the focus", focused)
 	case l.chosen != 0 && w.entries.detail.entry.Seq != l.chosen:
@@ -475,33 +464,21 @@ func TestAgentsTextIsHostile(t *testing.T) {
 		e.Record.Why.Reason, e.Withheld = evil, history.Withheld(evil)
 		o.entries = append([]history.Entry{e}, o.entries...)
 	}
-	denied := history.Found{Count: 1, Lines: []history.Line{o.entries[0].Line}}
-	o.away = history.Away{From: testNow, To: testNow, Denied: denied}
 	w := openTestWindow(t, o, "light")
 	w.win.Resize(fyne.NewSize(900, 2000))
 	look := func() {
 		t.Helper()
 		if markup := test.RenderObjectToMarkup(w.win.Content()); strings.Contains(markup, "\u202e") ||
 			strings.Contains(markup, "no value") || !strings.Contains(markup, "{{.Count}}") {
-			t.Errorf("%s is drawn as it is", w.title(t))
+			t.Errorf("it is drawn as it is")
 		}
 	}
 	for i := range 5 {
 		w.entries.open(int64(100 - i))
 		look()
 	}
-	w.find(filter{query: history.Query{Session: evil, Rule: evil, Agent: evil, Project: evil, Tool: evil}})
+	w.entries.set(history.Query{Session: evil, Rule: evil, Agent: evil, Project: evil, Tool: evil})
 	look()
-	w.tabs.SelectIndex(onAway)
-	look()
-}
-
-func (w *Window) title(t *testing.T) string {
-	t.Helper()
-	if w.win.Title() != title {
-		t.Errorf("the title is %q", w.win.Title())
-	}
-	return fmt.Sprint("page ", w.tabs.Selected)
 }
 
 func TestDecideAboutACallOfThePast(t *testing.T) {
@@ -670,54 +647,6 @@ func TestExport(t *testing.T) {
 	}
 }
 
-func TestAway(t *testing.T) {
-	o := somebody()
-	w := openTestWindow(t, o, "light")
-	var prompt interact.ID
-	w.opts.Prompt = func(id interact.ID) { prompt = id }
-	w.Show(operator.View{History: operator.HistoryAway})
-	type link interface {
-		fyne.Focusable
-		fyne.Tappable
-	}
-	links := func() (all []link) {
-		dialogstest.Walk(w.away.body, func(o fyne.CanvasObject) {
-			if k, ok := o.(link); ok && fmt.Sprintf("%T", o) == "*dialogs.pressable" {
-				all = append(all, k)
-			}
-		})
-		return all
-	}
-	if n := len(links()); n != 6 {
-		t.Fatalf("%d lines", n)
-	}
-	test.Tap(links()[0])
-	if prompt != "waiting" {
-		t.Errorf("led to the prompt %q", prompt)
-	}
-	w.win.Canvas().Focus(links()[3])
-	w.press(fyne.KeyReturn)
-	if w.tabs.Selected != onEntries || w.entries.detail.entry.Seq != 7 {
-		t.Errorf("on page %d with entry %d", w.tabs.Selected, w.entries.detail.entry.Seq)
-	}
-	w.tabs.SelectIndex(onAway)
-	tap(t, w.away.body, "All 212 in History")
-	want := history.Query{Since: o.away.From, Until: o.away.To, Outcome: api.Allowed, By: api.ByPolicy}
-	if o.asked() != want {
-		t.Errorf("asked %+v", o.asked())
-	}
-	o.away = history.Away{}
-	w.tabs.SelectIndex(onAway)
-	if !says(w.away.body, "Nothing happened") {
-		t.Error("it does not say that nothing happened")
-	}
-	o.err = errors.New("disk on fire")
-	w.press(fyne.KeyF5)
-	if !says(w.away.content, "disk on fire") {
-		t.Error("it does not say what is wrong")
-	}
-}
-
 // Who asked on another machine, and what was answered elsewhere, is said and can be looked for. Nothing that would look
 // at files here is offered for it.
 func TestOtherMachinesAndDevices(t *testing.T) {
@@ -818,7 +747,7 @@ func TestTakeBack(t *testing.T) {
 func TestShowsWhatRanInTheSandbox(t *testing.T) {
 	o := somebody()
 	w := openTestWindow(t, o, "light")
-	w.Show(operator.View{History: operator.HistoryEntries, Contained: true})
+	w.Show(history.Query{Outcome: history.Sandboxed})
 	if asked := o.asked(); asked.Outcome != history.Sandboxed || w.entries.choices[3].Selected != "In the sandbox" {
 		t.Errorf("asked for %+v, and it says %q", asked, w.entries.choices[3].Selected)
 	}

@@ -152,23 +152,6 @@ func somebody() *fakeOperator {
 		},
 		Conflicts: []snapshot.Conflict{{Path: "cart.go", Why: "it has changed since"}},
 	}
-	lines := func(seqs ...int) (f history.Found) {
-		f.Count = len(seqs)
-		for _, e := range o.entries {
-			for _, seq := range seqs {
-				if e.Seq == int64(seq) {
-					f.Lines = append(f.Lines, e.Line)
-				}
-			}
-		}
-		return f
-	}
-	waiting := entryOf(0, 20, codex(blog), bash("make deploy"), interact.Answer{}).Line
-	waiting.ID, waiting.Settled = "waiting", time.Time{}
-	o.away = history.Away{From: testNow.Add(-time.Hour), To: testNow.Add(-10 * time.Minute),
-		Waited: history.Found{Count: 2, Lines: []history.Line{waiting, o.entries[1].Line}},
-		Missed: lines(8), Denied: lines(7), Passed: lines(6, 5)}
-	o.away.Passed.Count = 212
 	return o
 }
 
@@ -192,7 +175,7 @@ func newTestWindow(t testing.TB, o *fakeOperator, look string) *Window {
 	t.Setenv("HOME", "/home/ada")
 	a := test.NewTempApp(t)
 	a.Settings().SetTheme(dialogstest.Fonts(dialogs.Theme(look)))
-	w := New(a, Options{Operator: o, Rule: func(string) {}, Prompt: func(interact.ID) {}, Closed: func() {}})
+	w := New(a, Options{Operator: o, Rule: func(string) {}, Closed: func() {}})
 	w.now = func() time.Time { return testNow }
 	return w
 }
@@ -203,7 +186,7 @@ func openTestWindow(t testing.TB, o *fakeOperator, look string) *Window {
 	w := newTestWindow(t, o, look)
 	w.Aside = func(f func()) { f() }
 	w.After = func(time.Duration, func()) {}
-	w.Show(operator.View{History: operator.HistoryEntries})
+	w.Show(history.Query{})
 	w.win.Resize(fyne.NewSize(900, 600))
 	return w
 }
@@ -215,7 +198,7 @@ func (w *Window) layOut() {
 	w.win.Resize(size)
 }
 
-// views are what there is to see of the window, its pages first. Those with a light golden image alone have no colours
+// views are what there is to see of the window. Those with a light golden image alone have no colours
 // that the others have not.
 var views = []struct {
 	name string
@@ -223,9 +206,7 @@ var views = []struct {
 	size fyne.Size // or more, if it needs that
 	do   func(w *Window)
 }{
-	onEntries: {"entries", true, fyne.NewSize(900, 600), func(*Window) {}},
-	onAway:    {"away", true, fyne.NewSize(1200, 900), func(w *Window) { w.tabs.SelectIndex(onAway) }},
-
+	{"entries", true, fyne.NewSize(900, 600), func(*Window) {}},
 	{"passed", false, fyne.NewSize(1200, 900), func(w *Window) { w.entries.open(12) }},
 	{"changed", true, fyne.NewSize(1200, 1200), func(w *Window) {
 		w.entries.open(6)
@@ -289,18 +270,6 @@ func TestGallery(t *testing.T) {
 		}})
 	}
 	dialogstest.Gallery(t, "history", all)
-}
-
-// Every page has a golden image.
-func TestEveryPageHasAGoldenImage(t *testing.T) {
-	w := openTestWindow(t, somebody(), "light")
-	for i := range w.tabs.List.Length() {
-		w.tabs.SelectIndex(0)
-		views[i].do(w)
-		if w.tabs.Selected != i {
-			t.Errorf("the golden image %s is not of the page %d", views[i].name, i)
-		}
-	}
 }
 
 func TestMain(m *testing.M) {

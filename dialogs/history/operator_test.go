@@ -27,7 +27,6 @@ type fakeOperator struct {
 
 	entries []history.Entry // newest first
 	count   int             // in place of entries: so many, made up when they are asked for
-	away    history.Away
 	err     error  // of every question
 	refuse  error  // of every change
 	path    string // that was exported to
@@ -200,8 +199,6 @@ func (o *fakeOperator) Facets(context.Context) (f history.Facets, err error) {
 	}
 	return f, o.err
 }
-
-func (o *fakeOperator) Away(context.Context) (history.Away, error) { return o.away, o.err }
 
 func (o *fakeOperator) Export(_ context.Context, q history.Query, path string, f history.Format) (int, error) {
 	o.path = fmt.Sprint(q.Text, " ", path, " ", f)

@@ -12,9 +12,7 @@ import (
 	"fyne.io/fyne/v2/widget"
 
 	"nod/dialogs"
-	"nod/dialogs/controls"
 	"nod/dialogs/safetext"
-	"nod/interact/history"
 )
 
 // rowHeight is that of every row: otherwise Fyne would add up the heights of a million rows.
@@ -76,7 +74,7 @@ func (v *rowView) show(r row, known bool, now time.Time) {
 		v.entry.Hide()
 		day := ""
 		if r.day {
-			day = dayName(when(r.line), now)
+			day = dayName(r.line.Settled, now)
 		}
 		setText(v.day, day)
 		setText(v.who, sessionName(r.line))
@@ -98,7 +96,7 @@ func (v *rowView) show(r row, known bool, now time.Time) {
 		meta += " · " + device
 	}
 	setText(v.meta, meta)
-	v.clock.Text, v.outcome.Text, v.colour = when(r.line).Local().Format("15:04"), said.word, said.color
+	v.clock.Text, v.outcome.Text, v.colour = r.line.Settled.Local().Format("15:04"), said.word, said.color
 	v.Refresh()
 }
 
@@ -157,12 +155,4 @@ func (rowLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 		o[2+i].Move(fyne.NewPos(size.Width-side-m.Width, at))
 		o[2+i].Resize(m)
 	}
-}
-
-// newEntryLink returns a row that links to an entry.
-func newEntryLink(w *Window, l history.Line, tapped func()) fyne.CanvasObject {
-	view := newRowView()
-	view.show(row{line: l}, true, w.now())
-	view.meta.SetText(toolName(l) + " · " + sessionName(l))
-	return dialogs.NewPressable(dialogs.Padded(3, 4, view), tapped, controls.Reveal)
 }

@@ -13,7 +13,7 @@ import (
 func TestAttentionIsSaved(t *testing.T) {
 	w, o := few(t)
 	o.state.Contacts = map[string]interact.Contact{"codex": {}}
-	w.tabs.SelectIndex(onAttention)
+	w.tabs.selectIndex(onAttention)
 	p := w.attention
 	p.appear.pick.SetSelectedIndex(2)
 	for _, tt := range []struct {
@@ -52,7 +52,7 @@ func TestAttentionIsSaved(t *testing.T) {
 func TestAShortcutThatIsTakenIsSaid(t *testing.T) {
 	w, o := few(t)
 	o.state.Shortcut = "taken"
-	w.tabs.SelectIndex(onAttention)
+	w.tabs.selectIndex(onAttention)
 	if got := shownBy(w.attention.shortcut.Problem); got != "taken" {
 		t.Errorf("says %q", got)
 	}

@@ -13,7 +13,7 @@ import (
 
 func TestHistoryIsSaved(t *testing.T) {
 	w, o := few(t)
-	w.tabs.SelectIndex(onHistory)
+	w.tabs.selectIndex(onHistory)
 	p := w.history
 	keep := p.settings[0].(*savedEntry)
 	for _, tt := range []struct {
@@ -42,7 +42,7 @@ func TestHistoryIsSaved(t *testing.T) {
 // The size of the history is shown once known, with the reason if nothing is recorded.
 func TestWhatIsKeptIsSaid(t *testing.T) {
 	w, o := few(t)
-	w.tabs.SelectIndex(onHistory)
+	w.tabs.selectIndex(onHistory)
 	if n := len(w.history.body.Objects); n != 0 {
 		t.Errorf("%d things are said of a journal of which nothing is known", n)
 	}
@@ -59,7 +59,7 @@ func TestTheChainIsVerified(t *testing.T) {
 	o := somebody()
 	live(t, o, func(w *Window, ui func(func())) {
 		ui(w.Show)
-		ui(func() { w.tabs.SelectIndex(onHistory) })
+		ui(func() { w.tabs.selectIndex(onHistory) })
 		p := w.history
 		says := func(want, button string) {
 			t.Helper()
@@ -84,7 +84,7 @@ func TestTheChainIsVerified(t *testing.T) {
 		check()
 		says("Checks every entry", "Check now")
 		check()
-		ui(func() { w.tabs.SelectIndex(onAbout) })
+		ui(func() { w.tabs.selectIndex(onAbout) })
 		if p.verify.Busy() || o.calls("Verify") != 5 {
 			t.Errorf("verified %d times; goes on: %v", o.calls("Verify"), p.verify.Busy())
 		}

@@ -48,7 +48,7 @@ func withClaudeRules(t *testing.T, rules string) (*Window, *fakeOperator) {
 	if err := os.WriteFile(filepath.Join(m.Home, ".claude", "settings.json"), []byte(rules), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	w.tabs.SelectIndex(onAllow)
+	w.tabs.selectIndex(onAllow)
 	w.allow.startImport()
 	return w, o
 }

@@ -89,7 +89,7 @@ func (p *welcome) testRow() fyne.CanvasObject {
 func (p *welcome) sandboxRow() fyne.CanvasObject {
 	return controls.NewSetting(lang.L("You can let a project's commands run in a sandbox, without asking"), "",
 		controls.NewButton(lang.L("Show"), func() {
-			p.win.tabs.SelectIndex(onSandbox)
+			p.win.tabs.selectIndex(onSandbox)
 			p.win.Show()
 		})).Content
 }

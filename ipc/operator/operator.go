@@ -78,8 +78,6 @@ type manager interface {
 	TakeBack(ctx context.Context, seq int64, digest string) ([]snapshot.Conflict, error)
 	// Facets returns the values to filter by.
 	Facets(ctx context.Context) (history.Facets, error)
-	// Away returns what happened while the user was last away.
-	Away(ctx context.Context) (history.Away, error)
 	// Export writes all entries that a query finds to a new file, and returns their number.
 	Export(ctx context.Context, q history.Query, path string, format history.Format) (int, error)
 	// Verify checks every entry of the journal against the hash chain, which may take long.
@@ -209,21 +207,12 @@ type Screen struct {
 
 // View is a window to show.
 type View struct {
-	Settings  bool        // the settings
-	Welcome   bool        // with Settings: the welcome page instead
-	History   HistoryPage // this page of the history; without it and Settings the prompt window
-	Entry     int64       // with History: the entry to show
-	Contained bool        // with History: only what ran in the sandbox
-	Request   interact.ID // the prompt to bring to the front; zero: the current one
+	Settings bool          // the settings
+	Welcome  bool          // with Settings: the welcome page instead
+	History  bool          // the history; without it and Settings the prompt window
+	Query    history.Query // with History: the entries to list; zero: those it listed last
+	Request  interact.ID   // the prompt to bring to the front; zero: the current one
 }
-
-// HistoryPage is a page of the history window.
-type HistoryPage string
-
-const (
-	HistoryEntries HistoryPage = "entries"
-	HistoryAway    HistoryPage = "away" // while you were away
-)
 
 // State is what is in force, and nod's own state.
 type State struct {

@@ -108,10 +108,6 @@ func (r *recorder) Facets(context.Context) (history.Facets, error) {
 	return history.Facets{Tools: []string{"Bash"}}, r.note("Facets")
 }
 
-func (r *recorder) Away(context.Context) (history.Away, error) {
-	return history.Away{Passed: history.Found{Count: 2}}, r.note("Away")
-}
-
 func (r *recorder) Verify(context.Context) (Verified, error) {
 	return Verified{Head: history.Head{Seq: 9, Hash: "ab"}, Problem: "entry 3 is missing"}, r.note("Verify")
 }
@@ -235,8 +231,6 @@ func TestEveryMethodReachesTheOperator(t *testing.T) {
 			[]snapshot.Conflict{{Path: "a", Why: "it has"}}},
 		{func(ctx context.Context) (any, error) { return c.Facets(ctx) }, []any{"Facets"},
 			history.Facets{Tools: []string{"Bash"}}},
-		{func(ctx context.Context) (any, error) { return c.Away(ctx) }, []any{"Away"},
-			history.Away{Passed: history.Found{Count: 2}}},
 		{func(ctx context.Context) (any, error) { return c.Export(ctx, query, "/tmp/x.csv", history.CSV) },
 			[]any{"Export", query, "/tmp/x.csv", history.CSV}, 12},
 		{func(ctx context.Context) (any, error) { return c.Verify(ctx) }, []any{"Verify"},

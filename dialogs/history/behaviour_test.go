@@ -314,12 +314,9 @@ func TestKeys(t *testing.T) {
 		t.Error("the search has not the focus")
 	}
 	test.Type(w.entries.search, "git")
-	tap(t, w.entries.content, "Export…")
-	for i, want := range []string{"git", ""} { // Escape leaves one thing at a time
-		w.press(fyne.KeyEscape)
-		if w.entries.search.Text != want || w.entries.export.content.Visible() || !w.Visible() {
-			t.Errorf("after Escape %d: searching %q", i+1, w.entries.search.Text)
-		}
+	w.press(fyne.KeyEscape)
+	if w.entries.search.Text != "" || !w.Visible() {
+		t.Errorf("after Escape: searching %q", w.entries.search.Text)
 	}
 	w.press(fyne.KeyEscape)
 	if w.Visible() {
@@ -348,7 +345,7 @@ func TestTabOrder(t *testing.T) {
 			t.Errorf("stop %d is a %s", stops, kind)
 		}
 	}
-	if stops != 16 {
+	if stops != 15 {
 		t.Errorf("%d stops", stops)
 	}
 }
@@ -623,27 +620,6 @@ func TestDetailLinks(t *testing.T) {
 	w.entries.open(77)
 	if !says(w.entries.detail.body, "entry 77 is gone") {
 		t.Error("nobody says that it is gone")
-	}
-}
-
-func TestExport(t *testing.T) {
-	o := somebody()
-	w := openTestWindow(t, o, "light")
-	w.entries.search.SetText("git")
-	tap(t, w.entries.content, "Export…")
-	e := w.entries.export
-	e.format.SetSelected("JSON Lines")
-	if e.path.Text != "~/nod-history-2026-11-20-163000.jsonl" {
-		t.Errorf("offers %q", e.path.Text)
-	}
-	test.Tap(e.write)
-	if o.path != "git /home/ada/nod-history-2026-11-20-163000.jsonl jsonl" || !says(e.content, "Wrote 12 entries") {
-		t.Errorf("exported %q", o.path)
-	}
-	o.refuse = errors.New("it exists")
-	test.Tap(e.write)
-	if !says(e.content, "it exists") || says(e.content, "Wrote") {
-		t.Error("nobody says that it failed")
 	}
 }
 

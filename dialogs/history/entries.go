@@ -35,7 +35,6 @@ type entriesPage struct {
 	empty     *widget.Label
 	list      *entryList
 	detail    *detail
-	export    *exporter
 
 	filter   history.Query // by the controls above the list, but without text and time
 	facets   controls.Worker
@@ -65,13 +64,11 @@ func newEntriesPage(w *Window) *entriesPage {
 	p.search.OnSubmitted = func(string) { p.toList() }
 	p.detail = newDetail(w)
 	p.list = newEntryList(w, p.detail.open, p.showStatus)
-	p.export = newExporter(w, func() history.Query { return p.list.query })
 	p.makeChoices()
 	p.empty = dialogs.Lines("", theme.SizeNameText, widget.LowImportance)
 	p.empty.Alignment = fyne.TextAlignCenter
 
-	export := controls.NewIconButton(lang.L("Export…"), theme.DownloadIcon(), p.export.toggle)
-	first := container.NewBorder(nil, nil, nil, dialogs.Row(8, p.asked, controls.Wide(150, p.times), export), p.search)
+	first := container.NewBorder(nil, nil, nil, dialogs.Row(8, p.asked, controls.Wide(150, p.times)), p.search)
 	var selects []fyne.CanvasObject
 	for _, c := range p.choices {
 		selects = append(selects, c.Select)
@@ -80,8 +77,7 @@ func newEntriesPage(w *Window) *entriesPage {
 	p.elsewhere = container.NewGridWithColumns(firstElsewhere, selects[firstElsewhere:]...)
 	p.elsewhere.Hide()
 	p.chips.Hide()
-	top := dialogs.Padded(10, 12, dialogs.Column(8,
-		first, second, p.elsewhere, p.chips, p.export.content, p.status.Content))
+	top := dialogs.Padded(10, 12, dialogs.Column(8, first, second, p.elsewhere, p.chips, p.status.Content))
 	found := container.NewStack(container.NewThemeOverride(p.list, gapless{}),
 		container.NewVBox(dialogs.Padded(40, 20, p.empty)))
 	p.content = container.NewBorder(dialogs.Column(0, top, dialogs.Rule()), nil, nil, nil,
@@ -289,7 +285,6 @@ func (p *entriesPage) leave() {
 	p.list.next.Drop()
 	p.list.again.Drop()
 	p.facets.Drop()
-	p.export.hide()
 }
 
 func (p *entriesPage) open(seq int64) {
@@ -315,7 +310,7 @@ func (p *entriesPage) toList() {
 
 // escape closes what is open on the page, and reports whether anything was.
 func (p *entriesPage) escape() bool {
-	return p.detail.changes.cancel() || p.detail.actions.cancel() || p.export.hide() || p.clear()
+	return p.detail.changes.cancel() || p.detail.actions.cancel() || p.clear()
 }
 
 // splitLayout gives a list its share of the width, and the rest, at least its minimum, to the object beside it.

@@ -171,10 +171,6 @@ func (c *client) Facets(ctx context.Context) (history.Facets, error) {
 	return get[history.Facets](ctx, c, "Facets")
 }
 
-func (c *client) Export(ctx context.Context, q history.Query, path string, format history.Format) (int, error) {
-	return get[int](ctx, c, "Export", q, path, format)
-}
-
 func (c *client) Verify(ctx context.Context) (Verified, error) {
 	return get[Verified](ctx, c, "Verify")
 }

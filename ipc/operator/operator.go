@@ -78,8 +78,6 @@ type manager interface {
 	TakeBack(ctx context.Context, seq int64, digest string) ([]snapshot.Conflict, error)
 	// Facets returns the values to filter by.
 	Facets(ctx context.Context) (history.Facets, error)
-	// Export writes all entries that a query finds to a new file, and returns their number.
-	Export(ctx context.Context, q history.Query, path string, format history.Format) (int, error)
 	// Verify checks every entry of the journal against the hash chain, which may take long.
 	Verify(ctx context.Context) (Verified, error)
 	// SetAutostart sets whether nod starts with the session.

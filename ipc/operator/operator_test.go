@@ -112,10 +112,6 @@ func (r *recorder) Verify(context.Context) (Verified, error) {
 	return Verified{Head: history.Head{Seq: 9, Hash: "ab"}, Problem: "entry 3 is missing"}, r.note("Verify")
 }
 
-func (r *recorder) Export(_ context.Context, q history.Query, path string, f history.Format) (int, error) {
-	return 12, r.note("Export", q, path, f)
-}
-
 func (r *recorder) SetAutostart(_ context.Context, on bool) error { return r.note("SetAutostart", on) }
 
 func (r *recorder) Desktop(context.Context) (Desktop, error) {
@@ -231,8 +227,6 @@ func TestEveryMethodReachesTheOperator(t *testing.T) {
 			[]snapshot.Conflict{{Path: "a", Why: "it has"}}},
 		{func(ctx context.Context) (any, error) { return c.Facets(ctx) }, []any{"Facets"},
 			history.Facets{Tools: []string{"Bash"}}},
-		{func(ctx context.Context) (any, error) { return c.Export(ctx, query, "/tmp/x.csv", history.CSV) },
-			[]any{"Export", query, "/tmp/x.csv", history.CSV}, 12},
 		{func(ctx context.Context) (any, error) { return c.Verify(ctx) }, []any{"Verify"},
 			Verified{Head: history.Head{Seq: 9, Hash: "ab"}, Problem: "entry 3 is missing"}},
 		{func(ctx context.Context) (any, error) { return nothing(c.SetAutostart(ctx, true)) },

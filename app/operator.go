@@ -2,14 +2,12 @@ package app
 
 import (
 	"context"
-	"errors"
 
 	"fyne.io/fyne/v2/lang"
 
 	"nod/app/asking"
 	"nod/interact"
 	"nod/interact/history"
-	"nod/interact/journal"
 	"nod/ipc/operator"
 	"nod/policy"
 	"nod/policy/config"
@@ -133,24 +131,9 @@ type archive interface {
 	Search(ctx context.Context, q history.Query) (history.Page, error)
 	Entry(ctx context.Context, seq int64) (history.Entry, error)
 	Facets(ctx context.Context) (history.Facets, error)
-	Head(ctx context.Context) (history.Head, error)
-	Verify(ctx context.Context) error
 }
 
 // History implements [operator.Operator].
 func (o operatorAPI) History(ctx context.Context, q history.Query) (history.Page, error) {
 	return o.archive.Search(ctx, q)
-}
-
-// Verify implements [operator.Operator].
-func (o operatorAPI) Verify(ctx context.Context) (operator.Verified, error) {
-	head, err := o.archive.Head(ctx)
-	if err != nil {
-		return operator.Verified{}, err
-	}
-	err = o.archive.Verify(ctx)
-	if broken, ok := errors.AsType[*journal.BrokenError](err); ok {
-		return operator.Verified{Head: head, Problem: broken.Error()}, nil
-	}
-	return operator.Verified{Head: head}, err
 }

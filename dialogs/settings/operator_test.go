@@ -21,7 +21,6 @@ type fakeOperator struct {
 	operator.Operator // what the settings never call panics
 
 	suggestions []policy.Suggestion
-	verified    operator.Verified
 	parts       []policy.CommandPart
 	refuse      error           // of every change
 	undone      []int           // as Undo was called
@@ -177,11 +176,6 @@ func (o *fakeOperator) Try(_ context.Context, call policy.Call) (operator.Trial,
 func (o *fakeOperator) Suggest(ctx context.Context) ([]policy.Suggestion, error) {
 	o.count("Suggest")
 	return o.suggestions, o.wait(ctx)
-}
-
-func (o *fakeOperator) Verify(ctx context.Context) (operator.Verified, error) {
-	o.count("Verify")
-	return o.verified, errors.Join(o.wait(ctx), o.refuse)
 }
 
 func (o *fakeOperator) Pause(_ context.Context, p operator.Pause) error {

@@ -288,7 +288,7 @@ func (w *Window) makePages() []windowPage {
 		{lang.L("Attention"), theme.VolumeUpIcon(), w.attention.content, w.attention.refresh, nothing, nothing},
 		{lang.L("Machines and devices"), theme.DesktopIcon(), w.machines.content, w.machines.refresh,
 			nothing, w.machines.leave},
-		{lang.L("History"), theme.StorageIcon(), w.history.content, w.history.refresh, nothing, w.history.leave},
+		{lang.L("History"), theme.StorageIcon(), w.history.content, w.history.refresh, nothing, nothing},
 		{lang.L("About"), theme.InfoIcon(), w.about.content, func(operator.State) {}, w.about.ask, nothing},
 	}
 }

@@ -171,10 +171,6 @@ func (c *client) Facets(ctx context.Context) (history.Facets, error) {
 	return get[history.Facets](ctx, c, "Facets")
 }
 
-func (c *client) Verify(ctx context.Context) (Verified, error) {
-	return get[Verified](ctx, c, "Verify")
-}
-
 func (c *client) SetAutostart(ctx context.Context, on bool) error {
 	return c.do(ctx, "SetAutostart", on)
 }

@@ -78,8 +78,6 @@ type manager interface {
 	TakeBack(ctx context.Context, seq int64, digest string) ([]snapshot.Conflict, error)
 	// Facets returns the values to filter by.
 	Facets(ctx context.Context) (history.Facets, error)
-	// Verify checks every entry of the journal against the hash chain, which may take long.
-	Verify(ctx context.Context) (Verified, error)
 	// SetAutostart sets whether nod starts with the session.
 	SetAutostart(ctx context.Context, on bool) error
 	// Desktop returns what the desktop offers. It may take a moment.
@@ -264,11 +262,6 @@ type TakeBack struct {
 	Conflicts []snapshot.Conflict // files that are left alone, the first of Left
 
 	Count, Left int
-}
-
-type Verified struct {
-	Head    history.Head // the last entry
-	Problem string       // names the first entry that was changed, is missing or misplaced; may be empty
 }
 
 // Autostart says whether nod starts with the session.

@@ -108,10 +108,6 @@ func (r *recorder) Facets(context.Context) (history.Facets, error) {
 	return history.Facets{Tools: []string{"Bash"}}, r.note("Facets")
 }
 
-func (r *recorder) Verify(context.Context) (Verified, error) {
-	return Verified{Head: history.Head{Seq: 9, Hash: "ab"}, Problem: "entry 3 is missing"}, r.note("Verify")
-}
-
 func (r *recorder) SetAutostart(_ context.Context, on bool) error { return r.note("SetAutostart", on) }
 
 func (r *recorder) Desktop(context.Context) (Desktop, error) {
@@ -227,8 +223,6 @@ func TestEveryMethodReachesTheOperator(t *testing.T) {
 			[]snapshot.Conflict{{Path: "a", Why: "it has"}}},
 		{func(ctx context.Context) (any, error) { return c.Facets(ctx) }, []any{"Facets"},
 			history.Facets{Tools: []string{"Bash"}}},
-		{func(ctx context.Context) (any, error) { return c.Verify(ctx) }, []any{"Verify"},
-			Verified{Head: history.Head{Seq: 9, Hash: "ab"}, Problem: "entry 3 is missing"}},
 		{func(ctx context.Context) (any, error) { return nothing(c.SetAutostart(ctx, true)) },
 			[]any{"SetAutostart", true}, nil},
 		{func(ctx context.Context) (any, error) { return c.Desktop(ctx) }, []any{"Desktop"}, Desktop{Tray: true}},

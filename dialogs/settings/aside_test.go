@@ -151,7 +151,7 @@ func TestSuggestionsAreGivenUp(t *testing.T) {
 		ui(w.Show)
 		w.Changed()
 		time.Sleep(2 * controls.Pace)
-		if n := o.calls("Suggest") + o.calls("Desktop"); n != 0 {
+		if n := o.calls("Suggest"); n != 0 {
 			t.Errorf("%d calls for pages that nobody looks at", n)
 		}
 		o.stop()

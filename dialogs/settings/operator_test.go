@@ -191,11 +191,6 @@ func (o *fakeOperator) SetAutostart(context.Context, bool) error {
 	return errors.New("autostart: not made by nod")
 }
 
-func (o *fakeOperator) Desktop(context.Context) (operator.Desktop, error) {
-	o.count("Desktop")
-	return operator.Desktop{Tray: true}, nil
-}
-
 func (o *fakeOperator) TestRequest(context.Context) (interact.Answer, error) {
 	o.count("TestRequest")
 	return o.answer, o.refuse

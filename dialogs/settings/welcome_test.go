@@ -80,7 +80,7 @@ func TestTheWelcome(t *testing.T) {
 		t.Error("the settings are not in view")
 	}
 	w.tabs.selectIndex(onAbout)
-	test.Tap(buttonIn(t, w.about.content, "Show the welcome"))
+	test.Tap(buttonIn(t, w.tabs.page().content, "Show the welcome"))
 	if w.main.Visible() || !w.welcome.content.Visible() {
 		t.Error("the welcome does not come back")
 	}

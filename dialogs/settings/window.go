@@ -85,7 +85,6 @@ type Window struct {
 	attention   *attentionPage
 	machines    *machinesPage
 	history     *historyPage
-	about       *aboutPage
 
 	typedShortcut func(fyne.Shortcut) bool // runs a shortcut of the window; reports whether there is one
 
@@ -272,7 +271,6 @@ func (w *Window) makePages() []windowPage {
 	w.attention = newAttentionPage(w)
 	w.machines = newMachinesPage(w)
 	w.history = newHistoryPage(w)
-	w.about = newAboutPage(w)
 	nothing := func() {}
 	return []windowPage{
 		{lang.L("General"), theme.SettingsIcon(), w.general.content, w.general.refresh, nothing, nothing},
@@ -289,7 +287,7 @@ func (w *Window) makePages() []windowPage {
 		{lang.L("Machines and devices"), theme.DesktopIcon(), w.machines.content, w.machines.refresh,
 			nothing, w.machines.leave},
 		{lang.L("History"), theme.StorageIcon(), w.history.content, w.history.refresh, nothing, nothing},
-		{lang.L("About"), theme.InfoIcon(), w.about.content, func(operator.State) {}, w.about.ask, nothing},
+		{lang.L("About"), theme.InfoIcon(), aboutPage(w), func(operator.State) {}, nothing, nothing},
 	}
 }
 

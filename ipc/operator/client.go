@@ -175,10 +175,6 @@ func (c *client) SetAutostart(ctx context.Context, on bool) error {
 	return c.do(ctx, "SetAutostart", on)
 }
 
-func (c *client) Desktop(ctx context.Context) (Desktop, error) {
-	return get[Desktop](ctx, c, "Desktop")
-}
-
 func (c *client) Peers(ctx context.Context) (Peers, error) { return get[Peers](ctx, c, "Peers") }
 
 func (c *client) Pair(ctx context.Context, key remote.Key, role remote.Role, name string) error {

@@ -80,8 +80,6 @@ type manager interface {
 	Facets(ctx context.Context) (history.Facets, error)
 	// SetAutostart sets whether nod starts with the session.
 	SetAutostart(ctx context.Context, on bool) error
-	// Desktop returns what the desktop offers. It may take a moment.
-	Desktop(ctx context.Context) (Desktop, error)
 
 	// Peers returns what is paired with this desk, and what asks to be.
 	Peers(ctx context.Context) (Peers, error)
@@ -347,12 +345,6 @@ type Trial struct {
 	Decision policy.Decision
 	Steps    []string // that led there
 	Parts    []policy.CommandPart
-}
-
-// Desktop is what the desktop offers.
-type Desktop struct {
-	Tray          bool // something shows tray icons
-	Notifications bool // something shows notifications
 }
 
 // SelfTestFlag makes the windows process print a [SelfTest] as JSON and exit.

@@ -110,10 +110,6 @@ func (r *recorder) Facets(context.Context) (history.Facets, error) {
 
 func (r *recorder) SetAutostart(_ context.Context, on bool) error { return r.note("SetAutostart", on) }
 
-func (r *recorder) Desktop(context.Context) (Desktop, error) {
-	return Desktop{Tray: true}, r.note("Desktop")
-}
-
 func (r *recorder) Peers(context.Context) (Peers, error) {
 	return Peers{Fingerprint: "able baker"}, r.note("Peers")
 }
@@ -225,7 +221,6 @@ func TestEveryMethodReachesTheOperator(t *testing.T) {
 			history.Facets{Tools: []string{"Bash"}}},
 		{func(ctx context.Context) (any, error) { return nothing(c.SetAutostart(ctx, true)) },
 			[]any{"SetAutostart", true}, nil},
-		{func(ctx context.Context) (any, error) { return c.Desktop(ctx) }, []any{"Desktop"}, Desktop{Tray: true}},
 		{func(ctx context.Context) (any, error) { return c.Peers(ctx) }, []any{"Peers"}, Peers{Fingerprint: "able baker"}},
 		{func(ctx context.Context) (any, error) {
 			return nothing(c.Pair(ctx, remote.Key{Sign: "U1"}, remote.RoleDesk, "web"))

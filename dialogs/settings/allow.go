@@ -29,13 +29,12 @@ type allowPage struct {
 	ask     *checkRow
 	classes map[policy.Class]*checkRow
 	rules   *ruleList
-	editor  *editor   // nil unless a rule is being edited
-	imports *importer // nil unless rules are being imported
+	editor  *editor // nil unless a rule is being edited
 }
 
 func newAllowPage(w *Window) *allowPage {
 	p := &allowPage{part: newPart(w), classes: map[policy.Class]*checkRow{}}
-	p.rules = newRuleList(w, p.edit, p.startImport)
+	p.rules = newRuleList(w, p.edit)
 	p.ask = newSwitch(w, lang.L("Ask about everything"),
 		lang.L("nod asks even where a rule allows. Deny rules still apply."),
 		func(c *config.Config) *bool { return &c.Policy.AskEverything })
@@ -101,25 +100,17 @@ func (r *checkRow) warn(on bool) {
 
 // edit opens the editor for a rule; a rule without id is a new one.
 func (p *allowPage) edit(r policy.Rule) {
-	p.editor = newEditor(p.win, r, p.cfg.Rules, p.back)
+	p.editor = newEditor(p.win, r, p.cfg.Rules, func() { p.escape() })
 	controls.SetContent(p.body, p.editor.content)
 	p.editor.focus()
 }
 
-func (p *allowPage) startImport() {
-	p.imports = newImporter(p.win, func() []policy.Rule { return p.cfg.Rules }, p.back)
-	controls.SetContent(p.body, p.imports.content)
-}
-
-// back closes the editor or the import without saving.
-func (p *allowPage) back() { p.escape() }
-
-// escape closes the editor or the import, and reports whether one was open.
+// escape closes the editor without saving, and reports whether it was open.
 func (p *allowPage) escape() bool {
-	if p.editor == nil && p.imports == nil {
+	if p.editor == nil {
 		return false
 	}
-	p.editor, p.imports = nil, nil
+	p.editor = nil
 	controls.SetContent(p.body, p.lists)
 	return true
 }
@@ -136,7 +127,6 @@ type ruleList struct {
 	effect *controls.Select
 	agent  *controls.Select
 	add    *controls.Button
-	take   *controls.Button // imports rules from agents
 	edit   func(policy.Rule)
 
 	rules    []policy.Rule
@@ -145,10 +135,9 @@ type ruleList struct {
 	editable bool
 }
 
-func newRuleList(w *Window, edit func(policy.Rule), take func()) *ruleList {
+func newRuleList(w *Window, edit func(policy.Rule)) *ruleList {
 	l := &ruleList{part: newPart(w), edit: edit}
 	l.add = controls.NewIconButton(lang.L("Add rule"), theme.ContentAddIcon(), func() { edit(policy.Rule{}) })
-	l.take = controls.NewButton(lang.L("Import…"), take)
 	l.filter = controls.NewTextField(w.typedShortcut, false)
 	l.filter.SetPlaceHolder(lang.L("Find a rule"))
 	l.filter.OnChanged = func(string) { l.find() }
@@ -159,7 +148,7 @@ func newRuleList(w *Window, edit func(policy.Rule), take func()) *ruleList {
 	l.search.Hide()
 	l.content = dialogs.Column(9,
 		controls.Header(lang.L("Your rules"), lang.L("The strictest matching rule decides. Order doesn't matter."),
-			l.take, l.add),
+			l.add),
 		l.search, l.body)
 	l.offerAgents(nil)
 	l.effect.SetSelectedIndex(0)
@@ -172,7 +161,7 @@ func (l *ruleList) show(rules []policy.Rule, editable bool) {
 		return
 	}
 	l.rules, l.texts, l.editable = rules, nil, editable
-	controls.Enable(editable, l.add, l.take)
+	controls.Enable(editable, l.add)
 	dialogs.SetVisible(l.search, len(rules) >= rulesFilter)
 	l.offerAgents(rules)
 	l.find()

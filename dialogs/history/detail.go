@@ -199,7 +199,7 @@ func (d *detail) why(e history.Entry) detailSection {
 		if canShow(rule) {
 			buttons.Objects = append([]fyne.CanvasObject{link}, buttons.Objects...)
 		}
-		s.rows = append(s.rows, container.New(controls.Besides{Gap: 8}, row, buttons))
+		s.rows = append(s.rows, controls.Besides(8, row, buttons))
 	}
 	s.add(lang.L("Could change"), couldChange(r.Answer.Confinement))
 	if approve, isCall := r.Request.Body.(interact.Approve); isCall {

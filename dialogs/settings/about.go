@@ -24,23 +24,27 @@ func aboutPage(w *Window) fyne.CanvasObject {
 		addresses = append(addresses, factRow(lang.L("Socket"), about.Socket))
 	}
 	greet := controls.NewButton(lang.L("Show the welcome"), w.ShowWelcome)
-	return controls.Page(
+	return page(
 		container.NewBorder(nil, nil, nil, container.NewCenter(greet), head(about.Version)),
-		controls.Section(lang.L("Where agents reach nod"), "", addresses...),
-		controls.Section(lang.L("Files"), "",
+		section(lang.L("Where agents reach nod"), "", addresses...),
+		section(lang.L("Files"), "",
 			factRow(lang.L("Rules and settings"), about.Config, folderButton(about.Config, w.open)),
 			factRow(lang.L("Log"), about.Log, folderButton(about.Log, w.open))),
 	)
 }
 
 func head(version string) fyne.CanvasObject {
-	icon := canvas.NewImageFromResource(fyne.NewStaticResource("nod.png", assets.App()))
-	icon.SetMinSize(fyne.NewSquareSize(64))
-	icon.FillMode = canvas.ImageFillContain
 	words := dialogs.Column(3,
 		dialogs.BoldWords("nod "+version, theme.SizeNameSubHeadingText, theme.ColorNameForeground),
 		dialogs.Words(lang.L("Agents ask. You nod."), theme.SizeNameText, dialogs.ColorMuted))
-	return dialogs.Row(16, icon, words)
+	return dialogs.Row(16, nodIcon(64), words)
+}
+
+func nodIcon(size float32) fyne.CanvasObject {
+	icon := canvas.NewImageFromResource(fyne.NewStaticResource("nod.png", assets.App()))
+	icon.SetMinSize(fyne.NewSquareSize(size))
+	icon.FillMode = canvas.ImageFillContain
+	return icon
 }
 
 func factRow(name, value string, behind ...fyne.CanvasObject) fyne.CanvasObject {
@@ -50,7 +54,7 @@ func factRow(name, value string, behind ...fyne.CanvasObject) fyne.CanvasObject 
 	copied := controls.QuietButton("", theme.ContentCopyIcon(), func() { fyne.CurrentApp().Clipboard().SetContent(value) })
 	words := dialogs.Column(3, dialogs.Words(name, theme.SizeNameText, theme.ColorNameForeground), dialogs.Tight(text))
 	buttons := container.NewHBox(append(behind, copied)...)
-	return dialogs.Padded(8, 14, container.New(controls.Besides{Gap: 12}, words, buttons))
+	return dialogs.Padded(8, 14, controls.Besides(12, words, buttons))
 }
 
 func folderButton(file string, open func(string)) fyne.CanvasObject {

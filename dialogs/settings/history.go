@@ -33,7 +33,7 @@ func newHistoryPage(w *Window) *historyPage {
 	p.forward = newSavedEntry(w, lang.L("Send outcomes to"),
 		lang.L("A file path, or syslog. Each outcome is one line of JSON. Leave empty to turn off."),
 		func(c *config.Config) string { return c.History.Forward }, setForward)
-	p.content = controls.Page(
+	p.content = page(
 		p.settings.section(lang.L("Storage"),
 			lang.L("Every request and its outcome, on this computer. Anything that looks like a secret is never kept."),
 			newDuration(w, lang.L("Keep for"), lang.L("For example, 90 days."), day, 36500*day,
@@ -51,7 +51,7 @@ func newHistoryPage(w *Window) *historyPage {
 
 func (p *historyPage) refresh(s operator.State) {
 	p.settings.refresh(s)
-	if p.drawn.Changed(s.Journal) {
+	if p.drawn.changed(s.Journal) {
 		controls.SetContent(p.body, p.kept(s.Journal)...)
 	}
 }
@@ -73,7 +73,7 @@ func (p *historyPage) kept(j operator.Journal) []fyne.CanvasObject {
 		problem := dialogs.Padded(10, 14, controls.Paragraph(j.Problem, widget.DangerImportance))
 		rows = append([]fyne.CanvasObject{problem}, rows...)
 	}
-	return []fyne.CanvasObject{controls.Section(lang.L("Stored so far"), lang.L("Each entry seals the ones before "+
+	return []fyne.CanvasObject{section(lang.L("Stored so far"), lang.L("Each entry seals the ones before "+
 		"it. Keep the last hash somewhere else: nod history verify then detects any change to earlier entries."), rows...)}
 }
 

@@ -275,7 +275,7 @@ func (w *Window) makePages() []windowPage {
 	return []windowPage{
 		{lang.L("General"), theme.SettingsIcon(), w.general.content, w.general.refresh, nothing, nothing},
 		{lang.L("Rules"), theme.ConfirmIcon(), w.allow.content, w.allow.refresh, nothing, nothing},
-		{lang.L("Saved approvals"), theme.HistoryIcon(), controls.Page(w.grants.content), w.grants.refresh,
+		{lang.L("Saved approvals"), theme.HistoryIcon(), page(w.grants.content), w.grants.refresh,
 			nothing, nothing},
 		{lang.L("Folders"), theme.FolderIcon(), w.folders.content, w.folders.refresh, nothing, nothing},
 		{lang.L("Sandbox"), theme.LoginIcon(), w.sandbox.content, w.sandbox.refresh, nothing, nothing},
@@ -318,7 +318,7 @@ type part struct {
 	body    *fyne.Container  // the changing part of the content
 	problem *controls.Remark // with the last action of the user
 	work    controls.Worker
-	drawn   controls.Drawn
+	drawn   drawn
 }
 
 func newPart(w *Window) part {

@@ -134,7 +134,7 @@ func TestControlsByKeyboard(t *testing.T) {
 	var at float32
 	for _, key := range []fyne.KeyName{fyne.KeyHome, fyne.KeyPageDown, fyne.KeyDown, fyne.KeyEnd} {
 		canvas.Focus(w.general.onTop.check)
-		page := controls.ScrollAt(w.win.Content(), fyne.NewPos(350, 0), nil)
+		page := w.general.content.(*container.Scroll)
 		if key == fyne.KeyPageDown {
 			page.ScrollToTop()
 		}
@@ -236,7 +236,7 @@ func (elsewhereDriver) CanvasForObject(fyne.CanvasObject) fyne.Canvas { return n
 func TestWheelOverAFieldThatIsGone(t *testing.T) {
 	fyne.SetCurrentApp(elsewhere{test.NewTempApp(t)})
 	scrolled := 0
-	for _, field := range []fyne.Widget{controls.NewTextField(nil, true), controls.NewSelectField(nil)} {
+	for _, field := range []fyne.Widget{controls.NewTextField(nil, true), newSelectField(nil)} {
 		for _, o := range test.WidgetRenderer(field).Objects() {
 			if over, ok := o.(fyne.Scrollable); ok {
 				over.Scrolled(&fyne.ScrollEvent{Scrolled: fyne.NewDelta(0, -1)})

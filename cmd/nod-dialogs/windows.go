@@ -21,6 +21,7 @@ import (
 	"nod/interact"
 	"nod/ipc/operator"
 	"nod/ipc/programs"
+	"nod/policy"
 	"nod/policy/config"
 )
 
@@ -112,8 +113,8 @@ func (w *windows) open(client operator.Connection) error {
 	dialogs.LoadFonts()
 	w.dialogs = dialogs.New(w.app, dialogs.Options{
 		Config: func() config.Prompt { return w.state.Load().Config.Prompt },
-		Offers: w.prompts.offers,
-		Draft:  w.prompts.draft, SaveDraft: w.prompts.saveDraft,
+		Offers: func(id interact.ID) policy.Offers { return w.prompts.find(id).Offers },
+		Draft:  func(id interact.ID) []byte { return w.prompts.find(id).Draft }, SaveDraft: w.prompts.saveDraft,
 		Snooze: func(id interact.ID, d time.Duration) {
 			go w.prompts.snooze(w.ctx, w.client, w.dialogs, id, d)
 		},

@@ -45,11 +45,6 @@ func TestHistory(t *testing.T) {
 	n.send(bash("git push --force")...).wants("deny", 1)
 	n.neverAPrompt()
 
-	n.after(func() { n.press("ctrl+Tab") })
-	n.shot("history-away")
-	n.press("ctrl+Tab")
-	n.accented(w, buttonArea/2) // the bar of a chart
-	n.shot("history-insights")
 	n.press("ctrl+w")
 	n.noWindow()
 }

@@ -16,6 +16,7 @@ import (
 	"nod/changes"
 	"nod/dialogs/safetext"
 	"nod/interact"
+	"nod/interact/history"
 	"nod/interact/journal"
 	"nod/ipc/operator"
 )
@@ -150,7 +151,7 @@ func (s snapshot) menu(do trayActions, now time.Time) []menuItem {
 	items = append(append(items, s.pauseItems(do)...), separator)
 	items = append(items, ask, separator)
 	if s.Contains {
-		contained := show(operator.View{History: true, Contained: true})
+		contained := show(operator.View{History: true, Query: history.Query{Outcome: history.Sandboxed}})
 		items = append(items, menuItem{Label: lang.L("Sandbox runs…"), Do: contained})
 	}
 	return append(items,

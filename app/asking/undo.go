@@ -133,11 +133,5 @@ func (d *Desk) Replace(_ context.Context, base, next config.Config) error {
 	return err
 }
 
-// Desktop implements [operator.Operator].
-func (d *Desk) Desktop(context.Context) (operator.Desktop, error) {
-	notifications, _ := notificationService()
-	return operator.Desktop{Tray: trayService(), Notifications: notifications}, nil
-}
-
 // Undos lists what can be undone, the newest last.
 func (d *Desk) Undos() []operator.Undo { return d.undos.all() }

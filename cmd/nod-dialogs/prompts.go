@@ -137,7 +137,7 @@ func (p *prompts) update(ctx context.Context, one operator.Prompt, op operator.O
 
 func (p *prompts) finish(ctx context.Context, one operator.Prompt, op operator.Operator,
 	answer interact.Answer, err error) {
-	a := operator.Answer{ID: one.ID, Digest: p.digest(one.ID), Answer: answer}
+	a := operator.Answer{ID: one.ID, Digest: p.find(one.ID).Digest, Answer: answer}
 	if err != nil {
 		a = operator.Answer{ID: one.ID, Failure: err.Error()}
 	}
@@ -165,23 +165,14 @@ func (p *prompts) snooze(ctx context.Context, op operator.Operator, window promp
 	}
 }
 
-// digest is that of a prompt as it is shown now.
-func (p *prompts) digest(id interact.ID) string {
+// find returns a prompt as it is shown now; the zero value once its request has ended.
+func (p *prompts) find(id interact.ID) operator.Prompt {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if s := p.shown[id]; s != nil {
-		return s.Digest
+		return s.Prompt
 	}
-	return ""
-}
-
-func (p *prompts) draft(id interact.ID) []byte {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if s := p.shown[id]; s != nil {
-		return s.Draft
-	}
-	return nil
+	return operator.Prompt{}
 }
 
 // saveDraft saves the draft of a prompt. It never blocks.
@@ -213,14 +204,4 @@ func (p *prompts) count() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return len(p.shown)
-}
-
-// offers returns what to say and offer about a request; nothing once it has ended.
-func (p *prompts) offers(id interact.ID) policy.Offers {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if s := p.shown[id]; s != nil {
-		return s.Offers
-	}
-	return policy.Offers{}
 }

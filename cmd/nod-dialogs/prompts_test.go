@@ -220,7 +220,7 @@ func TestDraftsAreSaved(t *testing.T) {
 		one := pendingPrompt("a", 1, "")
 		one.Draft = []byte("as it was")
 		p.now(one)
-		if got := string(p.prompts.draft("a")); got != "as it was" || p.prompts.draft("b") != nil {
+		if got := string(p.prompts.find("a").Draft); got != "as it was" || p.prompts.find("b").Draft != nil {
 			t.Errorf("the draft is %q", got)
 		}
 		p.tray.slow = make(chan struct{})

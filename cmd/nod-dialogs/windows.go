@@ -21,6 +21,7 @@ import (
 	"nod/interact"
 	"nod/ipc/operator"
 	"nod/ipc/programs"
+	"nod/policy"
 	"nod/policy/config"
 )
 
@@ -112,8 +113,8 @@ func (w *windows) open(client operator.Connection) error {
 	dialogs.LoadFonts()
 	w.dialogs = dialogs.New(w.app, dialogs.Options{
 		Config: func() config.Prompt { return w.state.Load().Config.Prompt },
-		Offers: w.prompts.offers,
-		Draft:  w.prompts.draft, SaveDraft: w.prompts.saveDraft,
+		Offers: func(id interact.ID) policy.Offers { return w.prompts.find(id).Offers },
+		Draft:  func(id interact.ID) []byte { return w.prompts.find(id).Draft }, SaveDraft: w.prompts.saveDraft,
 		Snooze: func(id interact.ID, d time.Duration) {
 			go w.prompts.snooze(w.ctx, w.client, w.dialogs, id, d)
 		},
@@ -127,7 +128,7 @@ func (w *windows) open(client operator.Connection) error {
 		Closed: func() { w.settingsShown(false) },
 	})
 	w.history = history.New(w.app, history.Options{
-		Operator: client, Rule: w.showRule, Prompt: w.dialogs.Show, Closed: w.screenChanged,
+		Operator: client, Rule: w.showRule, Closed: w.screenChanged,
 	})
 	return nil
 }
@@ -184,7 +185,7 @@ func (w *windows) show(v operator.View) {
 		})
 	case v.History:
 		w.onUI(func() {
-			w.history.Show(v.Contained)
+			w.history.Show(v.Query)
 			w.screenChanged()
 		})
 	case v.Request != "":

@@ -3,15 +3,12 @@
 package controls
 
 import (
-	"path/filepath"
-	"strings"
-
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/driver/desktop"
 	"fyne.io/fyne/v2/widget"
 
 	"nod/dialogs"
-	"nod/policy"
 )
 
 // Fyne sends a key only to the focused control, takes the focus from a pressed button, and may focus a control that is
@@ -88,27 +85,6 @@ func (c *Select) FocusGained() {
 	Reveal(c)
 }
 
-// pageList is a list in which moving the focus also selects.
-type pageList struct{ widget.List }
-
-func newPageList(length func() int, create func() fyne.CanvasObject,
-	update func(widget.ListItemID, fyne.CanvasObject)) *pageList {
-	l := &pageList{}
-	l.Length, l.CreateItem, l.UpdateItem, l.HideSeparators = length, create, update, true
-	l.ExtendBaseWidget(l)
-	return l
-}
-
-func (l *pageList) TypedKey(k *fyne.KeyEvent) {
-	switch k.Name {
-	case fyne.KeyUp, fyne.KeyDown:
-		l.List.TypedKey(k)
-		l.List.TypedKey(&fyne.KeyEvent{Name: fyne.KeySpace})
-	default:
-		dialogs.PassOn(l, k)
-	}
-}
-
 // Reveal scrolls the page of an object until all of the object is in view, or at least its beginning.
 func Reveal(o fyne.CanvasObject) {
 	d := fyne.CurrentApp().Driver()
@@ -119,7 +95,7 @@ func Reveal(o fyne.CanvasObject) {
 	at := d.AbsolutePositionForObject(o)
 	page, isFound := pageOf(o, c.Content(), nil)
 	if !isFound { // it is a part of a widget
-		page = ScrollAt(c.Content(), at, nil)
+		page = scrollAt(c.Content(), at, nil)
 	}
 	if page == nil {
 		return
@@ -154,8 +130,8 @@ func pageOf(o, in fyne.CanvasObject, around *container.Scroll) (page *container.
 	return around, o == in
 }
 
-// ScrollAt returns the innermost scrolling page at a position of the canvas, or around.
-func ScrollAt(o fyne.CanvasObject, at fyne.Position, around *container.Scroll) *container.Scroll {
+// scrollAt returns the innermost scrolling page at a position of the canvas, or around.
+func scrollAt(o fyne.CanvasObject, at fyne.Position, around *container.Scroll) *container.Scroll {
 	if !o.Visible() {
 		return around
 	}
@@ -167,7 +143,7 @@ func ScrollAt(o fyne.CanvasObject, at fyne.Position, around *container.Scroll) *
 		}
 	case *fyne.Container:
 		for _, inside := range o.Objects {
-			around = ScrollAt(inside, at, around)
+			around = scrollAt(inside, at, around)
 		}
 	}
 	return around
@@ -175,17 +151,25 @@ func ScrollAt(o fyne.CanvasObject, at fyne.Position, around *container.Scroll) *
 
 // ScrollByKey scrolls the page in the middle of a window by a key that no control uses.
 func ScrollByKey(c fyne.Canvas, k *fyne.KeyEvent) {
-	page := ScrollAt(c.Content(), fyne.NewPos(c.Size().Width/2, 0), nil)
+	page := scrollAt(c.Content(), fyne.NewPos(c.Size().Width/2, 0), nil)
 	if page == nil {
 		return
 	}
 	dialogs.ScrollByKey(page, k)
 }
 
-// OnDisk replaces the ~ of a path by the home folder.
-func OnDisk(path string) string {
-	if path == "~" || strings.HasPrefix(path, "~/") {
-		return filepath.ToSlash(policy.DefaultPlaces().Home) + path[1:]
+// AddChords adds shortcuts to a window. The function that it returns runs a shortcut for a text field, and reports
+// whether there is one.
+func AddChords(c fyne.Canvas, chords map[desktop.CustomShortcut]func()) (run func(fyne.Shortcut) bool) {
+	for chord, do := range chords {
+		c.AddShortcut(&chord, func(fyne.Shortcut) { do() })
 	}
-	return path
+	return func(s fyne.Shortcut) bool {
+		custom, ok := s.(*desktop.CustomShortcut)
+		if !ok || chords[*custom] == nil {
+			return false
+		}
+		chords[*custom]()
+		return true
+	}
 }

@@ -156,19 +156,6 @@ func ClassName(c policy.Class) string {
 	}[c], lang.L("Unknown"))
 }
 
-// Explain explains what allowing a class means.
-func Explain(c policy.Class) string {
-	return cmp.Or(map[policy.Class]string{
-		policy.ReadOnly: lang.L("Reads files and lists, changes nothing. Never files that contain secrets."),
-		policy.Write: lang.L("Changes files. An agent that may write without asking can change anything " +
-			"you can."),
-		policy.Execute: lang.L("Runs programs. A program can do everything you can: with this on, nod " +
-			"protects nothing."),
-		policy.Network:     lang.L("Talks to other computers. Anything an agent has read can leave this computer."),
-		policy.Destructive: lang.L("Deletes or overwrites for good. There is no undo."),
-	}[c], lang.L("Tools that nod doesn't know. They can do anything."))
-}
-
 // EffectName names an effect in a word.
 func EffectName(e policy.Effect) string {
 	return cmp.Or(map[policy.Effect]string{

@@ -60,56 +60,18 @@ func (e *TextField) FocusLost() {
 }
 
 func (e *TextField) CreateRenderer() fyne.WidgetRenderer {
-	return dialogs.NewField(e.Entry.CreateRenderer(), scrollAround(e.Self))
+	return dialogs.NewField(e.Entry.CreateRenderer(), ScrollAround(e.Self))
 }
 
-// SelectField is a text field with a list of suggested texts.
-type SelectField struct {
-	widget.SelectEntry
-	shortcut func(fyne.Shortcut) bool // runs a shortcut of the window; reports whether there is one
-}
-
-// NewSelectField returns a text field with a list of options.
-func NewSelectField(shortcut func(fyne.Shortcut) bool, options ...string) *SelectField {
-	e := &SelectField{shortcut: shortcut}
-	e.ExtendBaseWidget(e)
-	e.SetOptions(options)
-	e.Wrapping = fyne.TextWrapOff
-	return e
-}
-
-func (e *SelectField) TypedKey(k *fyne.KeyEvent) {
-	if k.Name == fyne.KeyEscape {
-		dialogs.PassOn(e, k)
-		return
-	}
-	e.SelectEntry.TypedKey(k)
-}
-
-func (e *SelectField) TypedShortcut(s fyne.Shortcut) {
-	if !e.shortcut(s) {
-		e.SelectEntry.TypedShortcut(s)
-	}
-}
-
-func (e *SelectField) FocusGained() {
-	e.SelectEntry.FocusGained()
-	Reveal(e)
-}
-
-func (e *SelectField) CreateRenderer() fyne.WidgetRenderer {
-	return dialogs.NewField(e.SelectEntry.CreateRenderer(), scrollAround(e))
-}
-
-// scrollAround scrolls the page around a field. A field that was just removed, or is not drawn yet, has none.
-func scrollAround(field fyne.CanvasObject) func(*fyne.ScrollEvent) {
+// ScrollAround scrolls the page around a field. A field that was just removed, or is not drawn yet, has none.
+func ScrollAround(field fyne.CanvasObject) func(*fyne.ScrollEvent) {
 	return func(e *fyne.ScrollEvent) {
 		d := fyne.CurrentApp().Driver()
 		c := d.CanvasForObject(field)
 		if c == nil {
 			return
 		}
-		if page := ScrollAt(c.Content(), d.AbsolutePositionForObject(field), nil); page != nil {
+		if page := scrollAt(c.Content(), d.AbsolutePositionForObject(field), nil); page != nil {
 			page.Scrolled(e)
 		}
 	}

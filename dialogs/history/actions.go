@@ -224,7 +224,7 @@ func (a *actions) showDone(done string, undo func(), err error) {
 		buttons.Add(controls.NewButton(lang.L("Undo"), undo))
 	}
 	buttons.Add(controls.NewButton(lang.L("Close"), func() { a.cancel() }))
-	a.showCard(container.New(controls.Besides{Gap: 8}, controls.Paragraph(done, widget.MediumImportance), buttons))
+	a.showCard(controls.Besides(8, controls.Paragraph(done, widget.MediumImportance), buttons))
 }
 
 func (a *actions) showCard(parts ...fyne.CanvasObject) {

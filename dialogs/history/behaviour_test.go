@@ -68,7 +68,7 @@ func (w *Window) press(names ...fyne.KeyName) {
 func TestSearchAsYouType(t *testing.T) {
 	o := somebody()
 	live(t, o, func(w *Window, ui func(func())) {
-		ui(func() { w.Show(false) })
+		ui(func() { w.Show(history.Query{}) })
 		o.stop("g")
 		o.stop("gi")
 		for _, text := range []string{"g", "gi", "git p"} {
@@ -111,7 +111,7 @@ func TestTheListFollows(t *testing.T) {
 			synctest.Wait()
 		}
 		ui(func() {
-			w.Show(false)
+			w.Show(history.Query{})
 			w.win.Resize(fyne.NewSize(900, 600))
 			l = w.entries.list
 		})
@@ -151,14 +151,11 @@ func TestNothingWaitsForTheOperator(t *testing.T) {
 	o := somebody()
 	live(t, o, func(w *Window, ui func(func())) {
 		o.stop("")
-		ui(func() { w.Show(false) })
+		ui(func() { w.Show(history.Query{}) })
 		time.Sleep(searchDelay)
 		ui(func() {})
 		if !w.Visible() || !says(w.entries.content, "Searching…") {
 			t.Error("nobody says that it searches")
-		}
-		for page := range 2 {
-			ui(func() { w.tabs.SelectIndex(page) })
 		}
 		ui(w.close)
 	})
@@ -266,7 +263,7 @@ func TestFilters(t *testing.T) {
 	if !says(e.content, "Nothing found.") {
 		t.Error("nobody says that nothing was found")
 	}
-	w.find(filter{query: history.Query{Rule: "tests", Session: "a1"}})
+	w.entries.set(history.Query{Rule: "tests", Session: "a1", Since: testNow.Add(-time.Hour), Until: testNow})
 	if e.list.rows != 2 || e.search.Text != "" || e.choices[0].Selected != "Any agent" {
 		t.Errorf("%d rows, searching %q of %q", e.list.rows, e.search.Text, e.choices[0].Selected)
 	}
@@ -317,12 +314,9 @@ func TestKeys(t *testing.T) {
 		t.Error("the search has not the focus")
 	}
 	test.Type(w.entries.search, "git")
-	tap(t, w.entries.content, "Export…")
-	for i, want := range []string{"git", ""} { // Escape leaves one thing at a time
-		w.press(fyne.KeyEscape)
-		if w.entries.search.Text != want || w.entries.export.content.Visible() || !w.Visible() {
-			t.Errorf("after Escape %d: searching %q", i+1, w.entries.search.Text)
-		}
+	w.press(fyne.KeyEscape)
+	if w.entries.search.Text != "" || !w.Visible() {
+		t.Errorf("after Escape: searching %q", w.entries.search.Text)
 	}
 	w.press(fyne.KeyEscape)
 	if w.Visible() {
@@ -333,11 +327,8 @@ func TestKeys(t *testing.T) {
 func TestWindowFitsASmallScreen(t *testing.T) {
 	w := openTestWindow(t, somebody(), "light")
 	w.entries.open(10)
-	for page := range 2 {
-		w.tabs.SelectIndex(page)
-		if m := w.win.Content().MinSize(); m.Width > 890 || m.Height > 560 {
-			t.Errorf("page %d needs %v", page, m)
-		}
+	if m := w.win.Content().MinSize(); m.Width > 890 || m.Height > 560 {
+		t.Errorf("it needs %v", m)
 	}
 }
 
@@ -354,7 +345,7 @@ func TestTabOrder(t *testing.T) {
 			t.Errorf("stop %d is a %s", stops, kind)
 		}
 	}
-	if stops != 17 {
+	if stops != 15 {
 		t.Errorf("%d stops", stops)
 	}
 }
@@ -371,7 +362,7 @@ func TestTheNarrowestWindow(t *testing.T) {
 	}
 }
 
-// Random keys, taps and news leave the window as it should be: on a page, with a focus that is in view, and with the
+// Random keys, taps and news leave the window as it should be: with a focus that is in view, and with the
 // detail of what is chosen.
 func TestMonkey(t *testing.T) {
 	keys := []fyne.KeyName{
@@ -387,7 +378,7 @@ func TestMonkey(t *testing.T) {
 			for range 150 {
 				did = append(did, w.monkey(o, random, keys))
 				if !w.Visible() {
-					w.Show(false)
+					w.Show(history.Query{})
 				}
 				if problem := w.problem(); problem != "" {
 					t.Fatalf("%s after %q", problem, did)
@@ -413,12 +404,9 @@ func (w *Window) monkey(o *fakeOperator, random *rand.Rand, keys []fyne.KeyName)
 		}
 		return "a letter"
 	case 3:
-		const control = fyne.KeyModifierControl
 		chords := []desktop.CustomShortcut{
 			{KeyName: fyne.KeyW, Modifier: fyne.KeyModifierShortcutDefault},
 			{KeyName: fyne.KeyF, Modifier: fyne.KeyModifierShortcutDefault},
-			{KeyName: fyne.KeyTab, Modifier: control}, {KeyName: fyne.KeyTab, Modifier: control | fyne.KeyModifierShift},
-			{KeyName: fyne.KeyPageDown, Modifier: control}, {KeyName: fyne.KeyPageUp, Modifier: control},
 		}
 		chord := chords[random.IntN(len(chords))]
 		w.typedShortcut(&chord)
@@ -440,8 +428,6 @@ func (w *Window) problem() string {
 	l := w.entries.list
 	focused, _ := w.win.Canvas().Focused().(fyne.CanvasObject)
 	switch {
-	case w.tabs.Selected < onEntries || w.tabs.Selected > onInsights:
-		return fmt.Sprint("page ", w.tabs.Selected)
 	case focused != nil && !focused.Visible():
 		return fmt.Sprintf("a hidden %T has the focus", focused)
 	case l.chosen != 0 && w.entries.detail.entry.Seq != l.chosen:
@@ -475,34 +461,21 @@ func TestAgentsTextIsHostile(t *testing.T) {
 		e.Record.Why.Reason, e.Withheld = evil, history.Withheld(evil)
 		o.entries = append([]history.Entry{e}, o.entries...)
 	}
-	o.sums.Agents = []history.Count{{Agent: evil, Asked: 1}}
-	o.sums.Projects, o.sums.Tools = []history.Count{{Project: evil, Asked: 1}}, []history.Count{{Tool: evil, Asked: 1}}
-	o.sums.Rules = []history.RuleCount{{Rule: evil, Saved: 1}}
 	w := openTestWindow(t, o, "light")
 	w.win.Resize(fyne.NewSize(900, 2000))
 	look := func() {
 		t.Helper()
 		if markup := test.RenderObjectToMarkup(w.win.Content()); strings.Contains(markup, "\u202e") ||
 			strings.Contains(markup, "no value") || !strings.Contains(markup, "{{.Count}}") {
-			t.Errorf("%s is drawn as it is", w.title(t))
+			t.Errorf("it is drawn as it is")
 		}
 	}
 	for i := range 5 {
 		w.entries.open(int64(100 - i))
 		look()
 	}
-	w.find(filter{query: history.Query{Session: evil, Rule: evil, Agent: evil, Project: evil, Tool: evil}})
+	w.entries.set(history.Query{Session: evil, Rule: evil, Agent: evil, Project: evil, Tool: evil})
 	look()
-	w.tabs.SelectIndex(onInsights)
-	look()
-}
-
-func (w *Window) title(t *testing.T) string {
-	t.Helper()
-	if w.win.Title() != title {
-		t.Errorf("the title is %q", w.win.Title())
-	}
-	return fmt.Sprint("page ", w.tabs.Selected)
 }
 
 func TestDecideAboutACallOfThePast(t *testing.T) {
@@ -650,69 +623,6 @@ func TestDetailLinks(t *testing.T) {
 	}
 }
 
-func TestExport(t *testing.T) {
-	o := somebody()
-	w := openTestWindow(t, o, "light")
-	w.entries.search.SetText("git")
-	tap(t, w.entries.content, "Export…")
-	e := w.entries.export
-	e.format.SetSelected("JSON Lines")
-	if e.path.Text != "~/nod-history-2026-11-20-163000.jsonl" {
-		t.Errorf("offers %q", e.path.Text)
-	}
-	test.Tap(e.write)
-	if o.path != "git /home/ada/nod-history-2026-11-20-163000.jsonl jsonl" || !says(e.content, "Wrote 12 entries") {
-		t.Errorf("exported %q", o.path)
-	}
-	o.refuse = errors.New("it exists")
-	test.Tap(e.write)
-	if !says(e.content, "it exists") || says(e.content, "Wrote") {
-		t.Error("nobody says that it failed")
-	}
-}
-
-func TestInsights(t *testing.T) {
-	o := somebody()
-	w := openTestWindow(t, o, "light")
-	w.Show(false)
-	w.tabs.SelectIndex(onInsights)
-	for _, want := range []string{"4371", "7.9 s", "Prompts saved: 2140", "Allowed automatically: Read only", "no-pipes"} {
-		if !says(w.insights.body, want) {
-			t.Errorf("does not say %q", want)
-		}
-	}
-	if !w.insights.since().Equal(startOfDay(testNow).AddDate(0, 0, -29)) {
-		t.Errorf("since %v", w.insights.since())
-	}
-	w.insights.span.SetSelected("Last 7 days")
-	if !w.insights.since().Equal(startOfDay(testNow).AddDate(0, 0, -6)) {
-		t.Errorf("since %v", w.insights.since())
-	}
-	o.sums = history.Insights{}
-	w.press(fyne.KeyF5)
-	if !says(w.insights.body, "No prompts in this period.") {
-		t.Error("it does not say that nothing was asked")
-	}
-	o.err = errors.New("disk on fire")
-	w.press(fyne.KeyF5)
-	if !says(w.insights.content, "disk on fire") {
-		t.Error("it does not say what is wrong")
-	}
-}
-
-func TestChartAxis(t *testing.T) {
-	for most, want := range map[float64]float64{0: 3, 3: 3, 4: 6, 14: 15, 16: 30, 200: 300, 12_345: 15_000} {
-		half := []float64{0, most / 2}
-		c := &chart{labels: []string{"a", "b"}, series: []series{{values: half}, {values: half}}}
-		if got := c.top(); got != want {
-			t.Errorf("%v: the axis ends at %v, want %v", most, got, want)
-		}
-	}
-	if got := shortNumber(12_500); got != "12.5k" {
-		t.Errorf("12500 is %s", got)
-	}
-}
-
 // Who asked on another machine, and what was answered elsewhere, is said and can be looked for. Nothing that would look
 // at files here is offered for it.
 func TestOtherMachinesAndDevices(t *testing.T) {
@@ -813,7 +723,7 @@ func TestTakeBack(t *testing.T) {
 func TestShowsWhatRanInTheSandbox(t *testing.T) {
 	o := somebody()
 	w := openTestWindow(t, o, "light")
-	w.Show(true)
+	w.Show(history.Query{Outcome: history.Sandboxed})
 	if asked := o.asked(); asked.Outcome != history.Sandboxed || w.entries.choices[3].Selected != "In the sandbox" {
 		t.Errorf("asked for %+v, and it says %q", asked, w.entries.choices[3].Selected)
 	}

@@ -122,7 +122,7 @@ func (c *changes) row(file snapshot.Change) fyne.CanvasObject {
 		controls.SetContent(below)
 		c.page.Refresh()
 	})
-	return dialogs.Column(4, container.New(controls.Besides{Gap: 8}, name, button), below)
+	return dialogs.Column(4, controls.Besides(8, name, button), below)
 }
 
 // size is how many lines a change adds and removes.

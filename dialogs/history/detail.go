@@ -54,14 +54,10 @@ func (d *detail) say(s string, i widget.Importance) {
 	controls.SetContent(d.body, container.NewVBox(dialogs.Padded(60, 20, l)))
 }
 
-// open shows the entry of a line, or brings the prompt of a pending request to the front.
-func (d *detail) open(l history.Line) {
-	if l.Seq == 0 {
-		d.win.opts.Prompt(l.ID)
-		return
-	}
+// open shows the entry of that number.
+func (d *detail) open(seq int64) {
 	controls.FetchLatest(&d.work, func(ctx context.Context) (history.Entry, error) {
-		return d.win.opts.Operator.Entry(ctx, l.Seq)
+		return d.win.opts.Operator.Entry(ctx, seq)
 	}, func(e history.Entry, err error) {
 		if err != nil {
 			d.say(err.Error(), widget.DangerImportance)
@@ -103,7 +99,7 @@ func sectionName(s string) fyne.CanvasObject {
 
 func (d *detail) head(e history.Entry) fyne.CanvasObject {
 	v := verdictOf(e.Result(), e.By)
-	at := when(e.Line).Local().Format(time.DateTime)
+	at := e.Line.Settled.Local().Format(time.DateTime)
 	about := sessionName(e.Line) + " · " + toolName(e.Line) + " · " + at
 	if device := answeredOn(e.Device); device != "" {
 		about += " · " + device
@@ -196,14 +192,14 @@ func (d *detail) why(e history.Entry) detailSection {
 	if rule := e.Rule; rule != "" {
 		link := controls.QuietButton(lang.L("Show"), theme.NavigateNextIcon(), func() { d.win.opts.Rule(rule) })
 		others := controls.QuietButton(lang.L("Its decisions"), nil, func() {
-			d.win.find(filter{query: history.Query{Rule: rule}})
+			d.win.entries.set(history.Query{Rule: rule})
 		})
 		row := fact(lang.L("Rule"), safetext.Line(rule, nameLimit))
 		buttons := dialogs.Row(4, others)
 		if canShow(rule) {
 			buttons.Objects = append([]fyne.CanvasObject{link}, buttons.Objects...)
 		}
-		s.rows = append(s.rows, container.New(controls.Besides{Gap: 8}, row, buttons))
+		s.rows = append(s.rows, controls.Besides(8, row, buttons))
 	}
 	s.add(lang.L("Could change"), couldChange(r.Answer.Confinement))
 	if approve, isCall := r.Request.Body.(interact.Approve); isCall {
@@ -312,7 +308,7 @@ func (d *detail) proof(e history.Entry) detailSection {
 	s.add(lang.L("Entry's hash"), safetext.Line(e.Hash, 80))
 	if session := e.Session; session != "" {
 		s.rows = append(s.rows, container.NewHBox(controls.QuietButton(lang.L("Everything in this session"), nil, func() {
-			d.win.find(filter{query: history.Query{Session: session}})
+			d.win.entries.set(history.Query{Session: session})
 		})))
 	}
 	return s

@@ -22,12 +22,6 @@ const searchDelay = 300 * time.Millisecond
 // renewDelay is how long the list waits before it checks again whether it can show new entries.
 const renewDelay = time.Second
 
-// filter is the selection made by the controls above the list.
-type filter struct {
-	query history.Query // its Text is empty
-	time  int           // index in the list of times; 0: the times of the query
-}
-
 type entriesPage struct {
 	win       *Window
 	content   fyne.CanvasObject
@@ -41,9 +35,8 @@ type entriesPage struct {
 	empty     *widget.Label
 	list      *entryList
 	detail    *detail
-	export    *exporter
 
-	filter   filter
+	filter   history.Query // by the controls above the list, but without text and time
 	facets   controls.Worker
 	setting  bool // follow is setting the controls
 	outdated bool // the list lacks new entries
@@ -71,13 +64,11 @@ func newEntriesPage(w *Window) *entriesPage {
 	p.search.OnSubmitted = func(string) { p.toList() }
 	p.detail = newDetail(w)
 	p.list = newEntryList(w, p.detail.open, p.showStatus)
-	p.export = newExporter(w, func() history.Query { return p.list.query })
 	p.makeChoices()
 	p.empty = dialogs.Lines("", theme.SizeNameText, widget.LowImportance)
 	p.empty.Alignment = fyne.TextAlignCenter
 
-	export := controls.NewIconButton(lang.L("Export…"), theme.DownloadIcon(), p.export.toggle)
-	first := container.NewBorder(nil, nil, nil, dialogs.Row(8, p.asked, controls.Wide(150, p.times), export), p.search)
+	first := container.NewBorder(nil, nil, nil, dialogs.Row(8, p.asked, controls.Wide(150, p.times)), p.search)
 	var selects []fyne.CanvasObject
 	for _, c := range p.choices {
 		selects = append(selects, c.Select)
@@ -86,8 +77,7 @@ func newEntriesPage(w *Window) *entriesPage {
 	p.elsewhere = container.NewGridWithColumns(firstElsewhere, selects[firstElsewhere:]...)
 	p.elsewhere.Hide()
 	p.chips.Hide()
-	top := dialogs.Padded(10, 12, dialogs.Column(8,
-		first, second, p.elsewhere, p.chips, p.export.content, p.status.Content))
+	top := dialogs.Padded(10, 12, dialogs.Column(8, first, second, p.elsewhere, p.chips, p.status.Content))
 	found := container.NewStack(container.NewThemeOverride(p.list, gapless{}),
 		container.NewVBox(dialogs.Padded(40, 20, p.empty)))
 	p.content = container.NewBorder(dialogs.Column(0, top, dialogs.Rule()), nil, nil, nil,
@@ -112,6 +102,7 @@ func (p *entriesPage) makeChoices() {
 	}
 	p.times = controls.NewSelect([]string{lang.L("Any time"), lang.L("Last hour"), lang.L("Today"), lang.L("Yesterday"),
 		lang.L("Last 7 days"), lang.L("Last 30 days")}, func(string) { p.picked() })
+	p.times.Selected = p.times.Options[0]
 	p.asked = controls.NewCheck(lang.L("Hide passed calls"), func(bool) { p.picked() })
 	p.follow()
 }
@@ -132,14 +123,13 @@ func (p *entriesPage) follow() {
 	p.setting = true
 	defer func() { p.setting = false }()
 	for _, c := range p.choices {
-		c.offer(c.get(p.filter.query))
+		c.offer(c.get(p.filter))
 	}
 	if p.elsewhere != nil {
 		hasAny := func(c *choice) bool { return len(c.values) > 0 }
 		dialogs.SetVisible(p.elsewhere, slices.ContainsFunc(p.choices[firstElsewhere:], hasAny))
 	}
-	p.times.SetSelectedIndex(p.filter.time)
-	p.asked.SetChecked(p.filter.query.Asked)
+	p.asked.SetChecked(p.filter.Asked)
 	p.showChips()
 }
 
@@ -171,17 +161,18 @@ func (p *entriesPage) picked() {
 		if i := c.SelectedIndex(); i > 0 {
 			value = c.values[i-1]
 		}
-		c.set(&p.filter.query, value)
+		c.set(&p.filter, value)
 	}
-	p.filter.time = max(p.times.SelectedIndex(), 0)
-	p.filter.query.Asked = p.asked.Checked
+	p.filter.Asked = p.asked.Checked
 	p.find()
 }
 
-func (p *entriesPage) set(f filter) {
-	p.filter = f
+// set lists what a query without text finds.
+func (p *entriesPage) set(q history.Query) {
+	p.filter = q
 	p.setting = true
 	p.search.SetText("")
+	p.times.SetSelectedIndex(0)
 	p.setting = false
 	p.follow()
 	p.find()
@@ -190,7 +181,7 @@ func (p *entriesPage) set(f filter) {
 // showChips shows a chip for each filter without a control; pressing it removes the filter.
 func (p *entriesPage) showChips() {
 	p.chips.Objects = nil
-	q := &p.filter.query
+	q := &p.filter
 	add := func(text string, drop func()) {
 		p.chips.Add(controls.NewIconButton(text, theme.CancelIcon(), func() {
 			drop()
@@ -210,11 +201,11 @@ func (p *entriesPage) showChips() {
 }
 
 func (p *entriesPage) query() history.Query {
-	q := p.filter.query
+	q := p.filter
 	q.Text = p.search.Text
 	now := p.win.now()
 	today := startOfDay(now)
-	switch p.filter.time {
+	switch p.times.SelectedIndex() {
 	case 1:
 		q.Since = now.Add(-time.Hour)
 	case 2:
@@ -277,7 +268,7 @@ func (p *entriesPage) renew() {
 
 func (p *entriesPage) catchUp() {
 	switch {
-	case !p.win.Visible() || p.win.tabs.Selected != onEntries: // enter will find them
+	case !p.win.Visible(): // enter will find them
 		p.outdated = false
 	case p.list.isReading():
 		p.win.After(renewDelay, p.catchUp)
@@ -291,12 +282,11 @@ func (p *entriesPage) leave() {
 	p.list.next.Drop()
 	p.list.again.Drop()
 	p.facets.Drop()
-	p.export.hide()
 }
 
 func (p *entriesPage) open(seq int64) {
 	p.list.chosen = seq
-	p.detail.open(history.Line{Seq: seq})
+	p.detail.open(seq)
 	p.list.mark()
 }
 
@@ -317,7 +307,7 @@ func (p *entriesPage) toList() {
 
 // escape closes what is open on the page, and reports whether anything was.
 func (p *entriesPage) escape() bool {
-	return p.detail.changes.cancel() || p.detail.actions.cancel() || p.export.hide() || p.clear()
+	return p.detail.changes.cancel() || p.detail.actions.cancel() || p.clear()
 }
 
 // splitLayout gives a list its share of the width, and the rest, at least its minimum, to the object beside it.

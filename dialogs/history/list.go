@@ -22,7 +22,7 @@ type entryList struct {
 	widget.List
 	win      *Window
 	query    history.Query
-	onOpen   func(history.Line)
+	onOpen   func(seq int64)
 	onStatus func(error) // called when the result or the progress changes
 
 	pages  []*listPage
@@ -58,18 +58,10 @@ type group struct {
 }
 
 func groupOf(l history.Line) group {
-	return group{startOfDay(when(l)), l.Agent, l.Project, l.Session, l.Machine}
+	return group{startOfDay(l.Settled), l.Agent, l.Project, l.Session, l.Machine}
 }
 
-// when returns the time by which a line is sorted.
-func when(l history.Line) time.Time {
-	if l.Settled.IsZero() {
-		return l.Created
-	}
-	return l.Settled
-}
-
-func newEntryList(w *Window, onOpen func(history.Line), onStatus func(error)) *entryList {
+func newEntryList(w *Window, onOpen func(seq int64), onStatus func(error)) *entryList {
 	l := &entryList{win: w, onOpen: onOpen, onStatus: onStatus}
 	l.next.Aside, l.again.Aside = w.Aside, w.Aside
 	l.Length = func() int { return l.rows }
@@ -238,7 +230,7 @@ func (l *entryList) open(i widget.ListItemID) {
 		l.mark()
 	case r.line.Seq != l.chosen:
 		l.chosen = r.line.Seq
-		l.onOpen(r.line)
+		l.onOpen(l.chosen)
 	}
 }
 

@@ -27,10 +27,8 @@ type fakeOperator struct {
 
 	entries []history.Entry // newest first
 	count   int             // in place of entries: so many, made up when they are asked for
-	sums    history.Insights
-	err     error  // of every question
-	refuse  error  // of every change
-	path    string // that was exported to
+	err     error           // of every question
+	refuse  error           // of every change
 	changed map[int64]operator.Changed
 	plan    operator.TakeBack
 	left    []snapshot.Conflict // of a take-back
@@ -199,15 +197,6 @@ func (o *fakeOperator) Facets(context.Context) (f history.Facets, err error) {
 		}
 	}
 	return f, o.err
-}
-
-func (o *fakeOperator) Insights(context.Context, time.Time) (history.Insights, error) {
-	return o.sums, o.err
-}
-
-func (o *fakeOperator) Export(_ context.Context, q history.Query, path string, f history.Format) (int, error) {
-	o.path = fmt.Sprint(q.Text, " ", path, " ", f)
-	return 12, o.refuse
 }
 
 // rules are the current rules.

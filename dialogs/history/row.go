@@ -74,7 +74,7 @@ func (v *rowView) show(r row, known bool, now time.Time) {
 		v.entry.Hide()
 		day := ""
 		if r.day {
-			day = dayName(when(r.line), now)
+			day = dayName(r.line.Settled, now)
 		}
 		setText(v.day, day)
 		setText(v.who, sessionName(r.line))
@@ -96,7 +96,7 @@ func (v *rowView) show(r row, known bool, now time.Time) {
 		meta += " · " + device
 	}
 	setText(v.meta, meta)
-	v.clock.Text, v.outcome.Text, v.colour = when(r.line).Local().Format("15:04"), said.word, said.color
+	v.clock.Text, v.outcome.Text, v.colour = r.line.Settled.Local().Format("15:04"), said.word, said.color
 	v.Refresh()
 }
 

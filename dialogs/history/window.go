@@ -1,5 +1,5 @@
 // Package history is the history window: requests and their answers, what was allowed or denied without asking, by whom
-// and why, and how many prompts that spared the user.
+// and why.
 //
 // The window gets all of its data from the tray process, and sends it all changes. The UI goroutine waits for neither.
 package history
@@ -9,12 +9,10 @@ import (
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
-	"fyne.io/fyne/v2/lang"
-	"fyne.io/fyne/v2/theme"
+	"fyne.io/fyne/v2/driver/desktop"
 
 	"nod/dialogs"
 	"nod/dialogs/controls"
-	"nod/interact"
 	"nod/interact/history"
 	"nod/ipc/operator"
 )
@@ -22,25 +20,12 @@ import (
 // Options connect a [Window] to its surroundings. All fields are required.
 type Options struct {
 	Operator operator.Operator
-	Rule     func(id string)   // shows a rule or a saved approval in the settings
-	Prompt   func(interact.ID) // brings the prompt of a pending request to the front
-	Closed   func()            // called on the UI goroutine after the window was closed
+	Rule     func(id string) // shows a rule or a saved approval in the settings
+	Closed   func()          // called on the UI goroutine after the window was closed
 }
 
 // title is constant: X11 uses it as the class of the window.
 const title = "nod history"
-
-// Sizes of the window in Fyne's device independent pixels.
-const (
-	usualWidth, usualHeight = 1100, 700
-	wideWindow              = 1060 // from this width on it shows the icons of pages
-)
-
-// Indices of pages.
-const (
-	onEntries = iota
-	onInsights
-)
 
 // Window is the history window. It is built when it is first shown. Call its methods on the UI goroutine, except
 // Changed, Added and Visible.
@@ -53,10 +38,8 @@ type Window struct {
 
 	banner *controls.Banner
 	undo   *dialogs.UndoBar
-	tabs   *controls.Navigation
 
-	entries  *entriesPage
-	insights *insightsPage
+	entries *entriesPage
 
 	typedShortcut func(fyne.Shortcut) bool // runs a shortcut of the window; reports whether there is one
 
@@ -78,23 +61,20 @@ func (w *Window) draw(work func() (show func())) {
 	})
 }
 
-// Show brings the window to the front, with all entries or with those of what ran in the sandbox.
-func (w *Window) Show(contained bool) {
+// Show brings the window to the front. It lists what a query finds, or, if that is zero, what it listed last.
+func (w *Window) Show(q history.Query) {
 	if w.win == nil {
 		w.build()
 	}
 	w.SetVisible(true)
 	w.Fetch()
-	if w.tabs.Selected == onEntries {
-		w.entries.enter()
-	}
-	w.tabs.SelectIndex(onEntries)
-	if contained {
-		w.entries.set(filter{query: history.Query{Outcome: history.Sandboxed}})
+	w.entries.enter()
+	if q != (history.Query{}) {
+		w.entries.set(q)
 	}
 	dialogs.ShowWindow(w.win)
 	dialogs.FitScreen(w.win)
-	w.win.Canvas().Focus(w.entries.search)
+	w.seek()
 }
 
 // Added updates the window after new entries. It is safe for concurrent use and never blocks.
@@ -117,54 +97,32 @@ func (w *Window) show(s operator.State, err error) {
 
 func (w *Window) build() {
 	w.win = w.app.NewWindow(title)
-	w.typedShortcut = controls.AddChords(w.win.Canvas(), w.seek, w.close, func(by int) { w.tabs.Step(by) })
+	w.typedShortcut = controls.AddChords(w.win.Canvas(), map[desktop.CustomShortcut]func(){
+		{KeyName: fyne.KeyW, Modifier: fyne.KeyModifierShortcutDefault}: w.close,
+		{KeyName: fyne.KeyF, Modifier: fyne.KeyModifierShortcutDefault}: w.seek,
+	})
 	w.banner = controls.NewBanner(func() { w.opts.Rule("") })
 	w.undo = dialogs.NewUndoBar(w.TakeBack, w.After)
-	w.entries, w.insights = newEntriesPage(w), newInsightsPage(w)
-	w.tabs = controls.NewNavigation([]controls.Tab{
-		{Name: lang.L("History"), Icon: theme.HistoryIcon(), Content: w.entries.content},
-		{Name: lang.L("Insights"), Icon: theme.GridIcon(), Content: w.insights.content},
-	}, wideWindow, w.enter)
-	w.win.SetContent(container.NewBorder(w.banner.Content, w.undo.Content, nil, nil, w.tabs.Content))
-	w.win.Resize(fyne.NewSize(usualWidth, usualHeight))
+	w.entries = newEntriesPage(w)
+	w.win.SetContent(container.NewBorder(w.banner.Content, w.undo.Content, nil, nil, w.entries.content))
+	w.win.Resize(fyne.NewSize(1100, 700))
 	w.win.CenterOnScreen()
 	w.win.SetCloseIntercept(w.close)
 	w.win.Canvas().AddShortcut(&fyne.ShortcutUndo{}, func(fyne.Shortcut) { w.undo.TakeBack() })
 	w.win.Canvas().SetOnTypedKey(w.typedKey)
 }
 
-func (w *Window) enter(page int) {
-	w.insights.leave()
-	if page != onEntries {
-		w.win.Canvas().Unfocus() // the focused object is no longer in view
-	}
-	switch page {
-	case onEntries:
-		w.entries.enter()
-	case onInsights:
-		w.insights.enter()
-	}
-}
-
-func (w *Window) find(f filter) {
-	w.entries.set(f)
-	w.tabs.SelectIndex(onEntries)
-}
-
-func (w *Window) seek() {
-	w.tabs.SelectIndex(onEntries)
-	w.win.Canvas().Focus(w.entries.search)
-}
+func (w *Window) seek() { w.win.Canvas().Focus(w.entries.search) }
 
 // typedKey handles a key that the focused control does not use.
 func (w *Window) typedKey(k *fyne.KeyEvent) {
 	switch k.Name {
 	case fyne.KeyEscape:
-		if w.tabs.Selected != onEntries || !w.entries.escape() {
+		if !w.entries.escape() {
 			w.close()
 		}
 	case fyne.KeyF5:
-		w.enter(w.tabs.Selected)
+		w.entries.enter()
 	default:
 		controls.ScrollByKey(w.win.Canvas(), k)
 	}
@@ -173,7 +131,6 @@ func (w *Window) typedKey(k *fyne.KeyEvent) {
 func (w *Window) close() {
 	w.SetVisible(false)
 	w.entries.leave()
-	w.insights.leave()
 	w.banner.Fail(nil)
 	dialogs.HideWindow(w.win)
 	w.opts.Closed()

@@ -97,8 +97,6 @@ func undecided(o api.Outcome) verdict {
 		return verdict{lang.L("Cancelled"), lang.L("The agent stopped waiting"), dialogs.ColorMuted}
 	case api.Withdrawn:
 		return verdict{lang.L("Withdrawn"), lang.L("The agent withdrew this"), dialogs.ColorMuted}
-	case "":
-		return verdict{lang.L("Waiting"), lang.L("Still waiting for you"), theme.ColorNamePrimary}
 	}
 	return verdict{safetext.Line(string(o), nameLimit), safetext.Line(string(o), nameLimit), dialogs.ColorMuted}
 }
@@ -151,6 +149,11 @@ func toolName(l history.Line) string {
 		return safetext.Line(l.Tool, nameLimit)
 	}
 	return kindName(l.Kind)
+}
+
+func spanName(from, to, now time.Time) string {
+	format := func(t time.Time) string { return dayName(t, now) + " " + t.Local().Format("15:04") }
+	return lang.L("{{.From}} to {{.To}}", map[string]any{"From": format(from), "To": format(to)})
 }
 
 func dayName(t, now time.Time) string {

@@ -41,8 +41,8 @@ func newAgentsPage(w *Window) *agentsPage {
 	p.askMore = newSwitch(w, lang.L("Ask in quiet modes too"), lang.L("When an agent's mode asks less, such as "+
 		"acceptEdits or auto, still ask about calls that no rule covers. Your ask rules apply in every mode."),
 		func(cfg *config.Config) *bool { return &cfg.Agents.AskMore })
-	p.content = controls.Page(controls.Header(lang.L("Agents"), lang.L("Coding agents that ask through nod. You see "+
-		"every change to their settings first.")), p.agentList.content, controls.Card(p.askMore.Content))
+	p.content = page(header(lang.L("Agents"), lang.L("Coding agents that ask through nod. You see "+
+		"every change to their settings first.")), p.agentList.content, card(p.askMore.Content))
 	return p
 }
 
@@ -99,7 +99,7 @@ func (l *agentList) arrange() {
 	l.more.SetText(lang.L("Other agents nod knows ({{.Count}})", map[string]any{"Count": len(others)}))
 	if len(others) == len(l.cards) {
 		none := lang.L("nod found no agent it knows in this session's PATH.")
-		found = append(found, controls.Card(controls.EmptyRow(none)))
+		found = append(found, card(emptyRow(none)))
 	}
 	controls.SetContent(l.found, found...)
 	controls.SetContent(l.others, others...)
@@ -156,7 +156,7 @@ func newAgentCard(w *Window, a agent.Agent, changed func()) *agentCard {
 	c.title = container.NewHBox(dialogs.BoldWords(a.Title, theme.SizeNameText, theme.ColorNameForeground), c.badge)
 	name := dialogs.Column(3, c.title, dialogs.Tight(c.version), dialogs.Tight(c.contact), c.notes)
 	c.limits = controls.QuietButton(lang.L("Limits"), theme.MenuExpandIcon(), c.toggleLimits)
-	head := dialogs.Padded(10, 14, container.New(controls.Besides{Gap: 12}, name,
+	head := dialogs.Padded(10, 14, controls.Besides(12, name,
 		container.NewHBox(c.limits, c.check, c.remove, c.setUp)))
 	limits := dialogs.Column(4)
 	for _, limit := range a.Limits {

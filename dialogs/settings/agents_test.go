@@ -23,7 +23,7 @@ func onAgents(t *testing.T, o *fakeOperator, theme, agent string) (*Window, *age
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.tabs.SelectIndex(onAgentsPage)
+	w.tabs.selectIndex(onAgentsPage)
 	return w, w.cardOf(t, agent), m.Home
 }
 
@@ -214,7 +214,7 @@ func TestAnAgentsRemarks(t *testing.T) {
 
 func TestStrictIsSaved(t *testing.T) {
 	w, o := few(t)
-	w.tabs.SelectIndex(onAgentsPage)
+	w.tabs.selectIndex(onAgentsPage)
 	c := w.agents.cards[0]
 	test.Tap(c.strict.check)
 	if got := o.config().Agents.Strict; !slices.Equal(got, []string{"claude-code"}) {

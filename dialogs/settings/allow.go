@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -38,9 +39,9 @@ func newAllowPage(w *Window) *allowPage {
 	p.ask = newSwitch(w, lang.L("Ask about everything"),
 		lang.L("nod asks even where a rule allows. Deny rules still apply."),
 		func(c *config.Config) *bool { return &c.Policy.AskEverything })
-	p.lists = controls.Page(
-		controls.Card(p.ask.Content),
-		controls.Section(lang.L("Allow automatically"), lang.L("By what a tool does. Your rules can still ask or deny."),
+	p.lists = page(
+		card(p.ask.Content),
+		section(lang.L("Allow automatically"), lang.L("By what a tool does. Your rules can still ask or deny."),
 			p.classRows()...),
 		p.rules.content,
 	)
@@ -52,7 +53,7 @@ func newAllowPage(w *Window) *allowPage {
 func (p *allowPage) classRows() []fyne.CanvasObject {
 	var rows []fyne.CanvasObject
 	for _, c := range policy.Classes {
-		r := newMember(p.win, controls.ClassName(c), controls.Explain(c), c,
+		r := newMember(p.win, controls.ClassName(c), explain(c), c,
 			func(cfg *config.Config) *[]policy.Class { return &cfg.Policy.AutoAllow })
 		if c != policy.ReadOnly {
 			r.confirm = func(answer func(yes bool)) { p.confirm(c, answer) }
@@ -63,11 +64,24 @@ func (p *allowPage) classRows() []fyne.CanvasObject {
 	return rows
 }
 
+// explain explains what allowing a class means.
+func explain(c policy.Class) string {
+	return cmp.Or(map[policy.Class]string{
+		policy.ReadOnly: lang.L("Reads files and lists, changes nothing. Never files that contain secrets."),
+		policy.Write: lang.L("Changes files. An agent that may write without asking can change anything " +
+			"you can."),
+		policy.Execute: lang.L("Runs programs. A program can do everything you can: with this on, nod " +
+			"protects nothing."),
+		policy.Network:     lang.L("Talks to other computers. Anything an agent has read can leave this computer."),
+		policy.Destructive: lang.L("Deletes or overwrites for good. There is no undo."),
+	}[c], lang.L("Tools that nod doesn't know. They can do anything."))
+}
+
 // confirm asks before nod stops asking about a class that does more than read.
 func (p *allowPage) confirm(c policy.Class, answer func(yes bool)) {
 	const width, height = 420, 180
 	d := dialog.NewCustomConfirm(lang.L("Stop asking about this?"), lang.L("Stop asking"), lang.L("Cancel"),
-		controls.Paragraph(controls.Explain(c), widget.MediumImportance), answer, p.win.win)
+		controls.Paragraph(explain(c), widget.MediumImportance), answer, p.win.win)
 	d.Resize(fyne.NewSize(width, height))
 	d.Show()
 }
@@ -100,15 +114,12 @@ func (r *checkRow) warn(on bool) {
 
 // edit opens the editor for a rule; a rule without id is a new one.
 func (p *allowPage) edit(r policy.Rule) {
-	p.editor = newEditor(p.win, r, p.cfg.Rules, p.back)
+	p.editor = newEditor(p.win, r, p.cfg.Rules, func() { p.escape() })
 	controls.SetContent(p.body, p.editor.content)
 	p.editor.focus()
 }
 
-// back closes the editor without saving.
-func (p *allowPage) back() { p.escape() }
-
-// escape closes the editor, and reports whether it was open.
+// escape closes the editor without saving, and reports whether it was open.
 func (p *allowPage) escape() bool {
 	if p.editor == nil {
 		return false
@@ -150,7 +161,7 @@ func newRuleList(w *Window, edit func(policy.Rule)) *ruleList {
 	l.search = container.NewBorder(nil, nil, nil, container.NewHBox(l.effect, l.agent), l.filter)
 	l.search.Hide()
 	l.content = dialogs.Column(9,
-		controls.Header(lang.L("Your rules"), lang.L("The strictest matching rule decides. Order doesn't matter."),
+		header(lang.L("Your rules"), lang.L("The strictest matching rule decides. Order doesn't matter."),
 			l.add),
 		l.search, l.body)
 	l.offerAgents(nil)
@@ -160,7 +171,7 @@ func newRuleList(w *Window, edit func(policy.Rule)) *ruleList {
 
 // show shows rules. If they have not changed, it keeps the rows and their focus.
 func (l *ruleList) show(rules []policy.Rule, editable bool) {
-	if !l.drawn.Changed(rules, editable) {
+	if !l.drawn.changed(rules, editable) {
 		return
 	}
 	l.rules, l.texts, l.editable = rules, nil, editable
@@ -192,15 +203,15 @@ func (l *ruleList) draw() {
 	}
 	switch {
 	case len(l.rules) == 0:
-		rows = append(rows, controls.EmptyRow(lang.L("No rules yet. nod asks about everything that isn't allowed "+
+		rows = append(rows, emptyRow(lang.L("No rules yet. nod asks about everything that isn't allowed "+
 			"automatically.")))
 	case len(found) == 0:
-		rows = append(rows, controls.EmptyRow(lang.L("No rules found.")))
+		rows = append(rows, emptyRow(lang.L("No rules found.")))
 	case len(found) > rowsShown:
-		rows = append(rows, controls.EmptyRow(lang.L("{{.Shown}} of {{.All}} rules. Type above to find others.",
+		rows = append(rows, emptyRow(lang.L("{{.Shown}} of {{.All}} rules. Type above to find others.",
 			map[string]any{"Shown": rowsShown, "All": len(found)})))
 	}
-	controls.SetContent(l.body, controls.Card(rows...))
+	controls.SetContent(l.body, card(rows...))
 }
 
 func (l *ruleList) find() {
@@ -256,11 +267,8 @@ func (l *ruleList) row(r policy.Rule) fyne.CanvasObject {
 	remove := controls.QuietButton("", theme.DeleteIcon(), func() { l.win.change(without(r.ID), l.win.banner.Fail) })
 	controls.Enable(l.editable, on, edit, remove)
 
-	return controls.Badged(effectWidth, controls.EffectBadge(r.Effect),
-		container.New(controls.Besides{Gap: 8}, ruleWords(r), container.NewHBox(on, edit, remove)))
+	return badged(r.Effect, controls.Besides(8, ruleWords(r), container.NewHBox(on, edit, remove)))
 }
-
-const effectWidth = 70
 
 func ruleWords(r policy.Rule) fyne.CanvasObject {
 	importance := widget.MediumImportance

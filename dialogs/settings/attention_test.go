@@ -13,7 +13,7 @@ import (
 func TestAttentionIsSaved(t *testing.T) {
 	w, o := few(t)
 	o.state.Contacts = map[string]interact.Contact{"codex": {}}
-	w.tabs.SelectIndex(onAttention)
+	w.tabs.selectIndex(onAttention)
 	p := w.attention
 	p.appear.pick.SetSelectedIndex(2)
 	p.hours.SetText("22:00")

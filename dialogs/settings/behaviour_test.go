@@ -28,7 +28,7 @@ func (w *Window) answer(text string) {
 
 func TestASwitchIsSaved(t *testing.T) {
 	w, o := few(t)
-	w.tabs.SelectIndex(onAllow)
+	w.tabs.selectIndex(onAllow)
 	test.Tap(w.allow.classes[policy.Network].check)
 	w.answer("Stop asking")
 	if got := o.config().Policy.AutoAllow; !slices.Equal(got, []policy.Class{policy.ReadOnly, policy.Network}) {
@@ -41,7 +41,7 @@ func TestASwitchIsSaved(t *testing.T) {
 // A failure to save is reported, and the saved value is shown.
 func TestASwitchThatCannotBeSavedGoesBack(t *testing.T) {
 	w, o := few(t)
-	w.tabs.SelectIndex(onAllow)
+	w.tabs.selectIndex(onAllow)
 	o.refuse = errors.New("disk on fire")
 	r := w.allow.classes[policy.Network]
 	test.Tap(r.check)
@@ -58,7 +58,7 @@ func TestASwitchThatCannotBeSavedGoesBack(t *testing.T) {
 	if !r.check.Checked || w.banner.Content.Visible() {
 		t.Errorf("on %v, banner %v", r.check.Checked, w.banner.Content.Visible())
 	}
-	w.tabs.SelectIndex(onGeneral)
+	w.tabs.selectIndex(onGeneral)
 	test.Tap(w.general.autostart.check)
 	if w.general.autostart.check.Checked || shownBy(w.general.autostart.Problem) == "" {
 		t.Error("nothing says that nod cannot start with the session")
@@ -138,7 +138,7 @@ func TestABadRuleIsNotSaved(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			w, o := few(t)
-			w.tabs.SelectIndex(onAllow)
+			w.tabs.selectIndex(onAllow)
 			w.allow.edit(policy.Rule{})
 			e := w.allow.editor
 			for key, text := range tt.fill {
@@ -163,7 +163,7 @@ func TestABadRuleIsNotSaved(t *testing.T) {
 // An error of a field is shown once the user has left it, until it is corrected.
 func TestAFieldComplainsOnceItWasLeft(t *testing.T) {
 	w, _ := few(t)
-	w.tabs.SelectIndex(onAllow)
+	w.tabs.selectIndex(onAllow)
 	w.allow.edit(policy.Rule{})
 	e := w.allow.editor
 	for key, r := range e.wrong {
@@ -204,7 +204,7 @@ func TestARuleForNothingIsSavedAnyway(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w, o := few(t)
-			w.tabs.SelectIndex(onAllow)
+			w.tabs.selectIndex(onAllow)
 			w.allow.edit(policy.Rule{})
 			e := w.allow.editor
 			e.texts["id"].SetText("x")
@@ -225,7 +225,7 @@ func TestARuleForNothingIsSavedAnyway(t *testing.T) {
 func TestEditingKeepsThePlace(t *testing.T) {
 	w, o := few(t)
 	o.state.Config.Policy.Rules = append(o.rules(), policy.Rule{ID: "second", Effect: policy.Ask, Tool: "T"})
-	w.tabs.SelectIndex(onAllow)
+	w.tabs.selectIndex(onAllow)
 	w.allow.edit(w.state.Config.Policy.Rules[0])
 	w.allow.editor.texts["note"].SetText("ask Grace first")
 	test.Tap(w.allow.editor.save)
@@ -236,7 +236,7 @@ func TestEditingKeepsThePlace(t *testing.T) {
 
 func TestARuleIsSwitchedOffAndRemoved(t *testing.T) {
 	w, o := few(t)
-	w.tabs.SelectIndex(onAllow)
+	w.tabs.selectIndex(onAllow)
 	test.Tap(checkIn(t, w.allow.rules.body))
 	if !o.rule(t, "no-prod").Disabled {
 		t.Error("it is on")
@@ -285,7 +285,7 @@ func TestABrokenFile(t *testing.T) {
 	if !strings.Contains(test.RenderToMarkup(w.win.Canvas()), "alow") {
 		t.Error("the mistake is not shown")
 	}
-	w.tabs.SelectIndex(onAllow)
+	w.tabs.selectIndex(onAllow)
 	if !w.allow.classes[policy.Write].check.Disabled() || !w.allow.rules.add.Disabled() {
 		t.Error("a switch works")
 	}
@@ -295,7 +295,7 @@ func TestABrokenFile(t *testing.T) {
 	if !w.allow.editor.save.Disabled() {
 		t.Error("a rule can be saved")
 	}
-	w.tabs.SelectIndex(onSuggestions)
+	w.tabs.selectIndex(onSuggestions)
 	w.suggestions.choice.choose(someSuggestions()[0].Rule, true)
 	if !checkIn(t, w.suggestions.body).Disabled() || !w.suggestions.choice.add.Disabled() {
 		t.Error("a suggestion can be added")
@@ -345,7 +345,7 @@ func TestSwitchingProtectionOffIsConfirmed(t *testing.T) {
 			continue
 		}
 		w, o := few(t)
-		w.tabs.SelectIndex(onAllow)
+		w.tabs.selectIndex(onAllow)
 		check := w.allow.classes[class].check
 		for _, tt := range []struct {
 			button string
@@ -377,12 +377,12 @@ func TestARestartIsAskedFor(t *testing.T) {
 func TestARuleIsShown(t *testing.T) {
 	w := openWindow(t, somebody(), "light")
 	w.ShowRule("no-push")
-	if w.tabs.Selected != onAllow || w.allow.editor == nil || w.allow.editor.was != "no-push" {
-		t.Errorf("on page %d, editing %v", w.tabs.Selected, w.allow.editor)
+	if w.tabs.selected != onAllow || w.allow.editor == nil || w.allow.editor.was != "no-push" {
+		t.Errorf("on page %d, editing %v", w.tabs.selected, w.allow.editor)
 	}
 	w.ShowRule("3")
-	if w.tabs.Selected != onAnswers {
-		t.Errorf("on page %d for a saved approval", w.tabs.Selected)
+	if w.tabs.selected != onAnswers {
+		t.Errorf("on page %d for a saved approval", w.tabs.selected)
 	}
 	w.ShowRule("gone")
 	if markup := test.RenderObjectToMarkup(w.banner.Content); !strings.Contains(markup, "gone is no longer there") {

@@ -4,11 +4,9 @@ import (
 	"slices"
 
 	"fyne.io/fyne/v2"
-	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/lang"
 	"fyne.io/fyne/v2/theme"
 
-	"nod/dialogs"
 	"nod/dialogs/controls"
 	"nod/policy"
 )
@@ -69,11 +67,10 @@ func (c *chooser) keep(wanted func(policy.Rule) bool) {
 }
 
 // row is a rule that can be chosen, with words about it.
-func (c *chooser) row(r policy.Rule, words ...fyne.CanvasObject) fyne.CanvasObject {
+func (c *chooser) row(r policy.Rule, words fyne.CanvasObject) fyne.CanvasObject {
 	box := controls.NewCheck("", nil)
 	box.Checked = c.isChosen(r)
 	box.OnChanged = func(is bool) { c.choose(r, is) }
 	controls.Enable(!c.locked, box)
-	return controls.Badged(effectWidth, controls.EffectBadge(r.Effect),
-		container.New(controls.Besides{Gap: 8}, dialogs.Column(4, words...), box))
+	return badged(r.Effect, controls.Besides(8, words, box))
 }

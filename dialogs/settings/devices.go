@@ -37,48 +37,48 @@ type phoneSection struct {
 	address  *choiceRow   // of the page for phones
 	saved    config.Phone // as last shown
 	push     *controls.Select
-	pushRow  *controls.Setting
+	pushRow  *settingRow
 	topic    *savedEntry
 	topicBox *fyne.Container // holds it
 	handOver *savedEntry
 	served   *fyne.Container // the addresses of the page, or why it is not served
-	isServed controls.Drawn
-	devices  *peerList
+	isServed drawn
+	devices  part // its body lists them
 	rights   map[string]*rightsRow
 
 	inviting   *invitingForm   // nil unless a device is being added
 	invitation *fyne.Container // holds the form, or the question whether to pair a device
-	asks       controls.Drawn
+	asks       drawn
 	add        *controls.Button
 }
 
 func newPhoneSection(p *machinesPage) *phoneSection {
 	s := &phoneSection{
 		page: p, served: dialogs.Column(0), invitation: container.NewStack(), rights: map[string]*rightsRow{},
-		asks: controls.Drawn{operator.Joining{}}, // no device asks
+		asks: drawn{operator.Joining{}}, // no device asks
 	}
 	s.address = newWideChoice(p.win, addressWidth, lang.L("Serve the page for phones"),
 		lang.L("Your devices can reach a Tailscale or WireGuard address from anywhere; nobody else can."), nil,
 		func(c *config.Config) *string { return &c.Remote.Phone.Address })
 	s.push = controls.NewSelect([]string{lang.L("nothing"), "Web Push", "ntfy"}, func(string) { s.setPush() })
-	s.pushRow = controls.NewSetting(lang.L("Wake devices with"),
+	s.pushRow = newSettingRow(lang.L("Wake devices with"),
 		lang.L("The message is empty. Web Push sends it through the browser's vendor, ntfy through a server you choose."),
-		controls.Wide(controls.ControlWidth, s.push))
+		controls.Wide(controlWidth, s.push))
 	s.topic = newRemoteEntry(p.win, lang.L("Topic at an ntfy server"),
 		lang.L("For example, https://ntfy.example.com/my-topic."),
 		lang.L("Enter the https address of a topic at an ntfy server."),
 		func(c *config.Config) *string { return &c.Remote.Phone.Push })
-	s.topicBox = dialogs.Column(0, dialogs.Rule(), s.topic.Row().Content)
+	s.topicBox = dialogs.Column(0, dialogs.Rule(), s.topic.row().Content)
 	s.handOver = newDuration(p.win, lang.L("Tell devices after"), lang.L("How long a prompt waits here before your "+
 		"devices are told, even while the screen is locked, nod is paused or quiet hours are on."), 0, time.Hour,
 		func(c *config.Config) *time.Duration { return &c.Remote.HandOver })
-	s.devices = newPeerList(lang.L("Devices"),
+	s.devices = newPeerList(p.win, lang.L("Devices"),
 		lang.L("Each can see and deny pending prompts. You permit the rest."))
 	s.add = controls.NewIconButton(lang.L("Add a device…"), theme.ContentAddIcon(), s.begin)
-	s.content = dialogs.Column(controls.SectionGap,
-		dialogs.Column(9, controls.Section(lang.L("Phone"),
+	s.content = dialogs.Column(sectionGap,
+		dialogs.Column(9, section(lang.L("Phone"),
 			lang.L("A small web page that shows pending prompts on your phone or tablet."),
-			s.address.Content, dialogs.Column(0, s.pushRow.Content, s.topicBox), s.handOver.Row().Content), s.served),
+			s.address.Content, dialogs.Column(0, s.pushRow.Content, s.topicBox), s.handOver.row().Content), s.served),
 		dialogs.Column(9, s.devices.content, s.invitation, container.NewHBox(s.add)))
 	return s
 }
@@ -158,7 +158,7 @@ func (s *phoneSection) draw() {
 
 func (s *phoneSection) drawServed() {
 	phone := s.page.peers.Phone
-	if !s.isServed.Changed(phone.URL, phone.Fingerprint, phone.Problem) {
+	if !s.isServed.changed(phone.URL, phone.Fingerprint, phone.Problem) {
 		return
 	}
 	var rows []fyne.CanvasObject
@@ -171,7 +171,7 @@ func (s *phoneSection) drawServed() {
 	}
 	controls.SetContent(s.served)
 	if len(rows) > 0 {
-		controls.SetContent(s.served, controls.Card(rows...))
+		controls.SetContent(s.served, card(rows...))
 	}
 }
 
@@ -182,11 +182,11 @@ func (s *phoneSection) drawDevices() {
 			devices = append(devices, peer)
 		}
 	}
-	if !s.devices.drawn.Changed(devices, s.page.sure) {
+	if !s.devices.drawn.changed(devices, s.page.sure) {
 		return
 	}
 	clear(s.rights)
-	controls.SetContent(s.devices.body, controls.List(devices, s.deviceRow, lang.L("None.")))
+	controls.SetContent(s.devices.body, listOf(devices, s.deviceRow, lang.L("None.")))
 }
 
 func (s *phoneSection) deviceRow(d operator.Peer) fyne.CanvasObject {
@@ -248,7 +248,7 @@ func newRightsRow(may remote.May, changed func(remote.May)) *rightsRow {
 	r.approvals.OnChanged = func(string) { set() }
 	allow := dialogs.Words(lang.L("allow"), theme.SizeNameText, theme.ColorNameForeground)
 	r.content = container.NewHBox(r.questions, container.NewCenter(allow),
-		controls.Wide(controls.ControlWidth, r.approvals))
+		controls.Wide(controlWidth, r.approvals))
 	return r
 }
 
@@ -273,7 +273,7 @@ func (s *phoneSection) begin() {
 	s.inviting = f
 	show := controls.MainButton(lang.L("Show the code"), nil, f.invite)
 	cancel := controls.QuietButton(lang.L("Cancel"), nil, s.leave)
-	controls.SetContent(s.invitation, controls.Card(dialogs.Padded(10, 14, dialogs.Column(8,
+	controls.SetContent(s.invitation, card(dialogs.Padded(10, 14, dialogs.Column(8,
 		controls.Paragraph(lang.L("It may see and deny pending prompts. What else may it do?"), widget.MediumImportance),
 		f.name, f.rights.content, f.problem.Content, container.NewHBox(show, cancel)))))
 	s.add.Hide()
@@ -281,7 +281,7 @@ func (s *phoneSection) begin() {
 }
 
 func (s *phoneSection) leave() {
-	s.inviting, s.asks = nil, controls.Drawn{operator.Joining{}}
+	s.inviting, s.asks = nil, drawn{operator.Joining{}}
 	s.add.Show()
 	controls.SetContent(s.invitation)
 }
@@ -341,8 +341,8 @@ func (f *invitingForm) show() {
 			f.section.leave()
 			f.section.withdraw()
 		})))
-	controls.SetContent(f.section.invitation, controls.Card(dialogs.Padded(12, 14,
-		container.New(controls.Besides{Gap: 16}, words, code))))
+	controls.SetContent(f.section.invitation, card(dialogs.Padded(12, 14,
+		controls.Besides(16, words, code))))
 	f.section.page.win.After(controls.Pace, func() { controls.Reveal(f.section.invitation) }) // once it has been laid out
 }
 
@@ -383,7 +383,7 @@ func (s *phoneSection) drawAsking() {
 	if i := slices.IndexFunc(s.page.peers.Joining, isDevice); i >= 0 {
 		asks = s.page.peers.Joining[i]
 	}
-	if !s.asks.Changed(asks) {
+	if !s.asks.changed(asks) {
 		return
 	}
 	switch f := s.inviting; {
@@ -416,7 +416,7 @@ func (s *phoneSection) ask(asks operator.Joining) {
 	if asks.May.Approvals != "" {
 		may = joined(may, lang.L("allow")+" "+approvalsName(asks.May.Approvals))
 	}
-	controls.SetContent(s.invitation, controls.Card(dialogs.Padded(12, 14, dialogs.Column(8,
+	controls.SetContent(s.invitation, card(dialogs.Padded(12, 14, dialogs.Column(8,
 		controls.Bold(lang.L("Pair this phone?"), theme.SizeNameText),
 		controls.Paragraph(lang.L("{{.Name}} must show the same words. If it doesn't, cancel.",
 			map[string]any{"Name": cleaned(asks.Hello.Name)}), widget.MediumImportance),

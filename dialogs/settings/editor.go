@@ -161,10 +161,10 @@ func (e *editor) build(r policy.Rule) {
 			form = append(form, e.line(lang.L("Class"), "class", e.class))
 		}
 	}
-	e.foot = dialogs.Padded(10, 20, container.New(controls.Besides{Gap: 16}, dialogs.Column(2, dialogs.Tight(e.says)),
+	e.foot = dialogs.Padded(10, 20, controls.Besides(16, dialogs.Column(2, dialogs.Tight(e.says)),
 		container.NewHBox(controls.NewButton(lang.L("Cancel"), e.closed), e.save)))
 	e.content = container.NewBorder(nil, controls.FootOf(e.foot), nil, nil,
-		controls.Page(controls.Header(heading, lang.L("A rule applies to calls that match everything you fill in. "+
+		page(header(heading, lang.L("A rule applies to calls that match everything you fill in. "+
 			"Empty fields match anything.")),
 			dialogs.Column(12, form...)))
 }
@@ -188,7 +188,7 @@ func (e *editor) textLine(l formLine) fyne.CanvasObject {
 func (e *editor) line(name, key string, input fyne.CanvasObject) fyne.CanvasObject {
 	e.wrong[key] = controls.NewRemark(widget.DangerImportance)
 	label := dialogs.Padded(9, 0, dialogs.Words(name, theme.SizeNameText, theme.ColorNameForeground))
-	return container.NewBorder(nil, nil, controls.TopLeft(92, label), nil,
+	return container.NewBorder(nil, nil, topLeft(92, label), nil,
 		dialogs.Column(2, input, e.wrong[key].Content))
 }
 

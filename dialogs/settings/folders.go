@@ -59,8 +59,8 @@ func newFoldersPage(w *Window) *textList {
 		lang.L("None: agents may read everywhere except where secrets are. Add a folder, and nod asks about everything "+
 			"outside it."),
 		func(c *config.Config) *[]string { return &c.Policy.TrustedRoots })
-	l.content = controls.Page(dialogs.Column(9,
-		controls.Header(lang.L("Trusted folders"), lang.L("Agents may read in these folders without asking. Files "+
+	l.content = page(dialogs.Column(9,
+		header(lang.L("Trusted folders"), lang.L("Agents may read in these folders without asking. Files "+
 			"with keys or passwords are asked about everywhere. Git repositories need no trust: nod "+
 			"reads their configuration and asks when it names a program.")),
 		l.content))
@@ -75,11 +75,11 @@ func (l *textList) say(err error) {
 
 func (l *textList) refresh(s operator.State) {
 	texts, editable := *l.of(&s.Config), s.Problem == ""
-	if !l.drawn.Changed(texts, editable) {
+	if !l.drawn.changed(texts, editable) {
 		return
 	}
 	controls.Enable(editable, l.add, l.browse, l.entry)
-	controls.SetContent(l.body, controls.List(texts,
+	controls.SetContent(l.body, listOf(texts,
 		func(text string) fyne.CanvasObject { return l.row(text, editable) }, l.none))
 }
 
@@ -92,7 +92,7 @@ func (l *textList) row(text string, editable bool) fyne.CanvasObject {
 	})
 	controls.Enable(editable, remove)
 	words := controls.Exact(safetext.Line(text, controls.QuoteLimit), theme.SizeNameText)
-	return dialogs.Padded(6, 14, container.New(controls.Besides{Gap: 8}, words, remove))
+	return dialogs.Padded(6, 14, controls.Besides(8, words, remove))
 }
 
 func (l *textList) save() {
@@ -126,7 +126,7 @@ func (l *textList) ask(folder string) {
 	l.say(nil)
 	words := controls.Paragraph(lang.L("{{.Folder}} doesn't exist. Add it anyway?",
 		map[string]any{"Folder": safetext.Line(folder, controls.QuoteLimit)}), widget.WarningImportance)
-	controls.SetContent(l.question, container.New(controls.Besides{Gap: 12}, words, container.NewHBox(
+	controls.SetContent(l.question, controls.Besides(12, words, container.NewHBox(
 		controls.NewButton(lang.L("Add anyway"), func() { l.put(folder) }),
 		controls.QuietButton(lang.L("Cancel"), nil, func() { l.say(nil) }))))
 }

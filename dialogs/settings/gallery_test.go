@@ -61,7 +61,7 @@ var pages = []view{
 func onPage(page int) func(*testing.T, string) *Window {
 	return func(t *testing.T, theme string) *Window {
 		w := openWindow(t, somebody(), theme)
-		w.tabs.SelectIndex(page)
+		w.tabs.selectIndex(page)
 		return w
 	}
 }
@@ -92,7 +92,7 @@ var states = []view{
 		o := &fakeOperator{}
 		o.state.Sandbox = "bubblewrap (bwrap) is not installed: install the package bubblewrap, and start nod again."
 		w := openWindow(t, o, theme)
-		w.tabs.SelectIndex(onSandboxPage)
+		w.tabs.selectIndex(onSandboxPage)
 		return w
 	}},
 	{"history-problem", false, ordinary, func(t *testing.T, theme string) *Window {
@@ -100,21 +100,21 @@ var states = []view{
 		o.state.Config, o.state.Journal = fewRules(), someJournal()
 		o.state.Journal.Problem = "the disk is full"
 		w := openWindow(t, o, theme)
-		w.tabs.SelectIndex(onHistory)
+		w.tabs.selectIndex(onHistory)
 		return w
 	}},
 	{"grants-held", false, ordinary, func(t *testing.T, theme string) *Window {
 		o := somebody()
 		o.state.HeldGrants, o.state.Grants = o.state.Grants, nil
 		w := openWindow(t, o, theme)
-		w.tabs.SelectIndex(onAnswers)
+		w.tabs.selectIndex(onAnswers)
 		return w
 	}},
 	{"try-parts", false, ordinary, func(t *testing.T, theme string) *Window {
 		o := somebody()
 		o.parts = someParts
 		w := openWindow(t, o, theme)
-		w.tabs.SelectIndex(onTry)
+		w.tabs.selectIndex(onTry)
 		w.try.input.SetText("cd web && go test ./... && make deploy")
 		return w
 	}},
@@ -144,7 +144,7 @@ var states = []view{
 		o.peers.Held = []remote.Peer{{Name: "build-1", Role: remote.RoleMachine, Key: build1}}
 		o.peers.Peers = nil
 		w := openWindow(t, o, theme)
-		w.tabs.SelectIndex(onMachines)
+		w.tabs.selectIndex(onMachines)
 		return w
 	}},
 	{"device-code", true, ordinary, func(t *testing.T, theme string) *Window {
@@ -158,7 +158,7 @@ var states = []view{
 		o := somebody()
 		o.peers.Joining = append(o.peers.Joining, tablet)
 		w := openWindow(t, o, theme)
-		w.tabs.SelectIndex(onMachines)
+		w.tabs.selectIndex(onMachines)
 		w.machines.content.(*container.Scroll).ScrollToBottom()
 		return w
 	}},
@@ -179,7 +179,7 @@ func openPast(t *testing.T, theme string) *Window {
 	o := somebody()
 	o.suggestions = nil
 	w := openWindow(t, o, theme)
-	w.tabs.SelectIndex(onSuggestions)
+	w.tabs.selectIndex(onSuggestions)
 	return w
 }
 
@@ -189,7 +189,7 @@ func onPageOfNobody(page int) func(*testing.T, string) *Window {
 		o := &fakeOperator{}
 		o.state.Config = fewRules()
 		w := openWindow(t, o, theme)
-		w.tabs.SelectIndex(page)
+		w.tabs.selectIndex(page)
 		return w
 	}
 }
@@ -219,12 +219,12 @@ func TestGallery(t *testing.T) {
 // Every page has a golden image.
 func TestEveryPageHasAGoldenImage(t *testing.T) {
 	w := openWindow(t, somebody(), "light")
-	if len(w.pages) != len(pages) {
-		t.Fatalf("%d pages, %d golden images", len(w.pages), len(pages))
+	if len(w.tabs.pages) != len(pages) {
+		t.Fatalf("%d pages, %d golden images", len(w.tabs.pages), len(pages))
 	}
 	for i, v := range pages {
-		if got := v.open(t, "light").selected; got != i {
-			t.Errorf("the golden image %s is of the page %s", v.name, w.pages[got].name)
+		if got := v.open(t, "light").tabs.selected; got != i {
+			t.Errorf("the golden image %s is of the page %s", v.name, w.tabs.pages[got].name)
 		}
 	}
 }

@@ -21,7 +21,7 @@ import (
 
 // setting is a row for a part of the configuration.
 type setting interface {
-	Row() *controls.Setting
+	row() *settingRow
 	refresh(c *config.Config, editable bool) // shows the saved value
 }
 
@@ -31,10 +31,10 @@ type settingList []setting
 func (l *settingList) section(heading, hint string, settings ...setting) fyne.CanvasObject {
 	var rows []fyne.CanvasObject
 	for _, s := range settings {
-		rows = append(rows, s.Row().Content)
+		rows = append(rows, s.row().Content)
 	}
 	*l = append(*l, settings...)
-	return controls.Section(heading, hint, rows...)
+	return section(heading, hint, rows...)
 }
 
 func (l settingList) refresh(s operator.State) {
@@ -62,7 +62,7 @@ func newGeneralPage(w *Window) *generalPage {
 		func(c *config.Config) *bool { return &c.Prompt.OnTop })
 	p.autostart = newAutostartRow(w)
 	p.pause = newPauseRow(w)
-	p.content = controls.Page(
+	p.content = page(
 		p.settings.section(lang.L("Asking"), "", p.pause, p.timeout,
 			newDuration(w, lang.L("Allow button delay"),
 				lang.L("How long a prompt must be visible and unchanged before Allow works, so that no stray "+
@@ -137,7 +137,7 @@ func newMember[T comparable](w *Window, name, hint string, x T, of func(*config.
 
 // checkRow is an on/off setting. It shows a change at once and, if that could not be saved, the saved value again.
 type checkRow struct {
-	*controls.Setting
+	*settingRow
 	check *controls.Check
 	is    func(*config.Config) bool // returns the saved value; nil if it is not in the configuration
 	on    bool                      // last shown value
@@ -171,7 +171,7 @@ func newCheckRow(name, hint string, set func(on bool, done func(error))) *checkR
 		}
 		change(true)
 	})
-	r.Setting = controls.NewSetting(name, hint, r.check)
+	r.settingRow = newSettingRow(name, hint, r.check)
 	return r
 }
 
@@ -210,7 +210,7 @@ func (r *autostartRow) follow(a operator.Autostart) {
 
 // pauseRow starts and ends a pause. Its first option is what is so, the others are what the user can do.
 type pauseRow struct {
-	*controls.Setting
+	*settingRow
 	pick  *controls.Select
 	known *operator.Pause // last shown state
 }
@@ -222,9 +222,9 @@ func newPauseRow(w *Window) *pauseRow {
 			w.Act(func(ctx context.Context) error { return w.opts.Operator.Pause(ctx, r.choice(i)) }, r.Problem.Complain)
 		}
 	})
-	r.Setting = controls.NewSetting(lang.L("Pause"),
+	r.settingRow = newSettingRow(lang.L("Pause"),
 		lang.L("While nod is paused, nobody can ask you anything. Rules still apply."),
-		controls.Wide(controls.ControlWidth, r.pick))
+		controls.Wide(controlWidth, r.pick))
 	return r
 }
 
@@ -261,12 +261,10 @@ func (r *pauseRow) follow(p operator.Pause) {
 // refresh implements [setting]. A pause is no part of the configuration.
 func (r *pauseRow) refresh(*config.Config, bool) {}
 
-func (r *pauseRow) Row() *controls.Setting { return r.Setting }
-
 type option struct{ value, name string }
 
 type choiceRow struct {
-	*controls.Setting
+	*settingRow
 	pick    *controls.Select
 	options []option
 	of      func(*config.Config) *string
@@ -274,7 +272,7 @@ type choiceRow struct {
 }
 
 func newChoiceRow(w *Window, name, hint string, options []option, of func(*config.Config) *string) *choiceRow {
-	return newWideChoice(w, controls.ControlWidth, name, hint, options, of)
+	return newWideChoice(w, controlWidth, name, hint, options, of)
 }
 
 func newWideChoice(w *Window, width float32, name, hint string, options []option,
@@ -288,7 +286,7 @@ func newWideChoice(w *Window, width float32, name, hint string, options []option
 		}
 	})
 	r.offer(options)
-	r.Setting = controls.NewSetting(name, hint, controls.Wide(width, r.pick))
+	r.settingRow = newSettingRow(name, hint, controls.Wide(width, r.pick))
 	return r
 }
 
@@ -325,7 +323,7 @@ func portOf(c *config.Config) string {
 // then an invalid text is reported; it is not saved.
 type savedEntry struct {
 	controls.TextField
-	*controls.Setting
+	*settingRow
 	win    *Window
 	config config.Config // the saved configuration
 	saved  string        // the saved text
@@ -351,7 +349,7 @@ func newSavedEntry(w *Window, name, hint string, get func(*config.Config) string
 		}
 	}
 	e.OnSubmitted = func(string) { e.commit() }
-	e.Setting = controls.NewSetting(name, hint, controls.Wide(controls.ControlWidth, e))
+	e.settingRow = newSettingRow(name, hint, controls.Wide(controlWidth, e))
 	return e
 }
 

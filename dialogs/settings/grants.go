@@ -32,7 +32,7 @@ func newGrantList(w *Window) *grantList {
 	l := &grantList{part: newPart(w), most: rowsShown}
 	l.all = controls.NewButton(lang.L("Revoke all"), l.revokeAll)
 	l.content = dialogs.Column(9,
-		controls.Header(lang.L("Saved approvals"), lang.L("Everything you allowed beyond a single call, each for one "+
+		header(lang.L("Saved approvals"), lang.L("Everything you allowed beyond a single call, each for one "+
 			"agent, in one project or everywhere."), l.all),
 		l.problem.Content, l.body)
 	return l
@@ -40,7 +40,7 @@ func newGrantList(w *Window) *grantList {
 
 // refresh shows the approvals. If they have not changed, it keeps the rows.
 func (l *grantList) refresh(s operator.State) {
-	if !l.drawn.Changed(s.Grants, s.HeldGrants) {
+	if !l.drawn.changed(s.Grants, s.HeldGrants) {
 		return
 	}
 	l.grants, l.held = s.Grants, s.HeldGrants
@@ -56,11 +56,11 @@ func (l *grantList) draw() {
 	}
 	switch all := max(len(l.grants), len(l.held)); {
 	case all == 0:
-		rows = append(rows, controls.EmptyRow(lang.L("Nothing saved: so far you allowed everything just once.")))
+		rows = append(rows, emptyRow(lang.L("Nothing saved: so far you allowed everything just once.")))
 	case all > l.most:
 		rows = append(rows, showMore(&l.most, l.draw))
 	}
-	controls.SetContent(l.body, controls.Card(rows...))
+	controls.SetContent(l.body, card(rows...))
 }
 
 // showMore is a row that shows further ones.
@@ -82,7 +82,7 @@ func (l *grantList) heldRows() []fyne.CanvasObject {
 	controls.Enable(len(l.held) <= l.most, accept) // only if all are visible
 	text := controls.Paragraph(lang.L("Another program wrote these approvals. They don't count until you accept them. "+
 		"Revoke all to discard them."), widget.DangerImportance)
-	rows := []fyne.CanvasObject{dialogs.Padded(9, 14, container.New(controls.Besides{Gap: 12}, text, accept))}
+	rows := []fyne.CanvasObject{dialogs.Padded(9, 14, controls.Besides(12, text, accept))}
 	for _, g := range l.held[:min(len(l.held), l.most)] {
 		rows = append(rows, dialogs.Padded(9, 14, l.words(g)))
 	}
@@ -91,7 +91,7 @@ func (l *grantList) heldRows() []fyne.CanvasObject {
 
 func (l *grantList) row(g policy.Grant) fyne.CanvasObject {
 	revoke := controls.NewButton(lang.L("Revoke"), func() { l.revoke(g.ID) })
-	return dialogs.Padded(9, 14, container.New(controls.Besides{Gap: 12}, l.words(g), revoke))
+	return dialogs.Padded(9, 14, controls.Besides(12, l.words(g), revoke))
 }
 
 func (l *grantList) words(g policy.Grant) fyne.CanvasObject {

@@ -8,9 +8,7 @@ import (
 	"time"
 
 	"fyne.io/fyne/v2"
-	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/lang"
-	"fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 
 	"nod/dialogs"
@@ -23,21 +21,14 @@ type historyPage struct {
 	part
 	settings settingList
 	size     *savedEntry
-
-	verify  controls.Worker
-	check   *controls.Button // starts or stops verifying the chain
-	verdict *widget.Label
 }
 
 func newHistoryPage(w *Window) *historyPage {
 	const day = 24 * time.Hour
-	p := &historyPage{part: newPart(w), verify: controls.Worker{Aside: w.Aside}}
-	p.check = controls.NewButton(lang.L("Check now"), p.toggle)
-	p.verdict = dialogs.Lines("", theme.SizeNameCaptionText, widget.LowImportance)
-	p.say("", widget.LowImportance)
+	p := &historyPage{part: newPart(w)}
 	p.size = newSavedEntry(w, lang.L("Limit"), lang.L("MB on disk. The oldest entries are deleted first."),
 		func(c *config.Config) string { return strconv.Itoa(c.History.MaxSize) }, setMaxSize)
-	p.content = controls.Page(
+	p.content = page(
 		p.settings.section(lang.L("Storage"),
 			lang.L("Every request and its outcome, on this computer. Anything that looks like a secret is never kept."),
 			newDuration(w, lang.L("Keep for"), lang.L("For example, 90 days."), day, 36500*day,
@@ -54,7 +45,7 @@ func newHistoryPage(w *Window) *historyPage {
 
 func (p *historyPage) refresh(s operator.State) {
 	p.settings.refresh(s)
-	if p.drawn.Changed(s.Journal) {
+	if p.drawn.changed(s.Journal) {
 		controls.SetContent(p.body, p.kept(s.Journal)...)
 	}
 }
@@ -70,54 +61,14 @@ func (p *historyPage) kept(j operator.Journal) []fyne.CanvasObject {
 			map[string]any{"Count": j.Entries, "Size": fmt.Sprintf("%.1f", float64(j.Bytes)/1e6)})))
 	}
 	if j.Head.Seq > 0 {
-		words := dialogs.Column(3, dialogs.Words(lang.L("Verify history"), theme.SizeNameText,
-			theme.ColorNameForeground), dialogs.Tight(p.verdict))
-		rows = append(rows, factRow(lang.L("Hash of the last entry"), j.Head.Hash),
-			dialogs.Padded(8, 14, container.New(controls.Besides{Gap: 12}, words, p.check)))
+		rows = append(rows, factRow(lang.L("Hash of the last entry"), j.Head.Hash))
 	}
 	if j.Problem != "" {
 		problem := dialogs.Padded(10, 14, controls.Paragraph(j.Problem, widget.DangerImportance))
 		rows = append([]fyne.CanvasObject{problem}, rows...)
 	}
-	return []fyne.CanvasObject{controls.Section(lang.L("Stored so far"), lang.L("Each entry seals the ones before "+
+	return []fyne.CanvasObject{section(lang.L("Stored so far"), lang.L("Each entry seals the ones before "+
 		"it. Keep the last hash somewhere else: nod history verify then detects any change to earlier entries."), rows...)}
-}
-
-func (p *historyPage) toggle() {
-	if p.verify.Busy() {
-		p.leave()
-		return
-	}
-	p.check.SetText(lang.L("Stop"))
-	p.say(lang.L("Checking every entry…"), widget.LowImportance)
-	controls.FetchLatest(&p.verify, p.win.opts.Operator.Verify, p.verified)
-}
-
-func (p *historyPage) leave() {
-	p.verify.Drop()
-	p.check.SetText(lang.L("Check now"))
-	p.say("", widget.LowImportance)
-}
-
-func (p *historyPage) verified(v operator.Verified, err error) {
-	p.check.SetText(lang.L("Check now"))
-	switch {
-	case err != nil:
-		p.say(err.Error(), widget.DangerImportance)
-	case v.Problem != "":
-		p.say(lang.L("The history was changed: {{.Problem}}", map[string]any{"Problem": v.Problem}),
-			widget.DangerImportance)
-	default:
-		p.say(lang.L("Intact up to entry {{.Number}}.", map[string]any{"Number": v.Head.Seq}), widget.SuccessImportance)
-	}
-}
-
-func (p *historyPage) say(s string, i widget.Importance) {
-	if s == "" {
-		s = lang.L("Checks every entry against the hash chain.")
-	}
-	p.verdict.Importance = i
-	p.verdict.SetText(s)
 }
 
 func setMaxSize(c *config.Config, typed string) error {

@@ -1,7 +1,6 @@
 package settings
 
 import (
-	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -13,7 +12,7 @@ import (
 
 func TestHistoryIsSaved(t *testing.T) {
 	w, o := few(t)
-	w.tabs.SelectIndex(onHistory)
+	w.tabs.selectIndex(onHistory)
 	p := w.history
 	keep := p.settings[0].(*savedEntry)
 	for _, tt := range []struct {
@@ -41,7 +40,7 @@ func TestHistoryIsSaved(t *testing.T) {
 // The size of the history is shown once known, with the reason if nothing is recorded.
 func TestWhatIsKeptIsSaid(t *testing.T) {
 	w, o := few(t)
-	w.tabs.SelectIndex(onHistory)
+	w.tabs.selectIndex(onHistory)
 	if n := len(w.history.body.Objects); n != 0 {
 		t.Errorf("%d things are said of a journal of which nothing is known", n)
 	}
@@ -51,43 +50,4 @@ func TestWhatIsKeptIsSaid(t *testing.T) {
 	if markup := test.RenderObjectToMarkup(w.history.body); !strings.Contains(markup, "the disk is full") {
 		t.Errorf("the problem is not in %s", markup)
 	}
-}
-
-// The chain is verified on request, and only while the page is in view.
-func TestTheChainIsVerified(t *testing.T) {
-	o := somebody()
-	live(t, o, func(w *Window, ui func(func())) {
-		ui(w.Show)
-		ui(func() { w.tabs.SelectIndex(onHistory) })
-		p := w.history
-		says := func(want, button string) {
-			t.Helper()
-			if !strings.Contains(p.verdict.Text, want) || p.check.Text != button {
-				t.Errorf("says %q, with the button %q", p.verdict.Text, p.check.Text)
-			}
-		}
-		check := func() { ui(p.check.OnTapped) }
-		says("Checks every entry", "Check now")
-		o.verified.Head.Seq = 48231
-		check()
-		says("Intact up to entry 48231.", "Check now")
-		o.verified.Problem = "entry 3 is missing"
-		check()
-		says("The history was changed: entry 3 is missing", "Check now")
-		o.refuse = errors.New("disk on fire")
-		check()
-		says("disk on fire", "Check now")
-		o.stop()
-		check()
-		says("Checking every entry…", "Stop")
-		check()
-		says("Checks every entry", "Check now")
-		check()
-		ui(func() { w.tabs.SelectIndex(onAbout) })
-		if p.verify.Busy() || o.calls("Verify") != 5 {
-			t.Errorf("verified %d times; goes on: %v", o.calls("Verify"), p.verify.Busy())
-		}
-		o.goOn()
-		ui(w.close)
-	})
 }

@@ -21,21 +21,17 @@ import (
 
 // lineList lists the machines that nod connects to by a command, and adds such machines.
 type lineList struct {
-	page    *machinesPage
-	content fyne.CanvasObject
-	body    *fyne.Container
-	kind    *controls.Select
-	host    *controls.TextField
-	add     *controls.Button
-	problem *controls.Remark
-	drawn   controls.Drawn
-	server  controls.Drawn
+	part
+	page *machinesPage
+	kind *controls.Select
+	host *controls.TextField
+	add  *controls.Button
 }
 
 var lineKinds = []string{config.MachineSSH, config.MachineDocker, config.MachinePodman}
 
 func newLineList(p *machinesPage) *lineList {
-	l := &lineList{page: p, body: container.NewStack(), problem: newPart(p.win).problem}
+	l := &lineList{part: newPart(p.win), page: p}
 	l.host = controls.NewTextField(p.win.typedShortcut, false)
 	l.host.OnSubmitted = func(string) { l.save() }
 	l.host.OnChanged = func(string) { l.problem.Say("") }
@@ -50,7 +46,7 @@ func newLineList(p *machinesPage) *lineList {
 	l.kind.SetSelected(config.MachineSSH)
 	l.add = controls.NewIconButton(lang.L("Add"), theme.ContentAddIcon(), l.save)
 	l.content = dialogs.Column(9,
-		controls.Header(lang.L("Connections"), lang.L("nod keeps these connections open with your own ssh, "+
+		header(lang.L("Connections"), lang.L("nod keeps these connections open with your own ssh, "+
 			"docker or podman, and starts nod relay there. The machine needs nod installed, and then asks to join.")),
 		// Not NewBorder: Tab follows the order of the objects.
 		container.New(layout.NewBorderLayout(nil, nil, l.kind, l.add), l.kind, l.host, l.add), l.problem.Content, l.body)
@@ -59,21 +55,21 @@ func newLineList(p *machinesPage) *lineList {
 
 func (l *lineList) draw() {
 	controls.Enable(l.page.editable, l.kind, l.host, l.add)
-	if !l.drawn.Changed(l.page.machines, l.page.editable, l.page.peers.Lines) {
+	if !l.drawn.changed(l.page.machines, l.page.editable, l.page.peers.Lines) {
 		return
 	}
-	controls.SetContent(l.body, controls.List(l.page.machines, l.row, lang.L("None.")))
+	controls.SetContent(l.body, listOf(l.page.machines, l.row, lang.L("None.")))
 }
 
 func (l *lineList) row(m config.Machine) fyne.CanvasObject {
 	remove := controls.QuietButton("", theme.DeleteIcon(), func() {
-		l.page.win.change(func(c *config.Config) error {
+		l.win.change(func(c *config.Config) error {
 			c.Remote.Machines = with(c.Remote.Machines, m, false)
 			return nil
 		}, l.problem.Complain)
 	})
 	controls.Enable(l.page.editable, remove)
-	return dialogs.Padded(6, 14, container.New(controls.Besides{Gap: 8}, l.words(m), remove))
+	return dialogs.Padded(6, 14, controls.Besides(8, l.words(m), remove))
 }
 
 func (l *lineList) words(m config.Machine) fyne.CanvasObject {
@@ -99,7 +95,7 @@ func (l *lineList) save() {
 		l.problem.Complain(errors.New(lang.L("Enter a host or a container first.")))
 		return
 	}
-	l.page.win.change(func(c *config.Config) error {
+	l.win.change(func(c *config.Config) error {
 		if slices.Contains(c.Remote.Machines, m) {
 			return errors.New(lang.L("This connection is already in the list."))
 		}

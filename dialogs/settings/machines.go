@@ -32,11 +32,12 @@ type machinesPage struct {
 	machines []config.Machine // that nod connects to
 	nats     config.NATS
 
-	joining *peerList
-	paired  *peerList
-	lines   *lineList
-	server  *fyne.Container // state of the NATS connection, and the command that starts a relay
-	phone   *phoneSection
+	joining   part // its body lists the peers, as that of paired
+	paired    part
+	lines     *lineList
+	server    *fyne.Container // state of the NATS connection, and the command that starts a relay
+	serverWas drawn
+	phone     *phoneSection
 
 	naming  *pairing                // the key being named; may be nil
 	ignored map[remote.Key]struct{} // keys that asked to join and that the user ignored
@@ -44,30 +45,24 @@ type machinesPage struct {
 	sure    string                  // the peer whose "Revoke" button was pressed once
 }
 
-// peerList is a section of the page with peers. While they stay the same, it keeps its rows.
-type peerList struct {
-	content fyne.CanvasObject
-	body    *fyne.Container
-	drawn   controls.Drawn
-}
-
-func newPeerList(heading, hint string) *peerList {
-	l := &peerList{body: container.NewStack()}
-	l.content = dialogs.Column(9, controls.Header(heading, hint), l.body)
+// newPeerList returns a section of the page with peers.
+func newPeerList(w *Window, heading, hint string) part {
+	l := newPart(w)
+	l.content = dialogs.Column(9, header(heading, hint), l.body)
 	return l
 }
 
 func newMachinesPage(w *Window) *machinesPage {
 	p := &machinesPage{part: newPart(w), ignored: map[remote.Key]struct{}{}, server: dialogs.Column(0), most: rowsShown}
-	p.joining = newPeerList(lang.L("Asks to join"), lang.L("Pair it only if it shows exactly these words."))
-	p.paired = newPeerList(lang.L("Machines and desks"),
+	p.joining = newPeerList(w, lang.L("Asks to join"), lang.L("Pair it only if it shows exactly these words."))
+	p.paired = newPeerList(w, lang.L("Machines and desks"),
 		lang.L("Agents on a machine ask here. nod cannot verify that machine's files."))
 	p.lines = newLineList(p)
 	p.phone = newPhoneSection(p)
 	nats := func(name, hint, want string, of func(*config.NATS) *string) *savedEntry {
 		return newRemoteEntry(w, name, hint, want, func(c *config.Config) *string { return of(&c.Remote.NATS) })
 	}
-	p.content = controls.Page(
+	p.content = page(
 		p.problem.Content,
 		p.body,
 		p.joining.content,
@@ -151,7 +146,7 @@ func (p *machinesPage) act(do func(context.Context, operator.Operator) error, do
 
 // drawDesk shows the words of this desk and, if another program has changed the list of peers, that change.
 func (p *machinesPage) drawDesk() {
-	if !p.drawn.Changed(p.peers.Fingerprint, p.peers.Problem, p.peers.Held) {
+	if !p.drawn.changed(p.peers.Fingerprint, p.peers.Problem, p.peers.Held) {
 		return
 	}
 	var rows []fyne.CanvasObject
@@ -161,8 +156,8 @@ func (p *machinesPage) drawDesk() {
 	copyWords := copyButton(p.win, p.peers.Fingerprint)
 	words := dialogs.Column(2, dialogs.Words(lang.L("Fingerprint"), theme.SizeNameText, theme.ColorNameForeground),
 		wordsOf(p.peers.Fingerprint))
-	rows = append(rows, dialogs.Padded(9, 14, container.New(controls.Besides{Gap: 12}, words, copyWords)))
-	controls.SetContent(p.body, controls.Section(lang.L("This desk"),
+	rows = append(rows, dialogs.Padded(9, 14, controls.Besides(12, words, copyWords)))
+	controls.SetContent(p.body, section(lang.L("This desk"),
 		lang.L("Machines and other desks show these words for this desk."), rows...))
 }
 
@@ -207,7 +202,7 @@ func (p *machinesPage) drawJoining() {
 	}
 	hidden := len(all) - len(asks)
 	dialogs.SetVisible(p.joining.content, len(asks)+hidden > 0)
-	if !p.joining.drawn.Changed(asks, hidden, p.naming, p.editable) {
+	if !p.joining.drawn.changed(asks, hidden, p.naming, p.editable) {
 		return
 	}
 	var rows []fyne.CanvasObject
@@ -215,7 +210,7 @@ func (p *machinesPage) drawJoining() {
 		rows = append(rows, p.joiningRow(j))
 	}
 	if more := len(asks) - rowsShown; more > 0 {
-		rows = append(rows, controls.EmptyRow(lang.L("+{{.Count}} more", map[string]any{"Count": more})))
+		rows = append(rows, emptyRow(lang.L("+{{.Count}} more", map[string]any{"Count": more})))
 	}
 	if hidden > 0 {
 		again := controls.QuietButton(lang.L("Show what was ignored"), nil, func() {
@@ -224,7 +219,7 @@ func (p *machinesPage) drawJoining() {
 		})
 		rows = append(rows, container.NewCenter(again))
 	}
-	controls.SetContent(p.joining.body, controls.Card(rows...))
+	controls.SetContent(p.joining.body, card(rows...))
 }
 
 func (p *machinesPage) joiningRow(j operator.Joining) fyne.CanvasObject {
@@ -244,7 +239,7 @@ func (p *machinesPage) joiningRow(j operator.Joining) fyne.CanvasObject {
 			p.ignored[j.Key] = struct{}{}
 			p.draw()
 		})
-		return dialogs.Padded(9, 14, container.New(controls.Besides{Gap: 12}, words, container.NewHBox(ignore, pair)))
+		return dialogs.Padded(9, 14, controls.Besides(12, words, container.NewHBox(ignore, pair)))
 	}
 	letIn := controls.MainButton(lang.L("The words match: pair"), nil, p.pair)
 	cancel := controls.QuietButton(lang.L("Cancel"), nil, func() { p.name(operator.Joining{}) })
@@ -308,7 +303,7 @@ func (p *machinesPage) drawPaired() {
 			peers = append(peers, peer)
 		}
 	}
-	if !p.paired.drawn.Changed(peers, p.sure, p.most) {
+	if !p.paired.drawn.changed(peers, p.sure, p.most) {
 		return
 	}
 	var rows []fyne.CanvasObject
@@ -317,11 +312,11 @@ func (p *machinesPage) drawPaired() {
 	}
 	switch {
 	case len(rows) == 0:
-		rows = append(rows, controls.EmptyRow(lang.L("None. Add a machine below; it then asks to join.")))
+		rows = append(rows, emptyRow(lang.L("None. Add a machine below; it then asks to join.")))
 	case len(peers) > p.most:
 		rows = append(rows, showMore(&p.most, p.draw))
 	}
-	controls.SetContent(p.paired.body, controls.Card(rows...))
+	controls.SetContent(p.paired.body, card(rows...))
 }
 
 func (p *machinesPage) peerRow(peer operator.Peer) fyne.CanvasObject {
@@ -484,7 +479,7 @@ func (p *machinesPage) drawServer() {
 		}
 	}
 	state, color := stateOf(line.State, time.Now())
-	if !p.lines.server.Changed(p.nats, line, p.peers.Desk, state) {
+	if !p.serverWas.changed(p.nats, line, p.peers.Desk, state) {
 		return
 	}
 	if p.nats.URL == "" {
@@ -502,6 +497,6 @@ func (p *machinesPage) drawServer() {
 	}
 	words.Add(controls.Muted(lang.L("Start a relay on each machine with:")))
 	words.Add(controls.Exact(safetext.Line(command, 4*controls.QuoteLimit), theme.SizeNameCaptionText))
-	row := dialogs.Padded(9, 14, container.New(controls.Besides{Gap: 12}, words, copyButton(p.win, command)))
-	controls.SetContent(p.server, controls.Card(row))
+	row := dialogs.Padded(9, 14, controls.Besides(12, words, copyButton(p.win, command)))
+	controls.SetContent(p.server, card(row))
 }

@@ -24,7 +24,7 @@ import (
 func onMachinesPage(t *testing.T, o *fakeOperator) *machinesPage {
 	t.Helper()
 	w := openWindow(t, o, "light")
-	w.tabs.SelectIndex(onMachines)
+	w.tabs.selectIndex(onMachines)
 	return w.machines
 }
 
@@ -119,8 +119,8 @@ func TestAPeerIsRevokedOnTheSecondPress(t *testing.T) {
 		t.Error("it is still there")
 	}
 	test.Tap(buttonsIn(p.paired.content, "Revoke")[0])
-	p.win.tabs.SelectIndex(onGeneral)
-	p.win.tabs.SelectIndex(onMachines)
+	p.win.tabs.selectIndex(onGeneral)
+	p.win.tabs.selectIndex(onMachines)
 	if len(buttonsIn(p.paired.content, "Press again to revoke")) > 0 {
 		t.Error("a press from before the page was left still counts")
 	}

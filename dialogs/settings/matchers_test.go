@@ -19,7 +19,7 @@ func TestARuleWithRarerFieldsIsEdited(t *testing.T) {
 			`{"tool":"mcp__deploy__run","input":{"branch":"release/1","options":{"force":false}}}`}}}
 	w, o := few(t)
 	o.state.Config.Policy.Rules = []policy.Rule{before}
-	w.tabs.SelectIndex(onAllow)
+	w.tabs.selectIndex(onAllow)
 	w.allow.edit(w.state.Config.Policy.Rules[0])
 	e := w.allow.editor
 	if got := e.texts["args"].Text; got != "branch = release/*\n/options/force = false" {

@@ -21,7 +21,6 @@ type fakeOperator struct {
 	operator.Operator // what the settings never call panics
 
 	suggestions []policy.Suggestion
-	verified    operator.Verified
 	parts       []policy.CommandPart
 	refuse      error           // of every change
 	undone      []int           // as Undo was called
@@ -179,11 +178,6 @@ func (o *fakeOperator) Suggest(ctx context.Context) ([]policy.Suggestion, error)
 	return o.suggestions, o.wait(ctx)
 }
 
-func (o *fakeOperator) Verify(ctx context.Context) (operator.Verified, error) {
-	o.count("Verify")
-	return o.verified, errors.Join(o.wait(ctx), o.refuse)
-}
-
 func (o *fakeOperator) Pause(_ context.Context, p operator.Pause) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -195,11 +189,6 @@ func (o *fakeOperator) Pause(_ context.Context, p operator.Pause) error {
 
 func (o *fakeOperator) SetAutostart(context.Context, bool) error {
 	return errors.New("autostart: not made by nod")
-}
-
-func (o *fakeOperator) Desktop(context.Context) (operator.Desktop, error) {
-	o.count("Desktop")
-	return operator.Desktop{Tray: true}, nil
 }
 
 func (o *fakeOperator) TestRequest(context.Context) (interact.Answer, error) {

@@ -66,7 +66,7 @@ func checkIn(t *testing.T, o fyne.CanvasObject) *controls.Check {
 // Nothing is chosen at first, and only the chosen suggestions are added.
 func TestSuggestionsAreChosen(t *testing.T) {
 	w, o := few(t)
-	w.tabs.SelectIndex(onSuggestions)
+	w.tabs.selectIndex(onSuggestions)
 	p := w.suggestions
 	if len(p.choice.chosen) != 0 || !p.choice.add.Disabled() {
 		t.Errorf("chosen at first: %+v", p.choice.chosen)
@@ -90,7 +90,7 @@ func TestSuggestionsAreChosen(t *testing.T) {
 // A choice lasts as long as its rule is suggested: another rule with its id is not chosen.
 func TestTheChoiceOfASuggestionLasts(t *testing.T) {
 	w, o := few(t)
-	w.tabs.SelectIndex(onSuggestions)
+	w.tabs.selectIndex(onSuggestions)
 	p := w.suggestions
 	checkIn(t, p.body).SetChecked(true)
 	o.suggestions = someSuggestions()[:1]
@@ -108,7 +108,7 @@ func TestTheChoiceOfASuggestionLasts(t *testing.T) {
 
 func TestFolders(t *testing.T) {
 	w, o := few(t)
-	w.tabs.SelectIndex(onFolders)
+	w.tabs.selectIndex(onFolders)
 	p := w.folders
 	home, code := t.TempDir(), t.TempDir()
 	t.Setenv("HOME", home)
@@ -144,7 +144,7 @@ func TestFolders(t *testing.T) {
 // nod asks before adding a folder that does not exist.
 func TestAFolderThatIsMissing(t *testing.T) {
 	w, o := few(t)
-	w.tabs.SelectIndex(onFolders)
+	w.tabs.selectIndex(onFolders)
 	p := w.folders
 	missing := filepath.Join(t.TempDir(), "scr")
 	for _, answer := range []string{"Cancel", "Add anyway"} {
@@ -172,7 +172,7 @@ func TestAFolderThatIsMissing(t *testing.T) {
 // Without a dialog of the desktop, Fyne's opens.
 func TestAFolderIsBrowsedFor(t *testing.T) {
 	w, o := few(t)
-	w.tabs.SelectIndex(onFolders)
+	w.tabs.selectIndex(onFolders)
 	folder := t.TempDir()
 	w.desktopFolder = func(string) (string, error) { return folder, nil }
 	test.Tap(w.folders.browse)
@@ -193,7 +193,7 @@ func TestAFolderIsBrowsedFor(t *testing.T) {
 
 func TestTheSandboxIsSet(t *testing.T) {
 	w, o := few(t)
-	w.tabs.SelectIndex(onSandboxPage)
+	w.tabs.selectIndex(onSandboxPage)
 	p, project := w.sandbox, t.TempDir()
 	p.projects.entry.SetText(project)
 	test.Tap(p.projects.add)
@@ -235,7 +235,7 @@ func TestRulesAreFound(t *testing.T) {
 		o.state.Config.Policy.Rules = append(o.rules(), r)
 	}
 	w := openWindow(t, o, "light")
-	w.tabs.SelectIndex(onAllow)
+	w.tabs.selectIndex(onAllow)
 	l := w.allow.rules
 	if !l.search.Visible() || len(l.shown) != 13 {
 		t.Fatalf("search is there: %v, %d rules", l.search.Visible(), len(l.shown))
@@ -260,7 +260,7 @@ func TestHeldGrantsAreAccepted(t *testing.T) {
 	o := somebody()
 	o.state.HeldGrants, o.state.Grants = o.state.Grants, nil
 	w := openWindow(t, o, "light")
-	w.tabs.SelectIndex(onAnswers)
+	w.tabs.selectIndex(onAnswers)
 	test.Tap(buttonIn(t, w.grants.body, "Accept these"))
 	if len(o.state.Grants) != 4 || len(w.grants.held) != 0 || len(w.grants.grants) != 4 {
 		t.Errorf("in force %d, shown %d and held %d", len(o.state.Grants), len(w.grants.grants), len(w.grants.held))
@@ -270,7 +270,7 @@ func TestHeldGrantsAreAccepted(t *testing.T) {
 func TestGrantsAreRevoked(t *testing.T) {
 	o := somebody()
 	w := openWindow(t, o, "light")
-	w.tabs.SelectIndex(onAnswers)
+	w.tabs.selectIndex(onAnswers)
 	o.refuse = errors.New("disk on fire")
 	test.Tap(buttonIn(t, w.grants.body, "Revoke"))
 	if len(w.grants.grants) != 4 || shownBy(w.grants.problem) != "disk on fire" {
@@ -337,7 +337,7 @@ func TestManyGrants(t *testing.T) {
 		o.state.HeldGrants = append(o.state.HeldGrants, g)
 	}
 	w := openWindow(t, o, "light")
-	w.tabs.SelectIndex(onAnswers)
+	w.tabs.selectIndex(onAnswers)
 	if !buttonIn(t, w.grants.body, "Accept these").Disabled() {
 		t.Error("what is not shown can be accepted")
 	}
@@ -351,7 +351,7 @@ func TestManyGrants(t *testing.T) {
 // A rule for parts of command lines is written one command to a line, and what is wrong with one is said there.
 func TestARuleForPartsIsEdited(t *testing.T) {
 	w, o := few(t)
-	w.tabs.SelectIndex(onAllow)
+	w.tabs.selectIndex(onAllow)
 	w.allow.edit(policy.Rule{})
 	e := w.allow.editor
 	e.effect.SetSelected(controls.EffectName(policy.Allow))

@@ -32,13 +32,19 @@ func typedFolder(typed string) (string, error) {
 }
 
 // onDisk replaces the ~ of a path by the home folder.
+func onDisk(path string) string {
+	if path == "~" || strings.HasPrefix(path, "~/") {
+		return filepath.ToSlash(policy.DefaultPlaces().Home) + path[1:]
+	}
+	return path
+}
 
 // errMissing says that a path does not exist.
 var errMissing = errors.New("that does not exist")
 
 // checkFolder returns why a path is not a folder: [errMissing] if it does not exist. It may take a moment.
 func checkFolder(path string) error {
-	info, err := os.Stat(controls.OnDisk(path))
+	info, err := os.Stat(onDisk(path))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return errMissing
@@ -58,7 +64,7 @@ func missingIn(pattern string) string {
 	if isPlain || !strings.HasSuffix(folder, "/") {
 		folder = filepath.ToSlash(filepath.Dir(folder))
 	}
-	if !filepath.IsAbs(controls.OnDisk(folder)) {
+	if !filepath.IsAbs(onDisk(folder)) {
 		return ""
 	}
 	if errors.Is(checkFolder(folder), errMissing) {

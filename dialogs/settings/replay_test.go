@@ -20,7 +20,7 @@ const lookAtThePast = "See what your agents did"
 // Transcripts are read only if the user agrees, and a suggested rule is added only if they agree again.
 func TestTranscriptsAreReplayed(t *testing.T) {
 	w, o := few(t)
-	w.tabs.SelectIndex(onSuggestions)
+	w.tabs.selectIndex(onSuggestions)
 	card := w.suggestions.replay
 	if card.found != nil {
 		t.Fatal("they were read unasked")

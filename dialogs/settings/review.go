@@ -60,7 +60,7 @@ func (r *review) refresh(s operator.State) bool {
 		r.content.Hide()
 		return false
 	}
-	if r.drawn.Changed(*s.Held) {
+	if r.drawn.changed(*s.Held) {
 		r.show(*s.Held, s.Config.Prompt.ArmAfter)
 	}
 	return true

@@ -31,16 +31,16 @@ func newSandboxPage(w *Window) *sandboxPage {
 	p.readOnly = newSwitch(w, lang.L("Commands that only read run in a read-only sandbox"),
 		lang.L("In these projects. A command can't change anything there, even if nod misread it."),
 		func(c *config.Config) *bool { return &c.Policy.Sandbox.ReadOnly })
-	p.content = controls.Page(
-		dialogs.Column(9, controls.Header(lang.L("Sandbox"), lang.L("Commands in these projects run without asking, "+
+	p.content = page(
+		dialogs.Column(9, header(lang.L("Sandbox"), lang.L("Commands in these projects run without asking, "+
 			"closed off from the rest of your computer, and agents may edit their files. nod still asks when a call "+
 			"needs more.")),
 			p.problem.Content, reach()),
-		dialogs.Column(9, controls.Header(lang.L("Projects"), lang.L("Your rules can still ask or deny.")),
+		dialogs.Column(9, header(lang.L("Projects"), lang.L("Your rules can still ask or deny.")),
 			p.projects.content),
-		dialogs.Column(9, controls.Header(lang.L("Hosts"), lang.L("Hosts these commands may reach without asking. "+
+		dialogs.Column(9, header(lang.L("Hosts"), lang.L("Hosts these commands may reach without asking. "+
 			"Anything they can read can leave through a host.")), p.hosts.content),
-		controls.Card(p.readOnly.Content))
+		card(p.readOnly.Content))
 	return p
 }
 
@@ -63,12 +63,12 @@ func reach() fyne.CanvasObject {
 		dialogs.Row(4, widget.NewIcon(theme.FolderIcon()),
 			dialogs.Words("~/src/shop", theme.SizeNameCaptionText, theme.ColorNameForeground)))))
 	row := func(name string, color fyne.ThemeColorName, words string) fyne.CanvasObject {
-		return container.NewBorder(nil, nil, controls.TopLeft(96, dialogs.Badge(name, color)), nil, controls.Muted(words))
+		return container.NewBorder(nil, nil, topLeft(96, dialogs.Badge(name, color)), nil, controls.Muted(words))
 	}
 	rows := dialogs.Column(8,
 		row(lang.L("Can change"), theme.ColorNameSuccess, lang.L("The project's files. You can take changes back.")),
 		row(lang.L("Can read"), theme.ColorNameWarning, lang.L("Programs and libraries of this computer.")),
 		row(lang.L("Out of reach"), theme.ColorNameError, lang.L("Keys and passwords, other projects, the network.")))
-	return controls.Card(dialogs.Padded(14, 14, container.NewBorder(nil, nil,
+	return card(dialogs.Padded(14, 14, container.NewBorder(nil, nil,
 		container.NewCenter(controls.Wide(150, inside)), nil, dialogs.Padded(0, 14, rows))))
 }

@@ -35,8 +35,8 @@ func newSuggestionsPage(w *Window) *suggestionsPage {
 			p.drawn = nil
 		}
 	})
-	p.content = controls.Page(dialogs.Column(9,
-		controls.Header(lang.L("Suggestions"), lang.L("Rules for what you have always answered the same way. "+
+	p.content = page(dialogs.Column(9,
+		header(lang.L("Suggestions"), lang.L("Rules for what you have always answered the same way. "+
 			"Nothing is added until you choose it.")),
 		p.problem.Content, p.body), p.replay.content)
 	return p
@@ -60,7 +60,7 @@ func (p *suggestionsPage) leave() {
 
 // draw shows the suggestions. If they have not changed, it keeps the rows.
 func (p *suggestionsPage) draw(found []policy.Suggestion, editable bool) {
-	if !p.drawn.Changed(found, editable) {
+	if !p.drawn.changed(found, editable) {
 		return
 	}
 	p.choice.locked = !editable
@@ -70,11 +70,11 @@ func (p *suggestionsPage) draw(found []policy.Suggestion, editable bool) {
 		rows = append(rows, p.choice.row(s.Rule, proposal(experience(s), s.Rule, callLines(s.Calls))))
 	}
 	if len(found) == 0 {
-		controls.SetContent(p.body, controls.Card(controls.EmptyRow(lang.L("No suggestions yet. When you answer similar "+
+		controls.SetContent(p.body, card(emptyRow(lang.L("No suggestions yet. When you answer similar "+
 			"calls the same way three times, nod suggests a rule here."))))
 		return
 	}
-	controls.SetContent(p.body, dialogs.Column(14, controls.Card(rows...), container.NewHBox(p.choice.add)))
+	controls.SetContent(p.body, dialogs.Column(14, card(rows...), container.NewHBox(p.choice.add)))
 }
 
 func experience(s policy.Suggestion) string {
@@ -145,14 +145,14 @@ func (c *replayCard) draw() {
 func (c *replayCard) propose() fyne.CanvasObject {
 	look := controls.NewIconButton(lang.L("See what your agents did"), theme.SearchIcon(), c.look)
 	no := controls.QuietButton(lang.L("No, thanks"), nil, c.content.Hide)
-	return controls.Card(dialogs.Padded(12, 14, dialogs.Column(8,
+	return card(dialogs.Padded(12, 14, dialogs.Column(8,
 		controls.Paragraph(lang.L("Claude Code and Codex keep transcripts on this computer. nod can read them once, count "+
 			"how often it would have asked, and suggest a few rules that would have spared you most prompts. Nothing is "+
 			"sent, run or kept."), widget.MediumImportance), c.problem.Content, container.NewHBox(look, no))))
 }
 
 func (c *replayCard) reading() fyne.CanvasObject {
-	return controls.Card(dialogs.Padded(12, 14, dialogs.Column(8,
+	return card(dialogs.Padded(12, 14, dialogs.Column(8,
 		controls.Muted(lang.L("Reading the transcripts…")), c.bar,
 		container.NewHBox(controls.NewButton(lang.L("Stop"), c.stop)))))
 }
@@ -218,7 +218,7 @@ func (c *replayCard) show(found *replay.Report, err error) {
 
 func figures(f *replay.Report) fyne.CanvasObject {
 	if f.Calls == 0 {
-		return controls.Card(controls.EmptyRow(lang.L("This computer has no transcripts of Claude Code or Codex.")))
+		return card(emptyRow(lang.L("This computer has no transcripts of Claude Code or Codex.")))
 	}
 	n := map[string]any{"Files": f.Files, "Calls": f.Calls, "Asked": f.Asked, "Always": f.Always, "With": f.Rules.Asked}
 	words := dialogs.Column(4,
@@ -230,7 +230,7 @@ func figures(f *replay.Report) fyne.CanvasObject {
 			"With all the rules below, it would have asked about {{.With}}. Nothing is added until you choose it.", n)
 	}
 	words.Add(controls.Muted(effect))
-	return controls.Card(dialogs.Padded(12, 14, words))
+	return card(dialogs.Padded(12, 14, words))
 }
 
 // rules are the suggested ones, to choose from.
@@ -249,7 +249,7 @@ func (c *replayCard) rules() fyne.CanvasObject {
 		why := lang.L("Saves {{.Count}} prompts", map[string]any{"Count": s.Spares})
 		all = append(all, c.choice.row(s.Rule, proposal(why, s.Rule, examples)))
 	}
-	return dialogs.Column(14, controls.Card(all...), container.NewHBox(c.choice.add))
+	return dialogs.Column(14, card(all...), container.NewHBox(c.choice.add))
 }
 
 // added removes the rules that were added from the suggested ones.

@@ -27,14 +27,14 @@ import (
 // tryPage shows the decision of the policy on a call that the user enters. Nothing is asked or run.
 type tryPage struct {
 	part
-	agent, tool *controls.SelectField
+	agent, tool *selectField
 	input, cwd  *controls.TextField
 }
 
 func newTryPage(w *Window) *tryPage {
 	b := &tryPage{part: newPart(w)}
-	b.agent = controls.NewSelectField(w.typedShortcut, "claude-code", "codex", "gemini-cli", "opencode")
-	b.tool = controls.NewSelectField(w.typedShortcut, "Bash", "Read", "Write", "Edit", "Grep", "WebFetch")
+	b.agent = newSelectField(w.typedShortcut, "claude-code", "codex", "gemini-cli", "opencode")
+	b.tool = newSelectField(w.typedShortcut, "Bash", "Read", "Write", "Edit", "Grep", "WebFetch")
 	b.input, b.cwd = controls.NewTextField(w.typedShortcut, true), controls.NewTextField(w.typedShortcut, false)
 	b.input.SetMinRowsVisible(3)
 	b.input.TextStyle.Monospace = true
@@ -45,8 +45,8 @@ func newTryPage(w *Window) *tryPage {
 	for _, e := range []*widget.Entry{&b.agent.Entry, &b.tool.Entry, &b.input.Entry, &b.cwd.Entry} {
 		e.OnChanged = func(string) { b.decide() }
 	}
-	b.content = controls.Page(dialogs.Column(14,
-		controls.Header(lang.L("Try a call"), lang.L("See what nod would decide. Nothing runs and nobody is asked.")),
+	b.content = page(dialogs.Column(14,
+		header(lang.L("Try a call"), lang.L("See what nod would decide. Nothing runs and nobody is asked.")),
 		container.NewGridWithColumns(2, captioned(lang.L("Agent"), b.agent), captioned(lang.L("Tool"), b.tool)),
 		captioned(lang.L("Input: a command, a file, or JSON"), b.input),
 		captioned(lang.L("Works in"), b.cwd),
@@ -98,7 +98,7 @@ func (a attempt) call() (policy.Call, error) {
 	}
 	return policy.Call{
 		Agent: strings.TrimSpace(a.agent), Tool: tool, Input: policy.ReadInput(input),
-		CWD: controls.OnDisk(strings.TrimSpace(a.cwd)),
+		CWD: onDisk(strings.TrimSpace(a.cwd)),
 	}, nil
 }
 
@@ -162,4 +162,42 @@ func sentenceCase(s string) string {
 	}
 	first, size := utf8.DecodeRuneInString(s)
 	return controls.Stop(string(unicode.ToUpper(first)) + s[size:])
+}
+
+// selectField is a text field with a list of suggested texts.
+type selectField struct {
+	widget.SelectEntry
+	shortcut func(fyne.Shortcut) bool // runs a shortcut of the window; reports whether there is one
+}
+
+// newSelectField returns a text field with a list of options.
+func newSelectField(shortcut func(fyne.Shortcut) bool, options ...string) *selectField {
+	e := &selectField{shortcut: shortcut}
+	e.ExtendBaseWidget(e)
+	e.SetOptions(options)
+	e.Wrapping = fyne.TextWrapOff
+	return e
+}
+
+func (e *selectField) TypedKey(k *fyne.KeyEvent) {
+	if k.Name == fyne.KeyEscape {
+		dialogs.PassOn(e, k)
+		return
+	}
+	e.SelectEntry.TypedKey(k)
+}
+
+func (e *selectField) TypedShortcut(s fyne.Shortcut) {
+	if !e.shortcut(s) {
+		e.SelectEntry.TypedShortcut(s)
+	}
+}
+
+func (e *selectField) FocusGained() {
+	e.SelectEntry.FocusGained()
+	controls.Reveal(e)
+}
+
+func (e *selectField) CreateRenderer() fyne.WidgetRenderer {
+	return dialogs.NewField(e.SelectEntry.CreateRenderer(), controls.ScrollAround(e))
 }

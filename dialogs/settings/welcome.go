@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"fyne.io/fyne/v2"
-	"fyne.io/fyne/v2/canvas"
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/lang"
 	"fyne.io/fyne/v2/layout"
@@ -12,7 +11,6 @@ import (
 	"fyne.io/fyne/v2/widget"
 
 	"nod/api"
-	"nod/assets"
 	"nod/dialogs"
 	"nod/dialogs/controls"
 	"nod/interact"
@@ -41,23 +39,20 @@ func newWelcome(w *Window) *welcome {
 		controls.QuietButton(lang.L("All settings"), nil, w.Show), layout.NewSpacer(),
 		controls.MainButton(lang.L("Done"), nil, w.close)))),
 		nil, nil,
-		controls.Page(
-			controls.Header(lang.L("Agents ask. You nod."), lang.L("nod stands between your coding agents and your computer.")),
+		page(
+			header(lang.L("Agents ask. You nod."), lang.L("nod stands between your coding agents and your computer.")),
 			picture(),
-			dialogs.Column(9, controls.Header(lang.L("Your agents"), lang.L("Choose which agents ask through nod. You see "+
+			dialogs.Column(9, header(lang.L("Your agents"), lang.L("Choose which agents ask through nod. You see "+
 				"every change to their settings first.")), p.agents.content),
-			dialogs.Column(9, controls.Header(lang.L("How often nod would ask"), ""), p.replay.content),
-			dialogs.Column(9, controls.Header(lang.L("Your first request"), ""), controls.Card(p.testRow())),
-			controls.Card(p.autostart.Content, p.sandboxRow()),
+			dialogs.Column(9, header(lang.L("How often nod would ask"), ""), p.replay.content),
+			dialogs.Column(9, header(lang.L("Your first request"), ""), card(p.testRow())),
+			card(p.autostart.Content, p.sandboxRow()),
 		))
 	p.content.Hide()
 	return p
 }
 
 func picture() fyne.CanvasObject {
-	nod := canvas.NewImageFromResource(fyne.NewStaticResource("nod.png", assets.App()))
-	nod.SetMinSize(fyne.NewSquareSize(48))
-	nod.FillMode = canvas.ImageFillContain
 	arrow := func() fyne.CanvasObject {
 		return container.NewCenter(widget.NewIcon(theme.NewColoredResource(theme.NavigateNextIcon(), dialogs.ColorMuted)))
 	}
@@ -65,21 +60,17 @@ func picture() fyne.CanvasObject {
 		dialogs.Words(lang.L("An agent wants to run"), theme.SizeNameCaptionText, dialogs.ColorMuted),
 		controls.Exact("rm -r build", theme.SizeNameText))))
 	outcomes := dialogs.Column(8,
-		outcome(policy.Allow, lang.L("It only reads, or you allowed it before: it runs.")),
-		outcome(policy.Ask, lang.L("For everything else, you see exactly what it is and answer.")),
-		outcome(policy.Deny, lang.L("Your rules forbid it: it never runs.")))
-	left := dialogs.Row(8, container.NewCenter(controls.Wide(160, asks)), arrow(), container.NewCenter(nod), arrow())
-	return controls.Card(dialogs.Padded(14, 14, container.NewBorder(nil, nil, container.NewCenter(left), nil,
+		withEffect(policy.Allow, controls.Muted(lang.L("It only reads, or you allowed it before: it runs."))),
+		withEffect(policy.Ask, controls.Muted(lang.L("For everything else, you see exactly what it is and answer."))),
+		withEffect(policy.Deny, controls.Muted(lang.L("Your rules forbid it: it never runs."))))
+	left := dialogs.Row(8,
+		container.NewCenter(controls.Wide(160, asks)), arrow(), container.NewCenter(nodIcon(48)), arrow())
+	return card(dialogs.Padded(14, 14, container.NewBorder(nil, nil, container.NewCenter(left), nil,
 		container.NewBorder(nil, nil, dialogs.Row(6), nil, outcomes))))
 }
 
-func outcome(e policy.Effect, words string) fyne.CanvasObject {
-	badge := controls.TopLeft(effectWidth, controls.EffectBadge(e))
-	return container.NewBorder(nil, nil, badge, nil, controls.Muted(words))
-}
-
 func (p *welcome) testRow() fyne.CanvasObject {
-	f := controls.NewSetting(lang.L("See what a prompt looks like"),
+	f := newSettingRow(lang.L("See what a prompt looks like"),
 		lang.L("nod asks you as an agent would. Nothing runs, whatever you answer."), p.try)
 	p.answer = f.Problem
 	p.answer.Label.Importance = widget.MediumImportance
@@ -87,9 +78,9 @@ func (p *welcome) testRow() fyne.CanvasObject {
 }
 
 func (p *welcome) sandboxRow() fyne.CanvasObject {
-	return controls.NewSetting(lang.L("You can let a project's commands run in a sandbox, without asking"), "",
+	return newSettingRow(lang.L("You can let a project's commands run in a sandbox, without asking"), "",
 		controls.NewButton(lang.L("Show"), func() {
-			p.win.tabs.SelectIndex(onSandbox)
+			p.win.tabs.selectIndex(onSandbox)
 			p.win.Show()
 		})).Content
 }

@@ -79,8 +79,8 @@ func TestTheWelcome(t *testing.T) {
 	if !w.main.Visible() || w.welcome.content.Visible() || w.title() != title {
 		t.Error("the settings are not in view")
 	}
-	w.tabs.SelectIndex(onAbout)
-	test.Tap(buttonIn(t, w.about.content, "Show the welcome"))
+	w.tabs.selectIndex(onAbout)
+	test.Tap(buttonIn(t, w.tabs.page().content, "Show the welcome"))
 	if w.main.Visible() || !w.welcome.content.Visible() {
 		t.Error("the welcome does not come back")
 	}
@@ -137,7 +137,7 @@ func TestClosingTheWelcomeEndsItsWork(t *testing.T) {
 func TestTheWelcomeLeadsToTheSandbox(t *testing.T) {
 	w := welcomed(t, somebody(), "light")
 	test.Tap(buttonIn(t, w.welcome.content, "Show"))
-	if !w.main.Visible() || w.tabs.Selected != onSandbox {
-		t.Errorf("the settings are in view: %v, page %d", w.main.Visible(), w.tabs.Selected)
+	if !w.main.Visible() || w.tabs.selected != onSandbox {
+		t.Errorf("the settings are in view: %v, page %d", w.main.Visible(), w.tabs.selected)
 	}
 }

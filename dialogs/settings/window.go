@@ -15,6 +15,7 @@ import (
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/driver/desktop"
 	"fyne.io/fyne/v2/lang"
 	"fyne.io/fyne/v2/layout"
 	"fyne.io/fyne/v2/theme"
@@ -47,9 +48,6 @@ const (
 	onSandbox        = 4
 )
 
-// wideWindow is the width of the window from which on it shows icons beside the names of pages.
-const wideWindow = 800
-
 // savedShown is how long the window says that a change was saved.
 const savedShown = 2 * time.Second
 
@@ -65,18 +63,16 @@ type Window struct {
 	state   operator.State                // as last fetched
 	saved   atomic.Pointer[config.Config] // the base of the next change
 
-	review   *review
-	welcome  *welcome          // nil until shown
-	place    *fyne.Container   // holds the content of the window
-	greets   bool              // the welcome replaces the pages
-	main     fyne.CanvasObject // everything except the review
-	banner   *controls.Banner
-	undo     *dialogs.UndoBar
-	written  fyne.CanvasObject // says for a moment that a change was saved
-	writes   int               // number of changes saved
-	tabs     *controls.Navigation
-	pages    []windowPage
-	selected int // index of the page
+	review  *review
+	welcome *welcome          // nil until shown
+	place   *fyne.Container   // holds the content of the window
+	greets  bool              // the welcome replaces the pages
+	main    fyne.CanvasObject // everything except the review
+	banner  *controls.Banner
+	undo    *dialogs.UndoBar
+	written fyne.CanvasObject // says for a moment that a change was saved
+	writes  int               // number of changes saved
+	tabs    *navigation
 
 	general     *generalPage
 	allow       *allowPage
@@ -89,20 +85,10 @@ type Window struct {
 	attention   *attentionPage
 	machines    *machinesPage
 	history     *historyPage
-	about       *aboutPage
 
 	typedShortcut func(fyne.Shortcut) bool // runs a shortcut of the window; reports whether there is one
 
 	desktopFolder func(title string) (string, error) // lets the user choose a folder
-}
-
-type windowPage struct {
-	name    string
-	icon    fyne.Resource
-	content fyne.CanvasObject
-	refresh func(operator.State) // called only while the page is selected
-	enter   func()               // called when the page is selected
-	leave   func()               // called when another page is selected
 }
 
 // New returns a hidden window.
@@ -137,13 +123,13 @@ func (w *Window) reveal() {
 	i := slices.IndexFunc(w.state.Config.Policy.Rules, isIt)
 	switch {
 	case isGrant:
-		w.tabs.SelectIndex(onSavedApprovals)
+		w.tabs.selectIndex(onSavedApprovals)
 		return
 	case i < 0 && id != "":
 		w.banner.Fail(errors.New(lang.L("{{.Rule}} is no longer there: it was deleted, revoked, or has expired.",
 			map[string]any{"Rule": safetext.Line(id, controls.QuoteLimit)})))
 	}
-	w.tabs.SelectIndex(onRules)
+	w.tabs.selectIndex(onRules)
 	if i >= 0 {
 		w.allow.edit(w.state.Config.Policy.Rules[i])
 	}
@@ -180,7 +166,7 @@ func (w *Window) show(s operator.State, err error) {
 	w.refresh()
 	if w.opening {
 		w.opening = false
-		w.pages[w.selected].enter()
+		w.tabs.page().enter()
 		w.reveal()
 		dialogs.ShowWindow(w.win)
 		dialogs.FitScreen(w.win)
@@ -215,12 +201,20 @@ func (w *Window) refresh() {
 	w.greet(!reviewing && w.greets)
 	w.banner.Set(w.state.Problem)
 	w.undo.Show(w.state.Undos)
-	w.pages[w.selected].refresh(w.state)
+	w.tabs.page().refresh(w.state)
 }
 
 func (w *Window) build() {
 	w.win = w.app.NewWindow(title)
-	w.typedShortcut = controls.AddChords(w.win.Canvas(), nil, w.close, w.step)
+	next, previous := func() { w.step(+1) }, func() { w.step(-1) }
+	const control = fyne.KeyModifierControl // also on macOS, where Command+Tab switches programs
+	w.typedShortcut = controls.AddChords(w.win.Canvas(), map[desktop.CustomShortcut]func(){
+		{KeyName: fyne.KeyW, Modifier: fyne.KeyModifierShortcutDefault}:   w.close,
+		{KeyName: fyne.KeyTab, Modifier: control}:                         next,
+		{KeyName: fyne.KeyTab, Modifier: control | fyne.KeyModifierShift}: previous,
+		{KeyName: fyne.KeyPageDown, Modifier: control}:                    next,
+		{KeyName: fyne.KeyPageUp, Modifier: control}:                      previous,
+	})
 	w.win.SetContent(w.content())
 	w.win.Resize(fyne.NewSize(900, 600))
 	w.win.CenterOnScreen()
@@ -239,7 +233,7 @@ func (w *Window) typedKey(k *fyne.KeyEvent) {
 
 func (w *Window) step(by int) {
 	if w.main.Visible() {
-		w.tabs.Step(by)
+		w.tabs.step(by)
 	}
 }
 
@@ -252,14 +246,12 @@ func (w *Window) escape() {
 func (w *Window) content() fyne.CanvasObject {
 	w.banner = controls.NewBanner(func() { w.open(w.state.About.Config) })
 	w.review = newReview(w)
-	w.makePages()
-	var tabs []controls.Tab
-	for _, p := range w.pages {
-		tabs = append(tabs, controls.Tab{Name: p.name, Icon: p.icon, Content: p.content})
-	}
-	w.tabs = controls.NewNavigation(tabs, wideWindow, w.selectPage)
+	w.tabs = newNavigation(w.makePages(), func() {
+		w.refresh()
+		w.Fetch()
+	})
 	w.undo = dialogs.NewUndoBar(w.TakeBack, w.After)
-	w.main = container.NewBorder(w.banner.Content, w.undo.Content, nil, nil, w.tabs.Content)
+	w.main = container.NewBorder(w.banner.Content, w.undo.Content, nil, nil, w.tabs.content)
 	w.written = container.NewBorder(nil, dialogs.Padded(12, 20, container.NewHBox(layout.NewSpacer(),
 		dialogs.Badge(lang.L("Saved"), theme.ColorNameSuccess))), nil, nil)
 	w.written.Hide()
@@ -267,7 +259,7 @@ func (w *Window) content() fyne.CanvasObject {
 	return w.place
 }
 
-func (w *Window) makePages() {
+func (w *Window) makePages() []windowPage {
 	w.general = newGeneralPage(w)
 	w.allow = newAllowPage(w)
 	w.grants = newGrantList(w)
@@ -279,12 +271,11 @@ func (w *Window) makePages() {
 	w.attention = newAttentionPage(w)
 	w.machines = newMachinesPage(w)
 	w.history = newHistoryPage(w)
-	w.about = newAboutPage(w)
 	nothing := func() {}
-	w.pages = []windowPage{
+	return []windowPage{
 		{lang.L("General"), theme.SettingsIcon(), w.general.content, w.general.refresh, nothing, nothing},
 		{lang.L("Rules"), theme.ConfirmIcon(), w.allow.content, w.allow.refresh, nothing, nothing},
-		{lang.L("Saved approvals"), theme.HistoryIcon(), controls.Page(w.grants.content), w.grants.refresh,
+		{lang.L("Saved approvals"), theme.HistoryIcon(), page(w.grants.content), w.grants.refresh,
 			nothing, nothing},
 		{lang.L("Folders"), theme.FolderIcon(), w.folders.content, w.folders.refresh, nothing, nothing},
 		{lang.L("Sandbox"), theme.LoginIcon(), w.sandbox.content, w.sandbox.refresh, nothing, nothing},
@@ -295,22 +286,14 @@ func (w *Window) makePages() {
 		{lang.L("Attention"), theme.VolumeUpIcon(), w.attention.content, w.attention.refresh, nothing, nothing},
 		{lang.L("Machines and devices"), theme.DesktopIcon(), w.machines.content, w.machines.refresh,
 			nothing, w.machines.leave},
-		{lang.L("History"), theme.StorageIcon(), w.history.content, w.history.refresh, nothing, w.history.leave},
-		{lang.L("About"), theme.InfoIcon(), w.about.content, func(operator.State) {}, w.about.ask, nothing},
+		{lang.L("History"), theme.StorageIcon(), w.history.content, w.history.refresh, nothing, nothing},
+		{lang.L("About"), theme.InfoIcon(), aboutPage(w), func(operator.State) {}, nothing, nothing},
 	}
-}
-
-func (w *Window) selectPage(i int) {
-	w.pages[w.selected].leave()
-	w.selected = i
-	w.pages[i].enter()
-	w.refresh()
-	w.Fetch()
 }
 
 func (w *Window) close() {
 	w.win.Canvas().Unfocus() // an edited field is saved when it loses the focus
-	w.pages[w.selected].leave()
+	w.tabs.page().leave()
 	w.suggestions.replay.stop()
 	if w.greets {
 		w.greet(false)
@@ -335,7 +318,7 @@ type part struct {
 	body    *fyne.Container  // the changing part of the content
 	problem *controls.Remark // with the last action of the user
 	work    controls.Worker
-	drawn   controls.Drawn
+	drawn   drawn
 }
 
 func newPart(w *Window) part {

@@ -40,19 +40,19 @@ func (w *Window) typeKey(name fyne.KeyName) {
 // list of pages shrinks with it.
 func TestEveryPageFitsASmallScreen(t *testing.T) {
 	w := openWindow(t, somebody(), "light")
-	for i, p := range w.pages {
-		w.tabs.SelectIndex(i)
+	for i, p := range w.tabs.pages {
+		w.tabs.selectIndex(i)
 		if m := w.win.Content().MinSize(); m.Width > 640 || m.Height > 330 {
 			t.Errorf("%s needs %v", p.name, m)
 		}
 	}
 	w.win.Resize(fyne.NewSize(670, 340))
-	if width := w.tabs.List.Size().Width; width < 100 || width > 160 {
-		t.Errorf("the list of pages is %v wide", w.tabs.List.Size().Width)
+	if width := w.tabs.list.Size().Width; width < 100 || width > 160 {
+		t.Errorf("the list of pages is %v wide", w.tabs.list.Size().Width)
 	}
 	w.win.Resize(fyne.NewSize(900, 600))
-	if w.tabs.List.Size().Width != 232 {
-		t.Errorf("the list of pages is %v wide", w.tabs.List.Size().Width)
+	if w.tabs.list.Size().Width != 232 {
+		t.Errorf("the list of pages is %v wide", w.tabs.list.Size().Width)
 	}
 }
 
@@ -70,15 +70,15 @@ func TestKeys(t *testing.T) {
 			focus()
 			w.press(fyne.KeyTab, fyne.KeyModifierControl)
 			w.press(fyne.KeyPageDown, fyne.KeyModifierControl)
-			if w.tabs.Selected != 2 || !w.pages[2].content.Visible() || w.pages[0].content.Visible() {
-				t.Errorf("on page %d", w.tabs.Selected)
+			if w.tabs.selected != 2 || !w.tabs.pages[2].content.Visible() || w.tabs.pages[0].content.Visible() {
+				t.Errorf("on page %d", w.tabs.selected)
 			}
 			for range 3 {
 				w.press(fyne.KeyTab, fyne.KeyModifierControl|fyne.KeyModifierShift)
 			}
 			w.press(fyne.KeyPageUp, fyne.KeyModifierControl)
-			if w.tabs.Selected != len(w.pages)-2 {
-				t.Errorf("on page %d: want round and round", w.tabs.Selected)
+			if w.tabs.selected != len(w.tabs.pages)-2 {
+				t.Errorf("on page %d: want round and round", w.tabs.selected)
 			}
 			for _, closing := range []func(){w.typeEscape, func() { w.press(fyne.KeyW, fyne.KeyModifierShortcutDefault) }} {
 				w.Show()
@@ -101,7 +101,7 @@ func TestEscapeLeavesOneThing(t *testing.T) {
 	if !w.Visible() || w.general.timeout.Text != "5 minutes" {
 		t.Errorf("open %v, shows %q", w.Visible(), w.general.timeout.Text)
 	}
-	w.tabs.SelectIndex(onAllow)
+	w.tabs.selectIndex(onAllow)
 	w.allow.edit(policy.Rule{})
 	w.typeEscape()
 	if !w.Visible() || w.allow.editor != nil {
@@ -134,7 +134,7 @@ func TestControlsByKeyboard(t *testing.T) {
 	var at float32
 	for _, key := range []fyne.KeyName{fyne.KeyHome, fyne.KeyPageDown, fyne.KeyDown, fyne.KeyEnd} {
 		canvas.Focus(w.general.onTop.check)
-		page := controls.ScrollAt(w.win.Content(), fyne.NewPos(350, 0), nil)
+		page := w.general.content.(*container.Scroll)
 		if key == fyne.KeyPageDown {
 			page.ScrollToTop()
 		}
@@ -144,12 +144,12 @@ func TestControlsByKeyboard(t *testing.T) {
 		}
 		at = page.Offset.Y
 	}
-	canvas.Focus(w.tabs.List)
+	canvas.Focus(w.tabs.list)
 	for range onFolders {
 		w.typeKey(fyne.KeyDown)
 	}
-	if w.tabs.Selected != onFolders {
-		t.Errorf("on page %d", w.tabs.Selected)
+	if w.tabs.selected != onFolders {
+		t.Errorf("on page %d", w.tabs.selected)
 	}
 	for _, key := range []fyne.KeyName{fyne.KeySpace, fyne.KeyReturn} {
 		w.folders.entry.SetText(t.TempDir())
@@ -172,7 +172,7 @@ func TestControlsByKeyboard(t *testing.T) {
 func TestTheWheelOverATextField(t *testing.T) {
 	w, _ := few(t)
 	w.win.Resize(fyne.NewSize(900, 300))
-	w.tabs.SelectIndex(onAllow)
+	w.tabs.selectIndex(onAllow)
 	w.allow.edit(policy.Rule{})
 	w.win.Resize(fyne.NewSize(900, 301))
 	var form *container.Scroll
@@ -236,7 +236,7 @@ func (elsewhereDriver) CanvasForObject(fyne.CanvasObject) fyne.Canvas { return n
 func TestWheelOverAFieldThatIsGone(t *testing.T) {
 	fyne.SetCurrentApp(elsewhere{test.NewTempApp(t)})
 	scrolled := 0
-	for _, field := range []fyne.Widget{controls.NewTextField(nil, true), controls.NewSelectField(nil)} {
+	for _, field := range []fyne.Widget{controls.NewTextField(nil, true), newSelectField(nil)} {
 		for _, o := range test.WidgetRenderer(field).Objects() {
 			if over, ok := o.(fyne.Scrollable); ok {
 				over.Scrolled(&fyne.ScrollEvent{Scrolled: fyne.NewDelta(0, -1)})

@@ -171,24 +171,8 @@ func (c *client) Facets(ctx context.Context) (history.Facets, error) {
 	return get[history.Facets](ctx, c, "Facets")
 }
 
-func (c *client) Insights(ctx context.Context, since time.Time) (history.Insights, error) {
-	return get[history.Insights](ctx, c, "Insights", since)
-}
-
-func (c *client) Export(ctx context.Context, q history.Query, path string, format history.Format) (int, error) {
-	return get[int](ctx, c, "Export", q, path, format)
-}
-
-func (c *client) Verify(ctx context.Context) (Verified, error) {
-	return get[Verified](ctx, c, "Verify")
-}
-
 func (c *client) SetAutostart(ctx context.Context, on bool) error {
 	return c.do(ctx, "SetAutostart", on)
-}
-
-func (c *client) Desktop(ctx context.Context) (Desktop, error) {
-	return get[Desktop](ctx, c, "Desktop")
 }
 
 func (c *client) Peers(ctx context.Context) (Peers, error) { return get[Peers](ctx, c, "Peers") }

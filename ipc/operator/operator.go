@@ -78,16 +78,8 @@ type manager interface {
 	TakeBack(ctx context.Context, seq int64, digest string) ([]snapshot.Conflict, error)
 	// Facets returns the values to filter by.
 	Facets(ctx context.Context) (history.Facets, error)
-	// Insights sums up what happened since then.
-	Insights(ctx context.Context, since time.Time) (history.Insights, error)
-	// Export writes all entries that a query finds to a new file, and returns their number.
-	Export(ctx context.Context, q history.Query, path string, format history.Format) (int, error)
-	// Verify checks every entry of the journal against the hash chain, which may take long.
-	Verify(ctx context.Context) (Verified, error)
 	// SetAutostart sets whether nod starts with the session.
 	SetAutostart(ctx context.Context, on bool) error
-	// Desktop returns what the desktop offers. It may take a moment.
-	Desktop(ctx context.Context) (Desktop, error)
 
 	// Peers returns what is paired with this desk, and what asks to be.
 	Peers(ctx context.Context) (Peers, error)
@@ -204,11 +196,11 @@ type Screen struct {
 
 // View is a window to show.
 type View struct {
-	Settings  bool        // the settings
-	Welcome   bool        // with Settings: the welcome page instead
-	History   bool        // the history; without it and Settings the prompt window
-	Contained bool        // with History: only what ran in the sandbox
-	Request   interact.ID // the prompt to bring to the front; zero: the current one
+	Settings bool          // the settings
+	Welcome  bool          // with Settings: the welcome page instead
+	History  bool          // the history; without it and Settings the prompt window
+	Query    history.Query // with History: the entries to list; zero: those it listed last
+	Request  interact.ID   // the prompt to bring to the front; zero: the current one
 }
 
 // State is what is in force, and nod's own state.
@@ -262,11 +254,6 @@ type TakeBack struct {
 	Conflicts []snapshot.Conflict // files that are left alone, the first of Left
 
 	Count, Left int
-}
-
-type Verified struct {
-	Head    history.Head // the last entry
-	Problem string       // names the first entry that was changed, is missing or misplaced; may be empty
 }
 
 // Autostart says whether nod starts with the session.
@@ -352,12 +339,6 @@ type Trial struct {
 	Decision policy.Decision
 	Steps    []string // that led there
 	Parts    []policy.CommandPart
-}
-
-// Desktop is what the desktop offers.
-type Desktop struct {
-	Tray          bool // something shows tray icons
-	Notifications bool // something shows notifications
 }
 
 // SelfTestFlag makes the windows process print a [SelfTest] as JSON and exit.

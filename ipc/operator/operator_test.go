@@ -108,23 +108,7 @@ func (r *recorder) Facets(context.Context) (history.Facets, error) {
 	return history.Facets{Tools: []string{"Bash"}}, r.note("Facets")
 }
 
-func (r *recorder) Insights(_ context.Context, since time.Time) (history.Insights, error) {
-	return history.Insights{Rules: []history.RuleCount{{Rule: "tests", Saved: 3}}}, r.note("Insights", since)
-}
-
-func (r *recorder) Verify(context.Context) (Verified, error) {
-	return Verified{Head: history.Head{Seq: 9, Hash: "ab"}, Problem: "entry 3 is missing"}, r.note("Verify")
-}
-
-func (r *recorder) Export(_ context.Context, q history.Query, path string, f history.Format) (int, error) {
-	return 12, r.note("Export", q, path, f)
-}
-
 func (r *recorder) SetAutostart(_ context.Context, on bool) error { return r.note("SetAutostart", on) }
-
-func (r *recorder) Desktop(context.Context) (Desktop, error) {
-	return Desktop{Tray: true}, r.note("Desktop")
-}
 
 func (r *recorder) Peers(context.Context) (Peers, error) {
 	return Peers{Fingerprint: "able baker"}, r.note("Peers")
@@ -235,15 +219,8 @@ func TestEveryMethodReachesTheOperator(t *testing.T) {
 			[]snapshot.Conflict{{Path: "a", Why: "it has"}}},
 		{func(ctx context.Context) (any, error) { return c.Facets(ctx) }, []any{"Facets"},
 			history.Facets{Tools: []string{"Bash"}}},
-		{func(ctx context.Context) (any, error) { return c.Insights(ctx, query.Since) }, []any{"Insights", query.Since},
-			history.Insights{Rules: []history.RuleCount{{Rule: "tests", Saved: 3}}}},
-		{func(ctx context.Context) (any, error) { return c.Export(ctx, query, "/tmp/x.csv", history.CSV) },
-			[]any{"Export", query, "/tmp/x.csv", history.CSV}, 12},
-		{func(ctx context.Context) (any, error) { return c.Verify(ctx) }, []any{"Verify"},
-			Verified{Head: history.Head{Seq: 9, Hash: "ab"}, Problem: "entry 3 is missing"}},
 		{func(ctx context.Context) (any, error) { return nothing(c.SetAutostart(ctx, true)) },
 			[]any{"SetAutostart", true}, nil},
-		{func(ctx context.Context) (any, error) { return c.Desktop(ctx) }, []any{"Desktop"}, Desktop{Tray: true}},
 		{func(ctx context.Context) (any, error) { return c.Peers(ctx) }, []any{"Peers"}, Peers{Fingerprint: "able baker"}},
 		{func(ctx context.Context) (any, error) {
 			return nothing(c.Pair(ctx, remote.Key{Sign: "U1"}, remote.RoleDesk, "web"))

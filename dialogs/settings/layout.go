@@ -1,0 +1,130 @@
+package settings
+
+import (
+	"reflect"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/theme"
+	"fyne.io/fyne/v2/widget"
+
+	"nod/dialogs"
+	"nod/dialogs/controls"
+	"nod/policy"
+)
+
+// Sizes in Fyne's device independent pixels.
+const (
+	pageWidth    = 640 // maximum width of text
+	controlWidth = 190
+	sectionGap   = 22
+)
+
+// page is a scrolling column of sections.
+func page(sections ...fyne.CanvasObject) fyne.CanvasObject {
+	column := container.New(atMost(pageWidth), dialogs.Column(sectionGap, sections...))
+	return container.NewVScroll(dialogs.Padded(16, 20, column))
+}
+
+// section is a heading, a line that explains it, and a card of rows.
+func section(heading, hint string, rows ...fyne.CanvasObject) fyne.CanvasObject {
+	return dialogs.Column(9, header(heading, hint), card(rows...))
+}
+
+// header is the heading of a section. Objects in behind, such as a button, are at the right.
+func header(heading, hint string, behind ...fyne.CanvasObject) fyne.CanvasObject {
+	words := dialogs.Column(3, dialogs.BoldWords(heading, theme.SizeNameSubHeadingText, theme.ColorNameForeground))
+	if hint != "" {
+		words.Add(controls.Muted(hint))
+	}
+	if len(behind) == 0 {
+		return words
+	}
+	return container.NewBorder(nil, nil, nil, container.NewCenter(container.NewHBox(behind...)), words)
+}
+
+// card holds rows with hairlines between them.
+func card(rows ...fyne.CanvasObject) fyne.CanvasObject {
+	var all []fyne.CanvasObject
+	for i, r := range rows {
+		if i > 0 {
+			all = append(all, dialogs.Rule())
+		}
+		all = append(all, r)
+	}
+	return dialogs.Card(dialogs.ColorSunken, dialogs.Column(0, all...)) // once, since each Add lays out all
+}
+
+// listOf is a card with a row for each value, or with the sentence none.
+func listOf[T any](all []T, row func(T) fyne.CanvasObject, none string) fyne.CanvasObject {
+	if len(all) == 0 {
+		return card(emptyRow(none))
+	}
+	var rows []fyne.CanvasObject
+	for _, one := range all {
+		rows = append(rows, row(one))
+	}
+	return card(rows...)
+}
+
+// settingRow is a row: the name of a setting, its explanation and its problem, and its control at the right.
+type settingRow struct {
+	Content fyne.CanvasObject
+	Problem *controls.Remark
+}
+
+// row returns the row itself, for types that embed it.
+func (f *settingRow) row() *settingRow { return f }
+
+// newSettingRow returns a row without a problem.
+func newSettingRow(name, hint string, control fyne.CanvasObject) *settingRow {
+	f := &settingRow{Problem: controls.NewRemark(widget.DangerImportance)}
+	words := dialogs.Column(2, dialogs.Words(name, theme.SizeNameText, theme.ColorNameForeground))
+	if hint != "" {
+		words.Add(controls.Muted(hint))
+	}
+	words.Add(f.Problem.Content)
+	f.Content = dialogs.Padded(10, 14, controls.Besides(16, words, control))
+	return f
+}
+
+// atMost centers its only object and gives it the available width, up to a limit.
+type atMost float32
+
+func (w atMost) MinSize(objects []fyne.CanvasObject) fyne.Size { return objects[0].MinSize() }
+
+func (w atMost) Layout(objects []fyne.CanvasObject, size fyne.Size) {
+	width := min(size.Width, float32(w))
+	objects[0].Resize(fyne.NewSize(width, size.Height))
+	objects[0].Move(fyne.NewPos((size.Width-width)/2, 0))
+}
+
+// topLeft puts an object at the upper left of a column.
+func topLeft(width float32, o fyne.CanvasObject) fyne.CanvasObject {
+	return controls.Wide(width, container.NewHBox(container.NewVBox(o)))
+}
+
+// badged is a row of a card that starts with the effect of a rule.
+func badged(e policy.Effect, words fyne.CanvasObject) fyne.CanvasObject {
+	return dialogs.Padded(9, 12, withEffect(e, words))
+}
+
+// withEffect puts words beside an effect.
+func withEffect(e policy.Effect, words fyne.CanvasObject) fyne.CanvasObject {
+	return container.NewBorder(nil, nil, topLeft(70, controls.EffectBadge(e)), nil, words)
+}
+
+// emptyRow says that a list is empty.
+func emptyRow(text string) fyne.CanvasObject {
+	return dialogs.Padded(12, 14, controls.Paragraph(text, widget.LowImportance))
+}
+
+// drawn remembers the values that a list was drawn from: while they stay the same, its rows and their focus are kept.
+type drawn []any
+
+// changed stores values and reports whether they differ from the last ones.
+func (d *drawn) changed(values ...any) bool {
+	changed := !reflect.DeepEqual(*d, drawn(values))
+	*d = values
+	return changed
+}

@@ -1,0 +1,140 @@
+package settings
+
+import (
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/theme"
+	"fyne.io/fyne/v2/widget"
+
+	"nod/dialogs"
+	"nod/ipc/operator"
+)
+
+const (
+	wideWindow = 800 // from this width on the window shows icons beside the names of pages
+	namesWidth = 232
+)
+
+type windowPage struct {
+	name    string
+	icon    fyne.Resource
+	content fyne.CanvasObject
+	refresh func(operator.State) // called only while the page is selected
+	enter   func()               // called when the page is selected
+	leave   func()               // called when another page is selected
+}
+
+// navigation lists the pages of a window beside the selected one: in a narrow window, by their names without icons.
+type navigation struct {
+	content    *fyne.Container
+	onSelected func()
+
+	pages    []windowPage
+	narrow   float32 // width of the list without icons
+	list     *pageList
+	selected int
+	icons    bool // icons are shown beside the names
+}
+
+// newNavigation returns a list with the first page selected. It calls onSelected after another one was entered.
+func newNavigation(pages []windowPage, onSelected func()) *navigation {
+	n := &navigation{pages: pages, onSelected: onSelected}
+	n.list = newPageList(func() int { return len(pages) }, newPageRow, n.fill)
+	n.list.OnSelected = n.selectIndex
+	views := container.NewStack()
+	for i, p := range pages {
+		dialogs.SetVisible(p.content, i == 0)
+		views.Add(p.content)
+		text := fyne.MeasureText(p.name, theme.CaptionTextSize(), fyne.TextStyle{Bold: true})
+		n.narrow = max(n.narrow, text.Width+2*theme.InnerPadding())
+	}
+	side := dialogs.Surface(dialogs.ColorSunken, dialogs.Padded(8, 0, n.list))
+	n.content = container.New(n, side, views)
+	n.list.Select(0)
+	return n
+}
+
+func newPageRow() fyne.CanvasObject {
+	name := widget.NewLabel("")
+	name.Truncation = fyne.TextTruncateEllipsis
+	icon := container.NewCenter(widget.NewIcon(nil))
+	return container.NewBorder(nil, nil, dialogs.Padded(0, 12, icon), nil, name)
+}
+
+func (n *navigation) fill(i widget.ListItemID, row fyne.CanvasObject) {
+	parts := row.(*fyne.Container).Objects // of a border layout: the middle comes first
+	name := parts[0].(*widget.Label)
+	name.TextStyle.Bold = i == n.selected
+	name.SizeName = theme.SizeNameCaptionText
+	if n.icons {
+		name.SizeName = theme.SizeNameText
+	}
+	name.SetText(n.pages[i].name)
+	dialogs.SetVisible(parts[1], n.icons)
+	icon := parts[1].(*fyne.Container).Objects[0].(*fyne.Container).Objects[0].(*widget.Icon)
+	icon.SetResource(n.pages[i].icon)
+	if i == n.selected {
+		icon.SetResource(theme.NewPrimaryThemedResource(n.pages[i].icon))
+	}
+}
+
+func (n *navigation) selectIndex(i int) {
+	if i == n.selected {
+		return
+	}
+	n.page().leave()
+	n.page().content.Hide()
+	n.selected = i
+	n.page().content.Show()
+	n.list.Select(i)
+	n.list.Refresh()
+	n.page().enter()
+	n.onSelected()
+}
+
+func (n *navigation) page() windowPage { return n.pages[n.selected] }
+
+// step moves by that many pages, wrapping around at both ends.
+func (n *navigation) step(by int) {
+	n.selectIndex((n.selected + by + len(n.pages)) % len(n.pages))
+}
+
+func (n *navigation) MinSize(objects []fyne.CanvasObject) fyne.Size {
+	page := objects[1].MinSize()
+	return fyne.NewSize(n.narrow+page.Width, page.Height)
+}
+
+func (n *navigation) Layout(objects []fyne.CanvasObject, size fyne.Size) {
+	if icons := size.Width >= wideWindow; icons != n.icons {
+		n.icons = icons
+		n.list.Refresh()
+	}
+	width := n.narrow
+	if n.icons {
+		width = namesWidth
+	}
+	objects[0].Resize(fyne.NewSize(width, size.Height))
+	objects[1].Move(fyne.NewPos(width, 0))
+	objects[1].Resize(fyne.NewSize(size.Width-width, size.Height))
+}
+
+// pageList is a list in which moving the focus also selects.
+type pageList struct{ widget.List }
+
+func newPageList(length func() int, create func() fyne.CanvasObject,
+	update func(widget.ListItemID, fyne.CanvasObject)) *pageList {
+	l := &pageList{}
+	l.Length, l.CreateItem, l.UpdateItem, l.HideSeparators = length, create, update, true
+	l.ExtendBaseWidget(l)
+	return l
+}
+
+func (l *pageList) TypedKey(k *fyne.KeyEvent) {
+	switch k.Name {
+	case fyne.KeyUp, fyne.KeyDown:
+		l.List.TypedKey(k)
+		l.List.TypedKey(&fyne.KeyEvent{Name: fyne.KeySpace})
+	default:
+		dialogs.PassOn(l, k)
+	}
+}

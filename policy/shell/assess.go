@@ -90,7 +90,7 @@ func (a *Analysis) add(b Analysis, known map[any]bool) {
 			a.Programs = append(a.Programs, name)
 		}
 	}
-	a.Deletes, a.Network, a.screen = a.Deletes || b.Deletes, a.Network || b.Network, a.screen || b.screen
+	a.Deletes, a.Network, a.DrivesScreen = a.Deletes || b.Deletes, a.Network || b.Network, a.DrivesScreen || b.DrivesScreen
 	a.Opaque, a.Unreadable = a.Opaque || b.Opaque, a.Unreadable || b.Unreadable
 }
 

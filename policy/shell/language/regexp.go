@@ -1,7 +1,6 @@
 package language
 
 import (
-	"cmp"
 	"math/bits"
 	"regexp/syntax"
 	"strings"
@@ -20,15 +19,15 @@ const (
 
 // Regexp refuses patterns that take much memory before a line is read, such as ((a{1,1000}){1,1000}){1,1000}, and
 // those that may take endless time on a short line: with a reference such as \1, and, where all ways to match are
-// tried, with repetitions inside or beside one another. What programs would refuse themselves may pass.
-func Regexp(pattern string, kind Syntax) error {
-	_, err := measure(pattern, kind)
-	return err
-}
-
-// AnyRegexp judges a pattern of which nobody says in which of the syntaxes of POSIX it is.
-func AnyRegexp(pattern string) error {
-	return cmp.Or(Regexp(pattern, Basic), Regexp(pattern, Extended))
+// tried, with repetitions inside or beside one another. What programs would refuse themselves may pass. Of several
+// syntaxes in which a pattern may be, it is held to each.
+func Regexp(pattern string, kinds ...Syntax) error {
+	for _, kind := range kinds {
+		if _, err := measure(pattern, kind); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 const (

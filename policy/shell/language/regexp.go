@@ -209,7 +209,7 @@ func (t *translator) next() {
 		t.out.WriteString(`\` + string(rune(c)))
 	case isOperator:
 		t.operator(c)
-	case c == '*' && t.kind == Basic && startsPiece().MatchString(t.out.String()):
+	case c == '*' && t.kind == Basic && t.isAtStart():
 		t.out.WriteString(`\*`)
 	case c == '\n': // grep takes each line for a pattern of its own
 		t.operator('|')
@@ -218,8 +218,12 @@ func (t *translator) next() {
 	}
 }
 
-// startsPiece matches what an asterisk of a basic expression means itself behind.
-var startsPiece = Compiled(`(^|[^\\][(|])$`)
+// isAtStart reports whether an asterisk of a basic expression means itself here: it stands first, or behind ( or |.
+func (t *translator) isAtStart() bool {
+	out := t.out.String()
+	n := len(out)
+	return n == 0 || n > 1 && strings.IndexByte("(|", out[n-1]) >= 0 && out[n-2] != '\\'
+}
 
 // operator writes a bracket, brace or sign. Groups all become ones that capture, and alternatives end in one: Go's
 // parser merges others, and what it merges still takes other programs their time.

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"nod/policy/invisible"
-	"nod/policy/shell"
 )
 
 // What is asked about whatever the rules say. A rule's id cannot hold a colon, so its id and these never meet.
@@ -140,7 +139,7 @@ func (f *facts) mustAsk() Decision {
 		return askRefused
 	case f.line != nil && f.line.Unreadable:
 		return ask("builtin:shell", f.line.why())
-	case f.line != nil && shell.DrivesScreen(f.line.Analysis):
+	case f.line != nil && f.line.DrivesScreen:
 		return askScreen
 	case f.class == ReadOnly:
 		return Decision{}

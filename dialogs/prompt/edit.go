@@ -305,15 +305,15 @@ func patchContent(args arguments) (Content, bool) {
 }
 
 func patchFacts(text string) []Fact {
-	what := map[language.PatchMark]Fact{
-		language.PatchAdd:    {tr("Creates a new file"), shell.Note},
-		language.PatchDelete: {tr("Deletes a file"), shell.Danger},
-		language.PatchMove:   {tr("Moves a file"), shell.Caution},
+	what := map[byte]Fact{
+		'A': {tr("Creates a new file"), shell.Note},
+		'D': {tr("Deletes a file"), shell.Danger},
+		'R': {tr("Moves a file"), shell.Caution},
 	}
 	var facts []Fact
 	for line := range strings.Lines(text) {
-		if mark, _, ok := language.PatchFile(line); ok && what[mark].Text != "" {
-			facts = appendNew(facts, what[mark])
+		if change, _, ok := language.PatchFile(line); ok && what[change].Text != "" {
+			facts = appendNew(facts, what[change])
 		}
 	}
 	if _, err := language.Patch(text); err != nil {

@@ -8,7 +8,6 @@ import (
 
 	"mvdan.cc/sh/v3/syntax"
 
-	"nod/policy/invisible"
 	"nod/policy/shell/language"
 )
 
@@ -90,7 +89,7 @@ func (a *Analysis) add(b Analysis, known map[any]bool) {
 			a.Programs = append(a.Programs, name)
 		}
 	}
-	a.Deletes, a.Network, a.screen = a.Deletes || b.Deletes, a.Network || b.Network, a.screen || b.screen
+	a.Deletes, a.Network, a.DrivesScreen = a.Deletes || b.Deletes, a.Network || b.Network, a.DrivesScreen || b.DrivesScreen
 	a.Opaque, a.Unreadable = a.Opaque || b.Opaque, a.Unreadable || b.Unreadable
 }
 
@@ -103,12 +102,11 @@ func visible(command string, blank bool) (text string, places []int) {
 	var b strings.Builder
 	for i := 0; i < min(len(command), maxAssessed); {
 		r, size := utf8.DecodeRuneInString(command[i:])
-		isHidden := r != '\n' && r != '\t' && (r == utf8.RuneError || invisible.Is(r))
 		switch {
-		case isHidden && blank:
+		case isHidden(r) && blank:
 			b.WriteByte(' ')
 			places = append(places, i)
-		case !isHidden:
+		case !isHidden(r):
 			b.WriteString(command[i : i+size])
 			for k := range size {
 				places = append(places, i+k)
@@ -156,6 +154,7 @@ func pieces(text string) []piece {
 	return out
 }
 
+// parse returns nil for what is no valid shell.
 func parse(text string) *syntax.File {
 	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(text), "")
 	if err != nil {

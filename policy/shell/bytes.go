@@ -19,12 +19,14 @@ func unreadable(command string) string {
 	if !utf8.ValidString(command) {
 		return "The command contains bytes that are not valid UTF-8."
 	}
-	for _, r := range command {
-		if r != '\n' && r != '\t' && (r == utf8.RuneError || invisible.Is(r)) {
-			return "The command contains a control character or an invisible one."
-		}
+	if strings.ContainsFunc(command, isHidden) {
+		return "The command contains a control character or an invisible one."
 	}
 	return ""
+}
+
+func isHidden(r rune) bool {
+	return r != '\n' && r != '\t' && (r == utf8.RuneError || invisible.Is(r))
 }
 
 // doubtful says why a readable command holds bytes that no read-only command needs. Only printable ASCII,

@@ -1,45 +1,20 @@
 package shell
 
 import (
-	_ "embed"
-	"regexp"
-	"slices"
 	"strings"
-	"sync"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"nod/policy/shell/language"
 )
 
-// dollarTable says what each shell makes of a $, and how to read it.
-//
-//go:embed dollar.txt
-var dollarTable string
-
-type dollar struct {
-	before string
-	next   *regexp.Regexp
-	makes  []string // of it, by each shell
-}
-
-var dollars = sync.OnceValue(func() (rows []dollar) {
-	for line := range strings.Lines(dollarTable) {
-		if f := strings.Fields(line); len(f) > 2 && f[0] != "#" {
-			rows = append(rows, dollar{f[0], regexp.MustCompile("^(?s:" + f[1] + ")"), f[2:]})
-		}
-	}
-	return rows
-})
-
-// dollarRow is the row for a text that stands behind another one.
-func dollarRow(before, next string) dollar {
-	rows := dollars()
-	return rows[slices.IndexFunc(rows, func(d dollar) bool { return d.before == before && d.next.MatchString(next) })]
-}
-
-// isPlain reports whether what follows stands for itself in every shell that takes the line.
-func (d dollar) isPlain() bool {
-	return !slices.ContainsFunc(d.makes, func(made string) bool { return made != "literal" && made != "error" })
-}
+// What follows a $, a variable without braces, and $#, where a shell makes something else of it than others, or than
+// what is written. testdata/dollar.txt says which shell makes what of it.
+var (
+	behindDollar   = language.Compiled(`^([A-Za-z0-9_?#!@*${(\[=^~+-]|[^\x00-\x7f])`)
+	behindVariable = language.Compiled(`^(\[|:[aAcefFghlpPqQrstuwWx&]|[^\x00-\x7f])`)
+	behindNumber   = language.Compiled(`^([A-Za-z0-9_?@*$[-]|:[aAcefFghlpPqQrstuwWx&]|[^\x00-\x7f])`)
+)
 
 // dollars notes those in the first of the parts that stand for themselves in some shells only.
 func (w *word) dollars(parts []syntax.WordPart) {
@@ -49,7 +24,7 @@ func (w *word) dollars(parts []syntax.WordPart) {
 		case '\\':
 			i++
 		case '$':
-			if spelled := literal(parts)[i:]; !dollarRow("$", spelled[1:]).isPlain() {
+			if spelled := literal(parts)[i:]; behindDollar().MatchString(spelled[1:]) {
 				w.vary(spelled)
 			}
 		}
@@ -74,11 +49,11 @@ func (w *walk) endsAlike(p *syntax.ParamExp) bool {
 	if !p.Short || p.Param == nil || end > len(w.source) {
 		return true
 	}
-	before := "$x"
+	varies := behindVariable
 	if p.Param.Value == "#" {
-		before = "$#"
+		varies = behindNumber
 	}
-	return dollarRow(before, strings.ReplaceAll(w.source[end:min(end+64, len(w.source))], "\\\n", "")).isPlain()
+	return !varies().MatchString(strings.ReplaceAll(w.source[end:min(end+64, len(w.source))], "\\\n", ""))
 }
 
 // vary notes that shells make different words of one.

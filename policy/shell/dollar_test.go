@@ -2,6 +2,7 @@ package shell
 
 import (
 	"math/rand/v2"
+	"os"
 	"os/exec"
 	"regexp"
 	"slices"
@@ -70,24 +71,55 @@ func eachShell(t *testing.T, test func(t *testing.T, i int, s realShell)) {
 	}
 }
 
-// TestDollars holds the table to the shells: what it calls literal is so with everything that may follow, and what it
+// A dollar is a row of the table in testdata/dollar.txt.
+type dollar struct {
+	before string
+	next   *regexp.Regexp
+	makes  []string // of it, by each shell
+}
+
+func dollars(t *testing.T) (rows []dollar) {
+	t.Helper()
+	table, err := os.ReadFile("testdata/dollar.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(table)) {
+		if f := strings.Fields(line); len(f) > 2 && f[0] != "#" {
+			rows = append(rows, dollar{f[0], regexp.MustCompile("^(?s:" + f[1] + ")"), f[2:]})
+		}
+	}
+	return rows
+}
+
+// isPlain reports whether what follows stands for itself in every shell that takes the line.
+func (d dollar) isPlain() bool {
+	return !slices.ContainsFunc(d.makes, func(made string) bool { return made != "literal" && made != "error" })
+}
+
+// TestDollars holds nod to the table, and the table to the shells: what it calls literal is so with everything that may follow, and what it
 // does not is something else with some of it.
 func TestDollars(t *testing.T) {
 	values := map[string]string{"$": "$", "$x": shellVariables["x"].text, "$#": "0", "$?": "0"}
 	var words, wants []string
 	var rows []dollar
+	table := dollars(t)
+	varies := map[string]func() *regexp.Regexp{"$": behindDollar, "$x": behindVariable, "$#": behindNumber}
 	for before, value := range values {
 		row := before
 		if before == "$?" {
 			row = "$x"
 		}
-		for _, next := range behindDollar() {
+		for _, next := range followers() {
 			isName := before == "$x" && moreOfName.MatchString(next)
 			if isName || strings.LastIndex(next, "$") > 0 || before != "$" && strings.HasPrefix(next, "$") {
 				continue // more of the name, or another variable
 			}
 			words, wants = append(words, `"`+before+next+`"`), append(wants, value+next+"\x00")
-			rows = append(rows, dollarRow(row, next))
+			i := slices.IndexFunc(table, func(d dollar) bool { return d.before == row && d.next.MatchString(next) })
+			if rows = append(rows, table[i]); table[i].isPlain() == varies[row]().MatchString(next) {
+				t.Errorf("%s%s: nod and the table disagree", before, next)
+			}
 		}
 	}
 	eachShell(t, func(t *testing.T, i int, s realShell) {
@@ -101,7 +133,7 @@ func TestDollars(t *testing.T) {
 			}
 			differs[key] = true
 		}
-		for _, row := range dollars() {
+		for _, row := range table {
 			if key := row.before + " " + row.next.String(); row.makes[i] != "literal" && !differs[key] {
 				t.Errorf("%s: nothing is seen of %q", key, row.makes[i])
 			}
@@ -111,8 +143,8 @@ func TestDollars(t *testing.T) {
 
 var moreOfName = regexp.MustCompile(`^[A-Za-z0-9_]`)
 
-// behindDollar are texts that follow a $ or a variable: every character that a word may hold, alone and before others.
-func behindDollar() (texts []string) {
+// followers are texts that follow a $ or a variable: every character that a word may hold, alone and before others.
+func followers() (texts []string) {
 	chars := []string{"", "é", "λ", "日"}
 	for c := byte(' '); c <= '~'; c++ {
 		if !strings.ContainsRune("\"`\\", rune(c)) {

@@ -352,7 +352,7 @@ func TestDrivesScreen(t *testing.T) {
 		"go test ./...":                           false,
 		"git commit -m 'use xdotool in the test'": false,
 	} {
-		if got := DrivesScreen(Analyze(command)); got != want {
+		if got := Analyze(command).DrivesScreen; got != want {
 			t.Errorf("DrivesScreen(%q) = %v, want %v", command, got, want)
 		}
 	}

@@ -2,6 +2,7 @@ package shell
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -16,7 +17,8 @@ var disguises = map[string]func(command string) []string{
 				return nil
 			}
 			out := []string{`"` + w + `"`, `'` + w + `'`, `$'` + w + `'`, `$"` + w + `"`}
-			for i := range len(w) + 1 {
+			// At its start, within its dashes, behind them and at its end: other places are read like these.
+			for _, i := range slices.Compact([]int{0, 1, min(2, len(w)), len(w)}) {
 				out = append(out, w[:i]+`""`+w[i:], w[:i]+`''`+w[i:], w[:i]+`\`+w[i:], w[:i]+`$@`+w[i:], w[:i]+"\\\n"+w[i:],
 					`"`+w[:i]+`"`+w[i:], w[:i]+`'`+w[i:]+`'`, `'`+w[:i]+`'"`+w[i:]+`"`)
 			}
@@ -78,8 +80,11 @@ var disguises = map[string]func(command string) []string{
 	"characters in every place": func(c string) []string {
 		var out []string
 		for i := range len(c) + 1 {
-			for _, insert := range []string{"\t", "\r", "\x00", "\x08", "\x1b[2K", "\u202e", "\u2066",
-				"\u200b", "\u00ad", "\ufe0f", "\U000E0041", "\\\n", "\xff"} {
+			out = append(out, c[:i]+"\t"+c[i:], c[:i]+"\\\n"+c[i:])
+		}
+		for _, i := range []int{0, len(c) / 2, len(c)} { // nothing is read of a line that holds one, wherever it stands
+			for _, insert := range []string{"\r", "\x00", "\x08", "\x1b[2K", "\u202e", "\u2066", "\u200b", "\u00ad", "\ufe0f",
+				"\U000E0041", "\xff"} {
 				out = append(out, c[:i]+insert+c[i:])
 			}
 		}

@@ -48,10 +48,11 @@ func ParsePattern(text string) (Pattern, error) {
 		return Pattern{}, errors.New(a.Whole)
 	case len(parts) != 1 || len(parts[0].Output) > 0 || len(a.Folders) > 0:
 		return Pattern{}, errors.New("write one command, such as go test: no pipe, no redirection, no cd")
-	case parts[0].bound != "":
-		return Pattern{}, errors.New(parts[0].bound)
 	}
-	t := parts[0].words
+	t, err := parts[0].Pattern()
+	if err != nil {
+		return Pattern{}, err
+	}
 	isAny := func(text string) bool { return text == anyProse || text == anyNumber }
 	if slices.ContainsFunc(parts[0].examples, func(e example) bool { return !isAny(e.text) }) {
 		t.Flags = parts[0].exact

@@ -216,7 +216,7 @@ func TestMeets(t *testing.T) {
 }
 
 func TestParsePattern(t *testing.T) {
-	for _, text := range []string{"", "cd x", "ls | cat", "go test > f", "a; b", "'x", "go test $X", "\x00"} {
+	for _, text := range []string{"", "cd x", "ls | cat", "go test > f", "a; b", "'x", "<f", "go test $X", "\x00"} {
 		if p, err := ParsePattern(text); err == nil {
 			t.Errorf("%q is taken as %+v", text, p)
 		}

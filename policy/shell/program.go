@@ -21,9 +21,9 @@ import (
 //	screen   programs, without an entry, that could answer nod's own prompts, unless one of the words behind the word
 //	         unless comes first
 //	setting  variables that may be set for a command, or the start of their names and *, and the type of their values
-//	public   variables whose values may be shown: they hold no secrets
+//	public   before the first manual of a file: variables whose values may be shown, for they hold no secrets
 //	work     a kind of work, a colon and a command that belongs to it, by all words that lead it: see work.txt
-//	changes  flags with which such a command changes files of the project
+//	changes  before the first manual of a file: flags with which such a command changes files of the project
 //	alias    names of what is the same, divided by commas, perhaps behind words that they share and a colon:
 //	         npm: install, i. Rules that ask or deny hold for each of them when they name one. Flags, too
 //	abbreviates  a program, or a command of it, that takes the start of the word behind it for the word, or with ... of
@@ -257,6 +257,8 @@ func readPrograms() (catalogue, error) {
 }
 
 func (c *catalogue) read(file, text string) error {
+	lists := map[string]*language.Words{"public": &c.public, "changes": &c.changes, "prints": &c.prints,
+		"restrains": &c.restrains, "extends": &c.extends}
 	var now *entry
 	var manual string
 	n := 0
@@ -285,16 +287,12 @@ func (c *catalogue) read(file, text string) error {
 		case keyword == "work":
 			kind, words, _ := strings.Cut(rest, ":")
 			c.belongs(kind, nil, strings.Fields(words))
-		case keyword == "changes":
-			c.changes += language.Words(rest + " ")
 		case keyword == "alias":
 			if !c.alias(rest) {
 				return fmt.Errorf("%s:%d: alias: want several names", file, n)
 			}
 		case keyword == "abbreviates":
 			c.abbreviate(rest)
-		case keyword == "public":
-			c.public += language.Words(rest + " ")
 		case keyword == "program":
 			if now == nil || len(now.text) > 0 {
 				now = &entry{file: file, line: n}
@@ -302,12 +300,8 @@ func (c *catalogue) read(file, text string) error {
 			if err := c.add(now, manual, rest); err != nil {
 				return fmt.Errorf("%s:%d: %w", file, n, err)
 			}
-		case keyword == "restrains" && manual == "":
-			c.restrains += language.Words(rest + " ")
-		case keyword == "extends" && manual == "":
-			c.extends += language.Words(rest + " ")
-		case keyword == "prints":
-			c.prints += language.Words(rest + " ")
+		case lists[keyword] != nil && manual == "":
+			*lists[keyword] += language.Words(rest + " ")
 		case now == nil:
 			return fmt.Errorf("%s:%d: %s: want a line that starts with program before it", file, n, keyword)
 		default:

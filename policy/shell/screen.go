@@ -5,12 +5,6 @@ import (
 	"strings"
 )
 
-// DrivesScreen reports whether a command starts a program that presses keys, moves the pointer, clicks,
-// types into another terminal or speaks on the session bus. Such a program could answer nod's own prompts, so
-// no rule should allow it. Where the command runs a script in another language, or a program that runs others,
-// the name alone counts, wherever it stands.
-func DrivesScreen(a Analysis) bool { return a.screen }
-
 // drives reports whether a program drives the screen with these words. A terminal multiplexer does not when they start
 // with one with which it only looks, and hold no second command.
 func drives(name string, args []string) bool {

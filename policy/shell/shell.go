@@ -57,9 +57,13 @@ type Analysis struct {
 	// letters, too long, or no valid shell. No rule should allow it.
 	Unreadable bool
 
-	Risks []Risk // what a person should see; only of [Assess]
+	// DrivesScreen means that a program is started that presses keys, moves the pointer, clicks, types into another
+	// terminal or speaks on the session bus. It could answer nod's own prompts, so no rule should allow it. Where the
+	// command runs a script in another language, or a program that runs others, the name alone counts, wherever it
+	// stands.
+	DrivesScreen bool
 
-	screen bool
+	Risks []Risk // what a person should see; only of [Assess]
 }
 
 // Analyze reads command, as given to a shell with -c, of at most [language.MaxLength] bytes. It runs nothing and opens

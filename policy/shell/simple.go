@@ -281,7 +281,7 @@ func (w *walk) call(words, settings []word, text string, at places, in pipe) out
 	program := ""
 	if len(argv) > 0 {
 		program = argv[0]
-		w.screen = w.screen || drives(baseName(program), argv[1:])
+		w.DrivesScreen = w.DrivesScreen || drives(baseName(program), argv[1:])
 		p.needs(baseName(program), texts(words[1:]))
 	}
 	w.Programs = append(w.Programs, program)

@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"mvdan.cc/sh/v3/syntax"
-
 	"nod/policy/shell/language"
 )
 
@@ -133,8 +131,8 @@ func (w *walk) script(text string, at places) {
 		w.runsAnything()
 		return
 	}
-	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(text), "")
-	if err != nil {
+	file := parse(text)
+	if file == nil {
 		w.Opaque = true
 		w.bind("It runs a script that is not valid shell, or not in a form that nod can read.")
 		w.readText(text, at)

@@ -124,6 +124,7 @@ var (
 	curlFormat   = language.Compiled(`^(([^@%]|%\{[a-z_.]+\}|%%)([^%]|%\{[a-z_.]+\}|%%)*)?$`) // @ names a file of it
 	ranges       = language.Compiled(`^[0-9]{0,9}(-[0-9]{0,9})?([, ][0-9]{0,9}(-[0-9]{0,9})?){0,100}$`)
 	plainDate    = language.Compiled(`^[A-Za-z0-9 :.,+/-]*$`)
+	shortNumber  = language.Compiled(`^-?[0-9]{1,5}$`)
 	plainNumber  = language.Compiled(`^[-+]?([0-9]{1,12})(\.[0-9]{1,9})?([kKMGTPE]?(i?B|b|w|c|s|m|h|d)?)$`)
 )
 
@@ -263,10 +264,8 @@ func (r *reading) judgePatterns() string {
 		}
 	}
 	for _, pattern := range r.patterns {
-		for _, kind := range kinds {
-			if err := language.Regexp(pattern, kind); err != nil {
-				return err.Error()
-			}
+		if err := language.Regexp(pattern, kinds...); err != nil {
+			return err.Error()
 		}
 	}
 	return ""
@@ -444,27 +443,31 @@ func test(r *reading, words []word) string {
 		}
 		words = words[:len(words)-1]
 	}
-	all, isOpen, isAny, isMany := texts(words), make([]bool, len(words)), false, false
+	all, isOpen, isMany := texts(words), make([]bool, len(words)), false
 	for i, w := range words {
 		if w.isStatus {
 			all[i] = "0"
 			continue
 		}
 		isOpen[i] = !w.known
-		isAny, isMany = isAny || !w.known, isMany || w.glob || w.splits || w.stream
+		isMany = isMany || w.glob || w.splits || w.stream
 	}
-	switch {
-	case !isAny:
-		return problemOf(language.Test(all))
-	case isMany:
+	if isMany && slices.Contains(isOpen, true) {
 		return isOpenWord
 	}
-	return problemOf(language.OpenTest(all, isOpen))
+	return problemOf(language.Test(all, isOpen))
 }
 
-// seq is one to three numbers. What stands between them may be long.
+// seq is one to three numbers, of which the second of three is a step. With so few digits, and little between two
+// numbers, it prints no more than ten megabytes.
 func seq(r *reading, all []string) string {
-	return problemOf(language.Seq(all, r.values["-s"]+r.values["-t"]))
+	isOdd := func(n string) bool { return !shortNumber().MatchString(n) }
+	isLong := len(r.values["-s"]+r.values["--separator"]) > 30
+	isEndless := len(all) == 3 && strings.Trim(all[1], "-0") == ""
+	if len(all) == 0 || len(all) > 3 || slices.ContainsFunc(all, isOdd) || isLong || isEndless {
+		return "It may print more than a million lines or ten megabytes."
+	}
+	return ""
 }
 
 // path is the check of a word that names a file or folder.
@@ -552,7 +555,7 @@ func revision(r *reading, w word) string {
 		return "git compares or reads " + quote(w.text) + " outside the repository."
 	}
 	if at := strings.Index(w.text, "/"); at >= 0 && (strings.HasPrefix(w.text, ":/") || strings.Contains(w.text, "^{/")) {
-		if err := language.AnyRegexp(w.text[at+1:]); err != nil {
+		if err := language.Regexp(w.text[at+1:], language.Basic, language.Extended); err != nil {
 			return err.Error()
 		}
 	}
@@ -606,7 +609,7 @@ func lineRange(r *reading, w word) string {
 	if at := strings.LastIndexByte(w.text, ':'); at >= 0 {
 		r.reach(Read, w.text[at+1:])
 	}
-	return problemOf(language.AnyRegexp(strings.ReplaceAll(w.text, "/", "")))
+	return problemOf(language.Regexp(strings.ReplaceAll(w.text, "/", ""), language.Basic, language.Extended))
 }
 
 // repeated matches a set of tr that repeats a character very often.

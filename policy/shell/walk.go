@@ -82,7 +82,7 @@ func (w *walk) file(f *syntax.File) {
 	}
 	w.statements(f.Stmts, places{""})
 	if w.interprets || w.Opaque {
-		w.screen = w.screen || namesScreen(w.source)
+		w.DrivesScreen = w.DrivesScreen || namesScreen(w.source)
 	}
 }
 

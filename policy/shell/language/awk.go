@@ -244,10 +244,8 @@ func (r *awkReader) matched(e *awkNode) {
 		r.refuse("nod can't tell which pattern the awk program matches.")
 		return
 	}
-	r.pattern(text)
+	r.err = cmp.Or(r.err, Regexp(text, awkExtended))
 }
-
-func (r *awkReader) pattern(text string) { r.err = cmp.Or(r.err, Regexp(text, awkExtended)) }
 
 const (
 	awkGrows   = "The awk program may make text endlessly long."

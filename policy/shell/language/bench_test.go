@@ -9,7 +9,7 @@ func BenchmarkLanguages(b *testing.B) {
 		"jq":     func() error { return JQ(".items[] | select(.name == \"x\") | \"\\(.a): \\(.b)\"", nil) },
 		"regexp": func() error { return Regexp(`^func \(.*\) error`, Basic) },
 		"find":   func() error { _, err := Find([]string{".", "-name", "*.go", "-print"}); return err },
-		"test":   func() error { return Test([]string{"-f", "x"}) },
+		"test":   func() error { return Test([]string{"-f", "x"}, nil) },
 		"printf": func() error { return Printf(`%s\n`, []string{"x"}, false) },
 		"git":    func() error { return GitFormat("%h %an %s") },
 	} {

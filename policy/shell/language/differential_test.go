@@ -166,7 +166,7 @@ func TestTestForReal(t *testing.T) {
 		"-f x", "! -d sub", "-e a.txt -a -r b.json", "( -f a -o -f b )", "a -nt b", "-n x", "x = y", "3 -gt 2",
 		"-1 -lt 2", "-t 1", "-t", "-s a.txt -a ( -h y -o ! -L z )",
 	} {
-		if err := Test(strings.Fields(words)); err != nil {
+		if err := Test(strings.Fields(words), nil); err != nil {
 			t.Errorf("[ %s ]: %v", words, err)
 		}
 		quoted := "'" + strings.Join(strings.Fields(words), "' '") + "'"

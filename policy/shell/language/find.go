@@ -208,7 +208,7 @@ func (u *Use) findValue(test, value string) error {
 		u.Looks = append(u.Looks, value)
 		return nil
 	case test == "-regex" || test == "-iregex":
-		return AnyRegexp(value)
+		return Regexp(value, Basic, Extended)
 	case test == "-printf":
 		return Directives(value)
 	case findNewer().MatchString(test):

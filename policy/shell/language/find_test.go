@@ -76,7 +76,7 @@ func TestTest(t *testing.T) {
 		"-t",
 		"-s x.log -a ( -h y -o ! -L z )",
 	} {
-		if err := Test(strings.Fields(words)); err != nil {
+		if err := Test(strings.Fields(words), nil); err != nil {
 			t.Errorf("[ %s ]: %v", words, err)
 		}
 	}
@@ -84,7 +84,7 @@ func TestTest(t *testing.T) {
 		"-v a[$(touch\u00a0x)]", "-R x", "-v x", "x = -v", "a[$(touch\u00a0x)] -eq 1", "1 -eq a[0]", "x -gt 1",
 		"1 -lt 1+1", "-t x", "-Z x", "--help", "--version x", "-foo = x", "( x -eq 1 )",
 	} {
-		if err := Test(strings.Fields(words)); err == nil {
+		if err := Test(strings.Fields(words), nil); err == nil {
 			t.Errorf("[ %s ] is accepted", words)
 		}
 	}

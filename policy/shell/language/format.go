@@ -40,6 +40,14 @@ func timeFormat(format string) error {
 	return eachDirective(format, timeDirective, func([]string, byte) error { return nil })
 }
 
+// Date judges the operand of date. One that is no +FORMAT sets the clock.
+func Date(operand string) error {
+	if !strings.HasPrefix(operand, "+") {
+		return refusal("An operand of date that does not start with + sets the clock.")
+	}
+	return timeFormat(operand[1:])
+}
+
 // eachDirective finds the directives of a format and holds their widths and precisions. The rest is judged by check,
 // which gets the parts that head matches, and the letter behind them.
 func eachDirective(format string, head func() *regexp.Regexp, check func(parts []string, letter byte) error) error {

@@ -67,25 +67,6 @@ func TestPrintf(t *testing.T) {
 	}
 }
 
-func TestSeq(t *testing.T) {
-	for _, c := range []struct {
-		words, separators string
-		ok                bool
-	}{
-		{words: "5", ok: true}, {words: "1 1000", ok: true}, {words: "1000000", ok: true},
-		{words: "10 -1 1", ok: true}, {words: "0 0.25 3", ok: true}, {words: "-5 5", ok: true},
-		{words: "1 20", separators: ",", ok: true},
-		{words: ""}, {words: "inf"}, {words: "1 inf"}, {words: "nan"}, {words: "1e9"}, {words: "0x10"},
-		{words: "9999999"}, {words: "0 0.0001 9999999"}, {words: "1 0 5"}, {words: "5 1e-9 6"},
-		{words: "9999999 1"}, {words: "1 2 3 4"}, {words: "500000", separators: strings.Repeat("x", 100)},
-		{words: "999999999999999 999999999999999999999"},
-	} {
-		if err := Seq(strings.Fields(c.words), c.separators); (err == nil) != c.ok {
-			t.Errorf("seq %+v: %v", c, err)
-		}
-	}
-}
-
 func TestDate(t *testing.T) {
 	for operand, ok := range map[string]bool{
 		"+%F": true, "+%Y%m%d": true, "+": true,

@@ -12,26 +12,22 @@ const (
 	patchLast  = "*** End of File"
 )
 
-// PatchMark is how a line of a patch starts that says what happens to a file.
-type PatchMark string
+// patchMarks are how the lines of a patch start that say what happens to a file, by the letters of git status. A move
+// is that of the file that the line before updates.
+var patchMarks = map[byte]string{
+	'A': "*** Add File:", 'M': "*** Update File:", 'D': "*** Delete File:", 'R': "*** Move to:",
+}
 
-// The marks of a patch.
-const (
-	PatchAdd    PatchMark = "*** Add File:"
-	patchUpdate PatchMark = "*** Update File:"
-	PatchDelete PatchMark = "*** Delete File:"
-	PatchMove   PatchMark = "*** Move to:" // that of the last patchUpdate
-)
-
-// PatchFile tells what happens to which file when line says so. The path may have blanks around it.
-func PatchFile(line string) (mark PatchMark, path string, ok bool) {
+// PatchFile tells what happens to which file when line says so, as git status would: A for added, M for modified, D for
+// deleted, R for moved there. The path may have blanks around it.
+func PatchFile(line string) (change byte, path string, ok bool) {
 	text := strings.TrimSpace(line)
-	for _, mark := range []PatchMark{PatchAdd, patchUpdate, PatchDelete, PatchMove} {
-		if path, ok := strings.CutPrefix(text, string(mark)); ok {
-			return mark, path, true
+	for change, mark := range patchMarks {
+		if path, ok := strings.CutPrefix(text, mark); ok {
+			return change, path, true
 		}
 	}
-	return "", "", false
+	return 0, "", false
 }
 
 // patchWrappers are the first lines of a here-document that stands in a word, where no shell takes it off.
@@ -60,22 +56,22 @@ func Patch(text string) (Use, error) {
 			err = problem
 		}
 	}
-	if err == nil && p.mark == "" {
+	if err == nil && p.change == 0 {
 		err = refusal("The patch names no file.")
 	}
 	return p.use, err
 }
 
 type patch struct {
-	use  Use
-	mark PatchMark // of the file that the lines are about
-	file string
-	body bool // a line behind the marks was there
+	use    Use
+	change byte // of the file that the lines are about
+	file   string
+	body   bool // a line behind the marks was there
 }
 
 func (p *patch) line(line string) error {
-	if mark, path, ok := PatchFile(line); ok {
-		return p.names(mark, path)
+	if change, path, ok := PatchFile(line); ok {
+		return p.names(change, path)
 	}
 	text, body := strings.TrimSpace(line), p.body
 	p.body = true
@@ -83,38 +79,38 @@ func (p *patch) line(line string) error {
 	case text == "":
 		p.body = body
 		return nil
-	case p.mark == PatchAdd && line[0] == '+':
+	case p.change == 'A' && line[0] == '+':
 		return nil
-	case p.mark == patchUpdate && text != patchEnd &&
+	case p.change == 'M' && text != patchEnd &&
 		(strings.ContainsAny(line[:1], " +-") || strings.HasPrefix(text, "@@") || text == patchLast):
 		return nil
 	}
 	return refusal("The patch contains the line " + Quote(text) + ", which apply_patch does not know.")
 }
 
-func (p *patch) names(mark PatchMark, path string) error {
+func (p *patch) names(change byte, path string) error {
 	path, ok := strings.CutPrefix(path, " ")
 	switch {
 	case !ok || strings.TrimSpace(path) == "":
 		ok = false
-	case mark == PatchMove:
-		ok = p.mark == patchUpdate && !p.body
+	case change == 'R':
+		ok = p.change == 'M' && !p.body
 	}
 	paths := literalPaths(path)
-	switch mark {
-	case PatchDelete:
+	switch change {
+	case 'D':
 		p.use.Removes = append(p.use.Removes, paths...)
-	case PatchMove:
+	case 'R':
 		p.use.Removes = append(p.use.Removes, literalPaths(p.file)...)
 		p.use.Writes = append(p.use.Writes, paths...)
 	default:
 		p.use.Writes = append(p.use.Writes, paths...)
 	}
-	if p.body = mark == PatchMove; !p.body {
-		p.mark, p.file = mark, path
+	if p.body = change == 'R'; !p.body {
+		p.change, p.file = change, path
 	}
 	if !ok || strings.HasPrefix(path, "file:") {
-		return refusal("nod doesn't understand " + Quote(string(mark)+" "+path) + " in the patch.")
+		return refusal("nod doesn't understand " + Quote(patchMarks[change]+" "+path) + " in the patch.")
 	}
 	return nil
 }

@@ -1,7 +1,6 @@
 package language
 
 import (
-	"cmp"
 	"math/bits"
 	"regexp/syntax"
 	"strings"
@@ -20,15 +19,15 @@ const (
 
 // Regexp refuses patterns that take much memory before a line is read, such as ((a{1,1000}){1,1000}){1,1000}, and
 // those that may take endless time on a short line: with a reference such as \1, and, where all ways to match are
-// tried, with repetitions inside or beside one another. What programs would refuse themselves may pass.
-func Regexp(pattern string, kind Syntax) error {
-	_, err := measure(pattern, kind)
-	return err
-}
-
-// AnyRegexp judges a pattern of which nobody says in which of the syntaxes of POSIX it is.
-func AnyRegexp(pattern string) error {
-	return cmp.Or(Regexp(pattern, Basic), Regexp(pattern, Extended))
+// tried, with repetitions inside or beside one another. What programs would refuse themselves may pass. Of several
+// syntaxes in which a pattern may be, it is held to each.
+func Regexp(pattern string, kinds ...Syntax) error {
+	for _, kind := range kinds {
+		if _, err := measure(pattern, kind); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 const (
@@ -210,7 +209,7 @@ func (t *translator) next() {
 		t.out.WriteString(`\` + string(rune(c)))
 	case isOperator:
 		t.operator(c)
-	case c == '*' && t.kind == Basic && startsPiece().MatchString(t.out.String()):
+	case c == '*' && t.kind == Basic && t.isAtStart():
 		t.out.WriteString(`\*`)
 	case c == '\n': // grep takes each line for a pattern of its own
 		t.operator('|')
@@ -219,8 +218,12 @@ func (t *translator) next() {
 	}
 }
 
-// startsPiece matches what an asterisk of a basic expression means itself behind.
-var startsPiece = Compiled(`(^|[^\\][(|])$`)
+// isAtStart reports whether an asterisk of a basic expression means itself here: it stands first, or behind ( or |.
+func (t *translator) isAtStart() bool {
+	out := t.out.String()
+	n := len(out)
+	return n == 0 || n > 1 && strings.IndexByte("(|", out[n-1]) >= 0 && out[n-2] != '\\'
+}
 
 // operator writes a bracket, brace or sign. Groups all become ones that capture, and alternatives end in one: Go's
 // parser merges others, and what it merges still takes other programs their time.

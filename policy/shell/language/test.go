@@ -1,14 +1,21 @@
 package language
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Test judges the words behind test, or between [ and ]: that a file is there, and of what kind it is, gives nothing
 // away. Numbers must be plain, for zsh computes them, which can run commands; -v and -R do so in bash.
 //
-// A word may be an operator for one shell and a text for another, so that every word is held to what it could be.
-func Test(words []string) error {
+// A word may be an operator for one shell and a text for another, so that every word is held to what it could be. Of
+// those that are open, which are known only when it runs, see [openTest].
+func Test(words []string, open []bool) error {
 	if err := unreadable(strings.Join(words, " ")); err != nil {
 		return err
+	}
+	if slices.Contains(open, true) {
+		return openTest(words, open)
 	}
 	for i, w := range words {
 		before, after := "", ""
@@ -38,13 +45,10 @@ func Test(words []string) error {
 	return nil
 }
 
-// OpenTest judges a test of which some words are known only when it runs. It passes where all shells take these for
+// openTest judges a test of which some words are known only when it runs. It passes where all shells take these for
 // texts, whatever they are: behind an operator of one word, and on either side of = or !=.
-func OpenTest(words []string, open []bool) error {
-	if err := unreadable(strings.Join(words, " ")); err != nil {
-		return err
-	}
-	if len(words) > 0 && words[0] == "!" && !open[0] {
+func openTest(words []string, open []bool) error {
+	if words[0] == "!" && !open[0] {
 		words, open = words[1:], open[1:]
 	}
 	isUnary := len(words) == 2 && !open[0] && strings.HasPrefix(words[0], "-") && testPlain.Has(words[0])

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
 
 func needGit(t testing.TB) string {
@@ -437,6 +438,36 @@ func (s *sandbox) submodule() {
 	s.repository("origin")
 	s.git("project", "submodule", "--quiet", "add", "../origin", "sub")
 	s.git("project", "commit", "-qm", "sub")
+}
+
+// TestKnownIndex sees that an index is not read again, but for a change of it.
+func TestKnownIndex(t *testing.T) {
+	defer func(usual time.Duration) { settling = usual }(settling)
+	settling = 0
+	s := newSandbox(t)
+	index := s.path("project/.git/index")
+	look := func(want string, wantKnown bool) {
+		t.Helper()
+		is, _ := stateOf(index)
+		if _, problem := s.inspect("project"); !matches(problem, want) {
+			t.Errorf("%q, want %q", problem, want)
+		}
+		known.Lock()
+		defer known.Unlock()
+		if _, isKnown := known.links[is]; isKnown != wantKnown {
+			t.Errorf("known: %t, want %t", isKnown, wantKnown)
+		}
+	}
+	look("", true)
+	s.repository("project/inner")
+	s.write("project/inner/.git/config", "[core]\n\tfsmonitor = /x\n")
+	look("", true)
+	s.git("project", "-c", "advice.addEmbeddedRepo=false", "add", "inner")
+	settling = time.Hour // it may change again without a trace
+	look("in inner/.git/config", false)
+	settling = 0
+	look("in inner/.git/config", true)
+	look("in inner/.git/config", true)
 }
 
 // TestRepository compares what is found with what git says.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"strings"
+	"sync"
 
 	"nod/ownfile"
 )
@@ -29,15 +30,54 @@ func submodules(dir string) (paths []string, err error) {
 		if f.Name() != "index" && !strings.HasPrefix(f.Name(), "sharedindex.") {
 			continue
 		}
-		data, err := ownfile.ReadBehind(join(dir, f.Name()), maxIndex)
-		if err != nil {
-			return nil, err
-		}
-		more, err := gitlinks(data)
+		more, err := indexed(join(dir, f.Name()))
 		if err != nil {
 			return nil, err
 		}
 		paths = append(paths, more...)
+	}
+	return paths, nil
+}
+
+// known has the gitlinks of indexes that have not changed since they were read: that takes longer than all else.
+var known = struct {
+	sync.Mutex
+	links map[state][]string
+}{links: map[state][]string{}}
+
+const maxKnown = 64 // indexes
+
+// state is how a file was, by what its next change will change.
+type state struct {
+	path             string
+	device, inode    uint64
+	size             int64
+	written, altered int64 // nanoseconds since 1970
+}
+
+// indexed returns the gitlinks of one index.
+func indexed(path string) ([]string, error) {
+	before, isSettled := stateOf(path)
+	known.Lock()
+	paths, isKnown := known.links[before]
+	known.Unlock()
+	if isSettled && isKnown {
+		return paths, nil
+	}
+	data, err := ownfile.ReadBehind(path, maxIndex)
+	if err != nil {
+		return nil, err
+	}
+	if paths, err = gitlinks(data); err != nil {
+		return nil, err
+	}
+	if after, _ := stateOf(path); isSettled && after == before {
+		known.Lock()
+		defer known.Unlock()
+		if len(known.links) >= maxKnown {
+			clear(known.links)
+		}
+		known.links[before] = paths
 	}
 	return paths, nil
 }

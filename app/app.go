@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net/url"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -18,6 +19,7 @@ import (
 	"time"
 
 	"fyne.io/fyne/v2/lang"
+	"github.com/cli/browser"
 
 	"nod/agents/registry"
 	"nod/api"
@@ -171,7 +173,7 @@ func newProgram(
 	p.broker = p.desk.Broker()
 	p.openRuns()
 	p.hooks = hooks.New(hooks.Config{
-		Sandbox: p.runs, Agents: registry.Protocols(), Nod: nod, Broker: p.broker, Log: p.log, Timeout: p.store.Timeout,
+		Sandbox: p.runs, Agents: registry.Protocols(), Nod: nod, Broker: p.broker, Log: p.log, OpenURL: openURL, Timeout: p.store.Timeout,
 		AskMore: func() bool { return p.store.Config().Agents.AskMore }, Settings: registry.Settings,
 	})
 	p.server, err = ipc.Listen(ipc.Config{
@@ -185,6 +187,24 @@ func newProgram(
 // isAgent reports whether a program is the agent of a name, which may be nod itself.
 func isAgent(name string, program api.Parent) bool {
 	return registry.IsAgent(name, program) || name == welcomeAgent && program.PID == int32(os.Getpid())
+}
+
+// browserPatience is how long nod waits to hear that a browser could not be started.
+const browserPatience = 2 * time.Second
+
+func openURL(address string) error {
+	u, err := url.Parse(address)
+	if err != nil {
+		return err
+	}
+	failed := make(chan error, 1)
+	go func() { failed <- browser.OpenURL(u.String()) }()
+	select {
+	case err := <-failed:
+		return err
+	case <-time.After(browserPatience): // some desktops' opener runs for as long as the browser
+		return nil
+	}
 }
 
 func (p *program) run() error {

@@ -275,10 +275,10 @@ func (a *approvePage) showRefusing() {
 	SetVisible(a.memory, !a.refusing && a.shownRule == "" && len(a.memory.Objects) > 0)
 }
 
-// isOnce reports whether the call can only be allowed once: a plan is carried out once, and no rule overrules an agent's
-// own check.
+// isOnce reports whether the call can only be allowed once: a plan is carried out once, no rule opens an address, and
+// none overrules an agent's own check.
 func (a *approvePage) isOnce() bool {
-	return prompt.IsPlan(a.body) || a.body.Refused
+	return prompt.IsPlan(a.body) || a.body.Tool == interact.OpenURL || a.body.Refused
 }
 
 func (a *approvePage) refuse() {

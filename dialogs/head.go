@@ -187,7 +187,7 @@ var icons = map[interact.Action]fyne.ThemeIconName{
 	interact.UsesTool: theme.IconNameSettings, interact.RunsCommand: theme.IconNameComputer,
 	interact.EditsFile: theme.IconNameDocumentCreate, interact.EditsFiles: theme.IconNameDocumentCreate,
 	interact.WritesFile: theme.IconNameDocumentSave, interact.Fetches: theme.IconNameStorage,
-	interact.CarriesOut: theme.IconNameList,
+	interact.OpensURL: theme.IconNameStorage, interact.CarriesOut: theme.IconNameList,
 	interact.ReachesOut: theme.IconNameStorage,
 }
 

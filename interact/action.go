@@ -24,6 +24,7 @@ const (
 	WritesFile  Action = "writes a file"
 	Fetches     Action = "reaches the network"
 	ReachesOut  Action = "reaches out of the sandbox"
+	OpensURL    Action = "opens an address in the person's browser"
 	CarriesOut  Action = "carries out a plan"
 )
 
@@ -32,6 +33,9 @@ const (
 	AskForEdits  = "switch to mode default · this session"
 	LetEditsPass = "switch to mode acceptEdits · this session"
 )
+
+// OpenURL is the tool name of an MCP server's request to open an address.
+const OpenURL = "open_url"
 
 // ExitPlanMode is the tool with which Claude Code asks whether it may carry out its plan.
 const ExitPlanMode = "ExitPlanMode"
@@ -66,6 +70,8 @@ func (a Approve) Action() Action {
 	switch {
 	case a.Tool == ExitPlanMode && !missing("plan"):
 		return CarriesOut
+	case a.Tool == OpenURL:
+		return OpensURL
 	case a.Tool == policy.NetworkTool && !missing("url"):
 		return ReachesOut
 	}

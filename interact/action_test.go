@@ -18,6 +18,7 @@ func TestAction(t *testing.T) {
 		{"Write", `{"file_path":"/a.go","content":"a"}`, WritesFile, "/a.go"},
 		{"apply_patch", `{"patch":"*** Begin Patch"}`, EditsFiles, `{"patch":"*** Begin Patch"}`},
 		{"WebFetch", `{"url":"https://example.com"}`, Fetches, "https://example.com"},
+		{"open_url", `{"url":"https://example.com"}`, OpensURL, "https://example.com"},
 		{"ExitPlanMode", `{"plan":"1. Do it."}`, CarriesOut, "1. Do it."},
 		{"ExitPlanMode", `{}`, UsesTool, "{}"},
 		{"Deploy", `{"to":"live"}`, UsesTool, `{"to":"live"}`},

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"log/slog"
 	"net"
@@ -90,6 +91,7 @@ func open(t testing.TB, options ...func(*fixture)) *fixture {
 			Agents: registry.Protocols(), Broker: d.broker, Log: log,
 			Timeout: func() time.Duration { return time.Minute },
 			AskMore: func() bool { return false },
+			OpenURL: func(url string) error { return errors.New("no browser here") },
 		}),
 	})
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"net/url"
 	"slices"
 	"strconv"
 
@@ -21,7 +22,7 @@ import (
 // JSON schema (https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation).
 func (p Payload) elicitation(s hooks.Step) (hooks.Step, error) {
 	if p.Mode == "url" {
-		return s, nil // an address to open: Claude Code asks in the terminal
+		return p.visit(s)
 	}
 	return Elicit(s, p.MCPServer+" asks: "+p.Message, p.Schema, func(content map[string]any) any {
 		return elicited("accept", content)
@@ -44,6 +45,31 @@ func Elicit(
 		}
 		return reply(content), nil
 	})
+	return s, nil
+}
+
+// visit asks whether to open an address. Nothing is opened before the user has seen all of it and said so.
+func (p Payload) visit(s hooks.Step) (hooks.Step, error) {
+	if u, err := url.Parse(p.URL); err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
+		return hooks.Step{}, errors.New("url mode without a web address")
+	}
+	input, err := json.Marshal(map[string]string{"url": p.URL})
+	if err != nil {
+		return hooks.Step{}, err
+	}
+	s.Ask = interact.Approve{
+		Tool: interact.OpenURL, Input: input, Description: hooks.Cut(p.MCPServer+": "+p.Message, interact.MaxText),
+	}
+	s.Opens = p.URL
+	s.Reply = func(a interact.Answer) (any, error) {
+		switch {
+		case a.Outcome == api.Allowed && a.By == api.ByHuman:
+			return elicited("accept", nil), nil
+		case a.Outcome == api.Denied:
+			return elicited("decline", nil), nil
+		}
+		return nil, nil
+	}
 	return s, nil
 }
 

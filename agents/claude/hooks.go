@@ -37,6 +37,7 @@ type Payload struct {
 
 	MCPServer string          `json:"mcp_server_name"`
 	Mode      string          `json:"mode"`
+	URL       string          `json:"url"`
 	Schema    json.RawMessage `json:"requested_schema"`
 }
 
@@ -329,7 +330,7 @@ func (p Payload) Call() string {
 
 func (p Payload) notification(s *hooks.Step) {
 	switch p.NotificationType {
-	case "permission_prompt", "elicitation_dialog":
+	case "permission_prompt", "elicitation_dialog", "elicitation_url_dialog":
 		return // nod's own window says so already
 	case "auth_success", "elicitation_complete", "elicitation_response":
 		return // nothing for anybody to do

@@ -142,11 +142,16 @@ func (r *relay) listen(dir string) (err error) {
 		Address: config.Default().IPC.Address, AnyPort: true, Dir: dir, Broker: r.broker, Version: r.opts.Version,
 		Log: r.log, Control: r.opts.Uplink == nil, Relay: r.health,
 		Hooks: hooks.New(hooks.Config{
-			Agents: registry.Protocols(), Nod: nod, Broker: r.broker, Log: r.log, Timeout: r.timeout,
+			Agents: registry.Protocols(), Nod: nod, Broker: r.broker, Log: r.log, OpenURL: noBrowser, Timeout: r.timeout,
 			AskMore: r.asksMore, Settings: registry.Settings,
 		}),
 	})
 	return err
+}
+
+// noBrowser is what becomes of an address that an agent wants to have shown.
+func noBrowser(string) error {
+	return errors.New("there is no browser on this machine: open the address where you are")
 }
 
 func (r *relay) run(ctx context.Context) error {

@@ -249,6 +249,7 @@ func startDesktop(dir string, words []string) (*desktop, error) {
 			Agents: registry.Protocols(), Broker: broker, Log: slog.New(slog.DiscardHandler),
 			Timeout: func() time.Duration { return time.Minute },
 			AskMore: func() bool { return false },
+			OpenURL: func(string) error { return nil },
 		}),
 		Raise: func(_ context.Context, settings bool) error {
 			fmt.Println("raised, settings:", settings)

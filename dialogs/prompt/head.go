@@ -102,6 +102,7 @@ var Actions = map[interact.Action]action{
 	interact.Fetches:     {"wants to reach", "wants to reach the network", placeOf},
 	interact.ReachesOut: {"wants a command in the sandbox to reach",
 		"wants a command in the sandbox to reach the network", placeOf},
+	interact.OpensURL:   {"wants to open in your browser", "wants to open an address in your browser", placeOf},
 	interact.CarriesOut: {"wants to carry out this plan", "", noObject},
 }
 

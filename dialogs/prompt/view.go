@@ -126,7 +126,7 @@ func (v View) SaysClass() bool {
 	said, ok := map[interact.Action]policy.Class{
 		interact.RunsCommand: policy.Execute, interact.EditsFile: policy.Write, interact.EditsFiles: policy.Write,
 		interact.WritesFile: policy.Write, interact.Fetches: policy.Network, interact.ReachesOut: policy.Network,
-		interact.CarriesOut: policy.Unknown,
+		interact.OpensURL: policy.Network, interact.CarriesOut: policy.Unknown,
 	}[v.action]
 	return !ok || v.Class.Text != className(said) && v.Class.Text != className(policy.Unknown)
 }

@@ -75,9 +75,10 @@ type Call struct {
 type Config struct {
 	Agents  map[string]Protocol // by name, as in "nod hook NAME"
 	Broker  Broker
-	AskMore func() bool          // also about what no rule speaks of, in modes in which the agent asks less
-	Timeout func() time.Duration // how long a request waits, as configured; at most as long as the agent does
-	Nod     string               // path of the nod command; may be empty
+	AskMore func() bool            // also about what no rule speaks of, in modes in which the agent asks less
+	Timeout func() time.Duration   // how long a request waits, as configured; at most as long as the agent does
+	Nod     string                 // path of the nod command; may be empty
+	OpenURL func(url string) error // shows an address in the person's browser, once the person agreed
 	Log     *slog.Logger
 
 	Sandbox Sandbox // nil: nothing runs in one
@@ -198,6 +199,7 @@ type Step struct {
 	Over       func(interact.Request) bool // these were answered elsewhere
 	Notice     *api.Notify
 	NoticeKind string
+	Opens      string // an address that an allow opens
 
 	key string // idempotency key of the call
 }
@@ -303,6 +305,12 @@ func (h *Hooks) run(
 		return nil, err
 	case insisted != "":
 		return json.Marshal(s.Insist(insisted))
+	}
+	if s.Opens != "" && a.Outcome == api.Allowed && a.By == api.ByHuman {
+		if err := h.cfg.OpenURL(s.Opens); err != nil {
+			h.cfg.Log.Warn("hook: address not opened", "agent", who.Agent, "err", err)
+			return nil, nil
+		}
 	}
 	reply, err := s.replyTo(a, deny)
 	if err != nil {

@@ -28,6 +28,7 @@ type rig struct {
 	human  *interacttest.Prompter
 	policy *interacttest.Policy
 	broker *interact.Broker
+	opened []string
 	more   bool // the configuration asks more
 	log    strings.Builder
 }
@@ -43,6 +44,7 @@ func newRig(t *testing.T, answer interact.Answer) *rig {
 		Agents: registry.Protocols(), Broker: r.broker, Log: slog.New(slog.NewTextHandler(&r.log, nil)),
 		Timeout: func() time.Duration { return time.Hour },
 		AskMore: func() bool { return r.more },
+		OpenURL: func(url string) error { r.opened = append(r.opened, url); return nil },
 	})
 	return r
 }
@@ -546,13 +548,43 @@ func TestOnlyAnAllowThatIsGivenIsUsed(t *testing.T) {
 	}
 }
 
-// An address that an MCP server wants opened is for the agent to ask about.
 func TestElicitationOfAnAddress(t *testing.T) {
-	r := newRig(t, allow)
+	payload := func(url string) hooks.Call {
+		return hooks.Call{Agent: "claude-code", Event: "Elicitation",
+			Payload: []byte(`{"session_id":"s","mode":"url","mcp_server_name":"crm","message":"Log in","url":"` + url + `"}`)}
+	}
+	tests := []struct {
+		url    string
+		human  interact.Answer
+		want   string
+		opened int
+	}{
+		{"https://example.com/login", allow, `{"hookSpecificOutput":{"hookEventName":"Elicitation","action":"accept"}}`, 1},
+		{"https://example.com/login", deny, `{"hookSpecificOutput":{"hookEventName":"Elicitation","action":"decline"}}`, 0},
+		{"https://example.com/login", dismiss, "", 0},
+		{"file:///etc/passwd", allow, "", 0},
+		{"javascript:alert(1)", allow, "", 0},
+		{"https:", allow, "", 0},
+	}
+	for _, tt := range tests {
+		r := newRig(t, tt.human)
+		if got := handle(t, r, payload(tt.url)); got != tt.want {
+			t.Errorf("%s %s: %s, want %s", tt.url, tt.human.Outcome, got, tt.want)
+		}
+		if len(r.opened) != tt.opened {
+			t.Errorf("%s %s: opened %v", tt.url, tt.human.Outcome, r.opened)
+		}
+	}
+}
+
+// A rule may let a tool pass, but never opens an address in the person's name.
+func TestARuleOpensNoAddress(t *testing.T) {
+	r := newRig(t, interact.Answer{})
+	r.policy.Set("open_url", policy.Allow)
 	got := handle(t, r, hooks.Call{Agent: "claude-code", Event: "Elicitation",
-		Payload: []byte(`{"session_id":"s","mode":"url","mcp_server_name":"crm","url":"https://example.com"}`)})
-	if got != "" || len(r.human.Shown()) != 0 {
-		t.Errorf("reply %q, shown %v", got, r.human.Shown())
+		Payload: []byte(`{"mode":"url","url":"https://example.com"}`)})
+	if got != "" || len(r.opened) != 0 {
+		t.Errorf("reply %q, opened %v", got, r.opened)
 	}
 }
 

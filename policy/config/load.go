@@ -12,8 +12,11 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 	"unicode/utf8"
 
+	"github.com/go-viper/mapstructure/v2"
+	"github.com/spf13/viper"
 	"go.yaml.in/yaml/v3"
 
 	"nod/ownfile"
@@ -84,19 +87,30 @@ func decode(data []byte, path string, getenv func(string) string) (*outline, Con
 	if err != nil {
 		return nil, Config{}, err
 	}
-	cfg := Default()
-	if o.root != nil {
-		if err := o.root.Decode(&cfg); err != nil {
-			return nil, Config{}, &fileError{File: path, Problem: err.Error()}
-		}
+	v, err := merge(o, getenv)
+	if err != nil {
+		return nil, Config{}, err
 	}
-	if getenv != nil {
-		if err := o.override(&cfg, getenv); err != nil {
-			return nil, Config{}, err
-		}
+	cfg := Default()
+	if err := v.Unmarshal(&cfg, strictly); err != nil {
+		return nil, Config{}, &fileError{File: path, Problem: err.Error()}
 	}
 	cfg.Policy.Normalize()
 	return o, cfg, nil
+}
+
+// strictly makes viper refuse unknown fields, read durations, and replace default lists instead of merging them.
+func strictly(c *mapstructure.DecoderConfig) {
+	c.TagName = "yaml"
+	c.ErrorUnused = true
+	c.ZeroFields = true
+	c.WeaklyTypedInput = true // environment variables are text; the file's types are checked already
+	c.DecodeHook = func(_, to reflect.Type, value any) (any, error) {
+		if text, isText := value.(string); isText && to == reflect.TypeFor[time.Duration]() {
+			return ParseDuration(text)
+		}
+		return value, nil
+	}
 }
 
 func newOutline(data []byte, path string) (*outline, error) {
@@ -124,9 +138,17 @@ func newOutline(data []byte, path string) (*outline, error) {
 // checkEncoding refuses text that is not UTF-8. The YAML parser would accept some of it, which the seal cannot keep,
 // and reports no line for the rest.
 func checkEncoding(data []byte, path string) error {
+	const want = "save it as UTF-8"
+	switch start := string(data[:min(len(data), 4)]); {
+	case strings.HasPrefix(start, "\xff\xfe\x00\x00"), strings.HasPrefix(start, "\x00\x00\xfe\xff"):
+		return &fileError{File: path, Problem: "this is UTF-32: " + want}
+	case strings.HasPrefix(start, "\xff\xfe"), strings.HasPrefix(start, "\xfe\xff"),
+		len(start) > 1 && (start[0] == 0) != (start[1] == 0): // UTF-16 of Latin letters without a byte order mark
+		return &fileError{File: path, Problem: "this is UTF-16: " + want}
+	}
 	for i, line := range bytes.Split(data, []byte("\n")) {
 		if !utf8.Valid(line) {
-			return &fileError{File: path, Line: i + 1, Problem: "this is not UTF-8: save it as UTF-8"}
+			return &fileError{File: path, Line: i + 1, Problem: "this is not UTF-8: " + want}
 		}
 		if at := bytes.IndexFunc(line, isControl); at >= 0 {
 			odd, _ := utf8.DecodeRune(line[at:])
@@ -151,28 +173,37 @@ func syntaxError(err error, path string) error {
 	return &fileError{File: path, Line: line, Problem: "this is not YAML: " + text[len(m[0]):]}
 }
 
-// override sets single values from the environment, but none of the policy: that must be readable in one place.
-func (o *outline) override(cfg *Config, getenv func(string) string) error {
-	sections := reflect.ValueOf(cfg).Elem()
-	for i, section := range fileSchema().keys {
-		for k, f := range section.schema.keys {
+// merge combines file and environment in a new viper, so that nothing of an earlier load is left.
+func merge(o *outline, getenv func(string) string) (*viper.Viper, error) {
+	v := viper.New()
+	if o.root != nil {
+		var values map[string]any
+		err := o.root.Decode(&values)
+		if err == nil {
+			err = v.MergeConfigMap(values)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("read configuration: %w", err)
+		}
+	}
+	if getenv == nil {
+		return v, nil
+	}
+	for _, section := range fileSchema().keys {
+		for _, f := range section.schema.keys {
 			key, variable := section.name+"."+f.name, strings.ToUpper("nod_"+section.name+"_"+f.name)
 			value := getenv(variable)
-			if value == "" || section.name == "policy" || f.schema.check == nil {
+			if value == "" || section.name == "policy" || f.schema.check == nil { // the policy must be readable in one place
 				continue
 			}
 			o.lines[key], o.env[key] = 0, variable
-			node := envNode(value)
-			problem := f.schema.check(node)
-			if problem == "" {
-				problem = problemOf(node.Decode(sections.Field(i).Field(k).Addr().Interface()))
-			}
-			if problem != "" {
+			if problem := f.schema.check(envNode(value)); problem != "" {
 				o.refuse(0, key, "%s", problem)
 			}
+			v.Set(key, value)
 		}
 	}
-	return o.err()
+	return v, o.err()
 }
 
 // envNode is the YAML node of an environment variable's value: a boolean, a whole number or text.

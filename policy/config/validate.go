@@ -49,7 +49,7 @@ func (c Config) problems() []*policy.FieldError {
 	add("prompt.appear", policy.CheckOneOf(c.Prompt.Appear, AppearFocused, AppearUnfocused, AppearInTray))
 	if c.Notifications.QuietHours != "" {
 		_, _, err := ParseHours(c.Notifications.QuietHours)
-		add("notifications.quiet_hours", problemOf(err))
+		add("notifications.quiet_hours", problem(err))
 	}
 	for i, day := range c.Notifications.QuietDays {
 		add(fmt.Sprintf("notifications.quiet_days[%d]", i), policy.CheckOneOf(day, Days[:]...))
@@ -65,7 +65,7 @@ func (c Config) problems() []*policy.FieldError {
 	return slices.Concat(found, c.Remote.problems(), c.Policy.Problems(policy.DefaultPlaces()))
 }
 
-func problemOf(err error) string {
+func problem(err error) string {
 	if err == nil {
 		return ""
 	}

@@ -151,11 +151,6 @@ func toolName(l history.Line) string {
 	return kindName(l.Kind)
 }
 
-func spanName(from, to, now time.Time) string {
-	format := func(t time.Time) string { return dayName(t, now) + " " + t.Local().Format("15:04") }
-	return lang.L("{{.From}} to {{.To}}", map[string]any{"From": format(from), "To": format(to)})
-}
-
 func dayName(t, now time.Time) string {
 	t, now = startOfDay(t), startOfDay(now)
 	switch t {

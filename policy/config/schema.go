@@ -182,7 +182,7 @@ func (o *outline) checkList(n *yaml.Node, s *schema, key string, empty bool) {
 }
 
 // retired are keys that earlier versions wrote into every file: they have no effect.
-var retired = []string{"prompt.locked", "prompt.shortcut"}
+var retired = []string{"history.forward", "prompt.locked", "prompt.shortcut"}
 
 func (o *outline) checkMapping(n *yaml.Node, s *schema, key string, empty bool) {
 	if empty {

@@ -173,8 +173,9 @@ func newProgram(
 	p.broker = p.desk.Broker()
 	p.openRuns()
 	p.hooks = hooks.New(hooks.Config{
-		Sandbox: p.runs, Agents: registry.Protocols(), Nod: nod, Broker: p.broker, Log: p.log, OpenURL: openURL, Timeout: p.store.Timeout,
-		AskMore: func() bool { return p.store.Config().Agents.AskMore }, Settings: registry.Settings,
+		Sandbox: p.runs, Agents: registry.Protocols(), Nod: nod, Broker: p.broker, Log: p.log, OpenURL: openURL,
+		Timeout: p.store.Timeout, Settings: registry.Settings,
+		AskMore: func() bool { return p.store.Config().Agents.AskMore },
 	})
 	p.server, err = ipc.Listen(ipc.Config{
 		Address: p.store.Config().IPC.Address, AnyPort: p.store.Config().IPC == config.Default().IPC, Dir: dir,

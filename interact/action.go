@@ -4,9 +4,6 @@ import (
 	"encoding/json"
 	"slices"
 
-	strict "github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
-
 	"nod/api"
 	"nod/policy"
 )
@@ -65,7 +62,7 @@ var knownActions = []struct {
 var gists = []string{"command", "cmd", "file_path", "filePath", "path", "url", "plan"}
 
 func (a Approve) Action() Action {
-	fields := a.fields()
+	fields := a.reading().fields
 	missing := func(name string) bool { return fields[name] == nil }
 	switch {
 	case a.Tool == ExitPlanMode && !missing("plan"):
@@ -83,20 +80,12 @@ func (a Approve) Action() Action {
 	return UsesTool
 }
 
-// fields returns the input's fields; none if two readers could read them differently.
-func (a Approve) fields() (fields map[string]jsontext.Value) {
-	if strict.Unmarshal(a.Input, &fields) != nil {
-		return nil
-	}
-	return fields
-}
-
 // Gist is what a request is mostly about, in the requester's own words, which may hide characters: the command, the
 // path, the question.
 func (r Request) Gist() string {
 	switch b := r.Body.(type) {
 	case Approve:
-		fields := b.fields()
+		fields := b.reading().fields
 		for _, name := range gists {
 			var text string
 			if json.Unmarshal(fields[name], &text) == nil {

@@ -261,11 +261,12 @@ func check(r *Request) (policy.Call, error) {
 	if !ok {
 		return policy.Call{}, nil
 	}
+	a = a.Keep()
+	r.Body = a
 	call := a.Call(r.Requester)
 	if !call.Input.IsObject() {
 		return policy.Call{}, &ParamError{Param: "input", Problem: "want a JSON object"}
 	}
-	call.Input = call.Input.Keep()
 	return call, nil
 }
 

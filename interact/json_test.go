@@ -80,7 +80,7 @@ func anyBody(r *rand.Rand) Body {
 	}
 	return Approve{
 		text(), json.RawMessage(pick(r, inputs)), policy.Class(text()), text(), text(), coin(), several(r, text),
-		false, false, false,
+		false, false, false, nil,
 	}
 }
 

@@ -7,6 +7,7 @@
 package interact
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"os"
@@ -14,6 +15,9 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	strict "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"nod/api"
 	"nod/policy"
@@ -183,6 +187,38 @@ type Approve struct {
 	OnlyReads bool `json:"-"`
 	// Undoes says that a snapshot of the project is kept before the call changes files of it.
 	Undoes bool `json:"-"`
+
+	read *readInput // nil: nobody has kept it
+}
+
+// readInput is what an input says.
+type readInput struct {
+	input  policy.Input
+	fields map[string]jsontext.Value // none if two readers could read them differently
+}
+
+// Keep returns the approval with its input read, so that neither [Approve.Call] nor what is shown of it reads the input
+// again, or its command. It is for requests that are pending.
+func (a Approve) Keep() Approve {
+	if !a.isKept() {
+		a.read = a.reading()
+		a.read.input = a.read.input.Keep()
+	}
+	return a
+}
+
+func (a Approve) isKept() bool { return a.read != nil && bytes.Equal(a.read.input.Raw, a.Input) }
+
+// reading returns what the input says.
+func (a Approve) reading() *readInput {
+	if a.isKept() {
+		return a.read
+	}
+	read := &readInput{input: policy.ReadInput(a.Input)}
+	if strict.Unmarshal(a.Input, &read.fields) != nil {
+		read.fields = nil
+	}
+	return read
 }
 
 // Call is the call for the policy to decide on.
@@ -193,7 +229,7 @@ func (a Approve) Call(who Requester) policy.Call {
 	}
 	return policy.Call{
 		Agent: who.Agent, Session: who.Session, CWD: who.Folder(), Programs: programs,
-		Tool: a.Tool, Input: policy.ReadInput(a.Input), Declared: a.Class, Refused: a.Refused,
+		Tool: a.Tool, Input: a.reading().input, Declared: a.Class, Refused: a.Refused,
 		Contains: a.Contains, OnlyReads: a.OnlyReads, Undoes: a.Undoes,
 	}
 }

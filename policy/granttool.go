@@ -318,9 +318,11 @@ func (o Offers) Grant(scope Scope, cover Cover) Offer {
 func NewOffers(c Call, parts, good *Compiled, now time.Time) Offers {
 	f := newFacts(&c, good, now)
 	offers := Offers{Grants: f.offers()}
-	if project := f.containable(); c.Contains && project != "" {
-		text := fmt.Sprintf("run the commands of %s in a sandbox and edit its files, without asking", plain(project))
-		offers.Grants = append(offers.Grants, Offer{Always, CoverSandbox, project, text})
+	if c.Contains {
+		if project := f.containable(); project != "" {
+			text := fmt.Sprintf("run the commands of %s in a sandbox and edit its files, without asking", plain(project))
+			offers.Grants = append(offers.Grants, Offer{Always, CoverSandbox, project, text})
+		}
 	}
 	if parts != good {
 		f = newFacts(&c, parts, now)

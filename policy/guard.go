@@ -148,6 +148,19 @@ func homeName() string { return foldName(filepath.ToSlash(homeFolder())) }
 // all files narrows nothing.
 func narrowsToSecrets(glob string) bool { return secrets().mayMatch(glob, false) }
 
+// Leaks reports whether an access may bring secrets to light, going by its text alone: by the names of places
+// that keep them, of folders that have them inside, and by what its patterns may match. A path is relative to a
+// folder that nobody knows, absolute, or starts with "~/".
+func Leaks(a shell.Access) bool {
+	path := filepath.ToSlash(filepath.Clean(a.Path))
+	if isWild(path) || strings.Contains(path, "[") {
+		if a.Kind != shell.Look && strings.Contains(path, "**") && secrets().mayMatch(path, true) || narrowsToSecrets(path) {
+			return true
+		}
+	}
+	return leaksByName(path, homeName(), a.Kind) != nil || slices.ContainsFunc(a.Only, narrowsToSecrets)
+}
+
 func leaksByName(path, home string, kind shell.Kind) *nameEntry {
 	if e := secrets().find(path, home); e != nil || kind != shell.Tree {
 		return e

@@ -449,8 +449,8 @@ func FuzzMayMatch(f *testing.F) {
 			return
 		}
 		secrets().mayMatch(glob, true)
-		leaksByText(shell.Access{Path: glob, Kind: shell.Read})
-		leaksByText(shell.Access{Path: path, Kind: shell.Tree, Only: []string{glob}})
+		Leaks(shell.Access{Path: glob, Kind: shell.Read})
+		Leaks(shell.Access{Path: path, Kind: shell.Tree, Only: []string{glob}})
 		e := secrets().find(path, "")
 		if e != nil && !isWild(path) && !strings.ContainsAny(path, `[]{}\(|^#,`) && e.root == anywhere &&
 			!strings.Contains(path, "//") && !strings.HasPrefix(path, "./") && strings.Count(path, "/") < maxGlobParts &&

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -299,17 +298,6 @@ func TestHostsAreForTools(t *testing.T) {
 	}
 }
 
-// leaksByText reports whether an access may bring secrets to light, going by its text alone.
-func leaksByText(a shell.Access) bool {
-	path := filepath.ToSlash(filepath.Clean(a.Path))
-	if isWild(path) || strings.Contains(path, "[") {
-		if a.Kind != shell.Look && strings.Contains(path, "**") && secrets().mayMatch(path, true) || narrowsToSecrets(path) {
-			return true
-		}
-	}
-	return leaksByName(path, homeName(), a.Kind) != nil || slices.ContainsFunc(a.Only, narrowsToSecrets)
-}
-
 func TestLeaks(t *testing.T) {
 	tests := []struct {
 		access shell.Access
@@ -349,7 +337,7 @@ func TestLeaks(t *testing.T) {
 		{shell.Access{Path: ".[e]nv", Kind: shell.Read}, true},
 	}
 	for _, tt := range tests {
-		if got := leaksByText(tt.access); got != tt.want {
+		if got := Leaks(tt.access); got != tt.want {
 			t.Errorf("%+v: %v, want %v", tt.access, got, tt.want)
 		}
 	}

@@ -132,8 +132,10 @@ func taken(peer remote.Peer, sent remote.Request) (interact.Request, error) {
 	r.Body = interact.Normalize(r.Body)
 	isRead := true
 	if approve, isApproval := r.Body.(interact.Approve); isApproval {
-		input := policy.ReadInput(approve.Input)
-		isRead = input.IsObject()
+		approve = approve.Keep()
+		r.Body = approve
+		call := approve.Call(r.Requester)
+		isRead = call.Input.IsObject()
 	}
 	switch {
 	case uuid.Validate(string(r.ID)) != nil:

@@ -50,8 +50,8 @@ func (c *console) examine(ctx context.Context) error {
 	return err
 }
 
-// printFindings prints JSON, or lays findings out for a person. What agents and files are called is made safe to look at
-// wherever it goes.
+// printFindings prints JSON, or lays findings out for a person. What agents and files are called is made safe to look
+// at wherever it goes.
 func (c *console) printFindings(e examined) error {
 	if c.json {
 		return c.show(e, "")

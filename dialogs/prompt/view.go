@@ -43,8 +43,9 @@ func ViewOf(r interact.Request, why policy.Decision) View {
 	if !isApproval {
 		return View{Head: headOf(r, policy.Call{})}
 	}
+	a = a.Keep()
+	r.Body = a
 	call := a.Call(r.Requester)
-	call.Input = call.Input.Keep() // its command is read once
 	v := View{Head: headOf(r, call), Content: assess(r, a, call), action: ActionOf(a)}
 	if v.Plan == "" {
 		v.Lines, v.TooLong = TooLong(v.Lines)

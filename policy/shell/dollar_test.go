@@ -97,8 +97,8 @@ func (d dollar) isPlain() bool {
 	return !slices.ContainsFunc(d.makes, func(made string) bool { return made != "literal" && made != "error" })
 }
 
-// TestDollars holds nod to the table, and the table to the shells: what it calls literal is so with everything that may follow, and what it
-// does not is something else with some of it.
+// TestDollars holds nod to the table, and the table to the shells: what it calls literal is so with everything that may
+// follow, and what it does not is something else with some of it.
 func TestDollars(t *testing.T) {
 	values := map[string]string{"$": "$", "$x": shellVariables["x"].text, "$#": "0", "$?": "0"}
 	var words, wants []string

@@ -42,7 +42,7 @@ func look(command string) (passes bool, programs []string, accesses []shell.Acce
 		}
 	}
 	for _, access := range accesses {
-		if policy.IsSecret(access.Path) || access.Kind == shell.Tree && policy.HoldsSecrets(access.Path) {
+		if policy.Leaks(access) {
 			return false, nil, nil
 		}
 	}

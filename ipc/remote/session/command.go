@@ -64,14 +64,16 @@ type transport interface {
 	problem() string
 }
 
-// NewCommandCarrier returns what runs the command, as [Command] makes it. changed is told whenever it has ended. It must not
-// block.
+// NewCommandCarrier returns what runs the command, as [Command] makes it. changed is told whenever it has ended. It
+// must not block.
 func NewCommandCarrier(command []string, log *slog.Logger, changed func()) Carrier {
 	return newCommandCarrier(func() (transport, error) { return start(command, log) }, changed)
 }
 
 func newCommandCarrier(start func() (transport, error), changed func()) *commandCarrier {
-	return &commandCarrier{start: start, changed: changed, retry: make(chan struct{}, 1), state: remote.State{Since: time.Now()}}
+	return &commandCarrier{
+		start: start, changed: changed, retry: make(chan struct{}, 1), state: remote.State{Since: time.Now()},
+	}
 }
 
 // Run implements [Carrier].

@@ -1,10 +1,11 @@
 // Package session is the protocol between a desk and a relay over one connection, whatever carries it.
 //
 // [NewLine] makes the desk's end, [NewLink] the relay's. Each has a [Carrier] that makes connections: that of
-// [NewCommandCarrier] runs a command such as ssh HOST nod relay --stdio, those of package cluster meet the other end at a
-// NATS server. Each uses TLS 1.3, in which both ends prove their keys ([remote.Identity.Secure]); the desk is its client.
-// So nobody between can read, change or repeat anything, nor use it elsewhere, and what was recorded stays secret when a
-// key is stolen later.
+// [NewCommandCarrier] runs a command such as ssh HOST nod relay --stdio, those of package cluster meet the other end at
+// a NATS server. Each uses TLS 1.3, in which both ends prove their keys ([remote.Identity.Secure]); the desk is its
+// client.
+// So nobody between can read, change or repeat anything, nor use it elsewhere, and what was recorded stays secret when
+// a key is stolen later.
 //
 // They speak JSON-RPC 2.0, one message a line, with calls both ways. The desk greets the relay at once and every few
 // seconds, which keeps dead peers from being waited for, and says which requests it still shows: the relay

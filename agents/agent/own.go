@@ -153,6 +153,9 @@ func (o *OwnRules) compile(files []ownFile) knownRules {
 			}
 		}
 	}
+	if len(all.Rules) == 0 {
+		return k
+	}
 	k.all, _ = policy.Compile(all, policy.DefaultPlaces()) // nil: as if there were none
 	return k
 }

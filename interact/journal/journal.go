@@ -136,7 +136,7 @@ func (j *Journal) Close() error {
 }
 
 func (j *Journal) Open(ctx context.Context, r interact.Record) error {
-	record, err := json.Marshal(r)
+	record, err := json.Marshal(r.Plain())
 	if err != nil {
 		return fmt.Errorf("journal request %s: %w", r.Request.ID, err)
 	}
@@ -149,7 +149,7 @@ func (j *Journal) Open(ctx context.Context, r interact.Record) error {
 
 // Update implements [interact.Journal]. The error wraps [interact.ErrNotFound] for a request that is not open.
 func (j *Journal) Update(ctx context.Context, r interact.Record) error {
-	record, err := json.Marshal(r)
+	record, err := json.Marshal(r.Plain())
 	if err != nil {
 		return fmt.Errorf("journal request %s: %w", r.Request.ID, err)
 	}

@@ -104,7 +104,7 @@ func (c *client) Prompts(ctx context.Context, known map[interact.ID]int) (Pendin
 }
 
 func (c *client) Answer(ctx context.Context, a Answer) error {
-	return c.do(ctx, "Answer", a.sent(time.Now()))
+	return c.do(ctx, "Answer", a)
 }
 
 func (c *client) SaveDraft(ctx context.Context, id interact.ID, draft []byte) error {

@@ -166,27 +166,6 @@ type Answer struct {
 	Failure string // why the prompt could not be shown; then there is no answer
 }
 
-// sentAnswer is an [Answer] encoded for the other process, whose clock may differ.
-type sentAnswer struct {
-	Answer
-	Seen time.Duration // since the prompt was first on screen, instead of that time; 0: never
-}
-
-func (a Answer) sent(now time.Time) sentAnswer {
-	s := sentAnswer{Answer: a}
-	if at := a.Answer.Shown.At; !at.IsZero() {
-		s.Seen, s.Answer.Answer.Shown.At = max(now.Sub(at), 1), time.Time{}
-	}
-	return s
-}
-
-func (s sentAnswer) received(now time.Time) Answer {
-	if s.Seen > 0 {
-		s.Answer.Answer.Shown.At = now.Add(-s.Seen)
-	}
-	return s.Answer
-}
-
 type Screen struct {
 	Focused  bool        // one of nod's windows has the focus
 	Open     bool        // another window than the prompts is open

@@ -1,15 +1,12 @@
 package operator
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"reflect"
-	"strconv"
 	"sync"
 	"testing"
 	"time"
@@ -288,35 +285,6 @@ func TestCloseMeetsWithARequest(t *testing.T) {
 func TestAnotherVersionIsRefused(t *testing.T) {
 	if c, err := connect(t, &recorder{}, "2"); !errors.Is(err, ErrVersion) {
 		t.Errorf("connected: %v, error %v", c, err)
-	}
-}
-
-// When a prompt was first on screen is the same on both sides, whatever their clocks say, and nothing else is lost.
-func TestWhatWasShownSurvivesAnotherClock(t *testing.T) {
-	here := time.Now()
-	there := here.Add(-37 * time.Hour)
-	for _, at := range []time.Time{{}, here.Add(-time.Minute)} {
-		want := Answer{ID: "a", Answer: interact.Answer{Outcome: api.Allowed, Shown: interact.Shown{
-			At: at, Armed: time.Second, Decided: 2 * time.Second, With: interact.WithKeys,
-			Facts: []string{"Deletes files"}, Diff: "+x",
-		}}}
-		text, err := json.Marshal(want.sent(here))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !at.IsZero() && bytes.Contains(text, []byte(strconv.Itoa(here.Year()))) {
-			t.Errorf("a time is sent: %s", text)
-		}
-		var sent sentAnswer
-		if err := json.Unmarshal(text, &sent); err != nil {
-			t.Fatal(err)
-		}
-		if !at.IsZero() {
-			want.Answer.Shown.At = there.Add(-time.Minute)
-		}
-		if got := sent.received(there); !reflect.DeepEqual(got, want) {
-			t.Errorf("got %+v, want %+v", got, want)
-		}
 	}
 }
 

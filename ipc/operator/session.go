@@ -85,9 +85,6 @@ func methods(op Operator) handler.Map {
 	for m := range reflect.TypeFor[Operator]().Methods() {
 		table[m.Name] = inOrder(value.MethodByName(m.Name).Interface())
 	}
-	table["Answer"] = inOrder(func(ctx context.Context, a sentAnswer) error {
-		return op.Answer(ctx, a.received(time.Now()))
-	})
 	table[methodCancel] = inOrder(func(ctx context.Context, id string) error {
 		jrpc2.ServerFromContext(ctx).CancelRequest(id)
 		return nil

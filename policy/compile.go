@@ -33,15 +33,19 @@ type Compiled struct {
 	tops map[string]string
 }
 
-// Compile makes a policy ready. The error is the first of [Policy.Problems]: a policy with a hole in it must not decide
-// anything.
+// Compile makes a policy ready. The error is the first of [Policy.Problems], or the first example that fails: a policy
+// with a hole in it must not decide anything.
 //
 // Patterns are tied to this moment: where the folder that one starts in is a symbolic link, the pattern
 // also matches where the link led when it was compiled.
 func Compile(p Policy, places Places) (*Compiled, error) {
 	p = p.Clone()
 	p.Normalize()
-	if problems := p.Problems(places); len(problems) > 0 {
+	problems := p.Problems()
+	if len(problems) == 0 {
+		problems = p.FailedExamples(places)
+	}
+	if len(problems) > 0 {
 		return nil, problems[0]
 	}
 	c := &Compiled{

@@ -14,31 +14,57 @@ import (
 	strict "github.com/go-json-experiment/json"
 )
 
-// An example is one of a rule's, and where it stands in the rule.
-type example struct {
-	key   string // as in "examples.match[0]"
-	text  string
-	match bool // the rule is meant to match it
+// An ExampleResult is how one example of a rule came out.
+type ExampleResult struct {
+	Rule    string `json:"rule"`              // its id
+	Key     string `json:"-"`                 // as in "policy.rules[2].examples.match[0]"
+	Text    string `json:"example"`           // as it is written
+	Match   bool   `json:"match"`             // the rule is meant to match it
+	Problem string `json:"problem,omitempty"` // why it came out otherwise
 }
 
-func (e Examples) all() []example {
-	var all []example
-	for i, text := range e.Match {
-		all = append(all, example{fmt.Sprintf("examples.match[%d]", i), text, true})
-	}
-	for i, text := range e.NoMatch {
-		all = append(all, example{fmt.Sprintf("examples.no_match[%d]", i), text, false})
+// TryExamples tries the examples of all rules, which must be valid.
+func (p Policy) TryExamples(places Places) []ExampleResult {
+	var all []ExampleResult
+	for i, r := range p.Rules {
+		for _, result := range r.tryExamples(places) {
+			result.Key = fmt.Sprintf("policy.rules[%d].%s", i, result.Key)
+			all = append(all, result)
+		}
 	}
 	return all
 }
 
+// FailedExamples lists the examples of a policy without [Policy.Problems] that do not come out as they say.
+func (p Policy) FailedExamples(places Places) []*FieldError { return failures(p.TryExamples(places)) }
+
 // CheckExamples reports the first example of a valid rule that does not come out as it says, as a
 // [*FieldError]; nil when all do.
 func (r Rule) CheckExamples() error {
-	if failed := r.failedExamples(DefaultPlaces()); len(failed) > 0 {
+	if failed := failures(r.tryExamples(DefaultPlaces())); len(failed) > 0 {
 		return failed[0]
 	}
 	return nil
+}
+
+func failures(results []ExampleResult) (failed []*FieldError) {
+	for _, e := range results {
+		if e.Problem != "" {
+			failed = append(failed, &FieldError{e.Key, fmt.Sprintf("%q: %s", e.Text, e.Problem)})
+		}
+	}
+	return failed
+}
+
+func (e Examples) all() []ExampleResult {
+	var all []ExampleResult
+	for i, text := range e.Match {
+		all = append(all, ExampleResult{Key: fmt.Sprintf("examples.match[%d]", i), Text: text, Match: true})
+	}
+	for i, text := range e.NoMatch {
+		all = append(all, ExampleResult{Key: fmt.Sprintf("examples.no_match[%d]", i), Text: text})
+	}
+	return all
 }
 
 func checkExampleCount(r Rule) *FieldError {
@@ -48,29 +74,28 @@ func checkExampleCount(r Rule) *FieldError {
 	return nil
 }
 
-// failedExamples tries the examples of a rule that is valid, as if it had not expired.
-func (r Rule) failedExamples(places Places) (failed []*FieldError) {
-	examples := r.Examples.all()
-	if len(examples) == 0 {
+// tryExamples tries the examples of a rule that is valid, as if it had not expired.
+func (r Rule) tryExamples(places Places) []ExampleResult {
+	results := r.Examples.all()
+	if len(results) == 0 {
 		return nil
 	}
 	only := r.alone(places)
-	for _, e := range examples {
-		problem := ""
-		call, err := r.exampleCall(e.text, places)
+	for i := range results {
+		e := &results[i]
+		e.Rule = r.ID
+		call, err := r.exampleCall(e.Text, places)
 		switch {
 		case err != nil:
-			problem = err.Error()
-		case only.rules[0].isMet(newFacts(&call, only, time.Time{})) == e.match:
-			continue
-		case e.match:
-			problem = "the rule does not match it"
+			e.Problem = err.Error()
+		case only.rules[0].isMet(newFacts(&call, only, time.Time{})) == e.Match:
+		case e.Match:
+			e.Problem = "the rule does not match it"
 		default:
-			problem = "the rule matches it"
+			e.Problem = "the rule matches it"
 		}
-		failed = append(failed, &FieldError{e.key, fmt.Sprintf("%q: %s", e.text, problem)})
 	}
-	return failed
+	return results
 }
 
 // alone is a policy of one rule, which has not expired. Beside it, commands that only read pass.

@@ -19,9 +19,10 @@ const (
 
 // Reader reads lines. Its memory is bounded by the longest line, and so by [maxLine].
 type Reader struct {
-	in   *bufio.Reader
-	long []byte
-	err  error
+	in      *bufio.Reader
+	long    []byte
+	skipped int
+	err     error
 }
 
 // NewReader returns a reader of the lines of r.
@@ -31,10 +32,26 @@ func NewReader(r io.Reader) *Reader { return &Reader{in: bufio.NewReaderSize(r, 
 // At the end, or when reading fails, it returns nil.
 func (r *Reader) Next() []byte {
 	for r.err == nil {
-		if line := bytes.TrimSpace(r.line()); len(line) > 0 && line[0] == '{' && line[len(line)-1] == '}' {
+		if line := r.One(); line != nil {
 			return line
 		}
 	}
+	return nil
+}
+
+// One reads one line, and returns it as [Reader.Next] does; nil for any other.
+func (r *Reader) One() []byte {
+	if r.err != nil {
+		return nil
+	}
+	line := bytes.TrimSpace(r.line())
+	switch {
+	case len(line) == 0:
+		return nil
+	case line[0] == '{' && line[len(line)-1] == '}':
+		return line
+	}
+	r.Skip()
 	return nil
 }
 
@@ -60,11 +77,18 @@ func (r *Reader) line() []byte {
 			continue
 		}
 		if tooLong {
+			r.skipped++
 			return nil
 		}
 		return r.long
 	}
 }
+
+// Skip counts the last line as one that could not be used.
+func (r *Reader) Skip() { r.skipped++ }
+
+// Skipped is how many lines could not be used, with those that were too long.
+func (r *Reader) Skipped() int { return r.skipped }
 
 // Err is what ended the reading before the end.
 func (r *Reader) Err() error {

@@ -13,17 +13,18 @@ func TestReader(t *testing.T) {
 	const a, b = `{"a":1}`, `{"b":2}`
 	long, tooLong := "{"+strings.Repeat("x", 3*bufferSize)+"}", "{"+strings.Repeat("x", maxLine)+"}"
 	tests := map[string]struct {
-		text string
-		want []string
+		text    string
+		want    []string
+		skipped int
 	}{
-		"empty":                 {"", nil},
-		"lines":                 {a + "\n" + b + "\n", []string{a, b}},
-		"no last end":           {a + "\n" + b, []string{a, b}},
-		"blank":                 {"\n \n\r\n" + a + "\r\n\n", []string{a}},
-		"no objects":            {"x\n[]\n" + a + "\n" + b[:4], []string{a}},
-		"long":                  {a + "\n" + long + "\n" + b + "\n", []string{a, long, b}},
-		"too long":              {a + "\n" + tooLong + "\n" + b + "\n", []string{a, b}},
-		"too long, no last end": {tooLong, nil},
+		"empty":                 {"", nil, 0},
+		"lines":                 {a + "\n" + b + "\n", []string{a, b}, 0},
+		"no last end":           {a + "\n" + b, []string{a, b}, 0},
+		"blank":                 {"\n \n\r\n" + a + "\r\n\n", []string{a}, 0},
+		"no objects":            {"x\n[]\n" + a + "\n" + b[:4], []string{a}, 3},
+		"long":                  {a + "\n" + long + "\n" + b + "\n", []string{a, long, b}, 0},
+		"too long":              {a + "\n" + tooLong + "\n" + b + "\n", []string{a, b}, 1},
+		"too long, no last end": {tooLong, nil, 1},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -32,8 +33,9 @@ func TestReader(t *testing.T) {
 			for line := r.Next(); line != nil; line = r.Next() {
 				got = append(got, string(line))
 			}
-			if !slices.Equal(got, test.want) || r.Err() != nil {
-				t.Errorf("%d lines, %v; want %d lines", len(got), r.Err(), len(test.want))
+			if !slices.Equal(got, test.want) || r.Skipped() != test.skipped || r.Err() != nil {
+				t.Errorf("%d lines, %d skipped, %v; want %d lines, %d skipped",
+					len(got), r.Skipped(), r.Err(), len(test.want), test.skipped)
 			}
 		})
 	}

@@ -132,3 +132,17 @@ func TestEnvironmentMovesFolders(t *testing.T) {
 		}
 	}
 }
+
+// The transcripts are where the agents' variables say.
+func TestTranscriptFolders(t *testing.T) {
+	home := t.TempDir()
+	t.Setenv("HOME", home)
+	t.Setenv("USERPROFILE", home)
+	t.Setenv("CLAUDE_CONFIG_DIR", "")
+	t.Setenv("CODEX_HOME", filepath.Join(home, "moved"))
+	got, err := transcriptFolders()
+	want := []string{filepath.Join(home, ".claude", "projects"), filepath.Join(home, "moved", "sessions")}
+	if err != nil || len(got) != 2 || got[0] != want[0] || got[1] != want[1] {
+		t.Errorf("%q, %v, want %q", got, err, want)
+	}
+}

@@ -2,67 +2,117 @@ package registry
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"nod/agents/agent"
 	"nod/agents/jsonl"
 	"nod/policy/replay"
 )
 
-// maxProbed is how many lines of a file are read to find one that the agent writes.
 const maxProbed = 50
 
-// Transcripts returns the transcripts where the agents keep them: those among *.jsonl in their folders and below.
-// Symbolic links there are not followed.
-func Transcripts() (found []replay.File, err error) {
-	m, err := agent.Here()
+var errNoTranscript = errors.New("not a transcript that nod can read")
+
+// transcriptFolders are where the agents keep their transcripts. They need not exist.
+func transcriptFolders() ([]string, error) {
+	home, err := os.UserHomeDir()
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("find your home folder: %w", err)
 	}
-	for _, a := range with(func(a agent.Agent) bool { return a.Transcripts != nil }) {
-		root, err := filepath.EvalSymlinks(filepath.Join(a.Folder(m), a.Transcripts.Folder))
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
+	m := agent.Machine{Home: home, Env: os.Getenv}
+	var folders []string
+	for _, a := range with(hasTranscripts) {
+		folders = append(folders, filepath.Join(a.Folder(m), a.Transcripts.Folder))
+	}
+	return folders, nil
+}
+
+// Transcripts returns the transcripts among files, and among all *.jsonl in folders and below; symbolic links below
+// a folder are not followed. A path that cannot be read is a [*fs.PathError], and a file that is named but no
+// transcript is one with [errNoTranscript]; in folders such files are passed over.
+func Transcripts(paths []string) ([]replay.File, error) {
+	found := map[string]replay.File{}
+	for _, path := range paths {
+		root, err := filepath.EvalSymlinks(path)
 		if err != nil {
 			return nil, err
 		}
 		err = filepath.WalkDir(root, func(name string, entry fs.DirEntry, err error) error {
-			if err != nil || !entry.Type().IsRegular() || filepath.Ext(name) != ".jsonl" {
+			isNamed := name == root
+			if err != nil || entry.IsDir() || !isNamed && (!entry.Type().IsRegular() || filepath.Ext(name) != ".jsonl") {
 				return err
 			}
-			f, is, err := probe(name, a.Transcripts)
-			if is {
-				found = append(found, f)
+			f, err := probe(name)
+			if errors.Is(err, errNoTranscript) && !isNamed {
+				return nil
 			}
+			found[name] = f
 			return err
 		})
 		if err != nil {
 			return nil, err
 		}
 	}
-	return found, nil
+	byName := func(a, b replay.File) int { return strings.Compare(a.Name, b.Name) }
+	return slices.SortedFunc(maps.Values(found), byName), nil
 }
 
-func probe(name string, t *agent.Transcripts) (f replay.File, is bool, err error) {
-	open := func() (io.ReadCloser, error) { return os.Open(name) }
-	file, err := os.Open(name)
+// AllTranscripts returns the transcripts where the agents keep them.
+func AllTranscripts() ([]replay.File, error) {
+	folders, err := transcriptFolders()
 	if err != nil {
-		return f, false, err
+		return nil, err
+	}
+	return Transcripts(slices.DeleteFunc(folders, func(folder string) bool {
+		_, err := os.Stat(folder)
+		return err != nil
+	}))
+}
+
+func probe(name string) (replay.File, error) {
+	info, err := os.Stat(name) // opening a pipe would wait for its other end
+	if err != nil {
+		return replay.File{}, err
+	}
+	unknown := &fs.PathError{Op: "read", Path: name, Err: errNoTranscript}
+	if !info.Mode().IsRegular() {
+		return replay.File{}, unknown
+	}
+	open := func() (io.ReadCloser, error) { return os.Open(name) }
+	file, err := open()
+	if err != nil {
+		return replay.File{}, err
 	}
 	defer file.Close()
-	info, err := file.Stat()
-	if err != nil {
-		return f, false, err
-	}
 	lines := jsonl.NewReader(file)
 	for range maxProbed {
-		if t.Is(lines.Next()) {
-			return replay.File{Name: name, Size: info.Size(), At: info.ModTime(), Open: open, Read: t.Read}, true, nil
+		if read := readerOf(lines.One()); read != nil {
+			return replay.File{Name: name, Size: info.Size(), At: info.ModTime(), Open: open, Read: read}, nil
 		}
 	}
-	return f, false, lines.Err()
+	if err := lines.Err(); err != nil {
+		return replay.File{}, err
+	}
+	return replay.File{}, unknown
 }
+
+func readerOf(line []byte) func(io.Reader) replay.Reader {
+	if line == nil {
+		return nil
+	}
+	for _, a := range with(hasTranscripts) {
+		if a.Transcripts.Is(line) {
+			return a.Transcripts.Read
+		}
+	}
+	return nil
+}
+
+func hasTranscripts(a agent.Agent) bool { return a.Transcripts != nil }

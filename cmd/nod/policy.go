@@ -3,29 +3,37 @@
 package main
 
 import (
+	"bufio"
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
+	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
 	"nod/policy"
 	"nod/policy/config"
+	"nod/policy/shell"
 	"nod/policy/store"
 )
 
 func (c *console) policy() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "policy",
-		Short: "Check and explain rules",
+		Short: "Check, explain, test, import and replay rules",
 		Args:  cobra.ArbitraryArgs,
 		RunE:  c.needCommand,
 
 		SuggestionsMinimumDistance: suggestDistance,
 	}
-	cmd.AddCommand(c.policyCheck(), c.policyExplain())
+	cmd.AddCommand(c.policyCheck(), c.policyExplain(), c.policyTest(), c.policyShell(), c.policyReplay())
 	return cmd
 }
 
@@ -33,8 +41,8 @@ func (c *console) policyCheck() *cobra.Command {
 	return c.withJSON(&cobra.Command{
 		Use:   "check [FILE]",
 		Short: "Check config.yaml",
-		Long: `Read config.yaml (or FILE) as nod-desktop does, try the examples of its rules, and print ok, or the errors and
-their lines. The exit status is 1 if there is an error; nod-desktop then asks about everything.`,
+		Long: `Read config.yaml (or FILE) as nod-desktop does, and print ok, or the error and its line. The exit status is
+1 if there is an error; nod-desktop then asks about everything.`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: c.runs(func(_ context.Context, args []string) error {
 			path, err := configPath(args)
@@ -58,6 +66,59 @@ type checkedFile struct {
 	File    string `json:"file"`
 	OK      bool   `json:"ok"`
 	Problem string `json:"problem,omitempty"`
+}
+
+// policyTest returns the command that tries the examples of the rules.
+func (c *console) policyTest() *cobra.Command {
+	return c.withJSON(&cobra.Command{
+		Use:   "test [FILE]",
+		Short: "Test the examples of the rules in config.yaml",
+		Long: `Test every example of every rule in config.yaml (or FILE) and print the results. The exit status is 1 if one
+fails; nod-desktop rejects such a file.`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: c.runs(func(_ context.Context, args []string) error {
+			path, err := configPath(args)
+			if err != nil {
+				return err
+			}
+			return c.testExamples(path)
+		}),
+	}, "print JSON")
+}
+
+func (c *console) testExamples(path string) error {
+	results, err := config.TestExamples(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return &verdict{exitNo, err.Error()}
+	}
+	results = append([]policy.ExampleResult{}, results...) // no examples are an empty list in JSON, too
+	failed := 0
+	for _, r := range results {
+		if r.Problem != "" {
+			failed++
+		}
+	}
+	if err := c.show(results, describeExamples(results, failed)); err != nil || failed == 0 {
+		return err
+	}
+	return &verdict{status: exitNo}
+}
+
+func describeExamples(results []policy.ExampleResult, failed int) string {
+	var b strings.Builder
+	for _, r := range results {
+		mark, want := "ok  ", "match"
+		if !r.Match {
+			want = "no_match"
+		}
+		text := fmt.Sprintf("%s  %s  %s", r.Rule, want, strconv.QuoteToGraphic(r.Text))
+		if r.Problem != "" {
+			mark, text = "FAIL", text+": "+r.Problem
+		}
+		b.WriteString(mark + "  " + text + "\n")
+	}
+	fmt.Fprintf(&b, "%d examples, %d failed\n", len(results), failed)
+	return b.String()
 }
 
 // configPath is the file that args name, which must be there, or the one that nod-desktop reads.
@@ -115,6 +176,10 @@ func openPolicy() (*store.Store, error) {
 	if err != nil {
 		return nil, err
 	}
+	return openPolicyAt(path)
+}
+
+func openPolicyAt(path string) (*store.Store, error) {
 	grants, err := store.GrantsPath()
 	if err != nil {
 		return nil, err
@@ -143,4 +208,85 @@ func (c *console) explainCall(call policy.Call) error {
 		return &verdict{status: exitNo}
 	}
 	return nil
+}
+
+func (c *console) policyShell() *cobra.Command {
+	return &cobra.Command{
+		Use:   "shell",
+		Short: "Say whether shell commands only read",
+		Long: `Read JSON lines {"command": "…", "trusted": true|false} from standard input, and write for each one line
+{"read_only": …, "programs": […], "reason": "…"}, in the same order. Runs nothing and opens no file. trusted means that
+the folder's git repository names no programs. Any other line counts as not read-only.`,
+		Args: noArgs,
+		RunE: c.runs(func(context.Context, []string) error { return c.readCommands() }),
+	}
+}
+
+// verdictLine is what nod policy shell says of one command.
+type verdictLine struct {
+	ReadOnly bool     `json:"read_only"`
+	Programs []string `json:"programs"`
+	Reason   string   `json:"reason"`
+}
+
+func (c *console) readCommands() error {
+	in := bufio.NewReader(c.in)
+	for {
+		line, err := in.ReadBytes('\n')
+		if len(line) > 0 {
+			if err := c.printReply(judgeLine(line)); err != nil {
+				return err
+			}
+		}
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("read standard input: %w", err)
+		}
+	}
+}
+
+// judgeLine judges one line. A file that keeps secrets is not for reading without a prompt, whatever reads it.
+func judgeLine(line []byte) verdictLine {
+	var in struct {
+		Command *string `json:"command"`
+		Trusted bool    `json:"trusted"`
+	}
+	if err := json.Unmarshal(line, &in); err != nil || in.Command == nil {
+		return verdictLine{Reason: `The line is not {"command": "…", "trusted": true|false}.`}
+	}
+	if !utf8.Valid(line) { // the decoder would replace what is not
+		return verdictLine{Reason: "The command is not valid UTF-8."}
+	}
+	return judgeCommand(*in.Command, in.Trusted)
+}
+
+func judgeCommand(command string, trusted bool) verdictLine {
+	a := shell.Analyze(command)
+	v := verdictLine{ReadOnly: a.ReadOnly, Programs: a.Programs, Reason: strings.Join(a.Reasons, " ")}
+	refuse := func(format string, args ...any) {
+		if v.ReadOnly {
+			v.ReadOnly, v.Reason = false, fmt.Sprintf(format, args...)
+		}
+	}
+	for _, folder := range a.Folders {
+		refuse("It changes to %q, which is not a folder below this one.", folder)
+	}
+	for _, folder := range a.Repositories {
+		if folder != "" || !trusted {
+			refuse("Nobody has looked whether the git repository there names programs.")
+		}
+	}
+	if a.Remotes {
+		refuse("Nobody has looked whether the addresses that it prints hold a password or token.")
+	}
+	for _, p := range a.Parts {
+		for _, access := range p.Accesses {
+			if policy.Leaks(access) || shell.Special(access.Path) {
+				refuse("%q may contain keys, passwords or tokens.", access.Path)
+			}
+		}
+	}
+	return v
 }

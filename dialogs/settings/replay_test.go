@@ -66,7 +66,7 @@ func TestTranscriptsCannotBeReplayed(t *testing.T) {
 		t.Errorf("says %q", card.problem.Label.Text)
 	}
 	card.state.Problem = ""
-	answer(&replay.Report{Rules: replay.Rules{}}, nil)
+	answer(&replay.Report{Rules: &replay.Rules{}}, nil)
 	if markup := test.RenderObjectToMarkup(card.content); !strings.Contains(markup, "has no transcripts") {
 		t.Errorf("shows %s", markup)
 	}

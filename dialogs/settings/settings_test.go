@@ -72,7 +72,7 @@ func someReplay(ctx context.Context, _ policy.Policy, progress func(float64)) (*
 	progress(0.5)
 	return &replay.Report{
 		Files: 12, Counts: replay.Counts{Calls: 4210, Asked: 310, Always: 48},
-		Rules: replay.Rules{Counts: replay.Counts{Asked: 96}, Rules: []replay.Rule{
+		Rules: &replay.Rules{Counts: replay.Counts{Asked: 96}, Rules: []replay.Rule{
 			{Rule: policy.Rule{ID: "allow-mix-test", Effect: policy.Allow, Agent: "claude-code",
 				Run: []string{"mix test", "mix format"}}, Spares: 171},
 			{Rule: policy.Rule{ID: "allow-edits", Effect: policy.Allow, Agent: "claude-code",

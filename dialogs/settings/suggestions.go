@@ -186,7 +186,7 @@ func replayAll(ctx context.Context, p policy.Policy, progress func(part float64)
 	if err != nil {
 		return nil, err
 	}
-	files, err := registry.Transcripts()
+	files, err := registry.AllTranscripts()
 	if err != nil {
 		return nil, err
 	}
@@ -194,11 +194,11 @@ func replayAll(ctx context.Context, p policy.Policy, progress func(part float64)
 	for _, f := range files {
 		size += 2 * f.Size // for rules they are read twice
 	}
-	return replay.Run(ctx, files, sim, func(n int64) {
+	return replay.Run(ctx, files, sim, replay.Options{Suggest: true, Progress: func(n int64) {
 		if read += n; size > 0 {
 			progress(min(float64(read)/float64(size), 1)) // files may grow meanwhile
 		}
-	})
+	}})
 }
 
 func (c *replayCard) stop() {
@@ -235,7 +235,7 @@ func figures(f *replay.Report) fyne.CanvasObject {
 
 // rules are the suggested ones, to choose from.
 func (c *replayCard) rules() fyne.CanvasObject {
-	if len(c.found.Rules.Rules) == 0 {
+	if c.found.Rules == nil || len(c.found.Rules.Rules) == 0 {
 		return container.NewStack()
 	}
 	c.choice.locked = c.state.Problem != ""
@@ -255,7 +255,7 @@ func (c *replayCard) rules() fyne.CanvasObject {
 // added removes the rules that were added from the suggested ones.
 func (c *replayCard) added(rules []policy.Rule, err error) {
 	c.problem.Complain(err)
-	if err != nil || c.found == nil {
+	if err != nil || c.found == nil || c.found.Rules == nil {
 		return
 	}
 	left := &c.found.Rules.Rules

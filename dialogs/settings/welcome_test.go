@@ -27,7 +27,7 @@ func welcomed(t *testing.T, o *fakeOperator, theme string) *Window {
 	w.ShowWelcome()
 	w.welcome.replay.run = func(context.Context, policy.Policy, func(float64)) (*replay.Report, error) {
 		return &replay.Report{
-			Files: 9, Counts: replay.Counts{Calls: 1204, Asked: 71, Always: 19}, Rules: replay.Rules{},
+			Files: 9, Counts: replay.Counts{Calls: 1204, Asked: 71, Always: 19}, Rules: &replay.Rules{},
 		}, nil
 	}
 	w.win.Resize(fyne.NewSize(900, 600))

@@ -101,6 +101,31 @@ func TestNewFieldsAreWrittenBack(t *testing.T) {
 	}
 }
 
+func TestTestExamples(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "config.yaml")
+	write(t, path, strings.Replace(exampleFile, "- make install", "- make test", 1))
+	results, err := TestExamples(path)
+	if err != nil || len(results) != 7 {
+		t.Fatalf("%v: %+v", err, results)
+	}
+	failed := 0
+	for _, r := range results {
+		if r.Problem != "" {
+			failed++
+			if r.Rule != "tests" || r.Match || r.Text != "make test" || r.Problem != "the rule matches it" {
+				t.Errorf("failed: %+v", r)
+			}
+		}
+	}
+	if failed != 1 {
+		t.Errorf("%d failed, want one", failed)
+	}
+	write(t, path, "policy: {rules: [{id: x}]}\n")
+	if _, err := TestExamples(path); err == nil {
+		t.Error("a file that is wrong otherwise was tried")
+	}
+}
+
 func openFile(t *testing.T, path string) *File {
 	t.Helper()
 	f, err := Open(path, policy.DefaultPlaces(), slog.New(slog.DiscardHandler), func() {})

@@ -56,13 +56,30 @@ func Check(path string) (Config, error) {
 	return parse(data, path, nil)
 }
 
+// TestExamples reads a configuration and tries every example in it. Unlike [Check] it accepts a file whose examples
+// fail.
+func TestExamples(path string) ([]policy.ExampleResult, error) {
+	data, err := ownfile.Read(path)
+	if err != nil {
+		return nil, err
+	}
+	o, cfg, err := decode(data, path, nil)
+	if err != nil {
+		return nil, err
+	}
+	if err := o.refuseAll(cfg.problems()); err != nil {
+		return nil, err
+	}
+	return cfg.Policy.TryExamples(policy.DefaultPlaces()), nil
+}
+
 // parse reads a configuration. It returns none if any part of the file is wrong. Getenv may be nil.
 func parse(data []byte, path string, getenv func(string) string) (Config, error) {
 	o, cfg, err := decode(data, path, getenv)
 	if err != nil {
 		return Config{}, err
 	}
-	if err := o.refuseAll(cfg.problems()); err != nil {
+	if err := o.refuseAll(cfg.allProblems()); err != nil {
 		return Config{}, err
 	}
 	return cfg, nil

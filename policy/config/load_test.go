@@ -231,7 +231,7 @@ func TestLimits(t *testing.T) {
 	for i := range 20_001 {
 		p.Rules = append(p.Rules, policy.Rule{ID: fmt.Sprint(i), Effect: policy.Deny, Tool: "x"})
 	}
-	if found := p.Problems(policy.DefaultPlaces()); len(found) != 1 || found[0].Key != "policy.rules" {
+	if found := p.Problems(); len(found) != 1 || found[0].Key != "policy.rules" {
 		t.Errorf("too many rules: %v", found)
 	}
 	many := "policy:\n  auto_allow:\n" + strings.Repeat("    - nonsense\n", 100)

@@ -28,10 +28,18 @@ const (
 // Validate reports every problem of a configuration as [*policy.FieldError] values.
 func (c Config) Validate() error {
 	var errs []error
-	for _, p := range c.problems() {
+	for _, p := range c.allProblems() {
 		errs = append(errs, p)
 	}
 	return errors.Join(errs...)
+}
+
+// allProblems lists the problems of values. If there are none, it lists failing examples.
+func (c Config) allProblems() []*policy.FieldError {
+	if found := c.problems(); len(found) > 0 {
+		return found
+	}
+	return c.Policy.FailedExamples(policy.DefaultPlaces())
 }
 
 func (c Config) problems() []*policy.FieldError {
@@ -62,7 +70,7 @@ func (c Config) problems() []*policy.FieldError {
 	if size := c.History.MaxSize; size < 10 || size > maxHistory {
 		add("history.max_size", fmt.Sprintf("%d: want 10 to %d (MB)", size, maxHistory))
 	}
-	return slices.Concat(found, c.Remote.problems(), c.Policy.Problems(policy.DefaultPlaces()))
+	return slices.Concat(found, c.Remote.problems(), c.Policy.Problems())
 }
 
 func problem(err error) string {

@@ -37,7 +37,7 @@ func BenchmarkRun(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		report, err := replay.Run(b.Context(), files, sim, func(int64) {})
+		report, err := replay.Run(b.Context(), files, sim, replay.Options{})
 		if err != nil || report.Calls < 100_000 {
 			b.Fatalf("%+v, %v", report, err)
 		}

@@ -1,8 +1,7 @@
 package replay_test
 
 import (
-	"os"
-	"path/filepath"
+	"encoding/json"
 	"testing"
 
 	"nod/agents/registry"
@@ -20,19 +19,7 @@ const (
 // TestFigures prints how often nod would have asked in real work, and fails when it would more often than it did.
 func TestFigures(t *testing.T) {
 	t.Setenv("HOME", "/home/dev") // whose transcripts they are
-	here, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
-	folder := t.TempDir() // of both agents
-	for _, name := range []string{"projects", "sessions"} {
-		if err := os.Symlink(filepath.Join(here, "testdata"), filepath.Join(folder, name)); err != nil {
-			t.Skip(err)
-		}
-	}
-	t.Setenv("CLAUDE_CONFIG_DIR", folder)
-	t.Setenv("CODEX_HOME", folder)
-	files, err := registry.Transcripts()
+	files, err := registry.Transcripts([]string{"testdata"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,18 +38,26 @@ func TestFigures(t *testing.T) {
 		if tt.isContained {
 			sim.InSandbox()
 		}
-		r, err := replay.Run(t.Context(), files, sim, func(int64) {})
+		r, err := replay.Run(t.Context(), files, sim, replay.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if r.Files != 4 || r.Calls < 900 {
-			t.Errorf("%d transcripts with %d calls; want 4 with at least 900", r.Files, r.Calls)
+		if r.Files != 4 || r.Calls+r.Questions != 960 || r.Skipped != 0 {
+			t.Errorf("%d transcripts with %d calls, %d lines skipped; want 4 with 960", r.Files, r.Calls+r.Questions,
+				r.Skipped)
 		}
-		asked, always := 100*float64(r.Asked)/float64(r.Calls), 100*float64(r.Always)/float64(r.Calls)
-		t.Logf("%s: of 100 calls %.1f are asked about, and %.1f with \"always\"", tt.name, asked, always)
-		if asked > tt.asked || always > tt.always {
+		for _, p := range append([]replay.Part{{Name: "all", Counts: r.Counts}}, r.Projects...) {
+			t.Logf("%s, %s: of 100 calls %.1f are asked about, and %.1f with \"always\"", tt.name, p.Name,
+				asked(p.Counts), p.PerHundred())
+		}
+		if asked(r.Counts) > tt.asked || r.PerHundred() > tt.always {
 			t.Errorf("%s: of 100 calls %.1f are asked about, want at most %.1f; with \"always\" %.1f, want at most %.1f",
-				tt.name, asked, tt.asked, always, tt.always)
+				tt.name, asked(r.Counts), tt.asked, r.PerHundred(), tt.always)
+		}
+		if _, err := json.Marshal(r); err != nil {
+			t.Error(err)
 		}
 	}
 }
+
+func asked(c replay.Counts) float64 { return 100 * float64(c.Asked) / float64(c.Calls) }

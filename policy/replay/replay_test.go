@@ -4,8 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"iter"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -17,8 +19,9 @@ var start = time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
 
 // past is a transcript in memory: what to call, and seconds since start.
 type past struct {
-	calls []pastCall
-	err   error
+	calls   []pastCall
+	skipped int
+	err     error
 }
 
 type pastCall struct {
@@ -35,7 +38,8 @@ func (p past) Calls() iter.Seq2[time.Time, policy.Call] {
 		}
 	}
 }
-func (p past) Err() error { return p.err }
+func (p past) Skipped() int { return p.skipped }
+func (p past) Err() error   { return p.err }
 
 func (p past) file(name string) File {
 	return File{
@@ -72,27 +76,44 @@ func TestRunCounts(t *testing.T) {
 	elsewhere := bash(5, "make")
 	elsewhere.call.CWD, elsewhere.call.Agent = "/srv/web", "codex"
 	files := []File{
-		past{calls: []pastCall{
+		past{skipped: 2, calls: []pastCall{
 			bash(1, "ls"), bash(2, "make"), bash(3, "make"), bash(4, "rm -rf /"), {5, question},
 		}}.file("a"),
-		past{calls: []pastCall{elsewhere}}.file("b"),
-		past{}.file("c"),
+		past{calls: []pastCall{elsewhere}, skipped: 1}.file("b"),
+		past{skipped: 4}.file("c"),
 	}
 	sim := simulation(t, policy.Rule{ID: "no", Effect: policy.Deny, Command: "rm -rf /"})
 	read := int64(0)
-	r, err := Run(t.Context(), files, sim, func(n int64) { read += n })
+	r, err := Run(t.Context(), files, sim, Options{Progress: func(n int64) { read += n }})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := (Counts{Calls: 5, Asked: 3, Always: 2}); r.Counts != want || r.Files != 3 || len(r.Rules.Rules) != 0 {
+	want := Counts{Calls: 5, Passed: 1, Asked: 3, Denied: 1, Always: 2}
+	if r.Counts != want || r.Files != 3 || r.Skipped != 7 || r.Questions != 1 || r.Left != 0 || r.Rules != nil {
 		t.Errorf("%+v", r)
 	}
-	if read != 60 {
-		t.Errorf("%d bytes were told of, want 60", read)
+	if read != 30 {
+		t.Errorf("%d bytes were told of, want 30", read)
+	}
+	shop := Counts{Calls: 4, Passed: 1, Asked: 2, Denied: 1, Always: 1}
+	web := Counts{Calls: 1, Asked: 1, Always: 1}
+	if !slices.Equal(r.Agents, []Part{{"claude-code", shop}, {"codex", web}}) {
+		t.Errorf("agents: %+v", r.Agents)
+	}
+	if !slices.Equal(r.Projects, []Part{{"/srv/shop", shop}, {"/srv/web", web}}) {
+		t.Errorf("projects: %+v", r.Projects)
+	}
+	if len(r.List) != 2 || r.List[0].Reason == "" {
+		t.Fatalf("list: %+v", r.List)
+	}
+	r.List[0].Reason = ""
+	if want := (askedCall{Agent: "claude-code", Tool: "Bash", Call: "make", Times: 2, Always: 1}); r.List[0] != want {
+		t.Errorf("got %+v, want %+v", r.List[0], want)
+	}
+	if got := r.PerHundred(); got != 40 {
+		t.Errorf("%v in 100", got)
 	}
 }
-
-func ignore(int64) {}
 
 func TestRunFails(t *testing.T) {
 	broken := errors.New("broken disk")
@@ -103,14 +124,14 @@ func TestRunFails(t *testing.T) {
 		"fails without call": past{err: broken}.file("x"),
 		"fails after a call": past{calls: []pastCall{bash(1, "ls")}, err: broken}.file("x"),
 	} {
-		if _, err := Run(t.Context(), []File{f}, simulation(t), ignore); !errors.Is(err, broken) {
+		if _, err := Run(t.Context(), []File{f}, simulation(t), Options{}); !errors.Is(err, broken) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	files := []File{past{calls: []pastCall{bash(1, "ls")}}.file("x")}
-	if _, err := Run(ctx, files, simulation(t), ignore); !errors.Is(err, context.Canceled) {
+	if _, err := Run(ctx, files, simulation(t), Options{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 }
@@ -126,7 +147,7 @@ func TestSuggest(t *testing.T) {
 		edit(10, "/srv/other/a.go"), edit(11, "/srv/shop/.git/config"),
 	}
 	sim := simulation(t, policy.Rule{ID: "allow-make", Effect: policy.Allow, Command: "make all"})
-	r, err := Run(t.Context(), []File{past{calls: calls}.file("a")}, sim, ignore)
+	r, err := Run(t.Context(), []File{past{calls: calls}.file("a")}, sim, Options{Suggest: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,5 +165,28 @@ func TestSuggest(t *testing.T) {
 		if err := errors.Join(s.Rule.Validate(), s.Rule.CheckExamples()); err != nil || s.Rule.Note == "" {
 			t.Errorf("%+v: %v", s.Rule, err)
 		}
+	}
+}
+
+// A report does not grow with what it reports on.
+func TestReportIsBounded(t *testing.T) {
+	var calls []pastCall
+	for i := range maxListed + 10 {
+		input, _ := json.Marshal(map[string]string{"url": fmt.Sprint(i, strings.Repeat("x", 2*maxCallText))})
+		call := policy.Call{Agent: fmt.Sprint("agent ", i), Tool: "frobnicate", Input: policy.ReadInput(input)}
+		calls = append(calls, pastCall{i, call})
+	}
+	r, err := Run(t.Context(), []File{past{calls: calls}.file("a")}, simulation(t), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(r.List) != maxListed || r.Left != 10 || len(r.Agents) != maxListed+1 {
+		t.Errorf("%d listed, %d left out, %d agents", len(r.List), r.Left, len(r.Agents))
+	}
+	if n := len([]rune(r.List[0].Call)); n != maxCallText {
+		t.Errorf("%d characters of a call", n)
+	}
+	if i := slices.IndexFunc(r.Agents, func(p Part) bool { return p.Name == others }); i < 0 || r.Agents[i].Calls != 10 {
+		t.Error("the others are not together")
 	}
 }

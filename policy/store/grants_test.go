@@ -413,6 +413,24 @@ func TestCommandGrantsAreKept(t *testing.T) {
 	}
 }
 
+// A store's simulation goes by its configuration, and not by the grants that there are.
+func TestStoreSimulates(t *testing.T) {
+	s, err := Open(filepath.Join(t.TempDir(), "config.yaml"), filepath.Join(t.TempDir(), "grants.json"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Grant(bash("make"), policy.Always, policy.CoverInput); err != nil {
+		t.Fatal(err)
+	}
+	sim, err := s.Simulate()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !sim.Answer(bash("make"), time.Now()) {
+		t.Error("a grant counts")
+	}
+}
+
 // An error comes without a configuration that could allow anything, and nothing makes the loader panic.
 func FuzzLoad(f *testing.F) {
 	for _, pattern := range []string{

@@ -195,6 +195,14 @@ func (s *Store) Suggest(ctx context.Context, past []policy.Past) ([]policy.Sugge
 	return sim.Suggest(ctx, past, time.Now())
 }
 
+// Simulate returns a simulation by the store's configuration, without its grants.
+func (s *Store) Simulate() (*policy.Simulation, error) {
+	if err := s.State().Err; err != nil {
+		return nil, err
+	}
+	return policy.NewSimulation(s.Config().Policy, s.places)
+}
+
 // Err says why the configuration or the grants are broken; nil while both are good.
 func (s *Store) Err() error { return errors.Join(s.State().Err, s.grantsErr()) }
 

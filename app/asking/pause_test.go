@@ -86,13 +86,3 @@ func TestClockNamesTheDayWhenItIsAnother(t *testing.T) {
 		t.Errorf("next day: %q", got)
 	}
 }
-
-// same answers every prompt alike.
-type same struct {
-	answer interact.Answer
-	err    error
-}
-
-func (s same) Prompt(context.Context, interact.Request, policy.Decision) (interact.Answer, error) {
-	return s.answer, s.err
-}

@@ -1,7 +1,10 @@
 package asking
 
 import (
+	"fmt"
 	"maps"
+	"os"
+	"runtime"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -90,6 +93,44 @@ func TestAPromptOfWhichTheWindowsDie(t *testing.T) {
 				d.wantPending(d.ask("later"))
 			})
 		})
+	}
+}
+
+// Windows that wait for a processor do not hang.
+func TestWindowsOnABusyMachine(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newDesk(t)
+		d.wantPending(d.ask("a"))
+		p := d.now()
+		p.hangs.Store(true)
+		const slow = 10 // of the time, one tenth is theirs
+		for waited := time.Duration(0); waited < slow/2*pingPatience; waited += time.Second {
+			p.waited.Add(int64(time.Second * (slow - 1) / slow))
+			time.Sleep(time.Second)
+		}
+		if p.killed.Load() {
+			t.Fatal("they were ended although they had half of their time")
+		}
+		time.Sleep(pingPatience)
+		if !p.killed.Load() {
+			t.Error("they still run although they had their time, and all of the machine")
+		}
+	})
+}
+
+func TestUsage(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("only Linux tells")
+	}
+	if _, err := os.ReadFile("/proc/self/schedstat"); err != nil {
+		t.Skip(err)
+	}
+	before := usageOf(os.Getpid())
+	if before == (usage{}) {
+		t.Errorf("%+v", before)
+	}
+	if gone := usageOf(1 << 30); gone != (usage{}) {
+		t.Error(fmt.Sprint("of no process: ", gone))
 	}
 }
 

@@ -20,9 +20,39 @@ import (
 type process struct {
 	pid     int
 	session *operator.Session
-	hangUp  func()       // closes nod's end of the connection, at which the process ends by itself
-	kill    func()       // ends it at once
+	hangUp  func() // closes nod's end of the connection, at which the process ends by itself
+	kill    func() // ends it at once
+	usage   func() usage
 	exited  <-chan error // receives once how it ended
+}
+
+// usage is how much of the machine a process used, as far as the system tells.
+type usage struct {
+	ran    time.Duration // its first thread, which has the windows
+	waited time.Duration // its threads for a processor, in all
+}
+
+// stopwatch returns a function that returns how long the process has had since to do something: the time without what
+// it waited for a processor, so that windows on a busy machine are not taken for windows that hang.
+func (p *process) stopwatch() func() time.Duration {
+	began, before := time.Now(), p.usage()
+	return func() time.Duration {
+		now := p.usage()
+		return max(now.ran-before.ran, time.Since(began)-(now.waited-before.waited))
+	}
+}
+
+// leastPatience is how long nod waits at least between two looks at that.
+const leastPatience = 100 * time.Millisecond
+
+// ping makes the windows handle an event. It fails if they have not within [pingPatience].
+func (p *process) ping(ctx context.Context) error {
+	for had := p.stopwatch(); ; {
+		err := p.session.Ping(ctx, max(pingPatience-had(), leastPatience))
+		if err == nil || had() >= pingPatience {
+			return err
+		}
+	}
 }
 
 // end ends the process, at once if why says that it hangs. It returns why the process ended: nil if nod wanted that.
@@ -95,6 +125,7 @@ func (d *Desk) startWindows(ctx context.Context, op operator.Operator) (*process
 		pid: cmd.Process.Pid, session: session, exited: exited,
 		hangUp: func() { _ = conn.CloseWrite() },
 		kill:   func() { _ = cmd.Process.Kill() },
+		usage:  func() usage { return usageOf(cmd.Process.Pid) },
 	}, nil
 }
 

@@ -19,11 +19,10 @@ import (
 )
 
 const (
-	startPatience = 30 * time.Second // how long the windows process may take to introduce itself, on a busy machine
+	startPatience = 10 * time.Second // how long the windows process may take to introduce itself
 	pingEvery     = 2 * time.Second  // while something is on screen or should be …
 	pingRarely    = 30 * time.Second // … and has been for minutes: each ping wakes them
-	pingPatience  = 20 * time.Second // how long the windows may take to handle an event, on a busy machine
-	leastIdle     = 6 * time.Second  // a window that was just wanted may not be open yet
+	pingPatience  = 6 * time.Second  // how long the windows may take to handle an event; see [process.stopwatch]
 	endPatience   = 3 * time.Second  // how long the windows process may take to end by itself
 	maxDeaths     = 3                // of the windows process within deathWindow; then nobody is asked for a while
 	deathWindow   = time.Minute
@@ -657,18 +656,23 @@ func (w *windows) runProcess(ctx context.Context, op operator.Operator) error {
 	if err != nil {
 		return err
 	}
-	began := time.Now()
+	began, had := time.Now(), p.stopwatch()
 	w.setProcess(p)
 	defer w.setProcess(nil)
 	defer w.changed.Send()
-	select {
-	case <-p.session.Ready():
-	case <-p.session.Done():
-		return p.end(errEnded)
-	case <-ctx.Done():
-		return p.end(nil)
-	case <-time.After(startPatience):
-		return p.end(fmt.Errorf("the windows did not start within %v", startPatience))
+	for isUp := false; !isUp; {
+		select {
+		case <-p.session.Ready():
+			isUp = true
+		case <-p.session.Done():
+			return p.end(errEnded)
+		case <-ctx.Done():
+			return p.end(nil)
+		case <-time.After(max(startPatience-had(), leastPatience)):
+			if had() >= startPatience {
+				return p.end(fmt.Errorf("the windows did not start within %v", startPatience))
+			}
+		}
 	}
 	w.mu.Lock()
 	w.used = time.Now() // how long it took to come up is not idle time
@@ -700,7 +704,7 @@ var errEnded = errors.New("the windows ended by themselves")
 func (w *windows) watch(ctx context.Context, p *process) error {
 	for pinged := time.Now(); ; {
 		busy, used := w.state()
-		next := max(w.keep(), leastIdle) - time.Since(used)
+		next := max(w.keep(), pingPatience) - time.Since(used) // a window that was just wanted may not be open yet
 		switch {
 		case busy:
 			next = min(max(pingEvery, time.Since(used)/2), pingRarely) - time.Since(pinged)
@@ -717,7 +721,7 @@ func (w *windows) watch(ctx context.Context, p *process) error {
 		case <-time.After(next):
 		}
 		if busy {
-			if err := p.session.Ping(ctx, pingPatience); err != nil {
+			if err := p.ping(ctx); err != nil {
 				return err
 			}
 			w.forgive()

@@ -50,6 +50,7 @@ type fakeProcess struct {
 	news   changes.Signal // the journal has other entries
 	hangs  atomic.Bool    // it answers no ping
 	killed atomic.Bool
+	waited atomic.Int64 // for a processor
 	die    context.CancelCauseFunc
 }
 
@@ -153,6 +154,7 @@ func (d *desk) start(context.Context, operator.Operator) (*process, error) {
 		session: session, exited: exited,
 		hangUp: func() { _ = toWindows.Close() },
 		kill:   func() { p.killed.Store(true); die(errKilled) },
+		usage:  func() usage { return usage{waited: time.Duration(p.waited.Load())} },
 	}, nil
 }
 

@@ -77,13 +77,16 @@ func run(m *testing.M) int {
 
 // build builds the programs into dir, with more flags for the Go tool.
 func build(dir string, flags ...string) error {
-	for _, args := range [][]string{
-		{"-o", filepath.Join(dir, "nod"), "../cmd/nod/front"},
-		{"-o", filepath.Join(dir, "nod-cli"), "../cmd/nod"},
-		{"-o", filepath.Join(dir, "nod-desktop"), ".."},
-		{"-tags", "migrated_fynedo,release", "-o", filepath.Join(dir, "nod-dialogs"), "../cmd/nod-dialogs"},
+	for folder, name := range map[string]string{
+		"../cmd/nod/front": "nod", "../cmd/nod": "nod-cli", "..": "nod-desktop", "../cmd/nod-dialogs": "nod-dialogs",
 	} {
-		cmd := exec.Command("go", slices.Concat([]string{"build", "-buildvcs=false"}, flags, args)...)
+		cmd := exec.Command("go", slices.Concat([]string{"build", "-buildvcs=false", "-tags", "migrated_fynedo,release"},
+			flags, []string{"-o", filepath.Join(dir, name), folder})...)
+		needsC := "0"
+		if name == "nod-dialogs" {
+			needsC = "1"
+		}
+		cmd.Env = append(os.Environ(), "CGO_ENABLED="+needsC)
 		if out, err := cmd.CombinedOutput(); err != nil {
 			return fmt.Errorf("go build: %w\n%s", err, out)
 		}

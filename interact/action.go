@@ -62,7 +62,7 @@ var knownActions = []struct {
 var gists = []string{"command", "cmd", "file_path", "filePath", "path", "url", "plan"}
 
 func (a Approve) Action() Action {
-	fields := a.reading().fields
+	fields := a.fields()
 	missing := func(name string) bool { return fields[name] == nil }
 	switch {
 	case a.Tool == ExitPlanMode && !missing("plan"):
@@ -85,7 +85,7 @@ func (a Approve) Action() Action {
 func (r Request) Gist() string {
 	switch b := r.Body.(type) {
 	case Approve:
-		fields := b.reading().fields
+		fields := b.fields()
 		for _, name := range gists {
 			var text string
 			if json.Unmarshal(fields[name], &text) == nil {

@@ -188,37 +188,42 @@ type Approve struct {
 	// Undoes says that a snapshot of the project is kept before the call changes files of it.
 	Undoes bool `json:"-"`
 
-	read *readInput // nil: nobody has kept it
+	read *readInput // nil: the input is not kept
 }
 
 // readInput is what an input says.
 type readInput struct {
 	input  policy.Input
-	fields map[string]jsontext.Value // none if two readers could read them differently
+	fields map[string]jsontext.Value
 }
 
 // Keep returns the approval with its input read, so that neither [Approve.Call] nor what is shown of it reads the input
 // again, or its command. It is for requests that are pending.
 func (a Approve) Keep() Approve {
 	if !a.isKept() {
-		a.read = a.reading()
-		a.read.input = a.read.input.Keep()
+		a.read = &readInput{policy.ReadInput(a.Input).Keep(), a.fields()}
 	}
 	return a
 }
 
 func (a Approve) isKept() bool { return a.read != nil && bytes.Equal(a.read.input.Raw, a.Input) }
 
-// reading returns what the input says.
-func (a Approve) reading() *readInput {
+func (a Approve) input() policy.Input {
 	if a.isKept() {
-		return a.read
+		return a.read.input
 	}
-	read := &readInput{input: policy.ReadInput(a.Input)}
-	if strict.Unmarshal(a.Input, &read.fields) != nil {
-		read.fields = nil
+	return policy.ReadInput(a.Input)
+}
+
+// fields returns the input's fields; none if two readers could read them differently.
+func (a Approve) fields() (fields map[string]jsontext.Value) {
+	if a.isKept() {
+		return a.read.fields
 	}
-	return read
+	if strict.Unmarshal(a.Input, &fields) != nil {
+		return nil
+	}
+	return fields
 }
 
 // Call is the call for the policy to decide on.
@@ -229,7 +234,7 @@ func (a Approve) Call(who Requester) policy.Call {
 	}
 	return policy.Call{
 		Agent: who.Agent, Session: who.Session, CWD: who.Folder(), Programs: programs,
-		Tool: a.Tool, Input: a.reading().input, Declared: a.Class, Refused: a.Refused,
+		Tool: a.Tool, Input: a.input(), Declared: a.Class, Refused: a.Refused,
 		Contains: a.Contains, OnlyReads: a.OnlyReads, Undoes: a.Undoes,
 	}
 }

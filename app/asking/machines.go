@@ -278,14 +278,14 @@ func (m *machines) Policy() (remote.Policy, error) {
 	return p, nil
 }
 
-// greet has all machines hear at once of another policy, other desks, and that they are paired.
+// greet tells all connected machines at once that they are paired, which other desks are, and what the policy is.
 func (m *machines) greet() {
 	for _, one := range m.made() {
 		one.Greet()
 	}
 }
 
-// made lists the lines that could be made.
+// made lists the lines that were made without an error.
 func (m *machines) made() []*machineLine {
 	m.mu.Lock()
 	defer m.mu.Unlock()

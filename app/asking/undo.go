@@ -81,7 +81,7 @@ func (u *undos) all() []operator.Undo {
 	return list
 }
 
-// revoked says which grants are gone.
+// revoked names the grants that are gone.
 func revoked(before, after []policy.Grant) string {
 	var shown []string
 	for _, g := range before {

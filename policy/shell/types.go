@@ -264,7 +264,7 @@ func (r *reading) judgePatterns() string {
 		}
 	}
 	for _, pattern := range r.patterns {
-		if err := language.Regexp(pattern, kinds...); err != nil {
+		if err := language.Regexp(pattern, kinds[0], kinds[1:]...); err != nil {
 			return err.Error()
 		}
 	}

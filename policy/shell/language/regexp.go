@@ -21,8 +21,8 @@ const (
 // those that may take endless time on a short line: with a reference such as \1, and, where all ways to match are
 // tried, with repetitions inside or beside one another. What programs would refuse themselves may pass. Of several
 // syntaxes in which a pattern may be, it is held to each.
-func Regexp(pattern string, kinds ...Syntax) error {
-	for _, kind := range kinds {
+func Regexp(pattern string, kind Syntax, others ...Syntax) error {
+	for _, kind := range append([]Syntax{kind}, others...) {
 		if _, err := measure(pattern, kind); err != nil {
 			return err
 		}

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"log/slog"
 	"math/rand/v2"
@@ -28,19 +27,12 @@ import (
 	"nod/policy/config"
 )
 
-// sizesOfJournals are how many entries the journals have that are measured: not a million when the run is quick and has
-// none of that size from before.
-func (b *bench) sizesOfJournals() []int {
-	_, err := os.Stat(b.journalPath(journalSizes[2]))
-	if b.quick && err != nil {
-		return journalSizes[:2]
+// entriesOfJournal is how many entries the journal has that is searched.
+func (b *bench) entriesOfJournal() int {
+	if b.quick {
+		return 10_000
 	}
-	return journalSizes
-}
-
-// journalPath is where a journal of so many entries lies, for this time and the next.
-func (b *bench) journalPath(entries int) string {
-	return filepath.Join(b.out, "journals", strconv.Itoa(entries)+".db")
+	return 1_000_000
 }
 
 // openJournal opens a journal that loses nothing.
@@ -52,7 +44,7 @@ func openJournal(path string) *journal.Journal {
 
 // bigJournal returns the path of a journal with so many entries, written as nod writes it.
 func (b *bench) bigJournal(entries int) (path string, err error) {
-	path = b.journalPath(entries)
+	path = filepath.Join(b.out, "journals", strconv.Itoa(entries)+".db")
 	if whole, err := hasEntries(path, entries); err != nil || whole {
 		return path, err
 	}
@@ -61,7 +53,7 @@ func (b *bench) bigJournal(entries int) (path string, err error) {
 			return "", err
 		}
 	}
-	fmt.Printf("writing a journal of %s entries, once\n", thousands(entries))
+	fmt.Printf("writing a journal of %d entries, once\n", entries)
 	j := openJournal(path)
 	err = settleAll(b.ctx, j, entries)
 	for err == nil && !isIndexed(path, entries) {
@@ -117,21 +109,6 @@ func isIndexed(path string, entries int) bool {
 	return err == nil && last >= entries
 }
 
-// copyFile copies a file that may be written to afterwards.
-func copyFile(from, to string) error {
-	in, err := os.Open(from)
-	if err != nil {
-		return err
-	}
-	defer in.Close()
-	out, err := os.OpenFile(to, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(out, in)
-	return errors.Join(err, out.Close())
-}
-
 // bigEntry is the k-th of a year's entries: nine of ten pass by policy, and a few are denied or missed.
 func bigEntry(k, of int) interact.Record {
 	random := rand.New(rand.NewPCG(uint64(k), 0))
@@ -174,11 +151,3 @@ func bigEntry(k, of int) interact.Record {
 }
 
 func pick(random *rand.Rand, from ...string) string { return from[random.IntN(len(from))] }
-
-// thousands writes a number with commas, as people read it.
-func thousands(n int) string {
-	if n < 1000 {
-		return strconv.Itoa(n)
-	}
-	return fmt.Sprintf("%s,%03d", thousands(n/1000), n%1000)
-}

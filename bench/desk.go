@@ -96,11 +96,6 @@ func (d *desk) close() {
 // project is the folder that agents work in.
 func (d *desk) project() string { return filepath.Join(d.Home(), "src", "shop") }
 
-// journalPath is where nod has its journal.
-func (d *desk) journalPath() string {
-	return filepath.Join(d.Home(), ".local", "share", "nod", "nod.db")
-}
-
 // endpoint is where nod listens.
 func (d *desk) endpoint() (endpoint.Endpoint, error) {
 	return endpoint.Read(filepath.Join(d.Runtime(), "nod"))
@@ -178,8 +173,8 @@ func (d *desk) question(command string) *exec.Cmd {
 }
 
 // painted waits until a window is on the screen with something drawn in it: until then it has one colour, or shows what
-// was there before. It is not of the process that is gone. It gives up when whoever asked has ended.
-func (d *desk) painted(ended <-chan struct{}, gone int) error {
+// was there before. It gives up when whoever asked has ended.
+func (d *desk) painted(ended <-chan struct{}) error {
 	ctx, cancel := context.WithTimeout(d.b.ctx, patience)
 	defer cancel()
 	go func() {
@@ -191,7 +186,7 @@ func (d *desk) painted(ended <-chan struct{}, gone int) error {
 	}()
 	return d.Screen.Await(ctx, "a window with something drawn in it", func() (bool, error) {
 		all, err := d.Screen.Windows()
-		i := slices.IndexFunc(all, func(w desktop.Window) bool { return w.Visible && (gone == 0 || w.PID != gone) })
+		i := slices.IndexFunc(all, func(w desktop.Window) bool { return w.Visible })
 		if err != nil || i < 0 {
 			return false, err
 		}

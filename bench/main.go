@@ -61,9 +61,7 @@ var measurements = []measurement{
 	{"Hooks", hooksHow, (*bench).hooks},
 	{"Windows", windowsHow, (*bench).windows},
 	{"Rest", restHow, (*bench).rest},
-	{"Start", startHow, (*bench).start},
 	{"History", historyHow, (*bench).history},
-	{"Machines", machinesHow, (*bench).machines},
 	{"Sizes", sizesHow, (*bench).sizes},
 }
 

@@ -60,7 +60,7 @@ func (d *desk) firstFrame(cmd *exec.Cmd) (took time.Duration, err error) {
 	if err != nil {
 		return 0, err
 	}
-	if err := d.painted(ended, 0); err != nil {
+	if err := d.painted(ended); err != nil {
 		return 0, err
 	}
 	took = time.Since(begin)
@@ -82,5 +82,5 @@ func (d *desk) showQuestion() error {
 	if err != nil {
 		return err
 	}
-	return d.painted(ended, 0)
+	return d.painted(ended)
 }

@@ -3,19 +3,17 @@ package report
 import (
 	"fmt"
 	"regexp"
-	"slices"
 	"strings"
 )
 
-// Documents quote a report between these marks. The first may name a group of the report, whose table it then holds:
-// all of it, or after a colon the figures with that text in their names. Without a name the README's figures are meant,
-// and with "machine" what the report was measured on.
+// Documents quote a report between these marks. The first may name a group of the report, whose table it then holds.
+// Without a name the README's figures are meant, and with "machine" what the report was measured on.
 const (
 	endMark     = "<!-- figures: end -->"
 	machineName = "machine"
 )
 
-var beginMark = regexp.MustCompile(`<!-- figures: begin(?: ([a-z][a-z ]*[a-z])(?:: ([^<>]+))?)? -->`)
+var beginMark = regexp.MustCompile(`<!-- figures: begin(?: ([a-z]+))? -->`)
 
 // Fill replaces what a document has between marks by what the report says.
 func (r Report) Fill(document string) (string, error) {
@@ -26,14 +24,11 @@ func (r Report) Fill(document string) (string, error) {
 		if at == nil {
 			break
 		}
-		begin, name, only := rest[at[0]:at[1]], "", ""
+		begin, name := rest[at[0]:at[1]], ""
 		if at[2] >= 0 {
 			name = rest[at[2]:at[3]]
 		}
-		if at[4] >= 0 {
-			only = rest[at[4]:at[5]]
-		}
-		text, err := r.quote(name, only)
+		text, err := r.quote(name)
 		if err != nil {
 			return "", err
 		}
@@ -51,8 +46,8 @@ func (r Report) Fill(document string) (string, error) {
 	return b.String(), nil
 }
 
-// quote is what stands between marks with that name. The names of the figures contain only.
-func (r Report) quote(name, only string) (string, error) {
+// quote is what stands between marks with that name.
+func (r Report) quote(name string) (string, error) {
 	switch name {
 	case "":
 		return r.Headlines(), nil
@@ -67,10 +62,6 @@ func (r Report) quote(name, only string) (string, error) {
 	g, found := r.Group(name)
 	if !found {
 		return "", fmt.Errorf("the report has no group %q: see the names of make bench -only", name)
-	}
-	g.Figures = slices.DeleteFunc(slices.Clone(g.Figures), func(f Figure) bool { return !strings.Contains(f.Name, only) })
-	if len(g.Figures) == 0 {
-		return "", fmt.Errorf("the group %q has no figure with %q in its name", name, only)
 	}
 	return g.Table(), nil
 }

@@ -101,19 +101,6 @@ func TestFill(t *testing.T) {
 			want: "<!-- figures: begin calls -->" + call + "<!-- figures: end -->\n<!-- figures: begin calls -->" + call +
 				"<!-- figures: end -->",
 		},
-		"a group of two words": {
-			document: "<!-- figures: begin at rest --><!-- figures: end -->",
-			want: "<!-- figures: begin at rest -->\n\n| figure | nod |\n| --- | ---: |\n| processor time | 0.04 % |\n\n" +
-				"<!-- figures: end -->",
-		},
-		"some figures of a group": {
-			document: "<!-- figures: begin calls: over HTTP --><!-- figures: end -->",
-			want:     "<!-- figures: begin calls: over HTTP -->" + call + "<!-- figures: end -->",
-		},
-		"no figure of a group": {
-			document: "<!-- figures: begin calls: by post --><!-- figures: end -->",
-			problem:  `no figure with "by post"`,
-		},
 		"the machine": {
 			document: "<!-- figures: begin machine --><!-- figures: end -->",
 			want: "<!-- figures: begin machine -->\n\nMeasured on 2030-05-06 07:08 UTC, in 1m1s.\n\n" +

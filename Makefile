@@ -85,12 +85,12 @@ soak: MINUTES = 60
 soak: setup-test build ## have nod work for MINUTES, and see that nothing grows
 	NOD_E2E=1 NOD_BIN=$(CURDIR)/bin go test -count=1 -timeout 0 -v -run TestSoak ./e2e -args -soak $(MINUTES)m
 
-# How often make kill kills a process of nod's.
-KILLS     ?= 3000
+# How often make kill kills a process of nod's, and again with a relay and a phone.
+KILLS     ?= 1000
 
 kill: setup-test build ## kill nod's processes KILLS times, from SEED on, and see that nothing is lost or counts twice
-	NOD_E2E=1 NOD_BIN=$(CURDIR)/bin go test -count=1 -timeout 0 -v -run 'TestKill$$' ./e2e -args -kills $(KILLS) \
-		-kill-seed $(SEED)
+	NOD_E2E=1 NOD_BIN=$(CURDIR)/bin go test -count=1 -timeout 0 -v -run 'TestKill(Mixed)?$$' ./e2e -args -kills $(KILLS) \
+		-mixed-kills $(KILLS) -kill-seed $(SEED)
 
 # How often make failures brings about each failure.
 ROUNDS    ?= 10

@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/google/uuid"
+
 	"nod/api"
 	"nod/interact"
 )
@@ -115,17 +117,29 @@ func (a *audit) checkEntry(id interact.ID, answer interact.Answer) {
 	}
 }
 
-// markOf is the mark that an answer of the stand-in carries.
-func markOf(a interact.Answer) string { return strings.Join(a.Shown.Facts, " ") }
+// markOf is the mark that an answer carries. In one of the phone's it is what was written, if anything was.
+func markOf(a interact.Answer) string {
+	if a.Device == "" {
+		return strings.Join(a.Shown.Facts, " ")
+	}
+	words := a.Reason + a.Text
+	for _, v := range a.Values {
+		words += strings.Join(v.Items, " ")
+	}
+	return words
+}
 
 // checkNotes holds what the person did with a request against its entry.
 func (a *audit) checkNotes(id interact.ID, notes []note) {
 	entry, isKept := a.entryOf(id)
+	taken := slices.DeleteFunc(slices.Clone(notes), func(n note) bool { return n.What != isTaken })
 	if !isKept {
-		a.find(lost, id, "the person saw it, and the journal has no outcome")
+		// What a relay has ended while the desk was dead is not in the desk's journal, if nobody's answer was taken.
+		if !isOfRelay(id) || len(taken) > 0 {
+			a.find(lost, id, "the person saw it, and the journal has no outcome")
+		}
 		return
 	}
-	taken := slices.DeleteFunc(slices.Clone(notes), func(n note) bool { return n.What != isTaken })
 	if len(taken) > 1 {
 		a.find(doubled, id, "%d answers were taken", len(taken))
 	}
@@ -136,6 +150,9 @@ func (a *audit) checkNotes(id interact.ID, notes []note) {
 		}
 	}
 }
+
+// isOfRelay reports whether a request of the journal came through a relay: the desk gives it an ID of another version.
+func isOfRelay(id interact.ID) bool { return uuid.MustParse(string(id)).Version() == 8 }
 
 // checkDrafts fails when a prompt came back without what was saved of its draft. What was typed and not yet saved when
 // a process was killed may be there or not.
@@ -182,6 +199,8 @@ func (a *audit) checkStory(s *story) {
 			a.checkHook(s, r)
 		case r.err != nil:
 			a.checkFailure(s, r)
+		case r.id != "" && r.outcome != api.Pending && s.remote:
+			a.checkRemote(s, r, decided)
 		case r.id != "" && r.outcome != api.Pending:
 			a.checkReply(s, r, decided)
 		default:
@@ -220,6 +239,31 @@ func (a *audit) checkReply(s *story, r reply, decided []interact.ID) {
 	case s.isPatient() && len(decided) > 0 && !slices.Contains(decided, r.id):
 		a.find(lost, decided[0], "%s was told %v; the person had answered another request of it", s.token, r)
 	}
+}
+
+// checkRemote holds a reply from a relay, whose IDs are not the desk's, against all entries of its story.
+func (a *audit) checkRemote(s *story, r reply, decided []interact.ID) {
+	var has []interact.Answer
+	for _, id := range a.about[s.token] {
+		e, _ := a.entryOf(id)
+		has = append(has, e.Answer)
+	}
+	switch {
+	case !isDecision(r.outcome):
+		if s.isPatient() && len(decided) > 0 {
+			a.find(lost, decided[0], "%s was told %v; the person had answered", s.token, r)
+		}
+	case !slices.ContainsFunc(has, func(got interact.Answer) bool {
+		return r.outcome == got.Outcome && (r.by == "" || r.by == got.By) &&
+			(r.by != api.ByHuman || carries(r, s.kind, got))
+	}):
+		a.find(lost, r.id, "%s was told %v; the journal has %+v", s.token, r, has)
+	}
+}
+
+// isDecision reports whether somebody decided so, or the policy did.
+func isDecision(o api.Outcome) bool {
+	return slices.Contains([]api.Outcome{api.Allowed, api.Denied, api.Answered, api.Dismissed}, o)
 }
 
 // carries reports whether a reply is the answer that the journal has.
@@ -282,13 +326,21 @@ func (a *audit) find(f finding, id interact.ID, format string, args ...any) {
 // summary counts what was found, and what came of the requests.
 func (a *audit) summary() string {
 	outcomes := map[string]int{}
-	for _, entries := range a.entries {
+	relayed, byPhone := 0, 0
+	for id, entries := range a.entries {
 		for _, e := range entries {
 			outcomes[strings.TrimSpace(fmt.Sprintf("%s %s", e.Answer.Outcome, e.Answer.By))]++
+			if isOfRelay(id) {
+				relayed++
+			}
+			if e.Answer.Device != "" {
+				byPhone++
+			}
 		}
 	}
 	var text strings.Builder
-	fmt.Fprintf(&text, "%d requests asked, %d outcomes in the journal:\n", len(a.stories), len(a.entries))
+	fmt.Fprintf(&text, "%d requests asked, %d outcomes in the journal, %d through the relay, %d by the phone:\n",
+		len(a.stories), len(a.entries), relayed, byPhone)
 	for _, o := range slices.Sorted(maps.Keys(outcomes)) {
 		fmt.Fprintf(&text, "  %-22s %d\n", o, outcomes[o])
 	}

@@ -3,6 +3,7 @@
 package e2e
 
 import (
+	"cmp"
 	"context"
 	"flag"
 	"fmt"
@@ -24,8 +25,9 @@ import (
 )
 
 var (
-	kills    = flag.Int("kills", 80, "how often TestKill kills a process of nod's")
-	killSeed = flag.Uint64("kill-seed", 0, "seed of TestKill; 0: the time")
+	kills      = flag.Int("kills", 80, "how often TestKill kills a process of nod's")
+	mixedKills = flag.Int("mixed-kills", 25, "how often TestKillMixed does")
+	killSeed   = flag.Uint64("kill-seed", 0, "seed of both; 0: the time")
 )
 
 const (
@@ -54,16 +56,32 @@ policy:
 // allowed that nobody decided.
 func TestKill(t *testing.T) {
 	t.Parallel()
-	seed := *killSeed
-	if seed == 0 {
-		seed = uint64(time.Now().Unix())
-	}
-	k := newKilling(t, seed)
-	begin := time.Now()
+	newKilling(t, seedOfKills()).run(*kills)
+}
+
+// TestKillMixed is TestKill with half of the callers on another machine, whose relay is killed, too, and with a phone
+// that answers beside the windows.
+func TestKillMixed(t *testing.T) {
+	t.Parallel()
+	k := newKilling(t, seedOfKills())
+	p := k.mix()
+	ctx, stop := context.WithCancel(t.Context())
+	var answering sync.WaitGroup
+	answering.Go(func() { p.answer(ctx) })
+	defer answering.Wait()
+	defer stop()
+	k.run(*mixedKills)
+}
+
+func seedOfKills() uint64 { return cmp.Or(*killSeed, uint64(time.Now().Unix())) }
+
+// run kills so many processes, and holds all against all.
+func (k *killing) run(count int) {
+	t, begin := k.t, time.Now()
 	ctx, stop := context.WithCancel(t.Context())
 	var callers sync.WaitGroup
 	callers.Go(func() { k.drive(ctx, killCallers) })
-	k.kill(*kills)
+	k.kill(count)
 	stop()
 	settled := make(chan struct{})
 	k.start()
@@ -71,7 +89,7 @@ func TestKill(t *testing.T) {
 	select {
 	case <-settled:
 	case <-time.After(3 * callerTime):
-		t.Fatalf("seed %d: callers wait though nothing is killed any more", seed)
+		t.Fatalf("seed %d: callers wait though nothing is killed any more", k.seed)
 	}
 	k.drained()
 	k.end()
@@ -79,10 +97,10 @@ func TestKill(t *testing.T) {
 	must(t, err)
 	a := newAudit(k.stories, k.n.settled(), notes)
 	a.check()
-	t.Logf("seed %d: killed nod-desktop %d times, nod-dialogs %d times, ended nod-desktop %d times in %v\n%s",
-		seed, k.trays, k.windows, k.ends, time.Since(begin).Round(time.Second), a.summary())
+	t.Logf("seed %d: killed nod-desktop %d times, nod-dialogs %d times, the relay %d times, ended nod-desktop %d times "+
+		"in %v\n%s", k.seed, k.trays, k.windows, k.relays, k.ends, time.Since(begin).Round(time.Second), a.summary())
 	for _, text := range a.report {
-		t.Errorf("seed %d: %s", seed, text)
+		t.Errorf("seed %d: %s", k.seed, text)
 	}
 }
 
@@ -96,8 +114,11 @@ type killing struct {
 	tray  *exec.Cmd
 	ended <-chan struct{}
 
-	trays, windows int // killed
-	ends           int // of nod-desktop, which was told to
+	trays, windows, relays int // killed
+	ends                   int // of nod-desktop, which was told to
+
+	life time.Duration // of nod-desktop at most
+	env  []string      // more of it for nod-desktop
 }
 
 // newKilling makes a nod whose windows are the stand-in.
@@ -105,7 +126,7 @@ func newKilling(t *testing.T, seed uint64) *killing {
 	n := startDesktop(t)
 	k := &killing{
 		traffic: traffic{n: n, dir: filepath.Join(n.Home(), "bin"), seed: seed, easy: 20},
-		t:       t, random: rand.New(rand.NewPCG(seed, 0)), notes: filepath.Join(n.Home(), "notes"),
+		t:       t, random: rand.New(rand.NewPCG(seed, 0)), notes: filepath.Join(n.Home(), "notes"), life: life,
 	}
 	n.writeConfig(trafficConfig)
 	must(t, os.Mkdir(k.dir, 0o700))
@@ -124,6 +145,7 @@ func (k *killing) start() {
 		"DBUS_SESSION_BUS_ADDRESS=unix:path=/nonexistent",
 		notesVariable+"="+k.notes, seedVariable+"="+fmt.Sprint(k.seed),
 		versionFor(k.t, filepath.Join(k.dir, "nod-desktop")))
+	k.tray.Env = append(k.tray.Env, k.env...)
 	k.tray.Stderr = k.n.openLog("nod-desktop.stderr")
 	var err error
 	k.ended, err = k.n.Launch(k.tray)
@@ -133,19 +155,21 @@ func (k *killing) start() {
 // kill kills so many processes, and starts nod-desktop again at once.
 func (k *killing) kill(count int) {
 	k.t.Helper()
-	for k.trays+k.windows+k.ends < count {
+	for k.trays+k.windows+k.relays+k.ends < count {
 		k.start()
 		if k.random.IntN(2) == 0 {
 			k.ready()
 		}
 		for range k.random.IntN(3) {
-			k.wait(upTo(k.random, life))
-			if pid := k.dialogs(); pid != 0 {
+			k.wait(upTo(k.random, k.life))
+			if k.there != nil && k.random.IntN(2) == 0 {
+				k.killRelay()
+			} else if pid := k.dialogs(); pid != 0 {
 				_ = syscall.Kill(pid, syscall.SIGKILL) // it may have ended
 				k.windows++
 			}
 		}
-		k.wait(upTo(k.random, life))
+		k.wait(upTo(k.random, k.life))
 		if k.random.IntN(12) == 0 {
 			must(k.t, k.tray.Process.Signal(syscall.SIGTERM))
 			<-k.ended
@@ -188,14 +212,23 @@ func (k *killing) dialogs() int {
 	return k.n.dialogs()
 }
 
-// drained waits until nothing is pending any more.
+// drained waits until nothing is pending any more, and the journal has what the relay decided.
 func (k *killing) drained() {
+	k.t.Helper()
+	k.noneIsPending(&story{})
+	if k.there != nil {
+		k.noneIsPending(&story{remote: true})
+		k.reported()
+	}
+}
+
+func (k *killing) noneIsPending(of *story) {
 	k.t.Helper()
 	ctx, cancel := context.WithTimeout(k.t.Context(), callerTime)
 	defer cancel()
 	for {
 		pending := 0
-		must(k.t, k.reach(ctx, func(c *client.Client) error {
+		must(k.t, k.reach(ctx, of, func(c *client.Client) error {
 			h, err := c.Health(ctx)
 			pending = h.Pending
 			return err

@@ -36,6 +36,7 @@ type story struct {
 	kind   api.Kind
 	policy api.Outcome // what the policy makes of it; empty: it is for the person
 	manner manner
+	remote bool   // an agent on the other machine asks
 	key    string // idempotency key; empty: the caller sends none of its own
 
 	mu      sync.Mutex // guards all below: twins tell one story
@@ -141,6 +142,7 @@ type traffic struct {
 	seed  uint64
 	easy  int           // how many requests of a hundred are for the policy
 	pause time.Duration // of a caller between two requests, at most; 0: none
+	there *machine      // where half of the callers are; nil: all are here
 
 	mu      sync.Mutex // guards all below
 	stories []*story
@@ -151,6 +153,7 @@ func (t *traffic) next() *story {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	s := newStory(t.seed, len(t.stories), t.easy)
+	s.remote = t.there != nil && s.number%2 == 1
 	t.stories = append(t.stories, s)
 	return s
 }
@@ -179,7 +182,7 @@ func (t *traffic) live(s *story) {
 	moment, hangUp := context.WithTimeoutCause(ctx, upTo(random, 300*time.Millisecond), errors.New("hung up"))
 	defer hangUp()
 	common := api.Common{
-		Agent: "a-script", Session: fmt.Sprint("session-", s.number/5), CWD: t.n.project(),
+		Agent: "a-script", Session: fmt.Sprint("session-", s.number/5), CWD: t.project(s),
 		Timeout: answerTime.Seconds(), IdempotencyKey: s.key,
 	}
 	switch s.manner {
@@ -213,15 +216,29 @@ func (t *traffic) live(s *story) {
 	}
 }
 
-// folder is where nod publishes its endpoint.
-func (t *traffic) folder() string { return filepath.Join(t.n.Runtime(), "nod") }
+// folder is where the nod that a story asks publishes its endpoint.
+func (t *traffic) folder(s *story) string {
+	if s.remote {
+		return t.there.path("run/nod")
+	}
+	return filepath.Join(t.n.Runtime(), "nod")
+}
 
-// reach calls f with a client of the nod that runs, and again while none does. What f was accepted with it keeps.
-func (t *traffic) reach(ctx context.Context, f func(c *client.Client) error) error {
+// project is the folder that a story's agent works in.
+func (t *traffic) project(s *story) string {
+	if s.remote {
+		return t.there.path("home/src/shop")
+	}
+	return t.n.project()
+}
+
+// reach calls f with a client of the nod that a story asks, and again while it does not run. What f was accepted with
+// it keeps.
+func (t *traffic) reach(ctx context.Context, s *story, f func(c *client.Client) error) error {
 	for {
-		e, err := endpoint.Read(t.folder())
+		e, err := endpoint.Read(t.folder(s))
 		if err == nil {
-			c := &client.Client{Endpoint: e, Dir: t.folder()}
+			c := &client.Client{Endpoint: e, Dir: t.folder(s)}
 			err = f(c)
 		}
 		if !errors.Is(err, client.ErrNotRunning) && !errors.Is(err, fs.ErrNotExist) {
@@ -237,7 +254,7 @@ func (t *traffic) reach(ctx context.Context, f func(c *client.Client) error) err
 
 // ask asks through the Go client.
 func (t *traffic) ask(ctx context.Context, s *story, common api.Common) (r reply) {
-	err := t.reach(ctx, func(c *client.Client) error {
+	err := t.reach(ctx, s, func(c *client.Client) error {
 		s.tell("asks %+v", common)
 		answer, err := s.send(ctx, c, common)
 		r = replyOf(answer, err)
@@ -306,7 +323,7 @@ func (t *traffic) fetch(ctx context.Context, s *story, r reply) reply {
 	for r.outcome == api.Pending {
 		s.tell("pending: %s", r.id)
 		var became api.RequestReply
-		err := t.reach(ctx, func(c *client.Client) (err error) {
+		err := t.reach(ctx, s, func(c *client.Client) (err error) {
 			became, err = c.Request(ctx, string(r.id), time.Second)
 			return err
 		})
@@ -328,7 +345,7 @@ func (t *traffic) fetch(ctx context.Context, s *story, r reply) reply {
 func (t *traffic) withdraw(ctx context.Context, s *story, r reply) reply {
 	for r.outcome == api.Pending {
 		var became api.RequestReply
-		err := t.reach(ctx, func(c *client.Client) (err error) {
+		err := t.reach(ctx, s, func(c *client.Client) (err error) {
 			became, err = c.Withdraw(ctx, string(r.id))
 			return err
 		})
@@ -385,6 +402,9 @@ func (t *traffic) launch(
 ) (out, errout string, err error) {
 	var stdout, stderr bytes.Buffer
 	cmd := t.command("nod", args...)
+	if s.remote {
+		cmd = t.there.command(filepath.Join(bin, "nod"), args...)
+	}
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(stdin), &stdout, &stderr
 	s.tell("runs nod %q", args)
 	ended, err := t.n.Launch(cmd)
@@ -434,7 +454,7 @@ func (t *traffic) runHook(ctx context.Context, s *story) reply {
 	}
 	tool, input := s.input()
 	payload := fmt.Sprintf(`{"session_id":"session-%d","cwd":%q,"permission_mode":"default","hook_event_name":%q,`+
-		`"tool_name":%q,"tool_input":%s,"tool_use_id":"toolu_%s"}`, s.number/5, t.n.project(), event, tool, input, s.token)
+		`"tool_name":%q,"tool_input":%s,"tool_use_id":"toolu_%s"}`, s.number/5, t.project(s), event, tool, input, s.token)
 	out, _, err := t.launch(ctx, s, payload, "hook", "claude-code")
 	switch {
 	case err != nil:

@@ -37,6 +37,7 @@ const (
 	seedVariable    = "NOD_TEST_SEED"    // of what it answers; without it says yes to everything
 	versionVariable = "NOD_TEST_VERSION" // of nod-desktop: see versionFor
 	inviteVariable  = "NOD_TEST_INVITE"  // path to which it writes an invitation; then it answers nothing itself
+	admitVariable   = "NOD_TEST_ADMIT"   // the same, but it pairs with all who ask and answers, too
 )
 
 // versionFor is the setting by which a stand-in gives itself for the windows of this nod-desktop.
@@ -62,6 +63,16 @@ type note struct {
 	PID     int         `json:"pid"`
 }
 
+// write writes a note in one piece. It begins a line of its own: a kill may cut the note before in the middle.
+func (n note) write(to *os.File) error {
+	n.At, n.PID = time.Now(), os.Getpid()
+	line, err := json.Marshal(n)
+	if err == nil {
+		_, err = to.Write(slices.Concat([]byte{'\n'}, line, []byte{'\n'}))
+	}
+	return err
+}
+
 // noted says what a note is about.
 type noted string
 
@@ -80,6 +91,7 @@ type standIn struct {
 	notes  *os.File
 	wake   changes.Signal // what is pending may have changed
 	away   bool           // then the person looks and answers nothing
+	leaves bool           // … or leaves some prompts to the phone
 
 	mu     sync.Mutex // guards random
 	random *mathrand.Rand
@@ -115,6 +127,10 @@ func beStandIn() int {
 			return 1
 		}
 	}
+	if path := os.Getenv(admitVariable); path != "" {
+		s.leaves = true
+		go s.admitAll(ctx, path)
+	}
 	go s.follow(ctx)
 	<-s.client.Done()
 	return 0
@@ -125,15 +141,39 @@ func (s *standIn) invite(ctx context.Context, path string) error {
 	if _, err := os.Stat(path); err == nil {
 		return nil // nod-desktop has started the windows anew
 	}
-	invitation, err := s.client.Invite(ctx, "my phone", remote.May{Questions: true, Approvals: policy.Unknown})
-	if err != nil {
-		return err
-	}
-	if err := os.WriteFile(path, []byte(invitation.URL), 0o600); err != nil {
+	if err := s.writeInvitation(ctx, path); err != nil {
 		return err
 	}
 	go s.admit(ctx, path)
 	return nil
+}
+
+func (s *standIn) writeInvitation(ctx context.Context, path string) error {
+	invitation, err := s.client.Invite(ctx, phoneName, remote.May{Questions: true, Approvals: policy.Unknown})
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(path, []byte(invitation.URL), 0o600)
+}
+
+// phoneName is what the person calls the phone.
+const phoneName = "my phone"
+
+// admitAll pairs with the machine and the phone that ask to join, until nod-desktop is gone.
+func (s *standIn) admitAll(ctx context.Context, path string) {
+	if _, err := os.Stat(path); err != nil && s.writeInvitation(ctx, path) != nil {
+		return
+	}
+	for {
+		peers, err := s.client.Peers(ctx)
+		if err != nil {
+			return
+		}
+		for _, j := range peers.Joining {
+			_ = s.client.Pair(ctx, j.Key, j.Role, string(j.Role))
+		}
+		time.Sleep(10 * lookAgain)
+	}
 }
 
 // admit lets in the phone once it asks, and writes down the words that the person at the desk compares.
@@ -209,6 +249,10 @@ func (s *standIn) answer(ctx context.Context, p operator.Prompt) {
 	switch mood {
 	case 0: // the person is away
 		return
+	case 3, 4, 5, 6, 7:
+		if s.leaves { // and takes the phone
+			return
+		}
 	case 1:
 		_ = s.client.Snooze(ctx, p.ID, thought) // it may be gone, or its caller too impatient
 	case 2:
@@ -292,14 +336,9 @@ func (s *standIn) decide(r interact.Request, mark string) interact.Answer {
 	return a
 }
 
-// note writes a note, in one piece. It begins a line of its own: a kill may cut the note before in the middle.
+// note writes a note.
 func (s *standIn) note(n note) {
-	n.At, n.PID = time.Now(), os.Getpid()
-	line, err := json.Marshal(n)
-	if err == nil {
-		_, err = s.notes.Write(slices.Concat([]byte{'\n'}, line, []byte{'\n'}))
-	}
-	if err != nil { // without notes no run means anything
+	if err := n.write(s.notes); err != nil { // without notes no run means anything
 		fmt.Fprintln(os.Stderr, "stand-in:", err)
 		os.Exit(1)
 	}

@@ -32,15 +32,21 @@ type Phone struct {
 // NewPhone returns a device that is not paired.
 func NewPhone(t testing.TB, s *device.Server) *Phone {
 	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
 	u, err := url.Parse(s.URL())
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &Phone{t, s, u.Host, key}
+	return At(t, u.Host, s)
+}
+
+// At is NewPhone for a server that a handler reaches.
+func At(t testing.TB, host string, server http.Handler) *Phone {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &Phone{t, server, host, key}
 }
 
 // Over has it reach the server by a client, over the network.

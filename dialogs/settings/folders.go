@@ -1,7 +1,6 @@
 package settings
 
 import (
-	"context"
 	"errors"
 	"slices"
 	"strings"
@@ -10,7 +9,6 @@ import (
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/lang"
 	"fyne.io/fyne/v2/theme"
-	"fyne.io/fyne/v2/widget"
 
 	"nod/dialogs"
 	"nod/dialogs/controls"
@@ -22,20 +20,19 @@ import (
 // textList is a list of the configuration, of folders or of other texts, with a field to add one.
 type textList struct {
 	part
-	entry    *controls.TextField
-	add      *controls.Button
-	browse   *controls.Button // hidden unless it is a list of folders
-	question *fyne.Container  // asks whether to add a folder that does not exist
-	none     string           // shown while the list is empty
-	of       func(*config.Config) *[]string
+	entry  *controls.TextField
+	add    *controls.Button
+	browse *controls.Button // hidden unless it is a list of folders
+	none   string           // shown while the list is empty
+	of     func(*config.Config) *[]string
 }
 
 func newTextList(w *Window, example, none string, of func(*config.Config) *[]string) *textList {
-	l := &textList{part: newPart(w), question: container.NewStack(), none: none, of: of}
+	l := &textList{part: newPart(w), none: none, of: of}
 	l.entry = controls.NewTextField(w.typedShortcut, false)
 	l.entry.SetPlaceHolder(example)
 	l.entry.OnSubmitted = func(string) { l.save() }
-	l.entry.OnChanged = func(string) { l.say(nil) }
+	l.entry.OnChanged = func(string) { l.problem.Say("") }
 	l.add = controls.NewIconButton(lang.L("Add"), theme.ContentAddIcon(), l.save)
 	l.browse = browseButton(w, func(folder string) {
 		l.entry.SetText(folder)
@@ -44,7 +41,7 @@ func newTextList(w *Window, example, none string, of func(*config.Config) *[]str
 	l.browse.Hide()
 	l.content = dialogs.Column(9,
 		container.NewBorder(nil, nil, nil, container.NewHBox(l.browse, l.add), l.entry),
-		l.problem.Content, l.question, l.body)
+		l.problem.Content, l.body)
 	return l
 }
 
@@ -67,12 +64,6 @@ func newFoldersPage(w *Window) *textList {
 	return l
 }
 
-// say shows what is wrong with the typed text; nil hides it.
-func (l *textList) say(err error) {
-	l.problem.Complain(err)
-	controls.SetContent(l.question)
-}
-
 func (l *textList) refresh(s operator.State) {
 	texts, editable := *l.of(&s.Config), s.Problem == ""
 	if !l.drawn.changed(texts, editable) {
@@ -88,7 +79,7 @@ func (l *textList) row(text string, editable bool) fyne.CanvasObject {
 		l.win.change(func(c *config.Config) error {
 			*l.of(c) = with(*l.of(c), text, false)
 			return nil
-		}, l.say)
+		}, l.problem.Complain)
 	})
 	controls.Enable(editable, remove)
 	words := controls.Exact(safetext.Line(text, controls.QuoteLimit), theme.SizeNameText)
@@ -96,43 +87,15 @@ func (l *textList) row(text string, editable bool) fyne.CanvasObject {
 }
 
 func (l *textList) save() {
-	typed := l.entry.Text
-	if !l.browse.Visible() {
-		l.put(strings.TrimSpace(typed))
-		return
-	}
-	folder, err := typedFolder(typed)
-	if err != nil {
-		l.say(err)
-		return
-	}
-	l.work.Do(func(context.Context) func() {
-		err := checkFolder(folder)
-		return func() {
-			switch {
-			case l.entry.Text != typed: // the user has typed another folder
-			case errors.Is(err, errMissing):
-				l.ask(folder)
-			case err != nil:
-				l.say(err)
-			default:
-				l.put(folder)
-			}
+	text := strings.TrimSpace(l.entry.Text)
+	if l.browse.Visible() {
+		folder, err := typedFolder(text)
+		if err != nil {
+			l.problem.Complain(err)
+			return
 		}
-	})
-}
-
-func (l *textList) ask(folder string) {
-	l.say(nil)
-	words := controls.Paragraph(lang.L("{{.Folder}} doesn't exist. Add it anyway?",
-		map[string]any{"Folder": safetext.Line(folder, controls.QuoteLimit)}), widget.WarningImportance)
-	controls.SetContent(l.question, controls.Besides(12, words, container.NewHBox(
-		controls.NewButton(lang.L("Add anyway"), func() { l.put(folder) }),
-		controls.QuietButton(lang.L("Cancel"), nil, func() { l.say(nil) }))))
-}
-
-// put adds a text to the list.
-func (l *textList) put(text string) {
+		text = folder
+	}
 	l.win.change(func(c *config.Config) error {
 		list := l.of(c)
 		if slices.Contains(*list, text) {
@@ -141,7 +104,7 @@ func (l *textList) put(text string) {
 		*list = append(*list, text)
 		return nil
 	}, func(err error) {
-		l.say(err)
+		l.problem.Complain(err)
 		if err == nil {
 			l.entry.SetText("")
 		}

@@ -186,25 +186,14 @@ func (h HookFile) uninstall(now, kept []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	was, err := h.parse(kept)
-	if err != nil {
-		was = nil
-	}
+	was := earlier(kept)
 	switch {
 	case !d.edit(h.Agent, was, func(string, *hujson.Value) bool { return false }):
 		return now, nil
 	case h.Version != 0 && !was.has("version") && !d.has("hooks") && d.has("version"):
 		cutMember(d.root, indexOf(d.root, "version"))
 	}
-	switch {
-	case len(d.root.Members) > 0 || len(comments(&d.value)) > 0:
-		return d.pack(), nil
-	case kept == nil:
-		return nil, nil
-	case isBlank(kept):
-		return kept, nil
-	}
-	return d.pack(), nil
+	return d.left(kept), nil
 }
 
 func (h HookFile) look(text []byte) (Found, error) {
@@ -222,8 +211,8 @@ func (h HookFile) look(text []byte) (Found, error) {
 			return true
 		}
 		run, ok := RunOf(now.Command, h.Agent)
-		if ok {
-			f.Runs = addRun(f.Runs, run)
+		if ok && !slices.Contains(f.Runs, run) {
+			f.Runs = append(f.Runs, run)
 		}
 		decides := !(e.Decides && now.Async) && !(e.Blocks && now.Failure != "block")
 		if ok && decides {
@@ -290,17 +279,10 @@ func (l ListFile) uninstall(now, kept []byte) ([]byte, error) {
 		return now, nil
 	}
 	cutElement(list, i)
-	was, err := parse(kept)
-	if err != nil {
-		was = nil
-	}
-	if len(list.Elements) == 0 && !was.has(l.List) {
+	if len(list.Elements) == 0 && !earlier(kept).has(l.List) {
 		cutMember(d.root, indexOf(d.root, l.List))
 	}
-	if kept == nil && len(d.root.Members) == 0 && len(comments(&d.value)) == 0 {
-		return nil, nil
-	}
-	return d.pack(), nil
+	return d.left(kept), nil
 }
 
 func (l ListFile) look(text []byte) (Found, error) {

@@ -94,10 +94,7 @@ func remarks(a agent.Agent, s agent.Status) []string {
 			all = append(all, remark)
 		}
 	}
-	for _, o := range s.Off {
-		all = append(all, o.Error())
-	}
-	for _, err := range []error{a.DeadHooks(s), s.CutOff} {
+	for _, err := range append(slices.Clip(s.Off), a.DeadHooks(s), s.CutOff) {
 		if err != nil {
 			all = append(all, err.Error())
 		}

@@ -32,14 +32,12 @@ type Event struct {
 	Blocks  bool // the agent can be told that a hook which fails denies
 }
 
-// At is the settings file in its place.
-func (h HookFile) At(path string) File {
-	return File{Path: path, Install: h.install, Uninstall: h.uninstall, Look: h.look}
-}
-
 // In is the settings file of that name in an agent's folder.
 func (h HookFile) In(folder func(Machine) string, name string) func(Machine) File {
-	return func(m Machine) File { return h.At(filepath.Join(folder(m), filepath.FromSlash(name))) }
+	return func(m Machine) File {
+		path := filepath.Join(folder(m), filepath.FromSlash(name))
+		return File{Path: path, Install: h.install, Uninstall: h.uninstall, Look: h.look}
+	}
 }
 
 // Decision is a reply that several agents understand.
@@ -234,19 +232,20 @@ func (h HookFile) limit(r handler) time.Duration {
 	return time.Duration(r.Timeout * float64(h.Unit))
 }
 
-// ListFile describes a settings file with a list that has one entry of nod's, after those of the user.
-type ListFile struct {
-	List   string                             // the name of the list in the file
-	Entry  any                                // what nod adds
-	IsOurs func(entry map[string]string) bool // whether an entry of texts alone is nod's
-}
-
-// At is the settings file in its place.
-func (l ListFile) At(path string) File {
+// List is a settings file with a list in it that has one entry of nod's, after those of the user. isOurs tells it by
+// its texts.
+func List(path, list string, entry any, isOurs func(entry map[string]string) bool) File {
+	l := listFile{list, entry, isOurs}
 	return File{Path: path, Install: l.install, Uninstall: l.uninstall, Look: l.look}
 }
 
-func (l ListFile) install(before []byte, _ string) ([]byte, error) {
+type listFile struct {
+	list    string
+	entry   any
+	matches func(entry map[string]string) bool
+}
+
+func (l listFile) install(before []byte, _ string) ([]byte, error) {
 	found, err := l.look(before)
 	if err != nil || found.Some {
 		return before, err
@@ -255,11 +254,11 @@ func (l ListFile) install(before []byte, _ string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	list, ok := d.member(d.root, l.List, 1, &hujson.Array{}).Value.(*hujson.Array)
+	list, ok := d.member(d.root, l.list, 1, &hujson.Array{}).Value.(*hujson.Array)
 	if !ok {
 		return nil, l.noList()
 	}
-	made, err := d.laidOut(2, l.Entry)
+	made, err := d.laidOut(2, l.entry)
 	if err != nil {
 		return nil, err
 	}
@@ -269,7 +268,7 @@ func (l ListFile) install(before []byte, _ string) ([]byte, error) {
 }
 
 // uninstall takes nod's entry out, and the list that is empty without it, unless it was there before nod came.
-func (l ListFile) uninstall(now, kept []byte) ([]byte, error) {
+func (l listFile) uninstall(now, kept []byte) ([]byte, error) {
 	d, list, err := l.find(now)
 	if err != nil || list == nil {
 		return now, err
@@ -279,13 +278,13 @@ func (l ListFile) uninstall(now, kept []byte) ([]byte, error) {
 		return now, nil
 	}
 	cutElement(list, i)
-	if len(list.Elements) == 0 && !earlier(kept).has(l.List) {
-		cutMember(d.root, indexOf(d.root, l.List))
+	if len(list.Elements) == 0 && !earlier(kept).has(l.list) {
+		cutMember(d.root, indexOf(d.root, l.list))
 	}
 	return d.left(kept), nil
 }
 
-func (l ListFile) look(text []byte) (Found, error) {
+func (l listFile) look(text []byte) (Found, error) {
 	_, list, err := l.find(text)
 	if err != nil || list == nil {
 		return Found{}, err
@@ -295,18 +294,18 @@ func (l ListFile) look(text []byte) (Found, error) {
 }
 
 // find returns the file and the list in it, which may be missing.
-func (l ListFile) find(text []byte) (*document, *hujson.Array, error) {
+func (l listFile) find(text []byte) (*document, *hujson.Array, error) {
 	d, err := parse(text)
 	if err != nil {
 		return nil, nil, err
 	}
-	i := indexOf(d.root, l.List)
+	i := indexOf(d.root, l.list)
 	if i < 0 {
 		return d, nil, nil
 	}
-	isList := func(m hujson.ObjectMember) bool { return nameOf(m) == l.List }
+	isList := func(m hujson.ObjectMember) bool { return nameOf(m) == l.list }
 	if slices.ContainsFunc(d.root.Members[i+1:], isList) {
-		return nil, nil, fmt.Errorf("%q appears twice in the file: merge them", l.List)
+		return nil, nil, fmt.Errorf("%q appears twice in the file: merge them", l.list)
 	}
 	list, ok := d.root.Members[i].Value.Value.(*hujson.Array)
 	if !ok {
@@ -315,11 +314,11 @@ func (l ListFile) find(text []byte) (*document, *hujson.Array, error) {
 	return d, list, nil
 }
 
-func (l ListFile) noList() error {
-	return errors.New(l.List + " is not a JSON list: make it one, or remove it")
+func (l listFile) noList() error {
+	return errors.New(l.list + " is not a JSON list: make it one, or remove it")
 }
 
-func (l ListFile) isOurs(v hujson.Value) bool {
+func (l listFile) isOurs(v hujson.Value) bool {
 	var entry map[string]string
-	return decode(v, &entry) == nil && l.IsOurs(entry)
+	return decode(v, &entry) == nil && l.matches(entry)
 }

@@ -119,13 +119,8 @@ func check(ctx context.Context, a agent.Agent, m agent.Machine) checked {
 		}
 		r.Steps = append(r.Steps, checkedStep{invisible.Visible(step.What), problem})
 	}
-	for _, remark := range []string{status.Untested, status.Asking} {
-		if remark != "" {
-			r.Remarks = append(r.Remarks, invisible.Visible(remark))
-		}
-	}
-	if status.Other != "" {
-		r.Remarks = append(r.Remarks, invisible.Visible(otherNod(a, status)))
+	for _, remark := range remarks(a, status) {
+		r.Remarks = append(r.Remarks, invisible.Visible(remark))
 	}
 	r.Remarks = append(r.Remarks, a.Limits...)
 	return r

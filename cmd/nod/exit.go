@@ -6,11 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"nod/api"
 	"nod/ipc/client"
@@ -111,21 +109,6 @@ func misuse(err error) string {
 	text := err.Error()
 	if flags, ok := strings.CutPrefix(text, "required flag(s) "); ok {
 		return "needs " + strings.NewReplacer(`", "`, " and --", `"`, "--").Replace(strings.TrimSuffix(flags, `" not set`))
-	}
-	if v, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
-		f := v.GetFlag()
-		_, err := strconv.Atoi(v.GetValue())
-		switch text := v.GetValue(); {
-		case f.Value.Type() == "duration" && err == nil:
-			return fmt.Sprintf("--%[1]s: %[2]q has no unit: write %[2]ss or %[2]sm", f.Name, text)
-		case f.Value.Type() == "duration":
-			return fmt.Sprintf("--%s: %q is not a duration: write 90s, 5m or 2h", f.Name, text)
-		case f.Value.Type() == "int":
-			return fmt.Sprintf("--%s: %q is not a number", f.Name, text)
-		}
-	}
-	if v, ok := errors.AsType[*pflag.ValueRequiredError](err); ok {
-		return fmt.Sprintf("--%s needs a value", v.GetFlag().Name)
 	}
 	return text
 }

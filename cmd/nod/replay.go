@@ -68,9 +68,9 @@ func (c *console) replay(ctx context.Context, paths []string, flags replayFlags)
 	if flags.sandbox {
 		sim.InSandbox()
 	}
-	files, err := transcripts(paths)
+	files, err := registry.Transcripts(paths)
 	if err != nil {
-		return err
+		return pathError(err)
 	}
 	report, err := replay.Run(ctx, files, sim, replay.Options{})
 	if err != nil {
@@ -101,15 +101,6 @@ func simulation(path string) (*policy.Simulation, error) {
 		return nil, &verdict{exitNo, err.Error()}
 	}
 	return sim, nil
-}
-
-// transcripts finds those that are named, or those of all agents.
-func transcripts(paths []string) ([]replay.File, error) {
-	if len(paths) > 0 {
-		files, err := registry.Transcripts(paths)
-		return files, pathError(err)
-	}
-	return registry.AllTranscripts()
 }
 
 // describeReport lays out the numbers and, when asked to, every call that is asked about.

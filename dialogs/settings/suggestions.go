@@ -190,7 +190,7 @@ func replayAll(ctx context.Context, p policy.Policy, progress func(part float64)
 	if err != nil {
 		return nil, err
 	}
-	files, err := registry.AllTranscripts()
+	files, err := registry.Transcripts(nil)
 	if err != nil {
 		return nil, err
 	}

@@ -60,8 +60,8 @@ const maxOwn = 64 << 10
 // maxKnown is how many folders' rules are kept. Then all are forgotten.
 const maxKnown = 32
 
-// Rule returns what the agent itself would do with a call by a rule of its own, whatever nod allows: ask or deny, and in
-// a sentence, what to do; "" when no rule matches, or that is unknown.
+// Rule returns what the agent itself would do with a call by a rule of its own, whatever nod allows: ask or deny; and
+// what to do, in a sentence. It returns "" when no rule matches, or that is unknown.
 func (o *OwnRules) Rule(call policy.Call) (effect policy.Effect, advice string) {
 	m, err := Here()
 	if err != nil {

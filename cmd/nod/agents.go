@@ -194,7 +194,6 @@ func dropCopy() error {
 	return err
 }
 
-// changed is the output of nod agents install and uninstall.
 type changed struct {
 	Agent   string   `json:"agent"`
 	Changed bool     `json:"changed"` // false: Diffs are proposed changes

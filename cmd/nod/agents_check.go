@@ -40,7 +40,6 @@ To repair hooks: nod agents install AGENT.`,
 	}, "print JSON")
 }
 
-// checked is what nod agents check says of an agent.
 type checked struct {
 	Agent   string        `json:"agent"`
 	OK      bool          `json:"ok"`
@@ -55,7 +54,6 @@ type checkedStep struct {
 	Problem string `json:"problem,omitempty"`
 }
 
-// String says it to a person.
 func (r checked) String() string {
 	var text strings.Builder
 	for _, step := range r.Steps {

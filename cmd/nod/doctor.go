@@ -74,7 +74,6 @@ func (c *console) printFindings(e examined) error {
 	return c.print(b.String())
 }
 
-// String sums up.
 func (e examined) String() string {
 	if e.Errors+e.Warnings == 0 {
 		return "all is well"

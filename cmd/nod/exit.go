@@ -35,13 +35,11 @@ type verdict struct {
 	cause  string
 }
 
-// Error implements error.
 func (v *verdict) Error() string { return v.cause }
 
 // usageError is a mistake in the command line that cobra cannot see.
 type usageError string
 
-// Error implements error.
 func (e usageError) Error() string { return string(e) }
 
 func wrongUsage(format string, args ...any) error { return usageError(fmt.Sprintf(format, args...)) }
@@ -52,7 +50,6 @@ type withStatus struct {
 	status status
 }
 
-// Unwrap returns the error.
 func (w *withStatus) Unwrap() error { return w.error }
 
 // inputError is a mistake in a file that the command line names, or in standard input where it names -.

@@ -103,7 +103,6 @@ func simulation(path string) (*policy.Simulation, error) {
 	return sim, nil
 }
 
-// describeReport lays out the numbers and, when asked to, every call that is asked about.
 func describeReport(r *replay.Report, asked bool) string {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "%s, %s%s\n", count(r.Files, "transcript"), count(r.Calls, "tool call"), leftOut(r))

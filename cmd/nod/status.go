@@ -118,7 +118,6 @@ func checkConfig(path string) error {
 	return err
 }
 
-// String formats the report for people.
 func (r report) String() string {
 	var lines []string
 	line := func(name, value string) {

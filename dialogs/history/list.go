@@ -167,7 +167,6 @@ func (l *entryList) selected() int {
 	return slices.IndexFunc(l.rows, func(r row) bool { return !r.heading && r.line.Seq == l.chosen })
 }
 
-// TypedKey implements [fyne.Focusable]: moving also selects.
 func (l *entryList) TypedKey(k *fyne.KeyEvent) {
 	screen := max(int(l.Size().Height/rowHeight)-1, 1)
 	at := l.selected()

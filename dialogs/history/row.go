@@ -65,7 +65,6 @@ func newRowView() *rowView {
 	return v
 }
 
-// show shows a row.
 func (v *rowView) show(r row, now time.Time) {
 	dialogs.SetVisible(v.heading, r.heading)
 	dialogs.SetVisible(v.entry, !r.heading)

@@ -64,7 +64,6 @@ func (p *allowPage) classRows() []fyne.CanvasObject {
 	return rows
 }
 
-// explain explains what allowing a class means.
 func explain(c policy.Class) string {
 	return cmp.Or(map[policy.Class]string{
 		policy.ReadOnly: lang.L("Reads files and lists, changes nothing. Never files that contain secrets."),
@@ -227,7 +226,14 @@ func (l *ruleList) row(r policy.Rule) fyne.CanvasObject {
 	on := controls.NewCheck("", nil)
 	on.SetChecked(!r.Disabled)
 	on.OnChanged = func(want bool) {
-		l.win.change(switching(r.ID, want), func(err error) {
+		l.win.change(func(c *config.Config) error {
+			for i := range c.Policy.Rules {
+				if c.Policy.Rules[i].ID == r.ID {
+					c.Policy.Rules[i].Disabled = !want
+				}
+			}
+			return nil
+		}, func(err error) {
 			l.win.banner.Fail(err)
 			if err != nil {
 				on.Checked = !want
@@ -236,7 +242,12 @@ func (l *ruleList) row(r policy.Rule) fyne.CanvasObject {
 		})
 	}
 	edit := controls.QuietButton("", theme.DocumentCreateIcon(), func() { l.edit(r) })
-	remove := controls.QuietButton("", theme.DeleteIcon(), func() { l.win.change(without(r.ID), l.win.banner.Fail) })
+	remove := controls.QuietButton("", theme.DeleteIcon(), func() {
+		l.win.change(func(c *config.Config) error {
+			c.Policy.Rules = slices.DeleteFunc(c.Policy.Rules, func(o policy.Rule) bool { return o.ID == r.ID })
+			return nil
+		}, l.win.banner.Fail)
+	})
 	controls.Enable(l.editable, on, edit, remove)
 
 	return badged(r.Effect, controls.Besides(8, ruleWords(r), container.NewHBox(on, edit, remove)))
@@ -259,22 +270,4 @@ func footnote(r policy.Rule) string {
 		parts = append(parts, safetext.Line(r.Note, controls.QuoteLimit))
 	}
 	return strings.Join(parts, " · ")
-}
-
-func switching(id string, on bool) func(*config.Config) error {
-	return func(c *config.Config) error {
-		for i := range c.Policy.Rules {
-			if c.Policy.Rules[i].ID == id {
-				c.Policy.Rules[i].Disabled = !on
-			}
-		}
-		return nil
-	}
-}
-
-func without(id string) func(*config.Config) error {
-	return func(c *config.Config) error {
-		c.Policy.Rules = slices.DeleteFunc(c.Policy.Rules, func(r policy.Rule) bool { return r.ID == id })
-		return nil
-	}
 }

@@ -221,7 +221,6 @@ func argsOf(text string) []policy.Arg {
 	return args
 }
 
-// lines returns the lines that are not blank.
 func lines(text string) []string {
 	var all []string
 	for line := range strings.Lines(text) {
@@ -335,7 +334,6 @@ func (e *editor) refresh(editable bool) {
 	}
 }
 
-// focus starts in the main field of the rule.
 func (e *editor) focus() {
 	if c := fyne.CurrentApp().Driver().CanvasForObject(e.texts["tool"]); c != nil {
 		c.Focus(e.texts["tool"])

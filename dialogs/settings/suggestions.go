@@ -67,7 +67,9 @@ func (p *suggestionsPage) draw(found []policy.Suggestion, editable bool) {
 }
 
 // suggestedRow is a rule with words about it, and a button that adds it.
-func suggestedRow(w *Window, r policy.Rule, words fyne.CanvasObject, editable bool, done func(error)) fyne.CanvasObject {
+func suggestedRow(
+	w *Window, r policy.Rule, words fyne.CanvasObject, editable bool, done func(error),
+) fyne.CanvasObject {
 	var add *controls.Button
 	add = controls.NewIconButton(lang.L("Add"), theme.ContentAddIcon(), func() {
 		add.Disable()

@@ -15,10 +15,8 @@ import (
 	"nod/agents/agent"
 )
 
-// status is how bad a finding is.
 type status string
 
-// The statuses.
 const (
 	fine    status = "ok"
 	Warning status = "warning" // nod works, but with something missing

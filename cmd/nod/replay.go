@@ -110,7 +110,7 @@ func describeReport(r *replay.Report, asked bool) string {
 		b.WriteByte('\n')
 		writeCounts(&b, r)
 		if r.Contained > 0 {
-			fmt.Fprintf(&b, "\nOf what passed, %s in the sandbox.\n", runs(r.Contained))
+			fmt.Fprintf(&b, "\nPassed in the sandbox: %d.\n", r.Contained)
 		}
 		fmt.Fprintf(&b, "\nA person who answers \"always\" where it is offered sees %s: %.1f in 100 calls.\n",
 			count(r.Always, "prompt"), r.PerHundred())
@@ -159,11 +159,4 @@ func writeAsked(b *bytes.Buffer, r *replay.Report) {
 	if r.Left > 0 {
 		fmt.Fprintf(b, "\nand %s more\n", count(r.Left, "call"))
 	}
-}
-
-func runs(n int) string {
-	if n == 1 {
-		return "1 call runs"
-	}
-	return fmt.Sprintf("%d calls run", n)
 }

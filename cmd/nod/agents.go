@@ -90,9 +90,9 @@ func (c *console) listAgents() error {
 // remarks are what a user should know of an agent, beside what is wrong with it.
 func remarks(a agent.Agent, s agent.Status) []string {
 	all := []string{s.Untested, s.Asking}
-	if s.Other != "" {
+	if s.Other != "" { // which works as long as it exists
 		all = append(all, fmt.Sprintf("its hooks run another nod command, %s; to change that: nod agents install %s",
-			s.Other, a.Name)) // which works as long as that one exists
+			s.Other, a.Name))
 	}
 	return slices.DeleteFunc(all, func(remark string) bool { return remark == "" })
 }

@@ -27,7 +27,7 @@ import (
 func (c *console) policy() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "policy",
-		Short: "Check, explain, test, import and replay rules",
+		Short: "Check, explain, test and replay rules",
 		Args:  cobra.ArbitraryArgs,
 		RunE:  c.needCommand,
 

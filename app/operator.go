@@ -9,7 +9,6 @@ import (
 	"nod/interact"
 	"nod/interact/history"
 	"nod/ipc/operator"
-	"nod/policy"
 	"nod/policy/config"
 	"nod/sandbox/snapshot"
 )
@@ -64,15 +63,6 @@ func (o operatorAPI) SettleHeld(_ context.Context, held config.HeldChange, accep
 
 // AcceptGrants implements [operator.Operator].
 func (o operatorAPI) AcceptGrants(context.Context) error { return o.p.store.AcceptGrants() }
-
-// Try implements [operator.Operator].
-func (o operatorAPI) Try(ctx context.Context, call policy.Call) (operator.Trial, error) {
-	who := interact.Requester{Agent: call.Agent, CWD: call.CWD, IsAgent: true}
-	call.Contains = o.p.contains(who)
-	call.Undoes = o.p.runs.Undoes(ctx, who, interact.Approve{Tool: call.Tool, Input: call.Input.Raw})
-	decision, steps := o.p.store.Explain(call)
-	return operator.Trial{Decision: decision, Steps: steps, Parts: o.p.store.Offers(call).Parts}, nil
-}
 
 // ofEntry does something with the record of an entry.
 func ofEntry[T any](

@@ -89,7 +89,7 @@ func (a *approvePage) partsNow() []policy.CommandPart {
 
 func (a *approvePage) showParts(parts []policy.CommandPart) {
 	a.parts, a.partList.Objects = parts, nil
-	if list := Parts(parts); list != nil {
+	if list := partList(parts); list != nil {
 		if who := a.input.Reporter; who != "" {
 			list = Column(2, newWords(who+":", theme.SizeNameCaptionText, ColorMuted), list)
 		}

@@ -10,8 +10,8 @@ import (
 	"nod/policy"
 )
 
-// Parts lists the parts of a command line; nil if the list would add nothing.
-func Parts(parts []policy.CommandPart) fyne.CanvasObject {
+// partList lists the parts of a command line; nil if the list would add nothing.
+func partList(parts []policy.CommandPart) fyne.CanvasObject {
 	rows := Column(2)
 	for _, p := range prompt.PartRows(parts) {
 		rows.Add(partRow(p))

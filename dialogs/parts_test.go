@@ -54,7 +54,7 @@ func TestPartsThatSayNothingAreNotListed(t *testing.T) {
 		"one that is known":  {[]policy.CommandPart{{Text: "make", State: policy.PartCovered, By: "x"}}, false},
 		"of an unknown kind": {[]policy.CommandPart{{Text: "make"}, {Text: "ls"}}, true},
 	} {
-		if got := Parts(tt.parts) != nil; got != tt.want {
+		if got := partList(tt.parts) != nil; got != tt.want {
 			t.Errorf("%s: listed: %v, want %v", name, got, tt.want)
 		}
 	}
@@ -117,7 +117,7 @@ func TestPartsAreMarkedInWords(t *testing.T) {
 	test.NewTempApp(t)
 	test.ApplyTheme(t, Theme("light"))
 	dialogstest.Speak(t, "en")
-	list := Parts([]policy.CommandPart{
+	list := partList([]policy.CommandPart{
 		reads("cat a"), fresh("rm \u202ex\nls"),
 		{Text: "make", State: policy.PartCovered, By: "make-it"},
 		{Text: "mix test", State: policy.PartCovered, By: "0195e1d0-0000-7000-8000-000000000000"},

@@ -128,7 +128,7 @@ func TestTrayMenuOpensSettings(t *testing.T) {
 	w := n.window(settingsTitle)
 	n.awayWithThePointer()
 	n.shot("settings")
-	for _, page := range []string{"allow", "answers", "folders", "try", "suggestions", "agents", "attention", "machines",
+	for _, page := range []string{"allow", "answers", "folders", "suggestions", "agents", "attention", "machines",
 		"history", "about"} {
 		n.after(func() { n.press("ctrl+Tab") })
 		n.shot("settings-" + page)

@@ -142,51 +142,49 @@ type Found struct {
 	Limit time.Duration // how long the agent waits for nod; 0: for ever, or not at all
 }
 
-// GateIsOn reports whether the agent's own prompt is switched off, so that nod alone decides. When nobody can tell, it
-// may be.
-func (a Agent) GateIsOn(m Machine) bool {
-	if a.Gate == nil {
-		return false
-	}
-	f := a.Gate(m)
+// found is what of nod's is in the file on this machine.
+func (f File) found() (Found, error) {
 	text, err := read(f.Path)
 	if err != nil {
-		return true
+		return Found{}, err
 	}
 	found, err := f.Look(text)
-	return err != nil || found.Some
+	if err != nil {
+		return Found{}, fmt.Errorf("%s: %w", f.Path, err)
+	}
+	return found, nil
 }
 
-// HookLimit is how long the agent's settings let it wait for nod's hook; 0 when that is unknown, or as nod set it.
-func (a Agent) HookLimit(m Machine) time.Duration {
-	if a.Settings == nil {
-		return 0
+// HookSettings says of the agent's settings whether its own prompt is switched off, so that nod alone decides (when
+// nobody can tell, it may be), and how long they let it wait for nod's hook; 0 when that is unknown, or as nod set it.
+func (a Agent) HookSettings(m Machine) (gate bool, limit time.Duration) {
+	if a.Gate != nil {
+		found, err := a.Gate(m).found()
+		gate = err != nil || found.Some
 	}
-	f := a.Settings(m)
-	text, err := read(f.Path)
-	if err != nil {
-		return 0
+	if a.Settings != nil {
+		found, _ := a.Settings(m).found() // in what cannot be read nothing is found
+		limit = found.Limit
 	}
-	found, _ := f.Look(text) // of what cannot be read nothing was found
-	return found.Limit
+	return gate, limit
 }
 
 // Status is how an agent stands on a machine.
 type Status struct {
-	Program   string        // path of its executable; empty: not found
-	Version   string        // as it says itself; empty when it was not asked or did not say
-	File      string        // the settings file that nod edits
-	Installed bool          // nod is in all of it, with a nod command that can be run
-	Partly    bool          // nod is in some of it, or with what cannot be run
-	Runs      []Run         // what it runs for nod
-	Dead      error         // why some of that cannot be run; nil: it can
-	Other     string        // the nod command that it runs, where that is not what nod would put in now
-	Gate      bool          // the agent's own prompt is switched off: nod is the only gate
-	CanGate   bool          // there is such a switch
-	Off       []switchedOff // why the agent does not run its hooks, or not everywhere
-	CutOff    error         // the agent may not wait as long as nod does, and then goes on without
-	Asking    string        // that it has rules of its own that ask, and what to do, in a sentence; empty: none are known
-	Untested  string        // why the user should not expect all to work, in a sentence; empty: nod is tested with it
+	Program   string  // path of its executable; empty: not found
+	Version   string  // as it says itself; empty when it was not asked or did not say
+	File      string  // the settings file that nod edits
+	Installed bool    // nod is in all of it, with a nod command that can be run
+	Partly    bool    // nod is in some of it, or with what cannot be run
+	Runs      []Run   // what it runs for nod
+	Dead      error   // why some of that cannot be run; nil: it can
+	Other     string  // the nod command that it runs, where that is not what nod would put in now
+	Gate      bool    // the agent's own prompt is switched off: nod is the only gate
+	CanGate   bool    // there is such a switch
+	Off       []error // why the agent does not run its hooks, or not everywhere
+	CutOff    error   // the agent may not wait as long as nod does, and then goes on without
+	Asking    string  // that it has rules of its own that ask, and what to do, in a sentence; empty: none are known
+	Untested  string  // why the user should not expect all to work, in a sentence; empty: nod is tested with it
 }
 
 var versionNumber = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\d+(\.\d+)+([-.]?\w+)*`) })
@@ -210,14 +208,11 @@ func (a Agent) Status(m Machine) (Status, error) {
 		s.Untested = a.untested(s.Version)
 	}
 	f := a.Settings(m)
-	s.File, s.CanGate, s.Gate = f.Path, a.Gate != nil, a.GateIsOn(m)
-	text, err := read(f.Path)
+	s.File, s.CanGate = f.Path, a.Gate != nil
+	s.Gate, _ = a.HookSettings(m)
+	found, err := f.found()
 	if err != nil {
 		return s, err
-	}
-	found, err := f.Look(text)
-	if err != nil {
-		return s, fmt.Errorf("%s: %w", f.Path, err)
 	}
 	needed, err := a.needed(m)
 	if err != nil {
@@ -248,13 +243,9 @@ func (a Agent) needs(m Machine) []File {
 func (a Agent) needed(m Machine) (Found, error) {
 	all := Found{All: true}
 	for _, f := range a.needs(m) {
-		text, err := read(f.Path)
+		found, err := f.found()
 		if err != nil {
 			return Found{}, err
-		}
-		found, err := f.Look(text)
-		if err != nil {
-			return Found{}, fmt.Errorf("%s: %w", f.Path, err)
 		}
 		all.All, all.Some = all.All && found.All, all.Some || found.Some
 		all.Runs = append(all.Runs, found.Runs...)

@@ -83,6 +83,28 @@ func (d *document) namedOnce() error {
 	return nil
 }
 
+// earlier is a file as it was before nod came; nil where that is not known.
+func earlier(kept []byte) *document {
+	d, err := parse(kept)
+	if err != nil {
+		return nil
+	}
+	return d
+}
+
+// left is the file without what was nod's: nothing if there was no file before nod came, and nothing else is in it.
+func (d *document) left(kept []byte) []byte {
+	switch {
+	case len(d.root.Members) > 0 || len(comments(&d.value)) > 0:
+		return d.pack()
+	case kept == nil:
+		return nil
+	case isBlank(kept):
+		return kept
+	}
+	return d.pack()
+}
+
 func (d *document) pack() []byte { return slices.Concat(d.mark, d.value.Pack()) }
 
 func (d *document) has(path ...string) bool {

@@ -32,14 +32,12 @@ type Event struct {
 	Blocks  bool // the agent can be told that a hook which fails denies
 }
 
-// At is the settings file in its place.
-func (h HookFile) At(path string) File {
-	return File{Path: path, Install: h.install, Uninstall: h.uninstall, Look: h.look}
-}
-
 // In is the settings file of that name in an agent's folder.
 func (h HookFile) In(folder func(Machine) string, name string) func(Machine) File {
-	return func(m Machine) File { return h.At(filepath.Join(folder(m), filepath.FromSlash(name))) }
+	return func(m Machine) File {
+		path := filepath.Join(folder(m), filepath.FromSlash(name))
+		return File{Path: path, Install: h.install, Uninstall: h.uninstall, Look: h.look}
+	}
 }
 
 // Decision is a reply that several agents understand.
@@ -186,25 +184,14 @@ func (h HookFile) uninstall(now, kept []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	was, err := h.parse(kept)
-	if err != nil {
-		was = nil
-	}
+	was := earlier(kept)
 	switch {
 	case !d.edit(h.Agent, was, func(string, *hujson.Value) bool { return false }):
 		return now, nil
 	case h.Version != 0 && !was.has("version") && !d.has("hooks") && d.has("version"):
 		cutMember(d.root, indexOf(d.root, "version"))
 	}
-	switch {
-	case len(d.root.Members) > 0 || len(comments(&d.value)) > 0:
-		return d.pack(), nil
-	case kept == nil:
-		return nil, nil
-	case isBlank(kept):
-		return kept, nil
-	}
-	return d.pack(), nil
+	return d.left(kept), nil
 }
 
 func (h HookFile) look(text []byte) (Found, error) {
@@ -222,8 +209,8 @@ func (h HookFile) look(text []byte) (Found, error) {
 			return true
 		}
 		run, ok := RunOf(now.Command, h.Agent)
-		if ok {
-			f.Runs = addRun(f.Runs, run)
+		if ok && !slices.Contains(f.Runs, run) {
+			f.Runs = append(f.Runs, run)
 		}
 		decides := !(e.Decides && now.Async) && !(e.Blocks && now.Failure != "block")
 		if ok && decides {
@@ -245,19 +232,20 @@ func (h HookFile) limit(r handler) time.Duration {
 	return time.Duration(r.Timeout * float64(h.Unit))
 }
 
-// ListFile describes a settings file with a list that has one entry of nod's, after those of the user.
-type ListFile struct {
-	List   string                             // the name of the list in the file
-	Entry  any                                // what nod adds
-	IsOurs func(entry map[string]string) bool // whether an entry of texts alone is nod's
-}
-
-// At is the settings file in its place.
-func (l ListFile) At(path string) File {
+// List is a settings file with a list in it that has one entry of nod's, after those of the user. isOurs tells it by
+// its texts.
+func List(path, list string, entry any, isOurs func(entry map[string]string) bool) File {
+	l := listFile{list, entry, isOurs}
 	return File{Path: path, Install: l.install, Uninstall: l.uninstall, Look: l.look}
 }
 
-func (l ListFile) install(before []byte, _ string) ([]byte, error) {
+type listFile struct {
+	list    string
+	entry   any
+	matches func(entry map[string]string) bool
+}
+
+func (l listFile) install(before []byte, _ string) ([]byte, error) {
 	found, err := l.look(before)
 	if err != nil || found.Some {
 		return before, err
@@ -266,11 +254,11 @@ func (l ListFile) install(before []byte, _ string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	list, ok := d.member(d.root, l.List, 1, &hujson.Array{}).Value.(*hujson.Array)
+	list, ok := d.member(d.root, l.list, 1, &hujson.Array{}).Value.(*hujson.Array)
 	if !ok {
 		return nil, l.noList()
 	}
-	made, err := d.laidOut(2, l.Entry)
+	made, err := d.laidOut(2, l.entry)
 	if err != nil {
 		return nil, err
 	}
@@ -280,7 +268,7 @@ func (l ListFile) install(before []byte, _ string) ([]byte, error) {
 }
 
 // uninstall takes nod's entry out, and the list that is empty without it, unless it was there before nod came.
-func (l ListFile) uninstall(now, kept []byte) ([]byte, error) {
+func (l listFile) uninstall(now, kept []byte) ([]byte, error) {
 	d, list, err := l.find(now)
 	if err != nil || list == nil {
 		return now, err
@@ -290,20 +278,13 @@ func (l ListFile) uninstall(now, kept []byte) ([]byte, error) {
 		return now, nil
 	}
 	cutElement(list, i)
-	was, err := parse(kept)
-	if err != nil {
-		was = nil
+	if len(list.Elements) == 0 && !earlier(kept).has(l.list) {
+		cutMember(d.root, indexOf(d.root, l.list))
 	}
-	if len(list.Elements) == 0 && !was.has(l.List) {
-		cutMember(d.root, indexOf(d.root, l.List))
-	}
-	if kept == nil && len(d.root.Members) == 0 && len(comments(&d.value)) == 0 {
-		return nil, nil
-	}
-	return d.pack(), nil
+	return d.left(kept), nil
 }
 
-func (l ListFile) look(text []byte) (Found, error) {
+func (l listFile) look(text []byte) (Found, error) {
 	_, list, err := l.find(text)
 	if err != nil || list == nil {
 		return Found{}, err
@@ -313,18 +294,18 @@ func (l ListFile) look(text []byte) (Found, error) {
 }
 
 // find returns the file and the list in it, which may be missing.
-func (l ListFile) find(text []byte) (*document, *hujson.Array, error) {
+func (l listFile) find(text []byte) (*document, *hujson.Array, error) {
 	d, err := parse(text)
 	if err != nil {
 		return nil, nil, err
 	}
-	i := indexOf(d.root, l.List)
+	i := indexOf(d.root, l.list)
 	if i < 0 {
 		return d, nil, nil
 	}
-	isList := func(m hujson.ObjectMember) bool { return nameOf(m) == l.List }
+	isList := func(m hujson.ObjectMember) bool { return nameOf(m) == l.list }
 	if slices.ContainsFunc(d.root.Members[i+1:], isList) {
-		return nil, nil, fmt.Errorf("%q appears twice in the file: merge them", l.List)
+		return nil, nil, fmt.Errorf("%q appears twice in the file: merge them", l.list)
 	}
 	list, ok := d.root.Members[i].Value.Value.(*hujson.Array)
 	if !ok {
@@ -333,11 +314,11 @@ func (l ListFile) find(text []byte) (*document, *hujson.Array, error) {
 	return d, list, nil
 }
 
-func (l ListFile) noList() error {
-	return errors.New(l.List + " is not a JSON list: make it one, or remove it")
+func (l listFile) noList() error {
+	return errors.New(l.list + " is not a JSON list: make it one, or remove it")
 }
 
-func (l ListFile) isOurs(v hujson.Value) bool {
+func (l listFile) isOurs(v hujson.Value) bool {
 	var entry map[string]string
-	return decode(v, &entry) == nil && l.IsOurs(entry)
+	return decode(v, &entry) == nil && l.matches(entry)
 }

@@ -3,7 +3,6 @@ package agent
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -52,20 +51,11 @@ func (o switchedOff) Error() string {
 	return fmt.Sprintf("Hooks are switched off by %s in the environment: nod isn't asked. Unset it.", o.Key)
 }
 
-// OffErr is why the agent does not run its hooks, or not everywhere; nil: nothing is known to keep it from that.
-func (s Status) OffErr() error {
-	var all []error
-	for _, o := range s.Off {
-		all = append(all, o)
-	}
-	return errors.Join(all...)
-}
-
 const maxOff = 5
 
 // off says what keeps an agent from running nod's hooks: in the settings that a session in the machine's folder would
 // have, or in those of one that runs.
-func (a Agent) off(m Machine) (found []switchedOff) {
+func (a Agent) off(m Machine) (found []error) {
 	if a.Off == nil {
 		return nil
 	}
@@ -75,8 +65,9 @@ func (a Agent) off(m Machine) (found []switchedOff) {
 	}
 	for _, s := range sessions {
 		for _, w := range a.Off(m, s) {
-			if o, is := s.isOff(w); is && !slices.Contains(found, o) && len(found) < maxOff {
-				o.File = strings.Replace(o.File, m.Home+string(filepath.Separator), "~"+string(filepath.Separator), 1)
+			o, is := s.isOff(w)
+			o.File = strings.Replace(o.File, m.Home+string(filepath.Separator), "~"+string(filepath.Separator), 1)
+			if is && !slices.Contains(found, error(o)) && len(found) < maxOff {
 				found = append(found, o)
 			}
 		}

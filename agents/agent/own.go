@@ -17,6 +17,7 @@ import (
 // OwnRules are the rules of an agent's own that ask or deny: it heeds them whatever nod allows.
 type OwnRules struct {
 	Agent   string
+	Title   string // of the agent
 	Folder  func(Machine) string
 	Own     []string // patterns of the user's files, below the agent's folder
 	Project []string // patterns of a project's files, below its folder
@@ -59,9 +60,9 @@ const maxOwn = 64 << 10
 // maxKnown is how many folders' rules are kept. Then all are forgotten.
 const maxKnown = 32
 
-// Rule returns what the agent itself would do with a call by a rule of its own, ask or deny, and where that rule is; ""
-// when no rule matches, or that is unknown.
-func (o *OwnRules) Rule(call policy.Call) (policy.Effect, string) {
+// Rule returns what the agent itself would do with a call by a rule of its own, whatever nod allows: ask or deny; and
+// what to do, in a sentence. It returns "" when no rule matches, or that is unknown.
+func (o *OwnRules) Rule(call policy.Call) (effect policy.Effect, advice string) {
 	m, err := Here()
 	if err != nil {
 		return "", ""
@@ -81,8 +82,15 @@ func (o *OwnRules) Rule(call policy.Call) (policy.Effect, string) {
 		return "", ""
 	}
 	call.Agent = o.Agent
-	found := k.heeds[policy.Decide(call, k.all, time.Now()).Rule]
-	return found.effect, found.where
+	switch found := k.heeds[policy.Decide(call, k.all, time.Now()).Rule]; found.effect {
+	case policy.Deny:
+		return policy.Deny, fmt.Sprintf("%s's own rule (%s) denies this even after an allow in nod, so nod did not ask: "+
+			"change that rule", o.Title, found.where)
+	case policy.Ask:
+		return policy.Ask, fmt.Sprintf("%s has its own rule that asks about this (%s), and here it refuses instead, even "+
+			"after an allow in nod, so nod did not ask: write that rule in nod, then remove it there", o.Title, found.where)
+	}
+	return "", ""
 }
 
 func find(folder string, globs []string) (paths []string) {
@@ -174,14 +182,4 @@ func (o *OwnRules) askingRules(m Machine) (texts []string) {
 		}
 	}
 	return texts
-}
-
-// Heeds says that an agent heeds a rule of its own whatever nod allows, and what to do.
-func Heeds(title string, effect policy.Effect, where string) string {
-	if effect == policy.Deny {
-		return fmt.Sprintf("%s's own rule (%s) denies this even after an allow in nod, so nod did not ask: change that "+
-			"rule", title, where)
-	}
-	return fmt.Sprintf("%s has its own rule that asks about this (%s), and here it refuses instead, even after an "+
-		"allow in nod, so nod did not ask: write that rule in nod, then remove it there", title, where)
 }

@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"nod/ipc/programs"
@@ -72,13 +71,6 @@ func RunOf(line, agent string) (r Run, ok bool) {
 		}
 	}
 	return Run{}, false
-}
-
-func addRun(all []Run, r Run) []Run {
-	if slices.Contains(all, r) {
-		return all
-	}
-	return append(all, r)
 }
 
 // wants reports whether a command is of the nod that this machine's hooks shall run: by its path, by another that lasts

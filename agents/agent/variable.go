@@ -73,11 +73,7 @@ func (s shellSetting) uninstall(now, kept []byte) ([]byte, error) {
 		return now, nil
 	}
 	cutMember(env, i)
-	before, err := parse(kept)
-	if err != nil {
-		before = nil
-	}
-	if len(env.Members) == 0 && !before.has("env") {
+	if len(env.Members) == 0 && !earlier(kept).has("env") {
 		cutMember(d.root, indexOf(d.root, "env"))
 	}
 	return d.pack(), nil
@@ -96,7 +92,10 @@ func (s shellSetting) look(text []byte) (Found, error) {
 // Contain computes the changes that have the agent hand its commands to nod, or no longer; none where it does already,
 // cannot, or does not ask nod.
 func (a Agent) Contain(m Machine, on bool) ([]Change, error) {
-	if a.Shell == nil || on && !a.asks(m) {
+	if a.Shell == nil {
+		return nil, nil
+	}
+	if asks, err := a.Settings(m).found(); on && (err != nil || !asks.Some) {
 		return nil, nil
 	}
 	return changes([]File{a.Shell(m)}, func(f File, now []byte) ([]byte, error) {
@@ -105,14 +104,4 @@ func (a Agent) Contain(m Machine, on bool) ([]Change, error) {
 		}
 		return f.Uninstall(now, nil)
 	})
-}
-
-func (a Agent) asks(m Machine) bool {
-	f := a.Settings(m)
-	text, err := read(f.Path)
-	if err != nil {
-		return false
-	}
-	found, err := f.Look(text)
-	return err == nil && found.Some
 }

@@ -42,13 +42,11 @@ func script(m agent.Machine) string { return filepath.Join(folder(m), scriptName
 // settings has one rule of nod's, after the user's own: the first that matches counts, and what they reject stays
 // rejected.
 func settings(m agent.Machine) agent.File {
-	return agent.ListFile{
-		List:  "amp.permissions",
-		Entry: rule{Tool: "*", Action: "delegate", To: script(m)},
-		IsOurs: func(entry map[string]string) bool {
-			return entry["tool"] == "*" && entry["action"] == "delegate" && entry["to"] == script(m)
-		},
-	}.At(filepath.Join(folder(m), "settings.json"))
+	isOurs := func(entry map[string]string) bool {
+		return entry["tool"] == "*" && entry["action"] == "delegate" && entry["to"] == script(m)
+	}
+	return agent.List(filepath.Join(folder(m), "settings.json"), "amp.permissions",
+		rule{Tool: "*", Action: "delegate", To: script(m)}, isOurs)
 }
 
 type rule struct {

@@ -44,15 +44,15 @@ var Agent = agent.Agent{
 }
 
 var ownRules = &agent.OwnRules{
-	Agent: name, Folder: folder, Read: readRules,
+	Agent: name, Title: "Claude Code", Folder: folder, Read: readRules,
 	Own: []string{"settings.json"}, Project: []string{".claude/settings.json", ".claude/settings.local.json"},
 }
 
 var folder = agent.FolderOf("CLAUDE_CONFIG_DIR", ".claude", "")
 
-// settingsFile lists the events that decide, and, without making Claude Code wait, those that tell that the terminal
+// settings has the events that decide, and, without making Claude Code wait, those that tell that the terminal
 // was quicker.
-var settingsFile = agent.HookFile{
+var settings = agent.HookFile{
 	Agent: name, Unit: time.Second, Default: 10 * time.Minute, Async: true,
 	Events: []agent.Event{
 		{Name: "PermissionRequest", Decides: true}, {Name: "PreToolUse", Decides: true},
@@ -61,9 +61,7 @@ var settingsFile = agent.HookFile{
 		{Name: "Notification"}, {Name: "Stop"}, {Name: "UserPromptSubmit"},
 		{Name: "SubagentStop"}, {Name: "SessionEnd"},
 	},
-}
-
-var settings = settingsFile.In(folder, "settings.json")
+}.In(folder, "settings.json")
 
 // off are the ways around its hooks. The organization's own hooks run all the same, unless it has switched all off
 // itself.
@@ -77,6 +75,14 @@ func off(m agent.Machine, s agent.Session) []agent.Switch {
 		own = append(own, filepath.Join(s.Dir, given))
 	}
 	switches := []agent.Switch{{Key: "disableAllHooks", Off: true, Files: managed}}
+	runsNod := func(path string) bool {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return false
+		}
+		found, err := settings(m).Look(text)
+		return err == nil && found.Some
+	}
 	if slices.ContainsFunc(managed, runsNod) {
 		return switches
 	}
@@ -98,13 +104,4 @@ func managedSettings(m agent.Machine) []string {
 	folder := m.System("/etc/claude-code", "/Library/Application Support/ClaudeCode", `C:\Program Files\ClaudeCode`)
 	more, _ := filepath.Glob(filepath.Join(folder, "managed-settings.d", "*.json")) // fails for bad patterns only
 	return append([]string{filepath.Join(folder, "managed-settings.json")}, more...)
-}
-
-func runsNod(path string) bool {
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return false
-	}
-	found, err := settingsFile.At(path).Look(text)
-	return err == nil && found.Some
 }

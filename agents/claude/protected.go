@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"nod/agents/agent"
 	"nod/ipc/hooks"
 	"nod/policy"
 )
@@ -72,8 +71,8 @@ func (p Payload) futile(c hooks.Call) string {
 	mute := p.PermissionMode == "dontAsk" || c.Headless && !followsHeadless(c.Version)
 	call := p.policyCall()
 	if c.Agent == name && (c.Headless || !p.followsAlways(c.Version)) { // else it says so itself before nod asks
-		if effect, where := ownRules.Rule(call); effect == policy.Deny || effect == policy.Ask && mute {
-			return agent.Heeds("Claude Code", effect, where)
+		if effect, advice := ownRules.Rule(call); effect == policy.Deny || effect == policy.Ask && mute {
+			return advice
 		}
 	}
 	switch {

@@ -7,7 +7,6 @@ import (
 	"sync"
 	"time"
 
-	"nod/agents/agent"
 	"nod/agents/claude"
 	"nod/api"
 	"nod/interact"
@@ -105,10 +104,10 @@ const (
 
 func (p hookPayload) futile() string {
 	call := policy.Call{Agent: name, CWD: p.CWD, Tool: p.ToolName, Input: policy.ReadInput(p.ToolInput)}
-	effect, where := ownRules.Rule(call)
+	effect, advice := ownRules.Rule(call)
 	switch {
 	case effect == policy.Deny, effect == policy.Ask && p.PermissionMode == never:
-		return agent.Heeds("Codex", effect, where)
+		return advice
 	case p.PermissionMode != never || p.ToolName != "Bash":
 	case p.escalates():
 		return refusedEscalation

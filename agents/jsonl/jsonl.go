@@ -51,7 +51,7 @@ func (r *Reader) One() []byte {
 	case line[0] == '{' && line[len(line)-1] == '}':
 		return line
 	}
-	r.Skip()
+	r.skipped++
 	return nil
 }
 
@@ -83,9 +83,6 @@ func (r *Reader) line() []byte {
 		return r.long
 	}
 }
-
-// Skip counts the last line as one that could not be used.
-func (r *Reader) Skip() { r.skipped++ }
 
 // Skipped is how many lines could not be used, with those that were too long.
 func (r *Reader) Skipped() int { return r.skipped }

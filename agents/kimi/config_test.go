@@ -185,7 +185,7 @@ func TestStatus(t *testing.T) {
 		t.Errorf("%+v, %v", s, err)
 	}
 	write(t, m, "a =\n")
-	if !Agent.GateIsOn(m) {
+	if gate, _ := Agent.HookSettings(m); !gate {
 		t.Error("unknown: it may be on")
 	}
 }

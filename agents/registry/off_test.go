@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"errors"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -97,8 +98,8 @@ func TestSwitchedOff(t *testing.T) {
 		}
 		s, err := a.Status(m)
 		said := ""
-		if s.OffErr() != nil {
-			said = s.OffErr().Error()
+		if err := errors.Join(s.Off...); err != nil {
+			said = err.Error()
 		}
 		if err != nil || (said == "") != (test.want == "") || !strings.Contains(said, test.want) {
 			t.Errorf("%s, %v %s %s: %q, %v, want %q", test.agent, test.files, test.args, test.env, said, err, test.want)

@@ -148,7 +148,7 @@ func Protocols() map[string]hooks.Protocol {
 func Settings(name string, env func(string) string) (gate bool, limit time.Duration) {
 	a, err := Find(All(), name)
 	if m := (agent.Machine{Home: env("HOME"), Env: env}); err == nil && filepath.IsAbs(m.Home) {
-		gate, limit = a.GateIsOn(m), a.HookLimit(m)
+		return a.HookSettings(m)
 	}
-	return gate, limit
+	return false, 0
 }

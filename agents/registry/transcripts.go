@@ -35,9 +35,20 @@ func transcriptFolders() ([]string, error) {
 }
 
 // Transcripts returns the transcripts among files, and among all *.jsonl in folders and below; symbolic links below
-// a folder are not followed. A path that cannot be read is a [*fs.PathError], and a file that is named but no
-// transcript is one with [errNoTranscript]; in folders such files are passed over.
+// a folder are not followed. Without paths it returns those where the agents keep them. A path that cannot be read is a
+// [*fs.PathError], and a file that is named but no transcript is one with [errNoTranscript]; in folders such files are
+// passed over.
 func Transcripts(paths []string) ([]replay.File, error) {
+	if len(paths) == 0 {
+		folders, err := transcriptFolders()
+		if err != nil {
+			return nil, err
+		}
+		paths = slices.DeleteFunc(folders, func(folder string) bool {
+			_, err := os.Stat(folder)
+			return err != nil
+		})
+	}
 	found := map[string]replay.File{}
 	for _, path := range paths {
 		root, err := filepath.EvalSymlinks(path)
@@ -62,18 +73,6 @@ func Transcripts(paths []string) ([]replay.File, error) {
 	}
 	byName := func(a, b replay.File) int { return strings.Compare(a.Name, b.Name) }
 	return slices.SortedFunc(maps.Values(found), byName), nil
-}
-
-// AllTranscripts returns the transcripts where the agents keep them.
-func AllTranscripts() ([]replay.File, error) {
-	folders, err := transcriptFolders()
-	if err != nil {
-		return nil, err
-	}
-	return Transcripts(slices.DeleteFunc(folders, func(folder string) bool {
-		_, err := os.Stat(folder)
-		return err != nil
-	}))
 }
 
 func probe(name string) (replay.File, error) {

@@ -24,7 +24,6 @@ import (
 	"nod/ipc/client/waiting"
 )
 
-// acp returns the command that editors run in place of an agent.
 func (c *console) acp() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "acp -- AGENT [ARG…]",

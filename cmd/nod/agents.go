@@ -69,7 +69,7 @@ func (c *console) listAgents() error {
 		s, err := found[i], failed[i]
 		row := agentRow{
 			Agent: a.Name, Found: s.Program, Version: s.Version, Installed: s.Installed, State: state(s),
-			Settings: []string{s.File}, Remarks: remarks(a, s),
+			Settings: []string{s.File}, Remarks: append(remarks(a, s), problems(a, s)...),
 		}
 		if err != nil {
 			row.State = err.Error()
@@ -87,30 +87,24 @@ func (c *console) listAgents() error {
 	return c.show(rows, columns(lines)+strings.Join(notes, ""))
 }
 
+// remarks are what a user should know of an agent, beside what is wrong with it.
 func remarks(a agent.Agent, s agent.Status) []string {
-	var all []string
-	for _, remark := range []string{s.Untested, s.Asking} {
-		if remark != "" {
-			all = append(all, remark)
-		}
+	all := []string{s.Untested, s.Asking}
+	if s.Other != "" { // which works as long as it exists
+		all = append(all, fmt.Sprintf("its hooks run another nod command, %s; to change that: nod agents install %s",
+			s.Other, a.Name))
 	}
-	for _, o := range s.Off {
-		all = append(all, o.Error())
-	}
-	for _, err := range []error{a.DeadHooks(s), s.CutOff} {
+	return slices.DeleteFunc(all, func(remark string) bool { return remark == "" })
+}
+
+// problems are what keeps an agent from asking.
+func problems(a agent.Agent, s agent.Status) (all []string) {
+	for _, err := range append(slices.Clip(s.Off), a.DeadHooks(s), s.CutOff) {
 		if err != nil {
 			all = append(all, err.Error())
 		}
 	}
-	if s.Other != "" {
-		all = append(all, otherNod(a, s))
-	}
 	return all
-}
-
-// otherNod warns that an agent's hooks run another nod than this one, which works as long as that one exists.
-func otherNod(a agent.Agent, s agent.Status) string {
-	return fmt.Sprintf("its hooks run another nod command, %s; to change that: nod agents install %s", s.Other, a.Name)
 }
 
 func state(s agent.Status) string {
@@ -200,7 +194,6 @@ func dropCopy() error {
 	return err
 }
 
-// changed is the output of nod agents install and uninstall.
 type changed struct {
 	Agent   string   `json:"agent"`
 	Changed bool     `json:"changed"` // false: Diffs are proposed changes
@@ -221,10 +214,7 @@ func (c *console) change(
 	if err != nil {
 		return err
 	}
-	result := changed{Agent: a.Name, Diffs: []string{}, Changed: len(changes) > 0 && (c.yes || !c.json)}
-	for _, change := range changes {
-		result.Diffs = append(result.Diffs, change.Diff())
-	}
+	result := changed{Agent: a.Name, Diffs: diffs(changes), Changed: len(changes) > 0 && (c.yes || !c.json)}
 	switch {
 	case len(changes) == 0:
 		return c.show(result, a.Title+" "+nothing+"\n")
@@ -243,6 +233,14 @@ func (c *console) change(
 		text += result.Hint + "\n"
 	}
 	return c.show(result, text)
+}
+
+func diffs(changes []agent.Change) []string {
+	all := []string{} // an empty list in JSON, too
+	for _, change := range changes {
+		all = append(all, change.Diff())
+	}
+	return all
 }
 
 func apply(changes []agent.Change) error {

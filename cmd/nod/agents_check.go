@@ -40,7 +40,6 @@ To repair hooks: nod agents install AGENT.`,
 	}, "print JSON")
 }
 
-// checked is what nod agents check says of an agent.
 type checked struct {
 	Agent   string        `json:"agent"`
 	OK      bool          `json:"ok"`
@@ -55,7 +54,6 @@ type checkedStep struct {
 	Problem string `json:"problem,omitempty"`
 }
 
-// String says it to a person.
 func (r checked) String() string {
 	var text strings.Builder
 	for _, step := range r.Steps {
@@ -119,13 +117,8 @@ func check(ctx context.Context, a agent.Agent, m agent.Machine) checked {
 		}
 		r.Steps = append(r.Steps, checkedStep{invisible.Visible(step.What), problem})
 	}
-	for _, remark := range []string{status.Untested, status.Asking} {
-		if remark != "" {
-			r.Remarks = append(r.Remarks, invisible.Visible(remark))
-		}
-	}
-	if status.Other != "" {
-		r.Remarks = append(r.Remarks, invisible.Visible(otherNod(a, status)))
+	for _, remark := range remarks(a, status) {
+		r.Remarks = append(r.Remarks, invisible.Visible(remark))
 	}
 	r.Remarks = append(r.Remarks, a.Limits...)
 	return r

@@ -54,7 +54,6 @@ func (f *callFlags) read(c *console) error {
 	return nil
 }
 
-// approve returns the command that requests approval for a tool call.
 func (c *console) approve() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "approve --tool NAME --input JSON",

@@ -83,7 +83,6 @@ example because it has no notification service.`,
 	return cmd
 }
 
-// complete makes the shell offer these values for a flag.
 func complete(cmd *cobra.Command, flag string, values ...string) {
 	fixed := cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)
 	if err := cmd.RegisterFlagCompletionFunc(flag, fixed); err != nil {

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -56,25 +55,19 @@ func (c *console) printFindings(e examined) error {
 	if c.json {
 		return c.show(e, "")
 	}
-	width := 0
+	var rows []string
 	for _, f := range e.Findings {
-		width = max(width, len(f.Title))
-	}
-	var b strings.Builder
-	for _, f := range e.Findings {
-		fmt.Fprintf(&b, "%-7s  %-*s  %s\n", f.Status, width, oneLine(f.Title), oneLine(f.Detail))
+		rows = append(rows, fmt.Sprintf("%s\t%s\t%s", f.Status, oneLine(f.Title), oneLine(f.Detail)))
 		if f.Fix != nil && f.Fix.Command != "" {
-			fmt.Fprintf(&b, "%*s  run: %s\n", len("warning")+2+width, "", oneLine(f.Fix.Command))
+			rows = append(rows, "\t\trun: "+oneLine(f.Fix.Command))
 		}
 		if f.Fix != nil && f.Fix.Window != "" {
-			fmt.Fprintf(&b, "%*s  open: %s\n", len("warning")+2+width, "", oneLine(f.Fix.Window))
+			rows = append(rows, "\t\topen: "+oneLine(f.Fix.Window))
 		}
 	}
-	fmt.Fprintf(&b, "%s\n", e)
-	return c.print(b.String())
+	return c.print(columns(rows) + e.String() + "\n")
 }
 
-// String sums up.
 func (e examined) String() string {
 	if e.Errors+e.Warnings == 0 {
 		return "all is well"

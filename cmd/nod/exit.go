@@ -6,11 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"nod/api"
 	"nod/ipc/client"
@@ -37,13 +35,11 @@ type verdict struct {
 	cause  string
 }
 
-// Error implements error.
 func (v *verdict) Error() string { return v.cause }
 
 // usageError is a mistake in the command line that cobra cannot see.
 type usageError string
 
-// Error implements error.
 func (e usageError) Error() string { return string(e) }
 
 func wrongUsage(format string, args ...any) error { return usageError(fmt.Sprintf(format, args...)) }
@@ -54,7 +50,6 @@ type withStatus struct {
 	status status
 }
 
-// Unwrap returns the error.
 func (w *withStatus) Unwrap() error { return w.error }
 
 // inputError is a mistake in a file that the command line names, or in standard input where it names -.
@@ -111,21 +106,6 @@ func misuse(err error) string {
 	text := err.Error()
 	if flags, ok := strings.CutPrefix(text, "required flag(s) "); ok {
 		return "needs " + strings.NewReplacer(`", "`, " and --", `"`, "--").Replace(strings.TrimSuffix(flags, `" not set`))
-	}
-	if v, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
-		f := v.GetFlag()
-		_, err := strconv.Atoi(v.GetValue())
-		switch text := v.GetValue(); {
-		case f.Value.Type() == "duration" && err == nil:
-			return fmt.Sprintf("--%[1]s: %[2]q has no unit: write %[2]ss or %[2]sm", f.Name, text)
-		case f.Value.Type() == "duration":
-			return fmt.Sprintf("--%s: %q is not a duration: write 90s, 5m or 2h", f.Name, text)
-		case f.Value.Type() == "int":
-			return fmt.Sprintf("--%s: %q is not a number", f.Name, text)
-		}
-	}
-	if v, ok := errors.AsType[*pflag.ValueRequiredError](err); ok {
-		return fmt.Sprintf("--%s needs a value", v.GetFlag().Name)
 	}
 	return text
 }

@@ -75,7 +75,6 @@ func fillIn[T any](f *requestFlags, flag string, into *T, value T) {
 
 func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
 
-// form returns the command that asks several questions at once.
 func (c *console) form() *cobra.Command {
 	var q api.FormRequest
 	cmd := &cobra.Command{

@@ -38,7 +38,6 @@ type historyFlags struct {
 	project, kind, outcome, by string
 }
 
-// history returns the command that lists what was asked and decided, with those that read the journal otherwise.
 func (c *console) history() *cobra.Command {
 	var flags historyFlags
 	cmd := c.withJSON(&cobra.Command{
@@ -419,7 +418,6 @@ type verified struct {
 	Problem string `json:"problem,omitempty"`
 }
 
-// historyVerify returns the command that holds every entry against the chain.
 func (c *console) historyVerify(flags *historyFlags) *cobra.Command {
 	var head string
 	cmd := c.withJSON(&cobra.Command{
@@ -471,7 +469,6 @@ func (c *console) verifyHistory(ctx context.Context, r *journal.Reader, noted st
 	return err
 }
 
-// String is for a person.
 func (v verified) String() string {
 	if !v.OK {
 		return ""

@@ -94,7 +94,7 @@ func replyOf(ctx context.Context, a agent.Agent, event string, in io.Reader, run
 	}
 	h := client.NewHookCall(a.Name, cmp.Or(event, client.EventOf(payload)), payload)
 	if m, err := agent.Here(); err == nil {
-		h.Gate, h.Limit = a.GateIsOn(m), a.HookLimit(m)
+		h.Gate, h.Limit = a.HookSettings(m)
 	}
 	var reply []byte
 	if err = errors.New(run.failed); run.failed == "" {
@@ -123,8 +123,11 @@ func deniesSilence(p hooks.Protocol, h client.HookCall) bool {
 
 // away is what the agent reads when nod-desktop cannot be asked.
 func away(a agent.Agent, event string, cause error) []byte {
-	m, err := agent.Here()
-	if isGate := err == nil && a.GateIsOn(m); !isGate && !isStrict(a.Name) {
+	gate := false
+	if m, err := agent.Here(); err == nil {
+		gate, _ = a.HookSettings(m)
+	}
+	if !gate && !isStrict(a.Name) {
 		return nil
 	}
 	if !errors.Is(cause, client.ErrNotRunning) {

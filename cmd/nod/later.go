@@ -16,7 +16,6 @@ import (
 	"nod/ipc/client/waiting"
 )
 
-// wait returns the command that fetches the answer of a pending request.
 func (c *console) wait() *cobra.Command {
 	var timeout time.Duration
 	cmd := &cobra.Command{

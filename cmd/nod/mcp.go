@@ -59,7 +59,6 @@ func discoverMCP(cwd string) (mcp.Desktop, error) {
 	return mcpDesktop{cl, cwd}, err
 }
 
-// Connect implements [mcp.Desktop].
 func (d mcpDesktop) Connect(ctx context.Context, s mcp.Session) (*sdk.ClientSession, error) {
 	at := d.Current()
 	transport := &sdk.StreamableClientTransport{
@@ -104,10 +103,8 @@ func httpClient(at endpoint.Endpoint, headers map[string]string) *http.Client {
 	}
 }
 
-// roundTrip makes a function a [http.RoundTripper].
 type roundTrip func(*http.Request) (*http.Response, error)
 
-// RoundTrip implements [http.RoundTripper].
 func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
 // endsWhenHung ends a call when nod-desktop is there but answers nothing any more.

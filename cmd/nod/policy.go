@@ -68,7 +68,6 @@ type checkedFile struct {
 	Problem string `json:"problem,omitempty"`
 }
 
-// policyTest returns the command that tries the examples of the rules.
 func (c *console) policyTest() *cobra.Command {
 	return c.withJSON(&cobra.Command{
 		Use:   "test [FILE]",
@@ -222,7 +221,6 @@ the folder's git repository names no programs. Any other line counts as not read
 	}
 }
 
-// verdictLine is what nod policy shell says of one command.
 type verdictLine struct {
 	ReadOnly bool     `json:"read_only"`
 	Programs []string `json:"programs"`

@@ -68,9 +68,9 @@ func (c *console) replay(ctx context.Context, paths []string, flags replayFlags)
 	if flags.sandbox {
 		sim.InSandbox()
 	}
-	files, err := transcripts(paths)
+	files, err := registry.Transcripts(paths)
 	if err != nil {
-		return err
+		return pathError(err)
 	}
 	report, err := replay.Run(ctx, files, sim, replay.Options{})
 	if err != nil {
@@ -103,16 +103,6 @@ func simulation(path string) (*policy.Simulation, error) {
 	return sim, nil
 }
 
-// transcripts finds those that are named, or those of all agents.
-func transcripts(paths []string) ([]replay.File, error) {
-	if len(paths) > 0 {
-		files, err := registry.Transcripts(paths)
-		return files, pathError(err)
-	}
-	return registry.AllTranscripts()
-}
-
-// describeReport lays out the numbers and, when asked to, every call that is asked about.
 func describeReport(r *replay.Report, asked bool) string {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "%s, %s%s\n", count(r.Files, "transcript"), count(r.Calls, "tool call"), leftOut(r))
@@ -120,7 +110,7 @@ func describeReport(r *replay.Report, asked bool) string {
 		b.WriteByte('\n')
 		writeCounts(&b, r)
 		if r.Contained > 0 {
-			fmt.Fprintf(&b, "\nOf what passed, %s in the sandbox.\n", runs(r.Contained))
+			fmt.Fprintf(&b, "\nPassed in the sandbox: %d.\n", r.Contained)
 		}
 		fmt.Fprintf(&b, "\nA person who answers \"always\" where it is offered sees %s: %.1f in 100 calls.\n",
 			count(r.Always, "prompt"), r.PerHundred())
@@ -169,11 +159,4 @@ func writeAsked(b *bytes.Buffer, r *replay.Report) {
 	if r.Left > 0 {
 		fmt.Fprintf(b, "\nand %s more\n", count(r.Left, "call"))
 	}
-}
-
-func runs(n int) string {
-	if n == 1 {
-		return "1 call runs"
-	}
-	return fmt.Sprintf("%d calls run", n)
 }

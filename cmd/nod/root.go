@@ -109,7 +109,6 @@ func oneArg(name string) cobra.PositionalArgs {
 	}
 }
 
-// noArgs takes none.
 func noArgs(_ *cobra.Command, args []string) error {
 	if len(args) > 0 {
 		return fmt.Errorf("unexpected argument %q", args[0])

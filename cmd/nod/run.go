@@ -115,7 +115,6 @@ func become(argv []string) error {
 	return replaceSelf(path, argv)
 }
 
-// readRun reads the run that nod writes to standard input.
 func (c *console) readRun() (run client.Run, err error) {
 	return run, json.NewDecoder(c.in).Decode(&run)
 }

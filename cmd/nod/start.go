@@ -68,7 +68,6 @@ type started struct {
 	URL     string `json:"url"`
 }
 
-// String formats the result for people.
 func (s started) String() string {
 	if s.Program == "" {
 		return fmt.Sprintf("nod-desktop is already running: %s\n", s.URL)
@@ -153,7 +152,6 @@ func awaitReady(ctx context.Context, cmd *exec.Cmd, name, output string) (starte
 	}
 }
 
-// ready finds the line that says so in a program's output.
 func ready(output string) (url string, ok bool) {
 	text, err := os.ReadFile(output)
 	if err != nil {

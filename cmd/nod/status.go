@@ -58,8 +58,8 @@ it isn't running.`,
 func (c *console) reportStatus(ctx context.Context) error {
 	r, err := inspect(ctx)
 	if !c.json && r.Running && r.Desktop != r.Nod {
-		c.complain("status", fmt.Sprintf("nod is version %s and %s %s: quit %[2]s and run: %[4]s",
-			r.Nod, programOf(r.Relay), r.Desktop, startOf(r.Relay)))
+		c.complain("status", fmt.Sprintf("nod is version %s and %s %s: run: nod stop, and start %[2]s again",
+			r.Nod, programOf(r.Relay), r.Desktop))
 	}
 	return errors.Join(err, c.show(r, r.String()))
 }
@@ -118,7 +118,6 @@ func checkConfig(path string) error {
 	return err
 }
 
-// String formats the report for people.
 func (r report) String() string {
 	var lines []string
 	line := func(name, value string) {
@@ -159,13 +158,6 @@ func programOf(relay *api.RelayHealth) string {
 		return "nod relay"
 	}
 	return "nod-desktop"
-}
-
-func startOf(relay *api.RelayHealth) string {
-	if relay != nil {
-		return "nod relay"
-	}
-	return "nod start"
 }
 
 func describeDesk(r api.RelayHealth) string {

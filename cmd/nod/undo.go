@@ -19,7 +19,6 @@ import (
 
 const maxRuns = 20
 
-// undo returns the command that takes back what was done in the sandbox.
 func (c *console) undo() *cobra.Command {
 	var u undoing
 	cmd := &cobra.Command{
@@ -46,7 +45,6 @@ Works without nod-desktop.`,
 	return c.withJSON(c.withYes(cmd), "print JSON; without --yes nothing is changed")
 }
 
-// undoing is what the command line of nod undo says.
 type undoing struct {
 	folder string
 	last   bool

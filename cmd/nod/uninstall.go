@@ -104,11 +104,8 @@ func (c *console) uninstallPlan(result *uninstalled) (all []agent.Change, proble
 		if len(changes) == 0 {
 			continue
 		}
-		one := changed{Agent: a.Name, Changed: result.Changed, Diffs: []string{}}
-		for _, change := range changes {
-			one.Diffs = append(one.Diffs, change.Diff())
-		}
-		result.Agents, all = append(result.Agents, one), append(all, changes...)
+		result.Agents = append(result.Agents, changed{Agent: a.Name, Changed: result.Changed, Diffs: diffs(changes)})
+		all = append(all, changes...)
 	}
 	return all, problems
 }

@@ -60,11 +60,11 @@ func (e *TextField) FocusLost() {
 }
 
 func (e *TextField) CreateRenderer() fyne.WidgetRenderer {
-	return dialogs.NewField(e.Entry.CreateRenderer(), ScrollAround(e.Self))
+	return dialogs.NewField(e.Entry.CreateRenderer(), scrollAround(e.Self))
 }
 
-// ScrollAround scrolls the page around a field. A field that was just removed, or is not drawn yet, has none.
-func ScrollAround(field fyne.CanvasObject) func(*fyne.ScrollEvent) {
+// scrollAround scrolls the page around a field. A field that was just removed, or is not drawn yet, has none.
+func scrollAround(field fyne.CanvasObject) func(*fyne.ScrollEvent) {
 	return func(e *fyne.ScrollEvent) {
 		d := fyne.CurrentApp().Driver()
 		c := d.CanvasForObject(field)

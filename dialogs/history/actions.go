@@ -1,6 +1,7 @@
 package history
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -117,32 +118,29 @@ func (a *actions) propose(effect policy.Effect) {
 
 func (a *actions) showProposal(p proposal, err error) {
 	var words []fyne.CanvasObject
-	save := controls.MainButton(lang.L("Save"), theme.ConfirmIcon(), nil)
+	var save *controls.Button // nil: there is nothing to save
+	button := func(name string, tapped func()) { save = controls.MainButton(name, theme.ConfirmIcon(), tapped) }
 	switch {
 	case errors.Is(err, policy.ErrRuleIsThere):
 		words = []fyne.CanvasObject{
 			controls.Paragraph(lang.L("A rule already covers this:"), widget.MediumImportance), ruleLine(p.Rule)}
-		save = nil
 	case errors.Is(err, policy.ErrNoRule):
 		words = []fyne.CanvasObject{controls.Paragraph(
 			lang.L("nod doesn't offer this rule: it can't tell what such a call may do. You can write one in the settings."),
 			widget.MediumImportance)}
-		save = nil
 	case err != nil:
 		words = []fyne.CanvasObject{controls.Paragraph(err.Error(), widget.DangerImportance)}
-		save = nil
 	case p.grant != nil:
 		words = []fyne.CanvasObject{
 			controls.Paragraph(lang.L("This saved approval will be revoked:"), widget.MediumImportance),
 			controls.Exact(safetext.Line(p.grant.Shown, gistLimit), theme.SizeNameCaptionText)}
-		save.SetText(lang.L("Revoke"))
-		save.OnTapped = func() { a.revoke(p.grant.ID) }
+		button(lang.L("Revoke"), func() { a.revoke(p.grant.ID) })
 	default:
 		words = []fyne.CanvasObject{controls.Paragraph(announce(p), widget.MediumImportance), ruleLine(p.Rule)}
 		if note := effectNote(p); note != "" {
 			words = append(words, controls.Paragraph(note, widget.WarningImportance))
 		}
-		save.OnTapped = func() { a.save(p) }
+		button(lang.L("Save"), func() { a.save(p) })
 	}
 	buttons := container.NewHBox(controls.NewButton(lang.L("Cancel"), func() { a.cancel() }))
 	if save != nil {
@@ -188,43 +186,43 @@ func doName(e policy.Effect) string {
 }
 
 func (a *actions) save(p proposal) {
-	do, undo := replacing(nil, &p.Rule), replacing(&p.Rule, nil)
-	if p.Changes != "" {
-		do, undo = replacing(&p.old, &p.Rule), replacing(&p.Rule, &p.old)
-	}
-	a.change(do, lang.L("Saved."), func() { a.change(undo, lang.L("Taken back."), nil) })
-}
-
-// change changes the configuration and shows the result; undo is offered with it and may be nil.
-func (a *actions) change(f func(*config.Config) error, done string, undo func()) {
 	a.win.Act(func(ctx context.Context) error {
 		s, err := a.win.opts.Operator.State(ctx)
 		if err != nil {
 			return err
 		}
-		_, err = operator.Change(ctx, a.win.opts.Operator, s.Config, f)
+		_, err = operator.Change(ctx, a.win.opts.Operator, s.Config, p.put)
 		return err
-	}, func(err error) { a.showDone(done, undo, err) })
+	}, func(err error) { a.showDone(lang.L("Saved."), err) })
+}
+
+// put puts the rule into a configuration. It fails if the rules are no longer what was shown.
+func (p proposal) put(c *config.Config) error {
+	id := cmp.Or(p.Changes, p.Rule.ID)
+	i := slices.IndexFunc(c.Policy.Rules, func(r policy.Rule) bool { return r.ID == id })
+	switch {
+	case (i < 0) != (p.Changes == ""), i >= 0 && !c.Policy.Rules[i].Equal(p.old):
+		return errors.New(lang.L("The rules have changed. Look again."))
+	case i < 0:
+		c.Policy.Rules = append(c.Policy.Rules, p.Rule)
+	default:
+		c.Policy.Rules[i] = p.Rule
+	}
+	return nil
 }
 
 // revoke revokes a saved approval. The foot of the window then offers to undo that.
 func (a *actions) revoke(id string) {
 	a.win.Act(func(ctx context.Context) error { return a.win.opts.Operator.Revoke(ctx, id) },
-		func(err error) { a.showDone(lang.L("Revoked."), nil, err) })
+		func(err error) { a.showDone(lang.L("Revoked."), err) })
 }
 
-func (a *actions) showDone(done string, undo func(), err error) {
+func (a *actions) showDone(done string, err error) {
+	words := controls.Paragraph(done, widget.MediumImportance)
 	if err != nil {
-		a.showCard(controls.Paragraph(err.Error(), widget.DangerImportance),
-			container.NewHBox(controls.NewButton(lang.L("Close"), func() { a.cancel() })))
-		return
+		words = controls.Paragraph(err.Error(), widget.DangerImportance)
 	}
-	buttons := container.NewHBox()
-	if undo != nil {
-		buttons.Add(controls.NewButton(lang.L("Undo"), undo))
-	}
-	buttons.Add(controls.NewButton(lang.L("Close"), func() { a.cancel() }))
-	a.showCard(controls.Besides(8, controls.Paragraph(done, widget.MediumImportance), buttons))
+	a.showCard(words, container.NewHBox(controls.NewButton(lang.L("Close"), func() { a.cancel() })))
 }
 
 func (a *actions) showCard(parts ...fyne.CanvasObject) {
@@ -242,28 +240,4 @@ func (a *actions) cancel() bool {
 		a.win.entries.detail.content.Refresh()
 	}
 	return was
-}
-
-// replacing replaces a rule by another; without old it adds rule, without rule it removes old. It fails if old is no
-// longer what was shown.
-func replacing(old, rule *policy.Rule) func(*config.Config) error {
-	changed := errors.New(lang.L("The rules have changed. Look again."))
-	return func(c *config.Config) error {
-		want := old
-		if want == nil {
-			want = rule
-		}
-		i := slices.IndexFunc(c.Policy.Rules, func(r policy.Rule) bool { return r.ID == want.ID })
-		switch {
-		case (i < 0) != (old == nil), old != nil && !c.Policy.Rules[i].Equal(*old):
-			return changed
-		case old == nil:
-			c.Policy.Rules = append(c.Policy.Rules, *rule)
-		case rule == nil:
-			c.Policy.Rules = slices.Delete(c.Policy.Rules, i, i+1)
-		default:
-			c.Policy.Rules[i] = *rule
-		}
-		return nil
-	}
 }

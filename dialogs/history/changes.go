@@ -125,7 +125,6 @@ func (c *changes) row(file snapshot.Change) fyne.CanvasObject {
 	return dialogs.Column(4, controls.Besides(8, name, button), below)
 }
 
-// size is how many lines a change adds and removes.
 func size(c snapshot.Change) string {
 	if c.Binary {
 		return lang.L("(no text)")
@@ -133,7 +132,6 @@ func size(c snapshot.Change) string {
 	return fmt.Sprintf("+%d -%d", c.Added, c.Removed)
 }
 
-// showDiff shows the difference of one file.
 func (c *changes) showDiff(in *fyne.Container, file snapshot.Change) {
 	seq := c.seq
 	controls.Fetch(&c.work, func(ctx context.Context) (operator.Diff, error) {

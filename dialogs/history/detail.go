@@ -54,7 +54,6 @@ func (d *detail) say(s string, i widget.Importance) {
 	controls.SetContent(d.body, container.NewVBox(dialogs.Padded(60, 20, l)))
 }
 
-// open shows the entry of that number.
 func (d *detail) open(seq int64) {
 	controls.FetchLatest(&d.work, func(ctx context.Context) (history.Entry, error) {
 		return d.win.opts.Operator.Entry(ctx, seq)

@@ -235,11 +235,11 @@ func (p *entriesPage) showStatus(err error) {
 	case err != nil:
 		p.status.Complain(err)
 		return
-	case searching && len(p.list.pages) == 0:
+	case searching && len(p.list.rows) == 0:
 		p.empty.SetText(lang.L("Searching…"))
-	case !searching && p.list.rows == 0 && p.list.query != (history.Query{}):
+	case !searching && len(p.list.rows) == 0 && p.list.query != (history.Query{}):
 		p.empty.SetText(lang.L("Nothing found."))
-	case !searching && p.list.rows == 0:
+	case !searching && len(p.list.rows) == 0:
 		p.empty.SetText(lang.L("No requests yet."))
 	}
 	p.status.Say("")
@@ -280,7 +280,6 @@ func (p *entriesPage) catchUp() {
 
 func (p *entriesPage) leave() {
 	p.list.next.Drop()
-	p.list.again.Drop()
 	p.facets.Drop()
 }
 

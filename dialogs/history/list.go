@@ -3,7 +3,6 @@ package history
 import (
 	"context"
 	"slices"
-	"sort"
 	"time"
 
 	"fyne.io/fyne/v2"
@@ -14,9 +13,6 @@ import (
 	"nod/interact/history"
 )
 
-// keptPages is the number of pages kept in memory on either side of the one in view. Others are fetched again.
-const keptPages = 20
-
 // entryList shows the entries of a query, newest first, by day and session. It fetches pages as the user scrolls.
 type entryList struct {
 	widget.List
@@ -25,21 +21,12 @@ type entryList struct {
 	onOpen   func(seq int64)
 	onStatus func(error) // called when the result or the progress changes
 
-	pages  []*listPage
-	rows   int             // number of all rows
+	rows   []row
+	last   group           // of the last row
+	end    int64           // number of the last entry
 	more   bool            // there are further entries
 	next   controls.Worker // fetches the pages of a query, one after the other
-	again  controls.Worker // fetches a page that was dropped
 	chosen int64           // number of the shown entry; 0: none
-}
-
-type listPage struct {
-	before int64 // as in its query
-	first  int   // its first row
-	size   int   // number of rows
-	rows   []row // nil if dropped
-	last   group // of the last row
-	end    int64 // number of its last entry
 }
 
 // row is an entry, or the heading of the entries below it.
@@ -63,8 +50,8 @@ func groupOf(l history.Line) group {
 
 func newEntryList(w *Window, onOpen func(seq int64), onStatus func(error)) *entryList {
 	l := &entryList{win: w, onOpen: onOpen, onStatus: onStatus}
-	l.next.Aside, l.again.Aside = w.Aside, w.Aside
-	l.Length = func() int { return l.rows }
+	l.next.Aside = w.Aside
+	l.Length = func() int { return len(l.rows) }
 	l.CreateItem = func() fyne.CanvasObject { return newRowView() }
 	l.UpdateItem = l.fill
 	l.OnSelected = l.open
@@ -76,11 +63,10 @@ func newEntryList(w *Window, onOpen func(seq int64), onStatus func(error)) *entr
 // find runs a query. The results of the last one are dropped.
 func (l *entryList) find(q history.Query) {
 	l.query = q
-	l.again.Drop()
-	l.fetch(&l.next, 0, func(p history.Page, err error) {
-		l.pages, l.rows, l.more = nil, 0, false
+	l.fetch(0, func(p history.Page, err error) {
+		l.rows, l.last = nil, group{}
 		l.UnselectAll()
-		l.take(p, 0, err)
+		l.take(p, err)
 		if at := l.selected(); at >= 0 {
 			l.Highlight(at)
 		}
@@ -91,15 +77,12 @@ func (l *entryList) find(q history.Query) {
 
 // isReading reports whether the list is scrolled, or rows are being fetched.
 func (l *entryList) isReading() bool {
-	return l.GetScrollOffset() > 0 || l.next.Busy() || l.again.Busy()
+	return l.GetScrollOffset() > 0 || l.next.Busy()
 }
 
-func (l *entryList) take(p history.Page, before int64, err error) {
-	if err == nil && len(p.Lines) > 0 {
-		page := &listPage{before: before, first: l.rows, end: p.Lines[len(p.Lines)-1].Seq}
-		page.fill(p.Lines, l.lastGroup(len(l.pages)))
-		l.pages = append(l.pages, page)
-		l.rows += page.size
+func (l *entryList) take(p history.Page, err error) {
+	if err == nil {
+		l.add(p.Lines)
 	}
 	l.more = err == nil && p.More && len(p.Lines) > 0
 	l.onStatus(err)
@@ -107,15 +90,11 @@ func (l *entryList) take(p history.Page, before int64, err error) {
 	l.mark()
 }
 
-func (l *entryList) lastGroup(page int) group {
-	if page == 0 {
-		return group{}
+// add adds the rows of a page with headings: within a day, the entries of a session are together.
+func (l *entryList) add(lines []history.Line) {
+	if len(lines) > 0 {
+		l.end = lines[len(lines)-1].Seq
 	}
-	return l.pages[page-1].last
-}
-
-// fill makes the rows of a page with headings: within a day, the entries of a session are together.
-func (p *listPage) fill(lines []history.Line, last group) {
 	rank := map[group]int{} // by the newest entry of each
 	days := map[time.Time]int{}
 	for i, line := range lines {
@@ -135,96 +114,36 @@ func (p *listPage) fill(lines []history.Line, last group) {
 		}
 		return rank[ga] - rank[gb]
 	})
-	p.rows = nil
 	for _, line := range lines {
-		if g := groupOf(line); g != last {
-			p.rows = append(p.rows, row{line: line, heading: true, day: g.day != last.day})
-			last = g
+		if g := groupOf(line); g != l.last {
+			l.rows = append(l.rows, row{line: line, heading: true, day: g.day != l.last.day})
+			l.last = g
 		}
-		p.rows = append(p.rows, row{line: line})
+		l.rows = append(l.rows, row{line: line})
 	}
-	p.size, p.last = len(p.rows), last
-}
-
-func (l *entryList) pageOf(row int) int {
-	return sort.Search(len(l.pages), func(i int) bool { return l.pages[i].first > row }) - 1
-}
-
-// at returns a row; false if it is not in memory.
-func (l *entryList) at(i int) (row, bool) {
-	if i < 0 || i >= l.rows {
-		return row{}, false
-	}
-	p := l.pages[l.pageOf(i)]
-	if p.rows == nil {
-		return row{}, false
-	}
-	return p.rows[i-p.first], true
 }
 
 func (l *entryList) fill(i widget.ListItemID, o fyne.CanvasObject) {
-	page := l.pageOf(i)
-	r, known := l.at(i)
-	o.(*rowView).show(r, known, l.win.now())
-	if !known && page >= 0 {
-		l.fetchAgain(page)
+	if i < len(l.rows) {
+		o.(*rowView).show(l.rows[i], l.win.now())
 	}
-	if i >= l.rows-history.PageSize/2 {
-		l.fetchNext()
+	if i >= len(l.rows)-history.PageSize/2 && l.more && !l.next.Busy() {
+		l.fetch(l.end, l.take)
 	}
-	l.forget(page)
-}
-
-func (l *entryList) fetchNext() {
-	if !l.more || l.next.Busy() {
-		return
-	}
-	before := l.pages[len(l.pages)-1].end
-	l.fetch(&l.next, before, func(p history.Page, err error) { l.take(p, before, err) })
 }
 
 // fetch fetches the page of the query before an entry, and shows it.
-func (l *entryList) fetch(k *controls.Worker, before int64, show func(history.Page, error)) {
+func (l *entryList) fetch(before int64, show func(history.Page, error)) {
 	q := l.query
 	q.Before = before
-	controls.FetchLatest(k, func(ctx context.Context) (history.Page, error) {
+	controls.FetchLatest(&l.next, func(ctx context.Context) (history.Page, error) {
 		return l.win.opts.Operator.History(ctx, q)
 	}, show)
 }
 
-func (l *entryList) fetchAgain(page int) {
-	if l.again.Busy() {
-		return
-	}
-	p := l.pages[page]
-	l.fetch(&l.again, p.before, func(found history.Page, err error) {
-		if err != nil {
-			l.onStatus(err)
-			return
-		}
-		size := p.size
-		p.fill(found.Lines, l.lastGroup(page))
-		if p.size != size { // the oldest entries were deleted: start again
-			l.find(l.query)
-			return
-		}
-		l.Refresh()
-	})
-}
-
-func (l *entryList) forget(page int) {
-	for _, i := range []int{page - keptPages - 1, page + keptPages + 1} {
-		if i >= 0 && i < len(l.pages) {
-			l.pages[i].rows = nil
-		}
-	}
-}
-
 // open shows the entry of a row. A heading has none.
 func (l *entryList) open(i widget.ListItemID) {
-	r, known := l.at(i)
-	switch {
-	case !known:
+	switch r := l.rows[i]; {
 	case r.heading:
 		l.Unselect(i)
 		l.mark()
@@ -234,7 +153,7 @@ func (l *entryList) open(i widget.ListItemID) {
 	}
 }
 
-// mark selects the row of the shown entry without scrolling, if it is in memory.
+// mark selects the row of the shown entry without scrolling, if it is in the list.
 func (l *entryList) mark() {
 	if at := l.selected(); at >= 0 {
 		offset := l.GetScrollOffset()
@@ -245,16 +164,9 @@ func (l *entryList) mark() {
 
 // selected returns the row of the shown entry, or -1.
 func (l *entryList) selected() int {
-	for _, p := range l.pages {
-		i := slices.IndexFunc(p.rows, func(r row) bool { return !r.heading && r.line.Seq == l.chosen })
-		if i >= 0 {
-			return p.first + i
-		}
-	}
-	return -1
+	return slices.IndexFunc(l.rows, func(r row) bool { return !r.heading && r.line.Seq == l.chosen })
 }
 
-// TypedKey implements [fyne.Focusable]: moving also selects.
 func (l *entryList) TypedKey(k *fyne.KeyEvent) {
 	screen := max(int(l.Size().Height/rowHeight)-1, 1)
 	at := l.selected()
@@ -264,13 +176,13 @@ func (l *entryList) TypedKey(k *fyne.KeyEvent) {
 	case fyne.KeyUp:
 		l.step(at-1, -1)
 	case fyne.KeyPageDown:
-		l.step(min(at+screen, l.rows-1), +1)
+		l.step(min(at+screen, len(l.rows)-1), +1)
 	case fyne.KeyPageUp:
 		l.step(max(at-screen, 0), -1)
 	case fyne.KeyHome:
 		l.step(0, +1)
 	case fyne.KeyEnd:
-		l.step(l.rows-1, -1)
+		l.step(len(l.rows)-1, -1)
 	default:
 		dialogs.PassOn(l, k)
 	}
@@ -279,13 +191,8 @@ func (l *entryList) TypedKey(k *fyne.KeyEvent) {
 // step selects row to or, if that is a heading, the next entry in direction by, else in the other direction.
 func (l *entryList) step(to, by int) {
 	for _, by := range []int{by, -by} {
-		for i := to; i >= 0 && i < l.rows; i += by {
-			r, known := l.at(i)
-			if !known {
-				l.ScrollTo(i)
-				return
-			}
-			if !r.heading {
+		for i := to; i >= 0 && i < len(l.rows); i += by {
+			if !l.rows[i].heading {
 				if i > 0 && i < 3 {
 					l.ScrollToTop() // shows the heading, too
 				}

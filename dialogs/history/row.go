@@ -7,7 +7,6 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/canvas"
 	"fyne.io/fyne/v2/container"
-	"fyne.io/fyne/v2/lang"
 	"fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 
@@ -66,27 +65,16 @@ func newRowView() *rowView {
 	return v
 }
 
-// show shows a row, or a placeholder if it is not known yet.
-func (v *rowView) show(r row, known bool, now time.Time) {
-	isHeading := known && r.heading
-	if isHeading {
-		v.heading.Show()
-		v.entry.Hide()
+func (v *rowView) show(r row, now time.Time) {
+	dialogs.SetVisible(v.heading, r.heading)
+	dialogs.SetVisible(v.entry, !r.heading)
+	if r.heading {
 		day := ""
 		if r.day {
 			day = dayName(r.line.Settled, now)
 		}
 		setText(v.day, day)
 		setText(v.who, sessionName(r.line))
-		return
-	}
-	v.heading.Hide()
-	v.entry.Show()
-	if !known {
-		setText(v.what, lang.L("Loading…"))
-		setText(v.meta, "")
-		v.clock.Text, v.outcome.Text, v.colour = "", "", dialogs.ColorMuted
-		v.Refresh()
 		return
 	}
 	said := verdictOf(r.line.Result(), r.line.By)

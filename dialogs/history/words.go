@@ -121,7 +121,6 @@ func projectName(folder string) string {
 	return safetext.Line(fmt.Sprintf("%s (%s)", base, filepath.Dir(short)), pathLimit)
 }
 
-// sessionName names the session of an entry.
 func sessionName(l history.Line) string {
 	who := l.Requester()
 	who.Title = registry.Title(l.Agent)

@@ -23,10 +23,8 @@ import (
 	"nod/policy/config"
 )
 
-// stepLimit is the number of characters shown of a step of a check.
 const stepLimit = 600
 
-// checkPatience is the time limit for checking an agent.
 const checkPatience = 20 * time.Second
 
 // agentsPage sets up coding agents to ask through nod.

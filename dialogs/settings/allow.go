@@ -64,7 +64,6 @@ func (p *allowPage) classRows() []fyne.CanvasObject {
 	return rows
 }
 
-// explain explains what allowing a class means.
 func explain(c policy.Class) string {
 	return cmp.Or(map[policy.Class]string{
 		policy.ReadOnly: lang.L("Reads files and lists, changes nothing. Never files that contain secrets."),
@@ -136,10 +135,7 @@ const (
 
 type ruleList struct {
 	part
-	search *fyne.Container // filter, effect and agent
 	filter *controls.TextField
-	effect *controls.Select
-	agent  *controls.Select
 	add    *controls.Button
 	edit   func(policy.Rule)
 
@@ -155,17 +151,11 @@ func newRuleList(w *Window, edit func(policy.Rule)) *ruleList {
 	l.filter = controls.NewTextField(w.typedShortcut, false)
 	l.filter.SetPlaceHolder(lang.L("Find a rule"))
 	l.filter.OnChanged = func(string) { l.find() }
-	every := append([]string{lang.L("Any effect")}, names(effects, controls.EffectName)...)
-	l.effect = controls.NewSelect(every, func(string) { l.find() })
-	l.agent = controls.NewSelect(nil, func(string) { l.find() })
-	l.search = container.NewBorder(nil, nil, nil, container.NewHBox(l.effect, l.agent), l.filter)
-	l.search.Hide()
+	l.filter.Hide()
 	l.content = dialogs.Column(9,
 		header(lang.L("Your rules"), lang.L("The strictest matching rule decides. Order doesn't matter."),
 			l.add),
-		l.search, l.body)
-	l.offerAgents(nil)
-	l.effect.SetSelectedIndex(0)
+		l.filter, l.body)
 	return l
 }
 
@@ -176,23 +166,8 @@ func (l *ruleList) show(rules []policy.Rule, editable bool) {
 	}
 	l.rules, l.texts, l.editable = rules, nil, editable
 	controls.Enable(editable, l.add)
-	dialogs.SetVisible(l.search, len(rules) >= rulesFilter)
-	l.offerAgents(rules)
+	dialogs.SetVisible(l.filter, len(rules) >= rulesFilter)
 	l.find()
-}
-
-func (l *ruleList) offerAgents(rules []policy.Rule) {
-	names := []string{lang.L("Any agent")}
-	for _, r := range rules {
-		if r.Agent != "" && !slices.Contains(names, r.Agent) {
-			names = append(names, r.Agent)
-		}
-	}
-	l.agent.Options = names
-	if !slices.Contains(names, l.agent.Selected) {
-		l.agent.Selected = names[0]
-	}
-	l.agent.Refresh()
 }
 
 func (l *ruleList) draw() {
@@ -218,19 +193,14 @@ func (l *ruleList) find() {
 	if l.drawn == nil {
 		return // the list is being built
 	}
-	rules, texts, agent := l.rules, l.texts, ""
-	want, effect := strings.ToLower(l.filter.Text), l.effect.SelectedIndex()
-	if l.agent.SelectedIndex() > 0 {
-		agent = l.agent.Selected
-	}
+	rules, texts, want := l.rules, l.texts, strings.ToLower(l.filter.Text)
 	l.work.Do(func(context.Context) func() {
 		if want != "" && texts == nil {
 			texts = searchTexts(rules)
 		}
 		var found []policy.Rule
 		for i, r := range rules {
-			if (effect <= 0 || r.Effect == effects[effect-1]) && (agent == "" || r.Agent == agent) &&
-				(want == "" || strings.Contains(texts[i], want)) {
+			if want == "" || strings.Contains(texts[i], want) {
 				found = append(found, r)
 			}
 		}
@@ -246,7 +216,8 @@ func (l *ruleList) find() {
 func searchTexts(rules []policy.Rule) []string {
 	texts := make([]string, len(rules))
 	for i, r := range rules {
-		texts[i] = strings.ToLower(r.ID + " " + controls.Sentence(r) + " " + r.Note)
+		words := []string{controls.EffectName(r.Effect), r.Agent, r.ID, controls.Sentence(r), r.Note}
+		texts[i] = strings.ToLower(strings.Join(words, " "))
 	}
 	return texts
 }
@@ -255,7 +226,14 @@ func (l *ruleList) row(r policy.Rule) fyne.CanvasObject {
 	on := controls.NewCheck("", nil)
 	on.SetChecked(!r.Disabled)
 	on.OnChanged = func(want bool) {
-		l.win.change(switching(r.ID, want), func(err error) {
+		l.win.change(func(c *config.Config) error {
+			for i := range c.Policy.Rules {
+				if c.Policy.Rules[i].ID == r.ID {
+					c.Policy.Rules[i].Disabled = !want
+				}
+			}
+			return nil
+		}, func(err error) {
 			l.win.banner.Fail(err)
 			if err != nil {
 				on.Checked = !want
@@ -264,7 +242,12 @@ func (l *ruleList) row(r policy.Rule) fyne.CanvasObject {
 		})
 	}
 	edit := controls.QuietButton("", theme.DocumentCreateIcon(), func() { l.edit(r) })
-	remove := controls.QuietButton("", theme.DeleteIcon(), func() { l.win.change(without(r.ID), l.win.banner.Fail) })
+	remove := controls.QuietButton("", theme.DeleteIcon(), func() {
+		l.win.change(func(c *config.Config) error {
+			c.Policy.Rules = slices.DeleteFunc(c.Policy.Rules, func(o policy.Rule) bool { return o.ID == r.ID })
+			return nil
+		}, l.win.banner.Fail)
+	})
 	controls.Enable(l.editable, on, edit, remove)
 
 	return badged(r.Effect, controls.Besides(8, ruleWords(r), container.NewHBox(on, edit, remove)))
@@ -287,29 +270,4 @@ func footnote(r policy.Rule) string {
 		parts = append(parts, safetext.Line(r.Note, controls.QuoteLimit))
 	}
 	return strings.Join(parts, " · ")
-}
-
-func switching(id string, on bool) func(*config.Config) error {
-	return func(c *config.Config) error {
-		for i := range c.Policy.Rules {
-			if c.Policy.Rules[i].ID == id {
-				c.Policy.Rules[i].Disabled = !on
-			}
-		}
-		return nil
-	}
-}
-
-func without(id string) func(*config.Config) error {
-	return func(c *config.Config) error {
-		c.Policy.Rules = slices.DeleteFunc(c.Policy.Rules, func(r policy.Rule) bool { return r.ID == id })
-		return nil
-	}
-}
-
-func adding(rules ...policy.Rule) func(*config.Config) error {
-	return func(c *config.Config) error {
-		c.Policy.Rules = append(c.Policy.Rules, rules...)
-		return nil
-	}
 }

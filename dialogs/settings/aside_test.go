@@ -3,7 +3,6 @@ package settings
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -164,29 +163,6 @@ func TestSuggestionsAreGivenUp(t *testing.T) {
 			t.Error("something still looks for suggestions")
 		}
 		o.goOn()
-		ui(w.close)
-	})
-}
-
-// Of many texts typed while the operator is slow, the last one and few others are tried.
-func TestTheLastTryWins(t *testing.T) {
-	o := somebody()
-	live(t, o, func(w *Window, ui func(func())) {
-		ui(w.Show)
-		before := o.calls("Try")
-		fyne.Do(func() {
-			for i := range 50 {
-				w.try.input.SetText(fmt.Sprintf("rm -rf x%d", i))
-			}
-			w.try.input.SetText("ls -l")
-		})
-		synctest.Wait()
-		if n := o.calls("Try") - before; n > 2 {
-			t.Errorf("%d calls were tried", n)
-		}
-		if got := test.RenderObjectToMarkup(w.try.body); !strings.Contains(got, "ls -l") {
-			t.Errorf("shows %s", got)
-		}
 		ui(w.close)
 	})
 }

@@ -33,16 +33,13 @@ type attentionPage struct {
 
 func newAttentionPage(w *Window) *attentionPage {
 	p := &attentionPage{win: w, days: map[string]*checkRow{}, mutes: map[string]*checkRow{}, muted: dialogs.Column(0)}
-	notifications := func(of func(*config.Notifications) *bool) func(*config.Config) *bool {
-		return func(c *config.Config) *bool { return of(&c.Notifications) }
-	}
 	ways := []option{
 		{config.AppearFocused, lang.L("take focus")},
 		{config.AppearUnfocused, lang.L("show without focus")},
 		{config.AppearInTray, lang.L("wait in the tray")},
 	}
-	p.appear = newChoiceRow(w, lang.L("New prompts"), lang.L("Allow never works before the prompt has focus."),
-		ways, func(c *config.Config) *string { return &c.Prompt.Appear })
+	p.appear = newChoiceRow(w, controlWidth, lang.L("New prompts"),
+		lang.L("Allow never works before the prompt has focus."), ways, func(c *config.Config) *string { return &c.Prompt.Appear })
 	p.hours = newSavedEntry(w, lang.L("Quiet hours"), lang.L("For example, 22:00-07:00. Leave empty for none."),
 		func(c *config.Config) string { return c.Notifications.QuietHours }, setHours)
 	p.content = page(
@@ -50,15 +47,15 @@ func newAttentionPage(w *Window) *attentionPage {
 		p.settings.section(lang.L("Notifications"), "",
 			newSwitch(w, lang.L("Notify about pending prompts"), lang.L("Tells you when a prompt waits and you're looking "+
 				"elsewhere. Shows the agent and its folder, nothing it wrote. Click to open the prompt."),
-				notifications(func(n *config.Notifications) *bool { return &n.Prompts })),
+				func(c *config.Config) *bool { return &c.Notifications.Prompts }),
 			newSwitch(w, lang.L("Show agents' notices"), lang.L("Messages that agents send with nod notify."),
-				notifications(func(n *config.Notifications) *bool { return &n.Notices })),
+				func(c *config.Config) *bool { return &c.Notifications.Notices }),
 			newSwitch(w, lang.L("Sound"), lang.L("If your desktop plays sounds for notifications."),
-				notifications(func(n *config.Notifications) *bool { return &n.Sound }))),
+				func(c *config.Config) *bool { return &c.Notifications.Sound })),
 		p.settings.section(lang.L("Do not disturb"),
 			lang.L("No notifications, no sounds; prompts wait in the tray."),
 			newSwitch(w, lang.L("Do not disturb now"), lang.L("Until you switch it off."),
-				notifications(func(n *config.Notifications) *bool { return &n.DoNotDisturb })),
+				func(c *config.Config) *bool { return &c.Notifications.DoNotDisturb }),
 			p.hours, p.newDays()),
 		dialogs.Column(9, header(lang.L("Muted agents"),
 			lang.L("Prompts from these agents always wait in the tray.")),

@@ -57,7 +57,7 @@ func newPhoneSection(p *machinesPage) *phoneSection {
 		page: p, served: dialogs.Column(0), invitation: container.NewStack(), rights: map[string]*rightsRow{},
 		asks: drawn{operator.Joining{}}, // no device asks
 	}
-	s.address = newWideChoice(p.win, addressWidth, lang.L("Serve the page for phones"),
+	s.address = newChoiceRow(p.win, addressWidth, lang.L("Serve the page for phones"),
 		lang.L("Your devices can reach a Tailscale or WireGuard address from anywhere; nobody else can."), nil,
 		func(c *config.Config) *string { return &c.Remote.Phone.Address })
 	s.push = controls.NewSelect([]string{lang.L("nothing"), "Web Push", "ntfy"}, func(string) { s.setPush() })
@@ -366,7 +366,6 @@ func (f *invitingForm) poll() {
 	})
 }
 
-// draw closes the form once the device is paired.
 func (f *invitingForm) draw() {
 	isIt := func(p operator.Peer) bool { return p.Role == remote.RoleDevice && p.Name == f.invited }
 	if f.invited != "" && slices.ContainsFunc(f.section.page.peers.Peers, isIt) {
@@ -374,7 +373,6 @@ func (f *invitingForm) draw() {
 	}
 }
 
-// isDevice reports whether a device, not a machine, asks to be paired.
 func isDevice(j operator.Joining) bool { return j.Role == remote.RoleDevice }
 
 // drawAsking asks whether the device that read the code is the intended one.

@@ -15,7 +15,6 @@ import (
 
 	"nod/dialogs"
 	"nod/dialogs/controls"
-	"nod/dialogs/safetext"
 	"nod/policy"
 	"nod/policy/config"
 )
@@ -36,11 +35,9 @@ type editor struct {
 	wrong  map[string]*controls.Remark    // by key, too
 	says   *widget.Label
 	save   *controls.Button
-	foot   fyne.CanvasObject // contains save
 
 	done    map[string]bool // fields that the user has left
 	pressed bool            // Save was pressed since the last change
-	anyway  bool            // the user was told what does not exist
 }
 
 var effects = []policy.Effect{policy.Allow, policy.Sandbox, policy.Ask, policy.Deny}
@@ -161,9 +158,9 @@ func (e *editor) build(r policy.Rule) {
 			form = append(form, e.line(lang.L("Class"), "class", e.class))
 		}
 	}
-	e.foot = dialogs.Padded(10, 20, controls.Besides(16, dialogs.Column(2, dialogs.Tight(e.says)),
+	foot := dialogs.Padded(10, 20, controls.Besides(16, dialogs.Column(2, dialogs.Tight(e.says)),
 		container.NewHBox(controls.NewButton(lang.L("Cancel"), e.closed), e.save)))
-	e.content = container.NewBorder(nil, controls.FootOf(e.foot), nil, nil,
+	e.content = container.NewBorder(nil, controls.FootOf(foot), nil, nil,
 		page(header(heading, lang.L("A rule applies to calls that match everything you fill in. "+
 			"Empty fields match anything.")),
 			dialogs.Column(12, form...)))
@@ -224,7 +221,6 @@ func argsOf(text string) []policy.Arg {
 	return args
 }
 
-// lines returns the lines that are not blank.
 func lines(text string) []string {
 	var all []string
 	for line := range strings.Lines(text) {
@@ -236,8 +232,7 @@ func lines(text string) []string {
 }
 
 func (e *editor) changed() {
-	e.pressed, e.anyway = false, false
-	e.nameSave(lang.L("Save rule"))
+	e.pressed = false
 	e.check()
 }
 
@@ -294,54 +289,19 @@ func (e *editor) say(s string, i widget.Importance) {
 	e.says.SetText(s)
 }
 
-// press saves the rule if it is valid. It first points out files and folders that do not exist.
+// press saves the rule if it is valid.
 func (e *editor) press() {
 	r := e.rule()
 	e.pressed = true
 	e.work.Do(func(context.Context) func() {
 		err := e.validate(r)
-		var missing map[string]string
-		if err == nil && !e.anyway {
-			missing = missingOf(r)
-		}
 		return func() {
 			e.show(r, err)
-			switch {
-			case err != nil:
-			case len(missing) > 0:
-				e.point(missing)
-			default:
+			if err == nil {
 				e.submit()
 			}
 		}
 	})
-}
-
-func missingOf(r policy.Rule) map[string]string {
-	found := map[string]string{}
-	for key, pattern := range map[string]string{"path": r.Path, "cwd": r.CWD, "program": r.Program} {
-		if missing := missingIn(pattern); pattern != "" && missing != "" {
-			found[key] = missing
-		}
-	}
-	return found
-}
-
-// point shows at their fields what does not exist. The next Save saves it.
-func (e *editor) point(missing map[string]string) {
-	for key, folder := range missing {
-		e.wrong[key].Say(lang.L("{{.Folder}} doesn't exist.",
-			map[string]any{"Folder": safetext.Line(folder, controls.QuoteLimit)}))
-	}
-	e.anyway = true
-	e.nameSave(lang.L("Save anyway"))
-}
-
-func (e *editor) nameSave(name string) {
-	if e.save.Text != name {
-		e.save.SetText(name)
-		e.foot.Refresh()
-	}
 }
 
 // submit saves the rule in its old place, or at the end.
@@ -374,7 +334,6 @@ func (e *editor) refresh(editable bool) {
 	}
 }
 
-// focus starts in the main field of the rule.
 func (e *editor) focus() {
 	if c := fyne.CurrentApp().Driver().CanvasForObject(e.texts["tool"]); c != nil {
 		c.Focus(e.texts["tool"])

@@ -1,7 +1,6 @@
 package settings
 
 import (
-	"context"
 	"errors"
 	"slices"
 	"strings"
@@ -10,7 +9,6 @@ import (
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/lang"
 	"fyne.io/fyne/v2/theme"
-	"fyne.io/fyne/v2/widget"
 
 	"nod/dialogs"
 	"nod/dialogs/controls"
@@ -19,38 +17,94 @@ import (
 	"nod/policy/config"
 )
 
-// textList is a list of the configuration, of folders or of other texts, with a field to add one.
-type textList struct {
+// listEditor is a list of the configuration, with a field to add to it.
+type listEditor[T comparable] struct {
 	part
-	entry    *controls.TextField
-	add      *controls.Button
-	browse   *controls.Button // hidden unless it is a list of folders
-	question *fyne.Container  // asks whether to add a folder that does not exist
-	none     string           // shown while the list is empty
-	of       func(*config.Config) *[]string
+	entry *controls.TextField
+	add   *controls.Button
+	none  string // shown while the list is empty
+	of    func(*config.Config) *[]T
+	read  func(typed string) (T, error)
+	words func(T) fyne.CanvasObject // show one of the list
 }
 
-func newTextList(w *Window, example, none string, of func(*config.Config) *[]string) *textList {
-	l := &textList{part: newPart(w), question: container.NewStack(), none: none, of: of}
+func newListEditor[T comparable](w *Window, none string, of func(*config.Config) *[]T,
+	read func(typed string) (T, error), words func(T) fyne.CanvasObject) *listEditor[T] {
+	l := &listEditor[T]{part: newPart(w), none: none, of: of, read: read, words: words}
 	l.entry = controls.NewTextField(w.typedShortcut, false)
-	l.entry.SetPlaceHolder(example)
 	l.entry.OnSubmitted = func(string) { l.save() }
-	l.entry.OnChanged = func(string) { l.say(nil) }
+	l.entry.OnChanged = func(string) { l.problem.Say("") }
 	l.add = controls.NewIconButton(lang.L("Add"), theme.ContentAddIcon(), l.save)
-	l.browse = browseButton(w, func(folder string) {
-		l.entry.SetText(folder)
-		l.save()
+	return l
+}
+
+// show shows a list, unless neither that nor what else words show has changed.
+func (l *listEditor[T]) show(list []T, editable bool, shown ...any) {
+	if !l.drawn.changed(list, editable, shown) {
+		return
+	}
+	controls.Enable(editable, l.add, l.entry)
+	controls.SetContent(l.body, listOf(list, func(one T) fyne.CanvasObject { return l.row(one, editable) }, l.none))
+}
+
+func (l *listEditor[T]) row(one T, editable bool) fyne.CanvasObject {
+	remove := controls.QuietButton("", theme.DeleteIcon(), func() {
+		l.win.change(func(c *config.Config) error {
+			*l.of(c) = with(*l.of(c), one, false)
+			return nil
+		}, l.problem.Complain)
 	})
-	l.browse.Hide()
+	controls.Enable(editable, remove)
+	return dialogs.Padded(6, 14, controls.Besides(8, l.words(one), remove))
+}
+
+func (l *listEditor[T]) save() {
+	one, err := l.read(strings.TrimSpace(l.entry.Text))
+	if err != nil {
+		l.problem.Complain(err)
+		return
+	}
+	l.win.change(func(c *config.Config) error {
+		list := l.of(c)
+		if slices.Contains(*list, one) {
+			return errors.New(lang.L("This is already in the list."))
+		}
+		*list = append(slices.Clone(*list), one)
+		return nil
+	}, func(err error) {
+		l.problem.Complain(err)
+		if err == nil {
+			l.entry.SetText("")
+		}
+	})
+}
+
+// textList is a list of folders or of other texts.
+type textList struct {
+	*listEditor[string]
+	browse *controls.Button // nil unless it is a list of folders
+}
+
+func newTextList(w *Window, example, none string, of func(*config.Config) *[]string,
+	read func(string) (string, error), buttons ...fyne.CanvasObject) *textList {
+	l := &textList{listEditor: newListEditor(w, none, of, read, func(text string) fyne.CanvasObject {
+		return controls.Exact(safetext.Line(text, controls.QuoteLimit), theme.SizeNameText)
+	})}
+	l.entry.SetPlaceHolder(example)
 	l.content = dialogs.Column(9,
-		container.NewBorder(nil, nil, nil, container.NewHBox(l.browse, l.add), l.entry),
-		l.problem.Content, l.question, l.body)
+		container.NewBorder(nil, nil, nil, container.NewHBox(append(buttons, l.add)...), l.entry),
+		l.problem.Content, l.body)
 	return l
 }
 
 func newFolderList(w *Window, example, none string, of func(*config.Config) *[]string) *textList {
-	l := newTextList(w, example, none, of)
-	l.browse.Show()
+	var l *textList
+	browse := browseButton(w, func(folder string) {
+		l.entry.SetText(folder)
+		l.save()
+	})
+	l = newTextList(w, example, none, of, typedFolder, browse)
+	l.browse = browse
 	return l
 }
 
@@ -67,83 +121,9 @@ func newFoldersPage(w *Window) *textList {
 	return l
 }
 
-// say shows what is wrong with the typed text; nil hides it.
-func (l *textList) say(err error) {
-	l.problem.Complain(err)
-	controls.SetContent(l.question)
-}
-
 func (l *textList) refresh(s operator.State) {
-	texts, editable := *l.of(&s.Config), s.Problem == ""
-	if !l.drawn.changed(texts, editable) {
-		return
+	l.show(*l.of(&s.Config), s.Problem == "")
+	if l.browse != nil {
+		controls.Enable(s.Problem == "", l.browse)
 	}
-	controls.Enable(editable, l.add, l.browse, l.entry)
-	controls.SetContent(l.body, listOf(texts,
-		func(text string) fyne.CanvasObject { return l.row(text, editable) }, l.none))
-}
-
-func (l *textList) row(text string, editable bool) fyne.CanvasObject {
-	remove := controls.QuietButton("", theme.DeleteIcon(), func() {
-		l.win.change(func(c *config.Config) error {
-			*l.of(c) = with(*l.of(c), text, false)
-			return nil
-		}, l.say)
-	})
-	controls.Enable(editable, remove)
-	words := controls.Exact(safetext.Line(text, controls.QuoteLimit), theme.SizeNameText)
-	return dialogs.Padded(6, 14, controls.Besides(8, words, remove))
-}
-
-func (l *textList) save() {
-	typed := l.entry.Text
-	if !l.browse.Visible() {
-		l.put(strings.TrimSpace(typed))
-		return
-	}
-	folder, err := typedFolder(typed)
-	if err != nil {
-		l.say(err)
-		return
-	}
-	l.work.Do(func(context.Context) func() {
-		err := checkFolder(folder)
-		return func() {
-			switch {
-			case l.entry.Text != typed: // the user has typed another folder
-			case errors.Is(err, errMissing):
-				l.ask(folder)
-			case err != nil:
-				l.say(err)
-			default:
-				l.put(folder)
-			}
-		}
-	})
-}
-
-func (l *textList) ask(folder string) {
-	l.say(nil)
-	words := controls.Paragraph(lang.L("{{.Folder}} doesn't exist. Add it anyway?",
-		map[string]any{"Folder": safetext.Line(folder, controls.QuoteLimit)}), widget.WarningImportance)
-	controls.SetContent(l.question, controls.Besides(12, words, container.NewHBox(
-		controls.NewButton(lang.L("Add anyway"), func() { l.put(folder) }),
-		controls.QuietButton(lang.L("Cancel"), nil, func() { l.say(nil) }))))
-}
-
-// put adds a text to the list.
-func (l *textList) put(text string) {
-	l.win.change(func(c *config.Config) error {
-		list := l.of(c)
-		if slices.Contains(*list, text) {
-			return errors.New(lang.L("This is already in the list."))
-		}
-		*list = append(*list, text)
-		return nil
-	}, func(err error) {
-		l.say(err)
-		if err == nil {
-			l.entry.SetText("")
-		}
-	})
 }

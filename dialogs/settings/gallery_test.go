@@ -12,7 +12,6 @@ import (
 	"nod/assets"
 	"nod/dialogs/dialogstest"
 	"nod/ipc/remote"
-	"nod/policy"
 )
 
 func TestMain(m *testing.M) {
@@ -48,7 +47,6 @@ var pages = []view{
 	{"answers", true, ordinary, onPage(onAnswers)},
 	{"folders", true, ordinary, onPage(onFolders)},
 	{"sandbox", true, ordinary, onPage(onSandboxPage)},
-	{"try", true, ordinary, onPage(onTry)},
 	{"suggestions", true, ordinary, onPage(onSuggestions)},
 	{"agents", true, ordinary, onPage(onAgentsPage)},
 	{"attention", true, ordinary, onPage(onAttention)},
@@ -110,14 +108,6 @@ var states = []view{
 		w.tabs.selectIndex(onAnswers)
 		return w
 	}},
-	{"try-parts", false, ordinary, func(t *testing.T, theme string) *Window {
-		o := somebody()
-		o.parts = someParts
-		w := openWindow(t, o, theme)
-		w.tabs.selectIndex(onTry)
-		w.try.input.SetText("cd web && go test ./... && make deploy")
-		return w
-	}},
 	{"past-offer", false, fyne.NewSize(900, 580), openPast},
 	{"past", false, ordinary, func(t *testing.T, theme string) *Window {
 		w := openPast(t, theme)
@@ -166,12 +156,6 @@ var states = []view{
 	{"answers-none", false, ordinary, onPageOfNobody(onAnswers)},
 	{"folders-none", false, ordinary, onPageOfNobody(onFolders)},
 	{"small", false, fyne.NewSize(500, 320), onPage(onGeneral)},
-}
-
-var someParts = []policy.CommandPart{
-	{Text: "cd web", State: policy.PartReads},
-	{Text: "go test ./...", State: policy.PartCovered, By: "tests"},
-	{Text: "make deploy", State: policy.PartNew, Why: "It runs the commands of the project's makefile."},
 }
 
 // openPast offers to look at what agents did.

@@ -73,10 +73,10 @@ func newGeneralPage(w *Window) *generalPage {
 				0, time.Minute, func(c *config.Config) *time.Duration { return &c.Prompt.Undo }),
 			p.onTop),
 		p.settings.section(lang.L("Appearance"), "",
-			newChoiceRow(w, lang.L("Theme"), "",
+			newChoiceRow(w, controlWidth, lang.L("Theme"), "",
 				[]option{{"system", lang.L("System default")}, {"light", lang.L("Light")}, {"dark", lang.L("Dark")}},
 				func(c *config.Config) *string { return &c.Look.Theme }),
-			newChoiceRow(w, lang.L("Language"), lang.L("Takes effect after a restart."),
+			newChoiceRow(w, controlWidth, lang.L("Language"), lang.L("Takes effect after a restart."),
 				[]option{{"system", lang.L("System default")}, {"en", "English"}, {"zh-CN", "简体中文"}},
 				func(c *config.Config) *string { return &c.Look.Language })),
 		p.settings.section(lang.L("Start"), "", p.autostart,
@@ -271,11 +271,7 @@ type choiceRow struct {
 	value   string // last shown value
 }
 
-func newChoiceRow(w *Window, name, hint string, options []option, of func(*config.Config) *string) *choiceRow {
-	return newWideChoice(w, controlWidth, name, hint, options, of)
-}
-
-func newWideChoice(w *Window, width float32, name, hint string, options []option,
+func newChoiceRow(w *Window, width float32, name, hint string, options []option,
 	of func(*config.Config) *string) *choiceRow {
 	r := &choiceRow{of: of}
 	r.pick = controls.NewSelect(nil, func(string) {

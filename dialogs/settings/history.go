@@ -50,7 +50,6 @@ func (p *historyPage) refresh(s operator.State) {
 	}
 }
 
-// kept is a card with the size of the history, or nothing if that is unknown.
 func (p *historyPage) kept(j operator.Journal) []fyne.CanvasObject {
 	if j.Path == "" {
 		return nil

@@ -20,13 +20,11 @@ const (
 	sectionGap   = 22
 )
 
-// page is a scrolling column of sections.
 func page(sections ...fyne.CanvasObject) fyne.CanvasObject {
 	column := container.New(atMost(pageWidth), dialogs.Column(sectionGap, sections...))
 	return container.NewVScroll(dialogs.Padded(16, 20, column))
 }
 
-// section is a heading, a line that explains it, and a card of rows.
 func section(heading, hint string, rows ...fyne.CanvasObject) fyne.CanvasObject {
 	return dialogs.Column(9, header(heading, hint), card(rows...))
 }
@@ -104,17 +102,14 @@ func topLeft(width float32, o fyne.CanvasObject) fyne.CanvasObject {
 	return controls.Wide(width, container.NewHBox(container.NewVBox(o)))
 }
 
-// badged is a row of a card that starts with the effect of a rule.
 func badged(e policy.Effect, words fyne.CanvasObject) fyne.CanvasObject {
 	return dialogs.Padded(9, 12, withEffect(e, words))
 }
 
-// withEffect puts words beside an effect.
 func withEffect(e policy.Effect, words fyne.CanvasObject) fyne.CanvasObject {
 	return container.NewBorder(nil, nil, topLeft(70, controls.EffectBadge(e)), nil, words)
 }
 
-// emptyRow says that a list is empty.
 func emptyRow(text string) fyne.CanvasObject {
 	return dialogs.Padded(12, 14, controls.Paragraph(text, widget.LowImportance))
 }

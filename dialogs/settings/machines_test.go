@@ -165,7 +165,7 @@ func TestLinesToMachines(t *testing.T) {
 	p := onMachinesPage(t, o)
 	add := func(kind, host string) string {
 		p.lines.kind.SetSelected(kind)
-		p.lines.host.SetText(host)
+		p.lines.entry.SetText(host)
 		test.Tap(p.lines.add)
 		return shownBy(p.lines.problem)
 	}

@@ -75,17 +75,6 @@ func TestSentenceOfAClassInAPath(t *testing.T) {
 	}
 }
 
-// Sentences begin and end as those of the language do.
-func TestSentenceCase(t *testing.T) {
-	if got := sentenceCase("no rule covers this"); got != "No rule covers this." {
-		t.Errorf("in English: %q", got)
-	}
-	dialogstest.Speak(t, dialogstest.Chinese)
-	if got := sentenceCase("没有匹配的规则"); got != "没有匹配的规则。" {
-		t.Errorf("in Chinese: %q", got)
-	}
-}
-
 // A rule is told as what an agent may do.
 func TestSentenceOfEachEffect(t *testing.T) {
 	claude := policy.Rule{Agent: "claude-code", Program: "/usr/bin/claude", Run: []string{"npm test"},

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"sync"
 	"testing"
-	"time"
 
 	"nod/interact"
 	"nod/ipc/operator"
@@ -21,7 +20,6 @@ type fakeOperator struct {
 	operator.Operator // what the settings never call panics
 
 	suggestions []policy.Suggestion
-	parts       []policy.CommandPart
 	refuse      error           // of every change
 	undone      []int           // as Undo was called
 	meanwhile   func()          // somebody else's doing, just before a change
@@ -159,18 +157,6 @@ func (o *fakeOperator) AcceptGrants(context.Context) error {
 	defer o.mu.Unlock()
 	o.state.Grants, o.state.HeldGrants = append(o.state.Grants, o.state.HeldGrants...), nil
 	return nil
-}
-
-func (o *fakeOperator) Try(_ context.Context, call policy.Call) (operator.Trial, error) {
-	o.count("Try")
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	compiled, err := policy.Compile(o.state.Config.Policy, policy.DefaultPlaces())
-	if err != nil {
-		return operator.Trial{}, err
-	}
-	d, steps := policy.Explain(call, compiled, time.Now())
-	return operator.Trial{Decision: d, Steps: steps, Parts: o.parts}, nil
 }
 
 func (o *fakeOperator) Suggest(ctx context.Context) ([]policy.Suggestion, error) {

@@ -2,9 +2,7 @@ package settings
 
 import (
 	"errors"
-	"io/fs"
 	"net/url"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -20,8 +18,7 @@ import (
 )
 
 // typedFolder converts a typed folder to the form of the policy file.
-func typedFolder(typed string) (string, error) {
-	folder := strings.TrimSpace(typed)
+func typedFolder(folder string) (string, error) {
 	if folder == "~" || strings.HasPrefix(folder, "~/") {
 		return strings.TrimRight(folder, "/"), nil
 	}
@@ -29,48 +26,6 @@ func typedFolder(typed string) (string, error) {
 		return "", errors.New(lang.L("Enter a full path, such as /srv/code or ~/src."))
 	}
 	return filepath.Clean(folder), nil
-}
-
-// onDisk replaces the ~ of a path by the home folder.
-func onDisk(path string) string {
-	if path == "~" || strings.HasPrefix(path, "~/") {
-		return filepath.ToSlash(policy.DefaultPlaces().Home) + path[1:]
-	}
-	return path
-}
-
-// errMissing says that a path does not exist.
-var errMissing = errors.New("that does not exist")
-
-// checkFolder returns why a path is not a folder: [errMissing] if it does not exist. It may take a moment.
-func checkFolder(path string) error {
-	info, err := os.Stat(onDisk(path))
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return errMissing
-	case err == nil && !info.IsDir():
-		return errors.New(lang.L("That is a file. Choose a folder."))
-	}
-	return err
-}
-
-// missingIn returns the part of a pattern that must exist and does not: the folder before its first wildcard or,
-// without one, the parent folder. It returns "" if nothing is missing, or that is unknown.
-func missingIn(pattern string) string {
-	folder, isPlain := pattern, true
-	if i := strings.IndexAny(pattern, "*?[{"); i >= 0 {
-		folder, isPlain = pattern[:i], false
-	}
-	if isPlain || !strings.HasSuffix(folder, "/") {
-		folder = filepath.ToSlash(filepath.Dir(folder))
-	}
-	if !filepath.IsAbs(onDisk(folder)) {
-		return ""
-	}
-	if errors.Is(checkFolder(folder), errMissing) {
-		return strings.TrimRight(folder, "/")
-	}
-	return ""
 }
 
 func browseButton(w *Window, chosen func(folder string)) *controls.Button {

@@ -27,7 +27,8 @@ func newSandboxPage(w *Window) *sandboxPage {
 		func(c *config.Config) *[]string { return &c.Policy.Sandbox.Projects })
 	p.hosts = newTextList(w, "registry.npmjs.org",
 		lang.L("None: nod asks about each host when a command wants to reach it."),
-		func(c *config.Config) *[]string { return &c.Policy.Sandbox.Hosts })
+		func(c *config.Config) *[]string { return &c.Policy.Sandbox.Hosts },
+		func(typed string) (string, error) { return typed, nil })
 	p.readOnly = newSwitch(w, lang.L("Commands that only read run in a read-only sandbox"),
 		lang.L("In these projects. A command can't change anything there, even if nod misread it."),
 		func(c *config.Config) *bool { return &c.Policy.Sandbox.ReadOnly })

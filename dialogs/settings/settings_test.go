@@ -117,7 +117,6 @@ const (
 	onAnswers
 	onFolders
 	onSandboxPage
-	onTry
 	onSuggestions
 	onAgentsPage
 	onAttention

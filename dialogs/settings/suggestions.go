@@ -17,6 +17,7 @@ import (
 	"nod/dialogs/safetext"
 	"nod/ipc/operator"
 	"nod/policy"
+	"nod/policy/config"
 	"nod/policy/replay"
 )
 
@@ -24,17 +25,10 @@ import (
 type suggestionsPage struct {
 	part
 	replay *replayCard
-	choice *chooser
 }
 
 func newSuggestionsPage(w *Window) *suggestionsPage {
 	p := &suggestionsPage{part: newPart(w), replay: newReplayCard(w)}
-	p.choice = newChooser(w, func(_ []policy.Rule, err error) {
-		p.problem.Complain(err)
-		if err == nil {
-			p.drawn = nil
-		}
-	})
 	p.content = page(dialogs.Column(9,
 		header(lang.L("Suggestions"), lang.L("Rules for what you have always answered the same way. "+
 			"Nothing is added until you choose it.")),
@@ -63,18 +57,32 @@ func (p *suggestionsPage) draw(found []policy.Suggestion, editable bool) {
 	if !p.drawn.changed(found, editable) {
 		return
 	}
-	p.choice.locked = !editable
-	p.choice.offer(rulesOf(found, func(s policy.Suggestion) policy.Rule { return s.Rule }))
-	var rows []fyne.CanvasObject
-	for _, s := range found {
-		rows = append(rows, p.choice.row(s.Rule, proposal(experience(s), s.Rule, callLines(s.Calls))))
-	}
-	if len(found) == 0 {
-		controls.SetContent(p.body, card(emptyRow(lang.L("No suggestions yet. When you answer similar "+
-			"calls the same way three times, nod suggests a rule here."))))
-		return
-	}
-	controls.SetContent(p.body, dialogs.Column(14, card(rows...), container.NewHBox(p.choice.add)))
+	controls.SetContent(p.body, listOf(found, func(s policy.Suggestion) fyne.CanvasObject {
+		words := proposal(experience(s), s.Rule, callLines(s.Calls))
+		return suggestedRow(p.win, s.Rule, words, editable, func(err error) {
+			p.problem.Complain(err)
+			p.drawn = nil
+		})
+	}, lang.L("No suggestions yet. When you answer similar calls the same way three times, nod suggests a rule here.")))
+}
+
+// suggestedRow is a rule with words about it, and a button that adds it.
+func suggestedRow(
+	w *Window, r policy.Rule, words fyne.CanvasObject, editable bool, done func(error),
+) fyne.CanvasObject {
+	var add *controls.Button
+	add = controls.NewIconButton(lang.L("Add"), theme.ContentAddIcon(), func() {
+		add.Disable()
+		w.change(func(c *config.Config) error {
+			c.Policy.Rules = append(c.Policy.Rules, r)
+			return nil
+		}, func(err error) {
+			controls.Enable(err != nil, add)
+			done(err)
+		})
+	})
+	controls.Enable(editable, add)
+	return badged(r.Effect, controls.Besides(8, words, add))
 }
 
 func experience(s policy.Suggestion) string {
@@ -107,17 +115,15 @@ func callLines(calls []policy.Call) []string {
 // transcripts only if the user agrees; the result is kept only as long as the window.
 type replayCard struct {
 	part
-	run    func(context.Context, policy.Policy, func(part float64)) (*replay.Report, error)
-	bar    *widget.ProgressBar // nil unless transcripts are being read
-	found  *replay.Report      // nil before the first run
-	state  operator.State
-	choice *chooser
+	run   func(context.Context, policy.Policy, func(part float64)) (*replay.Report, error)
+	bar   *widget.ProgressBar // nil unless transcripts are being read
+	found *replay.Report      // nil before the first run
+	state operator.State
 }
 
 func newReplayCard(w *Window) *replayCard {
 	c := &replayCard{part: newPart(w), run: replayAll}
 	c.content = c.body
-	c.choice = newChooser(w, c.added)
 	c.draw()
 	return c
 }
@@ -186,7 +192,7 @@ func replayAll(ctx context.Context, p policy.Policy, progress func(part float64)
 	if err != nil {
 		return nil, err
 	}
-	files, err := registry.AllTranscripts()
+	files, err := registry.Transcripts(nil)
 	if err != nil {
 		return nil, err
 	}
@@ -233,41 +239,30 @@ func figures(f *replay.Report) fyne.CanvasObject {
 	return card(dialogs.Padded(12, 14, words))
 }
 
-// rules are the suggested ones, to choose from.
+// rules are the suggested ones.
 func (c *replayCard) rules() fyne.CanvasObject {
 	if c.found.Rules == nil || len(c.found.Rules.Rules) == 0 {
 		return container.NewStack()
 	}
-	c.choice.locked = c.state.Problem != ""
-	c.choice.offer(rulesOf(c.found.Rules.Rules, func(s replay.Rule) policy.Rule { return s.Rule }))
-	var all []fyne.CanvasObject
-	for _, s := range c.found.Rules.Rules {
+	return listOf(c.found.Rules.Rules, func(s replay.Rule) fyne.CanvasObject {
 		var examples []string
 		for _, example := range s.Rule.Examples.Match {
 			examples = append(examples, safetext.Line(example, maxExample))
 		}
 		why := lang.L("Saves {{.Count}} prompts", map[string]any{"Count": s.Spares})
-		all = append(all, c.choice.row(s.Rule, proposal(why, s.Rule, examples)))
-	}
-	return dialogs.Column(14, card(all...), container.NewHBox(c.choice.add))
+		return suggestedRow(c.win, s.Rule, proposal(why, s.Rule, examples), c.state.Problem == "",
+			func(err error) { c.added(s.Rule, err) })
+	}, "")
 }
 
-// added removes the rules that were added from the suggested ones.
-func (c *replayCard) added(rules []policy.Rule, err error) {
+// added removes a rule that was added from the suggested ones.
+func (c *replayCard) added(rule policy.Rule, err error) {
 	c.problem.Complain(err)
-	if err != nil || c.found == nil || c.found.Rules == nil {
-		return
+	if err == nil {
+		left := &c.found.Rules.Rules
+		*left = slices.DeleteFunc(*left, func(s replay.Rule) bool { return s.Rule.Equal(rule) })
+		c.draw()
 	}
-	left := &c.found.Rules.Rules
-	*left = slices.DeleteFunc(*left, func(s replay.Rule) bool { return slices.ContainsFunc(rules, s.Rule.Equal) })
-	c.draw()
-}
-
-func rulesOf[T any](found []T, rule func(T) policy.Rule) (rules []policy.Rule) {
-	for _, s := range found {
-		rules = append(rules, rule(s))
-	}
-	return rules
 }
 
 const maxExample = 200

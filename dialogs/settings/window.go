@@ -76,7 +76,6 @@ type Window struct {
 
 	general     *generalPage
 	allow       *allowPage
-	try         *tryPage
 	grants      *grantList
 	folders     *textList
 	sandbox     *sandboxPage
@@ -266,7 +265,6 @@ func (w *Window) makePages() []windowPage {
 	w.folders = newFoldersPage(w)
 	w.sandbox = newSandboxPage(w)
 	w.suggestions = newSuggestionsPage(w)
-	w.try = newTryPage(w)
 	w.agents = newAgentsPage(w)
 	w.attention = newAttentionPage(w)
 	w.machines = newMachinesPage(w)
@@ -279,7 +277,6 @@ func (w *Window) makePages() []windowPage {
 			nothing, nothing},
 		{lang.L("Folders"), theme.FolderIcon(), w.folders.content, w.folders.refresh, nothing, nothing},
 		{lang.L("Sandbox"), theme.LoginIcon(), w.sandbox.content, w.sandbox.refresh, nothing, nothing},
-		{lang.L("Try a call"), theme.MediaPlayIcon(), w.try.content, w.try.refresh, nothing, nothing},
 		{lang.L("Suggestions"), theme.QuestionIcon(), w.suggestions.content, w.suggestions.refresh,
 			nothing, w.suggestions.leave},
 		{lang.L("Agents"), theme.ComputerIcon(), w.agents.content, w.agents.refresh, w.agents.look, nothing},

@@ -236,7 +236,7 @@ func (elsewhereDriver) CanvasForObject(fyne.CanvasObject) fyne.Canvas { return n
 func TestWheelOverAFieldThatIsGone(t *testing.T) {
 	fyne.SetCurrentApp(elsewhere{test.NewTempApp(t)})
 	scrolled := 0
-	for _, field := range []fyne.Widget{controls.NewTextField(nil, true), newSelectField(nil)} {
+	for _, field := range []fyne.Widget{controls.NewTextField(nil, true), controls.NewTextField(nil, false)} {
 		for _, o := range test.WidgetRenderer(field).Objects() {
 			if over, ok := o.(fyne.Scrollable); ok {
 				over.Scrolled(&fyne.ScrollEvent{Scrolled: fyne.NewDelta(0, -1)})

@@ -135,10 +135,6 @@ func (c *client) Undo(ctx context.Context, id int) error { return c.do(ctx, "Und
 
 func (c *client) AcceptGrants(ctx context.Context) error { return c.do(ctx, "AcceptGrants") }
 
-func (c *client) Try(ctx context.Context, call policy.Call) (Trial, error) {
-	return get[Trial](ctx, c, "Try", call)
-}
-
 func (c *client) Suggest(ctx context.Context) ([]policy.Suggestion, error) {
 	return get[[]policy.Suggestion](ctx, c, "Suggest")
 }

@@ -59,8 +59,6 @@ type manager interface {
 	Undo(ctx context.Context, id int) error
 	// AcceptGrants puts grants by another program in force.
 	AcceptGrants(ctx context.Context) error
-	// Try returns the policy's decision on a call. It counts and saves nothing.
-	Try(ctx context.Context, call policy.Call) (Trial, error)
 	// Suggest proposes rules for prompts that the user always answered alike.
 	Suggest(ctx context.Context) ([]policy.Suggestion, error)
 	// History finds entries of the journal.
@@ -311,13 +309,6 @@ type Address struct {
 type Invitation struct {
 	URL   string    // for the code that the device's camera scans: contains a secret
 	Until time.Time // when it ends
-}
-
-// Trial is the policy's decision on a call.
-type Trial struct {
-	Decision policy.Decision
-	Steps    []string // that led there
-	Parts    []policy.CommandPart
 }
 
 // SelfTestFlag makes the windows process print a [SelfTest] as JSON and exit.

@@ -61,10 +61,6 @@ func (r *recorder) Undo(_ context.Context, id int) error {
 
 func (r *recorder) AcceptGrants(context.Context) error { return r.note("AcceptGrants") }
 
-func (r *recorder) Try(_ context.Context, call policy.Call) (Trial, error) {
-	return Trial{Steps: []string{"one"}}, r.note("Try", call.Tool)
-}
-
 func (r *recorder) Suggest(context.Context) ([]policy.Suggestion, error) {
 	return []policy.Suggestion{{Folders: []string{"/srv"}}}, r.note("Suggest")
 }
@@ -199,8 +195,6 @@ func TestEveryMethodReachesTheOperator(t *testing.T) {
 			[]any{"Pause", Pause{On: true}}, nil},
 		{func(ctx context.Context) (any, error) { return nothing(c.Undo(ctx, 7)) }, []any{"Undo", 7}, nil},
 		{func(ctx context.Context) (any, error) { return nothing(c.AcceptGrants(ctx)) }, []any{"AcceptGrants"}, nil},
-		{func(ctx context.Context) (any, error) { return c.Try(ctx, policy.Call{Tool: "Bash"}) },
-			[]any{"Try", "Bash"}, Trial{Steps: []string{"one"}}},
 		{func(ctx context.Context) (any, error) { return c.Suggest(ctx) }, []any{"Suggest"},
 			[]policy.Suggestion{{Folders: []string{"/srv"}}}},
 		{func(ctx context.Context) (any, error) { return c.History(ctx, query) }, []any{"History", query},

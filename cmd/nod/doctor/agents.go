@@ -3,6 +3,7 @@ package doctor
 import (
 	"cmp"
 	"context"
+	"errors"
 	"strings"
 	"sync"
 
@@ -95,7 +96,7 @@ func (e *exam) judge(ctx context.Context, a agent.Agent, s agent.Status, steps [
 	case !s.Installed:
 		return failure(repair(a), "some of its hooks are missing in %s", s.File)
 	case s.Off != nil:
-		return failure(run("nod agents check %s", a.Name), "%s", oneLine(s.OffErr()))
+		return failure(run("nod agents check %s", a.Name), "%s", oneLine(errors.Join(s.Off...)))
 	case s.CutOff != nil:
 		return failure(repair(a), "%s", withoutCure(s.CutOff))
 	}

@@ -1,7 +1,6 @@
 package doctor
 
 import (
-	"cmp"
 	"context"
 	"os"
 	"path/filepath"
@@ -35,7 +34,7 @@ func checkAutostart(_ context.Context, e *exam) []Finding {
 	if err != nil || hasLine(string(text), "Hidden=true", "X-GNOME-Autostart-enabled=false") { // off in the desktop
 		return found
 	}
-	program := cmp.Or(programOf(string(text), "TryExec"), programOf(string(text), "Exec"))
+	program := programOf(string(text))
 	if _, err := e.Look(program); err != nil && program != "" {
 		return []Finding{warning(run("rm -f %s", quote(entry)), "%s starts %s, which does not exist", entry, program)}
 	}
@@ -54,28 +53,12 @@ func hasLine(text string, lines ...string) bool {
 	return false
 }
 
-// programOf reads the program from a line of an entry: the first word, quoted or not, or the whole line for TryExec. It
-// is empty if missing, or if only the desktop can tell.
-func programOf(text, key string) string {
+// programOf reads the program that an entry needs, as nod writes it. It is empty if missing.
+func programOf(text string) string {
 	for line := range strings.Lines(text) {
-		value, is := strings.CutPrefix(strings.TrimSpace(line), key+"=")
-		if !is {
-			continue
-		}
-		if key == "TryExec" {
+		if value, is := strings.CutPrefix(strings.TrimSpace(line), "TryExec="); is {
 			return strings.NewReplacer(`\\`, `\`, `\s`, " ", `\n`, "\n", `\t`, "\t", `\r`, "\r").Replace(value)
 		}
-		end := " "
-		quoted, isQuoted := strings.CutPrefix(value, `"`)
-		if isQuoted {
-			end = `"`
-		}
-		program, _, _ := strings.Cut(quoted, end)
-		program = strings.ReplaceAll(program, "%%", "\x00")
-		if strings.ContainsAny(program, `%$\`) {
-			return ""
-		}
-		return strings.ReplaceAll(program, "\x00", "%")
 	}
 	return ""
 }

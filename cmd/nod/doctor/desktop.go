@@ -127,7 +127,6 @@ func (e *exam) leftBehind() []Finding {
 	return []Finding{f}
 }
 
-// checkAttention says why the user may not see a prompt.
 func checkAttention(_ context.Context, e *exam) []Finding {
 	switch {
 	case e.isRunning() && e.health.Status == "paused" && e.health.PausedUntil.IsZero():

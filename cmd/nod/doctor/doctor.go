@@ -15,21 +15,19 @@ import (
 	"nod/agents/agent"
 )
 
-// Status is how bad a finding is.
-type Status string
+type status string
 
-// The statuses.
 const (
-	OK      Status = "ok"
-	Warning Status = "warning" // nod works, but with something missing
-	Error   Status = "error"   // agents cannot ask, or nod cannot be relied on
+	fine    status = "ok"
+	Warning status = "warning" // nod works, but with something missing
+	Error   status = "error"   // agents cannot ask, or nod cannot be relied on
 )
 
 // Finding is what one check has found.
 type Finding struct {
 	ID     string `json:"id"`    // for programs
 	Title  string `json:"title"` // for people
-	Status Status `json:"status"`
+	Status status `json:"status"`
 	Detail string `json:"detail,omitempty"` // a sentence
 	Fix    *cure  `json:"fix,omitempty"`
 }
@@ -45,7 +43,7 @@ func run(format string, args ...any) *cure { return &cure{Command: fmt.Sprintf(f
 func open(window string) *cure { return &cure{Window: window} }
 
 func ok(format string, args ...any) Finding {
-	return Finding{Status: OK, Detail: fmt.Sprintf(format, args...)}
+	return Finding{Status: fine, Detail: fmt.Sprintf(format, args...)}
 }
 
 func warning(fix *cure, format string, args ...any) Finding {
@@ -105,7 +103,7 @@ func examine(ctx context.Context, h host) []Finding {
 	return list
 }
 
-var weight = map[Status]int{Warning: 1, Error: 2}
+var weight = map[status]int{Warning: 1, Error: 2}
 
 func (c check) run(ctx context.Context, e *exam) []Finding {
 	ctx, cancel := context.WithTimeout(ctx, patience)

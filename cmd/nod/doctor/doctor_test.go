@@ -108,7 +108,7 @@ func (b fakeBus) Close() error                               { return nil }
 
 // want is a finding that is not ok, by its id: words in its sentence and in what mends it.
 type want struct {
-	status       Status
+	status       status
 	detail, cure string
 }
 
@@ -256,7 +256,7 @@ func (f *fake) finds(wanted map[string]want) {
 		}
 		w, isWanted := wanted[got.ID]
 		switch {
-		case got.Status == OK:
+		case got.Status == fine:
 			continue
 		case !isWanted:
 			f.t.Errorf("%+v, want nothing of it", got)
@@ -283,12 +283,12 @@ func (f *fake) finds(wanted map[string]want) {
 func TestTheWorstComesFirst(t *testing.T) {
 	f := newFake(t)
 	f.health.Status, f.test.Problem = "paused", "no OpenGL"
-	var got []Status
+	var got []status
 	for _, finding := range examine(t.Context(), f.host) {
 		got = append(got, finding.Status)
 	}
-	rest := slices.Repeat([]Status{OK}, len(got)-2)
-	if want := append([]Status{Error, Warning}, rest...); !slices.Equal(got, want) {
+	rest := slices.Repeat([]status{fine}, len(got)-2)
+	if want := append([]status{Error, Warning}, rest...); !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
 }

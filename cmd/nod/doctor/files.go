@@ -29,7 +29,6 @@ type ownFiles struct {
 	seen    int
 }
 
-// checkFiles looks for files of nod that others could read or change.
 func checkFiles(_ context.Context, e *exam) []Finding {
 	var all ownFiles
 	all.look(e.configDir(), 0o022) // it may be in a repository that others read

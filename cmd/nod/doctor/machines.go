@@ -14,7 +14,6 @@ import (
 // maxSkew is a difference between two clocks that matters to people who read the history.
 const maxSkew = time.Minute
 
-// checkMachines checks the connections to other machines, as nod-desktop reports them.
 func checkMachines(_ context.Context, e *exam) []Finding {
 	if !e.isRunning() {
 		return nil

@@ -32,10 +32,10 @@ func TestLinesOfARunningDesk(t *testing.T) {
 	}}}
 	tests := map[string]struct {
 		peers operator.Peers
-		want  Status
+		want  status
 		says  string
 	}{
-		"connected":       {up(time.Second, "1.2.3"), OK, "12ms away"},
+		"connected":       {up(time.Second, "1.2.3"), fine, "12ms away"},
 		"clock":           {up(-time.Hour, "1.2.3"), Warning, "by 1h0m0s"},
 		"another version": {up(0, "1.0.0"), Warning, "version 1.0.0"},
 		"down":            {down, Warning, "the host does not answer"},

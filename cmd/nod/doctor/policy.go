@@ -13,7 +13,6 @@ import (
 	"nod/policy/store"
 )
 
-// checkPolicy checks whether nod-desktop accepts the configuration and the saved approvals.
 func checkPolicy(_ context.Context, e *exam) []Finding {
 	var found []Finding
 	if errors.Is(e.configErr, fs.ErrPermission) {

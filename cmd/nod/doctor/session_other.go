@@ -12,5 +12,4 @@ var (
 	sessionChecks []check
 )
 
-// isFreedesktop reports whether sessions follow freedesktop.org.
 const isFreedesktop = false

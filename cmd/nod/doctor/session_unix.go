@@ -13,7 +13,6 @@ import (
 	"nod/app/desktop"
 )
 
-// isFreedesktop reports whether sessions follow freedesktop.org.
 const isFreedesktop = true
 
 var realSession = session{

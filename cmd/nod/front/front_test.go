@@ -231,7 +231,6 @@ func TestSettingsVariables(t *testing.T) {
 			}
 			return ""
 		}}
-		a.GateIsOn(m)
-		a.HookLimit(m)
+		a.HookSettings(m)
 	}
 }

@@ -112,7 +112,6 @@ func isSelf(path string) bool {
 	return err == nil && programs.IsSame(self, path)
 }
 
-// startChild runs a program to its end and returns its exit status.
 func startChild(path string, argv []string, payload io.Reader) (status int, err error) {
 	cmd := exec.Cmd{
 		Path: path, Args: argv, Stdin: payload, Stdout: os.Stdout, Stderr: os.Stderr,

@@ -40,7 +40,6 @@ func ownCommand(args []string) []string {
 	return nil
 }
 
-// runOwn runs a command of the user's own in the sandbox.
 func runOwn(args []string) int {
 	return ended(contained{request: api.RunRequest{Own: args}, argv: func(string) []string { return args }}.run())
 }

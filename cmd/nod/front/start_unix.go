@@ -18,7 +18,6 @@ func start(path string, argv []string, payload io.Reader) (status int, err error
 	return 0, syscall.Exec(path, argv, os.Environ())
 }
 
-// noFollow has opening a symbolic link fail.
 const noFollow = syscall.O_NOFOLLOW
 
 // passedOver are signals that must not end or stop this process while a command runs in the sandbox.

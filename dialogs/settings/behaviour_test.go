@@ -2,6 +2,7 @@ package settings
 
 import (
 	"errors"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -185,6 +186,39 @@ func TestAFieldComplainsOnceItWasLeft(t *testing.T) {
 	e.texts["path"].SetText("~/src/*")
 	if shownBy(e.wrong["path"]) != "" {
 		t.Errorf("it complains about what was mended: %q", shownBy(e.wrong["path"]))
+	}
+}
+
+// Missing paths of a rule are pointed out once.
+func TestARuleForNothingIsSavedAnyway(t *testing.T) {
+	there := t.TempDir()
+	missing := filepath.Join(there, "shpo")
+	for name, tt := range map[string]struct{ key, text, at string }{
+		"a folder of files":        {"path", missing + "/**", "path"},
+		"a folder to work in":      {"cwd", filepath.Join(missing, "x"), "cwd"},
+		"a program":                {"program", missing + "/nod", "program"},
+		"files in a folder":        {"path", there + "/*.go", ""},
+		"a new file":               {"path", filepath.Join(there, ".env"), ""},
+		"files anywhere":           {"path", "**/.env", ""},
+		"folders that begin alike": {"cwd", there + "/sh*", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w, o := few(t)
+			w.tabs.selectIndex(onAllow)
+			w.allow.edit(policy.Rule{})
+			e := w.allow.editor
+			e.texts["id"].SetText("x")
+			e.texts[tt.key].SetText(tt.text)
+			test.Tap(e.save)
+			if tt.at != "" {
+				if said := shownBy(e.wrong[tt.at]); !strings.Contains(said, "doesn't exist") {
+					t.Errorf("says %q", said)
+				}
+				o.isAs(t, fewRules())
+				test.Tap(buttonIn(t, e.content, "Save anyway"))
+			}
+			o.rule(t, "x")
+		})
 	}
 }
 

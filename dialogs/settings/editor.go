@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -15,6 +18,7 @@ import (
 
 	"nod/dialogs"
 	"nod/dialogs/controls"
+	"nod/dialogs/safetext"
 	"nod/policy"
 	"nod/policy/config"
 )
@@ -35,9 +39,11 @@ type editor struct {
 	wrong  map[string]*controls.Remark    // by key, too
 	says   *widget.Label
 	save   *controls.Button
+	foot   fyne.CanvasObject // contains save
 
 	done    map[string]bool // fields that the user has left
 	pressed bool            // Save was pressed since the last change
+	anyway  bool            // the user was told what does not exist
 }
 
 var effects = []policy.Effect{policy.Allow, policy.Sandbox, policy.Ask, policy.Deny}
@@ -158,9 +164,9 @@ func (e *editor) build(r policy.Rule) {
 			form = append(form, e.line(lang.L("Class"), "class", e.class))
 		}
 	}
-	foot := dialogs.Padded(10, 20, controls.Besides(16, dialogs.Column(2, dialogs.Tight(e.says)),
+	e.foot = dialogs.Padded(10, 20, controls.Besides(16, dialogs.Column(2, dialogs.Tight(e.says)),
 		container.NewHBox(controls.NewButton(lang.L("Cancel"), e.closed), e.save)))
-	e.content = container.NewBorder(nil, controls.FootOf(foot), nil, nil,
+	e.content = container.NewBorder(nil, controls.FootOf(e.foot), nil, nil,
 		page(header(heading, lang.L("A rule applies to calls that match everything you fill in. "+
 			"Empty fields match anything.")),
 			dialogs.Column(12, form...)))
@@ -232,7 +238,8 @@ func lines(text string) []string {
 }
 
 func (e *editor) changed() {
-	e.pressed = false
+	e.pressed, e.anyway = false, false
+	e.nameSave(lang.L("Save rule"))
 	e.check()
 }
 
@@ -289,19 +296,72 @@ func (e *editor) say(s string, i widget.Importance) {
 	e.says.SetText(s)
 }
 
-// press saves the rule if it is valid.
+// press saves the rule if it is valid. It first points out files and folders that do not exist.
 func (e *editor) press() {
 	r := e.rule()
 	e.pressed = true
 	e.work.Do(func(context.Context) func() {
 		err := e.validate(r)
+		var missing map[string]string
+		if err == nil && !e.anyway {
+			missing = missingOf(r)
+		}
 		return func() {
 			e.show(r, err)
-			if err == nil {
+			switch {
+			case err != nil:
+			case len(missing) > 0:
+				e.point(missing)
+			default:
 				e.submit()
 			}
 		}
 	})
+}
+
+func missingOf(r policy.Rule) map[string]string {
+	found := map[string]string{}
+	for key, pattern := range map[string]string{"path": r.Path, "cwd": r.CWD, "program": r.Program} {
+		if missing := missingIn(pattern); pattern != "" && missing != "" {
+			found[key] = missing
+		}
+	}
+	return found
+}
+
+// missingIn returns the folder that a pattern needs and that does not exist: the one before its first wildcard or,
+// without one, the parent folder. It returns "" if nothing is missing, or that is unknown.
+func missingIn(pattern string) string {
+	plain := pattern
+	if i := strings.IndexAny(pattern, "*?[{"); i >= 0 {
+		plain = pattern[:i]
+	}
+	folder := filepath.ToSlash(filepath.Dir(plain)) // /srv/code/ has itself
+	onDisk := folder
+	if onDisk == "~" || strings.HasPrefix(onDisk, "~/") {
+		onDisk = policy.DefaultPlaces().Home + onDisk[1:]
+	}
+	if _, err := os.Stat(onDisk); filepath.IsAbs(onDisk) && errors.Is(err, fs.ErrNotExist) {
+		return folder
+	}
+	return ""
+}
+
+// point shows at their fields what does not exist. The next Save saves it.
+func (e *editor) point(missing map[string]string) {
+	for key, folder := range missing {
+		e.wrong[key].Say(lang.L("{{.Folder}} doesn't exist.",
+			map[string]any{"Folder": safetext.Line(folder, controls.QuoteLimit)}))
+	}
+	e.anyway = true
+	e.nameSave(lang.L("Save anyway"))
+}
+
+func (e *editor) nameSave(name string) {
+	if e.save.Text != name {
+		e.save.SetText(name)
+		e.foot.Refresh()
+	}
 }
 
 // submit saves the rule in its old place, or at the end.

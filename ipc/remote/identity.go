@@ -26,7 +26,7 @@ import (
 
 // protocol names what desks and relays say to each other, with its version. TLS compares it before anything else is
 // said: ends of different versions do not talk.
-const protocol = "nod-session/2"
+const protocol = "nod-session/3"
 
 // Identity is the private key of a desk or a relay. It is safe for concurrent use.
 type Identity struct {

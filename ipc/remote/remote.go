@@ -18,6 +18,9 @@ import (
 	"slices"
 	"time"
 
+	strict "github.com/go-json-experiment/json"
+	jsonv1 "github.com/go-json-experiment/json/v1"
+
 	"nod/interact"
 	"nod/policy"
 )
@@ -37,29 +40,64 @@ type Hello struct {
 
 // Request is a request on its way from a relay to a desk. Its times are durations: no clock is compared with another.
 type Request struct {
-	Request interact.Request `json:"request"` // with what the relay reports; Requester.Machine is empty
-	Times   interact.Times   `json:"times"`
+	Request interact.Request // with what the relay reports; Requester.Machine is empty
+	Times   interact.Times
+
+	text json.RawMessage // of Request as it is sent, and as it came; nil: not encoded yet
 }
 
-// Digest returns the hex SHA-256 of the request, its requester and what the relay reports. An answer contains it. The
-// times are left out, since they change between two sendings. Both ends get the same digest: what JSON cannot
-// represent, such as a path that is not UTF-8, is hashed as the receiver decodes it. It fails if the request cannot be
-// encoded.
+// requestJSON is a [Request] on the wire.
+type requestJSON struct {
+	Request json.RawMessage `json:"request"`
+	Times   interact.Times  `json:"times"`
+}
+
+// NewRequest encodes a request once, for its digest and for every desk. It fails if JSON cannot represent it.
+func NewRequest(r interact.Request) (Request, error) {
+	sent := Request{Request: r}
+	r.Created, r.Deadline, r.Until, r.Snoozed = time.Time{}, time.Time{}, time.Time{}, time.Time{}
+	r.Requester.Machine = ""
+	var err error
+	if sent.text, err = json.Marshal(r); err != nil {
+		return Request{}, fmt.Errorf("encode request %s: %w", r.ID, err)
+	}
+	return sent, nil
+}
+
+// Digest returns the hex SHA-256 of the request, its requester and what the relay reports: of the bytes that are sent,
+// so that it is the same at both ends. An answer contains it. The times do not count, since they change between two
+// sendings. It fails if the request cannot be encoded.
 func (r Request) Digest() (string, error) {
-	asked := r.Request
-	asked.Created, asked.Deadline, asked.Until, asked.Snoozed = time.Time{}, time.Time{}, time.Time{}, time.Time{}
-	asked.Requester.Machine = ""
-	text, err := json.Marshal(asked)
-	if err == nil {
-		err = json.Unmarshal(text, &asked)
+	r, err := r.encoded()
+	return interact.Digest(r.text), err
+}
+
+func (r Request) encoded() (Request, error) {
+	if r.text != nil {
+		return r, nil
 	}
-	if err == nil {
-		text, err = json.Marshal(asked)
-	}
+	sent, err := NewRequest(r.Request)
+	sent.Times = r.Times
+	return sent, err
+}
+
+// MarshalJSON implements [json.Marshaler].
+func (r Request) MarshalJSON() ([]byte, error) {
+	r, err := r.encoded()
 	if err != nil {
-		return "", fmt.Errorf("digest of request %s: %w", asked.ID, err)
+		return nil, err
 	}
-	return interact.Digest(text), nil
+	return json.Marshal(requestJSON{r.text, r.Times})
+}
+
+// UnmarshalJSON implements [json.Unmarshaler]. What it does not know is an error: it may be what the request is about.
+func (r *Request) UnmarshalJSON(text []byte) error {
+	var in requestJSON
+	if err := strict.Unmarshal(text, &in, jsonv1.DefaultOptionsV1(), strict.RejectUnknownMembers(true)); err != nil {
+		return err
+	}
+	*r = Request{Times: in.Times, text: in.Request}
+	return json.Unmarshal(in.Request, &r.Request)
 }
 
 // Answer is what a user at a desk did with a request, or how it ended.

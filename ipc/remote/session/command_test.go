@@ -101,7 +101,7 @@ func TestMain(m *testing.M) {
 	case "echo":
 		_, _ = io.Copy(os.Stdout, os.Stdin)
 	case "stay":
-		select {}
+		time.Sleep(time.Hour) // without C, nothing to wait for would be a deadlock
 	case "fail":
 		_, _ = os.Stderr.WriteString(strings.Repeat("x", 3*maxStderr) + "Permission denied (publickey).\n")
 		os.Exit(255)

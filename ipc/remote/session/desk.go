@@ -184,9 +184,9 @@ func (d *desk) call(method string, body any) error {
 
 // show sends a to the desk, and later how it ended. It never blocks. The caller holds the link's mu.
 func (d *desk) show(a *openRequest) {
-	request := a.request
+	sent := a.sent
 	d.shows.Go(func() {
-		if !d.take(a, request) {
+		if !d.take(a, sent) {
 			return
 		}
 		select {
@@ -197,9 +197,10 @@ func (d *desk) show(a *openRequest) {
 	})
 }
 
-func (d *desk) take(a *openRequest, r interact.Request) bool {
+func (d *desk) take(a *openRequest, sent remote.Request) bool {
 	for {
-		err := d.call(methodRequest, remote.Request{Request: r, Times: interact.TimesOf(r, time.Now())})
+		sent.Times = interact.TimesOf(sent.Request, time.Now())
+		err := d.call(methodRequest, sent)
 		switch {
 		case err == nil:
 			return true

@@ -59,7 +59,7 @@ type openRequest struct {
 	refused chan error    // cap 1: why no desk that is connected takes it in
 
 	// Guarded by the link's mu:
-	request interact.Request // until it has ended
+	sent    remote.Request // until it has ended; its times change with each sending
 	refusal map[*desk]error
 	answer  interact.Answer // once it has ended; without an Outcome nobody here knows how
 	from    *desk           // whose answer that is, if it is a desk's
@@ -119,12 +119,16 @@ func (l *Link) isKnown(d *desk) {
 // Ask sends a request to all desks, also to those that connect later, and waits for the first answer. When ctx ends it
 // returns ctx's error. The error wraps [interact.ErrUnavailable] if no desk can show the request.
 func (l *Link) Ask(ctx context.Context, r interact.Request) (interact.Answer, error) {
-	digest, err := remote.Request{Request: r}.Digest()
+	sent, err := remote.NewRequest(r)
+	if err != nil {
+		return interact.Answer{}, fmt.Errorf("ask the desks: %w", err)
+	}
+	digest, err := sent.Digest()
 	if err != nil {
 		return interact.Answer{}, fmt.Errorf("ask the desks: %w", err)
 	}
 	a := &openRequest{
-		id: r.ID, digest: digest, request: r, refusal: map[*desk]error{},
+		id: r.ID, digest: digest, sent: sent, refusal: map[*desk]error{},
 		over: make(chan struct{}), refused: make(chan error, 1),
 	}
 	l.mu.Lock()
@@ -158,7 +162,7 @@ func (l *Link) end(a *openRequest, answer interact.Answer, from *desk) {
 		return
 	}
 	a.answer, a.from = answer, from
-	a.request, a.refusal = interact.Request{}, nil
+	a.sent, a.refusal = remote.Request{}, nil
 	close(a.over)
 	if l.requests[a.id] == a { // and it is not asked again
 		delete(l.requests, a.id)
@@ -190,7 +194,7 @@ func (l *Link) count(from *desk, answer remote.Answer) error {
 		l.mu.Unlock()
 		return nil // what counts is settled already
 	}
-	request := a.request
+	request := a.sent.Request
 	l.mu.Unlock()
 	if answer.Digest != a.digest {
 		return fmt.Errorf("%w: the answer is for another request than %s", errRefused, answer.ID)

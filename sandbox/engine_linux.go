@@ -93,14 +93,14 @@ func (e *Engine) Run(ctx context.Context, c Command) (status int, err error) {
 	// The kernel ends what a thread has started with the thread.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	laid := make(chan error, 1)
-	go func() { laid <- e.lay(&c, layout) }() // meanwhile
-	started, err := r.cmd.Start(), <-laid
+	mounted := make(chan error, 1)
+	go func() { mounted <- e.mounts(&c, layout) }() // while the first process starts
+	started, err := r.cmd.Start(), <-mounted
 	if started != nil {
 		return 0, explain(started)
 	}
 	if err == nil {
-		err = r.tell(e.plan(&c, layout))
+		err = r.sendPlan(e.plan(&c, layout))
 	}
 	r.release()
 	if err != nil {
@@ -108,10 +108,10 @@ func (e *Engine) Run(ctx context.Context, c Command) (status int, err error) {
 	} else {
 		go r.forward(c.Hold, signals, cancel)
 	}
-	said := make(chan outcome, 1)
-	go func() { said <- r.listen(c.Serve) }()
+	ended := make(chan outcome, 1)
+	go func() { ended <- r.listen(c.Serve) }()
 	err = r.cmd.Wait()
-	return r.result(ctx, <-said, err)
+	return r.result(ctx, <-ended, err)
 }
 
 var forwarded = []os.Signal{
@@ -124,40 +124,40 @@ var rights = []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_DAC_OVERRIDE, unix.CAP_FOWNE
 
 // run is one command on its way.
 type run struct {
-	cmd    *exec.Cmd
-	line   *os.File   // to the first process
-	theirs []*os.File // what is its own once it has started
-	plan   *os.File   // one of these
-	errors bytes.Buffer
+	cmd        *exec.Cmd
+	control    *os.File   // socket to the first process
+	childFiles []*os.File // inherited by it, and closed here once it has started
+	plan       *os.File   // one of childFiles
+	errors     bytes.Buffer
 }
 
-// open prepares a run: what it inherits, and its first process.
+// open makes the files that the first process inherits, and prepares that process.
 func (e *Engine) open(ctx context.Context, c *Command, l *layout) (*run, error) {
 	r := &run{}
 	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, 0)
 	if err != nil {
 		return nil, fmt.Errorf("connect to a sandbox: %w", err)
 	}
-	r.line = os.NewFile(uintptr(pair[0]), "sandbox")
-	// The other end waits where it reads: the first process counts its threads.
+	r.control = os.NewFile(uintptr(pair[0]), "sandbox")
+	// The first process reads with a blocking call: a poller would be another of its threads, which it counts.
 	if err := unix.SetNonblock(pair[1], false); err != nil {
 		return nil, fmt.Errorf("connect to a sandbox: %w", err)
 	}
-	r.theirs = []*os.File{os.NewFile(uintptr(pair[1]), "sandbox")}
+	r.childFiles = []*os.File{os.NewFile(uintptr(pair[1]), "sandbox")}
 	if r.plan, err = memory("plan"); err != nil {
 		return nil, errors.Join(err, r.close())
 	}
-	r.theirs = append(r.theirs, r.plan)
+	r.childFiles = append(r.childFiles, r.plan)
 	filter, err := memory("filter")
 	if err != nil {
 		return nil, errors.Join(err, r.close())
 	}
-	r.theirs = append(r.theirs, filter)
+	r.childFiles = append(r.childFiles, filter)
 	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
 	if err != nil {
 		return nil, errors.Join(err, r.close())
 	}
-	r.theirs = append(r.theirs, null)
+	r.childFiles = append(r.childFiles, null)
 	if err := fill(filter, e.filter); err != nil {
 		return nil, errors.Join(err, r.close())
 	}
@@ -169,24 +169,25 @@ func (e *Engine) open(ctx context.Context, c *Command, l *layout) (*run, error) 
 		if streams[0], err = pipeFrom(streams[0]); err != nil {
 			return nil, errors.Join(err, r.close())
 		}
-		r.theirs = append(r.theirs, streams[0])
+		r.childFiles = append(r.childFiles, streams[0])
 	}
 
 	r.cmd = exec.CommandContext(ctx, e.init)
 	r.cmd.Args, r.cmd.Dir, r.cmd.Env, r.cmd.Stderr = []string{inside.Builder}, "/", []string{}, &r.errors
-	r.cmd.ExtraFiles = slices.Concat(r.theirs[:3], streams, []*os.File{l.lock})
+	r.cmd.ExtraFiles = slices.Concat(r.childFiles[:3], streams, []*os.File{l.lock})
 	r.cmd.SysProcAttr = e.attributes()
-	// The first process ends with the line, and all others with it; it is killed only where it does not. With Landlock
-	// what it has started would go on then, so it gets the time that it needs on a machine without memory.
-	r.cmd.Cancel, r.cmd.WaitDelay = r.line.Close, 2*time.Second
+	// The first process exits when this socket is closed, and everything else with it. It is killed only if it does not.
+	// With Landlock a kill would leave its children running, so it gets the time that it needs on a machine short of
+	// memory.
+	r.cmd.Cancel, r.cmd.WaitDelay = r.control.Close, 2*time.Second
 	if e.kind == Landlock {
 		r.cmd.WaitDelay = time.Minute
 	}
 	return r, nil
 }
 
-// attributes are those of the first process. Where it is not the first of a namespace it ends with the line only: it
-// has others to end.
+// attributes are those of the first process. Outside of a PID namespace (Landlock) it is not killed with this process,
+// but exits when the control socket closes, because it has to kill its children.
 func (e *Engine) attributes() *syscall.SysProcAttr {
 	if e.kind == Landlock {
 		return &syscall.SysProcAttr{Setsid: true}
@@ -200,7 +201,7 @@ func (e *Engine) attributes() *syscall.SysProcAttr {
 	}
 }
 
-// streams are what the command reads and writes. A folder would be a way out.
+// streams returns the command's standard files. It refuses folders, through which the command could escape.
 func (c *Command) streams(null *os.File) ([]*os.File, error) {
 	streams := []*os.File{c.Stdin, c.Stdout, c.Stderr}
 	for i, file := range streams {
@@ -222,15 +223,15 @@ func (c *Command) streams(null *os.File) ([]*os.File, error) {
 	return streams, nil
 }
 
-// isPassed reports whether the command may inherit its input: a pipe, a pair or a terminal. It could reopen a file to
-// write to it, for an inherited file is not on one of the sandbox's mounts.
+// isPassed reports whether the command may inherit its input: a pipe, a socket pair or a terminal. A regular file it
+// could reopen for writing, since the file is not on one of the sandbox's mounts.
 func isPassed(file *os.File) bool {
 	info, err := file.Stat()
 	return err == nil && info.Mode()&(fs.ModeNamedPipe|fs.ModeSocket|fs.ModeCharDevice) != 0
 }
 
-// pipeFrom returns a pipe with the rest of a file. It does not move the file's offset: a shell's loop reads on from
-// there, also after a command that reads nothing.
+// pipeFrom returns a pipe with the rest of a file. It leaves the file's offset as it is: a shell's loop reads on from
+// there.
 func pipeFrom(file *os.File) (*os.File, error) {
 	offset, err := file.Seek(0, io.SeekCurrent)
 	if err != nil {
@@ -247,7 +248,7 @@ func pipeFrom(file *os.File) (*os.File, error) {
 	return read, nil
 }
 
-// isPair reports whether a socket has been connected for good. Others can be connected to somebody else.
+// isPair reports whether a socket is connected for good. Any other could be connected to somebody else.
 func isPair(file *os.File) bool {
 	raw, err := file.SyscallConn()
 	if err != nil {
@@ -263,7 +264,7 @@ func isPair(file *os.File) bool {
 	return err == nil && is
 }
 
-// plan is what the processes of a sandbox read.
+// plan returns what the first process needs to build the sandbox.
 func (e *Engine) plan(c *Command, l *layout) inside.Plan {
 	limits := c.Profile.Limits
 	if limits == (Limits{}) {
@@ -284,7 +285,7 @@ func (e *Engine) plan(c *Command, l *layout) inside.Plan {
 	return plan
 }
 
-// Temp is the folder for temporary files, as a profile's command sees it. Outside it is the profile's own.
+// Temp is the path of the folder for temporary files as the command sees it. See [Profile.Temp] for its path outside.
 func (e *Engine) Temp(p *Profile) string {
 	if e.kind == Landlock {
 		return p.Temp()
@@ -292,20 +293,20 @@ func (e *Engine) Temp(p *Profile) string {
 	return "/tmp"
 }
 
-// release closes what belongs to the first process now.
+// release closes this process's copies of what the first process has inherited.
 func (r *run) release() {
-	for _, file := range r.theirs {
+	for _, file := range r.childFiles {
 		_ = file.Close()
 	}
-	r.theirs = nil
+	r.childFiles = nil
 }
 
 func (r *run) close() error {
 	r.release()
-	return r.line.Close()
+	return r.control.Close()
 }
 
-// explain says what to do where a namespace cannot be made.
+// explain adds to err which setting of the system forbids namespaces, and what to do about it.
 func explain(err error) error {
 	if reason := forbidden(); reason != "" {
 		return fmt.Errorf("no sandbox: %s: %w", reason, err)
@@ -313,7 +314,7 @@ func explain(err error) error {
 	return fmt.Errorf("start a sandbox: %w", err)
 }
 
-// forbidden says which setting of the system keeps users from making namespaces.
+// forbidden names the setting of the system that forbids user namespaces; empty: none does.
 func forbidden() string {
 	for path, what := range map[string]struct{ value, reason string }{
 		"/proc/sys/kernel/apparmor_restrict_unprivileged_userns": {

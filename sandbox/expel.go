@@ -17,7 +17,7 @@ import (
 // Expel moves the guarded places of a project that came to be while a profile's command ran into a new folder of
 // Private, and returns where they were, from the project on. It puts back the guarded links that the command replaced.
 //
-// The command may have left anything. What keeps one place from being found or moved does not keep the others.
+// The command may have left anything there: an error about one place does not keep the others from being moved.
 func Expel(p *Profile, guarded func(path string, isLink bool) bool) (moved []string, err error) {
 	root, err := os.OpenRoot(p.Project)
 	if err != nil {
@@ -44,7 +44,7 @@ func Expel(p *Profile, guarded func(path string, isLink bool) bool) (moved []str
 	return moved, err
 }
 
-// strays are the guarded places of a project that a profile does not know.
+// strays returns the guarded places of a project that are not in the profile.
 func strays(p *Profile, root *os.Root, guarded func(string, bool) bool) ([]string, error) {
 	s := survey{
 		Places: Places{Links: map[string]string{}}, project: p.Project, opened: root,
@@ -76,7 +76,7 @@ func strays(p *Profile, root *os.Root, guarded func(string, bool) bool) ([]strin
 	for _, path := range keep { // these lead git to another configuration, or are that of a new submodule
 		name, isTop := filepath.Base(path), filepath.Dir(path) == git
 		if isNew := !slices.ContainsFunc(known, func(k string) bool { return IsIn(path, k) }); isNew &&
-			(name == "commondir" || name == "config.worktree" || !isTop && orders.contain(name)) {
+			(name == "commondir" || name == "config.worktree" || !isTop && obeyedNames.contain(name)) {
 			found = append(found, path)
 		}
 	}
@@ -110,9 +110,9 @@ func (p *Profile) isOther(path string) bool {
 	return isNew && mark(path) != was
 }
 
-// take copies a file or folder and removes it. It does not move it: code that still runs in the project could have a
-// folder on the way become a link, which os.Root does not follow. It goes by another name first, by which nobody obeys
-// it, whatever becomes of the rest. left is how many bytes may still be copied.
+// take copies a file or folder out of the project and removes it. It first renames it in place, so that nothing obeys
+// it even if the rest fails. It does not move it out by path: code that still runs in the project could turn a parent
+// folder into a link, which os.Root does not follow. left is how many bytes may still be copied.
 func take(root *os.Root, name, to string, left *int64) error {
 	folder := filepath.Dir(name)
 	aside := filepath.Join(folder, ".expelled-"+rand.Text())
@@ -127,7 +127,7 @@ func take(root *os.Root, name, to string, left *int64) error {
 	return errors.Join(err, root.RemoveAll(aside))
 }
 
-// Limits of what is copied: settings are small, and a file of a terabyte may take no room where it is.
+// Limits of what is copied. Settings are small, and a sparse file may claim a terabyte.
 const (
 	maxDepth    = 50
 	maxExpelled = 64 << 20 // bytes in all

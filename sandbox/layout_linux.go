@@ -18,14 +18,14 @@ import (
 	"nod/sandbox/inside"
 )
 
-// system are the folders of which programs are made.
+// system are the folders with the programs and libraries of the system.
 var system = []string{
 	"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc", "/opt", "/nix", "/gnu",
 	"/var/lib/ca-certificates", "/var/lib/dpkg", "/var/lib/texmf", "/var/lib/ghc", "/var/cache/fontconfig",
 }
 
-// systemSecrets are what root may read there, and must not in a sandbox. What else is not for all is found by its mode,
-// as far as it is in /etc itself.
+// systemSecrets are files in these folders that root can read and a sandbox must not. Anything else directly in /etc
+// that not everybody may read is recognized by its mode.
 var systemSecrets = []string{
 	"/etc/ssl/private", "/etc/pki/tls/private", "/etc/ssh/ssh_host_*_key", "/etc/NetworkManager/system-connections",
 	"/etc/wireguard", "/etc/openvpn", "/etc/letsencrypt", "/etc/kubernetes", "/etc/rancher", "/etc/ppp/*-secrets",
@@ -35,15 +35,15 @@ var systemSecrets = []string{
 // homeSize bounds what a command writes to its home folder, which is in memory.
 const homeSize = 1 << 30
 
-// layout is what a command sees, made of its profile.
+// layout is the file system that a command sees, as its profile describes it.
 type layout struct {
 	root   string
 	dir    string
 	home   string
-	cache  string // for what is written to caches
+	cache  string // where writes to caches go
 	mounts []inside.Mount
 	lock   *os.File
-	absent []*os.File // the folders that were made to be covered
+	absent []*os.File // folders created in the project so that they can be covered
 }
 
 // prepare checks a command's profile, and makes the folders of its sandbox.
@@ -82,8 +82,8 @@ func (e *Engine) prepare(c *Command) (l *layout, err error) {
 	return l, err
 }
 
-// lay finds out what a command sees, and makes what is covered in its project.
-func (e *Engine) lay(c *Command, l *layout) error {
+// mounts works out what the command sees, and creates the folders in its project that are to be covered.
+func (e *Engine) mounts(c *Command, l *layout) error {
 	p := &c.Profile
 	if e.kind == Landlock {
 		real, _ := new(layout).follow(l.home, "")
@@ -101,7 +101,7 @@ func (e *Engine) lay(c *Command, l *layout) error {
 
 func (l *layout) add(m inside.Mount) { l.mounts = append(l.mounts, m) }
 
-// close takes back what was made in the project, unless another sandbox needs it still.
+// close removes the folders created in the project, unless another sandbox still needs them.
 func (l *layout) close() {
 	for _, folder := range l.absent {
 		if unix.Flock(int(folder.Fd()), unix.LOCK_EX|unix.LOCK_NB) == nil {
@@ -114,7 +114,7 @@ func (l *layout) close() {
 	}
 }
 
-// Uncover removes the empty folders of Absent that no run uses: one that was killed has left its own.
+// Uncover removes the empty folders of Absent that no run uses, such as those left by a run that was killed.
 func (p *Profile) Uncover() {
 	for _, path := range p.Absent {
 		fd, err := unix.Open(path, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
@@ -128,7 +128,7 @@ func (p *Profile) Uncover() {
 	}
 }
 
-// mark tells a file from another one in its place, and from itself once it has changed.
+// mark returns a text that differs once the file at path has been changed or replaced.
 func mark(path string) string {
 	var s unix.Stat_t
 	if err := unix.Lstat(path, &s); err != nil {
@@ -150,7 +150,7 @@ func homeOf(env []string) (string, error) {
 	return filepath.Clean(home), nil
 }
 
-// check refuses a profile that would show more than it says.
+// check rejects a profile that would expose more than it names.
 func (p *Profile) check(home string) error {
 	if real, err := filepath.EvalSymlinks(home); err == nil {
 		home = real
@@ -205,7 +205,7 @@ func (l *layout) system(init string) {
 	l.add(inside.Mount{Kind: inside.Link, From: "../tmp", To: "/var/tmp"})
 }
 
-// confidential are the secrets of the system that are there.
+// confidential returns the system's secrets that exist.
 func confidential() (paths []string) {
 	entries, _ := os.ReadDir("/etc")
 	for _, entry := range entries {
@@ -229,8 +229,8 @@ func confidential() (paths []string) {
 	return paths
 }
 
-// follow adds the links on the way to a path. It returns where it leads, and whether a link in the project leads there,
-// which a command may have made.
+// follow adds the symbolic links on the way to a path. It returns the target, and whether a link in the project leads
+// there, which a command may have created.
 func (l *layout) follow(path, project string) (real string, isLed bool) {
 	real = follow(path, func(at, to string) {
 		isLed = isLed || isBelow(at, project)
@@ -239,7 +239,7 @@ func (l *layout) follow(path, project string) (real string, isLed bool) {
 	return real, isLed
 }
 
-// folders adds the project and what is shown beside it, what is above first. A link of the project's shows nothing.
+// folders mounts the project and what is shown beside it, parents first. Links in the project expose nothing.
 func (l *layout) folders(p *Profile, home string) error {
 	mounts := []inside.Mount{{Kind: inside.Bind, From: p.Project, To: p.Project, Write: p.Write}}
 	for _, path := range p.Show {

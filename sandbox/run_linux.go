@@ -14,16 +14,16 @@ import (
 	"nod/sandbox/inside"
 )
 
-// outcome is what the first process said.
+// outcome is what the first process reported.
 type outcome struct {
 	started, ended bool
 	status         int
 	why            string
 }
 
-// listen hears what the first process says, until it has ended.
+// listen reads the messages of the first process until it exits.
 func (r *run) listen(serve func(*os.File)) (o outcome) {
-	raw, err := r.line.SyscallConn()
+	raw, err := r.control.SyscallConn()
 	if err != nil {
 		return o
 	}
@@ -71,7 +71,7 @@ func awaitConnection(listener *os.File) bool {
 	})
 }
 
-// listener returns the one that a message brought along.
+// listener returns the listening socket that came with a message.
 func listener(rights []byte) (*os.File, error) {
 	messages, err := unix.ParseSocketControlMessage(rights)
 	if err != nil || len(messages) != 1 {
@@ -85,7 +85,7 @@ func listener(rights []byte) (*os.File, error) {
 	return os.NewFile(uintptr(fds[0]), "proxy"), err
 }
 
-// unstarted is the reason why a command does not start although its sandbox is built, or nearly.
+// unstarted wraps the reason why a command is not started although its sandbox could be built.
 type unstarted struct{ error }
 
 // Unwrap returns the reason itself.
@@ -99,15 +99,15 @@ func (r *run) forward(hold func() error, signals <-chan os.Signal, cancel contex
 			return
 		}
 	}
-	_, _ = r.line.Write([]byte{inside.Go})
+	_, _ = r.control.Write([]byte{inside.Go})
 	for s := range signals {
 		if n, ok := s.(syscall.Signal); ok {
-			_, _ = r.line.Write([]byte{byte(n)})
+			_, _ = r.control.Write([]byte{byte(n)})
 		}
 	}
 }
 
-// result is how a run ended.
+// result turns the end of a run into what [Engine.Run] returns.
 func (r *run) result(ctx context.Context, o outcome, err error) (int, error) {
 	switch {
 	case errors.As(context.Cause(ctx), &unstarted{}):
@@ -116,22 +116,22 @@ func (r *run) result(ctx context.Context, o outcome, err error) (int, error) {
 		return 128 + int(unix.SIGKILL), fmt.Errorf("ended in the sandbox: %w", context.Cause(ctx))
 	case o.started && o.ended && o.why != "":
 		return o.status, fmt.Errorf("ended in the sandbox: %s", o.why)
-	case o.ended && o.why != "": // it could not be started, which is the command's fault
+	case o.ended && o.why != "": // the command itself could not be started
 		return o.status, errors.New(o.why)
 	case o.ended:
 		return o.status, nil
 	}
-	said, _, _ := strings.Cut(strings.TrimSpace(r.errors.String()), "\n")
-	if said == "" && err != nil {
-		said = err.Error()
+	reason, _, _ := strings.Cut(strings.TrimSpace(r.errors.String()), "\n")
+	if reason == "" && err != nil {
+		reason = err.Error()
 	}
 	if o.started {
-		return 128 + int(unix.SIGKILL), fmt.Errorf("the sandbox ended before the command: %s", said)
+		return 128 + int(unix.SIGKILL), fmt.Errorf("the sandbox ended before the command: %s", reason)
 	}
-	return 0, explain(errors.New(said))
+	return 0, explain(errors.New(reason))
 }
 
-// errGone is why a run ends with the process that it watches.
+// errGone is the cause when the watched process has ended.
 var errGone = errors.New("the program that started it has ended")
 
 // watch cancels a run when a process ends.
@@ -156,19 +156,19 @@ func watch(ctx context.Context, pid int, cancel context.CancelCauseFunc) error {
 	return nil
 }
 
-// tell gives the first process its plan.
-func (r *run) tell(plan inside.Plan) error {
+// sendPlan gives the first process its plan and has it begin.
+func (r *run) sendPlan(plan inside.Plan) error {
 	text, err := json.Marshal(plan)
 	if err == nil {
 		err = fill(r.plan, text)
 	}
 	if err == nil {
-		_, err = r.line.Write([]byte{inside.Go})
+		_, err = r.control.Write([]byte{inside.Go})
 	}
 	return err
 }
 
-// memory is a file in memory, to be inherited.
+// memory creates a file in memory, for the first process to inherit.
 func memory(name string) (*os.File, error) {
 	fd, err := unix.MemfdCreate(name, unix.MFD_CLOEXEC)
 	if err != nil {
@@ -177,7 +177,7 @@ func memory(name string) (*os.File, error) {
 	return os.NewFile(uintptr(fd), name), nil
 }
 
-// fill writes what there is to read in a file.
+// fill writes text to a file and rewinds it.
 func fill(file *os.File, text []byte) error {
 	_, err := file.Write(text)
 	if err == nil {

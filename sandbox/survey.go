@@ -10,13 +10,13 @@ import (
 	"strings"
 )
 
-// mostEntries is how many files and folders a project may have that is contained.
+// mostEntries is the limit of files and folders in a project that runs in the sandbox.
 const mostEntries = 200_000
 
-// ErrTooLarge is why a project is not contained that nod would be too long about.
+// ErrTooLarge says that a project has too many files to be surveyed in time.
 var ErrTooLarge = fmt.Errorf("the project has more than %d files", mostEntries)
 
-// Places are those of a project that a command must not change or see.
+// Places are what a command must not change (Keep, Links) or see (Hide) in a project.
 type Places struct {
 	Keep, Hide []string
 	// Links are guarded places that are links, and what these say. What they lead to in the project is in Keep.
@@ -51,20 +51,20 @@ type survey struct {
 	guarded func(path string, isLink bool) bool
 	entries int
 
-	opened *os.Root // where set, that of a project that a command has left: what it closed is opened
-	failed error
+	opened *os.Root // set after a command has run: folders that it made unreadable are opened again
+	failed error    // of what could not be read then
 }
 
-// What is known of the folder that is looked at.
+// Properties of the folder being walked.
 const (
-	isKept    = 1 << iota // it cannot change
-	isForeign             // others wrote it
+	isKept    = 1 << iota // the command cannot change it
+	isForeign             // it holds other people's code
 )
 
-// foreign are folders that tools fill with what others wrote.
+// foreign are folders that tools fill with other people's code.
 var foreign = []string{"node_modules", "vendor", "target", ".venv", "venv", "site-packages", ".tox", "Pods", "deps"}
 
-// contents are what git keeps in a repository under names that say nothing of what is in it.
+// contents are the folders of a repository whose file names mean nothing: hashes and the like.
 var contents = []string{"objects", "refs", "logs", "lfs"}
 
 func (s *survey) walk(dir string, is int) error {
@@ -83,7 +83,7 @@ func (s *survey) walk(dir string, is int) error {
 		case !kind.IsRegular() && !kind.IsDir() && !isLink:
 			s.Hide = append(s.Hide, path)
 			continue
-		case in&(isKept|isForeign) == 0 && (s.guarded(path, isLink) || isRepository && orders.has(entry)):
+		case in&(isKept|isForeign) == 0 && (s.guarded(path, isLink) || isRepository && obeyedNames.has(entry)):
 			in |= isKept
 			if !isLink {
 				s.Keep = append(s.Keep, path)
@@ -115,11 +115,11 @@ func (n names) has(entry fs.DirEntry) bool { return n.contain(entry.Name()) }
 
 func (n names) contain(name string) bool { return slices.Contains(n, name) }
 
-// orders are what git obeys in a repository's folder.
-var orders = names{"hooks", "config", "config.worktree", "commondir"}
+// obeyedNames are the entries of a repository's folder that git obeys.
+var obeyedNames = names{"hooks", "config", "config.worktree", "commondir"}
 
-// isRepository reports whether git takes a folder for a repository: one that git obeys wherever it stands in a project.
-// Those named .git are looked at by their names.
+// isRepository reports whether git takes a folder for a repository, whatever its name. Folders named .git are
+// recognized by that name.
 func isRepository(entries []fs.DirEntry) bool {
 	has := func(name string) bool { return slices.ContainsFunc(entries, names{name}.has) }
 	return has("HEAD") && (has("commondir") || has("objects") && has("refs"))
@@ -136,7 +136,7 @@ func (s *survey) read(dir string) ([]fs.DirEntry, error) {
 	switch {
 	case err == nil, errors.Is(err, fs.ErrNotExist):
 		return entries, nil
-	case s.opened != nil: // there may be more to find elsewhere
+	case s.opened != nil: // go on with the rest
 		s.failed = errors.Join(s.failed, err)
 		return entries, nil
 	case errors.Is(err, fs.ErrPermission) && dir != s.project:
@@ -169,9 +169,9 @@ func Repository(project string) (keep, absent []string, err error) {
 	return keep, absent, nil
 }
 
-// obeyed notes what git obeys in a repository's folder, and in those of its submodules.
+// obeyed adds what git obeys in a repository's folder and in those of its submodules.
 func obeyed(git string, keep, absent *[]string) error {
-	for _, name := range append(slices.Clone(orders), "info") {
+	for _, name := range append(slices.Clone(obeyedNames), "info") {
 		path := filepath.Join(git, name)
 		switch _, err := os.Lstat(path); {
 		case (name == "hooks" || name == "info") && IsAbsent(path):

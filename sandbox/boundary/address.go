@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// The public reaches all of IPv4 but these, and of IPv6 only what is in the one block that is given out.
+// Public addresses are all of IPv4 but these, and of IPv6 only the one block that has been allocated.
 // See the registries of special-purpose addresses of IANA.
 var (
 	notPublic4 = prefixes("0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12",
@@ -28,8 +28,8 @@ func prefixes(list ...string) []netip.Prefix {
 	return parsed
 }
 
-// isPublic reports whether an address is one that everybody means the same by. All others lead to this machine, to a
-// network that it is in, or nowhere.
+// isPublic reports whether an address is globally reachable. Any other leads to this machine, to one of its networks,
+// or nowhere.
 func isPublic(addr netip.Addr) bool {
 	addr = addr.Unmap()
 	bytes := addr.As16()
@@ -48,8 +48,8 @@ func holds(list []netip.Prefix, addr netip.Addr) bool {
 	return slices.ContainsFunc(list, func(p netip.Prefix) bool { return p.Contains(addr) })
 }
 
-// isNear reports whether an address leads to this machine or to a network that it is in, or may do so: a machine is
-// reached by its public addresses, too.
+// isNear reports whether an address leads to this machine or to a network that it is in, or may do so: a machine can
+// have public addresses, too.
 func isNear(addr netip.Addr) bool {
 	if !isPublic(addr) {
 		return true

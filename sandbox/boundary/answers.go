@@ -11,7 +11,7 @@ const (
 	maxAsked = 200 // questions of one run, with those that it took back
 )
 
-// answers has one question for each target, and its answer for as long as the run goes on.
+// answers holds the question about each target, and its answer, for one run.
 type answers struct {
 	run   context.Context
 	ask   func(context.Context, Target) error
@@ -29,7 +29,7 @@ type answer struct {
 	withdraw context.CancelFunc
 }
 
-// about returns what the user says of a target. Who stops waiting takes the question back if nobody else waits.
+// about asks the user about a target, once for the run. When ctx ends and nobody else waits, the question is withdrawn.
 func (a *answers) about(ctx context.Context, t Target) error {
 	if a.ask == nil {
 		return errors.New("only hosts allowed beforehand can be reached")

@@ -27,7 +27,7 @@ import (
 	"github.com/things-go/go-socks5"
 )
 
-// Limits of one run. A command that comes to one waits, or is refused.
+// Limits of one run. A command that reaches one waits, or is refused.
 const (
 	maxConnections = 1024
 	maxHeader      = 64 << 10
@@ -46,7 +46,7 @@ type Config struct {
 	// Ask asks about any other. It returns nil where the user allows it, or why not in one sentence. Each target is
 	// asked about once; the context ends when nobody waits for the answer any more. Without it nothing else is reached.
 	Ask func(context.Context, Target) error
-	// Refused, where set, is told of each connection that is refused, and why. It is called from many goroutines.
+	// Refused, if set, is called with the reason for each refused connection, from many goroutines.
 	Refused func(error)
 }
 
@@ -140,7 +140,7 @@ func isPassing(err error) bool {
 	return errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) || errors.Is(err, syscall.ECONNABORTED)
 }
 
-// greet tells by the first byte which protocol a client speaks.
+// greet serves a connection by the protocol that its first byte shows.
 func (p *proxy) greet(c *conn) {
 	c.SetDeadline(time.Now().Add(greetingTimeout))
 	first, err := c.in.Peek(1)
@@ -187,7 +187,7 @@ func (p *proxy) admit(c net.Conn) *conn {
 	return admitted
 }
 
-// closeConns closes what is open at the end of a run.
+// closeConns closes the connections that are open at the end of a run.
 func (p *proxy) closeConns() {
 	p.mu.Lock()
 	list := slices.Collect(maps.Keys(p.conns))
@@ -217,7 +217,7 @@ func closeWrite(c net.Conn) error {
 	return c.Close()
 }
 
-// handedOff is the listener of the HTTP server: its connections were accepted already.
+// handedOff is the listener of the HTTP server: its connections have been accepted already.
 type handedOff struct {
 	ctx     context.Context
 	handoff <-chan net.Conn

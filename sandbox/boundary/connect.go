@@ -11,7 +11,7 @@ import (
 	"nod/policy"
 )
 
-// A refusal is an error by which nod does not let a command connect. All others are the network's.
+// A refusal is an error of nod's, which does not let a command connect. All others are the network's.
 type refusal struct{ error }
 
 func (r refusal) Unwrap() error { return r.error }
@@ -23,7 +23,7 @@ func isRefusal(err error) bool {
 	return errors.As(err, &r)
 }
 
-// connect connects to a target once that is allowed, by exactly the address that was looked at.
+// connect connects to a target once it is allowed, at exactly the address that was checked.
 func (p *proxy) connect(ctx context.Context, t Target) (net.Conn, error) {
 	addrs, err := p.addresses(ctx, t)
 	if err != nil {
@@ -49,7 +49,7 @@ func (p *proxy) connect(ctx context.Context, t Target) (net.Conn, error) {
 	return nil, fmt.Errorf("connect to %s: %w", t, failed)
 }
 
-// addresses are those that a target may have. A name is resolved only once it is allowed.
+// addresses returns the addresses of a target. It resolves a name only once the name is allowed.
 func (p *proxy) addresses(ctx context.Context, t Target) ([]netip.Addr, error) {
 	if addr, ok := t.isAddress(); ok {
 		if isNear(addr) {
@@ -90,7 +90,7 @@ func (p *proxy) permit(ctx context.Context, t Target) error {
 	return refuse("no network to %s: %w", t, err)
 }
 
-// isAllowed reports whether a target was allowed beforehand. A name never stands for an address that is near.
+// isAllowed reports whether a target was allowed beforehand. An allowed name does not allow an address nearby.
 func (p *proxy) isAllowed(t Target) bool {
 	_, isAddress := t.isAddress()
 	return t.isWeb() && (isAddress || !t.Addr.IsValid()) && slices.ContainsFunc(p.Allowed, func(pattern string) bool {

@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// pinned is a connection through which a client was led to one target, and over which it speaks HTTP in the clear.
+// pinned is a tunnel to one target over which the client speaks plain HTTP.
 type pinned struct {
 	*conn
 	to Target
@@ -46,7 +46,7 @@ func (p *proxy) serveHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// targetOf is what a request to the proxy is for. It names the whole address, and its Host header does not count.
+// targetOf returns the target of a request to the proxy: the host of its absolute URL. The Host header does not count.
 func targetOf(r *http.Request) (Target, error) {
 	switch {
 	case r.URL.Scheme != "http" || r.URL.Opaque != "" || r.URL.Host == "":
@@ -59,7 +59,7 @@ func targetOf(r *http.Request) (Target, error) {
 	return newTarget(r.URL.Hostname(), r.URL.Port())
 }
 
-// checkPinned sees that a request is for the host that its connection was opened to.
+// checkPinned refuses a request for another host than its connection was opened to.
 func checkPinned(r *http.Request, to Target) error {
 	authority := r.Host
 	if _, _, err := net.SplitHostPort(authority); err != nil {
@@ -114,7 +114,7 @@ func (p *proxy) newForward(silent *log.Logger) httputil.ReverseProxy {
 	}
 }
 
-// rewrite leaves a request as it is, but for a change to a protocol in which other hosts could be named.
+// rewrite leaves a request as it is but for upgrades to protocols in which other hosts could be named.
 func rewrite(r *httputil.ProxyRequest) {
 	r.Out.Host = r.In.Host
 	if !strings.EqualFold(r.In.Header.Get("Upgrade"), "websocket") {
@@ -167,16 +167,16 @@ func refuseConnect(w io.Writer, status int, reason string) {
 	response.Write(w)
 }
 
-// describe gives the status and the reason for a connection that there is none of.
+// describe returns the HTTP status and the reason for a connection that failed.
 func (p *proxy) describe(err error) (status int, reason string) {
 	if !isRefusal(err) {
 		return http.StatusBadGateway, "nod: " + line(err.Error())
 	}
-	p.tell(err)
+	p.reportRefusal(err)
 	return http.StatusForbidden, "nod: " + line(err.Error())
 }
 
-func (p *proxy) tell(err error) {
+func (p *proxy) reportRefusal(err error) {
 	if p.Refused != nil && isRefusal(err) {
 		p.Refused(err)
 	}
@@ -194,7 +194,7 @@ func proxyStatus(status int, reason string) string {
 
 const maxReason = 400
 
-// line makes a text fit for a header: it may have in it what a client or the user wrote.
+// line makes a text safe for a header. It may contain what a client or the user wrote.
 func line(text string) string {
 	var b strings.Builder
 	for _, r := range text {

@@ -16,8 +16,8 @@ const (
 	maxHello  = 128 << 10
 )
 
-// readHello reads the first message of a TLS handshake, as crypto/tls understands it, and sees that it names the host
-// that the connection is to. An address has no name there.
+// readHello reads the ClientHello of a TLS handshake with crypto/tls, and refuses it unless it names the target's host.
+// For an address it must name none.
 func readHello(in io.Reader, to Target) (read []byte, err error) {
 	var record bytes.Buffer
 	name, isRead := "", false
@@ -50,8 +50,8 @@ func (d *deaf) Write(b []byte) (int, error) { return len(b), nil }
 
 const maxRequestLine = 4 << 10
 
-// looksLikeHTTP reports whether a client is about to send a request, without waiting for more than a server would.
-// What speaks no HTTP shows that by its first bytes, or in its first line.
+// looksLikeHTTP reports whether a client is sending an HTTP request, without waiting for more than a server would.
+// Other protocols show in the first bytes, or in the first line.
 func looksLikeHTTP(in *bufio.Reader) bool {
 	isToken := true
 	start := 0

@@ -26,7 +26,7 @@ func (p *proxy) newSOCKS() *socks5.Server {
 	)
 }
 
-// noResolver leaves names as they are: they are resolved once they are allowed.
+// noResolver resolves nothing: names are resolved once they are allowed.
 type noResolver struct{}
 
 func (noResolver) Resolve(ctx context.Context, _ string) (context.Context, net.IP, error) {
@@ -51,7 +51,7 @@ func (p *proxy) serveSOCKS(_ context.Context, w io.Writer, r *socks5.Request) er
 	}
 	if err != nil {
 		closeAll(upstream)
-		p.tell(err)
+		p.reportRefusal(err)
 		return socks5.SendReply(c, replyTo(err), nil)
 	}
 	if err := socks5.SendReply(c, statute.RepSuccess, &net.TCPAddr{IP: net.IPv4zero}); err != nil {
@@ -74,7 +74,7 @@ func replyTo(err error) uint8 {
 	return statute.RepHostUnreachable
 }
 
-// whileOpen does something that may take as long as a user thinks, and ends it when the client closes the connection.
+// whileOpen runs do, which may wait for the user, and cancels it when the client closes the connection.
 func whileOpen(ctx context.Context, c net.Conn, in *bufio.Reader, do func(context.Context) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

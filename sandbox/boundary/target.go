@@ -18,7 +18,7 @@ type Target struct {
 	Addr netip.Addr // where Host leads to this machine or one of its networks: the address that the question is about
 }
 
-// String names the target as a question does: with the port where it is none of the web's.
+// String names the target as the question to the user does: with the port unless it is 80 or 443.
 func (t Target) String() string {
 	text := t.Host
 	if !t.isWeb() {
@@ -34,7 +34,7 @@ func (t Target) isWeb() bool { return t.Port == 443 || t.Port == 80 }
 
 func (t Target) authority() string { return net.JoinHostPort(t.Host, strconv.Itoa(int(t.Port))) }
 
-// isAddress reports whether the host is an address, and which.
+// isAddress returns the host as an address, if it is one.
 func (t Target) isAddress() (netip.Addr, bool) {
 	addr, err := netip.ParseAddr(t.Host)
 	return addr, err == nil
@@ -65,7 +65,7 @@ func parseAuthority(text string) (Target, error) {
 var names = idna.New(idna.MapForLookup(), idna.BidiRule(), idna.Transitional(false), idna.CheckHyphens(false),
 	idna.StrictDomainName(true), idna.VerifyDNSLength(true))
 
-// parseHost brings a host to the one form in which it is compared and asked about.
+// parseHost returns a host in its canonical form, in which it is compared and asked about.
 func parseHost(text string) (string, error) {
 	if addr, err := netip.ParseAddr(text); err == nil {
 		if addr.Zone() != "" {
@@ -98,7 +98,7 @@ func endsInNumber(name string) bool {
 
 const maxQuoted = 100
 
-// clip cuts what a client sent to what a reason may quote.
+// clip shortens what a client sent to what a reason may quote.
 func clip(text string) string {
 	if len(text) <= maxQuoted {
 		return text
@@ -106,7 +106,7 @@ func clip(text string) string {
 	return text[:maxQuoted] + "…"
 }
 
-// isLocalhost knows the names that no name server may be asked for.
+// isLocalhost reports whether a name always means this machine (RFC 6761): no name server is asked for it.
 func isLocalhost(host string) bool {
 	return host == "localhost" || strings.HasSuffix(host, ".localhost")
 }

@@ -10,15 +10,15 @@ import (
 	"time"
 )
 
-// tunnel joins a client with what it is connected to until both have ended, and closes both. What the client says
-// first may show which host it means: that must be the one that it may reach.
+// tunnel copies between a client and its target until both have ended, and closes both. If the client's first bytes
+// name a host, as TLS and HTTP do, that must be the target's.
 func (p *proxy) tunnel(client net.Conn, in *bufio.Reader, upstream net.Conn, to Target) {
 	defer closeAll(client, upstream)
 	defer context.AfterFunc(p.run, func() { closeAll(client, upstream) })()
 	idle := time.AfterFunc(idleTimeout, func() { closeAll(client, upstream) })
 	defer idle.Stop()
 
-	var isOver atomic.Bool // what the upstream says is of no interest any more
+	var isOver atomic.Bool // ignore what else the target sends
 	answered := make(chan struct{})
 	go func() {
 		defer close(answered)
@@ -33,30 +33,30 @@ func (p *proxy) tunnel(client net.Conn, in *bufio.Reader, upstream net.Conn, to 
 		<-answered
 	}
 
-	said, err := readOpening(in, to)
+	opening, err := readOpening(in, to)
 	switch {
 	case isRefusal(err):
 		cut()
-		p.tell(err)
+		p.reportRefusal(err)
 		client.Write(accessDenied)
 		return
 	case err != nil:
 		cut()
 		return
-	case said.isHTTP:
+	case opening.isHTTP:
 		cut()
 		idle.Stop()
 		p.servePinned(client, in, to)
 		return
 	}
-	if _, err := upstream.Write(said.hello); err == nil {
+	if _, err := upstream.Write(opening.hello); err == nil {
 		io.Copy(upstream, &touching{in, idle})
 	}
 	closeWrite(upstream)
 	<-answered
 }
 
-// servePinned has the HTTP server look at every request of a connection, and waits for its end.
+// servePinned serves a connection with the HTTP server, which checks every request, and waits for its end.
 func (p *proxy) servePinned(client net.Conn, in *bufio.Reader, to Target) {
 	closed := make(chan struct{})
 	p.passOn(&pinned{&conn{Conn: client, in: in, ended: func() { close(closed) }}, to})
@@ -83,16 +83,16 @@ func closeAll(list ...net.Conn) {
 	}
 }
 
-// An opening is what a client says first.
+// An opening is what a client sends first.
 type opening struct {
 	hello  []byte // of TLS: read already, to be sent on
 	isHTTP bool   // in the clear; still to be read
 }
 
-// accessDenied is the alert of TLS that says so.
+// accessDenied is the TLS alert access_denied.
 var accessDenied = []byte{21, 3, 3, 0, 2, 2, 49}
 
-// readOpening reads what it takes to know which host a client means, and refuses another than it may reach.
+// readOpening reads enough to know which host a client means, and refuses any other than the target.
 func readOpening(in *bufio.Reader, to Target) (opening, error) {
 	first, err := in.Peek(1)
 	switch {

@@ -35,8 +35,8 @@ func (r *Repository) Take(ctx context.Context) (id ID, err error) {
 	return id, err
 }
 
-// How much a snapshot has of what is new. A command could keep everything from being taken back by a file that is too
-// large: so a snapshot of what it left has all but such files, and only one from before it must have all.
+// Whether a snapshot must contain all new files. The one before a command must. The one after it leaves out files that
+// are too large: otherwise a command could prevent its undo by writing one.
 const (
 	whole   = true
 	partial = false
@@ -69,7 +69,7 @@ func (r *Repository) take(ctx context.Context, isWhole bool) (id ID, err error) 
 	return "", fmt.Errorf("take a snapshot of %s: %w", r.project, err)
 }
 
-// try takes a snapshot. Whenever it is ended, the next one is right: last is there only while it is what the index has.
+// try takes a snapshot. It can be interrupted at any point: the file "last" exists only while it equals the index.
 func (r *Repository) try(ctx context.Context, isWhole bool) (ID, error) {
 	if err := os.Remove(r.path("index.lock")); err != nil && !ownfile.IsMissing(err) { // of a git that was killed
 		return "", err
@@ -78,7 +78,7 @@ func (r *Repository) try(ctx context.Context, isWhole bool) (ID, error) {
 	if err != nil {
 		return "", err
 	}
-	if last := r.last(); len(d.gone)+len(d.there) == 0 && last != "" {
+	if last := r.last(); len(d.removed)+len(d.changed) == 0 && last != "" {
 		return last, nil
 	}
 	if err := os.Remove(r.path("last")); err != nil && !ownfile.IsMissing(err) {
@@ -101,7 +101,7 @@ func (r *Repository) try(ctx context.Context, isWhole bool) (ID, error) {
 	return id, os.WriteFile(r.path("last"), []byte(id), 0o600)
 }
 
-// forget removes what git knows of the project's files, all of which the next snapshot reads again.
+// forget removes the index, so that the next snapshot reads all files again.
 func (r *Repository) forget() error {
 	var problems error
 	for _, name := range []string{"last", "index"} {
@@ -112,7 +112,7 @@ func (r *Repository) forget() error {
 	return problems
 }
 
-// last is the snapshot that the index has, if that is known, which is now in use again.
+// last returns the snapshot that equals the index, if that is known, and marks it as used now.
 func (r *Repository) last() ID {
 	text, err := os.ReadFile(r.path("last"))
 	id := ID(text)
@@ -142,16 +142,16 @@ const noObject = "00000000000000000000000000000000000000000000000000000000000000
 
 // differences are how the project differs from the index.
 type differences struct {
-	gone, there []string // paths below the project
-	bytes       int64    // of what is there
-	largest     string
-	size        int64 // of the largest
+	removed, changed []string // paths below the project; changed ones may be new
+	bytes            int64    // of the changed files
+	largest          string
+	size             int64 // of the largest
 
 	nested  int
 	isWhole bool
 }
 
-// look finds what is not as the index has it.
+// look finds how the project differs from the index.
 func (r *Repository) look(ctx context.Context, isWhole bool) (differences, error) {
 	known, others := differences{isWhole: isWhole}, differences{isWhole: isWhole}
 	var problems [2]error
@@ -174,7 +174,7 @@ func (r *Repository) look(ctx context.Context, isWhole bool) (differences, error
 			return known, err
 		}
 	}
-	known.there = append(known.there, others.there...)
+	known.changed = append(known.changed, others.changed...)
 	return known, errors.Join(problems[:]...)
 }
 
@@ -188,7 +188,7 @@ func (r *Repository) lookAtKnown(ctx context.Context, d *differences) error {
 		}
 		isGone := status == "D"
 		if status = ""; isGone { // perhaps because a link is in the place of its folder
-			d.gone = append(d.gone, field)
+			d.removed = append(d.removed, field)
 			return nil
 		}
 		info, err := os.Lstat(r.in(field))
@@ -196,7 +196,7 @@ func (r *Repository) lookAtKnown(ctx context.Context, d *differences) error {
 		case errors.Is(err, fs.ErrPermission):
 			return nil
 		case err != nil, !isKept(info), r.isTooMuch(d, info):
-			d.gone = append(d.gone, field)
+			d.removed = append(d.removed, field)
 			return nil
 		}
 		return r.add(d, field, info)
@@ -247,7 +247,7 @@ func isKept(info fs.FileInfo) bool { return info.Mode().IsRegular() || info.Mode
 
 // isTooMuch reports whether a file is left out because the snapshot need not be whole.
 func (r *Repository) isTooMuch(d *differences, info fs.FileInfo) bool {
-	return !d.isWhole && (len(d.there) >= r.limits.files || d.bytes+info.Size() > r.limits.bytes)
+	return !d.isWhole && (len(d.changed) >= r.limits.files || d.bytes+info.Size() > r.limits.bytes)
 }
 
 // add takes a file that is there into the snapshot, if it belongs there.
@@ -255,8 +255,8 @@ func (r *Repository) add(d *differences, path string, info fs.FileInfo) error {
 	if r.isLeftOut(path) || info.Mode().IsRegular() && !canRead(r.in(path), info) {
 		return nil
 	}
-	d.there = append(d.there, path)
-	if len(d.there) > r.limits.files {
+	d.changed = append(d.changed, path)
+	if len(d.changed) > r.limits.files {
 		return fmt.Errorf("%w: more than %d files are new: list generated files in .gitignore",
 			ErrTooLarge, r.limits.files)
 	}
@@ -327,7 +327,7 @@ func (r *Repository) isLeftOut(path string) bool {
 	return r.secret(r.in(path))
 }
 
-// canRead reports whether git will be able to read a file: else it would give up all of them.
+// canRead reports whether git can read a file. If it cannot, it fails for all of them.
 func canRead(path string, info fs.FileInfo) bool {
 	if info.Mode().Perm()&0o400 != 0 && ownfile.IsMine(info) {
 		return true
@@ -340,37 +340,37 @@ func canRead(path string, info fs.FileInfo) bool {
 	return true
 }
 
-// inPack is the number of new files from which on all go into one file of git's.
+// inPack is the number of new files above which git writes them into one pack.
 const inPack = 200
 
-// update makes the index what is there.
+// update brings the index up to date.
 func (r *Repository) update(ctx context.Context, d differences) error {
-	if len(d.gone) > 0 {
+	if len(d.removed) > 0 {
 		var in strings.Builder
-		for _, path := range d.gone {
+		for _, path := range d.removed {
 			in.WriteString("0 " + noObject + "\t" + path + "\x00")
 		}
 		if _, err := r.tree.output(ctx, in.String(), "update-index", "-z", "--index-info"); err != nil {
 			return err
 		}
 	}
-	if len(d.there) == 0 {
+	if len(d.changed) == 0 {
 		return nil
 	}
 	var args []string
-	if len(d.there) > inPack {
+	if len(d.changed) > inPack {
 		args = []string{"-c", "core.bigFileThreshold=1"}
 	}
 	args = append(args, "update-index", "--add", "--remove", "--replace", "-z", "--stdin")
-	_, err := r.tree.output(ctx, strings.Join(d.there, "\x00")+"\x00", args...)
+	_, err := r.tree.output(ctx, strings.Join(d.changed, "\x00")+"\x00", args...)
 	return err
 }
 
-// patience is how long a snapshot may take before somebody looks what keeps git.
+// patience is how long a snapshot may take before nod looks for what blocks git.
 const patience = 2 * time.Second
 
-// lookForPipes ends a snapshot that waits for what it will never read: git opens whatever has the name of a file with
-// its rules.
+// lookForPipes ends a snapshot that is blocked for ever: git opens .gitignore and .gitattributes even if they are
+// pipes.
 func (r *Repository) lookForPipes(ctx context.Context, end context.CancelCauseFunc) {
 	select {
 	case <-ctx.Done():

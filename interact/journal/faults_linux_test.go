@@ -93,7 +93,7 @@ func TestAReadOnlyDisk(t *testing.T) {
 	must(t, unix.Mount("none", disk, "tmpfs", unix.MS_REMOUNT|unix.MS_RDONLY, ""))
 	synctest.Test(t, func(t *testing.T) {
 		j := open(t, path, journal.Options{})
-		trouble(t, j, journal.Unwritable)
+		trouble(t, j, "unwritable")
 		if err := j.Settle(t.Context(), settled(approval(5), api.Allowed)); err == nil {
 			t.Error("it was written")
 		}

@@ -67,12 +67,6 @@ func (j *Journal) isHealthy() bool {
 	return !j.closed && j.problems.write == nil
 }
 
-func (j *Journal) isFailing() bool {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return j.problems.write != nil
-}
-
 // report changes the problems, and calls Changed if the worst one differs.
 func (j *Journal) report(change func(*problems)) {
 	j.mu.Lock()

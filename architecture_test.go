@@ -180,7 +180,7 @@ func TestHooksLinkLittle(t *testing.T) {
 		"nod/interact/secrets", "nod/policy/invisible", "github.com/pelletier/go-toml/v2",
 		"nod/api", "nod/cmd/nod/front", "nod/ipc/client", "nod/ipc/client/waiting", "nod/ipc/endpoint",
 		"nod/ipc/peer", "nod/ipc/programs", "nod/ownfile", "nod/policy/process",
-		"github.com/adrg/xdg", "github.com/fsnotify/fsnotify", "github.com/go-json-experiment/json", "github.com/gofrs/flock",
+		"github.com/adrg/xdg", "github.com/go-json-experiment/json", "github.com/gofrs/flock",
 		"github.com/google/renameio/v2", "github.com/google/uuid", "golang.org/x/sys/unix", "golang.org/x/term",
 	}
 	never := []string{"net/http", "encoding/gob", "html/template", "text/template", "go/ast"}

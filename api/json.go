@@ -14,8 +14,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// MaxDepth is how deep arrays and objects may nest.
-const MaxDepth = 64
+// maxDepth is how deep arrays and objects may nest.
+const maxDepth = 64
 
 // Encode writes v as JSON. It leaves < > & as they are, and a tool's input byte by byte but for the space between its
 // tokens: the user is shown what was sent. Bytes that are not UTF-8 become U+FFFD.
@@ -60,15 +60,15 @@ func refuseNull(d *jsontext.Decoder, into any) error {
 
 func decode(text []byte, into any, options ...json.Options) error {
 	if isDeep(text) {
-		return &DecodeError{Problem: fmt.Sprintf("nested deeper than %d levels", MaxDepth)}
+		return &DecodeError{Problem: fmt.Sprintf("nested deeper than %d levels", maxDepth)}
 	}
 	return explain(json.Unmarshal(text, into, options...))
 }
 
-// isDeep reports whether text nests deeper than MaxDepth. Of text that is not JSON it may say anything.
+// isDeep reports whether text nests deeper than maxDepth. Of text that is not JSON it may say anything.
 func isDeep(text []byte) bool {
 	for _, depth := range Structure(text) {
-		if depth > MaxDepth {
+		if depth > maxDepth {
 			return true
 		}
 	}

@@ -28,7 +28,7 @@ func TestDecodeStrict(t *testing.T) {
 		`{"questions":[{},null]}`:                "questions[1]: want an object, got null (leave the field out instead)",
 		`{"questions":[{"default":7}]}`:          "questions[0].default: want a string or an array of strings",
 		`{"questions":[{"default":["a",null]}]}`: "questions[0].default: want a string or an array of strings",
-		`{"title":` + strings.Repeat("[", MaxDepth+1) + "":    "nested deeper than 64 levels",
+		`{"title":` + strings.Repeat("[", maxDepth+1) + "":    "nested deeper than 64 levels",
 		`{"` + strings.Repeat("é", 1000) + `":1}`:             strings.Repeat("é", 30) + "…: unknown field",
 		`{"title":"` + strings.Repeat(`[\"{`, 100) + `"}`:     "",
 		`{"questions":[{"id":"a","default":["b"]}],"hold":2}`: "",

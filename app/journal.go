@@ -80,7 +80,7 @@ func (p *program) tryRestore(to prompts) error {
 	var pending []interact.Record
 	for _, r := range open {
 		if !slices.ContainsFunc(known, func(k interact.Request) bool { return k.ID == r.Request.ID }) {
-			pending = append(pending, r.Record)
+			pending = append(pending, r)
 			to.Returning(r.Request.ID, r.Draft)
 		}
 	}

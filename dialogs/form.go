@@ -105,7 +105,7 @@ func (f *formPage) affirm() {
 			problem, first = prompt.ProblemOf(v.question, err), cmp.Or(first, v)
 		}
 		v.setProblem(problem)
-		if _, ok := errors.AsType[*interact.MissingError](err); ok {
+		if wrong, ok := errors.AsType[*interact.AnswerError](err); ok && wrong.Problem == "" {
 			missing++
 		}
 	}

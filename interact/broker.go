@@ -119,7 +119,15 @@ var (
 
 // Do asks and waits. When ctx ends first the request is withdrawn and the error is ctx's.
 func (b *Broker) Do(ctx context.Context, r Request) (Answer, error) {
-	t, err := b.Begin(ctx, r)
+	e, err := b.take(r)
+	if err != nil {
+		return Answer{}, err
+	}
+	return b.do(ctx, e)
+}
+
+func (b *Broker) do(ctx context.Context, e *entry) (Answer, error) {
+	t, err := b.begin(e)
 	if err != nil {
 		return Answer{}, err
 	}
@@ -199,12 +207,7 @@ func (b *Broker) Judge(
 	if err != nil || a.Outcome != "" || ask == nil || !ask(why) {
 		return a, err
 	}
-	t, err := b.begin(e)
-	if err != nil {
-		return Answer{}, err
-	}
-	defer t.Release()
-	return t.Wait(ctx)
+	return b.do(ctx, e)
 }
 
 // judgeAlone returns the answer that Judge has without asking, and the policy's decision.

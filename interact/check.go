@@ -1,6 +1,7 @@
 package interact
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -114,7 +115,7 @@ func checkValues(f api.Form, values map[string]api.Value) error {
 	for _, q := range f.Questions {
 		v, given := values[q.ID]
 		if !given {
-			return &MissingError{ID: q.ID}
+			return &AnswerError{ID: q.ID}
 		}
 		if err := CheckValue(q, v); err != nil {
 			return err
@@ -126,12 +127,19 @@ func checkValues(f api.Form, values map[string]api.Value) error {
 	return nil
 }
 
-// MissingError says that a required question of a form has no answer yet.
-type MissingError struct{ ID string }
+// AnswerError says why the answer to one question of a form will not do.
+type AnswerError struct {
+	ID      string
+	Problem string // empty: a required question has no answer yet
+}
 
-func (e *MissingError) Error() string { return fmt.Sprintf("%q has no answer yet", e.ID) }
+func (e *AnswerError) Error() string {
+	return fmt.Sprintf("%q %s", e.ID, cmp.Or(e.Problem, "has no answer yet"))
+}
 
-// CheckValue reports why v does not answer q: a [*MissingError], or an [*InvalidError] when it is of the right kind.
+func invalid(q api.Question, problem string) error { return &AnswerError{ID: q.ID, Problem: problem} }
+
+// CheckValue reports why v does not answer q: with an [*AnswerError] if it is of the right kind.
 func CheckValue(q api.Question, v api.Value) error {
 	if v.List != (q.InputType == Choice) {
 		return fmt.Errorf("%q: wrong kind of answer", q.ID)
@@ -147,14 +155,14 @@ func CheckValue(q api.Question, v api.Value) error {
 		return checkFormat(q, text)
 	}
 	if q.IsRequired() {
-		return &MissingError{ID: q.ID}
+		return &AnswerError{ID: q.ID}
 	}
 	return nil
 }
 
 func checkPicks(q api.Question, picks []string) error {
 	if q.IsRequired() && len(picks) == 0 {
-		return &MissingError{ID: q.ID}
+		return &AnswerError{ID: q.ID}
 	}
 	if !q.MultiSelect && len(picks) > 1 {
 		return invalid(q, "takes one answer")
@@ -162,7 +170,7 @@ func checkPicks(q api.Question, picks []string) error {
 	for i, pick := range picks {
 		switch {
 		case strings.TrimSpace(pick) == "":
-			return &MissingError{ID: q.ID}
+			return &AnswerError{ID: q.ID}
 		case slices.Contains(picks[:i], pick):
 			return invalid(q, "has the same answer twice")
 		case Clip(pick) != pick:
@@ -232,10 +240,3 @@ func between(q api.Question, n float64, unit string) error {
 	}
 	return nil
 }
-
-// InvalidError says why the answer to one question of a form will not do.
-type InvalidError struct{ ID, Problem string }
-
-func (e *InvalidError) Error() string { return fmt.Sprintf("%q %s", e.ID, e.Problem) }
-
-func invalid(q api.Question, problem string) error { return &InvalidError{ID: q.ID, Problem: problem} }

@@ -87,7 +87,7 @@ func (e *entry) finish() *entry {
 	if approve, ok := e.req.Body.(Approve); ok {
 		kept.req.Body = approve.Bare()
 	} else {
-		kept.size += sizeOf(e.answer) + sizeOf(e.req)
+		kept.size += SizeOf(e.answer) + SizeOf(e.req)
 	}
 	return kept
 }
@@ -256,7 +256,7 @@ func (e *entry) contentKey() joinKey {
 	}
 	e.size += 1024 + len(text)
 	if e.req.Reported != nil {
-		e.size += e.req.Reported.Size()
+		e.size += SizeOf(e.req.Reported)
 	}
 	return e.contentOf(Digest(text))
 }

@@ -35,6 +35,8 @@ type Record struct {
 	Answer  Answer   `json:"answer,omitzero"`
 	// Sent is the user's answer to a pending request of another machine, whose relay may not have taken it yet.
 	Sent Answer `json:"sent,omitzero"`
+	// Draft is the user's unfinished answer to a request that was pending when nod ended; may be nil.
+	Draft []byte `json:"-"`
 }
 
 // noted is what the journal has of a request that can change.

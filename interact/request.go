@@ -93,9 +93,6 @@ type ReportedFile struct {
 	Problem string          `json:"problem,omitempty"` // why there is no text to compare; in nod's own words
 }
 
-// Size says roughly how many bytes of memory r holds.
-func (r *Reported) Size() int { return sizeOf(r) }
-
 // Subagent is a claim of an agent about a part of itself.
 type Subagent struct {
 	ID   string `json:"id,omitempty"`   // different for two that run at once
@@ -251,10 +248,8 @@ const (
 
 func (Approve) Kind() api.Kind { return api.KindApprove }
 
-// Size says roughly how many bytes of memory the request holds.
-func (r Request) Size() int { return sizeOf(r) }
-
-func sizeOf(v any) int {
+// SizeOf says roughly how many bytes of memory a request, or a part of one, holds.
+func SizeOf(v any) int {
 	text, _ := json.Marshal(v)
 	return 1024 + len(text)
 }

@@ -20,7 +20,7 @@ const (
 	MaxTimeout   = 24 * time.Hour
 	MaxName      = 200     // agent, session, idempotency key, tool, ids, headers, titles, button labels
 	MaxText      = 10_000  // a question, a message, a description
-	MaxInput     = 1 << 20 // bytes of a tool call's input
+	maxInput     = 1 << 20 // bytes of a tool call's input
 	maxOptions   = 200     // options of one question
 	maxQuestions = 50      // questions of one form
 )
@@ -264,8 +264,8 @@ func (a Approve) validate() error {
 	switch input := bytes.TrimSpace(a.Input); {
 	case len(input) == 0 || bytes.Equal(input, []byte("null")):
 		return wrong("input", "want the tool's input as a JSON object")
-	case len(input) > MaxInput:
-		return wrong("input", "longer than %d bytes", MaxInput)
+	case len(input) > maxInput:
+		return wrong("input", "longer than %d bytes", maxInput)
 	case input[0] != '{':
 		return wrong("input", "want a JSON object")
 	}

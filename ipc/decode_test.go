@@ -104,11 +104,11 @@ func TestBodiesThatAreRefused(t *testing.T) {
 		},
 
 		{
-			"deep input", "/v1/approve", `{"tool":"T","input":` + nested(`{"a":`, "1", "}", api.MaxDepth) + `}`,
+			"deep input", "/v1/approve", `{"tool":"T","input":` + nested(`{"a":`, "1", "}", 64) + `}`,
 			api.CodeInvalidParam, "body", "deeper than 64",
 		},
 		{
-			"deep arrays in input", "/v1/approve", `{"tool":"T","input":{"a":` + nested("[", "", "]", api.MaxDepth) + `}}`,
+			"deep arrays in input", "/v1/approve", `{"tool":"T","input":{"a":` + nested("[", "", "]", 64) + `}}`,
 			api.CodeInvalidParam, "body", "deeper than 64",
 		},
 		{

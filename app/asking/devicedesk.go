@@ -229,19 +229,15 @@ func (d *deviceDesk) Answer(ctx context.Context, p remote.Peer, id interact.ID, 
 
 // invalid says what is wrong with an answer, in the windows' words.
 func invalid(r interact.Request, err error) error {
-	var id string
-	if missing, ok := errors.AsType[*interact.MissingError](err); ok {
-		id = missing.ID
-	} else if wrong, ok := errors.AsType[*interact.InvalidError](err); ok {
-		id = wrong.ID
-	} else {
+	wrong, ok := errors.AsType[*interact.AnswerError](err)
+	if !ok {
 		return device.Invalid(err.Error(), "")
 	}
 	var asked api.Question
 	if f, isForm := r.Body.(api.Form); isForm {
-		if i := slices.IndexFunc(f.Questions, func(q api.Question) bool { return q.ID == id }); i >= 0 {
+		if i := slices.IndexFunc(f.Questions, func(q api.Question) bool { return q.ID == wrong.ID }); i >= 0 {
 			asked = f.Questions[i]
 		}
 	}
-	return device.Invalid(prompt.ProblemOf(asked, err), id)
+	return device.Invalid(prompt.ProblemOf(asked, err), wrong.ID)
 }

@@ -23,9 +23,7 @@ func TestJournalProblem(t *testing.T) {
 		t.Errorf("nothing is wrong: %q", got)
 	}
 	const path = "/home/nod.db"
-	for _, trouble := range []journal.Trouble{
-		journal.Full, journal.Locked, journal.Unwritable, journal.SetAside, journal.Gone,
-	} {
+	for _, trouble := range []string{journal.Full, journal.Locked, "unwritable", journal.SetAside, journal.Gone} {
 		err := &journal.ProblemError{Trouble: trouble, Path: path, Err: errors.New("because\u202e\nof this")}
 		said := JournalProblem(fmt.Errorf("wrapped: %w", err))
 		names := strings.Contains(said, path) || strings.Contains(said, "because") || trouble == journal.Full

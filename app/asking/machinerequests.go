@@ -164,13 +164,13 @@ func isPlausible(r *interact.Reported) bool {
 	for _, f := range r.Files {
 		size += len(f.Text) + len(f.Path) + len(f.Problem)
 	}
-	return size <= maxReported && r.Size() <= maxReportedAll &&
+	return size <= maxReported && interact.SizeOf(r) <= maxReportedAll &&
 		max(len(r.Files), len(r.Risks), len(r.Offers.Parts), len(r.Offers.Grants)) <= maxReportedList
 }
 
 // enter adds a request to the list, where it stays for that long at most. A request that is or was there is not new.
 func (m *machines) enter(one *remoteRequest, left time.Duration) (isNew bool, err error) {
-	one.size, one.done = one.request.Size(), make(chan struct{})
+	one.size, one.done = interact.SizeOf(one.request), make(chan struct{})
 	if r := one.request.Reported; r != nil {
 		one.why = r.Why
 	}

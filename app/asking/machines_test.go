@@ -718,7 +718,7 @@ func TestMachinesLeaveRoom(t *testing.T) {
 					r := call(time.Minute)
 					if large {
 						r.Request.Body = interact.Approve{Tool: "Bash", Input: json.RawMessage(
-							`{"command":"` + strings.Repeat("a", interact.MaxInput-100) + `"}`)}
+							`{"command":"` + strings.Repeat("a", 1<<20-100) + `"}`)}
 					}
 					if err = d.line.desk.Take(peer, r); err != nil {
 						break

@@ -85,7 +85,7 @@ func New(cfg Config) (*Runs, error) {
 // Ready says by what this machine has been found to contain commands.
 func (r *Runs) Ready(engine sandbox.Kind) { r.engine.Store(&engine) }
 
-// Contains implements [hooks.Sandbox].
+// Contains implements the sandbox of [hooks.Config].
 func (r *Runs) Contains(who interact.Requester, release string) (contains, onlyReads bool) {
 	engine := r.engine.Load()
 	if engine == nil || release != "" && !expected.HasSeen(r.cfg.Folder, release) {
@@ -106,7 +106,7 @@ func (r *Runs) note(project string, err error) {
 	}
 }
 
-// Expect implements [hooks.Sandbox].
+// Expect implements the sandbox of [hooks.Config].
 func (r *Runs) Expect(who interact.Requester, id interact.ID, command string, in policy.Confinement) error {
 	program, ok := r.agentOf(who.Process)
 	if !ok {
@@ -394,7 +394,7 @@ func withoutSecrets(command string) string {
 	return secrets.Redactor(secrets.Find([]byte(command))).Replace(command)
 }
 
-// Undoes implements [hooks.Sandbox].
+// Undoes implements the sandbox of [hooks.Config].
 func (r *Runs) Undoes(ctx context.Context, who interact.Requester, edit interact.Approve) bool {
 	project, paths, areAll := r.edited(who, edit)
 	if isOn, _ := r.Contains(who, ""); !isOn || !areAll || len(paths) == 0 {
@@ -404,7 +404,7 @@ func (r *Runs) Undoes(ctx context.Context, who interact.Requester, edit interact
 	return err == nil && repository.Keeps(ctx, paths)
 }
 
-// Edits implements [hooks.Sandbox].
+// Edits implements the sandbox of [hooks.Config].
 func (r *Runs) Edits(ctx context.Context, who interact.Requester, id interact.ID, edit interact.Approve) (bool, error) {
 	project, paths, areAll := r.edited(who, edit)
 	if len(paths) == 0 {

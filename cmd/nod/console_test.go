@@ -67,7 +67,6 @@ func TestStatus(t *testing.T) {
 		{unreachable(fs.ErrPermission), exitUnreachable},
 		{waiting.ErrHung, exitUnreachable},
 		{&client.Pending{PendingReply: api.PendingReply{ID: "1"}}, exitUnanswered},
-		{&client.ReplyError{Problem: "x"}, exitOther},
 		{errors.New("x"), exitOther},
 		{problem(api.CodeInvalidParam, ""), exitUsage},
 		{problem(api.CodeInvalidPath, ""), exitUsage},

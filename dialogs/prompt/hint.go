@@ -19,8 +19,8 @@ func HintOf(q api.Question) string {
 
 // ProblemOf explains err, the reason why an answer to q is invalid.
 func ProblemOf(q api.Question, err error) string {
-	invalid, ok := errors.AsType[*interact.InvalidError](err)
-	if !ok {
+	invalid, ok := errors.AsType[*interact.AnswerError](err)
+	if !ok || invalid.Problem == "" {
 		return tr("This needs an answer.")
 	}
 	return cmp.Or(HintOf(q), tr("This {{.Problem}}.", values{"Problem": tr(invalid.Problem)}))

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"nod/api"
+	"nod/interact"
 	"nod/interact/journal"
 )
 
@@ -72,7 +73,7 @@ func TestAFullDisk(t *testing.T) {
 		trouble(t, j, journal.Full)
 		open, _, err := j.Restore(t.Context(), 1)
 		must(t, err)
-		same(t, open, []journal.Pending{{Record: waiting}})
+		same(t, open, []interact.Record{waiting})
 		must(t, os.Remove(ballast))
 		awaitHealth(t, j)
 		entries(t, j, n)
@@ -93,7 +94,7 @@ func TestAReadOnlyDisk(t *testing.T) {
 	must(t, unix.Mount("none", disk, "tmpfs", unix.MS_REMOUNT|unix.MS_RDONLY, ""))
 	synctest.Test(t, func(t *testing.T) {
 		j := open(t, path, journal.Options{})
-		trouble(t, j, journal.Unwritable)
+		trouble(t, j, "unwritable")
 		if err := j.Settle(t.Context(), settled(approval(5), api.Allowed)); err == nil {
 			t.Error("it was written")
 		}

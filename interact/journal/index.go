@@ -205,7 +205,7 @@ func (x *indexer) load() (err error) {
 			return fmt.Errorf("%s: %w", pragma, err)
 		}
 	}
-	version, err := sqlitex.ResultInt(x.conn.Prep("PRAGMA user_version"))
+	version, err := number(x.conn, "PRAGMA user_version")
 	switch {
 	case err != nil:
 		return err

@@ -158,25 +158,23 @@ func (t tally[K]) counts(keys []K) []history.Count {
 
 // Facets returns the values that entries have.
 func (r *Reader) Facets(ctx context.Context) (history.Facets, error) {
-	var agents, projects, tools, machines, devices tally[string]
+	var of [5]tally[string]
 	err := r.sums(ctx, time.Time{}, func() {
-		agents, projects, tools = tally[string]{}, tally[string]{}, tally[string]{}
-		machines, devices = tally[string]{}, tally[string]{}
+		for i := range of {
+			of[i] = tally[string]{}
+		}
 	}, func(s sum) {
-		agents.add(s.Agent, history.Count{}, s)
-		projects.add(s.Project, history.Count{}, s)
-		tools.add(s.Tool, history.Count{}, s)
-		machines.add(s.machine, history.Count{}, s)
-		devices.add(s.device, history.Count{}, s)
+		for i, value := range [len(of)]string{s.Agent, s.Project, s.Tool, s.machine, s.device} {
+			if value != "" {
+				of[i].add(value, history.Count{}, s)
+			}
+		}
 	})
 	if err != nil {
 		return history.Facets{}, fmt.Errorf("read the history's filters: %w", err)
 	}
-	for _, values := range []tally[string]{agents, projects, tools, machines, devices} {
-		delete(values, "")
-	}
 	return history.Facets{
-		Agents: most(agents), Projects: most(projects), Tools: most(tools), Machines: most(machines), Devices: most(devices),
+		Agents: most(of[0]), Projects: most(of[1]), Tools: most(of[2]), Machines: most(of[3]), Devices: most(of[4]),
 	}, nil
 }
 

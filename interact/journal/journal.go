@@ -208,15 +208,9 @@ func (j *Journal) change(ctx context.Context, id interact.ID, do func(*writer) e
 	return nil
 }
 
-// Pending is a request that was pending when nod ended.
-type Pending struct {
-	interact.Record
-	Draft []byte // the user's unfinished answer; may be nil
-}
-
 // Restore returns the requests that were pending when nod ended and the last settled ones, both oldest first. Settled
 // ones may lack their input: see [history.Withheld]. It omits and logs unreliable ones.
-func (j *Journal) Restore(ctx context.Context, settled int) (open []Pending, last []interact.Record, err error) {
+func (j *Journal) Restore(ctx context.Context, settled int) (open, last []interact.Record, err error) {
 	leftOut := func(why error) { j.opts.Log.Error("journal: restore", "err", why) }
 	err = j.read(ctx, func(conn *sqlite.Conn) error {
 		if open, err = readPending(conn, leftOut); err == nil {

@@ -110,7 +110,7 @@ func TestRestore(t *testing.T) {
 
 	waiting, last, err := healthy(t, path).Restore(ctx, 10)
 	must(t, err)
-	same(t, waiting, []journal.Pending{{Record: second, Draft: []byte("no, bec")}})
+	same(t, waiting, []interact.Record{drafted(second, []byte("no, bec"))})
 	same(t, last, []interact.Record{settled(third, api.Allowed), settled(first, api.Denied)})
 }
 

@@ -22,39 +22,31 @@ const (
 
 // keep does the background work until the journal is closed.
 func (j *Journal) keep() {
-	sync, probe, trim := newTimer(), newTimer(), time.NewTimer(0)
-	defer trim.Stop()
+	var sync, probe <-chan time.Time
+	trim := time.After(0)
 	wrote := j.wrote // nil until the sync is due: writes are too many to be woken for each
 	for {
 		select {
 		case <-wrote:
 			wrote = nil
-			sync.Reset(syncDelay)
-			if j.isFailing() {
-				probe.Reset(probeDelay)
+			sync = time.After(syncDelay)
+			if !j.isHealthy() {
+				probe = time.After(probeDelay)
 			}
-		case <-sync.C:
+		case <-sync:
 			wrote = j.wrote
 			j.log("checkpoint", j.checkpoint())
-		case <-probe.C:
+		case <-probe:
 			j.log("try again", j.write(context.Background(), func(w *writer) error {
 				return w.exec("UPDATE anchor SET seq = seq") // writes a transaction that changes nothing
 			}))
-		case <-trim.C:
+		case <-trim:
 			j.log("delete what is old", j.trim())
-			trim.Reset(trimDelay)
+			trim = time.After(trimDelay)
 		case <-j.closing:
-			sync.Stop()
-			probe.Stop()
 			return
 		}
 	}
-}
-
-func newTimer() *time.Timer {
-	t := time.NewTimer(time.Hour)
-	t.Stop()
-	return t
 }
 
 func (j *Journal) log(what string, err error) {
@@ -99,11 +91,7 @@ func (j *Journal) checkpoint() (err error) {
 // checkpoint moves the write-ahead log into the file and returns the file's least size from now on, in bytes. It
 // returns 0 if a reader or another checkpoint keeps it from moving all of the log.
 func checkpoint(conn *sqlite.Conn) (size int64, err error) {
-	err = query(conn, "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size",
-		func(s *sqlite.Stmt) error {
-			size = s.ColumnInt64(0)
-			return nil
-		})
+	size, err = number(conn, "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size")
 	if err != nil {
 		return 0, err
 	}
@@ -158,30 +146,24 @@ func (w *writer) dropWhile(over func(settled int64) bool) (more bool, err error)
 	var seq int64
 	var hash []byte
 	n := 0
-	end := errors.New("end")
 	err = query(w.file.conn, "SELECT seq, hash, settled FROM entries ORDER BY seq LIMIT ?", func(s *sqlite.Stmt) error {
 		if !over(s.ColumnInt64(2)) {
-			return end
+			return errEnough
 		}
 		seq, hash = s.ColumnInt64(0), blob(s, 1)
 		n++
 		return nil
 	}, trimStep)
-	if err != nil && !errors.Is(err, end) || n == 0 {
-		return false, ignore(err, end)
+	if err != nil && !errors.Is(err, errEnough) {
+		return false, err
+	}
+	if n == 0 {
+		return false, nil
 	}
 	if err := w.exec("DELETE FROM entries WHERE seq <= ?", seq); err != nil {
 		return false, err
 	}
 	return n == trimStep, w.exec("UPDATE anchor SET seq = ?1, hash = ?2, bodies = max(bodies, ?1)", seq, hash)
-}
-
-// ignore returns err unless it is the one to ignore.
-func ignore(err, nothing error) error {
-	if errors.Is(err, nothing) {
-		return nil
-	}
-	return err
 }
 
 // dropMuch deletes while the journal is too large: first the bodies of the older half of the entries, then entries.
@@ -205,21 +187,13 @@ func (w *writer) dropMuch() (more bool, err error) {
 }
 
 func readUsed(conn *sqlite.Conn) (bytes int64, err error) {
-	err = query(conn, `SELECT (page_count - freelist_count) * page_size
-		FROM pragma_page_count, pragma_freelist_count, pragma_page_size`, func(s *sqlite.Stmt) error {
-		bytes = s.ColumnInt64(0)
-		return nil
-	})
-	return bytes, err
+	return number(conn, `SELECT (page_count - freelist_count) * page_size
+		FROM pragma_page_count, pragma_freelist_count, pragma_page_size`)
 }
 
 // shrink returns one step of unused pages to the file system.
 func (w *writer) shrink() (more bool, err error) {
-	free := 0
-	err = query(w.file.conn, "PRAGMA freelist_count", func(s *sqlite.Stmt) error {
-		free = s.ColumnInt(0)
-		return nil
-	})
+	free, err := number(w.file.conn, "PRAGMA freelist_count")
 	if err != nil || free < pageStep {
 		return false, err
 	}

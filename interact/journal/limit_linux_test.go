@@ -48,7 +48,7 @@ func TestADiskThatKeepsFailing(t *testing.T) {
 			}
 			if write(n) != nil {
 				failed++
-				trouble(t, j, journal.Unwritable)
+				trouble(t, j, "unwritable")
 				time.Sleep(time.Minute) // the keeper tries again and again
 			}
 		}

@@ -23,7 +23,7 @@ import (
 
 // model is what a journal should have.
 type model struct {
-	open    map[interact.ID]journal.Pending
+	open    map[interact.ID]interact.Record
 	settled []interact.Record
 	next    int // number of the next request
 }
@@ -32,7 +32,7 @@ type model struct {
 func (m *model) step(t *testing.T, random *rand.Rand, j *journal.Journal) {
 	t.Helper()
 	waiting := slices.Sorted(maps.Keys(m.open))
-	var one journal.Pending
+	var one interact.Record
 	if len(waiting) > 0 {
 		one = m.open[waiting[random.IntN(len(waiting))]]
 	}
@@ -42,14 +42,14 @@ func (m *model) step(t *testing.T, random *rand.Rand, j *journal.Journal) {
 		m.wait(t, j)
 	case kind < 4:
 		one.Detached = !one.Detached
-		must(t, j.Update(t.Context(), one.Record))
+		must(t, j.Update(t.Context(), one))
 		m.open[id] = one
 	case kind < 5:
 		one.Draft = fmt.Appendf(nil, "draft %d", random.IntN(100))
 		must(t, j.SaveDraft(t.Context(), id, one.Draft))
 		m.open[id] = one
 	case kind < 6:
-		m.settle(t, j, one.Record)
+		m.settle(t, j, one)
 	case kind < 7:
 		m.next++
 		m.settle(t, j, approval(m.next))
@@ -78,7 +78,7 @@ func (m *model) step(t *testing.T, random *rand.Rand, j *journal.Journal) {
 
 func (m *model) settle(t *testing.T, j *journal.Journal, r interact.Record) {
 	t.Helper()
-	r = settled(r, api.Denied)
+	r = settled(drafted(r, nil), api.Denied)
 	must(t, j.Settle(t.Context(), r))
 	delete(m.open, r.Request.ID)
 	m.settled = append(m.settled, r)
@@ -90,8 +90,14 @@ func (m *model) wait(t *testing.T, j *journal.Journal) interact.ID {
 	m.next++
 	r := approval(m.next)
 	must(t, j.Open(t.Context(), r))
-	m.open[r.Request.ID] = journal.Pending{Record: r}
+	m.open[r.Request.ID] = r
 	return r.Request.ID
+}
+
+// drafted is a request with the user's unfinished answer.
+func drafted(r interact.Record, draft []byte) interact.Record {
+	r.Draft = draft
+	return r
 }
 
 // check holds a journal against the model.
@@ -99,7 +105,7 @@ func (m *model) check(t *testing.T, j *journal.Journal) {
 	t.Helper()
 	open, last, err := j.Restore(t.Context(), len(m.settled)+1)
 	must(t, err)
-	var want []journal.Pending
+	var want []interact.Record
 	for _, id := range slices.Sorted(maps.Keys(m.open)) {
 		want = append(want, m.open[id])
 	}
@@ -132,7 +138,7 @@ func TestAnyStepsSurviveAKill(t *testing.T) {
 			random := rand.New(rand.NewPCG(uint64(seed), 11))
 			path := file(t)
 			j := healthy(t, path)
-			m := &model{open: map[interact.ID]journal.Pending{}}
+			m := &model{open: map[interact.ID]interact.Record{}}
 			for range 60 {
 				m.step(t, random, j)
 				if random.IntN(10) == 0 { // it is killed, and starts again
@@ -157,7 +163,7 @@ func TestAPowerCutLosesOnlyWhatCameLast(t *testing.T) {
 			random := rand.New(rand.NewPCG(uint64(seed), 12))
 			path := file(t)
 			j := healthy(t, path)
-			m := &model{open: map[interact.ID]journal.Pending{}}
+			m := &model{open: map[interact.ID]interact.Record{}}
 			for range 40 {
 				m.step(t, random, j)
 			}
@@ -208,7 +214,7 @@ func TestEveryVersion(t *testing.T) {
 		must(t, j.Problem())
 		waiting, last, err := j.Restore(t.Context(), 10)
 		must(t, err)
-		same(t, waiting, []journal.Pending{{Record: old(2), Draft: []byte("not bef")}})
+		same(t, waiting, []interact.Record{drafted(old(2), []byte("not bef"))})
 		same(t, last, []interact.Record{settled(old(1), api.Denied), settled(old(3), api.Allowed)})
 		must(t, j.Settle(t.Context(), settled(old(2), api.Denied)))
 		entries(t, j, 3)

@@ -6,21 +6,18 @@ import (
 	"zombiezen.com/go/sqlite"
 )
 
-// Trouble is a kind of problem with the file.
-type Trouble string
-
-// What can be wrong.
+// What can be wrong: a [ProblemError]'s Trouble.
 const (
-	Full       Trouble = "full"       // the disk is
-	Locked     Trouble = "locked"     // another program works on it
-	Unwritable Trouble = "unwritable" // it is read-only, or the disk fails
-	SetAside   Trouble = "set aside"  // damaged or not nod's: it was moved to Path and replaced
-	Gone       Trouble = "gone"       // removed or replaced while nod ran
+	Full       = "full"       // the disk is
+	Locked     = "locked"     // another program works on it
+	unwritable = "unwritable" // it is read-only, or the disk fails
+	SetAside   = "set aside"  // damaged or not nod's: it was moved to Path and replaced
+	Gone       = "gone"       // removed or replaced while nod ran
 )
 
 // ProblemError describes a problem with the journal's file.
 type ProblemError struct {
-	Trouble Trouble
+	Trouble string
 	Path    string
 	Err     error // nil: there is no more to say
 }
@@ -70,12 +67,6 @@ func (j *Journal) isHealthy() bool {
 	return !j.closed && j.problems.write == nil
 }
 
-func (j *Journal) isFailing() bool {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return j.problems.write != nil
-}
-
 // report changes the problems, and calls Changed if the worst one differs.
 func (j *Journal) report(change func(*problems)) {
 	j.mu.Lock()
@@ -106,12 +97,12 @@ func (j *Journal) failed(err error) {
 	j.report(func(p *problems) { p.write = err })
 }
 
-func troubleOf(err error) Trouble {
+func troubleOf(err error) string {
 	switch sqlite.ErrCode(err).ToPrimary() {
 	case sqlite.ResultFull:
 		return Full
 	case sqlite.ResultBusy, sqlite.ResultLocked:
 		return Locked
 	}
-	return Unwritable
+	return unwritable
 }

@@ -190,12 +190,10 @@ func (r *Reader) forgetIndex() {
 
 func (r *Reader) prepare(conn *sqlite.Conn) error {
 	conn.SetBusyTimeout(busyTime)
-	err := query(conn, "PRAGMA user_version", func(s *sqlite.Stmt) error {
-		if s.ColumnInt(0) < len(schema.Migrations) {
-			return errOld
-		}
-		return nil
-	})
+	version, err := number(conn, "PRAGMA user_version")
+	if err == nil && version < int64(len(schema.Migrations)) {
+		err = errOld
+	}
 	if err != nil {
 		return err
 	}
@@ -259,6 +257,15 @@ func query(conn *sqlite.Conn, text string, row func(*sqlite.Stmt) error, args ..
 	return sqlitex.Execute(conn, text, &sqlitex.ExecOptions{Args: args, ResultFunc: row})
 }
 
+// number returns the first column of the last row; 0 if there is none.
+func number(conn *sqlite.Conn, text string, args ...any) (n int64, err error) {
+	err = query(conn, text, func(s *sqlite.Stmt) error {
+		n = s.ColumnInt64(0)
+		return nil
+	}, args...)
+	return n, err
+}
+
 // blob copies a column; nil is NULL.
 func blob(s *sqlite.Stmt, column int) []byte {
 	if s.ColumnIsNull(column) {
@@ -281,11 +288,11 @@ func bindBlob(s *sqlite.Stmt, param int, value []byte) {
 }
 
 // readPending returns the pending requests, oldest first. It omits unreadable ones: nobody decides them.
-func readPending(conn *sqlite.Conn, leftOut func(error)) (open []Pending, err error) {
+func readPending(conn *sqlite.Conn, leftOut func(error)) (open []interact.Record, err error) {
 	err = query(conn, "SELECT id, record, draft FROM pending ORDER BY id", func(s *sqlite.Stmt) error {
-		p := Pending{Draft: blob(s, 2)}
+		p := interact.Record{Draft: blob(s, 2)}
 		id := s.ColumnText(0)
-		err := json.Unmarshal(blob(s, 1), &p.Record)
+		err := json.Unmarshal(blob(s, 1), &p)
 		if err == nil && (p.Request.Body == nil || string(p.Request.ID) != id || p.Answer.Outcome != "") {
 			err = errors.New("its record is not of a pending request")
 		}

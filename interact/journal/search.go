@@ -167,11 +167,7 @@ func (f filter) find(conn *sqlite.Conn, at int64, o order, found func(*sqlite.St
 }
 
 func (f filter) findOne(conn *sqlite.Conn, last int64, found func(*sqlite.Stmt) error) error {
-	seq := int64(0)
-	err := query(conn, "SELECT seq FROM entries WHERE id = ?", func(s *sqlite.Stmt) error {
-		seq = s.ColumnInt64(0)
-		return nil
-	}, string(f.ID))
+	seq, err := number(conn, "SELECT seq FROM entries WHERE id = ?", string(f.ID))
 	if err != nil || seq == 0 {
 		return err
 	}
@@ -256,12 +252,9 @@ func (r *Reader) indexed(conn *sqlite.Conn) (int64, error) {
 		return 0, nil
 	}
 	at, err := readState(conn, "idx")
-	version := 0
+	version := int64(0)
 	if err == nil {
-		err = query(conn, "PRAGMA idx.user_version", func(s *sqlite.Stmt) error {
-			version = s.ColumnInt(0)
-			return nil
-		})
+		version, err = number(conn, "PRAGMA idx.user_version")
 	}
 	if err != nil || version != indexVersion {
 		return 0, nil // there is no index, or none of use: all is found without, only not as fast

@@ -33,8 +33,8 @@ import (
 // asked: nod's rules alone decide.
 type approver func(ctx context.Context, r api.ApproveRequest, onlyDeny bool) (api.ApproveReply, error)
 
-// Proxy stands between one editor and one agent.
-type Proxy struct {
+// proxy stands between one editor and one agent.
+type proxy struct {
 	editor, agent *output
 	approve       approver
 	ctx           context.Context // ends with either side
@@ -56,34 +56,34 @@ const maxTitle = 2000
 var errCancelled = errors.New("cancelled")
 
 // New returns a proxy that writes to an editor and an agent. The name is the agent's until it says its own.
-func New(editor, agent io.Writer, name string, approve approver) *Proxy {
+func New(editor, agent io.Writer, name string, approve approver) *proxy {
 	ctx, end := context.WithCancel(context.Background())
-	return &Proxy{
+	return &proxy{
 		editor: &output{w: editor}, agent: &output{w: agent}, approve: approve, ctx: ctx, end: end,
 		sessions: newSessions(name), held: map[string]held{},
 	}
 }
 
 // FromEditor passes on the editor's messages until its end, which cancels pending requests.
-func (p *Proxy) FromEditor(r io.Reader) error {
+func (p *proxy) FromEditor(r io.Reader) error {
 	defer p.end()
 	return pass(r, p.agent, p.editorSays, func() {})
 }
 
 // FromAgent passes on the agent's messages until its end, which cancels pending requests.
-func (p *Proxy) FromAgent(r io.Reader) error {
+func (p *proxy) FromAgent(r io.Reader) error {
 	defer p.answers.Wait()
 	defer p.end()
 	return pass(r, p.editor, p.agentSays, p.forget)
 }
 
-func (p *Proxy) forget() {
+func (p *proxy) forget() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.sessions.forget()
 }
 
-func (p *Proxy) editorSays(line []byte) error {
+func (p *proxy) editorSays(line []byte) error {
 	m, unread := read(line)
 	if unread == nil {
 		p.mu.Lock()
@@ -101,7 +101,7 @@ func (p *Proxy) editorSays(line []byte) error {
 	return nil
 }
 
-func (p *Proxy) agentSays(line []byte) error {
+func (p *proxy) agentSays(line []byte) error {
 	m, unread := read(line)
 	switch {
 	case unread != nil && mayMean(line):
@@ -126,7 +126,7 @@ func (p *Proxy) agentSays(line []byte) error {
 }
 
 // takesBack cancels a held request, and reports whether there was one.
-func (p *Proxy) takesBack(m message) bool {
+func (p *proxy) takesBack(m message) bool {
 	var params struct {
 		RequestID jsontext.Value `json:"requestId"`
 	}
@@ -137,7 +137,7 @@ func (p *Proxy) takesBack(m message) bool {
 }
 
 // withdraw cancels the held requests that match, and reports whether there were any.
-func (p *Proxy) withdraw(matches func(id string, h held) bool) (found bool) {
+func (p *proxy) withdraw(matches func(id string, h held) bool) (found bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for id, h := range p.held {
@@ -150,7 +150,7 @@ func (p *Proxy) withdraw(matches func(id string, h held) bool) (found bool) {
 }
 
 // hold asks nod about a request for permission, and reports whether it can.
-func (p *Proxy) hold(m message, line []byte) bool {
+func (p *proxy) hold(m message, line []byte) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	r, options, ok := p.sessions.translate(m)
@@ -181,7 +181,7 @@ func (p *Proxy) hold(m message, line []byte) bool {
 	return true
 }
 
-func (p *Proxy) answer(id jsontext.Value, outcome sdk.RequestPermissionOutcome) {
+func (p *proxy) answer(id jsontext.Value, outcome sdk.RequestPermissionOutcome) {
 	reply, err := api.Encode(struct {
 		Version string                        `json:"jsonrpc"`
 		ID      jsontext.Value                `json:"id"`

@@ -42,11 +42,8 @@ const maxReply = 8 << 20
 // dialTimeout limits connecting. Both ends are on one machine: a longer wait means that nod-desktop hangs.
 const dialTimeout = 5 * time.Second
 
-// ErrNotRunning means that no nod-desktop answers. [Hint] says what to do.
+// ErrNotRunning means that no nod-desktop answers.
 var ErrNotRunning = errors.New("nod-desktop isn't running")
-
-// Hint says what to do about [ErrNotRunning].
-const Hint = "start it with: nod start"
 
 // Client talks to one nod-desktop and its successors. Set its fields before the first call; it is then safe for
 // concurrent use.

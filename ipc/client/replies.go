@@ -208,17 +208,12 @@ func (e *LostError) Unwrap() []error {
 	return []error{e.Err, e.waited}
 }
 
-// ReplyError means that the reply is nothing that nod-desktop would say. Whoever said it, nobody decided.
-type ReplyError struct{ Problem string }
-
-// Error implements error.
-func (e *ReplyError) Error() string { return "not a reply of nod-desktop: " + e.Problem }
-
+// badReply means that the reply is nothing that nod-desktop would say. Whoever said it, nobody decided.
 func badReply(format string, args ...any) error {
-	return &ReplyError{Problem: fmt.Sprintf(format, args...)}
+	return fmt.Errorf("not a reply of nod-desktop: "+format, args...)
 }
 
-// parseProblem reads a refusal. A body that is none is a [*ReplyError].
+// parseProblem reads a refusal. A body that is none is a bad reply.
 func parseProblem(resp *response, body []byte) error {
 	problem, err := parse[api.Problem](body)
 	if err != nil {

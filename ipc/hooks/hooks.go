@@ -42,8 +42,8 @@ const noticeEvery = 30 * time.Second
 // ErrUnknownAgent says that nod has no hooks for an agent of this name.
 var ErrUnknownAgent = errors.New("nod knows no hooks of this agent")
 
-// Broker is all that the hooks can do with [interact.Broker].
-type Broker interface {
+// broker is all that the hooks can do with [interact.Broker].
+type broker interface {
 	Do(ctx context.Context, r interact.Request) (interact.Answer, error)
 	Judge(
 		ctx context.Context, r interact.Request, ask func(policy.Decision) bool, effects ...policy.Effect,
@@ -74,14 +74,14 @@ type Call struct {
 // Config is what [Hooks] work with. Fields are required unless they say otherwise.
 type Config struct {
 	Agents  map[string]Protocol // by name, as in "nod hook NAME"
-	Broker  Broker
+	Broker  broker
 	AskMore func() bool            // also about what no rule speaks of, in modes in which the agent asks less
 	Timeout func() time.Duration   // how long a request waits, as configured; at most as long as the agent does
 	Nod     string                 // path of the nod command; may be empty
 	OpenURL func(url string) error // shows an address in the person's browser, once the person agreed
 	Log     *slog.Logger
 
-	Sandbox Sandbox // nil: nothing runs in one
+	Sandbox sandbox // nil: nothing runs in one
 
 	// Settings looks Gate and Limit of a [Call] up. Required for calls with an Env.
 	Settings func(agent string, env func(string) string) (gate bool, limit time.Duration)

@@ -8,8 +8,8 @@ import (
 	"nod/policy"
 )
 
-// Sandbox is where commands run that agents have nod run.
-type Sandbox interface {
+// sandbox is where commands run that agents have nod run.
+type sandbox interface {
 	// Contains reports whether this machine can contain what an agent has nod run in its project, or only what reads.
 	// release is the agent's, and empty where nod is tested with it.
 	Contains(who interact.Requester, release string) (contains, onlyReads bool)

@@ -282,7 +282,7 @@ func TestVSCodeSpellings(t *testing.T) {
 }
 
 // forgetful is a broker that cannot keep what the policy decided, so that nothing is decided.
-type forgetful struct{ hooks.Broker }
+type forgetful struct{ *interact.Broker }
 
 func (forgetful) Judge(
 	context.Context, interact.Request, func(policy.Decision) bool, ...policy.Effect,

@@ -1,5 +1,5 @@
-// Package contain manages commands in the sandbox: it remembers which ones hooks were told run there, gives out the
-// profile of each one once, and takes snapshots of the project before and after.
+// Package contain manages commands in the sandbox: it remembers which commands hooks sent there, gives out a profile
+// for each of them once, and takes snapshots of the project before and after.
 package contain
 
 import (
@@ -28,14 +28,14 @@ import (
 	"nod/sandbox/snapshot"
 )
 
-// Config is what [Runs] work with. All fields are required.
+// Config configures [Runs]. All fields are required.
 type Config struct {
-	Folder    string // where the commands that are expected are kept: see [expected.In]
-	Cache     string // for what contained commands keep for themselves
+	Folder    string // of the expected commands: see [expected.In]
+	Cache     string // for the private files of commands in the sandbox
 	Snapshots string // see [snapshot.Open]
 	Home      string
 	Sandbox   func() policy.Containment // as configured
-	// Forbids says which files the user's rules keep from being read or changed; nil: none.
+	// Forbids reports whether the user's rules forbid to read or to change a file.
 	Forbids   func(path string) (read, change bool)
 	Processes process.Table
 	Log       *slog.Logger
@@ -44,16 +44,16 @@ type Config struct {
 // Runs are the commands that run in the sandbox, or are expected to. They are safe for concurrent use.
 type Runs struct {
 	cfg    Config
-	engine atomic.Pointer[sandbox.Kind] // by which this machine can contain commands
+	engine atomic.Pointer[sandbox.Kind] // nil: this machine has no sandbox, or none was found yet
 
 	mu       sync.Mutex // guards all below
 	expected []waiting
-	failed   map[string]error // projects that are too large, or that no snapshot can be taken of
+	failed   map[string]error // projects that are too large, or whose snapshots fail
 
 	running running
 }
 
-// waiting is an expected command. Its details are kept on disk for a nod-desktop that starts in the meantime.
+// waiting is an expected command. Its details are on disk, too, in case nod-desktop restarts before it runs.
 type waiting struct {
 	*expected.Run
 	details
@@ -62,14 +62,14 @@ type waiting struct {
 type details struct {
 	Request     interact.ID        `json:"request"`
 	Agent       string             `json:"agent"`
-	Program     api.Parent         `json:"program"` // the process that has nod run it
+	Program     api.Parent         `json:"program"` // the process that runs it through nod
 	Session     string             `json:"session"`
 	Confinement policy.Confinement `json:"confinement"`
 }
 
-// New returns the commands that an earlier nod-desktop left. [Runs.Ready] has commands contained from now on.
+// New loads the commands that an earlier nod-desktop expected. No command is contained before [Runs.Ready] is called.
 func New(cfg Config) (*Runs, error) {
-	r := &Runs{cfg: cfg, failed: map[string]error{}}
+	r := &Runs{cfg: cfg, failed: map[string]error{}, running: running{profiles: map[*sandbox.Profile]bool{}}}
 	left, err := expected.All(cfg.Folder)
 	for _, run := range left {
 		w := waiting{Run: run}
@@ -82,7 +82,7 @@ func New(cfg Config) (*Runs, error) {
 	return r, err
 }
 
-// Ready says by what this machine has been found to contain commands.
+// Ready sets the machine's sandbox, once it was found to work.
 func (r *Runs) Ready(engine sandbox.Kind) { r.engine.Store(&engine) }
 
 // Contains implements the sandbox of [hooks.Config].
@@ -97,8 +97,8 @@ func (r *Runs) Contains(who interact.Requester, release string) (contains, onlyR
 	return r.failed[project] == nil, engine.OnlyReads()
 }
 
-// note keeps why commands of a project cannot be contained, for the next one; nil: they can.
-func (r *Runs) note(project string, err error) {
+// setFailed records why commands of a project cannot be contained; nil: they can.
+func (r *Runs) setFailed(project string, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if delete(r.failed, project); err != nil {
@@ -134,15 +134,15 @@ func (r *Runs) Expect(who interact.Requester, id interact.ID, command string, in
 	return nil
 }
 
-// take takes the first of the commands that equal this one of a process, or nil. It drops those that are too old. The
-// caller holds r.mu.
+// take removes and returns the first expected command of a process with this text; nil: there is none. It drops
+// commands that are too old. The caller holds r.mu.
 func (r *Runs) take(program api.Parent, command string) *waiting {
 	var found *waiting
 	left := r.expected[:0]
 	for _, w := range r.expected {
-		isIt := w.Command == command && w.Program.PID == program.PID && w.Program.Started.Equal(program.Started)
+		matches := w.Command == command && w.Program.PID == program.PID && w.Program.Started.Equal(program.Started)
 		switch {
-		case found == nil && isIt:
+		case found == nil && matches:
 			found = &w
 		case time.Since(w.At) < expected.Lasts:
 			left = append(left, w)
@@ -153,15 +153,15 @@ func (r *Runs) take(program api.Parent, command string) *waiting {
 	return found
 }
 
-// everyLine takes each shell for one that runs its parent's line: an agent starts nod directly, or by one.
-type everyLine struct{ process.Table }
+// inlineShells treats every shell as one that runs its parent's command line: agents start nod directly or by a shell.
+type inlineShells struct{ process.Table }
 
 // IsInline implements [process.Table].
-func (everyLine) IsInline(api.Parent) bool { return true }
+func (inlineShells) IsInline(api.Parent) bool { return true }
 
-// agentOf returns the process that has nod run something: the first above nod and the shells between.
+// agentOf returns the process that runs a command through nod: the first ancestor of nod that is not a shell.
 func (r *Runs) agentOf(p api.Process) (api.Parent, bool) {
-	callers := process.Callers(p, everyLine{r.cfg.Processes})
+	callers := process.Callers(p, inlineShells{r.cfg.Processes})
 	if len(callers) < 2 || process.IsGoBetween(callers[len(callers)-1].Exe) {
 		return api.Parent{}, false
 	}
@@ -172,7 +172,7 @@ func (r *Runs) agentOf(p api.Process) (api.Parent, bool) {
 func (r *Runs) Begin(ctx context.Context, caller api.Process, q api.RunRequest, show func(api.RunReply)) (
 	noted json.RawMessage, end func(show func(api.RunEnded) error), err error,
 ) {
-	w, err := r.wanted(caller, q)
+	w, err := r.commandOf(caller, q)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -185,7 +185,7 @@ func (r *Runs) Begin(ctx context.Context, caller api.Process, q api.RunRequest, 
 	var begun *begun
 	taken := make(chan error, 1)
 	if w.Confinement.Write {
-		go func() { // which takes as long as the walk
+		go func() { // in parallel with the survey, which takes as long
 			var err error
 			run := snapshot.Run{Agent: w.Agent, Entry: string(w.Request), Command: w.Command}
 			if begun, err = r.begin(ctx, w.Confinement.Project, run); err != nil {
@@ -208,11 +208,11 @@ func (r *Runs) Begin(ctx context.Context, caller api.Process, q api.RunRequest, 
 		reply.Profile, err = json.Marshal(profile)
 	}
 	if err == nil {
-		show(reply) // its sandbox is built meanwhile
+		show(reply) // nod builds the sandbox during the snapshot
 	}
 	err = errors.Join(<-taken, err)
-	if ctx.Err() == nil { // else the command has gone, which says nothing of its project
-		r.note(w.Confinement.Project, err)
+	if ctx.Err() == nil { // else nod has gone, which says nothing about the project
+		r.setFailed(w.Confinement.Project, err)
 	}
 	if err == nil && begun != nil {
 		noted, err = json.Marshal(begun.run)
@@ -220,8 +220,8 @@ func (r *Runs) Begin(ctx context.Context, caller api.Process, q api.RunRequest, 
 	end = func(show func(api.RunEnded) error) {
 		ended, isGone := r.expel(&profile), false
 		begun.end(ctx, r.cfg.Log, func() { isGone = show(ended) != nil })
-		if isGone { // nod was killed, and the command may have gone on for a moment
-			<-time.After(dying)
+		if isGone { // nod was killed, and the command may run on for a moment
+			<-time.After(killDelay)
 			r.expel(&profile)
 		}
 		r.running.remove(&profile)
@@ -247,7 +247,7 @@ func refuseOwn(project string) error {
 	return nil
 }
 
-// expel moves the guarded places that a command created out of the project.
+// expel moves guarded files and folders that a command created out of the project.
 func (r *Runs) expel(p *sandbox.Profile) (ended api.RunEnded) {
 	if !p.Write {
 		return ended
@@ -262,9 +262,9 @@ func (r *Runs) expel(p *sandbox.Profile) (ended api.RunEnded) {
 	return ended
 }
 
-// wanted returns the command that the caller may run in the sandbox: one that is expected, which it no longer is then,
-// or the user's own.
-func (r *Runs) wanted(caller api.Process, q api.RunRequest) (waiting, error) {
+// commandOf returns the command that the caller may run in the sandbox: the user's own, or an expected one, which may
+// run only once. It returns [ipc.ErrNotExpected] for any other.
+func (r *Runs) commandOf(caller api.Process, q api.RunRequest) (waiting, error) {
 	engine := r.engine.Load()
 	if engine == nil {
 		return waiting{}, errors.New("this machine has no sandbox; see: nod doctor")
@@ -274,7 +274,7 @@ func (r *Runs) wanted(caller api.Process, q api.RunRequest) (waiting, error) {
 			return waiting{}, errors.New("this machine's sandbox only runs commands that read; see: nod doctor")
 		}
 		project, err := r.ownProject(q.CWD)
-		command := spell(q.Own)
+		command := quoteCommand(q.Own)
 		own := details{Confinement: policy.Confinement{Project: project, Write: true, Git: policy.Commits(command)}}
 		return waiting{&expected.Run{Command: command}, own}, err
 	}
@@ -291,12 +291,12 @@ func (r *Runs) wanted(caller api.Process, q api.RunRequest) (waiting, error) {
 	return *w, w.Forget()
 }
 
-// spell writes a command as shells read it.
-func spell(args []string) string {
+// quoteCommand returns a command line that shells read as args.
+func quoteCommand(args []string) string {
 	var words []string
 	for _, arg := range args {
 		quoted, err := syntax.Quote(arg, syntax.LangBash)
-		if err != nil { // an impossible byte
+		if err != nil { // a byte that no argument can have
 			quoted = arg
 		}
 		words = append(words, quoted)
@@ -304,8 +304,8 @@ func spell(args []string) string {
 	return strings.Join(words, " ")
 }
 
-// ownProject is the project that a folder of the user's belongs to: one for which the sandbox is on, else a repository,
-// else the folder itself.
+// ownProject returns the project that the user's folder belongs to: one with the sandbox on, else the repository, else
+// the folder itself. It returns an error if that would include the home folder.
 func (r *Runs) ownProject(folder string) (string, error) {
 	folder, err := filepath.EvalSymlinks(folder)
 	if err != nil {
@@ -325,7 +325,7 @@ func (r *Runs) ownProject(folder string) (string, error) {
 	return project, nil
 }
 
-// projectOf is the project that a folder is in and for which the sandbox is on; "": there is none.
+// projectOf returns the innermost project with the sandbox on that a folder is in; "": none.
 func (r *Runs) projectOf(folder string) (project string) {
 	for _, path := range r.projects() {
 		if sandbox.IsIn(folder, path) && len(path) > len(project) {
@@ -335,7 +335,7 @@ func (r *Runs) projectOf(folder string) (project string) {
 	return project
 }
 
-// projects are the folders for which the sandbox is on, with links followed.
+// projects returns the folders with the sandbox on, with links resolved.
 func (r *Runs) projects() (all []string) {
 	for _, path := range r.cfg.Sandbox().Projects {
 		if below, ok := strings.CutPrefix(path, "~/"); ok {
@@ -348,16 +348,16 @@ func (r *Runs) projects() (all []string) {
 	return all
 }
 
-// dying is how long the processes of a sandbox take to end, at most, once nod was killed.
-const dying = time.Second
+// killDelay is how long the processes of a sandbox may outlive nod.
+const killDelay = time.Second
 
-// begun is a run that is noted, and is not over; nil is one that can change nothing.
+// begun is a run that was recorded and has not ended; nil: it cannot change files.
 type begun struct {
 	repository *snapshot.Repository
 	run        snapshot.Run
 }
 
-// begin takes a snapshot of a project, and notes that a run begins: nod-desktop may be gone when it ends.
+// begin takes a snapshot of a project and records that a run begins, in case nod-desktop is killed before it ends.
 func (r *Runs) begin(ctx context.Context, project string, run snapshot.Run) (*begun, error) {
 	repository, before, err := r.snapshotOf(ctx, project)
 	if err != nil {
@@ -379,7 +379,7 @@ func (r *Runs) snapshotOf(ctx context.Context, project string) (*snapshot.Reposi
 	return repository, id, err
 }
 
-// end takes another snapshot, calls taken, and notes the end.
+// end takes the second snapshot, calls taken, and records the end.
 func (b *begun) end(ctx context.Context, log *slog.Logger, taken func()) {
 	if b == nil {
 		taken()
@@ -418,8 +418,8 @@ func (r *Runs) Edits(ctx context.Context, who interact.Requester, id interact.ID
 	return areAll && begun.repository.Has(ctx, begun.run.Before, paths), nil
 }
 
-// edited returns the project of an agent for which the sandbox is on, if any, the paths in it that an edit changes, and
-// whether these are all that it changes.
+// edited returns the agent's project, if the sandbox is on for it, the paths in it that an edit changes, and whether
+// the edit changes no others.
 func (r *Runs) edited(who interact.Requester, edit interact.Approve) (project string, paths []string, areAll bool) {
 	if project = r.projectOf(who.Folder()); project == "" {
 		return "", nil, false
@@ -429,7 +429,7 @@ func (r *Runs) edited(who interact.Requester, edit interact.Approve) (project st
 	return project, paths, len(paths) == len(changed)
 }
 
-// within returns those of the paths that are in a project, below it, with slashes and without links.
+// within returns the paths that are in a project: relative to it, with slashes, with links resolved.
 func within(project string, paths []string) (below []string) {
 	for _, path := range paths {
 		path = filepath.FromSlash(path)
@@ -443,8 +443,8 @@ func within(project string, paths []string) (below []string) {
 	return below
 }
 
-// Prepare takes a first snapshot of each project for which the sandbox is on, so that no command waits for it, and
-// finds out which projects are too large. It forgets snapshots that are older, or more than maxSize in bytes.
+// Prepare takes a first snapshot of each project with the sandbox on, so that no command waits for it, and finds
+// projects that are too large. It deletes old snapshots, and the oldest if all take more than maxSize bytes.
 func (r *Runs) Prepare(ctx context.Context, olderThan time.Duration, maxSize int64) error {
 	var failed error
 	for _, project := range r.projects() {
@@ -453,7 +453,7 @@ func (r *Runs) Prepare(ctx context.Context, olderThan time.Duration, maxSize int
 			_, _, err = r.snapshotOf(ctx, project)
 		}
 		if ctx.Err() == nil {
-			r.note(project, err)
+			r.setFailed(project, err)
 		}
 		failed = errors.Join(failed, err)
 	}

@@ -19,7 +19,7 @@ import (
 //go:embed home.txt
 var homeText string
 
-// profile works out what a command may do and see.
+// profile returns the sandbox profile of a command: what it may see and change.
 func (r *Runs) profile(w waiting, q api.RunRequest) (sandbox.Profile, error) {
 	in := w.Confinement
 	p := sandbox.Profile{
@@ -30,7 +30,7 @@ func (r *Runs) profile(w waiting, q api.RunRequest) (sandbox.Profile, error) {
 	if in.Git && in.Write {
 		if p.Keep, p.Absent, err = sandbox.Repository(in.Project); err == nil {
 			repository = filepath.Join(in.Project, ".git")
-		} // else the repository is elsewhere, and can only be read
+		} // else the repository is elsewhere, and read-only
 	}
 	found, err := sandbox.Survey(in.Project, r.isSecret, r.isGuarded(repository))
 	if err != nil {
@@ -47,7 +47,7 @@ func (r *Runs) profile(w waiting, q api.RunRequest) (sandbox.Profile, error) {
 	r.addTools(&p, q)
 	for _, name := range []string{".gitconfig", ".config/git/config", ".config/git/ignore", ".config/git/attributes"} {
 		if path := filepath.Join(r.cfg.Home, name); isFile(path) && !policy.IsConfidential(path) {
-			p.Show = append(p.Show, path) // or git knows no author
+			p.Show = append(p.Show, path) // so that git knows the author
 		}
 	}
 	if isSnapshot(q.Shell) {
@@ -56,7 +56,7 @@ func (r *Runs) profile(w waiting, q api.RunRequest) (sandbox.Profile, error) {
 	return p, os.MkdirAll(p.Private, 0o700)
 }
 
-// wouldCommit reports whether git would commit one of the files that look empty. Where nobody can tell it would.
+// wouldCommit reports whether git could commit a hidden file, which looks empty. It returns true if git fails.
 func wouldCommit(project string, hidden []string) bool {
 	if len(hidden) == 0 {
 		return false
@@ -76,37 +76,30 @@ func digest(text string) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// isGuarded reports what is guarded by its name, but for a repository, or by a rule.
+// isGuarded returns a function that reports whether a path is guarded: by a rule, or by its name outside repository.
 func (r *Runs) isGuarded(repository string) func(path string, isLink bool) bool {
 	return func(path string, isLink bool) bool {
 		isOpen := repository != "" && sandbox.IsIn(path, repository)
-		_, change := r.forbids(path)
+		_, change := r.cfg.Forbids(path)
 		return change || !isOpen && policy.IsGuarded(path, isLink)
 	}
 }
 
-// isSecret reports whether a file must not be seen, by its name or by a rule. A repository's configuration is one only
-// if it holds a secret: without it, git takes the repository for another.
+// isSecret reports whether a file must be hidden, by its name or by a rule. Files in .git only are if they contain a
+// secret: git does not work without its configuration.
 func (r *Runs) isSecret(path string) bool {
-	if read, _ := r.forbids(path); read || !policy.IsSecret(path) {
+	if read, _ := r.cfg.Forbids(path); read || !policy.IsSecret(path) {
 		return read
 	}
 	isOfGit := strings.Contains(path, "/.git/")
 	return !isOfGit || !isFile(path) || policy.IsConfidential(path)
 }
 
-func (r *Runs) forbids(path string) (read, change bool) {
-	if r.cfg.Forbids == nil {
-		return false, false
-	}
-	return r.cfg.Forbids(path)
-}
-
-// obeyed are folders in a project that agents and git obey at once, so that they must not come to be.
-var obeyed = []string{".git", ".claude", ".codex", ".gemini", ".qwen", ".opencode", ".cursor"}
+// configFolders are folders of a project that agents and git follow at once, so no command may create them.
+var configFolders = []string{".git", ".claude", ".codex", ".gemini", ".qwen", ".opencode", ".cursor"}
 
 func absentIn(project string) (absent []string) {
-	for _, name := range obeyed {
+	for _, name := range configFolders {
 		if path := filepath.Join(project, name); sandbox.IsAbsent(path) {
 			absent = append(absent, path)
 		}
@@ -114,8 +107,8 @@ func absentIn(project string) (absent []string) {
 	return absent
 }
 
-// addTools adds the folders in the home folder that hold programs and libraries, the caches that are read but not
-// changed, and the secrets in them to hide. nod knows some of these folders, the command's environment names others.
+// addTools adds folders of programs and libraries in the home folder, the caches, which are never changed, and the
+// secrets to hide in them. home.txt lists some of these folders, the command's environment others.
 func (r *Runs) addTools(p *sandbox.Profile, q api.RunRequest) {
 	for line := range strings.Lines(homeText) {
 		line, _, _ = strings.Cut(line, "#")
@@ -140,7 +133,7 @@ func (r *Runs) addTools(p *sandbox.Profile, q api.RunRequest) {
 			p.Show, p.Hide = append(p.Show, folder), append(p.Hide, secretsIn(folder)...)
 		}
 	}
-	for _, folder := range q.Path[:min(len(q.Path), maxFolders)] { // the agent runs what is in it outside, too
+	for _, folder := range q.Path[:min(len(q.Path), maxFolders)] { // which the agent runs outside the sandbox, too
 		if folder = filepath.Clean(folder); !p.Write || folder == "." { // the command's own folder stays writable
 			continue
 		}
@@ -153,8 +146,8 @@ func (r *Runs) addTools(p *sandbox.Profile, q api.RunRequest) {
 
 const maxFolders = 100
 
-// mayShow reports whether a folder that the environment names is one of the user's that can be shown, and is not yet.
-// None is that has a place of secrets in it, going by its name, or projects.
+// mayShow reports whether to show a folder that the environment names: it is in the home folder, not shown yet, and has
+// neither projects in it nor, by its name, secrets.
 func (r *Runs) mayShow(folder string, shown []string) bool {
 	rel, err := filepath.Rel(r.cfg.Home, folder)
 	isBelow := err == nil && filepath.IsAbs(folder) && rel != "." && !strings.HasPrefix(rel, "..")
@@ -169,14 +162,14 @@ func (r *Runs) mayShow(folder string, shown []string) bool {
 	return err == nil && info.IsDir() && !slices.ContainsFunc(shown, isShown) && !holdsProjects(real)
 }
 
-// holdsProjects reports whether a folder is a repository, or has one in it: the user's own work.
+// holdsProjects reports whether a folder is a repository or directly contains one.
 func holdsProjects(folder string) bool {
 	found, err := filepath.Glob(filepath.Join(quoteGlob(folder), "*", ".git"))
 	_, notOne := os.Lstat(filepath.Join(folder, ".git"))
 	return err != nil || notOne == nil || len(found) > 0
 }
 
-// secretsIn finds the secrets in a folder of tools, and in the folders in it: no deeper, for these can be large.
+// secretsIn returns the secrets in a folder of tools and its subfolders: no deeper, since these can be large.
 func secretsIn(folder string) (found []string) {
 	for _, pattern := range []string{"*", "*/*"} {
 		paths, _ := filepath.Glob(filepath.Join(quoteGlob(folder), pattern))
@@ -193,7 +186,7 @@ func quoteGlob(path string) string {
 	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
 }
 
-// isSnapshot reports whether a file is one of Claude Code's with the functions of the user's shell.
+// isSnapshot reports whether a file is Claude Code's snapshot of the functions of the user's shell.
 func isSnapshot(path string) bool {
 	name := filepath.Base(path)
 	folder := filepath.Base(filepath.Dir(path))

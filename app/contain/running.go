@@ -12,14 +12,14 @@ import (
 	"nod/sandbox"
 )
 
-// running are the profiles whose commands may be running. Those that can change something are on disk, too, for a
-// nod-desktop that starts after both this one and nod were killed.
+// running has the profiles of commands that may be running and can change files. They are on disk, too, in case both
+// nod-desktop and nod are killed.
 type running struct {
 	mu       sync.Mutex
 	profiles map[*sandbox.Profile]bool
 }
 
-// unfinished is the folder of their files.
+// unfinished returns the folder of the profiles on disk.
 func (r *Runs) unfinished() string { return filepath.Join(r.cfg.Cache, "unfinished") }
 
 func (r *running) add(p *sandbox.Profile, folder string) error {
@@ -36,9 +36,6 @@ func (r *running) add(p *sandbox.Profile, folder string) error {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.profiles == nil {
-		r.profiles = map[*sandbox.Profile]bool{}
-	}
 	r.profiles[p] = true
 	return err
 }
@@ -52,7 +49,7 @@ func (r *running) remove(p *sandbox.Profile) {
 	delete(r.profiles, p)
 }
 
-// distrust notes in p the places that commands which still run may have created.
+// distrust marks in p what other running commands in its project may have created.
 func (r *running) distrust(p *sandbox.Profile) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -63,8 +60,8 @@ func (r *running) distrust(p *sandbox.Profile) {
 	}
 }
 
-// expelLeft moves away the guarded places that commands created which were killed together with nod and nod-desktop.
-func (r *Runs) expelLeft() error {
+// expelUnfinished calls expel for commands that were killed together with nod and nod-desktop.
+func (r *Runs) expelUnfinished() error {
 	files, problem := os.ReadDir(r.unfinished())
 	if ownfile.IsMissing(problem) {
 		return nil

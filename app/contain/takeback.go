@@ -12,17 +12,17 @@ import (
 	"nod/sandbox/snapshot"
 )
 
-// maxFiles is how many files the user is shown of what was changed.
+// maxFiles is how many changed files the user is shown.
 const maxFiles = 100
 
-func first[T any](all []T) []T { return all[:min(len(all), maxFiles)] }
+func firstFiles[T any](all []T) []T { return all[:min(len(all), maxFiles)] }
 
-// Finish finishes what the user was taking back, and what commands were doing, when nod-desktop was killed.
+// Finish completes the take-backs and the runs that were under way when nod-desktop was killed.
 func (r *Runs) Finish(ctx context.Context) error {
-	return errors.Join(r.expelLeft(), snapshot.FinishAll(ctx, r.cfg.Snapshots, policy.IsSecret))
+	return errors.Join(r.expelUnfinished(), snapshot.FinishAll(ctx, r.cfg.Snapshots, policy.IsSecret))
 }
 
-// runOf returns the newest run of a request in the history, and the repository that has it; nil: there is none.
+// runOf returns the newest run of a request in the history, and its repository; nil: there is none.
 func (r *Runs) runOf(ctx context.Context, of interact.Record) (*snapshot.Repository, snapshot.Run, error) {
 	who := of.Request.Requester
 	folder := cmp.Or(of.Answer.Confinement.Project, who.Folder())
@@ -42,7 +42,7 @@ func (r *Runs) runOf(ctx context.Context, of interact.Record) (*snapshot.Reposit
 		if err != nil || run.Number > 0 {
 			return repository, run, err
 		}
-		folder = filepath.Dir(project) // it may be a part of another one
+		folder = filepath.Dir(project) // it may be in another project
 	}
 }
 
@@ -53,7 +53,7 @@ func (r *Runs) Changed(ctx context.Context, of interact.Record) (operator.Change
 		return operator.Changed{Run: run}, err
 	}
 	files, err := repository.ChangesOf(ctx, run)
-	return operator.Changed{Run: run, Files: first(files)}, err
+	return operator.Changed{Run: run, Files: firstFiles(files)}, err
 }
 
 // Diff implements a part of [operator.Operator].
@@ -73,7 +73,7 @@ func (r *Runs) PlanTakeBack(ctx context.Context, of interact.Record) (operator.T
 		return operator.TakeBack{}, err
 	}
 	return operator.TakeBack{
-		Digest: p.Digest(), Files: first(p.Changes), Conflicts: first(p.Conflicts),
+		Digest: p.Digest(), Files: firstFiles(p.Changes), Conflicts: firstFiles(p.Conflicts),
 		Count: len(p.Changes), Left: len(p.Conflicts),
 	}, nil
 }
@@ -88,10 +88,10 @@ func (r *Runs) TakeBack(ctx context.Context, of interact.Record, digest string) 
 		return nil, operator.ErrChanged
 	}
 	left, err := p.Apply(ctx)
-	return first(left), err
+	return firstFiles(left), err
 }
 
-// plan is how the changes of a request would be taken back now.
+// plan returns how the changes of a request would be taken back now.
 func (r *Runs) plan(ctx context.Context, of interact.Record) (*snapshot.Plan, error) {
 	repository, run, err := r.runOf(ctx, of)
 	switch {

@@ -12,24 +12,24 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Look-alikes of what is hidden, in the sandbox.
+// The empty file and folder in the sandbox that are mounted over what is hidden.
 const (
 	emptyFile   = "/run/nod/file"
 	emptyFolder = "/run/nod/folder"
 )
 
-// build makes the file system of a sandbox in a mount namespace of its own, then becomes bubblewrap, which makes the
-// other namespaces around it.
+// build mounts the file system of a sandbox in this process's mount namespace, then execs bubblewrap, which creates the
+// other namespaces.
 //
-// bubblewrap could mount most of it. It follows links in paths, though, which code that runs in the same project may
-// exchange meanwhile, and has no overlays before version 0.11. Here no path is followed through a link.
+// bubblewrap could do most of the mounts, but it follows symbolic links, which another command in the project could
+// swap meanwhile, and has no overlays before version 0.11. build never follows a link.
 func build() error {
-	runtime.LockOSThread() // capabilities are a thread's own
-	// The caller's files are not the command's.
+	runtime.LockOSThread() // capabilities are per thread
+	// The command must not inherit the caller's files.
 	if err := unix.CloseRange(inherits, math.MaxInt32, unix.CLOSE_RANGE_CLOEXEC); err != nil {
 		return fmt.Errorf("close inherited files: %w", err)
 	}
-	// When memory runs out, the kernel ends what is in a sandbox first.
+	// If memory runs out, the kernel kills processes in a sandbox first.
 	_ = os.WriteFile("/proc/self/oom_score_adj", []byte("1000"), 0)
 	if err := await(); err != nil {
 		return err
@@ -60,14 +60,14 @@ func build() error {
 	if err := b.seal(); err != nil {
 		return err
 	}
-	// bubblewrap refuses to start with rights that it did not take itself.
+	// bubblewrap refuses to start with capabilities that it did not take itself.
 	if err := unix.Prctl(unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0); err != nil {
 		return fmt.Errorf("drop capabilities: %w", err)
 	}
 	return fmt.Errorf("start %s: %w", plan.Engine[0], unix.Exec(plan.Engine[0], plan.Engine, []string{"PATH=/usr/bin"}))
 }
 
-// builder builds below root.
+// builder mounts below root.
 type builder struct{ root int }
 
 func (b *builder) add(m Mount) error {
@@ -80,20 +80,18 @@ func (b *builder) add(m Mount) error {
 		return b.memory(m)
 	case Link:
 		return b.link(m)
-	case Folder:
-		return b.folder(m.To)
 	case Keep, Pin:
-		return b.again(m)
+		return b.remount(m)
 	case Hide:
 		return b.hide(m)
 	}
 	return errors.New("is not known")
 }
 
-// noLinks has a path followed in one folder, through no link.
+// noLinks refuses paths that leave their folder or have a symbolic link in them.
 const noLinks = unix.RESOLVE_BENEATH | unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS
 
-// find opens a path of the sandbox as it is now.
+// find opens a path in the sandbox.
 func (b *builder) find(path string) (int, error) { return openAt(b.root, path) }
 
 func openAt(dir int, path string) (int, error) {
@@ -104,13 +102,13 @@ func openAt(dir int, path string) (int, error) {
 	how := unix.OpenHow{Flags: unix.O_PATH | unix.O_CLOEXEC, Resolve: noLinks}
 	for {
 		fd, err := unix.Openat2(dir, path, &how)
-		if err != unix.EAGAIN && err != unix.EINTR { // something was renamed meanwhile
+		if err != unix.EAGAIN && err != unix.EINTR { // a rename raced with it
 			return fd, err
 		}
 	}
 }
 
-// source opens a path outside.
+// source opens a path outside the sandbox.
 func source(path string) (int, error) {
 	root, err := unix.Open("/", unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -120,7 +118,7 @@ func source(path string) (int, error) {
 	return openAt(root, path)
 }
 
-// parent makes the folder that a path is in.
+// parent opens the folder that a path is in, and creates it if missing.
 func (b *builder) parent(path string) (int, error) {
 	dir := filepath.Dir(path)
 	fd, err := b.find(dir)
@@ -133,7 +131,7 @@ func (b *builder) parent(path string) (int, error) {
 	return b.find(dir)
 }
 
-// folder makes a folder, unless it is there.
+// folder creates a folder and its parents, if missing.
 func (b *builder) folder(path string) error {
 	dir, err := b.parent(path)
 	if err != nil {
@@ -146,7 +144,7 @@ func (b *builder) folder(path string) error {
 	return nil
 }
 
-// place opens what to mount on, and makes it where it is not there.
+// place opens a mount point, and creates it if missing.
 func (b *builder) place(path string, isFolder bool) (int, error) {
 	fd, err := b.find(path)
 	if !errors.Is(err, unix.ENOENT) {
@@ -190,8 +188,8 @@ func (b *builder) bind(m Mount) error {
 	return mount(from, to, !m.Write)
 }
 
-// again mounts what is there over itself.
-func (b *builder) again(m Mount) error {
+// remount mounts To over itself, read-only if it is to be kept.
+func (b *builder) remount(m Mount) error {
 	fd, err := b.find(m.To)
 	if err != nil {
 		return err
@@ -223,7 +221,7 @@ func isFolder(fd int) bool {
 	return unix.Fstat(fd, &s) == nil && s.Mode&unix.S_IFMT == unix.S_IFDIR
 }
 
-// mount mounts what is at from, with all below it, at to.
+// mount mounts from and all below it at to.
 func mount(from, to int, readOnly bool) error {
 	const at = unix.AT_EMPTY_PATH | unix.AT_RECURSIVE
 	tree, err := unix.OpenTree(from, "", unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC|at)
@@ -255,15 +253,15 @@ func (b *builder) overlay(m Mount) error {
 		return err
 	}
 	defer unix.Close(to)
-	options := "userxattr,lowerdir=" + magic(lower)
+	options := "userxattr,lowerdir=" + fdPath(lower)
 	flags := uintptr(unix.MS_NOSUID | unix.MS_NODEV)
-	if m.Upper == "" { // a second layer, for one alone is refused
+	if m.Upper == "" { // the kernel refuses a single layer
 		empty, err := b.find(emptyFolder)
 		if err != nil {
 			return err
 		}
 		defer unix.Close(empty)
-		options += ":" + magic(empty)
+		options += ":" + fdPath(empty)
 		flags |= unix.MS_RDONLY
 	}
 	for option, path := range map[string]string{"upperdir": m.Upper, "workdir": m.Work} {
@@ -275,13 +273,13 @@ func (b *builder) overlay(m Mount) error {
 			return fmt.Errorf("open %s: %w", path, err)
 		}
 		defer unix.Close(fd)
-		options += "," + option + "=" + magic(fd)
+		options += "," + option + "=" + fdPath(fd)
 	}
-	return unix.Mount("overlay", magic(to), "overlay", flags, options)
+	return unix.Mount("overlay", fdPath(to), "overlay", flags, options)
 }
 
-// magic is a path to what is open, for system calls that take none but paths.
-func magic(fd int) string { return fmt.Sprintf("/proc/self/fd/%d", fd) }
+// fdPath returns a path of an open file, for system calls that take only paths.
+func fdPath(fd int) string { return fmt.Sprintf("/proc/self/fd/%d", fd) }
 
 func (b *builder) memory(m Mount) error {
 	to, err := b.place(m.To, true)
@@ -290,7 +288,7 @@ func (b *builder) memory(m Mount) error {
 	}
 	defer unix.Close(to)
 	options := fmt.Sprintf("mode=0755,size=%d", m.Size)
-	return unix.Mount("tmpfs", magic(to), "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, options)
+	return unix.Mount("tmpfs", fdPath(to), "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, options)
 }
 
 func (b *builder) link(m Mount) error {
@@ -305,7 +303,7 @@ func (b *builder) link(m Mount) error {
 	return nil
 }
 
-// prepare makes what other mounts need.
+// prepare creates the files and folders that the mounts need.
 func (b *builder) prepare() error {
 	for _, path := range []string{"/proc", "/dev", emptyFolder} {
 		if err := b.folder(path); err != nil {
@@ -315,7 +313,7 @@ func (b *builder) prepare() error {
 	return b.file(emptyFile)
 }
 
-// seal makes the root itself read-only, not what is mounted in it.
+// seal makes the root read-only, but not the mounts in it.
 func (b *builder) seal() error {
 	attr := unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY}
 	if err := unix.MountSetattr(b.root, "", unix.AT_EMPTY_PATH, &attr); err != nil {

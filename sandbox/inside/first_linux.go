@@ -19,8 +19,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// first is the first process of a sandbox. It starts the command, passes signals on to it, looks at the limits, and
-// ends with it or with the engine; then the kernel ends all others.
+// first is the first process of a sandbox. It starts the command, forwards signals to it, enforces the limits, and
+// exits when the command or the engine does; then the kernel kills all other processes.
 func first() error {
 	plan, err := readPlan()
 	if err != nil {
@@ -39,7 +39,7 @@ func first() error {
 			return err
 		}
 	}
-	mounts, err := covered(&plan)
+	mounts, err := openMounts(&plan)
 	if err != nil {
 		return err
 	}
@@ -47,7 +47,7 @@ func first() error {
 		return err
 	}
 	pid, err := startLimited(&plan)
-	if err != nil { // as shells say it
+	if err != nil { // with the exit status of shells
 		status, what := 127, "not found"
 		if !errors.Is(err, exec.ErrNotFound) && !errors.Is(err, os.ErrNotExist) {
 			status, what = 126, err.Error()
@@ -57,31 +57,31 @@ func first() error {
 	if _, err := unix.Write(Control, []byte{Started}); err != nil {
 		end(128+int(unix.SIGKILL), "") // the engine has gone
 	}
-	go obey(pid)
+	go forwardSignals(pid)
 	go watch(&plan, mounts)
 	end(wait(pid), "")
 	return nil
 }
 
 var (
-	verdict atomic.Pointer[string] // why the sandbox is being ended
-	ending  sync.Mutex             // held from then on
+	verdict atomic.Pointer[string] // why the sandbox was killed
+	ending  sync.Mutex             // never unlocked
 )
 
-// end tells the engine how the command ended, and why where it did not end by itself.
+// end tells the engine the exit status of the command, and why it was killed if it was, and exits.
 func end(status int, why string) {
 	ending.Lock()
 	if v := verdict.Load(); v != nil {
 		why = *v
 	}
-	if isAlone { // else the kernel does it
+	if signalsScoped { // else the kernel does it
 		endAll()
 	}
 	_, _ = unix.Write(Control, append([]byte{Ended, byte(status)}, why...))
 	os.Exit(status)
 }
 
-// protect makes this process one that the command cannot reach into.
+// protect keeps the command from tracing this process and from inheriting its files.
 func protect() error {
 	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
 		return fmt.Errorf("protect the first process: %w", err)
@@ -92,7 +92,7 @@ func protect() error {
 	return nil
 }
 
-// listen hands the engine a listener of this network namespace.
+// listen sends the engine a listener in this network namespace.
 func listen() error {
 	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err == nil {
@@ -110,9 +110,9 @@ func listen() error {
 	return unix.Close(fd)
 }
 
-// startLimited starts the command with the limits that the kernel enforces.
+// startLimited starts the command with resource limits.
 func startLimited(plan *Plan) (pid int, err error) {
-	// A core would be handled outside. A limit of 1 byte, unlike one of 0, keeps it from programs that take them, too.
+	// Cores would be written outside the sandbox. A limit of 1 byte, unlike 0, also applies if a program collects them.
 	var core unix.Rlimit
 	err = unix.Getrlimit(unix.RLIMIT_CORE, &core)
 	if core.Cur = min(1, core.Max); err == nil {
@@ -132,10 +132,10 @@ func startLimited(plan *Plan) (pid int, err error) {
 	if err := unix.Getrlimit(unix.RLIMIT_NPROC, &is); err != nil {
 		return 0, fmt.Errorf("limit processes: %w", err)
 	}
-	// The kernel counts threads as well. This process must go on where others cannot start any.
+	// The kernel counts threads too. This process gets its own limit back, so that it can always start threads.
 	most := uint64(4 * plan.Limits.Processes)
 	if plan.Landlock {
-		most += uint64(crowd()) // all of the user's count
+		most += uint64(threads()) // the limit counts all processes of the user
 	}
 	most = min(most, is.Max)
 	if err := unix.Setrlimit(unix.RLIMIT_NPROC, &unix.Rlimit{Cur: most, Max: is.Max}); err != nil {
@@ -151,14 +151,14 @@ func startLimited(plan *Plan) (pid int, err error) {
 	return pid, nil
 }
 
-// start starts the command in a process group of its own, so that signals reach what it started, too.
+// start starts the command in its own process group, so that signals also reach its children.
 func start(plan *Plan) (pid int, err error) {
 	path, err := find(plan)
 	if err != nil {
 		return 0, err
 	}
 	attr := syscall.ProcAttr{
-		Env: plan.Env, Files: []uintptr{Stdin, Stdout, Stderr}, Sys: &syscall.SysProcAttr{Setpgid: true},
+		Env: plan.Env, Files: []uintptr{stdin, stdout, stderr}, Sys: &syscall.SysProcAttr{Setpgid: true},
 	}
 	pid, err = syscall.ForkExec(path, plan.Argv, &attr)
 	closeStreams()
@@ -166,12 +166,12 @@ func start(plan *Plan) (pid int, err error) {
 }
 
 func closeStreams() {
-	for fd := Stdin; fd < Lock; fd++ {
+	for fd := stdin; fd < cacheLock; fd++ {
 		_ = unix.Close(fd)
 	}
 }
 
-// find looks for the command's program as it would itself, where it starts.
+// find changes to the command's folder and looks up its program in the command's PATH.
 func find(plan *Plan) (path string, err error) {
 	os.Clearenv()
 	for _, pair := range plan.Env {
@@ -191,8 +191,8 @@ func find(plan *Plan) (path string, err error) {
 	return path, err
 }
 
-// obey passes on the signals that the engine sends, and ends with it.
-func obey(pid int) {
+// forwardSignals sends the signals that the engine requests to the command, and ends the sandbox with the engine.
+func forwardSignals(pid int) {
 	signals := make([]byte, 1)
 	for {
 		n, err := unix.Read(Control, signals)
@@ -206,7 +206,7 @@ func obey(pid int) {
 	}
 }
 
-// wait collects what ends until the command does, and returns its status.
+// wait reaps processes until the command exits, and returns its exit status.
 func wait(pid int) int {
 	for {
 		var status unix.WaitStatus
@@ -224,15 +224,16 @@ func wait(pid int) int {
 	}
 }
 
-// uncovered is what ends a sandbox whose file system is no longer as it was made.
+// uncovered is why a sandbox is killed whose mounts no longer protect what they should.
 const uncovered = "a file that it may not see or change was replaced meanwhile"
 
-// covered opens the list of mounts, which from now on tells of changes, and sees that all is still covered that was.
-func covered(plan *Plan) (mounts *os.File, err error) {
-	if plan.Landlock { // nothing is
+// openMounts opens the list of mounts, which reports changes from now on. It returns an error if a file that the plan
+// protects is not mounted over.
+func openMounts(plan *Plan) (mounts *os.File, err error) {
+	if plan.Landlock { // which mounts nothing
 		return nil, nil
 	}
-	// Not by os.Open: Go's own look at the file would take the change from that in watch.
+	// Not os.Open: Go's poller would consume the change that watch waits for.
 	fd, err := unix.Open("/proc/self/mountinfo", unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return nil, fmt.Errorf("watch the mounts: %w", err)
@@ -242,38 +243,38 @@ func covered(plan *Plan) (mounts *os.File, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("watch the mounts: %w", err)
 	}
-	there := map[string]bool{}
+	mounted := map[string]bool{}
 	for line := range strings.Lines(string(text)) {
 		if fields := strings.Fields(line); len(fields) > 4 {
-			there[fields[4]] = true
+			mounted[fields[4]] = true
 		}
 	}
 	escape := strings.NewReplacer(" ", `\040`, "\t", `\011`, "\n", `\012`, `\`, `\134`)
 	for _, m := range plan.Mounts {
-		if (m.Kind == Keep || m.Kind == Hide || m.Kind == Pin) && !there[escape.Replace(m.To)] {
+		if (m.Kind == Keep || m.Kind == Hide || m.Kind == Pin) && !mounted[escape.Replace(m.To)] {
 			return nil, errors.New(uncovered)
 		}
 	}
 	return mounts, nil
 }
 
-// watch ends the sandbox when it takes more than it may, or when what it protects does not hold any more: a file over
-// which something was mounted is uncovered when it is replaced outside.
+// watch kills the sandbox when it exceeds its limits or when the mounts change: replacing a file outside removes the
+// mount that protects it.
 func watch(plan *Plan, mounts *os.File) {
-	beQuick()
+	wakeEarly()
 	reserve := reserves(plan)
-	before := crowd()
+	before := threads()
 	poll := []unix.PollFd{}
 	if mounts != nil {
 		poll = []unix.PollFd{{Fd: int32(mounts.Fd()), Events: unix.POLLPRI}}
 	}
-	defer runtime.KeepAlive(mounts) // or the garbage collector closes it, which looks like a change
+	defer runtime.KeepAlive(mounts) // or the garbage collector closes it, and poll returns
 	for turn := 1; ; turn++ {
 		n, err := unix.Poll(poll, int(tick/time.Millisecond))
 		if err != nil && err != unix.EINTR || n > 0 {
 			end(128+int(unix.SIGKILL), uncovered)
 		}
-		if isUsual := crowd() < before+plan.Limits.Processes; isUsual && turn%5 > 0 {
+		if isUsual := threads() < before+plan.Limits.Processes; isUsual && turn%5 > 0 {
 			continue
 		}
 		if why := exceeds(plan.Limits, reserve); why != "" {
@@ -284,20 +285,22 @@ func watch(plan *Plan, mounts *os.File) {
 	}
 }
 
-// beQuick has this thread run soon after it wakes, also among thousands (Linux 6.12): a short slice is an early one.
-func beQuick() {
+// wakeEarly asks the scheduler to run this thread soon after it wakes, even among thousands: Linux 6.12 and later run
+// threads with short time slices first.
+func wakeEarly() {
 	runtime.LockOSThread()
 	_ = unix.SchedSetAttr(0, &unix.SchedAttr{Size: unix.SizeofSchedAttr, Runtime: 100_000}, 0)
 }
 
-// crowd counts the threads of the whole machine, which is quick.
-func crowd() int {
+// threads counts the threads of the whole machine, which is cheap.
+func threads() int {
 	var s unix.Sysinfo_t
 	_ = unix.Sysinfo(&s)
 	return int(s.Procs)
 }
 
-// reserves are the folders that a sandbox writes to, and how much must remain free there: less where little is.
+// reserves returns how many bytes must stay free in each folder that the sandbox writes to: half of what is free, if
+// that is already below the limit.
 func reserves(plan *Plan) map[string]uint64 {
 	out := map[string]uint64{}
 	if plan.Limits.Free == 0 {
@@ -323,7 +326,7 @@ func free(path string) (uint64, error) {
 	return s.Bavail * uint64(s.Bsize), err
 }
 
-// exceeds says what is more than the limits.
+// exceeds returns which limit the sandbox exceeds; "": none.
 func exceeds(l Limits, reserve map[string]uint64) string {
 	for path, least := range reserve {
 		if is, err := free(path); err == nil && is < least {
@@ -343,7 +346,7 @@ func exceeds(l Limits, reserve map[string]uint64) string {
 	return ""
 }
 
-// processes are the names of their folders. This process can send signals to no others.
+// processes returns the ids of the processes in the sandbox: those that this process may signal.
 func processes() ([]string, error) {
 	dir, err := os.Open("/proc")
 	if err != nil {
@@ -357,7 +360,7 @@ func processes() ([]string, error) {
 	}), err
 }
 
-// memory is what processes have that they do not share with files.
+// memory returns how many bytes of memory the processes use, without those backed by files.
 func memory(processes []string) (sum int64) {
 	for _, name := range processes {
 		text, err := os.ReadFile(filepath.Join("/proc", name, "statm"))

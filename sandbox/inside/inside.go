@@ -1,76 +1,75 @@
-// Package inside is the part of nod's sandbox that runs in it: what builds the file system that a command sees, and the
-// first process, which starts the command and ends with it. Both are the program nod, started under names of their own.
-// It links little, since every command in the sandbox waits for it twice.
+// Package inside runs in the sandbox: the builder, which mounts the file system that a command sees, and the first
+// process, which starts the command and ends with it. Both are the program nod, started under other names. The package
+// links little: every command in the sandbox waits for nod to start twice.
 package inside
 
 import "time"
 
-// The names that the program is started by.
+// The names under which nod is started in a sandbox.
 const (
-	Builder = "nod-sandbox"         // builds the file system, then becomes bubblewrap
-	First   = "/run/nod/inside"     // where the program is in the sandbox: its first process
-	Warden  = "nod-sandbox-first"   // the first process where Landlock restricts the command
-	Entrant = "nod-sandbox-command" // becomes the command there
+	Builder = "nod-sandbox"     // mounts the file system, then execs bubblewrap
+	First   = "/run/nod/inside" // the path of nod in the sandbox: its first process
+
+	landlockFirst   = "nod-sandbox-first"   // the first process, if Landlock is the engine
+	landlockCommand = "nod-sandbox-command" // restricts itself, then execs the command, if Landlock is the engine
 )
 
-// What the processes of a sandbox inherit.
+// The file descriptors that the processes of a sandbox inherit.
 const (
-	Control  = iota + 3 // a line to the engine, which says [Go] and signals: whoever is inside ends when it does
-	Plans               // the [Plan], as JSON
-	Filter              // of system calls, for bubblewrap
-	Stdin               // of the command, as the next two
-	Stdout              //
-	Stderr              //
-	Lock                // of the private copies of caches, released when the last process has ended
-	inherits = Lock + 1 // the first that is not inherited
+	Control   = iota + 3      // a socket to the engine, which sends [Go] and signals; when it closes, the sandbox ends
+	planFile                  // the [Plan], as JSON
+	Filter                    // the seccomp filter
+	stdin                     // of the command, as the next two
+	stdout                    //
+	stderr                    //
+	cacheLock                 // the lock on the private copies of caches, released when the last process ends
+	inherits  = cacheLock + 1 // the first that is not inherited
 )
 
-// ProxyPort is where a proxy listens in the sandbox, beyond the ports that programs are given by themselves.
+// ProxyPort is the port of the proxy in the sandbox, outside the range of ephemeral ports.
 const ProxyPort = 61080
 
-// Plan is a sandbox in the words of those that make it.
+// Plan tells the processes in a sandbox what to mount and what to run.
 type Plan struct {
-	Root   string   // an empty folder, over which the file system is built
-	Mounts []Mount  // in order
-	Engine []string // bubblewrap with its arguments
-	// Landlock restricts the command, which has neither namespaces nor a file system of its own, nor bubblewrap.
-	Landlock bool
+	Root     string   // an empty folder to mount the file system on
+	Mounts   []Mount  // in order
+	Engine   []string // bubblewrap with its arguments
+	Landlock bool     // instead of bubblewrap: there are no namespaces and no mounts
 
 	Argv   []string
 	Dir    string
 	Env    []string
-	Listen bool // for a proxy
+	Listen bool // on ProxyPort, for the engine's proxy
 	Limits Limits
 }
 
-// Limits bound all that runs in a sandbox together. What is 0 has no bound.
+// Limits apply to all processes of a sandbox together. 0 means no limit.
 type Limits struct {
 	Processes int   `json:"processes,omitempty"`
-	Memory    int64 `json:"memory,omitempty"` // bytes that processes do not share with files
-	Free      int64 `json:"free,omitempty"`   // bytes to leave free where it writes
+	Memory    int64 `json:"memory,omitempty"` // bytes, without those backed by files
+	Free      int64 `json:"free,omitempty"`   // bytes to leave free on disks that it writes to
 }
 
-// A Kind says what a mount is.
+// A Kind is the kind of a [Mount].
 type Kind string
 
-// The kinds of mounts. Those on the person's files want the target to be there; the others make it.
+// The kinds of mounts. Keep, Pin and Hide fail if To does not exist; the others create it.
 const (
-	Bind    Kind = "bind"    // From, with what is mounted in it
-	Overlay Kind = "overlay" // From, with changes in Upper; without it read-only
+	Bind    Kind = "bind"    // From, with the mounts below it
+	Overlay Kind = "overlay" // From, with changes in Upper; read-only if Upper is empty
 	Memory  Kind = "memory"  // an empty folder in memory, of Size bytes
 	Link    Kind = "link"    // a symbolic link to From
-	Folder  Kind = "folder"  // nothing but a folder
-	Keep    Kind = "keep"    // what is there, read-only
-	Pin     Kind = "pin"     // what is there; it cannot be renamed any more
-	Hide    Kind = "hide"    // looks empty
+	Keep    Kind = "keep"    // makes To read-only
+	Pin     Kind = "pin"     // mounts To over itself, so that it cannot be renamed
+	Hide    Kind = "hide"    // makes To look empty
 
-	// With Landlock there are, beside Bind of what can be written, only these, at the places where things are.
-	Read   Kind = "read"   // To and what is below, but not to change
+	// Landlock grants access to To by these, and write access by Bind. It refuses all others.
+	Read   Kind = "read"   // To and all below, read-only
 	List   Kind = "list"   // the names below To
-	Device Kind = "device" //
+	Device Kind = "device" // read, write and ioctl
 )
 
-// Mount is a part of the file system of a sandbox. To is its path there, From that outside.
+// Mount is a mount in a sandbox. To is the path inside, From the path outside.
 type Mount struct {
 	Kind        Kind
 	To          string
@@ -80,15 +79,15 @@ type Mount struct {
 	Size        int64  `json:",omitempty"`
 }
 
-// Go is what the engine writes to [Control] when the plan is there, and when the command may start.
+// Go is the byte that the engine writes to [Control] when the plan is ready, and again when the command may start.
 const Go = 0
 
-// What the first process writes to [Control]: one of these, then what belongs to it.
+// The first byte of each message that the first process writes to [Control].
 const (
-	Listening = 'l' // with the listener
+	Listening = 'l' // with the listener's file descriptor
 	Started   = 's' //
-	Ended     = 'e' // with the status in one byte, then a text: why it was ended, if not by itself
+	Ended     = 'e' // then the exit status in one byte, then why the command was killed, if it was
 )
 
-// tick is how often somebody looks whether there are suddenly many processes.
+// tick is how often the number of processes is checked.
 const tick = 20 * time.Millisecond

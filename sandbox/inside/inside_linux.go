@@ -10,16 +10,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Main does not return in a process of a sandbox.
+// Main does not return if this process is part of a sandbox. Call it first in main.
 func Main() {
 	switch {
 	case os.Args[0] == Builder:
 		fail(build())
 	case os.Args[0] == First && len(os.Args) == 1 && os.Getpid() == 1:
 		fail(first())
-	case os.Args[0] == Warden:
+	case os.Args[0] == landlockFirst:
 		fail(first())
-	case os.Args[0] == Entrant:
+	case os.Args[0] == landlockCommand:
 		_, _ = unix.Write(Control, []byte(enter().Error()))
 		os.Exit(1)
 	case os.Args[0] == First && len(os.Args) > 1 && os.Args[1] == probeWord:
@@ -27,7 +27,7 @@ func Main() {
 	}
 }
 
-// fail ends a process that did not become another one. The engine tells what it says.
+// fail reports why this process could not exec the next one; the engine passes stderr on.
 func fail(err error) {
 	fmt.Fprintln(os.Stderr, err)
 	os.Exit(1)
@@ -47,11 +47,11 @@ func await() error {
 }
 
 func readPlan() (p Plan, err error) {
-	file := os.NewFile(Plans, "plan")
-	if _, err := file.Seek(0, io.SeekStart); err != nil {
-		return p, fmt.Errorf("read the plan of a sandbox: %w", err)
+	file := os.NewFile(planFile, "plan")
+	if _, err = file.Seek(0, io.SeekStart); err == nil {
+		err = json.NewDecoder(file).Decode(&p)
 	}
-	if err := json.NewDecoder(file).Decode(&p); err != nil {
+	if err != nil {
 		return p, fmt.Errorf("read the plan of a sandbox: %w", err)
 	}
 	return p, nil

@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// LandlockVersion is the version of Landlock that the kernel has; 0: none.
+// LandlockVersion returns the version of Landlock in the kernel; 0: none.
 func LandlockVersion() int {
 	v, _, err := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_VERSION)
 	if err != 0 {
@@ -21,18 +21,18 @@ func LandlockVersion() int {
 	return int(v)
 }
 
-// What Landlock refuses, but for the places that a command may use: all that the oldest version knows that nod takes.
+// The rights that Landlock refuses unless a rule grants them: all of the oldest version that nod supports.
 const (
 	allFiles   = unix.LANDLOCK_ACCESS_FS_IOCTL_DEV<<1 - 1
 	allNetwork = unix.LANDLOCK_ACCESS_NET_BIND_TCP | unix.LANDLOCK_ACCESS_NET_CONNECT_TCP
 	allScopes  = unix.LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET | unix.LANDLOCK_SCOPE_SIGNAL
 
 	oneFile = unix.LANDLOCK_ACCESS_FS_EXECUTE | unix.LANDLOCK_ACCESS_FS_READ_FILE | unix.LANDLOCK_ACCESS_FS_WRITE_FILE |
-		unix.LANDLOCK_ACCESS_FS_TRUNCATE | unix.LANDLOCK_ACCESS_FS_IOCTL_DEV // what there is to do to a file
+		unix.LANDLOCK_ACCESS_FS_TRUNCATE | unix.LANDLOCK_ACCESS_FS_IOCTL_DEV // the rights on files
 	nodes = unix.LANDLOCK_ACCESS_FS_MAKE_SOCK | unix.LANDLOCK_ACCESS_FS_MAKE_CHAR | unix.LANDLOCK_ACCESS_FS_MAKE_BLOCK
 )
 
-// uses are what a command may do in places, by the kinds of [Mount] that Landlock knows.
+// uses maps the kinds of [Mount] that Landlock supports to the rights they grant.
 var uses = map[Kind]uint64{
 	Bind:   allFiles &^ nodes,
 	Read:   unix.LANDLOCK_ACCESS_FS_EXECUTE | unix.LANDLOCK_ACCESS_FS_READ_FILE | unix.LANDLOCK_ACCESS_FS_READ_DIR,
@@ -40,24 +40,24 @@ var uses = map[Kind]uint64{
 	Device: unix.LANDLOCK_ACCESS_FS_READ_FILE | unix.LANDLOCK_ACCESS_FS_WRITE_FILE | unix.LANDLOCK_ACCESS_FS_IOCTL_DEV,
 }
 
-// enclose becomes the first process where Landlock is the engine. Whom it can send signals is then whatever it has
-// started, and nobody else: so it ends all of that at once, without a namespace of processes.
+// enclose execs the first process if Landlock is the engine. From then on it can signal only its descendants, so it can
+// kill all of them at once without a PID namespace.
 func enclose() error {
-	if err := giveUp(); err != nil {
+	if err := dropPrivileges(); err != nil {
 		return err
 	}
 	if err := restrict(&unix.LandlockRulesetAttr{Scoped: unix.LANDLOCK_SCOPE_SIGNAL}, nil); err != nil {
 		return err
 	}
-	return fmt.Errorf("start the first process: %w", unix.Exec("/proc/self/exe", []string{Warden}, []string{}))
+	return fmt.Errorf("start the first process: %w", unix.Exec("/proc/self/exe", []string{landlockFirst}, []string{}))
 }
 
-// giveUp gives up all rights for good.
-func giveUp() error {
+// dropPrivileges drops all capabilities for good.
+func dropPrivileges() error {
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 		return fmt.Errorf("drop privileges: %w", err)
 	}
-	for right := range uintptr(64) { // it fails where there is nothing to give up
+	for right := range uintptr(64) { // it fails if there is nothing to drop
 		_ = unix.Prctl(unix.PR_CAPBSET_DROP, right, 0, 0, 0)
 	}
 	header, none := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}, [2]unix.CapUserData{}
@@ -67,7 +67,7 @@ func giveUp() error {
 	return nil
 }
 
-// restrict has Landlock refuse this thread, and what it starts, all but places.
+// restrict applies Landlock to this thread and the processes it starts: only what places grant is allowed.
 func restrict(what *unix.LandlockRulesetAttr, places []Mount) error {
 	fd, _, err := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, uintptr(unsafe.Pointer(what)), unsafe.Sizeof(*what), 0)
 	if err != 0 {
@@ -85,7 +85,7 @@ func restrict(what *unix.LandlockRulesetAttr, places []Mount) error {
 	return nil
 }
 
-// permit adds a place to rules. One that is gone needs none.
+// permit adds a rule for a place. A place that no longer exists needs none.
 func permit(rules uintptr, m Mount) error {
 	rights, ok := uses[m.Kind]
 	if !ok {
@@ -111,8 +111,8 @@ func permit(rules uintptr, m Mount) error {
 	return nil
 }
 
-// startEnclosed starts a process that restricts itself and becomes the command. A thread of the first one would be one
-// that the command can end, and all others with it.
+// startEnclosed starts a process that restricts itself and execs the command. A thread of the first process would not
+// do: the command could signal it, and so kill the first process.
 func startEnclosed(plan *Plan) (pid int, err error) {
 	if _, err := find(plan); err != nil {
 		return 0, err
@@ -122,8 +122,8 @@ func startEnclosed(plan *Plan) (pid int, err error) {
 		return 0, err
 	}
 	defer failed.Close()
-	pid, err = syscall.ForkExec("/proc/self/exe", []string{Entrant}, &syscall.ProcAttr{
-		Files: []uintptr{Stdin, Stdout, Stderr, write.Fd(), Plans, Filter}, Sys: &syscall.SysProcAttr{Setpgid: true},
+	pid, err = syscall.ForkExec("/proc/self/exe", []string{landlockCommand}, &syscall.ProcAttr{
+		Files: []uintptr{stdin, stdout, stderr, write.Fd(), planFile, Filter}, Sys: &syscall.SysProcAttr{Setpgid: true},
 	})
 	closeStreams()
 	if err := errors.Join(err, write.Close()); err != nil {
@@ -136,9 +136,9 @@ func startEnclosed(plan *Plan) (pid int, err error) {
 	return pid, err
 }
 
-// enter becomes the command.
+// enter restricts this process and execs the command.
 func enter() error {
-	runtime.LockOSThread() // restrictions are a thread's own
+	runtime.LockOSThread() // Landlock applies per thread
 	for fd := Control; fd <= Filter; fd++ {
 		unix.CloseOnExec(fd)
 	}
@@ -160,7 +160,7 @@ func enter() error {
 	return unix.Exec(path, plan.Argv, plan.Env)
 }
 
-// filterCalls has the kernel judge this thread's system calls by the filter that was inherited.
+// filterCalls applies the inherited seccomp filter to this thread.
 func filterCalls() error {
 	file := os.NewFile(Filter, "filter")
 	defer file.Close()
@@ -178,10 +178,11 @@ func filterCalls() error {
 	return nil
 }
 
-// isAlone says that this process can send signals to nobody but what it has started.
-var isAlone bool
+// signalsScoped is set if this process can signal only its descendants.
+var signalsScoped bool
 
-// adopt makes sure of that, and has what loses its parent become a child of this process.
+// adopt checks that signals are restricted, sets signalsScoped, and makes this process the parent of orphaned
+// descendants.
 func adopt() error {
 	if parent := os.Getppid(); parent == 1 || unix.Kill(parent, 0) != unix.EPERM {
 		return errors.New("signals are not restricted")
@@ -189,11 +190,11 @@ func adopt() error {
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
 		return fmt.Errorf("adopt processes: %w", err)
 	}
-	isAlone = true
+	signalsScoped = true
 	return nil
 }
 
-// endAll ends whatever the first process has started, and waits for it.
+// endAll kills all descendants of the first process and waits for them.
 func endAll() {
 	_ = unix.Kill(-1, unix.SIGKILL)
 	for {

@@ -1,4 +1,4 @@
-// Package outside finds the programs that nod runs outside of the sandbox for what runs in it: bubblewrap, git, shells.
+// Package outside finds the programs that nod itself runs outside the sandbox: bubblewrap, git, shells.
 package outside
 
 import (
@@ -9,13 +9,13 @@ import (
 	"strings"
 )
 
-// folders are those of the system. PATH does not count: it may name a folder of the project, as that of an activated
-// virtual environment does, and there a command in the sandbox can write.
+// folders are the system's folders of programs. PATH is not used: it may have a folder of the project, such as an
+// activated virtual environment, which commands in the sandbox can write to.
 var folders = []string{
 	"/usr/local/bin", "/usr/bin", "/bin", "/run/current-system/sw/bin", "/run/current-system/profile/bin",
 }
 
-// Find returns the path of a program of the system's. Where there is no sandbox, it is looked for in PATH.
+// Find returns the path of a system program. On systems without a sandbox it searches PATH.
 func Find(name string) (string, error) {
 	if runtime.GOOS != "linux" {
 		return exec.LookPath(name)

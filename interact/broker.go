@@ -85,15 +85,15 @@ type Broker struct {
 	close context.CancelCauseFunc
 	runs  sync.WaitGroup // one for each prompt under way
 
-	mu       sync.Mutex // guards all below, and the fields of every entry that say so
-	entries  map[ID]*entry
-	pending  []*entry           // oldest first
-	answered finished           // by the user, or by nobody
-	passed   finished           // decided by the policy
-	keyed    map[joinKey]*entry // by idempotency key
-	same     map[joinKey]*entry // pending ones, by content
-	restored chan struct{}      // closed by Restore; nil: nothing is to come
-	owed     []Record           // with outcomes that the journal could not take
+	mu          sync.Mutex // guards all below, and the fields of every entry that say so
+	entries     map[ID]*entry
+	pending     []*entry           // oldest first
+	answered    finished           // by the user, or by nobody
+	passed      finished           // decided by the policy
+	keyed       map[joinKey]*entry // by idempotency key
+	same        map[joinKey]*entry // pending ones, by content
+	restored    chan struct{}      // closed by Restore; nil: nothing is to come
+	unjournaled []Record           // outcomes that the journal could not take
 
 	changed changes.Source
 }
@@ -649,7 +649,7 @@ func (b *Broker) Close() {
 	b.close(ErrClosing)
 	b.mu.Unlock()
 	b.runs.Wait()
-	b.settleLate()
+	b.settleUnjournaled()
 }
 
 func newID() ID {

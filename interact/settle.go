@@ -68,34 +68,34 @@ func (b *Broker) note(e *entry, a Answer) error {
 	err := write(context.Background(), r)
 	switch {
 	case err == nil:
-		b.settleLate()
+		b.settleUnjournaled()
 		e.noted = now
 	case a.Outcome != "" && !a.passes():
-		b.owe(r)
+		b.retryLater(r)
 	}
 	return err
 }
 
-// owe keeps an outcome that could not be journaled for [Broker.settleLate].
-func (b *Broker) owe(r Record) {
+// retryLater keeps an outcome that could not be journaled for [Broker.settleUnjournaled].
+func (b *Broker) retryLater(r Record) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if len(b.owed) < MaxPending {
-		b.owed = append(b.owed, r)
+	if len(b.unjournaled) < MaxPending {
+		b.unjournaled = append(b.unjournaled, r)
 	}
 }
 
-// settleLate journals the outcomes that failed before.
-func (b *Broker) settleLate() {
+// settleUnjournaled journals the outcomes that failed before.
+func (b *Broker) settleUnjournaled() {
 	b.mu.Lock()
-	owed := b.owed
-	b.owed = nil
+	pending := b.unjournaled
+	b.unjournaled = nil
 	b.mu.Unlock()
-	for _, r := range owed {
+	for _, r := range pending {
 		if err := b.cfg.Journal.Settle(context.Background(), r); err != nil {
 			b.cfg.Log.Error("journal: settle late", "id", r.Request.ID, "outcome", r.Answer.Outcome, "err", err)
 			if !errors.Is(err, ErrSettled) { // the write had not failed after all
-				b.owe(r)
+				b.retryLater(r)
 			}
 		}
 	}

@@ -7,7 +7,7 @@ import (
 )
 
 // lookEvery is how soon an endpoint that was published is seen.
-const lookEvery = 200 * time.Millisecond
+const lookEvery = 50 * time.Millisecond
 
 // Await waits until an endpoint other than old is published in dir, and returns it. It ignores endpoints that [Read]
 // refuses. The error is the cause of ctx's end.

@@ -82,7 +82,8 @@ func (k *killing) reported() {
 			has[storyTokens.FindString(string(text))] = true
 		}
 		if !slices.ContainsFunc(k.stories, func(s *story) bool {
-			return s.remote && !has[s.token] && slices.ContainsFunc(s.replies, func(r reply) bool { return isDecision(r.outcome) })
+			return s.remote && !has[s.token] &&
+				slices.ContainsFunc(s.replies, func(r reply) bool { return isDecision(r.outcome) })
 		}) {
 			return
 		}

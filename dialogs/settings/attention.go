@@ -39,7 +39,8 @@ func newAttentionPage(w *Window) *attentionPage {
 		{config.AppearInTray, lang.L("wait in the tray")},
 	}
 	p.appear = newChoiceRow(w, controlWidth, lang.L("New prompts"),
-		lang.L("Allow never works before the prompt has focus."), ways, func(c *config.Config) *string { return &c.Prompt.Appear })
+		lang.L("Allow never works before the prompt has focus."), ways,
+		func(c *config.Config) *string { return &c.Prompt.Appear })
 	p.hours = newSavedEntry(w, lang.L("Quiet hours"), lang.L("For example, 22:00-07:00. Leave empty for none."),
 		func(c *config.Config) string { return c.Notifications.QuietHours }, setHours)
 	p.content = page(

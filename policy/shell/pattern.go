@@ -147,12 +147,15 @@ func (t Pattern) Covers(p Part, inside func(operand string) bool) bool {
 			return true
 		}
 	}
+	if !t.Fits(p) { // else nod knows the program
+		return false
+	}
 	isRestrained := slices.ContainsFunc(t.Flags, func(f string) bool { return p.entry.restrains(flagName(f)) })
 	isNew := func(f string) bool {
 		isFree := (!isRestrained || prints(f)) && slices.Contains(p.free, f) && !p.Understood
 		return !isFree && !t.has(f)
 	}
-	return t.Fits(p) && !slices.ContainsFunc(p.words.Flags, isNew) &&
+	return !slices.ContainsFunc(p.words.Flags, isNew) &&
 		!slices.ContainsFunc(p.args, func(a string) bool { return !p.isExample(a) && !inside(a) })
 }
 

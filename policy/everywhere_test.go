@@ -36,11 +36,11 @@ func TestEverywhereIsOffered(t *testing.T) {
 		{file("Read", "/srv/x/y"), CoverReads, false},
 	} {
 		offers := NewOffers(tt.call, p, p, testNow)
-		got := offers.GrantText(Everywhere, tt.cover) != ""
+		got := offers.Grant(Everywhere, tt.cover).Text != ""
 		if got != tt.want {
 			t.Errorf("%s %s, %s: offered: %v", tt.call.Tool, tt.call.Input, tt.cover, got)
 		}
-		if got && offers.GrantText(Always, tt.cover) == "" {
+		if got && offers.Grant(Always, tt.cover).Text == "" {
 			t.Errorf("%s: everywhere, but not here", tt.call.Input)
 		}
 		if _, err := NewGrants(tt.call, Everywhere, tt.cover, p, testNow); (err == nil) != tt.want && !tt.call.Refused {

@@ -300,9 +300,6 @@ type Offer struct {
 	Text   string `json:"text"` // what will be saved, word for word: what all of it shares, then a line for each grant
 }
 
-// GrantText is the text of an offer; empty where nothing is offered.
-func (o Offers) GrantText(scope Scope, cover Cover) string { return o.Grant(scope, cover).Text }
-
 // Grant is the offer of that scope and cover; the zero Offer where there is none.
 func (o Offers) Grant(scope Scope, cover Cover) Offer {
 	for _, offer := range o.Grants {

@@ -103,7 +103,7 @@ func TestToolsThatAreOfferedAsAWhole(t *testing.T) {
 	for _, tt := range tests {
 		offers, most := NewOffers(tt.call, compiled(t, Default()), compiled(t, Default()), testNow), Scope("")
 		for _, scope := range Scopes {
-			if offers.GrantText(scope, CoverTool) != "" {
+			if offers.Grant(scope, CoverTool).Text != "" {
 				most = scope
 			}
 		}
@@ -177,7 +177,7 @@ func TestNetworkGrant(t *testing.T) {
 	offers := NewOffers(base, compiled(t, Default()), compiled(t, Default()), testNow)
 	want := `"an agent nod knows not" (/usr/bin/claude) may reach docs.rs from the sandbox in ~/src/shop, until you ` +
 		`revoke it`
-	if got := offers.GrantText(Always, CoverHost); got != want {
+	if got := offers.Grant(Always, CoverHost).Text; got != want {
 		t.Errorf("offered %q, want %q", got, want)
 	}
 	p := after(t, base, Always, CoverHost)
@@ -367,7 +367,7 @@ func TestServerGrant(t *testing.T) {
 	} {
 		offers := NewOffers(call(tool, `{}`), compiled(t, Default()), compiled(t, Default()), testNow)
 		for _, scope := range Scopes[1:] {
-			if got := offers.GrantText(scope, CoverServer) != ""; got != (want && scope != Everywhere) {
+			if got := offers.Grant(scope, CoverServer).Text != ""; got != (want && scope != Everywhere) {
 				t.Errorf("%s, %s: offered %v, want %v", tool, scope, got, want)
 			}
 		}

@@ -105,19 +105,12 @@ var guardedNames string
 // guarded are settings of agents, hooks of git, what runs at log-in, keys.
 var guarded = sync.OnceValue(func() *nameList { return newNameList(guardedNames) })
 
-// guardedBy returns the guarded name that a path ends in or lies within, or "".
-func guardedBy(p string) string {
-	if e := guarded().find(p, homeName()); e != nil {
-		return e.text
-	}
-	return ""
-}
-
 // IsGuarded reports whether a path ends in a guarded place or lies within one, going by its names alone. A link also
 // counts if such a place can be below it.
 func IsGuarded(path string, isLink bool) bool {
 	path = filepath.ToSlash(path)
-	return guardedBy(path) != "" || isLink && guarded().holds(path, homeName(), true) != nil
+	home := homeName()
+	return guarded().find(path, home) != nil || isLink && guarded().holds(path, home, true) != nil
 }
 
 // HoldsSecrets reports whether a folder has a place of secrets somewhere in it, going by its names alone.

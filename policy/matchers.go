@@ -76,12 +76,6 @@ func expiry(text string) (time.Time, error) {
 	return time.Parse(time.RFC3339, text)
 }
 
-// HasExpired reports whether a valid rule is no longer in force.
-func (r Rule) HasExpired(now time.Time) bool {
-	end, _ := expiry(r.Expires)
-	return !end.IsZero() && !now.Before(end)
-}
-
 func (r *compiledRule) inForce(now time.Time) bool {
 	return r.expires.IsZero() || now.Before(r.expires)
 }

@@ -118,13 +118,13 @@ func TestExpiry(t *testing.T) {
 }
 
 // A rule holds on the whole of its last day.
-func TestHasExpired(t *testing.T) {
+func TestRulesExpire(t *testing.T) {
 	day := time.Date(2026, 3, 2, 23, 59, 59, 0, time.Local)
 	for expires, want := range map[string][2]bool{ // on that day, and a second later
 		"": {false, false}, "2026-03-01": {true, true}, "2026-03-02": {false, true}, "2026-03-03": {false, false},
 	} {
-		r := Rule{Expires: expires}
-		if got := [2]bool{r.HasExpired(day), r.HasExpired(day.Add(time.Second))}; got != want {
+		r := newCompiledRule(Rule{Expires: expires}, "")
+		if got := [2]bool{!r.inForce(day), !r.inForce(day.Add(time.Second))}; got != want {
 			t.Errorf("a rule until %q has expired: %v, want %v", expires, got, want)
 		}
 	}

@@ -34,7 +34,7 @@ func TestOffersAreWhatGrantsKeep(t *testing.T) {
 					text = grantsText(list, p.places.Home)
 					texts++
 				}
-				if got := offers.GrantText(scope, cover); got != text {
+				if got := offers.Grant(scope, cover).Text; got != text {
 					t.Errorf("%s: %s of %s: offered %q, kept %q", name, scope, cover, got, text)
 				}
 			}

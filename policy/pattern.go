@@ -40,7 +40,7 @@ func newPattern(p, home string, below bool) *pattern {
 	}
 	p = filepath.ToSlash(p)
 	if p == "~" || strings.HasPrefix(p, "~/") {
-		p = EscapeGlob(filepath.ToSlash(home)) + p[1:]
+		p = escapeGlob(filepath.ToSlash(home)) + p[1:]
 	}
 	p = collapse(p)
 	globs := []string{p}
@@ -149,9 +149,9 @@ func reroot(p string) (string, bool) {
 		return "", false
 	}
 	if rest == "" {
-		return EscapeGlob(real), true
+		return escapeGlob(real), true
 	}
-	return strings.TrimSuffix(EscapeGlob(real), "/") + "/" + rest, true
+	return strings.TrimSuffix(escapeGlob(real), "/") + "/" + rest, true
 }
 
 func (p pattern) match(path string) bool {
@@ -183,8 +183,8 @@ func hasMeta(p string) bool { return strings.ContainsAny(p, `*?[{\`) }
 
 var globEscaper = strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`, `{`, `\{`)
 
-// EscapeGlob makes a path pattern that matches exactly s.
-func EscapeGlob(s string) string { return globEscaper.Replace(s) }
+// escapeGlob makes a path pattern that matches exactly s.
+func escapeGlob(s string) string { return globEscaper.Replace(s) }
 
 // A nameGlob matches names that are not paths: * is any text, ? one character, everything else itself.
 type nameGlob string

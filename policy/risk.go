@@ -262,7 +262,10 @@ func (r *risks) deletes(a *access, what string) {
 		aboveProject: "Deletes a folder above the project: {{.What}}",
 	}
 	if text := texts[r.wide(a)]; text != "" && !r.picks(a) {
-		r.add(shell.Danger, text, placed(text, what))
+		if !strings.Contains(text, "{{.What}}") {
+			what = ""
+		}
+		r.add(shell.Danger, text, what)
 		return
 	}
 	isMove := r.isMove()
@@ -293,13 +296,6 @@ func (r *risks) picks(a *access) bool {
 	const tests language.Words = "-name -iname -path -ipath -regex -type -mtime -mmin -empty -size -newer"
 	return len(a.only) > 0 || r.part != nil && len(r.part.Argv) > 0 && r.part.Argv[0] == "find" &&
 		slices.ContainsFunc(r.part.Argv, tests.Has)
-}
-
-func placed(text, what string) string {
-	if !strings.Contains(text, "{{.What}}") {
-		return ""
-	}
-	return what
 }
 
 func (r *risks) writes(a *access, what string) {

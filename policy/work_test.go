@@ -103,7 +103,7 @@ func TestWorkOffered(t *testing.T) {
 		offers := NewOffers(bash(command), compiled(t, Default()), compiled(t, Default()), testNow)
 		for _, scope := range Scopes[1:] {
 			for _, work := range Works {
-				if got := offers.GrantText(scope, work) != ""; got != (work == want && scope != Everywhere) {
+				if got := offers.Grant(scope, work).Text != ""; got != (work == want && scope != Everywhere) {
 					t.Errorf("%s, %s, %s: offered %v", command, scope, work, got)
 				}
 			}

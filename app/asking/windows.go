@@ -378,7 +378,7 @@ func (w *windows) take(a operator.Answer) error {
 		p.end(interact.Answer{}, fmt.Errorf("%w: the prompt could not be shown", interact.ErrUnavailable))
 		return nil
 	case !isNo && (p.Digest == "" || a.Digest != p.Digest),
-		isKept && p.Offers.GrantText(a.Answer.Scope, a.Answer.Covers) == "": // nothing that the prompt did not offer
+		isKept && p.Offers.Grant(a.Answer.Scope, a.Answer.Covers).Text == "": // nothing that the prompt did not offer
 		return operator.ErrChanged
 	}
 	if err := p.Request.Check(a.Answer); err != nil {

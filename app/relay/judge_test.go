@@ -139,8 +139,8 @@ func TestOffers(t *testing.T) {
 	}
 	must(t, j.apply([]remote.Policy{rules(1), rules(1, runs("a", policy.Allow, "make all"))}))
 	o := j.offers(call("make all"))
-	if o.GrantText(policy.ThisSession, policy.CoverInput) == "" ||
-		o.GrantText(policy.ThisSession, policy.CoverCommands) != "" {
+	if o.Grant(policy.ThisSession, policy.CoverInput).Text == "" ||
+		o.Grant(policy.ThisSession, policy.CoverCommands).Text != "" {
 		t.Errorf("%+v", o)
 	}
 	for _, offer := range o.Grants {

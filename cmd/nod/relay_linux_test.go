@@ -320,8 +320,8 @@ func TestRelayAsksItsDesk(t *testing.T) {
 	asked := m.approve("make deploy", "--session", "s1", "--agent", "claude-code")
 	r := <-d.took
 	if why := r.Request.Reported; why == nil || why.Why.Effect != policy.Ask ||
-		why.Offers.GrantText(policy.ThisSession, policy.CoverInput) == "" ||
-		why.Offers.GrantText(policy.Always, policy.CoverInput) != "" {
+		why.Offers.Grant(policy.ThisSession, policy.CoverInput).Text == "" ||
+		why.Offers.Grant(policy.Always, policy.CoverInput).Text != "" {
 		t.Errorf("reported: %+v", why)
 	}
 	d.mustAnswer(key, r, interact.Answer{Outcome: api.Allowed, Scope: policy.ThisSession, Covers: policy.CoverInput})

@@ -100,7 +100,7 @@ func TestOnlyOnce(t *testing.T) {
 			if err := s.Grant(call, scope, policy.CoverInput); err == nil {
 				t.Errorf("%s: kept for %s", name, scope)
 			}
-			if text := s.Offers(call).GrantText(scope, policy.CoverInput); text != "" {
+			if text := s.Offers(call).Grant(scope, policy.CoverInput).Text; text != "" {
 				t.Errorf("%s: offered for %s: %s", name, scope, text)
 			}
 		}
@@ -112,7 +112,7 @@ func TestOnlyOnce(t *testing.T) {
 	}
 	nameless := with(bash("x"), func(c *policy.Call) { c.Session = "" })
 	if s.Grant(nameless, policy.ThisSession, policy.CoverInput) == nil ||
-		s.Offers(nameless).GrantText(policy.ThisSession, policy.CoverInput) != "" {
+		s.Offers(nameless).Grant(policy.ThisSession, policy.CoverInput).Text != "" {
 		t.Error("kept for a session without a name")
 	}
 	if n := len(s.Grants()); n != 0 {
@@ -150,7 +150,7 @@ func TestGrantText(t *testing.T) {
 				`an unnamed folder, until you revoke it`},
 	}
 	for _, tt := range tests {
-		if got := s.Offers(with(bash("make"), tt.change)).GrantText(tt.scope, policy.CoverInput); got != tt.want {
+		if got := s.Offers(with(bash("make"), tt.change)).Grant(tt.scope, policy.CoverInput).Text; got != tt.want {
 			t.Errorf("got  %s\nwant %s", got, tt.want)
 		}
 	}

@@ -86,7 +86,7 @@ func TestColoursChangeNoText(t *testing.T) {
 	} {
 		test.NewTempApp(t)
 		test.ApplyTheme(t, Theme("light"))
-		s := newSheet(prompt.InCode(prompt.Numbered(text, prompt.LineText), prompt.ShellCode, text), text)
+		s := newSheet(prompt.InCode(prompt.Numbered(text), prompt.ShellCode, text), text)
 		w := test.NewTempWindow(t, s)
 		w.Resize(fyne.NewSize(400, 400))
 		plain, _ := drawnTexts(s)
@@ -131,7 +131,7 @@ func BenchmarkFile(b *testing.B) {
 	} {
 		b.Run(steps.name, func(b *testing.B) {
 			for b.Loop() {
-				s := newSheet(prompt.InCode(prompt.Numbered(text, prompt.LineText), "shop.go", text), text)
+				s := newSheet(prompt.InCode(prompt.Numbered(text), "shop.go", text), text)
 				s.Resize(fyne.NewSize(600, 400))
 				steps.do(s)
 			}
@@ -165,7 +165,7 @@ func FuzzColours(f *testing.F) {
 		if !prompt.Fits(inks, text) {
 			t.Fatalf("%q: %v", text, inks)
 		}
-		lines := prompt.InCode(prompt.Numbered(text, prompt.LineText), name, text)
+		lines := prompt.InCode(prompt.Numbered(text), name, text)
 		for i, stretches := range inksOf(lines) {
 			drawn := (safetext.Row{Spans: lines[i].Spans}).String()
 			if !prompt.Fits(stretches, drawn) {

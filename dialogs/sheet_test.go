@@ -19,7 +19,7 @@ func newTestSheet(t *testing.T, text string) *sheet {
 	t.Helper()
 	test.NewTempApp(t)
 	test.ApplyTheme(t, Theme("light"))
-	s := newSheet(prompt.Numbered(text, prompt.LineText), text)
+	s := newSheet(prompt.Numbered(text), text)
 	w := test.NewTempWindow(t, s)
 	w.SetPadded(false)
 	w.Resize(fyne.NewSize(400, 200))
@@ -190,7 +190,7 @@ func TestWrapCoversEverything(t *testing.T) {
 		for range random.IntN(200) {
 			text.WriteRune(alphabet[random.IntN(len(alphabet))])
 		}
-		s := newSheet(prompt.Numbered(text.String(), prompt.LineText), text.String())
+		s := newSheet(prompt.Numbered(text.String()), text.String())
 		s.page.wrap(float32(80 + random.IntN(400)))
 		var drawn strings.Builder
 		for i, r := range s.page.rows {
@@ -282,7 +282,7 @@ func BenchmarkSheetHalfMegabyte(b *testing.B) {
 	test.NewApp().Settings().SetTheme(Theme("light"))
 	text := strings.Repeat(strings.Repeat("word ", 50)+"\n", prompt.MaxShownBytes/251)
 	for b.Loop() {
-		s := newSheet(prompt.Numbered(text, prompt.LineText), text)
+		s := newSheet(prompt.Numbered(text), text)
 		s.Resize(fyne.NewSize(600, 300))
 	}
 }

@@ -77,7 +77,7 @@ func contentOf(a interact.Approve, at places) Content {
 	args, err := parseArguments(a.Input)
 	if err != nil {
 		return Content{
-			Lines: Numbered(string(a.Input), LineText), Original: string(a.Input),
+			Lines: Numbered(string(a.Input)), Original: string(a.Input),
 			Warnings: []string{tr("nod can't read this input reliably, so here it is, unchanged.")},
 		}
 	}
@@ -114,7 +114,7 @@ func commandContent(_ interact.Approve, args arguments, at places) (Content, boo
 	c := Content{Facts: commandFacts(args, at)}
 	key, command, ok := args.text(commandKeys...)
 	if ok {
-		c.Lines, c.Original = InCode(Numbered(command, LineText), ShellCode, command), command
+		c.Lines, c.Original = InCode(Numbered(command), ShellCode, command), command
 		c.IsCommand = true
 	} else if key, ok = c.showArgv(args); !ok {
 		return Content{}, false

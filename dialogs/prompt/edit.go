@@ -162,9 +162,9 @@ func fileText(path, text string) []Line {
 // wholeLines shows text, numbered. A line break at the end starts no further line.
 func wholeLines(text string) []Line {
 	trimmed := strings.TrimSuffix(text, "\n")
-	lines := Numbered(trimmed, LineText)
+	lines := Numbered(trimmed)
 	if strings.HasSuffix(trimmed, "\r") { // part of the line break that was cut
-		lines = Numbered(text, LineText)
+		lines = Numbered(text)
 		if last := len(lines) - 1; lines[last].Style != LineCut {
 			lines = lines[:last]
 		}

@@ -12,21 +12,21 @@ import (
 	"nod/interact"
 )
 
-// Labels are the texts of the buttons. If Why is empty, a denial has no reason, because no agent would read it.
-type Labels struct{ Yes, No, Why, Send, Placeholder string }
+// labels are the texts of the buttons. If Why is empty, a denial has no reason, because no agent would read it.
+type labels struct{ Yes, No, Why, Send, Placeholder string }
 
 // LabelsOf returns the labels of an approval; those of a plan differ.
-func LabelsOf(a interact.Approve) Labels {
+func LabelsOf(a interact.Approve) labels {
 	if IsPlan(a) {
-		return Labels{
+		return labels{
 			Yes: tr("Approve plan"), No: tr("Keep planning"), Why: tr("Keep planning with feedback…"),
 			Send: tr("Keep planning with this feedback"), Placeholder: tr("What to change (the agent reads it)"),
 		}
 	}
 	if a.Refused {
-		return Labels{Yes: tr("Allow once"), No: tr("Leave it")}
+		return labels{Yes: tr("Allow once"), No: tr("Leave it")}
 	}
-	return Labels{
+	return labels{
 		Yes: tr("Allow"), No: tr("Deny"), Why: tr("Deny with reason…"),
 		Send: tr("Deny with this reason"), Placeholder: tr("Reason (the agent reads it)"),
 	}

@@ -81,14 +81,14 @@ func cut(lines []Line) (short []Line, full bool) {
 }
 
 // Numbered shows text exactly, its lines numbered from 1.
-func Numbered(text string, style LineStyle) []Line {
+func Numbered(text string) []Line {
 	text, rest := beginning(text)
 	rendered := safetext.Render(text)
 	width := len(strconv.Itoa(strings.Count(text, "\n") + 1))
 	lines := make([]Line, len(rendered))
 	number := 1
 	for i, l := range rendered {
-		lines[i] = Line{Lead: fmt.Sprintf("%*d ", width, number), Spans: l.Spans, Style: style}
+		lines[i] = Line{Lead: fmt.Sprintf("%*d ", width, number), Spans: l.Spans}
 		number += l.Count
 	}
 	return append(lines, rest...)
@@ -138,7 +138,7 @@ func (l Line) Size() int {
 // RawLines shows a whole input as indented JSON, or unchanged if that would be too long.
 func RawLines(raw []byte) []Line {
 	text, rest := prettyJSON(raw)
-	return append(InCode(Numbered(text, LineText), "input.json", text), rest...)
+	return append(InCode(Numbered(text), "input.json", text), rest...)
 }
 
 // prettyJSON indents raw. If the result would be too long, raw stays unchanged, and rest says so.

@@ -221,7 +221,8 @@ func TestReportIsBounded(t *testing.T) {
 		r := interact.Request{Requester: interact.Requester{Agent: "claude-code", Session: "s", CWD: t.TempDir()}}
 		r.Body = interact.Approve{Tool: "Bash", Input: call(command).Input.Raw}
 		told := j.reportOn(r, policy.Decision{Effect: policy.Ask})
-		if size := interact.SizeOf(told); size > 512<<10 || len(told.Risks) > maxRisks+1 || len(told.Offers.Parts) > maxParts {
+		size := interact.SizeOf(told)
+		if size > 512<<10 || len(told.Risks) > maxRisks+1 || len(told.Offers.Parts) > maxParts {
 			t.Errorf("%s: %d bytes, %d risks, %d parts", name, size, len(told.Risks), len(told.Offers.Parts))
 		}
 		if len(told.Risks) > 0 && told.Risks[0].Level < shell.Caution {

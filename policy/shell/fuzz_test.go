@@ -103,7 +103,9 @@ func checkHonest(t *testing.T, command string, a Analysis) {
 
 // savedPatterns are of commands with flags, as a user may have allowed them before any other command comes.
 var savedPatterns = sync.OnceValue(func() (saved []Pattern) {
-	for _, command := range []string{"git commit --amend", "npm ci --ignore-scripts", "mytool --foo x", "LD_PRELOAD=./x mix test"} {
+	for _, command := range []string{
+		"git commit --amend", "npm ci --ignore-scripts", "mytool --foo x", "LD_PRELOAD=./x mix test",
+	} {
 		for _, p := range own(Analyze(command).Parts) {
 			if pattern, err := p.Pattern(); err == nil {
 				saved = append(saved, pattern)

@@ -273,7 +273,9 @@ func TestRule(t *testing.T) {
 // A rule that denies is about a command whose words only some shells read as others.
 // A saved pattern with flags is compared with every later command, also with one whose program nod cannot read.
 func TestCoversNothingThatIsNotRead(t *testing.T) {
-	later := []string{`$'\x74ouch' x`, `cat$IFS/etc/passwd`, `"$cmd" --amend`, `./tool --foo x`, `{a,b} x`, `$(echo ls)`, "`ls`"}
+	later := []string{
+		`$'\x74ouch' x`, `cat$IFS/etc/passwd`, `"$cmd" --amend`, `./tool --foo x`, `{a,b} x`, `$(echo ls)`, "`ls`",
+	}
 	for _, allowed := range []string{"git commit --amend", "npm test --watch", "mytool --foo x", "go test -run X ./..."} {
 		for _, seen := range own(Analyze(allowed).Parts) {
 			pattern, err := seen.Pattern()

@@ -238,7 +238,7 @@ func (n *nod) pairMachine(name string) {
 	n.peers("a machine to ask to join", func(p operator.Peers) bool { return len(p.Joining) == 1 })
 	n.send("settings").result()
 	w := n.window(settingsTitle)
-	for range 9 {
+	for range 8 {
 		n.after(func() { n.press("ctrl+Tab") })
 	}
 	n.after(func() { n.click(n.pairButton(w.Area)) })

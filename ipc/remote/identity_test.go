@@ -205,3 +205,49 @@ func TestDigestSurvivesTheWay(t *testing.T) {
 		t.Errorf("%s here, %s there, %v", here, there, err)
 	}
 }
+
+// A relay that has restarted reads its requests from a file, and sends the same bytes as before.
+func TestDigestSurvivesARestart(t *testing.T) {
+	before := interact.Request{
+		ID: "1", Body: interact.Approve{Tool: "Edit", Input: []byte("{}")},
+		Reported: &interact.Reported{Files: []interact.ReportedFile{{Path: "a", Text: "caf\xe9"}}},
+	}
+	text, err := json.Marshal(before)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var after interact.Request
+	if err := json.Unmarshal(text, &after); err != nil {
+		t.Fatal(err)
+	}
+	old, err := Request{Request: before}.Digest()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again, err := (Request{Request: after}).Digest(); err != nil || again != old {
+		t.Errorf("%s, and after the restart %s, %v", old, again, err)
+	}
+}
+
+// A desk refuses a request with anything in it that it would not show.
+func TestUnknownMembersAreRefused(t *testing.T) {
+	text, err := json.Marshal(Request{Request: interact.Request{
+		ID: "1", Body: interact.Approve{Tool: "Bash", Input: []byte("{}")}, Reported: &interact.Reported{},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var r Request
+	if err := json.Unmarshal(text, &r); err != nil {
+		t.Fatalf("%s: %v", text, err)
+	}
+	for _, at := range []string{`{"request":{`, `"body":{`, `"requester":{`, `{`} {
+		odd := strings.Replace(string(text), at, at+`"odd":1,`, 1)
+		if odd == string(text) {
+			t.Fatalf("no %s in %s", at, text)
+		}
+		if err := json.Unmarshal([]byte(strings.Replace(odd, ",}", "}", 1)), &r); err == nil {
+			t.Errorf("%s is accepted", odd)
+		}
+	}
+}

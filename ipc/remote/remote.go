@@ -11,6 +11,7 @@
 package remote
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -52,13 +53,20 @@ type requestJSON struct {
 	Times   interact.Times  `json:"times"`
 }
 
-// NewRequest encodes a request once, for its digest and for every desk. It fails if JSON cannot represent it.
+// NewRequest encodes a request once, for its digest and for every desk: as it reads once it was decoded, so that what JSON
+// cannot represent, such as a path that is not UTF-8, is the same also after the relay has restarted.
 func NewRequest(r interact.Request) (Request, error) {
 	sent := Request{Request: r}
 	r.Created, r.Deadline, r.Until, r.Snoozed = time.Time{}, time.Time{}, time.Time{}, time.Time{}
 	r.Requester.Machine = ""
-	var err error
-	if sent.text, err = json.Marshal(r); err != nil {
+	text, err := json.Marshal(r)
+	if err == nil {
+		err = json.Unmarshal(text, &r)
+	}
+	if err == nil {
+		sent.text, err = json.Marshal(r)
+	}
+	if err != nil {
 		return Request{}, fmt.Errorf("encode request %s: %w", r.ID, err)
 	}
 	return sent, nil
@@ -90,14 +98,22 @@ func (r Request) MarshalJSON() ([]byte, error) {
 	return json.Marshal(requestJSON{r.text, r.Times})
 }
 
-// UnmarshalJSON implements [json.Unmarshaler]. What it does not know is an error: it may be what the request is about.
+// UnmarshalJSON implements [json.Unmarshaler]. What it does not know is an error, wherever it stands: it may be what the
+// request is about, and the digest is of all bytes.
 func (r *Request) UnmarshalJSON(text []byte) error {
 	var in requestJSON
 	if err := strict.Unmarshal(text, &in, jsonv1.DefaultOptionsV1(), strict.RejectUnknownMembers(true)); err != nil {
 		return err
 	}
 	*r = Request{Times: in.Times, text: in.Request}
-	return json.Unmarshal(in.Request, &r.Request)
+	if err := json.Unmarshal(in.Request, &r.Request); err != nil {
+		return err
+	}
+	again, err := json.Marshal(r.Request)
+	if err == nil && !bytes.Equal(again, in.Request) {
+		err = fmt.Errorf("request %s contains something that this nod does not know", r.Request.ID)
+	}
+	return err
 }
 
 // Answer is what a user at a desk did with a request, or how it ended.

@@ -53,8 +53,8 @@ type requestJSON struct {
 	Times   interact.Times  `json:"times"`
 }
 
-// NewRequest encodes a request once, for its digest and for every desk: as it reads once it was decoded, so that what JSON
-// cannot represent, such as a path that is not UTF-8, is the same also after the relay has restarted.
+// NewRequest encodes a request once, for its digest and for every desk: as it reads once it was decoded, so that what
+// JSON cannot represent, such as a path that is not UTF-8, is the same also after the relay has restarted.
 func NewRequest(r interact.Request) (Request, error) {
 	sent := Request{Request: r}
 	r.Created, r.Deadline, r.Until, r.Snoozed = time.Time{}, time.Time{}, time.Time{}, time.Time{}
@@ -98,8 +98,8 @@ func (r Request) MarshalJSON() ([]byte, error) {
 	return json.Marshal(requestJSON{r.text, r.Times})
 }
 
-// UnmarshalJSON implements [json.Unmarshaler]. What it does not know is an error, wherever it stands: it may be what the
-// request is about, and the digest is of all bytes.
+// UnmarshalJSON implements [json.Unmarshaler]. What it does not know is an error, wherever it stands: it may be what
+// the request is about, and the digest is of all bytes.
 func (r *Request) UnmarshalJSON(text []byte) error {
 	var in requestJSON
 	if err := strict.Unmarshal(text, &in, jsonv1.DefaultOptionsV1(), strict.RejectUnknownMembers(true)); err != nil {

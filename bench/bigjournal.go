@@ -27,7 +27,7 @@ import (
 	"nod/policy/config"
 )
 
-// entriesOfJournal is how many entries the journal has that is searched.
+// entriesOfJournal is the number of entries in the journal that is searched.
 func (b *bench) entriesOfJournal() int {
 	if b.quick {
 		return 10_000

@@ -8,7 +8,6 @@ import (
 	"crypto/tls"
 	"encoding/json"
 	"fmt"
-	"io"
 	mathrand "math/rand/v2"
 	"net/http"
 	"net/http/httptest"
@@ -66,8 +65,8 @@ func (k *killing) killRelay() {
 	}
 }
 
-// reported waits until the journal has the decisions of which callers on the other machine were told. What it lacks
-// after a while is for the audit.
+// reported waits until the journal has every decision that callers on the other machine received. The audit reports
+// those that are still missing after a while.
 func (k *killing) reported() {
 	k.t.Helper()
 	r, err := journal.OpenReader(k.n.journalPath())
@@ -107,18 +106,7 @@ func newAnsweringPhone(k *killing, host string) *answeringPhone {
 		Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}},
 	}
 	return &answeringPhone{
-		Phone: devicetest.At(k.t, host, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			out := r.Clone(r.Context())
-			out.RequestURI, out.URL.Scheme, out.URL.Host = "", "https", host
-			reply, err := client.Do(out)
-			if err != nil { // nobody is there
-				w.WriteHeader(http.StatusBadGateway)
-				return
-			}
-			defer reply.Body.Close()
-			w.WriteHeader(reply.StatusCode)
-			_, _ = io.Copy(w, reply.Body)
-		})),
+		Phone: devicetest.At(k.t, host, devicetest.Network(client, host, func(*http.Request, error) {})),
 		notes: notes, random: mathrand.New(mathrand.NewPCG(k.seed, 2)),
 	}
 }

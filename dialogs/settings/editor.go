@@ -336,7 +336,7 @@ func missingIn(pattern string) string {
 	if i := strings.IndexAny(pattern, "*?[{"); i >= 0 {
 		plain = pattern[:i]
 	}
-	folder := filepath.ToSlash(filepath.Dir(plain)) // /srv/code/ has itself
+	folder := filepath.ToSlash(filepath.Dir(plain)) // of /srv/code/ it is /srv/code
 	onDisk := folder
 	if onDisk == "~" || strings.HasPrefix(onDisk, "~/") {
 		onDisk = policy.DefaultPlaces().Home + onDisk[1:]

@@ -49,14 +49,22 @@ func At(t testing.TB, host string, server http.Handler) *Phone {
 	return &Phone{t, server, host, key}
 }
 
-// Over has it reach the server by a client, over the network.
+// Over has it reach the server by a client, over the network. Any error fails the test.
 func (p *Phone) Over(client *http.Client) *Phone {
-	p.server = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		out := r.Clone(p.t.Context())
-		out.RequestURI, out.URL.Scheme, out.URL.Host = "", "https", p.host
+	p.server = Network(client, p.host, func(r *http.Request, err error) {
+		p.t.Errorf("%s %s: %v", r.Method, r.URL.Path, err)
+	})
+	return p
+}
+
+// Network reaches a host by a client. It replies with status 502 if it cannot, and then calls failed.
+func Network(client *http.Client, host string, failed func(*http.Request, error)) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		out := r.Clone(r.Context())
+		out.RequestURI, out.URL.Scheme, out.URL.Host = "", "https", host
 		reply, err := client.Do(out)
 		if err != nil {
-			p.t.Errorf("%s %s: %v", r.Method, r.URL.Path, err)
+			failed(r, err)
 			w.WriteHeader(http.StatusBadGateway)
 			return
 		}
@@ -64,7 +72,6 @@ func (p *Phone) Over(client *http.Client) *Phone {
 		w.WriteHeader(reply.StatusCode)
 		_, _ = io.Copy(w, reply.Body)
 	})
-	return p
 }
 
 // Key is its public key, as the protocol has it.

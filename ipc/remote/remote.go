@@ -53,8 +53,8 @@ type requestJSON struct {
 	Times   interact.Times  `json:"times"`
 }
 
-// NewRequest encodes a request once, for its digest and for every desk: as it reads once it was decoded, so that what
-// JSON cannot represent, such as a path that is not UTF-8, is the same also after the relay has restarted.
+// NewRequest encodes a request once, for its digest and for all desks. It encodes the decoded form, so that text that
+// JSON cannot represent, such as a path that is not UTF-8, becomes the same bytes again after the relay restarts.
 func NewRequest(r interact.Request) (Request, error) {
 	sent := Request{Request: r}
 	r.Created, r.Deadline, r.Until, r.Snoozed = time.Time{}, time.Time{}, time.Time{}, time.Time{}
@@ -98,8 +98,8 @@ func (r Request) MarshalJSON() ([]byte, error) {
 	return json.Marshal(requestJSON{r.text, r.Times})
 }
 
-// UnmarshalJSON implements [json.Unmarshaler]. What it does not know is an error, wherever it stands: it may be what
-// the request is about, and the digest is of all bytes.
+// UnmarshalJSON implements [json.Unmarshaler]. It refuses unknown members at any depth: the digest covers them, but no
+// user would see them.
 func (r *Request) UnmarshalJSON(text []byte) error {
 	var in requestJSON
 	if err := strict.Unmarshal(text, &in, jsonv1.DefaultOptionsV1(), strict.RejectUnknownMembers(true)); err != nil {

@@ -123,10 +123,7 @@ func (l *Link) Ask(ctx context.Context, r interact.Request) (interact.Answer, er
 	if err != nil {
 		return interact.Answer{}, fmt.Errorf("ask the desks: %w", err)
 	}
-	digest, err := sent.Digest()
-	if err != nil {
-		return interact.Answer{}, fmt.Errorf("ask the desks: %w", err)
-	}
+	digest, _ := sent.Digest() // it is encoded
 	a := &openRequest{
 		id: r.ID, digest: digest, sent: sent, refusal: map[*desk]error{},
 		over: make(chan struct{}), refused: make(chan error, 1),

@@ -460,9 +460,8 @@ func (c claudeHands) takesBack(shot string) {
 	must(c.t, c.PickFromTray(c.ctx, "History…"))
 	w := c.window(historyTitle)
 	c.awayWithThePointer()
-	c.after(func() { c.write("theirs") }) // the search has the focus
-	c.blink()                             // what it finds is there
-	c.after(func() { c.press("Return") })
+	c.write("theirs") // the search has the focus
+	c.press("Return")
 	c.still()
 	for range 5 { // past the command, what copies and shows it whole, and what finds all that the rule decided
 		c.press("Tab")

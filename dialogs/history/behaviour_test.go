@@ -245,6 +245,27 @@ func TestFilters(t *testing.T) {
 	}
 }
 
+// TestReturnWhileSearching leads to what the search finds, not to what the list shows before.
+func TestReturnWhileSearching(t *testing.T) {
+	w := openTestWindow(t, somebody(), "light")
+	l := w.entries.list
+	var fetches []func()
+	l.next.Aside = func(f func()) { fetches = append(fetches, f) }
+	w.entries.search.SetText("install.sh")
+	w.press(fyne.KeyReturn)
+	if l.chosen != 0 || w.win.Canvas().Focused() == l {
+		t.Fatalf("Return selects entry %d, which the search does not find", l.chosen)
+	}
+	for len(fetches) > 0 {
+		next := fetches[0]
+		fetches = fetches[1:]
+		next()
+	}
+	if l.chosen != 7 || w.win.Canvas().Focused() != l {
+		t.Errorf("Return does not lead to what the search has found, but to entry %d", l.chosen)
+	}
+}
+
 func TestKeys(t *testing.T) {
 	o := somebody()
 	w := openTestWindow(t, o, "light")

@@ -297,7 +297,12 @@ func (p *entriesPage) clear() bool {
 	return true
 }
 
+// toList moves from the search to what it finds, once that is there.
 func (p *entriesPage) toList() {
+	if p.list.next.Busy() {
+		p.list.onTaken = p.toList
+		return
+	}
 	p.win.win.Canvas().Focus(p.list)
 	if p.list.selected() < 0 {
 		p.list.step(0, +1)

@@ -20,6 +20,7 @@ type entryList struct {
 	query    history.Query
 	onOpen   func(seq int64)
 	onStatus func(error) // called when the result or the progress changes
+	onTaken  func()      // called once, with the rows that are being fetched; nil: not
 
 	rows   []row
 	last   group           // of the last row
@@ -62,7 +63,7 @@ func newEntryList(w *Window, onOpen func(seq int64), onStatus func(error)) *entr
 
 // find runs a query. The results of the last one are dropped.
 func (l *entryList) find(q history.Query) {
-	l.query = q
+	l.query, l.onTaken = q, nil
 	l.fetch(0, func(p history.Page, err error) {
 		l.rows, l.last = nil, group{}
 		l.UnselectAll()
@@ -88,6 +89,10 @@ func (l *entryList) take(p history.Page, err error) {
 	l.onStatus(err)
 	l.Refresh()
 	l.mark()
+	if then := l.onTaken; then != nil {
+		l.onTaken = nil
+		then()
+	}
 }
 
 // add adds the rows of a page with headings: within a day, the entries of a session are together.

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"runtime/debug"
 	"slices"
 	"sync"
 	"time"
@@ -177,7 +178,7 @@ func (b *Broker) judge(e *entry, effects ...policy.Effect) Answer {
 		return Answer{}
 	}
 	if !e.isJudged {
-		e.why, e.isJudged = b.cfg.Policy.Decide(e.call), true
+		e.why, e.isJudged = b.decide(e.call), true
 	}
 	if e.req.Futile != nil && e.why.Effect != policy.Deny && isAmong(effects, e.why.Effect) {
 		if reason := e.req.Futile(); reason != "" {
@@ -185,6 +186,18 @@ func (b *Broker) judge(e *entry, effects ...policy.Effect) Answer {
 		}
 	}
 	return decided(e.why)
+}
+
+// decide asks the policy. After a panic the user decides: one call must not end all others, and not again and again when
+// nod restores it.
+func (b *Broker) decide(call policy.Call) (d policy.Decision) {
+	defer func() {
+		if p := recover(); p != nil {
+			b.cfg.Log.Error("policy: panic", "tool", call.Tool, "panic", p, "stack", string(debug.Stack()))
+			d = policy.AskUnread
+		}
+	}()
+	return b.cfg.Policy.Decide(call)
 }
 
 // isAmong reports whether an effect is one of several. What runs in the sandbox is allowed.

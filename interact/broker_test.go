@@ -165,6 +165,31 @@ func TestDoubtNeverAllows(t *testing.T) {
 	}
 }
 
+// TestPolicyPanics has the user decide where the policy fails, before the prompt and after the answer.
+func TestPolicyPanics(t *testing.T) {
+	for at, want := range map[int]api.Outcome{1: api.Denied, 2: api.Allowed} {
+		p := &interacttest.Prompter{Answer: interacttest.Always(interact.Answer{Outcome: want})}
+		b := interacttest.Broker(p, &panicking{at: at})
+		if a := do(t, b, approve("Bash")); a.Outcome != want || a.By != api.ByHuman || len(p.Shown()) != 1 {
+			t.Errorf("a panic at decision %d: %+v after %d prompts", at, a, len(p.Shown()))
+		}
+		b.Close()
+	}
+}
+
+// panicking is a policy that panics at one of its decisions.
+type panicking struct {
+	interacttest.Policy
+	at int
+}
+
+func (p *panicking) Decide(call policy.Call) policy.Decision {
+	if p.at--; p.at == 0 {
+		panic("boom")
+	}
+	return p.Policy.Decide(call)
+}
+
 type prompterFunc func(context.Context) (interact.Answer, error)
 
 func (f prompterFunc) Prompt(ctx context.Context, _ interact.Request, _ policy.Decision) (interact.Answer, error) {

@@ -134,7 +134,7 @@ func (b *Broker) confirmed(e *entry, a Answer) Answer {
 	if a.Outcome != api.Allowed || a.By != api.ByHuman {
 		return a
 	}
-	if now := b.cfg.Policy.Decide(e.call); now.Effect == policy.Deny {
+	if now := b.decide(e.call); now.Effect == policy.Deny {
 		denied := decided(now)
 		denied.Shown = a.Shown
 		return denied

@@ -26,6 +26,9 @@ var (
 	askOutside = ask("builtin:outside", "the path is outside your trusted folders")
 )
 
+// AskUnread is in place of a decision that failed.
+var AskUnread = ask("builtin:unread", "nod failed while reading the call")
+
 func ask(id, reason string) Decision { return Decision{Effect: Ask, Rule: id, Reason: reason} }
 
 // Decide says what a policy makes of one call: what the strictest rule that matches says, in whatever order

@@ -128,8 +128,8 @@ func TestTrayMenuOpensSettings(t *testing.T) {
 	w := n.window(settingsTitle)
 	n.awayWithThePointer()
 	n.shot("settings")
-	for _, page := range []string{"allow", "answers", "folders", "suggestions", "agents", "attention", "machines",
-		"history", "about"} {
+	for _, page := range []string{"rules", "approvals", "folders", "sandbox", "suggestions", "agents", "attention",
+		"machines", "history", "about"} {
 		n.after(func() { n.press("ctrl+Tab") })
 		n.shot("settings-" + page)
 	}

@@ -65,10 +65,6 @@ func newApprovePage(p *page, b interact.Approve) {
 // remote reports whether the request comes from another machine, whose files and rules nod knows only from its report.
 func (a *approvePage) remote() bool { return a.entry.request.Requester.IsRemote() }
 
-func (a *approvePage) machine() values {
-	return values{"Machine": prompt.MachineName(a.entry.request.Requester.Machine)}
-}
-
 // buildInput makes the view of the input. It is called again when a file that the view compares with has changed.
 func (a *approvePage) buildInput(v prompt.View) {
 	a.input = newInputView(a.w, v)
@@ -228,7 +224,7 @@ func (a *approvePage) disclosureText() string {
 
 // isRed reports whether the call calls for special care.
 func (a *approvePage) isRed() bool {
-	return a.input.HasHidden() || riskColor(a.entry.why.Class, a.input.AllFacts()) == theme.ColorNameError
+	return a.input.HasHidden || riskColor(a.entry.why.Class, a.input.AllFacts()) == theme.ColorNameError
 }
 
 func (a *approvePage) openReason() {

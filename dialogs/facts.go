@@ -72,7 +72,7 @@ func (a *approvePage) showFacts() {
 	}
 	a.jumps = nil
 	for _, p := range a.input.Dangers {
-		jump := newButton(a.w, p.Text(), func() { a.jumpTo(p) })
+		jump := newButton(a.w, p.Text, func() { a.jumpTo(p) })
 		jump.look, jump.icon = linkButton, theme.IconNameError
 		a.jumps = append(a.jumps, container.NewHBox(jump))
 	}
@@ -143,7 +143,7 @@ func (s *sheet) positionOf(offset int) int {
 				offset, position = offset-size, position+len(span.Text)
 				continue
 			}
-			if prompt.IsAtomic(span) {
+			if span.Text != span.Source {
 				offset = 0
 			}
 			return position + offset

@@ -111,10 +111,10 @@ func inkIn(img *image.NRGBA, area image.Rectangle) (ink image.Rectangle) {
 
 var usualStyles = []fyne.TextStyle{{}, {Bold: true}, {Monospace: true}}
 
-// LoadFonts loads the theme's fonts. Fyne would load the emoji again for each style, and a font of the system for the
+// loadFonts loads the theme's fonts. Fyne would load the emoji again for each style, and a font of the system for the
 // user's language even if the theme's fonts have all of its letters, and keep all of them: 25 MB in total. Call it
 // before any text is measured.
-func LoadFonts() {
+func loadFonts() {
 	hasSystemFonts = writtenInTheme(language.Make(string(lang.SystemLocale())))
 	var emoji *font.Font
 	for _, style := range usualStyles {

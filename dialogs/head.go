@@ -202,5 +202,5 @@ func originParts(origin []prompt.Origin) []briefPart {
 
 var originColors = map[prompt.Source]fyne.ThemeColorName{
 	prompt.Verified: theme.ColorNameSuccess, prompt.Unverified: theme.ColorNameWarning,
-	prompt.Reported: theme.ColorNamePrimary, prompt.Claimed: ColorMuted, prompt.Program: ColorMuted,
+	prompt.Reported: theme.ColorNamePrimary, prompt.Other: ColorMuted,
 }

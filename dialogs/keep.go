@@ -162,7 +162,7 @@ func (a *approvePage) keepName(k keep) string {
 
 // mayKeep reports whether the input can be read in full: only then can anything beyond once be offered.
 func (a *approvePage) mayKeep() bool {
-	return len(a.body.Input) <= maxGrantInput && !a.input.HasHidden()
+	return len(a.body.Input) <= maxGrantInput && !a.input.HasHidden
 }
 
 func (a *approvePage) suggestionName() string {
@@ -224,7 +224,7 @@ func (a *approvePage) offers(k keep) bool {
 	case k.scope == policy.Everywhere && (a.remote() || a.isRed()):
 		return false
 	case k.cover == policy.CoverEdits:
-		return !a.input.HasHidden()
+		return !a.input.HasHidden
 	case k.cover == policy.CoverSandbox:
 		return !a.remote() && !a.isRed()
 	}
@@ -322,7 +322,7 @@ func (a *approvePage) chosen() (name, heading, rule string) {
 	case k.cover == policy.CoverSandbox:
 		return tr("In a sandbox"), tr("Allow runs this command outside the sandbox. From the next one on, nod will:"), rule
 	case a.remote():
-		return name, tr("What Allow will save on {{.Machine}}, as it reports:", a.machine()), rule
+		return name, tr("What Allow will save on {{.Machine}}, as it reports:", values{"Machine": a.input.Machine}), rule
 	case strings.Contains(rule, "\n"):
 		return name, tr("Allow will save these rules:"), rule
 	}

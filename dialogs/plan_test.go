@@ -130,7 +130,7 @@ func TestPlanShowsWhatElseTheInputHolds(t *testing.T) {
 	if !strings.Contains(shown, "allowedPrompts") || !strings.Contains(shown, "U+202E") {
 		t.Errorf("shown: %s", shown)
 	}
-	if !v.HasHidden() || len(v.Warnings) == 0 {
+	if !v.HasHidden || len(v.Warnings) == 0 {
 		t.Error("no warning of the hidden character")
 	}
 }

@@ -94,31 +94,23 @@ func (p *Prompter) Open(r interact.Request, why policy.Decision) func(ctx contex
 	}
 }
 
-// Prepare makes the window in advance, so that the first prompt appears at once.
+// Prepare makes the window in advance, so that the first prompt appears at once. Call it before any text is measured.
 func (p *Prompter) Prepare() {
 	p.post(func() {
+		loadFonts()
 		p.ensureWindow()
 		p.window.warm()
 	})
 }
 
-// Raise brings the current prompt to the front, if there is one.
-func (p *Prompter) Raise() {
-	p.post(func() {
-		if p.window != nil {
-			p.window.raise()
-		}
-	})
-}
-
-// Show brings the prompt of a request to the front, and ends its snooze.
+// Show brings the prompt of a request to the front, and ends its snooze; for "" the current prompt, if there is one.
 func (p *Prompter) Show(id interact.ID) {
 	p.post(func() {
-		e := p.queue.find(id)
-		if e == nil {
+		if e := p.queue.find(id); e != nil {
+			p.show(e)
+		} else if id != "" || p.window == nil {
 			return
 		}
-		p.show(e)
 		p.window.raise()
 	})
 }

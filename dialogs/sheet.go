@@ -113,7 +113,7 @@ func (s *sheet) attach(w *window, onSeen func()) {
 
 // colour computes the colours of the text, which takes a while, and returns a function that shows them.
 func (s *sheet) colour() (show func()) {
-	inks := inksOf(s.lines)
+	inks := prompt.Colours(s.lines, inksIn)
 	return func() {
 		for i := range s.lines {
 			s.lines[i].Inks = inks[i]
@@ -329,16 +329,16 @@ func (s selection) text(lines []prompt.Line) string {
 	for _, l := range lines {
 		if l.Style != prompt.LineNote && l.Style != prompt.LineRule {
 			for s, text := range pieces(l.Spans, from, to) {
-				if prompt.IsAtomic(s) {
+				if s.Text != s.Source {
 					text = s.Source
 				}
 				b.WriteString(text)
 			}
-			if size := l.Size(); from <= size && size < to {
+			if size := len(l.Text()); from <= size && size < to {
 				b.WriteByte('\n')
 			}
 		}
-		from, to = from-l.Size()-1, to-l.Size()-1
+		from, to = from-len(l.Text())-1, to-len(l.Text())-1
 	}
 	return b.String()
 }

@@ -152,7 +152,7 @@ func (p *sheetPage) wrapLine(index int, l prompt.Line) {
 	}
 	starts := wrapLine(l.Spans, f, max(p.width-p.leadWidth(l)-scrollbarRoom, 4*f.width('M')))
 	base := p.end
-	size, span, before := l.Size(), 0, 0
+	size, span, before := len(l.Text()), 0, 0
 	for _, next := range append(starts, size+1) {
 		p.rows = append(p.rows, sheetRow{
 			line: index, base: base, from: p.end, to: base + next, last: next > size, y: p.height, height: height,
@@ -372,7 +372,7 @@ func (d *rowDrawer) span(s safetext.Span, text string, at int) {
 		return
 	}
 	done := 0
-	for _, part := range within(d.line.Inks, at, at+len(text)) {
+	for _, part := range prompt.Within(d.line.Inks, at, at+len(text)) {
 		d.run(text[done:part.From], ink)
 		d.run(text[part.From:part.To], colorOf(d.page.sheet, part.Ink))
 		done = part.To
@@ -461,7 +461,7 @@ func (p *sheetPage) positionAt(pos fyne.Position) int {
 	x, at := pos.X-p.leadWidth(l), r.from
 	for s, text := range p.pieces(r) {
 		units := strings.Split(text, "")
-		if prompt.IsAtomic(s) {
+		if s.Text != s.Source { // selected as a whole
 			units = []string{text}
 		}
 		for _, unit := range units {

@@ -1112,7 +1112,7 @@ func TestShowBringsBackWhatWasSnoozed(t *testing.T) {
 		t.Errorf("snoozed %v, want %v", s.snoozed, want)
 	}
 	s.p.Show("no such")
-	s.p.Raise()
+	s.p.Show("")
 }
 
 func TestDraftsSurviveTheQueue(t *testing.T) {

@@ -42,16 +42,6 @@ func (c *Content) noteOdd(capped bool) {
 	c.Warnings = append(c.Warnings, oddCharacters(c.Lines)...)
 }
 
-// HasHidden reports whether the input contains invisible characters, which are spelled out.
-func (c Content) HasHidden() bool {
-	for s := range oddSpans(c.Lines) {
-		if s.Kind == safetext.Hidden {
-			return true
-		}
-	}
-	return false
-}
-
 // Stale reports whether a file that the view compares with has changed, so that the call would do something else.
 func (c Content) Stale() bool {
 	return slices.ContainsFunc(c.bases, (*baseFile).changed)
@@ -77,7 +67,7 @@ func contentOf(a interact.Approve, at places) Content {
 	args, err := parseArguments(a.Input)
 	if err != nil {
 		return Content{
-			Lines: Numbered(string(a.Input)), Original: string(a.Input),
+			Lines: numbered(string(a.Input)), Original: string(a.Input),
 			Warnings: []string{tr("nod can't read this input reliably, so here it is, unchanged.")},
 		}
 	}
@@ -114,7 +104,7 @@ func commandContent(_ interact.Approve, args arguments, at places) (Content, boo
 	c := Content{Facts: commandFacts(args, at)}
 	key, command, ok := args.text(commandKeys...)
 	if ok {
-		c.Lines, c.Original = InCode(Numbered(command), ShellCode, command), command
+		c.Lines, c.Original = inCode(numbered(command), ShellCode, command), command
 		c.IsCommand = true
 	} else if key, ok = c.showArgv(args); !ok {
 		return Content{}, false
@@ -141,7 +131,7 @@ func (c *Content) showArgv(args arguments) (key string, ok bool) {
 		for i, w := range words {
 			lines := Unnumbered(fmt.Sprintf("%*d ", width, i), w, LineText)
 			if isForShell(words, i) {
-				lines = InCode(lines, ShellCode, w)
+				lines = inCode(lines, ShellCode, w)
 			}
 			c.Lines = append(c.Lines, lines...)
 			if c.Lines, ok = cut(c.Lines); ok {

@@ -155,7 +155,7 @@ func (d diff) write(name string, width int) []Line {
 			l.Lead = fmt.Sprintf("%*s %*s %s", width, before, width, after, l.Lead)
 		}
 		l.Spans = render(text)[0].Spans
-		l.Changed = DrawnAt(l.Spans, changed[at])
+		l.Changed = drawnAt(l.Spans, changed[at])
 		out = append(out, l)
 		if width > 0 && d.starts == nil && !strings.HasSuffix(text, "\n") {
 			out = append(out, note(tr("no line break at the end")))
@@ -209,7 +209,7 @@ func patchLines(text string) []Line {
 		if l.Style != LineText {
 			break
 		}
-		source := text[at : at+l.SourceSize()]
+		source := text[at : at+l.sourceSize()]
 		at += len(source) + 1
 		sign, line := byte(' '), source
 		switch {
@@ -240,7 +240,7 @@ func patchLines(text string) []Line {
 			words[n].From++ // the sign
 			words[n].To++
 		}
-		lines[i].Changed = DrawnAt(lines[i].Spans, words)
+		lines[i].Changed = drawnAt(lines[i].Spans, words)
 	}
 	return lines
 }

@@ -149,7 +149,7 @@ func replaceFact(text string) Fact {
 }
 
 func fileText(path, text string) []Line {
-	lines := InCode(wholeLines(text), path, text)
+	lines := inCode(wholeLines(text), path, text)
 	switch {
 	case text == "":
 		return []Line{note(tr("The file is empty."))}
@@ -162,9 +162,9 @@ func fileText(path, text string) []Line {
 // wholeLines shows text, numbered. A line break at the end starts no further line.
 func wholeLines(text string) []Line {
 	trimmed := strings.TrimSuffix(text, "\n")
-	lines := Numbered(trimmed)
+	lines := numbered(trimmed)
 	if strings.HasSuffix(trimmed, "\r") { // part of the line break that was cut
-		lines = Numbered(text)
+		lines = numbered(text)
 		if last := len(lines) - 1; lines[last].Style != LineCut {
 			lines = lines[:last]
 		}

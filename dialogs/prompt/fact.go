@@ -125,27 +125,13 @@ func classLevel(c policy.Class) shell.Level {
 }
 
 func reportedBy(machine string) string {
-	return tr("reported by {{.Machine}}", values{"Machine": MachineName(machine)})
-}
-
-func (c Content) ClassFact(class policy.Class) Fact {
-	f := Fact{className(class), classLevel(class)}
-	if c.IsCommand && class == policy.Unknown {
-		f.Text = className(policy.Execute)
-	}
-	return f
+	return tr("reported by {{.Machine}}", values{"Machine": machineName(machine)})
 }
 
 // Danger is a dangerous part of a command.
 type Danger struct {
-	At, line int
-	Command  string
-}
-
-// Text returns the part on one line.
-func (d Danger) Text() string {
-	const most = 60
-	return tr("Line {{.Line}}: {{.Command}}", values{"Line": d.line, "Command": safeEndsOf(d.Command, most)})
+	At   int
+	Text string // on one line
 }
 
 // toldBy returns the parts of a command of which a risk tells what they do, and not only that they could do a lot.
@@ -173,7 +159,9 @@ func dangersOf(command string, risks []policy.Risk) []Danger {
 		}
 		at := pipelineStart(command, r.At)
 		if !slices.ContainsFunc(found, func(d Danger) bool { return d.At == at }) {
-			found = append(found, Danger{at, strings.Count(command[:at], "\n") + 1, command[at:r.At] + r.Line})
+			line, part := strings.Count(command[:at], "\n")+1, safeEndsOf(command[at:r.At]+r.Line, maxFact)
+			text := tr("Line {{.Line}}: {{.Command}}", values{"Line": line, "Command": part})
+			found = append(found, Danger{at, text})
 		}
 	}
 	slices.SortFunc(found, func(a, b Danger) int { return a.At - b.At })

@@ -19,7 +19,7 @@ const MaxName = 40
 func wishOf(r interact.Request, call policy.Call) (wish, object string) {
 	switch b := r.Body.(type) {
 	case interact.Approve:
-		a := Actions[ActionOf(b)]
+		a := actions[ActionOf(b)]
 		object := safetext.Line(a.object(r, call), maxLabel)
 		if object == "" {
 			return withoutObject(b), ""
@@ -36,7 +36,7 @@ func wishOf(r interact.Request, call policy.Call) (wish, object string) {
 }
 
 func withoutObject(b interact.Approve) string {
-	a := Actions[ActionOf(b)]
+	a := actions[ActionOf(b)]
 	return tr(cmp.Or(a.Bare, a.Wish))
 }
 
@@ -59,7 +59,7 @@ func onMachine(who interact.Requester) string {
 	if !who.IsRemote() {
 		return ""
 	}
-	return tr("on {{.Machine}}", values{"Machine": MachineName(who.Machine)})
+	return tr("on {{.Machine}}", values{"Machine": machineName(who.Machine)})
 }
 
 // SessionOf tells the sessions of agents apart: by the agent, its project and, if it is another one, its machine.
@@ -92,8 +92,7 @@ type action struct {
 	object func(interact.Request, policy.Call) string // in the words of the requester
 }
 
-// Actions are the descriptions of the actions.
-var Actions = map[interact.Action]action{
+var actions = map[interact.Action]action{
 	interact.UsesTool:    {"wants to use the tool", "", toolOf},
 	interact.RunsCommand: {"wants to run", "wants to run a command", commandsOf},
 	interact.EditsFile:   {"wants to edit", "wants to edit a file", fileOf},
@@ -159,10 +158,9 @@ type Source int
 
 const (
 	Verified   Source = iota // the operating system; the program is known to be the agent
-	Program                  // the operating system; any other program
 	Unverified               // the requester, although the operating system should know
 	Reported                 // another machine
-	Claimed                  // the requester, in addition to known information
+	Other                    // the operating system, of any other program; or the requester, in addition
 )
 
 // originOf returns what the operating system knows about the requester and, separately, what the requester claims.
@@ -187,7 +185,7 @@ func originOf(r interact.Request) []Origin {
 	case who.IsRemote():
 		parts = []Origin{{Reported, reportedBy(who.Machine), facts}}
 	case !who.IsAgent:
-		parts = []Origin{{Program, tr("its program"), facts}}
+		parts = []Origin{{Other, tr("its program"), facts}}
 	}
 	var claims []string
 	if who.CWD != "" && filepath.Clean(who.CWD) != filepath.Clean(p.CWD) {
@@ -198,7 +196,7 @@ func originOf(r interact.Request) []Origin {
 		claims = append(claims, tr("its subagent {{.Name}} asks", values{"Name": name}))
 	}
 	if len(claims) > 0 {
-		parts = append(parts, Origin{Claimed, tr("says"), strings.Join(claims, " · ")})
+		parts = append(parts, Origin{Other, tr("says"), strings.Join(claims, " · ")})
 	}
 	return parts
 }

@@ -25,7 +25,7 @@ func TestNothingWaitsForTheOperator(t *testing.T) {
 	o := somebody()
 	live(t, o, func(w *Window, ui func(func())) {
 		o.stop()
-		ui(w.Show)
+		ui(func() { w.Show(false) })
 		if w.win != nil || !w.Visible() {
 			t.Error("it is open before anybody knows what is in it")
 		}
@@ -57,7 +57,7 @@ func TestChangesAreFetchedOnce(t *testing.T) {
 		if n := o.calls("State"); n != 0 {
 			t.Errorf("%d fetches for a window that is closed", n)
 		}
-		ui(w.Show)
+		ui(func() { w.Show(false) })
 		before := o.calls("State")
 		for range 1000 {
 			w.Changed()
@@ -85,7 +85,7 @@ func TestChangesAreFetchedOnce(t *testing.T) {
 func TestChangesAreSavedInOrder(t *testing.T) {
 	o := somebody()
 	live(t, o, func(w *Window, ui func(func())) {
-		ui(w.Show)
+		ui(func() { w.Show(false) })
 		check := w.general.onTop.check
 		o.stop()
 		w.Changed()
@@ -109,7 +109,7 @@ func TestChangesAreSavedInOrder(t *testing.T) {
 func TestAStaleStateIsNotShown(t *testing.T) {
 	o := somebody()
 	live(t, o, func(w *Window, ui func(func())) {
-		ui(w.Show)
+		ui(func() { w.Show(false) })
 		check := w.general.onTop.check
 		var shown []bool
 		changed := check.OnChanged
@@ -131,7 +131,7 @@ func TestAStaleStateIsNotShown(t *testing.T) {
 func TestClosingSaves(t *testing.T) {
 	o := somebody()
 	live(t, o, func(w *Window, ui func(func())) {
-		ui(w.Show)
+		ui(func() { w.Show(false) })
 		ui(func() {
 			w.win.Canvas().Focus(w.general.timeout)
 			w.general.timeout.SetText("2m")
@@ -147,7 +147,7 @@ func TestClosingSaves(t *testing.T) {
 func TestSuggestionsAreGivenUp(t *testing.T) {
 	o := somebody()
 	live(t, o, func(w *Window, ui func(func())) {
-		ui(w.Show)
+		ui(func() { w.Show(false) })
 		w.Changed()
 		time.Sleep(2 * controls.Pace)
 		if n := o.calls("Suggest"); n != 0 {

@@ -104,7 +104,7 @@ func openWindow(t *testing.T, o *fakeOperator, theme string) *Window {
 			f()
 		}
 	}
-	w.Show()
+	w.Show(false)
 	w.suggestions.replay.run = someReplay
 	w.win.Resize(fyne.NewSize(900, 600))
 	return w

@@ -36,7 +36,7 @@ func newWelcome(w *Window) *welcome {
 		autostart: newAutostartRow(w)}
 	p.try = controls.NewButton(lang.L("Send a test request"), p.ask)
 	p.content = container.NewBorder(nil, controls.FootOf(dialogs.Padded(10, 20, container.NewHBox(
-		controls.QuietButton(lang.L("All settings"), nil, w.Show), layout.NewSpacer(),
+		controls.QuietButton(lang.L("All settings"), nil, func() { w.Show(false) }), layout.NewSpacer(),
 		controls.MainButton(lang.L("Done"), nil, w.close)))),
 		nil, nil,
 		page(
@@ -81,7 +81,7 @@ func (p *welcome) sandboxRow() fyne.CanvasObject {
 	return newSettingRow(lang.L("You can let a project's commands run in a sandbox, without asking"), "",
 		controls.NewButton(lang.L("Show"), func() {
 			p.win.tabs.selectIndex(onSandbox)
-			p.win.Show()
+			p.win.Show(false)
 		})).Content
 }
 

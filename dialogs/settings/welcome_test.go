@@ -24,7 +24,7 @@ func welcomed(t *testing.T, o *fakeOperator, theme string) *Window {
 	w := newWindow(t, o, theme)
 	w.Aside = func(f func()) { f() }
 	w.After = func(_ time.Duration, f func()) { f() }
-	w.ShowWelcome()
+	w.Show(true)
 	w.welcome.replay.run = func(context.Context, policy.Policy, func(float64)) (*replay.Report, error) {
 		return &replay.Report{
 			Files: 9, Counts: replay.Counts{Calls: 1204, Asked: 71, Always: 19}, Rules: &replay.Rules{},
@@ -75,7 +75,7 @@ func TestTheWelcome(t *testing.T) {
 	if w.Visible() || o.calls("Welcomed") != 1 {
 		t.Errorf("open %v, seen %d times", w.Visible(), o.calls("Welcomed"))
 	}
-	w.Show()
+	w.Show(false)
 	if !w.main.Visible() || w.welcome.content.Visible() || w.title() != title {
 		t.Error("the settings are not in view")
 	}
@@ -119,7 +119,7 @@ func TestWhatCameOfATestRequest(t *testing.T) {
 func TestClosingTheWelcomeEndsItsWork(t *testing.T) {
 	o := somebody()
 	live(t, o, func(w *Window, ui func(func())) {
-		ui(w.ShowWelcome)
+		ui(func() { w.Show(true) })
 		var ended error
 		w.welcome.replay.run = func(ctx context.Context, _ policy.Policy, _ func(float64)) (*replay.Report, error) {
 			<-ctx.Done()

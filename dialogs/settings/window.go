@@ -98,16 +98,10 @@ func New(a fyne.App, o Options) *Window {
 	return w
 }
 
-// Show brings the window to the front as soon as its state is known.
-func (w *Window) Show() { w.appear(false) }
-
-// ShowWelcome opens the window with the welcome page in place of the settings.
-func (w *Window) ShowWelcome() { w.appear(true) }
-
 // ShowRule opens the editor of a rule; for a saved approval, the approvals page; for an empty id, the rules page.
 func (w *Window) ShowRule(id string) {
 	w.wanted = &id
-	w.appear(false)
+	w.Show(false)
 }
 
 // reveal shows the wanted rule, or says that it no longer exists.
@@ -134,7 +128,8 @@ func (w *Window) reveal() {
 	}
 }
 
-func (w *Window) appear(greets bool) {
+// Show brings the window to the front as soon as its state is known, with the settings or the welcome page.
+func (w *Window) Show(greets bool) {
 	if w.greets && !greets {
 		w.welcomed()
 	}

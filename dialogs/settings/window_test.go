@@ -81,7 +81,7 @@ func TestKeys(t *testing.T) {
 				t.Errorf("on page %d: want round and round", w.tabs.selected)
 			}
 			for _, closing := range []func(){w.typeEscape, func() { w.press(fyne.KeyW, fyne.KeyModifierShortcutDefault) }} {
-				w.Show()
+				w.Show(false)
 				focus()
 				closing()
 				if w.Visible() {

@@ -11,7 +11,6 @@ import (
 	"nod/dialogs/prompt"
 )
 
-// askPage asks one question, answered by choosing options or with free text.
 type askPage struct {
 	*page
 	answer func() string
@@ -82,7 +81,6 @@ func (p *page) asksToDiscard(hasAnswer bool) bool {
 	return true
 }
 
-// touched hides the complaint about an answer while the user changes it.
 func (p *page) touched() {
 	p.edited()
 	p.asked = false

@@ -39,7 +39,6 @@ func headline(f prompt.Fact) fyne.CanvasObject {
 	return beside(container.New(fixed{width: 18, height: 18}, image), 8, Tight(text))
 }
 
-// factLine lists facts in a row, under their heading.
 func factLine(group prompt.FactGroup) briefPart {
 	var texts []string
 	for _, f := range group.Facts {
@@ -116,7 +115,6 @@ func (a *approvePage) jumpTo(p prompt.Danger) {
 
 const jumpAbove = 2 // lines in view above the target of a jump
 
-// jumpTo scrolls to a position and selects its line.
 func (s *sheet) jumpTo(position int) {
 	if s.page != nil {
 		s.page.selectText(&selection{position, s.page.lineEnd(position)})
@@ -124,7 +122,6 @@ func (s *sheet) jumpTo(position int) {
 	s.scroll.scrollBy(s.text.top(position) - jumpAbove*s.lineHeight() - s.scroll.Offset.Y)
 }
 
-// lineEnd returns the position after the line that contains a position.
 func (p *sheetPage) lineEnd(position int) int {
 	for _, r := range p.rows {
 		if r.last && r.to > position {

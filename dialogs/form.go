@@ -83,7 +83,6 @@ func (f *formPage) next(i int) {
 	f.w.affirm()
 }
 
-// firstFocus returns the question answered last, else the first one.
 func (f *formPage) firstFocus() fyne.Focusable {
 	i := max(slices.IndexFunc(f.questions, func(v *questionView) bool { return v.question.ID == f.lastAnswered }), 0)
 	if i > 0 {
@@ -121,7 +120,6 @@ func (f *formPage) affirm() {
 	f.goTo(first)
 }
 
-// touchedBy hides the complaint about an answer while the user changes it.
 func (f *formPage) touchedBy(v *questionView) func() {
 	return func() {
 		f.lastAnswered = v.question.ID
@@ -172,7 +170,6 @@ func newQuestionView(w *window, q api.Question) *questionView {
 	return v
 }
 
-// heading shows the header and whether the answer is optional.
 func (v *questionView) heading() fyne.CanvasObject {
 	line := Row(8)
 	if v.question.Header != "" {

@@ -65,7 +65,6 @@ func (h *head) setCompact(v bool) {
 	}
 }
 
-// setPosition shows the place in the queue. It reports whether that changed anything.
 func (h *head) setPosition(place, of int) bool {
 	where := ""
 	if of > 1 {

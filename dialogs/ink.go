@@ -32,7 +32,6 @@ func inksIn(c prompt.Code) (inks []prompt.Stretch) {
 	return lexerInks(c.Name, c.Text)
 }
 
-// lexerInks colours text with the lexer for files of that name.
 func lexerInks(name, text string) []prompt.Stretch {
 	lexer := lexers.Match(name)
 	if lexer == nil {
@@ -61,7 +60,6 @@ func lexerInks(name, text string) []prompt.Stretch {
 	return inks
 }
 
-// inkOf returns the colour of a kind of token; "" for plain text.
 func inkOf(t chroma.TokenType) fyne.ThemeColorName {
 	switch {
 	case t.InSubCategory(chroma.CommentPreproc), t == chroma.GenericHeading, t == chroma.GenericSubheading:

@@ -59,10 +59,10 @@ func (m *markdown) cells(row ast.Node, isHeader bool, columns *tableColumns) []f
 
 // tableColumns lays out the rows of a table.
 type tableColumns struct {
+	rowLayout
 	natural []float32 // width of each column without wrapping
 }
 
-// note widens a column to fit text.
 func (c *tableColumns) note(column int, text *linkedText) {
 	text.Wrapping = fyne.TextWrapOff
 	c.natural[column] = max(c.natural[column], text.MinSize().Width)
@@ -102,16 +102,6 @@ func (c *tableColumns) widths(width float32) []float32 {
 		}
 	}
 	return widths
-}
-
-func (c *tableColumns) MinSize(cells []fyne.CanvasObject) fyne.Size {
-	var size fyne.Size
-	for _, o := range cells {
-		m := o.MinSize()
-		size.Width += m.Width
-		size.Height = max(size.Height, m.Height)
-	}
-	return size
 }
 
 func (c *tableColumns) Layout(cells []fyne.CanvasObject, size fyne.Size) {

@@ -2,6 +2,7 @@ package dialogs
 
 import (
 	"fmt"
+	"runtime"
 	"slices"
 	"time"
 
@@ -130,7 +131,6 @@ func (p *page) rows(text fyne.CanvasObject) *lazyColumn {
 	return c
 }
 
-// reveal scrolls until o, which got the focus, is in view.
 func (p *page) reveal(o fyne.CanvasObject) {
 	if p.column != nil {
 		p.column.scroll.reveal(o)
@@ -181,7 +181,6 @@ func (p *page) showNotice(s string) {
 	p.w.p.after(longEnough, p.w.tick)
 }
 
-// setProblem shows why the answer is invalid; "" hides the message.
 func (p *page) setProblem(s string) {
 	p.problem.SetText(s)
 	SetVisible(p.note, s != "")
@@ -237,7 +236,6 @@ func (l pageLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	body.Resize(fyne.NewSize(size.Width, max(size.Height-top-bottom, 0)))
 }
 
-// size returns the best size for the page, between the limits least and most.
 func (p *page) size(least, most fyne.Size) fyne.Size {
 	width := min(least.Width, most.Width)
 	if p.approval != nil { // breaks no line of the input
@@ -250,11 +248,11 @@ func (p *page) size(least, most fyne.Size) fyne.Size {
 	return fyne.NewSize(width, min(max(height, least.Height), most.Height))
 }
 
-func affirmativeHint() string { return commandName() + "+Enter" }
-func negativeHint() string    { return commandName() + "+D" }
+func affirmativeHint() string { return CommandName() + "+Enter" }
+func negativeHint() string    { return CommandName() + "+D" }
 
-func commandName() string {
-	if commandKey() == fyne.KeyModifierSuper {
+func CommandName() string {
+	if runtime.GOOS == "darwin" {
 		return "⌘"
 	}
 	return "Ctrl"

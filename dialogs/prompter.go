@@ -61,7 +61,6 @@ type Prompter struct {
 	window  *window     // nil until it is needed
 }
 
-// reply is the answer to a request, or an error.
 type reply struct {
 	answer interact.Answer
 	err    error
@@ -145,7 +144,6 @@ func (p *Prompter) Waiting() int { return len(p.queue.entries) }
 // Focused reports whether the window has the focus. Call it on the UI goroutine.
 func (p *Prompter) Focused() bool { return p.window != nil && p.window.arm.focused }
 
-// post runs f on the UI goroutine.
 func (p *Prompter) post(f func()) {
 	p.do(func() {
 		p.mu.Lock()
@@ -154,19 +152,16 @@ func (p *Prompter) post(f func()) {
 	})
 }
 
-// after runs f on the UI goroutine after d.
 func (p *Prompter) after(d time.Duration, f func()) *time.Timer {
 	return p.timer(d, func() { p.post(f) })
 }
 
-// ensureWindow makes the window if there is none.
 func (p *Prompter) ensureWindow() {
 	if p.window == nil {
 		p.window = newWindow(p)
 	}
 }
 
-// open adds a request to the queue, and shows it if it is the first.
 func (p *Prompter) open(r interact.Request, why policy.Decision, to chan<- reply) {
 	if kind := r.Body.Kind(); kind == api.KindNotify {
 		p.options.Log.Error("there is no prompt for such a request", "request", r.ID, "kind", kind)

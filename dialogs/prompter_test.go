@@ -326,7 +326,7 @@ func (s *screen) repeat(name fyne.KeyName) {
 // chord presses a shortcut the way Fyne's driver does: the focused widget may swallow it.
 func (s *screen) chord(name fyne.KeyName) {
 	s.down(name)
-	s.shortcut(name, commandKey())
+	s.shortcut(name, fyne.KeyModifierShortcutDefault)
 }
 
 // shortcut is a shortcut whose key is held down.

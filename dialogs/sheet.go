@@ -84,7 +84,6 @@ func newSheet(lines []prompt.Line, original string) *sheet {
 	return s
 }
 
-// show makes o, which draws text, the content of s.
 func (s *sheet) show(text sheetText, o fyne.CanvasObject) {
 	s.text, s.scroll = text, &scrollArea{container.NewVScroll(o)}
 	s.scroll.OnScrolled = func(fyne.Position) { s.scrolled() }
@@ -111,7 +110,6 @@ func (s *sheet) attach(w *window, onSeen func()) {
 	}
 }
 
-// colour computes the colours of the text, which takes a while, and returns a function that shows them.
 func (s *sheet) colour() (show func()) {
 	inks := prompt.Colours(s.lines, inksIn)
 	return func() {
@@ -130,7 +128,6 @@ func (s *sheet) scrolled() {
 	s.noteSeen()
 }
 
-// noteSeen records what is completely in view now.
 func (s *sheet) noteSeen() {
 	_, end := s.text.extent()
 	wasRead, wasUnread := s.read, s.unread
@@ -161,7 +158,6 @@ func (s *sheet) noteSeen() {
 	}
 }
 
-// showNextPart scrolls to the first part that has not been in view.
 func (s *sheet) showNextPart() {
 	s.scroll.scrollBy(s.text.top(s.seen.firstGap()) - s.scroll.Offset.Y)
 }
@@ -317,7 +313,6 @@ func (p *sheetPage) unseen(seen seenRanges) (lines, of int) {
 	return lines, of
 }
 
-// selection is the text between two positions.
 type selection struct{ anchor, cursor int }
 
 func (s selection) ordered() (from, to int) { return min(s.anchor, s.cursor), max(s.anchor, s.cursor) }
@@ -360,7 +355,6 @@ func pieces(spans []safetext.Span, from, to int) iter.Seq2[safetext.Span, string
 	}
 }
 
-// pieces yields the drawn text of a row.
 func (p *sheetPage) pieces(r sheetRow) iter.Seq2[safetext.Span, string] {
 	start := r.base + r.before
 	return pieces(p.sheet.lines[r.line].Spans[r.span:], r.from-start, r.to-start)

@@ -64,7 +64,6 @@ func (p *sheetPage) face(style prompt.LineStyle) *face {
 	return f
 }
 
-// restyle drops everything that depends on the theme.
 func (p *sheetPage) restyle() {
 	p.drawn = nil
 	if p.face(prompt.LineText).size == theme.SizeForWidget(theme.SizeNameText, p.sheet) { // only the colours have changed
@@ -167,7 +166,6 @@ func (p *sheetPage) wrapLine(index int, l prompt.Line) {
 	}
 }
 
-// leadWidth returns the width of the margin left of the text of l.
 func (p *sheetPage) leadWidth(l prompt.Line) float32 {
 	if l.Lead == "" {
 		return 0
@@ -252,7 +250,6 @@ func (r pageRenderer) Objects() []fyne.CanvasObject {
 	return objects
 }
 
-// rowDrawer makes the objects of one row, from left to right.
 type rowDrawer struct {
 	page    *sheetPage
 	row     sheetRow
@@ -291,7 +288,6 @@ func (d *rowDrawer) changed() {
 // Opacity of the backgrounds of changed lines, and of changed words on these.
 const changedLineTint, changedWordTint = 0x1c, 0x28
 
-// across returns the width of the background of a row.
 func (d *rowDrawer) across() float32 { return d.page.width - scrollbarRoom/2 }
 
 func (d *rowDrawer) rectangle(x, width, radius float32, fill color.Color) {
@@ -321,7 +317,6 @@ func (d *rowDrawer) selected() {
 	d.rectangle(left, right-left, 0, colorOf(d.page.sheet, theme.ColorNameSelection))
 }
 
-// lead draws the number of the line, or a sign that the row continues one.
 func (d *rowDrawer) lead() {
 	if d.line.Lead == "" {
 		return

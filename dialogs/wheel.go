@@ -82,7 +82,6 @@ func (f *fieldRenderer) Layout(size fyne.Size) {
 	f.wheel.Resize(size)
 }
 
-// fits reports whether the field shows all of its text.
 func (f *fieldRenderer) fits() bool {
 	return f.text == nil || f.text.Content == nil || f.text.Content.MinSize().Height <= f.text.Size().Height
 }

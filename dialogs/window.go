@@ -72,14 +72,13 @@ func (w *window) warm() {
 
 // watchSize fills its container, and calls changed when its size changes.
 type watchSize struct {
+	fixed
 	size    fyne.Size
 	changed func()
 }
 
-func (l *watchSize) MinSize(objects []fyne.CanvasObject) fyne.Size { return fixed{}.MinSize(objects) }
-
 func (l *watchSize) Layout(objects []fyne.CanvasObject, size fyne.Size) {
-	fixed{}.Layout(objects, size)
+	l.fixed.Layout(objects, size)
 	if l.size != size {
 		l.size = size
 		l.changed()
@@ -144,7 +143,9 @@ func (w *window) show(e *entry) {
 	if w.p.now().Sub(w.interruptedAt) < recently {
 		w.hold()
 	}
-	pg.noteShown(w.p.now())
+	if pg.shownAt.IsZero() {
+		pg.shownAt = w.p.now()
+	}
 }
 
 // resize makes the window large enough for its prompt, but not smaller while it is visible, since that would move the
@@ -165,7 +166,6 @@ func (w *window) resize(wanted fyne.Size) {
 // handTime is how long after a change by nod a new size does not count as the user's.
 const handTime = 2 * time.Second
 
-// sameSize reports whether two sizes of a window are equal except for rounding to pixels.
 func sameSize(a, b fyne.Size) bool {
 	const rounding = 2
 	return math.Abs(float64(a.Width-b.Width)) <= rounding && math.Abs(float64(a.Height-b.Height)) <= rounding
@@ -187,7 +187,6 @@ func (w *window) hasLastSize() bool {
 	return sameSize(w.win.Canvas().Size(), w.lastSize)
 }
 
-// fit lays the prompt out again after a change of its size.
 func (w *window) fit() {
 	if w.page != nil {
 		w.resize(w.measure(w.page))
@@ -216,7 +215,6 @@ func (w *window) measure(pg *page) (size fyne.Size) {
 	return size
 }
 
-// offscreen runs f, which lays something out only to measure it, so that nothing counts as seen.
 func (w *window) offscreen(f func()) {
 	before := w.measuring
 	w.measuring = true
@@ -235,7 +233,6 @@ func (w *window) startSettling() { w.settlesAt = w.p.now().Add(settleTime) }
 // settleTime is the longest time that a window manager takes to size a window.
 const settleTime = 250 * time.Millisecond
 
-// raise brings the window to the front if it shows a prompt.
 func (w *window) raise() {
 	switch {
 	case w.page == nil:
@@ -262,7 +259,6 @@ func (w *window) restore() {
 
 func (w *window) takesFocus() bool { return w.p.options.Config().Appear == config.AppearFocused }
 
-// appear shows the window, also if it is minimized or on another workspace.
 func (w *window) appear(size fyne.Size, focus bool) {
 	HideWindow(w.win)
 	w.startSettling()
@@ -304,12 +300,6 @@ func (w *window) saveDraft() {
 }
 
 func (w *window) build(e *entry) *page {
-	p := w.newPage(e)
-	p.restore(w.p.options.Draft(e.request.ID))
-	return p
-}
-
-func (w *window) newPage(e *entry) *page {
 	p := newPage(w, e)
 	switch b := e.request.Body.(type) {
 	case interact.Approve:
@@ -321,6 +311,7 @@ func (w *window) newPage(e *entry) *page {
 	default:
 		newAskPage(p, b.(api.Ask))
 	}
+	p.restore(w.p.options.Draft(e.request.ID))
 	return p
 }
 
@@ -394,7 +385,6 @@ func (w *window) mayRefuse() bool {
 	return true
 }
 
-// escape undoes one step; if there is none, it closes the window.
 func (w *window) escape() {
 	switch {
 	case w.menu != nil:
@@ -433,7 +423,6 @@ func (w *window) step(by int) {
 	w.update()
 }
 
-// disturb restarts the wait because something in the window changed.
 func (w *window) disturb() {
 	w.arm.disturb()
 	w.rearm()
@@ -449,7 +438,9 @@ func (w *window) rearm() {
 		w.arm.setSeen(w.page.isRead())
 	}
 	w.arm.heartbeat()
-	w.page.noteArmed(w.p.now(), w.arm.armed())
+	if w.arm.armed() && w.page.armedAt.IsZero() {
+		w.page.armedAt = w.p.now()
+	}
 	w.page.yes.setReady(w.arm.armed(), w.note())
 	if a := w.page.approval; a != nil && a.alternative != nil {
 		a.alternative.setReady(w.arm.armed(), a.alternative.hint)
@@ -491,7 +482,6 @@ func (w *window) note() string {
 // when the keyboard has moved.
 const settling = 10 * time.Second
 
-// tick updates what changes as time goes by.
 func (w *window) tick() {
 	stop(w.tickTimer)
 	if w.page == nil {
@@ -581,7 +571,6 @@ func (w *window) scroll(ev *fyne.KeyEvent) {
 	}
 }
 
-// enter moves the focus to a widget that has just appeared.
 func (w *window) enter(f fyne.Focusable) { w.win.Canvas().Focus(f) }
 
 // noteTyping records that the user types, or picks by key. A user who is already typing may have meant another window
@@ -671,7 +660,6 @@ func (w *window) ageOf(e *entry) string {
 	return age
 }
 
-// denySession denies all approvals of the session of e and closes its questions unanswered.
 func (w *window) denySession(e *entry) {
 	w.arm.block()
 	others := slices.DeleteFunc(w.p.queue.ofSession(e), func(x *entry) bool { return x == e })

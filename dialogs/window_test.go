@@ -309,8 +309,8 @@ func TestHeldChordAnswersOne(t *testing.T) {
 	s.wantOutcome("1", api.Denied)
 	for range 100 {
 		s.pass(40 * time.Millisecond)
-		s.shortcut(fyne.KeyD, commandKey())
-		s.shortcut(fyne.KeyReturn, commandKey())
+		s.shortcut(fyne.KeyD, fyne.KeyModifierShortcutDefault)
+		s.shortcut(fyne.KeyReturn, fyne.KeyModifierShortcutDefault)
 		s.repeat(fyne.KeyEscape)
 	}
 	s.wantOpen("2")
@@ -336,7 +336,7 @@ func TestChordHeldOver(t *testing.T) {
 			s.chord(fyne.KeyD) // as which the next repeat comes to a window that has just got the focus
 			for range 50 {
 				s.pass(40 * time.Millisecond)
-				s.shortcut(fyne.KeyD, commandKey())
+				s.shortcut(fyne.KeyD, fyne.KeyModifierShortcutDefault)
 			}
 			s.wantOpen("2")
 			s.chord(fyne.KeyD)
@@ -382,7 +382,7 @@ func TestStepKeys(t *testing.T) {
 		modifier fyne.KeyModifier
 	}{
 		{fyne.KeyTab, ctrl}, {fyne.KeyTab, ctrl | fyne.KeyModifierShift}, {fyne.KeyPageDown, ctrl}, {fyne.KeyPageUp, ctrl},
-		{fyne.KeyPeriod, commandKey()}, {fyne.KeyComma, commandKey()},
+		{fyne.KeyPeriod, fyne.KeyModifierShortcutDefault}, {fyne.KeyComma, fyne.KeyModifierShortcutDefault},
 	} {
 		before := s.page()
 		s.shortcut(press.key, press.modifier)

@@ -104,11 +104,6 @@ func (l besides) Layout(objects []fyne.CanvasObject, size fyne.Size) {
 	objects[1].Move(fyne.NewPos(size.Width-control.Width, max((size.Height-control.Height)/2, 0)))
 }
 
-// Wide gives an object exactly that width.
-func Wide(width float32, o fyne.CanvasObject) fyne.CanvasObject {
-	return dialogs.Sized(width, 0, o)
-}
-
 func EffectBadge(e policy.Effect) fyne.CanvasObject {
 	color := cmp.Or(map[policy.Effect]fyne.ThemeColorName{
 		policy.Allow: theme.ColorNameSuccess, policy.Sandbox: theme.ColorNamePrimary, policy.Deny: theme.ColorNameError,

@@ -61,9 +61,3 @@ func Fetch[T any](k *Worker, get func(context.Context) (T, error), show func(T, 
 		return func() { show(got, err) }
 	})
 }
-
-// FetchLatest is Fetch in place of the current job, which it cancels.
-func FetchLatest[T any](k *Worker, get func(context.Context) (T, error), show func(T, error)) {
-	k.Drop()
-	Fetch(k, get, show)
-}

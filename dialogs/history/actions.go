@@ -97,7 +97,8 @@ type proposal struct {
 
 func (a *actions) propose(effect policy.Effect) {
 	call, rule, now := a.call(), a.entry.Rule, a.win.now()
-	controls.FetchLatest(&a.work, func(ctx context.Context) (proposal, error) {
+	a.work.Drop()
+	controls.Fetch(&a.work, func(ctx context.Context) (proposal, error) {
 		s, err := a.win.opts.Operator.State(ctx)
 		if err != nil {
 			return proposal{}, err
@@ -148,7 +149,7 @@ func (a *actions) showProposal(p proposal, err error) {
 	}
 	a.showCard(append(words, buttons)...)
 	if save != nil {
-		a.win.win.Canvas().Focus(save)
+		a.win.Win.Canvas().Focus(save)
 	}
 }
 

@@ -188,8 +188,8 @@ func (c *changes) confirm(run snapshot.Run, plan operator.TakeBack, err error) {
 	}
 	main := controls.MainButton(name, theme.ConfirmIcon(), func() { c.takeBack(run, plan) })
 	c.propose(append(words, dialogs.Row(8, c.closing(lang.L("Cancel")), main))...)
-	c.win.win.Canvas().Focus(main)
-	c.win.After(controls.Pace, func() { controls.Reveal(main) }) // once it has its place
+	c.win.Win.Canvas().Focus(main)
+	c.win.Reveal(main)
 }
 
 // leftAlone names the files that stay as they are.
@@ -242,7 +242,7 @@ func (c *changes) takeBack(run snapshot.Run, plan operator.TakeBack) {
 		return err
 	}, func(err error) {
 		if seq != c.seq { // the user looks at another entry
-			c.win.banner.Fail(err)
+			c.win.Fail(err)
 			return
 		}
 		switch {

@@ -55,7 +55,8 @@ func (d *detail) say(s string, i widget.Importance) {
 }
 
 func (d *detail) open(seq int64) {
-	controls.FetchLatest(&d.work, func(ctx context.Context) (history.Entry, error) {
+	d.work.Drop()
+	controls.Fetch(&d.work, func(ctx context.Context) (history.Entry, error) {
 		return d.win.opts.Operator.Entry(ctx, seq)
 	}, func(e history.Entry, err error) {
 		if err != nil {
@@ -151,10 +152,10 @@ func (d *detail) toggle() {
 func (d *detail) copy() {
 	text, err := json.MarshalIndent(d.entry, "", "  ")
 	if err != nil {
-		d.win.banner.Fail(err)
+		d.win.Fail(err)
 		return
 	}
-	d.win.app.Clipboard().SetContent(string(text))
+	d.win.App.Clipboard().SetContent(string(text))
 }
 
 type detailSection struct {
@@ -174,7 +175,7 @@ const factWidth = 128
 func fact(name, value string) fyne.CanvasObject {
 	l := dialogs.Lines(value, theme.SizeNameCaptionText, widget.MediumImportance)
 	label := dialogs.Lines(name, theme.SizeNameCaptionText, widget.LowImportance)
-	return container.NewBorder(nil, nil, controls.Wide(factWidth, dialogs.Tight(label)), nil, dialogs.Tight(l))
+	return container.NewBorder(nil, nil, dialogs.Sized(factWidth, 0, dialogs.Tight(label)), nil, dialogs.Tight(l))
 }
 
 func (d *detail) sections(e history.Entry) []detailSection {
@@ -204,7 +205,7 @@ func (d *detail) why(e history.Entry) detailSection {
 	if approve, isCall := r.Request.Body.(interact.Approve); isCall {
 		s.add(lang.L("Agent says"), safetext.Line(approve.Description, textLimit))
 	}
-	s.add(lang.L("Facts shown"), own(strings.Join(r.Answer.Shown.Facts, " · ")))
+	s.add(lang.L("Facts shown"), safetext.Line(strings.Join(r.Answer.Shown.Facts, " · "), textLimit))
 	s.add(lang.L("Reason given"), safetext.Line(r.Answer.Reason, textLimit))
 	if r.Answer.Scope != "" && r.Answer.Scope != policy.Once {
 		s.add(lang.L("Kept"), controls.ScopeName(r.Answer.Scope))
@@ -224,15 +225,6 @@ func couldChange(c policy.Confinement) string {
 		return lang.L("files in {{.Project}}", project)
 	}
 	return lang.L("files in {{.Project}}, and its git repository", project)
-}
-
-// own renders words that nod itself recorded. Hidden characters, which nod never writes, are escaped.
-func own(words string) string {
-	words = strings.ReplaceAll(words, "−", "-") // this one has a glyph in every font
-	if safetext.HasHidden(words) {
-		return safetext.Line(words, textLimit)
-	}
-	return words
 }
 
 // canShow reports whether the settings can show what decided: reasons of nod itself and classes are not rules.

@@ -57,7 +57,7 @@ type choice struct {
 func newEntriesPage(w *Window) *entriesPage {
 	p := &entriesPage{win: w, chips: dialogs.Row(6), status: controls.NewRemark(widget.LowImportance)}
 	p.facets.Aside = w.Aside
-	p.search = controls.NewTextField(w.typedShortcut, false)
+	p.search = controls.NewTextField(w.Shortcut, false)
 	p.search.SetPlaceHolder(lang.L("Search…"))
 	p.search.OnChanged = func(string) { p.find() }
 	p.search.Escape = p.clear
@@ -68,7 +68,7 @@ func newEntriesPage(w *Window) *entriesPage {
 	p.empty = dialogs.Lines("", theme.SizeNameText, widget.LowImportance)
 	p.empty.Alignment = fyne.TextAlignCenter
 
-	first := container.NewBorder(nil, nil, nil, dialogs.Row(8, p.asked, controls.Wide(150, p.times)), p.search)
+	first := container.NewBorder(nil, nil, nil, dialogs.Row(8, p.asked, dialogs.Sized(150, 0, p.times)), p.search)
 	var selects []fyne.CanvasObject
 	for _, c := range p.choices {
 		selects = append(selects, c.Select)
@@ -298,7 +298,7 @@ func (p *entriesPage) clear() bool {
 }
 
 func (p *entriesPage) toList() {
-	p.win.win.Canvas().Focus(p.list)
+	p.win.Win.Canvas().Focus(p.list)
 	if p.list.selected() < 0 {
 		p.list.step(0, +1)
 	}

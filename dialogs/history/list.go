@@ -136,7 +136,8 @@ func (l *entryList) fill(i widget.ListItemID, o fyne.CanvasObject) {
 func (l *entryList) fetch(before int64, show func(history.Page, error)) {
 	q := l.query
 	q.Before = before
-	controls.FetchLatest(&l.next, func(ctx context.Context) (history.Page, error) {
+	l.next.Drop()
+	controls.Fetch(&l.next, func(ctx context.Context) (history.Page, error) {
 		return l.win.opts.Operator.History(ctx, q)
 	}, show)
 }
@@ -204,4 +205,4 @@ func (l *entryList) step(to, by int) {
 	}
 }
 
-func (l *entryList) TypedShortcut(s fyne.Shortcut) { l.win.typedShortcut(s) }
+func (l *entryList) TypedShortcut(s fyne.Shortcut) { l.win.Shortcut(s) }

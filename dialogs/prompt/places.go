@@ -58,7 +58,7 @@ func FromHome(path string) string {
 	if err != nil || dir == "" || dir == "/" {
 		return path
 	}
-	if rest, inside := strings.CutPrefix(path, dir); inside && (rest == "" || rest[0] == '/') {
+	if rest, inside := strings.CutPrefix(path, dir); inside && (rest == "" || os.IsPathSeparator(rest[0])) {
 		return "~" + rest
 	}
 	return path

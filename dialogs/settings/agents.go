@@ -2,7 +2,6 @@ package settings
 
 import (
 	"context"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -17,6 +16,7 @@ import (
 	"nod/assets"
 	"nod/dialogs"
 	"nod/dialogs/controls"
+	"nod/dialogs/prompt"
 	"nod/dialogs/safetext"
 	"nod/interact"
 	"nod/ipc/operator"
@@ -362,18 +362,18 @@ func (c *agentCard) propose(p setUpChange) {
 				c.close()
 				return
 			}
-			c.open(c.planned(p, m.Home, changes))
+			c.open(c.planned(p, changes))
 		}
 	})
 }
 
-func (c *agentCard) planned(p setUpChange, home string, changes []agent.Change) fyne.CanvasObject {
+func (c *agentCard) planned(p setUpChange, changes []agent.Change) fyne.CanvasObject {
 	rows := dialogs.Column(10)
 	if p.extra != nil {
 		rows.Add(p.extra)
 	}
 	for _, ch := range changes {
-		rows.Add(dialogs.Column(4, controls.Muted(safetext.Line(fromHome(ch.Path, home), controls.QuoteLimit)),
+		rows.Add(dialogs.Column(4, controls.Muted(safetext.Line(prompt.FromHome(ch.Path), controls.QuoteLimit)),
 			dialogs.Sized(0, diffHeight, dialogs.Diff(string(ch.Before), string(ch.After), nil))))
 	}
 	if len(changes) == 0 {
@@ -387,13 +387,6 @@ func (c *agentCard) planned(p setUpChange, home string, changes []agent.Change) 
 	controls.Enable(len(changes) > 0, do)
 	rows.Add(container.NewHBox(do, controls.QuietButton(lang.L("Cancel"), nil, c.close)))
 	return rows
-}
-
-func fromHome(path, home string) string {
-	if rest, inside := strings.CutPrefix(path, home+string(filepath.Separator)); inside && home != "" {
-		return filepath.Join("~", rest)
-	}
-	return path
 }
 
 const diffHeight = 190
@@ -448,12 +441,9 @@ func (c *agentCard) report(steps []agent.Step) {
 	c.open(dialogs.Column(8, rows, container.NewHBox(controls.QuietButton(lang.L("Close"), nil, c.close))))
 }
 
-// layoutTime is how long new objects may take to be laid out.
-const layoutTime = 50 * time.Millisecond
-
 func (c *agentCard) open(o fyne.CanvasObject) {
 	c.fill(dialogs.Padded(8, 14, o))
-	c.win.After(layoutTime, func() { controls.Reveal(c.body) })
+	c.win.Reveal(c.body)
 }
 
 func (c *agentCard) close() { c.fill() }

@@ -80,7 +80,7 @@ func explain(c policy.Class) string {
 func (p *allowPage) confirm(c policy.Class, answer func(yes bool)) {
 	const width, height = 420, 180
 	d := dialog.NewCustomConfirm(lang.L("Stop asking about this?"), lang.L("Stop asking"), lang.L("Cancel"),
-		controls.Paragraph(explain(c), widget.MediumImportance), answer, p.win.win)
+		controls.Paragraph(explain(c), widget.MediumImportance), answer, p.win.Win)
 	d.Resize(fyne.NewSize(width, height))
 	d.Show()
 }
@@ -148,7 +148,7 @@ type ruleList struct {
 func newRuleList(w *Window, edit func(policy.Rule)) *ruleList {
 	l := &ruleList{part: newPart(w), edit: edit}
 	l.add = controls.NewIconButton(lang.L("Add rule"), theme.ContentAddIcon(), func() { edit(policy.Rule{}) })
-	l.filter = controls.NewTextField(w.typedShortcut, false)
+	l.filter = controls.NewTextField(w.Shortcut, false)
 	l.filter.SetPlaceHolder(lang.L("Find a rule"))
 	l.filter.OnChanged = func(string) { l.find() }
 	l.filter.Hide()
@@ -234,7 +234,7 @@ func (l *ruleList) row(r policy.Rule) fyne.CanvasObject {
 			}
 			return nil
 		}, func(err error) {
-			l.win.banner.Fail(err)
+			l.win.Fail(err)
 			if err != nil {
 				on.Checked = !want
 				on.Refresh()
@@ -246,7 +246,7 @@ func (l *ruleList) row(r policy.Rule) fyne.CanvasObject {
 		l.win.change(func(c *config.Config) error {
 			c.Policy.Rules = slices.DeleteFunc(c.Policy.Rules, func(o policy.Rule) bool { return o.ID == r.ID })
 			return nil
-		}, l.win.banner.Fail)
+		}, l.win.Fail)
 	})
 	controls.Enable(l.editable, on, edit, remove)
 

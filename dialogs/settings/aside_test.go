@@ -10,7 +10,6 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/test"
 
-	"nod/dialogs/controls"
 	"nod/dialogs/dialogstest"
 	"nod/policy"
 )
@@ -26,12 +25,12 @@ func TestNothingWaitsForTheOperator(t *testing.T) {
 	live(t, o, func(w *Window, ui func(func())) {
 		o.stop()
 		ui(func() { w.Show(false) })
-		if w.win != nil || !w.Visible() {
+		if w.Win != nil || !w.Visible() {
 			t.Error("it is open before anybody knows what is in it")
 		}
 		o.goOn()
 		ui(func() {})
-		if w.win == nil || !w.general.onTop.check.Checked {
+		if w.Win == nil || !w.general.onTop.check.Checked {
 			t.Fatal("it is not open")
 		}
 		o.stop()
@@ -53,7 +52,7 @@ func TestChangesAreFetchedOnce(t *testing.T) {
 	o := somebody()
 	live(t, o, func(w *Window, ui func(func())) {
 		w.Changed()
-		time.Sleep(2 * controls.Pace)
+		time.Sleep(time.Second)
 		if n := o.calls("State"); n != 0 {
 			t.Errorf("%d fetches for a window that is closed", n)
 		}
@@ -62,7 +61,7 @@ func TestChangesAreFetchedOnce(t *testing.T) {
 		for range 1000 {
 			w.Changed()
 		}
-		time.Sleep(2 * controls.Pace)
+		time.Sleep(time.Second)
 		if n := o.calls("State") - before; n != 1 {
 			t.Errorf("%d fetches after many changes", n)
 		}
@@ -70,7 +69,7 @@ func TestChangesAreFetchedOnce(t *testing.T) {
 		before = o.calls("State")
 		for range 5 {
 			w.Changed()
-			time.Sleep(2 * controls.Pace)
+			time.Sleep(time.Second)
 		}
 		o.goOn()
 		synctest.Wait()
@@ -89,7 +88,7 @@ func TestChangesAreSavedInOrder(t *testing.T) {
 		check := w.general.onTop.check
 		o.stop()
 		w.Changed()
-		time.Sleep(2 * controls.Pace) // a state is on its way that does not know of what follows
+		time.Sleep(time.Second) // a state is on its way that does not know of what follows
 		for range 5 {
 			fyne.Do(func() { test.Tap(check) })
 		}
@@ -116,7 +115,7 @@ func TestAStaleStateIsNotShown(t *testing.T) {
 		check.OnChanged = func(on bool) { shown = append(shown, on); changed(on) }
 		o.stop()
 		w.Changed()
-		time.Sleep(2 * controls.Pace)
+		time.Sleep(time.Second)
 		ui(func() { test.Tap(check) })
 		o.goOn()
 		synctest.Wait()
@@ -133,7 +132,7 @@ func TestClosingSaves(t *testing.T) {
 	live(t, o, func(w *Window, ui func(func())) {
 		ui(func() { w.Show(false) })
 		ui(func() {
-			w.win.Canvas().Focus(w.general.timeout)
+			w.Win.Canvas().Focus(w.general.timeout)
 			w.general.timeout.SetText("2m")
 			w.close()
 		})
@@ -149,7 +148,7 @@ func TestSuggestionsAreGivenUp(t *testing.T) {
 	live(t, o, func(w *Window, ui func(func())) {
 		ui(func() { w.Show(false) })
 		w.Changed()
-		time.Sleep(2 * controls.Pace)
+		time.Sleep(time.Second)
 		if n := o.calls("Suggest"); n != 0 {
 			t.Errorf("%d calls for pages that nobody looks at", n)
 		}

@@ -173,7 +173,7 @@ func (e *editor) build(r policy.Rule) {
 }
 
 func (e *editor) textLine(l formLine) fyne.CanvasObject {
-	t := controls.NewTextField(e.win.typedShortcut, l.text == nil || l.verbatim())
+	t := controls.NewTextField(e.win.Shortcut, l.text == nil || l.verbatim())
 	t.SetPlaceHolder(l.hint)
 	if t.MultiLine {
 		t.SetMinRowsVisible(2)

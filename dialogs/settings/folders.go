@@ -31,7 +31,7 @@ type listEditor[T comparable] struct {
 func newListEditor[T comparable](w *Window, none string, of func(*config.Config) *[]T,
 	read func(typed string) (T, error), words func(T) fyne.CanvasObject) *listEditor[T] {
 	l := &listEditor[T]{part: newPart(w), none: none, of: of, read: read, words: words}
-	l.entry = controls.NewTextField(w.typedShortcut, false)
+	l.entry = controls.NewTextField(w.Shortcut, false)
 	l.entry.OnSubmitted = func(string) { l.save() }
 	l.entry.OnChanged = func(string) { l.problem.Say("") }
 	l.add = controls.NewIconButton(lang.L("Add"), theme.ContentAddIcon(), l.save)

@@ -13,6 +13,7 @@ import (
 	"fyne.io/fyne/v2/lang"
 	"fyne.io/fyne/v2/widget"
 
+	"nod/dialogs"
 	"nod/dialogs/controls"
 	"nod/dialogs/prompt"
 	"nod/ipc/operator"
@@ -224,7 +225,7 @@ func newPauseRow(w *Window) *pauseRow {
 	})
 	r.settingRow = newSettingRow(lang.L("Pause"),
 		lang.L("While nod is paused, nobody can ask you anything. Rules still apply."),
-		controls.Wide(controlWidth, r.pick))
+		dialogs.Sized(controlWidth, 0, r.pick))
 	return r
 }
 
@@ -282,7 +283,7 @@ func newChoiceRow(w *Window, width float32, name, hint string, options []option,
 		}
 	})
 	r.offer(options)
-	r.settingRow = newSettingRow(name, hint, controls.Wide(width, r.pick))
+	r.settingRow = newSettingRow(name, hint, dialogs.Sized(width, 0, r.pick))
 	return r
 }
 
@@ -329,7 +330,7 @@ type savedEntry struct {
 
 func newSavedEntry(w *Window, name, hint string, get func(*config.Config) string,
 	set func(*config.Config, string) error) *savedEntry {
-	e := &savedEntry{TextField: controls.TextField{Shortcut: w.typedShortcut}, win: w, get: get, set: set}
+	e := &savedEntry{TextField: controls.TextField{Shortcut: w.Shortcut}, win: w, get: get, set: set}
 	e.Self = e
 	e.Escape = func() bool {
 		changed := e.Text != e.saved
@@ -345,7 +346,7 @@ func newSavedEntry(w *Window, name, hint string, get func(*config.Config) string
 		}
 	}
 	e.OnSubmitted = func(string) { e.commit() }
-	e.settingRow = newSettingRow(name, hint, controls.Wide(controlWidth, e))
+	e.settingRow = newSettingRow(name, hint, dialogs.Sized(controlWidth, 0, e))
 	return e
 }
 

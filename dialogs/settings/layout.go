@@ -99,7 +99,7 @@ func (w atMost) Layout(objects []fyne.CanvasObject, size fyne.Size) {
 
 // topLeft puts an object at the upper left of a column.
 func topLeft(width float32, o fyne.CanvasObject) fyne.CanvasObject {
-	return controls.Wide(width, container.NewHBox(container.NewVBox(o)))
+	return dialogs.Sized(width, 0, container.NewHBox(container.NewVBox(o)))
 }
 
 func badged(e policy.Effect, words fyne.CanvasObject) fyne.CanvasObject {

@@ -254,7 +254,7 @@ func (p *machinesPage) name(j operator.Joining) {
 	p.naming = nil
 	p.problem.Say("")
 	if j.Key != (remote.Key{}) {
-		field := controls.NewTextField(p.win.typedShortcut, false)
+		field := controls.NewTextField(p.win.Shortcut, false)
 		field.SetPlaceHolder(lang.L("Name"))
 		field.SetText(suggestedName(j.Hello.Name))
 		field.OnSubmitted = func(string) { p.pair() }
@@ -262,7 +262,7 @@ func (p *machinesPage) name(j operator.Joining) {
 	}
 	p.draw()
 	if p.naming != nil {
-		p.win.win.Canvas().Focus(p.naming.name)
+		p.win.Win.Canvas().Focus(p.naming.name)
 	}
 }
 
@@ -467,7 +467,7 @@ func roleName(r remote.Role) string {
 }
 
 func copyButton(w *Window, text string) *controls.Button {
-	return controls.QuietButton("", theme.ContentCopyIcon(), func() { w.app.Clipboard().SetContent(text) })
+	return controls.QuietButton("", theme.ContentCopyIcon(), func() { w.App.Clipboard().SetContent(text) })
 }
 
 // drawServer shows the state of the NATS connection, and the command that starts a relay.

@@ -14,7 +14,7 @@ import (
 
 	"nod/dialogs"
 	"nod/dialogs/controls"
-	"nod/policy"
+	"nod/dialogs/prompt"
 )
 
 // typedFolder converts a typed folder to the form of the policy file.
@@ -41,7 +41,7 @@ func (w *Window) chooseFolder(chosen func(folder string)) {
 			case err != nil:
 				w.fyneFolder(chosen)
 			case folder != "":
-				chosen(fromHome(folder, policy.DefaultPlaces().Home))
+				chosen(prompt.FromHome(folder))
 			}
 		})
 	})
@@ -64,11 +64,11 @@ func (w *Window) fyneFolder(chosen func(folder string)) {
 	d := dialog.NewFolderOpen(func(folder fyne.ListableURI, err error) {
 		switch {
 		case err != nil:
-			w.banner.Fail(err)
+			w.Fail(err)
 		case folder != nil:
-			chosen(fromHome(folder.Path(), policy.DefaultPlaces().Home))
+			chosen(prompt.FromHome(folder.Path()))
 		}
-	}, w.win)
+	}, w.Win)
 	d.Show()
-	d.Resize(w.win.Canvas().Size())
+	d.Resize(w.Win.Canvas().Size())
 }

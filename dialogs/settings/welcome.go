@@ -64,7 +64,7 @@ func picture() fyne.CanvasObject {
 		withEffect(policy.Ask, controls.Muted(lang.L("For everything else, you see exactly what it is and answer."))),
 		withEffect(policy.Deny, controls.Muted(lang.L("Your rules forbid it: it never runs."))))
 	left := dialogs.Row(8,
-		container.NewCenter(controls.Wide(160, asks)), arrow(), container.NewCenter(nodIcon(48)), arrow())
+		container.NewCenter(dialogs.Sized(160, 0, asks)), arrow(), container.NewCenter(nodIcon(48)), arrow())
 	return card(dialogs.Padded(14, 14, container.NewBorder(nil, nil, container.NewCenter(left), nil,
 		container.NewBorder(nil, nil, dialogs.Row(6), nil, outcomes))))
 }

@@ -30,7 +30,7 @@ func welcomed(t *testing.T, o *fakeOperator, theme string) *Window {
 			Files: 9, Counts: replay.Counts{Calls: 1204, Asked: 71, Always: 19}, Rules: &replay.Rules{},
 		}, nil
 	}
-	w.win.Resize(fyne.NewSize(900, 600))
+	w.Win.Resize(fyne.NewSize(900, 600))
 	return w
 }
 
@@ -42,7 +42,7 @@ func TestTheWelcome(t *testing.T) {
 	if w.main.Visible() || !w.welcome.content.Visible() || w.title() != welcomeTitle {
 		t.Error("the settings are in view")
 	}
-	if m := w.win.Content().MinSize(); m.Width > 640 || m.Height > 330 {
+	if m := w.Win.Content().MinSize(); m.Width > 640 || m.Height > 330 {
 		t.Errorf("it needs %v", m)
 	}
 	if n := len(w.welcome.agents.found.Objects); n != 2 {

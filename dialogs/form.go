@@ -123,7 +123,7 @@ func (f *formPage) affirm() {
 func (f *formPage) touchedBy(v *questionView) func() {
 	return func() {
 		f.lastAnswered = v.question.ID
-		if v.hasProblem() {
+		if v.note.Visible() {
 			v.setProblem("")
 		}
 		f.touched()
@@ -210,5 +210,3 @@ func (v *questionView) setProblem(s string) {
 	SetVisible(v.note, s != "")
 	SetVisible(v.hintNote, s == "" && v.hint.Text != "")
 }
-
-func (v *questionView) hasProblem() bool { return v.note.Visible() }

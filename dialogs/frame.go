@@ -16,12 +16,6 @@ type textFrame struct {
 	scroll  *scrollArea // moved by arrow and page keys
 }
 
-func newTextFrame(w *window, content fyne.CanvasObject) *textFrame {
-	f := &textFrame{content: content}
-	f.extend(f, w)
-	return f
-}
-
 func (f *textFrame) CreateRenderer() fyne.WidgetRenderer {
 	ring := canvas.NewRectangle(color.Transparent)
 	return newPainted(container.NewStack(f.content, ring), func() {

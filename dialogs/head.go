@@ -31,7 +31,10 @@ func newHead(w *window, e *entry) *head {
 		queue: newIconButton(w, "", "", func() { w.openQueue(e) }),
 		more:  newIconButton(w, "", theme.IconNameMoreHorizontal, func() { w.openMore(e) }),
 	}
-	stripe := stripeOf(e)
+	stripe := theme.ColorNamePrimary
+	if e.request.Body.Kind() == api.KindApprove {
+		stripe = ClassColor(e.why.Class)
+	}
 	text := Column(3, newSentence(said), newBrief(w, originParts(said.Origin)...).object)
 	h.icon = widget.NewIcon(theme.NewColoredResource(theme.DefaultTheme().Icon(iconOf(e.request)), stripe))
 	h.tile = newTint(stripe, 0x22, 9, Padded(8, 8, container.New(fixed{width: 22, height: 22}, h.icon)))
@@ -76,13 +79,6 @@ func (h *head) setPosition(place, of int) bool {
 	h.queue.setText(where)
 	SetVisible(h.queue, where != "")
 	return true
-}
-
-func stripeOf(e *entry) fyne.ThemeColorName {
-	if e.request.Body.Kind() == api.KindApprove {
-		return ClassColor(e.why.Class)
-	}
-	return theme.ColorNamePrimary
 }
 
 func iconOf(r interact.Request) fyne.ThemeIconName {

@@ -102,7 +102,9 @@ func (w *window) typedKey(ev *fyne.KeyEvent) {
 			w.openMore(w.page.entry)
 		}
 	case fyne.KeyPageUp, fyne.KeyPageDown, fyne.KeyHome, fyne.KeyEnd:
-		w.scroll(ev)
+		if w.page != nil && w.menu == nil {
+			w.page.text.TypedKey(ev)
+		}
 	}
 }
 
@@ -156,7 +158,7 @@ func (f *field) TypedKey(ev *fyne.KeyEvent) {
 }
 
 func (f *field) CreateRenderer() fyne.WidgetRenderer {
-	f.drawn = newFieldRenderer(f.Entry.CreateRenderer(), f.w.wheeled)
+	f.drawn = NewField(f.Entry.CreateRenderer(), f.w.wheeled)
 	return f.drawn
 }
 

@@ -286,13 +286,10 @@ func (w *window) askToOpen(u *url.URL, target string) {
 }
 
 func codeBlock(code string) fyne.CanvasObject {
-	return inset(newTint(ColorPaper, 0xff, theme.InputRadiusSize(), richText(codeSegments(code))))
-}
-
-func codeSegments(code string) []widget.RichTextSegment {
 	style := widget.RichTextStyleInline
 	style.TextStyle = fyne.TextStyle{Monospace: true}
-	return spanSegments(safetext.Render(strings.TrimRight(code, "\n")), style)
+	segments := spanSegments(safetext.Render(strings.TrimRight(code, "\n")), style)
+	return inset(newTint(ColorPaper, 0xff, theme.InputRadiusSize(), richText(segments)))
 }
 
 func inset(o fyne.CanvasObject) fyne.CanvasObject {

@@ -124,10 +124,11 @@ func (p *page) setHints(v bool) {
 
 // rows makes a body that scrolls as a whole. It starts with text, which gets the focus first.
 func (p *page) rows(text fyne.CanvasObject) *lazyColumn {
-	frame := newTextFrame(p.w, Padded(6, 8, text))
 	c := newLazyColumn(0, 12, 10)
+	frame := &textFrame{content: Padded(6, 8, text), scroll: c.scroll}
+	frame.extend(frame, p.w)
 	c.add(frame, frame.MinSize().Height)
-	p.column, frame.scroll, p.text = c, c.scroll, frame
+	p.column, p.text = c, frame
 	return c
 }
 

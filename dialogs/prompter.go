@@ -98,7 +98,9 @@ func (p *Prompter) Prepare() {
 	p.post(func() {
 		loadFonts()
 		p.ensureWindow()
-		p.window.warm()
+		// An invisible prompt loads the fonts, which takes a while the first time.
+		body := interact.Approve{Tool: "warm", Input: []byte(`{"command":"true"}`)}
+		p.window.measure(p.window.build(&entry{request: interact.Request{Body: body}}))
 	})
 }
 

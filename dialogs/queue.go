@@ -64,10 +64,6 @@ func (q *queue) waiting() []*entry {
 	return slices.DeleteFunc(slices.Clone(q.entries), (*entry).isSnoozed)
 }
 
-func (q *queue) snoozed() []*entry {
-	return slices.DeleteFunc(slices.Clone(q.entries), func(e *entry) bool { return !e.isSnoozed() })
-}
-
 // bySession lists the entries that are not snoozed, those of a session together, oldest first.
 func (q *queue) bySession() []*entry {
 	list := q.waiting()

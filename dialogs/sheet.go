@@ -79,7 +79,8 @@ func newSheet(lines []prompt.Line, original string) *sheet {
 	s := &sheet{original: original, ground: ColorPaper, pad: sheetPad}
 	s.lines, s.capped = prompt.TooLong(lines)
 	s.mustRead = len(s.lines)
-	s.page = newSheetPage(s)
+	s.page = &sheetPage{sheet: s, faces: map[prompt.LineStyle]*face{}}
+	s.page.ExtendBaseWidget(s.page)
 	s.show(s.page, s.page)
 	return s
 }

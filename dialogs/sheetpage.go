@@ -42,12 +42,6 @@ const (
 	leadGap       = 4  // between line number and text
 )
 
-func newSheetPage(s *sheet) *sheetPage {
-	p := &sheetPage{sheet: s, faces: map[prompt.LineStyle]*face{}}
-	p.ExtendBaseWidget(p)
-	return p
-}
-
 func (p *sheetPage) face(style prompt.LineStyle) *face {
 	if f := p.faces[style]; f != nil {
 		return f
@@ -265,7 +259,7 @@ var changeColors = map[prompt.LineStyle]fyne.ThemeColorName{
 
 func (d *rowDrawer) background() {
 	if name, colored := changeColors[d.line.Style]; colored {
-		d.rectangle(0, d.across(), 0, tint(colorOf(d.page.sheet, name), changedLineTint))
+		d.rectangle(0, d.page.width-scrollbarRoom/2, 0, tint(colorOf(d.page.sheet, name), changedLineTint))
 	}
 }
 
@@ -287,8 +281,6 @@ func (d *rowDrawer) changed() {
 
 // Opacity of the backgrounds of changed lines, and of changed words on these.
 const changedLineTint, changedWordTint = 0x1c, 0x28
-
-func (d *rowDrawer) across() float32 { return d.page.width - scrollbarRoom/2 }
 
 func (d *rowDrawer) rectangle(x, width, radius float32, fill color.Color) {
 	d.fill(fyne.NewPos(x, d.row.y), fyne.NewSize(width, d.row.height), radius, fill)

@@ -50,11 +50,7 @@ type fieldRenderer struct {
 }
 
 // NewField adds the wheel to a renderer of Fyne; around scrolls what is around the field.
-func NewField(r fyne.WidgetRenderer, around func(*fyne.ScrollEvent)) fyne.WidgetRenderer {
-	return newFieldRenderer(r, around)
-}
-
-func newFieldRenderer(r fyne.WidgetRenderer, around func(*fyne.ScrollEvent)) *fieldRenderer {
+func NewField(r fyne.WidgetRenderer, around func(*fyne.ScrollEvent)) *fieldRenderer {
 	f := &fieldRenderer{WidgetRenderer: r}
 	for _, o := range r.Objects() {
 		if s, isScroll := o.(*container.Scroll); isScroll {

@@ -64,12 +64,6 @@ func newWindow(p *Prompter) *window {
 	return w
 }
 
-// warm lays out an invisible prompt: it loads the fonts, which takes a while the first time.
-func (w *window) warm() {
-	body := interact.Approve{Tool: "warm", Input: []byte(`{"command":"true"}`)}
-	w.measure(w.build(&entry{request: interact.Request{Body: body}}))
-}
-
 // watchSize fills its container, and calls changed when its size changes.
 type watchSize struct {
 	fixed
@@ -565,12 +559,6 @@ func (w *window) settleFocus() {
 	}
 }
 
-func (w *window) scroll(ev *fyne.KeyEvent) {
-	if w.page != nil && w.menu == nil {
-		w.page.text.TypedKey(ev)
-	}
-}
-
 func (w *window) enter(f fyne.Focusable) { w.win.Canvas().Focus(f) }
 
 // noteTyping records that the user types, or picks by key. A user who is already typing may have meant another window
@@ -618,10 +606,11 @@ func (w *window) closeMenu() {
 
 func (w *window) openQueue(current *entry) {
 	var items []menuItem
-	snoozed := w.p.queue.snoozed()
+	snoozed := slices.DeleteFunc(slices.Clone(w.p.queue.entries), func(e *entry) bool { return !e.isSnoozed() })
 	for _, e := range append(w.p.queue.bySession(), snoozed...) {
 		items = append(items, menuItem{
-			text: prompt.SummaryOf(e.request), small: w.smallPrint(e), marked: e == current,
+			text: prompt.SummaryOf(e.request), marked: e == current,
+			small:  prompt.SessionOf(e.request.Requester) + " · " + w.ageOf(e) + " · " + riskOf(e),
 			parted: len(snoozed) > 0 && e == snoozed[0], do: func() { w.p.show(e) },
 		})
 	}
@@ -630,10 +619,6 @@ func (w *window) openQueue(current *entry) {
 		do: func() { w.denySession(current) },
 	})
 	w.openMenu(current, current.page.head.queue, items)
-}
-
-func (w *window) smallPrint(e *entry) string {
-	return prompt.SessionOf(e.request.Requester) + " · " + w.ageOf(e) + " · " + riskOf(e)
 }
 
 // riskOf names the risk of a request as its prompt does, by its worst fact or its class.

@@ -32,7 +32,6 @@ type spare struct {
 	soon, late *time.Timer
 }
 
-// newSpare calls giveBack, on any goroutine, when memory is to be given back.
 func newSpare(busy func() bool, giveBack func()) *spare {
 	return &spare{busy, time.AfterFunc(soonStill, giveBack), time.AfterFunc(longStill, giveBack)}
 }

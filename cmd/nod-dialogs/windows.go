@@ -87,7 +87,6 @@ func (w *windows) addEntries(context.Context) error {
 	return nil
 }
 
-// ping returns once the UI goroutine has handled an event.
 func (w *windows) ping(ctx context.Context) error {
 	select {
 	case <-dialogs.Answers():
@@ -124,7 +123,11 @@ func (w *windows) open(client operator.Connection) error {
 		Closed: func() { w.settingsShown(false) },
 	})
 	w.history = history.New(w.app, history.Options{
-		Operator: client, Rule: w.showRule, Closed: w.screenChanged,
+		Operator: client, Closed: w.screenChanged,
+		Rule: func(id string) {
+			w.settings.ShowRule(id)
+			w.screenChanged()
+		},
 	})
 	return nil
 }
@@ -183,12 +186,6 @@ func (w *windows) show(v operator.View) {
 	default:
 		w.dialogs.Show(v.Request)
 	}
-}
-
-// showRule shows a rule or a saved approval in the settings. It runs on the UI goroutine.
-func (w *windows) showRule(id string) {
-	w.settings.ShowRule(id)
-	w.screenChanged()
 }
 
 func (w *windows) isOpen() bool { return w.settings.Visible() || w.history.Visible() }

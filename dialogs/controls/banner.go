@@ -21,7 +21,6 @@ type banner struct {
 	failure error  // of the last action of the user
 }
 
-// newBanner returns a hidden strip. open shows the policy file.
 func newBanner(open func()) *banner {
 	b := &banner{
 		head: dialogs.Lines("", theme.SizeNameText, widget.DangerImportance),

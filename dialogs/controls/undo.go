@@ -17,7 +17,6 @@ import (
 	"nod/ipc/operator"
 )
 
-// resultTime is how long the result of an undo is shown.
 const resultTime = 5 * time.Second
 
 // undoBar is a line with the last action that can be undone, and its button. It is hidden while there is none.

@@ -74,7 +74,6 @@ func (w *Window) Build(title string, chords map[desktop.CustomShortcut]func(), o
 	w.Banner, w.Undo = newBanner(openFile), newUndoBar(w)
 }
 
-// Frame puts content between the banner and what can be undone.
 func (w *Window) Frame(content fyne.CanvasObject) fyne.CanvasObject {
 	return container.NewBorder(w.Banner.Content, w.Undo.Content, nil, nil, content)
 }

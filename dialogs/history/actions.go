@@ -66,7 +66,6 @@ func (a *actions) refresh(s operator.State) {
 	a.check()
 }
 
-// check enables the buttons if a rule can be made.
 func (a *actions) check() {
 	isRemote := a.entry.Record.Request.Requester.IsRemote()
 	for _, b := range a.buttons {
@@ -82,11 +81,6 @@ func (a *actions) check() {
 	}
 }
 
-func (a *actions) call() policy.Call {
-	approve, _ := a.entry.Record.Request.Body.(interact.Approve)
-	return approve.Call(a.entry.Record.Request.Requester)
-}
-
 // proposal is a change of the rules before it is saved.
 type proposal struct {
 	effect policy.Effect
@@ -96,7 +90,8 @@ type proposal struct {
 }
 
 func (a *actions) propose(effect policy.Effect) {
-	call, rule, now := a.call(), a.entry.Rule, a.win.now()
+	approve, _ := a.entry.Record.Request.Body.(interact.Approve)
+	call, rule, now := approve.Call(a.entry.Record.Request.Requester), a.entry.Rule, a.win.now()
 	a.work.Drop()
 	controls.Fetch(&a.work, func(ctx context.Context) (proposal, error) {
 		s, err := a.win.opts.Operator.State(ctx)

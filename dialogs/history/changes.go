@@ -93,7 +93,6 @@ func (c *changes) draw(found operator.Changed) {
 	c.show(parts...)
 }
 
-// more says how many files are not listed.
 func more(count int) []fyne.CanvasObject {
 	if count <= 0 {
 		return nil
@@ -147,7 +146,6 @@ func (c *changes) showDiff(in *fyne.Container, file snapshot.Change) {
 	})
 }
 
-// ask shows what taking a run back would do.
 func (c *changes) ask(run snapshot.Run) {
 	seq := c.seq
 	controls.Fetch(&c.work, func(ctx context.Context) (operator.TakeBack, error) {
@@ -192,7 +190,6 @@ func (c *changes) confirm(run snapshot.Run, plan operator.TakeBack, err error) {
 	c.win.Reveal(main)
 }
 
-// leftAlone names the files that stay as they are.
 func leftAlone(conflicts []snapshot.Conflict, count int) (words []fyne.CanvasObject) {
 	if count > 0 {
 		words = append(words, controls.Paragraph(lang.L("These files don't change:"), widget.WarningImportance))
@@ -229,7 +226,6 @@ func (c *changes) cancel() bool {
 	return was
 }
 
-// maxPlanned is how many files a plan lists.
 const maxPlanned = 8
 
 // takeBack does what the plan says, unless that is no longer what would happen: then it shows what would.

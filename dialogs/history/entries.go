@@ -270,7 +270,7 @@ func (p *entriesPage) catchUp() {
 	switch {
 	case !p.win.Visible(): // enter will find them
 		p.outdated = false
-	case p.list.isReading():
+	case p.list.GetScrollOffset() > 0, p.list.next.Busy():
 		p.win.After(renewDelay, p.catchUp)
 	default:
 		p.outdated = false
@@ -304,7 +304,6 @@ func (p *entriesPage) toList() {
 	}
 }
 
-// escape closes what is open on the page, and reports whether anything was.
 func (p *entriesPage) escape() bool {
 	return p.detail.changes.cancel() || p.detail.actions.cancel() || p.clear()
 }

@@ -36,7 +36,6 @@ type row struct {
 	day     bool // the heading also shows the day
 }
 
-// group identifies entries below one heading.
 type group struct {
 	day            time.Time
 	agent, project string
@@ -73,11 +72,6 @@ func (l *entryList) find(q history.Query) {
 		l.ScrollToTop()
 	})
 	l.onStatus(nil)
-}
-
-// isReading reports whether the list is scrolled, or rows are being fetched.
-func (l *entryList) isReading() bool {
-	return l.GetScrollOffset() > 0 || l.next.Busy()
 }
 
 func (l *entryList) take(p history.Page, err error) {
@@ -132,7 +126,6 @@ func (l *entryList) fill(i widget.ListItemID, o fyne.CanvasObject) {
 	}
 }
 
-// fetch fetches the page of the query before an entry, and shows it.
 func (l *entryList) fetch(before int64, show func(history.Page, error)) {
 	q := l.query
 	q.Before = before
@@ -163,7 +156,6 @@ func (l *entryList) mark() {
 	}
 }
 
-// selected returns the row of the shown entry, or -1.
 func (l *entryList) selected() int {
 	return slices.IndexFunc(l.rows, func(r row) bool { return !r.heading && r.line.Seq == l.chosen })
 }

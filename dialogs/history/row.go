@@ -12,6 +12,7 @@ import (
 	"fyne.io/fyne/v2/widget"
 
 	"nod/dialogs"
+	"nod/dialogs/controls"
 	"nod/dialogs/safetext"
 )
 
@@ -47,7 +48,6 @@ type rowView struct {
 	heading    fyne.CanvasObject
 }
 
-// oneLine is a label that is cut at the end of its line.
 func oneLine(size fyne.ThemeSizeName) *widget.Label {
 	l := widget.NewLabel("")
 	l.SizeName, l.Truncation = size, fyne.TextTruncateEllipsis
@@ -65,10 +65,10 @@ func newRowView() *rowView {
 	v.day.TextStyle.Bold = true
 	v.clock.Alignment, v.outcome.Alignment = fyne.TextAlignTrailing, fyne.TextAlignTrailing
 	words := dialogs.Column(1, dialogs.Tight(v.what), dialogs.Tight(v.meta))
-	v.entry = container.NewBorder(nil, nil,
-		container.New(layout.NewCustomPaddedLayout(3, 3, 6, 4), dialogs.Sized(4, 0, v.bar)),
-		container.New(layout.NewCustomPaddedLayout(0, 0, 4, 6), container.NewCenter(dialogs.Column(2, v.clock, v.outcome))),
-		container.NewVBox(layout.NewSpacer(), words, layout.NewSpacer()))
+	v.entry = container.NewStack( // whose layouts ask no theme for a padding
+		container.New(layout.NewCustomPaddedLayout(3, 3, 6, 0), container.NewHBox(dialogs.Sized(4, 0, v.bar))),
+		container.New(layout.NewCustomPaddedLayout(0, 0, 18, 6),
+			controls.Besides(8, words, dialogs.Column(2, v.clock, v.outcome))))
 	v.heading = dialogs.Padded(0, 6, dialogs.Column(1, dialogs.Tight(v.day), dialogs.Tight(v.who)))
 	v.heading.Hide()
 	v.ExtendBaseWidget(v)

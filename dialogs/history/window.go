@@ -35,14 +35,12 @@ type Window struct {
 	now     func() time.Time
 }
 
-// New returns a hidden window.
 func New(a fyne.App, o Options) *Window {
 	w := &Window{opts: o, now: time.Now}
 	w.Window = controls.NewWindow(a, o.Operator, w.show)
 	return w
 }
 
-// draw runs work off the UI goroutine, and then show on it.
 func (w *Window) draw(work func() (show func())) {
 	w.Aside(func() {
 		show := work()
@@ -91,7 +89,6 @@ func (w *Window) build() {
 
 func (w *Window) seek() { w.Win.Canvas().Focus(w.entries.search) }
 
-// typedKey handles a key that the focused control does not use.
 func (w *Window) typedKey(k *fyne.KeyEvent) (isUsed bool) {
 	switch {
 	case k.Name == fyne.KeyF5:

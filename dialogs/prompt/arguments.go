@@ -9,7 +9,6 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// argument is one field of a tool's input.
 type argument struct {
 	key    string
 	raw    json.RawMessage
@@ -48,7 +47,6 @@ func parseArguments(raw []byte) (arguments, error) {
 	return args, nil
 }
 
-// arguments are the fields of an input, in order.
 type arguments []argument
 
 // text returns the first of keys whose value is a string, and the value.
@@ -91,7 +89,6 @@ func (as arguments) isTrue(key string) bool {
 	return ok && string(a.raw) == "true"
 }
 
-// without returns the fields whose keys are not among keys.
 func (as arguments) without(keys ...string) arguments {
 	return slices.DeleteFunc(slices.Clone(as), func(a argument) bool { return slices.Contains(keys, a.key) })
 }

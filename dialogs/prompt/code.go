@@ -10,7 +10,6 @@ import (
 	"nod/dialogs/safetext"
 )
 
-// ShellCode is the name of code that is a shell command.
 const ShellCode = "sh -c"
 
 // Code is a text in a programming language, parts of which are shown in lines. The language determines only colours.
@@ -122,7 +121,6 @@ func fits(inks []Stretch, text string) bool {
 	return true
 }
 
-// isForShell reports whether word i is a script for a shell, as in bash -lc WORD.
 func isForShell(words []string, i int) bool {
 	shells := []string{"bash", "sh", "zsh", "dash", "ksh"}
 	return i == 2 && slices.Contains(shells, path.Base(words[0])) && slices.Contains([]string{"-c", "-lc"}, words[1])

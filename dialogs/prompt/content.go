@@ -13,7 +13,6 @@ import (
 	"nod/policy/shell"
 )
 
-// Content is how an input is shown.
 type Content struct {
 	Lines     []Line
 	Must      int         // number of lines that must be read, before a file's content; 0: all
@@ -99,7 +98,6 @@ func (c Content) withRest(args arguments) Content {
 // commandKeys are the names of fields in which agents pass a command for a shell.
 var commandKeys = []string{"command", "cmd", "script"}
 
-// commandContent shows a command for a shell.
 func commandContent(_ interact.Approve, args arguments, at places) (Content, bool) {
 	c := Content{Facts: commandFacts(args, at)}
 	key, command, ok := args.text(commandKeys...)
@@ -162,7 +160,6 @@ func urlContent(_ interact.Approve, args arguments, at places) (Content, bool) {
 
 const maxKeyWidth = 20 // a longer name of a field gets a line of its own
 
-// fieldLines shows the fields of an input as a table.
 func fieldLines(args arguments) []Line {
 	if len(args) == 0 {
 		return []Line{note(tr("The input is empty."))}

@@ -60,7 +60,6 @@ func unifiedDiff(path, hunks string) string {
 	return truncateDiff("--- " + name + "\n+++ " + name + "\n" + hunks)
 }
 
-// maxDiff is the size of a diff in the journal, in bytes.
 const maxDiff = 64 << 10
 
 // truncateDiff cuts text after the last line within maxDiff and says how many lines follow.
@@ -72,7 +71,6 @@ func truncateDiff(text string) string {
 	return fmt.Sprintf("%s\\ and %d more lines\n", text[:end], strings.Count(text[end:], "\n"))
 }
 
-// fragment returns all of d as one hunk without line numbers.
 func (d diff) fragment() string {
 	var hunk strings.Builder
 	hunk.WriteString("@@\n")
@@ -94,10 +92,8 @@ func (d diff) counts() (added, removed int) {
 	return strings.Count(d.signs, "+"), strings.Count(d.signs, "-")
 }
 
-// splitLines splits text after its line breaks.
 func splitLines(text string) []string { return slices.Collect(strings.Lines(text)) }
 
-// hunkStart returns the number of lines of the old text before the hunk with that header.
 func hunkStart(header string) int {
 	var start, count int
 	if _, err := fmt.Sscanf(header, "@@ -%d,%d", &start, &count); err != nil {

@@ -10,7 +10,6 @@ import (
 	"nod/policy/shell/language"
 )
 
-// edit is one replacement in a file.
 type edit struct {
 	old, new string
 	all      bool // replace all occurrences
@@ -35,7 +34,6 @@ func editContent(a interact.Approve, args arguments, at places) (Content, bool) 
 	return editsContent(f.path, f.edits, at).withRest(f.rest), true
 }
 
-// fileChange is the effect of an input on a file.
 type fileChange struct {
 	path  string
 	text  string // the new text, unless there are edits
@@ -117,7 +115,6 @@ func notCompared(problem string) string {
 	return tr("Not compared with the current file: {{.Problem}}.", values{"Problem": problemText(problem)})
 }
 
-// writeContent shows a file that is written as a whole.
 func writeContent(path, text string, at places) Content {
 	c, b := newFileContent(path, at)
 	whole := NewDiff("", text)

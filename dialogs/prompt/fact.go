@@ -29,7 +29,6 @@ func addIf(facts []Fact, isTrue bool, text string, l shell.Level) []Fact {
 	return facts
 }
 
-// appendNew appends the values that are not in the list yet.
 func appendNew[T comparable](list []T, more ...T) []T {
 	for _, one := range more {
 		if !slices.Contains(list, one) {
@@ -64,10 +63,8 @@ func riskFacts(risks []policy.Risk) []Fact {
 	return facts
 }
 
-// maxFact is the number of characters shown of a name in a fact.
 const maxFact = 60
 
-// firstOf returns the first of some names, and the number of the others.
 func firstOf(names []string) string {
 	switch len(names) {
 	case 0:
@@ -105,7 +102,6 @@ func withinSentence(text string) string {
 	return text
 }
 
-// Worst returns the highest level among facts.
 func Worst(facts []Fact) shell.Level {
 	level := shell.Note
 	for _, f := range facts {
@@ -128,7 +124,6 @@ func reportedBy(machine string) string {
 	return tr("reported by {{.Machine}}", values{"Machine": machineName(machine)})
 }
 
-// Danger is a dangerous part of a command.
 type Danger struct {
 	At   int
 	Text string // on one line
@@ -144,7 +139,6 @@ func toldBy(risks []policy.Risk) (parts []string) {
 	return parts
 }
 
-// longLine is the number of characters of a command on one line above which a part could be overlooked.
 const longLine = 240
 
 // dangersOf returns the dangerous parts of a long command in order, without duplicates.
@@ -239,16 +233,9 @@ func addressFacts(address string) []Fact {
 	}
 	facts := addIf(nil, u.Scheme != "https", tr("Not encrypted"), shell.Caution)
 	facts = addIf(facts, len(u.RawQuery)+len(u.Fragment) >= longQuery, tr("Sends data in the address"), shell.Caution)
-	user := tr("A user name precedes the host: {{.Name}}@", values{"Name": PlainText(userOf(u))})
+	user := tr("A user name precedes the host: {{.Name}}@", values{"Name": PlainText(u.User.Username())})
 	facts = addIf(facts, u.User != nil, user, shell.Danger)
 	return append(facts, hostFacts(u.Hostname())...)
-}
-
-func userOf(u *url.URL) string {
-	if u.User == nil {
-		return ""
-	}
-	return u.User.Username()
 }
 
 func hostFacts(name string) []Fact {

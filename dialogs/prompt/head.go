@@ -85,7 +85,6 @@ func WishOf(r interact.Request) string {
 	return SessionOf(r.Requester) + " " + wish
 }
 
-// action describes a tool call.
 type action struct {
 	Wish   string
 	Bare   string                                     // in place of Wish, if the object is unknown
@@ -109,7 +108,6 @@ func noObject(interact.Request, policy.Call) string { return "" }
 
 func toolOf(_ interact.Request, call policy.Call) string { return call.Tool }
 
-// maxCommands is the number of commands of a command line that the head names.
 const maxCommands = 2
 
 func commandsOf(_ interact.Request, call policy.Call) string {
@@ -146,7 +144,6 @@ func ActionOf(a interact.Approve) interact.Action {
 	return what
 }
 
-// Origin is one piece of information about a requester.
 type Origin struct {
 	From  Source
 	Label string
@@ -201,7 +198,6 @@ func originOf(r interact.Request) []Origin {
 	return parts
 }
 
-// SummaryOf describes a request on one line, for the queue.
 func SummaryOf(r interact.Request) string {
 	gist := safetext.Line(r.Gist(), 60)
 	if b, ok := r.Body.(interact.Approve); ok && b.Action() != interact.RunsCommand {
@@ -210,7 +206,6 @@ func SummaryOf(r interact.Request) string {
 	return gist
 }
 
-// className names a class for the user.
 func className(c policy.Class) string {
 	return cmp.Or(map[policy.Class]string{
 		policy.ReadOnly: tr("Only reads"), policy.Write: tr("Writes"), policy.Execute: tr("Runs programs"),

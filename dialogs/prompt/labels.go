@@ -32,7 +32,6 @@ func LabelsOf(a interact.Approve) labels {
 	}
 }
 
-// ConfirmLabels returns the labels of a confirmation.
 func ConfirmLabels(b api.Confirm) (yes, no string) {
 	return safetext.Line(cmp.Or(b.YesLabel, tr("Yes")), MaxName), safetext.Line(cmp.Or(b.NoLabel, tr("No")), MaxName)
 }

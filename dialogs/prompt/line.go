@@ -25,7 +25,6 @@ const (
 // PlainText returns one safe line for a label, with hidden characters spelled out and a mark where it is cut.
 func PlainText(s string) string { return safetext.Line(s, maxLabel) }
 
-// LineStyle is the look of a [Line].
 type LineStyle int
 
 const (
@@ -56,7 +55,6 @@ func note(text string) Line {
 	return Line{Style: LineNote, Spans: []safetext.Span{{Text: text}}}
 }
 
-// rule is a line between two parts.
 func rule(title string) Line {
 	return Line{Style: LineRule, Spans: []safetext.Span{{Text: title}}}
 }
@@ -157,5 +155,4 @@ func indentedSize(raw []byte) (lines, size int) {
 	return lines, size + len(raw)
 }
 
-// Text returns the drawn text of l.
 func (l Line) Text() string { return safetext.Row{Spans: l.Spans}.String() }

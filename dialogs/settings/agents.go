@@ -27,7 +27,6 @@ const stepLimit = 600
 
 const checkPatience = 20 * time.Second
 
-// agentsPage sets up coding agents to ask through nod.
 type agentsPage struct {
 	*agentList
 	content fyne.CanvasObject

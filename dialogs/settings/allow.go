@@ -76,7 +76,6 @@ func explain(c policy.Class) string {
 	}[c], lang.L("Tools that nod doesn't know. They can do anything."))
 }
 
-// confirm asks before nod stops asking about a class that does more than read.
 func (p *allowPage) confirm(c policy.Class, answer func(yes bool)) {
 	const width, height = 420, 180
 	d := dialog.NewCustomConfirm(lang.L("Stop asking about this?"), lang.L("Stop asking"), lang.L("Cancel"),

@@ -346,7 +346,6 @@ func (f *invitingForm) show() {
 	f.section.page.win.Reveal(f.section.invitation)
 }
 
-// tick shows the remaining time, and reports whether there is any.
 func (f *invitingForm) tick() bool {
 	left := time.Until(f.code.Until).Round(time.Second)
 	if left <= 0 {
@@ -394,7 +393,6 @@ func (s *phoneSection) drawAsking() {
 	}
 }
 
-// ask shows the words of the device, and pairs it once the user has compared them.
 func (s *phoneSection) ask(asks operator.Joining) {
 	problem := controls.NewRemark(widget.DangerImportance)
 	pair := controls.MainButton(lang.L("The words match: pair"), nil, func() {

@@ -118,7 +118,6 @@ func (l formLine) set(typed string) {
 	}
 }
 
-// newEditor makes the form for r, a new rule if it has no id. It calls closed when the user is done.
 func newEditor(w *Window, r policy.Rule, rules []policy.Rule, closed func()) *editor {
 	e := &editor{part: newPart(w), was: r.ID, base: r, closed: closed, editable: true,
 		taken: map[string]bool{}, done: map[string]bool{},
@@ -243,7 +242,6 @@ func (e *editor) changed() {
 	e.check()
 }
 
-// check shows what is wrong with the form, or what the rule will do.
 func (e *editor) check() {
 	r := e.rule()
 	e.work.Do(func(context.Context) func() {

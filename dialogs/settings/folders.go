@@ -79,7 +79,6 @@ func (l *listEditor[T]) save() {
 	})
 }
 
-// textList is a list of folders or of other texts.
 type textList struct {
 	*listEditor[string]
 	browse *controls.Button // nil unless it is a list of folders
@@ -99,9 +98,11 @@ func newTextList(w *Window, example, none string, of func(*config.Config) *[]str
 
 func newFolderList(w *Window, example, none string, of func(*config.Config) *[]string) *textList {
 	var l *textList
-	browse := browseButton(w, func(folder string) {
-		l.entry.SetText(folder)
-		l.save()
+	browse := controls.NewIconButton(lang.L("Browse…"), theme.FolderOpenIcon(), func() {
+		w.chooseFolder(func(folder string) {
+			l.entry.SetText(folder)
+			l.save()
+		})
 	})
 	l = newTextList(w, example, none, of, typedFolder, browse)
 	l.browse = browse

@@ -20,13 +20,11 @@ import (
 	"nod/policy/config"
 )
 
-// setting is a row for a part of the configuration.
 type setting interface {
 	row() *settingRow
 	refresh(c *config.Config, editable bool) // shows the saved value
 }
 
-// settingList are settings of a page that are refreshed together.
 type settingList []setting
 
 func (l *settingList) section(heading, hint string, settings ...setting) fyne.CanvasObject {
@@ -99,7 +97,6 @@ func (p *generalPage) refresh(s operator.State) {
 	}
 }
 
-// units replaces the units that people type by those of the configuration.
 var units = strings.NewReplacer("seconds", "s", "second", "s", "sec", "s", "minutes", "m", "minute", "m", "min", "m",
 	"hours", "h", "hour", "h", "days", "d", "day", "d", "秒", "s", "分钟", "m", "小时", "h", "天", "d", " ", "")
 
@@ -350,7 +347,6 @@ func newSavedEntry(w *Window, name, hint string, get func(*config.Config) string
 	return e
 }
 
-// refresh shows the saved text unless the user is typing.
 func (e *savedEntry) refresh(c *config.Config, editable bool) {
 	controls.Enable(editable, e)
 	writing := e.Text != e.saved

@@ -45,7 +45,6 @@ type machinesPage struct {
 	sure    string                  // the peer whose "Revoke" button was pressed once
 }
 
-// newPeerList returns a section of the page with peers.
 func newPeerList(w *Window, heading, hint string) part {
 	l := newPart(w)
 	l.content = dialogs.Column(9, header(heading, hint), l.body)
@@ -187,7 +186,6 @@ type pairing struct {
 	name *controls.TextField
 }
 
-// isSameAs reports whether the same key asks for the same.
 func isSameAs(j, other operator.Joining) bool { return j.Key == other.Key && j.Role == other.Role }
 
 // drawJoining lists peers that ask to join and are not ignored.

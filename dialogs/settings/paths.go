@@ -9,15 +9,12 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/dialog"
 	"fyne.io/fyne/v2/lang"
-	"fyne.io/fyne/v2/theme"
 	"github.com/rymdport/portal/filechooser"
 
 	"nod/dialogs"
-	"nod/dialogs/controls"
 	"nod/dialogs/prompt"
 )
 
-// typedFolder converts a typed folder to the form of the policy file.
 func typedFolder(folder string) (string, error) {
 	if folder == "~" || strings.HasPrefix(folder, "~/") {
 		return strings.TrimRight(folder, "/"), nil
@@ -26,10 +23,6 @@ func typedFolder(folder string) (string, error) {
 		return "", errors.New(lang.L("Enter a full path, such as /srv/code or ~/src."))
 	}
 	return filepath.Clean(folder), nil
-}
-
-func browseButton(w *Window, chosen func(folder string)) *controls.Button {
-	return controls.NewIconButton(lang.L("Browse…"), theme.FolderOpenIcon(), func() { w.chooseFolder(chosen) })
 }
 
 // chooseFolder lets the user choose a folder, in the desktop's dialog if there is one, else in Fyne's.

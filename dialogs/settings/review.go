@@ -93,7 +93,6 @@ func (r *review) show(held config.HeldChange, armAfter time.Duration) {
 	})
 }
 
-// arm enables the button to accept if possible.
 func (r *review) arm() {
 	controls.Enable(r.armed && r.seen, r.accept)
 }

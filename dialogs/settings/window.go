@@ -48,7 +48,6 @@ const (
 	onSandbox        = 4
 )
 
-// savedShown is how long the window says that a change was saved.
 const savedShown = 2 * time.Second
 
 // Window is the settings window. It is built when it is first shown. Call its methods on the UI goroutine, except
@@ -84,7 +83,6 @@ type Window struct {
 	desktopFolder func(title string) (string, error) // lets the user choose a folder
 }
 
-// New returns a hidden window.
 func New(a fyne.App, o Options) *Window {
 	w := &Window{opts: o, desktopFolder: portalFolder}
 	w.Window = controls.NewWindow(a, o.Operator, w.show)
@@ -315,7 +313,6 @@ func (w *Window) saySaved() {
 	})
 }
 
-// replace runs off the UI goroutine.
 func (w *Window) replace(ctx context.Context, f func(*config.Config) error) error {
 	saved, err := operator.Change(ctx, w.opts.Operator, *w.saved.Load(), f)
 	w.saved.Store(&saved)

@@ -301,7 +301,7 @@ func (w *window) build(e *entry) *page {
 	case api.Confirm:
 		newConfirmPage(p, b)
 	case api.Form:
-		newFormPage(p, b)
+		newFormPage(p, b, nil)
 	default:
 		newAskPage(p, b.(api.Ask))
 	}

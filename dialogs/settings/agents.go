@@ -349,20 +349,19 @@ type setUpChange struct {
 }
 
 func (c *agentCard) propose(p setUpChange) {
-	c.working.Do(func(context.Context) func() {
+	controls.Fetch(&c.working, func(context.Context) ([]agent.Change, error) {
 		m, err := c.win.opts.Machine()
-		var changes []agent.Change
-		if err == nil {
-			changes, err = p.changes(m)
+		if err != nil {
+			return nil, err
 		}
-		return func() {
-			c.problem.Complain(err)
-			if err != nil {
-				c.close()
-				return
-			}
-			c.open(c.planned(p, changes))
+		return p.changes(m)
+	}, func(changes []agent.Change, err error) {
+		c.problem.Complain(err)
+		if err != nil {
+			c.close()
+			return
 		}
+		c.open(c.planned(p, changes))
 	})
 }
 

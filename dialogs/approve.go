@@ -392,9 +392,12 @@ func (l approveLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 // hideNotes hides the facts that are no headlines if none of them needs attention, and reports whether it did.
 func (a *approvePage) hideNotes() bool {
 	_, rest := a.input.Said()
-	if len(rest) == 0 || slices.ContainsFunc(rest, func(g prompt.FactGroup) bool {
-		return prompt.Worst(g.Facts) > shell.Note
-	}) {
+	for _, group := range rest {
+		if prompt.Worst(group.Facts) > shell.Note {
+			return false
+		}
+	}
+	if len(rest) == 0 {
 		return false
 	}
 	a.rest.object.Hide()

@@ -15,7 +15,6 @@ import (
 
 	"nod/api"
 	"nod/dialogs/prompt"
-	"nod/dialogs/safetext"
 	"nod/interact"
 )
 
@@ -191,8 +190,7 @@ func newQuestionView(w *window, q api.Question, multiline bool) *questionView {
 func (v *questionView) heading() fyne.CanvasObject {
 	line := Row(8)
 	if v.question.Header != "" {
-		header := safetext.Line(v.question.Header, prompt.MaxName)
-		line.Add(newWords(header, theme.SizeNameCaptionText, theme.ColorNamePrimary).bold())
+		line.Add(newWords(prompt.PlainText(v.question.Header), theme.SizeNameCaptionText, theme.ColorNamePrimary).bold())
 	}
 	if !v.question.IsRequired() {
 		line.Add(newWords(tr("optional"), theme.SizeNameCaptionText, ColorMuted))

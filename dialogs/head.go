@@ -35,8 +35,13 @@ func newHead(w *window, e *entry) *head {
 	if e.request.Body.Kind() == api.KindApprove {
 		stripe = ClassColor(e.why.Class)
 	}
-	text := Column(3, newSentence(said), newBrief(w, originParts(said.Origin)...).object)
-	h.icon = widget.NewIcon(theme.NewColoredResource(theme.DefaultTheme().Icon(iconOf(e.request)), stripe))
+	var parts []briefPart
+	for _, o := range said.Origin {
+		label := newWords(o.Label, theme.SizeNameCaptionText, originColors[o.From]).bold()
+		parts = append(parts, newBriefPart(label, o.Text, widget.LowImportance))
+	}
+	text := Column(3, newSentence(said), newBrief(w, parts...).object)
+	h.icon = widget.NewIcon(theme.NewColoredResource(theme.DefaultTheme().Icon(iconOf(e.request, said)), stripe))
 	h.tile = newTint(stripe, 0x22, 9, Padded(8, 8, container.New(fixed{width: 22, height: 22}, h.icon)))
 	h.stripe = newTint(stripe, 0xff, 0, container.New(fixed{height: 4}))
 	h.margins = &layout.CustomPaddedLayout{LeftPadding: sideMargin, RightPadding: sideMargin}
@@ -81,10 +86,10 @@ func (h *head) setPosition(place, of int) bool {
 	return true
 }
 
-func iconOf(r interact.Request) fyne.ThemeIconName {
-	switch b := r.Body.(type) {
+func iconOf(r interact.Request, said prompt.Head) fyne.ThemeIconName {
+	switch r.Body.(type) {
 	case interact.Approve:
-		return icons[prompt.ActionOf(b)]
+		return icons[said.Action]
 	case api.Form:
 		return theme.IconNameList
 	case api.Confirm:
@@ -184,15 +189,6 @@ var icons = map[interact.Action]fyne.ThemeIconName{
 	interact.WritesFile: theme.IconNameDocumentSave, interact.Fetches: theme.IconNameStorage,
 	interact.OpensURL: theme.IconNameStorage, interact.CarriesOut: theme.IconNameList,
 	interact.ReachesOut: theme.IconNameStorage,
-}
-
-func originParts(origin []prompt.Origin) []briefPart {
-	var parts []briefPart
-	for _, o := range origin {
-		label := newWords(o.Label, theme.SizeNameCaptionText, originColors[o.From]).bold()
-		parts = append(parts, newBriefPart(label, o.Text, widget.LowImportance))
-	}
-	return parts
 }
 
 var originColors = map[prompt.Source]fyne.ThemeColorName{

@@ -35,9 +35,8 @@ type Options struct {
 	// Showing is called on the UI goroutine with the next request before its prompt is laid out, and with "" when none
 	// is shown. A crash after that may be the fault of that prompt.
 	Showing func(id interact.ID)
-	// Changed is called on the UI goroutine whenever the queue may have changed, or the focus of the window. It may call
-	// only Waiting and Focused.
-	Changed func()
+	// Changed is called on the UI goroutine whenever the queue or the focus of the window may have changed.
+	Changed func(isFocused bool)
 	Log     *slog.Logger // receives errors inside prompts
 }
 
@@ -140,12 +139,6 @@ func (p *Prompter) Renew(r interact.Request) {
 	})
 }
 
-// Waiting returns the number of requests that wait for the user. Call it on the UI goroutine.
-func (p *Prompter) Waiting() int { return len(p.queue.entries) }
-
-// Focused reports whether the window has the focus. Call it on the UI goroutine.
-func (p *Prompter) Focused() bool { return p.window != nil && p.window.arm.focused }
-
 func (p *Prompter) post(f func()) {
 	p.do(func() {
 		p.mu.Lock()
@@ -214,7 +207,7 @@ func (p *Prompter) changed() {
 	if p.window != nil {
 		p.window.update()
 	}
-	p.options.Changed()
+	p.options.Changed(p.window != nil && p.window.arm.focused)
 }
 
 // notifyShowing calls Showing if another prompt is about to be shown.

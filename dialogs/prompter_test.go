@@ -46,7 +46,7 @@ func idleOptions() Options {
 		Offers: func(interact.ID) policy.Offers { return policy.Offers{} },
 		Snooze: func(interact.ID, time.Duration) {},
 		Draft:  func(interact.ID) []byte { return nil }, SaveDraft: func(interact.ID, []byte) {},
-		Showing: func(interact.ID) {}, Changed: func() {}, Log: slog.Default(),
+		Showing: func(interact.ID) {}, Changed: func(bool) {}, Log: slog.Default(),
 	}
 }
 

@@ -541,7 +541,7 @@ func (w *window) focusMoved(f fyne.Focusable, gained bool) {
 func (w *window) setFocused(v bool) {
 	if w.arm.focused != v {
 		w.arm.setFocused(v)
-		w.p.options.Changed()
+		w.p.options.Changed(v)
 	}
 }
 

@@ -42,6 +42,7 @@ type windows struct {
 	spare       *spare
 	theme       string         // name of the current theme; only on the UI goroutine
 	inFront     bool           // one of the windows has the focus, by Fyne; only on the UI goroutine
+	prompting   bool           // the window with the prompts has it; only on the UI goroutine
 	focused     atomic.Bool    // one of the windows has the focus
 	shown       atomic.Value   // [interact.ID] of the prompt that is shown, or about to be
 	states      changes.Signal // the state has changed
@@ -114,8 +115,11 @@ func (w *windows) open(client operator.Connection) error {
 			go w.prompts.snooze(w.ctx, w.client, w.dialogs, id, d)
 		},
 		Showing: w.showing,
-		Changed: w.screenChanged,
-		Log:     slog.Default(),
+		Changed: func(isFocused bool) {
+			w.prompting = isFocused
+			w.screenChanged()
+		},
+		Log: slog.Default(),
 	})
 	w.settings = settings.New(w.app, settings.Options{
 		Operator: client, Machine: machine,
@@ -192,7 +196,7 @@ func (w *windows) isOpen() bool { return w.settings.Visible() || w.history.Visib
 
 // busy reports whether anything is on screen or about to be. Call it on the UI goroutine.
 func (w *windows) busy() bool {
-	return w.prompts.count() > 0 || w.dialogs.Waiting() > 0 || w.isOpen()
+	return w.prompts.count() > 0 || w.isOpen()
 }
 
 func (w *windows) focus(on bool) {
@@ -202,7 +206,7 @@ func (w *windows) focus(on bool) {
 
 // screenChanged reports the screen to nod. Call it on the UI goroutine.
 func (w *windows) screenChanged() {
-	w.focused.Store(w.dialogs.Focused() || w.isOpen() && w.inFront)
+	w.focused.Store(w.prompting || w.isOpen() && w.inFront)
 	w.reports.Send()
 	w.spare.settle()
 }

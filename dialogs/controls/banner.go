@@ -25,7 +25,7 @@ func newBanner(open func()) *banner {
 	b := &banner{
 		head: dialogs.Lines("", theme.SizeNameText, widget.DangerImportance),
 		text: dialogs.Lines("", theme.SizeNameCaptionText, widget.MediumImportance),
-		open: NewButton(lang.L("Open the file"), open),
+		open: NewButton(lang.L("Open the file"), nil, open),
 	}
 	b.head.TextStyle.Bold = true
 	b.text.Selectable = true

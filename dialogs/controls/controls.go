@@ -16,10 +16,8 @@ import (
 // Button is a button that keeps the focus.
 type Button struct{ widget.Button }
 
-func NewButton(text string, tapped func()) *Button { return NewIconButton(text, nil, tapped) }
-
-// NewIconButton returns a button with an icon, which may be nil.
-func NewIconButton(text string, icon fyne.Resource, tapped func()) *Button {
+// NewButton returns a button with an icon, which may be nil.
+func NewButton(text string, icon fyne.Resource, tapped func()) *Button {
 	b := &Button{}
 	b.Text, b.Icon, b.OnTapped = text, icon, tapped
 	b.ExtendBaseWidget(b)

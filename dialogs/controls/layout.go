@@ -108,7 +108,7 @@ func EffectBadge(e policy.Effect) fyne.CanvasObject {
 }
 
 func ranked(i widget.Importance, text string, icon fyne.Resource, tapped func()) *Button {
-	b := NewIconButton(text, icon, tapped)
+	b := NewButton(text, icon, tapped)
 	b.Importance = i
 	return b
 }

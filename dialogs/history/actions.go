@@ -46,7 +46,7 @@ func newActions(w *Window) *actions {
 		{lang.L("Always allow"), policy.Allow},
 		{lang.L("Always deny"), policy.Deny},
 	} {
-		a.buttons = append(a.buttons, controls.NewButton(one.name, func() { a.propose(one.effect) }))
+		a.buttons = append(a.buttons, controls.NewButton(one.name, nil, func() { a.propose(one.effect) }))
 	}
 	row := container.NewGridWithColumns(3, a.buttons[0], a.buttons[1], a.buttons[2])
 	a.content = controls.FootOf(dialogs.Padded(10, 14, dialogs.Column(8, a.card, a.why.Content, row)))
@@ -138,7 +138,7 @@ func (a *actions) showProposal(p proposal, err error) {
 		}
 		button(lang.L("Save"), func() { a.save(p) })
 	}
-	buttons := container.NewHBox(controls.NewButton(lang.L("Cancel"), func() { a.cancel() }))
+	buttons := container.NewHBox(controls.NewButton(lang.L("Cancel"), nil, func() { a.cancel() }))
 	if save != nil {
 		buttons.Add(save)
 	}
@@ -218,7 +218,7 @@ func (a *actions) showDone(done string, err error) {
 	if err != nil {
 		words = controls.Paragraph(err.Error(), widget.DangerImportance)
 	}
-	a.showCard(words, container.NewHBox(controls.NewButton(lang.L("Close"), func() { a.cancel() })))
+	a.showCard(words, container.NewHBox(controls.NewButton(lang.L("Close"), nil, func() { a.cancel() })))
 }
 
 func (a *actions) showCard(parts ...fyne.CanvasObject) {

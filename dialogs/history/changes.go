@@ -83,7 +83,7 @@ func (c *changes) draw(found operator.Changed) {
 	case run.Files == 0:
 		parts = append(parts, controls.Muted(lang.L("No files that nod tracks.")))
 	default:
-		button := controls.NewIconButton(take, theme.ContentUndoIcon(), func() { c.ask(run) })
+		button := controls.NewButton(take, theme.ContentUndoIcon(), func() { c.ask(run) })
 		parts = append(parts, container.NewHBox(button), c.plan)
 		for _, file := range found.Files {
 			parts = append(parts, c.row(file))
@@ -205,7 +205,7 @@ func leftAlone(conflicts []snapshot.Conflict, count int) (words []fyne.CanvasObj
 }
 
 func (c *changes) closing(name string) fyne.CanvasObject {
-	return controls.NewButton(name, func() { c.cancel() })
+	return controls.NewButton(name, nil, func() { c.cancel() })
 }
 
 // propose shows a card; without parts it goes.

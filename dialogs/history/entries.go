@@ -183,7 +183,7 @@ func (p *entriesPage) showChips() {
 	p.chips.Objects = nil
 	q := &p.filter
 	add := func(text string, drop func()) {
-		p.chips.Add(controls.NewIconButton(text, theme.CancelIcon(), func() {
+		p.chips.Add(controls.NewButton(text, theme.CancelIcon(), func() {
 			drop()
 			p.showChips()
 			p.find()

@@ -22,7 +22,7 @@ type Content struct {
 	Facts     []Fact      // derived from the input by nod
 	Reported  []Fact      // reported by the other machine
 	IsCommand bool        // the original is a command line
-	Dangers   []Danger    // dangerous parts of a long command
+	Dangers   []danger    // dangerous parts of a long command
 	Warnings  []string    // sentences to show above the input
 	Diff      string      // change of a file, as a unified diff
 	bases     []*baseFile // the files that the lines compare with

@@ -124,7 +124,7 @@ func reportedBy(machine string) string {
 	return tr("reported by {{.Machine}}", values{"Machine": machineName(machine)})
 }
 
-type Danger struct {
+type danger struct {
 	At   int
 	Text string // on one line
 }
@@ -142,23 +142,23 @@ func toldBy(risks []policy.Risk) (parts []string) {
 const longLine = 240
 
 // dangersOf returns the dangerous parts of a long command in order, without duplicates.
-func dangersOf(command string, risks []policy.Risk) []Danger {
+func dangersOf(command string, risks []policy.Risk) []danger {
 	if !strings.Contains(strings.TrimSpace(command), "\n") && len(command) < longLine {
 		return nil
 	}
-	var found []Danger
+	var found []danger
 	for _, r := range risks {
 		if r.Level < shell.Danger || r.Line == "" || r.At > len(command) {
 			continue
 		}
 		at := pipelineStart(command, r.At)
-		if !slices.ContainsFunc(found, func(d Danger) bool { return d.At == at }) {
+		if !slices.ContainsFunc(found, func(d danger) bool { return d.At == at }) {
 			line, part := strings.Count(command[:at], "\n")+1, safeEndsOf(command[at:r.At]+r.Line, maxFact)
 			text := tr("Line {{.Line}}: {{.Command}}", values{"Line": line, "Command": part})
-			found = append(found, Danger{at, text})
+			found = append(found, danger{at, text})
 		}
 	}
-	slices.SortFunc(found, func(a, b Danger) int { return a.At - b.At })
+	slices.SortFunc(found, func(a, b danger) int { return a.At - b.At })
 	return found
 }
 

@@ -12,14 +12,14 @@ import (
 	"nod/policy"
 )
 
-// MaxName is the number of characters shown of an agent's name, or of its label for a button.
-const MaxName = 40
+// maxName is the number of characters shown of an agent's name, or of its label for a button.
+const maxName = 40
 
 // wishOf says what a request is for and names its object in the words of the requester, escaped; the object may be "".
 func wishOf(r interact.Request, call policy.Call) (wish, object string) {
 	switch b := r.Body.(type) {
 	case interact.Approve:
-		a := actions[ActionOf(b)]
+		a := actions[actionOf(b)]
 		object := safetext.Line(a.object(r, call), maxLabel)
 		if object == "" {
 			return withoutObject(b), ""
@@ -36,20 +36,20 @@ func wishOf(r interact.Request, call policy.Call) (wish, object string) {
 }
 
 func withoutObject(b interact.Approve) string {
-	a := actions[ActionOf(b)]
+	a := actions[actionOf(b)]
 	return tr(cmp.Or(a.Bare, a.Wish))
 }
 
 // AgentOf names the requester: the agent, if its program is known to be that; otherwise a program.
 func AgentOf(who interact.Requester) string {
-	name := safetext.Line(cmp.Or(who.Title, who.Agent), MaxName)
+	name := safetext.Line(cmp.Or(who.Title, who.Agent), maxName)
 	switch {
 	case who.Claim() != "":
 		return tr("A program that calls itself {{.Name}}", values{"Name": name})
 	case name != "":
 		return name
 	case who.Program() != "":
-		return tr("The program {{.Name}}", values{"Name": safetext.Line(who.Program(), MaxName)})
+		return tr("The program {{.Name}}", values{"Name": safetext.Line(who.Program(), maxName)})
 	}
 	return tr("Unknown program")
 }
@@ -66,7 +66,7 @@ func onMachine(who interact.Requester) string {
 func SessionOf(who interact.Requester) string {
 	name := AgentOf(who)
 	if project := who.Project(); project != "" {
-		name += " · " + safetext.Line(project, MaxName)
+		name += " · " + safetext.Line(project, maxName)
 	}
 	if machine := onMachine(who); machine != "" {
 		name += " · " + machine
@@ -78,8 +78,8 @@ func SessionOf(who interact.Requester) string {
 func WishOf(r interact.Request) string {
 	wish, _ := wishOf(r, policy.Call{})
 	if b, isCall := r.Body.(interact.Approve); isCall {
-		if wish = withoutObject(b); ActionOf(b) == interact.UsesTool {
-			wish += " " + safetext.Line(b.Tool, MaxName)
+		if wish = withoutObject(b); actionOf(b) == interact.UsesTool {
+			wish += " " + safetext.Line(b.Tool, maxName)
 		}
 	}
 	return SessionOf(r.Requester) + " " + wish
@@ -135,8 +135,8 @@ func placeOf(r interact.Request, _ policy.Call) string {
 	return cmp.Or(host, r.Gist())
 }
 
-// ActionOf returns the action of a call, as far as it can be shown.
-func ActionOf(a interact.Approve) interact.Action {
+// actionOf returns the action of a call, as far as it can be shown.
+func actionOf(a interact.Approve) interact.Action {
 	what := a.Action()
 	if what == interact.CarriesOut && !IsPlan(a) { // it cannot be shown as a plan
 		what = interact.UsesTool
@@ -144,13 +144,13 @@ func ActionOf(a interact.Approve) interact.Action {
 	return what
 }
 
-type Origin struct {
+type origin struct {
 	From  Source
 	Label string
 	Text  string
 }
 
-// Source tells where an [Origin] comes from.
+// Source tells where an origin comes from.
 type Source int
 
 const (
@@ -161,12 +161,12 @@ const (
 )
 
 // originOf returns what the operating system knows about the requester and, separately, what the requester claims.
-func originOf(r interact.Request) []Origin {
+func originOf(r interact.Request) []origin {
 	who, at := r.Requester, placesOf(r)
 	place := func(path string) string { return safetext.Line(at.home(path), maxLabel) }
 	p := who.Process
 	if p.PID == 0 {
-		return []Origin{{Unverified, tr("not verified"), place(who.CWD)}}
+		return []origin{{Unverified, tr("not verified"), place(who.CWD)}}
 	}
 	caller := interact.Caller(p)
 	exe := caller.Exe
@@ -177,23 +177,23 @@ func originOf(r interact.Request) []Origin {
 	if p.CWD != "" {
 		facts = place(p.CWD) + " · " + facts
 	}
-	parts := []Origin{{Verified, tr("verified"), facts}}
+	parts := []origin{{Verified, tr("verified"), facts}}
 	switch {
 	case who.IsRemote():
-		parts = []Origin{{Reported, reportedBy(who.Machine), facts}}
+		parts = []origin{{Reported, reportedBy(who.Machine), facts}}
 	case !who.IsAgent:
-		parts = []Origin{{Other, tr("its program"), facts}}
+		parts = []origin{{Other, tr("its program"), facts}}
 	}
 	var claims []string
 	if who.CWD != "" && filepath.Clean(who.CWD) != filepath.Clean(p.CWD) {
 		claims = append(claims, tr("it works in {{.Folder}}", values{"Folder": place(who.CWD)}))
 	}
 	if who.Subagent != (interact.Subagent{}) {
-		name := safetext.Line(cmp.Or(who.Subagent.Type, who.Subagent.ID), MaxName)
+		name := safetext.Line(cmp.Or(who.Subagent.Type, who.Subagent.ID), maxName)
 		claims = append(claims, tr("its subagent {{.Name}} asks", values{"Name": name}))
 	}
 	if len(claims) > 0 {
-		parts = append(parts, Origin{Other, tr("says"), strings.Join(claims, " · ")})
+		parts = append(parts, origin{Other, tr("says"), strings.Join(claims, " · ")})
 	}
 	return parts
 }
@@ -201,7 +201,7 @@ func originOf(r interact.Request) []Origin {
 func SummaryOf(r interact.Request) string {
 	gist := safetext.Line(r.Gist(), 60)
 	if b, ok := r.Body.(interact.Approve); ok && b.Action() != interact.RunsCommand {
-		return safetext.Line(b.Tool, MaxName) + "  " + gist
+		return safetext.Line(b.Tool, maxName) + "  " + gist
 	}
 	return gist
 }

@@ -33,7 +33,7 @@ func LabelsOf(a interact.Approve) labels {
 }
 
 func ConfirmLabels(b api.Confirm) (yes, no string) {
-	return safetext.Line(cmp.Or(b.YesLabel, tr("Yes")), MaxName), safetext.Line(cmp.Or(b.NoLabel, tr("No")), MaxName)
+	return safetext.Line(cmp.Or(b.YesLabel, tr("Yes")), maxName), safetext.Line(cmp.Or(b.NoLabel, tr("No")), maxName)
 }
 
 // Silence says what happens in time without an answer.

@@ -143,7 +143,7 @@ func (t reportedFiles) home(path string) string { return path }
 func (t reportedFiles) values() values { return values{"Machine": machineName(t.machine)} }
 
 // machineName returns the name that the user gave a machine, on one line.
-func machineName(name string) string { return safetext.Line(name, MaxName) }
+func machineName(name string) string { return safetext.Line(name, maxName) }
 
 // baseFile is the file that a change applies to, as it was when it was read.
 type baseFile struct {

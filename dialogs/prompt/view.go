@@ -37,7 +37,8 @@ type View struct {
 // Head says who wants what. Names of the requester are escaped, and "" if there is none.
 type Head struct {
 	Agent, Project, Machine, Wish, Object string
-	Origin                                []Origin
+	Action                                interact.Action // of an approval
+	Origin                                []origin
 }
 
 // ViewOf returns the view of a request that the policy decided on. It reads the files that the request would change.
@@ -61,7 +62,7 @@ func ViewOf(r interact.Request, why policy.Decision) View {
 	if v.IsCommand && why.Class == policy.Unknown {
 		v.Class.Text = className(policy.Execute)
 	}
-	v.Level, v.SaysClass = max(v.Class.Level, Worst(v.AllFacts())), v.saysClass(ActionOf(a))
+	v.Level, v.SaysClass = max(v.Class.Level, Worst(v.AllFacts())), v.saysClass(v.Head.Action)
 	v.Says = PlainText(v.AgentSays)
 	if a.Description != "" {
 		v.Says = PlainText(a.Description)
@@ -97,33 +98,37 @@ func (v View) WhyBeside(parts []policy.CommandPart) string {
 
 func headOf(r interact.Request, call policy.Call) Head {
 	wish, object := wishOf(r, call)
+	var action interact.Action
+	if b, ok := r.Body.(interact.Approve); ok {
+		action = actionOf(b)
+	}
 	return Head{
-		Agent: AgentOf(r.Requester), Project: safetext.Line(r.Requester.Project(), MaxName),
+		Action: action, Agent: AgentOf(r.Requester), Project: safetext.Line(r.Requester.Project(), maxName),
 		Machine: onMachine(r.Requester), Wish: wish, Object: object, Origin: originOf(r),
 	}
 }
 
-// FactGroup are facts under a heading; "" for none.
-type FactGroup struct {
+// factGroup are facts under a heading; "" for none.
+type factGroup struct {
 	Heading string
 	Facts   []Fact
 }
 
 // factGroups returns all facts, most serious first: nod's own, and those that another machine reports.
-func (v View) factGroups() []FactGroup {
+func (v View) factGroups() []factGroup {
 	var class []Fact
 	if v.SaysClass {
 		class = []Fact{v.Class}
 	}
 	if v.Reporter == "" {
-		return []FactGroup{{"", worstFirst(append(class, v.Facts...))}}
+		return []factGroup{{"", worstFirst(append(class, v.Facts...))}}
 	}
-	own, reported := FactGroup{"", v.Facts}, FactGroup{v.Reporter, worstFirst(append(class, v.Reported...))}
+	own, reported := factGroup{"", v.Facts}, factGroup{v.Reporter, worstFirst(append(class, v.Reported...))}
 	if Worst(v.Reported) > Worst(v.Facts) {
 		own.Heading = tr("read by nod here")
-		return []FactGroup{reported, own}
+		return []factGroup{reported, own}
 	}
-	return []FactGroup{own, reported}
+	return []factGroup{own, reported}
 }
 
 // saysClass reports whether the class adds anything to what the head and the facts say.
@@ -144,7 +149,7 @@ const maxHeadline = 4
 
 // Said returns what is said above the input. Headlines are sentences that show in full at any size: the warnings and
 // the dangers or, if there are none, the first fact that needs attention. The rest are the other facts, worst first.
-func (v View) Said() (headlines []Fact, rest []FactGroup) {
+func (v View) Said() (headlines []Fact, rest []factGroup) {
 	for _, warning := range v.Warnings {
 		headlines = append(headlines, Fact{warning, shell.Danger})
 	}

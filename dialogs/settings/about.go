@@ -23,7 +23,7 @@ func aboutPage(w *Window) fyne.CanvasObject {
 	if about.Socket != "" {
 		addresses = append(addresses, factRow(lang.L("Socket"), about.Socket))
 	}
-	greet := controls.NewButton(lang.L("Show the welcome"), func() { w.Show(true) })
+	greet := controls.NewButton(lang.L("Show the welcome"), nil, func() { w.Show(true) })
 	return page(
 		container.NewBorder(nil, nil, nil, container.NewCenter(greet), head(about.Version)),
 		section(lang.L("Where agents reach nod"), "", addresses...),

@@ -141,11 +141,11 @@ func newAgentCard(w *Window, a agent.Agent, changed func()) *agentCard {
 		version: dialogs.Lines(lang.L("looking…"), theme.SizeNameCaptionText, widget.LowImportance),
 		contact: dialogs.Lines("", theme.SizeNameCaptionText, widget.LowImportance)}
 	c.notes.Hide()
-	c.setUp = controls.NewButton(c.setUpVerb()+"…", func() { c.plan(false) })
-	c.remove = controls.NewButton(lang.L("Remove…"), func() {
+	c.setUp = controls.NewButton(c.setUpVerb()+"…", nil, func() { c.plan(false) })
+	c.remove = controls.NewButton(lang.L("Remove…"), nil, func() {
 		c.propose(setUpChange{verb: lang.L("Remove"), changes: c.agent.Uninstall})
 	})
-	c.check = controls.NewButton(lang.L("Check"), c.probe)
+	c.check = controls.NewButton(lang.L("Check"), nil, c.probe)
 	c.strict = newMember(w, lang.L("Deny while nod isn't running"),
 		lang.L("Otherwise the agent asks in its own way."), a.Name,
 		func(cfg *config.Config) *[]string { return &cfg.Agents.Strict })

@@ -146,7 +146,7 @@ type ruleList struct {
 
 func newRuleList(w *Window, edit func(policy.Rule)) *ruleList {
 	l := &ruleList{part: newPart(w), edit: edit}
-	l.add = controls.NewIconButton(lang.L("Add rule"), theme.ContentAddIcon(), func() { edit(policy.Rule{}) })
+	l.add = controls.NewButton(lang.L("Add rule"), theme.ContentAddIcon(), func() { edit(policy.Rule{}) })
 	l.filter = controls.NewTextField(w.Shortcut, false)
 	l.filter.SetPlaceHolder(lang.L("Find a rule"))
 	l.filter.OnChanged = func(string) { l.find() }

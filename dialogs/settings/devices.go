@@ -74,7 +74,7 @@ func newPhoneSection(p *machinesPage) *phoneSection {
 		func(c *config.Config) *time.Duration { return &c.Remote.HandOver })
 	s.devices = newPeerList(p.win, lang.L("Devices"),
 		lang.L("Each can see and deny pending prompts. You permit the rest."))
-	s.add = controls.NewIconButton(lang.L("Add a device…"), theme.ContentAddIcon(), s.begin)
+	s.add = controls.NewButton(lang.L("Add a device…"), theme.ContentAddIcon(), s.begin)
 	s.content = dialogs.Column(sectionGap,
 		dialogs.Column(9, section(lang.L("Phone"),
 			lang.L("A small web page that shows pending prompts on your phone or tablet."),
@@ -337,7 +337,7 @@ func (f *invitingForm) show() {
 		controls.Exact(cleaned(phone.URL), theme.SizeNameCaptionText),
 		controls.Exact(cleaned(phone.Fingerprint), theme.SizeNameCaptionText),
 		dialogs.Tight(f.left),
-		container.NewHBox(controls.NewButton(lang.L("Cancel"), func() {
+		container.NewHBox(controls.NewButton(lang.L("Cancel"), nil, func() {
 			f.section.leave()
 			f.section.withdraw()
 		})))

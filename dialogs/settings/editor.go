@@ -164,7 +164,7 @@ func (e *editor) build(r policy.Rule) {
 		}
 	}
 	e.foot = dialogs.Padded(10, 20, controls.Besides(16, dialogs.Column(2, dialogs.Tight(e.says)),
-		container.NewHBox(controls.NewButton(lang.L("Cancel"), e.closed), e.save)))
+		container.NewHBox(controls.NewButton(lang.L("Cancel"), nil, e.closed), e.save)))
 	e.content = container.NewBorder(nil, controls.FootOf(e.foot), nil, nil,
 		page(header(heading, lang.L("A rule applies to calls that match everything you fill in. "+
 			"Empty fields match anything.")),

@@ -34,7 +34,7 @@ func newListEditor[T comparable](w *Window, none string, of func(*config.Config)
 	l.entry = controls.NewTextField(w.Shortcut, false)
 	l.entry.OnSubmitted = func(string) { l.save() }
 	l.entry.OnChanged = func(string) { l.problem.Say("") }
-	l.add = controls.NewIconButton(lang.L("Add"), theme.ContentAddIcon(), l.save)
+	l.add = controls.NewButton(lang.L("Add"), theme.ContentAddIcon(), l.save)
 	return l
 }
 
@@ -98,7 +98,7 @@ func newTextList(w *Window, example, none string, of func(*config.Config) *[]str
 
 func newFolderList(w *Window, example, none string, of func(*config.Config) *[]string) *textList {
 	var l *textList
-	browse := controls.NewIconButton(lang.L("Browse…"), theme.FolderOpenIcon(), func() {
+	browse := controls.NewButton(lang.L("Browse…"), theme.FolderOpenIcon(), func() {
 		w.chooseFolder(func(folder string) {
 			l.entry.SetText(folder)
 			l.save()

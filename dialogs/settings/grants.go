@@ -30,7 +30,7 @@ type grantList struct {
 
 func newGrantList(w *Window) *grantList {
 	l := &grantList{part: newPart(w), most: rowsShown}
-	l.all = controls.NewButton(lang.L("Revoke all"), l.revokeAll)
+	l.all = controls.NewButton(lang.L("Revoke all"), nil, l.revokeAll)
 	l.content = dialogs.Column(9,
 		header(lang.L("Saved approvals"), lang.L("Everything you allowed beyond a single call, each for one "+
 			"agent, in one project or everywhere."), l.all),
@@ -52,7 +52,7 @@ func (l *grantList) refresh(s operator.State) {
 func (l *grantList) draw() {
 	rows := l.heldRows()
 	for _, g := range l.grants[:min(len(l.grants), l.most)] {
-		revoke := controls.NewButton(lang.L("Revoke"), func() { l.revoke(g.ID) })
+		revoke := controls.NewButton(lang.L("Revoke"), nil, func() { l.revoke(g.ID) })
 		rows = append(rows, dialogs.Padded(9, 14, controls.Besides(12, l.words(g), revoke)))
 	}
 	switch all := max(len(l.grants), len(l.held)); {
@@ -76,7 +76,7 @@ func (l *grantList) heldRows() []fyne.CanvasObject {
 	if len(l.held) == 0 {
 		return nil
 	}
-	accept := controls.NewButton(lang.L("Accept these"), func() {
+	accept := controls.NewButton(lang.L("Accept these"), nil, func() {
 		l.win.Act(l.win.opts.Operator.AcceptGrants, l.problem.Complain)
 	})
 	controls.Enable(len(l.held) <= l.most, accept) // only if all are visible

@@ -175,9 +175,9 @@ func (p *machinesPage) heldRow() fyne.CanvasObject {
 			theme.SizeNameCaptionText))
 	}
 	if len(p.peers.Held) > 0 {
-		buttons.Add(controls.NewButton(lang.L("Accept these"), settle(true)))
+		buttons.Add(controls.NewButton(lang.L("Accept these"), nil, settle(true)))
 	}
-	buttons.Add(controls.NewButton(lang.L("Start over with none"), settle(false)))
+	buttons.Add(controls.NewButton(lang.L("Start over with none"), nil, settle(false)))
 	return dialogs.Padded(9, 14, dialogs.Column(8, text, buttons))
 }
 
@@ -231,7 +231,7 @@ func (p *machinesPage) joiningRow(j operator.Joining) fyne.CanvasObject {
 		wordsOf(j.Fingerprint),
 		controls.Muted(joined(claims(j.Hello), cleaned(j.Line), ago(j.Came, time.Now()))))
 	if p.naming == nil || !isSameAs(j, p.naming.asks) {
-		pair := controls.NewButton(lang.L("Pair…"), func() { p.name(j) })
+		pair := controls.NewButton(lang.L("Pair…"), nil, func() { p.name(j) })
 		controls.Enable(p.peers.Problem == "", pair)
 		ignore := controls.QuietButton(lang.L("Ignore"), nil, func() {
 			p.ignored[j.Key] = struct{}{}
@@ -353,7 +353,7 @@ func (p *machinesPage) revokeButton(name string) *controls.Button {
 	if p.sure == name {
 		text, importance = lang.L("Press again to revoke"), widget.DangerImportance
 	}
-	b := controls.NewButton(text, func() {
+	b := controls.NewButton(text, nil, func() {
 		if p.sure != name {
 			p.sure = name
 			p.draw()

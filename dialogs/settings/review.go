@@ -34,7 +34,7 @@ func newReview(w *Window) *review {
 	r := &review{part: newPart(w)}
 	r.accept = widget.NewButton(lang.L("Accept the change"), func() { r.settle(true) }) // Enter does not press it
 	r.accept.Importance = widget.HighImportance
-	r.undo = controls.NewButton(lang.L("Restore the old file"), func() { r.settle(false) })
+	r.undo = controls.NewButton(lang.L("Restore the old file"), nil, func() { r.settle(false) })
 	r.changed = dialogs.Column(6,
 		controls.Bold(lang.L("Another program changed the policy file"), theme.SizeNameSubHeadingText),
 		controls.Paragraph(lang.L("If you made this change, accept it. Until then nod denies what the new text denies "+

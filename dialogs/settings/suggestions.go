@@ -70,7 +70,7 @@ func suggestedRow(
 	w *Window, r policy.Rule, words fyne.CanvasObject, editable bool, done func(error),
 ) fyne.CanvasObject {
 	var add *controls.Button
-	add = controls.NewIconButton(lang.L("Add"), theme.ContentAddIcon(), func() {
+	add = controls.NewButton(lang.L("Add"), theme.ContentAddIcon(), func() {
 		add.Disable()
 		w.change(func(c *config.Config) error {
 			c.Policy.Rules = append(c.Policy.Rules, r)
@@ -141,7 +141,7 @@ func (c *replayCard) draw() {
 	case c.bar != nil:
 		controls.SetContent(c.body, card(dialogs.Padded(12, 14, dialogs.Column(8,
 			controls.Muted(lang.L("Reading the transcripts…")), c.bar,
-			container.NewHBox(controls.NewButton(lang.L("Stop"), c.stop))))))
+			container.NewHBox(controls.NewButton(lang.L("Stop"), nil, c.stop))))))
 	case c.found != nil:
 		controls.SetContent(c.body, dialogs.Column(14, figures(c.found), c.problem.Content, c.rules()))
 	default:
@@ -150,7 +150,7 @@ func (c *replayCard) draw() {
 }
 
 func (c *replayCard) propose() fyne.CanvasObject {
-	look := controls.NewIconButton(lang.L("See what your agents did"), theme.SearchIcon(), c.look)
+	look := controls.NewButton(lang.L("See what your agents did"), theme.SearchIcon(), c.look)
 	no := controls.QuietButton(lang.L("No, thanks"), nil, c.content.Hide)
 	return card(dialogs.Padded(12, 14, dialogs.Column(8,
 		controls.Paragraph(lang.L("Claude Code and Codex keep transcripts on this computer. nod can read them once, count "+

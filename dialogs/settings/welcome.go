@@ -34,7 +34,7 @@ type welcome struct {
 func newWelcome(w *Window) *welcome {
 	p := &welcome{part: newPart(w), agents: newAgentList(w), replay: newReplayCard(w),
 		autostart: newAutostartRow(w)}
-	p.try = controls.NewButton(lang.L("Send a test request"), p.ask)
+	p.try = controls.NewButton(lang.L("Send a test request"), nil, p.ask)
 	p.content = container.NewBorder(nil, controls.FootOf(dialogs.Padded(10, 20, container.NewHBox(
 		controls.QuietButton(lang.L("All settings"), nil, func() { w.Show(false) }), layout.NewSpacer(),
 		controls.MainButton(lang.L("Done"), nil, w.close)))),
@@ -79,7 +79,7 @@ func (p *welcome) testRow() fyne.CanvasObject {
 
 func (p *welcome) sandboxRow() fyne.CanvasObject {
 	return newSettingRow(lang.L("You can let a project's commands run in a sandbox, without asking"), "",
-		controls.NewButton(lang.L("Show"), func() {
+		controls.NewButton(lang.L("Show"), nil, func() {
 			p.win.tabs.selectIndex(onSandbox)
 			p.win.Show(false)
 		})).Content

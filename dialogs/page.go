@@ -132,12 +132,6 @@ func (p *page) rows(text fyne.CanvasObject) *lazyColumn {
 	return c
 }
 
-func (p *page) reveal(o fyne.CanvasObject) {
-	if p.column != nil {
-		p.column.scroll.reveal(o)
-	}
-}
-
 func (p *page) start() fyne.Focusable {
 	if p.column != nil && p.column.top(1)+leastAnswer > p.column.scroll.Size().Height {
 		return p.text
@@ -187,7 +181,7 @@ func (p *page) setProblem(s string) {
 	SetVisible(p.note, s != "")
 	p.w.fit()
 	if o, ok := p.w.win.Canvas().Focused().(fyne.CanvasObject); ok && p.w.page == p {
-		p.reveal(o) // the note may have covered it
+		p.w.reveal(o) // the note may have covered it
 	}
 }
 

@@ -571,8 +571,8 @@ func (w *window) noteTyping() {
 }
 
 func (w *window) reveal(o fyne.CanvasObject) {
-	if w.page != nil {
-		w.page.reveal(o)
+	if w.page != nil && w.page.column != nil {
+		w.page.column.scroll.reveal(o)
 	}
 }
 

@@ -78,8 +78,7 @@ func newEntriesPage(w *Window) *entriesPage {
 	p.elsewhere.Hide()
 	p.chips.Hide()
 	top := dialogs.Padded(10, 12, dialogs.Column(8, first, second, p.elsewhere, p.chips, p.status.Content))
-	found := container.NewStack(container.NewThemeOverride(p.list, gapless{}),
-		container.NewVBox(dialogs.Padded(40, 20, p.empty)))
+	found := container.NewStack(p.list, container.NewVBox(dialogs.Padded(40, 20, p.empty)))
 	p.content = container.NewBorder(dialogs.Column(0, top, dialogs.Rule()), nil, nil, nil,
 		container.New(splitLayout{}, dialogs.Padded(6, 6, found), dialogs.Surface(dialogs.ColorSunken, p.detail.content)))
 	return p

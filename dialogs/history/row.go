@@ -17,25 +17,7 @@ import (
 )
 
 // rowHeight is that of every row: otherwise Fyne would add up the heights of a million rows.
-const rowHeight = 46
-
-// gapless is nod's theme without the gap that Fyne leaves between rows, where a click would select none.
-type gapless struct{}
-
-func (gapless) Color(n fyne.ThemeColorName, v fyne.ThemeVariant) color.Color {
-	return ownTheme().Color(n, v)
-}
-func (gapless) Font(s fyne.TextStyle) fyne.Resource     { return ownTheme().Font(s) }
-func (gapless) Icon(n fyne.ThemeIconName) fyne.Resource { return ownTheme().Icon(n) }
-
-func (gapless) Size(n fyne.ThemeSizeName) float32 {
-	if n == theme.SizeNamePadding {
-		return 0
-	}
-	return ownTheme().Size(n)
-}
-
-func ownTheme() fyne.Theme { return fyne.CurrentApp().Settings().Theme() }
+const rowHeight = 42
 
 type rowView struct {
 	widget.BaseWidget

@@ -3,7 +3,6 @@ package prompt
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -19,24 +18,18 @@ type argument struct {
 // parseArguments parses a tool's input strictly: one JSON object in UTF-8, without duplicate keys at any depth or
 // unpaired surrogates. Anything that two parsers could understand differently is an error; the input is then shown
 // unchanged.
-func parseArguments(raw []byte) (arguments, error) {
+func parseArguments(raw []byte) (args arguments, ok bool) {
 	if value := jsontext.Value(raw); !value.IsValid() || value.Kind() != '{' {
-		return nil, errors.New("not an unambiguous JSON object")
+		return nil, false
 	}
 	dec := jsontext.NewDecoder(bytes.NewReader(raw))
-	if _, err := dec.ReadToken(); err != nil {
-		return nil, err
-	}
-	var args arguments
-	for dec.PeekKind() != '}' {
-		key, err := dec.ReadToken()
-		if err != nil {
-			return nil, err
-		}
+	_, err := dec.ReadToken()
+	for err == nil && dec.PeekKind() != '}' {
+		key, _ := dec.ReadToken()
 		a := argument{key: key.String()}
-		value, err := dec.ReadValue()
-		if err != nil {
-			return nil, err
+		var value jsontext.Value
+		if value, err = dec.ReadValue(); err != nil {
+			break
 		}
 		a.raw, a.isText = json.RawMessage(value.Clone()), value.Kind() == '"'
 		if a.isText {
@@ -44,7 +37,7 @@ func parseArguments(raw []byte) (arguments, error) {
 		}
 		args = append(args, a)
 	}
-	return args, nil
+	return args, err == nil
 }
 
 type arguments []argument

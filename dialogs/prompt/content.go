@@ -63,8 +63,8 @@ func assess(r interact.Request, a interact.Approve, call policy.Call) Content {
 func (c Content) AllFacts() []Fact { return slices.Concat(c.Facts, c.Reported) }
 
 func contentOf(a interact.Approve, at places) Content {
-	args, err := parseArguments(a.Input)
-	if err != nil {
+	args, ok := parseArguments(a.Input)
+	if !ok {
 		return Content{
 			Lines: numbered(string(a.Input)), Original: string(a.Input),
 			Warnings: []string{tr("nod can't read this input reliably, so here it is, unchanged.")},

@@ -25,7 +25,7 @@ type diff struct {
 
 // NewDiff compares two texts in nearly linear time. The difference is not always the smallest one.
 func NewDiff(before, after string) diff {
-	d := diff{old: splitLines(before), new: splitLines(after)}
+	d := diff{old: slices.Collect(strings.Lines(before)), new: slices.Collect(strings.Lines(after))}
 	var signs strings.Builder
 	done := 0 // lines of the old text
 	add := func(sign string, count int) {
@@ -91,8 +91,6 @@ func (d diff) fragment() string {
 func (d diff) counts() (added, removed int) {
 	return strings.Count(d.signs, "+"), strings.Count(d.signs, "-")
 }
-
-func splitLines(text string) []string { return slices.Collect(strings.Lines(text)) }
 
 func hunkStart(header string) int {
 	var start, count int

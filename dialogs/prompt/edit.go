@@ -67,8 +67,8 @@ func editsOf(args arguments) (edits []edit, used []string, ok bool) {
 		return nil, nil, false
 	}
 	for _, item := range items {
-		fields, err := parseArguments(item)
-		if err != nil {
+		fields, ok := parseArguments(item)
+		if !ok {
 			return nil, nil, false
 		}
 		e, keys, ok := editsOf(fields)

@@ -94,9 +94,9 @@ func IsPlan(a interact.Approve) bool {
 	if a.Tool != interact.ExitPlanMode {
 		return false
 	}
-	args, err := parseArguments(a.Input)
-	_, ok := planOf(a, args)
-	return err == nil && ok
+	args, ok := parseArguments(a.Input)
+	_, isPlan := planOf(a, args)
+	return ok && isPlan
 }
 
 func planOf(a interact.Approve, args arguments) (plan string, ok bool) {

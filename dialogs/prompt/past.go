@@ -36,9 +36,9 @@ var noFiles = reportedFiles{}
 
 // pastCall shows a tool call without reading any file.
 func pastCall(a interact.Approve, diff string) Content {
-	args, err := parseArguments(a.Input)
+	args, ok := parseArguments(a.Input)
 	f, isChange := fileChangeOf(args)
-	if _, isPatch := patchContent(args); err != nil || isPatch || !isChange || strings.HasPrefix(a.Tool, "mcp_") {
+	if _, isPatch := patchContent(args); !ok || isPatch || !isChange || strings.HasPrefix(a.Tool, "mcp_") {
 		return contentOf(a, noFiles)
 	}
 	c := Content{Lines: Unnumbered("", f.path, LineKey)}

@@ -51,9 +51,8 @@ func factRow(name, value string, behind ...fyne.CanvasObject) fyne.CanvasObject 
 	text := dialogs.Lines(value, theme.SizeNameCaptionText, widget.MediumImportance)
 	text.TextStyle.Monospace = true
 	text.Wrapping = fyne.TextWrapBreak
-	copied := controls.QuietButton("", theme.ContentCopyIcon(), func() { fyne.CurrentApp().Clipboard().SetContent(value) })
 	words := dialogs.Column(3, dialogs.Words(name, theme.SizeNameText, theme.ColorNameForeground), dialogs.Tight(text))
-	buttons := container.NewHBox(append(behind, copied)...)
+	buttons := container.NewHBox(append(behind, copyButton(value))...)
 	return dialogs.Padded(8, 14, controls.Besides(12, words, buttons))
 }
 

@@ -114,7 +114,7 @@ func (r *checkRow) warn(on bool) {
 func (p *allowPage) edit(r policy.Rule) {
 	p.editor = newEditor(p.win, r, p.cfg.Rules, func() { p.escape() })
 	controls.SetContent(p.body, p.editor.content)
-	p.editor.focus()
+	p.win.Win.Canvas().Focus(p.editor.texts["tool"])
 }
 
 // escape closes the editor without saving, and reports whether it was open.

@@ -391,9 +391,3 @@ func (e *editor) refresh(editable bool) {
 		e.check()
 	}
 }
-
-func (e *editor) focus() {
-	if c := fyne.CurrentApp().Driver().CanvasForObject(e.texts["tool"]); c != nil {
-		c.Focus(e.texts["tool"])
-	}
-}

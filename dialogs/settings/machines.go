@@ -152,10 +152,9 @@ func (p *machinesPage) drawDesk() {
 	if p.peers.Problem != "" {
 		rows = append(rows, p.heldRow())
 	}
-	copyWords := copyButton(p.win, p.peers.Fingerprint)
 	words := dialogs.Column(2, dialogs.Words(lang.L("Fingerprint"), theme.SizeNameText, theme.ColorNameForeground),
 		wordsOf(p.peers.Fingerprint))
-	rows = append(rows, dialogs.Padded(9, 14, controls.Besides(12, words, copyWords)))
+	rows = append(rows, dialogs.Padded(9, 14, controls.Besides(12, words, copyButton(p.peers.Fingerprint))))
 	controls.SetContent(p.body, section(lang.L("This desk"),
 		lang.L("Machines and other desks show these words for this desk."), rows...))
 }
@@ -464,8 +463,8 @@ func roleName(r remote.Role) string {
 	return lang.L("Unknown")
 }
 
-func copyButton(w *Window, text string) *controls.Button {
-	return controls.QuietButton("", theme.ContentCopyIcon(), func() { w.App.Clipboard().SetContent(text) })
+func copyButton(text string) *controls.Button {
+	return controls.QuietButton("", theme.ContentCopyIcon(), func() { fyne.CurrentApp().Clipboard().SetContent(text) })
 }
 
 // drawServer shows the state of the NATS connection, and the command that starts a relay.
@@ -495,6 +494,6 @@ func (p *machinesPage) drawServer() {
 	}
 	words.Add(controls.Muted(lang.L("Start a relay on each machine with:")))
 	words.Add(controls.Exact(safetext.Line(command, 4*controls.QuoteLimit), theme.SizeNameCaptionText))
-	row := dialogs.Padded(9, 14, controls.Besides(12, words, copyButton(p.win, command)))
+	row := dialogs.Padded(9, 14, controls.Besides(12, words, copyButton(command)))
 	controls.SetContent(p.server, card(row))
 }

@@ -73,15 +73,9 @@ func (r *review) show(held config.HeldChange, armAfter time.Duration) {
 		r.seen = true
 		r.arm()
 	})
-	if held.IsUnknown { // nothing could be restored
-		r.changed.Hide()
-		r.undo.Hide()
-		r.unknown.Show()
-	} else {
-		r.unknown.Hide()
-		r.changed.Show()
-		r.undo.Show()
-	}
+	dialogs.SetVisible(r.unknown, held.IsUnknown)
+	dialogs.SetVisible(r.changed, !held.IsUnknown)
+	dialogs.SetVisible(r.undo, !held.IsUnknown) // else nothing could be restored
 	r.content.Show()
 	controls.SetContent(r.body, diff)
 	r.arm()

@@ -16,7 +16,6 @@ import (
 	"nod/policy/shell"
 )
 
-// approvePage asks for permission for one tool call.
 type approvePage struct {
 	*page
 	body interact.Approve
@@ -65,10 +64,6 @@ func newApprovePage(p *page, b interact.Approve) {
 // remote reports whether the request comes from another machine, whose files and rules nod knows only from its report.
 func (a *approvePage) remote() bool { return a.entry.request.Requester.IsRemote() }
 
-func (a *approvePage) machine() values {
-	return values{"Machine": prompt.MachineName(a.entry.request.Requester.Machine)}
-}
-
 // buildInput makes the view of the input. It is called again when a file that the view compares with has changed.
 func (a *approvePage) buildInput(v prompt.View) {
 	a.input = newInputView(a.w, v)
@@ -110,7 +105,6 @@ func (p *page) renew() {
 	}
 }
 
-// setText makes b the text of the prompt, which gets the focus.
 func (a *approvePage) setText(b *sheet) {
 	a.text = b
 	a.view.Objects = []fyne.CanvasObject{b}
@@ -133,12 +127,10 @@ func (a *approvePage) bodyObject() fyne.CanvasObject {
 	return container.New(approveLayout{a}, facts, a.view, list, a.words.object)
 }
 
-// labelled puts one of nod's labels before text from elsewhere.
 func labelled(label, text string) briefPart {
 	return newBriefPart(newWords(label, theme.SizeNameCaptionText, ColorMuted), text, widget.MediumImportance)
 }
 
-// setCompact gives everything around the input one row each.
 func (a *approvePage) setCompact(v bool) {
 	facts, words := 2, 5
 	if v {
@@ -151,7 +143,6 @@ func (a *approvePage) setCompact(v bool) {
 	a.disclosure.setText(a.disclosureText())
 }
 
-// bodyHeight returns the height of the body that shows the whole input.
 func (a *approvePage) bodyHeight() float32 {
 	body := a.object.(*fyne.Container).Objects[0].(*fyne.Container)
 	height := float32(2 * bodyMargin)
@@ -182,11 +173,11 @@ func (a *approvePage) footObject() *foot {
 	a.reason.Hide()
 	a.no = newDecision(a.w, "", "", plainButton, a.w.refuse)
 	a.why = newButton(a.w, labels.Why, a.openReason)
-	a.why.hint = commandName() + "+R"
+	a.why.hint = CommandName() + "+R"
 	a.cancel = newButton(a.w, tr("Cancel"), a.w.escape)
 	a.cancel.hint = tr("Esc")
 	a.scopes = newButton(a.w, "", a.chooseScope)
-	a.scopes.icon, a.scopes.trailing, a.scopes.hint = theme.IconNameArrowDropDown, true, commandName()+"+S"
+	a.scopes.icon, a.scopes.trailing, a.scopes.hint = theme.IconNameArrowDropDown, true, CommandName()+"+S"
 	a.yes = newDecision(a.w, labels.Yes, affirmativeHint(), strongButton, a.w.affirm)
 	a.yes.danger = a.isRed()
 	right := []fyne.CanvasObject{a.scopes, a.yes}
@@ -195,7 +186,6 @@ func (a *approvePage) footObject() *foot {
 	}
 	a.rule, a.memory = container.NewStack(), container.NewStack()
 	a.showScope()
-	a.showRefusing()
 	return &foot{
 		above: []fyne.CanvasObject{a.memory, a.rule, a.reason},
 		left:  []fyne.CanvasObject{a.no, a.why, a.cancel},
@@ -228,7 +218,7 @@ func (a *approvePage) disclosureText() string {
 
 // isRed reports whether the call calls for special care.
 func (a *approvePage) isRed() bool {
-	return a.input.HasHidden() || riskColor(a.entry.why.Class, a.input.AllFacts()) == theme.ColorNameError
+	return a.input.HasHidden || riskColor(a.entry.why.Class, a.input.AllFacts()) == theme.ColorNameError
 }
 
 func (a *approvePage) openReason() {
@@ -255,7 +245,6 @@ func (a *approvePage) stepBack() bool {
 	return true
 }
 
-// showRefusing shows either the field for the reason and its button, or everything that allows.
 func (a *approvePage) showRefusing() {
 	labels := prompt.LabelsOf(a.body)
 	a.no.text, a.no.hint, a.no.look = labels.No, negativeHint(), plainButton
@@ -350,14 +339,12 @@ const (
 	leastParts = 28
 )
 
-// leastInput is the height that the parts leave to the input: some rows and its foot.
 const leastInput = 110
 
 // approveLayout places facts, input, the parts of a command, and the small print from top to bottom. The
 // input takes the remaining height; if that is too little, the parts scroll.
 type approveLayout struct{ a *approvePage }
 
-// leastRow is the height of an input with one row.
 const leastRow = 34
 
 func (approveLayout) MinSize([]fyne.CanvasObject) fyne.Size { return fyne.Size{} }
@@ -405,9 +392,12 @@ func (l approveLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 // hideNotes hides the facts that are no headlines if none of them needs attention, and reports whether it did.
 func (a *approvePage) hideNotes() bool {
 	_, rest := a.input.Said()
-	if len(rest) == 0 || slices.ContainsFunc(rest, func(g prompt.FactGroup) bool {
-		return prompt.Worst(g.Facts) > shell.Note
-	}) {
+	for _, group := range rest {
+		if prompt.Worst(group.Facts) > shell.Note {
+			return false
+		}
+	}
+	if len(rest) == 0 {
 		return false
 	}
 	a.rest.object.Hide()
@@ -447,7 +437,7 @@ func (a *approvePage) planEdits() []fyne.CanvasObject {
 	}
 	a.askForEdits, a.letEditsPass = ask+1, pass+1
 	a.yes.setText(tr("Approve, ask for each edit"))
-	hint := commandName() + "+Shift+Enter"
+	hint := CommandName() + "+Shift+Enter"
 	a.alternative = newDecision(a.w, tr("Approve, allow edits"), hint, plainButton, a.w.affirmAlternative)
 	a.alternative.chordOnly = hint
 	return []fyne.CanvasObject{a.alternative}

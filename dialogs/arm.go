@@ -55,7 +55,6 @@ func (a *arming) setSeen(seen bool) {
 	a.seen, a.checked = seen, true
 }
 
-// disturb restarts the wait: the window was resized, or its content changed.
 func (a *arming) disturb() {
 	if a.lasting && a.ready {
 		return
@@ -134,5 +133,4 @@ func (a *arming) press() bool {
 // may have been meant for the last prompt.
 func (a *arming) block() { a.quietUntil = a.now().Add(quietAfterAnswer) }
 
-// isQuiet reports whether decisions are ignored because of a recent answer.
 func (a *arming) isQuiet() bool { return a.now().Before(a.quietUntil) }

@@ -29,7 +29,6 @@ type placing struct {
 	line, more, end fyne.Size
 }
 
-// briefPart is a label and the text that follows it.
 type briefPart struct {
 	label fyne.CanvasObject
 	line  *fyne.Container // the text in one row
@@ -107,7 +106,6 @@ func (b *brief) placeAt(width float32) float32 {
 	return b.height
 }
 
-// place moves and resizes everything and returns the total height.
 func (b *brief) place(width float32) float32 {
 	if b.end != nil {
 		width = b.atEnd(b.end, width)
@@ -140,7 +138,6 @@ func (b *brief) place(width float32) float32 {
 	return all
 }
 
-// atEnd puts a button at the right end of the first row, and returns the width that is left.
 func (b *brief) atEnd(o *button, width float32) float32 {
 	size := o.MinSize()
 	o.Resize(size)
@@ -148,7 +145,6 @@ func (b *brief) atEnd(o *button, width float32) float32 {
 	return width - size.Width - briefLabelGap
 }
 
-// column puts the parts below one another, unabridged, and returns the height.
 func (b *brief) column(width float32) (height float32) {
 	for _, p := range b.parts {
 		p.put(0, height, max(width-p.indent(), leastBrief), p.full)
@@ -180,7 +176,6 @@ func labelWidth(parts []briefPart) (width float32) {
 	return width
 }
 
-// indent returns the width of the label and the gap behind it.
 func (p briefPart) indent() float32 {
 	if width := p.label.MinSize().Width; width > 0 {
 		return width + briefLabelGap

@@ -61,7 +61,6 @@ func newDecision(w *window, text, hint string, look buttonLook, onTap func()) *b
 	return b
 }
 
-// newIconButton returns a quiet button with an icon, a text, or both.
 func newIconButton(w *window, text string, icon fyne.ThemeIconName, onTap func()) *button {
 	b := newButton(w, text, onTap)
 	b.icon, b.look = icon, quietButton
@@ -143,7 +142,6 @@ func (b *button) CreateRenderer() fyne.WidgetRenderer {
 	})
 }
 
-// colors returns the colours of background and text, both opaque.
 func (b *button) colors() (fill, ink color.Color) {
 	page, text := colorOf(b, ColorSunken), colorOf(b, theme.ColorNameForeground)
 	switch {
@@ -224,12 +222,10 @@ func (b *button) AccessibilityLabel() string { return b.text }
 
 func (b *button) AccessibilityRole() fyne.AccessibleRole { return fyne.AccessibleRoleButton }
 
-// presses reports whether the key is one that presses what has the focus.
 func presses(ev *fyne.KeyEvent) bool {
 	return ev.Name == fyne.KeySpace || isEnter(ev)
 }
 
-// SetVisible shows or hides an object.
 func SetVisible(o fyne.CanvasObject, v bool) {
 	if v {
 		o.Show()

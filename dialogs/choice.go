@@ -175,14 +175,12 @@ func (p *picker) addChoice(o api.Option) *choice {
 	return c
 }
 
-// addDigit adds a choice, which the next free digit picks.
 func (p *picker) addDigit(o api.Option) *choice {
 	c := p.addChoice(o)
 	c.digit = rune('0' + len(p.choices))
 	return c
 }
 
-// addOther adds the choice "Other", with a field that shows while it is picked.
 func (p *picker) addOther(placeholder string) fyne.CanvasObject {
 	add := p.addDigit
 	if p.list != nil {
@@ -226,7 +224,6 @@ func (p *picker) filtered(options []api.Option) fyne.CanvasObject {
 	return Column(6, p.filter, Card(theme.ColorNameBackground, view))
 }
 
-// tap picks one choice; if several are allowed, it toggles it.
 func (p *picker) tap(c *choice) {
 	if p.multi {
 		c.pick(!c.picked)
@@ -280,7 +277,6 @@ func (p *picker) move(c *choice, step int) {
 	}
 }
 
-// moveFrom is move from the choice at index. It reports whether there is a next one.
 func (p *picker) moveFrom(index, step int) bool {
 	for i := index + step; i >= 0 && i < len(p.choices); i += step {
 		if p.list != nil && i < len(p.list.rows) {
@@ -339,7 +335,6 @@ type preview struct {
 
 const maxPreview, maxPreviewLines = 200, 20
 
-// newPreview shows the preview of the first option that has one; nil if none has.
 func newPreview(w *window, options []api.Option) *preview {
 	i := slices.IndexFunc(options, func(o api.Option) bool { return o.Preview != "" })
 	if i < 0 {

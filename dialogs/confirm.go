@@ -8,10 +8,8 @@ import (
 
 	"nod/api"
 	"nod/dialogs/prompt"
-	"nod/interact"
 )
 
-// confirmPage asks yes or no, and states what happens without an answer. Neither button is the default.
 type confirmPage struct{ *page }
 
 func newConfirmPage(p *page, b api.Confirm) {
@@ -34,12 +32,12 @@ func newConfirmPage(p *page, b api.Confirm) {
 // maxHeading is the length of a question, in bytes, up to which it is large: it is what the user decides on.
 const maxHeading = 200
 
-func (p confirmPage) affirm() { p.w.finish(p.page, confirmed(true)) }
+func (p confirmPage) affirm() { p.answer(true) }
 
-func (p confirmPage) refuse() { p.w.finish(p.page, confirmed(false)) }
+func (p confirmPage) refuse() { p.answer(false) }
 
-func confirmed(yes bool) interact.Answer {
+func (p confirmPage) answer(yes bool) {
 	a := userAnswer(api.Answered, "")
 	a.Confirmed = yes
-	return a
+	p.w.finish(p.page, a)
 }

@@ -25,7 +25,6 @@ type draft struct {
 	Choice  *draftChoice     `json:"choice,omitempty"`  // of an approval; its reason is in Answers
 }
 
-// draftChoice is the decision that the user was about to make.
 type draftChoice struct {
 	Refusing   bool         `json:"refusing,omitempty"` // the field for the reason was open
 	Scope      policy.Scope `json:"scope,omitempty"`
@@ -33,7 +32,6 @@ type draftChoice struct {
 	Suggestion int          `json:"suggestion,omitempty"`
 }
 
-// typed is the unsent answer to one question.
 type typed struct {
 	Text  string   `json:"text,omitempty"`  // also of "Other" while it is not picked
 	Picks []string `json:"picks,omitempty"` // values of options
@@ -46,7 +44,6 @@ type answerInput interface {
 	restore(t typed)      // t must be accepted
 }
 
-// draftDelay is the time between a change and the saving of the draft.
 const draftDelay = 500 * time.Millisecond
 
 // readDraft reads a draft. It reports false for anything that this version of nod did not write.
@@ -130,7 +127,6 @@ func (f *field) typed() typed { return typed{Text: f.Text} }
 
 func (f *field) accepts(t typed) bool { return len(t.Picks) == 0 && !t.Other && f.canHold(t.Text) }
 
-// canHold reports whether text could have been entered in the field.
 func (f *field) canHold(text string) bool {
 	return interact.Clip(text) == text && !strings.ContainsFunc(text, func(r rune) bool {
 		return unicode.IsControl(r) && r != '\t' && (r != '\n' || f.oneLine)

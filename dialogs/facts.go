@@ -39,19 +39,6 @@ func headline(f prompt.Fact) fyne.CanvasObject {
 	return beside(container.New(fixed{width: 18, height: 18}, image), 8, Tight(text))
 }
 
-// factLine lists facts in a row, under their heading.
-func factLine(group prompt.FactGroup) briefPart {
-	var texts []string
-	for _, f := range group.Facts {
-		texts = append(texts, f.Text)
-	}
-	heading, text := group.Heading, strings.Join(texts, " · ")
-	if heading != "" {
-		heading += ":"
-	}
-	return labelled(heading, text)
-}
-
 // maxDangers is the number of dangerous parts listed at first; one if there is little room.
 const maxDangers = 4
 
@@ -65,14 +52,22 @@ func (a *approvePage) showFacts() {
 	if len(rest) > 0 {
 		var parts []briefPart
 		for _, group := range rest {
-			parts = append(parts, factLine(group))
+			var texts []string
+			for _, f := range group.Facts {
+				texts = append(texts, f.Text)
+			}
+			heading := group.Heading
+			if heading != "" {
+				heading += ":"
+			}
+			parts = append(parts, labelled(heading, strings.Join(texts, " · ")))
 		}
 		a.rest = newBrief(a.w, parts...)
 		a.facts.Add(a.rest.object)
 	}
 	a.jumps = nil
 	for _, p := range a.input.Dangers {
-		jump := newButton(a.w, p.Text(), func() { a.jumpTo(p) })
+		jump := newButton(a.w, p.Text, func() { a.jumpTo(p.At) })
 		jump.look, jump.icon = linkButton, theme.IconNameError
 		a.jumps = append(a.jumps, container.NewHBox(jump))
 	}
@@ -106,17 +101,16 @@ func (a *approvePage) foldJumps() {
 	}
 }
 
-func (a *approvePage) jumpTo(p prompt.Danger) {
+func (a *approvePage) jumpTo(at int) {
 	if a.rawShown {
 		a.toggleRaw()
 	}
 	block := a.input.block
-	block.jumpTo(block.positionOf(p.At))
+	block.jumpTo(block.positionOf(at))
 }
 
 const jumpAbove = 2 // lines in view above the target of a jump
 
-// jumpTo scrolls to a position and selects its line.
 func (s *sheet) jumpTo(position int) {
 	if s.page != nil {
 		s.page.selectText(&selection{position, s.page.lineEnd(position)})
@@ -124,7 +118,6 @@ func (s *sheet) jumpTo(position int) {
 	s.scroll.scrollBy(s.text.top(position) - jumpAbove*s.lineHeight() - s.scroll.Offset.Y)
 }
 
-// lineEnd returns the position after the line that contains a position.
 func (p *sheetPage) lineEnd(position int) int {
 	for _, r := range p.rows {
 		if r.last && r.to > position {
@@ -143,7 +136,7 @@ func (s *sheet) positionOf(offset int) int {
 				offset, position = offset-size, position+len(span.Text)
 				continue
 			}
-			if prompt.IsAtomic(span) {
+			if span.Text != span.Source {
 				offset = 0
 			}
 			return position + offset

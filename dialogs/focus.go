@@ -55,7 +55,6 @@ func (b *focusBase) passOn(ev *fyne.KeyEvent) {
 	PassOn(b.self, ev)
 }
 
-// PassOn passes a key to the window of an object.
 func PassOn(o fyne.CanvasObject, ev *fyne.KeyEvent) {
 	if c := fyne.CurrentApp().Driver().CanvasForObject(o); c != nil && c.OnTypedKey() != nil {
 		c.OnTypedKey()(ev)
@@ -73,7 +72,6 @@ func (h *hovering) MouseMoved(*desktop.MouseEvent) {}
 
 func (h *hovering) MouseOut() { h.hovered = false; h.refresh() }
 
-// hoverBase is a focusBase that also shows that the pointer is over it.
 type hoverBase struct {
 	focusBase
 	hovering

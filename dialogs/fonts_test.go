@@ -18,7 +18,7 @@ func TestFontsAreShared(t *testing.T) {
 	for _, style := range usualStyles {
 		before[style] = drawText(sample, style).Pix
 	}
-	LoadFonts()
+	loadFonts()
 	if hasSystemFonts {
 		t.Error("a character that the theme's fonts lack is not looked for in the system's")
 	}

@@ -25,7 +25,6 @@ const (
 	footMinimal = 100 // minimum width of a status between buttons; narrower, it goes above them
 )
 
-// object returns the foot, its objects in the order of Tab.
 func (f *foot) object() fyne.CanvasObject {
 	status := []fyne.CanvasObject{f.status}
 	return container.New(f, slices.Concat(f.above, f.left, status, f.right)...)
@@ -72,7 +71,6 @@ type footLines struct {
 	width, gap, y float32
 }
 
-// column gives each object the whole width.
 func (l *footLines) column(objects []fyne.CanvasObject) {
 	for o := range visible(objects) {
 		o.Move(fyne.NewPos(0, l.y))
@@ -80,7 +78,6 @@ func (l *footLines) column(objects []fyne.CanvasObject) {
 	}
 }
 
-// beside puts text, which wraps, to the right of buttons.
 func (l *footLines) beside(buttons []fyne.CanvasObject, text fyne.CanvasObject) {
 	x, height := l.row(buttons, 0)
 	h := resizeToWidth(text, max(l.width-x, footMinimal))

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"reflect"
 	"slices"
+	"strings"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
@@ -14,12 +15,12 @@ import (
 
 	"nod/api"
 	"nod/dialogs/prompt"
-	"nod/dialogs/safetext"
 	"nod/interact"
 )
 
 type formPage struct {
 	*page
+	asks      bool // the answer to its only question is a text
 	questions []*questionView
 	rows      *lazyColumn // the title, and the questions
 	initial   map[string]api.Value
@@ -30,11 +31,12 @@ func guessHeight(q api.Question) float32 {
 	return 100 + line*float32(len(q.Question)/perLine) + option*float32(min(len(q.Options), maxPlainChoices))
 }
 
-func newFormPage(p *page, b api.Form) {
-	f := &formPage{page: p}
+// newFormPage asks the questions of a form; of an ask, if that is not nil, its only one.
+func newFormPage(p *page, b api.Form, ask *api.Ask) {
+	f := &formPage{page: p, asks: ask != nil}
 	p.kind = f
 	for i, q := range b.Questions {
-		v := newQuestionView(p.w, q)
+		v := newQuestionView(p.w, q, ask != nil && ask.Multiline)
 		v.changed, v.next = f.touchedBy(v), func() { f.next(i) }
 		f.questions, f.inputs[q.ID] = append(f.questions, v), v.answerInput
 	}
@@ -43,7 +45,15 @@ func newFormPage(p *page, b api.Form) {
 	f.initial = f.values()
 }
 
-func (f *formPage) stepBack() bool { return f.asksToDiscard(!reflect.DeepEqual(f.initial, f.values())) }
+// stepBack asks once before an answer, if there is one, is lost.
+func (f *formPage) stepBack() bool {
+	if f.asked || reflect.DeepEqual(f.initial, f.values()) {
+		return false
+	}
+	f.asked = true
+	f.setProblem(tr("Discard your answers? Press Esc again."))
+	return true
+}
 
 // addRows adds the title and, under it, the questions. A missing title, or one that only repeats, is left out.
 func (f *formPage) addRows(title string) {
@@ -83,7 +93,6 @@ func (f *formPage) next(i int) {
 	f.w.affirm()
 }
 
-// firstFocus returns the question answered last, else the first one.
 func (f *formPage) firstFocus() fyne.Focusable {
 	i := max(slices.IndexFunc(f.questions, func(v *questionView) bool { return v.question.ID == f.lastAnswered }), 0)
 	if i > 0 {
@@ -110,9 +119,15 @@ func (f *formPage) affirm() {
 		}
 	}
 	switch {
+	case first == nil && f.asks:
+		a.Text, a.Values = strings.TrimSpace(strings.Join(a.Values[""].Items, "")), nil
+		f.w.finish(f.page, a)
+		return
 	case first == nil:
 		f.w.finish(f.page, a)
 		return
+	case f.asks: // which says it under its field
+		f.w.fit()
 	case missing > 0:
 		f.setProblem(tr("Still missing: {{.Count}} of {{.All}} answers.", values{"Count": missing, "All": len(f.questions)}))
 	default:
@@ -121,14 +136,14 @@ func (f *formPage) affirm() {
 	f.goTo(first)
 }
 
-// touchedBy hides the complaint about an answer while the user changes it.
 func (f *formPage) touchedBy(v *questionView) func() {
 	return func() {
-		f.lastAnswered = v.question.ID
-		if v.hasProblem() {
+		f.lastAnswered, f.asked = v.question.ID, false
+		f.edited()
+		if v.note.Visible() || f.note.Visible() {
 			v.setProblem("")
+			f.setProblem("")
 		}
-		f.touched()
 	}
 }
 
@@ -157,7 +172,7 @@ type questionView struct {
 	next     func()                // goes on to the next question
 }
 
-func newQuestionView(w *window, q api.Question) *questionView {
+func newQuestionView(w *window, q api.Question, multiline bool) *questionView {
 	v := &questionView{
 		question: q,
 		hint:     Lines(prompt.HintOf(q), theme.SizeNameCaptionText, widget.LowImportance),
@@ -167,17 +182,15 @@ func newQuestionView(w *window, q api.Question) *questionView {
 	}
 	v.hintNote, v.note = Tight(v.hint), Tight(v.problem)
 	v.words = Column(8, v.heading(), Tight(newMarkdown(w, q.Question)))
-	v.input = Column(8, v.widget(w), v.hintNote, v.note)
+	v.input = Column(8, v.widget(w, multiline), v.hintNote, v.note)
 	v.setProblem("")
 	return v
 }
 
-// heading shows the header and whether the answer is optional.
 func (v *questionView) heading() fyne.CanvasObject {
 	line := Row(8)
 	if v.question.Header != "" {
-		header := safetext.Line(v.question.Header, prompt.MaxName)
-		line.Add(newWords(header, theme.SizeNameCaptionText, theme.ColorNamePrimary).bold())
+		line.Add(newWords(prompt.PlainText(v.question.Header), theme.SizeNameCaptionText, theme.ColorNamePrimary).bold())
 	}
 	if !v.question.IsRequired() {
 		line.Add(newWords(tr("optional"), theme.SizeNameCaptionText, ColorMuted))
@@ -186,9 +199,9 @@ func (v *questionView) heading() fyne.CanvasObject {
 	return line
 }
 
-func (v *questionView) widget(w *window) fyne.CanvasObject {
+func (v *questionView) widget(w *window, multiline bool) fyne.CanvasObject {
 	if v.question.InputType != interact.Choice {
-		return v.textInput(w)
+		return v.textInput(w, multiline)
 	}
 	p := newPicker(w, v.question.Options, v.question.MultiSelect, v.question.OffersOther(), v.question.Placeholder)
 	p.preselect(v.question.Default.Items)
@@ -198,11 +211,13 @@ func (v *questionView) widget(w *window) fyne.CanvasObject {
 	return p.object
 }
 
-func (v *questionView) textInput(w *window) fyne.CanvasObject {
-	f := newField(w, prompt.PlainText(v.question.Placeholder), false)
+func (v *questionView) textInput(w *window, multiline bool) fyne.CanvasObject {
+	f := newField(w, prompt.PlainText(v.question.Placeholder), multiline)
 	f.SetText(interact.Clip(v.question.Default.String()))
 	f.OnChanged = func(string) { v.changed() }
-	f.onEnter(func() { v.next() })
+	if !multiline {
+		f.onEnter(func() { v.next() })
+	}
 	v.answer = func() api.Value { return interact.TextValue(f.Text) }
 	v.focus, v.answerInput = func() fyne.Focusable { return f }, f
 	return f
@@ -213,5 +228,3 @@ func (v *questionView) setProblem(s string) {
 	SetVisible(v.note, s != "")
 	SetVisible(v.hintNote, s == "" && v.hint.Text != "")
 }
-
-func (v *questionView) hasProblem() bool { return v.note.Visible() }

@@ -16,12 +16,6 @@ type textFrame struct {
 	scroll  *scrollArea // moved by arrow and page keys
 }
 
-func newTextFrame(w *window, content fyne.CanvasObject) *textFrame {
-	f := &textFrame{content: content}
-	f.extend(f, w)
-	return f
-}
-
 func (f *textFrame) CreateRenderer() fyne.WidgetRenderer {
 	ring := canvas.NewRectangle(color.Transparent)
 	return newPainted(container.NewStack(f.content, ring), func() {
@@ -45,7 +39,6 @@ const textLine = 40 // pixels that an arrow key scrolls a text
 // scrollArea is Fyne's vertical scroll, which also follows keys and the focus.
 type scrollArea struct{ *container.Scroll }
 
-// scrollBy moves the view down by dy pixels, up if it is negative.
 func (s scrollArea) scrollBy(dy float32) {
 	limit := max(s.Content.MinSize().Height-s.Size().Height, 0)
 	s.ScrollToOffset(fyne.NewPos(0, min(max(s.Offset.Y+dy, 0), limit)))
@@ -69,7 +62,6 @@ func (s scrollArea) typedKey(ev *fyne.KeyEvent, line float32) bool {
 	return scrolls
 }
 
-// reveal scrolls until o is in view.
 func (s scrollArea) reveal(o fyne.CanvasObject) {
 	d := fyne.CurrentApp().Driver()
 	top := d.AbsolutePositionForObject(o).Y - d.AbsolutePositionForObject(s.Content).Y

@@ -32,7 +32,6 @@ const (
 	maxGlyphs = 10_000 // examined at most; others count as not drawn
 )
 
-// glyphs caches the glyphs examined so far.
 var glyphs = struct {
 	sync.Mutex
 	seen map[glyphKey]glyph
@@ -62,7 +61,6 @@ func styleOf(c rune, style fyne.TextStyle) fyne.TextStyle {
 // eastAsian is the first character that is never monospaced: each font with all Chinese characters takes 20 MB.
 const eastAsian = 0x2E80
 
-// glyphOf returns the glyph of c, and examines it the first time.
 func glyphOf(c rune, style fyne.TextStyle) glyph {
 	key := glyphKey{fyne.CurrentApp().Settings().Theme().Font(style), style, c}
 	glyphs.Lock()
@@ -111,10 +109,10 @@ func inkIn(img *image.NRGBA, area image.Rectangle) (ink image.Rectangle) {
 
 var usualStyles = []fyne.TextStyle{{}, {Bold: true}, {Monospace: true}}
 
-// LoadFonts loads the theme's fonts. Fyne would load the emoji again for each style, and a font of the system for the
+// loadFonts loads the theme's fonts. Fyne would load the emoji again for each style, and a font of the system for the
 // user's language even if the theme's fonts have all of its letters, and keep all of them: 25 MB in total. Call it
 // before any text is measured.
-func LoadFonts() {
+func loadFonts() {
 	hasSystemFonts = writtenInTheme(language.Make(string(lang.SystemLocale())))
 	var emoji *font.Font
 	for _, style := range usualStyles {
@@ -127,7 +125,6 @@ func LoadFonts() {
 	hasSystemFonts = false // Fyne loads them when a character needs them
 }
 
-// writtenInTheme reports whether the theme's fonts have all letters of a language.
 func writtenInTheme(l language.Tag) bool {
 	script, _ := l.Script()
 	switch script.String() {

@@ -60,7 +60,7 @@ func TestOneBaseLine(t *testing.T) {
 	const text = "Latin 删除 größe → 允许 🦊 αβγ"
 	test.NewTempApp(t)
 	test.ApplyTheme(t, hanFirst{Theme("light"), dialogstest.Font("NotoSansSC-Regular.otf")})
-	s := newSheet(prompt.Numbered(text), text)
+	s := newSheet(prompt.Unnumbered("1 ", text, prompt.LineText), text)
 	w := test.NewTempWindow(t, s)
 	w.Resize(fyne.NewSize(400, 100))
 	f := s.page.face(prompt.LineText)

@@ -31,9 +31,17 @@ func newHead(w *window, e *entry) *head {
 		queue: newIconButton(w, "", "", func() { w.openQueue(e) }),
 		more:  newIconButton(w, "", theme.IconNameMoreHorizontal, func() { w.openMore(e) }),
 	}
-	stripe := stripeOf(e)
-	text := Column(3, newSentence(said), newBrief(w, originParts(said.Origin)...).object)
-	h.icon = widget.NewIcon(theme.NewColoredResource(theme.DefaultTheme().Icon(iconOf(e.request)), stripe))
+	stripe := theme.ColorNamePrimary
+	if e.request.Body.Kind() == api.KindApprove {
+		stripe = ClassColor(e.why.Class)
+	}
+	var parts []briefPart
+	for _, o := range said.Origin {
+		label := newWords(o.Label, theme.SizeNameCaptionText, originColors[o.From]).bold()
+		parts = append(parts, newBriefPart(label, o.Text, widget.LowImportance))
+	}
+	text := Column(3, newSentence(said), newBrief(w, parts...).object)
+	h.icon = widget.NewIcon(theme.NewColoredResource(theme.DefaultTheme().Icon(iconOf(e.request, said)), stripe))
 	h.tile = newTint(stripe, 0x22, 9, Padded(8, 8, container.New(fixed{width: 22, height: 22}, h.icon)))
 	h.stripe = newTint(stripe, 0xff, 0, container.New(fixed{height: 4}))
 	h.margins = &layout.CustomPaddedLayout{LeftPadding: sideMargin, RightPadding: sideMargin}
@@ -65,7 +73,6 @@ func (h *head) setCompact(v bool) {
 	}
 }
 
-// setPosition shows the place in the queue. It reports whether that changed anything.
 func (h *head) setPosition(place, of int) bool {
 	where := ""
 	if of > 1 {
@@ -79,17 +86,10 @@ func (h *head) setPosition(place, of int) bool {
 	return true
 }
 
-func stripeOf(e *entry) fyne.ThemeColorName {
-	if e.request.Body.Kind() == api.KindApprove {
-		return ClassColor(e.why.Class)
-	}
-	return theme.ColorNamePrimary
-}
-
-func iconOf(r interact.Request) fyne.ThemeIconName {
-	switch b := r.Body.(type) {
+func iconOf(r interact.Request, said prompt.Head) fyne.ThemeIconName {
+	switch r.Body.(type) {
 	case interact.Approve:
-		return icons[prompt.ActionOf(b)]
+		return icons[said.Action]
 	case api.Form:
 		return theme.IconNameList
 	case api.Confirm:
@@ -191,16 +191,7 @@ var icons = map[interact.Action]fyne.ThemeIconName{
 	interact.ReachesOut: theme.IconNameStorage,
 }
 
-func originParts(origin []prompt.Origin) []briefPart {
-	var parts []briefPart
-	for _, o := range origin {
-		label := newWords(o.Label, theme.SizeNameCaptionText, originColors[o.From]).bold()
-		parts = append(parts, newBriefPart(label, o.Text, widget.LowImportance))
-	}
-	return parts
-}
-
 var originColors = map[prompt.Source]fyne.ThemeColorName{
 	prompt.Verified: theme.ColorNameSuccess, prompt.Unverified: theme.ColorNameWarning,
-	prompt.Reported: theme.ColorNamePrimary, prompt.Claimed: ColorMuted, prompt.Program: ColorMuted,
+	prompt.Reported: theme.ColorNamePrimary, prompt.Other: ColorMuted,
 }

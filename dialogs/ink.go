@@ -1,7 +1,6 @@
 package dialogs
 
 import (
-	"slices"
 	"strings"
 	"time"
 
@@ -17,36 +16,8 @@ const (
 	maxInkTime  = time.Second // nor does one whose lexer takes longer
 )
 
-func inksOf(lines []prompt.Line) [][]prompt.Stretch {
-	read := map[*prompt.Code][]prompt.Stretch{}
-	inks := make([][]prompt.Stretch, len(lines))
-	for i, l := range lines {
-		if l.Code == nil {
-			continue
-		}
-		all, known := read[l.Code]
-		if !known {
-			all = inksIn(l.Code)
-			read[l.Code] = all
-		}
-		inks[i] = prompt.DrawnAt(l.Spans, within(all, l.At, l.At+l.SourceSize()))
-	}
-	return inks
-}
-
-// within returns the parts of the ordered stretches between two positions, relative to from.
-func within(all []prompt.Stretch, from, to int) []prompt.Stretch {
-	i, _ := slices.BinarySearchFunc(all, from, func(s prompt.Stretch, from int) int { return s.To - from - 1 })
-	var part []prompt.Stretch
-	for ; i < len(all) && all[i].From < to; i++ {
-		s := all[i]
-		part = append(part, prompt.Stretch{From: max(s.From, from) - from, To: min(s.To, to) - from, Ink: s.Ink})
-	}
-	return part
-}
-
 // inksIn returns the colours of c; none if its lexer fails or takes too long.
-func inksIn(c *prompt.Code) (inks []prompt.Stretch) {
+func inksIn(c prompt.Code) (inks []prompt.Stretch) {
 	if len(c.Text) > maxInkBytes {
 		return nil
 	}
@@ -56,17 +27,11 @@ func inksIn(c *prompt.Code) (inks []prompt.Stretch) {
 		}
 	}()
 	if c.Name == prompt.ShellCode {
-		inks = shellInks(c.Text)
-	} else {
-		inks = lexerInks(c.Name, c.Text)
+		return shellInks(c.Text)
 	}
-	if !prompt.Fits(inks, c.Text) {
-		return nil
-	}
-	return inks
+	return lexerInks(c.Name, c.Text)
 }
 
-// lexerInks colours text with the lexer for files of that name.
 func lexerInks(name, text string) []prompt.Stretch {
 	lexer := lexers.Match(name)
 	if lexer == nil {
@@ -95,7 +60,6 @@ func lexerInks(name, text string) []prompt.Stretch {
 	return inks
 }
 
-// inkOf returns the colour of a kind of token; "" for plain text.
 func inkOf(t chroma.TokenType) fyne.ThemeColorName {
 	switch {
 	case t.InSubCategory(chroma.CommentPreproc), t == chroma.GenericHeading, t == chroma.GenericSubheading:

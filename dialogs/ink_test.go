@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/canvas"
@@ -43,7 +44,7 @@ func TestShellColours(t *testing.T) {
 		{"for", ""},
 	} {
 		c := prompt.Code{Name: prompt.ShellCode, Text: tt.in}
-		if got := inked(tt.in, inksIn(&c)); got != tt.want {
+		if got := inked(tt.in, inksIn(c)); got != tt.want {
 			t.Errorf("%s\n got %s\nwant %s", tt.in, got, tt.want)
 		}
 	}
@@ -56,7 +57,7 @@ func TestOnlyWhatAShellGetsIsColouredAsShell(t *testing.T) {
 	} {
 		c := viewOf(call(t, "shell", object{"command": strings.Fields(words)}), in("/"))
 		i := slices.IndexFunc(c.Lines, func(l prompt.Line) bool { return l.Text() == "a;b" })
-		if got := inked("a;b", inksOf(c.Lines)[i]); got != want {
+		if got := inked("a;b", prompt.Colours(c.Lines, inksIn)[i]); got != want {
 			t.Errorf("%s: %s, want %s", words, got, want)
 		}
 	}
@@ -71,8 +72,7 @@ func TestFileColours(t *testing.T) {
 		{"long.go", strings.Repeat("func", maxInkBytes/4) + "x", ""},
 		{"bad.go", "func \xff", ""},
 	} {
-		c := prompt.Code{Name: tt.name, Text: tt.in}
-		if got := inked(tt.in, inksIn(&c)); got != tt.want {
+		if got := inked(tt.in, prompt.Colours(inCode(tt.name, tt.in), inksIn)[0]); got != tt.want {
 			t.Errorf("%s: got %s\nwant %s", tt.name, got, tt.want)
 		}
 	}
@@ -86,7 +86,7 @@ func TestColoursChangeNoText(t *testing.T) {
 	} {
 		test.NewTempApp(t)
 		test.ApplyTheme(t, Theme("light"))
-		s := newSheet(prompt.InCode(prompt.Numbered(text), prompt.ShellCode, text), text)
+		s := newSheet(inCode(prompt.ShellCode, text), text)
 		w := test.NewTempWindow(t, s)
 		w.Resize(fyne.NewSize(400, 400))
 		plain, _ := drawnTexts(s)
@@ -131,7 +131,7 @@ func BenchmarkFile(b *testing.B) {
 	} {
 		b.Run(steps.name, func(b *testing.B) {
 			for b.Loop() {
-				s := newSheet(prompt.InCode(prompt.Numbered(text), "shop.go", text), text)
+				s := newSheet(inCode("shop.go", text), text)
 				s.Resize(fyne.NewSize(600, 400))
 				steps.do(s)
 			}
@@ -144,6 +144,31 @@ func scrollThrough(s *sheet) {
 	for range 100 {
 		s.scroll.scrollBy(300)
 	}
+}
+
+// inCode shows text as code in the language of a file called name.
+func inCode(name, text string) []prompt.Line {
+	lines, c, at := prompt.Unnumbered("1 ", text, prompt.LineText), &prompt.Code{Name: name, Text: text}, 0
+	for i := range lines {
+		lines[i].Code, lines[i].At = c, at
+		for _, s := range lines[i].Spans {
+			at += len(s.Source)
+		}
+		at++ // the line break
+	}
+	return lines
+}
+
+// fits reports whether stretches are in order and split no character of text.
+func fits(inks []prompt.Stretch, text string) bool {
+	at := 0
+	for _, s := range inks {
+		if s.From < at || s.To <= s.From || s.To > len(text) || !utf8.ValidString(text[s.From:s.To]) {
+			return false
+		}
+		at = s.To
+	}
+	return true
 }
 
 func FuzzColours(f *testing.F) {
@@ -160,15 +185,10 @@ func FuzzColours(f *testing.F) {
 			t.Skip()
 		}
 		name := names[int(language)%len(names)]
-		c := prompt.Code{Name: name, Text: text}
-		inks := inksIn(&c)
-		if !prompt.Fits(inks, text) {
-			t.Fatalf("%q: %v", text, inks)
-		}
-		lines := prompt.InCode(prompt.Numbered(text), name, text)
-		for i, stretches := range inksOf(lines) {
+		lines := inCode(name, text)
+		for i, stretches := range prompt.Colours(lines, inksIn) {
 			drawn := (safetext.Row{Spans: lines[i].Spans}).String()
-			if !prompt.Fits(stretches, drawn) {
+			if !fits(stretches, drawn) {
 				t.Fatalf("%q is drawn as %q: %v", text, drawn, stretches)
 			}
 		}

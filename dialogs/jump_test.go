@@ -75,7 +75,7 @@ func drawnFrom(lines []prompt.Line, position int) string {
 		if text := (safetext.Row{Spans: l.Spans}).String(); position <= len(text) {
 			return text[position:]
 		}
-		position -= l.Size() + 1
+		position -= len(l.Text()) + 1
 	}
 	return ""
 }

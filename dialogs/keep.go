@@ -48,7 +48,6 @@ func (a *approvePage) chooseScope() {
 	a.w.openMenu(a.entry, a.scopes, items)
 }
 
-// heading says what a choice allows; of a command, the exact parts. It is nil if the choice says that itself.
 func (a *approvePage) heading(k keep) fyne.CanvasObject {
 	sentence := a.allows(k)
 	if sentence == "" {
@@ -68,7 +67,6 @@ func (a *approvePage) heading(k keep) fyne.CanvasObject {
 	return container.New(layout.NewCustomPaddedLayout(4, 2, menuIndent, 10), text)
 }
 
-// allows says in a sentence what a choice allows.
 func (a *approvePage) allows(k keep) string {
 	head := a.input.Head
 	v := values{"Agent": head.Agent, "Project": head.Project, "Object": shortText(a.offer(k).Object, maxObject),
@@ -113,7 +111,6 @@ func (a *approvePage) allows(k keep) string {
 	return ""
 }
 
-// newParts returns the parts that no rule covers yet, without duplicates.
 func (a *approvePage) newParts() []string {
 	var texts []string
 	for _, p := range a.parts {
@@ -149,7 +146,6 @@ func shortText(s string, limit int) string {
 	return prompt.SafeEnds(s)
 }
 
-// keepName names a choice in the menu: how long it lasts.
 func (a *approvePage) keepName(k keep) string {
 	switch {
 	case k.suggestion > 0:
@@ -162,7 +158,7 @@ func (a *approvePage) keepName(k keep) string {
 
 // mayKeep reports whether the input can be read in full: only then can anything beyond once be offered.
 func (a *approvePage) mayKeep() bool {
-	return len(a.body.Input) <= maxGrantInput && !a.input.HasHidden()
+	return len(a.body.Input) <= maxGrantInput && !a.input.HasHidden
 }
 
 func (a *approvePage) suggestionName() string {
@@ -224,7 +220,7 @@ func (a *approvePage) offers(k keep) bool {
 	case k.scope == policy.Everywhere && (a.remote() || a.isRed()):
 		return false
 	case k.cover == policy.CoverEdits:
-		return !a.input.HasHidden()
+		return !a.input.HasHidden
 	case k.cover == policy.CoverSandbox:
 		return !a.remote() && !a.isRed()
 	}
@@ -265,7 +261,6 @@ func (a *approvePage) showMemory() {
 		button.look = linkButton
 		a.memory.Add(Row(4, newWords(says, theme.SizeNameCaptionText, ColorMuted), button))
 	}
-	SetVisible(a.memory, !a.refusing && a.shownRule == "" && len(a.memory.Objects) > 0)
 }
 
 // setKeep sets the choice and shows the rule that it saves; the wait for Allow starts again.
@@ -281,7 +276,7 @@ func (a *approvePage) showScope() {
 	a.scopes.setText(name)
 	a.rule.Objects, a.ruleText, a.shownRule = nil, nil, rule
 	a.showMemory()
-	SetVisible(a.rule, rule != "")
+	defer a.showRefusing()
 	if rule == "" {
 		return
 	}
@@ -322,14 +317,13 @@ func (a *approvePage) chosen() (name, heading, rule string) {
 	case k.cover == policy.CoverSandbox:
 		return tr("In a sandbox"), tr("Allow runs this command outside the sandbox. From the next one on, nod will:"), rule
 	case a.remote():
-		return name, tr("What Allow will save on {{.Machine}}, as it reports:", a.machine()), rule
+		return name, tr("What Allow will save on {{.Machine}}, as it reports:", values{"Machine": a.input.Machine}), rule
 	case strings.Contains(rule, "\n"):
 		return name, tr("Allow will save these rules:"), rule
 	}
 	return name, tr("Allow will save this rule:"), rule
 }
 
-// stillKept returns the current choice, or once if it is no longer offered.
 func (a *approvePage) stillKept() keep {
 	if a.keep.suggestion == 0 && a.keep.scope != policy.Once && a.offer(a.keep).Text == "" {
 		return keep{scope: policy.Once}

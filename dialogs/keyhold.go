@@ -28,7 +28,6 @@ func newKeyHold(w *window) *keyHold {
 	return h
 }
 
-// hold swallows keys until the user pauses.
 func (w *window) hold() {
 	w.keyHold.Show()
 	w.focus(w.keyHold)

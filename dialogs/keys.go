@@ -1,7 +1,6 @@
 package dialogs
 
 import (
-	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -15,19 +14,10 @@ import (
 
 // Fyne sends a key only to the focused widget, so each of nod's widgets hands keys that it does not use to the window.
 
-// commandKey is the modifier of nod's shortcuts: Control, or Command on macOS.
-func commandKey() fyne.KeyModifier {
-	if runtime.GOOS == "darwin" {
-		return fyne.KeyModifierSuper
-	}
-	return fyne.KeyModifierControl
-}
-
 func shortcut(key fyne.KeyName) *desktop.CustomShortcut {
-	return &desktop.CustomShortcut{KeyName: key, Modifier: commandKey()}
+	return &desktop.CustomShortcut{KeyName: key, Modifier: fyne.KeyModifierShortcutDefault}
 }
 
-// chord is a key with modifiers and its action.
 type chord struct {
 	*desktop.CustomShortcut
 	do func()
@@ -41,7 +31,7 @@ func (w *window) chords() []chord {
 		return &desktop.CustomShortcut{KeyName: key, Modifier: fyne.KeyModifierControl | shift}
 	}
 	withShift := func(key fyne.KeyName) *desktop.CustomShortcut {
-		return &desktop.CustomShortcut{KeyName: key, Modifier: commandKey() | fyne.KeyModifierShift}
+		return &desktop.CustomShortcut{KeyName: key, Modifier: fyne.KeyModifierShortcutDefault | fyne.KeyModifierShift}
 	}
 	return []chord{
 		{withShift(fyne.KeyReturn), otherwise}, {withShift(fyne.KeyEnter), otherwise},
@@ -103,7 +93,6 @@ var modifiers = []fyne.KeyName{
 	desktop.KeyAltLeft, desktop.KeyAltRight, desktop.KeySuperLeft, desktop.KeySuperRight,
 }
 
-// typedKey handles a key that the focused widget does not use.
 func (w *window) typedKey(ev *fyne.KeyEvent) {
 	switch ev.Name {
 	case fyne.KeyEscape:
@@ -113,7 +102,9 @@ func (w *window) typedKey(ev *fyne.KeyEvent) {
 			w.openMore(w.page.entry)
 		}
 	case fyne.KeyPageUp, fyne.KeyPageDown, fyne.KeyHome, fyne.KeyEnd:
-		w.scroll(ev)
+		if w.page != nil && w.menu == nil {
+			w.page.text.TypedKey(ev)
+		}
 	}
 }
 
@@ -167,7 +158,7 @@ func (f *field) TypedKey(ev *fyne.KeyEvent) {
 }
 
 func (f *field) CreateRenderer() fyne.WidgetRenderer {
-	f.drawn = newFieldRenderer(f.Entry.CreateRenderer(), f.w.wheeled)
+	f.drawn = NewField(f.Entry.CreateRenderer(), f.w.wheeled)
 	return f.drawn
 }
 
@@ -201,7 +192,6 @@ func (f *field) onEnter(do func()) {
 	}
 }
 
-// onArrow makes an arrow key run do; other keys work as before.
 func (f *field) onArrow(key fyne.KeyName, do func()) {
 	others := f.onKey
 	f.onKey = func(ev *fyne.KeyEvent) bool {
@@ -226,7 +216,6 @@ func (f *field) TypedRune(r rune) {
 	}
 }
 
-// hasRoom reports whether the field takes another character, and shows a message if not.
 func (f *field) hasRoom(r rune) bool {
 	text := f.unselectedText() + string(r)
 	if interact.Clip(text) == text {
@@ -239,7 +228,6 @@ func (f *field) hasRoom(r rune) bool {
 // unselectedText has the length of the text that remains when the selection is replaced.
 func (f *field) unselectedText() string { return strings.Replace(f.Text, f.SelectedText(), "", 1) }
 
-// showFull shows that the field takes no more text.
 func (f *field) showFull() {
 	if f.w.page != nil {
 		f.w.page.showNotice(tr("Too long: the limit is {{.Characters}} characters and {{.Lines}} lines.",

@@ -77,9 +77,9 @@ func large(tb testing.TB) map[string]interact.Body {
 		"command-nested": approve("Bash", object{"command": repeat("$(", 1_000_000)}),
 		"command-hidden": approve("Bash", object{"command": repeat("\u200b\u202e", 1_000_000)}),
 		"command-alike":  approve("Bash", object{"command": repeat("а", 1_000_000)}),
-		"command-shown":  approve("Bash", object{"command": repeat("echo word; ", prompt.MaxShownBytes-100)}),
-		"command-rows":   approve("Bash", object{"command": repeat("a\n", 2*prompt.MaxShownLines-100)}),
-		"command-marks":  approve("Bash", object{"command": repeat("\u200b\u202e", prompt.MaxShownBytes/4)}),
+		"command-shown":  approve("Bash", object{"command": repeat("echo word; ", maxShownBytes-100)}),
+		"command-rows":   approve("Bash", object{"command": repeat("a\n", 2*maxShownLines-100)}),
+		"command-marks":  approve("Bash", object{"command": repeat("\u200b\u202e", maxShownBytes/4)}),
 		"argv":           approve("shell", object{"command": strings.Split(repeat("a ", 500_000), " ")}),
 
 		"edits-none":   approve("MultiEdit", object{"file_path": filepath.Join(dir, "none"), "edits": edits(3000)}),
@@ -97,7 +97,7 @@ func large(tb testing.TB) map[string]interact.Body {
 			"plan": "|a|b|\n|-|-|\n" + repeat("|1|2|\n", prompt.MaxMarkdownBytes-100),
 		}),
 		"code": approve("Write", object{
-			"file_path": "x.go", "content": repeat("x := f(1) // y\n", prompt.MaxShownBytes/2),
+			"file_path": "x.go", "content": repeat("x := f(1) // y\n", maxShownBytes/2),
 		}),
 		"array":      approve("Custom", object{"numbers": make([]int, 100_000)}),
 		"array-long": approve("Custom", object{"numbers": make([]int, 520_000)}),

@@ -53,7 +53,7 @@ func TestInputAfterTheEnd(t *testing.T) {
 			if s.page() != nil || s.p.window.menu != nil {
 				t.Errorf("the window shows the page %v and the menu %v", s.page(), s.p.window.menu)
 			}
-			if waiting := s.p.Waiting() == 1; waiting != test.open {
+			if waiting := len(s.p.queue.entries) == 1; waiting != test.open {
 				t.Errorf("it waits: %v, want %v", waiting, test.open)
 			}
 		})
@@ -96,7 +96,7 @@ func TestPanicAllowsNothing(t *testing.T) {
 			offers := o.Offers
 			o.Offers = func(id interact.ID) policy.Offers { fail(); return offers(id) }
 		},
-		"what follows the queue": func(o *Options) { o.Changed = fail },
+		"what follows the queue": func(o *Options) { o.Changed = func(bool) { fail() } },
 		"the configuration": func(o *Options) {
 			o.Config = func() config.Prompt { fail(); return config.Default().Prompt }
 		},

@@ -11,7 +11,6 @@ import (
 	"fyne.io/fyne/v2/widget"
 )
 
-// menuItem is one line of a menu or of the queue's list.
 type menuItem struct {
 	text, small string
 	marked      bool // the current choice
@@ -78,7 +77,6 @@ func (l *layer) affirm() {
 	}
 }
 
-// start returns the line that gets the focus first: the current choice.
 func (l *layer) start() *menuLine {
 	return l.items[max(slices.IndexFunc(l.items, func(m *menuLine) bool { return m.item.marked }), 0)]
 }
@@ -183,7 +181,6 @@ func (m *menuLine) CreateRenderer() fyne.WidgetRenderer {
 	})
 }
 
-// wanted returns the width of the line without wrapping.
 func (m *menuLine) wanted() float32 {
 	const around = menuIndent + 8 + 2*6 + 2 // margins of the line and the card, and rounding
 	th := theme.CurrentForWidget(m)

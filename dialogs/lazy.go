@@ -35,7 +35,6 @@ func (c *lazyColumn) add(o fyne.CanvasObject, guess float32) {
 	c.rows = append(c.rows, &lazyRow{object: o, height: guess})
 }
 
-// filter shows only the rows for which keep returns true.
 func (c *lazyColumn) filter(keep func(i int) bool) {
 	for i, r := range c.rows {
 		r.hidden = !keep(i)
@@ -45,7 +44,6 @@ func (c *lazyColumn) filter(keep func(i int) bool) {
 	c.scroll.Refresh()
 }
 
-// show scrolls to a row, and lays out the rows above it.
 func (c *lazyColumn) show(i int) {
 	if c.rows[i].laidOut {
 		return
@@ -78,7 +76,6 @@ func (c *lazyColumn) Layout(_ []fyne.CanvasObject, size fyne.Size) {
 	c.fill()
 }
 
-// fill lays out the rows near the view, and keeps the visible ones in place.
 func (c *lazyColumn) fill() {
 	if c.width == 0 {
 		return

@@ -10,7 +10,6 @@ import (
 
 	"nod/api"
 	"nod/dialogs/dialogstest"
-	"nod/dialogs/prompt"
 	"nod/interact"
 )
 
@@ -111,7 +110,7 @@ func TestFarOption(t *testing.T) {
 func TestCutInputIsNeverAllowed(t *testing.T) {
 	for name, body := range large(t) {
 		a, isApprove := body.(interact.Approve)
-		if !isApprove || len(a.Input) < prompt.MaxShownBytes/16 {
+		if !isApprove || len(a.Input) < maxShownBytes/16 {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {

@@ -28,7 +28,6 @@ func (t *linkedText) CreateRenderer() fyne.WidgetRenderer {
 	return &linkedRenderer{t.RichText.CreateRenderer(), t.w, map[*widget.Hyperlink]*link{}}
 }
 
-// linkedRenderer draws a link in the place of Fyne's.
 type linkedRenderer struct {
 	fyne.WidgetRenderer
 	w     *window

@@ -18,7 +18,6 @@ import (
 
 	"nod/assets"
 	"nod/dialogs/dialogstest"
-	"nod/dialogs/prompt"
 )
 
 // setLook gives the test's windows a look: light, dark, or zh-CN, which is light in Chinese.
@@ -92,16 +91,23 @@ func sentences(t *testing.T) map[string]string {
 			return true
 		})
 	}
-	for _, d := range prompt.Actions {
-		found[d.Wish] = d.Wish
-		if d.Bare != "" {
-			found[d.Bare] = d.Bare
-		}
-	}
-	for _, text := range riskTexts(t) {
+	for _, text := range slices.Concat(wishes(t), riskTexts(t)) {
 		found[text] = text
 	}
 	return found
+}
+
+// wishes are what a head says that agents want.
+func wishes(t *testing.T) (texts []string) {
+	t.Helper()
+	source, err := os.ReadFile("prompt/head.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, found := range regexp.MustCompile(`"(wants to .+?)"`).FindAllStringSubmatch(string(source), -1) {
+		texts = append(texts, found[1])
+	}
+	return texts
 }
 
 // riskTexts are what the policy may say of a call: in its data, and in its own words.

@@ -70,9 +70,6 @@ void __wrap_glfwPollEvents(void) {
 */
 import "C"
 
-// LoopWaits says whether Fyne's event loop waits for events. Else it polls for them.
-const LoopWaits = true
-
 func beginDo() { C.ask() }
 
 func endDo(moves bool) {

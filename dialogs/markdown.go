@@ -51,7 +51,6 @@ func proseLabel(source string) fyne.CanvasObject {
 	return richText(proseSegments(source, widget.RichTextStyleInline))
 }
 
-// markdown turns a syntax tree into objects.
 type markdown struct {
 	w      *window
 	source []byte
@@ -206,7 +205,6 @@ func (m *markdown) inline(n ast.Node, style widget.RichTextStyle, depth int) []w
 	return proseSegments(m.innerText(n), style)
 }
 
-// unescape returns the text of n without the backslashes that escape markup.
 func unescape(n *ast.Text, source []byte) []byte {
 	if n.IsRaw() {
 		return n.Segment.Value(source)
@@ -214,7 +212,6 @@ func unescape(n *ast.Text, source []byte) []byte {
 	return util.UnescapePunctuations(n.Segment.Value(source))
 }
 
-// innerText returns the text within n without markup.
 func (m *markdown) innerText(n ast.Node) string {
 	var b strings.Builder
 	var walk func(ast.Node)
@@ -289,20 +286,16 @@ func (w *window) askToOpen(u *url.URL, target string) {
 }
 
 func codeBlock(code string) fyne.CanvasObject {
-	return inset(newTint(ColorPaper, 0xff, theme.InputRadiusSize(), richText(codeSegments(code))))
-}
-
-func codeSegments(code string) []widget.RichTextSegment {
 	style := widget.RichTextStyleInline
 	style.TextStyle = fyne.TextStyle{Monospace: true}
-	return spanSegments(safetext.Render(strings.TrimRight(code, "\n")), style)
+	segments := spanSegments(safetext.Render(strings.TrimRight(code, "\n")), style)
+	return inset(newTint(ColorPaper, 0xff, theme.InputRadiusSize(), richText(segments)))
 }
 
 func inset(o fyne.CanvasObject) fyne.CanvasObject {
 	return Padded(theme.InnerPadding(), theme.InnerPadding(), o)
 }
 
-// proseSegments shows s with hidden characters spelled out.
 func proseSegments(s string, style widget.RichTextStyle) []widget.RichTextSegment {
 	return spanSegments(safetext.Prose(s), style)
 }
@@ -376,10 +369,8 @@ type prose struct {
 	height  float32
 }
 
-// proseWidth is the most readable width of prose.
 const proseWidth = 700
 
-// newProse returns a sheet that shows content.
 func newProse(content fyne.CanvasObject) *sheet {
 	p := &prose{content: Padded(4, 6, content)}
 	s := &sheet{ground: theme.ColorNameBackground}

@@ -39,7 +39,7 @@ func (m *markdown) table(t *gfm.Table) fyne.CanvasObject {
 		}
 		rows = append(rows, row)
 	}
-	return container.New(tableWidth{columns}, inset(Card(theme.ColorNameBackground, Padded(1, 1, Column(0, rows...)))))
+	return inset(Card(theme.ColorNameBackground, Padded(1, 1, Column(0, rows...))))
 }
 
 func (m *markdown) cells(row ast.Node, isHeader bool, columns *tableColumns) []fyne.CanvasObject {
@@ -59,28 +59,14 @@ func (m *markdown) cells(row ast.Node, isHeader bool, columns *tableColumns) []f
 
 // tableColumns lays out the rows of a table.
 type tableColumns struct {
+	rowLayout
 	natural []float32 // width of each column without wrapping
 }
 
-// note widens a column to fit text.
 func (c *tableColumns) note(column int, text *linkedText) {
 	text.Wrapping = fyne.TextWrapOff
 	c.natural[column] = max(c.natural[column], text.MinSize().Width)
 	text.Wrapping = fyne.TextWrapWord
-}
-
-// tableWidth ends a table where its text ends.
-type tableWidth struct{ columns *tableColumns }
-
-func (l tableWidth) MinSize(o []fyne.CanvasObject) fyne.Size { return o[0].MinSize() }
-
-func (l tableWidth) Layout(o []fyne.CanvasObject, size fyne.Size) {
-	const around = 40
-	var width float32 = around
-	for _, n := range l.columns.natural {
-		width += n
-	}
-	o[0].Resize(fyne.NewSize(min(width, size.Width), size.Height))
 }
 
 // widths distributes the width of the table: columns that need less than their share leave the rest to the others.
@@ -102,16 +88,6 @@ func (c *tableColumns) widths(width float32) []float32 {
 		}
 	}
 	return widths
-}
-
-func (c *tableColumns) MinSize(cells []fyne.CanvasObject) fyne.Size {
-	var size fyne.Size
-	for _, o := range cells {
-		m := o.MinSize()
-		size.Width += m.Width
-		size.Height = max(size.Height, m.Height)
-	}
-	return size
 }
 
 func (c *tableColumns) Layout(cells []fyne.CanvasObject, size fyne.Size) {

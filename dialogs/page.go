@@ -2,6 +2,7 @@ package dialogs
 
 import (
 	"fmt"
+	"runtime"
 	"slices"
 	"time"
 
@@ -123,18 +124,12 @@ func (p *page) setHints(v bool) {
 
 // rows makes a body that scrolls as a whole. It starts with text, which gets the focus first.
 func (p *page) rows(text fyne.CanvasObject) *lazyColumn {
-	frame := newTextFrame(p.w, Padded(6, 8, text))
 	c := newLazyColumn(0, 12, 10)
+	frame := &textFrame{content: Padded(6, 8, text), scroll: c.scroll}
+	frame.extend(frame, p.w)
 	c.add(frame, frame.MinSize().Height)
-	p.column, frame.scroll, p.text = c, c.scroll, frame
+	p.column, p.text = c, frame
 	return c
-}
-
-// reveal scrolls until o, which got the focus, is in view.
-func (p *page) reveal(o fyne.CanvasObject) {
-	if p.column != nil {
-		p.column.scroll.reveal(o)
-	}
 }
 
 func (p *page) start() fyne.Focusable {
@@ -181,13 +176,12 @@ func (p *page) showNotice(s string) {
 	p.w.p.after(longEnough, p.w.tick)
 }
 
-// setProblem shows why the answer is invalid; "" hides the message.
 func (p *page) setProblem(s string) {
 	p.problem.SetText(s)
 	SetVisible(p.note, s != "")
 	p.w.fit()
 	if o, ok := p.w.win.Canvas().Focused().(fyne.CanvasObject); ok && p.w.page == p {
-		p.reveal(o) // the note may have covered it
+		p.w.reveal(o) // the note may have covered it
 	}
 }
 
@@ -237,7 +231,6 @@ func (l pageLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	body.Resize(fyne.NewSize(size.Width, max(size.Height-top-bottom, 0)))
 }
 
-// size returns the best size for the page, between the limits least and most.
 func (p *page) size(least, most fyne.Size) fyne.Size {
 	width := min(least.Width, most.Width)
 	if p.approval != nil { // breaks no line of the input
@@ -250,11 +243,11 @@ func (p *page) size(least, most fyne.Size) fyne.Size {
 	return fyne.NewSize(width, min(max(height, least.Height), most.Height))
 }
 
-func affirmativeHint() string { return commandName() + "+Enter" }
-func negativeHint() string    { return commandName() + "+D" }
+func affirmativeHint() string { return CommandName() + "+Enter" }
+func negativeHint() string    { return CommandName() + "+D" }
 
-func commandName() string {
-	if commandKey() == fyne.KeyModifierSuper {
+func CommandName() string {
+	if runtime.GOOS == "darwin" {
 		return "⌘"
 	}
 	return "Ctrl"

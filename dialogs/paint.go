@@ -28,7 +28,6 @@ func (p painted) Refresh() {
 	p.WidgetRenderer.Refresh()
 }
 
-// colorOf returns a colour of the theme of w.
 func colorOf(w fyne.CanvasObject, n fyne.ThemeColorName) color.Color {
 	if n == "" {
 		return color.Transparent
@@ -50,7 +49,6 @@ func mix(under, over color.Color, part float32) color.Color {
 	return color.NRGBA{R: blend(a.R, b.R), G: blend(a.G, b.G), B: blend(a.B, b.B), A: 0xff}
 }
 
-// surface is a coloured background of some content.
 type surface struct {
 	widget.BaseWidget
 	content fyne.CanvasObject
@@ -60,7 +58,6 @@ type surface struct {
 	radius  float32
 }
 
-// Surface puts content on a coloured background.
 func Surface(fill fyne.ThemeColorName, content fyne.CanvasObject) fyne.CanvasObject {
 	return newTint(fill, 0xff, 0, content)
 }
@@ -72,14 +69,12 @@ func newTint(fill fyne.ThemeColorName, alpha uint8, radius float32, content fyne
 	return s
 }
 
-// Card puts content on a background with a border and round corners.
 func Card(fill fyne.ThemeColorName, content fyne.CanvasObject) fyne.CanvasObject {
 	s := newTint(fill, 0xff, 8, content)
 	s.stroke = colorHairline
 	return s
 }
 
-// Content is what stands on it.
 func (s *surface) Content() fyne.CanvasObject { return s.content }
 
 func (s *surface) CreateRenderer() fyne.WidgetRenderer {
@@ -98,7 +93,6 @@ func (s *surface) CreateRenderer() fyne.WidgetRenderer {
 	})
 }
 
-// Rule is a hairline across its container.
 func Rule() fyne.CanvasObject {
 	return Surface(colorHairline, container.New(fixed{height: 1}))
 }
@@ -111,7 +105,6 @@ type words struct {
 	color fyne.ThemeColorName
 }
 
-// newWords returns one line of text that does not wrap.
 func newWords(s string, size fyne.ThemeSizeName, c fyne.ThemeColorName) *words {
 	w := &words{text: canvas.NewText(s, nil), size: size, color: c}
 	w.ExtendBaseWidget(w)
@@ -150,13 +143,6 @@ func Lines(s string, size fyne.ThemeSizeName, importance widget.Importance) *wid
 	l := widget.NewLabel(s)
 	l.Wrapping = fyne.TextWrapWord
 	l.SizeName, l.Importance = size, importance
-	return l
-}
-
-// OneLine is a label that is cut at the end of its line.
-func OneLine(s string, size fyne.ThemeSizeName) *widget.Label {
-	l := widget.NewLabel(s)
-	l.SizeName, l.Truncation = size, fyne.TextTruncateEllipsis
 	return l
 }
 
@@ -215,7 +201,6 @@ func (l columnLayout) Layout(objects []fyne.CanvasObject, size fyne.Size) {
 	}
 }
 
-// resizeToWidth gives o that width and its minimum height, which it returns.
 func resizeToWidth(o fyne.CanvasObject, width float32) float32 {
 	o.Resize(fyne.NewSize(width, o.MinSize().Height))
 	height := o.MinSize().Height
@@ -275,7 +260,6 @@ func (l *sides) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	resizeToWidth(o[1], max(size.Width-l.indent(left)-l.indent(right), 0))
 }
 
-// indent returns the width that an object at the side takes from the middle.
 func (l *sides) indent(side fyne.Size) float32 {
 	if side.Width == 0 {
 		return 0

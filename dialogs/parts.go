@@ -36,7 +36,6 @@ func partMark(s policy.PartState) (icon fyne.Resource, word *words) {
 	return theme.NewColoredResource(icon, word.color), word
 }
 
-// partRow shows one part on one line, with its note beside or below it.
 func partRow(p prompt.PartRow) fyne.CanvasObject {
 	if p.Summary {
 		return marked(p.State, Tight(Lines(p.Text, theme.SizeNameCaptionText, widget.MediumImportance)))

@@ -100,7 +100,7 @@ func TestPlanAndItsEdits(t *testing.T) {
 // otherwise presses the chord of the second affirmative.
 func (s *screen) otherwise() {
 	s.down(fyne.KeyReturn)
-	s.shortcut(fyne.KeyReturn, commandKey()|fyne.KeyModifierShift)
+	s.shortcut(fyne.KeyReturn, fyne.KeyModifierShortcutDefault|fyne.KeyModifierShift)
 }
 
 // The agent receives feedback on a plan; nothing approves while the user writes it.
@@ -130,7 +130,7 @@ func TestPlanShowsWhatElseTheInputHolds(t *testing.T) {
 	if !strings.Contains(shown, "allowedPrompts") || !strings.Contains(shown, "U+202E") {
 		t.Errorf("shown: %s", shown)
 	}
-	if !v.HasHidden() || len(v.Warnings) == 0 {
+	if !v.HasHidden || len(v.Warnings) == 0 {
 		t.Error("no warning of the hidden character")
 	}
 }

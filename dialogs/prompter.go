@@ -35,9 +35,8 @@ type Options struct {
 	// Showing is called on the UI goroutine with the next request before its prompt is laid out, and with "" when none
 	// is shown. A crash after that may be the fault of that prompt.
 	Showing func(id interact.ID)
-	// Changed is called on the UI goroutine whenever the queue may have changed, or the focus of the window. It may call
-	// only Waiting and Focused.
-	Changed func()
+	// Changed is called on the UI goroutine whenever the queue or the focus of the window may have changed.
+	Changed func(isFocused bool)
 	Log     *slog.Logger // receives errors inside prompts
 }
 
@@ -61,7 +60,6 @@ type Prompter struct {
 	window  *window     // nil until it is needed
 }
 
-// reply is the answer to a request, or an error.
 type reply struct {
 	answer interact.Answer
 	err    error
@@ -94,31 +92,25 @@ func (p *Prompter) Open(r interact.Request, why policy.Decision) func(ctx contex
 	}
 }
 
-// Prepare makes the window in advance, so that the first prompt appears at once.
+// Prepare makes the window in advance, so that the first prompt appears at once. Call it before any text is measured.
 func (p *Prompter) Prepare() {
 	p.post(func() {
+		loadFonts()
 		p.ensureWindow()
-		p.window.warm()
+		// An invisible prompt loads the fonts, which takes a while the first time.
+		body := interact.Approve{Tool: "warm", Input: []byte(`{"command":"true"}`)}
+		p.window.measure(p.window.build(&entry{request: interact.Request{Body: body}}))
 	})
 }
 
-// Raise brings the current prompt to the front, if there is one.
-func (p *Prompter) Raise() {
-	p.post(func() {
-		if p.window != nil {
-			p.window.raise()
-		}
-	})
-}
-
-// Show brings the prompt of a request to the front, and ends its snooze.
+// Show brings the prompt of a request to the front, and ends its snooze; for "" the current prompt, if there is one.
 func (p *Prompter) Show(id interact.ID) {
 	p.post(func() {
-		e := p.queue.find(id)
-		if e == nil {
+		if e := p.queue.find(id); e != nil {
+			p.show(e)
+		} else if id != "" || p.window == nil {
 			return
 		}
-		p.show(e)
 		p.window.raise()
 	})
 }
@@ -147,13 +139,6 @@ func (p *Prompter) Renew(r interact.Request) {
 	})
 }
 
-// Waiting returns the number of requests that wait for the user. Call it on the UI goroutine.
-func (p *Prompter) Waiting() int { return len(p.queue.entries) }
-
-// Focused reports whether the window has the focus. Call it on the UI goroutine.
-func (p *Prompter) Focused() bool { return p.window != nil && p.window.arm.focused }
-
-// post runs f on the UI goroutine.
 func (p *Prompter) post(f func()) {
 	p.do(func() {
 		p.mu.Lock()
@@ -162,19 +147,16 @@ func (p *Prompter) post(f func()) {
 	})
 }
 
-// after runs f on the UI goroutine after d.
 func (p *Prompter) after(d time.Duration, f func()) *time.Timer {
 	return p.timer(d, func() { p.post(f) })
 }
 
-// ensureWindow makes the window if there is none.
 func (p *Prompter) ensureWindow() {
 	if p.window == nil {
 		p.window = newWindow(p)
 	}
 }
 
-// open adds a request to the queue, and shows it if it is the first.
 func (p *Prompter) open(r interact.Request, why policy.Decision, to chan<- reply) {
 	if kind := r.Body.Kind(); kind == api.KindNotify {
 		p.options.Log.Error("there is no prompt for such a request", "request", r.ID, "kind", kind)
@@ -225,7 +207,7 @@ func (p *Prompter) changed() {
 	if p.window != nil {
 		p.window.update()
 	}
-	p.options.Changed()
+	p.options.Changed(p.window != nil && p.window.arm.focused)
 }
 
 // notifyShowing calls Showing if another prompt is about to be shown.

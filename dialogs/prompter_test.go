@@ -46,7 +46,7 @@ func idleOptions() Options {
 		Offers: func(interact.ID) policy.Offers { return policy.Offers{} },
 		Snooze: func(interact.ID, time.Duration) {},
 		Draft:  func(interact.ID) []byte { return nil }, SaveDraft: func(interact.ID, []byte) {},
-		Showing: func(interact.ID) {}, Changed: func() {}, Log: slog.Default(),
+		Showing: func(interact.ID) {}, Changed: func(bool) {}, Log: slog.Default(),
 	}
 }
 
@@ -326,7 +326,7 @@ func (s *screen) repeat(name fyne.KeyName) {
 // chord presses a shortcut the way Fyne's driver does: the focused widget may swallow it.
 func (s *screen) chord(name fyne.KeyName) {
 	s.down(name)
-	s.shortcut(name, commandKey())
+	s.shortcut(name, fyne.KeyModifierShortcutDefault)
 }
 
 // shortcut is a shortcut whose key is held down.

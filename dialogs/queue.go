@@ -15,7 +15,6 @@ type queue struct {
 	current *entry // nil if there are no requests, or all are snoozed
 }
 
-// entry is one request in the queue.
 type entry struct {
 	request  interact.Request
 	why      policy.Decision
@@ -61,13 +60,8 @@ func (q *queue) drop(id interact.ID) *entry {
 	return e
 }
 
-// waiting lists the entries that are not snoozed, oldest first.
 func (q *queue) waiting() []*entry {
 	return slices.DeleteFunc(slices.Clone(q.entries), (*entry).isSnoozed)
-}
-
-func (q *queue) snoozed() []*entry {
-	return slices.DeleteFunc(slices.Clone(q.entries), func(e *entry) bool { return !e.isSnoozed() })
 }
 
 // bySession lists the entries that are not snoozed, those of a session together, oldest first.

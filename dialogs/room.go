@@ -8,7 +8,6 @@ import (
 	"github.com/jezek/xgb/xproto"
 )
 
-// usualSize is the usual size of a prompt. Its buttons fit in one row.
 var usualSize = fyne.NewSize(760, 260)
 
 // screenShare is the largest size of a prompt: four fifths of the screen's height; more on a small screen.
@@ -18,10 +17,8 @@ func screenShare(screen fyne.Size) fyne.Size {
 	return fyne.NewSize(screen.Width*wide, min(max(screen.Height*high, min(rest, small)), rest))
 }
 
-// assumedScreen is the size of a screen if the system does not tell it.
 var assumedScreen = fyne.NewSize(1280, 720)
 
-// screenOf returns the size of the screen that w is on, or will appear on.
 func screenOf(w fyne.Window) fyne.Size {
 	x, id := windowSystem(w)
 	if x == nil {
@@ -63,9 +60,9 @@ func (x *xServer) monitor(id xproto.Window) image.Rectangle {
 func (x *xServer) monitors() []image.Rectangle {
 	var all []image.Rectangle
 	if x.hasMonitors {
-		reply, err := randr.GetMonitors(x.conn, x.root, true).Reply()
-		if err != nil {
-			return []image.Rectangle{x.place(x.root)}
+		reply, _ := randr.GetMonitors(x.conn, x.root, true).Reply()
+		if reply == nil {
+			reply = &randr.GetMonitorsReply{}
 		}
 		for _, m := range reply.Monitors {
 			at := image.Rect(0, 0, int(m.Width), int(m.Height)).Add(image.Pt(int(m.X), int(m.Y)))
@@ -118,8 +115,8 @@ func (x *xServer) move(id xproto.Window, corner, size image.Point) {
 	x.put(id, to)
 }
 
-// FitScreen shrinks a visible window to the part of the screen that panels leave. It needs X11.
-func FitScreen(w fyne.Window) {
+// fitScreen shrinks a visible window to the part of the screen that panels leave. It needs X11.
+func fitScreen(w fyne.Window) {
 	x, id := windowSystem(w)
 	if x == nil || id == 0 {
 		return
@@ -135,7 +132,6 @@ func FitScreen(w fyne.Window) {
 	x.put(id, room.Min.Add(left.Div(2)))
 }
 
-// put moves the upper left corner of a window.
 func (x *xServer) put(id xproto.Window, at image.Point) {
 	values := []uint32{uint32(int32(at.X)), uint32(int32(at.Y))}
 	const mask = xproto.ConfigWindowX | xproto.ConfigWindowY

@@ -79,12 +79,12 @@ func newSheet(lines []prompt.Line, original string) *sheet {
 	s := &sheet{original: original, ground: ColorPaper, pad: sheetPad}
 	s.lines, s.capped = prompt.TooLong(lines)
 	s.mustRead = len(s.lines)
-	s.page = newSheetPage(s)
+	s.page = &sheetPage{sheet: s, faces: map[prompt.LineStyle]*face{}}
+	s.page.ExtendBaseWidget(s.page)
 	s.show(s.page, s.page)
 	return s
 }
 
-// show makes o, which draws text, the content of s.
 func (s *sheet) show(text sheetText, o fyne.CanvasObject) {
 	s.text, s.scroll = text, &scrollArea{container.NewVScroll(o)}
 	s.scroll.OnScrolled = func(fyne.Position) { s.scrolled() }
@@ -111,9 +111,8 @@ func (s *sheet) attach(w *window, onSeen func()) {
 	}
 }
 
-// colour computes the colours of the text, which takes a while, and returns a function that shows them.
 func (s *sheet) colour() (show func()) {
-	inks := inksOf(s.lines)
+	inks := prompt.Colours(s.lines, inksIn)
 	return func() {
 		for i := range s.lines {
 			s.lines[i].Inks = inks[i]
@@ -130,7 +129,6 @@ func (s *sheet) scrolled() {
 	s.noteSeen()
 }
 
-// noteSeen records what is completely in view now.
 func (s *sheet) noteSeen() {
 	_, end := s.text.extent()
 	wasRead, wasUnread := s.read, s.unread
@@ -161,7 +159,6 @@ func (s *sheet) noteSeen() {
 	}
 }
 
-// showNextPart scrolls to the first part that has not been in view.
 func (s *sheet) showNextPart() {
 	s.scroll.scrollBy(s.text.top(s.seen.firstGap()) - s.scroll.Offset.Y)
 }
@@ -317,7 +314,6 @@ func (p *sheetPage) unseen(seen seenRanges) (lines, of int) {
 	return lines, of
 }
 
-// selection is the text between two positions.
 type selection struct{ anchor, cursor int }
 
 func (s selection) ordered() (from, to int) { return min(s.anchor, s.cursor), max(s.anchor, s.cursor) }
@@ -329,16 +325,16 @@ func (s selection) text(lines []prompt.Line) string {
 	for _, l := range lines {
 		if l.Style != prompt.LineNote && l.Style != prompt.LineRule {
 			for s, text := range pieces(l.Spans, from, to) {
-				if prompt.IsAtomic(s) {
+				if s.Text != s.Source {
 					text = s.Source
 				}
 				b.WriteString(text)
 			}
-			if size := l.Size(); from <= size && size < to {
+			if size := len(l.Text()); from <= size && size < to {
 				b.WriteByte('\n')
 			}
 		}
-		from, to = from-l.Size()-1, to-l.Size()-1
+		from, to = from-len(l.Text())-1, to-len(l.Text())-1
 	}
 	return b.String()
 }
@@ -360,7 +356,6 @@ func pieces(spans []safetext.Span, from, to int) iter.Seq2[safetext.Span, string
 	}
 }
 
-// pieces yields the drawn text of a row.
 func (p *sheetPage) pieces(r sheetRow) iter.Seq2[safetext.Span, string] {
 	start := r.base + r.before
 	return pieces(p.sheet.lines[r.line].Spans[r.span:], r.from-start, r.to-start)

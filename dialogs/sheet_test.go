@@ -14,12 +14,15 @@ import (
 	"nod/dialogs/safetext"
 )
 
+// The limits of the prompt package.
+const maxShownBytes, maxShownLines = 512 << 10, 10_000
+
 // newTestSheet lays out text in a sheet of 400 by 200.
 func newTestSheet(t *testing.T, text string) *sheet {
 	t.Helper()
 	test.NewTempApp(t)
 	test.ApplyTheme(t, Theme("light"))
-	s := newSheet(prompt.Numbered(text), text)
+	s := newSheet(prompt.Unnumbered("1 ", text, prompt.LineText), text)
 	w := test.NewTempWindow(t, s)
 	w.SetPadded(false)
 	w.Resize(fyne.NewSize(400, 200))
@@ -137,7 +140,7 @@ func TestRewrapKeepsWhatWasSeen(t *testing.T) {
 
 func TestTooLongIsNeverSeen(t *testing.T) {
 	for name, text := range map[string]string{
-		"bytes": strings.Repeat("x", prompt.MaxShownBytes+1), "lines": lines(prompt.MaxShownLines + 1),
+		"bytes": strings.Repeat("x", maxShownBytes+1), "lines": lines(maxShownLines + 1),
 	} {
 		s := newTestSheet(t, text)
 		for range 2000 {
@@ -148,7 +151,7 @@ func TestTooLongIsNeverSeen(t *testing.T) {
 		}
 	}
 	test.NewTempApp(t)
-	long := strings.Repeat("x", prompt.MaxShownBytes)
+	long := strings.Repeat("x", maxShownBytes)
 	for _, input := range []object{
 		{"command": long + "y"}, {"file_path": "new.txt", "content": long + "y\n"},
 		{"file_path": "new.txt", "content": long + "\r\n"}, {"patch": "*** Begin Patch\n" + long + "\r\n"},
@@ -190,7 +193,7 @@ func TestWrapCoversEverything(t *testing.T) {
 		for range random.IntN(200) {
 			text.WriteRune(alphabet[random.IntN(len(alphabet))])
 		}
-		s := newSheet(prompt.Numbered(text.String()), text.String())
+		s := newSheet(prompt.Unnumbered("1 ", text.String(), prompt.LineText), text.String())
 		s.page.wrap(float32(80 + random.IntN(400)))
 		var drawn strings.Builder
 		for i, r := range s.page.rows {
@@ -280,9 +283,9 @@ func TestSeenRanges(t *testing.T) {
 
 func BenchmarkSheetHalfMegabyte(b *testing.B) {
 	test.NewApp().Settings().SetTheme(Theme("light"))
-	text := strings.Repeat(strings.Repeat("word ", 50)+"\n", prompt.MaxShownBytes/251)
+	text := strings.Repeat(strings.Repeat("word ", 50)+"\n", maxShownBytes/251)
 	for b.Loop() {
-		s := newSheet(prompt.Numbered(text), text)
+		s := newSheet(prompt.Unnumbered("1 ", text, prompt.LineText), text)
 		s.Resize(fyne.NewSize(600, 300))
 	}
 }

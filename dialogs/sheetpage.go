@@ -42,12 +42,6 @@ const (
 	leadGap       = 4  // between line number and text
 )
 
-func newSheetPage(s *sheet) *sheetPage {
-	p := &sheetPage{sheet: s, faces: map[prompt.LineStyle]*face{}}
-	p.ExtendBaseWidget(p)
-	return p
-}
-
 func (p *sheetPage) face(style prompt.LineStyle) *face {
 	if f := p.faces[style]; f != nil {
 		return f
@@ -64,7 +58,6 @@ func (p *sheetPage) face(style prompt.LineStyle) *face {
 	return f
 }
 
-// restyle drops everything that depends on the theme.
 func (p *sheetPage) restyle() {
 	p.drawn = nil
 	if p.face(prompt.LineText).size == theme.SizeForWidget(theme.SizeNameText, p.sheet) { // only the colours have changed
@@ -152,7 +145,7 @@ func (p *sheetPage) wrapLine(index int, l prompt.Line) {
 	}
 	starts := wrapLine(l.Spans, f, max(p.width-p.leadWidth(l)-scrollbarRoom, 4*f.width('M')))
 	base := p.end
-	size, span, before := l.Size(), 0, 0
+	size, span, before := len(l.Text()), 0, 0
 	for _, next := range append(starts, size+1) {
 		p.rows = append(p.rows, sheetRow{
 			line: index, base: base, from: p.end, to: base + next, last: next > size, y: p.height, height: height,
@@ -167,7 +160,6 @@ func (p *sheetPage) wrapLine(index int, l prompt.Line) {
 	}
 }
 
-// leadWidth returns the width of the margin left of the text of l.
 func (p *sheetPage) leadWidth(l prompt.Line) float32 {
 	if l.Lead == "" {
 		return 0
@@ -252,7 +244,6 @@ func (r pageRenderer) Objects() []fyne.CanvasObject {
 	return objects
 }
 
-// rowDrawer makes the objects of one row, from left to right.
 type rowDrawer struct {
 	page    *sheetPage
 	row     sheetRow
@@ -268,7 +259,7 @@ var changeColors = map[prompt.LineStyle]fyne.ThemeColorName{
 
 func (d *rowDrawer) background() {
 	if name, colored := changeColors[d.line.Style]; colored {
-		d.rectangle(0, d.across(), 0, tint(colorOf(d.page.sheet, name), changedLineTint))
+		d.rectangle(0, d.page.width-scrollbarRoom/2, 0, tint(colorOf(d.page.sheet, name), changedLineTint))
 	}
 }
 
@@ -290,9 +281,6 @@ func (d *rowDrawer) changed() {
 
 // Opacity of the backgrounds of changed lines, and of changed words on these.
 const changedLineTint, changedWordTint = 0x1c, 0x28
-
-// across returns the width of the background of a row.
-func (d *rowDrawer) across() float32 { return d.page.width - scrollbarRoom/2 }
 
 func (d *rowDrawer) rectangle(x, width, radius float32, fill color.Color) {
 	d.fill(fyne.NewPos(x, d.row.y), fyne.NewSize(width, d.row.height), radius, fill)
@@ -321,7 +309,6 @@ func (d *rowDrawer) selected() {
 	d.rectangle(left, right-left, 0, colorOf(d.page.sheet, theme.ColorNameSelection))
 }
 
-// lead draws the number of the line, or a sign that the row continues one.
 func (d *rowDrawer) lead() {
 	if d.line.Lead == "" {
 		return
@@ -372,7 +359,7 @@ func (d *rowDrawer) span(s safetext.Span, text string, at int) {
 		return
 	}
 	done := 0
-	for _, part := range within(d.line.Inks, at, at+len(text)) {
+	for _, part := range prompt.Within(d.line.Inks, at, at+len(text)) {
 		d.run(text[done:part.From], ink)
 		d.run(text[part.From:part.To], colorOf(d.page.sheet, part.Ink))
 		done = part.To
@@ -461,7 +448,7 @@ func (p *sheetPage) positionAt(pos fyne.Position) int {
 	x, at := pos.X-p.leadWidth(l), r.from
 	for s, text := range p.pieces(r) {
 		units := strings.Split(text, "")
-		if prompt.IsAtomic(s) {
+		if s.Text != s.Source { // selected as a whole
 			units = []string{text}
 		}
 		for _, unit := range units {

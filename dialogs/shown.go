@@ -2,24 +2,9 @@ package dialogs
 
 import (
 	"cmp"
-	"time"
 
 	"nod/interact"
 )
-
-// noteShown records when the page first appeared.
-func (p *page) noteShown(now time.Time) {
-	if p.shownAt.IsZero() {
-		p.shownAt = now
-	}
-}
-
-// noteArmed records when the affirmative was first armed.
-func (p *page) noteArmed(now time.Time, armed bool) {
-	if armed && p.armedAt.IsZero() {
-		p.armedAt = now
-	}
-}
 
 // shown returns what the user, who decides now, has seen of the prompt of e: possibly nothing.
 func (p *Prompter) shown(e *entry) interact.Shown {

@@ -50,11 +50,7 @@ type fieldRenderer struct {
 }
 
 // NewField adds the wheel to a renderer of Fyne; around scrolls what is around the field.
-func NewField(r fyne.WidgetRenderer, around func(*fyne.ScrollEvent)) fyne.WidgetRenderer {
-	return newFieldRenderer(r, around)
-}
-
-func newFieldRenderer(r fyne.WidgetRenderer, around func(*fyne.ScrollEvent)) *fieldRenderer {
+func NewField(r fyne.WidgetRenderer, around func(*fyne.ScrollEvent)) *fieldRenderer {
 	f := &fieldRenderer{WidgetRenderer: r}
 	for _, o := range r.Objects() {
 		if s, isScroll := o.(*container.Scroll); isScroll {
@@ -82,7 +78,6 @@ func (f *fieldRenderer) Layout(size fyne.Size) {
 	f.wheel.Resize(size)
 }
 
-// fits reports whether the field shows all of its text.
 func (f *fieldRenderer) fits() bool {
 	return f.text == nil || f.text.Content == nil || f.text.Content.MinSize().Height <= f.text.Size().Height
 }

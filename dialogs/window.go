@@ -64,22 +64,15 @@ func newWindow(p *Prompter) *window {
 	return w
 }
 
-// warm lays out an invisible prompt: it loads the fonts, which takes a while the first time.
-func (w *window) warm() {
-	body := interact.Approve{Tool: "warm", Input: []byte(`{"command":"true"}`)}
-	w.measure(w.build(&entry{request: interact.Request{Body: body}}))
-}
-
 // watchSize fills its container, and calls changed when its size changes.
 type watchSize struct {
+	fixed
 	size    fyne.Size
 	changed func()
 }
 
-func (l *watchSize) MinSize(objects []fyne.CanvasObject) fyne.Size { return fixed{}.MinSize(objects) }
-
 func (l *watchSize) Layout(objects []fyne.CanvasObject, size fyne.Size) {
-	fixed{}.Layout(objects, size)
+	l.fixed.Layout(objects, size)
 	if l.size != size {
 		l.size = size
 		l.changed()
@@ -144,7 +137,9 @@ func (w *window) show(e *entry) {
 	if w.p.now().Sub(w.interruptedAt) < recently {
 		w.hold()
 	}
-	pg.noteShown(w.p.now())
+	if pg.shownAt.IsZero() {
+		pg.shownAt = w.p.now()
+	}
 }
 
 // resize makes the window large enough for its prompt, but not smaller while it is visible, since that would move the
@@ -165,7 +160,6 @@ func (w *window) resize(wanted fyne.Size) {
 // handTime is how long after a change by nod a new size does not count as the user's.
 const handTime = 2 * time.Second
 
-// sameSize reports whether two sizes of a window are equal except for rounding to pixels.
 func sameSize(a, b fyne.Size) bool {
 	const rounding = 2
 	return math.Abs(float64(a.Width-b.Width)) <= rounding && math.Abs(float64(a.Height-b.Height)) <= rounding
@@ -187,7 +181,6 @@ func (w *window) hasLastSize() bool {
 	return sameSize(w.win.Canvas().Size(), w.lastSize)
 }
 
-// fit lays the prompt out again after a change of its size.
 func (w *window) fit() {
 	if w.page != nil {
 		w.resize(w.measure(w.page))
@@ -216,7 +209,6 @@ func (w *window) measure(pg *page) (size fyne.Size) {
 	return size
 }
 
-// offscreen runs f, which lays something out only to measure it, so that nothing counts as seen.
 func (w *window) offscreen(f func()) {
 	before := w.measuring
 	w.measuring = true
@@ -235,7 +227,6 @@ func (w *window) startSettling() { w.settlesAt = w.p.now().Add(settleTime) }
 // settleTime is the longest time that a window manager takes to size a window.
 const settleTime = 250 * time.Millisecond
 
-// raise brings the window to the front if it shows a prompt.
 func (w *window) raise() {
 	switch {
 	case w.page == nil:
@@ -262,7 +253,6 @@ func (w *window) restore() {
 
 func (w *window) takesFocus() bool { return w.p.options.Config().Appear == config.AppearFocused }
 
-// appear shows the window, also if it is minimized or on another workspace.
 func (w *window) appear(size fyne.Size, focus bool) {
 	HideWindow(w.win)
 	w.startSettling()
@@ -304,12 +294,6 @@ func (w *window) saveDraft() {
 }
 
 func (w *window) build(e *entry) *page {
-	p := w.newPage(e)
-	p.restore(w.p.options.Draft(e.request.ID))
-	return p
-}
-
-func (w *window) newPage(e *entry) *page {
 	p := newPage(w, e)
 	switch b := e.request.Body.(type) {
 	case interact.Approve:
@@ -317,10 +301,11 @@ func (w *window) newPage(e *entry) *page {
 	case api.Confirm:
 		newConfirmPage(p, b)
 	case api.Form:
-		newFormPage(p, b)
+		newFormPage(p, b, nil)
 	default:
 		newAskPage(p, b.(api.Ask))
 	}
+	p.restore(w.p.options.Draft(e.request.ID))
 	return p
 }
 
@@ -394,7 +379,6 @@ func (w *window) mayRefuse() bool {
 	return true
 }
 
-// escape undoes one step; if there is none, it closes the window.
 func (w *window) escape() {
 	switch {
 	case w.menu != nil:
@@ -433,7 +417,6 @@ func (w *window) step(by int) {
 	w.update()
 }
 
-// disturb restarts the wait because something in the window changed.
 func (w *window) disturb() {
 	w.arm.disturb()
 	w.rearm()
@@ -449,7 +432,9 @@ func (w *window) rearm() {
 		w.arm.setSeen(w.page.isRead())
 	}
 	w.arm.heartbeat()
-	w.page.noteArmed(w.p.now(), w.arm.armed())
+	if w.arm.armed() && w.page.armedAt.IsZero() {
+		w.page.armedAt = w.p.now()
+	}
 	w.page.yes.setReady(w.arm.armed(), w.note())
 	if a := w.page.approval; a != nil && a.alternative != nil {
 		a.alternative.setReady(w.arm.armed(), a.alternative.hint)
@@ -491,7 +476,6 @@ func (w *window) note() string {
 // when the keyboard has moved.
 const settling = 10 * time.Second
 
-// tick updates what changes as time goes by.
 func (w *window) tick() {
 	stop(w.tickTimer)
 	if w.page == nil {
@@ -557,7 +541,7 @@ func (w *window) focusMoved(f fyne.Focusable, gained bool) {
 func (w *window) setFocused(v bool) {
 	if w.arm.focused != v {
 		w.arm.setFocused(v)
-		w.p.options.Changed()
+		w.p.options.Changed(v)
 	}
 }
 
@@ -575,13 +559,6 @@ func (w *window) settleFocus() {
 	}
 }
 
-func (w *window) scroll(ev *fyne.KeyEvent) {
-	if w.page != nil && w.menu == nil {
-		w.page.text.TypedKey(ev)
-	}
-}
-
-// enter moves the focus to a widget that has just appeared.
 func (w *window) enter(f fyne.Focusable) { w.win.Canvas().Focus(f) }
 
 // noteTyping records that the user types, or picks by key. A user who is already typing may have meant another window
@@ -594,8 +571,8 @@ func (w *window) noteTyping() {
 }
 
 func (w *window) reveal(o fyne.CanvasObject) {
-	if w.page != nil {
-		w.page.reveal(o)
+	if w.page != nil && w.page.column != nil {
+		w.page.column.scroll.reveal(o)
 	}
 }
 
@@ -629,10 +606,11 @@ func (w *window) closeMenu() {
 
 func (w *window) openQueue(current *entry) {
 	var items []menuItem
-	snoozed := w.p.queue.snoozed()
+	snoozed := slices.DeleteFunc(slices.Clone(w.p.queue.entries), func(e *entry) bool { return !e.isSnoozed() })
 	for _, e := range append(w.p.queue.bySession(), snoozed...) {
 		items = append(items, menuItem{
-			text: prompt.SummaryOf(e.request), small: w.smallPrint(e), marked: e == current,
+			text: prompt.SummaryOf(e.request), marked: e == current,
+			small:  prompt.SessionOf(e.request.Requester) + " · " + w.ageOf(e) + " · " + riskOf(e),
 			parted: len(snoozed) > 0 && e == snoozed[0], do: func() { w.p.show(e) },
 		})
 	}
@@ -641,10 +619,6 @@ func (w *window) openQueue(current *entry) {
 		do: func() { w.denySession(current) },
 	})
 	w.openMenu(current, current.page.head.queue, items)
-}
-
-func (w *window) smallPrint(e *entry) string {
-	return prompt.SessionOf(e.request.Requester) + " · " + w.ageOf(e) + " · " + riskOf(e)
 }
 
 // riskOf names the risk of a request as its prompt does, by its worst fact or its class.
@@ -671,7 +645,6 @@ func (w *window) ageOf(e *entry) string {
 	return age
 }
 
-// denySession denies all approvals of the session of e and closes its questions unanswered.
 func (w *window) denySession(e *entry) {
 	w.arm.block()
 	others := slices.DeleteFunc(w.p.queue.ofSession(e), func(x *entry) bool { return x == e })

@@ -309,8 +309,8 @@ func TestHeldChordAnswersOne(t *testing.T) {
 	s.wantOutcome("1", api.Denied)
 	for range 100 {
 		s.pass(40 * time.Millisecond)
-		s.shortcut(fyne.KeyD, commandKey())
-		s.shortcut(fyne.KeyReturn, commandKey())
+		s.shortcut(fyne.KeyD, fyne.KeyModifierShortcutDefault)
+		s.shortcut(fyne.KeyReturn, fyne.KeyModifierShortcutDefault)
 		s.repeat(fyne.KeyEscape)
 	}
 	s.wantOpen("2")
@@ -336,7 +336,7 @@ func TestChordHeldOver(t *testing.T) {
 			s.chord(fyne.KeyD) // as which the next repeat comes to a window that has just got the focus
 			for range 50 {
 				s.pass(40 * time.Millisecond)
-				s.shortcut(fyne.KeyD, commandKey())
+				s.shortcut(fyne.KeyD, fyne.KeyModifierShortcutDefault)
 			}
 			s.wantOpen("2")
 			s.chord(fyne.KeyD)
@@ -382,7 +382,7 @@ func TestStepKeys(t *testing.T) {
 		modifier fyne.KeyModifier
 	}{
 		{fyne.KeyTab, ctrl}, {fyne.KeyTab, ctrl | fyne.KeyModifierShift}, {fyne.KeyPageDown, ctrl}, {fyne.KeyPageUp, ctrl},
-		{fyne.KeyPeriod, commandKey()}, {fyne.KeyComma, commandKey()},
+		{fyne.KeyPeriod, fyne.KeyModifierShortcutDefault}, {fyne.KeyComma, fyne.KeyModifierShortcutDefault},
 	} {
 		before := s.page()
 		s.shortcut(press.key, press.modifier)
@@ -1012,8 +1012,8 @@ func TestSnooze(t *testing.T) {
 	s.tap(s.page().head.more)
 	s.tapText("Snooze 5 minutes")
 	s.wantOpen("1")
-	if s.page() != nil || s.p.Waiting() != 1 || !slices.Equal(s.snoozed, []put{{"1", 5 * time.Minute}}) {
-		t.Fatalf("page %v, %d waiting, snoozed %v", s.page(), s.p.Waiting(), s.snoozed)
+	if s.page() != nil || len(s.p.queue.entries) != 1 || !slices.Equal(s.snoozed, []put{{"1", 5 * time.Minute}}) {
+		t.Fatalf("page %v, %d waiting, snoozed %v", s.page(), len(s.p.queue.entries), s.snoozed)
 	}
 	s.time = s.time.Add(5 * time.Minute)
 	s.back("1")
@@ -1112,7 +1112,7 @@ func TestShowBringsBackWhatWasSnoozed(t *testing.T) {
 		t.Errorf("snoozed %v, want %v", s.snoozed, want)
 	}
 	s.p.Show("no such")
-	s.p.Raise()
+	s.p.Show("")
 }
 
 func TestDraftsSurviveTheQueue(t *testing.T) {
@@ -1165,7 +1165,7 @@ func TestFailingPromptIsUnavailable(t *testing.T) {
 	if got := <-to; !errors.Is(got.err, interact.ErrUnavailable) {
 		t.Errorf("got %+v", got)
 	}
-	if s.p.Waiting() != 0 {
+	if len(s.p.queue.entries) != 0 {
 		t.Error("it still waits")
 	}
 	s.open(bash("2", "make"))
@@ -1200,7 +1200,7 @@ func TestPromptEndsWithItsContext(t *testing.T) {
 			ended <- err
 		}()
 		synctest.Wait()
-		if p.Waiting() != 1 {
+		if len(p.queue.entries) != 1 {
 			t.Fatal("it does not wait")
 		}
 		cancel()
@@ -1209,8 +1209,8 @@ func TestPromptEndsWithItsContext(t *testing.T) {
 		}
 		synctest.Wait()
 		ui(func() {
-			if p.Waiting() != 0 || p.window.page != nil {
-				t.Errorf("%d wait, page %v", p.Waiting(), p.window.page)
+			if len(p.queue.entries) != 0 || p.window.page != nil {
+				t.Errorf("%d wait, page %v", len(p.queue.entries), p.window.page)
 			}
 		})
 	})
@@ -1274,15 +1274,15 @@ func TestManyAtOnce(t *testing.T) {
 			})
 		}
 		synctest.Wait()
-		if p.Waiting() != n {
-			t.Errorf("%d wait, want %d", p.Waiting(), n)
+		if len(p.queue.entries) != n {
+			t.Errorf("%d wait, want %d", len(p.queue.entries), n)
 		}
 		cancel()
 		done.Wait()
 		synctest.Wait()
 		ui(func() {
-			if p.Waiting() != 0 || p.window.page != nil {
-				t.Errorf("left over: %d waiting, page %v", p.Waiting(), p.window.page)
+			if len(p.queue.entries) != 0 || p.window.page != nil {
+				t.Errorf("left over: %d waiting, page %v", len(p.queue.entries), p.window.page)
 			}
 		})
 	})

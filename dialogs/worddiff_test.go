@@ -1,6 +1,10 @@
 package dialogs
 
-import "testing"
+import (
+	"testing"
+
+	"nod/dialogs/prompt"
+)
 
 func TestPatchMarksWords(t *testing.T) {
 	patch := "*** Begin Patch\n*** Update File: a.go\n@@\n-x := 1 // old\n+x := 2 // old\n*** End Patch\n"
@@ -11,7 +15,7 @@ func TestPatchMarksWords(t *testing.T) {
 			t.Errorf("%q: %v, want a mark on %s", lines[i].Text(), marks, want)
 		}
 	}
-	inks := inksOf(lines)
+	inks := prompt.Colours(lines, inksIn)
 	if got, want := inked(lines[4].Text(), inks[4]), "number:2 comment:// old"; got != want {
 		t.Errorf("colours: %s, want %s", got, want)
 	}

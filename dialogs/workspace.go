@@ -17,11 +17,13 @@ import (
 	"github.com/jezek/xgb/xproto"
 )
 
-// ShowWindow shows w on the current workspace, also if it is minimized or on another one, and gives it the focus.
-// Without X11 it only does what Fyne does. Call it on the UI goroutine.
-func ShowWindow(w fyne.Window) { showWindow(w, true) }
+// ShowWindow shows w on the current workspace, also if it is minimized or on another one, gives it the focus, and
+// shrinks it to the screen. Without X11 it only does what Fyne does. Call it on the UI goroutine.
+func ShowWindow(w fyne.Window) {
+	showWindow(w, true)
+	fitScreen(w)
+}
 
-// showWindow is [ShowWindow], with or without the focus.
 func showWindow(w fyne.Window, focus bool) {
 	switch x, id := windowSystem(w); {
 	case x == nil:
@@ -52,7 +54,6 @@ func isKeyboardFree(w fyne.Window, moved func()) bool {
 	return x.isKeyboardFree() && x.onScreen(id)
 }
 
-// takeKeyboard gives w the keyboard without a word to the window manager.
 func takeKeyboard(w fyne.Window) {
 	if x, id := windowSystem(w); x != nil {
 		x.check(xproto.SetInputFocusChecked(x.conn, xproto.InputFocusPointerRoot, id, xproto.TimeCurrentTime).Check())

@@ -10,7 +10,6 @@ import (
 	"nod/dialogs/safetext"
 )
 
-// face is a way to draw text, and measures it.
 type face struct {
 	size  float32
 	style fyne.TextStyle
@@ -49,7 +48,6 @@ func (f *face) drop(c rune) float32 {
 
 func (f *face) measure(s string) float32 { return f.measureUpTo(s, math.MaxFloat32) }
 
-// measureUpTo measures s and stops once it is wider than limit, since s can be very long.
 func (f *face) measureUpTo(s string, limit float32) float32 {
 	var w float32
 	for _, c := range s {

@@ -37,14 +37,17 @@ func headlineOf(p operator.Prompt, may remote.May) device.Headline {
 
 // deviceView is a prompt as a device shows it that may answer so much: what a window shows, in the same words.
 func deviceView(p operator.Prompt, may remote.May) device.View {
-	r := titled(*p.Request)
-	said := prompt.ViewOf(r, p.Why)
+	r, why := titled(*p.Request), p.Why
+	if b, ok := r.Body.(interact.Approve); ok {
+		why.Class = classOf(r, b, p.Why)
+	}
+	said := prompt.ViewOf(r, why)
 	v := device.View{
 		ID: r.ID, Revision: revisionOf(p, may), Kind: r.Body.Kind(), Head: deviceHead(said.Head),
 		Silence: prompt.Silence(r, timePlace),
 	}
 	if b, ok := r.Body.(interact.Approve); ok {
-		return approvalView(v, said, r, b, p, may)
+		return approvalView(v, said, r, b, why.Class, p, may)
 	}
 	yes, no := lang.L("Submit"), lang.L("Decline")
 	switch b := r.Body.(type) {
@@ -83,13 +86,12 @@ func deviceHead(said prompt.Head) device.Head {
 }
 
 func approvalView(
-	v device.View, said prompt.View, r interact.Request, b interact.Approve, p operator.Prompt, may remote.May,
+	v device.View, said prompt.View, r interact.Request, b interact.Approve, counts policy.Class, p operator.Prompt,
+	may remote.May,
 ) device.View {
-	counts := classOf(r, b, p.Why)
-	said.Class = said.ClassFact(counts)
-	v.Level, v.Facts, v.Reported = levelOf(said.Level()), deviceFacts(said.Facts), deviceFacts(said.Reported)
+	v.Level, v.Facts, v.Reported = levelOf(said.Level), deviceFacts(said.Facts), deviceFacts(said.Reported)
 	switch class := deviceFacts([]prompt.Fact{said.Class}); {
-	case !said.SaysClass():
+	case !said.SaysClass:
 	case r.Requester.IsRemote() && counts == p.Why.Class:
 		v.Reported = append(v.Reported, class...) // its relay has found that
 	default:
@@ -97,7 +99,7 @@ func approvalView(
 	}
 	v.Prose, v.Warnings, v.Must, v.TooLong = said.Plan != "", said.Warnings, said.Must, said.TooLong
 	for _, d := range said.Dangers {
-		v.Dangers = append(v.Dangers, d.Text())
+		v.Dangers = append(v.Dangers, d.Text)
 	}
 	v.Lines, v.Raw = deviceLines(said.Lines), deviceLines(rawOf(b))
 	v.Says, v.WhyLabel, v.Why, v.Reporter = said.Says, said.WhyLabel, said.WhyBeside(p.Offers.Parts), said.Reporter

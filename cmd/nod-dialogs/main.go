@@ -75,7 +75,6 @@ func exitCode(err error) int {
 	return 1
 }
 
-// busPatience is how long the windows wait for a session bus that may hang.
 const busPatience = time.Second
 
 // run connects to the tray process and shows windows until that disconnects. Then the process exits at once, without

@@ -4,6 +4,7 @@ import (
 	"os"
 	"reflect"
 	"runtime/debug"
+	"time"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/driver"
@@ -20,6 +21,27 @@ func spareMemory() {
 		debug.SetGCPercent(heapGrowth)
 	}
 	tameMalloc()
+}
+
+// Memory is given back so long after the screen has changed: what the change took, and, unless something is on screen,
+// what Fyne kept until it expired.
+const soonStill, longStill = 3 * time.Second, 30 * time.Second
+
+type spare struct {
+	busy       func() bool // anything is on screen or about to be; called on the UI goroutine
+	soon, late *time.Timer
+}
+
+func newSpare(busy func() bool, giveBack func()) *spare {
+	return &spare{busy, time.AfterFunc(soonStill, giveBack), time.AfterFunc(longStill, giveBack)}
+}
+
+// settle starts the wait anew. Call it on the UI goroutine after every change of the screen.
+func (s *spare) settle() {
+	s.soon.Reset(soonStill)
+	if s.late.Reset(longStill); s.busy() {
+		s.late.Stop()
+	}
 }
 
 // giveBack returns unused memory to the system. Call it on the UI goroutine.

@@ -96,7 +96,6 @@ func (p *prompts) known() map[interact.ID]int {
 	return known
 }
 
-// withdraw removes prompts that are not pending any more.
 func (p *prompts) withdraw(pending []operator.Prompt) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -175,7 +174,6 @@ func (p *prompts) find(id interact.ID) operator.Prompt {
 	return operator.Prompt{}
 }
 
-// saveDraft saves the draft of a prompt. It never blocks.
 func (p *prompts) saveDraft(id interact.ID, draft []byte) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

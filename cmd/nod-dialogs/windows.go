@@ -39,9 +39,10 @@ type windows struct {
 	dialogs     *dialogs.Prompter
 	settings    *settings.Window
 	history     *history.Window
-	park        *park
+	spare       *spare
 	theme       string         // name of the current theme; only on the UI goroutine
 	inFront     bool           // one of the windows has the focus, by Fyne; only on the UI goroutine
+	prompting   bool           // the window with the prompts has it; only on the UI goroutine
 	focused     atomic.Bool    // one of the windows has the focus
 	shown       atomic.Value   // [interact.ID] of the prompt that is shown, or about to be
 	states      changes.Signal // the state has changed
@@ -57,8 +58,8 @@ func newWindows(ctx context.Context) *windows {
 		states: changes.NewSignal(), entries: changes.NewSignal(), reports: changes.NewSignal(),
 	}
 	w.shown.Store(interact.ID(""))
-	w.park = newPark(ctx, w.busy, func() { dialogs.Do(w.giveBack) })
-	w.prompts = newPrompts(func() { w.onUI(w.park.settle) })
+	w.spare = newSpare(w.busy, func() { dialogs.Do(w.giveBack) })
+	w.prompts = newPrompts(func() { dialogs.Do(w.spare.settle) })
 	return w
 }
 
@@ -76,7 +77,7 @@ func (w *windows) renew(ctx context.Context) error {
 	if err := w.fetch(ctx); err != nil {
 		return err
 	}
-	w.onUI(w.applyTheme)
+	dialogs.Do(w.applyTheme)
 	w.settings.Changed()
 	w.history.Changed()
 	return nil
@@ -84,16 +85,12 @@ func (w *windows) renew(ctx context.Context) error {
 
 func (w *windows) addEntries(context.Context) error {
 	w.history.Added()
-	w.park.Wake()
 	return nil
 }
 
-// ping returns once the UI goroutine has handled an event.
 func (w *windows) ping(ctx context.Context) error {
-	answers := dialogs.Answers()
-	w.park.Wake()
 	select {
-	case <-answers:
+	case <-dialogs.Answers():
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
@@ -110,7 +107,6 @@ func (w *windows) open(client operator.Connection) error {
 		return err
 	}
 	w.applyTheme()
-	dialogs.LoadFonts()
 	w.dialogs = dialogs.New(w.app, dialogs.Options{
 		Config: func() config.Prompt { return w.state.Load().Config.Prompt },
 		Offers: func(id interact.ID) policy.Offers { return w.prompts.find(id).Offers },
@@ -119,8 +115,11 @@ func (w *windows) open(client operator.Connection) error {
 			go w.prompts.snooze(w.ctx, w.client, w.dialogs, id, d)
 		},
 		Showing: w.showing,
-		Changed: w.screenChanged,
-		Log:     slog.Default(),
+		Changed: func(isFocused bool) {
+			w.prompting = isFocused
+			w.screenChanged()
+		},
+		Log: slog.Default(),
 	})
 	w.settings = settings.New(w.app, settings.Options{
 		Operator: client, Machine: machine,
@@ -128,7 +127,11 @@ func (w *windows) open(client operator.Connection) error {
 		Closed: func() { w.settingsShown(false) },
 	})
 	w.history = history.New(w.app, history.Options{
-		Operator: client, Rule: w.showRule, Closed: w.screenChanged,
+		Operator: client, Closed: w.screenChanged,
+		Rule: func(id string) {
+			w.settings.ShowRule(id)
+			w.screenChanged()
+		},
 	})
 	return nil
 }
@@ -169,50 +172,31 @@ func (w *windows) started() {
 	go follow(w.ctx, w.states, fetchState, w.renew)
 	go follow(w.ctx, w.entries, "show what was settled", w.addEntries)
 	go follow(w.ctx, w.reports, "tell nod what is on screen", w.report)
-	w.park.settle()
+	w.spare.settle()
 }
 
 func (w *windows) show(v operator.View) {
 	switch {
 	case v.Settings:
-		w.onUI(func() {
-			if v.Welcome {
-				w.settings.ShowWelcome()
-			} else {
-				w.settings.Show()
-			}
+		dialogs.Do(func() {
+			w.settings.Show(v.Welcome)
 			w.screenChanged()
 		})
 	case v.History:
-		w.onUI(func() {
+		dialogs.Do(func() {
 			w.history.Show(v.Query)
 			w.screenChanged()
 		})
-	case v.Request != "":
-		w.dialogs.Show(v.Request)
 	default:
-		w.dialogs.Raise()
+		w.dialogs.Show(v.Request)
 	}
-	w.park.Wake()
-}
-
-// showRule shows a rule or a saved approval in the settings. It runs on the UI goroutine.
-func (w *windows) showRule(id string) {
-	w.settings.ShowRule(id)
-	w.screenChanged()
 }
 
 func (w *windows) isOpen() bool { return w.settings.Visible() || w.history.Visible() }
 
-// onUI runs f on the UI goroutine, soon even while the loop is parked.
-func (w *windows) onUI(f func()) {
-	dialogs.Do(f)
-	w.park.Wake()
-}
-
 // busy reports whether anything is on screen or about to be. Call it on the UI goroutine.
 func (w *windows) busy() bool {
-	return w.prompts.count() > 0 || w.dialogs.Waiting() > 0 || w.isOpen()
+	return w.prompts.count() > 0 || w.isOpen()
 }
 
 func (w *windows) focus(on bool) {
@@ -220,11 +204,11 @@ func (w *windows) focus(on bool) {
 	w.screenChanged()
 }
 
-// screenChanged reports the screen to nod, and parks the loop if nothing is shown. Call it on the UI goroutine.
+// screenChanged reports the screen to nod. Call it on the UI goroutine.
 func (w *windows) screenChanged() {
-	w.focused.Store(w.dialogs.Focused() || w.isOpen() && w.inFront)
+	w.focused.Store(w.prompting || w.isOpen() && w.inFront)
 	w.reports.Send()
-	w.park.settle()
+	w.spare.settle()
 }
 
 // settingsShown records whether the settings are on screen. Call it on the UI goroutine.
@@ -261,72 +245,4 @@ func machine() (agent.Machine, error) {
 		return agent.Machine{}, fmt.Errorf("the nod command, which agents' hooks run: %w", err)
 	}
 	return agent.ThisMachine(nod)
-}
-
-// parkTurn is how long the parked loop sleeps at most, and so the longest delay of an event that does not wake it.
-const parkTurn = time.Second
-
-// Memory is given back so long after the screen has changed: what the change took, and, unless something is on screen,
-// what Fyne kept until it expired.
-const soonStill, longStill = 3 * time.Second, 30 * time.Second
-
-// park keeps Fyne's event loop from ticking 60 times a second while nothing is on screen, which would cost more than
-// one per cent of a core. Where the loop does not wait by itself, it queues a function on the UI goroutine that waits
-// and queues itself again: the loop runs once per [parkTurn].
-type park struct {
-	ctx        context.Context // ends the parking
-	busy       func() bool     // anything is on screen or about to be; called on the UI goroutine
-	soon, late *time.Timer     // give memory back
-	wake       changes.Signal
-	on         bool // a turn is queued; only on the UI goroutine
-}
-
-// newPark returns a park that calls spare, on any goroutine, when memory is to be given back.
-func newPark(ctx context.Context, busy func() bool, spare func()) *park {
-	return &park{
-		ctx: ctx, busy: busy, wake: changes.NewSignal(),
-		soon: time.AfterFunc(soonStill, spare), late: time.AfterFunc(longStill, spare),
-	}
-}
-
-// Wake runs the loop now. It is safe for concurrent use.
-func (p *park) Wake() {
-	p.wake.Send()
-}
-
-// settle parks the loop if nothing is on screen. Call it on the UI goroutine after every change of the screen.
-func (p *park) settle() {
-	p.soon.Reset(soonStill)
-	if p.late.Reset(longStill); p.busy() {
-		p.late.Stop()
-	}
-	p.turn()
-}
-
-func (p *park) turn() {
-	if dialogs.LoopWaits || p.on || p.busy() {
-		return
-	}
-	p.on = true
-	dialogs.Do(func() {
-		p.on = false
-		if p.sleep() {
-			p.turn()
-		}
-	})
-}
-
-// sleep waits until there may be something to do. It reports whether to continue parking.
-func (p *park) sleep() bool {
-	if p.ctx.Err() != nil || p.busy() {
-		return false
-	}
-	select {
-	case <-time.After(parkTurn):
-		return true
-	case <-p.wake:
-		return true
-	case <-p.ctx.Done():
-		return false
-	}
 }

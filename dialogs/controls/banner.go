@@ -10,8 +10,8 @@ import (
 	"nod/dialogs"
 )
 
-// Banner is the strip above the tabs that shows a problem.
-type Banner struct {
+// banner is the strip above the tabs that shows a problem.
+type banner struct {
 	Content fyne.CanvasObject
 	head    *widget.Label
 	text    *widget.Label
@@ -21,12 +21,11 @@ type Banner struct {
 	failure error  // of the last action of the user
 }
 
-// NewBanner returns a hidden strip. open shows the policy file.
-func NewBanner(open func()) *Banner {
-	b := &Banner{
+func newBanner(open func()) *banner {
+	b := &banner{
 		head: dialogs.Lines("", theme.SizeNameText, widget.DangerImportance),
 		text: dialogs.Lines("", theme.SizeNameCaptionText, widget.MediumImportance),
-		open: NewButton(lang.L("Open the file"), open),
+		open: NewButton(lang.L("Open the file"), nil, open),
 	}
 	b.head.TextStyle.Bold = true
 	b.text.Selectable = true
@@ -38,19 +37,7 @@ func NewBanner(open func()) *Banner {
 	return b
 }
 
-// Set shows a problem of the policy file; "" removes it.
-func (b *Banner) Set(problem string) {
-	b.problem = problem
-	b.draw()
-}
-
-// Fail shows why an action failed, until another one succeeds; nil means success.
-func (b *Banner) Fail(err error) {
-	b.failure = err
-	b.draw()
-}
-
-func (b *Banner) draw() {
+func (b *banner) draw() {
 	dialogs.SetVisible(b.Content, b.problem != "" || b.failure != nil)
 	dialogs.SetVisible(b.open, b.problem != "")
 	switch {

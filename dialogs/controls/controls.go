@@ -5,7 +5,6 @@ package controls
 import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
-	"fyne.io/fyne/v2/driver/desktop"
 	"fyne.io/fyne/v2/widget"
 
 	"nod/dialogs"
@@ -17,10 +16,8 @@ import (
 // Button is a button that keeps the focus.
 type Button struct{ widget.Button }
 
-func NewButton(text string, tapped func()) *Button { return NewIconButton(text, nil, tapped) }
-
-// NewIconButton returns a button with an icon, which may be nil.
-func NewIconButton(text string, icon fyne.Resource, tapped func()) *Button {
+// NewButton returns a button with an icon, which may be nil.
+func NewButton(text string, icon fyne.Resource, tapped func()) *Button {
 	b := &Button{}
 	b.Text, b.Icon, b.OnTapped = text, icon, tapped
 	b.ExtendBaseWidget(b)
@@ -40,13 +37,12 @@ func (b *Button) TypedKey(k *fyne.KeyEvent) {
 
 func (b *Button) FocusGained() {
 	b.Button.FocusGained()
-	Reveal(b)
+	reveal(b)
 }
 
 // Check is a check box that passes unused keys to the window.
 type Check struct{ widget.Check }
 
-// NewCheck returns a check box. changed may be nil.
 func NewCheck(text string, changed func(bool)) *Check {
 	c := &Check{}
 	c.Text, c.OnChanged = text, changed
@@ -58,13 +54,11 @@ func (c *Check) TypedKey(k *fyne.KeyEvent) { dialogs.PassOn(c, k) }
 
 func (c *Check) FocusGained() {
 	c.Check.FocusGained()
-	Reveal(c)
+	reveal(c)
 }
 
-// Select is a list of options, one of which can be selected.
 type Select struct{ widget.Select }
 
-// NewSelect returns a list with no option selected. changed may be nil.
 func NewSelect(options []string, changed func(string)) *Select {
 	c := &Select{}
 	c.Options, c.OnChanged = options, changed
@@ -82,11 +76,11 @@ func (c *Select) TypedKey(k *fyne.KeyEvent) {
 
 func (c *Select) FocusGained() {
 	c.Select.FocusGained()
-	Reveal(c)
+	reveal(c)
 }
 
-// Reveal scrolls the page of an object until all of the object is in view, or at least its beginning.
-func Reveal(o fyne.CanvasObject) {
+// reveal scrolls the page of an object until all of the object is in view, or at least its beginning.
+func reveal(o fyne.CanvasObject) {
 	d := fyne.CurrentApp().Driver()
 	c := d.CanvasForObject(o)
 	if c == nil {
@@ -141,6 +135,8 @@ func scrollAt(o fyne.CanvasObject, at fyne.Position, around *container.Scroll) *
 		if at.X >= pos.X && at.X < pos.X+size.Width {
 			return o
 		}
+	case interface{ Content() fyne.CanvasObject }: // a surface
+		return scrollAt(o.Content(), at, around)
 	case *fyne.Container:
 		for _, inside := range o.Objects {
 			around = scrollAt(inside, at, around)
@@ -149,27 +145,9 @@ func scrollAt(o fyne.CanvasObject, at fyne.Position, around *container.Scroll) *
 	return around
 }
 
-// ScrollByKey scrolls the page in the middle of a window by a key that no control uses.
-func ScrollByKey(c fyne.Canvas, k *fyne.KeyEvent) {
-	page := scrollAt(c.Content(), fyne.NewPos(c.Size().Width/2, 0), nil)
-	if page == nil {
-		return
-	}
-	dialogs.ScrollByKey(page, k)
-}
-
-// AddChords adds shortcuts to a window. The function that it returns runs a shortcut for a text field, and reports
-// whether there is one.
-func AddChords(c fyne.Canvas, chords map[desktop.CustomShortcut]func()) (run func(fyne.Shortcut) bool) {
-	for chord, do := range chords {
-		c.AddShortcut(&chord, func(fyne.Shortcut) { do() })
-	}
-	return func(s fyne.Shortcut) bool {
-		custom, ok := s.(*desktop.CustomShortcut)
-		if !ok || chords[*custom] == nil {
-			return false
-		}
-		chords[*custom]()
-		return true
+// scrollByKey scrolls the page in the middle of a window by a key that no control uses.
+func scrollByKey(c fyne.Canvas, k *fyne.KeyEvent) {
+	if page := scrollAt(c.Content(), fyne.NewPos(c.Size().Width/2, 0), nil); page != nil {
+		dialogs.ScrollByKey(page, k)
 	}
 }

@@ -18,7 +18,6 @@ type Remark struct {
 	Label   *widget.Label
 }
 
-// NewRemark returns an empty paragraph.
 func NewRemark(i widget.Importance) *Remark {
 	l := dialogs.Lines("", theme.SizeNameCaptionText, i)
 	r := &Remark{Content: dialogs.Tight(l), Label: l}
@@ -56,12 +55,10 @@ func Bold(s string, size fyne.ThemeSizeName) fyne.CanvasObject {
 	return dialogs.Tight(l)
 }
 
-// Paragraph is a text that wraps.
 func Paragraph(s string, i widget.Importance) fyne.CanvasObject {
 	return dialogs.Tight(dialogs.Lines(s, theme.SizeNameText, i))
 }
 
-// Muted is a paragraph of secondary text.
 func Muted(s string) fyne.CanvasObject {
 	return dialogs.Tight(dialogs.Lines(s, theme.SizeNameCaptionText, widget.LowImportance))
 }
@@ -71,7 +68,6 @@ func FootOf(o fyne.CanvasObject) fyne.CanvasObject {
 	return dialogs.Surface(theme.ColorNameBackground, container.NewVBox(dialogs.Rule(), o))
 }
 
-// Enable enables or disables all of the controls.
 func Enable(on bool, controls ...fyne.Disableable) {
 	for _, c := range controls {
 		if on {
@@ -104,11 +100,6 @@ func (l besides) Layout(objects []fyne.CanvasObject, size fyne.Size) {
 	objects[1].Move(fyne.NewPos(size.Width-control.Width, max((size.Height-control.Height)/2, 0)))
 }
 
-// Wide gives an object exactly that width.
-func Wide(width float32, o fyne.CanvasObject) fyne.CanvasObject {
-	return dialogs.Sized(width, 0, o)
-}
-
 func EffectBadge(e policy.Effect) fyne.CanvasObject {
 	color := cmp.Or(map[policy.Effect]fyne.ThemeColorName{
 		policy.Allow: theme.ColorNameSuccess, policy.Sandbox: theme.ColorNamePrimary, policy.Deny: theme.ColorNameError,
@@ -116,24 +107,20 @@ func EffectBadge(e policy.Effect) fyne.CanvasObject {
 	return dialogs.Badge(EffectName(e), color)
 }
 
-// ranked is a button with another importance. icon may be nil.
 func ranked(i widget.Importance, text string, icon fyne.Resource, tapped func()) *Button {
-	b := NewIconButton(text, icon, tapped)
+	b := NewButton(text, icon, tapped)
 	b.Importance = i
 	return b
 }
 
-// MainButton is the button for the main action of a page.
 func MainButton(text string, icon fyne.Resource, tapped func()) *Button {
 	return ranked(widget.HighImportance, text, icon, tapped)
 }
 
-// QuietButton is a button for a secondary action.
 func QuietButton(text string, icon fyne.Resource, tapped func()) *Button {
 	return ranked(widget.LowImportance, text, icon, tapped)
 }
 
-// SetContent replaces the objects of a container.
 func SetContent(c *fyne.Container, objects ...fyne.CanvasObject) {
 	c.Objects = objects
 	c.Refresh()

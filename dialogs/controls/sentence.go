@@ -86,7 +86,6 @@ func deeds(r policy.Rule) []string {
 	return parts
 }
 
-// conditions says when a rule holds.
 func conditions(r policy.Rule) []string {
 	var parts []string
 	for _, a := range r.Args {
@@ -143,12 +142,10 @@ func doesInPath(r policy.Rule) string {
 	}[r.Class]
 }
 
-// Stop ends a sentence with a full stop.
 func Stop(sentence string) string {
 	return lang.L("{{.X}}.", map[string]any{"X": strings.TrimRight(sentence, ".。")})
 }
 
-// ClassName names a class in a word or two.
 func ClassName(c policy.Class) string {
 	return cmp.Or(map[policy.Class]string{
 		policy.ReadOnly: lang.L("Read only"), policy.Write: lang.L("Write"), policy.Execute: lang.L("Execute"),
@@ -156,14 +153,12 @@ func ClassName(c policy.Class) string {
 	}[c], lang.L("Unknown"))
 }
 
-// EffectName names an effect in a word.
 func EffectName(e policy.Effect) string {
 	return cmp.Or(map[policy.Effect]string{
 		policy.Allow: lang.L("Allow"), policy.Sandbox: lang.L("Sandbox"), policy.Deny: lang.L("Deny"),
 	}[e], lang.L("Ask"))
 }
 
-// ScopeName says for how long an approval holds.
 func ScopeName(s policy.Scope) string {
 	return cmp.Or(map[policy.Scope]string{
 		policy.ThisSession: lang.L("this session"), policy.QuarterHour: lang.L("15 minutes"),

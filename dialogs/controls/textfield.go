@@ -49,7 +49,7 @@ func (e *TextField) AcceptsTab() bool { return false }
 
 func (e *TextField) FocusGained() {
 	e.Entry.FocusGained()
-	Reveal(e.Self)
+	reveal(e.Self)
 }
 
 func (e *TextField) FocusLost() {

@@ -18,7 +18,6 @@ type Worker struct {
 	next   job
 }
 
-// Do does a job after the current one.
 func (k *Worker) Do(j job) {
 	if k.ctx != nil {
 		k.next = j
@@ -43,10 +42,8 @@ func (k *Worker) Do(j job) {
 	})
 }
 
-// Busy reports whether the result of a job is still to come.
 func (k *Worker) Busy() bool { return k.next != nil || k.ctx != nil && k.ctx.Err() == nil }
 
-// Drop cancels the current job and forgets the next one.
 func (k *Worker) Drop() {
 	k.next = nil
 	if k.ctx != nil {
@@ -60,10 +57,4 @@ func Fetch[T any](k *Worker, get func(context.Context) (T, error), show func(T, 
 		got, err := get(ctx)
 		return func() { show(got, err) }
 	})
-}
-
-// FetchLatest is Fetch in place of the current job, which it cancels.
-func FetchLatest[T any](k *Worker, get func(context.Context) (T, error), show func(T, error)) {
-	k.Drop()
-	Fetch(k, get, show)
 }

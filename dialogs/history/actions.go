@@ -46,7 +46,7 @@ func newActions(w *Window) *actions {
 		{lang.L("Always allow"), policy.Allow},
 		{lang.L("Always deny"), policy.Deny},
 	} {
-		a.buttons = append(a.buttons, controls.NewButton(one.name, func() { a.propose(one.effect) }))
+		a.buttons = append(a.buttons, controls.NewButton(one.name, nil, func() { a.propose(one.effect) }))
 	}
 	row := container.NewGridWithColumns(3, a.buttons[0], a.buttons[1], a.buttons[2])
 	a.content = controls.FootOf(dialogs.Padded(10, 14, dialogs.Column(8, a.card, a.why.Content, row)))
@@ -66,7 +66,6 @@ func (a *actions) refresh(s operator.State) {
 	a.check()
 }
 
-// check enables the buttons if a rule can be made.
 func (a *actions) check() {
 	isRemote := a.entry.Record.Request.Requester.IsRemote()
 	for _, b := range a.buttons {
@@ -82,11 +81,6 @@ func (a *actions) check() {
 	}
 }
 
-func (a *actions) call() policy.Call {
-	approve, _ := a.entry.Record.Request.Body.(interact.Approve)
-	return approve.Call(a.entry.Record.Request.Requester)
-}
-
 // proposal is a change of the rules before it is saved.
 type proposal struct {
 	effect policy.Effect
@@ -96,8 +90,10 @@ type proposal struct {
 }
 
 func (a *actions) propose(effect policy.Effect) {
-	call, rule, now := a.call(), a.entry.Rule, a.win.now()
-	controls.FetchLatest(&a.work, func(ctx context.Context) (proposal, error) {
+	approve, _ := a.entry.Record.Request.Body.(interact.Approve)
+	call, rule, now := approve.Call(a.entry.Record.Request.Requester), a.entry.Rule, a.win.now()
+	a.work.Drop()
+	controls.Fetch(&a.work, func(ctx context.Context) (proposal, error) {
 		s, err := a.win.opts.Operator.State(ctx)
 		if err != nil {
 			return proposal{}, err
@@ -142,13 +138,13 @@ func (a *actions) showProposal(p proposal, err error) {
 		}
 		button(lang.L("Save"), func() { a.save(p) })
 	}
-	buttons := container.NewHBox(controls.NewButton(lang.L("Cancel"), func() { a.cancel() }))
+	buttons := container.NewHBox(controls.NewButton(lang.L("Cancel"), nil, func() { a.cancel() }))
 	if save != nil {
 		buttons.Add(save)
 	}
 	a.showCard(append(words, buttons)...)
 	if save != nil {
-		a.win.win.Canvas().Focus(save)
+		a.win.Win.Canvas().Focus(save)
 	}
 }
 
@@ -222,7 +218,7 @@ func (a *actions) showDone(done string, err error) {
 	if err != nil {
 		words = controls.Paragraph(err.Error(), widget.DangerImportance)
 	}
-	a.showCard(words, container.NewHBox(controls.NewButton(lang.L("Close"), func() { a.cancel() })))
+	a.showCard(words, container.NewHBox(controls.NewButton(lang.L("Close"), nil, func() { a.cancel() })))
 }
 
 func (a *actions) showCard(parts ...fyne.CanvasObject) {

@@ -55,11 +55,11 @@ func says(o fyne.CanvasObject, text string) bool {
 func (w *Window) press(names ...fyne.KeyName) {
 	for _, name := range names {
 		key := &fyne.KeyEvent{Name: name}
-		if focused := w.win.Canvas().Focused(); focused != nil {
+		if focused := w.Win.Canvas().Focused(); focused != nil {
 			focused.TypedKey(key)
 			continue
 		}
-		w.win.Canvas().OnTypedKey()(key)
+		w.Win.Canvas().OnTypedKey()(key)
 	}
 }
 
@@ -111,7 +111,7 @@ func TestTheListFollows(t *testing.T) {
 		}
 		ui(func() {
 			w.Show(history.Query{})
-			w.win.Resize(fyne.NewSize(900, 600))
+			w.Win.Resize(fyne.NewSize(900, 600))
 			l = w.entries.list
 		})
 		ui(func() { l.Select(3) })
@@ -253,7 +253,7 @@ func TestReturnWhileSearching(t *testing.T) {
 	l.next.Aside = func(f func()) { fetches = append(fetches, f) }
 	w.entries.search.SetText("install.sh")
 	w.press(fyne.KeyReturn)
-	if l.chosen != 0 || w.win.Canvas().Focused() == l {
+	if l.chosen != 0 || w.Win.Canvas().Focused() == l {
 		t.Fatalf("Return selects entry %d, which the search does not find", l.chosen)
 	}
 	for len(fetches) > 0 {
@@ -261,7 +261,7 @@ func TestReturnWhileSearching(t *testing.T) {
 		fetches = fetches[1:]
 		next()
 	}
-	if l.chosen != 7 || w.win.Canvas().Focused() != l {
+	if l.chosen != 7 || w.Win.Canvas().Focused() != l {
 		t.Errorf("Return does not lead to what the search has found, but to entry %d", l.chosen)
 	}
 }
@@ -277,7 +277,7 @@ func TestKeys(t *testing.T) {
 		}
 	}
 	w.press(fyne.KeyReturn)
-	if w.win.Canvas().Focused() != l {
+	if w.Win.Canvas().Focused() != l {
 		t.Fatal("Return does not lead to what was found")
 	}
 	at(12)
@@ -295,8 +295,8 @@ func TestKeys(t *testing.T) {
 	}
 	w.press(fyne.KeyPageUp)
 	at(12)
-	w.typedShortcut(&desktop.CustomShortcut{KeyName: fyne.KeyF, Modifier: fyne.KeyModifierShortcutDefault})
-	if w.win.Canvas().Focused() != w.entries.search {
+	w.Shortcut(&desktop.CustomShortcut{KeyName: fyne.KeyF, Modifier: fyne.KeyModifierShortcutDefault})
+	if w.Win.Canvas().Focused() != w.entries.search {
 		t.Error("the search has not the focus")
 	}
 	test.Type(w.entries.search, "git")
@@ -313,7 +313,7 @@ func TestKeys(t *testing.T) {
 func TestWindowFitsASmallScreen(t *testing.T) {
 	w := openTestWindow(t, somebody(), "light")
 	w.entries.open(10)
-	if m := w.win.Content().MinSize(); m.Width > 890 || m.Height > 560 {
+	if m := w.Win.Content().MinSize(); m.Width > 890 || m.Height > 560 {
 		t.Errorf("it needs %v", m)
 	}
 }
@@ -323,10 +323,10 @@ func TestTabOrder(t *testing.T) {
 	w := openTestWindow(t, somebody(), "light")
 	w.entries.open(11)
 	w.layOut()
-	first, stops := w.win.Canvas().Focused(), 0
+	first, stops := w.Win.Canvas().Focused(), 0
 	for next := fyne.Focusable(nil); next != first; stops++ {
-		w.win.Canvas().(interface{ FocusNext() }).FocusNext()
-		next = w.win.Canvas().Focused()
+		w.Win.Canvas().(interface{ FocusNext() }).FocusNext()
+		next = w.Win.Canvas().Focused()
 		if kind := fmt.Sprintf("%T", next); strings.HasPrefix(kind, "*widget.") {
 			t.Errorf("stop %d is a %s", stops, kind)
 		}
@@ -340,7 +340,7 @@ func TestTabOrder(t *testing.T) {
 func TestTheNarrowestWindow(t *testing.T) {
 	w := openTestWindow(t, somebody(), "light")
 	w.entries.open(10)
-	w.win.Resize(w.win.Content().MinSize().AddWidthHeight(2*theme.Padding(), 2*theme.Padding()))
+	w.Win.Resize(w.Win.Content().MinSize().AddWidthHeight(2*theme.Padding(), 2*theme.Padding()))
 	for _, b := range w.entries.detail.actions.buttons {
 		if got, needs := b.Size().Width, b.MinSize().Width; got < needs {
 			t.Errorf("%q has %v of %v", b.Text, got, needs)
@@ -376,7 +376,7 @@ func TestMonkey(t *testing.T) {
 
 // monkey performs and describes one random action.
 func (w *Window) monkey(o *fakeOperator, random *rand.Rand, keys []fyne.KeyName) string {
-	c := w.win.Canvas()
+	c := w.Win.Canvas()
 	switch random.IntN(6) {
 	case 0:
 		c.(interface{ FocusNext() }).FocusNext()
@@ -395,7 +395,7 @@ func (w *Window) monkey(o *fakeOperator, random *rand.Rand, keys []fyne.KeyName)
 			{KeyName: fyne.KeyF, Modifier: fyne.KeyModifierShortcutDefault},
 		}
 		chord := chords[random.IntN(len(chords))]
-		w.typedShortcut(&chord)
+		w.Shortcut(&chord)
 		return chord.ShortcutName()
 	case 4:
 		newest := o.entries[0]
@@ -412,14 +412,14 @@ func (w *Window) monkey(o *fakeOperator, random *rand.Rand, keys []fyne.KeyName)
 // problem says what is wrong with the window; "" for nothing.
 func (w *Window) problem() string {
 	l := w.entries.list
-	focused, _ := w.win.Canvas().Focused().(fyne.CanvasObject)
+	focused, _ := w.Win.Canvas().Focused().(fyne.CanvasObject)
 	switch {
 	case focused != nil && !focused.Visible():
 		return fmt.Sprintf("a hidden %T has the focus", focused)
 	case l.chosen != 0 && w.entries.detail.entry.Seq != l.chosen:
 		return fmt.Sprintf("entry %d is shown, chosen is %d", w.entries.detail.entry.Seq, l.chosen)
-	case w.win.Content().MinSize().Width > 890:
-		return fmt.Sprintf("it needs %v", w.win.Content().MinSize())
+	case w.Win.Content().MinSize().Width > 890:
+		return fmt.Sprintf("it needs %v", w.Win.Content().MinSize())
 	}
 	return ""
 }
@@ -446,10 +446,10 @@ func TestAgentsTextIsHostile(t *testing.T) {
 		o.entries = append([]history.Entry{e}, o.entries...)
 	}
 	w := openTestWindow(t, o, "light")
-	w.win.Resize(fyne.NewSize(900, 2000))
+	w.Win.Resize(fyne.NewSize(900, 2000))
 	look := func() {
 		t.Helper()
-		if markup := test.RenderObjectToMarkup(w.win.Content()); strings.Contains(markup, "\u202e") ||
+		if markup := test.RenderObjectToMarkup(w.Win.Content()); strings.Contains(markup, "\u202e") ||
 			strings.Contains(markup, "no value") || !strings.Contains(markup, "{{.Count}}") {
 			t.Errorf("it is drawn as it is")
 		}
@@ -559,10 +559,10 @@ func TestASavedApprovalIsRevoked(t *testing.T) {
 	}
 	tap(t, foot, "Revoke")
 	w.layOut()
-	if len(o.state.Grants) != 0 || !says(w.undo.Content, "Revoked: npm test") {
-		t.Errorf("%d saved approvals, the foot is %s", len(o.state.Grants), test.RenderObjectToMarkup(w.undo.Content))
+	if len(o.state.Grants) != 0 || !says(w.Undo.Content, "Revoked: npm test") {
+		t.Errorf("%d saved approvals, the foot is %s", len(o.state.Grants), test.RenderObjectToMarkup(w.Undo.Content))
 	}
-	w.undo.TakeBack()
+	w.Undo.TakeBack()
 	if len(o.state.Undos) != 0 {
 		t.Error("it was not had back")
 	}
@@ -571,7 +571,7 @@ func TestASavedApprovalIsRevoked(t *testing.T) {
 func TestDetailLinks(t *testing.T) {
 	o := somebody()
 	w := openTestWindow(t, o, "light")
-	w.win.Resize(fyne.NewSize(900, 1400))
+	w.Win.Resize(fyne.NewSize(900, 1400))
 	shown := ""
 	w.opts.Rule = func(id string) { shown = id }
 	w.entries.open(12)
@@ -582,7 +582,7 @@ func TestDetailLinks(t *testing.T) {
 	tap(t, w.entries.detail.body, "Whole input (JSON)")
 	tap(t, w.entries.detail.body, "As shown")
 	tap(t, w.entries.detail.body, "Copy everything")
-	if text := w.app.Clipboard().Content(); !strings.Contains(text, `"gist": "go test ./... \u0026\u0026 go vet ./..."`) {
+	if text := w.App.Clipboard().Content(); !strings.Contains(text, `"gist": "go test ./... \u0026\u0026 go vet ./..."`) {
 		t.Errorf("copied %s", text)
 	}
 	tap(t, w.entries.detail.body, "Its decisions")

@@ -83,7 +83,7 @@ func (c *changes) draw(found operator.Changed) {
 	case run.Files == 0:
 		parts = append(parts, controls.Muted(lang.L("No files that nod tracks.")))
 	default:
-		button := controls.NewIconButton(take, theme.ContentUndoIcon(), func() { c.ask(run) })
+		button := controls.NewButton(take, theme.ContentUndoIcon(), func() { c.ask(run) })
 		parts = append(parts, container.NewHBox(button), c.plan)
 		for _, file := range found.Files {
 			parts = append(parts, c.row(file))
@@ -93,7 +93,6 @@ func (c *changes) draw(found operator.Changed) {
 	c.show(parts...)
 }
 
-// more says how many files are not listed.
 func more(count int) []fyne.CanvasObject {
 	if count <= 0 {
 		return nil
@@ -147,7 +146,6 @@ func (c *changes) showDiff(in *fyne.Container, file snapshot.Change) {
 	})
 }
 
-// ask shows what taking a run back would do.
 func (c *changes) ask(run snapshot.Run) {
 	seq := c.seq
 	controls.Fetch(&c.work, func(ctx context.Context) (operator.TakeBack, error) {
@@ -188,11 +186,10 @@ func (c *changes) confirm(run snapshot.Run, plan operator.TakeBack, err error) {
 	}
 	main := controls.MainButton(name, theme.ConfirmIcon(), func() { c.takeBack(run, plan) })
 	c.propose(append(words, dialogs.Row(8, c.closing(lang.L("Cancel")), main))...)
-	c.win.win.Canvas().Focus(main)
-	c.win.After(controls.Pace, func() { controls.Reveal(main) }) // once it has its place
+	c.win.Win.Canvas().Focus(main)
+	c.win.Reveal(main)
 }
 
-// leftAlone names the files that stay as they are.
 func leftAlone(conflicts []snapshot.Conflict, count int) (words []fyne.CanvasObject) {
 	if count > 0 {
 		words = append(words, controls.Paragraph(lang.L("These files don't change:"), widget.WarningImportance))
@@ -208,7 +205,7 @@ func leftAlone(conflicts []snapshot.Conflict, count int) (words []fyne.CanvasObj
 }
 
 func (c *changes) closing(name string) fyne.CanvasObject {
-	return controls.NewButton(name, func() { c.cancel() })
+	return controls.NewButton(name, nil, func() { c.cancel() })
 }
 
 // propose shows a card; without parts it goes.
@@ -229,7 +226,6 @@ func (c *changes) cancel() bool {
 	return was
 }
 
-// maxPlanned is how many files a plan lists.
 const maxPlanned = 8
 
 // takeBack does what the plan says, unless that is no longer what would happen: then it shows what would.
@@ -242,7 +238,7 @@ func (c *changes) takeBack(run snapshot.Run, plan operator.TakeBack) {
 		return err
 	}, func(err error) {
 		if seq != c.seq { // the user looks at another entry
-			c.win.banner.Fail(err)
+			c.win.Fail(err)
 			return
 		}
 		switch {

@@ -55,7 +55,8 @@ func (d *detail) say(s string, i widget.Importance) {
 }
 
 func (d *detail) open(seq int64) {
-	controls.FetchLatest(&d.work, func(ctx context.Context) (history.Entry, error) {
+	d.work.Drop()
+	controls.Fetch(&d.work, func(ctx context.Context) (history.Entry, error) {
 		return d.win.opts.Operator.Entry(ctx, seq)
 	}, func(e history.Entry, err error) {
 		if err != nil {
@@ -81,7 +82,7 @@ func (d *detail) draw() {
 		parts = append(parts, controls.Paragraph(note, widget.WarningImportance))
 	}
 	parts = append(parts, d.input(e))
-	for i, s := range d.sections(e) {
+	for i, s := range []detailSection{d.why(e), who(e.Record.Request), times(e.Record), d.proof(e)} {
 		if len(s.rows) > 0 {
 			parts = append(parts, dialogs.Column(5, append([]fyne.CanvasObject{sectionName(s.name)}, s.rows...)...))
 		}
@@ -151,10 +152,10 @@ func (d *detail) toggle() {
 func (d *detail) copy() {
 	text, err := json.MarshalIndent(d.entry, "", "  ")
 	if err != nil {
-		d.win.banner.Fail(err)
+		d.win.Fail(err)
 		return
 	}
-	d.win.app.Clipboard().SetContent(string(text))
+	d.win.App.Clipboard().SetContent(string(text))
 }
 
 type detailSection struct {
@@ -174,11 +175,7 @@ const factWidth = 128
 func fact(name, value string) fyne.CanvasObject {
 	l := dialogs.Lines(value, theme.SizeNameCaptionText, widget.MediumImportance)
 	label := dialogs.Lines(name, theme.SizeNameCaptionText, widget.LowImportance)
-	return container.NewBorder(nil, nil, controls.Wide(factWidth, dialogs.Tight(label)), nil, dialogs.Tight(l))
-}
-
-func (d *detail) sections(e history.Entry) []detailSection {
-	return []detailSection{d.why(e), who(e.Record.Request), times(e.Record), d.proof(e)}
+	return container.NewBorder(nil, nil, dialogs.Sized(factWidth, 0, dialogs.Tight(label)), nil, dialogs.Tight(l))
 }
 
 func (d *detail) why(e history.Entry) detailSection {
@@ -195,7 +192,7 @@ func (d *detail) why(e history.Entry) detailSection {
 		})
 		row := fact(lang.L("Rule"), safetext.Line(rule, nameLimit))
 		buttons := dialogs.Row(4, others)
-		if canShow(rule) {
+		if !strings.Contains(rule, ":") { // else it is a reason of nod itself, or a class
 			buttons.Objects = append([]fyne.CanvasObject{link}, buttons.Objects...)
 		}
 		s.rows = append(s.rows, controls.Besides(8, row, buttons))
@@ -204,7 +201,8 @@ func (d *detail) why(e history.Entry) detailSection {
 	if approve, isCall := r.Request.Body.(interact.Approve); isCall {
 		s.add(lang.L("Agent says"), safetext.Line(approve.Description, textLimit))
 	}
-	s.add(lang.L("Facts shown"), own(strings.Join(r.Answer.Shown.Facts, " · ")))
+	facts := strings.ReplaceAll(strings.Join(r.Answer.Shown.Facts, " · "), "−", "-") // which every font has
+	s.add(lang.L("Facts shown"), safetext.Line(facts, textLimit))
 	s.add(lang.L("Reason given"), safetext.Line(r.Answer.Reason, textLimit))
 	if r.Answer.Scope != "" && r.Answer.Scope != policy.Once {
 		s.add(lang.L("Kept"), controls.ScopeName(r.Answer.Scope))
@@ -226,19 +224,6 @@ func couldChange(c policy.Confinement) string {
 	return lang.L("files in {{.Project}}, and its git repository", project)
 }
 
-// own renders words that nod itself recorded. Hidden characters, which nod never writes, are escaped.
-func own(words string) string {
-	words = strings.ReplaceAll(words, "−", "-") // this one has a glyph in every font
-	if safetext.HasHidden(words) {
-		return safetext.Line(words, textLimit)
-	}
-	return words
-}
-
-// canShow reports whether the settings can show what decided: reasons of nod itself and classes are not rules.
-func canShow(rule string) bool { return !strings.Contains(rule, ":") }
-
-// who shows who asked: what nod verified or another machine reported, and what the caller claims.
 func who(r interact.Request) detailSection {
 	s, q := detailSection{name: lang.L("Who")}, r.Requester
 	verified, home := lang.L("Verified"), prompt.FromHome

@@ -57,7 +57,7 @@ type choice struct {
 func newEntriesPage(w *Window) *entriesPage {
 	p := &entriesPage{win: w, chips: dialogs.Row(6), status: controls.NewRemark(widget.LowImportance)}
 	p.facets.Aside = w.Aside
-	p.search = controls.NewTextField(w.typedShortcut, false)
+	p.search = controls.NewTextField(w.Shortcut, false)
 	p.search.SetPlaceHolder(lang.L("Search…"))
 	p.search.OnChanged = func(string) { p.find() }
 	p.search.Escape = p.clear
@@ -68,7 +68,7 @@ func newEntriesPage(w *Window) *entriesPage {
 	p.empty = dialogs.Lines("", theme.SizeNameText, widget.LowImportance)
 	p.empty.Alignment = fyne.TextAlignCenter
 
-	first := container.NewBorder(nil, nil, nil, dialogs.Row(8, p.asked, controls.Wide(150, p.times)), p.search)
+	first := container.NewBorder(nil, nil, nil, dialogs.Row(8, p.asked, dialogs.Sized(150, 0, p.times)), p.search)
 	var selects []fyne.CanvasObject
 	for _, c := range p.choices {
 		selects = append(selects, c.Select)
@@ -78,8 +78,7 @@ func newEntriesPage(w *Window) *entriesPage {
 	p.elsewhere.Hide()
 	p.chips.Hide()
 	top := dialogs.Padded(10, 12, dialogs.Column(8, first, second, p.elsewhere, p.chips, p.status.Content))
-	found := container.NewStack(container.NewThemeOverride(p.list, gapless{}),
-		container.NewVBox(dialogs.Padded(40, 20, p.empty)))
+	found := container.NewStack(p.list, container.NewVBox(dialogs.Padded(40, 20, p.empty)))
 	p.content = container.NewBorder(dialogs.Column(0, top, dialogs.Rule()), nil, nil, nil,
 		container.New(splitLayout{}, dialogs.Padded(6, 6, found), dialogs.Surface(dialogs.ColorSunken, p.detail.content)))
 	return p
@@ -183,7 +182,7 @@ func (p *entriesPage) showChips() {
 	p.chips.Objects = nil
 	q := &p.filter
 	add := func(text string, drop func()) {
-		p.chips.Add(controls.NewIconButton(text, theme.CancelIcon(), func() {
+		p.chips.Add(controls.NewButton(text, theme.CancelIcon(), func() {
 			drop()
 			p.showChips()
 			p.find()
@@ -270,7 +269,7 @@ func (p *entriesPage) catchUp() {
 	switch {
 	case !p.win.Visible(): // enter will find them
 		p.outdated = false
-	case p.list.isReading():
+	case p.list.GetScrollOffset() > 0, p.list.next.Busy():
 		p.win.After(renewDelay, p.catchUp)
 	default:
 		p.outdated = false
@@ -303,13 +302,12 @@ func (p *entriesPage) toList() {
 		p.list.onTaken = p.toList
 		return
 	}
-	p.win.win.Canvas().Focus(p.list)
+	p.win.Win.Canvas().Focus(p.list)
 	if p.list.selected() < 0 {
 		p.list.step(0, +1)
 	}
 }
 
-// escape closes what is open on the page, and reports whether anything was.
 func (p *entriesPage) escape() bool {
 	return p.detail.changes.cancel() || p.detail.actions.cancel() || p.clear()
 }

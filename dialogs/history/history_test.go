@@ -187,15 +187,15 @@ func openTestWindow(t testing.TB, o *fakeOperator, look string) *Window {
 	w.Aside = func(f func()) { f() }
 	w.After = func(time.Duration, func()) {}
 	w.Show(history.Query{})
-	w.win.Resize(fyne.NewSize(900, 600))
+	w.Win.Resize(fyne.NewSize(900, 600))
 	return w
 }
 
 // layOut lays out what has grown, which the test's canvas does only when its size changes.
 func (w *Window) layOut() {
-	size := w.win.Canvas().Size()
-	w.win.Resize(size.AddWidthHeight(0, 1))
-	w.win.Resize(size)
+	size := w.Win.Canvas().Size()
+	w.Win.Resize(size.AddWidthHeight(0, 1))
+	w.Win.Resize(size)
 }
 
 // views are what there is to see of the window. Those with a light golden image alone have no colours
@@ -243,11 +243,11 @@ func draw(t *testing.T, view int, look string) fyne.Window {
 	t.Helper()
 	v := views[view]
 	w := openTestWindow(t, somebody(), look)
-	w.win.Resize(v.size)
+	w.Win.Resize(v.size)
 	v.do(w)
-	w.win.Resize(v.size.Max(w.win.Content().MinSize())) // which is more with an entry
+	w.Win.Resize(v.size.Max(w.Win.Content().MinSize())) // which is more with an entry
 	w.layOut()
-	return w.win
+	return w.Win
 }
 
 func TestLooks(t *testing.T) {

@@ -37,7 +37,6 @@ type row struct {
 	day     bool // the heading also shows the day
 }
 
-// group identifies entries below one heading.
 type group struct {
 	day            time.Time
 	agent, project string
@@ -74,11 +73,6 @@ func (l *entryList) find(q history.Query) {
 		l.ScrollToTop()
 	})
 	l.onStatus(nil)
-}
-
-// isReading reports whether the list is scrolled, or rows are being fetched.
-func (l *entryList) isReading() bool {
-	return l.GetScrollOffset() > 0 || l.next.Busy()
 }
 
 func (l *entryList) take(p history.Page, err error) {
@@ -137,11 +131,11 @@ func (l *entryList) fill(i widget.ListItemID, o fyne.CanvasObject) {
 	}
 }
 
-// fetch fetches the page of the query before an entry, and shows it.
 func (l *entryList) fetch(before int64, show func(history.Page, error)) {
 	q := l.query
 	q.Before = before
-	controls.FetchLatest(&l.next, func(ctx context.Context) (history.Page, error) {
+	l.next.Drop()
+	controls.Fetch(&l.next, func(ctx context.Context) (history.Page, error) {
 		return l.win.opts.Operator.History(ctx, q)
 	}, show)
 }
@@ -167,7 +161,6 @@ func (l *entryList) mark() {
 	}
 }
 
-// selected returns the row of the shown entry, or -1.
 func (l *entryList) selected() int {
 	return slices.IndexFunc(l.rows, func(r row) bool { return !r.heading && r.line.Seq == l.chosen })
 }
@@ -209,4 +202,4 @@ func (l *entryList) step(to, by int) {
 	}
 }
 
-func (l *entryList) TypedShortcut(s fyne.Shortcut) { l.win.typedShortcut(s) }
+func (l *entryList) TypedShortcut(s fyne.Shortcut) { l.win.Shortcut(s) }

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"fyne.io/fyne/v2"
-	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/driver/desktop"
 
 	"nod/dialogs"
@@ -30,30 +29,18 @@ const title = "nod history"
 // Window is the history window. It is built when it is first shown. Call its methods on the UI goroutine, except
 // Changed, Added and Visible.
 type Window struct {
-	*controls.Link
-	app   fyne.App
-	opts  Options
-	win   fyne.Window    // nil until shown
-	state operator.State // as last fetched
-
-	banner *controls.Banner
-	undo   *dialogs.UndoBar
-
+	*controls.Window
+	opts    Options
 	entries *entriesPage
-
-	typedShortcut func(fyne.Shortcut) bool // runs a shortcut of the window; reports whether there is one
-
-	now func() time.Time
+	now     func() time.Time
 }
 
-// New returns a hidden window.
 func New(a fyne.App, o Options) *Window {
-	w := &Window{app: a, opts: o, now: time.Now}
-	w.Link = controls.NewLink(o.Operator, w.show)
+	w := &Window{opts: o, now: time.Now}
+	w.Window = controls.NewWindow(a, o.Operator, w.show)
 	return w
 }
 
-// draw runs work off the UI goroutine, and then show on it.
 func (w *Window) draw(work func() (show func())) {
 	w.Aside(func() {
 		show := work()
@@ -63,17 +50,15 @@ func (w *Window) draw(work func() (show func())) {
 
 // Show brings the window to the front. It lists what a query finds, or, if that is zero, what it listed last.
 func (w *Window) Show(q history.Query) {
-	if w.win == nil {
+	if w.Win == nil {
 		w.build()
 	}
-	w.SetVisible(true)
-	w.Fetch()
+	w.Open()
 	w.entries.enter()
 	if q != (history.Query{}) {
 		w.entries.set(q)
 	}
-	dialogs.ShowWindow(w.win)
-	dialogs.FitScreen(w.win)
+	dialogs.ShowWindow(w.Win)
 	w.seek()
 }
 
@@ -86,52 +71,36 @@ func (w *Window) Added() {
 
 func (w *Window) show(s operator.State, err error) {
 	if err != nil {
-		w.banner.Fail(err)
+		w.Fail(err)
 		return
 	}
-	w.state = s
-	w.banner.Set(s.Problem)
-	w.undo.Show(s.Undos)
+	w.Follow(s)
 	w.entries.detail.actions.refresh(s)
 }
 
 func (w *Window) build() {
-	w.win = w.app.NewWindow(title)
-	w.typedShortcut = controls.AddChords(w.win.Canvas(), map[desktop.CustomShortcut]func(){
-		{KeyName: fyne.KeyW, Modifier: fyne.KeyModifierShortcutDefault}: w.close,
+	w.Build(title, map[desktop.CustomShortcut]func(){
 		{KeyName: fyne.KeyF, Modifier: fyne.KeyModifierShortcutDefault}: w.seek,
-	})
-	w.banner = controls.NewBanner(func() { w.opts.Rule("") })
-	w.undo = dialogs.NewUndoBar(w.TakeBack, w.After)
+	}, func() { w.opts.Rule("") }, w.close, w.typedKey)
 	w.entries = newEntriesPage(w)
-	w.win.SetContent(container.NewBorder(w.banner.Content, w.undo.Content, nil, nil, w.entries.content))
-	w.win.Resize(fyne.NewSize(1100, 700))
-	w.win.CenterOnScreen()
-	w.win.SetCloseIntercept(w.close)
-	w.win.Canvas().AddShortcut(&fyne.ShortcutUndo{}, func(fyne.Shortcut) { w.undo.TakeBack() })
-	w.win.Canvas().SetOnTypedKey(w.typedKey)
+	w.Win.SetContent(w.Frame(w.entries.content))
+	w.Win.Resize(fyne.NewSize(1100, 700))
 }
 
-func (w *Window) seek() { w.win.Canvas().Focus(w.entries.search) }
+func (w *Window) seek() { w.Win.Canvas().Focus(w.entries.search) }
 
-// typedKey handles a key that the focused control does not use.
-func (w *Window) typedKey(k *fyne.KeyEvent) {
-	switch k.Name {
-	case fyne.KeyEscape:
-		if !w.entries.escape() {
-			w.close()
-		}
-	case fyne.KeyF5:
+func (w *Window) typedKey(k *fyne.KeyEvent) (isUsed bool) {
+	switch {
+	case k.Name == fyne.KeyF5:
 		w.entries.enter()
-	default:
-		controls.ScrollByKey(w.win.Canvas(), k)
+	case k.Name == fyne.KeyEscape && !w.entries.escape():
+		w.close()
 	}
+	return k.Name == fyne.KeyF5 || k.Name == fyne.KeyEscape
 }
 
 func (w *Window) close() {
-	w.SetVisible(false)
 	w.entries.leave()
-	w.banner.Fail(nil)
-	dialogs.HideWindow(w.win)
+	w.Hide()
 	w.opts.Closed()
 }

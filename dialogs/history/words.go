@@ -46,7 +46,6 @@ func (r result) parts() (api.Outcome, api.By) {
 	return api.Outcome(o), api.By(by)
 }
 
-// shownResults are the results of the filter, in its order.
 var shownResults = []result{
 	resultOf(api.Allowed, api.ByHuman), resultOf(api.Allowed, api.ByPolicy), result(history.Sandboxed),
 	resultOf(api.Denied, api.ByHuman), resultOf(api.Denied, api.ByPolicy),
@@ -108,7 +107,6 @@ func agentName(agent string) string {
 	return safetext.Line(registry.Title(agent), nameLimit)
 }
 
-// projectName names a folder by its last part and its location.
 func projectName(folder string) string {
 	if folder == "" {
 		return lang.L("No folder")
@@ -142,7 +140,6 @@ func kindName(k api.Kind) string {
 	}[k], safetext.Line(string(k), nameLimit))
 }
 
-// toolName names the tool of an approval, or the kind of another request.
 func toolName(l history.Line) string {
 	if l.Tool != "" {
 		return safetext.Line(l.Tool, nameLimit)
@@ -161,7 +158,6 @@ func dayName(t, now time.Time) string {
 	return t.Format(time.DateOnly)
 }
 
-// startOfDay returns the midnight before t in local time.
 func startOfDay(t time.Time) time.Time {
 	t = t.Local()
 	return time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, time.Local)

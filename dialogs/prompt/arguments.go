@@ -3,13 +3,11 @@ package prompt
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// argument is one field of a tool's input.
 type argument struct {
 	key    string
 	raw    json.RawMessage
@@ -20,24 +18,18 @@ type argument struct {
 // parseArguments parses a tool's input strictly: one JSON object in UTF-8, without duplicate keys at any depth or
 // unpaired surrogates. Anything that two parsers could understand differently is an error; the input is then shown
 // unchanged.
-func parseArguments(raw []byte) (arguments, error) {
+func parseArguments(raw []byte) (args arguments, ok bool) {
 	if value := jsontext.Value(raw); !value.IsValid() || value.Kind() != '{' {
-		return nil, errors.New("not an unambiguous JSON object")
+		return nil, false
 	}
 	dec := jsontext.NewDecoder(bytes.NewReader(raw))
-	if _, err := dec.ReadToken(); err != nil {
-		return nil, err
-	}
-	var args arguments
-	for dec.PeekKind() != '}' {
-		key, err := dec.ReadToken()
-		if err != nil {
-			return nil, err
-		}
+	_, err := dec.ReadToken()
+	for err == nil && dec.PeekKind() != '}' {
+		key, _ := dec.ReadToken()
 		a := argument{key: key.String()}
-		value, err := dec.ReadValue()
-		if err != nil {
-			return nil, err
+		var value jsontext.Value
+		if value, err = dec.ReadValue(); err != nil {
+			break
 		}
 		a.raw, a.isText = json.RawMessage(value.Clone()), value.Kind() == '"'
 		if a.isText {
@@ -45,10 +37,9 @@ func parseArguments(raw []byte) (arguments, error) {
 		}
 		args = append(args, a)
 	}
-	return args, nil
+	return args, err == nil
 }
 
-// arguments are the fields of an input, in order.
 type arguments []argument
 
 // text returns the first of keys whose value is a string, and the value.
@@ -91,7 +82,6 @@ func (as arguments) isTrue(key string) bool {
 	return ok && string(a.raw) == "true"
 }
 
-// without returns the fields whose keys are not among keys.
 func (as arguments) without(keys ...string) arguments {
 	return slices.DeleteFunc(slices.Clone(as), func(a argument) bool { return slices.Contains(keys, a.key) })
 }

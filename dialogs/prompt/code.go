@@ -10,7 +10,6 @@ import (
 	"nod/dialogs/safetext"
 )
 
-// ShellCode is the name of code that is a shell command.
 const ShellCode = "sh -c"
 
 // Code is a text in a programming language, parts of which are shown in lines. The language determines only colours.
@@ -25,19 +24,19 @@ type Stretch struct {
 	Ink      fyne.ThemeColorName
 }
 
-// InCode marks lines as text from its first line on, in the language of a file called name.
-func InCode(lines []Line, name, text string) []Line {
+// inCode marks lines as text from its first line on, in the language of a file called name.
+func inCode(lines []Line, name, text string) []Line {
 	c := &Code{Name: name, Text: text}
 	at := 0
 	for i := range lines {
 		lines[i].Code, lines[i].At = c, at
-		at += lines[i].SourceSize() + 1
+		at += lines[i].sourceSize() + 1
 	}
 	return lines
 }
 
-// SourceSize returns the number of bytes of the original that l stands for, without its line break.
-func (l Line) SourceSize() int {
+// sourceSize returns the number of bytes of the original that l stands for, without its line break.
+func (l Line) sourceSize() int {
 	n := 0
 	for _, s := range l.Spans {
 		n += len(s.Source)
@@ -45,8 +44,8 @@ func (l Line) SourceSize() int {
 	return n
 }
 
-// Join appends s to stretches, or extends the last one if it touches s and has the same colour.
-func Join(all []Stretch, s Stretch) []Stretch {
+// join appends s to stretches, or extends the last one if it touches s and has the same colour.
+func join(all []Stretch, s Stretch) []Stretch {
 	if n := len(all); n > 0 && all[n-1].To >= s.From && all[n-1].Ink == s.Ink {
 		all[n-1].To = max(all[n-1].To, s.To)
 		return all
@@ -54,9 +53,40 @@ func Join(all []Stretch, s Stretch) []Stretch {
 	return append(all, s)
 }
 
-// DrawnAt converts stretches of the original of spans to stretches of the drawn text. A span that is not drawn
+// Colours returns the colours of lines, as inks finds them in the code that they are part of.
+func Colours(lines []Line, inks func(Code) []Stretch) [][]Stretch {
+	read := map[*Code][]Stretch{}
+	drawn := make([][]Stretch, len(lines))
+	for i, l := range lines {
+		if l.Code == nil {
+			continue
+		}
+		all, known := read[l.Code]
+		if !known {
+			if all = inks(*l.Code); !fits(all, l.Code.Text) {
+				all = nil
+			}
+			read[l.Code] = all
+		}
+		drawn[i] = drawnAt(l.Spans, Within(all, l.At, l.At+l.sourceSize()))
+	}
+	return drawn
+}
+
+// Within returns the parts of the ordered stretches between two positions, relative to from.
+func Within(all []Stretch, from, to int) []Stretch {
+	i, _ := slices.BinarySearchFunc(all, from, func(s Stretch, from int) int { return s.To - from - 1 })
+	var part []Stretch
+	for ; i < len(all) && all[i].From < to; i++ {
+		s := all[i]
+		part = append(part, Stretch{From: max(s.From, from) - from, To: min(s.To, to) - from, Ink: s.Ink})
+	}
+	return part
+}
+
+// drawnAt converts stretches of the original of spans to stretches of the drawn text. A span that is not drawn
 // literally is in a stretch as a whole or not at all.
-func DrawnAt(spans []safetext.Span, of []Stretch) []Stretch {
+func drawnAt(spans []safetext.Span, of []Stretch) []Stretch {
 	var drawn []Stretch
 	source, at := 0, 0
 	for _, s := range spans {
@@ -68,18 +98,18 @@ func DrawnAt(spans []safetext.Span, of []Stretch) []Stretch {
 			if from >= to {
 				break
 			}
-			if IsAtomic(s) {
+			if s.Text != s.Source {
 				from, to = 0, len(s.Text)
 			}
-			drawn = Join(drawn, Stretch{at + from, at + to, part.Ink})
+			drawn = join(drawn, Stretch{at + from, at + to, part.Ink})
 		}
 		source, at = source+len(s.Source), at+len(s.Text)
 	}
 	return drawn
 }
 
-// Fits reports whether stretches are in order and split no character of text.
-func Fits(inks []Stretch, text string) bool {
+// fits reports whether stretches are in order and split no character of text.
+func fits(inks []Stretch, text string) bool {
 	at := 0
 	for _, s := range inks {
 		if s.From < at || s.To <= s.From || s.To > len(text) || !utf8.RuneStart(text[s.From]) ||
@@ -91,11 +121,7 @@ func Fits(inks []Stretch, text string) bool {
 	return true
 }
 
-// isForShell reports whether word i is a script for a shell, as in bash -lc WORD.
 func isForShell(words []string, i int) bool {
 	shells := []string{"bash", "sh", "zsh", "dash", "ksh"}
 	return i == 2 && slices.Contains(shells, path.Base(words[0])) && slices.Contains([]string{"-c", "-lc"}, words[1])
 }
-
-// IsAtomic reports whether s can only be selected as a whole.
-func IsAtomic(s safetext.Span) bool { return s.Text != s.Source }

@@ -13,7 +13,6 @@ import (
 	"nod/policy/shell"
 )
 
-// Content is how an input is shown.
 type Content struct {
 	Lines     []Line
 	Must      int         // number of lines that must be read, before a file's content; 0: all
@@ -23,7 +22,7 @@ type Content struct {
 	Facts     []Fact      // derived from the input by nod
 	Reported  []Fact      // reported by the other machine
 	IsCommand bool        // the original is a command line
-	Dangers   []Danger    // dangerous parts of a long command
+	Dangers   []danger    // dangerous parts of a long command
 	Warnings  []string    // sentences to show above the input
 	Diff      string      // change of a file, as a unified diff
 	bases     []*baseFile // the files that the lines compare with
@@ -40,16 +39,6 @@ func (c *Content) noteOdd(capped bool) {
 		c.Facts = worstFirst(append(c.Facts, oddFacts(c.Lines[c.Must:])...))
 	}
 	c.Warnings = append(c.Warnings, oddCharacters(c.Lines)...)
-}
-
-// HasHidden reports whether the input contains invisible characters, which are spelled out.
-func (c Content) HasHidden() bool {
-	for s := range oddSpans(c.Lines) {
-		if s.Kind == safetext.Hidden {
-			return true
-		}
-	}
-	return false
 }
 
 // Stale reports whether a file that the view compares with has changed, so that the call would do something else.
@@ -74,10 +63,10 @@ func assess(r interact.Request, a interact.Approve, call policy.Call) Content {
 func (c Content) AllFacts() []Fact { return slices.Concat(c.Facts, c.Reported) }
 
 func contentOf(a interact.Approve, at places) Content {
-	args, err := parseArguments(a.Input)
-	if err != nil {
+	args, ok := parseArguments(a.Input)
+	if !ok {
 		return Content{
-			Lines: Numbered(string(a.Input)), Original: string(a.Input),
+			Lines: numbered(string(a.Input)), Original: string(a.Input),
 			Warnings: []string{tr("nod can't read this input reliably, so here it is, unchanged.")},
 		}
 	}
@@ -109,12 +98,11 @@ func (c Content) withRest(args arguments) Content {
 // commandKeys are the names of fields in which agents pass a command for a shell.
 var commandKeys = []string{"command", "cmd", "script"}
 
-// commandContent shows a command for a shell.
 func commandContent(_ interact.Approve, args arguments, at places) (Content, bool) {
 	c := Content{Facts: commandFacts(args, at)}
 	key, command, ok := args.text(commandKeys...)
 	if ok {
-		c.Lines, c.Original = InCode(Numbered(command), ShellCode, command), command
+		c.Lines, c.Original = inCode(numbered(command), ShellCode, command), command
 		c.IsCommand = true
 	} else if key, ok = c.showArgv(args); !ok {
 		return Content{}, false
@@ -141,7 +129,7 @@ func (c *Content) showArgv(args arguments) (key string, ok bool) {
 		for i, w := range words {
 			lines := Unnumbered(fmt.Sprintf("%*d ", width, i), w, LineText)
 			if isForShell(words, i) {
-				lines = InCode(lines, ShellCode, w)
+				lines = inCode(lines, ShellCode, w)
 			}
 			c.Lines = append(c.Lines, lines...)
 			if c.Lines, ok = cut(c.Lines); ok {
@@ -172,7 +160,6 @@ func urlContent(_ interact.Approve, args arguments, at places) (Content, bool) {
 
 const maxKeyWidth = 20 // a longer name of a field gets a line of its own
 
-// fieldLines shows the fields of an input as a table.
 func fieldLines(args arguments) []Line {
 	if len(args) == 0 {
 		return []Line{note(tr("The input is empty."))}

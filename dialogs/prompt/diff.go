@@ -25,7 +25,7 @@ type diff struct {
 
 // NewDiff compares two texts in nearly linear time. The difference is not always the smallest one.
 func NewDiff(before, after string) diff {
-	d := diff{old: splitLines(before), new: splitLines(after)}
+	d := diff{old: slices.Collect(strings.Lines(before)), new: slices.Collect(strings.Lines(after))}
 	var signs strings.Builder
 	done := 0 // lines of the old text
 	add := func(sign string, count int) {
@@ -60,7 +60,6 @@ func unifiedDiff(path, hunks string) string {
 	return truncateDiff("--- " + name + "\n+++ " + name + "\n" + hunks)
 }
 
-// maxDiff is the size of a diff in the journal, in bytes.
 const maxDiff = 64 << 10
 
 // truncateDiff cuts text after the last line within maxDiff and says how many lines follow.
@@ -72,7 +71,6 @@ func truncateDiff(text string) string {
 	return fmt.Sprintf("%s\\ and %d more lines\n", text[:end], strings.Count(text[end:], "\n"))
 }
 
-// fragment returns all of d as one hunk without line numbers.
 func (d diff) fragment() string {
 	var hunk strings.Builder
 	hunk.WriteString("@@\n")
@@ -94,10 +92,6 @@ func (d diff) counts() (added, removed int) {
 	return strings.Count(d.signs, "+"), strings.Count(d.signs, "-")
 }
 
-// splitLines splits text after its line breaks.
-func splitLines(text string) []string { return slices.Collect(strings.Lines(text)) }
-
-// hunkStart returns the number of lines of the old text before the hunk with that header.
 func hunkStart(header string) int {
 	var start, count int
 	if _, err := fmt.Sscanf(header, "@@ -%d,%d", &start, &count); err != nil {
@@ -155,7 +149,7 @@ func (d diff) write(name string, width int) []Line {
 			l.Lead = fmt.Sprintf("%*s %*s %s", width, before, width, after, l.Lead)
 		}
 		l.Spans = render(text)[0].Spans
-		l.Changed = DrawnAt(l.Spans, changed[at])
+		l.Changed = drawnAt(l.Spans, changed[at])
 		out = append(out, l)
 		if width > 0 && d.starts == nil && !strings.HasSuffix(text, "\n") {
 			out = append(out, note(tr("no line break at the end")))
@@ -209,7 +203,7 @@ func patchLines(text string) []Line {
 		if l.Style != LineText {
 			break
 		}
-		source := text[at : at+l.SourceSize()]
+		source := text[at : at+l.sourceSize()]
 		at += len(source) + 1
 		sign, line := byte(' '), source
 		switch {
@@ -240,7 +234,7 @@ func patchLines(text string) []Line {
 			words[n].From++ // the sign
 			words[n].To++
 		}
-		lines[i].Changed = DrawnAt(lines[i].Spans, words)
+		lines[i].Changed = drawnAt(lines[i].Spans, words)
 	}
 	return lines
 }

@@ -10,7 +10,6 @@ import (
 	"nod/policy/shell/language"
 )
 
-// edit is one replacement in a file.
 type edit struct {
 	old, new string
 	all      bool // replace all occurrences
@@ -35,7 +34,6 @@ func editContent(a interact.Approve, args arguments, at places) (Content, bool) 
 	return editsContent(f.path, f.edits, at).withRest(f.rest), true
 }
 
-// fileChange is the effect of an input on a file.
 type fileChange struct {
 	path  string
 	text  string // the new text, unless there are edits
@@ -69,8 +67,8 @@ func editsOf(args arguments) (edits []edit, used []string, ok bool) {
 		return nil, nil, false
 	}
 	for _, item := range items {
-		fields, err := parseArguments(item)
-		if err != nil {
+		fields, ok := parseArguments(item)
+		if !ok {
 			return nil, nil, false
 		}
 		e, keys, ok := editsOf(fields)
@@ -117,7 +115,6 @@ func notCompared(problem string) string {
 	return tr("Not compared with the current file: {{.Problem}}.", values{"Problem": problemText(problem)})
 }
 
-// writeContent shows a file that is written as a whole.
 func writeContent(path, text string, at places) Content {
 	c, b := newFileContent(path, at)
 	whole := NewDiff("", text)
@@ -149,7 +146,7 @@ func replaceFact(text string) Fact {
 }
 
 func fileText(path, text string) []Line {
-	lines := InCode(wholeLines(text), path, text)
+	lines := inCode(wholeLines(text), path, text)
 	switch {
 	case text == "":
 		return []Line{note(tr("The file is empty."))}
@@ -162,9 +159,9 @@ func fileText(path, text string) []Line {
 // wholeLines shows text, numbered. A line break at the end starts no further line.
 func wholeLines(text string) []Line {
 	trimmed := strings.TrimSuffix(text, "\n")
-	lines := Numbered(trimmed)
+	lines := numbered(trimmed)
 	if strings.HasSuffix(trimmed, "\r") { // part of the line break that was cut
-		lines = Numbered(text)
+		lines = numbered(text)
 		if last := len(lines) - 1; lines[last].Style != LineCut {
 			lines = lines[:last]
 		}

@@ -29,7 +29,6 @@ func addIf(facts []Fact, isTrue bool, text string, l shell.Level) []Fact {
 	return facts
 }
 
-// appendNew appends the values that are not in the list yet.
 func appendNew[T comparable](list []T, more ...T) []T {
 	for _, one := range more {
 		if !slices.Contains(list, one) {
@@ -64,10 +63,8 @@ func riskFacts(risks []policy.Risk) []Fact {
 	return facts
 }
 
-// maxFact is the number of characters shown of a name in a fact.
 const maxFact = 60
 
-// firstOf returns the first of some names, and the number of the others.
 func firstOf(names []string) string {
 	switch len(names) {
 	case 0:
@@ -105,7 +102,6 @@ func withinSentence(text string) string {
 	return text
 }
 
-// Worst returns the highest level among facts.
 func Worst(facts []Fact) shell.Level {
 	level := shell.Note
 	for _, f := range facts {
@@ -125,27 +121,12 @@ func classLevel(c policy.Class) shell.Level {
 }
 
 func reportedBy(machine string) string {
-	return tr("reported by {{.Machine}}", values{"Machine": MachineName(machine)})
+	return tr("reported by {{.Machine}}", values{"Machine": machineName(machine)})
 }
 
-func (c Content) ClassFact(class policy.Class) Fact {
-	f := Fact{className(class), classLevel(class)}
-	if c.IsCommand && class == policy.Unknown {
-		f.Text = className(policy.Execute)
-	}
-	return f
-}
-
-// Danger is a dangerous part of a command.
-type Danger struct {
-	At, line int
-	Command  string
-}
-
-// Text returns the part on one line.
-func (d Danger) Text() string {
-	const most = 60
-	return tr("Line {{.Line}}: {{.Command}}", values{"Line": d.line, "Command": safeEndsOf(d.Command, most)})
+type danger struct {
+	At   int
+	Text string // on one line
 }
 
 // toldBy returns the parts of a command of which a risk tells what they do, and not only that they could do a lot.
@@ -158,25 +139,26 @@ func toldBy(risks []policy.Risk) (parts []string) {
 	return parts
 }
 
-// longLine is the number of characters of a command on one line above which a part could be overlooked.
 const longLine = 240
 
 // dangersOf returns the dangerous parts of a long command in order, without duplicates.
-func dangersOf(command string, risks []policy.Risk) []Danger {
+func dangersOf(command string, risks []policy.Risk) []danger {
 	if !strings.Contains(strings.TrimSpace(command), "\n") && len(command) < longLine {
 		return nil
 	}
-	var found []Danger
+	var found []danger
 	for _, r := range risks {
 		if r.Level < shell.Danger || r.Line == "" || r.At > len(command) {
 			continue
 		}
 		at := pipelineStart(command, r.At)
-		if !slices.ContainsFunc(found, func(d Danger) bool { return d.At == at }) {
-			found = append(found, Danger{at, strings.Count(command[:at], "\n") + 1, command[at:r.At] + r.Line})
+		if !slices.ContainsFunc(found, func(d danger) bool { return d.At == at }) {
+			line, part := strings.Count(command[:at], "\n")+1, safeEndsOf(command[at:r.At]+r.Line, maxFact)
+			text := tr("Line {{.Line}}: {{.Command}}", values{"Line": line, "Command": part})
+			found = append(found, danger{at, text})
 		}
 	}
-	slices.SortFunc(found, func(a, b Danger) int { return a.At - b.At })
+	slices.SortFunc(found, func(a, b danger) int { return a.At - b.At })
 	return found
 }
 
@@ -251,16 +233,9 @@ func addressFacts(address string) []Fact {
 	}
 	facts := addIf(nil, u.Scheme != "https", tr("Not encrypted"), shell.Caution)
 	facts = addIf(facts, len(u.RawQuery)+len(u.Fragment) >= longQuery, tr("Sends data in the address"), shell.Caution)
-	user := tr("A user name precedes the host: {{.Name}}@", values{"Name": PlainText(userOf(u))})
+	user := tr("A user name precedes the host: {{.Name}}@", values{"Name": PlainText(u.User.Username())})
 	facts = addIf(facts, u.User != nil, user, shell.Danger)
 	return append(facts, hostFacts(u.Hostname())...)
-}
-
-func userOf(u *url.URL) string {
-	if u.User == nil {
-		return ""
-	}
-	return u.User.Username()
 }
 
 func hostFacts(name string) []Fact {

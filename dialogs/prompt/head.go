@@ -12,14 +12,14 @@ import (
 	"nod/policy"
 )
 
-// MaxName is the number of characters shown of an agent's name, or of its label for a button.
-const MaxName = 40
+// maxName is the number of characters shown of an agent's name, or of its label for a button.
+const maxName = 40
 
 // wishOf says what a request is for and names its object in the words of the requester, escaped; the object may be "".
 func wishOf(r interact.Request, call policy.Call) (wish, object string) {
 	switch b := r.Body.(type) {
 	case interact.Approve:
-		a := Actions[ActionOf(b)]
+		a := actions[actionOf(b)]
 		object := safetext.Line(a.object(r, call), maxLabel)
 		if object == "" {
 			return withoutObject(b), ""
@@ -36,20 +36,20 @@ func wishOf(r interact.Request, call policy.Call) (wish, object string) {
 }
 
 func withoutObject(b interact.Approve) string {
-	a := Actions[ActionOf(b)]
+	a := actions[actionOf(b)]
 	return tr(cmp.Or(a.Bare, a.Wish))
 }
 
 // AgentOf names the requester: the agent, if its program is known to be that; otherwise a program.
 func AgentOf(who interact.Requester) string {
-	name := safetext.Line(cmp.Or(who.Title, who.Agent), MaxName)
+	name := safetext.Line(cmp.Or(who.Title, who.Agent), maxName)
 	switch {
 	case who.Claim() != "":
 		return tr("A program that calls itself {{.Name}}", values{"Name": name})
 	case name != "":
 		return name
 	case who.Program() != "":
-		return tr("The program {{.Name}}", values{"Name": safetext.Line(who.Program(), MaxName)})
+		return tr("The program {{.Name}}", values{"Name": safetext.Line(who.Program(), maxName)})
 	}
 	return tr("Unknown program")
 }
@@ -59,14 +59,14 @@ func onMachine(who interact.Requester) string {
 	if !who.IsRemote() {
 		return ""
 	}
-	return tr("on {{.Machine}}", values{"Machine": MachineName(who.Machine)})
+	return tr("on {{.Machine}}", values{"Machine": machineName(who.Machine)})
 }
 
 // SessionOf tells the sessions of agents apart: by the agent, its project and, if it is another one, its machine.
 func SessionOf(who interact.Requester) string {
 	name := AgentOf(who)
 	if project := who.Project(); project != "" {
-		name += " · " + safetext.Line(project, MaxName)
+		name += " · " + safetext.Line(project, maxName)
 	}
 	if machine := onMachine(who); machine != "" {
 		name += " · " + machine
@@ -78,22 +78,20 @@ func SessionOf(who interact.Requester) string {
 func WishOf(r interact.Request) string {
 	wish, _ := wishOf(r, policy.Call{})
 	if b, isCall := r.Body.(interact.Approve); isCall {
-		if wish = withoutObject(b); ActionOf(b) == interact.UsesTool {
-			wish += " " + safetext.Line(b.Tool, MaxName)
+		if wish = withoutObject(b); actionOf(b) == interact.UsesTool {
+			wish += " " + safetext.Line(b.Tool, maxName)
 		}
 	}
 	return SessionOf(r.Requester) + " " + wish
 }
 
-// action describes a tool call.
 type action struct {
 	Wish   string
 	Bare   string                                     // in place of Wish, if the object is unknown
 	object func(interact.Request, policy.Call) string // in the words of the requester
 }
 
-// Actions are the descriptions of the actions.
-var Actions = map[interact.Action]action{
+var actions = map[interact.Action]action{
 	interact.UsesTool:    {"wants to use the tool", "", toolOf},
 	interact.RunsCommand: {"wants to run", "wants to run a command", commandsOf},
 	interact.EditsFile:   {"wants to edit", "wants to edit a file", fileOf},
@@ -110,7 +108,6 @@ func noObject(interact.Request, policy.Call) string { return "" }
 
 func toolOf(_ interact.Request, call policy.Call) string { return call.Tool }
 
-// maxCommands is the number of commands of a command line that the head names.
 const maxCommands = 2
 
 func commandsOf(_ interact.Request, call policy.Call) string {
@@ -138,8 +135,8 @@ func placeOf(r interact.Request, _ policy.Call) string {
 	return cmp.Or(host, r.Gist())
 }
 
-// ActionOf returns the action of a call, as far as it can be shown.
-func ActionOf(a interact.Approve) interact.Action {
+// actionOf returns the action of a call, as far as it can be shown.
+func actionOf(a interact.Approve) interact.Action {
 	what := a.Action()
 	if what == interact.CarriesOut && !IsPlan(a) { // it cannot be shown as a plan
 		what = interact.UsesTool
@@ -147,31 +144,29 @@ func ActionOf(a interact.Approve) interact.Action {
 	return what
 }
 
-// Origin is one piece of information about a requester.
-type Origin struct {
+type origin struct {
 	From  Source
 	Label string
 	Text  string
 }
 
-// Source tells where an [Origin] comes from.
+// Source tells where an origin comes from.
 type Source int
 
 const (
 	Verified   Source = iota // the operating system; the program is known to be the agent
-	Program                  // the operating system; any other program
 	Unverified               // the requester, although the operating system should know
 	Reported                 // another machine
-	Claimed                  // the requester, in addition to known information
+	Other                    // the operating system, of any other program; or the requester, in addition
 )
 
 // originOf returns what the operating system knows about the requester and, separately, what the requester claims.
-func originOf(r interact.Request) []Origin {
+func originOf(r interact.Request) []origin {
 	who, at := r.Requester, placesOf(r)
 	place := func(path string) string { return safetext.Line(at.home(path), maxLabel) }
 	p := who.Process
 	if p.PID == 0 {
-		return []Origin{{Unverified, tr("not verified"), place(who.CWD)}}
+		return []origin{{Unverified, tr("not verified"), place(who.CWD)}}
 	}
 	caller := interact.Caller(p)
 	exe := caller.Exe
@@ -182,37 +177,35 @@ func originOf(r interact.Request) []Origin {
 	if p.CWD != "" {
 		facts = place(p.CWD) + " · " + facts
 	}
-	parts := []Origin{{Verified, tr("verified"), facts}}
+	parts := []origin{{Verified, tr("verified"), facts}}
 	switch {
 	case who.IsRemote():
-		parts = []Origin{{Reported, reportedBy(who.Machine), facts}}
+		parts = []origin{{Reported, reportedBy(who.Machine), facts}}
 	case !who.IsAgent:
-		parts = []Origin{{Program, tr("its program"), facts}}
+		parts = []origin{{Other, tr("its program"), facts}}
 	}
 	var claims []string
 	if who.CWD != "" && filepath.Clean(who.CWD) != filepath.Clean(p.CWD) {
 		claims = append(claims, tr("it works in {{.Folder}}", values{"Folder": place(who.CWD)}))
 	}
 	if who.Subagent != (interact.Subagent{}) {
-		name := safetext.Line(cmp.Or(who.Subagent.Type, who.Subagent.ID), MaxName)
+		name := safetext.Line(cmp.Or(who.Subagent.Type, who.Subagent.ID), maxName)
 		claims = append(claims, tr("its subagent {{.Name}} asks", values{"Name": name}))
 	}
 	if len(claims) > 0 {
-		parts = append(parts, Origin{Claimed, tr("says"), strings.Join(claims, " · ")})
+		parts = append(parts, origin{Other, tr("says"), strings.Join(claims, " · ")})
 	}
 	return parts
 }
 
-// SummaryOf describes a request on one line, for the queue.
 func SummaryOf(r interact.Request) string {
 	gist := safetext.Line(r.Gist(), 60)
 	if b, ok := r.Body.(interact.Approve); ok && b.Action() != interact.RunsCommand {
-		return safetext.Line(b.Tool, MaxName) + "  " + gist
+		return safetext.Line(b.Tool, maxName) + "  " + gist
 	}
 	return gist
 }
 
-// className names a class for the user.
 func className(c policy.Class) string {
 	return cmp.Or(map[policy.Class]string{
 		policy.ReadOnly: tr("Only reads"), policy.Write: tr("Writes"), policy.Execute: tr("Runs programs"),

@@ -35,7 +35,6 @@ func formatHint(f string) string {
 	}[f]
 }
 
-// boundsHint explains Min and Max of q: values, lengths or numbers of choices.
 func boundsHint(q api.Question) string {
 	if q.Min == nil && q.Max == nil {
 		return ""

@@ -32,9 +32,8 @@ func LabelsOf(a interact.Approve) labels {
 	}
 }
 
-// ConfirmLabels returns the labels of a confirmation.
 func ConfirmLabels(b api.Confirm) (yes, no string) {
-	return safetext.Line(cmp.Or(b.YesLabel, tr("Yes")), MaxName), safetext.Line(cmp.Or(b.NoLabel, tr("No")), MaxName)
+	return safetext.Line(cmp.Or(b.YesLabel, tr("Yes")), maxName), safetext.Line(cmp.Or(b.NoLabel, tr("No")), maxName)
 }
 
 // Silence says what happens in time without an answer.
@@ -95,9 +94,9 @@ func IsPlan(a interact.Approve) bool {
 	if a.Tool != interact.ExitPlanMode {
 		return false
 	}
-	args, err := parseArguments(a.Input)
-	_, ok := planOf(a, args)
-	return err == nil && ok
+	args, ok := parseArguments(a.Input)
+	_, isPlan := planOf(a, args)
+	return ok && isPlan
 }
 
 func planOf(a interact.Approve, args arguments) (plan string, ok bool) {

@@ -15,9 +15,9 @@ import (
 const (
 	// maxLabel is the number of characters after which a label visibly cuts a requester's text.
 	maxLabel = 300
-	// MaxShownBytes and MaxShownLines limit what a user can be asked to read. More can be denied, never allowed.
-	MaxShownBytes = 512 << 10
-	MaxShownLines = 10_000
+	// maxShownBytes and maxShownLines limit what a user can be asked to read. More can be denied, never allowed.
+	maxShownBytes = 512 << 10
+	maxShownLines = 10_000
 	// maxTooLongLines is the number of lines shown of such an input.
 	maxTooLongLines = 200
 )
@@ -25,7 +25,6 @@ const (
 // PlainText returns one safe line for a label, with hidden characters spelled out and a mark where it is cut.
 func PlainText(s string) string { return safetext.Line(s, maxLabel) }
 
-// LineStyle is the look of a [Line].
 type LineStyle int
 
 const (
@@ -56,7 +55,6 @@ func note(text string) Line {
 	return Line{Style: LineNote, Spans: []safetext.Span{{Text: text}}}
 }
 
-// rule is a line between two parts.
 func rule(title string) Line {
 	return Line{Style: LineRule, Spans: []safetext.Span{{Text: title}}}
 }
@@ -66,22 +64,22 @@ var cutLine = Line{Style: LineCut}
 
 // beginning returns the shown part of a text that is too long, and the lines for the rest.
 func beginning(text string) (start string, rest []Line) {
-	if len(text) <= MaxShownBytes {
+	if len(text) <= maxShownBytes {
 		return text, nil
 	}
-	return safetext.Prefix(text, MaxShownBytes/16), []Line{cutLine}
+	return safetext.Prefix(text, maxShownBytes/16), []Line{cutLine}
 }
 
 // cut ends lines that are too many already, so that no more are made.
 func cut(lines []Line) (short []Line, full bool) {
-	if len(lines) <= MaxShownLines {
+	if len(lines) <= maxShownLines {
 		return lines, false
 	}
 	return append(lines, cutLine), true
 }
 
-// Numbered shows text exactly, its lines numbered from 1.
-func Numbered(text string) []Line {
+// numbered shows text exactly, its lines numbered from 1.
+func numbered(text string) []Line {
 	text, rest := beginning(text)
 	rendered := safetext.Render(text)
 	width := len(strconv.Itoa(strings.Count(text, "\n") + 1))
@@ -110,41 +108,32 @@ func Unnumbered(lead, text string, style LineStyle) []Line {
 func TooLong(lines []Line) ([]Line, bool) {
 	size, isCut := 0, false
 	for _, l := range lines {
-		size += l.Size()
+		size += len(l.Text())
 		isCut = isCut || l.Style == LineCut
 	}
-	if !isCut && size <= MaxShownBytes && len(lines) <= MaxShownLines {
+	if !isCut && size <= maxShownBytes && len(lines) <= maxShownLines {
 		return lines, false
 	}
 
-	shown, room := 0, MaxShownBytes/16
-	for shown < min(len(lines), maxTooLongLines) && lines[shown].Style != LineCut && room >= lines[shown].Size() {
-		room -= lines[shown].Size()
+	shown, room := 0, maxShownBytes/16
+	for shown < min(len(lines), maxTooLongLines) && lines[shown].Style != LineCut && room >= len(lines[shown].Text()) {
+		room -= len(lines[shown].Text())
 		shown++
 	}
 	end := note(tr("Too long to show in full, so you can't allow it."))
 	return append(lines[:shown:shown], end), true
 }
 
-// Size returns the number of drawn bytes of l.
-func (l Line) Size() int {
-	n := 0
-	for _, s := range l.Spans {
-		n += len(s.Text)
-	}
-	return n
-}
-
 // RawLines shows a whole input as indented JSON, or unchanged if that would be too long.
 func RawLines(raw []byte) []Line {
 	text, rest := prettyJSON(raw)
-	return append(InCode(Numbered(text), "input.json", text), rest...)
+	return append(inCode(numbered(text), "input.json", text), rest...)
 }
 
 // prettyJSON indents raw. If the result would be too long, raw stays unchanged, and rest says so.
 func prettyJSON(raw []byte) (text string, rest []Line) {
 	raw = bytes.TrimSpace(raw)
-	if lines, size := indentedSize(raw); lines > MaxShownLines || size > MaxShownBytes {
+	if lines, size := indentedSize(raw); lines > maxShownLines || size > maxShownBytes {
 		return string(raw), []Line{cutLine}
 	}
 	var b bytes.Buffer
@@ -166,5 +155,4 @@ func indentedSize(raw []byte) (lines, size int) {
 	return lines, size + len(raw)
 }
 
-// Text returns the drawn text of l.
 func (l Line) Text() string { return safetext.Row{Spans: l.Spans}.String() }

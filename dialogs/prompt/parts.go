@@ -34,7 +34,6 @@ func partNote(p policy.CommandPart) string {
 // important part of a command is often at its end.
 func SafeEnds(s string) string { return safeEndsOf(s, 2*maxPartEnd) }
 
-// safeEndsOf is SafeEnds with a limit in bytes.
 func safeEndsOf(s string, limit int) string {
 	if len(s) <= limit {
 		return safetext.CodeLine(s, uncut)

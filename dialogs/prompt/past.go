@@ -10,7 +10,6 @@ import (
 	"nod/interact"
 )
 
-// PastContent shows a request of the past and its answer.
 func PastContent(r interact.Record) Content {
 	switch b := r.Request.Body.(type) {
 	case interact.Approve:
@@ -19,8 +18,11 @@ func PastContent(r interact.Record) Content {
 		return pastWords(
 			Unnumbered("", b.Question, LineText), picks(b.Options), answerLines(r.Answer, []string{r.Answer.Text}))
 	case api.Confirm:
-		return pastWords(Unnumbered("", b.Message, LineText),
-			answerLines(r.Answer, []string{yesOrNo(r.Answer.Confirmed)}))
+		answer, no := ConfirmLabels(b)
+		if !r.Answer.Confirmed {
+			answer = no
+		}
+		return pastWords(Unnumbered("", b.Message, LineText), answerLines(r.Answer, []string{answer}))
 	case api.Form:
 		return pastForm(b, r.Answer)
 	case api.Notify:
@@ -34,9 +36,9 @@ var noFiles = reportedFiles{}
 
 // pastCall shows a tool call without reading any file.
 func pastCall(a interact.Approve, diff string) Content {
-	args, err := parseArguments(a.Input)
+	args, ok := parseArguments(a.Input)
 	f, isChange := fileChangeOf(args)
-	if _, isPatch := patchContent(args); err != nil || isPatch || !isChange || strings.HasPrefix(a.Tool, "mcp_") {
+	if _, isPatch := patchContent(args); !ok || isPatch || !isChange || strings.HasPrefix(a.Tool, "mcp_") {
 		return contentOf(a, noFiles)
 	}
 	c := Content{Lines: Unnumbered("", f.path, LineKey)}
@@ -134,13 +136,6 @@ func answerLines(a interact.Answer, texts []string) []Line {
 		lines = append(lines, Unnumbered("", text, LineText)...)
 	}
 	return lines
-}
-
-func yesOrNo(yes bool) string {
-	if yes {
-		return tr("Yes")
-	}
-	return tr("No")
 }
 
 func pastForm(f api.Form, a interact.Answer) Content {

@@ -58,7 +58,7 @@ func FromHome(path string) string {
 	if err != nil || dir == "" || dir == "/" {
 		return path
 	}
-	if rest, inside := strings.CutPrefix(path, dir); inside && (rest == "" || rest[0] == '/') {
+	if rest, inside := strings.CutPrefix(path, dir); inside && (rest == "" || os.IsPathSeparator(rest[0])) {
 		return "~" + rest
 	}
 	return path
@@ -140,10 +140,10 @@ func wellFormed(r policy.Risk) policy.Risk {
 
 func (t reportedFiles) home(path string) string { return path }
 
-func (t reportedFiles) values() values { return values{"Machine": MachineName(t.machine)} }
+func (t reportedFiles) values() values { return values{"Machine": machineName(t.machine)} }
 
-// MachineName returns the name that the user gave a machine, on one line.
-func MachineName(name string) string { return safetext.Line(name, MaxName) }
+// machineName returns the name that the user gave a machine, on one line.
+func machineName(name string) string { return safetext.Line(name, maxName) }
 
 // baseFile is the file that a change applies to, as it was when it was read.
 type baseFile struct {

@@ -20,21 +20,25 @@ type View struct {
 	// The rest is of approvals.
 	Content
 	TooLong       bool // the lines are only the beginning: it can be denied, never allowed
+	HasHidden     bool // the input contains invisible characters, which are spelled out
 	Class         Fact
-	Says          string // the agent's description
-	SaysLabel     string // whose words that are
-	WhyLabel, Why string // why the user is asked; "" if there is nothing to say
-	Reporter      string // names the machine whose report nod could not verify; "" for none
+	SaysClass     bool        // the class adds something to what the head and the facts say
+	Level         shell.Level // the highest among the class and all facts
+	Says          string      // the agent's description
+	SaysLabel     string      // whose words that are
+	WhyLabel, Why string      // why the user is asked; "" if there is nothing to say
+	Reporter      string      // names the machine whose report nod could not verify; "" for none
 
-	byRule  bool // a rule or a guard asks, and not the mere want of a rule
-	action  interact.Action
-	machine string
+	Machine string // that reports, by the user's name for it; "" for this one
+
+	byRule bool // a rule or a guard asks, and not the mere want of a rule
 }
 
 // Head says who wants what. Names of the requester are escaped, and "" if there is none.
 type Head struct {
 	Agent, Project, Machine, Wish, Object string
-	Origin                                []Origin
+	Action                                interact.Action // of an approval
+	Origin                                []origin
 }
 
 // ViewOf returns the view of a request that the policy decided on. It reads the files that the request would change.
@@ -46,12 +50,19 @@ func ViewOf(r interact.Request, why policy.Decision) View {
 	a = a.Keep()
 	r.Body = a
 	call := a.Call(r.Requester)
-	v := View{Head: headOf(r, call), Content: assess(r, a, call), action: ActionOf(a)}
+	v := View{Head: headOf(r, call), Content: assess(r, a, call)}
 	if v.Plan == "" {
 		v.Lines, v.TooLong = TooLong(v.Lines)
 	}
 	v.noteOdd(v.TooLong)
-	v.Class = v.ClassFact(why.Class)
+	v.HasHidden = slices.ContainsFunc(v.Lines, func(l Line) bool {
+		return slices.ContainsFunc(l.Spans, func(s safetext.Span) bool { return s.Kind == safetext.Hidden && s.Why() != "" })
+	})
+	v.Class = Fact{className(why.Class), classLevel(why.Class)}
+	if v.IsCommand && why.Class == policy.Unknown {
+		v.Class.Text = className(policy.Execute)
+	}
+	v.Level, v.SaysClass = max(v.Class.Level, Worst(v.AllFacts())), v.saysClass(v.Head.Action)
 	v.Says = PlainText(v.AgentSays)
 	if a.Description != "" {
 		v.Says = PlainText(a.Description)
@@ -63,8 +74,8 @@ func ViewOf(r interact.Request, why policy.Decision) View {
 	v.Why, v.WhyLabel = PlainText(assets.Reason(why.Why())), tr("Why you're asked:")
 	v.byRule = why.Rule != ""
 	if who := r.Requester; who.IsRemote() { // its relay gives the reason
-		v.WhyLabel = tr("Why you're asked, as {{.Machine}} reports:", values{"Machine": MachineName(who.Machine)})
-		v.machine, v.Reporter = MachineName(who.Machine), reportedBy(who.Machine)
+		v.WhyLabel = tr("Why you're asked, as {{.Machine}} reports:", values{"Machine": machineName(who.Machine)})
+		v.Machine, v.Reporter = machineName(who.Machine), reportedBy(who.Machine)
 	}
 	return v
 }
@@ -87,40 +98,41 @@ func (v View) WhyBeside(parts []policy.CommandPart) string {
 
 func headOf(r interact.Request, call policy.Call) Head {
 	wish, object := wishOf(r, call)
+	var action interact.Action
+	if b, ok := r.Body.(interact.Approve); ok {
+		action = actionOf(b)
+	}
 	return Head{
-		Agent: AgentOf(r.Requester), Project: safetext.Line(r.Requester.Project(), MaxName),
+		Action: action, Agent: AgentOf(r.Requester), Project: safetext.Line(r.Requester.Project(), maxName),
 		Machine: onMachine(r.Requester), Wish: wish, Object: object, Origin: originOf(r),
 	}
 }
 
-// Level is the highest level among the class and all facts.
-func (v View) Level() shell.Level { return max(v.Class.Level, Worst(v.AllFacts())) }
-
-// FactGroup are facts under a heading; "" for none.
-type FactGroup struct {
+// factGroup are facts under a heading; "" for none.
+type factGroup struct {
 	Heading string
 	Facts   []Fact
 }
 
 // factGroups returns all facts, most serious first: nod's own, and those that another machine reports.
-func (v View) factGroups() []FactGroup {
+func (v View) factGroups() []factGroup {
 	var class []Fact
-	if v.SaysClass() {
+	if v.SaysClass {
 		class = []Fact{v.Class}
 	}
 	if v.Reporter == "" {
-		return []FactGroup{{"", worstFirst(append(class, v.Facts...))}}
+		return []factGroup{{"", worstFirst(append(class, v.Facts...))}}
 	}
-	own, reported := FactGroup{"", v.Facts}, FactGroup{v.Reporter, worstFirst(append(class, v.Reported...))}
+	own, reported := factGroup{"", v.Facts}, factGroup{v.Reporter, worstFirst(append(class, v.Reported...))}
 	if Worst(v.Reported) > Worst(v.Facts) {
 		own.Heading = tr("read by nod here")
-		return []FactGroup{reported, own}
+		return []factGroup{reported, own}
 	}
-	return []FactGroup{own, reported}
+	return []factGroup{own, reported}
 }
 
-// SaysClass reports whether the class adds anything to what the head and the facts say.
-func (v View) SaysClass() bool {
+// saysClass reports whether the class adds anything to what the head and the facts say.
+func (v View) saysClass(action interact.Action) bool {
 	if worst := Worst(v.AllFacts()); worst > shell.Note && worst >= v.Class.Level {
 		return false
 	}
@@ -128,7 +140,7 @@ func (v View) SaysClass() bool {
 		interact.RunsCommand: policy.Execute, interact.EditsFile: policy.Write, interact.EditsFiles: policy.Write,
 		interact.WritesFile: policy.Write, interact.Fetches: policy.Network, interact.ReachesOut: policy.Network,
 		interact.OpensURL: policy.Network, interact.CarriesOut: policy.Unknown,
-	}[v.action]
+	}[action]
 	return !ok || v.Class.Text != className(said) && v.Class.Text != className(policy.Unknown)
 }
 
@@ -137,7 +149,7 @@ const maxHeadline = 4
 
 // Said returns what is said above the input. Headlines are sentences that show in full at any size: the warnings and
 // the dangers or, if there are none, the first fact that needs attention. The rest are the other facts, worst first.
-func (v View) Said() (headlines []Fact, rest []FactGroup) {
+func (v View) Said() (headlines []Fact, rest []factGroup) {
 	for _, warning := range v.Warnings {
 		headlines = append(headlines, Fact{warning, shell.Danger})
 	}
@@ -152,7 +164,7 @@ func (v View) Said() (headlines []Fact, rest []FactGroup) {
 		if n > 0 {
 			text := sentence(group.Facts[:n])
 			if group.Heading == v.Reporter && v.Reporter != "" {
-				text = tr("{{.Machine}} reports: {{.Text}}", values{"Machine": v.machine, "Text": text})
+				text = tr("{{.Machine}} reports: {{.Text}}", values{"Machine": v.Machine, "Text": text})
 			}
 			headlines = append(headlines, Fact{text, group.Facts[0].Level})
 		}

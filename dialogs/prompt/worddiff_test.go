@@ -55,7 +55,7 @@ func TestChangedWordsFit(t *testing.T) {
 		before, after := some(), some()
 		d := NewDiff(before, after)
 		for _, l := range d.whole("a.go") {
-			if !Fits(l.Changed, l.Text()) {
+			if !fits(l.Changed, l.Text()) {
 				t.Fatalf("%q to %q: %q has %v", before, after, l.Text(), l.Changed)
 			}
 		}

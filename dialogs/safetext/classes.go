@@ -51,8 +51,6 @@ func isJamo(c rune) bool {
 	return c >= 0x1100 && c <= 0x11FF || c >= 0xA960 && c <= 0xA97F || c >= 0xD7B0 && c <= 0xD7FF
 }
 
-func isMark(c rune) bool { return unicode.Is(unicode.M, c) }
-
 // takesMark reports whether the combining mark c is normal on a letter like base. On Latin, Greek and Cyrillic letters
 // it is not: their accented letters exist as characters, and a letter with a combining accent looks just like one of
 // them.

@@ -72,19 +72,14 @@ func lookAlike(c rune) rune {
 	case c >= 0xFF01 && c <= 0xFF5E: // full-width ASCII
 		return c - 0xFF01 + '!'
 	case c >= 0x1D400 && c <= 0x1D6A3: // mathematical letters: thirteen alphabets in a row, A-Z then a-z
-		return mathLetter(c)
+		if n := (c - 0x1D400) % 52; n >= 26 {
+			return 'a' + n - 26
+		}
+		return 'A' + (c-0x1D400)%52
 	case c >= 0x1D7CE && c <= 0x1D7FF: // mathematical digits
 		return '0' + (c-0x1D7CE)%10
 	}
 	return 0
-}
-
-func mathLetter(c rune) rune {
-	n := (c - 0x1D400) % 52
-	if n < 26 {
-		return 'A' + n
-	}
-	return 'a' + n - 26
 }
 
 // isImpostor reports whether c looks like ASCII in any context.

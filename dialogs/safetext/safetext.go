@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -154,7 +155,7 @@ func (r *renderer) step(i int) int {
 		return r.add(Run, codePoint(c), i, size)
 	case why(c) != "":
 		return r.hidden(i, c, size)
-	case isMark(c):
+	case unicode.Is(unicode.M, c):
 		return r.mark(i, c, size, base)
 	}
 	r.base, r.marks, r.pastEmoji = c, 0, isEmoji(c)

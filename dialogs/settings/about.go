@@ -23,7 +23,7 @@ func aboutPage(w *Window) fyne.CanvasObject {
 	if about.Socket != "" {
 		addresses = append(addresses, factRow(lang.L("Socket"), about.Socket))
 	}
-	greet := controls.NewButton(lang.L("Show the welcome"), w.ShowWelcome)
+	greet := controls.NewButton(lang.L("Show the welcome"), nil, func() { w.Show(true) })
 	return page(
 		container.NewBorder(nil, nil, nil, container.NewCenter(greet), head(about.Version)),
 		section(lang.L("Where agents reach nod"), "", addresses...),
@@ -51,9 +51,8 @@ func factRow(name, value string, behind ...fyne.CanvasObject) fyne.CanvasObject 
 	text := dialogs.Lines(value, theme.SizeNameCaptionText, widget.MediumImportance)
 	text.TextStyle.Monospace = true
 	text.Wrapping = fyne.TextWrapBreak
-	copied := controls.QuietButton("", theme.ContentCopyIcon(), func() { fyne.CurrentApp().Clipboard().SetContent(value) })
 	words := dialogs.Column(3, dialogs.Words(name, theme.SizeNameText, theme.ColorNameForeground), dialogs.Tight(text))
-	buttons := container.NewHBox(append(behind, copied)...)
+	buttons := container.NewHBox(append(behind, copyButton(value))...)
 	return dialogs.Padded(8, 14, controls.Besides(12, words, buttons))
 }
 

@@ -2,7 +2,6 @@ package settings
 
 import (
 	"context"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -17,6 +16,7 @@ import (
 	"nod/assets"
 	"nod/dialogs"
 	"nod/dialogs/controls"
+	"nod/dialogs/prompt"
 	"nod/dialogs/safetext"
 	"nod/interact"
 	"nod/ipc/operator"
@@ -27,7 +27,6 @@ const stepLimit = 600
 
 const checkPatience = 20 * time.Second
 
-// agentsPage sets up coding agents to ask through nod.
 type agentsPage struct {
 	*agentList
 	content fyne.CanvasObject
@@ -142,11 +141,11 @@ func newAgentCard(w *Window, a agent.Agent, changed func()) *agentCard {
 		version: dialogs.Lines(lang.L("looking…"), theme.SizeNameCaptionText, widget.LowImportance),
 		contact: dialogs.Lines("", theme.SizeNameCaptionText, widget.LowImportance)}
 	c.notes.Hide()
-	c.setUp = controls.NewButton(c.setUpVerb()+"…", func() { c.plan(false) })
-	c.remove = controls.NewButton(lang.L("Remove…"), func() {
+	c.setUp = controls.NewButton(c.setUpVerb()+"…", nil, func() { c.plan(false) })
+	c.remove = controls.NewButton(lang.L("Remove…"), nil, func() {
 		c.propose(setUpChange{verb: lang.L("Remove"), changes: c.agent.Uninstall})
 	})
-	c.check = controls.NewButton(lang.L("Check"), c.probe)
+	c.check = controls.NewButton(lang.L("Check"), nil, c.probe)
 	c.strict = newMember(w, lang.L("Deny while nod isn't running"),
 		lang.L("Otherwise the agent asks in its own way."), a.Name,
 		func(cfg *config.Config) *[]string { return &cfg.Agents.Strict })
@@ -350,30 +349,29 @@ type setUpChange struct {
 }
 
 func (c *agentCard) propose(p setUpChange) {
-	c.working.Do(func(context.Context) func() {
+	controls.Fetch(&c.working, func(context.Context) ([]agent.Change, error) {
 		m, err := c.win.opts.Machine()
-		var changes []agent.Change
-		if err == nil {
-			changes, err = p.changes(m)
+		if err != nil {
+			return nil, err
 		}
-		return func() {
-			c.problem.Complain(err)
-			if err != nil {
-				c.close()
-				return
-			}
-			c.open(c.planned(p, m.Home, changes))
+		return p.changes(m)
+	}, func(changes []agent.Change, err error) {
+		c.problem.Complain(err)
+		if err != nil {
+			c.close()
+			return
 		}
+		c.open(c.planned(p, changes))
 	})
 }
 
-func (c *agentCard) planned(p setUpChange, home string, changes []agent.Change) fyne.CanvasObject {
+func (c *agentCard) planned(p setUpChange, changes []agent.Change) fyne.CanvasObject {
 	rows := dialogs.Column(10)
 	if p.extra != nil {
 		rows.Add(p.extra)
 	}
 	for _, ch := range changes {
-		rows.Add(dialogs.Column(4, controls.Muted(safetext.Line(fromHome(ch.Path, home), controls.QuoteLimit)),
+		rows.Add(dialogs.Column(4, controls.Muted(safetext.Line(prompt.FromHome(ch.Path), controls.QuoteLimit)),
 			dialogs.Sized(0, diffHeight, dialogs.Diff(string(ch.Before), string(ch.After), nil))))
 	}
 	if len(changes) == 0 {
@@ -387,13 +385,6 @@ func (c *agentCard) planned(p setUpChange, home string, changes []agent.Change) 
 	controls.Enable(len(changes) > 0, do)
 	rows.Add(container.NewHBox(do, controls.QuietButton(lang.L("Cancel"), nil, c.close)))
 	return rows
-}
-
-func fromHome(path, home string) string {
-	if rest, inside := strings.CutPrefix(path, home+string(filepath.Separator)); inside && home != "" {
-		return filepath.Join("~", rest)
-	}
-	return path
 }
 
 const diffHeight = 190
@@ -448,12 +439,9 @@ func (c *agentCard) report(steps []agent.Step) {
 	c.open(dialogs.Column(8, rows, container.NewHBox(controls.QuietButton(lang.L("Close"), nil, c.close))))
 }
 
-// layoutTime is how long new objects may take to be laid out.
-const layoutTime = 50 * time.Millisecond
-
 func (c *agentCard) open(o fyne.CanvasObject) {
 	c.fill(dialogs.Padded(8, 14, o))
-	c.win.After(layoutTime, func() { controls.Reveal(c.body) })
+	c.win.Reveal(c.body)
 }
 
 func (c *agentCard) close() { c.fill() }

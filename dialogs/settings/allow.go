@@ -76,11 +76,10 @@ func explain(c policy.Class) string {
 	}[c], lang.L("Tools that nod doesn't know. They can do anything."))
 }
 
-// confirm asks before nod stops asking about a class that does more than read.
 func (p *allowPage) confirm(c policy.Class, answer func(yes bool)) {
 	const width, height = 420, 180
 	d := dialog.NewCustomConfirm(lang.L("Stop asking about this?"), lang.L("Stop asking"), lang.L("Cancel"),
-		controls.Paragraph(explain(c), widget.MediumImportance), answer, p.win.win)
+		controls.Paragraph(explain(c), widget.MediumImportance), answer, p.win.Win)
 	d.Resize(fyne.NewSize(width, height))
 	d.Show()
 }
@@ -115,7 +114,7 @@ func (r *checkRow) warn(on bool) {
 func (p *allowPage) edit(r policy.Rule) {
 	p.editor = newEditor(p.win, r, p.cfg.Rules, func() { p.escape() })
 	controls.SetContent(p.body, p.editor.content)
-	p.editor.focus()
+	p.win.Win.Canvas().Focus(p.editor.texts["tool"])
 }
 
 // escape closes the editor without saving, and reports whether it was open.
@@ -147,8 +146,8 @@ type ruleList struct {
 
 func newRuleList(w *Window, edit func(policy.Rule)) *ruleList {
 	l := &ruleList{part: newPart(w), edit: edit}
-	l.add = controls.NewIconButton(lang.L("Add rule"), theme.ContentAddIcon(), func() { edit(policy.Rule{}) })
-	l.filter = controls.NewTextField(w.typedShortcut, false)
+	l.add = controls.NewButton(lang.L("Add rule"), theme.ContentAddIcon(), func() { edit(policy.Rule{}) })
+	l.filter = controls.NewTextField(w.Shortcut, false)
 	l.filter.SetPlaceHolder(lang.L("Find a rule"))
 	l.filter.OnChanged = func(string) { l.find() }
 	l.filter.Hide()
@@ -234,7 +233,7 @@ func (l *ruleList) row(r policy.Rule) fyne.CanvasObject {
 			}
 			return nil
 		}, func(err error) {
-			l.win.banner.Fail(err)
+			l.win.Fail(err)
 			if err != nil {
 				on.Checked = !want
 				on.Refresh()
@@ -246,7 +245,7 @@ func (l *ruleList) row(r policy.Rule) fyne.CanvasObject {
 		l.win.change(func(c *config.Config) error {
 			c.Policy.Rules = slices.DeleteFunc(c.Policy.Rules, func(o policy.Rule) bool { return o.ID == r.ID })
 			return nil
-		}, l.win.banner.Fail)
+		}, l.win.Fail)
 	})
 	controls.Enable(l.editable, on, edit, remove)
 

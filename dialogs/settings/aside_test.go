@@ -10,7 +10,6 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/test"
 
-	"nod/dialogs/controls"
 	"nod/dialogs/dialogstest"
 	"nod/policy"
 )
@@ -25,13 +24,13 @@ func TestNothingWaitsForTheOperator(t *testing.T) {
 	o := somebody()
 	live(t, o, func(w *Window, ui func(func())) {
 		o.stop()
-		ui(w.Show)
-		if w.win != nil || !w.Visible() {
+		ui(func() { w.Show(false) })
+		if w.Win != nil || !w.Visible() {
 			t.Error("it is open before anybody knows what is in it")
 		}
 		o.goOn()
 		ui(func() {})
-		if w.win == nil || !w.general.onTop.check.Checked {
+		if w.Win == nil || !w.general.onTop.check.Checked {
 			t.Fatal("it is not open")
 		}
 		o.stop()
@@ -53,16 +52,16 @@ func TestChangesAreFetchedOnce(t *testing.T) {
 	o := somebody()
 	live(t, o, func(w *Window, ui func(func())) {
 		w.Changed()
-		time.Sleep(2 * controls.Pace)
+		time.Sleep(time.Second)
 		if n := o.calls("State"); n != 0 {
 			t.Errorf("%d fetches for a window that is closed", n)
 		}
-		ui(w.Show)
+		ui(func() { w.Show(false) })
 		before := o.calls("State")
 		for range 1000 {
 			w.Changed()
 		}
-		time.Sleep(2 * controls.Pace)
+		time.Sleep(time.Second)
 		if n := o.calls("State") - before; n != 1 {
 			t.Errorf("%d fetches after many changes", n)
 		}
@@ -70,7 +69,7 @@ func TestChangesAreFetchedOnce(t *testing.T) {
 		before = o.calls("State")
 		for range 5 {
 			w.Changed()
-			time.Sleep(2 * controls.Pace)
+			time.Sleep(time.Second)
 		}
 		o.goOn()
 		synctest.Wait()
@@ -85,11 +84,11 @@ func TestChangesAreFetchedOnce(t *testing.T) {
 func TestChangesAreSavedInOrder(t *testing.T) {
 	o := somebody()
 	live(t, o, func(w *Window, ui func(func())) {
-		ui(w.Show)
+		ui(func() { w.Show(false) })
 		check := w.general.onTop.check
 		o.stop()
 		w.Changed()
-		time.Sleep(2 * controls.Pace) // a state is on its way that does not know of what follows
+		time.Sleep(time.Second) // a state is on its way that does not know of what follows
 		for range 5 {
 			fyne.Do(func() { test.Tap(check) })
 		}
@@ -109,14 +108,14 @@ func TestChangesAreSavedInOrder(t *testing.T) {
 func TestAStaleStateIsNotShown(t *testing.T) {
 	o := somebody()
 	live(t, o, func(w *Window, ui func(func())) {
-		ui(w.Show)
+		ui(func() { w.Show(false) })
 		check := w.general.onTop.check
 		var shown []bool
 		changed := check.OnChanged
 		check.OnChanged = func(on bool) { shown = append(shown, on); changed(on) }
 		o.stop()
 		w.Changed()
-		time.Sleep(2 * controls.Pace)
+		time.Sleep(time.Second)
 		ui(func() { test.Tap(check) })
 		o.goOn()
 		synctest.Wait()
@@ -131,9 +130,9 @@ func TestAStaleStateIsNotShown(t *testing.T) {
 func TestClosingSaves(t *testing.T) {
 	o := somebody()
 	live(t, o, func(w *Window, ui func(func())) {
-		ui(w.Show)
+		ui(func() { w.Show(false) })
 		ui(func() {
-			w.win.Canvas().Focus(w.general.timeout)
+			w.Win.Canvas().Focus(w.general.timeout)
 			w.general.timeout.SetText("2m")
 			w.close()
 		})
@@ -147,9 +146,9 @@ func TestClosingSaves(t *testing.T) {
 func TestSuggestionsAreGivenUp(t *testing.T) {
 	o := somebody()
 	live(t, o, func(w *Window, ui func(func())) {
-		ui(w.Show)
+		ui(func() { w.Show(false) })
 		w.Changed()
-		time.Sleep(2 * controls.Pace)
+		time.Sleep(time.Second)
 		if n := o.calls("Suggest"); n != 0 {
 			t.Errorf("%d calls for pages that nobody looks at", n)
 		}

@@ -73,7 +73,6 @@ func (p *attentionPage) refresh(s operator.State) {
 	}
 }
 
-// listAgents shows a row for each agent that has called nod or is muted.
 func (p *attentionPage) listAgents(s operator.State) {
 	names := slices.Clone(s.Config.Notifications.Muted)
 	for name := range s.Contacts {

@@ -19,7 +19,7 @@ import (
 
 // answer presses a button of the question on top.
 func (w *Window) answer(text string) {
-	dialogstest.Walk(w.win.Canvas().Overlays().Top(), func(found fyne.CanvasObject) {
+	dialogstest.Walk(w.Win.Canvas().Overlays().Top(), func(found fyne.CanvasObject) {
 		if b, isButton := found.(*widget.Button); isButton && b.Text == text {
 			test.Tap(b)
 		}
@@ -49,14 +49,14 @@ func TestASwitchThatCannotBeSavedGoesBack(t *testing.T) {
 	if r.check.Checked || shownBy(r.Problem) != "disk on fire" {
 		t.Errorf("on %v, says %q", r.check.Checked, shownBy(r.Problem))
 	}
-	if w.banner.Content.Visible() {
+	if w.Banner.Content.Visible() {
 		t.Error("it is said twice")
 	}
 	o.refuse = nil
 	test.Tap(r.check)
 	w.answer("Stop asking")
-	if !r.check.Checked || w.banner.Content.Visible() {
-		t.Errorf("on %v, banner %v", r.check.Checked, w.banner.Content.Visible())
+	if !r.check.Checked || w.Banner.Content.Visible() {
+		t.Errorf("on %v, banner %v", r.check.Checked, w.Banner.Content.Visible())
 	}
 	w.tabs.selectIndex(onGeneral)
 	test.Tap(w.general.autostart.check)
@@ -174,12 +174,12 @@ func TestAFieldComplainsOnceItWasLeft(t *testing.T) {
 	if e.says.Importance == widget.DangerImportance {
 		t.Errorf("a new rule starts with %q", e.says.Text)
 	}
-	w.win.Canvas().Focus(e.texts["path"])
+	w.Win.Canvas().Focus(e.texts["path"])
 	e.texts["path"].SetText("~/src/[")
 	if shownBy(e.wrong["path"]) != "" {
 		t.Error("it complains while the person types")
 	}
-	w.win.Canvas().Focus(e.texts["host"])
+	w.Win.Canvas().Focus(e.texts["host"])
 	if shownBy(e.wrong["path"]) == "" {
 		t.Error("it does not complain after the field was left")
 	}
@@ -259,7 +259,7 @@ func TestABrokenFile(t *testing.T) {
 	o.state.Config.Policy = policy.Policy{}
 	o.state.Problem = `config.yaml:2: "alow" is no effect`
 	w := openWindow(t, o, "light")
-	if !strings.Contains(test.RenderToMarkup(w.win.Canvas()), "alow") {
+	if !strings.Contains(test.RenderToMarkup(w.Win.Canvas()), "alow") {
 		t.Error("the mistake is not shown")
 	}
 	w.tabs.selectIndex(onAllow)
@@ -278,7 +278,7 @@ func TestABrokenFile(t *testing.T) {
 	}
 	o.state.Problem = ""
 	w.Fetch()
-	if w.banner.Content.Visible() || buttonIn(t, w.suggestions.body, "Add").Disabled() {
+	if w.Banner.Content.Visible() || buttonIn(t, w.suggestions.body, "Add").Disabled() {
 		t.Error("it stays broken after it was mended")
 	}
 }
@@ -361,7 +361,7 @@ func TestARuleIsShown(t *testing.T) {
 		t.Errorf("on page %d for a saved approval", w.tabs.selected)
 	}
 	w.ShowRule("gone")
-	if markup := test.RenderObjectToMarkup(w.banner.Content); !strings.Contains(markup, "gone is no longer there") {
+	if markup := test.RenderObjectToMarkup(w.Banner.Content); !strings.Contains(markup, "gone is no longer there") {
 		t.Errorf("says %s", markup)
 	}
 }

@@ -63,7 +63,7 @@ func newPhoneSection(p *machinesPage) *phoneSection {
 	s.push = controls.NewSelect([]string{lang.L("nothing"), "Web Push", "ntfy"}, func(string) { s.setPush() })
 	s.pushRow = newSettingRow(lang.L("Wake devices with"),
 		lang.L("The message is empty. Web Push sends it through the browser's vendor, ntfy through a server you choose."),
-		controls.Wide(controlWidth, s.push))
+		dialogs.Sized(controlWidth, 0, s.push))
 	s.topic = newRemoteEntry(p.win, lang.L("Topic at an ntfy server"),
 		lang.L("For example, https://ntfy.example.com/my-topic."),
 		lang.L("Enter the https address of a topic at an ntfy server."),
@@ -74,7 +74,7 @@ func newPhoneSection(p *machinesPage) *phoneSection {
 		func(c *config.Config) *time.Duration { return &c.Remote.HandOver })
 	s.devices = newPeerList(p.win, lang.L("Devices"),
 		lang.L("Each can see and deny pending prompts. You permit the rest."))
-	s.add = controls.NewIconButton(lang.L("Add a device…"), theme.ContentAddIcon(), s.begin)
+	s.add = controls.NewButton(lang.L("Add a device…"), theme.ContentAddIcon(), s.begin)
 	s.content = dialogs.Column(sectionGap,
 		dialogs.Column(9, section(lang.L("Phone"),
 			lang.L("A small web page that shows pending prompts on your phone or tablet."),
@@ -248,7 +248,7 @@ func newRightsRow(may remote.May, changed func(remote.May)) *rightsRow {
 	r.approvals.OnChanged = func(string) { set() }
 	allow := dialogs.Words(lang.L("allow"), theme.SizeNameText, theme.ColorNameForeground)
 	r.content = container.NewHBox(r.questions, container.NewCenter(allow),
-		controls.Wide(controlWidth, r.approvals))
+		dialogs.Sized(controlWidth, 0, r.approvals))
 	return r
 }
 
@@ -266,7 +266,7 @@ type invitingForm struct {
 
 func (s *phoneSection) begin() {
 	f := &invitingForm{section: s, problem: controls.NewRemark(widget.DangerImportance)}
-	f.name = controls.NewTextField(s.page.win.typedShortcut, false)
+	f.name = controls.NewTextField(s.page.win.Shortcut, false)
 	f.name.SetPlaceHolder(lang.L("Name of the device, such as Pixel"))
 	f.name.OnSubmitted = func(string) { f.invite() }
 	f.rights = newRightsRow(remote.May{Questions: true}, func(remote.May) {})
@@ -277,7 +277,7 @@ func (s *phoneSection) begin() {
 		controls.Paragraph(lang.L("It may see and deny pending prompts. What else may it do?"), widget.MediumImportance),
 		f.name, f.rights.content, f.problem.Content, container.NewHBox(show, cancel)))))
 	s.add.Hide()
-	s.page.win.win.Canvas().Focus(f.name)
+	s.page.win.Win.Canvas().Focus(f.name)
 }
 
 func (s *phoneSection) leave() {
@@ -337,16 +337,15 @@ func (f *invitingForm) show() {
 		controls.Exact(cleaned(phone.URL), theme.SizeNameCaptionText),
 		controls.Exact(cleaned(phone.Fingerprint), theme.SizeNameCaptionText),
 		dialogs.Tight(f.left),
-		container.NewHBox(controls.NewButton(lang.L("Cancel"), func() {
+		container.NewHBox(controls.NewButton(lang.L("Cancel"), nil, func() {
 			f.section.leave()
 			f.section.withdraw()
 		})))
 	controls.SetContent(f.section.invitation, card(dialogs.Padded(12, 14,
 		controls.Besides(16, words, code))))
-	f.section.page.win.After(controls.Pace, func() { controls.Reveal(f.section.invitation) }) // once it has been laid out
+	f.section.page.win.Reveal(f.section.invitation)
 }
 
-// tick shows the remaining time, and reports whether there is any.
 func (f *invitingForm) tick() bool {
 	left := time.Until(f.code.Until).Round(time.Second)
 	if left <= 0 {
@@ -394,7 +393,6 @@ func (s *phoneSection) drawAsking() {
 	}
 }
 
-// ask shows the words of the device, and pairs it once the user has compared them.
 func (s *phoneSection) ask(asks operator.Joining) {
 	problem := controls.NewRemark(widget.DangerImportance)
 	pair := controls.MainButton(lang.L("The words match: pair"), nil, func() {
@@ -421,5 +419,5 @@ func (s *phoneSection) ask(asks operator.Joining) {
 		controls.Exact(cleaned(asks.Fingerprint), theme.SizeNameSubHeadingText),
 		controls.Muted(lang.L("Permissions")+": "+may), problem.Content, container.NewHBox(pair, cancel)))))
 	s.add.Hide()
-	s.page.win.After(controls.Pace, func() { controls.Reveal(s.invitation) }) // once it has been laid out
+	s.page.win.Reveal(s.invitation)
 }

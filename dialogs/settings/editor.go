@@ -118,7 +118,6 @@ func (l formLine) set(typed string) {
 	}
 }
 
-// newEditor makes the form for r, a new rule if it has no id. It calls closed when the user is done.
 func newEditor(w *Window, r policy.Rule, rules []policy.Rule, closed func()) *editor {
 	e := &editor{part: newPart(w), was: r.ID, base: r, closed: closed, editable: true,
 		taken: map[string]bool{}, done: map[string]bool{},
@@ -165,7 +164,7 @@ func (e *editor) build(r policy.Rule) {
 		}
 	}
 	e.foot = dialogs.Padded(10, 20, controls.Besides(16, dialogs.Column(2, dialogs.Tight(e.says)),
-		container.NewHBox(controls.NewButton(lang.L("Cancel"), e.closed), e.save)))
+		container.NewHBox(controls.NewButton(lang.L("Cancel"), nil, e.closed), e.save)))
 	e.content = container.NewBorder(nil, controls.FootOf(e.foot), nil, nil,
 		page(header(heading, lang.L("A rule applies to calls that match everything you fill in. "+
 			"Empty fields match anything.")),
@@ -173,7 +172,7 @@ func (e *editor) build(r policy.Rule) {
 }
 
 func (e *editor) textLine(l formLine) fyne.CanvasObject {
-	t := controls.NewTextField(e.win.typedShortcut, l.text == nil || l.verbatim())
+	t := controls.NewTextField(e.win.Shortcut, l.text == nil || l.verbatim())
 	t.SetPlaceHolder(l.hint)
 	if t.MultiLine {
 		t.SetMinRowsVisible(2)
@@ -243,7 +242,6 @@ func (e *editor) changed() {
 	e.check()
 }
 
-// check shows what is wrong with the form, or what the rule will do.
 func (e *editor) check() {
 	r := e.rule()
 	e.work.Do(func(context.Context) func() {
@@ -391,11 +389,5 @@ func (e *editor) refresh(editable bool) {
 	if editable != e.editable {
 		e.editable = editable
 		e.check()
-	}
-}
-
-func (e *editor) focus() {
-	if c := fyne.CurrentApp().Driver().CanvasForObject(e.texts["tool"]); c != nil {
-		c.Focus(e.texts["tool"])
 	}
 }

@@ -31,10 +31,10 @@ type listEditor[T comparable] struct {
 func newListEditor[T comparable](w *Window, none string, of func(*config.Config) *[]T,
 	read func(typed string) (T, error), words func(T) fyne.CanvasObject) *listEditor[T] {
 	l := &listEditor[T]{part: newPart(w), none: none, of: of, read: read, words: words}
-	l.entry = controls.NewTextField(w.typedShortcut, false)
+	l.entry = controls.NewTextField(w.Shortcut, false)
 	l.entry.OnSubmitted = func(string) { l.save() }
 	l.entry.OnChanged = func(string) { l.problem.Say("") }
-	l.add = controls.NewIconButton(lang.L("Add"), theme.ContentAddIcon(), l.save)
+	l.add = controls.NewButton(lang.L("Add"), theme.ContentAddIcon(), l.save)
 	return l
 }
 
@@ -79,7 +79,6 @@ func (l *listEditor[T]) save() {
 	})
 }
 
-// textList is a list of folders or of other texts.
 type textList struct {
 	*listEditor[string]
 	browse *controls.Button // nil unless it is a list of folders
@@ -99,9 +98,11 @@ func newTextList(w *Window, example, none string, of func(*config.Config) *[]str
 
 func newFolderList(w *Window, example, none string, of func(*config.Config) *[]string) *textList {
 	var l *textList
-	browse := browseButton(w, func(folder string) {
-		l.entry.SetText(folder)
-		l.save()
+	browse := controls.NewButton(lang.L("Browse…"), theme.FolderOpenIcon(), func() {
+		w.chooseFolder(func(folder string) {
+			l.entry.SetText(folder)
+			l.save()
+		})
 	})
 	l = newTextList(w, example, none, of, typedFolder, browse)
 	l.browse = browse

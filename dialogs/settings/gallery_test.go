@@ -32,10 +32,10 @@ type view struct {
 // draw opens the view and lays out what has grown, which the test's canvas does only when its size changes.
 func (v view) draw(t *testing.T, theme string) fyne.Window {
 	w := v.open(t, theme)
-	size := v.size.Max(w.win.Content().MinSize())
-	w.win.Resize(size.AddWidthHeight(0, 1))
-	w.win.Resize(size)
-	return w.win
+	size := v.size.Max(w.Win.Content().MinSize())
+	w.Win.Resize(size.AddWidthHeight(0, 1))
+	w.Win.Resize(size)
+	return w.Win
 }
 
 var ordinary = fyne.NewSize(900, 600)

@@ -13,19 +13,18 @@ import (
 	"fyne.io/fyne/v2/lang"
 	"fyne.io/fyne/v2/widget"
 
+	"nod/dialogs"
 	"nod/dialogs/controls"
 	"nod/dialogs/prompt"
 	"nod/ipc/operator"
 	"nod/policy/config"
 )
 
-// setting is a row for a part of the configuration.
 type setting interface {
 	row() *settingRow
 	refresh(c *config.Config, editable bool) // shows the saved value
 }
 
-// settingList are settings of a page that are refreshed together.
 type settingList []setting
 
 func (l *settingList) section(heading, hint string, settings ...setting) fyne.CanvasObject {
@@ -98,7 +97,6 @@ func (p *generalPage) refresh(s operator.State) {
 	}
 }
 
-// units replaces the units that people type by those of the configuration.
 var units = strings.NewReplacer("seconds", "s", "second", "s", "sec", "s", "minutes", "m", "minute", "m", "min", "m",
 	"hours", "h", "hour", "h", "days", "d", "day", "d", "秒", "s", "分钟", "m", "小时", "h", "天", "d", " ", "")
 
@@ -224,7 +222,7 @@ func newPauseRow(w *Window) *pauseRow {
 	})
 	r.settingRow = newSettingRow(lang.L("Pause"),
 		lang.L("While nod is paused, nobody can ask you anything. Rules still apply."),
-		controls.Wide(controlWidth, r.pick))
+		dialogs.Sized(controlWidth, 0, r.pick))
 	return r
 }
 
@@ -282,7 +280,7 @@ func newChoiceRow(w *Window, width float32, name, hint string, options []option,
 		}
 	})
 	r.offer(options)
-	r.settingRow = newSettingRow(name, hint, controls.Wide(width, r.pick))
+	r.settingRow = newSettingRow(name, hint, dialogs.Sized(width, 0, r.pick))
 	return r
 }
 
@@ -329,7 +327,7 @@ type savedEntry struct {
 
 func newSavedEntry(w *Window, name, hint string, get func(*config.Config) string,
 	set func(*config.Config, string) error) *savedEntry {
-	e := &savedEntry{TextField: controls.TextField{Shortcut: w.typedShortcut}, win: w, get: get, set: set}
+	e := &savedEntry{TextField: controls.TextField{Shortcut: w.Shortcut}, win: w, get: get, set: set}
 	e.Self = e
 	e.Escape = func() bool {
 		changed := e.Text != e.saved
@@ -345,11 +343,10 @@ func newSavedEntry(w *Window, name, hint string, get func(*config.Config) string
 		}
 	}
 	e.OnSubmitted = func(string) { e.commit() }
-	e.settingRow = newSettingRow(name, hint, controls.Wide(controlWidth, e))
+	e.settingRow = newSettingRow(name, hint, dialogs.Sized(controlWidth, 0, e))
 	return e
 }
 
-// refresh shows the saved text unless the user is typing.
 func (e *savedEntry) refresh(c *config.Config, editable bool) {
 	controls.Enable(editable, e)
 	writing := e.Text != e.saved

@@ -30,7 +30,7 @@ type grantList struct {
 
 func newGrantList(w *Window) *grantList {
 	l := &grantList{part: newPart(w), most: rowsShown}
-	l.all = controls.NewButton(lang.L("Revoke all"), l.revokeAll)
+	l.all = controls.NewButton(lang.L("Revoke all"), nil, l.revokeAll)
 	l.content = dialogs.Column(9,
 		header(lang.L("Saved approvals"), lang.L("Everything you allowed beyond a single call, each for one "+
 			"agent, in one project or everywhere."), l.all),
@@ -52,7 +52,8 @@ func (l *grantList) refresh(s operator.State) {
 func (l *grantList) draw() {
 	rows := l.heldRows()
 	for _, g := range l.grants[:min(len(l.grants), l.most)] {
-		rows = append(rows, l.row(g))
+		revoke := controls.NewButton(lang.L("Revoke"), nil, func() { l.revoke(g.ID) })
+		rows = append(rows, dialogs.Padded(9, 14, controls.Besides(12, l.words(g), revoke)))
 	}
 	switch all := max(len(l.grants), len(l.held)); {
 	case all == 0:
@@ -63,7 +64,6 @@ func (l *grantList) draw() {
 	controls.SetContent(l.body, card(rows...))
 }
 
-// showMore is a row that shows further ones.
 func showMore(most *int, draw func()) fyne.CanvasObject {
 	return container.NewCenter(controls.QuietButton(lang.L("Show more"), nil, func() {
 		*most += rowsShown
@@ -76,7 +76,7 @@ func (l *grantList) heldRows() []fyne.CanvasObject {
 	if len(l.held) == 0 {
 		return nil
 	}
-	accept := controls.NewButton(lang.L("Accept these"), func() {
+	accept := controls.NewButton(lang.L("Accept these"), nil, func() {
 		l.win.Act(l.win.opts.Operator.AcceptGrants, l.problem.Complain)
 	})
 	controls.Enable(len(l.held) <= l.most, accept) // only if all are visible
@@ -87,11 +87,6 @@ func (l *grantList) heldRows() []fyne.CanvasObject {
 		rows = append(rows, dialogs.Padded(9, 14, l.words(g)))
 	}
 	return rows
-}
-
-func (l *grantList) row(g policy.Grant) fyne.CanvasObject {
-	revoke := controls.NewButton(lang.L("Revoke"), func() { l.revoke(g.ID) })
-	return dialogs.Padded(9, 14, controls.Besides(12, l.words(g), revoke))
 }
 
 func (l *grantList) words(g policy.Grant) fyne.CanvasObject {
@@ -127,7 +122,6 @@ func holds(g policy.Grant, now time.Time) string {
 	return controls.ScopeName(g.Scope)
 }
 
-// revokeAll asks for a second press of its button, which revokes all approvals.
 func (l *grantList) revokeAll() {
 	if !l.sure {
 		l.ready(true)

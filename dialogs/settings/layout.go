@@ -13,7 +13,6 @@ import (
 	"nod/policy"
 )
 
-// Sizes in Fyne's device independent pixels.
 const (
 	pageWidth    = 640 // maximum width of text
 	controlWidth = 190
@@ -41,7 +40,6 @@ func header(heading, hint string, behind ...fyne.CanvasObject) fyne.CanvasObject
 	return container.NewBorder(nil, nil, nil, container.NewCenter(container.NewHBox(behind...)), words)
 }
 
-// card holds rows with hairlines between them.
 func card(rows ...fyne.CanvasObject) fyne.CanvasObject {
 	var all []fyne.CanvasObject
 	for i, r := range rows {
@@ -71,10 +69,8 @@ type settingRow struct {
 	Problem *controls.Remark
 }
 
-// row returns the row itself, for types that embed it.
 func (f *settingRow) row() *settingRow { return f }
 
-// newSettingRow returns a row without a problem.
 func newSettingRow(name, hint string, control fyne.CanvasObject) *settingRow {
 	f := &settingRow{Problem: controls.NewRemark(widget.DangerImportance)}
 	words := dialogs.Column(2, dialogs.Words(name, theme.SizeNameText, theme.ColorNameForeground))
@@ -97,9 +93,8 @@ func (w atMost) Layout(objects []fyne.CanvasObject, size fyne.Size) {
 	objects[0].Move(fyne.NewPos((size.Width-width)/2, 0))
 }
 
-// topLeft puts an object at the upper left of a column.
 func topLeft(width float32, o fyne.CanvasObject) fyne.CanvasObject {
-	return controls.Wide(width, container.NewHBox(container.NewVBox(o)))
+	return dialogs.Sized(width, 0, container.NewHBox(container.NewVBox(o)))
 }
 
 func badged(e policy.Effect, words fyne.CanvasObject) fyne.CanvasObject {
@@ -117,7 +112,6 @@ func emptyRow(text string) fyne.CanvasObject {
 // drawn remembers the values that a list was drawn from: while they stay the same, its rows and their focus are kept.
 type drawn []any
 
-// changed stores values and reports whether they differ from the last ones.
 func (d *drawn) changed(values ...any) bool {
 	changed := !reflect.DeepEqual(*d, drawn(values))
 	*d = values

@@ -70,7 +70,6 @@ func (l *lineList) words(m config.Machine) fyne.CanvasObject {
 	return words
 }
 
-// machine is the one that the user has typed.
 func (l *lineList) machine(host string) (config.Machine, error) {
 	m, c := config.Machine{Kind: l.kind.Selected, Host: host}, config.Default()
 	c.Remote.Machines = []config.Machine{m}

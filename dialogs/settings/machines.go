@@ -45,7 +45,6 @@ type machinesPage struct {
 	sure    string                  // the peer whose "Revoke" button was pressed once
 }
 
-// newPeerList returns a section of the page with peers.
 func newPeerList(w *Window, heading, hint string) part {
 	l := newPart(w)
 	l.content = dialogs.Column(9, header(heading, hint), l.body)
@@ -153,10 +152,9 @@ func (p *machinesPage) drawDesk() {
 	if p.peers.Problem != "" {
 		rows = append(rows, p.heldRow())
 	}
-	copyWords := copyButton(p.win, p.peers.Fingerprint)
 	words := dialogs.Column(2, dialogs.Words(lang.L("Fingerprint"), theme.SizeNameText, theme.ColorNameForeground),
 		wordsOf(p.peers.Fingerprint))
-	rows = append(rows, dialogs.Padded(9, 14, controls.Besides(12, words, copyWords)))
+	rows = append(rows, dialogs.Padded(9, 14, controls.Besides(12, words, copyButton(p.peers.Fingerprint))))
 	controls.SetContent(p.body, section(lang.L("This desk"),
 		lang.L("Machines and other desks show these words for this desk."), rows...))
 }
@@ -176,9 +174,9 @@ func (p *machinesPage) heldRow() fyne.CanvasObject {
 			theme.SizeNameCaptionText))
 	}
 	if len(p.peers.Held) > 0 {
-		buttons.Add(controls.NewButton(lang.L("Accept these"), settle(true)))
+		buttons.Add(controls.NewButton(lang.L("Accept these"), nil, settle(true)))
 	}
-	buttons.Add(controls.NewButton(lang.L("Start over with none"), settle(false)))
+	buttons.Add(controls.NewButton(lang.L("Start over with none"), nil, settle(false)))
 	return dialogs.Padded(9, 14, dialogs.Column(8, text, buttons))
 }
 
@@ -187,7 +185,6 @@ type pairing struct {
 	name *controls.TextField
 }
 
-// isSameAs reports whether the same key asks for the same.
 func isSameAs(j, other operator.Joining) bool { return j.Key == other.Key && j.Role == other.Role }
 
 // drawJoining lists peers that ask to join and are not ignored.
@@ -233,7 +230,7 @@ func (p *machinesPage) joiningRow(j operator.Joining) fyne.CanvasObject {
 		wordsOf(j.Fingerprint),
 		controls.Muted(joined(claims(j.Hello), cleaned(j.Line), ago(j.Came, time.Now()))))
 	if p.naming == nil || !isSameAs(j, p.naming.asks) {
-		pair := controls.NewButton(lang.L("Pair…"), func() { p.name(j) })
+		pair := controls.NewButton(lang.L("Pair…"), nil, func() { p.name(j) })
 		controls.Enable(p.peers.Problem == "", pair)
 		ignore := controls.QuietButton(lang.L("Ignore"), nil, func() {
 			p.ignored[j.Key] = struct{}{}
@@ -254,7 +251,7 @@ func (p *machinesPage) name(j operator.Joining) {
 	p.naming = nil
 	p.problem.Say("")
 	if j.Key != (remote.Key{}) {
-		field := controls.NewTextField(p.win.typedShortcut, false)
+		field := controls.NewTextField(p.win.Shortcut, false)
 		field.SetPlaceHolder(lang.L("Name"))
 		field.SetText(suggestedName(j.Hello.Name))
 		field.OnSubmitted = func(string) { p.pair() }
@@ -262,7 +259,7 @@ func (p *machinesPage) name(j operator.Joining) {
 	}
 	p.draw()
 	if p.naming != nil {
-		p.win.win.Canvas().Focus(p.naming.name)
+		p.win.Win.Canvas().Focus(p.naming.name)
 	}
 }
 
@@ -355,7 +352,7 @@ func (p *machinesPage) revokeButton(name string) *controls.Button {
 	if p.sure == name {
 		text, importance = lang.L("Press again to revoke"), widget.DangerImportance
 	}
-	b := controls.NewButton(text, func() {
+	b := controls.NewButton(text, nil, func() {
 		if p.sure != name {
 			p.sure = name
 			p.draw()
@@ -466,8 +463,8 @@ func roleName(r remote.Role) string {
 	return lang.L("Unknown")
 }
 
-func copyButton(w *Window, text string) *controls.Button {
-	return controls.QuietButton("", theme.ContentCopyIcon(), func() { w.app.Clipboard().SetContent(text) })
+func copyButton(text string) *controls.Button {
+	return controls.QuietButton("", theme.ContentCopyIcon(), func() { fyne.CurrentApp().Clipboard().SetContent(text) })
 }
 
 // drawServer shows the state of the NATS connection, and the command that starts a relay.
@@ -497,6 +494,6 @@ func (p *machinesPage) drawServer() {
 	}
 	words.Add(controls.Muted(lang.L("Start a relay on each machine with:")))
 	words.Add(controls.Exact(safetext.Line(command, 4*controls.QuoteLimit), theme.SizeNameCaptionText))
-	row := dialogs.Padded(9, 14, controls.Besides(12, words, copyButton(p.win, command)))
+	row := dialogs.Padded(9, 14, controls.Besides(12, words, copyButton(command)))
 	controls.SetContent(p.server, card(row))
 }

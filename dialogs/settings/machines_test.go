@@ -2,7 +2,6 @@ package settings
 
 import (
 	"fmt"
-	"image"
 	"slices"
 	"strings"
 	"testing"
@@ -11,7 +10,6 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/test"
 	"fyne.io/fyne/v2/widget"
-	"rsc.io/qr"
 
 	"nod/dialogs/dialogstest"
 	"nod/ipc/operator"
@@ -65,7 +63,7 @@ func TestWhatAsksToJoinIsPaired(t *testing.T) {
 	if p.naming.name.Text != "ci-7" {
 		t.Errorf("the name that is offered is %q", p.naming.name.Text)
 	}
-	if got := p.win.win.Canvas().Focused(); got != p.naming.name {
+	if got := p.win.Win.Canvas().Focused(); got != p.naming.name {
 		t.Errorf("%T has the focus, not the name", got)
 	}
 	p.naming.name.SetText("  ")
@@ -447,41 +445,9 @@ func TestManyPeers(t *testing.T) {
 	if !says(p.joining.content, "+151 more") {
 		t.Error("nothing says that more ask to join")
 	}
-	p.win.win.Canvas().Focus(field)
+	p.win.Win.Canvas().Focus(field)
 	p.win.Fetch()
-	if p.naming.name != field || p.win.win.Canvas().Focused() != field {
+	if p.naming.name != field || p.win.Win.Canvas().Focused() != field {
 		t.Error("news take the focus from the name")
-	}
-}
-
-// A code is drawn in whole pixels, black on white, with a white margin.
-func TestTheCodeIsCrisp(t *testing.T) {
-	code, err := qr.Encode("https://100.64.0.7:7464/#pair=secret&fp=9f86d081", qr.M)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, size := range []int{248, 372, 496} {
-		img := drawCode(code, size, size)
-		each := size / (code.Size + 2*codeQuiet)
-		if each < 4 {
-			t.Errorf("a module is %d pixels at %d", each, size)
-		}
-		margin := (size - each*code.Size) / 2
-		if margin < codeQuiet*each {
-			t.Errorf("%d pixels of white around the code, modules have %d", margin, each)
-		}
-		at := func(p image.Point) bool { r, _, _, _ := img.At(p.X, p.Y).RGBA(); return r == 0 }
-		left := (size - each*(code.Size+2*codeQuiet)) / 2
-		for y := range code.Size {
-			for x := range code.Size {
-				corner := image.Pt(left+each*(codeQuiet+x), left+each*(codeQuiet+y))
-				if black := code.Black(x, y); at(corner) != black || at(corner.Add(image.Pt(each-1, each-1))) != black {
-					t.Fatalf("module %d, %d is not one square", x, y)
-				}
-			}
-		}
-	}
-	if img := drawCode(code, 10, 10); img.Bounds().Dx() != 10 {
-		t.Error("no picture without room")
 	}
 }

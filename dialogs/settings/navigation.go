@@ -39,8 +39,10 @@ type navigation struct {
 // newNavigation returns a list with the first page selected. It calls onSelected after another one was entered.
 func newNavigation(pages []windowPage, onSelected func()) *navigation {
 	n := &navigation{pages: pages, onSelected: onSelected}
-	n.list = newPageList(func() int { return len(pages) }, newPageRow, n.fill)
-	n.list.OnSelected = n.selectIndex
+	n.list = &pageList{}
+	n.list.Length = func() int { return len(pages) }
+	n.list.CreateItem, n.list.UpdateItem, n.list.OnSelected, n.list.HideSeparators = newPageRow, n.fill, n.selectIndex, true
+	n.list.ExtendBaseWidget(n.list)
 	views := container.NewStack()
 	for i, p := range pages {
 		dialogs.SetVisible(p.content, i == 0)
@@ -94,7 +96,6 @@ func (n *navigation) selectIndex(i int) {
 
 func (n *navigation) page() windowPage { return n.pages[n.selected] }
 
-// step moves by that many pages, wrapping around at both ends.
 func (n *navigation) step(by int) {
 	n.selectIndex((n.selected + by + len(n.pages)) % len(n.pages))
 }
@@ -120,14 +121,6 @@ func (n *navigation) Layout(objects []fyne.CanvasObject, size fyne.Size) {
 
 // pageList is a list in which moving the focus also selects.
 type pageList struct{ widget.List }
-
-func newPageList(length func() int, create func() fyne.CanvasObject,
-	update func(widget.ListItemID, fyne.CanvasObject)) *pageList {
-	l := &pageList{}
-	l.Length, l.CreateItem, l.UpdateItem, l.HideSeparators = length, create, update, true
-	l.ExtendBaseWidget(l)
-	return l
-}
 
 func (l *pageList) TypedKey(k *fyne.KeyEvent) {
 	switch k.Name {

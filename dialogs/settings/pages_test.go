@@ -125,12 +125,12 @@ func TestAFolderIsBrowsedFor(t *testing.T) {
 	}
 	w.desktopFolder = func(string) (string, error) { return "", nil } // cancelled
 	test.Tap(w.folders.browse)
-	if w.win.Canvas().Overlays().Top() != nil {
+	if w.Win.Canvas().Overlays().Top() != nil {
 		t.Error("a second dialog came up after the first was cancelled")
 	}
 	w.desktopFolder = func(string) (string, error) { return "", errors.New("no portal") }
 	test.Tap(w.folders.browse)
-	if w.win.Canvas().Overlays().Top() == nil {
+	if w.Win.Canvas().Overlays().Top() == nil {
 		t.Error("no dialog")
 	}
 }
@@ -233,7 +233,7 @@ func TestWhatWasDeletedIsUndone(t *testing.T) {
 	foot := func(want string) {
 		t.Helper()
 		got := ""
-		dialogstest.Walk(w.undo.Content, func(o fyne.CanvasObject) {
+		dialogstest.Walk(w.Undo.Content, func(o fyne.CanvasObject) {
 			if l, ok := o.(*widget.Label); ok {
 				got = l.Text
 			}
@@ -251,12 +251,12 @@ func TestWhatWasDeletedIsUndone(t *testing.T) {
 	foot("")
 	undos(operator.Undo{ID: 3, Kind: operator.UndoRule, Text: "no-prod"})
 	foot("Rule deleted: no-prod")
-	w.undo.TakeBack()
+	w.Undo.TakeBack()
 	foot("Restored.")
 	undos(operator.Undo{ID: 4, Kind: operator.UndoRevoke, Text: "go test"})
 	foot("Revoked: go test")
 	o.refuse = errors.New("too late")
-	w.undo.TakeBack()
+	w.Undo.TakeBack()
 	foot("Not undone: too late")
 	if want := []int{3, 4}; !slices.Equal(o.undone, want) {
 		t.Errorf("taken back: %v, want %v", o.undone, want)

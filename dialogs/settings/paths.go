@@ -9,15 +9,12 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/dialog"
 	"fyne.io/fyne/v2/lang"
-	"fyne.io/fyne/v2/theme"
 	"github.com/rymdport/portal/filechooser"
 
 	"nod/dialogs"
-	"nod/dialogs/controls"
-	"nod/policy"
+	"nod/dialogs/prompt"
 )
 
-// typedFolder converts a typed folder to the form of the policy file.
 func typedFolder(folder string) (string, error) {
 	if folder == "~" || strings.HasPrefix(folder, "~/") {
 		return strings.TrimRight(folder, "/"), nil
@@ -26,10 +23,6 @@ func typedFolder(folder string) (string, error) {
 		return "", errors.New(lang.L("Enter a full path, such as /srv/code or ~/src."))
 	}
 	return filepath.Clean(folder), nil
-}
-
-func browseButton(w *Window, chosen func(folder string)) *controls.Button {
-	return controls.NewIconButton(lang.L("Browse…"), theme.FolderOpenIcon(), func() { w.chooseFolder(chosen) })
 }
 
 // chooseFolder lets the user choose a folder, in the desktop's dialog if there is one, else in Fyne's.
@@ -41,7 +34,7 @@ func (w *Window) chooseFolder(chosen func(folder string)) {
 			case err != nil:
 				w.fyneFolder(chosen)
 			case folder != "":
-				chosen(fromHome(folder, policy.DefaultPlaces().Home))
+				chosen(prompt.FromHome(folder))
 			}
 		})
 	})
@@ -64,11 +57,11 @@ func (w *Window) fyneFolder(chosen func(folder string)) {
 	d := dialog.NewFolderOpen(func(folder fyne.ListableURI, err error) {
 		switch {
 		case err != nil:
-			w.banner.Fail(err)
+			w.Fail(err)
 		case folder != nil:
-			chosen(fromHome(folder.Path(), policy.DefaultPlaces().Home))
+			chosen(prompt.FromHome(folder.Path()))
 		}
-	}, w.win)
+	}, w.Win)
 	d.Show()
-	d.Resize(w.win.Canvas().Size())
+	d.Resize(w.Win.Canvas().Size())
 }

@@ -34,7 +34,7 @@ func newReview(w *Window) *review {
 	r := &review{part: newPart(w)}
 	r.accept = widget.NewButton(lang.L("Accept the change"), func() { r.settle(true) }) // Enter does not press it
 	r.accept.Importance = widget.HighImportance
-	r.undo = controls.NewButton(lang.L("Restore the old file"), func() { r.settle(false) })
+	r.undo = controls.NewButton(lang.L("Restore the old file"), nil, func() { r.settle(false) })
 	r.changed = dialogs.Column(6,
 		controls.Bold(lang.L("Another program changed the policy file"), theme.SizeNameSubHeadingText),
 		controls.Paragraph(lang.L("If you made this change, accept it. Until then nod denies what the new text denies "+
@@ -73,15 +73,9 @@ func (r *review) show(held config.HeldChange, armAfter time.Duration) {
 		r.seen = true
 		r.arm()
 	})
-	if held.IsUnknown { // nothing could be restored
-		r.changed.Hide()
-		r.undo.Hide()
-		r.unknown.Show()
-	} else {
-		r.unknown.Hide()
-		r.changed.Show()
-		r.undo.Show()
-	}
+	dialogs.SetVisible(r.unknown, held.IsUnknown)
+	dialogs.SetVisible(r.changed, !held.IsUnknown)
+	dialogs.SetVisible(r.undo, !held.IsUnknown) // else nothing could be restored
 	r.content.Show()
 	controls.SetContent(r.body, diff)
 	r.arm()
@@ -93,7 +87,6 @@ func (r *review) show(held config.HeldChange, armAfter time.Duration) {
 	})
 }
 
-// arm enables the button to accept if possible.
 func (r *review) arm() {
 	controls.Enable(r.armed && r.seen, r.accept)
 }

@@ -69,7 +69,7 @@ func TestAcceptIsArmed(t *testing.T) {
 	hold := func(h *config.HeldChange) {
 		o.state.Held = h
 		w.Fetch()
-		w.win.Canvas().Content().Refresh()
+		w.Win.Canvas().Content().Refresh()
 	}
 	change := &config.HeldChange{Before: commented, After: withMore}
 	hold(change)

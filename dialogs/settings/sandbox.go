@@ -71,5 +71,5 @@ func reach() fyne.CanvasObject {
 		row(lang.L("Can read"), theme.ColorNameWarning, lang.L("Programs and libraries of this computer.")),
 		row(lang.L("Out of reach"), theme.ColorNameError, lang.L("Keys and passwords, other projects, the network.")))
 	return card(dialogs.Padded(14, 14, container.NewBorder(nil, nil,
-		container.NewCenter(controls.Wide(150, inside)), nil, dialogs.Padded(0, 14, rows))))
+		container.NewCenter(dialogs.Sized(150, 0, inside)), nil, dialogs.Padded(0, 14, rows))))
 }

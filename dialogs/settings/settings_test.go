@@ -29,6 +29,7 @@ const goneNod = "/home/ada/src/nod/bin/nod"
 // someMachine is a machine with two agents on it, in a home folder of its own.
 func someMachine(t *testing.T) func() (agent.Machine, error) {
 	home := t.TempDir()
+	t.Setenv("HOME", home)
 	return func() (agent.Machine, error) {
 		return agent.Machine{Home: home, Nod: "/usr/bin/nod", Env: func(string) string { return "" },
 			Look: func(name string) (string, error) {
@@ -104,9 +105,9 @@ func openWindow(t *testing.T, o *fakeOperator, theme string) *Window {
 			f()
 		}
 	}
-	w.Show()
+	w.Show(false)
 	w.suggestions.replay.run = someReplay
-	w.win.Resize(fyne.NewSize(900, 600))
+	w.Win.Resize(fyne.NewSize(900, 600))
 	return w
 }
 

@@ -66,12 +66,11 @@ func (p *suggestionsPage) draw(found []policy.Suggestion, editable bool) {
 	}, lang.L("No suggestions yet. When you answer similar calls the same way three times, nod suggests a rule here.")))
 }
 
-// suggestedRow is a rule with words about it, and a button that adds it.
 func suggestedRow(
 	w *Window, r policy.Rule, words fyne.CanvasObject, editable bool, done func(error),
 ) fyne.CanvasObject {
 	var add *controls.Button
-	add = controls.NewIconButton(lang.L("Add"), theme.ContentAddIcon(), func() {
+	add = controls.NewButton(lang.L("Add"), theme.ContentAddIcon(), func() {
 		add.Disable()
 		w.change(func(c *config.Config) error {
 			c.Policy.Rules = append(c.Policy.Rules, r)
@@ -140,7 +139,9 @@ func (c *replayCard) refresh(s operator.State) {
 func (c *replayCard) draw() {
 	switch {
 	case c.bar != nil:
-		controls.SetContent(c.body, c.reading())
+		controls.SetContent(c.body, card(dialogs.Padded(12, 14, dialogs.Column(8,
+			controls.Muted(lang.L("Reading the transcripts…")), c.bar,
+			container.NewHBox(controls.NewButton(lang.L("Stop"), nil, c.stop))))))
 	case c.found != nil:
 		controls.SetContent(c.body, dialogs.Column(14, figures(c.found), c.problem.Content, c.rules()))
 	default:
@@ -149,7 +150,7 @@ func (c *replayCard) draw() {
 }
 
 func (c *replayCard) propose() fyne.CanvasObject {
-	look := controls.NewIconButton(lang.L("See what your agents did"), theme.SearchIcon(), c.look)
+	look := controls.NewButton(lang.L("See what your agents did"), theme.SearchIcon(), c.look)
 	no := controls.QuietButton(lang.L("No, thanks"), nil, c.content.Hide)
 	return card(dialogs.Padded(12, 14, dialogs.Column(8,
 		controls.Paragraph(lang.L("Claude Code and Codex keep transcripts on this computer. nod can read them once, count "+
@@ -157,13 +158,6 @@ func (c *replayCard) propose() fyne.CanvasObject {
 			"sent, run or kept."), widget.MediumImportance), c.problem.Content, container.NewHBox(look, no))))
 }
 
-func (c *replayCard) reading() fyne.CanvasObject {
-	return card(dialogs.Padded(12, 14, dialogs.Column(8,
-		controls.Muted(lang.L("Reading the transcripts…")), c.bar,
-		container.NewHBox(controls.NewButton(lang.L("Stop"), c.stop)))))
-}
-
-// look reads the transcripts, which takes a while.
 func (c *replayCard) look() {
 	c.bar = widget.NewProgressBar()
 	c.problem.Say("")
@@ -239,7 +233,6 @@ func figures(f *replay.Report) fyne.CanvasObject {
 	return card(dialogs.Padded(12, 14, words))
 }
 
-// rules are the suggested ones.
 func (c *replayCard) rules() fyne.CanvasObject {
 	if c.found.Rules == nil || len(c.found.Rules.Rules) == 0 {
 		return container.NewStack()
@@ -255,7 +248,6 @@ func (c *replayCard) rules() fyne.CanvasObject {
 	}, "")
 }
 
-// added removes a rule that was added from the suggested ones.
 func (c *replayCard) added(rule policy.Rule, err error) {
 	c.problem.Complain(err)
 	if err == nil {
@@ -280,7 +272,6 @@ func proposal(why string, r policy.Rule, covered []string) fyne.CanvasObject {
 
 const callsShown = 5
 
-// firstLines shows the first few texts, and all of them on demand.
 func firstLines(texts []string) fyne.CanvasObject {
 	list := dialogs.Column(3)
 	add := func(texts []string) {

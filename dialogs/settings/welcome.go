@@ -34,9 +34,9 @@ type welcome struct {
 func newWelcome(w *Window) *welcome {
 	p := &welcome{part: newPart(w), agents: newAgentList(w), replay: newReplayCard(w),
 		autostart: newAutostartRow(w)}
-	p.try = controls.NewButton(lang.L("Send a test request"), p.ask)
+	p.try = controls.NewButton(lang.L("Send a test request"), nil, p.ask)
 	p.content = container.NewBorder(nil, controls.FootOf(dialogs.Padded(10, 20, container.NewHBox(
-		controls.QuietButton(lang.L("All settings"), nil, w.Show), layout.NewSpacer(),
+		controls.QuietButton(lang.L("All settings"), nil, func() { w.Show(false) }), layout.NewSpacer(),
 		controls.MainButton(lang.L("Done"), nil, w.close)))),
 		nil, nil,
 		page(
@@ -64,7 +64,7 @@ func picture() fyne.CanvasObject {
 		withEffect(policy.Ask, controls.Muted(lang.L("For everything else, you see exactly what it is and answer."))),
 		withEffect(policy.Deny, controls.Muted(lang.L("Your rules forbid it: it never runs."))))
 	left := dialogs.Row(8,
-		container.NewCenter(controls.Wide(160, asks)), arrow(), container.NewCenter(nodIcon(48)), arrow())
+		container.NewCenter(dialogs.Sized(160, 0, asks)), arrow(), container.NewCenter(nodIcon(48)), arrow())
 	return card(dialogs.Padded(14, 14, container.NewBorder(nil, nil, container.NewCenter(left), nil,
 		container.NewBorder(nil, nil, dialogs.Row(6), nil, outcomes))))
 }
@@ -79,9 +79,9 @@ func (p *welcome) testRow() fyne.CanvasObject {
 
 func (p *welcome) sandboxRow() fyne.CanvasObject {
 	return newSettingRow(lang.L("You can let a project's commands run in a sandbox, without asking"), "",
-		controls.NewButton(lang.L("Show"), func() {
+		controls.NewButton(lang.L("Show"), nil, func() {
 			p.win.tabs.selectIndex(onSandbox)
-			p.win.Show()
+			p.win.Show(false)
 		})).Content
 }
 

@@ -24,13 +24,13 @@ func welcomed(t *testing.T, o *fakeOperator, theme string) *Window {
 	w := newWindow(t, o, theme)
 	w.Aside = func(f func()) { f() }
 	w.After = func(_ time.Duration, f func()) { f() }
-	w.ShowWelcome()
+	w.Show(true)
 	w.welcome.replay.run = func(context.Context, policy.Policy, func(float64)) (*replay.Report, error) {
 		return &replay.Report{
 			Files: 9, Counts: replay.Counts{Calls: 1204, Asked: 71, Always: 19}, Rules: &replay.Rules{},
 		}, nil
 	}
-	w.win.Resize(fyne.NewSize(900, 600))
+	w.Win.Resize(fyne.NewSize(900, 600))
 	return w
 }
 
@@ -42,7 +42,7 @@ func TestTheWelcome(t *testing.T) {
 	if w.main.Visible() || !w.welcome.content.Visible() || w.title() != welcomeTitle {
 		t.Error("the settings are in view")
 	}
-	if m := w.win.Content().MinSize(); m.Width > 640 || m.Height > 330 {
+	if m := w.Win.Content().MinSize(); m.Width > 640 || m.Height > 330 {
 		t.Errorf("it needs %v", m)
 	}
 	if n := len(w.welcome.agents.found.Objects); n != 2 {
@@ -75,7 +75,7 @@ func TestTheWelcome(t *testing.T) {
 	if w.Visible() || o.calls("Welcomed") != 1 {
 		t.Errorf("open %v, seen %d times", w.Visible(), o.calls("Welcomed"))
 	}
-	w.Show()
+	w.Show(false)
 	if !w.main.Visible() || w.welcome.content.Visible() || w.title() != title {
 		t.Error("the settings are not in view")
 	}
@@ -119,7 +119,7 @@ func TestWhatCameOfATestRequest(t *testing.T) {
 func TestClosingTheWelcomeEndsItsWork(t *testing.T) {
 	o := somebody()
 	live(t, o, func(w *Window, ui func(func())) {
-		ui(w.ShowWelcome)
+		ui(func() { w.Show(true) })
 		var ended error
 		w.welcome.replay.run = func(ctx context.Context, _ policy.Policy, _ func(float64)) (*replay.Report, error) {
 			<-ctx.Done()

@@ -48,16 +48,13 @@ const (
 	onSandbox        = 4
 )
 
-// savedShown is how long the window says that a change was saved.
 const savedShown = 2 * time.Second
 
 // Window is the settings window. It is built when it is first shown. Call its methods on the UI goroutine, except
 // Changed and Visible.
 type Window struct {
-	*controls.Link
-	app     fyne.App
+	*controls.Window
 	opts    Options
-	win     fyne.Window                   // nil until shown
 	wanted  *string                       // id of the rule to show next; nil for none
 	opening bool                          // the next state brings it to the front
 	state   operator.State                // as last fetched
@@ -68,8 +65,6 @@ type Window struct {
 	place   *fyne.Container   // holds the content of the window
 	greets  bool              // the welcome replaces the pages
 	main    fyne.CanvasObject // everything except the review
-	banner  *controls.Banner
-	undo    *dialogs.UndoBar
 	written fyne.CanvasObject // says for a moment that a change was saved
 	writes  int               // number of changes saved
 	tabs    *navigation
@@ -85,29 +80,20 @@ type Window struct {
 	machines    *machinesPage
 	history     *historyPage
 
-	typedShortcut func(fyne.Shortcut) bool // runs a shortcut of the window; reports whether there is one
-
 	desktopFolder func(title string) (string, error) // lets the user choose a folder
 }
 
-// New returns a hidden window.
 func New(a fyne.App, o Options) *Window {
-	w := &Window{app: a, opts: o, desktopFolder: portalFolder}
-	w.Link = controls.NewLink(o.Operator, w.show)
+	w := &Window{opts: o, desktopFolder: portalFolder}
+	w.Window = controls.NewWindow(a, o.Operator, w.show)
 	w.saved.Store(&config.Config{})
 	return w
 }
 
-// Show brings the window to the front as soon as its state is known.
-func (w *Window) Show() { w.appear(false) }
-
-// ShowWelcome opens the window with the welcome page in place of the settings.
-func (w *Window) ShowWelcome() { w.appear(true) }
-
 // ShowRule opens the editor of a rule; for a saved approval, the approvals page; for an empty id, the rules page.
 func (w *Window) ShowRule(id string) {
 	w.wanted = &id
-	w.appear(false)
+	w.Show(false)
 }
 
 // reveal shows the wanted rule, or says that it no longer exists.
@@ -125,7 +111,7 @@ func (w *Window) reveal() {
 		w.tabs.selectIndex(onSavedApprovals)
 		return
 	case i < 0 && id != "":
-		w.banner.Fail(errors.New(lang.L("{{.Rule}} is no longer there: it was deleted, revoked, or has expired.",
+		w.Fail(errors.New(lang.L("{{.Rule}} is no longer there: it was deleted, revoked, or has expired.",
 			map[string]any{"Rule": safetext.Line(id, controls.QuoteLimit)})))
 	}
 	w.tabs.selectIndex(onRules)
@@ -134,42 +120,38 @@ func (w *Window) reveal() {
 	}
 }
 
-func (w *Window) appear(greets bool) {
+// Show brings the window to the front as soon as its state is known, with the settings or the welcome page.
+func (w *Window) Show(greets bool) {
 	if w.greets && !greets {
 		w.welcomed()
 	}
 	w.greets = greets
-	w.SetVisible(true)
 	w.opening = true
-	w.Fetch()
+	w.Open()
 }
 
 func (w *Window) welcomed() {
-	w.Act(w.opts.Operator.Welcomed, func(err error) { w.banner.Fail(err) })
+	w.Act(w.opts.Operator.Welcomed, w.Fail)
 }
 
 func (w *Window) show(s operator.State, err error) {
-	if w.Acting() && !w.opening {
-		return // an action of the user is newer
-	}
 	if err == nil {
 		w.state = s
 		w.saved.Store(&s.Config)
 	}
-	if w.win == nil {
+	if w.Win == nil {
 		w.build()
 	}
 	if err != nil {
-		w.banner.Fail(err)
+		w.Fail(err)
 	}
 	w.refresh()
 	if w.opening {
 		w.opening = false
 		w.tabs.page().enter()
 		w.reveal()
-		dialogs.ShowWindow(w.win)
-		dialogs.FitScreen(w.win)
-		w.win.SetTitle(w.title())
+		dialogs.ShowWindow(w.Win)
+		w.Win.SetTitle(w.title())
 		w.opts.Shown()
 	}
 }
@@ -198,36 +180,29 @@ func (w *Window) refresh() {
 	reviewing := w.review.refresh(w.state)
 	dialogs.SetVisible(w.main, !reviewing && !w.greets)
 	w.greet(!reviewing && w.greets)
-	w.banner.Set(w.state.Problem)
-	w.undo.Show(w.state.Undos)
+	w.Follow(w.state)
 	w.tabs.page().refresh(w.state)
 }
 
 func (w *Window) build() {
-	w.win = w.app.NewWindow(title)
 	next, previous := func() { w.step(+1) }, func() { w.step(-1) }
 	const control = fyne.KeyModifierControl // also on macOS, where Command+Tab switches programs
-	w.typedShortcut = controls.AddChords(w.win.Canvas(), map[desktop.CustomShortcut]func(){
-		{KeyName: fyne.KeyW, Modifier: fyne.KeyModifierShortcutDefault}:   w.close,
+	w.Build(title, map[desktop.CustomShortcut]func(){
 		{KeyName: fyne.KeyTab, Modifier: control}:                         next,
 		{KeyName: fyne.KeyTab, Modifier: control | fyne.KeyModifierShift}: previous,
 		{KeyName: fyne.KeyPageDown, Modifier: control}:                    next,
 		{KeyName: fyne.KeyPageUp, Modifier: control}:                      previous,
-	})
-	w.win.SetContent(w.content())
-	w.win.Resize(fyne.NewSize(900, 600))
-	w.win.CenterOnScreen()
-	w.win.SetCloseIntercept(w.close)
-	w.win.Canvas().AddShortcut(&fyne.ShortcutUndo{}, func(fyne.Shortcut) { w.undo.TakeBack() })
-	w.win.Canvas().SetOnTypedKey(w.typedKey)
+	}, func() { w.open(w.state.About.Config) }, w.close, w.typedKey)
+	w.Win.SetContent(w.content())
+	w.Win.Resize(fyne.NewSize(900, 600))
 }
 
-func (w *Window) typedKey(k *fyne.KeyEvent) {
-	if k.Name == fyne.KeyEscape {
-		w.escape()
-		return
+func (w *Window) typedKey(k *fyne.KeyEvent) (isUsed bool) {
+	isEscape := k.Name == fyne.KeyEscape
+	if isEscape && !w.allow.escape() {
+		w.close()
 	}
-	controls.ScrollByKey(w.win.Canvas(), k)
+	return isEscape
 }
 
 func (w *Window) step(by int) {
@@ -236,21 +211,13 @@ func (w *Window) step(by int) {
 	}
 }
 
-func (w *Window) escape() {
-	if !w.allow.escape() {
-		w.close()
-	}
-}
-
 func (w *Window) content() fyne.CanvasObject {
-	w.banner = controls.NewBanner(func() { w.open(w.state.About.Config) })
 	w.review = newReview(w)
 	w.tabs = newNavigation(w.makePages(), func() {
 		w.refresh()
 		w.Fetch()
 	})
-	w.undo = dialogs.NewUndoBar(w.TakeBack, w.After)
-	w.main = container.NewBorder(w.banner.Content, w.undo.Content, nil, nil, w.tabs.content)
+	w.main = w.Frame(w.tabs.content)
 	w.written = container.NewBorder(nil, dialogs.Padded(12, 20, container.NewHBox(layout.NewSpacer(),
 		dialogs.Badge(lang.L("Saved"), theme.ColorNameSuccess))), nil, nil)
 	w.written.Hide()
@@ -289,7 +256,7 @@ func (w *Window) makePages() []windowPage {
 }
 
 func (w *Window) close() {
-	w.win.Canvas().Unfocus() // an edited field is saved when it loses the focus
+	w.Win.Canvas().Unfocus() // an edited field is saved when it loses the focus
 	w.tabs.page().leave()
 	w.suggestions.replay.stop()
 	if w.greets {
@@ -297,15 +264,13 @@ func (w *Window) close() {
 		w.welcomed()
 	}
 	w.greets = false
-	w.banner.Fail(nil)
-	w.SetVisible(false)
-	dialogs.HideWindow(w.win)
+	w.Hide()
 	w.opts.Closed()
 }
 
 func (w *Window) open(path string) {
-	if err := w.app.OpenURL(fileURL(path)); err != nil {
-		w.banner.Fail(err)
+	if err := w.App.OpenURL(fileURL(path)); err != nil {
+		w.Fail(err)
 	}
 }
 
@@ -330,7 +295,7 @@ func newPart(w *Window) part {
 func (w *Window) change(f func(*config.Config) error, done func(error)) {
 	w.Act(func(ctx context.Context) error { return w.replace(ctx, f) }, func(err error) {
 		if err == nil {
-			w.banner.Fail(nil)
+			w.Fail(nil)
 			w.saySaved()
 		}
 		done(err)
@@ -348,7 +313,6 @@ func (w *Window) saySaved() {
 	})
 }
 
-// replace runs off the UI goroutine.
 func (w *Window) replace(ctx context.Context, f func(*config.Config) error) error {
 	saved, err := operator.Change(ctx, w.opts.Operator, *w.saved.Load(), f)
 	w.saved.Store(&saved)

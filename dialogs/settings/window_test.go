@@ -17,11 +17,11 @@ import (
 // press is a chord in the window. It goes to the focused widget, as with a real driver, else to the window.
 func (w *Window) press(key fyne.KeyName, modifier fyne.KeyModifier) {
 	s := &desktop.CustomShortcut{KeyName: key, Modifier: modifier}
-	if focused, ok := w.win.Canvas().Focused().(fyne.Shortcutable); ok {
+	if focused, ok := w.Win.Canvas().Focused().(fyne.Shortcutable); ok {
 		focused.TypedShortcut(s)
 		return
 	}
-	w.typedShortcut(s)
+	w.Shortcut(s)
 }
 
 func (w *Window) typeEscape() { w.typeKey(fyne.KeyEscape) }
@@ -29,11 +29,11 @@ func (w *Window) typeEscape() { w.typeKey(fyne.KeyEscape) }
 // typeKey presses a key. It goes to the focused widget, else to the window.
 func (w *Window) typeKey(name fyne.KeyName) {
 	key := &fyne.KeyEvent{Name: name}
-	if focused := w.win.Canvas().Focused(); focused != nil {
+	if focused := w.Win.Canvas().Focused(); focused != nil {
 		focused.TypedKey(key)
 		return
 	}
-	w.win.Canvas().OnTypedKey()(key)
+	w.Win.Canvas().OnTypedKey()(key)
 }
 
 // Each page fits a screen of 640 by 480 pixels, and one of 1024 by 600 at a scale of 1.5, which leaves 670 by 340. The
@@ -42,15 +42,15 @@ func TestEveryPageFitsASmallScreen(t *testing.T) {
 	w := openWindow(t, somebody(), "light")
 	for i, p := range w.tabs.pages {
 		w.tabs.selectIndex(i)
-		if m := w.win.Content().MinSize(); m.Width > 640 || m.Height > 330 {
+		if m := w.Win.Content().MinSize(); m.Width > 640 || m.Height > 330 {
 			t.Errorf("%s needs %v", p.name, m)
 		}
 	}
-	w.win.Resize(fyne.NewSize(670, 340))
+	w.Win.Resize(fyne.NewSize(670, 340))
 	if width := w.tabs.list.Size().Width; width < 100 || width > 160 {
 		t.Errorf("the list of pages is %v wide", w.tabs.list.Size().Width)
 	}
-	w.win.Resize(fyne.NewSize(900, 600))
+	w.Win.Resize(fyne.NewSize(900, 600))
 	if w.tabs.list.Size().Width != 232 {
 		t.Errorf("the list of pages is %v wide", w.tabs.list.Size().Width)
 	}
@@ -62,9 +62,9 @@ func TestKeys(t *testing.T) {
 		t.Run(fmt.Sprint("in a field: ", inField), func(t *testing.T) {
 			w, _ := few(t)
 			focus := func() {
-				w.win.Canvas().Unfocus()
+				w.Win.Canvas().Unfocus()
 				if inField {
-					w.win.Canvas().Focus(w.general.timeout)
+					w.Win.Canvas().Focus(w.general.timeout)
 				}
 			}
 			focus()
@@ -81,7 +81,7 @@ func TestKeys(t *testing.T) {
 				t.Errorf("on page %d: want round and round", w.tabs.selected)
 			}
 			for _, closing := range []func(){w.typeEscape, func() { w.press(fyne.KeyW, fyne.KeyModifierShortcutDefault) }} {
-				w.Show()
+				w.Show(false)
 				focus()
 				closing()
 				if w.Visible() {
@@ -95,7 +95,7 @@ func TestKeys(t *testing.T) {
 // Escape first closes what is open on the page.
 func TestEscapeLeavesOneThing(t *testing.T) {
 	w, _ := few(t)
-	w.win.Canvas().Focus(w.general.timeout)
+	w.Win.Canvas().Focus(w.general.timeout)
 	w.general.timeout.SetText("9m")
 	w.typeEscape()
 	if !w.Visible() || w.general.timeout.Text != "5 minutes" {
@@ -116,8 +116,8 @@ func TestEscapeLeavesOneThing(t *testing.T) {
 // Every focused control is in view, is pressed by Space and Enter, and passes other keys to the window.
 func TestControlsByKeyboard(t *testing.T) {
 	w, o := few(t)
-	w.win.Resize(fyne.NewSize(700, 300))
-	canvas := w.win.Canvas()
+	w.Win.Resize(fyne.NewSize(700, 300))
+	canvas := w.Win.Canvas()
 	d := fyne.CurrentApp().Driver()
 	seen := map[fyne.Focusable]bool{}
 	for canvas.FocusNext(); canvas.Focused() != nil && !seen[canvas.Focused()]; canvas.FocusNext() {
@@ -171,10 +171,10 @@ func TestControlsByKeyboard(t *testing.T) {
 // The wheel scrolls the page also over a text field, which takes it only while it has more than it shows.
 func TestTheWheelOverATextField(t *testing.T) {
 	w, _ := few(t)
-	w.win.Resize(fyne.NewSize(900, 300))
+	w.Win.Resize(fyne.NewSize(900, 300))
 	w.tabs.selectIndex(onAllow)
 	w.allow.edit(policy.Rule{})
-	w.win.Resize(fyne.NewSize(900, 301))
+	w.Win.Resize(fyne.NewSize(900, 301))
 	var form *container.Scroll
 	dialogstest.Walk(w.allow.content, func(o fyne.CanvasObject) {
 		if s, ok := o.(*container.Scroll); ok && form == nil {
@@ -184,18 +184,18 @@ func TestTheWheelOverATextField(t *testing.T) {
 	over := func(e *controls.TextField) fyne.Position {
 		return fyne.CurrentApp().Driver().AbsolutePositionForObject(e).AddXY(40, 10)
 	}
-	test.Scroll(w.win.Canvas(), over(w.allow.editor.texts["tool"]), 0, -20)
+	test.Scroll(w.Win.Canvas(), over(w.allow.editor.texts["tool"]), 0, -20)
 	if form.Offset.Y != 20 {
 		t.Errorf("the form is at %v after the wheel over a field", form.Offset.Y)
 	}
 	run := w.allow.editor.texts["run"]
 	run.SetText("one\ntwo\nthree\nfour\nfive\nsix")
-	test.Scroll(w.win.Canvas(), over(run), 0, -20)
+	test.Scroll(w.Win.Canvas(), over(run), 0, -20)
 	if form.Offset.Y != 20 {
 		t.Error("the form moved while the field had lines to show")
 	}
 	for range 20 {
-		test.Scroll(w.win.Canvas(), over(run), 0, -20)
+		test.Scroll(w.Win.Canvas(), over(run), 0, -20)
 	}
 	if form.Offset.Y == 20 {
 		t.Error("the form does not move once the field is at its end")

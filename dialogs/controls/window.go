@@ -1,0 +1,156 @@
+package controls
+
+import (
+	"context"
+	"sync/atomic"
+	"time"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/driver/desktop"
+
+	"nod/dialogs"
+	"nod/ipc/operator"
+)
+
+// pace is the interval between updates, so that busy agents do not keep a window busy.
+const pace = 200 * time.Millisecond
+
+// Window is what the settings and history windows share: it fetches the state while it is visible, has done what the
+// user does, shows problems above its content and the last action that can be undone below. Use it only on the UI
+// goroutine, except Changed and Visible.
+type Window struct {
+	App      fyne.App
+	Aside    func(func())                // runs slow functions; synchronous in tests
+	After    func(time.Duration, func()) // runs a function on the UI goroutine after a delay
+	Win      fyne.Window                 // nil until it is built
+	Shortcut func(fyne.Shortcut) bool    // runs a shortcut of the window; reports whether there is one
+	Banner   *banner
+	Undo     *undoBar
+
+	operator operator.Operator
+	show     func(operator.State, error)
+	visible  atomic.Bool
+	news     atomic.Bool // a fetch is scheduled after a change
+	states   Worker
+
+	acting  int           // number of unfinished actions of the user
+	lastAct chan struct{} // closed after the last of them
+}
+
+// NewWindow returns a hidden window, which calls show with each state.
+func NewWindow(a fyne.App, o operator.Operator, show func(operator.State, error)) *Window {
+	return &Window{
+		App: a, operator: o, show: show, Aside: func(f func()) { go f() },
+		After: func(d time.Duration, f func()) { time.AfterFunc(d, func() { dialogs.Do(f) }) },
+	}
+}
+
+// Build makes the window without its content. openFile shows the policy file; typedKey reports whether it used a key.
+func (w *Window) Build(title string, chords map[desktop.CustomShortcut]func(), openFile, closed func(),
+	typedKey func(*fyne.KeyEvent) bool) {
+	w.Win = w.App.NewWindow(title)
+	w.Win.CenterOnScreen()
+	w.Win.SetCloseIntercept(closed)
+	c := w.Win.Canvas()
+	chords[desktop.CustomShortcut{KeyName: fyne.KeyW, Modifier: fyne.KeyModifierShortcutDefault}] = closed
+	for chord, do := range chords {
+		c.AddShortcut(&chord, func(fyne.Shortcut) { do() })
+	}
+	w.Shortcut = func(s fyne.Shortcut) bool {
+		custom, ok := s.(*desktop.CustomShortcut)
+		if !ok || chords[*custom] == nil {
+			return false
+		}
+		chords[*custom]()
+		return true
+	}
+	c.AddShortcut(&fyne.ShortcutUndo{}, func(fyne.Shortcut) { w.Undo.TakeBack() })
+	c.SetOnTypedKey(func(k *fyne.KeyEvent) {
+		if !typedKey(k) {
+			scrollByKey(c, k)
+		}
+	})
+	w.Banner, w.Undo = newBanner(openFile), newUndoBar(w)
+}
+
+func (w *Window) Frame(content fyne.CanvasObject) fyne.CanvasObject {
+	return container.NewBorder(w.Banner.Content, w.Undo.Content, nil, nil, content)
+}
+
+// Open makes the window count as visible, which it is about to be, and fetches the state.
+func (w *Window) Open() {
+	w.visible.Store(true)
+	w.Fetch()
+}
+
+func (w *Window) Hide() {
+	w.Fail(nil)
+	w.visible.Store(false)
+	dialogs.HideWindow(w.Win)
+}
+
+// Visible reports whether the window is on screen or about to be. It is safe for concurrent use.
+func (w *Window) Visible() bool { return w.visible.Load() }
+
+// Changed updates the window after a change of the state. It is safe for concurrent use and never blocks.
+func (w *Window) Changed() {
+	if !w.Visible() || w.news.Swap(true) {
+		return
+	}
+	w.After(pace, func() {
+		w.news.Store(false)
+		w.Fetch()
+	})
+}
+
+// Fetch fetches the state and shows it. It does nothing while the window is not visible.
+func (w *Window) Fetch() {
+	if !w.Visible() {
+		return
+	}
+	w.states.Aside = w.Aside
+	Fetch(&w.states, w.operator.State, func(s operator.State, err error) {
+		if w.Visible() && w.acting == 0 { // else it may be older than what the user does
+			w.show(s, err)
+		}
+	})
+}
+
+// Follow shows the problem of a state with the policy file, and what can be undone.
+func (w *Window) Follow(s operator.State) {
+	w.Banner.problem = s.Problem
+	w.Banner.draw()
+	w.Undo.show(s.Undos)
+}
+
+// Fail shows why an action failed, until another one succeeds; nil means success.
+func (w *Window) Fail(err error) {
+	w.Banner.failure = err
+	w.Banner.draw()
+}
+
+// Act performs actions of the user off the UI goroutine, one after the other, and then done on it.
+func (w *Window) Act(do func(context.Context) error, done func(error)) {
+	before, ended := w.lastAct, make(chan struct{})
+	w.lastAct = ended
+	w.acting++
+	w.Aside(func() {
+		defer close(ended)
+		if before != nil {
+			<-before
+		}
+		err := do(context.Background())
+		dialogs.Do(func() {
+			w.acting--
+			w.states.Drop() // a state on its way may be older
+			done(err)
+			w.Fetch()
+		})
+	})
+}
+
+// Reveal scrolls the page of an object until the object is in view, once it has been laid out.
+func (w *Window) Reveal(o fyne.CanvasObject) {
+	w.After(pace, func() { reveal(o) })
+}

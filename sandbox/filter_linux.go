@@ -127,7 +127,7 @@ func filter(kind Kind) ([]byte, error) {
 		rules.when(unix.BPF_JEQ, unix.TIOCSTI, refuse)
 		rules.when(unix.BPF_JEQ, unix.TIOCLINUX, refuse)
 	})
-	if kind == Landlock {
+	if kind == landlock {
 		f.enclose()
 	}
 	f.about(unix.SYS_SOCKET, 0, func(rules *program) { rules.among(families, family) })

@@ -10,8 +10,6 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
-
-	"nod/sandbox/inside"
 )
 
 // outcome is what the first process reported.
@@ -39,7 +37,7 @@ func (r *run) listen(serve func(*os.File)) (o outcome) {
 			return o
 		}
 		switch message[0] {
-		case inside.Listening:
+		case saysListening:
 			if l, err := listener(rights[:m]); err == nil {
 				defer l.Close()
 				go func() {
@@ -48,9 +46,9 @@ func (r *run) listen(serve func(*os.File)) (o outcome) {
 					}
 				}()
 			}
-		case inside.Started:
+		case saysStarted:
 			o.started = true
-		case inside.Ended:
+		case saysEnded:
 			o.ended = n > 1
 			if o.ended {
 				o.status, o.why = int(message[1]), string(message[2:n])
@@ -99,7 +97,7 @@ func (r *run) forward(hold func() error, signals <-chan os.Signal, cancel contex
 			return
 		}
 	}
-	_, _ = r.control.Write([]byte{inside.Go})
+	_, _ = r.control.Write([]byte{goAhead})
 	for s := range signals {
 		if n, ok := s.(syscall.Signal); ok {
 			_, _ = r.control.Write([]byte{byte(n)})
@@ -107,7 +105,7 @@ func (r *run) forward(hold func() error, signals <-chan os.Signal, cancel contex
 	}
 }
 
-// result turns the end of a run into what [Engine.Run] returns.
+// result turns the end of a run into what [engine.Run] returns.
 func (r *run) result(ctx context.Context, o outcome, err error) (int, error) {
 	switch {
 	case errors.As(context.Cause(ctx), &unstarted{}):
@@ -157,13 +155,13 @@ func watch(ctx context.Context, pid int, cancel context.CancelCauseFunc) error {
 }
 
 // sendPlan gives the first process its plan and has it begin.
-func (r *run) sendPlan(plan inside.Plan) error {
+func (r *run) sendPlan(plan plan) error {
 	text, err := json.Marshal(plan)
 	if err == nil {
 		err = fill(r.plan, text)
 	}
 	if err == nil {
-		_, err = r.control.Write([]byte{inside.Go})
+		_, err = r.control.Write([]byte{goAhead})
 	}
 	return err
 }

@@ -82,14 +82,9 @@ func (c *console) trySandbox(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	engine, err := sandbox.Find(ctx, first)
+	trial, err := sandbox.Find(ctx, first)
 	if err != nil {
 		return err
-	}
-	var trial sandbox.Trial
-	var why error
-	if trial.Engine, why = engine.Kind(); why != nil {
-		trial.Why = why.Error()
 	}
 	c.json = true
 	return c.show(trial, "")

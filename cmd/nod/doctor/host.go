@@ -45,7 +45,7 @@ type host struct {
 	Health  func(context.Context, endpoint.Endpoint) (api.HealthReply, error)
 
 	// Sandbox tries one, with that program in it; nil: none on this system.
-	Sandbox func(ctx context.Context, nod string) (by sandbox.Kind, why, err error)
+	Sandbox func(ctx context.Context, nod string) (sandbox.Trial, error)
 
 	Session session                                     // what the desktop offers
 	Process func(pid int) (environ []string, err error) // environment of that nod-desktop
@@ -61,7 +61,7 @@ func thisHost(m func() (agent.Machine, error)) host {
 		Session: realSession,
 	}
 	if runtime.GOOS == "linux" {
-		h.Sandbox = trySandbox
+		h.Sandbox = sandbox.Find
 	}
 	h.Runtime, h.RuntimeErr = endpoint.Locate()
 	h.Process = func(pid int) ([]string, error) {
@@ -69,16 +69,6 @@ func thisHost(m func() (agent.Machine, error)) host {
 		return p.Environ, err
 	}
 	return h
-}
-
-// trySandbox finds out by what commands are contained here, and why by nothing better.
-func trySandbox(ctx context.Context, nod string) (by sandbox.Kind, why, err error) {
-	e, err := sandbox.Find(ctx, nod)
-	if err != nil {
-		return "", nil, err
-	}
-	by, why = e.Kind()
-	return by, why, nil
 }
 
 // output returns the output of a command. The error contains its standard error.

@@ -1,4 +1,4 @@
-package inside
+package sandbox
 
 import (
 	"errors"
@@ -70,19 +70,19 @@ func build() error {
 // builder mounts below root.
 type builder struct{ root int }
 
-func (b *builder) add(m Mount) error {
+func (b *builder) add(m mount) error {
 	switch m.Kind {
-	case Bind:
+	case bind:
 		return b.bind(m)
-	case Overlay:
+	case overlay:
 		return b.overlay(m)
-	case Memory:
+	case inMemory:
 		return b.memory(m)
-	case Link:
+	case link:
 		return b.link(m)
-	case Keep, Pin:
+	case keep, pin:
 		return b.remount(m)
-	case Hide:
+	case hide:
 		return b.hide(m)
 	}
 	return errors.New("is not known")
@@ -174,7 +174,7 @@ func (b *builder) file(path string) error {
 	return err
 }
 
-func (b *builder) bind(m Mount) error {
+func (b *builder) bind(m mount) error {
 	from, err := source(m.From)
 	if err != nil {
 		return fmt.Errorf("open %s: %w", m.From, err)
@@ -185,20 +185,20 @@ func (b *builder) bind(m Mount) error {
 		return err
 	}
 	defer unix.Close(to)
-	return mount(from, to, !m.Write)
+	return mountAt(from, to, !m.Write)
 }
 
 // remount mounts To over itself, read-only if it is to be kept.
-func (b *builder) remount(m Mount) error {
+func (b *builder) remount(m mount) error {
 	fd, err := b.find(m.To)
 	if err != nil {
 		return err
 	}
 	defer unix.Close(fd)
-	return mount(fd, fd, m.Kind == Keep)
+	return mountAt(fd, fd, m.Kind == keep)
 }
 
-func (b *builder) hide(m Mount) error {
+func (b *builder) hide(m mount) error {
 	to, err := b.find(m.To)
 	if err != nil {
 		return err
@@ -213,7 +213,7 @@ func (b *builder) hide(m Mount) error {
 		return err
 	}
 	defer unix.Close(from)
-	return mount(from, to, true)
+	return mountAt(from, to, true)
 }
 
 func isFolder(fd int) bool {
@@ -222,7 +222,7 @@ func isFolder(fd int) bool {
 }
 
 // mount mounts from and all below it at to.
-func mount(from, to int, readOnly bool) error {
+func mountAt(from, to int, readOnly bool) error {
 	const at = unix.AT_EMPTY_PATH | unix.AT_RECURSIVE
 	tree, err := unix.OpenTree(from, "", unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC|at)
 	if err != nil {
@@ -242,7 +242,7 @@ func mount(from, to int, readOnly bool) error {
 	return nil
 }
 
-func (b *builder) overlay(m Mount) error {
+func (b *builder) overlay(m mount) error {
 	lower, err := source(m.From)
 	if err != nil {
 		return fmt.Errorf("open %s: %w", m.From, err)
@@ -281,7 +281,7 @@ func (b *builder) overlay(m Mount) error {
 // fdPath returns a path of an open file, for system calls that take only paths.
 func fdPath(fd int) string { return fmt.Sprintf("/proc/self/fd/%d", fd) }
 
-func (b *builder) memory(m Mount) error {
+func (b *builder) memory(m mount) error {
 	to, err := b.place(m.To, true)
 	if err != nil {
 		return err
@@ -291,7 +291,7 @@ func (b *builder) memory(m Mount) error {
 	return unix.Mount("tmpfs", fdPath(to), "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, options)
 }
 
-func (b *builder) link(m Mount) error {
+func (b *builder) link(m mount) error {
 	dir, err := b.parent(m.To)
 	if err != nil {
 		return err

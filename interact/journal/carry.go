@@ -72,7 +72,7 @@ func (w *writer) carryOver() (err error) {
 func (w *writer) carry() error {
 	for id, one := range w.waits {
 		err := w.exec(`INSERT INTO pending SELECT ?1, ?2, ?3 WHERE NOT EXISTS (SELECT 1 FROM entries WHERE id = ?1)
-			ON CONFLICT (id) DO UPDATE SET record = excluded.record, draft = excluded.draft`, id, one.record, one.draft)
+			ON CONFLICT (id) DO UPDATE SET record = excluded.record, draft = excluded.draft`, id, one.record, nullable(one.draft))
 		if err != nil {
 			return err
 		}

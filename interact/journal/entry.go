@@ -32,10 +32,10 @@ func (d digest) String() string { return hex.EncodeToString(d[:]) }
 
 // head is the part of an entry that is always kept. The chain covers its JSON.
 type head struct {
-	Record   interact.Record  `json:"record"`         // without the body
-	Gist     string           `json:"gist,omitempty"` // empty when inputs are not kept
-	Body     string           `json:"body"`           // hex SHA-256 of the body
-	Withheld history.Withheld `json:"held,omitempty"` // [history.Secret] or [history.NotKept]
+	Record   interact.Record `json:"record"`         // without the body
+	Gist     string          `json:"gist,omitempty"` // empty when inputs are not kept
+	Body     string          `json:"body"`           // hex SHA-256 of the body
+	Withheld string          `json:"held,omitempty"` // [history.Secret] or [history.NotKept]
 }
 
 func (h head) line() history.Line {

@@ -96,14 +96,12 @@ func readSums(conn *sqlite.Conn, from time.Time, add func(sum)) error {
 	if !from.IsZero() {
 		day = from.Format(time.DateOnly)
 	}
-	var last time.Time // many have the same day
 	return query(conn, `SELECT day, agent, project, tool, rule, entries, asked, passed, denied, missed, answered, settled,
-		machine, device FROM idx.sums WHERE day >= ?`, func(s *sqlite.Stmt) (err error) {
-		if text := s.ColumnText(0); text != day || last.IsZero() {
-			day = text
-			last, err = time.ParseInLocation(time.DateOnly, text, time.Local)
+		machine, device FROM idx.sums WHERE day >= ?`, func(s *sqlite.Stmt) error {
+		day, err := time.ParseInLocation(time.DateOnly, s.ColumnText(0), time.Local)
+		if err == nil {
+			add(readSum(s, day))
 		}
-		add(readSum(s, last))
 		return err
 	}, day)
 }

@@ -50,7 +50,7 @@ func (j *Journal) keep() {
 }
 
 func (j *Journal) log(what string, err error) {
-	if err != nil && !errors.Is(err, ErrClosed) {
+	if err != nil && !errors.Is(err, errClosed) {
 		j.opts.Log.Warn("journal: "+what, "err", err)
 	}
 }

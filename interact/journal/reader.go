@@ -148,7 +148,7 @@ func (r *Reader) open() (*pool, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.closed {
-		return nil, ErrClosed
+		return nil, errClosed
 	}
 	info, err := os.Stat(r.path)
 	if err != nil {
@@ -276,15 +276,12 @@ func blob(s *sqlite.Stmt, column int) []byte {
 	return b
 }
 
-func bindBlob(s *sqlite.Stmt, param int, value []byte) {
-	switch {
-	case value == nil:
-		s.BindNull(param)
-	case len(value) == 0:
-		s.BindZeroBlob(param, 0)
-	default:
-		s.BindBytes(param, value)
+// nullable is a blob as an argument; nil is NULL.
+func nullable(blob []byte) any {
+	if blob == nil {
+		return nil
 	}
+	return blob
 }
 
 // readPending returns the pending requests, oldest first. It omits unreadable ones: nobody decides them.

@@ -67,7 +67,6 @@ func build() error {
 	return fmt.Errorf("start %s: %w", plan.Engine[0], unix.Exec(plan.Engine[0], plan.Engine, []string{"PATH=/usr/bin"}))
 }
 
-// builder mounts below root.
 type builder struct{ root int }
 
 func (b *builder) add(m mount) error {
@@ -91,7 +90,6 @@ func (b *builder) add(m mount) error {
 // noLinks refuses paths that leave their folder or have a symbolic link in them.
 const noLinks = unix.RESOLVE_BENEATH | unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS
 
-// find opens a path in the sandbox.
 func (b *builder) find(path string) (int, error) { return openAt(b.root, path) }
 
 func openAt(dir int, path string) (int, error) {
@@ -108,7 +106,6 @@ func openAt(dir int, path string) (int, error) {
 	}
 }
 
-// source opens a path outside the sandbox.
 func source(path string) (int, error) {
 	root, err := unix.Open("/", unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -118,7 +115,6 @@ func source(path string) (int, error) {
 	return openAt(root, path)
 }
 
-// parent opens the folder that a path is in, and creates it if missing.
 func (b *builder) parent(path string) (int, error) {
 	dir := filepath.Dir(path)
 	fd, err := b.find(dir)
@@ -131,7 +127,6 @@ func (b *builder) parent(path string) (int, error) {
 	return b.find(dir)
 }
 
-// folder creates a folder and its parents, if missing.
 func (b *builder) folder(path string) error {
 	dir, err := b.parent(path)
 	if err != nil {
@@ -144,7 +139,6 @@ func (b *builder) folder(path string) error {
 	return nil
 }
 
-// place opens a mount point, and creates it if missing.
 func (b *builder) place(path string, isFolder bool) (int, error) {
 	fd, err := b.find(path)
 	if !errors.Is(err, unix.ENOENT) {
@@ -303,7 +297,6 @@ func (b *builder) link(m mount) error {
 	return nil
 }
 
-// prepare creates the files and folders that the mounts need.
 func (b *builder) prepare() error {
 	for _, path := range []string{"/proc", "/dev", emptyFolder} {
 		if err := b.folder(path); err != nil {

@@ -117,7 +117,6 @@ var forwarded = []os.Signal{
 // namespace only, and are given up before bubblewrap starts.
 var rights = []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_DAC_OVERRIDE, unix.CAP_FOWNER, unix.CAP_CHOWN}
 
-// run is one command on its way.
 type run struct {
 	cmd        *exec.Cmd
 	control    *os.File   // socket to the first process
@@ -259,7 +258,6 @@ func isPair(file *os.File) bool {
 	return err == nil && is
 }
 
-// plan returns what the first process needs to build the sandbox.
 func (e *engine) plan(c *Command, l *layout) plan {
 	most := c.Profile.Limits
 	if most == (limits{}) {
@@ -288,7 +286,6 @@ func (e *engine) Temp(p *Profile) string {
 	return "/tmp"
 }
 
-// release closes this process's copies of what the first process has inherited.
 func (r *run) release() {
 	for _, file := range r.childFiles {
 		_ = file.Close()
@@ -301,7 +298,6 @@ func (r *run) close() error {
 	return r.control.Close()
 }
 
-// explain adds to err which setting of the system forbids namespaces, and what to do about it.
 func explain(err error) error {
 	if reason := forbidden(); reason != "" {
 		return fmt.Errorf("no sandbox: %s: %w", reason, err)

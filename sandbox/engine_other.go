@@ -7,7 +7,6 @@ import (
 	"errors"
 )
 
-// engine runs commands in a sandbox.
 type engine struct{}
 
 // Main does nothing where there is no sandbox.

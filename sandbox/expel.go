@@ -104,7 +104,6 @@ func (p *Profile) Distrust(other *Profile) {
 	}
 }
 
-// isOther reports whether a distrusted place has changed.
 func (p *Profile) isOther(path string) bool {
 	was, isNew := p.New[path]
 	return isNew && mark(path) != was

@@ -92,7 +92,6 @@ func protect() error {
 	return nil
 }
 
-// listen sends the engine a listener in this network namespace.
 func listen() error {
 	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err == nil {
@@ -110,7 +109,6 @@ func listen() error {
 	return unix.Close(fd)
 }
 
-// startLimited starts the command with resource limits.
 func startLimited(plan *plan) (pid int, err error) {
 	// Cores would be written outside the sandbox. A limit of 1 byte, unlike 0, also applies if a program collects them.
 	var core unix.Rlimit
@@ -206,7 +204,6 @@ func forwardSignals(pid int) {
 	}
 }
 
-// wait reaps processes until the command exits, and returns its exit status.
 func wait(pid int) int {
 	for {
 		var status unix.WaitStatus
@@ -326,7 +323,6 @@ func free(path string) (uint64, error) {
 	return s.Bavail * uint64(s.Bsize), err
 }
 
-// exceeds returns which limit the sandbox exceeds; "": none.
 func exceeds(l limits, reserve map[string]uint64) string {
 	for path, least := range reserve {
 		if is, err := free(path); err == nil && is < least {
@@ -346,7 +342,6 @@ func exceeds(l limits, reserve map[string]uint64) string {
 	return ""
 }
 
-// processes returns the ids of the processes in the sandbox: those that this process may signal.
 func processes() ([]string, error) {
 	dir, err := os.Open("/proc")
 	if err != nil {

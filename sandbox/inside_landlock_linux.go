@@ -12,7 +12,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// landlockVersion returns the version of Landlock in the kernel; 0: none.
 func landlockVersion() int {
 	v, _, err := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_VERSION)
 	if err != 0 {
@@ -52,7 +51,6 @@ func enclose() error {
 	return fmt.Errorf("start the first process: %w", unix.Exec("/proc/self/exe", []string{landlockFirst}, []string{}))
 }
 
-// dropPrivileges drops all capabilities for good.
 func dropPrivileges() error {
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 		return fmt.Errorf("drop privileges: %w", err)
@@ -160,7 +158,6 @@ func enter() error {
 	return unix.Exec(path, plan.Argv, plan.Env)
 }
 
-// filterCalls applies the inherited seccomp filter to this thread.
 func filterCalls() error {
 	file := os.NewFile(filterFile, "filter")
 	defer file.Close()

@@ -33,7 +33,6 @@ func fail(err error) {
 	os.Exit(1)
 }
 
-// await waits for the engine's [goAhead].
 func await() error {
 	word := make([]byte, 1)
 	n, err := unix.Read(controlFile, word)

@@ -16,7 +16,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// system are the folders with the programs and libraries of the system.
 var system = []string{
 	"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc", "/opt", "/nix", "/gnu",
 	"/var/lib/ca-certificates", "/var/lib/dpkg", "/var/lib/texmf", "/var/lib/ghc", "/var/cache/fontconfig",
@@ -44,7 +43,6 @@ type layout struct {
 	absent []*os.File // folders created in the project so that they can be covered
 }
 
-// prepare checks a command's profile, and makes the folders of its sandbox.
 func (e *engine) prepare(c *Command) (l *layout, err error) {
 	home, err := homeOf(c.Env)
 	if err != nil {

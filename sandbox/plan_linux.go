@@ -23,7 +23,6 @@ const (
 	inherits    = cacheLock + 1 // the first that is not inherited
 )
 
-// plan tells the processes in a sandbox what to mount and what to run.
 type plan struct {
 	Root     string   // an empty folder to mount the file system on
 	Mounts   []mount  // in order
@@ -76,5 +75,4 @@ const (
 	saysEnded     = 'e' // then the exit status in one byte, then why the command was killed, if it was
 )
 
-// tick is how often the number of processes is checked.
 const tick = 20 * time.Millisecond

@@ -17,7 +17,6 @@ func probeCommand(outside, kept, hidden string, port int, socket string) []strin
 	return []string{firstPath, probeWord, outside, kept, hidden, fmt.Sprint(port), socket}
 }
 
-// contained is what a probe prints if every attempt failed.
 const contained = "contained"
 
 func probe(args []string) {

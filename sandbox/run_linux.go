@@ -12,14 +12,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// outcome is what the first process reported.
 type outcome struct {
 	started, ended bool
 	status         int
 	why            string
 }
 
-// listen reads the messages of the first process until it exits.
 func (r *run) listen(serve func(*os.File)) (o outcome) {
 	raw, err := r.control.SyscallConn()
 	if err != nil {
@@ -57,7 +55,6 @@ func (r *run) listen(serve func(*os.File)) (o outcome) {
 	}
 }
 
-// awaitConnection waits until somebody connects. It returns false if the listener is closed before.
 func awaitConnection(listener *os.File) bool {
 	raw, err := listener.SyscallConn()
 	if err != nil {
@@ -69,7 +66,6 @@ func awaitConnection(listener *os.File) bool {
 	})
 }
 
-// listener returns the listening socket that came with a message.
 func listener(rights []byte) (*os.File, error) {
 	messages, err := unix.ParseSocketControlMessage(rights)
 	if err != nil || len(messages) != 1 {
@@ -129,10 +125,8 @@ func (r *run) result(ctx context.Context, o outcome, err error) (int, error) {
 	return 0, explain(errors.New(reason))
 }
 
-// errGone is the cause when the watched process has ended.
 var errGone = errors.New("the program that started it has ended")
 
-// watch cancels a run when a process ends.
 func watch(ctx context.Context, pid int, cancel context.CancelCauseFunc) error {
 	if pid == 0 {
 		return nil
@@ -154,7 +148,6 @@ func watch(ctx context.Context, pid int, cancel context.CancelCauseFunc) error {
 	return nil
 }
 
-// sendPlan gives the first process its plan and has it begin.
 func (r *run) sendPlan(plan plan) error {
 	text, err := json.Marshal(plan)
 	if err == nil {
@@ -166,7 +159,6 @@ func (r *run) sendPlan(plan plan) error {
 	return err
 }
 
-// memory creates a file in memory, for the first process to inherit.
 func memory(name string) (*os.File, error) {
 	fd, err := unix.MemfdCreate(name, unix.MFD_CLOEXEC)
 	if err != nil {
@@ -175,7 +167,6 @@ func memory(name string) (*os.File, error) {
 	return os.NewFile(uintptr(fd), name), nil
 }
 
-// fill writes text to a file and rewinds it.
 func fill(file *os.File, text []byte) error {
 	_, err := file.Write(text)
 	if err == nil {

@@ -10,7 +10,6 @@ import (
 	"strings"
 )
 
-// mostEntries is the limit of files and folders in a project that runs in the sandbox.
 const mostEntries = 200_000
 
 // errTooLarge says that a project has too many files to be surveyed in time.
@@ -108,7 +107,6 @@ func (s *survey) walk(dir string, is int) error {
 	return nil
 }
 
-// names are those of files and folders.
 type names []string
 
 func (n names) has(entry fs.DirEntry) bool { return n.contain(entry.Name()) }

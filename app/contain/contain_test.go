@@ -337,7 +337,7 @@ func TestTakesSnapshots(t *testing.T) {
 	if err != nil || len(runs) != 1 || runs[0].Command != "make" || runs[0].Agent != "claude-code" || runs[0].Files != 1 {
 		t.Fatalf("%+v, %v", runs, err)
 	}
-	changes, err := repository.Changes(t.Context(), runs[0].Before, runs[0].After)
+	changes, err := repository.ChangesOf(t.Context(), runs[0])
 	if err != nil || len(changes) != 1 || changes[0].Path != "b.txt" {
 		t.Errorf("%+v, %v", changes, err)
 	}

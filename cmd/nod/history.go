@@ -84,7 +84,8 @@ func (f *historyFlags) add(cmd *cobra.Command) {
 	set.StringVar(&f.query.Machine, "machine", "", "only asked on the paired machine of this `name`")
 	set.StringVar(&f.query.Device, "device", "", "only answered on the device or the other desk of this `name`")
 	set.StringVar((*string)(&f.query.Kind), "kind", "", "only ask, confirm, form, approve or notify")
-	set.StringVar((*string)(&f.query.Outcome), "outcome", "", "only with this outcome, such as allowed, sandboxed or denied")
+	set.StringVar((*string)(&f.query.Outcome), "outcome", "",
+		"only with this outcome, such as allowed, sandboxed or denied")
 	set.StringVar((*string)(&f.query.By), "by", "", "only decided by human, policy or timeout")
 	set.StringVar(&f.query.Rule, "rule", "", "only decided by the rule or saved approval with this `id`")
 	set.StringVar(&f.since, "since", "", "only since this `time`: 2d or 36h ago, or 2026-11-22 or 2026-11-22T15:04")
@@ -116,7 +117,6 @@ func (f *historyFlags) picked() (q history.Query, err error) {
 	return q, err
 }
 
-// oneOf returns an error unless value is empty or one of those known.
 func oneOf[T ~string](flag string, value T, known []T) error {
 	if value == "" || slices.Contains(known, value) {
 		return nil
@@ -314,7 +314,6 @@ func after(d time.Duration) string {
 	return d.Round(time.Millisecond).String()
 }
 
-// paragraphs are what agent and person said.
 func paragraphs(e history.Entry) string {
 	var b strings.Builder
 	add := func(text string) {

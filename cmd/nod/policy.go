@@ -162,7 +162,6 @@ and sandbox, and 1 otherwise.`,
 	return cmd
 }
 
-// folderOr makes a folder absolute, or returns the current one.
 func folderOr(folder string) (string, error) {
 	if folder == "" {
 		return os.Getwd()

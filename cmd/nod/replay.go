@@ -117,7 +117,6 @@ func describeReport(r *replay.Report, asked bool) string {
 	return b.String()
 }
 
-// leftOut says what of the transcripts is not counted.
 func leftOut(r *replay.Report) string {
 	var parts []string
 	if r.Questions > 0 {

@@ -90,7 +90,6 @@ func (c *console) trySandbox(ctx context.Context) error {
 	return c.show(trial, "")
 }
 
-// exitNotRun is the status of a shell whose command cannot be run.
 const exitNotRun = 126
 
 func notRun(err error) error {
@@ -101,7 +100,6 @@ func notRun(err error) error {
 	return &verdict{exitNotRun, "not run: " + why}
 }
 
-// become runs a command in the place of this process.
 func become(argv []string) error {
 	path, err := exec.LookPath(argv[0])
 	if err != nil {

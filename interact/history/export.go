@@ -16,7 +16,7 @@ import (
 	"nod/policy/invisible"
 )
 
-// Write writes entries until there is an error: with asCSV a row for each, for spreadsheets and without the exact input,
+// Write writes entries until there is an error: as CSV a row for each, for spreadsheets and without the exact input,
 // else a line of JSON with all that is kept. It escapes control and hidden characters, and text that a spreadsheet
 // would take for a formula.
 func Write(w io.Writer, asCSV bool, entries iter.Seq2[Entry, error]) error {
@@ -85,7 +85,6 @@ type exported struct {
 	Record   interact.Record `json:"record"`
 }
 
-// readable is an approval with its exact input as text.
 type readable struct {
 	interact.Approve
 	Input string `json:"input"`

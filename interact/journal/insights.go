@@ -17,7 +17,6 @@ import (
 // maxNames limits the names in results: callers choose them.
 const maxNames = 200
 
-// sum counts the entries of one day with the same values.
 type sum struct {
 	history.Count
 	machine string // that asked
@@ -54,7 +53,6 @@ func sumOf(e history.Entry) sum {
 	return s
 }
 
-// midnight is when the local day of t began.
 func midnight(t time.Time) time.Time {
 	y, m, d := t.Local().Date()
 	return time.Date(y, m, d, 0, 0, 0, 0, time.Local)
@@ -120,7 +118,6 @@ func readSum(s *sqlite.Stmt, day time.Time) sum {
 
 type tally[K comparable] map[K]*sum
 
-// add adds to the sum of key, which begins as first.
 func (t tally[K]) add(key K, first history.Count, s sum) {
 	all := t[key]
 	if all == nil {
@@ -138,7 +135,6 @@ func (t tally[K]) add(key K, first history.Count, s sum) {
 	}
 }
 
-// most returns the keys with the most entries, most first.
 func most[K cmp.Ordered](t tally[K]) []K {
 	keys := slices.SortedFunc(maps.Keys(t), func(a, b K) int {
 		return cmp.Or(cmp.Compare(t[b].entries, t[a].entries), cmp.Compare(a, b))

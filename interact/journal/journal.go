@@ -81,7 +81,6 @@ type Journal struct {
 
 var _ interact.Journal = (*Journal)(nil)
 
-// errClosed says that the journal is closed.
 var errClosed = errors.New("the journal is closed")
 
 // Open opens the journal at path or creates it. It does not fail: see [Journal.Problem].

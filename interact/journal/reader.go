@@ -235,7 +235,6 @@ func (r *Reader) Size(ctx context.Context) (entries, bytes int64, err error) {
 	return entries, bytes, err
 }
 
-// readHead returns the last entry of the chain, or its beginning.
 func readHead(conn *sqlite.Conn) (seq int64, hash digest, err error) {
 	err = query(conn, `SELECT * FROM (SELECT seq, hash FROM entries ORDER BY seq DESC LIMIT 1)
 		UNION ALL SELECT seq, hash FROM anchor LIMIT 1`, func(s *sqlite.Stmt) error {
@@ -257,7 +256,6 @@ func query(conn *sqlite.Conn, text string, row func(*sqlite.Stmt) error, args ..
 	return sqlitex.Execute(conn, text, &sqlitex.ExecOptions{Args: args, ResultFunc: row})
 }
 
-// number returns the first column of the last row; 0 if there is none.
 func number(conn *sqlite.Conn, text string, args ...any) (n int64, err error) {
 	err = query(conn, text, func(s *sqlite.Stmt) error {
 		n = s.ColumnInt64(0)

@@ -137,7 +137,6 @@ const (
 	oldestFirst order = "ASC"
 )
 
-// errEnough ends a search that has found enough.
 var errEnough = errors.New("enough")
 
 // find calls found for every entry that matches, with the columns [columns], hash, head and body, until found returns
@@ -169,7 +168,6 @@ func (f filter) find(conn *sqlite.Conn, at int64, o order, found func(*sqlite.St
 	return err
 }
 
-// findIndexed is find in the entries that the index covers.
 func (f filter) findIndexed(conn *sqlite.Conn, o order, last int64, found func(*sqlite.Stmt) error) error {
 	if last == 0 {
 		return nil
@@ -189,7 +187,6 @@ func (f filter) findIndexed(conn *sqlite.Conn, o order, last int64, found func(*
 	return f.query(conn, o, first, last, f.match(), found)
 }
 
-// findFresh is find in the entries that the index does not cover yet.
 func (f filter) findFresh(conn *sqlite.Conn, o order, first, last int64, found func(*sqlite.Stmt) error) error {
 	return f.query(conn, o, first, last, "", func(s *sqlite.Stmt) error {
 		if len(f.wanted) > 0 {

@@ -78,7 +78,6 @@ type chain struct {
 	bodies int64 // the last entry whose body may be missing
 }
 
-// readAnchor returns the position before the first entry.
 func readAnchor(conn *sqlite.Conn) (*chain, error) {
 	var c *chain
 	err := query(conn, "SELECT seq, bodies, hash FROM anchor", func(s *sqlite.Stmt) error {

@@ -54,7 +54,6 @@ func words(text string) iter.Seq[string] {
 	}
 }
 
-// fold removes case, accents and other marks.
 func fold(text string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.Is(unicode.M, r) {
@@ -83,7 +82,6 @@ func wordsOf(e history.Entry) vocabulary {
 	return v
 }
 
-// has reports whether every wanted word is a prefix of a word of v.
 func (v vocabulary) has(wanted []string) bool {
 	all := slices.Collect(maps.Keys(v))
 	isMissing := func(prefix string) bool {

@@ -182,7 +182,6 @@ func (w *writer) begin() error {
 	return w.exec("BEGIN IMMEDIATE")
 }
 
-// rollback ends a transaction that failed, unless SQLite has done so already.
 func (w *writer) rollback() {
 	if w.file.conn.AutocommitEnabled() {
 		return
@@ -192,7 +191,6 @@ func (w *writer) rollback() {
 	}
 }
 
-// exec executes a statement that returns nothing.
 func (w *writer) exec(text string, args ...any) error { return query(w.file.conn, text, nil, args...) }
 
 // append adds an entry to the chain, unless its request has one. The request is no longer pending.

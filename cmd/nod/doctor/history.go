@@ -45,7 +45,6 @@ func (e *exam) verifyHistory(ctx context.Context) Finding {
 	return ok("%s, none changed or missing", size)
 }
 
-// setAside reports histories that nod-desktop could not read and replaced.
 func (e *exam) setAside() []Finding {
 	entries, _ := os.ReadDir(e.dataDir())
 	var found []Finding

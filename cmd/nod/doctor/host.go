@@ -26,7 +26,6 @@ import (
 	"nod/version"
 )
 
-// host is the machine to examine.
 type host struct {
 	Version string
 	Now     func() time.Time
@@ -71,7 +70,6 @@ func thisHost(m func() (agent.Machine, error)) host {
 	return h
 }
 
-// output returns the output of a command. The error contains its standard error.
 func output(ctx context.Context, environ []string, argv ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	cmd.Env, cmd.WaitDelay = environ, grace/2
@@ -119,7 +117,6 @@ func quote(path string) string {
 	return quoted
 }
 
-// session is what the desktop session of an environment offers.
 type session struct {
 	// Display returns the platform of the windows, x11 or wayland; empty if there is only one.
 	Display func(ctx context.Context, getenv func(string) string) (platform string, err error)

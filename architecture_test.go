@@ -105,12 +105,11 @@ var mayImport = map[string][]string{
 	},
 	"nod/cmd/nod/front": {
 		"nod/agents/claude/prefix", "nod/ipc/client/waiting", "nod/ipc/programs", "nod/policy/invisible", "nod/sandbox",
-		"nod/sandbox/expected", "nod/sandbox/inside", "nod/sandbox/outside",
+		"nod/sandbox/expected", "nod/sandbox/outside",
 	},
-	"nod/sandbox":            {"nod/interact/secrets", "nod/sandbox/inside", "nod/sandbox/outside"},
+	"nod/sandbox":            {"nod/interact/secrets", "nod/sandbox/outside"},
 	"nod/sandbox/boundary":   {"nod/policy"},
 	"nod/sandbox/expected":   {},
-	"nod/sandbox/inside":     {},
 	"nod/sandbox/outside":    {},
 	"nod/sandbox/snapshot":   {"nod/ownfile/ownlog", "nod/sandbox/outside"},
 	"nod/ownfile":            {},
@@ -176,7 +175,7 @@ func TestArrowsPointDown(t *testing.T) {
 // package makes when a program starts, an agent waits for. That program also runs commands in the sandbox.
 func TestHooksLinkLittle(t *testing.T) {
 	may := []string{
-		"nod/agents/claude/prefix", "nod/sandbox", "nod/sandbox/expected", "nod/sandbox/inside", "nod/sandbox/outside",
+		"nod/agents/claude/prefix", "nod/sandbox", "nod/sandbox/expected", "nod/sandbox/outside",
 		"nod/interact/secrets", "nod/policy/invisible", "github.com/pelletier/go-toml/v2",
 		"nod/api", "nod/cmd/nod/front", "nod/ipc/client", "nod/ipc/client/waiting", "nod/ipc/endpoint",
 		"nod/ipc/peer", "nod/ipc/programs", "nod/ownfile", "nod/policy/process",

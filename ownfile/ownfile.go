@@ -13,7 +13,6 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
-	"time"
 )
 
 // maxSize is the size limit of [Read], in bytes.
@@ -108,7 +107,6 @@ func readOpen(path string, most int64, follow bool, problem func(fs.FileInfo) st
 	return data.Bytes(), err
 }
 
-// plain returns an error unless info is of a regular file.
 func plain(info fs.FileInfo) error {
 	switch {
 	case info.Mode().IsRegular():
@@ -119,7 +117,6 @@ func plain(info fs.FileInfo) error {
 	return errors.New("this is not a plain file: move it away")
 }
 
-// withoutPath removes the path from an operating system's error, because callers add it.
 func withoutPath(err error) error {
 	var path *fs.PathError
 	if errors.As(err, &path) {
@@ -139,15 +136,10 @@ func Sum(key []byte, kind string, text []byte) []byte {
 // Write replaces a file atomically, and a link at its path by a file. It creates a missing folder for its owner only.
 // mode applies on Unix: 0600 for secrets.
 func Write(path string, data []byte, mode fs.FileMode) error {
-	return WriteDated(path, data, mode, time.Time{})
-}
-
-// WriteDated is [Write] with that modification time.
-func WriteDated(path string, data []byte, mode fs.FileMode, modified time.Time) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return fmt.Errorf("make the folder of %s: %w", filepath.Base(path), err)
 	}
-	if err := replace(path, data, mode, modified); err != nil {
+	if err := replace(path, data, mode); err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
 	}
 	return nil

@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"io/fs"
 	"os"
-	"time"
 
 	"github.com/natefinch/atomic"
 )
@@ -18,11 +17,8 @@ func ownership(fs.FileInfo) string { return "" }
 func secrecy(fs.FileInfo) string   { return "" }
 
 // replace leaves the mode to the access lists of the folder.
-func replace(path string, data []byte, _ fs.FileMode, modified time.Time) error {
-	if err := atomic.WriteFile(path, bytes.NewReader(data)); err != nil || modified.IsZero() {
-		return err
-	}
-	return os.Chtimes(path, modified, modified)
+func replace(path string, data []byte, _ fs.FileMode) error {
+	return atomic.WriteFile(path, bytes.NewReader(data))
 }
 
 // IsMine trusts the access lists of the user's profile: Windows has no owner that package fs could show.

@@ -9,7 +9,6 @@ import (
 	"runtime"
 	"strings"
 	"testing"
-	"time"
 )
 
 func TestWriteReplaces(t *testing.T) {
@@ -25,16 +24,6 @@ func TestWriteReplaces(t *testing.T) {
 	}
 	if left, err := os.ReadDir(folder); err != nil || len(left) != 1 {
 		t.Errorf("%v, %v: want one file", left, err)
-	}
-}
-
-func TestWriteDated(t *testing.T) {
-	path, then := filepath.Join(t.TempDir(), "file"), time.Date(2020, 1, 2, 3, 4, 5, 0, time.UTC)
-	if err := WriteDated(path, []byte("text"), 0o600, then); err != nil {
-		t.Fatal(err)
-	}
-	if info, err := os.Stat(path); err != nil || !info.ModTime().Equal(then) {
-		t.Errorf("%v, %v, want %v", info.ModTime(), err, then)
 	}
 }
 

@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
-	"time"
 
 	"github.com/google/renameio/v2"
 )
@@ -45,8 +44,8 @@ func secrecy(info fs.FileInfo) string {
 	return ""
 }
 
-// replace writes the file so that it survives a power failure. A zero time leaves the modification time alone.
-func replace(path string, data []byte, mode fs.FileMode, modified time.Time) error {
+// replace writes the file so that it survives a power failure.
+func replace(path string, data []byte, mode fs.FileMode) error {
 	folder := filepath.Dir(path)
 	file, err := renameio.NewPendingFile(path, renameio.WithTempDir(folder), renameio.WithStaticPermissions(mode))
 	if err != nil {
@@ -55,11 +54,6 @@ func replace(path string, data []byte, mode fs.FileMode, modified time.Time) err
 	defer file.Cleanup() // does nothing once the file was replaced
 	if _, err := file.Write(data); err != nil {
 		return err
-	}
-	if !modified.IsZero() {
-		if err := os.Chtimes(file.Name(), modified, modified); err != nil {
-			return err
-		}
 	}
 	if err := file.CloseAtomicallyReplace(); err != nil {
 		return err

@@ -21,28 +21,26 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"nod/sandbox/inside"
 	"nod/sandbox/outside"
 )
 
-// Engine runs commands in a sandbox.
-type Engine struct {
+// engine runs commands in a sandbox.
+type engine struct {
 	kind       Kind
-	why        error // why it is this kind and not the one before
 	bubblewrap string
-	init       string // the program with [inside.Main]
+	init       string // the program with [Main]
 	filter     []byte
 }
 
 // New looks for what this kind of engine needs. init is the program nod, which is what runs in a sandbox first.
-func New(kind Kind, init string) (e *Engine, err error) {
-	e = &Engine{kind: kind}
+func New(kind Kind, init string) (e *engine, err error) {
+	e = &engine{kind: kind}
 	switch kind {
-	case Bubblewrap:
+	case bubblewrap:
 		if e.bubblewrap, err = outside.Find("bwrap"); err != nil {
 			return nil, errors.New("no sandbox without bubblewrap: install the package bubblewrap")
 		}
-	case Landlock:
+	case landlock:
 		err = checkLandlock()
 	default:
 		err = fmt.Errorf("there is no sandbox named %q", kind)
@@ -57,15 +55,12 @@ func New(kind Kind, init string) (e *Engine, err error) {
 	return e, err
 }
 
-// Kind is what contains commands here. why says what keeps a better one from it.
-func (e *Engine) Kind() (kind Kind, why error) { return e.kind, e.why }
-
 // Run runs a command in a sandbox, and returns its exit status as shells count it: 128 and the signal that ended it.
 // With it ends everything that it started, as it all does with the context, with the process to watch, or with this
 // one. An error means that the command did not run, or was ended: it says why.
 //
 // Signals that reach this process meanwhile are the command's.
-func (e *Engine) Run(ctx context.Context, c Command) (status int, err error) {
+func (e *engine) Run(ctx context.Context, c Command) (status int, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	for _, arg := range c.Argv {
@@ -122,7 +117,6 @@ var forwarded = []os.Signal{
 // namespace only, and are given up before bubblewrap starts.
 var rights = []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_DAC_OVERRIDE, unix.CAP_FOWNER, unix.CAP_CHOWN}
 
-// run is one command on its way.
 type run struct {
 	cmd        *exec.Cmd
 	control    *os.File   // socket to the first process
@@ -132,7 +126,7 @@ type run struct {
 }
 
 // open makes the files that the first process inherits, and prepares that process.
-func (e *Engine) open(ctx context.Context, c *Command, l *layout) (*run, error) {
+func (e *engine) open(ctx context.Context, c *Command, l *layout) (*run, error) {
 	r := &run{}
 	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, 0)
 	if err != nil {
@@ -173,14 +167,14 @@ func (e *Engine) open(ctx context.Context, c *Command, l *layout) (*run, error) 
 	}
 
 	r.cmd = exec.CommandContext(ctx, e.init)
-	r.cmd.Args, r.cmd.Dir, r.cmd.Env, r.cmd.Stderr = []string{inside.Builder}, "/", []string{}, &r.errors
+	r.cmd.Args, r.cmd.Dir, r.cmd.Env, r.cmd.Stderr = []string{builderName}, "/", []string{}, &r.errors
 	r.cmd.ExtraFiles = slices.Concat(r.childFiles[:3], streams, []*os.File{l.lock})
 	r.cmd.SysProcAttr = e.attributes()
 	// The first process exits when this socket is closed, and everything else with it. It is killed only if it does not.
 	// With Landlock a kill would leave its children running, so it gets the time that it needs on a machine short of
 	// memory.
 	r.cmd.Cancel, r.cmd.WaitDelay = r.control.Close, 2*time.Second
-	if e.kind == Landlock {
+	if e.kind == landlock {
 		r.cmd.WaitDelay = time.Minute
 	}
 	return r, nil
@@ -188,8 +182,8 @@ func (e *Engine) open(ctx context.Context, c *Command, l *layout) (*run, error) 
 
 // attributes are those of the first process. Outside of a PID namespace (Landlock) it is not killed with this process,
 // but exits when the control socket closes, because it has to kill its children.
-func (e *Engine) attributes() *syscall.SysProcAttr {
-	if e.kind == Landlock {
+func (e *engine) attributes() *syscall.SysProcAttr {
+	if e.kind == landlock {
 		return &syscall.SysProcAttr{Setsid: true}
 	}
 	id := func(is int) []syscall.SysProcIDMap {
@@ -264,36 +258,34 @@ func isPair(file *os.File) bool {
 	return err == nil && is
 }
 
-// plan returns what the first process needs to build the sandbox.
-func (e *Engine) plan(c *Command, l *layout) inside.Plan {
-	limits := c.Profile.Limits
-	if limits == (Limits{}) {
-		limits = DefaultLimits
+func (e *engine) plan(c *Command, l *layout) plan {
+	most := c.Profile.Limits
+	if most == (limits{}) {
+		most = defaultLimits
 	}
-	plan := inside.Plan{
-		Root: l.root, Mounts: l.mounts, Argv: c.Argv, Dir: l.dir, Limits: limits, Landlock: e.kind == Landlock,
-		Listen: c.Serve != nil && e.kind == Bubblewrap,
+	plan := plan{
+		Root: l.root, Mounts: l.mounts, Argv: c.Argv, Dir: l.dir, Limits: most, Landlock: e.kind == landlock,
+		Listen: c.Serve != nil && e.kind == bubblewrap,
 	}
 	plan.Env = environment(c.Env, e.Temp(&c.Profile), plan.Listen, c.Profile.Near)
 	plan.Engine = []string{
 		e.bubblewrap, "--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-net",
 		"--unshare-cgroup-try", "--die-with-parent", "--new-session", "--as-pid-1", "--cap-drop", "ALL",
-		"--seccomp", fmt.Sprint(inside.Filter), "--bind", l.root, "/",
+		"--seccomp", fmt.Sprint(filterFile), "--bind", l.root, "/",
 		"--proc", "/proc", "--remount-ro", "/proc", // root may write the system's settings there, rights or not
-		"--dev", "/dev", "--tmpfs", "/dev/shm", "--remount-ro", "/dev", "--chdir", "/", "--", inside.First,
+		"--dev", "/dev", "--tmpfs", "/dev/shm", "--remount-ro", "/dev", "--chdir", "/", "--", firstPath,
 	}
 	return plan
 }
 
 // Temp is the path of the folder for temporary files as the command sees it. See [Profile.Temp] for its path outside.
-func (e *Engine) Temp(p *Profile) string {
-	if e.kind == Landlock {
+func (e *engine) Temp(p *Profile) string {
+	if e.kind == landlock {
 		return p.Temp()
 	}
 	return "/tmp"
 }
 
-// release closes this process's copies of what the first process has inherited.
 func (r *run) release() {
 	for _, file := range r.childFiles {
 		_ = file.Close()
@@ -306,7 +298,6 @@ func (r *run) close() error {
 	return r.control.Close()
 }
 
-// explain adds to err which setting of the system forbids namespaces, and what to do about it.
 func explain(err error) error {
 	if reason := forbidden(); reason != "" {
 		return fmt.Errorf("no sandbox: %s: %w", reason, err)

@@ -7,25 +7,21 @@ import (
 	"errors"
 )
 
-// Engine runs commands in a sandbox.
-type Engine struct{}
+type engine struct{}
+
+// Main does nothing where there is no sandbox.
+func Main() {}
 
 var errNone = errors.New("the sandbox needs Linux")
 
 // New fails: there is no sandbox on this system.
-func New(Kind, string) (*Engine, error) { return nil, errNone }
-
-// Kind is none.
-func (*Engine) Kind() (Kind, error) { return "", errNone }
+func New(Kind, string) (*engine, error) { return nil, errNone }
 
 // Temp is where it is outside.
-func (*Engine) Temp(p *Profile) string { return p.Temp() }
+func (*engine) Temp(p *Profile) string { return p.Temp() }
 
 // Find fails: there is no sandbox on this system.
-func Find(context.Context, string) (*Engine, error) { return nil, errNone }
-
-// Try fails: there is no sandbox on this system.
-func Try(context.Context, Kind, string) (*Engine, error) { return nil, errNone }
+func Find(context.Context, string) (Trial, error) { return Trial{}, errNone }
 
 // Uncover does nothing where there is no sandbox.
 func (*Profile) Uncover() {}
@@ -33,4 +29,4 @@ func (*Profile) Uncover() {}
 func mark(string) string { return "" }
 
 // Run fails: there is no sandbox on this system.
-func (*Engine) Run(context.Context, Command) (int, error) { return 0, errNone }
+func (*engine) Run(context.Context, Command) (int, error) { return 0, errNone }

@@ -10,7 +10,6 @@ import (
 	"unicode/utf8"
 
 	"nod/interact/secrets"
-	"nod/sandbox/inside"
 )
 
 // private are the names of variables that hold secrets, or lead to what is outside.
@@ -27,9 +26,12 @@ var private = []string{
 	"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "FTP_PROXY", "NO_PROXY", "*_HTTP_PROXY", "*_HTTPS_PROXY", "*_PROXY_URL",
 }
 
-// Prepare does beforehand what takes [Engine.Run] longest before it starts a command with these variables, in this
+// Prepare does beforehand what takes [engine.Run] longest before it starts a command with these variables, in this
 // process: it looks for secrets.
 func Prepare(env []string) { environment(env, "", false, false) }
+
+// proxyPort is the port of the proxy in the sandbox, outside the range of ephemeral ports.
+const proxyPort = 61080
 
 // fits remembers for each variable, with its value, whether a command may have it.
 var fits sync.Map
@@ -54,7 +56,7 @@ func environment(env []string, temp string, proxy, near bool) (out []string) {
 	if !proxy {
 		return out
 	}
-	url := fmt.Sprintf("http://127.0.0.1:%d", inside.ProxyPort)
+	url := fmt.Sprintf("http://127.0.0.1:%d", proxyPort)
 	// Not SOCKS for what has no variable of its own: Python's httpx then fails without a library for it.
 	for _, name := range []string{"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"} {
 		out = append(out, name+"="+url, strings.ToLower(name)+"="+url)

@@ -20,7 +20,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"nod/sandbox"
-	"nod/sandbox/inside"
 )
 
 // sharedKey is by what others would find the shared memory outside.
@@ -265,7 +264,7 @@ var attacks = map[string]func(t target) string{
 				return fmt.Sprint("traces process ", pid)
 			}
 			if fd, err := unix.PidfdOpen(pid, 0); err == nil {
-				if _, err := unix.PidfdGetfd(fd, inside.Control, 0); err == nil {
+				if _, err := unix.PidfdGetfd(fd, sandbox.Control, 0); err == nil {
 					return fmt.Sprint("takes a file of process ", pid)
 				}
 			}
@@ -444,7 +443,7 @@ func search(root string, t target) (found string) {
 			return nil
 		case entry.IsDir() && (path == "/proc" || path == "/usr" || path == "/opt" || path == "/dev" || path == "/nix"):
 			return fs.SkipDir
-		case !entry.Type().IsRegular() || path == inside.First:
+		case !entry.Type().IsRegular() || path == sandbox.FirstPath:
 			return nil
 		}
 		if text, err := os.ReadFile(path); err == nil && bytes.Contains(text, []byte(canary)) {
@@ -561,7 +560,7 @@ func TestEscapes(t *testing.T) {
 	for name := range attacks {
 		inEach(t, name, func(t *testing.T, w *world) {
 			to := target{home: w.home, project: w.project, dir: w.dir, pid: outside.Process.Pid}
-			to.kind, _ = w.e.Kind()
+			to.kind = w.e.Kind()
 			heard := w.listeners(&to)
 			w.profile.Hide = append(w.profile.Hide, w.project+"/socket")
 			leaked, err := unix.Open(w.home, unix.O_RDONLY, 0) // without O_CLOEXEC
@@ -570,7 +569,7 @@ func TestEscapes(t *testing.T) {
 			}
 			defer unix.Close(leaked)
 			before := w.state()
-			c := w.command(inside.First, "attack", name, to.home, to.project, to.dir, fmt.Sprint(to.pid),
+			c := w.command(sandbox.FirstPath, "attack", name, to.home, to.project, to.dir, fmt.Sprint(to.pid),
 				fmt.Sprint(to.tcp), fmt.Sprint(to.udp), to.address, to.abstract, string(to.kind))
 			c.Env = append(c.Env, "GORACE=atexit_sleep_ms=0")
 			out, status, err := w.run(c)

@@ -47,7 +47,7 @@ func Expel(p *Profile, guarded func(path string, isLink bool) bool) (moved []str
 // strays returns the guarded places of a project that are not in the profile.
 func strays(p *Profile, root *os.Root, guarded func(string, bool) bool) ([]string, error) {
 	s := survey{
-		Places: Places{Links: map[string]string{}}, project: p.Project, opened: root,
+		places: places{Links: map[string]string{}}, project: p.Project, opened: root,
 		secret:  func(string) bool { return false },
 		guarded: func(path string, isLink bool) bool { return guarded(path, isLink) || p.isOnPath(path) },
 	}
@@ -104,7 +104,6 @@ func (p *Profile) Distrust(other *Profile) {
 	}
 }
 
-// isOther reports whether a distrusted place has changed.
 func (p *Profile) isOther(path string) bool {
 	was, isNew := p.New[path]
 	return isNew && mark(path) != was

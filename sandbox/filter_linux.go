@@ -39,7 +39,6 @@ var refused = []uintptr{
 	unix.SYS_QUOTACTL_FD, unix.SYS_SETTIMEOFDAY, unix.SYS_CLOCK_SETTIME, unix.SYS_FANOTIFY_INIT, unix.SYS_VHANGUP,
 }
 
-// namespaces are the flags that make one.
 const namespaces = unix.CLONE_NEWUSER | unix.CLONE_NEWNS | unix.CLONE_NEWPID | unix.CLONE_NEWNET | unix.CLONE_NEWIPC |
 	unix.CLONE_NEWUTS | unix.CLONE_NEWCGROUP | unix.CLONE_NEWTIME
 
@@ -127,7 +126,7 @@ func filter(kind Kind) ([]byte, error) {
 		rules.when(unix.BPF_JEQ, unix.TIOCSTI, refuse)
 		rules.when(unix.BPF_JEQ, unix.TIOCLINUX, refuse)
 	})
-	if kind == Landlock {
+	if kind == landlock {
 		f.enclose()
 	}
 	f.about(unix.SYS_SOCKET, 0, func(rules *program) { rules.among(families, family) })
@@ -141,7 +140,6 @@ func filter(kind Kind) ([]byte, error) {
 	return f.bytes(), nil
 }
 
-// program is one for the kernel's packet filter.
 type program []unix.SockFilter
 
 func (p *program) add(code uint16, k uint32, yes, no uint8) {

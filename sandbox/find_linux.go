@@ -10,27 +10,23 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-
-	"nod/sandbox/inside"
 )
 
 // Find tries bubblewrap, and where that does not work Landlock: in a sandbox nod itself tries to write outside, to read
 // a hidden file, to connect and to make namespaces, and must fail in all of it.
-func Find(ctx context.Context, init string) (*Engine, error) {
-	e, why := Try(ctx, Bubblewrap, init)
+func Find(ctx context.Context, init string) (Trial, error) {
+	_, why := try(ctx, bubblewrap, init)
 	if why == nil || ctx.Err() != nil {
-		return e, why
+		return Trial{Engine: bubblewrap}, why
 	}
-	e, err := Try(ctx, Landlock, init)
-	if err != nil {
-		return nil, fmt.Errorf("%w; and %w", why, err)
+	if _, err := try(ctx, landlock, init); err != nil {
+		return Trial{}, fmt.Errorf("%w; and %w", why, err)
 	}
-	e.why = why
-	return e, nil
+	return Trial{Engine: landlock, Why: why.Error()}, nil
 }
 
-// Try is Find for one kind of engine.
-func Try(ctx context.Context, kind Kind, init string) (*Engine, error) {
+// try is Find for one kind of engine.
+func try(ctx context.Context, kind Kind, init string) (*engine, error) {
 	e, err := New(kind, init)
 	if err != nil {
 		return nil, err
@@ -41,7 +37,7 @@ func Try(ctx context.Context, kind Kind, init string) (*Engine, error) {
 	return e, nil
 }
 
-func (e *Engine) try(ctx context.Context) error {
+func (e *engine) try(ctx context.Context) error {
 	dir, err := os.MkdirTemp("", "nod")
 	if err != nil {
 		return err
@@ -74,10 +70,10 @@ func (e *Engine) try(ctx context.Context) error {
 	port := loopback.Addr().(*net.TCPAddr).Port
 	status, err := e.Run(ctx, Command{
 		Profile: Profile{
-			Project: project, Write: e.kind != Landlock, Keep: []string{kept}, Hide: []string{hidden},
+			Project: project, Write: e.kind != landlock, Keep: []string{kept}, Hide: []string{hidden},
 			Private: filepath.Join(dir, "private"),
 		},
-		Argv: inside.Probe(outside, kept, hidden, port, abstract.Addr().String()),
+		Argv: probeCommand(outside, kept, hidden, port, abstract.Addr().String()),
 		Env:  []string{"HOME=" + filepath.Join(dir, "home"), "PATH=/usr/bin:/bin"}, Stdout: write,
 	})
 	if err := errors.Join(err, write.Close()); err != nil {
@@ -88,7 +84,7 @@ func (e *Engine) try(ctx context.Context) error {
 	switch what := strings.TrimSpace(string(text)); {
 	case err != nil:
 		return err
-	case status != 0 || what != inside.Contained:
+	case status != 0 || what != contained:
 		return fmt.Errorf("it is not tight: a command in it %s (status %d)", what, status)
 	case missed == nil:
 		return errors.New("it is not tight: a command in it can write outside")

@@ -6,8 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-
-	"nod/sandbox/inside"
 )
 
 // Landlock is what the kernel offers every program, also where namespaces are forbidden. Its rules only add: who may
@@ -22,7 +20,7 @@ var errOnlyReads = errors.New("a command that writes can't be contained by Landl
 	"it protects nothing in a writable folder")
 
 func checkLandlock() error {
-	if v := inside.LandlockVersion(); v < leastLandlock {
+	if v := landlockVersion(); v < leastLandlock {
 		return fmt.Errorf("version %d of Landlock is needed (Linux 6.12), but this machine has %d", leastLandlock, v)
 	}
 	return nil
@@ -51,9 +49,9 @@ func (l *layout) permit(p *Profile, init, home string) error {
 		}
 	}
 	for _, path := range devices {
-		l.add(inside.Mount{Kind: inside.Device, To: path})
+		l.add(mount{Kind: device, To: path})
 	}
-	l.add(inside.Mount{Kind: inside.Bind, To: p.Temp(), Write: true})
+	l.add(mount{Kind: bind, To: p.Temp(), Write: true})
 	return nil
 }
 
@@ -64,10 +62,10 @@ func (l *layout) show(path string, isDir bool, hidden []string) {
 	case slices.ContainsFunc(hidden, func(h string) bool { return IsIn(path, h) }):
 		return
 	case !isDir || !slices.ContainsFunc(hidden, isAbove):
-		l.add(inside.Mount{Kind: inside.Read, To: path})
+		l.add(mount{Kind: read, To: path})
 		return
 	}
-	l.add(inside.Mount{Kind: inside.List, To: path})
+	l.add(mount{Kind: list, To: path})
 	entries, _ := os.ReadDir(path) // one that cannot be read is not shown
 	for _, entry := range entries {
 		if kind := entry.Type(); kind.IsDir() || kind.IsRegular() {

@@ -14,11 +14,8 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
-
-	"nod/sandbox/inside"
 )
 
-// system are the folders with the programs and libraries of the system.
 var system = []string{
 	"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc", "/opt", "/nix", "/gnu",
 	"/var/lib/ca-certificates", "/var/lib/dpkg", "/var/lib/texmf", "/var/lib/ghc", "/var/cache/fontconfig",
@@ -41,13 +38,12 @@ type layout struct {
 	dir    string
 	home   string
 	cache  string // where writes to caches go
-	mounts []inside.Mount
+	mounts []mount
 	lock   *os.File
 	absent []*os.File // folders created in the project so that they can be covered
 }
 
-// prepare checks a command's profile, and makes the folders of its sandbox.
-func (e *Engine) prepare(c *Command) (l *layout, err error) {
+func (e *engine) prepare(c *Command) (l *layout, err error) {
 	home, err := homeOf(c.Env)
 	if err != nil {
 		return nil, err
@@ -76,30 +72,30 @@ func (e *Engine) prepare(c *Command) (l *layout, err error) {
 	if err := os.Chmod(p.Temp(), 0o777|fs.ModeSticky); err != nil {
 		return l, fmt.Errorf("make the folders of a sandbox: %w", err)
 	}
-	if l.home = home; e.kind != Landlock {
+	if l.home = home; e.kind != landlock {
 		l.cache, err = l.slot(p.Private)
 	}
 	return l, err
 }
 
 // mounts works out what the command sees, and creates the folders in its project that are to be covered.
-func (e *Engine) mounts(c *Command, l *layout) error {
+func (e *engine) mounts(c *Command, l *layout) error {
 	p := &c.Profile
-	if e.kind == Landlock {
+	if e.kind == landlock {
 		real, _ := new(layout).follow(l.home, "")
 		return l.permit(p, e.init, real)
 	}
 	l.system(e.init)
-	l.add(inside.Mount{Kind: inside.Bind, From: p.Temp(), To: "/tmp", Write: true})
+	l.add(mount{Kind: bind, From: p.Temp(), To: "/tmp", Write: true})
 	real, _ := l.follow(l.home, "")
-	l.add(inside.Mount{Kind: inside.Memory, To: real, Size: homeSize})
+	l.add(mount{Kind: inMemory, To: real, Size: homeSize})
 	if err := l.folders(p, real); err != nil {
 		return err
 	}
 	return l.places(p)
 }
 
-func (l *layout) add(m inside.Mount) { l.mounts = append(l.mounts, m) }
+func (l *layout) add(m mount) { l.mounts = append(l.mounts, m) }
 
 // close removes the folders created in the project, unless another sandbox still needs them.
 func (l *layout) close() {
@@ -189,20 +185,20 @@ func (l *layout) system(init string) {
 	entries, _ := os.ReadDir("/")
 	for _, entry := range entries {
 		if to, err := os.Readlink("/" + entry.Name()); err == nil {
-			l.add(inside.Mount{Kind: inside.Link, From: to, To: "/" + entry.Name()})
+			l.add(mount{Kind: link, From: to, To: "/" + entry.Name()})
 		}
 	}
 	for _, dir := range system {
 		if info, err := os.Lstat(dir); err == nil && info.IsDir() {
-			l.add(inside.Mount{Kind: inside.Bind, From: dir, To: dir})
+			l.add(mount{Kind: bind, From: dir, To: dir})
 		}
 	}
 	for _, path := range confidential() {
-		l.add(inside.Mount{Kind: inside.Hide, To: path})
+		l.add(mount{Kind: hide, To: path})
 	}
-	l.add(inside.Mount{Kind: inside.Bind, From: init, To: inside.First})
-	l.add(inside.Mount{Kind: inside.Link, From: "../run", To: "/var/run"})
-	l.add(inside.Mount{Kind: inside.Link, From: "../tmp", To: "/var/tmp"})
+	l.add(mount{Kind: bind, From: init, To: firstPath})
+	l.add(mount{Kind: link, From: "../run", To: "/var/run"})
+	l.add(mount{Kind: link, From: "../tmp", To: "/var/tmp"})
 }
 
 // confidential returns the system's secrets that exist.
@@ -234,23 +230,23 @@ func confidential() (paths []string) {
 func (l *layout) follow(path, project string) (real string, isLed bool) {
 	real = follow(path, func(at, to string) {
 		isLed = isLed || isBelow(at, project)
-		l.add(inside.Mount{Kind: inside.Link, From: to, To: at})
+		l.add(mount{Kind: link, From: to, To: at})
 	})
 	return real, isLed
 }
 
 // folders mounts the project and what is shown beside it, parents first. Links in the project expose nothing.
 func (l *layout) folders(p *Profile, home string) error {
-	mounts := []inside.Mount{{Kind: inside.Bind, From: p.Project, To: p.Project, Write: p.Write}}
+	mounts := []mount{{Kind: bind, From: p.Project, To: p.Project, Write: p.Write}}
 	for _, path := range p.Show {
 		real, isLed := l.follow(path, p.Project)
 		info, err := os.Lstat(real)
 		switch {
 		case err != nil, isLed, IsIn(home, real), IsIn(p.Private, real):
 		case info.IsDir(): // through an overlay nobody reaches sockets
-			mounts = append(mounts, inside.Mount{Kind: inside.Overlay, From: real, To: real})
+			mounts = append(mounts, mount{Kind: overlay, From: real, To: real})
 		case info.Mode().IsRegular():
-			mounts = append(mounts, inside.Mount{Kind: inside.Bind, From: real, To: real})
+			mounts = append(mounts, mount{Kind: bind, From: real, To: real})
 		}
 	}
 	for _, path := range p.Warm {
@@ -264,7 +260,7 @@ func (l *layout) folders(p *Profile, home string) error {
 		}
 		mounts = append(mounts, m)
 	}
-	slices.SortStableFunc(mounts, func(a, b inside.Mount) int { return strings.Compare(a.To, b.To) })
+	slices.SortStableFunc(mounts, func(a, b mount) int { return strings.Compare(a.To, b.To) })
 	l.mounts = append(l.mounts, mounts...)
 	return nil
 }
@@ -294,10 +290,10 @@ func (l *layout) slot(private string) (string, error) {
 }
 
 // warm is a cache that is read from outside and written in a slot.
-func warm(path, slot string) (inside.Mount, error) {
+func warm(path, slot string) (mount, error) {
 	dir := filepath.Join(slot, url.PathEscape(path))
-	m := inside.Mount{
-		Kind: inside.Overlay, From: path, To: path,
+	m := mount{
+		Kind: overlay, From: path, To: path,
 		Upper: filepath.Join(dir, "upper"), Work: filepath.Join(dir, "work"),
 	}
 	for _, dir := range []string{m.Upper, m.Work} {
@@ -307,7 +303,7 @@ func warm(path, slot string) (inside.Mount, error) {
 	}
 	info, err := os.Lstat(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return inside.Mount{Kind: inside.Bind, From: m.Upper, To: path, Write: true}, nil
+		return mount{Kind: bind, From: m.Upper, To: path, Write: true}, nil
 	}
 	if err == nil && !info.IsDir() {
 		err = errors.New("it is not a folder")
@@ -321,7 +317,7 @@ func warm(path, slot string) (inside.Mount, error) {
 // places adds what in the project and in what is shown is not as it is. The folders above are pinned: were they
 // renamed, others could take their place.
 func (l *layout) places(p *Profile) error {
-	kinds := map[string]inside.Kind{}
+	kinds := map[string]mountKind{}
 	if p.Write {
 		for _, path := range p.Absent {
 			if err := l.makeAbsent(path); errors.Is(err, fs.ErrPermission) || errors.Is(err, unix.EROFS) {
@@ -329,22 +325,22 @@ func (l *layout) places(p *Profile) error {
 			} else if err != nil {
 				return fmt.Errorf("cover %s: %w", path, err)
 			}
-			kinds[path] = inside.Hide
+			kinds[path] = hide
 		}
 		for _, path := range p.Keep {
 			if _, ok := kinds[path]; !ok {
-				kinds[path] = inside.Keep
+				kinds[path] = keep
 			}
 		}
 	}
 	for _, path := range p.Hide {
-		kinds[path] = inside.Hide
+		kinds[path] = hide
 	}
 	paths := slices.Sorted(maps.Keys(kinds))
 	for _, path := range paths {
 		for dir := filepath.Dir(path); p.Write && isBelow(dir, p.Project); dir = filepath.Dir(dir) {
 			if _, ok := kinds[dir]; !ok {
-				kinds[dir] = inside.Pin
+				kinds[dir] = pin
 			}
 		}
 	}
@@ -352,13 +348,13 @@ func (l *layout) places(p *Profile) error {
 	for _, path := range slices.Sorted(maps.Keys(kinds)) {
 		kind := kinds[path]
 		i := slices.IndexFunc(settled, func(above string) bool { return isBelow(path, above) })
-		if i >= 0 && (kind != inside.Hide || kinds[settled[i]] == inside.Hide) {
+		if i >= 0 && (kind != hide || kinds[settled[i]] == hide) {
 			continue
 		}
-		if kind != inside.Pin {
+		if kind != pin {
 			settled = append(settled, path)
 		}
-		l.add(inside.Mount{Kind: kind, To: path})
+		l.add(mount{Kind: kind, To: path})
 	}
 	return nil
 }

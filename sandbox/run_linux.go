@@ -10,18 +10,14 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
-
-	"nod/sandbox/inside"
 )
 
-// outcome is what the first process reported.
 type outcome struct {
 	started, ended bool
 	status         int
 	why            string
 }
 
-// listen reads the messages of the first process until it exits.
 func (r *run) listen(serve func(*os.File)) (o outcome) {
 	raw, err := r.control.SyscallConn()
 	if err != nil {
@@ -39,7 +35,7 @@ func (r *run) listen(serve func(*os.File)) (o outcome) {
 			return o
 		}
 		switch message[0] {
-		case inside.Listening:
+		case saysListening:
 			if l, err := listener(rights[:m]); err == nil {
 				defer l.Close()
 				go func() {
@@ -48,9 +44,9 @@ func (r *run) listen(serve func(*os.File)) (o outcome) {
 					}
 				}()
 			}
-		case inside.Started:
+		case saysStarted:
 			o.started = true
-		case inside.Ended:
+		case saysEnded:
 			o.ended = n > 1
 			if o.ended {
 				o.status, o.why = int(message[1]), string(message[2:n])
@@ -59,7 +55,6 @@ func (r *run) listen(serve func(*os.File)) (o outcome) {
 	}
 }
 
-// awaitConnection waits until somebody connects. It returns false if the listener is closed before.
 func awaitConnection(listener *os.File) bool {
 	raw, err := listener.SyscallConn()
 	if err != nil {
@@ -71,7 +66,6 @@ func awaitConnection(listener *os.File) bool {
 	})
 }
 
-// listener returns the listening socket that came with a message.
 func listener(rights []byte) (*os.File, error) {
 	messages, err := unix.ParseSocketControlMessage(rights)
 	if err != nil || len(messages) != 1 {
@@ -99,7 +93,7 @@ func (r *run) forward(hold func() error, signals <-chan os.Signal, cancel contex
 			return
 		}
 	}
-	_, _ = r.control.Write([]byte{inside.Go})
+	_, _ = r.control.Write([]byte{goAhead})
 	for s := range signals {
 		if n, ok := s.(syscall.Signal); ok {
 			_, _ = r.control.Write([]byte{byte(n)})
@@ -107,7 +101,7 @@ func (r *run) forward(hold func() error, signals <-chan os.Signal, cancel contex
 	}
 }
 
-// result turns the end of a run into what [Engine.Run] returns.
+// result turns the end of a run into what [engine.Run] returns.
 func (r *run) result(ctx context.Context, o outcome, err error) (int, error) {
 	switch {
 	case errors.As(context.Cause(ctx), &unstarted{}):
@@ -131,10 +125,8 @@ func (r *run) result(ctx context.Context, o outcome, err error) (int, error) {
 	return 0, explain(errors.New(reason))
 }
 
-// errGone is the cause when the watched process has ended.
 var errGone = errors.New("the program that started it has ended")
 
-// watch cancels a run when a process ends.
 func watch(ctx context.Context, pid int, cancel context.CancelCauseFunc) error {
 	if pid == 0 {
 		return nil
@@ -156,19 +148,17 @@ func watch(ctx context.Context, pid int, cancel context.CancelCauseFunc) error {
 	return nil
 }
 
-// sendPlan gives the first process its plan and has it begin.
-func (r *run) sendPlan(plan inside.Plan) error {
+func (r *run) sendPlan(plan plan) error {
 	text, err := json.Marshal(plan)
 	if err == nil {
 		err = fill(r.plan, text)
 	}
 	if err == nil {
-		_, err = r.control.Write([]byte{inside.Go})
+		_, err = r.control.Write([]byte{goAhead})
 	}
 	return err
 }
 
-// memory creates a file in memory, for the first process to inherit.
 func memory(name string) (*os.File, error) {
 	fd, err := unix.MemfdCreate(name, unix.MFD_CLOEXEC)
 	if err != nil {
@@ -177,7 +167,6 @@ func memory(name string) (*os.File, error) {
 	return os.NewFile(uintptr(fd), name), nil
 }
 
-// fill writes text to a file and rewinds it.
 func fill(file *os.File, text []byte) error {
 	_, err := file.Write(text)
 	if err == nil {

@@ -1,16 +1,15 @@
 // Package sandbox runs commands where they can change a project and nothing else, and reach nobody.
 //
-// On Linux bubblewrap makes the namespaces, and [nod/sandbox/inside] the file system in them; where there are none,
-// Landlock contains commands that only read. What a command may do is its [Profile]. Whatever cannot be enforced is an
-// error, and the command does not run. Elsewhere nothing can.
+// On Linux bubblewrap makes the namespaces, and a builder the file system in them; where there are none, Landlock
+// contains commands that only read. Builder and first process are the program nod, started under other names: see
+// [Main]. What a command may do is its [Profile]. Whatever cannot be enforced is an error, and the command does not run.
+// Elsewhere nothing can.
 package sandbox
 
 import (
 	"os"
 	"path/filepath"
 	"strings"
-
-	"nod/sandbox/inside"
 )
 
 // Profile says what a command may do and see. Paths are absolute and clean, with links followed where not said
@@ -42,22 +41,22 @@ type Profile struct {
 	Unfinished string `json:"unfinished,omitempty"`
 	// Private is a folder of this project and session below nod's cache. Its tmp is what the command sees as /tmp.
 	Private string `json:"private"`
-	Limits  Limits `json:"limits,omitzero"`
+	Limits  limits `json:"limits,omitzero"`
 	// Engine is the kind that was found to work.
 	Engine Kind `json:"engine"`
 }
 
-// A Kind of [Engine].
+// A Kind of engine.
 type Kind string
 
 // The kinds. With Landlock commands can only read, and reach no network.
 const (
-	Bubblewrap Kind = "bubblewrap"
-	Landlock   Kind = "Landlock"
+	bubblewrap Kind = "bubblewrap"
+	landlock   Kind = "Landlock"
 )
 
 // OnlyReads reports whether this kind contains no commands but those that read.
-func (k Kind) OnlyReads() bool { return k != Bubblewrap }
+func (k Kind) OnlyReads() bool { return k != bubblewrap }
 
 // TryFlag has the command nod run print what [Find] finds, a [Trial] as JSON. nod-desktop needs it: the kernel keeps
 // others of its user out of that process, and gives an ordinary user no namespaces in the children of such a one.
@@ -69,11 +68,15 @@ type Trial struct {
 	Why    string `json:"why,omitempty"`
 }
 
-// Limits bound all that a command starts, together. What is 0 has no bound.
-type Limits = inside.Limits
+// limits bound all that a command starts, together. What is 0 has no bound.
+type limits struct {
+	Processes int   `json:"processes,omitempty"`
+	Memory    int64 `json:"memory,omitempty"` // bytes, without those backed by files
+	Free      int64 `json:"free,omitempty"`   // bytes to leave free on disks that it writes to
+}
 
-// DefaultLimits are far beyond what a build takes.
-var DefaultLimits = Limits{Processes: 1024, Memory: 32 << 30, Free: 1 << 30}
+// defaultLimits are far beyond what a build takes.
+var defaultLimits = limits{Processes: 1024, Memory: 32 << 30, Free: 1 << 30}
 
 // Command is one run in a sandbox.
 type Command struct {
@@ -93,7 +96,7 @@ type Command struct {
 	Watch int
 }
 
-// Temp is the folder that a profile's command sees as [Engine.Temp]. The command owns what is in it: follow no links
+// Temp is the folder that a profile's command sees as [engine.Temp]. The command owns what is in it: follow no links
 // there.
 func (p *Profile) Temp() string { return filepath.Join(p.Private, "tmp") }
 

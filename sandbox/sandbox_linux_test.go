@@ -18,11 +18,10 @@ import (
 	"golang.org/x/sys/unix"
 
 	"nod/sandbox"
-	"nod/sandbox/inside"
 )
 
 func TestMain(m *testing.M) {
-	inside.Main()
+	sandbox.Main()
 	if len(os.Args) > 1 {
 		switch os.Args[1] {
 		case "attack":
@@ -499,7 +498,7 @@ func (w *world) container(watch int, line string) (cmd *exec.Cmd, out *os.File) 
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	kind, _ := w.e.Kind()
+	kind := w.e.Kind()
 	cmd = exec.Command(self, "contain", string(kind), w.home, w.project, fmt.Sprint(watch), line)
 	cmd.Env = []string{"PATH=/usr/bin:/bin", "HOME=" + w.home}
 	cmd.Stdout, cmd.Stderr = write, write
@@ -532,7 +531,7 @@ func TestEnds(t *testing.T) {
 	}
 	for name, end := range ends {
 		inEach(t, name, func(t *testing.T, w *world) {
-			if kind, _ := w.e.Kind(); kind == sandbox.Landlock && name == "when a place is exposed" {
+			if w.e.Kind() == sandbox.Landlock && name == "when a place is exposed" {
 				t.Skip("nothing is covered")
 			}
 			watched := exec.Command("sleep", "1000")
@@ -628,7 +627,7 @@ func TestLimits(t *testing.T) {
 	} {
 		inEach(t, name, func(t *testing.T, w *world) {
 			line := strings.ReplaceAll(tt.line, "/tmp/", w.e.Temp(&w.profile)+"/")
-			if kind, _ := w.e.Kind(); kind == sandbox.Landlock && line == tt.line && tt.want == "disk" {
+			if w.e.Kind() == sandbox.Landlock && line == tt.line && tt.want == "disk" {
 				t.Skip("it writes there to nothing")
 			}
 			var disk syscall.Statfs_t

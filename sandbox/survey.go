@@ -10,14 +10,13 @@ import (
 	"strings"
 )
 
-// mostEntries is the limit of files and folders in a project that runs in the sandbox.
 const mostEntries = 200_000
 
-// ErrTooLarge says that a project has too many files to be surveyed in time.
-var ErrTooLarge = fmt.Errorf("the project has more than %d files", mostEntries)
+// errTooLarge says that a project has too many files to be surveyed in time.
+var errTooLarge = fmt.Errorf("the project has more than %d files", mostEntries)
 
-// Places are what a command must not change (Keep, Links) or see (Hide) in a project.
-type Places struct {
+// places are what a command must not change (Keep, Links) or see (Hide) in a project.
+type places struct {
 	Keep, Hide []string
 	// Links are guarded places that are links, and what these say. What they lead to in the project is in Keep.
 	Links map[string]string
@@ -31,21 +30,21 @@ type Places struct {
 // In every folder that git takes for a repository, hooks and configuration are guarded, too.
 func Survey(
 	project string, secret func(path string) bool, guarded func(path string, isLink bool) bool,
-) (Places, error) {
-	s := survey{Places: Places{Links: map[string]string{}}, project: project, secret: secret, guarded: guarded}
+) (places, error) {
+	s := survey{places: places{Links: map[string]string{}}, project: project, secret: secret, guarded: guarded}
 	if err := s.walk(project, 0); err != nil {
-		return Places{}, fmt.Errorf("look through %s: %w", project, err)
+		return places{}, fmt.Errorf("look through %s: %w", project, err)
 	}
 	for path := range s.Links {
 		if to, err := filepath.EvalSymlinks(path); err == nil && isBelow(to, project) && !slices.Contains(s.Keep, to) {
 			s.Keep = append(s.Keep, to)
 		}
 	}
-	return s.Places, nil
+	return s.places, nil
 }
 
 type survey struct {
-	Places
+	places
 	project string
 	secret  func(path string) bool
 	guarded func(path string, isLink bool) bool
@@ -73,7 +72,7 @@ func (s *survey) walk(dir string, is int) error {
 		return err
 	}
 	if s.entries += len(entries); s.entries > mostEntries && s.opened == nil {
-		return ErrTooLarge
+		return errTooLarge
 	}
 	isRepository := isRepository(entries) && !strings.Contains(dir+"/", "/.git/")
 	for _, entry := range entries {
@@ -108,7 +107,6 @@ func (s *survey) walk(dir string, is int) error {
 	return nil
 }
 
-// names are those of files and folders.
 type names []string
 
 func (n names) has(entry fs.DirEntry) bool { return n.contain(entry.Name()) }

@@ -142,7 +142,6 @@ type Found struct {
 	Limit time.Duration // how long the agent waits for nod; 0: for ever, or not at all
 }
 
-// found is what of nod's is in the file on this machine.
 func (f File) found() (Found, error) {
 	text, err := read(f.Path)
 	if err != nil {
@@ -232,7 +231,6 @@ func (a Agent) Status(m Machine) (Status, error) {
 	return s, nil
 }
 
-// needs are the files of nod's own that its hooks need.
 func (a Agent) needs(m Machine) []File {
 	if a.Needs == nil {
 		return nil
@@ -253,7 +251,6 @@ func (a Agent) needed(m Machine) (Found, error) {
 	return all, nil
 }
 
-// untested says that nod was not tested with this version nor a newer one; nothing when it was.
 func (a Agent) untested(version string) string {
 	if len(a.Tested) == 0 {
 		return "Set up from its documentation: never tested with the program itself."
@@ -380,28 +377,15 @@ const maxSettings = 16 << 20
 func read(path string) ([]byte, error) {
 	text, err := ownfile.ReadBehind(path, maxSettings)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, leadsNowhere(path)
+		if _, err := os.Lstat(path); err == nil {
+			return nil, fmt.Errorf("read settings: %s is a broken symbolic link: remove it or create its target", path)
+		}
+		return nil, nil
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read settings: %w", err)
 	}
 	return text, nil
-}
-
-func leadsNowhere(path string) error {
-	for {
-		if info, err := os.Lstat(path); err == nil {
-			if _, err := os.Stat(path); err != nil && info.Mode()&fs.ModeSymlink != 0 {
-				return fmt.Errorf("read settings: %s is a broken symbolic link: remove it or create its target", path)
-			}
-			return nil
-		}
-		folder := filepath.Dir(path)
-		if folder == path {
-			return nil
-		}
-		path = folder
-	}
 }
 
 // FolderOf finds an agent's folder: sub in the folder that an environment variable names, else in one below home.

@@ -55,7 +55,6 @@ func (c Change) Diff() string {
 	return text
 }
 
-// errChanged says that a file is no longer what the change was computed from.
 var errChanged = errors.New("the file has changed: look at the diff again")
 
 // Apply makes the change: whole or not at all. When nod comes into a file, the file as it was is kept beside it.

@@ -13,7 +13,6 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// document is a settings file under edit: JSON with comments. What is added gets its indentation and line ends.
 type document struct {
 	mark  []byte // a byte order mark, or nothing
 	value hujson.Value
@@ -255,27 +254,21 @@ func dropComma(last *hujson.Value, end *hujson.Extra) {
 }
 
 // comments are those in and around a value, with the white space between them.
-func comments(v *hujson.Value) hujson.Extra {
-	var all hujson.Extra
-	add := func(e hujson.Extra) {
-		if !e.IsStandard() {
-			all = append(all, e...)
+func comments(v *hujson.Value) (all hujson.Extra) {
+	for v := range v.All() {
+		extras := []hujson.Extra{v.BeforeExtra, v.AfterExtra}
+		switch c := v.Value.(type) {
+		case *hujson.Object:
+			extras = append(extras, c.AfterExtra)
+		case *hujson.Array:
+			extras = append(extras, c.AfterExtra)
+		}
+		for _, e := range extras {
+			if !e.IsStandard() {
+				all = append(all, e...)
+			}
 		}
 	}
-	add(v.BeforeExtra)
-	switch c := v.Value.(type) {
-	case *hujson.Object:
-		for i := range c.Members {
-			all = slices.Concat(all, comments(&c.Members[i].Name), comments(&c.Members[i].Value))
-		}
-		add(c.AfterExtra)
-	case *hujson.Array:
-		for i := range c.Elements {
-			all = append(all, comments(&c.Elements[i])...)
-		}
-		add(c.AfterExtra)
-	}
-	add(v.AfterExtra)
 	return all
 }
 
@@ -296,7 +289,6 @@ func indexOf(o *hujson.Object, name string) int {
 	return slices.IndexFunc(o.Members, func(m hujson.ObjectMember) bool { return nameOf(m) == name })
 }
 
-// indentOf is what a member of the outermost object is indented by.
 func indentOf(root *hujson.Object) string {
 	if len(root.Members) == 0 {
 		return "  "

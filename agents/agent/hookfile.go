@@ -293,7 +293,6 @@ func (l listFile) look(text []byte) (Found, error) {
 	return Found{All: is, Some: is}, nil
 }
 
-// find returns the file and the list in it, which may be missing.
 func (l listFile) find(text []byte) (*document, *hujson.Array, error) {
 	d, err := parse(text)
 	if err != nil {

@@ -34,7 +34,6 @@ type Switch struct {
 	Files []string
 }
 
-// switchedOff says that nod isn't asked, as hooks are switched off, and what to do.
 type switchedOff struct {
 	Key  string
 	File string // that the setting is in

@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"bytes"
 	"fmt"
 	"io/fs"
 	"os"
@@ -26,7 +25,7 @@ type OwnRules struct {
 	Read func(text []byte) ([]OwnRule, error)
 
 	mu    sync.Mutex
-	known map[string]knownRules // by the folder of a session
+	known map[string]knownRules // by the files that they are from
 }
 
 // An OwnRule is a statement that asks or denies.
@@ -38,7 +37,6 @@ type OwnRule struct {
 }
 
 type knownRules struct {
-	files []ownFile          // that were read
 	heeds map[string]heeding // by the ids of the compiled rules
 	all   *policy.Compiled   // nil: none are known
 }
@@ -49,15 +47,14 @@ type heeding struct {
 }
 
 type ownFile struct {
-	path string
-	text []byte
+	path, text string
 }
 
 // maxOwn limits the files with the rules of a session, in bytes together: anybody may have written a project's, and a
 // thousand rules take a second to read.
 const maxOwn = 64 << 10
 
-// maxKnown is how many folders' rules are kept. Then all are forgotten.
+// maxKnown limits the sets of files whose rules are kept. Then all are forgotten.
 const maxKnown = 32
 
 // Rule returns what the agent itself would do with a call by a rule of its own, whatever nod allows: ask or deny; and
@@ -77,7 +74,7 @@ func (o *OwnRules) Rule(call policy.Call) (effect policy.Effect, advice string) 
 	if err != nil {
 		return "", ""
 	}
-	k := o.know(call.CWD, files)
+	k := o.know(files)
 	if k.all == nil {
 		return "", ""
 	}
@@ -120,32 +117,31 @@ func readOwn(paths []string) ([]ownFile, error) {
 		if err != nil {
 			return nil, err
 		}
-		files = append(files, ownFile{path, text})
+		files = append(files, ownFile{path, string(text)})
 	}
 	return files, nil
 }
 
-// know reads rules, unless the files are as they were.
-func (o *OwnRules) know(folder string, files []ownFile) knownRules {
+func (o *OwnRules) know(files []ownFile) knownRules {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	isSame := func(x, y ownFile) bool { return x.path == y.path && bytes.Equal(x.text, y.text) }
-	if k, ok := o.known[folder]; ok && slices.EqualFunc(k.files, files, isSame) {
+	key := fmt.Sprintf("%q", files)
+	if k, ok := o.known[key]; ok {
 		return k
 	}
 	k := o.compile(files)
 	if o.known == nil || len(o.known) >= maxKnown {
 		o.known = map[string]knownRules{}
 	}
-	o.known[folder] = k
+	o.known[key] = k
 	return k
 }
 
 func (o *OwnRules) compile(files []ownFile) knownRules {
-	k := knownRules{files: files, heeds: map[string]heeding{}}
+	k := knownRules{heeds: map[string]heeding{}}
 	var all policy.Policy
 	for _, f := range files {
-		found, err := o.Read(f.text)
+		found, err := o.Read([]byte(f.text))
 		if err != nil {
 			return k
 		}
@@ -174,7 +170,7 @@ func (o *OwnRules) askingRules(m Machine) (texts []string) {
 		return nil
 	}
 	for _, f := range files {
-		found, _ := o.Read(f.text)
+		found, _ := o.Read([]byte(f.text))
 		for _, own := range found {
 			if own.Effect == policy.Ask {
 				texts = append(texts, own.Text)

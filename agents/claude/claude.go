@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"nod/agents/agent"
-	"nod/agents/claude/prefix"
 	"nod/ipc/hooks"
 )
 
@@ -25,7 +24,7 @@ var Agent = agent.Agent{
 	Folder:   folder,
 	Settings: settings,
 	Shell: func(m agent.Machine) agent.File {
-		return agent.Shell(filepath.Join(folder(m), "settings.json"), prefix.Variable)
+		return agent.Shell(filepath.Join(folder(m), "settings.json"), "CLAUDE_CODE_SHELL_PREFIX")
 	},
 	Own: ownRules,
 	Off: off,
@@ -99,7 +98,6 @@ func off(m agent.Machine, s agent.Session) []agent.Switch {
 	return switches
 }
 
-// managedSettings are the files of the organization's settings, the one that counts last.
 func managedSettings(m agent.Machine) []string {
 	folder := m.System("/etc/claude-code", "/Library/Application Support/ClaudeCode", `C:\Program Files\ClaudeCode`)
 	more, _ := filepath.Glob(filepath.Join(folder, "managed-settings.d", "*.json")) // fails for bad patterns only

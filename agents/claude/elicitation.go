@@ -157,7 +157,6 @@ func (f field) check() error {
 	return fmt.Errorf("schema: %s: type %q", f.name, f.Type)
 }
 
-// options lists what a choice can be; none for a field that is typed in.
 func (f field) options() []api.Option {
 	var all []api.Option
 	constants, plain := f.OneOf, f.Enum

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -194,7 +195,6 @@ func (p Payload) preToolUse(s hooks.Step, c hooks.Call) (hooks.Step, error) {
 	return s, nil
 }
 
-// contain says which command Claude Code will have nod run.
 func (p Payload) contain(s *hooks.Step, c hooks.Call) {
 	var input struct {
 		Command string `json:"command"`
@@ -255,7 +255,7 @@ func (p Payload) question(s hooks.Step, reply func(Decision) any) (hooks.Step, e
 	if err := json.Unmarshal(p.ToolInput, &in); err != nil {
 		return hooks.Step{}, err
 	}
-	if !hooks.Distinct(in.Questions) {
+	if !areDistinct(in.Questions) {
 		return s, nil
 	}
 	return s.Asks(in.Questions, func(picks [][]string) (any, error) {
@@ -276,8 +276,27 @@ func (p Payload) AsksByDenial(s hooks.Step, deny func(reason string) any) (hooks
 		return hooks.Step{}, err
 	}
 	return s.Asks(in.Questions, func(picks [][]string) (any, error) {
-		return deny(hooks.Told(in.Questions, picks)), nil
+		return deny(told(in.Questions, picks)), nil
 	})
+}
+
+// told has the model read the answers to questions where the only way to hand them over is a denial.
+func told(questions []hooks.Question, picks [][]string) string {
+	lines := []string{hooks.NoRefusal}
+	for i, pick := range picks {
+		lines = append(lines, fmt.Sprintf("%s: %s", questions[i].Question, strings.Join(pick, ", ")))
+	}
+	return strings.Join(lines, "\n")
+}
+
+// areDistinct reports whether every question has a text of its own: agents that key answers by the text would
+// mix up two that are the same.
+func areDistinct(questions []hooks.Question) bool {
+	texts := map[string]bool{}
+	for _, q := range questions {
+		texts[q.Question] = true
+	}
+	return len(texts) == len(questions)
 }
 
 // Approve is the request that asks about the call.

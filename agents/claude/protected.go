@@ -17,7 +17,7 @@ import (
 //     stays refused when the model tries again. What it lets pass is asked about in 2.1.330 where the reply to
 //     PreToolUse was "ask", also with -p; 2.1.197 asks nobody.
 
-// protectedNames are the names of those files, protectedFolders those of folders with all that is in them.
+// The names of those files, and those of folders with all that is in them.
 var (
 	protectedNames = []string{
 		".gitconfig", ".gitmodules", ".bashrc", ".bash_profile", ".zshrc", ".zprofile", ".profile", ".zshenv", ".zlogin",

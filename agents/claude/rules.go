@@ -11,7 +11,6 @@ import (
 	"nod/policy"
 )
 
-// readRules reads the rules of a settings file that ask or deny.
 func readRules(text []byte) (rules []agent.OwnRule, err error) {
 	root, err := hujson.Parse(text)
 	if err != nil {

@@ -19,7 +19,6 @@ import (
 	"nod/policy/replay"
 )
 
-// isTranscript reports whether a line is one that Codex writes into a rollout.
 func isTranscript(text []byte) bool {
 	var l line
 	if json.Unmarshal(text, &l) != nil {
@@ -43,7 +42,6 @@ type transcript struct {
 
 func newTranscript(r io.Reader) replay.Reader { return &transcript{Reader: jsonl.NewReader(r)} }
 
-// line is an envelope around an item.
 type line struct {
 	Timestamp string          `json:"timestamp"`
 	Type      string          `json:"type"`
@@ -166,7 +164,6 @@ func toolName(it item) string {
 	return name
 }
 
-// command returns the input of a hook for a command, which is one text or a list of words.
 func command(raw json.RawMessage) (json.RawMessage, bool) {
 	var line string
 	if json.Unmarshal(raw, &line) == nil {

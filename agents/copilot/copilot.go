@@ -154,7 +154,6 @@ type decision struct {
 	Reason   string `json:"permissionDecisionReason,omitempty"`
 }
 
-// refuse is the reply with which the hook denies on its own.
 func refuse(event, reason string) any {
 	switch event {
 	case preToolUse:

@@ -219,7 +219,6 @@ func cut(text []byte, list []map[string]any) []byte {
 	return cutLines(text, gone)
 }
 
-// cutLines leaves lines out, and an empty one before them.
 func cutLines(text []byte, gone map[int]bool) []byte {
 	var rest [][]byte
 	for i, line := range bytes.SplitAfter(text, []byte("\n")) {
@@ -304,7 +303,6 @@ func closeGate(before []byte) ([]byte, error) {
 	return after, nil
 }
 
-// openGate puts back what was there before nod came.
 func openGate(now, kept []byte) ([]byte, error) {
 	e, ok := modeIn(now)
 	if is, err := isAuto(now); err != nil || !is || !ok {

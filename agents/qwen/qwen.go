@@ -93,5 +93,4 @@ func (p payload) preToolUse(s hooks.Step) hooks.Step {
 	return s
 }
 
-// quietModes are those in which Qwen Code lets calls pass that it would otherwise ask about.
 var quietModes = []string{"auto_edit", "auto", "yolo"}

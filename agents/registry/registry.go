@@ -80,7 +80,6 @@ func IsAgent(name string, program api.Parent) bool {
 	return isInstalled(name, program) && peer.Runs(program)
 }
 
-// isInstalled reports whether a program has the path of that of an agent.
 func isInstalled(name string, program api.Parent) bool {
 	what := installed{name, program.Exe}
 	looked.Lock()
@@ -102,10 +101,8 @@ const (
 	maxLooked = 256              // programs; callers can name any agent
 )
 
-// installed is a program that may be an agent's.
 type installed struct{ agent, exe string }
 
-// look is what was found at a time.
 type look struct {
 	at time.Time
 	is bool

@@ -386,7 +386,7 @@ func (b *begun) end(ctx context.Context, log *slog.Logger, taken func()) {
 		return
 	}
 	if _, err := b.repository.End(context.WithoutCancel(ctx), b.run, taken); err != nil {
-		log.Error("snapshot after a command", "project", b.repository.Project(), "err", err)
+		log.Error("snapshot after a command", "err", err)
 	}
 }
 

@@ -96,7 +96,7 @@ func (r *rig) start() {
 		r.t.Fatal(err)
 	}
 	r.Runs = runs
-	r.Ready(sandbox.Bubblewrap)
+	r.Ready("bubblewrap")
 }
 
 // expect has a hook of the agent's say where a command runs.
@@ -337,7 +337,7 @@ func TestTakesSnapshots(t *testing.T) {
 	if err != nil || len(runs) != 1 || runs[0].Command != "make" || runs[0].Agent != "claude-code" || runs[0].Files != 1 {
 		t.Fatalf("%+v, %v", runs, err)
 	}
-	changes, err := repository.Changes(t.Context(), runs[0].Before, runs[0].After)
+	changes, err := repository.ChangesOf(t.Context(), runs[0])
 	if err != nil || len(changes) != 1 || changes[0].Path != "b.txt" {
 		t.Errorf("%+v, %v", changes, err)
 	}
@@ -557,7 +557,7 @@ func TestSnapshotsBeforeEdits(t *testing.T) {
 // Only what the next snapshot will have can be taken back.
 func TestUndoes(t *testing.T) {
 	r := newRig(t)
-	r.Ready(sandbox.Bubblewrap)
+	r.Ready("bubblewrap")
 	r.write("shop/a.txt", "a\n")
 	r.write("shop/.gitignore", "dist/\n")
 	r.write("shop/dist/a.js", "a\n")
@@ -690,7 +690,7 @@ func TestExpelsWhatAKilledRunLeaves(t *testing.T) {
 // Where only what reads can be contained, the user's own commands do not run: they could write.
 func TestOnlyReads(t *testing.T) {
 	r := newRig(t)
-	r.Ready(sandbox.Landlock)
+	r.Ready("Landlock")
 	who := interact.Requester{Agent: "claude-code", CWD: r.project, Process: under(1)}
 	if contains, onlyReads := r.Contains(who, ""); !contains || !onlyReads {
 		t.Error("what reads is not contained, or more is")

@@ -23,7 +23,7 @@ var homeText string
 func (r *Runs) profile(w waiting, q api.RunRequest) (sandbox.Profile, error) {
 	in := w.Confinement
 	p := sandbox.Profile{
-		Project: in.Project, Write: in.Write, Near: in.Near, Limits: sandbox.DefaultLimits, Engine: *r.engine.Load(),
+		Project: in.Project, Write: in.Write, Near: in.Near, Engine: *r.engine.Load(),
 		Private: filepath.Join(r.cfg.Cache, digest(in.Project), digest(w.Session)),
 	}
 	repository, err := "", error(nil)

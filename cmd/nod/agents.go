@@ -97,7 +97,6 @@ func remarks(a agent.Agent, s agent.Status) []string {
 	return slices.DeleteFunc(all, func(remark string) bool { return remark == "" })
 }
 
-// problems are what keeps an agent from asking.
 func problems(a agent.Agent, s agent.Status) (all []string) {
 	for _, err := range append(slices.Clip(s.Off), a.DeadHooks(s), s.CutOff) {
 		if err != nil {
@@ -123,7 +122,6 @@ func state(s agent.Status) string {
 	return "no"
 }
 
-// machine is this machine, with hooks that run this nod.
 func machine() (agent.Machine, error) {
 	self, err := programs.Self()
 	if err != nil {
@@ -278,7 +276,6 @@ func patientMachine() (agent.Machine, error) {
 	return m, nil
 }
 
-// consent asks whether to go on, unless --yes is set.
 func (c *console) consent() error {
 	if c.yes || c.asks("Make these changes?") {
 		return nil

@@ -69,7 +69,6 @@ func (r checked) String() string {
 	return text.String()
 }
 
-// notAsking is the error of a check that found agents which do not ask through nod.
 func notAsking(all ...checked) error {
 	all = slices.DeleteFunc(slices.Clone(all), func(r checked) bool { return r.OK })
 	var titles []string

@@ -119,7 +119,6 @@ func (c *console) complain(what, why string) {
 	fmt.Fprintf(c.err, "nod: %s\n", oneLine(why))
 }
 
-// oneLine keeps text on its line, safe to look at.
 func oneLine(text string) string { return strings.ReplaceAll(invisible.Visible(text), "\n", `\n`) }
 
 func count(n int, what string) string {

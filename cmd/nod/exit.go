@@ -44,7 +44,6 @@ func (e usageError) Error() string { return string(e) }
 
 func wrongUsage(format string, args ...any) error { return usageError(fmt.Sprintf(format, args...)) }
 
-// withStatus is an error after which nod ends with a status of its own.
 type withStatus struct {
 	error
 	status status
@@ -101,7 +100,6 @@ func (c *console) conclude(ctx context.Context, cmd *cobra.Command, err error) i
 	return int(status)
 }
 
-// misuse puts a mistake in the command line into words.
 func misuse(err error) string {
 	text := err.Error()
 	if flags, ok := strings.CutPrefix(text, "required flag(s) "); ok {

@@ -20,7 +20,6 @@ const maxFile = 1 << 20
 
 var errTooLong = errors.New("longer than 1 MiB, the limit of nod-desktop")
 
-// readFile reads the named file, or standard input when it is -.
 func (c *console) readFile(name string) ([]byte, error) {
 	in := c.in
 	if name != "-" {

@@ -32,10 +32,9 @@ import (
 const maxGist = 100
 
 type historyFlags struct {
-	file                       string
-	query                      history.Query
-	since, until               string
-	project, kind, outcome, by string
+	file                  string
+	query                 history.Query
+	since, until, project string
 }
 
 func (c *console) history() *cobra.Command {
@@ -71,7 +70,7 @@ var (
 	outcomes = append(slices.DeleteFunc(slices.Clone(api.Outcomes), func(o api.Outcome) bool { return o == api.Pending }),
 		history.Sandboxed)
 	deciders = []api.By{api.ByHuman, api.ByPolicy, api.ByTimeout}
-	formats  = []history.Format{history.CSV, history.JSONL}
+	formats  = []string{"csv", "jsonl"}
 )
 
 func (f *historyFlags) add(cmd *cobra.Command) {
@@ -84,9 +83,10 @@ func (f *historyFlags) add(cmd *cobra.Command) {
 	set.StringVar(&f.query.Tool, "tool", "", "only about this tool")
 	set.StringVar(&f.query.Machine, "machine", "", "only asked on the paired machine of this `name`")
 	set.StringVar(&f.query.Device, "device", "", "only answered on the device or the other desk of this `name`")
-	set.StringVar(&f.kind, "kind", "", "only ask, confirm, form, approve or notify")
-	set.StringVar(&f.outcome, "outcome", "", "only with this outcome, such as allowed, sandboxed or denied")
-	set.StringVar(&f.by, "by", "", "only decided by human, policy or timeout")
+	set.StringVar((*string)(&f.query.Kind), "kind", "", "only ask, confirm, form, approve or notify")
+	set.StringVar((*string)(&f.query.Outcome), "outcome", "",
+		"only with this outcome, such as allowed, sandboxed or denied")
+	set.StringVar((*string)(&f.query.By), "by", "", "only decided by human, policy or timeout")
 	set.StringVar(&f.query.Rule, "rule", "", "only decided by the rule or saved approval with this `id`")
 	set.StringVar(&f.since, "since", "", "only since this `time`: 2d or 36h ago, or 2026-11-22 or 2026-11-22T15:04")
 	set.StringVar(&f.until, "until", "", "only before this `time`")
@@ -105,13 +105,8 @@ func (f *historyFlags) picked() (q history.Query, err error) {
 			return q, err
 		}
 	}
-	if q.Kind, err = oneOf("--kind", api.Kind(f.kind), kinds); err != nil {
-		return q, err
-	}
-	if q.Outcome, err = oneOf("--outcome", api.Outcome(f.outcome), outcomes); err != nil {
-		return q, err
-	}
-	if q.By, err = oneOf("--by", api.By(f.by), deciders); err != nil {
+	err = cmp.Or(oneOf("--kind", q.Kind, kinds), oneOf("--outcome", q.Outcome, outcomes), oneOf("--by", q.By, deciders))
+	if err != nil {
 		return q, err
 	}
 	now := time.Now()
@@ -122,12 +117,11 @@ func (f *historyFlags) picked() (q history.Query, err error) {
 	return q, err
 }
 
-// oneOf returns value if it is empty or one of those known.
-func oneOf[T ~string](flag string, value T, known []T) (T, error) {
+func oneOf[T ~string](flag string, value T, known []T) error {
 	if value == "" || slices.Contains(known, value) {
-		return value, nil
+		return nil
 	}
-	return "", wrongUsage("%s must be one of %s, not %q", flag, strings.Join(texts(known), ", "), string(value))
+	return wrongUsage("%s must be one of %s, not %q", flag, strings.Join(texts(known), ", "), string(value))
 }
 
 func texts[T ~string](values []T) []string {
@@ -307,7 +301,7 @@ func describeEntry(e history.Entry) string {
 		line("with", a.Shown.With)
 	}
 	line("facts", strings.Join(a.Shown.Facts, "\n"))
-	line("withheld", string(e.Withheld))
+	line("withheld", e.Withheld)
 	line("hash", e.Hash)
 	return columns(lines) + paragraphs(e)
 }
@@ -320,7 +314,6 @@ func after(d time.Duration) string {
 	return d.Round(time.Millisecond).String()
 }
 
-// paragraphs are what agent and person said.
 func paragraphs(e history.Entry) string {
 	var b strings.Builder
 	add := func(text string) {
@@ -368,38 +361,29 @@ inputs; JSON Lines contain everything recorded. Both escape text that a terminal
 	flags.add(cmd)
 	cmd.Flags().StringVar(&format, "format", "", "csv or jsonl (default: by the file name, else jsonl)")
 	cmd.Flags().StringVarP(&file, "output", "o", "", "write a new `file` instead of standard output")
-	complete(cmd, "format", texts(formats)...)
+	complete(cmd, "format", formats...)
 	cmd.RunE = c.runs(func(ctx context.Context, _ []string) error {
-		if format == "" && strings.EqualFold(filepath.Ext(file), ".csv") {
-			format = string(history.CSV)
-		}
-		f, err := oneOf("--format", history.Format(format), formats)
-		if err != nil {
+		if err := oneOf("--format", format, formats); err != nil {
 			return err
 		}
+		asCSV := format == "csv" || format == "" && strings.EqualFold(filepath.Ext(file), ".csv")
 		q, err := flags.picked()
 		if err != nil {
 			return err
 		}
 		return flags.read(func(r *journal.Reader) error {
-			return c.export(ctx, file, func(w io.Writer) error {
-				_, err := r.Export(ctx, w, q, cmp.Or(f, history.JSONL))
-				return err
-			})
+			return c.export(file, func(w io.Writer) error { return history.Write(w, asCSV, r.Entries(ctx, q)) })
 		})
 	})
 	return cmd
 }
 
 // export has write write to a new file, or to standard output. Half a file would pass for all: it is removed.
-func (c *console) export(ctx context.Context, file string, write func(io.Writer) error) error {
+func (c *console) export(file string, write func(io.Writer) error) error {
 	if file == "" {
 		return write(c.out)
 	}
 	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if errors.Is(err, fs.ErrExist) {
-		return wrongUsage("%s already exists: name a new file", file)
-	}
 	if err != nil {
 		return pathError(err)
 	}

@@ -24,7 +24,6 @@ import (
 	"nod/policy/config"
 )
 
-// hookName is the command that agents run.
 const hookName = "hook"
 
 func (c *console) hook() *cobra.Command {

@@ -39,10 +39,8 @@ func newHookLog(debug bool, agent, event string) *hookLog {
 	return l
 }
 
-// maxUnread limits the logged bytes of invalid JSON.
 const maxUnread = 64 << 10
 
-// text returns JSON unchanged and anything else as a string.
 func (l *hookLog) text(b []byte) slog.Value {
 	if l.file == nil {
 		return slog.Value{}

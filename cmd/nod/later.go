@@ -155,10 +155,8 @@ func agentCell(who interact.Requester) string {
 	return who.Agent
 }
 
-// span is the time from one moment to another, in whole seconds.
 func span(from, to time.Time) string { return max(to.Sub(from), 0).Round(time.Second).String() }
 
-// cell makes text by an agent safe for a table cell.
 func cell(text string) string {
 	if text == "" {
 		return "-"

@@ -38,7 +38,7 @@ import (
 	"nod/ipc/hooks"
 	"nod/policy"
 	"nod/policy/config"
-	"nod/sandbox/inside"
+	"nod/sandbox"
 	"nod/sandbox/snapshot"
 	"nod/version"
 )
@@ -52,10 +52,11 @@ const hurries = "GORACE=atexit_sleep_ms=0"
 
 func TestMain(m *testing.M) {
 	// The sandbox passes on no variables.
-	if isInside := os.Args[0] == inside.Builder || os.Args[0] == inside.First; isInside && os.Getenv("GORACE") == "" {
+	isInside := os.Args[0] == "nod-sandbox" || os.Args[0] == "/run/nod/inside"
+	if isInside && os.Getenv("GORACE") == "" {
 		_ = syscall.Exec("/proc/self/exe", os.Args, append(os.Environ(), hurries))
 	}
-	inside.Main() // nod doctor tries a sandbox with the program that it finds as nod, which is this one
+	sandbox.Main() // nod doctor tries a sandbox with the program that it finds as nod, which is this one
 	testscript.Main(m, commands)
 }
 

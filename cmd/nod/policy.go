@@ -45,7 +45,7 @@ func (c *console) policyCheck() *cobra.Command {
 1 if there is an error; nod-desktop then asks about everything.`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: c.runs(func(_ context.Context, args []string) error {
-			path, err := configPath(args)
+			path, err := configPath(strings.Join(args, ""))
 			if err != nil {
 				return err
 			}
@@ -76,7 +76,7 @@ func (c *console) policyTest() *cobra.Command {
 fails; nod-desktop rejects such a file.`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: c.runs(func(_ context.Context, args []string) error {
-			path, err := configPath(args)
+			path, err := configPath(strings.Join(args, ""))
 			if err != nil {
 				return err
 			}
@@ -120,13 +120,13 @@ func describeExamples(results []policy.ExampleResult, failed int) string {
 	return b.String()
 }
 
-// configPath is the file that args name, which must be there, or the one that nod-desktop reads.
-func configPath(args []string) (string, error) {
-	if len(args) == 0 {
+// configPath is the file that is named, which must be there, or the one that nod-desktop reads.
+func configPath(named string) (string, error) {
+	if named == "" {
 		return config.DefaultPath()
 	}
-	_, err := os.Stat(args[0])
-	return args[0], pathError(err)
+	_, err := os.Stat(named)
+	return named, pathError(err)
 }
 
 func (c *console) policyExplain() *cobra.Command {
@@ -162,7 +162,6 @@ and sandbox, and 1 otherwise.`,
 	return cmd
 }
 
-// folderOr makes a folder absolute, or returns the current one.
 func folderOr(folder string) (string, error) {
 	if folder == "" {
 		return os.Getwd()
@@ -170,15 +169,7 @@ func folderOr(folder string) (string, error) {
 	return filepath.Abs(folder)
 }
 
-func openPolicy() (*store.Store, error) {
-	path, err := config.DefaultPath()
-	if err != nil {
-		return nil, err
-	}
-	return openPolicyAt(path)
-}
-
-func openPolicyAt(path string) (*store.Store, error) {
+func openPolicy(path string) (*store.Store, error) {
 	grants, err := store.GrantsPath()
 	if err != nil {
 		return nil, err
@@ -194,7 +185,11 @@ type explained struct {
 }
 
 func (c *console) explainCall(call policy.Call) error {
-	store, err := openPolicy()
+	path, err := config.DefaultPath()
+	if err != nil {
+		return err
+	}
+	store, err := openPolicy(path)
 	if err != nil {
 		return err
 	}

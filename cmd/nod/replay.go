@@ -81,18 +81,14 @@ func (c *console) replay(ctx context.Context, paths []string, flags replayFlags)
 
 // simulation decides by the configuration at path, or by the one that nod-desktop reads.
 func simulation(path string) (*policy.Simulation, error) {
-	var args []string
-	if path != "" {
-		args = []string{path}
-	}
-	path, err := configPath(args)
+	path, err := configPath(path)
 	if err != nil {
 		return nil, err
 	}
 	if path, err = filepath.Abs(path); err != nil {
 		return nil, err
 	}
-	store, err := openPolicyAt(path)
+	store, err := openPolicy(path)
 	if err != nil {
 		return nil, err
 	}
@@ -121,7 +117,6 @@ func describeReport(r *replay.Report, asked bool) string {
 	return b.String()
 }
 
-// leftOut says what of the transcripts is not counted.
 func leftOut(r *replay.Report) string {
 	var parts []string
 	if r.Questions > 0 {

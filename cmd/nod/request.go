@@ -15,7 +15,6 @@ import (
 	"nod/ipc/client/waiting"
 )
 
-// requestFlags are the flags of every command that sends a request.
 type requestFlags struct {
 	set           *pflag.FlagSet
 	common        *api.Common // of the request; the times come from the next two
@@ -66,7 +65,6 @@ func (f *requestFlags) complete() error {
 	return err
 }
 
-// answer is what a reply amounts to on the command line.
 type answer struct {
 	reply  any    // what --json prints
 	text   string // what is printed without --json …
@@ -159,7 +157,6 @@ func (c *console) unanswered(err error, detach bool) error {
 	return err
 }
 
-// isPaused reports whether the user has paused nod, which is why nobody could be asked.
 func isPaused() bool {
 	cl, err := client.Discover()
 	if err != nil {

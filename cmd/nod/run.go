@@ -82,20 +82,14 @@ func (c *console) trySandbox(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	engine, err := sandbox.Find(ctx, first)
+	trial, err := sandbox.Find(ctx, first)
 	if err != nil {
 		return err
-	}
-	var trial sandbox.Trial
-	var why error
-	if trial.Engine, why = engine.Kind(); why != nil {
-		trial.Why = why.Error()
 	}
 	c.json = true
 	return c.show(trial, "")
 }
 
-// exitNotRun is the status of a shell whose command cannot be run.
 const exitNotRun = 126
 
 func notRun(err error) error {
@@ -106,7 +100,6 @@ func notRun(err error) error {
 	return &verdict{exitNotRun, "not run: " + why}
 }
 
-// become runs a command in the place of this process.
 func become(argv []string) error {
 	path, err := exec.LookPath(argv[0])
 	if err != nil {

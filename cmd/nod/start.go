@@ -91,7 +91,6 @@ func ensureRunning(ctx context.Context, timeout time.Duration) (started, error) 
 	return s, nil
 }
 
-// running says where the nod-desktop is that answers, if one does.
 func running(ctx context.Context) (s started, ok bool) {
 	cl, err := client.Discover()
 	if err != nil {
@@ -102,7 +101,6 @@ func running(ctx context.Context) (s started, ok bool) {
 	return started{PID: at.PID, URL: at.URL}, err == nil
 }
 
-// background is a program that nod starts and leaves running.
 type background struct {
 	path string
 	args []string

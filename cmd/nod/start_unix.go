@@ -12,5 +12,4 @@ func apart() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
 
 func terminate(p *os.Process) error { return p.Signal(syscall.SIGTERM) }
 
-// replaceSelf runs a program in the place of this process.
 func replaceSelf(path string, argv []string) error { return syscall.Exec(path, argv, os.Environ()) }

@@ -18,7 +18,6 @@ func apart() *syscall.SysProcAttr {
 // terminate kills a process: Windows cannot ask a program without a console to end.
 func terminate(p *os.Process) error { return p.Kill() }
 
-// replaceSelf runs a program and ends with its status.
 func replaceSelf(path string, argv []string) error {
 	cmd := exec.Cmd{Path: path, Args: argv, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr}
 	err := cmd.Run()

@@ -152,7 +152,6 @@ func (r report) String() string {
 	return columns(lines)
 }
 
-// programOf names the running program: nod relay or nod-desktop.
 func programOf(relay *api.RelayHealth) string {
 	if relay != nil {
 		return "nod relay"

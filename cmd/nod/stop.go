@@ -15,7 +15,6 @@ import (
 	"nod/ipc/peer"
 )
 
-// stopTimeout is how long nod-desktop may take to answer everyone and end.
 const stopTimeout = 10 * time.Second
 
 func (c *console) stop() *cobra.Command {
@@ -46,7 +45,6 @@ func (c *console) stopDesktop(ctx context.Context) error {
 	return c.show(was, fmt.Sprintf("stopped %s, process %d\n", was.program, was.PID))
 }
 
-// stopRunning ends the nod-desktop that runs, or the relay in its place.
 func stopRunning(ctx context.Context) (was stopped, err error) {
 	var h api.HealthReply
 	cl, err := client.Discover()

@@ -141,7 +141,6 @@ type undone struct {
 	Changed   bool                `json:"changed"` // else that is what would change
 }
 
-// takeBack shows what taking back a run would do, asks, and does it.
 func (c *console) takeBack(ctx context.Context, r *snapshot.Repository, run snapshot.Run, diff bool) error {
 	if run.Problem != "" {
 		return fmt.Errorf("nod can't tell what run %d changed: %s", run.Number, run.Problem)
@@ -198,7 +197,6 @@ func differences(ctx context.Context, r *snapshot.Repository, p *snapshot.Plan) 
 	return all.String(), nil
 }
 
-// deeds are what taking back does to a file.
 var deeds = map[snapshot.Kind]string{
 	snapshot.Added: "restore", snapshot.Changed: "change back", snapshot.Removed: "remove",
 }
@@ -219,7 +217,6 @@ func (u undone) plan() string {
 	return text
 }
 
-// leftAlone names files that stay as they are.
 func leftAlone(conflicts []snapshot.Conflict) string {
 	var b strings.Builder
 	for _, conflict := range conflicts {

@@ -122,7 +122,6 @@ func (u uninstalled) plan() string {
 	return b.String()
 }
 
-// ownData are the paths of nod's own data, as far as it is there.
 func ownData() ([]string, error) {
 	settings, err := config.DefaultPath()
 	if err != nil {
@@ -147,7 +146,6 @@ func ownData() ([]string, error) {
 	return slices.Compact(paths), nil // some systems have one folder for all
 }
 
-// toolkitFolder is where the toolkit of the windows keeps a folder for every program.
 func toolkitFolder() string { return filepath.Join(xdg.ConfigHome, "fyne") }
 
 // autostartPatience is how long nod-desktop may take to say that it no longer starts with the session.

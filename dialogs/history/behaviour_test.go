@@ -442,7 +442,7 @@ func TestAgentsTextIsHostile(t *testing.T) {
 		api.Confirm{Message: evil}, api.Notify{Title: evil, Message: evil},
 	} {
 		e := entryOf(int64(100-i), 1, who, body, a)
-		e.Record.Why.Reason, e.Withheld = evil, history.Withheld(evil)
+		e.Record.Why.Reason, e.Withheld = evil, evil
 		o.entries = append([]history.Entry{e}, o.entries...)
 	}
 	w := openTestWindow(t, o, "light")

@@ -109,7 +109,7 @@ func (d *detail) head(e history.Entry) fyne.CanvasObject {
 	return container.NewBorder(nil, nil, nil, container.NewVBox(badge), words)
 }
 
-func withheld(why history.Withheld) string {
+func withheld(why string) string {
 	switch why {
 	case "":
 		return ""

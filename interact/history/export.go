@@ -16,36 +16,27 @@ import (
 	"nod/policy/invisible"
 )
 
-// Format is one in which entries leave nod.
-type Format string
-
-// The formats.
-const (
-	CSV   Format = "csv"   // for spreadsheets: a row for each entry, without the exact input
-	JSONL Format = "jsonl" // for programs: a line for each entry, with all that is kept
-)
-
-// Write writes entries in a format until there is an error, and returns their number. It escapes control and hidden
-// characters, and text that a spreadsheet would take for a formula.
-func Write(w io.Writer, f Format, entries iter.Seq2[Entry, error]) (n int, err error) {
+// Write writes entries until there is an error: as CSV a row for each, for spreadsheets and without the exact input,
+// else a line of JSON with all that is kept. It escapes control and hidden characters, and text that a spreadsheet
+// would take for a formula.
+func Write(w io.Writer, asCSV bool, entries iter.Seq2[Entry, error]) error {
 	out, write := bufio.NewWriter(w), writeLine
-	if f == CSV {
+	if asCSV {
 		write = writeRow
 		_ = writeCells(out, header) // an error stays
 	}
 	for e, err := range entries {
 		if err != nil {
-			return n, err
+			return err
 		}
 		if err := write(out, e); err != nil {
-			return n, fmt.Errorf("write entry %d: %w", e.Seq, err)
+			return fmt.Errorf("write entry %d: %w", e.Seq, err)
 		}
-		n++
 	}
 	if err := out.Flush(); err != nil {
-		return n, fmt.Errorf("write the history: %w", err)
+		return fmt.Errorf("write the history: %w", err)
 	}
-	return n, nil
+	return nil
 }
 
 func writeLine(out *bufio.Writer, e Entry) error {
@@ -65,7 +56,7 @@ func writeRow(out *bufio.Writer, e Entry) error {
 	return writeCells(out, []string{
 		strconv.FormatInt(e.Seq, 10), string(e.ID), string(e.Kind), e.Created.Format(time.RFC3339),
 		e.Settled.Format(time.RFC3339), e.Agent, e.Session, e.Project, e.Tool, string(e.Class), e.Gist, string(e.Result()),
-		string(e.By), e.Rule, e.Record.Answer.Reason, string(e.Withheld), e.Hash, e.Machine, e.Device,
+		string(e.By), e.Rule, e.Record.Answer.Reason, e.Withheld, e.Hash, e.Machine, e.Device,
 	})
 }
 
@@ -89,12 +80,11 @@ func cell(text string) string { return formula.ReplaceAllString(invisible.Visibl
 
 type exported struct {
 	Line
-	Withheld Withheld        `json:"withheld,omitempty"`
+	Withheld string          `json:"withheld,omitempty"`
 	Hash     string          `json:"hash"`
 	Record   interact.Record `json:"record"`
 }
 
-// readable is an approval with its exact input as text.
 type readable struct {
 	interact.Approve
 	Input string `json:"input"`

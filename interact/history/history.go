@@ -86,18 +86,15 @@ type Entry struct {
 	Line
 	Record interact.Record
 	// Withheld says why Record lacks the exact input: [Secret], [NotKept] or [Expired]; empty: it does not.
-	Withheld Withheld
+	Withheld string
 	Hash     string // hex SHA-256 of the entry and the hash of the one before it
 }
 
-// Withheld says why an entry is incomplete.
-type Withheld string
-
-// The reasons.
+// Why an entry is incomplete.
 const (
-	Secret  Withheld = "secret"   // contained values that look like secrets; digests replace them
-	NotKept Withheld = "not kept" // inputs are not kept
-	Expired Withheld = "expired"  // older than inputs are kept
+	Secret  = "secret"   // contained values that look like secrets; digests replace them
+	NotKept = "not kept" // inputs are not kept
+	Expired = "expired"  // older than inputs are kept
 )
 
 // Head is the last entry of the chain. Note it elsewhere to be able to prove later that nothing before it changed.

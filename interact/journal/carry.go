@@ -8,15 +8,12 @@ import (
 	"nod/interact"
 )
 
-// waiting is a pending request as stored in the file.
 type waiting struct {
 	record, draft []byte
 }
 
-// maxSalvaged limits the requests recovered from a file that was set aside.
 const maxSalvaged = 1024
 
-// readWaiting reads the pending requests, skipping unreadable ones.
 func readWaiting(conn *sqlite.Conn) (map[string]waiting, error) {
 	waits := map[string]waiting{}
 	err := query(conn, "SELECT id, record, draft FROM pending ORDER BY id LIMIT ?", func(s *sqlite.Stmt) error {
@@ -68,11 +65,11 @@ func (w *writer) carryOver() (err error) {
 	return w.transact(nil)
 }
 
-// carry writes the pending requests that have no outcome yet.
 func (w *writer) carry() error {
 	for id, one := range w.waits {
 		err := w.exec(`INSERT INTO pending SELECT ?1, ?2, ?3 WHERE NOT EXISTS (SELECT 1 FROM entries WHERE id = ?1)
-			ON CONFLICT (id) DO UPDATE SET record = excluded.record, draft = excluded.draft`, id, one.record, one.draft)
+			ON CONFLICT (id) DO UPDATE SET record = excluded.record, draft = excluded.draft`,
+			id, one.record, nullable(one.draft))
 		if err != nil {
 			return err
 		}
@@ -86,12 +83,10 @@ type change struct {
 	made func(was waiting) waiting // nil: no longer pending
 }
 
-// keep records a change of a pending request.
 func (w *writer) keep(id interact.ID, made func(waiting) waiting) {
 	w.changes = append(w.changes, change{id, made})
 }
 
-// kept applies the changes of a transaction.
 func (w *writer) kept() {
 	for _, c := range w.changes {
 		if c.made == nil {

@@ -32,10 +32,10 @@ func (d digest) String() string { return hex.EncodeToString(d[:]) }
 
 // head is the part of an entry that is always kept. The chain covers its JSON.
 type head struct {
-	Record   interact.Record  `json:"record"`         // without the body
-	Gist     string           `json:"gist,omitempty"` // empty when inputs are not kept
-	Body     string           `json:"body"`           // hex SHA-256 of the body
-	Withheld history.Withheld `json:"held,omitempty"` // [history.Secret] or [history.NotKept]
+	Record   interact.Record `json:"record"`         // without the body
+	Gist     string          `json:"gist,omitempty"` // empty when inputs are not kept
+	Body     string          `json:"body"`           // hex SHA-256 of the body
+	Withheld string          `json:"held,omitempty"` // [history.Secret] or [history.NotKept]
 }
 
 func (h head) line() history.Line {
@@ -60,7 +60,6 @@ type encoded struct {
 	head, body []byte // body is nil when inputs are not kept
 }
 
-// body is the part of an entry that may be withheld.
 type body struct {
 	Said  json.RawMessage `json:"said"`            // a record of what agent and user said, without the input
 	Input []byte          `json:"input,omitempty"` // of an approval, byte for byte
@@ -107,7 +106,6 @@ func newBody(said interact.Record) (*body, error) {
 	return &b, err
 }
 
-// redact replaces secrets by marks, and returns the new record.
 func (b *body) redact(marks *strings.Replacer) (said interact.Record, err error) {
 	if b.Said, err = secrets.Redact(b.Said, marks); err == nil && b.Input != nil {
 		b.Input, err = secrets.Redact(b.Input, marks)
@@ -127,7 +125,6 @@ func (b *body) record() (said interact.Record, err error) {
 	return said, err
 }
 
-// decode reads an entry without checking hashes.
 func decode(text, kept []byte) (head, error) {
 	var h head
 	if err := json.Unmarshal(text, &h); err != nil {
@@ -189,7 +186,6 @@ func outlineOf(r *interact.Reported) *interact.Reported {
 	return &interact.Reported{Why: r.Why, Risks: r.Risks}
 }
 
-// outline is what a head keeps of a request's body.
 func outline(b interact.Body) interact.Body {
 	switch b := b.(type) {
 	case interact.Approve:

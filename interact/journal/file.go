@@ -18,7 +18,6 @@ import (
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// schema migrates files of older versions.
 var schema = func() sqlitemigration.Schema {
 	s := sqlitemigration.Schema{AppID: 0x6e6f6400} // "nod"
 	for {
@@ -48,7 +47,6 @@ type file struct {
 	size int64       // its least size in bytes; 0: unknown
 }
 
-// openFile opens or creates the database at path, and migrates it.
 func openFile(path string) (_ *file, err error) {
 	f := &file{path: path}
 	if f.info, err = create(path); err != nil {
@@ -198,14 +196,13 @@ func isDamage(err error) bool {
 
 var errTruncated = errors.New("it became shorter")
 
-// open opens the file, or sets a useless one aside and opens a new one.
 func (w *writer) open() error {
 	w.clear()
 	f, err := openFile(w.path)
 	if sqlite.ErrCode(err) == sqlite.ResultReadOnlyDBMoved { // another file took its place while it was being opened
 		f, err = openFile(w.path)
 	}
-	if isDamage(err) || w.hasFailedForLong(err) {
+	if isDamage(err) {
 		if err = w.setAside(err); err == nil {
 			f, err = openFile(w.path)
 		}
@@ -313,7 +310,6 @@ func (w *writer) withoutReaders(f func()) {
 	}
 }
 
-// replace sets a damaged file aside and opens a new one.
 func (w *writer) replace(damage error) error {
 	w.close()
 	if err := w.setAside(damage); err != nil {
@@ -334,7 +330,6 @@ func moveAside(path, aside string) error {
 	return nil
 }
 
-// setAside renames the file, which is not open.
 func (w *writer) setAside(damage error) error {
 	w.j.files.Lock()
 	defer w.j.files.Unlock()

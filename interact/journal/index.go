@@ -63,7 +63,6 @@ func (at state) isOf(conn *sqlite.Conn) (bool, error) {
 	return is, err
 }
 
-// indexer updates the index of a journal in the background.
 type indexer struct {
 	reader *Reader
 	path   string
@@ -88,7 +87,6 @@ func newIndexer(r *Reader, log *slog.Logger) *indexer {
 	return x
 }
 
-// run keeps the index up to date until it is stopped.
 func (x *indexer) run() {
 	defer close(x.ended)
 	defer x.close()
@@ -103,7 +101,6 @@ func (x *indexer) run() {
 	}
 }
 
-// rest waits until nothing is written any more.
 func (x *indexer) rest() {
 	for begun := time.Now(); time.Since(begun) < indexLatest; {
 		select {
@@ -119,7 +116,6 @@ func (x *indexer) rest() {
 	}
 }
 
-// stop ends run and waits until it has ended.
 func (x *indexer) stop() {
 	x.cancel()
 	<-x.ended
@@ -362,7 +358,6 @@ func (x *indexer) addSum(e history.Entry) error {
 
 func hourOf(t time.Time) int64 { return int64(math.Floor(float64(t.Unix()) / 3600)) }
 
-// exec executes a statement that returns nothing.
 func (x *indexer) exec(text string, args ...any) error { return query(x.conn, text, nil, args...) }
 
 // readGroup reads entries after one, up to another, as many as one transaction takes. For unreadable entries it returns

@@ -17,7 +17,6 @@ import (
 // maxNames limits the names in results: callers choose them.
 const maxNames = 200
 
-// sum counts the entries of one day with the same values.
 type sum struct {
 	history.Count
 	machine string // that asked
@@ -54,7 +53,6 @@ func sumOf(e history.Entry) sum {
 	return s
 }
 
-// midnight is when the local day of t began.
 func midnight(t time.Time) time.Time {
 	y, m, d := t.Local().Date()
 	return time.Date(y, m, d, 0, 0, 0, 0, time.Local)
@@ -96,14 +94,12 @@ func readSums(conn *sqlite.Conn, from time.Time, add func(sum)) error {
 	if !from.IsZero() {
 		day = from.Format(time.DateOnly)
 	}
-	var last time.Time // many have the same day
 	return query(conn, `SELECT day, agent, project, tool, rule, entries, asked, passed, denied, missed, answered, settled,
-		machine, device FROM idx.sums WHERE day >= ?`, func(s *sqlite.Stmt) (err error) {
-		if text := s.ColumnText(0); text != day || last.IsZero() {
-			day = text
-			last, err = time.ParseInLocation(time.DateOnly, text, time.Local)
+		machine, device FROM idx.sums WHERE day >= ?`, func(s *sqlite.Stmt) error {
+		day, err := time.ParseInLocation(time.DateOnly, s.ColumnText(0), time.Local)
+		if err == nil {
+			add(readSum(s, day))
 		}
-		add(readSum(s, last))
 		return err
 	}, day)
 }
@@ -122,7 +118,6 @@ func readSum(s *sqlite.Stmt, day time.Time) sum {
 
 type tally[K comparable] map[K]*sum
 
-// add adds to the sum of key, which begins as first.
 func (t tally[K]) add(key K, first history.Count, s sum) {
 	all := t[key]
 	if all == nil {
@@ -140,7 +135,6 @@ func (t tally[K]) add(key K, first history.Count, s sum) {
 	}
 }
 
-// most returns the keys with the most entries, most first.
 func most[K cmp.Ordered](t tally[K]) []K {
 	keys := slices.SortedFunc(maps.Keys(t), func(a, b K) int {
 		return cmp.Or(cmp.Compare(t[b].entries, t[a].entries), cmp.Compare(a, b))

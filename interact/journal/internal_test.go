@@ -42,6 +42,9 @@ func (j *Journal) Indexed(tb testing.TB) int64 {
 	return at
 }
 
+// ErrClosed says that the journal is closed.
+var ErrClosed = errClosed
+
 // Path is where r's journal is.
 func (r *Reader) Path() string { return r.path }
 

@@ -81,8 +81,7 @@ type Journal struct {
 
 var _ interact.Journal = (*Journal)(nil)
 
-// ErrClosed says that the journal is closed.
-var ErrClosed = errors.New("the journal is closed")
+var errClosed = errors.New("the journal is closed")
 
 // Open opens the journal at path or creates it. It does not fail: see [Journal.Problem].
 func Open(path string, o Options) *Journal {
@@ -104,7 +103,7 @@ func Open(path string, o Options) *Journal {
 	}
 	j.index = newIndexer(j.Reader, o.Log)
 	j.queue = &queue{path: queuePath(path), woken: changes.NewSignal()}
-	w := &writer{j: j, path: path, patience: failTime}
+	w := &writer{j: j, path: path}
 	if err := j.queue.load(); err != nil {
 		j.log("read the queue", errors.Join(err, os.Rename(j.queue.path, queuePath(w.asideNow()))))
 	}
@@ -168,7 +167,7 @@ func (j *Journal) set(
 ) error {
 	isOpen := false
 	err := j.change(ctx, id, func(w *writer) error {
-		err := w.exec(query, value, string(id))
+		err := w.exec(query, nullable(value), string(id))
 		if isOpen = w.file.conn.Changes() > 0; isOpen {
 			w.keep(id, made)
 		}
@@ -209,7 +208,7 @@ func (j *Journal) change(ctx context.Context, id interact.ID, do func(*writer) e
 }
 
 // Restore returns the requests that were pending when nod ended and the last settled ones, both oldest first. Settled
-// ones may lack their input: see [history.Withheld]. It omits and logs unreliable ones.
+// ones may lack their input: see [history.Entry]. It omits and logs unreliable ones.
 func (j *Journal) Restore(ctx context.Context, settled int) (open, last []interact.Record, err error) {
 	leftOut := func(why error) { j.opts.Log.Error("journal: restore", "err", why) }
 	err = j.read(ctx, func(conn *sqlite.Conn) error {

@@ -20,7 +20,6 @@ const (
 	pageStep   = 256              // pages per step to return to the file system
 )
 
-// keep does the background work until the journal is closed.
 func (j *Journal) keep() {
 	var sync, probe <-chan time.Time
 	trim := time.After(0)
@@ -50,7 +49,7 @@ func (j *Journal) keep() {
 }
 
 func (j *Journal) log(what string, err error) {
-	if err != nil && !errors.Is(err, ErrClosed) {
+	if err != nil && !errors.Is(err, errClosed) {
 		j.opts.Log.Warn("journal: "+what, "err", err)
 	}
 }
@@ -191,7 +190,6 @@ func readUsed(conn *sqlite.Conn) (bytes int64, err error) {
 		FROM pragma_page_count, pragma_freelist_count, pragma_page_size`)
 }
 
-// shrink returns one step of unused pages to the file system.
 func (w *writer) shrink() (more bool, err error) {
 	free, err := number(w.file.conn, "PRAGMA freelist_count")
 	if err != nil || free < pageStep {

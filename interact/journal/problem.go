@@ -60,7 +60,6 @@ func (j *Journal) Problem() error {
 	return j.problems.worst()
 }
 
-// isHealthy reports whether the journal is open and the last write worked.
 func (j *Journal) isHealthy() bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()

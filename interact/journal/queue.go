@@ -18,7 +18,6 @@ const (
 	queueBytes = 4 << 20                // then callers wait for that
 )
 
-// queuePath is the path of the queue of the journal at path.
 func queuePath(path string) string { return path + "-queue" }
 
 // queue holds calls that the policy allowed and that are not in the database yet, oldest first. Each is a head and a
@@ -131,7 +130,6 @@ func (q *queue) taken(n int) {
 	q.size = 0
 }
 
-// isThere reports whether the file is still at its path. The caller holds q.mu.
 func (q *queue) isThere() bool {
 	is, err := os.Lstat(q.path)
 	if err != nil {

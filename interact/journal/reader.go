@@ -148,7 +148,7 @@ func (r *Reader) open() (*pool, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.closed {
-		return nil, ErrClosed
+		return nil, errClosed
 	}
 	info, err := os.Stat(r.path)
 	if err != nil {
@@ -235,7 +235,6 @@ func (r *Reader) Size(ctx context.Context) (entries, bytes int64, err error) {
 	return entries, bytes, err
 }
 
-// readHead returns the last entry of the chain, or its beginning.
 func readHead(conn *sqlite.Conn) (seq int64, hash digest, err error) {
 	err = query(conn, `SELECT * FROM (SELECT seq, hash FROM entries ORDER BY seq DESC LIMIT 1)
 		UNION ALL SELECT seq, hash FROM anchor LIMIT 1`, func(s *sqlite.Stmt) error {
@@ -257,7 +256,6 @@ func query(conn *sqlite.Conn, text string, row func(*sqlite.Stmt) error, args ..
 	return sqlitex.Execute(conn, text, &sqlitex.ExecOptions{Args: args, ResultFunc: row})
 }
 
-// number returns the first column of the last row; 0 if there is none.
 func number(conn *sqlite.Conn, text string, args ...any) (n int64, err error) {
 	err = query(conn, text, func(s *sqlite.Stmt) error {
 		n = s.ColumnInt64(0)
@@ -276,15 +274,12 @@ func blob(s *sqlite.Stmt, column int) []byte {
 	return b
 }
 
-func bindBlob(s *sqlite.Stmt, param int, value []byte) {
-	switch {
-	case value == nil:
-		s.BindNull(param)
-	case len(value) == 0:
-		s.BindZeroBlob(param, 0)
-	default:
-		s.BindBytes(param, value)
+// nullable is a blob as an argument; nil is NULL.
+func nullable(blob []byte) any {
+	if blob == nil {
+		return nil
 	}
+	return blob
 }
 
 // readPending returns the pending requests, oldest first. It omits unreadable ones: nobody decides them.

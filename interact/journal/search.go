@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
-	"io"
 	"iter"
 	"math"
 	"strings"
@@ -138,21 +137,24 @@ const (
 	oldestFirst order = "ASC"
 )
 
-// errEnough ends a search that has found enough.
 var errEnough = errors.New("enough")
 
 // find calls found for every entry that matches, with the columns [columns], hash, head and body, until found returns
 // an error; it ignores [errEnough]. The index covers the entries up to at.
 func (f filter) find(conn *sqlite.Conn, at int64, o order, found func(*sqlite.Stmt) error) error {
-	last := int64(maxSeq)
+	first, last := int64(1), int64(maxSeq)
 	if f.Before > 0 {
 		last = f.Before - 1
 	}
 	if f.ID != "" {
-		return f.findOne(conn, last, found)
+		seq, err := number(conn, "SELECT seq FROM entries WHERE id = ?", string(f.ID))
+		if err != nil || seq == 0 {
+			return err
+		}
+		first, last, at = seq, min(seq, last), 0
 	}
 	old := func() error { return f.findIndexed(conn, o, min(at, last), found) }
-	fresh := func() error { return f.findFresh(conn, o, at+1, last, found) }
+	fresh := func() error { return f.findFresh(conn, o, max(first, at+1), last, found) }
 	if o == oldestFirst {
 		old, fresh = fresh, old
 	}
@@ -166,18 +168,6 @@ func (f filter) find(conn *sqlite.Conn, at int64, o order, found func(*sqlite.St
 	return err
 }
 
-func (f filter) findOne(conn *sqlite.Conn, last int64, found func(*sqlite.Stmt) error) error {
-	seq, err := number(conn, "SELECT seq FROM entries WHERE id = ?", string(f.ID))
-	if err != nil || seq == 0 {
-		return err
-	}
-	if err = f.findFresh(conn, newestFirst, seq, min(seq, last), found); errors.Is(err, errEnough) {
-		return nil
-	}
-	return err
-}
-
-// findIndexed is find in the entries that the index covers.
 func (f filter) findIndexed(conn *sqlite.Conn, o order, last int64, found func(*sqlite.Stmt) error) error {
 	if last == 0 {
 		return nil
@@ -197,7 +187,6 @@ func (f filter) findIndexed(conn *sqlite.Conn, o order, last int64, found func(*
 	return f.query(conn, o, first, last, f.match(), found)
 }
 
-// findFresh is find in the entries that the index does not cover yet.
 func (f filter) findFresh(conn *sqlite.Conn, o order, first, last int64, found func(*sqlite.Stmt) error) error {
 	return f.query(conn, o, first, last, "", func(s *sqlite.Stmt) error {
 		if len(f.wanted) > 0 {
@@ -361,11 +350,6 @@ func (r *Reader) Entries(ctx context.Context, q history.Query) iter.Seq2[history
 			yield(history.Entry{}, fmt.Errorf("read the history: %w", err))
 		}
 	}
-}
-
-// Export writes all entries that match, oldest first, and returns their number.
-func (r *Reader) Export(ctx context.Context, w io.Writer, q history.Query, f history.Format) (n int, err error) {
-	return history.Write(w, f, r.Entries(ctx, q))
 }
 
 // Past yields the user's decisions on calls with a known input, oldest first, until there is an error.

@@ -23,10 +23,20 @@ type BrokenError struct {
 
 func (e *BrokenError) Error() string { return fmt.Sprintf("entry %d %s", e.Seq, e.Problem) }
 
-// Verify checks every entry against the chain. It fails with a [*BrokenError] for the first entry that was changed, is
-// missing or misplaced. It cannot detect missing entries at the end: compare with a head noted elsewhere.
+// Verify has SQLite check the file for damage, and checks every entry against the chain. It fails with a [*BrokenError]
+// for the first entry that was changed, is missing or misplaced. It cannot detect missing entries at the end: compare
+// with a head noted elsewhere.
 func (r *Reader) Verify(ctx context.Context) error {
 	return r.read(ctx, func(conn *sqlite.Conn) error {
+		err := query(conn, "PRAGMA main.quick_check(1)", func(s *sqlite.Stmt) error {
+			if found := s.ColumnText(0); found != "ok" {
+				return fmt.Errorf("the file is damaged: %s", found)
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
 		c, err := readAnchor(conn)
 		if err != nil {
 			return err
@@ -34,18 +44,6 @@ func (r *Reader) Verify(ctx context.Context) error {
 		return query(conn, "SELECT "+columns+", hash, head, body FROM entries ORDER BY seq", func(s *sqlite.Stmt) error {
 			_, _, err := c.next(s)
 			return err
-		})
-	})
-}
-
-// Examine makes SQLite check the file for damage. It is faster than [Reader.Verify], which checks the contents.
-func (r *Reader) Examine(ctx context.Context) error {
-	return r.read(ctx, func(conn *sqlite.Conn) error {
-		return query(conn, "PRAGMA main.quick_check(1)", func(s *sqlite.Stmt) error {
-			if found := s.ColumnText(0); found != "ok" {
-				return fmt.Errorf("the file is damaged: %s", found)
-			}
-			return nil
 		})
 	})
 }
@@ -80,7 +78,6 @@ type chain struct {
 	bodies int64 // the last entry whose body may be missing
 }
 
-// readAnchor returns the position before the first entry.
 func readAnchor(conn *sqlite.Conn) (*chain, error) {
 	var c *chain
 	err := query(conn, "SELECT seq, bodies, hash FROM anchor", func(s *sqlite.Stmt) error {

@@ -92,20 +92,20 @@ func TestHeadOfNothingHolds(t *testing.T) {
 	}
 }
 
-// What Verify may not come to, because it reads entries alone, SQLite finds.
-func TestExamine(t *testing.T) {
+// What reading entries may not come to SQLite finds.
+func TestVerifyFindsDamage(t *testing.T) {
 	path := filled(t, 500)
-	examine := func() error {
+	verify := func() error {
 		r, err := journal.OpenReader(path)
 		must(t, err)
 		defer r.Close()
-		return r.Examine(t.Context())
+		return r.Verify(t.Context())
 	}
-	must(t, examine())
+	must(t, verify())
 	info, err := os.Stat(path)
 	must(t, err)
 	overwrite(t, path, 5*4096, int(info.Size())-5*4096)
-	if err := examine(); err == nil {
+	if err := verify(); err == nil {
 		t.Error("no damage found")
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"iter"
+	"maps"
 	"slices"
 	"strings"
 	"unicode"
@@ -53,26 +54,13 @@ func words(text string) iter.Seq[string] {
 	}
 }
 
-// fold removes case, accents and other marks.
 func fold(text string) string {
-	if isASCII(text) {
-		return strings.ToLower(text)
-	}
 	return strings.Map(func(r rune) rune {
 		if unicode.Is(unicode.M, r) {
 			return -1
 		}
 		return unicode.ToLower(r)
 	}, norm.NFKD.String(strings.ToLower(text)))
-}
-
-func isASCII(text string) bool {
-	for i := range len(text) {
-		if text[i] >= utf8.RuneSelf {
-			return false
-		}
-	}
-	return true
 }
 
 type vocabulary map[string]struct{}
@@ -94,23 +82,12 @@ func wordsOf(e history.Entry) vocabulary {
 	return v
 }
 
-// has reports whether every wanted word is a prefix of a word of v.
 func (v vocabulary) has(wanted []string) bool {
-	for _, w := range wanted {
-		if !v.hasPrefix(w) {
-			return false
-		}
+	all := slices.Collect(maps.Keys(v))
+	isMissing := func(prefix string) bool {
+		return !slices.ContainsFunc(all, func(word string) bool { return strings.HasPrefix(word, prefix) })
 	}
-	return true
-}
-
-func (v vocabulary) hasPrefix(prefix string) bool {
-	for word := range v {
-		if strings.HasPrefix(word, prefix) {
-			return true
-		}
-	}
-	return false
+	return !slices.ContainsFunc(wanted, isMissing)
 }
 
 // texts yields the searchable texts of an entry, the most important first.

@@ -2,7 +2,6 @@ package journal
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"zombiezen.com/go/sqlite"
@@ -27,7 +26,7 @@ func (j *Journal) write(ctx context.Context, do func(*writer) error) error {
 	case j.writes <- w:
 		return <-w.done
 	case <-j.closing:
-		return ErrClosed
+		return errClosed
 	case <-ctx.Done():
 		return ctx.Err()
 	}
@@ -46,9 +45,6 @@ type writer struct {
 
 	waits   map[string]waiting // what waits, by id; nil: there was no file yet that could be read
 	carries bool               // the pending requests must be written to the file
-
-	failing  time.Time     // since when the disk has failed; zero: it does not
-	patience time.Duration // how long it may fail until another file is begun
 
 	tried  time.Time // when the file could not be opened
 	reason error     // … and why
@@ -128,7 +124,7 @@ func (w *writer) commit(group []*write) error {
 		err = w.transact(group)
 	}
 	isForeign := sqlite.ErrCode(err) == sqlite.ResultError // nod's tables are good
-	if !isDamage(err) && !isForeign && !w.hasFailedForLong(err) {
+	if !isDamage(err) && !isForeign {
 		return err
 	}
 	if err := w.replace(err); err != nil {
@@ -140,24 +136,6 @@ func (w *writer) commit(group []*write) error {
 func isPassing(err error) bool {
 	switch sqlite.ErrCode(err).ToPrimary() {
 	case sqlite.ResultOK, sqlite.ResultFull, sqlite.ResultBusy, sqlite.ResultLocked:
-		return true
-	}
-	return false
-}
-
-// failTime is how long the disk may fail until another file is begun, since a part of the disk may be good. It is twice
-// as long each time, lest a disk without such a part is filled with files.
-const failTime = 30 * time.Second
-
-// hasFailedForLong reports whether the disk has failed for so long that another file is to be begun.
-func (w *writer) hasFailedForLong(err error) bool {
-	now := time.Now()
-	switch {
-	case sqlite.ErrCode(err).ToPrimary() != sqlite.ResultIOErr:
-	case w.failing.IsZero():
-		w.failing = now
-	case now.Sub(w.failing) >= w.patience:
-		w.failing, w.patience = now, 2*w.patience
 		return true
 	}
 	return false
@@ -188,7 +166,7 @@ func (w *writer) transact(group []*write) (err error) {
 	if err := w.exec("COMMIT"); err != nil {
 		return err
 	}
-	w.carries, w.failing = false, time.Time{}
+	w.carries = false
 	w.kept()
 	return nil
 }
@@ -204,7 +182,6 @@ func (w *writer) begin() error {
 	return w.exec("BEGIN IMMEDIATE")
 }
 
-// rollback ends a transaction that failed, unless SQLite has done so already.
 func (w *writer) rollback() {
 	if w.file.conn.AutocommitEnabled() {
 		return
@@ -214,26 +191,7 @@ func (w *writer) rollback() {
 	}
 }
 
-// exec executes a statement that returns nothing. The values are an int64, a string, a []byte or nil each.
-func (w *writer) exec(query string, values ...any) (err error) {
-	stmt, err := w.file.conn.Prepare(query)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, stmt.ClearBindings()) }()
-	for i, value := range values {
-		switch value := value.(type) {
-		case int64:
-			stmt.BindInt64(i+1, value)
-		case string:
-			stmt.BindText(i+1, value)
-		case []byte:
-			bindBlob(stmt, i+1, value)
-		}
-	}
-	_, err = stmt.Step()
-	return errors.Join(err, stmt.Reset())
-}
+func (w *writer) exec(text string, args ...any) error { return query(w.file.conn, text, nil, args...) }
 
 // append adds an entry to the chain, unless its request has one. The request is no longer pending.
 func (w *writer) append(e encoded) (isNew bool, err error) {
@@ -245,7 +203,7 @@ func (w *writer) append(e encoded) (isNew bool, err error) {
 	err = w.exec(`INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (id) DO NOTHING`,
 		seq, string(l.ID), l.Created.UnixMicro(), l.Settled.UnixMicro(), string(l.Kind), l.Agent, l.Session, l.Project,
-		l.Tool, string(l.Class), l.Gist, string(l.Outcome), string(l.By), l.Rule, hash[:], e.head, e.body,
+		l.Tool, string(l.Class), l.Gist, string(l.Outcome), string(l.By), l.Rule, hash[:], e.head, nullable(e.body),
 		l.Machine, l.Device)
 	if err != nil || w.file.conn.Changes() == 0 {
 		return false, err

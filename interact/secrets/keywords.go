@@ -36,7 +36,6 @@ type hit struct {
 	at   []int // where they are
 }
 
-// in returns the rules with a keyword in text, in any case.
 func (k *keywords) in(text string) (hits []hit) {
 	for i := range len(text) - 1 {
 		start := uint16(small(text[i]))<<8 | uint16(small(text[i+1]))

@@ -53,7 +53,6 @@ func Find(text []byte, known ...string) []string {
 	return slices.Collect(maps.Keys(found))
 }
 
-// unescape undoes JSON's escapes in a part of a string, if it is a whole one.
 func unescape(s string) string {
 	if strings.IndexByte(s, '\\') < 0 {
 		return s
@@ -65,7 +64,6 @@ func unescape(s string) string {
 	return plain
 }
 
-// eachString calls visit for the strings of a JSON text.
 func eachString(text []byte, visit func(string)) {
 	d := newDecoder(text)
 	for {
@@ -278,7 +276,6 @@ func newAllowlist(in fileAllowlist) allowlist {
 	return a
 }
 
-// lazy compiles a pattern when it is first needed.
 func lazy(pattern string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
 }
@@ -325,7 +322,6 @@ func (f *form) matches(text string, at []int) (matches [][]int) {
 // maxStarts is how often a pattern that may go on is tried by itself: each time it may read the whole text.
 const maxStarts = 16
 
-// secret is the part of a match that is secret.
 func (r *rule) secret(text string, at []int) string {
 	group := func(i int) string {
 		if at[2*i] < 0 {
@@ -358,7 +354,6 @@ func (a allowlist) holds(text string, at []int, secret string) bool {
 		slices.ContainsFunc(a.stopwords, func(word string) bool { return strings.Contains(small, word) })
 }
 
-// about is the text that patterns are held against.
 func (a allowlist) about(text string, at []int, secret string) string {
 	from, to := at[0], at[1]
 	switch a.target {
@@ -373,12 +368,10 @@ func (a allowlist) about(text string, at []int, secret string) string {
 	return secret
 }
 
-// isLetter reports whether c is a letter, a digit or an underscore.
 func isLetter(c byte) bool {
 	return c == '_' || '0' <= c && c <= '9' || 'A' <= c && c <= 'Z' || 'a' <= c && c <= 'z'
 }
 
-// line is what is between the ends of lines around a part of text.
 func line(text string, from, to int) string {
 	from = strings.LastIndexByte(text[:from], '\n') + 1
 	if n := strings.IndexByte(text[to:], '\n'); n >= 0 {
@@ -387,7 +380,6 @@ func line(text string, from, to int) string {
 	return text[from:]
 }
 
-// entropy is how many bits each character of s carries.
 func entropy(s string) (bits float64) {
 	counts := map[rune]int{}
 	for _, c := range s {

@@ -33,7 +33,6 @@ import (
 // asked: nod's rules alone decide.
 type approver func(ctx context.Context, r api.ApproveRequest, onlyDeny bool) (api.ApproveReply, error)
 
-// proxy stands between one editor and one agent.
 type proxy struct {
 	editor, agent *output
 	approve       approver
@@ -125,7 +124,6 @@ func (p *proxy) agentSays(line []byte) error {
 	return p.editor.write(line)
 }
 
-// takesBack cancels a held request, and reports whether there was one.
 func (p *proxy) takesBack(m message) bool {
 	var params struct {
 		RequestID jsontext.Value `json:"requestId"`

@@ -11,7 +11,6 @@ import (
 // longer.
 const maxLine = 1 << 20
 
-// output writes whole lines for several goroutines.
 type output struct {
 	mu sync.Mutex // guards w
 	w  io.Writer

@@ -46,7 +46,6 @@ func (o options) reject() options {
 // canAllow reports whether an allow can be said: which of several ways to allow once is meant only the editor can ask.
 func (o options) canAllow() bool { return o.only(sdk.PermissionOptionKindAllowOnce) != nil }
 
-// suggestions are the agent's options to allow always, in its words.
 func (o options) suggestions() []string {
 	var all []string
 	for _, p := range o.of(sdk.PermissionOptionKindAllowAlways) {

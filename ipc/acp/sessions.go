@@ -20,7 +20,6 @@ type sessions struct {
 	open  map[string]*session
 }
 
-// request is what nod keeps of a request until the agent answers.
 type request struct{ method, session, cwd string }
 
 type session struct {

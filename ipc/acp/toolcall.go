@@ -45,7 +45,6 @@ func latest(before, later jsontext.Value) jsontext.Value {
 	return before
 }
 
-// hasEnded reports whether nothing more will be asked about the call.
 func (c toolCall) hasEnded() bool {
 	return slices.Contains([]sdk.ToolCallStatus{sdk.ToolCallStatusCompleted, sdk.ToolCallStatusFailed},
 		sdk.ToolCallStatus(c.Status))
@@ -152,7 +151,6 @@ type block struct {
 	} `json:"content"`
 }
 
-// onlyBlock is the only block of the call's content; zero if there are none or several.
 func (c toolCall) onlyBlock() block {
 	var all []block
 	if api.Decode(c.Content, &all) != nil || len(all) != 1 {

@@ -23,10 +23,8 @@ func (h *Hooks) note(agent string, change func(*interact.Contact)) {
 	h.contacts[agent] = c
 }
 
-// called counts a call.
 func called(c *interact.Contact) { c.Last, c.Calls = time.Now(), c.Calls+1 }
 
-// count counts what came of a call that asked.
 func count(c *interact.Contact, a interact.Answer) {
 	byPolicy := a.By == api.ByPolicy
 	switch {

@@ -396,7 +396,6 @@ func (h *Hooks) answer(ctx context.Context, who interact.Requester, s Step) (int
 	return a, insisted, err
 }
 
-// decided reports whether the person said anything.
 func decided(a interact.Answer) bool {
 	return slices.Contains([]api.Outcome{api.Allowed, api.Denied, api.Answered}, a.Outcome)
 }
@@ -433,7 +432,6 @@ func (h *Hooks) decide(
 	return a, insisted, err
 }
 
-// mayNotice lets one notice of a kind through per session and while.
 func (h *Hooks) mayNotice(who interact.Requester, kind string) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()

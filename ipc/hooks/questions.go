@@ -24,7 +24,6 @@ type Question struct {
 	Placeholder string   `json:"placeholder"`
 }
 
-// option is one answer that an agent offers.
 type option struct {
 	Label       string `json:"label"`
 	Description string `json:"description"`
@@ -41,15 +40,6 @@ func (s Step) Asks(questions []Question, reply func(picks [][]string) (any, erro
 	s.Ask = f
 	s.Reply = Answered(func(a interact.Answer) (any, error) { return reply(picks(questions, a)) })
 	return s, nil
-}
-
-// Told has the model read the answers to questions where the only way to hand them over is a denial.
-func Told(questions []Question, picks [][]string) string {
-	lines := []string{NoRefusal}
-	for i, pick := range picks {
-		lines = append(lines, fmt.Sprintf("%s: %s", questions[i].Question, strings.Join(pick, ", ")))
-	}
-	return strings.Join(lines, "\n")
 }
 
 // NoRefusal comes before answers that are handed over as the reason of a denial.
@@ -94,7 +84,6 @@ func (o option) interact() api.Option {
 	return out
 }
 
-// picks returns the answers of a form by question, in order.
 func picks(questions []Question, a interact.Answer) [][]string {
 	all := make([][]string, len(questions))
 	for i := range questions {
@@ -106,14 +95,4 @@ func picks(questions []Question, a interact.Answer) [][]string {
 		}
 	}
 	return all
-}
-
-// Distinct reports whether every question has a text of its own: agents that key answers by the text would
-// mix up two that are the same.
-func Distinct(questions []Question) bool {
-	texts := map[string]bool{}
-	for _, q := range questions {
-		texts[q.Question] = true
-	}
-	return len(texts) == len(questions)
 }

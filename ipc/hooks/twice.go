@@ -7,7 +7,6 @@ import (
 	"nod/interact"
 )
 
-// callKey is one call that an agent may deliver twice.
 type callKey struct {
 	agent, session, subagent string
 	call                     string // its input included

@@ -33,7 +33,6 @@ When a result says that it is pending, call interact_wait with its id: the quest
 	`so do not ask it again.
 A time-out means that the human is away, not that the human refused.`
 
-// newServer returns a server whose tools ask through b.
 func newServer(b *interact.Broker, version string) *mcp.Server {
 	return serve(version, func(t tool) mcp.ToolHandler {
 		return func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {

@@ -127,7 +127,6 @@ func ended(ctx context.Context, err error) error {
 	return err
 }
 
-// plain removes the HTTP client's prefix.
 func plain(err error) error {
 	if u, ok := errors.AsType[*url.Error](err); ok {
 		return u.Err
@@ -135,7 +134,6 @@ func plain(err error) error {
 	return err
 }
 
-// absent is the result of a call without nod-desktop.
 func absent(req *mcp.CallToolRequest, err error) *mcp.CallToolResult {
 	switch req.Params.Name {
 	case "interact_notify":

@@ -98,7 +98,10 @@ func makeCopy(program, copied string) error {
 	if err != nil {
 		return err
 	}
-	return ownfile.WriteDated(copied, text, 0o700, info.ModTime())
+	if err := ownfile.Write(copied, text, 0o700); err != nil {
+		return err
+	}
+	return os.Chtimes(copied, info.ModTime(), info.ModTime())
 }
 
 // ownFolder makes a folder that nobody else can change.

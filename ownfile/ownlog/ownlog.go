@@ -115,7 +115,6 @@ func Last(path string, n int) ([]string, error) {
 	return whole[max(0, len(whole)-n):], nil
 }
 
-// checkPlain returns an error if path exists and is not a regular file.
 func checkPlain(path string) error {
 	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
 		return fmt.Errorf("%s is not a plain file: remove it", path)

@@ -19,15 +19,15 @@ func Shield() error {
 	return nil
 }
 
-// Conn is one end of a connection between two processes. CloseWrite lets the other end read to its end.
-type Conn interface {
+// connection is one end of a connection between two processes. CloseWrite lets the other end read to its end.
+type connection interface {
 	io.ReadWriteCloser
 	CloseWrite() error
 }
 
 // Pipe returns a connection, and the standard input and output of a child process at its other end. Unlike a pipe, a
 // socket pair cannot be opened through /proc.
-func Pipe() (own Conn, in, out *os.File, err error) {
+func Pipe() (own connection, in, out *os.File, err error) {
 	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
 		return nil, nil, nil, fmt.Errorf("make a pair of sockets: %w", err)

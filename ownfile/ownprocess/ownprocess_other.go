@@ -12,14 +12,14 @@ import (
 // Shield does nothing here.
 func Shield() error { return nil }
 
-// Conn is one end of a connection between two processes. CloseWrite lets the other end read to its end.
-type Conn interface {
+// connection is one end of a connection between two processes. CloseWrite lets the other end read to its end.
+type connection interface {
 	io.ReadWriteCloser
 	CloseWrite() error
 }
 
 // Pipe returns a connection, and the standard input and output of a child process at its other end.
-func Pipe() (own Conn, in, out *os.File, err error) {
+func Pipe() (own connection, in, out *os.File, err error) {
 	in, write, err := os.Pipe()
 	if err != nil {
 		return nil, nil, nil, err

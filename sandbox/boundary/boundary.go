@@ -140,7 +140,6 @@ func isPassing(err error) bool {
 	return errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) || errors.Is(err, syscall.ECONNABORTED)
 }
 
-// greet serves a connection by the protocol that its first byte shows.
 func (p *proxy) greet(c *conn) {
 	c.SetDeadline(time.Now().Add(greetingTimeout))
 	first, err := c.in.Peek(1)
@@ -187,7 +186,6 @@ func (p *proxy) admit(c net.Conn) *conn {
 	return admitted
 }
 
-// closeConns closes the connections that are open at the end of a run.
 func (p *proxy) closeConns() {
 	p.mu.Lock()
 	list := slices.Collect(maps.Keys(p.conns))

@@ -73,7 +73,6 @@ func checkPinned(r *http.Request, to Target) error {
 	return refuse("the connection is to %s, and a request in it for %q", to, clip(r.Host))
 }
 
-// serveRequest passes one request on, over a connection of its own.
 func (p *proxy) serveRequest(w http.ResponseWriter, r *http.Request, to Target, err error) {
 	var upstream net.Conn
 	if err == nil {
@@ -167,7 +166,6 @@ func refuseConnect(w io.Writer, status int, reason string) {
 	response.Write(w)
 }
 
-// describe returns the HTTP status and the reason for a connection that failed.
 func (p *proxy) describe(err error) (status int, reason string) {
 	if !isRefusal(err) {
 		return http.StatusBadGateway, "nod: " + line(err.Error())

@@ -39,7 +39,6 @@ func readHello(in io.Reader, to Target) (read []byte, err error) {
 	return nil, refuse("no network to %s: its TLS handshake names %s", to, cmp.Or(clip(name), "no host"))
 }
 
-// deaf is a connection that is only read from.
 type deaf struct {
 	net.Conn
 	io.Reader

@@ -34,7 +34,6 @@ func (t Target) isWeb() bool { return t.Port == 443 || t.Port == 80 }
 
 func (t Target) authority() string { return net.JoinHostPort(t.Host, strconv.Itoa(int(t.Port))) }
 
-// isAddress returns the host as an address, if it is one.
 func (t Target) isAddress() (netip.Addr, bool) {
 	addr, err := netip.ParseAddr(t.Host)
 	return addr, err == nil
@@ -52,7 +51,6 @@ func newTarget(host, port string) (Target, error) {
 	return Target{Host: name, Port: uint16(n)}, nil
 }
 
-// parseAuthority reads host:port.
 func parseAuthority(text string) (Target, error) {
 	host, port, err := net.SplitHostPort(text)
 	if err != nil {

@@ -83,13 +83,11 @@ func closeAll(list ...net.Conn) {
 	}
 }
 
-// An opening is what a client sends first.
 type opening struct {
 	hello  []byte // of TLS: read already, to be sent on
 	isHTTP bool   // in the clear; still to be read
 }
 
-// accessDenied is the TLS alert access_denied.
 var accessDenied = []byte{21, 3, 3, 0, 2, 2, 49}
 
 // readOpening reads enough to know which host a client means, and refuses any other than the target.

@@ -44,7 +44,7 @@ func BenchmarkTake(b *testing.B) {
 		i := 0
 		change := func() {
 			i++
-			files{"0/0/0.go": fmt.Sprint(i)}.write(b, r.Project())
+			files{"0/0/0.go": fmt.Sprint(i)}.write(b, r.project)
 		}
 		b.Run(fmt.Sprint("changed/", n), func(b *testing.B) {
 			for b.Loop() {

@@ -44,8 +44,8 @@ const (
 	modeNothing    = "000000"
 )
 
-// Changes are the differences between two snapshots, by path.
-func (r *Repository) Changes(ctx context.Context, before, after ID) ([]Change, error) {
+// changes are the differences between two snapshots, by path.
+func (r *Repository) changes(ctx context.Context, before, after ID) ([]Change, error) {
 	if err := checkBoth(before, after); err != nil || before == after {
 		return nil, err
 	}
@@ -60,7 +60,7 @@ func (r *Repository) Changes(ctx context.Context, before, after ID) ([]Change, e
 
 // ChangesOf are what a run has changed, and is taken back with it.
 func (r *Repository) ChangesOf(ctx context.Context, run Run) ([]Change, error) {
-	changes, err := r.Changes(ctx, run.Before, run.After)
+	changes, err := r.changes(ctx, run.Before, run.After)
 	if run.Paths == nil {
 		return changes, err
 	}
@@ -129,7 +129,6 @@ func (c *Change) count(added, removed string) (err error) {
 	return err
 }
 
-// maxDiff is how much of a difference is shown, in bytes.
 const maxDiff = 256 << 10
 
 // Diff is the difference of one file between two snapshots, as patch would read it. If it is long, it is cut.

@@ -112,13 +112,11 @@ func lookIn(folder *os.Root, name string) (entry, fs.FileMode, error) {
 	return e, info.Mode().Perm(), err
 }
 
-// blobOf is git's name for a text.
 func blobOf(text string) string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "blob %d\x00%s", len(text), text))
 	return hex.EncodeToString(sum[:])
 }
 
-// blobIn is git's name for what is in a file of that size.
 func blobIn(file io.Reader, size int64) (string, error) {
 	sum := sha256.New()
 	fmt.Fprintf(sum, "blob %d\x00", size)
@@ -151,7 +149,6 @@ func clear(root *os.Root, file string) error {
 	return err
 }
 
-// removeFolder removes an empty folder, and nothing else.
 func removeFolder(folder *os.Root, name string) error {
 	if info, err := folder.Lstat(name); err != nil || !info.IsDir() {
 		return errors.Join(err, errInTheWay)

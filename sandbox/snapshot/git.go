@@ -17,7 +17,6 @@ import (
 	"nod/sandbox/outside"
 )
 
-// findGit returns the program git.
 func findGit() (string, error) {
 	path, err := outside.Find("git")
 	if err != nil {
@@ -26,7 +25,6 @@ func findGit() (string, error) {
 	return path, nil
 }
 
-// A git runs git on a repository of nod's.
 type git struct {
 	program string
 	folder  string // of the repository
@@ -57,7 +55,6 @@ func (g git) command(ctx context.Context, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// excludes is the work tree's own list of files that git leaves out.
 func (g git) excludes() string {
 	path := filepath.Join(g.tree, ".git", "info", "exclude")
 	if info, err := os.Lstat(path); err == nil && info.Mode().IsRegular() {
@@ -66,7 +63,6 @@ func (g git) excludes() string {
 	return os.DevNull
 }
 
-// output runs git with a text as its standard input.
 func (g git) output(ctx context.Context, in string, args ...string) (string, error) {
 	var out strings.Builder
 	err := g.stream(ctx, in, func(text io.Reader) error {
@@ -82,7 +78,6 @@ const maxMemory = 4 << 30
 // errEnough ends the reading of what git writes before its end.
 var errEnough = errors.New("enough")
 
-// stream runs git, and has read read what it writes. If that fails, git ends.
 func (g git) stream(ctx context.Context, in string, read func(io.Reader) error, args ...string) error {
 	running, end := context.WithCancel(ctx)
 	defer end()
@@ -157,7 +152,6 @@ func (l *firstLine) String() string {
 	return line
 }
 
-// blobs reads contents of files, one after another.
 type blobs struct {
 	cmd *exec.Cmd
 	in  io.WriteCloser
@@ -185,7 +179,6 @@ func (g git) blobs(ctx context.Context) (*blobs, error) {
 	return b, nil
 }
 
-// copy writes what a blob has.
 func (b *blobs) copy(to io.Writer, blob string) error {
 	b.failed = b.copyNext(to, blob)
 	return b.failed

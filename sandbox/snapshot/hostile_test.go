@@ -101,7 +101,7 @@ func TestNothingRuns(t *testing.T) {
 	}
 	want["excluded"] = "2"
 	equal(t, "taken back", read(t, project), want)
-	if err := r.Prune(t.Context(), 0, 0); err != nil {
+	if err := r.prune(t.Context(), 0, 0); err != nil {
 		t.Error(err)
 	}
 	if _, err := os.Lstat(mark); err == nil {
@@ -134,7 +134,7 @@ func TestNested(t *testing.T) {
 	changed.write(t, project)
 	run(t, project, "git", "init", "-q", "more")
 	after := take(t, r)
-	changes, err := r.Changes(t.Context(), before, after)
+	changes, err := r.changes(t.Context(), before, after)
 	var paths []string
 	for _, c := range changes {
 		paths = append(paths, c.Path)
@@ -162,7 +162,7 @@ func TestOddFiles(t *testing.T) {
 	run(t, project, "chmod", "000", "hidden", "closed")
 	t.Cleanup(func() { run(t, project, "chmod", "700", "closed") })
 	after := take(t, r)
-	changes, err := r.Changes(t.Context(), before, after)
+	changes, err := r.changes(t.Context(), before, after)
 	if err != nil || len(changes) != 1 || changes[0].Path != "a" {
 		t.Errorf("%+v, %v", changes, err)
 	}
@@ -198,7 +198,7 @@ func TestTooLarge(t *testing.T) {
 	all.write(t, project)
 	for _, limits := range []limits{{files: 10, bytes: 1 << 20}, {files: 100, bytes: 1000}} {
 		r.limits = limits
-		if _, err := r.Take(t.Context()); !errors.Is(err, ErrTooLarge) || !strings.Contains(err.Error(), "new") {
+		if _, err := r.Take(t.Context()); !errors.Is(err, errTooLarge) || !strings.Contains(err.Error(), "new") {
 			t.Error(err)
 		}
 	}
@@ -496,7 +496,7 @@ func TestPrune(t *testing.T) {
 		maxSize   int64
 		runs      int
 	}{{60 * day, 1 << 30, 5}, {25 * day, 1 << 30, 2}, {25 * day, 0, 0}} {
-		if err := r.Prune(t.Context(), step.olderThan, step.maxSize); err != nil {
+		if err := r.prune(t.Context(), step.olderThan, step.maxSize); err != nil {
 			t.Fatal(err)
 		}
 		runs, err := r.Runs(t.Context())
@@ -509,7 +509,7 @@ func TestPrune(t *testing.T) {
 			}
 		}
 	}
-	if _, err := r.Changes(t.Context(), ids[0], ids[1]); err == nil {
+	if _, err := r.changes(t.Context(), ids[0], ids[1]); err == nil {
 		t.Error("snapshots stay")
 	}
 	if again := take(t, r); again != ids[5] {
@@ -600,7 +600,7 @@ func TestLargeRules(t *testing.T) {
 		if err := os.Truncate(filepath.Join(project, name), 64<<30); err != nil {
 			t.Skip(err)
 		}
-		if _, err := r.Take(t.Context()); !errors.Is(err, ErrTooLarge) && !strings.Contains(fmt.Sprint(err), "memory") {
+		if _, err := r.Take(t.Context()); !errors.Is(err, errTooLarge) && !strings.Contains(fmt.Sprint(err), "memory") {
 			t.Error(err)
 		}
 	}

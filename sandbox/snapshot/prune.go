@@ -20,18 +20,9 @@ const grace = 24 * time.Hour
 // maxLoose is how many objects may be in files of their own before all are put into one.
 const maxLoose = 2000
 
-// Prune forgets runs and their snapshots: those older than a duration, and then the oldest until they take no more than
+// prune forgets runs and their snapshots: those older than a duration, and then the oldest until they take no more than
 // maxSize bytes. The newest snapshot always stays. What a run needs that is not noted yet stays as long, or a day if
 // there is too much.
-func (r *Repository) Prune(ctx context.Context, olderThan time.Duration, maxSize int64) error {
-	return r.locked(ctx, func() error {
-		if err := r.prune(ctx, olderThan, maxSize); err != nil {
-			return fmt.Errorf("remove old snapshots of %s: %w", r.project, err)
-		}
-		return nil
-	})
-}
-
 func (r *Repository) prune(ctx context.Context, olderThan time.Duration, maxSize int64) error {
 	all, err := r.noted()
 	if err != nil {
@@ -127,7 +118,7 @@ func (r *Repository) size() (bytes int64, loose int, err error) {
 	return bytes, loose, err
 }
 
-// PruneAll is [Repository.Prune] for all repositories below a folder. Those of projects that are gone go, too, once all
+// PruneAll is [Repository.prune] for all repositories below a folder. Those of projects that are gone go, too, once all
 // that is in them is as old.
 func PruneAll(ctx context.Context, folder string, olderThan time.Duration, maxSize int64) error {
 	entries, err := os.ReadDir(folder)
@@ -146,12 +137,14 @@ func PruneAll(ctx context.Context, folder string, olderThan time.Duration, maxSi
 		}
 		r.project = strings.TrimSuffix(string(text), "\n")
 		r.store = git{program: program, folder: r.folder}
-		problem = errors.Join(problem, r.Prune(ctx, olderThan, maxSize), r.removeIfGone(olderThan))
+		err = r.locked(ctx, func() error { return r.prune(ctx, olderThan, maxSize) })
+		if err = errors.Join(err, r.removeIfGone(olderThan)); err != nil {
+			problem = errors.Join(problem, fmt.Errorf("remove old snapshots of %s: %w", r.project, err))
+		}
 	}
 	return problem
 }
 
-// removeIfGone removes the snapshots of a project that is no longer there.
 func (r *Repository) removeIfGone(olderThan time.Duration) error {
 	if _, err := os.Lstat(r.project); !ownfile.IsMissing(err) {
 		return nil

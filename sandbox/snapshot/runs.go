@@ -113,10 +113,8 @@ func (r *Repository) number() (int, error) {
 	return last + 1, os.WriteFile(r.path("number"), []byte(strconv.Itoa(last+1)), 0o600)
 }
 
-// maxCommand is how much of a command is noted, in bytes.
 const maxCommand = 4 << 10
 
-// count sums up what a run changed.
 func (r *Repository) count(ctx context.Context, run *Run) error {
 	run.Files, run.Added, run.Removed = 0, 0, 0
 	if run.After == "" {
@@ -133,7 +131,6 @@ func (r *Repository) count(ctx context.Context, run *Run) error {
 
 func (r *Repository) runs() string { return r.path("runs.jsonl") }
 
-// maxRuns is how large the list of runs may be, in bytes.
 const maxRuns = 64 << 20
 
 // noted are the runs as they stand in the list, oldest first. Lines that a crash cut off are not.
@@ -221,7 +218,6 @@ func (r *Repository) endAtNext(ctx context.Context, run *Run, runs []Run) (err e
 	return r.count(ctx, run)
 }
 
-// markOverlaps finds runs that were under way at the same time.
 func markOverlaps(runs []Run) {
 	for i := range runs {
 		for j := i + 1; j < len(runs); j++ {
@@ -234,7 +230,6 @@ func markOverlaps(runs []Run) {
 
 func areAtOnce(a, b Run) bool { return a.Time.Before(b.Ended) && b.Time.Before(a.Ended) }
 
-// keep writes the list anew with these runs, oldest first.
 func (r *Repository) keep(runs []Run) error {
 	var text bytes.Buffer
 	lines := json.NewEncoder(&text)

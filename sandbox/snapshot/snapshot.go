@@ -48,7 +48,6 @@ type Repository struct {
 	tree  git // with the project
 }
 
-// limits are what one snapshot may add.
 type limits struct {
 	files int
 	bytes int64
@@ -99,7 +98,6 @@ func Find(folder, inside string) string {
 	}
 }
 
-// locate works out where the repository of a project is.
 func locate(folder, project string) (*Repository, error) {
 	project, err := real(project)
 	if err != nil {
@@ -127,9 +125,6 @@ func real(folder string) (string, error) {
 	}
 	return filepath.EvalSymlinks(folder)
 }
-
-// Project is the folder of which these are the snapshots.
-func (r *Repository) Project() string { return r.project }
 
 func (r *Repository) path(name ...string) string {
 	return filepath.Join(append([]string{r.folder}, name...)...)
@@ -199,7 +194,6 @@ func (r *Repository) prepare() error {
 	return errors.Join(os.MkdirAll(r.path("objects"), 0o700), os.MkdirAll(r.refs(), 0o700))
 }
 
-// lockInterval is how often a process looks whether another one is done.
 const lockInterval = 5 * time.Millisecond
 
 // locked has do work alone on the repository.

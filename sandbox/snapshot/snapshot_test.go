@@ -293,7 +293,7 @@ func TestChanges(t *testing.T) {
 	before := take(t, r)
 	files{"a": "1\n4\n3\n5\n", "b": "!", "bin": "\x00\x02", "new": "1\n2\n"}.write(t, project)
 	after := take(t, r)
-	changes, err := r.Changes(t.Context(), before, after)
+	changes, err := r.changes(t.Context(), before, after)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -317,7 +317,7 @@ func TestChanges(t *testing.T) {
 		t.Errorf("%d bytes, %v, %v", len(text), cut, err)
 	}
 	for _, id := range []ID{"", "HEAD", "--help", ID(strings.Repeat("g", 64))} {
-		if _, err := r.Changes(t.Context(), id, after); err == nil {
+		if _, err := r.changes(t.Context(), id, after); err == nil {
 			t.Errorf("%q is a snapshot", id)
 		}
 	}

@@ -17,8 +17,8 @@ import (
 	"nod/ownfile"
 )
 
-// ErrTooLarge says that there is no snapshot of a project because there is too much in it.
-var ErrTooLarge = errors.New("it is too large for a snapshot")
+// errTooLarge says that there is no snapshot of a project because there is too much in it.
+var errTooLarge = errors.New("it is too large for a snapshot")
 
 // attempts is how often a snapshot is tried: files change while they are read.
 const attempts = 3
@@ -53,7 +53,7 @@ func (r *Repository) take(ctx context.Context, isWhole bool) (id ID, err error) 
 		if err == nil {
 			return id, nil
 		}
-		if watched.Err() != nil || errors.Is(err, ErrTooLarge) {
+		if watched.Err() != nil || errors.Is(err, errTooLarge) {
 			break
 		}
 		if attempt > 0 { // then it is not the files, but what git knows of them
@@ -137,10 +137,8 @@ func (id ID) check() error {
 	return nil
 }
 
-// noObject is git's name for no object.
 const noObject = "0000000000000000000000000000000000000000000000000000000000000000"
 
-// differences are how the project differs from the index.
 type differences struct {
 	removed, changed []string // paths below the project; changed ones may be new
 	bytes            int64    // of the changed files
@@ -151,7 +149,6 @@ type differences struct {
 	isWhole bool
 }
 
-// look finds how the project differs from the index.
 func (r *Repository) look(ctx context.Context, isWhole bool) (differences, error) {
 	known, others := differences{isWhole: isWhole}, differences{isWhole: isWhole}
 	var problems [2]error
@@ -178,7 +175,6 @@ func (r *Repository) look(ctx context.Context, isWhole bool) (differences, error
 	return known, errors.Join(problems[:]...)
 }
 
-// lookAtKnown finds files of the index that may have changed.
 func (r *Repository) lookAtKnown(ctx context.Context, d *differences) error {
 	status := ""
 	return r.tree.fields(ctx, func(field string) error {
@@ -227,7 +223,7 @@ func (r *Repository) lookForOthers(ctx context.Context, within git, below string
 			if !d.isWhole {
 				break
 			}
-			return fmt.Errorf("%w: it contains more than %d repositories", ErrTooLarge, maxNested)
+			return fmt.Errorf("%w: it contains more than %d repositories", errTooLarge, maxNested)
 		}
 		if err == nil && !r.isLeftOut(path) {
 			inner := r.tree
@@ -238,7 +234,6 @@ func (r *Repository) lookForOthers(ctx context.Context, within git, below string
 	return err
 }
 
-// in is the absolute path of a file of the project.
 func (r *Repository) in(path string) string {
 	return filepath.Join(r.project, filepath.FromSlash(path))
 }
@@ -258,7 +253,7 @@ func (r *Repository) add(d *differences, path string, info fs.FileInfo) error {
 	d.changed = append(d.changed, path)
 	if len(d.changed) > r.limits.files {
 		return fmt.Errorf("%w: more than %d files are new: list generated files in .gitignore",
-			ErrTooLarge, r.limits.files)
+			errTooLarge, r.limits.files)
 	}
 	size := info.Size()
 	if d.bytes += size; size > d.size {
@@ -266,7 +261,7 @@ func (r *Repository) add(d *differences, path string, info fs.FileInfo) error {
 	}
 	if d.bytes > r.limits.bytes {
 		return fmt.Errorf("%w: more than %d MB are new, %d MB of them in %s: list generated files in .gitignore",
-			ErrTooLarge, r.limits.bytes>>20, d.size>>20, d.largest)
+			errTooLarge, r.limits.bytes>>20, d.size>>20, d.largest)
 	}
 	return nil
 }
@@ -317,7 +312,6 @@ func (r *Repository) Has(ctx context.Context, id ID, paths []string) bool {
 	return id.check() == nil && !slices.ContainsFunc(paths, isLacking)
 }
 
-// isLeftOut reports whether a file is in no snapshot because of its name.
 func (r *Repository) isLeftOut(path string) bool {
 	for name := range strings.SplitSeq(path, "/") {
 		if strings.EqualFold(name, ".git") || strings.HasPrefix(name, ownPrefix) {
@@ -343,7 +337,6 @@ func canRead(path string, info fs.FileInfo) bool {
 // inPack is the number of new files above which git writes them into one pack.
 const inPack = 200
 
-// update brings the index up to date.
 func (r *Repository) update(ctx context.Context, d differences) error {
 	if len(d.removed) > 0 {
 		var in strings.Builder

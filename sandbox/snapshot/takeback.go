@@ -69,7 +69,6 @@ func (r *Repository) Plan(ctx context.Context, run Run) (*Plan, error) {
 	return p, nil
 }
 
-// reverse is the change that takes one back.
 func (c Change) reverse() Change {
 	c.from, c.to, c.Added, c.Removed = c.to, c.from, c.Removed, c.Added
 	switch c.Kind {
@@ -136,7 +135,6 @@ func staysIn(root *os.Root, folder string, goes map[string]bool) bool {
 	return stays || err != nil
 }
 
-// reason is what keeps a file from being taken back, without its path.
 func reason(err error) string {
 	if p, ok := errors.AsType[*fs.PathError](err); ok {
 		return p.Err.Error()
@@ -276,7 +274,6 @@ func (p *Plan) begin(ctx context.Context) (j journal, err error) {
 	return j, ownfile.Write(r.journal(), text, 0o600)
 }
 
-// has reports whether a snapshot is kept.
 func (r *Repository) has(id ID) bool {
 	_, err := os.Stat(r.ref(id))
 	return id.check() == nil && err == nil

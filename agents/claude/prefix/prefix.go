@@ -7,26 +7,12 @@ import (
 	"strings"
 )
 
-// Variable is the one of the environment, or of Claude Code's settings, that names the program.
-const Variable = "CLAUDE_CODE_SHELL_PREFIX"
-
 // Command is a command of the tool Bash.
 type Command struct {
 	Text     string // as the model wrote it
 	Snapshot string // the script with the user's shell functions that runs first; empty: none
 	Folder   string // the file into which the shell writes its folder at the end
-}
-
-// Shell is the name of the shell that the command is written for. That of the zero Command is sh, by which Claude Code
-// runs hooks and MCP servers.
-func (c Command) Shell() string {
-	switch {
-	case c.Text == "":
-		return "sh"
-	case strings.HasPrefix(filepath.Base(c.Snapshot), "snapshot-zsh-"):
-		return "zsh"
-	}
-	return "bash"
+	Shell    string // bash or zsh
 }
 
 // Read reads what Claude Code 2.1.197 to 2.1.330 has a shell run for its tool Bash:
@@ -54,6 +40,9 @@ func Read(text string) (c Command, ok bool) {
 	c.Folder, text = unquote(file)
 	if c.Text == "" || text != "" || !isFolderFile(c.Folder) {
 		return Command{}, false
+	}
+	if c.Shell = "bash"; strings.HasPrefix(filepath.Base(c.Snapshot), "snapshot-zsh-") {
+		c.Shell = "zsh"
 	}
 	return c, true
 }

@@ -10,7 +10,6 @@ import (
 	"nod/agents/agent"
 )
 
-// checkAgents sends a probe through the hooks of each agent that is set up.
 func checkAgents(ctx context.Context, e *exam) []Finding {
 	m, err := e.Machine()
 	if err != nil {
@@ -50,7 +49,6 @@ type agentState struct {
 	finding *Finding // nil: its settings do not mention nod
 }
 
-// others summarizes the agents that are not set up.
 func others(found []Finding, without []string) *Finding {
 	var f Finding
 	switch names := strings.Join(without, ", "); {
@@ -124,7 +122,6 @@ func withoutCure(err error) string {
 	return what
 }
 
-// otherVersion returns the version and path of a different nod that the hooks run.
 func (e *exam) otherVersion(ctx context.Context, runs []agent.Run) (number, path string) {
 	for _, r := range runs {
 		said, err := e.Run(ctx, e.Environ, "/bin/sh", "-c", "exec "+r.Program+" --version")
@@ -136,5 +133,4 @@ func (e *exam) otherVersion(ctx context.Context, runs []agent.Run) (number, path
 	return "", ""
 }
 
-// repair is the fix that installs the hooks again.
 func repair(a agent.Agent) *cure { return run("nod agents install %s", a.Name) }

@@ -16,7 +16,6 @@ const (
 	wantsPath = "systemd/user/graphical-session.target.wants/nod-desktop.service"
 )
 
-// checkAutostart checks whether what starts nod at login exists.
 func checkAutostart(_ context.Context, e *exam) []Finding {
 	if !isFreedesktop {
 		return nil

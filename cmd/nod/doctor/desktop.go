@@ -17,7 +17,6 @@ import (
 	"nod/policy/config"
 )
 
-// exam is one examination, with the facts that most checks need.
 type exam struct {
 	host
 	at      endpoint.Endpoint // as published; zero if nothing is
@@ -81,7 +80,6 @@ func (e *exam) published() (endpoint.Endpoint, error) {
 
 func (e *exam) isRunning() bool { return e.err == nil }
 
-// hangs reports whether nod-desktop runs but does not answer.
 func (e *exam) hangs() bool { return errors.Is(e.err, context.DeadlineExceeded) }
 
 func start() *cure   { return run("nod start") }
@@ -179,10 +177,8 @@ func checkRuntime(_ context.Context, e *exam) []Finding {
 		"with another environment may not find it", e.Runtime)}
 }
 
-// recent is how long a crash is reported.
 const recent = 24 * time.Hour
 
-// checkCrash reports that nod-desktop crashed lately: the trace is in the log's folder.
 func checkCrash(_ context.Context, e *exam) []Finding {
 	trace := filepath.Join(e.stateDir(), "crash.log.1")
 	info, err := os.Lstat(trace)

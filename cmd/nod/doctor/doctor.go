@@ -32,7 +32,6 @@ type Finding struct {
 	Fix    *cure  `json:"fix,omitempty"`
 }
 
-// cure says how to fix a finding.
 type cure struct {
 	Command string `json:"command,omitempty"` // for a shell, or …
 	Window  string `json:"window,omitempty"`  // … where to click

@@ -20,7 +20,6 @@ const (
 	emptyDisk = 5 << 20
 )
 
-// ownFiles are nod's files and folders with wrong owners or modes.
 type ownFiles struct {
 	foreign []string // of another owner
 	links   []string

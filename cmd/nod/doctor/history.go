@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"nod/interact/journal"
 )
@@ -21,9 +20,6 @@ func (e *exam) verifyHistory(ctx context.Context) Finding {
 	var entries, bytes int64
 	err := e.readHistory(func(r *journal.Reader) (err error) {
 		if entries, bytes, err = r.Size(ctx); err != nil {
-			return err
-		}
-		if err := r.Examine(ctx); err != nil {
 			return err
 		}
 		return r.Verify(ctx)
@@ -49,13 +45,13 @@ func (e *exam) verifyHistory(ctx context.Context) Finding {
 	return ok("%s, none changed or missing", size)
 }
 
-// setAside reports histories that nod-desktop could not read and replaced.
 func (e *exam) setAside() []Finding {
-	left, _ := filepath.Glob(escapeGlob(e.historyPath()) + ".[0-9]*")
+	entries, _ := os.ReadDir(e.dataDir())
 	var found []Finding
-	for _, path := range left {
-		info, err := os.Lstat(path)
-		if err != nil || strings.HasSuffix(path, "-wal") || strings.HasSuffix(path, "-shm") {
+	for _, entry := range entries {
+		path := filepath.Join(e.dataDir(), entry.Name())
+		info, err := entry.Info()
+		if isAside, _ := filepath.Match("nod.db.[0-9]*[0-9]", entry.Name()); !isAside || err != nil {
 			continue
 		}
 		f := warning(run("rm %s", quote(path)), "nod moved a history that it could not read to %s (%.1f MB): delete "+
@@ -64,9 +60,4 @@ func (e *exam) setAside() []Finding {
 		found = append(found, f)
 	}
 	return found
-}
-
-// escapeGlob makes a pattern that matches exactly that path.
-func escapeGlob(path string) string {
-	return strings.NewReplacer("*", "[*]", "?", "[?]", "[", "[[]", `\`, `\\`).Replace(path)
 }

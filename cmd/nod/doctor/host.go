@@ -26,7 +26,6 @@ import (
 	"nod/version"
 )
 
-// host is the machine to examine.
 type host struct {
 	Version string
 	Now     func() time.Time
@@ -45,7 +44,7 @@ type host struct {
 	Health  func(context.Context, endpoint.Endpoint) (api.HealthReply, error)
 
 	// Sandbox tries one, with that program in it; nil: none on this system.
-	Sandbox func(ctx context.Context, nod string) (by sandbox.Kind, why, err error)
+	Sandbox func(ctx context.Context, nod string) (sandbox.Trial, error)
 
 	Session session                                     // what the desktop offers
 	Process func(pid int) (environ []string, err error) // environment of that nod-desktop
@@ -61,7 +60,7 @@ func thisHost(m func() (agent.Machine, error)) host {
 		Session: realSession,
 	}
 	if runtime.GOOS == "linux" {
-		h.Sandbox = trySandbox
+		h.Sandbox = sandbox.Find
 	}
 	h.Runtime, h.RuntimeErr = endpoint.Locate()
 	h.Process = func(pid int) ([]string, error) {
@@ -71,17 +70,6 @@ func thisHost(m func() (agent.Machine, error)) host {
 	return h
 }
 
-// trySandbox finds out by what commands are contained here, and why by nothing better.
-func trySandbox(ctx context.Context, nod string) (by sandbox.Kind, why, err error) {
-	e, err := sandbox.Find(ctx, nod)
-	if err != nil {
-		return "", nil, err
-	}
-	by, why = e.Kind()
-	return by, why, nil
-}
-
-// output returns the output of a command. The error contains its standard error.
 func output(ctx context.Context, environ []string, argv ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	cmd.Env, cmd.WaitDelay = environ, grace/2
@@ -129,7 +117,6 @@ func quote(path string) string {
 	return quoted
 }
 
-// session is what the desktop session of an environment offers.
 type session struct {
 	// Display returns the platform of the windows, x11 or wayland; empty if there is only one.
 	Display func(ctx context.Context, getenv func(string) string) (platform string, err error)

@@ -1,6 +1,5 @@
 package doctor
 
-// packages are a package's names in the distributions, by package manager.
 type packages map[string]string
 
 // Packages that a machine may lack.

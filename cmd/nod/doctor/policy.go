@@ -38,8 +38,10 @@ func checkPolicy(_ context.Context, e *exam) []Finding {
 	return found
 }
 
-func oneLine(err error) string {
-	return strings.Join(strings.FieldsFunc(err.Error(), func(r rune) bool { return r == '\n' }), "; ")
+func oneLine(err error) string { return inOneLine(err.Error()) }
+
+func inOneLine(text string) string {
+	return strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r == '\n' }), "; ")
 }
 
 // readHistory calls do with a reader of the history. The error is fs.ErrNotExist if there is no history.

@@ -15,11 +15,11 @@ func checkSandbox(ctx context.Context, e *exam) []Finding {
 		return nil // not on this system
 	}
 	nod, err := e.Program("nod")
-	var by sandbox.Kind
-	var why error
+	var found sandbox.Trial
 	if err == nil {
-		by, why, err = e.Sandbox(ctx, nod)
+		found, err = e.Sandbox(ctx, nod)
 	}
+	by, why := found.Engine, inOneLine(found.Why)
 	projects := len(e.config.Policy.Sandbox.Projects)
 	switch {
 	case err != nil && projects == 0:
@@ -30,10 +30,10 @@ func checkSandbox(ctx context.Context, e *exam) []Finding {
 		return []Finding{failure(e.mendSandbox(), "it is on, but commands can't run in it: %s",
 			oneLine(err))}
 	case by.OnlyReads() && projects == 0:
-		return []Finding{ok("off, and only commands that read can run in one, by %s: %s", by, oneLine(why))}
+		return []Finding{ok("off, and only commands that read can run in one, by %s: %s", by, why)}
 	case by.OnlyReads():
 		return append([]Finding{warning(e.mendSandbox(), "only commands that read run in one, by %s: %s", by,
-			oneLine(why))}, e.checkShells()...)
+			why)}, e.checkShells()...)
 	case projects == 0:
 		return []Finding{ok("commands can run in a sandbox, by %s; it is on for no project", by)}
 	}

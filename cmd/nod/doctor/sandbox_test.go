@@ -80,14 +80,14 @@ func TestSandbox(t *testing.T) {
 				}
 			}
 			f.Look, f.Program = lacks(f.Look), lacks(f.Program)
-			f.Sandbox = func(_ context.Context, nod string) (sandbox.Kind, error, error) {
+			f.Sandbox = func(_ context.Context, nod string) (sandbox.Trial, error) {
 				if nod != "/usr/bin/nod" {
 					t.Errorf("tried with %s", nod)
 				}
 				if tt.why != nil {
-					return sandbox.Landlock, tt.why, tt.err
+					return sandbox.Trial{Engine: "Landlock", Why: tt.why.Error()}, tt.err
 				}
-				return sandbox.Bubblewrap, nil, tt.err
+				return sandbox.Trial{Engine: "bubblewrap"}, tt.err
 			}
 			f.hasFound(checkSandbox(t.Context(), begin(t.Context(), f.host)), tt.want)
 		})

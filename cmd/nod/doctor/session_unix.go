@@ -76,7 +76,6 @@ func (e *exam) startAnew() string {
 	return start().Command
 }
 
-// useX11 tells how to run nod on X11 within Wayland.
 func (e *exam) useX11(env func(string) string) *cure {
 	if env("FYNE_PLATFORM") == "wayland" {
 		return run("unset FYNE_PLATFORM; %s", restart().Command)

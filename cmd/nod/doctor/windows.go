@@ -29,7 +29,6 @@ func checkWindows(_ context.Context, e *exam) []Finding {
 	return append(e.checkFonts(test), e.checkWindow(test)...)
 }
 
-// testWindows runs the self-test of nod-dialogs in the session.
 func (e *exam) testWindows(ctx context.Context) (test operator.SelfTest, err error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()

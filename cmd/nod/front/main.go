@@ -20,14 +20,14 @@ import (
 	"nod/ipc/client"
 	"nod/ipc/client/waiting"
 	"nod/ipc/programs"
-	"nod/sandbox/inside"
+	"nod/sandbox"
 )
 
 // exitDenied ends a hook that nod-cli cannot be started for: most agents then deny.
 const exitDenied = 2
 
 func main() {
-	inside.Main() // as what it is started in a sandbox
+	sandbox.Main() // as what it is started in a sandbox
 	os.Exit(run(os.Args[1:]))
 }
 

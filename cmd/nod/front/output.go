@@ -77,7 +77,6 @@ func isSame(a, b *os.File) bool {
 	return err == nil && otherErr == nil && os.SameFile(one, other)
 }
 
-// A listener looks for signs in what one stream holds.
 type listener struct {
 	output *output
 	last   []byte // the end of what was read before

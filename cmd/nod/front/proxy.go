@@ -12,7 +12,6 @@ import (
 	"nod/ipc/programs"
 )
 
-// maxRefused is how many reasons for refused connections are told.
 const maxRefused = 5
 
 // proxy is the way of a command out of its sandbox: nod-cli, which links what that takes, once the command connects.
@@ -63,7 +62,6 @@ func (p *proxy) start(listener *os.File) error {
 	return json.NewEncoder(input).Encode(p.run)
 }
 
-// read reads why connections are refused.
 func (p *proxy) read(output io.Reader) {
 	in := json.NewDecoder(output)
 	for {

@@ -44,7 +44,6 @@ func runOwn(args []string) int {
 	return ended(contained{request: api.RunRequest{Own: args}, argv: func(string) []string { return args }}.run())
 }
 
-// ended reports why a command was not run.
 func ended(status int, err error) int {
 	switch {
 	case err == nil:
@@ -78,7 +77,6 @@ func isUnexpected(err error) bool {
 	return isProblem && p.Code == api.CodeNotFound
 }
 
-// maxPath is the length of the longest path that a shell's folder can have.
 const maxPath = 4096
 
 // passFolder passes on the folder that a shell has ended in. The command could have written anything.
@@ -101,7 +99,6 @@ func passFolder(from, to string) {
 	}
 }
 
-// contained is a command to run in its sandbox.
 type contained struct {
 	request api.RunRequest
 	argv    func(temp string) []string // gets the folder for temporary files as the command sees it
@@ -218,7 +215,6 @@ func endWithoutDesktop(run *client.Run) (end api.RunEnded, err error) {
 	return end, errors.Join(err, json.Unmarshal(out, &end))
 }
 
-// advice tells an agent why a command may have failed, and what it can do.
 func advice(project string, refused []string) string {
 	why := "it can change " + project + " only, and reaches no network"
 	if len(refused) > 0 {

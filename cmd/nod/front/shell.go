@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"os"
 	"path/filepath"
@@ -30,7 +31,7 @@ func runLine(line string) (status int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	program, err := outside.Find(command.Shell())
+	program, err := outside.Find(cmp.Or(command.Shell, "sh")) // by which Claude Code runs hooks and MCP servers
 	if err != nil {
 		return 0, err
 	}

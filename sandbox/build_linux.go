@@ -1,4 +1,4 @@
-package inside
+package sandbox
 
 import (
 	"errors"
@@ -67,22 +67,21 @@ func build() error {
 	return fmt.Errorf("start %s: %w", plan.Engine[0], unix.Exec(plan.Engine[0], plan.Engine, []string{"PATH=/usr/bin"}))
 }
 
-// builder mounts below root.
 type builder struct{ root int }
 
-func (b *builder) add(m Mount) error {
+func (b *builder) add(m mount) error {
 	switch m.Kind {
-	case Bind:
+	case bind:
 		return b.bind(m)
-	case Overlay:
+	case overlay:
 		return b.overlay(m)
-	case Memory:
+	case inMemory:
 		return b.memory(m)
-	case Link:
+	case link:
 		return b.link(m)
-	case Keep, Pin:
+	case keep, pin:
 		return b.remount(m)
-	case Hide:
+	case hide:
 		return b.hide(m)
 	}
 	return errors.New("is not known")
@@ -91,7 +90,6 @@ func (b *builder) add(m Mount) error {
 // noLinks refuses paths that leave their folder or have a symbolic link in them.
 const noLinks = unix.RESOLVE_BENEATH | unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS
 
-// find opens a path in the sandbox.
 func (b *builder) find(path string) (int, error) { return openAt(b.root, path) }
 
 func openAt(dir int, path string) (int, error) {
@@ -108,7 +106,6 @@ func openAt(dir int, path string) (int, error) {
 	}
 }
 
-// source opens a path outside the sandbox.
 func source(path string) (int, error) {
 	root, err := unix.Open("/", unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -118,7 +115,6 @@ func source(path string) (int, error) {
 	return openAt(root, path)
 }
 
-// parent opens the folder that a path is in, and creates it if missing.
 func (b *builder) parent(path string) (int, error) {
 	dir := filepath.Dir(path)
 	fd, err := b.find(dir)
@@ -131,7 +127,6 @@ func (b *builder) parent(path string) (int, error) {
 	return b.find(dir)
 }
 
-// folder creates a folder and its parents, if missing.
 func (b *builder) folder(path string) error {
 	dir, err := b.parent(path)
 	if err != nil {
@@ -144,7 +139,6 @@ func (b *builder) folder(path string) error {
 	return nil
 }
 
-// place opens a mount point, and creates it if missing.
 func (b *builder) place(path string, isFolder bool) (int, error) {
 	fd, err := b.find(path)
 	if !errors.Is(err, unix.ENOENT) {
@@ -174,7 +168,7 @@ func (b *builder) file(path string) error {
 	return err
 }
 
-func (b *builder) bind(m Mount) error {
+func (b *builder) bind(m mount) error {
 	from, err := source(m.From)
 	if err != nil {
 		return fmt.Errorf("open %s: %w", m.From, err)
@@ -185,20 +179,20 @@ func (b *builder) bind(m Mount) error {
 		return err
 	}
 	defer unix.Close(to)
-	return mount(from, to, !m.Write)
+	return mountAt(from, to, !m.Write)
 }
 
 // remount mounts To over itself, read-only if it is to be kept.
-func (b *builder) remount(m Mount) error {
+func (b *builder) remount(m mount) error {
 	fd, err := b.find(m.To)
 	if err != nil {
 		return err
 	}
 	defer unix.Close(fd)
-	return mount(fd, fd, m.Kind == Keep)
+	return mountAt(fd, fd, m.Kind == keep)
 }
 
-func (b *builder) hide(m Mount) error {
+func (b *builder) hide(m mount) error {
 	to, err := b.find(m.To)
 	if err != nil {
 		return err
@@ -213,7 +207,7 @@ func (b *builder) hide(m Mount) error {
 		return err
 	}
 	defer unix.Close(from)
-	return mount(from, to, true)
+	return mountAt(from, to, true)
 }
 
 func isFolder(fd int) bool {
@@ -222,7 +216,7 @@ func isFolder(fd int) bool {
 }
 
 // mount mounts from and all below it at to.
-func mount(from, to int, readOnly bool) error {
+func mountAt(from, to int, readOnly bool) error {
 	const at = unix.AT_EMPTY_PATH | unix.AT_RECURSIVE
 	tree, err := unix.OpenTree(from, "", unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC|at)
 	if err != nil {
@@ -242,7 +236,7 @@ func mount(from, to int, readOnly bool) error {
 	return nil
 }
 
-func (b *builder) overlay(m Mount) error {
+func (b *builder) overlay(m mount) error {
 	lower, err := source(m.From)
 	if err != nil {
 		return fmt.Errorf("open %s: %w", m.From, err)
@@ -281,7 +275,7 @@ func (b *builder) overlay(m Mount) error {
 // fdPath returns a path of an open file, for system calls that take only paths.
 func fdPath(fd int) string { return fmt.Sprintf("/proc/self/fd/%d", fd) }
 
-func (b *builder) memory(m Mount) error {
+func (b *builder) memory(m mount) error {
 	to, err := b.place(m.To, true)
 	if err != nil {
 		return err
@@ -291,7 +285,7 @@ func (b *builder) memory(m Mount) error {
 	return unix.Mount("tmpfs", fdPath(to), "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, options)
 }
 
-func (b *builder) link(m Mount) error {
+func (b *builder) link(m mount) error {
 	dir, err := b.parent(m.To)
 	if err != nil {
 		return err
@@ -303,7 +297,6 @@ func (b *builder) link(m Mount) error {
 	return nil
 }
 
-// prepare creates the files and folders that the mounts need.
 func (b *builder) prepare() error {
 	for _, path := range []string{"/proc", "/dev", emptyFolder} {
 		if err := b.folder(path); err != nil {

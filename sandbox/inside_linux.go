@@ -1,4 +1,4 @@
-package inside
+package sandbox
 
 import (
 	"encoding/json"
@@ -13,16 +13,16 @@ import (
 // Main does not return if this process is part of a sandbox. Call it first in main.
 func Main() {
 	switch {
-	case os.Args[0] == Builder:
+	case os.Args[0] == builderName:
 		fail(build())
-	case os.Args[0] == First && len(os.Args) == 1 && os.Getpid() == 1:
+	case os.Args[0] == firstPath && len(os.Args) == 1 && os.Getpid() == 1:
 		fail(first())
 	case os.Args[0] == landlockFirst:
 		fail(first())
 	case os.Args[0] == landlockCommand:
-		_, _ = unix.Write(Control, []byte(enter().Error()))
+		_, _ = unix.Write(controlFile, []byte(enter().Error()))
 		os.Exit(1)
-	case os.Args[0] == First && len(os.Args) > 1 && os.Args[1] == probeWord:
+	case os.Args[0] == firstPath && len(os.Args) > 1 && os.Args[1] == probeWord:
 		probe(os.Args[2:])
 	}
 }
@@ -33,20 +33,19 @@ func fail(err error) {
 	os.Exit(1)
 }
 
-// await waits for the engine's [Go].
 func await() error {
 	word := make([]byte, 1)
-	n, err := unix.Read(Control, word)
+	n, err := unix.Read(controlFile, word)
 	for err == unix.EINTR {
-		n, err = unix.Read(Control, word)
+		n, err = unix.Read(controlFile, word)
 	}
-	if n != 1 || word[0] != Go {
+	if n != 1 || word[0] != goAhead {
 		return errors.New("the sandbox's engine has disappeared")
 	}
 	return nil
 }
 
-func readPlan() (p Plan, err error) {
+func readPlan() (p plan, err error) {
 	file := os.NewFile(planFile, "plan")
 	if _, err = file.Seek(0, io.SeekStart); err == nil {
 		err = json.NewDecoder(file).Decode(&p)

@@ -1,4 +1,4 @@
-package inside
+package sandbox
 
 import (
 	"errors"
@@ -54,11 +54,11 @@ func first() error {
 		}
 		end(status, plan.Argv[0]+": "+what)
 	}
-	if _, err := unix.Write(Control, []byte{Started}); err != nil {
+	if _, err := unix.Write(controlFile, []byte{saysStarted}); err != nil {
 		end(128+int(unix.SIGKILL), "") // the engine has gone
 	}
 	go forwardSignals(pid)
-	go watch(&plan, mounts)
+	go watchLimits(&plan, mounts)
 	end(wait(pid), "")
 	return nil
 }
@@ -77,7 +77,7 @@ func end(status int, why string) {
 	if signalsScoped { // else the kernel does it
 		endAll()
 	}
-	_, _ = unix.Write(Control, append([]byte{Ended, byte(status)}, why...))
+	_, _ = unix.Write(controlFile, append([]byte{saysEnded, byte(status)}, why...))
 	os.Exit(status)
 }
 
@@ -86,23 +86,22 @@ func protect() error {
 	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
 		return fmt.Errorf("protect the first process: %w", err)
 	}
-	for fd := Control; fd < inherits; fd++ {
+	for fd := controlFile; fd < inherits; fd++ {
 		unix.CloseOnExec(fd)
 	}
 	return nil
 }
 
-// listen sends the engine a listener in this network namespace.
 func listen() error {
 	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err == nil {
-		err = unix.Bind(fd, &unix.SockaddrInet4{Port: ProxyPort, Addr: [4]byte{127, 0, 0, 1}})
+		err = unix.Bind(fd, &unix.SockaddrInet4{Port: proxyPort, Addr: [4]byte{127, 0, 0, 1}})
 	}
 	if err == nil {
 		err = unix.Listen(fd, unix.SOMAXCONN)
 	}
 	if err == nil {
-		err = unix.Sendmsg(Control, []byte{Listening}, unix.UnixRights(fd), nil, 0)
+		err = unix.Sendmsg(controlFile, []byte{saysListening}, unix.UnixRights(fd), nil, 0)
 	}
 	if err != nil {
 		return fmt.Errorf("listen for a proxy: %w", err)
@@ -110,8 +109,7 @@ func listen() error {
 	return unix.Close(fd)
 }
 
-// startLimited starts the command with resource limits.
-func startLimited(plan *Plan) (pid int, err error) {
+func startLimited(plan *plan) (pid int, err error) {
 	// Cores would be written outside the sandbox. A limit of 1 byte, unlike 0, also applies if a program collects them.
 	var core unix.Rlimit
 	err = unix.Getrlimit(unix.RLIMIT_CORE, &core)
@@ -152,7 +150,7 @@ func startLimited(plan *Plan) (pid int, err error) {
 }
 
 // start starts the command in its own process group, so that signals also reach its children.
-func start(plan *Plan) (pid int, err error) {
+func start(plan *plan) (pid int, err error) {
 	path, err := find(plan)
 	if err != nil {
 		return 0, err
@@ -172,7 +170,7 @@ func closeStreams() {
 }
 
 // find changes to the command's folder and looks up its program in the command's PATH.
-func find(plan *Plan) (path string, err error) {
+func find(plan *plan) (path string, err error) {
 	os.Clearenv()
 	for _, pair := range plan.Env {
 		if name, value, _ := strings.Cut(pair, "="); name == "PATH" {
@@ -182,7 +180,7 @@ func find(plan *Plan) (path string, err error) {
 	if err := os.Chdir(plan.Dir); err != nil {
 		return "", err
 	}
-	if plan.Landlock && plan.Argv[0] == First {
+	if plan.Landlock && plan.Argv[0] == firstPath {
 		return "/proc/self/exe", nil
 	}
 	if path, err = exec.LookPath(plan.Argv[0]); errors.Is(err, exec.ErrDot) {
@@ -195,7 +193,7 @@ func find(plan *Plan) (path string, err error) {
 func forwardSignals(pid int) {
 	signals := make([]byte, 1)
 	for {
-		n, err := unix.Read(Control, signals)
+		n, err := unix.Read(controlFile, signals)
 		switch {
 		case err == unix.EINTR:
 			continue
@@ -206,7 +204,6 @@ func forwardSignals(pid int) {
 	}
 }
 
-// wait reaps processes until the command exits, and returns its exit status.
 func wait(pid int) int {
 	for {
 		var status unix.WaitStatus
@@ -229,11 +226,11 @@ const uncovered = "a file that it may not see or change was replaced meanwhile"
 
 // openMounts opens the list of mounts, which reports changes from now on. It returns an error if a file that the plan
 // protects is not mounted over.
-func openMounts(plan *Plan) (mounts *os.File, err error) {
+func openMounts(plan *plan) (mounts *os.File, err error) {
 	if plan.Landlock { // which mounts nothing
 		return nil, nil
 	}
-	// Not os.Open: Go's poller would consume the change that watch waits for.
+	// Not os.Open: Go's poller would consume the change that watchLimits waits for.
 	fd, err := unix.Open("/proc/self/mountinfo", unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return nil, fmt.Errorf("watch the mounts: %w", err)
@@ -251,16 +248,16 @@ func openMounts(plan *Plan) (mounts *os.File, err error) {
 	}
 	escape := strings.NewReplacer(" ", `\040`, "\t", `\011`, "\n", `\012`, `\`, `\134`)
 	for _, m := range plan.Mounts {
-		if (m.Kind == Keep || m.Kind == Hide || m.Kind == Pin) && !mounted[escape.Replace(m.To)] {
+		if (m.Kind == keep || m.Kind == hide || m.Kind == pin) && !mounted[escape.Replace(m.To)] {
 			return nil, errors.New(uncovered)
 		}
 	}
 	return mounts, nil
 }
 
-// watch kills the sandbox when it exceeds its limits or when the mounts change: replacing a file outside removes the
-// mount that protects it.
-func watch(plan *Plan, mounts *os.File) {
+// watchLimits kills the sandbox when it exceeds its limits or when the mounts change: replacing a file outside removes
+// the mount that protects it.
+func watchLimits(plan *plan, mounts *os.File) {
 	wakeEarly()
 	reserve := reserves(plan)
 	before := threads()
@@ -301,13 +298,13 @@ func threads() int {
 
 // reserves returns how many bytes must stay free in each folder that the sandbox writes to: half of what is free, if
 // that is already below the limit.
-func reserves(plan *Plan) map[string]uint64 {
+func reserves(plan *plan) map[string]uint64 {
 	out := map[string]uint64{}
 	if plan.Limits.Free == 0 {
 		return out
 	}
 	for _, m := range plan.Mounts {
-		if m.Kind == Bind && m.Write || m.Kind == Overlay && m.Upper != "" {
+		if m.Kind == bind && m.Write || m.Kind == overlay && m.Upper != "" {
 			free, err := free(m.To)
 			if err != nil {
 				continue
@@ -326,8 +323,7 @@ func free(path string) (uint64, error) {
 	return s.Bavail * uint64(s.Bsize), err
 }
 
-// exceeds returns which limit the sandbox exceeds; "": none.
-func exceeds(l Limits, reserve map[string]uint64) string {
+func exceeds(l limits, reserve map[string]uint64) string {
 	for path, least := range reserve {
 		if is, err := free(path); err == nil && is < least {
 			return "it fills the disk that " + path + " is on"
@@ -340,13 +336,12 @@ func exceeds(l Limits, reserve map[string]uint64) string {
 	if l.Processes > 0 && len(processes) > l.Processes {
 		return fmt.Sprintf("it has more than %d processes", l.Processes)
 	}
-	if l.Memory > 0 && memory(processes) > l.Memory {
+	if l.Memory > 0 && memoryOf(processes) > l.Memory {
 		return fmt.Sprintf("it takes more than %d MB of memory", l.Memory>>20)
 	}
 	return ""
 }
 
-// processes returns the ids of the processes in the sandbox: those that this process may signal.
 func processes() ([]string, error) {
 	dir, err := os.Open("/proc")
 	if err != nil {
@@ -360,8 +355,8 @@ func processes() ([]string, error) {
 	}), err
 }
 
-// memory returns how many bytes of memory the processes use, without those backed by files.
-func memory(processes []string) (sum int64) {
+// memoryOf returns how many bytes of memory the processes use, without those backed by files.
+func memoryOf(processes []string) (sum int64) {
 	for _, name := range processes {
 		text, err := os.ReadFile(filepath.Join("/proc", name, "statm"))
 		fields := strings.Fields(string(text))

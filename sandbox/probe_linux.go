@@ -1,4 +1,4 @@
-package inside
+package sandbox
 
 import (
 	"fmt"
@@ -10,15 +10,14 @@ import (
 // probeWord has nod try to get out of the sandbox. The attempt must fail.
 const probeWord = "probe"
 
-// Probe returns a command that tries to write the files outside and kept, to read hidden, to connect to the port on
-// 127.0.0.1 and to the abstract socket, and to create a namespace. It prints [Contained] if all of it fails, else what
-// succeeded. Writing outside may seem to succeed: check the file.
-func Probe(outside, kept, hidden string, port int, socket string) []string {
-	return []string{First, probeWord, outside, kept, hidden, fmt.Sprint(port), socket}
+// probeCommand returns a command that tries to write the files outside and kept, to read hidden, to connect to the port
+// on 127.0.0.1 and to the abstract socket, and to create a namespace. It prints [contained] if all of it fails, else
+// what succeeded. Writing outside may seem to succeed: check the file.
+func probeCommand(outside, kept, hidden string, port int, socket string) []string {
+	return []string{firstPath, probeWord, outside, kept, hidden, fmt.Sprint(port), socket}
 }
 
-// Contained is what a probe prints if every attempt failed.
-const Contained = "contained"
+const contained = "contained"
 
 func probe(args []string) {
 	if len(args) != 5 {
@@ -26,7 +25,7 @@ func probe(args []string) {
 	}
 	var port int
 	_, _ = fmt.Sscan(args[3], &port)
-	result := Contained
+	result := contained
 	_ = os.WriteFile(args[0], nil, 0o600)
 	if os.WriteFile(args[1], nil, 0o600) == nil || os.Chmod(args[1], 0o644) == nil {
 		result = "can change what is kept"

@@ -1,4 +1,4 @@
-package inside
+package sandbox
 
 import (
 	"errors"
@@ -12,8 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// LandlockVersion returns the version of Landlock in the kernel; 0: none.
-func LandlockVersion() int {
+func landlockVersion() int {
 	v, _, err := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_VERSION)
 	if err != 0 {
 		return 0
@@ -32,12 +31,12 @@ const (
 	nodes = unix.LANDLOCK_ACCESS_FS_MAKE_SOCK | unix.LANDLOCK_ACCESS_FS_MAKE_CHAR | unix.LANDLOCK_ACCESS_FS_MAKE_BLOCK
 )
 
-// uses maps the kinds of [Mount] that Landlock supports to the rights they grant.
-var uses = map[Kind]uint64{
-	Bind:   allFiles &^ nodes,
-	Read:   unix.LANDLOCK_ACCESS_FS_EXECUTE | unix.LANDLOCK_ACCESS_FS_READ_FILE | unix.LANDLOCK_ACCESS_FS_READ_DIR,
-	List:   unix.LANDLOCK_ACCESS_FS_READ_DIR,
-	Device: unix.LANDLOCK_ACCESS_FS_READ_FILE | unix.LANDLOCK_ACCESS_FS_WRITE_FILE | unix.LANDLOCK_ACCESS_FS_IOCTL_DEV,
+// uses maps the kinds of [mount] that Landlock supports to the rights they grant.
+var uses = map[mountKind]uint64{
+	bind:   allFiles &^ nodes,
+	read:   unix.LANDLOCK_ACCESS_FS_EXECUTE | unix.LANDLOCK_ACCESS_FS_READ_FILE | unix.LANDLOCK_ACCESS_FS_READ_DIR,
+	list:   unix.LANDLOCK_ACCESS_FS_READ_DIR,
+	device: unix.LANDLOCK_ACCESS_FS_READ_FILE | unix.LANDLOCK_ACCESS_FS_WRITE_FILE | unix.LANDLOCK_ACCESS_FS_IOCTL_DEV,
 }
 
 // enclose execs the first process if Landlock is the engine. From then on it can signal only its descendants, so it can
@@ -52,7 +51,6 @@ func enclose() error {
 	return fmt.Errorf("start the first process: %w", unix.Exec("/proc/self/exe", []string{landlockFirst}, []string{}))
 }
 
-// dropPrivileges drops all capabilities for good.
 func dropPrivileges() error {
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 		return fmt.Errorf("drop privileges: %w", err)
@@ -68,7 +66,7 @@ func dropPrivileges() error {
 }
 
 // restrict applies Landlock to this thread and the processes it starts: only what places grant is allowed.
-func restrict(what *unix.LandlockRulesetAttr, places []Mount) error {
+func restrict(what *unix.LandlockRulesetAttr, places []mount) error {
 	fd, _, err := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, uintptr(unsafe.Pointer(what)), unsafe.Sizeof(*what), 0)
 	if err != 0 {
 		return fmt.Errorf("create Landlock rules: %w", err)
@@ -86,7 +84,7 @@ func restrict(what *unix.LandlockRulesetAttr, places []Mount) error {
 }
 
 // permit adds a rule for a place. A place that no longer exists needs none.
-func permit(rules uintptr, m Mount) error {
+func permit(rules uintptr, m mount) error {
 	rights, ok := uses[m.Kind]
 	if !ok {
 		return errors.New("is not known")
@@ -113,7 +111,7 @@ func permit(rules uintptr, m Mount) error {
 
 // startEnclosed starts a process that restricts itself and execs the command. A thread of the first process would not
 // do: the command could signal it, and so kill the first process.
-func startEnclosed(plan *Plan) (pid int, err error) {
+func startEnclosed(plan *plan) (pid int, err error) {
 	if _, err := find(plan); err != nil {
 		return 0, err
 	}
@@ -123,7 +121,7 @@ func startEnclosed(plan *Plan) (pid int, err error) {
 	}
 	defer failed.Close()
 	pid, err = syscall.ForkExec("/proc/self/exe", []string{landlockCommand}, &syscall.ProcAttr{
-		Files: []uintptr{stdin, stdout, stderr, write.Fd(), planFile, Filter}, Sys: &syscall.SysProcAttr{Setpgid: true},
+		Files: []uintptr{stdin, stdout, stderr, write.Fd(), planFile, filterFile}, Sys: &syscall.SysProcAttr{Setpgid: true},
 	})
 	closeStreams()
 	if err := errors.Join(err, write.Close()); err != nil {
@@ -139,7 +137,7 @@ func startEnclosed(plan *Plan) (pid int, err error) {
 // enter restricts this process and execs the command.
 func enter() error {
 	runtime.LockOSThread() // Landlock applies per thread
-	for fd := Control; fd <= Filter; fd++ {
+	for fd := controlFile; fd <= filterFile; fd++ {
 		unix.CloseOnExec(fd)
 	}
 	plan, err := readPlan()
@@ -160,9 +158,8 @@ func enter() error {
 	return unix.Exec(path, plan.Argv, plan.Env)
 }
 
-// filterCalls applies the inherited seccomp filter to this thread.
 func filterCalls() error {
-	file := os.NewFile(Filter, "filter")
+	file := os.NewFile(filterFile, "filter")
 	defer file.Close()
 	text, err := io.ReadAll(file)
 	if err != nil || len(text) == 0 {

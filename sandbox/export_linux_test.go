@@ -1,0 +1,18 @@
+package sandbox
+
+// What the tests from outside need of the inside.
+type (
+	Engine = engine
+	Limits = limits
+)
+
+const (
+	Bubblewrap = bubblewrap
+	Landlock   = landlock
+	FirstPath  = firstPath
+	Control    = controlFile
+)
+
+var Try = try
+
+func (e *engine) Kind() Kind { return e.kind }

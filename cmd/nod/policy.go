@@ -21,7 +21,6 @@ import (
 	"nod/policy"
 	"nod/policy/config"
 	"nod/policy/shell"
-	"nod/policy/store"
 )
 
 func (c *console) policy() *cobra.Command {
@@ -170,7 +169,7 @@ func folderOr(folder string) (string, error) {
 	return filepath.Abs(folder)
 }
 
-func openPolicy() (*store.Store, error) {
+func openPolicy() (*config.Store, error) {
 	path, err := config.DefaultPath()
 	if err != nil {
 		return nil, err
@@ -178,12 +177,12 @@ func openPolicy() (*store.Store, error) {
 	return openPolicyAt(path)
 }
 
-func openPolicyAt(path string) (*store.Store, error) {
-	grants, err := store.GrantsPath()
+func openPolicyAt(path string) (*config.Store, error) {
+	grants, err := config.GrantsPath()
 	if err != nil {
 		return nil, err
 	}
-	return store.Open(path, grants, nil)
+	return config.Open(path, grants, nil)
 }
 
 type explained struct {

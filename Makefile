@@ -13,7 +13,7 @@ DEMOTIME  ?= 5m
 # down, are tested without, and so are those that draw: Fyne's test driver, which needs no OpenGL (ci) and no C, races
 # with itself. make lint vets them all. Packages that take minutes come first, so that the others fill the second processor meanwhile. Four run
 # at once with the race detector: they wait most of the time.
-PARALLEL  := ./app/... ./cmd/nod/... ./interact/... ./ipc/... ./ownfile/... ./policy/config ./policy/store ./sandbox/boundary/... \
+PARALLEL  := ./app/... ./cmd/nod/... ./interact/... ./ipc/... ./ownfile/... ./policy/config ./sandbox/boundary/... \
 	./sandbox/snapshot/... .
 ALONE      = ./policy/shell ./sandbox $(filter-out %/config %/store,$(shell go list ./policy/... ./agents/... ./api ./dialogs/safetext ./version))
 # SQLite, which is translated from C, is not instrumented: that makes it twenty times slower. Programs with the race

@@ -64,12 +64,11 @@ var mayImport = map[string][]string{
 		"nod/ownfile", "nod/policy/git", "nod/policy/invisible", "nod/policy/process", "nod/policy/shell",
 	},
 	"nod/policy/basefile":       {"nod/policy"},
-	"nod/policy/config":         {"nod/policy"},
+	"nod/policy/config":         {"nod/changes", "nod/policy"},
 	"nod/policy/git":            {"nod/ownfile"},
 	"nod/policy/invisible":      {},
 	"nod/policy/process":        {"nod/api"},
 	"nod/policy/replay":         {"nod/policy"},
-	"nod/policy/store":          {"nod/changes", "nod/policy/config"},
 	"nod/policy/shell":          {"nod/policy/git", "nod/policy/invisible", "nod/policy/shell/language"},
 	"nod/policy/shell/language": {},
 	"nod/app/desktop":           {},
@@ -82,7 +81,7 @@ var mayImport = map[string][]string{
 	"nod/app/asking": {
 		"nod/agents/registry", "nod/app/desktop", "nod/assets", "nod/dialogs/prompt", "nod/interact/journal",
 		"nod/ipc/device", "nod/ipc/device/page", "nod/ipc/operator", "nod/ipc/remote/book", "nod/ipc/remote/cluster",
-		"nod/ownfile/ownprocess", "nod/policy/store",
+		"nod/ownfile/ownprocess", "nod/policy/config",
 	},
 	"nod/app/relay": {
 		"nod/agents/registry", "nod/ipc", "nod/ipc/client", "nod/ipc/programs", "nod/ipc/remote/session",
@@ -94,13 +93,13 @@ var mayImport = map[string][]string{
 	"nod/dialogs/settings":    {"nod/agents/registry", "nod/dialogs/controls", "nod/ipc/remote/session"},
 	"nod/cmd/nod/doctor": {
 		"nod/agents/registry", "nod/app/desktop", "nod/interact/journal", "nod/ipc/client", "nod/ipc/operator",
-		"nod/ipc/programs", "nod/ownfile/owndata", "nod/policy/store", "nod/sandbox",
+		"nod/ipc/programs", "nod/ownfile/owndata", "nod/policy/config", "nod/sandbox",
 		"nod/version",
 	},
 	"nod/cmd/nod": {
 		"nod/app/relay", "nod/cmd/nod/doctor", "nod/ipc/remote/cluster",
 		"nod/agents/registry", "nod/interact/journal", "nod/ipc/acp", "nod/ipc/client", "nod/ipc/mcp", "nod/ownfile/owndata",
-		"nod/ipc/client/waiting", "nod/ownfile/ownlog", "nod/ownfile/ownprocess", "nod/policy/store",
+		"nod/ipc/client/waiting", "nod/ownfile/ownlog", "nod/ownfile/ownprocess", "nod/policy/config",
 		"nod/sandbox", "nod/sandbox/boundary", "nod/sandbox/snapshot", "nod/version",
 	},
 	"nod/cmd/nod/front": {

@@ -36,7 +36,6 @@ import (
 	"nod/ipc/programs"
 	"nod/ownfile/ownlog"
 	"nod/policy/config"
-	"nod/policy/store"
 )
 
 // Options say how nod-desktop starts.
@@ -103,7 +102,7 @@ type program struct {
 	self    string // path of nod-desktop
 	dialogs string // path of nod-dialogs
 
-	store     *store.Store
+	store     *config.Store
 	broker    *interact.Broker
 	hooks     *hooks.Hooks
 	server    *ipc.Server
@@ -327,14 +326,14 @@ func (p *program) openStore() error {
 			return err
 		}
 	}
-	grantsPath, err := store.GrantsPath()
+	grantsPath, err := config.GrantsPath()
 	if err != nil {
 		return err
 	}
 	if p.opts.ConfigPath, err = filepath.Abs(path); err != nil {
 		return err
 	}
-	if p.store, err = store.Open(p.opts.ConfigPath, grantsPath, p.log); err != nil {
+	if p.store, err = config.Open(p.opts.ConfigPath, grantsPath, p.log); err != nil {
 		return err
 	}
 	if p.noSeal = p.store.Seal(); p.noSeal != nil { // nod runs as well, but remembers less

@@ -11,13 +11,12 @@ import (
 	"nod/interact"
 	"nod/policy"
 	"nod/policy/config"
-	"nod/policy/store"
 )
 
 // An approval that the policy lets through by itself, with a policy and a journal as nod has them.
 func BenchmarkAutoAllowed(b *testing.B) {
 	dir := b.TempDir()
-	s, err := store.Open(filepath.Join(dir, "config.yaml"), filepath.Join(dir, "grants.json"), nil)
+	s, err := config.Open(filepath.Join(dir, "config.yaml"), filepath.Join(dir, "grants.json"), nil)
 	if err != nil {
 		b.Fatal(err)
 	}

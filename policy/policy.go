@@ -5,7 +5,7 @@
 // read on its own: no other rule makes a deny softer. Whatever nod does not understand is asked about.
 //
 // It keeps nothing, and reads no files but those that a call is about. Package config reads the file that the user
-// edits, and package store keeps the grants and decides by both.
+// edits, keeps the grants and decides by both.
 package policy
 
 import (

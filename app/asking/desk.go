@@ -21,7 +21,6 @@ import (
 	"nod/ipc/remote/book"
 	"nod/policy/config"
 	processes "nod/policy/process"
-	"nod/policy/store"
 )
 
 // trayPatience is how long after nod, at login, the desktop's panel may start.
@@ -33,7 +32,7 @@ type Config struct {
 	Version    string
 	Dialogs    string // path of nod-dialogs
 	Background bool   // started with the session: open no window that nobody asked for
-	Store      *store.Store
+	Store      *config.Store
 	Journal    records
 	Hooks      hooks
 	Welcome    interface{ IsDue() bool }
@@ -69,7 +68,7 @@ type Desk struct {
 	cfg   Config
 	ctx   context.Context // ends with the program
 	log   *slog.Logger
-	store *store.Store
+	store *config.Store
 
 	broker    *interact.Broker
 	notifier  *notifier

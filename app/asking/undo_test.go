@@ -16,7 +16,6 @@ import (
 	"nod/ipc/operator"
 	"nod/policy"
 	"nod/policy/config"
-	"nod/policy/store"
 )
 
 func denied(reason string) operator.Answer {
@@ -42,13 +41,13 @@ func TestDenialIsNotHeld(t *testing.T) {
 }
 
 // openTestStore opens a store whose policy file holds a text.
-func openTestStore(t *testing.T, text string) (s *store.Store, path string) {
+func openTestStore(t *testing.T, text string) (s *config.Store, path string) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "config.yaml")
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s, err := store.Open(path, filepath.Join(filepath.Dir(path), "grants.json"), slog.New(slog.DiscardHandler))
+	s, err := config.Open(path, filepath.Join(filepath.Dir(path), "grants.json"), slog.New(slog.DiscardHandler))
 	if err == nil {
 		err = s.Err()
 	}

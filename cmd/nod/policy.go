@@ -21,7 +21,6 @@ import (
 	"nod/policy"
 	"nod/policy/config"
 	"nod/policy/shell"
-	"nod/policy/store"
 )
 
 func (c *console) policy() *cobra.Command {
@@ -169,12 +168,12 @@ func folderOr(folder string) (string, error) {
 	return filepath.Abs(folder)
 }
 
-func openPolicy(path string) (*store.Store, error) {
-	grants, err := store.GrantsPath()
+func openPolicy(path string) (*config.Store, error) {
+	grants, err := config.GrantsPath()
 	if err != nil {
 		return nil, err
 	}
-	return store.Open(path, grants, nil)
+	return config.Open(path, grants, nil)
 }
 
 type explained struct {

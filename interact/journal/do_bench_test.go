@@ -14,14 +14,14 @@ import (
 	"nod/api"
 	"nod/e2e/interacttest"
 	"nod/interact"
-	"nod/policy/store"
+	"nod/policy/config"
 )
 
 // BenchmarkDo is a call that passes unasked, with a journal in memory and with this one: what the longest of them took,
 // too.
 func BenchmarkDo(b *testing.B) {
 	dir := b.TempDir()
-	policy, err := store.Open(filepath.Join(dir, "config.yaml"), filepath.Join(dir, "grants.json"), nil)
+	policy, err := config.Open(filepath.Join(dir, "config.yaml"), filepath.Join(dir, "grants.json"), nil)
 	must(b, err)
 	r := interact.Request{
 		Requester: interact.Requester{Agent: "claude-code", Session: "s", CWD: dir},

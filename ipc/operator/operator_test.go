@@ -166,7 +166,8 @@ func TestEveryMethodReachesTheOperator(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	dark, light := config.Config{Look: config.Look{Theme: "dark"}}, config.Config{Look: config.Look{Theme: "light"}}
+	var dark, light config.Config
+	dark.Look.Theme, light.Look.Theme = "dark", "light"
 	held := config.HeldChange{Before: "a", After: "b"}
 	answer := Answer{ID: "a", Answer: interact.Answer{Outcome: api.Denied}, Digest: "d"}
 	query := history.Query{Text: "make", Since: time.Unix(1, 0).UTC(), Before: 9}

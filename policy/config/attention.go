@@ -28,7 +28,7 @@ func timeOfDay(s string) (time.Duration, error) {
 }
 
 // Quiet reports whether nod draws no attention at that time.
-func (n Notifications) Quiet(at time.Time) bool {
+func (n notifications) Quiet(at time.Time) bool {
 	from, to, err := ParseHours(n.QuietHours)
 	if n.DoNotDisturb || err != nil { // or no hours are set
 		return n.DoNotDisturb
@@ -41,9 +41,9 @@ func (n Notifications) Quiet(at time.Time) bool {
 	return n.hasQuiet(today) && from <= now && now < to || n.hasQuiet(yesterday) && now+day < to
 }
 
-func (n Notifications) hasQuiet(day time.Weekday) bool {
+func (n notifications) hasQuiet(day time.Weekday) bool {
 	return len(n.QuietDays) == 0 || slices.Contains(n.QuietDays, Days[day])
 }
 
 // Mutes reports whether the agent never draws attention.
-func (n Notifications) Mutes(agent string) bool { return slices.Contains(n.Muted, agent) }
+func (n notifications) Mutes(agent string) bool { return slices.Contains(n.Muted, agent) }

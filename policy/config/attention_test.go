@@ -37,7 +37,7 @@ func TestQuiet(t *testing.T) {
 		{"12:00-13:00", "sun mon", "3 12:00", false},
 	}
 	for _, tt := range tests {
-		n := Notifications{QuietHours: tt.hours, QuietDays: strings.Fields(tt.days)}
+		n := notifications{QuietHours: tt.hours, QuietDays: strings.Fields(tt.days)}
 		if got := n.Quiet(at(tt.at)); got != tt.want {
 			t.Errorf("%s on %q at %s: %v, want %v", tt.hours, tt.days, tt.at, got, tt.want)
 		}

@@ -1,5 +1,6 @@
 // Package config keeps config.yaml, the file that the user edits: it reads the file strictly, changes values without
-// touching the rest, watches it, and holds back changes by other programs.
+// touching the rest, watches it, and holds back changes by other programs. Its [Store] also keeps the calls that the
+// user allowed for longer than once, and decides calls by these grants and the file together.
 package config
 
 import (
@@ -15,18 +16,18 @@ import (
 
 // Config is the content of config.yaml. The zero value is not useful: start from [Default].
 type Config struct {
-	IPC           IPC           `yaml:"ipc"`
+	IPC           ipc           `yaml:"ipc"`
 	Prompt        Prompt        `yaml:"prompt"`
-	Notifications Notifications `yaml:"notifications"`
-	Look          Look          `yaml:"look"`
-	Agents        Agents        `yaml:"agents"`
+	Notifications notifications `yaml:"notifications"`
+	Look          look          `yaml:"look"`
+	Agents        agents        `yaml:"agents"`
 	History       History       `yaml:"history"`
 	Remote        Remote        `yaml:"remote"`
 	Policy        policy.Policy `yaml:"policy"`
 }
 
-// IPC says where nod listens.
-type IPC struct {
+// ipc says where nod listens.
+type ipc struct {
 	Address string `yaml:"address"` // loopback host:port; port 0 picks a free one
 }
 
@@ -53,8 +54,8 @@ const (
 	AppearInTray    = "tray"      // waits in the tray, with a notification
 )
 
-// Notifications says when nod draws attention.
-type Notifications struct {
+// notifications says when nod draws attention.
+type notifications struct {
 	Prompts bool `yaml:"prompts"` // announce a waiting prompt
 	Notices bool `yaml:"notices"` // pass on what agents send with notify
 	Sound   bool `yaml:"sound"`   // announce with the desktop's sound
@@ -68,14 +69,14 @@ type Notifications struct {
 	Muted []string `yaml:"muted"`
 }
 
-// Look says how nod looks.
-type Look struct {
+// look says how nod looks.
+type look struct {
 	Theme    string `yaml:"theme"`    // system, light or dark
 	Language string `yaml:"language"` // system, en or zh-CN
 }
 
-// Agents says how nod works with coding agents.
-type Agents struct {
+// agents says how nod works with coding agents.
+type agents struct {
 	Strict []string `yaml:"strict"` // agents whose hooks deny while nod-desktop isn't running
 	// AskMore makes nod ask about calls without a rule even if the user put the agent into a mode that asks less, such
 	// as Claude Code's acceptEdits or auto.
@@ -122,13 +123,13 @@ type Phone struct {
 // Default is the configuration of a fresh installation.
 func Default() Config {
 	return Config{
-		IPC: IPC{Address: "127.0.0.1:7463"},
+		IPC: ipc{Address: "127.0.0.1:7463"},
 		Prompt: Prompt{
 			Timeout: 5 * time.Minute, ArmAfter: 700 * time.Millisecond, KeepReady: 10 * time.Minute,
 			Undo: 10 * time.Second, OnTop: true, Appear: AppearFocused,
 		},
-		Notifications: Notifications{Prompts: true, Notices: true, Sound: true},
-		Look:          Look{Theme: "system", Language: "system"},
+		Notifications: notifications{Prompts: true, Notices: true, Sound: true},
+		Look:          look{Theme: "system", Language: "system"},
 		History:       History{Keep: 90 * day, MaxSize: 1000, KeepInputs: true},
 		Remote:        Remote{NATS: NATS{Prefix: "nod"}, HandOver: 30 * time.Second},
 		Policy:        policy.Default(),
@@ -146,7 +147,7 @@ func (c Config) Clone() Config {
 }
 
 func (c Config) equal(o Config) bool {
-	return len(changes(c, o)) == 0
+	return len(diff(c, o)) == 0
 }
 
 // UnmarshalJSON reads the output of encoding/json. It refuses unknown fields, which would be lost.

@@ -105,13 +105,13 @@ func TestReplace(t *testing.T) {
 // A change that starts from what is no longer so changes nothing, whoever was quicker.
 func TestReplaceOfWhatHasChanged(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "config.yaml")
-	for name, meanwhile := range map[string]func(*testing.T, *File){
-		"nod": func(t *testing.T, f *File) {
+	for name, meanwhile := range map[string]func(*testing.T, *file){
+		"nod": func(t *testing.T, f *file) {
 			if err := f.Update(func(c *Config) error { c.Look.Theme = "dark"; return nil }); err != nil {
 				t.Fatal(err)
 			}
 		},
-		"an editor, not noticed yet": func(t *testing.T, _ *File) {
+		"an editor, not noticed yet": func(t *testing.T, _ *file) {
 			write(t, path, strings.Replace(replaced, "effect: allow", "effect: deny", 1))
 		},
 	} {

@@ -29,8 +29,8 @@ func edit(data []byte, from, to Config) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, section := range changes(from, to) {
-		for _, c := range changes(section.from, section.to) {
+	for _, section := range diff(from, to) {
+		for _, c := range diff(section.from, section.to) {
 			if err := d.apply(section.key, c); err != nil {
 				return nil, err
 			}
@@ -53,14 +53,14 @@ type change struct {
 	from, to any
 }
 
-// changes lists the fields that differ, in the order of the struct. Empty and nil lists are equal.
-func changes(from, to any) []change {
+// diff lists the fields that differ, in the order of the struct. Empty and nil lists are equal.
+func diff(from, to any) []change {
 	var found []change
 	a, b := reflect.ValueOf(from), reflect.ValueOf(to)
 	for i := range a.NumField() {
 		x, y := a.Field(i), b.Field(i)
 		isNone := x.Kind() == reflect.Slice && x.Len() == 0 && y.Len() == 0
-		isSame := x.Kind() == reflect.Struct && len(changes(x.Interface(), y.Interface())) == 0
+		isSame := x.Kind() == reflect.Struct && len(diff(x.Interface(), y.Interface())) == 0
 		if !isNone && !isSame && !reflect.DeepEqual(x.Interface(), y.Interface()) {
 			found = append(found, change{yamlKey(a.Type().Field(i)), i, x.Interface(), y.Interface()})
 		}
@@ -89,7 +89,7 @@ func (d *document) apply(section string, c change) error {
 }
 
 func (d *document) setFields(section string, c change) error {
-	for _, f := range changes(c.from, c.to) {
+	for _, f := range diff(c.from, c.to) {
 		m, err := d.find(section, c.key)
 		if err != nil {
 			return err
@@ -224,7 +224,7 @@ func earlier(from, to []policy.Rule) func(policy.Rule) int {
 // line, anew under its old comments.
 func (c chunk) withRule(from, to policy.Rule) (chunk, error) {
 	sub := &document{lines: slices.Clone(c.own)}
-	for _, f := range changes(from, to) {
+	for _, f := range diff(from, to) {
 		list, err := sub.root()
 		if err != nil {
 			return chunk{}, err

@@ -126,9 +126,9 @@ func TestTestExamples(t *testing.T) {
 	}
 }
 
-func openFile(t *testing.T, path string) *File {
+func openFile(t *testing.T, path string) *file {
 	t.Helper()
-	f, err := Open(path, policy.DefaultPlaces(), slog.New(slog.DiscardHandler), func() {})
+	f, err := openConfig(path, policy.DefaultPlaces(), slog.New(slog.DiscardHandler), func() {})
 	if err != nil {
 		t.Fatal(err)
 	}

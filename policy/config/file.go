@@ -29,21 +29,21 @@ func DefaultPath() (string, error) {
 	return filepath.Join(xdg.ConfigHome, "nod", "config.yaml"), nil
 }
 
-// A File is a configuration file on disk, and its last good content. It is safe for concurrent use.
-type File struct {
+// A file is a configuration file on disk, and its last good content. It is safe for concurrent use.
+type file struct {
 	path    string
 	places  policy.Places
 	log     *slog.Logger
 	changed func()
 	getenv  func(string) string
 
-	state atomic.Pointer[State]
+	state atomic.Pointer[state]
 	mu    sync.Mutex // held while reading, changing and writing the file; guards seal
-	seal  *Seal      // nil: all content of the file is in force
+	seal  *seal      // nil: all content of the file is in force
 }
 
-// A State is the content of a file. It is immutable: a change of the file makes a new one.
-type State struct {
+// A state is the content of a file. It is immutable: a change of the file makes a new one.
+type state struct {
 	Config Config           // the last good or accepted one; its policy is empty while the file is broken
 	Policy *policy.Compiled // Config.Policy, compiled
 	Err    error            // why the file is broken
@@ -54,10 +54,10 @@ type State struct {
 
 var errNotRead = errors.New("not read yet")
 
-// Open reads the configuration at path, which is absolute. The file need not exist; problems with it are in
-// [State.Err]. Open calls changed after every change of the state; changed must not call the file.
-func Open(path string, places policy.Places, log *slog.Logger, changed func()) (*File, error) {
-	f := &File{path: path, places: places, log: log, changed: changed, getenv: os.Getenv}
+// openConfig reads the configuration at path, which is absolute. The file need not exist; problems with it are in
+// [state.Err]. It calls changed after every change of the state; changed must not call the file.
+func openConfig(path string, places policy.Places, log *slog.Logger, changed func()) (*file, error) {
+	f := &file{path: path, places: places, log: log, changed: changed, getenv: os.Getenv}
 	none, err := policy.Compile(policy.Policy{}, places)
 	if err != nil {
 		return nil, err
@@ -67,25 +67,28 @@ func Open(path string, places policy.Places, log *slog.Logger, changed func()) (
 		start = Default()
 	}
 	start.Policy = policy.Policy{}
-	f.state.Store(&State{Config: start, Policy: none, Err: errNotRead})
+	f.state.Store(&state{Config: start, Policy: none, Err: errNotRead})
 	f.Reload()
 	return f, nil
 }
 
 // State returns the current content. It is shared: do not change it.
-func (f *File) State() *State { return f.state.Load() }
+func (f *file) State() *state { return f.state.Load() }
 
-// Config returns the configuration of [File.State], also shared. [File.Update] hands out a copy.
-func (f *File) Config() Config { return f.State().Config }
+// Config returns the configuration of [file.State], also shared. [file.Update] hands out a copy.
+func (f *file) Config() Config { return f.State().Config }
 
-// Reload reads the file now. [File.Watch] does it on every change.
-func (f *File) Reload() {
+// Timeout is the configured time-out of requests without their own.
+func (f *file) Timeout() time.Duration { return f.Config().Prompt.Timeout }
+
+// Reload reads the file now. [file.Watch] does it on every change.
+func (f *file) Reload() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.reload()
 }
 
-func (f *File) reload() {
+func (f *file) reload() {
 	last, next := f.State(), f.look()
 	if next.Err != nil {
 		next.Config, next.Policy, next.Held, next.Accepted = last.Config, last.Policy, nil, last.Accepted
@@ -97,12 +100,12 @@ func (f *File) reload() {
 }
 
 // look reads the file. It needs f.mu.
-func (f *File) look() *State {
+func (f *file) look() *state {
 	text, err := ownfile.Read(f.path)
 	if errors.Is(err, fs.ErrNotExist) {
 		text, err = nil, nil
 	}
-	next := &State{Err: err}
+	next := &state{Err: err}
 	if next.Err == nil {
 		next.Config, next.Err = parse(text, f.path, f.getenv)
 	}
@@ -115,7 +118,7 @@ func (f *File) look() *State {
 	return next
 }
 
-func (f *File) logChange(last, next *State) {
+func (f *file) logChange(last, next *state) {
 	switch {
 	case next.Held != nil && next.Held.IsUnknown && (last.Held == nil || *last.Held != *next.Held):
 		f.log.Warn("nod can't tell which policy was accepted: what the file allows does not apply", "file", f.path)
@@ -129,7 +132,7 @@ func (f *File) logChange(last, next *State) {
 }
 
 // Create writes the commented default file if there has never been one. It reports whether it did.
-func (f *File) Create() (created bool, err error) {
+func (f *file) Create() (created bool, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if _, err := ownfile.Read(f.path); !errors.Is(err, fs.ErrNotExist) {
@@ -147,12 +150,12 @@ func (f *File) Create() (created bool, err error) {
 
 // Update changes the configuration and writes the file, keeping the rest of its text. The change starts from the file,
 // without the environment's overrides. Update never overwrites a broken file; it returns the file's error.
-func (f *File) Update(change func(*Config) error) error {
+func (f *file) Update(change func(*Config) error) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.reload() // otherwise this update would seal a change that nobody has seen yet
 	if _, isHeld := f.Held(); isHeld {
-		return fmt.Errorf("change the configuration: %w", ErrHeld)
+		return fmt.Errorf("change the configuration: %w", errHeld)
 	}
 	data, err := f.text()
 	if err != nil {
@@ -190,9 +193,9 @@ func (f *File) Update(change func(*Config) error) error {
 // ErrChanged says that the configuration is no longer the one that a change started from.
 var ErrChanged = errors.New("the configuration has changed: look again")
 
-// Replace changes the configuration from base, as [File.Config] returned it, to next. It writes only the differences.
+// Replace changes the configuration from base, as [file.Config] returned it, to next. It writes only the differences.
 // It fails with [ErrChanged] if the configuration is no longer base.
-func (f *File) Replace(base, next Config) error {
+func (f *file) Replace(base, next Config) error {
 	return f.Update(func(c *Config) error {
 		if !f.Config().equal(base) {
 			return ErrChanged
@@ -202,8 +205,8 @@ func (f *File) Replace(base, next Config) error {
 	})
 }
 
-// ReplaceUndoably is [File.Replace]. undo restores the file byte for byte; it fails if the file changed since.
-func (f *File) ReplaceUndoably(base, next Config) (undo func() error, err error) {
+// ReplaceUndoably is [file.Replace]. undo restores the file byte for byte; it fails if the file changed since.
+func (f *file) ReplaceUndoably(base, next Config) (undo func() error, err error) {
 	before, err := f.text()
 	if err != nil {
 		return nil, err
@@ -218,12 +221,12 @@ func (f *File) ReplaceUndoably(base, next Config) (undo func() error, err error)
 	return func() error { return f.rewrite(after, before) }, nil
 }
 
-func (f *File) rewrite(from, to []byte) error {
+func (f *file) rewrite(from, to []byte) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.reload()
 	if _, isHeld := f.Held(); isHeld {
-		return fmt.Errorf("undo the change of the configuration: %w", ErrHeld)
+		return fmt.Errorf("undo the change of the configuration: %w", errHeld)
 	}
 	now, err := f.text()
 	if err == nil && !bytes.Equal(now, from) {
@@ -241,14 +244,14 @@ func (f *File) rewrite(from, to []byte) error {
 
 func (c *Config) take(base, next Config) {
 	to := reflect.ValueOf(c).Elem()
-	for _, section := range changes(base, next) {
-		for _, value := range changes(section.from, section.to) {
+	for _, section := range diff(base, next) {
+		for _, value := range diff(section.from, section.to) {
 			to.Field(section.field).Field(value.field).Set(reflect.ValueOf(value.to))
 		}
 	}
 }
 
-func (f *File) text() ([]byte, error) {
+func (f *file) text() ([]byte, error) {
 	text, err := ownfile.Read(f.path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return template, nil
@@ -256,7 +259,7 @@ func (f *File) text() ([]byte, error) {
 	return text, err
 }
 
-func (f *File) unchanged(text []byte) error {
+func (f *file) unchanged(text []byte) error {
 	now, err := f.text()
 	if err == nil && !bytes.Equal(now, text) {
 		err = errors.New("another program saved it at the same time: try again")
@@ -268,7 +271,7 @@ func (f *File) unchanged(text []byte) error {
 }
 
 // write replaces the file with a text by nod, which needs no consent. It needs f.mu.
-func (f *File) write(text []byte) error {
+func (f *file) write(text []byte) error {
 	if err := ownfile.Write(f.path, text, 0o600); err != nil {
 		return err
 	}
@@ -283,7 +286,7 @@ const settle = 50 * time.Millisecond
 
 // Watch reloads the configuration whenever its file changes, until ctx ends. It creates the folder if necessary. It
 // watches the folder, because editors replace the file, and its parent, because the folder may be replaced, too.
-func (f *File) Watch(ctx context.Context) error {
+func (f *file) Watch(ctx context.Context) error {
 	folder := filepath.Dir(f.path)
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return fmt.Errorf("watch the configuration: %w", err)
@@ -302,7 +305,7 @@ func (f *File) Watch(ctx context.Context) error {
 	return f.watch(ctx, watcher)
 }
 
-func (f *File) watch(ctx context.Context, watcher *fsnotify.Watcher) error {
+func (f *file) watch(ctx context.Context, watcher *fsnotify.Watcher) error {
 	folder := filepath.Dir(f.path)
 	quiet := time.NewTimer(settle)
 	quiet.Stop()
@@ -328,7 +331,7 @@ func (f *File) watch(ctx context.Context, watcher *fsnotify.Watcher) error {
 }
 
 // rewatch watches the current folder. It ignores a missing one: the parent's watch reports its return.
-func (f *File) rewatch(watcher *fsnotify.Watcher, folder string) {
+func (f *file) rewatch(watcher *fsnotify.Watcher, folder string) {
 	if err := watcher.Remove(folder); err != nil && !errors.Is(err, fsnotify.ErrNonExistentWatch) {
 		f.log.Warn("watch the configuration", "err", err)
 	}

@@ -20,12 +20,12 @@ type HeldChange struct {
 	IsUnknown bool
 }
 
-// ErrHeld says that the configuration cannot be changed, because a change by another program is held back.
-var ErrHeld = errors.New("another program changed the policy file: accept or undo that change first")
+// errHeld says that the configuration cannot be changed, because a change by another program is held back.
+var errHeld = errors.New("another program changed the policy file: accept or undo that change first")
 
-// SetSeal makes the file hold back changes by other programs. Changes written without a seal count as another
+// setSeal makes the file hold back changes by other programs. Changes written without a seal count as another
 // program's.
-func (f *File) SetSeal(seal *Seal) {
+func (f *file) setSeal(seal *seal) {
 	if seal.err != nil {
 		f.log.Warn("nod can't tell which policy was accepted: it asks about everything", "err", seal.err)
 	}
@@ -34,14 +34,24 @@ func (f *File) SetSeal(seal *Seal) {
 	f.seal = seal
 	if _, known := seal.accepted(f.path); known { // from the start, because the file may be broken
 		if was, rules, err := f.lastAccepted(); err == nil {
-			f.state.Store(&State{Config: was, Policy: rules, Err: errNotRead})
+			f.state.Store(&state{Config: was, Policy: rules, Err: errNotRead})
 		}
 	}
 	f.reload()
 }
 
+// SealKey also signs the other files that only nod may change. Keep it as secret as the seal. It is nil without a seal.
+func (f *file) SealKey() []byte {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.seal == nil {
+		return nil
+	}
+	return f.seal.key
+}
+
 // Held returns the change that is held back, if any.
-func (f *File) Held() (HeldChange, bool) {
+func (f *file) Held() (HeldChange, bool) {
 	held := f.State().Held
 	if held == nil {
 		return HeldChange{}, false
@@ -50,12 +60,12 @@ func (f *File) Held() (HeldChange, bool) {
 }
 
 // Accept puts a held change in force. It fails if seen is not the current change.
-func (f *File) Accept(seen HeldChange) error {
+func (f *file) Accept(seen HeldChange) error {
 	return f.settleHeld(seen, func() error { return f.seal.accept(f.path, seen.After) })
 }
 
 // Undo restores the text that was accepted last. It fails if seen is not the current change.
-func (f *File) Undo(seen HeldChange) error {
+func (f *file) Undo(seen HeldChange) error {
 	return f.settleHeld(seen, func() error {
 		if seen.IsUnknown {
 			return errors.New("undo the change to the policy file: nod can't tell which policy you accepted before")
@@ -64,7 +74,7 @@ func (f *File) Undo(seen HeldChange) error {
 	})
 }
 
-func (f *File) settleHeld(seen HeldChange, settle func() error) error {
+func (f *file) settleHeld(seen HeldChange, settle func() error) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.reload() // nothing newer than seen may be accepted or undone
@@ -77,7 +87,7 @@ func (f *File) settleHeld(seen HeldChange, settle func() error) error {
 }
 
 // hold checks whether text, the source of s, has to be held back, and then restrains s. It needs f.mu.
-func (f *File) hold(text string, s *State) error {
+func (f *file) hold(text string, s *state) error {
 	if f.seal == nil {
 		return nil
 	}
@@ -102,7 +112,7 @@ func (f *File) hold(text string, s *State) error {
 
 // lastAccepted returns the accepted configuration, and its rules with the denials held back since. If nobody knows what
 // was accepted, it returns a configuration that asks about everything and deletes nothing. It needs f.mu.
-func (f *File) lastAccepted() (was Config, rules *policy.Compiled, err error) {
+func (f *file) lastAccepted() (was Config, rules *policy.Compiled, err error) {
 	text, _ := f.seal.accepted(f.path)
 	was, err = parseAccepted([]byte(text), f.path, f.getenv)
 	if err != nil { // so does what the environment says: that is another matter
@@ -118,7 +128,7 @@ func (f *File) lastAccepted() (was Config, rules *policy.Compiled, err error) {
 }
 
 // withHeld adds the denials of the last held text to p. It needs f.mu.
-func (f *File) withHeld(p policy.Policy) policy.Policy {
+func (f *file) withHeld(p policy.Policy) policy.Policy {
 	held, err := parseAccepted([]byte(f.seal.held(f.path)), f.path, nil)
 	if err != nil {
 		return p // an older nod may not understand all of the text
@@ -162,7 +172,7 @@ func (c Config) restrained(was Config) Config {
 }
 
 // isHarmless reports whether text decides the same as before, for a known before.
-func (s *Seal) isHarmless(path, before, text string) bool {
+func (s *seal) isHarmless(path, before, text string) bool {
 	if s.err != nil || before == text {
 		return s.err == nil
 	}

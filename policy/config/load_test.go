@@ -189,8 +189,8 @@ func TestEnvironment(t *testing.T) {
 	want.IPC.Address = "127.0.0.1:0"
 	want.Prompt = Prompt{Timeout: 2 * time.Second, ArmAfter: time.Second, KeepReady: time.Minute, Undo: 10 * time.Second,
 		Appear: AppearInTray}
-	want.Notifications = Notifications{DoNotDisturb: true, QuietHours: "22:00-07:00"}
-	want.Look = Look{"dark", "zh-CN"}
+	want.Notifications = notifications{DoNotDisturb: true, QuietHours: "22:00-07:00"}
+	want.Look = look{"dark", "zh-CN"}
 	want.History = History{Keep: 30 * day, MaxSize: 200}
 	if err != nil || !cfg.equal(want) {
 		t.Errorf("got %+v, %v\nwant %+v", cfg, err, want)

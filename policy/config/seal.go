@@ -19,10 +19,10 @@ import (
 	"nod/ownfile"
 )
 
-// A Seal remembers the texts of policy files as the user last accepted them, to detect changes by others, also between
+// A seal remembers the texts of policy files as the user last accepted them, to detect changes by others, also between
 // nod's runs. It is signed with a key of its own. A program of the same user that knows nod could read the key and
 // forge the seal: this is a trip-wire, not a lock.
-type Seal struct {
+type seal struct {
 	path  string // of the file with the accepted texts
 	key   []byte
 	texts map[string]string // by the [textKey] of the policy file
@@ -47,11 +47,11 @@ const (
 		"Without this file it would take its next run for the first.\n"
 )
 
-// OpenSeal opens the seal in a folder. If there is no seal at all, this is nod's first run, and the first text of each
+// openSeal opens the seal in a folder. If there is no seal at all, this is nod's first run, and the first text of each
 // file counts as accepted, whoever wrote it. Deleting the seal does not lead back there: a marker in another folder,
 // anything else that was sealed, and the history all show that nod has run. The error says why the seal cannot be
 // saved; it then works until this run ends.
-func OpenSeal(folder, marker string, wasSealed bool) (*Seal, error) {
+func openSeal(folder, marker string, wasSealed bool) (*seal, error) {
 	_, markErr := os.Lstat(marker)
 	_, historyErr := os.Lstat(filepath.Join(folder, historyName))
 	hasRun := wasSealed || !errors.Is(markErr, fs.ErrNotExist) || !errors.Is(historyErr, fs.ErrNotExist)
@@ -73,8 +73,8 @@ func OpenSeal(folder, marker string, wasSealed bool) (*Seal, error) {
 
 // readSeal reads the seal in a folder without changing it. Its key is nil if the seal is missing or useless. hasRun
 // says that this is not nod's first run.
-func readSeal(folder string, hasRun bool) *Seal {
-	s := &Seal{path: filepath.Join(folder, sealName), texts: map[string]string{}}
+func readSeal(folder string, hasRun bool) *seal {
+	s := &seal{path: filepath.Join(folder, sealName), texts: map[string]string{}}
 	key, keyErr := ownfile.Read(filepath.Join(folder, keyName))
 	data, err := ownfile.ReadLarge(s.path, maxSeal)
 	s.isNew = !hasRun && errors.Is(keyErr, fs.ErrNotExist) && errors.Is(err, fs.ErrNotExist)
@@ -87,13 +87,7 @@ func readSeal(folder string, hasRun bool) *Seal {
 	return s
 }
 
-// Key also signs the other files that only nod may change. Keep it as secret as the seal.
-func (s *Seal) Key() []byte { return s.key }
-
-// IsNew reports whether there was no seal before this run.
-func (s *Seal) IsNew() bool { return s.isNew }
-
-func (s *Seal) read(data []byte, err error) error {
+func (s *seal) read(data []byte, err error) error {
 	if err != nil {
 		return fmt.Errorf("nod can't read the policy you accepted last: %w", err)
 	}
@@ -108,7 +102,7 @@ func (s *Seal) read(data []byte, err error) error {
 	return nil
 }
 
-func (s *Seal) mac(texts map[string]string) []byte {
+func (s *seal) mac(texts map[string]string) []byte {
 	data, _ := json.Marshal(texts) // sorted keys; never fails for texts
 	h := hmac.New(sha256.New, s.key)
 	h.Write(data)
@@ -125,13 +119,13 @@ func textKey(path string) string {
 
 // accepted returns the text of a policy file that the user accepted last. It is known but empty if the seal is broken:
 // then nothing counts as accepted.
-func (s *Seal) accepted(path string) (text string, known bool) {
+func (s *seal) accepted(path string) (text string, known bool) {
 	text, known = s.texts[textKey(path)]
 	return text, known || s.err != nil
 }
 
 // accept remembers the text of a policy file. On error it remembers it for this run only.
-func (s *Seal) accept(path, text string) error {
+func (s *seal) accept(path, text string) error {
 	key := textKey(path)
 	if was, known := s.texts[key]; known && was == text && s.held(path) == "" && s.err == nil {
 		return nil
@@ -150,11 +144,11 @@ func (s *Seal) accept(path, text string) error {
 func heldKey(path string) string { return "held:" + textKey(path) }
 
 // held returns the last text of the policy file that was held back, or "".
-func (s *Seal) held(path string) string { return s.texts[heldKey(path)] }
+func (s *seal) held(path string) string { return s.texts[heldKey(path)] }
 
 // remember saves a held text, so that its denials apply even while the file is missing or unreadable. On error it
 // remembers it for this run only.
-func (s *Seal) remember(path, text string) error {
+func (s *seal) remember(path, text string) error {
 	if s.err != nil || text == "" || text == s.held(path) {
 		return nil
 	}
@@ -164,7 +158,7 @@ func (s *Seal) remember(path, text string) error {
 	return s.keep(texts)
 }
 
-func (s *Seal) keep(texts map[string]string) error {
+func (s *seal) keep(texts map[string]string) error {
 	s.texts, s.err = texts, nil
 	data, err := json.MarshalIndent(sealFile{sealVersion, texts, s.mac(texts)}, "", "  ")
 	if err != nil {

@@ -132,17 +132,17 @@ func TestEveryKeyIsSealedOrNot(t *testing.T) {
 }
 
 // sealedFile is a file whose text was accepted.
-func sealedFile(t *testing.T, text string) *File {
+func sealedFile(t *testing.T, text string) *file {
 	t.Helper()
 	dir := t.TempDir()
 	path := filepath.Join(dir, "config.yaml")
 	write(t, path, text)
 	f := openFile(t, path)
-	seal, err := OpenSeal(dir, filepath.Join(dir, "sealed"), false)
+	seal, err := openSeal(dir, filepath.Join(dir, "sealed"), false)
 	if err != nil {
 		t.Fatal(err)
 	}
-	f.SetSeal(seal)
+	f.setSeal(seal)
 	return f
 }
 
@@ -242,7 +242,7 @@ func TestAcceptedByAnOlderNod(t *testing.T) {
 	}
 	write(t, f.path, text)
 	f.Reload()
-	f.SetSeal(f.seal) // as at a start
+	f.setSeal(f.seal) // as at a start
 	s := f.State()
 	if s.Err == nil {
 		t.Fatal("the file is good")
@@ -261,7 +261,7 @@ func TestSealKeepsAll(t *testing.T) {
 	}
 	path := filepath.Join(folder, "config.yaml")
 	for range 2 {
-		seal, err := OpenSeal(folder, filepath.Join(folder, "sealed"), false)
+		seal, err := openSeal(folder, filepath.Join(folder, "sealed"), false)
 		if err != nil || seal.err != nil {
 			t.Fatal(err, seal.err)
 		}

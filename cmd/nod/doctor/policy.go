@@ -10,7 +10,6 @@ import (
 
 	"nod/interact/journal"
 	"nod/policy/config"
-	"nod/policy/store"
 )
 
 func checkPolicy(_ context.Context, e *exam) []Finding {
@@ -24,7 +23,7 @@ func checkPolicy(_ context.Context, e *exam) []Finding {
 			"nod asks about everything: %s", oneLine(e.configErr)))
 	}
 	saved := filepath.Join(e.dataDir(), "grants.json")
-	if err := store.CheckGrants(saved); err != nil {
+	if err := config.CheckGrants(saved); err != nil {
 		found = append(found, failure(open("Revoke all, on the page of saved approvals in nod's settings: nod settings"),
 			"saved approvals don't count: %s", oneLine(err)))
 	}

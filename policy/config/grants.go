@@ -1,4 +1,4 @@
-package store
+package config
 
 import (
 	"crypto/hmac"
@@ -52,8 +52,8 @@ type grantFile struct {
 	MAC     []byte         `json:"mac,omitempty"` // HMAC-SHA256 of Grants
 }
 
-// errHeld says that no grant can be saved while others are held back.
-var errHeld = errors.New("another program changed the saved approvals: " +
+// errGrantsHeld says that no grant can be saved while others are held back.
+var errGrantsHeld = errors.New("another program changed the saved approvals: " +
 	"accept that change in nod's settings, or revoke all")
 
 const grantVersion = 4
@@ -212,7 +212,7 @@ func (b *book) keep(grants []policy.Grant) error {
 // unwritable says why the file must not be written, or nil.
 func (b *book) unwritable() error {
 	if b.err == nil && len(b.held) > 0 {
-		return errHeld
+		return errGrantsHeld
 	}
 	return b.err
 }

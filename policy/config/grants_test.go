@@ -1,4 +1,4 @@
-package store
+package config
 
 import (
 	"encoding/json"
@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"nod/policy"
-	"nod/policy/config"
 )
 
 // A grant is for exactly one call: whatever differs is asked about again.
@@ -76,7 +75,7 @@ func TestGrantBeatsNoRule(t *testing.T) {
 	if err := s.Grant(call, policy.Always, policy.CoverInput); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Update(func(c *config.Config) error { c.Policy.AskEverything = true; return nil }); err != nil {
+	if err := s.Update(func(c *Config) error { c.Policy.AskEverything = true; return nil }); err != nil {
 		t.Fatal(err)
 	}
 	if d := s.Decide(call); d.Effect != policy.Ask {
@@ -91,9 +90,9 @@ func TestOnlyOnce(t *testing.T) {
 		"hidden characters":   bash("ls\u200b"),
 		"long":                bash(strings.Repeat("x", 10_000+1)),
 		"a field twice":       with(bash(""), holding(`{"a":1,"a":2}`)),
-		"a question":          file("AskUserQuestion", ""),
-		"nod's configuration": file("Write", configPath(s)),
-		"a hook of git":       file("Write", "/srv/.git/hooks/pre-push"),
+		"a question":          fileCall("AskUserQuestion", ""),
+		"nod's configuration": fileCall("Write", configPath(s)),
+		"a hook of git":       fileCall("Write", "/srv/.git/hooks/pre-push"),
 	}
 	for name, call := range tests {
 		for _, scope := range []policy.Scope{policy.ThisSession, policy.QuarterHour, policy.Always} {
@@ -451,7 +450,7 @@ func FuzzLoad(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	calls := []policy.Call{bash("make"), file("Read", "/srv/x"), file("Write", "/srv/x"), file("mcp__x__y", ""), {}}
+	calls := []policy.Call{bash("make"), fileCall("Read", "/srv/x"), fileCall("Write", "/srv/x"), fileCall("mcp__x__y", ""), {}}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		if err := os.WriteFile(path, data, 0o600); err != nil {
 			t.Fatal(err)

@@ -1,4 +1,4 @@
-package store
+package config
 
 import (
 	"context"
@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"nod/policy"
-	"nod/policy/config"
 )
 
 const goodFile = `# mine
@@ -49,13 +48,6 @@ func openStore(t *testing.T, config string) *Store {
 
 func configPath(s *Store) string { return filepath.Join(filepath.Dir(s.grantsPath), "config.yaml") }
 
-func write(t *testing.T, path, text string) {
-	t.Helper()
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-}
-
 func TestStoreDecides(t *testing.T) {
 	s := openStore(t, goodFile)
 	for command, want := range map[string]policy.Effect{
@@ -80,7 +72,7 @@ func TestBrokenFile(t *testing.T) {
 	if err := s.Grant(granted, policy.Always, policy.CoverInput); err != nil {
 		t.Fatal(err)
 	}
-	read := file("Read", "/srv/x")
+	read := fileCall("Read", "/srv/x")
 	effects := func() (got []policy.Effect) {
 		for _, c := range []policy.Call{bash("git push"), bash("make"), granted, read} {
 			got = append(got, s.Decide(c).Effect)
@@ -106,7 +98,7 @@ func TestBrokenFile(t *testing.T) {
 	if err := s.Err(); err == nil || !strings.Contains(err.Error(), configPath(s)+":3: policy.rules[0].effect:") {
 		t.Errorf("Err: %v", err)
 	}
-	if c := s.Config(); len(c.Policy.Rules)+len(c.Policy.AutoAllow) != 0 || c.IPC != config.Default().IPC {
+	if c := s.Config(); len(c.Policy.Rules)+len(c.Policy.AutoAllow) != 0 || c.IPC != Default().IPC {
 		t.Errorf("Config: %+v, want the last good one without a policy", c)
 	}
 	if len(s.Grants()) != 1 {
@@ -126,12 +118,12 @@ func TestBrokenFile(t *testing.T) {
 
 func TestBrokenFromTheStart(t *testing.T) {
 	s := openStore(t, brokenFile)
-	for _, c := range []policy.Call{bash("make"), file("Read", "/srv/x")} {
+	for _, c := range []policy.Call{bash("make"), fileCall("Read", "/srv/x")} {
 		if d := s.Decide(c); d.Effect != policy.Ask {
 			t.Errorf("%+v, want ask", d)
 		}
 	}
-	if s.Err() == nil || s.Config().Prompt != config.Default().Prompt {
+	if s.Err() == nil || s.Config().Prompt != Default().Prompt {
 		t.Errorf("err %v, config %+v", s.Err(), s.Config())
 	}
 }
@@ -178,7 +170,7 @@ func TestFileThatOthersCanChange(t *testing.T) {
 			if d := s.Decide(bash("make")); d.Effect != policy.Ask {
 				t.Errorf("%+v, want ask", d)
 			}
-			if err := s.Update(func(c *config.Config) error { c.Prompt.OnTop = false; return nil }); err == nil {
+			if err := s.Update(func(c *Config) error { c.Prompt.OnTop = false; return nil }); err == nil {
 				t.Error("Update wrote it")
 			}
 		})
@@ -211,7 +203,7 @@ func chmod(t *testing.T, path string, mode fs.FileMode) {
 
 func TestUpdate(t *testing.T) {
 	s := openStore(t, goodFile)
-	err := s.Update(func(c *config.Config) error {
+	err := s.Update(func(c *Config) error {
 		c.Policy.Rules[1].Disabled = true
 		c.Policy.AutoAllow = append(c.Policy.AutoAllow, "mutating")
 		return nil
@@ -222,7 +214,7 @@ func TestUpdate(t *testing.T) {
 	if d := s.Decide(bash("make")); d.Effect != policy.Ask {
 		t.Errorf("the change is not in force: %+v", d)
 	}
-	if d := s.Decide(file("Write", "/srv/x")); d.Effect != policy.Allow {
+	if d := s.Decide(fileCall("Write", "/srv/x")); d.Effect != policy.Allow {
 		t.Errorf("the change is not in force: %+v", d)
 	}
 	data, err := os.ReadFile(configPath(s))
@@ -239,10 +231,10 @@ func TestUpdateMakesFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Update(func(c *config.Config) error { c.Look.Theme = "dark"; return nil }); err != nil {
+	if err := s.Update(func(c *Config) error { c.Look.Theme = "dark"; return nil }); err != nil {
 		t.Fatal(err)
 	}
-	cfg, err := config.Check(path)
+	cfg, err := Check(path)
 	if err != nil || cfg.Look.Theme != "dark" {
 		t.Errorf("%+v, %v", cfg, err)
 	}
@@ -274,18 +266,18 @@ func TestUpdateRefuses(t *testing.T) {
 	stop := errors.New("stop")
 	tests := []struct {
 		name   string
-		change func(*config.Config) error
+		change func(*Config) error
 		want   string
 	}{
-		{"the caller's error", func(*config.Config) error { return stop }, "stop"},
+		{"the caller's error", func(*Config) error { return stop }, "stop"},
 		{
-			"a rule that is wrong", func(c *config.Config) error { c.Policy.Rules[0].Effect = "x"; return nil },
+			"a rule that is wrong", func(c *Config) error { c.Policy.Rules[0].Effect = "x"; return nil },
 			`policy.rules[0].effect: "x": want allow, sandbox, ask or deny`,
 		},
 		{
-			"an address that is public", func(c *config.Config) error { c.IPC.Address = "0.0.0.0:1"; return nil }, "ipc.address",
+			"an address that is public", func(c *Config) error { c.IPC.Address = "0.0.0.0:1"; return nil }, "ipc.address",
 		},
-		{"an id twice", func(c *config.Config) error { c.Policy.Rules[0].ID = "build"; return nil }, "policy.rules[1].id"},
+		{"an id twice", func(c *Config) error { c.Policy.Rules[0].ID = "build"; return nil }, "policy.rules[1].id"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -298,7 +290,7 @@ func TestUpdateRefuses(t *testing.T) {
 		})
 	}
 	write(t, configPath(s), brokenFile)
-	if err := s.Update(func(c *config.Config) error { c.Prompt.OnTop = false; return nil }); err == nil {
+	if err := s.Update(func(c *Config) error { c.Prompt.OnTop = false; return nil }); err == nil {
 		t.Error("a broken file was overwritten")
 	}
 	if data, _ := os.ReadFile(configPath(s)); string(data) != brokenFile {
@@ -309,7 +301,7 @@ func TestUpdateRefuses(t *testing.T) {
 // Somebody saves the file between the moment it is read and the moment it is written.
 func TestUpdateLosesNothing(t *testing.T) {
 	s := openStore(t, goodFile)
-	err := s.Update(func(c *config.Config) error {
+	err := s.Update(func(c *Config) error {
 		write(t, configPath(s), goodFile+"# saved meanwhile\n")
 		c.Prompt.OnTop = false
 		return nil
@@ -327,7 +319,7 @@ func TestUpdateIgnoresEnvironment(t *testing.T) {
 	s := openStore(t, goodFile)
 	t.Setenv("NOD_LOOK_THEME", "dark")
 	s.Reload()
-	if err := s.Update(func(c *config.Config) error { c.Prompt.OnTop = false; return nil }); err != nil {
+	if err := s.Update(func(c *Config) error { c.Prompt.OnTop = false; return nil }); err != nil {
 		t.Fatal(err)
 	}
 	if data, _ := os.ReadFile(configPath(s)); strings.Contains(string(data), "dark") {
@@ -340,7 +332,7 @@ func TestUpdateIgnoresEnvironment(t *testing.T) {
 
 func TestUpdateNothing(t *testing.T) {
 	s := openStore(t, "")
-	if err := s.Update(func(*config.Config) error { return nil }); err != nil {
+	if err := s.Update(func(*Config) error { return nil }); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(configPath(s)); !errors.Is(err, fs.ErrNotExist) {
@@ -352,7 +344,7 @@ func TestUpdateNothing(t *testing.T) {
 func TestConfigIsASnapshot(t *testing.T) {
 	s := openStore(t, goodFile)
 	before := s.Config()
-	err := s.Update(func(c *config.Config) error {
+	err := s.Update(func(c *Config) error {
 		c.Policy.Rules[0].Effect = policy.Allow
 		c.Policy.AutoAllow[0] = policy.Unknown
 		return nil
@@ -525,7 +517,7 @@ func TestStoreConcurrently(t *testing.T) {
 	}
 	group.Go(func() {
 		for range 10 {
-			if err := s.Update(func(c *config.Config) error { c.Prompt.OnTop = !c.Prompt.OnTop; return nil }); err != nil {
+			if err := s.Update(func(c *Config) error { c.Prompt.OnTop = !c.Prompt.OnTop; return nil }); err != nil {
 				t.Error(err)
 			}
 		}

@@ -1,4 +1,4 @@
-package store
+package config
 
 import (
 	"encoding/json"
@@ -11,8 +11,8 @@ func bash(command string) policy.Call {
 	return call("Bash", map[string]string{"command": command})
 }
 
-// file is a call of a tool that takes a path.
-func file(tool, path string) policy.Call {
+// fileCall is a call of a tool that takes a path.
+func fileCall(tool, path string) policy.Call {
 	return call(tool, map[string]string{"file_path": path})
 }
 

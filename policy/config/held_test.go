@@ -1,4 +1,4 @@
-package store
+package config
 
 import (
 	"errors"
@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	"nod/policy"
-	"nod/policy/config"
 )
 
 // strictFile asks about what a fresh installation lets pass, and denies.
@@ -85,9 +84,9 @@ func TestHeldChange(t *testing.T) {
 		if d := s.Decide(bash("make install")); !strings.Contains(d.Reason, "another program") {
 			t.Errorf("reason %q does not say why", d.Reason)
 		}
-		if err := s.Update(func(c *config.Config) error { c.Policy.AskEverything = true; return nil }); !errors.Is(
+		if err := s.Update(func(c *Config) error { c.Policy.AskEverything = true; return nil }); !errors.Is(
 			err,
-			config.ErrHeld,
+			errHeld,
 		) {
 			t.Errorf("update while a change is held: %v", err)
 		}
@@ -151,7 +150,7 @@ func TestWhatIsNotHeld(t *testing.T) {
 	if _, isHeld := s.Held(); isHeld {
 		t.Error("a comment is held back")
 	}
-	if err := s.Update(func(c *config.Config) error { c.Policy.AskEverything = true; return nil }); err != nil {
+	if err := s.Update(func(c *Config) error { c.Policy.AskEverything = true; return nil }); err != nil {
 		t.Fatal(err)
 	}
 	if _, isHeld := s.Held(); isHeld {

@@ -1,6 +1,4 @@
-// Package store keeps the calls that the user allowed for longer than once, and decides calls by these grants and the
-// configuration file together.
-package store
+package config
 
 import (
 	"context"
@@ -17,7 +15,6 @@ import (
 
 	"nod/changes"
 	"nod/policy"
-	"nod/policy/config"
 )
 
 // A Store decides calls by a configuration file and a file of grants. It is safe for concurrent use.
@@ -25,12 +22,11 @@ import (
 // While the file is broken nothing is allowed: the last good or accepted file still denies, and nod asks about the
 // rest. [Store.Err] returns the problem.
 type Store struct {
-	*config.File
+	*file
 	*book
 	grantsPath string
 	places     policy.Places
 	log        *slog.Logger
-	sealKey    []byte
 
 	current atomic.Pointer[snapshot] // what Decide reads, replaced as a whole
 
@@ -55,15 +51,13 @@ func Open(path, grantsPath string, log *slog.Logger) (*Store, error) {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	s := &Store{
-		grantsPath: grantsPath, places: places(path, grantsPath), log: log,
-	}
+	s := &Store{grantsPath: grantsPath, places: places(path, grantsPath), log: log}
 	s.book = openBook(grantsPath, s.publish)
 	if err := s.grantsErr(); err != nil {
 		log.Error("saved approvals are damaged: none apply", "err", err)
 	}
 	var err error
-	if s.File, err = config.Open(path, s.places, log, s.publish); err != nil {
+	if s.file, err = openConfig(path, s.places, log, s.publish); err != nil {
 		return nil, err
 	}
 	s.publish()
@@ -104,9 +98,6 @@ func (s *Store) Forbids(path string) (read, change bool) {
 	}
 	return read, change
 }
-
-// Timeout is the configured time-out of requests without their own.
-func (s *Store) Timeout() time.Duration { return s.State().Config.Prompt.Timeout }
 
 // Used counts a use of the grant that allowed a call, if a grant did.
 func (s *Store) Used(d policy.Decision) {
@@ -212,7 +203,7 @@ func (s *Store) Changes() (<-chan struct{}, func()) { return s.changed.Subscribe
 
 // publish puts the current file and grants in force.
 func (s *Store) publish() {
-	if s.File == nil || s.book == nil { // still opening
+	if s.file == nil || s.book == nil { // still opening
 		return
 	}
 	s.mu.Lock()
@@ -236,17 +227,13 @@ func (s *Store) publish() {
 // Seal makes the store hold back changes of its files by other programs. Changes written by a store without a seal
 // count as another program's. On error the seal works until nod ends.
 func (s *Store) Seal() error {
-	seal, err := config.OpenSeal(filepath.Dir(s.grantsPath), markerPath(s.grantsPath), len(s.mac) > 0)
-	if signErr := s.sign(seal.Key(), seal.IsNew()); err == nil {
+	seal, err := openSeal(filepath.Dir(s.grantsPath), markerPath(s.grantsPath), len(s.mac) > 0)
+	if signErr := s.sign(seal.key, seal.isNew); err == nil {
 		err = signErr
 	}
-	s.SetSeal(seal)
-	s.sealKey = seal.Key()
+	s.setSeal(seal)
 	return err
 }
-
-// SealKey also signs the other files that only nod may change; see [config.Seal.Key]. It is nil before [Store.Seal].
-func (s *Store) SealKey() []byte { return s.sealKey }
 
 // markerPath is the file that records nod's first run: in the user's state folder, or beside grants in an unusual
 // place.

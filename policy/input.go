@@ -268,9 +268,11 @@ func (in *input) field(key, value string, depth int) {
 	case commandField:
 		in.addCommand(value, depth)
 	case folderField:
-		if in.folder == "" {
-			in.folder = in.tool.paths.of(value)[0]
+		all := in.tool.paths.of(value)
+		if len(all) > 1 || cmp.Or(in.folder, all[0]) != cmp.Or(all[0], in.folder) {
+			in.problem = cmp.Or(in.problem, "nod can't tell which folder the command runs in")
 		}
+		in.folder = cmp.Or(in.folder, all[0])
 	case lookField, readField, treeField, writeField, deleteField:
 		in.isOther = in.isOther || isOnNetwork(value)
 		in.addPaths(value, f)

@@ -267,7 +267,7 @@ func (f *facts) removesProject(p *linePart) bool {
 }
 
 func joinPath(folder, path string) string {
-	if folder == "" || isRooted(path) {
+	if folder == "" || filepath.IsAbs(path) || path == "~" || strings.HasPrefix(path, "~/") {
 		return path
 	}
 	return folder + "/" + path

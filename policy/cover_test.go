@@ -96,6 +96,13 @@ func TestCommandGrantGoesNoFurther(t *testing.T) {
 		}},
 		{"rm a", []string{"rm a"}, []string{"rm b", "rm -x ../a", "rm {../a,../b}", "rm .git/HEAD"}},
 		{"rm -rf .", []string{"rm -rf ."}, []string{"rm -rf x"}},
+		{`for f in a b; do rm "$f"; done`, []string{`for f in a b; do rm "$f"; done`, `f=b; rm "$f"`}, []string{
+			`for f in c; do rm "$f"; done`, `f=c; rm "$f"`,
+		}},
+		{`f=a; bash <"$f"`, []string{`f=a; bash <"$f"`}, []string{`f=b; bash <"$f"`}},
+		{"bash a", []string{"bash a", "ls | bash a"}, []string{
+			"export LD_PRELOAD=./x; bash a", "export PATH=.; (bash a)", "bash -c 'export PATH=.; bash a'", "bash a <x",
+		}},
 		{"mv a b", []string{"mv a b"}, []string{"mv c d", "mv .git x", "mv .git/index x", "mv . x", "mv {../a,../b} x"}},
 		{"sed -i s/a/b/ a", []string{"sed -i s/a/b/ a"}, []string{"sed -i 1e a", "sed -i -f x a", "sed -i s/a/id/e a"}},
 		{

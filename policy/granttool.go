@@ -108,14 +108,16 @@ func (f *facts) spansTool() error {
 // mayHarm reports whether a tool of an MCP server may destroy something or run code: its name says so, or the caller.
 // A server may give any name to its tools, so that a name does not say so means nothing.
 func (f *facts) mayHarm() bool {
-	return f.call.Declared.known() == Destructive && f.call.Declared != "" || hasWord(f.call.Tool, harmWords)
+	return f.call.Declared == Destructive || f.call.Declared == Execute || hasWord(f.call.Tool, harmWords)
 }
 
 const (
 	screenWords = " computer desktop screen mouse keyboard "
 	harmWords   = " delete del remove rm unlink drop destroy purge wipe erase clear reset truncate overwrite kill " +
 		"terminate revoke uninstall exec execute run eval evaluate shell bash terminal command script code sql " +
-		"rmdir trash cmd powershell python javascript deletes deleted deletion removes removed removal archive invoke "
+		"rmdir trash cmd powershell python javascript deletes deleted deletion removes removed removal archive invoke " +
+		"deleting removing destroys executes executed kills prune flush expunge discard cleanup spawn subprocess process " +
+		"repl js ruby perl php lua ssh deploy migration "
 )
 
 func hasWord(name, words string) bool {

@@ -338,6 +338,7 @@ func TestServerGrant(t *testing.T) {
 			"mcp__github__delete_repo": Ask, "mcp__github__run_workflow": Ask, "mcp__github__evaluate_script": Ask,
 			"mcp__github__apply_sql": Ask, "mcp__github__DBDelete": Ask, "mcp__github__SQLQuery": Ask,
 			"mcp__github__d\u0435lete": Ask, "mcp__github__\uff24elete": Ask, "mcp__github__list\n": Ask,
+			"mcp__github__start_process": Ask, "mcp__github__deploy": Ask, "mcp__github__applyMigration": Ask,
 			"mcp__github__python": Ask, "mcp__github__DBList": Allow,
 			"mcp__github__desktop_click": Ask, "mcp__github2__list_issues": Ask, "mcp__git__hub__list": Ask,
 			"mcp__github__x__list": Ask, "mcp__github___list": Ask, "mcp__github__": Ask, "mcp__github": Ask,
@@ -353,6 +354,7 @@ func TestServerGrant(t *testing.T) {
 		for name, change := range map[string]func(*Call){
 			"another agent": func(c *Call) { c.Agent = "codex" }, "another folder": func(c *Call) { c.CWD = "/srv" },
 			"said to destroy": func(c *Call) { c.Declared = Destructive },
+			"said to run":     func(c *Call) { c.Declared = Execute },
 			"secrets":         holding(`{"path":"/home/u/.ssh/id_rsa"}`),
 		} {
 			if d := Decide(first.with(change), p, testNow); d.Effect != Ask {

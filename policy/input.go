@@ -138,7 +138,7 @@ func ReadInput(raw json.RawMessage) Input {
 	}
 	in.isObject = true
 	in.fields = make([]inputField, 0, 4) // of the usual input, in one allocation
-	r := inputReader{&in, jsontext.NewDecoder(bytes.NewBuffer(raw), lax)}
+	r := inputReader{&in, jsontext.NewDecoder(bytes.NewBuffer(raw), lax), map[string]bool{}}
 	r.walk("", -1)
 	return in
 }
@@ -150,6 +150,7 @@ func (in *Input) isLong() bool {
 type inputReader struct {
 	in      *Input
 	decoder *jsontext.Decoder
+	names   map[string]bool // of the whole input's fields, in small letters: programs in Go take Path for path
 }
 
 type input struct {
@@ -206,6 +207,10 @@ func (r inputReader) walk(key string, depth int) {
 				name = "." + name
 			case depth >= 0:
 				name = key + "." + name
+			case r.names[foldName(name)] && r.in.problem == "":
+				r.in.problem = "the input contains two fields that some programs take for one"
+			default:
+				r.names[foldName(name)] = true
 			}
 			r.walk(name, depth+1)
 		}
@@ -255,9 +260,17 @@ func (r inputReader) text(token jsontext.Token) string {
 	return s
 }
 
+// know says what a field means. By a name in other letters it means the same to some programs, but not to all.
 func (in *input) know(key string) meaning {
-	f := in.tool.fields[key]
-	in.isOdd = in.isOdd || f == unlisted
+	f, isKnown := in.tool.fields[key]
+	if !isKnown {
+		for name, means := range in.tool.fields {
+			if strings.EqualFold(name, key) {
+				f = means
+			}
+		}
+	}
+	in.isOdd = in.isOdd || f == unlisted || !isKnown
 	in.isOther = in.isOther || f == otherField
 	return f
 }
@@ -268,9 +281,11 @@ func (in *input) field(key, value string, depth int) {
 	case commandField:
 		in.addCommand(value, depth)
 	case folderField:
-		if in.folder == "" {
-			in.folder = in.tool.paths.of(value)[0]
+		all := in.tool.paths.of(value)
+		if len(all) > 1 || cmp.Or(in.folder, all[0]) != cmp.Or(all[0], in.folder) {
+			in.problem = cmp.Or(in.problem, "nod can't tell which folder the command runs in")
 		}
+		in.folder = cmp.Or(in.folder, all[0])
 	case lookField, readField, treeField, writeField, deleteField:
 		in.isOther = in.isOther || isOnNetwork(value)
 		in.addPaths(value, f)

@@ -194,13 +194,14 @@ func (in *input) addAddress(address string) {
 
 func (r *compiledRule) matchesArgs(f *facts) bool {
 	return !slices.ContainsFunc(r.Args, func(a Arg) bool {
-		value, isThere := f.arg(a.Field)
+		value, isThere := f.arg(a.Field, !r.Effect.Permits())
 		return !isThere || !nameGlob(a.Value).match(value)
 	})
 }
 
-// arg is the text of one field of the input: a text, a number, true or false.
-func (f *facts) arg(field string) (string, bool) {
+// arg is the text of one field of the input: a text, a number, true or false. The field's name may be in other letters
+// if anyCase is set.
+func (f *facts) arg(field string, anyCase bool) (string, bool) {
 	if !f.isTree {
 		f.isTree = true
 		decoder := json.NewDecoder(bytes.NewReader(f.call.Input.Raw))
@@ -218,6 +219,11 @@ func (f *facts) arg(field string) (string, bool) {
 		switch v := value.(type) {
 		case map[string]any:
 			value = v[key]
+			for name := range v {
+				if anyCase && value == nil && strings.EqualFold(name, key) {
+					value = v[name]
+				}
+			}
 		case []any:
 			i, err := strconv.Atoi(key)
 			if err != nil || i < 0 || i >= len(v) || strconv.Itoa(i) != key {

@@ -320,6 +320,7 @@ func TestGuardedNames(t *testing.T) {
 		".claude/worktrees/a/.claude/settings.json", ".claude/worktrees/a/.git/hooks/x", ".claude",
 		".mcp.json", ".codex/config.toml", ".gemini/settings.json", ".opencode/plugin/a.js", "opencode.json",
 		"opencode.jsonc",
+		".amp/settings.json", ".github/hooks/a.json", ".kimi-code/config.toml",
 		".cursor/rules/a.mdc", ".cursor/mcp.json", ".windsurf/rules", ".continue/config.yaml", ".aider.conf.yml",
 		".vscode/settings.json", ".vscode/tasks.json", ".vscode/launch.json", ".vscode/extensions.json", ".vscode/mcp.json",
 		".vscode", "a.code-workspace", ".idea/workspace.xml", ".idea/externalTools.xml", ".nvim.lua", ".exrc", ".nvimrc",

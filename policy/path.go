@@ -25,6 +25,10 @@ type place struct {
 // existing folder are followed.
 func locate(path, cwd, home string) place {
 	abs, ok := absolute(path, cwd, home)
+	if start, _, _ := strings.Cut(path, "/"); filepath.IsAbs(cwd) && (start == "~" || start == "file:") {
+		_, err := isLink(filepath.Join(cwd, start)) // to some agents the path leads to a file of that name
+		ok = ok && ownfile.IsMissing(err)
+	}
 	clean := filepath.ToSlash(filepath.Clean(abs))
 	switch {
 	case !ok:

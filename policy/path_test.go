@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 )
@@ -325,6 +326,23 @@ func TestPatterns(t *testing.T) {
 	odd := newPattern("~/*", "/home/[u]*", false)
 	if !odd.match("/home/[u]*/a") || odd.match("/home/u/a") {
 		t.Errorf("a home folder is a name, not a pattern: %q", odd.globs)
+	}
+}
+
+// Some agents take "~" and "file:" for names of files. Where there are such files, nobody knows where a path leads.
+func TestNamesLikeTheHomeFolder(t *testing.T) {
+	dir, home := t.TempDir(), t.TempDir()
+	for _, path := range []string{"~/a", "file:///usr/a"} {
+		start, _, _ := strings.Cut(path, "/")
+		if p := locate(path, dir, home); p.lost {
+			t.Errorf("%s: lost without a file %s", path, start)
+		}
+		if err := os.Symlink("/etc", filepath.Join(dir, start)); err != nil {
+			t.Skip(err)
+		}
+		if p := locate(path, dir, home); !p.lost {
+			t.Errorf("%s: leads to %s, next to a file %s", path, p.real, start)
+		}
 	}
 }
 

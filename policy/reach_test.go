@@ -114,8 +114,10 @@ func TestReach(t *testing.T) {
 		}
 		write(t, path, text)
 	}
-	if err := os.Symlink(filepath.Join(home, ".netrc"), filepath.Join(project, "notes")); err != nil {
-		t.Fatal(err)
+	for _, name := range []string{"notes", "token/a:x", `token/\x`} {
+		if err := os.Symlink(filepath.Join(home, ".netrc"), filepath.Join(project, name)); err != nil {
+			t.Fatal(err)
+		}
 	}
 	const claude, gemini, oc = "claude-code", "gemini-cli", "opencode"
 	tests := []struct {
@@ -203,6 +205,14 @@ func TestReach(t *testing.T) {
 		{gemini, "run_shell_command", `{"command":"ls","cwd":"."}`, Ask},
 		{claude, "Bash", `{"command":"ls","workdir":"."}`, Ask},
 		{"codex", "Bash", `{"command":"ls","workdir":"."}`, Allow},
+		{"codex", "Bash", `{"command":"ls","workdir":"token "}`, Ask},
+		{"codex", "Bash", `{"command":"ls","workdir":[".","token"]}`, Ask},
+		{"codex", "Bash", `{"command":"cat a:x","workdir":"token"}`, Ask},
+		{"codex", "Bash", `{"command":"cat '\\x'","workdir":"token"}`, Ask},
+		{"cursor", "Shell", `{"command":"cat a","cwd":"token","working_directory":"token"}`, Allow},
+		{"cursor", "Shell", `{"command":"cat a","cwd":"token","working_directory":""}`, Allow},
+		{"cursor", "Shell", `{"command":"cat a","cwd":"token","working_directory":"HOME/out"}`, Ask},
+		{gemini, "run_shell_command", `{"command":"ls","dir_path":"@token"}`, Ask},
 		{oc, "bash", `{"command":"ls","workdir":"."}`, Allow},
 		{oc, "bash", `{"command":"ls","cwd":"."}`, Ask},
 

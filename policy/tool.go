@@ -18,7 +18,7 @@ import (
 //	name:read     a path of a file that is read
 //	name:tree     a path below which everything is read; :look=here and :tree=here are the current folder when missing
 //	name:write    a path that is made or changed; name:delete one that is removed
-//	name:glob     a pattern of the names that are looked at, below the tool's other paths
+//	name:glob     a pattern of the names that are looked at, below the tool's other paths; :glob=here: it has none
 //	name:only     a pattern that narrows what the tool reads below its other paths
 //	name:skip     a pattern of what it leaves out
 //	name:files    a pattern of the files that are read, below the current folder

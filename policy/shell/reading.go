@@ -539,8 +539,6 @@ func (r *reading) takesUnknown(w word, typ *wordType, behindDashes bool) bool {
 		return typ.streams
 	case len(w.below) > 0:
 		return typ.streams && r.program.takesNames(w)
-	case typ.free && r.program.kind == understood && !w.splits:
-		return t[traitRaw] || t[traitGlobs] || behindDashes
 	}
 	return typ.free && (t[traitRaw] || t[traitGlobs] && r.program.kind == understood || behindDashes && !w.splits)
 }
@@ -604,8 +602,9 @@ func (r *reading) finish() {
 func (r *reading) history(deep bool) {
 	p, name := r.program, strings.ReplaceAll(r.name, " ", "-")
 	isPast := slices.ContainsFunc(r.given, p.past.Has) || p.past.Has(name) && !slices.ContainsFunc(r.given, p.brief.Has)
-	if isPast && len(r.specs) == 0 && (r.blobs == 0 || r.revs > 0) {
-		r.specs = []Access{{Path: ".", Kind: Tree}}
+	isWide := r.has("--full-diff") || r.name == "git stash show" // which takes no path
+	if isPast && (isWide || len(r.specs) == 0 && (r.blobs == 0 || r.revs > 0)) {
+		r.specs = append(r.specs, Access{Path: ".", Kind: Tree})
 		isPast = !deep || r.revs > 0
 	}
 	for _, a := range r.specs {

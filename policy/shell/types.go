@@ -564,6 +564,9 @@ func revision(r *reading, w word) string {
 		r.reach(Read, cmp.Or(p, "."))
 	}
 	switch {
+	case r.at < r.dashes && len(paths) == 0: // outside a repository git diff reads it as a file
+		r.revs++
+		r.reach(Read, w.text)
 	case isPath, rev == w.text && len(paths) == 0, specMagic().MatchString(w.text):
 		r.pathspec(Read, w.text)
 	case strings.HasPrefix(w.text, ":/"): // it looks for a commit

@@ -122,8 +122,8 @@ func (r *sedReader) body(name byte, hasAddress bool) error {
 	case '#':
 		r.line()
 		return nil
-	case 'd', 'n', 'N', '=', 'F', 'z':
-	case 'p', 'P':
+	case 'd', 'n', 'N', 'z':
+	case 'p', 'P', '=', 'F':
 		r.prints++
 	case 'h', 'g', 'x':
 		r.holds += string(name)
@@ -139,6 +139,7 @@ func (r *sedReader) body(name byte, hasAddress bool) error {
 	case ':', 'b', 't', 'T', 'D':
 		return refusal("The sed script may loop without end.")
 	case 'a', 'i', 'c':
+		r.prints++
 		return r.added()
 	case 'r', 'R':
 		r.prints += perLine

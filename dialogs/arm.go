@@ -3,7 +3,6 @@ package dialogs
 import "time"
 
 const (
-	// redArmAfter is the shortest wait before the affirmative of a dangerous request works.
 	redArmAfter = 2 * time.Second
 	// minArmAfter is the shortest wait before an affirmative works; a configuration can only lengthen it.
 	minArmAfter = 700 * time.Millisecond

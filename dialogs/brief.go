@@ -21,7 +21,6 @@ type brief struct {
 	height float32 // that it took then
 }
 
-// placing is all that the places of the parts depend on.
 type placing struct {
 	width           float32
 	maxRows         int
@@ -43,7 +42,6 @@ const (
 	leastShare    = 60 // width for each part, below which a row is not shared
 )
 
-// newBriefPart puts label before text, which must be safe to show.
 func newBriefPart(label fyne.CanvasObject, text string, importance widget.Importance) briefPart {
 	ink := theme.ColorNameForeground
 	if importance == widget.LowImportance {
@@ -56,29 +54,24 @@ func newBriefPart(label fyne.CanvasObject, text string, importance widget.Import
 
 func newBrief(w *window, parts ...briefPart) *brief {
 	b := &brief{parts: parts, maxRows: 1}
-	b.more = newButton(w, "", b.toggle)
+	b.more = newButton(w, tr("more"), b.toggle)
 	b.more.look = linkButton
 	b.object = container.New(b)
 	for _, p := range parts {
 		b.object.Objects = append(b.object.Objects, p.label, p.line, p.full)
 	}
 	b.object.Objects = append(b.object.Objects, b.more)
-	b.write()
 	return b
 }
 
 func (b *brief) toggle() {
 	b.open = !b.open
-	b.write()
-	b.more.w.changed()
-}
-
-func (b *brief) write() {
+	text := tr("more")
 	if b.open {
-		b.more.setText(tr("less"))
-	} else {
-		b.more.setText(tr("more"))
+		text = tr("less")
 	}
+	b.more.setText(text)
+	b.more.w.changed()
 }
 
 func (b *brief) MinSize([]fyne.CanvasObject) fyne.Size {

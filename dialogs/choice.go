@@ -115,7 +115,6 @@ func (c *choice) TypedKey(ev *fyne.KeyEvent) {
 	}
 }
 
-// TypedRune implements [fyne.Focusable]: a digit picks.
 func (c *choice) TypedRune(r rune) {
 	i := slices.IndexFunc(c.picker.choices, func(x *choice) bool { return x.digit == r })
 	if i < 0 {
@@ -255,7 +254,6 @@ func (p *picker) enter(c *choice) {
 	p.next()
 }
 
-// enterFilter picks the only option left, or moves the focus into the list.
 func (p *picker) enterFilter() {
 	var left []*choice
 	for i, r := range p.list.rows {
@@ -270,7 +268,6 @@ func (p *picker) enterFilter() {
 	p.moveFrom(-1, +1)
 }
 
-// move puts the focus on the next visible choice in the direction of step; above the first is the filter.
 func (p *picker) move(c *choice, step int) {
 	if !p.moveFrom(slices.Index(p.choices, c), step) && step < 0 && p.filter != nil {
 		p.w.enter(p.filter)
@@ -313,7 +310,6 @@ func (p *picker) answers() []string {
 	return list
 }
 
-// focusFirst returns the choice that is already picked, the field of "Other", or else the first choice.
 func (p *picker) focusFirst() fyne.Focusable {
 	switch {
 	case p.last != nil && p.last.picked:
@@ -361,7 +357,6 @@ func (p *preview) show(o api.Option) {
 	p.text.Refresh()
 }
 
-// newPreviewText returns a sheet that breaks only very long lines, with a mark.
 func newPreviewText(w *window, text string) *sheet {
 	text = strings.TrimRight(text, "\n")
 	s := newSheet(prompt.Unnumbered(" ", text, prompt.LineText), text)

@@ -18,7 +18,6 @@ import (
 // A page keeps the text and choices of the user while its request is pending, also when it is not shown. A draft is a
 // copy outside of this process, from which a new page is restored.
 
-// draft is the text and the choices of a prompt that the user has not sent.
 type draft struct {
 	Answers map[string]typed `json:"answers,omitempty"` // by question; "" if the question has no name
 	At      string           `json:"at,omitempty"`      // the question of a form that was answered last
@@ -94,7 +93,6 @@ func (p *page) accepts(d draft) bool {
 	return (d.At == "" || p.inputs[d.At] != nil) && (d.Choice == nil || p.approval != nil)
 }
 
-// edited saves the draft soon, together with changes that follow at once.
 func (p *page) edited() {
 	if p.draftDue {
 		return
@@ -106,7 +104,6 @@ func (p *page) edited() {
 	})
 }
 
-// saveDraft saves the draft if it has changed and the request is still pending.
 func (p *page) saveDraft() {
 	prompter := p.w.p
 	if prompter.queue.find(p.entry.request.ID) != p.entry {

@@ -39,7 +39,6 @@ func headline(f prompt.Fact) fyne.CanvasObject {
 	return beside(container.New(fixed{width: 18, height: 18}, image), 8, Tight(text))
 }
 
-// maxDangers is the number of dangerous parts listed at first; one if there is little room.
 const maxDangers = 4
 
 // showFacts shows what nod derived from the input: headlines, the other facts, and a list of the dangerous parts.
@@ -82,7 +81,6 @@ func (a *approvePage) showFacts() {
 	a.facts.Refresh()
 }
 
-// foldJumps hides the dangerous parts that do not fit, and says how many beside the last that does.
 func (a *approvePage) foldJumps() {
 	shown := maxDangers
 	if a.compact {
@@ -127,7 +125,6 @@ func (p *sheetPage) lineEnd(position int) int {
 	return p.end
 }
 
-// positionOf returns the position of the byte at offset in the text that the sheet starts with.
 func (s *sheet) positionOf(offset int) int {
 	position := 0
 	for _, l := range s.lines {

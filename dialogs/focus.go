@@ -36,7 +36,6 @@ func (b *focusBase) setFocused(v bool) {
 	}
 }
 
-// TypedRune implements [fyne.Focusable]. No letter does anything.
 func (b *focusBase) TypedRune(rune) {}
 
 func (b *focusBase) KeyDown(ev *fyne.KeyEvent) {
@@ -82,7 +81,6 @@ func (b *hoverBase) extend(self focusWidget, w *window) {
 	b.refresh = b.Refresh
 }
 
-// takeFocus gives o the focus, as a click on it does.
 func takeFocus(o focusWidget) {
 	if c := fyne.CurrentApp().Driver().CanvasForObject(o); c != nil {
 		c.Focus(o)

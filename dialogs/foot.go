@@ -85,7 +85,6 @@ func (l *footLines) beside(buttons []fyne.CanvasObject, text fyne.CanvasObject) 
 	l.y += max(height, h) + l.gap
 }
 
-// row puts objects side by side from x on, and the rest below. It returns the end and the height of the last line.
 func (l *footLines) row(objects []fyne.CanvasObject, x float32) (end, height float32) {
 	for o := range visible(objects) {
 		m := o.MinSize()

@@ -55,7 +55,6 @@ func (f *formPage) stepBack() bool {
 	return true
 }
 
-// addRows adds the title and, under it, the questions. A missing title, or one that only repeats, is left out.
 func (f *formPage) addRows(title string) {
 	all := f.questions
 	isTitled := title != "" && (len(all) > 1 || title != all[0].question.Question)
@@ -101,7 +100,6 @@ func (f *formPage) firstFocus() fyne.Focusable {
 	return f.questions[i].focus()
 }
 
-// affirm sends the answers. If any is missing or invalid it says so and moves to the first such question.
 func (f *formPage) affirm() {
 	a := userAnswer(api.Answered, "")
 	a.Values = f.values()

@@ -36,7 +36,6 @@ func (f *textFrame) TypedKey(ev *fyne.KeyEvent) {
 
 const textLine = 40 // pixels that an arrow key scrolls a text
 
-// scrollArea is Fyne's vertical scroll, which also follows keys and the focus.
 type scrollArea struct{ *container.Scroll }
 
 func (s scrollArea) scrollBy(dy float32) {
@@ -47,7 +46,6 @@ func (s scrollArea) scrollBy(dy float32) {
 	}
 }
 
-// typedKey scrolls by lines of height line, and reports whether the key was one that scrolls.
 func (s scrollArea) typedKey(ev *fyne.KeyEvent, line float32) bool {
 	const all = 1 << 30
 	page := max(s.Size().Height-line, line)

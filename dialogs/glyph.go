@@ -76,7 +76,6 @@ func glyphOf(c rune, style fyne.TextStyle) glyph {
 	return g
 }
 
-// examine draws c behind a letter on the base line.
 func examine(c rune, style fyne.TextStyle) glyph {
 	const first = "M"
 	edge := int(fyne.MeasureText(first, glyphSize, style).Width)

@@ -106,7 +106,6 @@ type sentence struct {
 	width                  float32  // when it was last laid out
 }
 
-// sentenceGap is the distance between its parts, and around the text of the object.
 const sentenceGap = 6
 
 // newSentence says who wants what. The object has a background and a typeface that nod's own words never have.
@@ -162,7 +161,6 @@ func (s *sentence) place(o []fyne.CanvasObject, width float32) (height float32) 
 	return height + s.row(o[2:], widths[2:], height, width)
 }
 
-// row puts two or more parts side by side and returns their height. The first name gets what the others leave.
 func (s *sentence) row(o []fyne.CanvasObject, widths []float32, y, width float32) (height float32) {
 	for _, each := range o {
 		height = max(height, each.MinSize().Height)

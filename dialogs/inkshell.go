@@ -22,7 +22,6 @@ func shellInks(text string) []prompt.Stretch {
 	return p.stretches()
 }
 
-// shellInk is the syntactic role of a byte of a command.
 type shellInk byte
 
 const (
@@ -83,7 +82,6 @@ func (p *shellPainter) paint(n syntax.Node, ink shellInk) {
 	}
 }
 
-// fill colours the bytes of n that belong to no word yet.
 func (p *shellPainter) fill(n syntax.Node, ink shellInk) {
 	bytes := p.bytes(n)
 	for i, was := range bytes {

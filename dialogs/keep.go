@@ -135,10 +135,8 @@ func (a *approvePage) smallPrint(k keep) string {
 	return ""
 }
 
-// maxObject limits a name in the menu, in characters; the rule shows all of it.
 const maxObject = 40
 
-// shortText returns the beginning of a text, at most limit characters, on one line.
 func shortText(s string, limit int) string {
 	if text := []rune(prompt.SafeEnds(s)); len(text) > limit {
 		return string(text[:limit-1]) + "…"
@@ -263,7 +261,6 @@ func (a *approvePage) showMemory() {
 	}
 }
 
-// setKeep sets the choice and shows the rule that it saves; the wait for Allow starts again.
 func (a *approvePage) setKeep(k keep) {
 	a.keep = k
 	a.showScope()
@@ -276,20 +273,18 @@ func (a *approvePage) showScope() {
 	a.scopes.setText(name)
 	a.rule.Objects, a.ruleText, a.shownRule = nil, nil, rule
 	a.showMemory()
-	defer a.showRefusing()
-	if rule == "" {
-		return
+	if rule != "" {
+		if a.keep.suggestion == 0 {
+			rule = inWords(rule)
+		}
+		a.ruleText = newSheet(prompt.Unnumbered("", rule, prompt.LineText), rule)
+		a.ruleText.attach(a.w, a.w.rearm)
+		above := Lines(heading, theme.SizeNameCaptionText, widget.MediumImportance)
+		a.rule.Add(Column(4, Tight(above), container.New(atMost{height: maxRule}, a.ruleText)))
 	}
-	if a.keep.suggestion == 0 {
-		rule = inWords(rule)
-	}
-	a.ruleText = newSheet(prompt.Unnumbered("", rule, prompt.LineText), rule)
-	a.ruleText.attach(a.w, a.w.rearm)
-	above := Lines(heading, theme.SizeNameCaptionText, widget.MediumImportance)
-	a.rule.Add(Column(4, Tight(above), container.New(atMost{height: maxRule}, a.ruleText)))
+	a.showRefusing()
 }
 
-// inWords translates rules, one per line, into the language of the user.
 func inWords(rules string) string {
 	const bullet = "· "
 	lines := strings.Split(rules, "\n")
@@ -331,10 +326,8 @@ func (a *approvePage) stillKept() keep {
 	return a.keep
 }
 
-// maxRule is the largest height of a rule; a longer one scrolls.
 const maxRule = 122
 
-// atMost is a layout that limits the minimum height of its content.
 type atMost struct{ height float32 }
 
 func (l atMost) MinSize(o []fyne.CanvasObject) fyne.Size {

@@ -42,7 +42,6 @@ func (w *window) holdMore() {
 	w.holdTimer = w.p.after(keyPause, w.release)
 }
 
-// release moves the focus to the prompt once the user has paused, unless the user has moved it already.
 func (w *window) release() {
 	if !w.keyHold.Visible() || w.p.now().Before(w.holdUntil) {
 		return

@@ -63,7 +63,7 @@ const (
 	repeatTime  = 150 * time.Millisecond
 )
 
-// keyDown records that a key goes down while on has the focus. Repetitions of a key that is held down do not get here.
+// keyDown records a key that goes down while on has the focus. Repetitions of a key that is held down do not get here.
 func (w *window) keyDown(ev *fyne.KeyEvent, on fyne.Focusable) {
 	if slices.Contains(modifiers, ev.Name) {
 		return
@@ -250,7 +250,6 @@ func (f *field) paste(from fyne.Clipboard) {
 	}
 }
 
-// clip is a clipboard that holds a text.
 type clip string
 
 func (c clip) Content() string { return string(c) }

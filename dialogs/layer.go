@@ -67,7 +67,6 @@ func (l *layer) close() (wasOpen bool) {
 	return true
 }
 
-// affirm handles the chord of the affirmative while the layer is open.
 func (l *layer) affirm() {
 	for _, it := range l.items {
 		if it.focused && it.item.decides {
@@ -87,7 +86,6 @@ func (l *layer) focus(i int) {
 	l.scroll.reveal(next)
 }
 
-// typedKey moves the focus from a line, and reports whether the key does that.
 func (l *layer) typedKey(from *menuLine, ev *fyne.KeyEvent) bool {
 	at, last := slices.Index(l.items, from), len(l.items)-1
 	page := max(int(l.scroll.Size().Height/max(from.Size().Height, 1))-1, 1)
@@ -137,7 +135,6 @@ func (y layerLayout) Layout(objects []fyne.CanvasObject, size fyne.Size) {
 	))
 }
 
-// wanted returns the width at which as few lines as possible wrap.
 func (l *layer) wanted() float32 {
 	width := float32(minMenu)
 	for _, m := range l.items {

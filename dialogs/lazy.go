@@ -22,7 +22,6 @@ type lazyRow struct {
 	hidden  bool
 }
 
-// newLazyColumn returns an empty column; v and h are the margins around the rows.
 func newLazyColumn(gap, v, h float32) *lazyColumn {
 	c := &lazyColumn{gap: gap, above: v}
 	c.box = container.New(c)

@@ -92,7 +92,6 @@ func (m *markdown) block(n ast.Node, depth int) fyne.CanvasObject {
 	return m.literal(n)
 }
 
-// headingSizes are the sizes of the first levels of headings; deeper ones have the size of text.
 var headingSizes = []fyne.ThemeSizeName{sizeHeading, theme.SizeNameSubHeadingText, sizeSmallHeading}
 
 func (m *markdown) heading(n *ast.Heading) fyne.CanvasObject {

@@ -9,7 +9,6 @@ import (
 	gfm "github.com/yuin/goldmark/extension/ast"
 )
 
-// maxColumns is the largest number of columns of a table: more are too narrow to read.
 const maxColumns = 8
 
 var cellAlignments = map[gfm.Alignment]fyne.TextAlign{
@@ -57,7 +56,6 @@ func (m *markdown) cells(row ast.Node, isHeader bool, columns *tableColumns) []f
 	return cells
 }
 
-// tableColumns lays out the rows of a table.
 type tableColumns struct {
 	rowLayout
 	natural []float32 // width of each column without wrapping

@@ -82,7 +82,6 @@ func (p *page) bodyHeight() float32 { return p.column.scroll.Content.MinSize().H
 
 func (p *page) firstFocus() fyne.Focusable { return p.text }
 
-// assemble puts the body between head and foot, in the order of Tab.
 func (p *page) assemble(body fyne.CanvasObject, f *foot) {
 	p.note = Tight(p.problem)
 	p.note.Hide()
@@ -122,7 +121,6 @@ func (p *page) setHints(v bool) {
 	}
 }
 
-// rows makes a body that scrolls as a whole. It starts with text, which gets the focus first.
 func (p *page) rows(text fyne.CanvasObject) *lazyColumn {
 	c := newLazyColumn(0, 12, 10)
 	frame := &textFrame{content: Padded(6, 8, text), scroll: c.scroll}

@@ -35,14 +35,12 @@ func colorOf(w fyne.CanvasObject, n fyne.ThemeColorName) color.Color {
 	return theme.CurrentForWidget(w).Color(n, fyne.CurrentApp().Settings().ThemeVariant())
 }
 
-// tint returns a colour with its opacity multiplied by alpha/255.
 func tint(c color.Color, alpha uint8) color.Color {
 	n := color.NRGBAModel.Convert(c).(color.NRGBA)
 	n.A = alpha
 	return n
 }
 
-// mix puts over on under with an opacity of part (0 to 1).
 func mix(under, over color.Color, part float32) color.Color {
 	a, b := color.NRGBAModel.Convert(under).(color.NRGBA), color.NRGBAModel.Convert(over).(color.NRGBA)
 	blend := func(x, y uint8) uint8 { return uint8(float32(x)*(1-part) + float32(y)*part) }
@@ -62,7 +60,6 @@ func Surface(fill fyne.ThemeColorName, content fyne.CanvasObject) fyne.CanvasObj
 	return newTint(fill, 0xff, 0, content)
 }
 
-// newTint puts content on a background with an opacity of alpha/255 and round corners.
 func newTint(fill fyne.ThemeColorName, alpha uint8, radius float32, content fyne.CanvasObject) *surface {
 	s := &surface{content: content, fill: fill, alpha: alpha, radius: radius}
 	s.ExtendBaseWidget(s)
@@ -179,7 +176,7 @@ func Column(gap float32, o ...fyne.CanvasObject) *fyne.Container {
 	return container.New(columnLayout{gap: gap}, o...)
 }
 
-// columnLayout is a vertical box for text that wraps: each object gets the width, and is then asked for its height.
+// columnLayout gives each object the width, and then asks it for its height, which depends on that.
 type columnLayout struct{ gap float32 }
 
 func (l columnLayout) MinSize(objects []fyne.CanvasObject) fyne.Size {

@@ -10,7 +10,6 @@ import (
 	"nod/policy"
 )
 
-// partList lists the parts of a command line; nil if the list would add nothing.
 func partList(parts []policy.CommandPart) fyne.CanvasObject {
 	rows := Column(2)
 	for _, p := range prompt.PartRows(parts) {
@@ -122,7 +121,6 @@ func newElided(s string, ink fyne.ThemeColorName, widest float32) *fyne.Containe
 	return c
 }
 
-// newElidedText shows s, which must be safe to show, on one line.
 func newElidedText(s string, size fyne.ThemeSizeName, style fyne.TextStyle, ink fyne.ThemeColorName) *fyne.Container {
 	w := newWords(s, size, ink)
 	w.text.TextStyle = style

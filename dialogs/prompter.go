@@ -210,7 +210,6 @@ func (p *Prompter) changed() {
 	p.options.Changed(p.window != nil && p.window.arm.focused)
 }
 
-// notifyShowing calls Showing if another prompt is about to be shown.
 func (p *Prompter) notifyShowing() {
 	var now interact.ID
 	if p.queue.current != nil {

@@ -75,13 +75,11 @@ func (q *queue) bySession() []*entry {
 
 func (e *entry) isSnoozed() bool { return !e.request.Snoozed.IsZero() }
 
-// position returns the place of the current entry among those that are not snoozed, from 1, and their number.
 func (q *queue) position() (place, of int) {
 	list := q.waiting()
 	return slices.Index(list, q.current) + 1, len(list)
 }
 
-// step makes the next (+1) or previous (-1) entry current, wrapping around at both ends.
 func (q *queue) step(by int) {
 	if q.current != nil {
 		q.current = q.neighbour(q.current, by)

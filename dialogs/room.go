@@ -38,7 +38,11 @@ func keepCorner(w fyne.Window, resize func()) {
 	before := x.place(id)
 	resize()
 	size, scale := w.Canvas().Size(), w.Canvas().Scale()
-	x.move(id, before.Max, image.Pt(int(size.Width*scale+0.5), int(size.Height*scale+0.5)))
+	pixels := image.Pt(int(size.Width*scale+0.5), int(size.Height*scale+0.5))
+	room, to := x.room(id), before.Max.Sub(pixels) // or as near as its frame can be on the screen
+	to.X = max(min(to.X, room.Max.X-pixels.X), room.Min.X)
+	to.Y = max(min(to.Y, room.Max.Y-pixels.Y), room.Min.Y)
+	x.put(id, to)
 }
 
 // monitor returns the area of the monitor that a window is on; the first one's for a window that does not exist.
@@ -77,7 +81,6 @@ func (x *xServer) monitors() []image.Rectangle {
 	return all
 }
 
-// place returns the area of a window on the screen, without its frame.
 func (x *xServer) place(id xproto.Window) image.Rectangle {
 	size, err := xproto.GetGeometry(x.conn, xproto.Drawable(id)).Reply()
 	if err != nil {
@@ -107,14 +110,6 @@ func (x *xServer) room(id xproto.Window, frame ...uint32) image.Rectangle {
 	return room
 }
 
-// move puts a window of that size with its lower right corner at corner, or as near as its frame can be on the screen.
-func (x *xServer) move(id xproto.Window, corner, size image.Point) {
-	room, to := x.room(id), corner.Sub(size)
-	to.X = max(min(to.X, room.Max.X-size.X), room.Min.X)
-	to.Y = max(min(to.Y, room.Max.Y-size.Y), room.Min.Y)
-	x.put(id, to)
-}
-
 // fitScreen shrinks a visible window to the part of the screen that panels leave. It needs X11.
 func fitScreen(w fyne.Window) {
 	x, id := windowSystem(w)
@@ -141,7 +136,6 @@ func (x *xServer) put(id xproto.Window, at image.Point) {
 // The preferences with the size that the user gave the window. Other programs may write them: they are harmless.
 const widthKey, heightKey = "prompt.width", "prompt.height"
 
-// savedSize returns the size that the user last gave the window; zero for none.
 func savedSize(a fyne.App) fyne.Size {
 	p := a.Preferences()
 	return fyne.NewSize(float32(p.Float(widthKey)), float32(p.Float(heightKey)))

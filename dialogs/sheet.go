@@ -87,7 +87,12 @@ func newSheet(lines []prompt.Line, original string) *sheet {
 
 func (s *sheet) show(text sheetText, o fyne.CanvasObject) {
 	s.text, s.scroll = text, &scrollArea{container.NewVScroll(o)}
-	s.scroll.OnScrolled = func(fyne.Position) { s.scrolled() }
+	s.scroll.OnScrolled = func(fyne.Position) {
+		if s.page != nil {
+			s.page.repaint()
+		}
+		s.noteSeen()
+	}
 	s.paper, s.state = canvas.NewRectangle(nil), canvas.NewText("", nil)
 	s.onward = newButton(nil, tr("Next unread part"), s.showNextPart)
 	s.file = newButton(nil, tr("Open as file"), s.openAsFile)
@@ -120,13 +125,6 @@ func (s *sheet) colour() (show func()) {
 		s.page.drawn = nil
 		s.page.repaint()
 	}
-}
-
-func (s *sheet) scrolled() {
-	if s.page != nil {
-		s.page.repaint()
-	}
-	s.noteSeen()
 }
 
 func (s *sheet) noteSeen() {

@@ -69,7 +69,6 @@ func (p *sheetPage) restyle() {
 	p.wrap(width)
 }
 
-// wrap breaks the lines into rows of width. Positions stay the same.
 func (p *sheetPage) wrap(width float32) (moved bool) {
 	if width == p.width {
 		return false
@@ -438,7 +437,6 @@ func (p *sheetPage) offset(r sheetRow, to int) float32 {
 	return p.face(p.sheet.lines[r.line].Style).measure(p.rowText(r))
 }
 
-// positionAt returns the position nearest to pos.
 func (p *sheetPage) positionAt(pos fyne.Position) int {
 	if len(p.rows) == 0 {
 		return 0

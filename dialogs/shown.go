@@ -25,7 +25,6 @@ func (p *Prompter) shown(e *entry) interact.Shown {
 	return s
 }
 
-// maxFacts is the largest number of facts of a prompt in the journal.
 const maxFacts = 32
 
 func (a *approvePage) factsAndDiff() (facts []string, diff string) {

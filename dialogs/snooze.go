@@ -14,7 +14,6 @@ import (
 	"nod/interact"
 )
 
-// snoozes are the durations for which a prompt can be snoozed, if its caller waits that long.
 var snoozes = []time.Duration{5 * time.Minute, 15 * time.Minute, time.Hour}
 
 const (

@@ -107,7 +107,6 @@ const (
 	sizeSmallHeading fyne.ThemeSizeName = "nodSmallHeading"
 )
 
-// sizes are the sizes of the theme that nod changes, in Fyne's device independent pixels.
 var sizes = map[fyne.ThemeSizeName]float32{
 	theme.SizeNameText:           14,
 	theme.SizeNameSubHeadingText: 17,

@@ -64,7 +64,6 @@ func newWindow(p *Prompter) *window {
 	return w
 }
 
-// watchSize fills its container, and calls changed when its size changes.
 type watchSize struct {
 	fixed
 	size    fyne.Size
@@ -176,7 +175,6 @@ func (w *window) resized() {
 	saveSize(w.p.app, w.userSize)
 }
 
-// hasLastSize reports whether the window still has the size that nod or the user gave it.
 func (w *window) hasLastSize() bool {
 	return sameSize(w.win.Canvas().Size(), w.lastSize)
 }
@@ -391,7 +389,6 @@ func (w *window) escape() {
 	}
 }
 
-// dismiss closes the prompt without an answer.
 func (w *window) dismiss() {
 	if w.page == nil {
 		HideWindow(w.win)
@@ -511,7 +508,6 @@ func stop(t *time.Timer) {
 	}
 }
 
-// focus moves the focus; the window itself neither gets nor loses it.
 func (w *window) focus(f fyne.Focusable) {
 	w.movingFocus = true
 	defer func() { w.movingFocus = false }()

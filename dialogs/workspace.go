@@ -163,7 +163,10 @@ func (x *xServer) show(w fyne.Window, id xproto.Window, focus bool) {
 	switch {
 	case id != 0:
 		x.withdraw(id)
-		x.moveHere(id)
+		// Window managers read the workspace when the window is mapped.
+		if here := x.numbers(x.root, "_NET_CURRENT_DESKTOP"); len(here) > 0 {
+			x.setNumber(id, "_NET_WM_DESKTOP", here[0])
+		}
 		x.wantFocus(id, focus)
 	case !focus:
 		go x.leaveFocus(x.topLevels(), shown)
@@ -207,15 +210,6 @@ func (x *xServer) withdraw(id xproto.Window) {
 		}
 		time.Sleep(pause)
 	}
-}
-
-// moveHere requests the current workspace. Window managers read that when the window is mapped.
-func (x *xServer) moveHere(id xproto.Window) {
-	here := x.numbers(x.root, "_NET_CURRENT_DESKTOP")
-	if len(here) == 0 {
-		return
-	}
-	x.setNumber(id, "_NET_WM_DESKTOP", here[0])
 }
 
 // wantFocus sets whether a window gets the focus when it is mapped. A user time of 0 means that the user did not ask
@@ -278,7 +272,6 @@ func (x *xServer) endWait(id xproto.Window, done <-chan struct{}) {
 	}
 }
 
-// ownWindows lists the windows of this process that the window manager manages.
 func (x *xServer) ownWindows() []xproto.Window {
 	var own []xproto.Window
 	for _, id := range x.numbers(x.root, "_NET_CLIENT_LIST") {
@@ -307,7 +300,6 @@ func (x *xServer) setNumber(id xproto.Window, property string, number uint32) {
 		value).Check())
 }
 
-// numbers returns a property of 32-bit numbers; nil if there is none.
 func (x *xServer) numbers(id xproto.Window, property string) []uint32 {
 	const most = 1 << 12
 	reply, err := xproto.GetProperty(x.conn, false, id, x.atoms[property], xproto.GetPropertyTypeAny, 0, most).Reply()

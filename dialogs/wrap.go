@@ -106,5 +106,4 @@ func wrapLine(spans []safetext.Span, f *face, width float32) []int {
 	return starts
 }
 
-// goodFill is the share of a row that must be filled for the break to fall on a blank.
 const goodFill = 0.6

@@ -46,7 +46,6 @@ func newPrompts(settled func()) *prompts {
 	return p
 }
 
-// changed fetches the pending requests. It never blocks.
 func (p *prompts) changed() { p.wake.Send() }
 
 // follow calls f at every signal until ctx ends or f fails, as it does when the connection is lost.
@@ -150,7 +149,6 @@ func (p *prompts) finish(ctx context.Context, one operator.Prompt, op operator.O
 	p.changed()
 }
 
-// snooze postpones a request. If that fails, the prompt is shown again.
 func (p *prompts) snooze(ctx context.Context, op operator.Operator, window prompter, id interact.ID, d time.Duration) {
 	err := op.Snooze(ctx, id, d)
 	if err == nil || errors.Is(err, operator.ErrGone) {

@@ -211,7 +211,6 @@ func (w *windows) screenChanged() {
 	w.spare.settle()
 }
 
-// settingsShown records whether the settings are on screen. Call it on the UI goroutine.
 func (w *windows) settingsShown(on bool) {
 	w.hasSettings.Store(on)
 	w.screenChanged()

@@ -16,7 +16,6 @@ import (
 // Button is a button that keeps the focus.
 type Button struct{ widget.Button }
 
-// NewButton returns a button with an icon, which may be nil.
 func NewButton(text string, icon fyne.Resource, tapped func()) *Button {
 	b := &Button{}
 	b.Text, b.Icon, b.OnTapped = text, icon, tapped
@@ -145,7 +144,6 @@ func scrollAt(o fyne.CanvasObject, at fyne.Position, around *container.Scroll) *
 	return around
 }
 
-// scrollByKey scrolls the page in the middle of a window by a key that no control uses.
 func scrollByKey(c fyne.Canvas, k *fyne.KeyEvent) {
 	if page := scrollAt(c.Content(), fyne.NewPos(c.Size().Width/2, 0), nil); page != nil {
 		dialogs.ScrollByKey(page, k)

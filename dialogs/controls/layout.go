@@ -32,7 +32,6 @@ func (r *Remark) Say(s string) {
 	}
 }
 
-// Complain shows err, or hides the paragraph if err is nil.
 func (r *Remark) Complain(err error) {
 	if err == nil {
 		r.Say("")

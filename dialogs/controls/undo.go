@@ -48,11 +48,11 @@ func (b *undoBar) update() {
 func (b *undoBar) show(list []operator.Undo) {
 	if len(list) > 0 {
 		last := list[len(list)-1]
-		what, words := map[string]any{"What": prompt.SafeEnds(last.Text)}, "Rule deleted: {{.What}}"
+		what := map[string]any{"What": prompt.SafeEnds(last.Text)}
+		b.text.SetText(lang.L("Rule deleted: {{.What}}", what))
 		if last.Kind == operator.UndoRevoke {
-			words = "Revoked: {{.What}}"
+			b.text.SetText(lang.L("Revoked: {{.What}}", what))
 		}
-		b.text.SetText(lang.L(words, what))
 	} else if len(b.list) > 0 {
 		b.text.SetText("")
 	}

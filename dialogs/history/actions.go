@@ -81,7 +81,6 @@ func (a *actions) check() {
 	}
 }
 
-// proposal is a change of the rules before it is saved.
 type proposal struct {
 	effect policy.Effect
 	policy.Proposal
@@ -160,7 +159,6 @@ func ruleLine(r policy.Rule) fyne.CanvasObject {
 		dialogs.Padded(0, 8, controls.Paragraph(controls.Stop(controls.Sentence(r)), widget.MediumImportance)))
 }
 
-// effectNote says if such calls will still be decided by something else.
 func effectNote(p proposal) string {
 	if p.Decision.Effect == p.effect {
 		return ""

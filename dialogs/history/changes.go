@@ -100,7 +100,6 @@ func more(count int) []fyne.CanvasObject {
 	return []fyne.CanvasObject{controls.Muted(lang.L("and {{.Count}} more", map[string]any{"Count": count}))}
 }
 
-// row names a file, and shows its difference when asked.
 func (c *changes) row(file snapshot.Change) fyne.CanvasObject {
 	kind := map[snapshot.Kind]string{
 		snapshot.Added: lang.L("Added"), snapshot.Changed: lang.L("Changed"), snapshot.Removed: lang.L("Deleted"),
@@ -208,7 +207,6 @@ func (c *changes) closing(name string) fyne.CanvasObject {
 	return controls.NewButton(name, nil, func() { c.cancel() })
 }
 
-// propose shows a card; without parts it goes.
 func (c *changes) propose(parts ...fyne.CanvasObject) {
 	if len(parts) == 0 {
 		controls.SetContent(c.plan)

@@ -210,7 +210,6 @@ func (d *detail) why(e history.Entry) detailSection {
 	return s
 }
 
-// couldChange says what a command could change in the sandbox; "" if it did not run there.
 func couldChange(c policy.Confinement) string {
 	project := map[string]any{"Project": safetext.Line(prompt.FromHome(c.Project), pathLimit)}
 	switch {
@@ -284,7 +283,6 @@ func times(r interact.Record) detailSection {
 	return s
 }
 
-// proof shows how to find the entry again and to verify that it is unchanged.
 func (d *detail) proof(e history.Entry) detailSection {
 	s := detailSection{name: lang.L("Entry {{.Number}}", map[string]any{"Number": e.Seq})}
 	s.add(lang.L("Request"), safetext.Line(string(e.ID), nameLimit))

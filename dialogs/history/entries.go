@@ -42,7 +42,6 @@ type entriesPage struct {
 	outdated bool // the list lacks new entries
 }
 
-// firstElsewhere is the index of the first choice of machines and devices.
 const firstElsewhere = 4
 
 type choice struct {
@@ -132,7 +131,6 @@ func (p *entriesPage) follow() {
 	p.showChips()
 }
 
-// offer sets the options and selects value; "" selects none.
 func (c *choice) offer(value string) {
 	c.Options = []string{c.any}
 	at := 0
@@ -166,7 +164,6 @@ func (p *entriesPage) picked() {
 	p.find()
 }
 
-// set lists what a query without text finds.
 func (p *entriesPage) set(q history.Query) {
 	p.filter = q
 	p.setting = true

@@ -30,7 +30,6 @@ type entryList struct {
 	chosen int64           // number of the shown entry; 0: none
 }
 
-// row is an entry, or the heading of the entries below it.
 type row struct {
 	line    history.Line
 	heading bool
@@ -140,7 +139,6 @@ func (l *entryList) fetch(before int64, show func(history.Page, error)) {
 	}, show)
 }
 
-// open shows the entry of a row. A heading has none.
 func (l *entryList) open(i widget.ListItemID) {
 	switch r := l.rows[i]; {
 	case r.heading:

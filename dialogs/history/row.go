@@ -92,7 +92,6 @@ func (v *rowView) CreateRenderer() fyne.WidgetRenderer {
 	return widget.NewSimpleRenderer(dialogs.Sized(200, rowHeight, container.NewStack(v.entry, v.heading)))
 }
 
-// setText changes the text of a label if it differs, since refreshing is slow.
 func setText(l *widget.Label, s string) {
 	if l.Text != s {
 		l.SetText(s)

@@ -125,7 +125,6 @@ func sessionName(l history.Line) string {
 	return prompt.SessionOf(who)
 }
 
-// answeredOn names the device on which the user answered; "" for this one.
 func answeredOn(device string) string {
 	if device == "" {
 		return ""
@@ -133,18 +132,14 @@ func answeredOn(device string) string {
 	return lang.L("answered on {{.Device}}", map[string]any{"Device": safetext.Line(device, nameLimit)})
 }
 
-func kindName(k api.Kind) string {
-	return cmp.Or(map[api.Kind]string{
-		api.KindAsk: lang.L("Question"), api.KindConfirm: lang.L("Confirmation"),
-		api.KindForm: lang.L("Form"), api.KindNotify: lang.L("Notice"), api.KindApprove: lang.L("Approval"),
-	}[k], safetext.Line(string(k), nameLimit))
-}
-
 func toolName(l history.Line) string {
 	if l.Tool != "" {
 		return safetext.Line(l.Tool, nameLimit)
 	}
-	return kindName(l.Kind)
+	return cmp.Or(map[api.Kind]string{
+		api.KindAsk: lang.L("Question"), api.KindConfirm: lang.L("Confirmation"),
+		api.KindForm: lang.L("Form"), api.KindNotify: lang.L("Notice"), api.KindApprove: lang.L("Approval"),
+	}[l.Kind], safetext.Line(string(l.Kind), nameLimit))
 }
 
 func dayName(t, now time.Time) string {

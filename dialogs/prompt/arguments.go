@@ -42,7 +42,6 @@ func parseArguments(raw []byte) (args arguments, ok bool) {
 
 type arguments []argument
 
-// text returns the first of keys whose value is a string, and the value.
 func (as arguments) text(keys ...string) (key, value string, ok bool) {
 	for _, k := range keys {
 		if a, ok := as.find(k); ok && a.isText {
@@ -60,7 +59,6 @@ func (as arguments) find(key string) (argument, bool) {
 	return as[i], true
 }
 
-// list returns the value of key if it is a non-empty array of strings.
 func (as arguments) list(key string) ([]string, bool) {
 	var items []*string
 	a, ok := as.find(key)

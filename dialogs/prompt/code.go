@@ -35,7 +35,6 @@ func inCode(lines []Line, name, text string) []Line {
 	return lines
 }
 
-// sourceSize returns the number of bytes of the original that l stands for, without its line break.
 func (l Line) sourceSize() int {
 	n := 0
 	for _, s := range l.Spans {

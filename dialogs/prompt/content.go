@@ -95,7 +95,6 @@ func (c Content) withRest(args arguments) Content {
 	return c
 }
 
-// commandKeys are the names of fields in which agents pass a command for a shell.
 var commandKeys = []string{"command", "cmd", "script"}
 
 func commandContent(_ interact.Approve, args arguments, at places) (Content, bool) {
@@ -144,7 +143,6 @@ func (c *Content) showArgv(args arguments) (key string, ok bool) {
 	return "", false
 }
 
-// urlContent shows a URL: its host first and large, then all of it.
 func urlContent(_ interact.Approve, args arguments, at places) (Content, bool) {
 	key, address, ok := args.text("url", "uri")
 	if !ok {
@@ -188,7 +186,6 @@ func fieldLines(args arguments) []Line {
 	return lines
 }
 
-// isSimpleKey reports whether key fits into its column of the table unchanged.
 func isSimpleKey(key string) bool {
 	const simple = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-."
 	return key != "" && len(key) <= maxKeyWidth && strings.Trim(key, simple) == ""
@@ -206,7 +203,6 @@ func (a argument) value() (text string, rest []Line) {
 	return prettyJSON(a.raw)
 }
 
-// oddSpans yields the hidden and suspicious spans of the requester's text in lines.
 func oddSpans(lines []Line) iter.Seq[safetext.Span] {
 	return func(yield func(safetext.Span) bool) {
 		for _, l := range lines {
@@ -249,7 +245,6 @@ func oddFacts(lines []Line) []Fact {
 	return facts
 }
 
-// number returns the number of l in the new text; "" if it has none.
 func (l Line) number() string {
 	fields := strings.Fields(strings.TrimRight(l.Lead, "+- "))
 	if len(fields) == 0 || strings.Trim(fields[len(fields)-1], "0123456789") != "" {

@@ -108,7 +108,6 @@ func (d diff) Lines(name string) []Line {
 	return d.write(name, len(strconv.Itoa(max(len(d.old), len(d.new)))))
 }
 
-// whole shows all of d, for fragments of a file whose line numbers are unknown.
 func (d diff) whole(name string) []Line { return d.write(name, 0) }
 
 // write shows d with line numbers of that width. If width is 0 it shows no numbers and leaves nothing out.
@@ -179,7 +178,6 @@ func (s *side) next() (line, number string) {
 
 var signStyles = map[byte]LineStyle{'+': LineAdded, '-': LineRemoved}
 
-// farFromChange counts the lines from there on that are not near a change.
 func (d diff) farFromChange(from int) int {
 	if from > 0 && strings.Trim(d.signs[max(from-diffContext, 0):from], " ") != "" {
 		return 0
@@ -239,7 +237,6 @@ func patchLines(text string) []Line {
 	return lines
 }
 
-// patchedFile is the part of a file that a patch contains, before and after.
 type patchedFile struct {
 	old, fresh         Code
 	oldText, freshText strings.Builder
@@ -250,7 +247,6 @@ func newPatchedFile(path string) *patchedFile {
 	return &patchedFile{old: Code{Name: name}, fresh: Code{Name: name}}
 }
 
-// add adds a line with a sign, and returns its position.
 func (f *patchedFile) add(sign byte, line string) (in *Code, at int) {
 	in, at = &f.fresh, f.freshText.Len()
 	if sign == '-' {

@@ -53,7 +53,6 @@ func fileChangeOf(args arguments) (f fileChange, ok bool) {
 	return fileChange{path: path, edits: edits, rest: args.without(append(used, pathKey)...)}, ok
 }
 
-// editsOf returns the replacements in an input, and the keys that they come from.
 func editsOf(args arguments) (edits []edit, used []string, ok bool) {
 	oldKey, oldText, isOld := args.text("old_string", "oldString", "old_str")
 	newKey, newText, isNew := args.text("new_string", "newString", "new_str")
@@ -156,7 +155,6 @@ func fileText(path, text string) []Line {
 	return append(lines, note(tr("no line break at the end")))
 }
 
-// wholeLines shows text, numbered. A line break at the end starts no further line.
 func wholeLines(text string) []Line {
 	trimmed := strings.TrimSuffix(text, "\n")
 	lines := numbered(trimmed)
@@ -213,7 +211,6 @@ func editsContent(path string, edits []edit, at places) Content {
 	return c
 }
 
-// withFragments shows the replacements on their own.
 func (c Content) withFragments(path string, edits []edit) Content {
 	added, removed, full := 0, 0, false
 	var hunks strings.Builder
@@ -267,7 +264,6 @@ func replaceAll(text string, edits []edit) (string, bool) {
 
 func unixLines(text string) string { return strings.ReplaceAll(text, "\r\n", "\n") }
 
-// patchContent shows a patch literally, below the names of its files.
 func patchContent(args arguments) (Content, bool) {
 	key, text, ok := args.text("patch", "patchText", "patch_text", "input", "diff", "command")
 	if !ok || !strings.HasPrefix(strings.TrimSpace(text), language.PatchBegin) {

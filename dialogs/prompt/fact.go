@@ -141,7 +141,6 @@ func toldBy(risks []policy.Risk) (parts []string) {
 
 const longLine = 240
 
-// dangersOf returns the dangerous parts of a long command in order, without duplicates.
 func dangersOf(command string, risks []policy.Risk) []danger {
 	if !strings.Contains(strings.TrimSpace(command), "\n") && len(command) < longLine {
 		return nil
@@ -171,7 +170,6 @@ func pipelineStart(command string, at int) int {
 	return at - len(strings.TrimLeft(line, " \t"))
 }
 
-// muchRemoved is the number of removed lines above which a change needs attention.
 const muchRemoved = 100
 
 func changeFact(added, removed int) Fact {
@@ -223,7 +221,6 @@ func endsInNumber(name string) bool {
 	return last != "" && strings.Trim(last, "0123456789") == ""
 }
 
-// longQuery is the length of the query of a URL, in bytes, above which it may contain data.
 const longQuery = 64
 
 func addressFacts(address string) []Fact {

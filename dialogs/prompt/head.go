@@ -135,7 +135,6 @@ func placeOf(r interact.Request, _ policy.Call) string {
 	return cmp.Or(host, r.Gist())
 }
 
-// actionOf returns the action of a call, as far as it can be shown.
 func actionOf(a interact.Approve) interact.Action {
 	what := a.Action()
 	if what == interact.CarriesOut && !IsPlan(a) { // it cannot be shown as a plan

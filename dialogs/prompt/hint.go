@@ -43,22 +43,17 @@ func boundsHint(q api.Question) string {
 	switch {
 	case q.InputType == interact.Choice && !q.MultiSelect:
 		return ""
+	case q.InputType == interact.Choice && q.Min != nil && q.Max != nil && *q.Min == *q.Max:
+		return tr("Pick {{.Min}}", bounds)
 	case q.InputType == interact.Choice:
-		return pickBounds(q, bounds)
+		return oneOf(q, tr("Pick {{.Min}} to {{.Max}}", bounds),
+			tr("Pick at least {{.Min}}", bounds), tr("Pick at most {{.Max}}", bounds))
 	case q.Format == interact.Integer || q.Format == interact.Number:
 		return oneOf(q, tr("from {{.Min}} to {{.Max}}", bounds),
 			tr("at least {{.Min}}", bounds), tr("at most {{.Max}}", bounds))
 	}
 	return oneOf(q, tr("{{.Min}} to {{.Max}} characters", bounds),
 		tr("at least {{.Min}} characters", bounds), tr("at most {{.Max}} characters", bounds))
-}
-
-func pickBounds(q api.Question, bounds values) string {
-	if q.Min != nil && q.Max != nil && *q.Min == *q.Max {
-		return tr("Pick {{.Min}}", bounds)
-	}
-	return oneOf(q, tr("Pick {{.Min}} to {{.Max}}", bounds),
-		tr("Pick at least {{.Min}}", bounds), tr("Pick at most {{.Max}}", bounds))
 }
 
 func oneOf(q api.Question, both, least, most string) string {

@@ -16,9 +16,8 @@ const (
 	// maxLabel is the number of characters after which a label visibly cuts a requester's text.
 	maxLabel = 300
 	// maxShownBytes and maxShownLines limit what a user can be asked to read. More can be denied, never allowed.
-	maxShownBytes = 512 << 10
-	maxShownLines = 10_000
-	// maxTooLongLines is the number of lines shown of such an input.
+	maxShownBytes   = 512 << 10
+	maxShownLines   = 10_000
 	maxTooLongLines = 200
 )
 
@@ -70,7 +69,6 @@ func beginning(text string) (start string, rest []Line) {
 	return safetext.Prefix(text, maxShownBytes/16), []Line{cutLine}
 }
 
-// cut ends lines that are too many already, so that no more are made.
 func cut(lines []Line) (short []Line, full bool) {
 	if len(lines) <= maxShownLines {
 		return lines, false
@@ -78,7 +76,6 @@ func cut(lines []Line) (short []Line, full bool) {
 	return append(lines, cutLine), true
 }
 
-// numbered shows text exactly, its lines numbered from 1.
 func numbered(text string) []Line {
 	text, rest := beginning(text)
 	rendered := safetext.Render(text)

@@ -17,7 +17,6 @@ const (
 	uncut       = 1 << 20
 )
 
-// partNote says what covers a part, or why it does more than read.
 func partNote(p policy.CommandPart) string {
 	switch {
 	case p.State == policy.PartNew:

@@ -107,7 +107,6 @@ func readDiff(text string) (d diff, last int, rest string) {
 	return d, last, rest
 }
 
-// pastWords puts texts below one another. Copying gives the first.
 func pastWords(texts ...[]Line) Content {
 	c := Content{Lines: slices.Concat(texts...)}
 	var original []string
@@ -126,7 +125,6 @@ func picks(options []string) []Line {
 	return lines
 }
 
-// answerLines shows the user's answer, if there is one.
 func answerLines(a interact.Answer, texts []string) []Line {
 	if a.Outcome != api.Answered {
 		return nil

@@ -70,7 +70,6 @@ type reportedFiles struct {
 	report  *interact.Reported
 }
 
-// file returns the report about a path, or nil.
 func (t reportedFiles) file(path string) *interact.ReportedFile {
 	if t.report == nil {
 		return nil
@@ -142,7 +141,6 @@ func (t reportedFiles) home(path string) string { return path }
 
 func (t reportedFiles) values() values { return values{"Machine": machineName(t.machine)} }
 
-// machineName returns the name that the user gave a machine, on one line.
 func machineName(name string) string { return safetext.Line(name, maxName) }
 
 // baseFile is the file that a change applies to, as it was when it was read.
@@ -155,7 +153,6 @@ type baseFile struct {
 	problem string // why the text cannot be compared
 }
 
-// changed reads the file again and reports whether it has changed.
 func (b *baseFile) changed() bool { return *b.at.read(b.path) != *b }
 
 // problemText explains why a file cannot be compared, in the user's language if it is one of nod's own problems.

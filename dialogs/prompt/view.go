@@ -114,7 +114,6 @@ type factGroup struct {
 	Facts   []Fact
 }
 
-// factGroups returns all facts, most serious first: nod's own, and those that another machine reports.
 func (v View) factGroups() []factGroup {
 	var class []Fact
 	if v.SaysClass {
@@ -131,7 +130,6 @@ func (v View) factGroups() []factGroup {
 	return []factGroup{own, reported}
 }
 
-// saysClass reports whether the class adds anything to what the head and the facts say.
 func (v View) saysClass(action interact.Action) bool {
 	if worst := Worst(v.AllFacts()); worst > shell.Note && worst >= v.Class.Level {
 		return false
@@ -144,7 +142,6 @@ func (v View) saysClass(action interact.Action) bool {
 	return !ok || v.Class.Text != className(said) && v.Class.Text != className(policy.Unknown)
 }
 
-// maxHeadline is the number of facts in one sentence.
 const maxHeadline = 4
 
 // Said returns what is said above the input. Headlines are sentences that show in full at any size: the warnings and
@@ -175,7 +172,6 @@ func (v View) Said() (headlines []Fact, rest []factGroup) {
 	return headlines, rest
 }
 
-// PartRow is a line in the list of a command's parts.
 type PartRow struct {
 	State   policy.PartState
 	Text    string // safe to show

@@ -13,7 +13,6 @@ const (
 	maxChangedOfLine = 0.7       // above this share, a line counts as another line and has no marks
 )
 
-// changedWords returns the changed words in the lines of d, by index in its signs.
 func (d diff) changedWords() map[int][]Stretch {
 	changed := map[int][]Stretch{}
 	room := maxWordDiffs
@@ -52,7 +51,6 @@ func sizeOf(lines []string) int {
 	return n
 }
 
-// compareWords returns the words of before and of after that the other does not have.
 func compareWords(before, after []string) (gone, come [][]Stretch) {
 	old, fresh := wordsOf(before), wordsOf(after)
 	signs := NewDiff(onePerLine(old), onePerLine(fresh)).signs

@@ -84,7 +84,6 @@ func sameScript(a, b rune) bool {
 	return false
 }
 
-// emojiJoint reports whether c is one of the invisible characters that join emoji.
 func emojiJoint(c rune) bool { return c == zeroWidthJoiner || c == emojiPresentation }
 
 // isNewEmoji reports whether c is in a range that Unicode reserves for future pictographs: Go's tables are of Unicode

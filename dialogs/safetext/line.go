@@ -42,7 +42,6 @@ func line(s string, max int, monospaced bool) string {
 	return b.String()
 }
 
-// fit returns the part of span that fits into room characters, and its size in the source.
 func fit(span Span, room int) (string, int) {
 	if utf8.RuneCountInString(span.Text) <= room {
 		return span.Text, len(span.Source)

@@ -98,7 +98,6 @@ func render(s string, native scripts, monospaced bool) []Row {
 	return lines
 }
 
-// emptyLines counts the empty lines that lines starts with.
 func emptyLines(lines []string) int {
 	for i, l := range lines {
 		if l != "" {
@@ -134,7 +133,6 @@ func (r *renderer) render() []Span {
 	return r.spans
 }
 
-// step renders the character at i and returns its size.
 func (r *renderer) step(i int) int {
 	c, size := utf8.DecodeRuneInString(r.line[i:])
 	wasEmoji, base := r.pastEmoji, r.base
@@ -195,7 +193,6 @@ func (r *renderer) spaces(i int) int {
 	return r.add(Run, "‹"+strconv.Itoa(n)+plural(n, " space›", " spaces›"), i, n)
 }
 
-// tabs renders a run of tabs: each as an arrow to the next tab stop, or counted.
 func (r *renderer) tabs(i int) int {
 	n := repeats(r.line[i:], "\t")
 	if n > maxTabs {
@@ -230,7 +227,6 @@ func (r *renderer) joins(c rune, next int) bool {
 	return isEmoji(following)
 }
 
-// suspicious reports whether c, at i, looks like another character.
 func (r *renderer) suspicious(i int, c rune) bool {
 	if isImpostor(c) || isOptionDash(r.line, i, c) {
 		return true
@@ -280,14 +276,12 @@ func (r *renderer) plain(i, size int) int {
 	return size
 }
 
-// add adds text for size bytes at i.
 func (r *renderer) add(k Kind, text string, i, size int) int {
 	r.column += utf8.RuneCountInString(text)
 	r.spans = append(r.spans, Span{Text: text, Kind: k, Source: r.line[i : i+size]})
 	return size
 }
 
-// repeats counts how often s starts with unit.
 func repeats(s, unit string) int {
 	n := 0
 	for strings.HasPrefix(s[n*len(unit):], unit) {

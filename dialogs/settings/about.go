@@ -16,7 +16,6 @@ import (
 	"nod/dialogs/controls"
 )
 
-// aboutPage says which build runs, where it listens, and where its files are.
 func aboutPage(w *Window) fyne.CanvasObject {
 	about := w.state.About
 	addresses := []fyne.CanvasObject{factRow(lang.L("Address"), about.URL)}

@@ -43,13 +43,11 @@ func newAgentsPage(w *Window) *agentsPage {
 	return p
 }
 
-// refresh updates the page without reading the agents' files.
 func (p *agentsPage) refresh(s operator.State) {
 	p.askMore.refresh(&s.Config, s.Problem == "")
 	p.agentList.refresh(s)
 }
 
-// agentList lists all agents: first those on this machine, the others on request.
 type agentList struct {
 	content *fyne.Container
 	cards   []*agentCard

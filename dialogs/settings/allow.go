@@ -117,7 +117,6 @@ func (p *allowPage) edit(r policy.Rule) {
 	p.win.Win.Canvas().Focus(p.editor.texts["tool"])
 }
 
-// escape closes the editor without saving, and reports whether it was open.
 func (p *allowPage) escape() bool {
 	if p.editor == nil {
 		return false

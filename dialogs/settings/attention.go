@@ -17,7 +17,6 @@ import (
 	"nod/policy/config"
 )
 
-// attentionPage sets how nod draws the user's attention, and when it does not.
 type attentionPage struct {
 	content  fyne.CanvasObject
 	settings settingList

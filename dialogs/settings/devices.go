@@ -214,7 +214,6 @@ type rightsRow struct {
 	may       remote.May
 }
 
-// approvalClasses are the highest classes that a device may be allowed to approve, in order.
 var approvalClasses = append([]policy.Class{""}, policy.Classes...)
 
 func approvalsName(c policy.Class) string {
@@ -374,7 +373,6 @@ func (f *invitingForm) draw() {
 
 func isDevice(j operator.Joining) bool { return j.Role == remote.RoleDevice }
 
-// drawAsking asks whether the device that read the code is the intended one.
 func (s *phoneSection) drawAsking() {
 	var asks operator.Joining
 	if i := slices.IndexFunc(s.page.peers.Joining, isDevice); i >= 0 {

@@ -92,7 +92,6 @@ func formLines(r *policy.Rule) []formLine {
 	}
 }
 
-// verbatim reports whether blanks at the ends of the text count.
 func (l formLine) verbatim() bool { return l.key == "command" }
 
 func (l formLine) get() string {
@@ -362,7 +361,6 @@ func (e *editor) nameSave(name string) {
 	}
 }
 
-// submit saves the rule in its old place, or at the end.
 func (e *editor) submit() {
 	r := e.rule()
 	e.win.change(func(c *config.Config) error {

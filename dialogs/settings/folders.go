@@ -17,7 +17,6 @@ import (
 	"nod/policy/config"
 )
 
-// listEditor is a list of the configuration, with a field to add to it.
 type listEditor[T comparable] struct {
 	part
 	entry *controls.TextField

@@ -284,7 +284,6 @@ func newChoiceRow(w *Window, width float32, name, hint string, options []option,
 	return r
 }
 
-// offer sets the options, and keeps the shown value.
 func (r *choiceRow) offer(options []option) {
 	r.options, r.pick.Options = options, names(options, func(o option) string { return o.name })
 	r.pick.SetSelectedIndex(slices.IndexFunc(options, func(o option) bool { return o.value == r.value }))

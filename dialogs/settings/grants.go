@@ -38,7 +38,6 @@ func newGrantList(w *Window) *grantList {
 	return l
 }
 
-// refresh shows the approvals. If they have not changed, it keeps the rows.
 func (l *grantList) refresh(s operator.State) {
 	if !l.drawn.changed(s.Grants, s.HeldGrants) {
 		return
@@ -95,7 +94,6 @@ func (l *grantList) words(g policy.Grant) fyne.CanvasObject {
 		controls.Muted(allows), controls.Muted(about(g, time.Now())))
 }
 
-// grantLimit is the number of characters shown of an approval: it names a command, a folder and a program.
 const grantLimit = 400
 
 func about(g policy.Grant, now time.Time) string {
@@ -131,7 +129,6 @@ func (l *grantList) revokeAll() {
 	l.ready(false)
 }
 
-// revoke revokes the approval with that id, or all of them if id is "".
 func (l *grantList) revoke(id string) {
 	l.win.Act(func(ctx context.Context) error { return l.win.opts.Operator.Revoke(ctx, id) }, l.problem.Complain)
 }

@@ -28,7 +28,6 @@ func section(heading, hint string, rows ...fyne.CanvasObject) fyne.CanvasObject 
 	return dialogs.Column(9, header(heading, hint), card(rows...))
 }
 
-// header is the heading of a section. Objects in behind, such as a button, are at the right.
 func header(heading, hint string, behind ...fyne.CanvasObject) fyne.CanvasObject {
 	words := dialogs.Column(3, dialogs.BoldWords(heading, theme.SizeNameSubHeadingText, theme.ColorNameForeground))
 	if hint != "" {
@@ -82,7 +81,6 @@ func newSettingRow(name, hint string, control fyne.CanvasObject) *settingRow {
 	return f
 }
 
-// atMost centers its only object and gives it the available width, up to a limit.
 type atMost float32
 
 func (w atMost) MinSize(objects []fyne.CanvasObject) fyne.Size { return objects[0].MinSize() }

@@ -246,7 +246,6 @@ func (p *machinesPage) joiningRow(j operator.Joining) fyne.CanvasObject {
 	return dialogs.Padded(9, 14, words)
 }
 
-// name lets the user name a peer that asks to join; without a key it closes the form.
 func (p *machinesPage) name(j operator.Joining) {
 	p.naming = nil
 	p.problem.Say("")
@@ -263,7 +262,6 @@ func (p *machinesPage) name(j operator.Joining) {
 	}
 }
 
-// suggestedName returns a machine's own name, if that is plain.
 func suggestedName(claimed string) string {
 	const most = 40
 	isPlain := func(r rune) bool {
@@ -384,7 +382,6 @@ func stateOf(s remote.State, now time.Time) (string, fyne.ThemeColorName) {
 	return lang.L("not connected since {{.Time}}", since), theme.ColorNameWarning
 }
 
-// clockTime formats the time of day, with the date if that differs from now.
 func clockTime(t, now time.Time) string {
 	t = t.In(now.Location())
 	if t.Format(time.DateOnly) == now.Format(time.DateOnly) {
@@ -429,7 +426,6 @@ func claims(h remote.Hello) string {
 
 const maxClaim = 80
 
-// cleaned returns a text from elsewhere, escaped on one line.
 func cleaned(s string) string { return safetext.Line(s, 2*maxClaim) }
 
 // problemOf says why a connection is down: in the user's language, or in the words of a server.

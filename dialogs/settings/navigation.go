@@ -36,7 +36,6 @@ type navigation struct {
 	icons    bool // icons are shown beside the names
 }
 
-// newNavigation returns a list with the first page selected. It calls onSelected after another one was entered.
 func newNavigation(pages []windowPage, onSelected func()) *navigation {
 	n := &navigation{pages: pages, onSelected: onSelected}
 	n.list = &pageList{}

@@ -52,7 +52,6 @@ func newReview(w *Window) *review {
 	return r
 }
 
-// refresh shows the change that is held back, and reports whether there is one.
 func (r *review) refresh(s operator.State) bool {
 	if s.Held == nil {
 		r.drawn = nil
@@ -66,7 +65,6 @@ func (r *review) refresh(s operator.State) bool {
 	return true
 }
 
-// show shows a change, which can be accepted after armAfter.
 func (r *review) show(held config.HeldChange, armAfter time.Duration) {
 	r.held, r.armed, r.seen = held, false, false
 	diff := dialogs.Diff(held.Before, held.After, func() {

@@ -56,7 +56,6 @@ func (p *sandboxPage) refresh(s operator.State) {
 	p.readOnly.refresh(&s.Config, s.Problem == "")
 }
 
-// reach is a picture of what a command in the sandbox can reach.
 func reach() fyne.CanvasObject {
 	inside := dialogs.Card(theme.ColorNameBackground, dialogs.Padded(10, 12, dialogs.Column(6,
 		dialogs.Words(lang.L("In the sandbox"), theme.SizeNameCaptionText, dialogs.ColorMuted),

@@ -52,7 +52,6 @@ func (p *suggestionsPage) leave() {
 	p.problem.Say("")
 }
 
-// draw shows the suggestions. If they have not changed, it keeps the rows.
 func (p *suggestionsPage) draw(found []policy.Suggestion, editable bool) {
 	if !p.drawn.changed(found, editable) {
 		return
@@ -97,7 +96,6 @@ func experience(s policy.Suggestion) string {
 	return lang.L("You allowed this {{.Count}} times", n)
 }
 
-// callLines lists the calls that a rule would have matched, without duplicates.
 func callLines(calls []policy.Call) []string {
 	var lines []string
 	for _, c := range calls {
@@ -163,24 +161,20 @@ func (c *replayCard) look() {
 	c.problem.Say("")
 	c.draw()
 	bar, state := c.bar, c.state
-	controls.Fetch(&c.work, func(ctx context.Context) (*replay.Report, error) { return c.read(ctx, state, bar) }, c.show)
-}
-
-// read runs off the UI goroutine.
-func (c *replayCard) read(ctx context.Context, s operator.State, bar *widget.ProgressBar) (*replay.Report, error) {
-	if s.Problem != "" {
-		return nil, errors.New(s.Problem)
-	}
-	percent := 0
-	return c.run(ctx, s.Config.Policy, func(part float64) { // called often
-		if now := int(100 * part); now > percent {
-			percent = now
-			dialogs.Do(func() { bar.SetValue(part) })
+	controls.Fetch(&c.work, func(ctx context.Context) (*replay.Report, error) {
+		if state.Problem != "" {
+			return nil, errors.New(state.Problem)
 		}
-	})
+		percent := 0
+		return c.run(ctx, state.Config.Policy, func(part float64) { // called often
+			if now := int(100 * part); now > percent {
+				percent = now
+				dialogs.Do(func() { bar.SetValue(part) })
+			}
+		})
+	}, c.show)
 }
 
-// replayAll applies a policy to all calls, and suggests rules.
 func replayAll(ctx context.Context, p policy.Policy, progress func(part float64)) (*replay.Report, error) {
 	sim, err := policy.NewSimulation(p, policy.DefaultPlaces())
 	if err != nil {

@@ -96,7 +96,6 @@ func (w *Window) ShowRule(id string) {
 	w.Show(false)
 }
 
-// reveal shows the wanted rule, or says that it no longer exists.
 func (w *Window) reveal() {
 	if w.wanted == nil {
 		return
@@ -322,7 +321,6 @@ func (w *Window) replace(ctx context.Context, f func(*config.Config) error) erro
 	return err
 }
 
-// with returns list with or without x. It may modify list.
 func with[T comparable](list []T, x T, in bool) []T {
 	list = slices.DeleteFunc(list, func(y T) bool { return y == x })
 	if in {

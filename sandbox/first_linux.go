@@ -282,8 +282,7 @@ func watchLimits(plan *plan, mounts *os.File) {
 	}
 }
 
-// wakeEarly asks the scheduler to run this thread soon after it wakes, even among thousands: Linux 6.12 and later run
-// threads with short time slices first.
+// wakeEarly has this thread run soon after it wakes, even among thousands: since Linux 6.12, by short time slices.
 func wakeEarly() {
 	runtime.LockOSThread()
 	_ = unix.SchedSetAttr(0, &unix.SchedAttr{Size: unix.SizeofSchedAttr, Runtime: 100_000}, 0)
@@ -296,8 +295,7 @@ func threads() int {
 	return int(s.Procs)
 }
 
-// reserves returns how many bytes must stay free in each folder that the sandbox writes to: half of what is free, if
-// that is already below the limit.
+// reserves returns how many bytes must stay free in each writable folder: at most half of what is free now.
 func reserves(plan *plan) map[string]uint64 {
 	out := map[string]uint64{}
 	if plan.Limits.Free == 0 {

@@ -178,8 +178,7 @@ func filterCalls() error {
 // signalsScoped is set if this process can signal only its descendants.
 var signalsScoped bool
 
-// adopt checks that signals are restricted, sets signalsScoped, and makes this process the parent of orphaned
-// descendants.
+// adopt checks that signals are restricted, and makes this process the parent of orphaned descendants.
 func adopt() error {
 	if parent := os.Getppid(); parent == 1 || unix.Kill(parent, 0) != unix.EPERM {
 		return errors.New("signals are not restricted")

@@ -28,8 +28,7 @@ func isBlank(text []byte) bool {
 	return len(bytes.TrimSpace(bytes.TrimPrefix(text, byteOrderMark))) == 0
 }
 
-// parse reads a settings file, and refuses one in which two readers could see different hooks. A blank one has no
-// settings yet.
+// parse reads a settings file, and refuses one in which two readers could see different hooks.
 func parse(text []byte) (*document, error) {
 	if isBlank(text) {
 		text = slices.Concat(bytes.TrimSpace(text), []byte("{}\n"))

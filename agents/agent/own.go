@@ -50,8 +50,7 @@ type ownFile struct {
 	path, text string
 }
 
-// maxOwn limits the files with the rules of a session, in bytes together: anybody may have written a project's, and a
-// thousand rules take a second to read.
+// maxOwn limits the files with a session's rules, in bytes: anybody may have written a project's.
 const maxOwn = 64 << 10
 
 // maxKnown limits the sets of files whose rules are kept. Then all are forgotten.

@@ -59,8 +59,7 @@ const (
 		"has no effect on that: start Claude Code in another mode than auto"
 )
 
-// judgesProtected reports whether Claude Code has its classifier judge such changes, and asks about what that lets
-// pass.
+// judgesProtected reports whether Claude Code's classifier judges such changes, and asks about what passes.
 func (p Payload) judgesProtected(version string) bool {
 	return followsHeadless(version) && slices.Contains([]string{"auto", "plan"}, p.PermissionMode)
 }

@@ -46,8 +46,7 @@ func with(wanted func(agent.Agent) bool) []agent.Agent {
 	return slices.DeleteFunc(All(), func(a agent.Agent) bool { return !wanted(a) })
 }
 
-// Find returns the agent of that name among agents, or the only one whose name begins with it and a dash: "claude" is
-// claude-code.
+// Find returns the agent of that name, or the only one whose name begins with it and a dash: claude-code for "claude".
 func Find(agents []agent.Agent, name string) (agent.Agent, error) {
 	for _, a := range agents {
 		if a.Name == name {

@@ -259,8 +259,7 @@ func agentNamed(name string) (agent.Agent, agent.Machine, error) {
 	return a, m, err
 }
 
-// patientMachine is this machine with the configured time-out. If the configuration is unreadable, that is the longest
-// time a hook may take.
+// patientMachine is this machine with the configured time-out; the longest if the configuration is unreadable.
 func patientMachine() (agent.Machine, error) {
 	m, err := machine()
 	if err != nil {

@@ -49,8 +49,7 @@ func (c *console) examine(ctx context.Context) error {
 	return err
 }
 
-// printFindings prints JSON, or lays findings out for a person. What agents and files are called is made safe to look
-// at wherever it goes.
+// printFindings prints JSON, or lays findings out for a person, always safe to look at.
 func (c *console) printFindings(e examined) error {
 	if c.json {
 		return c.show(e, "")

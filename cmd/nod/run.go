@@ -194,8 +194,7 @@ func askAboutHosts(
 	}
 }
 
-// hostRequest asks about exactly what an answer is kept for: the host or, where it is near, the address; and the port
-// where it is none of the web's.
+// hostRequest asks about what an answer is kept for: the host or a near address; and a port that is none of the web's.
 func hostRequest(who api.Common, command string, t boundary.Target) api.ApproveRequest {
 	host, says := t.Host, command
 	if t.Addr.IsValid() && t.Addr.String() != host {

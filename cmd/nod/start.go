@@ -130,8 +130,7 @@ func launch(ctx context.Context, p background, timeout time.Duration) (started, 
 	return awaitReady(ctx, cmd, p.name, output.Name())
 }
 
-// awaitReady waits until cmd prints that it is ready, or ends because another one is running. It fails if cmd ends
-// otherwise, or ctx ends.
+// awaitReady waits until cmd prints that it is ready, or ends because another one is running.
 func awaitReady(ctx context.Context, cmd *exec.Cmd, name, output string) (started, error) {
 	pid := cmd.Process.Pid
 	ended := make(chan error, 1)
@@ -183,8 +182,7 @@ func lastLines(text string, n int) string {
 	return strings.Join(lines[max(0, len(lines)-n):], "\n")
 }
 
-// createOutput creates the file for a program's output, anew at each start. It is beside the endpoint, in the one
-// folder that nod needs anyway.
+// createOutput creates the file for a program's output, anew at each start, beside the endpoint.
 func createOutput(name string) (*os.File, error) {
 	dir, err := endpoint.Dir()
 	if err != nil {

@@ -48,8 +48,7 @@ type uninstalled struct {
 	Changed bool      `json:"changed"` // else that is what would change
 }
 
-// uninstallAll shows what becomes of the user's account without nod, asks, and does it. What one agent keeps it from
-// holds nothing else up.
+// uninstallAll shows what it will do, asks, and does it. A problem with one agent holds nothing else up.
 func (c *console) uninstallAll(ctx context.Context, purge bool) error {
 	result := uninstalled{Agents: []changed{}, Deleted: []string{}, Changed: c.yes || !c.json}
 	changes, problems := c.uninstallPlan(&result)

@@ -97,8 +97,7 @@ func (f *file) isAlone() bool {
 	return false
 }
 
-// checkPlain returns an error unless the database and the files beside it are plain files or missing: opening a pipe
-// would block.
+// checkPlain returns an error unless the database's files are plain or missing: opening a pipe would block.
 func checkPlain(path string) error {
 	for _, end := range []string{"", "-wal", "-shm"} {
 		if info, err := os.Lstat(path + end); err == nil && !info.Mode().IsRegular() {

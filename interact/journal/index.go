@@ -31,8 +31,7 @@ const (
 	indexLatest  = time.Minute // … which it is after this time in any case
 )
 
-// indexPath is the path of the index of the journal at path. A separate file keeps its writer from blocking the
-// journal's.
+// indexPath is the path of a journal's index, a separate file so that its writer does not block the journal's.
 func indexPath(path string) string { return path + "-index" }
 
 type state struct {
@@ -360,8 +359,7 @@ func hourOf(t time.Time) int64 { return int64(math.Floor(float64(t.Unix()) / 360
 
 func (x *indexer) exec(text string, args ...any) error { return query(x.conn, text, nil, args...) }
 
-// readGroup reads entries after one, up to another, as many as one transaction takes. For unreadable entries it returns
-// the columns only.
+// readGroup reads as many entries as one transaction takes. For unreadable ones it returns the columns only.
 func readGroup(conn *sqlite.Conn, after, last int64) (group []history.Entry, err error) {
 	size := 0
 	err = query(conn, "SELECT "+columns+", hash, head, body FROM entries WHERE seq > ? AND seq <= ? ORDER BY seq LIMIT ?",

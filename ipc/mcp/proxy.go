@@ -18,8 +18,7 @@ import (
 type Desktop interface {
 	// Connect opens a session with its MCP endpoint. Its error is what the model reads when there is nobody to ask.
 	Connect(ctx context.Context, o Session) (*mcp.ClientSession, error)
-	// Reattach waits for the next nod-desktop after a session broke. Its error says that there is none to wait for, or
-	// that ctx has ended.
+	// Reattach waits for the next nod-desktop after a session broke, until ctx ends. It fails if there will be none.
 	Reattach(ctx context.Context, broke error) error
 }
 
@@ -82,8 +81,7 @@ func (p *passage) pass(ctx context.Context) (*mcp.CallToolResult, error) {
 	}
 }
 
-// restartPatience is how long a call waits for the next nod-desktop: a restart takes seconds, and the model shall not
-// wait for a nod that nobody starts again.
+// restartPatience is how long a call waits for the next nod-desktop: a restart takes seconds.
 const restartPatience = time.Minute
 
 func (p *passage) reattach(ctx context.Context, broke error) error {

@@ -38,8 +38,7 @@ type logFile struct {
 	shared bool
 }
 
-// openLog opens a log file for writing and creates it if necessary. It makes an existing file private, because rotation
-// keeps the mode.
+// openLog opens a log file, and makes it private, because rotation keeps the mode.
 func openLog(path string) (*logFile, error) {
 	f, err := Open(path)
 	if err == nil {
@@ -61,8 +60,7 @@ func OpenShared(path string) (io.WriteCloser, error) {
 	return f, nil
 }
 
-// Write implements [io.Writer]. Each rotation opens the path again, so it checks that no other program replaced the
-// file.
+// Write implements [io.Writer]. Rotation opens the path again, so it checks that no other file is there.
 func (f *logFile) Write(line []byte) (int, error) {
 	if err := checkPlain(f.file.Filename); err != nil {
 		return 0, err

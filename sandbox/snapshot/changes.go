@@ -78,8 +78,7 @@ func checkBoth(before, after ID) error {
 	return after.check()
 }
 
-// changeParser reads what git diff-tree -z --raw --numstat writes: a line and a path for each change, and then a line
-// with numbers for each.
+// changeParser reads git diff-tree -z --raw --numstat: a line and a path for each change, then its numbers.
 type changeParser struct {
 	changes []Change
 	header  []string

@@ -83,8 +83,7 @@ const (
 	grace    = 300 * time.Millisecond // until a cancelled check is abandoned
 )
 
-// Examine examines the machine that the program runs on, with hooks that run m's nod command. It runs all checks at
-// once and returns what they find, the worst first.
+// Examine runs all checks at once, with hooks that run m's nod command, and returns findings, the worst first.
 func Examine(ctx context.Context, m func() (agent.Machine, error)) []Finding {
 	return examine(ctx, thisHost(m))
 }

@@ -43,8 +43,7 @@ func checkFiles(_ context.Context, e *exam) []Finding {
 	return found
 }
 
-// look checks a folder and nod's files in it for forbidden mode bits. It skips unreadable ones, which other checks
-// report.
+// look checks a folder and nod's files in it for forbidden mode bits. Other checks report unreadable ones.
 func (o *ownFiles) look(folder string, forbidden fs.FileMode) {
 	info, err := os.Lstat(folder)
 	if err != nil {

@@ -169,8 +169,7 @@ func (c contained) run() (status int, err error) {
 	return status, nil
 }
 
-// untilStarted returns a context that the user can interrupt until the command starts. After that, what reaches nod is
-// the command's.
+// untilStarted returns a context that the user can interrupt until the command starts.
 func untilStarted() (ctx context.Context, started func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	interrupts := make(chan os.Signal, 1)
@@ -183,8 +182,7 @@ func untilStarted() (ctx context.Context, started func()) {
 	return ctx, func() { signal.Stop(interrupts); close(interrupts) }
 }
 
-// end ends a run, and tells the user which guarded places the command created. If nod-desktop is no longer there,
-// nod-cli does its part.
+// end ends a run, by nod-cli if nod-desktop is gone, and names the guarded places that the command created.
 func (contained) end(run *client.Run) {
 	end, err := run.End()
 	if err != nil {

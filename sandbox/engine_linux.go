@@ -125,7 +125,6 @@ type run struct {
 	errors     bytes.Buffer
 }
 
-// open makes the files that the first process inherits, and prepares that process.
 func (e *engine) open(ctx context.Context, c *Command, l *layout) (*run, error) {
 	r := &run{}
 	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, 0)

@@ -134,7 +134,6 @@ func startEnclosed(plan *plan) (pid int, err error) {
 	return pid, err
 }
 
-// enter restricts this process and execs the command.
 func enter() error {
 	runtime.LockOSThread() // Landlock applies per thread
 	for fd := controlFile; fd <= filterFile; fd++ {
@@ -190,7 +189,6 @@ func adopt() error {
 	return nil
 }
 
-// endAll kills all descendants of the first process and waits for them.
 func endAll() {
 	_ = unix.Kill(-1, unix.SIGKILL)
 	for {

@@ -81,7 +81,6 @@ func (d *document) namedOnce() error {
 	return nil
 }
 
-// earlier is a file as it was before nod came; nil where that is not known.
 func earlier(kept []byte) *document {
 	d, err := parse(kept)
 	if err != nil {

@@ -78,7 +78,6 @@ func (m Machine) wants(r Run) bool {
 		programs.Lasts(nod) && (programs.IsSame(nod, m.Nod) || programs.IsSame(nod, m.Self)))
 }
 
-// find is the path of a program, as in [Run].
 func (m Machine) find(program string) (string, error) {
 	if below, ok := strings.CutPrefix(program, "~/"); ok {
 		return filepath.Join(m.Home, below), nil
@@ -93,7 +92,6 @@ func (m Machine) find(program string) (string, error) {
 	return path, nil
 }
 
-// dead says what an agent shall run for nod and cannot.
 func (a Agent) dead(m Machine, runs []Run) error {
 	if m.Runs == nil || len(runs) == 0 {
 		return nil

@@ -71,7 +71,6 @@ const (
 	denied  = 2
 )
 
-// delegate is the event, for Amp names none.
 const delegate = "delegate"
 
 // payloadOf takes what was written for a tool's input whatever it says. Without a tool's name it is not from Amp.

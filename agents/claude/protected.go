@@ -40,7 +40,6 @@ func isProtected(file string) bool {
 		})
 }
 
-// changesProtected reports whether the call changes a file that Claude Code protects, as far as nod can tell.
 func changesProtected(call policy.Call) bool {
 	return slices.ContainsFunc(policy.Changes(call), isProtected)
 }

@@ -285,7 +285,6 @@ func isAuto(text []byte) (bool, error) {
 	return all[mode] == "auto", err
 }
 
-// closeGate puts the mode in the place of what is there, or before all tables.
 func closeGate(before []byte) ([]byte, error) {
 	is, err := isAuto(before)
 	if err != nil || is {

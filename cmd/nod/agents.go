@@ -173,7 +173,6 @@ func (c *console) agentsUninstall() *cobra.Command {
 	}), "print JSON; changes nothing without --yes")
 }
 
-// dropCopy deletes the copy of nod for hooks once no agent's hooks use it.
 func dropCopy() error {
 	m, err := agent.Here()
 	if err != nil {
@@ -199,7 +198,6 @@ type changed struct {
 	Hint    string   `json:"hint,omitempty"` // what the user still has to do
 }
 
-// change shows the changes of an agent's settings, asks, and applies them.
 func (c *console) change(
 	name string, plan func(agent.Agent, agent.Machine) ([]agent.Change, error),
 	nothing string, after func(agent.Agent) string,

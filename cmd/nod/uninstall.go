@@ -132,7 +132,7 @@ func ownData() ([]string, error) {
 	}
 	var paths []string
 	for _, folder := range []string{
-		filepath.Dir(settings), filepath.Dir(history), filepath.Dir(ownlog.Path(ownlog.Desktop)),
+		filepath.Dir(settings), filepath.Dir(history), filepath.Dir(ownlog.Desktop()),
 		filepath.Join(xdg.CacheHome, "nod"),
 	} {
 		paths = append(paths, owndata.In(folder)...)
@@ -147,7 +147,6 @@ func ownData() ([]string, error) {
 
 func toolkitFolder() string { return filepath.Join(xdg.ConfigHome, "fyne") }
 
-// autostartPatience is how long nod-desktop may take to say that it no longer starts with the session.
 const autostartPatience = 20 * time.Second
 
 // stopAutostart has nod-desktop, which knows how it is started, no longer start with the session.

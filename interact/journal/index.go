@@ -120,7 +120,6 @@ func (x *indexer) stop() {
 	<-x.ended
 }
 
-// note logs an error. Searches find entries that are not in the index, too, but slower.
 func (x *indexer) note(err error) {
 	if x.ctx.Err() != nil {
 		return
@@ -338,7 +337,6 @@ func (x *indexer) addWords(e history.Entry) error {
 	return x.exec("INSERT INTO words (rowid, text) VALUES (?, ?)", e.Seq, b.String())
 }
 
-// addSum adds an entry to the counts of its day and notes its hour.
 func (x *indexer) addSum(e history.Entry) error {
 	s := sumOf(e)
 	err := x.exec(`INSERT INTO sums VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET

@@ -141,7 +141,6 @@ const (
 	sandbox = `instr(head, CAST('"confinement":{' AS BLOB))`
 )
 
-// scanLine reads the first columns of a row, which are [columns].
 func scanLine(s *sqlite.Stmt) history.Line {
 	return history.Line{
 		Seq: s.ColumnInt64(0), ID: interact.ID(s.ColumnText(1)),

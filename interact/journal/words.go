@@ -89,7 +89,6 @@ func (v vocabulary) has(wanted []string) bool {
 	return !slices.ContainsFunc(wanted, isMissing)
 }
 
-// texts yields the searchable texts of an entry, the most important first.
 func texts(e history.Entry) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		a, body := e.Record.Answer, e.Record.Request.Body

@@ -278,7 +278,6 @@ func lazy(pattern string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
 }
 
-// find calls add for what looks like a secret in text, and for those of known that are in it.
 func (r *rules) find(text string, known []string, add func(string)) {
 	for _, secret := range known {
 		if secret != "" && strings.Contains(text, secret) {

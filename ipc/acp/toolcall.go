@@ -162,7 +162,6 @@ func (c toolCall) asks() bool {
 	return c.hasInput() && api.Decode(c.RawInput, &fields) == nil && isThere(fields["questions"])
 }
 
-// folders are the names by which agents say where a command runs.
 var folders = []string{"workdir", "cwd", "directory", "dir_path"}
 
 // inFolder returns the call with the command's folder from an earlier message: opencode says it only once.

@@ -36,7 +36,6 @@ func (c Call) patience() time.Duration {
 	return max(time.Second, min(api.MaxHookWait, c.Limit-max(5*time.Second, c.Limit/20)))
 }
 
-// noticeEvery is how long a session waits before nod passes on another notice of the same kind.
 const noticeEvery = 30 * time.Second
 
 // ErrUnknownAgent says that nod has no hooks for an agent of this name.

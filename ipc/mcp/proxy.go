@@ -30,11 +30,9 @@ type Session struct {
 	Options *mcp.ClientOptions
 }
 
-// NewProxy returns an MCP server with nod's tools that passes every call on to nod-desktop. It looks for nod-desktop
-// anew at each call, so that nod may come and go while the client's session lasts. A call under way that loses its
-// nod-desktop is made again at the next one that starts within a minute, with the same idempotency key: an answer that
-// was given and not heard is delivered, a question that is still open is joined, and nobody is asked twice. Whoever
-// quit nod did not want to be asked, but then nod-desktop has said so itself.
+// NewProxy returns an MCP server with nod's tools that passes every call on to nod-desktop, which may come and go. A
+// call that loses its nod-desktop is made again at the next one that starts within a minute, with the same idempotency
+// key: an answer is delivered, a question that is still open is joined, and nobody is asked twice.
 func NewProxy(discover func() (Desktop, error), version string) *mcp.Server {
 	return serve(version, func(tool) mcp.ToolHandler {
 		return func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {

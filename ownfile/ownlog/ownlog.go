@@ -18,14 +18,13 @@ import (
 	"nod/ownfile"
 )
 
-// Names of the logs.
-const (
-	Desktop = "nod.log"   // of nod-desktop
-	Hooks   = "hooks.log" // of the hooks that agents run
-)
+// Desktop is the path of nod-desktop's log.
+func Desktop() string { return path("nod.log") }
 
-// Path returns the path of a log in nod's state folder.
-func Path(log string) string { return filepath.Join(xdg.StateHome, "nod", log) }
+// Hooks is the path of the log of the hooks that agents run.
+func Hooks() string { return path("hooks.log") }
+
+func path(log string) string { return filepath.Join(xdg.StateHome, "nod", log) }
 
 const (
 	maxSize = 5 // MiB, then a log is rotated

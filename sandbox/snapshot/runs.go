@@ -192,7 +192,6 @@ func (r *Repository) RunOf(ctx context.Context, entry string) (Run, error) {
 	return Run{}, err
 }
 
-// conclude gives a run without an end the beginning of the run that began next as its end, or says why it cannot.
 func (r *Repository) conclude(ctx context.Context, run *Run, runs []Run) {
 	if run.After != "" {
 		return

@@ -91,7 +91,7 @@ func (o *ownFiles) findings() []Finding {
 	if len(o.open) > 0 {
 		f := warning(run("chmod go-rwx %s", quoted(o.open)), "other users can read: %s", some(o.open))
 		if o.changed {
-			f.Status, f.Detail = Error, "other users can change nod's files: "+some(o.open)
+			f.Status, f.Detail = failed, "other users can change nod's files: "+some(o.open)
 		}
 		found = append(found, f)
 	}

@@ -47,7 +47,6 @@ func (e *exam) mendSandbox() *cure {
 	return open(`docs/install.md, "For the sandbox"`)
 }
 
-// checkShells looks for agents that ask nod, but run their commands themselves.
 func (e *exam) checkShells() []Finding {
 	m, err := e.Machine()
 	if err != nil {

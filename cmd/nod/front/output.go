@@ -45,7 +45,6 @@ func newOutput(stdout, stderr *os.File) (o *output, err error) {
 	return o, nil
 }
 
-// pass returns a file whose content is passed on to another one.
 func (o *output) pass(to *os.File) (*os.File, error) {
 	if info, err := to.Stat(); err != nil || info.Mode()&os.ModeCharDevice != 0 {
 		return to, nil

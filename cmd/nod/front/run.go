@@ -105,7 +105,6 @@ type contained struct {
 	after   func(temp string)          // … and this as it is outside; nil: nothing is to do
 }
 
-// run asks nod-desktop for the sandbox of a command and runs it there.
 func (c contained) run() (status int, err error) {
 	// The command ends when nobody reads its output any more, as it would outside. It cannot be stopped: it would go on,
 	// and read what the user types.
@@ -210,7 +209,8 @@ func endWithoutDesktop(run *client.Run) (end api.RunEnded, err error) {
 	cmd := exec.Command(path, "run", "--"+client.EndFlag)
 	cmd.Stdin, cmd.Stderr = bytes.NewReader(text), os.Stderr
 	out, err := cmd.Output()
-	return end, errors.Join(err, json.Unmarshal(out, &end))
+	err = errors.Join(err, json.Unmarshal(out, &end))
+	return end, err
 }
 
 func advice(project string, refused []string) string {

@@ -22,7 +22,6 @@ import (
 	"nod/policy"
 	"nod/policy/config"
 	"nod/sandbox"
-	"nod/sandbox/expected"
 	"nod/sandbox/snapshot"
 )
 
@@ -30,7 +29,7 @@ import (
 func (p *program) openRuns() {
 	var err error
 	p.runs, err = contain.New(contain.Config{
-		Folder: expected.In(p.dir), Cache: filepath.Join(xdg.CacheHome, "nod", "sandbox"),
+		Folder: p.dir, Cache: filepath.Join(xdg.CacheHome, "nod", "sandbox"),
 		Snapshots: snapshot.DefaultFolder(), Home: xdg.Home, Processes: peer.Table{}, Log: p.log,
 		Sandbox: func() policy.Containment {
 			s := p.store.Config().Policy.Sandbox

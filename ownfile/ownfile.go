@@ -1,5 +1,4 @@
-// Package ownfile reads and replaces the files that decide what agents may do: plain files that nobody but their owner
-// can change.
+// Package ownfile reads and replaces plain files that nobody but their owner can change.
 package ownfile
 
 import (
@@ -26,8 +25,7 @@ func Read(path string) ([]byte, error) { return ReadLarge(path, maxSize) }
 // ReadLarge is [Read] with a limit in bytes.
 func ReadLarge(path string, limit int64) ([]byte, error) { return read(path, limit, false, ownership) }
 
-// ReadSecret reads a regular file of at most limit bytes that only its owner can read or change. It follows no links
-// and never blocks.
+// ReadSecret reads a plain file that only its owner can read or change. It follows no links and never blocks.
 func ReadSecret(path string, limit int64) ([]byte, error) { return read(path, limit, false, secrecy) }
 
 // ReadPlain reads a regular file of at most limit bytes, whoever owns it. It follows no links and never blocks.

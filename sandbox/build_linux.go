@@ -182,7 +182,6 @@ func (b *builder) bind(m mount) error {
 	return mountAt(from, to, !m.Write)
 }
 
-// remount mounts To over itself, read-only if it is to be kept.
 func (b *builder) remount(m mount) error {
 	fd, err := b.find(m.To)
 	if err != nil {
@@ -215,7 +214,6 @@ func isFolder(fd int) bool {
 	return unix.Fstat(fd, &s) == nil && s.Mode&unix.S_IFMT == unix.S_IFDIR
 }
 
-// mount mounts from and all below it at to.
 func mountAt(from, to int, readOnly bool) error {
 	const at = unix.AT_EMPTY_PATH | unix.AT_RECURSIVE
 	tree, err := unix.OpenTree(from, "", unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC|at)

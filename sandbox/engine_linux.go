@@ -125,7 +125,6 @@ type run struct {
 	errors     bytes.Buffer
 }
 
-// open makes the files that the first process inherits, and prepares that process.
 func (e *engine) open(ctx context.Context, c *Command, l *layout) (*run, error) {
 	r := &run{}
 	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, 0)
@@ -224,8 +223,7 @@ func isPassed(file *os.File) bool {
 	return err == nil && info.Mode()&(fs.ModeNamedPipe|fs.ModeSocket|fs.ModeCharDevice) != 0
 }
 
-// pipeFrom returns a pipe with the rest of a file. It leaves the file's offset as it is: a shell's loop reads on from
-// there.
+// pipeFrom returns a pipe with the rest of a file, whose offset stays: a shell's loop reads on from there.
 func pipeFrom(file *os.File) (*os.File, error) {
 	offset, err := file.Seek(0, io.SeekCurrent)
 	if err != nil {

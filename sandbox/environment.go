@@ -26,8 +26,7 @@ var private = []string{
 	"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "FTP_PROXY", "NO_PROXY", "*_HTTP_PROXY", "*_HTTPS_PROXY", "*_PROXY_URL",
 }
 
-// Prepare does beforehand what takes [engine.Run] longest before it starts a command with these variables, in this
-// process: it looks for secrets.
+// Prepare looks for secrets in these variables beforehand, which takes [engine.Run] longest.
 func Prepare(env []string) { environment(env, "", false, false) }
 
 // proxyPort is the port of the proxy in the sandbox, outside the range of ephemeral ports.

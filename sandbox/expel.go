@@ -132,7 +132,6 @@ const (
 	maxExpelled = 64 << 20 // bytes in all
 )
 
-// copyOut copies what can be copied, and opens folders so that they can be removed.
 func copyOut(root *os.Root, name, to string, depth int, left *int64) error {
 	info, err := root.Lstat(name)
 	if err != nil || depth > maxDepth {

@@ -20,8 +20,7 @@ const (
 	atNumber, atArch, atArgs = 0, 4, 16 // in struct seccomp_data; the lower half of an argument comes first
 )
 
-// missing are system calls that programs do without where a kernel does not have them. clone3 has its flags where no
-// filter can look.
+// missing are system calls that programs do without. clone3 has its flags where no filter can look.
 var missing = []uintptr{
 	unix.SYS_IO_URING_SETUP, unix.SYS_IO_URING_ENTER, unix.SYS_IO_URING_REGISTER, unix.SYS_CLONE3,
 	unix.SYS_ADD_KEY, unix.SYS_REQUEST_KEY, unix.SYS_KEYCTL,

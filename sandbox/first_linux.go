@@ -68,7 +68,6 @@ var (
 	ending  sync.Mutex             // never unlocked
 )
 
-// end tells the engine the exit status of the command, and why it was killed if it was, and exits.
 func end(status int, why string) {
 	ending.Lock()
 	if v := verdict.Load(); v != nil {
@@ -81,7 +80,6 @@ func end(status int, why string) {
 	os.Exit(status)
 }
 
-// protect keeps the command from tracing this process and from inheriting its files.
 func protect() error {
 	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
 		return fmt.Errorf("protect the first process: %w", err)
@@ -169,7 +167,6 @@ func closeStreams() {
 	}
 }
 
-// find changes to the command's folder and looks up its program in the command's PATH.
 func find(plan *plan) (path string, err error) {
 	os.Clearenv()
 	for _, pair := range plan.Env {
@@ -189,7 +186,6 @@ func find(plan *plan) (path string, err error) {
 	return path, err
 }
 
-// forwardSignals sends the signals that the engine requests to the command, and ends the sandbox with the engine.
 func forwardSignals(pid int) {
 	signals := make([]byte, 1)
 	for {
@@ -282,8 +278,7 @@ func watchLimits(plan *plan, mounts *os.File) {
 	}
 }
 
-// wakeEarly asks the scheduler to run this thread soon after it wakes, even among thousands: Linux 6.12 and later run
-// threads with short time slices first.
+// wakeEarly has this thread run soon after it wakes, even among thousands: since Linux 6.12, by short time slices.
 func wakeEarly() {
 	runtime.LockOSThread()
 	_ = unix.SchedSetAttr(0, &unix.SchedAttr{Size: unix.SizeofSchedAttr, Runtime: 100_000}, 0)
@@ -296,8 +291,7 @@ func threads() int {
 	return int(s.Procs)
 }
 
-// reserves returns how many bytes must stay free in each folder that the sandbox writes to: half of what is free, if
-// that is already below the limit.
+// reserves returns how many bytes must stay free in each writable folder: at most half of what is free now.
 func reserves(plan *plan) map[string]uint64 {
 	out := map[string]uint64{}
 	if plan.Limits.Free == 0 {
@@ -355,7 +349,6 @@ func processes() ([]string, error) {
 	}), err
 }
 
-// memoryOf returns how many bytes of memory the processes use, without those backed by files.
 func memoryOf(processes []string) (sum int64) {
 	for _, name := range processes {
 		text, err := os.ReadFile(filepath.Join("/proc", name, "statm"))

@@ -134,7 +134,6 @@ func startEnclosed(plan *plan) (pid int, err error) {
 	return pid, err
 }
 
-// enter restricts this process and execs the command.
 func enter() error {
 	runtime.LockOSThread() // Landlock applies per thread
 	for fd := controlFile; fd <= filterFile; fd++ {
@@ -178,8 +177,7 @@ func filterCalls() error {
 // signalsScoped is set if this process can signal only its descendants.
 var signalsScoped bool
 
-// adopt checks that signals are restricted, sets signalsScoped, and makes this process the parent of orphaned
-// descendants.
+// adopt checks that signals are restricted, and makes this process the parent of orphaned descendants.
 func adopt() error {
 	if parent := os.Getppid(); parent == 1 || unix.Kill(parent, 0) != unix.EPERM {
 		return errors.New("signals are not restricted")
@@ -191,7 +189,6 @@ func adopt() error {
 	return nil
 }
 
-// endAll kills all descendants of the first process and waits for them.
 func endAll() {
 	_ = unix.Kill(-1, unix.SIGKILL)
 	for {

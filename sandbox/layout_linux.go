@@ -29,7 +29,6 @@ var systemSecrets = []string{
 	"/etc/docker/key.json", "/etc/containerd", "/etc/ipsec.secrets", "/etc/krb5.keytab", "/etc/cni", "/etc/salt/pki",
 }
 
-// homeSize bounds what a command writes to its home folder, which is in memory.
 const homeSize = 1 << 30
 
 // layout is the file system that a command sees, as its profile describes it.
@@ -201,7 +200,6 @@ func (l *layout) system(init string) {
 	l.add(mount{Kind: link, From: "../tmp", To: "/var/tmp"})
 }
 
-// confidential returns the system's secrets that exist.
 func confidential() (paths []string) {
 	entries, _ := os.ReadDir("/etc")
 	for _, entry := range entries {

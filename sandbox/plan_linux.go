@@ -64,8 +64,7 @@ const (
 	device mountKind = "device" // read, write and ioctl
 )
 
-// goAhead is the byte that the engine writes to controlFile when the plan is ready, and again when the command may
-// start.
+// goAhead is what the engine writes to controlFile when the plan is ready, and when the command may start.
 const goAhead = 0
 
 // The first byte of each message that the first process writes to controlFile.

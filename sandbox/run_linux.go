@@ -85,7 +85,6 @@ type unstarted struct{ error }
 // Unwrap returns the reason itself.
 func (u unstarted) Unwrap() error { return u.error }
 
-// forward starts the command when hold returns, and then passes signals on to it.
 func (r *run) forward(hold func() error, signals <-chan os.Signal, cancel context.CancelCauseFunc) {
 	if hold != nil {
 		if err := hold(); err != nil {
@@ -101,7 +100,6 @@ func (r *run) forward(hold func() error, signals <-chan os.Signal, cancel contex
 	}
 }
 
-// result turns the end of a run into what [engine.Run] returns.
 func (r *run) result(ctx context.Context, o outcome, err error) (int, error) {
 	switch {
 	case errors.As(context.Cause(ctx), &unstarted{}):

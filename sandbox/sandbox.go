@@ -96,8 +96,7 @@ type Command struct {
 	Watch int
 }
 
-// Temp is the folder that a profile's command sees as [engine.Temp]. The command owns what is in it: follow no links
-// there.
+// Temp is what a command sees as [engine.Temp]. It owns what is in it: follow no links there.
 func (p *Profile) Temp() string { return filepath.Join(p.Private, "tmp") }
 
 // isBelow reports whether path is in dir.

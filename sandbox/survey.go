@@ -116,8 +116,7 @@ func (n names) contain(name string) bool { return slices.Contains(n, name) }
 // obeyedNames are the entries of a repository's folder that git obeys.
 var obeyedNames = names{"hooks", "config", "config.worktree", "commondir"}
 
-// isRepository reports whether git takes a folder for a repository, whatever its name. Folders named .git are
-// recognized by that name.
+// isRepository reports whether git takes a folder not named .git for a repository.
 func isRepository(entries []fs.DirEntry) bool {
 	has := func(name string) bool { return slices.ContainsFunc(entries, names{name}.has) }
 	return has("HEAD") && (has("commondir") || has("objects") && has("refs"))
@@ -234,8 +233,7 @@ func (p *Profile) isOnPath(path string) bool {
 	return err == nil
 }
 
-// follow returns where a path leads, and calls link for each link on the way. A path that does not exist leads to
-// itself.
+// follow returns where a path leads, even if nothing is there, and calls link for each link on the way.
 func follow(path string, link func(at, to string)) string {
 	done, rest := "/", strings.Split(strings.Trim(path, "/"), "/")
 	for steps := 0; len(rest) > 0; steps++ {

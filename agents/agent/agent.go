@@ -32,8 +32,7 @@ import (
 	"nod/policy/replay"
 )
 
-// HookTimeout is the time-out that is written into agents' settings: how long an agent waits for nod, and nod for the
-// user.
+// HookTimeout is the time-out in agents' settings: how long an agent waits for nod, and nod for the user.
 const HookTimeout = 10 * time.Minute
 
 // Machine is where to look for agents and their settings.
@@ -54,8 +53,7 @@ type Machine struct {
 	Wait time.Duration
 }
 
-// ThisMachine is the machine that the program runs on. nod is the path of the nod command: hooks run it by one that
-// lasts.
+// ThisMachine is this machine; hooks run the nod command at that path, or one that lasts.
 func ThisMachine(nod string) (Machine, error) {
 	if !filepath.IsAbs(nod) {
 		return Machine{}, fmt.Errorf("the path of the nod command is not absolute: %q", nod)
@@ -71,8 +69,7 @@ func ThisMachine(nod string) (Machine, error) {
 	return m, nil
 }
 
-// Here is the machine that the program runs on, to look at: nothing can be installed without the path of the nod
-// command.
+// Here is this machine, to look at: nothing can be installed without the path of the nod command.
 func Here() (Machine, error) {
 	home, err := os.UserHomeDir()
 	if err != nil {

@@ -50,8 +50,7 @@ func (a Agent) Check(ctx context.Context, m Machine) (Status, []Step) {
 
 func (s Step) isWrong() bool { return s.Err != nil }
 
-// probe runs the nod command of a hook, and the hook as the agent would: by a shell, with a payload of an event that is
-// no event.
+// probe runs the nod command of a hook, and the hook by a shell as the agent would, with an event that is none.
 func (a Agent) probe(ctx context.Context, r Run) []Step {
 	const nothing = `{"hook_event_name":"NodProbe","session_id":"nod-probe"}`
 	steps := []Step{{"its hooks run " + r.Nod, isNod(ctx, r), true}}
@@ -84,8 +83,7 @@ func problem(is bool, what string) error {
 	return nil
 }
 
-// run has a shell run a line with this standard input, and expects it to end with this status. It returns what the
-// command says.
+// run has a shell run a line with this input, and expects this exit status. It returns the output.
 func run(ctx context.Context, status int, line, input string) (string, error) {
 	late := fmt.Errorf("no answer within %v", probeTimeout)
 	ctx, cancel := context.WithTimeoutCause(ctx, probeTimeout, late)

@@ -28,8 +28,7 @@ func isBlank(text []byte) bool {
 	return len(bytes.TrimSpace(bytes.TrimPrefix(text, byteOrderMark))) == 0
 }
 
-// parse reads a settings file, and refuses one in which two readers could see different hooks. A blank one has no
-// settings yet.
+// parse reads a settings file, and refuses one in which two readers could see different hooks.
 func parse(text []byte) (*document, error) {
 	if isBlank(text) {
 		text = slices.Concat(bytes.TrimSpace(text), []byte("{}\n"))
@@ -82,7 +81,6 @@ func (d *document) namedOnce() error {
 	return nil
 }
 
-// earlier is a file as it was before nod came; nil where that is not known.
 func earlier(kept []byte) *document {
 	d, err := parse(kept)
 	if err != nil {

@@ -232,8 +232,7 @@ func (h HookFile) limit(r handler) time.Duration {
 	return time.Duration(r.Timeout * float64(h.Unit))
 }
 
-// List is a settings file with a list in it that has one entry of nod's, after those of the user. isOurs tells it by
-// its texts.
+// List is a settings file with a list that has one entry of nod's, last. isOurs tells it by its texts.
 func List(path, list string, entry any, isOurs func(entry map[string]string) bool) File {
 	l := listFile{list, entry, isOurs}
 	return File{Path: path, Install: l.install, Uninstall: l.uninstall, Look: l.look}

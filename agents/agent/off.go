@@ -52,8 +52,7 @@ func (o switchedOff) Error() string {
 
 const maxOff = 5
 
-// off says what keeps an agent from running nod's hooks: in the settings that a session in the machine's folder would
-// have, or in those of one that runs.
+// off says why a session in the machine's folder, or one that runs, does not run nod's hooks.
 func (a Agent) off(m Machine) (found []error) {
 	if a.Off == nil {
 		return nil
@@ -184,8 +183,7 @@ func setting(file, key string) (value any) {
 	return value
 }
 
-// runningSessions returns what finds the sessions of an agent, as far as the system shows command lines of the user's
-// processes in /proc.
+// runningSessions finds the sessions of an agent by the command lines in /proc, where there are any.
 func runningSessions() func(program string) []Session {
 	var all []Session
 	lines, _ := filepath.Glob("/proc/[0-9]*/cmdline") // fails for bad patterns only

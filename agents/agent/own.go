@@ -50,8 +50,7 @@ type ownFile struct {
 	path, text string
 }
 
-// maxOwn limits the files with the rules of a session, in bytes together: anybody may have written a project's, and a
-// thousand rules take a second to read.
+// maxOwn limits the files with a session's rules, in bytes: anybody may have written a project's.
 const maxOwn = 64 << 10
 
 // maxKnown limits the sets of files whose rules are kept. Then all are forgotten.
@@ -67,11 +66,8 @@ func (o *OwnRules) Rule(call policy.Call) (effect policy.Effect, advice string) 
 	paths := slices.Concat(find(o.Folder(m), o.Own), find(call.CWD, o.Project))
 	slices.Sort(paths)
 	paths = slices.Compact(paths)
-	if len(paths) == 0 || sizeOf(paths) > maxOwn {
-		return "", ""
-	}
 	files, err := readOwn(paths)
-	if err != nil {
+	if err != nil || len(files) == 0 {
 		return "", ""
 	}
 	k := o.know(files)
@@ -100,23 +96,16 @@ func find(folder string, globs []string) (paths []string) {
 	return paths
 }
 
-// sizeOf is how long files are together: thousands of links to one long file must not fill nod's memory.
-func sizeOf(paths []string) (size int64) {
-	for _, path := range paths {
-		if info, err := os.Stat(path); err == nil {
-			size += info.Size()
-		}
-	}
-	return size
-}
-
+// readOwn reads files of at most maxOwn together: thousands of links to one long file must not fill nod's memory.
 func readOwn(paths []string) ([]ownFile, error) {
 	var files []ownFile
+	left := int64(maxOwn)
 	for _, path := range paths {
-		text, err := ownfile.ReadBehind(path, maxOwn)
+		text, err := ownfile.ReadBehind(path, left)
 		if err != nil {
 			return nil, err
 		}
+		left -= int64(len(text))
 		files = append(files, ownFile{path, string(text)})
 	}
 	return files, nil

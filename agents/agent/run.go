@@ -12,8 +12,7 @@ import (
 	"nod/ipc/programs"
 )
 
-// Command is the hook's command line as a shell reads it. Codex trusts a hook by this text: it must not
-// change from one version of nod to the next.
+// Command is the hook's command line for a shell. Codex trusts a hook by this text: it must never change.
 func Command(nod, agent string) string {
 	return Quote(nod) + " hook " + agent
 }
@@ -33,8 +32,7 @@ func isPlain(word string) bool {
 	})
 }
 
-// IsOurs reports whether a hook's command line is one that nod wrote for this agent, whatever the path of
-// the nod command was then.
+// IsOurs reports whether nod wrote a hook's command line for this agent, whatever its own path was then.
 func IsOurs(line, agent string) bool {
 	program, ok := strings.CutSuffix(line, " hook "+agent)
 	if !ok {
@@ -73,15 +71,13 @@ func RunOf(line, agent string) (r Run, ok bool) {
 	return Run{}, false
 }
 
-// wants reports whether a command is of the nod that this machine's hooks shall run: by its path, by another that lasts
-// just as well, or in the copy that nod keeps.
+// wants reports whether a command is the nod that this machine's hooks shall run, or one that is just as good.
 func (m Machine) wants(r Run) bool {
 	nod, err := m.find(r.Nod)
 	return err == nil && (nod == m.Nod || programs.IsKept(nod) ||
 		programs.Lasts(nod) && (programs.IsSame(nod, m.Nod) || programs.IsSame(nod, m.Self)))
 }
 
-// find is the path of a program, as in [Run].
 func (m Machine) find(program string) (string, error) {
 	if below, ok := strings.CutPrefix(program, "~/"); ok {
 		return filepath.Join(m.Home, below), nil
@@ -96,7 +92,6 @@ func (m Machine) find(program string) (string, error) {
 	return path, nil
 }
 
-// dead says what an agent shall run for nod and cannot.
 func (a Agent) dead(m Machine, runs []Run) error {
 	if m.Runs == nil || len(runs) == 0 {
 		return nil

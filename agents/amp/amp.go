@@ -39,8 +39,7 @@ const scriptName = "nod-amp"
 
 func script(m agent.Machine) string { return filepath.Join(folder(m), scriptName) }
 
-// settings has one rule of nod's, after the user's own: the first that matches counts, and what they reject stays
-// rejected.
+// settings has one rule of nod's, after the user's own: the first that matches counts.
 func settings(m agent.Machine) agent.File {
 	isOurs := func(entry map[string]string) bool {
 		return entry["tool"] == "*" && entry["action"] == "delegate" && entry["to"] == script(m)
@@ -72,7 +71,6 @@ const (
 	denied  = 2
 )
 
-// delegate is the event, for Amp names none.
 const delegate = "delegate"
 
 // payloadOf takes what was written for a tool's input whatever it says. Without a tool's name it is not from Amp.

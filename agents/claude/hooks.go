@@ -90,8 +90,7 @@ func (p Payload) silence(c hooks.Call) api.Silence {
 	return api.AsksInTerminal
 }
 
-// permissionRequest comes when Claude Code is about to ask in the terminal. Both prompts are open at once;
-// the first answer counts.
+// permissionRequest comes when Claude Code asks in the terminal. The first answer of the two prompts counts.
 func (p Payload) permissionRequest(s hooks.Step, c hooks.Call) (hooks.Step, error) {
 	if p.ToolName == askUserQuestion {
 		return p.question(s, permission)
@@ -248,8 +247,7 @@ func (p Payload) isQuiet(version string) bool {
 	return false
 }
 
-// question answers AskUserQuestion. It is never allowed without answers: Claude Code would take that for
-// the user saying nothing.
+// question answers AskUserQuestion. An allow without answers would mean that the user says nothing.
 func (p Payload) question(s hooks.Step, reply func(Decision) any) (hooks.Step, error) {
 	var in questions
 	if err := json.Unmarshal(p.ToolInput, &in); err != nil {
@@ -289,8 +287,7 @@ func told(questions []hooks.Question, picks [][]string) string {
 	return strings.Join(lines, "\n")
 }
 
-// areDistinct reports whether every question has a text of its own: agents that key answers by the text would
-// mix up two that are the same.
+// areDistinct reports whether every question has a text of its own, by which answers can be told apart.
 func areDistinct(questions []hooks.Question) bool {
 	texts := map[string]bool{}
 	for _, q := range questions {
@@ -311,8 +308,7 @@ func (p Payload) Approve() interact.Approve {
 	}
 }
 
-// SameCall picks the request that asks about this very call. PermissionRequest carries no id of the call,
-// so tool and input must do.
+// SameCall picks the request that asks about this call, by tool and input: PermissionRequest carries no id.
 func (p Payload) SameCall(r interact.Request) bool {
 	if !p.sameThread(r) {
 		return false

@@ -65,8 +65,7 @@ func isOwnServer(folder, nod string) bool {
 	return !slices.ContainsFunc(own, func(s server) bool { return !s.isNod(nod) })
 }
 
-// personsServers lists the servers named nod in the user's configuration: those of all projects around the folder,
-// and the one for all of them.
+// personsServers lists the servers named nod in the user's configuration, for projects around the folder and for all.
 func personsServers(folder string) (own []server, found bool) {
 	home, err := os.UserHomeDir()
 	if err != nil {

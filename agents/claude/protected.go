@@ -40,7 +40,6 @@ func isProtected(file string) bool {
 		})
 }
 
-// changesProtected reports whether the call changes a file that Claude Code protects, as far as nod can tell.
 func changesProtected(call policy.Call) bool {
 	return slices.ContainsFunc(policy.Changes(call), isProtected)
 }
@@ -59,8 +58,7 @@ const (
 		"has no effect on that: start Claude Code in another mode than auto"
 )
 
-// judgesProtected reports whether Claude Code has its classifier judge such changes, and asks about what that lets
-// pass.
+// judgesProtected reports whether Claude Code's classifier judges such changes, and asks about what passes.
 func (p Payload) judgesProtected(version string) bool {
 	return followsHeadless(version) && slices.Contains([]string{"auto", "plan"}, p.PermissionMode)
 }

@@ -3,7 +3,6 @@ package claude
 import (
 	"bytes"
 	"encoding/json"
-	"hash/maphash"
 	"io"
 	"iter"
 	"time"
@@ -26,13 +25,12 @@ func isTranscript(text []byte) bool {
 // format is not documented; it has been the same in all that nod needs.
 type transcript struct {
 	*jsonl.Reader
-	seed maphash.Seed
-	seen map[uint64]struct{} // ids of calls: a message is written again when it has grown
+	seen map[string]bool // ids of calls: a message is written again when it has grown
 	last time.Time
 }
 
 func newTranscript(r io.Reader) replay.Reader {
-	return &transcript{Reader: jsonl.NewReader(r), seed: maphash.MakeSeed(), seen: map[uint64]struct{}{}}
+	return &transcript{Reader: jsonl.NewReader(r), seen: map[string]bool{}}
 }
 
 type line struct {
@@ -101,11 +99,7 @@ func (t *transcript) calls(l line, blocks []block) []policy.Call {
 }
 
 func (t *transcript) isRepeated(id string) bool {
-	if id == "" {
-		return false
-	}
-	key := maphash.String(t.seed, id)
-	_, repeated := t.seen[key]
-	t.seen[key] = struct{}{}
+	repeated := id != "" && t.seen[id]
+	t.seen[id] = true
 	return repeated
 }

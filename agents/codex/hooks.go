@@ -48,8 +48,7 @@ func (p hookPayload) step(c hooks.Call) (hooks.Step, error) {
 // as in agents without a sandbox, and the answer counts for the PermissionRequest that may follow.
 func (p hookPayload) preToolUse(s hooks.Step) (hooks.Step, error) {
 	if p.ToolName == "request_user_input" {
-		// PermissionRequest does not follow, and changed input changes only what the terminal asks, which it does in plan
-		// mode.
+		// PermissionRequest does not follow, and changed input changes only what the terminal asks in plan mode.
 		return p.AsksByDenial(s, deny)
 	}
 	s.Vetoes(p.Approve(), nil)

@@ -1,5 +1,4 @@
-// Package copilot has what nod knows about GitHub Copilot CLI: its hooks, the file that nod puts them in, and its
-// tools.
+// Package copilot has what nod knows about GitHub Copilot CLI: its hooks, their file, and its tools.
 package copilot
 
 import (

@@ -47,8 +47,7 @@ var settings = agent.HookFile{
 //go:embed gate.toml
 var gatePolicy []byte
 
-// gate is the policy file that switches Gemini CLI's own prompt off. While it exists, nod is the only gate, and must
-// deny what nobody allowed.
+// gate is the file that switches Gemini CLI's own prompt off. Then nod must deny what nobody allowed.
 func gate(m agent.Machine) agent.File {
 	path := filepath.Join(folder(m), "policies", "nod.toml")
 	return agent.Whole(path, func(string) []byte { return gatePolicy }, nil)

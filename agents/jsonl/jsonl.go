@@ -1,5 +1,4 @@
-// Package jsonl reads the lines of files that other programs write while nod reads them: lines may be broken,
-// cut off, or far longer than anybody meant.
+// Package jsonl reads lines of files that others still write: broken, cut off, or far too long.
 package jsonl
 
 import (

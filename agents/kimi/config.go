@@ -16,8 +16,7 @@ import (
 	"nod/agents/agent"
 )
 
-// events are those of nod's [[hooks]] in Kimi Code's config.toml. They stand at its end, where they belong to no other
-// table.
+// events are those of nod's [[hooks]], at the end of Kimi Code's config.toml, where they belong to no other table.
 var events = []agent.Event{
 	{Name: preToolUse, Decides: true}, {Name: "Stop"}, {Name: "UserPromptSubmit"}, {Name: "Interrupt"},
 	{Name: "SessionEnd"},
@@ -268,8 +267,7 @@ const (
 	auto = `"auto"`
 )
 
-// gateAt switches Kimi Code's own prompt off in its settings. While it is so, nod is the only gate, and must deny what
-// nobody allowed.
+// gateAt switches Kimi Code's own prompt off. Then nod is the only gate, and must deny what nobody allowed.
 func gateAt(path string) agent.File {
 	return agent.File{
 		Path:      path,
@@ -287,7 +285,6 @@ func isAuto(text []byte) (bool, error) {
 	return all[mode] == "auto", err
 }
 
-// closeGate puts the mode in the place of what is there, or before all tables.
 func closeGate(before []byte) ([]byte, error) {
 	is, err := isAuto(before)
 	if err != nil || is {

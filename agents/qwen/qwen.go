@@ -35,8 +35,7 @@ var Agent = agent.Agent{
 
 var folder = agent.FolderOf("QWEN_HOME", ".qwen", "")
 
-// settings counts time-outs in milliseconds: newer versions count seconds, but take a thousand and more for what older
-// ones did.
+// settings counts milliseconds: newer versions count seconds, but take a thousand and more for milliseconds.
 var settings = agent.HookFile{
 	Agent: name, Unit: time.Millisecond, Default: time.Minute, Named: true,
 	Events: []agent.Event{

@@ -46,20 +46,11 @@ func with(wanted func(agent.Agent) bool) []agent.Agent {
 	return slices.DeleteFunc(All(), func(a agent.Agent) bool { return !wanted(a) })
 }
 
-// Find returns the agent of that name among agents, or the only one whose name begins with it and a dash: "claude" is
-// claude-code.
+// Find returns the agent of that name, or the only one whose name begins with it and a dash: claude-code for "claude".
 func Find(agents []agent.Agent, name string) (agent.Agent, error) {
-	for _, a := range agents {
-		if a.Name == name {
-			return a, nil
-		}
-	}
-	var called []agent.Agent
-	for _, a := range agents {
-		if strings.HasPrefix(a.Name, name+"-") {
-			called = append(called, a)
-		}
-	}
+	called := slices.DeleteFunc(slices.Clone(agents), func(a agent.Agent) bool {
+		return !strings.HasPrefix(a.Name+"-", name+"-")
+	})
 	if len(called) == 1 {
 		return called[0], nil
 	}

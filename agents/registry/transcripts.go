@@ -20,7 +20,6 @@ const maxProbed = 50
 
 var errNoTranscript = errors.New("not a transcript that nod can read")
 
-// transcriptFolders are where the agents keep their transcripts. They need not exist.
 func transcriptFolders() ([]string, error) {
 	home, err := os.UserHomeDir()
 	if err != nil {

@@ -30,7 +30,7 @@ import (
 
 // Config configures [Runs]. All fields are required.
 type Config struct {
-	Folder    string // of the expected commands: see [expected.In]
+	Folder    string // in which nod-desktop listens: see [expected.Note]
 	Cache     string // for the private files of commands in the sandbox
 	Snapshots string // see [snapshot.Open]
 	Home      string

@@ -70,7 +70,7 @@ func newRig(t *testing.T) *rig {
 	r.write(".cargo/credentials.toml", "key")
 	r.cfg = Config{
 		Forbids: func(string) (read, change bool) { return false, false },
-		Folder:  filepath.Join(home, "run", "runs"), Cache: filepath.Join(home, "cache"),
+		Folder:  filepath.Join(home, "run"), Cache: filepath.Join(home, "cache"),
 		Snapshots: filepath.Join(home, "snapshots"), Home: home, Processes: table{}, Log: slog.New(slog.DiscardHandler),
 		Sandbox: func() policy.Containment {
 			return policy.Containment{Projects: []string{"~/shop"}, Hosts: []string{"a.b"}}

@@ -103,7 +103,6 @@ func startPiped(cmd *exec.Cmd) (in io.WriteCloser, out *os.File, err error) {
 	return in, out, nil
 }
 
-// passSignals hands the signals that nod gets to p, until stop is called.
 func passSignals(p *os.Process) (stop func()) {
 	signals := make(chan os.Signal, 8)
 	// An editor that reads no more is noticed when nod writes to it, and must not end nod on the spot.

@@ -173,7 +173,6 @@ func (c *console) agentsUninstall() *cobra.Command {
 	}), "print JSON; changes nothing without --yes")
 }
 
-// dropCopy deletes the copy of nod for hooks once no agent's hooks use it.
 func dropCopy() error {
 	m, err := agent.Here()
 	if err != nil {
@@ -199,7 +198,6 @@ type changed struct {
 	Hint    string   `json:"hint,omitempty"` // what the user still has to do
 }
 
-// change shows the changes of an agent's settings, asks, and applies them.
 func (c *console) change(
 	name string, plan func(agent.Agent, agent.Machine) ([]agent.Change, error),
 	nothing string, after func(agent.Agent) string,
@@ -259,8 +257,7 @@ func agentNamed(name string) (agent.Agent, agent.Machine, error) {
 	return a, m, err
 }
 
-// patientMachine is this machine with the configured time-out. If the configuration is unreadable, that is the longest
-// time a hook may take.
+// patientMachine is this machine with the configured time-out; the longest if the configuration is unreadable.
 func patientMachine() (agent.Machine, error) {
 	m, err := machine()
 	if err != nil {

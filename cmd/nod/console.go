@@ -98,7 +98,6 @@ func columns(lines []string) string {
 	return b.String()
 }
 
-// printReply writes a reply as it came over HTTP: as one line of JSON.
 func (c *console) printReply(reply any) error {
 	text, err := api.Encode(reply)
 	if err != nil {

@@ -15,8 +15,7 @@ const (
 	starts  = "relay"
 )
 
-// desktopCommands say in the place of each command that this nod, which is made for machines without a desktop, leaves
-// it out.
+// desktopCommands say that this nod, made for machines without a desktop, leaves them out.
 func (c *console) desktopCommands() (commands []*cobra.Command) {
 	for _, name := range []string{"start", "settings", "doctor", "machines", "history", "undo", "policy", "uninstall"} {
 		commands = append(commands, &cobra.Command{
@@ -30,8 +29,7 @@ func (c *console) desktopCommands() (commands []*cobra.Command) {
 	return commands
 }
 
-// setTemplates leaves cobra's texts as they are, but for the one that tells the version: without templates the program
-// is a sixth smaller.
+// setTemplates replaces only the text of the version: without templates the program is a sixth smaller.
 func setTemplates(root *cobra.Command) {
 	version, run := root.Version, root.RunE
 	root.Version = ""

@@ -33,15 +33,8 @@ type examined struct {
 }
 
 func (c *console) examine(ctx context.Context) error {
-	e := examined{Findings: doctor.Examine(ctx, machine)}
-	for _, f := range e.Findings {
-		switch f.Status {
-		case doctor.Error:
-			e.Errors++
-		case doctor.Warning:
-			e.Warnings++
-		}
-	}
+	var e examined
+	e.Findings, e.Errors, e.Warnings = doctor.Examine(ctx, machine)
 	err := c.printFindings(e)
 	if e.Errors > 0 {
 		err = errors.Join(&verdict{status: exitNo}, err)
@@ -49,8 +42,7 @@ func (c *console) examine(ctx context.Context) error {
 	return err
 }
 
-// printFindings prints JSON, or lays findings out for a person. What agents and files are called is made safe to look
-// at wherever it goes.
+// printFindings prints JSON, or lays findings out for a person, always safe to look at.
 func (c *console) printFindings(e examined) error {
 	if c.json {
 		return c.show(e, "")

@@ -70,7 +70,6 @@ func pathError(err error) error {
 	return err
 }
 
-// unreachable is what keeps nod from reaching nod-desktop besides the errors of package client.
 func unreachable(err error) error { return &withStatus{err, exitUnreachable} }
 
 // conclude says what went wrong with cmd, if anything, and returns the exit status.

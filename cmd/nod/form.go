@@ -55,7 +55,6 @@ func parseForm(text []byte) (api.FormRequest, error) {
 	return file, err
 }
 
-// fill takes from the file what the command line leaves open.
 func (f *requestFlags) fill(file api.Common) {
 	fillIn(f, "agent", &f.common.Agent, file.Agent)
 	fillIn(f, "session", &f.common.Session, file.Session)

@@ -28,7 +28,6 @@ import (
 	"nod/policy/invisible"
 )
 
-// maxGist is how many characters of what an entry is about a list shows.
 const maxGist = 100
 
 type historyFlags struct {
@@ -62,7 +61,6 @@ with the seq of the last entry.`,
 	return cmd
 }
 
-// What the flags of these kinds of value can be.
 var (
 	kinds = []api.Kind{
 		api.KindAsk, api.KindConfirm, api.KindForm, api.KindApprove, api.KindNotify,

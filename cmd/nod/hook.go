@@ -111,8 +111,7 @@ func replyOf(ctx context.Context, a agent.Agent, event string, in io.Reader, run
 	return reply
 }
 
-// deniesSilence reports whether the agent would go on with a call that nod may have asked about and nobody decided, or
-// that cannot be read.
+// deniesSilence reports whether the agent would go on with a call that nobody decided, or that cannot be read.
 func deniesSilence(p hooks.Protocol, h client.HookCall) bool {
 	s, err := p.Read(hooks.Call{
 		Agent: h.Agent, Event: h.Event, Payload: h.Payload, Headless: h.Headless, Version: h.Version, Gate: h.Gate,
@@ -169,8 +168,7 @@ func isStrict(agent string) bool {
 	return err == nil && slices.Contains(cfg.Agents.Strict, agent)
 }
 
-// endHook prints exactly one JSON object, or nothing; or it ends nod as the agent wants to have it: with status 0 only
-// where that is the reply.
+// endHook prints one JSON object or nothing, or ends nod as the agent wants: with status 0 only if the reply says so.
 func (c *console) endHook(p hooks.Protocol, reply []byte) error {
 	if p.Abstain != 0 {
 		var exit struct {

@@ -28,7 +28,7 @@ func newHookLog(debug bool, agent, event string) *hookLog {
 	if !debug && (err != nil || level > slog.LevelDebug) {
 		return l
 	}
-	file, err := ownlog.OpenShared(ownlog.Path(ownlog.Hooks))
+	file, err := ownlog.OpenShared(ownlog.Hooks())
 	if err != nil {
 		return l
 	}

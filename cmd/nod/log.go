@@ -29,9 +29,9 @@ only you can read it. Delete it when you are done.`,
 			if lines < 0 {
 				return wrongUsage("--lines must be 0 or more, not %d", lines)
 			}
-			path := ownlog.Path(ownlog.Desktop)
+			path := ownlog.Desktop()
 			if hooks {
-				path = ownlog.Path(ownlog.Hooks)
+				path = ownlog.Hooks()
 			}
 			fmt.Fprintln(c.err, invisible.Visible(path))
 			last, err := ownlog.Last(path, lines)

@@ -79,8 +79,7 @@ func (d mcpDesktop) Connect(ctx context.Context, s mcp.Session) (*sdk.ClientSess
 	return session, nil
 }
 
-// httpClient reaches the nod-desktop at an endpoint and nobody else: it follows no redirect and knows no proxy. Every
-// request has these headers.
+// httpClient reaches only the nod-desktop at an endpoint, without redirects and proxies, with these headers.
 func httpClient(at endpoint.Endpoint, headers map[string]string) *http.Client {
 	transport := &http.Transport{
 		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {

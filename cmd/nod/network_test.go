@@ -43,7 +43,7 @@ func TestHostRequest(t *testing.T) {
 		who := api.Common{Agent: "claude-code", Session: "s", CWD: "/srv/shop"}
 		r := hostRequest(who, "npm ci", test.target)
 		if string(r.Input) != test.input || r.Description != test.says {
-			t.Errorf("%s: %s, %q", test.target, r.Input, r.Description)
+			t.Errorf("%v: %s, %q", test.target, r.Input, r.Description)
 		}
 		call := policy.Call{
 			Agent: r.Agent, Session: r.Session, CWD: r.CWD, Tool: r.Tool, Input: policy.ReadInput(r.Input),
@@ -54,12 +54,12 @@ func TestHostRequest(t *testing.T) {
 			t.Fatal(err)
 		}
 		if d := policy.Decide(call, rules, time.Now()); d.Effect != policy.Ask || d.Class != policy.Network {
-			t.Errorf("%s: %+v", test.target, d)
+			t.Errorf("%v: %+v", test.target, d)
 		}
 		for cover, offered := range map[policy.Cover]bool{policy.CoverHost: test.keeps, policy.CoverInput: true} {
 			for _, scope := range []policy.Scope{policy.ThisSession, policy.Always} {
 				if _, err := policy.NewGrants(call, scope, cover, rules, time.Now()); (err == nil) != offered {
-					t.Errorf("%s: %s of %s: %v", test.target, scope, cover, err)
+					t.Errorf("%v: %s of %s: %v", test.target, scope, cover, err)
 				}
 			}
 		}

@@ -116,7 +116,6 @@ func (c *console) carry(ctx context.Context, f relayFlags) error {
 	return nil
 }
 
-// reachRelay connects to the relay of this user, and starts one if none runs.
 func (c *console) reachRelay(ctx context.Context, f relayFlags) (net.Conn, error) {
 	dir, err := endpoint.Dir()
 	if err != nil {

@@ -79,7 +79,6 @@ func (c *console) replay(ctx context.Context, paths []string, flags replayFlags)
 	return c.show(report, describeReport(report, flags.asked))
 }
 
-// simulation decides by the configuration at path, or by the one that nod-desktop reads.
 func simulation(path string) (*policy.Simulation, error) {
 	path, err := configPath(path)
 	if err != nil {

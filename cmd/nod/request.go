@@ -121,7 +121,6 @@ func request[Q, R any](
 	return c.give(answerTo(r))
 }
 
-// sayLost tells whoever looks at the terminal why nothing happens.
 func (c *console) sayLost() {
 	c.complain("", "nod-desktop went away: waiting until it is back: nod start")
 }
@@ -166,7 +165,6 @@ func isPaused() bool {
 	return err == nil && h.Status == "paused"
 }
 
-// later prints how to come back for the answer.
 func (c *console) later(p *client.Pending, detach bool) error {
 	var err error
 	switch {

@@ -109,7 +109,8 @@ func become(argv []string) error {
 }
 
 func (c *console) readRun() (run client.Run, err error) {
-	return run, json.NewDecoder(c.in).Decode(&run)
+	err = json.NewDecoder(c.in).Decode(&run)
+	return run, err
 }
 
 // serveProxy is the proxy of a command that nod runs in the sandbox, on a listener that nod has opened, until standard
@@ -177,25 +178,18 @@ func (c *console) endRun(ctx context.Context) error {
 	return err
 }
 
-// askAboutHosts returns what asks the user whether a command in the sandbox may reach a host: a tool call of the agent,
-// so that rules and grants count as for any other.
-func askAboutHosts(
-	cl *client.Client, who api.Common, command string,
-) func(context.Context, boundary.Target) error {
+// askAboutHosts asks about a connection as a tool call of the agent, so that rules and grants count as for any other.
+func askAboutHosts(cl *client.Client, who api.Common, command string) func(context.Context, boundary.Target) error {
 	return func(ctx context.Context, t boundary.Target) error {
 		reply, err := cl.Approve(ctx, hostRequest(who, command, t))
-		switch {
-		case err != nil:
-			return err
-		case !reply.Allowed():
-			return errors.New(cmp.Or(reply.Reason, "denied, and no reason was given"))
+		if err == nil && !reply.Allowed() {
+			err = errors.New(cmp.Or(reply.Reason, "denied, and no reason was given"))
 		}
-		return nil
+		return err
 	}
 }
 
-// hostRequest asks about exactly what an answer is kept for: the host or, where it is near, the address; and the port
-// where it is none of the web's.
+// hostRequest asks about what an answer is kept for: the host or a near address; and a port that is none of the web's.
 func hostRequest(who api.Common, command string, t boundary.Target) api.ApproveRequest {
 	host, says := t.Host, command
 	if t.Addr.IsValid() && t.Addr.String() != host {

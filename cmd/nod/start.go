@@ -75,7 +75,6 @@ func (s started) String() string {
 	return fmt.Sprintf("started %s, process %d: %s\n", s.Program, s.PID, s.URL)
 }
 
-// ensureRunning starts nod-desktop unless it is running, and says where it listens.
 func ensureRunning(ctx context.Context, timeout time.Duration) (started, error) {
 	if s, ok := running(ctx); ok {
 		return s, nil
@@ -107,10 +106,8 @@ type background struct {
 	name string // for messages
 }
 
-// launch starts a program independent of this terminal, and waits until it is ready.
-//
-// The program's output goes to a file: nod ends long before the program, and writing to a broken pipe would kill it.
-// The file says when it is ready, or why it gave up.
+// launch starts a program independent of this terminal, and waits until it is ready. Its output goes to a file, which
+// says when it is ready or why it gave up: writing to a broken pipe, once nod has ended, would kill it.
 func launch(ctx context.Context, p background, timeout time.Duration) (started, error) {
 	output, err := createOutput(p.name)
 	if err != nil {
@@ -130,8 +127,7 @@ func launch(ctx context.Context, p background, timeout time.Duration) (started, 
 	return awaitReady(ctx, cmd, p.name, output.Name())
 }
 
-// awaitReady waits until cmd prints that it is ready, or ends because another one is running. It fails if cmd ends
-// otherwise, or ctx ends.
+// awaitReady waits until cmd prints that it is ready, or ends because another one is running.
 func awaitReady(ctx context.Context, cmd *exec.Cmd, name, output string) (started, error) {
 	pid := cmd.Process.Pid
 	ended := make(chan error, 1)
@@ -163,7 +159,6 @@ func ready(output string) (url string, ok bool) {
 	return "", false
 }
 
-// endedEarly distinguishes a program that failed from one that found another running.
 func endedEarly(ctx context.Context, err error, name, output string) (started, error) {
 	if s, ok := running(ctx); ok {
 		return s, nil
@@ -183,8 +178,7 @@ func lastLines(text string, n int) string {
 	return strings.Join(lines[max(0, len(lines)-n):], "\n")
 }
 
-// createOutput creates the file for a program's output, anew at each start. It is beside the endpoint, in the one
-// folder that nod needs anyway.
+// createOutput creates the file for a program's output, anew at each start, beside the endpoint.
 func createOutput(name string) (*os.File, error) {
 	dir, err := endpoint.Dir()
 	if err != nil {

@@ -64,9 +64,8 @@ func (c *console) reportStatus(ctx context.Context) error {
 	return errors.Join(err, c.show(r, r.String()))
 }
 
-// inspect collects the report. The error says why nod-desktop cannot be reached.
 func inspect(ctx context.Context) (report, error) {
-	r := report{Nod: version.Number(), Log: ownlog.Path(ownlog.Desktop)}
+	r := report{Nod: version.Number(), Log: ownlog.Desktop()}
 	r.readConfig(ctx)
 	cl, err := discover()
 	if err != nil {

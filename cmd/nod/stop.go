@@ -64,14 +64,12 @@ func stopRunning(ctx context.Context) (was stopped, err error) {
 	return was, nil
 }
 
-// health asks a nod-desktop that should answer at once.
 func health(ctx context.Context, cl *client.Client) (api.HealthReply, error) {
 	ctx, cancel := waiting.Bounded(ctx, time.Second)
 	defer cancel()
 	return cl.Health(ctx)
 }
 
-// end has a process that has just answered end itself, and waits until it has.
 func end(ctx context.Context, pid int) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, stopTimeout, fmt.Errorf("it is still running after %s", stopTimeout))
 	defer cancel()

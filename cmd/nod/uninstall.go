@@ -48,8 +48,7 @@ type uninstalled struct {
 	Changed bool      `json:"changed"` // else that is what would change
 }
 
-// uninstallAll shows what becomes of the user's account without nod, asks, and does it. What one agent keeps it from
-// holds nothing else up.
+// uninstallAll shows what it will do, asks, and does it. A problem with one agent holds nothing else up.
 func (c *console) uninstallAll(ctx context.Context, purge bool) error {
 	result := uninstalled{Agents: []changed{}, Deleted: []string{}, Changed: c.yes || !c.json}
 	changes, problems := c.uninstallPlan(&result)
@@ -133,7 +132,7 @@ func ownData() ([]string, error) {
 	}
 	var paths []string
 	for _, folder := range []string{
-		filepath.Dir(settings), filepath.Dir(history), filepath.Dir(ownlog.Path(ownlog.Desktop)),
+		filepath.Dir(settings), filepath.Dir(history), filepath.Dir(ownlog.Desktop()),
 		filepath.Join(xdg.CacheHome, "nod"),
 	} {
 		paths = append(paths, owndata.In(folder)...)
@@ -148,7 +147,6 @@ func ownData() ([]string, error) {
 
 func toolkitFolder() string { return filepath.Join(xdg.ConfigHome, "fyne") }
 
-// autostartPatience is how long nod-desktop may take to say that it no longer starts with the session.
 const autostartPatience = 20 * time.Second
 
 // stopAutostart has nod-desktop, which knows how it is started, no longer start with the session.

@@ -72,8 +72,7 @@ func writeCells(out *bufio.Writer, cells []string) error {
 	return err
 }
 
-// formula matches where a spreadsheet could begin a formula: at the beginning of a cell, and after other countries'
-// separators.
+// formula matches where a spreadsheet could begin a formula: at the start of a cell, and after separators.
 var formula = regexp.MustCompile("(^|[\n\t;])([ \u3000]*)([=+@＝＋＠－-])")
 
 func cell(text string) string { return formula.ReplaceAllString(invisible.Visible(text), "$1$2'$3") }

@@ -1,5 +1,4 @@
-// Package history defines queries of the journal and their results, without its database, for windows and the command
-// line.
+// Package history defines queries of the journal and their results, without its database.
 package history
 
 import (

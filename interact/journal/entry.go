@@ -19,7 +19,6 @@ import (
 
 type digest [sha256.Size]byte
 
-// next is the hash of the entry after d, with that head.
 func (d digest) next(head []byte) digest {
 	h := sha256.New()
 	h.Write(d[:])
@@ -155,7 +154,6 @@ func (h head) with(kept []byte) (head, error) {
 	return h, nil
 }
 
-// split splits a record into the parts for head and body.
 func split(r interact.Record) (rest, said interact.Record) {
 	rest = r
 	said.Request.Body = r.Request.Body

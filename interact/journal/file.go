@@ -77,7 +77,6 @@ func openFile(path string) (_ *file, err error) {
 	return f, err
 }
 
-// beside returns the files that SQLite keeps beside the file; nil: missing.
 func (f *file) beside() (log, shm fs.FileInfo) {
 	log, _ = os.Lstat(f.path + "-wal")
 	shm, _ = os.Lstat(f.path + "-shm")
@@ -97,8 +96,7 @@ func (f *file) isAlone() bool {
 	return false
 }
 
-// checkPlain returns an error unless the database and the files beside it are plain files or missing: opening a pipe
-// would block.
+// checkPlain returns an error unless the database's files are plain or missing: opening a pipe would block.
 func checkPlain(path string) error {
 	for _, end := range []string{"", "-wal", "-shm"} {
 		if info, err := os.Lstat(path + end); err == nil && !info.Mode().IsRegular() {
@@ -303,7 +301,6 @@ func (w *writer) reportGone() {
 	w.j.report(func(p *problems) { p.file = &ProblemError{Trouble: Gone, Path: w.path} })
 }
 
-// withoutReaders runs f while nobody reads. Readers then open the new file.
 func (w *writer) withoutReaders(f func()) {
 	if err := w.j.Reader.reset(f); err != nil {
 		w.j.opts.Log.Error("journal: close the readers", "err", err)
@@ -319,7 +316,6 @@ func (w *writer) replace(damage error) error {
 	return w.open()
 }
 
-// moveAside renames the file at path and what SQLite keeps beside it.
 func moveAside(path, aside string) error {
 	os.Remove(path + "-shm")                           // unless it is a folder
 	for _, end := range []string{"-wal", "-shm", ""} { // the log first: without it the file is a whole one of earlier

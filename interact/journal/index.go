@@ -31,8 +31,7 @@ const (
 	indexLatest  = time.Minute // … which it is after this time in any case
 )
 
-// indexPath is the path of the index of the journal at path. A separate file keeps its writer from blocking the
-// journal's.
+// indexPath is the path of a journal's index, a separate file so that its writer does not block the journal's.
 func indexPath(path string) string { return path + "-index" }
 
 type state struct {
@@ -121,7 +120,6 @@ func (x *indexer) stop() {
 	<-x.ended
 }
 
-// note logs an error. Searches find entries that are not in the index, too, but slower.
 func (x *indexer) note(err error) {
 	if x.ctx.Err() != nil {
 		return
@@ -339,7 +337,6 @@ func (x *indexer) addWords(e history.Entry) error {
 	return x.exec("INSERT INTO words (rowid, text) VALUES (?, ?)", e.Seq, b.String())
 }
 
-// addSum adds an entry to the counts of its day and notes its hour.
 func (x *indexer) addSum(e history.Entry) error {
 	s := sumOf(e)
 	err := x.exec(`INSERT INTO sums VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET
@@ -360,8 +357,7 @@ func hourOf(t time.Time) int64 { return int64(math.Floor(float64(t.Unix()) / 360
 
 func (x *indexer) exec(text string, args ...any) error { return query(x.conn, text, nil, args...) }
 
-// readGroup reads entries after one, up to another, as many as one transaction takes. For unreadable entries it returns
-// the columns only.
+// readGroup reads as many entries as one transaction takes. For unreadable ones it returns the columns only.
 func readGroup(conn *sqlite.Conn, after, last int64) (group []history.Entry, err error) {
 	size := 0
 	err = query(conn, "SELECT "+columns+", hash, head, body FROM entries WHERE seq > ? AND seq <= ? ORDER BY seq LIMIT ?",

@@ -107,7 +107,6 @@ func checkpoint(conn *sqlite.Conn) (size int64, err error) {
 	return size, sqlitex.ExecuteTransient(conn, "PRAGMA wal_checkpoint(TRUNCATE)", nil)
 }
 
-// trim deletes entries beyond the configured age or size, oldest first, in steps, and shrinks the file.
 func (j *Journal) trim() error {
 	for _, step := range []func(*writer) (more bool, err error){(*writer).dropOld, (*writer).dropMuch, (*writer).shrink} {
 		for more := true; more; {

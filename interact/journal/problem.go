@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"cmp"
 	"fmt"
 
 	"zombiezen.com/go/sqlite"
@@ -45,12 +46,7 @@ type problems struct {
 	file  error // another file was begun
 }
 
-func (p problems) worst() error {
-	if p.write != nil {
-		return p.write
-	}
-	return p.file
-}
+func (p problems) worst() error { return cmp.Or(p.write, p.file) }
 
 // Problem returns the journal's current problem as a [*ProblemError] for people, or nil. A problem with writing ends
 // when writing works again; losses remain until nod restarts.
@@ -66,7 +62,6 @@ func (j *Journal) isHealthy() bool {
 	return !j.closed && j.problems.write == nil
 }
 
-// report changes the problems, and calls Changed if the worst one differs.
 func (j *Journal) report(change func(*problems)) {
 	j.mu.Lock()
 	old := j.problems.worst()

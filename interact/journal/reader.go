@@ -142,8 +142,7 @@ func execute(conn *sqlite.Conn, script string) error {
 	return nil
 }
 
-// open returns the connections to the file that is at path now, and makes the caller one of their users. Others may go
-// on with earlier ones.
+// open returns the connections to the file that is at path now, and counts the caller among their users.
 func (r *Reader) open() (*pool, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -49,8 +49,7 @@ func fieldsOf(l history.Line) iter.Seq2[rune, string] {
 	}
 }
 
-// token stands for a field's value among the words of an entry: two characters that are no letters. It is a hash, so
-// results are checked.
+// token stands for a field's value among an entry's words: no letters. It is a hash, so results are checked.
 func token(field rune, value string) string {
 	h := fnv.New32a()
 	h.Write(utf8.AppendRune(nil, field))
@@ -255,8 +254,7 @@ func (r *Reader) indexed(conn *sqlite.Conn) (int64, error) {
 	return at.seq, nil
 }
 
-// readIndexed is [Reader.read] with the last entry that the index covers. If the index is damaged, it calls do again
-// without.
+// readIndexed is [Reader.read] with the last indexed entry. If the index is damaged, it calls do again without.
 func (r *Reader) readIndexed(ctx context.Context, do func(conn *sqlite.Conn, at int64) error) error {
 	try := func() error {
 		return r.read(ctx, func(conn *sqlite.Conn) error {

@@ -90,8 +90,7 @@ func readAnchor(conn *sqlite.Conn) (*chain, error) {
 	return c, err
 }
 
-// next verifies the next row, with the columns [columns], hash, head and body, and returns its parts. It fails with a
-// [*BrokenError].
+// next verifies a row with the columns [columns], hash, head and body. It fails with a [*BrokenError].
 func (c *chain) next(s *sqlite.Stmt) (h head, body []byte, err error) {
 	line := scanLine(s)
 	broken := func(problem string) (head, []byte, error) {
@@ -142,7 +141,6 @@ const (
 	sandbox = `instr(head, CAST('"confinement":{' AS BLOB))`
 )
 
-// scanLine reads the first columns of a row, which are [columns].
 func scanLine(s *sqlite.Stmt) history.Line {
 	return history.Line{
 		Seq: s.ColumnInt64(0), ID: interact.ID(s.ColumnText(1)),

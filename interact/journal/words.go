@@ -24,8 +24,7 @@ const (
 	maxWord  = 16       // letters: longer words that begin with the same ones are the same
 )
 
-// words splits text into searchable words: runs of letters and digits, without case and accents. Each Chinese or
-// Japanese character is a word.
+// words splits text into runs of letters and digits, without case and accents. Each CJK character is a word.
 func words(text string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		var word []byte
@@ -90,7 +89,6 @@ func (v vocabulary) has(wanted []string) bool {
 	return !slices.ContainsFunc(wanted, isMissing)
 }
 
-// texts yields the searchable texts of an entry, the most important first.
 func texts(e history.Entry) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		a, body := e.Record.Answer, e.Record.Request.Body

@@ -40,8 +40,7 @@ var detector = sync.OnceValue(func() *rules {
 	return rules
 })
 
-// Find returns likely secrets in a JSON text, and those of known that it contains, with JSON's escapes undone. It takes
-// linear time.
+// Find returns likely secrets in a JSON text, and those of known in it, without escapes. It takes linear time.
 func Find(text []byte, known ...string) []string {
 	found := map[string]bool{}
 	detector().find(string(text), known, func(secret string) { found[unescape(secret)] = true })
@@ -93,8 +92,7 @@ func Redactor(secrets []string) *strings.Replacer {
 	return strings.NewReplacer(pairs...)
 }
 
-// Redact replaces secrets in the strings of a JSON text. It keeps the rest, except for space between values. It fails
-// for invalid JSON.
+// Redact replaces secrets in the strings of a JSON text, and fails for invalid JSON.
 func Redact(text []byte, marks *strings.Replacer) ([]byte, error) {
 	var out bytes.Buffer
 	e := jsontext.NewEncoder(&out, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
@@ -280,7 +278,6 @@ func lazy(pattern string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
 }
 
-// find calls add for what looks like a secret in text, and for those of known that are in it.
 func (r *rules) find(text string, known []string, add func(string)) {
 	for _, secret := range known {
 		if secret != "" && strings.Contains(text, secret) {

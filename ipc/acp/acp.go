@@ -147,7 +147,6 @@ func (p *proxy) withdraw(matches func(id string, h held) bool) (found bool) {
 	return found
 }
 
-// hold asks nod about a request for permission, and reports whether it can.
 func (p *proxy) hold(m message, line []byte) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -7,8 +7,7 @@ import (
 	"sync"
 )
 
-// maxLine is the most bytes of a message that is read. A longer one passes unread: nod-desktop takes no request that is
-// longer.
+// maxLine is the longest message that is read. A longer one passes unread: nod-desktop would not take it.
 const maxLine = 1 << 20
 
 type output struct {

@@ -37,7 +37,6 @@ type params struct {
 // mayMean reports whether another reader may find a message in a line that [read] refuses.
 func mayMean(line []byte) bool { return bytes.IndexByte(line, '{') >= 0 }
 
-// isThere reports whether a field says something: not null, nor an object or a list of nothing.
 func isThere(v jsontext.Value) bool {
 	return len(v) > 0 && !slices.Contains([]string{"null", "{}", "[]"}, string(v))
 }

@@ -58,8 +58,7 @@ var agents = map[string]string{
 	"@agentclientprotocol/claude-agent-acp": "claude-code",
 }
 
-// mapping says by which name an agent knows the tool whose calls are of a kind and have a field, a text, in their
-// input.
+// mapping says by which name an agent knows the tool whose calls are of a kind and have this text in their input.
 type mapping struct {
 	kind        sdk.ToolKind
 	field, tool string
@@ -82,14 +81,12 @@ var tools = map[string][]mapping{
 	},
 }
 
-// anyShell is what is made of other agents' commands: nod reads them, for the rules about commands, and lets none pass
-// by what it reads.
+// anyShell stands for other agents' commands: rules about commands count, but none passes by what nod reads.
 var anyShell = mapping{sdk.ToolKindExecute, "command", "shell"}
 
 func (c toolCall) hasInput() bool { return isThere(c.RawInput) && c.RawInput.Kind() == '{' }
 
-// tool returns the name of the tool, as the agent spells it. Where that or the input is unknown it is the kind that the
-// agent claims, under a name that no tool has.
+// tool returns the tool's name as the agent spells it, or the claimed kind under a name that no tool has.
 func (c toolCall) tool(agent string) string {
 	if name := c.Meta.ClaudeCode.ToolName; agent == "claude-code" && name != "" && c.hasInput() {
 		return name
@@ -165,11 +162,9 @@ func (c toolCall) asks() bool {
 	return c.hasInput() && api.Decode(c.RawInput, &fields) == nil && isThere(fields["questions"])
 }
 
-// folders are the names by which agents say where a command runs.
 var folders = []string{"workdir", "cwd", "directory", "dir_path"}
 
-// inFolder returns the call with the folder that an earlier message ran its command in: opencode says it before it
-// asks, and not again.
+// inFolder returns the call with the command's folder from an earlier message: opencode says it only once.
 func (c toolCall) inFolder(earlier toolCall, cwd string) (toolCall, error) {
 	if _, isCommand := textIn(c.RawInput, "command"); !isCommand {
 		return c, nil

@@ -19,7 +19,6 @@ func appealOf(who interact.Requester, s Step) (callKey, bool) {
 	return key, ok
 }
 
-// appealed takes note that the user overruled the agent's own check, if they did.
 func (h *Hooks) appealed(who interact.Requester, s Step, a interact.Answer) {
 	key, ok := appealOf(who, s)
 	if !ok || a.Outcome != api.Allowed || a.By != api.ByHuman {

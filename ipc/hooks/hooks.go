@@ -36,7 +36,6 @@ func (c Call) patience() time.Duration {
 	return max(time.Second, min(api.MaxHookWait, c.Limit-max(5*time.Second, c.Limit/20)))
 }
 
-// noticeEvery is how long a session waits before nod passes on another notice of the same kind.
 const noticeEvery = 30 * time.Second
 
 // ErrUnknownAgent says that nod has no hooks for an agent of this name.
@@ -64,8 +63,7 @@ type Call struct {
 	Shell    bool               // the agent has nod run its commands
 	Limit    time.Duration      // how long the agent waits for its hook, by its settings; 0: as long as nod installs
 
-	// Env is the environment that says where the agent's settings are: Gate and Limit are looked up there. Nil: they are
-	// in the call.
+	// Env says where the agent's settings are: Gate and Limit are looked up there. Nil: they are in the call.
 	Env func(string) string
 
 	IdempotencyKey string // the same call comes with the same one when it is sent again; empty: it is not
@@ -115,8 +113,7 @@ type Protocol struct {
 	// Read turns a call into a step. An error means that the payload is not what it should be.
 	Read func(Call) (Step, error)
 
-	// Deny is the reply to an event with which the hook denies on its own, when nod cannot be asked; nil for one that
-	// decides nothing.
+	// Deny is the reply with which the hook denies on its own; nil for an event that decides nothing.
 	Deny func(event, reason string) any
 
 	// Abstain is the exit status of a hook without a decision, for an agent that goes by how its hooks end: its replies
@@ -165,8 +162,7 @@ type Step struct {
 	AskNow bool
 	Quiet  bool
 
-	// Patience is how long nod may take, where the agent waits for its hook less long than its settings say; 0: it does
-	// not.
+	// Patience is how long nod may take, if the agent waits less long than its settings say; 0: it does not.
 	Patience time.Duration
 
 	// Silence is what happens to Ask when nobody decides. Unless the agent is known to ask the user itself then, it is
@@ -183,8 +179,7 @@ type Step struct {
 	Call  func() string
 	Again bool
 
-	// Run is the id of the call before it runs, where another hook may still change it; and after it, when Ran is the call
-	// that ran.
+	// Run is the id of a call that another hook may still change; with Ran, of the call that ran.
 	Run string
 	Ran interact.Body
 
@@ -527,8 +522,7 @@ func Cut(s string, n int) string {
 	return string(r[:n-1]) + "…"
 }
 
-// Refuse returns the reply with which the agent's hook denies on its own, when nod cannot be asked. It is nil for an
-// event that decides nothing.
+// Refuse returns the reply with which the hook denies on its own; nil for an event that decides nothing.
 func (p Protocol) Refuse(event, reason string) ([]byte, error) {
 	reply := p.Deny(event, reason)
 	if reply == nil {

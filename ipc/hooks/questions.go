@@ -71,8 +71,7 @@ func form(questions []Question) (api.Form, error) {
 	return f, nil
 }
 
-// interact turns the mark that models put into a label into nod's badge. The answer is the label as the
-// agent knows it.
+// interact turns the mark that models put into a label into nod's badge. The answer is the label.
 func (o option) interact() api.Option {
 	out := api.Option{Label: o.Label, Value: o.Label, Description: o.Description, Preview: o.Preview}
 	for _, mark := range []string{"(recommended)", "(推荐)", "（推荐）"} {

@@ -19,8 +19,7 @@ type sandbox interface {
 	// Edits takes a snapshot of the agent's project, where the sandbox is on for it, before a call that the policy lets
 	// pass and that may change files. It reports whether the snapshot has them.
 	Edits(ctx context.Context, who interact.Requester, id interact.ID, edit interact.Approve) (taken bool, err error)
-	// Expect has the agent's command, of the request with this id, run there the next time, or with the zero Confinement
-	// outside.
+	// Expect has the request's command run there the next time, or with the zero Confinement outside.
 	Expect(who interact.Requester, id interact.ID, command string, in policy.Confinement) error
 }
 

@@ -20,7 +20,6 @@ func keyOf(who interact.Requester, s Step) (callKey, bool) {
 	return k, k.call != ""
 }
 
-// kept is what the person said to the first delivery of a call.
 type kept struct {
 	answer interact.Answer
 	at     time.Time
@@ -31,7 +30,6 @@ func (k kept) isOld(now time.Time) bool { return now.Sub(k.at) >= keptFor }
 // keptFor is how long an answer counts for a second delivery, which comes as soon as the first is answered.
 const keptFor = time.Minute
 
-// keep remembers an answer for the second delivery of the call.
 func (h *Hooks) keep(who interact.Requester, s Step, a interact.Answer) {
 	key, ok := keyOf(who, s)
 	if !ok {

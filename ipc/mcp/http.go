@@ -76,7 +76,6 @@ type message struct {
 	} `json:"params"`
 }
 
-// messageOf reads a message; zero if it is none, as for a batch.
 func messageOf(body []byte) message {
 	var m message
 	if jsonv2.Unmarshal(body, &m) != nil {

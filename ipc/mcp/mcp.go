@@ -21,8 +21,7 @@ import (
 	"nod/interact"
 )
 
-// defaultHold is how long a tool waits for the user when its caller says nothing: below the 60 seconds after which many
-// clients give up.
+// defaultHold is how long a tool waits by default: below the 60 seconds after which many clients give up.
 const defaultHold = 50 * time.Second
 
 // progressEvery is how often a waiting tool says that it still waits, to clients that want to know.
@@ -63,8 +62,7 @@ func serve(version string, handle func(tool) mcp.ToolHandler) *mcp.Server {
 	return s
 }
 
-// requester completes who with what the client calls itself: at the start of its session or, where a request stands
-// alone, in its User-Agent.
+// requester completes who with the client's name: from the start of its session, or its User-Agent.
 func requester(who interact.Requester, req *mcp.CallToolRequest) interact.Requester {
 	if p := req.Session.InitializeParams(); p != nil && p.ClientInfo != nil && who.Agent == "" {
 		who.Agent = agentName(p.ClientInfo.Name)

@@ -18,8 +18,7 @@ import (
 type Desktop interface {
 	// Connect opens a session with its MCP endpoint. Its error is what the model reads when there is nobody to ask.
 	Connect(ctx context.Context, o Session) (*mcp.ClientSession, error)
-	// Reattach waits for the next nod-desktop after a session broke. Its error says that there is none to wait for, or
-	// that ctx has ended.
+	// Reattach waits for the next nod-desktop after a session broke, until ctx ends. It fails if there will be none.
 	Reattach(ctx context.Context, broke error) error
 }
 
@@ -31,11 +30,9 @@ type Session struct {
 	Options *mcp.ClientOptions
 }
 
-// NewProxy returns an MCP server with nod's tools that passes every call on to nod-desktop. It looks for nod-desktop
-// anew at each call, so that nod may come and go while the client's session lasts. A call under way that loses its
-// nod-desktop is made again at the next one that starts within a minute, with the same idempotency key: an answer that
-// was given and not heard is delivered, a question that is still open is joined, and nobody is asked twice. Whoever
-// quit nod did not want to be asked, but then nod-desktop has said so itself.
+// NewProxy returns an MCP server with nod's tools that passes every call on to nod-desktop, which may come and go. A
+// call that loses its nod-desktop is made again at the next one that starts within a minute, with the same idempotency
+// key: an answer is delivered, a question that is still open is joined, and nobody is asked twice.
 func NewProxy(discover func() (Desktop, error), version string) *mcp.Server {
 	return serve(version, func(tool) mcp.ToolHandler {
 		return func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
@@ -82,8 +79,7 @@ func (p *passage) pass(ctx context.Context) (*mcp.CallToolResult, error) {
 	}
 }
 
-// restartPatience is how long a call waits for the next nod-desktop: a restart takes seconds, and the model shall not
-// wait for a nod that nobody starts again.
+// restartPatience is how long a call waits for the next nod-desktop: a restart takes seconds.
 const restartPatience = time.Minute
 
 func (p *passage) reattach(ctx context.Context, broke error) error {

@@ -1,5 +1,4 @@
-// Package owndata tells nod's files from others in the same folders: an environment variable can make one of the user's
-// folders nod's.
+// Package owndata tells nod's files from others in the same folders, which may be the user's own.
 package owndata
 
 import (

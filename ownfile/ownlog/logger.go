@@ -20,7 +20,7 @@ type Logger struct {
 	file *logFile
 }
 
-// NewLogger opens the log [Desktop] in nod's state folder. If it cannot, it logs to standard error, beginning with the
+// NewLogger opens the log of [Desktop]. If it cannot, it logs to standard error, beginning with the
 // reason. It also makes the Go runtime write crash traces to a file beside the log, because a background program has no
 // terminal. It fails for an unknown level.
 func NewLogger(level string) (*Logger, error) {
@@ -28,7 +28,7 @@ func NewLogger(level string) (*Logger, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &Logger{Path: Path(Desktop)}
+	l := &Logger{Path: Desktop()}
 	var out io.Writer = os.Stderr
 	if l.file, err = openLog(l.Path); err != nil {
 		l.Path, l.Problem = "", fmt.Errorf("nod's log goes to standard error: %w", err)
@@ -39,7 +39,7 @@ func NewLogger(level string) (*Logger, error) {
 	if l.Problem != nil {
 		l.Warn("no log file", "err", l.Problem)
 	}
-	if err := l.catchCrash(Path("crash.log")); err != nil {
+	if err := l.catchCrash(path("crash.log")); err != nil {
 		l.Warn("crash traces go to standard error only", "err", err)
 	}
 	return l, nil

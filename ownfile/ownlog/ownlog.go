@@ -18,14 +18,13 @@ import (
 	"nod/ownfile"
 )
 
-// Names of the logs.
-const (
-	Desktop = "nod.log"   // of nod-desktop
-	Hooks   = "hooks.log" // of the hooks that agents run
-)
+// Desktop is the path of nod-desktop's log.
+func Desktop() string { return path("nod.log") }
 
-// Path returns the path of a log in nod's state folder.
-func Path(log string) string { return filepath.Join(xdg.StateHome, "nod", log) }
+// Hooks is the path of the log of the hooks that agents run.
+func Hooks() string { return path("hooks.log") }
+
+func path(log string) string { return filepath.Join(xdg.StateHome, "nod", log) }
 
 const (
 	maxSize = 5 // MiB, then a log is rotated
@@ -38,8 +37,7 @@ type logFile struct {
 	shared bool
 }
 
-// openLog opens a log file for writing and creates it if necessary. It makes an existing file private, because rotation
-// keeps the mode.
+// openLog opens a log file, and makes it private, because rotation keeps the mode.
 func openLog(path string) (*logFile, error) {
 	f, err := Open(path)
 	if err == nil {
@@ -61,8 +59,7 @@ func OpenShared(path string) (io.WriteCloser, error) {
 	return f, nil
 }
 
-// Write implements [io.Writer]. Each rotation opens the path again, so it checks that no other program replaced the
-// file.
+// Write implements [io.Writer]. Rotation opens the path again, so it checks that no other file is there.
 func (f *logFile) Write(line []byte) (int, error) {
 	if err := checkPlain(f.file.Filename); err != nil {
 		return 0, err

@@ -28,8 +28,7 @@ func prefixes(list ...string) []netip.Prefix {
 	return parsed
 }
 
-// isPublic reports whether an address is globally reachable. Any other leads to this machine, to one of its networks,
-// or nowhere.
+// isPublic reports whether an address is globally reachable, and not this machine's or its networks'.
 func isPublic(addr netip.Addr) bool {
 	addr = addr.Unmap()
 	bytes := addr.As16()
@@ -48,8 +47,7 @@ func holds(list []netip.Prefix, addr netip.Addr) bool {
 	return slices.ContainsFunc(list, func(p netip.Prefix) bool { return p.Contains(addr) })
 }
 
-// isNear reports whether an address leads to this machine or to a network that it is in, or may do so: a machine can
-// have public addresses, too.
+// isNear reports whether an address may lead to this machine or its networks, which can have public ones, too.
 func isNear(addr netip.Addr) bool {
 	if !isPublic(addr) {
 		return true

@@ -162,7 +162,6 @@ func (p *proxy) passOn(c net.Conn) {
 	}
 }
 
-// A conn is a client's connection, with what was read ahead of it.
 type conn struct {
 	net.Conn
 	in    *bufio.Reader
@@ -207,7 +206,6 @@ func (c *conn) Close() (err error) {
 	return err
 }
 
-// closeWrite tells the other side that nothing more comes.
 func closeWrite(c net.Conn) error {
 	if half, ok := c.(interface{ CloseWrite() error }); ok {
 		return half.CloseWrite()

@@ -46,7 +46,7 @@ func (p *proxy) connect(ctx context.Context, t Target) (net.Conn, error) {
 		}
 		failed = errors.Join(failed, err)
 	}
-	return nil, fmt.Errorf("connect to %s: %w", t, failed)
+	return nil, fmt.Errorf("connect to %s: %w", t.name(), failed)
 }
 
 // addresses returns the addresses of a target. It resolves a name only once the name is allowed.
@@ -87,7 +87,7 @@ func (p *proxy) permit(ctx context.Context, t Target) error {
 	if err == nil || ctx.Err() != nil {
 		return ctx.Err()
 	}
-	return refuse("no network to %s: %w", t, err)
+	return refuse("no network to %s: %w", t.name(), err)
 }
 
 // isAllowed reports whether a target was allowed beforehand. An allowed name does not allow an address nearby.

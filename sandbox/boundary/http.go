@@ -11,7 +11,6 @@ import (
 	"strings"
 )
 
-// pinned is a tunnel to one target over which the client speaks plain HTTP.
 type pinned struct {
 	*conn
 	to Target
@@ -70,7 +69,7 @@ func checkPinned(r *http.Request, to Target) error {
 	if err == nil && asked == to && r.Method != http.MethodConnect {
 		return nil
 	}
-	return refuse("the connection is to %s, and a request in it for %q", to, clip(r.Host))
+	return refuse("the connection is to %s, and a request in it for %q", to.name(), clip(r.Host))
 }
 
 func (p *proxy) serveRequest(w http.ResponseWriter, r *http.Request, to Target, err error) {
@@ -80,7 +79,6 @@ func (p *proxy) serveRequest(w http.ResponseWriter, r *http.Request, to Target, 
 	}
 	if err != nil {
 		status, reason := p.describe(err)
-		w.Header().Set("Proxy-Status", proxyStatus(status, reason))
 		http.Error(w, reason, status)
 		return
 	}
@@ -155,10 +153,7 @@ func refuseConnect(w io.Writer, status int, reason string) {
 		Status:     strconv.Itoa(status) + " " + reason,
 		StatusCode: status,
 		ProtoMajor: 1, ProtoMinor: 1,
-		Header: http.Header{
-			"Content-Type": {"text/plain; charset=utf-8"},
-			"Proxy-Status": {proxyStatus(status, reason)},
-		},
+		Header:        http.Header{"Content-Type": {"text/plain; charset=utf-8"}},
 		Body:          io.NopCloser(strings.NewReader(reason + "\n")),
 		ContentLength: int64(len(reason) + 1),
 		Close:         true,
@@ -178,16 +173,6 @@ func (p *proxy) reportRefusal(err error) {
 	if p.Refused != nil && isRefusal(err) {
 		p.Refused(err)
 	}
-}
-
-// proxyStatus is the header of RFC 9209.
-func proxyStatus(status int, reason string) string {
-	kind := "destination_unavailable"
-	if status == http.StatusForbidden {
-		kind = "http_request_denied"
-	}
-	quoted := strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(reason)
-	return "nod; error=" + kind + `; details="` + quoted + `"`
 }
 
 const maxReason = 400

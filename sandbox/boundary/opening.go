@@ -32,11 +32,11 @@ func readHello(in io.Reader, to Target) (read []byte, err error) {
 	_, isAddress := to.isAddress()
 	switch {
 	case !isRead:
-		return nil, refuse("no network to %s: its TLS handshake cannot be read: %w", to, err)
+		return nil, refuse("no network to %s: its TLS handshake cannot be read: %w", to.name(), err)
 	case name == to.Host || isAddress && name == "":
 		return record.Bytes(), nil
 	}
-	return nil, refuse("no network to %s: its TLS handshake names %s", to, cmp.Or(clip(name), "no host"))
+	return nil, refuse("no network to %s: its TLS handshake names %s", to.name(), cmp.Or(clip(name), "no host"))
 }
 
 type deaf struct {

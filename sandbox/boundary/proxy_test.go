@@ -106,7 +106,7 @@ func (w *world) questions() []string {
 	defer w.mu.Unlock()
 	var list []string
 	for _, t := range w.asked {
-		list = append(list, t.String())
+		list = append(list, t.name())
 	}
 	return list
 }

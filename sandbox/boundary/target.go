@@ -18,8 +18,8 @@ type Target struct {
 	Addr netip.Addr // where Host leads to this machine or one of its networks: the address that the question is about
 }
 
-// String names the target as the question to the user does: with the port unless it is 80 or 443.
-func (t Target) String() string {
+// name names the target as the question to the user does: with the port unless it is 80 or 443.
+func (t Target) name() string {
 	text := t.Host
 	if !t.isWeb() {
 		text = t.authority()

@@ -102,7 +102,7 @@ func readOpening(in *bufio.Reader, to Target) (opening, error) {
 		hello, err := readHello(in, to)
 		return opening{hello: hello}, err
 	case to.Port == 443:
-		return opening{}, refuse("no network to %s: port 443 is for TLS only", to)
+		return opening{}, refuse("no network to %s: port 443 is for TLS only", to.name())
 	}
 	return opening{isHTTP: to.Port == 80 || looksLikeHTTP(in)}, nil
 }

@@ -114,7 +114,7 @@ func TestTheUserSeesFewQuestionsAtOnce(t *testing.T) {
 	}
 	select {
 	case more := <-u.questions:
-		t.Errorf("one too many: %s", more)
+		t.Errorf("one too many: %v", more)
 	default:
 	}
 	for i := range 3 * maxOpen {

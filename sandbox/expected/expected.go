@@ -28,19 +28,19 @@ type Run struct {
 	path string
 }
 
-// In is the folder of the commands below the one in which nod-desktop listens.
-func In(dir string) string { return filepath.Join(dir, "runs") }
+// in is the folder of the commands below dir, the one in which nod-desktop listens.
+func in(dir string) string { return filepath.Join(dir, "runs") }
 
 // Note has a command expected.
-func Note(folder string, r *Run) error {
+func Note(dir string, r *Run) error {
 	text, err := json.Marshal(r)
 	if err != nil {
 		return fmt.Errorf("note a command for the sandbox: %w", err)
 	}
-	if err := os.MkdirAll(folder, 0o700); err != nil {
+	if err := os.MkdirAll(in(dir), 0o700); err != nil {
 		return fmt.Errorf("note a command for the sandbox: %w", err)
 	}
-	f, err := os.CreateTemp(folder, key(r.Command)+"-*.json") // readable for nobody else
+	f, err := os.CreateTemp(in(dir), key(r.Command)+"-*.json") // readable for nobody else
 	if err != nil {
 		return fmt.Errorf("note a command for the sandbox: %w", err)
 	}
@@ -61,8 +61,8 @@ func (r *Run) Forget() error {
 }
 
 // Some reports whether the command is expected; with an empty one, whether any is. Where nobody can tell it is.
-func Some(folder, command string) bool {
-	entries, err := os.ReadDir(folder)
+func Some(dir, command string) bool {
+	entries, err := os.ReadDir(in(dir))
 	if err != nil {
 		return !errors.Is(err, fs.ErrNotExist)
 	}
@@ -79,8 +79,8 @@ func Some(folder, command string) bool {
 }
 
 // All returns the commands that are expected, and removes those that no longer are.
-func All(folder string) (all []*Run, err error) {
-	entries, err := os.ReadDir(folder)
+func All(dir string) (all []*Run, err error) {
+	entries, err := os.ReadDir(in(dir))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -88,7 +88,7 @@ func All(folder string) (all []*Run, err error) {
 		return nil, fmt.Errorf("read the commands for the sandbox: %w", err)
 	}
 	for _, e := range entries {
-		r := &Run{path: filepath.Join(folder, e.Name())}
+		r := &Run{path: filepath.Join(in(dir), e.Name())}
 		text, readErr := os.ReadFile(r.path)
 		if !isRecent(e) || readErr == nil && json.Unmarshal(text, r) != nil {
 			err = errors.Join(err, r.Forget())
@@ -103,8 +103,8 @@ func All(folder string) (all []*Run, err error) {
 
 // Saw notes that a release of an agent hands over its commands in a form that nod reads. It is a hint: an error is that
 // of a folder that is not there, as without nod-desktop.
-func Saw(folder, release string) error {
-	f, err := os.OpenFile(sawPath(folder, release), os.O_CREATE|os.O_WRONLY, 0o600)
+func Saw(dir, release string) error {
+	f, err := os.OpenFile(sawPath(dir, release), os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
 	}
@@ -112,14 +112,12 @@ func Saw(folder, release string) error {
 }
 
 // HasSeen reports whether [Saw] was told of the release since the computer started.
-func HasSeen(folder, release string) bool {
-	_, err := os.Stat(sawPath(folder, release))
+func HasSeen(dir, release string) bool {
+	_, err := os.Stat(sawPath(dir, release))
 	return err == nil
 }
 
-func sawPath(folder, release string) string {
-	return filepath.Join(filepath.Dir(folder), "saw-"+key(release))
-}
+func sawPath(dir, release string) string { return filepath.Join(dir, "saw-"+key(release)) }
 
 func isRecent(e fs.DirEntry) bool {
 	info, err := e.Info()

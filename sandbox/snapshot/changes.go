@@ -2,6 +2,7 @@ package snapshot
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -46,7 +47,7 @@ const (
 
 // changes are the differences between two snapshots, by path.
 func (r *Repository) changes(ctx context.Context, before, after ID) ([]Change, error) {
-	if err := checkBoth(before, after); err != nil || before == after {
+	if err := errors.Join(before.check(), after.check()); err != nil || before == after {
 		return nil, err
 	}
 	var p changeParser
@@ -71,15 +72,7 @@ func (r *Repository) ChangesOf(ctx context.Context, run Run) ([]Change, error) {
 	}), err
 }
 
-func checkBoth(before, after ID) error {
-	if err := before.check(); err != nil {
-		return err
-	}
-	return after.check()
-}
-
-// changeParser reads what git diff-tree -z --raw --numstat writes: a line and a path for each change, and then a line
-// with numbers for each.
+// changeParser reads git diff-tree -z --raw --numstat: a line and a path for each change, then its numbers.
 type changeParser struct {
 	changes []Change
 	header  []string
@@ -133,7 +126,7 @@ const maxDiff = 256 << 10
 
 // Diff is the difference of one file between two snapshots, as patch would read it. If it is long, it is cut.
 func (r *Repository) Diff(ctx context.Context, before, after ID, path string) (text string, cut bool, err error) {
-	if err := checkBoth(before, after); err != nil {
+	if err := errors.Join(before.check(), after.check()); err != nil {
 		return "", false, err
 	}
 	err = r.store.stream(ctx, "", func(out io.Reader) error {

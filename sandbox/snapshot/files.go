@@ -156,8 +156,7 @@ func removeFolder(folder *os.Root, name string) error {
 	return folder.Remove(name)
 }
 
-// put writes what a snapshot has to a file beside the one that it is to replace, and then puts it there at once. It
-// replaces only what was expected.
+// put writes what a snapshot has beside the file, and swaps it in at once if that is still what was expected.
 func put(root *os.Root, file, scratch string, was, is entry, from *blobs) error {
 	folder, name, err := folderOf(root, file, true)
 	if err != nil {

@@ -110,7 +110,6 @@ func (g git) stream(ctx context.Context, in string, read func(io.Reader) error, 
 	return nil
 }
 
-// fields passes on what git -z writes, one by one.
 func (g git) fields(ctx context.Context, each func(field string) error, args ...string) error {
 	return g.stream(ctx, "", func(out io.Reader) error {
 		all := bufio.NewScanner(out)
@@ -203,5 +202,4 @@ func (b *blobs) copyNext(to io.Writer, blob string) error {
 	return err
 }
 
-// close ends the reading. What git says then no longer matters.
 func (b *blobs) close() { _ = errors.Join(b.in.Close(), b.cmd.Wait()) }

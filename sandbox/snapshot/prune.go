@@ -17,7 +17,6 @@ import (
 // grace is how long a snapshot stays that belongs to no run: the run may not be over.
 const grace = 24 * time.Hour
 
-// maxLoose is how many objects may be in files of their own before all are put into one.
 const maxLoose = 2000
 
 // prune forgets runs and their snapshots: those older than a duration, and then the oldest until they take no more than

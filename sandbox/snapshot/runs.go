@@ -42,8 +42,7 @@ type Run struct {
 	Overlaps bool `json:"overlaps,omitempty"`
 }
 
-// Note appends a run to the list of the project's. It sets what is not known before: its number and, of a run that is
-// over, what it changed.
+// Note appends a run to the project's list, with a number and, if it is over, what it changed.
 func (r *Repository) Note(ctx context.Context, run Run) (Run, error) {
 	err := r.locked(ctx, func() (err error) {
 		run, err = r.note(ctx, run)
@@ -193,7 +192,6 @@ func (r *Repository) RunOf(ctx context.Context, entry string) (Run, error) {
 	return Run{}, err
 }
 
-// conclude gives a run without an end the beginning of the run that began next as its end, or says why it cannot.
 func (r *Repository) conclude(ctx context.Context, run *Run, runs []Run) {
 	if run.After != "" {
 		return

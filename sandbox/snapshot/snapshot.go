@@ -135,8 +135,7 @@ func (r *Repository) exists() bool {
 	return err == nil
 }
 
-// attributes take effect over all that a project's .gitattributes say: its files are kept byte for byte, and the
-// differences of all of them are shown.
+// attributes override a project's .gitattributes: files are kept byte for byte, and all differences are shown.
 const attributes = "* !text !crlf !eol !ident !filter !working-tree-encoding !diff\n"
 
 // settings are all of git's that count.

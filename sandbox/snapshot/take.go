@@ -266,8 +266,7 @@ func (r *Repository) add(d *differences, path string, info fs.FileInfo) error {
 	return nil
 }
 
-// Keeps reports whether the next snapshot has files of the project, or would have them if they were there; paths are
-// those of [Run].
+// Keeps reports whether the next snapshot has files of the project, or would if they were there.
 func (r *Repository) Keeps(ctx context.Context, paths []string) bool {
 	if len(paths) == 0 || slices.Contains(paths, ".") || slices.ContainsFunc(paths, r.isLeftOut) {
 		return false
@@ -298,8 +297,7 @@ func (g git) ignores(ctx context.Context, paths ...string) bool {
 	return !errors.As(err, &exit) || exit.ExitCode() != 1 // then none is
 }
 
-// Has reports whether a snapshot has each of the paths that exists now: git may have begun to ignore it since
-// [Repository.Keeps].
+// Has reports whether a snapshot has all existing paths: git may ignore some since [Repository.Keeps].
 func (r *Repository) Has(ctx context.Context, id ID, paths []string) bool {
 	isLacking := func(path string) bool {
 		info, err := os.Lstat(r.in(path))
@@ -362,8 +360,7 @@ func (r *Repository) update(ctx context.Context, d differences) error {
 // patience is how long a snapshot may take before nod looks for what blocks git.
 const patience = 2 * time.Second
 
-// lookForPipes ends a snapshot that is blocked for ever: git opens .gitignore and .gitattributes even if they are
-// pipes.
+// lookForPipes ends a snapshot that blocks for ever: git opens .gitignore and .gitattributes even if they are pipes.
 func (r *Repository) lookForPipes(ctx context.Context, end context.CancelCauseFunc) {
 	select {
 	case <-ctx.Done():

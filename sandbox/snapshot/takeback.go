@@ -92,7 +92,6 @@ func isFolder(root *os.Root, file string) bool {
 	return err == nil && info.IsDir()
 }
 
-// clearWay makes conflicts of what cannot be written because something stays where it or its folder should be.
 func (p *Plan) clearWay(root *os.Root) {
 	goes := map[string]bool{}
 	for _, c := range p.Changes {
@@ -287,7 +286,6 @@ func (p *Plan) folders() (all []string) {
 	return slices.Compact(all)
 }
 
-// sweep removes files that a take-back was writing when it was killed.
 func (r *Repository) sweep(j journal) error {
 	if !strings.HasPrefix(j.Scratch, ownPrefix) {
 		return fmt.Errorf("%s is not what nod wrote: remove it", r.journal())

@@ -40,7 +40,6 @@ func checkAutostart(_ context.Context, e *exam) []Finding {
 	return []Finding{ok("on: %s", entry)}
 }
 
-// maxEntry is the most that is read of an autostart entry, in bytes.
 const maxEntry = 64 << 10
 
 func hasLine(text string, lines ...string) bool {
@@ -52,7 +51,6 @@ func hasLine(text string, lines ...string) bool {
 	return false
 }
 
-// programOf reads the program that an entry needs, as nod writes it. It is empty if missing.
 func programOf(text string) string {
 	for line := range strings.Lines(text) {
 		if value, is := strings.CutPrefix(strings.TrimSpace(line), "TryExec="); is {

@@ -32,7 +32,6 @@ type exam struct {
 	selfTest func() (operator.SelfTest, error)   // of nod-dialogs; it runs once
 }
 
-// healthPatience is the time limit for nod-desktop's answer, which takes a millisecond.
 const healthPatience = time.Second
 
 func begin(ctx context.Context, h host) *exam {
@@ -112,7 +111,6 @@ func checkDesktop(_ context.Context, e *exam) []Finding {
 	return []Finding{failure(run("chmod go-rwx %s", quote(endpoint.Path(e.Runtime))), "cannot be found: %v", e.err)}
 }
 
-// again kills a process that does not listen, and starts another.
 func again(pid int) *cure { return run("kill -9 %d; nod start", pid) }
 
 func (e *exam) leftBehind() []Finding {
@@ -144,7 +142,6 @@ func checkAttention(_ context.Context, e *exam) []Finding {
 	return nil
 }
 
-// checkUser warns if nod runs as another user, or without a user's environment.
 func checkUser(_ context.Context, e *exam) []Finding {
 	if isFreedesktop && getenv(e.Environ)("HOME") == "" {
 		return []Finding{failure(run(`export HOME="$(getent passwd "$(id -u)" | cut -d: -f6)"`),

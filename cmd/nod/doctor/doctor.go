@@ -18,9 +18,9 @@ import (
 type status string
 
 const (
-	fine    status = "ok"
-	Warning status = "warning" // nod works, but with something missing
-	Error   status = "error"   // agents cannot ask, or nod cannot be relied on
+	fine   status = "ok"
+	warned status = "warning" // nod works, but with something missing
+	failed status = "error"   // agents cannot ask, or nod cannot be relied on
 )
 
 // Finding is what one check has found.
@@ -46,14 +46,13 @@ func ok(format string, args ...any) Finding {
 }
 
 func warning(fix *cure, format string, args ...any) Finding {
-	return Finding{Status: Warning, Fix: fix, Detail: fmt.Sprintf(format, args...)}
+	return Finding{Status: warned, Fix: fix, Detail: fmt.Sprintf(format, args...)}
 }
 
 func failure(fix *cure, format string, args ...any) Finding {
-	return Finding{Status: Error, Fix: fix, Detail: fmt.Sprintf(format, args...)}
+	return Finding{Status: failed, Fix: fix, Detail: fmt.Sprintf(format, args...)}
 }
 
-// check examines one thing. It returns nothing if it does not apply; findings without an id get the check's.
 type check struct {
 	id, title string
 	look      func(context.Context, *exam) []Finding
@@ -83,10 +82,19 @@ const (
 	grace    = 300 * time.Millisecond // until a cancelled check is abandoned
 )
 
-// Examine examines the machine that the program runs on, with hooks that run m's nod command. It runs all checks at
-// once and returns what they find, the worst first.
-func Examine(ctx context.Context, m func() (agent.Machine, error)) []Finding {
-	return examine(ctx, thisHost(m))
+// Examine runs all checks at once, with hooks that run m's nod command, and returns findings, the worst first, and how
+// many are errors and warnings.
+func Examine(ctx context.Context, m func() (agent.Machine, error)) (found []Finding, errors, warnings int) {
+	found = examine(ctx, thisHost(m))
+	for _, f := range found {
+		switch f.Status {
+		case failed:
+			errors++
+		case warned:
+			warnings++
+		}
+	}
+	return found, errors, warnings
 }
 
 func examine(ctx context.Context, h host) []Finding {
@@ -102,7 +110,7 @@ func examine(ctx context.Context, h host) []Finding {
 	return list
 }
 
-var weight = map[status]int{Warning: 1, Error: 2}
+var weight = map[status]int{warned: 1, failed: 2}
 
 func (c check) run(ctx context.Context, e *exam) []Finding {
 	ctx, cancel := context.WithTimeout(ctx, patience)

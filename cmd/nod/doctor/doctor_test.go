@@ -120,13 +120,13 @@ func TestFindings(t *testing.T) {
 		"all in order": {func(*fake) {}, nil},
 		"nod-desktop has never run": {
 			func(f *fake) { f.must(os.RemoveAll(f.Runtime)) },
-			map[string]want{"nod-desktop": {Error, "isn't running", "nod start"}},
+			map[string]want{"nod-desktop": {failed, "isn't running", "nod start"}},
 		},
 		"nod-desktop died": {
 			(*fake).gone,
 			map[string]want{
-				"nod-desktop": {Error, "isn't running", "nod start"},
-				"endpoint":    {Warning, "left a file", "rm -f"},
+				"nod-desktop": {failed, "isn't running", "nod start"},
+				"endpoint":    {warned, "left a file", "rm -f"},
 			},
 		},
 		"nod-desktop hangs": {
@@ -135,7 +135,7 @@ func TestFindings(t *testing.T) {
 					return api.HealthReply{}, context.DeadlineExceeded
 				}
 			},
-			map[string]want{"nod-desktop": {Error, "process 4711 hangs", "kill -9 4711"}},
+			map[string]want{"nod-desktop": {failed, "process 4711 hangs", "kill -9 4711"}},
 		},
 		"another user's program": {
 			func(f *fake) {
@@ -144,7 +144,7 @@ func TestFindings(t *testing.T) {
 				}
 			},
 			map[string]want{
-				"nod-desktop": {Error, "it runs as user 7", "nod start"}, "endpoint": {Warning, "left a file", "rm -f"},
+				"nod-desktop": {failed, "it runs as user 7", "nod start"}, "endpoint": {warned, "left a file", "rm -f"},
 			},
 		},
 		"a token that is not its own": {
@@ -153,54 +153,54 @@ func TestFindings(t *testing.T) {
 					return api.HealthReply{}, &client.Problem{Problem: api.Problem{Code: api.CodeUnauthorized}}
 				}
 			},
-			map[string]want{"nod-desktop": {Error, "another program changed", "kill -9 4711"}},
+			map[string]want{"nod-desktop": {failed, "another program changed", "kill -9 4711"}},
 		},
 		"an endpoint that others can read": {
 			func(f *fake) { f.must(os.Chmod(endpoint.Path(f.Runtime), 0o644)) },
 			map[string]want{
-				"nod-desktop": {Error, "others can open it", "chmod go-rwx"},
-				"files":       {Warning, "endpoint.json", "chmod go-rwx"},
+				"nod-desktop": {failed, "others can open it", "chmod go-rwx"},
+				"files":       {warned, "endpoint.json", "chmod go-rwx"},
 			},
 		},
 		"paused": {
 			func(f *fake) { f.health.Status = "paused" },
-			map[string]want{"pause": {Warning, "paused", "Resume"}},
+			map[string]want{"pause": {warned, "paused", "Resume"}},
 		},
 		"paused until": {
 			func(f *fake) { f.health.Status, f.health.PausedUntil = "paused", f.Now() },
-			map[string]want{"pause": {Warning, "paused until ", "Resume"}},
+			map[string]want{"pause": {warned, "paused until ", "Resume"}},
 		},
 		"do not disturb": {
 			func(f *fake) { f.write(f.configPath(), "notifications:\n  do_not_disturb: true\n") },
-			map[string]want{"pause": {Warning, "do not disturb", "nod settings"}},
+			map[string]want{"pause": {warned, "do not disturb", "nod settings"}},
 		},
 		"no home": {
 			func(f *fake) { f.Environ = []string{"XDG_RUNTIME_DIR=" + filepath.Dir(f.Runtime)} },
-			map[string]want{"user": {Error, "HOME is not set", "getent passwd"}},
+			map[string]want{"user": {failed, "HOME is not set", "getent passwd"}},
 		},
 		"a package manager that nobody knows": {
 			func(f *fake) { f.Look, f.test.Undrawn = nowhere, []operator.Script{operator.Emoji} },
-			map[string]want{"fonts": {Warning, "no emoji font", "install fonts-noto-color-emoji"}},
+			map[string]want{"fonts": {warned, "no emoji font", "install fonts-noto-color-emoji"}},
 		},
 		"as root": {
 			func(f *fake) { f.Environ = append(f.Environ, "SUDO_USER=ann") },
-			map[string]want{"user": {Warning, "not ann's", "nod doctor"}},
+			map[string]want{"user": {warned, "not ann's", "nod doctor"}},
 		},
 		"an older nod-desktop runs": {
 			func(f *fake) { f.health.Version = "1.2.2" },
-			map[string]want{"versions": {Warning, "the running nod-desktop is 1.2.2", "nod stop && nod start"}},
+			map[string]want{"versions": {warned, "the running nod-desktop is 1.2.2", "nod stop && nod start"}},
 		},
 		"nod-dialogs of another version": {
 			func(f *fake) { f.test.Version = "1.2.2" },
-			map[string]want{"versions": {Error, "/usr/bin/nod-dialogs is 1.2.2", "ls -l /usr/bin"}},
+			map[string]want{"versions": {failed, "/usr/bin/nod-dialogs is 1.2.2", "ls -l /usr/bin"}},
 		},
 		"a font is missing": {
 			func(f *fake) { f.test.Undrawn = []operator.Script{operator.Chinese, operator.Emoji, operator.Korean} },
-			map[string]want{"fonts": {Warning, "Chinese, Korean", "fonts-noto-cjk"}},
+			map[string]want{"fonts": {warned, "Chinese, Korean", "fonts-noto-cjk"}},
 		},
 		"no OpenGL": {
 			func(f *fake) { f.test.Problem = "OpenGL does not work here" },
-			map[string]want{"windows": {Error, "OpenGL does not work here", "libgl1"}},
+			map[string]want{"windows": {failed, "OpenGL does not work here", "libgl1"}},
 		},
 		"nod-dialogs does not start": {
 			func(f *fake) {
@@ -211,23 +211,23 @@ func TestFindings(t *testing.T) {
 					return f.run(ctx, environ, argv...)
 				}
 			},
-			map[string]want{"windows": {Error, "libGL.so.1", "ldd /usr/bin/nod-dialogs"}},
+			map[string]want{"windows": {failed, "libGL.so.1", "ldd /usr/bin/nod-dialogs"}},
 		},
 		"a broken configuration": {
 			func(f *fake) { f.write(f.configPath(), "look:\n  colour: red\n") },
-			map[string]want{"policy": {Error, "config.yaml:2: look.colour", "nod policy check"}},
+			map[string]want{"policy": {failed, "config.yaml:2: look.colour", "nod policy check"}},
 		},
 		"broken approvals": {
 			func(f *fake) { f.write(filepath.Join(f.dataDir(), "grants.json"), "{") },
-			map[string]want{"policy": {Error, "saved approvals don't count", "nod settings"}},
+			map[string]want{"policy": {failed, "saved approvals don't count", "nod settings"}},
 		},
 		"a history that is none": {
 			func(f *fake) { f.write(f.historyPath(), "this is no database") },
-			map[string]want{"history": {Error, "is not reliable", "nod.db.damaged"}},
+			map[string]want{"history": {failed, "is not reliable", "nod.db.damaged"}},
 		},
 		"a history that was set aside": {
 			func(f *fake) { f.write(f.historyPath()+".2026-01-02T15-04-05.000000", "x") },
-			map[string]want{"history-aside": {Warning, "moved a history", "rm "}},
+			map[string]want{"history-aside": {warned, "moved a history", "rm "}},
 		},
 		"a crash": {
 			func(f *fake) {
@@ -235,7 +235,7 @@ func TestFindings(t *testing.T) {
 				f.write(path, "panic")
 				f.must(os.Chtimes(path, f.Now(), f.Now()))
 			},
-			map[string]want{"crash": {Error, "crashed within the last day", "less"}},
+			map[string]want{"crash": {failed, "crashed within the last day", "less"}},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -288,7 +288,7 @@ func TestTheWorstComesFirst(t *testing.T) {
 		got = append(got, finding.Status)
 	}
 	rest := slices.Repeat([]status{fine}, len(got)-2)
-	if want := append([]status{Error, Warning}, rest...); !slices.Equal(got, want) {
+	if want := append([]status{failed, warned}, rest...); !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
 }
@@ -304,7 +304,7 @@ func TestCheckThatHangs(t *testing.T) {
 		if took := time.Since(began); took != patience+grace {
 			t.Errorf("took %v", took)
 		}
-		if len(found) != 1 || found[0].Status != Warning || found[0].ID != "hang" {
+		if len(found) != 1 || found[0].Status != warned || found[0].ID != "hang" {
 			t.Errorf("%+v", found)
 		}
 	})
@@ -321,7 +321,7 @@ func TestBareMachine(t *testing.T) {
 	h.Session.Display = func(context.Context, func(string) string) (string, error) { return "", errors.New("no screen") }
 	errs := map[string]bool{}
 	for _, f := range examine(t.Context(), h) {
-		errs[f.ID] = errs[f.ID] || f.Status == Error
+		errs[f.ID] = errs[f.ID] || f.Status == failed
 	}
 	for _, id := range []string{"nod-desktop", "display", "windows", "runtime", "agents"} {
 		if !errs[id] {

@@ -43,8 +43,7 @@ func checkFiles(_ context.Context, e *exam) []Finding {
 	return found
 }
 
-// look checks a folder and nod's files in it for forbidden mode bits. It skips unreadable ones, which other checks
-// report.
+// look checks a folder and nod's files in it for forbidden mode bits. Other checks report unreadable ones.
 func (o *ownFiles) look(folder string, forbidden fs.FileMode) {
 	info, err := os.Lstat(folder)
 	if err != nil {
@@ -92,7 +91,7 @@ func (o *ownFiles) findings() []Finding {
 	if len(o.open) > 0 {
 		f := warning(run("chmod go-rwx %s", quoted(o.open)), "other users can read: %s", some(o.open))
 		if o.changed {
-			f.Status, f.Detail = Error, "other users can change nod's files: "+some(o.open)
+			f.Status, f.Detail = failed, "other users can change nod's files: "+some(o.open)
 		}
 		found = append(found, f)
 	}

@@ -51,7 +51,8 @@ func (e *exam) setAside() []Finding {
 	for _, entry := range entries {
 		path := filepath.Join(e.dataDir(), entry.Name())
 		info, err := entry.Info()
-		if isAside, _ := filepath.Match("nod.db.[0-9]*[0-9]", entry.Name()); !isAside || err != nil {
+		isAside, _ := filepath.Match("nod.db.[0-9]*[0-9e]", entry.Name()) // the file or its -queue, not its -wal and -shm
+		if !isAside || err != nil {
 			continue
 		}
 		f := warning(run("rm %s", quote(path)), "nod moved a history that it could not read to %s (%.1f MB): delete "+

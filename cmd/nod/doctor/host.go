@@ -90,7 +90,6 @@ func health(ctx context.Context, e endpoint.Endpoint) (api.HealthReply, error) {
 	return c.Health(ctx)
 }
 
-// Folders of nod's configuration, data and log.
 func (h host) configDir() string { return filepath.Join(h.ConfigHome, "nod") }
 func (h host) dataDir() string   { return filepath.Join(h.DataHome, "nod") }
 func (h host) stateDir() string  { return filepath.Join(h.StateHome, "nod") }

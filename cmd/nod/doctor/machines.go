@@ -11,7 +11,6 @@ import (
 	"nod/ipc/remote"
 )
 
-// maxSkew is a difference between two clocks that matters to people who read the history.
 const maxSkew = time.Minute
 
 func checkMachines(_ context.Context, e *exam) []Finding {

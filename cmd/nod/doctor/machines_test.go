@@ -36,11 +36,11 @@ func TestLinesOfARunningDesk(t *testing.T) {
 		says  string
 	}{
 		"connected":       {up(time.Second, "1.2.3"), fine, "12ms away"},
-		"clock":           {up(-time.Hour, "1.2.3"), Warning, "by 1h0m0s"},
-		"another version": {up(0, "1.0.0"), Warning, "version 1.0.0"},
-		"down":            {down, Warning, "the host does not answer"},
-		"asks to join":    {operator.Peers{Joining: []operator.Joining{{Fingerprint: "a b c"}}}, Warning, `"a b c"`},
-		"tampered":        {operator.Peers{Problem: "another program changed the list"}, Error, "another program"},
+		"clock":           {up(-time.Hour, "1.2.3"), warned, "by 1h0m0s"},
+		"another version": {up(0, "1.0.0"), warned, "version 1.0.0"},
+		"down":            {down, warned, "the host does not answer"},
+		"asks to join":    {operator.Peers{Joining: []operator.Joining{{Fingerprint: "a b c"}}}, warned, `"a b c"`},
+		"tampered":        {operator.Peers{Problem: "another program changed the list"}, failed, "another program"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -8,8 +8,7 @@ import (
 	"nod/sandbox"
 )
 
-// checkSandbox checks whether commands can run in the sandbox. Where they cannot, nod asks about them, which matters to
-// those who switched it on.
+// checkSandbox checks whether commands can run in the sandbox. Else nod asks about them.
 func checkSandbox(ctx context.Context, e *exam) []Finding {
 	if e.Sandbox == nil {
 		return nil // not on this system
@@ -48,7 +47,6 @@ func (e *exam) mendSandbox() *cure {
 	return open(`docs/install.md, "For the sandbox"`)
 }
 
-// checkShells looks for agents that ask nod, but run their commands themselves.
 func (e *exam) checkShells() []Finding {
 	m, err := e.Machine()
 	if err != nil {

@@ -87,8 +87,7 @@ func (e *exam) useX11(env func(string) string) *cure {
 	return fix
 }
 
-// checkBus checks for tray icons and notifications on the session bus. Without a display there is no session, which
-// checkDisplay reports.
+// checkBus checks the session bus for tray icons and notifications. checkDisplay reports a missing display.
 func checkBus(ctx context.Context, e *exam) []Finding {
 	env := getenv(e.environ)
 	if _, err := e.display(); err != nil {

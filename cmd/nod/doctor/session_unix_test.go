@@ -28,45 +28,45 @@ func TestSession(t *testing.T) {
 		"XWayland": {environ: []string{"DISPLAY=:1", "WAYLAND_DISPLAY=wayland-0"}, break_: func(*fake) {}},
 		"Wayland alone": {
 			[]string{"WAYLAND_DISPLAY=wayland-0"}, display("wayland", nil),
-			map[string]want{"display": {Warning, "may open behind others", "apt-get install xwayland"}},
+			map[string]want{"display": {warned, "may open behind others", "apt-get install xwayland"}},
 		},
 		"Wayland by choice": {
 			[]string{"WAYLAND_DISPLAY=wayland-0", "DISPLAY=:1", "FYNE_PLATFORM=wayland"}, display("wayland", nil),
-			map[string]want{"display": {Warning, "may open behind others", "unset FYNE_PLATFORM"}},
+			map[string]want{"display": {warned, "may open behind others", "unset FYNE_PLATFORM"}},
 		},
 		"no display": {
 			[]string{"HOME=/x"}, display("", desktop.ErrNoDisplay),
-			map[string]want{"display": {Error, "nod-desktop has no display", "nod stop && nod start"}},
+			map[string]want{"display": {failed, "nod-desktop has no display", "nod stop && nod start"}},
 		},
 		"a display that is gone": {
 			[]string{"DISPLAY=:1"}, display("", fmt.Errorf("%w: no X server answers", desktop.ErrNoDisplay)),
-			map[string]want{"display": {Error, "no X server answers", "nod stop && nod start"}},
+			map[string]want{"display": {failed, "no X server answers", "nod stop && nod start"}},
 		},
 		"no bus": {
 			nil, func(f *fake) {
 				f.Session.Bus = func(context.Context, func(string) string) (bus, error) { return nil, errors.New("refused") }
 			},
-			map[string]want{"bus": {Warning, "refused", "dbus-user-session"}},
+			map[string]want{"bus": {warned, "refused", "dbus-user-session"}},
 		},
 		"no tray": {
 			nil, func(f *fake) { f.bus.tray = false },
-			map[string]want{"tray": {Warning, "the desktop shows no tray icons", "panel"}},
+			map[string]want{"tray": {warned, "the desktop shows no tray icons", "panel"}},
 		},
 		"no tray on GNOME": {
 			[]string{"DISPLAY=:1", "XDG_CURRENT_DESKTOP=ubuntu:GNOME"}, func(f *fake) { f.bus.tray = false },
-			map[string]want{"tray": {Warning, "the desktop shows no tray icons", "gnome-shell-extension-appindicator"}},
+			map[string]want{"tray": {warned, "the desktop shows no tray icons", "gnome-shell-extension-appindicator"}},
 		},
 		"no notifications": {
 			nil, func(f *fake) { f.bus.notifier = notifier{} },
-			map[string]want{"notifications": {Warning, "the desktop shows no notifications", "install dunst"}},
+			map[string]want{"notifications": {warned, "the desktop shows no notifications", "install dunst"}},
 		},
 		"no notifications on Wayland": {
 			[]string{"DISPLAY=:1", "WAYLAND_DISPLAY=wayland-0"}, func(f *fake) { f.bus.notifier = notifier{} },
-			map[string]want{"notifications": {Warning, "the desktop shows no notifications", "install mako-notifier"}},
+			map[string]want{"notifications": {warned, "the desktop shows no notifications", "install mako-notifier"}},
 		},
 		"notifications that hang": {
 			nil, func(f *fake) { f.bus.err = context.DeadlineExceeded },
-			map[string]want{"notifications": {Warning, "doesn't respond", "systemctl"}},
+			map[string]want{"notifications": {warned, "doesn't respond", "systemctl"}},
 		},
 		"notifications on demand": {
 			environ: nil, break_: func(f *fake) { f.bus.notifier = notifier{Name: onDemand} },
@@ -90,7 +90,7 @@ func TestFiles(t *testing.T) {
 	}{
 		"a folder that others can enter": {
 			func(f *fake) { f.must(os.Chmod(f.dataDir(), 0o755)) },
-			map[string]want{"files": {Warning, "other users can read", "chmod go-rwx"}}, nil,
+			map[string]want{"files": {warned, "other users can read", "chmod go-rwx"}}, nil,
 		},
 		"a configuration that others can read": {
 			func(f *fake) {
@@ -105,8 +105,8 @@ func TestFiles(t *testing.T) {
 				f.must(os.Chmod(f.configPath(), 0o666))
 			},
 			map[string]want{
-				"files":  {Error, "other users can change", "chmod go-rwx"},
-				"policy": {Error, "others can change it", "config.yaml"},
+				"files":  {failed, "other users can change", "chmod go-rwx"},
+				"policy": {failed, "others can change it", "config.yaml"},
 			}, nil,
 		},
 		"a program for everybody": {
@@ -117,26 +117,26 @@ func TestFiles(t *testing.T) {
 		},
 		"a link": {
 			func(f *fake) { f.must(os.Symlink("/dev/null", f.dataDir()+"/seal.key")) },
-			map[string]want{"files": {Warning, "symbolic links", "ls -l"}, "policy": {Warning, "accepted", "nod settings"}},
-			map[string]want{"files": {Warning, "symbolic links", "ls -l"}, "policy": {Warning, "accepted", "nod settings"}},
+			map[string]want{"files": {warned, "symbolic links", "ls -l"}, "policy": {warned, "accepted", "nod settings"}},
+			map[string]want{"files": {warned, "symbolic links", "ls -l"}, "policy": {warned, "accepted", "nod settings"}},
 		},
 		"a name that a shell would obey": {
 			func(f *fake) {
 				f.write(f.stateDir()+"/nod.db$(touch x); '", "")
 				f.must(os.Chmod(f.stateDir()+"/nod.db$(touch x); '", 0o644))
 			},
-			map[string]want{"files": {Warning, "nod.db$(touch x); '", `$(touch x); '`}}, nil,
+			map[string]want{"files": {warned, "nod.db$(touch x); '", `$(touch x); '`}}, nil,
 		},
 		"an entry that starts what is gone": {
 			func(f *fake) {
 				f.Look = nowhere
 				f.write(f.ConfigHome+"/"+entryPath, "[Desktop Entry]\nTryExec=/gone/nod\\sdesktop\n")
 			},
-			map[string]want{"autostart": {Warning, "starts /gone/nod desktop", "rm -f"}}, nil,
+			map[string]want{"autostart": {warned, "starts /gone/nod desktop", "rm -f"}}, nil,
 		},
 		"a unit of a package that was removed": {
 			func(f *fake) { f.wants("/gone/nod-desktop.service") },
-			map[string]want{"autostart": {Warning, "is a broken link", "rm -f"}}, nil,
+			map[string]want{"autostart": {warned, "is a broken link", "rm -f"}}, nil,
 		},
 		"an entry that is switched off": {
 			func(f *fake) {
@@ -146,8 +146,8 @@ func TestFiles(t *testing.T) {
 		},
 		"what a dead nod-desktop published": {
 			(*fake).gone,
-			map[string]want{"nod-desktop": {Error, "isn't running", ""}, "endpoint": {Warning, "left a file", "rm -f"}},
-			map[string]want{"nod-desktop": {Error, "isn't running", ""}},
+			map[string]want{"nod-desktop": {failed, "isn't running", ""}, "endpoint": {warned, "left a file", "rm -f"}},
+			map[string]want{"nod-desktop": {failed, "isn't running", ""}},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -12,7 +12,6 @@ import (
 	"nod/ipc/operator"
 )
 
-// checkWindows makes the windows process report whether it could show a prompt, and with which characters.
 func checkWindows(_ context.Context, e *exam) []Finding {
 	program, err := e.Program("nod-dialogs")
 	if err != nil {

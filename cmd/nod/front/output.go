@@ -30,8 +30,7 @@ var signs = [][]byte{
 // longestSign is how much of one may stand at the end of what was read.
 const longestSign = len("peration not permitted")
 
-// newOutput has a command print to two files. What goes to the same one stays in order; a terminal stays one, and its
-// user sees why a command fails.
+// newOutput has a command print to two files. What goes to the same one stays in order; a terminal stays one.
 func newOutput(stdout, stderr *os.File) (o *output, err error) {
 	o = &output{}
 	if o.stdout, err = o.pass(stdout); err != nil {
@@ -46,7 +45,6 @@ func newOutput(stdout, stderr *os.File) (o *output, err error) {
 	return o, nil
 }
 
-// pass returns a file whose content is passed on to another one.
 func (o *output) pass(to *os.File) (*os.File, error) {
 	if info, err := to.Stat(); err != nil || info.Mode()&os.ModeCharDevice != 0 {
 		return to, nil

@@ -105,7 +105,6 @@ type contained struct {
 	after   func(temp string)          // … and this as it is outside; nil: nothing is to do
 }
 
-// run asks nod-desktop for the sandbox of a command and runs it there.
 func (c contained) run() (status int, err error) {
 	// The command ends when nobody reads its output any more, as it would outside. It cannot be stopped: it would go on,
 	// and read what the user types.
@@ -169,8 +168,7 @@ func (c contained) run() (status int, err error) {
 	return status, nil
 }
 
-// untilStarted returns a context that the user can interrupt until the command starts. After that, what reaches nod is
-// the command's.
+// untilStarted returns a context that the user can interrupt until the command starts.
 func untilStarted() (ctx context.Context, started func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	interrupts := make(chan os.Signal, 1)
@@ -183,8 +181,7 @@ func untilStarted() (ctx context.Context, started func()) {
 	return ctx, func() { signal.Stop(interrupts); close(interrupts) }
 }
 
-// end ends a run, and tells the user which guarded places the command created. If nod-desktop is no longer there,
-// nod-cli does its part.
+// end ends a run, by nod-cli if nod-desktop is gone, and names the guarded places that the command created.
 func (contained) end(run *client.Run) {
 	end, err := run.End()
 	if err != nil {
@@ -212,7 +209,8 @@ func endWithoutDesktop(run *client.Run) (end api.RunEnded, err error) {
 	cmd := exec.Command(path, "run", "--"+client.EndFlag)
 	cmd.Stdin, cmd.Stderr = bytes.NewReader(text), os.Stderr
 	out, err := cmd.Output()
-	return end, errors.Join(err, json.Unmarshal(out, &end))
+	err = errors.Join(err, json.Unmarshal(out, &end))
+	return end, err
 }
 
 func advice(project string, refused []string) string {

@@ -35,15 +35,14 @@ func runLine(line string) (status int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	folder := expected.In(dir)
 	switch {
-	case isCommand && expected.Some(folder, command.Text):
+	case isCommand && expected.Some(dir, command.Text):
 		if status, err := forAgent(command, line, program).run(); !isUnexpected(err) {
 			return status, err
 		}
 	case isCommand:
-		_ = expected.Saw(folder, client.NewHookCall("", "", nil).Version)
-	case strings.HasSuffix(os.Getenv("AI_AGENT"), "_agent") && expected.Some(folder, ""):
+		_ = expected.Saw(dir, client.NewHookCall("", "", nil).Version)
+	case strings.HasSuffix(os.Getenv("AI_AGENT"), "_agent") && expected.Some(dir, ""):
 		return 0, errUnread
 	}
 	if err := os.Setenv(client.ShellVariable, strconv.Itoa(os.Getpid())); err != nil {

@@ -165,7 +165,6 @@ func (r *compiledRule) matchesClass(f *facts) bool {
 	return r.Class == "" || r.Class == f.class || !r.Effect.Permits() && slices.Contains(f.lineClasses(), r.Class)
 }
 
-// lineClasses are the classes of what a command line does, beside the class of the tool that runs it.
 func (f *facts) lineClasses() (classes []Class) {
 	if f.line != nil && f.line.Deletes {
 		classes = append(classes, Destructive)
@@ -206,7 +205,7 @@ func (r *compiledRule) matchesPath(f *facts) bool {
 	reached := f.reach()
 	if !r.Effect.Permits() {
 		touches := func(a access) bool { return a.touches(r.path) || f.holds(&a, r.path) }
-		return slices.ContainsFunc(reached, touches) || slices.ContainsFunc(f.mayReach(), touches)
+		return slices.ContainsFunc(reached, touches) || f.line != nil && slices.ContainsFunc(f.line.mayReach, touches)
 	}
 	if (isShell(f.call.Tool) || f.input.isRun) && r.Command == "" {
 		return false

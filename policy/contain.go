@@ -66,7 +66,6 @@ func (f *facts) byProject(d Decision) Decision {
 	return d
 }
 
-// editsOnly reports whether a tool that nod knows does nothing but change files of a project, all of them in sight.
 func (f *facts) editsOnly(project string) bool {
 	isElsewhere := func(a access) bool { return !f.isContained(a.place, project) }
 	return f.line == nil && f.isKnown && f.class == Write && !f.input.isOdd && !f.input.isRun && len(f.edits()) > 0 &&
@@ -159,7 +158,6 @@ func isFolder(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// leavesProject says what a command names that is not there in the sandbox of a project.
 func (f *facts) leavesProject(project string) string {
 	folders := []string{""}
 	for _, folder := range append(folders, f.line.Folders...) {
@@ -203,7 +201,6 @@ func (f *facts) missing(a *access, project string) string {
 	return ""
 }
 
-// isContained reports whether a place lies in the project that a command is contained in.
 func (f *facts) isContained(p place, project string) bool {
 	return !p.lost && !p.relative && isWithin(p.real, project)
 }
@@ -241,7 +238,6 @@ func (c *Compiled) Forbids(path string, now time.Time) (read, change bool) {
 	return read, change
 }
 
-// isForChanges reports whether a rule is only for tools that change files.
 func (r *compiledRule) isForChanges() bool {
 	if r.Class != "" || r.tool == "" {
 		return r.Class == Write

@@ -3,9 +3,9 @@ package policy
 import (
 	"fmt"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"nod/policy/invisible"
 )
@@ -134,7 +134,7 @@ func (f *facts) mustAsk() Decision {
 		return askHidden
 	case invisible.In(f.call.Tool):
 		return askHiddenTool
-	case f.call.Input.isLong():
+	case utf8.RuneCount(f.call.Input.Raw) > maxInput:
 		return askLong
 	case isQuestion(f.call.Tool):
 		return askQuestion
@@ -162,7 +162,6 @@ type facts struct {
 	line   *commandLine // what a shell would run; nil when the tool is none
 
 	reached   []access
-	isReached bool
 	verdicts  []verdict // on the parts of the command
 	isCovered bool      // all of them pass
 	isJudged  bool
@@ -186,7 +185,6 @@ func newFacts(call *Call, p *Compiled, now time.Time) *facts {
 	return f
 }
 
-// inputFacts are what is known of a call without its command line and the disk.
 func inputFacts(call *Call, p *Compiled) *facts {
 	f := &facts{call: call, policy: p}
 	f.class = classify(call.Agent, call.Tool, call.Declared, p.trusted[call.Agent])
@@ -213,10 +211,6 @@ func (f *facts) folder() place {
 		f.runIn = locate(f.input.folder, f.call.CWD, f.policy.places.Home)
 	}
 	return f.runIn
-}
-
-func (f *facts) hasProgram(p *pattern) bool {
-	return slices.ContainsFunc(f.call.Programs, func(program string) bool { return p.match(filepath.ToSlash(program)) })
 }
 
 // Unrecorded is what becomes of a decision that cannot be written down: nothing may pass by it.

@@ -19,7 +19,6 @@ import (
 // here is what a grant is tied to: the project, or the folder that the agent works in where there is none.
 func (f *facts) here() string { return cmp.Or(f.project(), f.call.CWD) }
 
-// grantForTool returns a grant for every call of the tool, or for the host that it fetches from; or nil.
 func (f *facts) grantForTool() *Grant {
 	for g := range f.granted(f.call.Tool, "") {
 		isKept := g.Scope.IsPermanent() || g.Tool != f.call.Tool
@@ -78,10 +77,6 @@ func (g *Grant) server() string {
 		return strings.TrimPrefix(name, mcpPrefix)
 	}
 	return ""
-}
-
-func (g *Grant) isOfServer(tool string) bool {
-	return g.server() != "" && g.server() == serverOf(tool)
 }
 
 // spansTool says why the tool cannot be allowed as a whole. Of the tools that nod knows it can be for a web search
@@ -230,7 +225,6 @@ func (f *facts) isReader() bool {
 	return f.isKnown && f.line == nil && f.class == ReadOnly && !f.input.isOdd && !f.input.isRun
 }
 
-// readsByClass reports whether a place needs no grant, because its class passes there.
 func (f *facts) readsByClass(p place) bool {
 	return f.policy.auto[ReadOnly.care()] && (len(f.policy.roots) == 0 || f.policy.isInRoots(p))
 }
@@ -254,7 +248,6 @@ func (f *facts) readRoot(a access) (string, error) {
 	return folder, nil
 }
 
-// grantForReads returns a grant for all that a tool reads and that its class does not open, or nil.
 func (f *facts) grantForReads() *Grant {
 	if !f.isReader() {
 		return nil
@@ -328,7 +321,6 @@ func NewOffers(c Call, parts, good *Compiled, now time.Time) Offers {
 	return offers
 }
 
-// offers lists what can be kept, by what it covers and from the narrowest scope.
 func (f *facts) offers() []Offer {
 	if f.call.Refused {
 		return nil

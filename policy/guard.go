@@ -86,7 +86,6 @@ func (g guard) holdsOwn(p string) bool {
 	return slices.ContainsFunc(g.own, func(own string) bool { return isWithin(own, p) })
 }
 
-// holdsHome reports whether a path is the home folder or a folder with the home folder somewhere below.
 func (g guard) holdsHome(p string) bool { return isWithin(g.home, fold(p)) }
 
 // mentionsOwn reports whether a text that nod cannot read, such as a shell command, names one of nod's own
@@ -111,11 +110,6 @@ func IsGuarded(path string, isLink bool) bool {
 	path = filepath.ToSlash(path)
 	home := homeName()
 	return guarded().find(path, home) != nil || isLink && guarded().holds(path, home, true) != nil
-}
-
-// HoldsSecrets reports whether a folder has a place of secrets somewhere in it, going by its names alone.
-func HoldsSecrets(folder string) bool {
-	return leaksByName(filepath.ToSlash(folder), homeName(), shell.Tree) != nil
 }
 
 func fold(s string) string {
@@ -164,7 +158,6 @@ func leaksByName(path, home string, kind shell.Kind) *nameEntry {
 // maxConfig is how much of a file is looked at for secrets, in bytes; a larger one counts as having some.
 const maxConfig = 64 << 10
 
-// confidential finds what is not for everybody's eyes in settings of git and package managers.
 var confidential = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)://[^/\s@]+@|extraheader|passw|secret|token|_auth|api_?key|credential|private`)
 })

@@ -157,7 +157,6 @@ func hostOf(address string) (string, bool) {
 	return host, host != "" && strings.Trim(host, hostLetters) == ""
 }
 
-// isAddressKey knows the fields that hold an address, with or without "://".
 func isAddressKey(key string) bool {
 	switch lastWord(key) {
 	case "url", "urls", "href", "link", "links", "website":

@@ -83,7 +83,6 @@ func (r Rule) texts() []ruleText {
 	return texts
 }
 
-// checkTexts refuses what a user who reads the rule would not see, and what means nothing in its field.
 func checkTexts(r Rule) *FieldError {
 	for _, f := range r.texts() {
 		problem := ""

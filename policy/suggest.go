@@ -21,7 +21,6 @@ const (
 	maxSuggested   = 160 // characters of a command or a folder: a longer one is not shown in full
 )
 
-// runNote is what a user should know of a rule for commands before adding it.
 const runNote = "also with other arguments, other project files and flags known to be harmless"
 
 // A Past is a call that the user decided: Effect is Allow or Deny.
@@ -65,7 +64,6 @@ func (s *Simulation) Suggest(ctx context.Context, past []Past, now time.Time) ([
 	return found, nil
 }
 
-// A candidate is a rule, and calls that it could decide.
 type candidate struct {
 	Suggestion
 	against []Call // which the user decided otherwise, and the rule may be about
@@ -233,7 +231,6 @@ func (f *facts) newCommands() []string {
 	return texts
 }
 
-// ruleText is what a rule must name to cover a part.
 func (f *facts) ruleText(v verdict) (text string, ok bool) {
 	if v.file != nil || v.part.doesMore() {
 		return "", false
@@ -260,7 +257,6 @@ func (s *Simulation) allows(g *candidate, now time.Time) bool {
 		!slices.ContainsFunc(g.Calls, func(c Call) bool { return !decides(c) })
 }
 
-// freeID names a rule by what it is about, as no other rule is named.
 func freeID(r Rule, rules []Rule) string {
 	about := cmp.Or(r.Command, r.Tool+" "+filepath.Base(strings.TrimSuffix(r.Path, "/**")))
 	if len(r.Run) == 1 {
@@ -382,7 +378,6 @@ type Simulation struct {
 	tops   map[string]string // see [Compiled.tops]
 }
 
-// maxTops is how many sessions' projects are known at once.
 const maxTops = 10_000
 
 // NewSimulation returns a simulation by a policy, without any grants.

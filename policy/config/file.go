@@ -194,24 +194,21 @@ func (f *file) Update(change func(*Config) error) error {
 var ErrChanged = errors.New("the configuration has changed: look again")
 
 // Replace changes the configuration from base, as [file.Config] returned it, to next. It writes only the differences.
-// It fails with [ErrChanged] if the configuration is no longer base.
-func (f *file) Replace(base, next Config) error {
-	return f.Update(func(c *Config) error {
+// It fails with [ErrChanged] if the configuration is no longer base. undo restores the file byte for byte; it fails if
+// the file changed since.
+func (f *file) Replace(base, next Config) (undo func() error, err error) {
+	before, err := f.text()
+	if err != nil {
+		return nil, err
+	}
+	err = f.Update(func(c *Config) error {
 		if !f.Config().equal(base) {
 			return ErrChanged
 		}
 		c.take(base, next.Clone())
 		return nil
 	})
-}
-
-// ReplaceUndoably is [file.Replace]. undo restores the file byte for byte; it fails if the file changed since.
-func (f *file) ReplaceUndoably(base, next Config) (undo func() error, err error) {
-	before, err := f.text()
 	if err != nil {
-		return nil, err
-	}
-	if err := f.Replace(base, next); err != nil {
 		return nil, err
 	}
 	after, err := f.text()

@@ -52,7 +52,6 @@ type grantFile struct {
 	MAC     []byte         `json:"mac,omitempty"` // HMAC-SHA256 of Grants
 }
 
-// errGrantsHeld says that no grant can be saved while others are held back.
 var errGrantsHeld = errors.New("another program changed the saved approvals: " +
 	"accept that change in nod's settings, or revoke all")
 
@@ -179,7 +178,6 @@ func (b *book) HeldGrants() []policy.Grant {
 	return slices.Clone(b.held)
 }
 
-// grantsErr says why the file is broken; nil if it is good.
 func (b *book) grantsErr() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -209,7 +207,6 @@ func (b *book) keep(grants []policy.Grant) error {
 	})
 }
 
-// unwritable says why the file must not be written, or nil.
 func (b *book) unwritable() error {
 	if b.err == nil && len(b.held) > 0 {
 		return errGrantsHeld

@@ -143,7 +143,6 @@ func (s *seal) accept(path, text string) error {
 // heldKey is the key of a held text. Paths are absolute, so it is none of them.
 func heldKey(path string) string { return "held:" + textKey(path) }
 
-// held returns the last text of the policy file that was held back, or "".
 func (s *seal) held(path string) string { return s.texts[heldKey(path)] }
 
 // remember saves a held text, so that its denials apply even while the file is missing or unreadable. On error it

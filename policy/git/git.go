@@ -320,7 +320,6 @@ func (in *inspection) judgeOldRemotes() {
 	}
 }
 
-// show names a file as a person would: from the work tree or the home folder on.
 func (in *inspection) show(path string) string {
 	path = filepath.Clean(path)
 	if top := in.first.top; isWithin(top, path) && path != top {

@@ -77,7 +77,6 @@ func isProse(text string) bool {
 		!strings.Contains(text, "$(") && !strings.Contains(text, "${") && !upwards().MatchString(text)
 }
 
-// upwards matches a text that holds a path upwards.
 var upwards = language.Compiled(`(^|[\s/\\])\.\.($|[\s/\\])`)
 
 // isProseWord reports whether one word will do for a text: behind the = of a flag that takes one.
@@ -129,7 +128,6 @@ func (w word) told(text string) (string, bool) {
 	return text, w.known
 }
 
-// note notes a word for which others may stand, and what it adds to what is seen.
 func (r *reading) note(text, mark string, exact ...string) {
 	r.seen = append(r.seen, exact...)
 	r.examples = append(r.examples, example{text, mark, exact})
@@ -180,7 +178,6 @@ func (r *reading) withExamples(flags []string) []string {
 	return sorted(append(slices.DeleteFunc(slices.Clone(flags), func(f string) bool { return isExact[f] }), marks...))
 }
 
-// isExample reports whether others may stand for a word of the part.
 func (p Part) isExample(text string) bool {
 	return slices.ContainsFunc(p.examples, func(e example) bool { return e.text == text })
 }
@@ -193,7 +190,6 @@ func isLike(flag, seen string) bool {
 	return seen == markTold+flag || seen == markNumber+flag || isNumber && seen == markNumber+name
 }
 
-// spellExample spells a flag of a pattern as a person writes it.
 func spellExample(flag string) string {
 	for mark, value := range map[string]string{markTold: anyProse, markNumber: anyNumber} {
 		if name, ok := strings.CutPrefix(flag, mark); ok {

@@ -91,7 +91,6 @@ func runsCode(name string) bool {
 	return false
 }
 
-// baseName is the program that a name or path stands for.
 func baseName(name string) string {
 	return strings.TrimSuffix(strings.ToLower(path.Base(name)), ".exe")
 }
@@ -123,7 +122,6 @@ func looksLikePath(s string) bool {
 		(strings.ContainsAny(s, "/.") || s == "~")
 }
 
-// script goes through a script that stands in a word.
 func (w *walk) script(text string, at places) {
 	if w.nested == maxNested || len(text) > language.MaxLength || !w.spend(stepsParse*len(text)) {
 		w.Opaque = true

@@ -30,7 +30,6 @@ func (n *awkNode) kid(field string) *awkNode {
 	return noAwkNode
 }
 
-// each calls f for the node and everything below it.
 func (n *awkNode) each(f func(*awkNode)) {
 	f(n)
 	for _, kid := range n.kids {

@@ -42,7 +42,6 @@ const (
 	manyTimes = 10
 )
 
-// pattern is what is known of a piece of a regular expression.
 type pattern struct {
 	states int   // its size with repetitions written out
 	least  int   // the fewest characters that it matches
@@ -53,7 +52,6 @@ type pattern struct {
 	any    chars // what a match may hold
 }
 
-// measure reads a whole pattern with the parser of Go.
 func measure(text string, kind Syntax) (pattern, error) {
 	if err := unreadable(text); err != nil {
 		return pattern{}, err
@@ -118,7 +116,6 @@ func weigh(re *syntax.Regexp) pattern {
 	return pattern{states: 1}
 }
 
-// and is what holds of two pieces that follow one another.
 func (a pattern) and(b pattern) pattern {
 	return pattern{states: a.states + b.states, least: a.least + b.least, stars: a.stars + b.stars,
 		wide: a.wide + b.wide, varies: a.varies || b.varies, slow: a.slow || b.slow, any: a.any.or(b.any)}
@@ -189,7 +186,6 @@ func (t *translator) all() string {
 	return strings.ReplaceAll(interval().ReplaceAllString(t.out.String(), "{$1$2$3}"), "{,", "{0,")
 }
 
-// next translates one character, class, escape or head of a group.
 func (t *translator) next() {
 	c := t.text[t.at]
 	t.at++
@@ -294,7 +290,6 @@ func (t *translator) class() bool {
 	return false
 }
 
-// setsClose reports whether every [ in a pattern has its ].
 func setsClose(text string, kind Syntax) bool {
 	t := translator{text: text, kind: kind}
 	for t.at < len(text) {

@@ -34,10 +34,7 @@ type Compiled struct {
 }
 
 // Compile makes a policy ready. The error is the first of [Policy.Problems], or the first example that fails: a policy
-// with a hole in it must not decide anything.
-//
-// Patterns are tied to this moment: where the folder that one starts in is a symbolic link, the pattern
-// also matches where the link led when it was compiled.
+// with a hole in it must not decide anything. Patterns follow symbolic links as they are now.
 func Compile(p Policy, places Places) (*Compiled, error) {
 	p = p.Clone()
 	p.Normalize()

@@ -222,9 +222,8 @@ func (f *facts) isHidden(a *access) bool {
 
 func (f *facts) runsCommand() bool { return f.line != nil || f.input.isRun || isShell(f.call.Tool) }
 
-// Forbids reports what a command in the sandbox must not do with a file because of rules for its path: not read it
-// where one denies that, and not change it where one denies or asks. It reaches more than its words say, so who asks,
-// and with what tool, does not count, but for tools that only change files.
+// Forbids reports what a command in the sandbox must not do with a file because of rules for its path. It reaches more
+// than its words say, so who asks, and with what tool, does not count, but for tools that only change files.
 func (c *Compiled) Forbids(path string, now time.Time) (read, change bool) {
 	for i := range c.rules {
 		r := &c.rules[i]

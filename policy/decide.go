@@ -31,10 +31,9 @@ var AskUnread = ask("builtin:unread", "nod failed while reading the call")
 
 func ask(id, reason string) Decision { return Decision{Effect: Ask, Rule: id, Reason: reason} }
 
-// Decide says what a policy makes of one call: what the strictest rule that matches says, in whatever order
-// the rules were written. Above the rules stand a few things that are always asked about (never allowed, and
-// still denied by a rule that denies them): input that a user cannot see as it is, questions to the user,
-// changes of nod's own files and of files that lead to more than they seem to.
+// Decide says what a policy makes of one call: what the strictest rule that matches says. Above the rules stand a few
+// things that are never allowed, only asked about or denied: input that a user cannot see as it is, questions to the
+// user, changes of nod's own files and of files that lead to more than they seem to.
 //
 // It changes nothing and depends on nothing but its arguments and, for paths, where symbolic links lead.
 func Decide(call Call, p *Compiled, now time.Time) Decision {

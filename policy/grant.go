@@ -35,9 +35,8 @@ const (
 	MaxGrants = 2000                // at once: nobody reads a longer list
 )
 
-// program returns the verified executable that stands for the caller: the nearest one that is neither nod's
-// own command nor a shell. Agents start their hooks through "sh -c", so the process that connects is rarely
-// the agent itself; tying a grant to /bin/sh would hand it to everybody. Empty when nothing was verified.
+// program returns the verified executable that stands for the caller: the nearest one that is neither nod's own command
+// nor a shell, through which agents start their hooks. Empty when nothing was verified.
 func (c Call) program() string {
 	for _, program := range c.Programs {
 		if program != "" && !process.IsGoBetween(program) {
@@ -507,7 +506,8 @@ func (g *Grant) reason() string {
 	if g.InputSHA256 == "" && (g.Command == nil || g.Command.Text == "") {
 		what = strconv.Quote(g.Shown)
 	}
-	return fmt.Sprintf("you allowed %s %s, on %s", what, g.Scope.until(), g.Created.Local().Format("2 January 2006, 15:04"))
+	when := g.Created.Local().Format("2 January 2006, 15:04")
+	return fmt.Sprintf("you allowed %s %s, on %s", what, g.Scope.until(), when)
 }
 
 // Rests reports whether the grant was not used for so long that the user is asked again.

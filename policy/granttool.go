@@ -79,9 +79,8 @@ func (g *Grant) server() string {
 	return ""
 }
 
-// spansTool says why the tool cannot be allowed as a whole. Of the tools that nod knows it can be for a web search
-// alone: all others have something about them that is narrower. What a tool of an MCP server does nobody knows but the
-// server, so the user decides by its name.
+// spansTool says why the tool cannot be allowed as a whole. Of the tools that nod knows a web search can: the others
+// have something narrower about them. What a tool of an MCP server does only the server knows.
 func (f *facts) spansTool() error {
 	isSearch := f.isKnown && f.class == Network && !f.tool.fetches && !f.input.isOdd && len(f.reach()) == 0 &&
 		strings.Contains(strings.ToLower(f.call.Tool), "search")
@@ -137,9 +136,8 @@ func (f *facts) offerHost() ([]Grant, error) {
 	return []Grant{{CWD: f.here(), Tool: f.call.Tool, Host: host, Shown: "https://" + host}}, nil
 }
 
-// fetches is the one host that a tool fetches pages from and does nothing else; empty where that is not so, or not
-// sure. The tool must be one that nod knows, with no field that nod does not, and every address in the input must
-// be of that host: those that it fetches, and any other that it mentions.
+// fetches is the one host that a tool fetches pages from and does nothing else; empty where that is not sure. The tool
+// and all fields must be known, and every address in the input must be of that host, also those it only mentions.
 func (f *facts) fetches() string {
 	if !f.isKnown || !f.tool.fetches || f.class != Network || f.input.isOdd || f.input.isRun || len(f.reach()) > 0 ||
 		f.call.Tool == roams {
@@ -181,9 +179,8 @@ func pageHost(address string) string {
 	return host
 }
 
-// isPublicName reports whether a host is a name, in small letters, and not one that leads to this machine or network
-// by itself. A last label with a digit in it can be a part of an IP address; of names only those in foreign letters
-// have one.
+// isPublicName reports whether a host is a name, in small letters, and not one of this machine or network. A last label
+// with a digit in it can be a part of an IP address; of names only those in foreign letters have one.
 func isPublicName(host string) bool {
 	labels := strings.Split(host, ".")
 	last := labels[len(labels)-1]

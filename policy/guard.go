@@ -135,9 +135,8 @@ func homeName() string { return foldName(filepath.ToSlash(homeFolder())) }
 // all files narrows nothing.
 func narrowsToSecrets(glob string) bool { return secrets().mayMatch(glob, false) }
 
-// Leaks reports whether an access may bring secrets to light, going by its text alone: by the names of places
-// that keep them, of folders that have them inside, and by what its patterns may match. A path is relative to a
-// folder that nobody knows, absolute, or starts with "~/".
+// Leaks reports whether an access may bring secrets to light, going by its text alone. A path is relative to a folder
+// that nobody knows, absolute, or starts with "~/".
 func Leaks(a shell.Access) bool {
 	path := filepath.ToSlash(filepath.Clean(a.Path))
 	if isWild(path) || strings.Contains(path, "[") {

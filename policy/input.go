@@ -439,7 +439,6 @@ func isRooted(path string) bool {
 	return path != "" && (strings.IndexByte(`/\~`, path[0]) >= 0 || (len(path) > 1 && path[1] == ':'))
 }
 
-// onlyRuns reports whether the input says nothing about the command but what to run, where, and for how
-// long: no field that nod does not know, unless it is null or false. An exact command with another shell,
-// environment or sandbox is not the command that the rule names.
+// onlyRuns reports whether the input says nothing about the command but what to run, where, and for how long. A command
+// with another shell, environment or sandbox is not the one that a rule names.
 func (in *input) onlyRuns() bool { return in.isRun && !in.isOdd }

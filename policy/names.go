@@ -186,8 +186,7 @@ func isHome(folder, home string) bool {
 }
 
 // holds returns an entry that a folder has below it, going by the entry's own folders: .docker is on the way to
-// .docker/config.json. It says nothing of folders by any other name. Of folders that are not in a home it says
-// so everywhere, or only for entries that are wide.
+// .docker/config.json. Of folders that are not in a home it says so everywhere, or only for entries that are wide.
 func (l *nameList) holds(folder, home string, everywhere bool) *nameEntry {
 	folder = strings.TrimSuffix(foldName(folder), "/")
 	name := folder[strings.LastIndexByte(folder, '/')+1:]
@@ -227,9 +226,8 @@ const (
 	maxGlobParts = 12 // names in a pattern that is looked at closely
 )
 
-// mayMatch reports whether a pattern of paths selects an entry, at whatever depth. To narrow a search is to
-// leave most of it out, so a pattern for all files, or for all of an ordinary kind, such as *.json, selects none
-// unless all is true: then one for all files does. Patterns that mean more than this knows are taken for all files.
+// mayMatch reports whether a pattern that narrows a search selects an entry. One for all files, or for all of an
+// ordinary kind, such as *.json, does not, unless all is true. What this does not know is taken for all files.
 func (l *nameList) mayMatch(glob string, all bool) bool {
 	globs, ok := expandBraces(strings.TrimPrefix(glob, "./"))
 	if !ok {

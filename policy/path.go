@@ -62,9 +62,8 @@ func absolute(path, cwd, home string) (string, bool) {
 	return cwd + string(filepath.Separator) + path, true
 }
 
-// resolve follows the symbolic links of an absolute path as the system would, up to the first part that
-// does not exist; the rest is taken as text. It fails on what it cannot look at, on loops, and on the
-// places that mean something else in every process.
+// resolve follows the symbolic links of an absolute path, up to the first part that does not exist. It fails on what it
+// cannot look at, on loops, and on the places that mean something else in every process.
 func resolve(path string) (string, bool) {
 	if strings.Contains(path, "..") { // what ".." means depends on links
 		return walk(path)

@@ -26,9 +26,8 @@ var notableNames string
 
 var notable = sync.OnceValue(func() *nameList { return newNameList(notableNames) })
 
-// Risks says what a user should see before allowing a call: what of it is hard to undo, or further than the agent
-// was sent, the worst first. It is for the eyes, and keeps an allow from holding everywhere: nothing passes by it. It
-// looks at what is on the disk now.
+// Risks says what a user should see before allowing a call, the worst first, going by the disk as it is now. It is
+// for the eyes, and keeps an allow from holding everywhere: nothing passes by it.
 func Risks(call Call) []Risk {
 	places := DefaultPlaces()
 	f := inputFacts(&call, &Compiled{guard: newGuard(places), places: places})
@@ -487,9 +486,8 @@ func OnlyRuns(call Call) bool {
 	return isShell(call.Tool) && !isPowerShell(call.Tool) && inputFacts(&call, &Compiled{}).input.onlyRuns()
 }
 
-// TextRisks says what of a call a user should see before allowing it, as far as its own text shows that to whoever
-// does not have its disk: what its command does, what it deletes, and changes of places that have keys or are protected
-// by their names.
+// TextRisks is [Risks] for whoever does not have the disk: what the command does, what it deletes, changes of places
+// that have keys or are protected by their names.
 func TextRisks(call Call) []Risk {
 	f := inputFacts(&call, &Compiled{})
 	r := risks{facts: f}

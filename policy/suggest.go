@@ -36,10 +36,9 @@ type Suggestion struct {
 	Folders []string // where they came from, in order of their first
 }
 
-// Suggest proposes rules that would have spared the user questions they always answered alike: each for one command, or
-// for one tool's files in a folder. A rule is proposed only when it would have decided every call that it rests on, and
-// none that the user decided otherwise. To allow what deletes, installs or reaches other computers is never proposed.
-// Those with the most calls come first, twenty at most. The error is that of the context.
+// Suggest proposes rules that would have spared the user questions they always answered alike. A rule must decide every
+// call that it rests on, and none that the user decided otherwise. To allow what deletes, installs or reaches other
+// computers is never proposed. Those with the most calls come first. The error is that of the context.
 func (s *Simulation) Suggest(ctx context.Context, past []Past, now time.Time) ([]Suggestion, error) {
 	candidates, err := group(ctx, past, s.rules, now)
 	if err != nil {
@@ -175,9 +174,8 @@ func (g *candidate) add(c Call) {
 	}
 }
 
-// ruleFor is the narrowest rule that decides calls like this one: the new commands of a line in this project where
-// each can be told by itself, else the same line, or files in the same project. There is none for a command that may
-// bring secrets to light, and none for a tool whose input is neither: a rule would not bound what it does.
+// ruleFor is the narrowest rule that decides calls like this one: the new commands of a line, else the same line, or
+// files in the same project. There is none for a command that may leak secrets, or where no rule would limit the tool.
 func (f *facts) ruleFor(effect Effect) (Rule, bool) {
 	c := f.call
 	if f.mustAsk().Effect == Ask || !isPlainFolder(c.CWD) {
@@ -292,9 +290,8 @@ var (
 	ErrRuleIsThere = errors.New("a rule already covers this")
 )
 
-// Propose makes the narrowest rule of an effect for a call that happened, and those like it. A rule for the same calls
-// with another effect it changes. Nothing is saved. The error is [ErrNoRule] or [ErrRuleIsThere], or says what is wrong
-// with the policy.
+// Propose makes the narrowest rule of an effect for a call that happened, and those like it, or changes a rule for the
+// same calls. Nothing is saved. The error is [ErrNoRule], [ErrRuleIsThere], or what is wrong with the policy.
 func Propose(p Policy, places Places, call Call, effect Effect, now time.Time) (Proposal, error) {
 	compiled, err := Compile(p, places)
 	if err != nil {
@@ -334,9 +331,8 @@ func (r Rule) matchesAs(o Rule) bool {
 	return r.Equal(o)
 }
 
-// wholeRule is a rule for what [facts.ruleFor] has none for: the host, the file or the command that the call names,
-// else its tool in this project. It allows no more than tools of MCP servers and hosts: of others nothing would bound
-// it.
+// wholeRule is a rule for what [facts.ruleFor] has none for: the host, the file or the command of the call, else
+// its tool in this project. It allows only tools of MCP servers and hosts: nothing would limit others.
 func (f *facts) wholeRule(effect Effect) (Rule, bool) {
 	c := f.call
 	if c.Tool == "" || strings.ContainsAny(c.Tool, "*?") || effect == Allow && f.mustAsk().Effect == Ask {
@@ -430,9 +426,8 @@ func (s *Simulation) decide(c *Call, p *Compiled, at time.Time) Decision {
 	return d
 }
 
-// Answer reports whether the user sees a prompt for a call, after all that they have answered before. If so,
-// they answer with the widest allow that is offered: edits in the project, all of its kind of work, the new parts
-// of a command line, all pages of a host, all calls of a server or a tool, else exactly this call.
+// Answer reports whether the user sees a prompt for a call, after all that they have answered before. If so, they
+// answer with the widest allow that is offered.
 func (s *Simulation) Answer(c Call, at time.Time) (asked bool) {
 	s.note(c)
 	d := s.decide(&c, s.kept, at)

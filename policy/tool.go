@@ -295,11 +295,10 @@ func (e Effect) IsStricter(than Effect) bool { return e.strictness() < than.stri
 
 func (e Effect) strictness() int { return max(slices.Index([]Effect{Deny, Ask, Sandbox, Allow}, e), 0) }
 
-// classify returns the class that counts for a tool: the stricter of what the caller declares (empty: it
-// says nothing) and what nod's catalogue knows. A caller makes its own call stricter, never laxer. Only
-// where nod knows nothing of the tool, and the user trusts the agent to classify, the declaration stands
-// alone; never for a shell, which runs whatever it is told, and never for an MCP tool, whose server chose
-// both its name and its description.
+// classify returns the class that counts for a tool: the stricter of what the caller declares (empty: it says nothing)
+// and what nod's catalogue knows. A caller makes its own call stricter, never laxer. Only where nod knows nothing of
+// the tool, and the user trusts the agent to classify, the declaration stands alone; never for a shell, which runs
+// whatever it is told, and never for an MCP tool, whose server chose both its name and its description.
 func classify(agent, tool string, declared Class, trusted bool) Class {
 	tells := declared != ""
 	known, ok := lookup(agent, tool)

@@ -73,7 +73,7 @@ var fileDamages = map[string]damage{
 	"UTF-16":          {contents(asUTF16(strictFile, false)), "config.yaml:1: this is not UTF-8: save it as UTF-8"},
 	"UTF-16, big":     {contents(asUTF16(strictFile, true)), "config.yaml:1: this is not UTF-8: save it as UTF-8"},
 	"UTF-16, no mark": {contents(asUTF16(strictFile, false)[2:]), "config.yaml:1: YAML allows no U+0000: remove it"},
-	"UTF-32":          {contents([]byte("\xff\xfe\x00\x00l\x00\x00\x00")), "config.yaml:1: this is not UTF-8: save it as UTF-8"},
+	"UTF-32":          {contents([]byte("\xff\xfe\x00\x00l\x00\x00\x00")), "config.yaml:1: this is not UTF-8: "},
 	"invalid UTF-8":   {contents([]byte(strictFile + "# caf\xe9\n")), "config.yaml:6: this is not UTF-8: save it"},
 	"control":         {contents([]byte(strictFile + "# \x00\n")), "config.yaml:6: YAML allows no U+0000: remove it"},
 	"symlink":         {insteadOf(func(p string) error { return os.Symlink("/dev/null", p) }), "symbolic link"},

@@ -11,8 +11,7 @@ import (
 )
 
 // A HeldChange is a change of the policy file that nod did not make and the user has not accepted. Until then the
-// stricter of both texts decides each call: calls that the new text denies are denied, and calls that only the new text
-// allows are asked about. Settings that decide nothing, such as the theme, are never held back.
+// stricter of both texts decides each call. Settings that decide nothing, such as the theme, are never held back.
 type HeldChange struct {
 	Before, After string // texts of the file
 	// IsUnknown says that the accepted text is unknown: Before is empty, and nod asks about everything that the file

@@ -24,9 +24,8 @@ func (e *entry) key() string {
 }
 
 // parse calls visit for each key of a configuration file, as git's own reader (git_parse_source in config.c) finds
-// them. It returns the number of the first line that it cannot read, or 0. It reads no more than git does: keys
-// before the first section, sections without a name and NUL bytes, which git takes or cuts off, are refused. Blanks
-// inside a value stay what they are; older versions of git turn each into a space.
+// them. It returns the number of the first line that it cannot read, or 0. Keys before the first section, sections
+// without a name and NUL bytes, which git takes or cuts off, are refused.
 func parse(data []byte, visit func(*entry)) (badLine int) {
 	if i := bytes.IndexByte(data, 0); i >= 0 {
 		return 1 + bytes.Count(data[:i], []byte("\n"))

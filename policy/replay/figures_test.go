@@ -47,7 +47,8 @@ func TestFigures(t *testing.T) {
 				r.Skipped)
 		}
 		log := func(name string, c replay.Counts) {
-			t.Logf("%s, %s: of 100 calls %.1f are asked about, and %.1f with \"always\"", tt.name, name, asked(c), c.PerHundred())
+			t.Logf("%s, %s: of 100 calls %.1f are asked about, and %.1f with \"always\"", tt.name, name,
+				asked(c), c.PerHundred())
 		}
 		log("all", r.Counts)
 		for _, p := range r.Projects {

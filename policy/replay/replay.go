@@ -37,8 +37,7 @@ type Options struct {
 	Suggest  bool              // suggest rules; reads every transcript twice
 }
 
-// Run replays transcripts. It fails if it cannot read one, because a report without it would look too
-// good.
+// Run replays transcripts. It fails if it cannot read one, because a report without it would look too good.
 func Run(ctx context.Context, files []File, sim *policy.Simulation, o Options) (*Report, error) {
 	if o.Progress == nil {
 		o.Progress = func(int64) {}

@@ -10,10 +10,8 @@ import (
 )
 
 // An example is a word for which others may stand that are like it: a text for people, or a number. Who allowed
-// bd close 7 --reason="Mended" saw that the flag takes a text, and allowed other texts with it.
-//
-// What is a text goes by three things that all must hold: where it stands, how it reads, and that the program is none
-// that runs what it is told.
+// bd close 7 --reason="Mended" allowed other texts with it. What is a text goes by three things that all must hold:
+// where it stands, how it reads, and that the program is none that runs what it is told.
 type example struct {
 	text  string
 	mark  string   // what stands for it among the flags of a pattern that covers others like it

@@ -571,8 +571,7 @@ func harmlessSetting(s word) bool {
 const projectSettings language.Words = "CI CGO_ENABLED GOOS GOARCH MIX_ENV"
 
 // counting are the flags by which a call is allowed: every flag of a program that is understood, for rm -rf is not rm;
-// of a task those that only a person can allow, and those that restrain it, then with all others that it has, for one
-// of them may undo what restrains.
+// of a task those that only a person can allow, and with one that restrains it all others, which may undo that.
 func (r *reading) counting() []string {
 	flags := slices.Clone(r.seen)
 	if len(r.limits) > 0 || r.program.kind == understood {

@@ -17,10 +17,9 @@ const (
 	Rust                      // the regex crate: rg, fd
 )
 
-// Regexp refuses patterns that take much memory before a line is read, such as ((a{1,1000}){1,1000}){1,1000}, and
-// those that may take endless time on a short line: with a reference such as \1, and, where all ways to match are
-// tried, with repetitions inside or beside one another. What programs would refuse themselves may pass. Of several
-// syntaxes in which a pattern may be, it is held to each.
+// Regexp refuses patterns that take much memory before a line is read, such as ((a{1,1000}){1,1000}){1,1000}, and those
+// that may take endless time on a short line: with a reference such as \1, or repetitions inside or beside one another.
+// What programs would refuse themselves may pass. Of several syntaxes in which a pattern may be, it is held to each.
 func Regexp(pattern string, kind Syntax, others ...Syntax) error {
 	for _, kind := range append([]Syntax{kind}, others...) {
 		if _, err := measure(pattern, kind); err != nil {

@@ -105,9 +105,7 @@ func (f *facts) switchedOn() (folder string) {
 }
 
 func (f *facts) realTop() string {
-	if f.project() == "" {
-		return ""
-	}
+	f.project()
 	return f.realProject
 }
 
@@ -139,8 +137,10 @@ func (f *facts) confinement(project string) (in Confinement, problem string) {
 		in.Git = in.Git || in.Write && p.Commits && !p.Reads
 	}
 	problem = f.leavesProject(project)
-	if in.Git && problem == "" && !f.policy.isPast && !isFolder(project+"/.git") {
-		problem = "it changes a git repository other than the project's"
+	if in.Git && problem == "" && !f.policy.isPast {
+		if info, err := os.Lstat(project + "/.git"); err != nil || !info.IsDir() {
+			problem = "it changes a git repository other than the project's"
+		}
 	}
 	if problem != "" {
 		return Confinement{}, problem
@@ -151,11 +151,6 @@ func (f *facts) confinement(project string) (in Confinement, problem string) {
 // Commits reports whether a command changes what a git repository holds.
 func Commits(command string) bool {
 	return slices.ContainsFunc(shell.Analyze(command).Parts, func(p shell.Part) bool { return p.Commits && !p.Reads })
-}
-
-func isFolder(path string) bool {
-	info, err := os.Lstat(path)
-	return err == nil && info.IsDir()
 }
 
 func (f *facts) leavesProject(project string) string {

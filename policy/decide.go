@@ -174,7 +174,6 @@ type facts struct {
 	isProject               bool
 	projectTop, realProject string // as text, and with links followed
 	workIn                  place
-	runIn                   place
 }
 
 func newFacts(call *Call, p *Compiled, now time.Time) *facts {
@@ -203,13 +202,6 @@ func (f *facts) cwd() place {
 		}
 	}
 	return f.workIn
-}
-
-func (f *facts) folder() place {
-	if f.runIn == (place{}) {
-		f.runIn = locate(f.input.folder, f.call.CWD, f.policy.places.Home)
-	}
-	return f.runIn
 }
 
 // Unrecorded is what becomes of a decision that cannot be written down: nothing may pass by it.

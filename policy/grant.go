@@ -26,14 +26,12 @@ import (
 
 const (
 	quarterHour = 15 * time.Minute
-	maxShown    = 200 // characters of the input kept for the list of grants
+	restAfter   = 30 * 24 * time.Hour // a grant for always that is not used that long is asked about again
+	maxShown    = 200                 // characters of the input kept for the list of grants
 )
 
-// Limits of grants.
-const (
-	RestAfter = 30 * 24 * time.Hour // a grant for always that is not used that long is asked about again
-	MaxGrants = 2000                // at once: nobody reads a longer list
-)
+// MaxGrants is how many grants there may be at once: nobody reads a longer list.
+const MaxGrants = 2000
 
 // program returns the verified executable that stands for the caller: the nearest one that is neither nod's own command
 // nor a shell, through which agents start their hooks. Empty when nothing was verified.
@@ -516,7 +514,7 @@ func (g Grant) Rests(now time.Time) bool {
 	if g.LastUsed.After(last) {
 		last = g.LastUsed
 	}
-	return g.Scope.IsPermanent() && now.Round(0).Sub(last.Round(0)) > RestAfter
+	return g.Scope.IsPermanent() && now.Round(0).Sub(last.Round(0)) > restAfter
 }
 
 // IsOver reports whether the grant has run out. A clock that was set back does not bring it to life again,

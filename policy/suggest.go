@@ -181,10 +181,8 @@ func (f *facts) ruleFor(effect Effect) (Rule, bool) {
 	if f.mustAsk().Effect == Ask || !isPlainFolder(c.CWD) {
 		return Rule{}, false
 	}
-	r := Rule{Effect: effect, Agent: c.Agent, Tool: c.Tool, CWD: c.CWD}
-	if program := c.program(); isPlainFolder(program) {
-		r.Program = program
-	}
+	r := c.ruleFrom(effect)
+	r.CWD = c.CWD
 	switch {
 	case f.input.isRun && effect == Allow && f.mayLeak().Effect == Ask:
 		return Rule{}, false
@@ -200,6 +198,14 @@ func (f *facts) ruleFor(effect Effect) (Rule, bool) {
 		return Rule{}, false
 	}
 	return r, !strings.ContainsAny(r.Tool, "*?")
+}
+
+func (c *Call) ruleFrom(effect Effect) Rule {
+	r := Rule{Effect: effect, Agent: c.Agent, Tool: c.Tool}
+	if program := c.program(); isPlainFolder(program) {
+		r.Program = program
+	}
+	return r
 }
 
 func (f *facts) reachesOnly(folder place) bool {
@@ -338,10 +344,7 @@ func (f *facts) wholeRule(effect Effect) (Rule, bool) {
 	if c.Tool == "" || strings.ContainsAny(c.Tool, "*?") || effect == Allow && f.mustAsk().Effect == Ask {
 		return Rule{}, false
 	}
-	r := Rule{Effect: effect, Agent: c.Agent, Tool: c.Tool}
-	if program := c.program(); isPlainFolder(program) {
-		r.Program = program
-	}
+	r := c.ruleFrom(effect)
 	hosts, sure := f.hosts()
 	reach := f.reach()
 	switch {

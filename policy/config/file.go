@@ -180,8 +180,12 @@ func (f *file) Update(change func(*Config) error) error {
 	if err != nil {
 		return fmt.Errorf("change %s: %w", f.path, err)
 	}
-	if err := f.unchanged(data); err != nil {
-		return err
+	now, err := f.text()
+	if err == nil && !bytes.Equal(now, data) {
+		err = errors.New("another program saved it at the same time: try again")
+	}
+	if err != nil {
+		return fmt.Errorf("change %s: %w", f.path, err)
 	}
 	if err := f.write(changed); err != nil {
 		return err
@@ -254,17 +258,6 @@ func (f *file) text() ([]byte, error) {
 		return template, nil
 	}
 	return text, err
-}
-
-func (f *file) unchanged(text []byte) error {
-	now, err := f.text()
-	if err == nil && !bytes.Equal(now, text) {
-		err = errors.New("another program saved it at the same time: try again")
-	}
-	if err != nil {
-		return fmt.Errorf("change %s: %w", f.path, err)
-	}
-	return nil
 }
 
 // write replaces the file with a text by nod, which needs no consent. It needs f.mu.

@@ -319,6 +319,9 @@ func (b *book) sum(list []byte) []byte {
 	return h.Sum(nil)
 }
 
+// rarely is how long after its last use the use of a grant is news: it may have been about to rest.
+const rarely = 3 * day
+
 // use counts one use of a grant. It announces the use if the last one is so old that the grant was about to rest.
 func (b *book) use(id string) {
 	if b.count(id) {
@@ -334,7 +337,7 @@ func (b *book) count(id string) (isNews bool) {
 		return false
 	}
 	g, now := &b.all[i], time.Now()
-	isNews = now.Sub(g.LastUsed) > policy.RestAfter/10
+	isNews = now.Sub(g.LastUsed) > rarely
 	g.Uses, g.LastUsed = g.Uses+1, now
 	b.dirty = b.dirty || isForFile(*g)
 	return isNews

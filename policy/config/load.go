@@ -35,15 +35,14 @@ type fileError struct {
 }
 
 func (e *fileError) Error() string {
-	var b strings.Builder
-	b.WriteString(e.File)
+	place := e.File
 	if e.Line > 0 {
-		b.WriteString(":" + strconv.Itoa(e.Line))
+		place += ":" + strconv.Itoa(e.Line)
 	}
 	if e.Key != "" {
-		b.WriteString(": " + e.Key)
+		place += ": " + e.Key
 	}
-	return b.String() + ": " + e.Problem
+	return place + ": " + e.Problem
 }
 
 // Check loads a configuration file strictly, without the environment's overrides. It fails if the file does not exist.

@@ -286,18 +286,14 @@ func (w *walk) assessUnread(p *Part, words []word, first int) {
 		runs = sub.traits[traitCode]
 	}
 	isRead := p.Understood || len(w.Parts) > first+1 // what it runs has been read
+	c, base := programs(), baseName(name)
 	switch {
 	case w.watch == nil, isRead, w.functions[name]:
-	case !isKnown(baseName(name)):
+	case c.find(base) == nil && !c.subs[base] && c.find(unversioned(base)) == nil:
 		w.risk(Caution, riskUnknown, name)
 	case runs:
 		w.risk(Caution, RiskOther, "")
 	}
-}
-
-func isKnown(name string) bool {
-	c := programs()
-	return c.find(name) != nil || c.subs[name] || c.find(unversioned(name)) != nil
 }
 
 func texts(words []word) []string {

@@ -525,8 +525,8 @@ func (b *budget) unknownProgram(words []word) (*reading, string) {
 	if problem := r.read(rest); problem != "" {
 		r.fix(problem)
 	}
-	if name := familiar(words[0].text); name != "" {
-		named := slices.Clone(words)
+	if name := baseName(words[0].text); name != words[0].text && programs().find(name) != nil {
+		named := slices.Clone(words) // which reminds of another program, as /bin/rm and RM.EXE do of rm
 		named[0].text = name
 		r.seems, _ = b.resolve(named)
 	}

@@ -71,15 +71,6 @@ func (w *walk) surveyScript(r *reading, args []string) {
 	w.Opaque = true
 }
 
-// familiar is the entry that the name of a program without one reminds of: of /bin/rm or RM.EXE that of rm. It is
-// empty when there is none.
-func familiar(name string) string {
-	if base := baseName(name); base != name && programs().find(base) != nil {
-		return base
-	}
-	return ""
-}
-
 // runsCode reports whether a program, perhaps one with its version behind the name, runs code that nod does not read.
 func runsCode(name string) bool {
 	name = baseName(name)

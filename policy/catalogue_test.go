@@ -104,11 +104,11 @@ func TestCatalogue(t *testing.T) {
 func TestStricter(t *testing.T) {
 	for i, a := range Classes {
 		for j, b := range Classes {
-			if got := Stricter(a, b); got != Classes[max(i, j)] {
+			if got := stricter(a, b); got != Classes[max(i, j)] {
 				t.Errorf("Stricter(%s, %s) = %s", a, b, got)
 			}
 		}
-		if got := Stricter(a, "nonsense"); got != Unknown {
+		if got := stricter(a, "nonsense"); got != Unknown {
 			t.Errorf("Stricter(%s, nonsense) = %s, want unknown", a, got)
 		}
 	}

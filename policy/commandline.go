@@ -41,7 +41,6 @@ func (l *commandLine) whyOf(reasons []string) string {
 // asClause makes a sentence a part of another.
 func asClause(s string) string { return strings.ToLower(s[:1]) + strings.TrimSuffix(s[1:], ".") }
 
-// onlyReads reports whether the command surely only reads, and does so in the project or a trusted folder.
 func (l *commandLine) onlyReads() bool { return l.ReadOnly && l.repository == "" && l.outside == "" }
 
 // readCommandLine reads the command of a shell tool. One that surely only reads makes the call read-only,
@@ -50,7 +49,7 @@ func (f *facts) readCommandLine() {
 	if !f.input.isRun || !isShell(f.call.Tool) || isPowerShell(f.call.Tool) {
 		return
 	}
-	f.line = &commandLine{Analysis: f.call.Input.analyze(f.input.command)}
+	f.line = &commandLine{Analysis: shell.Analyze(f.input.command)}
 	look := expansion{left: maxLooked}
 	for i := range f.line.Parts {
 		p := &f.line.Parts[i]
@@ -140,7 +139,6 @@ func (f *facts) locateAll(paths []shell.Access, e *expansion) []access {
 	return found
 }
 
-// isInRoots reports whether a place is inside one of the trusted folders.
 func (c *Compiled) isInRoots(p place) bool {
 	return slices.ContainsFunc(c.roots, p.isInside)
 }

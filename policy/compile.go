@@ -34,10 +34,7 @@ type Compiled struct {
 }
 
 // Compile makes a policy ready. The error is the first of [Policy.Problems], or the first example that fails: a policy
-// with a hole in it must not decide anything.
-//
-// Patterns are tied to this moment: where the folder that one starts in is a symbolic link, the pattern
-// also matches where the link led when it was compiled.
+// with a hole in it must not decide anything. Patterns follow symbolic links as they are now.
 func Compile(p Policy, places Places) (*Compiled, error) {
 	p = p.Clone()
 	p.Normalize()
@@ -165,7 +162,6 @@ func (r *compiledRule) matchesClass(f *facts) bool {
 	return r.Class == "" || r.Class == f.class || !r.Effect.Permits() && slices.Contains(f.lineClasses(), r.Class)
 }
 
-// lineClasses are the classes of what a command line does, beside the class of the tool that runs it.
 func (f *facts) lineClasses() (classes []Class) {
 	if f.line != nil && f.line.Deletes {
 		classes = append(classes, Destructive)
@@ -194,10 +190,14 @@ func (r *compiledRule) matchesCommand(f *facts) bool {
 // matchesFolder looks at the folder that the call works in, and at the one that a shell is told to change to.
 // To allow, all must match, as text and with links followed; else any does.
 func (r *compiledRule) matchesFolder(f *facts) bool {
-	if !r.Effect.Permits() {
-		return f.cwd().touches(r.cwd) || (f.input.folder != "" && f.folder().touches(r.cwd))
+	folder := f.cwd()
+	if f.input.folder != "" {
+		folder = f.locate(f.input.folder)
 	}
-	return f.cwd().isInside(r.cwd) && (f.input.folder == "" || f.folder().isInside(r.cwd))
+	if !r.Effect.Permits() {
+		return f.cwd().touches(r.cwd) || folder.touches(r.cwd)
+	}
+	return f.cwd().isInside(r.cwd) && folder.isInside(r.cwd)
 }
 
 // matchesPath looks at everything that the call reaches. To allow, all of it must match, as text and with links
@@ -206,7 +206,7 @@ func (r *compiledRule) matchesPath(f *facts) bool {
 	reached := f.reach()
 	if !r.Effect.Permits() {
 		touches := func(a access) bool { return a.touches(r.path) || f.holds(&a, r.path) }
-		return slices.ContainsFunc(reached, touches) || slices.ContainsFunc(f.mayReach(), touches)
+		return slices.ContainsFunc(reached, touches) || f.line != nil && slices.ContainsFunc(f.line.mayReach, touches)
 	}
 	if (isShell(f.call.Tool) || f.input.isRun) && r.Command == "" {
 		return false

@@ -66,7 +66,6 @@ func (f *facts) byProject(d Decision) Decision {
 	return d
 }
 
-// editsOnly reports whether a tool that nod knows does nothing but change files of a project, all of them in sight.
 func (f *facts) editsOnly(project string) bool {
 	isElsewhere := func(a access) bool { return !f.isContained(a.place, project) }
 	return f.line == nil && f.isKnown && f.class == Write && !f.input.isOdd && !f.input.isRun && len(f.edits()) > 0 &&
@@ -106,9 +105,7 @@ func (f *facts) switchedOn() (folder string) {
 }
 
 func (f *facts) realTop() string {
-	if f.project() == "" {
-		return ""
-	}
+	f.project()
 	return f.realProject
 }
 
@@ -140,8 +137,10 @@ func (f *facts) confinement(project string) (in Confinement, problem string) {
 		in.Git = in.Git || in.Write && p.Commits && !p.Reads
 	}
 	problem = f.leavesProject(project)
-	if in.Git && problem == "" && !f.policy.isPast && !isFolder(project+"/.git") {
-		problem = "it changes a git repository other than the project's"
+	if in.Git && problem == "" && !f.policy.isPast {
+		if info, err := os.Lstat(project + "/.git"); err != nil || !info.IsDir() {
+			problem = "it changes a git repository other than the project's"
+		}
 	}
 	if problem != "" {
 		return Confinement{}, problem
@@ -154,12 +153,6 @@ func Commits(command string) bool {
 	return slices.ContainsFunc(shell.Analyze(command).Parts, func(p shell.Part) bool { return p.Commits && !p.Reads })
 }
 
-func isFolder(path string) bool {
-	info, err := os.Lstat(path)
-	return err == nil && info.IsDir()
-}
-
-// leavesProject says what a command names that is not there in the sandbox of a project.
 func (f *facts) leavesProject(project string) string {
 	folders := []string{""}
 	for _, folder := range append(folders, f.line.Folders...) {
@@ -203,7 +196,6 @@ func (f *facts) missing(a *access, project string) string {
 	return ""
 }
 
-// isContained reports whether a place lies in the project that a command is contained in.
 func (f *facts) isContained(p place, project string) bool {
 	return !p.lost && !p.relative && isWithin(p.real, project)
 }
@@ -225,9 +217,8 @@ func (f *facts) isHidden(a *access) bool {
 
 func (f *facts) runsCommand() bool { return f.line != nil || f.input.isRun || isShell(f.call.Tool) }
 
-// Forbids reports what a command in the sandbox must not do with a file because of rules for its path: not read it
-// where one denies that, and not change it where one denies or asks. It reaches more than its words say, so who asks,
-// and with what tool, does not count, but for tools that only change files.
+// Forbids reports what a command in the sandbox must not do with a file because of rules for its path. It reaches more
+// than its words say, so who asks, and with what tool, does not count, but for tools that only change files.
 func (c *Compiled) Forbids(path string, now time.Time) (read, change bool) {
 	for i := range c.rules {
 		r := &c.rules[i]
@@ -241,7 +232,6 @@ func (c *Compiled) Forbids(path string, now time.Time) (read, change bool) {
 	return read, change
 }
 
-// isForChanges reports whether a rule is only for tools that change files.
 func (r *compiledRule) isForChanges() bool {
 	if r.Class != "" || r.tool == "" {
 		return r.Class == Write

@@ -185,14 +185,13 @@ func (ix partIndex) covers(f *facts, p *linePart) *compiledRule {
 	return nil
 }
 
-// appliesTo weighs the matchers of a rule that say who asks.
 func (r *compiledRule) appliesTo(f *facts) bool {
+	isMatch := func(program string) bool { return r.program.match(filepath.ToSlash(program)) }
 	return r.inForce(f.now) && (r.Session == "" || r.Session == f.call.Session) &&
 		(r.Agent == "" || r.Agent == f.call.Agent) && (r.tool == "" || r.tool.match(f.call.Tool)) &&
-		(r.program == nil || f.hasProgram(r.program)) && (r.cwd == nil || r.matchesFolder(f))
+		(r.program == nil || slices.ContainsFunc(f.call.Programs, isMatch)) && (r.cwd == nil || r.matchesFolder(f))
 }
 
-// partRunsIn reports whether all folders that a part may run in lie in one that a rule names.
 func (f *facts) partRunsIn(p *linePart, folder *pattern) bool {
 	return folder == nil || !slices.ContainsFunc(p.In, func(in string) bool { return !f.locateIn(in).isInside(folder) })
 }
@@ -209,7 +208,8 @@ func (f *facts) locateIn(path string) place {
 // insideProject returns the test whether an operand of a part lies in the project, wherever the part may run, and for a
 // task in what is the project's own, but in no guarded place, for it may change what it is given.
 func (f *facts) insideProject(p *linePart) func(operand string) bool {
-	changes := !p.Understood && !stages(p.Argv)
+	isStaged := len(p.Argv) > 1 && p.Argv[0] == "git" && p.Argv[1] == "add" // which leaves the files as they are
+	changes := !p.Understood && !isStaged
 	return func(operand string) bool {
 		return !slices.ContainsFunc(p.In, func(in string) bool {
 			place := f.locateIn(joinPath(in, operand))
@@ -218,10 +218,6 @@ func (f *facts) insideProject(p *linePart) func(operand string) bool {
 	}
 }
 
-// stages reports whether a command adds files to the next commit, and leaves them as they are.
-func stages(argv []string) bool { return len(argv) > 1 && argv[0] == "git" && argv[1] == "add" }
-
-// isGuarded reports whether a place may give an agent leave.
 func (f *facts) isGuarded(p place) bool {
 	named := f.policy.guard.named
 	return guarded().find(p.clean, named) != nil || guarded().find(p.real, named) != nil
@@ -273,7 +269,6 @@ func joinPath(folder, path string) string {
 	return folder + "/" + path
 }
 
-// inProject reports whether a place lies in the project that the call works in, as text and with links followed.
 func (f *facts) inProject(p place) bool {
 	project := f.project()
 	return project != "" && !p.lost && !p.relative && isWithin(p.clean, project) && isWithin(p.real, f.realProject)

@@ -3,9 +3,9 @@ package policy
 import (
 	"fmt"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"nod/policy/invisible"
 )
@@ -31,10 +31,9 @@ var AskUnread = ask("builtin:unread", "nod failed while reading the call")
 
 func ask(id, reason string) Decision { return Decision{Effect: Ask, Rule: id, Reason: reason} }
 
-// Decide says what a policy makes of one call: what the strictest rule that matches says, in whatever order
-// the rules were written. Above the rules stand a few things that are always asked about (never allowed, and
-// still denied by a rule that denies them): input that a user cannot see as it is, questions to the user,
-// changes of nod's own files and of files that lead to more than they seem to.
+// Decide says what a policy makes of one call: what the strictest rule that matches says. Above the rules stand a few
+// things that are never allowed, only asked about or denied: input that a user cannot see as it is, questions to the
+// user, changes of nod's own files and of files that lead to more than they seem to.
 //
 // It changes nothing and depends on nothing but its arguments and, for paths, where symbolic links lead.
 func Decide(call Call, p *Compiled, now time.Time) Decision {
@@ -134,7 +133,7 @@ func (f *facts) mustAsk() Decision {
 		return askHidden
 	case invisible.In(f.call.Tool):
 		return askHiddenTool
-	case f.call.Input.isLong():
+	case utf8.RuneCount(f.call.Input.Raw) > maxInput:
 		return askLong
 	case isQuestion(f.call.Tool):
 		return askQuestion
@@ -162,7 +161,6 @@ type facts struct {
 	line   *commandLine // what a shell would run; nil when the tool is none
 
 	reached   []access
-	isReached bool
 	verdicts  []verdict // on the parts of the command
 	isCovered bool      // all of them pass
 	isJudged  bool
@@ -176,7 +174,6 @@ type facts struct {
 	isProject               bool
 	projectTop, realProject string // as text, and with links followed
 	workIn                  place
-	runIn                   place
 }
 
 func newFacts(call *Call, p *Compiled, now time.Time) *facts {
@@ -186,7 +183,6 @@ func newFacts(call *Call, p *Compiled, now time.Time) *facts {
 	return f
 }
 
-// inputFacts are what is known of a call without its command line and the disk.
 func inputFacts(call *Call, p *Compiled) *facts {
 	f := &facts{call: call, policy: p}
 	f.class = classify(call.Agent, call.Tool, call.Declared, p.trusted[call.Agent])
@@ -206,17 +202,6 @@ func (f *facts) cwd() place {
 		}
 	}
 	return f.workIn
-}
-
-func (f *facts) folder() place {
-	if f.runIn == (place{}) {
-		f.runIn = locate(f.input.folder, f.call.CWD, f.policy.places.Home)
-	}
-	return f.runIn
-}
-
-func (f *facts) hasProgram(p *pattern) bool {
-	return slices.ContainsFunc(f.call.Programs, func(program string) bool { return p.match(filepath.ToSlash(program)) })
 }
 
 // Unrecorded is what becomes of a decision that cannot be written down: nothing may pass by it.

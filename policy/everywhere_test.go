@@ -92,7 +92,7 @@ func TestEverywhereHolds(t *testing.T) {
 		t.Errorf("over a rule that denies: %+v", d)
 	}
 	g := p.grants[0]
-	if !g.Rests(g.Created.Add(RestAfter + 1)) {
+	if !g.Rests(g.Created.Add(restAfter + 1)) {
 		t.Error("it does not rest")
 	}
 }

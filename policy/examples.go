@@ -74,7 +74,6 @@ func checkExampleCount(r Rule) *FieldError {
 	return nil
 }
 
-// tryExamples tries the examples of a rule that is valid, as if it had not expired.
 func (r Rule) tryExamples(places Places) []ExampleResult {
 	results := r.Examples.all()
 	if len(results) == 0 {

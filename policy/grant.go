@@ -26,18 +26,15 @@ import (
 
 const (
 	quarterHour = 15 * time.Minute
-	maxShown    = 200 // characters of the input kept for the list of grants
+	restAfter   = 30 * 24 * time.Hour // a grant for always that is not used that long is asked about again
+	maxShown    = 200                 // characters of the input kept for the list of grants
 )
 
-// Limits of grants.
-const (
-	RestAfter = 30 * 24 * time.Hour // a grant for always that is not used that long is asked about again
-	MaxGrants = 2000                // at once: nobody reads a longer list
-)
+// MaxGrants is how many grants there may be at once: nobody reads a longer list.
+const MaxGrants = 2000
 
-// program returns the verified executable that stands for the caller: the nearest one that is neither nod's
-// own command nor a shell. Agents start their hooks through "sh -c", so the process that connects is rarely
-// the agent itself; tying a grant to /bin/sh would hand it to everybody. Empty when nothing was verified.
+// program returns the verified executable that stands for the caller: the nearest one that is neither nod's own command
+// nor a shell, through which agents start their hooks. Empty when nothing was verified.
 func (c Call) program() string {
 	for _, program := range c.Programs {
 		if program != "" && !process.IsGoBetween(program) {
@@ -105,7 +102,6 @@ func (f *facts) newGrants(scope Scope, cover Cover) ([]Grant, error) {
 	return list, nil
 }
 
-// maySpan says why nothing can be kept for a scope.
 func (f *facts) maySpan(scope Scope, cover Cover) error {
 	switch {
 	case scope == Once || !slices.Contains(Scopes, scope):
@@ -210,19 +206,11 @@ func (f *facts) offerCommands() ([]Grant, error) {
 	return list, nil
 }
 
-// works are the kinds of work in words.
-var works = map[Cover]struct{ shown, what, doing string }{
-	CoverBuilds: {
-		"builds and tests", "build, test, check and format the project (not install, publish or deploy)",
-		"building and testing the project",
-	},
-	CoverGit: {
-		"commits and pushes", "commit, tag, switch branches, merge, pull and push (never by force)",
-		"committing, switching branches, pulling and pushing",
-	},
+var works = map[Cover]struct{ shown, what string }{
+	CoverBuilds: {"builds and tests", "build, test, check and format the project (not install, publish or deploy)"},
+	CoverGit:    {"commits and pushes", "commit, tag, switch branches, merge, pull and push (never by force)"},
 	CoverContainers: {
 		"work in containers", "build, start and stop the project's containers, and run commands in them",
-		"working with the project's containers",
 	},
 }
 
@@ -252,7 +240,6 @@ func (f *facts) offerWork(kind Cover) ([]Grant, error) {
 	return list, nil
 }
 
-// works reports whether a part belongs to a kind of work, and is given nothing from elsewhere.
 func (f *facts) works(p *linePart, kind Cover) bool {
 	if p.Work() != string(kind) || p.Removes() || !f.isOwn(p) || kind != CoverBuilds && f.readsElsewhere() {
 		return false
@@ -347,7 +334,6 @@ func (f *facts) editRoot(p place) string {
 	return ""
 }
 
-// tempFolders are those for temporary files, unless the home folder lies in one.
 func (c *Compiled) tempFolders() []place {
 	var list []place
 	for _, folder := range []string{os.TempDir(), "/tmp"} {
@@ -379,7 +365,6 @@ func (f *facts) edits() []access {
 	return slices.DeleteFunc(slices.Clone(f.reach()), func(a access) bool { return a.kind < shell.Write })
 }
 
-// doesMore reports whether a part removes files, or copies folders with names that nobody knows.
 func (p *linePart) doesMore() bool {
 	return slices.ContainsFunc(p.reach, func(a access) bool { return a.kind == shell.Delete || a.kind == shell.Tree })
 }
@@ -516,30 +501,11 @@ func tilde(folder, home string) string {
 
 func (g *Grant) reason() string {
 	what := "exactly this"
-	switch {
-	case g.AnyInput:
-		what = "any call of " + plain(cmp.Or(g.server(), g.Tool))
-	case g.Host != "" && g.Tool == NetworkTool:
-		what = "reaching " + g.Host + " from the sandbox"
-	case g.Host != "":
-		what = "pages of " + g.Host
-	case g.Reads != "":
-		what = "reading files below " + g.Reads
-	case g.Work != "":
-		what = works[g.Work].doing
-	case g.Edits != "":
-		what = "file changes in " + g.Edits
-	case g.Command != nil && g.Command.Text == "":
-		what = fmt.Sprintf("%q", g.Command)
+	if g.InputSHA256 == "" && (g.Command == nil || g.Command.Text == "") {
+		what = strconv.Quote(g.Shown)
 	}
 	when := g.Created.Local().Format("2 January 2006, 15:04")
-	howLong := map[Scope]string{
-		ThisSession: "for this session", QuarterHour: "for 15 minutes", UntilQuit: "until nod quits",
-	}[g.Scope]
-	if howLong == "" {
-		return fmt.Sprintf("you always allow %s, since %s", what, when)
-	}
-	return fmt.Sprintf("you allowed %s %s on %s", what, howLong, when)
+	return fmt.Sprintf("you allowed %s %s, on %s", what, g.Scope.until(), when)
 }
 
 // Rests reports whether the grant was not used for so long that the user is asked again.
@@ -548,7 +514,7 @@ func (g Grant) Rests(now time.Time) bool {
 	if g.LastUsed.After(last) {
 		last = g.LastUsed
 	}
-	return g.Scope.IsPermanent() && now.Round(0).Sub(last.Round(0)) > RestAfter
+	return g.Scope.IsPermanent() && now.Round(0).Sub(last.Round(0)) > restAfter
 }
 
 // IsOver reports whether the grant has run out. A clock that was set back does not bring it to life again,
@@ -565,11 +531,7 @@ func (g *Grant) SameAs(o Grant) bool {
 	return g.Scope == o.Scope && g.Agent == o.Agent && g.Program == o.Program && g.Session == o.Session &&
 		g.CWD == o.CWD && g.Tool == o.Tool && g.InputSHA256 == o.InputSHA256 && g.Work == o.Work && g.Edits == o.Edits &&
 		g.Folder == o.Folder && g.Reads == o.Reads && g.Host == o.Host && g.AnyInput == o.AnyInput &&
-		samePattern(g.Command, o.Command)
-}
-
-func samePattern(a, b *shell.Pattern) bool {
-	return a == b || a != nil && b != nil && a.Equal(*b)
+		(g.Command == o.Command || g.Command != nil && o.Command != nil && g.Command.Equal(*o.Command))
 }
 
 // granted yields the grants for the agent of the call that hold now, for a tool in one folder. Those for edits and for
@@ -579,9 +541,10 @@ func (f *facts) granted(tool, cwd string) iter.Seq[*Grant] {
 	return func(yield func(*Grant) bool) {
 		for i := range f.policy.grants {
 			g := &f.policy.grants[i]
-			isBy := g.Agent == f.call.Agent && g.Program == program
-			isFor := (g.Tool == tool || g.isOfServer(tool)) && (cwd == "" || g.isAt(cwd))
-			if isBy && isFor && g.holds(f) && !yield(g) {
+			isBy := g.Agent == f.call.Agent && g.Program == program && (g.Scope != ThisSession || g.Session == f.call.Session)
+			isFor := g.Tool == tool || g.server() != "" && g.server() == serverOf(tool)
+			isHere := cwd == "" || g.isAt(cwd)
+			if isBy && isFor && isHere && !g.IsOver(f.now) && !g.Rests(f.now) && !yield(g) {
 				return
 			}
 		}
@@ -640,7 +603,6 @@ func (f *facts) grantForWrite(p place) *Grant {
 	return nil
 }
 
-// isSpelledWithin reports whether a path leads by its text alone to a folder that edits are allowed in.
 func (f *facts) isSpelledWithin(p place, folder string) bool {
 	return isWithin(p.clean, folder) || isWithin(p.clean, f.project()) ||
 		slices.ContainsFunc(f.policy.tempFolders(), func(t place) bool { return t.real+"/" == folder && t.holds(p) })
@@ -675,8 +637,4 @@ func (f *facts) runsAt(p *linePart, g *Grant) bool {
 		place := f.locateIn(in)
 		return !f.inProject(place) || g.Folder != "" && place.real != g.Folder
 	})
-}
-
-func (g *Grant) holds(f *facts) bool {
-	return (g.Scope != ThisSession || g.Session == f.call.Session) && !g.IsOver(f.now) && !g.Rests(f.now)
 }

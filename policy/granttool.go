@@ -19,7 +19,6 @@ import (
 // here is what a grant is tied to: the project, or the folder that the agent works in where there is none.
 func (f *facts) here() string { return cmp.Or(f.project(), f.call.CWD) }
 
-// grantForTool returns a grant for every call of the tool, or for the host that it fetches from; or nil.
 func (f *facts) grantForTool() *Grant {
 	for g := range f.granted(f.call.Tool, "") {
 		isKept := g.Scope.IsPermanent() || g.Tool != f.call.Tool
@@ -80,13 +79,8 @@ func (g *Grant) server() string {
 	return ""
 }
 
-func (g *Grant) isOfServer(tool string) bool {
-	return g.server() != "" && g.server() == serverOf(tool)
-}
-
-// spansTool says why the tool cannot be allowed as a whole. Of the tools that nod knows it can be for a web search
-// alone: all others have something about them that is narrower. What a tool of an MCP server does nobody knows but the
-// server, so the user decides by its name.
+// spansTool says why the tool cannot be allowed as a whole. Of the tools that nod knows a web search can: the others
+// have something narrower about them. What a tool of an MCP server does only the server knows.
 func (f *facts) spansTool() error {
 	isSearch := f.isKnown && f.class == Network && !f.tool.fetches && !f.input.isOdd && len(f.reach()) == 0 &&
 		strings.Contains(strings.ToLower(f.call.Tool), "search")
@@ -144,9 +138,8 @@ func (f *facts) offerHost() ([]Grant, error) {
 	return []Grant{{CWD: f.here(), Tool: f.call.Tool, Host: host, Shown: "https://" + host}}, nil
 }
 
-// fetches is the one host that a tool fetches pages from and does nothing else; empty where that is not so, or not
-// sure. The tool must be one that nod knows, with no field that nod does not, and every address in the input must
-// be of that host: those that it fetches, and any other that it mentions.
+// fetches is the one host that a tool fetches pages from and does nothing else; empty where that is not sure. The tool
+// and all fields must be known, and every address in the input must be of that host, also those it only mentions.
 func (f *facts) fetches() string {
 	if !f.isKnown || !f.tool.fetches || f.class != Network || f.input.isOdd || f.input.isRun || len(f.reach()) > 0 ||
 		f.call.Tool == roams {
@@ -188,9 +181,8 @@ func pageHost(address string) string {
 	return host
 }
 
-// isPublicName reports whether a host is a name, in small letters, and not one that leads to this machine or network
-// by itself. A last label with a digit in it can be a part of an IP address; of names only those in foreign letters
-// have one.
+// isPublicName reports whether a host is a name, in small letters, and not one of this machine or network. A last label
+// with a digit in it can be a part of an IP address; of names only those in foreign letters have one.
 func isPublicName(host string) bool {
 	labels := strings.Split(host, ".")
 	last := labels[len(labels)-1]
@@ -232,7 +224,6 @@ func (f *facts) isReader() bool {
 	return f.isKnown && f.line == nil && f.class == ReadOnly && !f.input.isOdd && !f.input.isRun
 }
 
-// readsByClass reports whether a place needs no grant, because its class passes there.
 func (f *facts) readsByClass(p place) bool {
 	return f.policy.auto[ReadOnly.care()] && (len(f.policy.roots) == 0 || f.policy.isInRoots(p))
 }
@@ -256,7 +247,6 @@ func (f *facts) readRoot(a access) (string, error) {
 	return folder, nil
 }
 
-// grantForReads returns a grant for all that a tool reads and that its class does not open, or nil.
 func (f *facts) grantForReads() *Grant {
 	if !f.isReader() {
 		return nil
@@ -330,7 +320,6 @@ func NewOffers(c Call, parts, good *Compiled, now time.Time) Offers {
 	return offers
 }
 
-// offers lists what can be kept, by what it covers and from the narrowest scope.
 func (f *facts) offers() []Offer {
 	if f.call.Refused {
 		return nil

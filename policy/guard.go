@@ -86,7 +86,6 @@ func (g guard) holdsOwn(p string) bool {
 	return slices.ContainsFunc(g.own, func(own string) bool { return isWithin(own, p) })
 }
 
-// holdsHome reports whether a path is the home folder or a folder with the home folder somewhere below.
 func (g guard) holdsHome(p string) bool { return isWithin(g.home, fold(p)) }
 
 // mentionsOwn reports whether a text that nod cannot read, such as a shell command, names one of nod's own
@@ -113,11 +112,6 @@ func IsGuarded(path string, isLink bool) bool {
 	return guarded().find(path, home) != nil || isLink && guarded().holds(path, home, true) != nil
 }
 
-// HoldsSecrets reports whether a folder has a place of secrets somewhere in it, going by its names alone.
-func HoldsSecrets(folder string) bool {
-	return leaksByName(filepath.ToSlash(folder), homeName(), shell.Tree) != nil
-}
-
 func fold(s string) string {
 	if foldsCase {
 		return strings.ToLower(s)
@@ -141,9 +135,8 @@ func homeName() string { return foldName(filepath.ToSlash(homeFolder())) }
 // all files narrows nothing.
 func narrowsToSecrets(glob string) bool { return secrets().mayMatch(glob, false) }
 
-// Leaks reports whether an access may bring secrets to light, going by its text alone: by the names of places
-// that keep them, of folders that have them inside, and by what its patterns may match. A path is relative to a
-// folder that nobody knows, absolute, or starts with "~/".
+// Leaks reports whether an access may bring secrets to light, going by its text alone. A path is relative to a folder
+// that nobody knows, absolute, or starts with "~/".
 func Leaks(a shell.Access) bool {
 	path := filepath.ToSlash(filepath.Clean(a.Path))
 	if isWild(path) || strings.Contains(path, "[") {
@@ -164,7 +157,6 @@ func leaksByName(path, home string, kind shell.Kind) *nameEntry {
 // maxConfig is how much of a file is looked at for secrets, in bytes; a larger one counts as having some.
 const maxConfig = 64 << 10
 
-// confidential finds what is not for everybody's eyes in settings of git and package managers.
 var confidential = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)://[^/\s@]+@|extraheader|passw|secret|token|_auth|api_?key|credential|private`)
 })

@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"net/url"
 	"strings"
-	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -16,7 +15,6 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"nod/policy/invisible"
-	"nod/policy/shell"
 	"nod/policy/shell/language"
 )
 
@@ -36,48 +34,6 @@ type Input struct {
 	isHidden bool         // some text in it holds a hidden character
 	problem  string       // why readers might disagree on what it says; empty when they cannot
 	fields   []inputField // at most maxFields
-	read     *readCommands
-}
-
-// readCommands are the commands of one input that have been read already.
-type readCommands struct {
-	mu                 sync.Mutex
-	analyzed, assessed map[string]shell.Analysis
-}
-
-// Keep returns the input in a form whose command is parsed once, however often it, or a copy of it, is judged or shown.
-// The input retains what was read, so this is for requests that are pending, not for thousands from the past.
-func (in Input) Keep() Input {
-	in.read = &readCommands{analyzed: map[string]shell.Analysis{}, assessed: map[string]shell.Analysis{}}
-	return in
-}
-
-// analyze is [shell.Analyze] for the command of the input.
-func (in *Input) analyze(command string) shell.Analysis {
-	if in.read == nil {
-		return shell.Analyze(command)
-	}
-	return in.read.once(in.read.analyzed, command, shell.Analyze)
-}
-
-// assess is [shell.Assess] for the command of the input.
-func (in *Input) assess(command string) shell.Analysis {
-	if in.read == nil {
-		return shell.Assess(command)
-	}
-	return in.read.once(in.read.assessed, command, shell.Assess)
-}
-
-func (c *readCommands) once(known map[string]shell.Analysis, command string,
-	read func(string) shell.Analysis) shell.Analysis {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	a, ok := known[command]
-	if !ok {
-		a = read(command)
-		known[command] = a
-	}
-	return a
 }
 
 // String returns the input as the agent sent it.
@@ -99,7 +55,6 @@ func (in *Input) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// An inputField is a value in an input that is neither object nor list.
 type inputField struct {
 	name   string // behind the names of the objects that it is in, and dots; elements of a list have the list's
 	value  string // a text
@@ -141,10 +96,6 @@ func ReadInput(raw json.RawMessage) Input {
 	r := inputReader{&in, jsontext.NewDecoder(bytes.NewBuffer(raw), lax), map[string]bool{}}
 	r.walk("", -1)
 	return in
-}
-
-func (in *Input) isLong() bool {
-	return len(in.Raw) > maxInput && utf8.RuneCount(in.Raw) > maxInput
 }
 
 type inputReader struct {
@@ -421,7 +372,6 @@ func isPathKey(key string) bool {
 	return false
 }
 
-// addText notes what in a text of a field that nod does not know may be a path: all of it, or words of it.
 func (in *input) addText(key, value string) {
 	text := strings.TrimSpace(value)
 	switch {
@@ -433,7 +383,7 @@ func (in *input) addText(key, value string) {
 	case looksLikePath(text), isListed(text):
 		in.add(namedPath{text, unlisted, fromText})
 	}
-	if isOneWord(text) {
+	if strings.IndexFunc(text, isBetweenPaths) < 0 {
 		return
 	}
 	for word := range strings.FieldsFuncSeq(text, isBetweenPaths) {
@@ -442,8 +392,6 @@ func (in *input) addText(key, value string) {
 		}
 	}
 }
-
-func isOneWord(text string) bool { return strings.IndexFunc(text, isBetweenPaths) < 0 }
 
 func isBetweenPaths(r rune) bool {
 	return unicode.IsSpace(r) || strings.ContainsRune("\"'`<>()[]{}|;,&=", r)
@@ -466,7 +414,6 @@ func looksLikePath(text string) bool {
 
 func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
 
-// isListed reports whether a text is the name of a file that is guarded or keeps secrets.
 func isListed(text string) bool {
 	return guarded().find(text, "") != nil || secrets().find(text, "") != nil
 }
@@ -507,7 +454,6 @@ func isRooted(path string) bool {
 	return path != "" && (strings.IndexByte(`/\~`, path[0]) >= 0 || (len(path) > 1 && path[1] == ':'))
 }
 
-// onlyRuns reports whether the input says nothing about the command but what to run, where, and for how
-// long: no field that nod does not know, unless it is null or false. An exact command with another shell,
-// environment or sandbox is not the command that the rule names.
+// onlyRuns reports whether the input says nothing about the command but what to run, where, and for how long. A command
+// with another shell, environment or sandbox is not the one that a rule names.
 func (in *input) onlyRuns() bool { return in.isRun && !in.isOdd }

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"nod/policy/shell"
+	"nod/policy/shell/language"
 )
 
 type listing struct {
@@ -92,7 +93,6 @@ func (f *facts) list(root string) *listing {
 
 const maxListings = 8
 
-// has reports whether something that an access reads is there that the pattern matches, or whether nobody knows.
 func (l *listing) has(pat *pattern, a *access) bool {
 	matches := func(n node) bool {
 		return (n.isFolder || a.selects(n.path)) && slices.ContainsFunc(a.paths(), func(root string) bool {
@@ -107,7 +107,7 @@ func (l *listing) has(pat *pattern, a *access) bool {
 			return true
 		}
 		for other, nodes := range l.byName {
-			if isWild(name) && matchName(name, other) && slices.ContainsFunc(nodes, matches) {
+			if isWild(name) && language.Wildcard(name, other) && slices.ContainsFunc(nodes, matches) {
 				return true
 			}
 		}
@@ -121,7 +121,7 @@ func (a *access) selects(file string) bool {
 		globs, ok := expandBraces(glob)
 		return !ok || slices.ContainsFunc(globs, func(g string) bool {
 			parts := globParts(g)
-			return len(parts) > 0 && matchName(parts[len(parts)-1], name)
+			return len(parts) > 0 && language.Wildcard(parts[len(parts)-1], name)
 		})
 	})
 }
@@ -151,7 +151,6 @@ func (e *expansion) expand(pattern string) (matches []string, ok bool) {
 	return matches, true
 }
 
-// step adds what one part of a pattern matches in a folder.
 func (e *expansion) step(to []string, folder, part string) ([]string, bool) {
 	if !strings.ContainsAny(part, `*?[\`) {
 		e.left--

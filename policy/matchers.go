@@ -99,9 +99,8 @@ func (r *compiledRule) matchesServer(f *facts) bool {
 	return false
 }
 
-// matchesHost looks at every address in the input. To allow, the tool must be one that fetches, or one that nod
-// does not know and the rule names; there must be an address, all must be without doubt, and nothing may be run.
-// Else any address does, and one that programs might read differently.
+// matchesHost looks at every address in the input. To allow, the tool must be one that fetches, or one that only the
+// rule names, and all addresses must match without doubt. Else any address does, and a doubtful one.
 func (r *compiledRule) matchesHost(f *facts) bool {
 	hosts, sure := f.hosts()
 	if !r.Effect.Permits() {
@@ -157,7 +156,6 @@ func hostOf(address string) (string, bool) {
 	return host, host != "" && strings.Trim(host, hostLetters) == ""
 }
 
-// isAddressKey knows the fields that hold an address, with or without "://".
 func isAddressKey(key string) bool {
 	switch lastWord(key) {
 	case "url", "urls", "href", "link", "links", "website":

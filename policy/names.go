@@ -29,14 +29,8 @@ import (
 type nameList struct {
 	entries []nameEntry
 	byName  map[string][]int // entries by their first part
-	byFirst [256][]int       // patterns, by their first byte
-	byLast  [256][]int       // those that begin with a wildcard, by their last byte, which may be one as well
-
-	insides map[string][]inside // by the last part of a folder on the way to an entry
-	rooted  []int               // entries in the home folder or from the root, of which some folders have no name
-	ends    map[string]bool     // kinds of files, as in *.end, that are meant for an entry
-	names   map[string]bool     // all parts of entries
-	wild    []string            // those of them that are patterns
+	wild    []int            // those whose first part is a pattern
+	ends    map[string]bool  // kinds of files, as in *.end, that are meant for an entry
 }
 
 type nameEntry struct {
@@ -58,14 +52,8 @@ const (
 	fromRoot
 )
 
-// An inside says that a folder with the name of one part of an entry is on the way to it.
-type inside struct{ entry, part int }
-
 func newNameList(text string) *nameList {
-	l := &nameList{
-		byName: map[string][]int{}, insides: map[string][]inside{},
-		ends: map[string]bool{}, names: map[string]bool{},
-	}
+	l := &nameList{byName: map[string][]int{}, ends: map[string]bool{}}
 	about := ""
 	for line := range strings.Lines(text) {
 		line, _, _ = strings.Cut(line, " #")
@@ -103,27 +91,13 @@ func (l *nameList) add(e nameEntry) {
 	i := len(l.entries)
 	l.entries = append(l.entries, e)
 	first, last := e.parts[0], e.parts[len(e.parts)-1]
-	switch a, z := first[0], first[len(first)-1]; {
-	case !isWild(first):
+	if isWild(first) {
+		l.wild = append(l.wild, i)
+	} else {
 		l.byName[first] = append(l.byName[first], i)
-	case !isWild(first[:1]):
-		l.byFirst[a] = append(l.byFirst[a], i)
-	default:
-		l.byLast[z] = append(l.byLast[z], i)
 	}
 	if e.except {
 		return
-	}
-	for _, part := range e.parts {
-		if l.names[part] = true; isWild(part) {
-			l.wild = append(l.wild, part)
-		}
-	}
-	for part, name := range e.parts[:len(e.parts)-1] {
-		l.insides[name] = append(l.insides[name], inside{i, part})
-	}
-	if e.root != anywhere {
-		l.rooted = append(l.rooted, i)
 	}
 	if end := endOf(last); !isWild(end) && !ordinaryEnds[end] {
 		l.ends[end] = true
@@ -169,17 +143,13 @@ func (l *nameList) findAt(p, name string, start int, home string) *nameEntry {
 		}
 	}
 	try(l.byName[name])
-	try(l.byFirst[name[0]])
-	for _, z := range []byte{name[len(name)-1], '*', '?'} {
-		try(l.byLast[z])
-	}
+	try(l.wild)
 	if best < 0 || l.entries[best].except {
 		return nil
 	}
 	return &l.entries[best]
 }
 
-// isAt reports whether a folded path is the entry, or lies in it, from one of its parts on.
 func (e *nameEntry) isAt(p string, start int, home string) bool {
 	if !e.startsAt(p[:start], home) {
 		return false
@@ -190,14 +160,13 @@ func (e *nameEntry) isAt(p string, start int, home string) bool {
 		if !more {
 			return false
 		}
-		if name, rest, more = strings.Cut(rest, "/"); !matchName(part, name) {
+		if name, rest, more = strings.Cut(rest, "/"); !language.Wildcard(part, name) {
 			return false
 		}
 	}
 	return e.below || rest == ""
 }
 
-// startsAt reports whether the entry can begin behind a folder, which is written with a slash at its end.
 func (e *nameEntry) startsAt(before, home string) bool {
 	switch e.root {
 	case inHome:
@@ -217,20 +186,24 @@ func isHome(folder, home string) bool {
 }
 
 // holds returns an entry that a folder has below it, going by the entry's own folders: .docker is on the way to
-// .docker/config.json. It says nothing of folders by any other name. Of folders that are not in a home it says
-// so everywhere, or only for entries that are wide.
+// .docker/config.json. Of folders that are not in a home it says so everywhere, or only for entries that are wide.
 func (l *nameList) holds(folder, home string, everywhere bool) *nameEntry {
 	folder = strings.TrimSuffix(foldName(folder), "/")
 	name := folder[strings.LastIndexByte(folder, '/')+1:]
-	for _, in := range l.insides[name] {
-		e := &l.entries[in.entry]
-		above, ok := e.isOnTheWay(folder, in.part+1, home)
-		if ok && (everywhere || e.wide || above == "" || isHome(above, home)) {
-			return e
+	for i := range l.entries {
+		e := &l.entries[i]
+		for part, inside := range e.parts[:len(e.parts)-1] {
+			if e.except || inside != name {
+				continue
+			}
+			above, ok := e.isOnTheWay(folder, part+1, home)
+			if ok && (everywhere || e.wide || above == "" || isHome(above, home)) {
+				return e
+			}
 		}
 	}
-	for _, i := range l.rooted {
-		if e := &l.entries[i]; e.startsAt(folder+"/", home) {
+	for i := range l.entries {
+		if e := &l.entries[i]; !e.except && e.root != anywhere && e.startsAt(folder+"/", home) {
 			return e
 		}
 	}
@@ -240,7 +213,7 @@ func (l *nameList) holds(folder, home string, everywhere bool) *nameEntry {
 func (e *nameEntry) isOnTheWay(folder string, parts int, home string) (above string, ok bool) {
 	for i := parts - 1; i >= 0; i-- {
 		cut := strings.LastIndexByte(folder, '/')
-		if !matchName(e.parts[i], folder[cut+1:]) || (cut < 0 && i > 0) {
+		if !language.Wildcard(e.parts[i], folder[cut+1:]) || (cut < 0 && i > 0) {
 			return "", false
 		}
 		folder = folder[:max(cut, 0)]
@@ -253,9 +226,8 @@ const (
 	maxGlobParts = 12 // names in a pattern that is looked at closely
 )
 
-// mayMatch reports whether a pattern of paths selects an entry, at whatever depth. To narrow a search is to
-// leave most of it out, so a pattern for all files, or for all of an ordinary kind, such as *.json, selects none
-// unless all is true: then one for all files does. Patterns that mean more than this knows are taken for all files.
+// mayMatch reports whether a pattern that narrows a search selects an entry. One for all files, or for all of an
+// ordinary kind, such as *.json, does not, unless all is true. What this does not know is taken for all files.
 func (l *nameList) mayMatch(glob string, all bool) bool {
 	globs, ok := expandBraces(strings.TrimPrefix(glob, "./"))
 	if !ok {
@@ -266,36 +238,8 @@ func (l *nameList) mayMatch(glob string, all bool) bool {
 		if len(parts) > maxGlobParts {
 			return true
 		}
-		if !l.mayName(parts, all) {
-			return false // the usual one, such as src/**/*.go: to hold it against each entry takes half a millisecond
-		}
-		for i := range l.entries {
-			if e := &l.entries[i]; !e.except && l.meetsAnywhere(parts, e, all) {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(l.entries, func(e nameEntry) bool { return !e.except && l.meetsAnywhere(parts, &e, all) })
 	})
-}
-
-// mayName reports whether some part of a pattern may be more than a wildcard to an entry.
-func (l *nameList) mayName(glob []string, all bool) bool {
-	for i, part := range glob {
-		kind, isKind := wantedEnd(part)
-		switch {
-		case strings.Trim(part, "*") == "":
-			if all && i == len(glob)-1 {
-				return true
-			}
-		case isKind:
-			if l.hasKind(kind) {
-				return true
-			}
-		case isWild(part), l.names[part], slices.ContainsFunc(l.wild, func(w string) bool { return matchName(w, part) }):
-			return true
-		}
-	}
-	return false
 }
 
 func (l *nameList) meetsAnywhere(glob []string, e *nameEntry, all bool) bool {
@@ -326,7 +270,7 @@ func (l *nameList) meets(glob []string, e *nameEntry, part int, all, named bool)
 	case !namesMeet(name, e.parts[part]):
 		return false
 	case isKind:
-		named = named || l.hasKind(kind)
+		named = named || l.ends[kind] || l.ends[endOf(kind)]
 	default:
 		named = named || all || isAbout(name, e.parts[part])
 	}
@@ -351,13 +295,10 @@ func longestText(pattern string) string {
 	return longest
 }
 
-// wantedEnd returns the end that a pattern for all files of one kind asks for: "go" for *.go.
 func wantedEnd(glob string) (kind string, ok bool) {
 	kind, ok = strings.CutPrefix(glob, "*.")
 	return kind, ok && !isWild(kind)
 }
-
-func (l *nameList) hasKind(kind string) bool { return l.ends[kind] || l.ends[endOf(kind)] }
 
 // globParts cuts a pattern into what matchName and namesMeet understand. What means more than they know may be meant
 // for any name.
@@ -405,7 +346,6 @@ func plainGlob(part string) string {
 	return b.String()
 }
 
-// expandBraces writes out {a,b}. It is not ok when that is more than anybody would mean.
 func expandBraces(glob string) (globs []string, ok bool) {
 	globs = []string{glob}
 	for i := 0; i < len(globs); {
@@ -443,20 +383,13 @@ func endOf(name string) string {
 	return ""
 }
 
-func matchName(pattern, name string) bool {
-	if !isWild(pattern) {
-		return pattern == name
-	}
-	return matchText([]byte(pattern), []byte(name))
-}
-
 // namesMeet reports whether some name matches both patterns, in at most len(a) × len(b) steps.
 func namesMeet(a, b string) bool {
 	if !isWild(a) {
-		return matchName(b, a)
+		return language.Wildcard(b, a)
 	}
 	if !isWild(b) {
-		return matchName(a, b)
+		return language.Wildcard(a, b)
 	}
 	width := len(b) + 2
 	meet := make([]bool, (len(a)+2)*width) // whether what is left of a and of b do

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"nod/policy/shell"
+	"nod/policy/shell/language"
 )
 
 // secretPaths are one to a line, and each must be asked about.
@@ -432,10 +433,10 @@ func FuzzNamesMeet(f *testing.F) {
 		if meet != namesMeet(b, a) {
 			t.Fatalf("%q and %q: it depends on their order", a, b)
 		}
-		if matchName(a, name) && matchName(b, name) && !meet {
+		if language.Wildcard(a, name) && language.Wildcard(b, name) && !meet {
 			t.Fatalf("%q and %q both match %q, and do not meet", a, b, name)
 		}
-		if !isWild(a) && meet != matchName(b, a) {
+		if !isWild(a) && meet != language.Wildcard(b, a) {
 			t.Fatalf("%q and %q: meet %v", a, b, meet)
 		}
 	})

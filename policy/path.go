@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -65,9 +66,8 @@ func absolute(path, cwd, home string) (string, bool) {
 	return cwd + string(filepath.Separator) + path, true
 }
 
-// resolve follows the symbolic links of an absolute path as the system would, up to the first part that
-// does not exist; the rest is taken as text. It fails on what it cannot look at, on loops, and on the
-// places that mean something else in every process.
+// resolve follows the symbolic links of an absolute path, up to the first part that does not exist. It fails on what it
+// cannot look at, on loops, and on the places that mean something else in every process.
 func resolve(path string) (string, bool) {
 	if strings.Contains(path, "..") { // what ".." means depends on links
 		return walk(path)
@@ -129,6 +129,16 @@ func walk(path string) (string, bool) {
 		rest = filepath.ToSlash(target) + "/" + rest
 	}
 	return done, true
+}
+
+// isLink reports whether a file is a symbolic link, or anything else that leads away, such as the mount points of
+// Windows.
+func isLink(path string) (bool, error) {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return false, err
+	}
+	return info.Mode()&(fs.ModeSymlink|fs.ModeIrregular) != 0, nil
 }
 
 // follow reads a link. What does not exist is none, and one that cannot be read is not ok.

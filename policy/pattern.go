@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/bmatcuk/doublestar/v4"
+
+	"nod/policy/shell/language"
 )
 
 // foldsCase says that the file systems here usually take SRC and src for the same file.
@@ -62,7 +64,6 @@ func newPattern(p, home string, below bool) *pattern {
 	return &pattern{globs, bases(globs), namesIn(globs)}
 }
 
-// namesIn makes a list of the names that patterns for any folder are for.
 func namesIn(globs []string) *nameList {
 	var names *nameList
 	for _, g := range globs {
@@ -183,7 +184,6 @@ func hasMeta(p string) bool { return strings.ContainsAny(p, `*?[{\`) }
 
 var globEscaper = strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`, `{`, `\{`)
 
-// escapeGlob makes a path pattern that matches exactly s.
 func escapeGlob(s string) string { return globEscaper.Replace(s) }
 
 // A nameGlob matches names that are not paths: * is any text, ? one character, everything else itself.
@@ -191,27 +191,4 @@ type nameGlob string
 
 func (g nameGlob) isLiteral() bool { return !strings.ContainsAny(string(g), "*?") }
 
-func (g nameGlob) match(name string) bool { return matchText([]rune(string(g)), []rune(name)) }
-
-// matchText matches a pattern of * and ?. It goes back to the last star only, so it takes at most
-// len(pattern) × len(text) steps.
-func matchText[T byte | rune](pattern, text []T) bool {
-	p, t, star, mark := 0, 0, -1, 0
-	for t < len(text) {
-		switch {
-		case p < len(pattern) && pattern[p] == '*':
-			star, mark, p = p, t, p+1
-		case p < len(pattern) && (pattern[p] == '?' || pattern[p] == text[t]):
-			p, t = p+1, t+1
-		case star >= 0:
-			mark++
-			p, t = star+1, mark
-		default:
-			return false
-		}
-	}
-	for p < len(pattern) && pattern[p] == '*' {
-		p++
-	}
-	return p == len(pattern)
-}
+func (g nameGlob) match(name string) bool { return language.Wildcard(string(g), name) }

@@ -233,9 +233,9 @@ const (
 	CoverSandbox  Cover = "sandbox"  // every command of the project, in the sandbox: no grant, but a setting
 
 	// All commands of a kind of work in the project, for [Grant.Work]: see shell/programs/work.txt.
-	CoverBuilds     Cover = shell.WorkBuilds     // build, test, check and format it
-	CoverGit        Cover = shell.WorkGit        // commit, switch branches, pull and push, without force
-	CoverContainers Cover = shell.WorkContainers // build, start and stop its containers, and work in them
+	CoverBuilds     Cover = "builds"     // build, test, check and format it
+	CoverGit        Cover = "git"        // commit, switch branches, pull and push, without force
+	CoverContainers Cover = "containers" // build, start and stop its containers, and work in them
 )
 
 // Works are the covers of kinds of work.

@@ -46,10 +46,10 @@ func (a *access) changes() bool { return a.kind == shell.Write || a.kind == shel
 // reach is what the call may reach: everything in the file system that it looks at, reads or changes, as far as nod
 // can tell. What costs a look at the disk is worked out when it is first needed.
 func (f *facts) reach() []access {
-	if f.isReached {
+	if f.reached != nil {
 		return f.reached
 	}
-	f.isReached, f.reached = true, f.buf[:0]
+	f.reached = f.buf[:0]
 	for i := range f.input.named {
 		n := &f.input.named[i]
 		f.reached = append(f.reached, access{place: f.locate(n.path), kind: f.kindOf(n), source: n.source})
@@ -64,14 +64,6 @@ func (f *facts) reach() []access {
 		}
 	}
 	return f.reached
-}
-
-// mayReach is what else the call may reach, by another reading of its words: rules that ask or deny hold for it.
-func (f *facts) mayReach() []access {
-	if f.line == nil {
-		return nil
-	}
-	return f.line.mayReach
 }
 
 // kindOf says what is done to a path in the input. What a tool that only reads finds in a field that nod does not
@@ -227,7 +219,6 @@ type meaningKey struct {
 	all  bool
 }
 
-// isInside reports whether all that the access reaches matches a pattern, as text and with links followed.
 func (p place) isInside(pat *pattern) bool {
 	return !p.lost && !p.relative && pat.match(p.clean) && (p.real == p.clean || pat.match(p.real))
 }
@@ -275,7 +266,6 @@ func Locate(path, cwd string) Location {
 	return l
 }
 
-// A namedFile is a file or folder in the input of a call.
 type namedFile struct {
 	Path    string // as the input spells it
 	Changes bool   // the call may make or change it

@@ -132,8 +132,8 @@ func TestSimulationOfGrantsThatRest(t *testing.T) {
 		later time.Duration
 		asked bool
 	}{
-		{0, true}, {RestAfter - time.Hour, false}, {RestAfter - time.Hour, false}, // each use counts
-		{RestAfter + time.Hour, true}, {time.Hour, false},
+		{0, true}, {restAfter - time.Hour, false}, {restAfter - time.Hour, false}, // each use counts
+		{restAfter + time.Hour, true}, {time.Hour, false},
 	} {
 		at = at.Add(step.later)
 		if asked := s.Answer(bash("make all"), at); asked != step.asked {

@@ -26,9 +26,8 @@ var notableNames string
 
 var notable = sync.OnceValue(func() *nameList { return newNameList(notableNames) })
 
-// Risks says what a user should see before allowing a call: what of it is hard to undo, or further than the agent
-// was sent, the worst first. It is for the eyes, and keeps an allow from holding everywhere: nothing passes by it. It
-// looks at what is on the disk now.
+// Risks says what a user should see before allowing a call, the worst first, going by the disk as it is now. It is
+// for the eyes, and keeps an allow from holding everywhere: nothing passes by it.
 func Risks(call Call) []Risk {
 	places := DefaultPlaces()
 	f := inputFacts(&call, &Compiled{guard: newGuard(places), places: places})
@@ -56,7 +55,7 @@ func CommandNames(call Call) []string {
 	if !ok {
 		return nil
 	}
-	a := call.Input.assess(command)
+	a := shell.Assess(command)
 	var acting, reading []string
 	for _, p := range a.Parts {
 		switch name := p.Name(); {
@@ -82,7 +81,6 @@ func (r *risks) readPatch() {
 	}
 }
 
-// commandText is what a tool gives to a shell, also one that nod does not know, or as a list of words.
 func (f *facts) commandText() (string, bool) {
 	if f.input.isRun {
 		return f.input.command, true
@@ -124,7 +122,7 @@ func (r *risks) add(level shell.Level, text, what string) {
 }
 
 func (r *risks) command(command string) {
-	a := r.call.Input.assess(command)
+	a := shell.Assess(command)
 	r.list = append(r.list, a.Risks...)
 	look := expansion{left: maxLooked}
 	for i := range a.Parts {
@@ -152,7 +150,6 @@ func (r *risks) has(text string) bool {
 
 const many = 10
 
-// matches says how many files are removed, where they are many.
 func (r *risks) matches(found []access) {
 	if found[0].kind != shell.Delete {
 		return
@@ -174,10 +171,8 @@ func (r *risks) matches(found []access) {
 	}
 }
 
-// maxCounted is how many files are counted: nobody cares how many more there are.
 const maxCounted = 1000
 
-// countFiles adds the files below a folder to n, up to maxCounted.
 func countFiles(root string, n int) int {
 	_ = filepath.WalkDir(root, func(_ string, d fs.DirEntry, err error) error {
 		switch {
@@ -286,7 +281,6 @@ func (r *risks) deletes(a *access, what string) {
 	}
 }
 
-// isMove reports whether what is deleted in one place is there in another one then.
 func (r *risks) isMove() bool {
 	return r.part != nil && len(r.part.Argv) > 0 && path.Base(r.part.Argv[0]) == "mv"
 }
@@ -322,7 +316,6 @@ func (r *risks) writes(a *access, what string) {
 	}
 }
 
-// names adds what is to be said of a path in a field that nod does not know.
 func (r *risks) names(a *access, what string) {
 	switch {
 	case r.policy.guard.isOwn(a.clean) || r.policy.guard.isOwn(a.real):
@@ -427,7 +420,6 @@ func (r *risks) readsSystem(a *access, what string) {
 	}
 }
 
-// isInside reports whether an access is to the project, or to the folder that the call works in.
 func (r *risks) isInside(a *access) bool {
 	cwd := r.cwd()
 	return r.hasProject() && r.inProject(a.place) ||
@@ -462,7 +454,6 @@ func isDevice(a *access) bool {
 	return isWithin(a.clean, "/dev") && !slices.ContainsFunc(plainDevices, isPlain)
 }
 
-// short is a path as a user writes it: from the folder that the call works in, or from the home folder.
 func (r *risks) short(p string) string {
 	cwd := r.cwd()
 	switch {
@@ -484,8 +475,10 @@ func (r *risks) done() []Risk {
 }
 
 // TextClass is the class of a call as its own text tells it, to whoever has no reason to believe what it declares, or
-// what was made of it elsewhere.
-func TextClass(call Call) Class { return inputFacts(&call, &Compiled{}).class }
+// the class that was made of it elsewhere if that is stricter.
+func TextClass(call Call, elsewhere Class) Class {
+	return stricter(elsewhere, inputFacts(&call, &Compiled{}).class)
+}
 
 // OnlyRuns reports whether a call gives one command line to a shell of the kind that nod reads, and says nothing else:
 // all that it does is in that line.
@@ -493,9 +486,8 @@ func OnlyRuns(call Call) bool {
 	return isShell(call.Tool) && !isPowerShell(call.Tool) && inputFacts(&call, &Compiled{}).input.onlyRuns()
 }
 
-// TextRisks says what of a call a user should see before allowing it, as far as its own text shows that to whoever
-// does not have its disk: what its command does, what it deletes, and changes of places that have keys or are protected
-// by their names.
+// TextRisks is [Risks] for whoever does not have the disk: what the command does, what it deletes, changes of places
+// that have keys or are protected by their names.
 func TextRisks(call Call) []Risk {
 	f := inputFacts(&call, &Compiled{})
 	r := risks{facts: f}
@@ -508,7 +500,7 @@ func TextRisks(call Call) []Risk {
 		}
 		return r.list
 	}
-	a := call.Input.assess(command)
+	a := shell.Assess(command)
 	r.list = append(r.list, a.Risks...)
 	for i := range a.Parts {
 		r.part = &a.Parts[i]
@@ -519,7 +511,6 @@ func TextRisks(call Call) []Risk {
 	return r.list
 }
 
-// changesByName adds what is special about the name of a place that is changed.
 func (r *risks) changesByName(spelled string, kind shell.Kind) {
 	if kind != shell.Write && kind != shell.Delete {
 		return

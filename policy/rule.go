@@ -51,8 +51,8 @@ func checkEffect(r Rule) *FieldError {
 	if r.Effect == "" {
 		return &FieldError{"effect", "missing: want allow, sandbox, ask or deny"}
 	}
-	if effects := []Effect{Allow, Sandbox, Ask, Deny}; !slices.Contains(effects, r.Effect) {
-		return &FieldError{"effect", fmt.Sprintf("%q: want %s", r.Effect, OrList(effects))}
+	if problem := CheckOneOf(r.Effect, Allow, Sandbox, Ask, Deny); problem != "" {
+		return &FieldError{"effect", problem}
 	}
 	return nil
 }
@@ -83,7 +83,6 @@ func (r Rule) texts() []ruleText {
 	return texts
 }
 
-// checkTexts refuses what a user who reads the rule would not see, and what means nothing in its field.
 func checkTexts(r Rule) *FieldError {
 	for _, f := range r.texts() {
 		problem := ""

@@ -21,7 +21,6 @@ const (
 	maxSuggested   = 160 // characters of a command or a folder: a longer one is not shown in full
 )
 
-// runNote is what a user should know of a rule for commands before adding it.
 const runNote = "also with other arguments, other project files and flags known to be harmless"
 
 // A Past is a call that the user decided: Effect is Allow or Deny.
@@ -37,10 +36,9 @@ type Suggestion struct {
 	Folders []string // where they came from, in order of their first
 }
 
-// Suggest proposes rules that would have spared the user questions they always answered alike: each for one command, or
-// for one tool's files in a folder. A rule is proposed only when it would have decided every call that it rests on, and
-// none that the user decided otherwise. To allow what deletes, installs or reaches other computers is never proposed.
-// Those with the most calls come first, twenty at most. The error is that of the context.
+// Suggest proposes rules that would have spared the user questions they always answered alike. A rule must decide every
+// call that it rests on, and none that the user decided otherwise. To allow what deletes, installs or reaches other
+// computers is never proposed. Those with the most calls come first. The error is that of the context.
 func (s *Simulation) Suggest(ctx context.Context, past []Past, now time.Time) ([]Suggestion, error) {
 	candidates, err := group(ctx, past, s.rules, now)
 	if err != nil {
@@ -65,7 +63,6 @@ func (s *Simulation) Suggest(ctx context.Context, past []Past, now time.Time) ([
 	return found, nil
 }
 
-// A candidate is a rule, and calls that it could decide.
 type candidate struct {
 	Suggestion
 	against []Call // which the user decided otherwise, and the rule may be about
@@ -177,18 +174,15 @@ func (g *candidate) add(c Call) {
 	}
 }
 
-// ruleFor is the narrowest rule that decides calls like this one: the new commands of a line in this project where
-// each can be told by itself, else the same line, or files in the same project. There is none for a command that may
-// bring secrets to light, and none for a tool whose input is neither: a rule would not bound what it does.
+// ruleFor is the narrowest rule that decides calls like this one: the new commands of a line, else the same line, or
+// files in the same project. There is none for a command that may leak secrets, or where no rule would limit the tool.
 func (f *facts) ruleFor(effect Effect) (Rule, bool) {
 	c := f.call
 	if f.mustAsk().Effect == Ask || !isPlainFolder(c.CWD) {
 		return Rule{}, false
 	}
-	r := Rule{Effect: effect, Agent: c.Agent, Tool: c.Tool, CWD: c.CWD}
-	if program := c.program(); isPlainFolder(program) {
-		r.Program = program
-	}
+	r := c.ruleFrom(effect)
+	r.CWD = c.CWD
 	switch {
 	case f.input.isRun && effect == Allow && f.mayLeak().Effect == Ask:
 		return Rule{}, false
@@ -204,6 +198,14 @@ func (f *facts) ruleFor(effect Effect) (Rule, bool) {
 		return Rule{}, false
 	}
 	return r, !strings.ContainsAny(r.Tool, "*?")
+}
+
+func (c *Call) ruleFrom(effect Effect) Rule {
+	r := Rule{Effect: effect, Agent: c.Agent, Tool: c.Tool}
+	if program := c.program(); isPlainFolder(program) {
+		r.Program = program
+	}
+	return r
 }
 
 func (f *facts) reachesOnly(folder place) bool {
@@ -233,7 +235,6 @@ func (f *facts) newCommands() []string {
 	return texts
 }
 
-// ruleText is what a rule must name to cover a part.
 func (f *facts) ruleText(v verdict) (text string, ok bool) {
 	if v.file != nil || v.part.doesMore() {
 		return "", false
@@ -260,7 +261,6 @@ func (s *Simulation) allows(g *candidate, now time.Time) bool {
 		!slices.ContainsFunc(g.Calls, func(c Call) bool { return !decides(c) })
 }
 
-// freeID names a rule by what it is about, as no other rule is named.
 func freeID(r Rule, rules []Rule) string {
 	about := cmp.Or(r.Command, r.Tool+" "+filepath.Base(strings.TrimSuffix(r.Path, "/**")))
 	if len(r.Run) == 1 {
@@ -296,9 +296,8 @@ var (
 	ErrRuleIsThere = errors.New("a rule already covers this")
 )
 
-// Propose makes the narrowest rule of an effect for a call that happened, and those like it. A rule for the same calls
-// with another effect it changes. Nothing is saved. The error is [ErrNoRule] or [ErrRuleIsThere], or says what is wrong
-// with the policy.
+// Propose makes the narrowest rule of an effect for a call that happened, and those like it, or changes a rule for the
+// same calls. Nothing is saved. The error is [ErrNoRule], [ErrRuleIsThere], or what is wrong with the policy.
 func Propose(p Policy, places Places, call Call, effect Effect, now time.Time) (Proposal, error) {
 	compiled, err := Compile(p, places)
 	if err != nil {
@@ -338,18 +337,14 @@ func (r Rule) matchesAs(o Rule) bool {
 	return r.Equal(o)
 }
 
-// wholeRule is a rule for what [facts.ruleFor] has none for: the host, the file or the command that the call names,
-// else its tool in this project. It allows no more than tools of MCP servers and hosts: of others nothing would bound
-// it.
+// wholeRule is a rule for what [facts.ruleFor] has none for: the host, the file or the command of the call, else
+// its tool in this project. It allows only tools of MCP servers and hosts: nothing would limit others.
 func (f *facts) wholeRule(effect Effect) (Rule, bool) {
 	c := f.call
 	if c.Tool == "" || strings.ContainsAny(c.Tool, "*?") || effect == Allow && f.mustAsk().Effect == Ask {
 		return Rule{}, false
 	}
-	r := Rule{Effect: effect, Agent: c.Agent, Tool: c.Tool}
-	if program := c.program(); isPlainFolder(program) {
-		r.Program = program
-	}
+	r := c.ruleFrom(effect)
 	hosts, sure := f.hosts()
 	reach := f.reach()
 	switch {
@@ -382,7 +377,6 @@ type Simulation struct {
 	tops   map[string]string // see [Compiled.tops]
 }
 
-// maxTops is how many sessions' projects are known at once.
 const maxTops = 10_000
 
 // NewSimulation returns a simulation by a policy, without any grants.
@@ -435,9 +429,8 @@ func (s *Simulation) decide(c *Call, p *Compiled, at time.Time) Decision {
 	return d
 }
 
-// Answer reports whether the user sees a prompt for a call, after all that they have answered before. If so,
-// they answer with the widest allow that is offered: edits in the project, all of its kind of work, the new parts
-// of a command line, all pages of a host, all calls of a server or a tool, else exactly this call.
+// Answer reports whether the user sees a prompt for a call, after all that they have answered before. If so, they
+// answer with the widest allow that is offered.
 func (s *Simulation) Answer(c Call, at time.Time) (asked bool) {
 	s.note(c)
 	d := s.decide(&c, s.kept, at)

@@ -35,7 +35,7 @@ func TestTextClassAndRisks(t *testing.T) {
 		call := Call{
 			Agent: tt.agent, Tool: tt.tool, Declared: tt.declared, CWD: "/home/b/w", Input: ReadInput([]byte(tt.input)),
 		}
-		if got := TextClass(call); got != tt.want {
+		if got := TextClass(call, ReadOnly); got != tt.want {
 			t.Errorf("%s: %s, want %s", name, got, tt.want)
 		}
 		worst, found := shell.Note, TextRisks(call)

@@ -99,7 +99,6 @@ func (f meaning) kind() shell.Kind {
 	return shell.Write
 }
 
-// spelling says what an agent makes of the text of a path before it opens it.
 type spelling struct {
 	trimmed bool // white space around it is taken off
 	marked  bool // "@" before it is taken off
@@ -114,7 +113,6 @@ var spellings = map[string]func(*spelling){
 	"escaped": func(s *spelling) { s.escaped = true },
 }
 
-// readTools reads the embedded files. A mistake in one is a bug of the program.
 func readTools() map[string]map[string]tool {
 	files, _ := toolFiles.ReadDir("tools")
 	all := map[string]map[string]tool{}
@@ -255,15 +253,12 @@ func lookup(agent, name string) (tool, bool) {
 	return unknownTool, false
 }
 
-// isMCP reports whether the name has one of the forms in which agents pass on the tools of MCP servers.
 func isMCP(name string) bool {
 	return strings.HasPrefix(name, "mcp__") || strings.HasPrefix(name, "mcp_") || strings.HasPrefix(name, "MCP:")
 }
 
-// isShell reports whether the tool runs a command line, going by its name, whoever sends it.
 func isShell(name string) bool { return anybodys()[strings.ToLower(strings.TrimSpace(name))].isShell }
 
-// isQuestion reports whether the tool puts a question to the user, whoever sends it.
 func isQuestion(name string) bool {
 	return anybodys()[strings.ToLower(strings.TrimSpace(name))].isQuestion
 }
@@ -281,8 +276,7 @@ func (c Class) known() Class {
 	return Classes[c.care()]
 }
 
-// Stricter returns the class of the two that needs more care. What is no class counts as [Unknown].
-func Stricter(a, b Class) Class {
+func stricter(a, b Class) Class {
 	return Classes[max(a.care(), b.care())]
 }
 
@@ -301,17 +295,16 @@ func (e Effect) IsStricter(than Effect) bool { return e.strictness() < than.stri
 
 func (e Effect) strictness() int { return max(slices.Index([]Effect{Deny, Ask, Sandbox, Allow}, e), 0) }
 
-// classify returns the class that counts for a tool: the stricter of what the caller declares (empty: it
-// says nothing) and what nod's catalogue knows. A caller makes its own call stricter, never laxer. Only
-// where nod knows nothing of the tool, and the user trusts the agent to classify, the declaration stands
-// alone; never for a shell, which runs whatever it is told, and never for an MCP tool, whose server chose
-// both its name and its description.
+// classify returns the class that counts for a tool: the stricter of what the caller declares (empty: it says nothing)
+// and what nod's catalogue knows. A caller makes its own call stricter, never laxer. Only where nod knows nothing of
+// the tool, and the user trusts the agent to classify, the declaration stands alone; never for a shell, which runs
+// whatever it is told, and never for an MCP tool, whose server chose both its name and its description.
 func classify(agent, tool string, declared Class, trusted bool) Class {
 	tells := declared != ""
 	known, ok := lookup(agent, tool)
 	switch {
 	case ok && tells:
-		return Stricter(known.class, declared.known())
+		return stricter(known.class, declared.known())
 	case tells && trusted && !isMCP(tool) && !isShell(tool):
 		return declared.known()
 	}

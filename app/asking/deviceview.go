@@ -126,7 +126,7 @@ func classOf(r interact.Request, b interact.Approve, why policy.Decision) policy
 	if !r.Requester.IsRemote() {
 		return why.Class
 	}
-	return policy.Stricter(why.Class, policy.TextClass(b.Call(r.Requester)))
+	return policy.TextClass(b.Call(r.Requester), why.Class)
 }
 
 // care is the class that counts for what a device may allow. What nod finds dangerous destroys, whatever it is. A

@@ -123,11 +123,9 @@ func (d *Desk) Replace(_ context.Context, base, next config.Config) error {
 	deleted := slices.DeleteFunc(slices.Clone(base.Policy.Rules), func(r policy.Rule) bool {
 		return slices.ContainsFunc(next.Policy.Rules, func(n policy.Rule) bool { return n.ID == r.ID })
 	})
-	if len(deleted) == 0 || len(next.Policy.Rules) >= len(base.Policy.Rules) { // renamed, at most
-		return d.store.Replace(base, next)
-	}
-	back, err := d.store.ReplaceUndoably(base, next)
-	if err == nil {
+	back, err := d.store.Replace(base, next)
+	isRename := len(next.Policy.Rules) >= len(base.Policy.Rules)
+	if err == nil && len(deleted) > 0 && !isRename {
 		d.undos.add(operator.Undo{Kind: operator.UndoRule, Text: deleted[0].ID}, d.undoFor(), back)
 	}
 	return err

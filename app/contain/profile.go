@@ -12,6 +12,7 @@ import (
 
 	"nod/api"
 	"nod/policy"
+	"nod/policy/shell"
 	"nod/sandbox"
 	"nod/sandbox/outside"
 )
@@ -153,7 +154,7 @@ func (r *Runs) mayShow(folder string, shown []string) bool {
 	isBelow := err == nil && filepath.IsAbs(folder) && rel != "." && !strings.HasPrefix(rel, "..")
 	real, err := filepath.EvalSymlinks(folder)
 	if !isBelow || err != nil || slices.ContainsFunc([]string{folder, real}, func(path string) bool {
-		return policy.IsSecret(path) || policy.HoldsSecrets(path)
+		return policy.Leaks(shell.Access{Path: path, Kind: shell.Tree})
 	}) {
 		return false
 	}

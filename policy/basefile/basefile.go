@@ -23,8 +23,8 @@ const (
 	turns = 25
 )
 
-// File is the content of a file when it was read.
-type File struct {
+// file is the content of a file when it was read.
+type file struct {
 	Where  policy.Location
 	Exists bool
 	Text   string
@@ -41,13 +41,13 @@ const (
 	Unreadable = "nod can't read the file there"
 )
 
-// Problems are all values of [File.Problem] but "".
+// Problems are all values of [file.Problem] but "".
 var Problems = []string{Slow, lost, notText, notRegular, TooLarge, Unreadable}
 
 // Read reads the file that path names for a tool that works in cwd.
-func Read(path, cwd string) File {
-	f, ok := InTime(func() File {
-		f := File{Where: policy.Locate(path, cwd)}
+func Read(path, cwd string) file {
+	f, ok := InTime(func() file {
+		f := file{Where: policy.Locate(path, cwd)}
 		if f.Where.Path == "" {
 			f.Problem = lost
 			return f
@@ -63,7 +63,7 @@ func Read(path, cwd string) File {
 		return f
 	})
 	if !ok {
-		return File{Exists: true, Problem: Slow}
+		return file{Exists: true, Problem: Slow}
 	}
 	return f
 }

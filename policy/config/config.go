@@ -4,12 +4,8 @@
 package config
 
 import (
-	"fmt"
 	"slices"
 	"time"
-
-	strict "github.com/go-json-experiment/json"
-	jsonv1 "github.com/go-json-experiment/json/v1"
 
 	"nod/policy"
 )
@@ -26,7 +22,6 @@ type Config struct {
 	Policy        policy.Policy `yaml:"policy"`
 }
 
-// ipc says where nod listens.
 type ipc struct {
 	Address string `yaml:"address"` // loopback host:port; port 0 picks a free one
 }
@@ -54,7 +49,6 @@ const (
 	AppearInTray    = "tray"      // waits in the tray, with a notification
 )
 
-// notifications says when nod draws attention.
 type notifications struct {
 	Prompts bool `yaml:"prompts"` // announce a waiting prompt
 	Notices bool `yaml:"notices"` // pass on what agents send with notify
@@ -69,13 +63,11 @@ type notifications struct {
 	Muted []string `yaml:"muted"`
 }
 
-// look says how nod looks.
 type look struct {
 	Theme    string `yaml:"theme"`    // system, light or dark
 	Language string `yaml:"language"` // system, en or zh-CN
 }
 
-// agents says how nod works with coding agents.
 type agents struct {
 	Strict []string `yaml:"strict"` // agents whose hooks deny while nod-desktop isn't running
 	// AskMore makes nod ask about calls without a rule even if the user put the agent into a mode that asks less, such
@@ -148,14 +140,4 @@ func (c Config) Clone() Config {
 
 func (c Config) equal(o Config) bool {
 	return len(diff(c, o)) == 0
-}
-
-// UnmarshalJSON reads the output of encoding/json. It refuses unknown fields, which would be lost.
-func (c *Config) UnmarshalJSON(data []byte) error {
-	type plain Config
-	asWritten := jsonv1.FormatDurationAsNano(true)
-	if err := strict.Unmarshal(data, (*plain)(c), strict.RejectUnknownMembers(true), asWritten); err != nil {
-		return fmt.Errorf("read the configuration: %w", err)
-	}
-	return nil
 }

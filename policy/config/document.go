@@ -32,10 +32,6 @@ func newDocument(data []byte) (*document, error) {
 	return d, nil
 }
 
-func (d *document) bytes() []byte {
-	return []byte(strings.Join(d.lines, d.eol) + d.eol)
-}
-
 func (d *document) replace(start, end int, lines []string) {
 	d.lines = slices.Replace(d.lines, start, end, lines...)
 }
@@ -177,7 +173,6 @@ func (d *document) setIn(m *yaml.Node, key string, value any) error {
 	return nil
 }
 
-// isOneLine reports whether an entry with that value fits on the one line.
 func isOneLine(text string, value *yaml.Node) bool {
 	var doc yaml.Node
 	if yaml.Unmarshal([]byte(text), &doc) != nil || len(doc.Content) == 0 || len(doc.Content[0].Content) != 2 {
@@ -186,13 +181,6 @@ func isOneLine(text string, value *yaml.Node) bool {
 	alone := doc.Content[0].Content[1]
 	return alone.Kind == value.Kind && alone.Value == value.Value && len(alone.Content) == len(value.Content) &&
 		value.Style&(yaml.LiteralStyle|yaml.FoldedStyle) == 0
-}
-
-func (d *document) remove(m *yaml.Node, key string) {
-	if name, _ := entry(m, key); name != nil {
-		start, end := d.span(name)
-		d.replace(start, end, nil)
-	}
 }
 
 // trailing returns the comment at the end of an entry's first line, with the space before it.
@@ -250,8 +238,6 @@ func (c chunk) dashAt() int {
 	})
 }
 
-func (c chunk) dash() string { return c.own[c.dashAt()] }
-
 func (d *document) chunks(list *yaml.Node) (chunks []chunk, start, end int) {
 	for i, item := range list.Content {
 		dash := item.Line - 1
@@ -271,14 +257,6 @@ func (d *document) chunks(list *yaml.Node) (chunks []chunk, start, end int) {
 		chunks = append(chunks, c)
 	}
 	return chunks, start, end
-}
-
-func join(chunks []chunk) []string {
-	var lines []string
-	for _, c := range chunks {
-		lines = append(append(lines, c.loose...), c.own...)
-	}
-	return lines
 }
 
 func entry(m *yaml.Node, key string) (name, value *yaml.Node) {

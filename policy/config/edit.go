@@ -36,7 +36,7 @@ func edit(data []byte, from, to Config) ([]byte, error) {
 			}
 		}
 	}
-	result := d.bytes()
+	result := []byte(strings.Join(d.lines, d.eol) + d.eol)
 	got, err := parse(result, "the changed file", nil)
 	if err != nil {
 		return nil, fmt.Errorf("%w (%w)", errRewrite, err)
@@ -165,7 +165,7 @@ func setItems[T any](d *document, section, key string, from, to []T, was func(T)
 			kept[i] = true
 			c, err = rewrite(chunks[i], from[i], item)
 		} else {
-			c.own, err = render([]T{item}, indentOf(chunks[0].dash()))
+			c.own, err = render([]T{item}, indentOf(chunks[0].own[chunks[0].dashAt()]))
 		}
 		if err != nil {
 			return err
@@ -180,7 +180,11 @@ func setItems[T any](d *document, section, key string, from, to []T, was func(T)
 	if spaced {
 		space(next)
 	}
-	d.replace(start, end, join(next))
+	var lines []string
+	for _, c := range next {
+		lines = append(append(lines, c.loose...), c.own...)
+	}
+	d.replace(start, end, lines)
 	if len(to) == 0 {
 		return d.set(section, key, to)
 	}
@@ -238,7 +242,9 @@ func (c chunk) withRule(from, to policy.Rule) (chunk, error) {
 			return c.rewritten(to)
 		}
 		if isGone {
-			sub.remove(item, f.key)
+			name, _ := entry(item, f.key)
+			start, end := sub.span(name)
+			sub.replace(start, end, nil)
 		} else if err := sub.setIn(item, f.key, f.to); err != nil {
 			return chunk{}, err
 		}

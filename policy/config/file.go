@@ -180,8 +180,12 @@ func (f *file) Update(change func(*Config) error) error {
 	if err != nil {
 		return fmt.Errorf("change %s: %w", f.path, err)
 	}
-	if err := f.unchanged(data); err != nil {
-		return err
+	now, err := f.text()
+	if err == nil && !bytes.Equal(now, data) {
+		err = errors.New("another program saved it at the same time: try again")
+	}
+	if err != nil {
+		return fmt.Errorf("change %s: %w", f.path, err)
 	}
 	if err := f.write(changed); err != nil {
 		return err
@@ -194,24 +198,21 @@ func (f *file) Update(change func(*Config) error) error {
 var ErrChanged = errors.New("the configuration has changed: look again")
 
 // Replace changes the configuration from base, as [file.Config] returned it, to next. It writes only the differences.
-// It fails with [ErrChanged] if the configuration is no longer base.
-func (f *file) Replace(base, next Config) error {
-	return f.Update(func(c *Config) error {
+// It fails with [ErrChanged] if the configuration is no longer base. undo restores the file byte for byte; it fails if
+// the file changed since.
+func (f *file) Replace(base, next Config) (undo func() error, err error) {
+	before, err := f.text()
+	if err != nil {
+		return nil, err
+	}
+	err = f.Update(func(c *Config) error {
 		if !f.Config().equal(base) {
 			return ErrChanged
 		}
 		c.take(base, next.Clone())
 		return nil
 	})
-}
-
-// ReplaceUndoably is [file.Replace]. undo restores the file byte for byte; it fails if the file changed since.
-func (f *file) ReplaceUndoably(base, next Config) (undo func() error, err error) {
-	before, err := f.text()
 	if err != nil {
-		return nil, err
-	}
-	if err := f.Replace(base, next); err != nil {
 		return nil, err
 	}
 	after, err := f.text()
@@ -257,17 +258,6 @@ func (f *file) text() ([]byte, error) {
 		return template, nil
 	}
 	return text, err
-}
-
-func (f *file) unchanged(text []byte) error {
-	now, err := f.text()
-	if err == nil && !bytes.Equal(now, text) {
-		err = errors.New("another program saved it at the same time: try again")
-	}
-	if err != nil {
-		return fmt.Errorf("change %s: %w", f.path, err)
-	}
-	return nil
 }
 
 // write replaces the file with a text by nod, which needs no consent. It needs f.mu.

@@ -52,7 +52,6 @@ type grantFile struct {
 	MAC     []byte         `json:"mac,omitempty"` // HMAC-SHA256 of Grants
 }
 
-// errGrantsHeld says that no grant can be saved while others are held back.
 var errGrantsHeld = errors.New("another program changed the saved approvals: " +
 	"accept that change in nod's settings, or revoke all")
 
@@ -179,7 +178,6 @@ func (b *book) HeldGrants() []policy.Grant {
 	return slices.Clone(b.held)
 }
 
-// grantsErr says why the file is broken; nil if it is good.
 func (b *book) grantsErr() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -209,7 +207,6 @@ func (b *book) keep(grants []policy.Grant) error {
 	})
 }
 
-// unwritable says why the file must not be written, or nil.
 func (b *book) unwritable() error {
 	if b.err == nil && len(b.held) > 0 {
 		return errGrantsHeld
@@ -322,6 +319,9 @@ func (b *book) sum(list []byte) []byte {
 	return h.Sum(nil)
 }
 
+// rarely is how long after its last use the use of a grant is news: it may have been about to rest.
+const rarely = 3 * day
+
 // use counts one use of a grant. It announces the use if the last one is so old that the grant was about to rest.
 func (b *book) use(id string) {
 	if b.count(id) {
@@ -337,7 +337,7 @@ func (b *book) count(id string) (isNews bool) {
 		return false
 	}
 	g, now := &b.all[i], time.Now()
-	isNews = now.Sub(g.LastUsed) > policy.RestAfter/10
+	isNews = now.Sub(g.LastUsed) > rarely
 	g.Uses, g.LastUsed = g.Uses+1, now
 	b.dirty = b.dirty || isForFile(*g)
 	return isNews

@@ -450,7 +450,9 @@ func FuzzLoad(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	calls := []policy.Call{bash("make"), fileCall("Read", "/srv/x"), fileCall("Write", "/srv/x"), fileCall("mcp__x__y", ""), {}}
+	calls := []policy.Call{
+		bash("make"), fileCall("Read", "/srv/x"), fileCall("Write", "/srv/x"), fileCall("mcp__x__y", ""), {},
+	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		if err := os.WriteFile(path, data, 0o600); err != nil {
 			t.Fatal(err)

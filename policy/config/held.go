@@ -11,8 +11,7 @@ import (
 )
 
 // A HeldChange is a change of the policy file that nod did not make and the user has not accepted. Until then the
-// stricter of both texts decides each call: calls that the new text denies are denied, and calls that only the new text
-// allows are asked about. Settings that decide nothing, such as the theme, are never held back.
+// stricter of both texts decides each call. Settings that decide nothing, such as the theme, are never held back.
 type HeldChange struct {
 	Before, After string // texts of the file
 	// IsUnknown says that the accepted text is unknown: Before is empty, and nod asks about everything that the file
@@ -20,7 +19,6 @@ type HeldChange struct {
 	IsUnknown bool
 }
 
-// errHeld says that the configuration cannot be changed, because a change by another program is held back.
 var errHeld = errors.New("another program changed the policy file: accept or undo that change first")
 
 // setSeal makes the file hold back changes by other programs. Changes written without a seal count as another
@@ -154,9 +152,6 @@ func (c Config) withUnsealed(o Config) Config {
 	return c
 }
 
-// decidesAs reports whether two configurations are equal in everything that the seal covers.
-func (c Config) decidesAs(o Config) bool { return c.equal(o.withUnsealed(c)) }
-
 // restrained returns the settings beside the policy that apply while the change from was to c is held back: the
 // stricter ones.
 func (c Config) restrained(was Config) Config {
@@ -178,7 +173,7 @@ func (s *seal) isHarmless(path, before, text string) bool {
 	}
 	x, errX := parse([]byte(before), path, nil)
 	y, errY := parse([]byte(text), path, nil)
-	return errX == nil && errY == nil && x.decidesAs(y)
+	return errX == nil && errY == nil && x.equal(y.withUnsealed(x))
 }
 
 // IsAccepted reports whether the policy file at path decides the same as the text accepted last, by the seal in a

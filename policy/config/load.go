@@ -23,7 +23,6 @@ import (
 	"nod/policy"
 )
 
-// maxProblems limits the mistakes reported for one file.
 const maxProblems = 20
 
 // A fileError is one mistake in a file, with its place and what nod expects instead. Several are joined in the order of
@@ -36,15 +35,14 @@ type fileError struct {
 }
 
 func (e *fileError) Error() string {
-	var b strings.Builder
-	b.WriteString(e.File)
+	place := e.File
 	if e.Line > 0 {
-		b.WriteString(":" + strconv.Itoa(e.Line))
+		place += ":" + strconv.Itoa(e.Line)
 	}
 	if e.Key != "" {
-		b.WriteString(": " + e.Key)
+		place += ": " + e.Key
 	}
-	return b.String() + ": " + e.Problem
+	return place + ": " + e.Problem
 }
 
 // Check loads a configuration file strictly, without the environment's overrides. It fails if the file does not exist.
@@ -98,7 +96,6 @@ func parseAccepted(data []byte, path string, getenv func(string) string) (Config
 	return cfg, o.refuseAll(cfg.problems())
 }
 
-// decode reads a configuration and checks its shape, but not its values.
 func decode(data []byte, path string, getenv func(string) string) (*outline, Config, error) {
 	o, err := newOutline(data, path)
 	if err != nil {
@@ -155,17 +152,9 @@ func newOutline(data []byte, path string) (*outline, error) {
 // checkEncoding refuses text that is not UTF-8. The YAML parser would accept some of it, which the seal cannot keep,
 // and reports no line for the rest.
 func checkEncoding(data []byte, path string) error {
-	const want = "save it as UTF-8"
-	switch start := string(data[:min(len(data), 4)]); {
-	case strings.HasPrefix(start, "\xff\xfe\x00\x00"), strings.HasPrefix(start, "\x00\x00\xfe\xff"):
-		return &fileError{File: path, Problem: "this is UTF-32: " + want}
-	case strings.HasPrefix(start, "\xff\xfe"), strings.HasPrefix(start, "\xfe\xff"),
-		len(start) > 1 && (start[0] == 0) != (start[1] == 0): // UTF-16 of Latin letters without a byte order mark
-		return &fileError{File: path, Problem: "this is UTF-16: " + want}
-	}
 	for i, line := range bytes.Split(data, []byte("\n")) {
 		if !utf8.Valid(line) {
-			return &fileError{File: path, Line: i + 1, Problem: "this is not UTF-8: " + want}
+			return &fileError{File: path, Line: i + 1, Problem: "this is not UTF-8: save it as UTF-8"}
 		}
 		if at := bytes.IndexFunc(line, isControl); at >= 0 {
 			odd, _ := utf8.DecodeRune(line[at:])
@@ -241,7 +230,6 @@ func (o *outline) refuseAll(found []*policy.FieldError) error {
 	return o.err()
 }
 
-// line returns the line of a key, or of its nearest ancestor.
 func (o *outline) line(key string) int {
 	for key != "" {
 		if line, ok := o.lines[key]; ok {
@@ -252,7 +240,6 @@ func (o *outline) line(key string) int {
 	return 0
 }
 
-// err joins the problems in the order of their lines.
 func (o *outline) err() error {
 	slices.SortStableFunc(o.problems, func(a, b *fileError) int { return cmp.Compare(a.Line, b.Line) })
 	var errs []error

@@ -3,6 +3,8 @@ package config
 import (
 	"strings"
 	"testing"
+
+	"nod/policy"
 )
 
 // What reaches a command line, a network or a file system from the section remote is what it says it is.
@@ -60,13 +62,19 @@ func TestRemoteProblems(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			tt.r.NATS.Prefix = "nod"
-			if found := tt.r.problems(); (len(found) > 0) != tt.isBad {
+			if found := remoteProblems(tt.r); (len(found) > 0) != tt.isBad {
 				t.Errorf("%v", found)
 			}
 		})
 	}
 	many := Remote{Machines: make([]Machine, maxMachines+1), NATS: NATS{Prefix: "nod"}}
-	if found := many.problems(); len(found) != 1 {
+	if found := remoteProblems(many); len(found) != 1 {
 		t.Errorf("%d machines: %v", len(many.Machines), found)
 	}
+}
+
+func remoteProblems(r Remote) []*policy.FieldError {
+	c := Default()
+	c.Remote = r
+	return c.problems()
 }

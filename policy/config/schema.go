@@ -57,14 +57,6 @@ func yamlKey(f reflect.StructField) string {
 	return key
 }
 
-func (s *schema) find(key string) (field, bool) {
-	i := slices.IndexFunc(s.keys, func(f field) bool { return f.name == key })
-	if i < 0 {
-		return field{}, false
-	}
-	return s.keys[i], true
-}
-
 func (s *schema) names() []string {
 	names := make([]string, len(s.keys))
 	for i, f := range s.keys {
@@ -196,13 +188,13 @@ func (o *outline) checkMapping(n *yaml.Node, s *schema, key string, empty bool) 
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		name, value := n.Content[i], n.Content[i+1]
 		full := strings.TrimPrefix(key+"."+name.Value, ".")
-		f, known := s.find(name.Value)
+		at := slices.IndexFunc(s.keys, func(f field) bool { return f.name == name.Value })
 		switch {
 		case slices.Contains(retired, full):
 			n.Content = slices.Delete(n.Content, i, i+2)
 			i -= 2
 			continue
-		case name.Kind != yaml.ScalarNode || name.Tag != "!!str" || !known:
+		case name.Kind != yaml.ScalarNode || name.Tag != "!!str" || at < 0:
 			o.refuse(name.Line, full, "unknown key: want %s", policy.OrList(s.names()))
 			continue
 		case first[name.Value] != 0:
@@ -210,7 +202,7 @@ func (o *outline) checkMapping(n *yaml.Node, s *schema, key string, empty bool) 
 			continue
 		}
 		first[name.Value] = name.Line
-		o.check(value, f.schema, full)
+		o.check(value, s.keys[at].schema, full)
 		o.lines[full] = name.Line
 	}
 }

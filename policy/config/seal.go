@@ -19,9 +19,8 @@ import (
 	"nod/ownfile"
 )
 
-// A seal remembers the texts of policy files as the user last accepted them, to detect changes by others, also between
-// nod's runs. It is signed with a key of its own. A program of the same user that knows nod could read the key and
-// forge the seal: this is a trip-wire, not a lock.
+// A seal remembers the texts of policy files as the user last accepted them, signed with a key of its own. A program of
+// the same user that knows nod could read the key and forge the seal: this is a trip-wire, not a lock.
 type seal struct {
 	path  string // of the file with the accepted texts
 	key   []byte
@@ -47,10 +46,9 @@ const (
 		"Without this file it would take its next run for the first.\n"
 )
 
-// openSeal opens the seal in a folder. If there is no seal at all, this is nod's first run, and the first text of each
-// file counts as accepted, whoever wrote it. Deleting the seal does not lead back there: a marker in another folder,
-// anything else that was sealed, and the history all show that nod has run. The error says why the seal cannot be
-// saved; it then works until this run ends.
+// openSeal opens the seal in a folder. Without any it is nod's first run, and the first text of each file counts as
+// accepted. Deleting the seal does not lead back there: a marker elsewhere, anything else that was sealed, and the
+// history show that nod has run. The error says why the seal cannot be saved; it then works until this run ends.
 func openSeal(folder, marker string, wasSealed bool) (*seal, error) {
 	_, markErr := os.Lstat(marker)
 	_, historyErr := os.Lstat(filepath.Join(folder, historyName))
@@ -143,7 +141,6 @@ func (s *seal) accept(path, text string) error {
 // heldKey is the key of a held text. Paths are absolute, so it is none of them.
 func heldKey(path string) string { return "held:" + textKey(path) }
 
-// held returns the last text of the policy file that was held back, or "".
 func (s *seal) held(path string) string { return s.texts[heldKey(path)] }
 
 // remember saves a held text, so that its denials apply even while the file is missing or unreadable. On error it

@@ -113,7 +113,6 @@ const (
 	reasonBroken  = "the policy file has an error; in what you accepted last, "
 )
 
-// decide applies the rules and, while another text is accepted, the stricter of both.
 func (s *snapshot) decide(c policy.Call, now time.Time) policy.Decision {
 	d := policy.Decide(c, s.rules, now)
 	if s.accepted == nil {
@@ -173,7 +172,8 @@ func (s *Store) contain(c policy.Call) error {
 	base := s.Config()
 	next := base.Clone()
 	next.Policy.Sandbox.Projects = append(next.Policy.Sandbox.Projects, project)
-	return s.Replace(base, next)
+	_, err := s.Replace(base, next)
+	return err
 }
 
 // Suggest proposes rules that would have spared the user prompts always answered alike; see
@@ -201,7 +201,6 @@ func (s *Store) Err() error { return errors.Join(s.State().Err, s.grantsErr()) }
 // unsubscribes. Pending signals are merged.
 func (s *Store) Changes() (<-chan struct{}, func()) { return s.changed.Subscribe() }
 
-// publish puts the current file and grants in force.
 func (s *Store) publish() {
 	if s.file == nil || s.book == nil { // still opening
 		return

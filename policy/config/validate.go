@@ -34,7 +34,6 @@ func (c Config) Validate() error {
 	return errors.Join(errs...)
 }
 
-// allProblems lists the problems of values. If there are none, it lists failing examples.
 func (c Config) allProblems() []*policy.FieldError {
 	if found := c.problems(); len(found) > 0 {
 		return found
@@ -55,9 +54,8 @@ func (c Config) problems() []*policy.FieldError {
 	add("prompt.keep_ready", checkRange(c.Prompt.KeepReady, 0, 24*time.Hour))
 	add("prompt.undo", checkRange(c.Prompt.Undo, 0, time.Minute))
 	add("prompt.appear", policy.CheckOneOf(c.Prompt.Appear, AppearFocused, AppearUnfocused, AppearInTray))
-	if c.Notifications.QuietHours != "" {
-		_, _, err := ParseHours(c.Notifications.QuietHours)
-		add("notifications.quiet_hours", problem(err))
+	if _, _, err := ParseHours(c.Notifications.QuietHours); err != nil && c.Notifications.QuietHours != "" {
+		add("notifications.quiet_hours", err.Error())
 	}
 	for i, day := range c.Notifications.QuietDays {
 		add(fmt.Sprintf("notifications.quiet_days[%d]", i), policy.CheckOneOf(day, Days[:]...))
@@ -70,14 +68,8 @@ func (c Config) problems() []*policy.FieldError {
 	if size := c.History.MaxSize; size < 10 || size > maxHistory {
 		add("history.max_size", fmt.Sprintf("%d: want 10 to %d (MB)", size, maxHistory))
 	}
-	return slices.Concat(found, c.Remote.problems(), c.Policy.Problems())
-}
-
-func problem(err error) string {
-	if err == nil {
-		return ""
-	}
-	return err.Error()
+	c.Remote.check(add)
+	return append(found, c.Policy.Problems()...)
 }
 
 func checkAddress(address string) string {
@@ -126,34 +118,28 @@ func (m Machine) Check() error {
 	return nil
 }
 
-func (r Remote) problems() []*policy.FieldError {
-	var found []*policy.FieldError
-	add := func(key, problem string) {
-		if problem != "" {
-			found = append(found, &policy.FieldError{Key: "remote." + key, Problem: problem})
-		}
-	}
+func (r Remote) check(add func(key, problem string)) {
 	if len(r.Machines) > maxMachines {
-		add("machines", fmt.Sprintf("%d of them: want at most %d; more meet at a NATS server", len(r.Machines), maxMachines))
-		return found
+		add("remote.machines",
+			fmt.Sprintf("%d of them: want at most %d; more meet at a NATS server", len(r.Machines), maxMachines))
+		return
 	}
 	for i, m := range r.Machines {
-		add(fmt.Sprintf("machines[%d].kind", i), m.checkKind())
-		add(fmt.Sprintf("machines[%d].host", i), m.checkHost())
+		add(fmt.Sprintf("remote.machines[%d].kind", i), m.checkKind())
+		add(fmt.Sprintf("remote.machines[%d].host", i), m.checkHost())
 		if slices.Contains(r.Machines[:i], m) {
-			add(fmt.Sprintf("machines[%d]", i), fmt.Sprintf("%q appears twice: remove one of them", m))
+			add(fmt.Sprintf("remote.machines[%d]", i), fmt.Sprintf("%q appears twice: remove one of them", m))
 		}
 	}
-	add("nats.url", checkServers(r.NATS.URL))
-	add("nats.credentials", checkFile(r.NATS.Credentials))
-	add("nats.ca", checkFile(r.NATS.CA))
+	add("remote.nats.url", checkServers(r.NATS.URL))
+	add("remote.nats.credentials", checkFile(r.NATS.Credentials))
+	add("remote.nats.ca", checkFile(r.NATS.CA))
 	if !natsToken().MatchString(r.NATS.Prefix) {
-		add("nats.prefix", fmt.Sprintf("%q: want up to 32 letters, digits, - and _", r.NATS.Prefix))
+		add("remote.nats.prefix", fmt.Sprintf("%q: want up to 32 letters, digits, - and _", r.NATS.Prefix))
 	}
-	add("phone.address", checkOwnAddress(r.Phone.Address))
-	add("phone.push", checkPush(r.Phone.Push))
-	add("hand_over", checkRange(r.HandOver, 0, time.Hour))
-	return found
+	add("remote.phone.address", checkOwnAddress(r.Phone.Address))
+	add("remote.phone.push", checkPush(r.Phone.Push))
+	add("remote.hand_over", checkRange(r.HandOver, 0, time.Hour))
 }
 
 var (
@@ -233,7 +219,6 @@ func checkPush(to string) string {
 	return ""
 }
 
-// hasHidden reports whether a text contains characters that a window does not show.
 func hasHidden(s string) bool {
 	return strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) || r == unicode.ReplacementChar })
 }

@@ -16,12 +16,10 @@ func join(folder, path string) string {
 	return folder + "/" + path
 }
 
-// folderOf is everything before the last slash of a path that has one.
 func folderOf(path string) string {
 	return path[:max(strings.LastIndexByte(path, '/'), strings.LastIndexByte(path, filepath.Separator), 0)]
 }
 
-// isWithin says whether a clean path is folder or below it.
 func isWithin(folder, path string) bool {
 	if folder == "" || !strings.HasPrefix(path, folder) {
 		return false
@@ -32,7 +30,6 @@ func isWithin(folder, path string) bool {
 
 const longestShown = 120 // bytes of a path or key in a sentence
 
-// show makes a name fit to be part of a sentence.
 func show(s string) string {
 	isHidden := func(r rune) bool { return !unicode.IsGraphic(r) || r == unicode.ReplacementChar }
 	if len(s) > longestShown {

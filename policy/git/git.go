@@ -223,9 +223,8 @@ func (in *inspection) include(e *entry, path string, own bool, depth int) {
 	in.read(file, own, depth+1)
 }
 
-// expand does what git does to a path in a configuration. It refuses ~user, which needs the computer's list of
-// users, %(prefix), which needs git's own place, the new :(optional), and bytes that versions of git read
-// differently.
+// expand does what git does to a path in a configuration. It refuses ~user, which needs the computer's list of users,
+// %(prefix), which needs git's own place, the new :(optional), and bytes that versions of git read differently.
 func (in *inspection) expand(path string) (expanded string, ok bool) {
 	hasControl := strings.ContainsFunc(path, func(r rune) bool { return r < ' ' })
 	switch {
@@ -239,9 +238,8 @@ func (in *inspection) expand(path string) (expanded string, ok bool) {
 	return path, path[0] != '~'
 }
 
-// fileKeys name files that git reads, and that some command prints in part: the first line that is no object's name
-// of blame.ignoreRevsFile, the patterns of core.excludesFile. The repository may choose a file of its own that is
-// called what it is; the value is a word of that name.
+// fileKeys name files that git reads and that some command prints in part. The repository may choose a file of its own
+// that is called what it is; the value is a word of that name.
 var fileKeys = map[string]string{
 	"blame.ignorerevsfile": "ignore", "core.attributesfile": "attributes", "core.excludesfile": "ignore",
 	"diff.orderfile": "order", "fsck.skiplist": "skip", "mailmap.file": "mailmap",
@@ -320,7 +318,6 @@ func (in *inspection) judgeOldRemotes() {
 	}
 }
 
-// show names a file as a person would: from the work tree or the home folder on.
 func (in *inspection) show(path string) string {
 	path = filepath.Clean(path)
 	if top := in.first.top; isWithin(top, path) && path != top {

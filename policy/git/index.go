@@ -55,7 +55,6 @@ type state struct {
 	written, altered int64 // nanoseconds since 1970
 }
 
-// indexed returns the gitlinks of one index.
 func indexed(path string) ([]string, error) {
 	before, isSettled := stateOf(path)
 	known.Lock()
@@ -112,7 +111,6 @@ func mayHoldGitlink(data []byte) bool {
 	}
 }
 
-// entries returns the names of the gitlinks, when an object's name has hash bytes.
 func entries(data []byte, hash int) (paths []string, err error) {
 	const header = 12
 	if len(data) < header || string(data[:4]) != "DIRC" {

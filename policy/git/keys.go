@@ -28,7 +28,6 @@ var harmless = sync.OnceValue(func() map[string]bool {
 	return known
 })
 
-// rule says when a key makes git run something.
 type rule struct {
 	says  string
 	own   bool              // counts in the repository's own files; in a person's own it is their choice
@@ -120,7 +119,6 @@ func soundsLikeProgram(name string) bool {
 	return slices.ContainsFunc(ends, func(end string) bool { return strings.HasSuffix(name, end) })
 }
 
-// forOthers are the sections with programs that git runs only while it writes, fetches or waits for a person.
 var forOthers = map[string]bool{
 	"color": true, "credential": true, "difftool": true, "gc": true, "gitcvs": true, "guitool": true, "imap": true,
 	"interactive": true, "merge": true, "mergetool": true, "rebase": true, "receive": true, "remote": true,
@@ -177,7 +175,6 @@ const readingHook = "post-index-change" // the one hook that reading runs: statu
 
 func isOtherEvent(e *entry) bool { return e.hasValue && e.value != readingHook }
 
-// checksSignature matches the placeholders for which git runs gpg.
 var checksSignature = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`%[-+ ]?G|(?i:signature)`) })
 
 func isUnsigned(e *entry) bool { return !checksSignature().MatchString(e.value) }

@@ -2,7 +2,6 @@ package git
 
 import "bytes"
 
-// entry is one key of a configuration. Section and name are in lower case; a subsection is as it was written.
 type entry struct {
 	section, sub, name string
 	value              string
@@ -10,7 +9,6 @@ type entry struct {
 	hasValue           bool // false for a key without "=", which git takes for true
 }
 
-// pattern is the key with a star for the subsection: "core.pager", "diff.*.command".
 func (e *entry) pattern() string {
 	if e.hasSub {
 		return e.section + ".*." + e.name
@@ -26,9 +24,8 @@ func (e *entry) key() string {
 }
 
 // parse calls visit for each key of a configuration file, as git's own reader (git_parse_source in config.c) finds
-// them. It returns the number of the first line that it cannot read, or 0. It reads no more than git does: keys
-// before the first section, sections without a name and NUL bytes, which git takes or cuts off, are refused. Blanks
-// inside a value stay what they are; older versions of git turn each into a space.
+// them. It returns the number of the first line that it cannot read, or 0. Keys before the first section, sections
+// without a name and NUL bytes, which git takes or cuts off, are refused.
 func parse(data []byte, visit func(*entry)) (badLine int) {
 	if i := bytes.IndexByte(data, 0); i >= 0 {
 		return 1 + bytes.Count(data[:i], []byte("\n"))
@@ -143,7 +140,6 @@ func (e *entry) split(text []byte) {
 	e.section, e.sub, e.hasSub = string(section), string(sub), hasSub
 }
 
-// entry reads a key that starts with c, and its value.
 func (r *reader) entry(c byte, e *entry) bool {
 	r.buf = r.buf[:0]
 	for ; isKey(c); c = r.next() {
@@ -200,7 +196,6 @@ func (r *reader) value(e *entry) bool {
 	}
 }
 
-// unescape returns what a backslash before c stands for: 0 for nothing, CR for a line that goes on.
 func unescape(c byte) byte {
 	switch c {
 	case '\n':

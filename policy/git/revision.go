@@ -7,9 +7,8 @@ import (
 
 // Revision splits a word that git may read as a revision (gitrevisions(7)) or as a pathspec with magic
 // (gitglossary(7)). rev is what stands before the path: "HEAD" in HEAD:x, ":0" in :0:x; all of a word without one.
-// Where the word can be read in more than one way, paths holds what each reading reaches: :/x is a search for a
-// commit or names x, and HEAD:a..b is one path or the end of a range. An empty path is all there is. A word without a
-// colon is no path here, though it may well be the name of a file.
+// Where the word can be read in several ways, paths holds what each reaches: :/x is a search for a commit or names x.
+// An empty path is all there is. A word without a colon is no path here, though it may well be the name of a file.
 func Revision(word string) (rev string, paths []string) {
 	word = strings.TrimPrefix(word, "^")
 	rev, paths = revision(word)

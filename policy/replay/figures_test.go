@@ -46,9 +46,13 @@ func TestFigures(t *testing.T) {
 			t.Errorf("%d transcripts with %d calls, %d lines skipped; want 4 with 960", r.Files, r.Calls+r.Questions,
 				r.Skipped)
 		}
-		for _, p := range append([]replay.Part{{Name: "all", Counts: r.Counts}}, r.Projects...) {
-			t.Logf("%s, %s: of 100 calls %.1f are asked about, and %.1f with \"always\"", tt.name, p.Name,
-				asked(p.Counts), p.PerHundred())
+		log := func(name string, c replay.Counts) {
+			t.Logf("%s, %s: of 100 calls %.1f are asked about, and %.1f with \"always\"", tt.name, name,
+				asked(c), c.PerHundred())
+		}
+		log("all", r.Counts)
+		for _, p := range r.Projects {
+			log(p.Name, p.Counts)
 		}
 		if asked(r.Counts) > tt.asked || r.PerHundred() > tt.always {
 			t.Errorf("%s: of 100 calls %.1f are asked about, want at most %.1f; with \"always\" %.1f, want at most %.1f",

@@ -37,8 +37,7 @@ type Options struct {
 	Suggest  bool              // suggest rules; reads every transcript twice
 }
 
-// Run replays transcripts. It fails if it cannot read one, because a report without it would look too
-// good.
+// Run replays transcripts. It fails if it cannot read one, because a report without it would look too good.
 func Run(ctx context.Context, files []File, sim *policy.Simulation, o Options) (*Report, error) {
 	if o.Progress == nil {
 		o.Progress = func(int64) {}
@@ -126,8 +125,8 @@ type Report struct {
 	Skipped   int `json:"skipped_lines"` // broken or too long
 	Questions int `json:"questions"`     // calls that ask the user something; not counted below
 	Counts
-	Agents   []Part      `json:"agents"`            // most calls first
-	Projects []Part      `json:"projects"`          // by the folder in which a session began, most calls first
+	Agents   []share     `json:"agents"`            // most calls first
+	Projects []share     `json:"projects"`          // by the folder in which a session began, most calls first
 	List     []askedCall `json:"asked_list"`        // most often asked first
 	Left     int         `json:"asked_left_out"`    // asked calls missing from the full list
 	Rules    *Rules      `json:"suggest,omitempty"` // with [Options.Suggest]
@@ -144,13 +143,11 @@ type Counts struct {
 	Always    int `json:"asked_with_always"` // of those asked, for a user who answers "always" where possible
 }
 
-// Part has the counts of one agent or project.
-type Part struct {
+type share struct {
 	Name string `json:"name"`
 	Counts
 }
 
-// askedCall is a call that needs a prompt.
 type askedCall struct {
 	Agent  string `json:"agent"`
 	Tool   string `json:"tool"`
@@ -299,12 +296,12 @@ func (t *tally) report(files int) *Report {
 	return r
 }
 
-func parts(of map[string]*Counts) []Part {
-	list := []Part{}
+func parts(of map[string]*Counts) []share {
+	list := []share{}
 	for name, counts := range of {
-		list = append(list, Part{name, *counts})
+		list = append(list, share{name, *counts})
 	}
-	slices.SortFunc(list, func(a, b Part) int {
+	slices.SortFunc(list, func(a, b share) int {
 		return cmp.Or(cmp.Compare(b.Calls, a.Calls), cmp.Compare(a.Name, b.Name))
 	})
 	return list

@@ -97,10 +97,10 @@ func TestRunCounts(t *testing.T) {
 	}
 	shop := Counts{Calls: 4, Passed: 1, Asked: 2, Denied: 1, Always: 1}
 	web := Counts{Calls: 1, Asked: 1, Always: 1}
-	if !slices.Equal(r.Agents, []Part{{"claude-code", shop}, {"codex", web}}) {
+	if !slices.Equal(r.Agents, []share{{"claude-code", shop}, {"codex", web}}) {
 		t.Errorf("agents: %+v", r.Agents)
 	}
-	if !slices.Equal(r.Projects, []Part{{"/srv/shop", shop}, {"/srv/web", web}}) {
+	if !slices.Equal(r.Projects, []share{{"/srv/shop", shop}, {"/srv/web", web}}) {
 		t.Errorf("projects: %+v", r.Projects)
 	}
 	if len(r.List) != 2 || r.List[0].Reason == "" {
@@ -186,7 +186,7 @@ func TestReportIsBounded(t *testing.T) {
 	if n := len([]rune(r.List[0].Call)); n != maxCallText {
 		t.Errorf("%d characters of a call", n)
 	}
-	if i := slices.IndexFunc(r.Agents, func(p Part) bool { return p.Name == others }); i < 0 || r.Agents[i].Calls != 10 {
+	if i := slices.IndexFunc(r.Agents, func(p share) bool { return p.Name == others }); i < 0 || r.Agents[i].Calls != 10 {
 		t.Error("the others are not together")
 	}
 }

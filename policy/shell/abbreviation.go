@@ -10,7 +10,6 @@ import (
 // Programs have more names for what they do than one, and some take the start of a name for it. Rules that ask or deny
 // hold for all that a command may mean. Rules and grants that allow hold only for what they spell.
 
-// maxSpellings bounds how many ways there are to write one command.
 const maxSpellings = 200
 
 // alias files names of what is the same, perhaps behind words that they share: npm: install, i.

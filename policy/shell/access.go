@@ -12,11 +12,9 @@ const (
 	Delete             // removed, or moved away
 )
 
-// Access is one thing that a command line or a tool does to the file system.
-//
-// Path is as the command spells it, joined to the folders that cd went to before; it is relative to where the
-// shell starts, absolute, or starts with "~/". It is not cleaned: "link/../x" is not "x" when link is a
-// symbolic link. A path with *, ? or [ stands for every file that it matches.
+// Access is one thing that a command line or a tool does to the file system. Path is as the command spells it, joined
+// to the folders that cd went to before. It is not cleaned: "link/../x" is not "x" when link is a symbolic link. A path
+// with *, ? or [ stands for every file that it matches.
 type Access struct {
 	Path string
 	Kind Kind

@@ -93,7 +93,6 @@ func (a *Analysis) add(b Analysis, known map[any]bool) {
 	a.Opaque, a.Unreadable = a.Opaque || b.Opaque, a.Unreadable || b.Unreadable
 }
 
-// maxAssessed is how many bytes of a command are assessed.
 const maxAssessed = 64 << 10
 
 // visible is a command without what nobody can see, or with blanks in its place, and where each of its bytes stands in
@@ -154,7 +153,6 @@ func pieces(text string) []piece {
 	return out
 }
 
-// parse returns nil for what is no valid shell.
 func parse(text string) *syntax.File {
 	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(text), "")
 	if err != nil {
@@ -211,7 +209,6 @@ func (w *walk) standAt(n syntax.Node) {
 	}
 }
 
-// runsText reports whether a program runs what it is fed.
 func runsText(name string) bool {
 	for _, p := range []*program{programs().find(name), programs().find(unversioned(name))} {
 		if p != nil && p.traits[traitCode] && p.traits[traitInput] && !p.traits[traitNetwork] {
@@ -223,15 +220,6 @@ func runsText(name string) bool {
 
 // shells are programs that run their words, or a file that they name.
 const shells language.Words = "eval source . exec pwsh powershell bash sh zsh"
-
-// watchStatement says where a part stands that is no more than redirections.
-func (w *walk) watchStatement(s *syntax.Stmt, p *Part) {
-	if w.watch == nil {
-		return
-	}
-	w.standAt(s)
-	p.At = w.watch.at
-}
 
 // risk notes something about the simple command that the walk is at.
 func (w *walk) risk(level Level, text, what string) {
@@ -255,8 +243,12 @@ func (w *walk) assess(words, settings []word, in pipe) bool {
 	said := false
 	name, args := baseName(words[0].text), texts(words[1:])
 	for _, s := range settings {
-		if variable, _, _ := strings.Cut(s.text, "="); !harmlessSetting(s) {
-			w.risk(settingLevel(variable), riskSettings, variable)
+		switch variable, _, _ := strings.Cut(s.text, "="); {
+		case harmlessSetting(s):
+		case loaders.Has(variable):
+			w.risk(Danger, riskSettings, variable)
+		default:
+			w.risk(Note, riskSettings, variable)
 		}
 	}
 	switch {
@@ -294,18 +286,14 @@ func (w *walk) assessUnread(p *Part, words []word, first int) {
 		runs = sub.traits[traitCode]
 	}
 	isRead := p.Understood || len(w.Parts) > first+1 // what it runs has been read
+	c, base := programs(), baseName(name)
 	switch {
 	case w.watch == nil, isRead, w.functions[name]:
-	case !isKnown(baseName(name)):
+	case c.find(base) == nil && !c.subs[base] && c.find(unversioned(base)) == nil:
 		w.risk(Caution, riskUnknown, name)
 	case runs:
 		w.risk(Caution, RiskOther, "")
 	}
-}
-
-func isKnown(name string) bool {
-	c := programs()
-	return c.find(name) != nil || c.subs[name] || c.find(unversioned(name)) != nil
 }
 
 func texts(words []word) []string {
@@ -316,17 +304,9 @@ func texts(words []word) []string {
 	return out
 }
 
-// loaders are variables through which a program is made to run something else.
 const loaders language.Words = "PATH LD_PRELOAD LD_LIBRARY_PATH LD_AUDIT DYLD_INSERT_LIBRARIES BASH_ENV ENV IFS PS4 " +
 	"PROMPT_COMMAND GIT_SSH GIT_SSH_COMMAND GIT_EXTERNAL_DIFF GIT_PAGER PAGER EDITOR VISUAL GIT_EDITOR PYTHONSTARTUP " +
 	"PYTHONPATH NODE_OPTIONS PERL5OPT PERL5LIB RUBYOPT JAVA_TOOL_OPTIONS GIT_CONFIG_GLOBAL GIT_PROXY_COMMAND"
-
-func settingLevel(variable string) Level {
-	if loaders.Has(variable) {
-		return Danger
-	}
-	return Note
-}
 
 // assessFed notes that a shell or an interpreter runs what another program prints or has made, and reports whether it
 // does.
@@ -358,7 +338,7 @@ func (w *walk) assessFed(words []word, name string, in pipe) (said bool) {
 	switch {
 	case slices.ContainsFunc(fed, fetches):
 		w.risk(Danger, riskDownloaded, "")
-	case slices.ContainsFunc(fed, decodes):
+	case slices.ContainsFunc(fed, func(name string) bool { return decoders.Has(baseName(name)) }):
 		w.risk(Danger, riskDecoded, "")
 	case len(fed) > 0, (in.fed || w.piped) && !isGiven:
 		w.risk(Caution, riskPiped, "")
@@ -368,18 +348,13 @@ func (w *walk) assessFed(words []word, name string, in pipe) (said bool) {
 	return true
 }
 
-// fetches reports whether a program gets what it prints from other computers.
 func fetches(name string) bool {
 	p := programs().find(baseName(name))
 	return p != nil && p.traits[traitNetwork] && !p.traits[traitCode]
 }
 
-// decoders are programs that print what a text stands for.
 const decoders language.Words = "base64 base32 basenc xxd uudecode openssl gunzip zcat bunzip2 xz rev tr gpg"
 
-func decodes(name string) bool { return decoders.Has(baseName(name)) }
-
-// watchMade notes which files a part writes, and whether they come from another computer.
 func (w *walk) watchMade(p *Part, in pipe) {
 	if w.watch == nil {
 		return
@@ -424,10 +399,8 @@ func calls(s *syntax.Stmt, name string) bool {
 	return ok && len(c.Args) > 0 && c.Args[0].Lit() == name
 }
 
-// schemes are those of addresses that name a host.
 const schemes language.Words = "http https ftp ftps sftp ssh git ws wss rsync tcp git+https git+ssh"
 
-// hostIn is the host of a word that is an address, with whatever stands before it.
 func hostIn(word string) string {
 	before, rest, ok := strings.Cut(word, "://")
 	if !ok || !schemes.Has(before[strings.LastIndexAny(before, "=@\"'")+1:]) {

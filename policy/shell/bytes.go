@@ -9,9 +9,8 @@ import (
 	"nod/policy/shell/language"
 )
 
-// unreadable says why command is a text that must not even be parsed: shells, parsers and people would
-// disagree on what it says. A carriage return, for example, separates words for some and belongs to a
-// word for others.
+// unreadable says why command is a text that must not even be parsed: shells, parsers and people would disagree on what
+// it says. A carriage return, for example, separates words for some and belongs to a word for others.
 func unreadable(command string) string {
 	if len(command) > language.MaxLength {
 		return "The command is longer than 10,000 bytes."

@@ -31,7 +31,6 @@ func (w *word) dollars(parts []syntax.WordPart) {
 	}
 }
 
-// literal is the text that parts start with, as it is spelled.
 func literal(parts []syntax.WordPart) (text string) {
 	for _, part := range parts {
 		lit, ok := part.(*syntax.Lit)
@@ -56,7 +55,6 @@ func (w *walk) endsAlike(p *syntax.ParamExp) bool {
 	return !varies().MatchString(strings.ReplaceAll(w.source[end:min(end+64, len(w.source))], "\\\n", ""))
 }
 
-// vary notes that shells make different words of one.
 func (w *word) vary(spelled string) {
 	w.varies = true
 	w.unknown("Shells read " + quote(spelled) + " differently: zsh computes what follows a $, or a variable.")

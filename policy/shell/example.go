@@ -10,10 +10,8 @@ import (
 )
 
 // An example is a word for which others may stand that are like it: a text for people, or a number. Who allowed
-// bd close 7 --reason="Mended" saw that the flag takes a text, and allowed other texts with it.
-//
-// What is a text goes by three things that all must hold: where it stands, how it reads, and that the program is none
-// that runs what it is told.
+// bd close 7 --reason="Mended" allowed other texts with it. What is a text goes by three things that all must hold:
+// where it stands, how it reads, and that the program is none that runs what it is told.
 type example struct {
 	text  string
 	mark  string   // what stands for it among the flags of a pattern that covers others like it
@@ -77,7 +75,6 @@ func isProse(text string) bool {
 		!strings.Contains(text, "$(") && !strings.Contains(text, "${") && !upwards().MatchString(text)
 }
 
-// upwards matches a text that holds a path upwards.
 var upwards = language.Compiled(`(^|[\s/\\])\.\.($|[\s/\\])`)
 
 // isProseWord reports whether one word will do for a text: behind the = of a flag that takes one.
@@ -129,7 +126,6 @@ func (w word) told(text string) (string, bool) {
 	return text, w.known
 }
 
-// note notes a word for which others may stand, and what it adds to what is seen.
 func (r *reading) note(text, mark string, exact ...string) {
 	r.seen = append(r.seen, exact...)
 	r.examples = append(r.examples, example{text, mark, exact})
@@ -180,7 +176,6 @@ func (r *reading) withExamples(flags []string) []string {
 	return sorted(append(slices.DeleteFunc(slices.Clone(flags), func(f string) bool { return isExact[f] }), marks...))
 }
 
-// isExample reports whether others may stand for a word of the part.
 func (p Part) isExample(text string) bool {
 	return slices.ContainsFunc(p.examples, func(e example) bool { return e.text == text })
 }
@@ -193,7 +188,6 @@ func isLike(flag, seen string) bool {
 	return seen == markTold+flag || seen == markNumber+flag || isNumber && seen == markNumber+name
 }
 
-// spellExample spells a flag of a pattern as a person writes it.
 func spellExample(flag string) string {
 	for mark, value := range map[string]string{markTold: anyProse, markNumber: anyNumber} {
 		if name, ok := strings.CutPrefix(flag, mark); ok {

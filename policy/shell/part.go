@@ -60,15 +60,8 @@ func (p Part) Name() string {
 	return strings.Join(words, " ")
 }
 
-// The kinds of work that [Part.Work] knows.
-const (
-	WorkBuilds     = "builds"
-	WorkContainers = "containers"
-	WorkGit        = "git"
-)
-
-// Work is the kind of work that a part belongs to and does no more than, by its leading words and with flags that nod
-// knows to be harmless; empty for none.
+// Work is the kind of work that a part belongs to and does no more than, as work.txt names it, by its leading words and
+// with flags that nod knows to be harmless; empty for none.
 func (p Part) Work() string {
 	if p.bound != "" || p.words.Text != "" || len(p.words.Words) == 0 {
 		return ""
@@ -85,7 +78,7 @@ func (p Part) Work() string {
 		kind = programs().work[strings.Join(words, " ")]
 	}
 	isOdd := func(flag string) bool {
-		changes := kind == WorkBuilds && programs().changes.Has(strings.TrimPrefix(flag, markOperand))
+		changes := kind == "builds" && programs().changes.Has(strings.TrimPrefix(flag, markOperand))
 		return !changes && !slices.Contains(p.free, flag) || flag == "--abort" // which takes back a user's work
 	}
 	if slices.ContainsFunc(p.words.Flags, isOdd) {

@@ -25,9 +25,8 @@ const systemFolders language.Words = "dev proc sys .vol net inet inet4 inet6"
 // asks about such paths as the command spells them; a caller that resolves a path should ask again.
 func Special(path string) bool { return specialPath(path, false) != "" }
 
-// specialPath says why p is no ordinary file or folder. deep means that all below p is read.
-//
-// Reading a device may never end or may act on it; files below /proc show the environment of programs.
+// specialPath says why p is no ordinary file or folder. deep means that all below p is read. Reading a device may never
+// end or may act on it; files below /proc show the environment of programs.
 func specialPath(p string, deep bool) string {
 	if p == "/dev/null" {
 		return ""

@@ -369,6 +369,15 @@ func (p *program) line(keyword, rest string) error {
 	if rest == "" {
 		return errors.New("nothing follows")
 	}
+	lists := map[string]*language.Words{"keeps": &p.keeps, "past": &p.past, "brief": &p.brief}
+	if list := lists[keyword]; list != nil {
+		*list += language.Words(rest + " ")
+		return nil
+	}
+	flags, reason, isReasoned := strings.Cut(rest, ": ")
+	if (keyword == "never" || keyword == "needs") && (!isReasoned || !strings.HasSuffix(reason, ".")) {
+		return errors.New("want flags, a colon and a sentence")
+	}
 	switch keyword {
 	case "synopsis":
 		return p.synopsis(rest)
@@ -381,20 +390,12 @@ func (p *program) line(keyword, rest string) error {
 	case "edit":
 		return p.addFlags(rest, flag{edit: true})
 	case "never":
-		flags, reason, ok := strings.Cut(rest, ": ")
-		if !ok || !strings.HasSuffix(reason, ".") {
-			return errors.New("want flags, a colon and a sentence")
-		}
 		return p.addFlags(flags, flag{never: reason})
 	case "restrains":
 		return p.mark(rest, func(f *flag) *bool { return &f.restrains })
 	case "extends":
 		return p.mark(rest, func(f *flag) *bool { return &f.extends })
 	case "needs":
-		flags, reason, ok := strings.Cut(rest, ": ")
-		if !ok || !strings.HasSuffix(reason, ".") {
-			return errors.New("want flags, a colon and a sentence")
-		}
 		flags, with, _ := strings.Cut(flags, " with ")
 		p.needs = append(p.needs, need{strings.Fields(flags), strings.Fields(with), reason})
 	case "grows":
@@ -407,12 +408,6 @@ func (p *program) line(keyword, rest string) error {
 	case "deletes":
 		deletes, spares, _ := strings.Cut(rest, "unless")
 		p.deletes, p.spares = strings.Fields(deletes), strings.Fields(spares)
-	case "keeps":
-		p.keeps += language.Words(rest + " ")
-	case "past":
-		p.past += language.Words(rest + " ")
-	case "brief":
-		p.brief += language.Words(rest + " ")
 	case "traits":
 		for t := range strings.FieldsSeq(rest) {
 			if !allTraits.Has(t) {

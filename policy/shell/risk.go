@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"nod/policy/shell/language"
 )
 
 // A Level says how much attention something calls for.
@@ -149,15 +151,13 @@ func (b riskBook) rulesOf(name string, args []string) []namedRisk {
 	for _, rule := range rules {
 		isSame := func(r namedRisk) bool { return r.text == rule.text }
 		fits := func(words []string) bool { return rule.fits(words, bundles) }
-		if alike(rule.name, name) && slices.ContainsFunc(spelled, fits) && !slices.ContainsFunc(found, isSame) {
+		isNamed := language.Wildcard(rule.name, name) || rule.name == unversioned(name)
+		if isNamed && slices.ContainsFunc(spelled, fits) && !slices.ContainsFunc(found, isSame) {
 			found = append(found, rule)
 		}
 	}
 	return found
 }
-
-// alike reports whether a name of a rule is the program's, perhaps with a version behind it.
-func alike(rule, name string) bool { return wildcard(rule, name) || rule == unversioned(name) }
 
 // fits reports whether a program's name and its words are what the rule is about.
 func (r *riskRule) fits(words []string, bundles bool) bool {
@@ -201,7 +201,7 @@ func leads(want, words []string) bool {
 // oneIn reports whether a word behind the words before is one of several, or may stand for it.
 func oneIn(alternatives, word string, before []string) bool {
 	for want := range strings.SplitSeq(alternatives, "|") {
-		if wildcard(want, word) || programs().means(before, want, word) {
+		if language.Wildcard(want, word) || programs().means(before, want, word) {
 			return true
 		}
 	}
@@ -214,11 +214,11 @@ func hasWord(args []string, want string, bundles bool) bool {
 	hasValue = hasValue && isFlag(want)
 	for i, arg := range args {
 		switch {
-		case wildcard(want, arg):
+		case language.Wildcard(want, arg):
 			return true
-		case hasValue && arg == flag && i+1 < len(args) && wildcard(value, args[i+1]):
+		case hasValue && arg == flag && i+1 < len(args) && language.Wildcard(value, args[i+1]):
 			return true
-		case hasValue && strings.HasPrefix(arg, flag) && len(flag) == 2 && wildcard(value, arg[2:]):
+		case hasValue && strings.HasPrefix(arg, flag) && len(flag) == 2 && language.Wildcard(value, arg[2:]):
 			return true
 		case hasValue || !isFlag(want) || !isFlag(arg):
 		case isLong(want):
@@ -235,25 +235,3 @@ func hasWord(args []string, want string, bundles bool) bool {
 }
 
 func isLong(flag string) bool { return strings.HasPrefix(flag, "--") }
-
-// wildcard reports whether s is pattern, in which * is any text and ? a character.
-func wildcard(pattern, s string) bool {
-	if !strings.ContainsAny(pattern, "*?") {
-		return pattern == s
-	}
-	for pattern != "" {
-		switch {
-		case pattern[0] == '*':
-			for i := range len(s) + 1 {
-				if wildcard(pattern[1:], s[i:]) {
-					return true
-				}
-			}
-			return false
-		case s == "" || pattern[0] != '?' && pattern[0] != s[0]:
-			return false
-		}
-		pattern, s = pattern[1:], s[1:]
-	}
-	return s == ""
-}

@@ -1,10 +1,9 @@
 // Package shell reads a shell command line without running it and says what it would do.
 //
-// [Analyze] answers one question with certainty: does this command only read? The answer is yes only when
-// every byte, every word, every program, every flag and every operand is known to be
-// harmless, in bash, zsh and dash, with the GNU and the BSD tools. There is no list of what is dangerous:
-// whatever is missing from the lists is not read-only, with a reason that a person can read. Asking is
-// cheap; a command that was wrongly taken for harmless is not.
+// [Analyze] answers one question with certainty: does this command only read? The answer is yes only when every byte,
+// every word, every program, every flag and every operand is known to be harmless, in bash, zsh and dash, with the GNU
+// and the BSD tools. There is no list of what is dangerous: whatever is missing from the lists is not read-only, with a
+// reason that a person can read. Asking is cheap; a command that was wrongly taken for harmless is not.
 //
 // What is known of programs is data, in the folder programs. A command that does more than read is told in its
 // parts, so that a person can allow each of them by itself. Everything else that an [Analysis] tells of such a

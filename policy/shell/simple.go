@@ -249,13 +249,11 @@ func (w *walk) assignments(list []*syntax.Assign, at places) {
 		case value.doubt != "", !isLoopName(name), value.glob, len(w.vars) > maxVariables:
 			w.bind("It sets a variable, which can change what programs do.")
 		default:
-			value.text, value.plain = text, value.plain && ordinaryText(text)
+			value.text, value.plain = text, value.plain && text != "" && strings.Trim(text, ordinary) == ""
 			w.set(name, value)
 		}
 	}
 }
-
-func ordinaryText(s string) bool { return s != "" && strings.Trim(s, ordinary) == "" }
 
 // setting evaluates NAME=value as one word.
 func (w *walk) setting(a *syntax.Assign, at places) word {
@@ -331,7 +329,6 @@ func (w *walk) call(words, settings []word, text string, at places, in pipe) out
 	return same(at)
 }
 
-// judge reads a call by the program's entry, and the commands that it runs.
 func (w *walk) judge(p *Part, words, settings []word, at places, in pipe) {
 	r, problem := w.resolve(words)
 	w.grow(r)
@@ -441,7 +438,6 @@ func (w *walk) from(r *reading, at places) places {
 	return out
 }
 
-// resolve finds the entry that the words of a call are read by, and reads them.
 func (b *budget) resolve(words []word) (*reading, string) {
 	name := words[0].text
 	if strings.Contains(name, "/") && programs().find(name) == nil {
@@ -484,10 +480,8 @@ func (b *budget) resolve(words []word) (*reading, string) {
 	return r.run(rest)
 }
 
-// maxName is how many words the name of a program may have.
 const maxName = 4
 
-// longest finds the entry with the longest name that starts with name and goes on with n of the words.
 func longest(name string, words []word) (sub *program, n int) {
 	isPlain := func(w word) bool { return w.plain && w.known && !w.glob }
 	for n < min(len(words), maxName-1) && isPlain(words[n]) {
@@ -529,7 +523,6 @@ func (b *budget) byPath(words []word) (*reading, string) {
 	return r, describeUnknown(words)
 }
 
-// unknown is the entry of all programs that nod knows nothing of.
 var unknown = &program{kind: task, why: ""}
 
 // unknownProgram reads a call of a program that nod does not know: its name and perhaps a sub-command lead.
@@ -542,15 +535,14 @@ func (b *budget) unknownProgram(words []word) (*reading, string) {
 	if problem := r.read(rest); problem != "" {
 		r.fix(problem)
 	}
-	if name := familiar(words[0].text); name != "" {
-		named := slices.Clone(words)
+	if name := baseName(words[0].text); name != words[0].text && programs().find(name) != nil {
+		named := slices.Clone(words) // which reminds of another program, as /bin/rm and RM.EXE do of rm
 		named[0].text = name
 		r.seems, _ = b.resolve(named)
 	}
 	return r, describeUnknown(words)
 }
 
-// settings judges the variables that are set for one command. A person who allows one sees its value.
 func (w *walk) settings(p *Part, r *reading, settings []word) {
 	settings = slices.Concat(w.exports, settings, r.settings)
 	w.spend(stepsWord * len(settings))
@@ -589,8 +581,7 @@ func harmlessSetting(s word) bool {
 const projectSettings language.Words = "CI CGO_ENABLED GOOS GOARCH MIX_ENV"
 
 // counting are the flags by which a call is allowed: every flag of a program that is understood, for rm -rf is not rm;
-// of a task those that only a person can allow, and those that restrain it, then with all others that it has, for one
-// of them may undo what restrains.
+// of a task those that only a person can allow, and with one that restrains it all others, which may undo that.
 func (r *reading) counting() []string {
 	flags := slices.Clone(r.seen)
 	if len(r.limits) > 0 || r.program.kind == understood {
@@ -668,7 +659,6 @@ func sorted(list []string) []string {
 	return slices.Compact(slices.Sorted(slices.Values(list)))
 }
 
-// inside goes through the commands that a part runs, and adds them behind it.
 func (w *walk) inside(p *Part, r *reading, problem string, at places, in pipe) {
 	if len(r.inner) == 0 && r.script == nil {
 		w.Parts = append(w.Parts, *p)
@@ -783,7 +773,6 @@ func (r *reading) takesLines() bool {
 	return !r.has("-a", "--arg-file") && (delimiter == "" || delimiter == `\n` || delimiter == `\0`)
 }
 
-// takesZeros reports whether names end for xargs at a zero byte, which no name holds.
 func (r *reading) takesZeros() bool {
 	delimiter := r.values["-d"] + r.values["--delimiter"]
 	return delimiter == `\0` || delimiter == "" && r.has("-0", "--null")
@@ -794,7 +783,6 @@ func spellsNames(start string) bool { return spelledPath().MatchString(start) }
 
 var spelledPath = language.Compiled(`^[A-Za-z0-9_./~][A-Za-z0-9_./~-]*$`)
 
-// found are patterns of the names that a call finds; none when it finds all.
 func (r *reading) found() []string {
 	if r.lead[0] != "fd" && r.lead[0] != "fdfind" {
 		return r.names
@@ -816,7 +804,6 @@ func (r *reading) found() []string {
 	return names
 }
 
-// marks is how many paths of a part {} stands for, at the end of each.
 func (p *Part) marks() (n int) {
 	for _, a := range p.Accesses {
 		if lastPart(a.Path) == "{}" {
@@ -859,7 +846,6 @@ func (p *program) takesNames(w word) bool {
 	return p.kind == understood && (p.traits[traitGlobs] || p.traits[traitEnded] && w.spelled)
 }
 
-// spelled is the text of words that stand inside another command.
 func spelled(words []word) string {
 	var out []string
 	for _, w := range words {

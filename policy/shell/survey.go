@@ -71,15 +71,6 @@ func (w *walk) surveyScript(r *reading, args []string) {
 	w.Opaque = true
 }
 
-// familiar is the entry that the name of a program without one reminds of: of /bin/rm or RM.EXE that of rm. It is
-// empty when there is none.
-func familiar(name string) string {
-	if base := baseName(name); base != name && programs().find(base) != nil {
-		return base
-	}
-	return ""
-}
-
 // runsCode reports whether a program, perhaps one with its version behind the name, runs code that nod does not read.
 func runsCode(name string) bool {
 	name = baseName(name)
@@ -91,7 +82,6 @@ func runsCode(name string) bool {
 	return false
 }
 
-// baseName is the program that a name or path stands for.
 func baseName(name string) string {
 	return strings.TrimSuffix(strings.ToLower(path.Base(name)), ".exe")
 }
@@ -123,7 +113,6 @@ func looksLikePath(s string) bool {
 		(strings.ContainsAny(s, "/.") || s == "~")
 }
 
-// script goes through a script that stands in a word.
 func (w *walk) script(text string, at places) {
 	if w.nested == maxNested || len(text) > language.MaxLength || !w.spend(stepsParse*len(text)) {
 		w.Opaque = true

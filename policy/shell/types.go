@@ -14,7 +14,6 @@ import (
 // A check says why a word is not harmless, or "", and notes what the word reaches.
 type check func(r *reading, w word) string
 
-// A wordType is what a word means to a program.
 type wordType struct {
 	check   check
 	all     func(r *reading, words []word) string // of a type that takes all words that are left
@@ -28,7 +27,6 @@ type wordType struct {
 	steps   int                                   // what it costs to judge a byte
 }
 
-// wordTypes are the types that the data files may use.
 var wordTypes map[string]*wordType
 
 func init() { // for COMMAND leads back to the programs
@@ -131,7 +129,6 @@ var (
 // aLocale is a locale in an encoding in which no character holds the byte of another one.
 const aLocale = `(C|POSIX|[a-z]{2,3}(_[A-Z]{2})?)(\.(UTF-?8|utf-?8))?(@[a-z]{1,20})?`
 
-// columns are what ps prints of processes: not their environment.
 func columns(r *reading, w word) string {
 	if strings.Contains(strings.ToLower(w.text), "env") {
 		return quote(w.text) + " shows the environment of processes, which may contain keys."
@@ -139,7 +136,6 @@ func columns(r *reading, w word) string {
 	return ""
 }
 
-// variable is a name that a flag gives to a value.
 func variable(r *reading, w word) string {
 	r.variables = append(r.variables, w.text)
 	return matching(variableName, "is not the name of a variable")(r, w)
@@ -233,7 +229,6 @@ func laterPattern(kind language.Syntax) check {
 	}
 }
 
-// choosesSyntax are the programs whose -E, -F and -P say in which syntax a pattern is.
 const choosesSyntax language.Words = "grep egrep fgrep rg fd fdfind git"
 
 // judgePatterns checks the patterns of a call in every syntax that its flags ask for: of two that contradict each other
@@ -615,7 +610,6 @@ func lineRange(r *reading, w word) string {
 	return problemOf(language.Regexp(strings.ReplaceAll(w.text, "/", ""), language.Basic, language.Extended))
 }
 
-// repeated matches a set of tr that repeats a character very often.
 var repeated = language.Compiled(`\[.+\*[0-9]{4,}\]`)
 
 func translated(r *reading, w word) string {
@@ -625,7 +619,6 @@ func translated(r *reading, w word) string {
 	return ""
 }
 
-// outside reports whether a path may lead out of the folder that it starts in.
 func outside(path string) bool {
 	return strings.HasPrefix(path, "/") || strings.HasPrefix(path, "~") || slices.Contains(strings.Split(path, "/"), "..")
 }
@@ -715,7 +708,6 @@ func lead(r *reading, w word) string {
 	return ""
 }
 
-// local matches an address on this machine.
 var local = language.Compiled(
 	`^(https?://)?(localhost|127\.0\.0\.1|\[::1\])(:[0-9]{1,5})?(/[A-Za-z0-9_./?=&,:;%~+-]*)?$`)
 
@@ -727,11 +719,9 @@ func address(r *reading, w word) string {
 	return lead(r, w)
 }
 
-// drastic are words that may say of what a program does that it cannot be undone.
 const drastic language.Words = "delete remove destroy drop purge wipe erase clear reset truncate terminate revoke " +
 	"kill force prune uninstall unpublish"
 
-// isRemote reports whether a word may name a place on another machine.
 func isRemote(s string) bool {
 	return strings.Contains(s, "://") || strings.Contains(s, "@") && strings.Contains(s, ":")
 }

@@ -11,7 +11,6 @@ import (
 	"nod/policy/shell/language"
 )
 
-// walk goes through a command in the order in which it runs.
 type walk struct {
 	Analysis
 	source  string
@@ -46,12 +45,10 @@ type walk struct {
 // itself. There are several when it depends on whether a cd worked.
 type places []string
 
-// outcome is where the shell may be after a command that worked, and after one that failed.
 type outcome struct{ ok, failed places }
 
 func same(at places) outcome { return outcome{at, at} }
 
-// maxPlaces bounds how many places a cd is followed from: each cd may double them.
 const maxPlaces = 8
 
 func (p places) and(q places) places {
@@ -86,7 +83,6 @@ func (w *walk) file(f *syntax.File) {
 	}
 }
 
-// plainComment matches a comment that is harmless even to an interactive zsh, which takes its # for a program.
 var plainComment = language.Compiled(`^[A-Za-z0-9 ,.:/_#=-]*$`)
 
 // comments refuses comments that an interactive shell, which may know none, would read as something else: those
@@ -247,7 +243,6 @@ func (w *walk) compound(cmd syntax.Command, at places) outcome {
 	return same(w.survive(cmd, at))
 }
 
-// export sets variables for all commands that follow.
 func (w *walk) export(list []*syntax.Assign, at places) bool {
 	for _, a := range list {
 		value := w.setting(a, at)
@@ -361,8 +356,10 @@ func (w *walk) eachLine(list []*syntax.Stmt, names []string, at places) places {
 	}
 	for _, s := range list {
 		syntax.Walk(s, func(n syntax.Node) bool {
-			if a, ok := n.(*syntax.Assign); ok && a.Name != nil && w.isSet(a.Name.Value) {
-				w.set(a.Name.Value, word{})
+			if a, ok := n.(*syntax.Assign); ok && a.Name != nil {
+				if _, isSet := w.vars[a.Name.Value]; isSet {
+					w.set(a.Name.Value, word{})
+				}
 			}
 			return w.spend(1)
 		})
@@ -428,11 +425,6 @@ func (w *walk) set(name string, value word) {
 	w.vars = next
 }
 
-func (w *walk) isSet(name string) bool {
-	_, ok := w.vars[name]
-	return ok
-}
-
 // survive goes through what stands in a form that nod does not follow, for what can be said of it all the same.
 func (w *walk) survive(node syntax.Node, at places) places {
 	syntax.Walk(node, func(n syntax.Node) bool {
@@ -465,7 +457,10 @@ func describeCommand(cmd syntax.Command) string {
 func (w *walk) redirectAll(s *syntax.Stmt, p *Part, at places) {
 	if p == nil && len(s.Redirs) > 0 {
 		own := Part{Argv: []string{}, In: at, Understood: true, Reads: true, Within: w.within}
-		w.watchStatement(s, &own)
+		if w.watch != nil {
+			w.standAt(s)
+			own.At = w.watch.at
+		}
 		w.redirectAll(s, &own, at)
 		w.Parts = append(w.Parts, own)
 		return
@@ -539,7 +534,6 @@ func (w *walk) fed(p *Part, problem string) {
 	}
 }
 
-// isSocket reports whether bash opens a connection in place of a file.
 func isSocket(path string) bool {
 	return strings.HasPrefix(path, "/dev/tcp/") || strings.HasPrefix(path, "/dev/udp/")
 }
@@ -667,7 +661,6 @@ const (
 
 const growsInto = "It may lengthen text until it fills memory or disk."
 
-// grow notes how much longer what a program prints may be than what it is fed.
 func (w *walk) grow(r *reading) {
 	fed := max(w.fedGrown, 1)
 	w.grown = max(w.grown, fed*r.growth())
@@ -758,7 +751,6 @@ func appendNew[S ~[]string](list S, s string) S {
 	return append(list, s)
 }
 
-// join puts a path behind the folder that it is relative to. It does not clean it.
 func join(place, p string) string {
 	if place == "" || strings.HasPrefix(p, "/") || p == "~" || strings.HasPrefix(p, "~/") {
 		return p

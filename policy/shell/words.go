@@ -45,7 +45,6 @@ type word struct {
 	varies   bool   // shells make different words of it, one of which could be any
 }
 
-// stands reports whether the word stands for names that others chose.
 func (w *word) stands() bool { return w.glob || w.found }
 
 // fits reports whether the word may be the value of a flag: one word, and no name where none belongs.
@@ -87,7 +86,6 @@ func (w *walk) readWord(from *syntax.Word) word {
 	return out
 }
 
-// distrust notes that shells may read the word in several ways.
 func (w *word) distrust(problem string) {
 	w.doubt = cmp.Or(w.doubt, problem)
 }
@@ -193,16 +191,13 @@ func (w *walk) variable(out *word, p *syntax.ParamExp, quoted, first bool) strin
 
 const usesValue = "It uses the value of a variable, which is not known before it runs."
 
-// isStatusIndex reports whether an index is that of ${PIPESTATUS[0]}.
 func isStatusIndex(name string, index syntax.ArithmExpr) bool {
 	literal, ok := index.(*syntax.Word)
 	return ok && digits(literal.Lit()) && strings.EqualFold(name, "pipestatus")
 }
 
-// statusNames are variables that say how commands ended, in digits.
 const statusNames language.Words = "? # PIPESTATUS pipestatus"
 
-// describePart says what a part of a word does that is no literal text.
 func describePart(part syntax.WordPart) string {
 	switch part.(type) {
 	case *syntax.ProcSubst:
@@ -242,7 +237,6 @@ func (w *word) unquoted(s string, first, last bool) string {
 	return text.String()
 }
 
-// bare judges the character r at place i of a text outside quotes.
 func (w *word) bare(s string, i int, r rune, first, last bool) {
 	switch {
 	case r >= utf8.RuneSelf:
@@ -275,7 +269,6 @@ func (w *word) bare(s string, i int, r rune, first, last bool) {
 // ordinary characters mean nothing but themselves to bash, zsh and dash.
 const ordinary = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./,:@%+="
 
-// testWords may be whole words: no shell takes them for anything but text there.
 const testWords language.Words = "[ ] ! = !="
 
 // tilde judges a ~ at place i of s. The home folder (~ and ~/...) passes, and what cannot be one (HEAD~2) is a
@@ -319,7 +312,7 @@ func (w *walk) double(out *word, q *syntax.DblQuoted, first, alone bool) string 
 			}
 			out.mixed = out.mixed || strings.ContainsAny(part.Value, `*?[]\^`)
 			out.dollars(q.Parts[i:])
-			text.WriteString(unescape(part.Value))
+			text.WriteString(escaped().ReplaceAllString(part.Value, "$1"))
 		case *syntax.ParamExp:
 			text.WriteString(w.variable(out, part, true, first && i == 0))
 		default:
@@ -341,12 +334,9 @@ func (w *word) quoted(s string, alone bool) {
 	}
 }
 
-// unescape removes the backslashes that mean something inside double quotes.
-func unescape(s string) string { return escaped().ReplaceAllString(s, "$1") }
-
+// escaped matches what a backslash inside double quotes stands before.
 var escaped = language.Compiled("\\\\([$`\"\\\\])")
 
-// wholeWord judges what only the whole word shows.
 func (w *word) wholeWord(from *syntax.Word) {
 	w.isStatus = w.isStatus && isSingle(from.Parts)
 	w.isValue = w.isValue && isSingle(from.Parts) && w.doubt == usesValue
@@ -384,5 +374,4 @@ var plainRevision = language.Compiled(
 	`^-{0,2}(HEAD|ORIG_HEAD|main|master|develop|origin/main|origin/master|[0-9a-f]{7,40})` +
 		`([~^][0-9]*)*(\.{2,3}(HEAD|main|master|develop|origin/main|origin/master|[0-9a-f]{7,40})?([~^][0-9]*)*)?$`)
 
-// quote shows a piece of the command inside a reason.
 func quote(s string) string { return language.Quote(s) }

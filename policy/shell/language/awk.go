@@ -45,7 +45,6 @@ var awkAssignment = Compiled(`(?s)^([A-Za-z_][A-Za-z0-9_]*)=(.*)$`)
 var awkSealed = Words("ENVIRON ARGV ARGC ARGIND SYMTAB FUNCTAB PROCINFO BINMODE LINT TEXTDOMAIN ERRNO " +
 	"OFMT CONVFMT")
 
-// awkPatterns are variables that hold a pattern.
 var awkPatterns = Words("FS RS FPAT")
 
 // awkCode is a character spelled by its number, which could be part of a pattern or format.
@@ -71,7 +70,6 @@ func (r *awkReader) assignments(assigned []string) error {
 	return nil
 }
 
-// special judges the value of a variable that awk uses as a pattern.
 func special(name, value string) error {
 	if awkPatterns.Has(name) {
 		return Regexp(value, awkExtended)
@@ -79,7 +77,6 @@ func special(name, value string) error {
 	return nil
 }
 
-// awkReader walks through a program. The first thing that is not harmless stays in err.
 type awkReader struct {
 	given  map[string]string // variables that the command sets
 	set    map[string]bool   // those that the program sets, or the command twice
@@ -89,7 +86,6 @@ type awkReader struct {
 
 func (r *awkReader) refuse(reason string) { r.err = cmp.Or(r.err, error(refusal(reason))) }
 
-// collect notes which variables are set.
 func (r *awkReader) collect(n *awkNode) {
 	if target := n.changes(); target.kind == "VarExpr" {
 		r.set[target.text] = true
@@ -170,7 +166,6 @@ func (r *awkReader) expression(e *awkNode) {
 	}
 }
 
-// awkPure are functions that only compute.
 var awkPure = Words("atan2 cos exp index int length log rand sin sqrt srand substr tolower toupper")
 
 func (r *awkReader) call(e *awkNode) {
@@ -234,7 +229,6 @@ var (
 	awkBuiltIn  = awkCounters + " FILENAME FS RS OFS ORS RSTART RLENGTH RT SUBSEP FPAT FIELDWIDTHS IGNORECASE"
 )
 
-// matched judges an expression that is used as a pattern.
 func (r *awkReader) matched(e *awkNode) {
 	if e = e.bare(); e.kind == "RegExpr" {
 		return
@@ -266,7 +260,6 @@ func (n *awkNode) changes() *awkNode {
 	return noAwkNode
 }
 
-// substituted is what sub and gsub change.
 func substituted(args []*awkNode) *awkNode {
 	if len(args) > 2 {
 		return args[2]

@@ -47,7 +47,6 @@ var (
 	awkRegexp = Compiled(`^/(?:[^/\\\n]|\\[^\n])*/`)
 )
 
-// token steps over one word or sign.
 func (s *awkScanner) token() error {
 	rest := s.text[s.at:]
 	token := awkToken().FindString(rest)

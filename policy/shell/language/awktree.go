@@ -9,9 +9,8 @@ import (
 	"github.com/benhoyt/goawk/parser"
 )
 
-// awkNode is a node of the syntax tree that goawk makes. Its types cannot be named outside of goawk; their names and
-// fields serve instead, and whoever walks the tree refuses kinds that it does not know. A field that is empty is a node
-// without a kind.
+// awkNode is a node of the syntax tree that goawk makes, by the names of its types and fields: they cannot be named
+// outside of goawk. Whoever walks the tree refuses kinds that it does not know. An empty field is one without a kind.
 type awkNode struct {
 	kind   string // PrintStmt, BinaryExpr, ...
 	text   string // its name, array, text or pattern
@@ -30,7 +29,6 @@ func (n *awkNode) kid(field string) *awkNode {
 	return noAwkNode
 }
 
-// each calls f for the node and everything below it.
 func (n *awkNode) each(f func(*awkNode)) {
 	f(n)
 	for _, kid := range n.kids {

@@ -69,7 +69,6 @@ func (u *Use) findNames(words []string, negated bool) bool {
 	return !negated
 }
 
-// findOr are what stands between tests of which one is enough.
 var findOr = Words("-o -or ,")
 
 // AnyName is a pattern of names in the place of one that nod cannot tell the names of: it may be meant for any.
@@ -85,7 +84,6 @@ func Spanning(glob string) string {
 
 var stars = Compiled(`\*+`)
 
-// spanning is any text, with slashes or without.
 const spanning = "{*,*/**/*}"
 
 // Except are patterns of what may be meant when a pattern is left out: nothing, or any name. Of what is text and stars
@@ -130,14 +128,12 @@ var roughly = strings.NewReplacer(`\.`, ".", `\/`, "/", `\_`, "_", `\-`, "-", `.
 // findLeading are flags that come before the folders: about links, optimisation, and BSD's -E -d -s -x.
 var findLeading = Words("-H -L -P -O0 -O1 -O2 -O3 -E -d -s -x")
 
-// findPlain are tests and actions without a value, which only look or print.
 var findPlain = Words("-empty -readable -writable -executable -nouser -nogroup -depth -d -xdev -mount -daystart " +
 	"-noleaf -prune -quit -true -false -print -print0 -ls -not -a -and -o -or ! ( ) ,")
 
 var findValued = Words("-name -iname -path -ipath -wholename -iwholename -lname -ilname -type -xtype -size -perm " +
 	"-user -group -uid -gid -links -inum -fstype -maxdepth -mindepth -mtime -atime -ctime -mmin -amin -cmin -used")
 
-// findReferences are tests with a path, which is only looked at.
 var findReferences = Words("-newer -anewer -cnewer -samefile")
 
 var (

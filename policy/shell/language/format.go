@@ -88,10 +88,9 @@ func tooWide(number string) bool {
 	return err != nil || n > maxWidth
 }
 
-// Printf judges the shell's printf with its operands. Widths are at most 1,000, and the operands of numeric
-// directives must be plain numbers, because zsh computes them, which can run commands. An operand that is not known
-// before the command runs may be given as anything that is no number. Where one may become several, which shifts the
-// others, each operand may be a number's.
+// Printf judges the shell's printf. Operands of numeric directives must be plain numbers, because zsh computes them,
+// which can run commands. An operand that is not known may be given as anything that is no number. Where one may become
+// several, which shifts the others, each operand may be a number's.
 func Printf(format string, operands []string, shifts bool) error {
 	var numeric []bool // which operands of one round are numbers
 	err := eachDirective(format, shellDirective, func(parts []string, letter byte) error {

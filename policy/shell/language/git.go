@@ -23,9 +23,8 @@ var (
 	gitField   = Compiled(`%\(\*?([^):=]*)`)
 )
 
-// GitFormat judges a format of git log (--format, --pretty), shortlog (--group=format:), for-each-ref, branch, tag,
-// ls-tree and cat-file: it must not make git run gpg, nor pad to more than 1,000 columns. A name without % must be one
-// of git's own layouts. The syntax is that of gitformat "PRETTY FORMATS" and git-for-each-ref "FIELD NAMES".
+// GitFormat judges a format of git log, shortlog, for-each-ref, branch, tag, ls-tree and cat-file: it must not make git
+// run gpg, nor pad to more than 1,000 columns. A name without % must be one of git's own layouts.
 func GitFormat(format string) error {
 	if err := unreadable(format); err != nil {
 		return err

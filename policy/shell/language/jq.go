@@ -64,16 +64,13 @@ var (
 
 func textOf(length int) flow { return flow{bits: math.Log2(float64(length + 1))} }
 
-// sum adds up the lengths of 2^bits each.
 func sum(a, b float64) float64 { return max(a, b) + math.Log2(1+math.Exp2(-math.Abs(a-b))) }
 
-// longer makes each output 2^bits times longer.
 func (f flow) longer(bits float64) flow {
 	f.bits += bits
 	return f
 }
 
-// collected is [f].
 func (f flow) collected() flow {
 	f.many = false
 	return f
@@ -81,7 +78,6 @@ func (f flow) collected() flow {
 
 func (f flow) isSized() bool { return f.whole || f.bound }
 
-// jqReader walks through a filter. The first thing that is not harmless stays in err.
 type jqReader struct {
 	vars    map[string]bool
 	bits    float64 // the most of any flow
@@ -215,7 +211,6 @@ func literalNumber(q *gojq.Query) (float64, bool) {
 	return n, err == nil && decimal().MatchString(q.String())
 }
 
-// literalString is the text of a filter that is a string without code in it.
 func literalString(q *gojq.Query) (string, bool) {
 	if q.Term == nil || q.Term.Type != gojq.TermTypeString || len(q.Term.SuffixList) > 0 || q.Term.Str.Queries != nil {
 		return "", false
@@ -321,7 +316,6 @@ func (r *jqReader) object(o *gojq.Object) flow {
 	return out
 }
 
-// text is a string, with the filters in it. A format makes what is put in longer.
 func (r *jqReader) text(s *gojq.String, bits float64) flow {
 	out := textOf(len(s.Str))
 	for _, q := range s.Queries {
@@ -359,7 +353,6 @@ var jqPlain = []Words{
 	4: "to_entries",
 }
 
-// jqShort are functions without operands whose output is short.
 var jqShort = Words("empty error length utf8bytelength type floor sqrt abs ceil round fabs exp log " +
 	"log2 log10 exp10 exp2 infinite nan isnan isinfinite isnormal isvalid todate fromdate todateiso8601 " +
 	"fromdateiso8601 date mktime gmtime localtime now halt input_line_number tonumber")
@@ -371,10 +364,8 @@ var jqTaking = Words("has/1 in/1 inside/1 contains/1 startswith/1 endswith/1 ltr
 // jqFirst are functions that give one of the outputs of their last operand, or ask about them.
 var jqFirst = Words("first/1 last/1 nth/2 isempty/1 path/1 del/1 pick/1 add/1")
 
-// jqOf are functions that ask a filter about each element.
 var jqOf = Words("sort_by/1 group_by/1 unique_by/1 min_by/1 max_by/1 any/1 all/1 INDEX/1")
 
-// call is a function by its name and the number of its operands.
 func (r *jqReader) call(f *gojq.Func) flow {
 	if len(f.Args) == 0 {
 		return r.plain(f.Name)

@@ -21,10 +21,8 @@ import (
 // MaxLength is the length in bytes of the longest text that is read.
 const MaxLength = 10_000
 
-// maxWidth is the widest padding, in characters, that a format may ask for.
 const maxWidth = 1000
 
-// maxDepth is how deep brackets may stand in one another.
 const maxDepth = 100
 
 // Use is what a text reaches beyond the input that it is given. Paths stand as spelled, relative to the folder in
@@ -47,12 +45,10 @@ type run struct {
 	Many  bool     // for any number of files at once, in the place of one
 }
 
-// refusal is a sentence that says why a text is not surely harmless.
 type refusal string
 
 func (r refusal) Error() string { return string(r) }
 
-// unreadable says why a text must not even be parsed.
 func unreadable(text string) error {
 	switch {
 	case len(text) > MaxLength:
@@ -106,3 +102,29 @@ var (
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
 func isLetter(c byte) bool { return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' }
+
+// Wildcard reports whether a text matches a pattern, in which * is any text and ? a character. It goes back to the last
+// star only, so it takes at most len(pattern) × len(text) steps.
+func Wildcard(pattern, text string) bool {
+	if !strings.ContainsAny(pattern, "*?") {
+		return pattern == text
+	}
+	p, t, star, mark := 0, 0, -1, 0
+	for t < len(text) {
+		_, size := utf8.DecodeRuneInString(text[t:])
+		switch {
+		case p < len(pattern) && pattern[p] == '*':
+			star, mark, p = p, t, p+1
+		case p < len(pattern) && pattern[p] == '?':
+			p, t = p+1, t+size
+		case p < len(pattern) && pattern[p] == text[t]:
+			p, t = p+1, t+1
+		case star >= 0:
+			mark++
+			p, t = star+1, mark
+		default:
+			return false
+		}
+	}
+	return strings.Trim(pattern[p:], "*") == ""
+}

@@ -33,11 +33,9 @@ func PatchFile(line string) (change byte, path string, ok bool) {
 // patchWrappers are the first lines of a here-document that stands in a word, where no shell takes it off.
 var patchWrappers = []string{"<<EOF", "<<'EOF'", `<<"EOF"`}
 
-// Patch reads a patch as apply_patch of Codex and OpenCode takes it, and tells the files that it writes and removes.
-// With an error, Use holds those that its lines name all the same. The text may be of any length: deny rules look at
-// patches that are too long for a person, too.
-//
-// Versions differ on blanks in front of a line that names a file. Such a line counts as one.
+// Patch reads a patch as apply_patch of Codex and OpenCode takes it, and tells the files that it writes and removes,
+// with an error those that its lines name all the same. The text may be of any length. Versions differ on blanks in
+// front of a line that names a file: such a line counts as one.
 func Patch(text string) (Use, error) {
 	lines := strings.Split(strings.TrimSpace(text), "\n")
 	if n := len(lines); n >= 4 && slices.Contains(patchWrappers, lines[0]) && strings.HasSuffix(lines[n-1], "EOF") {

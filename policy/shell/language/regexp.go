@@ -17,10 +17,9 @@ const (
 	Rust                      // the regex crate: rg, fd
 )
 
-// Regexp refuses patterns that take much memory before a line is read, such as ((a{1,1000}){1,1000}){1,1000}, and
-// those that may take endless time on a short line: with a reference such as \1, and, where all ways to match are
-// tried, with repetitions inside or beside one another. What programs would refuse themselves may pass. Of several
-// syntaxes in which a pattern may be, it is held to each.
+// Regexp refuses patterns that take much memory before a line is read, such as ((a{1,1000}){1,1000}){1,1000}, and those
+// that may take endless time on a short line: with a reference such as \1, or repetitions inside or beside one another.
+// What programs would refuse themselves may pass. Of several syntaxes in which a pattern may be, it is held to each.
 func Regexp(pattern string, kind Syntax, others ...Syntax) error {
 	for _, kind := range append([]Syntax{kind}, others...) {
 		if _, err := measure(pattern, kind); err != nil {
@@ -42,7 +41,6 @@ const (
 	manyTimes = 10
 )
 
-// pattern is what is known of a piece of a regular expression.
 type pattern struct {
 	states int   // its size with repetitions written out
 	least  int   // the fewest characters that it matches
@@ -53,7 +51,6 @@ type pattern struct {
 	any    chars // what a match may hold
 }
 
-// measure reads a whole pattern with the parser of Go.
 func measure(text string, kind Syntax) (pattern, error) {
 	if err := unreadable(text); err != nil {
 		return pattern{}, err
@@ -118,7 +115,6 @@ func weigh(re *syntax.Regexp) pattern {
 	return pattern{states: 1}
 }
 
-// and is what holds of two pieces that follow one another.
 func (a pattern) and(b pattern) pattern {
 	return pattern{states: a.states + b.states, least: a.least + b.least, stars: a.stars + b.stars,
 		wide: a.wide + b.wide, varies: a.varies || b.varies, slow: a.slow || b.slow, any: a.any.or(b.any)}
@@ -189,7 +185,6 @@ func (t *translator) all() string {
 	return strings.ReplaceAll(interval().ReplaceAllString(t.out.String(), "{$1$2$3}"), "{,", "{0,")
 }
 
-// next translates one character, class, escape or head of a group.
 func (t *translator) next() {
 	c := t.text[t.at]
 	t.at++
@@ -294,7 +289,6 @@ func (t *translator) class() bool {
 	return false
 }
 
-// setsClose reports whether every [ in a pattern has its ].
 func setsClose(text string, kind Syntax) bool {
 	t := translator{text: text, kind: kind}
 	for t.at < len(text) {

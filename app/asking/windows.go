@@ -106,7 +106,7 @@ func (w *windows) undosChanged() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.process != nil {
-		w.process.session.StateChanged()
+		w.process.session.State.Send()
 	}
 }
 
@@ -253,7 +253,7 @@ func (w *windows) remove(p *openPrompt) {
 func (w *windows) refetchPrompts() {
 	w.mu.Lock()
 	if w.process != nil {
-		w.process.session.PromptsChanged()
+		w.process.session.Prompts.Send()
 	}
 	w.mu.Unlock()
 	w.wake.Send()
@@ -281,8 +281,8 @@ func (w *windows) refetch() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.process != nil {
-		w.process.session.PromptsChanged()
-		w.process.session.StateChanged()
+		w.process.session.Prompts.Send()
+		w.process.session.State.Send()
 	}
 }
 
@@ -291,7 +291,7 @@ func (w *windows) HistoryChanged() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.process != nil && w.screen.Open {
-		w.process.session.HistoryChanged()
+		w.process.session.History.Send()
 	}
 }
 
@@ -662,9 +662,9 @@ func (w *windows) runProcess(ctx context.Context, op operator.Operator) error {
 	defer w.changed.Send()
 	for isUp := false; !isUp; {
 		select {
-		case <-p.session.Ready():
+		case <-p.session.Ready:
 			isUp = true
-		case <-p.session.Done():
+		case <-p.session.Done:
 			return p.end(errEnded)
 		case <-ctx.Done():
 			return p.end(nil)
@@ -714,7 +714,7 @@ func (w *windows) watch(ctx context.Context, p *process) error {
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-p.session.Done():
+		case <-p.session.Done:
 			return errEnded
 		case <-w.wake:
 			continue

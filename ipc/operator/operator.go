@@ -128,17 +128,15 @@ type Pending struct {
 // Undo is a recent deletion that the user can undo.
 type Undo struct {
 	ID    int
-	Kind  UndoKind
+	Kind  string    // [UndoRevoke] or [UndoRule]
 	Text  string    // what it was about; may contain an agent's text
 	Until time.Time // can be undone until then
 }
 
-// UndoKind is the kind of action that can be undone.
-type UndoKind string
-
+// The kinds of action that can be undone.
 const (
-	UndoRevoke UndoKind = "revoke" // saved approvals were revoked
-	UndoRule   UndoKind = "rule"   // rules were deleted
+	UndoRevoke = "revoke" // saved approvals were revoked
+	UndoRule   = "rule"   // rules were deleted
 )
 
 // Prompt is a pending request as a window shows it.

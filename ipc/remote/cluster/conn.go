@@ -42,8 +42,8 @@ type address struct{ peer, id string }
 // conn is a connection with another end. It implements [net.Conn], for one reader and one writer at a time, and
 // [session.Claimed].
 type conn struct {
-	session.Bare
-	hub *hub
+	net.Conn // [session.Bare]
+	hub      *hub
 	address
 	accepted chan struct{} // closed once the other end has accepted it
 	over     chan struct{} // closed when it ends
@@ -68,7 +68,7 @@ var (
 
 func newConn(h *hub, at address) *conn {
 	return &conn{
-		hub: h, address: at, accepted: make(chan struct{}), over: make(chan struct{}),
+		Conn: session.Bare, hub: h, address: at, accepted: make(chan struct{}), over: make(chan struct{}),
 		readable: make(chan struct{}, 1), writable: make(chan struct{}, 1), granted: window, credit: window,
 	}
 }

@@ -134,17 +134,17 @@ func (c *commandCarrier) Wake(remote.Key) {
 
 // process is a command that runs. It implements [transport].
 type process struct {
-	Bare
-	cmd    *exec.Cmd
-	in     io.WriteCloser
-	out    io.ReadCloser
-	stderr tail
-	log    *slog.Logger
-	close  func()
+	net.Conn // [Bare]
+	cmd      *exec.Cmd
+	in       io.WriteCloser
+	out      io.ReadCloser
+	stderr   tail
+	log      *slog.Logger
+	close    func()
 }
 
 func start(command []string, log *slog.Logger) (transport, error) {
-	p := &process{cmd: exec.Command(command[0], command[1:]...), log: log}
+	p := &process{Conn: Bare, cmd: exec.Command(command[0], command[1:]...), log: log}
 	p.cmd.Stderr = &p.stderr
 	p.cmd.WaitDelay = endTime // what it has started may hold on to its standard error
 	var err error

@@ -195,6 +195,9 @@ func (m *machine) take(r *jrpc2.Request) error {
 	switch r.Method() {
 	case methodRequest:
 		request, err := read[remote.Request](r)
+		if err == nil {
+			err = request.Read()
+		}
 		if err != nil {
 			return err
 		}

@@ -47,16 +47,18 @@ type Claimed interface {
 	Proven(key remote.Key)
 }
 
-// Bare is what a [net.Conn] has and a carrier's connection has not: addresses, and deadlines, which nobody sets.
-type Bare struct{}
+// Bare is, for a carrier's connection to embed, the rest of a [net.Conn]: addresses, and deadlines, which nobody sets.
+var Bare net.Conn = bare{}
 
-func (Bare) Network() string                  { return "nod" }
-func (Bare) String() string                   { return "nod" }
-func (b Bare) LocalAddr() net.Addr            { return b }
-func (b Bare) RemoteAddr() net.Addr           { return b }
-func (Bare) SetDeadline(time.Time) error      { return errors.ErrUnsupported }
-func (Bare) SetReadDeadline(time.Time) error  { return errors.ErrUnsupported }
-func (Bare) SetWriteDeadline(time.Time) error { return errors.ErrUnsupported }
+type bare struct{ net.Conn } // nil
+
+func (bare) Network() string                  { return "nod" }
+func (bare) String() string                   { return "nod" }
+func (b bare) LocalAddr() net.Addr            { return b }
+func (b bare) RemoteAddr() net.Addr           { return b }
+func (bare) SetDeadline(time.Time) error      { return errors.ErrUnsupported }
+func (bare) SetReadDeadline(time.Time) error  { return errors.ErrUnsupported }
+func (bare) SetWriteDeadline(time.Time) error { return errors.ErrUnsupported }
 
 // The methods, as they are called on the wire.
 const (

@@ -32,6 +32,7 @@ import (
 	"nod/ipc"
 	"nod/ipc/endpoint"
 	"nod/ipc/hooks"
+	"nod/ipc/operator"
 	"nod/ipc/peer"
 	"nod/ipc/programs"
 	"nod/ownfile/ownlog"
@@ -209,7 +210,7 @@ func openURL(address string) error {
 }
 
 func (p *program) run() error {
-	p.restore(p.desk)
+	p.restore(p.desk.Restore)
 	p.parts.Go(p.followUpgrades)
 	p.parts.Go(p.watchJournal)
 	p.parts.Go(p.followJournal)
@@ -277,7 +278,7 @@ func (p *program) watchStore() {
 	if len(p.store.HeldGrants()) > 0 {
 		p.desk.Say(interact.Warning, lang.L("Another program changed your saved approvals. They don't count until "+
 			"you accept them in nod's settings."))
-		p.desk.ShowSettings()
+		p.desk.Show(operator.View{Settings: true})
 	}
 	var broken error
 	var held config.HeldChange
@@ -302,7 +303,7 @@ func (p *program) warnHeld(known config.HeldChange) config.HeldChange {
 				"settings.")
 		}
 		p.desk.Say(interact.Warning, sentence)
-		p.desk.ShowSettings()
+		p.desk.Show(operator.View{Settings: true})
 	}
 	return held
 }

@@ -17,7 +17,6 @@ import (
 	"nod/changes"
 	"nod/interact"
 	"nod/ipc/operator"
-	"nod/ipc/remote"
 	"nod/ipc/remote/book"
 	"nod/policy/config"
 	processes "nod/policy/process"
@@ -64,22 +63,18 @@ type hooks interface {
 // Desk is where the user answers: in windows, in the tray, on phones. It has the broker of this machine's requests, and
 // implements the parts of [operator.Operator] that are about requests and about other machines and devices.
 type Desk struct {
-	*windows
+	edits
 	answers
-	cfg   Config
-	ctx   context.Context // ends with the program
-	log   *slog.Logger
-	store *store.Store
+	*presence
+	peers
+	cfg Config
+	ctx context.Context // ends with the program
+	log *slog.Logger
 
 	broker    *interact.Broker
 	notifier  *notifier
-	presence  *presence
-	machines  *machines
-	book      *book.Book       // of the paired machines, desks and devices
-	identity  *remote.Identity // of this desk; nil: its keys cannot be read
-	showing   context.Context  // ends with the windows
+	showing   context.Context // ends with the windows
 	hide      context.CancelFunc
-	devices   *deviceDesk
 	announcer *announcer
 	tray      *tray
 	changed   changes.Signal // the tray may show something else
@@ -91,7 +86,7 @@ func New(ctx context.Context, c Config) (*Desk, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &Desk{cfg: c, ctx: ctx, log: c.Log, store: c.Store, changed: changes.NewSignal()}
+	d := &Desk{edits: edits{store: c.Store}, cfg: c, ctx: ctx, log: c.Log, changed: changes.NewSignal()}
 	d.showing, d.hide = context.WithCancel(ctx)
 	d.book = book.Open(path, d.store.SealKey())
 	if _, err := d.book.Problem(); err != nil {
@@ -132,10 +127,10 @@ func (d *Desk) openTray() {
 	d.announcer = newAnnouncer(announcerConfig{
 		ctx: d.ctx, post: newBoard(d.ctx, d.notifier), sound: d.sound, looking: d.windows.focused,
 		wanted: d.wantsAnnouncement, hidden: d.windows.quiet,
-		show: func(id interact.ID) { d.show(operator.View{Request: id}) },
+		show: func(id interact.ID) { d.Show(operator.View{Request: id}) },
 	})
 	d.tray = newTray(trayActions{
-		Show:          d.show,
+		Show:          d.Show,
 		Pause:         d.presence.setPause,
 		AskEverything: d.askEverything,
 		AskAgain:      d.presence.back,
@@ -218,7 +213,7 @@ func (d *Desk) snapshot() snapshot {
 	return snapshot{
 		Pending:       waiting,
 		Snoozed:       snoozed,
-		Pause:         d.presence.paused(),
+		Pause:         d.Paused(),
 		Away:          away,
 		Missed:        missed,
 		Broken:        d.store.Err() != nil,
@@ -264,7 +259,7 @@ func (d *Desk) notifyFailed(why error) {
 
 // ShowMain shows the settings, or the welcome until the user has seen it.
 func (d *Desk) ShowMain() {
-	d.show(operator.View{Settings: true, Welcome: d.cfg.Welcome.IsDue()})
+	d.Show(operator.View{Settings: true, Welcome: d.cfg.Welcome.IsDue()})
 }
 
 // Raise shows what a user who starts nod again expects: the pending prompt, else the settings. With settings it waits
@@ -275,7 +270,7 @@ func (d *Desk) Raise(ctx context.Context, settings bool) error {
 	case settings:
 		return d.windows.bring(ctx, operator.View{Settings: true, Welcome: d.cfg.Welcome.IsDue()})
 	case len(waiting) > 0:
-		d.show(operator.View{})
+		d.Show(operator.View{})
 	default:
 		d.ShowMain()
 	}
@@ -312,18 +307,6 @@ func (d *Desk) checkTray() {
 		d.ShowMain()
 	}
 }
-
-// ShowSettings brings the settings to the front.
-func (d *Desk) ShowSettings() { d.show(operator.View{Settings: true}) }
-
-// Pause implements [operator.Operator].
-func (d *Desk) Pause(_ context.Context, p operator.Pause) error {
-	d.presence.setPause(p)
-	return nil
-}
-
-// Paused returns the current pause.
-func (d *Desk) Paused() operator.Pause { return d.presence.paused() }
 
 // StopWindows ends the windows for good.
 func (d *Desk) StopWindows() {

@@ -848,7 +848,7 @@ func TestNothingHoldsForGoodThere(t *testing.T) {
 func TestRevoke(t *testing.T) {
 	inDesk(t, yesOnce, func(t *testing.T, d *pairedDesk) {
 		d.take(call(time.Minute))
-		desk := &Desk{machines: d.m, book: d.m.book}
+		desk := peers{machines: d.m, book: d.m.book}
 		if err := desk.Unpair(t.Context(), "web"); err != nil {
 			t.Fatal(err)
 		}
@@ -1326,7 +1326,7 @@ func TestRevokedOnAllLines(t *testing.T) {
 		if _, err := other.desk.Join(d.web.Key, remote.Hello{Name: "web"}); err != nil {
 			t.Fatal(err)
 		}
-		if err := (&Desk{machines: d.m, book: d.m.book}).Unpair(t.Context(), "web"); err != nil {
+		if err := (peers{machines: d.m, book: d.m.book}).Unpair(t.Context(), "web"); err != nil {
 			t.Fatal(err)
 		}
 		for name, l := range map[string]*fakeLine{"the first": d.line, "the second": other} {

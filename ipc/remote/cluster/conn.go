@@ -7,6 +7,7 @@ import (
 	"net"
 	"sync"
 
+	"nod/changes"
 	"nod/ipc/remote"
 	"nod/ipc/remote/session"
 )
@@ -47,8 +48,8 @@ type conn struct {
 	address
 	accepted chan struct{} // closed once the other end has accepted it
 	over     chan struct{} // closed when it ends
-	readable chan struct{} // cap 1
-	writable chan struct{} // cap 1
+	readable changes.Signal
+	writable changes.Signal
 
 	mu       sync.Mutex // guards all below
 	in       [][]byte   // what was received and not read
@@ -69,7 +70,7 @@ var (
 func newConn(h *hub, at address) *conn {
 	return &conn{
 		Conn: session.Bare, hub: h, address: at, accepted: make(chan struct{}), over: make(chan struct{}),
-		readable: make(chan struct{}, 1), writable: make(chan struct{}, 1), granted: window, credit: window,
+		readable: changes.NewSignal(), writable: changes.NewSignal(), granted: window, credit: window,
 	}
 }
 
@@ -196,7 +197,7 @@ func (c *conn) handle(message []byte) {
 		c.mu.Lock()
 		c.credit = max(c.credit, number)
 		c.mu.Unlock()
-		signal(c.writable)
+		c.writable.Send()
 	case kindClose:
 		c.end(errNobody)
 	default:
@@ -218,7 +219,7 @@ func (c *conn) receive(number uint64, text []byte) error {
 	}
 	c.received++
 	c.in = append(c.in, text)
-	signal(c.readable)
+	c.readable.Send()
 	return nil
 }
 
@@ -248,12 +249,4 @@ func (c *conn) ended() error {
 func (c *conn) Close() error {
 	c.end(net.ErrClosed)
 	return nil
-}
-
-// signal wakes the goroutine that waits on c, or will.
-func signal(c chan struct{}) {
-	select {
-	case c <- struct{}{}:
-	default: // they have not looked since the last one
-	}
 }

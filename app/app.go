@@ -226,7 +226,7 @@ func (p *program) run() error {
 		p.desk.ShowMain()
 	}
 	fmt.Fprintln(p.opts.Stdout, programs.ReadyLine+p.server.Endpoint().URL)
-	p.desk.Run(operatorAPI{p.desk, p.journal, p})
+	p.desk.Run(operatorAPI{p.desk, p.runs, p.journal, p})
 	p.parts.Wait()
 	err := p.close()
 	if cause := context.Cause(p.ctx); !errors.Is(cause, context.Canceled) { // neither the user nor a signal ended it

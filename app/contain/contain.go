@@ -19,6 +19,7 @@ import (
 
 	"nod/api"
 	"nod/interact"
+	"nod/interact/history"
 	"nod/interact/secrets"
 	"nod/ipc"
 	"nod/policy"
@@ -37,6 +38,7 @@ type Config struct {
 	Sandbox   func() policy.Containment // as configured
 	// Forbids reports whether the user's rules forbid to read or to change a file.
 	Forbids   func(path string) (read, change bool)
+	Entry     func(ctx context.Context, seq int64) (history.Entry, error) // of the history
 	Processes process.Table
 	Log       *slog.Logger
 }

@@ -198,27 +198,25 @@ func (m *machine) take(r *jrpc2.Request) error {
 		if err == nil {
 			err = request.Read()
 		}
-		if err != nil {
-			return err
+		if err == nil {
+			err = m.line.desk.Take(*peer, request)
 		}
-		err = m.line.desk.Take(*peer, request)
 		if _, isBusy := errors.AsType[*interact.BusyError](err); isBusy {
 			return errBusy
 		}
 		return err
 	case methodEnd:
 		end, err := read[remote.Answer](r)
-		if err != nil {
-			return err
+		if err == nil {
+			m.line.desk.End(*peer, end)
 		}
-		m.line.desk.End(*peer, end)
-		return nil
+		return err
 	case methodRecords:
 		decided, err := read[[]interact.Record](r)
-		if err != nil {
-			return err
+		if err == nil {
+			err = m.line.desk.Keep(*peer, decided)
 		}
-		return m.line.desk.Keep(*peer, decided)
+		return err
 	}
 	return fmt.Errorf("a relay does not call %q", r.Method())
 }

@@ -164,6 +164,17 @@ func read[T any](r *jrpc2.Request) (body T, err error) {
 	return params.Body, err
 }
 
+// with handles calls whose parameter is a T.
+func with[T any](do func(context.Context, T) (any, error)) jrpc2.Handler {
+	return func(ctx context.Context, r *jrpc2.Request) (any, error) {
+		body, err := read[T](r)
+		if err != nil {
+			return nil, err
+		}
+		return do(ctx, body)
+	}
+}
+
 func decode(text []byte, into any) error {
 	if err := strict.Unmarshal(text, into, jsonv1.DefaultOptionsV1(), strict.RejectUnknownMembers(true)); err != nil {
 		return fmt.Errorf("%w: %w", errRefused, err)

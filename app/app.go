@@ -223,7 +223,7 @@ func (p *program) run() error {
 		p.desk.Say(interact.Warning, sentence)
 	}
 	if p.welcome.IsDue() && !p.opts.Background {
-		p.desk.ShowMain()
+		p.desk.Show(operator.View{Settings: true, Welcome: true})
 	}
 	fmt.Fprintln(p.opts.Stdout, programs.ReadyLine+p.server.Endpoint().URL)
 	p.desk.Run(operatorAPI{p.desk, p.runs, p.journal, p})

@@ -257,9 +257,9 @@ func (d *Desk) notifyFailed(why error) {
 	d.Say(interact.Error, text)
 }
 
-// ShowMain shows the settings, or the welcome until the user has seen it.
-func (d *Desk) ShowMain() {
-	d.Show(operator.View{Settings: true, Welcome: d.cfg.Welcome.IsDue()})
+// mainView is the settings, or the welcome until the user has seen it.
+func (d *Desk) mainView() operator.View {
+	return operator.View{Settings: true, Welcome: d.cfg.Welcome.IsDue()}
 }
 
 // Raise shows what a user who starts nod again expects: the pending prompt, else the settings. With settings it waits
@@ -268,11 +268,11 @@ func (d *Desk) Raise(ctx context.Context, settings bool) error {
 	waiting, _ := d.pending()
 	switch {
 	case settings:
-		return d.windows.bring(ctx, operator.View{Settings: true, Welcome: d.cfg.Welcome.IsDue()})
+		return d.windows.bring(ctx, d.mainView())
 	case len(waiting) > 0:
 		d.Show(operator.View{})
 	default:
-		d.ShowMain()
+		d.Show(d.mainView())
 	}
 	return nil
 }
@@ -304,7 +304,7 @@ func (d *Desk) checkTray() {
 	d.Say(interact.Warning, lang.L("This desktop shows no tray icons. nod is running anyway; start it again to open its "+
 		"settings."))
 	if !d.cfg.Background {
-		d.ShowMain()
+		d.Show(d.mainView())
 	}
 }
 

@@ -170,7 +170,7 @@ func (r *Runs) agentOf(p api.Process) (api.Parent, bool) {
 	return callers[len(callers)-1], true
 }
 
-// Begin implements [ipc.Runs].
+// Begin implements the runs of [ipc.Config].
 func (r *Runs) Begin(ctx context.Context, caller api.Process, q api.RunRequest, show func(api.RunReply)) (
 	noted json.RawMessage, end func(show func(api.RunEnded) error), err error,
 ) {

@@ -40,8 +40,7 @@ var (
 
 type address struct{ peer, id string }
 
-// conn is a connection with another end. It implements [net.Conn], for one reader and one writer at a time, and
-// [session.Claimed].
+// conn is a connection with another end. It implements [net.Conn], for one reader and one writer at a time.
 type conn struct {
 	net.Conn // [session.Bare]
 	hub      *hub
@@ -62,11 +61,6 @@ type conn struct {
 	err      error  // why it ended
 }
 
-var (
-	_ net.Conn        = (*conn)(nil)
-	_ session.Claimed = (*conn)(nil)
-)
-
 func newConn(h *hub, at address) *conn {
 	return &conn{
 		Conn: session.Bare, hub: h, address: at, accepted: make(chan struct{}), over: make(chan struct{}),
@@ -74,10 +68,10 @@ func newConn(h *hub, at address) *conn {
 	}
 }
 
-// Claims implements [session.Claimed].
+// Claims is for package session: the key that the other end claims.
 func (c *conn) Claims() remote.Key { return remote.Key{Sign: c.peer} }
 
-// Proven implements [session.Claimed]. It ends the connection of a peer that proved another key than its subject names.
+// Proven is for package session: it ends the connection of a peer that proved another key than its subject names.
 func (c *conn) Proven(key remote.Key) {
 	if key.Sign != c.peer {
 		c.end(errOther)

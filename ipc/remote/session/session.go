@@ -40,8 +40,8 @@ type Carrier interface {
 	Wake(key remote.Key)
 }
 
-// Claimed is a connection whose other end claims a key before it proves one.
-type Claimed interface {
+// claimed is a connection whose other end claims a key before it proves one.
+type claimed interface {
 	Claims() remote.Key
 	// Proven is called when the other end has proved that key, or another one.
 	Proven(key remote.Key)
@@ -191,7 +191,7 @@ func secure(ctx context.Context, identity *remote.Identity, conn net.Conn, isDes
 		_ = conn.Close() // it may be closed already
 		return nil, key, err
 	}
-	if c, ok := conn.(Claimed); ok {
+	if c, ok := conn.(claimed); ok {
 		c.Proven(key)
 	}
 	return secured, key, nil

@@ -40,8 +40,8 @@ type Carrier interface {
 	Wake(key remote.Key)
 }
 
-// claimed is a connection whose other end claims a key before it proves one.
-type claimed interface {
+// claimant is a connection whose other end claims a key before it proves one.
+type claimant interface {
 	Claims() remote.Key
 	// Proven is called when the other end has proved that key, or another one.
 	Proven(key remote.Key)
@@ -191,7 +191,7 @@ func secure(ctx context.Context, identity *remote.Identity, conn net.Conn, isDes
 		_ = conn.Close() // it may be closed already
 		return nil, key, err
 	}
-	if c, ok := conn.(claimed); ok {
+	if c, ok := conn.(claimant); ok {
 		c.Proven(key)
 	}
 	return secured, key, nil

@@ -32,6 +32,7 @@ import (
 	"nod/ipc"
 	"nod/ipc/endpoint"
 	"nod/ipc/hooks"
+	"nod/ipc/operator"
 	"nod/ipc/peer"
 	"nod/ipc/programs"
 	"nod/ownfile/ownlog"
@@ -208,7 +209,7 @@ func openURL(address string) error {
 }
 
 func (p *program) run() error {
-	p.restore(p.desk)
+	p.restore(p.desk.Restore)
 	p.parts.Go(p.followUpgrades)
 	p.parts.Go(p.watchJournal)
 	p.parts.Go(p.followJournal)
@@ -221,10 +222,10 @@ func (p *program) run() error {
 		p.desk.Say(interact.Warning, sentence)
 	}
 	if p.welcome.IsDue() && !p.opts.Background {
-		p.desk.ShowMain()
+		p.desk.Show(operator.View{Settings: true, Welcome: true})
 	}
 	fmt.Fprintln(p.opts.Stdout, programs.ReadyLine+p.server.Endpoint().URL)
-	p.desk.Run(operatorAPI{p.desk, p.journal, p})
+	p.desk.Run(operatorAPI{p.desk, p.runs, p.journal, p})
 	p.parts.Wait()
 	err := p.close()
 	if cause := context.Cause(p.ctx); !errors.Is(cause, context.Canceled) { // neither the user nor a signal ended it
@@ -276,7 +277,7 @@ func (p *program) watchStore() {
 	if len(p.store.HeldGrants()) > 0 {
 		p.desk.Say(interact.Warning, lang.L("Another program changed your saved approvals. They don't count until "+
 			"you accept them in nod's settings."))
-		p.desk.ShowSettings()
+		p.desk.Show(operator.View{Settings: true})
 	}
 	var broken error
 	var held config.HeldChange
@@ -301,7 +302,7 @@ func (p *program) warnHeld(known config.HeldChange) config.HeldChange {
 				"settings.")
 		}
 		p.desk.Say(interact.Warning, sentence)
-		p.desk.ShowSettings()
+		p.desk.Show(operator.View{Settings: true})
 	}
 	return held
 }

@@ -36,7 +36,7 @@ func (p *program) openRuns() {
 			s.Hosts = p.store.SandboxHosts() // not those of a change that the user has not accepted
 			return s
 		},
-		Forbids: p.store.Forbids,
+		Forbids: p.store.Forbids, Entry: p.journal.Entry,
 	})
 	if err != nil {
 		p.log.Warn("the last run's sandbox commands were not read", "err", err)

@@ -3,7 +3,6 @@ package app
 import (
 	"context"
 	"errors"
-	"slices"
 	"time"
 
 	"nod/app/asking"
@@ -34,24 +33,14 @@ func (p *program) openJournal() error {
 	return nil
 }
 
-// prompts take over the requests that were pending when nod ended.
-type prompts interface {
-	// Returning says that a request is about to be pending again, and what the user had typed into its prompt.
-	Returning(id interact.ID, draft []byte)
-	// ReturningRemote takes over those of other machines, and the last of these that had an outcome.
-	ReturningRemote(open, last []interact.Record)
-	// Returned says that those that still wait are pending again.
-	Returned()
-}
-
 // restorePace is how often nod tries again to restore while another program locks the journal.
 const restorePace = time.Second
 
 // restore makes pending again what was pending when nod ended, before the server answers anybody, and even if nod is
 // already ending: a caller that reconnects must not hear that its request is unknown. What cannot be read now is
 // restored once it can be; until then it stays in the file.
-func (p *program) restore(to prompts) {
-	err := p.tryRestore(to)
+func (p *program) restore(take func(open, last []interact.Record)) {
+	err := p.tryRestore(take)
 	if err == nil {
 		return
 	}
@@ -64,36 +53,19 @@ func (p *program) restore(to prompts) {
 				return
 			case <-time.After(restorePace):
 			}
-			if p.tryRestore(to) == nil {
+			if p.tryRestore(take) == nil {
 				return
 			}
 		}
 	})
 }
 
-func (p *program) tryRestore(to prompts) error {
+func (p *program) tryRestore(take func(open, last []interact.Record)) error {
 	open, last, err := p.journal.Restore(context.WithoutCancel(p.ctx), knownAnswers)
-	if err != nil {
-		return err
+	if err == nil {
+		take(open, last)
 	}
-	known := p.broker.Pending() // that came while nothing could be read
-	var pending []interact.Record
-	for _, r := range open {
-		if !slices.ContainsFunc(known, func(k interact.Request) bool { return k.ID == r.Request.ID }) {
-			pending = append(pending, r)
-			to.Returning(r.Request.ID, r.Draft)
-		}
-	}
-	isRemote := func(r interact.Record) bool { return r.Request.Requester.Machine != "" }
-	isHere := func(r interact.Record) bool { return !isRemote(r) }
-	to.ReturningRemote(
-		slices.DeleteFunc(slices.Clone(pending), isHere), slices.DeleteFunc(slices.Clone(last), isHere))
-	p.broker.Restore(slices.DeleteFunc(slices.Clone(pending), isRemote), slices.DeleteFunc(last, isRemote))
-	if len(pending) > 0 {
-		to.Returned()
-		p.log.Info("restored", "pending", len(pending))
-	}
-	return nil
+	return err
 }
 
 // watchJournal tells the user once about each problem of the journal.

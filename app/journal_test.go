@@ -18,21 +18,6 @@ import (
 	"nod/interact/journal"
 )
 
-// restored are drafts of requests that are pending again.
-type restored struct {
-	mu     sync.Mutex
-	drafts map[interact.ID]string
-}
-
-func (r *restored) Returning(id interact.ID, draft []byte) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.drafts[id] = string(draft)
-}
-
-func (r *restored) Returned()                              {}
-func (r *restored) ReturningRemote(_, _ []interact.Record) {}
-
 // A nod that is told to end while it starts knows what was answered all the same.
 func TestRestoreWhileNodEnds(t *testing.T) {
 	j := journal.Open(t.TempDir()+"/nod.db", journal.Options{Log: slog.New(slog.DiscardHandler)})
@@ -50,7 +35,7 @@ func TestRestoreWhileNodEnds(t *testing.T) {
 		ctx: ctx, journal: j, log: slog.New(slog.DiscardHandler),
 		broker: interacttest.Broker(&interacttest.Prompter{}, &interacttest.Policy{}),
 	}
-	p.restore(&restored{})
+	p.restore(p.broker.Restore)
 	p.broker.Close()
 	if a, err := p.broker.Do(t.Context(), ask); err != nil || a.Text != "yes" {
 		t.Errorf("who comes back hears %+v, %v", a, err)
@@ -63,7 +48,8 @@ func TestRestoreFromAHistoryThatIsHeld(t *testing.T) {
 	for name, isKilled := range map[string]bool{"let go": false, "killed meanwhile": true} {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "nod.db")
-			var back *restored
+			var mu sync.Mutex
+			var drafts map[interact.ID]string // of requests that are pending again
 			start := func() (p *program, end func()) {
 				ctx, cancel := context.WithCancel(t.Context())
 				j := journal.Open(path, journal.Options{Log: slog.New(slog.DiscardHandler)})
@@ -72,8 +58,15 @@ func TestRestoreFromAHistoryThatIsHeld(t *testing.T) {
 					broker: interacttest.Broker(&interacttest.Prompter{}, &interacttest.Policy{},
 						func(c *interact.BrokerConfig) { c.Journal = j }),
 				}
-				back = &restored{drafts: map[interact.ID]string{}}
-				p.restore(back)
+				p.restore(func(open, last []interact.Record) {
+					mu.Lock()
+					defer mu.Unlock()
+					drafts = map[interact.ID]string{}
+					for _, r := range open {
+						drafts[r.Request.ID] = string(r.Draft)
+					}
+					p.broker.Restore(open, last)
+				})
 				return p, func() {
 					cancel()
 					p.parts.Wait()
@@ -125,9 +118,9 @@ func TestRestoreFromAHistoryThatIsHeld(t *testing.T) {
 			if id := second.broker.Pending()[0].ID; id != ticket.ID() {
 				t.Errorf("%s came back, want %s", id, ticket.ID())
 			}
-			back.mu.Lock()
-			defer back.mu.Unlock()
-			if draft := back.drafts[ticket.ID()]; draft != "half" {
+			mu.Lock()
+			defer mu.Unlock()
+			if draft := drafts[ticket.ID()]; draft != "half" {
 				t.Errorf("the draft is %q", draft)
 			}
 		})

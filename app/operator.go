@@ -6,18 +6,20 @@ import (
 	"fyne.io/fyne/v2/lang"
 
 	"nod/app/asking"
+	"nod/app/contain"
 	"nod/interact"
 	"nod/interact/history"
+	"nod/interact/journal"
 	"nod/ipc/operator"
 	"nod/policy/config"
-	"nod/sandbox/snapshot"
 )
 
 // operatorAPI is what the user can do with the running program. It implements [operator.Operator]: what is about
-// requests is the part of [asking.Desk], the rest is here.
+// requests is the part of [asking.Desk], what is about changed files of [contain.Runs], the rest is here.
 type operatorAPI struct {
 	*asking.Desk
-	archive
+	*contain.Runs
+	*journal.Journal
 	p *program
 }
 
@@ -64,41 +66,6 @@ func (o operatorAPI) SettleHeld(_ context.Context, held config.HeldChange, accep
 // AcceptGrants implements [operator.Operator].
 func (o operatorAPI) AcceptGrants(context.Context) error { return o.p.store.AcceptGrants() }
 
-// ofEntry does something with the record of an entry.
-func ofEntry[T any](
-	ctx context.Context, o operatorAPI, seq int64, do func(context.Context, interact.Record) (T, error),
-) (none T, err error) {
-	e, err := o.Entry(ctx, seq)
-	if err != nil {
-		return none, err
-	}
-	return do(ctx, e.Record)
-}
-
-// Changed implements [operator.Operator].
-func (o operatorAPI) Changed(ctx context.Context, seq int64) (operator.Changed, error) {
-	return ofEntry(ctx, o, seq, o.p.runs.Changed)
-}
-
-// Diff implements [operator.Operator].
-func (o operatorAPI) Diff(ctx context.Context, seq int64, path string) (operator.Diff, error) {
-	return ofEntry(ctx, o, seq, func(ctx context.Context, of interact.Record) (operator.Diff, error) {
-		return o.p.runs.Diff(ctx, of, path)
-	})
-}
-
-// PlanTakeBack implements [operator.Operator].
-func (o operatorAPI) PlanTakeBack(ctx context.Context, seq int64) (operator.TakeBack, error) {
-	return ofEntry(ctx, o, seq, o.p.runs.PlanTakeBack)
-}
-
-// TakeBack implements [operator.Operator].
-func (o operatorAPI) TakeBack(ctx context.Context, seq int64, digest string) ([]snapshot.Conflict, error) {
-	return ofEntry(ctx, o, seq, func(ctx context.Context, of interact.Record) ([]snapshot.Conflict, error) {
-		return o.p.runs.TakeBack(ctx, of, digest)
-	})
-}
-
 // SetAutostart implements [operator.Operator].
 func (o operatorAPI) SetAutostart(_ context.Context, on bool) error {
 	return o.p.autostart.turn(on)
@@ -116,14 +83,7 @@ func (o operatorAPI) TestRequest(ctx context.Context) (interact.Answer, error) {
 // Welcomed implements [operator.Operator].
 func (o operatorAPI) Welcomed(context.Context) error { return o.p.welcome.seen() }
 
-// archive is the history that the user can look through.
-type archive interface {
-	Search(ctx context.Context, q history.Query) (history.Page, error)
-	Entry(ctx context.Context, seq int64) (history.Entry, error)
-	Facets(ctx context.Context) (history.Facets, error)
-}
-
 // History implements [operator.Operator].
 func (o operatorAPI) History(ctx context.Context, q history.Query) (history.Page, error) {
-	return o.archive.Search(ctx, q)
+	return o.Search(ctx, q)
 }

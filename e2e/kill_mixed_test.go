@@ -22,7 +22,6 @@ import (
 	"nod/interact"
 	"nod/interact/history"
 	"nod/interact/journal"
-	"nod/ipc/device"
 	"nod/ipc/endpoint"
 	"nod/ipc/operator"
 )
@@ -114,7 +113,7 @@ func newAnsweringPhone(k *killing, host string) *answeringPhone {
 // call sends a signed request. A status of 502 means that nobody is there.
 func (p *answeringPhone) call(method, path string, body any) *httptest.ResponseRecorder {
 	w := p.Send(p.Request("GET", "/nonce", nil))
-	var n device.Nonce
+	var n devicetest.Nonce
 	if w.Code != http.StatusOK || json.Unmarshal(w.Body.Bytes(), &n) != nil {
 		w.Code = http.StatusBadGateway
 		return w
@@ -126,7 +125,7 @@ func (p *answeringPhone) call(method, path string, body any) *httptest.ResponseR
 func (p *answeringPhone) answer(ctx context.Context) {
 	seen := map[interact.ID]int{}
 	for ctx.Err() == nil {
-		var pending device.Prompts
+		var pending devicetest.Prompts
 		if w := p.call("GET", "/prompts", nil); w.Code == http.StatusOK {
 			_ = json.Unmarshal(w.Body.Bytes(), &pending) // else it is empty
 		}
@@ -142,7 +141,7 @@ func (p *answeringPhone) answer(ctx context.Context) {
 
 func (p *answeringPhone) answerOne(id interact.ID) {
 	w := p.call("GET", "/prompts/"+string(id), nil)
-	var v device.View
+	var v devicetest.View
 	if w.Code != http.StatusOK || json.Unmarshal(w.Body.Bytes(), &v) != nil {
 		return
 	}
@@ -156,7 +155,7 @@ func (p *answeringPhone) answerOne(id interact.ID) {
 }
 
 // decide makes an answer, and returns what of it shows in the journal.
-func (p *answeringPhone) decide(v device.View) (a device.Answer, mark string) {
+func (p *answeringPhone) decide(v devicetest.View) (a devicetest.Answer, mark string) {
 	isYes := p.random.IntN(3) > 0
 	mark = rand.Text()
 	a.Outcome = api.Answered

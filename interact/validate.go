@@ -84,7 +84,7 @@ func (r Request) Validate() error {
 	case r.Requester.CWD != "" && !filepath.IsAbs(r.Requester.CWD):
 		return wrong("cwd", "want an absolute folder")
 	}
-	err := first(
+	err := cmp.Or(
 		short("agent", r.Requester.Agent),
 		short("session", r.Requester.Session),
 		short("subagent", r.Requester.Subagent.ID),
@@ -103,7 +103,7 @@ func validate(b Body) error {
 	case api.Ask:
 		return validateAsk(b)
 	case api.Confirm:
-		return first(required("message", b.Message, MaxText), short("yes_label", b.YesLabel),
+		return cmp.Or(required("message", b.Message, MaxText), short("yes_label", b.YesLabel),
 			short("no_label", b.NoLabel))
 	case api.Form:
 		return validateForm(b)
@@ -116,7 +116,7 @@ func validate(b Body) error {
 }
 
 func validateAsk(a api.Ask) error {
-	if err := first(required("question", a.Question, MaxText), short("placeholder", a.Placeholder)); err != nil {
+	if err := cmp.Or(required("question", a.Question, MaxText), short("placeholder", a.Placeholder)); err != nil {
 		return err
 	}
 	if len(a.Options) > maxOptions {
@@ -159,7 +159,7 @@ func validateForm(f api.Form) error {
 }
 
 func validateQuestion(q api.Question, at string) error {
-	err := first(
+	err := cmp.Or(
 		required(at+"id", q.ID, MaxName),
 		required(at+"question", q.Question, MaxText),
 		short(at+"header", q.Header),
@@ -206,7 +206,7 @@ func validateChoice(q api.Question, at string) error {
 	values := map[string]bool{}
 	for i, o := range q.Options {
 		at := fmt.Sprintf("%soptions[%d].", at, i)
-		err := first(
+		err := cmp.Or(
 			required(at+"label", o.Label, MaxText),
 			limit(at+"value", o.Value, MaxText),
 			limit(at+"description", o.Description, MaxText),
@@ -245,7 +245,7 @@ func marked(label string) bool {
 }
 
 func (a Approve) validate() error {
-	err := first(
+	err := cmp.Or(
 		required("tool", a.Tool, MaxName),
 		limit("description", a.Description, MaxText),
 		short("tool_use_id", a.ToolUseID),
@@ -276,20 +276,11 @@ func (a Approve) validate() error {
 }
 
 func validateNotify(n api.Notify) error {
-	if err := first(required("message", n.Message, MaxText), short("title", n.Title)); err != nil {
+	if err := cmp.Or(required("message", n.Message, MaxText), short("title", n.Title)); err != nil {
 		return err
 	}
 	if !slices.Contains([]string{Info, Warning, Error}, n.Level) {
 		return wrong("level", "`level` must be \"info\", \"warning\", or \"error\", got %q", n.Level)
-	}
-	return nil
-}
-
-func first(errs ...error) error {
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
 	}
 	return nil
 }

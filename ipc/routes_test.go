@@ -69,7 +69,7 @@ func TestTheServerHoldsNothingThatDecides(t *testing.T) {
 			holds = append(holds, held.String())
 		}
 	}
-	want := []string{"ipc.asker", "hooks.Hooks", "endpoint.Endpoint", "ipc.publication", "ipc.longBodies", "ipc.Runs"}
+	want := []string{"ipc.asker", "hooks.Hooks", "endpoint.Endpoint", "ipc.publication", "ipc.longBodies", "ipc.runs"}
 	if !slices.Equal(holds, want) {
 		t.Errorf("the server holds %q, want %q", holds, want)
 	}

@@ -13,8 +13,8 @@ import (
 // ErrNotExpected says that nod-desktop has not said of a command that it runs in the sandbox.
 var ErrNotExpected = errors.New("nod did not allow this command in the sandbox")
 
-// Runs has the sandboxes of commands.
-type Runs interface {
+// runs has the sandboxes of commands.
+type runs interface {
 	// Begin shows the sandbox of a command that a process asks for. It returns when the command may start: how its
 	// changes are noted, and what to call when it has ended, unless the server stops before; that shows what came of it
 	// as soon as it can, which fails if the process is gone. It fails with [ErrNotExpected].

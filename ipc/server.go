@@ -55,7 +55,7 @@ type Config struct {
 	Control bool             // a second socket is bound, for desks: see [Server.Control]
 
 	// Runs has the sandboxes of commands; nil: there are none.
-	Runs Runs
+	Runs runs
 	// Raise shows nod or its settings, and returns once they are on screen. May be nil.
 	Raise func(ctx context.Context, settings bool) error
 	// Called is called before each request that may lead to a prompt. May be nil.
@@ -97,7 +97,7 @@ type Server struct {
 	called    func()          // of the configuration
 	paused    func() (bool, time.Time)
 	relay     func() api.RelayHealth
-	runs      Runs
+	runs      runs
 }
 
 // Listen binds the port and the socket, and then publishes where they are. Nothing answers until Serve runs; whoever

@@ -86,16 +86,27 @@ func (d *Desk) allPending() []interact.Request {
 	return all
 }
 
-// Returned forgets the drafts of requests that came back and have ended without a prompt.
-func (d *Desk) Returned() { d.windows.returned(d.allPending()) }
-
-// ReturningRemote takes over what is known of other machines' requests: those that the user had begun to answer when
-// nod ended, and those that had an outcome.
-func (d *Desk) ReturningRemote(open, last []interact.Record) {
+// Restore makes pending again what was when nod ended, of this machine and of others, and takes note of the last that
+// had an outcome. It leaves alone what came meanwhile.
+func (d *Desk) Restore(open, last []interact.Record) {
+	known := d.broker.Pending()
+	open = slices.DeleteFunc(slices.Clone(open), func(r interact.Record) bool {
+		return slices.ContainsFunc(known, func(k interact.Request) bool { return k.ID == r.Request.ID })
+	})
+	isRemote := func(r interact.Record) bool { return r.Request.Requester.IsRemote() }
 	for _, r := range last {
-		d.machines.hasEnded(r.Request.ID)
+		if isRemote(r) {
+			d.machines.hasEnded(r.Request.ID)
+		}
 	}
 	for _, r := range open {
-		d.machines.restore(r)
+		if d.windows.returning(r.Request.ID, r.Draft); isRemote(r) {
+			d.machines.restore(r)
+		}
+	}
+	d.broker.Restore(slices.DeleteFunc(slices.Clone(open), isRemote), slices.DeleteFunc(slices.Clone(last), isRemote))
+	if len(open) > 0 {
+		d.windows.returned(d.allPending())
+		d.log.Info("restored", "pending", len(open))
 	}
 }

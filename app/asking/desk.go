@@ -17,7 +17,6 @@ import (
 	"nod/changes"
 	"nod/interact"
 	"nod/ipc/operator"
-	"nod/ipc/remote"
 	"nod/ipc/remote/book"
 	"nod/policy/config"
 	processes "nod/policy/process"
@@ -63,22 +62,18 @@ type hooks interface {
 // Desk is where the user answers: in windows, in the tray, on phones. It has the broker of this machine's requests, and
 // implements the parts of [operator.Operator] that are about requests and about other machines and devices.
 type Desk struct {
-	*windows
+	edits
 	answers
-	cfg   Config
-	ctx   context.Context // ends with the program
-	log   *slog.Logger
-	store *config.Store
+	*presence
+	peers
+	cfg Config
+	ctx context.Context // ends with the program
+	log *slog.Logger
 
 	broker    *interact.Broker
 	notifier  *notifier
-	presence  *presence
-	machines  *machines
-	book      *book.Book       // of the paired machines, desks and devices
-	identity  *remote.Identity // of this desk; nil: its keys cannot be read
-	showing   context.Context  // ends with the windows
+	showing   context.Context // ends with the windows
 	hide      context.CancelFunc
-	devices   *deviceDesk
 	announcer *announcer
 	tray      *tray
 	changed   changes.Signal // the tray may show something else
@@ -90,7 +85,7 @@ func New(ctx context.Context, c Config) (*Desk, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &Desk{cfg: c, ctx: ctx, log: c.Log, store: c.Store, changed: changes.NewSignal()}
+	d := &Desk{edits: edits{store: c.Store}, cfg: c, ctx: ctx, log: c.Log, changed: changes.NewSignal()}
 	d.showing, d.hide = context.WithCancel(ctx)
 	d.book = book.Open(path, d.store.SealKey())
 	if _, err := d.book.Problem(); err != nil {
@@ -131,10 +126,10 @@ func (d *Desk) openTray() {
 	d.announcer = newAnnouncer(announcerConfig{
 		ctx: d.ctx, post: newBoard(d.ctx, d.notifier), sound: d.sound, looking: d.windows.focused,
 		wanted: d.wantsAnnouncement, hidden: d.windows.quiet,
-		show: func(id interact.ID) { d.show(operator.View{Request: id}) },
+		show: func(id interact.ID) { d.Show(operator.View{Request: id}) },
 	})
 	d.tray = newTray(trayActions{
-		Show:          d.show,
+		Show:          d.Show,
 		Pause:         d.presence.setPause,
 		AskEverything: d.askEverything,
 		AskAgain:      d.presence.back,
@@ -217,7 +212,7 @@ func (d *Desk) snapshot() snapshot {
 	return snapshot{
 		Pending:       waiting,
 		Snoozed:       snoozed,
-		Pause:         d.presence.paused(),
+		Pause:         d.Paused(),
 		Away:          away,
 		Missed:        missed,
 		Broken:        d.store.Err() != nil,
@@ -261,9 +256,9 @@ func (d *Desk) notifyFailed(why error) {
 	d.Say(interact.Error, text)
 }
 
-// ShowMain shows the settings, or the welcome until the user has seen it.
-func (d *Desk) ShowMain() {
-	d.show(operator.View{Settings: true, Welcome: d.cfg.Welcome.IsDue()})
+// mainView is the settings, or the welcome until the user has seen it.
+func (d *Desk) mainView() operator.View {
+	return operator.View{Settings: true, Welcome: d.cfg.Welcome.IsDue()}
 }
 
 // Raise shows what a user who starts nod again expects: the pending prompt, else the settings. With settings it waits
@@ -272,11 +267,11 @@ func (d *Desk) Raise(ctx context.Context, settings bool) error {
 	waiting, _ := d.pending()
 	switch {
 	case settings:
-		return d.windows.bring(ctx, operator.View{Settings: true, Welcome: d.cfg.Welcome.IsDue()})
+		return d.windows.bring(ctx, d.mainView())
 	case len(waiting) > 0:
-		d.show(operator.View{})
+		d.Show(operator.View{})
 	default:
-		d.ShowMain()
+		d.Show(d.mainView())
 	}
 	return nil
 }
@@ -308,21 +303,9 @@ func (d *Desk) checkTray() {
 	d.Say(interact.Warning, lang.L("This desktop shows no tray icons. nod is running anyway; start it again to open its "+
 		"settings."))
 	if !d.cfg.Background {
-		d.ShowMain()
+		d.Show(d.mainView())
 	}
 }
-
-// ShowSettings brings the settings to the front.
-func (d *Desk) ShowSettings() { d.show(operator.View{Settings: true}) }
-
-// Pause implements [operator.Operator].
-func (d *Desk) Pause(_ context.Context, p operator.Pause) error {
-	d.presence.setPause(p)
-	return nil
-}
-
-// Paused returns the current pause.
-func (d *Desk) Paused() operator.Pause { return d.presence.paused() }
 
 // StopWindows ends the windows for good.
 func (d *Desk) StopWindows() {

@@ -105,7 +105,6 @@ func (d *deviceDesk) newServer(address string) (*device.Server, error) {
 	}
 	return device.New(device.Config{
 		Address: at, Certificate: c, Page: page.Files, Desk: d, Log: d.log,
-		ArmAfter: func() time.Duration { return max(d.config().Prompt.ArmAfter, minArmAfter) },
 	}), nil
 }
 
@@ -185,7 +184,7 @@ func (d *deviceDesk) find(id interact.ID) (operator.Prompt, error) {
 	list := d.shown()
 	i := slices.IndexFunc(list, func(p operator.Prompt) bool { return p.ID == id })
 	if i < 0 {
-		return operator.Prompt{}, device.Gone()
+		return operator.Prompt{}, device.ErrGone
 	}
 	return list[i], nil
 }
@@ -196,7 +195,7 @@ func (d *deviceDesk) View(_ context.Context, p remote.Peer, id interact.ID) (dev
 	if err != nil {
 		return device.View{}, err
 	}
-	return deviceView(one, p.May), nil
+	return deviceView(one, p.May, max(d.config().Prompt.ArmAfter, minArmAfter))
 }
 
 // Answer implements [device.Desk].
@@ -214,9 +213,9 @@ func (d *deviceDesk) Answer(ctx context.Context, p remote.Peer, id interact.ID, 
 	a.Device = p.Name
 	switch err := d.answers.Answer(ctx, operator.Answer{ID: id, Digest: one.Digest, Answer: a}); {
 	case errors.Is(err, operator.ErrGone):
-		return device.Gone()
+		return device.ErrGone
 	case errors.Is(err, operator.ErrChanged):
-		return device.Changed()
+		return device.ErrChanged
 	case err != nil:
 		if wrong, ok := errors.AsType[invalidError](err); ok {
 			return invalid(*one.Request, wrong.error)

@@ -95,13 +95,9 @@ func (d *devices) isServed() bool {
 // phone describes how devices reach this desk, for the settings.
 func (d *devices) phone() operator.Phone {
 	var all operator.Phone
-	addresses, err := device.Addresses()
-	if err != nil {
+	var err error
+	if all.Addresses, err = addresses(); err != nil {
 		d.log.Warn("this machine's addresses are unknown", "err", err)
-	}
-	for _, a := range addresses {
-		all.Addresses = append(all.Addresses,
-			operator.Address{IP: a.IP.String(), Interface: a.Interface, Private: a.Private})
 	}
 	server, err := d.current()
 	if server != nil {

@@ -206,7 +206,7 @@ func (d *phoneDesk) wait(t time.Duration) {
 // seen lists what a phone sees.
 func (d *phoneDesk) seen() []device.Headline {
 	d.t.Helper()
-	var now device.Prompts
+	var now devicetest.Prompts
 	if status, code := d.phone.Do("GET", "/prompts", nil, &now); status != http.StatusOK {
 		d.t.Fatalf("prompts: %d %s", status, code)
 	}
@@ -214,11 +214,11 @@ func (d *phoneDesk) seen() []device.Headline {
 }
 
 // answer has a phone answer what it sees, once it may.
-func (d *phoneDesk) answer(p *devicetest.Phone, id interact.ID, change func(*device.Answer)) (int, string) {
+func (d *phoneDesk) answer(p *devicetest.Phone, id interact.ID, change func(*devicetest.Answer)) (int, string) {
 	d.t.Helper()
 	v, digest := p.View(id)
 	d.wait(time.Second)
-	a := device.Answer{ID: id, Revision: v.Revision, Digest: digest, Seen: true, Outcome: api.Allowed}
+	a := devicetest.Answer{ID: id, Revision: v.Revision, Digest: digest, Seen: true, Outcome: api.Allowed}
 	change(&a)
 	status, code := p.Do("POST", "/answer", a, nil)
 	synctest.Wait()
@@ -245,7 +245,7 @@ func TestAPromptIsHandedOver(t *testing.T) {
 		if got := d.seen(); len(got) != 1 || got[0].ID != ticket.ID() || got[0].Summary != "make?" {
 			t.Fatalf("seen: %+v", got)
 		}
-		status, code := d.answer(d.phone, ticket.ID(), func(a *device.Answer) {
+		status, code := d.answer(d.phone, ticket.ID(), func(a *devicetest.Answer) {
 			a.Outcome, a.Text = api.Answered, "yes"
 		})
 		if a := came(t, ticket); status != http.StatusNoContent || a.Text != "yes" || a.Device != "phone" ||
@@ -296,7 +296,7 @@ func TestTheFirstAnswerCounts(t *testing.T) {
 		if err := d.answers().Answer(d.t.Context(), answer); err != nil {
 			t.Fatal(err)
 		}
-		a := device.Answer{ID: v.ID, Revision: v.Revision, Digest: digest, Seen: true, Outcome: api.Allowed}
+		a := devicetest.Answer{ID: v.ID, Revision: v.Revision, Digest: digest, Seen: true, Outcome: api.Allowed}
 		if status, code := d.phone.Do("POST", "/answer", a, nil); status != http.StatusGone {
 			t.Errorf("%d %s", status, code)
 		}
@@ -314,7 +314,7 @@ func TestApprovalsOnAPhone(t *testing.T) {
 		if !strings.Contains(string(text), "‹U+202E›") || strings.Contains(string(text), "\u202e") {
 			t.Errorf("hidden characters: %s", text)
 		}
-		if status, code := d.answer(d.phone, ticket.ID(), func(*device.Answer) {}); status != http.StatusNoContent {
+		if status, code := d.answer(d.phone, ticket.ID(), func(*devicetest.Answer) {}); status != http.StatusNoContent {
 			t.Fatalf("%d %s", status, code)
 		}
 		got := came(t, ticket)
@@ -325,7 +325,7 @@ func TestApprovalsOnAPhone(t *testing.T) {
 		}
 
 		ticket = d.begin(bash("make"))
-		status, code := d.answer(d.phone, ticket.ID(), func(a *device.Answer) {
+		status, code := d.answer(d.phone, ticket.ID(), func(a *devicetest.Answer) {
 			a.Outcome, a.Reason, a.Seen = api.Denied, "later", false
 		})
 		d.wait(10 * time.Second) // in which it can be undone at the desk
@@ -361,7 +361,7 @@ func TestAboveTheClassIsForTheDesk(t *testing.T) {
 			if len(v.Affirm) > 0 != tt.allowed || (v.Limit == "") != tt.allowed {
 				t.Errorf("%s: %+v, %q", name, v.Affirm, v.Limit)
 			}
-			status, code := d.answer(p, ticket.ID(), func(a *device.Answer) {
+			status, code := d.answer(p, ticket.ID(), func(a *devicetest.Answer) {
 				if a.Text = "x"; tt.body.Kind() != api.KindApprove {
 					a.Outcome = api.Answered
 				}
@@ -397,7 +397,7 @@ func TestACommandBesideTheRestIsForTheDesk(t *testing.T) {
 		} {
 			ticket := d.begin(interact.Approve{Tool: tt.tool, Input: json.RawMessage(tt.input)})
 			v, _ := p.View(ticket.ID())
-			status, code := d.answer(p, ticket.ID(), func(*device.Answer) {})
+			status, code := d.answer(p, ticket.ID(), func(*devicetest.Answer) {})
 			if _, isOver := ticket.Answer(); isOver != tt.allowed || len(v.Affirm) > 0 != tt.allowed {
 				t.Errorf("%s: %d %s, over %v, %+v", name, status, code, isOver, v.Affirm)
 			}
@@ -437,7 +437,7 @@ func TestARelayThatLiesIsNotBelieved(t *testing.T) {
 				Reported: &interact.Reported{Why: policy.Decision{Effect: policy.Ask, Class: tt.says}},
 			})
 			v, _ := p.View(ticket.ID())
-			status, code := d.answer(p, ticket.ID(), func(*device.Answer) {})
+			status, code := d.answer(p, ticket.ID(), func(*devicetest.Answer) {})
 			if _, isOver := ticket.Answer(); isOver != tt.allowed || len(v.Affirm) > 0 != tt.allowed {
 				t.Errorf("%s: %d %s, over %v, %+v", name, status, code, isOver, v)
 			}
@@ -556,10 +556,10 @@ func TestFormsOnAPhone(t *testing.T) {
 			{ID: "mail", Question: "Who?", InputType: interact.Text, Format: interact.Email},
 			{ID: "part", Question: "Which?", InputType: interact.Choice, Options: []api.Option{{Label: "A", Value: "a"}}},
 		}})
-		send := func(values map[string]api.Value) (p device.Problem) {
+		send := func(values map[string]api.Value) (p devicetest.Problem) {
 			v, digest := d.phone.View(ticket.ID())
 			d.wait(time.Second)
-			a := device.Answer{ID: v.ID, Revision: v.Revision, Digest: digest, Seen: true,
+			a := devicetest.Answer{ID: v.ID, Revision: v.Revision, Digest: digest, Seen: true,
 				Outcome: api.Answered, Values: values}
 			w := d.phone.Send(d.phone.Sign(d.phone.Request("POST", "/answer", a), d.phone.Nonce(), a))
 			_ = json.Unmarshal(w.Body.Bytes(), &p)
@@ -621,7 +621,7 @@ func TestWithoutADisplayADeviceIsAsked(t *testing.T) {
 		if got := d.seen(); len(got) != 1 {
 			t.Fatalf("seen: %+v", got)
 		}
-		d.answer(d.phone, ticket.ID(), func(a *device.Answer) { a.Outcome, a.Text = api.Answered, "yes" })
+		d.answer(d.phone, ticket.ID(), func(a *devicetest.Answer) { a.Outcome, a.Text = api.Answered, "yes" })
 		if got := came(t, ticket); got.Text != "yes" || got.Device != "phone" {
 			t.Errorf("%+v", got)
 		}
@@ -647,7 +647,7 @@ func TestAwayADeviceIsAsked(t *testing.T) {
 		if got := d.seen(); len(got) != 1 || d.w.waiting() {
 			t.Errorf("seen: %+v, on screen here %v", got, d.w.waiting())
 		}
-		d.answer(d.phone, ticket.ID(), func(a *device.Answer) { a.Outcome, a.Text = api.Answered, "yes" })
+		d.answer(d.phone, ticket.ID(), func(a *devicetest.Answer) { a.Outcome, a.Text = api.Answered, "yes" })
 		if sessions, _ := d.presence.away(); sessions != 0 {
 			t.Error("who has answered on a device is away")
 		}
@@ -747,7 +747,7 @@ func TestRevokedAtOnce(t *testing.T) {
 		v, digest := d.phone.View(ticket.ID())
 		d.wait(time.Second)
 		codes := make(chan string, 1)
-		var now device.Prompts
+		var now devicetest.Prompts
 		d.phone.Do("GET", "/prompts", nil, &now)
 		ctx, stop := context.WithCancel(d.t.Context())
 		defer stop()
@@ -765,7 +765,7 @@ func TestRevokedAtOnce(t *testing.T) {
 		if code := <-codes; code != "unpaired" {
 			t.Errorf("while it waits: %q", code)
 		}
-		a := device.Answer{ID: v.ID, Revision: v.Revision, Digest: digest, Seen: true, Outcome: api.Allowed}
+		a := devicetest.Answer{ID: v.ID, Revision: v.Revision, Digest: digest, Seen: true, Outcome: api.Allowed}
 		if _, code := d.phone.Do("POST", "/answer", a, nil); code != "unpaired" {
 			t.Errorf("its answer: %q", code)
 		}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"time"
 
 	"fyne.io/fyne/v2/lang"
 
@@ -21,6 +22,115 @@ import (
 // timePlace is where the page puts how long it is until nobody waits any longer.
 const timePlace = "{time}"
 
+// pageView is a prompt as a page shows it. All text of a requester's is spelled out already: what would not show is
+// visible, so it is to be set as text, never as markup. What it has not is not to be shown.
+type pageView struct {
+	ID       interact.ID `json:"id"`
+	Revision string      `json:"revision"`
+	Kind     api.Kind    `json:"kind"` // approve, ask, confirm or form
+	ArmMS    int64       `json:"arm_ms"`
+	Head     pageHead    `json:"head"`
+
+	// Of an approval.
+	Level    string      `json:"level,omitempty"`    // of the worst that is known of it
+	Facts    []pageFact  `json:"facts,omitempty"`    // what nod worked out: what the call can do first, then the worst
+	Reporter string      `json:"reporter,omitempty"` // whose word Reported, Parts and Why are; empty: nod's here
+	Reported []pageFact  `json:"reported,omitempty"` // what the machine that asks says beside Facts
+	Dangers  []string    `json:"dangers,omitempty"`  // the dangerous parts of a long command
+	Warnings []string    `json:"warnings,omitempty"`
+	Lines    []pageLine  `json:"lines,omitempty"` // the exact input; of a question or a confirmation its text
+	Must     int         `json:"must,omitempty"`  // the first so many lines must have been in view; 0: all of them
+	TooLong  bool        `json:"too_long"`        // it cannot be shown whole, so nobody can allow it
+	Prose    bool        `json:"prose,omitempty"` // the lines are a plan, to be read rather than executed
+	Parts    []pagePart  `json:"parts,omitempty"` // of a command line: what of it the rules let pass
+	Raw      []pageLine  `json:"raw,omitempty"`   // the whole input as JSON, where Lines show it in another way
+	Says     string      `json:"says,omitempty"`  // the agent's own description
+	WhyLabel string      `json:"why_label,omitempty"`
+	Why      string      `json:"why,omitempty"`    // why the user is asked
+	Title    string      `json:"title,omitempty"`  // of a form
+	Silence  string      `json:"silence,omitzero"` // what happens when nobody answers, with {time} for how long that is in
+	Fields   []pageField `json:"fields,omitempty"` // of a question one, of a form all
+
+	Affirm []pageYes `json:"affirm,omitempty"` // the buttons that say yes; none when this device may not
+	Refuse *pageNo   `json:"refuse,omitempty"` // the button that says no; nil when this device may not
+	Limit  string    `json:"limit,omitempty"`  // what this device may not do here, and why
+}
+
+type pageHead struct {
+	Agent   string     `json:"agent"`
+	Project string     `json:"project,omitempty"`
+	Wish    string     `json:"wish"`              // as in "wants to run"
+	Object  string     `json:"object,omitempty"`  // of that, in the requester's own word: set it apart
+	Machine string     `json:"machine,omitempty"` // as in "on build-1"; empty: on the desk's own
+	Origin  []pageFact `json:"origin"`            // caution for what is not verified
+}
+
+type pageFact struct {
+	Label string `json:"label,omitempty"` // of an origin, as in "verified"
+	Text  string `json:"text"`
+	Level string `json:"level"` // note, caution or danger
+}
+
+type pageLine struct {
+	// Style is text, added, removed, title (big), key (name of a field), note (nod's own words), rule (parts two sections,
+	// with nod's own words or none) or cut (something is left out here).
+	Style string     `json:"style"`
+	Lead  string     `json:"lead,omitempty"` // in front of it, where no text of a requester gets: numbers, + and -
+	Spans []pageSpan `json:"spans,omitempty"`
+}
+
+type pageSpan struct {
+	Text string `json:"text"`
+	Kind string `json:"kind,omitempty"` // hidden, run or suspicious, as package safetext has them; empty: plain
+	Why  string `json:"why,omitempty"`  // what is odd about it
+}
+
+type pagePart struct {
+	Text  string `json:"text"`
+	State string `json:"state"` // as [policy.PartState]
+	Note  string `json:"note,omitempty"`
+}
+
+// pageYes is a button that says yes.
+type pageYes struct {
+	Label      string `json:"label"`
+	Suggestion int    `json:"suggestion,omitempty"` // goes into the answer
+}
+
+// pageNo is the button that says no.
+type pageNo struct {
+	Label       string `json:"label"`
+	Why         string `json:"why,omitempty"`         // the label of what asks for a reason; empty: none can be given
+	Send        string `json:"send,omitempty"`        // the label while there is one
+	Placeholder string `json:"placeholder,omitempty"` // of the field for it
+}
+
+type pageField struct {
+	ID          string       `json:"id"` // key in an answer's values; of a question that is not in a form empty
+	Header      string       `json:"header,omitempty"`
+	Question    []pageLine   `json:"question"`
+	Input       string       `json:"input"` // choice or text
+	Required    bool         `json:"required"`
+	Hint        string       `json:"hint,omitempty"`
+	Placeholder string       `json:"placeholder,omitempty"`
+	Multiline   bool         `json:"multiline,omitempty"`
+	Format      string       `json:"format,omitempty"` // of a text: email, uri, date, date-time, integer, number
+	Multi       bool         `json:"multi,omitempty"`  // of a choice: more than one may be picked
+	Other       bool         `json:"other,omitempty"`  // of a choice: a text of one's own will do, too
+	Options     []pageOption `json:"options,omitempty"`
+	Default     []string     `json:"default,omitempty"` // of a choice what is picked, else the text
+	Min         *float64     `json:"min,omitempty"`
+	Max         *float64     `json:"max,omitempty"`
+}
+
+type pageOption struct {
+	Value       string     `json:"value"` // goes into the answer as it is; never shown
+	Label       string     `json:"label"`
+	Description string     `json:"description,omitempty"`
+	Recommended bool       `json:"recommended,omitempty"`
+	Preview     []pageLine `json:"preview,omitempty"`
+}
+
 // revisionOf is another one when the view is, for a device that may answer so much.
 func revisionOf(p operator.Prompt, may remote.May) string {
 	return fmt.Sprintf("%d %t %s", p.Revision, may.Questions, may.Approvals)
@@ -35,14 +145,31 @@ func headlineOf(p operator.Prompt, may remote.May) device.Headline {
 	}
 }
 
-// deviceView is a prompt as a device shows it that may answer so much: what a window shows, in the same words.
-func deviceView(p operator.Prompt, may remote.May) device.View {
+// deviceView is a prompt as a device shows it that may answer so much, after armAfter: what a window shows, in the same
+// words.
+func deviceView(p operator.Prompt, may remote.May, armAfter time.Duration) (device.View, error) {
+	v := pageViewOf(p, may)
+	v.ArmMS = armAfter.Milliseconds()
+	text, err := json.Marshal(v)
+	all := device.View{
+		Text: text, Revision: v.Revision, Kind: v.Kind, ArmAfter: armAfter, Refuses: v.Refuse != nil, Limit: v.Limit,
+	}
+	for _, button := range v.Affirm {
+		all.Suggestions = append(all.Suggestions, button.Suggestion)
+	}
+	for _, f := range v.Facts {
+		all.Facts = append(all.Facts, f.Text)
+	}
+	return all, err
+}
+
+func pageViewOf(p operator.Prompt, may remote.May) pageView {
 	r, why := titled(*p.Request), p.Why
 	if b, ok := r.Body.(interact.Approve); ok {
 		why.Class = classOf(r, b, p.Why)
 	}
 	said := prompt.ViewOf(r, why)
-	v := device.View{
+	v := pageView{
 		ID: r.ID, Revision: revisionOf(p, may), Kind: r.Body.Kind(), Head: deviceHead(said.Head),
 		Silence: prompt.Silence(r, timePlace),
 	}
@@ -52,7 +179,7 @@ func deviceView(p operator.Prompt, may remote.May) device.View {
 	yes, no := lang.L("Submit"), lang.L("Decline")
 	switch b := r.Body.(type) {
 	case api.Ask:
-		v.Fields = []device.Field{askField(b)}
+		v.Fields = []pageField{askField(b)}
 	case api.Form:
 		v.Title = prompt.PlainText(b.Title)
 		for _, q := range b.Questions {
@@ -66,29 +193,29 @@ func deviceView(p operator.Prompt, may remote.May) device.View {
 		v.Limit = lang.L("This device may not answer questions: answer at the desk.")
 		return v
 	}
-	v.Affirm, v.Refuse = []device.Affirmation{{Label: yes}}, &device.Refusal{Label: no}
+	v.Affirm, v.Refuse = []pageYes{{Label: yes}}, &pageNo{Label: no}
 	return v
 }
 
-func deviceHead(said prompt.Head) device.Head {
-	h := device.Head{
+func deviceHead(said prompt.Head) pageHead {
+	h := pageHead{
 		Agent: said.Agent, Project: said.Project, Wish: said.Wish, Object: said.Object, Machine: said.Machine,
-		Origin: []device.Origin{},
+		Origin: []pageFact{},
 	}
 	for _, o := range said.Origin {
-		level := device.Note
+		level := shell.Note
 		if o.From == prompt.Unverified {
-			level = device.Caution
+			level = shell.Caution
 		}
-		h.Origin = append(h.Origin, device.Origin{Label: o.Label, Level: level, Text: o.Text})
+		h.Origin = append(h.Origin, pageFact{o.Label, o.Text, levelOf(level)})
 	}
 	return h
 }
 
 func approvalView(
-	v device.View, said prompt.View, r interact.Request, b interact.Approve, counts policy.Class, p operator.Prompt,
+	v pageView, said prompt.View, r interact.Request, b interact.Approve, counts policy.Class, p operator.Prompt,
 	may remote.May,
-) device.View {
+) pageView {
 	v.Level, v.Facts, v.Reported = levelOf(said.Level), deviceFacts(said.Facts), deviceFacts(said.Reported)
 	switch class := deviceFacts([]prompt.Fact{said.Class}); {
 	case !said.SaysClass:
@@ -106,7 +233,7 @@ func approvalView(
 	v.Parts = deviceParts(p.Offers.Parts)
 
 	labels := prompt.LabelsOf(b)
-	v.Refuse = &device.Refusal{
+	v.Refuse = &pageNo{
 		Label: labels.No, Why: labels.Why, Send: labels.Send, Placeholder: labels.Placeholder,
 	}
 	switch {
@@ -144,14 +271,14 @@ func care(class policy.Class, call policy.Call, c prompt.Content) policy.Class {
 }
 
 // affirmations are the ways to allow a call, once.
-func affirmations(b interact.Approve, yes string) []device.Affirmation {
+func affirmations(b interact.Approve, yes string) []pageYes {
 	if ask, pass, ok := prompt.PlanWays(b); ok && prompt.IsPlan(b) {
-		return []device.Affirmation{
+		return []pageYes{
 			{Label: lang.L("Approve, ask for each edit"), Suggestion: ask + 1},
 			{Label: lang.L("Approve, allow edits"), Suggestion: pass + 1},
 		}
 	}
-	return []device.Affirmation{{Label: yes}}
+	return []pageYes{{Label: yes}}
 }
 
 // maxRaw is how long an input is at most, in bytes, that goes to a device as JSON, too.
@@ -164,28 +291,28 @@ func rawOf(b interact.Approve) []prompt.Line {
 	return prompt.RawLines(b.Input)
 }
 
-func deviceFacts(facts []prompt.Fact) []device.Fact {
-	var all []device.Fact
+func deviceFacts(facts []prompt.Fact) []pageFact {
+	var all []pageFact
 	for _, f := range facts {
-		all = append(all, device.Fact{Text: f.Text, Level: levelOf(f.Level)})
+		all = append(all, pageFact{Text: f.Text, Level: levelOf(f.Level)})
 	}
 	return all
 }
 
-func levelOf(l shell.Level) device.Level {
+func levelOf(l shell.Level) string {
 	switch {
 	case l >= shell.Danger:
-		return device.Danger
+		return "danger"
 	case l > shell.Note:
-		return device.Caution
+		return "caution"
 	}
-	return device.Note
+	return "note"
 }
 
-func deviceParts(parts []policy.CommandPart) []device.Part {
-	var all []device.Part
+func deviceParts(parts []policy.CommandPart) []pagePart {
+	var all []pagePart
 	for _, p := range prompt.PartRows(parts) {
-		all = append(all, device.Part{Text: p.Text, State: string(p.State), Note: p.Note})
+		all = append(all, pagePart{Text: p.Text, State: string(p.State), Note: p.Note})
 	}
 	return all
 }
@@ -198,18 +325,18 @@ var styles = map[prompt.LineStyle]string{
 // kinds are the names of what is not plain about a piece of text.
 var kinds = map[safetext.Kind]string{safetext.Hidden: "hidden", safetext.Run: "run", safetext.Suspicious: "suspicious"}
 
-func deviceLines(lines []prompt.Line) []device.Line {
-	var all []device.Line
+func deviceLines(lines []prompt.Line) []pageLine {
+	var all []pageLine
 	for _, l := range lines {
-		all = append(all, device.Line{Style: styles[l.Style], Lead: l.Lead, Spans: deviceSpans(l.Spans)})
+		all = append(all, pageLine{Style: styles[l.Style], Lead: l.Lead, Spans: deviceSpans(l.Spans)})
 	}
 	return all
 }
 
-func deviceSpans(spans []safetext.Span) []device.Span {
-	var all []device.Span
+func deviceSpans(spans []safetext.Span) []pageSpan {
+	var all []pageSpan
 	for _, s := range spans {
-		span := device.Span{Text: s.Text, Kind: kinds[s.Kind]}
+		span := pageSpan{Text: s.Text, Kind: kinds[s.Kind]}
 		if why := s.Why(); why != "" {
 			span.Why = lang.L(why)
 		}
@@ -218,16 +345,16 @@ func deviceSpans(spans []safetext.Span) []device.Span {
 	return all
 }
 
-func proseLines(text string) []device.Line {
-	var all []device.Line
+func proseLines(text string) []pageLine {
+	var all []pageLine
 	for _, row := range safetext.Prose(text) {
-		all = append(all, device.Line{Style: styles[prompt.LineText], Spans: deviceSpans(row.Spans)})
+		all = append(all, pageLine{Style: styles[prompt.LineText], Spans: deviceSpans(row.Spans)})
 	}
 	return all
 }
 
-func askField(b api.Ask) device.Field {
-	f := device.Field{
+func askField(b api.Ask) pageField {
+	f := pageField{
 		Question: proseLines(b.Question), Input: interact.Text, Required: true, Multiline: b.Multiline,
 		Placeholder: prompt.PlainText(b.Placeholder),
 	}
@@ -235,13 +362,13 @@ func askField(b api.Ask) device.Field {
 		f.Input, f.Other = interact.Choice, b.OffersOther()
 	}
 	for _, o := range b.Options {
-		f.Options = append(f.Options, device.Option{Value: o, Label: prompt.PlainText(o)})
+		f.Options = append(f.Options, pageOption{Value: o, Label: prompt.PlainText(o)})
 	}
 	return f
 }
 
-func questionField(q api.Question) device.Field {
-	f := device.Field{
+func questionField(q api.Question) pageField {
+	f := pageField{
 		ID: q.ID, Header: prompt.PlainText(q.Header), Question: proseLines(q.Question), Input: q.InputType,
 		Required: q.IsRequired(), Hint: prompt.HintOf(q), Placeholder: prompt.PlainText(q.Placeholder), Format: q.Format,
 		Multi: q.MultiSelect, Default: slices.Clone(q.Default.Items), Min: q.Min, Max: q.Max,
@@ -252,7 +379,7 @@ func questionField(q api.Question) device.Field {
 	}
 	f.Other = q.OffersOther()
 	for _, o := range q.Options {
-		option := device.Option{
+		option := pageOption{
 			Value: o.Value, Label: prompt.PlainText(o.Label), Description: prompt.PlainText(o.Description),
 			Recommended: o.Recommended,
 		}

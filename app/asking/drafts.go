@@ -7,8 +7,8 @@ import (
 	"nod/interact"
 )
 
-// Returning says that a request of the last run is about to be pending again, and its unfinished answer.
-func (w *windows) Returning(id interact.ID, draft []byte) {
+// returning says that a request of the last run is about to be pending again, and its unfinished answer.
+func (w *windows) returning(id interact.ID, draft []byte) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.restored[id] = true

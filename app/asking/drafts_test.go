@@ -88,8 +88,8 @@ func TestADraftIsNoNews(t *testing.T) {
 func TestDraftsAreRestored(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDesk(t)
-		d.w.Returning("a", []byte("half a sentence"))
-		d.w.Returning("b", nil)
+		d.w.returning("a", []byte("half a sentence"))
+		d.w.returning("b", nil)
 		d.ask("a")
 		d.ask("b")
 		d.wantDrafts(map[interact.ID]string{"a": "half a sentence"})
@@ -122,8 +122,8 @@ func TestDraftsThatAreNotKept(t *testing.T) {
 // What has ended while nod did not run leaves nothing of its draft in memory.
 func TestDraftsOfWhatCameBackTooLate(t *testing.T) {
 	w := newWindows(windowsConfig{})
-	w.Returning("over", []byte("half a sentence"))
-	w.Returning("waits", []byte("another"))
+	w.returning("over", []byte("half a sentence"))
+	w.returning("waits", []byte("another"))
 	w.returned([]interact.Request{{ID: "waits"}})
 	if len(w.restored) != 1 || len(w.drafts) != 1 || string(w.drafts["waits"]) != "another" {
 		t.Errorf("restored %v, drafts %q", w.restored, w.drafts)

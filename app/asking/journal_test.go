@@ -42,7 +42,7 @@ func TestRestoredRequestsWaitForADisplay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDesk(t)
 		d.set(&d.display, fmt.Errorf("%w: no display", desktop.ErrNoDisplay))
-		d.w.Returning("a", []byte("half a sentence"))
+		d.w.returning("a", []byte("half a sentence"))
 		a, b := d.ask("a"), d.ask("b")
 		d.wantPending(a)
 		d.wantUnavailable(b, "no display")

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -24,9 +25,10 @@ import (
 const (
 	maxAsked        = interact.MaxPending / 2 // pending requests of all machines …
 	maxAskedBytes   = 16 << 20                // … and their size in memory
+	minSize         = 1 << 10                 // of each, beside its text
 	keptEnded       = 1024                    // ended requests that are known if they are sent again
 	maxReported     = 300 << 10               // bytes of files that a relay reports with one request …
-	maxReportedAll  = 1 << 20                 // … and with everything else that it reports
+	maxReportedAll  = 1 << 20                 // … and with everything else but the input
 	maxReportedList = 500                     // risks, files, parts and offers, each
 )
 
@@ -97,10 +99,6 @@ func (m *machines) Take(from remote.Peer, sent remote.Request) error {
 	if !ok {
 		return remote.ErrNotPaired
 	}
-	digest, err := sent.Digest()
-	if err != nil {
-		return err
-	}
 	r, err := taken(peer, sent)
 	if err != nil {
 		return err
@@ -108,7 +106,7 @@ func (m *machines) Take(from remote.Peer, sent remote.Request) error {
 	if r.Body.Kind() == api.KindNotify && !m.limitsOf(peer.Key).notices.Allow() {
 		return fmt.Errorf("%w: too many notices", interact.ErrUnavailable)
 	}
-	one := &remoteRequest{peer: peer, id: sent.Request.ID, digest: digest, request: r}
+	one := &remoteRequest{peer: peer, id: sent.Request.ID, digest: sent.Digest(), request: r, size: len(sent.Text)}
 	if isNew, err := m.enter(one, time.Until(r.Until)); err != nil || !isNew {
 		return err
 	}
@@ -130,8 +128,9 @@ func (m *machines) Take(from remote.Peer, sent remote.Request) error {
 func taken(peer remote.Peer, sent remote.Request) (interact.Request, error) {
 	r, now := sent.Request, time.Now()
 	r.Body = interact.Normalize(r.Body)
-	isRead := true
+	isRead, rest := true, len(sent.Text)
 	if approve, isApproval := r.Body.(interact.Approve); isApproval {
+		rest -= base64.StdEncoding.EncodedLen(len(approve.Input))
 		approve = approve.Keep()
 		r.Body = approve
 		call := approve.Call(r.Requester)
@@ -142,7 +141,7 @@ func taken(peer remote.Peer, sent remote.Request) (interact.Request, error) {
 		return r, &interact.ParamError{Param: "id", Problem: "want a UUID"}
 	case sent.Times.Left <= 0:
 		return r, &interact.ParamError{Param: "times.left", Problem: "its time is over"}
-	case !isPlausible(r.Reported):
+	case r.Reported != nil && (rest > maxReportedAll || !isPlausible(r.Reported)):
 		return r, &interact.ParamError{Param: "reported", Problem: "there is too much of it"}
 	case !isRead:
 		return r, &interact.ParamError{Param: "input", Problem: "want a JSON object"}
@@ -157,20 +156,17 @@ func taken(peer remote.Peer, sent remote.Request) (interact.Request, error) {
 
 // isPlausible reports whether a relay would send that much.
 func isPlausible(r *interact.Reported) bool {
-	if r == nil {
-		return true
-	}
 	size := 0
 	for _, f := range r.Files {
 		size += len(f.Text) + len(f.Path) + len(f.Problem)
 	}
-	return size <= maxReported && interact.SizeOf(r) <= maxReportedAll &&
+	return size <= maxReported &&
 		max(len(r.Files), len(r.Risks), len(r.Offers.Parts), len(r.Offers.Grants)) <= maxReportedList
 }
 
 // enter adds a request to the list, where it stays for that long at most. A request that is or was there is not new.
 func (m *machines) enter(one *remoteRequest, left time.Duration) (isNew bool, err error) {
-	one.size, one.done = interact.SizeOf(one.request), make(chan struct{})
+	one.size, one.done = one.size+minSize, make(chan struct{})
 	if r := one.request.Reported; r != nil {
 		one.why = r.Why
 	}
@@ -616,7 +612,7 @@ func (m *machines) restore(r interact.Record) {
 	peer, isPaired := m.book.Named(r.Request.Requester.Machine)
 	one := &remoteRequest{
 		peer: peer, id: interact.ID(r.Request.IdempotencyKey), digest: r.Content, request: r.Request,
-		sent: r.Sent, inFile: true,
+		sent: r.Sent, inFile: true, size: interact.SizeOf(r.Request),
 	}
 	isSame := isPaired && recordID(useAsked, peer.Key, one.id) == r.Request.ID // and not another one of that name
 	left := min(time.Until(r.Request.Until), interact.MaxTimeout)

@@ -221,9 +221,19 @@ func call(left time.Duration) remote.Request {
 	}}
 }
 
+// send has a request arrive.
+func (d *pairedDesk) send(from remote.Peer, r remote.Request) error {
+	sent, err := remote.NewRequest(r.Request)
+	if err != nil {
+		return err
+	}
+	sent.Times = r.Times
+	return d.line.desk.Take(from, sent)
+}
+
 func (d *pairedDesk) take(r remote.Request) {
 	d.t.Helper()
-	if err := d.line.desk.Take(d.web, r); err != nil {
+	if err := d.send(d.web, r); err != nil {
 		d.t.Fatal(err)
 	}
 	synctest.Wait()
@@ -566,7 +576,7 @@ func TestSettledOfAMachinesRequest(t *testing.T) {
 func TestTakeRefuses(t *testing.T) {
 	inDesk(t, yesOnce, func(t *testing.T, d *pairedDesk) {
 		stranger := remote.Peer{Name: "web", Role: remote.RoleMachine, Key: newKey(t)}
-		if err := d.line.desk.Take(stranger, call(time.Minute)); !errors.Is(err, remote.ErrNotPaired) {
+		if err := d.send(stranger, call(time.Minute)); !errors.Is(err, remote.ErrNotPaired) {
 			t.Errorf("a stranger: %v", err)
 		}
 		for name, change := range map[string]func(*remote.Request){
@@ -588,7 +598,7 @@ func TestTakeRefuses(t *testing.T) {
 		} {
 			r := call(time.Minute)
 			change(&r)
-			if err := d.line.desk.Take(d.web, r); err == nil {
+			if err := d.send(d.web, r); err == nil {
 				t.Errorf("%s: taken", name)
 			}
 		}
@@ -596,7 +606,7 @@ func TestTakeRefuses(t *testing.T) {
 		d.take(first)
 		second := call(time.Minute)
 		second.Request.ID, second.Request.Requester.Session = first.Request.ID, "another"
-		if err := d.line.desk.Take(d.web, second); err == nil {
+		if err := d.send(d.web, second); err == nil {
 			t.Error("two requests have one id")
 		}
 		for range interact.MaxPendingPerRequester - 1 {
@@ -604,7 +614,7 @@ func TestTakeRefuses(t *testing.T) {
 			r.Request.Requester.Agent = uuid.NewString() // as if others asked
 			d.take(r)
 		}
-		_, isBusy := errors.AsType[*interact.BusyError](d.line.desk.Take(d.web, call(time.Minute)))
+		_, isBusy := errors.AsType[*interact.BusyError](d.send(d.web, call(time.Minute)))
 		if !isBusy || len(d.m.pending()) != interact.MaxPendingPerRequester {
 			t.Errorf("busy: %v, %d are pending", isBusy, len(d.m.pending()))
 		}
@@ -720,7 +730,7 @@ func TestMachinesLeaveRoom(t *testing.T) {
 						r.Request.Body = interact.Approve{Tool: "Bash", Input: json.RawMessage(
 							`{"command":"` + strings.Repeat("a", 1<<20-100) + `"}`)}
 					}
-					if err = d.line.desk.Take(peer, r); err != nil {
+					if err = d.send(peer, r); err != nil {
 						break
 					}
 				}
@@ -742,7 +752,12 @@ func FuzzMachine(f *testing.F) {
 		f.Fatal(err)
 	}
 	peer := remote.Peer{Name: "web", Role: remote.RoleMachine, Key: id.Key()}
-	asked, err := json.Marshal(call(time.Minute))
+	sent, err := remote.NewRequest(call(0).Request)
+	if err != nil {
+		f.Fatal(err)
+	}
+	sent.Times.Left = time.Minute
+	asked, err := json.Marshal(sent)
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -757,7 +772,7 @@ func FuzzMachine(f *testing.F) {
 	now := time.Now()
 	f.Fuzz(func(t *testing.T, text []byte) {
 		var sent remote.Request
-		if json.Unmarshal(text, &sent) == nil {
+		if json.Unmarshal(text, &sent) == nil && sent.Read() == nil {
 			r, err := taken(peer, sent)
 			if err == nil && (r.Requester.Machine != "web" || r.ID != recordID(useAsked, peer.Key, sent.Request.ID)) {
 				t.Errorf("taken as %+v", r)
@@ -779,10 +794,10 @@ func TestMachinesAndPause(t *testing.T) {
 	inDesk(t, yesOnce, func(t *testing.T, d *pairedDesk) {
 		d.presence.setPause(operator.Pause{On: true})
 		r := call(time.Minute)
-		if err := d.line.desk.Take(d.web, r); !errors.Is(err, interact.ErrUnavailable) {
+		if err := d.send(d.web, r); !errors.Is(err, interact.ErrUnavailable) {
 			t.Errorf("while paused: %v", err)
 		}
-		if err := d.line.desk.Take(d.web, r); !errors.Is(err, interact.ErrUnavailable) {
+		if err := d.send(d.web, r); !errors.Is(err, interact.ErrUnavailable) {
 			t.Errorf("asked again: %v", err)
 		}
 		if len(d.m.Open(d.web)) != 0 {
@@ -833,7 +848,7 @@ func TestNothingHoldsForGoodThere(t *testing.T) {
 func TestRevoke(t *testing.T) {
 	inDesk(t, yesOnce, func(t *testing.T, d *pairedDesk) {
 		d.take(call(time.Minute))
-		desk := &Desk{machines: d.m, book: d.m.book}
+		desk := peers{machines: d.m, book: d.m.book}
 		if err := desk.Unpair(t.Context(), "web"); err != nil {
 			t.Fatal(err)
 		}
@@ -845,7 +860,7 @@ func TestRevoke(t *testing.T) {
 		if !slices.Equal(d.line.dropped, []remote.Key{d.web.Key}) || d.m.count() != 0 {
 			t.Errorf("dropped %v, %d are connected", d.line.dropped, d.m.count())
 		}
-		if err := d.line.desk.Take(d.web, call(time.Minute)); !errors.Is(err, remote.ErrNotPaired) {
+		if err := d.send(d.web, call(time.Minute)); !errors.Is(err, remote.ErrNotPaired) {
 			t.Errorf("it asks: %v", err)
 		}
 		if err := d.line.desk.Keep(d.web, nil); !errors.Is(err, remote.ErrNotPaired) {
@@ -871,7 +886,7 @@ func TestMachinesHaveNoWordOnEachOther(t *testing.T) {
 		if len(d.outcomes()) != 0 || len(d.m.Open(db)) != 0 {
 			t.Fatalf("%+v", d.outcomes())
 		}
-		if err := d.line.desk.Take(db, r); err != nil { // the same id is another request there
+		if err := d.send(db, r); err != nil { // the same id is another request there
 			t.Fatal(err)
 		}
 		synctest.Wait()
@@ -1061,7 +1076,7 @@ func TestMachinesCannotFillTheJournalByAsking(t *testing.T) {
 			for ; asked < 100; asked++ {
 				r := call(time.Minute)
 				r.Request.Body = interact.Approve{Tool: "Write", Input: fmt.Appendf(nil, `{"text":"%0600000d"}`, 0)}
-				if err := d.line.desk.Take(d.web, r); err != nil {
+				if err := d.send(d.web, r); err != nil {
 					return asked, err
 				}
 				end := interact.Answer{Outcome: api.Cancelled}
@@ -1190,7 +1205,7 @@ func TestNoticesOfAMachineAreFew(t *testing.T) {
 			for range 100 {
 				r := call(time.Minute)
 				r.Request.Body, r.Request.Reported = api.Notify{Message: uuid.NewString()}, nil
-				if d.line.desk.Take(d.web, r) == nil {
+				if d.send(d.web, r) == nil {
 					shown++
 				}
 			}
@@ -1311,7 +1326,7 @@ func TestRevokedOnAllLines(t *testing.T) {
 		if _, err := other.desk.Join(d.web.Key, remote.Hello{Name: "web"}); err != nil {
 			t.Fatal(err)
 		}
-		if err := (&Desk{machines: d.m, book: d.m.book}).Unpair(t.Context(), "web"); err != nil {
+		if err := (peers{machines: d.m, book: d.m.book}).Unpair(t.Context(), "web"); err != nil {
 			t.Fatal(err)
 		}
 		for name, l := range map[string]*fakeLine{"the first": d.line, "the second": other} {

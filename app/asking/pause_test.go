@@ -67,11 +67,11 @@ func TestPauseWithoutEndLastsUntilResumed(t *testing.T) {
 		p.setPause(operator.Pause{On: true, Until: time.Now().Add(time.Hour)})
 		p.setPause(operator.Pause{On: true})
 		time.Sleep(1000 * time.Hour)
-		if !p.paused().On {
+		if !p.Paused().On {
 			t.Error("the end of the first pause ended the second")
 		}
 		p.setPause(operator.Pause{})
-		if p.paused().On {
+		if p.Paused().On {
 			t.Error("resumed, yet paused")
 		}
 	})

@@ -19,6 +19,14 @@ import (
 	"nod/ipc/remote/session"
 )
 
+// peers are those that ask this desk, or answer with it.
+type peers struct {
+	book     *book.Book       // of the paired ones
+	identity *remote.Identity // of this desk; nil: its keys cannot be read
+	machines *machines
+	devices  *deviceDesk
+}
+
 // deskKeyName is the file with the keys of this desk, beside the list of its peers.
 const deskKeyName = "desk.key"
 
@@ -87,12 +95,12 @@ func (d *Desk) remotePolicy() remote.Policy {
 func (d *Desk) runMachines(ctx context.Context) {
 	changes, stop := d.store.Changes()
 	defer stop()
-	peers, end := d.book.Changes()
+	paired, end := d.book.Changes()
 	defer end()
 	if _, err := d.book.Problem(); err != nil {
 		d.Say(interact.Warning, lang.L("Another program changed nod's list of pairings, so no pairing works. Accept the "+
 			"change or start over in nod's settings."))
-		d.ShowSettings()
+		d.Show(operator.View{Settings: true})
 	}
 	d.machines.keepLines(ctx, specs(d.store.Config().Remote))
 	var published time.Time
@@ -112,7 +120,7 @@ func (d *Desk) runMachines(ctx context.Context) {
 		case <-changes:
 			d.machines.keepLines(ctx, specs(d.store.Config().Remote))
 			d.machines.greet()
-		case <-peers:
+		case <-paired:
 			d.windows.refetch()
 		case <-d.machines.changed:
 			d.Refresh()
@@ -142,67 +150,67 @@ func (d *Desk) publishPeers() {
 }
 
 // Peers implements [operator.Operator].
-func (d *Desk) Peers(context.Context) (operator.Peers, error) {
-	all := operator.Peers{Joining: append(d.devices.asking(), d.machines.asking()...)}
-	if d.identity != nil {
-		all.Desk = d.identity.Key()
+func (p peers) Peers(context.Context) (operator.Peers, error) {
+	all := operator.Peers{Joining: append(p.devices.asking(), p.machines.asking()...)}
+	if p.identity != nil {
+		all.Desk = p.identity.Key()
 		all.Fingerprint = all.Desk.Fingerprint()
 	}
-	held, err := d.book.Problem()
+	held, err := p.book.Problem()
 	if err != nil {
 		all.Problem, all.Held = err.Error(), held
 	}
-	for _, peer := range d.book.Peers() {
-		one := d.machines.peer(peer)
+	for _, peer := range p.book.Peers() {
+		one := p.machines.peer(peer)
 		if peer.Role == remote.RoleDevice {
-			one.Up = d.devices.isNear(peer)
+			one.Up = p.devices.isNear(peer)
 		}
 		all.Peers = append(all.Peers, one)
 	}
-	all.Phone = d.devices.phone()
-	all.Lines = d.machines.list()
+	all.Phone = p.devices.phone()
+	all.Lines = p.machines.list()
 	return all, nil
 }
 
 // Pair implements [operator.Operator].
-func (d *Desk) Pair(_ context.Context, key remote.Key, role remote.Role, name string) error {
+func (p peers) Pair(_ context.Context, key remote.Key, role remote.Role, name string) error {
 	if role == remote.RoleDevice {
-		return d.devices.pair(key, name)
+		return p.devices.pair(key, name)
 	}
-	return d.machines.pair(key, role, name)
+	return p.machines.pair(key, role, name)
 }
 
 // Unpair implements [operator.Operator].
-func (d *Desk) Unpair(_ context.Context, name string) error {
-	peer, err := d.book.Remove(name)
+func (p peers) Unpair(_ context.Context, name string) error {
+	peer, err := p.book.Remove(name)
 	if peer.Name != "" {
-		d.machines.revoked(peer)
+		p.machines.revoked(peer)
 	}
 	return err
 }
 
 // SetMay implements [operator.Operator].
-func (d *Desk) SetMay(_ context.Context, name string, may remote.May) error {
-	return d.book.SetMay(name, may)
+func (p peers) SetMay(_ context.Context, name string, may remote.May) error {
+	return p.book.SetMay(name, may)
 }
 
 // SettlePeers implements [operator.Operator].
-func (d *Desk) SettlePeers(_ context.Context, seen []remote.Peer, accept bool) error {
-	return d.machines.settlePeers(seen, accept)
+func (p peers) SettlePeers(_ context.Context, seen []remote.Peer, accept bool) error {
+	return p.machines.settlePeers(seen, accept)
 }
 
 // ForgetApprovals implements [operator.Operator].
-func (d *Desk) ForgetApprovals(ctx context.Context, name string) error {
-	return d.machines.forget(ctx, name)
+func (p peers) ForgetApprovals(ctx context.Context, name string) error {
+	return p.machines.forget(ctx, name)
 }
 
 // Invite implements [operator.Operator].
-func (d *Desk) Invite(_ context.Context, name string, may remote.May) (operator.Invitation, error) {
-	return d.devices.invite(name, may)
+func (p peers) Invite(_ context.Context, name string, may remote.May) (operator.Invitation, error) {
+	return p.devices.invite(name, may)
 }
 
 // WithdrawInvitation implements [operator.Operator].
-func (d *Desk) WithdrawInvitation(context.Context) error {
-	d.devices.withdrawInvitation()
+func (p peers) WithdrawInvitation(context.Context) error {
+	p.devices.withdrawInvitation()
 	return nil
 }

@@ -77,9 +77,15 @@ func (p *presence) setPause(to operator.Pause) {
 	p.changed.Send()
 }
 
-// paused returns the current pause. It compares wall clocks, so that a computer that slept through the end of a pause
+// Pause implements [operator.Operator].
+func (p *presence) Pause(_ context.Context, to operator.Pause) error {
+	p.setPause(to)
+	return nil
+}
+
+// Paused returns the current pause. It compares wall clocks, so that a computer that slept through the end of a pause
 // wakes up unpaused.
-func (p *presence) paused() operator.Pause {
+func (p *presence) Paused() operator.Pause {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if end := p.pause.Until; !end.IsZero() && !time.Now().Round(0).Before(end) {
@@ -99,7 +105,7 @@ type gate struct {
 // Prompt implements [interact.Prompter].
 func (g gate) Prompt(ctx context.Context, r interact.Request, why policy.Decision) (interact.Answer, error) {
 	if !g.devices.ready() {
-		if now := g.paused(); now.On {
+		if now := g.Paused(); now.On {
 			return interact.Answer{}, pausedError(now)
 		}
 		if g.turnsAway(r) {
@@ -123,7 +129,7 @@ func (g gate) silences(r interact.Request) bool { return g.hides(r) && !g.device
 
 // hides reports whether r shows no prompt now: nod is paused, or the user away for its session.
 func (p *presence) hides(r interact.Request) bool {
-	if p.paused().On {
+	if p.Paused().On {
 		return true
 	}
 	p.mu.Lock()
@@ -205,7 +211,7 @@ func (d *Desk) wantsNotice(r interact.Request) bool {
 
 func (d *Desk) wantsAnnouncement(r interact.Request) bool {
 	c := d.store.Config()
-	return c.Notifications.Prompts && !isQuiet(c, r) && !d.presence.paused().On
+	return c.Notifications.Prompts && !isQuiet(c, r) && !d.presence.Paused().On
 }
 
 func (d *Desk) sound() bool { return d.store.Config().Notifications.Sound }

@@ -116,7 +116,7 @@ func (d *Desk) startWindows(ctx context.Context, op operator.Operator) (*process
 		err := cmd.Wait()
 		_ = stderr.Close()
 		select {
-		case <-session.Done(): // all that it said has been read
+		case <-session.Done: // all that it said has been read
 		case <-time.After(endPatience):
 		}
 		exited <- err

@@ -46,15 +46,6 @@ func (u *undos) add(what operator.Undo, most time.Duration, back func() error) {
 	u.changed()
 }
 
-// takeBack takes something back. The error is errUndone when it is not offered any more.
-func (u *undos) takeBack(id int) error {
-	one, err := u.remove(id)
-	if err != nil {
-		return err
-	}
-	return one.back()
-}
-
 func (u *undos) remove(id int) (*undoable, error) {
 	u.mu.Lock()
 	i := slices.IndexFunc(u.list, func(one *undoable) bool { return one.ID == id })
@@ -93,8 +84,23 @@ func revoked(before, after []policy.Grant) string {
 	return strings.Join(shown, " · ")
 }
 
-// Undo implements [operator.Operator].
-func (w *windows) Undo(_ context.Context, id int) error { return w.undos.takeBack(id) }
+// Undo implements [operator.Operator]. It fails when that is not offered any more.
+func (w *windows) Undo(_ context.Context, id int) error {
+	one, err := w.undos.remove(id)
+	if err != nil {
+		return err
+	}
+	return one.back()
+}
+
+// Undos lists what can be undone, the newest last.
+func (w *windows) Undos() []operator.Undo { return w.undos.all() }
+
+// edits changes grants and rules so that the user can undo it for a while.
+type edits struct {
+	*windows
+	store *config.Store
+}
 
 func (u *undos) any() bool {
 	u.mu.Lock()
@@ -103,33 +109,30 @@ func (u *undos) any() bool {
 }
 
 // Revoke implements [operator.Operator].
-func (d *Desk) Revoke(_ context.Context, id string) error {
-	before := d.store.Grants()
-	revoke := func() error { return d.store.Revoke(id) }
+func (e edits) Revoke(_ context.Context, id string) error {
+	before := e.store.Grants()
+	revoke := func() error { return e.store.Revoke(id) }
 	if id == "" {
-		revoke = d.store.RevokeAll
+		revoke = e.store.RevokeAll
 	}
 	if err := revoke(); err != nil {
 		return err
 	}
-	after := d.store.Grants()
+	after := e.store.Grants()
 	what := operator.Undo{Kind: operator.UndoRevoke, Text: revoked(before, after)}
-	d.undos.add(what, d.undoFor(), func() error { return d.store.TakeBack(before, after) })
+	e.undos.add(what, e.undoFor(), func() error { return e.store.TakeBack(before, after) })
 	return nil
 }
 
 // Replace implements [operator.Operator].
-func (d *Desk) Replace(_ context.Context, base, next config.Config) error {
+func (e edits) Replace(_ context.Context, base, next config.Config) error {
 	deleted := slices.DeleteFunc(slices.Clone(base.Policy.Rules), func(r policy.Rule) bool {
 		return slices.ContainsFunc(next.Policy.Rules, func(n policy.Rule) bool { return n.ID == r.ID })
 	})
-	back, err := d.store.Replace(base, next)
+	back, err := e.store.Replace(base, next)
 	isRename := len(next.Policy.Rules) >= len(base.Policy.Rules)
 	if err == nil && len(deleted) > 0 && !isRename {
-		d.undos.add(operator.Undo{Kind: operator.UndoRule, Text: deleted[0].ID}, d.undoFor(), back)
+		e.undos.add(operator.Undo{Kind: operator.UndoRule, Text: deleted[0].ID}, e.undoFor(), back)
 	}
 	return err
 }
-
-// Undos lists what can be undone, the newest last.
-func (d *Desk) Undos() []operator.Undo { return d.undos.all() }

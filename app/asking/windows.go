@@ -40,7 +40,7 @@ type windows struct {
 	wake    changes.Signal // a process may be needed, or there may be something to watch it for
 	changed changes.Signal // what is pending, on screen or can be undone has changed
 	ended   chan struct{}  // closed when run has returned
-	undos   *undos
+	undos   undos
 	repeats repeats
 
 	mu        sync.Mutex
@@ -97,7 +97,7 @@ func newWindows(c windowsConfig) *windows {
 		windowsConfig: c, wake: changes.NewSignal(), changed: changes.NewSignal(), ended: make(chan struct{}),
 		drafts: map[interact.ID][]byte{}, restored: map[interact.ID]bool{},
 	}
-	w.undos = &undos{changed: w.undosChanged}
+	w.undos.changed = w.undosChanged
 	return w
 }
 
@@ -106,7 +106,7 @@ func (w *windows) undosChanged() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.process != nil {
-		w.process.session.StateChanged()
+		w.process.session.State.Send()
 	}
 }
 
@@ -253,7 +253,7 @@ func (w *windows) remove(p *openPrompt) {
 func (w *windows) refetchPrompts() {
 	w.mu.Lock()
 	if w.process != nil {
-		w.process.session.PromptsChanged()
+		w.process.session.Prompts.Send()
 	}
 	w.mu.Unlock()
 	w.wake.Send()
@@ -281,8 +281,8 @@ func (w *windows) refetch() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.process != nil {
-		w.process.session.PromptsChanged()
-		w.process.session.StateChanged()
+		w.process.session.Prompts.Send()
+		w.process.session.State.Send()
 	}
 }
 
@@ -291,7 +291,7 @@ func (w *windows) HistoryChanged() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.process != nil && w.screen.Open {
-		w.process.session.HistoryChanged()
+		w.process.session.History.Send()
 	}
 }
 
@@ -423,8 +423,8 @@ func (w *windows) focused() bool {
 	return w.screen.Focused
 }
 
-// show brings a window to the front. With a prompt it shows all that wait in the tray.
-func (w *windows) show(v operator.View) {
+// Show brings a window to the front. With a prompt it shows all that wait in the tray.
+func (w *windows) Show(v operator.View) {
 	if !v.Settings && !v.History {
 		w.release(func(*openPrompt) bool { return true })
 	}
@@ -461,7 +461,7 @@ func (w *windows) bring(ctx context.Context, v operator.View) error {
 	w.mu.Lock()
 	w.opening = append(w.opening, o)
 	w.mu.Unlock()
-	w.show(v)
+	w.Show(v)
 	select {
 	case err := <-o.done:
 		return err
@@ -662,9 +662,9 @@ func (w *windows) runProcess(ctx context.Context, op operator.Operator) error {
 	defer w.changed.Send()
 	for isUp := false; !isUp; {
 		select {
-		case <-p.session.Ready():
+		case <-p.session.Ready:
 			isUp = true
-		case <-p.session.Done():
+		case <-p.session.Done:
 			return p.end(errEnded)
 		case <-ctx.Done():
 			return p.end(nil)
@@ -714,7 +714,7 @@ func (w *windows) watch(ctx context.Context, p *process) error {
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-p.session.Done():
+		case <-p.session.Done:
 			return errEnded
 		case <-w.wake:
 			continue

@@ -685,7 +685,7 @@ func TestWindowsEndWhenIdle(t *testing.T) {
 func TestWindowsStayWhileOneIsOpen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDesk(t)
-		d.w.show(operator.View{Settings: true})
+		d.w.Show(operator.View{Settings: true})
 		p := d.now()
 		if v := <-p.views; !v.Settings {
 			t.Errorf("%+v", v)
@@ -714,7 +714,7 @@ func TestAnOpenWindowFollowsTheHistory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDesk(t)
 		d.w.HistoryChanged()
-		d.w.show(operator.View{History: true})
+		d.w.Show(operator.View{History: true})
 		p := d.now()
 		for _, open := range []bool{false, true, false} {
 			if err := p.client.Report(t.Context(), operator.Screen{Open: open}); err != nil {
@@ -743,11 +743,11 @@ func TestPromptsWaitInTheTray(t *testing.T) {
 		d.quiet.Store(true)
 		a, b := d.ask("a"), d.ask("b")
 		d.wantPending(a)
-		d.w.show(operator.View{Settings: true})
+		d.w.Show(operator.View{Settings: true})
 		if got := ids(d.shows()); got != "" {
 			t.Fatalf("shows %s, want the settings only", got)
 		}
-		d.w.show(operator.View{Request: "b"})
+		d.w.Show(operator.View{Request: "b"})
 		if got := ids(d.shows()); got != "a b" {
 			t.Errorf("shows %q, want both", got)
 		}
@@ -837,7 +837,7 @@ func TestAWantedWindowOutlivesAShortKeep(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			d := newDesk(t)
 			d.w.keep, d.slow = func() time.Duration { return keep }, 2*time.Second
-			d.w.show(operator.View{Settings: true})
+			d.w.Show(operator.View{Settings: true})
 			time.Sleep(d.slow + 300*time.Millisecond)
 			p := d.now()
 			if len(p.views) != 1 {

@@ -19,6 +19,7 @@ import (
 
 	"nod/api"
 	"nod/interact"
+	"nod/interact/history"
 	"nod/interact/secrets"
 	"nod/ipc"
 	"nod/policy"
@@ -37,6 +38,7 @@ type Config struct {
 	Sandbox   func() policy.Containment // as configured
 	// Forbids reports whether the user's rules forbid to read or to change a file.
 	Forbids   func(path string) (read, change bool)
+	Entry     func(ctx context.Context, seq int64) (history.Entry, error) // of the history
 	Processes process.Table
 	Log       *slog.Logger
 }
@@ -168,7 +170,7 @@ func (r *Runs) agentOf(p api.Process) (api.Parent, bool) {
 	return callers[len(callers)-1], true
 }
 
-// Begin implements [ipc.Runs].
+// Begin implements the runs of [ipc.Config].
 func (r *Runs) Begin(ctx context.Context, caller api.Process, q api.RunRequest, show func(api.RunReply)) (
 	noted json.RawMessage, end func(show func(api.RunEnded) error), err error,
 ) {

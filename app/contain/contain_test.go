@@ -17,6 +17,7 @@ import (
 
 	"nod/api"
 	"nod/interact"
+	"nod/interact/history"
 	"nod/ipc"
 	"nod/ipc/operator"
 	"nod/policy"
@@ -50,6 +51,7 @@ type rig struct {
 	cfg     Config
 	project string
 	after   func() error // called when a run counts as over; may be nil
+	entry   interact.Record
 }
 
 func newRig(t *testing.T) *rig {
@@ -70,6 +72,7 @@ func newRig(t *testing.T) *rig {
 	r.write(".cargo/credentials.toml", "key")
 	r.cfg = Config{
 		Forbids: func(string) (read, change bool) { return false, false },
+		Entry:   func(context.Context, int64) (history.Entry, error) { return history.Entry{Record: r.entry}, nil },
 		Folder:  filepath.Join(home, "run"), Cache: filepath.Join(home, "cache"),
 		Snapshots: filepath.Join(home, "snapshots"), Home: home, Processes: table{}, Log: slog.New(slog.DiscardHandler),
 		Sandbox: func() policy.Containment {
@@ -365,43 +368,43 @@ func TestTakesBackWhatWasShown(t *testing.T) {
 	r.write("shop/new.txt", "n\n")
 	end()
 	one := record(r, "one")
-	changed, err := r.Changed(t.Context(), one)
+	changed, err := r.of(one).Changed(t.Context(), 0)
 	if err != nil || len(changed.Files) != 2 || changed.Run.Files != 2 || changed.Run.Command != "make" {
 		t.Fatalf("%+v, %v", changed, err)
 	}
-	if d, err := r.Diff(t.Context(), one, "a.txt"); err != nil || !strings.Contains(string(d.Text), "\n-a\n+b\n") {
+	if d, err := r.of(one).Diff(t.Context(), 0, "a.txt"); err != nil || !strings.Contains(string(d.Text), "\n-a\n+b\n") {
 		t.Errorf("%s, %v", d.Text, err)
 	}
-	shown, err := r.PlanTakeBack(t.Context(), one)
+	shown, err := r.of(one).PlanTakeBack(t.Context(), 0)
 	if err != nil || shown.Count != 2 || shown.Left != 0 {
 		t.Fatalf("%+v, %v", shown, err)
 	}
 	r.write("shop/new.txt", "mine\n")
-	_, err = r.TakeBack(t.Context(), one, shown.Digest)
+	_, err = r.of(one).TakeBack(t.Context(), 0, shown.Digest)
 	if !errors.Is(err, operator.ErrChanged) || r.text("a.txt") != "b\n" {
 		t.Errorf("another plan is applied: %v", err)
 	}
-	shown, err = r.PlanTakeBack(t.Context(), one)
+	shown, err = r.of(one).PlanTakeBack(t.Context(), 0)
 	if err != nil || shown.Count != 1 || shown.Left != 1 || shown.Conflicts[0].Path != "new.txt" {
 		t.Fatalf("%+v, %v", shown, err)
 	}
-	if left, err := r.TakeBack(t.Context(), one, shown.Digest); err != nil || left != nil {
+	if left, err := r.of(one).TakeBack(t.Context(), 0, shown.Digest); err != nil || left != nil {
 		t.Fatalf("left %v, %v", left, err)
 	}
 	if r.text("a.txt") != "a\n" || r.text("new.txt") != "mine\n" {
 		t.Error("the file is not as it was, or the user's has changed")
 	}
-	back, err := r.PlanTakeBack(t.Context(), one)
+	back, err := r.of(one).PlanTakeBack(t.Context(), 0)
 	if err != nil || back.Count != 1 {
 		t.Fatalf("%+v, %v", back, err)
 	}
-	if c, err := r.Changed(t.Context(), one); err != nil || c.Run.Undoes != 1 {
+	if c, err := r.of(one).Changed(t.Context(), 0); err != nil || c.Run.Undoes != 1 {
 		t.Errorf("%+v, %v", c, err)
 	}
-	if _, err := r.TakeBack(t.Context(), one, back.Digest); err != nil || r.text("a.txt") != "b\n" {
+	if _, err := r.of(one).TakeBack(t.Context(), 0, back.Digest); err != nil || r.text("a.txt") != "b\n" {
 		t.Errorf("not brought back: %v", err)
 	}
-	if c, err := r.Changed(t.Context(), one); err != nil || c.Run.Undoes != 0 || len(c.Files) != 1 {
+	if c, err := r.of(one).Changed(t.Context(), 0); err != nil || c.Run.Undoes != 0 || len(c.Files) != 1 {
 		t.Errorf("%+v, %v", c, err)
 	}
 	remote := one
@@ -409,13 +412,19 @@ func TestTakesBackWhatWasShown(t *testing.T) {
 	for name, of := range map[string]interact.Record{
 		"another request": record(r, "two"), "no request": record(r, ""), "of another machine": remote,
 	} {
-		if c, err := r.Changed(t.Context(), of); err != nil || c.Run.Number != 0 {
+		if c, err := r.of(of).Changed(t.Context(), 0); err != nil || c.Run.Number != 0 {
 			t.Errorf("%s: %+v, %v", name, c, err)
 		}
-		if _, err := r.TakeBack(t.Context(), of, shown.Digest); err == nil {
+		if _, err := r.of(of).TakeBack(t.Context(), 0, shown.Digest); err == nil {
 			t.Errorf("%s is taken back", name)
 		}
 	}
+}
+
+// of has the history's entry be that of a request.
+func (r *rig) of(request interact.Record) *Runs {
+	r.entry = request
+	return r.Runs
 }
 
 func (r *rig) text(name string) string {
@@ -455,7 +464,7 @@ func TestNotesWithoutADesktop(t *testing.T) {
 		r.write("shop/a.txt", "mine")
 	}
 	for _, id := range []interact.ID{"one", "two"} {
-		c, err := r.Changed(t.Context(), record(r, id))
+		c, err := r.of(record(r, id)).Changed(t.Context(), 0)
 		if err != nil || len(c.Files) != 1 || c.Files[0].Path != string(id) {
 			t.Errorf("%s: %+v, %v", id, c, err)
 		}

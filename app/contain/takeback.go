@@ -6,7 +6,6 @@ import (
 	"errors"
 	"path/filepath"
 
-	"nod/interact"
 	"nod/ipc/operator"
 	"nod/policy"
 	"nod/sandbox/snapshot"
@@ -22,8 +21,13 @@ func (r *Runs) Finish(ctx context.Context) error {
 	return errors.Join(r.expelUnfinished(), snapshot.FinishAll(ctx, r.cfg.Snapshots, policy.IsSecret))
 }
 
-// runOf returns the newest run of a request in the history, and its repository; nil: there is none.
-func (r *Runs) runOf(ctx context.Context, of interact.Record) (*snapshot.Repository, snapshot.Run, error) {
+// runOf returns the newest run of an entry's request, and its repository; nil: there is none.
+func (r *Runs) runOf(ctx context.Context, seq int64) (*snapshot.Repository, snapshot.Run, error) {
+	entry, err := r.cfg.Entry(ctx, seq)
+	if err != nil {
+		return nil, snapshot.Run{}, err
+	}
+	of := entry.Record
 	who := of.Request.Requester
 	folder := cmp.Or(of.Answer.Confinement.Project, who.Folder())
 	if folder == "" || of.Request.ID == "" || who.IsRemote() {
@@ -47,8 +51,8 @@ func (r *Runs) runOf(ctx context.Context, of interact.Record) (*snapshot.Reposit
 }
 
 // Changed implements a part of [operator.Operator].
-func (r *Runs) Changed(ctx context.Context, of interact.Record) (operator.Changed, error) {
-	repository, run, err := r.runOf(ctx, of)
+func (r *Runs) Changed(ctx context.Context, seq int64) (operator.Changed, error) {
+	repository, run, err := r.runOf(ctx, seq)
 	if err != nil || repository == nil || run.Problem != "" {
 		return operator.Changed{Run: run}, err
 	}
@@ -57,8 +61,8 @@ func (r *Runs) Changed(ctx context.Context, of interact.Record) (operator.Change
 }
 
 // Diff implements a part of [operator.Operator].
-func (r *Runs) Diff(ctx context.Context, of interact.Record, path string) (operator.Diff, error) {
-	repository, run, err := r.runOf(ctx, of)
+func (r *Runs) Diff(ctx context.Context, seq int64, path string) (operator.Diff, error) {
+	repository, run, err := r.runOf(ctx, seq)
 	if err != nil || repository == nil {
 		return operator.Diff{}, err
 	}
@@ -67,8 +71,8 @@ func (r *Runs) Diff(ctx context.Context, of interact.Record, path string) (opera
 }
 
 // PlanTakeBack implements a part of [operator.Operator].
-func (r *Runs) PlanTakeBack(ctx context.Context, of interact.Record) (operator.TakeBack, error) {
-	p, err := r.plan(ctx, of)
+func (r *Runs) PlanTakeBack(ctx context.Context, seq int64) (operator.TakeBack, error) {
+	p, err := r.plan(ctx, seq)
 	if err != nil {
 		return operator.TakeBack{}, err
 	}
@@ -79,8 +83,8 @@ func (r *Runs) PlanTakeBack(ctx context.Context, of interact.Record) (operator.T
 }
 
 // TakeBack implements a part of [operator.Operator].
-func (r *Runs) TakeBack(ctx context.Context, of interact.Record, digest string) ([]snapshot.Conflict, error) {
-	p, err := r.plan(ctx, of)
+func (r *Runs) TakeBack(ctx context.Context, seq int64, digest string) ([]snapshot.Conflict, error) {
+	p, err := r.plan(ctx, seq)
 	if err != nil {
 		return nil, err
 	}
@@ -91,9 +95,9 @@ func (r *Runs) TakeBack(ctx context.Context, of interact.Record, digest string) 
 	return firstFiles(left), err
 }
 
-// plan returns how the changes of a request would be taken back now.
-func (r *Runs) plan(ctx context.Context, of interact.Record) (*snapshot.Plan, error) {
-	repository, run, err := r.runOf(ctx, of)
+// plan returns how the changes of an entry would be taken back now.
+func (r *Runs) plan(ctx context.Context, seq int64) (*snapshot.Plan, error) {
+	repository, run, err := r.runOf(ctx, seq)
 	switch {
 	case err != nil:
 		return nil, err

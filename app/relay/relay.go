@@ -76,7 +76,7 @@ func run(ctx context.Context, o Options, log *slog.Logger) error {
 	return errors.Join(r.run(ctx), r.spool.Close())
 }
 
-// relay is a running relay. It implements [session.Relay].
+// relay is a running relay. It implements what a [session.Link] needs.
 type relay struct {
 	opts     Options
 	log      *slog.Logger
@@ -287,7 +287,7 @@ func (r *relay) health() api.RelayHealth {
 	}
 }
 
-// Hello implements [session.Relay].
+// Hello implements what a [session.Link] needs.
 func (r *relay) Hello(desk remote.Key) remote.Hello {
 	name, err := os.Hostname()
 	if err != nil {
@@ -300,7 +300,7 @@ func (r *relay) Hello(desk remote.Key) remote.Hello {
 	}
 }
 
-// Vouch implements [session.Relay].
+// Vouch implements what a [session.Link] needs.
 func (r *relay) Vouch(desk remote.Key, others []remote.Key) {
 	taken, err := r.desks.vouch(desk, others)
 	for _, key := range taken {
@@ -315,7 +315,7 @@ func (r *relay) Vouch(desk remote.Key, others []remote.Key) {
 	}
 }
 
-// Admit implements [session.Relay].
+// Admit implements what a [session.Link] needs.
 func (r *relay) Admit(desk remote.Key) error {
 	first, err := r.desks.admit(desk)
 	if first && err == nil {
@@ -325,7 +325,7 @@ func (r *relay) Admit(desk remote.Key) error {
 	return err
 }
 
-// Apply implements [session.Relay].
+// Apply implements what a [session.Link] needs.
 func (r *relay) Apply(desk remote.Key, p remote.Policy) error {
 	isNew, err := r.desks.setPolicy(desk, p)
 	if !isNew {
@@ -337,13 +337,13 @@ func (r *relay) Apply(desk remote.Key, p remote.Policy) error {
 	return err
 }
 
-// Forget implements [session.Relay].
+// Forget implements what a [session.Link] needs.
 func (r *relay) Forget() {
 	r.judge.forget()
 	r.log.Info("approvals forgotten")
 }
 
-// Settled implements [session.Relay].
+// Settled implements what a [session.Link] needs.
 func (r *relay) Settled(ctx context.Context, id interact.ID) (interact.Answer, error) {
 	return r.broker.Settled(ctx, id)
 }

@@ -59,7 +59,7 @@ func (r *relay) Vouch(remote.Key, []remote.Key)        {}
 func (r *relay) Apply(remote.Key, remote.Policy) error { return nil }
 func (r *relay) Forget()                               {}
 
-// Settled implements [session.Relay].
+// Settled implements what a [session.Link] needs.
 func (r *relay) Settled(ctx context.Context, id interact.ID) (interact.Answer, error) {
 	r.mu.Lock()
 	over := r.over[id]
@@ -118,10 +118,7 @@ func (d *desk) Keep(remote.Peer, []interact.Record) error { return nil }
 
 // Take implements [remote.Desk].
 func (d *desk) Take(from remote.Peer, r remote.Request) error {
-	digest, err := r.Digest()
-	if err != nil {
-		return err
-	}
+	digest := r.Digest()
 	isNew := d.fleet.note(r.Request.ID, func(t *trip) *time.Time { return &t.shown })
 	if !isNew {
 		return nil

@@ -86,7 +86,7 @@ func (p *Phone) Key() string {
 // Nonce fetches a nonce.
 func (p *Phone) Nonce() string {
 	p.t.Helper()
-	var n device.Nonce
+	var n Nonce
 	if w := p.Send(p.Request("GET", "/nonce", nil)); json.Unmarshal(w.Body.Bytes(), &n) != nil || n.Nonce == "" {
 		p.t.Fatalf("nonce: %d %s", w.Code, w.Body)
 	}
@@ -150,12 +150,14 @@ func (p *Phone) Do(method, path string, body, into any) (status int, code string
 // Read reads a reply into a value unless that is nil, or returns the code of the problem.
 func Read(t testing.TB, w *httptest.ResponseRecorder, into any) (code string) {
 	t.Helper()
-	var problem device.Problem
+	var problem Problem
 	switch {
 	case w.Code >= 400:
 		_ = json.Unmarshal(w.Body.Bytes(), &problem)
 	case into != nil:
-		if err := json.Unmarshal(w.Body.Bytes(), into); err != nil {
+		reply := json.NewDecoder(w.Body)
+		reply.DisallowUnknownFields()
+		if err := reply.Decode(into); err != nil {
 			t.Fatalf("%s: %v", w.Body, err)
 		}
 	}
@@ -173,7 +175,7 @@ func (p *Phone) Pair(invitation string) (status int, code string) {
 }
 
 // Ask has it ask once to be paired by the address of an invitation.
-func (p *Phone) Ask(invitation string, waits bool) (status int, code string, paired device.Paired) {
+func (p *Phone) Ask(invitation string, waits bool) (status int, code string, paired Paired) {
 	p.t.Helper()
 	u, err := url.Parse(invitation)
 	if err != nil {
@@ -183,18 +185,19 @@ func (p *Phone) Ask(invitation string, waits bool) (status int, code string, pai
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	asked := device.Pairing{Secret: told.Get("pair"), Key: p.Key(), Waits: waits}
+	asked := Pairing{Secret: told.Get("pair"), Key: p.Key(), Waits: waits}
 	status, code = p.Do("POST", "/pair", asked, &paired)
 	return status, code, paired
 }
 
 // View fetches a view, and its digest.
-func (p *Phone) View(id interact.ID) (v device.View, digest string) {
+func (p *Phone) View(id interact.ID) (v View, digest string) {
 	p.t.Helper()
 	path := "/prompts/" + string(id)
 	w := p.Send(p.Sign(p.Request("GET", path, nil), p.Nonce(), nil))
+	digest = interact.Digest(w.Body.Bytes())
 	if code := Read(p.t, w, &v); w.Code != http.StatusOK {
 		p.t.Fatalf("view of %s: %d %s", id, w.Code, code)
 	}
-	return v, interact.Digest(w.Body.Bytes())
+	return v, digest
 }

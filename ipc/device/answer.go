@@ -54,39 +54,34 @@ var outcomes = map[api.Kind][]api.Outcome{
 	api.KindForm:    {api.Answered, api.Dismissed},
 }
 
-// check returns the problem of an answer that came since after its view was sent.
-func (a Answer) check(v View, since time.Duration) *Problem {
+// check returns what is wrong with an answer that came since after its view was sent.
+func (a answer) check(v View, since time.Duration) error {
 	if !slices.Contains(outcomes[v.Kind], a.Outcome) {
 		return Invalid("This does not answer the question.", "")
 	}
 	isNo := a.Outcome == api.Denied || a.Outcome == api.Dismissed ||
 		a.Outcome == api.Answered && v.Kind == api.KindConfirm && !a.Confirmed
-	offers := func(b Affirmation) bool { return b.Suggestion == a.Suggestion }
 	switch {
-	case isNo && v.Refuse == nil, !isNo && !slices.ContainsFunc(v.Affirm, offers):
+	case isNo && !v.Refuses, !isNo && !slices.Contains(v.Suggestions, a.Suggestion):
 		return Forbidden(v.Limit)
 	case isNo:
 		return nil
-	case since < time.Duration(v.ArmMS)*time.Millisecond:
-		p := problem(codeEarly, "That was too fast: look again.")
-		p.WaitMS = v.ArmMS - since.Milliseconds()
-		return p
+	case since < v.ArmAfter:
+		wait := v.ArmAfter.Milliseconds() - since.Milliseconds()
+		return &failure{Code: codeEarly, Message: "That was too fast: look again.", WaitMS: wait}
 	case !a.Seen:
-		return problem(codeEarly, "There is more to read.")
+		return failed(codeEarly, "There is more to read.")
 	}
 	return nil
 }
 
-func (a Answer) answer(d remote.Peer, v View, sent time.Time) interact.Answer {
+func (a answer) answer(d remote.Peer, v View, sent time.Time) interact.Answer {
 	answer := interact.Answer{
 		Outcome: a.Outcome, By: api.ByHuman, Reason: a.Reason, Suggestion: a.Suggestion, Text: a.Text,
 		Confirmed: a.Confirmed, Values: a.Values, Device: d.Name,
 		Shown: interact.Shown{
-			At: sent, Armed: time.Duration(v.ArmMS) * time.Millisecond, Decided: time.Since(sent), With: interact.WithMouse,
+			At: sent, Armed: v.ArmAfter, Decided: time.Since(sent), With: interact.WithMouse, Facts: v.Facts,
 		},
-	}
-	for _, f := range v.Facts {
-		answer.Shown.Facts = append(answer.Shown.Facts, f.Text)
 	}
 	if a.Outcome == api.Allowed {
 		answer.Scope = policy.Once

@@ -19,6 +19,7 @@ import (
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 
+	"nod/e2e/devicetest"
 	"nod/interact"
 	"nod/ipc/device"
 	"nod/ipc/device/page"
@@ -83,7 +84,7 @@ type phone struct {
 }
 
 // newDesk is a desk at which these views are pending, and its server.
-func newDesk(t testing.TB, views ...device.View) (*Desk, *device.Server) {
+func newDesk(t testing.TB, views ...devicetest.View) (*Desk, *device.Server) {
 	t.Helper()
 	desk := &Desk{}
 	desk.Show(views...)
@@ -124,7 +125,7 @@ func newPhone(t testing.TB, desk *Desk, s *device.Server) *phone {
 }
 
 // pairedPhone is one that is paired with a desk, and may do everything.
-func pairedPhone(t testing.TB, views ...device.View) *phone {
+func pairedPhone(t testing.TB, views ...devicetest.View) *phone {
 	t.Helper()
 	desk, s := newDesk(t, views...)
 	p := newPhone(t, desk, s)

@@ -6,7 +6,6 @@ import (
 	"crypto/elliptic"
 	"crypto/hmac"
 	"crypto/rand"
-	"crypto/sha256"
 	"crypto/tls"
 	"crypto/x509"
 	"crypto/x509/pkix"
@@ -17,7 +16,6 @@ import (
 	"math/big"
 	"net"
 	"net/netip"
-	"strings"
 	"time"
 
 	"nod/ownfile"
@@ -56,12 +54,6 @@ func Certificate(path string, key []byte, address netip.Addr) (c tls.Certificate
 	return made, !errors.Is(err, fs.ErrNotExist), nil
 }
 
-// Fingerprint formats the SHA-256 of a certificate like certificate viewers do: AB:CD:…
-func Fingerprint(c tls.Certificate) string {
-	sum := sha256.Sum256(c.Leaf.Raw)
-	return strings.ReplaceAll(fmt.Sprintf("% X", sum[:]), " ", ":")
-}
-
 func readCertificate(path string, key []byte) (tls.Certificate, error) {
 	text, err := ownfile.ReadSecret(path, maxCertificate)
 	if err != nil {
@@ -88,27 +80,27 @@ func suits(c tls.Certificate, address netip.Addr, now time.Time) bool {
 // withAuthority is the number of certificates that the server sends: its own and the authority's.
 const withAuthority = 2
 
-// Authority returns the authority's certificate in DER, which phones can be told to trust. It is valid for the one
+// authority returns the authority's certificate in DER, which phones can be told to trust. It is valid for the one
 // address only. Its key was deleted after it signed the server's certificate.
-func Authority(c tls.Certificate) []byte { return c.Certificate[withAuthority-1] }
+func authority(c tls.Certificate) []byte { return c.Certificate[withAuthority-1] }
 
 // noName is a domain that does not exist (RFC 2606): permitting only it permits none.
 const noName = "nod.invalid"
 
 func newCertificate(address netip.Addr, now time.Time) (c tls.Certificate, text []byte, err error) {
-	authority, authorityKey, err := newTemplate("nod at "+address.String(), now)
+	ca, caKey, err := newTemplate("nod at "+address.String(), now)
 	if err != nil {
 		return c, nil, err
 	}
-	authority.IsCA, authority.MaxPathLenZero, authority.KeyUsage = true, true, x509.KeyUsageCertSign
-	authority.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}
-	authority.PermittedIPRanges = []*net.IPNet{{
+	ca.IsCA, ca.MaxPathLenZero, ca.KeyUsage = true, true, x509.KeyUsageCertSign
+	ca.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}
+	ca.PermittedIPRanges = []*net.IPNet{{
 		IP: address.AsSlice(), Mask: net.CIDRMask(address.BitLen(), address.BitLen()),
 	}}
-	authority.PermittedDNSDomainsCritical = true // applies to all constraints
-	authority.PermittedDNSDomains = []string{noName}
-	authority.PermittedEmailAddresses, authority.PermittedURIDomains = []string{noName}, []string{noName}
-	root, err := x509.CreateCertificate(rand.Reader, authority, authority, authorityKey.Public(), authorityKey)
+	ca.PermittedDNSDomainsCritical = true // applies to all constraints
+	ca.PermittedDNSDomains = []string{noName}
+	ca.PermittedEmailAddresses, ca.PermittedURIDomains = []string{noName}, []string{noName}
+	root, err := x509.CreateCertificate(rand.Reader, ca, ca, caKey.Public(), caKey)
 	if err != nil {
 		return c, nil, err
 	}
@@ -118,7 +110,7 @@ func newCertificate(address netip.Addr, now time.Time) (c tls.Certificate, text 
 	}
 	own.IPAddresses = []net.IP{address.AsSlice()}
 	own.KeyUsage, own.ExtKeyUsage = x509.KeyUsageDigitalSignature, []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}
-	leaf, err := x509.CreateCertificate(rand.Reader, own, authority, key.Public(), authorityKey)
+	leaf, err := x509.CreateCertificate(rand.Reader, own, ca, key.Public(), caKey)
 	if err != nil {
 		return c, nil, err
 	}

@@ -47,27 +47,27 @@ func TestTheCertificateIsKept(t *testing.T) {
 				t.Errorf("for %s: %v", name, err)
 			}
 		}
-		if device.Fingerprint(of("100.64.0.7")) != device.Fingerprint(first) {
+		if fingerprint(of("100.64.0.7")) != fingerprint(first) {
 			t.Error("another one for the same address")
 		}
 		second := of("fd7a:115c:a1e0::7")
-		if device.Fingerprint(second) == device.Fingerprint(first) {
+		if fingerprint(second) == fingerprint(first) {
 			t.Error("the same one for another address")
 		}
 		time.Sleep(time.Until(second.Leaf.NotAfter) - 31*24*time.Hour)
-		if device.Fingerprint(of("fd7a:115c:a1e0::7")) != device.Fingerprint(second) {
+		if fingerprint(of("fd7a:115c:a1e0::7")) != fingerprint(second) {
 			t.Error("another one a month before it ends")
 		}
 		time.Sleep(2 * 24 * time.Hour)
 		third := of("fd7a:115c:a1e0::7")
-		if device.Fingerprint(third) == device.Fingerprint(second) || time.Until(third.Leaf.NotAfter) < 365*24*time.Hour {
+		if fingerprint(third) == fingerprint(second) || time.Until(third.Leaf.NotAfter) < 365*24*time.Hour {
 			t.Errorf("the same one when it ends, or one until %v", third.Leaf.NotAfter)
 		}
 		if err := os.Chmod(path, 0o644); err != nil { // others may have its key
 			t.Fatal(err)
 		}
 		fourth := of("fd7a:115c:a1e0::7")
-		if device.Fingerprint(fourth) == device.Fingerprint(third) {
+		if fingerprint(fourth) == fingerprint(third) {
 			t.Error("the same one though others could read its key")
 		}
 	})
@@ -81,7 +81,7 @@ func TestTheAuthorityIsConstrained(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		root, err := x509.ParseCertificate(device.Authority(c))
+		root, err := x509.ParseCertificate(c.Certificate[1])
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -155,7 +155,7 @@ func TestACertificateOfAnotherProgram(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return device.Fingerprint(c), replaced
+		return fingerprint(c), replaced
 	}
 	read := func(name string) []byte {
 		text, err := os.ReadFile(filepath.Join(folder, name))
@@ -186,4 +186,9 @@ func TestACertificateOfAnotherProgram(t *testing.T) {
 			t.Errorf("%s: replaced %v, its own %v, the other's %v", name, replaced, got == own, got == foreign)
 		}
 	}
+}
+
+// fingerprint is that of a server with a certificate.
+func fingerprint(c tls.Certificate) string {
+	return device.New(device.Config{Certificate: c}).Fingerprint()
 }

@@ -3,6 +3,7 @@ package device_test
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"io/fs"
 	"log/slog"
 	"net"
@@ -15,13 +16,14 @@ import (
 
 	"nod/api"
 	"nod/changes"
+	"nod/e2e/devicetest"
 	"nod/interact"
 	"nod/ipc/device"
 	"nod/ipc/remote"
 	"nod/policy"
 )
 
-// Desk is a [device.Desk] without nod-desktop. The zero value has no paired device and nothing pending.
+// Desk is a device.Config without nod-desktop. The zero value has no paired device and nothing pending.
 type Desk struct {
 	Language string // that it speaks; empty: English
 	Push     string // its key for Web Push; empty: none
@@ -32,13 +34,11 @@ type Desk struct {
 	server  *device.Server
 	mu      sync.Mutex
 	peers   []remote.Peer
-	views   []device.View
+	views   []devicetest.View
 	answers []interact.Answer
 	changed changes.Source
 	subs    map[string]device.Subscription
 }
-
-var _ device.Desk = (*Desk)(nil)
 
 // New returns a server for a desk with a page. It does not listen.
 func New(t testing.TB, d *Desk, page fs.FS) *device.Server {
@@ -54,7 +54,6 @@ func NewAt(t testing.TB, d *Desk, page fs.FS, at netip.AddrPort) *device.Server 
 	}
 	d.server = device.New(device.Config{
 		Address: at, Certificate: c, Page: page, Desk: d, Log: slog.New(slog.DiscardHandler),
-		ArmAfter: func() time.Duration { return 700 * time.Millisecond },
 	})
 	return d.server
 }
@@ -81,7 +80,7 @@ func Start(t testing.TB, d *Desk, page fs.FS) *device.Server {
 }
 
 // Show makes views pending, in this order, in place of all others.
-func (d *Desk) Show(views ...device.View) { d.change(func() { d.views = views }) }
+func (d *Desk) Show(views ...devicetest.View) { d.change(func() { d.views = views }) }
 
 // SetMay changes what all devices may do.
 func (d *Desk) SetMay(may remote.May) {
@@ -116,21 +115,21 @@ func (d *Desk) change(f func()) {
 	d.changed.Send()
 }
 
-// About implements [device.Desk].
+// About implements device.Config.
 func (d *Desk) About() device.About {
 	return device.About{Name: "desk", Version: "1.2.3", Language: cmp.Or(d.Language, "en")}
 }
 
-// PushKey implements [device.Desk].
+// PushKey implements device.Config.
 func (d *Desk) PushKey() string { return d.Push }
 
-// Subscribe implements [device.Desk].
+// Subscribe implements device.Config.
 func (d *Desk) Subscribe(p remote.Peer, s device.Subscription) error {
 	d.change(func() { d.subs = map[string]device.Subscription{p.Key.Sign: s} })
 	return nil
 }
 
-// Find implements [device.Desk].
+// Find implements device.Config.
 func (d *Desk) Find(key string) (remote.Peer, bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -141,7 +140,7 @@ func (d *Desk) Find(key string) (remote.Peer, bool) {
 	return d.peers[i], true
 }
 
-// Asked implements [device.Desk].
+// Asked implements device.Config.
 func (d *Desk) Asked() {
 	if !d.Compares {
 		_ = d.Admit()
@@ -157,10 +156,10 @@ func (d *Desk) Admit() error {
 	})
 }
 
-// Changes implements [device.Desk].
+// Changes implements device.Config.
 func (d *Desk) Changes() (<-chan struct{}, func()) { return d.changed.Subscribe() }
 
-// Prompts implements [device.Desk].
+// Prompts implements device.Config.
 func (d *Desk) Prompts(remote.Peer) []device.Headline {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -174,16 +173,16 @@ func (d *Desk) Prompts(remote.Peer) []device.Headline {
 	return all
 }
 
-// View implements [device.Desk].
+// View implements device.Config.
 func (d *Desk) View(_ context.Context, p remote.Peer, id interact.ID) (device.View, error) {
 	if d.Viewed != nil {
 		defer d.Viewed() // after the unlock
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	i := slices.IndexFunc(d.views, func(v device.View) bool { return v.ID == id })
+	i := slices.IndexFunc(d.views, func(v devicetest.View) bool { return v.ID == id })
 	if i < 0 {
-		return device.View{}, device.Gone()
+		return device.View{}, device.ErrGone
 	}
 	v := d.views[i]
 	may := p.May.Questions
@@ -193,15 +192,32 @@ func (d *Desk) View(_ context.Context, p remote.Peer, id interact.ID) (device.Vi
 	if !may {
 		v.Affirm, v.Limit = nil, "You can answer this at the desk only."
 	}
-	return v, nil
+	return shown(v)
 }
 
-// Answer implements [device.Desk].
+// shown is a view as the server gets it.
+func shown(v devicetest.View) (device.View, error) {
+	const armAfter = 700 * time.Millisecond
+	v.ArmMS = armAfter.Milliseconds()
+	text, err := json.Marshal(v)
+	s := device.View{
+		Text: text, Revision: v.Revision, Kind: v.Kind, ArmAfter: armAfter, Refuses: v.Refuse != nil, Limit: v.Limit,
+	}
+	for _, button := range v.Affirm {
+		s.Suggestions = append(s.Suggestions, button.Suggestion)
+	}
+	for _, f := range v.Facts {
+		s.Facts = append(s.Facts, f.Text)
+	}
+	return s, err
+}
+
+// Answer implements device.Config.
 func (d *Desk) Answer(_ context.Context, _ remote.Peer, id interact.ID, a interact.Answer) error {
-	err := error(device.Gone())
+	err := error(device.ErrGone)
 	d.change(func() {
 		before := len(d.views)
-		d.views = slices.DeleteFunc(d.views, func(v device.View) bool { return v.ID == id })
+		d.views = slices.DeleteFunc(d.views, func(v devicetest.View) bool { return v.ID == id })
 		if len(d.views) < before {
 			d.answers, err = append(d.answers, a), nil
 		}

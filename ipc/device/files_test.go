@@ -47,8 +47,8 @@ func TestEverySentenceIsTranslated(t *testing.T) {
 		t.Fatal(err)
 	}
 	said := map[string]bool{}
-	sources, problems := []string{"answer.go", "problem.go", "push.go", "routes.go"}, regexp.MustCompile(
-		`(?:[pP]roblem\(code\w+|Invalid|Forbidden)\(?,? ?"([^"]+)"`)
+	sources, problems := []string{"answer.go", "problem.go", "push.go", "routes.go", "server.go"}, regexp.MustCompile(
+		`(?:failed\(code\w+, |Invalid\(|Forbidden\(|code\w+, Message: )"([^"]+)"`)
 	for _, name := range names(t) {
 		for _, found := range regexp.MustCompile(`\bt\((?:'([^']+)'|"([^"]+)")`).FindAllSubmatch(read(t, name), -1) {
 			said[string(found[1])+string(found[2])] = true

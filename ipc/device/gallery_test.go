@@ -13,7 +13,7 @@ import (
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 
-	"nod/ipc/device"
+	"nod/e2e/devicetest"
 )
 
 // looks are the pictures of each prompt: how wide and high the screen is, and how bright.
@@ -101,7 +101,7 @@ func (p *phone) image() image.Image {
 	return img
 }
 
-func drawAll(t *testing.T, dir string, v device.View) {
+func drawAll(t *testing.T, dir string, v devicetest.View) {
 	p := pairedPhone(t, v, Ask(), Confirm())
 	p.until("it arms or not", works+` || !document.querySelector('.affirm') ||
 		document.body.innerText.includes('unread') ||

@@ -10,13 +10,13 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"nod/api"
-	"nod/ipc/device"
+	"nod/e2e/devicetest"
 )
 
 const script = `<script>document.title='owned'</script>`
 
 // hostile is a prompt in which every text wants to be something else, also those that a desk would have spelled out.
-func hostile() device.View {
+func hostile() devicetest.View {
 	const (
 		markup  = `<img src=x onerror="document.title='owned'">` + script + `<a href="javascript:alert(1)">x</a>`
 		turned  = "safe \u202egnp.exe\u202c \u2067tfel\u2069 \u200b\u200d\ufeff end"
@@ -24,33 +24,33 @@ func hostile() device.View {
 		stacked = "z\u0300\u0301\u0302\u0303\u0304\u0305\u0306\u0307\u0308\u0309\u030a\u030b"
 	)
 	long := strings.Repeat("aaaaaaaaaaaaaaaa", 300)
-	line := func(style, text string) device.Line {
-		return device.Line{Style: style, Lead: "1 ", Spans: []device.Span{
+	line := func(style, text string) devicetest.Line {
+		return devicetest.Line{Style: style, Lead: "1 ", Spans: []devicetest.Span{
 			{Text: text, Kind: "hidden", Why: markup}, {Text: text, Kind: markup},
 		}}
 	}
-	fact := func(text string) device.Fact { return device.Fact{Text: text, Level: device.Danger} }
+	fact := func(text string) devicetest.Fact { return devicetest.Fact{Text: text, Level: devicetest.Danger} }
 	v := Command()
-	v.ID, v.Head = "hostile", device.Head{
+	v.ID, v.Head = "hostile", devicetest.Head{
 		Agent: markup, Project: turned, Wish: "wants to run", Object: long, Machine: markup + turned,
-		Origin: []device.Origin{{Label: markup, Level: markup, Text: turned + long}},
+		Origin: []devicetest.Origin{{Label: markup, Level: markup, Text: turned + long}},
 	}
-	v.Facts = []device.Fact{fact(markup + turned), fact(long), {Text: markup, Level: markup}}
+	v.Facts = []devicetest.Fact{fact(markup + turned), fact(long), {Text: markup, Level: markup}}
 	v.Reported, v.Reporter, v.WhyLabel, v.Level = v.Facts, markup+turned, markup, markup
 	v.Dangers, v.Warnings = []string{markup, long}, []string{turned, marker}
-	v.Lines = []device.Line{
+	v.Lines = []devicetest.Line{
 		line("text", markup), line("text", turned), line(markup, marker), line("added", stacked), line("title", long),
 	}
-	v.Parts = []device.Part{{Text: markup + long, State: markup, Note: turned}}
+	v.Parts = []devicetest.Part{{Text: markup + long, State: markup, Note: turned}}
 	v.Raw = v.Lines
 	v.Says, v.Why, v.Silence, v.Limit = markup+marker, turned, markup, markup
-	v.Affirm = []device.Affirmation{{Label: "Allow"}}
-	v.Refuse = &device.Refusal{Label: "Deny", Why: markup, Send: markup, Placeholder: turned}
+	v.Affirm = []devicetest.Affirmation{{Label: "Allow"}}
+	v.Refuse = &devicetest.Refusal{Label: "Deny", Why: markup, Send: markup, Placeholder: turned}
 	return v
 }
 
 // hostileForm is the same with questions.
-func hostileForm() device.View {
+func hostileForm() devicetest.View {
 	h := hostile()
 	v := Form()
 	v.ID, v.Head, v.Title = "hostile-form", h.Head, h.Says
@@ -69,7 +69,7 @@ func hostileForm() device.View {
 // TestHostileText shows what wants to be markup, or to hide, as the text that it is.
 func TestHostileText(t *testing.T) {
 	t.Parallel()
-	for _, v := range []device.View{hostile(), hostileForm()} {
+	for _, v := range []devicetest.View{hostile(), hostileForm()} {
 		t.Run(string(v.ID), func(t *testing.T) {
 			t.Parallel()
 			p := pairedPhone(t, v)

@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	// InvitedFor is how long an invitation is valid.
-	InvitedFor = 5 * time.Minute
+	// invitedFor is how long an invitation is valid.
+	invitedFor = 5 * time.Minute
 	// secretSize rules out guessing: wrong secrets are refused, but not counted.
 	secretSize = 32
 )
@@ -36,7 +36,7 @@ func (i *invitations) invite(name string, may remote.May) (secret string, until 
 	defer i.mu.Unlock()
 	i.end()
 	i.digest, i.over = sha256.Sum256([]byte(secret)), make(chan struct{})
-	i.peer, i.until = remote.Peer{Name: name, Role: remote.RoleDevice, May: may}, time.Now().Add(InvitedFor)
+	i.peer, i.until = remote.Peer{Name: name, Role: remote.RoleDevice, May: may}, time.Now().Add(invitedFor)
 	return secret, i.until
 }
 
@@ -59,16 +59,16 @@ func (i *invitations) counts() bool { return i.over != nil && !isPast(i.until) }
 
 // ask registers the device with that key, if it has the secret, no other device asks, and the request is fresh, which
 // is checked last. It returns a channel that is closed after the decision, and whether the device is new.
-func (i *invitations) ask(secret, key string, isFresh func() bool) (over <-chan struct{}, isNew bool, p *Problem) {
+func (i *invitations) ask(secret, key string, isFresh func() bool) (over <-chan struct{}, isNew bool, err error) {
 	digest := sha256.Sum256([]byte(secret))
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	isRight := subtle.ConstantTimeCompare(digest[:], i.digest[:]) == 1
 	switch isNew = i.peer.Key.Sign == ""; {
 	case !isRight || !i.counts() || !isNew && i.peer.Key.Sign != key:
-		return nil, false, uninvited()
+		return nil, false, errUninvited
 	case !isFresh():
-		return nil, false, stale()
+		return nil, false, errStale
 	case isNew:
 		i.peer.Key.Sign, i.came = key, time.Now()
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 
 	"nod/api"
+	"nod/e2e/devicetest"
 	"nod/interact"
 	"nod/ipc/device"
 	"nod/ipc/device/page"
@@ -93,7 +94,7 @@ var (
 )
 
 // comparing is a phone that shows the words of its key, and what it may do once the user has compared them.
-func comparing(t *testing.T, views ...device.View) *phone {
+func comparing(t *testing.T, views ...devicetest.View) *phone {
 	t.Helper()
 	desk, s := newDesk(t, views...)
 	desk.Compares = true
@@ -388,12 +389,12 @@ func TestWhatADeviceMayNot(t *testing.T) {
 }
 
 // ofMachine wants to run what a machine says much about.
-func ofMachine() device.View {
+func ofMachine() devicetest.View {
 	v := Command()
 	v.ID, v.Head.Machine, v.Head.Project = "machine", "on build-7", "shop — wants to read"
 	v.Reporter, v.WhyLabel = "reported by build-7", "Why you're asked, as build-7 reports:"
-	v.Reported = []device.Fact{{Text: "Deletes a folder above the project", Level: device.Danger}}
-	v.Parts = []device.Part{{Text: "make", State: "verified by nod", Note: "you allowed this before"}}
+	v.Reported = []devicetest.Fact{{Text: "Deletes a folder above the project", Level: devicetest.Danger}}
+	v.Parts = []devicetest.Part{{Text: "make", State: "verified by nod", Note: "you allowed this before"}}
 	v.Why = "nod has checked this"
 	return v
 }

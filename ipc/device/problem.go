@@ -1,10 +1,8 @@
 package device
 
-import (
-	"net/http"
-)
+import "net/http"
 
-// The codes of a [Problem].
+// The codes of a [failure].
 const (
 	codeNonce       = "nonce"
 	codeUnpaired    = "unpaired"
@@ -28,34 +26,27 @@ var statuses = map[string]int{
 	codeMisdirected: http.StatusMisdirectedRequest, codeBroken: http.StatusInternalServerError,
 }
 
-func (p *Problem) Error() string { return p.Message }
+func (f *failure) Error() string { return f.Message }
 
-func (p *Problem) status() int { return statuses[p.Code] }
+func failed(code, message string) error { return &failure{Code: code, Message: message} }
 
-func problem(code, message string) *Problem { return &Problem{Code: code, Message: message} }
+var (
+	errBusy      = failed(codeBusy, "Too many requests at once: wait a moment.")
+	errRefused   = failed(codeRefused, "This did not come from nod's own page.")
+	errStale     = failed(codeNonce, "The request came too late, or twice.")
+	errUninvited = failed(codeInvitation, "This invitation is not valid any more: make a new one.")
+	errUnpaired  = failed(codeUnpaired, "This device is not paired with nod.")
 
-func busy() *Problem { return problem(codeBusy, "Too many requests at once: wait a moment.") }
-func refused() *Problem {
-	return problem(codeRefused, "This did not come from nod's own page.")
-}
-func stale() *Problem { return problem(codeNonce, "The request came too late, or twice.") }
-func uninvited() *Problem {
-	return problem(codeInvitation, "This invitation is not valid any more: make a new one.")
-}
-func unpaired() *Problem { return problem(codeUnpaired, "This device is not paired with nod.") }
-
-// Gone says that a prompt is not pending any more.
-func Gone() *Problem { return problem(codeGone, "This is no longer pending.") }
-
-// Changed says that what an answer starts from is no longer so.
-func Changed() *Problem {
-	return problem(codeChanged, "This has changed since. Look again.")
-}
+	// ErrGone says that a prompt is not pending any more.
+	ErrGone = failed(codeGone, "This is no longer pending.")
+	// ErrChanged says that what an answer starts from is no longer so.
+	ErrChanged = failed(codeChanged, "This has changed since. Look again.")
+)
 
 // Forbidden says why a device may not do something.
-func Forbidden(why string) *Problem { return problem(codeForbidden, why) }
+func Forbidden(why string) error { return failed(codeForbidden, why) }
 
 // Invalid says why something is no answer, and to which question of a form; empty: to all of it.
-func Invalid(why, question string) *Problem {
-	return &Problem{Code: codeInvalid, Message: why, Question: question}
+func Invalid(why, question string) error {
+	return &failure{Code: codeInvalid, Message: why, Question: question}
 }

@@ -4,11 +4,11 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"io"
 	"io/fs"
 	"net/http"
 	"path"
+	"slices"
 	"time"
 
 	strict "github.com/go-json-experiment/json"
@@ -46,15 +46,18 @@ func setHeaders(h http.Header) {
 	h.Set("Cache-Control", "no-store")
 }
 
+// misdirected is for programs: no page can cause it.
+const misdirected = "The Host header names another server."
+
 // guard refuses requests from other pages, and addresses that ask too often. Browsers cannot be made to omit or forge
 // the headers that it checks.
-func (s *Server) guard(r *http.Request) *Problem {
+func (s *Server) guard(r *http.Request) error {
 	if r.Host != s.host {
-		return &Problem{Code: codeMisdirected, Message: "The Host header names another server."}
+		return failed(codeMisdirected, misdirected)
 	}
 	origins := r.Header.Values("Origin")
 	if len(origins) > 1 || len(origins) == 1 && origins[0] != "https://"+s.host {
-		return refused()
+		return errRefused
 	}
 	switch r.Header.Get("Sec-Fetch-Site") {
 	case "", "same-origin", "none":
@@ -62,11 +65,11 @@ func (s *Server) guard(r *http.Request) *Problem {
 		isLink := r.URL.Path == "/" && r.Header.Get("Sec-Fetch-Mode") == "navigate" &&
 			r.Header.Get("Sec-Fetch-Dest") == "document"
 		if !isLink {
-			return refused()
+			return errRefused
 		}
 	}
 	if !s.rates.allow(peerAddress(r.RemoteAddr)) {
-		return busy()
+		return errBusy
 	}
 	return nil
 }
@@ -74,13 +77,13 @@ func (s *Server) guard(r *http.Request) *Problem {
 func (s *Server) routes() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET "+pathNonce, func(w http.ResponseWriter, _ *http.Request) {
-		writeJSON(w, http.StatusOK, Nonce{s.nonces.make()})
+		writeJSON(w, http.StatusOK, map[string]string{"nonce": s.nonces.make()})
 	})
-	mux.HandleFunc("POST "+pathPair, s.pair)
-	mux.HandleFunc("GET "+pathPrompts, s.signed(s.prompts))
-	mux.HandleFunc("GET "+pathPrompts+"/{id}", s.signed(s.view))
-	mux.HandleFunc("POST "+pathAnswer, s.signed(s.answer))
-	mux.HandleFunc("POST "+pathPush, s.signed(s.subscribe))
+	mux.HandleFunc("POST "+pathPair, s.signed(s.pair))
+	mux.HandleFunc("GET "+pathPrompts, s.known(s.prompts))
+	mux.HandleFunc("GET "+pathPrompts+"/{id}", s.known(s.view))
+	mux.HandleFunc("POST "+pathAnswer, s.known(s.answer))
+	mux.HandleFunc("POST "+pathPush, s.known(s.subscribe))
 	mux.HandleFunc("GET "+pathTrust, s.trust)
 	mux.HandleFunc("GET /", s.page)
 	return mux
@@ -114,175 +117,150 @@ func (s *Server) page(w http.ResponseWriter, r *http.Request) {
 func (s *Server) trust(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "application/x-x509-ca-cert")
 	w.Header().Set("Content-Disposition", `attachment; filename="nod.crt"`)
-	_, _ = w.Write(Authority(s.config.Certificate)) // whoever hung up reads nothing
+	_, _ = w.Write(authority(s.config.Certificate)) // whoever hung up reads nothing
+}
+
+// request is one that a device has signed.
+type request struct {
+	*http.Request
+	credentials
+	device remote.Peer // paired with that key; none before that
+	body   []byte
+	reply  http.Header
 }
 
 // read reads a request with its body and verifies the signature, but neither whether the key is paired nor the nonce.
-func read(r *http.Request) (body []byte, c credentials, p *Problem) {
+func read(r *http.Request) (request, error) {
 	body, err := io.ReadAll(io.LimitReader(r.Body, maxBody+1))
 	if err != nil || len(body) > maxBody {
-		return nil, c, problem(codeInvalid, "This is too long.")
+		return request{}, failed(codeInvalid, "This is too long.")
 	}
 	if r.Method == http.MethodPost && r.Header.Get("Content-Type") != "application/json" {
-		return nil, c, refused()
+		return request{}, errRefused
 	}
 	c, ok := readCredentials(r.Header)
 	if !ok || !c.verify(signedText(r.Method, r.Host, r.RequestURI, body, c.nonce)) {
-		return nil, c, unpaired()
+		return request{}, errUnpaired
 	}
-	return body, c, nil
+	return request{Request: r, credentials: c, body: body}, nil
 }
 
 // decode reads a body and refuses unknown fields.
-func decode(body []byte, into any) *Problem {
-	if err := strict.Unmarshal(body, into, strict.RejectUnknownMembers(true)); err != nil {
-		return &Problem{Code: codeInvalid, Message: err.Error()}
+func (r request) decode(into any) error {
+	if err := strict.Unmarshal(r.body, into, strict.RejectUnknownMembers(true)); err != nil {
+		return failed(codeInvalid, err.Error())
 	}
 	return nil
 }
 
-// pair lets the device with the invitation's secret ask to be paired, and returns the user's decision.
-func (s *Server) pair(w http.ResponseWriter, r *http.Request) {
-	paired, p := s.paired(r)
-	if p != nil {
-		writeProblem(w, p)
-		return
+// signed makes h reply to signed requests: with JSON, or with nothing if it returns nil.
+func (s *Server) signed(h func(request) (any, error)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		var result any
+		signed, err := read(r)
+		if err == nil {
+			signed.reply = w.Header()
+			result, err = h(signed)
+		}
+		switch {
+		case err != nil:
+			s.writeProblem(w, err)
+		case result == nil:
+			w.WriteHeader(http.StatusNoContent)
+		default:
+			writeJSON(w, http.StatusOK, result)
+		}
 	}
-	w.Header().Set("Nod-Nonce", s.nonces.make())
-	writeJSON(w, http.StatusOK, paired)
 }
 
-func (s *Server) paired(r *http.Request) (paired Paired, p *Problem) {
-	body, c, p := read(r)
-	if p != nil {
-		return paired, p
+// known makes h handle each request of a paired device once.
+func (s *Server) known(h func(request) (any, error)) http.HandlerFunc {
+	return s.signed(func(r request) (any, error) {
+		var isPaired bool
+		if r.device, isPaired = s.config.Desk.Find(r.key); !isPaired {
+			return nil, errUnpaired
+		}
+		if !s.nonces.spend(r.nonce) {
+			return nil, errStale
+		}
+		markKnown(r.Context())
+		result, err := h(r)
+		s.addNonce(r)
+		return result, err
+	})
+}
+
+func (s *Server) addNonce(r request) { r.reply.Set("Nod-Nonce", s.nonces.make()) }
+
+// pair lets the device with the invitation's secret ask to be paired, and returns the user's decision.
+func (s *Server) pair(r request) (any, error) {
+	var asked pairing
+	if err := r.decode(&asked); err != nil {
+		return nil, err
 	}
-	var asked Pairing
-	if p := decode(body, &asked); p != nil {
-		return paired, p
+	if asked.Key != r.key {
+		return nil, errUnpaired
 	}
-	if asked.Key != c.key {
-		return paired, unpaired()
-	}
-	paired.Words = remote.Key{Sign: c.key}.Fingerprint()
-	over, isNew, p := s.invitations.ask(asked.Secret, c.key, func() bool { return s.nonces.spend(c.nonce) })
-	if p != nil && p.Code == codeInvitation {
-		return s.decided(paired, c)
-	} else if p != nil {
-		return paired, p
+	now := paired{Words: remote.Key{Sign: r.key}.Fingerprint()}
+	over, isNew, err := s.invitations.ask(asked.Secret, r.key, func() bool { return s.nonces.spend(r.nonce) })
+	if err == errUninvited {
+		return s.decided(r, now)
+	} else if err != nil {
+		return nil, err
 	}
 	if isNew {
-		s.config.Log.Info("a device asks to be paired", "words", paired.Words, "from", r.RemoteAddr)
+		s.config.Log.Info("a device asks to be paired", "words", now.Words, "from", r.RemoteAddr)
 		s.config.Desk.Asked()
 	}
-	if !asked.Waits {
-		return paired, nil
+	if asked.Waits {
+		if !s.enter(r.key) {
+			return nil, errBusy
+		}
+		defer s.leave(r.key)
+		select {
+		case <-r.Context().Done():
+		case <-time.After(newsTimeout):
+		case <-over:
+			return s.decided(r, now)
+		}
 	}
-	if !s.enter(c.key) {
-		return paired, busy()
-	}
-	defer s.leave(c.key)
-	select {
-	case <-r.Context().Done():
-	case <-time.After(newsTimeout):
-	case <-over:
-		return s.decided(paired, c)
-	}
-	return paired, nil
+	s.addNonce(r)
+	return now, nil
 }
 
 // decided is the reply to a device whose invitation has ended: the user may have admitted it.
-func (s *Server) decided(paired Paired, c credentials) (Paired, *Problem) {
-	device, isPaired := s.config.Desk.Find(c.key)
+func (s *Server) decided(r request, now paired) (any, error) {
+	device, isPaired := s.config.Desk.Find(r.key)
 	if !isPaired {
-		return paired, uninvited()
+		return nil, errUninvited
 	}
-	paired.Device = &Device{device.Name, device.May}
-	return paired, nil
-}
-
-func (s *Server) problemOf(err error) *Problem {
-	if p, ok := errors.AsType[*Problem](err); ok {
-		return p
-	}
-	s.config.Log.Error("a device's request failed", "err", err)
-	return problem(codeBroken, "nod could not do this: its log says why.")
-}
-
-// request is a signed request of a paired device.
-type request struct {
-	*http.Request
-	device remote.Peer
-	body   []byte
-}
-
-// reply is a handler's result: JSON, nothing, or a problem.
-type reply struct {
-	text    []byte
-	problem *Problem
-}
-
-// signed makes h answer each signed request of a paired device once.
-func (s *Server) signed(h func(request) reply) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		body, c, p := read(r)
-		var device remote.Peer
-		if p == nil {
-			device, p = s.known(c)
-		}
-		if p != nil {
-			writeProblem(w, p)
-			return
-		}
-		markKnown(r.Context())
-		result := h(request{r, device, body})
-		w.Header().Set("Nod-Nonce", s.nonces.make())
-		switch {
-		case result.problem != nil:
-			writeProblem(w, result.problem)
-		case result.text == nil:
-			w.WriteHeader(http.StatusNoContent)
-		default:
-			writeText(w, http.StatusOK, result.text)
-		}
-	}
-}
-
-// known returns the paired device that signed a request, if the nonce is valid.
-func (s *Server) known(c credentials) (remote.Peer, *Problem) {
-	device, ok := s.config.Desk.Find(c.key)
-	if !ok {
-		return remote.Peer{}, unpaired()
-	}
-	if !s.nonces.spend(c.nonce) {
-		return remote.Peer{}, stale()
-	}
-	return device, nil
+	now.Device = &self{device.Name, device.May}
+	s.addNonce(r)
+	return now, nil
 }
 
 // prompts replies as soon as the pending prompts differ from those that the device knows.
-func (s *Server) prompts(r request) reply {
+func (s *Server) prompts(r request) (any, error) {
 	changes, stop := s.config.Desk.Changes()
 	defer stop()
-	if !s.enter(r.device.Key.Sign) {
-		return reply{problem: busy()}
+	if !s.enter(r.key) {
+		return nil, errBusy
 	}
-	defer s.leave(r.device.Key.Sign)
+	defer s.leave(r.key)
 	after, timeout := r.URL.Query().Get("after"), time.After(newsTimeout)
-	for {
-		device, isPaired := s.config.Desk.Find(r.device.Key.Sign)
+	for isOver := false; ; {
+		device, isPaired := s.config.Desk.Find(r.key)
 		if !isPaired {
-			return reply{problem: unpaired()}
+			return nil, errUnpaired
 		}
-		all := s.all(device)
-		if all.Cursor != after {
-			return s.replyWith(all)
+		if all := s.all(device); isOver || all.Cursor != after {
+			return all, nil
 		}
 		select {
 		case <-r.Context().Done():
-			return s.replyWith(all)
+			isOver = true
 		case <-timeout:
-			return s.replyWith(all)
+			isOver = true
 		case <-changes:
 		}
 	}
@@ -307,90 +285,61 @@ func (s *Server) leave(key string) {
 }
 
 // all returns the pending prompts of a device. Its cursor ignores how long each waits.
-func (s *Server) all(d remote.Peer) Prompts {
-	all := Prompts{
-		Desk: s.config.Desk.About(), Device: Device{d.Name, d.May}, Push: s.config.Desk.PushKey(),
+func (s *Server) all(d remote.Peer) prompts {
+	all := prompts{
+		Desk: s.config.Desk.About(), Device: self{d.Name, d.May}, Push: s.config.Desk.PushKey(),
 		Prompts: s.config.Desk.Prompts(d),
 	}
 	timeless := all
-	timeless.Prompts = make([]Headline, len(all.Prompts))
-	for i, h := range all.Prompts {
-		h.AgeMS, h.LeftMS = 0, 0
-		timeless.Prompts[i] = h
+	timeless.Prompts = slices.Clone(all.Prompts)
+	for i := range timeless.Prompts {
+		timeless.Prompts[i].AgeMS, timeless.Prompts[i].LeftMS = 0, 0
 	}
 	text, _ := json.Marshal(timeless) // numbers and strings
 	all.Cursor = interact.Digest(text)[:16]
 	return all
 }
 
-func (s *Server) replyWith(v any) reply {
-	text, err := json.Marshal(v)
-	if err != nil {
-		return reply{problem: s.problemOf(err)}
-	}
-	return reply{text: text}
-}
-
-// viewOf returns the current view of a prompt, and its bytes.
-func (s *Server) viewOf(r request, id interact.ID) (View, []byte, *Problem) {
+func (s *Server) view(r request) (any, error) {
+	id := interact.ID(r.PathValue("id"))
 	view, err := s.config.Desk.View(r.Context(), r.device, id)
 	if err != nil {
-		return View{}, nil, s.problemOf(err)
+		return nil, err
 	}
-	view.ArmMS = s.config.ArmAfter().Milliseconds()
-	text, err := json.Marshal(view)
-	if err != nil {
-		return View{}, nil, s.problemOf(err)
-	}
-	return view, text, nil
-}
-
-func (s *Server) view(r request) reply {
-	id := interact.ID(r.PathValue("id"))
-	_, text, p := s.viewOf(r, id)
-	if p != nil {
-		return reply{problem: p}
-	}
-	s.sent.add(r.device.Key.Sign, id, interact.Digest(text), s.config.Desk.Prompts(r.device))
-	return reply{text: text}
+	s.sent.add(r.key, id, interact.Digest(view.Text), s.config.Desk.Prompts(r.device))
+	return json.RawMessage(view.Text), nil
 }
 
 // answer accepts an answer if the device has shown the current view for long enough.
-func (s *Server) answer(r request) reply {
-	var a Answer
-	if p := decode(r.body, &a); p != nil {
-		return reply{problem: p}
+func (s *Server) answer(r request) (any, error) {
+	var a answer
+	if err := r.decode(&a); err != nil {
+		return nil, err
 	}
-	view, text, p := s.viewOf(r, a.ID)
-	if p != nil {
-		return reply{problem: p}
+	view, err := s.config.Desk.View(r.Context(), r.device, a.ID) // anew: it shows files, which may have changed
+	if err != nil {
+		return nil, err
 	}
-	at, isSent := s.sent.at(r.device.Key.Sign, a.ID, a.Digest)
-	if !isSent || a.Digest != interact.Digest(text) || a.Revision != view.Revision {
-		return reply{problem: Changed()}
+	at, isSent := s.sent.at(r.key, a.ID, a.Digest)
+	if !isSent || a.Digest != interact.Digest(view.Text) || a.Revision != view.Revision {
+		return nil, ErrChanged
 	}
-	if p := a.check(view, time.Since(at)); p != nil {
-		return reply{problem: p}
+	if err := a.check(view, time.Since(at)); err != nil {
+		return nil, err
 	}
-	switch now, isPaired := s.config.Desk.Find(r.device.Key.Sign); { // the view may have taken a while
+	switch now, isPaired := s.config.Desk.Find(r.key); { // the view may have taken a while
 	case !isPaired:
-		return reply{problem: unpaired()}
+		return nil, errUnpaired
 	case now.May != r.device.May:
-		return reply{problem: Changed()}
+		return nil, ErrChanged
 	}
-	if err := s.config.Desk.Answer(r.Context(), r.device, a.ID, a.answer(r.device, view, at)); err != nil {
-		return reply{problem: s.problemOf(err)}
-	}
-	return reply{}
+	return nil, s.config.Desk.Answer(r.Context(), r.device, a.ID, a.answer(r.device, view, at))
 }
 
-func (s *Server) subscribe(r request) reply {
+func (s *Server) subscribe(r request) (any, error) {
 	var to Subscription
-	if p := decode(r.body, &to); p != nil {
-		return reply{problem: p}
+	if err := r.decode(&to); err != nil {
+		return nil, err
 	}
-	if err := s.config.Desk.Subscribe(r.device, to); err != nil {
-		return reply{problem: s.problemOf(err)}
-	}
-	return reply{}
+	return nil, s.config.Desk.Subscribe(r.device, to)
 }

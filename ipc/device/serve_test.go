@@ -34,7 +34,7 @@ func atServer(t *testing.T, s *device.Server) string {
 func trusting(s *device.Server, most uint16) *http.Client {
 	return &http.Client{Transport: &http.Transport{ForceAttemptHTTP2: true, TLSClientConfig: &tls.Config{
 		InsecureSkipVerify: true, MaxVersion: most, VerifyConnection: func(c tls.ConnectionState) error {
-			got := device.Fingerprint(tls.Certificate{Leaf: c.PeerCertificates[0]})
+			got := fingerprint(tls.Certificate{Leaf: c.PeerCertificates[0]})
 			if got != s.Fingerprint() {
 				return &net.AddrError{Err: "another certificate", Addr: got}
 			}
@@ -136,7 +136,7 @@ func TestManyAddressesLeaveRoom(t *testing.T) {
 	if err := d.Admit(); err != nil {
 		t.Fatal(err)
 	}
-	var now device.Prompts
+	var now devicetest.Prompts
 	if status, code := p.Do("GET", "/prompts", nil, &now); status != http.StatusOK {
 		t.Fatalf("prompts: %d %s", status, code)
 	}
@@ -169,7 +169,7 @@ func TestGuessesFromElsewhere(t *testing.T) {
 	invitation, _ := s.Invite("phone", all)
 	for _, ip := range []string{"127.0.0.2", "127.0.0.3"} {
 		stranger := devicetest.NewPhone(t, s).Over(from(ip))
-		body := device.Pairing{Secret: strings.Repeat("A", 43), Key: stranger.Key()}
+		body := devicetest.Pairing{Secret: strings.Repeat("A", 43), Key: stranger.Key()}
 		nonce, busy := stranger.Nonce(), false
 		for range 1000 {
 			w := stranger.Send(stranger.Sign(stranger.Request("POST", "/pair", body), nonce, body))
@@ -253,7 +253,7 @@ func TestTheAddressIsWaitedFor(t *testing.T) {
 		}
 		s := device.New(device.Config{
 			Address: netip.MustParseAddrPort("198.51.100.7:7464"), Certificate: c, Page: testPage, Desk: &Desk{},
-			ArmAfter: func() time.Duration { return 0 }, Log: slog.New(slog.DiscardHandler),
+			Log: slog.New(slog.DiscardHandler),
 		})
 		ctx, cancel := context.WithCancel(t.Context())
 		go s.Run(ctx)

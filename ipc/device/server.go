@@ -2,6 +2,7 @@ package device
 
 import (
 	"context"
+	"crypto/sha256"
 	"crypto/tls"
 	"encoding/json"
 	"errors"
@@ -45,13 +46,12 @@ type Config struct {
 	Address     netip.AddrPort  // of this machine
 	Certificate tls.Certificate // for the address
 	Page        fs.FS           // with the files of the page
-	Desk        Desk
-	ArmAfter    func() time.Duration // how long a device must show a view before it can allow
+	Desk        desk
 	Log         *slog.Logger
 }
 
-// Desk is nod-desktop, as the server uses it. Errors for the device are [*Problem].
-type Desk interface {
+// desk is nod-desktop, as the server uses it. Errors for the device are from this package.
+type desk interface {
 	About() About
 	// Find returns the paired device with a key.
 	Find(key string) (remote.Peer, bool)
@@ -59,7 +59,7 @@ type Desk interface {
 	Asked()
 	// Prompts are the pending prompts that a device may see, oldest first.
 	Prompts(d remote.Peer) []Headline
-	// View returns the current view of a prompt, for a device. It fails with [Gone] if the prompt is not pending.
+	// View returns the current view of a prompt, for a device. It fails with [ErrGone] if the prompt is not pending.
 	View(ctx context.Context, d remote.Peer, id interact.ID) (View, error)
 	// Answer answers a prompt. It returns after the journal has the answer.
 	Answer(ctx context.Context, d remote.Peer, id interact.ID, a interact.Answer) error
@@ -110,7 +110,11 @@ func hostOf(ip netip.Addr) string {
 // URL is the address of the page.
 func (s *Server) URL() string { return "https://" + s.host + "/" }
 
-func (s *Server) Fingerprint() string { return Fingerprint(s.config.Certificate) }
+// Fingerprint is the SHA-256 of the certificate as browsers show it: AB:CD:…
+func (s *Server) Fingerprint() string {
+	sum := sha256.Sum256(s.config.Certificate.Leaf.Raw)
+	return strings.ReplaceAll(fmt.Sprintf("% X", sum[:]), " ", ":")
+}
 
 // Invite lets one device ask to be paired, by opening url before until. It ends an earlier invitation.
 func (s *Server) Invite(name string, may remote.May) (url string, until time.Time) {
@@ -201,30 +205,31 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	setHeaders(w.Header())
-	if p := s.guard(r); p != nil {
-		writeProblem(w, p)
+	if err := s.guard(r); err != nil {
+		s.writeProblem(w, err)
 		return
 	}
 	s.handler.ServeHTTP(w, r)
 }
 
-func writeProblem(w http.ResponseWriter, p *Problem) {
-	if p.Code == codeBusy {
+func (s *Server) writeProblem(w http.ResponseWriter, err error) {
+	f, isForDevice := errors.AsType[*failure](err)
+	if !isForDevice {
+		s.config.Log.Error("a device's request failed", "err", err)
+		f = &failure{Code: codeBroken, Message: "nod could not do this: its log says why."}
+	}
+	if f.Code == codeBusy {
 		w.Header().Set("Retry-After", "2")
 	}
-	writeJSON(w, p.status(), p)
+	writeJSON(w, statuses[f.Code], f)
 }
 
+// writeJSON writes a value, or text that is JSON already.
 func writeJSON(w http.ResponseWriter, status int, v any) {
-	text, err := json.Marshal(v)
-	if err != nil {
-		http.Error(w, "{}", http.StatusInternalServerError)
-		return
+	text, isJSON := v.(json.RawMessage)
+	if !isJSON {
+		text, _ = json.Marshal(v) // numbers and strings
 	}
-	writeText(w, status, text)
-}
-
-func writeText(w http.ResponseWriter, status int, text []byte) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	_, _ = w.Write(text) // the client may have hung up

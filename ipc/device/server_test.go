@@ -38,15 +38,15 @@ func paired(t *testing.T) (*Desk, *device.Server, *devicetest.Phone) {
 }
 
 // yes is an answer that allows what a view shows.
-func yes(v device.View, digest string) device.Answer {
-	return device.Answer{ID: v.ID, Revision: v.Revision, Digest: digest, Seen: true, Outcome: api.Allowed}
+func yes(v devicetest.View, digest string) devicetest.Answer {
+	return devicetest.Answer{ID: v.ID, Revision: v.Revision, Digest: digest, Seen: true, Outcome: api.Allowed}
 }
 
 func TestAPhoneAnswers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d, _, p := paired(t)
 		d.Show(Views()...)
-		var now device.Prompts
+		var now devicetest.Prompts
 		if status, code := p.Do("GET", "/prompts", nil, &now); status != http.StatusOK || len(now.Prompts) != 7 {
 			t.Fatalf("prompts: %d %s, %+v", status, code, now)
 		}
@@ -84,7 +84,7 @@ func TestAPhoneDeniesAtOnce(t *testing.T) {
 		d, _, p := paired(t)
 		d.Show(Command())
 		v, digest := p.View("command")
-		a := device.Answer{ID: v.ID, Revision: v.Revision, Digest: digest, Outcome: api.Denied, Reason: "not now"}
+		a := devicetest.Answer{ID: v.ID, Revision: v.Revision, Digest: digest, Outcome: api.Denied, Reason: "not now"}
 		if status, code := p.Do("POST", "/answer", a, nil); status != http.StatusNoContent {
 			t.Fatalf("%d %s", status, code)
 		}
@@ -109,10 +109,10 @@ func TestAnAnswerIsBoundToTheView(t *testing.T) {
 		if _, code := other.Do("POST", "/answer", yes(v, digest), nil); code != "changed" {
 			t.Errorf("a view that another device has: %q", code)
 		}
-		for name, change := range map[string]func(*device.Answer){
-			"digest":   func(a *device.Answer) { a.Digest = strings.Repeat("0", 64) },
-			"revision": func(a *device.Answer) { a.Revision = "2" },
-			"empty":    func(a *device.Answer) { a.Digest = "" },
+		for name, change := range map[string]func(*devicetest.Answer){
+			"digest":   func(a *devicetest.Answer) { a.Digest = strings.Repeat("0", 64) },
+			"revision": func(a *devicetest.Answer) { a.Revision = "2" },
+			"empty":    func(a *devicetest.Answer) { a.Digest = "" },
 		} {
 			a := yes(v, digest)
 			change(&a)
@@ -166,7 +166,7 @@ func TestOutcomes(t *testing.T) {
 		api.Allowed, api.Denied, api.Answered, api.Dismissed, api.Withdrawn, api.TimedOut,
 		api.Unavailable, api.Cancelled, "pending", "Allowed", "allowed ", "",
 	}
-	for _, view := range []device.View{
+	for _, view := range []devicetest.View{
 		Command(), Plan(), Ask(), Confirm(), Form(),
 	} {
 		for _, outcome := range outcomes {
@@ -327,7 +327,7 @@ func TestAnInvitationCountsOnce(t *testing.T) {
 		_, s, p := paired(t)
 		first, _ := s.Invite("one", all)
 		second, until := s.Invite("two", all)
-		if got := time.Until(until); got != device.InvitedFor {
+		if got := time.Until(until); got != 5*time.Minute {
 			t.Errorf("it counts for %v", got)
 		}
 		pair := func(invitation string) string {
@@ -345,11 +345,11 @@ func TestAnInvitationCountsOnce(t *testing.T) {
 			t.Errorf("the second use: %q", code)
 		}
 		third, _ := s.Invite("three", all)
-		time.Sleep(device.InvitedFor)
+		time.Sleep(5 * time.Minute)
 		if code := pair(third); code != "invitation" {
 			t.Errorf("late: %q", code)
 		}
-		body := device.Pairing{Secret: "x", Key: devicetest.NewPhone(t, s).Key()}
+		body := devicetest.Pairing{Secret: "x", Key: devicetest.NewPhone(t, s).Key()}
 		if status, code := p.Do("POST", "/pair", body, nil); code != "unpaired" {
 			t.Errorf("a key that did not sign: %d %q", status, code)
 		}
@@ -363,7 +363,7 @@ func TestGuessingTakesNothingFromOthers(t *testing.T) {
 		_, s, p := paired(t)
 		right, _ := s.Invite("other", all)
 		stranger := devicetest.NewPhone(t, s)
-		body := device.Pairing{Secret: strings.Repeat("A", 43), Key: stranger.Key(), Waits: true}
+		body := devicetest.Pairing{Secret: strings.Repeat("A", 43), Key: stranger.Key(), Waits: true}
 		nonce := stranger.Nonce()
 		from := func(r *http.Request, address string) string {
 			r.RemoteAddr = address
@@ -413,7 +413,7 @@ func TestTheDeskLetsIn(t *testing.T) {
 		if err := s.Admit(thief.Key(), func(remote.Peer) error { t.Error("let in"); return nil }); err == nil {
 			t.Error("the thief is let in")
 		}
-		came := make(chan device.Paired, 1)
+		came := make(chan devicetest.Paired, 1)
 		go func() {
 			_, _, now := p.Ask(invitation, true)
 			came <- now
@@ -442,7 +442,7 @@ func TestAnInvitationThatEnds(t *testing.T) {
 	for name, end := range map[string]func(*device.Server){
 		"withdrawn": (*device.Server).Withdraw,
 		"replaced":  func(s *device.Server) { s.Invite("another", all) },
-		"over":      func(*device.Server) { time.Sleep(device.InvitedFor) },
+		"over":      func(*device.Server) { time.Sleep(5 * time.Minute) },
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			d := &Desk{Compares: true}
@@ -474,10 +474,10 @@ func TestAnInvitationThatEnds(t *testing.T) {
 func TestNews(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d, _, p := paired(t)
-		var before device.Prompts
+		var before devicetest.Prompts
 		p.Do("GET", "/prompts", nil, &before)
 		type news struct {
-			device.Prompts
+			devicetest.Prompts
 			status int
 			code   string
 			after  time.Duration
@@ -516,7 +516,7 @@ func TestNews(t *testing.T) {
 func TestADeviceWaitsAFewTimesOnly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, _, p := paired(t)
-		var now device.Prompts
+		var now devicetest.Prompts
 		p.Do("GET", "/prompts", nil, &now)
 		codes := make(chan string, 8)
 		for range 8 {
@@ -603,9 +603,9 @@ func TestBodies(t *testing.T) {
 			want string
 		}{
 			"unknown field": {map[string]any{"id": "ask", "more": 1}, "invalid"},
-			"too long":      {device.Answer{ID: "ask", Text: strings.Repeat("x", 300<<10)}, "invalid"},
+			"too long":      {devicetest.Answer{ID: "ask", Text: strings.Repeat("x", 300<<10)}, "invalid"},
 			"another type":  {[]int{1}, "invalid"},
-			"of nothing":    {device.Answer{ID: "none"}, "gone"},
+			"of nothing":    {devicetest.Answer{ID: "none"}, "gone"},
 		} {
 			if _, code := p.Do("POST", "/answer", tt.body, nil); code != tt.want {
 				t.Errorf("%s: %q, want %q", name, code, tt.want)

@@ -21,12 +21,6 @@ import (
 
 // Operator is what the user can do. All methods may block and are safe for concurrent use.
 type Operator interface {
-	answerer
-	manager
-}
-
-// answerer answers the pending requests of a broker.
-type answerer interface {
 	// Prompts lists the pending prompts. It omits the requests of prompts that the caller knows in their current revision,
 	// and of new ones after the first few: call it again until none lacks one.
 	Prompts(ctx context.Context, known map[interact.ID]int) (Pending, error)
@@ -38,10 +32,6 @@ type answerer interface {
 	SaveDraft(ctx context.Context, id interact.ID, draft []byte) error
 	// Snooze puts a pending request off for a while; 0 ends that early. It fails with [ErrGone].
 	Snooze(ctx context.Context, id interact.ID, d time.Duration) error
-}
-
-// manager is what the user can do beside answering.
-type manager interface {
 	// Report says what is on screen.
 	Report(ctx context.Context, s Screen) error
 
@@ -128,17 +118,15 @@ type Pending struct {
 // Undo is a recent deletion that the user can undo.
 type Undo struct {
 	ID    int
-	Kind  UndoKind
+	Kind  string    // [UndoRevoke] or [UndoRule]
 	Text  string    // what it was about; may contain an agent's text
 	Until time.Time // can be undone until then
 }
 
-// UndoKind is the kind of action that can be undone.
-type UndoKind string
-
+// The kinds of action that can be undone.
 const (
-	UndoRevoke UndoKind = "revoke" // saved approvals were revoked
-	UndoRule   UndoKind = "rule"   // rules were deleted
+	UndoRevoke = "revoke" // saved approvals were revoked
+	UndoRule   = "rule"   // rules were deleted
 )
 
 // Prompt is a pending request as a window shows it.

@@ -36,21 +36,26 @@ var coded = map[jrpc2.Code]error{1: ErrGone, 2: ErrChanged, 3: config.ErrChanged
 
 // Session is the tray process's end of the connection to one windows process.
 type Session struct {
-	server  *jrpc2.Server
-	read    io.Closer     // reads from the other end
-	ready   chan struct{} // closed when the other end has fetched the prompts
-	done    chan struct{}
-	prompts changes.Signal // the prompts changed, or a window is wanted
-	state   changes.Signal
-	history changes.Signal // the journal changed
+	server *jrpc2.Server
+	read   io.Closer // reads from the other end
+
+	// Ready is closed once the windows process has fetched the prompts, which it does when it can show windows.
+	Ready chan struct{}
+	// Done is closed when the connection has ended.
+	Done chan struct{}
+
+	// These tell the windows what to fetch anew.
+	Prompts changes.Signal // or that a window is wanted
+	State   changes.Signal
+	History changes.Signal // the journal's entries that they show
 }
 
 // Serve serves op to the windows process on the other end of r and w until that ends or [Session.Close] is called. The
 // other end must be of the same version.
 func Serve(r io.ReadCloser, w io.WriteCloser, op Operator, version string, log *slog.Logger) *Session {
 	s := &Session{
-		read: r, ready: make(chan struct{}), done: make(chan struct{}),
-		prompts: changes.NewSignal(), state: changes.NewSignal(), history: changes.NewSignal(),
+		read: r, Ready: make(chan struct{}), Done: make(chan struct{}),
+		Prompts: changes.NewSignal(), State: changes.NewSignal(), History: changes.NewSignal(),
 	}
 	table := methods(op)
 	table[methodHello] = withCode(inOrder(func(_ context.Context, windows string) error {
@@ -60,7 +65,7 @@ func Serve(r io.ReadCloser, w io.WriteCloser, op Operator, version string, log *
 		}
 		return nil
 	}))
-	ready, prompts := sync.OnceFunc(func() { close(s.ready) }), table["Prompts"]
+	ready, prompts := sync.OnceFunc(func() { close(s.Ready) }), table["Prompts"]
 	table["Prompts"] = func(ctx context.Context, r *jrpc2.Request) (any, error) {
 		ready()
 		return prompts(ctx, r)
@@ -73,7 +78,7 @@ func Serve(r io.ReadCloser, w io.WriteCloser, op Operator, version string, log *
 	go func() {
 		_ = s.server.Wait() // the process's exit says how it ended
 		_ = r.Close()       // nobody reads any more
-		close(s.done)
+		close(s.Done)
 	}()
 	go s.push()
 	return s
@@ -119,33 +124,18 @@ func withCode(method jrpc2.Handler) jrpc2.Handler {
 	}
 }
 
-// Ready is closed once the windows process has fetched the prompts, which it does when it can show windows.
-func (s *Session) Ready() <-chan struct{} { return s.ready }
-
-// Done is closed when the connection has ended.
-func (s *Session) Done() <-chan struct{} { return s.done }
-
-// PromptsChanged tells the windows to fetch the prompts. It never blocks.
-func (s *Session) PromptsChanged() { s.prompts.Send() }
-
-// StateChanged tells the windows to fetch the state. It never blocks.
-func (s *Session) StateChanged() { s.state.Send() }
-
-// HistoryChanged tells the windows to fetch the journal entries that they show. It never blocks.
-func (s *Session) HistoryChanged() { s.history.Send() }
-
 // push sends the signals one after the other, so that a process that has stopped reading blocks nobody else.
 func (s *Session) push() {
 	for {
 		var method string
 		select {
-		case <-s.done:
+		case <-s.Done:
 			return
-		case <-s.prompts:
+		case <-s.Prompts:
 			method = methodPromptsChanged
-		case <-s.state:
+		case <-s.State:
 			method = methodStateChanged
-		case <-s.history:
+		case <-s.History:
 			method = methodHistoryChanged
 		}
 		if s.server.Notify(context.Background(), method, nil) != nil {
@@ -166,7 +156,7 @@ func (s *Session) Ping(ctx context.Context, patience time.Duration) error {
 	select {
 	case <-answered:
 	case <-ctx.Done():
-	case <-s.done:
+	case <-s.Done:
 	case <-time.After(patience):
 		return fmt.Errorf("the windows do not answer within %v", patience)
 	}
@@ -176,5 +166,5 @@ func (s *Session) Ping(ctx context.Context, patience time.Duration) error {
 // Close ends the connection. It may block until the other process reads or ends.
 func (s *Session) Close() {
 	_ = s.read.Close() // jrpc2's Stop panics if a request arrives meanwhile
-	<-s.done
+	<-s.Done
 }

@@ -12,6 +12,9 @@ import (
 	"testing"
 	"time"
 
+	strict "github.com/go-json-experiment/json"
+	jsonv1 "github.com/go-json-experiment/json/v1"
+
 	"nod/api"
 	"nod/interact"
 	"nod/policy"
@@ -148,21 +151,34 @@ func TestKeysAndFingerprints(t *testing.T) {
 	}
 }
 
+func sentOf(t *testing.T, r interact.Request) Request {
+	t.Helper()
+	sent, err := NewRequest(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return sent
+}
+
+// read reads what came, as package session does.
+func read(text []byte) (r Request, err error) {
+	if err = strict.Unmarshal(text, &r, jsonv1.DefaultOptionsV1(), strict.RejectUnknownMembers(true)); err == nil {
+		err = r.Read()
+	}
+	return r, err
+}
+
 func TestDigestIsOfWhatIsAsked(t *testing.T) {
-	r := Request{Request: interact.Request{
+	r := interact.Request{
 		ID: "1", Created: time.Now(), Body: interact.Approve{Tool: "Bash", Input: []byte(`{"command":"make"}`)},
 		Reported: &interact.Reported{Why: policy.Decision{Effect: policy.Ask}},
-	}}
+	}
 	digest := func(change func(*interact.Request)) string {
 		other := r
-		reported := *r.Request.Reported
-		other.Request.Reported = &reported
-		change(&other.Request)
-		d, err := other.Digest()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return d
+		reported := *r.Reported
+		other.Reported = &reported
+		change(&other)
+		return sentOf(t, other).Digest()
 	}
 	same := digest(func(*interact.Request) {})
 	if digest(func(r *interact.Request) { r.Created, r.Requester.Machine = time.Time{}, "build-1" }) != same {
@@ -182,26 +198,19 @@ func TestDigestIsOfWhatIsAsked(t *testing.T) {
 
 // Both ends have the same digest, whatever is in a request.
 func TestDigestSurvivesTheWay(t *testing.T) {
-	sent := Request{Request: interact.Request{
+	sent := sentOf(t, interact.Request{
 		ID: "1", Body: interact.Approve{Tool: "Bash", Input: []byte("{\"command\" : \"make <all> \u2028 \xff\"}")},
 		Requester: interact.Requester{
 			Agent: "a", CWD: "/\xff", Process: api.Process{PID: 7, Exe: "/bin/\xc3(", Parents: []api.Parent{{PID: 1}}},
 		},
 		Reported: &interact.Reported{Files: []interact.ReportedFile{{Path: "\xff", Text: "\xff <>&"}}},
-	}}
+	})
 	text, err := json.Marshal(sent)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var came Request
-	if err := json.Unmarshal(text, &came); err != nil {
-		t.Fatal(err)
-	}
-	here, err := sent.Digest()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if there, err := came.Digest(); err != nil || there != here {
+	came, err := read(text)
+	if here, there := sent.Digest(), came.Digest(); err != nil || there != here {
 		t.Errorf("%s here, %s there, %v", here, there, err)
 	}
 }
@@ -220,25 +229,20 @@ func TestDigestSurvivesARestart(t *testing.T) {
 	if err := json.Unmarshal(text, &after); err != nil {
 		t.Fatal(err)
 	}
-	old, err := Request{Request: before}.Digest()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if again, err := (Request{Request: after}).Digest(); err != nil || again != old {
-		t.Errorf("%s, and after the restart %s, %v", old, again, err)
+	if old, again := sentOf(t, before).Digest(), sentOf(t, after).Digest(); again != old {
+		t.Errorf("%s, and after the restart %s", old, again)
 	}
 }
 
 // A desk refuses a request with anything in it that it would not show.
 func TestUnknownMembersAreRefused(t *testing.T) {
-	text, err := json.Marshal(Request{Request: interact.Request{
+	text, err := json.Marshal(sentOf(t, interact.Request{
 		ID: "1", Body: interact.Approve{Tool: "Bash", Input: []byte("{}")}, Reported: &interact.Reported{},
-	}})
+	}))
 	if err != nil {
 		t.Fatal(err)
 	}
-	var r Request
-	if err := json.Unmarshal(text, &r); err != nil {
+	if _, err := read(text); err != nil {
 		t.Fatalf("%s: %v", text, err)
 	}
 	for _, at := range []string{`{"request":{`, `"body":{`, `"requester":{`, `{`} {
@@ -246,7 +250,7 @@ func TestUnknownMembersAreRefused(t *testing.T) {
 		if odd == string(text) {
 			t.Fatalf("no %s in %s", at, text)
 		}
-		if err := json.Unmarshal([]byte(strings.Replace(odd, ",}", "}", 1)), &r); err == nil {
+		if _, err := read([]byte(strings.Replace(odd, ",}", "}", 1))); err == nil {
 			t.Errorf("%s is accepted", odd)
 		}
 	}

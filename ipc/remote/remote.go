@@ -19,9 +19,6 @@ import (
 	"slices"
 	"time"
 
-	strict "github.com/go-json-experiment/json"
-	jsonv1 "github.com/go-json-experiment/json/v1"
-
 	"nod/interact"
 	"nod/policy"
 )
@@ -41,16 +38,9 @@ type Hello struct {
 
 // Request is a request on its way from a relay to a desk. Its times are durations: no clock is compared with another.
 type Request struct {
-	Request interact.Request // with what the relay reports; Requester.Machine is empty
-	Times   interact.Times
-
-	text json.RawMessage // of Request as it is sent, and as it came; nil: not encoded yet
-}
-
-// requestJSON is a [Request] on the wire.
-type requestJSON struct {
-	Request json.RawMessage `json:"request"`
-	Times   interact.Times  `json:"times"`
+	Request interact.Request `json:"-"`       // with what the relay reports; Requester.Machine is empty
+	Text    json.RawMessage  `json:"request"` // of Request, without its times
+	Times   interact.Times   `json:"times"`
 }
 
 // NewRequest encodes a request once, for its digest and for all desks. It encodes the decoded form, so that text that
@@ -64,7 +54,7 @@ func NewRequest(r interact.Request) (Request, error) {
 		err = json.Unmarshal(text, &r)
 	}
 	if err == nil {
-		sent.text, err = json.Marshal(r)
+		sent.Text, err = json.Marshal(r)
 	}
 	if err != nil {
 		return Request{}, fmt.Errorf("encode request %s: %w", r.ID, err)
@@ -74,43 +64,17 @@ func NewRequest(r interact.Request) (Request, error) {
 
 // Digest returns the hex SHA-256 of the request, its requester and what the relay reports: of the bytes that are sent,
 // so that it is the same at both ends. An answer contains it. The times do not count, since they change between two
-// sendings. It fails if the request cannot be encoded.
-func (r Request) Digest() (string, error) {
-	r, err := r.encoded()
-	return interact.Digest(r.text), err
-}
+// sendings.
+func (r Request) Digest() string { return interact.Digest(r.Text) }
 
-func (r Request) encoded() (Request, error) {
-	if r.text != nil {
-		return r, nil
-	}
-	sent, err := NewRequest(r.Request)
-	sent.Times = r.Times
-	return sent, err
-}
-
-// MarshalJSON implements [json.Marshaler].
-func (r Request) MarshalJSON() ([]byte, error) {
-	r, err := r.encoded()
-	if err != nil {
-		return nil, err
-	}
-	return json.Marshal(requestJSON{r.text, r.Times})
-}
-
-// UnmarshalJSON implements [json.Unmarshaler]. It refuses unknown members at any depth: the digest covers them, but no
-// user would see them.
-func (r *Request) UnmarshalJSON(text []byte) error {
-	var in requestJSON
-	if err := strict.Unmarshal(text, &in, jsonv1.DefaultOptionsV1(), strict.RejectUnknownMembers(true)); err != nil {
-		return err
-	}
-	*r = Request{Times: in.Times, text: in.Request}
-	if err := json.Unmarshal(in.Request, &r.Request); err != nil {
+// Read reads the text that came. It refuses unknown members at any depth: the digest covers them, but no user would see
+// them.
+func (r *Request) Read() error {
+	if err := json.Unmarshal(r.Text, &r.Request); err != nil {
 		return err
 	}
 	again, err := json.Marshal(r.Request)
-	if err == nil && !bytes.Equal(again, in.Request) {
+	if err == nil && !bytes.Equal(again, r.Text) {
 		err = fmt.Errorf("request %s contains something that this nod does not know", r.Request.ID)
 	}
 	return err

@@ -268,10 +268,7 @@ func ask(ctx context.Context, l *session.Link, r interact.Request) asking {
 }
 
 func allow(r remote.Request) remote.Answer {
-	digest, err := r.Digest()
-	if err != nil {
-		panic(err)
-	}
+	digest := r.Digest()
 	return remote.Answer{ID: r.Request.ID, Digest: digest, Answer: interact.Answer{
 		Outcome: api.Allowed, Device: "desk", ShownSHA256: interact.Digest(r.Request.Body.(interact.Approve).Input),
 	}}

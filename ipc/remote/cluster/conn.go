@@ -7,6 +7,7 @@ import (
 	"net"
 	"sync"
 
+	"nod/changes"
 	"nod/ipc/remote"
 	"nod/ipc/remote/session"
 )
@@ -39,16 +40,15 @@ var (
 
 type address struct{ peer, id string }
 
-// conn is a connection with another end. It implements [net.Conn], for one reader and one writer at a time, and
-// [session.Claimed].
+// conn is a connection with another end. It implements [net.Conn], for one reader and one writer at a time.
 type conn struct {
-	session.Bare
-	hub *hub
+	net.Conn // [session.Bare]
+	hub      *hub
 	address
 	accepted chan struct{} // closed once the other end has accepted it
 	over     chan struct{} // closed when it ends
-	readable chan struct{} // cap 1
-	writable chan struct{} // cap 1
+	readable changes.Signal
+	writable changes.Signal
 
 	mu       sync.Mutex // guards all below
 	in       [][]byte   // what was received and not read
@@ -61,22 +61,17 @@ type conn struct {
 	err      error  // why it ended
 }
 
-var (
-	_ net.Conn        = (*conn)(nil)
-	_ session.Claimed = (*conn)(nil)
-)
-
 func newConn(h *hub, at address) *conn {
 	return &conn{
-		hub: h, address: at, accepted: make(chan struct{}), over: make(chan struct{}),
-		readable: make(chan struct{}, 1), writable: make(chan struct{}, 1), granted: window, credit: window,
+		Conn: session.Bare, hub: h, address: at, accepted: make(chan struct{}), over: make(chan struct{}),
+		readable: changes.NewSignal(), writable: changes.NewSignal(), granted: window, credit: window,
 	}
 }
 
-// Claims implements [session.Claimed].
+// Claims is for package session: the key that the other end claims.
 func (c *conn) Claims() remote.Key { return remote.Key{Sign: c.peer} }
 
-// Proven implements [session.Claimed]. It ends the connection of a peer that proved another key than its subject names.
+// Proven is for package session: it ends the connection of a peer that proved another key than its subject names.
 func (c *conn) Proven(key remote.Key) {
 	if key.Sign != c.peer {
 		c.end(errOther)
@@ -196,7 +191,7 @@ func (c *conn) handle(message []byte) {
 		c.mu.Lock()
 		c.credit = max(c.credit, number)
 		c.mu.Unlock()
-		signal(c.writable)
+		c.writable.Send()
 	case kindClose:
 		c.end(errNobody)
 	default:
@@ -218,7 +213,7 @@ func (c *conn) receive(number uint64, text []byte) error {
 	}
 	c.received++
 	c.in = append(c.in, text)
-	signal(c.readable)
+	c.readable.Send()
 	return nil
 }
 
@@ -248,12 +243,4 @@ func (c *conn) ended() error {
 func (c *conn) Close() error {
 	c.end(net.ErrClosed)
 	return nil
-}
-
-// signal wakes the goroutine that waits on c, or will.
-func signal(c chan struct{}) {
-	select {
-	case c <- struct{}{}:
-	default: // they have not looked since the last one
-	}
 }

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"nod/changes"
 	"nod/ipc/remote"
 	"nod/ipc/remote/session"
 )
@@ -17,17 +18,17 @@ import (
 type relayEnd struct {
 	*hub
 	desks func() []remote.Key
-	fresh chan struct{} // cap 1: there may be a desk that nobody looks for
+	fresh changes.Signal // there may be a desk that nobody looks for
 
 	mu    sync.Mutex
-	looks map[string]chan struct{} // by key: cap 1, look for the desk now
+	looks map[string]changes.Signal // by key: look for the desk now
 }
 
 // NewRelay returns the carrier of the relay with that key. desks lists those whose answers it takes.
 func NewRelay(cfg Config, relay remote.Key, desks func() []remote.Key, log *slog.Logger) session.Carrier {
 	r := &relayEnd{
 		hub: newHub(cfg, relay, "relay", log), desks: desks,
-		fresh: make(chan struct{}, 1), looks: map[string]chan struct{}{},
+		fresh: changes.NewSignal(), looks: map[string]changes.Signal{},
 	}
 	r.woke, r.isUp = r.deskIsThere, func() { r.Wake(remote.Key{}) }
 	return r
@@ -56,13 +57,13 @@ func (r *relayEnd) Run(ctx context.Context, serve func(context.Context, net.Conn
 	return err
 }
 
-// look returns the channel that starts another attempt to reach a desk, and whether the channel is new.
-func (r *relayEnd) look(desk string) (look chan struct{}, isNew bool) {
+// look returns the signal that starts another attempt to reach a desk, and whether it is new.
+func (r *relayEnd) look(desk string) (look changes.Signal, isNew bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	look, known := r.looks[desk]
 	if !known {
-		look = make(chan struct{}, 1)
+		look = changes.NewSignal()
 		r.looks[desk] = look
 	}
 	return look, !known
@@ -74,10 +75,10 @@ func (r *relayEnd) Wake(desk remote.Key) {
 	defer r.mu.Unlock()
 	for key, look := range r.looks {
 		if desk == (remote.Key{}) || key == desk.Sign {
-			signal(look)
+			look.Send()
 		}
 	}
-	signal(r.fresh)
+	r.fresh.Send()
 }
 
 // deskIsThere reconnects with a desk that says that it has no connection.
@@ -89,7 +90,7 @@ func (r *relayEnd) deskIsThere(desk string) {
 }
 
 func (r *relayEnd) keep(
-	ctx context.Context, desk string, look chan struct{}, serve func(context.Context, net.Conn) error,
+	ctx context.Context, desk string, look changes.Signal, serve func(context.Context, net.Conn) error,
 ) {
 	for tries := 0; ctx.Err() == nil; tries++ {
 		c, err := r.open(ctx, desk)

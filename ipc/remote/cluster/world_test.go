@@ -75,12 +75,12 @@ type machine struct {
 	applied []remote.Policy
 }
 
-// Hello implements [session.Relay].
+// Hello implements what a [session.Link] needs.
 func (m *machine) Hello(remote.Key) remote.Hello {
 	return remote.Hello{Name: "machine", System: "test", Clock: time.Now()}
 }
 
-// Admit implements [session.Relay].
+// Admit implements what a [session.Link] needs.
 func (m *machine) Admit(desk remote.Key) error {
 	if !slices.Contains(m.desks, desk) {
 		return remote.ErrNotPaired
@@ -88,15 +88,15 @@ func (m *machine) Admit(desk remote.Key) error {
 	return nil
 }
 
-// Vouch implements [session.Relay].
+// Vouch implements what a [session.Link] needs.
 func (m *machine) Vouch(remote.Key, []remote.Key) {}
 
-// Settled implements [session.Relay].
+// Settled implements what a [session.Link] needs.
 func (m *machine) Settled(ctx context.Context, id interact.ID) (interact.Answer, error) {
 	return m.broker.Settled(ctx, id)
 }
 
-// Apply implements [session.Relay].
+// Apply implements what a [session.Link] needs.
 func (m *machine) Apply(_ remote.Key, p remote.Policy) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -104,7 +104,7 @@ func (m *machine) Apply(_ remote.Key, p remote.Policy) error {
 	return nil
 }
 
-// Forget implements [session.Relay].
+// Forget implements what a [session.Link] needs.
 func (m *machine) Forget() {}
 
 // Prompt implements [interact.Prompter].

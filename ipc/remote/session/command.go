@@ -14,6 +14,7 @@ import (
 	"sync"
 	"time"
 
+	"nod/changes"
 	"nod/ipc/remote"
 	"nod/policy/config"
 )
@@ -52,7 +53,7 @@ const (
 type commandCarrier struct {
 	start   func() (transport, error)
 	changed func()
-	retry   chan struct{} // cap 1: somebody waits for the connection
+	retry   changes.Signal // somebody waits for the connection
 
 	mu    sync.Mutex // guards state
 	state remote.State
@@ -72,7 +73,7 @@ func NewCommandCarrier(command []string, log *slog.Logger, changed func()) Carri
 
 func newCommandCarrier(start func() (transport, error), changed func()) *commandCarrier {
 	return &commandCarrier{
-		start: start, changed: changed, retry: make(chan struct{}, 1), state: remote.State{Since: time.Now()},
+		start: start, changed: changed, retry: changes.NewSignal(), state: remote.State{Since: time.Now()},
 	}
 }
 
@@ -125,26 +126,21 @@ func (c *commandCarrier) State() remote.State {
 }
 
 // Wake implements [Carrier].
-func (c *commandCarrier) Wake(remote.Key) {
-	select {
-	case c.retry <- struct{}{}:
-	default: // it is about to
-	}
-}
+func (c *commandCarrier) Wake(remote.Key) { c.retry.Send() }
 
 // process is a command that runs. It implements [transport].
 type process struct {
-	Bare
-	cmd    *exec.Cmd
-	in     io.WriteCloser
-	out    io.ReadCloser
-	stderr tail
-	log    *slog.Logger
-	close  func()
+	net.Conn // [Bare]
+	cmd      *exec.Cmd
+	in       io.WriteCloser
+	out      io.ReadCloser
+	stderr   tail
+	log      *slog.Logger
+	close    func()
 }
 
 func start(command []string, log *slog.Logger) (transport, error) {
-	p := &process{cmd: exec.Command(command[0], command[1:]...), log: log}
+	p := &process{Conn: Bare, cmd: exec.Command(command[0], command[1:]...), log: log}
 	p.cmd.Stderr = &p.stderr
 	p.cmd.WaitDelay = endTime // what it has started may hold on to its standard error
 	var err error

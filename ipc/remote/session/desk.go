@@ -41,13 +41,22 @@ func newDesk(l *Link) *desk {
 
 func (d *desk) connect(key remote.Key, w *wire) {
 	d.key, d.wire = key, w
-	methods := handler.Map{}
-	for name, do := range map[string]jrpc2.Handler{
-		methodGreet: d.greet, methodAnswer: d.answer, methodPolicy: d.policy, methodForget: d.forget,
-	} {
-		methods[name] = d.served(do)
-	}
-	d.server = jrpc2.NewServer(methods, &jrpc2.ServerOptions{
+	d.server = jrpc2.NewServer(handler.Map{
+		methodGreet: d.served(with(func(_ context.Context, g greeting) (any, error) {
+			d.greeted(g)
+			return d.link.relay.Hello(d.key), nil
+		})),
+		methodAnswer: d.served(with(func(ctx context.Context, a remote.Answer) (any, error) {
+			return d.link.commit(ctx, d, a)
+		})),
+		methodPolicy: d.served(with(func(_ context.Context, p remote.Policy) (any, error) {
+			return nil, d.link.relay.Apply(d.key, p)
+		})),
+		methodForget: d.served(func(context.Context, *jrpc2.Request) (any, error) {
+			d.link.relay.Forget()
+			return nil, nil
+		}),
+	}, &jrpc2.ServerOptions{
 		AllowPush: true, DisableBuiltin: true, Concurrency: maxCalls,
 		NewContext: func() context.Context { return d.life },
 		Logger:     func(text string) { d.link.log.Debug("link", "text", text) },
@@ -106,38 +115,6 @@ func (d *desk) admit() error {
 	d.wire.isIn.Store(true)
 	d.link.isKnown(d)
 	return nil
-}
-
-// greet handles a greeting and replies with what the relay says of itself.
-func (d *desk) greet(_ context.Context, r *jrpc2.Request) (any, error) {
-	g, err := read[greeting](r)
-	if err != nil {
-		return nil, err
-	}
-	d.greeted(g)
-	return d.link.relay.Hello(d.key), nil
-}
-
-func (d *desk) answer(ctx context.Context, r *jrpc2.Request) (any, error) {
-	a, err := read[remote.Answer](r)
-	if err != nil {
-		return nil, err
-	}
-	return d.link.commit(ctx, d, a)
-}
-
-func (d *desk) policy(_ context.Context, r *jrpc2.Request) (any, error) {
-	p, err := read[remote.Policy](r)
-	if err != nil {
-		return nil, err
-	}
-	return nil, d.link.relay.Apply(d.key, p)
-}
-
-// forget ends all approvals that hold for longer than once.
-func (d *desk) forget(context.Context, *jrpc2.Request) (any, error) {
-	d.link.relay.Forget()
-	return nil, nil
 }
 
 func (d *desk) greeted(g greeting) {

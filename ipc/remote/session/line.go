@@ -61,7 +61,7 @@ func (l *line) serve(ctx context.Context, conn net.Conn) error {
 // failed notes why a connection ended. A problem of one machine is not reported as that of the others.
 func (l *line) failed(conn net.Conn, problem string) {
 	var key remote.Key
-	if c, ok := conn.(Claimed); ok {
+	if c, ok := conn.(claimant); ok {
 		key = c.Claims()
 	}
 	l.mu.Lock()

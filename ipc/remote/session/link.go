@@ -15,8 +15,8 @@ import (
 	"nod/ipc/remote"
 )
 
-// Relay is what a [Link] needs of the relay that it is for.
-type Relay interface {
+// relay is what a [Link] needs of the relay that it is for.
+type relay interface {
 	// Hello is what the relay says of itself now to a desk.
 	Hello(desk remote.Key) remote.Hello
 	// Admit says whether the relay takes answers and policies of a desk. The first one that comes is, when the relay was
@@ -39,7 +39,7 @@ const maxUnknown = 32
 // Link is the relay's end: all connections with desks.
 type Link struct {
 	identity *remote.Identity
-	relay    Relay
+	relay    relay
 	carrier  Carrier
 	log      *slog.Logger
 
@@ -76,7 +76,7 @@ func (a *openRequest) isOver() bool {
 }
 
 // NewLink returns the end of a relay with that identity.
-func NewLink(identity *remote.Identity, relay Relay, carrier Carrier, log *slog.Logger) *Link {
+func NewLink(identity *remote.Identity, relay relay, carrier Carrier, log *slog.Logger) *Link {
 	return &Link{
 		identity: identity, relay: relay, carrier: carrier, log: log,
 		requests: map[interact.ID]*openRequest{}, changed: make(chan struct{}), since: time.Now(),
@@ -123,9 +123,8 @@ func (l *Link) Ask(ctx context.Context, r interact.Request) (interact.Answer, er
 	if err != nil {
 		return interact.Answer{}, fmt.Errorf("ask the desks: %w", err)
 	}
-	digest, _ := sent.Digest() // it is encoded
 	a := &openRequest{
-		id: r.ID, digest: digest, sent: sent, refusal: map[*desk]error{},
+		id: r.ID, digest: sent.Digest(), sent: sent, refusal: map[*desk]error{},
 		over: make(chan struct{}), refused: make(chan error, 1),
 	}
 	l.mu.Lock()

@@ -195,27 +195,28 @@ func (m *machine) take(r *jrpc2.Request) error {
 	switch r.Method() {
 	case methodRequest:
 		request, err := read[remote.Request](r)
-		if err != nil {
-			return err
+		if err == nil {
+			err = request.Read()
 		}
-		err = m.line.desk.Take(*peer, request)
+		if err == nil {
+			err = m.line.desk.Take(*peer, request)
+		}
 		if _, isBusy := errors.AsType[*interact.BusyError](err); isBusy {
 			return errBusy
 		}
 		return err
 	case methodEnd:
 		end, err := read[remote.Answer](r)
-		if err != nil {
-			return err
+		if err == nil {
+			m.line.desk.End(*peer, end)
 		}
-		m.line.desk.End(*peer, end)
-		return nil
+		return err
 	case methodRecords:
 		decided, err := read[[]interact.Record](r)
-		if err != nil {
-			return err
+		if err == nil {
+			err = m.line.desk.Keep(*peer, decided)
 		}
-		return m.line.desk.Keep(*peer, decided)
+		return err
 	}
 	return fmt.Errorf("a relay does not call %q", r.Method())
 }

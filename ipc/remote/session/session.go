@@ -40,23 +40,25 @@ type Carrier interface {
 	Wake(key remote.Key)
 }
 
-// Claimed is a connection whose other end claims a key before it proves one.
-type Claimed interface {
+// claimant is a connection whose other end claims a key before it proves one.
+type claimant interface {
 	Claims() remote.Key
 	// Proven is called when the other end has proved that key, or another one.
 	Proven(key remote.Key)
 }
 
-// Bare is what a [net.Conn] has and a carrier's connection has not: addresses, and deadlines, which nobody sets.
-type Bare struct{}
+// Bare is, for a carrier's connection to embed, the rest of a [net.Conn]: addresses, and deadlines, which nobody sets.
+var Bare net.Conn = bare{}
 
-func (Bare) Network() string                  { return "nod" }
-func (Bare) String() string                   { return "nod" }
-func (b Bare) LocalAddr() net.Addr            { return b }
-func (b Bare) RemoteAddr() net.Addr           { return b }
-func (Bare) SetDeadline(time.Time) error      { return errors.ErrUnsupported }
-func (Bare) SetReadDeadline(time.Time) error  { return errors.ErrUnsupported }
-func (Bare) SetWriteDeadline(time.Time) error { return errors.ErrUnsupported }
+type bare struct{ net.Conn } // nil
+
+func (bare) Network() string                  { return "nod" }
+func (bare) String() string                   { return "nod" }
+func (b bare) LocalAddr() net.Addr            { return b }
+func (b bare) RemoteAddr() net.Addr           { return b }
+func (bare) SetDeadline(time.Time) error      { return errors.ErrUnsupported }
+func (bare) SetReadDeadline(time.Time) error  { return errors.ErrUnsupported }
+func (bare) SetWriteDeadline(time.Time) error { return errors.ErrUnsupported }
 
 // The methods, as they are called on the wire.
 const (
@@ -162,6 +164,17 @@ func read[T any](r *jrpc2.Request) (body T, err error) {
 	return params.Body, err
 }
 
+// with handles calls whose parameter is a T.
+func with[T any](do func(context.Context, T) (any, error)) jrpc2.Handler {
+	return func(ctx context.Context, r *jrpc2.Request) (any, error) {
+		body, err := read[T](r)
+		if err != nil {
+			return nil, err
+		}
+		return do(ctx, body)
+	}
+}
+
 func decode(text []byte, into any) error {
 	if err := strict.Unmarshal(text, into, jsonv1.DefaultOptionsV1(), strict.RejectUnknownMembers(true)); err != nil {
 		return fmt.Errorf("%w: %w", errRefused, err)
@@ -178,7 +191,7 @@ func secure(ctx context.Context, identity *remote.Identity, conn net.Conn, isDes
 		_ = conn.Close() // it may be closed already
 		return nil, key, err
 	}
-	if c, ok := conn.(Claimed); ok {
+	if c, ok := conn.(claimant); ok {
 		c.Proven(key)
 	}
 	return secured, key, nil

@@ -1,4 +1,4 @@
-package device
+package asking
 
 import (
 	"cmp"
@@ -6,25 +6,20 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
-)
 
-// Address is one of this machine's addresses for the server.
-type Address struct {
-	IP        netip.Addr
-	Interface string // as in tailscale0
-	Private   bool   // of an encrypted network, such as Tailscale's or WireGuard's
-}
+	"nod/ipc/operator"
+)
 
 var tailnet = []netip.Prefix{netip.MustParsePrefix("100.64.0.0/10"), netip.MustParsePrefix("fd7a:115c:a1e0::/48")}
 
-// Addresses returns this machine's addresses, the best first: those of encrypted networks, then those of local
-// networks. It omits loopback and link-local addresses.
-func Addresses() ([]Address, error) {
+// addresses returns this machine's addresses for the phone page, the best first: those of encrypted networks, then those
+// of local networks. It omits loopback and link-local addresses, and those that the internet can reach.
+func addresses() ([]operator.Address, error) {
 	links, err := net.Interfaces()
 	if err != nil {
 		return nil, err
 	}
-	var all []Address
+	var all []operator.Address
 	for _, link := range links {
 		if link.Flags&net.FlagUp == 0 || link.Flags&net.FlagLoopback != 0 || isInner(link.Name) {
 			continue
@@ -35,7 +30,7 @@ func Addresses() ([]Address, error) {
 		}
 		for _, a := range addresses {
 			if prefix, err := netip.ParsePrefix(a.String()); err == nil {
-				all = append(all, addressOf(prefix.Addr().Unmap(), link))
+				all = append(all, usable(prefix.Addr().Unmap(), link)...)
 			}
 		}
 	}
@@ -49,28 +44,28 @@ func isInner(name string) bool {
 	})
 }
 
-func addressOf(ip netip.Addr, link net.Interface) Address {
+// usable is an address of a link, unless the internet can reach it.
+func usable(ip netip.Addr, link net.Interface) []operator.Address {
 	isTunnel := link.Flags&net.FlagPointToPoint != 0
 	isVPN := strings.HasPrefix(link.Name, "tailscale") || strings.HasPrefix(link.Name, "wg") ||
 		isTunnel && slices.ContainsFunc(tailnet, func(p netip.Prefix) bool { return p.Contains(ip) })
-	return Address{ip, link.Name, isVPN}
+	if !ip.IsGlobalUnicast() || !ip.IsPrivate() && !isVPN {
+		return nil
+	}
+	return []operator.Address{{IP: ip.String(), Interface: link.Name, Private: isVPN}}
 }
 
-// best sorts the addresses and omits those that the internet can reach.
-func best(all []Address) []Address {
-	all = slices.DeleteFunc(all, func(a Address) bool {
-		return !a.IP.IsGlobalUnicast() || !a.IP.IsPrivate() && !a.Private
-	})
-	slices.SortStableFunc(all, func(a, b Address) int { return cmp.Compare(a.rank(), b.rank()) })
+func best(all []operator.Address) []operator.Address {
+	slices.SortStableFunc(all, func(a, b operator.Address) int { return cmp.Compare(rank(a), rank(b)) })
 	return all
 }
 
-func (a Address) rank() int {
+func rank(a operator.Address) int {
 	rank := 0
 	if !a.Private {
 		rank = 2
 	}
-	if a.IP.Is6() {
+	if strings.Contains(a.IP, ":") {
 		rank++
 	}
 	return rank

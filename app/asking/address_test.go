@@ -1,4 +1,4 @@
-package device
+package asking
 
 import (
 	"fmt"
@@ -6,10 +6,12 @@ import (
 	"net/netip"
 	"slices"
 	"testing"
+
+	"nod/ipc/operator"
 )
 
-func TestBestAddresses(t *testing.T) {
-	var all []Address
+func TestUsableAddresses(t *testing.T) {
+	var all []operator.Address
 	for _, a := range []struct {
 		ip, link string
 		flags    net.Flags
@@ -19,7 +21,7 @@ func TestBestAddresses(t *testing.T) {
 		{"100.65.0.9", "eth1", 0}, {"203.0.113.9", "eth2", 0}, {"2001:db8::1", "eth0", 0}, {"fe80::1", "eth0", 0},
 		{"127.0.0.1", "eth0", 0}, {"0.0.0.0", "eth0", 0}, {"224.0.0.1", "eth0", 0},
 	} {
-		all = append(all, addressOf(netip.MustParseAddr(a.ip), net.Interface{Name: a.link, Flags: a.flags}))
+		all = append(all, usable(netip.MustParseAddr(a.ip), net.Interface{Name: a.link, Flags: a.flags})...)
 	}
 	var got []string
 	for _, a := range best(all) {

@@ -41,7 +41,6 @@ func headline(f prompt.Fact) fyne.CanvasObject {
 
 const maxDangers = 4
 
-// showFacts shows what nod derived from the input: headlines, the other facts, and a list of the dangerous parts.
 func (a *approvePage) showFacts() {
 	headlines, rest := a.input.Said()
 	a.facts.Objects, a.rest = nil, nil

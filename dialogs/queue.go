@@ -23,7 +23,6 @@ type entry struct {
 	said     *prompt.View // nil before it was first needed
 }
 
-// view returns what the prompt says, which is worked out once.
 func (e *entry) view() prompt.View {
 	if e.said == nil {
 		v := prompt.ViewOf(e.request, e.why)

@@ -617,7 +617,6 @@ func (w *window) openQueue(current *entry) {
 	w.openMenu(current, current.page.head.queue, items)
 }
 
-// riskOf names the risk of a request as its prompt does, by its worst fact or its class.
 func riskOf(e *entry) string {
 	switch e.request.Body.Kind() {
 	case api.KindApprove:

@@ -59,7 +59,6 @@ func assess(r interact.Request, a interact.Approve, call policy.Call) Content {
 	return c
 }
 
-// AllFacts returns the facts that nod derived and those that another machine reports.
 func (c Content) AllFacts() []Fact { return slices.Concat(c.Facts, c.Reported) }
 
 func contentOf(a interact.Approve, at places) Content {

@@ -54,7 +54,6 @@ func NewDiff(before, after string) diff {
 
 func (d diff) unified(path string) string { return unifiedDiff(path, d.hunks) }
 
-// unifiedDiff returns a unified diff of the file at path, truncated for the journal.
 func unifiedDiff(path, hunks string) string {
 	name := PlainText(path)
 	return truncateDiff("--- " + name + "\n+++ " + name + "\n" + hunks)
@@ -158,7 +157,6 @@ func (d diff) write(name string, width int) []Line {
 	return out
 }
 
-// side is one of the two texts of a difference, read line by line.
 type side struct {
 	Code
 	lines    []string

@@ -83,7 +83,6 @@ func editsOf(args arguments) (edits []edit, used []string, ok bool) {
 // maxSearch limits the text searched for edits, in bytes: each edit searches the whole file.
 const maxSearch = 64 << 20
 
-// newFileContent starts the content of a change of the file at path.
 func newFileContent(path string, at places) (Content, *baseFile) {
 	b := at.read(path)
 	c := Content{Lines: Unnumbered("", path, LineKey), bases: []*baseFile{b}}
@@ -167,7 +166,6 @@ func wholeLines(text string) []Line {
 	return lines
 }
 
-// editsContent shows replacements as a diff of the current file.
 func editsContent(path string, edits []edit, at places) Content {
 	c, b := newFileContent(path, at)
 	var original strings.Builder

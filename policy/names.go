@@ -29,7 +29,8 @@ import (
 type nameList struct {
 	entries []nameEntry
 	byName  map[string][]int // entries by their first part
-	wild    []int            // those whose first part is a pattern
+	byFirst [256][]int       // patterns, by their first byte
+	byLast  [256][]int       // those that begin with a wildcard, by their last byte, which may be one as well
 	ends    map[string]bool  // kinds of files, as in *.end, that are meant for an entry
 }
 
@@ -91,10 +92,13 @@ func (l *nameList) add(e nameEntry) {
 	i := len(l.entries)
 	l.entries = append(l.entries, e)
 	first, last := e.parts[0], e.parts[len(e.parts)-1]
-	if isWild(first) {
-		l.wild = append(l.wild, i)
-	} else {
+	switch a, z := first[0], first[len(first)-1]; {
+	case !isWild(first):
 		l.byName[first] = append(l.byName[first], i)
+	case !isWild(first[:1]):
+		l.byFirst[a] = append(l.byFirst[a], i)
+	default:
+		l.byLast[z] = append(l.byLast[z], i)
 	}
 	if e.except {
 		return
@@ -143,7 +147,10 @@ func (l *nameList) findAt(p, name string, start int, home string) *nameEntry {
 		}
 	}
 	try(l.byName[name])
-	try(l.wild)
+	try(l.byFirst[name[0]])
+	for _, z := range []byte{name[len(name)-1], '*', '?'} {
+		try(l.byLast[z])
+	}
 	if best < 0 || l.entries[best].except {
 		return nil
 	}

@@ -76,7 +76,8 @@ var mayImport = map[string][]string{
 		"nod/app/asking", "nod/app/contain", "nod/ipc", "nod/ipc/client", "nod/ownfile/ownlog", "nod/ownfile/ownprocess",
 	},
 	"nod/app/contain": {
-		"nod/interact/history", "nod/interact/secrets", "nod/ipc", "nod/ipc/operator", "nod/sandbox", "nod/sandbox/expected", "nod/sandbox/snapshot",
+		"nod/interact/history", "nod/interact/secrets", "nod/ipc", "nod/ipc/operator", "nod/sandbox",
+		"nod/sandbox/expected", "nod/sandbox/snapshot",
 	},
 	"nod/app/asking": {
 		"nod/agents/registry", "nod/app/desktop", "nod/assets", "nod/dialogs/prompt", "nod/interact/journal",

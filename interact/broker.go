@@ -460,7 +460,7 @@ func (b *Broker) run(e *entry) {
 
 // overrule settles e if the policy decides it now.
 func (b *Broker) overrule(e *entry) bool {
-	d := b.cfg.Policy.Decide(e.call)
+	d := b.decide(e.call)
 	a := decided(d)
 	if a.Outcome == "" {
 		return false
@@ -550,7 +550,7 @@ func (b *Broker) Evaluate(who Requester, a Approve) (policy.Decision, error) {
 	if err != nil {
 		return policy.Decision{}, err
 	}
-	return b.cfg.Policy.Decide(call), nil
+	return b.decide(call), nil
 }
 
 // lookup is [Broker.Find] among what is known now.

@@ -177,6 +177,28 @@ func TestPolicyPanics(t *testing.T) {
 	}
 }
 
+// A policy that fails while the user is asked leaves that to them.
+func TestPolicyPanicsWhileTheUserIsAsked(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		answer := make(chan interact.Answer)
+		b := interacttest.Broker(prompterFunc(func(context.Context) (interact.Answer, error) {
+			return <-answer, nil
+		}), &panicking{at: 2})
+		defer b.Close()
+		ticket, err := b.Begin(t.Context(), approve("Bash"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer ticket.Release()
+		b.Reconsider()
+		synctest.Wait()
+		answer <- interact.Answer{Outcome: api.Denied}
+		if a, err := ticket.Wait(t.Context()); err != nil || a.Outcome != api.Denied || a.By != api.ByHuman {
+			t.Errorf("%+v, %v", a, err)
+		}
+	})
+}
+
 // panicking is a policy that panics at one of its decisions.
 type panicking struct {
 	interacttest.Policy

@@ -12,8 +12,8 @@ import (
 
 var tailnet = []netip.Prefix{netip.MustParsePrefix("100.64.0.0/10"), netip.MustParsePrefix("fd7a:115c:a1e0::/48")}
 
-// addresses returns this machine's addresses for the phone page, the best first: those of encrypted networks, then those
-// of local networks. It omits loopback and link-local addresses, and those that the internet can reach.
+// addresses returns this machine's addresses for the phone page, the best first: those of encrypted networks, then
+// those of local networks. It omits loopback and link-local addresses, and those that the internet can reach.
 func addresses() ([]operator.Address, error) {
 	links, err := net.Interfaces()
 	if err != nil {

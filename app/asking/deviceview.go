@@ -154,12 +154,8 @@ func deviceView(p operator.Prompt, may remote.May, armAfter time.Duration) (devi
 	all := device.View{
 		Text: text, Revision: v.Revision, Kind: v.Kind, ArmAfter: armAfter, Refuses: v.Refuse != nil, Limit: v.Limit,
 	}
-	for _, button := range v.Affirm {
-		all.Suggestions = append(all.Suggestions, button.Suggestion)
-	}
-	for _, f := range v.Facts {
-		all.Facts = append(all.Facts, f.Text)
-	}
+	all.Suggestions = each(v.Affirm, func(b pageYes) int { return b.Suggestion })
+	all.Facts = each(v.Facts, func(f pageFact) string { return f.Text })
 	return all, err
 }
 
@@ -291,12 +287,16 @@ func rawOf(b interact.Approve) []prompt.Line {
 	return prompt.RawLines(b.Input)
 }
 
-func deviceFacts(facts []prompt.Fact) []pageFact {
-	var all []pageFact
-	for _, f := range facts {
-		all = append(all, pageFact{Text: f.Text, Level: levelOf(f.Level)})
+// each returns a list of what as makes of the elements of another.
+func each[T, U any](all []T, as func(T) U) (list []U) {
+	for _, one := range all {
+		list = append(list, as(one))
 	}
-	return all
+	return list
+}
+
+func deviceFacts(facts []prompt.Fact) []pageFact {
+	return each(facts, func(f prompt.Fact) pageFact { return pageFact{Text: f.Text, Level: levelOf(f.Level)} })
 }
 
 func levelOf(l shell.Level) string {
@@ -310,11 +310,9 @@ func levelOf(l shell.Level) string {
 }
 
 func deviceParts(parts []policy.CommandPart) []pagePart {
-	var all []pagePart
-	for _, p := range prompt.PartRows(parts) {
-		all = append(all, pagePart{Text: p.Text, State: string(p.State), Note: p.Note})
-	}
-	return all
+	return each(prompt.PartRows(parts), func(p prompt.PartRow) pagePart {
+		return pagePart{Text: p.Text, State: string(p.State), Note: p.Note}
+	})
 }
 
 var styles = map[prompt.LineStyle]string{
@@ -326,31 +324,25 @@ var styles = map[prompt.LineStyle]string{
 var kinds = map[safetext.Kind]string{safetext.Hidden: "hidden", safetext.Run: "run", safetext.Suspicious: "suspicious"}
 
 func deviceLines(lines []prompt.Line) []pageLine {
-	var all []pageLine
-	for _, l := range lines {
-		all = append(all, pageLine{Style: styles[l.Style], Lead: l.Lead, Spans: deviceSpans(l.Spans)})
-	}
-	return all
+	return each(lines, func(l prompt.Line) pageLine {
+		return pageLine{Style: styles[l.Style], Lead: l.Lead, Spans: deviceSpans(l.Spans)}
+	})
 }
 
 func deviceSpans(spans []safetext.Span) []pageSpan {
-	var all []pageSpan
-	for _, s := range spans {
+	return each(spans, func(s safetext.Span) pageSpan {
 		span := pageSpan{Text: s.Text, Kind: kinds[s.Kind]}
 		if why := s.Why(); why != "" {
 			span.Why = lang.L(why)
 		}
-		all = append(all, span)
-	}
-	return all
+		return span
+	})
 }
 
 func proseLines(text string) []pageLine {
-	var all []pageLine
-	for _, row := range safetext.Prose(text) {
-		all = append(all, pageLine{Style: styles[prompt.LineText], Spans: deviceSpans(row.Spans)})
-	}
-	return all
+	return each(safetext.Prose(text), func(r safetext.Row) pageLine {
+		return pageLine{Style: styles[prompt.LineText], Spans: deviceSpans(r.Spans)}
+	})
 }
 
 func askField(b api.Ask) pageField {
@@ -361,9 +353,7 @@ func askField(b api.Ask) pageField {
 	if len(b.Options) > 0 {
 		f.Input, f.Other = interact.Choice, b.OffersOther()
 	}
-	for _, o := range b.Options {
-		f.Options = append(f.Options, pageOption{Value: o, Label: prompt.PlainText(o)})
-	}
+	f.Options = each(b.Options, func(o string) pageOption { return pageOption{Value: o, Label: prompt.PlainText(o)} })
 	return f
 }
 

@@ -28,8 +28,8 @@
 //	DIGEST                  of the body, hex SHA-256; of nothing when there is none
 //	NONCE
 //
-// A nonce counts once, for two minutes. GET /nonce returns a {"nonce":NONCE}, and so does each reply to a signed request, in
-// the header Nod-Nonce: the next request needs no trip of its own.
+// A nonce counts once, for two minutes. GET /nonce returns {"nonce":NONCE}, and each reply to a signed request has one
+// in the header Nod-Nonce: the next request needs no trip of its own.
 //
 // POST /pair takes a [pairing], signed with the key that it is about, and returns [paired]. The secret is that of an
 // invitation, which the user's camera reads as https://ADDRESS:PORT/#pair=SECRET&fp=SHA256. It counts for five minutes

@@ -53,7 +53,8 @@ type Book struct {
 	path string
 	key  []byte
 
-	writing sync.Mutex // held during a change, while the file is written
+	writing sync.Mutex               // held during a change, while the file is written; guards saved
+	saved   map[remote.Key]time.Time // when the file last took note of a contact
 
 	mu      sync.Mutex // guards all below; never held while the file is written
 	content content
@@ -89,7 +90,7 @@ const macContext = "nod peers 1\n"
 // Open reads the peers at path, which key signs. There need be no file; what is wrong with it is no error here but in
 // [Book.Problem].
 func Open(path string, key []byte) *Book {
-	b := &Book{path: path, key: key}
+	b := &Book{path: path, key: key, saved: map[remote.Key]time.Time{}}
 	data, err := ownfile.Read(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return b
@@ -344,9 +345,10 @@ func (b *Book) Seen(key remote.Key, at time.Time, desks []remote.Key) error {
 	was := next.Peers[i]
 	next.Peers[i].Seen, next.Peers[i].Desks = at, desks
 	b.put(next)
-	if at.Sub(was.Seen) < seenPace && slices.Equal(was.Desks, desks) {
+	if at.Sub(b.saved[key]) < seenPace && slices.Equal(was.Desks, desks) {
 		return nil
 	}
+	b.saved[key] = at
 	return b.save(next)
 }
 

@@ -100,7 +100,9 @@ func TestCommandGrantGoesNoFurther(t *testing.T) {
 			`for f in c; do rm "$f"; done`, `f=c; rm "$f"`,
 		}},
 		{`f=a; bash <"$f"`, []string{`f=a; bash <"$f"`}, []string{`f=b; bash <"$f"`}},
+		{"git commit -F -", []string{"git commit -F -", "cat a | git commit -F -"}, []string{"cat ../b | git commit -F -"}},
 		{"bash a", []string{"bash a", "ls | bash a"}, []string{
+			"cat ../b | bash a",
 			"export LD_PRELOAD=./x; bash a", "export PATH=.; (bash a)", "bash -c 'export PATH=.; bash a'", "bash a <x",
 		}},
 		{"mv a b", []string{"mv a b"}, []string{"mv c d", "mv .git x", "mv .git/index x", "mv . x", "mv {../a,../b} x"}},

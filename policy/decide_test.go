@@ -295,7 +295,7 @@ func TestAlwaysAsked(t *testing.T) {
 		})
 	}
 	for _, call := range []Call{
-		bash("ls ~/src/nodding"), file("Write", "/home/u/.config/nodding/x"), file("Write", "/home/u/src/.github/hookshot"),
+		bash("ls ~/src/nodding"), file("Write", "/home/u/.config/nodding/x"), file("Write", "/home/u/src/.github/hooksmith"),
 		file("Write", "/processes/x"), file("Write", "/srv/etc/x"), file("Write", "/home/u/src/shop/.gitignore"),
 	} {
 		if d := Decide(call, compiled(t, lax), testNow); d.Effect != Allow {

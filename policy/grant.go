@@ -278,6 +278,9 @@ func (f *facts) partGrant(v verdict) (Grant, error) {
 	if err != nil {
 		return g, fmt.Errorf("%w: %w", errNoParts, err)
 	}
+	if v.part.Fed && f.readsElsewhere() {
+		return g, fmt.Errorf("%w: a file of another folder is piped into it", errNoParts)
+	}
 	isInside := pattern.Covers(*v.part.Part, f.insideProject(v.part))
 	if !isInside || v.part.Removes() || f.readsElsewhere() {
 		pattern.Text = v.part.Text
@@ -616,7 +619,9 @@ func (f *facts) grantForPart(p *linePart) *Grant {
 		if g.Work != "" && f.runsAt(p, g) && f.works(p, g.Work) {
 			return g
 		}
-		if g.Command == nil || !f.runsAt(p, g) || g.Command.Text == "" && (f.removesProject(p) || f.readsElsewhere()) {
+		isExact := g.Command != nil && g.Command.Text != ""
+		if g.Command == nil || !f.runsAt(p, g) || !isExact && f.removesProject(p) ||
+			(!isExact || p.Fed) && f.readsElsewhere() {
 			continue
 		}
 		seen := *g.Command

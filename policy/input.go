@@ -158,10 +158,12 @@ func (r inputReader) walk(key string, depth int) {
 				name = "." + name
 			case depth >= 0:
 				name = key + "." + name
-			case r.names[foldName(name)] && r.in.problem == "":
-				r.in.problem = "the input contains two fields that some programs take for one"
-			default:
-				r.names[foldName(name)] = true
+			case r.in.problem == "":
+				folded := foldName(name)
+				if r.names[folded] {
+					r.in.problem = "the input contains two fields that some programs take for one"
+				}
+				r.names[folded] = true
 			}
 			r.walk(name, depth+1)
 		}

@@ -80,10 +80,15 @@ func (r *compiledRule) inForce(now time.Time) bool {
 	return r.expires.IsZero() || now.Before(r.expires)
 }
 
-// matchesServer looks at the server in the tool's name. Where the name can be cut in several ways, an allow
-// matches none of them, and the others any.
+// matchesServer looks at the server in the tool's name. Where the name can be cut in several ways, as mcp_a_b_c can, an
+// allow matches none of them, and the others any.
 func (r *compiledRule) matchesServer(f *facts) bool {
 	rest, isMCP := strings.CutPrefix(f.call.Tool, mcpPrefix)
+	mark := "__"
+	if !isMCP && !r.Effect.Permits() {
+		rest, isMCP = strings.CutPrefix(f.call.Tool, "mcp_")
+		mark = "_"
+	}
 	if !isMCP {
 		return false
 	}
@@ -92,7 +97,7 @@ func (r *compiledRule) matchesServer(f *facts) bool {
 		return false
 	}
 	for i := 1; i < len(rest); i++ {
-		if strings.HasPrefix(rest[i:], "__") && r.server.match(rest[:i]) {
+		if strings.HasPrefix(rest[i:], mark) && r.server.match(rest[:i]) {
 			return true
 		}
 	}

@@ -35,6 +35,7 @@ func TestNewMatchers(t *testing.T) {
 		"server, cut in two":     {Rule{Server: "github"}, withInput("mcp__github__evil__list", "{}"), false, true},
 		"server, the longer cut": {Rule{Server: "github__evil"}, withInput("mcp__github__evil__list", "{}"), false, true},
 		"no tool of a server":    {Rule{Server: "*"}, withInput("Bash", `{"command":"ls"}`), false, false},
+		"server, unsure":         {Rule{Server: "github"}, withInput("mcp_github_list", "{}"), false, true},
 		"only the server":        {Rule{Server: "*"}, withInput("mcp__github", "{}"), false, false},
 		"host":                   {Rule{Host: "example.com"}, fetch("https://example.com/x?y"), true, true},
 		"host, large letters":    {Rule{Host: "example.com"}, fetch("HTTPS://Example.COM:8443/"), true, true},

@@ -53,8 +53,10 @@ func locate(path, cwd, home string) place {
 // "~". It does not clean the path: what ".." means depends on links. It fails on what is no path.
 func absolute(path, cwd, home string) (string, bool) {
 	path, isURL := strings.CutPrefix(path, "file://")
+	isOdd := isURL && (strings.ContainsAny(path, "%?#") || !filepath.IsAbs(path)) ||
+		len(path) > 5 && strings.EqualFold(path[:5], "file:")
 	switch {
-	case isURL && strings.ContainsAny(path, "%?#"), len(path) > maxPath, strings.IndexByte(path, 0) >= 0:
+	case isOdd, len(path) > maxPath, strings.IndexByte(path, 0) >= 0:
 		return path, false
 	case path == "~" || strings.HasPrefix(path, "~/"):
 		return home + path[1:], filepath.IsAbs(home)

@@ -96,6 +96,9 @@ func TestPathTricks(t *testing.T) {
 		{"somebody else's home", "~other/src/shop/a.go", false, false},
 		{"a zero byte", "~/src/shop/a.go\x00", false, true},
 		{"a URL", "file://~/src/shop/a.go", true, true},
+		{"a URL in capitals", "FILE://~/src/shop/a.go", false, false},
+		{"a URL with a host", "file://localhost~/src/shop/a.go", false, false},
+		{"a URL without one", "file:~/src/shop/a.go", false, false},
 		{"a URL in disguise", "file://~/src/shop/%2e%2e/%2e%2e/out/secret", false, true},
 	}
 	rules := func(effect Effect, path string) *Compiled {

@@ -87,10 +87,11 @@ func (f *facts) narrow() {
 		switch base, rest, lost := cutGlob(g.text); {
 		case lost:
 			f.reached = append(f.reached, access{place: place{clean: g.text, lost: true}, kind: g.field.kind()})
-		case g.field == filesField && !strings.ContainsAny(g.text, "*?[{("): // a file of that name, which may be a link
-			f.add(access{place: f.locate(g.text), kind: shell.Tree}, g.text)
-		case g.field == filesField:
+		case g.field == filesField: // in any letter case; a file of that very name may be a link
 			f.add(access{place: f.locate(base), kind: shell.Tree, whole: true}, rest)
+			if !strings.ContainsAny(g.text, "*?[{(") {
+				f.add(access{place: f.locate(g.text), kind: shell.Tree}, g.text)
+			}
 		case base == "" || isRooted(base):
 			for i := range f.reached[:bases] {
 				f.reached[i].only = append(f.reached[i].only, g.text)

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"slices"
@@ -149,6 +150,19 @@ func TestLetterCaseOfFields(t *testing.T) {
 		c := call(test.tool, test.input).with(func(c *Call) { c.Agent = "crush" })
 		if d := Decide(c, p, testNow); d.Effect != test.want {
 			t.Errorf("%s %s: %s (%s), want %s", test.tool, test.input, d.Effect, d.Reason, test.want)
+		}
+	}
+}
+
+// Gemini CLI reads the files that it is told to whatever the letter case of their names.
+func TestLetterCaseOfFiles(t *testing.T) {
+	project := newProject(t, t.TempDir())
+	p := compiled(t, Policy{AutoAllow: []Class{ReadOnly}, Rules: []Rule{{ID: "r", Effect: Deny, Path: "**/private.txt"}}})
+	for file, want := range map[string]Effect{"sub/private.txt": Deny, "SUB/Private.TXT": Deny, "sub/a.txt": Allow} {
+		input, _ := json.Marshal(map[string][]string{"include": {file}})
+		c := Call{Agent: "gemini-cli", Tool: "read_many_files", CWD: project, Input: ReadInput(input)}
+		if d := Decide(c, p, testNow); d.Effect != want {
+			t.Errorf("%s: %s (%s), want %s", file, d.Effect, d.Reason, want)
 		}
 	}
 }

@@ -23,6 +23,7 @@ type Part struct {
 	// Outside says why it cannot do its work in a sandbox; empty where nod knows of no reason.
 	Outside string
 	Commits bool // it is git, and changes what the repository holds
+	Fed     bool // something is piped into it
 	serves  bool // Outside says that it is a server, whose clients are outside
 	asks    bool // it asks a server of this computer
 	starts  bool // it goes on in the background

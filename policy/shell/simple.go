@@ -637,8 +637,9 @@ func (w *walk) remember(p *Part, r *reading, words []word, in pipe) {
 	}
 	isCode := r.program.traits[traitCode] && !r.program.traits[traitNetwork] // which mostly stands in its words or a file
 	isInput := func(word word) bool { return strings.HasSuffix(word.text, "-") || word.text == "-s" }
-	if r.program.traits[traitInput] && len(r.operands) == 0 && in.fed ||
-		p.words.Text != "" && in.fed && !in.here && (!isCode || slices.ContainsFunc(words, isInput)) {
+	p.Fed = in.fed && !in.here
+	if r.program.traits[traitInput] && len(r.operands) == 0 && in.fed || p.words.Text != "" && p.Fed &&
+		(!isCode || slices.ContainsFunc(words, isInput)) {
 		p.bound = "It may run what is piped into it."
 	}
 	if r.program.traits[traitFed] && len(r.operands) == 0 && (in.text == nil || in.fed && p.words.Text != "") {

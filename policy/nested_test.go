@@ -176,6 +176,25 @@ ls || COMMAND
 ls & COMMAND
 coproc COMMAND
 cd x && COMMAND
+tmux new -d SCRIPT
+screen -dm COMMAND
+zellij run -- COMMAND
+at now <<< SCRIPT
+echo SCRIPT | at now
+echo SCRIPT | batch
+npm exec -c SCRIPT
+npm x --call=SCRIPT
+npm exec -- COMMAND
+yarn exec COMMAND
+pnpm exec -c SCRIPT
+nix-shell --run SCRIPT
+nix develop --command COMMAND
+mise exec -- COMMAND
+asdf exec COMMAND
+git rebase -x SCRIPT HEAD
+git rebase --exec=SCRIPT HEAD
+git submodule foreach SCRIPT
+git submodule foreach COMMAND
 cat <<E | sh
 `), "\n")
 

@@ -222,7 +222,7 @@ func runsText(name string) bool {
 }
 
 // shells are programs that run their words, or a file that they name.
-const shells language.Words = "eval source . exec pwsh powershell bash sh zsh"
+const shells language.Words = "eval source . exec pwsh powershell bash sh zsh tmux screen byobu zellij at batch"
 
 // watchStatement says where a part stands that is no more than redirections.
 func (w *walk) watchStatement(s *syntax.Stmt, p *Part) {

@@ -176,6 +176,39 @@ ls || COMMAND
 ls & COMMAND
 coproc COMMAND
 cd x && COMMAND
+tmux new -d SCRIPT
+screen -dm COMMAND
+zellij run -- COMMAND
+at now <<< SCRIPT
+echo SCRIPT | at now
+echo SCRIPT | batch
+npm exec -c SCRIPT
+npm x --call=SCRIPT
+npm exec -- COMMAND
+yarn exec COMMAND
+pnpm exec -c SCRIPT
+nix-shell --run SCRIPT
+nix develop --command COMMAND
+mise exec -- COMMAND
+asdf exec COMMAND
+git rebase -x SCRIPT HEAD
+git rebase --exec=SCRIPT HEAD
+git submodule foreach SCRIPT
+git submodule foreach COMMAND
+time -f x COMMAND
+- COMMAND
+repeat 2 COMMAND
+genv COMMAND
+gxargs COMMAND
+ts COMMAND
+PAGER=SCRIPT man ls
+GIT_PAGER=SCRIPT git log
+export GIT_PAGER=SCRIPT; git log
+set -- COMMAND; "$@"
+read -r x <<< SCRIPT; $x
+printf -v x SCRIPT; $x
+mapfile -t a <<< SCRIPT; "${a[@]}"
+X=SCRIPT; $X
 cat <<E | sh
 `), "\n")
 
@@ -230,6 +263,7 @@ func TestDeniedInEveryReading(t *testing.T) {
 		`zsh -c 'x=privatX.txt; cat "$x:s/X/e/"'`, `x=sub/private.txt; cat "$x:t"`, `x=private.txtX; cat < "$x[1,11]"`,
 		`x=private.txt; cat "$^x"`, `x=-rfX; rm "$x[1,3]" y`, `x='rm -rf y'; $=x`, `x=rmX; "$x:s/X//" -rf y`,
 		`$'rm' -rf build`, `$'\x72m' -rf build`, `$"rm" -rf build`, `r"$x"m -rf build`, `rm$x -rf build`, `rm "$x" -rf build`,
+		`grm -rf build`, `X=rm; $X -rf build`, `X=-rf; rm $X build`, `X='-rf build'; rm $X`,
 		`rm * -rf`, `rm build $'-rf'`, `r[m] -rf build`, `/bin/r? -rf build`, `rm${IFS}-rf${IFS}build`, `{rm,-rf,build}`,
 		`${x:-rm} -rf build`, `$(echo rm) -rf build`, `echo -rf build | xargs rm`, `\rm -rf build`, `"rm" '-rf' build`,
 		"zsh -c 'foreach x (a b)\nrm -rf build\nend'", "zsh -c 'for x (a b)\nrm -rf build'",

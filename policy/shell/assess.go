@@ -219,7 +219,7 @@ func runsText(name string) bool {
 }
 
 // shells are programs that run their words, or a file that they name.
-const shells language.Words = "eval source . exec pwsh powershell bash sh zsh"
+const shells language.Words = "eval source . exec pwsh powershell bash sh zsh tmux screen byobu zellij at batch"
 
 // risk notes something about the simple command that the walk is at.
 func (w *walk) risk(level Level, text, what string) {

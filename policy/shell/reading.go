@@ -423,8 +423,7 @@ func (r *reading) never(name, text string) string {
 			}
 		}
 	}
-	name, _, _ = strings.Cut(text, "=")
-	return r.program.flags[name].never
+	return r.program.flags[flagName(text)].never
 }
 
 // fix notes why a task can be remembered with exactly these words only.

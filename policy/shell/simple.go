@@ -283,7 +283,7 @@ func (w *walk) call(words, settings []word, text string, at places, in pipe) out
 	name, argv := words[0], literals(words)
 	if end := slices.IndexFunc(words, func(word word) bool { return !word.known || word.glob }); end >= 0 {
 		argv = literals(words[:end])
-		w.mayRun(at, texts(words), nil)
+		w.mayRun(at, texts(words), strings.Fields(strings.Join(w.assigned, " ")))
 	}
 	p := Part{Text: text, Argv: argv, In: at, Within: w.within, whole: len(argv) == len(words)}
 	program := ""
@@ -313,10 +313,10 @@ func (w *walk) call(words, settings []word, text string, at places, in pipe) out
 		if w.Opaque = true; name.varies || name.glob {
 			w.runsAnything()
 		}
-		for _, text := range in.said {
+		for _, text := range slices.Concat(w.said, w.assigned) {
 			w.mayRun(at, strings.Fields(text), texts(words[1:]))
 		}
-		w.readOtherwise(words, at, in.said)
+		w.readOtherwise(words, at, w.said)
 		w.bind(p.Why)
 		w.Parts = append(w.Parts, p)
 		return same(at)
@@ -383,7 +383,8 @@ func (w *walk) judge(p *Part, words, settings []word, at places, in pipe) {
 	}
 	w.inside(p, shown, problem, at, in)
 	isFilled := shown.script != nil && (strings.Contains(*shown.script, "$") || strings.Contains(*shown.script, "{}"))
-	if (!p.Understood || isFilled) && (shown.program.runsShell() || shells.Has(baseName(words[0].text))) {
+	name := baseName(words[0].text) // of a flag in dash, where time is no keyword, and of - in zsh
+	if (!p.Understood || isFilled) && (shown.program.runsShell() || isFlag(name) || shells.Has(name)) {
 		w.readOtherwise(words, p.In, in.said)
 	}
 	w.watchFedText(shown, words, at, in)
@@ -559,6 +560,7 @@ func (w *walk) settings(p *Part, r *reading, settings []word) {
 			}
 		case !harmlessSetting(s):
 			r.changed = true
+			w.readText(value, p.In)
 			p.Why = "It sets the variable " + quote(name) + ", which can change what programs do."
 			p.words.Flags = append(p.words.Flags, markSetting+s.text)
 		}

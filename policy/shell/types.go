@@ -160,8 +160,7 @@ func anyText(*reading, word) string { return "" }
 // only is a pattern of what is read; with ! before it of what is not.
 func only(r *reading, w word) string {
 	if left, ok := strings.CutPrefix(w.text, "!"); ok {
-		w.text = left
-		return skip(r, w)
+		return skip(r, word{text: left})
 	}
 	r.only = append(r.only, w.text)
 	return ""

@@ -198,7 +198,7 @@ type readInput struct {
 // again, or its command. It is for requests that are pending.
 func (a Approve) Keep() Approve {
 	if !a.isKept() {
-		a.read = &readInput{policy.ReadInput(a.Input), a.fields()}
+		a.read = &readInput{policy.ReadInput(a.Input).Keep(), a.fields()}
 	}
 	return a
 }

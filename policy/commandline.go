@@ -49,7 +49,7 @@ func (f *facts) readCommandLine() {
 	if !f.input.isRun || !isShell(f.call.Tool) || isPowerShell(f.call.Tool) {
 		return
 	}
-	f.line = &commandLine{Analysis: shell.Analyze(f.input.command)}
+	f.line = &commandLine{Analysis: f.call.Input.analyze(f.input.command)}
 	look := expansion{left: maxLooked}
 	for i := range f.line.Parts {
 		p := &f.line.Parts[i]

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"net/url"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -15,6 +16,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"nod/policy/invisible"
+	"nod/policy/shell"
 	"nod/policy/shell/language"
 )
 
@@ -34,6 +36,48 @@ type Input struct {
 	isHidden bool         // some text in it holds a hidden character
 	problem  string       // why readers might disagree on what it says; empty when they cannot
 	fields   []inputField // at most maxFields
+	read     *readCommands
+}
+
+// readCommands are the commands of one input that have been read already.
+type readCommands struct {
+	mu                 sync.Mutex
+	analyzed, assessed map[string]shell.Analysis
+}
+
+// Keep returns the input in a form whose command is parsed once, however often it, or a copy of it, is judged or shown.
+// The input retains what was read, so this is for requests that are pending, not for thousands from the past.
+func (in Input) Keep() Input {
+	in.read = &readCommands{analyzed: map[string]shell.Analysis{}, assessed: map[string]shell.Analysis{}}
+	return in
+}
+
+// analyze is [shell.Analyze] for the command of the input.
+func (in *Input) analyze(command string) shell.Analysis {
+	if in.read == nil {
+		return shell.Analyze(command)
+	}
+	return in.read.once(in.read.analyzed, command, shell.Analyze)
+}
+
+// assess is [shell.Assess] for the command of the input.
+func (in *Input) assess(command string) shell.Analysis {
+	if in.read == nil {
+		return shell.Assess(command)
+	}
+	return in.read.once(in.read.assessed, command, shell.Assess)
+}
+
+func (c *readCommands) once(known map[string]shell.Analysis, command string,
+	read func(string) shell.Analysis) shell.Analysis {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	a, ok := known[command]
+	if !ok {
+		a = read(command)
+		known[command] = a
+	}
+	return a
 }
 
 // String returns the input as the agent sent it.

@@ -55,7 +55,7 @@ func CommandNames(call Call) []string {
 	if !ok {
 		return nil
 	}
-	a := shell.Assess(command)
+	a := call.Input.assess(command)
 	var acting, reading []string
 	for _, p := range a.Parts {
 		switch name := p.Name(); {
@@ -122,7 +122,7 @@ func (r *risks) add(level shell.Level, text, what string) {
 }
 
 func (r *risks) command(command string) {
-	a := shell.Assess(command)
+	a := r.call.Input.assess(command)
 	r.list = append(r.list, a.Risks...)
 	look := expansion{left: maxLooked}
 	for i := range a.Parts {
@@ -500,7 +500,7 @@ func TextRisks(call Call) []Risk {
 		}
 		return r.list
 	}
-	a := shell.Assess(command)
+	a := call.Input.assess(command)
 	r.list = append(r.list, a.Risks...)
 	for i := range a.Parts {
 		r.part = &a.Parts[i]

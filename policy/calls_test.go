@@ -160,3 +160,16 @@ func commandDecision(c *Compiled, project, command string) Effect {
 	text, _ := json.Marshal(map[string]string{"command": command})
 	return Decide(Call{Agent: "claude-code", Tool: "Bash", CWD: project, Input: ReadInput(text)}, c, testNow).Effect
 }
+
+// Gemini CLI reads the files that it is told to whatever the letter case of their names.
+func TestLetterCaseOfFiles(t *testing.T) {
+	project := newProject(t, t.TempDir())
+	p := compiled(t, Policy{AutoAllow: []Class{ReadOnly}, Rules: []Rule{{ID: "r", Effect: Deny, Path: "**/private.txt"}}})
+	for file, want := range map[string]Effect{"sub/private.txt": Deny, "SUB/Private.TXT": Deny, "sub/a.txt": Allow} {
+		input, _ := json.Marshal(map[string][]string{"include": {file}})
+		c := Call{Agent: "gemini-cli", Tool: "read_many_files", CWD: project, Input: ReadInput(input)}
+		if d := Decide(c, p, testNow); d.Effect != want {
+			t.Errorf("%s: %s (%s), want %s", file, d.Effect, d.Reason, want)
+		}
+	}
+}

@@ -154,19 +154,6 @@ func TestLetterCaseOfFields(t *testing.T) {
 	}
 }
 
-// Gemini CLI reads the files that it is told to whatever the letter case of their names.
-func TestLetterCaseOfFiles(t *testing.T) {
-	project := newProject(t, t.TempDir())
-	p := compiled(t, Policy{AutoAllow: []Class{ReadOnly}, Rules: []Rule{{ID: "r", Effect: Deny, Path: "**/private.txt"}}})
-	for file, want := range map[string]Effect{"sub/private.txt": Deny, "SUB/Private.TXT": Deny, "sub/a.txt": Allow} {
-		input, _ := json.Marshal(map[string][]string{"include": {file}})
-		c := Call{Agent: "gemini-cli", Tool: "read_many_files", CWD: project, Input: ReadInput(input)}
-		if d := Decide(c, p, testNow); d.Effect != want {
-			t.Errorf("%s: %s (%s), want %s", file, d.Effect, d.Reason, want)
-		}
-	}
-}
-
 // A pattern leads somewhere only from a folder.
 func TestPatternsHaveAFolder(t *testing.T) {
 	for agent, tools := range catalogue() {

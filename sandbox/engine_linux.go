@@ -24,8 +24,8 @@ import (
 	"nod/sandbox/outside"
 )
 
-// engine runs commands in a sandbox.
-type engine struct {
+// Engine runs commands in a sandbox.
+type Engine struct {
 	kind       Kind
 	bubblewrap string
 	init       string // the program with [Main]
@@ -33,8 +33,8 @@ type engine struct {
 }
 
 // New looks for what this kind of engine needs. init is the program nod, which is what runs in a sandbox first.
-func New(kind Kind, init string) (e *engine, err error) {
-	e = &engine{kind: kind}
+func New(kind Kind, init string) (e *Engine, err error) {
+	e = &Engine{kind: kind}
 	switch kind {
 	case bubblewrap:
 		if e.bubblewrap, err = outside.Find("bwrap"); err != nil {
@@ -60,7 +60,7 @@ func New(kind Kind, init string) (e *engine, err error) {
 // one. An error means that the command did not run, or was ended: it says why.
 //
 // Signals that reach this process meanwhile are the command's.
-func (e *engine) Run(ctx context.Context, c Command) (status int, err error) {
+func (e *Engine) Run(ctx context.Context, c Command) (status int, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	for _, arg := range c.Argv {
@@ -125,7 +125,7 @@ type run struct {
 	errors     bytes.Buffer
 }
 
-func (e *engine) open(ctx context.Context, c *Command, l *layout) (*run, error) {
+func (e *Engine) open(ctx context.Context, c *Command, l *layout) (*run, error) {
 	r := &run{}
 	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, 0)
 	if err != nil {
@@ -181,7 +181,7 @@ func (e *engine) open(ctx context.Context, c *Command, l *layout) (*run, error) 
 
 // attributes are those of the first process. Outside of a PID namespace (Landlock) it is not killed with this process,
 // but exits when the control socket closes, because it has to kill its children.
-func (e *engine) attributes() *syscall.SysProcAttr {
+func (e *Engine) attributes() *syscall.SysProcAttr {
 	if e.kind == landlock {
 		return &syscall.SysProcAttr{Setsid: true}
 	}
@@ -256,7 +256,7 @@ func isPair(file *os.File) bool {
 	return err == nil && is
 }
 
-func (e *engine) plan(c *Command, l *layout) plan {
+func (e *Engine) plan(c *Command, l *layout) plan {
 	most := c.Profile.Limits
 	if most == (limits{}) {
 		most = defaultLimits
@@ -277,7 +277,7 @@ func (e *engine) plan(c *Command, l *layout) plan {
 }
 
 // Temp is the path of the folder for temporary files as the command sees it. See [Profile.Temp] for its path outside.
-func (e *engine) Temp(p *Profile) string {
+func (e *Engine) Temp(p *Profile) string {
 	if e.kind == landlock {
 		return p.Temp()
 	}

@@ -7,7 +7,7 @@ import (
 	"errors"
 )
 
-type engine struct{}
+type Engine struct{}
 
 // Main does nothing where there is no sandbox.
 func Main() {}
@@ -15,10 +15,10 @@ func Main() {}
 var errNone = errors.New("the sandbox needs Linux")
 
 // New fails: there is no sandbox on this system.
-func New(Kind, string) (*engine, error) { return nil, errNone }
+func New(Kind, string) (*Engine, error) { return nil, errNone }
 
 // Temp is where it is outside.
-func (*engine) Temp(p *Profile) string { return p.Temp() }
+func (*Engine) Temp(p *Profile) string { return p.Temp() }
 
 // Find fails: there is no sandbox on this system.
 func Find(context.Context, string) (Trial, error) { return Trial{}, errNone }
@@ -29,4 +29,4 @@ func (*Profile) Uncover() {}
 func mark(string) string { return "" }
 
 // Run fails: there is no sandbox on this system.
-func (*engine) Run(context.Context, Command) (int, error) { return 0, errNone }
+func (*Engine) Run(context.Context, Command) (int, error) { return 0, errNone }

@@ -26,7 +26,7 @@ var private = []string{
 	"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "FTP_PROXY", "NO_PROXY", "*_HTTP_PROXY", "*_HTTPS_PROXY", "*_PROXY_URL",
 }
 
-// Prepare looks for secrets in these variables beforehand, which takes [engine.Run] longest.
+// Prepare looks for secrets in these variables beforehand, which takes [Engine.Run] longest.
 func Prepare(env []string) { environment(env, "", false, false) }
 
 // proxyPort is the port of the proxy in the sandbox, outside the range of ephemeral ports.

@@ -1,10 +1,7 @@
 package sandbox
 
 // What the tests from outside need of the inside.
-type (
-	Engine = engine
-	Limits = limits
-)
+type Limits = limits
 
 const (
 	Bubblewrap = bubblewrap
@@ -15,4 +12,4 @@ const (
 
 var Try = try
 
-func (e *engine) Kind() Kind { return e.kind }
+func (e *Engine) Kind() Kind { return e.kind }

@@ -26,7 +26,7 @@ func Find(ctx context.Context, init string) (Trial, error) {
 }
 
 // try is Find for one kind of engine.
-func try(ctx context.Context, kind Kind, init string) (*engine, error) {
+func try(ctx context.Context, kind Kind, init string) (*Engine, error) {
 	e, err := New(kind, init)
 	if err != nil {
 		return nil, err
@@ -37,7 +37,7 @@ func try(ctx context.Context, kind Kind, init string) (*engine, error) {
 	return e, nil
 }
 
-func (e *engine) try(ctx context.Context) error {
+func (e *Engine) try(ctx context.Context) error {
 	dir, err := os.MkdirTemp("", "nod")
 	if err != nil {
 		return err

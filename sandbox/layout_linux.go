@@ -42,7 +42,7 @@ type layout struct {
 	absent []*os.File // folders created in the project so that they can be covered
 }
 
-func (e *engine) prepare(c *Command) (l *layout, err error) {
+func (e *Engine) prepare(c *Command) (l *layout, err error) {
 	home, err := homeOf(c.Env)
 	if err != nil {
 		return nil, err
@@ -78,7 +78,7 @@ func (e *engine) prepare(c *Command) (l *layout, err error) {
 }
 
 // mounts works out what the command sees, and creates the folders in its project that are to be covered.
-func (e *engine) mounts(c *Command, l *layout) error {
+func (e *Engine) mounts(c *Command, l *layout) error {
 	p := &c.Profile
 	if e.kind == landlock {
 		real, _ := new(layout).follow(l.home, "")

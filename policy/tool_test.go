@@ -1,7 +1,6 @@
 package policy
 
 import (
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"slices"

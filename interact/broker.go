@@ -188,8 +188,8 @@ func (b *Broker) judge(e *entry, effects ...policy.Effect) Answer {
 	return decided(e.why)
 }
 
-// decide asks the policy. After a panic the user decides: one call must not end all others, and not again and again when
-// nod restores it.
+// decide asks the policy. After a panic the user decides: one call must not end all others, and not again and again
+// when nod restores it.
 func (b *Broker) decide(call policy.Call) (d policy.Decision) {
 	defer func() {
 		if p := recover(); p != nil {

@@ -2,8 +2,8 @@
 //
 // On Linux bubblewrap makes the namespaces, and a builder the file system in them; where there are none, Landlock
 // contains commands that only read. Builder and first process are the program nod, started under other names: see
-// [Main]. What a command may do is its [Profile]. Whatever cannot be enforced is an error, and the command does not run.
-// Elsewhere nothing can.
+// [Main]. What a command may do is its [Profile]. Whatever cannot be enforced is an error, and the command does not
+// run. Elsewhere nothing can.
 package sandbox
 
 import (

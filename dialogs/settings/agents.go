@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"bytes"
 	"context"
 	"strings"
 	"time"
@@ -369,8 +370,9 @@ func (c *agentCard) planned(p setUpChange, changes []agent.Change) fyne.CanvasOb
 		rows.Add(p.extra)
 	}
 	for _, ch := range changes {
+		lines := bytes.Count(ch.Before, []byte("\n")) + bytes.Count(ch.After, []byte("\n")) + 1
 		rows.Add(dialogs.Column(4, controls.Muted(safetext.Line(prompt.FromHome(ch.Path), controls.QuoteLimit)),
-			dialogs.Sized(0, diffHeight, dialogs.Diff(string(ch.Before), string(ch.After), nil))))
+			dialogs.Sized(0, min(40+20*float32(lines), diffHeight), dialogs.Diff(string(ch.Before), string(ch.After), nil))))
 	}
 	if len(changes) == 0 {
 		rows.Add(controls.Muted(lang.L("Nothing to change.")))
@@ -385,7 +387,7 @@ func (c *agentCard) planned(p setUpChange, changes []agent.Change) fyne.CanvasOb
 	return rows
 }
 
-const diffHeight = 190
+const diffHeight = 190 // at most
 
 // apply makes changes, or shows why it could not. It does not use the worker, which may drop a job for a later one.
 func (c *agentCard) apply(changes []agent.Change, after string, failed func()) {

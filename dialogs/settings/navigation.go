@@ -40,7 +40,8 @@ func newNavigation(pages []windowPage, onSelected func()) *navigation {
 	n := &navigation{pages: pages, onSelected: onSelected}
 	n.list = &pageList{}
 	n.list.Length = func() int { return len(pages) }
-	n.list.CreateItem, n.list.UpdateItem, n.list.OnSelected, n.list.HideSeparators = newPageRow, n.fill, n.selectIndex, true
+	n.list.CreateItem, n.list.UpdateItem, n.list.OnSelected = newPageRow, n.fill, n.selectIndex
+	n.list.HideSeparators = true
 	n.list.ExtendBaseWidget(n.list)
 	views := container.NewStack()
 	for i, p := range pages {

@@ -409,6 +409,8 @@ func TestHangingUpIsNoDeath(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	if len(d.bodies) != len(waits) {
 		t.Errorf("%d requests for %d calls", len(d.bodies), len(waits))
 	}
@@ -531,6 +533,8 @@ func TestNoMoreTimeThanWasLeft(t *testing.T) {
 	_, err := c.Ask(t.Context(), api.AskRequest{
 		Ask: api.Ask{Question: "q"}, Common: api.Common{Timeout: 1e-9, Hold: 50},
 	})
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	if err != nil || len(d.bodies) != 2 {
 		t.Fatalf("%v after %q", err, d.bodies)
 	}

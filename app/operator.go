@@ -6,21 +6,36 @@ import (
 	"fyne.io/fyne/v2/lang"
 
 	"nod/app/asking"
-	"nod/app/contain"
 	"nod/interact"
 	"nod/interact/history"
-	"nod/interact/journal"
 	"nod/ipc/operator"
 	"nod/policy/config"
+	"nod/sandbox/snapshot"
 )
 
 // operatorAPI is what the user can do with the running program. It implements [operator.Operator]: what is about
 // requests is the part of [asking.Desk], what is about changed files of [contain.Runs], the rest is here.
 type operatorAPI struct {
 	*asking.Desk
-	*contain.Runs
-	*journal.Journal
+	changed
+	archive
 	p *program
+}
+
+// changed is what commands in the sandbox changed. It is an interface, as archive is, so that no other method of what
+// implements it takes the place of one of the desk's.
+type changed interface {
+	Changed(ctx context.Context, seq int64) (operator.Changed, error)
+	Diff(ctx context.Context, seq int64, path string) (operator.Diff, error)
+	PlanTakeBack(ctx context.Context, seq int64) (operator.TakeBack, error)
+	TakeBack(ctx context.Context, seq int64, digest string) ([]snapshot.Conflict, error)
+}
+
+// archive is the history that the user can look through.
+type archive interface {
+	Search(ctx context.Context, q history.Query) (history.Page, error)
+	Entry(ctx context.Context, seq int64) (history.Entry, error)
+	Facets(ctx context.Context) (history.Facets, error)
 }
 
 var _ operator.Operator = operatorAPI{}

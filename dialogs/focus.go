@@ -54,6 +54,7 @@ func (b *focusBase) passOn(ev *fyne.KeyEvent) {
 	PassOn(b.self, ev)
 }
 
+// PassOn passes a key to the window of an object.
 func PassOn(o fyne.CanvasObject, ev *fyne.KeyEvent) {
 	if c := fyne.CurrentApp().Driver().CanvasForObject(o); c != nil && c.OnTypedKey() != nil {
 		c.OnTypedKey()(ev)

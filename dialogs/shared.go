@@ -11,6 +11,7 @@ import (
 
 // The other windows use these, so that all of nod looks the same.
 
+// Words is one line of text that does not wrap.
 func Words(s string, size fyne.ThemeSizeName, c fyne.ThemeColorName) fyne.CanvasObject {
 	return newWords(s, size, c)
 }

@@ -47,6 +47,7 @@ const (
 	colorComment  fyne.ThemeColorName = "nodComment"
 )
 
+// ClassColor is the colour of a class of tools. It is always shown beside its name.
 func ClassColor(c policy.Class) fyne.ThemeColorName {
 	return cmp.Or(map[policy.Class]fyne.ThemeColorName{
 		policy.ReadOnly: theme.ColorNameSuccess, policy.Write: colorWrite, policy.Execute: theme.ColorNameWarning,

@@ -7,6 +7,7 @@ import (
 	"errors"
 )
 
+// Engine runs commands in a sandbox.
 type Engine struct{}
 
 // Main does nothing where there is no sandbox.

@@ -42,6 +42,7 @@ func (b *Button) FocusGained() {
 // Check is a check box that passes unused keys to the window.
 type Check struct{ widget.Check }
 
+// NewCheck returns a check box. changed may be nil.
 func NewCheck(text string, changed func(bool)) *Check {
 	c := &Check{}
 	c.Text, c.OnChanged = text, changed
@@ -56,8 +57,10 @@ func (c *Check) FocusGained() {
 	reveal(c)
 }
 
+// Select is a list of options, one of which can be selected.
 type Select struct{ widget.Select }
 
+// NewSelect returns a list with no option selected. changed may be nil.
 func NewSelect(options []string, changed func(string)) *Select {
 	c := &Select{}
 	c.Options, c.OnChanged = options, changed

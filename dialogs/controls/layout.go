@@ -32,6 +32,7 @@ func (r *Remark) Say(s string) {
 	}
 }
 
+// Complain shows err, or hides the paragraph if err is nil.
 func (r *Remark) Complain(err error) {
 	if err == nil {
 		r.Say("")
@@ -112,14 +113,17 @@ func ranked(i widget.Importance, text string, icon fyne.Resource, tapped func())
 	return b
 }
 
+// MainButton is the button for the main action of a page.
 func MainButton(text string, icon fyne.Resource, tapped func()) *Button {
 	return ranked(widget.HighImportance, text, icon, tapped)
 }
 
+// QuietButton is a button for a secondary action.
 func QuietButton(text string, icon fyne.Resource, tapped func()) *Button {
 	return ranked(widget.LowImportance, text, icon, tapped)
 }
 
+// SetContent replaces the objects of a container.
 func SetContent(c *fyne.Container, objects ...fyne.CanvasObject) {
 	c.Objects = objects
 	c.Refresh()

@@ -159,6 +159,7 @@ func EffectName(e policy.Effect) string {
 	}[e], lang.L("Ask"))
 }
 
+// ScopeName says for how long an approval holds.
 func ScopeName(s policy.Scope) string {
 	return cmp.Or(map[policy.Scope]string{
 		policy.ThisSession: lang.L("this session"), policy.QuarterHour: lang.L("15 minutes"),

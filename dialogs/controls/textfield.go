@@ -16,6 +16,7 @@ type TextField struct {
 	Left     func()                   // called when the field loses the focus; may be nil
 }
 
+// NewTextField returns a text field. It handles only shortcuts that the window does not have.
 func NewTextField(shortcut func(fyne.Shortcut) bool, multiline bool) *TextField {
 	e := &TextField{Shortcut: shortcut}
 	e.Self = e

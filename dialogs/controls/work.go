@@ -18,6 +18,7 @@ type Worker struct {
 	next   job
 }
 
+// Do does a job after the current one.
 func (k *Worker) Do(j job) {
 	if k.ctx != nil {
 		k.next = j
@@ -42,8 +43,10 @@ func (k *Worker) Do(j job) {
 	})
 }
 
+// Busy reports whether the result of a job is still to come.
 func (k *Worker) Busy() bool { return k.next != nil || k.ctx != nil && k.ctx.Err() == nil }
 
+// Drop cancels the current job and forgets the next one.
 func (k *Worker) Drop() {
 	k.next = nil
 	if k.ctx != nil {

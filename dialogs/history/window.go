@@ -35,6 +35,7 @@ type Window struct {
 	now     func() time.Time
 }
 
+// New returns a hidden window.
 func New(a fyne.App, o Options) *Window {
 	w := &Window{opts: o, now: time.Now}
 	w.Window = controls.NewWindow(a, o.Operator, w.show)

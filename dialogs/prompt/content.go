@@ -13,6 +13,7 @@ import (
 	"nod/policy/shell"
 )
 
+// Content is how an input is shown.
 type Content struct {
 	Lines     []Line
 	Must      int         // number of lines that must be read, before a file's content; 0: all
@@ -59,6 +60,7 @@ func assess(r interact.Request, a interact.Approve, call policy.Call) Content {
 	return c
 }
 
+// AllFacts returns the facts that nod derived and those that another machine reports.
 func (c Content) AllFacts() []Fact { return slices.Concat(c.Facts, c.Reported) }
 
 func contentOf(a interact.Approve, at places) Content {

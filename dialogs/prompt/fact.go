@@ -102,6 +102,7 @@ func withinSentence(text string) string {
 	return text
 }
 
+// Worst returns the highest level among facts.
 func Worst(facts []Fact) shell.Level {
 	level := shell.Note
 	for _, f := range facts {

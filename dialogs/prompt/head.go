@@ -197,6 +197,7 @@ func originOf(r interact.Request) []origin {
 	return parts
 }
 
+// SummaryOf describes a request on one line, for the queue.
 func SummaryOf(r interact.Request) string {
 	gist := safetext.Line(r.Gist(), 60)
 	if b, ok := r.Body.(interact.Approve); ok && b.Action() != interact.RunsCommand {

@@ -15,6 +15,7 @@ import (
 // labels are the texts of the buttons. If Why is empty, a denial has no reason, because no agent would read it.
 type labels struct{ Yes, No, Why, Send, Placeholder string }
 
+// LabelsOf returns the labels of an approval; those of a plan differ.
 func LabelsOf(a interact.Approve) labels {
 	if IsPlan(a) {
 		return labels{
@@ -35,6 +36,7 @@ func ConfirmLabels(b api.Confirm) (yes, no string) {
 	return safetext.Line(cmp.Or(b.YesLabel, tr("Yes")), maxName), safetext.Line(cmp.Or(b.NoLabel, tr("No")), maxName)
 }
 
+// Silence says what happens in time without an answer.
 func Silence(r interact.Request, time string) string {
 	what := values{"Time": time, "Agent": AgentOf(r.Requester)}
 	switch r.Silence {

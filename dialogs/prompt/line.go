@@ -24,6 +24,7 @@ const (
 // PlainText returns one safe line for a label, with hidden characters spelled out and a mark where it is cut.
 func PlainText(s string) string { return safetext.Line(s, maxLabel) }
 
+// LineStyle is the look of a [Line].
 type LineStyle int
 
 const (

@@ -10,6 +10,7 @@ import (
 	"nod/interact"
 )
 
+// PastContent shows a request of the past and its answer.
 func PastContent(r interact.Record) Content {
 	switch b := r.Request.Body.(type) {
 	case interact.Approve:

@@ -172,6 +172,7 @@ func (v View) Said() (headlines []Fact, rest []factGroup) {
 	return headlines, rest
 }
 
+// PartRow is a line in the list of a command's parts.
 type PartRow struct {
 	State   policy.PartState
 	Text    string // safe to show

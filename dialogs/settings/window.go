@@ -83,6 +83,7 @@ type Window struct {
 	desktopFolder func(title string) (string, error) // lets the user choose a folder
 }
 
+// New returns a hidden window.
 func New(a fyne.App, o Options) *Window {
 	w := &Window{opts: o, desktopFolder: portalFolder}
 	w.Window = controls.NewWindow(a, o.Operator, w.show)

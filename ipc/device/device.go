@@ -70,6 +70,7 @@ type About struct {
 	Language string `json:"language"` // of what nod says, as in "en" or "zh-CN"
 }
 
+// Headline is what the list of pending prompts says of one.
 type Headline struct {
 	ID       interact.ID `json:"id"`
 	Revision string      `json:"revision"` // is another when the view is

@@ -190,14 +190,10 @@ func (r *compiledRule) matchesCommand(f *facts) bool {
 // matchesFolder looks at the folder that the call works in, and at the one that a shell is told to change to.
 // To allow, all must match, as text and with links followed; else any does.
 func (r *compiledRule) matchesFolder(f *facts) bool {
-	folder := f.cwd()
-	if f.input.folder != "" {
-		folder = f.locate(f.input.folder)
-	}
 	if !r.Effect.Permits() {
-		return f.cwd().touches(r.cwd) || folder.touches(r.cwd)
+		return f.cwd().touches(r.cwd) || (f.input.folder != "" && f.folder().touches(r.cwd))
 	}
-	return f.cwd().isInside(r.cwd) && folder.isInside(r.cwd)
+	return f.cwd().isInside(r.cwd) && (f.input.folder == "" || f.folder().isInside(r.cwd))
 }
 
 // matchesPath looks at everything that the call reaches. To allow, all of it must match, as text and with links

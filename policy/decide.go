@@ -174,6 +174,7 @@ type facts struct {
 	isProject               bool
 	projectTop, realProject string // as text, and with links followed
 	workIn                  place
+	runIn                   place
 }
 
 func newFacts(call *Call, p *Compiled, now time.Time) *facts {
@@ -202,6 +203,14 @@ func (f *facts) cwd() place {
 		}
 	}
 	return f.workIn
+}
+
+// folder is the folder that the input names for a command. Every rule for a folder asks for it.
+func (f *facts) folder() place {
+	if f.runIn == (place{}) {
+		f.runIn = f.locate(f.input.folder)
+	}
+	return f.runIn
 }
 
 // Unrecorded is what becomes of a decision that cannot be written down: nothing may pass by it.

@@ -279,7 +279,8 @@ func (in *input) field(key, value string, depth int) {
 		in.addCommand(value, depth)
 	case folderField:
 		all := in.tool.paths.of(value)
-		if len(all) > 1 || cmp.Or(in.folder, all[0]) != cmp.Or(all[0], in.folder) {
+		isOther := in.folder != "" && all[0] != "" && all[0] != in.folder
+		if len(all) > 1 || isOther {
 			in.problem = cmp.Or(in.problem, "nod can't tell which folder the command runs in")
 		}
 		in.folder = cmp.Or(in.folder, all[0])

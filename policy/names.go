@@ -32,6 +32,8 @@ type nameList struct {
 	byFirst [256][]int       // patterns, by their first byte
 	byLast  [256][]int       // those that begin with a wildcard, by their last byte, which may be one as well
 	ends    map[string]bool  // kinds of files, as in *.end, that are meant for an entry
+	names   map[string]bool  // all parts of entries
+	wild    []string         // those of them that are patterns
 }
 
 type nameEntry struct {
@@ -54,7 +56,7 @@ const (
 )
 
 func newNameList(text string) *nameList {
-	l := &nameList{byName: map[string][]int{}, ends: map[string]bool{}}
+	l := &nameList{byName: map[string][]int{}, ends: map[string]bool{}, names: map[string]bool{}}
 	about := ""
 	for line := range strings.Lines(text) {
 		line, _, _ = strings.Cut(line, " #")
@@ -102,6 +104,11 @@ func (l *nameList) add(e nameEntry) {
 	}
 	if e.except {
 		return
+	}
+	for _, part := range e.parts {
+		if l.names[part] = true; isWild(part) {
+			l.wild = append(l.wild, part)
+		}
 	}
 	if end := endOf(last); !isWild(end) && !ordinaryEnds[end] {
 		l.ends[end] = true
@@ -245,8 +252,30 @@ func (l *nameList) mayMatch(glob string, all bool) bool {
 		if len(parts) > maxGlobParts {
 			return true
 		}
-		return slices.ContainsFunc(l.entries, func(e nameEntry) bool { return !e.except && l.meetsAnywhere(parts, &e, all) })
+		return l.mayName(parts, all) && // false for the usual one: to hold that against each entry takes half a millisecond
+			slices.ContainsFunc(l.entries, func(e nameEntry) bool { return !e.except && l.meetsAnywhere(parts, &e, all) })
 	})
+}
+
+// mayName reports whether some part of a pattern may be more than a wildcard to an entry.
+func (l *nameList) mayName(glob []string, all bool) bool {
+	for i, part := range glob {
+		kind, isKind := wantedEnd(part)
+		switch {
+		case strings.Trim(part, "*") == "":
+			if all && i == len(glob)-1 {
+				return true
+			}
+		case isKind:
+			if l.hasKind(kind) {
+				return true
+			}
+		case isWild(part), l.names[part],
+			slices.ContainsFunc(l.wild, func(w string) bool { return language.Wildcard(w, part) }):
+			return true
+		}
+	}
+	return false
 }
 
 func (l *nameList) meetsAnywhere(glob []string, e *nameEntry, all bool) bool {
@@ -277,7 +306,7 @@ func (l *nameList) meets(glob []string, e *nameEntry, part int, all, named bool)
 	case !namesMeet(name, e.parts[part]):
 		return false
 	case isKind:
-		named = named || l.ends[kind] || l.ends[endOf(kind)]
+		named = named || l.hasKind(kind)
 	default:
 		named = named || all || isAbout(name, e.parts[part])
 	}
@@ -306,6 +335,8 @@ func wantedEnd(glob string) (kind string, ok bool) {
 	kind, ok = strings.CutPrefix(glob, "*.")
 	return kind, ok && !isWild(kind)
 }
+
+func (l *nameList) hasKind(kind string) bool { return l.ends[kind] || l.ends[endOf(kind)] }
 
 // globParts cuts a pattern into what matchName and namesMeet understand. What means more than they know may be meant
 // for any name.

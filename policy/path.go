@@ -1,7 +1,6 @@
 package policy
 
 import (
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -131,16 +130,6 @@ func walk(path string) (string, bool) {
 		rest = filepath.ToSlash(target) + "/" + rest
 	}
 	return done, true
-}
-
-// isLink reports whether a file is a symbolic link, or anything else that leads away, such as the mount points of
-// Windows.
-func isLink(path string) (bool, error) {
-	info, err := os.Lstat(path)
-	if err != nil {
-		return false, err
-	}
-	return info.Mode()&(fs.ModeSymlink|fs.ModeIrregular) != 0, nil
 }
 
 // follow reads a link. What does not exist is none, and one that cannot be read is not ok.

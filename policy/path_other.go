@@ -2,6 +2,19 @@
 
 package policy
 
-import "os"
+import (
+	"io/fs"
+	"os"
+)
+
+// isLink reports whether a file is a symbolic link, or anything else that leads away, such as the mount
+// points of Windows.
+func isLink(path string) (bool, error) {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return false, err
+	}
+	return info.Mode()&(fs.ModeSymlink|fs.ModeIrregular) != 0, nil
+}
 
 func openFolder(path string) (*os.File, error) { return os.Open(path) }

@@ -147,7 +147,7 @@ func (t Pattern) Covers(p Part, inside func(operand string) bool) bool {
 			return true
 		}
 	}
-	if !t.Fits(p) { // which also means that nod does not know the program
+	if !t.Fits(p) { // of what fits, nod knows the program
 		return false
 	}
 	isRestrained := slices.ContainsFunc(t.Flags, func(f string) bool { return p.entry.restrains(flagName(f)) })

@@ -98,11 +98,7 @@ func (p *shellPainter) stretches() []prompt.Stretch {
 		if name == "" || ink == inkSyntax && strings.ContainsRune(" \t\n", rune(p.text[i])) {
 			continue
 		}
-		if n := len(all); n > 0 && all[n-1].To == i && all[n-1].Ink == name {
-			all[n-1].To++
-		} else {
-			all = append(all, prompt.Stretch{From: i, To: i + 1, Ink: name})
-		}
+		all = prompt.Join(all, prompt.Stretch{From: i, To: i + 1, Ink: name})
 	}
 	return all
 }

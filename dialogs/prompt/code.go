@@ -43,8 +43,8 @@ func (l Line) sourceSize() int {
 	return n
 }
 
-// join appends s to stretches, or extends the last one if it touches s and has the same colour.
-func join(all []Stretch, s Stretch) []Stretch {
+// Join appends s to stretches, or extends the last one if it touches s and has the same colour.
+func Join(all []Stretch, s Stretch) []Stretch {
 	if n := len(all); n > 0 && all[n-1].To >= s.From && all[n-1].Ink == s.Ink {
 		all[n-1].To = max(all[n-1].To, s.To)
 		return all
@@ -100,7 +100,7 @@ func drawnAt(spans []safetext.Span, of []Stretch) []Stretch {
 			if s.Text != s.Source {
 				from, to = 0, len(s.Text)
 			}
-			drawn = join(drawn, Stretch{at + from, at + to, part.Ink})
+			drawn = Join(drawn, Stretch{at + from, at + to, part.Ink})
 		}
 		source, at = source+len(s.Source), at+len(s.Text)
 	}

@@ -115,7 +115,7 @@ func markWords(words []string, signs string) [][]Stretch {
 			}
 		}
 		if signs[i] != ' ' {
-			marks = join(marks, Stretch{From: at, To: at + size})
+			marks = Join(marks, Stretch{From: at, To: at + size})
 		} else if n := len(marks); n > 0 && marks[n-1].To == at && isBlank(rune(word[0])) && i+1 < len(words) &&
 			words[i+1] != lineEnd && signs[i+1] != ' ' {
 			marks[n-1].To += size // one mark for adjacent words

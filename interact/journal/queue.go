@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"slices"
 	"sync"
 	"time"
 
@@ -31,6 +30,7 @@ type queue struct {
 	file    *os.File   // nil: not open
 	size    int64
 	entries []encoded
+	text    []byte // of the last entry, to be used again
 }
 
 // load reads what an earlier process left. A last entry that was cut off was never acknowledged.
@@ -67,17 +67,17 @@ func (q *queue) load() error {
 func (q *queue) add(e encoded) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	text := slices.Concat(e.head, []byte("\n"), e.body, []byte("\n"))
-	if q.size+int64(len(text)) > queueBytes || !q.open() {
+	q.text = append(append(append(append(q.text[:0], e.head...), '\n'), e.body...), '\n')
+	if q.size+int64(len(q.text)) > queueBytes || !q.open() {
 		return false
 	}
-	if _, err := q.file.WriteAt(text, q.size); err != nil {
+	if _, err := q.file.WriteAt(q.text, q.size); err != nil {
 		if q.file.Truncate(q.size) != nil {
 			q.close()
 		}
 		return false
 	}
-	q.size += int64(len(text))
+	q.size += int64(len(q.text))
 	if q.entries = append(q.entries, e); len(q.entries) == 1 {
 		q.woken.Send()
 	}
@@ -122,7 +122,7 @@ func (q *queue) taken(n int) {
 		q.woken.Send()
 		return
 	}
-	q.entries = nil
+	q.entries, q.text = nil, nil
 	if !q.open() || q.file.Truncate(0) != nil || !q.isThere() {
 		q.close()
 		return

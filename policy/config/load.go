@@ -152,9 +152,17 @@ func newOutline(data []byte, path string) (*outline, error) {
 // checkEncoding refuses text that is not UTF-8. The YAML parser would accept some of it, which the seal cannot keep,
 // and reports no line for the rest.
 func checkEncoding(data []byte, path string) error {
+	const want = "save it as UTF-8"
+	switch start := string(data[:min(len(data), 4)]); {
+	case strings.HasPrefix(start, "\xff\xfe\x00\x00"), strings.HasPrefix(start, "\x00\x00\xfe\xff"):
+		return &fileError{File: path, Problem: "this is UTF-32: " + want}
+	case strings.HasPrefix(start, "\xff\xfe"), strings.HasPrefix(start, "\xfe\xff"),
+		len(start) > 1 && (start[0] == 0) != (start[1] == 0): // UTF-16 of Latin letters without a byte order mark
+		return &fileError{File: path, Problem: "this is UTF-16: " + want}
+	}
 	for i, line := range bytes.Split(data, []byte("\n")) {
 		if !utf8.Valid(line) {
-			return &fileError{File: path, Line: i + 1, Problem: "this is not UTF-8: save it as UTF-8"}
+			return &fileError{File: path, Line: i + 1, Problem: "this is not UTF-8: " + want}
 		}
 		if at := bytes.IndexFunc(line, isControl); at >= 0 {
 			odd, _ := utf8.DecodeRune(line[at:])

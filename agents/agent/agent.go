@@ -374,15 +374,29 @@ const maxSettings = 16 << 20
 func read(path string) ([]byte, error) {
 	text, err := ownfile.ReadBehind(path, maxSettings)
 	if errors.Is(err, fs.ErrNotExist) {
-		if _, err := os.Lstat(path); err == nil {
-			return nil, fmt.Errorf("read settings: %s is a broken symbolic link: remove it or create its target", path)
-		}
-		return nil, nil
+		return nil, leadsNowhere(path)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read settings: %w", err)
 	}
 	return text, nil
+}
+
+// leadsNowhere says that the path or a folder above it is a link whose target is missing.
+func leadsNowhere(path string) error {
+	for {
+		if info, err := os.Lstat(path); err == nil {
+			if _, err := os.Stat(path); err != nil && info.Mode()&fs.ModeSymlink != 0 {
+				return fmt.Errorf("read settings: %s is a broken symbolic link: remove it or create its target", path)
+			}
+			return nil
+		}
+		folder := filepath.Dir(path)
+		if folder == path {
+			return nil
+		}
+		path = folder
+	}
 }
 
 // FolderOf finds an agent's folder: sub in the folder that an environment variable names, else in one below home.

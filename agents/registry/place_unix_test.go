@@ -26,7 +26,7 @@ func TestPlacesThatAreRefused(t *testing.T) {
 		"a folder that leads nowhere": {
 			func(path string) error {
 				return first(os.Remove(filepath.Dir(path)), os.Symlink("nowhere", filepath.Dir(path)))
-			}, "file exists"},
+			}, "broken symbolic link"},
 		"a loop": {
 			func(path string) error { return os.Symlink(filepath.Base(path), path) }, "too many levels"},
 		"a folder": {

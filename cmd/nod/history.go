@@ -382,6 +382,9 @@ func (c *console) export(file string, write func(io.Writer) error) error {
 		return write(c.out)
 	}
 	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return wrongUsage("%s already exists: name a new file", file)
+	}
 	if err != nil {
 		return pathError(err)
 	}

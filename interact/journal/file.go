@@ -200,7 +200,7 @@ func (w *writer) open() error {
 	if sqlite.ErrCode(err) == sqlite.ResultReadOnlyDBMoved { // another file took its place while it was being opened
 		f, err = openFile(w.path)
 	}
-	if isDamage(err) {
+	if isDamage(err) || w.hasFailedForLong(err) {
 		if err = w.setAside(err); err == nil {
 			f, err = openFile(w.path)
 		}

@@ -103,7 +103,7 @@ func Open(path string, o Options) *Journal {
 	}
 	j.index = newIndexer(j.Reader, o.Log)
 	j.queue = &queue{path: queuePath(path), woken: changes.NewSignal()}
-	w := &writer{j: j, path: path}
+	w := &writer{j: j, path: path, patience: failTime}
 	if err := j.queue.load(); err != nil {
 		j.log("read the queue", errors.Join(err, os.Rename(j.queue.path, queuePath(w.asideNow()))))
 	}

@@ -46,6 +46,9 @@ type writer struct {
 	waits   map[string]waiting // what waits, by id; nil: there was no file yet that could be read
 	carries bool               // the pending requests must be written to the file
 
+	failing  time.Time     // since when the disk has failed; zero: it does not
+	patience time.Duration // how long it may fail until another file is begun
+
 	tried  time.Time // when the file could not be opened
 	reason error     // … and why
 }
@@ -124,7 +127,7 @@ func (w *writer) commit(group []*write) error {
 		err = w.transact(group)
 	}
 	isForeign := sqlite.ErrCode(err) == sqlite.ResultError // nod's tables are good
-	if !isDamage(err) && !isForeign {
+	if !isDamage(err) && !isForeign && !w.hasFailedForLong(err) {
 		return err
 	}
 	if err := w.replace(err); err != nil {
@@ -136,6 +139,24 @@ func (w *writer) commit(group []*write) error {
 func isPassing(err error) bool {
 	switch sqlite.ErrCode(err).ToPrimary() {
 	case sqlite.ResultOK, sqlite.ResultFull, sqlite.ResultBusy, sqlite.ResultLocked:
+		return true
+	}
+	return false
+}
+
+// failTime is how long the disk may fail until another file is begun, since a part of the disk may be good. It is twice
+// as long each time, lest a disk without such a part is filled with files.
+const failTime = 30 * time.Second
+
+// hasFailedForLong reports whether the disk has failed for so long that another file is to be begun.
+func (w *writer) hasFailedForLong(err error) bool {
+	now := time.Now()
+	switch {
+	case sqlite.ErrCode(err).ToPrimary() != sqlite.ResultIOErr:
+	case w.failing.IsZero():
+		w.failing = now
+	case now.Sub(w.failing) >= w.patience:
+		w.failing, w.patience = now, 2*w.patience
 		return true
 	}
 	return false
@@ -166,7 +187,7 @@ func (w *writer) transact(group []*write) (err error) {
 	if err := w.exec("COMMIT"); err != nil {
 		return err
 	}
-	w.carries = false
+	w.carries, w.failing = false, time.Time{}
 	w.kept()
 	return nil
 }

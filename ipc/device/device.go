@@ -40,8 +40,8 @@
 // the last reply it waits for something else to say, 25 seconds at most; without one it returns at once. 401 with the
 // code "unpaired": the user has revoked the device, also in the midst of waiting.
 //
-// GET /prompts/ID returns the text of the [View] of one, which the desk makes: see pageView in package asking. Its digest
-// is the hex SHA-256 of the bytes of this very reply. Fetch it anew when the revision in [prompts] is another.
+// GET /prompts/ID returns the text of the [View] of one, which the desk makes: see pageView in package asking. Its
+// digest is the hex SHA-256 of the bytes of this very reply. Fetch it anew when the revision in [prompts] is another.
 //
 // POST /answer takes an [answer] and returns 204 once the journal has it. Codes: "gone" (410) when the prompt is not
 // pending any more, "changed" (409) when digest or revision are not those of the view as it is now, so look again;

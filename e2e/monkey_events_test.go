@@ -405,11 +405,23 @@ func (m *monkey) probe() failure {
 	ctx, cancel := context.WithTimeout(m.n.ctx, 3*hangTime)
 	defer cancel()
 	answered := make(chan string, 1)
-	go func() {
+	ask := func() {
 		_, text, err := m.wire.do(ctx, "POST", "/v1/confirm", map[string]any{"message": "Still well?", "session": "probe"})
 		answered <- fmt.Sprintf("%s %v", text, err)
-	}()
+	}
+	go ask()
 	err := m.n.Screen.Await(ctx, "a new prompt", func() (bool, error) {
+		select {
+		case text := <-answered:
+			if !strings.Contains(text, "nod is paused") { // which a click in the settings may have done
+				return false, fmt.Errorf("the reply came before: %s", text)
+			}
+			if err := m.n.PickFromTray(ctx, "Resume"); err != nil {
+				return false, err
+			}
+			go ask()
+		default:
+		}
 		w, found, err := m.window()
 		return found && w.Active, err
 	})

@@ -341,10 +341,11 @@ const (
 // affirmative returns where the affirmative of the prompt is, if it works: that shows in its colour.
 func (n *nod) affirmative() (button image.Rectangle, works bool, err error) {
 	all, err := n.Screen.Windows()
-	if err != nil || len(all) == 0 || all[len(all)-1].Title != promptTitle {
+	prompt := slices.IndexFunc(all, func(w desktop.Window) bool { return w.Title == promptTitle })
+	if err != nil || prompt < 0 {
 		return button, false, err
 	}
-	foot := all[len(all)-1].Area
+	foot := all[prompt].Area
 	foot.Min.Y = foot.Max.Y - footHeight
 	button, count, err := n.Screen.Matching(foot, func(c color.RGBA) bool { return c == accent })
 	if err != nil || count >= buttonArea {

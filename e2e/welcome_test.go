@@ -64,6 +64,20 @@ func TestWelcome(t *testing.T) {
 	n.window(settingsTitle)
 }
 
+// TestPromptDuringTheWelcome has an agent ask while the welcome opens: the prompt has the keyboard.
+func TestPromptDuringTheWelcome(t *testing.T) {
+	t.Parallel()
+	n := startDesktop(t)
+	n.startProgram(n.firstStart())
+	c := n.send(bash("make all")...)
+	n.window(welcomeTitle)
+	n.prompt()
+	n.armed()
+	n.press("ctrl+Return")
+	c.wants("allow", 0)
+	n.window(welcomeTitle)
+}
+
 // button waits for a button of that colour in a part of the welcome.
 func (n *nod) button(colour color.RGBA, part func(window image.Rectangle) image.Rectangle) (button image.Rectangle) {
 	n.t.Helper()

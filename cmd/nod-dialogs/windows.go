@@ -43,6 +43,7 @@ type windows struct {
 	theme       string         // name of the current theme; only on the UI goroutine
 	inFront     bool           // one of the windows has the focus, by Fyne; only on the UI goroutine
 	prompting   bool           // the window with the prompts has it; only on the UI goroutine
+	welcomes    bool           // the welcome is about to open; only on the UI goroutine
 	focused     atomic.Bool    // one of the windows has the focus
 	shown       atomic.Value   // [interact.ID] of the prompt that is shown, or about to be
 	states      changes.Signal // the state has changed
@@ -179,6 +180,7 @@ func (w *windows) show(v operator.View) {
 	switch {
 	case v.Settings:
 		dialogs.Do(func() {
+			w.welcomes = v.Welcome
 			w.settings.Show(v.Welcome)
 			w.screenChanged()
 		})
@@ -213,6 +215,10 @@ func (w *windows) screenChanged() {
 
 func (w *windows) settingsShown(on bool) {
 	w.hasSettings.Store(on)
+	if w.welcomes { // which nobody has asked for, so that it leaves the keyboard to a prompt
+		w.welcomes = false
+		w.dialogs.Show("")
+	}
 	w.screenChanged()
 }
 

@@ -104,21 +104,33 @@ func (n *nod) asksAboutEverything(shot string) {
 	n.alive()
 }
 
-// TestDatabaseReadOnly starts nod where it may write nothing, and later may again.
+// TestDatabaseReadOnly starts nod where it may write nothing, and later may again. A nod that was killed has left a log
+// beside the database, with which SQLite reads it even there.
 func TestDatabaseReadOnly(t *testing.T) {
 	t.Parallel()
-	n := start(t, settings)
-	n.passes()
-	n.endsOrderly(syscall.SIGTERM)
-	startOnDisk(t, n, `mount -o remount,ro "$1"`)
-	n.asksAboutEverything("database-read-only")
-	out, err := exec.Command("nsenter", "-t", fmt.Sprint(n.cmd.Process.Pid), "-U", "-m", "--preserve-credentials",
-		"mount", "-o", "remount,rw", filepath.Join(n.Home(), ".local", "share")).CombinedOutput()
-	if err != nil {
-		t.Fatalf("%v: %s", err, out)
+	for name, end := range map[string]func(*nod){
+		"ended": func(n *nod) { n.endsOrderly(syscall.SIGTERM) },
+		"killed": func(n *nod) {
+			must(n.t, n.cmd.Process.Kill())
+			<-n.ended
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			n := start(t, settings)
+			n.passes()
+			end(n)
+			startOnDisk(t, n, `mount -o remount,ro "$1"`)
+			n.asksAboutEverything("database-read-only-" + name)
+			out, err := exec.Command("nsenter", "-t", fmt.Sprint(n.cmd.Process.Pid), "-U", "-m", "--preserve-credentials",
+				"mount", "-o", "remount,rw", filepath.Join(n.Home(), ".local", "share")).CombinedOutput()
+			if err != nil {
+				t.Fatalf("%v: %s", err, out)
+			}
+			n.passesAgain()
+			n.endsOrderly(syscall.SIGTERM)
+		})
 	}
-	n.passesAgain()
-	n.endsOrderly(syscall.SIGTERM)
 }
 
 // passesAgain waits until what the policy allows passes without a prompt: nod tries a file that it could not open again

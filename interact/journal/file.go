@@ -197,8 +197,12 @@ var errTruncated = errors.New("it became shorter")
 func (w *writer) open() error {
 	w.clear()
 	f, err := openFile(w.path)
-	if sqlite.ErrCode(err) == sqlite.ResultReadOnlyDBMoved { // another file took its place while it was being opened
-		f, err = openFile(w.path)
+	if sqlite.ErrCode(err).ToPrimary() == sqlite.ResultReadOnly {
+		// Another file took its place while it was being opened, or the disk was read-only until now: SQLite's
+		// connections to a file share a log that they may not write, until the last of them is closed.
+		w.j.files.Lock()
+		w.withoutReaders(func() { f, err = openFile(w.path) })
+		w.j.files.Unlock()
 	}
 	if isDamage(err) || w.hasFailedForLong(err) {
 		if err = w.setAside(err); err == nil {

@@ -91,7 +91,7 @@ func (w *window) update() {
 		w.show(e)
 	}
 	if w.page.head.setPosition(w.p.queue.position()) {
-		w.page.object.Refresh()
+		w.fit() // the head may need another row
 	}
 	w.tick()
 	w.rearm()

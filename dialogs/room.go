@@ -123,7 +123,18 @@ func fitScreen(w fyne.Window) {
 		return
 	}
 	w.Resize(fits)
-	left := image.Pt(room.Dx()-int(fits.Width*scale), room.Dy()-int(fits.Height*scale))
+	center(w, fits)
+}
+
+// center moves a visible window to the middle of its monitor: Fyne shows a window again where it was when it was
+// hidden. Size is the one it was given, which it may not have yet. It needs X11.
+func center(w fyne.Window, size fyne.Size) {
+	x, id := windowSystem(w)
+	if x == nil || id == 0 {
+		return
+	}
+	room, scale := x.room(id, 2, 2, 30, 2), w.Canvas().Scale()
+	left := image.Pt(room.Dx()-int(size.Width*scale), room.Dy()-int(size.Height*scale))
 	x.put(id, room.Min.Add(left.Div(2)))
 }
 

@@ -92,6 +92,31 @@ func TestRoom(t *testing.T) {
 	}
 }
 
+// A prompt whose head needs another row once others wait gets a larger window: it used to be laid out as in a small
+// one.
+func TestRoomForThePlaceInTheQueue(t *testing.T) {
+	grown := 0
+	for length := 30; length < 45; length += 3 {
+		s := newScreen(t)
+		parts := repeated(3, fresh("npm run lint"))
+		s.p.options.Offers = func(interact.ID) policy.Offers { return policy.Offers{Parts: parts} }
+		s.open(bash("1", "make "+strings.Repeat("x", length)))
+		s.ready()
+		before := s.canvas().Size()
+		s.open(bash("2", "make"))
+		after := s.canvas().Size()
+		if s.page().compact {
+			t.Errorf("%d letters: the window was %v and is %v, and has a small one's layout", length, before, after)
+		}
+		if after.Height > before.Height {
+			grown++
+		}
+	}
+	if grown == 0 {
+		t.Error("no head needed another row")
+	}
+}
+
 // However small the window, it shows nod's facts, the agent's description, the reason why nod asks, and the buttons.
 // Shortened text says so.
 func TestNothingVanishes(t *testing.T) {

@@ -91,7 +91,7 @@ func (w *window) update() {
 		w.show(e)
 	}
 	if w.page.head.setPosition(w.p.queue.position()) {
-		w.page.object.Refresh()
+		w.fit() // the head may need another row
 	}
 	w.tick()
 	w.rearm()
@@ -265,8 +265,9 @@ func (w *window) appear(size fyne.Size, focus bool) {
 	if w.win.Canvas().Scale() != scale { // the scale is known only once the window exists
 		size = w.measure(w.page)
 		w.lastSize = size
-		keepCorner(w.win, func() { w.win.Resize(size) })
+		w.win.Resize(size)
 	}
+	center(w.win, size)
 	w.startSettling() // again: showing it the first time takes a while
 	w.arm.SetVisible(true)
 }

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"image"
 	"image/color"
 	"math/rand/v2"
 	"os"
@@ -43,6 +44,29 @@ func TestApproveByKeys(t *testing.T) {
 	n.press("ctrl+Return")
 	c.wants("allow", 0)
 	n.noWindow()
+}
+
+// TestPromptsComeInTheMiddle has prompts of several sizes, one after the other: each used to come where the one before
+// had been, so that a large one moved all later ones to an edge of the screen.
+func TestPromptsComeInTheMiddle(t *testing.T) {
+	t.Parallel()
+	n := start(t, settings)
+	var middles []image.Point
+	for _, command := range []string{"make all", "make " + strings.Repeat("all ", 200), "make all"} {
+		c := n.send(bash(command)...)
+		n.prompt()
+		n.armed()
+		w := n.prompt()
+		middles = append(middles, w.Area.Min.Add(w.Area.Max).Div(2))
+		n.press("ctrl+d")
+		c.wants("deny", 1)
+		n.noWindow()
+	}
+	for _, m := range middles[1:] {
+		if d := m.Sub(middles[0]); max(d.X, -d.X, d.Y, -d.Y) > 1 {
+			t.Errorf("the middles of the prompts are %v", middles)
+		}
+	}
 }
 
 func TestApproveByClick(t *testing.T) {

@@ -171,17 +171,12 @@ const (
 	KindNotify  Kind = "notify"
 )
 
-// Kind is [KindAsk].
-func (Ask) Kind() Kind { return KindAsk }
+// The kinds of what is asked.
 
-// Kind is [KindConfirm].
+func (Ask) Kind() Kind     { return KindAsk }
 func (Confirm) Kind() Kind { return KindConfirm }
-
-// Kind is [KindForm].
-func (Form) Kind() Kind { return KindForm }
-
-// Kind is [KindNotify].
-func (Notify) Kind() Kind { return KindNotify }
+func (Form) Kind() Kind    { return KindForm }
+func (Notify) Kind() Kind  { return KindNotify }
 
 // Outcome says what came of a request, or that it is pending.
 type Outcome string

@@ -82,7 +82,7 @@ func (s *Server) handler() http.Handler {
 		mux.HandleFunc("POST "+runsPath, s.serveRun)
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		protect(w.Header())
+		maps.Copy(w.Header(), protection)
 		// The previous reply on this connection has set one.
 		_ = http.NewResponseController(w).SetWriteDeadline(time.Time{})
 		from := peerOf(r.Context())
@@ -113,8 +113,6 @@ func (s *Server) serveRaise(w http.ResponseWriter, r *http.Request) {
 	}
 	w.WriteHeader(http.StatusNoContent)
 }
-
-func protect(h http.Header) { maps.Copy(h, protection) }
 
 var protection = http.Header{
 	"X-Content-Type-Options":  {"nosniff"},

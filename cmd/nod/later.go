@@ -74,7 +74,7 @@ func settled(ctx context.Context, cl *client.Client, id string, timeout time.Dur
 		defer cancel()
 	}
 	for {
-		wait := client.MaxWait
+		wait := api.MaxWait * time.Second
 		if timeout > 0 {
 			wait = min(wait, time.Until(end))
 		}

@@ -187,7 +187,7 @@ func outlineOf(r *interact.Reported) *interact.Reported {
 func outline(b interact.Body) interact.Body {
 	switch b := b.(type) {
 	case interact.Approve:
-		return interact.Approve{Tool: b.Tool, Class: b.Class, ToolUseID: b.ToolUseID}
+		return b.Bare()
 	case api.Ask:
 		return api.Ask{}
 	case api.Confirm:

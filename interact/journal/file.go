@@ -31,9 +31,18 @@ var schema = func() sqlitemigration.Schema {
 
 // pragmas set up a connection that writes. The keeper makes the checkpoints.
 var pragmas = []string{
-	"PRAGMA auto_vacuum = incremental", "PRAGMA journal_mode = wal", "PRAGMA synchronous = normal",
-	"PRAGMA wal_autocheckpoint = 0", "PRAGMA journal_size_limit = 1048576", "PRAGMA secure_delete = on",
-	"PRAGMA cache_size = -512", "PRAGMA cell_size_check = on", "PRAGMA trusted_schema = off",
+	"auto_vacuum = incremental", "journal_mode = wal", "synchronous = normal", "wal_autocheckpoint = 0",
+	"journal_size_limit = 1048576", "secure_delete = on", "cache_size = -512", "cell_size_check = on",
+	"trusted_schema = off",
+}
+
+func setUp(conn *sqlite.Conn, pragmas ...string) error {
+	for _, pragma := range pragmas {
+		if err := sqlitex.ExecuteTransient(conn, "PRAGMA "+pragma, nil); err != nil {
+			return fmt.Errorf("PRAGMA %s: %w", pragma, err)
+		}
+	}
+	return nil
 }
 
 type file struct {
@@ -141,10 +150,8 @@ func (f *file) prepare() error {
 	if err := recognize(f.conn); err != nil {
 		return err
 	}
-	for _, pragma := range pragmas {
-		if err := sqlitex.ExecuteTransient(f.conn, pragma, nil); err != nil {
-			return fmt.Errorf("%s: %w", pragma, err)
-		}
+	if err := setUp(f.conn, pragmas...); err != nil {
+		return err
 	}
 	if err := migrate(f.conn); err != nil {
 		return err

@@ -150,7 +150,7 @@ func (x *indexer) follow(ctx context.Context) error {
 		if step.state == x.state { // the memory is useless until there are more entries
 			return sqlitex.ExecuteTransient(x.conn, "PRAGMA shrink_memory", nil)
 		}
-		if err := x.apply(step); err != nil {
+		if err := transact(x.conn, "BEGIN IMMEDIATE", func() error { return x.change(step) }); err != nil {
 			if isDamage(err) {
 				x.reader.indexDamaged.Store(true)
 				x.woken.Send()
@@ -191,13 +191,10 @@ func (x *indexer) load() (err error) {
 		}
 	}()
 	x.conn.SetBusyTimeout(busyTime)
-	for _, pragma := range []string{
-		"PRAGMA journal_mode = wal", "PRAGMA synchronous = normal", "PRAGMA journal_size_limit = 1048576",
-		"PRAGMA secure_delete = on", "PRAGMA cache_size = -512", "PRAGMA trusted_schema = off",
-	} {
-		if err := sqlitex.ExecuteTransient(x.conn, pragma, nil); err != nil {
-			return fmt.Errorf("%s: %w", pragma, err)
-		}
+	err = setUp(x.conn, "journal_mode = wal", "synchronous = normal", "journal_size_limit = 1048576",
+		"secure_delete = on", "cache_size = -512", "trusted_schema = off")
+	if err != nil {
+		return err
 	}
 	version, err := number(x.conn, "PRAGMA user_version")
 	switch {
@@ -283,10 +280,6 @@ func (x *indexer) plan(ctx context.Context) (next step, err error) {
 		return nil
 	})
 	return next, err
-}
-
-func (x *indexer) apply(next step) error {
-	return transact(x.conn, "BEGIN IMMEDIATE", func() error { return x.change(next) })
 }
 
 func (x *indexer) change(next step) (err error) {

@@ -59,7 +59,7 @@ func New(editor, agent io.Writer, name string, approve approver) *proxy {
 	ctx, end := context.WithCancel(context.Background())
 	return &proxy{
 		editor: &output{w: editor}, agent: &output{w: agent}, approve: approve, ctx: ctx, end: end,
-		sessions: newSessions(name), held: map[string]held{},
+		sessions: sessions{agent: name, asked: map[string]request{}, open: map[string]*session{}}, held: map[string]held{},
 	}
 }
 
@@ -103,7 +103,7 @@ func (p *proxy) editorSays(line []byte) error {
 func (p *proxy) agentSays(line []byte) error {
 	m, unread := read(line)
 	switch {
-	case unread != nil && mayMean(line):
+	case unread != nil && bytes.IndexByte(line, '{') >= 0: // another reader may find a message in it
 		p.forget()
 	case unread != nil:
 	case m.Method == sdk.ClientMethodSessionRequestPermission && p.hold(m, line),

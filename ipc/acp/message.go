@@ -1,7 +1,6 @@
 package acp
 
 import (
-	"bytes"
 	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -33,9 +32,6 @@ type params struct {
 	SessionID string `json:"sessionId"`
 	CWD       string `json:"cwd"`
 }
-
-// mayMean reports whether another reader may find a message in a line that [read] refuses.
-func mayMean(line []byte) bool { return bytes.IndexByte(line, '{') >= 0 }
 
 func isThere(v jsontext.Value) bool {
 	return len(v) > 0 && !slices.Contains([]string{"null", "{}", "[]"}, string(v))

@@ -18,27 +18,24 @@ func (o options) of(kind sdk.PermissionOptionKind) options {
 // only returns the only option of a kind, if its id is unique.
 func (o options) only(kind sdk.PermissionOptionKind) options {
 	fitting := o.of(kind)
-	if len(fitting) != 1 || len(o.withID(fitting[0].OptionId)) != 1 {
+	if len(fitting) != 1 || !o.isUnique(fitting[0]) {
 		return nil
 	}
 	return fitting
 }
 
-func (o options) withID(id sdk.PermissionOptionId) options {
-	return slices.DeleteFunc(slices.Clone(o), func(p sdk.PermissionOption) bool { return p.OptionId != id })
+// isUnique reports whether the id of p, one of the options, is of no other.
+func (o options) isUnique(p sdk.PermissionOption) bool {
+	isOther := func(other sdk.PermissionOption) bool { return other.OptionId != p.OptionId }
+	return len(slices.DeleteFunc(slices.Clone(o), isOther)) == 1
 }
 
 // reject is how to say no: once if there is such an option, for good if that is all there is. An id that allows as well
 // says nothing.
 func (o options) reject() options {
-	for _, kind := range []sdk.PermissionOptionKind{
-		sdk.PermissionOptionKindRejectOnce, sdk.PermissionOptionKindRejectAlways,
-	} {
-		for _, p := range o.of(kind) {
-			if len(o.withID(p.OptionId)) == 1 {
-				return options{p}
-			}
-		}
+	all := slices.Concat(o.of(sdk.PermissionOptionKindRejectOnce), o.of(sdk.PermissionOptionKindRejectAlways))
+	if i := slices.IndexFunc(all, o.isUnique); i >= 0 {
+		return all[i : i+1]
 	}
 	return nil
 }
@@ -62,15 +59,12 @@ func (o options) chosen(r api.ApproveReply) (id sdk.PermissionOptionId, decided 
 	case r.Allowed() && r.Suggestion > 0:
 		fitting = o.of(sdk.PermissionOptionKindAllowAlways)
 		fitting = fitting[min(r.Suggestion-1, len(fitting)):]
-		if len(fitting) > 0 && len(o.withID(fitting[0].OptionId)) != 1 {
-			fitting = nil
-		}
 	case r.Allowed():
 		fitting = o.only(sdk.PermissionOptionKindAllowOnce)
 	case r.Outcome == api.Denied:
 		fitting = o.reject()
 	}
-	if len(fitting) == 0 {
+	if len(fitting) == 0 || !o.isUnique(fitting[0]) {
 		return "", false
 	}
 	return fitting[0].OptionId, true

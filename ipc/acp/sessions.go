@@ -27,10 +27,6 @@ type session struct {
 	calls map[string]toolCall
 }
 
-func newSessions(agent string) sessions {
-	return sessions{agent: agent, asked: map[string]request{}, open: map[string]*session{}}
-}
-
 func (s *sessions) editorSays(m message) {
 	var p params
 	if m.Method == "" || len(m.ID) == 0 || len(m.Params) > 0 && api.Decode(m.Params, &p) != nil {

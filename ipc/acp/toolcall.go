@@ -29,13 +29,12 @@ type toolCall struct {
 }
 
 func (c toolCall) with(later toolCall) toolCall {
-	now := c
-	now.ID, now.Title, now.Kind = later.ID, cmp.Or(later.Title, c.Title), cmp.Or(later.Kind, c.Kind)
-	now.RawInput = latest(c.RawInput, later.RawInput)
-	now.Content = latest(c.Content, later.Content)
-	now.Locations = latest(c.Locations, later.Locations)
-	now.Meta.ClaudeCode.ToolName = cmp.Or(later.Meta.ClaudeCode.ToolName, c.Meta.ClaudeCode.ToolName)
-	return now
+	c.ID, c.Title, c.Kind = later.ID, cmp.Or(later.Title, c.Title), cmp.Or(later.Kind, c.Kind)
+	c.RawInput = latest(c.RawInput, later.RawInput)
+	c.Content = latest(c.Content, later.Content)
+	c.Locations = latest(c.Locations, later.Locations)
+	c.Meta.ClaudeCode.ToolName = cmp.Or(later.Meta.ClaudeCode.ToolName, c.Meta.ClaudeCode.ToolName)
+	return c
 }
 
 func latest(before, later jsontext.Value) jsontext.Value {

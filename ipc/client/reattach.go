@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"time"
 
@@ -88,11 +89,31 @@ func (c *Client) follow(ctx context.Context, at *server, err error, lost *LostEr
 
 // await waits until another endpoint than that of at is published, and makes c use it.
 func (c *Client) await(ctx context.Context, at *server) error {
-	e, err := endpoint.Await(ctx, c.Dir, at.Endpoint)
+	e, err := awaitOther(ctx, c.Dir, at.Endpoint)
 	if err == nil {
 		c.moved(at, e)
 	}
 	return err
+}
+
+// lookEvery is how soon an endpoint that was published is seen.
+const lookEvery = 50 * time.Millisecond
+
+// awaitOther waits until an endpoint other than old is published in dir, and returns it. It ignores endpoints that
+// [endpoint.Read] refuses. The error is the cause of ctx's end.
+func awaitOther(ctx context.Context, dir string, old endpoint.Endpoint) (endpoint.Endpoint, error) {
+	tick := time.NewTicker(lookEvery)
+	defer tick.Stop()
+	for {
+		if e, err := endpoint.Read(dir); err == nil && e != old {
+			return e, nil
+		}
+		select {
+		case <-ctx.Done():
+			return endpoint.Endpoint{}, fmt.Errorf("wait for an endpoint in %s: %w", dir, context.Cause(ctx))
+		case <-tick.C:
+		}
+	}
 }
 
 // moved makes c use endpoint e, unless at has it.

@@ -141,22 +141,18 @@ func Answer(r api.RequestReply) (any, error) {
 	if problem, err := parse[api.Problem](r.Answer); err == nil {
 		return nil, &Problem{Problem: problem}
 	}
-	switch r.Kind {
-	case api.KindAsk:
-		return anyOf(parse[api.AskReply](r.Answer))
-	case api.KindConfirm:
-		return anyOf(parse[api.ConfirmReply](r.Answer))
-	case api.KindForm:
-		return anyOf(parse[api.FormReply](r.Answer))
-	case api.KindApprove:
-		return anyOf(parse[api.ApproveReply](r.Answer))
-	case api.KindNotify:
-		return anyOf(parse[api.NotifyReply](r.Answer))
+	parsers := map[api.Kind]func([]byte) (any, error){
+		api.KindAsk: parseAny[api.AskReply], api.KindConfirm: parseAny[api.ConfirmReply],
+		api.KindForm: parseAny[api.FormReply], api.KindApprove: parseAny[api.ApproveReply],
+		api.KindNotify: parseAny[api.NotifyReply],
+	}
+	if parse, isKnown := parsers[r.Kind]; isKnown {
+		return parse(r.Answer)
 	}
 	return nil, badReply("a request of kind %q", r.Kind)
 }
 
-func anyOf[T any](r T, err error) (any, error) { return r, err }
+func parseAny[T any](text []byte) (any, error) { return parse[T](text) }
 
 // ErrForeign means that the server runs as another user. Nothing was sent to it.
 var ErrForeign = errors.New("the server on nod's address belongs to another user")

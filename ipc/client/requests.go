@@ -127,15 +127,12 @@ func (c *Client) Notify(ctx context.Context, r api.NotifyRequest) (api.NotifyRep
 	return ask[api.NotifyReply](ctx, c, "/v1/notify", &r, &r.Common)
 }
 
-// MaxWait is the longest that one call of [Client.Request] waits.
-const MaxWait = api.MaxWait * time.Second
-
-// Request returns what became of a request of the caller's own, and waits up to wait (at most [MaxWait])
+// Request returns what became of a request of the caller's own, and waits up to wait (at most [api.MaxWait])
 // for its end. Status tells whether it came; [Answer] is what was answered.
 func (c *Client) Request(ctx context.Context, id string, wait time.Duration) (api.RequestReply, error) {
 	r := request{method: get, path: requestPath(id), isWaiting: wait > 0}
 	if wait > 0 {
-		r.path += "?wait=" + strconv.FormatFloat(min(wait, MaxWait).Seconds(), 'f', -1, 64)
+		r.path += "?wait=" + strconv.FormatFloat(min(wait.Seconds(), api.MaxWait), 'f', -1, 64)
 	}
 	return c.became(ctx, r, id)
 }

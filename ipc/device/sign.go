@@ -10,6 +10,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
+	"maps"
 	"math/big"
 	"net/http"
 	"strings"
@@ -126,11 +127,7 @@ func (n *nonces) spend(nonce string) bool {
 		return false
 	}
 	if len(n.spent) >= maxSpent {
-		for other, made := range n.spent {
-			if now-made >= nonceFor {
-				delete(n.spent, other)
-			}
-		}
+		maps.DeleteFunc(n.spent, func(_ string, made time.Duration) bool { return now-made >= nonceFor })
 		if len(n.spent) >= maxSpent {
 			return false
 		}

@@ -2,6 +2,7 @@ package hooks
 
 import (
 	"context"
+	"maps"
 	"time"
 
 	"nod/api"
@@ -27,11 +28,7 @@ func (h *Hooks) appealed(who interact.Requester, s Step, a interact.Answer) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	now := time.Now()
-	for k, until := range h.appeals {
-		if now.After(until) {
-			delete(h.appeals, k)
-		}
-	}
+	maps.DeleteFunc(h.appeals, func(_ callKey, until time.Time) bool { return now.After(until) })
 	h.appeals[key] = now.Add(overruledFor)
 }
 

@@ -15,6 +15,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -431,11 +432,7 @@ func (h *Hooks) mayNotice(who interact.Requester, kind string) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	now := time.Now()
-	for k, last := range h.noticed {
-		if now.Sub(last) >= noticeEvery {
-			delete(h.noticed, k)
-		}
-	}
+	maps.DeleteFunc(h.noticed, func(_ noticeKey, last time.Time) bool { return now.Sub(last) >= noticeEvery })
 	key := noticeKey{who.Agent, who.Session, kind}
 	if _, recent := h.noticed[key]; recent {
 		return false

@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"nod/ipc/endpoint"
 	"nod/ownfile"
@@ -22,7 +21,6 @@ const maxPublished = 4 << 20
 // folder, because neither port nor socket may tell and other processes cannot look into nod-desktop.
 type Published struct {
 	PID     int // of the nod-desktop that says so
-	At      time.Time
 	Peers   Peers
 	Environ []string // environment variables that matter to windows
 }
@@ -49,7 +47,7 @@ func Publish(peers Peers) error {
 	if err != nil {
 		return fmt.Errorf("publish the machines: %w", err)
 	}
-	text, err := json.Marshal(Published{os.Getpid(), time.Now(), peers, sessionEnviron()})
+	text, err := json.Marshal(Published{os.Getpid(), peers, sessionEnviron()})
 	if err == nil {
 		err = ownfile.Write(publishedPath(dir), text, 0o600)
 	}

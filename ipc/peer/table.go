@@ -3,6 +3,7 @@ package peer
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -28,14 +29,7 @@ func (Table) Find(pid int) (api.Parent, error) {
 }
 
 // Ended reports whether one of the processes has ended. When the system does not tell, it has.
-func (Table) Ended(ps ...api.Parent) bool {
-	for _, p := range ps {
-		if hasEnded(p) {
-			return true
-		}
-	}
-	return false
-}
+func (Table) Ended(ps ...api.Parent) bool { return slices.ContainsFunc(ps, hasEnded) }
 
 // AwaitEnd waits until one of the processes has ended, and returns true, or ctx has, and returns false. Linux since 5.3
 // wakes it up; elsewhere it looks once a second.

@@ -1,7 +1,6 @@
 package remote
 
 import (
-	"bytes"
 	"context"
 	"crypto/ed25519"
 	"crypto/rand"
@@ -15,6 +14,7 @@ import (
 	"io/fs"
 	"math/big"
 	"net"
+	"strconv"
 	"strings"
 	"time"
 
@@ -196,16 +196,11 @@ var wordList string
 // 66 bits of the SHA-256 of its text.
 func (k Key) Fingerprint() string {
 	list, sum := strings.Fields(wordList), sha256.Sum256([]byte(k.String()))
-	words, bits, held := make([]string, 0, fingerprintWords), 0, 0
-	rest := bytes.NewReader(sum[:])
-	for len(words) < fingerprintWords {
-		next, _ := rest.ReadByte() // of 32 bytes it takes nine
-		held, bits = held<<8|int(next), bits+8
-		if bits >= 11 {
-			bits -= 11
-			words = append(words, list[held>>bits&0x7ff])
-			held &= 1<<bits - 1
-		}
+	bits := fmt.Sprintf("%0*b", 8*len(sum), new(big.Int).SetBytes(sum[:]))
+	var words []string
+	for i := range fingerprintWords {
+		word, _ := strconv.ParseUint(bits[11*i:11*(i+1)], 2, 11) // zeros and ones
+		words = append(words, list[word])
 	}
 	return strings.Join(words, " ")
 }

@@ -71,13 +71,7 @@ func (d *deskEnd) serve(ctx context.Context, c *conn, serve func(context.Context
 
 // accept accepts a connection. Unpaired machines can displace each other, but never a paired one.
 func (d *deskEnd) accept(at address) {
-	var unproven []*conn
-	for _, c := range d.all(at.peer) {
-		if !c.isProven() {
-			unproven = append(unproven, c)
-		}
-	}
-	if len(unproven) >= maxUnproven {
+	if unproven := slices.DeleteFunc(d.all(at.peer), (*conn).isProven); len(unproven) >= maxUnproven {
 		unproven[0].end(errNoRoom)
 	}
 	c := d.add(at)

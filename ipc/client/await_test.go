@@ -1,4 +1,4 @@
-package endpoint
+package client
 
 import (
 	"context"
@@ -9,14 +9,23 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"nod/ipc/endpoint"
 )
+
+func valid() endpoint.Endpoint {
+	return endpoint.Endpoint{
+		URL: "http://127.0.0.1:7463", Socket: "/run/user/1000/nod/nod.sock", Token: endpoint.NewToken(), PID: 42,
+		Version: "1.2.3",
+	}
+}
 
 // Whatever the folder goes through, and whenever the next endpoint is published, it is seen.
 func TestAwait(t *testing.T) {
 	for name, meanwhile := range map[string]func(t *testing.T, dir string){
 		"nothing else": func(*testing.T, string) {},
 		"the file is removed": func(t *testing.T, dir string) {
-			if err := os.Remove(Path(dir)); err != nil {
+			if err := os.Remove(endpoint.Path(dir)); err != nil {
 				t.Error(err)
 			}
 		},
@@ -31,7 +40,7 @@ func TestAwait(t *testing.T) {
 			}
 		},
 		"something else is published": func(t *testing.T, dir string) {
-			if err := os.WriteFile(Path(dir), []byte("{}"), 0o600); err != nil {
+			if err := os.WriteFile(endpoint.Path(dir), []byte("{}"), 0o600); err != nil {
 				t.Error(err)
 			}
 		},
@@ -47,17 +56,17 @@ func TestAwait(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			for range 10 {
 				dir, first, second := filepath.Join(t.TempDir(), "nod"), valid(), valid()
-				if err := Write(dir, first); err != nil {
+				if err := endpoint.Write(dir, first); err != nil {
 					t.Fatal(err)
 				}
 				var other sync.WaitGroup
 				other.Go(func() {
 					meanwhile(t, dir)
-					if err := Write(dir, second); err != nil {
+					if err := endpoint.Write(dir, second); err != nil {
 						t.Error(err)
 					}
 				})
-				got, err := Await(t.Context(), dir, first)
+				got, err := awaitOther(t.Context(), dir, first)
 				other.Wait()
 				if err != nil || got != second {
 					t.Fatalf("got %v, %v, want %v", got, err, second)
@@ -69,13 +78,13 @@ func TestAwait(t *testing.T) {
 
 func TestAwaitEndsWithTheContext(t *testing.T) {
 	dir, first := filepath.Join(t.TempDir(), "nod"), valid()
-	if err := Write(dir, first); err != nil {
+	if err := endpoint.Write(dir, first); err != nil {
 		t.Fatal(err)
 	}
 	enough := errors.New("enough")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	go cancel(enough)
-	if got, err := Await(ctx, dir, first); got != (Endpoint{}) || !errors.Is(err, enough) {
+	if got, err := awaitOther(ctx, dir, first); got != (endpoint.Endpoint{}) || !errors.Is(err, enough) {
 		t.Errorf("got %v, %v", got, err)
 	}
 }
@@ -86,11 +95,11 @@ func TestAwaitIsQuick(t *testing.T) {
 		dir, next := filepath.Join(t.TempDir(), "missing", "nod"), valid()
 		began := time.Now()
 		time.AfterFunc(10*lookEvery-1, func() {
-			if err := errors.Join(os.Mkdir(filepath.Dir(dir), 0o700), Write(dir, next)); err != nil {
+			if err := errors.Join(os.Mkdir(filepath.Dir(dir), 0o700), endpoint.Write(dir, next)); err != nil {
 				t.Error(err)
 			}
 		})
-		got, err := Await(t.Context(), dir, valid())
+		got, err := awaitOther(t.Context(), dir, valid())
 		if took := time.Since(began); err != nil || got != next || took != 10*lookEvery {
 			t.Errorf("got %v, %v after %v", got, err, took)
 		}

@@ -70,7 +70,7 @@ func openConfig(path string, places policy.Places, log *slog.Logger, changed fun
 	}
 	start.Policy = policy.Policy{}
 	f.state.Store(&state{Config: start, Policy: none, Err: errNotRead})
-	f.Reload()
+	f.refresh()
 	return f, nil
 }
 
@@ -83,8 +83,8 @@ func (f *file) Config() Config { return f.State().Config }
 // Timeout is the configured time-out of requests without their own.
 func (f *file) Timeout() time.Duration { return f.Config().Prompt.Timeout }
 
-// Reload reads the file now. [file.Watch] does it on every change.
-func (f *file) Reload() {
+// refresh reads the file now. [file.Watch] does it on every change.
+func (f *file) refresh() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.reload()
@@ -295,7 +295,7 @@ func (f *file) Watch(ctx context.Context) error {
 			return fmt.Errorf("watch the configuration: %w", err)
 		}
 	}
-	f.Reload() // for changes before the watch began
+	f.refresh() // for changes before the watch began
 	return f.watch(ctx, watcher)
 }
 
@@ -319,7 +319,7 @@ func (f *file) watch(ctx context.Context, watcher *fsnotify.Watcher) error {
 			f.log.Warn("watch the configuration", "err", err)
 			quiet.Reset(settle)
 		case <-quiet.C:
-			f.Reload()
+			f.refresh()
 		}
 	}
 }

@@ -89,13 +89,8 @@ func (c *Compiled) SandboxHosts() []string { return c.hosts }
 // Broken returns what is left of a policy whose file cannot be read any more: what was denied stays denied,
 // and everything else is asked about.
 func (c *Compiled) Broken() *Compiled {
-	next := &Compiled{guard: c.guard, places: c.places, isBroken: true}
-	for _, r := range c.rules {
-		if r.Effect == Deny {
-			next.rules = append(next.rules, r)
-		}
-	}
-	return next
+	denials := slices.DeleteFunc(slices.Clone(c.rules), func(r compiledRule) bool { return r.Effect != Deny })
+	return &Compiled{guard: c.guard, places: c.places, isBroken: true, rules: denials}
 }
 
 // find returns the strictest rule that matches and is no stricter than an effect, or nil.

@@ -11,6 +11,7 @@ import (
 	"unicode"
 
 	"nod/policy/shell"
+	"nod/policy/shell/language"
 )
 
 // What is kept of a call that is neither a command nor an edit: every call of its tool, the host that it fetches from,
@@ -106,15 +107,15 @@ func (f *facts) mayHarm() bool {
 }
 
 const (
-	screenWords = " computer desktop screen mouse keyboard "
-	harmWords   = " delete del remove rm unlink drop destroy purge wipe erase clear reset truncate overwrite kill " +
-		"terminate revoke uninstall exec execute run eval evaluate shell bash terminal command script code sql " +
-		"rmdir trash cmd powershell python javascript deletes deleted deletion removes removed removal archive invoke " +
-		"deleting removing destroys executes executed kills prune flush expunge discard cleanup spawn subprocess process " +
-		"repl js ruby perl php lua ssh deploy migration "
+	screenWords language.Words = "computer desktop screen mouse keyboard"
+	harmWords   language.Words = "delete del remove rm unlink drop destroy purge wipe erase clear reset truncate " +
+		"overwrite kill terminate revoke uninstall exec execute run eval evaluate shell bash terminal command " +
+		"script code sql rmdir trash cmd powershell python javascript deletes deleted deletion removes removed " +
+		"removal archive invoke deleting removing destroys executes executed kills prune flush expunge discard " +
+		"cleanup spawn subprocess process repl js ruby perl php lua ssh deploy migration"
 )
 
-func hasWord(name, words string) bool {
+func hasWord(name string, words language.Words) bool {
 	var b strings.Builder
 	letters := []rune(name)
 	for i, r := range letters {
@@ -125,9 +126,7 @@ func hasWord(name, words string) bool {
 		b.WriteRune(unicode.ToLower(r))
 	}
 	between := func(r rune) bool { return !unicode.IsLetter(r) }
-	return slices.ContainsFunc(strings.FieldsFunc(b.String(), between), func(word string) bool {
-		return strings.Contains(words, " "+word+" ")
-	})
+	return slices.ContainsFunc(strings.FieldsFunc(b.String(), between), words.Has)
 }
 
 func (f *facts) offerHost() ([]Grant, error) {

@@ -409,15 +409,10 @@ func (in *input) addGlob(text string, f meaning) {
 
 // isPathKey reports whether a field that nod does not know is meant for the path of a file or folder: the last word
 // of its name says so, whether it is spelled file_path, filePath, filepath or absolute-path.
-func isPathKey(key string) bool {
-	switch lastWord(key) {
-	case "path", "paths", "file", "files", "filename", "filenames", "filepath", "filepaths",
-		"dir", "dirs", "directory", "directories", "folder", "folders", "cwd", "workdir", "root", "uri",
-		"source", "destination", "dest", "src", "dst", "target":
-		return true
-	}
-	return false
-}
+func isPathKey(key string) bool { return pathKeys.Has(lastWord(key)) }
+
+const pathKeys language.Words = "path paths file files filename filenames filepath filepaths dir dirs directory " +
+	"directories folder folders cwd workdir root uri source destination dest src dst target"
 
 func (in *input) addText(key, value string) {
 	text := strings.TrimSpace(value)

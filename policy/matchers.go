@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"nod/policy/shell/language"
 )
 
 // Limits of one rule.
@@ -161,19 +163,13 @@ func hostOf(address string) (string, bool) {
 	return host, host != "" && strings.Trim(host, hostLetters) == ""
 }
 
-func isAddressKey(key string) bool {
-	switch lastWord(key) {
-	case "url", "urls", "href", "link", "links", "website":
-		return true
-	}
-	return false
-}
+const addressKeys language.Words = "url urls href link links website"
 
 // addAddresses notes what of a text is an address: all of it where the field is for one, else each word that
 // has one in it.
 func (in *input) addAddresses(key, value string, f meaning) {
 	hasScheme := strings.Contains(value, "://")
-	if (f == urlField && !hasScheme) || (f == unlisted || f == urlField) && isAddressKey(key) {
+	if (f == urlField && !hasScheme) || (f == unlisted || f == urlField) && addressKeys.Has(lastWord(key)) {
 		in.addAddress(value)
 		return
 	}

@@ -110,7 +110,7 @@ func (l *nameList) add(e nameEntry) {
 			l.wild = append(l.wild, part)
 		}
 	}
-	if end := endOf(last); !isWild(end) && !ordinaryEnds[end] {
+	if end := endOf(last); end != "" && !isWild(end) && !ordinaryEnds.Has(end) {
 		l.ends[end] = true
 	}
 	if rest, ok := wantedEnd(last); ok {
@@ -119,12 +119,8 @@ func (l *nameList) add(e nameEntry) {
 }
 
 // ordinaryEnds are kinds of files of which next to none is an entry: a pattern for all of them is not meant for it.
-var ordinaryEnds = map[string]bool{
-	"json": true, "yaml": true, "yml": true, "toml": true, "xml": true, "ini": true, "conf": true, "config": true,
-	"txt": true, "csv": true, "": true, "md": true, "db": true, "sqlite": true, "sqlite3": true, "php": true,
-	"properties": true, "rb": true,
-	"js": true, "ts": true, "py": true, "log": true, "sql": true, "plist": true, "el": true, "lua": true, "cjs": true,
-}
+const ordinaryEnds language.Words = "json yaml yml toml xml ini conf config txt csv md db sqlite sqlite3 php " +
+	"properties rb js ts py log sql plist el lua cjs"
 
 // find returns the entry that a path is, or lies in. Home is a folded home folder that may not look like one.
 func (l *nameList) find(p, home string) *nameEntry {

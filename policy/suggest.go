@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"nod/policy/shell"
+	"nod/policy/shell/language"
 )
 
 const (
@@ -130,8 +131,8 @@ func (f *facts) acts() bool {
 		})
 }
 
-const actWords = " add clean delete deploy destroy drop erase install post prune publish purge push release remove " +
-	"reset rm send truncate uninstall upload wipe "
+const actWords language.Words = "add clean delete deploy destroy drop erase install post prune publish purge " +
+	"push release remove reset rm send truncate uninstall upload wipe"
 
 // oppose notes for each candidate the calls that the user decided otherwise and its rule may be about.
 func oppose(ctx context.Context, candidates []*candidate, past []Past, p *Compiled, now time.Time) error {

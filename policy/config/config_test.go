@@ -114,7 +114,7 @@ func TestReplaceOfWhatHasChanged(t *testing.T) {
 			if _, err := f.Replace(base, next); !errors.Is(err, ErrChanged) {
 				t.Errorf("%v, want ErrChanged", err)
 			}
-			f.Reload()
+			f.refresh()
 			if !f.Config().Prompt.OnTop {
 				t.Error("it was changed all the same")
 			}

@@ -137,7 +137,7 @@ func testDamage(t *testing.T, file damage, harmSeal func(string) error, isHeld, 
 	if isHeld {
 		text = strayFile
 		write(t, path, text)
-		s.Reload()
+		s.refresh()
 	}
 	before := decideAll(s)
 	intact := contentsOf(t, folder)
@@ -159,7 +159,7 @@ func testDamage(t *testing.T, file damage, harmSeal func(string) error, isHeld, 
 	if isRestarted {
 		s = sealed(t, folder)
 	} else {
-		s.Reload()
+		s.refresh()
 	}
 	if created, err := s.Create(); created || err != nil {
 		t.Errorf("created %v, %v", created, err)
@@ -187,7 +187,7 @@ func testDamage(t *testing.T, file damage, harmSeal func(string) error, isHeld, 
 		}
 		s = sealed(t, folder)
 	}
-	s.Reload()
+	s.refresh()
 	for command, effect := range decideAll(s) {
 		if effect != before[command] {
 			t.Errorf("repaired: %s: %s, and was %s", command, effect, before[command])

@@ -22,11 +22,13 @@ import (
 )
 
 // DefaultPath is config.yaml in the user's configuration folder.
-func DefaultPath() (string, error) {
-	if !filepath.IsAbs(xdg.ConfigHome) {
-		return "", errors.New("find config.yaml: no home folder: set HOME")
+func DefaultPath() (string, error) { return pathIn(xdg.ConfigHome, "config.yaml") }
+
+func pathIn(base, name string) (string, error) {
+	if !filepath.IsAbs(base) {
+		return "", fmt.Errorf("find %s: no home folder: set HOME", name)
 	}
-	return filepath.Join(xdg.ConfigHome, "nod", "config.yaml"), nil
+	return filepath.Join(base, "nod", name), nil
 }
 
 // A file is a configuration file on disk, and its last good content. It is safe for concurrent use.
@@ -68,7 +70,7 @@ func openConfig(path string, places policy.Places, log *slog.Logger, changed fun
 	}
 	start.Policy = policy.Policy{}
 	f.state.Store(&state{Config: start, Policy: none, Err: errNotRead})
-	f.Reload()
+	f.refresh()
 	return f, nil
 }
 
@@ -81,8 +83,8 @@ func (f *file) Config() Config { return f.State().Config }
 // Timeout is the configured time-out of requests without their own.
 func (f *file) Timeout() time.Duration { return f.Config().Prompt.Timeout }
 
-// Reload reads the file now. [file.Watch] does it on every change.
-func (f *file) Reload() {
+// refresh reads the file now. [file.Watch] does it on every change.
+func (f *file) refresh() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.reload()
@@ -153,15 +155,11 @@ func (f *file) Create() (created bool, err error) {
 func (f *file) Update(change func(*Config) error) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.reload() // otherwise this update would seal a change that nobody has seen yet
-	if _, isHeld := f.Held(); isHeld {
-		return fmt.Errorf("change the configuration: %w", errHeld)
+	data, err := f.unheld()
+	var before Config
+	if err == nil {
+		before, err = parse(data, f.path, nil)
 	}
-	data, err := f.text()
-	if err != nil {
-		return fmt.Errorf("change the configuration: %w", err)
-	}
-	before, err := parse(data, f.path, nil)
 	if err != nil {
 		return fmt.Errorf("change the configuration: %w", err)
 	}
@@ -225,11 +223,7 @@ func (f *file) Replace(base, next Config) (undo func() error, err error) {
 func (f *file) rewrite(from, to []byte) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.reload()
-	if _, isHeld := f.Held(); isHeld {
-		return fmt.Errorf("undo the change of the configuration: %w", errHeld)
-	}
-	now, err := f.text()
+	now, err := f.unheld()
 	if err == nil && !bytes.Equal(now, from) {
 		err = ErrChanged
 	}
@@ -241,6 +235,16 @@ func (f *file) rewrite(from, to []byte) error {
 	}
 	f.reload()
 	return nil
+}
+
+// unheld reads the file, whose text nod is to replace. It fails if a change is held back: to write would seal that,
+// too, which nobody has seen yet. It needs f.mu.
+func (f *file) unheld() ([]byte, error) {
+	f.reload()
+	if _, isHeld := f.Held(); isHeld {
+		return nil, errHeld
+	}
+	return f.text()
 }
 
 func (c *Config) take(base, next Config) {
@@ -291,7 +295,7 @@ func (f *file) Watch(ctx context.Context) error {
 			return fmt.Errorf("watch the configuration: %w", err)
 		}
 	}
-	f.Reload() // for changes before the watch began
+	f.refresh() // for changes before the watch began
 	return f.watch(ctx, watcher)
 }
 
@@ -315,7 +319,7 @@ func (f *file) watch(ctx context.Context, watcher *fsnotify.Watcher) error {
 			f.log.Warn("watch the configuration", "err", err)
 			quiet.Reset(settle)
 		case <-quiet.C:
-			f.Reload()
+			f.refresh()
 		}
 	}
 }

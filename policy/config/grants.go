@@ -2,7 +2,6 @@ package config
 
 import (
 	"crypto/hmac"
-	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -23,12 +22,7 @@ import (
 )
 
 // GrantsPath is grants.json in the user's data folder.
-func GrantsPath() (string, error) {
-	if !filepath.IsAbs(xdg.DataHome) {
-		return "", errors.New("find grants.json: no home folder: set HOME")
-	}
-	return filepath.Join(xdg.DataHome, "nod", "grants.json"), nil
-}
+func GrantsPath() (string, error) { return pathIn(xdg.DataHome, "grants.json") }
 
 // A book keeps the grants: permanent ones in a file, the others in memory until nod quits. It is safe for concurrent
 // use.
@@ -306,17 +300,11 @@ func (b *book) sign(key []byte, isNew bool) error {
 		case b.err != nil || len(b.all) == 0:
 		case isNew:
 			return b.save(b.all)
-		case !hmac.Equal(b.sum(b.read), b.mac):
+		case !hmac.Equal(sign(b.key, b.read), b.mac):
 			b.held, b.all = b.all, nil
 		}
 		return nil
 	})
-}
-
-func (b *book) sum(list []byte) []byte {
-	h := hmac.New(sha256.New, b.key)
-	h.Write(list)
-	return h.Sum(nil)
 }
 
 // rarely is how long after its last use the use of a grant is news: it may have been about to rest.
@@ -369,7 +357,7 @@ func (b *book) save(grants []policy.Grant) error {
 	}
 	file := grantFile{Version: grantVersion, Grants: list}
 	if b.key != nil {
-		file.MAC = b.sum(list)
+		file.MAC = sign(b.key, list)
 	}
 	data, err := json.MarshalIndent(file, "", "  ")
 	if err != nil {

@@ -457,7 +457,7 @@ func FuzzLoad(f *testing.F) {
 		if err := os.WriteFile(path, data, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		store.Reload()
+		store.refresh()
 		cfg := store.Config()
 		for _, call := range calls {
 			d := store.Decide(call)

@@ -72,7 +72,7 @@ func TestHeldChange(t *testing.T) {
 		if between { // nod's runs
 			s = sealed(t, folder)
 		}
-		s.Reload()
+		s.refresh()
 		wantEffects(t, s, "held", map[string]policy.Effect{
 			"make": policy.Allow, "make install": policy.Ask, "make clean": policy.Deny, "git push": policy.Deny,
 			"make all": policy.Ask,
@@ -112,7 +112,7 @@ func TestUndoHeldChange(t *testing.T) {
 	folder, path := sealedFolder(t, goodFile)
 	s := sealed(t, folder)
 	write(t, path, tamperedFile)
-	s.Reload()
+	s.refresh()
 	held, _ := s.Held()
 	if err := s.Undo(held); err != nil {
 		t.Fatal(err)
@@ -130,7 +130,7 @@ func TestAcceptSeesANewerChange(t *testing.T) {
 	folder, path := sealedFolder(t, goodFile)
 	s := sealed(t, folder)
 	write(t, path, tamperedFile)
-	s.Reload()
+	s.refresh()
 	held, _ := s.Held()
 	write(t, path, "policy: {auto_allow: [read_only, write, execute]}\n")
 	if err := s.Accept(held); err == nil {
@@ -146,7 +146,7 @@ func TestWhatIsNotHeld(t *testing.T) {
 	folder, path := sealedFolder(t, goodFile)
 	s := sealed(t, folder)
 	write(t, path, "# another comment\n"+goodFile)
-	s.Reload()
+	s.refresh()
 	if _, isHeld := s.Held(); isHeld {
 		t.Error("a comment is held back")
 	}
@@ -223,7 +223,7 @@ func testDenials(t *testing.T, steps ...string) {
 				}
 			}
 		}
-		s.Reload()
+		s.refresh()
 		if isRestarted {
 			s = sealed(t, folder)
 		}
@@ -518,7 +518,7 @@ func TestSealThatCannotBeSaved(t *testing.T) {
 	}
 	wantEffects(t, s, "the first text counts", map[string]policy.Effect{"make": policy.Allow, "git push": policy.Deny})
 	write(t, path, tamperedFile)
-	s.Reload()
+	s.refresh()
 	wantEffects(t, s, "changed by another program", map[string]policy.Effect{
 		"make": policy.Allow, "make install": policy.Ask, "make clean": policy.Deny, "git push": policy.Deny,
 	})
@@ -549,7 +549,7 @@ func TestHeldSandbox(t *testing.T) {
   sandbox: {projects: [/srv/a, /srv/b], hosts: [example.com, example.net]}
   rules: [{id: ask, effect: ask, path: /srv/a/shop/odd}]
 `)
-	s.Reload()
+	s.refresh()
 	if d := s.Decide(call("/srv/a/shop")); d.Confinement.Project != "/srv/a/shop" || !d.Confinement.Write {
 		t.Errorf("got %+v, want the project that was accepted", d)
 	}
@@ -569,7 +569,7 @@ func TestHeldSandbox(t *testing.T) {
 		}
 	}
 	write(t, path, "policy: {sandbox: odd}\n")
-	s.Reload()
+	s.refresh()
 	if d := s.Decide(call("/srv/a/shop")); d.Effect != policy.Ask || len(s.SandboxHosts()) != 0 {
 		t.Errorf("with a broken file: %+v, hosts %q", d, s.SandboxHosts())
 	}

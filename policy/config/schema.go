@@ -143,7 +143,7 @@ func (o *outline) check(n *yaml.Node, s *schema, key string) {
 		o.refuse(n.Line, key, "anchors and aliases are not supported: write the value out")
 		return
 	}
-	empty := n.Kind == yaml.ScalarNode && n.Tag == "!!null" && n.Value == ""
+	empty := isEmpty(n)
 	switch {
 	case s.check != nil && n.Kind != yaml.ScalarNode:
 		o.refuse(n.Line, key, "this is %s: want a single value", kindOf(n))

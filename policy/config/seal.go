@@ -102,7 +102,12 @@ func (s *seal) read(data []byte, err error) error {
 
 func (s *seal) mac(texts map[string]string) []byte {
 	data, _ := json.Marshal(texts) // sorted keys; never fails for texts
-	h := hmac.New(sha256.New, s.key)
+	return sign(s.key, data)
+}
+
+// sign returns the HMAC-SHA256 of data.
+func sign(key, data []byte) []byte {
+	h := hmac.New(sha256.New, key)
 	h.Write(data)
 	return h.Sum(nil)
 }

@@ -117,7 +117,7 @@ func TestEveryKeyIsSealedOrNot(t *testing.T) {
 			}
 			f := sealedFile(t, before)
 			write(t, f.path, is.text)
-			f.Reload()
+			f.refresh()
 			if err := f.State().Err; err != nil {
 				t.Fatal(err)
 			}
@@ -173,7 +173,7 @@ func TestWhatHoldsMeanwhile(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			f := sealedFile(t, tt.before)
 			write(t, f.path, tt.after)
-			f.Reload()
+			f.refresh()
 			if _, isHeld := f.Held(); !isHeld {
 				t.Fatal("nothing is held back")
 			}
@@ -222,7 +222,7 @@ func TestIsAccepted(t *testing.T) {
 			if got := IsAccepted(folder, f.path); got != tt.want {
 				t.Errorf("accepted: %v, want %v", got, tt.want)
 			}
-			f.Reload()
+			f.refresh()
 			if _, isHeld := f.Held(); tt.broken == "" && f.State().Err == nil && isHeld == tt.want {
 				t.Errorf("held: %v, accepted: %v", isHeld, tt.want)
 			}
@@ -241,7 +241,7 @@ func TestAcceptedByAnOlderNod(t *testing.T) {
 		t.Fatal(err)
 	}
 	write(t, f.path, text)
-	f.Reload()
+	f.refresh()
 	f.setSeal(f.seal) // as at a start
 	s := f.State()
 	if s.Err == nil {

@@ -87,7 +87,7 @@ func TestBrokenFile(t *testing.T) {
 	}
 
 	write(t, configPath(s), brokenFile)
-	s.Reload()
+	s.refresh()
 	if got, want := effects(), []policy.Effect{policy.Deny, policy.Ask, policy.Ask, policy.Ask}; !slices.Equal(got, want) {
 		t.Errorf("while broken: %v, want %v", got, want)
 	}
@@ -106,7 +106,7 @@ func TestBrokenFile(t *testing.T) {
 	}
 
 	write(t, configPath(s), goodFile)
-	s.Reload()
+	s.refresh()
 	if got, want := effects(), []policy.Effect{policy.Deny, policy.Allow, policy.Allow, policy.Allow}; !slices.Equal(
 		got,
 		want,
@@ -163,7 +163,7 @@ func TestFileThatOthersCanChange(t *testing.T) {
 		t.Run("config/"+tt.name, func(t *testing.T) {
 			s := openStore(t, goodFile)
 			tt.spoil(t, configPath(s))
-			s.Reload()
+			s.refresh()
 			if err := s.Err(); err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("Err: %v, want %s", err, tt.want)
 			}
@@ -318,7 +318,7 @@ func TestUpdateLosesNothing(t *testing.T) {
 func TestUpdateIgnoresEnvironment(t *testing.T) {
 	s := openStore(t, goodFile)
 	t.Setenv("NOD_LOOK_THEME", "dark")
-	s.Reload()
+	s.refresh()
 	if err := s.Update(func(c *Config) error { c.Prompt.OnTop = false; return nil }); err != nil {
 		t.Fatal(err)
 	}
@@ -373,7 +373,7 @@ func TestChanges(t *testing.T) {
 	if signalled(c) {
 		t.Error("a signal without a change")
 	}
-	s.Reload()
+	s.refresh()
 	// It does not wait for anybody to receive.
 	if err := s.Grant(bash("x"), policy.QuarterHour, policy.CoverInput); err != nil {
 		t.Fatal(err)
@@ -382,7 +382,7 @@ func TestChanges(t *testing.T) {
 		t.Error("want one signal for two changes, for each")
 	}
 	stop()
-	s.Reload()
+	s.refresh()
 	if signalled(c) || !signalled(other) {
 		t.Error("want a signal for who has not stopped")
 	}

@@ -184,7 +184,7 @@ type tally struct {
 	skipped   int
 	agents    map[string]*Counts
 	projects  map[string]*Counts
-	asked     map[askedKey]*askedCall
+	asked     map[askedCall]*askedCall // by the same without counts
 	left      int
 	byRule    map[string]int // calls that a rule let pass
 	suggest   bool
@@ -192,12 +192,10 @@ type tally struct {
 	pastSize  int           // bytes of its inputs
 }
 
-type askedKey struct{ agent, tool, call, reason string }
-
 func newTally(sim *policy.Simulation, suggest bool) *tally {
 	return &tally{
 		sim: sim, agents: map[string]*Counts{}, projects: map[string]*Counts{},
-		asked: map[askedKey]*askedCall{}, byRule: map[string]int{}, suggest: suggest,
+		asked: map[askedCall]*askedCall{}, byRule: map[string]int{}, suggest: suggest,
 	}
 }
 
@@ -251,14 +249,14 @@ func (c *Counts) add(e policy.Effect, again bool) {
 }
 
 func (t *tally) list(c policy.Call, reason string, again bool) {
-	k := askedKey{c.Agent, c.Tool, text(c), reason}
+	k := askedCall{Agent: c.Agent, Tool: c.Tool, Call: text(c), Reason: reason}
 	a := t.asked[k]
 	if a == nil {
 		if len(t.asked) >= maxListed {
 			t.left++
 			return
 		}
-		a = &askedCall{Agent: c.Agent, Tool: c.Tool, Call: k.call, Reason: reason}
+		a = new(k)
 		t.asked[k] = a
 	}
 	a.Times++

@@ -110,7 +110,7 @@ func (p *program) abbreviates(flag, long string) bool {
 // lists reports whether a flag, or each letter of a bundle, is among those of the entry, harmless or not.
 func (p *program) lists(flag string) bool {
 	_, ok := p.flags[flag]
-	if ok || isLong(flag) || p.traits[traitAlone] || p.traits[traitDashes] {
+	if ok || isLong(flag) || !p.bundles() {
 		return ok
 	}
 	for _, letter := range flag[1:] {

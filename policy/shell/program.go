@@ -131,6 +131,10 @@ func (p *program) flag(name string) (flag, bool) {
 	return f, ok && f.never == ""
 }
 
+// bundles reports whether the program may read several flags of one letter in one word. Of one that nod does not know
+// that is to be expected.
+func (p *program) bundles() bool { return p == nil || !p.traits[traitDashes] && !p.traits[traitAlone] }
+
 // restrains reports whether a program that is allowed with a flag may do more without it.
 func (p *program) restrains(name string) bool {
 	return p.flags[name].restrains || programs().restrains.Has(name)
@@ -183,14 +187,13 @@ const (
 	traitFed     = "fed-operand" // without an operand, what is fed to it is the first one
 	traitLines   = "lines"       // a word may hold line ends: it changes files, so that nobody takes it for reading
 	traitHoards  = "hoards"      // it keeps all that it is fed, in memory or on the disk
-	traitAny     = "any-words"   // of a task: any flag that is not under never may be remembered with what is seen
 )
 
 const allTraits language.Words = traitNumbers + " " + traitBundle + " " + traitFirst + " " + traitAlone + " " +
 	traitApart + " " + traitDashes + " " + traitRaw + " " + traitGlobs + " " + traitNamed + " " +
 	traitEnded + " " + traitAssigns + " " + traitHere + " " + traitAtFiles + " " + traitNetwork + " " +
 	traitRepo + " " + traitInput + " " + traitCode + " " + traitFed + " " + traitLines + " " + traitHoards + " " +
-	traitRemotes + " " + traitAny
+	traitRemotes
 
 // A catalogue finds entries by name. Each is parsed when it is first needed: there are thousands, and most starts of
 // the nod command read no shell.

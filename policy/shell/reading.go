@@ -415,8 +415,7 @@ func (r *reading) never(name, text string) string {
 	if reason := r.program.flags[name].never; reason != "" {
 		return reason
 	}
-	if len(text) > 1 && text[0] == '-' && text[1] != '-' && !r.program.traits[traitDashes] &&
-		!r.program.traits[traitAlone] {
+	if isFlag(text) && !isLong(text) && r.program.bundles() {
 		for i := 1; i < len(text); i++ {
 			if reason := r.program.flags["-"+text[i:i+1]].never; reason != "" {
 				return reason

@@ -137,11 +137,8 @@ func (b riskBook) rulesOf(name string, args []string) []namedRisk {
 	if len(rules) == 0 {
 		return nil
 	}
-	bundles := true
-	if p := programs().find(name); p != nil {
-		bundles = !p.traits[traitDashes] && !p.traits[traitAlone]
-	}
 	c := programs()
+	bundles := c.find(name).bundles()
 	_, given := divide(args)
 	isOther := func(o []string) bool { // another program, or flags by their other names
 		_, flags := divide(o)

@@ -45,7 +45,7 @@ func removesUnseen(r *reading, words []word) bool {
 	name, args := baseName(words[0].text), literals(words[1:])
 	entry := cmp.Or(programs().find(name), unknown)
 	has := func(want string) bool {
-		return want == always || hasWord(args, want, !entry.traits[traitDashes] && !entry.traits[traitAlone])
+		return want == always || hasWord(args, want, entry.bundles())
 	}
 	isNamed := func(w word) bool { return !w.known || w.listed || w.text == "{}" }
 	return slices.ContainsFunc(entry.deletes, has) && !slices.ContainsFunc(entry.spares, has) ||
@@ -60,7 +60,7 @@ func (p *program) removes() bool {
 // surveyScript looks for the script of sh -c SCRIPT behind flags that nod does not know.
 func (w *walk) surveyScript(r *reading, args []string) {
 	i := slices.IndexFunc(args, func(a string) bool {
-		return isFlag(a) && !strings.HasPrefix(a, "--") && strings.Contains(a, "c")
+		return isFlag(a) && !isLong(a) && strings.Contains(a, "c")
 	})
 	rest := args[i+1:]
 	at := slices.IndexFunc(rest, func(a string) bool { return !isFlag(a) })

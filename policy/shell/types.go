@@ -57,7 +57,7 @@ func init() { // for COMMAND leads back to the programs
 
 		"REGEX":      {check: laterPattern(language.Basic), steps: 5},
 		"EREGEX":     {check: laterPattern(language.Extended), steps: 5},
-		"PCRE":       {check: pattern(language.Perl), steps: 5},
+		"PCRE":       {check: text(perl), steps: 5},
 		"RUSTREGEX":  {check: laterPattern(language.Rust), steps: 5},
 		"PRINTF":     {check: printf, steps: 10},
 		"STATFORMAT": {check: text(language.Directives)},
@@ -215,9 +215,7 @@ func problemOf(err error) string {
 	return err.Error()
 }
 
-func pattern(kind language.Syntax) check {
-	return text(func(s string) error { return language.Regexp(s, kind) })
-}
+func perl(pattern string) error { return language.Regexp(pattern, language.Perl) }
 
 // laterPattern keeps a pattern until all flags are known, for they say in which syntax it is.
 func laterPattern(kind language.Syntax) check {

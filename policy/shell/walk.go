@@ -354,16 +354,11 @@ func (w *walk) eachLine(list []*syntax.Stmt, names []string, at places) places {
 	for _, name := range names {
 		w.set(name, word{})
 	}
-	for _, s := range list {
-		syntax.Walk(s, func(n syntax.Node) bool {
-			if a, ok := n.(*syntax.Assign); ok && a.Name != nil {
-				if _, isSet := w.vars[a.Name.Value]; isSet {
-					w.set(a.Name.Value, word{})
-				}
-			}
-			return w.spend(1)
-		})
-	}
+	w.eachAssign(list, func(a *syntax.Assign) {
+		if _, isSet := w.vars[a.Name.Value]; isSet {
+			w.set(a.Name.Value, word{})
+		}
+	})
 	if w.lines {
 		w.refuse("It contains loops that run more often than nod follows.")
 	}
@@ -386,18 +381,8 @@ func (w *walk) eachLine(list []*syntax.Stmt, names []string, at places) places {
 // more than once.
 func (w *walk) multiplies(loop []*syntax.Stmt) bool {
 	sets, held := map[string]bool{}, 0
-	each := func(visit func(a *syntax.Assign)) {
-		for _, s := range loop {
-			syntax.Walk(s, func(n syntax.Node) bool {
-				if a, ok := n.(*syntax.Assign); ok && a.Name != nil {
-					visit(a)
-				}
-				return w.spend(1)
-			})
-		}
-	}
-	each(func(a *syntax.Assign) { sets[a.Name.Value] = true })
-	each(func(a *syntax.Assign) {
+	w.eachAssign(loop, func(a *syntax.Assign) { sets[a.Name.Value] = true })
+	w.eachAssign(loop, func(a *syntax.Assign) {
 		if a.Append {
 			held++
 		}
@@ -413,6 +398,18 @@ func (w *walk) multiplies(loop []*syntax.Stmt) bool {
 		})
 	})
 	return held > 1
+}
+
+// eachAssign visits what statements assign to a name, at any depth.
+func (w *walk) eachAssign(list []*syntax.Stmt, visit func(a *syntax.Assign)) {
+	for _, s := range list {
+		syntax.Walk(s, func(n syntax.Node) bool {
+			if a, ok := n.(*syntax.Assign); ok && a.Name != nil {
+				visit(a)
+			}
+			return w.spend(1)
+		})
+	}
 }
 
 const maxVariables = 50

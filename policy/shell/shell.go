@@ -14,6 +14,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"sync"
 
 	"mvdan.cc/sh/v3/syntax"
 )
@@ -78,14 +79,19 @@ func analyze(command string, lang syntax.LangVariant) Analysis {
 	if joins(command) {
 		w.bind(isJoined)
 	}
-	parser := syntax.NewParser(syntax.Variant(lang), syntax.KeepComments(true))
+	parser := parsers.Get().(*syntax.Parser)
+	syntax.Variant(lang)(parser)
 	file, err := parser.Parse(strings.NewReader(command), "")
+	parsers.Put(parser)
 	if err != nil {
 		return unread("The command is not valid shell, or nod can't read its form.")
 	}
 	w.file(file)
 	return w.finish()
 }
+
+// parsers are not made anew for each command, since their buffers are most of what a short one takes.
+var parsers = sync.Pool{New: func() any { return syntax.NewParser(syntax.KeepComments(true)) }}
 
 func unread(problem string) Analysis {
 	return Analysis{Unreadable: true, Opaque: true, Whole: problem, Reasons: []string{problem}}

@@ -63,9 +63,12 @@ func (w *walk) simple(c *syntax.CallExpr, s *syntax.Stmt, at places, in pipe) ou
 
 // words reads the words of a call. Where some have braces, whole are the words for a shell that does not expand them.
 func (w *walk) words(c *syntax.CallExpr, at places) (words, whole []word) {
-	isBraced := false
+	words = make([]word, 0, len(c.Args))
 	for _, arg := range c.Args {
 		all := braced(arg)
+		if len(all) != 1 && whole == nil {
+			whole = slices.Clone(words)
+		}
 		for _, each := range all {
 			read := w.readWord(each)
 			read.isBraced = len(all) > 1
@@ -75,15 +78,12 @@ func (w *walk) words(c *syntax.CallExpr, at places) (words, whole []word) {
 			w.look(each, &read, at)
 			words = append(words, read)
 		}
-		if len(all) == 1 {
+		switch {
+		case len(all) != 1:
+			whole = append(whole, w.readWord(quotedBraces(arg)))
+		case whole != nil:
 			whole = append(whole, words[len(words)-1])
-			continue
 		}
-		isBraced = true
-		whole = append(whole, w.readWord(quotedBraces(arg)))
-	}
-	if !isBraced {
-		whole = nil
 	}
 	return words, whole
 }

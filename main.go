@@ -67,11 +67,10 @@ func untilSignal() context.Context {
 // report says how nod ended, in one line, and returns the exit code: 0 when the user quit or nod runs already,
 // else 1.
 func report(err error) int {
-	var running *app.RunningError
-	switch {
-	case err == nil:
+	if err == nil {
 		return 0
-	case errors.As(err, &running):
+	}
+	if _, isRunning := errors.AsType[*app.RunningError](err); isRunning {
 		fmt.Println(err)
 		return 0
 	}

@@ -164,8 +164,9 @@ func newProgram(
 	}
 	p.desk, err = asking.New(ctx, asking.Config{
 		Log: p.log, Version: o.Version, Dialogs: p.dialogs, Background: o.Background, Store: p.store, Journal: p.journal,
-		Hooks: p.agentHooks, Welcome: p.welcome, Processes: peer.Table{}, IsAgent: isAgent, Contains: p.contains,
-		Outdated: p.versions.outdated, Quit: func() { quit(nil) },
+		HooksProblem: p.agentHooks.problem, RecheckHooks: p.agentHooks.screens.Send, IsWelcomeDue: p.welcome.isDue,
+		Processes: peer.Table{}, IsAgent: isAgent, Contains: p.contains, Outdated: p.versions.outdated,
+		Quit: func() { quit(nil) },
 	})
 	if err != nil {
 		return nil, err
@@ -221,7 +222,7 @@ func (p *program) run() error {
 	for _, sentence := range limits(p.noLog, p.noSeal, p.server.Endpoint()) {
 		p.desk.Say(interact.Warning, sentence)
 	}
-	if p.welcome.IsDue() && !p.opts.Background {
+	if p.welcome.isDue() && !p.opts.Background {
 		p.desk.Show(operator.View{Settings: true, Welcome: true})
 	}
 	fmt.Fprintln(p.opts.Stdout, programs.ReadyLine+p.server.Endpoint().URL)

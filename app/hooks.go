@@ -18,7 +18,7 @@ import (
 type agentHooks struct {
 	nod     string // path of the nod command; may be empty
 	machine func() (agent.Machine, error)
-	screens changes.Signal // look again
+	screens changes.Signal // look again: what is on screen has changed, and the user may have repaired them
 
 	mu   sync.Mutex // guards dead
 	dead []string   // titles of the agents whose hooks run no nod
@@ -74,11 +74,8 @@ func (h *agentHooks) check() (dead []string) {
 	return dead
 }
 
-// Recheck has the hooks looked at again soon: the user may have repaired them.
-func (h *agentHooks) Recheck() { h.screens.Send() }
-
-// Problem says in a sentence which hooks run no nod; empty if all do.
-func (h *agentHooks) Problem() string {
+// problem says in a sentence which hooks run no nod; empty if all do.
+func (h *agentHooks) problem() string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if len(h.dead) == 0 {
@@ -89,7 +86,7 @@ func (h *agentHooks) Problem() string {
 }
 
 // checkHooks updates the copy of nod that hooks run, and tells the user about hooks that run no nod. It checks again
-// after each [agentHooks.Recheck] until they are repaired.
+// after each change on screen until they are repaired.
 func (p *program) checkHooks() {
 	if err := p.agentHooks.refresh(); err != nil {
 		p.log.Warn("hooks run an earlier nod, or none", "err", err)

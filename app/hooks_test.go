@@ -43,15 +43,15 @@ func TestDeadHooksAreNoticed(t *testing.T) {
 			}
 		}
 	}
-	if dead := h.check(); len(dead) > 0 || h.Problem() != "" {
-		t.Fatalf("nothing is set up: %q, %q", dead, h.Problem())
+	if dead := h.check(); len(dead) > 0 || h.problem() != "" {
+		t.Fatalf("nothing is set up: %q, %q", dead, h.problem())
 	}
 	install(claude.Agent, codex.Agent)
 	if dead := h.check(); !slices.Equal(dead, []string{"Claude Code", "Codex"}) {
 		t.Errorf("dead: %q", dead)
 	}
-	if want := "Hooks that don't reach nod: Claude Code, Codex. See Agents in the settings"; h.Problem() != want {
-		t.Errorf("problem %q, want %q", h.Problem(), want)
+	if want := "Hooks that don't reach nod: Claude Code, Codex. See Agents in the settings"; h.problem() != want {
+		t.Errorf("problem %q, want %q", h.problem(), want)
 	}
 	m.Nod = "/usr/bin/nod"
 	install(claude.Agent)
@@ -61,7 +61,7 @@ func TestDeadHooksAreNoticed(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(home, ".codex", "hooks.json"), []byte("{"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if dead := h.check(); len(dead) > 0 || h.Problem() != "" {
+	if dead := h.check(); len(dead) > 0 || h.problem() != "" {
 		t.Errorf("what cannot be read is not for the tray to say: %q", dead)
 	}
 }

@@ -33,7 +33,6 @@ type changed interface {
 
 // archive is the history that the user can look through.
 type archive interface {
-	Search(ctx context.Context, q history.Query) (history.Page, error)
 	Entry(ctx context.Context, seq int64) (history.Entry, error)
 	Facets(ctx context.Context) (history.Facets, error)
 }
@@ -100,5 +99,5 @@ func (o operatorAPI) Welcomed(context.Context) error { return o.p.welcome.seen()
 
 // History implements [operator.Operator].
 func (o operatorAPI) History(ctx context.Context, q history.Query) (history.Page, error) {
-	return o.Search(ctx, q)
+	return o.p.journal.Search(ctx, q)
 }

@@ -2,8 +2,6 @@ package app
 
 import (
 	"encoding/json"
-	"errors"
-	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -26,18 +24,13 @@ func (w welcome) schedule() error {
 	return ownfile.Write(w.path, []byte("nod's welcome was not seen yet.\n"), 0o600)
 }
 
-// IsDue reports whether the user has not seen the welcome.
-func (w welcome) IsDue() bool {
+// isDue reports whether the user has not seen the welcome.
+func (w welcome) isDue() bool {
 	_, err := os.Lstat(w.path)
 	return err == nil
 }
 
-func (w welcome) seen() error {
-	if err := os.Remove(w.path); !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return nil
-}
+func (w welcome) seen() error { return ownfile.Remove(w.path) }
 
 // testRequest returns a request like an agent's, about a command that nobody runs.
 func testRequest(words string) (interact.Request, error) {

@@ -11,14 +11,14 @@ import (
 
 func TestTheWelcomeIsDueUntilItWasSeen(t *testing.T) {
 	w := welcome{filepath.Join(t.TempDir(), "nod", "welcome")}
-	if w.IsDue() {
+	if w.isDue() {
 		t.Error("due without a first run")
 	}
-	if err := w.schedule(); err != nil || !w.IsDue() {
+	if err := w.schedule(); err != nil || !w.isDue() {
 		t.Errorf("not due after the first run: %v", err)
 	}
 	for range 2 {
-		if err := w.seen(); err != nil || w.IsDue() {
+		if err := w.seen(); err != nil || w.isDue() {
 			t.Errorf("due after it was seen: %v", err)
 		}
 	}

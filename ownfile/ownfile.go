@@ -39,6 +39,14 @@ func IsMissing(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
 }
 
+// Remove removes a file. That there is none is no error.
+func Remove(path string) error {
+	if err := os.Remove(path); !IsMissing(err) {
+		return err
+	}
+	return nil
+}
+
 func anybody(fs.FileInfo) string { return "" }
 
 func read(path string, most int64, follow bool, problem func(fs.FileInfo) string) ([]byte, error) {

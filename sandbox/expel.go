@@ -76,7 +76,7 @@ func strays(p *Profile, root *os.Root, guarded func(string, bool) bool) ([]strin
 	for _, path := range keep { // these lead git to another configuration, or are that of a new submodule
 		name, isTop := filepath.Base(path), filepath.Dir(path) == git
 		if isNew := !slices.ContainsFunc(known, func(k string) bool { return IsIn(path, k) }); isNew &&
-			(name == "commondir" || name == "config.worktree" || !isTop && obeyedNames.contain(name)) {
+			(name == "commondir" || name == "config.worktree" || !isTop && slices.Contains(obeyedNames, name)) {
 			found = append(found, path)
 		}
 	}

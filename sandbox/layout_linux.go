@@ -99,10 +99,7 @@ func (l *layout) add(m mount) { l.mounts = append(l.mounts, m) }
 // close removes the folders created in the project, unless another sandbox still needs them.
 func (l *layout) close() {
 	for _, folder := range l.absent {
-		if unix.Flock(int(folder.Fd()), unix.LOCK_EX|unix.LOCK_NB) == nil {
-			_ = os.Remove(folder.Name()) // it stays if there is something in it
-		}
-		_ = folder.Close()
+		uncover(folder)
 	}
 	if l.lock != nil {
 		_ = l.lock.Close()
@@ -112,15 +109,27 @@ func (l *layout) close() {
 // Uncover removes the empty folders of Absent that no run uses, such as those left by a run that was killed.
 func (p *Profile) Uncover() {
 	for _, path := range p.Absent {
-		fd, err := unix.Open(path, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
-		if err != nil {
-			continue
+		if folder, err := openFolder(path); err == nil {
+			uncover(folder)
 		}
-		if unix.Flock(fd, unix.LOCK_EX|unix.LOCK_NB) == nil {
-			_ = os.Remove(path) // it stays if there is something in it
-		}
-		_ = unix.Close(fd)
 	}
+}
+
+// uncover closes a folder, and removes it if it is empty and nobody else has it.
+func uncover(folder *os.File) {
+	if unix.Flock(int(folder.Fd()), unix.LOCK_EX|unix.LOCK_NB) == nil {
+		_ = os.Remove(folder.Name()) // it stays if there is something in it
+	}
+	_ = folder.Close()
+}
+
+// openFolder opens a folder, but follows no link to one.
+func openFolder(path string) (*os.File, error) {
+	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, err
+	}
+	return os.NewFile(uintptr(fd), path), nil
 }
 
 // mark returns a text that differs once the file at path has been changed or replaced.
@@ -363,15 +372,14 @@ func (l *layout) makeAbsent(path string) error {
 		if err := os.Mkdir(path, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
 			return err
 		}
-		fd, err := unix.Open(path, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+		folder, err := openFolder(path)
 		if errors.Is(err, unix.ENOENT) {
 			continue
 		}
 		if err != nil {
 			return err
 		}
-		folder := os.NewFile(uintptr(fd), path)
-		if err := unix.Flock(fd, unix.LOCK_SH); err != nil {
+		if err := unix.Flock(int(folder.Fd()), unix.LOCK_SH); err != nil {
 			return errors.Join(err, folder.Close())
 		}
 		if isStill(folder) { // and was not removed by one that had it before

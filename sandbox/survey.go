@@ -82,7 +82,7 @@ func (s *survey) walk(dir string, is int) error {
 		case !kind.IsRegular() && !kind.IsDir() && !isLink:
 			s.Hide = append(s.Hide, path)
 			continue
-		case in&(isKept|isForeign) == 0 && (s.guarded(path, isLink) || isRepository && obeyedNames.has(entry)):
+		case in&(isKept|isForeign) == 0 && (s.guarded(path, isLink) || isRepository && slices.Contains(obeyedNames, entry.Name())):
 			in |= isKept
 			if !isLink {
 				s.Keep = append(s.Keep, path)
@@ -107,18 +107,14 @@ func (s *survey) walk(dir string, is int) error {
 	return nil
 }
 
-type names []string
-
-func (n names) has(entry fs.DirEntry) bool { return n.contain(entry.Name()) }
-
-func (n names) contain(name string) bool { return slices.Contains(n, name) }
-
 // obeyedNames are the entries of a repository's folder that git obeys.
-var obeyedNames = names{"hooks", "config", "config.worktree", "commondir"}
+var obeyedNames = []string{"hooks", "config", "config.worktree", "commondir"}
 
 // isRepository reports whether git takes a folder not named .git for a repository.
 func isRepository(entries []fs.DirEntry) bool {
-	has := func(name string) bool { return slices.ContainsFunc(entries, names{name}.has) }
+	has := func(name string) bool {
+		return slices.ContainsFunc(entries, func(entry fs.DirEntry) bool { return entry.Name() == name })
+	}
 	return has("HEAD") && (has("commondir") || has("objects") && has("refs"))
 }
 

@@ -130,12 +130,7 @@ func (c Change) keep() error {
 	return ownfile.Write(backupPath(c.Path), c.Before, 0o600)
 }
 
-func (c Change) forget() error {
-	if err := os.Remove(backupPath(c.Path)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return nil
-}
+func (c Change) forget() error { return ownfile.Remove(backupPath(c.Path)) }
 
 func (c Change) dropBackup() error {
 	kept, err := os.ReadFile(backupPath(c.Path))

@@ -57,13 +57,9 @@ func parse(text []byte) (*document, error) {
 
 // namedOnce wants one "hooks", and in it nothing twice.
 func (d *document) namedOnce() error {
-	i := indexOf(d.root, "hooks")
-	if i < 0 {
-		return nil
-	}
-	isHooks := func(m hujson.ObjectMember) bool { return nameOf(m) == "hooks" }
-	if slices.ContainsFunc(d.root.Members[i+1:], isHooks) {
-		return errors.New(`"hooks" appears twice in the file: merge them`)
+	i, err := d.only("hooks")
+	if err != nil || i < 0 {
+		return err
 	}
 	for v := range d.root.Members[i].Value.All() {
 		o, ok := v.Value.(*hujson.Object)
@@ -79,6 +75,16 @@ func (d *document) namedOnce() error {
 		}
 	}
 	return nil
+}
+
+// only returns the index of a member of the file, -1 if there is none, and an error if there are two.
+func (d *document) only(name string) (int, error) {
+	i := indexOf(d.root, name)
+	is := func(m hujson.ObjectMember) bool { return nameOf(m) == name }
+	if i >= 0 && slices.ContainsFunc(d.root.Members[i+1:], is) {
+		return i, fmt.Errorf("%q appears twice in the file: merge them", name)
+	}
+	return i, nil
 }
 
 func earlier(kept []byte) *document {
@@ -278,6 +284,14 @@ func object(v *hujson.Value, what string) (*hujson.Object, error) {
 	return o, nil
 }
 
+func array(v *hujson.Value, what string) (*hujson.Array, error) {
+	list, ok := v.Value.(*hujson.Array)
+	if !ok {
+		return nil, errors.New(what + " is not a JSON list: make it one, or remove it")
+	}
+	return list, nil
+}
+
 func nameOf(m hujson.ObjectMember) string {
 	l, _ := m.Name.Value.(hujson.Literal) // the grammar has it so
 	return l.String()
@@ -336,6 +350,17 @@ func (d *document) laidOut(depth int, v any) (hujson.Value, error) {
 		return hujson.Value{}, err
 	}
 	return hujson.Parse(bytes.ReplaceAll(text, []byte("\n"), []byte(d.end)))
+}
+
+// append adds a last element to a list.
+func (d *document) append(list *hujson.Array, depth int, v any) error {
+	made, err := d.laidOut(depth, v)
+	if err != nil {
+		return err
+	}
+	made.BeforeExtra = d.atEnd(&list.AfterExtra, depth)
+	list.Elements = append(list.Elements, made)
+	return nil
 }
 
 // replace puts a new object in the place of one. What nod has no name for stays, and so do comments.

@@ -2,7 +2,6 @@ package agent
 
 import (
 	"errors"
-	"fmt"
 	"path/filepath"
 	"slices"
 	"time"
@@ -74,19 +73,16 @@ func (h HookFile) install(before []byte, nod string) ([]byte, error) {
 		return nil, err
 	}
 	for _, e := range h.Events {
-		list, ok := d.member(table, e.Name, 2, &hujson.Array{}).Value.(*hujson.Array)
-		if !ok {
-			return nil, fmt.Errorf("hooks.%s is not a JSON list: make it one, or remove it", e.Name)
+		list, err := array(d.member(table, e.Name, 2, &hujson.Array{}), "hooks."+e.Name)
+		if err != nil {
+			return nil, err
 		}
 		if renewed[e.Name] {
 			continue
 		}
-		made, err := d.laidOut(3, h.entry(e, nod))
-		if err != nil {
+		if err := d.append(list, 3, h.entry(e, nod)); err != nil {
 			return nil, err
 		}
-		made.BeforeExtra = d.atEnd(&list.AfterExtra, 3)
-		list.Elements = append(list.Elements, made)
 		changed = true
 	}
 	if !changed {
@@ -253,16 +249,13 @@ func (l listFile) install(before []byte, _ string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	list, ok := d.member(d.root, l.list, 1, &hujson.Array{}).Value.(*hujson.Array)
-	if !ok {
-		return nil, l.noList()
-	}
-	made, err := d.laidOut(2, l.entry)
+	list, err := array(d.member(d.root, l.list, 1, &hujson.Array{}), l.list)
 	if err != nil {
 		return nil, err
 	}
-	made.BeforeExtra = d.atEnd(&list.AfterExtra, 2)
-	list.Elements = append(list.Elements, made)
+	if err := d.append(list, 2, l.entry); err != nil {
+		return nil, err
+	}
 	return d.pack(), nil
 }
 
@@ -297,23 +290,12 @@ func (l listFile) find(text []byte) (*document, *hujson.Array, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	i := indexOf(d.root, l.list)
-	if i < 0 {
-		return d, nil, nil
+	i, err := d.only(l.list)
+	if err != nil || i < 0 {
+		return d, nil, err
 	}
-	isList := func(m hujson.ObjectMember) bool { return nameOf(m) == l.list }
-	if slices.ContainsFunc(d.root.Members[i+1:], isList) {
-		return nil, nil, fmt.Errorf("%q appears twice in the file: merge them", l.list)
-	}
-	list, ok := d.root.Members[i].Value.Value.(*hujson.Array)
-	if !ok {
-		return nil, nil, l.noList()
-	}
-	return d, list, nil
-}
-
-func (l listFile) noList() error {
-	return errors.New(l.list + " is not a JSON list: make it one, or remove it")
+	list, err := array(&d.root.Members[i].Value, l.list)
+	return d, list, err
 }
 
 func (l listFile) isOurs(v hujson.Value) bool {

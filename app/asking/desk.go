@@ -33,9 +33,13 @@ type Config struct {
 	Background bool   // started with the session: open no window that nobody asked for
 	Store      *config.Store
 	Journal    records
-	Hooks      hooks
-	Welcome    interface{ IsDue() bool }
 	Processes  processes.Table // tells which callers have ended
+	// IsWelcomeDue reports whether the user has not seen the welcome.
+	IsWelcomeDue func() bool
+	// HooksProblem says in a sentence which agents' hooks run no nod; empty if all do.
+	HooksProblem func() string
+	// RecheckHooks looks at them again soon: the user may have repaired them.
+	RecheckHooks func()
 	// IsAgent reports whether a program on this machine is the agent of that name.
 	IsAgent func(name string, program api.Parent) bool
 	// Contains reports whether an agent's commands run in the sandbox once that is on for the project.
@@ -49,14 +53,6 @@ type records interface {
 	requestJournal
 	// Problem says what is wrong with the journal; nil if nothing is.
 	Problem() error
-}
-
-// hooks are what agents run to reach nod.
-type hooks interface {
-	// Problem says in a sentence which hooks run no nod; empty if all do.
-	Problem() string
-	// Recheck looks again soon: the user may have repaired them.
-	Recheck()
 }
 
 // Desk is where the user answers: in windows, in the tray, on phones. It has the broker of this machine's requests, and
@@ -189,7 +185,7 @@ func (d *Desk) follow() {
 		case <-d.presence.changed:
 			d.windows.refetch()
 		case <-d.windows.changed:
-			d.cfg.Hooks.Recheck()
+			d.cfg.RecheckHooks()
 			d.devices.look(d.ctx)
 		case <-d.changed:
 		}
@@ -217,7 +213,7 @@ func (d *Desk) snapshot() snapshot {
 		Missed:        missed,
 		Broken:        d.store.Err() != nil,
 		Journal:       JournalProblem(d.cfg.Journal.Problem()),
-		Hooks:         d.cfg.Hooks.Problem(),
+		Hooks:         d.cfg.HooksProblem(),
 		Machines:      d.machines.count(),
 		Held:          isHeld,
 		Unknown:       held.IsUnknown,
@@ -258,7 +254,7 @@ func (d *Desk) notifyFailed(why error) {
 
 // mainView is the settings, or the welcome until the user has seen it.
 func (d *Desk) mainView() operator.View {
-	return operator.View{Settings: true, Welcome: d.cfg.Welcome.IsDue()}
+	return operator.View{Settings: true, Welcome: d.cfg.IsWelcomeDue()}
 }
 
 // Raise shows what a user who starts nod again expects: the pending prompt, else the settings. With settings it waits

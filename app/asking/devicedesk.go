@@ -147,7 +147,8 @@ func (d *deviceDesk) look(ctx context.Context) {
 			fresh = true
 		}
 	}
-	if wait := wakePace - time.Since(d.wokenAt); fresh && d.isServed() {
+	if server, _ := d.current(); fresh && server != nil {
+		wait := wakePace - time.Since(d.wokenAt)
 		if wait > 0 && !d.wokenAt.IsZero() {
 			again(wait)
 		} else {

@@ -87,11 +87,6 @@ func (d *devices) current() (*device.Server, error) {
 	return d.server, d.problem
 }
 
-func (d *devices) isServed() bool {
-	server, _ := d.current()
-	return server != nil
-}
-
 // phone describes how devices reach this desk, for the settings.
 func (d *devices) phone() operator.Phone {
 	var all operator.Phone

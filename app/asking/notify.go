@@ -31,9 +31,9 @@ const (
 // messenger sends one notification. Level is info, warning or error. It may block and cannot be cancelled:
 // that is how the notification libraries are.
 type messenger interface {
-	// Service reports whether there is a notification service, and whether it reads the body as markup.
-	Service() (ok, markup bool)
-	Send(body string, level string) error
+	// service reports whether there is a notification service, and whether it reads the body as markup.
+	service() (ok, markup bool)
+	show(body string, level string) error
 }
 
 // notifier sends notifications, one at a time. Too many at once are dropped.
@@ -77,12 +77,12 @@ func (n *notifier) send(ctx context.Context, text func(markup bool) string, leve
 }
 
 func (n *notifier) deliver(text func(markup bool) string, level string) bool {
-	ok, markup := n.messenger.Service()
+	ok, markup := n.messenger.service()
 	if !ok {
 		n.log.Warn("notification not sent", "err", "no notification service answers")
 		return false
 	}
-	if err := n.messenger.Send(text(markup), level); err != nil {
+	if err := n.messenger.show(text(markup), level); err != nil {
 		n.log.Warn("notification not sent", "err", err)
 		return false
 	}
@@ -148,12 +148,12 @@ type beeepMessenger struct {
 
 func init() { beeep.AppName = notifyTitle }
 
-// Service implements messenger. Without a service on the bus beeep would start notify-send or kdialog; nod
+// service implements messenger. Without a service on the bus beeep would start notify-send or kdialog; nod
 // does not want a program of that name from PATH to stand in for the desktop.
-func (beeepMessenger) Service() (ok, markup bool) { return notificationService() }
+func (beeepMessenger) service() (ok, markup bool) { return notificationService() }
 
-// Send implements messenger.
-func (m beeepMessenger) Send(body string, level string) error {
+// show implements messenger.
+func (m beeepMessenger) show(body string, level string) error {
 	icon := assets.Level(string(level))
 	if level != interact.Error || !m.sound() {
 		return beeep.Notify(notifyTitle, body, icon)

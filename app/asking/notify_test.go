@@ -15,14 +15,14 @@ import (
 // paper is a messenger that keeps what it is told.
 type paper struct {
 	missing bool  // there is no notification service
-	err     error // what Send returns
+	err     error // what show returns
 	hang    chan struct{}
 	bodies  []string
 }
 
-func (p *paper) Service() (ok, markup bool) { return !p.missing, true }
+func (p *paper) service() (ok, markup bool) { return !p.missing, true }
 
-func (p *paper) Send(body string, _ string) error {
+func (p *paper) show(body string, _ string) error {
 	if p.hang != nil {
 		<-p.hang
 	}

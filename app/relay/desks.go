@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"slices"
 	"sync"
 
@@ -85,7 +84,7 @@ func ForgetDesks(ctx context.Context) error {
 		return err
 	}
 	defer lock.Close()
-	if err := os.Remove(p.desks); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := ownfile.Remove(p.desks); err != nil {
 		return fmt.Errorf("forget the desks: %w", err)
 	}
 	return nil

@@ -35,7 +35,7 @@ To repair hooks: nod agents install AGENT.`,
 				return err
 			}
 			r := check(ctx, a, m)
-			return errors.Join(c.show(r, r.String()), notAsking(r))
+			return errors.Join(c.show(r, describeCheck(r)), notAsking(r))
 		}),
 	}, "print JSON")
 }
@@ -54,7 +54,7 @@ type checkedStep struct {
 	Problem string `json:"problem,omitempty"`
 }
 
-func (r checked) String() string {
+func describeCheck(r checked) string {
 	var text strings.Builder
 	for _, step := range r.Steps {
 		if step.Problem == "" {
@@ -98,7 +98,7 @@ func (c *console) checkAll(ctx context.Context) error {
 			continue
 		}
 		r := check(ctx, a, m)
-		all, text = append(all, r), text+a.Title+"\n"+r.String()
+		all, text = append(all, r), text+a.Title+"\n"+describeCheck(r)
 	}
 	if len(all) == 0 {
 		text = "no agent is set up; see: nod agents list\n"

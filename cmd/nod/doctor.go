@@ -57,10 +57,10 @@ func (c *console) printFindings(e examined) error {
 			rows = append(rows, "\t\topen: "+oneLine(f.Fix.Window))
 		}
 	}
-	return c.print(columns(rows) + e.String() + "\n")
+	return c.print(columns(rows) + summary(e) + "\n")
 }
 
-func (e examined) String() string {
+func summary(e examined) string {
 	if e.Errors+e.Warnings == 0 {
 		return "all is well"
 	}

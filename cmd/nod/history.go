@@ -447,14 +447,14 @@ func (c *console) verifyHistory(ctx context.Context, r *journal.Reader, noted st
 		}
 		v.Noted = seq
 	}
-	err = c.show(v, v.String())
+	err = c.show(v, describeVerified(v))
 	if !v.OK {
 		err = errors.Join(&verdict{exitNo, v.Problem}, err)
 	}
 	return err
 }
 
-func (v verified) String() string {
+func describeVerified(v verified) string {
 	if !v.OK {
 		return ""
 	}

@@ -48,7 +48,7 @@ func (c *console) policyCheck() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			err = checkConfig(path)
+			_, err = checkConfig(path)
 			r := checkedFile{File: path, OK: err == nil}
 			if err == nil {
 				return c.show(r, "ok\n")

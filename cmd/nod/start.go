@@ -36,7 +36,7 @@ nothing. The exit status is 0 if nod-desktop is running, and 5 if it did not sta
 			if err != nil {
 				return err
 			}
-			return c.show(s, s.String())
+			return c.show(s, describeStart(s))
 		}),
 	}, "print JSON")
 	cmd.Flags().DurationVar(&timeout, "timeout", startTimeout, "how long to wait until it is ready")
@@ -68,7 +68,7 @@ type started struct {
 	URL     string `json:"url"`
 }
 
-func (s started) String() string {
+func describeStart(s started) string {
 	if s.Program == "" {
 		return fmt.Sprintf("nod-desktop is already running: %s\n", s.URL)
 	}

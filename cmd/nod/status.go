@@ -61,7 +61,7 @@ func (c *console) reportStatus(ctx context.Context) error {
 		c.complain("status", fmt.Sprintf("nod is version %s and %s %s: run: nod stop, and start %[2]s again",
 			r.Nod, programOf(r.Relay), r.Desktop))
 	}
-	return errors.Join(err, c.show(r, r.String()))
+	return errors.Join(err, c.show(r, describeStatus(r)))
 }
 
 func inspect(ctx context.Context) (report, error) {
@@ -92,8 +92,8 @@ func (r *report) readConfig(ctx context.Context) {
 		return
 	}
 	r.Config, r.Policy = path, "ok"
-	c, err := config.Check(path)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	c, err := checkConfig(path)
+	if err != nil {
 		r.Policy = err.Error()
 	}
 	if r.Sandbox = c.Policy.Sandbox.Projects; len(r.Sandbox) == 0 {
@@ -108,16 +108,16 @@ func (r *report) readConfig(ctx context.Context) {
 	}
 }
 
-// checkConfig returns what is wrong with the configuration; nil if there is none, because the defaults apply.
-func checkConfig(path string) error {
-	_, err := config.Check(path)
+// checkConfig reads the configuration. The error is nil if there is none, because the defaults apply.
+func checkConfig(path string) (config.Config, error) {
+	c, err := config.Check(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil
+		err = nil
 	}
-	return err
+	return c, err
 }
 
-func (r report) String() string {
+func describeStatus(r report) string {
 	var lines []string
 	line := func(name, value string) {
 		if value != "" {

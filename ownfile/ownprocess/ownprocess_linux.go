@@ -1,9 +1,7 @@
-// Package ownprocess keeps other programs of the same user out of nod's processes.
 package ownprocess
 
 import (
 	"fmt"
-	"io"
 	"net"
 	"os"
 
@@ -17,12 +15,6 @@ func Shield() error {
 		return fmt.Errorf("keep other programs out of this process: %w", err)
 	}
 	return nil
-}
-
-// connection is one end of a connection between two processes. CloseWrite lets the other end read to its end.
-type connection interface {
-	io.ReadWriteCloser
-	CloseWrite() error
 }
 
 // Pipe returns a connection, and the standard input and output of a child process at its other end. Unlike a pipe, a

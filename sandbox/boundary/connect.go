@@ -19,8 +19,8 @@ func (r refusal) Unwrap() error { return r.error }
 func refuse(format string, args ...any) error { return refusal{fmt.Errorf(format, args...)} }
 
 func isRefusal(err error) bool {
-	var r refusal
-	return errors.As(err, &r)
+	_, is := errors.AsType[refusal](err)
+	return is
 }
 
 // connect connects to a target once it is allowed, at exactly the address that was checked.

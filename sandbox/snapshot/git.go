@@ -105,7 +105,7 @@ func (g git) stream(ctx context.Context, in string, read func(io.Reader) error, 
 	case failed != nil:
 		return failed
 	case err != nil:
-		return fmt.Errorf("git: %w: %s", err, problem)
+		return fmt.Errorf("git: %w: %s", err, problem.line())
 	}
 	return nil
 }
@@ -145,8 +145,7 @@ func (l *firstLine) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// String returns the line.
-func (l *firstLine) String() string {
+func (l *firstLine) line() string {
 	line, _, _ := strings.Cut(string(l.text), "\n")
 	return line
 }

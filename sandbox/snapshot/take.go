@@ -71,7 +71,7 @@ func (r *Repository) take(ctx context.Context, isWhole bool) (id ID, err error) 
 
 // try takes a snapshot. It can be interrupted at any point: the file "last" exists only while it equals the index.
 func (r *Repository) try(ctx context.Context, isWhole bool) (ID, error) {
-	if err := os.Remove(r.path("index.lock")); err != nil && !ownfile.IsMissing(err) { // of a git that was killed
+	if err := ownfile.Remove(r.path("index.lock")); err != nil { // of a git that was killed
 		return "", err
 	}
 	d, err := r.look(ctx, isWhole)
@@ -81,7 +81,7 @@ func (r *Repository) try(ctx context.Context, isWhole bool) (ID, error) {
 	if last := r.last(); len(d.removed)+len(d.changed) == 0 && last != "" {
 		return last, nil
 	}
-	if err := os.Remove(r.path("last")); err != nil && !ownfile.IsMissing(err) {
+	if err := ownfile.Remove(r.path("last")); err != nil {
 		return "", err
 	}
 	if err := r.update(ctx, d); err != nil {
@@ -103,13 +103,7 @@ func (r *Repository) try(ctx context.Context, isWhole bool) (ID, error) {
 
 // forget removes the index, so that the next snapshot reads all files again.
 func (r *Repository) forget() error {
-	var problems error
-	for _, name := range []string{"last", "index"} {
-		if err := os.Remove(r.path(name)); !ownfile.IsMissing(err) {
-			problems = errors.Join(problems, err)
-		}
-	}
-	return problems
+	return errors.Join(ownfile.Remove(r.path("last")), ownfile.Remove(r.path("index")))
 }
 
 // last returns the snapshot that equals the index, if that is known, and marks it as used now.
@@ -293,8 +287,8 @@ func (g git) ignores(ctx context.Context, paths ...string) bool {
 	// Behind ./ git reads no pathspec magic, which check-ignore cannot switch off.
 	in := "./" + strings.Join(paths, "\x00./")
 	_, err := g.output(ctx, in, "--no-literal-pathspecs", "check-ignore", "-z", "--stdin")
-	exit := new(exec.ExitError)
-	return !errors.As(err, &exit) || exit.ExitCode() != 1 // then none is
+	exit, ended := errors.AsType[*exec.ExitError](err)
+	return !ended || exit.ExitCode() != 1 // then none is
 }
 
 // Has reports whether a snapshot has all existing paths: git may ignore some since [Repository.Keeps].

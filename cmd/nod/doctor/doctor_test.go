@@ -102,9 +102,9 @@ type fakeBus struct {
 	err      error
 }
 
-func (b fakeBus) HasTray() bool                              { return b.tray }
-func (b fakeBus) Notifier(context.Context) (notifier, error) { return b.notifier, b.err }
-func (b fakeBus) Close() error                               { return nil }
+func (b fakeBus) hasTray() bool                                   { return b.tray }
+func (b fakeBus) notifications(context.Context) (notifier, error) { return b.notifier, b.err }
+func (b fakeBus) Close() error                                    { return nil }
 
 // want is a finding that is not ok, by its id: words in its sentence and in what mends it.
 type want struct {

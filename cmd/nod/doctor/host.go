@@ -123,10 +123,10 @@ type session struct {
 }
 
 type bus interface {
-	HasTray() bool
-	// Notifier returns the notification service; an empty name means none. It does not start a service that the first
+	hasTray() bool
+	// notifications returns the notification service; an empty name means none. It does not start a service that the first
 	// notification would start; that one has the name "on demand".
-	Notifier(ctx context.Context) (notifier, error)
+	notifications(ctx context.Context) (notifier, error)
 	Close() error
 }
 

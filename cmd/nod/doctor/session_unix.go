@@ -25,9 +25,9 @@ var realSession = session{
 
 type realBus struct{ *dbus.Conn }
 
-func (b realBus) HasTray() bool { return desktop.HasOwner(b.Conn, desktop.TrayWatcher) }
+func (b realBus) hasTray() bool { return desktop.HasOwner(b.Conn, desktop.TrayWatcher) }
 
-func (b realBus) Notifier(ctx context.Context) (n notifier, err error) {
+func (b realBus) notifications(ctx context.Context) (n notifier, err error) {
 	switch {
 	case desktop.HasOwner(b.Conn, desktop.Notifications):
 	case desktop.IsActivatable(b.Conn, desktop.Notifications):
@@ -103,7 +103,7 @@ func checkBus(ctx context.Context, e *exam) []Finding {
 
 func (e *exam) checkTray(conn bus, env func(string) string) Finding {
 	f := ok("the desktop shows tray icons")
-	if !conn.HasTray() {
+	if !conn.hasTray() {
 		f = warning(open("the settings of the panel: add its notification area, or tray"),
 			"the desktop shows no tray icons: start nod again to open its settings")
 		if strings.Contains(env("XDG_CURRENT_DESKTOP"), "GNOME") {
@@ -115,7 +115,7 @@ func (e *exam) checkTray(conn bus, env func(string) string) Finding {
 }
 
 func (e *exam) checkNotifier(ctx context.Context, conn bus, env func(string) string) Finding {
-	n, err := conn.Notifier(ctx)
+	n, err := conn.notifications(ctx)
 	var f Finding
 	switch {
 	case err != nil:

@@ -488,7 +488,7 @@ func (r *reading) judgeOperands() string {
 		case w.found && !o.typ.names && !o.typ.free:
 			r.loose = cmp.Or(r.loose, "It uses a file name as another kind of argument.")
 			first = cmp.Or(first, r.loose)
-		case r.program == unknown && isTelling(w.text), o.typ == wordTypes["ARG"] && strings.HasPrefix(w.text, "@"):
+		case r.program == unknown && r.isTelling(w.text), o.typ == wordTypes["ARG"] && strings.HasPrefix(w.text, "@"):
 			// It may say what a program does, or name a file of more words.
 			r.seen = append(r.seen, markOperand+w.text)
 		default:

@@ -508,6 +508,9 @@ func subcommand(s string) bool {
 	return plainWord().MatchString(s) && !strings.ContainsAny(s, ".") && !digits(s)
 }
 
+// isSubcommand also takes words such as db:migrate, of a program that nod does not know.
+func isSubcommand(s string) bool { return subcommand(strings.ReplaceAll(s, ":", "_")) }
+
 // byPath reads a call of a program that is named by its path. It may be any program, but a person who allows it saw
 // the path: then the words mean what they mean to the program of that name.
 func (b *budget) byPath(words []word) (*reading, string) {
@@ -530,7 +533,7 @@ var unknown = &program{kind: task, why: ""}
 func (b *budget) unknownProgram(words []word) (*reading, string) {
 	r := b.newReading(unknown, words[:1])
 	rest := words[1:]
-	if len(rest) > 0 && rest[0].known && !rest[0].glob && subcommand(rest[0].text) {
+	if len(rest) > 0 && rest[0].known && !rest[0].glob && isSubcommand(rest[0].text) {
 		r.lead, rest = append(r.lead, rest[0].text), rest[1:]
 	}
 	if problem := r.read(rest); problem != "" {

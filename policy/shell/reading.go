@@ -601,7 +601,7 @@ func (r *reading) finish() {
 func (r *reading) history(deep bool) {
 	p, name := r.program, strings.ReplaceAll(r.name, " ", "-")
 	isPast := slices.ContainsFunc(r.given, p.past.Has) || p.past.Has(name) && !slices.ContainsFunc(r.given, p.brief.Has)
-	isWide := r.has("--full-diff") || r.name == "git stash show" // which takes no path
+	isWide := r.has("--full-diff", "--follow") || r.name == "git stash show" // which takes no path
 	if isPast && (isWide || len(r.specs) == 0 && (r.blobs == 0 || r.revs > 0)) {
 		r.specs = append(r.specs, Access{Path: ".", Kind: Tree})
 		isPast = !deep || r.revs > 0

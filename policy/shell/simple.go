@@ -260,6 +260,8 @@ func (w *walk) setting(a *syntax.Assign, at places) word {
 	if a.Append || a.Naked || a.Index != nil || a.Array != nil || a.Name == nil {
 		out := word{}
 		out.unknown("It sets a variable in a way that nod can't follow.")
+		w.apart(func() { w.survive(a, at) })
+		w.assigned = append(w.assigned, w.elements(a.Array)...)
 		return out
 	}
 	out := word{known: true, plain: true}
@@ -270,6 +272,20 @@ func (w *walk) setting(a *syntax.Assign, at places) word {
 	w.assigned = append(w.assigned, out.text)
 	out.text = a.Name.Value + "=" + out.text
 	return out
+}
+
+// elements are the texts of an array, each, and together with those behind it.
+func (w *walk) elements(a *syntax.ArrayExpr) []string {
+	var list, rest []string
+	for i := 0; a != nil && i < len(a.Elems) && w.spend(stepsWord*len(a.Elems)); i++ {
+		if value := a.Elems[i].Value; value != nil {
+			list = append(list, w.readWord(value).text)
+		}
+	}
+	for i := range list {
+		rest = append(rest, strings.Join(list[i:], " "))
+	}
+	return slices.Concat(list, rest)
 }
 
 // call judges a program with its words and the variables that are set for it.

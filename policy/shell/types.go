@@ -95,7 +95,7 @@ func init() { // for COMMAND leads back to the programs
 		"SHELL":   {all: shellCall, script: true},
 		"SCRIPT":  {check: scriptText, script: true},
 		"ASSIGN":  {check: assign},
-		"PROGRAM": {check: func(r *reading, w word) string { return r.name + " runs " + quote(w.text) + "." }},
+		"PROGRAM": {check: startsProgram, script: true},
 
 		"LEAD":    {check: lead},
 		"WITHIN":  {all: allKnown(func(*reading, []string) string { return "" })},
@@ -692,6 +692,8 @@ func scriptText(r *reading, w word) string {
 	r.fix(r.name + " runs a script.")
 	return ""
 }
+
+func startsProgram(r *reading, w word) string { return r.name + " runs " + quote(w.text) + "." }
 
 func assign(r *reading, w word) string {
 	name, _, ok := strings.Cut(w.text, "=")

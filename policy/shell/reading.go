@@ -487,7 +487,7 @@ func (r *reading) judgeOperands() string {
 		case w.found && !o.typ.names && !o.typ.free:
 			r.loose = cmp.Or(r.loose, "It uses a file name as another kind of argument.")
 			first = cmp.Or(first, r.loose)
-		case r.program == unknown && isTelling(w.text), o.typ == wordTypes["ARG"] && strings.HasPrefix(w.text, "@"):
+		case r.program == unknown && r.isTelling(w.text), o.typ == wordTypes["ARG"] && strings.HasPrefix(w.text, "@"):
 			// It may say what a program does, or name a file of more words.
 			r.seen = append(r.seen, markOperand+w.text)
 		default:
@@ -600,7 +600,7 @@ func (r *reading) finish() {
 func (r *reading) history(deep bool) {
 	p, name := r.program, strings.ReplaceAll(r.name, " ", "-")
 	isPast := slices.ContainsFunc(r.given, p.past.Has) || p.past.Has(name) && !slices.ContainsFunc(r.given, p.brief.Has)
-	isWide := r.has("--full-diff") || r.name == "git stash show" // which takes no path
+	isWide := r.has("--full-diff", "--follow") || r.name == "git stash show" // which takes no path
 	if isPast && (isWide || len(r.specs) == 0 && (r.blobs == 0 || r.revs > 0)) {
 		r.specs = append(r.specs, Access{Path: ".", Kind: Tree})
 		isPast = !deep || r.revs > 0

@@ -45,8 +45,11 @@ func (w *walk) readOtherwise(words []word, at places, fed []string) {
 	}
 	for _, text := range slices.Concat(all[1:], w.assigned, fed) {
 		w.readText(text, at)
-		if _, value, ok := strings.Cut(text, "="); ok {
-			w.readText(value, at)
+		for _, value, ok := strings.Cut(text, "="); ok; _, value, ok = strings.Cut(value, "=") {
+			w.readText(strings.TrimPrefix(value, "!"), at) // git runs the value of an alias behind ! by a shell
+			if all[0] == "git" {
+				w.mayRun(at, append([]string{"git"}, strings.Fields(value)...), nil)
+			}
 		}
 	}
 }

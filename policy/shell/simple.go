@@ -260,6 +260,8 @@ func (w *walk) setting(a *syntax.Assign, at places) word {
 	if a.Append || a.Naked || a.Index != nil || a.Array != nil || a.Name == nil {
 		out := word{}
 		out.unknown("It sets a variable in a way that nod can't follow.")
+		w.apart(func() { w.survive(a, at) })
+		w.assigned = append(w.assigned, w.elements(a.Array)...)
 		return out
 	}
 	out := word{known: true, plain: true}
@@ -270,6 +272,20 @@ func (w *walk) setting(a *syntax.Assign, at places) word {
 	w.assigned = append(w.assigned, out.text)
 	out.text = a.Name.Value + "=" + out.text
 	return out
+}
+
+// elements are the texts of an array, each, and together with those behind it.
+func (w *walk) elements(a *syntax.ArrayExpr) []string {
+	var list, rest []string
+	for i := 0; a != nil && i < len(a.Elems) && w.spend(stepsWord*len(a.Elems)); i++ {
+		if value := a.Elems[i].Value; value != nil {
+			list = append(list, w.readWord(value).text)
+		}
+	}
+	for i := range list {
+		rest = append(rest, strings.Join(list[i:], " "))
+	}
+	return slices.Concat(list, rest)
 }
 
 // call judges a program with its words and the variables that are set for it.
@@ -508,6 +524,9 @@ func subcommand(s string) bool {
 	return plainWord().MatchString(s) && !strings.ContainsAny(s, ".") && !digits(s)
 }
 
+// isSubcommand also takes words such as db:migrate, of a program that nod does not know.
+func isSubcommand(s string) bool { return subcommand(strings.ReplaceAll(s, ":", "_")) }
+
 // byPath reads a call of a program that is named by its path. It may be any program, but a person who allows it saw
 // the path: then the words mean what they mean to the program of that name.
 func (b *budget) byPath(words []word) (*reading, string) {
@@ -530,7 +549,7 @@ var unknown = &program{kind: task, why: ""}
 func (b *budget) unknownProgram(words []word) (*reading, string) {
 	r := b.newReading(unknown, words[:1])
 	rest := words[1:]
-	if len(rest) > 0 && rest[0].known && !rest[0].glob && subcommand(rest[0].text) {
+	if len(rest) > 0 && rest[0].known && !rest[0].glob && isSubcommand(rest[0].text) {
 		r.lead, rest = append(r.lead, rest[0].text), rest[1:]
 	}
 	if problem := r.read(rest); problem != "" {

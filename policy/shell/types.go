@@ -95,7 +95,7 @@ func init() { // for COMMAND leads back to the programs
 		"SHELL":   {all: shellCall, script: true},
 		"SCRIPT":  {check: scriptText, script: true},
 		"ASSIGN":  {check: assign},
-		"PROGRAM": {check: func(r *reading, w word) string { return r.name + " runs " + quote(w.text) + "." }},
+		"PROGRAM": {check: startsProgram, script: true},
 
 		"LEAD":    {check: lead},
 		"WITHIN":  {all: allKnown(func(*reading, []string) string { return "" })},
@@ -691,6 +691,8 @@ func scriptText(r *reading, w word) string {
 	return ""
 }
 
+func startsProgram(r *reading, w word) string { return r.name + " runs " + quote(w.text) + "." }
+
 func assign(r *reading, w word) string {
 	name, _, ok := strings.Cut(w.text, "=")
 	if !ok || !variableName().MatchString(name) {
@@ -717,16 +719,18 @@ func address(r *reading, w word) string {
 }
 
 const drastic language.Words = "delete remove destroy drop purge wipe erase clear reset truncate terminate revoke " +
-	"kill force prune uninstall unpublish"
+	"kill force prune uninstall unpublish rollback revert undo down fresh deploy publish release flush disable stop"
 
 func isRemote(s string) bool {
 	return strings.Contains(s, "://") || strings.Contains(s, "@") && strings.Contains(s, ":")
 }
 
 // isTelling reports whether an operand may say what a program does that nod does not know: one of several words may
-// be a command.
-func isTelling(operand string) bool {
-	return strings.ContainsAny(operand, " \n") || drastic.Has(strings.ToLower(operand))
+// be a command, db:drop drops, and behind flags alone any word may be a sub-command.
+func (r *reading) isTelling(operand string) bool {
+	parts := strings.FieldsFunc(strings.ToLower(operand), func(c rune) bool { return strings.ContainsRune(":-_", c) })
+	return strings.ContainsAny(operand, " \n") || slices.ContainsFunc(parts, drastic.Has) ||
+		len(r.lead) == 1 && isSubcommand(operand)
 }
 
 func argument(r *reading, w word) string {

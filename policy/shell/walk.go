@@ -225,6 +225,9 @@ func (w *walk) compound(cmd syntax.Command, at places) outcome {
 		if cmd.Variant.Value == "export" && w.export(cmd.Args, at) {
 			return same(at)
 		}
+		for _, a := range cmd.Args {
+			w.assigned = append(w.assigned, w.elements(a.Array)...)
+		}
 	case *syntax.WhileClause:
 		if names, ok := readsLines(cmd); ok {
 			return same(w.eachLine(cmd.Do, names, at))

@@ -35,12 +35,8 @@ func Diff(before, after string, seen func()) fyne.CanvasObject {
 // and would be executed.
 type values map[string]any
 
-func tr(key string, v ...values) string {
-	if len(v) == 0 {
-		return lang.L(key)
-	}
-	return lang.L(key, map[string]any(v[0]))
-}
+// tr translates a sentence and fills in its [values].
+var tr = lang.L
 
 // Past shows a request of the past as its prompt did, and its answer. The change of a file comes from the record, not
 // from the file as it is now. Where the view itself does not scroll, page does. aside runs work on another goroutine

@@ -271,7 +271,7 @@ func (c *agentCard) showNotes(s agent.Status) {
 	c.notes.Objects = nil
 	add := func(text string, i widget.Importance) {
 		if text != "" {
-			c.notes.Add(dialogs.Tight(dialogs.Lines(text, theme.SizeNameCaptionText, i)))
+			c.notes.Add(controls.Small(text, i))
 		}
 	}
 	add(safetext.Line(assets.Reason(s.Untested), controls.QuoteLimit), widget.LowImportance)
@@ -433,8 +433,7 @@ func (c *agentCard) report(steps []agent.Step) {
 		if s.Err != nil {
 			mark, importance, text = "✗ ", widget.DangerImportance, assets.Reason(s.What)+": "+assets.Reason(s.Err.Error())
 		}
-		text = safetext.Line(text, stepLimit)
-		rows.Add(dialogs.Tight(dialogs.Lines(mark+text, theme.SizeNameCaptionText, importance)))
+		rows.Add(controls.Small(mark+safetext.Line(text, stepLimit), importance))
 	}
 	c.open(dialogs.Column(8, rows, container.NewHBox(controls.QuietButton(lang.L("Close"), nil, c.close))))
 }

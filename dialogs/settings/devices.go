@@ -3,16 +3,19 @@ package settings
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"slices"
 	"strings"
 	"time"
 
 	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/canvas"
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/lang"
 	"fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
+	"rsc.io/qr"
 
 	"nod/dialogs"
 	"nod/dialogs/controls"
@@ -176,12 +179,7 @@ func (s *phoneSection) drawServed() {
 }
 
 func (s *phoneSection) drawDevices() {
-	var devices []operator.Peer
-	for _, peer := range s.page.peers.Peers {
-		if peer.Role == remote.RoleDevice {
-			devices = append(devices, peer)
-		}
-	}
+	devices := s.page.peersThat(func(peer operator.Peer) bool { return peer.Role == remote.RoleDevice })
 	if !s.devices.drawn.changed(devices, s.page.sure) {
 		return
 	}
@@ -194,15 +192,12 @@ func (s *phoneSection) deviceRow(d operator.Peer) fyne.CanvasObject {
 		s.page.act(func(ctx context.Context, o operator.Operator) error { return o.SetMay(ctx, d.Name, may) }, nil)
 	})
 	s.rights[d.Name] = rights
-	state, color := stateOf(d.State, time.Now())
 	seen := ""
 	if !d.Seen.IsZero() && !d.Up {
 		seen = lang.L("last seen {{.Ago}}", map[string]any{"Ago": ago(d.Seen, time.Now())})
 	}
-	head := container.NewHBox(dialogs.BoldWords(cleaned(d.Name), theme.SizeNameText, theme.ColorNameForeground),
-		dialogs.Badge(state, color))
 	added := lang.L("added {{.Day}}", map[string]any{"Day": d.Added.Local().Format(time.DateOnly)})
-	return dialogs.Padded(9, 14, dialogs.Column(6, head,
+	return dialogs.Padded(9, 14, dialogs.Column(6, nameRow(d.Name, stateBadge(d.State)),
 		controls.Muted(joined(added, seen)), rights.content,
 		container.NewHBox(s.page.revokeButton(d.Name))))
 }
@@ -418,4 +413,17 @@ func (s *phoneSection) ask(asks operator.Joining) {
 		controls.Muted(lang.L("Permissions")+": "+may), problem.Content, container.NewHBox(pair, cancel)))))
 	s.add.Hide()
 	s.page.win.Reveal(s.invitation)
+}
+
+const codeSize = 248 // width and height of a code
+
+func newQRCode(text string) (fyne.CanvasObject, error) {
+	code, err := qr.Encode(text, qr.M)
+	if err != nil {
+		return nil, fmt.Errorf("draw the code: %w", err)
+	}
+	img := canvas.NewImageFromResource(fyne.NewStaticResource("code.png", code.PNG()))
+	img.FillMode, img.ScaleMode = canvas.ImageFillContain, canvas.ImageScalePixels
+	img.SetMinSize(fyne.NewSquareSize(codeSize))
+	return img, nil
 }

@@ -55,8 +55,7 @@ func newApprovePage(p *page, b interact.Approve) {
 		view: container.NewStack(), facts: Column(5), partList: Column(0),
 	}
 	p.approval, p.kind = a, a
-	a.disclosure = newButton(p.w, a.disclosureText(), a.toggleRaw)
-	a.disclosure.look = linkButton
+	a.disclosure = newLink(p.w, a.disclosureText(), a.toggleRaw)
 	a.buildInput(p.entry.view())
 	a.assemble(a.bodyObject(), a.footObject())
 }
@@ -86,7 +85,7 @@ func (a *approvePage) showParts(parts []policy.CommandPart) {
 	a.parts, a.partList.Objects = parts, nil
 	if list := partList(parts); list != nil {
 		if who := a.input.Reporter; who != "" {
-			list = Column(2, newWords(who+":", theme.SizeNameCaptionText, ColorMuted), list)
+			list = Column(2, Words(who+":", theme.SizeNameCaptionText, ColorMuted), list)
 		}
 		a.partList.Add(Padded(3, 0, list))
 	}
@@ -128,7 +127,7 @@ func (a *approvePage) bodyObject() fyne.CanvasObject {
 }
 
 func labelled(label, text string) briefPart {
-	return newBriefPart(newWords(label, theme.SizeNameCaptionText, ColorMuted), text, widget.MediumImportance)
+	return newBriefPart(Words(label, theme.SizeNameCaptionText, ColorMuted), text, widget.MediumImportance)
 }
 
 func (a *approvePage) setCompact(v bool) {

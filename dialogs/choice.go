@@ -53,7 +53,7 @@ func (c *choice) CreateRenderer() fyne.WidgetRenderer {
 	}
 	left := Row(6, container.New(fixed{width: 20, height: 20}, mark))
 	if c.digit != 0 {
-		left = Row(6, newWords(string(c.digit), theme.SizeNameCaptionText, ColorMuted), left)
+		left = Row(6, Words(string(c.digit), theme.SizeNameCaptionText, ColorMuted), left)
 	}
 	line := beside(left, 6, text)
 	return newPainted(container.NewStack(ground, Padded(8, 10, line)), func() {
@@ -336,7 +336,7 @@ func newPreview(w *window, options []api.Option) *preview {
 	if i < 0 {
 		return nil
 	}
-	p := &preview{w: w, title: newWords("", theme.SizeNameCaptionText, ColorMuted), text: container.NewStack()}
+	p := &preview{w: w, title: Words("", theme.SizeNameCaptionText, ColorMuted), text: container.NewStack()}
 	p.object = Card(ColorPaper, Padded(8, 10, Column(6, p.title, p.text)))
 	lines := 1
 	for _, o := range options {

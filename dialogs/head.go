@@ -37,7 +37,7 @@ func newHead(w *window, e *entry) *head {
 	}
 	var parts []briefPart
 	for _, o := range said.Origin {
-		label := newWords(o.Label, theme.SizeNameCaptionText, originColors[o.From]).bold()
+		label := Words(o.Label, theme.SizeNameCaptionText, originColors[o.From]).Bold()
 		parts = append(parts, newBriefPart(label, o.Text, widget.LowImportance))
 	}
 	text := Column(3, newSentence(said), newBrief(w, parts...).object)
@@ -116,7 +116,7 @@ func newSentence(said prompt.Head) fyne.CanvasObject {
 		who, wish = who+" · "+said.Project, "— "+wish
 	}
 	agent := newElidedText(who, theme.SizeNameSubHeadingText, bold, theme.ColorNameForeground)
-	verb := newWords(wish, theme.SizeNameSubHeadingText, theme.ColorNameForeground)
+	verb := Words(wish, theme.SizeNameSubHeadingText, theme.ColorNameForeground)
 	object := newElidedText(said.Object, theme.SizeNameText, fyne.TextStyle{Monospace: true}, theme.ColorNameForeground)
 	ground := newTint(theme.ColorNameForeground, 0x14, 4, Padded(0, sentenceGap, object))
 	SetVisible(ground, said.Object != "")

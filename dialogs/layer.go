@@ -163,13 +163,10 @@ func (m *menuLine) CreateRenderer() fyne.WidgetRenderer {
 	line := beside(container.New(fixed{width: 16, height: 16}, mark), 8, text)
 	return newPainted(container.NewStack(ground, Padded(6, 8, line)), func() {
 		ground.FillColor, ground.CornerRadius = color.Transparent, 6
-		ground.StrokeWidth, ground.StrokeColor = 0, color.Transparent
 		if m.hovered || m.focused {
 			ground.FillColor = colorOf(m, colorAccent)
 		}
-		if m.focused {
-			ground.StrokeWidth, ground.StrokeColor = 2, colorOf(m, theme.ColorNamePrimary)
-		}
+		drawRing(ground, m.focused, 2, colorOf(m, theme.ColorNamePrimary))
 		if m.item.marked {
 			tick := theme.CurrentForWidget(m).Icon(theme.IconNameConfirm)
 			mark.SetResource(theme.NewColoredResource(tick, theme.ColorNamePrimary))

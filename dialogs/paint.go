@@ -35,6 +35,14 @@ func colorOf(w fyne.CanvasObject, n fyne.ThemeColorName) color.Color {
 	return theme.CurrentForWidget(w).Color(n, fyne.CurrentApp().Settings().ThemeVariant())
 }
 
+// drawRing draws the line around a widget that has the focus.
+func drawRing(r *canvas.Rectangle, focused bool, width float32, c color.Color) {
+	r.StrokeWidth, r.StrokeColor = 0, color.Transparent
+	if focused {
+		r.StrokeWidth, r.StrokeColor = width, c
+	}
+}
+
 func tint(c color.Color, alpha uint8) color.Color {
 	n := color.NRGBAModel.Convert(c).(color.NRGBA)
 	n.A = alpha
@@ -102,13 +110,14 @@ type words struct {
 	color fyne.ThemeColorName
 }
 
-func newWords(s string, size fyne.ThemeSizeName, c fyne.ThemeColorName) *words {
+// Words is one line of text that does not wrap.
+func Words(s string, size fyne.ThemeSizeName, c fyne.ThemeColorName) *words {
 	w := &words{text: canvas.NewText(s, nil), size: size, color: c}
 	w.ExtendBaseWidget(w)
 	return w
 }
 
-func (w *words) bold() *words {
+func (w *words) Bold() *words {
 	w.text.TextStyle.Bold = true
 	return w
 }
@@ -131,7 +140,7 @@ func (w *words) CreateRenderer() fyne.WidgetRenderer {
 
 // Badge is a short word on a tinted background.
 func Badge(s string, c fyne.ThemeColorName) fyne.CanvasObject {
-	text := newWords(s, theme.SizeNameCaptionText, c).bold()
+	text := Words(s, theme.SizeNameCaptionText, c).Bold()
 	return newTint(c, 0x22, 6, Padded(2, 8, text))
 }
 

@@ -26,11 +26,11 @@ func partMark(s policy.PartState) (icon fyne.Resource, word *words) {
 	caption := theme.SizeNameCaptionText
 	switch s {
 	case policy.PartReads:
-		icon, word = theme.VisibilityIcon(), newWords(tr("reads"), caption, ColorMuted)
+		icon, word = theme.VisibilityIcon(), Words(tr("reads"), caption, ColorMuted)
 	case policy.PartCovered:
-		icon, word = theme.ConfirmIcon(), newWords(tr("covered"), caption, theme.ColorNameSuccess)
+		icon, word = theme.ConfirmIcon(), Words(tr("covered"), caption, theme.ColorNameSuccess)
 	default:
-		icon, word = theme.QuestionIcon(), newWords(tr("new"), caption, theme.ColorNameWarning).bold()
+		icon, word = theme.QuestionIcon(), Words(tr("new"), caption, theme.ColorNameWarning).Bold()
 	}
 	return theme.NewColoredResource(icon, word.color), word
 }
@@ -122,7 +122,7 @@ func newElided(s string, ink fyne.ThemeColorName, widest float32) *fyne.Containe
 }
 
 func newElidedText(s string, size fyne.ThemeSizeName, style fyne.TextStyle, ink fyne.ThemeColorName) *fyne.Container {
-	w := newWords(s, size, ink)
+	w := Words(s, size, ink)
 	w.text.TextStyle = style
 	return container.New(&elided{text: s, face: newFace(theme.Size(size), style)}, w)
 }

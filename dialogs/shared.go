@@ -11,15 +11,6 @@ import (
 
 // The other windows use these, so that all of nod looks the same.
 
-// Words is one line of text that does not wrap.
-func Words(s string, size fyne.ThemeSizeName, c fyne.ThemeColorName) fyne.CanvasObject {
-	return newWords(s, size, c)
-}
-
-func BoldWords(s string, size fyne.ThemeSizeName, c fyne.ThemeColorName) fyne.CanvasObject {
-	return newWords(s, size, c).bold()
-}
-
 // Diff shows the change of a text exactly, as a prompt does. It calls seen once all of it has been in view.
 func Diff(before, after string, seen func()) fyne.CanvasObject {
 	s := newSheet(prompt.NewDiff(before, after).Lines(""), after)
@@ -61,8 +52,7 @@ func PastLines(
 func newPast(s *sheet, page fyne.Scrollable) fyne.CanvasObject {
 	s.untracked = true
 	return container.NewStack(s, newWheel(func(ev *fyne.ScrollEvent) {
-		was := s.scroll.Offset
-		if s.Scrolled(ev); s.scroll.Offset == was {
+		if !scrolled(s.scroll.Scroll, ev) {
 			page.Scrolled(ev)
 		}
 	}))

@@ -94,12 +94,10 @@ func (s *sheet) show(text sheetText, o fyne.CanvasObject) {
 		s.noteSeen()
 	}
 	s.paper, s.state = canvas.NewRectangle(nil), canvas.NewText("", nil)
-	s.onward = newButton(nil, tr("Next unread part"), s.showNextPart)
-	s.file = newButton(nil, tr("Open as file"), s.openAsFile)
-	for _, b := range []*button{s.onward, s.file} {
-		b.look = linkButton
-		b.Hide()
-	}
+	s.onward = newLink(nil, tr("Next unread part"), s.showNextPart)
+	s.file = newLink(nil, tr("Open as file"), s.openAsFile)
+	s.onward.Hide()
+	s.file.Hide()
 	s.extend(s, nil)
 }
 

@@ -93,7 +93,7 @@ func (d *detail) draw() {
 }
 
 func sectionName(s string) fyne.CanvasObject {
-	return dialogs.BoldWords(s, theme.SizeNameCaptionText, dialogs.ColorMuted)
+	return dialogs.Words(s, theme.SizeNameCaptionText, dialogs.ColorMuted).Bold()
 }
 
 func (d *detail) head(e history.Entry) fyne.CanvasObject {

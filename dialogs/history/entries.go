@@ -131,20 +131,14 @@ func (p *entriesPage) follow() {
 }
 
 func (c *choice) offer(value string) {
+	if value != "" && !slices.Contains(c.values, value) { // from a link
+		c.values = append(c.values, value)
+	}
 	c.Options = []string{c.any}
-	at := 0
 	for _, v := range c.values {
 		c.Options = append(c.Options, c.name(v))
-		if v == value {
-			at = len(c.Options) - 1
-		}
 	}
-	if value != "" && at == 0 { // from a link
-		c.values = append(c.values, value)
-		c.Options = append(c.Options, c.name(value))
-		at = len(c.Options) - 1
-	}
-	c.SetSelectedIndex(at)
+	c.SetSelectedIndex(slices.Index(c.values, value) + 1)
 	c.Refresh()
 }
 

@@ -77,7 +77,9 @@ var markScripts = []*unicode.RangeTable{
 }
 
 func sameScript(a, b rune) bool {
-	return slices.ContainsFunc(markScripts, func(s *unicode.RangeTable) bool { return unicode.Is(s, a) && unicode.Is(s, b) })
+	return slices.ContainsFunc(markScripts, func(script *unicode.RangeTable) bool {
+		return unicode.Is(script, a) && unicode.Is(script, b)
+	})
 }
 
 func emojiJoint(c rune) bool { return c == zeroWidthJoiner || c == emojiPresentation }

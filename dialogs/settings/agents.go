@@ -149,7 +149,7 @@ func newAgentCard(w *Window, a agent.Agent, changed func()) *agentCard {
 		lang.L("Otherwise the agent asks in its own way."), a.Name,
 		func(cfg *config.Config) *[]string { return &cfg.Agents.Strict })
 	offer(false, c.setUp, c.remove, c.check) // until the agent's files have been read
-	c.title = container.NewHBox(dialogs.BoldWords(a.Title, theme.SizeNameText, theme.ColorNameForeground), c.badge)
+	c.title = container.NewHBox(dialogs.Words(a.Title, theme.SizeNameText, theme.ColorNameForeground).Bold(), c.badge)
 	name := dialogs.Column(3, c.title, dialogs.Tight(c.version), dialogs.Tight(c.contact), c.notes)
 	c.limits = controls.QuietButton(lang.L("Limits"), theme.MenuExpandIcon(), c.toggleLimits)
 	head := dialogs.Padded(10, 14, controls.Besides(12, name,

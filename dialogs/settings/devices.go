@@ -29,6 +29,11 @@ const phonePort = "7464"
 
 const addressWidth = 230
 
+// pushes are the settings of what wakes devices, by the option for each. With the option behind them it is a topic.
+var pushes = []string{"", config.PushWeb}
+
+const pushesToTopic = 2
+
 // pollPace is the interval at which the page checks whether an invitation was accepted.
 const pollPace = time.Second
 
@@ -93,13 +98,9 @@ func (s *phoneSection) refresh(state operator.State) {
 		one.refresh(c, editable)
 	}
 	controls.Enable(editable, s.push)
-	chosen := 0
-	switch s.saved.Push {
-	case "":
-	case config.PushWeb:
-		chosen = 1
-	default:
-		chosen = 2
+	chosen := slices.Index(pushes, s.saved.Push)
+	if chosen < 0 {
+		chosen = pushesToTopic
 	}
 	if s.topic.Text == s.topic.saved { // otherwise the user is editing it
 		s.showPush(chosen)
@@ -111,10 +112,10 @@ func (s *phoneSection) showPush(chosen int) {
 	s.push.OnChanged = nil
 	s.push.SetSelectedIndex(chosen)
 	s.push.OnChanged = func(string) { s.setPush() }
-	dialogs.SetVisible(s.topicBox, chosen == 2)
-	if chosen != 2 {
+	dialogs.SetVisible(s.topicBox, chosen == pushesToTopic)
+	if chosen != pushesToTopic {
 		s.topic.Problem.Say("")
-	} else if s.saved.Push == "" || s.saved.Push == config.PushWeb {
+	} else if slices.Contains(pushes, s.saved.Push) {
 		s.topic.saved = ""
 		s.topic.SetText("")
 	}
@@ -123,10 +124,10 @@ func (s *phoneSection) showPush(chosen int) {
 func (s *phoneSection) setPush() {
 	chosen := s.push.SelectedIndex()
 	s.showPush(chosen)
-	if chosen == 2 { // nothing changes until there is a topic
+	if chosen == pushesToTopic { // nothing changes until there is a topic
 		return
 	}
-	value := []string{"", config.PushWeb}[max(chosen, 0)]
+	value := pushes[max(chosen, 0)]
 	s.page.win.change(func(c *config.Config) error { c.Remote.Phone.Push = value; return nil }, s.pushRow.Problem.Complain)
 }
 
@@ -225,11 +226,7 @@ func newRightsRow(may remote.May, changed func(remote.May)) *rightsRow {
 	r := &rightsRow{may: may}
 	r.questions = controls.NewCheck(lang.L("answer questions"), nil)
 	r.questions.SetChecked(may.Questions)
-	var names []string
-	for _, c := range approvalClasses {
-		names = append(names, approvalsName(c))
-	}
-	r.approvals = controls.NewSelect(names, nil)
+	r.approvals = controls.NewSelect(names(approvalClasses, approvalsName), nil)
 	r.approvals.SetSelectedIndex(max(slices.Index(approvalClasses, may.Approvals), 0))
 	set := func() {
 		now := remote.May{Questions: r.questions.Checked, Approvals: approvalClasses[max(r.approvals.SelectedIndex(), 0)]}

@@ -315,7 +315,8 @@ func (p *machinesPage) drawPaired() {
 }
 
 func (p *machinesPage) peerRow(peer operator.Peer) fyne.CanvasObject {
-	words := dialogs.Column(4, nameRow(peer.Name, stateBadge(peer.State)), controls.Muted(joined(roleName(peer.Role), cleaned(peer.Line), claims(peer.Hello))))
+	words := dialogs.Column(4, nameRow(peer.Name, stateBadge(peer.State)),
+		controls.Muted(joined(roleName(peer.Role), cleaned(peer.Line), claims(peer.Hello))))
 	if figures := joined(peerFigures(peer)...); figures != "" {
 		words.Add(controls.Muted(figures))
 	}
@@ -382,7 +383,7 @@ func stateBadge(s remote.State) fyne.CanvasObject { return dialogs.Badge(stateOf
 
 // nameRow is a name of another program, and what is behind it.
 func nameRow(name string, behind ...fyne.CanvasObject) *fyne.Container {
-	words := dialogs.BoldWords(cleaned(name), theme.SizeNameText, theme.ColorNameForeground)
+	words := dialogs.Words(cleaned(name), theme.SizeNameText, theme.ColorNameForeground).Bold()
 	return container.NewHBox(append([]fyne.CanvasObject{words}, behind...)...)
 }
 

@@ -378,14 +378,12 @@ func (l approveLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	if wanted == 0 || low < min(wanted, leastParts) || room-low-gap < least {
 		low = 0
 	}
-	parts.Move(fyne.NewPos(sideMargin, bottom-low))
-	parts.Resize(fyne.NewSize(width, low))
+	setBounds(parts, sideMargin, bottom-low, fyne.NewSize(width, low))
 	parts.Refresh()
 	if low > 0 {
 		bottom -= low + gap
 	}
-	input.Move(fyne.NewPos(sideMargin, y))
-	input.Resize(fyne.NewSize(width, max(bottom-y, 0)))
+	setBounds(input, sideMargin, y, fyne.NewSize(width, max(bottom-y, 0)))
 }
 
 // hideNotes hides the facts that are no headlines if none of them needs attention, and reports whether it did.
@@ -411,8 +409,7 @@ func (l approveLayout) around(o []fyne.CanvasObject, width, y, gap, bottom float
 	words.Move(fyne.NewPos(sideMargin, bottom))
 	bottom -= gap
 	height := min(resizeToWidth(l.a.facts, width), max(bottom-y-gap-leastRow, leastParts))
-	o[factsIndex].Move(fyne.NewPos(sideMargin, y))
-	o[factsIndex].Resize(fyne.NewSize(width, height))
+	setBounds(o[factsIndex], sideMargin, y, fyne.NewSize(width, height))
 	if height > 0 {
 		y += height + gap
 	}

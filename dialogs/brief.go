@@ -132,8 +132,7 @@ func (b *brief) place(width float32) float32 {
 
 func (b *brief) atEnd(o *button, width float32) float32 {
 	size := o.MinSize()
-	o.Resize(size)
-	o.Move(fyne.NewPos(width-size.Width, 0))
+	setBounds(o, width-size.Width, 0, size)
 	return width - size.Width - briefLabelGap
 }
 

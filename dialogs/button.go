@@ -105,7 +105,7 @@ func (b *button) CreateRenderer() fyne.WidgetRenderer {
 	b.label, b.small = canvas.NewText("", nil), canvas.NewText("", nil)
 	b.label.TextStyle.Bold = b.look == plainButton || b.look == strongButton
 	b.image = widget.NewIcon(nil)
-	icon := container.New(fixed{width: 18, height: 18}, b.image)
+	icon := Sized(18, 18, b.image)
 	content := Row(7, icon, b.label, b.small)
 	if b.trailing {
 		content = Row(7, b.label, b.small, icon)

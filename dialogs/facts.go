@@ -36,7 +36,7 @@ func headline(f prompt.Fact) fyne.CanvasObject {
 	image := widget.NewIcon(theme.NewColoredResource(theme.DefaultTheme().Icon(icon), levelColor(f.Level)))
 	text := Lines(f.Text, theme.SizeNameText, importance)
 	text.TextStyle.Bold = true
-	return beside(container.New(fixed{width: 18, height: 18}, image), 8, Tight(text))
+	return beside(Sized(18, 18, image), 8, Tight(text))
 }
 
 const maxDangers = 4

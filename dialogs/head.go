@@ -42,7 +42,7 @@ func newHead(w *window, e *entry) *head {
 	}
 	text := Column(3, newSentence(said), newBrief(w, parts...).object)
 	h.icon = widget.NewIcon(theme.NewColoredResource(theme.DefaultTheme().Icon(iconOf(e.request, said)), stripe))
-	h.tile = newTint(stripe, 0x22, 9, Padded(8, 8, container.New(fixed{width: 22, height: 22}, h.icon)))
+	h.tile = newTint(stripe, 0x22, 9, Padded(8, 8, Sized(22, 22, h.icon)))
 	h.stripe = newTint(stripe, 0xff, 0, container.New(fixed{height: 4}))
 	h.margins = &layout.CustomPaddedLayout{LeftPadding: sideMargin, RightPadding: sideMargin}
 	h.line = container.New(&sides{gap: 12}, Column(0, h.tile), text, Column(0, Row(4, h.queue, h.more)))

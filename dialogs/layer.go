@@ -128,11 +128,8 @@ func (y layerLayout) Layout(objects []fyne.CanvasObject, size fyne.Size) {
 	if left < margin {
 		left = at.X
 	}
-	card.Resize(want)
-	card.Move(fyne.NewPos(
-		max(margin, min(left, size.Width-want.Width-margin)),
-		max(margin, min(top, size.Height-want.Height-margin)),
-	))
+	left = max(margin, min(left, size.Width-want.Width-margin))
+	setBounds(card, left, max(margin, min(top, size.Height-want.Height-margin)), want)
 }
 
 func (l *layer) wanted() float32 {
@@ -160,7 +157,7 @@ func (m *menuLine) CreateRenderer() fyne.WidgetRenderer {
 	if m.item.small != "" {
 		text.Add(Tight(Lines(m.item.small, theme.SizeNameCaptionText, widget.LowImportance)))
 	}
-	line := beside(container.New(fixed{width: 16, height: 16}, mark), 8, text)
+	line := beside(Sized(16, 16, mark), 8, text)
 	return newPainted(container.NewStack(ground, Padded(6, 8, line)), func() {
 		ground.FillColor, ground.CornerRadius = color.Transparent, 6
 		if m.hovered || m.focused {

@@ -207,6 +207,11 @@ func (l columnLayout) Layout(objects []fyne.CanvasObject, size fyne.Size) {
 	}
 }
 
+func setBounds(o fyne.CanvasObject, x, y float32, size fyne.Size) {
+	o.Move(fyne.NewPos(x, y))
+	o.Resize(size)
+}
+
 func resizeToWidth(o fyne.CanvasObject, width float32) float32 {
 	o.Resize(fyne.NewSize(width, o.MinSize().Height))
 	height := o.MinSize().Height
@@ -237,8 +242,7 @@ func (l rowLayout) Layout(objects []fyne.CanvasObject, size fyne.Size) {
 	x := float32(0)
 	for o := range visible(objects) {
 		m := o.MinSize()
-		o.Resize(m)
-		o.Move(fyne.NewPos(x, (size.Height-m.Height)/2))
+		setBounds(o, x, (size.Height-m.Height)/2, m)
 		x += m.Width + l.gap
 	}
 }
@@ -258,10 +262,8 @@ func (l *sides) MinSize(o []fyne.CanvasObject) fyne.Size {
 
 func (l *sides) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	left, right := o[0].MinSize(), o[2].MinSize()
-	o[0].Resize(left)
-	o[0].Move(fyne.Position{})
-	o[2].Resize(right)
-	o[2].Move(fyne.NewPos(size.Width-right.Width, 0))
+	setBounds(o[0], 0, 0, left)
+	setBounds(o[2], size.Width-right.Width, 0, right)
 	o[1].Move(fyne.NewPos(l.indent(left), 0))
 	resizeToWidth(o[1], max(size.Width-l.indent(left)-l.indent(right), 0))
 }
@@ -297,7 +299,6 @@ func (f fixed) MinSize(objects []fyne.CanvasObject) fyne.Size {
 
 func (f fixed) Layout(objects []fyne.CanvasObject, size fyne.Size) {
 	for _, o := range objects {
-		o.Resize(size)
-		o.Move(fyne.Position{})
+		setBounds(o, 0, 0, size)
 	}
 }

@@ -58,8 +58,8 @@ func marked(s policy.PartState, text fyne.CanvasObject) fyne.CanvasObject {
 		width = max(width, word.MinSize().Width)
 	}
 	icon, word := partMark(s)
-	square := container.New(fixed{width: 14, height: 14}, widget.NewIcon(icon))
-	mark := Row(5, square, container.New(fixed{width: width}, word))
+	square := Sized(14, 14, widget.NewIcon(icon))
+	mark := Row(5, square, Sized(width, 0, word))
 	line := Padded(3, 6, beside(mark, 8, text))
 	if s != policy.PartNew {
 		return line
@@ -135,8 +135,7 @@ func (l *elided) wide() float32 { return l.face.measure(l.text) + 1 }
 
 func (l *elided) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	o[0].(*words).set(l.fit(size.Width))
-	o[0].Resize(size)
-	o[0].Move(fyne.Position{})
+	setBounds(o[0], 0, 0, size)
 }
 
 // fit shortens the text to a width. It keeps more of the start, where the name of the program is.

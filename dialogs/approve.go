@@ -55,8 +55,7 @@ func newApprovePage(p *page, b interact.Approve) {
 		view: container.NewStack(), facts: Column(5), partList: Column(0),
 	}
 	p.approval, p.kind = a, a
-	a.disclosure = newButton(p.w, a.disclosureText(), a.toggleRaw)
-	a.disclosure.look = linkButton
+	a.disclosure = newLink(p.w, a.disclosureText(), a.toggleRaw)
 	a.buildInput(p.entry.view())
 	a.assemble(a.bodyObject(), a.footObject())
 }
@@ -86,7 +85,7 @@ func (a *approvePage) showParts(parts []policy.CommandPart) {
 	a.parts, a.partList.Objects = parts, nil
 	if list := partList(parts); list != nil {
 		if who := a.input.Reporter; who != "" {
-			list = Column(2, newWords(who+":", theme.SizeNameCaptionText, ColorMuted), list)
+			list = Column(2, Words(who+":", theme.SizeNameCaptionText, ColorMuted), list)
 		}
 		a.partList.Add(Padded(3, 0, list))
 	}
@@ -128,7 +127,7 @@ func (a *approvePage) bodyObject() fyne.CanvasObject {
 }
 
 func labelled(label, text string) briefPart {
-	return newBriefPart(newWords(label, theme.SizeNameCaptionText, ColorMuted), text, widget.MediumImportance)
+	return newBriefPart(Words(label, theme.SizeNameCaptionText, ColorMuted), text, widget.MediumImportance)
 }
 
 func (a *approvePage) setCompact(v bool) {
@@ -379,14 +378,12 @@ func (l approveLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	if wanted == 0 || low < min(wanted, leastParts) || room-low-gap < least {
 		low = 0
 	}
-	parts.Move(fyne.NewPos(sideMargin, bottom-low))
-	parts.Resize(fyne.NewSize(width, low))
+	setBounds(parts, sideMargin, bottom-low, fyne.NewSize(width, low))
 	parts.Refresh()
 	if low > 0 {
 		bottom -= low + gap
 	}
-	input.Move(fyne.NewPos(sideMargin, y))
-	input.Resize(fyne.NewSize(width, max(bottom-y, 0)))
+	setBounds(input, sideMargin, y, fyne.NewSize(width, max(bottom-y, 0)))
 }
 
 // hideNotes hides the facts that are no headlines if none of them needs attention, and reports whether it did.
@@ -412,8 +409,7 @@ func (l approveLayout) around(o []fyne.CanvasObject, width, y, gap, bottom float
 	words.Move(fyne.NewPos(sideMargin, bottom))
 	bottom -= gap
 	height := min(resizeToWidth(l.a.facts, width), max(bottom-y-gap-leastRow, leastParts))
-	o[factsIndex].Move(fyne.NewPos(sideMargin, y))
-	o[factsIndex].Resize(fyne.NewSize(width, height))
+	setBounds(o[factsIndex], sideMargin, y, fyne.NewSize(width, height))
 	if height > 0 {
 		y += height + gap
 	}

@@ -81,7 +81,7 @@ func (a *arming) delay() {
 	}
 }
 
-func (a *arming) SetVisible(v bool) { a.set(&a.visible, v) }
+func (a *arming) setVisible(v bool) { a.set(&a.visible, v) }
 
 func (a *arming) setFocused(v bool) {
 	if v && !a.focused {

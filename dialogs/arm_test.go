@@ -15,7 +15,7 @@ func TestArming(t *testing.T) {
 		{"at once", func(a *arming, wait func(time.Duration)) {}, false},
 		{"just before", func(a *arming, wait func(time.Duration)) { wait(699 * ms) }, false},
 		{"in time", func(a *arming, wait func(time.Duration)) { wait(700 * ms) }, true},
-		{"not visible", func(a *arming, wait func(time.Duration)) { a.SetVisible(false); wait(time.Hour) }, false},
+		{"not visible", func(a *arming, wait func(time.Duration)) { a.setVisible(false); wait(time.Hour) }, false},
 		{"not focused", func(a *arming, wait func(time.Duration)) { a.setFocused(false); wait(time.Hour) }, false},
 		{"not read to the end", func(a *arming, wait func(time.Duration)) { a.setSeen(false); wait(time.Hour) }, false},
 		{"focus comes back", func(a *arming, wait func(time.Duration)) {
@@ -31,8 +31,8 @@ func TestArming(t *testing.T) {
 		}, true},
 		{"covered and uncovered", func(a *arming, wait func(time.Duration)) {
 			wait(time.Second)
-			a.SetVisible(false)
-			a.SetVisible(true)
+			a.setVisible(false)
+			a.setVisible(true)
 			wait(100 * ms)
 		}, false},
 		{"end of the text only now in view", func(a *arming, wait func(time.Duration)) {
@@ -90,7 +90,7 @@ func TestArming(t *testing.T) {
 		{"told again what is known", func(a *arming, wait func(time.Duration)) {
 			wait(time.Second)
 			a.setFocused(true)
-			a.SetVisible(true)
+			a.setVisible(true)
 			a.setSeen(true)
 		}, true},
 		{"the next prompt", func(a *arming, wait func(time.Duration)) {
@@ -146,7 +146,7 @@ func TestArming(t *testing.T) {
 			a := newArming(func() time.Time { return now })
 			a.begin(0, false)
 			a.setSeen(true)
-			a.SetVisible(true)
+			a.setVisible(true)
 			a.setFocused(true)
 			test.do(a, func(d time.Duration) {
 				for ; d > beat; d -= beat {

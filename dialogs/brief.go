@@ -54,8 +54,7 @@ func newBriefPart(label fyne.CanvasObject, text string, importance widget.Import
 
 func newBrief(w *window, parts ...briefPart) *brief {
 	b := &brief{parts: parts, maxRows: 1}
-	b.more = newButton(w, tr("more"), b.toggle)
-	b.more.look = linkButton
+	b.more = newLink(w, tr("more"), b.toggle)
 	b.object = container.New(b)
 	for _, p := range parts {
 		b.object.Objects = append(b.object.Objects, p.label, p.line, p.full)
@@ -133,8 +132,7 @@ func (b *brief) place(width float32) float32 {
 
 func (b *brief) atEnd(o *button, width float32) float32 {
 	size := o.MinSize()
-	o.Resize(size)
-	o.Move(fyne.NewPos(width-size.Width, 0))
+	setBounds(o, width-size.Width, 0, size)
 	return width - size.Width - briefLabelGap
 }
 

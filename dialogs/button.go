@@ -61,6 +61,13 @@ func newDecision(w *window, text, hint string, look buttonLook, onTap func()) *b
 	return b
 }
 
+// newLink returns a small button without a ground.
+func newLink(w *window, text string, onTap func()) *button {
+	b := newButton(w, text, onTap)
+	b.look = linkButton
+	return b
+}
+
 func newIconButton(w *window, text string, icon fyne.ThemeIconName, onTap func()) *button {
 	b := newButton(w, text, onTap)
 	b.icon, b.look = icon, quietButton
@@ -98,7 +105,7 @@ func (b *button) CreateRenderer() fyne.WidgetRenderer {
 	b.label, b.small = canvas.NewText("", nil), canvas.NewText("", nil)
 	b.label.TextStyle.Bold = b.look == plainButton || b.look == strongButton
 	b.image = widget.NewIcon(nil)
-	icon := container.New(fixed{width: 18, height: 18}, b.image)
+	icon := Sized(18, 18, b.image)
 	content := Row(7, icon, b.label, b.small)
 	if b.trailing {
 		content = Row(7, b.label, b.small, icon)
@@ -123,10 +130,7 @@ func (b *button) CreateRenderer() fyne.WidgetRenderer {
 		fill, ink := b.colors()
 		ground.FillColor, ground.CornerRadius = fill, th.Size(theme.SizeNameButtonRadius)
 		ring.FillColor, ring.CornerRadius = color.Transparent, ground.CornerRadius
-		ring.StrokeWidth, ring.StrokeColor = 0, color.Transparent
-		if b.focused {
-			ring.StrokeWidth, ring.StrokeColor = 2, b.ringColor()
-		}
+		drawRing(ring, b.focused, 2, b.ringColor())
 		b.label.Text, b.label.Color, b.label.TextSize = b.text, ink, th.Size(size)
 		b.small.Text, b.small.Color = cmp.Or(b.note, b.hint), b.hintColor(fill, ink)
 		b.small.TextSize = th.Size(theme.SizeNameCaptionText)

@@ -51,9 +51,9 @@ func (c *choice) CreateRenderer() fyne.WidgetRenderer {
 	if c.option.Description != "" {
 		text.Add(Tight(Lines(prompt.PlainText(c.option.Description), theme.SizeNameCaptionText, widget.LowImportance)))
 	}
-	left := Row(6, container.New(fixed{width: 20, height: 20}, mark))
+	left := Row(6, Sized(20, 20, mark))
 	if c.digit != 0 {
-		left = Row(6, newWords(string(c.digit), theme.SizeNameCaptionText, ColorMuted), left)
+		left = Row(6, Words(string(c.digit), theme.SizeNameCaptionText, ColorMuted), left)
 	}
 	line := beside(left, 6, text)
 	return newPainted(container.NewStack(ground, Padded(8, 10, line)), func() {
@@ -219,7 +219,7 @@ func (p *picker) filtered(options []api.Option) fyne.CanvasObject {
 	p.filter.OnChanged = func(s string) {
 		p.list.filter(func(i int) bool { return p.choices[i].matches(s) })
 	}
-	view := container.New(fixed{height: 216}, p.list.scroll.Scroll)
+	view := Sized(0, 216, p.list.scroll.Scroll)
 	return Column(6, p.filter, Card(theme.ColorNameBackground, view))
 }
 
@@ -336,7 +336,7 @@ func newPreview(w *window, options []api.Option) *preview {
 	if i < 0 {
 		return nil
 	}
-	p := &preview{w: w, title: newWords("", theme.SizeNameCaptionText, ColorMuted), text: container.NewStack()}
+	p := &preview{w: w, title: Words("", theme.SizeNameCaptionText, ColorMuted), text: container.NewStack()}
 	p.object = Card(ColorPaper, Padded(8, 10, Column(6, p.title, p.text)))
 	lines := 1
 	for _, o := range options {
@@ -353,7 +353,7 @@ func (p *preview) show(o api.Option) {
 		return
 	}
 	p.title.set(tr("Preview of {{.Option}}", values{"Option": prompt.PlainText(o.Label)}))
-	p.text.Objects = []fyne.CanvasObject{container.New(fixed{height: p.height}, newPreviewText(p.w, o.Preview))}
+	p.text.Objects = []fyne.CanvasObject{Sized(0, p.height, newPreviewText(p.w, o.Preview))}
 	p.text.Refresh()
 }
 

@@ -36,7 +36,7 @@ func headline(f prompt.Fact) fyne.CanvasObject {
 	image := widget.NewIcon(theme.NewColoredResource(theme.DefaultTheme().Icon(icon), levelColor(f.Level)))
 	text := Lines(f.Text, theme.SizeNameText, importance)
 	text.TextStyle.Bold = true
-	return beside(container.New(fixed{width: 18, height: 18}, image), 8, Tight(text))
+	return beside(Sized(18, 18, image), 8, Tight(text))
 }
 
 const maxDangers = 4
@@ -65,16 +65,15 @@ func (a *approvePage) showFacts() {
 	}
 	a.jumps = nil
 	for _, p := range a.input.Dangers {
-		jump := newButton(a.w, p.Text, func() { a.jumpTo(p.At) })
-		jump.look, jump.icon = linkButton, theme.IconNameError
+		jump := newLink(a.w, p.Text, func() { a.jumpTo(p.At) })
+		jump.icon = theme.IconNameError
 		a.jumps = append(a.jumps, container.NewHBox(jump))
 	}
-	a.others = newButton(a.w, "", func() {
+	a.others = newLink(a.w, "", func() {
 		a.allJumps = true
 		a.foldJumps()
 		a.w.changed()
 	})
-	a.others.look = linkButton
 	a.facts.Objects = append(a.facts.Objects, a.jumps...)
 	a.foldJumps()
 	a.facts.Refresh()

@@ -92,8 +92,7 @@ func (l *footLines) row(objects []fyne.CanvasObject, x float32) (end, height flo
 			l.y += height + l.gap
 			x, height = 0, 0
 		}
-		o.Resize(m)
-		o.Move(fyne.NewPos(x, l.y))
+		setBounds(o, x, l.y, m)
 		x += m.Width + l.gap
 		height = max(height, m.Height)
 	}

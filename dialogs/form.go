@@ -45,6 +45,26 @@ func newFormPage(p *page, b api.Form, ask *api.Ask) {
 	f.initial = f.values()
 }
 
+// newAskPage asks one question, answered by choosing an option or with free text: a form whose answer is a text.
+func newAskPage(p *page, b api.Ask) {
+	q := api.Question{
+		Question: b.Question, InputType: interact.Text, Placeholder: b.Placeholder, AllowOther: b.AllowOther,
+	}
+	for _, o := range b.Options {
+		q.InputType, q.Options = interact.Choice, append(q.Options, api.Option{Label: o, Value: o})
+	}
+	newFormPage(p, api.Form{Questions: []api.Question{q}}, &b)
+}
+
+// questionFoot is the foot of a question or a form, with the buttons to decline and to submit.
+func (p *page) questionFoot() *foot {
+	p.ownAnswer = true
+	p.yes = newDecision(p.w, tr("Submit"), affirmativeHint(), strongButton, p.w.affirm)
+	p.yes.chordOnly = ""
+	p.no = newDecision(p.w, tr("Decline"), negativeHint(), plainButton, p.w.refuse)
+	return &foot{left: []fyne.CanvasObject{p.no}, right: []fyne.CanvasObject{p.yes}}
+}
+
 // stepBack asks once before an answer, if there is one, is lost.
 func (f *formPage) stepBack() bool {
 	if f.asked || reflect.DeepEqual(f.initial, f.values()) {
@@ -188,10 +208,10 @@ func newQuestionView(w *window, q api.Question, multiline bool) *questionView {
 func (v *questionView) heading() fyne.CanvasObject {
 	line := Row(8)
 	if v.question.Header != "" {
-		line.Add(newWords(prompt.PlainText(v.question.Header), theme.SizeNameCaptionText, theme.ColorNamePrimary).bold())
+		line.Add(Words(prompt.PlainText(v.question.Header), theme.SizeNameCaptionText, theme.ColorNamePrimary).Bold())
 	}
 	if !v.question.IsRequired() {
-		line.Add(newWords(tr("optional"), theme.SizeNameCaptionText, ColorMuted))
+		line.Add(Words(tr("optional"), theme.SizeNameCaptionText, ColorMuted))
 	}
 	SetVisible(line, len(line.Objects) > 0)
 	return line

@@ -20,10 +20,7 @@ func (f *textFrame) CreateRenderer() fyne.WidgetRenderer {
 	ring := canvas.NewRectangle(color.Transparent)
 	return newPainted(container.NewStack(f.content, ring), func() {
 		ring.CornerRadius = 8
-		ring.StrokeWidth, ring.StrokeColor = 0, color.Transparent
-		if f.focused {
-			ring.StrokeWidth, ring.StrokeColor = 1.5, tint(colorOf(f, theme.ColorNamePrimary), 0x88)
-		}
+		drawRing(ring, f.focused, 1.5, tint(colorOf(f, theme.ColorNamePrimary), 0x88))
 		ring.Refresh()
 	})
 }

@@ -3,6 +3,7 @@ package dialogs
 import (
 	"image"
 	"image/color"
+	"slices"
 	"sync"
 	"unicode/utf8"
 	_ "unsafe" // for go:linkname
@@ -126,11 +127,7 @@ func loadFonts() {
 
 func writtenInTheme(l language.Tag) bool {
 	script, _ := l.Script()
-	switch script.String() {
-	case "Latn", "Cyrl", "Grek":
-		return true
-	}
-	return false
+	return slices.Contains([]string{"Latn", "Cyrl", "Grek"}, script.String())
 }
 
 // fontsOf returns Fyne's cached fonts of a style.

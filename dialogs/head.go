@@ -37,12 +37,12 @@ func newHead(w *window, e *entry) *head {
 	}
 	var parts []briefPart
 	for _, o := range said.Origin {
-		label := newWords(o.Label, theme.SizeNameCaptionText, originColors[o.From]).bold()
+		label := Words(o.Label, theme.SizeNameCaptionText, originColors[o.From]).Bold()
 		parts = append(parts, newBriefPart(label, o.Text, widget.LowImportance))
 	}
 	text := Column(3, newSentence(said), newBrief(w, parts...).object)
 	h.icon = widget.NewIcon(theme.NewColoredResource(theme.DefaultTheme().Icon(iconOf(e.request, said)), stripe))
-	h.tile = newTint(stripe, 0x22, 9, Padded(8, 8, container.New(fixed{width: 22, height: 22}, h.icon)))
+	h.tile = newTint(stripe, 0x22, 9, Padded(8, 8, Sized(22, 22, h.icon)))
 	h.stripe = newTint(stripe, 0xff, 0, container.New(fixed{height: 4}))
 	h.margins = &layout.CustomPaddedLayout{LeftPadding: sideMargin, RightPadding: sideMargin}
 	h.line = container.New(&sides{gap: 12}, Column(0, h.tile), text, Column(0, Row(4, h.queue, h.more)))
@@ -116,7 +116,7 @@ func newSentence(said prompt.Head) fyne.CanvasObject {
 		who, wish = who+" · "+said.Project, "— "+wish
 	}
 	agent := newElidedText(who, theme.SizeNameSubHeadingText, bold, theme.ColorNameForeground)
-	verb := newWords(wish, theme.SizeNameSubHeadingText, theme.ColorNameForeground)
+	verb := Words(wish, theme.SizeNameSubHeadingText, theme.ColorNameForeground)
 	object := newElidedText(said.Object, theme.SizeNameText, fyne.TextStyle{Monospace: true}, theme.ColorNameForeground)
 	ground := newTint(theme.ColorNameForeground, 0x14, 4, Padded(0, sentenceGap, object))
 	SetVisible(ground, said.Object != "")

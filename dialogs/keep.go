@@ -61,7 +61,7 @@ func (a *approvePage) heading(k keep) fyne.CanvasObject {
 			text.Add(newElided(prompt.SafeEnds(p), theme.ColorNameForeground, widest))
 		}
 		if more := len(parts) - most; more > 0 {
-			text.Add(newWords(tr("and {{.Count}} more", values{"Count": more}), theme.SizeNameCaptionText, ColorMuted))
+			text.Add(Words(tr("and {{.Count}} more", values{"Count": more}), theme.SizeNameCaptionText, ColorMuted))
 		}
 	}
 	return container.New(layout.NewCustomPaddedLayout(4, 2, menuIndent, 10), text)
@@ -255,9 +255,8 @@ func (a *approvePage) showMemory() {
 		if times > fromRepeats {
 			says = tr("You allowed this {{.Count}} times today.", values{"Count": times})
 		}
-		button := newButton(a.w, always, func() { a.setKeep(k) })
-		button.look = linkButton
-		a.memory.Add(Row(4, newWords(says, theme.SizeNameCaptionText, ColorMuted), button))
+		button := newLink(a.w, always, func() { a.setKeep(k) })
+		a.memory.Add(Row(4, Words(says, theme.SizeNameCaptionText, ColorMuted), button))
 	}
 }
 

@@ -128,11 +128,8 @@ func (y layerLayout) Layout(objects []fyne.CanvasObject, size fyne.Size) {
 	if left < margin {
 		left = at.X
 	}
-	card.Resize(want)
-	card.Move(fyne.NewPos(
-		max(margin, min(left, size.Width-want.Width-margin)),
-		max(margin, min(top, size.Height-want.Height-margin)),
-	))
+	left = max(margin, min(left, size.Width-want.Width-margin))
+	setBounds(card, left, max(margin, min(top, size.Height-want.Height-margin)), want)
 }
 
 func (l *layer) wanted() float32 {
@@ -160,16 +157,13 @@ func (m *menuLine) CreateRenderer() fyne.WidgetRenderer {
 	if m.item.small != "" {
 		text.Add(Tight(Lines(m.item.small, theme.SizeNameCaptionText, widget.LowImportance)))
 	}
-	line := beside(container.New(fixed{width: 16, height: 16}, mark), 8, text)
+	line := beside(Sized(16, 16, mark), 8, text)
 	return newPainted(container.NewStack(ground, Padded(6, 8, line)), func() {
 		ground.FillColor, ground.CornerRadius = color.Transparent, 6
-		ground.StrokeWidth, ground.StrokeColor = 0, color.Transparent
 		if m.hovered || m.focused {
 			ground.FillColor = colorOf(m, colorAccent)
 		}
-		if m.focused {
-			ground.StrokeWidth, ground.StrokeColor = 2, colorOf(m, theme.ColorNamePrimary)
-		}
+		drawRing(ground, m.focused, 2, colorOf(m, theme.ColorNamePrimary))
 		if m.item.marked {
 			tick := theme.CurrentForWidget(m).Icon(theme.IconNameConfirm)
 			mark.SetResource(theme.NewColoredResource(tick, theme.ColorNamePrimary))

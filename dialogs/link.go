@@ -85,10 +85,8 @@ func (l *link) CreateRenderer() fyne.WidgetRenderer {
 	left := container.NewHBox(container.NewStack(ring, text, container.NewBorder(nil, under, nil, nil)))
 	return newPainted(left, func() {
 		text.Text, text.Color = l.text, colorOf(l, theme.ColorNameHyperlink)
-		ring.CornerRadius, ring.StrokeWidth, ring.StrokeColor = 3, 0, color.Transparent
-		if l.focused {
-			ring.StrokeWidth, ring.StrokeColor = 2, colorOf(l, theme.ColorNamePrimary)
-		}
+		ring.CornerRadius = 3
+		drawRing(ring, l.focused, 2, colorOf(l, theme.ColorNamePrimary))
 		under.FillColor = color.Transparent
 		if l.hovered {
 			under.FillColor = text.Color

@@ -274,7 +274,7 @@ func (w *window) askToOpen(u *url.URL, target string) {
 		return
 	}
 	host, _ := prompt.HostOf(target)
-	title := newWords(tr("Open this address in the browser?"), theme.SizeNameText, theme.ColorNameForeground)
+	title := Words(tr("Open this address in the browser?"), theme.SizeNameText, theme.ColorNameForeground)
 	w.openMenu(w.page.entry, w.page.head.more, []menuItem{
 		{
 			heading: Padded(6, menuIndent, Column(4, title, codeBlock(host), codeBlock(target))),

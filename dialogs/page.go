@@ -225,8 +225,7 @@ func (l pageLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	}
 	head.Move(fyne.Position{})
 	foot.Move(fyne.NewPos(0, size.Height-bottom))
-	body.Move(fyne.NewPos(0, top))
-	body.Resize(fyne.NewSize(size.Width, max(size.Height-top-bottom, 0)))
+	setBounds(body, 0, top, fyne.NewSize(size.Width, max(size.Height-top-bottom, 0)))
 }
 
 func (p *page) size(least, most fyne.Size) fyne.Size {

@@ -35,6 +35,14 @@ func colorOf(w fyne.CanvasObject, n fyne.ThemeColorName) color.Color {
 	return theme.CurrentForWidget(w).Color(n, fyne.CurrentApp().Settings().ThemeVariant())
 }
 
+// drawRing draws the line around a widget that has the focus.
+func drawRing(r *canvas.Rectangle, focused bool, width float32, c color.Color) {
+	r.StrokeWidth, r.StrokeColor = 0, color.Transparent
+	if focused {
+		r.StrokeWidth, r.StrokeColor = width, c
+	}
+}
+
 func tint(c color.Color, alpha uint8) color.Color {
 	n := color.NRGBAModel.Convert(c).(color.NRGBA)
 	n.A = alpha
@@ -102,13 +110,14 @@ type words struct {
 	color fyne.ThemeColorName
 }
 
-func newWords(s string, size fyne.ThemeSizeName, c fyne.ThemeColorName) *words {
+// Words is one line of text that does not wrap.
+func Words(s string, size fyne.ThemeSizeName, c fyne.ThemeColorName) *words {
 	w := &words{text: canvas.NewText(s, nil), size: size, color: c}
 	w.ExtendBaseWidget(w)
 	return w
 }
 
-func (w *words) bold() *words {
+func (w *words) Bold() *words {
 	w.text.TextStyle.Bold = true
 	return w
 }
@@ -131,7 +140,7 @@ func (w *words) CreateRenderer() fyne.WidgetRenderer {
 
 // Badge is a short word on a tinted background.
 func Badge(s string, c fyne.ThemeColorName) fyne.CanvasObject {
-	text := newWords(s, theme.SizeNameCaptionText, c).bold()
+	text := Words(s, theme.SizeNameCaptionText, c).Bold()
 	return newTint(c, 0x22, 6, Padded(2, 8, text))
 }
 
@@ -198,6 +207,11 @@ func (l columnLayout) Layout(objects []fyne.CanvasObject, size fyne.Size) {
 	}
 }
 
+func setBounds(o fyne.CanvasObject, x, y float32, size fyne.Size) {
+	o.Move(fyne.NewPos(x, y))
+	o.Resize(size)
+}
+
 func resizeToWidth(o fyne.CanvasObject, width float32) float32 {
 	o.Resize(fyne.NewSize(width, o.MinSize().Height))
 	height := o.MinSize().Height
@@ -228,8 +242,7 @@ func (l rowLayout) Layout(objects []fyne.CanvasObject, size fyne.Size) {
 	x := float32(0)
 	for o := range visible(objects) {
 		m := o.MinSize()
-		o.Resize(m)
-		o.Move(fyne.NewPos(x, (size.Height-m.Height)/2))
+		setBounds(o, x, (size.Height-m.Height)/2, m)
 		x += m.Width + l.gap
 	}
 }
@@ -249,10 +262,8 @@ func (l *sides) MinSize(o []fyne.CanvasObject) fyne.Size {
 
 func (l *sides) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	left, right := o[0].MinSize(), o[2].MinSize()
-	o[0].Resize(left)
-	o[0].Move(fyne.Position{})
-	o[2].Resize(right)
-	o[2].Move(fyne.NewPos(size.Width-right.Width, 0))
+	setBounds(o[0], 0, 0, left)
+	setBounds(o[2], size.Width-right.Width, 0, right)
 	o[1].Move(fyne.NewPos(l.indent(left), 0))
 	resizeToWidth(o[1], max(size.Width-l.indent(left)-l.indent(right), 0))
 }
@@ -288,7 +299,6 @@ func (f fixed) MinSize(objects []fyne.CanvasObject) fyne.Size {
 
 func (f fixed) Layout(objects []fyne.CanvasObject, size fyne.Size) {
 	for _, o := range objects {
-		o.Resize(size)
-		o.Move(fyne.Position{})
+		setBounds(o, 0, 0, size)
 	}
 }

@@ -26,11 +26,11 @@ func partMark(s policy.PartState) (icon fyne.Resource, word *words) {
 	caption := theme.SizeNameCaptionText
 	switch s {
 	case policy.PartReads:
-		icon, word = theme.VisibilityIcon(), newWords(tr("reads"), caption, ColorMuted)
+		icon, word = theme.VisibilityIcon(), Words(tr("reads"), caption, ColorMuted)
 	case policy.PartCovered:
-		icon, word = theme.ConfirmIcon(), newWords(tr("covered"), caption, theme.ColorNameSuccess)
+		icon, word = theme.ConfirmIcon(), Words(tr("covered"), caption, theme.ColorNameSuccess)
 	default:
-		icon, word = theme.QuestionIcon(), newWords(tr("new"), caption, theme.ColorNameWarning).bold()
+		icon, word = theme.QuestionIcon(), Words(tr("new"), caption, theme.ColorNameWarning).Bold()
 	}
 	return theme.NewColoredResource(icon, word.color), word
 }
@@ -58,8 +58,8 @@ func marked(s policy.PartState, text fyne.CanvasObject) fyne.CanvasObject {
 		width = max(width, word.MinSize().Width)
 	}
 	icon, word := partMark(s)
-	square := container.New(fixed{width: 14, height: 14}, widget.NewIcon(icon))
-	mark := Row(5, square, container.New(fixed{width: width}, word))
+	square := Sized(14, 14, widget.NewIcon(icon))
+	mark := Row(5, square, Sized(width, 0, word))
 	line := Padded(3, 6, beside(mark, 8, text))
 	if s != policy.PartNew {
 		return line
@@ -122,7 +122,7 @@ func newElided(s string, ink fyne.ThemeColorName, widest float32) *fyne.Containe
 }
 
 func newElidedText(s string, size fyne.ThemeSizeName, style fyne.TextStyle, ink fyne.ThemeColorName) *fyne.Container {
-	w := newWords(s, size, ink)
+	w := Words(s, size, ink)
 	w.text.TextStyle = style
 	return container.New(&elided{text: s, face: newFace(theme.Size(size), style)}, w)
 }
@@ -135,8 +135,7 @@ func (l *elided) wide() float32 { return l.face.measure(l.text) + 1 }
 
 func (l *elided) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	o[0].(*words).set(l.fit(size.Width))
-	o[0].Resize(size)
-	o[0].Move(fyne.Position{})
+	setBounds(o[0], 0, 0, size)
 }
 
 // fit shortens the text to a width. It keeps more of the start, where the name of the program is.

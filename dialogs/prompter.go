@@ -7,6 +7,7 @@
 package dialogs
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -189,6 +190,36 @@ func (p *Prompter) answer(e *entry, a interact.Answer) {
 	a.Shown = p.shown(e)
 	e.answered <- reply{answer: a}
 	p.changed()
+}
+
+// shown returns what the user, who decides now, has seen of the prompt of e: possibly nothing.
+func (p *Prompter) shown(e *entry) interact.Shown {
+	s := interact.Shown{With: interact.WithMouse}
+	if p.window.handlingKey {
+		s.With = interact.WithKeys
+	}
+	if e.page == nil || e.page.shownAt.IsZero() {
+		return s
+	}
+	s.At, s.Decided = e.page.shownAt, cmp.Or(p.now().Sub(e.page.shownAt), 1)
+	if !e.page.armedAt.IsZero() {
+		s.Armed = cmp.Or(e.page.armedAt.Sub(s.At), 1)
+	}
+	if e.page.approval != nil {
+		s.Facts, s.Diff = e.page.approval.factsAndDiff()
+	}
+	return s
+}
+
+const maxFacts = 32
+
+func (a *approvePage) factsAndDiff() (facts []string, diff string) {
+	facts = []string{a.input.Class.Text}
+	for _, f := range a.input.AllFacts() {
+		facts = append(facts, f.Text)
+	}
+	facts = append(facts, a.input.Warnings...)
+	return facts[:min(len(facts), maxFacts)], a.input.Diff
 }
 
 // snooze postpones an entry by d, or ends that with 0. nod then renews its deadline and the end of the snooze.

@@ -11,15 +11,6 @@ import (
 
 // The other windows use these, so that all of nod looks the same.
 
-// Words is one line of text that does not wrap.
-func Words(s string, size fyne.ThemeSizeName, c fyne.ThemeColorName) fyne.CanvasObject {
-	return newWords(s, size, c)
-}
-
-func BoldWords(s string, size fyne.ThemeSizeName, c fyne.ThemeColorName) fyne.CanvasObject {
-	return newWords(s, size, c).bold()
-}
-
 // Diff shows the change of a text exactly, as a prompt does. It calls seen once all of it has been in view.
 func Diff(before, after string, seen func()) fyne.CanvasObject {
 	s := newSheet(prompt.NewDiff(before, after).Lines(""), after)
@@ -35,12 +26,8 @@ func Diff(before, after string, seen func()) fyne.CanvasObject {
 // and would be executed.
 type values map[string]any
 
-func tr(key string, v ...values) string {
-	if len(v) == 0 {
-		return lang.L(key)
-	}
-	return lang.L(key, map[string]any(v[0]))
-}
+// tr translates a sentence and fills in its [values].
+var tr = lang.L
 
 // Past shows a request of the past as its prompt did, and its answer. The change of a file comes from the record, not
 // from the file as it is now. Where the view itself does not scroll, page does. aside runs work on another goroutine
@@ -65,8 +52,7 @@ func PastLines(
 func newPast(s *sheet, page fyne.Scrollable) fyne.CanvasObject {
 	s.untracked = true
 	return container.NewStack(s, newWheel(func(ev *fyne.ScrollEvent) {
-		was := s.scroll.Offset
-		if s.Scrolled(ev); s.scroll.Offset == was {
+		if !scrolled(s.scroll.Scroll, ev) {
 			page.Scrolled(ev)
 		}
 	}))

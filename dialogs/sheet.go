@@ -94,12 +94,10 @@ func (s *sheet) show(text sheetText, o fyne.CanvasObject) {
 		s.noteSeen()
 	}
 	s.paper, s.state = canvas.NewRectangle(nil), canvas.NewText("", nil)
-	s.onward = newButton(nil, tr("Next unread part"), s.showNextPart)
-	s.file = newButton(nil, tr("Open as file"), s.openAsFile)
-	for _, b := range []*button{s.onward, s.file} {
-		b.look = linkButton
-		b.Hide()
-	}
+	s.onward = newLink(nil, tr("Next unread part"), s.showNextPart)
+	s.file = newLink(nil, tr("Open as file"), s.openAsFile)
+	s.onward.Hide()
+	s.file.Hide()
 	s.extend(s, nil)
 }
 
@@ -261,13 +259,11 @@ func (l sheetLayout) Layout(_ []fyne.CanvasObject, size fyne.Size) {
 	if hasFoot {
 		foot, wide := l.footHeight(), button.MinSize().Width
 		view -= foot
-		button.Resize(fyne.NewSize(wide, foot))
-		button.Move(fyne.NewPos(size.Width-wide-sheetPad, size.Height-foot-sheetFootAir))
-		l.state.Resize(l.state.MinSize())
-		l.state.Move(fyne.NewPos(sheetPad, size.Height-foot-sheetFootAir+(foot-l.state.MinSize().Height)/2))
+		y, state := size.Height-foot-sheetFootAir, l.state.MinSize()
+		setBounds(button, size.Width-wide-sheetPad, y, fyne.NewSize(wide, foot))
+		setBounds(l.state, sheetPad, y+(foot-state.Height)/2, state)
 	}
-	l.scroll.Move(fyne.NewPos(l.pad, pad))
-	l.scroll.Resize(fyne.NewSize(size.Width-2*l.pad, max(view, 0)))
+	setBounds(l.scroll, l.pad, pad, fyne.NewSize(size.Width-2*l.pad, max(view, 0)))
 	l.scroll.Refresh()   // updates the scroll bar
 	l.scroll.scrollBy(0) // not beyond the end of the text
 }

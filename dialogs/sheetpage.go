@@ -208,8 +208,7 @@ func (p *sheetPage) drawRule(r sheetRow, l prompt.Line) []fyne.CanvasObject {
 	if title.Text != "" {
 		left = title.MinSize().Width + sheetPad
 	}
-	rule.Move(fyne.NewPos(left, r.y+r.height/2))
-	rule.Resize(fyne.NewSize(p.width-scrollbarRoom-left, 1))
+	setBounds(rule, left, r.y+r.height/2, fyne.NewSize(p.width-scrollbarRoom-left, 1))
 	return []fyne.CanvasObject{rule, title}
 }
 

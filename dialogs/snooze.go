@@ -29,9 +29,7 @@ func (w *window) snoozeItems(e *entry) []menuItem {
 	most := (patience - answerTime).Truncate(time.Minute)
 	var items []menuItem
 	add := func(text string, d time.Duration) {
-		items = append(items, menuItem{
-			text: text, do: func() { w.p.snooze(e, d) },
-		})
+		items = append(items, menuItem{text: text, do: func() { w.p.snooze(e, d) }})
 	}
 	for _, d := range snoozes {
 		if d <= most {

@@ -58,15 +58,18 @@ func NewField(r fyne.WidgetRenderer, around func(*fyne.ScrollEvent)) *fieldRende
 		}
 	}
 	f.wheel = newWheel(func(ev *fyne.ScrollEvent) {
-		if f.text != nil && f.text.Content != nil {
-			was := f.text.Offset
-			if f.text.Scrolled(ev); f.text.Offset != was {
-				return
-			}
+		if f.text == nil || f.text.Content == nil || !scrolled(f.text, ev) {
+			around(ev)
 		}
-		around(ev)
 	})
 	return f
+}
+
+// scrolled scrolls s by the wheel. It reports false if s is at its end.
+func scrolled(s *container.Scroll, ev *fyne.ScrollEvent) bool {
+	was := s.Offset
+	s.Scrolled(ev)
+	return s.Offset != was
 }
 
 func (f *fieldRenderer) Objects() []fyne.CanvasObject {

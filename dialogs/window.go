@@ -269,7 +269,7 @@ func (w *window) appear(size fyne.Size, focus bool) {
 	}
 	center(w.win, size)
 	w.startSettling() // again: showing it the first time takes a while
-	w.arm.SetVisible(true)
+	w.arm.setVisible(true)
 }
 
 func (w *window) hide() {
@@ -279,7 +279,7 @@ func (w *window) hide() {
 	w.keyHold.Hide()
 	w.win.Canvas().Unfocus() // a key that is held down must not reach a removed widget
 	w.root.Objects = nil
-	w.arm.SetVisible(false)
+	w.arm.setVisible(false)
 	w.setFocused(false) // GLFW does not report that a window loses the focus by being hidden
 	w.rearm()
 	HideWindow(w.win)
@@ -585,7 +585,7 @@ func (w *window) openMenu(e *entry, anchor fyne.CanvasObject, items []menuItem) 
 	w.menu = newLayer(w, anchor, items)
 	w.win.Canvas().Overlays().Add(w.menu)
 	w.menu.Resize(w.win.Canvas().Size())
-	w.arm.SetVisible(false)
+	w.arm.setVisible(false)
 	w.rearm()
 	w.focus(w.menu.start())
 	w.menu.scroll.reveal(w.menu.start())
@@ -597,7 +597,7 @@ func (w *window) closeMenu() {
 	}
 	w.win.Canvas().Overlays().Remove(w.menu)
 	w.menu = nil
-	w.arm.SetVisible(w.page != nil)
+	w.arm.setVisible(w.page != nil)
 	w.rearm()
 }
 

@@ -76,10 +76,7 @@ func (d display) checkWayland(ctx context.Context) error {
 	if d.getenv("WAYLAND_SOCKET") != "" { // an open connection that the parent process handed down
 		return nil
 	}
-	name := d.getenv("WAYLAND_DISPLAY")
-	if name == "" {
-		name = "wayland-0" // libwayland's own default
-	}
+	name := cmp.Or(d.getenv("WAYLAND_DISPLAY"), "wayland-0") // libwayland's own default
 	if !filepath.IsAbs(name) {
 		name = filepath.Join(d.getenv("XDG_RUNTIME_DIR"), name)
 	}

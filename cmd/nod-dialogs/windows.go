@@ -84,11 +84,6 @@ func (w *windows) renew(ctx context.Context) error {
 	return nil
 }
 
-func (w *windows) addEntries(context.Context) error {
-	w.history.Added()
-	return nil
-}
-
 func (w *windows) ping(ctx context.Context) error {
 	select {
 	case <-dialogs.Answers():
@@ -171,7 +166,7 @@ func (w *windows) started() {
 	go w.prompts.run(w.ctx, w.client, w.dialogs, w.show)
 	go w.prompts.saveDrafts(w.ctx, w.client)
 	go follow(w.ctx, w.states, fetchState, w.renew)
-	go follow(w.ctx, w.entries, "show what was settled", w.addEntries)
+	go follow(w.ctx, w.entries, "show what was settled", func(context.Context) error { w.history.Added(); return nil })
 	go follow(w.ctx, w.reports, "tell nod what is on screen", w.report)
 	w.spare.settle()
 }

@@ -59,9 +59,11 @@ func Paragraph(s string, i widget.Importance) fyne.CanvasObject {
 	return dialogs.Tight(dialogs.Lines(s, theme.SizeNameText, i))
 }
 
-func Muted(s string) fyne.CanvasObject {
-	return dialogs.Tight(dialogs.Lines(s, theme.SizeNameCaptionText, widget.LowImportance))
+func Small(s string, i widget.Importance) fyne.CanvasObject {
+	return dialogs.Tight(dialogs.Lines(s, theme.SizeNameCaptionText, i))
 }
+
+func Muted(s string) fyne.CanvasObject { return Small(s, widget.LowImportance) }
 
 // FootOf is an area that stays at the lower edge of a page.
 func FootOf(o fyne.CanvasObject) fyne.CanvasObject {

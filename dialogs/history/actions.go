@@ -36,8 +36,8 @@ type actions struct {
 }
 
 func newActions(w *Window) *actions {
-	a := &actions{win: w, card: container.NewStack(), why: controls.NewRemark(widget.LowImportance)}
-	a.work.Aside = w.Aside
+	a := &actions{win: w, card: container.NewStack(), why: controls.NewRemark(widget.LowImportance),
+		work: controls.Worker{Aside: w.Aside}}
 	for _, one := range []struct {
 		name   string
 		effect policy.Effect
@@ -168,15 +168,9 @@ func effectNote(p proposal) string {
 }
 
 func doName(e policy.Effect) string {
-	switch e {
-	case policy.Allow:
-		return lang.L("allow")
-	case policy.Deny:
-		return lang.L("deny")
-	case policy.Sandbox:
-		return lang.L("run in the sandbox")
-	}
-	return lang.L("ask about")
+	return cmp.Or(map[policy.Effect]string{
+		policy.Allow: lang.L("allow"), policy.Deny: lang.L("deny"), policy.Sandbox: lang.L("run in the sandbox"),
+	}[e], lang.L("ask about"))
 }
 
 func (a *actions) save(p proposal) {
@@ -220,9 +214,8 @@ func (a *actions) showDone(done string, err error) {
 }
 
 func (a *actions) showCard(parts ...fyne.CanvasObject) {
-	controls.SetContent(a.card, dialogs.Card(dialogs.ColorPaper, dialogs.Padded(10, 12, dialogs.Column(8, parts...))))
-	a.content.Refresh()
-	a.win.entries.detail.content.Refresh()
+	controls.SetContent(a.card, paper(parts))
+	a.resized()
 }
 
 func (a *actions) cancel() bool {
@@ -230,8 +223,12 @@ func (a *actions) cancel() bool {
 	was := len(a.card.Objects) > 0
 	controls.SetContent(a.card)
 	if was {
-		a.content.Refresh()
-		a.win.entries.detail.content.Refresh()
+		a.resized()
 	}
 	return was
+}
+
+func (a *actions) resized() {
+	a.content.Refresh()
+	a.win.entries.detail.content.Refresh()
 }

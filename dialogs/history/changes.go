@@ -33,9 +33,8 @@ type changes struct {
 }
 
 func newChanges(w *Window, page *container.Scroll) *changes {
-	c := &changes{win: w, page: page, content: dialogs.Column(5), plan: container.NewStack()}
-	c.work.Aside = w.Aside
-	return c
+	return &changes{win: w, page: page, content: dialogs.Column(5), plan: container.NewStack(),
+		work: controls.Worker{Aside: w.Aside}}
 }
 
 // set shows what an entry changed, once that is known. Most have changed nothing that is kept.
@@ -154,7 +153,7 @@ func (c *changes) ask(run snapshot.Run) {
 
 func (c *changes) confirm(run snapshot.Run, plan operator.TakeBack, err error) {
 	if err != nil {
-		c.propose(controls.Paragraph(err.Error(), widget.DangerImportance), c.closing(lang.L("Close")))
+		c.conclude(controls.Paragraph(err.Error(), widget.DangerImportance))
 		return
 	}
 	words := []fyne.CanvasObject{controls.Paragraph(lang.L("This will happen:"), widget.MediumImportance)}
@@ -176,7 +175,7 @@ func (c *changes) confirm(run snapshot.Run, plan operator.TakeBack, err error) {
 			widget.WarningImportance))
 	}
 	if plan.Count == 0 {
-		c.propose(append(words, c.closing(lang.L("Close")))...)
+		c.conclude(words...)
 		return
 	}
 	name := lang.L("Take back")
@@ -208,13 +207,21 @@ func (c *changes) closing(name string) fyne.CanvasObject {
 }
 
 func (c *changes) propose(parts ...fyne.CanvasObject) {
-	if len(parts) == 0 {
-		controls.SetContent(c.plan)
-	} else {
-		card := dialogs.Card(dialogs.ColorPaper, dialogs.Padded(10, 12, dialogs.Column(8, parts...)))
-		controls.SetContent(c.plan, card)
+	if len(parts) > 0 {
+		parts = []fyne.CanvasObject{paper(parts)}
 	}
+	controls.SetContent(c.plan, parts...)
 	c.page.Refresh()
+}
+
+// conclude shows words and a button that closes them.
+func (c *changes) conclude(words ...fyne.CanvasObject) {
+	c.propose(append(words, c.closing(lang.L("Close")))...)
+}
+
+// paper is a card with parts below one another.
+func paper(parts []fyne.CanvasObject) fyne.CanvasObject {
+	return dialogs.Card(dialogs.ColorPaper, dialogs.Padded(10, 12, dialogs.Column(8, parts...)))
 }
 
 func (c *changes) cancel() bool {
@@ -244,9 +251,9 @@ func (c *changes) takeBack(run snapshot.Run, plan operator.TakeBack) {
 			c.ask(run)
 			return
 		case err != nil:
-			c.propose(controls.Paragraph(err.Error(), widget.DangerImportance), c.closing(lang.L("Close")))
+			c.conclude(controls.Paragraph(err.Error(), widget.DangerImportance))
 		case len(left) > 0:
-			c.propose(append(leftAlone(left, len(left)), c.closing(lang.L("Close")))...)
+			c.conclude(leftAlone(left, len(left))...)
 		default:
 			c.propose()
 		}

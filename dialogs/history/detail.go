@@ -37,8 +37,7 @@ type detail struct {
 }
 
 func newDetail(w *Window) *detail {
-	d := &detail{win: w, body: container.NewStack()}
-	d.work.Aside = w.Aside
+	d := &detail{win: w, body: container.NewStack(), work: controls.Worker{Aside: w.Aside}}
 	d.page = container.NewVScroll(dialogs.Padded(14, 16, d.body))
 	d.actions, d.changes = newActions(w), newChanges(w, d.page)
 	d.content = container.NewBorder(nil, d.actions.content, nil, nil, d.page)
@@ -94,7 +93,7 @@ func (d *detail) draw() {
 }
 
 func sectionName(s string) fyne.CanvasObject {
-	return dialogs.BoldWords(s, theme.SizeNameCaptionText, dialogs.ColorMuted)
+	return dialogs.Words(s, theme.SizeNameCaptionText, dialogs.ColorMuted).Bold()
 }
 
 func (d *detail) head(e history.Entry) fyne.CanvasObject {

@@ -1,7 +1,6 @@
 package history
 
 import (
-	"context"
 	"slices"
 	"time"
 
@@ -54,8 +53,8 @@ type choice struct {
 }
 
 func newEntriesPage(w *Window) *entriesPage {
-	p := &entriesPage{win: w, chips: dialogs.Row(6), status: controls.NewRemark(widget.LowImportance)}
-	p.facets.Aside = w.Aside
+	p := &entriesPage{win: w, chips: dialogs.Row(6), status: controls.NewRemark(widget.LowImportance),
+		facets: controls.Worker{Aside: w.Aside}}
 	p.search = controls.NewTextField(w.Shortcut, false)
 	p.search.SetPlaceHolder(lang.L("Search…"))
 	p.search.OnChanged = func(string) { p.find() }
@@ -132,20 +131,14 @@ func (p *entriesPage) follow() {
 }
 
 func (c *choice) offer(value string) {
+	if value != "" && !slices.Contains(c.values, value) { // from a link
+		c.values = append(c.values, value)
+	}
 	c.Options = []string{c.any}
-	at := 0
 	for _, v := range c.values {
 		c.Options = append(c.Options, c.name(v))
-		if v == value {
-			at = len(c.Options) - 1
-		}
 	}
-	if value != "" && at == 0 { // from a link
-		c.values = append(c.values, value)
-		c.Options = append(c.Options, c.name(value))
-		at = len(c.Options) - 1
-	}
-	c.SetSelectedIndex(at)
+	c.SetSelectedIndex(slices.Index(c.values, value) + 1)
 	c.Refresh()
 }
 
@@ -243,9 +236,7 @@ func (p *entriesPage) showStatus(err error) {
 
 func (p *entriesPage) enter() {
 	p.find()
-	controls.Fetch(&p.facets, func(ctx context.Context) (history.Facets, error) {
-		return p.win.opts.Operator.Facets(ctx)
-	}, func(f history.Facets, err error) {
+	controls.Fetch(&p.facets, p.win.opts.Operator.Facets, func(f history.Facets, err error) {
 		if err == nil {
 			p.choices[0].values, p.choices[1].values, p.choices[2].values = f.Agents, f.Projects, f.Tools
 			p.choices[firstElsewhere].values, p.choices[firstElsewhere+1].values = f.Machines, f.Devices

@@ -48,8 +48,7 @@ func groupOf(l history.Line) group {
 }
 
 func newEntryList(w *Window, onOpen func(seq int64), onStatus func(error)) *entryList {
-	l := &entryList{win: w, onOpen: onOpen, onStatus: onStatus}
-	l.next.Aside = w.Aside
+	l := &entryList{win: w, onOpen: onOpen, onStatus: onStatus, next: controls.Worker{Aside: w.Aside}}
 	l.Length = func() int { return len(l.rows) }
 	l.CreateItem = func() fyne.CanvasObject { return newRowView() }
 	l.UpdateItem = l.fill
@@ -165,23 +164,16 @@ func (l *entryList) selected() int {
 
 func (l *entryList) TypedKey(k *fyne.KeyEvent) {
 	screen := max(int(l.Size().Height/rowHeight)-1, 1)
-	at := l.selected()
-	switch k.Name {
-	case fyne.KeyDown:
-		l.step(at+1, +1)
-	case fyne.KeyUp:
-		l.step(at-1, -1)
-	case fyne.KeyPageDown:
-		l.step(min(at+screen, len(l.rows)-1), +1)
-	case fyne.KeyPageUp:
-		l.step(max(at-screen, 0), -1)
-	case fyne.KeyHome:
-		l.step(0, +1)
-	case fyne.KeyEnd:
-		l.step(len(l.rows)-1, -1)
-	default:
+	at, last := l.selected(), len(l.rows)-1
+	step, moves := map[fyne.KeyName]struct{ to, by int }{
+		fyne.KeyDown: {at + 1, +1}, fyne.KeyUp: {at - 1, -1}, fyne.KeyHome: {0, +1}, fyne.KeyEnd: {last, -1},
+		fyne.KeyPageDown: {min(at+screen, last), +1}, fyne.KeyPageUp: {max(at-screen, 0), -1},
+	}[k.Name]
+	if !moves {
 		dialogs.PassOn(l, k)
+		return
 	}
+	l.step(step.to, step.by)
 }
 
 // step selects row to or, if that is a heading, the next entry in direction by, else in the other direction.

@@ -43,10 +43,7 @@ func New(a fyne.App, o Options) *Window {
 }
 
 func (w *Window) draw(work func() (show func())) {
-	w.Aside(func() {
-		show := work()
-		dialogs.Do(show)
-	})
+	w.Aside(func() { dialogs.Do(work()) })
 }
 
 // Show brings the window to the front. It lists what a query finds, or, if that is zero, what it listed last.

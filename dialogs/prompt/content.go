@@ -230,7 +230,7 @@ func oddFacts(lines []Line) []Fact {
 	} {
 		var at []string
 		for _, l := range lines {
-			if slices.ContainsFunc(l.Spans, func(s safetext.Span) bool { return s.Kind == odd.kind && s.Why() != "" }) {
+			if slices.ContainsFunc(l.Spans, func(s safetext.Span) bool { return s.Kind == odd.kind }) {
 				at = appendNew(at, l.number())
 			}
 		}

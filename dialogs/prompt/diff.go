@@ -52,6 +52,16 @@ func NewDiff(before, after string) diff {
 	return d
 }
 
+// add adds a line to the texts that have it by its sign, but not the sign.
+func (d *diff) add(sign byte, line string) {
+	if sign != '+' {
+		d.old = append(d.old, line)
+	}
+	if sign != '-' {
+		d.new = append(d.new, line)
+	}
+}
+
 func (d diff) unified(path string) string { return unifiedDiff(path, d.hunks) }
 
 func unifiedDiff(path, hunks string) string {
@@ -216,12 +226,7 @@ func patchLines(text string) []Line {
 			l.At-- // the sign
 		}
 		signs.WriteByte(sign)
-		if sign != '+' {
-			d.old = append(d.old, line)
-		}
-		if sign != '-' {
-			d.new = append(d.new, line)
-		}
+		d.add(sign, line)
 	}
 	file.end()
 	d.signs = signs.String()

@@ -115,25 +115,34 @@ func notCompared(problem string) string {
 
 func writeContent(path, text string, at places) Content {
 	c, b := newFileContent(path, at)
-	whole := NewDiff("", text)
-	c.Original, c.Diff = text, whole.unified(path)
+	c.Original = text
 	switch {
 	case b.problem != "":
-		c.Lines = append(c.Lines, fileText(path, text)...)
+		c.Lines, c.Diff = append(c.Lines, fileText(path, text)...), NewDiff("", text).unified(path)
 		c.Facts = append(c.Facts, Fact{tr("Replaces an existing file"), shell.Caution})
 	case !b.exists:
-		c.Lines = append(c.Lines, fileText(path, text)...)
-		c.Facts = append(c.Facts, Fact{tr("Creates a new file"), shell.Note}, changeFact(whole.counts()))
+		c.create(path, text)
 	case b.text == text:
 		c.Lines = append(c.Lines, note(tr("The file already has exactly this content:")))
 		c.Lines = append(c.Lines, fileText(path, text)...)
-		c.Facts, c.Diff = append(c.Facts, Fact{tr("Changes nothing"), shell.Note}), ""
+		c.Facts = append(c.Facts, Fact{tr("Changes nothing"), shell.Note})
 	default:
-		d := NewDiff(b.text, text)
-		c.Lines, c.Diff = append(c.Lines, d.Lines(path)...), d.unified(path)
-		c.Facts = append(c.Facts, replaceFact(text), changeFact(d.counts()))
+		c.Facts = append(c.Facts, replaceFact(text))
+		c.change(path, b.text, text)
 	}
 	return c
+}
+
+func (c *Content) create(path, text string) {
+	whole := NewDiff("", text)
+	c.Lines, c.Diff = append(c.Lines, fileText(path, text)...), whole.unified(path)
+	c.Facts = append(c.Facts, Fact{tr("Creates a new file"), shell.Note}, changeFact(whole.counts()))
+}
+
+func (c *Content) change(path, before, after string) {
+	d := NewDiff(before, after)
+	c.Lines, c.Diff = append(c.Lines, d.Lines(path)...), d.unified(path)
+	c.Facts = append(c.Facts, changeFact(d.counts()))
 }
 
 func replaceFact(text string) Fact {
@@ -190,9 +199,7 @@ func editsContent(path string, edits []edit, at places) Content {
 			tr("The file doesn't contain the text to replace exactly once, so the lines have no numbers."))
 		return c.withFragments(path, edits)
 	case !b.exists:
-		whole := NewDiff("", after)
-		c.Lines, c.Diff = append(c.Lines, fileText(path, after)...), whole.unified(path)
-		c.Facts = append(c.Facts, Fact{tr("Creates a new file"), shell.Note}, changeFact(whole.counts()))
+		c.create(path, after)
 		return c
 	}
 	before := b.text
@@ -200,12 +207,10 @@ func editsContent(path string, edits []edit, at places) Content {
 		before = unixLines(before)
 		c.Warnings = append(c.Warnings, tr("The file has Windows line endings, which the comparison ignores."))
 	}
-	d := NewDiff(before, after)
-	c.Lines, c.Diff = append(c.Lines, d.Lines(path)...), d.unified(path)
 	if strings.TrimSpace(after) == "" && strings.TrimSpace(before) != "" {
 		c.Facts = append(c.Facts, replaceFact(after))
 	}
-	c.Facts = append(c.Facts, changeFact(d.counts()))
+	c.change(path, before, after)
 	return c
 }
 

@@ -17,7 +17,7 @@ func PastContent(r interact.Record) Content {
 		return pastCall(b, r.Answer.Shown.Diff)
 	case api.Ask:
 		return pastWords(
-			Unnumbered("", b.Question, LineText), picks(b.Options), answerLines(r.Answer, []string{r.Answer.Text}))
+			Unnumbered("", b.Question, LineText), listed("- ", b.Options), answerLines(r.Answer, []string{r.Answer.Text}))
 	case api.Confirm:
 		answer, no := ConfirmLabels(b)
 		if !r.Answer.Confirmed {
@@ -95,12 +95,7 @@ func readDiff(text string) (d diff, last int, rest string) {
 		case sign == '\\':
 			rest = strings.TrimSpace(line[1:])
 		case strings.IndexByte(" +-", sign) >= 0:
-			if sign != '+' {
-				d.old = append(d.old, line[1:])
-			}
-			if sign != '-' {
-				d.new = append(d.new, line[1:])
-			}
+			d.add(sign, line[1:])
 			signs.WriteByte(sign)
 		}
 	}
@@ -118,10 +113,10 @@ func pastWords(texts ...[]Line) Content {
 	return c
 }
 
-func picks(options []string) []Line {
+func listed(lead string, texts []string) []Line {
 	var lines []Line
-	for _, o := range options {
-		lines = append(lines, Unnumbered("- ", o, LineText)...)
+	for _, text := range texts {
+		lines = append(lines, Unnumbered(lead, text, LineText)...)
 	}
 	return lines
 }
@@ -130,11 +125,7 @@ func answerLines(a interact.Answer, texts []string) []Line {
 	if a.Outcome != api.Answered {
 		return nil
 	}
-	lines := []Line{rule(tr("Answer"))}
-	for _, text := range texts {
-		lines = append(lines, Unnumbered("", text, LineText)...)
-	}
-	return lines
+	return append([]Line{rule(tr("Answer"))}, listed("", texts)...)
 }
 
 func pastForm(f api.Form, a interact.Answer) Content {

@@ -8,9 +8,5 @@ import "fyne.io/fyne/v2/lang"
 // and would be executed.
 type values map[string]any
 
-func tr(key string, v ...values) string {
-	if len(v) == 0 {
-		return lang.L(key)
-	}
-	return lang.L(key, map[string]any(v[0]))
-}
+// tr translates a sentence and fills in its [values].
+var tr = lang.L

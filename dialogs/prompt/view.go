@@ -56,7 +56,7 @@ func ViewOf(r interact.Request, why policy.Decision) View {
 	}
 	v.noteOdd(v.TooLong)
 	v.HasHidden = slices.ContainsFunc(v.Lines, func(l Line) bool {
-		return slices.ContainsFunc(l.Spans, func(s safetext.Span) bool { return s.Kind == safetext.Hidden && s.Why() != "" })
+		return slices.ContainsFunc(l.Spans, func(s safetext.Span) bool { return s.Kind == safetext.Hidden })
 	})
 	v.Class = Fact{className(why.Class), classLevel(why.Class)}
 	if v.IsCommand && why.Class == policy.Unknown {

@@ -18,8 +18,8 @@ func (d diff) changedWords() map[int][]Stretch {
 	room := maxWordDiffs
 	i, j := 0, 0 // lines of each text done so far
 	for at := 0; at < len(d.signs); {
-		goes := repeatsOf(d.signs[at:], '-')
-		comes := repeatsOf(d.signs[at+goes:], '+')
+		goes := repeatsOf(d.signs[at:], "-")
+		comes := repeatsOf(d.signs[at+goes:], "+")
 		before, after := d.old[i:i+goes], d.new[j:j+comes]
 		if size := sizeOf(before) + sizeOf(after); goes > 0 && comes > 0 && size <= min(maxWordDiff, room) {
 			room -= size
@@ -29,19 +29,13 @@ func (d diff) changedWords() map[int][]Stretch {
 			}
 		}
 		at, i, j = at+goes+comes, i+goes, j+comes
-		same := repeatsOf(d.signs[at:], ' ')
+		same := repeatsOf(d.signs[at:], " ")
 		at, i, j = at+same, i+same, j+same
 	}
 	return changed
 }
 
-func repeatsOf(s string, c byte) int {
-	n := 0
-	for n < len(s) && s[n] == c {
-		n++
-	}
-	return n
-}
+func repeatsOf(s, c string) int { return len(s) - len(strings.TrimLeft(s, c)) }
 
 func sizeOf(lines []string) int {
 	n := 0

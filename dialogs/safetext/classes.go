@@ -1,6 +1,7 @@
 package safetext
 
 import (
+	"slices"
 	"unicode"
 
 	"nod/policy/invisible"
@@ -76,12 +77,9 @@ var markScripts = []*unicode.RangeTable{
 }
 
 func sameScript(a, b rune) bool {
-	for _, script := range markScripts {
-		if unicode.Is(script, a) {
-			return unicode.Is(script, b)
-		}
-	}
-	return false
+	return slices.ContainsFunc(markScripts, func(script *unicode.RangeTable) bool {
+		return unicode.Is(script, a) && unicode.Is(script, b)
+	})
 }
 
 func emojiJoint(c rune) bool { return c == zeroWidthJoiner || c == emojiPresentation }

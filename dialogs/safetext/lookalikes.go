@@ -5,40 +5,30 @@ import (
 	"unicode/utf8"
 )
 
-// scripts is a set of scripts with letters that look alike.
+// scripts is a set of [alikeScripts], a bit for each.
 type scripts uint8
 
-const (
-	latin scripts = 1 << iota
-	cyrillic
-	greek
-	armenian
-	cherokee
-	lisu
-)
+// alikeScripts are the scripts with letters that look alike.
+var alikeScripts = [...]*unicode.RangeTable{
+	unicode.Latin, unicode.Cyrillic, unicode.Greek, unicode.Armenian, unicode.Cherokee, unicode.Lisu,
+}
+
+const latin scripts = 1
 
 func (s scripts) has(other scripts) bool { return s&other != 0 }
 
 // scriptOf returns the script of a letter; 0 for any other character or script.
 func scriptOf(c rune) scripts {
-	switch {
-	case c < utf8.RuneSelf:
+	if c < utf8.RuneSelf {
 		if c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' {
 			return latin
 		}
 		return 0
-	case unicode.Is(unicode.Latin, c):
-		return latin
-	case unicode.Is(unicode.Cyrillic, c):
-		return cyrillic
-	case unicode.Is(unicode.Greek, c):
-		return greek
-	case unicode.Is(unicode.Armenian, c):
-		return armenian
-	case unicode.Is(unicode.Cherokee, c):
-		return cherokee
-	case unicode.Is(unicode.Lisu, c):
-		return lisu
+	}
+	for i, script := range alikeScripts {
+		if unicode.Is(script, c) {
+			return 1 << i
+		}
 	}
 	return 0
 }

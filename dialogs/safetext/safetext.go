@@ -152,13 +152,13 @@ func (r *renderer) step(i int) int {
 		r.pastEmoji = true
 		return r.add(Run, codePoint(c), i, size)
 	case why(c) != "":
-		return r.hidden(i, c, size)
+		return r.named(Hidden, c, i, size)
 	case unicode.Is(unicode.M, c):
 		return r.mark(i, c, size, base)
 	}
 	r.base, r.marks, r.pastEmoji = c, 0, isEmoji(c)
 	if c >= utf8.RuneSelf && !CanDraw(c, r.monospaced) {
-		return r.undrawn(i, c, size)
+		return r.named(Run, c, i, size)
 	}
 	if r.suspicious(i, c) {
 		return r.add(Suspicious, r.line[i:i+size], i, size)
@@ -166,12 +166,8 @@ func (r *renderer) step(i int) int {
 	return r.plain(i, size)
 }
 
-func (r *renderer) hidden(i int, c rune, size int) int {
-	return r.repeated(Hidden, fmt.Sprintf("U+%04X", c), i, size)
-}
-
-func (r *renderer) undrawn(i int, c rune, size int) int {
-	return r.repeated(Run, fmt.Sprintf("U+%04X", c), i, size)
+func (r *renderer) named(k Kind, c rune, i, size int) int {
+	return r.repeated(k, fmt.Sprintf("U+%04X", c), i, size)
 }
 
 // repeated adds name for the character at i; a run of it becomes one counted mark.
@@ -209,11 +205,11 @@ func tabPadding(column int) int { return tabWidth - column%tabWidth - 1 }
 func (r *renderer) mark(i int, c rune, size int, base rune) int {
 	r.marks++
 	if base == 0 || !takesMark(base, c) || r.marks > maxMarks {
-		return r.hidden(i, c, size)
+		return r.named(Hidden, c, i, size)
 	}
 	r.base = base
 	if !CanDraw(base, r.monospaced) || !CanDraw(c, r.monospaced) {
-		return r.undrawn(i, c, size)
+		return r.named(Run, c, i, size)
 	}
 	return r.plain(i, size)
 }

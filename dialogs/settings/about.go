@@ -34,7 +34,7 @@ func aboutPage(w *Window) fyne.CanvasObject {
 
 func head(version string) fyne.CanvasObject {
 	words := dialogs.Column(3,
-		dialogs.BoldWords("nod "+version, theme.SizeNameSubHeadingText, theme.ColorNameForeground),
+		dialogs.Words("nod "+version, theme.SizeNameSubHeadingText, theme.ColorNameForeground).Bold(),
 		dialogs.Words(lang.L("Agents ask. You nod."), theme.SizeNameText, dialogs.ColorMuted))
 	return dialogs.Row(16, nodIcon(64), words)
 }

@@ -149,7 +149,7 @@ func newAgentCard(w *Window, a agent.Agent, changed func()) *agentCard {
 		lang.L("Otherwise the agent asks in its own way."), a.Name,
 		func(cfg *config.Config) *[]string { return &cfg.Agents.Strict })
 	offer(false, c.setUp, c.remove, c.check) // until the agent's files have been read
-	c.title = container.NewHBox(dialogs.BoldWords(a.Title, theme.SizeNameText, theme.ColorNameForeground), c.badge)
+	c.title = container.NewHBox(dialogs.Words(a.Title, theme.SizeNameText, theme.ColorNameForeground).Bold(), c.badge)
 	name := dialogs.Column(3, c.title, dialogs.Tight(c.version), dialogs.Tight(c.contact), c.notes)
 	c.limits = controls.QuietButton(lang.L("Limits"), theme.MenuExpandIcon(), c.toggleLimits)
 	head := dialogs.Padded(10, 14, controls.Besides(12, name,
@@ -271,7 +271,7 @@ func (c *agentCard) showNotes(s agent.Status) {
 	c.notes.Objects = nil
 	add := func(text string, i widget.Importance) {
 		if text != "" {
-			c.notes.Add(dialogs.Tight(dialogs.Lines(text, theme.SizeNameCaptionText, i)))
+			c.notes.Add(controls.Small(text, i))
 		}
 	}
 	add(safetext.Line(assets.Reason(s.Untested), controls.QuoteLimit), widget.LowImportance)
@@ -433,8 +433,7 @@ func (c *agentCard) report(steps []agent.Step) {
 		if s.Err != nil {
 			mark, importance, text = "✗ ", widget.DangerImportance, assets.Reason(s.What)+": "+assets.Reason(s.Err.Error())
 		}
-		text = safetext.Line(text, stepLimit)
-		rows.Add(dialogs.Tight(dialogs.Lines(mark+text, theme.SizeNameCaptionText, importance)))
+		rows.Add(controls.Small(mark+safetext.Line(text, stepLimit), importance))
 	}
 	c.open(dialogs.Column(8, rows, container.NewHBox(controls.QuietButton(lang.L("Close"), nil, c.close))))
 }

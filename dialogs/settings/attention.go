@@ -2,6 +2,7 @@ package settings
 
 import (
 	"errors"
+	"maps"
 	"slices"
 	"strings"
 
@@ -31,7 +32,7 @@ type attentionPage struct {
 }
 
 func newAttentionPage(w *Window) *attentionPage {
-	p := &attentionPage{win: w, days: map[string]*checkRow{}, mutes: map[string]*checkRow{}, muted: dialogs.Column(0)}
+	p := &attentionPage{win: w, days: map[string]*checkRow{}, mutes: map[string]*checkRow{}, muted: container.NewStack()}
 	ways := []option{
 		{config.AppearFocused, lang.L("take focus")},
 		{config.AppearUnfocused, lang.L("show without focus")},
@@ -58,8 +59,7 @@ func newAttentionPage(w *Window) *attentionPage {
 				func(c *config.Config) *bool { return &c.Notifications.DoNotDisturb }),
 			p.hours, p.newDays()),
 		dialogs.Column(9, header(lang.L("Muted agents"),
-			lang.L("Prompts from these agents always wait in the tray.")),
-			dialogs.Card(dialogs.ColorSunken, p.muted)),
+			lang.L("Prompts from these agents always wait in the tray.")), p.muted),
 	)
 	return p
 }
@@ -73,30 +73,19 @@ func (p *attentionPage) refresh(s operator.State) {
 }
 
 func (p *attentionPage) listAgents(s operator.State) {
-	names := slices.Clone(s.Config.Notifications.Muted)
-	for name := range s.Contacts {
-		names = append(names, name)
-	}
+	names := slices.AppendSeq(slices.Clone(s.Config.Notifications.Muted), maps.Keys(s.Contacts))
 	slices.Sort(names)
 	names = slices.Compact(names)
 	if !p.known.changed(names) {
 		return
 	}
 	clear(p.mutes)
-	var rows []fyne.CanvasObject
-	for i, name := range names {
-		if i > 0 {
-			rows = append(rows, dialogs.Rule())
-		}
+	controls.SetContent(p.muted, listOf(names, func(name string) fyne.CanvasObject {
 		row := newMember(p.win, safetext.Line(registry.Title(name), maxAgentName), "", name,
 			func(c *config.Config) *[]string { return &c.Notifications.Muted })
 		p.mutes[name] = row
-		rows = append(rows, row.Content)
-	}
-	if len(rows) == 0 {
-		rows = append(rows, emptyRow(lang.L("No agent has asked yet.")))
-	}
-	controls.SetContent(p.muted, rows...)
+		return row.Content
+	}, lang.L("No agent has asked yet.")))
 }
 
 const maxAgentName = 60

@@ -3,16 +3,19 @@ package settings
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"slices"
 	"strings"
 	"time"
 
 	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/canvas"
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/lang"
 	"fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
+	"rsc.io/qr"
 
 	"nod/dialogs"
 	"nod/dialogs/controls"
@@ -25,6 +28,11 @@ import (
 const phonePort = "7464"
 
 const addressWidth = 230
+
+// pushes are the settings of what wakes devices, by the option for each. With the option behind them it is a topic.
+var pushes = []string{"", config.PushWeb}
+
+const pushesToTopic = 2
 
 // pollPace is the interval at which the page checks whether an invitation was accepted.
 const pollPace = time.Second
@@ -90,13 +98,9 @@ func (s *phoneSection) refresh(state operator.State) {
 		one.refresh(c, editable)
 	}
 	controls.Enable(editable, s.push)
-	chosen := 0
-	switch s.saved.Push {
-	case "":
-	case config.PushWeb:
-		chosen = 1
-	default:
-		chosen = 2
+	chosen := slices.Index(pushes, s.saved.Push)
+	if chosen < 0 {
+		chosen = pushesToTopic
 	}
 	if s.topic.Text == s.topic.saved { // otherwise the user is editing it
 		s.showPush(chosen)
@@ -108,10 +112,10 @@ func (s *phoneSection) showPush(chosen int) {
 	s.push.OnChanged = nil
 	s.push.SetSelectedIndex(chosen)
 	s.push.OnChanged = func(string) { s.setPush() }
-	dialogs.SetVisible(s.topicBox, chosen == 2)
-	if chosen != 2 {
+	dialogs.SetVisible(s.topicBox, chosen == pushesToTopic)
+	if chosen != pushesToTopic {
 		s.topic.Problem.Say("")
-	} else if s.saved.Push == "" || s.saved.Push == config.PushWeb {
+	} else if slices.Contains(pushes, s.saved.Push) {
 		s.topic.saved = ""
 		s.topic.SetText("")
 	}
@@ -120,10 +124,10 @@ func (s *phoneSection) showPush(chosen int) {
 func (s *phoneSection) setPush() {
 	chosen := s.push.SelectedIndex()
 	s.showPush(chosen)
-	if chosen == 2 { // nothing changes until there is a topic
+	if chosen == pushesToTopic { // nothing changes until there is a topic
 		return
 	}
-	value := []string{"", config.PushWeb}[max(chosen, 0)]
+	value := pushes[max(chosen, 0)]
 	s.page.win.change(func(c *config.Config) error { c.Remote.Phone.Push = value; return nil }, s.pushRow.Problem.Complain)
 }
 
@@ -176,12 +180,7 @@ func (s *phoneSection) drawServed() {
 }
 
 func (s *phoneSection) drawDevices() {
-	var devices []operator.Peer
-	for _, peer := range s.page.peers.Peers {
-		if peer.Role == remote.RoleDevice {
-			devices = append(devices, peer)
-		}
-	}
+	devices := s.page.peersThat(func(peer operator.Peer) bool { return peer.Role == remote.RoleDevice })
 	if !s.devices.drawn.changed(devices, s.page.sure) {
 		return
 	}
@@ -194,15 +193,12 @@ func (s *phoneSection) deviceRow(d operator.Peer) fyne.CanvasObject {
 		s.page.act(func(ctx context.Context, o operator.Operator) error { return o.SetMay(ctx, d.Name, may) }, nil)
 	})
 	s.rights[d.Name] = rights
-	state, color := stateOf(d.State, time.Now())
 	seen := ""
 	if !d.Seen.IsZero() && !d.Up {
 		seen = lang.L("last seen {{.Ago}}", map[string]any{"Ago": ago(d.Seen, time.Now())})
 	}
-	head := container.NewHBox(dialogs.BoldWords(cleaned(d.Name), theme.SizeNameText, theme.ColorNameForeground),
-		dialogs.Badge(state, color))
 	added := lang.L("added {{.Day}}", map[string]any{"Day": d.Added.Local().Format(time.DateOnly)})
-	return dialogs.Padded(9, 14, dialogs.Column(6, head,
+	return dialogs.Padded(9, 14, dialogs.Column(6, nameRow(d.Name, stateBadge(d.State)),
 		controls.Muted(joined(added, seen)), rights.content,
 		container.NewHBox(s.page.revokeButton(d.Name))))
 }
@@ -230,11 +226,7 @@ func newRightsRow(may remote.May, changed func(remote.May)) *rightsRow {
 	r := &rightsRow{may: may}
 	r.questions = controls.NewCheck(lang.L("answer questions"), nil)
 	r.questions.SetChecked(may.Questions)
-	var names []string
-	for _, c := range approvalClasses {
-		names = append(names, approvalsName(c))
-	}
-	r.approvals = controls.NewSelect(names, nil)
+	r.approvals = controls.NewSelect(names(approvalClasses, approvalsName), nil)
 	r.approvals.SetSelectedIndex(max(slices.Index(approvalClasses, may.Approvals), 0))
 	set := func() {
 		now := remote.May{Questions: r.questions.Checked, Approvals: approvalClasses[max(r.approvals.SelectedIndex(), 0)]}
@@ -418,4 +410,17 @@ func (s *phoneSection) ask(asks operator.Joining) {
 		controls.Muted(lang.L("Permissions")+": "+may), problem.Content, container.NewHBox(pair, cancel)))))
 	s.add.Hide()
 	s.page.win.Reveal(s.invitation)
+}
+
+const codeSize = 248 // width and height of a code
+
+func newQRCode(text string) (fyne.CanvasObject, error) {
+	code, err := qr.Encode(text, qr.M)
+	if err != nil {
+		return nil, fmt.Errorf("draw the code: %w", err)
+	}
+	img := canvas.NewImageFromResource(fyne.NewStaticResource("code.png", code.PNG()))
+	img.FillMode, img.ScaleMode = canvas.ImageFillContain, canvas.ImageScalePixels
+	img.SetMinSize(fyne.NewSquareSize(codeSize))
+	return img, nil
 }

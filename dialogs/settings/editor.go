@@ -101,7 +101,7 @@ func (l formLine) get() string {
 	case l.list != nil:
 		return strings.Join(*l.list, "\n")
 	}
-	return argLines(*l.args)
+	return strings.Join(names(*l.args, func(a policy.Arg) string { return a.Field + " = " + a.Value }), "\n")
 }
 
 func (l formLine) set(typed string) {
@@ -206,14 +206,6 @@ func (e *editor) rule() policy.Rule {
 		r.Effect = effects[i]
 	}
 	return r
-}
-
-func argLines(args []policy.Arg) string {
-	var all []string
-	for _, a := range args {
-		all = append(all, a.Field+" = "+a.Value)
-	}
-	return strings.Join(all, "\n")
 }
 
 func argsOf(text string) []policy.Arg {

@@ -29,7 +29,7 @@ func section(heading, hint string, rows ...fyne.CanvasObject) fyne.CanvasObject 
 }
 
 func header(heading, hint string, behind ...fyne.CanvasObject) fyne.CanvasObject {
-	words := dialogs.Column(3, dialogs.BoldWords(heading, theme.SizeNameSubHeadingText, theme.ColorNameForeground))
+	words := dialogs.Column(3, dialogs.Words(heading, theme.SizeNameSubHeadingText, theme.ColorNameForeground).Bold())
 	if hint != "" {
 		words.Add(controls.Muted(hint))
 	}

@@ -3,13 +3,11 @@ package settings
 import (
 	"errors"
 	"slices"
-	"time"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/lang"
 	"fyne.io/fyne/v2/layout"
-	"fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 
 	"nod/dialogs"
@@ -54,18 +52,14 @@ func (l *lineList) draw() {
 }
 
 func (l *lineList) words(m config.Machine) fyne.CanvasObject {
-	head := container.NewHBox(dialogs.BoldWords(cleaned(m.String()), theme.SizeNameText, theme.ColorNameForeground))
-	words := dialogs.Column(3, head)
 	lines := l.page.peers.Lines
 	i := slices.IndexFunc(lines, func(line operator.Line) bool { return line.Name == m.String() })
 	if i < 0 {
-		return words
+		return nameRow(m.String())
 	}
-	state, color := stateOf(lines[i].State, time.Now())
-	head.Add(dialogs.Badge(state, color))
+	words := dialogs.Column(3, nameRow(m.String(), stateBadge(lines[i].State)))
 	if lines[i].Problem != "" {
-		words.Add(dialogs.Tight(dialogs.Lines(problemOf(lines[i].State), theme.SizeNameCaptionText,
-			widget.WarningImportance)))
+		words.Add(controls.Small(problemOf(lines[i].State), widget.WarningImportance))
 	}
 	return words
 }

@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -291,13 +292,12 @@ func (p *machinesPage) pair() {
 	})
 }
 
+func (p *machinesPage) peersThat(are func(operator.Peer) bool) []operator.Peer {
+	return slices.DeleteFunc(slices.Clone(p.peers.Peers), func(peer operator.Peer) bool { return !are(peer) })
+}
+
 func (p *machinesPage) drawPaired() {
-	var peers []operator.Peer
-	for _, peer := range p.peers.Peers {
-		if peer.Role != remote.RoleDevice {
-			peers = append(peers, peer)
-		}
-	}
+	peers := p.peersThat(func(peer operator.Peer) bool { return peer.Role != remote.RoleDevice })
 	if !p.paired.drawn.changed(peers, p.sure, p.most) {
 		return
 	}
@@ -315,10 +315,8 @@ func (p *machinesPage) drawPaired() {
 }
 
 func (p *machinesPage) peerRow(peer operator.Peer) fyne.CanvasObject {
-	state, color := stateOf(peer.State, time.Now())
-	head := container.NewHBox(dialogs.BoldWords(cleaned(peer.Name), theme.SizeNameText, theme.ColorNameForeground),
-		dialogs.Badge(state, color))
-	words := dialogs.Column(4, head, controls.Muted(joined(roleName(peer.Role), cleaned(peer.Line), claims(peer.Hello))))
+	words := dialogs.Column(4, nameRow(peer.Name, stateBadge(peer.State)),
+		controls.Muted(joined(roleName(peer.Role), cleaned(peer.Line), claims(peer.Hello))))
 	if figures := joined(peerFigures(peer)...); figures != "" {
 		words.Add(controls.Muted(figures))
 	}
@@ -329,8 +327,7 @@ func (p *machinesPage) peerRow(peer operator.Peer) fyne.CanvasObject {
 		}
 	}
 	if peer.State.Problem != "" {
-		words.Add(dialogs.Tight(dialogs.Lines(problemOf(peer.State), theme.SizeNameCaptionText,
-			widget.WarningImportance)))
+		words.Add(controls.Small(problemOf(peer.State), widget.WarningImportance))
 	}
 	buttons := container.NewHBox()
 	if peer.Role == remote.RoleMachine {
@@ -380,6 +377,14 @@ func stateOf(s remote.State, now time.Time) (string, fyne.ThemeColorName) {
 		return lang.L("not connected"), dialogs.ColorMuted
 	}
 	return lang.L("not connected since {{.Time}}", since), theme.ColorNameWarning
+}
+
+func stateBadge(s remote.State) fyne.CanvasObject { return dialogs.Badge(stateOf(s, time.Now())) }
+
+// nameRow is a name of another program, and what is behind it.
+func nameRow(name string, behind ...fyne.CanvasObject) *fyne.Container {
+	words := dialogs.Words(cleaned(name), theme.SizeNameText, theme.ColorNameForeground).Bold()
+	return container.NewHBox(append([]fyne.CanvasObject{words}, behind...)...)
 }
 
 func clockTime(t, now time.Time) string {
@@ -448,15 +453,9 @@ func wordsOf(fingerprint string) fyne.CanvasObject {
 }
 
 func roleName(r remote.Role) string {
-	switch r {
-	case remote.RoleMachine:
-		return lang.L("Machine")
-	case remote.RoleDesk:
-		return lang.L("Desk")
-	case remote.RoleDevice:
-		return lang.L("Device")
-	}
-	return lang.L("Unknown")
+	return cmp.Or(map[remote.Role]string{
+		remote.RoleMachine: lang.L("Machine"), remote.RoleDesk: lang.L("Desk"), remote.RoleDevice: lang.L("Device"),
+	}[r], lang.L("Unknown"))
 }
 
 func copyButton(text string) *controls.Button {
@@ -485,8 +484,7 @@ func (p *machinesPage) drawServer() {
 	}
 	words := dialogs.Column(4, container.NewHBox(dialogs.Badge(state, color)))
 	if line.Problem != "" {
-		words.Add(dialogs.Tight(dialogs.Lines(cleaned(line.Problem), theme.SizeNameCaptionText,
-			widget.WarningImportance)))
+		words.Add(controls.Small(cleaned(line.Problem), widget.WarningImportance))
 	}
 	words.Add(controls.Muted(lang.L("Start a relay on each machine with:")))
 	words.Add(controls.Exact(safetext.Line(command, 4*controls.QuoteLimit), theme.SizeNameCaptionText))

@@ -134,7 +134,7 @@ func (e *Engine) open(ctx context.Context, c *Command, l *layout) (*run, error) 
 	r.control = os.NewFile(uintptr(pair[0]), "sandbox")
 	// The first process reads with a blocking call: a poller would be another of its threads, which it counts.
 	if err := unix.SetNonblock(pair[1], false); err != nil {
-		return nil, fmt.Errorf("connect to a sandbox: %w", err)
+		return nil, errors.Join(fmt.Errorf("connect to a sandbox: %w", err), unix.Close(pair[1]), r.close())
 	}
 	r.childFiles = []*os.File{os.NewFile(uintptr(pair[1]), "sandbox")}
 	if r.plan, err = memory("plan"); err != nil {

@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -69,11 +70,11 @@ func awaitConnection(listener *os.File) bool {
 func listener(rights []byte) (*os.File, error) {
 	messages, err := unix.ParseSocketControlMessage(rights)
 	if err != nil || len(messages) != 1 {
-		return nil, fmt.Errorf("receive a listener: %w", err)
+		return nil, fmt.Errorf("receive a listener: %d messages: %w", len(messages), cmp.Or[error](err, unix.EBADMSG))
 	}
 	fds, err := unix.ParseUnixRights(&messages[0])
 	if err != nil || len(fds) != 1 {
-		return nil, fmt.Errorf("receive a listener: %w", err)
+		return nil, fmt.Errorf("receive a listener: %d files: %w", len(fds), cmp.Or[error](err, unix.EBADMSG))
 	}
 	err = unix.SetNonblock(fds[0], true) // or nobody could wait for it
 	return os.NewFile(uintptr(fds[0]), "proxy"), err

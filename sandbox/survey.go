@@ -82,7 +82,8 @@ func (s *survey) walk(dir string, is int) error {
 		case !kind.IsRegular() && !kind.IsDir() && !isLink:
 			s.Hide = append(s.Hide, path)
 			continue
-		case in&(isKept|isForeign) == 0 && (s.guarded(path, isLink) || isRepository && slices.Contains(obeyedNames, entry.Name())):
+		case in&(isKept|isForeign) == 0 &&
+			(s.guarded(path, isLink) || isRepository && slices.Contains(obeyedNames, entry.Name())):
 			in |= isKept
 			if !isLink {
 				s.Keep = append(s.Keep, path)

@@ -309,16 +309,16 @@ func quoteCommand(args []string) string {
 // ownProject returns the project that the user's folder belongs to: one with the sandbox on, else the repository, else
 // the folder itself. It returns an error if that would include the home folder.
 func (r *Runs) ownProject(folder string) (string, error) {
-	folder, err := filepath.EvalSymlinks(folder)
+	at, err := filepath.EvalSymlinks(folder)
 	if err != nil {
 		return "", fmt.Errorf("run in %s: %w", folder, err)
 	}
-	project := r.projectOf(folder)
-	for dir := folder; project == ""; dir = filepath.Dir(dir) {
+	project := r.projectOf(at)
+	for dir := at; project == ""; dir = filepath.Dir(dir) {
 		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
 			project = dir
 		} else if dir == filepath.Dir(dir) {
-			project = folder
+			project = at
 		}
 	}
 	if home, err := filepath.EvalSymlinks(r.cfg.Home); err != nil || sandbox.IsIn(home, project) {

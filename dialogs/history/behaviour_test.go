@@ -708,3 +708,10 @@ func TestShowsWhatRanInTheSandbox(t *testing.T) {
 		t.Errorf("asked for %+v, and it says %q", asked, w.entries.choices[3].Selected)
 	}
 }
+
+// open shows an entry as a click on its row does.
+func (p *entriesPage) open(seq int64) {
+	p.list.chosen = seq
+	p.detail.open(seq)
+	p.list.mark()
+}

@@ -270,12 +270,6 @@ func (p *entriesPage) leave() {
 	p.facets.Drop()
 }
 
-func (p *entriesPage) open(seq int64) {
-	p.list.chosen = seq
-	p.detail.open(seq)
-	p.list.mark()
-}
-
 func (p *entriesPage) clear() bool {
 	if p.search.Text == "" {
 		return false

@@ -303,6 +303,8 @@ func (c *agentCard) setUpVerb() string {
 func (c *agentCard) foundText() string {
 	program, version := safetext.Line(c.status.Program, controls.QuoteLimit), safetext.Line(c.status.Version, 40)
 	switch {
+	case program == "" && c.status.Installed:
+		return lang.L("Not found in this session's PATH")
 	case program == "":
 		return lang.L("Not found in this session's PATH; you can still set it up")
 	case version == "":

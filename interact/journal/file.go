@@ -92,8 +92,8 @@ func (f *file) beside() (log, shm fs.FileInfo) {
 	return log, shm
 }
 
-// isAlone reports whether another program removed or replaced those files: then writes would be lost.
-func (f *file) isAlone() bool {
+// hasLostLog reports whether another program removed or replaced those files: then writes would be lost.
+func (f *file) hasLostLog() bool {
 	log, shm := f.beside()
 	isOther := func(was, is fs.FileInfo) bool {
 		return is != nil && !is.Mode().IsRegular() || was != nil && (is == nil || !os.SameFile(was, is))
@@ -266,7 +266,7 @@ func (w *writer) ready() error {
 		if info.Size() < least {
 			return w.replace(errTruncated)
 		}
-		if w.file.isAlone() {
+		if w.file.hasLostLog() {
 			return w.reopen()
 		}
 		return nil

@@ -277,6 +277,8 @@ func JournalProblem(err error) string {
 		return lang.L("The disk is full: nod can't write its history, so nothing runs without asking you.")
 	case journal.Locked:
 		return lang.L("Another program has locked nod's history, so nothing runs without asking you: {{.Path}}", about)
+	case journal.ReadOnly:
+		return lang.L("nod's history is read-only, so nothing runs without asking you: {{.Path}}", about)
 	case journal.SetAside:
 		return lang.L("nod's history could not be read, so a new one has begun. The old one is {{.Path}}", about)
 	case journal.Gone:

@@ -11,7 +11,8 @@ import (
 const (
 	Full       = "full"       // the disk is
 	Locked     = "locked"     // another program works on it
-	unwritable = "unwritable" // it is read-only, or the disk fails
+	ReadOnly   = "read-only"  // it is, or the disk
+	unwritable = "unwritable" // the disk fails
 	SetAside   = "set aside"  // damaged or not nod's: it was moved to Path and replaced
 	Gone       = "gone"       // removed or replaced while nod ran
 )
@@ -32,6 +33,8 @@ func (e *ProblemError) Error() string {
 		return fmt.Sprintf("the disk is full: nod cannot write its history %s and allows nothing unasked", e.Path)
 	case Locked:
 		return fmt.Sprintf("another program holds nod's history %s: until it lets go nothing is allowed unasked", e.Path)
+	case ReadOnly:
+		return fmt.Sprintf("nod's history %s is read-only: until nod can write it, nothing is allowed unasked", e.Path)
 	case SetAside:
 		return fmt.Sprintf("nod's history could not be read (%v): a new one has begun, the old one is %s", e.Err, e.Path)
 	case Gone:
@@ -97,6 +100,8 @@ func troubleOf(err error) string {
 		return Full
 	case sqlite.ResultBusy, sqlite.ResultLocked:
 		return Locked
+	case sqlite.ResultReadOnly:
+		return ReadOnly
 	}
 	return unwritable
 }

@@ -23,7 +23,9 @@ func TestJournalProblem(t *testing.T) {
 		t.Errorf("nothing is wrong: %q", got)
 	}
 	const path = "/home/nod.db"
-	for _, trouble := range []string{journal.Full, journal.Locked, journal.ReadOnly, "unwritable", journal.SetAside, journal.Gone} {
+	for _, trouble := range []string{
+		journal.Full, journal.Locked, journal.ReadOnly, "unwritable", journal.SetAside, journal.Gone,
+	} {
 		err := &journal.ProblemError{Trouble: trouble, Path: path, Err: errors.New("because\u202e\nof this")}
 		said := JournalProblem(fmt.Errorf("wrapped: %w", err))
 		names := strings.Contains(said, path) || strings.Contains(said, "because") || trouble == journal.Full

@@ -140,24 +140,30 @@ func (f *facts) grantsFor(cover Cover) (list []Grant, err error) {
 			return nil, fmt.Errorf("nod always asks, because %s", d.Reason)
 		}
 	}
-	if offer := byCover[cover]; offer != nil {
-		list, err = offer(f)
-	} else if slices.Contains(Works, cover) {
+	switch cover {
+	case CoverInput:
+		list, err = f.offerInput()
+	case CoverCommands:
+		list, err = f.offerCommands()
+	case CoverBuilds, CoverGit, CoverContainers:
 		list, err = f.offerWork(cover)
-	} else {
+	case CoverEdits:
+		list, err = f.offerEdits()
+	case CoverTool:
+		list, err = f.offerTool()
+	case CoverServer:
+		list, err = f.offerServer()
+	case CoverHost:
+		list, err = f.offerHost()
+	case CoverReads:
+		list, err = f.offerReads()
+	default:
 		err = fmt.Errorf("unknown cover %q", cover)
 	}
 	for i := range list {
 		list[i].Agent, list[i].Program = f.call.Agent, f.call.program()
 	}
 	return list, err
-}
-
-// byCover make the grants of each cover but of [Works].
-var byCover = map[Cover]func(*facts) ([]Grant, error){
-	CoverInput: (*facts).offerInput, CoverCommands: (*facts).offerCommands, CoverEdits: (*facts).offerEdits,
-	CoverTool: (*facts).offerTool, CoverServer: (*facts).offerServer, CoverHost: (*facts).offerHost,
-	CoverReads: (*facts).offerReads,
 }
 
 func (f *facts) offerInput() ([]Grant, error) {

@@ -168,9 +168,15 @@ func effectNote(p proposal) string {
 }
 
 func doName(e policy.Effect) string {
-	return cmp.Or(map[policy.Effect]string{
-		policy.Allow: lang.L("allow"), policy.Deny: lang.L("deny"), policy.Sandbox: lang.L("run in the sandbox"),
-	}[e], lang.L("ask about"))
+	switch e {
+	case policy.Allow:
+		return lang.L("allow")
+	case policy.Deny:
+		return lang.L("deny")
+	case policy.Sandbox:
+		return lang.L("run in the sandbox")
+	}
+	return lang.L("ask about")
 }
 
 func (a *actions) save(p proposal) {

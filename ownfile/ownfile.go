@@ -39,6 +39,15 @@ func IsMissing(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
 }
 
+// In is the path of a file of nod's in one of the user's base folders, such as that for data. It returns an error if
+// that is not known.
+func In(base, name string) (string, error) {
+	if !filepath.IsAbs(base) {
+		return "", fmt.Errorf("find %s: no home folder: set HOME", name)
+	}
+	return filepath.Join(base, "nod", name), nil
+}
+
 // Remove removes a file. That there is none is no error.
 func Remove(path string) error {
 	if err := os.Remove(path); !IsMissing(err) {

@@ -20,7 +20,6 @@ import (
 	"io/fs"
 	"log/slog"
 	"os"
-	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -31,16 +30,12 @@ import (
 	"nod/api"
 	"nod/changes"
 	"nod/interact"
+	"nod/ownfile"
 	"nod/policy/config"
 )
 
 // DefaultPath is nod.db in the user's data folder.
-func DefaultPath() (string, error) {
-	if !filepath.IsAbs(xdg.DataHome) {
-		return "", errors.New("find nod.db: no home folder: set HOME")
-	}
-	return filepath.Join(xdg.DataHome, "nod", "nod.db"), nil
-}
+func DefaultPath() (string, error) { return ownfile.In(xdg.DataHome, "nod.db") }
 
 // Options are the dependencies of a [Journal].
 type Options struct {

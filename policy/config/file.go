@@ -22,14 +22,7 @@ import (
 )
 
 // DefaultPath is config.yaml in the user's configuration folder.
-func DefaultPath() (string, error) { return pathIn(xdg.ConfigHome, "config.yaml") }
-
-func pathIn(base, name string) (string, error) {
-	if !filepath.IsAbs(base) {
-		return "", fmt.Errorf("find %s: no home folder: set HOME", name)
-	}
-	return filepath.Join(base, "nod", name), nil
-}
+func DefaultPath() (string, error) { return ownfile.In(xdg.ConfigHome, "config.yaml") }
 
 // A file is a configuration file on disk, and its last good content. It is safe for concurrent use.
 type file struct {

@@ -22,7 +22,7 @@ import (
 )
 
 // GrantsPath is grants.json in the user's data folder.
-func GrantsPath() (string, error) { return pathIn(xdg.DataHome, "grants.json") }
+func GrantsPath() (string, error) { return ownfile.In(xdg.DataHome, "grants.json") }
 
 // A book keeps the grants: permanent ones in a file, the others in memory until nod quits. It is safe for concurrent
 // use.

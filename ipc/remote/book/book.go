@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -28,12 +27,7 @@ import (
 )
 
 // DefaultPath is where the peers are: peers.json in the user's data folder.
-func DefaultPath() (string, error) {
-	if !filepath.IsAbs(xdg.DataHome) {
-		return "", errors.New("find peers.json: no home folder: set HOME")
-	}
-	return filepath.Join(xdg.DataHome, "nod", "peers.json"), nil
-}
+func DefaultPath() (string, error) { return ownfile.In(xdg.DataHome, "peers.json") }
 
 const (
 	maxPeers = 1000

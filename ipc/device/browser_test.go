@@ -212,13 +212,14 @@ func eval[T any](p *phone, expression string) T {
 	return value
 }
 
-// until waits for a condition in JavaScript, also over a change of pages.
+// until waits for a condition in JavaScript or a promise of one, also over a change of pages.
 func (p *phone) until(what, condition string) {
 	p.t.Helper()
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	for end := time.After(patience); ; {
-		isSo, err := chromedp.Run(p.ctx, chromedp.Evaluate[bool]("Boolean("+condition+")"))
+		isSo, err := chromedp.Run(p.ctx, chromedp.Evaluate[bool](
+			"Promise.resolve("+condition+").then(Boolean)", chromedp.EvalAwaitPromise))
 		if isSo {
 			return
 		}

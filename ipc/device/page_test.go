@@ -578,6 +578,9 @@ func TestRevoke(t *testing.T) {
 	}
 }
 
+// workerIsActive is whether the worker has all files of the page and answers for the desk.
+const workerIsActive = "navigator.serviceWorker.getRegistration().then((r) => r?.active)"
+
 // The desk goes away and comes back, started anew: no nonce of before counts there.
 func TestOfflineAndBack(t *testing.T) {
 	t.Parallel()
@@ -590,7 +593,7 @@ func TestOfflineAndBack(t *testing.T) {
 	p := newPhone(t, desk, s)
 	p.pair(everything)
 	p.armed()
-	p.until("the worker keeps the shell", "navigator.serviceWorker.ready.then(() => true)")
+	p.until("the worker keeps the shell", workerIsActive)
 	stop()
 	p.says("desk · The desk cannot be reached")
 	p.until("it disarms", "!("+works+")")
@@ -715,7 +718,7 @@ func TestPush(t *testing.T) {
 			unsubscribe: async () => { kept = null; return true },
 		}`})
 	p.pair(everything)
-	p.until("the worker is there", "navigator.serviceWorker.getRegistration().then((r) => r?.active)")
+	p.until("the worker is there", workerIsActive)
 	p.click("#settings")
 	p.clickText("Notify me here")
 	p.says("Stop notifications")

@@ -226,7 +226,7 @@ func Remove(dir string, pid int) error {
 	case e.PID != pid:
 		return nil
 	}
-	if err := os.Remove(Path(dir)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := ownfile.Remove(Path(dir)); err != nil {
 		return fmt.Errorf("remove the endpoint: %w", err)
 	}
 	return nil

@@ -174,7 +174,7 @@ func linkDesktop(program, copied string) error {
 	if now, err := os.Readlink(link); err == nil && now == desktop || !exists(desktop) {
 		return nil
 	}
-	if err := os.Remove(link); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := ownfile.Remove(link); err != nil {
 		return err
 	}
 	if err := os.Symlink(desktop, link); err != nil && runtime.GOOS != "windows" && !errors.Is(err, fs.ErrExist) {

@@ -37,6 +37,23 @@ func (p *program) runsShell() bool {
 	return slices.ContainsFunc(p.operands, func(o operand) bool { return isCode(o.typ) })
 }
 
+// starts reports whether one of these words may be a flag, or the start of one, whose value is a program to run.
+func (p *program) starts(args []string) bool {
+	for name, f := range p.flags {
+		name = strings.TrimLeft(name, "-")
+		if f.typ != nil && f.typ.starts && slices.ContainsFunc(args, func(arg string) bool {
+			own, _, _ := strings.Cut(strings.TrimLeft(arg, "-"), "=")
+			if len(name) == 1 {
+				return (isFlag(arg) && !isLong(arg) || p.traits[traitBundle]) && strings.Contains(arg, name)
+			}
+			return isFlag(arg) && own != "" && strings.HasPrefix(name, own)
+		}) {
+			return true
+		}
+	}
+	return false
+}
+
 // readOtherwise adds what the words of a call and the texts that reach it may be.
 func (w *walk) readOtherwise(words []word, at places, fed []string) {
 	all := texts(words)
@@ -45,6 +62,9 @@ func (w *walk) readOtherwise(words []word, at places, fed []string) {
 	}
 	for _, text := range slices.Concat(all[1:], w.assigned, fed) {
 		w.readText(text, at)
+		for i := 2; isFlag(text) && !isLong(text) && i < min(len(text), 8); i++ { // behind a flag, or several
+			w.readText(text[i:], at)
+		}
 		for _, value, ok := strings.Cut(text, "="); ok; _, value, ok = strings.Cut(value, "=") {
 			w.readText(strings.TrimPrefix(value, "!"), at) // git runs the value of an alias behind ! by a shell
 			if all[0] == "git" {

@@ -20,6 +20,7 @@ type wordType struct {
 	hats    bool                                  // a ^ or ~ in it means what it means to git
 	streams bool                                  // it is a file that may be the output of a command
 	runs    bool                                  // what is left is a command
+	starts  bool                                  // it is a program that is run
 	script  bool                                  // it is, or may hold, a script for a shell
 	free    bool                                  // any text will do, also one that is known only when it runs
 	names   bool                                  // any file's name will do
@@ -95,7 +96,7 @@ func init() { // for COMMAND leads back to the programs
 		"SHELL":   {all: shellCall, script: true},
 		"SCRIPT":  {check: scriptText, script: true},
 		"ASSIGN":  {check: assign},
-		"PROGRAM": {check: startsProgram, script: true},
+		"PROGRAM": {check: startsProgram, starts: true},
 
 		"LEAD":    {check: lead},
 		"WITHIN":  {all: allKnown(func(*reading, []string) string { return "" })},
@@ -691,7 +692,12 @@ func scriptText(r *reading, w word) string {
 	return ""
 }
 
-func startsProgram(r *reading, w word) string { return r.name + " runs " + quote(w.text) + "." }
+func startsProgram(r *reading, w word) string {
+	if r.program.kind == told {
+		return ""
+	}
+	return r.name + " runs " + quote(w.text) + "."
+}
 
 func assign(r *reading, w word) string {
 	name, _, ok := strings.Cut(w.text, "=")

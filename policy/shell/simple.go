@@ -400,7 +400,8 @@ func (w *walk) judge(p *Part, words, settings []word, at places, in pipe) {
 	w.inside(p, shown, problem, at, in)
 	isFilled := shown.script != nil && (strings.Contains(*shown.script, "$") || strings.Contains(*shown.script, "{}"))
 	name := baseName(words[0].text) // of a flag in dash, where time is no keyword, and of - in zsh
-	if (!p.Understood || isFilled) && (shown.program.runsShell() || shown.program.starts(texts(words[1:])) || isFlag(name) || shells.Has(name)) {
+	mayRun := shown.program.runsShell() || isFlag(name) || shells.Has(name)
+	if (!p.Understood || isFilled) && (mayRun || shown.program.starts(texts(words[1:]))) {
 		w.readOtherwise(words, p.In, in.said)
 	}
 	w.watchFedText(shown, words, at, in)

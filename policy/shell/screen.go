@@ -13,9 +13,11 @@ func drives(name string, args []string) bool {
 		slices.ContainsFunc(args, func(a string) bool { return strings.HasSuffix(a, ";") }))
 }
 
+var withoutQuotes = strings.NewReplacer("'", "", `"`, "", `\`, "")
+
 // namesScreen reports whether a text names a program that always drives the screen.
 func namesScreen(source string) bool {
-	text := strings.ToLower(strings.NewReplacer("'", "", `"`, "", `\`, "").Replace(source))
+	text := strings.ToLower(withoutQuotes.Replace(source))
 	for name := range strings.FieldsFuncSeq(text, func(r rune) bool {
 		return !(r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '-' || r == '_')
 	}) {

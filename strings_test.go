@@ -19,7 +19,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite assets/strings.txt")
 
-// TestStrings compares what a person can read with the list of what somebody has read aloud.
+// TestStrings compares what a user can read with the list of what somebody has read aloud.
 func TestStrings(t *testing.T) {
 	const list = "assets/strings.txt"
 	all := map[string]any{}

@@ -28,7 +28,7 @@ var encoding = json.JoinOptions(
 )
 
 // Decode reads the one JSON value that text must be into what into points to. Names count byte for byte and appear
-// once at any depth, and nothing follows the value: what two readers could understand in two ways would let a person
+// once at any depth, and nothing follows the value: what two readers could understand in two ways would let a user
 // approve one thing and a tool do another. Members that into does not know are ignored. Errors are [*DecodeError].
 func Decode(text []byte, into any) error { return decode(text, into) }
 

@@ -104,7 +104,7 @@ func TestAutostart(t *testing.T) {
 	}
 }
 
-// The person, and nod uninstall, can say it at the command line.
+// The user, and nod uninstall, can say it at the command line.
 func TestSetAutostart(t *testing.T) {
 	dir := configHome(t)
 	path, unit := filepath.Join(dir, "autostart", appID+".desktop"), filepath.Join(dir, oldUnit)

@@ -25,7 +25,7 @@ type installed struct {
 	t    *testing.T
 	dir  string
 	u    *upgrade
-	came chan string // "handed over", "tried", or what the person was told
+	came chan string // "handed over", "tried", or what the user was told
 }
 
 // install puts two programs of version 1 into a folder and watches them.
@@ -134,7 +134,7 @@ func TestUpgradeAfterARemoval(t *testing.T) {
 	i.wantsNothingElse()
 }
 
-// What does not belong together, or does not start, never takes over, and the person is told once.
+// What does not belong together, or does not start, never takes over, and the user is told once.
 func TestUpgradeThatDoesNotWork(t *testing.T) {
 	for name, spoil := range map[string]func(i *installed){
 		"only the windows are new":   func(i *installed) { i.put("nod-dialogs", 2) },
@@ -178,7 +178,7 @@ func TestNoUpgrade(t *testing.T) {
 	i.wantsNothingElse()
 }
 
-// What was tried out is what takes over: not what came in its place while the person was busy.
+// What was tried out is what takes over: not what came in its place while the user was busy.
 func TestReplacedWhileThePersonIsBusy(t *testing.T) {
 	i := install(t)
 	i.put("nod-desktop", 2)

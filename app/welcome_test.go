@@ -24,7 +24,7 @@ func TestTheWelcomeIsDueUntilItWasSeen(t *testing.T) {
 	}
 }
 
-// With the policy of a fresh installation the person is asked about the test.
+// With the policy of a fresh installation the user is asked about the test.
 func TestATestRequestIsAsked(t *testing.T) {
 	r, err := testRequest("a test")
 	if err != nil {

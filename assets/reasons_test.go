@@ -107,13 +107,13 @@ func readCode(t *testing.T, said map[string]string, files string, is func(string
 	}
 }
 
-// isWordList reports whether n declares lists of words, which no person reads.
+// isWordList reports whether n declares lists of words, which no user reads.
 func isWordList(n ast.Node) bool {
 	v, ok := n.(*ast.ValueSpec)
 	return ok && fmt.Sprint(v.Type) == "&{language Words}"
 }
 
-// isError reports whether n makes an error, which no person reads as a reason.
+// isError reports whether n makes an error, which no user reads as a reason.
 func isError(n ast.Node) bool {
 	call, ok := n.(*ast.CallExpr)
 	if !ok {

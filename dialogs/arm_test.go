@@ -60,7 +60,7 @@ func TestArming(t *testing.T) {
 			a.press()
 			wait(2899 * ms)
 		}, false},
-		{"disturbed after it was armed for an answer of the person's own", func(a *arming, wait func(time.Duration)) {
+		{"disturbed after it was armed for an answer of the user's own", func(a *arming, wait func(time.Duration)) {
 			a.begin(0, true)
 			a.setSeen(true)
 			wait(700 * ms)

@@ -73,7 +73,7 @@ func newPage(w *window, e *entry) *page {
 }
 
 func (p *page) refuse() {
-	p.w.finish(p, userAnswer(api.Dismissed, "the person declined to answer"))
+	p.w.finish(p, userAnswer(api.Dismissed, "the user declined to answer"))
 }
 
 func (p *page) stepBack() bool { return false }

@@ -396,7 +396,7 @@ func (w *window) dismiss() {
 		return
 	}
 	if w.mayRefuse() {
-		w.finish(w.page, userAnswer(api.Dismissed, "the person closed the prompt without deciding"))
+		w.finish(w.page, userAnswer(api.Dismissed, "the user closed the prompt without deciding"))
 	}
 }
 
@@ -645,9 +645,9 @@ func (w *window) denySession(e *entry) {
 	w.arm.block()
 	others := slices.DeleteFunc(w.p.queue.ofSession(e), func(x *entry) bool { return x == e })
 	for _, x := range append(others, e) { // e last: it stays in the window, so that no other gets there
-		a := userAnswer(api.Dismissed, "the person closed every prompt of this session")
+		a := userAnswer(api.Dismissed, "the user closed every prompt of this session")
 		if x.request.Body.Kind() == api.KindApprove {
-			a = userAnswer(api.Denied, "the person denied everything that this session was waiting for")
+			a = userAnswer(api.Denied, "the user denied everything that this session was waiting for")
 		}
 		w.p.answer(x, a)
 	}
@@ -666,7 +666,7 @@ func (w *window) openMore(e *entry) {
 		items = append(items, menuItem{
 			text: text, small: affirmativeHint(), parted: true, decides: true,
 			do: func() {
-				const why = "nobody decided: the person leaves it to the agent, ask there"
+				const why = "nobody decided: the user leaves it to the agent, ask there"
 				w.finish(e.page, userAnswer(api.Dismissed, why))
 			},
 		})

@@ -125,7 +125,7 @@ func (e *editor) RequestPermission(
 // SessionUpdate implements [acp.Client].
 func (e *editor) SessionUpdate(context.Context, acp.SessionNotification) error { return nil }
 
-// allows waits until nod leaves a request to the editor, whose person allows it.
+// allows waits until nod leaves a request to the editor, whose user allows it.
 func (e *editor) allows() {
 	e.t.Helper()
 	select {
@@ -236,7 +236,7 @@ func testACP(t *testing.T, name string, a acpAgent) {
 	})
 }
 
-// What the person picks of the agent's own "always" the agent hears, and does not ask again.
+// What the user picks of the agent's own "always" the agent hears, and does not ask again.
 func TestAgentACPAlways(t *testing.T) {
 	makes := acpAgents["gemini"].makes
 	e := edit(t, acpAgents["gemini"], settings, true, makes, makes)

@@ -31,7 +31,7 @@ func TestAgentAmpAlone(t *testing.T) {
 	}
 }
 
-// Amp asks nod, which has set it up, and goes by what the person says.
+// Amp asks nod, which has set it up, and goes by what the user says.
 func TestAgentAmp(t *testing.T) {
 	amp := func(t *testing.T, config string, isUp bool) *nod {
 		t.Helper()

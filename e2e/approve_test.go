@@ -180,7 +180,7 @@ func TestEnterNeverApproves(t *testing.T) {
 	c.wants("deny", 1)
 }
 
-// TestKeysMeantForAnotherWindow types away while prompts open, as a person does who was typing into something
+// TestKeysMeantForAnotherWindow types away while prompts open, as a user does who was typing into something
 // else. Whatever the keys hit, they approve nothing.
 func TestKeysMeantForAnotherWindow(t *testing.T) {
 	t.Parallel()
@@ -317,7 +317,7 @@ func TestLongInputMustBeSeen(t *testing.T) {
 }
 
 // readToTheEnd pages through the prompt until the affirmative works. A page counts that has been on the screen
-// once the window manager had placed the window: what came too early is read again, as a person would.
+// once the window manager had placed the window: what came too early is read again, as a user would.
 func (n *nod) readToTheEnd() {
 	n.t.Helper()
 	const pageTime = 2 * time.Second // in which a page appears, if there is another

@@ -28,7 +28,7 @@ func (n *nod) active(title string) {
 	}))
 }
 
-// TestPromptWithoutFocus has the prompt appear while the person types elsewhere, where the keyboard stays until a click
+// TestPromptWithoutFocus has the prompt appear while the user types elsewhere, where the keyboard stays until a click
 // on the notification.
 func TestPromptWithoutFocus(t *testing.T) {
 	t.Parallel()
@@ -67,7 +67,7 @@ func TestPromptWithoutFocus(t *testing.T) {
 	}
 }
 
-// TestPromptWaitsInTheTray has the prompt wait until the person starts nod again, as a shortcut of the desktop's would.
+// TestPromptWaitsInTheTray has the prompt wait until the user starts nod again, as a shortcut of the desktop's would.
 func TestPromptWaitsInTheTray(t *testing.T) {
 	t.Parallel()
 	n := start(t, settings+"prompt: {appear: tray}\n")

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// asksAboutTouch has the person asked about every touch.
+// asksAboutTouch has the user asked about every touch.
 const asksAboutTouch = settings + `
 policy:
   auto_allow: [read_only]
@@ -153,7 +153,7 @@ func testClaudeCodeModes(t *testing.T, claude claudeCode) {
 					r.hears("nobody decided")
 				}
 				r.answers("ctrl+d")
-				r.hears("the person denied this")
+				r.hears("the user denied this")
 				r.is(false, made)
 				r.answers("ctrl+Return")
 				r.hears("completed with no output")
@@ -165,7 +165,7 @@ func testClaudeCodeModes(t *testing.T, claude claudeCode) {
 						continue
 					}
 					r.answers("ctrl+d")
-					r.hears("the person denied this")
+					r.hears("the user denied this")
 					r.is(false, file)
 				}
 				if !tt.edits {
@@ -232,7 +232,7 @@ func testClaudeCodeSubagents(t *testing.T, claude claudeCode) {
 	r.shot("claude-code-subagents")
 	r.windows++
 	r.press("ctrl+d")
-	r.hears("the person denied this") // one subagent ends, of which the main thread is told
+	r.hears("the user denied this") // one subagent ends, of which the main thread is told
 	r.prompt()
 	r.shot("claude-code-subagent")
 	r.answers("ctrl+Return")
@@ -260,7 +260,7 @@ func testClaudeCodeQuestionModes(t *testing.T, claude claudeCode) {
 	}
 }
 
-// To be asked whether one may be asked helps nobody; but only the person names a server nod.
+// To be asked whether one may be asked helps nobody; but only the user names a server nod.
 func TestAgentClaudeCodeOwnServer(t *testing.T) { eachClaudeCode(t, testClaudeCodeOwnServer) }
 
 func testClaudeCodeOwnServer(t *testing.T, claude claudeCode) {
@@ -269,7 +269,7 @@ func testClaudeCodeOwnServer(t *testing.T, claude claudeCode) {
 		n.told(n.launch(claude.command(n, "",
 			"mcp", "add", "--scope", "user", "nod", "--", filepath.Join(bin, "nod"), "mcp")))
 	}
-	t.Run("the person's", func(t *testing.T) {
+	t.Run("the user's", func(t *testing.T) {
 		n := claude.installedFor(t, settings)
 		add(n)
 		r := claude.runs(n, false, []toolCall{confirm})
@@ -287,7 +287,7 @@ func testClaudeCodeOwnServer(t *testing.T, claude claudeCode) {
 			[]byte(`{"enableAllProjectMcpServers": true}`), 0o600))
 		r := claude.runs(n, false, []toolCall{{"mcp__nod__setup", map[string]any{}}})
 		r.answers("ctrl+d")
-		r.hears("the person denied this")
+		r.hears("the user denied this")
 		r.asked()
 	})
 }

@@ -180,7 +180,7 @@ func testClaudeCodeQuestion(t *testing.T, claude claudeCode) {
 	s.reads(s, "Unit, Lint")
 }
 
-// What the person writes instead of picking is what the model reads.
+// What the user writes instead of picking is what the model reads.
 func TestAgentClaudeCodeOther(t *testing.T) { eachClaudeCode(t, testClaudeCodeOther) }
 
 func testClaudeCodeOther(t *testing.T, claude claudeCode) {
@@ -247,7 +247,7 @@ func testClaudeCodePlan(t *testing.T, claude claudeCode) {
 	})
 }
 
-// What the person picks of Claude Code's own suggestions, Claude Code keeps.
+// What the user picks of Claude Code's own suggestions, Claude Code keeps.
 func TestAgentClaudeCodeSuggestion(t *testing.T) { eachClaudeCode(t, testClaudeCodeSuggestion) }
 
 func testClaudeCodeSuggestion(t *testing.T, claude claudeCode) {
@@ -265,7 +265,7 @@ func testClaudeCodeSuggestion(t *testing.T, claude claudeCode) {
 	s.shows("accept edits on") // what it suggests for such a command
 }
 
-// A rule that Claude Code suggests ends up in its own settings once the person picks it.
+// A rule that Claude Code suggests ends up in its own settings once the user picks it.
 func TestAgentClaudeCodeKeepsARule(t *testing.T) { eachClaudeCode(t, testClaudeCodeKeepsARule) }
 
 func testClaudeCodeKeepsARule(t *testing.T, claude claudeCode) {

@@ -51,7 +51,7 @@ func testClaudeCodeHeadless(t *testing.T, claude claudeCode) {
 	}{
 		{"reads without a window", settings, false, []string{"ls"}, nil, false, "completed with no output"},
 		{"allowed", settings, false, touch, []string{"ctrl+Return"}, true, "completed with no output"},
-		{"denied", settings, false, touch, []string{"ctrl+d"}, false, "the person denied this and gave no reason"},
+		{"denied", settings, false, touch, []string{"ctrl+d"}, false, "the user denied this and gave no reason"},
 		{"closed", settings, false, touch, []string{"Escape"}, false, "nobody decided"},
 		{"away", settings, true, touch, nil, false, blocked},
 		{"away and strict", strict, true, touch, nil, false, "nod start"},

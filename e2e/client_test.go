@@ -47,7 +47,7 @@ func TestKilledAgentTakesItsPromptAlong(t *testing.T) {
 			}
 			must(t, c.cmd.Process.Kill())
 			n.noWindow()
-			n.press("ctrl+Return") // as the person does who did not see it go
+			n.press("ctrl+Return") // as the user does who did not see it go
 			if freeze {
 				must(t, syscall.Kill(group, syscall.SIGCONT))
 			}

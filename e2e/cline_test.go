@@ -40,7 +40,7 @@ func TestAgentClineAlone(t *testing.T) {
 	s.reads(s, "success")
 }
 
-// Cline goes on unless a rule of nod's, or the person whom a rule asks, says no: then its task ends, and the model
+// Cline goes on unless a rule of nod's, or the user whom a rule asks, says no: then its task ends, and the model
 // reads nothing.
 func TestAgentCline(t *testing.T) {
 	makeIt := toolCall{"run_commands", map[string]any{"commands": []string{"touch made.txt"}}}

@@ -22,7 +22,7 @@ type codexSession struct {
 }
 
 // codexInTerminal starts Codex in a terminal, set up for nod by nod itself, and has its model begin. Its hooks
-// count as trusted, which a person says once with /hooks.
+// count as trusted, which a user says once with /hooks.
 func codexInTerminal(t *testing.T, config string, isUp bool, script ...responsesCall) *codexSession {
 	t.Helper()
 	program := released(t, "codex")
@@ -168,7 +168,7 @@ func TestAgentCodex(t *testing.T) {
 		s.shot("codex-question")
 		s.press("ctrl+Return")
 		s.finished()
-		s.reads(s, "not a refusal: the person has answered in another window.\\nWhich database?: Postgres")
+		s.reads(s, "not a refusal: the user has answered in another window.\\nWhich database?: Postgres")
 	})
 	t.Run("question closed, so the terminal asks", func(t *testing.T) {
 		s := codexInTerminal(t, settings, true, database)

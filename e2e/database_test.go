@@ -33,7 +33,7 @@ func startOnDisk(t *testing.T, n *nod, first string) (disk string) {
 	return fmt.Sprintf("/proc/%d/root%s", n.cmd.Process.Pid, data)
 }
 
-// TestDiskFull fills the disk: the person is asked about everything and is obeyed, and nothing passes unasked until
+// TestDiskFull fills the disk: the user is asked about everything and is obeyed, and nothing passes unasked until
 // there is room again.
 func TestDiskFull(t *testing.T) {
 	t.Parallel()
@@ -76,7 +76,7 @@ func (n *nod) passes() {
 }
 
 // asksAboutEverything fails the test unless nod asks about what the policy allows, and about everything else, and obeys
-// the person. The file may still have had room for some entries, which have passed.
+// the user. The file may still have had room for some entries, which have passed.
 func (n *nod) asksAboutEverything(shot string) {
 	n.t.Helper()
 	asked := make(chan error, 1)
@@ -88,7 +88,7 @@ func (n *nod) asksAboutEverything(shot string) {
 			}})
 			if err != nil || !reply.Allowed() || reply.By == api.ByHuman {
 				if err == nil && !reply.Allowed() {
-					err = fmt.Errorf("the person allowed it, and it got %+v", reply)
+					err = fmt.Errorf("the user allowed it, and it got %+v", reply)
 				}
 				asked <- err
 				return
@@ -134,7 +134,7 @@ func TestDatabaseReadOnly(t *testing.T) {
 }
 
 // passesAgain waits until what the policy allows passes without a prompt: nod tries a file that it could not open again
-// after a moment. Until then the person is asked, who does not answer.
+// after a moment. Until then the user is asked, who does not answer.
 func (n *nod) passesAgain() {
 	n.t.Helper()
 	for {

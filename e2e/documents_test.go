@@ -74,7 +74,7 @@ func TestDocumentsStartDesktop(t *testing.T) {
 	}
 }
 
-// A reading is a person at work on one document.
+// A reading is a user at work on one document.
 type reading struct {
 	t    *testing.T
 	n    *nod

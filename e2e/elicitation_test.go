@@ -11,7 +11,7 @@ import (
 )
 
 // An address that an MCP server wants opened, as Claude Code's hook passes it on, is shown first, and opened once the
-// person agrees, not before. Its letters are not those of the name that it passes for.
+// user agrees, not before. Its letters are not those of the name that it passes for.
 func TestElicitedAddress(t *testing.T) {
 	t.Parallel()
 	const payload = `{"session_id":"s","mode":"url","mcp_server_name":"crm","message":"Log in",` +

@@ -275,7 +275,7 @@ func TestHungWindowsAreReplaced(t *testing.T) {
 	n.logs("the windows died")
 }
 
-// TestFrozenWindowApprovesNothing freezes the windows as the second prompt takes the first one's place. What a person
+// TestFrozenWindowApprovesNothing freezes the windows as the second prompt takes the first one's place. What a user
 // presses meanwhile is meant for what they still see.
 func TestFrozenWindowApprovesNothing(t *testing.T) {
 	t.Parallel()

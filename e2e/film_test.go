@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// filmed is one request of the film, what a person presses to answer it, and what its caller then gets.
+// filmed is one request of the film, what a user presses to answer it, and what its caller then gets.
 type filmed struct {
 	send  []string
 	keys  []string // the last one once the affirmative works
@@ -20,7 +20,7 @@ type filmed struct {
 	want  string
 }
 
-// TestFilm has three agents ask ten things at once, and a person answer them all by keyboard.
+// TestFilm has three agents ask ten things at once, and a user answer them all by keyboard.
 // It says how long that took and how many keys; with NOD_FILM each step is left in that folder as a picture.
 func TestFilm(t *testing.T) {
 	t.Parallel()

@@ -117,7 +117,7 @@ func (n *nod) client() *client.Client {
 }
 
 // TestPortTaken has another program on the port: nod takes another one, and whoever looks it up finds it there. A port
-// that the person has chosen is not exchanged for another.
+// that the user has chosen is not exchanged for another.
 func TestPortTaken(t *testing.T) {
 	t.Parallel()
 	const usual = "127.0.0.1:7463"
@@ -140,7 +140,7 @@ func TestPortTaken(t *testing.T) {
 	n.endsOrderly(syscall.SIGTERM)
 }
 
-// TestChosenPortTaken has another program on the port that the person has chosen, which is not exchanged for another.
+// TestChosenPortTaken has another program on the port that the user has chosen, which is not exchanged for another.
 func TestChosenPortTaken(t *testing.T) {
 	t.Parallel()
 	chosen, err := net.Listen("tcp", "127.0.0.1:0")

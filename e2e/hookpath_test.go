@@ -66,7 +66,7 @@ func (n *nod) nodForHooks() string {
 	return filepath.Join(n.Home(), ".local", "share", "nod", "bin", "nod")
 }
 
-// A person is told that hooks point nowhere, and no longer once they are repaired.
+// A user is told that hooks point nowhere, and no longer once they are repaired.
 func TestHooksThatPointNowhere(t *testing.T) {
 	t.Parallel()
 	n := startDesktop(t)

@@ -27,7 +27,7 @@ const intruderName = "nod-test-intruder"
 // strangerID is the user whom nod and the intruder run as where the tests run as root: root may do anything.
 const strangerID = 65534
 
-// TestSameUserGetsNowhere has another program of the person's try to get at nod's processes by all that Linux offers:
+// TestSameUserGetsNowhere has another program of the user's try to get at nod's processes by all that Linux offers:
 // their files, their memory, their calls. What it tries works on a process that does not defend itself.
 func TestSameUserGetsNowhere(t *testing.T) {
 	n := startDesktop(t)

@@ -19,7 +19,7 @@ import (
 	"nod/interact"
 )
 
-// audit holds what three parties say against each other: the callers, the person and the journal.
+// audit holds what three parties say against each other: the callers, the user and the journal.
 type audit struct {
 	stories []*story
 	entries map[interact.ID][]interact.Record // of the journal: one each, when all is well
@@ -102,7 +102,7 @@ func (a *audit) check() {
 	}
 }
 
-// checkEntry holds an outcome in the journal against what the person and the policy said.
+// checkEntry holds an outcome in the journal against what the user and the policy said.
 func (a *audit) checkEntry(id interact.ID, answer interact.Answer) {
 	switch {
 	case answer.By == api.ByHuman:
@@ -110,7 +110,7 @@ func (a *audit) checkEntry(id interact.ID, answer interact.Answer) {
 		if !slices.ContainsFunc(a.notes[id], func(n note) bool {
 			return n.What == gives && n.Mark == mark && n.Outcome == answer.Outcome
 		}) {
-			a.find(undecided, id, "the journal has %s by the person, mark %q, who gave no such answer", answer.Outcome, mark)
+			a.find(undecided, id, "the journal has %s by the user, mark %q, who gave no such answer", answer.Outcome, mark)
 		}
 	case answer.Outcome == api.Allowed && (answer.By != api.ByPolicy || answer.Rule == ""):
 		a.find(undecided, id, "the journal has it allowed by %q, rule %q", answer.By, answer.Rule)
@@ -129,14 +129,14 @@ func markOf(a interact.Answer) string {
 	return words
 }
 
-// checkNotes holds what the person did with a request against its entry.
+// checkNotes holds what the user did with a request against its entry.
 func (a *audit) checkNotes(id interact.ID, notes []note) {
 	entry, isKept := a.entryOf(id)
 	taken := slices.DeleteFunc(slices.Clone(notes), func(n note) bool { return n.What != isTaken })
 	if !isKept {
 		// What a relay has ended while the desk was dead is not in the desk's journal, if nobody's answer was taken.
 		if !isOfRelay(id) || len(taken) > 0 {
-			a.find(lost, id, "the person saw it, and the journal has no outcome")
+			a.find(lost, id, "the user saw it, and the journal has no outcome")
 		}
 		return
 	}
@@ -191,7 +191,7 @@ func (a *audit) checkStory(s *story) {
 		}
 	}
 	if len(decided) > 1 {
-		a.find(doubled, decided[0], "the person decided %d requests of one story: %v", len(decided), decided)
+		a.find(doubled, decided[0], "the user decided %d requests of one story: %v", len(decided), decided)
 	}
 	for _, r := range s.replies {
 		switch {
@@ -237,7 +237,7 @@ func (a *audit) checkReply(s *story, r reply, decided []interact.ID) {
 	case r.by == api.ByHuman && !carries(r, s.kind, answer):
 		a.find(disagrees, r.id, "%s was told %v; the journal has %+v", s.token, r, answer)
 	case s.isPatient() && len(decided) > 0 && !slices.Contains(decided, r.id):
-		a.find(lost, decided[0], "%s was told %v; the person had answered another request of it", s.token, r)
+		a.find(lost, decided[0], "%s was told %v; the user had answered another request of it", s.token, r)
 	}
 }
 
@@ -251,7 +251,7 @@ func (a *audit) checkRemote(s *story, r reply, decided []interact.ID) {
 	switch {
 	case !isDecision(r.outcome):
 		if s.isPatient() && len(decided) > 0 {
-			a.find(lost, decided[0], "%s was told %v; the person had answered", s.token, r)
+			a.find(lost, decided[0], "%s was told %v; the user had answered", s.token, r)
 		}
 	case !slices.ContainsFunc(has, func(got interact.Answer) bool {
 		return r.outcome == got.Outcome && (r.by == "" || r.by == got.By) &&
@@ -317,7 +317,7 @@ func (a *audit) find(f finding, id interact.ID, format string, args ...any) {
 		}
 	}
 	for _, n := range a.notes[id] {
-		fmt.Fprintf(&text, "    %s the person, process %d: %s %s %s\n",
+		fmt.Fprintf(&text, "    %s the user, process %d: %s %s %s\n",
 			n.At.Format("15:04:05.000"), n.PID, n.What, n.Mark, n.Outcome)
 	}
 	a.report = append(a.report, text.String())

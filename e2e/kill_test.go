@@ -52,7 +52,7 @@ policy:
 `
 
 // TestKill kills both processes of nod again and again while all kinds of callers ask: make kill runs it for longer.
-// Afterwards the journal, the callers and the person agree: nothing is lost, nothing counts twice, and nothing was
+// Afterwards the journal, the callers and the user agree: nothing is lost, nothing counts twice, and nothing was
 // allowed that nobody decided.
 func TestKill(t *testing.T) {
 	t.Parallel()

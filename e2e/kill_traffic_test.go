@@ -24,7 +24,7 @@ import (
 )
 
 const (
-	answerTime = 6 * time.Second  // how long a request of the traffic waits for the person
+	answerTime = 6 * time.Second  // how long a request of the traffic waits for the user
 	callerTime = 40 * time.Second // … and its caller for a reply, through any number of kills
 	lookAgain  = 10 * time.Millisecond
 )
@@ -34,7 +34,7 @@ type story struct {
 	number int
 	token  string
 	kind   api.Kind
-	policy api.Outcome // what the policy makes of it; empty: it is for the person
+	policy api.Outcome // what the policy makes of it; empty: it is for the user
 	manner manner
 	remote bool   // an agent on the other machine asks
 	key    string // idempotency key; empty: the caller sends none of its own

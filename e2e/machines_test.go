@@ -32,7 +32,7 @@ type machine struct {
 	over <-chan struct{} // closed when sshd has ended
 }
 
-// sshConfig is what the person has told ssh about the machine.
+// sshConfig is what the user has told ssh about the machine.
 const sshConfig = `Host build-1
 HostName 127.0.0.1
 Port %d
@@ -80,7 +80,7 @@ cd %s && exec env -i %s "$@"
 	return m
 }
 
-// newHost starts a machine that the person reaches by ssh as build-1.
+// newHost starts a machine that the user reaches by ssh as build-1.
 func (n *nod) newHost() *machine {
 	n.t.Helper()
 	if _, err := os.Stat("/usr/sbin/sshd"); err != nil {
@@ -103,7 +103,7 @@ func (n *nod) newHost() *machine {
 	m.write("ssh_config", fmt.Sprintf(sshConfig, m.port, me.Username, m.path("person_key"), m.path("known_hosts")))
 	m.write("sshd_config", fmt.Sprintf(sshdConfig, m.port, m.path("host_key"), m.path("authorized_keys"),
 		strings.Join(m.env(), " ")))
-	// The person's ssh reads ~/.ssh of the user whom the test runs as.
+	// The user's ssh reads ~/.ssh of the user whom the test runs as.
 	must(n.t, writeProgram(m.path("bin/ssh"), fmt.Sprintf("#!/bin/sh\necho $$ >%s\nexec /usr/bin/ssh -F %s \"$@\"\n",
 		m.path("ssh.pid"), m.path("ssh_config"))))
 	if os.Geteuid() == 0 {
@@ -155,7 +155,7 @@ func (m *machine) stopSSHD() {
 	m.killSSH()
 }
 
-// killSSH kills the person's ssh.
+// killSSH kills the user's ssh.
 func (m *machine) killSSH() {
 	m.n.t.Helper()
 	must(m.n.t, syscall.Kill(m.pid("ssh.pid"), syscall.SIGKILL))
@@ -186,14 +186,14 @@ func (m *machine) send(args ...string) *call {
 // stopRelay ends the relay, if one runs.
 func (m *machine) stopRelay() { _ = m.command(filepath.Join(bin, "nod"), "stop").Run() }
 
-// desktop prepares nod-desktop for a person whose ssh knows the machine.
+// desktop prepares nod-desktop for a user whose ssh knows the machine.
 func (m *machine) desktop() *exec.Cmd {
 	cmd := m.n.program("nod-desktop", "--background")
 	cmd.Env = append(cmd.Env, "PATH="+m.path("bin")+":/usr/bin:/bin")
 	return cmd
 }
 
-// remoteConfig is the configuration of a person with one machine of that kind.
+// remoteConfig is the configuration of a user with one machine of that kind.
 func remoteConfig(kind string) string { return settings + remoteLines(kind) }
 
 func remoteLines(kind string) string {
@@ -395,7 +395,7 @@ func TestContainers(t *testing.T) {
 	}
 }
 
-// desktopCommand is a nod command of the person at the desk.
+// desktopCommand is a nod command of the user at the desk.
 func (m *machine) desktopCommand(args ...string) *exec.Cmd {
 	cmd := m.n.program("nod", args...)
 	cmd.Env = append(cmd.Env, "PATH="+m.path("bin")+":/usr/bin:/bin")
@@ -432,7 +432,7 @@ func TestRelayIsKilled(t *testing.T) {
 	n.audit(api.Allowed)
 }
 
-// TestDeskIsKilledBeforeTheRelayHasAcknowledged kills nod-desktop after the person has answered and before it knows
+// TestDeskIsKilledBeforeTheRelayHasAcknowledged kills nod-desktop after the user has answered and before it knows
 // that the answer counts. Where ssh had the answer the agent has it, and the next nod-desktop asks nobody again.
 func TestDeskIsKilledBeforeTheRelayHasAcknowledged(t *testing.T) {
 	t.Parallel()
@@ -462,7 +462,7 @@ func TestDeskIsKilledBeforeTheRelayHasAcknowledged(t *testing.T) {
 	n.audit(api.Allowed)
 }
 
-// nothingPending waits until nobody waits for the person.
+// nothingPending waits until nobody waits for the user.
 func (n *nod) nothingPending() {
 	n.t.Helper()
 	for {
@@ -480,7 +480,7 @@ func (n *nod) nothingPending() {
 	}
 }
 
-// readBySSH is how many bytes the person's ssh has read, of nod-desktop and of the network.
+// readBySSH is how many bytes the user's ssh has read, of nod-desktop and of the network.
 func (m *machine) readBySSH() (bytes int) {
 	m.n.t.Helper()
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/io", m.pid("ssh.pid")))

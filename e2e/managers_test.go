@@ -54,8 +54,8 @@ func (n *nod) alive() {
 	n.noWindow()
 }
 
-// TestNextPromptFollowsThePerson has a prompt open on one workspace while the person goes to another: when it ends by
-// itself, the next one is where the person is.
+// TestNextPromptFollowsThePerson has a prompt open on one workspace while the user goes to another: when it ends by
+// itself, the next one is where the user is.
 func TestNextPromptFollowsThePerson(t *testing.T) {
 	t.Parallel()
 	everyManager(t, func(t *testing.T, n *nod) {
@@ -69,7 +69,7 @@ func TestNextPromptFollowsThePerson(t *testing.T) {
 	})
 }
 
-// TestQueuedPromptFollowsThePerson has two requests pending: when the one on screen ends by itself while the person is
+// TestQueuedPromptFollowsThePerson has two requests pending: when the one on screen ends by itself while the user is
 // on another workspace, its successor is shown there.
 func TestQueuedPromptFollowsThePerson(t *testing.T) {
 	t.Parallel()

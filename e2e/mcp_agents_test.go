@@ -13,7 +13,7 @@ import (
 )
 
 // The released agents call nod's tools as any MCP client does, once they were told of the server: their model asks, the
-// person fills in nod's form, the model reads the answers.
+// user fills in nod's form, the model reads the answers.
 
 func TestAgentClaudeCodeForm(t *testing.T) { eachClaudeCode(t, testClaudeCodeForm) }
 

@@ -57,7 +57,7 @@ func (c *mcpClient) request(method, params string) {
 	c.send(c.last, fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":%q,"params":%s}`, c.last, method, params))
 }
 
-// asks calls a tool that waits for a person.
+// asks calls a tool that waits for a user.
 func (c *mcpClient) asks() {
 	c.t.Helper()
 	c.request("tools/call", `{"name":"interact_confirm","arguments":{"message":"Deploy now?"}}`)
@@ -146,7 +146,7 @@ func (n *nod) overHTTP() *mcpClient {
 			}
 			c.hears(resp.Body)
 		}
-		if id > 1 { // which a person has to answer first
+		if id > 1 { // which a user has to answer first
 			go post()
 		} else {
 			post()

@@ -365,7 +365,7 @@ func (n *nod) lastWords() string {
 	return ""
 }
 
-// finish withdraws everything, closes what a person closes, and looks whether nod is idle and well after it.
+// finish withdraws everything, closes what a user closes, and looks whether nod is idle and well after it.
 func (m *monkey) finish() failure {
 	for _, number := range m.waiting() {
 		m.withdraw(number)

@@ -45,7 +45,7 @@ func newMonkeyRequest(seed uint64, number int) *monkeyRequest {
 	r.timeout = []time.Duration{1, 2, 5, 20, 60}[random.IntN(5)] * time.Second
 	r.body["timeout"] = r.timeout.Seconds()
 	r.body["agent"] = []string{"claude-code", "codex", "a-script"}[random.IntN(3)]
-	// Sessions that recur, but not so often that nod takes the person for absent.
+	// Sessions that recur, but not so often that nod takes the user for absent.
 	r.body["session"] = fmt.Sprintf("session-%d", random.IntN(4)+number/8*4)
 	return r
 }
@@ -169,7 +169,7 @@ type monkeyReply struct {
 	ShownSHA256 string `json:"shown_sha256"`
 }
 
-// check returns what is wrong with a reply, or "". affirmed says whether the person can have said yes to anything.
+// check returns what is wrong with a reply, or "". affirmed says whether the user can have said yes to anything.
 func (r *monkeyRequest) check(status int, text []byte, affirmed bool) string {
 	var reply monkeyReply
 	if err := json.Unmarshal(text, &reply); err != nil {

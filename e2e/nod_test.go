@@ -1,6 +1,6 @@
 //go:build linux
 
-// Package e2e tests nod as a person meets it: the built programs, real windows, keys and clicks, on a virtual
+// Package e2e tests nod as a user meets it: the built programs, real windows, keys and clicks, on a virtual
 // desktop of its own for each test. Every test leaves a screenshot in build/shots.
 //
 // The tests run where the programs of a desktop are installed, and are skipped elsewhere; with NOD_E2E=1 they

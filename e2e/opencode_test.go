@@ -259,7 +259,7 @@ func TestAgentOpencode(t *testing.T) {
 		s.shot("opencode-outside")
 		s.press("ctrl+d")
 		s.finished()
-		s.reads(s, "the person denied this")
+		s.reads(s, "the user denied this")
 	})
 	t.Run("question", func(t *testing.T) {
 		s := openInServer(t, settings, true, toolCall{"question", map[string]any{"questions": []any{

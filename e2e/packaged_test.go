@@ -111,7 +111,7 @@ func TestPackage(t *testing.T) {
 	p.gone(home)
 }
 
-// newPackaged starts a desktop whose person is in a new root.
+// newPackaged starts a desktop whose user is in a new root.
 func newPackaged(t *testing.T) *packaged {
 	t.Helper()
 	n := startDesktop(t)
@@ -144,7 +144,7 @@ func (p *packaged) download(path string) {
 	must(p.t, os.WriteFile(filepath.Join(p.downloads(), filepath.Base(path)), text, 0o644))
 }
 
-// in prepares a program of the person in the root.
+// in prepares a program of the user in the root.
 func (p *packaged) in(dir, name string, args ...string) *exec.Cmd {
 	cmd := p.Command(name, args...)
 	cmd.Dir = dir
@@ -190,7 +190,7 @@ func told(out string) string {
 	return strings.Join(lines, "")
 }
 
-// setUpAgent has the person, who uses Claude Code, have it ask nod.
+// setUpAgent has the user, who uses Claude Code, have it ask nod.
 func (p *packaged) setUpAgent() {
 	p.t.Helper()
 	p.own(settings, p.configPath())
@@ -219,7 +219,7 @@ const claudeSettings = `{"model": "opus"}` + "\n"
 // claude is where the agent has its settings.
 func (p *packaged) claude() string { return filepath.Join(p.Home(), ".claude", "settings.json") }
 
-// own makes a file of the person's.
+// own makes a file of the user's.
 func (p *packaged) own(text, path string) {
 	p.t.Helper()
 	must(p.t, os.MkdirAll(filepath.Dir(path), 0o755))
@@ -273,7 +273,7 @@ func (p *packaged) asks(command string) *call {
 	return c
 }
 
-// answers has the person allow what the agent asks.
+// answers has the user allow what the agent asks.
 func (p *packaged) answers(c *call) {
 	p.t.Helper()
 	p.affirm()
@@ -303,7 +303,7 @@ func (p *packaged) goesOn(old endpoint.Endpoint) {
 	}))
 }
 
-// removed removes the package, and looks at what stays: the person's own. Nod runs on; what the agent is told by its
+// removed removes the package, and looks at what stays: the user's own. Nod runs on; what the agent is told by its
 // hook is nothing, so that it asks by itself.
 func (p *packaged) removed() {
 	p.t.Helper()
@@ -377,7 +377,7 @@ func (p *packaged) onlyScriptsOfTheProfile() {
 }
 
 // gone fails the test unless nod has ended, and everything is as it was before it came, on the system and in the
-// person's home.
+// user's home.
 func (p *packaged) gone(home map[string]string) {
 	p.t.Helper()
 	p.noWindow()
@@ -393,7 +393,7 @@ func (p *packaged) gone(home map[string]string) {
 	}
 }
 
-// isOthers reports whether a path in the home of the person is not of nod's doing.
+// isOthers reports whether a path in the home of the user is not of nod's doing.
 func isOthers(path string) bool {
 	for _, prefix := range []string{
 		"/Downloads", "/.config/xfce4", "/.cache", "/.sudo_as_admin_successful", "/nod-desktop.stderr",

@@ -18,7 +18,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// TestPhone has a browser stand in for the phone of a person who is away: what a command asks shows on the page that
+// TestPhone has a browser stand in for the phone of a user who is away: what a command asks shows on the page that
 // nod-desktop serves, and what is answered there is the answer.
 func TestPhone(t *testing.T) {
 	t.Parallel()

@@ -27,7 +27,7 @@ var (
 	stage = image.Rect(0, 0, 95, 29) // columns and rows
 )
 
-// TestMovingPicture makes the moving picture of the README: an agent works in a terminal, and a person answers it.
+// TestMovingPicture makes the moving picture of the README: an agent works in a terminal, and a user answers it.
 func TestMovingPicture(t *testing.T) {
 	if _, err := exec.LookPath("xterm"); err != nil {
 		t.Skip("xterm is missing: run scripts/setup test")
@@ -131,7 +131,7 @@ func TestPictures(t *testing.T) {
 		`"new_string":"The total includes taxes.\nIt is in cents."}`
 	for _, done := range []struct {
 		args []string
-		key  string // with which a person answers, if one is asked
+		key  string // with which a user answers, if one is asked
 	}{
 		{read("cart.go", "--agent", "claude-code"), ""},
 		{bash("go test ./..."), ""},
@@ -285,7 +285,7 @@ func (p *player) uses(tool, gist string, input map[string]string) bool {
 		may, why = d.Decision.Behavior, d.Decision.Message
 	}
 	if why == "" {
-		why = "by the person"
+		why = "by the user"
 	}
 	outcome := "\033[91mdenied"
 	if may == "allow" {

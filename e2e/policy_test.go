@@ -32,7 +32,7 @@ func TestReadOnlyPassesWithoutAWindow(t *testing.T) {
 	n.shot("policy-allows-no-window")
 }
 
-// TestRuleFromTheFile adds a rule to the file while its call waits for a person: the rule answers it.
+// TestRuleFromTheFile adds a rule to the file while its call waits for a user: the rule answers it.
 func TestRuleFromTheFile(t *testing.T) {
 	t.Parallel()
 	n := start(t, settings)
@@ -57,7 +57,7 @@ func TestRuleFromTheFile(t *testing.T) {
 	other.wants("deny", 1)
 }
 
-// TestTamperedFile changes the file while nod runs: nothing more passes until the person accepts the change, and
+// TestTamperedFile changes the file while nod runs: nothing more passes until the user accepts the change, and
 // the file can be put back.
 func TestTamperedFile(t *testing.T) {
 	t.Parallel()

@@ -38,18 +38,18 @@ func isolate() error {
 // suite is the release of Debian that the packages are tested on.
 const suite = "bookworm"
 
-// The person of a root, who is nobody in particular.
+// The user of a root, who is nobody in particular.
 const personID = 1000
 
-// root is a Debian that has nothing but its own base, sudo, and a person who may use that.
+// root is a Debian that has nothing but its own base, sudo, and a user who may use that.
 type root struct {
 	t    *testing.T
 	ctx  context.Context
 	path string
-	home string // of the person, there as here
+	home string // of the user, there as here
 }
 
-// newRoot makes a root. Its files are in memory. dir is a folder that is in the root, too, and has the person's home.
+// newRoot makes a root. Its files are in memory. dir is a folder that is in the root, too, and has the user's home.
 func newRoot(ctx context.Context, t *testing.T, dir, home string) *root {
 	t.Helper()
 	cache, err := filepath.Abs("../.cache/packaged")
@@ -160,7 +160,7 @@ func (r *root) output(cmd *exec.Cmd) string {
 	return string(out)
 }
 
-// person turns cmd, which is one of the desktop's person here, into one of the person in the root.
+// person turns cmd, which is one of the desktop's person here, into one of the user in the root.
 func (r *root) person(cmd *exec.Cmd) *exec.Cmd {
 	id := strconv.Itoa(personID)
 	args := []string{"chroot", "--userspec=" + id + ":" + id, "--groups=" + id, r.path, "/usr/bin/env", "-i"}

@@ -309,7 +309,7 @@ exit(reply.status != 200)'`, l.Addr())
 	}
 }
 
-// A person runs commands in the sandbox, too.
+// A user runs commands in the sandbox, too.
 func TestRunOfOnesOwn(t *testing.T) {
 	t.Parallel()
 	c := newClaudeHands(t)

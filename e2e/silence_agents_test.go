@@ -14,7 +14,7 @@ import (
 )
 
 // Silence is never an allow: what nod was asked about and nobody decided does not run unless the agent itself has asked
-// the person. Each agent is driven in each of its modes through each way of not answering, and what was seen is printed
+// the user. Each agent is driven in each of its modes through each way of not answering, and what was seen is printed
 // as rows of a table.
 func TestSilence(t *testing.T) {
 	t.Run("claude-code", silentClaudeCode)

@@ -28,7 +28,7 @@ type drive struct {
 
 	again   func(i int) *call // starts the agent anew for each call; nil: one makes them all
 	process *call             // without a terminal
-	asking  func() bool       // the agent itself asks the person
+	asking  func() bool       // the agent itself asks the user
 	agree   func()            // to what it asks
 	at      int               // where the results of the running call are in the transcript
 }
@@ -45,12 +45,12 @@ type silence struct {
 // What the cells of the table say of a call that nobody decided.
 const (
 	isDenied = "denied" // it did not run
-	isAsked  = "asks"   // it did not run until the agent had asked the person itself
+	isAsked  = "asks"   // it did not run until the agent had asked the user itself
 	isNone   = "–"      // nod did not ask, and it did not run: the agent itself refused it, or nod
 	hasRun   = "RAN"    // it ran
 )
 
-// What the person presses to decide.
+// What the user presses to decide.
 const (
 	allow = "ctrl+Return"
 	deny  = "ctrl+d"
@@ -91,7 +91,7 @@ var (
 	}
 )
 
-// asksToTouch has the person asked about every touch, in whichever tool.
+// asksToTouch has the user asked about every touch, in whichever tool.
 const asksToTouch = settings + `
 policy:
   rules:
@@ -118,7 +118,7 @@ type silenceRow struct {
 	Again                []int // second prompts after an allow, a denial and a silence
 }
 
-// sees drives an agent through everything that a person can do and not do, and prints what came of it.
+// sees drives an agent through everything that a user can do and not do, and prints what came of it.
 func (d *drive) sees(version, mode string) {
 	d.t.Helper()
 	row := silenceRow{Agent: d.agent, Version: version, Mode: mode, Again: make([]int, 3)}
@@ -241,7 +241,7 @@ type does int
 const (
 	isDone     does = iota // the model has read what came of it, or the agent has ended
 	nodAsks                // nod has a window up
-	itselfAsks             // nod does not, and the agent asks the person itself
+	itselfAsks             // nod does not, and the agent asks the user itself
 )
 
 // settles is how long an agent must show its own prompt after nod's answer: some show it before, and take it away then.
@@ -310,7 +310,7 @@ func (d *drive) isShown() bool {
 	return err == nil && drawn
 }
 
-// isPending reports whether nod waits for the person. One that is dead does not.
+// isPending reports whether nod waits for the user. One that is dead does not.
 func (d *drive) isPending() bool {
 	w, err := d.wire()
 	if err != nil {

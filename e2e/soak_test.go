@@ -34,7 +34,7 @@ const (
 	moreMemory     = 64 // MiB
 )
 
-// TestSoak has nod work for long, with real windows and a person at the keyboard: make soak runs it for an hour.
+// TestSoak has nod work for long, with real windows and a user at the keyboard: make soak runs it for an hour.
 // Nothing grows that should not: goroutines, open files, the memory of both processes; and the journal has everything.
 func TestSoak(t *testing.T) {
 	t.Parallel()
@@ -100,7 +100,7 @@ func (n *nod) personAtKeyboard(random *rand.Rand) {
 		n.write("yes") // into the field of a question
 	}
 	select {
-	case <-time.After(150 * time.Millisecond): // a person is no faster
+	case <-time.After(150 * time.Millisecond): // a user is no faster
 	case <-n.ctx.Done():
 		n.t.Fatal(n.ctx.Err())
 	}
@@ -155,7 +155,7 @@ func (s *soakTable) add(n *nod, at time.Duration, requests int) sample {
 	return now
 }
 
-// String is a table for a person.
+// String is a table for a user.
 func (s *soakTable) String() string {
 	var text strings.Builder
 	fmt.Fprintf(&text, "%8s %9s | nod-desktop %4s %6s %8s | nod-dialogs %4s %6s %8s | %s\n",

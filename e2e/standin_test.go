@@ -27,7 +27,7 @@ import (
 	"nod/policy"
 )
 
-// standInName is the name under which this test's own binary stands in for nod's windows and for the person before
+// standInName is the name under which this test's own binary stands in for nod's windows and for the user before
 // them. It starts within milliseconds, so it can be killed thousands of times.
 const standInName = "nod-dialogs"
 
@@ -77,20 +77,20 @@ func (n note) write(to *os.File) error {
 type noted string
 
 const (
-	isShown noted = "shown" // the request is before the person, with that draft
-	types   noted = "types" // the person has typed a draft
+	isShown noted = "shown" // the request is before the user, with that draft
+	types   noted = "types" // the user has typed a draft
 	isSaved noted = "saved" // … and nod has saved it
-	gives   noted = "gives" // the person has answered; nod does not know yet
+	gives   noted = "gives" // the user has answered; nod does not know yet
 	isTaken noted = "taken" // nod has taken the answer
 	isGone  noted = "gone"  // nod has not: the request was not pending any more
 )
 
-// standIn is the person who answers, after a random short time.
+// standIn is the user who answers, after a random short time.
 type standIn struct {
 	client operator.Connection
 	notes  *os.File
 	wake   changes.Signal // what is pending may have changed
-	away   bool           // then the person looks and answers nothing
+	away   bool           // then the user looks and answers nothing
 	leaves bool           // … or leaves some prompts to the phone
 
 	mu     sync.Mutex // guards random
@@ -156,7 +156,7 @@ func (s *standIn) writeInvitation(ctx context.Context, path string) error {
 	return os.WriteFile(path, []byte(invitation.URL), 0o600)
 }
 
-// phoneName is what the person calls the phone.
+// phoneName is what the user calls the phone.
 const phoneName = "my phone"
 
 // admitAll pairs with the machine and the phone that ask to join, until nod-desktop is gone.
@@ -176,7 +176,7 @@ func (s *standIn) admitAll(ctx context.Context, path string) {
 	}
 }
 
-// admit lets in the phone once it asks, and writes down the words that the person at the desk compares.
+// admit lets in the phone once it asks, and writes down the words that the user at the desk compares.
 func (s *standIn) admit(ctx context.Context, path string) {
 	for ctx.Err() == nil {
 		peers, err := s.client.Peers(ctx)
@@ -233,7 +233,7 @@ func (s *standIn) follow(ctx context.Context) {
 	}
 }
 
-// thinks is how long the person takes at most.
+// thinks is how long the user takes at most.
 const thinks = 150 * time.Millisecond
 
 // answer answers one prompt, or leaves it to its time.
@@ -247,7 +247,7 @@ func (s *standIn) answer(ctx context.Context, p operator.Prompt) {
 	}
 	time.Sleep(thought)
 	switch mood {
-	case 0: // the person is away
+	case 0: // the user is away
 		return
 	case 3, 4, 5, 6, 7:
 		if s.leaves { // and takes the phone

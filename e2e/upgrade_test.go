@@ -115,7 +115,7 @@ func TestUpgradeKeepsWhatWaits(t *testing.T) {
 }
 
 // TestUpgradeAnswersHooks replaces nod while an agent's hook waits, and the program of that hook, too. It hears what
-// the person says then, and they are asked once.
+// the user says then, and they are asked once.
 func TestUpgradeAnswersHooks(t *testing.T) {
 	t.Parallel()
 	if _, err := nextBin(); err != nil {

@@ -16,7 +16,7 @@ import (
 
 const welcomeTitle = "Welcome to nod"
 
-// TestWelcome starts nod for the first time: a person sets the agent up that is here, whose hook then reaches nod,
+// TestWelcome starts nod for the first time: a user sets the agent up that is here, whose hook then reaches nod,
 // answers a test request and is done. nod does not welcome them again.
 func TestWelcome(t *testing.T) {
 	t.Parallel()
@@ -31,7 +31,7 @@ func TestWelcome(t *testing.T) {
 	n.press("Tab", "Tab", "Return") // Set up… of Claude Code
 	do := n.button(accent, page)
 	if _, err := os.Stat(hooks); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("changed before the person agreed: %v", err)
+		t.Errorf("changed before the user agreed: %v", err)
 	}
 	n.shot("welcome-set-up")
 	n.click(do)
@@ -90,7 +90,7 @@ func (n *nod) button(colour color.RGBA, part func(window image.Rectangle) image.
 	return button
 }
 
-// firstStart is nod-desktop as a person starts it, with an agent in their PATH.
+// firstStart is nod-desktop as a user starts it, with an agent in their PATH.
 func (n *nod) firstStart() *exec.Cmd {
 	n.t.Helper()
 	folder := filepath.Join(n.Home(), "bin")

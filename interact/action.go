@@ -21,7 +21,7 @@ const (
 	WritesFile  Action = "writes a file"
 	Fetches     Action = "reaches the network"
 	ReachesOut  Action = "reaches out of the sandbox"
-	OpensURL    Action = "opens an address in the person's browser"
+	OpensURL    Action = "opens an address in the user's browser"
 	CarriesOut  Action = "carries out a plan"
 )
 

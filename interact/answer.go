@@ -49,7 +49,7 @@ func (a Answer) Refusal() string {
 	case a.By == api.ByPolicy:
 		return "denied by the rules in nod"
 	}
-	return "the person denied this and gave no reason"
+	return "the user denied this and gave no reason"
 }
 
 // Undecided is the reason for the model if nobody decided, which counts as a no.
@@ -57,5 +57,5 @@ func (a Answer) Undecided() string {
 	if a.Reason != "" {
 		return "nobody decided: " + a.Reason
 	}
-	return "nobody decided, so it did not happen; the person has not refused"
+	return "nobody decided, so it did not happen; the user has not refused"
 }

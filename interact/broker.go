@@ -528,7 +528,7 @@ func (b *Broker) accept(e *entry, a Answer) Answer {
 	}
 	a.By = api.ByHuman
 	if a.Outcome == api.Dismissed && a.Reason == "" {
-		a.Reason = "the person closed the prompt and has not refused"
+		a.Reason = "the user closed the prompt and has not refused"
 	}
 	return a
 }

@@ -133,7 +133,7 @@ func TestNotifyReportsWhatTheDesktopDid(t *testing.T) {
 	}
 }
 
-// Every way in which a person does not say "allow" must end as something else.
+// Every way in which a user does not say "allow" must end as something else.
 func TestDoubtNeverAllows(t *testing.T) {
 	forged := interact.Answer{Outcome: api.Allowed, ShownSHA256: interact.Digest([]byte("something else"))}
 	tests := map[string]struct {
@@ -695,7 +695,7 @@ func TestPendingRequestsHoldOnlySoMuch(t *testing.T) {
 	t.Error("40 requests of a mebibyte are pending")
 }
 
-// What cannot be written down does not pass unasked. The person is asked all the same, and what they say counts.
+// What cannot be written down does not pass unasked. The user is asked all the same, and what they say counts.
 func TestBrokenJournal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		journal, pol, human := new(interacttest.Journal), &interacttest.Policy{}, says(allowed)
@@ -888,7 +888,7 @@ func TestWhatIsEndingIsNotJoined(t *testing.T) {
 	}
 }
 
-// Two inputs share a prompt only when they are the same bytes: what was shown to the person is what each caller
+// Two inputs share a prompt only when they are the same bytes: what was shown to the user is what each caller
 // gets leave for.
 func TestOnlyTheSameBytesShareAPrompt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -243,7 +243,7 @@ func TestNoAnswerForTheDeparted(t *testing.T) {
 			table.end(2)
 			<-ticket.Done()
 			if a, _ := ticket.Answer(); a.Outcome != api.Cancelled || journaled(t, journal) != api.Cancelled {
-				t.Errorf("the person says %s: %+v, journal %q", says.Outcome, a, journaled(t, journal))
+				t.Errorf("the user says %s: %+v, journal %q", says.Outcome, a, journaled(t, journal))
 			}
 			if grants := rules.Grants(); len(grants) != 0 {
 				t.Errorf("grants were kept: %v", grants)

@@ -7,7 +7,7 @@ import (
 	"nod/api"
 )
 
-// What a person writes has a limit, whoever brings the answer.
+// What a user writes has a limit, whoever brings the answer.
 func TestAnswersHaveALimit(t *testing.T) {
 	full, lines := strings.Repeat("中", MaxAnswer), strings.Repeat("a\n", MaxAnswerLines-1)+"a"
 	requests := map[string]struct {

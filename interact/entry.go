@@ -33,7 +33,7 @@ type entry struct {
 	// Guarded by Broker.mu, as is why once it is pending.
 	joined      []string             // idempotency keys of others that ask the same
 	deadline    time.Time            // when nobody is waited for any longer
-	snoozed     time.Time            // when the person wants to be asked again; zero: they were not put off
+	snoozed     time.Time            // when the user wants to be asked again; zero: they were not put off
 	tickets     map[*Ticket]struct{} // those that keep it open; nil when there was nothing to wait for
 	isAbandoned bool                 // the last caller has gone: nobody may join any longer
 	answer      Answer               // set before done is closed, never changed after; none when nod ended first
@@ -97,7 +97,7 @@ func (e *entry) ended(cause error) Answer {
 	switch cause {
 	case ErrTimedOut:
 		after := max(0, time.Since(e.req.Created)).Round(time.Second)
-		reason := fmt.Sprintf("nobody answered within %s: the person is away and has not refused", after)
+		reason := fmt.Sprintf("nobody answered within %s: the user is away and has not refused", after)
 		a := Answer{Outcome: api.TimedOut, By: api.ByTimeout, Reason: reason}
 		if c, ok := e.req.Body.(api.Confirm); ok {
 			a.Confirmed, a.Defaulted = c.Default, true

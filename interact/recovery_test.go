@@ -147,7 +147,7 @@ type history struct {
 	journal *mortal
 	broker  *interact.Broker
 	callers []*caller
-	said    map[interact.ID][]api.Outcome // by the person
+	said    map[interact.ID][]api.Outcome // by the user
 
 	immortal bool // processes end only when the test says so
 }
@@ -309,7 +309,7 @@ func (h *history) verify() {
 		case a.Outcome == "":
 			h.check(r.Detached, "%s is open, and nobody waits for it", r.Request.ID)
 		case a.By == api.ByHuman:
-			h.check(slices.Contains(said, a.Outcome), "%s is %s by a person who said %v", r.Request.ID, a.Outcome, said)
+			h.check(slices.Contains(said, a.Outcome), "%s is %s by a user who said %v", r.Request.ID, a.Outcome, said)
 		case a.Outcome == api.Allowed:
 			h.check(h.rules.grants[tool], "%s is allowed by nobody: %+v", r.Request.ID, a)
 		case a.Outcome == api.TimedOut:
@@ -322,7 +322,7 @@ func (h *history) verify() {
 }
 
 // Whatever happens, and whenever the process dies: each request has one outcome, which is in the journal before anybody
-// hears it; who comes back hears the same; and nothing is allowed that neither a person nor their grant allowed.
+// hears it; who comes back hears the same; and nothing is allowed that neither a user nor their grant allowed.
 func TestRecovery(t *testing.T) {
 	runs := 60
 	if testing.Short() {

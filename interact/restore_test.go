@@ -177,7 +177,7 @@ func TestRestoreWithoutItsCaller(t *testing.T) {
 					t.Errorf("%+v", a)
 				}
 				if tt.gone && len(d.human.Shown()) != 0 {
-					t.Error("the person was asked for nobody")
+					t.Error("the user was asked for nobody")
 				}
 				d.table = newProcesses()
 				d.kill(&interacttest.Prompter{})

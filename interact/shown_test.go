@@ -12,7 +12,7 @@ import (
 	"nod/policy"
 )
 
-// The journal has what the person saw, also when a rule has decided otherwise meanwhile.
+// The journal has what the user saw, also when a rule has decided otherwise meanwhile.
 func TestTheJournalHasWhatWasShown(t *testing.T) {
 	shown := interact.Shown{At: time.Now(), Armed: time.Second, Decided: 2 * time.Second, With: interact.WithKeys,
 		Facts: []string{"Deletes files"}, Diff: "+x\n"}

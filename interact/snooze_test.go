@@ -12,7 +12,7 @@ import (
 	"nod/interact"
 )
 
-// asked puts a request before a person who does nothing, and returns its answer when it comes.
+// asked puts a request before a user who does nothing, and returns its answer when it comes.
 func asked(t *testing.T, b *interact.Broker, r interact.Request) (interact.Request, <-chan interact.Answer) {
 	t.Helper()
 	ticket, err := b.Begin(t.Context(), r)

@@ -72,7 +72,7 @@ func (s *Server) serveMCP(w http.ResponseWriter, r *http.Request) {
 		}
 		r.Body = io.NopCloser(bytes.NewReader(body))
 	}
-	_ = http.NewResponseController(w).SetWriteDeadline(time.Time{}) // an answer takes as long as a person does
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Time{}) // an answer takes as long as a user does
 	s.mcp.ServeHTTP(w, r)
 }
 

@@ -82,7 +82,7 @@ func TestBrowsersAreRefused(t *testing.T) {
 		"referer empty":            header("Referer", ""),
 		"fetch from another site":  header("Sec-Fetch-Site", "cross-site"),
 		"fetch from the same site": header("Sec-Fetch-Site", "same-origin"),
-		"fetch from the person":    header("Sec-Fetch-Site", "none"),
+		"fetch from the user":      header("Sec-Fetch-Site", "none"),
 		"preflight": func(r *http.Request) {
 			r.Method = "OPTIONS"
 			header("Access-Control-Request-Method", "POST")(r)

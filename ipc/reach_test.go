@@ -17,7 +17,7 @@ import (
 	"nod/policy"
 )
 
-// operatorMethods are the names under which a person's actions might be called: answering a prompt, snoozing, changing
+// operatorMethods are the names under which a user's actions might be called: answering a prompt, snoozing, changing
 // rules, accepting a change, revoking, pausing, quitting, searching the history, pairing a machine or a device; and
 // what machines and devices say among themselves.
 func operatorMethods() []string {
@@ -35,7 +35,7 @@ func operatorMethods() []string {
 	return names
 }
 
-// What a person can do cannot be had by any call. Everything that the port and the
+// What a user can do cannot be had by any call. Everything that the port and the
 // socket serve is listed here, and a call of an operator's method is refused on every path and without HTTP.
 func TestNoOperatorOnTheWire(t *testing.T) {
 	d := open(t)

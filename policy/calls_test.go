@@ -15,7 +15,7 @@ import (
 type callRow struct {
 	How     string          `json:"how"`
 	Rules   []Rule          `json:"rules"`
-	Granted string          `json:"granted"` // a command that a person allowed for always before
+	Granted string          `json:"granted"` // a command that a user allowed for always before
 	Agent   string          `json:"agent"`
 	Tool    string          `json:"tool"`
 	Input   json.RawMessage `json:"input"`

@@ -84,7 +84,7 @@ func TestSpoofedAgentNames(t *testing.T) {
 	}
 }
 
-// The catalogue holds together: shells and questions are never of a class that a person lets pass lightly.
+// The catalogue holds together: shells and questions are never of a class that a user lets pass lightly.
 func TestCatalogue(t *testing.T) {
 	for agent, tools := range catalogue() {
 		for name, known := range tools {

@@ -10,7 +10,7 @@ import (
 	"nod/policy/shell"
 )
 
-// withGrants returns the default policy, in which a person has allowed the commands always, one after the other.
+// withGrants returns the default policy, in which a user has allowed the commands always, one after the other.
 func withGrants(t testing.TB, commands ...string) *Compiled {
 	t.Helper()
 	p, err := Compile(Default(), Places{Home: "/home/ann"})
@@ -82,7 +82,7 @@ func TestCommandGrantIsBound(t *testing.T) {
 	}
 }
 
-// What a person allowed covers no command that does something else to the project, or reaches out of it.
+// What a user allowed covers no command that does something else to the project, or reaches out of it.
 func TestCommandGrantGoesNoFurther(t *testing.T) {
 	for _, tt := range []struct {
 		seen          string

@@ -23,7 +23,7 @@ func page(address string) Call {
 	return call("WebFetch", string(input))
 }
 
-// after returns the default policy, in which a person has allowed what cover says of a call.
+// after returns the default policy, in which a user has allowed what cover says of a call.
 func after(t testing.TB, c Call, scope Scope, cover Cover) *Compiled {
 	t.Helper()
 	p := compiled(t, Default())

@@ -105,7 +105,7 @@ func TestNewMatchers(t *testing.T) {
 	}
 }
 
-// A day is over when it is over where the person is; a rule counts to the last moment of it.
+// A day is over when it is over where the user is; a rule counts to the last moment of it.
 func TestExpiry(t *testing.T) {
 	p := compiled(t, Policy{Rules: []Rule{{ID: "r", Effect: Allow, Tool: "T", Expires: "2026-03-02"}}})
 	last := time.Date(2026, 3, 2, 23, 59, 59, 0, time.Local)

@@ -16,7 +16,7 @@ func simulate(t testing.TB, p Policy) *Simulation {
 	return s
 }
 
-// The person is asked once about what "always" covers, and each time about what it cannot.
+// The user is asked once about what "always" covers, and each time about what it cannot.
 func TestSimulationAnswers(t *testing.T) {
 	other := bash("go test ./z")
 	other.CWD = "/srv/other"

@@ -282,7 +282,7 @@ func TestAlwaysIsForTheOwnRepository(t *testing.T) {
 	}
 }
 
-// Why the person is asked is the worst that there is to say.
+// Why the user is asked is the worst that there is to say.
 func TestWorstReason(t *testing.T) {
 	p := withGrants(t, "go test ./...", "git push origin main")
 	for command, want := range map[string]string{

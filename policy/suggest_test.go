@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// decidedIn is an answer of the person to a command in a folder.
+// decidedIn is an answer of the user to a command in a folder.
 func decidedIn(folder, command string, e Effect) Past {
 	c := bash(command)
 	c.CWD = folder

@@ -120,7 +120,7 @@ func filter(kind Kind) ([]byte, error) {
 	for _, call := range []uint32{unix.SYS_CLONE, unix.SYS_UNSHARE} {
 		f.about(call, 0, func(rules *program) { rules.when(unix.BPF_JSET, namespaces, refuse) })
 	}
-	// Both put words into a terminal, as if the person had typed them.
+	// Both put words into a terminal, as if the user had typed them.
 	f.about(unix.SYS_IOCTL, 1, func(rules *program) {
 		rules.when(unix.BPF_JEQ, unix.TIOCSTI, refuse)
 		rules.when(unix.BPF_JEQ, unix.TIOCLINUX, refuse)

@@ -69,7 +69,7 @@ func inEach(t *testing.T, name string, test func(t *testing.T, w *world)) {
 // canary is in every file that a command must not read.
 const canary = "CANARY-7f3a"
 
-// world is a person's folders.
+// world is a user's folders.
 type world struct {
 	t       testing.TB
 	e       *sandbox.Engine

@@ -9,7 +9,7 @@ import (
 	"nod/api"
 )
 
-// nod's own tools pass only where the person alone says which program "nod" is, and it is this one.
+// nod's own tools pass only where the user alone says which program "nod" is, and it is this one.
 func TestOwnServer(t *testing.T) {
 	const user = `{"mcpServers":{"nod":%[1]s}}`
 	const own, other = `{"command":%q,"args":["mcp"]}`, `{"command":"/bin/sh","args":["mcp"]}`

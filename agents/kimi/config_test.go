@@ -116,7 +116,7 @@ func TestInstallAndBack(t *testing.T) {
 	}
 }
 
-// What a person, or Kimi Code itself, has changed since nod came stays.
+// What a user, or Kimi Code itself, has changed since nod came stays.
 func TestUninstallAfterAnEdit(t *testing.T) {
 	for name, test := range map[string]struct{ before, old, new, want string }{
 		"a key":     {"a = 1\n", "a = 1\n", "a = 2\n", "a = 2\n"},

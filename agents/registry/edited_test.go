@@ -20,7 +20,7 @@ const (
 	entry = "{\n        \"hooks\": [" // the beginning of one that nod makes
 )
 
-// What a person has changed since nod came is there when nod has gone, and nothing of nod's is.
+// What a user has changed since nod came is there when nod has gone, and nothing of nod's is.
 func TestUninstallAfterAnEdit(t *testing.T) {
 	for name, test := range map[string]struct {
 		before   string

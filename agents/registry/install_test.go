@@ -410,7 +410,7 @@ func TestPrograms(t *testing.T) {
 	}
 }
 
-// nod's rule comes after the person's own: what they reject stays rejected. Without the program that it names nod is
+// nod's rule comes after the user's own: what they reject stays rejected. Without the program that it names nod is
 // not all there.
 func TestAmpRule(t *testing.T) {
 	m := machine(t)

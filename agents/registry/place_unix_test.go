@@ -13,7 +13,7 @@ import (
 	"nod/agents/claude"
 )
 
-// A place where there is no plain file of the person's that may be changed is refused, and left as it was: no copy, no
+// A place where there is no plain file of the user's that may be changed is refused, and left as it was: no copy, no
 // temporary file, no folder.
 func TestPlacesThatAreRefused(t *testing.T) {
 	const empty = "{}\n"

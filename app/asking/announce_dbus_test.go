@@ -120,7 +120,7 @@ func TestAClickLeadsToTheRequest(t *testing.T) {
 	}
 }
 
-// What the person has closed stays so, until there is something new.
+// What the user has closed stays so, until there is something new.
 func TestAClosedNotificationStaysClosed(t *testing.T) {
 	b := startBus(t)
 	f := b.fakeNotifications(nil)

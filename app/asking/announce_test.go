@@ -14,7 +14,7 @@ type announced struct {
 	*announcer
 	t        *testing.T
 	said     []*announcement
-	off      map[string]bool // agents whose requests the person does not want to hear of
+	off      map[string]bool // agents whose requests the user does not want to hear of
 	inTray   bool
 	focused  bool
 	followed interact.ID
@@ -95,14 +95,14 @@ func TestAnnounce(t *testing.T) {
 			a.step("one", "", announceAfter/2, claude)
 			a.step("none", "", announceAfter)
 		},
-		"the person looks at it": func(a *announced) {
+		"the user looks at it": func(a *announced) {
 			a.focused = true
 			a.step("one", "", announceAfter, claude)
 			a.focused = false
 			a.step("and away again", "", announceAfter, claude)
 			a.step("one more", "new: "+two, announceAfter, claude, codex)
 		},
-		"the person comes to look": func(a *announced) {
+		"the user comes to look": func(a *announced) {
 			a.step("one", "new: "+one, announceAfter, claude)
 			a.seen()
 			if len(a.said) != 2 || a.said[1] != nil {

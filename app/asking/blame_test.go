@@ -147,7 +147,7 @@ func TestPromptsWaitForTheUpgrade(t *testing.T) {
 		time.Sleep(time.Minute)
 		d.wantUnavailable(a, "updated")
 		if d.failed != 1 {
-			t.Errorf("the person was told %d times", d.failed)
+			t.Errorf("the user was told %d times", d.failed)
 		}
 	})
 }

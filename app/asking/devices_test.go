@@ -507,8 +507,8 @@ func TestNothingHereIsReported(t *testing.T) {
 	})
 }
 
-// A certificate that another program has put in place of nod's is not served, and the person hears that there is a new
-// one; a list of devices that it has changed pairs nobody, old or new, until the person has settled that.
+// A certificate that another program has put in place of nod's is not served, and the user hears that there is a new
+// one; a list of devices that it has changed pairs nobody, old or new, until the user has settled that.
 func TestFilesOfAnotherProgram(t *testing.T) {
 	onPhone(t, func(d *phoneDesk) {
 		before := d.server.Fingerprint()
@@ -775,7 +775,7 @@ func TestRevokedAtOnce(t *testing.T) {
 	})
 }
 
-// An invitation that the person has cancelled counts no more, and the next one does.
+// An invitation that the user has cancelled counts no more, and the next one does.
 func TestAnInvitationIsWithdrawn(t *testing.T) {
 	onPhone(t, func(d *phoneDesk) {
 		invitation, err := d.devices.invite("other", remote.May{})

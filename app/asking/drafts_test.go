@@ -31,13 +31,13 @@ func (d *desk) wantDrafts(want map[interact.ID]string) {
 	}
 }
 
-// types is what a windows process does a moment after the person has typed something.
+// types is what a windows process does a moment after the user has typed something.
 func (d *desk) types(id interact.ID, draft string) error {
 	d.t.Helper()
 	return d.now().client.SaveDraft(context.Background(), id, []byte(draft))
 }
 
-// What the person has typed is there again when the windows have died, and goes with its request.
+// What the user has typed is there again when the windows have died, and goes with its request.
 func TestDraftsOutliveTheWindows(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDesk(t)

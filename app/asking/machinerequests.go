@@ -653,7 +653,7 @@ func (m *machines) Close() {
 // miss records a request about which nobody here was asked. What comes of it is between its machine and other desks.
 func (m *machines) miss(peer remote.Peer, id interact.ID, r interact.Request) {
 	record := interact.Record{Request: r, Answer: interact.Answer{
-		Outcome: api.Unavailable, Reason: "nobody at this desk was asked: nod was paused, or the person away",
+		Outcome: api.Unavailable, Reason: "nobody at this desk was asked: nod was paused, or the user away",
 	}}
 	record.Request.ID = id
 	if approve, isApproval := r.Body.(interact.Approve); isApproval {

@@ -263,7 +263,7 @@ var yesOnce = interact.Answer{
 	Outcome: api.Allowed, Scope: policy.Once, Shown: interact.Shown{Facts: []string{"a fact"}},
 }
 
-// inDesk runs a test in a bubble with a desk whose person says that after a second.
+// inDesk runs a test in a bubble with a desk whose user says that after a second.
 func inDesk(t *testing.T, a interact.Answer, test func(*testing.T, *pairedDesk)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -307,7 +307,7 @@ func TestMachineIsAnswered(t *testing.T) {
 	})
 }
 
-// What the person says counts only once the machine has taken it.
+// What the user says counts only once the machine has taken it.
 func TestAnswerWaitsForItsMachine(t *testing.T) {
 	inDesk(t, yesOnce, func(t *testing.T, d *pairedDesk) {
 		d.line.down = true
@@ -328,7 +328,7 @@ func TestAnswerWaitsForItsMachine(t *testing.T) {
 	})
 }
 
-// An answer that never arrives allows nothing, and the person hears of it.
+// An answer that never arrives allows nothing, and the user hears of it.
 func TestAnswerThatNeverArrives(t *testing.T) {
 	inDesk(t, yesOnce, func(t *testing.T, d *pairedDesk) {
 		d.line.down = true
@@ -356,7 +356,7 @@ func TestMachineThatRefusesAnAnswer(t *testing.T) {
 	})
 }
 
-// What counts is what the machine says, not what the person here said.
+// What counts is what the machine says, not what the user here said.
 func TestWhatCameFirst(t *testing.T) {
 	other := interact.Answer{Outcome: api.Denied, By: api.ByHuman, Device: "desk-2", Reason: "in their words"}
 	for name, tt := range map[string]struct {
@@ -387,7 +387,7 @@ func TestWhatCameFirst(t *testing.T) {
 					r := call(time.Minute)
 					d.line.counted[r.Request.ID] = tt.first
 					d.take(r)
-					if sooner { // before the person has said anything
+					if sooner { // before the user has said anything
 						d.line.desk.End(d.web, remote.Answer{ID: r.Request.ID, Answer: tt.first})
 					}
 					time.Sleep(2 * time.Second)
@@ -1123,7 +1123,7 @@ func TestPolicyReachesMachines(t *testing.T) {
 	})
 }
 
-// Who counts again, because the person has accepted the list, is let in at once.
+// Who counts again, because the user has accepted the list, is let in at once.
 func TestAcceptedPeersAreLetIn(t *testing.T) {
 	inDesk(t, yesOnce, func(t *testing.T, d *pairedDesk) {
 		path := filepath.Join(t.TempDir(), "peers.json")
@@ -1219,11 +1219,11 @@ func TestNoticesOfAMachineAreFew(t *testing.T) {
 		if n := send(); n != 2 {
 			t.Errorf("%d more are shown after %v", n, 2*noticeEvery)
 		}
-		d.take(call(time.Minute)) // of the rest the person still hears
+		d.take(call(time.Minute)) // of the rest the user still hears
 	})
 }
 
-// Another desk takes part only once the person here has paired it, and they are told when one does.
+// Another desk takes part only once the user here has paired it, and they are told when one does.
 func TestAnotherDeskIsForThePersonToPair(t *testing.T) {
 	inDesk(t, yesOnce, func(t *testing.T, d *pairedDesk) {
 		other, thief := newKey(t), newKey(t)

@@ -35,7 +35,7 @@ type desk struct {
 	slow     time.Duration          // how long a process takes before it fetches anything
 	quiet    atomic.Bool            // prompts wait in the tray
 	follows  atomic.Bool            // nod-desktop is about to follow the windows to another version
-	failed   int                    // how often the person was told that the windows fail
+	failed   int                    // how often the user was told that the windows fail
 	saved    map[interact.ID]string // drafts beyond the end of nod
 	saveErr  error                  // why none can be
 
@@ -556,7 +556,7 @@ func TestADisplayThatEndsAgainAndAgain(t *testing.T) {
 					d.wantPending(a)
 				}
 				if d.failed != 0 {
-					t.Error("the person was told that the windows fail")
+					t.Error("the user was told that the windows fail")
 				}
 				d.wantPending(d.ask("new"))
 			})
@@ -736,7 +736,7 @@ func TestAnOpenWindowFollowsTheHistory(t *testing.T) {
 	})
 }
 
-// What waits in the tray needs no process, until the person asks for it.
+// What waits in the tray needs no process, until the user asks for it.
 func TestPromptsWaitInTheTray(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDesk(t)

@@ -90,7 +90,7 @@ func TestExamplesAreTheDesks(t *testing.T) {
 	}
 }
 
-// What a person allows for a while is in this relay's memory, for as long as they said and until they forget it.
+// What a user allows for a while is in this relay's memory, for as long as they said and until they forget it.
 func TestGrants(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		j := newTestJudge()

@@ -120,7 +120,7 @@ func TestSpoolWithTornLine(t *testing.T) {
 	}
 }
 
-// Nothing of a file counts that holds what no relay wrote, and it is kept for a person to look at.
+// Nothing of a file counts that holds what no relay wrote, and it is kept for a user to look at.
 func TestSpoolSetsAside(t *testing.T) {
 	for name, text := range map[string]string{
 		"no JSON": "hello\n", "another operation": `{"op":"allow"}` + "\n", "no record": `{"op":"settle"}` + "\n",

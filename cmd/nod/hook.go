@@ -148,7 +148,7 @@ func denies(a agent.Agent, event, because string) []byte {
 	return reply
 }
 
-// startCommand is what a person types to start nod-desktop: the nod that hooks run need not be in PATH.
+// startCommand is what a user types to start nod-desktop: the nod that hooks run need not be in PATH.
 func startCommand() string {
 	self, err := programs.Self()
 	if _, notInPath := exec.LookPath("nod"); err != nil || notInPath == nil {

@@ -114,7 +114,7 @@ func (a *asking) ends(want status) {
 	}
 }
 
-// desk is one with a person who is played by the test.
+// desk is one with a user who is played by the test.
 type desk struct {
 	t        *testing.T
 	identity *remote.Identity
@@ -125,7 +125,7 @@ type desk struct {
 
 	mu     sync.Mutex
 	policy remote.Policy
-	others []remote.Key // that its person has paired
+	others []remote.Key // that its user has paired
 	kept   []interact.Record
 	seen   map[interact.ID]bool // requests that came: whether they are open
 }
@@ -458,7 +458,7 @@ func TestRelayKnowsWhoStartsIt(t *testing.T) {
 	}
 }
 
-// A relay that has a desk takes another one once the first desk's person has paired that, and not before.
+// A relay that has a desk takes another one once the first desk's user has paired that, and not before.
 func TestAnotherDeskNeedsTheFirst(t *testing.T) {
 	m := newHeadless(t)
 	d := newDesk(t, m)
@@ -497,7 +497,7 @@ func (d *desk) asked() bool {
 	return len(d.seen) > 0 || len(d.kept) > 0
 }
 
-// One nod takes the requests of a user's agents. What a relay knows it forgets when its person says so, and not before.
+// One nod takes the requests of a user's agents. What a relay knows it forgets when its user says so, and not before.
 func TestRelayIsAlone(t *testing.T) {
 	m := newHeadless(t)
 	d := newDesk(t, m)

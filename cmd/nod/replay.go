@@ -107,7 +107,7 @@ func describeReport(r *replay.Report, asked bool) string {
 		if r.Contained > 0 {
 			fmt.Fprintf(&b, "\nPassed in the sandbox: %d.\n", r.Contained)
 		}
-		fmt.Fprintf(&b, "\nA person who answers \"always\" where it is offered sees %s: %.1f in 100 calls.\n",
+		fmt.Fprintf(&b, "\nA user who answers \"always\" where it is offered sees %s: %.1f in 100 calls.\n",
 			count(r.Always, "prompt"), r.PerHundred())
 	}
 	if asked {

@@ -21,7 +21,7 @@ type requestFlags struct {
 	timeout, hold time.Duration
 }
 
-// newRequestFlags adds the flags of a request that a person answers, whose common part is common.
+// newRequestFlags adds the flags of a request that a user answers, whose common part is common.
 func (c *console) newRequestFlags(cmd *cobra.Command, common *api.Common) *requestFlags {
 	f := c.newSenderFlags(cmd, common)
 	f.set.DurationVar(&f.timeout, "timeout", 0,
@@ -187,7 +187,7 @@ func discover() (*client.Client, error) {
 	return cl, nil
 }
 
-// call makes one call of the running nod-desktop, which may keep a person for as long as timeout.
+// call makes one call of the running nod-desktop, which may keep a user for as long as timeout.
 func call[R any](
 	ctx context.Context, timeout time.Duration, send func(*client.Client, context.Context) (R, error),
 ) (R, error) {

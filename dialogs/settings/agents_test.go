@@ -44,7 +44,7 @@ func TestAnAgentIsSetUpAndRemoved(t *testing.T) {
 	}
 	test.Tap(c.setUp)
 	if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
-		t.Fatalf("the settings were changed before the person agreed: %v", err)
+		t.Fatalf("the settings were changed before the user agreed: %v", err)
 	}
 	test.Tap(buttonIn(t, c.body, "Cancel"))
 	if len(c.body.Objects) != 0 {

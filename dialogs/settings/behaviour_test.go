@@ -145,7 +145,7 @@ func TestABadRuleIsNotSaved(t *testing.T) {
 				e.texts[key].SetText(text)
 			}
 			if shownBy(e.wrong[tt.at]) != "" {
-				t.Error("it complains before the person is done")
+				t.Error("it complains before the user is done")
 			}
 			test.Tap(e.save)
 			if shownBy(e.wrong[tt.at]) == "" {
@@ -177,7 +177,7 @@ func TestAFieldComplainsOnceItWasLeft(t *testing.T) {
 	w.Win.Canvas().Focus(e.texts["path"])
 	e.texts["path"].SetText("~/src/[")
 	if shownBy(e.wrong["path"]) != "" {
-		t.Error("it complains while the person types")
+		t.Error("it complains while the user types")
 	}
 	w.Win.Canvas().Focus(e.texts["host"])
 	if shownBy(e.wrong["path"]) == "" {

@@ -289,7 +289,7 @@ func TestADeviceIsInvited(t *testing.T) {
 	if says(p.joining.content, tablet.Fingerprint) || slices.ContainsFunc(o.peers.Peers, func(peer operator.Peer) bool {
 		return peer.Name == "Tablet"
 	}) {
-		t.Error("it is among the machines, or paired before the person has compared")
+		t.Error("it is among the machines, or paired before the user has compared")
 	}
 	test.Tap(buttonIn(t, p.phone.invitation, "The words match: pair"))
 	o.wantDid(t, "invite Tablet true write", fmt.Sprint("pair ", tablet.Key, " Tablet"))

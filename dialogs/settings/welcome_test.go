@@ -69,7 +69,7 @@ func TestTheWelcome(t *testing.T) {
 		t.Errorf("says %q", got)
 	}
 	if o.calls("Welcomed") != 0 {
-		t.Error("it counts as seen before the person is done")
+		t.Error("it counts as seen before the user is done")
 	}
 	test.Tap(buttonIn(t, w.welcome.content, "Done"))
 	if w.Visible() || o.calls("Welcomed") != 1 {

@@ -108,7 +108,7 @@ func (d *Desktop) Home() string { return filepath.Join(d.dir, "home") }
 // Config is where the desktop's person keeps settings.
 func (d *Desktop) Config() string { return filepath.Join(d.Home(), ".config") }
 
-// Runtime is the person's folder for sockets.
+// Runtime is the user's folder for sockets.
 func (d *Desktop) Runtime() string { return filepath.Join(d.dir, "run") }
 
 // Session is what a program must have in its environment to run on the desktop, and nothing else.

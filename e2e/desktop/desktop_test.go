@@ -90,7 +90,7 @@ func TestProgramsEndWithTheDesktop(t *testing.T) {
 
 func TestEnvironmentIsTheDesktopsOwn(t *testing.T) {
 	t.Setenv("DISPLAY", ":elsewhere")
-	t.Setenv("NOD_SECRET", "of the person who tests")
+	t.Setenv("NOD_SECRET", "of the user who tests")
 	d, _ := start(t)
 	for _, v := range d.Env() {
 		name, value, _ := strings.Cut(v, "=")

@@ -17,7 +17,7 @@ const (
 	Package Runner = "package" // the test of the packages, in a clean system
 	Agents  Runner = "agents"  // make test-agents, with the released agents
 	Make    Runner = "make"    // .ci/run, which runs the targets of the Makefile
-	Desk    Runner = "desk"    // nobody: only a person's own desktop will do
+	Desk    Runner = "desk"    // nobody: only a user's own desktop will do
 )
 
 var runners = []Runner{Here, Package, Agents, Make, Desk}
@@ -149,7 +149,7 @@ func (b Block) Steps() []Step {
 	return steps
 }
 
-// typed is what a person types in a transcript, each command in the line where the document has it.
+// typed is what a user types in a transcript, each command in the line where the document has it.
 func (b Block) typed() string {
 	var script strings.Builder
 	isCommand := false

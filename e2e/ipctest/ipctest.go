@@ -1,4 +1,4 @@
-// Package ipctest stands in for nod-desktop in the tests of programs that ask it: a real server, with a person and a
+// Package ipctest stands in for nod-desktop in the tests of programs that ask it: a real server, with a user and a
 // policy that the test plays.
 package ipctest
 
@@ -28,7 +28,7 @@ type Server struct {
 	served chan error
 }
 
-// Start starts a server for this person and this policy. Close it.
+// Start starts a server for this user and this policy. Close it.
 func Start(p interact.Prompter, rules interact.Policy) (*Server, error) {
 	dir, err := os.MkdirTemp("", "nod") // short enough for a socket's address
 	if err != nil {

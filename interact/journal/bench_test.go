@@ -34,7 +34,7 @@ var keepAll = journal.Options{Config: func() config.History {
 	return config.History{Keep: 36500 * 24 * time.Hour, MaxSize: 100_000, KeepInputs: true}
 }}
 
-// call is the n-th of the calls of a busy person's agents.
+// call is the n-th of the calls of a busy user's agents.
 func call(r *rand.Rand, vocabulary []string, n int) interact.Record {
 	some := func(count int) string {
 		words := make([]string, count)
@@ -141,7 +141,7 @@ func letters(r *rand.Rand, n int) string {
 	return string(word)
 }
 
-// BenchmarkSearch finds the first page of what a person may look for, and some of it as a plain search would.
+// BenchmarkSearch finds the first page of what a user may look for, and some of it as a plain search would.
 func BenchmarkSearch(b *testing.B) {
 	j := long(b, *benchEntries)
 	end := start.Add(time.Duration(*benchEntries) * 8 * time.Second)

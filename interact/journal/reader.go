@@ -300,7 +300,7 @@ func readPending(conn *sqlite.Conn, leftOut func(error)) (open []interact.Record
 	return open, err
 }
 
-const reasonNotKept = "nod was started again and does not keep what the person answered: ask again"
+const reasonNotKept = "nod was started again and does not keep what the user answered: ask again"
 
 // readLast returns the last n settled requests, oldest first. It omits those before a break of the chain, and answers
 // that are not kept word for word.

@@ -40,7 +40,7 @@ func TestWords(t *testing.T) {
 	}
 }
 
-// What a person may look for is in the index, and names of fields are not.
+// What a user may look for is in the index, and names of fields are not.
 func TestWordsOfAnEntry(t *testing.T) {
 	approve := history.Entry{Line: history.Line{
 		Agent: "codex", Tool: "Bash", Project: "/src/shop", Gist: "make all", Rule: "r7",

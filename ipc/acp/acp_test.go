@@ -463,7 +463,7 @@ func TestFolders(t *testing.T) {
 	}
 }
 
-// waits is an approver whose person takes an hour to allow, and that counts how often nobody waited for that.
+// waits is an approver whose user takes an hour to allow, and that counts how often nobody waited for that.
 func waits(withdrawn *atomic.Int32) approver {
 	return func(ctx context.Context, _ api.ApproveRequest, _ bool) (api.ApproveReply, error) {
 		select {

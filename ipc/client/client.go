@@ -115,7 +115,7 @@ type request struct {
 	method, path string
 	body         any    // nil: none; a [json.RawMessage] goes as it is
 	key          string // idempotency key, when the body has none
-	isWaiting    bool   // for a person, maybe: it comes back
+	isWaiting    bool   // for a user, maybe: it comes back
 	again        func() // is called before it is sent once more; may be nil
 }
 

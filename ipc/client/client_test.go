@@ -99,7 +99,7 @@ func TestApprove(t *testing.T) {
 		name, reply string
 		want        api.ApproveReply
 	}{
-		{"allowed by a person", allow(),
+		{"allowed by a user", allow(),
 			api.ApproveReply{Decision: "allow", Head: api.Head{Outcome: api.Allowed}, By: api.ByHuman, Scope: "once",
 				ShownSHA256: digest(call.Input)}},
 		{"allowed with the agent's own rule", strings.Replace(allow(), `{`, `{"suggestion":1,`, 1),

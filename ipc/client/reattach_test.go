@@ -204,7 +204,7 @@ func once(phase string) func(string) string {
 	}
 }
 
-// waits are the calls that wait for a person.
+// waits are the calls that wait for a user.
 var waits = map[string]func(context.Context, *client.Client) (string, error){
 	"ask": func(ctx context.Context, c *client.Client) (string, error) {
 		r, err := c.Ask(ctx, api.AskRequest{Ask: api.Ask{Question: "q"}})
@@ -255,7 +255,7 @@ func (d *desk) expectOne(got string, err error) {
 	for key, answer := range d.answer {
 		isIt := strings.Contains(strings.ReplaceAll(got, `\"`, `"`), answer)
 		if err != nil || !isIt || d.asked[key] != 1 || len(d.asked) != 1 {
-			d.t.Errorf("got %q, %v; the person was asked %v and said %q", got, err, d.asked, answer)
+			d.t.Errorf("got %q, %v; the user was asked %v and said %q", got, err, d.asked, answer)
 		}
 	}
 	if len(d.answer) == 0 {
@@ -299,7 +299,7 @@ func TestReattachAgainAndAgain(t *testing.T) {
 	for key, answer := range d.answer {
 		given[answer] = true
 		if d.asked[key] != 1 {
-			t.Errorf("%s: the person was asked %d times", key, d.asked[key])
+			t.Errorf("%s: the user was asked %d times", key, d.asked[key])
 		}
 	}
 	if len(given) != calls {
@@ -479,7 +479,7 @@ func TestQuittingWhileTheNextOneStarts(t *testing.T) {
 	d.expectOne(got, err)
 }
 
-// What does not wait for a person does not wait for a nod-desktop, either, and finds the next one all the same.
+// What does not wait for a user does not wait for a nod-desktop, either, and finds the next one all the same.
 func TestNoWaitWithoutAPerson(t *testing.T) {
 	d := newDesk(t)
 	c := d.client()

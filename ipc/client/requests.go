@@ -25,7 +25,7 @@ func send[T any](ctx context.Context, c *Client, r request) (T, error) {
 	return parse[T](text)
 }
 
-// ask makes a call that waits for a person. o is the part of the body that all such calls have in common.
+// ask makes a call that waits for a user. o is the part of the body that all such calls have in common.
 func ask[T any](ctx context.Context, c *Client, path string, body any, o *api.Common) (T, error) {
 	r := request{method: post, path: path, body: body, isWaiting: true}
 	if o.IdempotencyKey == "" {

@@ -284,7 +284,7 @@ func (p *phone) hide(on bool) {
 	eval[any](p, "("+property+", document.dispatchEvent(new Event('visibilitychange')), null)")
 }
 
-// What a script presses is no answer: only a person's hand is.
+// What a script presses is no answer: only a user's hand is.
 func TestNoScriptAllows(t *testing.T) {
 	t.Parallel()
 	p := pairedPhone(t, Command())

@@ -404,7 +404,7 @@ func TestTheDeskLetsIn(t *testing.T) {
 			t.Errorf("another with the same link: %q", code)
 		}
 		if _, code := p.Do("GET", "/prompts", nil, nil); code != "unpaired" {
-			t.Errorf("before the person has compared: %q", code)
+			t.Errorf("before the user has compared: %q", code)
 		}
 		began := time.Now()
 		if _, _, now := p.Ask(invitation, true); now.Device != nil || time.Since(began) != 25*time.Second {

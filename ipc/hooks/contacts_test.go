@@ -23,7 +23,7 @@ func TestContacts(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		handle("opencode", "00-permission.asked") // by the person
+		handle("opencode", "00-permission.asked") // by the user
 		time.Sleep(time.Minute)
 		handle("opencode", "01-permission.replied") // a call that wants nothing decided
 		r.policy.Set("bash", policy.Allow)

@@ -77,7 +77,7 @@ type Config struct {
 	AskMore func() bool            // also about what no rule speaks of, in modes in which the agent asks less
 	Timeout func() time.Duration   // how long a request waits, as configured; at most as long as the agent does
 	Nod     string                 // path of the nod command; may be empty
-	OpenURL func(url string) error // shows an address in the person's browser, once the person agreed
+	OpenURL func(url string) error // shows an address in the user's browser, once the user agreed
 	Log     *slog.Logger
 
 	Sandbox sandbox // nil: nothing runs in one
@@ -153,11 +153,11 @@ type Step struct {
 	// used for an approval that is denied, and for one that nobody decided where Silence is [api.TakesNo].
 	Reply func(interact.Answer) (any, error)
 
-	// Otherwise is the answer where no rule speaks of the call: the person is not asked then. Zero: they are.
+	// Otherwise is the answer where no rule speaks of the call: the user is not asked then. Zero: they are.
 	Otherwise interact.Answer
 
-	// Where the policy alone was asked and insists that the person is, the agent reads what Insist makes of the reason,
-	// and asks; without Insist the person is asked now, if AskNow says so. In a Quiet mode the person wants the agent to
+	// Where the policy alone was asked and insists that the user is, the agent reads what Insist makes of the reason,
+	// and asks; without Insist the user is asked now, if AskNow says so. In a Quiet mode the user wants the agent to
 	// ask less: what no rule speaks of passes there, unless [Config.AskMore] says otherwise.
 	Insist func(reason string) any
 	AskNow bool
@@ -174,7 +174,7 @@ type Step struct {
 	// where it would have allowed the call or asked about it: only there it is called. Nil: nothing is futile.
 	Futile func() string
 
-	// Call names the call where the agent may deliver it twice; "" where it cannot be told from others. What the person
+	// Call names the call where the agent may deliver it twice; "" where it cannot be told from others. What the user
 	// said to the first delivery counts for the second, which is said to come Again. Where the second is only for what the
 	// policy insists on, to have closed the window is no answer to that.
 	Call  func() string
@@ -202,7 +202,7 @@ type Step struct {
 
 // Reads decodes the payload of a call for the agent that it came from. Names count byte for byte, and those of the
 // payload itself appear once: two readers must not understand a call in two ways. What a tool's input says twice is for
-// the policy and the person to see: no agent may be let through for it.
+// the policy and the user to see: no agent may be let through for it.
 func Reads[P any](stepOf func(P, Call) (Step, error)) func(Call) (Step, error) {
 	return func(c Call) (Step, error) {
 		var payload P
@@ -396,7 +396,7 @@ func decided(a interact.Answer) bool {
 	return slices.Contains([]api.Outcome{api.Allowed, api.Denied, api.Answered}, a.Outcome)
 }
 
-// decide asks the policy, the person, or the one to know whether to ask the other.
+// decide asks the policy, the user, or the one to know whether to ask the other.
 func (h *Hooks) decide(
 	ctx context.Context, r interact.Request, s Step,
 ) (a interact.Answer, insisted string, err error) {
@@ -441,7 +441,7 @@ func (h *Hooks) mayNotice(who interact.Requester, kind string) bool {
 	return true
 }
 
-// Answered makes a reply to what the person has answered, and to nothing else.
+// Answered makes a reply to what the user has answered, and to nothing else.
 func Answered(reply func(interact.Answer) (any, error)) func(interact.Answer) (any, error) {
 	return func(a interact.Answer) (any, error) {
 		if a.Outcome != api.Answered {

@@ -125,7 +125,7 @@ func TestReplies(t *testing.T) {
 		{agent: "claude-code", file: "07-PermissionRequest-Bash", human: interact.Answer{Outcome: api.Denied},
 			prompts: 1,
 			want: `{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"deny",` +
-				`"message":"the person denied this and gave no reason"}}}`},
+				`"message":"the user denied this and gave no reason"}}}`},
 		{agent: "claude-code", file: "07-PermissionRequest-Bash", human: dismiss, want: "", prompts: 1},
 		{agent: "claude-code", file: "2.1.330/PermissionRequest-ExitPlanMode",
 			human: interact.Answer{Outcome: api.Allowed, Suggestion: 2}, prompts: 1,
@@ -143,7 +143,7 @@ func TestReplies(t *testing.T) {
 			want: `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny",` +
 				`"permissionDecisionReason":"not now"}}`},
 		{agent: "claude-code", file: "06-PreToolUse-Bash", human: dismiss, call: headless, prompts: 1,
-			want: preTool("deny", "nobody decided: the person closed the prompt and has not refused")},
+			want: preTool("deny", "nobody decided: the user closed the prompt and has not refused")},
 		{agent: "claude-code", file: "18-PreToolUse-AskUserQuestion", human: answered(list("SQLite"), list("Auth")),
 			want: "", prompts: 0},
 		{agent: "claude-code", file: "18-PreToolUse-AskUserQuestion",
@@ -163,7 +163,7 @@ func TestReplies(t *testing.T) {
 		{agent: "codex", file: "02-PreToolUse-Bash", human: allow, want: "", prompts: 0},
 		{agent: "codex", file: "06-PreToolUse-request_user_input", human: answered(list("SQLite")), prompts: 1,
 			want: `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":` +
-				`"This is not a refusal: the person has answered in another window.\nWhich database?: SQLite"}}`},
+				`"This is not a refusal: the user has answered in another window.\nWhich database?: SQLite"}}`},
 		{agent: "codex", file: "06-PreToolUse-request_user_input", human: dismiss, want: "", prompts: 1},
 		{agent: "codex", file: "06-PreToolUse-request_user_input", human: allow, want: "", prompts: 1},
 		{agent: "codex", file: "09-PermissionRequest-Bash-network", human: deny, want: permissionDeny, prompts: 1},
@@ -174,10 +174,10 @@ func TestReplies(t *testing.T) {
 		{agent: "gemini-cli", file: "00-BeforeTool-run_shell_command", human: deny, call: gate,
 			want: `{"decision":"deny","reason":"not now"}`, prompts: 1},
 		{agent: "gemini-cli", file: "00-BeforeTool-run_shell_command", human: dismiss, call: gate, prompts: 1,
-			want: `{"decision":"deny","reason":"nobody decided: the person closed the prompt and has not refused"}`},
+			want: `{"decision":"deny","reason":"nobody decided: the user closed the prompt and has not refused"}`},
 		{agent: "gemini-cli", file: "06-BeforeTool-ask_user", human: answered(list("SQLite")), prompts: 1,
 			want: `{"decision":"deny","reason":` +
-				`"This is not a refusal: the person has answered in another window.\nWhich db?: SQLite"}`},
+				`"This is not a refusal: the user has answered in another window.\nWhich db?: SQLite"}`},
 		{agent: "gemini-cli", file: "06-BeforeTool-ask_user", human: dismiss, want: "", prompts: 1},
 		{agent: "opencode", file: "00-permission.asked", human: allow, want: `{"reply":"once"}`, prompts: 1},
 		{agent: "opencode", file: "00-permission.asked", human: interact.Answer{Outcome: api.Allowed, Suggestion: 1},
@@ -193,7 +193,7 @@ func TestReplies(t *testing.T) {
 		{agent: "qwen-code", file: "15-PreToolUse-run_shell_command", human: deny, call: mode("yolo"), want: ""},
 		{agent: "qwen-code", file: "22-PermissionRequest-ask_user_question", human: answered(list("SQLite")), prompts: 1,
 			want: `{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"deny","message":` +
-				`"This is not a refusal: the person has answered in another window.\nWhich database?: SQLite"}}}`},
+				`"This is not a refusal: the user has answered in another window.\nWhich database?: SQLite"}}}`},
 		{agent: "qwen-code", file: "22-PermissionRequest-ask_user_question", human: dismiss, want: "", prompts: 1},
 		{agent: "copilot-cli", file: "14-preToolUse-bash", call: as("preToolUse"), human: allow, want: "", prompts: 0},
 		{agent: "copilot-cli", file: "15-permissionRequest-bash", call: as("permissionRequest"), human: allow, prompts: 1,
@@ -204,7 +204,7 @@ func TestReplies(t *testing.T) {
 			want: ""},
 		{agent: "copilot-cli", file: "24-preToolUse-ask_user", call: as("preToolUse"),
 			human: answered(list("SQLite"), list("true")), prompts: 1,
-			want: `{"permissionDecision":"deny","permissionDecisionReason":"This is not a refusal: the person has answered in ` +
+			want: `{"permissionDecision":"deny","permissionDecisionReason":"This is not a refusal: the user has answered in ` +
 				`another window.\n{\"database\":\"SQLite\",\"tests\":true}"}`},
 		{agent: "copilot-cli", file: "24-preToolUse-ask_user", call: as("preToolUse"), human: dismiss, want: "", prompts: 1},
 		{agent: "copilot-cli", file: "25-notification", call: as("notification"), want: ""},
@@ -215,17 +215,17 @@ func TestReplies(t *testing.T) {
 				`"permissionDecisionReason":"not now"}}`},
 		{agent: "kimi-code", file: "13-PreToolUse-Bash", human: dismiss, call: gate, prompts: 1,
 			want: `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny",` +
-				`"permissionDecisionReason":"nobody decided: the person closed the prompt and has not refused"}}`},
+				`"permissionDecisionReason":"nobody decided: the user closed the prompt and has not refused"}}`},
 		{agent: "kimi-code", file: "14-PermissionRequest-Bash", human: allow, want: "", prompts: 0},
 		{agent: "kimi-code", file: "19-PreToolUse-AskUserQuestion", human: answered(list("Postgres")), prompts: 1,
 			want: `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny",` +
 				`"permissionDecisionReason":` +
-				`"This is not a refusal: the person has answered in another window.\nWhich database?: Postgres"}}`},
+				`"This is not a refusal: the user has answered in another window.\nWhich database?: Postgres"}}`},
 		{agent: "kimi-code", file: "19-PreToolUse-AskUserQuestion", human: dismiss, call: gate, want: "", prompts: 1},
 		{agent: "crush", file: "00-PreToolUse-bash", human: allow, want: `{"decision":"allow"}`, prompts: 1},
 		{agent: "crush", file: "00-PreToolUse-bash", human: deny, want: `{"decision":"deny","reason":"not now"}`, prompts: 1},
 		{agent: "crush", file: "00-PreToolUse-bash", human: dismiss, prompts: 1,
-			want: `{"decision":"deny","reason":"nobody decided: the person closed the prompt and has not refused"}`},
+			want: `{"decision":"deny","reason":"nobody decided: the user closed the prompt and has not refused"}`},
 		{agent: "crush", file: "06-PreCompact", human: allow, want: "", prompts: 0},
 		{agent: "generic", file: "06-PreToolUse-Bash", human: allow, prompts: 1,
 			want: `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow"}}`},
@@ -510,7 +510,7 @@ func TestElicitation(t *testing.T) {
 	}
 }
 
-// A number that the agent could not read as the person meant it is not passed on, and the log says so.
+// A number that the agent could not read as the user meant it is not passed on, and the log says so.
 func TestElicitationOfWholeNumbers(t *testing.T) {
 	payload := []byte(`{"mode":"form","requested_schema":{"properties":{"n":{"type":"integer"}}}}`)
 	for typed, want := range map[string]string{
@@ -577,7 +577,7 @@ func TestElicitationOfAnAddress(t *testing.T) {
 	}
 }
 
-// A rule may let a tool pass, but never opens an address in the person's name.
+// A rule may let a tool pass, but never opens an address in the user's name.
 func TestARuleOpensNoAddress(t *testing.T) {
 	r := newRig(t, interact.Answer{})
 	r.policy.Set("open_url", policy.Allow)
@@ -631,7 +631,7 @@ func FuzzHandle(f *testing.F) {
 }
 
 // An input that says something twice, as JavaScript may write it with half surrogate pairs, gets nobody past the rules
-// or the person.
+// or the user.
 func TestAnInputThatSaysSomethingTwiceIsAskedAbout(t *testing.T) {
 	for agent, event := range map[string]string{
 		"claude-code": "PreToolUse", "generic": "PreToolUse", "codex": "PermissionRequest", "gemini-cli": "BeforeTool",

@@ -42,7 +42,7 @@ func preTool(decision, reason string) string {
 		`"permissionDecisionReason":%q}}`, decision, reason)
 }
 
-// A rule that asks holds in every mode: in the terminal Claude Code is told to ask, without one the person is asked.
+// A rule that asks holds in every mode: in the terminal Claude Code is told to ask, without one the user is asked.
 // What no rule speaks of is left to the mode, unless nod shall ask more.
 func TestAskRulesHoldInEveryMode(t *testing.T) {
 	const bash, rule, none = "06-PreToolUse-Bash", true, false
@@ -100,7 +100,7 @@ func TestAskRulesHoldInEveryMode(t *testing.T) {
 // An agent that runs what nobody denied asks about what a rule insists on, and is denied when nobody decides.
 func TestAskRulesHoldWithoutAPrompt(t *testing.T) {
 	denied := func(reason string) string { return preTool("deny", reason) }
-	const closed = "nobody decided: the person closed the prompt and has not refused"
+	const closed = "nobody decided: the user closed the prompt and has not refused"
 	for _, tt := range []struct {
 		agent      string
 		call       func(*hooks.Call)
@@ -145,7 +145,7 @@ func TestAskRulesHoldWithoutAPrompt(t *testing.T) {
 	}
 }
 
-// Qwen Code's PreToolUse follows its PermissionRequest, and its own prompt where that decided nothing: what the person
+// Qwen Code's PreToolUse follows its PermissionRequest, and its own prompt where that decided nothing: what the user
 // said there counts.
 func TestQwenAsksOnce(t *testing.T) {
 	for name, tt := range map[string]struct {
@@ -214,7 +214,7 @@ func TestOneWindowForACallOfCodex(t *testing.T) {
 	}
 }
 
-// Claude Code may deliver one call twice: the person is asked once, and what they said counts for both.
+// Claude Code may deliver one call twice: the user is asked once, and what they said counts for both.
 func TestOneWindowForACallThatComesTwice(t *testing.T) {
 	const question = "18-PreToolUse-AskUserQuestion"
 	answers := answered(interact.ListValue("SQLite"), interact.ListValue("Auth"))
@@ -272,7 +272,7 @@ func TestOneWindowForACallThatComesTwice(t *testing.T) {
 }
 
 // An allow counts for one call. The call may be interrupted, of which no event tells; when it comes once more, in a
-// mode in which Claude Code asks, the person is asked again.
+// mode in which Claude Code asks, the user is asked again.
 func TestAnAllowCountsOnce(t *testing.T) {
 	const bash = "06-PreToolUse-Bash"
 	mode := func(name string) map[string]any { return map[string]any{"permission_mode": name} }
@@ -353,7 +353,7 @@ func TestOtherwiseGivesWayToRules(t *testing.T) {
 	}
 }
 
-// In a mode that lets everything pass, and in one that nod does not know, a request that the person leaves undecided,
+// In a mode that lets everything pass, and in one that nod does not know, a request that the user leaves undecided,
 // or that cannot be put to them, is denied: silence would let it run.
 func TestNobodysDecisionIsNoLeaveInQuietModes(t *testing.T) {
 	bypass := map[string]any{"permission_mode": "bypassPermissions"}
@@ -364,7 +364,7 @@ func TestNobodysDecisionIsNoLeaveInQuietModes(t *testing.T) {
 			r := newRig(t, human)
 			r.policy.Set("Bash", policy.Ask)
 			got := handle(t, r, claudeCall(t, "06-PreToolUse-Bash", "PreToolUse", mode))
-			if !strings.Contains(got, `"permissionDecision":"deny"`) || strings.Contains(got, "person denied") {
+			if !strings.Contains(got, `"permissionDecision":"deny"`) || strings.Contains(got, "user denied") {
 				t.Errorf("%s, %v: %s", name, mode, got)
 			}
 		}
@@ -396,7 +396,7 @@ func TestAskRulesHoldInCodex(t *testing.T) {
 	}{
 		{allow, policy.Ask, "", 1},
 		{deny, policy.Ask, preTool("deny", "not now"), 1},
-		{dismiss, policy.Ask, preTool("deny", "nobody decided: the person closed the prompt and has not refused"), 1},
+		{dismiss, policy.Ask, preTool("deny", "nobody decided: the user closed the prompt and has not refused"), 1},
 		{deny, policy.Allow, "", 0},
 		{deny, "", "", 0},
 	} {

@@ -43,7 +43,7 @@ func (s Step) Asks(questions []Question, reply func(picks [][]string) (any, erro
 }
 
 // NoRefusal comes before answers that are handed over as the reason of a denial.
-const NoRefusal = "This is not a refusal: the person has answered in another window."
+const NoRefusal = "This is not a refusal: the user has answered in another window."
 
 // form makes one form of an agent's questions. The answers come back under "0", "1", … in their order.
 func form(questions []Question) (api.Form, error) {

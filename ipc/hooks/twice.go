@@ -48,7 +48,7 @@ func (h *Hooks) keep(who interact.Requester, s Step, a interact.Answer) {
 	h.answers[key] = append(h.answers[key], kept{a, now})
 }
 
-// earlier returns what the person said to the call before, once. Where several calls are alike nobody can tell which
+// earlier returns what the user said to the call before, once. Where several calls are alike nobody can tell which
 // one comes again: then there is none.
 func (h *Hooks) earlier(who interact.Requester, s Step) (interact.Answer, bool) {
 	all := h.forget(who, s)

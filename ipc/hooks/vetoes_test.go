@@ -44,14 +44,14 @@ func recorded(t *testing.T, agent, file string) hooks.Call {
 	return call(t, agent, file)
 }
 
-// Agents that ask wait for the person, whatever they read of the answer.
+// Agents that ask wait for the user, whatever they read of the answer.
 func TestAsksThePerson(t *testing.T) {
 	const (
 		codeAllow = `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow"}}`
 		codeDeny  = `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny",` +
 			`"permissionDecisionReason":"not now"}}`
 		codeAsk = `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"ask",` +
-			`"permissionDecisionReason":"nobody decided: the person closed the prompt and has not refused"}}`
+			`"permissionDecisionReason":"nobody decided: the user closed the prompt and has not refused"}}`
 	)
 	for _, tt := range []struct {
 		agent, file string
@@ -84,11 +84,11 @@ func TestAsksThePerson(t *testing.T) {
 	}
 }
 
-// Agents that go on unless they are told not to are told so by a rule that denies, and where a rule asks and the person
+// Agents that go on unless they are told not to are told so by a rule that denies, and where a rule asks and the user
 // does not allow; else they hear nothing, and nobody is asked.
 func TestVetoes(t *testing.T) {
 	because := func(reply, reason string) string { return strings.ReplaceAll(reply, "not now", reason) }
-	const closed = "nobody decided: the person closed the prompt and has not refused"
+	const closed = "nobody decided: the user closed the prompt and has not refused"
 	for _, tt := range []struct{ agent, file, tool, allow, deny string }{
 		{"letta", "03-PreToolUse-Bash", "Bash", goesOn, exitDeny},
 		{"cline", "09-PreToolUse-run_commands", "run_commands", goesOn, `{"cancel":true,"errorMessage":"not now"}`},
@@ -141,7 +141,7 @@ func TestClineIsAnsweredInTime(t *testing.T) {
 	})
 }
 
-// Letta Code asks by two events about one call: the person is asked once, also where a rule insists. The same call is
+// Letta Code asks by two events about one call: the user is asked once, also where a rule insists. The same call is
 // asked about again when it comes again, or in another folder.
 func TestLettaAsksOnce(t *testing.T) {
 	r := newRig(t, allow)
@@ -163,7 +163,7 @@ func TestLettaAsksOnce(t *testing.T) {
 	}
 }
 
-// What the person left to Letta Code's own prompt, and allowed there, goes on.
+// What the user left to Letta Code's own prompt, and allowed there, goes on.
 func TestLettaAsksItself(t *testing.T) {
 	r := newRig(t, dismiss)
 	r.policy.Set("Bash", policy.Ask)

@@ -160,7 +160,7 @@ func (c call) reportProgress(ctx context.Context) (stop func()) {
 		tick := time.NewTicker(progressEvery)
 		defer tick.Stop()
 		for n := 1.0; ; n++ {
-			p := &mcp.ProgressNotificationParams{ProgressToken: token, Progress: n, Message: "waiting for the person"}
+			p := &mcp.ProgressNotificationParams{ProgressToken: token, Progress: n, Message: "waiting for the user"}
 			if c.req.Session.NotifyProgress(ctx, p) != nil {
 				return // the client is gone; the call itself will notice
 			}

@@ -118,7 +118,7 @@ func TestTools(t *testing.T) {
 		},
 		"ask dismissed": {
 			says(interact.Answer{Outcome: api.Dismissed}), "interact_ask", `{"question":"?"}`,
-			`{"code":"INTERACT_CANCELLED","message":"nobody decided: the person closed the prompt and has not refused"}`,
+			`{"code":"INTERACT_CANCELLED","message":"nobody decided: the user closed the prompt and has not refused"}`,
 		},
 		"ask no screen": {
 			&interacttest.Prompter{Answer: noScreen}, "interact_ask", `{"question":"?"}`,
@@ -192,7 +192,7 @@ func TestTools(t *testing.T) {
 		},
 		"approve closed": {
 			says(interact.Answer{Outcome: api.Dismissed}), "ask_user_approval", `{"tool":"Bash","input":{}}`,
-			`{"by":"human","decision":"deny","reason":"nobody decided: the person closed the prompt and has not refused"}`,
+			`{"by":"human","decision":"deny","reason":"nobody decided: the user closed the prompt and has not refused"}`,
 		},
 		"approve no input": {
 			nil, "ask_user_approval", `{"tool":"Bash","input":"x"}`,
@@ -402,10 +402,10 @@ func TestProgressWhileThePersonThinks(t *testing.T) {
 		want       []string
 	}{
 		"a question": {thinks(40 * time.Second), "interact_ask", question, []string{
-			"tok 1 waiting for the person 0s", "tok 2 waiting for the person 15s", "tok 3 waiting for the person 30s",
+			"tok 1 waiting for the user 0s", "tok 2 waiting for the user 15s", "tok 3 waiting for the user 30s",
 		}},
 		"held for less": {thinks(time.Minute), "interact_ask", `{"question":"?","hold":10}`, []string{
-			"tok 1 waiting for the person 0s",
+			"tok 1 waiting for the user 0s",
 		}},
 		"not waited for": {thinks(time.Minute), "interact_ask", `{"question":"?","hold":0}`, nil},
 		"a notice":       {thinks(0), "interact_notify", `{"message":"!"}`, nil},
@@ -442,7 +442,7 @@ func TestProgressWhileThePersonThinks(t *testing.T) {
 	}
 }
 
-// thinks is a person who answers after a while.
+// thinks is a user who answers after a while.
 func thinks(delay time.Duration) *interacttest.Prompter {
 	return &interacttest.Prompter{
 		Delay: delay, Answer: interacttest.Always(interact.Answer{Outcome: api.Answered, Text: "x"}),
@@ -687,7 +687,7 @@ func TestWaited(t *testing.T) {
 			t.Fatalf("%v after %v", err, took)
 		}
 		if left := ticket.Request().Deadline.Sub(began); left != 20*time.Second {
-			t.Errorf("%v are left for the person", left)
+			t.Errorf("%v are left for the user", left)
 		}
 	})
 }

@@ -117,7 +117,7 @@ func TestProgressIsTheFirstByte(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer resp.Body.Close()
-	const want = `"params":{"progressToken":"tok","message":"waiting for the person","progress":1}`
+	const want = `"params":{"progressToken":"tok","message":"waiting for the user","progress":1}`
 	for lines := bufio.NewScanner(resp.Body); lines.Scan(); {
 		if data, ok := strings.CutPrefix(lines.Text(), "data: "); ok {
 			if !strings.Contains(data, want) {

@@ -63,7 +63,7 @@ func pollEnd(ctx context.Context, p api.Parent) bool {
 }
 
 // IsInline reports whether a shell was started with a line to run among its arguments, as in sh -c 'make all', and not
-// with a script or by a person who types.
+// with a script or by a user who types.
 func (Table) IsInline(shell api.Parent) bool { return hasLine(arguments(shell.PID)) }
 
 // LeadsTerminal reports whether a process leads the session of a terminal, as the shell in a terminal's window does.

@@ -10,7 +10,7 @@ import (
 )
 
 // Lasting returns the path by which the hooks of agents call the nod command at program. An installed nod is called as
-// a person calls it, links not followed: a link stays when what it leads to is replaced. Of any other, a checkout's or
+// a user calls it, links not followed: a link stays when what it leads to is replaced. Of any other, a checkout's or
 // an unpacked archive's, nod keeps a copy: then copied is true, and [Keep] makes it.
 func Lasting(program string) (path string, copied bool) {
 	if path, ok := thisMachine().lasting(program); ok {

@@ -12,21 +12,21 @@ import (
 // Of a folder that is the user's, too, only nod's files go.
 func TestIn(t *testing.T) {
 	for name, tt := range map[string]struct{ there, want []string }{
-		"nothing":            {[]string{"nod/"}, []string{"nod"}},
-		"nod's alone":        {[]string{"nod/config.yaml", "nod/nod.db", "nod/nod.db-wal"}, []string{"nod"}},
-		"with its programs":  {[]string{"nod/grants.json", "nod/bin/nod", "nod/bin/nod-desktop"}, []string{"nod"}},
-		"not to its end":     {[]string{"nod/.config.yaml123", "nod/bin/.nod123"}, []string{"nod"}},
-		"a person's file":    {[]string{"nod/config.yaml", "nod/notes"}, []string{"nod/config.yaml"}},
-		"a person's program": {[]string{"nod/bin/nod", "nod/bin/make"}, []string{"nod/bin/nod"}},
-		"a person's folder":  {[]string{"nod/nod.db.d/x", "nod/config.yaml"}, []string{"nod/config.yaml"}},
-		"a checkout":         {[]string{"nod/.git/HEAD", "nod/go.mod", "nod/bin/nod-dialogs"}, nil},
+		"nothing":           {[]string{"nod/"}, []string{"nod"}},
+		"nod's alone":       {[]string{"nod/config.yaml", "nod/nod.db", "nod/nod.db-wal"}, []string{"nod"}},
+		"with its programs": {[]string{"nod/grants.json", "nod/bin/nod", "nod/bin/nod-desktop"}, []string{"nod"}},
+		"not to its end":    {[]string{"nod/.config.yaml123", "nod/bin/.nod123"}, []string{"nod"}},
+		"a user's file":     {[]string{"nod/config.yaml", "nod/notes"}, []string{"nod/config.yaml"}},
+		"a user's program":  {[]string{"nod/bin/nod", "nod/bin/make"}, []string{"nod/bin/nod"}},
+		"a user's folder":   {[]string{"nod/nod.db.d/x", "nod/config.yaml"}, []string{"nod/config.yaml"}},
+		"a checkout":        {[]string{"nod/.git/HEAD", "nod/go.mod", "nod/bin/nod-dialogs"}, nil},
 		"snapshots": {
 			[]string{"nod/nod.log", "nod/snapshots/0123456789abcdef0123456789abcdef/HEAD", "nod/notes"},
 			[]string{"nod/nod.log", "nod/snapshots"},
 		},
-		"a person's snapshots": {[]string{"nod/nod.log", "nod/snapshots/mine/HEAD"}, []string{"nod/nod.log"}},
-		"a file":               {[]string{"nod"}, nil},
-		"not there":            {nil, nil},
+		"a user's snapshots": {[]string{"nod/nod.log", "nod/snapshots/mine/HEAD"}, []string{"nod/nod.log"}},
+		"a file":             {[]string{"nod"}, nil},
+		"not there":          {nil, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			home := t.TempDir()

@@ -84,7 +84,7 @@ func (c *contents) text(version string) []byte {
 
 func megabytes(n int64) string { return fmt.Sprintf("%.2f MB", float64(n)/1e6) }
 
-// programs names programs for a person.
+// programs names programs for a user.
 func programs(paths []string) string {
 	var names []string
 	for _, path := range paths {

@@ -105,7 +105,7 @@ func (b Build) Try(program string, p Platform) (bool, error) {
 		"nod":         {"--version", "nod " + b.Version}, // says nod-cli, which is built beside it
 		"nod-cli":     {"--version", "nod " + b.Version},
 		"nod-desktop": {"--version", "nod-desktop " + b.Version},
-		"nod-dialogs": {"", "nod-dialogs is started by nod-desktop"}, // it has nothing to say to a person
+		"nod-dialogs": {"", "nod-dialogs is started by nod-desktop"}, // it has nothing to say to a user
 	}[name]
 	command = append(command, program)
 	if says.arg != "" {

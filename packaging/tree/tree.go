@@ -3,7 +3,7 @@
 //
 //	bin/nod, bin/nod-desktop                   what people and sessions start
 //	lib/nod/nod-cli, lib/nod/nod-dialogs       what those two start
-//	lib/systemd/user/nod-desktop.service       not enabled: nod starts with the session once the person says so
+//	lib/systemd/user/nod-desktop.service       not enabled: nod starts with the session once the user says so
 //	share/applications, share/icons/hicolor    for menus and docks
 //	share/bash-completion, share/fish, share/zsh
 //	share/man/man1                             nod(1), one page for each of its commands, and nod-desktop(1)

@@ -19,7 +19,7 @@ import (
 var update = flag.Bool("update", false, "rewrite the golden files")
 
 // edits are the changes of the golden files in testdata/edit. Each file holds a configuration before and
-// after: what a person wrote must be there again, to the letter, where nothing was changed.
+// after: what a user wrote must be there again, to the letter, where nothing was changed.
 var edits = map[string]func(*Config){
 	"scalars": func(c *Config) {
 		c.IPC.Address = "127.0.0.1:0"

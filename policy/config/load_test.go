@@ -101,7 +101,7 @@ func TestLoadDeveloperFile(t *testing.T) {
 	}
 }
 
-// What a person has commented out is not there; a list without elements is empty and not the default.
+// What a user has commented out is not there; a list without elements is empty and not the default.
 func TestLoadCommentedOut(t *testing.T) {
 	data, err := os.ReadFile("testdata/good/commented-out.yaml")
 	if err != nil {

@@ -32,7 +32,7 @@ const (
 	maxRepositories = 50      // submodules, and theirs
 )
 
-// Inspect looks at the repository that git would use in folder, for a person whose home folder is home. The problem
+// Inspect looks at the repository that git would use in folder, for a user whose home folder is home. The problem
 // is one sentence that names a key and its file, or what else keeps git from only reading; empty when git only
 // reads. Without a repository there is none, either, unless something that looks like one is broken.
 //

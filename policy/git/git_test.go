@@ -214,9 +214,9 @@ func TestFiles(t *testing.T) {
 	}{
 		{"nothing special", func(s *sandbox) {}, "project", ""},
 		{"a folder below", func(s *sandbox) { s.write("project/a/b/x", "") }, "project/a/b", ""},
-		{"the person's own", func(s *sandbox) { s.write(".gitconfig", "[diff]\n\texternal = difft\n") }, "project",
+		{"the user's own", func(s *sandbox) { s.write(".gitconfig", "[diff]\n\texternal = difft\n") }, "project",
 			"The key diff.external in ~/.gitconfig names"},
-		{"the person's own, XDG", func(s *sandbox) { s.write(".config/git/config", evil) }, "project",
+		{"the user's own, XDG", func(s *sandbox) { s.write(".config/git/config", evil) }, "project",
 			"in ~/.config/git/config"},
 		{"their pager, trace and unknown keys", func(s *sandbox) {
 			s.write(".gitconfig", "[core]\n\tpager = delta\n\tnew = x\n")
@@ -241,7 +241,7 @@ func TestFiles(t *testing.T) {
 			s.link("other/deep", "link")
 			s.write(".gitconfig", "[include]\n\tpath = link/../conf\n")
 		}, "project", "core.fsmonitor"},
-		{"an include of the repository's by the person", func(s *sandbox) {
+		{"an include of the repository's by the user", func(s *sandbox) {
 			s.write(".gitconfig", "[include]\n\tpath = project/conf\n")
 			s.write("project/conf", "[core]\n\tpager = evil\n")
 		}, "project", "core.pager in conf"},
@@ -320,7 +320,7 @@ func TestFiles(t *testing.T) {
 			s.git("project", "config", "core.hooksPath", "tools")
 			s.script("project/tools/post-index-change")
 		}, "project", "The hook tools/post-index-change"},
-		{"the person's hook", func(s *sandbox) {
+		{"the user's hook", func(s *sandbox) {
 			s.write(".gitconfig", "[core]\n\thooksPath = ~/hooks\n")
 			s.script("hooks/post-index-change")
 		}, "project", "The hook ~/hooks/post-index-change"},

@@ -30,7 +30,7 @@ var harmless = sync.OnceValue(func() map[string]bool {
 
 type rule struct {
 	says  string
-	own   bool              // counts in the repository's own files; in a person's own it is their choice
+	own   bool              // counts in the repository's own files; in a user's own it is their choice
 	spare func(*entry) bool // the values that are harmless; nil: none
 }
 
@@ -73,7 +73,7 @@ var rules = map[string]rule{
 	"remote.*.promisor":           {says: fetches, spare: isFalse},
 	"remote.*.partialclonefilter": {says: fetches},
 
-	// A person chooses their own pager, and these commands do more than read without these keys, too.
+	// A user chooses their own pager, and these commands do more than read without these keys, too.
 	"core.pager":              {says: namesProgram, own: true, spare: isPlainPager},
 	"pager.*":                 {says: namesProgram, own: true, spare: isPlainPager},
 	"gpg.program":             {says: namesProgram, own: true},

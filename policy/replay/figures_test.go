@@ -9,7 +9,7 @@ import (
 	"nod/policy/replay"
 )
 
-// What is asked of 100 calls of the transcripts in testdata, at most: as installed, and by a person who answers
+// What is asked of 100 calls of the transcripts in testdata, at most: as installed, and by a user who answers
 // "always" wherever it is offered; and the same where all commands run in the sandbox that can.
 const (
 	maxAsked, maxAlways                   = 57.0, 10.3

@@ -34,7 +34,7 @@ const (
 	riskLong       = "Too long for nod to read in full"
 )
 
-// Assess reads a command for the eyes of a person. Unlike [Analyze] it gives up on nothing: of what is no valid shell,
+// Assess reads a command for the eyes of a user. Unlike [Analyze] it gives up on nothing: of what is no valid shell,
 // holds what nobody can see or is too long, it tells as much as it can. Nothing may pass by what it finds.
 func Assess(command string) Analysis {
 	whole := unreadable(command) == ""

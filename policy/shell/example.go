@@ -26,7 +26,7 @@ const (
 	markNumber = "number "
 )
 
-// anyProse and anyNumber stand in a pattern, for a person to read and to write, where others like it may stand.
+// anyProse and anyNumber stand in a pattern, for a user to read and to write, where others like it may stand.
 const (
 	anyProse  = "any text"
 	anyNumber = "any number"

@@ -112,7 +112,7 @@ func TestCoversExamples(t *testing.T) {
 	}
 }
 
-// A rule that a person wrote with a text means that text, unless it says any.
+// A rule that a user wrote with a text means that text, unless it says any.
 func TestRuleWithText(t *testing.T) {
 	for _, tt := range []struct {
 		rule, command string

@@ -9,7 +9,7 @@ import (
 	"nod/policy/shell/language"
 )
 
-// disguises turn a command into others that a shell runs the same way, or that a person reads the same way.
+// disguises turn a command into others that a shell runs the same way, or that a user reads the same way.
 var disguises = map[string]func(command string) []string{
 	"split words": func(c string) []string {
 		return eachWord(c, func(w string) []string {

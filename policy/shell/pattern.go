@@ -15,12 +15,12 @@ type Pattern struct {
 	Flags []string `json:"flags,omitempty"` // with their values, where the value could say what is done
 	Text  string   `json:"text,omitempty"`
 
-	begins  bool       // more words may follow those that lead: a person wrote it into a rule
+	begins  bool       // more words may follow those that lead: a user wrote it into a rule
 	spelled [][]string // the ways to write its words, for rules that ask or deny
-	also    []string   // flags that a person saw in other answers about the same words
+	also    []string   // flags that a user saw in other answers about the same words
 }
 
-// Also returns the pattern as it is for a person who saw more flags in commands with the same words.
+// Also returns the pattern as it is for a user who saw more flags in commands with the same words.
 func (t Pattern) Also(flags []string) Pattern {
 	t.also = flags
 	return t
@@ -37,7 +37,7 @@ func (p Part) Pattern() (Pattern, error) {
 	return p.words, nil
 }
 
-// ParsePattern reads a pattern as a person writes it: a command's leading words, then the flags that it may have.
+// ParsePattern reads a pattern as a user writes it: a command's leading words, then the flags that it may have.
 func ParsePattern(text string) (Pattern, error) {
 	a := Analyze(text)
 	parts := own(a.Parts)
@@ -159,7 +159,7 @@ func (t Pattern) Covers(p Part, inside func(operand string) bool) bool {
 		!slices.ContainsFunc(p.args, func(a string) bool { return !p.isExample(a) && !inside(a) })
 }
 
-// has reports whether a person saw a flag, or one with a value like its own.
+// has reports whether a user saw a flag, or one with a value like its own.
 func (t Pattern) has(flag string) bool {
 	isSeen := func(f string) bool { return f == flag || isLike(flag, f) }
 	return slices.ContainsFunc(t.Flags, isSeen) || slices.ContainsFunc(t.also, isSeen)

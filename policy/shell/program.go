@@ -45,14 +45,14 @@ import (
 //	         flag that is behind the word brief
 //	brief    flags with which it shows less: names, but not what files hold
 //	never    flags that are never harmless, perhaps the type of their value, which then says what they do to it,
-//	         a colon and the reason as a sentence for a person
+//	         a colon and the reason as a sentence for a user
 //	restrains  flags without which it does more: --dry-run. They stand in the entry or, before the first program of a
 //	         file, for all entries. Who allows a command with one allows none without it
 //	extends  flags with which it does more: --force. Who allows a command without one allows none with it. Before the
 //	         first program of a file they count for all entries, and no program does more without them
 //	prints   before the first program of a file: flags that only say what any program prints: --verbose
 //	needs    flags of which one must be there, perhaps the word with and flags without which none need be, a colon
-//	         and the reason as a sentence for a person
+//	         and the reason as a sentence for a user
 //	grows    how many times longer it may make what it is fed, perhaps the word with and flags without which it
 //	         does not
 //	output   a word that stands for all that it prints: an object id
@@ -61,10 +61,10 @@ import (
 //	keeps    flags with which it prints some of the lines that it is fed, whole, as it does without any; or none
 //	traits   any of the words in the constant block below
 //	kind     task: what it does is not all said by its words (it builds, tests, installs), so it never passes
-//	         as reading; a person may allow it with its leading words. told: it runs what it is told, so only
-//	         exactly what a person saw can be remembered. Without a kind, the entry says all that the program
+//	         as reading; a user may allow it with its leading words. told: it runs what it is told, so only
+//	         exactly what a user saw can be remembered. Without a kind, the entry says all that the program
 //	         does: it reads and writes what its words name, and nothing else.
-//	why      the reason, a sentence for a person, why a task or a told program is asked about
+//	why      the reason, a sentence for a user, why a task or a told program is asked about
 //
 // A flag, an operand or a value that is not in an entry is not known to be harmless.
 //

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// No decision reads what only a person is shown.
+// No decision reads what only a user is shown.
 func TestDecisionsReadNoRisks(t *testing.T) {
 	was := risks
 	t.Cleanup(func() { risks = was })

@@ -32,7 +32,7 @@ type reading struct {
 	patterns  []string // that are matched against lines, in a syntax that the flags choose
 	syntax    language.Syntax
 	lead      []string  // words that say what runs: the name, its sub-commands, targets
-	seen      []string  // flags, with their values, that only a person who saw them can allow
+	seen      []string  // flags, with their values, that only a user who saw them can allow
 	examples  []example // words for which others may stand; what is seen holds the words themselves
 	limits    []string  // flags, with their values, that restrain it
 	outputs   []string  // files that a task writes as its flags say
@@ -352,7 +352,7 @@ func (r *reading) checkAll(typ *wordType, words []word) string {
 	return typ.all(r, words)
 }
 
-// unlisted takes a flag that the entry does not have. In a task it is for the person to see: with the word behind
+// unlisted takes a flag that the entry does not have. In a task it is for the user to see: with the word behind
 // it where that may be its value.
 func (r *reading) unlisted(args []word, i int, name string) (int, string) {
 	text := args[i].text
@@ -618,7 +618,7 @@ func (r *reading) history(deep bool) {
 	}
 }
 
-// reach notes an access. Of a path that a task is given, the person only allows what lies in the project.
+// reach notes an access. Of a path that a task is given, the user only allows what lies in the project.
 func (r *reading) reach(kind Kind, path string) {
 	r.accesses = append(r.accesses, Access{Path: path, Kind: kind})
 	if r.program.kind != understood {

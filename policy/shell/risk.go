@@ -28,10 +28,10 @@ func (l Level) String() string { return [...]string{"note", "caution", "danger"}
 
 var levels = map[string]Level{Note.String(): Note, Caution.String(): Caution, Danger.String(): Danger}
 
-// A Risk is one thing that a person should see before allowing a command. Nothing is decided by it.
+// A Risk is one thing that a user should see before allowing a command. Nothing is decided by it.
 type Risk struct {
 	Level Level
-	Text  string // in a person's words; {{.What}} in it stands for What
+	Text  string // in a user's words; {{.What}} in it stands for What
 	What  string // a program, place or address, as the command spells it
 	At    int    // the byte of the command where the simple command starts
 	Line  string // the simple command
@@ -55,7 +55,7 @@ const risksFile = "risks.txt"
 // A riskBook has rules by the name of a program, or by * those whose name holds one.
 type riskBook map[string][]namedRisk
 
-// risks holds all rules. They are read when a person is first to see what a command does: no decision needs them. The
+// risks holds all rules. They are read when a user is first to see what a command does: no decision needs them. The
 // file is part of the program, and tested to hold no mistake.
 var risks = sync.OnceValue(func() riskBook {
 	b, _ := readRules(risksFile, levels)

@@ -3,10 +3,10 @@
 // [Analyze] answers one question with certainty: does this command only read? The answer is yes only when every byte,
 // every word, every program, every flag and every operand is known to be harmless, in bash, zsh and dash, with the GNU
 // and the BSD tools. There is no list of what is dangerous: whatever is missing from the lists is not read-only, with a
-// reason that a person can read. Asking is cheap; a command that was wrongly taken for harmless is not.
+// reason that a user can read. Asking is cheap; a command that was wrongly taken for harmless is not.
 //
 // What is known of programs is data, in the folder programs. A command that does more than read is told in its
-// parts, so that a person can allow each of them by itself. Everything else that an [Analysis] tells of such a
+// parts, so that a user can allow each of them by itself. Everything else that an [Analysis] tells of such a
 // command (paths, network) is best effort, for prompts and for rules that ask or deny.
 package shell
 
@@ -63,7 +63,7 @@ type Analysis struct {
 	// stands.
 	DrivesScreen bool
 
-	Risks []Risk // what a person should see; only of [Assess]
+	Risks []Risk // what a user should see; only of [Assess]
 }
 
 // Analyze reads command, as given to a shell with -c, of at most [language.MaxLength] bytes. It runs nothing and opens

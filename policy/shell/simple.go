@@ -528,7 +528,7 @@ func subcommand(s string) bool {
 // isSubcommand also takes words such as db:migrate, of a program that nod does not know.
 func isSubcommand(s string) bool { return subcommand(strings.ReplaceAll(s, ":", "_")) }
 
-// byPath reads a call of a program that is named by its path. It may be any program, but a person who allows it saw
+// byPath reads a call of a program that is named by its path. It may be any program, but a user who allows it saw
 // the path: then the words mean what they mean to the program of that name.
 func (b *budget) byPath(words []word) (*reading, string) {
 	named := slices.Clone(words)
@@ -603,7 +603,7 @@ func harmlessSetting(s word) bool {
 const projectSettings language.Words = "CI CGO_ENABLED GOOS GOARCH MIX_ENV"
 
 // counting are the flags by which a call is allowed: every flag of a program that is understood, for rm -rf is not rm;
-// of a task those that only a person can allow, and with one that restrains it all others, which may undo that.
+// of a task those that only a user can allow, and with one that restrains it all others, which may undo that.
 func (r *reading) counting() []string {
 	flags := slices.Clone(r.seen)
 	if len(r.limits) > 0 || r.program.kind == understood {

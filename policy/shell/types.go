@@ -680,7 +680,7 @@ func shellCall(r *reading, words []word) string {
 	return ""
 }
 
-// scriptText is shell that a person only allows together with the program that runs it.
+// scriptText is shell that a user only allows together with the program that runs it.
 func scriptText(r *reading, w word) string {
 	text := w.text
 	if r.script != nil {

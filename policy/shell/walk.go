@@ -38,7 +38,7 @@ type walk struct {
 	texts    *readings // of texts that may be scripts
 
 	*budget
-	*watch // notes what a person should see; nil: nobody looks
+	*watch // notes what a user should see; nil: nobody looks
 }
 
 // places are the folders that the shell may be in at some point, relative to where it started; "" is there

@@ -48,7 +48,7 @@ func TestGiveUp(t *testing.T) {
 	})
 }
 
-// TestWhileAlive: a nod-desktop that hangs is told from a person who takes their time.
+// TestWhileAlive: a nod-desktop that hangs is told from a user who takes their time.
 func TestWhileAlive(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		hangs := time.Now().Add(time.Minute)

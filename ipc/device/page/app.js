@@ -1,4 +1,4 @@
-// The page: what waits at the desk, one prompt at a time, and the person's answers.
+// The page: what waits at the desk, one prompt at a time, and the user's answers.
 
 import {Arming} from './arm.js'
 import {Desk, Offline, Problem, Stopped} from './desk.js'
@@ -31,7 +31,7 @@ let pairings = 0 // that were begun, or left: only the last goes on
 class Prompt {
 	constructor(headline, view) {
 		Object.assign(this, {id: headline.id, headline, view, refusing: false, sending: false, problem: ''})
-		this.isOwn = view.kind === 'ask' || view.kind === 'form' // an answer of the person's own: nothing is allowed
+		this.isOwn = view.kind === 'ask' || view.kind === 'form' // an answer of the user's own: nothing is allowed
 		Object.assign(this, bodyOf(view))
 		this.unread = this.rows.map(() => true)
 		this.fields = (view.fields ?? []).map((field, i) => new Field(field, {id: `field-${i}`, isOnly: view.fields.length === 1}, () => this.touched(), () => this.next(i)))
@@ -155,7 +155,7 @@ function showPairing(secret, fingerprint) {
 	], [device && button(t('Cancel'), goBack), button(t('Pair'), () => begin(secret), {class: 'strong wide', id: 'pair'})])
 }
 
-// showWords shows what stands for this device's new key, for the person to compare.
+// showWords shows what stands for this device's new key, for the user to compare.
 function showWords(words) {
 	screen('words', t('Compare these words'), [
 		t('The desk shows six words, too. Confirm there only if they are the same:'),
@@ -274,7 +274,7 @@ function goOn() {
 	mainPlace.scrollBy({top: distance > 1 ? distance : mainPlace.clientHeight * .8, behavior: reduced ? 'instant' : 'smooth'})
 }
 
-// ---- what the person does ----
+// ---- what the user does ----
 
 function affirm(affirmation) {
 	if (!current || !affirmation || current.refusing || current.sending) return
@@ -561,7 +561,7 @@ async function begin(secret) {
 	}
 }
 
-// compare shows the words of a new key until the person has compared them at the desk.
+// compare shows the words of a new key until the user has compared them at the desk.
 async function compare(begun) {
 	const desk = new Desk(begun)
 	const turn = ++pairings

@@ -30,7 +30,7 @@ export class Desk {
 		this.#device = device
 	}
 
-	// pair asks to be paired. It returns the words to compare and, once the person has, what the device is called and may
+	// pair asks to be paired. It returns the words to compare and, once the user has, what the device is called and may
 	// do; with waits it waits for that.
 	pair(secret, waits) {
 		return this.#json('POST', '/pair', {secret, key: this.#device.key, waits}, {patience: newsPatience})

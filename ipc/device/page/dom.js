@@ -12,7 +12,7 @@ export function h(tag, attributes = {}, ...children) {
 	return element
 }
 
-// button makes a button that only a person presses: no script's click counts, and no key that is held down.
+// button makes a button that only a user presses: no script's click counts, and no key that is held down.
 export function button(label, press, attributes = {}) {
 	return h('button', {
 		type: 'button', ...attributes,

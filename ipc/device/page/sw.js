@@ -1,4 +1,4 @@
-// The worker of the page: it keeps the page's own files, for when the desk cannot be reached, and wakes the person.
+// The worker of the page: it keeps the page's own files, for when the desk cannot be reached, and wakes the user.
 // It keeps nothing of what anybody asked, and answers nothing.
 
 const cacheName = 'shell'

@@ -126,7 +126,7 @@ func TestAddRefuses(t *testing.T) {
 	}
 }
 
-// Whatever another program does to the file, no peer counts that the person has not let in.
+// Whatever another program does to the file, no peer counts that the user has not let in.
 func TestNobodyElsePairs(t *testing.T) {
 	for name, tt := range map[string]struct {
 		spoil    func(data []byte) []byte

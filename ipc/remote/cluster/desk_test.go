@@ -32,10 +32,10 @@ type setup struct {
 	Config   cluster.Config
 	Identity string // path
 	Name     string
-	Machine  remote.Key // whom its person has paired
+	Machine  remote.Key // whom its user has paired
 	Seed     uint64
-	Think    time.Duration // what its person takes at most
-	Says     api.Outcome   // to everything; empty: the person throws a coin
+	Think    time.Duration // what its user takes at most
+	Says     api.Outcome   // to everything; empty: the user throws a coin
 }
 
 // event is a line of a desk's stdout.
@@ -53,13 +53,13 @@ type eventKind string
 // The kinds of event.
 const (
 	isShown   eventKind = "shown"   // a prompt is on the screen
-	isDecided eventKind = "decided" // the person said so; nobody else knows yet
+	isDecided eventKind = "decided" // the user said so; nobody else knows yet
 	isCounted eventKind = "counted" // this is what came of it, says the line
 	isClosed  eventKind = "closed"  // the prompt has left the screen without an answer
 	isPending eventKind = "pending" // so many wait now
 )
 
-// desk is a nod-desktop as far as a line knows it, with a person who answers everything.
+// desk is a nod-desktop as far as a line knows it, with a user who answers everything.
 type desk struct {
 	setup
 	line   remote.Line
@@ -203,7 +203,7 @@ func (d *desk) End(_ remote.Peer, a remote.Answer) {
 // Keep implements [remote.Desk].
 func (d *desk) Keep(remote.Peer, []interact.Record) error { return nil }
 
-// Prompt implements [interact.Prompter]: the person thinks and answers, and what then counts is the answer.
+// Prompt implements [interact.Prompter]: the user thinks and answers, and what then counts is the answer.
 func (d *desk) Prompt(ctx context.Context, r interact.Request, _ policy.Decision) (interact.Answer, error) {
 	id, digest, _ := strings.Cut(r.IdempotencyKey, "/")
 	d.mu.Lock()
@@ -229,7 +229,7 @@ func (d *desk) Prompt(ctx context.Context, r interact.Request, _ policy.Decision
 	return d.commit(ctx, one, remote.Answer{ID: interact.ID(id), Digest: digest, Answer: said})
 }
 
-// says is what the person makes of a request.
+// says is what the user makes of a request.
 func (d *desk) says(r interact.Request) interact.Answer {
 	a := interact.Answer{Outcome: d.Says, By: api.ByHuman, Device: d.Name, At: time.Now()}
 	if a.Outcome == "" {

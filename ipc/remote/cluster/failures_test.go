@@ -170,7 +170,7 @@ func deskAsleep(w *world) time.Duration {
 	return took
 }
 
-// deskKilled kills a desk just after its person has said yes, before or after anybody else can know. Who sits there
+// deskKilled kills a desk just after its user has said yes, before or after anybody else can know. Who sits there
 // next says no to everything.
 func deskKilled(w *world) time.Duration {
 	w.desks[0].Says = api.Allowed
@@ -179,7 +179,7 @@ func deskKilled(w *world) time.Duration {
 	before := len(w.events)
 	w.mu.Unlock()
 	w.ask(6, 50*time.Millisecond)
-	w.await("the person has decided", func() bool {
+	w.await("the user has decided", func() bool {
 		return slices.ContainsFunc(w.events[before:], func(e event) bool { return e.Kind == isDecided })
 	})
 	switch w.random.IntN(3) {

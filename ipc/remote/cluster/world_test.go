@@ -342,7 +342,7 @@ func (w *world) await(what string, met func() bool) {
 	}
 }
 
-// settle waits for all agents, and sees that each request had exactly one outcome, which a person had decided.
+// settle waits for all agents, and sees that each request had exactly one outcome, which a user had decided.
 func (w *world) settle(running ...int) {
 	w.Helper()
 	w.asking.Wait()

@@ -193,7 +193,7 @@ func TestTheWaitBeforeACommandRunsAgainGrows(t *testing.T) {
 		c.Wake(remote.Key{})
 		synctest.Wait()
 		if len(ran) != len(want)+1 || c.State().Problem != problemNotInstalled {
-			t.Errorf("ran at %v after the person asked; %+v", ran, c.State())
+			t.Errorf("ran at %v after the user asked; %+v", ran, c.State())
 		}
 		cancel()
 		<-over

@@ -345,7 +345,7 @@ func (r *testRelay) ask(t *testing.T, request interact.Request) <-chan interact.
 	return got
 }
 
-// answerTo is what a person at a desk says to r.
+// answerTo is what a user at a desk says to r.
 func answerTo(t *testing.T, r remote.Request, outcome api.Outcome) remote.Answer {
 	t.Helper()
 	digest := r.Digest()

@@ -118,8 +118,8 @@ func (p *program) contains(who interact.Requester) bool {
 }
 
 // setShell has the agents that ask nod hand it their commands, or no longer. It tells the user about problems that are
-// not among those that it told before.
-func (p *program) setShell(on bool, told map[string]string) {
+// not among those reported before.
+func (p *program) setShell(on bool, reported map[string]string) {
 	m, err := agent.ThisMachine(p.agentHooks.nod)
 	if err != nil {
 		p.log.Warn("agents can't run their commands through nod", "err", err)
@@ -135,9 +135,9 @@ func (p *program) setShell(on bool, told map[string]string) {
 		}
 		switch {
 		case err == nil:
-			delete(told, a.Name)
-		case told[a.Name] != err.Error():
-			told[a.Name] = err.Error()
+			delete(reported, a.Name)
+		case reported[a.Name] != err.Error():
+			reported[a.Name] = err.Error()
 			p.log.Warn("an agent does not run its commands through nod", "agent", a.Name, "on", on, "err", err)
 			p.desk.Say(interact.Warning, lang.L("{{.Agent}}: commands can't run in the sandbox: {{.Problem}}",
 				map[string]any{"Agent": a.Title, "Problem": err.Error()}))

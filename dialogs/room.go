@@ -100,8 +100,8 @@ func (x *xServer) room(id xproto.Window, frame ...uint32) image.Rectangle {
 		at := image.Pt(int(area[0]), int(area[1]))
 		room = room.Intersect(image.Rectangle{Min: at, Max: at.Add(image.Pt(int(area[2]), int(area[3])))})
 	}
-	if told := x.numbers(id, "_NET_FRAME_EXTENTS"); len(told) == 4 {
-		frame = told
+	if extents := x.numbers(id, "_NET_FRAME_EXTENTS"); len(extents) == 4 {
+		frame = extents
 	}
 	if len(frame) == 4 {
 		room.Min = room.Min.Add(image.Pt(int(frame[0]), int(frame[2])))

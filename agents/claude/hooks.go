@@ -274,12 +274,12 @@ func (p Payload) AsksByDenial(s hooks.Step, deny func(reason string) any) (hooks
 		return hooks.Step{}, err
 	}
 	return s.Asks(in.Questions, func(picks [][]string) (any, error) {
-		return deny(told(in.Questions, picks)), nil
+		return deny(answered(in.Questions, picks)), nil
 	})
 }
 
-// told has the model read the answers to questions where the only way to hand them over is a denial.
-func told(questions []hooks.Question, picks [][]string) string {
+// answered is the reason of a denial that tells the model the answers, where there is no other way to hand them over.
+func answered(questions []hooks.Question, picks [][]string) string {
 	lines := []string{hooks.NoRefusal}
 	for i, pick := range picks {
 		lines = append(lines, fmt.Sprintf("%s: %s", questions[i].Question, strings.Join(pick, ", ")))

@@ -28,7 +28,7 @@ type Content struct {
 	Diff      string      // change of a file, as a unified diff
 	bases     []*baseFile // the files that the lines compare with
 	AgentSays string      // the agent's description, which has no effect: not in Lines
-	told      []string    // the parts of a command of which the facts tell what they do
+	described []string    // the parts of a command of which the facts tell what they do
 }
 
 // noteOdd adds the facts and warnings about odd characters in the lines. capped says that they are only the beginning.
@@ -55,7 +55,7 @@ func assess(r interact.Request, a interact.Approve, call policy.Call) Content {
 	c.Facts = worstFirst(append(riskFacts(own), c.Facts...))
 	c.Reported = worstFirst(riskFacts(ofFiles))
 	if c.IsCommand {
-		c.Dangers, c.told = dangersOf(c.Original, own), toldBy(own)
+		c.Dangers, c.described = dangersOf(c.Original, own), describedBy(own)
 	}
 	return c
 }

@@ -130,8 +130,8 @@ type danger struct {
 	Text string // on one line
 }
 
-// toldBy returns the parts of a command of which a risk tells what they do, and not only that they could do a lot.
-func toldBy(risks []policy.Risk) (parts []string) {
+// describedBy returns the parts of a command of which a risk says what they do, and not only that they could do a lot.
+func describedBy(risks []policy.Risk) (parts []string) {
 	for _, r := range risks {
 		if r.Level > shell.Note && r.Text != shell.RiskOther && r.Text != shell.RiskNetwork {
 			parts = append(parts, r.Line)

@@ -84,7 +84,7 @@ func ViewOf(r interact.Request, why policy.Decision) View {
 // the new parts do, which goes without saying if the facts tell that of each of them.
 func (v View) WhyBeside(parts []policy.CommandPart) string {
 	isUntold := func(p policy.CommandPart) bool {
-		return p.State == policy.PartNew && !slices.Contains(v.told, p.Text)
+		return p.State == policy.PartNew && !slices.Contains(v.described, p.Text)
 	}
 	isTold := len(parts) > 0 && !v.byRule && !slices.ContainsFunc(parts, isUntold)
 	isSaid := func(p PartRow) bool { // a count may follow

@@ -23,7 +23,7 @@ type invitations struct {
 	mu     sync.Mutex
 	digest [sha256.Size]byte // of the secret
 	peer   remote.Peer       // name and rights; the key is empty until a device asks
-	came   time.Time         // when it asked
+	asked  time.Time         // when
 	until  time.Time         // zero: there is no invitation
 	over   chan struct{}     // closed when the user has decided, or the invitation ended
 }
@@ -70,15 +70,15 @@ func (i *invitations) ask(secret, key string, isFresh func() bool) (over <-chan 
 	case !isFresh():
 		return nil, false, errStale
 	case isNew:
-		i.peer.Key.Sign, i.came = key, time.Now()
+		i.peer.Key.Sign, i.asked = key, time.Now()
 	}
 	return i.over, isNew, nil
 }
 
-func (i *invitations) asking() (peer remote.Peer, came time.Time, ok bool) {
+func (i *invitations) asking() (peer remote.Peer, asked time.Time, ok bool) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	return i.peer, i.came, i.counts() && i.peer.Key.Sign != ""
+	return i.peer, i.asked, i.counts() && i.peer.Key.Sign != ""
 }
 
 // admit calls pair for the device that asks, if it has that key, and ends the invitation.

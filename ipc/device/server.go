@@ -126,7 +126,7 @@ func (s *Server) Invite(name string, may remote.May) (url string, until time.Tim
 func (s *Server) Withdraw() { s.invitations.withdraw() }
 
 // Asking is the device that asks to be paired, and since when. Name and rights are those of the invitation.
-func (s *Server) Asking() (peer remote.Peer, came time.Time, ok bool) { return s.invitations.asking() }
+func (s *Server) Asking() (peer remote.Peer, asked time.Time, ok bool) { return s.invitations.asking() }
 
 // Admit calls pair for the device that asks to be paired, if it has that key.
 func (s *Server) Admit(key string, pair func(remote.Peer) error) error {

@@ -31,7 +31,7 @@ type deskEnd struct {
 // NewDesk returns the carrier of the desk with that key. paired lists the machines that its user has paired.
 func NewDesk(cfg Config, desk remote.Key, paired func() []remote.Key, log *slog.Logger) session.Carrier {
 	d := &deskEnd{hub: newHub(cfg, desk, "desk", log), paired: paired, opened: make(chan *conn, maxUnpaired)}
-	d.came, d.isUp = d.accept, func() {
+	d.dialed, d.isUp = d.accept, func() {
 		for _, machine := range d.paired() {
 			d.Wake(machine)
 		}

@@ -24,13 +24,13 @@ const patience = 5 * time.Second
 
 // hub is the connection of one end with the cluster, and all connections with other ends that it carries.
 type hub struct {
-	cfg  Config
-	me   remote.Key
-	role string // for who looks at the cluster's connections
-	log  *slog.Logger
-	came func(at address)  // somebody wants a connection; it must not block
-	woke func(peer string) // a desk is there; it must not block
-	isUp func()            // the cluster can be used; it must not block
+	cfg    Config
+	me     remote.Key
+	role   string // for who looks at the cluster's connections
+	log    *slog.Logger
+	dialed func(at address)  // somebody wants a connection; it must not block
+	woke   func(peer string) // a desk is there; it must not block
+	isUp   func()            // the cluster can be used; it must not block
 
 	nc *nats.Conn // set by run
 
@@ -46,7 +46,7 @@ type hub struct {
 func newHub(cfg Config, me remote.Key, role string, log *slog.Logger) *hub {
 	return &hub{
 		cfg: cfg, me: me, role: role, log: log, conns: map[address]*conn{}, since: time.Now(),
-		came: func(address) {}, woke: func(string) {}, isUp: func() {},
+		dialed: func(address) {}, woke: func(string) {}, isUp: func() {},
 	}
 }
 
@@ -242,7 +242,7 @@ func (h *hub) handle(m *nats.Msg) {
 	case c != nil:
 		c.handle(m.Data)
 	case kind(m.Data[0]) == kindOpen:
-		h.came(at)
+		h.dialed(at)
 	case kind(m.Data[0]) != kindClose: // it belongs to a connection that has ended here
 		_ = h.publish(at, append([]byte{byte(kindClose)}, make([]byte, headSize-1)...), false) // else it learns it later
 	}

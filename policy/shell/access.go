@@ -12,9 +12,9 @@ const (
 	Delete             // removed, or moved away
 )
 
-// Access is one thing that a command line or a tool does to the file system. Path is as the command spells it, joined
+// Access is one thing that a command line or a tool does to the file system. Path is spelled as in the command, joined
 // to the folders that cd went to before. It is not cleaned: "link/../x" is not "x" when link is a symbolic link. A path
-// with *, ? or [ stands for every file that it matches.
+// with *, ? or [ means every file that it matches.
 type Access struct {
 	Path string
 	Kind Kind

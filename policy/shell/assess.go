@@ -11,7 +11,7 @@ import (
 	"nod/policy/shell/language"
 )
 
-// The risks that the form of a command shows rather than the name of a program.
+// The risks that the form of a command shows, rather than a program's name.
 const (
 	riskDownloaded = "Runs what it downloads"
 	riskDecoded    = "Runs encoded text"
@@ -34,8 +34,9 @@ const (
 	riskLong       = "Too long for nod to read in full"
 )
 
-// Assess reads a command for the eyes of a user. Unlike [Analyze] it gives up on nothing: of what is no valid shell,
-// holds what nobody can see or is too long, it tells as much as it can. Nothing may pass by what it finds.
+// Assess reads a command to show the user its risks. Unlike [Analyze] it never gives up: of a text that is not valid
+// shell, has invisible characters or is too long, it tells as much as it can. Nothing may be allowed because of what it
+// finds.
 func Assess(command string) Analysis {
 	whole := unreadable(command) == ""
 	a, isOpen := Analysis{Opaque: !whole}, false
@@ -73,7 +74,7 @@ func Assess(command string) Analysis {
 
 func callsForAttention(r Risk) bool { return r.Level > Note }
 
-// add joins what two readings tell. known has what was added before: there may be many thousands of each.
+// add merges the findings of another reading. known holds what was added before: there may be many thousands of each.
 func (a *Analysis) add(b Analysis, known map[any]bool) {
 	for _, r := range b.Risks {
 		key := Risk{Text: r.Text, What: r.What, At: r.At}
@@ -95,8 +96,8 @@ func (a *Analysis) add(b Analysis, known map[any]bool) {
 
 const maxAssessed = 64 << 10
 
-// visible is a command without what nobody can see, or with blanks in its place, and where each of its bytes stands in
-// the command.
+// visible returns a command without its invisible characters, or with blanks in their place, and the offset of each
+// byte in the original.
 func visible(command string, blank bool) (text string, places []int) {
 	var b strings.Builder
 	for i := 0; i < min(len(command), maxAssessed); {
@@ -116,20 +117,20 @@ func visible(command string, blank bool) (text string, places []int) {
 	return b.String(), append(places, min(len(command), maxAssessed))
 }
 
-// A piece is a part of a text that is a shell's by itself.
+// A piece is a part of a text that parses as shell.
 type piece struct {
 	text  string
-	at    int // where it stands in the text
+	at    int // its offset in the text
 	file  *syntax.File
 	whole bool // nothing was left out of it
 }
 
-// quotes and brackets, which a line that is no valid shell may leave open.
+// unquoted removes quotes and brackets, which a line that is not valid shell may leave open.
 var unquoted = strings.NewReplacer("'", " ", `"`, " ", "`", ";", "(", ";", ")", ";", "{", " ", "}", " ", `\`, " ",
 	"$", " ", "<", " ", ">", " ", "#", " ", "&", ";", "|", ";", ";", ";", "[", " ", "]", " ", "!", " ")
 
-// pieces are the text as one, or its lines when it is no valid shell. Of a line that is none by itself quotes and
-// brackets are taken for blanks.
+// pieces returns the whole text, or its lines when it is not valid shell. In a line that does not parse either, quotes
+// and brackets count as blanks.
 func pieces(text string) []piece {
 	if file := parse(text); file != nil {
 		return []piece{{text, 0, file, true}}
@@ -161,7 +162,7 @@ func parse(text string) *syntax.File {
 	return file
 }
 
-// assess reads a script, and says whether it has words that are known only when it runs.
+// assess reads a script, and reports whether it has words that are known only when it runs.
 func (b *budget) assess(file *syntax.File, text string) (a Analysis, isOpen bool) {
 	w := walk{source: text, budget: b, watch: &watch{made: map[string]bool{}, functions: map[string]bool{}}}
 	w.file(file)
@@ -180,19 +181,19 @@ func (b *budget) assess(file *syntax.File, text string) (a Analysis, isOpen bool
 	return a, w.open
 }
 
-// A watch goes along with a walk and notes the risks.
+// A watch accompanies a walk and notes the risks.
 type watch struct {
-	at        int             // where the simple command starts that the walk is at
+	at        int             // where the current simple command starts
 	line      string          // its text
 	inWords   []string        // programs whose output is among its words
-	fedBy     []string        // programs whose output is fed to the brackets or the loop around
+	fedBy     []string        // programs whose output the enclosing brackets or loop are fed
 	made      map[string]bool // files that it writes, and whether they come from another computer
-	functions map[string]bool // that it defines
+	functions map[string]bool // functions that the command defines
 	open      bool            // a word is known only when it runs
 }
 
-// watchAt has the watch follow the walk to a simple command of the source. One in a script within a word stands where
-// the word does.
+// watchAt moves the watch to a simple command. One in a script within a word keeps the position of the command around
+// it.
 func (w *walk) watchAt(c *syntax.CallExpr, inWords []string) {
 	if w.watch == nil {
 		return
@@ -201,7 +202,7 @@ func (w *walk) watchAt(c *syntax.CallExpr, inWords []string) {
 	w.standAt(c)
 }
 
-// standAt has the watch stand at a place in the source, unless the walk is inside a word. There has to be a watch.
+// standAt moves the watch to a place in the source, unless the walk is inside a word. The watch must not be nil.
 func (w *walk) standAt(n syntax.Node) {
 	if w.nested == 0 {
 		w.watch.at = int(n.Pos().Offset())
@@ -218,10 +219,10 @@ func runsText(name string) bool {
 	return shells.Has(name)
 }
 
-// shells are programs that run their words, or a file that they name.
+// shells are programs that run their words, or a file that the words name.
 const shells language.Words = "eval source . exec pwsh powershell bash sh zsh tmux screen byobu zellij at batch"
 
-// risk notes something about the simple command that the walk is at.
+// risk notes a risk of the current simple command.
 func (w *walk) risk(level Level, text, what string) {
 	if w.watch == nil {
 		return
@@ -235,7 +236,7 @@ func (w *walk) risk(level Level, text, what string) {
 	w.Risks = append(w.Risks, r)
 }
 
-// assess notes the risks of a call, and reports whether they tell what the program does.
+// assess notes the risks of a call, and reports whether they say what the program does.
 func (w *walk) assess(words, settings []word, in pipe) bool {
 	if w.watch == nil {
 		return false
@@ -278,7 +279,7 @@ func (w *walk) assess(words, settings []word, in pipe) bool {
 	return said
 }
 
-// assessUnread notes that nobody knows what a part does, of which first is the place among the parts.
+// assessUnread notes that nod does not know what a part does; first is the part's index.
 func (w *walk) assessUnread(p *Part, words []word, first int) {
 	name := words[0].text
 	runs := runsCode(name)
@@ -309,7 +310,7 @@ const loaders language.Words = "PATH LD_PRELOAD LD_LIBRARY_PATH LD_AUDIT DYLD_IN
 	"PYTHONPATH NODE_OPTIONS PERL5OPT PERL5LIB RUBYOPT JAVA_TOOL_OPTIONS GIT_CONFIG_GLOBAL GIT_PROXY_COMMAND"
 
 // assessFed notes that a shell or an interpreter runs what another program prints or has made, and reports whether it
-// does.
+// does so.
 func (w *walk) assessFed(words []word, name string, in pipe) (said bool) {
 	runs := runsText(name)
 	w.spend(len(in.programs) + len(w.fedBy))
@@ -376,7 +377,7 @@ func (w *walk) watchMade(p *Part, in pipe) {
 	}
 }
 
-// watchFunction notes what a script calls by a name of its own, and a function that starts itself beside itself.
+// watchFunction notes a function that a script defines, and warns of one that pipes itself into itself.
 func (w *walk) watchFunction(f *syntax.FuncDecl) {
 	if w.watch == nil || f.Name == nil {
 		return
@@ -412,8 +413,7 @@ func hostIn(word string) string {
 	return host[strings.LastIndexByte(host, '@')+1:]
 }
 
-// watchFed has the commands in brackets or a loop know what is fed to them, until the function that it returns is
-// called.
+// watchFed notes which programs feed the commands in brackets or a loop, until the returned function is called.
 func (w *walk) watchFed(programs []string) func() {
 	if w.watch == nil {
 		return func() {}
@@ -423,7 +423,7 @@ func (w *walk) watchFed(programs []string) func() {
 	return func() { w.fedBy = was }
 }
 
-// watchFedText goes through a script that stands in the command and is fed to a shell.
+// watchFedText reads a script that the command contains and feeds to a shell.
 func (w *walk) watchFedText(r *reading, words []word, at places, in pipe) {
 	name := baseName(words[0].text)
 	if w.watch == nil || in.text == nil || len(r.operands) > 0 || r.script != nil || !r.program.runsShell() {

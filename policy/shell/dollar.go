@@ -8,15 +8,15 @@ import (
 	"nod/policy/shell/language"
 )
 
-// What follows a $, a variable without braces, and $#, where a shell makes something else of it than others, or than
-// what is written. testdata/dollar.txt says which shell makes what of it.
+// What follows a $, a variable without braces, or $#, where shells disagree with each other or with what is written.
+// testdata/dollar.txt lists how each shell reads it.
 var (
 	behindDollar   = language.Compiled(`^([A-Za-z0-9_?#!@*${(\[=^~+-]|[^\x00-\x7f])`)
 	behindVariable = language.Compiled(`^(\[|:[aAcefFghlpPqQrstuwWx&]|[^\x00-\x7f])`)
 	behindNumber   = language.Compiled(`^([A-Za-z0-9_?@*$[-]|:[aAcefFghlpPqQrstuwWx&]|[^\x00-\x7f])`)
 )
 
-// dollars notes those in the first of the parts that stand for themselves in some shells only.
+// dollars notes each $ in the leading literals that is an ordinary character in some shells only.
 func (w *word) dollars(parts []syntax.WordPart) {
 	first := literal(parts[:1])
 	for i := 0; i < len(first); i++ {
@@ -42,7 +42,7 @@ func literal(parts []syntax.WordPart) (text string) {
 	return text
 }
 
-// endsAlike reports whether a variable ends in the same place for every shell.
+// endsAlike reports whether every shell ends a variable's name in the same place.
 func (w *walk) endsAlike(p *syntax.ParamExp) bool {
 	end := int(p.End().Offset())
 	if !p.Short || p.Param == nil || end > len(w.source) {

@@ -9,13 +9,13 @@ import (
 	"nod/policy/shell/language"
 )
 
-// An example is a word for which others may stand that are like it: a text for people, or a number. Who allowed
-// bd close 7 --reason="Mended" allowed other texts with it. What is a text goes by three things that all must hold:
-// where it stands, how it reads, and that the program is none that runs what it is told.
+// An example is a word that similar ones may replace: a text for people, or a number. A user who allowed bd close 7
+// --reason="Mended" allowed other texts with it. Three things must hold for a text: it is where one belongs, it reads
+// like prose, and the program does not run what it is told.
 type example struct {
 	text  string
-	mark  string   // what stands for it among the flags of a pattern that covers others like it
-	exact []string // what stands for it among those of one that does not
+	mark  string   // its place among the flags of a pattern that covers others like it
+	exact []string // its place among the flags of a pattern that does not
 }
 
 // What stands for a text that is an operand, and before a flag whose value is a text or a number, among the flags of a
@@ -32,16 +32,16 @@ const (
 	anyNumber = "any number"
 )
 
-// textFlags are what the names of flags end with that take a text: --reason, --release-notes.
+// textFlags are the last parts of names of flags that take a text: --reason, --release-notes.
 const textFlags language.Words = "reason message msg body title description desc notes note comment subject text"
 
-// countFlags are what the names of flags end with that take a number: of theirs, 0 and 1 are none of a switch.
+// countFlags are the last parts of names of flags that take a number: their 0 and 1 do not switch anything on or off.
 const countFlags language.Words = "priority limit count max min days lines depth page size width height"
 
-// textVerbs are what a program does that takes a text for an operand: bd create "Mend the build".
+// textVerbs are the subcommands that take a text as an operand: bd create "Mend the build".
 const textVerbs language.Words = "create new comment comments note notes remember describe log say search"
 
-// takesText reports whether a flag that nod does not know takes a text, going by its name.
+// takesText reports whether an unknown flag takes a text, going by its name.
 func (r *reading) takesText(flag string) bool {
 	if flag == "-m" {
 		return r.isFree(flag)
@@ -53,20 +53,20 @@ func (r *reading) takesText(flag string) bool {
 		!slices.ContainsFunc(parts[:last], func(part string) bool { return takesName("--" + part) })
 }
 
-// takesNumber reports whether a number behind a flag that nod does not know may be any other.
+// takesNumber reports whether the number after an unknown flag may be any other.
 func (r *reading) takesNumber(flag string) bool {
 	return r.isFree(flag) && (len(flag) == 2 || !takesName(flag))
 }
 
-// isFree reports whether a flag may have another value: one that does not say how much the program does, of a program
-// that does not run what it is told.
+// isFree reports whether a flag may have another value: it does not limit or extend what the program does, and the
+// program does not run what it is told.
 func (r *reading) isFree(flag string) bool {
 	return r.program.kind == task && !r.program.traits[traitCode] && !runsCode(r.lead[0]) &&
 		!r.program.restrains(flag) && !r.program.extends(flag)
 }
 
-// isProse reports whether a text reads as words of a language, not as a path, an address, a setting, or what a shell
-// would run: several words, of which the first holds nothing that such a one has.
+// isProse reports whether a text reads as words of a language, not as a path, an address, a setting or shell code: it
+// has several words, and the first has no character that is typical of those.
 func isProse(text string) bool {
 	first, _ := utf8.DecodeRuneInString(text)
 	words := strings.Fields(text)
@@ -77,7 +77,7 @@ func isProse(text string) bool {
 
 var upwards = language.Compiled(`(^|[\s/\\])\.\.($|[\s/\\])`)
 
-// isProseWord reports whether one word will do for a text: behind the = of a flag that takes one.
+// isProseWord reports whether a single word is acceptable as a text: after the = of a flag that takes one.
 func isProseWord(text string) bool {
 	return subcommand(text) && !switches.Has(strings.ToLower(text)) && !drastic.Has(strings.ToLower(text))
 }
@@ -88,8 +88,8 @@ func isCount(flag, text string) bool {
 	return digits(text) && (!switches.Has(text) || countFlags.Has(name)) || text == anyNumber
 }
 
-// like takes --flag=value or --flag value where another value like it may stand, and returns how many words that took.
-// The word behind a flag that hardly takes it for a value is an operand: see likeOperand.
+// like reads --flag=value or --flag value if a similar value may replace it, and returns how many words that took. The
+// word after a flag that hardly takes a value is an operand: see likeOperand.
 func (r *reading) like(args []word) (taken int) {
 	flag, value, isJoined := strings.Cut(args[0].text, "=")
 	w := args[0]
@@ -118,7 +118,7 @@ func (r *reading) like(args []word) (taken int) {
 	return 2
 }
 
-// told is the text of a word or of its end, or what a here-document in it holds if that is all of it.
+// told returns the text of a word or of its end, or the here-document in it if that is all of it.
 func (w word) told(text string) (string, bool) {
 	if !w.known && text == "" {
 		return w.said, w.said != ""
@@ -131,8 +131,7 @@ func (r *reading) note(text, mark string, exact ...string) {
 	r.examples = append(r.examples, example{text, mark, exact})
 }
 
-// likeOperand takes an operand for which others may stand: the value of a flag, or a text for a program that nod does
-// not know.
+// likeOperand accepts an operand that similar ones may replace: the value of a flag, or a text for an unknown program.
 func (r *reading) likeOperand(w word, typ *wordType) bool {
 	flag, mark := r.behind[r.at], ""
 	text, ok := w.told(w.text)
@@ -163,7 +162,7 @@ func (r *reading) likeOperand(w word, typ *wordType) bool {
 	return true
 }
 
-// withExamples are the flags of a call as a pattern has them that covers others like them.
+// withExamples returns the flags of a call for a pattern that covers similar calls.
 func (r *reading) withExamples(flags []string) []string {
 	var marks []string
 	isExact := map[string]bool{}
@@ -180,8 +179,8 @@ func (p Part) isExample(text string) bool {
 	return slices.ContainsFunc(p.examples, func(e example) bool { return e.text == text })
 }
 
-// isLike reports whether the value of a flag may stand for those that a flag of a pattern is seen with: any word or
-// file of the project, which is looked at by itself, or 0 and 1 for other numbers.
+// isLike reports whether the value of a flag is covered by a pattern's flag with a placeholder: any word or file of the
+// project, which is checked separately, or 0 and 1 in place of other numbers.
 func isLike(flag, seen string) bool {
 	name := flagName(flag)
 	isNumber := name != flag && digits(flag[len(name)+1:])
@@ -197,7 +196,7 @@ func spellExample(flag string) string {
 	return flag
 }
 
-// withoutExample is a flag of a pattern without what says that others may stand for its value.
+// withoutExample returns a flag of a pattern without its placeholder mark.
 func withoutExample(flag string) string {
 	return strings.TrimPrefix(strings.TrimPrefix(flag, markTold), markNumber)
 }

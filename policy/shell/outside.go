@@ -8,14 +8,14 @@ import (
 	"nod/policy/shell/language"
 )
 
-// outsideFile is among those of the programs, and says what commands need of a sandbox.
+// outsideFile is one of the program files; it says which commands need more than a sandbox offers.
 const outsideFile = "outside.txt"
 
-// What its rules are about.
+// The kinds of rules in outsideFile.
 const (
 	needsOutside Level = iota
-	needsClients       // a command that also ends it has them all
-	needsServer        // a command that starts something may have it there
+	needsClients       // if the same command ends the server, all its clients are inside
+	needsServer        // a command that starts a program may start the server itself
 	needsRepository
 )
 
@@ -23,13 +23,14 @@ var outsideRules = map[string]Level{
 	"outside": needsOutside, "server": needsClients, "client": needsServer, "repository": needsRepository,
 }
 
-// needed holds its rules. They decide what is tried in a sandbox: one too few costs a command that fails there.
+// needed holds the rules of outsideFile. They decide what is tried in a sandbox: a missing rule costs a command that
+// fails there.
 var needed = sync.OnceValue(func() riskBook {
 	b, _ := readRules(outsideFile, outsideRules)
 	return b
 })
 
-// newBranch matches what starts a branch where git is: no file changes.
+// newBranch matches git commands that start a branch at the current commit: they change no file.
 var newBranch = language.Compiled(`^(checkout -b|switch (-c|--create)) [A-Za-z0-9_][A-Za-z0-9_./-]*$`)
 
 // needs notes why a part cannot do its work in a sandbox, and whether it changes what a git repository holds.
@@ -49,8 +50,8 @@ func (p *Part) needs(name string, args []string) {
 	}
 }
 
-// settle says whether a program is left running. Servers that the command ends can run in a sandbox: what asks them is
-// in it, too.
+// settle decides whether a program is left running. Servers that the command ends can run in a sandbox, because their
+// clients run there too.
 func (w *walk) settle() {
 	isStarted, isKilled := w.Lingers, slices.Contains(w.Programs, "kill")
 	w.Lingers = w.Lingers && !isKilled && !slices.Contains(w.Programs, "wait")
@@ -63,7 +64,7 @@ func (w *walk) settle() {
 	}
 }
 
-// shown is a program's name, with the first word that the rule is about.
+// shown returns a program's name, with the first word that the rule is about.
 func (r *riskRule) shown(name string, args []string) string {
 	for _, arg := range args {
 		if len(r.words) > 0 && oneIn(r.words[0], arg, []string{name}) {

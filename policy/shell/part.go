@@ -9,7 +9,7 @@ import (
 
 // Part is one simple command of a command line: a program and its words.
 type Part struct {
-	Text string   // as it stands in the command, with what is fed to it
+	Text string   // as written in the command, with its input
 	Argv []string // its words, as far as they are literal
 	In   []string // folders that it may run in, relative to where the shell starts ("") or as cd spells them
 
@@ -27,19 +27,19 @@ type Part struct {
 	serves  bool // Outside says that it is a server, whose clients are outside
 	asks    bool // it asks a server of this computer
 	starts  bool // it goes on in the background
-	ends    bool // it is given only so much time
+	ends    bool // its running time is limited
 
 	Why    string // why it does not only read; empty when Reads
-	Within bool   // another part runs it, and is judged for it
+	Within bool   // another part runs it and is judged in its place
 	At     int    // the byte of the command where it starts; only of [Assess]
 
 	words    Pattern   // what remembering it would cover
-	examples []example // its words for which others may stand
+	examples []example // its words that others may replace
 	exact    []string  // where there are any, the flags of a pattern for these words only
-	free     []string  // of its flags, those that nod knows to be harmless
-	entry    *program  // that it was read by
+	free     []string  // those of its flags that nod knows to be harmless
+	entry    *program  // the entry it was read with
 	args     []string
-	lead     []string // the words that lead, where an entry says so
+	lead     []string // the leading words, if an entry says which they are
 	bound    string   // why it cannot be remembered by itself
 	given    []string // its flags, without values
 	names    []string // patterns of the names that it prints
@@ -47,10 +47,10 @@ type Part struct {
 
 	removes bool // something is removed that is not among Accesses
 
-	varies bool // some shells read its words as others; without an Argv, as any command
+	varies bool // shells disagree on its words; without an Argv it may be any command
 }
 
-// Name is the program with the word for what it is to do, as in "git push"; empty if the program is not known.
+// Name returns the program with the word for what it does, as in "git push"; empty if the program is not known.
 func (p Part) Name() string {
 	words := p.words.Words
 	for i := 1; i < len(words); i++ {
@@ -61,8 +61,8 @@ func (p Part) Name() string {
 	return strings.Join(words, " ")
 }
 
-// Work is the kind of work that a part belongs to and does no more than, as work.txt names it, by its leading words and
-// with flags that nod knows to be harmless; empty for none.
+// Work returns the kind of work, as work.txt names it, that a part does without doing more: it is found by the part's
+// leading words, and every flag must be known to be harmless. It returns "" if there is none.
 func (p Part) Work() string {
 	if p.bound != "" || p.words.Text != "" || len(p.words.Words) == 0 {
 		return ""

@@ -18,15 +18,16 @@ var hiddenByPattern = language.Compiled(`(^|/)\.[^/]*[*?[]`)
 const procFiles language.Words = "/proc/cpuinfo /proc/filesystems /proc/loadavg /proc/meminfo /proc/uptime " +
 	"/proc/version"
 
-// systemFolders are those below the root that hold no ordinary files. Those of inet are connections to gawk alone.
+// systemFolders are the folders below the root that hold no ordinary files. Only gawk treats the inet ones as
+// connections.
 const systemFolders language.Words = "dev proc sys .vol net inet inet4 inet6"
 
 // Special reports whether path is a device or a file of the system rather than an ordinary file. [Analyze]
 // asks about such paths as the command spells them; a caller that resolves a path should ask again.
 func Special(path string) bool { return specialPath(path, false) != "" }
 
-// specialPath says why p is no ordinary file or folder. deep means that all below p is read. Reading a device may never
-// end or may act on it; files below /proc show the environment of programs.
+// specialPath says why p is no ordinary file or folder. deep means that everything below p is read. Reading a device
+// may never end or may act on it; files below /proc show the environment of programs.
 func specialPath(p string, deep bool) string {
 	if p == "/dev/null" {
 		return ""

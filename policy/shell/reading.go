@@ -8,13 +8,13 @@ import (
 	"nod/policy/shell/language"
 )
 
-// A reading is what the words of one call mean to the program, going by its entry.
+// A reading is what the words of one call mean to the program, according to its entry.
 type reading struct {
 	*budget
 	program *program
-	name    string // as the command spells it, with its sub-commands
+	name    string // as written in the command, with its subcommands
 
-	behind   map[int]string    // by the number of an operand: the flag before it, which may take it for its value
+	behind   map[int]string    // by the number of an operand: the flag before it, whose value it may be
 	given    []string          // flags as spelled, without values: -n, --lines
 	values   map[string]string // of the flags that have one
 	operands []word
@@ -26,40 +26,40 @@ type reading struct {
 	specs    []Access // what its operands narrow a history to
 	revs     int      // operands that are revisions
 	blobs    int      // operands that are files in a revision
-	folder   string   // where its own flag sends it, such as git -C; empty: it stays
+	folder   string   // where a flag of its own, such as git -C, moves it; empty: nowhere
 
-	named     bool     // a name that others chose may give it a pattern: then it reads the first operand
+	named     bool     // a file name from others may be a flag with a pattern: then it reads the first operand
 	patterns  []string // that are matched against lines, in a syntax that the flags choose
 	syntax    language.Syntax
 	lead      []string  // words that say what runs: the name, its sub-commands, targets
 	seen      []string  // flags, with their values, that only a user who saw them can allow
-	examples  []example // words for which others may stand; what is seen holds the words themselves
+	examples  []example // words that others may replace; seen holds the words themselves
 	limits    []string  // flags, with their values, that restrain it
 	outputs   []string  // files that a task writes as its flags say
-	exports   []word    // settings that count for what it runs
+	exports   []word    // settings that apply to what it runs
 	args      []string  // operands of a task, which must be plain words or lie in the project
 	fixed     string    // why a task can be remembered with exactly these words only
 	inner     [][]word  // commands that it runs
-	fed       bool      // the names that stand for {} in the inner command are those that are piped in
-	finds     bool      // they are those that it finds
+	fed       bool      // {} in the inner command stands for the names that are piped in
+	finds     bool      // {} stands for the names that it finds
 	names     []string  // patterns of the names that it finds
-	loose     string    // why names that others chose may be flags to it
-	script    *string   // the same as text for a shell
+	loose     string    // why file names from others may be flags to it
+	script    *string   // a shell script that it runs
 	remotes   bool      // it prints addresses of remotes
 	changed   bool      // a variable is set that may change what it runs
-	grows     float64   // how many times longer than its input its scripts may make a text
-	prints    float64   // how long the texts are that it may print again and again
+	grows     float64   // how many times its scripts may lengthen their input
+	prints    float64   // the length of the texts that it may print repeatedly
 	settings  []word    // NAME=value for the inner command
-	variables []string  // names that its own flags give to values, as jq --arg does
-	seems     *reading  // of a program that nod does not know: as if it were the one that its name reminds of
+	variables []string  // names of variables that its flags set, as jq --arg does
+	seems     *reading  // for an unknown program: its reading as the known program that its name resembles
 }
 
 func (r *reading) has(flags ...string) bool {
 	return slices.ContainsFunc(flags, func(f string) bool { return slices.Contains(r.given, f) })
 }
 
-// growth is how many times longer than its input what the program prints may be. It may print a text in its words for
-// each line, or each character.
+// growth returns how many times longer than its input the program's output may be. The program may print a text in its
+// words for each line, or each character.
 func (r *reading) growth() float64 {
 	most := max(1, r.prints)
 	for _, g := range r.program.grows {
@@ -70,8 +70,8 @@ func (r *reading) growth() float64 {
 	return most * max(r.grows, 1)
 }
 
-// read works out what the words behind a program's name mean. It returns the first reason why they are not all
-// understood, or "", and goes on behind it for what else can be said of the call.
+// read works out what the words after a program's name mean. It returns the first reason why they are not all
+// understood, or "", and reads on after it for what else the call shows.
 func (r *reading) read(args []word) string {
 	var first string
 	for i := 0; i < len(args); {
@@ -89,7 +89,7 @@ func (r *reading) read(args []word) string {
 	return cmp.Or(first, r.judgeOperands(), r.withoutRest())
 }
 
-// withoutRest judges a call that ends before the operands that a type takes as a whole.
+// withoutRest judges a call that ends before the operands of a type that takes all remaining words.
 func (r *reading) withoutRest() string {
 	n := len(r.program.operands)
 	switch {
@@ -107,12 +107,12 @@ func (p *program) runs() bool {
 	return n > 0 && p.operands[n-1].typ.runs
 }
 
-// isOperand reports whether a word is no flag. Without a synopsis of its own a raw program has only operands.
+// isOperand reports whether a word is not a flag. A raw program has only operands.
 func (r *reading) isOperand(w word) bool {
 	return r.program.traits[traitRaw] || r.dashes >= 0 || w.text == "-" || !strings.HasPrefix(w.text, "-")
 }
 
-// next is the type of the operand that comes next, as far as types that take the rest go.
+// next returns the type of the next operand, which may be a type that takes all remaining words.
 func (r *reading) next(w word) *wordType {
 	all, n := r.program.operands, len(r.operands)
 	for i, o := range all {
@@ -129,7 +129,7 @@ func (r *reading) next(w word) *wordType {
 	return wordTypes["TEXT"]
 }
 
-// globbed says why names that others chose may not stand where they do: those of a pattern, or of a listing.
+// globbed says why file names from others, out of a pattern or a listing, are unsafe among these words.
 func (r *reading) globbed(words ...word) string {
 	for _, w := range words {
 		if problem := r.mayBeFlag(w); problem != "" && w.stands() {
@@ -142,8 +142,8 @@ func (r *reading) globbed(words ...word) string {
 	return ""
 }
 
-// mayBeFlag says why a name that a word stands for could be a flag, or an assignment. The name starts as the word does,
-// unless it is any word at all.
+// mayBeFlag says why a file name that replaces a word could be a flag, or an assignment. The name starts as the word
+// does, unless the word may be anything.
 func (r *reading) mayBeFlag(w word) string {
 	t := r.program.traits
 	isAny := w.listed || w.glob && strings.ContainsAny(w.text[:1], "-+*?[")
@@ -163,8 +163,8 @@ func (r *reading) mayBeFlag(w word) string {
 	return ""
 }
 
-// endedPattern matches patterns of names that no flag of one letter ends like, and no file that a longer one names but
-// those that the pattern means; and patterns that are a flag's value.
+// endedPattern matches patterns whose names cannot end like a short flag, nor give a longer flag any file but those
+// that the pattern means; and patterns that are a flag's value.
 var endedPattern = language.Compiled(`[./][A-Za-z0-9_.-]*$|^--[a-z-]+=`)
 
 // mayAssign matches patterns that may match NAME=value.
@@ -209,7 +209,7 @@ func (r *reading) word(args []word, i int) (taken int, problem string) {
 	return r.flags(args, i, false)
 }
 
-// flags reads the flags in a word: a long one, or any number of one letter.
+// flags reads the flags in a word: one long flag, or any number of single letters.
 func (r *reading) flags(args []word, i int, long bool) (int, string) {
 	own, p := args[i], r.program
 	for at := 1; at < len(own.text); at++ {
@@ -239,8 +239,8 @@ func (r *reading) flags(args []word, i int, long bool) (int, string) {
 	return 1, ""
 }
 
-// bundle reads a first word of letters without a dash, as tar has it: those that take a value take the words behind it
-// in turn.
+// bundle reads a first word of letters without a dash, as tar accepts: the letters that have a value take the next
+// words in order.
 func (r *reading) bundle(args []word) (taken int, problem string) {
 	if !args[0].known || args[0].text == "" {
 		return 0, r.name + " reads a first word without a dash as flags."
@@ -270,8 +270,8 @@ func (r *reading) bundle(args []word) (taken int, problem string) {
 	return taken, problem
 }
 
-// nextValue takes the next word as a flag's value. A value that looks like a flag is one for a version of the
-// program that knows the flag differently; only negative numbers and messages pass.
+// nextValue reads the next word as a flag's value. A value that looks like a flag is one for versions of the program
+// that know the flag differently; only negative numbers and messages pass.
 func (r *reading) nextValue(name string, v flag, args []word, i int) (int, string) {
 	if i+1 == len(args) {
 		return 0, "The flag " + quote(args[i].text) + " of " + r.name + " lacks its value."
@@ -300,7 +300,7 @@ func (r *reading) nextValue(name string, v flag, args []word, i int) (int, strin
 	return 3, r.value(name, flag{typ: v.second}, args[i+2])
 }
 
-// give notes a flag of the entry, with its value or none. Of one that restrains or extends the value counts, too.
+// give notes a flag of the entry, with its value if any. For a flag that restrains or extends, the value matters too.
 func (r *reading) give(name, value string) {
 	r.given = append(r.given, name)
 	if r.program.restrains(name) {
@@ -352,8 +352,8 @@ func (r *reading) checkAll(typ *wordType, words []word) string {
 	return typ.all(r, words)
 }
 
-// unlisted takes a flag that the entry does not have. In a task it is for the user to see: with the word behind
-// it where that may be its value.
+// unlisted reads a flag that the entry lacks. In a task the user must see it, with the next word if that may be its
+// value.
 func (r *reading) unlisted(args []word, i int, name string) (int, string) {
 	text := args[i].text
 	reason := r.never(name, text)
@@ -393,7 +393,7 @@ func (r *reading) unlisted(args []word, i int, name string) (int, string) {
 	return 1, ""
 }
 
-// spoiled notes what a flag that is never harmless does to its value, and returns how many words both take.
+// spoiled notes what a never harmless flag does to its value, and returns how many words the two take.
 func (r *reading) spoiled(name string, args []word) int {
 	f := r.program.flags[name]
 	switch value, glued := strings.CutPrefix(args[0].text, name); {
@@ -410,7 +410,7 @@ func (r *reading) spoiled(name string, args []word) int {
 	return 1
 }
 
-// never is the reason why a flag is never harmless; name is the flag that was looked up, text the whole word.
+// never returns why a flag is never harmless; name is the flag that was looked up, text the whole word.
 func (r *reading) never(name, text string) string {
 	if reason := r.program.flags[name].never; reason != "" {
 		return reason
@@ -425,18 +425,18 @@ func (r *reading) never(name, text string) string {
 	return r.program.flags[flagName(text)].never
 }
 
-// fix notes why a task can be remembered with exactly these words only.
+// fix notes why only exactly these words of a task can be remembered.
 func (r *reading) fix(reason string) {
 	r.fixed = cmp.Or(r.fixed, reason)
 }
 
-// naming are parts of the names of flags whose value says what is run, read, written or reached.
+// naming are the parts of flag names whose value says what is run, read, written or reached.
 var naming = strings.Fields("config conf rc file path dir out exec cmd command prog bin shell script plugin require " +
 	"load preset import hook root prefix cwd workspace project url host user token env profile target registry stage " +
 	"context namespace account region cluster database tenant eval expr code sql query statement")
 
-// takesName reports whether a flag that nod does not know may name a program, a file, a place. One of a single
-// letter may stand for anything.
+// takesName reports whether the value of an unknown flag may name a program, a file or a place. A single letter may
+// mean anything.
 func takesName(flag string) bool {
 	if len(flag) == 2 {
 		return true
@@ -451,10 +451,10 @@ func takesName(flag string) bool {
 	return slices.ContainsFunc(naming, func(part string) bool { return strings.Contains(flag, part) })
 }
 
-// switches are values that switch a flag on or off, for programs that take one as the next word.
+// switches are values that turn a flag on or off, for programs that read one as the next word.
 const switches language.Words = "true false yes no on off 0 1 null none"
 
-// isSwitched reports whether a value that switches the first word on or off may follow it.
+// isSwitched reports whether the first word may be followed by a value that turns it on or off.
 func isSwitched(args []word) bool {
 	return len(args) > 1 && (!args[1].known || switches.Has(strings.ToLower(args[1].text)))
 }
@@ -504,7 +504,7 @@ func (r *reading) judgeOperands() string {
 	return cmp.Or(first, r.judgePatterns(), r.lacks())
 }
 
-// lacks says why a flag that is not there should be.
+// lacks says why a missing flag is needed.
 func (r *reading) lacks() string {
 	for _, n := range r.program.needs {
 		if (len(n.with) == 0 || r.has(n.with...)) && !r.has(n.flags...) {
@@ -514,8 +514,8 @@ func (r *reading) lacks() string {
 	return ""
 }
 
-// checkMatches judges a pattern that is operand i by the types of all operands that the names it matches may become:
-// the first of them is operand i, the last one has the others before it.
+// checkMatches judges operand i, a pattern, by the types of all operands that its matches may become: the first match
+// is operand i, and the others come before the last.
 func (r *reading) checkMatches(w word, types []operand, i int, own *wordType) (problem string) {
 	for at := i; at <= i+1; at++ {
 		switch o, ok := operandAt(types, at, len(r.operands)+1); {
@@ -528,8 +528,8 @@ func (r *reading) checkMatches(w word, types []operand, i int, own *wordType) (p
 	return problem
 }
 
-// takesUnknown reports whether an operand may be one that is known only when the command runs: text, where it can be
-// no flag that counts; the output of a command in place of a file; names of files that are known to lie somewhere.
+// takesUnknown reports whether an operand may be unknown until the command runs: text that cannot be a flag that
+// matters; the output of a command in place of a file; names of files from known folders.
 func (r *reading) takesUnknown(w word, typ *wordType, behindDashes bool) bool {
 	t := r.program.traits
 	switch {
@@ -560,7 +560,7 @@ func (r *reading) edits() bool {
 	return slices.ContainsFunc(r.given, func(f string) bool { return r.program.flags[f].edit })
 }
 
-// finish works out what only the whole call shows.
+// finish works out what depends on the whole call.
 func (r *reading) finish() {
 	given := append([]string{always}, r.given...)
 	deep := slices.ContainsFunc(given, func(f string) bool { return r.program.flags[f].tree })
@@ -590,13 +590,13 @@ func (r *reading) finish() {
 			continue
 		}
 		a.Only = slices.Concat(a.Only, r.only)
-		if len(r.only) > 0 && named.Kind == Read { // a file that is named is read, whatever narrows what lies in a folder
+		if len(r.only) > 0 && named.Kind == Read { // a named file is read, whatever filter applies to folders
 			r.accesses = append(r.accesses, named)
 		}
 	}
 }
 
-// history notes what a program that reads a repository shows of its files, now or at any time.
+// history notes which files a program that reads a repository shows, as they are now or were at any time.
 func (r *reading) history(deep bool) {
 	p, name := r.program, strings.ReplaceAll(r.name, " ", "-")
 	isPast := slices.ContainsFunc(r.given, p.past.Has) || p.past.Has(name) && !slices.ContainsFunc(r.given, p.brief.Has)
@@ -618,7 +618,7 @@ func (r *reading) history(deep bool) {
 	}
 }
 
-// reach notes an access. Of a path that a task is given, the user only allows what lies in the project.
+// reach notes an access. For paths given to a task, the user allows only those in the project.
 func (r *reading) reach(kind Kind, path string) {
 	r.accesses = append(r.accesses, Access{Path: path, Kind: kind})
 	if r.program.kind != understood {

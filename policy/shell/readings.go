@@ -18,15 +18,16 @@ const (
 	maxReadText = 64 << 10
 )
 
-// readings are the texts that have been read as scripts, so that each is read once, and the rounds of their loops.
+// readings holds the texts that have been read as scripts, so that each is read once, and counts the rounds of their
+// loops.
 type readings struct {
 	seen   map[string]bool
 	size   int
 	rounds int
-	budget *budget // of their own: what else a command may mean takes nothing from what it says
+	budget *budget // their own: other readings of a command cost nothing of the command's own budget
 }
 
-// runsShell reports whether a program runs commands that are among its words, or that it is fed.
+// runsShell reports whether a program runs commands found among its words or in its input.
 func (p *program) runsShell() bool {
 	isCode := func(typ *wordType) bool { return typ != nil && (typ.runs || typ.script) }
 	for _, f := range p.flags {
@@ -54,7 +55,7 @@ func (p *program) starts(args []string) bool {
 	return false
 }
 
-// readOtherwise adds what the words of a call and the texts that reach it may be.
+// readOtherwise adds what the words of a call, and the texts that reach it, may mean as commands.
 func (w *walk) readOtherwise(words []word, at places, fed []string) {
 	all := texts(words)
 	for i := range all[1:] {
@@ -62,11 +63,11 @@ func (w *walk) readOtherwise(words []word, at places, fed []string) {
 	}
 	for _, text := range slices.Concat(all[1:], w.assigned, fed) {
 		w.readText(text, at)
-		for i := 2; isFlag(text) && !isLong(text) && i < min(len(text), 8); i++ { // behind a flag, or several
+		for i := 2; isFlag(text) && !isLong(text) && i < min(len(text), 8); i++ { // after one or more flags
 			w.readText(text[i:], at)
 		}
 		for _, value, ok := strings.Cut(text, "="); ok; _, value, ok = strings.Cut(value, "=") {
-			w.readText(strings.TrimPrefix(value, "!"), at) // git runs the value of an alias behind ! by a shell
+			w.readText(strings.TrimPrefix(value, "!"), at) // git runs the value of an alias after ! in a shell
 			if all[0] == "git" {
 				w.mayRun(at, append([]string{"git"}, strings.Fields(value)...), nil)
 			}
@@ -85,7 +86,7 @@ func (w *walk) mayRun(at places, words, more []string) {
 	w.Readings = append(w.Readings, Part{Argv: words, In: at, Within: true})
 }
 
-// readText adds what a text does as a script. Of one that is no shell, its lines count.
+// readText adds what a text does as a script. A text that is not valid shell is read line by line.
 func (w *walk) readText(text string, at places) {
 	if w.texts == nil {
 		w.texts = &readings{seen: map[string]bool{}, budget: newBudget(text)}
@@ -116,7 +117,7 @@ func (w *walk) runsAnything() {
 	}
 }
 
-// say notes the texts of a command that another one may run: its words, each and together.
+// say notes the texts of a command that another one may run: each word, and all arguments together.
 func (w *walk) say(words []word) {
 	if len(words) == 0 {
 		return

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// drives reports whether a program drives the screen with these words. A terminal multiplexer does not when they start
-// with one with which it only looks, and hold no second command.
+// drives reports whether a program drives the screen when called with these words. A terminal multiplexer does not when
+// its first word only looks and no second command follows.
 func drives(name string, args []string) bool {
 	looks, ok := programs().screen[name]
 	return ok && (len(args) == 0 || !looks.Has(args[0]) ||

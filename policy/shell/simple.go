@@ -12,7 +12,7 @@ import (
 	"nod/policy/shell/language"
 )
 
-// maxNested is how deep commands inside commands are read.
+// maxNested bounds how deep commands inside commands are read.
 const maxNested = 4
 
 // simple judges one simple command: a program and its words.
@@ -61,7 +61,7 @@ func (w *walk) simple(c *syntax.CallExpr, s *syntax.Stmt, at places, in pipe) ou
 	return out
 }
 
-// words reads the words of a call. Where some have braces, whole are the words for a shell that does not expand them.
+// words reads the words of a call. If some have braces, whole holds the words for a shell that does not expand braces.
 func (w *walk) words(c *syntax.CallExpr, at places) (words, whole []word) {
 	words = make([]word, 0, len(c.Args))
 	for _, arg := range c.Args {
@@ -88,8 +88,7 @@ func (w *walk) words(c *syntax.CallExpr, at places) (words, whole []word) {
 	return words, whole
 }
 
-// unbraced judges a call as a shell has it that does not expand braces: whether it may do more than read, and what it
-// reads.
+// unbraced judges a call for a shell that does not expand braces: whether it may do more than read, and what it reads.
 func (w *walk) unbraced(whole, settings []word, at places, in pipe) (isOdd bool, reads []Access) {
 	if whole == nil {
 		return false, nil
@@ -105,7 +104,7 @@ func (w *walk) unbraced(whole, settings []word, at places, in pipe) (isOdd bool,
 	return own.refused || slices.ContainsFunc(own.Parts, func(p Part) bool { return !p.Reads }), reads
 }
 
-// quotedBraces is a word that only has literal text, with its braces as text.
+// quotedBraces returns a word of literal text with its braces quoted.
 func quotedBraces(from *syntax.Word) *syntax.Word {
 	text := from.Lit()
 	start, end := strings.IndexByte(text, '{'), strings.LastIndexByte(text, '}')
@@ -116,7 +115,7 @@ func quotedBraces(from *syntax.Word) *syntax.Word {
 		&syntax.SglQuoted{Value: text[start : end+1]}, &syntax.Lit{Value: text[end+1:]}}}
 }
 
-// takesValues reports whether what the words start with takes the values of variables.
+// takesValues reports whether the program that the words start with may be given the values of variables.
 func takesValues(words []word) bool {
 	if len(words) == 0 {
 		return false
@@ -125,14 +124,14 @@ func takesValues(words []word) bool {
 	return p != nil && len(p.operands) > 0 && p.operands[0].typ.values
 }
 
-// feeds reports whether a redirection takes the place of what is piped in.
+// feeds reports whether a redirection replaces what is piped in.
 func feeds(r *syntax.Redirect) bool {
 	return slices.Contains([]syntax.RedirOperator{syntax.RdrIn, syntax.RdrInOut, syntax.DplIn, syntax.Hdoc,
 		syntax.DashHdoc, syntax.WordHdoc}, r.Op)
 }
 
-// fedText is the text that the only redirection that feeds a command feeds it, where it stands in the command; nil when
-// a shell changes it, or what takes a here-document as it stands would read another text.
+// fedText returns the text that a command's only input redirection feeds it, if the command contains that text. It
+// returns nil when a shell changes the text, or when a program given the here-document verbatim would read another one.
 func (w *walk) fedText(list []*syntax.Redirect) *string {
 	i := slices.IndexFunc(list, feeds)
 	if i < 0 || slices.ContainsFunc(list[i+1:], feeds) || list[i].N != nil {
@@ -165,7 +164,7 @@ func (w *walk) fedText(list []*syntax.Redirect) *string {
 	return &text
 }
 
-// isVerbatim reports whether a here-document is fed as it stands: its end is quoted.
+// isVerbatim reports whether a here-document is fed verbatim: its end is quoted.
 func isVerbatim(r *syntax.Redirect) bool {
 	end := r.Word.Lit()
 	return end == "" || strings.Contains(end, `\`)
@@ -173,14 +172,14 @@ func isVerbatim(r *syntax.Redirect) bool {
 
 var leadingTabs = language.Compiled(`(?m)^\t+`)
 
-// maxBraced is how many words one word with braces may become, maxPairs how many pairs of braces it may hold.
+// maxBraced bounds the words that one word with braces may become, maxPairs the pairs of braces in it.
 const (
 	maxBraced = 20
 	maxPairs  = 4
 )
 
-// braced are the words that bash and zsh make of one with braces, such as {a,b}.go. For dash it is one word, which
-// names no file of note.
+// braced returns the words that bash and zsh make of a word with braces, such as {a,b}.go. For dash it is one word,
+// which names no file of note.
 func braced(from *syntax.Word) []*syntax.Word {
 	pairs, splits := 0, false
 	for _, part := range from.Parts {
@@ -207,14 +206,14 @@ func hasBrace(s string) bool {
 	return strings.Contains(s, "{") && strings.Contains(s, ",") && !strings.Contains(s, "..") && !strings.Contains(s, `\`)
 }
 
-// between is the source from one place to another, or empty. The parser puts the end of some commands behind the
-// source, or before their start, as in coproc NAME A=1.
+// between returns the source between two positions, or "". The parser sets the end of some commands after the source,
+// or before their start, as in coproc NAME A=1.
 func (w *walk) between(from, to syntax.Pos) string {
 	end := min(int(to.Offset()), len(w.source))
 	return w.source[min(int(from.Offset()), end):end]
 }
 
-// textOf is the text of a command as it stands in the source, with what is fed to it, behind the variables that count.
+// textOf returns the source text of a command with its input, preceded by the variables that matter to it.
 func (w *walk) textOf(c *syntax.CallExpr, s *syntax.Stmt) string {
 	text := w.between(c.Pos(), c.End())
 	if text == "" || int(c.End().Offset()) > len(w.source) {
@@ -240,7 +239,7 @@ func (w *walk) textOf(c *syntax.CallExpr, s *syntax.Stmt) string {
 	return strings.Join(append(set, text), "; ")
 }
 
-// assignments judges NAME=value without a program behind it.
+// assignments judges NAME=value with no program after it.
 func (w *walk) assignments(list []*syntax.Assign, at places) {
 	for _, a := range list {
 		value := w.setting(a, at)
@@ -274,7 +273,7 @@ func (w *walk) setting(a *syntax.Assign, at places) word {
 	return out
 }
 
-// elements are the texts of an array, each, and together with those behind it.
+// elements returns the text of each element of an array, and of each joined with those after it.
 func (w *walk) elements(a *syntax.ArrayExpr) []string {
 	var list, rest []string
 	for i := 0; a != nil && i < len(a.Elems) && w.spend(stepsWord*len(a.Elems)); i++ {
@@ -322,7 +321,7 @@ func (w *walk) call(words, settings []word, text string, at places, in pipe) out
 	case name.text == "cd" && len(settings) == 0:
 		return w.cd(words[1:], at)
 	}
-	if w.say(words); strings.Contains(words[0].text, " ") { // which is several words where it is no quoted one
+	if w.say(words); strings.Contains(words[0].text, " ") { // several words, unless it is quoted
 		w.readText(strings.Join(texts(words), " "), at)
 	}
 	if p.Why != "" {
@@ -409,8 +408,8 @@ func (w *walk) judge(p *Part, words, settings []word, at places, in pipe) {
 
 var anywhere = Access{Path: "/", Kind: Tree, Only: []string{"?*"}}
 
-// vary notes what a call may do whose words some shells read as others, which nod does not work out: any file may be
-// meant, and any command where the words are code. So rules that deny hold for it.
+// vary judges a call whose words some shells read differently, which nod does not work out: it may reach any file, and
+// run any command if its words are code. So rules that deny apply to it.
 func (w *walk) vary(p *Part, r *reading, words []word) {
 	if p.varies = slices.ContainsFunc(words, func(w word) bool { return w.varies }); !p.varies {
 		return
@@ -424,8 +423,8 @@ func (w *walk) vary(p *Part, r *reading, words []word) {
 	}
 }
 
-// feed has what is fed to a program stand for an operand, where the program takes it for one. Of a text that is not
-// known before it runs, all that the command spells out counts.
+// feed judges what is fed to a program as its first operand, if the program treats it so. If the text is known only
+// when it runs, everything that the command spells out counts.
 func (r *reading) feed(in pipe, command string) string {
 	isGiven := len(r.operands) > 0
 	if !r.program.traits[traitFed] || isGiven && r.operands[0].known && in.text == nil {
@@ -444,7 +443,7 @@ func (r *reading) feed(in pipe, command string) string {
 	return problem
 }
 
-// from are the places that a program works in, which its own flag may change.
+// from returns the folders that a program works in, which a flag of its own may change.
 func (w *walk) from(r *reading, at places) places {
 	if r.folder == "" {
 		return at
@@ -525,11 +524,11 @@ func subcommand(s string) bool {
 	return plainWord().MatchString(s) && !strings.ContainsAny(s, ".") && !digits(s)
 }
 
-// isSubcommand also takes words such as db:migrate, of a program that nod does not know.
+// isSubcommand also accepts words such as db:migrate, for programs that nod does not know.
 func isSubcommand(s string) bool { return subcommand(strings.ReplaceAll(s, ":", "_")) }
 
-// byPath reads a call of a program that is named by its path. It may be any program, but a user who allows it saw
-// the path: then the words mean what they mean to the program of that name.
+// byPath reads a call of a program named by its path. It may be any program, but a user who allows it saw the path, so
+// its words are read as those of the known program with that name.
 func (b *budget) byPath(words []word) (*reading, string) {
 	named := slices.Clone(words)
 	named[0].text = lastPart(words[0].text)
@@ -546,7 +545,7 @@ func (b *budget) byPath(words []word) (*reading, string) {
 
 var unknown = &program{kind: task, why: ""}
 
-// unknownProgram reads a call of a program that nod does not know: its name and perhaps a sub-command lead.
+// unknownProgram reads a call of a program that nod does not know: its name leads, perhaps with a subcommand.
 func (b *budget) unknownProgram(words []word) (*reading, string) {
 	r := b.newReading(unknown, words[:1])
 	rest := words[1:]
@@ -557,7 +556,7 @@ func (b *budget) unknownProgram(words []word) (*reading, string) {
 		r.fix(problem)
 	}
 	if name := baseName(words[0].text); name != words[0].text && programs().find(name) != nil {
-		named := slices.Clone(words) // which reminds of another program, as /bin/rm and RM.EXE do of rm
+		named := slices.Clone(words) // its name resembles a known one, as /bin/rm and RM.EXE resemble rm
 		named[0].text = name
 		r.seems, _ = b.resolve(named)
 	}
@@ -598,12 +597,12 @@ func harmlessSetting(s word) bool {
 	return typ != nil && (value == "" || typ.check(&reading{}, word{text: value, known: true, plain: true}) == "")
 }
 
-// projectSettings say what a task builds or tests: who allowed it with one did not allow it without. To a program that
-// only reads they mean nothing.
+// projectSettings are variables that decide what a task builds or tests: allowing it with one does not allow it
+// without. To a program that only reads they mean nothing.
 const projectSettings language.Words = "CI CGO_ENABLED GOOS GOARCH MIX_ENV"
 
-// counting are the flags by which a call is allowed: every flag of a program that is understood, for rm -rf is not rm;
-// of a task those that only a user can allow, and with one that restrains it all others, which may undo that.
+// counting returns the flags that a permission for the call includes: every flag of an understood program, for rm -rf
+// is not rm; of a task, those that only a user can allow, and, if one restrains it, all others, which may undo that.
 func (r *reading) counting() []string {
 	flags := slices.Clone(r.seen)
 	if len(r.limits) > 0 || r.program.kind == understood {
@@ -672,7 +671,7 @@ func (w *walk) remember(p *Part, r *reading, words []word, in pipe) {
 	}
 }
 
-// exactly is the pattern that covers a part's text only. Its words and flags serve rules that ask or deny.
+// exactly returns the pattern that covers a part's exact text only. Its words and flags serve rules that ask or deny.
 func exactly(p *Part) Pattern {
 	words, flags := divide(p.Argv)
 	return Pattern{Text: p.Text, Words: words, Flags: flags}
@@ -696,18 +695,18 @@ func (w *walk) inside(p *Part, r *reading, problem string, at places, in pipe) {
 		return
 	}
 	plainly := r.program.kind != told && p.bound == ""
-	if r.script != nil { // what only the survey took for a script may be any other value
+	if r.script != nil { // what only the survey treated as a script may be any other value
 		plainly = r.fixed == "" && len(r.seen) == 0
 	}
 	through := problem == "" && !r.changed && plainly
 	w.nested++
 	defer func(was bool) { w.nested--; w.within = was }(w.within)
-	if through && r.script != nil { // the wrapper itself does nothing but run them
+	if through && r.script != nil { // the wrapper does nothing but run its commands
 		p.Understood, p.Reads, p.Why = true, true, ""
 	}
 	if !through {
 		p.Understood, p.Reads, w.within = false, false, true
-		if problem == "" { // else remember has seen to it
+		if problem == "" { // otherwise remember did this
 			p.words, p.args = exactly(p), nil
 		}
 	}
@@ -726,7 +725,7 @@ func (w *walk) inside(p *Part, r *reading, problem string, at places, in pipe) {
 	}
 }
 
-// below says where the names lie that stand for {} in the commands that a call runs, or are added to them.
+// below returns where the names lie that replace {} in the commands that a call runs, or are appended to them.
 func (w *walk) below(r *reading, in pipe) []Access {
 	switch {
 	case r.fed && r.takesLines():
@@ -745,7 +744,7 @@ func (w *walk) below(r *reading, in pipe) []Access {
 	return below
 }
 
-// innerCall goes through a command that another one runs, for names that it finds or is fed.
+// innerCall judges a command that another one runs for the names that it finds or is fed.
 func (w *walk) innerCall(r *reading, words []word, below []Access, at places, in pipe) {
 	if len(words) == 0 {
 		return
@@ -790,7 +789,7 @@ func (w *walk) innerCall(r *reading, words []word, below []Access, at places, in
 	}
 }
 
-// takesLines reports whether xargs makes one name of each line that it is fed.
+// takesLines reports whether xargs reads each line of its input as one name.
 func (r *reading) takesLines() bool {
 	delimiter := r.values["-d"] + r.values["--delimiter"]
 	return !r.has("-a", "--arg-file") && (delimiter == "" || delimiter == `\n` || delimiter == `\0`)
@@ -801,7 +800,7 @@ func (r *reading) takesZeros() bool {
 	return delimiter == `\0` || delimiter == "" && r.has("-0", "--null")
 }
 
-// spellsNames reports whether names that start with a path cannot be taken for flags or anything else but paths.
+// spellsNames reports whether names that start with this path can only be read as paths, never as flags.
 func spellsNames(start string) bool { return spelledPath().MatchString(start) }
 
 var spelledPath = language.Compiled(`^[A-Za-z0-9_./~][A-Za-z0-9_./~-]*$`)
@@ -836,7 +835,7 @@ func (p *Part) marks() (n int) {
 	return n
 }
 
-// widen makes the names that stand for {} in a part what they are: all that lies below some folders.
+// widen replaces {} among a part's accesses by everything below the folders where the names lie.
 func (p *Part) widen(below []Access) {
 	var all []Access
 	for _, a := range p.Accesses {
@@ -864,7 +863,7 @@ func (p *Part) widen(below []Access) {
 	p.Why = cmp.Or(p.Why, p.bound)
 }
 
-// takesNames reports whether the names that a command prints may stand among the words of a program without harm.
+// takesNames reports whether names that a command prints may safely be among the words of a program.
 func (p *program) takesNames(w word) bool {
 	return p.kind == understood && (p.traits[traitGlobs] || p.traits[traitEnded] && w.spelled)
 }
@@ -881,9 +880,9 @@ func spelled(words []word) string {
 	return strings.Join(out, " ")
 }
 
-// A listing is what a command prints when it prints names of files, one in a line.
+// A listing is the output of a command that prints file names, one in a line.
 type listing struct {
-	below   []Access // the folders below which they all lie; nil: it may print anything
+	below   []Access // the folders that contain them all; nil: it may print anything
 	spelled bool     // each starts with the path of such a folder
 	cut     bool     // a program that reads lines may have cut names that hold line ends
 }
@@ -915,8 +914,8 @@ func (p *Part) lines(in pipe) listing {
 	return out
 }
 
-// printsNames reports whether a part prints the names of files below what it reaches, as it would spell them, and
-// nothing else.
+// printsNames reports whether a part prints nothing but the names of files below what it reaches, spelled from its
+// paths.
 func (p *Part) printsNames() bool {
 	has := func(list []string, flags ...string) bool {
 		return slices.ContainsFunc(flags, func(f string) bool { return slices.Contains(list, f) })
@@ -927,7 +926,7 @@ func (p *Part) printsNames() bool {
 	case "grep", "egrep", "fgrep", "rg":
 		return has(p.given, "--files", "--files-with-matches", "-l") && !has(p.given, "--label")
 	case "find":
-		// Without a type or a name a FIFO may be among them, which never ends for who reads it.
+		// Without a type or a name it may print a FIFO, and reading that never ends.
 		return has(p.Argv, "-type", "-name", "-iname", "-path", "-regex") &&
 			!has(p.Argv, "-printf", "-ls", "-exec", "-H", "-L", "-follow")
 	case "fd", "fdfind":
@@ -938,7 +937,7 @@ func (p *Part) printsNames() bool {
 	return false
 }
 
-// of is the access to what lies below a place that names are from: to all files there where one is read.
+// of returns the access to what is below the place of names: reading one name counts as reading all files there.
 func (a Access) of(kind Kind) Access {
 	only := a.Only
 	switch kind {

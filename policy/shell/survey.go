@@ -9,7 +9,7 @@ import (
 	"nod/policy/shell/language"
 )
 
-// survey tells what a call does that is not understood, as far as its words show beyond what the entry makes of them.
+// survey notes what a call that is not understood does, as far as its words show more than the entry says.
 func (w *walk) survey(p *Part, r *reading, words []word, at places) {
 	name, args := baseName(words[0].text), literals(words[1:])
 	w.interprets = w.interprets || r.program.runs()
@@ -39,8 +39,8 @@ func (w *walk) survey(p *Part, r *reading, words []word, at places) {
 
 const removers language.Words = "rm rmdir unlink shred srm rimraf trash trash-put"
 
-// removesUnseen reports whether a call may remove something that no access tells: by a flag, by a program that is among
-// its words, or by names that are known only when it runs.
+// removesUnseen reports whether a call may remove something that no access names: because of a flag, a program among
+// its words, or names that are known only when it runs.
 func removesUnseen(r *reading, words []word) bool {
 	name, args := baseName(words[0].text), literals(words[1:])
 	entry := cmp.Or(programs().find(name), unknown)
@@ -57,7 +57,7 @@ func (p *program) removes() bool {
 	return slices.ContainsFunc(p.operands, func(o operand) bool { return o.typ == wordTypes["DELETE"] })
 }
 
-// surveyScript looks for the script of sh -c SCRIPT behind flags that nod does not know.
+// surveyScript looks for the script of sh -c SCRIPT after flags that nod does not know.
 func (w *walk) surveyScript(r *reading, args []string) {
 	i := slices.IndexFunc(args, func(a string) bool {
 		return isFlag(a) && !isLong(a) && strings.Contains(a, "c")
@@ -71,7 +71,7 @@ func (w *walk) surveyScript(r *reading, args []string) {
 	w.Opaque = true
 }
 
-// runsCode reports whether a program, perhaps one with its version behind the name, runs code that nod does not read.
+// runsCode reports whether a program, with or without a version in its name, runs code that nod does not read.
 func runsCode(name string) bool {
 	name = baseName(name)
 	for _, p := range []*program{programs().find(name), programs().find(unversioned(name))} {
@@ -99,7 +99,7 @@ func literals(words []word) []string {
 	return out
 }
 
-// valueOfFlag returns the value in --flag=value and name=value, and what follows an @ as curl reads it.
+// valueOfFlag returns the value in --flag=value and name=value, and what follows an @, which curl treats as a file.
 func valueOfFlag(arg string) (string, bool) {
 	_, value, ok := strings.Cut(arg, "=")
 	if !ok {
@@ -135,7 +135,7 @@ func (w *walk) script(text string, at places) {
 	w.source = source
 }
 
-// describeUnknown says what a program does that has no entry of its own.
+// describeUnknown says what a program without an entry does.
 func describeUnknown(words []word) string {
 	name, shown := words[0].text, quote(words[0].text)
 	switch {

@@ -23,26 +23,26 @@ type walk struct {
 	rounds     int  // of loops so far
 	nested     int  // depth of scripts inside words
 	within     bool // inside a command that is judged as a whole
-	interprets bool // a program is there that runs what it is given
-	moves      bool // a cd is there
-	joins      bool // &> is there
-	lines      bool // inside a loop over what is known only when it runs
-	piped      bool // something is fed to the brackets or the loop around
+	interprets bool // a program runs what it is given
+	moves      bool // the command contains cd
+	joins      bool // the command contains &>
+	lines      bool // inside a loop over text known only when it runs
+	piped      bool // the enclosing brackets or loop have input
 
-	// How many times longer than what was read may be what is fed to the commands here, and what they print.
+	// How many times longer than what was read the input and the output of the commands here may be.
 	fedGrown, grown float64
 
 	said     []string  // texts that a command may be fed or told: the words of all commands so far
 	assigned []string  // all values that variables had
-	heard    []string  // those that are fed to the brackets or the loop around
+	heard    []string  // texts that the enclosing brackets or loop are fed
 	texts    *readings // of texts that may be scripts
 
 	*budget
-	*watch // notes what a user should see; nil: nobody looks
+	*watch // notes what a user should see; nil: nothing is noted
 }
 
-// places are the folders that the shell may be in at some point, relative to where it started; "" is there
-// itself. There are several when it depends on whether a cd worked.
+// places are the folders that the shell may be in at some point, relative to where it started ("" is that folder).
+// There are several when it depends on whether a cd worked.
 type places []string
 
 type outcome struct{ ok, failed places }
@@ -59,14 +59,14 @@ func (p places) and(q places) places {
 	return out
 }
 
-// pipe is what stands to the left of a command in a pipeline.
+// pipe is the input of a command in a pipeline.
 type pipe struct {
 	fed  bool    // something is piped into it
-	from listing // what that is
+	from listing // what is piped in
 	here bool    // a redirection of its own feeds it
-	text *string // what that feeds, where it stands in the command and no shell changes it
+	text *string // the redirected text, if it is written in the command and no shell changes it
 
-	programs []string // those to the left
+	programs []string // the programs to its left
 	said     []string // texts that they may print
 }
 
@@ -85,8 +85,8 @@ func (w *walk) file(f *syntax.File) {
 
 var plainComment = language.Compiled(`^[A-Za-z0-9 ,.:/_#=-]*$`)
 
-// comments refuses comments that an interactive shell, which may know none, would read as something else: those
-// behind a command are more words of it.
+// comments refuses comments that an interactive shell, which may not know comments, would read as something else: after
+// a command they are more of its words.
 func (w *walk) comments(f *syntax.File) {
 	syntax.Walk(f, func(node syntax.Node) bool {
 		c, ok := node.(*syntax.Comment)
@@ -197,7 +197,7 @@ func (w *walk) binary(b *syntax.BinaryCmd, at places, in pipe) outcome {
 	return same(at)
 }
 
-// chain are the commands that && joins: each runs when all before it worked.
+// chain returns the commands that && joins: each runs when all before it worked.
 func chain(b *syntax.BinaryCmd) []*syntax.Stmt {
 	if x, ok := b.X.Cmd.(*syntax.BinaryCmd); ok && x.Op == syntax.AndStmt {
 		return append(chain(x), b.Y)
@@ -205,8 +205,7 @@ func chain(b *syntax.BinaryCmd) []*syntax.Stmt {
 	return []*syntax.Stmt{b.X, b.Y}
 }
 
-// compound judges brackets, conditions and loops. What it does not know makes the line one that can only be
-// judged as a whole.
+// compound judges brackets, conditions and loops. A command with a form it does not know can only be judged as a whole.
 func (w *walk) compound(cmd syntax.Command, at places) outcome {
 	defer func() { w.out = listing{} }()
 	switch cmd := cmd.(type) {
@@ -279,13 +278,13 @@ func (w *walk) condition(c *syntax.IfClause, at places) places {
 
 const maxLoop = 20
 
-// maxRounds bounds how often all loops together are followed: each inside another one multiplies it.
+// maxRounds bounds the rounds of all loops together: nesting multiplies them.
 const maxRounds = 200
 
-// loopName matches variables that no shell and no program knows by that name.
+// loopName matches variable names that mean nothing to shells and programs, but for shellNames.
 var loopName = language.Compiled(`^[a-z][a-z0-9]{0,20}$`)
 
-// shellNames are the variables in small letters that mean something to zsh or to programs.
+// shellNames are the lower-case variables that mean something to zsh or to programs.
 const shellNames language.Words = "aliases argv builtins cdpath commands fignore fpath functions histchars " +
 	"history keymap keymaps mailpath manpath modules options parameters path pipestatus prompt psvar signals " +
 	"status watch widgets zsh ftp http https all no proxy rsync random seconds nameddirs userdirs dirstack " +
@@ -325,7 +324,7 @@ func (w *walk) loop(c *syntax.ForClause, at places) places {
 	return at
 }
 
-// readsLines reports whether a loop runs once for each line of its input, and the variables that it sets.
+// readsLines reports whether a loop runs once for each line of its input, and returns the variables it sets.
 func readsLines(c *syntax.WhileClause) (names []string, ok bool) {
 	if c.Until || len(c.Cond) != 1 || len(c.Cond[0].Redirs) > 0 || c.Cond[0].Negated {
 		return nil, false
@@ -352,7 +351,7 @@ func readsLines(c *syntax.WhileClause) (names []string, ok bool) {
 	return names, len(names) > 0
 }
 
-// eachLine judges the commands of a loop over lines, or words. What stands in one is not known.
+// eachLine judges the commands of a loop over lines or words, whose contents are not known.
 func (w *walk) eachLine(list []*syntax.Stmt, names []string, at places) places {
 	for _, name := range names {
 		w.set(name, word{})
@@ -380,8 +379,8 @@ func (w *walk) eachLine(list []*syntax.Stmt, names []string, at places) places {
 	return at.and(after)
 }
 
-// multiplies reports whether what a loop sets may get longer by a factor in each round: its values hold what it sets
-// more than once.
+// multiplies reports whether what a loop sets may grow by a factor in each round: its assignments use the variables it
+// sets more than once.
 func (w *walk) multiplies(loop []*syntax.Stmt) bool {
 	sets, held := map[string]bool{}, 0
 	w.eachAssign(loop, func(a *syntax.Assign) { sets[a.Name.Value] = true })
@@ -403,7 +402,7 @@ func (w *walk) multiplies(loop []*syntax.Stmt) bool {
 	return held > 1
 }
 
-// eachAssign visits what statements assign to a name, at any depth.
+// eachAssign visits each assignment to a name in the statements, at any depth.
 func (w *walk) eachAssign(list []*syntax.Stmt, visit func(a *syntax.Assign)) {
 	for _, s := range list {
 		syntax.Walk(s, func(n syntax.Node) bool {
@@ -425,7 +424,7 @@ func (w *walk) set(name string, value word) {
 	w.vars = next
 }
 
-// survive goes through what stands in a form that nod does not follow, for what can be said of it all the same.
+// survive walks through a form that nod does not follow and judges the statements in it.
 func (w *walk) survive(node syntax.Node, at places) places {
 	syntax.Walk(node, func(n syntax.Node) bool {
 		s, ok := n.(*syntax.Stmt)
@@ -452,8 +451,8 @@ func describeCommand(cmd syntax.Command) string {
 	return "It contains a form that nod can't read."
 }
 
-// redirectAll judges the redirections of a statement. Those of a simple command belong to its part; others are one
-// by themselves.
+// redirectAll judges the redirections of a statement. Those of a simple command belong to its part; others form a part
+// of their own.
 func (w *walk) redirectAll(s *syntax.Stmt, p *Part, at places) {
 	if p == nil && len(s.Redirs) > 0 {
 		own := Part{Argv: []string{}, In: at, Understood: true, Reads: true, Within: w.within}
@@ -524,7 +523,7 @@ func (w *walk) document(r *syntax.Redirect, p *Part, at places) {
 	}
 }
 
-// fed judges a part of a text that the shell fills in. A program that is not understood may run it.
+// fed judges a part of a here-document that the shell fills in. A program that is not understood may run it.
 func (w *walk) fed(p *Part, problem string) {
 	switch {
 	case problem != "":
@@ -590,7 +589,8 @@ func (w *walk) harmlessRedirect(r *syntax.Redirect, s *syntax.Stmt) bool {
 	return false
 }
 
-// byteAt is the byte at a place of the source, or 0. A script inside a word has other places, but is never read-only.
+// byteAt returns the byte at an offset in the source, or 0. Offsets in a script inside a word are different, but such a
+// command is never read-only.
 func (w *walk) byteAt(offset int) byte {
 	if offset < 0 || offset >= len(w.source) {
 		return 0
@@ -598,7 +598,7 @@ func (w *walk) byteAt(offset int) byte {
 	return w.source[offset]
 }
 
-// look notes what stands in the way of a word being read as it stands, and goes through the commands inside it.
+// look notes why a word cannot be read as written, and judges the commands inside it.
 func (w *walk) look(from *syntax.Word, read *word, at places) {
 	w.refuse(read.unfit)
 	if read.doubt != "" {
@@ -630,10 +630,10 @@ func (w *walk) look(from *syntax.Word, read *word, at places) {
 	}
 }
 
-// behindSample and beforeSample match what may stand behind, or before, a word that may be missing.
+// behindSample and beforeSample match the text that may follow, or precede, a word that may be missing.
 var behindSample, beforeSample = language.Compiled(`^([~^:]|\.\.|$)`), language.Compiled(`(^[^-]*\.\.|^)$`)
 
-// sample is a word as it may be where the part is all that is inside it, or empty.
+// sample returns an example of a word's value when the part is the only command inside it, or "".
 func (p *Part) sample(text string, from *syntax.Word) string {
 	parts := from.Parts
 	if q, ok := parts[0].(*syntax.DblQuoted); ok && len(q.Parts) > 0 {
@@ -651,8 +651,8 @@ func (p *Part) sample(text string, from *syntax.Word) string {
 	return ""
 }
 
-// How many times longer than what was read a text may get in a pipeline, and where a program keeps it; how many times
-// what is done for each of its lines may make it longer.
+// How many times longer than what was read a text may get in a pipeline (maxGrown), and where a program keeps it
+// (maxKept); how many times longer a loop over its lines may make it (linesGrow).
 const (
 	maxGrown  = 100_000
 	maxKept   = 1000
@@ -680,15 +680,15 @@ func isPipeline(part syntax.WordPart) bool {
 	return isCall || binary != nil && binary.Op == syntax.Pipe
 }
 
-// perhaps runs a part of the walk that may not be run: of the variables that it sets nobody knows which value they
-// have afterwards.
+// perhaps runs a part of the walk for commands that may not run: variables that they set differently are unknown
+// afterwards.
 func (w *walk) perhaps(walk func()) {
 	before := w.vars
 	walk()
 	w.vars = common(before, w.vars)
 }
 
-// common are the variables that are set on both of two ways. One that has a value of its own on each is not known.
+// common returns the variables that are set in both maps; a variable whose values differ is unknown.
 func common(one, other map[string]word) map[string]word {
 	out := map[string]word{}
 	for name, a := range one {
@@ -704,7 +704,7 @@ func common(one, other map[string]word) map[string]word {
 	return out
 }
 
-// apart runs a part of the walk that stands for a shell of its own: what it sets is gone afterwards.
+// apart runs a part of the walk for a subshell: what it sets is gone afterwards.
 func (w *walk) apart(walk func()) {
 	vars, exports := w.vars, w.exports
 	walk()
@@ -758,7 +758,7 @@ func join(place, p string) string {
 	return strings.TrimSuffix(place, "/") + "/" + p
 }
 
-// maxAccesses is how many accesses of a part are kept. A command with so many is judged as a whole.
+// maxAccesses bounds the accesses kept for a part. A command with as many is judged as a whole.
 const maxAccesses = 2000
 
 func (w *walk) reachFrom(list []Access, at places, a Access) []Access {

@@ -12,42 +12,42 @@ import (
 	"nod/policy/shell/language"
 )
 
-// word is what a shell makes of one word of a command.
+// word is one word of a command as a shell reads it.
 type word struct {
 	text  string // without its quotes; the pattern itself when glob
 	known bool   // text is certain
 	glob  bool   // an unquoted pattern, which becomes the names of the files it matches
 	plain bool   // spelled without any quotes
-	// hat says that a ^ or ~ stands outside quotes, where zsh with extended patterns takes the word for one.
+	// hat says that a ^ or ~ is outside quotes, where zsh with extended patterns treats the word as a pattern.
 	hat bool
 	// splits says that the unknown part may become any number of words.
 	splits bool
 	stream bool // it is the output of a command, as a file: <(sort x)
-	// below says where the names lie that a command inside it prints, and that are its words.
+	// below says where the names lie that a command inside it prints and that become its words.
 	below []Access
-	// sample is the word as it may be, where all that a command inside it prints is alike.
+	// sample is an example of the word, if everything that a command inside it prints is alike.
 	sample string
-	// found says that it stands for a name that a command finds; many, for any number of them; listed, that one may be
+	// found says that it stands for a name that a command finds; many, for any number of them; listed, that a name may be
 	// any word at all.
 	found, many, listed bool
-	said                string // what a here-document inside it holds, where that and its text are all of it
+	said                string // the here-document inside it, if it holds only that and its text
 	subs                int    // how many commands run inside it
-	spelled             bool   // each of the names starts with a path, although blanks may cut it into several words
+	spelled             bool   // each name starts with a path, although blanks may split it into several words
 
 	home     bool   // it starts with the home folder
 	mixed    bool   // a quoted part of it would be a pattern outside quotes
-	escaped  bool   // so would a character behind a backslash
+	escaped  bool   // so would a character after a backslash
 	doubt    string // why shells may read the word in several ways; empty when they cannot
 	unfit    string // why a command that only reads may not hold it, although every shell reads it alike
-	isBraced bool   // it is one of those that braces are expanded to
-	isStatus bool   // it is all a number that says how a command ended
-	isValue  bool   // it is all the value of a variable, in quotes
-	varies   bool   // shells make different words of it, one of which could be any
+	isBraced bool   // it comes from expanded braces
+	isStatus bool   // it is nothing but the exit status of a command
+	isValue  bool   // it is nothing but a variable's value, in quotes
+	varies   bool   // shells read it as different words, and it could be any word to one of them
 }
 
 func (w *word) stands() bool { return w.glob || w.found }
 
-// fits reports whether the word may be the value of a flag: one word, and no name where none belongs.
+// fits reports whether the word may be the value of a flag: a single word, and a file name only if the type takes one.
 func (w *word) fits(typ *wordType) bool {
 	return !w.stands() || !w.glob && !w.many && !w.listed && (typ.names || typ.free)
 }
@@ -90,7 +90,7 @@ func (w *word) distrust(problem string) {
 	w.doubt = cmp.Or(w.doubt, problem)
 }
 
-// refuse notes that the word has no place in a command that only reads.
+// refuse notes that a command that only reads may not hold the word.
 func (w *word) refuse(problem string) {
 	w.unfit = cmp.Or(w.unfit, problem)
 }
@@ -100,7 +100,7 @@ func (w *word) unknown(problem string) {
 	w.distrust(problem)
 }
 
-// expand notes a part that a shell replaces. The commands in it are judged by themselves.
+// expand notes a part that a shell replaces. The commands in it are judged separately.
 func (w *word) expand(part syntax.WordPart, quoted bool) {
 	if sub, ok := part.(*syntax.ProcSubst); ok && sub.Op == syntax.CmdIn && !quoted {
 		w.known, w.stream = false, true
@@ -120,7 +120,7 @@ func (w *word) expand(part syntax.WordPart, quoted bool) {
 	w.splits = w.splits || !quoted
 }
 
-// said is what "$(cat <<'EOF' ...)" stands for: the here-document as it stands. It is empty for any other command.
+// said returns what "$(cat <<'EOF' ...)" prints: the here-document verbatim. It returns "" for any other command.
 func said(sub *syntax.CmdSubst) string {
 	if len(sub.Stmts) != 1 || sub.TempFile || sub.ReplyVar {
 		return ""
@@ -210,8 +210,8 @@ func describePart(part syntax.WordPart) string {
 	return "It contains a form that nod can't read."
 }
 
-// unquoted evaluates text outside quotes. It passes only characters that are ordinary in every shell,
-// the patterns * ? [ ], and marks behind a backslash.
+// unquoted evaluates text outside quotes. It accepts only characters that are ordinary in every shell, the patterns * ?
+// [ ], and marks after a backslash.
 func (w *word) unquoted(s string, first, last bool) string {
 	var text strings.Builder
 	for i := 0; i < len(s); {
@@ -271,8 +271,8 @@ const ordinary = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789
 
 const testWords language.Words = "[ ] ! = !="
 
-// tilde judges a ~ at place i of s. The home folder (~ and ~/...) passes, and what cannot be one (HEAD~2) is a
-// pattern at most.
+// tilde judges a ~ at index i of s. The home folder (~ and ~/...) passes; a ~ that cannot mean a home folder (HEAD~2)
+// is at most a pattern.
 func (w *word) tilde(s string, i int, first, last bool) {
 	if i > 0 && s[i-1] != '=' && s[i-1] != ':' {
 		w.hat = true

@@ -12,7 +12,7 @@ import (
 
 const maxSpellings = 200
 
-// alias files names of what is the same, perhaps behind words that they share: npm: install, i.
+// alias files names for the same thing, perhaps after words that they share: npm: install, i.
 func (c catalogue) alias(text string) bool {
 	start, list, ok := strings.Cut(text, ":")
 	if !ok {
@@ -32,8 +32,8 @@ func (c catalogue) alias(text string) bool {
 	return true
 }
 
-// abbreviate notes a program, or its command, which takes the start of the words behind it for them, except of those
-// that are words themselves.
+// abbreviate files a program, or its command, that accepts the start of a word for the word, and the words that
+// abbreviate nothing because they are words themselves.
 func (c catalogue) abbreviate(text string) {
 	name, words, _ := strings.Cut(text, ":")
 	c.abbreviated[name] = true
@@ -42,7 +42,7 @@ func (c catalogue) abbreviate(text string) {
 	}
 }
 
-// spellings are the ways to write what a command starts with: as it is, and with aliases.
+// spellings returns the ways to write the start of a command: as it is, and with aliases.
 func (c catalogue) spellings(words []string) [][]string {
 	words = slices.Clone(words)
 	words[0] = baseName(words[0])
@@ -61,8 +61,8 @@ func (c catalogue) spellings(words []string) [][]string {
 	return all
 }
 
-// means reports whether a word may stand for another one behind the words before. One that could be the start of
-// several counts as each of them.
+// means reports whether a word may mean another one after the words before. One that could be the start of several
+// counts as each of them.
 func (c catalogue) means(before []string, want, word string) bool {
 	if want == word || !c.abbreviated[strings.Join(before, " ")] && !c.abbreviated[before[0]+" ..."] {
 		return want == word
@@ -75,11 +75,11 @@ func (c catalogue) means(before []string, want, word string) bool {
 	return !c.whole[name] && c.aliases[name] == nil && begins(long, short)
 }
 
-// capital is one within a word: npm reads distTag as dist-tag, and Gradle pTML as publishToMavenLocal.
+// capital matches a capital within a word: npm reads distTag as dist-tag, and Gradle pTML as publishToMavenLocal.
 var capital = language.Compiled(`\B[A-Z]`)
 
-// begins reports whether a word starts as another one, or each of its parts does: d:m-f as db:migrate-fresh. Case does
-// not count: gem reads PUSH as push.
+// begins reports whether a word starts as another one, or each of its parts does: d:m-f as db:migrate-fresh. It ignores
+// case: gem reads PUSH as push.
 func begins(long, short string) bool {
 	parts := func(word string) []string {
 		return strings.FieldsFunc(strings.ToLower(capital().ReplaceAllString(word, "-$0")), func(r rune) bool {
@@ -101,13 +101,13 @@ func begins(long, short string) bool {
 	return true
 }
 
-// abbreviates reports whether a flag may stand for a longer one: the parsers of GNU, git and Python take the start of
-// one for it. A flag that the program has itself stands for no other.
+// abbreviates reports whether a flag may be the start of a longer one, which the parsers of GNU, git and Python accept.
+// A flag that the program has itself abbreviates no other.
 func (p *program) abbreviates(flag, long string) bool {
 	return len(flag) > 2 && isLong(flag) && strings.HasPrefix(long, flag) && (p == nil || !p.lists(flag))
 }
 
-// lists reports whether a flag, or each letter of a bundle, is among those of the entry, harmless or not.
+// lists reports whether the entry has a flag, or each letter of a bundle, harmless or not.
 func (p *program) lists(flag string) bool {
 	_, ok := p.flags[flag]
 	if ok || isLong(flag) || !p.bundles() {

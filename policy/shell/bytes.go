@@ -9,8 +9,8 @@ import (
 	"nod/policy/shell/language"
 )
 
-// unreadable says why command is a text that must not even be parsed: shells, parsers and people would disagree on what
-// it says. A carriage return, for example, separates words for some and belongs to a word for others.
+// unreadable says why command must not even be parsed: shells, parsers and people would disagree on what it says. A
+// carriage return, for example, separates words for some and is part of a word for others.
 func unreadable(command string) string {
 	if len(command) > language.MaxLength {
 		return "The command is longer than 10,000 bytes."
@@ -56,8 +56,8 @@ func doubtful(command string) string {
 
 const isJoined = "It contains a backslash behind a letter outside ASCII, and some character sets join the two into one."
 
-// joins reports whether a backslash stands behind a letter outside ASCII. Character sets of two bytes that have the
-// backslash for a second byte take it for a part of that letter, and so for none that hides the next one.
+// joins reports whether a backslash follows a letter outside ASCII. In two-byte character sets whose second byte may be
+// a backslash, it is part of that letter and does not quote the next one.
 func joins(command string) bool {
 	for i := 1; i < len(command); i++ {
 		if command[i] == '\\' && command[i-1] >= utf8.RuneSelf {
@@ -88,8 +88,8 @@ func plainLetter(r rune) bool {
 	return false
 }
 
-// plainMark reports whether r is a mark or a picture that resembles nothing that means something to a shell or a
-// program. It may stand in quotes.
+// plainMark reports whether r is a mark or a picture that resembles nothing with a meaning to a shell or a program. It
+// is allowed in quotes.
 func plainMark(r rune) bool {
 	switch {
 	case r >= 0x2758 && r <= 0x2763, strings.ContainsRune("▬⚊➖✱✲✳", r): // bars, quotes, dashes, stars

@@ -26,7 +26,7 @@ const (
 	markNumber = "number "
 )
 
-// anyProse and anyNumber stand in a pattern, for a user to read and to write, where others like it may stand.
+// anyProse and anyNumber are placeholders in a pattern that users read and write: any similar value may replace them.
 const (
 	anyProse  = "any text"
 	anyNumber = "any number"

@@ -6,27 +6,27 @@ import (
 	"strings"
 )
 
-// Pattern says which simple commands a rule or a grant covers: those with these leading words and these Flags, except
-// that one which does not restrain the program may be missing, whose other flags are harmless, and whose operands are
-// plain words or paths in the project; where it was made from a text for people, or from a number, with any other. With
-// a Text it covers only the command of exactly that text.
+// Pattern says which simple commands a rule or a grant covers: those with these leading words and these Flags. A flag
+// that does not restrain the program may be missing; other flags must be harmless, and operands must be plain words or
+// paths in the project. Where the pattern was made from a text for people or from a number, any other will do. With a
+// Text it covers only the command of exactly that text.
 type Pattern struct {
 	Words []string `json:"words"`
 	Flags []string `json:"flags,omitempty"` // with their values, where the value could say what is done
 	Text  string   `json:"text,omitempty"`
 
-	begins  bool       // more words may follow those that lead: a user wrote it into a rule
+	begins  bool       // a user wrote it into a rule: more words may follow the leading ones
 	spelled [][]string // the ways to write its words, for rules that ask or deny
 	also    []string   // flags that a user saw in other answers about the same words
 }
 
-// Also returns the pattern as it is for a user who saw more flags in commands with the same words.
+// Also returns the pattern for a user who saw more flags in commands with the same words.
 func (t Pattern) Also(flags []string) Pattern {
 	t.also = flags
 	return t
 }
 
-// Pattern returns what remembering the part covers, or says why it cannot be remembered by itself.
+// Pattern returns what remembering the part covers. It fails if the part cannot be remembered by itself.
 func (p Part) Pattern() (Pattern, error) {
 	if p.bound != "" {
 		return Pattern{}, errors.New(p.bound)
@@ -73,7 +73,7 @@ func own(parts []Part) []Part {
 	return slices.DeleteFunc(slices.Clone(parts), func(p Part) bool { return p.Within })
 }
 
-// String is the pattern as [ParsePattern] reads it.
+// String returns the pattern in the form that [ParsePattern] reads.
 func (t Pattern) String() string {
 	if t.Text != "" {
 		return t.Text
@@ -96,8 +96,8 @@ func (t Pattern) String() string {
 	return strings.Join(slices.Concat(settings, t.Words, flags, operands), " ")
 }
 
-// What stands before variables and operands among the flags of a pattern, for FOO=1 before a command is not one behind
-// it, and --check behind -- is no flag.
+// The marks before variables and operands among the flags of a pattern: FOO=1 differs before and after a command, and
+// --check after -- is no flag.
 const (
 	markSetting = "env "
 	markOperand = "-- "
@@ -108,8 +108,8 @@ func divide(list []string) (words, flags []string) {
 		slices.DeleteFunc(slices.Clone(list), func(s string) bool { return !isFlag(s) })
 }
 
-// Rule returns the pattern as a rule may name it, for [ParsePattern]. It is not ok where a rule would cover more: it
-// holds for all commands that start with its words, and those of make start with every target.
+// Rule returns the pattern as a rule may name it, for [ParsePattern]. ok is false if a rule would cover more: it
+// applies to all commands that start with its words, and those of make start with every target.
 func (t Pattern) Rule() (text string, ok bool) {
 	text = t.String()
 	read, err := ParsePattern(text)
@@ -122,7 +122,7 @@ func (t Pattern) Rule() (text string, ok bool) {
 	return text, ok
 }
 
-// HasPath reports whether the pattern names its program by a relative path, which leads elsewhere in each folder.
+// HasPath reports whether the pattern names its program by a relative path, which means another file in each folder.
 func (t Pattern) HasPath() bool {
 	return len(t.Words) > 0 && strings.Contains(t.Words[0], "/") && !strings.HasPrefix(t.Words[0], "/")
 }
@@ -132,7 +132,7 @@ func (t Pattern) Equal(o Pattern) bool {
 	return t.Text == o.Text && slices.Equal(t.Words, o.Words) && slices.Equal(t.Flags, o.Flags)
 }
 
-// Covers reports whether the pattern covers a part. inside says of an operand whether it lies in the project.
+// Covers reports whether the pattern covers a part. inside reports whether an operand lies in the project.
 func (t Pattern) Covers(p Part, inside func(operand string) bool) bool {
 	switch {
 	case p.bound != "" || len(t.Words) == 0:
@@ -147,7 +147,7 @@ func (t Pattern) Covers(p Part, inside func(operand string) bool) bool {
 			return true
 		}
 	}
-	if !t.Fits(p) { // of what fits, nod knows the program
+	if !t.Fits(p) { // if it fits, nod knows the program
 		return false
 	}
 	isRestrained := slices.ContainsFunc(t.Flags, func(f string) bool { return p.entry.restrains(flagName(f)) })
@@ -159,13 +159,13 @@ func (t Pattern) Covers(p Part, inside func(operand string) bool) bool {
 		!slices.ContainsFunc(p.args, func(a string) bool { return !p.isExample(a) && !inside(a) })
 }
 
-// has reports whether a user saw a flag, or one with a value like its own.
+// has reports whether a user saw this flag, or one with a similar value.
 func (t Pattern) has(flag string) bool {
 	isSeen := func(f string) bool { return f == flag || isLike(flag, f) }
 	return slices.ContainsFunc(t.Flags, isSeen) || slices.ContainsFunc(t.also, isSeen)
 }
 
-// Fits reports whether a part has the leading words of the pattern, and the flags that it must not lack.
+// Fits reports whether a part has the leading words of the pattern and all flags that it must have.
 func (t Pattern) Fits(p Part) bool {
 	isMissing := func(f string) bool {
 		has := slices.ContainsFunc(p.words.Flags, func(own string) bool { return own == f || isLike(own, f) })
@@ -181,8 +181,8 @@ func (t Pattern) Fits(p Part) bool {
 	return len(words) >= len(t.Words) && slices.Equal(words[:len(t.Words)], t.Words)
 }
 
-// Meets reports whether a part may be one of the commands that the pattern is about, for rules that ask or deny:
-// it starts with the words, whatever flags stand between them, and has the flags.
+// Meets reports whether a part may be one of the pattern's commands, for rules that ask or deny: it starts with the
+// words, whatever flags come between them, and has the flags.
 func (t Pattern) Meets(p Part) bool {
 	if p.varies && len(p.Argv) == 0 {
 		return true
@@ -205,7 +205,8 @@ func (t Pattern) isGiven(flag string, p Part) bool {
 	})
 }
 
-// leadBy reports whether words lead a part: going by the program's entry, or where that does not say, by their order.
+// leadBy reports whether words lead a part: according to the program's entry or, where the entry does not say, by
+// order.
 func leadBy(words []string, p Part) bool {
 	given, isAnywhere := append(slices.Clone(p.lead), p.args...), p.mayLeadElse()
 	if isAnywhere {
@@ -223,8 +224,8 @@ func leadBy(words []string, p Part) bool {
 	return true
 }
 
-// mayLeadElse reports whether other words than those that the entry finds may say what a part does: nod does not read
-// those of a program that runs what it is told, and the word behind a flag that nod does not know may be its value.
+// mayLeadElse reports whether words other than those the entry finds may say what a part does: nod does not read the
+// words of a program that runs what it is told, and the word after an unknown flag may be its value.
 func (p Part) mayLeadElse() bool {
 	if len(p.lead) == 0 || p.entry == nil || p.entry.kind == told {
 		return true
@@ -237,7 +238,7 @@ func (p Part) mayLeadElse() bool {
 	return slices.ContainsFunc(p.Argv[1:], isOdd)
 }
 
-// valuesApart are words in which the values of flags stand by themselves.
+// valuesApart returns the words with the values of flags split off.
 func valuesApart(words []string) []string {
 	var out []string
 	for _, w := range words {
@@ -250,7 +251,7 @@ func valuesApart(words []string) []string {
 	return out
 }
 
-// hasFlag reports whether a flag, perhaps with its value behind a blank and perhaps abbreviated, is among the words.
+// hasFlag reports whether the words include a flag, perhaps abbreviated, and perhaps with its value after a blank.
 func (p Part) hasFlag(flag string) bool {
 	if operand, ok := strings.CutPrefix(flag, markOperand); ok && strings.Contains(operand, " ") {
 		return slices.Contains(p.Argv, operand)

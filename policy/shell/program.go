@@ -99,12 +99,12 @@ const (
 type operand struct {
 	typ    *wordType
 	many   bool     // it may be repeated
-	unless []string // flags that stand for it
+	unless []string // flags that replace it
 }
 
 type flag struct {
 	typ, second *wordType // of its value, or values, such as jq --arg NAME VALUE; nil: it has none
-	optional    bool      // its value stands only behind =
+	optional    bool      // its value only follows =
 	tree, edit  bool      // FILE operands are whole folders, or are changed in place
 	restrains   bool      // without it the program does more
 	extends     bool      // with it the program does more
@@ -116,47 +116,46 @@ type need struct {
 	why         string
 }
 
-// growth is how many times longer than its input a program's output may be, where one of some flags is there.
+// growth is how many times longer than its input a program's output may be, if one of some flags is given.
 type growth struct {
 	times float64
 	with  []string // none: always
 }
 
-// always, in place of the flags of a tree line, means without any flag.
+// always, in place of the flags of a tree line, means that no flag is needed.
 const always = "always"
 
-// flag finds a flag that may be harmless.
+// flag returns the flag of that name, unless it is never harmless.
 func (p *program) flag(name string) (flag, bool) {
 	f, ok := p.flags[name]
 	return f, ok && f.never == ""
 }
 
-// bundles reports whether the program may read several flags of one letter in one word. Of one that nod does not know
-// that is to be expected.
+// bundles reports whether the program may read several single-letter flags in one word. An unknown program may.
 func (p *program) bundles() bool { return p == nil || !p.traits[traitDashes] && !p.traits[traitAlone] }
 
-// restrains reports whether a program that is allowed with a flag may do more without it.
+// restrains reports whether a program allowed with a flag may do more without it.
 func (p *program) restrains(name string) bool {
 	return p.flags[name].restrains || programs().restrains.Has(name)
 }
 
-// extends reports whether a program that is allowed without a flag may do more with it.
+// extends reports whether a program allowed without a flag may do more with it.
 func (p *program) extends(name string) bool {
 	return p.flags[name].extends || programs().extends.Has("--"+strings.TrimLeft(name, "-"))
 }
 
-// mayLack reports whether a command may lack a flag, perhaps with its value, that it was allowed with: one that nod
-// knows and that does not restrain it.
+// mayLack reports whether a command may lack a flag, perhaps with a value, that it was allowed with: nod must know the
+// flag, and it must not restrain the command.
 func (p *program) mayLack(flag string) bool {
 	name := flagName(flag)
 	_, listed := p.flag(name)
 	return !p.restrains(name) && (listed || name == flag && p.extends(name))
 }
 
-// prints reports whether a flag that nod knows otherwise, or not at all, only says what is printed.
+// prints reports whether a flag only changes what is printed, even of a program that lacks it in its entry.
 func prints(flag string) bool { return programs().prints.Has(flag) }
 
-// flagName is a flag without its value.
+// flagName returns a flag without its value.
 func flagName(flag string) string {
 	if end := strings.IndexAny(flag, "= "); end >= 0 {
 		return flag[:end]
@@ -173,9 +172,9 @@ const (
 	traitApart   = "apart"       // a short flag's value is always the next word
 	traitDashes  = "long-dash"   // long flags start with one dash, and none is bundled: -name
 	traitRaw     = "raw"         // no word is a flag
-	traitGlobs   = "globs"       // a pattern may stand anywhere: no flag of the program does harm
-	traitNamed   = "named-globs" // a pattern may stand where no name that it matches can be a flag
-	traitEnded   = "ended-globs" // as globs, of names that start with a path or end as in *.go: its flags only read
+	traitGlobs   = "globs"       // a pattern may be anywhere: no flag of the program does harm
+	traitNamed   = "named-globs" // a pattern may be where no name that it matches can be a flag
+	traitEnded   = "ended-globs" // as globs, for names that start with a path or end as in *.go: its flags only read
 	traitAssigns = "assigns"     // an operand NAME=value names no file: it sets a variable
 	traitHere    = "here"        // without a path it reads the current folder
 	traitAtFiles = "at-files"    // a word that starts with @ is read as a file of more words
@@ -185,7 +184,7 @@ const (
 	traitInput   = "input"       // a told program that runs its standard input when it is given no operand
 	traitCode    = "code"        // it runs code in its words, its input or a file, which nod does not read
 	traitFed     = "fed-operand" // without an operand, what is fed to it is the first one
-	traitLines   = "lines"       // a word may hold line ends: it changes files, so that nobody takes it for reading
+	traitLines   = "lines"       // a word may hold line ends: it changes files, so it never counts as reading
 	traitHoards  = "hoards"      // it keeps all that it is fed, in memory or on the disk
 )
 
@@ -195,11 +194,11 @@ const allTraits language.Words = traitNumbers + " " + traitBundle + " " + traitF
 	traitRepo + " " + traitInput + " " + traitCode + " " + traitFed + " " + traitLines + " " + traitHoards + " " +
 	traitRemotes
 
-// A catalogue finds entries by name. Each is parsed when it is first needed: there are thousands, and most starts of
-// the nod command read no shell.
+// A catalogue finds entries by name. Each is parsed when it is first needed: there are thousands, and most runs of the
+// nod command read no shell.
 type catalogue struct {
 	entries map[string]*entry
-	subs    map[string]bool // the names that those of sub-commands start with
+	subs    map[string]bool // the names that names of subcommands start with
 	screen  map[string]language.Words
 
 	settings map[string]*wordType // by the names of variables
@@ -207,9 +206,9 @@ type catalogue struct {
 	work     map[string]string // by all words that lead a command, its kind
 	changes  language.Words
 
-	aliases     map[string][]string // of what programs do, other names
-	abbreviated map[string]bool     // behind what the start of a word will do
-	whole       map[string]bool     // words that are none's start, with those before them
+	aliases     map[string][]string // other names of subcommands and flags
+	abbreviated map[string]bool     // the names after which the start of a word will do
+	whole       map[string]bool     // words that abbreviate no other, with the words before them
 
 	restrains, extends, prints language.Words // flags that mean the same in all programs
 }
@@ -230,7 +229,7 @@ type entry struct {
 	*program
 }
 
-// programs holds all entries. The files are part of the program, and tested to hold no mistake.
+// programs holds all entries. The files are embedded, and tests ensure that they have no mistake.
 var programs = sync.OnceValue(func() catalogue {
 	c, _ := readPrograms()
 	return c
@@ -314,7 +313,7 @@ func (c *catalogue) read(file, text string) error {
 	return nil
 }
 
-// belongs notes a command of a kind of work, with each of the words that may stand behind the first ones.
+// belongs files a command under a kind of work, once for each choice of its words.
 func (c catalogue) belongs(kind string, first, rest []string) {
 	if len(rest) == 0 {
 		c.work[strings.Join(first, " ")] = kind
@@ -325,7 +324,7 @@ func (c catalogue) belongs(kind string, first, rest []string) {
 	}
 }
 
-// setting notes the type of the values of variables.
+// setting files the type of the values of variables.
 func (c catalogue) setting(words []string) error {
 	names := words[:len(words)-1]
 	typ, err := parseType(words[len(words)-1])
@@ -453,7 +452,7 @@ func (p *program) synopsis(text string) error {
 	return nil
 }
 
-// addFlags notes flags by their names, with the types of their values behind them.
+// addFlags adds flags by their names, which the types of their values follow.
 func (p *program) addFlags(text string, f flag) (err error) {
 	names := strings.Fields(text)
 	for last := len(names) - 1; last >= 0 && !isFlag(names[last]) && names[last] != always; last-- {
@@ -479,7 +478,7 @@ func (p *program) addFlags(text string, f flag) (err error) {
 	return nil
 }
 
-// mark notes something of flags that the lines before list.
+// mark sets a property of flags that earlier lines list.
 func (p *program) mark(names string, of func(*flag) *bool) error {
 	for name := range strings.FieldsSeq(names) {
 		f, ok := p.flag(name)

@@ -13,14 +13,14 @@ import (
 	"nod/policy/shell/language"
 )
 
-// A Level says how much attention something calls for.
+// A Level says how urgently a user should look at something.
 type Level uint8
 
 // The levels, in rising order.
 const (
 	Note    Level = iota // good to know
 	Caution              // look again
-	Danger               // hard to undo, or further than the agent was sent
+	Danger               // hard to undo, or more than the agent was asked to do
 )
 
 // String returns the level's name.
@@ -28,41 +28,41 @@ func (l Level) String() string { return [...]string{"note", "caution", "danger"}
 
 var levels = map[string]Level{Note.String(): Note, Caution.String(): Caution, Danger.String(): Danger}
 
-// A Risk is one thing that a user should see before allowing a command. Nothing is decided by it.
+// A Risk is one thing that a user should see before allowing a command. No decision depends on it.
 type Risk struct {
 	Level Level
-	Text  string // in a user's words; {{.What}} in it stands for What
+	Text  string // in a user's words; {{.What}} is replaced by What
 	What  string // a program, place or address, as the command spells it
 	At    int    // the byte of the command where the simple command starts
 	Line  string // the simple command
 }
 
-// String is the risk as a sentence.
+// String returns the risk as a sentence.
 func (r Risk) String() string { return strings.ReplaceAll(r.Text, "{{.What}}", r.What) }
 
-// A riskRule says which commands bear a risk.
+// A riskRule says which commands have a risk.
 type riskRule struct {
 	level  Level
 	text   string
-	words  []string   // behind the program's name
-	with   [][]string // of each list one word is there
-	unless []string   // and of these none
+	words  []string   // after the program's name
+	with   [][]string // one word of each list is present
+	unless []string   // none of these words is present
 }
 
-// risksFile is among those of the programs, and says how to read it.
+// risksFile is one of the program files, and documents its own format.
 const risksFile = "risks.txt"
 
-// A riskBook has rules by the name of a program, or by * those whose name holds one.
+// A riskBook holds rules by the name of a program; under *, those whose name contains one.
 type riskBook map[string][]namedRisk
 
-// risks holds all rules. They are read when a user is first to see what a command does: no decision needs them. The
-// file is part of the program, and tested to hold no mistake.
+// risks holds all rules. They are read when a user is first shown what a command does: no decision needs them. The file
+// is embedded, and tests ensure that it has no mistake.
 var risks = sync.OnceValue(func() riskBook {
 	b, _ := readRules(risksFile, levels)
 	return b
 })
 
-// readRules reads a file of rules, each below a line that starts with one of some keywords.
+// readRules reads a file of rules. Each follows a line that starts with one of the keywords.
 func readRules(file string, keywords map[string]Level) (riskBook, error) {
 	b := riskBook{}
 	text, err := programFiles.ReadFile(path.Join("programs", file))
@@ -124,13 +124,13 @@ func (b riskBook) add(level Level, text, rest string) error {
 	return nil
 }
 
-// A namedRisk is a rule of a program's name, which may hold *.
+// A namedRisk is a rule with its program's name, which may contain *.
 type namedRisk struct {
 	name string
 	riskRule
 }
 
-// rulesOf are the rules of a book that a call fits: of each level and text once.
+// rulesOf returns the rules that match a call, each text once.
 func (b riskBook) rulesOf(name string, args []string) []namedRisk {
 	var found []namedRisk
 	rules := slices.Concat(b[name], b[unversioned(name)], b["*"])
@@ -156,7 +156,7 @@ func (b riskBook) rulesOf(name string, args []string) []namedRisk {
 	return found
 }
 
-// fits reports whether a program's name and its words are what the rule is about.
+// fits reports whether the rule matches a program's name and words.
 func (r *riskRule) fits(words []string, bundles bool) bool {
 	has := func(want string) bool { return hasWord(words[1:], want, bundles) }
 	if !leads(r.words, words) || slices.ContainsFunc(r.unless, has) {
@@ -170,8 +170,8 @@ func (r *riskRule) fits(words []string, bundles bool) bool {
 	return true
 }
 
-// leads reports whether the words that say what a program does come first behind its name, perhaps abbreviated. A flag
-// before them may have the word behind it for a value.
+// leads reports whether the words that say what a program does come first after its name, perhaps abbreviated. The word
+// after a flag may be its value.
 func leads(want, words []string) bool {
 	skip, anywhere, before := 0, false, words[:1:1]
 	for _, arg := range words[1:] {
@@ -195,7 +195,7 @@ func leads(want, words []string) bool {
 	return len(want) == 0
 }
 
-// oneIn reports whether a word behind the words before is one of several, or may stand for it.
+// oneIn reports whether a word that follows the words before is, or may mean, one of the alternatives.
 func oneIn(alternatives, word string, before []string) bool {
 	for want := range strings.SplitSeq(alternatives, "|") {
 		if language.Wildcard(want, word) || programs().means(before, want, word) {

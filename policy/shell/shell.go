@@ -19,10 +19,10 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// maxPrograms is how many programs one command may start and still be read-only.
+// maxPrograms bounds the programs that a read-only command may start.
 const maxPrograms = 50
 
-// maxReasons is how many reasons are kept: nobody reads more.
+// maxReasons bounds the reasons that are kept: users do not read more.
 const maxReasons = 8
 
 // Analysis is what [Analyze] found.
@@ -31,14 +31,14 @@ type Analysis struct {
 	// itself, if the git repositories of Repositories name no programs. Then Parts tell all that it reads.
 	ReadOnly bool
 
-	Parts        []Part   // its simple commands, in order, with those that a wrapper such as env or sh -c starts
-	Readings     []Part   // what a program may run instead, for rules that ask or deny: of what else its words may mean
+	Parts        []Part   // its simple commands, in order, including those that a wrapper such as env or sh -c starts
+	Readings     []Part   // for rules that ask or deny: what else its words may mean, and so run
 	Repositories []string // folders whose git repositories it reads; like those in Folders, as cd spells them
 	Remotes      bool     // it prints the addresses of remotes, and only reads where those hold no password or token
 	Folders      []string // folders that cd goes to and that do not lie below the one where the shell starts
 	Reasons      []string // why it is not read-only, one sentence each; empty when it is
 
-	// Whole says why the command can only be allowed as a whole: something beside its parts counts. Empty when
+	// Whole says why the command can only be allowed as a whole: more than its parts matters. Empty when
 	// it may run as soon as all of its parts may.
 	Whole string
 
@@ -48,7 +48,7 @@ type Analysis struct {
 	Deletes  bool // something is removed
 	Lingers  bool // a program is left running that nothing waits for or ends
 	Network  bool // a program that reaches the network is started
-	Near     bool // a server of this computer is asked that the command has not started
+	Near     bool // it contacts a server on this computer that it has not started
 
 	// Opaque means that Parts lack something that is known only when the command runs: a variable, a
 	// substitution, a script that is not spelled out, or a text that could not be read at all.
@@ -90,14 +90,14 @@ func analyze(command string, lang syntax.LangVariant) Analysis {
 	return w.finish()
 }
 
-// parsers are not made anew for each command, since their buffers are most of what a short one takes.
+// parsers are reused, because their buffers are most of the memory that a short command takes.
 var parsers = sync.Pool{New: func() any { return syntax.NewParser(syntax.KeepComments(true)) }}
 
 func unread(problem string) Analysis {
 	return Analysis{Unreadable: true, Opaque: true, Whole: problem, Reasons: []string{problem}}
 }
 
-// refuse notes why the command is not read-only. An empty problem is none.
+// refuse notes why the command is not read-only. It ignores an empty problem.
 func (w *walk) refuse(problem string) {
 	if problem == "" {
 		return
@@ -114,7 +114,7 @@ func (w *walk) bind(problem string) {
 	w.Whole = cmp.Or(w.Whole, problem)
 }
 
-// checkPath refuses what is no ordinary file, and returns why.
+// checkPath refuses a path that is not an ordinary file, and returns why.
 func (w *walk) checkPath(p string, deep bool) string {
 	problem := specialPath(p, deep)
 	w.refuse(problem)
@@ -126,7 +126,7 @@ func (w *walk) finish() Analysis {
 	if w.moves && w.joins {
 		w.refuse("It changes the folder and uses &>, which some shells read as running in the background.")
 	}
-	var more []*Part // that do more than read
+	var more []*Part // parts that do more than read
 	for i := range w.Parts {
 		p := &w.Parts[i]
 		if len(p.Accesses) == maxAccesses || len(p.Output) == maxAccesses {
@@ -157,12 +157,12 @@ func (w *walk) finish() Analysis {
 	return w.Analysis
 }
 
-// A budget bounds what it costs to read a command, in steps: about what it takes to copy a few dozen bytes. It counts
-// steps and no time, so that a command is read alike each time.
+// A budget bounds the cost of reading a command, in steps; one step is about the time to copy a few dozen bytes.
+// Counting steps rather than time makes the result the same each time.
 type budget struct{ left int }
 
-// The steps for any command, for each byte of it, and what reading costs: a program, a word, a byte of a script, a
-// path, which is then looked for on the disk, and a pattern.
+// The steps allowed for any command and for each of its bytes, and what reading costs: a program, a word, a byte of a
+// script, a path, which is then looked up on the disk, and a pattern.
 const (
 	stepsAtLeast = 100_000
 	stepsPerByte = 100
@@ -182,8 +182,8 @@ func (b *budget) spend(steps int) bool {
 
 func (b *budget) isSpent() bool { return b.left < 0 }
 
-// weight orders the reasons for which parts are asked about: what cannot be undone, what reaches further, what nod
-// knows nothing of.
+// weight orders the reasons why parts are asked about: first what cannot be undone, then what reaches further, then
+// what nod knows nothing of.
 func (p *Part) weight() int {
 	switch {
 	case p.removes, slices.ContainsFunc(p.Accesses, isRemoved):

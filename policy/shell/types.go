@@ -11,20 +11,20 @@ import (
 	"nod/policy/shell/language"
 )
 
-// A check says why a word is not harmless, or "", and notes what the word reaches.
+// A check says why a word is not harmless, or returns "", and notes what the word reaches.
 type check func(r *reading, w word) string
 
 type wordType struct {
 	check   check
-	all     func(r *reading, words []word) string // of a type that takes all words that are left
+	all     func(r *reading, words []word) string // set for a type that takes all remaining words
 	hats    bool                                  // a ^ or ~ in it means what it means to git
 	streams bool                                  // it is a file that may be the output of a command
-	runs    bool                                  // what is left is a command
+	runs    bool                                  // the remaining words are a command
 	starts  bool                                  // it is a program that is run
 	script  bool                                  // it is, or may hold, a script for a shell
-	free    bool                                  // any text will do, also one that is known only when it runs
+	free    bool                                  // any text will do, even one known only when it runs
 	names   bool                                  // any file's name will do
-	values  bool                                  // a variable's value will do: nothing is shown of it
+	values  bool                                  // a variable's value will do: it is not shown
 	steps   int                                   // what it costs to judge a byte
 }
 
@@ -127,7 +127,7 @@ var (
 	plainNumber  = language.Compiled(`^[-+]?([0-9]{1,12})(\.[0-9]{1,9})?([kKMGTPE]?(i?B|b|w|c|s|m|h|d)?)$`)
 )
 
-// aLocale is a locale in an encoding in which no character holds the byte of another one.
+// aLocale is a locale whose encoding has no character that contains the byte of another one.
 const aLocale = `(C|POSIX|[a-z]{2,3}(_[A-Z]{2})?)(\.(UTF-?8|utf-?8))?(@[a-z]{1,20})?`
 
 func columns(r *reading, w word) string {
@@ -142,7 +142,8 @@ func variable(r *reading, w word) string {
 	return matching(variableName, "is not the name of a variable")(r, w)
 }
 
-// unset is a variable that a command runs without. Without PATH some programs look for others in the current folder.
+// unset judges a variable that a command runs without. Without PATH some programs look for others in the current
+// folder.
 func unset(r *reading, w word) string {
 	switch w.text {
 	case "PATH":
@@ -150,7 +151,7 @@ func unset(r *reading, w word) string {
 	case "HOME":
 		return "Without HOME, programs look for home files elsewhere."
 	}
-	if projectSettings.Has(w.text) { // to run without it is to run in another environment
+	if projectSettings.Has(w.text) { // without it the environment is another one
 		r.exports = append(r.exports, word{text: w.text + "=", known: true, plain: true})
 	}
 	return matching(variableName, "is not the name of a variable")(r, w)
@@ -158,7 +159,7 @@ func unset(r *reading, w word) string {
 
 func anyText(*reading, word) string { return "" }
 
-// only is a pattern of what is read; with ! before it of what is not.
+// only reads a pattern of what is read or, after !, of what is not.
 func only(r *reading, w word) string {
 	if left, ok := strings.CutPrefix(w.text, "!"); ok {
 		return skip(r, word{text: left})
@@ -190,7 +191,7 @@ func oneOf(words []string) *wordType {
 	}}
 }
 
-// number is a number of at most so much; 0 is no limit.
+// number accepts a number of at most most; 0 is no limit.
 func number(most int) check {
 	return func(r *reading, w word) string {
 		m := plainNumber().FindStringSubmatch(w.text)
@@ -204,7 +205,7 @@ func number(most int) check {
 	}
 }
 
-// text is the check of a small language that reaches nothing.
+// text makes a check for a small language that reaches nothing.
 func text(judge func(string) error) check {
 	return func(_ *reading, w word) string { return problemOf(judge(w.text)) }
 }
@@ -218,7 +219,7 @@ func problemOf(err error) string {
 
 func perl(pattern string) error { return language.Regexp(pattern, language.Perl) }
 
-// laterPattern keeps a pattern until all flags are known, for they say in which syntax it is.
+// laterPattern keeps a pattern until all flags are known, for they decide its syntax.
 func laterPattern(kind language.Syntax) check {
 	return func(r *reading, w word) string {
 		r.patterns = append(r.patterns, w.text)
@@ -229,8 +230,8 @@ func laterPattern(kind language.Syntax) check {
 
 const choosesSyntax language.Words = "grep egrep fgrep rg fd fdfind git"
 
-// judgePatterns checks the patterns of a call in every syntax that its flags ask for: of two that contradict each other
-// programs take the first or the last one, or what their configuration says.
+// judgePatterns checks the patterns of a call in every syntax that its flags ask for: if two contradict each other, the
+// first or the last one counts, depending on the program or its configuration.
 func (r *reading) judgePatterns() string {
 	for _, pattern := range r.patterns {
 		if r.named && strings.ContainsAny(pattern, "/.") && !strings.ContainsAny(pattern, "*?[") {
@@ -291,7 +292,7 @@ func sed(r *reading, w word) string {
 	return problemOf(err)
 }
 
-// awk is given variables by its flags and among its operands.
+// awk judges an awk program, whose variables are set by flags and among the operands.
 func awk(r *reading, w word) string {
 	assigned := r.variables
 	for _, o := range r.operands[1:] {
@@ -303,7 +304,7 @@ func awk(r *reading, w word) string {
 	return problemOf(language.Awk(w.text, assigned))
 }
 
-// quotedLength is the length of the texts in quotes that a script for awk or jq holds.
+// quotedLength returns the length of the quoted texts in a script for awk or jq.
 func quotedLength(script string) (n float64) {
 	for i, text := range strings.Split(script, `"`) {
 		n += float64(i % 2 * len(text))
@@ -317,7 +318,7 @@ func awkVariable(r *reading, w word) string {
 	return ""
 }
 
-// member is a file in an archive that tar lists. As the first word it would be an old form of tar's flags.
+// member judges a file in an archive that tar lists. As the first word it would be an old form of tar's flags.
 func member(r *reading, w word) string {
 	if !r.has("-t", "--list") {
 		r.reach(Tree, w.text)
@@ -336,7 +337,7 @@ func gitGroup(_ *reading, w word) string {
 	return problemOf(language.GitFormat(w.text))
 }
 
-// gitKey is a key of git's configuration, of a section that holds no secrets.
+// gitKey judges a key of git's configuration: its section must hold no secrets.
 func gitKey(r *reading, w word) string {
 	section, _, _ := strings.Cut(w.text, ".")
 	section = strings.ToLower(section)
@@ -351,7 +352,7 @@ func gitKey(r *reading, w word) string {
 const gitConfigSections language.Words = "user core init branch remote pull push fetch merge diff color rebase " +
 	"commit status log gc tag alias i18n advice extensions"
 
-// folder is where a flag sends a program before it does anything.
+// folder judges the folder that a flag moves a program to before it does anything.
 func folder(r *reading, w word) string {
 	if r.folder != "" || w.text == "" {
 		return "nod can't follow " + r.name + " through two folders."
@@ -382,7 +383,8 @@ func jq(r *reading, w word) string {
 	return problemOf(language.JQ(w.text, r.variables))
 }
 
-// yq is a filter for yq, which reads it from a file of that name when its name ends in .yq, or reads that file.
+// yq judges a filter for yq. yq reads the filter from a file if the name ends in .yq, or else may read that file as
+// input.
 func yq(r *reading, w word) string {
 	if strings.HasSuffix(w.text, ".yq") {
 		return r.notKnown(w.text)
@@ -403,7 +405,7 @@ const isOpenWord = "It contains a word that is known only when it runs."
 
 func isUnknown(w word) bool { return !w.known }
 
-// allKnown takes words that must all be known before the command runs.
+// allKnown makes a check of words that must all be known before the command runs.
 func allKnown(judge func(r *reading, all []string) string) func(*reading, []word) string {
 	return func(r *reading, words []word) string {
 		if slices.ContainsFunc(words, isUnknown) {
@@ -451,8 +453,8 @@ func test(r *reading, words []word) string {
 	return problemOf(language.Test(all, isOpen))
 }
 
-// seq is one to three numbers, of which the second of three is a step. With so few digits, and little between two
-// numbers, it prints no more than ten megabytes.
+// seq accepts one to three numbers; the second of three is a step. With so few digits, and a short separator, it prints
+// at most ten megabytes.
 func seq(r *reading, all []string) string {
 	isOdd := func(n string) bool { return !shortNumber().MatchString(n) }
 	isLong := len(r.values["-s"]+r.values["--separator"]) > 30
@@ -463,7 +465,7 @@ func seq(r *reading, all []string) string {
 	return ""
 }
 
-// path is the check of a word that names a file or folder.
+// pathOf makes a check of a word that names a file or folder.
 func pathOf(kind Kind) check {
 	return func(r *reading, w word) string {
 		for _, a := range w.below {
@@ -488,7 +490,7 @@ func pathOf(kind Kind) check {
 	}
 }
 
-// localFile is a file of a program that takes a colon for the end of a host's name.
+// localFile judges a file for a program that reads a colon as the end of a host's name.
 func localFile(r *reading, w word) string {
 	if strings.Contains(w.text, ":") {
 		return quote(w.text) + " may be on another machine."
@@ -496,13 +498,13 @@ func localFile(r *reading, w word) string {
 	return pathOf(Read)(r, w)
 }
 
-// into is the last operand of cp and mv: a file, or the folder that the others go to.
+// into judges the last operand of cp and mv: a file, or the folder that the others go to.
 func into(r *reading, w word) string {
 	if problem := pathOf(Write)(r, w); problem != "" {
 		return problem
 	}
 	sources := r.operands
-	if !w.glob { // else the names that it matches but the last are sources, too
+	if !w.glob { // otherwise all names that it matches but the last are sources, too
 		sources = sources[:len(sources)-1]
 	}
 	for _, o := range sources {
@@ -511,8 +513,8 @@ func into(r *reading, w word) string {
 	return ""
 }
 
-// pair is one of two files or folders. Of two folders all files are read that have one name; where only one is a
-// folder, the file in it that is named like the other.
+// pair judges one of two files or folders. Of two folders, files of the same name are read; if only one is a folder,
+// the file in it that is named like the other.
 func pair(r *reading, w word) string {
 	if problem := pathOf(Tree)(r, w); problem != "" || w.stream {
 		return problem
@@ -535,7 +537,7 @@ func lastPart(path string) string {
 	return path[strings.LastIndexByte(path, '/')+1:]
 }
 
-// revision is a git revision, perhaps with a path behind a colon, or a path.
+// revision judges a git revision, perhaps with a path after a colon, or a path.
 func revision(r *reading, w word) string {
 	isPath := r.dashes >= 0 && r.at >= r.dashes
 	switch {
@@ -570,17 +572,17 @@ func revision(r *reading, w word) string {
 	return ""
 }
 
-// specMagic matches what is no path in the index, but a pathspec that says how it is read.
+// specMagic matches a pathspec that says how it is read, as opposed to a path in the index.
 var specMagic = language.Compiled(`^:[(!^]`)
 
-// plainMagic matches the start of a pathspec from the top of the repository, otherwise read as it stands; leftOut, of
-// what is left out.
+// plainMagic matches the start of a pathspec that is relative to the top of the repository and otherwise literal;
+// leftOut, the start of one that excludes.
 var (
 	plainMagic = language.Compiled(`^:(/:?|:|\((top|literal|,)*\))`)
 	leftOut    = language.Compiled(`^:/?([!^]|\([a-z,]*exclude[a-z,]*\))`)
 )
 
-// pathspec notes what a pathspec of git narrows it to. In one, * does not stop at a slash.
+// pathspec notes what a git pathspec selects. In a pathspec, * also matches slashes.
 func (r *reading) pathspec(kind Kind, text string) {
 	if left := leftOut().FindString(text); left != "" {
 		if names := language.Except(text[len(left):]); names != nil {
@@ -600,7 +602,8 @@ func (r *reading) pathspec(kind Kind, text string) {
 	}
 }
 
-// lineRange is what -L of git log and git blame takes: numbers or patterns, for git log with a file behind a colon.
+// lineRange judges the value of -L of git log and git blame: numbers or patterns, for git log with a file after a
+// colon.
 func lineRange(r *reading, w word) string {
 	if at := strings.LastIndexByte(w.text, ':'); at >= 0 {
 		r.reach(Read, w.text[at+1:])
@@ -634,8 +637,8 @@ func command(fed bool) func(*reading, []word) string {
 	}
 }
 
-// fedWords are the words of the command that xargs runs. GNU xargs takes the last of -I, -L and -n, so with two of them
-// names may stand in either place.
+// fedWords returns the words of the command that xargs runs. GNU xargs obeys the last of -I, -L and -n, so with two of
+// them names may be in either place.
 func (r *reading) fedWords(words []word) []word {
 	mark := r.values["-I"]
 	words = marked(words, word{text: mark, listed: true})
@@ -645,8 +648,8 @@ func (r *reading) fedWords(words []word) []word {
 	return words
 }
 
-// marked are words of which those that are the mark stand for what is found. One that holds the mark among other text
-// is known only when it runs.
+// marked returns the words with {} in place of each that is the mark. A word with the mark inside other text is known
+// only when it runs.
 func marked(words []word, mark word) []word {
 	words = slices.Clone(words)
 	for i, w := range words {
@@ -661,7 +664,8 @@ func marked(words []word, mark word) []word {
 	return words
 }
 
-// shellCall is what stands behind the flags of a shell: with -c a script and its parameters, else a file and its own.
+// shellCall judges the words after the flags of a shell: with -c a script and its parameters, otherwise a file and its
+// parameters.
 func shellCall(r *reading, words []word) string {
 	r.operands = words
 	isFlag := func(w word) bool { return strings.HasPrefix(w.text, "-") || strings.HasPrefix(w.text, "+") }
@@ -680,7 +684,7 @@ func shellCall(r *reading, words []word) string {
 	return ""
 }
 
-// scriptText is shell that a user only allows together with the program that runs it.
+// scriptText judges a shell script that a user can only allow together with the program that runs it.
 func scriptText(r *reading, w word) string {
 	text := w.text
 	if r.script != nil {
@@ -716,7 +720,7 @@ func lead(r *reading, w word) string {
 var local = language.Compiled(
 	`^(https?://)?(localhost|127\.0\.0\.1|\[::1\])(:[0-9]{1,5})?(/[A-Za-z0-9_./?=&,:;%~+-]*)?$`)
 
-// address is what a program of the network is sent to. Of this machine's only the server counts.
+// address judges the address that a network program is sent to. On this machine only the server matters.
 func address(r *reading, w word) string {
 	if m := local().FindStringSubmatch(w.text); m != nil {
 		w.text = m[2] + m[3]
@@ -731,8 +735,8 @@ func isRemote(s string) bool {
 	return strings.Contains(s, "://") || strings.Contains(s, "@") && strings.Contains(s, ":")
 }
 
-// isTelling reports whether an operand may say what a program does that nod does not know: one of several words may
-// be a command, db:drop drops, and behind flags alone any word may be a sub-command.
+// isTelling reports whether an operand may say what an unknown program does: an operand of several words may be a
+// command, db:drop drops, and without a subcommand any word may be one.
 func (r *reading) isTelling(operand string) bool {
 	parts := strings.FieldsFunc(strings.ToLower(operand), func(c rune) bool { return strings.ContainsRune(":-_", c) })
 	return strings.ContainsAny(operand, " \n") || slices.ContainsFunc(parts, drastic.Has) ||

@@ -7,8 +7,8 @@ import (
 	"nod/policy/shell/language"
 )
 
-// Programs have more names for what they do than one, and some take the start of a name for it. Rules that ask or deny
-// hold for all that a command may mean. Rules and grants that allow hold only for what they spell.
+// Programs have several names for what they do, and some accept the start of a name. Rules that ask or deny
+// apply to everything that a command may mean. Rules and grants that allow apply only to what they spell.
 
 const maxSpellings = 200
 

@@ -152,7 +152,7 @@ func (p *program) mayLack(flag string) bool {
 	return !p.restrains(name) && (listed || name == flag && p.extends(name))
 }
 
-// prints reports whether a flag only changes what is printed, even of a program that lacks it in its entry.
+// prints reports whether a flag only changes what is printed, even if the program's entry lacks it.
 func prints(flag string) bool { return programs().prints.Has(flag) }
 
 // flagName returns a flag without its value.

@@ -7,12 +7,12 @@ import (
 	"strings"
 )
 
-// Awk judges an awk program that only prints. Variables that the command sets, with -v or among the operands, are in
-// assigned as NAME=VALUE. Refused are other programs, files apart from the input, the environment, functions of the
-// program's own, loops, formats and patterns that are not plain texts, and what may make a text longer by a factor with
-// each line.
+// Awk judges an awk program that only prints. assigned holds the variables that the command sets, with -v or among the
+// operands, as NAME=VALUE. Awk refuses other programs, files apart from the input, the environment, functions that the
+// program defines, loops, formats and patterns that are not plain texts, and what may make a text longer by a factor
+// with each line.
 //
-// What passes means the same to gawk, mawk, busybox and the awk of BSD, apart from what they print.
+// What passes means the same to gawk, mawk, busybox and BSD awk, apart from what they print.
 func Awk(program string, assigned []string) error {
 	if err := unreadable(program); err != nil {
 		return err
@@ -209,7 +209,7 @@ func (r *awkReader) format(args []*awkNode) {
 	}))
 }
 
-// constant is the text of an expression that is known: texts and variables of the command that nothing changes.
+// constant returns the text of an expression if it is known: texts, and variables of the command that nothing changes.
 func (r *awkReader) constant(e *awkNode) (string, bool) {
 	switch e = e.bare(); {
 	case e.kind == "StrExpr":
@@ -295,8 +295,8 @@ func (r *awkReader) assign(e *awkNode) {
 	}
 }
 
-// change judges what a variable, an element or a field is set to. Variables may hold one other, or what they held
-// before, and so get longer by lines only; fields hold no variables.
+// change judges what a variable, an element or a field is set to. A variable may hold one other or its own old value,
+// and so grows by lines only; fields hold no variables.
 func (r *awkReader) change(target, to *awkNode) {
 	variables, fields, hasItself := 0, 0, false
 	for _, n := range holds(to) {
@@ -333,7 +333,7 @@ func (r *awkReader) assignSpecial(e *awkNode, name string) {
 	r.err = cmp.Or(r.err, special(name, text))
 }
 
-// substitute judges how much longer sub or gsub may make a text. Only the fields start over with each line.
+// substitute judges how much longer sub or gsub may make a text. Only fields are reset with each line.
 func (r *awkReader) substitute(global bool, args []*awkNode) {
 	pattern, ok := r.constant(args[0])
 	if args[0].bare().kind == "RegExpr" {
@@ -352,7 +352,7 @@ func (r *awkReader) substitute(global bool, args []*awkNode) {
 	r.factor *= factor
 }
 
-// holds are the variables, elements and fields whose text an expression holds. Numbers are short.
+// holds returns the variables, elements and fields whose text an expression contains. Numbers are short.
 func holds(e *awkNode) []*awkNode {
 	switch e.kind {
 	case "VarExpr", "FieldExpr", "IndexExpr":

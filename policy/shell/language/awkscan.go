@@ -2,9 +2,9 @@ package language
 
 import "strings"
 
-// scanAwk refuses programs that do more than print, by their bare words and signs, and those that awks divide into
-// words in different ways. It rests on no parser, so that no quirk of one can hide anything: outside texts and regular
-// expressions there is no |, >>, @, getline or system, and no > that could belong to a print.
+// scanAwk refuses programs that do more than print, by their bare words and signs, and those that awks tokenize
+// differently. It uses no parser, so no quirk of one can hide anything: outside texts and regular expressions there is
+// no |, >>, @, getline or system, and no > that could belong to a print.
 func scanAwk(program string) error {
 	s := awkScanner{text: program, before: operator}
 	for s.at < len(program) {
@@ -21,7 +21,7 @@ func scanAwk(program string) error {
 type place int
 
 const (
-	operator  place = iota // an operand is due: / begins a regular expression
+	operator  place = iota // an operand is expected: / begins a regular expression
 	operand                // / divides
 	uncertain              // awks may disagree
 )
@@ -30,10 +30,10 @@ type awkScanner struct {
 	text     string
 	at       int
 	before   place
-	open     []byte // the brackets and braces around the place; c for those of if
+	open     []byte // the open brackets and braces; c for those of if
 	control  bool   // the last word was if
 	printing bool   // inside a print
-	printAt  int    // how many brackets stood open at its start
+	printAt  int    // how many brackets were open at its start
 }
 
 func (s *awkScanner) odd() error {
@@ -116,7 +116,7 @@ func (s *awkScanner) word(word string) error {
 	return nil
 }
 
-// sign judges a token that is no word. A control word may stand before it.
+// sign judges a token that is not a word. A control word may precede it.
 func (s *awkScanner) sign(sign string, control bool) error {
 	c := sign[0]
 	switch sign {

@@ -9,8 +9,8 @@ import (
 	"github.com/benhoyt/goawk/parser"
 )
 
-// awkNode is a node of the syntax tree that goawk makes, by the names of its types and fields: they cannot be named
-// outside of goawk. Whoever walks the tree refuses kinds that it does not know. An empty field is one without a kind.
+// awkNode is a node of goawk's syntax tree, with the names of goawk's types and fields, which other packages cannot
+// name. Code that walks the tree refuses unknown kinds. An empty field is a node without a kind.
 type awkNode struct {
 	kind   string // PrintStmt, BinaryExpr, ...
 	text   string // its name, array, text or pattern

@@ -2,13 +2,13 @@ package language
 
 import "strings"
 
-// Find judges the words behind find: folders, then an expression. The folders are in Use.Trees (the current one when
-// none is named), files that only times or kinds are asked of in Use.Looks. Programs of -exec with ; or + are in
+// Find judges the words after find: folders, then an expression. The folders are in Use.Trees (the current one when
+// none is named), files whose times or kinds alone are read in Use.Looks. Programs of -exec with ; or + are in
 // Use.Runs, one list of words each, with {} for the paths that are found: the caller reads them. What writes (-fprint
 // and the like), removes (-delete) or follows links (-L, -follow, -H) is an error with Use.Writes, Use.Deletes or
-// Use.Links set. After an error, Use tells of the rest of the expression as well.
+// Use.Links set. After an error, Use also covers the rest of the expression.
 //
-// Tests are those that GNU findutils 4.10 and the find of BSD share, or that one of them refuses.
+// The tests are those that GNU findutils 4.10 and BSD find share, or that one of them refuses.
 func Find(words []string) (Use, error) {
 	use := Use{}
 	if err := unreadable(strings.Join(words, " ")); err != nil {
@@ -16,7 +16,7 @@ func Find(words []string) (Use, error) {
 	}
 	words = use.findFolders(words)
 	var first error
-	isNamed, isOpen := false, false // whether one of the choices is for all names
+	isNamed, isOpen := false, false // isOpen: one of the alternatives matches all names
 	for last := ""; len(words) > 0; {
 		if findOr.Has(words[0]) {
 			isNamed, isOpen = false, isOpen || !isNamed
@@ -40,8 +40,8 @@ func Find(words []string) (Use, error) {
 	return use, nil
 }
 
-// findNames notes the names that a test is for, and reports whether it is for some. What is pruned before another
-// choice is not looked for.
+// findNames notes the names that a test selects, and reports whether it selects any. Names that are pruned before
+// another alternative are not looked for.
 func (u *Use) findNames(words []string, negated bool) bool {
 	switch {
 	case len(words) < 2:
@@ -71,10 +71,10 @@ func (u *Use) findNames(words []string, negated bool) bool {
 
 var findOr = Words("-o -or ,")
 
-// AnyName is a pattern of names in the place of one that nod cannot tell the names of: it may be meant for any.
+// AnyName is a pattern that replaces those whose names nod cannot tell: any name may be meant.
 const AnyName = "?*"
 
-// Spanning is a pattern of paths, in the form of one in which * stops at a slash, for one in which it does not.
+// Spanning converts a pattern of paths in which * matches slashes into one in which it does not.
 func Spanning(glob string) string {
 	if strings.ContainsAny(glob, `?[]\{}`) {
 		return AnyName
@@ -86,8 +86,8 @@ var stars = Compiled(`\*+`)
 
 const spanning = "{*,*/**/*}"
 
-// Except are patterns of what may be meant when a pattern is left out: nothing, or any name. Of what is text and stars
-// nobody means the rest.
+// Except returns patterns of what may be meant when a pattern is excluded: nothing, or any name. Excluding plain text
+// and stars is not meant to select the rest.
 func Except(glob string) []string {
 	if strings.ContainsAny(glob, `?[]\()|^`) {
 		return []string{AnyName}
@@ -95,8 +95,8 @@ func Except(glob string) []string {
 	return nil
 }
 
-// Glob is a pattern of file names, with braces, that matches at least what a regular expression does: one on whole
-// paths, or on names alone.
+// Glob returns a pattern of file names, with braces, that matches at least what a regular expression does, on whole
+// paths or on names alone.
 func Glob(regexp string, isPath bool) string {
 	switch {
 	case strings.Trim(regexp, "^$.*") == "":
@@ -187,8 +187,8 @@ func unknownTest(test string) error {
 	return refusal("nod doesn't know that find's " + Quote(test) + " only looks.")
 }
 
-// findValue judges the value of a test. One that looks like an action is an action for a find that knows the test
-// without a value.
+// findValue judges the value of a test. A value that looks like an action is one for versions of find in which the test
+// has no value.
 func (u *Use) findValue(test, value string) error {
 	harmless := findNumber().MatchString(value) || test == "-perm" && findPerm().MatchString(value)
 	if strings.HasPrefix(value, "-") && !harmless {
@@ -216,7 +216,7 @@ func (u *Use) findValue(test, value string) error {
 	return unknownTest(test)
 }
 
-// findRun takes the program of -exec. A + ends it only behind {}.
+// findRun reads the program of -exec. A + ends it only after {}.
 func (u *Use) findRun(words []string) ([]string, error) {
 	for i, w := range words {
 		if w == ";" || w == "+" && i > 0 && words[i-1] == "{}" {

@@ -24,8 +24,8 @@ const (
 	errUnending = refusal("The format ends inside a directive.")
 )
 
-// Directives holds the widths in a format of find -printf, stat -c and --printf, numfmt --format or seq -f to at most
-// 1,000. Nothing else in such a format does harm.
+// Directives limits the widths in a format of find -printf, stat -c and --printf, numfmt --format or seq -f to 1,000.
+// Nothing else in such a format does harm.
 func Directives(format string) error {
 	return eachDirective(format, directive, func(_ []string, letter byte) error {
 		if letter == '*' {
@@ -35,12 +35,12 @@ func Directives(format string) error {
 	})
 }
 
-// timeFormat holds the widths in a format of strftime to at most 1,000: date +FORMAT, ls --time-style=+FORMAT.
+// timeFormat limits the widths in a strftime format to 1,000: date +FORMAT, ls --time-style=+FORMAT.
 func timeFormat(format string) error {
 	return eachDirective(format, timeDirective, func([]string, byte) error { return nil })
 }
 
-// Date judges the operand of date. One that is no +FORMAT sets the clock.
+// Date judges the operand of date. Anything but +FORMAT sets the clock.
 func Date(operand string) error {
 	if !strings.HasPrefix(operand, "+") {
 		return refusal("An operand of date that does not start with + sets the clock.")
@@ -48,8 +48,8 @@ func Date(operand string) error {
 	return timeFormat(operand[1:])
 }
 
-// eachDirective finds the directives of a format and holds their widths and precisions. The rest is judged by check,
-// which gets the parts that head matches, and the letter behind them.
+// eachDirective finds the directives of a format and limits their widths and precisions. check judges the rest: it gets
+// the parts that head matches, and the letter after them.
 func eachDirective(format string, head func() *regexp.Regexp, check func(parts []string, letter byte) error) error {
 	if err := unreadable(format); err != nil {
 		return err
@@ -88,9 +88,9 @@ func tooWide(number string) bool {
 	return err != nil || n > maxWidth
 }
 
-// Printf judges the shell's printf. Operands of numeric directives must be plain numbers, because zsh computes them,
-// which can run commands. An operand that is not known may be given as anything that is no number. Where one may become
-// several, which shifts the others, each operand may be a number's.
+// Printf judges the shell's printf. Operands of numeric directives must be plain numbers, because zsh evaluates them,
+// which can run commands. For an unknown operand, pass any text that is not a number. With shifts, an operand may
+// become several, so any operand may be used as a number.
 func Printf(format string, operands []string, shifts bool) error {
 	var numeric []bool // which operands of one round are numbers
 	err := eachDirective(format, shellDirective, func(parts []string, letter byte) error {

@@ -4,7 +4,7 @@ import "strings"
 
 const errSignature = refusal("The format makes git run the program that checks signatures.")
 
-// gitLayouts are the formats of git log that have a name. Any other name may stand for a format in the configuration.
+// gitLayouts are the named formats of git log. Any other name may be a format in the configuration.
 var gitLayouts = Words("oneline short medium full fuller reference email mboxrd raw")
 
 // gitFields are the fields that %( ) and --sort may name. For signature, git runs gpg.

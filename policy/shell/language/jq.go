@@ -10,9 +10,9 @@ import (
 	"github.com/itchyny/gojq"
 )
 
-// JQ judges a jq filter. It may use the variables in vars, spelled without $. Refused are the environment, modules,
-// definitions, variables of its own, reduce, assignments, recursion other than .., functions that nod does not know,
-// and filters whose output or work may grow out of proportion to the input.
+// JQ judges a jq filter. It may use the variables in vars, spelled without $. JQ refuses the environment, modules,
+// definitions, variables that the filter sets, reduce, assignments, recursion other than .., functions that nod does
+// not know, and filters whose output or work may grow out of proportion to the input.
 //
 // The syntax is that of the jq manual, versions 1.5 to 1.8.
 func JQ(filter string, vars []string) error {
@@ -39,16 +39,16 @@ func JQ(filter string, vars []string) error {
 
 const errJQGrows = refusal("The jq filter may make its input much longer.")
 
-// maxJQBits bounds how many times longer than its input, as a power of two, anything in a filter may get. Beside that,
+// maxJQBits bounds how many times longer than its input, as a power of two, anything in a filter may get. In addition,
 // one thing may be done with all of the input for each piece of it, which makes a square.
 const (
 	maxJQBits         = 13
 	maxJQBitsOfSquare = 10
 )
 
-// flow bounds what a filter gives for one input.
+// flow bounds the output of a filter for one input.
 type flow struct {
-	bits  float64 // all together may be 2^bits times as long as the input
+	bits  float64 // all outputs together may be 2^bits times as long as the input
 	many  bool    // there may be more than one output
 	whole bool    // their number or length depends on the input
 	bound bool    // or on a variable
@@ -85,7 +85,7 @@ type jqReader struct {
 	err     error
 }
 
-// isFree reports whether jq gives no variable of that name by itself.
+// isFree reports whether jq itself defines no variable of that name.
 func isFree(name string) bool { return name != "ENV" && !strings.HasPrefix(name, "__") }
 
 func (r *jqReader) refuse(err error) flow {
@@ -97,14 +97,14 @@ func (r *jqReader) unknown(what string) flow {
 	return r.refuse(refusal("nod doesn't know that jq's " + what + " only looks at the input."))
 }
 
-// note holds what a filter gives on the way to the bounds.
+// note checks a filter's output against the bounds.
 func (r *jqReader) note(f flow) {
 	if r.bits = max(r.bits, f.bits); r.bits > maxJQBits {
 		r.refuse(errJQGrows)
 	}
 }
 
-// then is f | g.
+// then returns the flow of f | g.
 func (r *jqReader) then(f, g flow) flow {
 	r.note(f)
 	if !g.isSized() && !f.many {
@@ -118,19 +118,19 @@ func (r *jqReader) then(f, g flow) flow {
 	return out
 }
 
-// and is f, g: the outputs of both.
+// and returns the flow of f, g: the outputs of both.
 func (f flow) and(g flow) flow {
 	f = f.or(flow{g.bits, true, g.whole, g.bound})
 	f.bits = sum(f.bits, g.bits)
 	return f
 }
 
-// or is the outputs of one of both.
+// or returns the flow of the outputs of either.
 func (f flow) or(g flow) flow {
 	return flow{max(f.bits, g.bits), f.many || g.many, f.whole || g.whole, f.bound || g.bound}
 }
 
-// with joins every output of f with every output of g to one.
+// with combines every output of f with every output of g.
 func (r *jqReader) with(f, g flow) flow {
 	out := f.or(g)
 	switch {
@@ -148,7 +148,7 @@ func (r *jqReader) with(f, g flow) flow {
 	return out
 }
 
-// asked is f for each output of g: it is f that comes out.
+// asked returns the flow of f for each output of g, whose own text is not output.
 func (r *jqReader) asked(f, g flow) flow {
 	r.note(g)
 	if g.many {
@@ -218,7 +218,7 @@ func literalString(q *gojq.Query) (string, bool) {
 	return q.Term.Str.Str, true
 }
 
-// term is an operand with the paths behind it.
+// term judges an operand and the paths after it.
 func (r *jqReader) term(t *gojq.Term) flow {
 	out := r.bare(t)
 	for _, s := range t.SuffixList {
@@ -232,7 +232,7 @@ func (r *jqReader) term(t *gojq.Term) flow {
 	return out
 }
 
-// index is f[key] or f[from:to]. The keys are computed from the filter's own input, once for each output of f.
+// index judges f[key] or f[from:to]. The keys are computed from the filter's own input, once for each output of f.
 func (r *jqReader) index(f flow, i *gojq.Index) flow {
 	for _, q := range []*gojq.Query{i.Start, i.End} {
 		if q != nil {
@@ -343,7 +343,7 @@ func (r *jqReader) format(t *gojq.Term) flow {
 	return identity.longer(bits)
 }
 
-// jqPlain are functions without operands. At place n are those whose output may be 2^n times as long as the input.
+// jqPlain are functions without operands. The output of those at index n may be 2^n times as long as the input.
 var jqPlain = []Words{
 	0: "not keys keys_unsorted values arrays objects iterables booleans numbers nulls strings scalars add any " +
 		"all flatten sort min max unique reverse first last from_entries ascii_downcase ascii_upcase fromjson " +
@@ -357,11 +357,11 @@ var jqShort = Words("empty error length utf8bytelength type floor sqrt abs ceil 
 	"log2 log10 exp10 exp2 infinite nan isnan isinfinite isnormal isvalid todate fromdate todateiso8601 " +
 	"fromdateiso8601 date mktime gmtime localtime now halt input_line_number tonumber")
 
-// jqTaking are functions whose operands are filters of the same input that give what to look for.
+// jqTaking are functions whose operands are filters of the same input that say what to look for.
 var jqTaking = Words("has/1 in/1 inside/1 contains/1 startswith/1 endswith/1 ltrimstr/1 rtrimstr/1 trimstr/1 " +
 	"getpath/1 nth/1 flatten/1 error/1 IN/1 IN/2 pow/2 bsearch/1 debug/1 select/1")
 
-// jqFirst are functions that give one of the outputs of their last operand, or ask about them.
+// jqFirst are functions that return one of the outputs of their last operand, or test them.
 var jqFirst = Words("first/1 last/1 nth/2 isempty/1 path/1 del/1 pick/1 add/1")
 
 var jqOf = Words("sort_by/1 group_by/1 unique_by/1 min_by/1 max_by/1 any/1 all/1 INDEX/1")
@@ -428,10 +428,10 @@ func (r *jqReader) join(arg *gojq.Query) flow {
 	return r.asked(identity, r.query(arg))
 }
 
-// jqPattern is a function that takes a regular expression and, behind all others, an operand with flags.
+// jqPattern is a function with a regular expression and, as its last operand, flags.
 type jqPattern struct {
 	least, most int     // operands
-	bits        float64 // how much longer what it makes of a match
+	bits        float64 // how much longer than a match its result is
 	every       bool    // it finds all matches, without a flag for it
 	replaces    bool    // the second operand makes the replacement
 }

@@ -25,11 +25,10 @@ const maxWidth = 1000
 
 const maxDepth = 100
 
-// Use is what a text reaches beyond the input that it is given. Paths stand as spelled, relative to the folder in
-// which the command runs.
+// Use is what a text reaches beyond its input. Paths are as spelled, relative to the folder in which the command runs.
 type Use struct {
 	Reads   []string // files whose content is read
-	Looks   []string // paths of which only the kind, the size or the times are read
+	Looks   []string // paths whose kind, size or times alone are read
 	Trees   []string // folders that are walked to any depth, where only names, kinds and times are read
 	Writes  []string // files that are made or overwritten
 	Removes []string // files that are removed, or moved away
@@ -41,8 +40,8 @@ type Use struct {
 }
 
 type run struct {
-	Words []string // in which {} stands for what it found
-	Many  bool     // for any number of files at once, in the place of one
+	Words []string // with {} for what find found
+	Many  bool     // {} stands for any number of files, not just one
 }
 
 type refusal string
@@ -59,7 +58,7 @@ func unreadable(text string) error {
 	return nil
 }
 
-// Quote shows a piece of a text inside a reason: escaped, and never longer than 40 characters.
+// Quote quotes a piece of a text for a reason: escaped, and never longer than 40 characters.
 func Quote(s string) string {
 	const longest = 40
 	if r := []rune(s); len(r) > longest {
@@ -68,8 +67,8 @@ func Quote(s string) string {
 	return strconv.QuoteToASCII(s)
 }
 
-// Words is a list of words divided by blanks. Like what [Compiled] returns, it costs nothing until it is used: most
-// starts of nod read no command.
+// Words is a list of words separated by blanks. Like the result of [Compiled], it costs nothing until it is used: most
+// runs of nod read no command.
 type Words string
 
 // Has reports whether w is one of the words.
@@ -89,7 +88,7 @@ func (l Words) Has(w string) bool {
 	}
 }
 
-// Compiled is a regular expression that is compiled when it is first needed.
+// Compiled returns a regular expression that is compiled when it is first needed.
 func Compiled(pattern string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
 }
@@ -103,8 +102,8 @@ func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
 func isLetter(c byte) bool { return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' }
 
-// Wildcard reports whether a text matches a pattern, in which * is any text and ? a character. It goes back to the last
-// star only, so it takes at most len(pattern) × len(text) steps.
+// Wildcard reports whether a text matches a pattern, in which * is any text and ? a character. It backtracks to the
+// last star only, so it takes at most len(pattern) × len(text) steps.
 func Wildcard(pattern, text string) bool {
 	if !strings.ContainsAny(pattern, "*?") {
 		return pattern == text

@@ -12,13 +12,13 @@ const (
 	patchLast  = "*** End of File"
 )
 
-// patchMarks are how the lines of a patch start that say what happens to a file, by the letters of git status. A move
-// is that of the file that the line before updates.
+// patchMarks are the starts of the lines of a patch that name files, by the letters of git status. A move
+// applies to the file that the line before updates.
 var patchMarks = map[byte]string{
 	'A': "*** Add File:", 'M': "*** Update File:", 'D': "*** Delete File:", 'R': "*** Move to:",
 }
 
-// PatchFile tells what happens to which file when line says so, as git status would: A for added, M for modified, D for
+// PatchFile returns what line says happens to which file, as git status would: A for added, M for modified, D for
 // deleted, R for moved there. The path may have blanks around it.
 func PatchFile(line string) (change byte, path string, ok bool) {
 	text := strings.TrimSpace(line)
@@ -30,12 +30,12 @@ func PatchFile(line string) (change byte, path string, ok bool) {
 	return 0, "", false
 }
 
-// patchWrappers are the first lines of a here-document that stands in a word, where no shell takes it off.
+// patchWrappers are the first lines of a here-document inside a word, which no shell removes.
 var patchWrappers = []string{"<<EOF", "<<'EOF'", `<<"EOF"`}
 
-// Patch reads a patch as apply_patch of Codex and OpenCode takes it, and tells the files that it writes and removes,
-// with an error those that its lines name all the same. The text may be of any length. Versions differ on blanks in
-// front of a line that names a file: such a line counts as one.
+// Patch reads a patch in the format of apply_patch of Codex and OpenCode, and returns the files that it writes and
+// removes; with an error, too, those that its lines name. The text may be of any length. Versions differ on blanks
+// before a line that names a file: such a line counts.
 func Patch(text string) (Use, error) {
 	lines := strings.Split(strings.TrimSpace(text), "\n")
 	if n := len(lines); n >= 4 && slices.Contains(patchWrappers, lines[0]) && strings.HasSuffix(lines[n-1], "EOF") {
@@ -62,9 +62,9 @@ func Patch(text string) (Use, error) {
 
 type patch struct {
 	use    Use
-	change byte // of the file that the lines are about
+	change byte // the change of the current file
 	file   string
-	body   bool // a line behind the marks was there
+	body   bool // a line after the marks was read
 }
 
 func (p *patch) line(line string) error {
@@ -113,8 +113,8 @@ func (p *patch) names(change byte, path string) error {
 	return nil
 }
 
-// literalPaths are the paths that a name in a patch may stand for: some take the blanks around it off, and some take ~
-// for a folder of that name.
+// literalPaths returns the paths that a name in a patch may mean: some versions trim the blanks around it, and some
+// treat ~ as a folder of that name.
 func literalPaths(name string) []string {
 	var paths []string
 	for _, p := range []string{strings.TrimSpace(name), name} {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Syntax is a way to write regular expressions.
+// Syntax is a syntax of regular expressions.
 type Syntax int
 
 const (
@@ -18,8 +18,8 @@ const (
 )
 
 // Regexp refuses patterns that take much memory before a line is read, such as ((a{1,1000}){1,1000}){1,1000}, and those
-// that may take endless time on a short line: with a reference such as \1, or repetitions inside or beside one another.
-// What programs would refuse themselves may pass. Of several syntaxes in which a pattern may be, it is held to each.
+// that may take endless time on a short line: with a reference such as \1, or with nested or adjacent repetitions. It
+// may accept what programs would refuse themselves. A pattern must pass in each of several syntaxes.
 func Regexp(pattern string, kind Syntax, others ...Syntax) error {
 	for _, kind := range append([]Syntax{kind}, others...) {
 		if _, err := measure(pattern, kind); err != nil {
@@ -33,11 +33,11 @@ const (
 	// maxStates is the largest size of a pattern with its repetitions written out. GNU grep takes 30 MB for 2,000
 	// and 900 MB for 10,000.
 	maxStates = 2000
-	// maxStars is how many unbounded repetitions a pattern may hold where all ways to match are tried.
+	// maxStars bounds the unbounded repetitions of a pattern whose program tries all ways to match.
 	maxStars = 12
-	// maxWide is how many of them may repeat nearly any character, as .* does.
+	// maxWide bounds those that repeat nearly any character, as .* does.
 	maxWide = 4
-	// manyTimes is from where on a{1,N} counts as a+.
+	// manyTimes is the N from which a{1,N} counts as a+.
 	manyTimes = 10
 )
 
@@ -47,7 +47,7 @@ type pattern struct {
 	stars  int   // unbounded repetitions
 	wide   int   // those of nearly any character
 	varies bool  // it holds repetitions or alternatives
-	slow   bool  // there may be ways without number to match a text
+	slow   bool  // there may be countless ways to match a text
 	any    chars // what a match may hold
 }
 
@@ -129,7 +129,7 @@ func inTurn(list []*syntax.Regexp) pattern {
 		piece := weigh(re)
 		out = out.and(piece)
 		switch {
-		case out.slow || out.stars > maxStars: // enough is known
+		case out.slow || out.stars > maxStars: // already refused
 		case piece.stars > 0:
 			shared := 0
 			for _, other := range row {
@@ -206,7 +206,7 @@ func (t *translator) next() {
 		t.operator(c)
 	case c == '*' && t.kind == Basic && t.isAtStart():
 		t.out.WriteString(`\*`)
-	case c == '\n': // grep takes each line for a pattern of its own
+	case c == '\n': // grep reads each line as a pattern of its own
 		t.operator('|')
 	default:
 		t.out.WriteByte(c)
@@ -267,7 +267,7 @@ func (t *translator) escape() {
 	}
 }
 
-// class steps over the rest of [ ]. In POSIX a backslash there means itself.
+// class skips the rest of [ ]. In POSIX a backslash there means itself.
 func (t *translator) class() bool {
 	start := t.at
 	for t.at < len(t.text) {
@@ -305,7 +305,7 @@ func setsClose(text string, kind Syntax) bool {
 	return true
 }
 
-// named steps over [:alpha:], [.x.] or [=x=] inside [ ].
+// named skips [:alpha:], [.x.] or [=x=] inside [ ].
 func (t *translator) named() bool {
 	rest := t.text[t.at:]
 	if len(rest) < 2 || strings.IndexByte(":.=", rest[1]) < 0 {

@@ -6,12 +6,12 @@ import (
 	"strings"
 )
 
-// Sed judges a sed script: the values of -e joined by line ends. Regular expressions are extended with -E or -r.
-// Files that r and R read are in Use.Reads. A script that writes files (w, W, s///w) or starts programs (e, s///e) is
-// refused, with the files in Use.Writes; so are branches and D, which may loop without end, and what may multiply the
-// text that sed holds. Editing in place is for the caller to know.
+// Sed judges a sed script: the values of -e joined by line ends. Regular expressions are extended with -E or -r. Files
+// that r and R read are in Use.Reads. Sed refuses a script that writes files (w, W, s///w) or starts programs (e,
+// s///e), with the files in Use.Writes; also branches and D, which may loop without end, and what may multiply the text
+// that sed holds. The caller must know whether sed edits in place.
 //
-// The syntax is that of POSIX with the extensions of GNU sed 4.9 and the sed of FreeBSD 14.
+// The syntax is that of POSIX with the extensions of GNU sed 4.9 and FreeBSD 14.
 func Sed(script string, extended bool) (Use, error) {
 	if err := unreadable(script); err != nil {
 		return Use{}, err
@@ -35,14 +35,14 @@ func Sed(script string, extended bool) (Use, error) {
 	return r.use, nil
 }
 
-// maxGrowth is how many times longer than what it read the text may get.
+// maxGrowth is how many times longer than its input the text may get.
 const maxGrowth = 1 << 12
 
-// perLine stands for all lines, where a script prints them again for each of them.
+// perLine is the assumed number of lines, where a script prints all lines again for each of them.
 const perLine = 32
 
-// holdsLittle reports whether the hold space surely grows by lines only, not by a factor: of what is taken from it,
-// nothing may get back into it in the same cycle, except by one pair of commands that does not double it.
+// holdsLittle reports whether the hold space certainly grows by lines only, not by a factor: nothing taken from it may
+// get back into it in the same cycle, except by one pair of commands that does not double it.
 func (r *sedReader) holdsLittle() bool {
 	taken := strings.IndexAny(r.holds, "Ggx")
 	if taken >= 0 && strings.ContainsAny(r.holds, "Hhx") {
@@ -59,10 +59,10 @@ type sedReader struct {
 	text   string
 	kind   Syntax
 	at     int
-	blocks int // the { that stand open
+	blocks int // the number of open {
 	use    Use
 
-	holds  string  // the commands that put into the hold space or take from it, in their order
+	holds  string  // the commands that write to or read from the hold space, in order
 	factor float64 // how many times longer a line may get
 	grows  bool    // a substitution makes it longer
 	prints float64 // how many times it may be printed
@@ -74,7 +74,7 @@ func (r *sedReader) odd() error {
 
 func (r *sedReader) rest() string { return r.text[min(r.at, len(r.text)):] }
 
-// next is the byte that comes next, or a line end behind the script.
+// next returns the next byte, or a line end after the script.
 func (r *sedReader) next() byte {
 	if r.at >= len(r.text) {
 		return '\n'
@@ -88,7 +88,7 @@ func (r *sedReader) skip(set string) {
 	}
 }
 
-// line takes everything up to the end of the line.
+// line reads up to the end of the line.
 func (r *sedReader) line() string {
 	line, _, _ := strings.Cut(r.rest(), "\n")
 	r.at += len(line)
@@ -221,7 +221,7 @@ func (r *sedReader) address() (bool, error) {
 	return true, nil
 }
 
-// sedDelimiter reports whether c may stand around a regular expression. Others are allowed by sed, but rare.
+// sedDelimiter reports whether c may delimit a regular expression. sed allows others, but they are rare.
 func sedDelimiter(c byte) bool { return strings.IndexByte("/|#,:@!%=~_", c) >= 0 }
 
 func (r *sedReader) delimited(end byte) (string, bool) {
@@ -238,8 +238,8 @@ func (r *sedReader) delimited(end byte) (string, bool) {
 	return "", false
 }
 
-// regex reads a regular expression up to its delimiter. BSD passes over a delimiter inside [ ], GNU does not, so that
-// no set may stand open where the text ends, not even for one who takes \] for an escape.
+// regex reads a regular expression up to its delimiter. BSD skips a delimiter inside [ ], GNU does not, so no set may
+// be open where the text ends, even if \] is read as an escape.
 func (r *sedReader) regex(end byte) (pattern, error) {
 	text, ok := r.delimited(end)
 	if !ok || !setsClose(text, awkExtended) {
@@ -251,7 +251,7 @@ func (r *sedReader) regex(end byte) (pattern, error) {
 	return measure(text, r.kind)
 }
 
-// added reads the text of a, i and c on one line, or behind a backslash on the next one.
+// added reads the text of a, i and c on one line, or after a backslash on the next one.
 func (r *sedReader) added() error {
 	r.skip(" \t")
 	if strings.HasPrefix(r.rest(), "\\\n") {
@@ -263,7 +263,7 @@ func (r *sedReader) added() error {
 	return nil
 }
 
-// file reads the name of a file to read, which lasts to the end of the line.
+// file reads the name of a file to read, which extends to the end of the line.
 func (r *sedReader) file() error {
 	r.skip(" \t")
 	name := r.line()

@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// Test judges the words behind test, or between [ and ]: that a file is there, and of what kind it is, gives nothing
-// away. Numbers must be plain, for zsh computes them, which can run commands; -v and -R do so in bash.
+// Test judges the words after test, or between [ and ]. Whether a file exists, and its kind, is no secret. Numbers must
+// be plain, because zsh evaluates them, which can run commands; -v and -R do so in bash.
 //
-// A word may be an operator for one shell and a text for another, so that every word is held to what it could be. Of
-// those that are open, which are known only when it runs, see [openTest].
+// A word may be an operator to one shell and text to another, so every word must be safe as either. For words known
+// only when the test runs, see [openTest].
 func Test(words []string, open []bool) error {
 	if err := unreadable(strings.Join(words, " ")); err != nil {
 		return err
@@ -45,8 +45,8 @@ func Test(words []string, open []bool) error {
 	return nil
 }
 
-// openTest judges a test of which some words are known only when it runs. It passes where all shells take these for
-// texts, whatever they are: behind an operator of one word, and on either side of = or !=.
+// openTest judges a test with words that are known only when it runs. It passes if all shells read these as text,
+// whatever they are: after an operator of one operand, and on either side of = or !=.
 func openTest(words []string, open []bool) error {
 	if words[0] == "!" && !open[0] {
 		words, open = words[1:], open[1:]

@@ -15,8 +15,8 @@ type commandLine struct {
 	shell.Analysis
 	parts      []linePart
 	repository string   // why git may run a program in a repository that the command reads; empty when it cannot
-	outside    string   // a folder that it changes to and that is none of the project's; empty when there is none
-	mayReach   []access // by what else its words may mean
+	outside    string   // a folder outside the project that it changes to; empty if there is none
+	mayReach   []access // what it reaches if its words mean something else
 }
 
 type linePart struct {
@@ -38,13 +38,13 @@ func (l *commandLine) whyOf(reasons []string) string {
 	return "nod can't read the command"
 }
 
-// asClause makes a sentence a part of another.
+// asClause turns a sentence into a part of another.
 func asClause(s string) string { return strings.ToLower(s[:1]) + strings.TrimSuffix(s[1:], ".") }
 
 func (l *commandLine) onlyReads() bool { return l.ReadOnly && l.repository == "" && l.outside == "" }
 
-// readCommandLine reads the command of a shell tool. One that surely only reads makes the call read-only,
-// when an agent that nod knows hands it to a POSIX shell with nothing beside it that changes what it does.
+// readCommandLine reads the command of a shell tool. One that certainly only reads makes the call read-only, if a known
+// agent passes it to a POSIX shell and nothing else in the input changes what it does.
 func (f *facts) readCommandLine() {
 	if !f.input.isRun || !isShell(f.call.Tool) || isPowerShell(f.call.Tool) {
 		return
@@ -68,8 +68,8 @@ func (f *facts) readCommandLine() {
 	}
 }
 
-// isPlainShell reports whether an agent that nod knows hands the command to a POSIX shell with nothing beside it
-// that changes what it does. On Windows there is none that nod can read.
+// isPlainShell reports whether a known agent passes the command to a POSIX shell, and nothing else in the input changes
+// what it does. On Windows there is no shell that nod can read.
 func (f *facts) isPlainShell() bool {
 	return f.tool.isPosix && f.input.problem == "" && f.input.onlyRuns() && runtime.GOOS != "windows"
 }
@@ -89,7 +89,7 @@ func (f *facts) leaves() string {
 	return ""
 }
 
-// gitProblem says why git, run for reading where the command does, may run a program.
+// gitProblem says why git may run a program when it only reads where the command does.
 func (f *facts) gitProblem() string {
 	for _, folder := range f.line.Repositories {
 		p := f.locateIn(folder)
@@ -112,8 +112,8 @@ func (f *facts) gitProblem() string {
 	return ""
 }
 
-// locateAll works out where the paths of a command lead. A pattern also stands for all that it matches now;
-// where it climbs after a wildcard, or matches more than anybody would look at, nobody can tell.
+// locateAll works out where the paths of a command lead. A pattern also counts as all that it matches now; if it climbs
+// after a wildcard, or matches too much, its place is lost.
 func (f *facts) locateAll(paths []shell.Access, e *expansion) []access {
 	var found []access
 	for _, a := range paths {
@@ -143,7 +143,7 @@ func (c *Compiled) isInRoots(p place) bool {
 	return slices.ContainsFunc(c.roots, p.isInside)
 }
 
-// nothing is the reason of a call that nothing decided.
+// nothing returns the reason for a call that nothing decided.
 func (f *facts) nothing() string {
 	if f.line == nil || f.line.onlyReads() {
 		return "no rule covers this"

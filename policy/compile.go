@@ -10,7 +10,7 @@ import (
 	"nod/policy/shell"
 )
 
-// Compiled is a policy made ready for [Decide]. It is immutable, and safe for concurrent use.
+// Compiled is a policy prepared for [Decide]. It is immutable, and safe for concurrent use.
 type Compiled struct {
 	rules    []compiledRule // strictest first, then by id: the first match decides
 	parts    partIndex      // rules that allow parts of command lines
@@ -22,18 +22,18 @@ type Compiled struct {
 	auto     [6]bool    // by place in [Classes]
 	askAll   bool
 	projects []place // whose commands run in the sandbox
-	confined bool    // in them, what only reads runs there, too
+	confined bool    // in these projects, commands that only read run in the sandbox, too
 	hosts    []string
 	isBroken bool
-	// inSandbox has commands run there in every project.
+	// inSandbox makes the commands of every project run in the sandbox.
 	inSandbox bool
-	isPast    bool // calls are of the past: a git repository that is gone is taken for a harmless one
+	isPast    bool // calls are of the past: a git repository that is gone counts as harmless
 
-	// tops are the folders in which sessions of the past began, by [sessionKey].
+	// tops are the folders in which past sessions began, by [sessionKey].
 	tops map[string]string
 }
 
-// Compile makes a policy ready. The error is the first of [Policy.Problems], or the first example that fails: a policy
+// Compile prepares a policy. It fails with the first of [Policy.Problems], or the first example that fails: a policy
 // with a hole in it must not decide anything. Patterns follow symbolic links as they are now.
 func Compile(p Policy, places Places) (*Compiled, error) {
 	p = p.Clone()
@@ -76,18 +76,18 @@ func Compile(p Policy, places Places) (*Compiled, error) {
 	return c, nil
 }
 
-// WithGrants returns the policy with these grants in the place of the ones it had.
+// WithGrants returns the policy with these grants in place of its own.
 func (c *Compiled) WithGrants(grants []Grant) *Compiled {
 	next := *c
 	next.grants = slices.Clone(grants)
 	return &next
 }
 
-// SandboxHosts are the hosts that a command in the sandbox reaches without a prompt, as in a rule.
+// SandboxHosts returns the hosts that a command in the sandbox reaches without a prompt, as patterns of rules.
 func (c *Compiled) SandboxHosts() []string { return c.hosts }
 
-// Broken returns what is left of a policy whose file cannot be read any more: what was denied stays denied,
-// and everything else is asked about.
+// Broken returns what is left of a policy whose file can no longer be read: what was denied stays denied, and nod asks
+// about everything else.
 func (c *Compiled) Broken() *Compiled {
 	denials := slices.DeleteFunc(slices.Clone(c.rules), func(r compiledRule) bool { return r.Effect != Deny })
 	return &Compiled{guard: c.guard, places: c.places, isBroken: true, rules: denials}
@@ -141,7 +141,7 @@ func reason(r Rule) string {
 	return fmt.Sprintf("rule %q %s: %s", r.ID, verb, strings.TrimSpace(r.Note))
 }
 
-// matches weighs every matcher of the rule; those that cost least come first.
+// matches checks every matcher of the rule, the cheapest first.
 func (r *compiledRule) matches(f *facts) bool {
 	return r.matchesClass(f) && r.appliesTo(f) && (r.Effect != Sandbox || f.runsCommand()) &&
 		(r.server == "" || r.matchesServer(f)) &&
@@ -182,8 +182,8 @@ func (r *compiledRule) matchesCommand(f *facts) bool {
 	return !r.Effect.Permits() || ((isShell(f.call.Tool) || r.tool != "") && f.input.onlyRuns())
 }
 
-// matchesFolder looks at the folder that the call works in, and at the one that a shell is told to change to.
-// To allow, all must match, as text and with links followed; else any does.
+// matchesFolder checks the folder that the call works in, and the one that a shell is told to change to. To allow, both
+// must match, as text and with links followed; otherwise one is enough.
 func (r *compiledRule) matchesFolder(f *facts) bool {
 	if !r.Effect.Permits() {
 		return f.cwd().touches(r.cwd) || (f.input.folder != "" && f.folder().touches(r.cwd))
@@ -191,8 +191,8 @@ func (r *compiledRule) matchesFolder(f *facts) bool {
 	return f.cwd().isInside(r.cwd) && (f.input.folder == "" || f.folder().isInside(r.cwd))
 }
 
-// matchesPath looks at everything that the call reaches. To allow, all of it must match, as text and with links
-// followed, and the input must not hold a command, whose paths nobody looked at; else any does.
+// matchesPath checks everything that the call reaches. To allow, all of it must match, as text and with links followed,
+// and the input must not hold a command, whose paths are not checked; otherwise one match is enough.
 func (r *compiledRule) matchesPath(f *facts) bool {
 	reached := f.reach()
 	if !r.Effect.Permits() {

@@ -13,17 +13,17 @@ import (
 )
 
 // A command may run where it can do no harm, in the sandbox: because a rule says so, or because nothing else allows it
-// and the user switched that on for the project. What it needs and does not find there it is asked about beforehand.
+// and the user switched that on for the project. If it needs what is missing there, nod asks first.
 
 const askNoSandbox = "nod can't run this agent's commands there"
 
 // sandboxRule decides what runs in the sandbox of a project because the user switched that on.
 const sandboxRule = "builtin:sandbox"
 
-// EditsRule lets edits pass in such a project, which the user can take back as they can what a command changed.
+// EditsRule allows edits in such a project: the user can take them back, like a command's changes.
 const EditsRule = "builtin:sandbox_edits"
 
-// contained has a call run in the sandbox, by the decision of a rule. Where it cannot, the user is asked.
+// contained makes a call run in the sandbox, as a rule decided. If it cannot run there, the user is asked.
 func (f *facts) contained(d Decision) Decision {
 	in, problem := f.confinement(cmp.Or(f.switchedOn(), f.realTop()))
 	if !f.call.Contains {
@@ -36,14 +36,14 @@ func (f *facts) contained(d Decision) Decision {
 	return d
 }
 
-// permits reports whether a rule for the sandbox that matches a call lets it run there. One for commands matches each
-// line with such a command in it, but what else the line does must pass, too.
+// permits reports whether a rule for the sandbox that matches a call lets it run there. A rule for commands matches
+// each line with such a command in it, but the rest of the line must pass, too.
 func (f *facts) permits(r *compiledRule) bool {
 	return len(r.run) == 0 || f.allowed().Effect.Permits() || f.policy.find(f, Allow) != nil
 }
 
-// byProject has a call run in the sandbox of its project, if the user switched that on: one that nothing allows, or one
-// that only reads and so passes.
+// byProject makes a call run in the sandbox of its project, if the user switched that on: a call that nothing allows,
+// or one that passes because it only reads.
 func (f *facts) byProject(d Decision) Decision {
 	project := f.switchedOn()
 	if d.Effect == Ask && d.Rule == "" && project != "" && f.call.Undoes && f.editsOnly(project) {
@@ -72,8 +72,8 @@ func (f *facts) editsOnly(project string) bool {
 		!slices.ContainsFunc(f.reach(), isElsewhere)
 }
 
-// Containable is the project of a call, as the configuration writes it, if the call would run in the sandbox once the
-// user switches that on for the project; else empty.
+// Containable returns the project of a call, as the configuration writes it, if the call would run in the sandbox once
+// the user switches that on for the project; otherwise "".
 func Containable(c Call, p *Compiled, now time.Time) string {
 	return newFacts(&c, p, now).containable()
 }
@@ -90,8 +90,8 @@ func (f *facts) containable() string {
 	return ""
 }
 
-// switchedOn is the folder, with links followed, of the project whose commands run in the sandbox and that the call
-// works in: the smallest of them. Empty when there is none.
+// switchedOn returns the smallest folder, with links followed, of a project whose commands run in the sandbox and that
+// the call works in; "" if there is none.
 func (f *facts) switchedOn() (folder string) {
 	if f.policy.inSandbox {
 		return f.realTop()
@@ -109,8 +109,8 @@ func (f *facts) realTop() string {
 	return f.realProject
 }
 
-// mayContain reports whether the commands of a project may be contained in it: it must leave out the home folder, and
-// all of nod's own.
+// mayContain reports whether commands may be confined to a project: it must not include the home folder or any of nod's
+// own.
 func (g *guard) mayContain(p place) bool {
 	return !p.lost && !p.relative && !g.holdsHome(p.real) && !g.holdsOwn(p.real) && !g.isOwn(p.real)
 }
@@ -168,8 +168,8 @@ func (f *facts) leavesProject(project string) string {
 	return ""
 }
 
-// missing says why the sandbox of a project does not have what a command reaches. What lies below a folder, and may be
-// a secret, is just not there.
+// missing says why the sandbox of a project lacks what a command reaches. Secrets below a folder are simply absent
+// there.
 func (f *facts) missing(a *access, project string) string {
 	named := *a
 	if named.kind == shell.Tree {
@@ -200,15 +200,15 @@ func (f *facts) isContained(p place, project string) bool {
 	return !p.lost && !p.relative && isWithin(p.real, project)
 }
 
-// isTemp reports whether a place lies in a folder for temporary files, of which a command in the sandbox has its own.
+// isTemp reports whether a place is in a folder for temporary files. A command in the sandbox has its own.
 func (f *facts) isTemp(p place) bool {
 	return (isWithin(p.real, "/tmp") || isWithin(p.real, "/var/tmp")) && !isWithin(fold(p.real), f.policy.guard.home)
 }
 
-// away are folders with what belongs to people, to running programs and to devices.
+// away are folders with files of users, of running programs and of devices.
 var away = []string{"/home", "/root", "/Users", "/run", "/proc", "/sys", "/dev"}
 
-// isHidden reports whether a place outside the project is none of the system's, or holds such a place.
+// isHidden reports whether a place outside the project is not one of the system's, or contains one that is not.
 func (f *facts) isHidden(a *access) bool {
 	return slices.ContainsFunc(append(away, filepath.ToSlash(f.policy.places.Home)), func(folder string) bool {
 		return isWithin(a.real, folder) || a.kind == shell.Tree && isWithin(folder, a.real)
@@ -217,8 +217,8 @@ func (f *facts) isHidden(a *access) bool {
 
 func (f *facts) runsCommand() bool { return f.line != nil || f.input.isRun || isShell(f.call.Tool) }
 
-// Forbids reports what a command in the sandbox must not do with a file because of rules for its path. It reaches more
-// than its words say, so who asks, and with what tool, does not count, but for tools that only change files.
+// Forbids reports what a command in the sandbox must not do with a file because of rules for its path. The command
+// reaches more than its words say, so agent and tool do not matter, except for tools that only change files.
 func (c *Compiled) Forbids(path string, now time.Time) (read, change bool) {
 	for i := range c.rules {
 		r := &c.rules[i]

@@ -16,8 +16,8 @@ var foreignNames string
 
 var foreign = sync.OnceValue(func() *nameList { return newNameList(foreignNames) })
 
-// A command line may run when every part of it may: each simple command only reads, or a rule or a grant covers
-// it, and so is every file that output is redirected to.
+// A command line may run if every part of it may: each simple command only reads, or a rule or a grant covers
+// it, and every file that output is redirected to is covered as well.
 
 type partIndex struct {
 	run    map[string][]*compiledRule // by the program that a pattern starts with
@@ -44,8 +44,8 @@ func newPartIndex(rules []compiledRule) partIndex {
 	return ix
 }
 
-// matchesRun reports whether a rule that does not allow is about any part of the command, or any that it may be as
-// well. What a rule permits is weighed part by part.
+// matchesRun reports whether a rule that does not allow is about any part of the command, or of what else the command
+// may be. What a rule permits is weighed part by part.
 func (r *compiledRule) matchesRun(f *facts) bool {
 	if f.line == nil || r.Effect == Allow {
 		return false
@@ -56,7 +56,7 @@ func (r *compiledRule) matchesRun(f *facts) bool {
 	return slices.ContainsFunc(f.line.Parts, isMet) || slices.ContainsFunc(f.line.Readings, isMet)
 }
 
-// PartState says what a part of a command line is to the policy.
+// PartState is how the policy classifies a part of a command line.
 type PartState string
 
 // The states of parts.
@@ -71,14 +71,14 @@ type CommandPart struct {
 	Text  string    `json:"text"`
 	State PartState `json:"state"`
 	By    string    `json:"by,omitempty"`  // id of the rule or grant that covers it
-	Why   string    `json:"why,omitempty"` // one sentence: why it does not only read; empty where it does
+	Why   string    `json:"why,omitempty"` // one sentence: why it does not only read; empty if it does
 }
 
 type verdict struct {
 	part  *linePart
 	file  *access // set: the verdict is about this file that output goes to
 	state PartState
-	by    Decision // of the rule or the grant that covers it
+	by    Decision // the decision of the rule or grant that covers it
 }
 
 func (v verdict) coveredBy(d Decision) verdict {
@@ -86,8 +86,7 @@ func (v verdict) coveredBy(d Decision) verdict {
 	return v
 }
 
-// judgeParts weighs the parts of the command, once. ok says that it may run: none of them is new, and nothing beside
-// them counts.
+// judgeParts weighs the parts of the command, once. ok says that it may run: no part is new, and nothing else matters.
 func (f *facts) judgeParts() (list []verdict, ok bool) {
 	if !f.isJudged {
 		f.verdicts, f.isCovered = f.judge()
@@ -140,7 +139,7 @@ func (f *facts) judgeWriter(p *linePart) verdict {
 	v := verdict{part: p, state: PartNew}
 	for i := range p.reach {
 		a := &p.reach[i]
-		if a.kind == shell.Tree { // nobody knows which names the copies get
+		if a.kind == shell.Tree { // the names of the copies are unknown
 			return verdict{part: p, state: PartNew}
 		}
 		if a.kind < shell.Write {
@@ -200,13 +199,13 @@ func (f *facts) partRunsAtTop(p *linePart) bool {
 	return !slices.ContainsFunc(p.In, func(in string) bool { return f.locateIn(in).clean != f.project() })
 }
 
-// locateIn works out where a path leads that a command spells, from where its shell starts.
+// locateIn works out where a path in a command leads, relative to where its shell starts.
 func (f *facts) locateIn(path string) place {
 	return f.locate(joinPath(f.input.folder, cmp.Or(path, ".")))
 }
 
-// insideProject returns the test whether an operand of a part lies in the project, wherever the part may run, and for a
-// task in what is the project's own, but in no guarded place, for it may change what it is given.
+// insideProject returns a test whether an operand of a part lies in the project, wherever the part may run. A task may
+// change its operands, so they must also be the project's own and not guarded.
 func (f *facts) insideProject(p *linePart) func(operand string) bool {
 	isStaged := len(p.Argv) > 1 && p.Argv[0] == "git" && p.Argv[1] == "add" // which leaves the files as they are
 	changes := !p.Understood && !isStaged
@@ -223,12 +222,12 @@ func (f *facts) isGuarded(p place) bool {
 	return guarded().find(p.clean, named) != nil || guarded().find(p.real, named) != nil
 }
 
-// isOwn reports whether a part runs in the project's own folders, where that counts: a task does what they say.
+// isOwn reports whether a part runs in the project's own folders, if that matters: a task does what they say.
 func (f *facts) isOwn(p *linePart) bool {
 	return p.Understood || !slices.ContainsFunc(p.In, func(in string) bool { return f.isForeign(f.locateIn(in)) })
 }
 
-// isForeign reports whether a place of the project holds what others wrote: packages, or another repository.
+// isForeign reports whether a place in the project was written by others: packages, or another repository.
 func (f *facts) isForeign(p place) bool {
 	return f.project() != "" && (isForeign(p.clean, f.projectTop) || isForeign(p.real, f.realProject))
 }
@@ -251,8 +250,8 @@ func isForeign(path, top string) bool {
 	return false
 }
 
-// removesProject reports whether a part removes the whole project, or something of its repository. Who allowed to
-// remove other things did not mean that.
+// removesProject reports whether a part removes the whole project, or something of its repository. Allowing other
+// removals does not include that.
 func (f *facts) removesProject(p *linePart) bool {
 	project := f.project()
 	return slices.ContainsFunc(p.reach, func(a access) bool {
@@ -274,8 +273,8 @@ func (f *facts) inProject(p place) bool {
 	return project != "" && !p.lost && !p.relative && isWithin(p.clean, project) && isWithin(p.real, f.realProject)
 }
 
-// project is the top of the git repository around the folder that the call works in, or that folder. Empty when
-// there is none, or when all of the home folder lies in it.
+// project returns the top of the git repository around the folder that the call works in, or that folder. It returns ""
+// if there is none, or if it contains the home folder.
 func (f *facts) project() string {
 	if f.isProject {
 		return f.projectTop
@@ -301,7 +300,7 @@ func (f *facts) project() string {
 	return f.projectTop
 }
 
-// beganIn takes the folder that a session of the past began in for its project, when it still works there.
+// beganIn treats the folder in which a past session began as its project, if the session still works there.
 func (f *facts) beganIn() {
 	top := f.locate(f.policy.tops[sessionKey(f.call)])
 	if filepath.IsAbs(top.clean) && top.holds(f.cwd()) &&

@@ -10,7 +10,7 @@ import (
 	"nod/policy/invisible"
 )
 
-// What is asked about whatever the rules say. A rule's id cannot hold a colon, so its id and these never meet.
+// What nod asks about, whatever the rules say. A rule's id cannot contain a colon, so no rule has one of these ids.
 var (
 	askBroken     = ask("builtin:broken", "the policy file has an error, so nod asks about everything")
 	askHidden     = ask("builtin:hidden", "the input contains invisible characters")
@@ -26,16 +26,16 @@ var (
 	askOutside = ask("builtin:outside", "the path is outside your trusted folders")
 )
 
-// AskUnread is in place of a decision that failed.
+// AskUnread replaces a decision that failed.
 var AskUnread = ask("builtin:unread", "nod failed while reading the call")
 
 func ask(id, reason string) Decision { return Decision{Effect: Ask, Rule: id, Reason: reason} }
 
-// Decide says what a policy makes of one call: what the strictest rule that matches says. Above the rules stand a few
-// things that are never allowed, only asked about or denied: input that a user cannot see as it is, questions to the
-// user, changes of nod's own files and of files that lead to more than they seem to.
+// Decide returns the policy's decision on one call: that of the strictest rule that matches. A few things no rule can
+// allow, so nod asks about them or denies them: input that a user cannot see as it is, questions to the user, changes
+// of nod's own files and of files that lead to more than they seem to.
 //
-// It changes nothing and depends on nothing but its arguments and, for paths, where symbolic links lead.
+// It changes nothing and depends on nothing but its arguments and, for paths, on symbolic links.
 func Decide(call Call, p *Compiled, now time.Time) Decision {
 	return newFacts(&call, p, now).decision()
 }
@@ -73,13 +73,13 @@ func decide(f *facts) Decision {
 	return rule.decision()
 }
 
-// byGrant decides by what the user allowed before, and by class. What is read may be sent away, so neither opens
-// a place that may hold secrets.
+// byGrant decides by what the user allowed before, and by class. What is read may be sent away, so neither opens a
+// place that may hold secrets.
 func (f *facts) byGrant() Decision {
 	d, leak := f.allowed(), f.mayLeak()
 	switch {
 	case d.Effect == Ask:
-		if leak == askSecrets { // of all that there is to say, this counts most
+		if leak == askSecrets { // the most important reason
 			return leak
 		}
 		return d
@@ -94,7 +94,7 @@ func (f *facts) byGrant() Decision {
 	return d
 }
 
-// allowed is what class, grants and the parts of a command line come to, before anybody looks for secrets.
+// allowed returns what class, grants and the parts of a command line decide, before checking for secrets.
 func (f *facts) allowed() Decision {
 	if f.policy.auto[f.class.care()] {
 		reason := "class " + string(f.class) + " is allowed automatically"
@@ -113,7 +113,7 @@ func (f *facts) allowed() Decision {
 	return ask("", f.nothing())
 }
 
-// ClassRule names the rule by which calls of a class pass.
+// ClassRule names the rule that allows calls of a class.
 func ClassRule(c Class) string { return "class:" + string(c) }
 
 func (g *Grant) decision() Decision {
@@ -124,7 +124,7 @@ func (r *compiledRule) decision() Decision {
 	return Decision{Effect: r.Effect, Rule: r.ID, Reason: r.reason}
 }
 
-// mustAsk finds what no rule and no grant can let pass; the zero Decision when there is nothing.
+// mustAsk returns a decision for what no rule and no grant can allow; otherwise the zero Decision.
 func (f *facts) mustAsk() Decision {
 	switch {
 	case f.input.problem != "":
@@ -149,8 +149,8 @@ func (f *facts) mustAsk() Decision {
 	return f.mustAskToChange()
 }
 
-// facts are what is known of one call while it is decided. What costs a look at the disk is worked out when
-// it is first needed.
+// facts are what is known of one call while it is decided. What needs a look at the disk is worked out when it is first
+// needed.
 type facts struct {
 	call   *Call
 	policy *Compiled
@@ -158,11 +158,11 @@ type facts struct {
 	class  Class
 	tool   tool
 	input  input
-	line   *commandLine // what a shell would run; nil when the tool is none
+	line   *commandLine // what a shell would run; nil if the tool is not a shell
 
 	reached   []access
 	verdicts  []verdict // on the parts of the command
-	isCovered bool      // all of them pass
+	isCovered bool      // all parts pass
 	isJudged  bool
 	isKnown   bool      // tool is in the catalogue
 	buf       [2]access // the accesses of the usual input, without an allocation
@@ -205,7 +205,7 @@ func (f *facts) cwd() place {
 	return f.workIn
 }
 
-// folder is the folder that the input names for a command. Every rule for a folder asks for it.
+// folder returns the folder that the input names for a command. It is cached, because every rule for a folder needs it.
 func (f *facts) folder() place {
 	if f.runIn == (place{}) {
 		f.runIn = f.locate(f.input.folder)
@@ -213,7 +213,7 @@ func (f *facts) folder() place {
 	return f.runIn
 }
 
-// Unrecorded is what becomes of a decision that cannot be written down: nothing may pass by it.
+// Unrecorded replaces a decision that cannot be written to the history: it must not let anything pass.
 func (d Decision) Unrecorded() Decision {
 	return Decision{Effect: Ask, Class: d.Class, Reason: "nod can't write its history, so it asks you"}
 }
@@ -264,7 +264,7 @@ func Explain(call Call, p *Compiled, now time.Time) (Decision, []string) {
 	return d, steps
 }
 
-// explainSandbox says whether a command can run in the sandbox, or an edit can be taken back, where that may count.
+// explainSandbox says whether a command can run in the sandbox, or an edit can be taken back, if that may matter.
 func (f *facts) explainSandbox(say func(string, ...any)) {
 	project := f.switchedOn()
 	if project != "" && f.editsOnly(project) && !f.call.Undoes {

@@ -14,13 +14,13 @@ import (
 	strict "github.com/go-json-experiment/json"
 )
 
-// An ExampleResult is how one example of a rule came out.
+// An ExampleResult is the result of one example of a rule.
 type ExampleResult struct {
 	Rule    string `json:"rule"`              // its id
 	Key     string `json:"-"`                 // as in "policy.rules[2].examples.match[0]"
 	Text    string `json:"example"`           // as it is written
-	Match   bool   `json:"match"`             // the rule is meant to match it
-	Problem string `json:"problem,omitempty"` // why it came out otherwise
+	Match   bool   `json:"match"`             // the rule should match it
+	Problem string `json:"problem,omitempty"` // why the example failed
 }
 
 // TryExamples tries the examples of all rules, which must be valid.
@@ -35,11 +35,10 @@ func (p Policy) TryExamples(places Places) []ExampleResult {
 	return all
 }
 
-// FailedExamples lists the examples of a policy without [Policy.Problems] that do not come out as they say.
+// FailedExamples lists the examples that fail. The policy must have no [Policy.Problems].
 func (p Policy) FailedExamples(places Places) []*FieldError { return failures(p.TryExamples(places)) }
 
-// CheckExamples reports the first example of a valid rule that does not come out as it says, as a
-// [*FieldError]; nil when all do.
+// CheckExamples returns the first example of a valid rule that fails, as a [*FieldError]; nil if none does.
 func (r Rule) CheckExamples() error {
 	if failed := failures(r.tryExamples(DefaultPlaces())); len(failed) > 0 {
 		return failed[0]
@@ -97,7 +96,7 @@ func (r Rule) tryExamples(places Places) []ExampleResult {
 	return results
 }
 
-// alone is a policy of one rule, which has not expired. Beside it, commands that only read pass.
+// alone returns a policy of one rule, treated as not expired. Commands that only read also pass.
 func (r Rule) alone(places Places) *Compiled {
 	compiled := newCompiledRule(r, places.Home)
 	compiled.expires = time.Time{}
@@ -107,8 +106,8 @@ func (r Rule) alone(places Places) *Compiled {
 	return only
 }
 
-// isMet reports whether the rule, alone in a policy, is about a call. One that allows commands is when all that
-// the command line does beside reading is covered by it.
+// isMet reports whether the rule, alone in a policy, is about a call. A rule that allows commands is if it covers all
+// that the command line does besides reading.
 func (r *compiledRule) isMet(f *facts) bool {
 	if !r.Effect.Permits() || len(r.run) == 0 {
 		return r.matches(f)
@@ -159,8 +158,8 @@ func (r Rule) exampleCall(text string, places Places) (Call, error) {
 	return c, nil
 }
 
-// exampleShell is a tool that hands its command to a shell, of an agent that the rule holds for, and the field that
-// the command is in: nod tells a command in parts only where it knows the tool.
+// exampleShell returns a tool that passes its command to a shell, of an agent that the rule applies to, and the field
+// of the command: nod splits a command into parts only if it knows the tool.
 func (r Rule) exampleShell() (agent, tool, field string) {
 	for _, agent := range slices.Sorted(maps.Keys(catalogue())) {
 		if r.Agent != "" && r.Agent != agent {
@@ -175,8 +174,8 @@ func (r Rule) exampleShell() (agent, tool, field string) {
 	return r.Agent, r.Tool, "command"
 }
 
-// exampleFolder is the folder that an example runs in, unless it names one: what a command's paths may lead to goes
-// by the project, so there must be one.
+// exampleFolder returns the folder that an example runs in, unless it names one: what a command's paths may reach
+// depends on the project, so there must be one.
 func (r Rule) exampleFolder(home string) string {
 	folder, isBelow := strings.CutSuffix(r.CWD, "/**")
 	switch {

@@ -26,15 +26,15 @@ import (
 
 const (
 	quarterHour = 15 * time.Minute
-	restAfter   = 30 * 24 * time.Hour // a grant for always that is not used that long is asked about again
+	restAfter   = 30 * 24 * time.Hour // nod asks again about a permanent grant that was not used for that long
 	maxShown    = 200                 // characters of the input kept for the list of grants
 )
 
-// MaxGrants is how many grants there may be at once: nobody reads a longer list.
+// MaxGrants limits the number of grants: users do not read a longer list.
 const MaxGrants = 2000
 
-// program returns the verified executable that stands for the caller: the nearest one that is neither nod's own command
-// nor a shell, through which agents start their hooks. Empty when nothing was verified.
+// program returns the verified executable that represents the caller: the nearest one that is neither nod's own command
+// nor a shell, through which agents start their hooks; "" if nothing was verified.
 func (c Call) program() string {
 	for _, program := range c.Programs {
 		if program != "" && !process.IsGoBetween(program) {
@@ -44,7 +44,7 @@ func (c Call) program() string {
 	return ""
 }
 
-// canonical writes an input so that two that mean the same are the same bytes: keys sorted, no space.
+// canonical writes an input so that two inputs with the same meaning have the same bytes: keys sorted, no space.
 // Numbers stay as they were written.
 func canonical(raw json.RawMessage) ([]byte, error) {
 	decoder := json.NewDecoder(bytes.NewReader(raw))
@@ -65,8 +65,8 @@ func inputSHA256(raw json.RawMessage) (string, error) {
 	return hex.EncodeToString(sum[:]), nil
 }
 
-// NewGrants makes the grants that allow a call from now on, beside those that the policy has. It refuses what a grant
-// could never allow.
+// NewGrants makes the grants that allow a call from now on, in addition to those of the policy. It fails for calls that
+// a grant can never allow.
 func NewGrants(c Call, scope Scope, cover Cover, p *Compiled, now time.Time) ([]Grant, error) {
 	return newFacts(&c, p, now).newGrants(scope, cover)
 }
@@ -118,8 +118,8 @@ func (f *facts) maySpan(scope Scope, cover Cover) error {
 	return nil
 }
 
-// mayRoam says why grants can't hold in any folder: they name files of this one, or the call deletes, reaches others or
-// calls for other care. Another project may give the name of an MCP server to another server.
+// mayRoam says why grants can't apply in any folder: they name files of this one, or the call deletes, reaches others
+// or needs other care. In another project the same name may belong to another MCP server.
 func (f *facts) mayRoam(list []Grant) error {
 	isTied := func(g Grant) bool {
 		isCommand := g.Command != nil && g.Command.Text == "" && g.Folder == ""
@@ -132,7 +132,7 @@ func (f *facts) mayRoam(list []Grant) error {
 	return nil
 }
 
-// grantsFor works out what grants, of whatever scope, would allow this call from now on, or says why none can.
+// grantsFor works out which grants, of any scope, would allow this call from now on. It fails if none can.
 func (f *facts) grantsFor(cover Cover) (list []Grant, err error) {
 	for _, look := range []func() Decision{f.mustAsk, f.mayLeak} {
 		d := look()
@@ -176,7 +176,7 @@ func (f *facts) offerInput() ([]Grant, error) {
 
 var errNoParts = errors.New("nod can't save the command in parts")
 
-// offerCommands makes one grant for each part that nothing covers yet, and one for each file that output goes to.
+// offerCommands makes one grant for each part that is not covered yet, and one for each file that output goes to.
 func (f *facts) offerCommands() ([]Grant, error) {
 	verdicts, _ := f.judgeParts()
 	switch {
@@ -214,8 +214,8 @@ var works = map[Cover]struct{ shown, what string }{
 	},
 }
 
-// offerWork allows all of a kind of work when every new part of the command belongs to it, without a flag that may
-// restrain it: who allows a check does not mean to format.
+// offerWork allows a whole kind of work if every new part of the command belongs to it, without a flag that may
+// restrain it: allowing a check does not mean allowing to format.
 func (f *facts) offerWork(kind Cover) ([]Grant, error) {
 	verdicts, _ := f.judgeParts()
 	list := []Grant{{CWD: f.project(), Tool: f.call.Tool, Work: kind, Shown: works[kind].shown}}
@@ -248,8 +248,8 @@ func (f *facts) works(p *linePart, kind Cover) bool {
 	return err == nil && t.Covers(*p.Part, f.insideProject(p)) && (!t.HasPath() || f.partRunsAtTop(p)) && f.isNoFile(p, t)
 }
 
-// readsElsewhere reports whether the line reads files of the user's that are not the project's, by "<" or in another
-// part: a push and a container may hand over what they are given.
+// readsElsewhere reports whether the line reads files of the user's outside the project, by "<" or in another part: a
+// push or a container may pass on what it is given.
 func (f *facts) readsElsewhere() bool {
 	return slices.ContainsFunc(f.reach(), func(a access) bool {
 		isRead := a.kind == shell.Read || a.kind == shell.Tree
@@ -257,7 +257,7 @@ func (f *facts) readsElsewhere() bool {
 	})
 }
 
-// isNoFile reports whether what git is to check out is no file: the changes of one would be lost.
+// isNoFile reports whether what git is to check out is not a file, whose changes would be lost.
 func (f *facts) isNoFile(p *linePart, t shell.Pattern) bool {
 	if len(t.Words) < 3 || t.Words[1] != "checkout" {
 		return true
@@ -297,7 +297,7 @@ func (f *facts) partGrant(v verdict) (Grant, error) {
 }
 
 // offerEdits allows changes of files in the project and in the folders for temporary files, as far as this call needs
-// them, when it makes no others.
+// them. It fails if the call changes other files.
 func (f *facts) offerEdits() ([]Grant, error) {
 	project := f.project()
 	if project == "" {
@@ -323,8 +323,8 @@ func (f *facts) offerEdits() ([]Grant, error) {
 	return list, nil
 }
 
-// editRoot is the folder to which an answer about edits extends for a file: the project, or one for temporary files
-// with a slash behind it. Empty where it lies in neither.
+// editRoot returns the folder that an answer about edits of a file covers: the project, or a folder for temporary files
+// with a trailing slash; "" if the file is in neither.
 func (f *facts) editRoot(p place) string {
 	if f.inProject(p) {
 		return f.project()
@@ -348,7 +348,7 @@ func (c *Compiled) tempFolders() []place {
 	return list
 }
 
-// holds reports whether another place lies in this one, as text and with links followed.
+// holds reports whether another place is inside this one, as text and with links followed.
 func (p place) holds(o place) bool {
 	return !o.lost && !o.relative && isWithin(o.real, p.real) && (isWithin(o.clean, p.clean) || isWithin(o.clean, p.real))
 }
@@ -384,7 +384,7 @@ func shown(raw json.RawMessage) string {
 	return string(text[:maxShown-1]) + "…"
 }
 
-// grantsText says what grants of one answer allow: what they share once, then a line for each.
+// grantsText says what the grants of one answer allow: what they share, then a line for each.
 func grantsText(list []Grant, home string) string {
 	if len(list) == 1 {
 		return list[0].text(home)
@@ -485,7 +485,7 @@ func (s Scope) until() string {
 	return "until you revoke it"
 }
 
-// plain quotes a name that a reader could take for more than a name.
+// plain quotes a name that a reader could mistake for more than a name.
 func plain(name string) string {
 	odd := func(r rune) bool { return invisible.Hidden(r) || strings.ContainsRune("\n\t\"()`, ", r) }
 	if strings.IndexFunc(name, odd) >= 0 {
@@ -511,7 +511,7 @@ func (g *Grant) reason() string {
 	return fmt.Sprintf("you allowed %s %s, on %s", what, g.Scope.until(), when)
 }
 
-// Rests reports whether the grant was not used for so long that the user is asked again.
+// Rests reports whether the grant was unused for so long that the user is asked again.
 func (g Grant) Rests(now time.Time) bool {
 	last := g.Created
 	if g.LastUsed.After(last) {
@@ -520,8 +520,8 @@ func (g Grant) Rests(now time.Time) bool {
 	return g.Scope.IsPermanent() && now.Round(0).Sub(last.Round(0)) > restAfter
 }
 
-// IsOver reports whether the grant has run out. A clock that was set back does not bring it to life again,
-// and neither does a suspended machine keep it: both the wall clock and the monotonic one must agree.
+// IsOver reports whether the grant has expired. Setting the clock back does not revive it, and suspending the machine
+// does not extend it: both the wall clock and the monotonic clock must be before the end.
 func (g *Grant) IsOver(now time.Time) bool {
 	if g.Expires.IsZero() {
 		return false
@@ -537,8 +537,8 @@ func (g *Grant) SameAs(o Grant) bool {
 		(g.Command == o.Command || g.Command != nil && o.Command != nil && g.Command.Equal(*o.Command))
 }
 
-// granted yields the grants for the agent of the call that hold now, for a tool in one folder. Those for edits and for
-// reading name no tool; an empty folder is any.
+// granted yields the grants of the call's agent that are in force, for a tool in one folder. Grants for edits and for
+// reading name no tool; an empty folder means any.
 func (f *facts) granted(tool, cwd string) iter.Seq[*Grant] {
 	program := f.call.program()
 	return func(yield func(*Grant) bool) {
@@ -611,8 +611,8 @@ func (f *facts) isSpelledWithin(p place, folder string) bool {
 		slices.ContainsFunc(f.policy.tempFolders(), func(t place) bool { return t.real+"/" == folder && t.holds(p) })
 }
 
-// grantForPart returns a grant that covers a part of a command line, or nil. Of a task the flags count that the user
-// saw in any of the answers that fit it.
+// grantForPart returns a grant that covers a part of a command line, or nil. For a task, it accepts the flags that the
+// user saw in any grant that fits.
 func (f *facts) grantForPart(p *linePart) *Grant {
 	var flags []string
 	for g := range f.granted(f.call.Tool, f.project()) {
@@ -636,7 +636,7 @@ func (f *facts) grantForPart(p *linePart) *Grant {
 	return nil
 }
 
-// runsAt reports whether a part runs in the project's own folders or, where the grant is for one folder, in that.
+// runsAt reports whether a part runs in the project's own folders or, if the grant is for one folder, in that folder.
 func (f *facts) runsAt(p *linePart, g *Grant) bool {
 	return (g.Folder != "" || f.isOwn(p)) && !slices.ContainsFunc(p.In, func(in string) bool {
 		place := f.locateIn(in)

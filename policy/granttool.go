@@ -14,10 +14,10 @@ import (
 	"nod/policy/shell/language"
 )
 
-// What is kept of a call that is neither a command nor an edit: every call of its tool, the host that it fetches from,
-// or the folder that it reads in. Each is for one agent in one project, and decides only where nothing else asks.
+// What a grant may cover for a call that is neither a command nor an edit: all calls of its tool, the host it fetches
+// from, or the folder it reads in. Each grant is for one agent in one project, and decides only if nothing else asks.
 
-// here is what a grant is tied to: the project, or the folder that the agent works in where there is none.
+// here returns the folder that a grant is tied to: the project, or without one the folder that the agent works in.
 func (f *facts) here() string { return cmp.Or(f.project(), f.call.CWD) }
 
 func (f *facts) grantForTool() *Grant {
@@ -39,10 +39,10 @@ func (f *facts) offerTool() ([]Grant, error) {
 	return []Grant{{CWD: f.here(), Tool: f.call.Tool, AnyInput: true, Shown: f.call.Tool}}, nil
 }
 
-// anyTool ends the name of a server in the Tool of a grant that covers all its tools.
+// anyTool follows the name of a server in the Tool of a grant that covers all its tools.
 const anyTool = "*"
 
-// offerServer allows the tools of an MCP server, but for those that may harm.
+// offerServer allows the tools of an MCP server, except those that may do harm.
 func (f *facts) offerServer() ([]Grant, error) {
 	server := serverOf(f.call.Tool)
 	switch err := f.spansTool(); {
@@ -57,8 +57,8 @@ func (f *facts) offerServer() ([]Grant, error) {
 	return []Grant{{CWD: f.here(), Tool: tool, AnyInput: true, Shown: tool}}, nil
 }
 
-// serverOf is the MCP server in the name of a tool; empty for others, and where the name can be cut in several ways or
-// has characters that models' APIs know in no name: letters that look like others hide what a tool does.
+// serverOf returns the MCP server in the name of a tool. It returns "" for other tools, and if the name can be split in
+// several ways or has characters that models' APIs accept in no name: look-alike letters hide what a tool does.
 func serverOf(tool string) string {
 	rest, isMCP := strings.CutPrefix(tool, mcpPrefix)
 	server, name, _ := strings.Cut(rest, "__")
@@ -81,7 +81,7 @@ func (g *Grant) server() string {
 }
 
 // spansTool says why the tool cannot be allowed as a whole. Of the tools that nod knows a web search can: the others
-// have something narrower about them. What a tool of an MCP server does only the server knows.
+// have a narrower grant. What a tool of an MCP server does, only the server knows.
 func (f *facts) spansTool() error {
 	isSearch := f.isKnown && f.class == Network && !f.tool.fetches && !f.input.isOdd && len(f.reach()) == 0 &&
 		strings.Contains(strings.ToLower(f.call.Tool), "search")
@@ -100,8 +100,8 @@ func (f *facts) spansTool() error {
 	return nil
 }
 
-// mayHarm reports whether a tool of an MCP server may destroy something or run code: its name says so, or the caller.
-// A server may give any name to its tools, so that a name does not say so means nothing.
+// mayHarm reports whether a tool of an MCP server may destroy something or run code, according to its name or the
+// caller. A server may name its tools as it likes, so a harmless name proves nothing.
 func (f *facts) mayHarm() bool {
 	return f.call.Declared == Destructive || f.call.Declared == Execute || hasWord(f.call.Tool, harmWords)
 }
@@ -137,8 +137,8 @@ func (f *facts) offerHost() ([]Grant, error) {
 	return []Grant{{CWD: f.here(), Tool: f.call.Tool, Host: host, Shown: "https://" + host}}, nil
 }
 
-// fetches is the one host that a tool fetches pages from and does nothing else; empty where that is not sure. The tool
-// and all fields must be known, and every address in the input must be of that host, also those it only mentions.
+// fetches returns the one host that a tool fetches pages from if it does nothing else; "" if that is not certain. The
+// tool and all fields must be known, and every address in the input, even if only mentioned, must be of that host.
 func (f *facts) fetches() string {
 	if !f.isKnown || !f.tool.fetches || f.class != Network || f.input.isOdd || f.input.isRun || len(f.reach()) > 0 ||
 		f.call.Tool == roams {
@@ -162,11 +162,11 @@ func (f *facts) fetches() string {
 	return host
 }
 
-// roams is Crush's tool that hands a page to an agent of its own, which goes on from there.
+// roams is Crush's tool that gives a page to an agent of its own, which follows links from there.
 const roams = "agentic_fetch"
 
-// pageHost is the host of an address that a grant may be about: https, at its usual port, of a name that the public
-// knows, spelled in a way that leaves no program a choice. Empty for any other.
+// pageHost returns the host of an address that a grant may be about: https, the usual port, a public name, and a
+// spelling that all programs read alike. It returns "" for any other address.
 func pageHost(address string) string {
 	host, ok := hostOf(address)
 	if !ok || !isPublicName(host) {
@@ -180,8 +180,8 @@ func pageHost(address string) string {
 	return host
 }
 
-// isPublicName reports whether a host is a name, in small letters, and not one of this machine or network. A last label
-// with a digit in it can be a part of an IP address; of names only those in foreign letters have one.
+// isPublicName reports whether a host is a lower-case name that is not one of this machine or network. A last label
+// with a digit may be part of an IP address; among names, only those in foreign letters have one.
 func isPublicName(host string) bool {
 	labels := strings.Split(host, ".")
 	last := labels[len(labels)-1]
@@ -194,7 +194,7 @@ func isPublicName(host string) bool {
 	return !slices.Contains([]string{"localhost", "local", "localdomain", "internal", "lan", "home", "arpa"}, last)
 }
 
-// offerReads allows reading in the folders that this call reads in, or all over the project.
+// offerReads allows reading in the folders that this call reads in, or in the whole project.
 func (f *facts) offerReads() ([]Grant, error) {
 	if !f.isReader() {
 		return nil, errors.New("it does more than read")
@@ -274,24 +274,24 @@ func (f *facts) grantForRead(a access) *Grant {
 	return nil
 }
 
-// Offers are all that a prompt may say and offer about one call.
+// Offers are all that a prompt may show and offer about one call.
 type Offers struct {
 	Parts  []CommandPart `json:"parts,omitempty"` // of a command line that can be judged in parts
 	Grants []Offer       `json:"grants,omitempty"`
 
-	Allowed int `json:"allowed,omitempty"` // how often the user allowed this very call today
+	Allowed int `json:"allowed,omitempty"` // how often the user allowed exactly this call today
 }
 
-// An Offer is what an allow can keep.
+// An Offer is a grant that a prompt offers with an allow.
 type Offer struct {
 	Scope Scope `json:"scope"`
 	Cover Cover `json:"cover"`
 	// Object is the tool, host or folder that it covers; empty for what the call itself says.
 	Object string `json:"object,omitempty"`
-	Text   string `json:"text"` // what will be saved, word for word: what all of it shares, then a line for each grant
+	Text   string `json:"text"` // what will be saved, word for word: what the grants share, then a line for each
 }
 
-// Grant is the offer of that scope and cover; the zero Offer where there is none.
+// Grant returns the offer of a scope and cover; the zero Offer if there is none.
 func (o Offers) Grant(scope Scope, cover Cover) Offer {
 	for _, offer := range o.Grants {
 		if offer.Scope == scope && offer.Cover == cover {
@@ -301,8 +301,8 @@ func (o Offers) Grant(scope Scope, cover Cover) Offer {
 	return Offer{}
 }
 
-// NewOffers works out what a prompt may offer for a call, beside the grants that the policy has. While the
-// configuration is broken the parts are judged by what is left of the policy, and the offers by the last good one.
+// NewOffers works out what a prompt may offer for a call, in addition to the policy's grants. While the configuration
+// is broken, the parts are judged by what is left of the policy, and the offers by the last good one.
 func NewOffers(c Call, parts, good *Compiled, now time.Time) Offers {
 	f := newFacts(&c, good, now)
 	offers := Offers{Grants: f.offers()}
@@ -340,8 +340,8 @@ func (f *facts) offers() []Offer {
 	return offers
 }
 
-// commandParts says of each part of a command line what it is to the policy. There are none for calls that run no
-// command, and where the command can only be judged as a whole.
+// commandParts returns the state of each part of a command line. There are none for calls that run no command, and for
+// commands that can only be judged as a whole.
 func (f *facts) commandParts() []CommandPart {
 	verdicts, _ := f.judgeParts()
 	var parts []CommandPart

@@ -21,7 +21,7 @@ type Places struct {
 	Own  []string // where nod keeps its configuration, grants, token and log: files or whole folders
 }
 
-// DefaultPlaces are those of the user that runs the program.
+// DefaultPlaces returns the places of the user that runs the program.
 func DefaultPlaces() Places {
 	return Places{Home: homeFolder(), Own: []string{
 		filepath.Join(xdg.ConfigHome, "nod"), filepath.Join(xdg.DataHome, "nod"),
@@ -36,8 +36,8 @@ func homeFolder() string {
 	return xdg.Home
 }
 
-// A guard knows the files through which an agent could give itself leave, or reach further than a user
-// who approved the write had in mind. No rule and no grant lets a change of one pass without a prompt.
+// A guard knows the files through which an agent could grant itself permission, or reach further than the user who
+// approved the write intended. No rule and no grant lets one of them change without a prompt.
 type guard struct {
 	own   []string // absolute, clean and also with links followed; slashes forward
 	home  string
@@ -88,8 +88,8 @@ func (g guard) holdsOwn(p string) bool {
 
 func (g guard) holdsHome(p string) bool { return isWithin(g.home, fold(p)) }
 
-// mentionsOwn reports whether a text that nod cannot read, such as a shell command, names one of nod's own
-// files or folders, spelled out or below the home folder.
+// mentionsOwn reports whether a text that nod cannot read, such as a shell command, names one of nod's own files or
+// folders, spelled out or relative to the home folder.
 func (g guard) mentionsOwn(text string) bool {
 	text = fold(text)
 	return slices.ContainsFunc(g.own, func(own string) bool {
@@ -101,11 +101,11 @@ func (g guard) mentionsOwn(text string) bool {
 //go:embed names/guarded.txt
 var guardedNames string
 
-// guarded are settings of agents, hooks of git, what runs at log-in, keys.
+// guarded lists settings of agents, git hooks, what runs at log-in, and keys.
 var guarded = sync.OnceValue(func() *nameList { return newNameList(guardedNames) })
 
-// IsGuarded reports whether a path ends in a guarded place or lies within one, going by its names alone. A link also
-// counts if such a place can be below it.
+// IsGuarded reports whether a path is, or is inside, a guarded place, going by its names alone. A link also counts if
+// such a place can be below it.
 func IsGuarded(path string, isLink bool) bool {
 	path = filepath.ToSlash(path)
 	home := homeName()
@@ -124,19 +124,19 @@ var secretNames string
 
 var secrets = sync.OnceValue(func() *nameList { return newNameList(secretNames) })
 
-// IsSecret reports whether a path is, or is inside of, something that keeps keys, passwords or tokens, going by its
-// names alone.
+// IsSecret reports whether a path is, or is inside, a place that keeps keys, passwords or tokens, going by its names
+// alone.
 func IsSecret(path string) bool { return secrets().find(filepath.ToSlash(path), homeName()) != nil }
 
-// homeName is the home folder in the form in which names are compared.
+// homeName returns the home folder in the form in which names are compared.
 func homeName() string { return foldName(filepath.ToSlash(homeFolder())) }
 
-// narrowsToSecrets reports whether a pattern that narrows a search is meant for files that keep secrets. One for
+// narrowsToSecrets reports whether a pattern that narrows a search is meant for files that keep secrets. A pattern for
 // all files narrows nothing.
 func narrowsToSecrets(glob string) bool { return secrets().mayMatch(glob, false) }
 
-// Leaks reports whether an access may bring secrets to light, going by its text alone. A path is relative to a folder
-// that nobody knows, absolute, or starts with "~/".
+// Leaks reports whether an access may reveal secrets, going by its text alone. The path is relative to an unknown
+// folder, absolute, or starts with "~/".
 func Leaks(a shell.Access) bool {
 	path := filepath.ToSlash(filepath.Clean(a.Path))
 	if isWild(path) || strings.Contains(path, "[") {
@@ -154,14 +154,14 @@ func leaksByName(path, home string, kind shell.Kind) *nameEntry {
 	return secrets().holds(path, home, false)
 }
 
-// maxConfig is how much of a file is looked at for secrets, in bytes; a larger one counts as having some.
+// maxConfig is how many bytes of a file are searched for secrets; a larger file counts as having some.
 const maxConfig = 64 << 10
 
 var confidential = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)://[^/\s@]+@|extraheader|passw|secret|token|_auth|api_?key|credential|private`)
 })
 
-// IsConfidential reports whether a file of settings holds secrets. One that cannot be read counts as such.
+// IsConfidential reports whether a file of settings holds secrets. A file that cannot be read counts as such.
 func IsConfidential(path string) bool {
 	text, err := ownfile.ReadPlain(filepath.FromSlash(path), maxConfig)
 	return err != nil || confidential().Match(text)

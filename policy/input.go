@@ -20,33 +20,33 @@ import (
 	"nod/policy/shell/language"
 )
 
-// maxInput is how many characters of a tool's input a user can be expected to have read. A longer input
-// is always shown to one.
+// maxInput is how many characters of a tool's input a user can be expected to read. nod always asks about
+// a longer input.
 const maxInput = 10_000
 
 const maxPaths = 1000
 
-// Input is the input of a tool call, read and hashed once by [ReadInput]. Like an input that is no JSON object,
-// the zero value is always asked about.
+// Input is the input of a tool call, read and hashed once by [ReadInput]. nod always asks about the zero value, and
+// about an input that is not a JSON object.
 type Input struct {
 	Raw    json.RawMessage // as the agent sent it, never changed
 	SHA256 string          // of Raw, in hex
 
 	isObject bool
 	isHidden bool         // some text in it holds a hidden character
-	problem  string       // why readers might disagree on what it says; empty when they cannot
+	problem  string       // why programs might read it differently; empty if they cannot
 	fields   []inputField // at most maxFields
 	read     *readCommands
 }
 
-// readCommands are the commands of one input that have been read already.
+// readCommands are the commands of one input that were already analyzed.
 type readCommands struct {
 	mu                 sync.Mutex
 	analyzed, assessed map[string]shell.Analysis
 }
 
 // Keep returns the input in a form whose command is parsed once, however often it, or a copy of it, is judged or shown.
-// The input retains what was read, so this is for requests that are pending, not for thousands from the past.
+// The input retains the result, so this is for pending requests, not for thousands from the past.
 func (in Input) Keep() Input {
 	in.read = &readCommands{analyzed: map[string]shell.Analysis{}, assessed: map[string]shell.Analysis{}}
 	return in
@@ -86,7 +86,7 @@ func (in Input) String() string { return string(in.Raw) }
 // IsObject reports whether the input is a JSON object.
 func (in *Input) IsObject() bool { return in.isObject }
 
-// MarshalJSON implements [json.Marshaler]. It keeps every byte of the input, which JSON within JSON would not.
+// MarshalJSON implements [json.Marshaler]. It preserves every byte of the input, which nested JSON would not.
 func (in Input) MarshalJSON() ([]byte, error) { return json.Marshal([]byte(in.Raw)) }
 
 // UnmarshalJSON implements [json.Unmarshaler]. It reads what MarshalJSON writes.
@@ -100,7 +100,7 @@ func (in *Input) UnmarshalJSON(text []byte) error {
 }
 
 type inputField struct {
-	name   string // behind the names of the objects that it is in, and dots; elements of a list have the list's
+	name   string // after the names of the objects that it is in, and dots; elements of a list have the list's name
 	value  string // a text
 	isText bool   // false: a number or true
 	depth  int    // how many objects and lists it is in
@@ -108,14 +108,14 @@ type inputField struct {
 
 const maxFields = 10_000
 
-// maxNamed is how many objects around a field its name tells of: no tool has fields that lie deeper.
+// maxNamed is how many objects around a field its name includes: no tool has deeper fields.
 const maxNamed = 16
 
-// lax reads whatever is JSON by its grammar.
+// lax accepts everything that the JSON grammar allows.
 var lax = strict.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 
-// ReadInput reads the JSON of a tool call's input. It notes problems instead of failing: rules that deny must
-// still see what can be seen.
+// ReadInput reads the JSON of a tool call's input. It notes problems instead of failing: rules that deny must still see
+// what can be read.
 func ReadInput(raw json.RawMessage) Input {
 	sum := sha256.Sum256(raw)
 	in := Input{Raw: raw, SHA256: hex.EncodeToString(sum[:])}
@@ -145,19 +145,19 @@ func ReadInput(raw json.RawMessage) Input {
 type inputReader struct {
 	in      *Input
 	decoder *jsontext.Decoder
-	names   map[string]bool // of the whole input's fields, in small letters: programs in Go take Path for path
+	names   map[string]bool // of the top-level fields, in lower case: programs in Go treat Path as path
 }
 
 type input struct {
-	problem   string      // why nobody can be sure what it says; empty when one can
+	problem   string      // why its meaning is uncertain; empty if it is certain
 	named     []namedPath // files and folders that it names, or may name
 	globs     []glob      // patterns of paths in it
-	addresses []string    // what in it is an address of the web
+	addresses []string    // web addresses in it
 	command   string      // value of the top-level field that a shell would run
 	folder    string      // value of the top-level field that says where a command runs
-	isRun     bool        // command was there
-	isOdd     bool        // a field that nod does not know is there, and neither null nor false
-	isOther   bool        // a field says that the call is not what the tool's name says
+	isRun     bool        // it has the command field
+	isOdd     bool        // it has a field that nod does not know, and that is neither null nor false
+	isOther   bool        // a field says that the call does something other than the tool's name says
 
 	tool tool
 	buf  [4]namedPath // of the usual input, without an allocation
@@ -190,8 +190,8 @@ func (in *input) read(from *Input, t tool) {
 	}
 }
 
-// walk reads the value of a field. Behind the name of an object inside, and a dot, its fields have names of their own;
-// the elements of a list belong to the name of the list. The fields of the whole input are at depth 0.
+// walk reads the value of a field. Fields of an inner object are named after the object and a dot; elements of a list
+// have the name of the list. Top-level fields are at depth 0.
 func (r inputReader) walk(key string, depth int) {
 	switch token := r.next(); token.Kind() {
 	case '{':
@@ -224,7 +224,7 @@ func (r inputReader) walk(key string, depth int) {
 	}
 }
 
-// add keeps a field. Of the numbers in a list one says it all.
+// add keeps a field. Of successive numbers in a list it keeps one.
 func (r inputReader) add(f inputField) {
 	n := len(r.in.fields)
 	switch {
@@ -249,15 +249,15 @@ func (r inputReader) next() jsontext.Token {
 	return token
 }
 
-// text looks for hidden characters in a string. Half of a surrogate pair is read as U+FFFD, which is [Hidden], so two
-// inputs that decode alike but are not alike are never told apart by what they decode to.
+// text returns a string, and notes hidden characters in it. Half of a surrogate pair is read as U+FFFD, which is
+// [Hidden], so no input passes whose decoded text is equal to another's while its bytes differ.
 func (r inputReader) text(token jsontext.Token) string {
 	s := token.String()
 	r.in.isHidden = r.in.isHidden || invisible.In(s)
 	return s
 }
 
-// know says what a field means. By a name in other letters it means the same to some programs, but not to all.
+// know returns the meaning of a field. In other letter case a name means the same to some programs, but not to all.
 func (in *input) know(key string) meaning {
 	f, isKnown := in.tool.fields[key]
 	if !isKnown {
@@ -297,8 +297,8 @@ func (in *input) field(key, value string, depth int) {
 	in.addAddresses(key, value, f)
 }
 
-// isOnNetwork reports whether an address stands in the place of a path. Some tools take one, too: then the call does
-// not read or write a file.
+// isOnNetwork reports whether a path is an address instead. Some tools accept one, too: then the call does not read or
+// write a file.
 func isOnNetwork(path string) bool {
 	scheme := addressScheme().FindString(path)
 	return scheme != "" && !strings.HasSuffix(strings.ToLower(scheme), "file:/")
@@ -306,8 +306,8 @@ func isOnNetwork(path string) bool {
 
 var addressScheme = language.Compiled(`^[\s@]*[A-Za-z][A-Za-z0-9+.-]+:/`)
 
-// addCommand notes the command line. An element of a list is one of its words at best, and of two command lines
-// nobody knows which one runs.
+// addCommand notes the command line. An element of a list is at best one of its words, and of two command lines it is
+// unknown which one runs.
 func (in *input) addCommand(value string, depth int) {
 	if depth > 0 || in.isRun {
 		in.isOdd = true
@@ -325,7 +325,7 @@ func (in *input) addPaths(value string, f meaning) {
 	}
 }
 
-// add notes a path, as long as there are not more than anybody would look at.
+// add notes a path, up to maxPaths of them.
 func (in *input) add(n namedPath) {
 	if len(in.named) == maxPaths {
 		in.problem = "the input names too many paths"
@@ -358,10 +358,10 @@ func (s spelling) of(path string) []string {
 	return all
 }
 
-// escape is what Qwen Code's unescapePath reads as the character alone.
+// escape matches what Qwen Code's unescapePath reads as the character alone.
 var escape = language.Compiled("\\\\([ \t()\\[\\]{};|*?$`'\"#&<>!~])")
 
-// addGlobs notes a pattern. Agents cut one that narrows a search at white space and commas.
+// addGlobs notes a pattern. Agents split one that narrows a search at white space and commas.
 func (in *input) addGlobs(value string, f meaning) {
 	if len(in.globs) >= maxPaths {
 		in.problem = "the input contains too many patterns"
@@ -390,7 +390,7 @@ func (in *input) addGlobs(value string, f meaning) {
 	}
 }
 
-// addGlob notes one pattern. What begins with "!" leaves something out, and may mean the rest by that.
+// addGlob notes one pattern. A pattern that begins with "!" excludes something, and so may select the rest.
 func (in *input) addGlob(text string, f meaning) {
 	left, isExcept := strings.CutPrefix(text, "!")
 	if f == skipField {
@@ -407,8 +407,8 @@ func (in *input) addGlob(text string, f meaning) {
 	}
 }
 
-// isPathKey reports whether a field that nod does not know is meant for the path of a file or folder: the last word
-// of its name says so, whether it is spelled file_path, filePath, filepath or absolute-path.
+// isPathKey reports whether an unknown field is meant for the path of a file or folder: the last word of its name says
+// so, whether it is spelled file_path, filePath, filepath or absolute-path.
 func isPathKey(key string) bool { return pathKeys.Has(lastWord(key)) }
 
 const pathKeys language.Words = "path paths file files filename filenames filepath filepaths dir dirs directory " +
@@ -491,11 +491,11 @@ func (in *input) addPatch(text string) {
 	}
 }
 
-// isRooted reports whether a path starts somewhere else than in the current folder, on any system.
+// isRooted reports whether a path is not relative to the current folder, on any system.
 func isRooted(path string) bool {
 	return path != "" && (strings.IndexByte(`/\~`, path[0]) >= 0 || (len(path) > 1 && path[1] == ':'))
 }
 
-// onlyRuns reports whether the input says nothing about the command but what to run, where, and for how long. A command
-// with another shell, environment or sandbox is not the one that a rule names.
+// onlyRuns reports whether the input says only which command to run, where, and for how long. A command with another
+// shell, environment or sandbox is not the one that a rule names.
 func (in *input) onlyRuns() bool { return in.isRun && !in.isOdd }

@@ -15,7 +15,7 @@ import (
 
 type listing struct {
 	byName map[string][]node // by their folded names
-	isPart bool              // there is more than anybody would look at
+	isPart bool              // it is incomplete: there is too much
 }
 
 type node struct {
@@ -23,11 +23,11 @@ type node struct {
 	isFolder bool
 }
 
-// maxListed is how many names are looked at below one folder, and all folders of a call share maxLooked.
+// maxListed limits the names that are looked at below one folder; all folders of a call share maxLooked.
 const maxListed = maxLooked / 2
 
 // holds reports whether a folder that is read as a whole holds, or held, something that a pattern for any folder
-// matches. Of what a repository held at any time nobody can tell.
+// matches. What a repository held in the past is unknown, so it may be anything.
 func (f *facts) holds(a *access, pat *pattern) bool {
 	root := a.real
 	if a.kind != shell.Tree || a.source == fromWords || root == "" {
@@ -58,7 +58,8 @@ func (p *pattern) mayLieBelow(folder string) bool {
 	})
 }
 
-// list is what lies below a folder. Links are not followed, and what git keeps is no file of the project.
+// list returns what is below a folder. It does not follow links, and leaves out git's objects, which are not files of
+// the project.
 func (f *facts) list(root string) *listing {
 	if l := f.listings[root]; l != nil {
 		return l
@@ -126,16 +127,16 @@ func (a *access) selects(file string) bool {
 	})
 }
 
-// maxLooked is how many names on disk are looked at for the patterns of one call. An agent chooses the
-// pattern, and one like /*/*/*/*/* has the whole disk to match.
+// maxLooked limits the names on disk that are looked at for the patterns of one call. An agent chooses the pattern, and
+// one like /*/*/*/*/* has the whole disk to match.
 const maxLooked = 20_000
 
 type expansion struct {
-	left int // names still to be looked at
+	left int // names that may still be looked at
 }
 
-// expand returns the files that a clean, absolute pattern matches, hidden ones included. It is not ok when
-// that could not be found out: the budget is used up, or a pattern makes no sense.
+// expand returns the files that a clean, absolute pattern matches, hidden ones included. ok is false if that could not
+// be found out: the budget is used up, or the pattern is invalid.
 func (e *expansion) expand(pattern string) (matches []string, ok bool) {
 	root := filepath.VolumeName(pattern) + string(filepath.Separator)
 	matches = []string{root}
@@ -176,7 +177,7 @@ func (e *expansion) step(to []string, folder, part string) ([]string, bool) {
 	return to, true
 }
 
-// names lists a folder. What is no folder, or may not be read, has no names.
+// names lists a folder. A path that is not a folder, or may not be read, has no names.
 func (e *expansion) names(folder string) ([]string, bool) {
 	e.left--
 	if e.left < 0 {

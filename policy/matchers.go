@@ -67,7 +67,7 @@ func checkExpires(text string) string {
 	return ""
 }
 
-// expiry is the moment from which on a rule is no longer in force; zero for never.
+// expiry returns the moment from which a rule is no longer in force; zero for never.
 func expiry(text string) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil
@@ -82,8 +82,8 @@ func (r *compiledRule) inForce(now time.Time) bool {
 	return r.expires.IsZero() || now.Before(r.expires)
 }
 
-// matchesServer looks at the server in the tool's name. Where the name can be cut in several ways, as mcp_a_b_c can, an
-// allow matches none of them, and the others any.
+// matchesServer matches the server in the tool's name. If the name can be split in several ways, as mcp_a_b_c can, an
+// allow matches no server, and other effects match any of them.
 func (r *compiledRule) matchesServer(f *facts) bool {
 	rest, isMCP := strings.CutPrefix(f.call.Tool, mcpPrefix)
 	mark := "__"
@@ -106,8 +106,8 @@ func (r *compiledRule) matchesServer(f *facts) bool {
 	return false
 }
 
-// matchesHost looks at every address in the input. To allow, the tool must be one that fetches, or one that only the
-// rule names, and all addresses must match without doubt. Else any address does, and a doubtful one.
+// matchesHost matches every address in the input. To allow, the tool must be one that fetches, or one that only the
+// rule names, and all addresses must match without doubt. Otherwise a single match is enough, or a doubtful address.
 func (r *compiledRule) matchesHost(f *facts) bool {
 	hosts, sure := f.hosts()
 	if !r.Effect.Permits() {
@@ -128,8 +128,8 @@ func (r *compiledRule) mayFetch(f *facts) bool {
 
 func (r *compiledRule) isHost(host string) bool { return MatchesHost(r.Host, host) }
 
-// MatchesHost reports whether a host in small letters is one that a rule names: example.com, or *.example.com for all
-// below it.
+// MatchesHost reports whether a rule's pattern matches a lower-case host: example.com, or *.example.com for all below
+// it.
 func MatchesHost(pattern, host string) bool {
 	if suffix, below := strings.CutPrefix(pattern, "*"); below {
 		return len(host) > len(suffix) && strings.HasSuffix(host, suffix)
@@ -137,7 +137,7 @@ func MatchesHost(pattern, host string) bool {
 	return host == pattern
 }
 
-// hosts are those of the addresses in the input. They are not sure when an address could be read in two ways.
+// hosts returns the hosts of the addresses in the input. sure is false if an address could be read in two ways.
 func (f *facts) hosts() (hosts []string, sure bool) {
 	if f.input.problem != "" || f.call.Input.isHidden {
 		return nil, false
@@ -152,7 +152,7 @@ func (f *facts) hosts() (hosts []string, sure bool) {
 	return hosts, true
 }
 
-// hostOf is the host that every program goes to for an address of the web, in small letters.
+// hostOf returns the lower-case host that every program contacts for a web address.
 func hostOf(address string) (string, bool) {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.User != nil || u.Opaque != "" ||
@@ -165,8 +165,8 @@ func hostOf(address string) (string, bool) {
 
 const addressKeys language.Words = "url urls href link links website"
 
-// addAddresses notes what of a text is an address: all of it where the field is for one, else each word that
-// has one in it.
+// addAddresses notes the addresses in a text: the whole text if the field is for an address, otherwise each word that
+// contains one.
 func (in *input) addAddresses(key, value string, f meaning) {
 	hasScheme := strings.Contains(value, "://")
 	if (f == urlField && !hasScheme) || (f == unlisted || f == urlField) && addressKeys.Has(lastWord(key)) {
@@ -198,8 +198,8 @@ func (r *compiledRule) matchesArgs(f *facts) bool {
 	})
 }
 
-// arg is the text of one field of the input: a text, a number, true or false. The field's name may be in other letters
-// if anyCase is set.
+// arg returns the text of one field of the input: a text, a number, true or false. With anyCase the letter case of the
+// field's name does not matter.
 func (f *facts) arg(field string, anyCase bool) (string, bool) {
 	if !f.isTree {
 		f.isTree = true

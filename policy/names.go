@@ -17,34 +17,34 @@ import (
 //	name       a file of that name; * is any text, ? a character
 //	name/      a file or folder of that name, and everything in it
 //	a/b        the end of a path
-//	**/a/b     the same, and a folder a is on the way to it wherever it is, not only in a home folder
-//	~/a/b      the same in somebody's home folder only
+//	**/a/b     the same, and a folder a may contain it anywhere, not only in a home folder
+//	~/a/b      the same in a user's home folder only
 //	/a/b       the same from the root
-//	!name      none after all
-//	=a/b       only what has something in it that should not be read
-//	[text]     what a change of the entries below it does, for a user
+//	!name      an exception: not in the list
+//	=a/b       only if its content should not be read
+//	[text]     what changing the entries below it does, for a user
 //
-// Of several entries that begin at the same part of a path the last one counts, so an exception stands below
-// what it is an exception from. Names are compared as the most forgiving file system does.
+// Of several entries that begin at the same part of a path the last one counts, so an exception comes after
+// what it is an exception to. Names are compared as the most forgiving file system does.
 type nameList struct {
 	entries []nameEntry
 	byName  map[string][]int // entries by their first part
 	byFirst [256][]int       // patterns, by their first byte
-	byLast  [256][]int       // those that begin with a wildcard, by their last byte, which may be one as well
-	ends    map[string]bool  // kinds of files, as in *.end, that are meant for an entry
+	byLast  [256][]int       // those that begin with a wildcard, by their last byte, which may be a wildcard too
+	ends    map[string]bool  // extensions, as in *.end, that select an entry
 	names   map[string]bool  // all parts of entries
-	wild    []string         // those of them that are patterns
+	wild    []string         // the parts that are patterns
 }
 
 type nameEntry struct {
 	text   string
-	about  string   // what a change of it does
+	about  string   // what changing it does
 	parts  []string // folded
 	root   nameRoot
 	below  bool // everything in it as well
 	wide   bool // a folder on the way to it counts anywhere
 	except bool
-	doubt  bool // it depends on what it holds
+	doubt  bool // it depends on the content
 }
 
 type nameRoot uint8
@@ -118,11 +118,11 @@ func (l *nameList) add(e nameEntry) {
 	}
 }
 
-// ordinaryEnds are kinds of files of which next to none is an entry: a pattern for all of them is not meant for it.
+// ordinaryEnds are extensions that hardly any entry has: a pattern for all such files is not meant for an entry.
 const ordinaryEnds language.Words = "json yaml yml toml xml ini conf config txt csv md db sqlite sqlite3 php " +
 	"properties rb js ts py log sql plist el lua cjs"
 
-// find returns the entry that a path is, or lies in. Home is a folded home folder that may not look like one.
+// find returns the entry that a path is, or lies in. home is a folded home folder that may not look like one.
 func (l *nameList) find(p, home string) *nameEntry {
 	p = foldName(p)
 	for start := 0; start < len(p); {
@@ -195,8 +195,8 @@ func isHome(folder, home string) bool {
 	return above == "/home" || above == "/users" || (len(above) == 8 && above[1:] == ":/users")
 }
 
-// holds returns an entry that a folder has below it, going by the entry's own folders: .docker is on the way to
-// .docker/config.json. Of folders that are not in a home it says so everywhere, or only for entries that are wide.
+// holds returns an entry that may be below a folder, going by the entry's own folders: .docker may contain
+// .docker/config.json. For folders outside a home it does so only if everywhere is set, or for wide entries.
 func (l *nameList) holds(folder, home string, everywhere bool) *nameEntry {
 	folder = strings.TrimSuffix(foldName(folder), "/")
 	name := folder[strings.LastIndexByte(folder, '/')+1:]
@@ -232,12 +232,12 @@ func (e *nameEntry) isOnTheWay(folder string, parts int, home string) (above str
 }
 
 const (
-	maxBraces    = 64 // patterns that one with braces may stand for
+	maxBraces    = 64 // patterns that one with braces may expand to
 	maxGlobParts = 12 // names in a pattern that is looked at closely
 )
 
-// mayMatch reports whether a pattern that narrows a search selects an entry. One for all files, or for all of an
-// ordinary kind, such as *.json, does not, unless all is true. What this does not know is taken for all files.
+// mayMatch reports whether a pattern that narrows a search selects an entry. A pattern for all files, or for all of an
+// ordinary kind, such as *.json, does not, unless all is true. A pattern it cannot read counts as one for all files.
 func (l *nameList) mayMatch(glob string, all bool) bool {
 	globs, ok := expandBraces(strings.TrimPrefix(glob, "./"))
 	if !ok {
@@ -283,8 +283,8 @@ func (l *nameList) meetsAnywhere(glob []string, e *nameEntry, all bool) bool {
 	return false
 }
 
-// meets reports whether a pattern selects what the entry is from one of its parts on. Named says that it did so
-// by more than a wildcard before.
+// meets reports whether a pattern selects the entry from one of its parts on. named says that an earlier part of the
+// pattern was more than a wildcard.
 func (l *nameList) meets(glob []string, e *nameEntry, part int, all, named bool) bool {
 	if part == len(e.parts) {
 		return named && (e.below || strings.Trim(strings.Join(glob, ""), "*") == "")
@@ -309,7 +309,7 @@ func (l *nameList) meets(glob []string, e *nameEntry, part int, all, named bool)
 	return l.meets(glob[1:], e, part+1, all, named)
 }
 
-// isAbout reports whether two patterns that meet fix the same part of a name: *_test.go and .env_* do not.
+// isAbout reports whether two patterns that match a common name fix the same part of it: *_test.go and .env_* do not.
 func isAbout(a, b string) bool {
 	if !isWild(a) || !isWild(b) {
 		return true
@@ -334,8 +334,8 @@ func wantedEnd(glob string) (kind string, ok bool) {
 
 func (l *nameList) hasKind(kind string) bool { return l.ends[kind] || l.ends[endOf(kind)] }
 
-// globParts cuts a pattern into what matchName and namesMeet understand. What means more than they know may be meant
-// for any name.
+// globParts splits a pattern into parts that matchName and namesMeet understand. A part that means more than they know
+// counts as any name.
 func globParts(glob string) []string {
 	parts := strings.Split(foldName(glob), "/")
 	for i, part := range parts {
@@ -356,7 +356,7 @@ var plainSet = language.Compiled(`^\[[!^]?[^\[\]\\!^][^\[\]\\]*\]`)
 // extended matches the marks of patterns that only some programs know.
 var extended = language.Compiled(`[?*+@!]\(|[|^#]`)
 
-// plainGlob takes a set for any character, and a pattern with whatever else is more than * and ? for any name.
+// plainGlob replaces a set by any character, and a pattern with more than sets, * and ? by any name.
 func plainGlob(part string) string {
 	if extended().MatchString(part) {
 		return language.AnyName
@@ -444,8 +444,8 @@ func namesMeet(a, b string) bool {
 	return meet[0]
 }
 
-// foldName returns a path in the form in which names are compared: without letter case, and without what else
-// macOS and Windows find the same in two names. It costs nothing on small ASCII letters.
+// foldName returns a path in the form in which names are compared: without letter case and other differences that macOS
+// and Windows ignore. It costs nothing for lower-case ASCII.
 func foldName(s string) string {
 	if runtime.GOOS == "windows" {
 		s = asWindowsOpens(s)

@@ -15,10 +15,10 @@ const (
 )
 
 type place struct {
-	clean    string // absolute, "..", "." and "//" worked out of the text alone; slashes forward
-	real     string // where the system gets to, following symbolic links before ".."; empty when lost or relative
-	lost     bool   // nobody can tell from here where the path leads, or it depends on who opens it
-	relative bool   // relative to a folder that the caller did not name: only its text is known
+	clean    string // absolute, with "..", "." and "//" resolved in the text alone; slashes forward
+	real     string // where it leads, following symbolic links before ".."; empty when lost or relative
+	lost     bool   // where the path leads is unknown, or depends on the process that opens it
+	relative bool   // relative to a folder that the caller did not name: only the text is known
 }
 
 // locate works out where a path of a call's input leads. A path need not exist: the links of its deepest
@@ -41,15 +41,15 @@ func locate(path, cwd, home string) place {
 		return place{clean: clean, lost: true}
 	}
 	p := place{clean: clean, real: filepath.ToSlash(real)}
-	if strings.Contains(abs, "..") { // agents work that out of the text before they follow links, unlike the system
+	if strings.Contains(abs, "..") { // agents resolve it in the text before they follow links, unlike the system
 		other, ok := resolve(filepath.Clean(abs))
 		p.lost = !ok || other != real
 	}
 	return p
 }
 
-// absolute puts the folder in front of a relative path, where there is one, and the home folder in place of
-// "~". It does not clean the path: what ".." means depends on links. It fails on what is no path.
+// absolute prepends the folder to a relative path, if there is a folder, and replaces "~" by the home folder. It does
+// not clean the path: what ".." means depends on links. It fails if the text is not a path.
 func absolute(path, cwd, home string) (string, bool) {
 	path, isURL := strings.CutPrefix(path, "file://")
 	isOdd := isURL && (strings.ContainsAny(path, "%?#") || !filepath.IsAbs(path)) ||
@@ -59,7 +59,7 @@ func absolute(path, cwd, home string) (string, bool) {
 		return path, false
 	case path == "~" || strings.HasPrefix(path, "~/"):
 		return home + path[1:], filepath.IsAbs(home)
-	case strings.HasPrefix(path, "~"): // somebody else's home, or not a home at all
+	case strings.HasPrefix(path, "~"): // another user's home, or no home
 		return path, false
 	case filepath.IsAbs(path), !filepath.IsAbs(cwd):
 		return path, true
@@ -67,8 +67,8 @@ func absolute(path, cwd, home string) (string, bool) {
 	return cwd + string(filepath.Separator) + path, true
 }
 
-// resolve follows the symbolic links of an absolute path, up to the first part that does not exist. It fails on what it
-// cannot look at, on loops, and on the places that mean something else in every process.
+// resolve follows the symbolic links of an absolute path, up to the first part that does not exist. It fails on parts
+// that it cannot look at, on loops, and on places that mean something else in each process.
 func resolve(path string) (string, bool) {
 	if strings.Contains(path, "..") { // what ".." means depends on links
 		return walk(path)
@@ -80,8 +80,7 @@ func resolve(path string) (string, bool) {
 	return clean, !isMagic(clean)
 }
 
-// hasNoLinks looks at a clean path's folders without building anything, the usual case being that none of
-// those that exist is a link.
+// hasNoLinks checks a clean path's folders without allocating, because usually none of those that exist is a link.
 func hasNoLinks(clean string) bool {
 	for i := len(filepath.VolumeName(clean)) + 1; i <= len(clean); i++ {
 		if i < len(clean) && !os.IsPathSeparator(clean[i]) {
@@ -132,7 +131,7 @@ func walk(path string) (string, bool) {
 	return done, true
 }
 
-// follow reads a link. What does not exist is none, and one that cannot be read is not ok.
+// follow reads a link. A missing file is not a link; ok is false for a link that cannot be read.
 func follow(path string) (target string, link, ok bool) {
 	link, err := isLink(path)
 	if err != nil || !link {
@@ -142,7 +141,7 @@ func follow(path string) (target string, link, ok bool) {
 	return target, true, err == nil
 }
 
-// isMagic knows the places that lead elsewhere for the process that opens them, such as /proc/self/cwd.
+// isMagic reports whether a path leads elsewhere depending on the process that opens it, such as /proc/self/cwd.
 func isMagic(path string) bool {
 	return isWithin(path, "/proc") && shell.Special(path) || isWithin(path, "/dev/fd") ||
 		path == "/dev/stdin" || path == "/dev/stdout" || path == "/dev/stderr"

@@ -7,8 +7,8 @@ import (
 	"os"
 )
 
-// isLink reports whether a file is a symbolic link, or anything else that leads away, such as the mount
-// points of Windows.
+// isLink reports whether a file is a symbolic link, or something else that leads elsewhere, such as the mount points of
+// Windows.
 func isLink(path string) (bool, error) {
 	info, err := os.Lstat(path)
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// isLink reports whether a file is a symbolic link. It does what os.Lstat does without building what
-// nobody here needs: every path of every call comes through here, once for each of its folders.
+// isLink reports whether a file is a symbolic link. It does what os.Lstat does without allocating: every path of every
+// call comes through here, once for each of its folders.
 func isLink(path string) (bool, error) {
 	var stat syscall.Stat_t
 	for {
@@ -22,7 +22,7 @@ func isLink(path string) (bool, error) {
 	}
 }
 
-// openFolder opens a folder to list it, and nothing else: a named pipe would wait for somebody to write.
+// openFolder opens a folder to list it. It never opens a named pipe, which would wait for a writer.
 func openFolder(path string) (*os.File, error) {
 	return os.OpenFile(path, os.O_RDONLY|syscall.O_DIRECTORY|syscall.O_NONBLOCK, 0)
 }

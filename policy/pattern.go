@@ -12,15 +12,15 @@ import (
 	"nod/policy/shell/language"
 )
 
-// foldsCase says that the file systems here usually take SRC and src for the same file.
+// foldsCase says that the file systems here usually treat SRC and src as the same file.
 const foldsCase = runtime.GOOS == "windows" || runtime.GOOS == "darwin"
 
-// A pattern matches absolute paths. It holds the pattern that the user wrote and, where the folder it
-// starts in is reached through a link, the same pattern starting where the link leads.
+// A pattern matches absolute paths. It holds the pattern that the user wrote and, if the folder it starts in is reached
+// through a link, the same pattern starting at the link's target.
 type pattern struct {
 	globs  []string
-	starts []string  // fixed path that each glob is or starts in; none when one may start anywhere
-	names  *nameList // those that may start anywhere, by their names; nil: none
+	starts []string  // fixed path that each glob is or starts in; none if one may start anywhere
+	names  *nameList // the globs that may start anywhere, by their names; nil: none
 }
 
 func checkPattern(p string) string {
@@ -34,8 +34,8 @@ func checkPattern(p string) string {
 	return fmt.Sprintf("%q starts nowhere: want an absolute path, or one that begins with ~/ or **/", p)
 }
 
-// newPattern prepares a pattern that checkPattern finds nothing wrong with; nil when there is none. With below it also
-// matches what is inside of what it matches: who forbids a folder means its files.
+// newPattern prepares a pattern that checkPattern accepts; nil for "". With below it also matches everything inside
+// what it matches: forbidding a folder includes its files.
 func newPattern(p, home string, below bool) *pattern {
 	if p == "" {
 		return nil
@@ -94,7 +94,7 @@ func namesIn(globs []string) *nameList {
 // meets reports whether a pattern that narrows a search is meant for what this one matches in any folder.
 func (p pattern) meets(glob string) bool { return p.names != nil && p.names.mayMatch(glob, false) }
 
-// lastNames are the folded names, or patterns of names, of what the pattern matches: * where that may be anything.
+// lastNames returns the folded names, or patterns of names, of what the pattern matches: * if that may be anything.
 func (p *pattern) lastNames() []string {
 	if p.names == nil {
 		return []string{"*"}
@@ -106,8 +106,8 @@ func (p *pattern) lastNames() []string {
 	return slices.Compact(names)
 }
 
-// mayNarrow reports whether a pattern that narrows a search selects, in some folder, what this one matches. What has
-// no dot in its name may be a folder.
+// mayNarrow reports whether a pattern that narrows a search selects, in some folder, what this one matches. A name
+// without a dot may be a folder.
 func (p *pattern) mayNarrow(glob string) bool {
 	globs, ok := expandBraces(glob)
 	return !ok || slices.ContainsFunc(globs, func(g string) bool {
@@ -118,7 +118,7 @@ func (p *pattern) mayNarrow(glob string) bool {
 	})
 }
 
-// collapse removes doubled slashes, and reads a slash at the end as "and everything in it".
+// collapse removes doubled slashes, and reads a trailing slash as "and everything in it".
 func collapse(p string) string {
 	start := 0
 	if runtime.GOOS == "windows" {
@@ -162,7 +162,7 @@ func (p pattern) match(path string) bool {
 	return slices.ContainsFunc(p.globs, func(g string) bool { return doublestar.MatchUnvalidated(g, path) })
 }
 
-// bases returns the fixed path that each of the globs is or starts in, or nothing when one may start anywhere.
+// bases returns the fixed path that each of the globs is or starts in, or nothing if one may start anywhere.
 func bases(globs []string) []string {
 	var bases []string
 	for _, g := range globs {

@@ -2,10 +2,10 @@
 //
 // A [Call] is what an agent wants to run; a [Rule] has an effect (allow, ask or deny) on the calls it
 // matches; [Decide] weighs them all. The strictest effect wins and order never matters, so a rule can be
-// read on its own: no other rule makes a deny softer. Whatever nod does not understand is asked about.
+// read on its own: no other rule softens a deny. nod asks about everything it does not understand.
 //
-// It keeps nothing, and reads no files but those that a call is about. Package config reads the file that the user
-// edits, keeps the grants and decides by both.
+// It stores nothing, and reads only the files that a call is about. Package config reads the file that the user
+// edits, stores the grants and decides by both.
 package policy
 
 import (
@@ -61,7 +61,7 @@ type Call struct {
 	Undoes bool
 }
 
-// Decision is what the policy says of one call, and why.
+// Decision is the policy's decision on one call, and the reason.
 type Decision struct {
 	Effect Effect
 	Rule   string // id of the rule, grant or built-in that decided; empty when nothing matched
@@ -72,19 +72,19 @@ type Decision struct {
 	Confinement Confinement `json:",omitzero"` // of what runs in the sandbox
 }
 
-// A Confinement is what a command may change that runs in the sandbox. The zero value is that of no sandbox.
+// A Confinement is what a command in the sandbox may change. The zero value means no sandbox.
 type Confinement struct {
-	// Project is absolute, with links followed: all that the command sees of the user's files, but for tools.
+	// Project is absolute, with links followed. The command sees no other files of the user except tools.
 	Project string `json:"project"`
-	// Write lets it change the project, save what is guarded there.
+	// Write lets it change the project, except what is guarded there.
 	Write bool `json:"write,omitempty"`
-	// Git lets it change the project's repository, save hooks and configuration.
+	// Git lets it change the project's repository, except hooks and configuration.
 	Git bool `json:"git,omitempty"`
-	// Near has it ask for the servers of this computer, by way of the proxy: none of its own is meant.
+	// Near lets it ask for the servers of this computer through the proxy: it means none of its own.
 	Near bool `json:"near,omitempty"`
 }
 
-// Why is the reason for a user who is asked, without what goes without saying: that no rule decides.
+// Why returns the reason for a user who is asked, without the obvious part: that no rule decides.
 func (d Decision) Why() string {
 	if rest, ok := strings.CutPrefix(d.Reason, "no rule covers this"); ok {
 		return strings.TrimPrefix(rest, "; ")
@@ -92,8 +92,8 @@ func (d Decision) Why() string {
 	return d.Reason
 }
 
-// Insists reports whether a rule or a guard asks, and not the mere want of a rule: that holds also where the agent's
-// own settings would let the call pass.
+// Insists reports whether a rule or a guard asks, rather than no rule deciding: then nod asks even if the agent's own
+// settings would let the call pass.
 func (d Decision) Insists() bool { return d.Effect == Ask && d.Rule != "" && d.Rule != askOutside.Rule }
 
 // Rule has an effect on the calls it matches. An empty matcher matches everything; a rule with no matcher
@@ -121,11 +121,11 @@ type Rule struct {
 	Session string `yaml:"session,omitempty" json:"session,omitempty"`
 	// Server is a glob on SERVER of a tool named mcp__SERVER__TOOL.
 	Server string `yaml:"mcp_server,omitempty" json:"mcp_server,omitempty"`
-	// Host is that of every address in the input: example.com, or *.example.com for all below it.
+	// Host is the host of every address in the input: example.com, or *.example.com for all below it.
 	Host string `yaml:"host,omitempty" json:"host,omitempty"`
-	// Args are on fields of the input, all of them.
+	// Args match fields of the input; all must match.
 	Args []Arg `yaml:"args,omitempty" json:"args,omitempty"`
-	// Expires is a day, which it still holds on, or a time as in RFC 3339; then it is no longer in force.
+	// Expires is the last day that the rule is in force, or the time when it ends as in RFC 3339.
 	Expires  string `yaml:"expires,omitempty" json:"expires,omitempty"`
 	Disabled bool   `yaml:"disabled,omitempty" json:"disabled,omitempty"`
 	// Note is for the reader, and never matched.
@@ -142,15 +142,15 @@ type Arg struct {
 	Value string `yaml:"value" json:"value"`
 }
 
-// Examples are calls that a rule is meant to match, and others that it is not. Each is a command, or a call as
-// JSON: {"tool": …, "input": {…}, "agent": …, "session": …, "cwd": …, "program": …}. What it leaves out is as
-// the rule wants it.
+// Examples are calls that a rule is meant to match, and others that it is not. Each is a command, or a call as JSON:
+// {"tool": …, "input": {…}, "agent": …, "session": …, "cwd": …, "program": …}. Whatever it omits is set to match the
+// rule.
 type Examples struct {
 	Match   []string `yaml:"match,omitempty" json:"match,omitempty"`
 	NoMatch []string `yaml:"no_match,omitempty" json:"no_match,omitempty"`
 }
 
-// Policy is what decides calls: built-in knowledge, switched by a user, and the user's own rules.
+// Policy decides calls: built-in knowledge that the user can switch on and off, and the user's own rules.
 type Policy struct {
 	// AutoAllow are the classes that pass without a prompt.
 	AutoAllow []Class `yaml:"auto_allow"`
@@ -171,7 +171,7 @@ type Containment struct {
 	Projects []string `yaml:"projects"`
 	// Hosts are those that a command in the sandbox reaches without a prompt: example.com, or *.example.com.
 	Hosts []string `yaml:"hosts"`
-	// ReadOnly has what only reads run there, too, where it can do nothing else.
+	// ReadOnly runs commands that only read there, too: the sandbox keeps them from doing more.
 	ReadOnly bool `yaml:"read_only"`
 }
 
@@ -196,10 +196,10 @@ func (p Policy) Clone() Policy {
 	return p
 }
 
-// Equal reports whether two rules say the same.
+// Equal reports whether two rules are the same.
 func (r Rule) Equal(o Rule) bool { return reflect.DeepEqual(r, o) }
 
-// Scope says how long an allow that the user gave at a prompt holds.
+// Scope says how long an allow that the user gave at a prompt lasts.
 type Scope string
 
 // The scopes a prompt offers. Every one wider than Once is a [Grant].
@@ -212,19 +212,19 @@ const (
 	Everywhere  Scope = "everywhere" // always, in any folder
 )
 
-// Scopes are all of them, from the narrowest.
+// Scopes are all scopes, narrowest first.
 var Scopes = []Scope{Once, ThisSession, QuarterHour, UntilQuit, Always, Everywhere}
 
 // IsPermanent reports whether what is allowed stays allowed until the user revokes it.
 func (s Scope) IsPermanent() bool { return s == Always || s == Everywhere }
 
-// Cover says what an allow that is kept is about.
+// Cover says what a saved allow is about.
 type Cover string
 
-// What an allow that is kept may cover.
+// What a saved allow may cover.
 const (
 	CoverInput    Cover = "input"    // exactly this input
-	CoverCommands Cover = "commands" // each part of the command line that nothing covers yet, also in other lines
+	CoverCommands Cover = "commands" // each part of the command line that is not covered yet, also in other lines
 	CoverEdits    Cover = "edits"    // changes of files in the project or among temporary ones
 	CoverTool     Cover = "tool"     // every call of this tool of an MCP server, or every web search
 	CoverServer   Cover = "server"   // every call of the tools of this MCP server that neither delete nor run code
@@ -241,7 +241,7 @@ const (
 // Works are the covers of kinds of work.
 var Works = []Cover{CoverBuilds, CoverGit, CoverContainers}
 
-// Covers are all that a grant can cover, those first that are about more than the input.
+// Covers are all that a grant can cover, starting with those that cover more than the input.
 var Covers = slices.Concat([]Cover{CoverCommands}, Works,
 	[]Cover{CoverEdits, CoverTool, CoverServer, CoverHost, CoverReads, CoverInput})
 

@@ -10,18 +10,18 @@ import (
 	"nod/policy/shell"
 )
 
-// An access is one thing that a call does, or may do, to the file system: all that the guard, the secrets and the
-// path rules know of a call.
+// An access is one thing that a call does, or may do, to the file system. The guard, the secrets and the path rules
+// know nothing else of a call.
 type access struct {
 	place
 	kind   shell.Kind
 	only   []string // of a Tree or a Look: patterns of what is read, below the place; empty: all
-	whole  bool     // each file that only matches is read, also when that is all of them
-	past   bool     // of a Tree: as it was at any time in the repository
+	whole  bool     // each file that only matches is read, even if that is all of them
+	past   bool     // of a Tree: its state at any time in the repository
 	source evidence
 }
 
-// An evidence says how sure it is that a call does what an access says.
+// An evidence says how certain it is that a call makes an access.
 type evidence uint8
 
 const (
@@ -43,8 +43,8 @@ func (a *access) paths() []string {
 
 func (a *access) changes() bool { return a.kind == shell.Write || a.kind == shell.Delete }
 
-// reach is what the call may reach: everything in the file system that it looks at, reads or changes, as far as nod
-// can tell. What costs a look at the disk is worked out when it is first needed.
+// reach returns what the call may reach: everything in the file system that it looks at, reads or changes, as far as
+// nod can tell. What needs a look at the disk is worked out when it is first needed.
 func (f *facts) reach() []access {
 	if f.reached != nil {
 		return f.reached
@@ -66,8 +66,8 @@ func (f *facts) reach() []access {
 	return f.reached
 }
 
-// kindOf says what is done to a path in the input. What a tool that only reads finds in a field that nod does not
-// know it can but read; any other might change it.
+// kindOf returns what is done to a path in the input. In a field that nod does not know, a tool that only reads can
+// only read it; any other tool might change it.
 func (f *facts) kindOf(n *namedPath) shell.Kind {
 	if n.source == fromField && n.field != unlisted {
 		return n.field.kind()
@@ -80,7 +80,7 @@ func (f *facts) kindOf(n *namedPath) shell.Kind {
 
 func (f *facts) locate(path string) place { return locate(path, f.call.CWD, f.policy.places.Home) }
 
-// narrow adds what the patterns of the input lead to, and has them narrow what the call reads anyway.
+// narrow adds what the patterns of the input lead to, and lets them narrow what the call reads anyway.
 func (f *facts) narrow() {
 	bases := len(f.reached)
 	for _, g := range f.input.globs {
@@ -115,8 +115,8 @@ func (f *facts) add(a access, only string) {
 	f.reached = append(f.reached, a)
 }
 
-// cutGlob cuts a pattern into the folder that it leads to before its first wildcard, which is empty when it stays
-// in the folder it starts in, and the rest. Nobody can tell where one leads that climbs after a wildcard.
+// cutGlob splits a pattern into the folder that it leads to before its first wildcard, empty if it stays in the folder
+// it starts in, and the rest. A pattern that climbs after a wildcard is lost.
 func cutGlob(glob string) (base, rest string, lost bool) {
 	wild := strings.IndexAny(glob, "*?[{(")
 	switch {
@@ -135,7 +135,7 @@ func cutGlob(glob string) (base, rest string, lost bool) {
 	return glob[:cut], glob[cut:], false
 }
 
-// mayClimb reports whether a pattern leads up, perhaps by a choice such as {.,a}. or behind a backslash.
+// mayClimb reports whether a pattern leads up, perhaps by a choice such as {.,a}. or after a backslash.
 func mayClimb(glob string) bool {
 	all, ok := expandBraces(strings.ReplaceAll(glob, `\`, ""))
 	return !ok || slices.ContainsFunc(all, func(g string) bool { return strings.Contains(g, "..") })
@@ -161,7 +161,7 @@ func (f *facts) mustAskToChange() Decision {
 	return worst
 }
 
-// mayLeak looks for what a class must not open without a prompt: what is read may be sent away.
+// mayLeak finds accesses that no class may allow without a prompt: what is read may be sent away.
 func (f *facts) mayLeak() Decision {
 	reached, worst := f.reach(), Decision{}
 	for i := range reached {
@@ -176,13 +176,13 @@ func (f *facts) mayLeak() Decision {
 		case shell.Special(a.clean), shell.Special(a.real), a.kind == shell.Read && isOdd(a.real):
 			worst = askLost
 		case worst != askLost && len(f.policy.roots) > 0 && !f.policy.isInRoots(a.place):
-			worst = askOutside // the user may have allowed that: whatever else there is to say counts more
+			worst = askOutside // the user may have allowed that, so any other reason matters more
 		}
 	}
 	return worst
 }
 
-// isOdd reports whether a path is there and neither a file nor a folder: reading a FIFO may never end.
+// isOdd reports whether a path exists and is neither a file nor a folder: reading a FIFO may never end.
 func isOdd(path string) bool {
 	info, err := os.Lstat(filepath.FromSlash(path))
 	return err == nil && !info.Mode().IsRegular() && !info.IsDir()
@@ -228,8 +228,8 @@ func (p place) touches(pat *pattern) bool {
 	return pat.match(p.clean) || (p.real != p.clean && p.real != "" && pat.match(p.real))
 }
 
-// touches reports whether something that the access reaches matches a pattern: the place, what is known to be below
-// a folder that is read or changed as a whole, or what the access asks for by a pattern of its own.
+// touches reports whether something that the access reaches matches a pattern: the place, what is known to be below a
+// folder that is read or changed as a whole, or what the access selects by a pattern of its own.
 func (a *access) touches(pat *pattern) bool {
 	if a.place.touches(pat) {
 		return true
@@ -246,9 +246,9 @@ func (a *access) touches(pat *pattern) bool {
 	return slices.ContainsFunc(a.only, pat.meets)
 }
 
-// Location says where a path of a tool's input leads, for the eyes of a user.
+// Location says where a path of a tool's input leads, to show it to a user.
 type Location struct {
-	Path   string // absolute, symbolic links followed; empty when nobody can tell
+	Path   string // absolute, symbolic links followed; empty if unknown
 	Inside bool   // in the project's folder, by its text and with links followed
 	Linked bool   // symbolic links lead elsewhere than the text says
 }
@@ -274,7 +274,8 @@ type namedFile struct {
 
 const maxNamedFiles = 64
 
-// NamedFiles lists what fields of a call's input name, in the order of the input: not what a command line does.
+// NamedFiles lists the files that fields of a call's input name, in the order of the input, but not those of a command
+// line.
 func NamedFiles(call Call) []namedFile {
 	t, _ := lookup(call.Agent, call.Tool)
 	class := classify(call.Agent, call.Tool, call.Declared, false)
@@ -306,7 +307,7 @@ func NamedFiles(call Call) []namedFile {
 }
 
 // Changes lists the places that a call makes, changes or deletes, as far as nod can tell: absolute paths with forward
-// slashes, as they are spelled and with links followed.
+// slashes, as spelled and with links followed.
 func Changes(call Call) (paths []string) {
 	places := DefaultPlaces()
 	reached := newFacts(&call, &Compiled{guard: newGuard(places), places: places}, time.Time{}).reach()

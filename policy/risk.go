@@ -26,8 +26,8 @@ var notableNames string
 
 var notable = sync.OnceValue(func() *nameList { return newNameList(notableNames) })
 
-// Risks says what a user should see before allowing a call, the worst first, going by the disk as it is now. It is
-// for the eyes, and keeps an allow from holding everywhere: nothing passes by it.
+// Risks returns what a user should see before allowing a call, the worst first, based on the current disk. It only
+// informs, and keeps an allow from applying everywhere: nothing is allowed because of it.
 func Risks(call Call) []Risk {
 	places := DefaultPlaces()
 	f := inputFacts(&call, &Compiled{guard: newGuard(places), places: places})
@@ -49,7 +49,8 @@ func Risks(call Call) []Risk {
 	return r.done()
 }
 
-// CommandNames are the commands of a command line, each once, as in "git push": first those that do more than read.
+// CommandNames returns the commands of a command line, each once, as in "git push"; those that do more than read come
+// first.
 func CommandNames(call Call) []string {
 	command, ok := inputFacts(&call, &Compiled{}).commandText()
 	if !ok {
@@ -106,7 +107,7 @@ type risks struct {
 	*facts
 	home string
 	list []Risk
-	part *shell.Part // that is looked at; nil: the call is no command
+	part *shell.Part // the current part; nil: the call is not a command
 
 	isPatch bool // the call is a patch
 }
@@ -285,7 +286,7 @@ func (r *risks) isMove() bool {
 	return r.part != nil && len(r.part.Argv) > 0 && path.Base(r.part.Argv[0]) == "mv"
 }
 
-// picks reports whether only some of what lies in a folder is removed: find names the folder in which it looks.
+// picks reports whether only some files of a folder are removed: find names the folder in which it looks.
 func (r *risks) picks(a *access) bool {
 	const tests language.Words = "-name -iname -path -ipath -regex -type -mtime -mmin -empty -size -newer"
 	return len(a.only) > 0 || r.part != nil && len(r.part.Argv) > 0 && r.part.Argv[0] == "find" &&
@@ -329,7 +330,7 @@ func (r *risks) names(a *access, what string) {
 	}
 }
 
-// changesSpecial adds what is special about a place that is changed, and reports whether that says enough.
+// changesSpecial adds what is special about a changed place, and reports whether that says enough.
 func (r *risks) changesSpecial(a *access, what string) bool {
 	if r.policy.guard.isOwn(a.clean) || r.policy.guard.isOwn(a.real) || r.policy.guard.holdsOwn(a.real) {
 		r.add(shell.Danger, "Changes nod's own files: {{.What}}", what)
@@ -409,7 +410,8 @@ func (r *risks) reads(a *access, what string) {
 	}
 }
 
-// readsSystem says of a place of the system that the environment of programs stands in it, if it does.
+// readsSystem adds the risk of reading a device or a file of the system, which may hold the memory or environment of
+// other programs.
 func (r *risks) readsSystem(a *access, what string) {
 	switch {
 	case path.Base(a.clean) == "environ" || path.Base(a.clean) == "mem":
@@ -426,8 +428,8 @@ func (r *risks) isInside(a *access) bool {
 		!a.lost && !a.relative && !cwd.lost && r.isText(a) && isWithin(fold(a.real), fold(cwd.real))
 }
 
-// hasProject reports whether a repository around the folder that the call works in is the project: not one that
-// anybody could have made where all temporary files are.
+// hasProject reports whether the project is a repository that counts: not one that anybody could have made in a folder
+// for temporary files.
 func (r *risks) hasProject() bool {
 	isTop := func(p place) bool { return p.real == r.project() }
 	return r.project() != "" && !slices.ContainsFunc(r.policy.tempFolders(), isTop)
@@ -443,7 +445,7 @@ func (r *risks) isTemporary(a *access) bool {
 	return slices.ContainsFunc(r.policy.tempFolders(), func(p place) bool { return p.holds(a.place) })
 }
 
-// plainDevices are those that keep nothing of what is written to them.
+// plainDevices are devices that keep nothing of what is written to them.
 var plainDevices = []string{
 	"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty", "/dev/stdin", "/dev/stdout",
 	"/dev/stderr", "/dev/fd", "/dev/shm", "/dev/pts", "/dev/ptmx",
@@ -465,7 +467,7 @@ func (r *risks) short(p string) string {
 	return p
 }
 
-// done are the risks, the worst first. What is inside the project is worth a word only where nothing is outside.
+// done returns the risks, the worst first. "Inside the project" is only mentioned if nothing is outside.
 func (r *risks) done() []Risk {
 	isElsewhere := func(o Risk) bool { return o.Level > shell.Note && strings.Contains(o.Text, "{{") }
 	goesOut := slices.ContainsFunc(r.list, isElsewhere)
@@ -474,20 +476,20 @@ func (r *risks) done() []Risk {
 	return list
 }
 
-// TextClass is the class of a call as its own text tells it, to whoever has no reason to believe what it declares, or
-// the class that was made of it elsewhere if that is stricter.
+// TextClass returns the class of a call according to its own text, for a caller with no reason to believe what it
+// declares, or the class found elsewhere if that is stricter.
 func TextClass(call Call, elsewhere Class) Class {
 	return stricter(elsewhere, inputFacts(&call, &Compiled{}).class)
 }
 
-// OnlyRuns reports whether a call gives one command line to a shell of the kind that nod reads, and says nothing else:
-// all that it does is in that line.
+// OnlyRuns reports whether a call gives a command line to a shell that nod can read, and says nothing else: then the
+// line is all that it does.
 func OnlyRuns(call Call) bool {
 	return isShell(call.Tool) && !isPowerShell(call.Tool) && inputFacts(&call, &Compiled{}).input.onlyRuns()
 }
 
-// TextRisks is [Risks] for whoever does not have the disk: what the command does, what it deletes, changes of places
-// that have keys or are protected by their names.
+// TextRisks is [Risks] without access to the disk: what the command does, what it deletes, and changes of places whose
+// names say that they have keys or are protected.
 func TextRisks(call Call) []Risk {
 	f := inputFacts(&call, &Compiled{})
 	r := risks{facts: f}

@@ -104,7 +104,7 @@ func checkTexts(r Rule) *FieldError {
 func checkMatchers(r Rule) *FieldError {
 	tool := r.Tool
 	if r.Effect.Permits() && strings.Trim(tool, "*") == "" {
-		tool = "" // a rule that allows whatever the tool says no more than one that allows everything
+		tool = "" // allowing any tool is no restriction
 	}
 	if r.Effect == Sandbox && cmp.Or(r.Host, r.Server) != "" {
 		return &FieldError{"effect", "only commands run in the sandbox: want a rule without host and mcp_server"}
@@ -146,7 +146,7 @@ func checkRun(r Rule) *FieldError {
 
 const maxRules = 20_000
 
-// Problems lists what is wrong with a policy, by the keys of a configuration, but for examples that fail.
+// Problems lists what is wrong with a policy, except for examples that fail, by the keys of a configuration.
 func (p Policy) Problems() []*FieldError {
 	var found []*FieldError
 	add := func(problem, format string, args ...any) {
@@ -190,7 +190,7 @@ func (p Policy) Problems() []*FieldError {
 	return found
 }
 
-// checkProject wants one folder that leaves something outside: all of the home folder is no project.
+// checkProject requires a single folder that is smaller than the home folder.
 func checkProject(folder string) string {
 	abs, ok := absolute(folder, "", homeFolder())
 	switch {
@@ -202,7 +202,7 @@ func checkProject(folder string) string {
 	return ""
 }
 
-// Normalize writes classes the way the rest of nod knows them, and lists without elements as nil.
+// Normalize replaces old names of classes, and sets lists without elements to nil.
 func (p *Policy) Normalize() {
 	for i, class := range p.AutoAllow {
 		if class == oldWrite {
@@ -226,7 +226,7 @@ func orNil[T any](list []T) []T {
 	return list
 }
 
-// CheckOneOf says what is wrong with a value that is none of the known ones, or nothing.
+// CheckOneOf says what is wrong with a value that is not one of the known ones; "" if it is one.
 func CheckOneOf[T ~string](value T, known ...T) string {
 	if !slices.Contains(known, value) {
 		return fmt.Sprintf("%q: want %s", value, OrList(known))

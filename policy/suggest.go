@@ -17,29 +17,29 @@ import (
 
 const (
 	suggestAfter   = 3   // like answers after which a rule is proposed
-	maxSuggestions = 20  // nobody reads more of them
-	maxCandidates  = 60  // rules that are tried, those with the most calls first
+	maxSuggestions = 20  // users do not read more
+	maxCandidates  = 60  // rules to try, those with the most calls first
 	maxSuggested   = 160 // characters of a command or a folder: a longer one is not shown in full
 )
 
 const runNote = "also with other arguments, other project files and flags known to be harmless"
 
-// A Past is a call that the user decided: Effect is Allow or Deny.
+// A Past is a call that the user answered: Effect is Allow or Deny.
 type Past struct {
 	Call   Call
 	Effect Effect
 }
 
-// A Suggestion is a rule that would have given the answers that the user gave. It is only ever proposed.
+// A Suggestion is a rule that would have given the same answers as the user. nod only proposes it.
 type Suggestion struct {
 	Rule    Rule
-	Calls   []Call   // those that it would have decided, oldest first
-	Folders []string // where they came from, in order of their first
+	Calls   []Call   // the calls that it would have decided, oldest first
+	Folders []string // the folders of the calls, in order of first use
 }
 
 // Suggest proposes rules that would have spared the user questions they always answered alike. A rule must decide every
-// call that it rests on, and none that the user decided otherwise. To allow what deletes, installs or reaches other
-// computers is never proposed. Those with the most calls come first. The error is that of the context.
+// call that it rests on, and none that the user decided otherwise. Suggest never proposes to allow what deletes,
+// installs or reaches other computers. Rules with the most calls come first. It fails if the context ends.
 func (s *Simulation) Suggest(ctx context.Context, past []Past, now time.Time) ([]Suggestion, error) {
 	candidates, err := group(ctx, past, s.rules, now)
 	if err != nil {
@@ -66,10 +66,10 @@ func (s *Simulation) Suggest(ctx context.Context, past []Past, now time.Time) ([
 
 type candidate struct {
 	Suggestion
-	against []Call // which the user decided otherwise, and the rule may be about
+	against []Call // calls the rule may match that the user decided otherwise
 }
 
-// group puts calls together that one rule could decide, and none does yet.
+// group collects calls that one rule could decide, and no rule decides yet.
 func group(ctx context.Context, past []Past, p *Compiled, now time.Time) ([]*candidate, error) {
 	var all []*candidate
 	by, refused := map[suggestKey]*candidate{}, map[string]bool{}
@@ -105,7 +105,7 @@ func group(ctx context.Context, past []Past, p *Compiled, now time.Time) ([]*can
 	}), nil
 }
 
-// suggestible is the rule that may be proposed for a call: for one command, and short enough to be read in full.
+// suggestible returns the rule that may be proposed for a call: for one command, and short enough to be read in full.
 func (f *facts) suggestible(effect Effect) (Rule, bool) {
 	r, ok := f.ruleFor(effect)
 	if len(r.Run) > 1 { // the user answered this line, not each of its commands
@@ -117,8 +117,8 @@ func (f *facts) suggestible(effect Effect) (Rule, bool) {
 	return r, ok && (effect != Allow || !f.acts())
 }
 
-// acts reports whether a call may delete, install or reach other computers: by what nod knows of its programs, or by a
-// word of the command.
+// acts reports whether a call may delete, install or reach other computers, according to what nod knows of its programs
+// or to a word of the command.
 func (f *facts) acts() bool {
 	command, ok := f.commandText()
 	if !ok {
@@ -134,7 +134,7 @@ func (f *facts) acts() bool {
 const actWords language.Words = "add clean delete deploy destroy drop erase install post prune publish purge " +
 	"push release remove reset rm send truncate uninstall upload wipe"
 
-// oppose notes for each candidate the calls that the user decided otherwise and its rule may be about.
+// oppose notes for each candidate the calls that its rule may match and the user decided otherwise.
 func oppose(ctx context.Context, candidates []*candidate, past []Past, p *Compiled, now time.Time) error {
 	rules := make([]compiledRule, len(candidates))
 	effects := map[Effect]bool{}
@@ -171,12 +171,13 @@ func (g *candidate) add(c Call) {
 		g.Folders = append(g.Folders, c.CWD)
 	}
 	if len(g.Folders) > 1 && len(g.Rule.Run) == 0 {
-		g.Rule.CWD = "" // asked in several projects: it holds in all
+		g.Rule.CWD = "" // asked in several projects: it applies in all
 	}
 }
 
-// ruleFor is the narrowest rule that decides calls like this one: the new commands of a line, else the same line, or
-// files in the same project. There is none for a command that may leak secrets, or where no rule would limit the tool.
+// ruleFor returns the narrowest rule that decides calls like this one: for the new commands of a line, otherwise the
+// same line, or files in the same project. There is none for a command that may leak secrets, or if no rule would limit
+// the tool.
 func (f *facts) ruleFor(effect Effect) (Rule, bool) {
 	c := f.call
 	if f.mustAsk().Effect == Ask || !isPlainFolder(c.CWD) {
@@ -213,8 +214,8 @@ func (f *facts) reachesOnly(folder place) bool {
 	return len(f.reach()) > 0 && !slices.ContainsFunc(f.reach(), func(a access) bool { return !folder.holds(a.place) })
 }
 
-// newCommands are what a rule must name so that the command line may run. There are none where more than commands is
-// new, where one deletes files, and where a rule would cover more than a grant of each part.
+// newCommands returns what a rule must name so that the command line may run. There is nothing if more than commands is
+// new, if a command deletes files, or if a rule would cover more than a grant of each part.
 func (f *facts) newCommands() []string {
 	verdicts, _ := f.judgeParts()
 	if len(verdicts) == 0 || f.line.Whole != "" || f.line.outside != "" || !isPlainFolder(f.project()) {
@@ -283,22 +284,22 @@ func freeID(r Rule, rules []Rule) string {
 	}
 }
 
-// A Proposal is a rule for a call and those like it, and what would come of the call with it.
+// A Proposal is a rule for a call and similar ones, and the decision on the call with that rule.
 type Proposal struct {
 	Rule     Rule
-	Changes  string   // id of the rule that it takes the place of; empty: it is another
+	Changes  string   // id of the rule that it replaces; empty: it is a new one
 	Decision Decision // on the call, with the rule
 }
 
 var (
-	// ErrNoRule says that no rule can be made for a call.
+	// ErrNoRule is the error if no rule can be made for a call.
 	ErrNoRule = errors.New("no rule could limit such a call")
-	// ErrRuleIsThere says that a rule with this effect is there already.
+	// ErrRuleIsThere is the error if a rule with this effect already exists.
 	ErrRuleIsThere = errors.New("a rule already covers this")
 )
 
-// Propose makes the narrowest rule of an effect for a call that happened, and those like it, or changes a rule for the
-// same calls. Nothing is saved. The error is [ErrNoRule], [ErrRuleIsThere], or what is wrong with the policy.
+// Propose makes the narrowest rule of an effect for a call and similar ones, or changes a rule for the same calls. It
+// saves nothing. It fails with [ErrNoRule], [ErrRuleIsThere], or what is wrong with the policy.
 func Propose(p Policy, places Places, call Call, effect Effect, now time.Time) (Proposal, error) {
 	compiled, err := Compile(p, places)
 	if err != nil {
@@ -338,8 +339,8 @@ func (r Rule) matchesAs(o Rule) bool {
 	return r.Equal(o)
 }
 
-// wholeRule is a rule for what [facts.ruleFor] has none for: the host, the file or the command of the call, else
-// its tool in this project. It allows only tools of MCP servers and hosts: nothing would limit others.
+// wholeRule returns a rule if [facts.ruleFor] has none: for the host, the file or the command of the call, otherwise
+// for its tool in this project. It allows only tools of MCP servers and hosts: nothing would limit others.
 func (f *facts) wholeRule(effect Effect) (Rule, bool) {
 	c := f.call
 	if c.Tool == "" || strings.ContainsAny(c.Tool, "*?") || effect == Allow && f.mustAsk().Effect == Ask {
@@ -366,10 +367,10 @@ func (f *facts) wholeRule(effect Effect) (Rule, bool) {
 	return r, r.Validate() == nil
 }
 
-// A Simulation decides calls of the past by the configuration of today, and plays a user who answers every
-// prompt with the widest "always" that it offers. Nothing of it is kept on disk. It is not safe for concurrent use.
+// A Simulation decides past calls by the current configuration, and plays a user who answers every prompt with the
+// widest "always" that it offers. It stores nothing on disk, and is not safe for concurrent use.
 //
-// It looks at the disk as it is now, and knows of no program that asks: a rule on one never matches.
+// It uses the current disk, and does not know which program asked: a rule on one never matches.
 type Simulation struct {
 	config Policy
 	places Places
@@ -380,7 +381,7 @@ type Simulation struct {
 
 const maxTops = 10_000
 
-// NewSimulation returns a simulation by a policy, without any grants.
+// NewSimulation returns a simulation of a policy without grants.
 func NewSimulation(p Policy, places Places) (*Simulation, error) {
 	return newSimulation(p, places, map[string]string{})
 }
@@ -395,14 +396,14 @@ func newSimulation(p Policy, places Places, tops map[string]string) (*Simulation
 	return &Simulation{config: p, places: places, rules: rules, kept: kept, tops: tops}, nil
 }
 
-// InSandbox has the commands of every project run in the sandbox from here on, as if the user had switched that on and
-// each agent's commands could be run there.
+// InSandbox makes the commands of every project run in the sandbox from now on, as if the user had switched that on and
+// each agent's commands could run there.
 func (s *Simulation) InSandbox() {
 	s.rules.inSandbox, s.kept.inSandbox = true, true
 }
 
-// note takes the folder that a session starts in for its project: the folders of the past may be gone, and with them
-// what says where the project starts.
+// note treats the folder that a session starts in as its project: the folders of the past may be gone, and with them
+// the signs of where the project starts.
 func (s *Simulation) note(c Call) {
 	if c.Session == "" || c.CWD == "" || len(s.tops) >= maxTops {
 		return
@@ -414,13 +415,13 @@ func (s *Simulation) note(c Call) {
 
 func sessionKey(c *Call) string { return c.Agent + "\x00" + c.Session }
 
-// Decide says what the policy makes of a call, without any answer of the user.
+// Decide returns the policy's decision on a call, without the user's earlier answers.
 func (s *Simulation) Decide(c Call, at time.Time) Decision {
 	s.note(c)
 	return s.decide(&c, s.rules, at)
 }
 
-// decide leaves alone what the agent lets pass by itself, without nod, unless a rule or a guard speaks of it.
+// decide allows what the agent allows by itself, without nod, unless a rule or a guard applies.
 func (s *Simulation) decide(c *Call, p *Compiled, at time.Time) Decision {
 	c.Contains, c.Undoes = p.inSandbox, p.inSandbox
 	d := Decide(*c, p, at)
@@ -430,7 +431,7 @@ func (s *Simulation) decide(c *Call, p *Compiled, at time.Time) Decision {
 	return d
 }
 
-// Answer reports whether the user sees a prompt for a call, after all that they have answered before. If so, they
+// Answer reports whether the user sees a prompt for a call, given all that they have answered before. If so, they
 // answer with the widest allow that is offered.
 func (s *Simulation) Answer(c Call, at time.Time) (asked bool) {
 	s.note(c)
@@ -464,7 +465,7 @@ func (s *Simulation) Answer(c Call, at time.Time) (asked bool) {
 	return true
 }
 
-// With returns the simulation by the same policy and further rules.
+// With returns a simulation of the same policy with additional rules.
 func (s *Simulation) With(rules ...Rule) (*Simulation, error) {
 	p := s.config
 	p.Rules = slices.Concat(p.Rules, rules)
@@ -476,5 +477,5 @@ func (s *Simulation) With(rules ...Rule) (*Simulation, error) {
 	return with, nil
 }
 
-// IsQuestion reports whether a tool asks the user something. Such a call is no matter of leave.
+// IsQuestion reports whether a tool asks the user something. Such a call needs no permission.
 func IsQuestion(c Call) bool { return isQuestion(c.Tool) }

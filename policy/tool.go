@@ -10,8 +10,8 @@ import (
 	"nod/policy/shell"
 )
 
-// toolFiles describe the tools of the agents, a file for each family of agents. A line is a class, a tool's exact name
-// and the fields of its input, with what each means:
+// toolFiles describe the tools of the agents, one file per family of agents. A line has a class, a tool's exact name
+// and the fields of its input, with their meanings:
 //
 //	name          text, a number or a switch: nothing that leads anywhere
 //	name:look     a path of which the names are looked at
@@ -20,27 +20,27 @@ import (
 //	name:write    a path that is made or changed; name:delete one that is removed
 //	name:glob     a pattern of the names that are looked at, below the tool's other paths; :glob=here: it has none
 //	name:only     a pattern that narrows what the tool reads below its other paths
-//	name:skip     a pattern of what it leaves out
+//	name:skip     a pattern of what it excludes
 //	name:files    a pattern of the files that are read, below the current folder
 //	name:patch    a text that names the files it changes, as for apply_patch
 //	name:url      an address to fetch, or a text with such addresses
 //	name:command  a command line
 //	name:folder   the folder where the command line runs
 //	name:other    with it the call is not what the tool's name says
-//	name:any      anything, like a field that is not listed: with it nobody knows what the call does
+//	name:any      anything, like a field that is not listed: with it, nod does not know what the call does
 //
-// A dot leads into an object or a list of objects. In the place of a class, shell is a tool that runs commands,
-// posix one that hands its command to bash, zsh or sh and to nothing else first, and question one that asks the
-// user something. Their class is unknown. A field that is not listed is one that nod does not know. Behind passes:
-// stand tools that the agent itself lets pass, so that nod is not asked about them.
+// A dot leads into an object or a list of objects. Instead of a class, shell is a tool that runs commands,
+// posix one that passes its command directly to bash, zsh or sh, and question one that asks the
+// user something. Their class is unknown. A field that is not listed is one that nod does not know. After passes:
+// come tools that the agent itself allows, so that nod is not asked about them.
 //
 //go:embed tools
 var toolFiles embed.FS
 
 type tool struct {
 	class  Class
-	fields map[string]meaning // by their names, those of objects inside behind a dot
-	paths  spelling           // what the agent makes of a path
+	fields map[string]meaning // by their names; fields of inner objects after a dot
+	paths  spelling           // how the agent reads a path
 
 	isShell, isPosix, isQuestion, fetches bool
 
@@ -100,10 +100,10 @@ func (f meaning) kind() shell.Kind {
 }
 
 type spelling struct {
-	trimmed bool // white space around it is taken off
-	marked  bool // "@" before it is taken off
+	trimmed bool // white space around it is removed
+	marked  bool // "@" before it is removed
 	encoded bool // %61 is read as a
-	escaped bool // a backslash before what is special to a shell is taken off
+	escaped bool // a backslash before what is special to a shell is removed
 }
 
 var spellings = map[string]func(*spelling){
@@ -198,16 +198,16 @@ func parseTool(class string, words []string) (tool, error) {
 	return t, nil
 }
 
-// catalogue knows the tools of the agents it lists, by the exact names that those agents send. An agent
-// may not be here, and a tool may be missing: then nod knows nothing and asks. Names that only look alike
-// (another case, a space, a Cyrillic letter) are other names.
+// catalogue knows the tools of the agents it lists, by the exact names that those agents send. If an agent or a tool is
+// missing, nod knows nothing of it and asks. Names that only look alike (another case, a space, a Cyrillic letter) are
+// other names.
 var catalogue = sync.OnceValue(readTools)
 
 // Script is the agent of a call from nod's command line that names none. Its tools are those of Claude Code.
 const Script = "script"
 
-// unknownTool is what nod takes for granted of a tool that it does not know: what might be a command line, and
-// what may stand beside one. What else is in its input may be anything.
+// unknownTool is what nod assumes of a tool that it does not know: which field might be a command line. Anything else
+// in its input may have any meaning.
 var unknownTool = tool{class: Unknown, fields: map[string]meaning{"command": commandField, "cmd": commandField}}
 
 var unknownShell = tool{class: Unknown, isShell: true, fields: map[string]meaning{
@@ -219,8 +219,8 @@ var unknownShell = tool{class: Unknown, isShell: true, fields: map[string]meanin
 	"is_background": plainField,
 }}
 
-// anybodys is what the catalogue says of a tool of any agent, by its name in small letters: whoever sends a tool of
-// that name, nod does not take it for anything more harmless.
+// anybodys is what the catalogue knows of a tool of any agent, by its lower-case name: nod treats a tool of that name
+// as no less dangerous, whichever agent sends it.
 var anybodys = sync.OnceValue(func() map[string]tool {
 	all := map[string]tool{}
 	for _, tools := range catalogue() {
@@ -235,8 +235,8 @@ var anybodys = sync.OnceValue(func() map[string]tool {
 	return all
 })
 
-// NetworkTool is what nod asks with, on behalf of any agent, whether its commands in the sandbox may reach a host. The
-// input is {"url": "https://HOST[:PORT]"}; the port stands there if it is none of the web's.
+// NetworkTool is the tool with which nod asks, on behalf of any agent, whether its commands in the sandbox may reach a
+// host. The input is {"url": "https://HOST[:PORT]"}, with the port unless it is one of the web's.
 const NetworkTool = "network"
 
 func lookup(agent, name string) (tool, bool) {
@@ -265,10 +265,10 @@ func isQuestion(name string) bool {
 
 func isFetcher(name string) bool { return anybodys()[strings.ToLower(name)].fetches }
 
-// oldWrite is what callers and files may still call [Write].
+// oldWrite is the old name of [Write], which callers and files may still use.
 const oldWrite Class = "mutating"
 
-// known returns the class by its name of today; what is no class is [Unknown].
+// known returns the class by its current name; what is not a class is [Unknown].
 func (c Class) known() Class {
 	if c == oldWrite {
 		return Write
@@ -287,7 +287,7 @@ func (c Class) care() int {
 	return len(Classes) - 1
 }
 
-// Permits reports whether a call with this effect happens without a prompt.
+// Permits reports whether a call with this effect runs without a prompt.
 func (e Effect) Permits() bool { return e == Allow || e == Sandbox }
 
 // IsStricter reports whether an effect is stricter than another.
@@ -295,10 +295,10 @@ func (e Effect) IsStricter(than Effect) bool { return e.strictness() < than.stri
 
 func (e Effect) strictness() int { return max(slices.Index([]Effect{Deny, Ask, Sandbox, Allow}, e), 0) }
 
-// classify returns the class that counts for a tool: the stricter of what the caller declares (empty: it says nothing)
-// and what nod's catalogue knows. A caller makes its own call stricter, never laxer. Only where nod knows nothing of
-// the tool, and the user trusts the agent to classify, the declaration stands alone; never for a shell, which runs
-// whatever it is told, and never for an MCP tool, whose server chose both its name and its description.
+// classify returns the class that counts for a tool: the stricter of what the caller declares (empty: nothing) and what
+// nod's catalogue knows. A caller makes its own call stricter, never laxer. Only if nod knows nothing of the tool, and
+// the user trusts the agent to classify, does the declaration count alone; never for a shell, which runs whatever it is
+// told, and never for an MCP tool, whose server chose both its name and its description.
 func classify(agent, tool string, declared Class, trusted bool) Class {
 	tells := declared != ""
 	known, ok := lookup(agent, tool)

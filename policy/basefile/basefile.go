@@ -97,8 +97,8 @@ func InTime[T any](ask func() T) (result T, ok bool) {
 	return result, false
 }
 
-// Risks are the risks of a call. Where the file system does not answer in time they are what the text of the call
-// shows, and the call counts as dangerous.
+// Risks returns the risks of a call. If the file system does not answer in time, it returns those in the text of the
+// call, and the call counts as dangerous.
 func Risks(call policy.Call) []policy.Risk {
 	return risks(call, func() []policy.Risk { return policy.Risks(call) })
 }

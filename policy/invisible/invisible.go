@@ -20,11 +20,10 @@ func Is(r rune) bool {
 		unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector, unicode.Noncharacter_Code_Point)
 }
 
-// Hidden reports whether a user reading r on a screen would see nothing, see something else, or see the
-// text around it change: control characters (all but newline and tab), invisible and bidirectional format
-// characters, tags, variation selectors, fillers, and spaces that are not the ASCII one. The full-width
-// space of Chinese and Japanese text is visibly wide and ordinary there, so it is not hidden. U+FFFD
-// stands for bytes that could not be read.
+// Hidden reports whether a user reading r on a screen would see nothing, see something else, or see the text around it
+// change: control characters (all but newline and tab), invisible and bidirectional format characters, tags, variation
+// selectors, fillers, and spaces that are not the ASCII one. The full-width space of Chinese and Japanese text is
+// visibly wide and ordinary there, so it is not hidden. U+FFFD replaces bytes that could not be read.
 func Hidden(r rune) bool {
 	switch r {
 	case '\n', '\t', '\u3000':
@@ -43,7 +42,7 @@ func In(s string) bool {
 	return false
 }
 
-// Visible spells out what a terminal would obey or hide, as JSON does, so that JSON stays JSON.
+// Visible escapes what a terminal would obey or hide, in the way of JSON, so that JSON stays JSON.
 func Visible(text string) string {
 	if !In(text) {
 		return text

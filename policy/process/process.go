@@ -1,4 +1,4 @@
-// Package process tells which of the processes above a request wait for its answer, and which only start others.
+// Package process finds out which of a request's parent processes wait for its answer, and which only start others.
 package process
 
 import (
@@ -21,17 +21,17 @@ type Table interface {
 	AwaitEnd(ctx context.Context, ps ...api.Parent) bool
 }
 
-// Itself is p without its parents.
+// Itself returns p without its parents.
 func Itself(p api.Process) api.Parent {
 	return api.Parent{PID: p.PID, Name: filepath.Base(p.Exe), Exe: p.Exe, Started: p.Started}
 }
 
-// Callers lists the processes whose end means that nobody waits for the answer to p, nearest first: p, and the parents
-// as long as their child is a go-between, such as nod's command, sh -c, env or timeout. So a hook depends on its agent,
-// and a command in a script on the script, but not on what started the script, which may run on under nohup.
+// Callers lists the processes whose end means that the answer to p is no longer needed, nearest first: p, and the
+// parents as long as their child is a go-between, such as nod's command, sh -c, env or timeout. So a hook depends on
+// its agent, and a command in a script on the script, but not on what started the script, which may run on under nohup.
 //
-// The list ends before a process that adopts orphans or starts programs for nobody (init, cron), and before a
-// terminal's shell: the system hangs up on what runs there, unless nohup or disown said not to.
+// The list ends before a process that adopts orphans or starts programs without waiting for them (init, cron), and
+// before a terminal's shell: the system hangs up on what runs there, unless nohup or disown said not to.
 func Callers(p api.Process, t Table) []api.Parent {
 	if p.PID == 0 {
 		return nil
@@ -49,7 +49,7 @@ func Callers(p api.Process, t Table) []api.Parent {
 	return callers
 }
 
-// IsOrphan reports whether the process that p, a go-between, ran for has ended.
+// IsOrphan reports whether the process for which p, a go-between, ran has ended.
 func IsOrphan(p api.Process, t Table) bool {
 	callers := Callers(p, t)
 	above := len(callers) - 1 // in p.Parents
@@ -61,7 +61,7 @@ func runsErrand(p api.Parent, t Table) bool {
 	return IsGoBetween(p.Exe) && (!isShell(p.Exe) || t.IsInline(p))
 }
 
-// Adopts reports whether a process adopts orphans, or starts programs for nobody who waits.
+// Adopts reports whether a process adopts orphans, or starts programs without waiting for them.
 func Adopts(p api.Parent) bool {
 	switch strings.TrimSuffix(p.Name, " (deleted)") {
 	case "init", "systemd", "launchd", "runit", "openrc-init", "s6-svscan", "tini", "tini-static", "dumb-init",
@@ -71,7 +71,7 @@ func Adopts(p api.Parent) bool {
 	return p.PID == 1 && p.Exe == "" // init under another name, which only root may look at
 }
 
-// IsGoBetween reports whether a program is one that only starts others: nod's own command, a shell, env.
+// IsGoBetween reports whether a program only starts others: nod's own command, a shell, env.
 func IsGoBetween(program string) bool {
 	switch nameOf(program) {
 	case "nod", "nod-cli", "env", "timeout", "nohup":
@@ -88,7 +88,7 @@ func isShell(program string) bool {
 	return false
 }
 
-// nameOf is the name of an executable without its folder and what systems add to it.
+// nameOf returns the name of an executable without its folder and without what systems append.
 func nameOf(program string) string {
 	program = strings.TrimSuffix(program, " (deleted)") // Linux says so of one that was replaced while it runs
 	name := strings.ToLower(program[strings.LastIndexAny(program, `/\`)+1:])

@@ -1,9 +1,9 @@
 // Package agent defines what nod needs to know about a coding agent. It adds nod's hooks to the agent's settings, and
-// removes exactly what it added. Each agent has its own folder beside this one.
+// removes exactly what it added. Each agent has its own folder next to this one.
 //
-// nod edits files that belong to somebody else, so it loses nothing: comments, order, unknown keys and the hooks of
-// others stay, a symbolic link is followed and not replaced, a copy of the old file is kept beside it, and a file that
-// does not parse is left alone. nod computes a [Change] first, to show it, and applies it only then.
+// nod edits files of other programs, so it loses nothing: it keeps comments, order, unknown keys and the hooks of
+// others, follows a symbolic link instead of replacing it, keeps a copy of the old file next to it, and leaves a file
+// alone that does not parse. nod computes a [Change] first, to show it, and applies it only then.
 package agent
 
 import (
@@ -38,22 +38,22 @@ const HookTimeout = 10 * time.Minute
 // Machine is where to look for agents and their settings.
 type Machine struct {
 	Home string                                            // the user's home folder
-	Nod  string                                            // absolute path of the nod command that the hooks shall run
-	Self string                                            // the program of which Nod is a copy; empty: it is none
+	Nod  string                                            // absolute path of the nod command that the hooks should run
+	Self string                                            // the program that Nod is a copy of; empty: it is no copy
 	Env  func(string) string                               // as os.Getenv
 	Look func(name string) (string, error)                 // as exec.LookPath
-	Run  func(name string, args ...string) (string, error) // output of a command; nil: versions are not asked for
-	Runs func(program string) error                        // why a program cannot be run; nil: nobody looks
+	Run  func(name string, args ...string) (string, error) // output of a command; nil: versions are not queried
+	Runs func(program string) error                        // why a program cannot be run; nil: not checked
 
-	Root     string                         // what settings of the whole system are below; empty: the system
-	Dir      string                         // the folder whose project's settings count, too; empty: none
-	Sessions func(program string) []Session // the sessions of an agent that run; nil: nobody looks
+	Root     string                         // the root of system-wide settings; empty: the system's
+	Dir      string                         // the folder whose project's settings also apply; empty: none
+	Sessions func(program string) []Session // the running sessions of an agent; nil: not checked
 
-	// Wait is how long nod waits for the user at most; 0: as long as a hook may.
+	// Wait is the longest that nod waits for the user; 0: as long as a hook may.
 	Wait time.Duration
 }
 
-// ThisMachine is this machine; hooks run the nod command at that path, or one that lasts.
+// ThisMachine returns this machine; hooks run the nod command at that path, or at one that lasts.
 func ThisMachine(nod string) (Machine, error) {
 	if !filepath.IsAbs(nod) {
 		return Machine{}, fmt.Errorf("the path of the nod command is not absolute: %q", nod)
@@ -69,7 +69,7 @@ func ThisMachine(nod string) (Machine, error) {
 	return m, nil
 }
 
-// Here is this machine, to look at: nothing can be installed without the path of the nod command.
+// Here returns this machine for inspection only: nothing can be installed without the path of the nod command.
 func Here() (Machine, error) {
 	home, err := os.UserHomeDir()
 	if err != nil {
@@ -96,47 +96,47 @@ type Agent struct {
 	Program string // its executable
 
 	Hooks       hooks.Protocol
-	Folder      func(Machine) string            // where it keeps what it has of the user; nil: nod does not know
-	Settings    func(Machine) File              // what nod's hooks are in; nil: nod cannot install them
-	Needs       func(Machine) []File            // files of nod's own without which those hooks are nothing; nil: none
+	Folder      func(Machine) string            // where it keeps the user's files; nil: nod does not know
+	Settings    func(Machine) File              // the file with nod's hooks; nil: nod cannot install them
+	Needs       func(Machine) []File            // files of nod's own that those hooks need; nil: none
 	Gate        func(Machine) File              // switches its own prompt off; may be in Settings' file; nil: none
-	Shell       func(Machine) File              // has it hand its commands to nod; nil: it cannot
-	Off         func(Machine, Session) []Switch // what turns its hooks off; nil: nod knows nothing that does
-	After       string                          // what the user still has to do once nod is installed; or empty
-	Own         *OwnRules                       // its own rules that it heeds whatever nod allows; nil: none are known
+	Shell       func(Machine) File              // makes it pass its commands to nod; nil: it cannot
+	Off         func(Machine, Session) []Switch // what turns its hooks off; nil: nod knows of nothing
+	After       string                          // what the user has to do after nod is installed; or empty
+	Own         *OwnRules                       // its own rules that it obeys whatever nod allows; nil: none are known
 	Transcripts *Transcripts                    // nil: nod cannot read them
 
-	Tested []string // the versions that nod is tested with; none: it was built from the agent's documents
-	Limits []string // what nod cannot do with it, in sentences
+	Tested []string // the versions that nod is tested with; none: nod follows the agent's documentation
+	Limits []string // what nod cannot do with it, as sentences
 }
 
-// Transcripts are what an agent keeps of its sessions.
+// Transcripts are the files in which an agent records its sessions.
 type Transcripts struct {
 	Folder string                 // below the agent's own; it need not exist
-	Is     func(line []byte) bool // whether a line is one of them
+	Is     func(line []byte) bool // reports whether a line is from one of them
 	Read   func(io.Reader) replay.Reader
 }
 
-// File is one settings file of an agent, and how nod gets into it and out of it.
+// File is one settings file of an agent, and how nod adds itself to it and removes itself.
 type File struct {
 	Path    string
 	Program bool // the agent runs it
 	Install func(before []byte, nod string) ([]byte, error)
 
-	// Uninstall also gets the file as it was before nod came, nil when there was none or it is not known. A nil result:
-	// the file is nod's own, and goes.
+	// Uninstall also gets the file from before the installation, nil if there was none or it is unknown. A nil result
+	// means that the file is nod's own and is deleted.
 	Uninstall func(now, kept []byte) ([]byte, error)
 
-	// Look says what of nod's is in the file; the error, why nobody can tell.
+	// Look returns what of nod's is in the file. It fails if it cannot tell.
 	Look func(text []byte) (Found, error)
 }
 
-// Found is what of nod's is in a settings file.
+// Found is what of nod's a settings file contains.
 type Found struct {
 	All   bool          // everything, with one nod command
 	Some  bool          // at least something
 	Runs  []Run         // the commands in it, each once
-	Limit time.Duration // how long the agent waits for nod; 0: for ever, or not at all
+	Limit time.Duration // how long the agent waits for nod; 0: forever, or not at all
 }
 
 func (f File) found() (Found, error) {
@@ -151,8 +151,8 @@ func (f File) found() (Found, error) {
 	return found, nil
 }
 
-// HookSettings says of the agent's settings whether its own prompt is switched off, so that nod alone decides (when
-// nobody can tell, it may be), and how long they let it wait for nod's hook; 0 when that is unknown, or as nod set it.
+// HookSettings reports whether the agent's settings switch its own prompt off, so that nod alone decides (true if that
+// is unknown), and how long they let it wait for nod's hook; 0 if that is unknown, or as nod set it.
 func (a Agent) HookSettings(m Machine) (gate bool, limit time.Duration) {
 	if a.Gate != nil {
 		found, err := a.Gate(m).found()
@@ -165,27 +165,27 @@ func (a Agent) HookSettings(m Machine) (gate bool, limit time.Duration) {
 	return gate, limit
 }
 
-// Status is how an agent stands on a machine.
+// Status is the state of an agent on a machine.
 type Status struct {
 	Program   string  // path of its executable; empty: not found
-	Version   string  // as it says itself; empty when it was not asked or did not say
+	Version   string  // as it reports itself; empty if unknown
 	File      string  // the settings file that nod edits
-	Installed bool    // nod is in all of it, with a nod command that can be run
-	Partly    bool    // nod is in some of it, or with what cannot be run
-	Runs      []Run   // what it runs for nod
-	Dead      error   // why some of that cannot be run; nil: it can
-	Other     string  // the nod command that it runs, where that is not what nod would put in now
+	Installed bool    // all of nod is in it, with a nod command that can be run
+	Partly    bool    // part of nod is in it, or with a command that cannot be run
+	Runs      []Run   // the commands that it runs for nod
+	Dead      error   // why some of them cannot be run; nil: they can
+	Other     string  // the nod command that it runs, if nod would install another one now
 	Gate      bool    // the agent's own prompt is switched off: nod is the only gate
 	CanGate   bool    // there is such a switch
 	Off       []error // why the agent does not run its hooks, or not everywhere
-	CutOff    error   // the agent may not wait as long as nod does, and then goes on without
-	Asking    string  // that it has rules of its own that ask, and what to do, in a sentence; empty: none are known
-	Untested  string  // why the user should not expect all to work, in a sentence; empty: nod is tested with it
+	CutOff    error   // the agent may stop waiting before nod does, and then continues without it
+	Asking    string  // a sentence on its own rules that ask, and what to do about them; empty: none are known
+	Untested  string  // a sentence on why some things may not work; empty: nod is tested with it
 }
 
 var versionNumber = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\d+(\.\d+)+([-.]?\w+)*`) })
 
-// DeadHooks says that an agent's hooks point nowhere, and what to do at a terminal; nil: they do not.
+// DeadHooks returns an error if an agent's hooks run nothing, with what to do at a terminal.
 func (a Agent) DeadHooks(s Status) error {
 	if s.Dead == nil {
 		return nil
@@ -193,7 +193,7 @@ func (a Agent) DeadHooks(s Status) error {
 	return fmt.Errorf("its hooks are broken: %w: run: nod agents install %s", s.Dead, a.Name)
 }
 
-// Status looks at the machine. The error is that of a settings file that cannot be read.
+// Status inspects the machine. It fails if a settings file cannot be read.
 func (a Agent) Status(m Machine) (Status, error) {
 	var s Status
 	s.Program, _ = m.Look(a.Program)
@@ -281,7 +281,7 @@ func (a Agent) asking(m Machine) string {
 		"nod. To have nod ask instead, write them in nod, then remove them from its settings.", list)
 }
 
-// cutOff returns an error when an agent with this time-out does not wait as long as nod may.
+// cutOff returns an error if an agent with this time-out does not wait as long as nod may.
 func (a Agent) cutOff(m Machine, limit time.Duration) error {
 	wait := min(cmp.Or(m.Wait, api.MaxHookWait), api.MaxHookWait)
 	if limit == 0 || limit >= wait {
@@ -292,8 +292,8 @@ func (a Agent) cutOff(m Machine, limit time.Duration) error {
 		limit.Seconds(), wait.Seconds(), a.Name)
 }
 
-// Install computes the changes that put nod into the agent's settings; none when it is there already. With
-// gate the agent's own prompt is switched off as well, where that is possible.
+// Install computes the changes that add nod to the agent's settings; none if it is already there. With gate it also
+// switches off the agent's own prompt, if that is possible.
 func (a Agent) Install(m Machine, gate bool) ([]Change, error) {
 	files := append(a.needs(m), a.Settings(m))
 	if gate && a.Gate == nil {
@@ -314,8 +314,8 @@ func (a Agent) Install(m Machine, gate bool) ([]Change, error) {
 	return all, err
 }
 
-// Uninstall computes the changes that take nod out again: the gate first, for without hooks it would let all through,
-// and last what the hooks need.
+// Uninstall computes the changes that remove nod: first the gate, which would let everything pass without hooks, and
+// last what the hooks need.
 func (a Agent) Uninstall(m Machine) ([]Change, error) {
 	var files []File
 	if a.Gate != nil {
@@ -332,7 +332,7 @@ func (a Agent) Uninstall(m Machine) ([]Change, error) {
 		}
 		if kept != nil && len(now) > 0 {
 			if redone, err := f.Install(kept, f.nod(now, m)); err == nil && bytes.Equal(redone, now) {
-				return kept, nil // nobody has touched the file since: back to what it was, to the byte
+				return kept, nil // the file was not changed since: restore it byte for byte
 			}
 		}
 		return f.Uninstall(now, kept)
@@ -340,7 +340,7 @@ func (a Agent) Uninstall(m Machine) ([]Change, error) {
 	return slices.DeleteFunc(all, Change.onlyMode), err
 }
 
-// nod is the nod command that is in a settings file; the machine's, where nobody can tell.
+// nod returns the nod command in a settings file; if that is unknown, the machine's.
 func (f File) nod(text []byte, m Machine) string {
 	if found, err := f.Look(text); err == nil && len(found.Runs) > 0 {
 		return cmp.Or(found.Runs[0].Nod, m.Nod)
@@ -370,7 +370,7 @@ func changes(files []File, edit func(f File, now []byte) ([]byte, error)) ([]Cha
 
 const maxSettings = 16 << 20
 
-// read returns the text of a settings file, which links may lead to; nil when there is none.
+// read returns the text of a settings file, following links; nil if there is none.
 func read(path string) ([]byte, error) {
 	text, err := ownfile.ReadBehind(path, maxSettings)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -382,7 +382,7 @@ func read(path string) ([]byte, error) {
 	return text, nil
 }
 
-// leadsNowhere says that the path or a folder above it is a link whose target is missing.
+// leadsNowhere returns an error if the path or a folder above it is a link whose target is missing.
 func leadsNowhere(path string) error {
 	for {
 		if info, err := os.Lstat(path); err == nil {
@@ -399,7 +399,8 @@ func leadsNowhere(path string) error {
 	}
 }
 
-// FolderOf finds an agent's folder: sub in the folder that an environment variable names, else in one below home.
+// FolderOf finds an agent's folder: sub in the folder that an environment variable names, or else in below, a folder in
+// the home folder.
 func FolderOf(variable, below, sub string) func(Machine) string {
 	return func(m Machine) string {
 		if variable != "" && filepath.IsAbs(m.Env(variable)) {

@@ -15,18 +15,18 @@ import (
 	"nod/ownfile"
 )
 
-// Change is what would become of one file.
+// Change is a planned change of one file.
 type Change struct {
 	Path   string
-	Before []byte // nil: there is no file yet; of a program, what it is in words
-	After  []byte // nil: the file goes; of a program, what it becomes in words
+	Before []byte // nil: there is no file yet; for a program, a description
+	After  []byte // nil: the file is deleted; for a program, a description
 
 	copies  string // the file becomes a copy of this program
-	keeps   bool   // nod comes into the file: as it is now, it is kept beside it
+	keeps   bool   // nod is added to the file, so a copy of the file is kept next to it
 	program bool   // the agent runs the file
 }
 
-// copyOf is the change that makes the nod command, which the hooks name, a copy of the nod that installs them.
+// copyOf returns the change that makes the nod command, which the hooks name, a copy of the nod that installs them.
 func copyOf(m Machine) Change {
 	c := Change{Path: m.Nod, After: []byte("a copy of " + m.Self + "\n"), copies: m.Self}
 	if _, err := os.Lstat(m.Nod); err == nil {
@@ -51,13 +51,14 @@ func (c Change) Diff() string {
 	if c.After == nil {
 		to = "/dev/null"
 	}
-	_, text, _ := strings.Cut(string(diff.Diff(from, c.Before, to, c.After)), "\n") // behind the line that names diff
+	_, text, _ := strings.Cut(string(diff.Diff(from, c.Before, to, c.After)), "\n") // after the line that names diff
 	return text
 }
 
 var errChanged = errors.New("the file has changed: look at the diff again")
 
-// Apply makes the change: whole or not at all. When nod comes into a file, the file as it was is kept beside it.
+// Apply makes the change, completely or not at all. When nod is added to a file, a copy of the old file is kept next to
+// it.
 func (c Change) Apply() error {
 	if c.copies != "" {
 		return programs.Keep(c.copies)
@@ -95,8 +96,8 @@ func (c Change) Apply() error {
 	return c.dropBackup()
 }
 
-// target is the file to write, and its mode: behind a link, so that the link stays. What somebody has protected from
-// changes, or owns, stays as it is.
+// target returns the file to write, which a link may lead to, so that the link stays, and its mode. It fails if the
+// file is read-only or belongs to another user.
 func target(path string) (string, fs.FileMode, error) {
 	real, err := filepath.EvalSymlinks(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -119,7 +120,7 @@ func target(path string) (string, fs.FileMode, error) {
 
 func backupPath(path string) string { return path + ".before-nod" }
 
-// keep writes the copy of the file as it was, in the place of one from an earlier time.
+// keep saves a copy of the old file, replacing an earlier copy.
 func (c Change) keep() error {
 	switch {
 	case !c.keeps:

@@ -11,17 +11,17 @@ import (
 	"time"
 )
 
-// Step is one thing that has to be in order for an agent to ask through nod.
+// Step is one thing that must be right for an agent to ask through nod.
 type Step struct {
 	What  string
-	Err   error // what is wrong and what to do; nil when it is in order
-	Hooks bool  // to put nod's hooks in once more may mend it
+	Err   error // what is wrong and what to do; nil if it is right
+	Hooks bool  // installing nod's hooks again may fix it
 }
 
 const probeTimeout = 10 * time.Second
 
-// Check looks at each step of the way from the agent to nod-desktop, and sends a harmless probe down it: an
-// event that decides nothing, through the very command that the agent would run.
+// Check checks each step of the way from the agent to nod-desktop, and sends a harmless probe through the command that
+// the agent would run: an event that decides nothing.
 func (a Agent) Check(ctx context.Context, m Machine) (Status, []Step) {
 	s, err := a.Status(m)
 	steps := []Step{
@@ -50,7 +50,7 @@ func (a Agent) Check(ctx context.Context, m Machine) (Status, []Step) {
 
 func (s Step) isWrong() bool { return s.Err != nil }
 
-// probe runs the nod command of a hook, and the hook by a shell as the agent would, with an event that is none.
+// probe runs the nod command of a hook, and the hook in a shell as the agent would, with an event that means nothing.
 func (a Agent) probe(ctx context.Context, r Run) []Step {
 	const nothing = `{"hook_event_name":"NodProbe","session_id":"nod-probe"}`
 	steps := []Step{{"its hooks run " + r.Nod, isNod(ctx, r), true}}
@@ -83,12 +83,12 @@ func problem(is bool, what string) error {
 	return nil
 }
 
-// run has a shell run a line with this input, and expects this exit status. It returns the output.
+// run runs a line in a shell with this input, and returns its output. It fails unless the line exits with this status.
 func run(ctx context.Context, status int, line, input string) (string, error) {
 	late := fmt.Errorf("no answer within %v", probeTimeout)
 	ctx, cancel := context.WithTimeoutCause(ctx, probeTimeout, late)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, "/bin/sh", "-c", "exec "+line) // exec: what is killed is the command
+	cmd := exec.CommandContext(ctx, "/bin/sh", "-c", "exec "+line) // exec: the command itself is killed
 	cmd.Stdin = strings.NewReader(input)
 	cmd.WaitDelay = time.Second // what it started may hold its output open
 	var out, complaint bytes.Buffer

@@ -28,7 +28,7 @@ func isBlank(text []byte) bool {
 	return len(bytes.TrimSpace(bytes.TrimPrefix(text, byteOrderMark))) == 0
 }
 
-// parse reads a settings file, and refuses one in which two readers could see different hooks.
+// parse reads a settings file. It refuses one in which two readers could see different hooks.
 func parse(text []byte) (*document, error) {
 	if isBlank(text) {
 		text = slices.Concat(bytes.TrimSpace(text), []byte("{}\n"))
@@ -55,7 +55,7 @@ func parse(text []byte) (*document, error) {
 	return d, d.namedOnce()
 }
 
-// namedOnce wants one "hooks", and in it nothing twice.
+// namedOnce requires a single "hooks", and no name twice in any object in it.
 func (d *document) namedOnce() error {
 	i, err := d.only("hooks")
 	if err != nil || i < 0 {
@@ -77,7 +77,7 @@ func (d *document) namedOnce() error {
 	return nil
 }
 
-// only returns the index of a member of the file, -1 if there is none, and an error if there are two.
+// only returns the index of a member of the file, or -1 if there is none. It fails if there are two.
 func (d *document) only(name string) (int, error) {
 	i := indexOf(d.root, name)
 	is := func(m hujson.ObjectMember) bool { return nameOf(m) == name }
@@ -95,7 +95,7 @@ func earlier(kept []byte) *document {
 	return d
 }
 
-// left is the file without what was nod's: nothing if there was no file before nod came, and nothing else is in it.
+// left returns the file without what was nod's: nil if there was no file before and nothing else is in it.
 func (d *document) left(kept []byte) []byte {
 	switch {
 	case len(d.root.Members) > 0 || len(comments(&d.value)) > 0:
@@ -129,8 +129,8 @@ func (d *document) has(path ...string) bool {
 	return true
 }
 
-// edit takes those handlers of nod's out that keep does not want, and what is empty without them, but for what an
-// earlier document has, too. It reports whether there were any.
+// edit removes nod's handlers that keep rejects, and what is empty without them, except for what an earlier document
+// has as well. It reports whether it removed any.
 func (d *document) edit(agent string, earlier *document, keep func(event string, v *hujson.Value) bool) bool {
 	i := indexOf(d.root, "hooks")
 	if i < 0 {
@@ -138,7 +138,7 @@ func (d *document) edit(agent string, earlier *document, keep func(event string,
 	}
 	table, ok := d.root.Members[i].Value.Value.(*hujson.Object)
 	if !ok {
-		return false // there is nothing of nod's in it
+		return false // it has nothing of nod's
 	}
 	removed := false
 	for n := len(table.Members) - 1; n >= 0; n-- {
@@ -158,7 +158,7 @@ func (d *document) edit(agent string, earlier *document, keep func(event string,
 	return removed
 }
 
-// editList is edit for the entries of one event. An entry that somebody has given more than handlers stays.
+// editList is edit for the entries of one event. An entry with more than handlers stays.
 func (d *document) editList(list *hujson.Array, agent string, keep func(*hujson.Value) bool) (removed bool) {
 	for n := len(list.Elements) - 1; n >= 0; n-- {
 		entry, ok := list.Elements[n].Value.(*hujson.Object)
@@ -197,7 +197,7 @@ func (d *document) editList(list *hujson.Array, agent string, keep func(*hujson.
 	return removed
 }
 
-// holdsMore reports whether an entry holds more than handlers and what nod matches.
+// holdsMore reports whether an entry has more than handlers and nod's matcher.
 func holdsMore(entry *hujson.Object) bool {
 	return slices.ContainsFunc(entry.Members, func(m hujson.ObjectMember) bool {
 		if nameOf(m) != "matcher" {
@@ -221,7 +221,7 @@ func decode(v hujson.Value, into any) error {
 	return strict.Unmarshal(plain.Pack(), into)
 }
 
-// cutMember takes a member out. Comments in it stay, before what comes next.
+// cutMember removes a member. Comments in it stay, before the next one.
 func cutMember(o *hujson.Object, i int) {
 	m := o.Members[i]
 	gone := slices.Concat(comments(&m.Name), comments(&m.Value))
@@ -251,13 +251,13 @@ func cutElement(list *hujson.Array, i int) {
 	}
 }
 
-// dropComma takes away the comma after the last value of a list or object: not everybody reads it.
+// dropComma removes the comma after the last value of a list or object: not all programs accept it.
 func dropComma(last *hujson.Value, end *hujson.Extra) {
 	*end = slices.Concat(last.AfterExtra, *end)
 	last.AfterExtra = nil
 }
 
-// comments are those in and around a value, with the white space between them.
+// comments returns the comments in and around a value, with the white space between them.
 func comments(v *hujson.Value) (all hujson.Extra) {
 	for v := range v.All() {
 		extras := []hujson.Extra{v.BeforeExtra, v.AfterExtra}
@@ -293,7 +293,7 @@ func array(v *hujson.Value, what string) (*hujson.Array, error) {
 }
 
 func nameOf(m hujson.ObjectMember) string {
-	l, _ := m.Name.Value.(hujson.Literal) // the grammar has it so
+	l, _ := m.Name.Value.(hujson.Literal) // by the grammar
 	return l.String()
 }
 
@@ -317,7 +317,8 @@ func (d *document) line(depth int) hujson.Extra {
 	return hujson.Extra(d.end + strings.Repeat(d.unit, depth))
 }
 
-// atEnd is what comes before a new last value: the comments at the end among it, for they are about what is there.
+// atEnd returns what precedes a new last value: among other things the comments at the end, which are about the old
+// values.
 func (d *document) atEnd(end *hujson.Extra, depth int) hujson.Extra {
 	lead := *end
 	if lead.IsStandard() {
@@ -363,7 +364,7 @@ func (d *document) append(list *hujson.Array, depth int, v any) error {
 	return nil
 }
 
-// replace puts a new object in the place of one. What nod has no name for stays, and so do comments.
+// replace replaces an object by a new one. Members that nod does not know stay, and so do comments.
 func (d *document) replace(v *hujson.Value, depth int, with any) error {
 	fresh, err := d.laidOut(depth, with)
 	if err != nil {

@@ -9,29 +9,29 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// HookFile describes what nod adds to a settings file of the shape that Claude Code introduced and others took
-// over: {"hooks": {EVENT: [{"matcher": …, "hooks": [{"type": "command", "command": …}]}]}}.
+// HookFile describes what nod adds to a settings file of the form that Claude Code introduced and others adopted:
+// {"hooks": {EVENT: [{"matcher": …, "hooks": [{"type": "command", "command": …}]}]}}.
 type HookFile struct {
 	Agent   string // its name
 	Events  []Event
 	Unit    time.Duration // of the agent's time-outs
-	Default time.Duration // the time-out of a hook that says none
+	Default time.Duration // the time-out of a hook without one
 	Named   bool          // handlers carry a name
-	Flat    bool          // handlers are an event's entries, with nothing around them
-	Untyped bool          // handlers say no type
-	Version int           // of the file, which says it; 0: it does not
+	Flat    bool          // handlers are themselves the entries of an event
+	Untyped bool          // handlers have no type
+	Version int           // the version that the file states; 0: none
 	Async   bool          // the agent need not wait for events that decide nothing
 }
 
 // Event is one event that nod listens to.
 type Event struct {
 	Name    string
-	Decides bool // what nod says changes what happens, so the agent waits
-	Matches bool // its entries say what they match: nod's match all
-	Blocks  bool // the agent can be told that a hook which fails denies
+	Decides bool // nod's reply matters, so the agent waits
+	Matches bool // its entries need a matcher: nod's matches everything
+	Blocks  bool // the agent can be told to deny when the hook fails
 }
 
-// In is the settings file of that name in an agent's folder.
+// In returns the settings file of that name in an agent's folder.
 func (h HookFile) In(folder func(Machine) string, name string) func(Machine) File {
 	return func(m Machine) File {
 		path := filepath.Join(folder(m), filepath.FromSlash(name))
@@ -53,8 +53,8 @@ func (h HookFile) parse(text []byte) (*document, error) {
 	return d, err
 }
 
-// install has one handler of nod's for every event: one that is there is renewed in its place, whatever somebody has
-// added around it, and one that is missing comes after all that is there.
+// install ensures one handler of nod's for every event. It updates an existing handler in place, with whatever was
+// added around it, and adds a missing one after everything else.
 func (h HookFile) install(before []byte, nod string) ([]byte, error) {
 	d, err := h.parse(before)
 	if err != nil {
@@ -136,8 +136,8 @@ func (h HookFile) handler(e Event, nod string) handler {
 	return made
 }
 
-// renew makes the handlers of an earlier nod those of this one, one for each event, and takes out all others of nod's.
-// It returns the events that have one.
+// renew updates the handlers of an earlier nod, one for each event, and removes all others of nod's. It returns the
+// events that have one.
 func (h HookFile) renew(d *document, nod string) (seen map[string]bool, changed bool, err error) {
 	seen = map[string]bool{}
 	removed := d.edit(h.Agent, nil, func(event string, v *hujson.Value) bool {
@@ -173,8 +173,8 @@ func (h HookFile) event(name string) (Event, bool) {
 	return h.Events[i], true
 }
 
-// uninstall takes out every handler of nod's, and what is empty without it, unless it was so in the file before nod
-// came: in the end the file itself. What somebody has added stays, comments in nod's own lines among it.
+// uninstall removes every handler of nod's, and what is empty without it, unless it was so in the earlier file; in the
+// end the file itself. What others have added stays, including comments in nod's own lines.
 func (h HookFile) uninstall(now, kept []byte) ([]byte, error) {
 	d, err := h.parse(now)
 	if err != nil {
@@ -228,7 +228,7 @@ func (h HookFile) limit(r handler) time.Duration {
 	return time.Duration(r.Timeout * float64(h.Unit))
 }
 
-// List is a settings file with a list that has one entry of nod's, last. isOurs tells it by its texts.
+// List is a settings file with a list whose last entry is nod's. isOurs recognizes it by its texts.
 func List(path, list string, entry any, isOurs func(entry map[string]string) bool) File {
 	l := listFile{list, entry, isOurs}
 	return File{Path: path, Install: l.install, Uninstall: l.uninstall, Look: l.look}
@@ -259,7 +259,7 @@ func (l listFile) install(before []byte, _ string) ([]byte, error) {
 	return d.pack(), nil
 }
 
-// uninstall takes nod's entry out, and the list that is empty without it, unless it was there before nod came.
+// uninstall removes nod's entry, and the list if it is then empty, unless the earlier file had it.
 func (l listFile) uninstall(now, kept []byte) ([]byte, error) {
 	d, list, err := l.find(now)
 	if err != nil || list == nil {

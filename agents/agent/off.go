@@ -18,7 +18,7 @@ import (
 // Session is how an agent was started, or would be.
 type Session struct {
 	PID  int    // 0: it does not run
-	Dir  string // the folder that it works in; empty: nobody knows
+	Dir  string // the folder that it works in; empty: unknown
 	Args []string
 	Env  func(string) string
 }
@@ -27,17 +27,17 @@ type Session struct {
 type Switch struct {
 	Key string // of a setting, with dots; without Files a flag or an environment variable
 
-	// Off is the value that does, alone or in a list.
+	// Off is the value that turns them off, alone or in a list.
 	Off any
 
-	// Files may have the setting: the last one that has it counts, of lists each. One that begins with { is the text.
+	// Files may have the setting: the last one with it counts; for lists, all. One that begins with { is the text itself.
 	Files []string
 }
 
 type switchedOff struct {
 	Key  string
-	File string // that the setting is in
-	PID  int    // the session that was started so
+	File string // the file with the setting
+	PID  int    // the session that was started that way
 }
 
 func (o switchedOff) Error() string {
@@ -52,7 +52,7 @@ func (o switchedOff) Error() string {
 
 const maxOff = 5
 
-// off says why a session in the machine's folder, or one that runs, does not run nod's hooks.
+// off says why a session in the machine's folder, or a running one, does not run nod's hooks.
 func (a Agent) off(m Machine) (found []error) {
 	if a.Off == nil {
 		return nil
@@ -103,7 +103,7 @@ func (s Session) isOff(w Switch) (o switchedOff, is bool) {
 	return o, is
 }
 
-// Flag returns the value of a flag of the session's command line: behind = or in the next word.
+// Flag returns the value of a flag of the session's command line: after = or in the next word.
 func (s Session) Flag(name string) (value string, is bool) {
 	for i, arg := range s.Args {
 		if arg == "--" {
@@ -118,7 +118,8 @@ func (s Session) Flag(name string) (value string, is bool) {
 	return value, is
 }
 
-// Project are the paths of a file of the session's project: of the folder and, before it, of the repository around it.
+// Project returns the paths of a file of the session's project: in the repository around the folder, and then in the
+// folder.
 func (s Session) Project(names ...string) (paths []string) {
 	if !filepath.IsAbs(s.Dir) {
 		return nil
@@ -140,7 +141,7 @@ func (s Session) Project(names ...string) (paths []string) {
 	return paths
 }
 
-// System is a path of settings for all users, on Linux and its like, on macOS or on Windows.
+// System returns a path of settings for all users, on Linux and similar systems, on macOS or on Windows.
 func (m Machine) System(linux, darwin, windows string) string {
 	path := linux
 	switch runtime.GOOS {
@@ -155,7 +156,7 @@ func (m Machine) System(linux, darwin, windows string) string {
 	return path
 }
 
-// setting returns the value of a key in a settings file; nil: it has none, or cannot be read, as by the agent.
+// setting returns the value of a key in a settings file; nil if the file lacks it or cannot be read, as for the agent.
 func setting(file, key string) (value any) {
 	text := []byte(file)
 	if !strings.HasPrefix(file, "{") {
@@ -183,7 +184,7 @@ func setting(file, key string) (value any) {
 	return value
 }
 
-// runningSessions finds the sessions of an agent by the command lines in /proc, where there are any.
+// runningSessions finds the sessions of an agent by the command lines in /proc, if there is one.
 func runningSessions() func(program string) []Session {
 	var all []Session
 	lines, _ := filepath.Glob("/proc/[0-9]*/cmdline") // fails for bad patterns only

@@ -13,7 +13,7 @@ import (
 	"nod/policy"
 )
 
-// OwnRules are the rules of an agent's own that ask or deny: it heeds them whatever nod allows.
+// OwnRules are an agent's own rules that ask or deny: it obeys them whatever nod allows.
 type OwnRules struct {
 	Agent   string
 	Title   string // of the agent
@@ -25,7 +25,7 @@ type OwnRules struct {
 	Read func(text []byte) ([]OwnRule, error)
 
 	mu    sync.Mutex
-	known map[string]knownRules // by the files that they are from
+	known map[string]knownRules // by the files they come from
 }
 
 // An OwnRule is a statement that asks or denies.
@@ -33,7 +33,7 @@ type OwnRule struct {
 	Text   string // as in the file
 	Line   int
 	Effect policy.Effect
-	Rules  []policy.Rule // without id and effect, no wider than the statement; none where nod cannot tell what it means
+	Rules  []policy.Rule // without id and effect, no wider than the statement; none if nod does not understand it
 }
 
 type knownRules struct {
@@ -50,14 +50,14 @@ type ownFile struct {
 	path, text string
 }
 
-// maxOwn limits the files with a session's rules, in bytes: anybody may have written a project's.
+// maxOwn limits the files with a session's rules, in bytes: a project's may come from anyone.
 const maxOwn = 64 << 10
 
-// maxKnown limits the sets of files whose rules are kept. Then all are forgotten.
+// maxKnown limits the sets of files whose rules are cached. Beyond it, all are dropped.
 const maxKnown = 32
 
-// Rule returns what the agent itself would do with a call by a rule of its own, whatever nod allows: ask or deny; and
-// what to do, in a sentence. It returns "" when no rule matches, or that is unknown.
+// Rule returns what the agent itself would do with a call by its own rules, whatever nod allows: ask or deny; and
+// advice in a sentence. It returns "" if no rule matches, or that is unknown.
 func (o *OwnRules) Rule(call policy.Call) (effect policy.Effect, advice string) {
 	m, err := Here()
 	if err != nil {
@@ -88,7 +88,7 @@ func (o *OwnRules) Rule(call policy.Call) (effect policy.Effect, advice string) 
 
 func find(folder string, globs []string) (paths []string) {
 	for _, glob := range globs {
-		names, _ := fs.Glob(os.DirFS(folder), glob) // fails for no pattern of an agent's
+		names, _ := fs.Glob(os.DirFS(folder), glob) // fails for bad patterns only
 		for _, name := range names {
 			paths = append(paths, filepath.Join(folder, filepath.FromSlash(name)))
 		}
@@ -96,7 +96,7 @@ func find(folder string, globs []string) (paths []string) {
 	return paths
 }
 
-// readOwn reads files of at most maxOwn together: thousands of links to one long file must not fill nod's memory.
+// readOwn reads files of at most maxOwn bytes together: thousands of links to one long file must not fill nod's memory.
 func readOwn(paths []string) ([]ownFile, error) {
 	var files []ownFile
 	left := int64(maxOwn)
@@ -137,7 +137,7 @@ func (o *OwnRules) compile(files []ownFile) knownRules {
 		for _, own := range found {
 			for _, r := range own.Rules {
 				r.ID = fmt.Sprintf("%d-%d", map[policy.Effect]int{policy.Deny: 1, policy.Ask: 2}[own.Effect], len(all.Rules))
-				r.Effect = policy.Deny // nothing goes before that, and of several the first id
+				r.Effect = policy.Deny // the strictest; among several, the first id decides
 				if r.Validate() != nil {
 					continue
 				}
@@ -149,7 +149,7 @@ func (o *OwnRules) compile(files []ownFile) knownRules {
 	if len(all.Rules) == 0 {
 		return k
 	}
-	k.all, _ = policy.Compile(all, policy.DefaultPlaces()) // nil: as if there were none
+	k.all, _ = policy.Compile(all, policy.DefaultPlaces()) // on error nil, as without rules
 	return k
 }
 

@@ -9,8 +9,8 @@ import (
 	"sync"
 )
 
-// programFolders are where the commands of agents are installed, below the home folder or not, whether the PATH of the
-// program that asks, which may have been started by the desktop, names them or not.
+// programFolders are the folders in which agents' commands are installed, below the home folder or not. The PATH of the
+// calling program, which the desktop may have started, may lack them.
 var programFolders = []string{
 	"~/.local/bin", "~/bin", "~/.bun/bin", "~/.opencode/bin", "~/.amp/bin", "~/.volta/bin", "~/.npm-global/bin",
 	"~/.nvm/versions/node/*/bin", "~/.local/share/fnm/node-versions/*/installation/bin",
@@ -19,7 +19,7 @@ var programFolders = []string{
 }
 
 // Is reports whether an executable is the agent's own: the file that its command leads to, links followed, another
-// version beside that, or, where the command is a script, the program of the same npm package. The program that runs a
+// version next to that, or, if the command is a script, the program of the same npm package. The program that runs a
 // script is not the agent: it would run any.
 func (a Agent) Is(m Machine, exe string) bool {
 	exe = strings.TrimSuffix(exe, " (deleted)") // an update replaces what runs
@@ -44,8 +44,8 @@ func (m Machine) commands(name string) []string {
 	return found
 }
 
-// version returns the version of a program: what the npm package that it is in says, the name of its file where that is
-// one, else what it says itself, which may take seconds.
+// version returns the version of a program: that of its npm package, its file's name if that is a version, or otherwise
+// what the program itself reports, which may take seconds.
 func (m Machine) version(program string) string {
 	target, err := filepath.EvalSymlinks(program)
 	if err == nil && isVersion().MatchString(filepath.Base(target)) {
@@ -93,8 +93,8 @@ var (
 	npmPrefix = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^.*/node_modules/(@[^/]+/)?[^/]+`) })
 )
 
-// isSameProgram reports whether an executable is the target of a command, another version of it, or the program of the
-// npm package that it is in or of one for this system, such as codex-linux-x64 beside codex.
+// isSameProgram reports whether an executable is the target of a command, another version of it, or the program of its
+// npm package or of one for this system, such as codex-linux-x64 next to codex.
 func isSameProgram(exe, target, program string) bool {
 	folder, name := filepath.Split(exe)
 	if exe == target {

@@ -12,12 +12,12 @@ import (
 	"nod/ipc/programs"
 )
 
-// Command is the hook's command line for a shell. Codex trusts a hook by this text: it must never change.
+// Command returns the hook's command line for a shell. Codex trusts a hook by this text: it must never change.
 func Command(nod, agent string) string {
 	return Quote(nod) + " hook " + agent
 }
 
-// Quote writes a path for a shell.
+// Quote quotes a path for a shell.
 func Quote(path string) string {
 	if isPlain(path) {
 		return path
@@ -32,7 +32,7 @@ func isPlain(word string) bool {
 	})
 }
 
-// IsOurs reports whether nod wrote a hook's command line for this agent, whatever its own path was then.
+// IsOurs reports whether nod wrote a hook's command line for this agent, whatever nod's path was then.
 func IsOurs(line, agent string) bool {
 	program, ok := strings.CutSuffix(line, " hook "+agent)
 	if !ok {
@@ -44,13 +44,13 @@ func IsOurs(line, agent string) bool {
 
 // Run is a command that an agent runs for nod.
 type Run struct {
-	Line    string // all of it, as a shell reads it
+	Line    string // the whole line, as a shell reads it
 	Program string // the nod command in it, as a shell reads it
 	Nod     string // the same as a path, which may begin with ~/, or as a name to find in PATH
 }
 
-// RunOf reads the command line of a hook of nod's. It knows what nod writes, and a path below the home folder as a
-// user writes it: whoever runs a line with more in it runs more than nod.
+// RunOf reads the command line of nod's hook. It accepts what nod writes, and a path below the home folder as a user
+// writes it. A line with more in it runs more than nod.
 func RunOf(line, agent string) (r Run, ok bool) {
 	word, ok := strings.CutSuffix(line, " hook "+agent)
 	if !ok || word == "" {
@@ -71,7 +71,7 @@ func RunOf(line, agent string) (r Run, ok bool) {
 	return Run{}, false
 }
 
-// wants reports whether a command is the nod that this machine's hooks shall run, or one that is just as good.
+// wants reports whether a command is the nod that this machine's hooks should run, or an equivalent one.
 func (m Machine) wants(r Run) bool {
 	nod, err := m.find(r.Nod)
 	return err == nil && (nod == m.Nod || programs.IsKept(nod) ||
@@ -142,8 +142,8 @@ func canRun(program string) error {
 
 const marker = "written by nod"
 
-// Whole is a file that nod writes and removes as a whole. A file of that name that is somebody else's stays. run finds
-// the command in it; nil: it has none.
+// Whole is a file that nod writes and removes as a whole. It leaves a file of that name alone if nod did not write it.
+// run finds the command in the file; nil: it has none.
 func Whole(path string, text func(nod string) []byte, run func(text []byte) (Run, bool)) File {
 	foreign := func(b []byte) error {
 		if len(b) > 0 && !bytes.Contains(b, []byte(marker)) {
@@ -179,7 +179,7 @@ func Whole(path string, text func(nod string) []byte, run func(text []byte) (Run
 	}
 }
 
-// Script is a program of nod's own that runs its hook, for an agent that runs programs without arguments.
+// Script is a program of nod's that runs its hook, for an agent that runs programs without arguments.
 func Script(path, agent string) File {
 	const head = "#!/bin/sh\n# " + marker + "\nexec "
 	f := Whole(path, func(nod string) []byte {

@@ -8,8 +8,8 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// Shell is the file of settings, as Claude Code introduced them, in which a variable of the environment has nod run the
-// agent's commands: {"env": {VARIABLE: "/usr/bin/nod -c"}}.
+// Shell is the settings file, of the form that Claude Code introduced, in which an environment variable makes nod run
+// the agent's commands: {"env": {VARIABLE: "/usr/bin/nod -c"}}.
 func Shell(path, variable string) File {
 	s := shellSetting(variable)
 	return File{Path: path, Install: s.install, Look: s.look, Uninstall: s.uninstall}
@@ -19,7 +19,7 @@ type shellSetting string
 
 const asShell = " -c"
 
-// find returns the object "env" of a file, and the index of the variable in it; -1: the variable is not there.
+// find returns the object "env" of a file, and the index of the variable in it, or -1.
 func (s shellSetting) find(d *document) (*hujson.Object, int) {
 	i := indexOf(d.root, "env")
 	if i < 0 {
@@ -89,7 +89,7 @@ func (s shellSetting) look(text []byte) (Found, error) {
 	return Found{All: is, Some: is}, nil
 }
 
-// Contain computes the changes that have the agent hand its commands to nod, or no longer; none where it does already,
+// Contain computes the changes that make the agent pass its commands to nod, or stop that; none if it already does,
 // cannot, or does not ask nod.
 func (a Agent) Contain(m Machine, on bool) ([]Change, error) {
 	if a.Shell == nil {

@@ -1,4 +1,4 @@
-// Package amp has what nod knows about Amp: the program that its rules delegate to, and its tools.
+// Package amp supports Amp: the program that its rules delegate to, and its tools.
 package amp
 
 import (
@@ -39,7 +39,7 @@ const scriptName = "nod-amp"
 
 func script(m agent.Machine) string { return filepath.Join(folder(m), scriptName) }
 
-// settings has one rule of nod's, after the user's own: the first that matches counts.
+// settings adds one rule of nod's after the user's own: the first that matches counts.
 func settings(m agent.Machine) agent.File {
 	isOurs := func(entry map[string]string) bool {
 		return entry["tool"] == "*" && entry["action"] == "delegate" && entry["to"] == script(m)
@@ -54,8 +54,8 @@ type rule struct {
 	To     string `json:"to"`
 }
 
-// payload is what the hook makes of what Amp hands to the program that a rule delegates to
-// (https://ampcode.com/manual/appendix): the tool's input, and in the environment its name and the thread's.
+// payload is made from what Amp passes to the program that a rule delegates to (https://ampcode.com/manual/appendix):
+// the tool's input, and in the environment the tool's name and the thread's.
 type payload struct {
 	Event  string          `json:"hook_event_name"`
 	Thread string          `json:"thread"`
@@ -64,7 +64,7 @@ type payload struct {
 	Input  json.RawMessage `json:"tool_input"`
 }
 
-// How the program ends is all that Amp reads.
+// Amp reads only the exit status of the program.
 const (
 	allowed = 0
 	abstain = 1 // Amp asks
@@ -73,7 +73,7 @@ const (
 
 const delegate = "delegate"
 
-// payloadOf takes what was written for a tool's input whatever it says. Without a tool's name it is not from Amp.
+// payloadOf treats what was written as a tool's input, whatever it says. Without a tool's name it is not from Amp.
 func payloadOf(written []byte, env func(string) string) ([]byte, error) {
 	tool := env("AGENT_TOOL_NAME")
 	if tool == "" {
@@ -99,5 +99,5 @@ func (p payload) step(c hooks.Call) (hooks.Step, error) {
 	return s, nil
 }
 
-// deny also denies what names no event: there is none that decides nothing.
+// deny also denies a call that names no event: every event decides something.
 func deny(_, reason string) any { return hooks.Exit{Status: denied, Stderr: reason} }

@@ -1,4 +1,4 @@
-// Package claude has what nod knows about Claude Code: hooks, settings, tools, own rules and transcripts.
+// Package claude supports Claude Code: its hooks, settings, tools, own rules and transcripts.
 package claude
 
 import (
@@ -48,7 +48,7 @@ var ownRules = &agent.OwnRules{
 
 var folder = agent.FolderOf("CLAUDE_CONFIG_DIR", ".claude", "")
 
-// settings has the events that decide, and, without a wait, those that tell that the terminal was quicker.
+// settings has the events that decide and, without waiting, those that report that the terminal was quicker.
 var settings = agent.HookFile{
 	Agent: name, Unit: time.Second, Default: 10 * time.Minute, Async: true,
 	Events: []agent.Event{
@@ -60,7 +60,7 @@ var settings = agent.HookFile{
 	},
 }.In(folder, "settings.json")
 
-// off are the ways around its hooks. Hooks of the organization's own run in spite of most of them.
+// off returns the ways to turn its hooks off. The organization's own hooks run despite most of them.
 func off(m agent.Machine, s agent.Session) []agent.Switch {
 	managed := managedSettings(m)
 	own := append([]string{filepath.Join(folder(m), "settings.json")},

@@ -18,8 +18,8 @@ import (
 	"nod/ipc/hooks"
 )
 
-// elicitation answers the questions of any MCP server that Claude Code is connected to. They come as a flat
-// JSON schema (https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation).
+// elicitation answers the questions of any MCP server that Claude Code is connected to. They arrive as a flat JSON
+// schema (https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation).
 func (p Payload) elicitation(s hooks.Step) (hooks.Step, error) {
 	if p.Mode == "url" {
 		return p.visit(s)
@@ -29,7 +29,7 @@ func (p Payload) elicitation(s hooks.Step) (hooks.Step, error) {
 	})
 }
 
-// Elicit has the step ask for what a flat JSON schema describes. What reply makes of it is what the agent reads.
+// Elicit makes the step ask for the fields of a flat JSON schema. The agent reads the result of reply.
 func Elicit(
 	s hooks.Step, title string, schema json.RawMessage, reply func(content map[string]any) any,
 ) (hooks.Step, error) {
@@ -48,7 +48,7 @@ func Elicit(
 	return s, nil
 }
 
-// visit asks whether to open an address. Nothing is opened before the user has seen all of it and said so.
+// visit asks whether to open an address. nod opens nothing before the user has seen the whole address and agreed.
 func (p Payload) visit(s hooks.Step) (hooks.Step, error) {
 	if u, err := url.Parse(p.URL); err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
 		return hooks.Step{}, errors.New("url mode without a web address")
@@ -179,7 +179,7 @@ func (f field) options() []api.Option {
 	return all
 }
 
-// questionsOf makes the form. A schema's choices are closed: nothing else may be typed.
+// questionsOf makes the form. A schema's choices are closed: the user cannot type anything else.
 func questionsOf(fields []field) []api.Question {
 	var qs []api.Question
 	for i, f := range fields {
@@ -208,7 +208,7 @@ func questionsOf(fields []field) []api.Question {
 	return qs
 }
 
-// preset is the field's default as an answer; a default of the wrong type is none.
+// preset returns the field's default as an answer; a default of the wrong type counts as none.
 func (f field) preset() api.Value {
 	var preset api.Value
 	switch jsontext.Value(f.Default).Kind() {
@@ -232,7 +232,7 @@ func (f field) preset() api.Value {
 	return api.Value{}
 }
 
-// contentOf turns the answers back into what the schema wants. A field left empty is left out.
+// contentOf turns the answers back into what the schema requires. It omits empty fields.
 func contentOf(fields []field, a interact.Answer) (map[string]any, error) {
 	content := map[string]any{}
 	for i, f := range fields {

@@ -19,8 +19,8 @@ import (
 	"nod/policy"
 )
 
-// Payload is what nod reads of Claude Code's hook payloads (https://code.claude.com/docs/en/hooks), whose shape other
-// agents have taken over. Fields that nod has no use for pass unread.
+// Payload is what nod reads of Claude Code's hook payloads (https://code.claude.com/docs/en/hooks), whose form other
+// agents have adopted. Other fields are ignored.
 type Payload struct {
 	SessionID      string            `json:"session_id"`
 	CWD            string            `json:"cwd"`
@@ -51,7 +51,7 @@ const (
 	exitPlanMode    = "ExitPlanMode"
 )
 
-// Step is what a call of Claude Code's hooks amounts to.
+// Step returns what a call of Claude Code's hooks means.
 func (p Payload) Step(c hooks.Call) (hooks.Step, error) {
 	s := hooks.Step{
 		Session: p.SessionID, CWD: p.CWD, Subagent: interact.Subagent{ID: p.AgentID, Type: p.AgentType}, Call: p.Call,
@@ -82,7 +82,7 @@ func (p Payload) Step(c hooks.Call) (hooks.Step, error) {
 	return s, nil
 }
 
-// silence is what Claude Code does where it is about to ask and nobody decides.
+// silence returns what Claude Code does without a decision when it is about to ask.
 func (p Payload) silence(c hooks.Call) api.Silence {
 	if c.Headless || p.PermissionMode == "dontAsk" {
 		return api.TakesNo
@@ -90,7 +90,7 @@ func (p Payload) silence(c hooks.Call) api.Silence {
 	return api.AsksInTerminal
 }
 
-// permissionRequest comes when Claude Code asks in the terminal. The first answer of the two prompts counts.
+// permissionRequest comes when Claude Code asks in the terminal. The first answer to either prompt counts.
 func (p Payload) permissionRequest(s hooks.Step, c hooks.Call) (hooks.Step, error) {
 	if p.ToolName == askUserQuestion {
 		return p.question(s, permission)
@@ -120,8 +120,8 @@ func (p Payload) permissionRequest(s hooks.Step, c hooks.Call) (hooks.Step, erro
 	return s, nil
 }
 
-// appeal comes when the classifier of the mode auto has refused a call, or could not be reached, which the reason says.
-// Claude Code waits for the reply. Where it refused, "retry" tells the model that it may try the same call again.
+// appeal comes when the classifier of the mode auto has refused a call or could not be reached, which the reason says.
+// Claude Code waits for the reply. After a refusal, "retry" tells the model that it may try the same call again.
 func (p Payload) appeal(s hooks.Step) hooks.Step {
 	s.Over = p.SameCall
 	if p.PermissionMode != "auto" || p.ToolName == "" {
@@ -155,8 +155,8 @@ var (
 	letEditsPass = json.RawMessage(`{"type":"setMode","mode":"acceptEdits","destination":"session"}`)
 )
 
-// preToolUse comes before any prompt, and alone where there is none. The user is asked here only where no
-// PermissionRequest follows, or where none would help: see release.
+// preToolUse comes before any prompt, and alone if there is none. The user is asked here only if no PermissionRequest
+// follows, or if one would not help: see release.
 func (p Payload) preToolUse(s hooks.Step, c hooks.Call) (hooks.Step, error) {
 	switch {
 	case p.ToolName == askUserQuestion && p.PermissionMode == "dontAsk":
@@ -208,33 +208,33 @@ func (p Payload) contain(s *hooks.Step, c hooks.Call) {
 	}
 }
 
-// rewritten is in commands of which Claude Code may hand over another: it takes the NUL that models write for Windows
-// for /dev/null. nod would not know the command again, and so could not say that it runs in the sandbox.
+// rewritten matches commands that Claude Code may change: it replaces the NUL that models write for Windows by
+// /dev/null. nod would not recognize the changed command, and so could not say that it runs in the sandbox.
 var rewritten = regexp.MustCompile(`(?i)>[ \t]*nul([^\w./-]|$)`)
 
 // What Claude Code does with a reply to PreToolUse, measured with 2.1.197 and 2.1.330:
 //
-//   - "ask" has it ask, and PermissionRequest follows, in every mode; but in bypassPermissions, and in auto before
-//     2.1.330, it writes to .git, .claude, .bashrc and their like all the same. There nod asks before it answers. What
+//   - "ask" makes it ask, and PermissionRequest follows, in every mode; but in bypassPermissions, and in auto before
+//     2.1.330, it writes to .git, .claude, .bashrc and the like anyway. There nod asks before it answers. What
 //     becomes of an allow for those is said with [changesProtected].
 //   - Headless, "ask" is "deny". PermissionRequest follows silence, for exactly the calls that need leave, in 2.1.330;
 //     before, nothing follows, and silence is "deny" for those.
 //   - A plan is quiet in 2.1.330: what its classifier passes runs.
 
-// askingModes are those in which Claude Code heeds "ask". In any other nod asks before it answers: one that it does not
-// know may be like bypassPermissions.
+// askingModes are the modes in which Claude Code obeys "ask". In any other nod asks before it answers: an unknown mode
+// may be like bypassPermissions.
 var askingModes = []string{"", "default", "plan", "acceptEdits", "dontAsk"}
 
-// followsAlways reports whether PermissionRequest follows for all that Claude Code does not let pass by itself. It
-// carries the call as other hooks have left it, so that is where nod allows; here an allow would count for whatever
-// they make of the call.
+// followsAlways reports whether PermissionRequest follows for everything that Claude Code does not allow by itself. It
+// carries the call as other hooks have changed it, so nod allows there; here an allow would apply to whatever they make
+// of the call.
 func (p Payload) followsAlways(version string) bool {
 	return followsHeadless(version) && slices.Contains([]string{"default", "plan", "acceptEdits"}, p.PermissionMode)
 }
 
 func followsHeadless(version string) bool { return semver.Compare("v"+version, "v2.1.330") >= 0 }
 
-// isQuiet reports whether the mode may let the call pass although the user would be asked about it in another.
+// isQuiet reports whether the mode may let the call pass although the user would be asked about it in another mode.
 func (p Payload) isQuiet(version string) bool {
 	switch p.PermissionMode {
 	case "auto", "bypassPermissions", "dontAsk":
@@ -247,7 +247,7 @@ func (p Payload) isQuiet(version string) bool {
 	return false
 }
 
-// question answers AskUserQuestion. An allow without answers would mean that the user says nothing.
+// question answers AskUserQuestion. An allow without answers would mean that the user has no answer.
 func (p Payload) question(s hooks.Step, reply func(Decision) any) (hooks.Step, error) {
 	var in questions
 	if err := json.Unmarshal(p.ToolInput, &in); err != nil {
@@ -266,8 +266,8 @@ func (p Payload) question(s hooks.Step, reply func(Decision) any) (hooks.Step, e
 	})
 }
 
-// AsksByDenial has the step ask the questions in the call's input, for an agent whose hooks can hand over the answers
-// only as the reason of a denial. Without any, the question goes on to the terminal.
+// AsksByDenial makes the step ask the questions in the call's input, for an agent whose hooks can return answers only
+// as the reason of a denial. Without answers, the question goes to the terminal.
 func (p Payload) AsksByDenial(s hooks.Step, deny func(reason string) any) (hooks.Step, error) {
 	var in questions
 	if err := json.Unmarshal(p.ToolInput, &in); err != nil {
@@ -278,7 +278,7 @@ func (p Payload) AsksByDenial(s hooks.Step, deny func(reason string) any) (hooks
 	})
 }
 
-// answered is the reason of a denial that tells the model the answers, where there is no other way to hand them over.
+// answered returns a reason of a denial that tells the model the answers, if there is no other way to return them.
 func answered(questions []hooks.Question, picks [][]string) string {
 	lines := []string{hooks.NoRefusal}
 	for i, pick := range picks {
@@ -287,7 +287,7 @@ func answered(questions []hooks.Question, picks [][]string) string {
 	return strings.Join(lines, "\n")
 }
 
-// areDistinct reports whether every question has a text of its own, by which answers can be told apart.
+// areDistinct reports whether the questions' texts differ, so that answers can be told apart.
 func areDistinct(questions []hooks.Question) bool {
 	texts := map[string]bool{}
 	for _, q := range questions {
@@ -296,7 +296,7 @@ func areDistinct(questions []hooks.Question) bool {
 	return len(texts) == len(questions)
 }
 
-// Approve is the request that asks about the call.
+// Approve returns the request that asks about the call.
 func (p Payload) Approve() interact.Approve {
 	var in struct {
 		Description string `json:"description"`
@@ -308,7 +308,7 @@ func (p Payload) Approve() interact.Approve {
 	}
 }
 
-// SameCall picks the request that asks about this call, by tool and input: PermissionRequest carries no id.
+// SameCall reports whether a request asks about this call, by tool and input: PermissionRequest has no id.
 func (p Payload) SameCall(r interact.Request) bool {
 	if !p.sameThread(r) {
 		return false
@@ -327,10 +327,12 @@ func (p Payload) SameCall(r interact.Request) bool {
 	return false
 }
 
-// sameThread picks what the same subagent asks, or the main thread: those go on while the others wait.
+// sameThread reports whether a request is from the same subagent, or from the main thread: these continue while others
+// wait.
 func (p Payload) sameThread(r interact.Request) bool { return r.Requester.Subagent.ID == p.AgentID }
 
-// Call is the same for two deliveries of one call. Of questions the second may hold the answers as well.
+// Call returns the same text for two deliveries of one call. The second delivery of a question may contain the answers,
+// too.
 func (p Payload) Call() string {
 	input := jsontext.Value(bytes.Clone(p.ToolInput))
 	var in struct{ Questions jsontext.Value }
@@ -348,7 +350,7 @@ func (p Payload) notification(s *hooks.Step) {
 	case "permission_prompt", "elicitation_dialog", "elicitation_url_dialog":
 		return // nod's own window says so already
 	case "auth_success", "elicitation_complete", "elicitation_response":
-		return // nothing for anybody to do
+		return // nothing to do
 	}
 	s.Notify(p.NotificationType, p.Message)
 }
@@ -392,10 +394,10 @@ func suggestion(raw json.RawMessage) string {
 	case s.Type == "addDirectories":
 		return "work in " + strings.Join(s.Directories, " and ") + ", too · " + where
 	}
-	return exact.String() // not understood: shown as it is
+	return exact.String() // unknown: shown as it is
 }
 
-// Decision is a verdict in the one shape from which both of Claude Code's replies are made.
+// Decision is a decision in the one form from which both of Claude Code's replies are made.
 type Decision struct {
 	Behavior           string            `json:"behavior"`
 	Message            string            `json:"message,omitempty"`
@@ -403,7 +405,7 @@ type Decision struct {
 	UpdatedPermissions []json.RawMessage `json:"updatedPermissions,omitempty"`
 }
 
-// Permits is the reply to PermissionRequest for an allow, and none for any other answer.
+// Permits is the reply to PermissionRequest for an allow; there is none for any other answer.
 var Permits = hooks.Allows(permission(Decision{Behavior: "allow"}))
 
 type output struct {
@@ -417,7 +419,7 @@ func permission(d Decision) any {
 	}{"PermissionRequest", d}}
 }
 
-// PreTool is the reply to PreToolUse: allow, ask or deny, and why.
+// PreTool returns the reply to PreToolUse: allow, ask or deny, and why.
 func PreTool(behavior, reason string) any {
 	return preTool(Decision{Behavior: behavior, Message: reason})
 }
@@ -450,7 +452,7 @@ func sameJSON(a, b json.RawMessage) bool {
 	return x.Canonicalize(exact) == nil && y.Canonicalize(exact) == nil && bytes.Equal(x, y)
 }
 
-// Deny is the reply with which a hook of Claude Code's shape denies on its own.
+// Deny returns the reply with which a hook of Claude Code's form denies by itself.
 func Deny(event, reason string) any {
 	d := Decision{Behavior: "deny", Message: reason}
 	switch event {

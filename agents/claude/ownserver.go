@@ -21,8 +21,8 @@ const ownTools = "mcp__nod__"
 
 const serverName = "nod"
 
-// mayAsk answers for the tools with which Claude Code asks the user through nod: to be asked whether one may be asked
-// helps nobody. The zero answer: it is another tool, or another server of that name.
+// mayAsk allows the tools with which Claude Code asks the user through nod: asking whether to ask makes no sense. It
+// returns the zero answer for other tools, and for another server of that name.
 func (p Payload) mayAsk(nod string) interact.Answer {
 	if !strings.HasPrefix(p.ToolName, ownTools) || nod == "" || !isOwnServer(p.CWD, nod) {
 		return interact.Answer{}
@@ -43,7 +43,7 @@ type servers struct {
 }
 
 // isOwnServer reports whether the server named nod is this nod in every place where Claude Code, working in the folder,
-// may find it. Only the user's own configuration counts for nod: a project must not name a program nod.
+// may find it. Only the user's own configuration counts: a project must not name a program nod.
 func isOwnServer(folder, nod string) bool {
 	own, found := personsServers(folder)
 	if !found || !filepath.IsAbs(folder) {

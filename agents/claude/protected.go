@@ -9,15 +9,15 @@ import (
 	"nod/policy"
 )
 
-// Claude Code protects some files from every change that nobody has agreed to at its own prompt. Measured with 2.1.197
-// and 2.1.330, an allow in reply to PreToolUse changes nothing there, but in bypassPermissions:
+// Claude Code protects some files from every change that was not approved at its own prompt. Measured with 2.1.197
+// and 2.1.330, an allow in reply to PreToolUse does not help, except in bypassPermissions:
 //
 //   - In dontAsk it refuses the change, whatever a hook says, and so does 2.1.197 with -p.
 //   - In auto, and in 2.1.330 in a plan, its classifier judges the change before anybody is asked. What that refuses
 //     stays refused when the model tries again. What it lets pass is asked about in 2.1.330 where the reply to
 //     PreToolUse was "ask", also with -p; 2.1.197 asks nobody.
 
-// The names of those files, and those of folders with all that is in them.
+// The names of those files, and of folders whose whole content is protected.
 var (
 	protectedNames = []string{
 		".gitconfig", ".gitmodules", ".bashrc", ".bash_profile", ".zshrc", ".zprofile", ".profile", ".zshenv", ".zlogin",
@@ -48,7 +48,7 @@ func (p Payload) policyCall() policy.Call {
 	return policy.Call{Agent: name, CWD: p.CWD, Tool: p.ToolName, Input: policy.ReadInput(p.ToolInput)}
 }
 
-// Why nod asks nobody about such a change.
+// Why nod does not ask about such a change.
 const (
 	refusedInDontAsk = "Claude Code protects this file and refuses to change it in the mode dontAsk, even after an " +
 		"allow in nod, so nod did not ask: start Claude Code in another mode"
@@ -58,17 +58,17 @@ const (
 		"has no effect on that: start Claude Code in another mode than auto"
 )
 
-// judgesProtected reports whether Claude Code's classifier judges such changes, and asks about what passes.
+// judgesProtected reports whether Claude Code's classifier judges such changes, and asks about those that pass.
 func (p Payload) judgesProtected(version string) bool {
 	return followsHeadless(version) && slices.Contains([]string{"auto", "plan"}, p.PermissionMode)
 }
 
-// futile says why an allow of the call would have no effect; "" when it has. Claude Code's own rules that deny hold in
-// every mode, those that ask wherever it has a prompt or sends PermissionRequest in its place.
+// futile says why an allow of the call would have no effect; "" if it has one. Claude Code's own rules that deny apply
+// in every mode, those that ask wherever it has a prompt or sends PermissionRequest instead.
 func (p Payload) futile(c hooks.Call) string {
 	mute := p.PermissionMode == "dontAsk" || c.Headless && !followsHeadless(c.Version)
 	call := p.policyCall()
-	if c.Agent == name && (c.Headless || !p.followsAlways(c.Version)) { // else it says so itself before nod asks
+	if c.Agent == name && (c.Headless || !p.followsAlways(c.Version)) { // otherwise it says so itself before nod asks
 		if effect, advice := ownRules.Rule(call); effect == policy.Deny || effect == policy.Ask && mute {
 			return advice
 		}

@@ -41,8 +41,8 @@ func readRules(text []byte) (rules []agent.OwnRule, err error) {
 
 const toolLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-*"
 
-// translate returns rules of nod's for "Tool" or "Tool(what)", where that is about tools, the beginnings of commands or
-// hosts. For paths nod only has wider rules, so there are none.
+// translate returns nod's rules for "Tool" or "Tool(what)", if that is about tools, the beginnings of commands or
+// hosts. For paths nod has only wider rules, so it returns none.
 func translate(rule string) []policy.Rule {
 	tool, what, isNarrow := strings.Cut(rule, "(")
 	what, isClosed := strings.CutSuffix(what, ")")
@@ -72,7 +72,7 @@ func rulePrefix(what string) string {
 	return strings.TrimSuffix(what, " *")
 }
 
-// forDomain denies a host that may be fetched from, and all below it.
+// forDomain denies fetching from a host and all below it.
 func forDomain(host string) []policy.Rule {
 	if host == "" {
 		return nil
@@ -86,8 +86,8 @@ func forDomain(host string) []policy.Rule {
 
 var editTools = []string{"Edit", "Write", "MultiEdit", "NotebookEdit"}
 
-// ruleMeaning is every tool that the name of one stands for in a rule, where that is not itself alone: Monitor follows
-// the rules of Bash, and Agent was called Task before.
+// ruleMeaning lists the tools that a tool's name in a rule applies to, if not to itself alone: Monitor follows the
+// rules of Bash, and Agent was called Task before.
 var ruleMeaning = map[string][]string{
 	"Edit": editTools, "Read": {"Read", "Grep", "Glob"}, "Bash": {"Bash", "Monitor"},
 	"Agent": {"Agent", "Task"}, "Task": {"Agent", "Task"},

@@ -13,7 +13,7 @@ import (
 )
 
 func isTranscript(text []byte) bool {
-	var l struct { // no more than that: what else stands there may be of another form
+	var l struct { // no more than that: other fields may have another form
 		SessionID string `json:"sessionId"`
 		Type      string `json:"type"`
 		LeafUUID  string `json:"leafUuid"`
@@ -21,8 +21,8 @@ func isTranscript(text []byte) bool {
 	return json.Unmarshal(text, &l) == nil && l.Type != "" && (l.SessionID != "" || l.LeafUUID != "")
 }
 
-// transcript reads the tool calls in the transcript of one session, as Claude Code 1.0 to 2.1 write it. The
-// format is not documented; it has been the same in all that nod needs.
+// transcript reads the tool calls in the transcript of one session, as written by Claude Code 1.0 to 2.1. The
+// format is not documented; what nod needs of it has not changed.
 type transcript struct {
 	*jsonl.Reader
 	seen map[string]bool // ids of calls: a message is written again when it has grown
@@ -50,7 +50,7 @@ type block struct {
 	Input json.RawMessage `json:"input"`
 }
 
-// Calls yields the calls in their order, with the time of each. It may be used once.
+// Calls yields the calls in order, with the time of each. It may be used once.
 func (t *transcript) Calls() iter.Seq2[time.Time, policy.Call] {
 	return func(yield func(time.Time, policy.Call) bool) {
 		for text := t.Next(); text != nil; text = t.Next() {
@@ -63,7 +63,7 @@ func (t *transcript) Calls() iter.Seq2[time.Time, policy.Call] {
 	}
 }
 
-// read returns the calls of one line. Most lines are results of tools: those are told apart without decoding.
+// read returns the calls of one line. Most lines are results of tools: these are recognized without decoding.
 func (t *transcript) read(text []byte) []policy.Call {
 	if !bytes.Contains(text, []byte(`"tool_use"`)) {
 		return nil

@@ -1,4 +1,4 @@
-// Package cline has what nod knows about Cline: its hook, its settings and its tools.
+// Package cline supports Cline: its hook, settings and tools.
 package cline
 
 import (
@@ -33,13 +33,13 @@ var Agent = agent.Agent{
 
 var folder = agent.FolderOf("CLINE_DIR", ".cline", "")
 
-// settings is the program that Cline runs before each call: it is found by the name of the event.
+// settings is the program that Cline runs before each call: Cline finds it by the name of the event.
 func settings(m agent.Machine) agent.File {
 	return agent.Script(filepath.Join(folder(m), "hooks", "PreToolUse"), name)
 }
 
-// payload is what nod reads of Cline's hook payloads (https://docs.cline.bot/features/hooks). Beside the call as it is
-// they hold one in which all values are texts.
+// payload is what nod reads of Cline's hook payloads (https://docs.cline.bot/features/hooks). They also have a form of
+// the call in which all values are texts.
 type payload struct {
 	Session struct {
 		Root string `json:"rootSessionId"`
@@ -57,12 +57,12 @@ type payload struct {
 // toolCall is the event before a call. The hook's file is called PreToolUse.
 const toolCall = "tool_call"
 
-// patience is how long nod waits for the user: Cline waits for its hook two minutes and then goes on.
+// patience is how long nod waits for the user: Cline waits two minutes for its hook and then continues.
 const patience = 110 * time.Second
 
 func (p payload) step(c hooks.Call) (hooks.Step, error) {
 	s := hooks.Step{Session: p.Session.Root, Patience: patience}
-	if len(p.Folders) == 1 { // else nobody knows which
+	if len(p.Folders) == 1 { // otherwise it is ambiguous
 		s.CWD = p.Folders[0]
 	}
 	if p.Parent != nil {

@@ -1,4 +1,4 @@
-// Package codex has what nod knows about Codex: its hooks, its settings, its tools, its own rules and its transcripts.
+// Package codex supports Codex: its hooks, settings, tools, own rules and transcripts.
 package codex
 
 import (
@@ -44,7 +44,7 @@ var ownRules = &agent.OwnRules{
 
 var folder = agent.FolderOf("CODEX_HOME", ".codex", "")
 
-// settings lists only events that Codex has had for long: it fails on one that it does not know.
+// settings lists only events that Codex has had for a long time: it fails on unknown ones.
 var settings = agent.HookFile{
 	Agent: name, Unit: time.Second, Default: 10 * time.Minute,
 	Events: []agent.Event{

@@ -16,8 +16,8 @@ import (
 )
 
 // hookPayload is what nod reads of Codex's hook payloads, which have Claude Code's names and nearly its fields
-// (https://developers.openai.com/codex/hooks). Two things differ: Codex takes a reply with any field it does
-// not expect for a failure, and it shows no prompt of its own while a hook thinks.
+// (https://developers.openai.com/codex/hooks). Two things differ: Codex treats a reply with an unexpected field as a
+// failure, and it shows no prompt of its own while a hook runs.
 type hookPayload struct {
 	claude.Payload
 	Rollout string `json:"transcript_path"`
@@ -42,10 +42,10 @@ func (p hookPayload) step(c hooks.Call) (hooks.Step, error) {
 	return s, nil
 }
 
-// preToolUse comes before Codex's own rules. It takes no "allow" and no "ask": silence lets those rules decide, and
-// what its sandbox holds runs unasked. So what the policy insists on is asked about here, and silence is for an allow
-// only. Whether the command will ask to leave the sandbox nobody can tell yet. So what is asked is whether it may run,
-// as in agents without a sandbox, and the answer counts for the PermissionRequest that may follow.
+// preToolUse comes before Codex's own rules. It accepts no "allow" and no "ask": silence lets those rules decide, and
+// what its sandbox confines runs unasked. So nod asks here about what the policy insists on, and stays silent only for
+// an allow. It is not known yet whether the command will ask to leave the sandbox. So nod asks whether it may run, as
+// for agents without a sandbox, and the answer counts for the PermissionRequest that may follow.
 func (p hookPayload) preToolUse(s hooks.Step) (hooks.Step, error) {
 	if p.ToolName == "request_user_input" {
 		// PermissionRequest does not follow, and changed input changes only what the terminal asks in plan mode.
@@ -58,9 +58,9 @@ func (p hookPayload) preToolUse(s hooks.Step) (hooks.Step, error) {
 
 func deny(reason string) any { return claude.Deny("PreToolUse", reason) }
 
-// outsideSandbox is the request that asks about what Codex's sandbox would not let through: a command that leaves it,
-// or one that wants to reach a host. With what rights, the payload does not say, but for the agent's own words. So a
-// command runs something, even one that would only read where the sandbox holds it.
+// outsideSandbox returns the request that asks about what Codex's sandbox would block: a command that leaves it, or one
+// that wants to reach a host. The payload does not say with what rights, except in the agent's own words. So a command
+// counts as running something, even if it would only read inside the sandbox.
 func (p hookPayload) outsideSandbox() interact.Approve {
 	a := p.Approve()
 	if p.ToolName == "Bash" {
@@ -69,7 +69,7 @@ func (p hookPayload) outsideSandbox() interact.Approve {
 	return a
 }
 
-// call is the same for the events of one call: PermissionRequest adds a description.
+// call returns the same text for the events of one call: PermissionRequest adds a description.
 func (p hookPayload) call() string {
 	var in struct {
 		Command string `json:"command"`
@@ -80,7 +80,7 @@ func (p hookPayload) call() string {
 	return p.ToolName + " " + in.Command
 }
 
-// reachesHost reports whether a command that runs in the sandbox wants to reach a host, which is a question of its own.
+// reachesHost reports whether a command in the sandbox wants to reach a host, which is a separate question.
 func (p hookPayload) reachesHost() bool {
 	var in struct {
 		Description string `json:"description"`
@@ -88,12 +88,12 @@ func (p hookPayload) reachesHost() bool {
 	return json.Unmarshal(p.ToolInput, &in) == nil && strings.HasPrefix(in.Description, "network-access ")
 }
 
-// Under approval policy never, which codex exec always has and hooks are told of as bypassPermissions, Codex asks
-// nobody. Measured with 0.169.0, in the terminal and with exec, in any sandbox and without: PreToolUse comes all the
-// same, and after silence Codex refuses what wants to leave the sandbox and every rm with -f.
+// Under approval policy never, which codex exec always has and hooks see as bypassPermissions, Codex never asks.
+// Measured with 0.169.0, in the terminal and with exec, in any sandbox and without: PreToolUse comes anyway, and after
+// silence Codex refuses what wants to leave the sandbox and every rm with -f.
 const never = "bypassPermissions"
 
-// Why nod asks nobody about such a call.
+// Why nod does not ask about such a call.
 const (
 	refusedEscalation = "Codex lets nothing leave its sandbox under approval policy never, even after an allow in nod, " +
 		"so nod did not ask: start Codex in a terminal with -a on-request"
@@ -130,8 +130,8 @@ var forced = sync.OnceValue(func() *policy.Compiled {
 // maxTail is how much of a rollout's end is read, in bytes: Codex writes a call there before it runs hooks.
 const maxTail = 1 << 20
 
-// escalates reports whether the call asks to leave the sandbox. Hooks are not told, but the rollout is. Where that
-// cannot be read nobody knows: then nod asks.
+// escalates reports whether the call asks to leave the sandbox. The payload does not say, but the rollout does. If the
+// rollout cannot be read, that is unknown: then nod asks.
 func (p hookPayload) escalates() bool {
 	text, err := ownfile.ReadTail(p.Rollout, maxTail)
 	if err != nil || p.ToolUseID == "" {

@@ -11,7 +11,7 @@ import (
 	"nod/policy"
 )
 
-// readRules reads the rules of a .rules file that prompt or forbid. It is parsed and never run.
+// readRules reads the rules of a .rules file that prompt or forbid. It parses the file and never runs it.
 func readRules(text []byte) ([]agent.OwnRule, error) {
 	file, err := (&syntax.FileOptions{}).Parse("", text, 0)
 	if err != nil {
@@ -33,7 +33,7 @@ func readRules(text []byte) ([]agent.OwnRule, error) {
 	return rules, nil
 }
 
-// readStatement returns what a prefix_rule has Codex do, and the beginnings of the commands that it is about, as far as
+// readStatement returns the effect of a prefix_rule, and the beginnings of the commands that it applies to, as far as
 // nod can tell. The effect is empty for anything else.
 func readStatement(statement syntax.Stmt) (policy.Effect, []string) {
 	expression, ok := statement.(*syntax.ExprStmt)
@@ -57,8 +57,8 @@ var decisions = map[string]policy.Effect{"prompt": policy.Ask, "forbidden": poli
 
 const maxPrefixes = 50
 
-// prefixesOf are the beginnings of commands that a pattern stands for: each of its elements is a word, or a list
-// of words of which any may be there. There are none where it is anything else.
+// prefixesOf returns the beginnings of commands that a pattern matches: each of its elements is a word, or a list of
+// alternative words. It returns nil for any other pattern.
 func prefixesOf(given map[string]syntax.Expr) []string {
 	for name := range given {
 		if !slices.Contains([]string{"pattern", "decision", "match", "not_match", "justification"}, name) {
@@ -90,7 +90,7 @@ func prefixesOf(given map[string]syntax.Expr) []string {
 	return prefixes
 }
 
-// arguments are what a call gives its parameters, by their names; "" is one without a name, or given twice.
+// arguments returns a call's arguments by their parameters' names; "" is one without a name, or given twice.
 func arguments(call *syntax.CallExpr) map[string]syntax.Expr {
 	given := map[string]syntax.Expr{}
 	for _, arg := range call.Args {

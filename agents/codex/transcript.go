@@ -31,8 +31,8 @@ func isTranscript(text []byte) bool {
 	return false
 }
 
-// transcript reads the tool calls in one rollout, and puts them as Codex puts them to a hook. It reads what Codex has
-// written since September 2025 (codex-rs/protocol/src/protocol.rs, RolloutLine).
+// transcript reads the tool calls in one rollout, and presents them as Codex presents them to a hook. It reads what
+// Codex has written since September 2025 (codex-rs/protocol/src/protocol.rs, RolloutLine).
 type transcript struct {
 	*jsonl.Reader
 	session string
@@ -62,7 +62,7 @@ type item struct {
 	} `json:"action"`
 }
 
-// Calls yields the calls in their order, with the time of each. It may be used once.
+// Calls yields the calls in order, with the time of each. It may be used once.
 func (t *transcript) Calls() iter.Seq2[time.Time, policy.Call] {
 	return func(yield func(time.Time, policy.Call) bool) {
 		for text := t.Next(); text != nil; text = t.Next() {
@@ -73,7 +73,8 @@ func (t *transcript) Calls() iter.Seq2[time.Time, policy.Call] {
 	}
 }
 
-// marks are what a line that nod needs holds. The results of tools, which are most of a rollout, hold none.
+// marks are texts of which every line that nod needs has one. The results of tools, which are most of a rollout, have
+// none.
 var marks = []string{`_call"`, `"session_meta"`, `"turn_context"`}
 
 func (t *transcript) read(text []byte) (call policy.Call, ok bool) {
@@ -96,15 +97,15 @@ func (t *transcript) read(text []byte) (call policy.Call, ok bool) {
 		return call, false
 	}
 	if t.session == "" && l.Type == "session_meta" {
-		t.session = cmp.Or(it.SessionID, it.ID) // a forked session goes on with the lines of its parent
+		t.session = cmp.Or(it.SessionID, it.ID) // a forked session continues the lines of its parent
 	}
 	t.cwd = cmp.Or(it.CWD, t.cwd)
 	return t.call(it)
 }
 
-// call puts a call as a hook would get it: whatever runs a command is "Bash", with the command line as its only
-// field, and a patch is the "command" of apply_patch (codex-rs/core/src/tools/hook_names.rs). The folder that
-// the model wanted a command to run in is not told to hooks.
+// call returns a call as a hook would get it: whatever runs a command is "Bash", with the command line as its only
+// field, and a patch is the "command" of apply_patch (codex-rs/core/src/tools/hook_names.rs). Hooks do not learn in
+// which folder the model wanted a command to run.
 func (t *transcript) call(it item) (call policy.Call, ok bool) {
 	call = policy.Call{Agent: name, Session: t.session, CWD: t.cwd, Tool: it.Name}
 	var input json.RawMessage
@@ -117,7 +118,7 @@ func (t *transcript) call(it item) (call policy.Call, ok bool) {
 	case it.Type == "custom_tool_call":
 		input, ok = object("input", it.Input), it.Name != ""
 	case it.Type == "function_call" && it.Name == "write_stdin":
-		return call, false // no hook is asked about it
+		return call, false // hooks do not get it
 	case it.Type == "function_call":
 		call.Tool, input, ok = function(it)
 	default:
@@ -152,7 +153,7 @@ func function(it item) (tool string, input json.RawMessage, ok bool) {
 	return toolName(it), arguments, true
 }
 
-// toolName is the name of a tool as hooks get it: those of MCP servers are mcp__SERVER__TOOL.
+// toolName returns the name of a tool as hooks get it: those of MCP servers are mcp__SERVER__TOOL.
 func toolName(it item) string {
 	name := it.Name
 	if strings.HasPrefix(it.Namespace, "mcp__") {
@@ -195,6 +196,6 @@ func isShell(program string) bool {
 }
 
 func object(field, value string) json.RawMessage {
-	text, _ := strict.Marshal(map[string]string{field: value}) // which cannot fail: value was read from JSON
+	text, _ := strict.Marshal(map[string]string{field: value}) // cannot fail: value was read from JSON
 	return json.RawMessage(text)
 }

@@ -1,4 +1,4 @@
-// Package copilot has what nod knows about GitHub Copilot CLI: its hooks, their file, and its tools.
+// Package copilot supports GitHub Copilot CLI: its hooks, their file, and its tools.
 package copilot
 
 import (
@@ -36,8 +36,8 @@ var Agent = agent.Agent{
 
 var folder = agent.FolderOf("COPILOT_HOME", ".copilot", "")
 
-// events are those in the spelling that has the tools' own names: the other one looks like Claude Code's hooks and is
-// not. Their payloads do not say which event they are of.
+// events are spelled in the way that gives the tools' own names: the other spelling looks like Claude Code's hooks but
+// differs. Their payloads do not name the event.
 var events = []string{preToolUse, permissionRequest, "notification", "userPromptSubmitted", "agentStop", "sessionEnd"}
 
 func settings(m agent.Machine) agent.File {
@@ -64,11 +64,11 @@ func hookFile(nod string) []byte {
 			Comment: "written by nod",
 		}}
 	}
-	text, _ := json.MarshalIndent(table{1, hooks}, "", "  ") // texts and numbers become JSON always
+	text, _ := json.MarshalIndent(table{1, hooks}, "", "  ") // cannot fail for texts and numbers
 	return append(text, '\n')
 }
 
-// run is the command in the file, without the event after it.
+// run returns the command in the file, without the event after it.
 func run(text []byte) (agent.Run, bool) {
 	var t table
 	if json.Unmarshal(text, &t) != nil || len(t.Hooks[preToolUse]) != 1 {
@@ -108,7 +108,7 @@ func (p payload) step(c hooks.Call) (hooks.Step, error) {
 		return p.preToolUse(s)
 	case permissionRequest:
 		s.Ask = interact.Approve{Tool: p.ToolName, Input: p.ToolInput}
-		s.Reply = hooks.Allows(claude.Decision{Behavior: "allow"}) // else it asks in the terminal, with the same call
+		s.Reply = hooks.Allows(claude.Decision{Behavior: "allow"}) // otherwise it asks about the call in the terminal
 	case "agentStop":
 		s.Finished()
 	case "userPromptSubmitted", "sessionEnd":
@@ -121,9 +121,9 @@ func (p payload) step(c hooks.Call) (hooks.Step, error) {
 	return s, nil
 }
 
-// preToolUse comes before any prompt, and an allow skips the prompt. What the policy insists on is asked about here,
-// for with --allow-all-tools nothing follows, even where the reply is "ask"; all else when Copilot CLI would ask, with
-// [permissionRequest].
+// preToolUse comes before any prompt, and an allow skips the prompt. nod asks here about what the policy insists on,
+// because with --allow-all-tools nothing follows, even if the reply is "ask"; about everything else when Copilot CLI
+// would ask, with [permissionRequest].
 func (p payload) preToolUse(s hooks.Step) (hooks.Step, error) {
 	if p.ToolName == "ask_user" {
 		return p.askUser(s)
@@ -132,8 +132,8 @@ func (p payload) preToolUse(s hooks.Step) (hooks.Step, error) {
 	return s, nil
 }
 
-// askUser answers Copilot CLI's own question tool. The only way to hand it an answer is a denial whose reason is the
-// answer; without one the question goes on to the terminal.
+// askUser answers Copilot CLI's own question tool. The only way to return an answer is as the reason of a denial;
+// without one the question goes to the terminal.
 func (p payload) askUser(s hooks.Step) (hooks.Step, error) {
 	var in struct {
 		Message string          `json:"message"`
@@ -143,7 +143,7 @@ func (p payload) askUser(s hooks.Step) (hooks.Step, error) {
 		return hooks.Step{}, err
 	}
 	return claude.Elicit(s, in.Message, in.Schema, func(content map[string]any) any {
-		text, _ := json.Marshal(content) // texts, numbers and lists of texts become JSON always
+		text, _ := json.Marshal(content) // cannot fail for texts, numbers and lists of texts
 		return decision{"deny", hooks.NoRefusal + "\n" + string(text)}
 	})
 }

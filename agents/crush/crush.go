@@ -1,4 +1,4 @@
-// Package crush has what nod knows about Crush: its hooks, its settings and its tools, from its documents.
+// Package crush supports Crush according to its documentation: its hooks, settings and tools.
 package crush
 
 import (

@@ -1,4 +1,4 @@
-// Package cursor has what nod knows about Cursor: its hooks, its settings and its tools.
+// Package cursor supports Cursor: its hooks, settings and tools.
 package cursor
 
 import (
@@ -31,7 +31,8 @@ var Agent = agent.Agent{
 
 var folder = agent.FolderOf("", ".cursor", "")
 
-// settings says nothing of hooks that fail: told to block then, Cursor would also block what nod has no opinion on.
+// settings does not say what to do if a hook fails: told to block, Cursor would also block calls on which nod has no
+// opinion.
 var settings = agent.HookFile{
 	Agent: name, Unit: time.Second, Default: time.Minute, Flat: true, Version: 1,
 	Events: []agent.Event{
@@ -53,12 +54,12 @@ type payload struct {
 
 const (
 	shell     = "Shell"
-	mcpPrefix = "MCP:" // of the names of MCP servers' tools, where Cursor names them among others
+	mcpPrefix = "MCP:" // begins the names of MCP servers' tools where Cursor names them among others
 )
 
 func (p payload) step(c hooks.Call) (hooks.Step, error) {
 	s := hooks.Step{Session: p.Conversation, CWD: p.CWD}
-	if s.CWD == "" && len(p.Folders) == 1 { // else nobody knows which
+	if s.CWD == "" && len(p.Folders) == 1 { // otherwise it is ambiguous
 		s.CWD = p.Folders[0]
 	}
 	switch c.Event {
@@ -67,7 +68,7 @@ func (p payload) step(c hooks.Call) (hooks.Step, error) {
 	case "beforeMCPExecution":
 		return p.mcp(s)
 	case "preToolUse":
-		if p.Tool != shell && !strings.HasPrefix(p.Tool, mcpPrefix) { // which come again in an event of their own
+		if p.Tool != shell && !strings.HasPrefix(p.Tool, mcpPrefix) { // those come again in an event of their own
 			p.asks(&s, p.Tool, p.Input)
 		}
 	case "stop":

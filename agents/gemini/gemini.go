@@ -1,4 +1,4 @@
-// Package gemini has what nod knows about Gemini CLI: its hooks, its settings, its tools and its own rules.
+// Package gemini supports Gemini CLI: its hooks, settings, tools and own rules.
 package gemini
 
 import (
@@ -32,7 +32,7 @@ var Agent = agent.Agent{
 	},
 }
 
-// folder is below GEMINI_CLI_HOME, which takes the place of the home folder.
+// folder is below GEMINI_CLI_HOME, which replaces the home folder.
 var folder = agent.FolderOf("GEMINI_CLI_HOME", "", ".gemini")
 
 // settings counts time-outs in milliseconds, as Gemini CLI does.
@@ -47,7 +47,7 @@ var settings = agent.HookFile{
 //go:embed gate.toml
 var gatePolicy []byte
 
-// gate is the file that switches Gemini CLI's own prompt off. Then nod must deny what nobody allowed.
+// gate is the file that switches Gemini CLI's own prompt off. Then nod must deny what was not allowed.
 func gate(m agent.Machine) agent.File {
 	path := filepath.Join(folder(m), "policies", "nod.toml")
 	return agent.Whole(path, func(string) []byte { return gatePolicy }, nil)
@@ -64,7 +64,7 @@ func off(m agent.Machine, s agent.Session) []agent.Switch {
 	}
 }
 
-// payload is what nod reads of Gemini CLI's hook payloads, whose fields have the names that Claude Code gave them
+// payload is what nod reads of Gemini CLI's hook payloads, whose fields have Claude Code's names
 // (https://github.com/google-gemini/gemini-cli/blob/main/docs/hooks/reference.md).
 type payload struct{ claude.Payload }
 
@@ -85,9 +85,9 @@ func (p payload) step(c hooks.Call) (hooks.Step, error) {
 	return s, nil
 }
 
-// beforeTool comes before Gemini's own policy, and Gemini goes on after silence: whatever nod asks about and nobody
-// allows is denied. An allow does not skip Gemini's own prompt, so nod asks about everything only where that prompt is
-// switched off, and else about what the policy insists on.
+// beforeTool comes before Gemini's own policy, and Gemini continues after silence: so nod denies whatever it asked
+// about and was not allowed. An allow does not skip Gemini's own prompt, so nod asks about everything only if that
+// prompt is switched off, and otherwise about what the policy insists on.
 func (p payload) beforeTool(s hooks.Step, gate bool) (hooks.Step, error) {
 	switch {
 	case p.ToolName == "ask_user":

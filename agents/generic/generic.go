@@ -17,7 +17,7 @@ var Agent = agent.Agent{
 	},
 }
 
-// step asks the user at PreToolUse, too, for such an agent may have no prompt of its own.
+// step asks the user at PreToolUse, too, because such an agent may have no prompt of its own.
 func step(p claude.Payload, c hooks.Call) (hooks.Step, error) {
 	c.Headless = true
 	return p.Step(c)

@@ -1,4 +1,4 @@
-// Package goose has what nod knows about Goose: the plugin that its hooks are in, and its tools.
+// Package goose supports Goose: the plugin with its hooks, and its tools.
 package goose
 
 import (
@@ -27,7 +27,7 @@ var Agent = agent.Agent{
 
 var plugin = agent.FolderOf("", ".agents/plugins/nod", "")
 
-// settings has Goose deny when nod's hook fails: one that says nothing has not failed.
+// settings makes Goose deny if nod's hook fails: a hook without a reply has not failed.
 var settings = agent.HookFile{
 	Agent: name, Unit: time.Second, Default: 30 * time.Second,
 	Events: []agent.Event{
@@ -42,8 +42,8 @@ func needs(m agent.Machine) []agent.File {
 	return []agent.File{agent.Whole(filepath.Join(plugin(m), "plugin.json"), func(string) []byte { return manifest }, nil)}
 }
 
-// payload is what nod reads of Goose's hook payloads
-// (https://goose-docs.ai/docs/guides/context-engineering/hooks), in which the tool is as Claude Code names it.
+// payload is what nod reads of Goose's hook payloads (https://goose-docs.ai/docs/guides/context-engineering/hooks), in
+// which the tool has Claude Code's field name.
 type payload struct {
 	claude.Payload
 	Folder string `json:"working_dir"`

@@ -1,4 +1,4 @@
-// Package jsonl reads lines of files that others still write: broken, cut off, or far too long.
+// Package jsonl reads lines of files that are still being written: broken, cut off, or far too long.
 package jsonl
 
 import (
@@ -13,7 +13,7 @@ const maxLine = 16 << 20
 
 const (
 	bufferSize = 64 << 10
-	keepBuffer = 1 << 20 // a buffer that one long line has grown further is let go
+	keepBuffer = 1 << 20 // a buffer that grew larger for one long line is released
 )
 
 // Reader reads lines. Its memory is bounded by the longest line, and so by [maxLine].
@@ -27,8 +27,8 @@ type Reader struct {
 // NewReader returns a reader of the lines of r.
 func NewReader(r io.Reader) *Reader { return &Reader{in: bufio.NewReaderSize(r, bufferSize)} }
 
-// Next returns the next line that may be a JSON object, without white space around it. It is good until the next call.
-// At the end, or when reading fails, it returns nil.
+// Next returns the next line that may be a JSON object, without white space around it. It is valid until the next call.
+// At the end, or when reading fails, Next returns nil.
 func (r *Reader) Next() []byte {
 	for r.err == nil {
 		if line := r.One(); line != nil {
@@ -38,7 +38,7 @@ func (r *Reader) Next() []byte {
 	return nil
 }
 
-// One reads one line, and returns it as [Reader.Next] does; nil for any other.
+// One reads one line, and returns it if it may be a JSON object; otherwise nil.
 func (r *Reader) One() []byte {
 	if r.err != nil {
 		return nil
@@ -83,10 +83,10 @@ func (r *Reader) line() []byte {
 	}
 }
 
-// Skipped is how many lines could not be used, with those that were too long.
+// Skipped returns how many lines could not be used, including those that were too long.
 func (r *Reader) Skipped() int { return r.skipped }
 
-// Err is what ended the reading before the end.
+// Err returns the error that ended the reading early.
 func (r *Reader) Err() error {
 	if errors.Is(r.err, io.EOF) {
 		return nil

@@ -16,7 +16,7 @@ import (
 	"nod/agents/agent"
 )
 
-// events are those of nod's [[hooks]], at the end of Kimi Code's config.toml, where they belong to no other table.
+// events are the events of nod's [[hooks]], at the end of Kimi Code's config.toml, where they belong to no other table.
 var events = []agent.Event{
 	{Name: preToolUse, Decides: true}, {Name: "Stop"}, {Name: "UserPromptSubmit"}, {Name: "Interrupt"},
 	{Name: "SessionEnd"},
@@ -32,7 +32,7 @@ type hook struct {
 	Timeout int    `toml:"timeout"`
 }
 
-// hookKeys are those that a hook may have: for any other Kimi Code drops all hooks.
+// hookKeys are the keys that a hook may have: on any other key Kimi Code drops all hooks.
 var hookKeys = []string{"event", "matcher", "command", "timeout"}
 
 func addHooks(before []byte, nod string) ([]byte, error) {
@@ -87,7 +87,7 @@ func removeHooks(now, kept []byte) ([]byte, error) {
 	return rest, nil
 }
 
-// lookForHooks refuses what Kimi Code would drop nod's hooks for.
+// lookForHooks finds nod's hooks. It refuses a file for which Kimi Code would drop them.
 func lookForHooks(text []byte) (agent.Found, error) {
 	all, err := read(text)
 	if err != nil {
@@ -174,7 +174,8 @@ func hooksOf(all map[string]any) ([]map[string]any, error) {
 	return found, nil
 }
 
-// without is a settings file without nod's hooks: their lines, and the empty one before each. Comments between stay.
+// without returns a settings file without nod's hooks: without their lines, and the empty one before each. Comments
+// between them stay.
 func without(text []byte) ([]byte, error) {
 	all, err := read(text)
 	if err != nil {
@@ -182,7 +183,7 @@ func without(text []byte) ([]byte, error) {
 	}
 	list, err := hooksOf(all)
 	if err != nil || !slices.ContainsFunc(list, isOurs) {
-		return text, nil // there is nothing of nod's in it
+		return text, nil // it has nothing of nod's
 	}
 	rest := cut(text, list)
 	left, err := read(rest)
@@ -261,13 +262,13 @@ func expressions(text []byte) []expression {
 	return all
 }
 
-// mode is the key that says what Kimi Code asks about, and auto the value for nothing.
+// mode is the key that says what Kimi Code asks about; with auto it asks about nothing.
 const (
 	mode = "default_permission_mode"
 	auto = `"auto"`
 )
 
-// gateAt switches Kimi Code's own prompt off. Then nod is the only gate, and must deny what nobody allowed.
+// gateAt switches Kimi Code's own prompt off. Then nod is the only gate, and must deny what was not allowed.
 func gateAt(path string) agent.File {
 	return agent.File{
 		Path:      path,

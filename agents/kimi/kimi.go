@@ -1,4 +1,4 @@
-// Package kimi has what nod knows about Kimi Code: its hooks, its settings and its tools.
+// Package kimi supports Kimi Code: its hooks, settings and tools.
 package kimi
 
 import (
@@ -37,7 +37,7 @@ var folder = agent.FolderOf("KIMI_CODE_HOME", ".kimi-code", "")
 
 func config(m agent.Machine) string { return filepath.Join(folder(m), "config.toml") }
 
-// payload is what nod reads of Kimi Code's hook payloads, whose fields have the names that Claude Code gave them
+// payload is what nod reads of Kimi Code's hook payloads, whose fields have Claude Code's names
 // (https://moonshotai.github.io/kimi-code/en/customization/hooks).
 type payload struct{ claude.Payload }
 
@@ -56,9 +56,9 @@ func (p payload) step(c hooks.Call) (hooks.Step, error) {
 
 const preToolUse = "PreToolUse"
 
-// preToolUse comes before Kimi Code's own prompt, which an allow does not skip: nod asks about everything only where
-// that prompt is switched off, and else about what the policy insists on. Kimi Code goes on after silence, so whatever
-// was asked and not allowed is denied.
+// preToolUse comes before Kimi Code's own prompt, which an allow does not skip: nod asks about everything only if that
+// prompt is switched off, and otherwise about what the policy insists on. Kimi Code continues after silence, so nod
+// denies whatever it asked about and was not allowed.
 func (p payload) preToolUse(s hooks.Step, gate bool) (hooks.Step, error) {
 	switch {
 	case p.ToolName == "AskUserQuestion":

@@ -1,4 +1,4 @@
-// Package letta has what nod knows about Letta Code: its hooks, its settings and its tools.
+// Package letta supports Letta Code: its hooks, settings and tools.
 package letta
 
 import (
@@ -36,7 +36,8 @@ var Agent = agent.Agent{
 
 var folder = agent.FolderOf("LETTA_HOME", ".letta", "")
 
-// settings counts time-outs in milliseconds, as Letta Code does. Without a matcher an event of a tool runs no hook.
+// settings counts time-outs in milliseconds, as Letta Code does. Without a matcher, Letta Code runs no hook for a
+// tool's event.
 var settings = agent.HookFile{
 	Agent: name, Unit: time.Millisecond, Default: time.Minute,
 	Events: []agent.Event{
@@ -45,7 +46,7 @@ var settings = agent.HookFile{
 	},
 }.In(folder, "settings.json")
 
-// off are the ways around its hooks: what the user has set counts before what one of the project's files has.
+// off returns the ways to turn its hooks off: the user's settings override those of a project's files.
 func off(m agent.Machine, s agent.Session) []agent.Switch {
 	var switches []agent.Switch
 	user := filepath.Join(folder(m), "settings.json")
@@ -56,14 +57,14 @@ func off(m agent.Machine, s agent.Session) []agent.Switch {
 }
 
 // payload is what nod reads of Letta Code's hook payloads (https://docs.letta.com/letta-code/hooks), in which the tool
-// is as Claude Code names it. Nothing tells two sessions apart.
+// has Claude Code's field name. Nothing in them identifies the session.
 type payload struct {
 	claude.Payload
 	Folder string `json:"working_directory"`
 	CallID string `json:"tool_call_id"`
 }
 
-// Letta Code reads nothing but the exit status of a hook. Any other status than these is a failure.
+// Letta Code reads only the exit status of a hook. Any status other than these is a failure.
 const (
 	allowed = 0 // even if a PermissionRequest hook has no opinion
 	abstain = 1
@@ -88,7 +89,7 @@ func (p payload) step(c hooks.Call) (hooks.Step, error) {
 	return s, nil
 }
 
-// permissionRequest comes when Letta Code is about to ask in its terminal, which it does when there is no decision.
+// permissionRequest comes when Letta Code is about to ask in its terminal, which it does without a decision.
 func (p payload) permissionRequest(s hooks.Step) hooks.Step {
 	switch p.ToolName {
 	case "AskUserQuestion", "EnterPlanMode", "ExitPlanMode": // they ask something themselves
@@ -98,7 +99,7 @@ func (p payload) permissionRequest(s hooks.Step) hooks.Step {
 	return s
 }
 
-// call is the same for the two events before one call.
+// call returns the same text for the two events before one call.
 func (p payload) call() string {
 	call := p.Call()
 	if call == "" {

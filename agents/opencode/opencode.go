@@ -1,4 +1,4 @@
-// Package opencode has what nod knows about opencode: the plugin that passes its events on, and its tools.
+// Package opencode supports opencode: the plugin that passes its events on, and its tools.
 package opencode
 
 import (
@@ -36,12 +36,12 @@ var Agent = agent.Agent{
 //go:embed plugin.js
 var plugin string
 
-// folder is read whatever OPENCODE_CONFIG_DIR names: that is a folder more, not another one.
+// folder is read whatever OPENCODE_CONFIG_DIR names: that is an additional folder, not a replacement.
 var folder = agent.FolderOf("XDG_CONFIG_HOME", ".config", "opencode")
 
 func settings(m agent.Machine) agent.File {
 	return agent.Whole(filepath.Join(folder(m), "plugins", "nod.js"), func(nod string) []byte {
-		path, _ := json.Marshal(nod) // a text becomes JSON always, and JSON is JavaScript
+		path, _ := json.Marshal(nod) // cannot fail for a text, and JSON is JavaScript
 		return []byte(strings.ReplaceAll(plugin, `"NOD"`, string(path)))
 	}, run)
 }
@@ -62,7 +62,7 @@ func off(agent.Machine, agent.Session) []agent.Switch {
 }
 
 // payload is what nod reads of the events that nod's plugin passes on from opencode's event stream
-// (https://opencode.ai/docs/server). The plugin hands the reply to opencode's own API.
+// (https://opencode.ai/docs/server). The plugin passes the reply to opencode's own API.
 type payload struct {
 	CWD        string `json:"cwd"`      // this and the next two are added by the plugin
 	Worktree   string `json:"worktree"` // the top of the git repository; "/" outside of one
@@ -103,7 +103,8 @@ type call struct {
 	Args json.RawMessage `json:"args"`
 }
 
-// permission is the name of the permission that the tool itself asks for: all that change files ask for "edit".
+// permission returns the name of the permission that the tool itself asks for: all tools that change files ask for
+// "edit".
 func (c call) permission() string {
 	switch c.Tool {
 	case "write", "multiedit", "patch", "apply_patch":
@@ -112,11 +113,11 @@ func (c call) permission() string {
 	return c.Tool
 }
 
-// externalDirectory is what any tool asks for, before its own permission, to work outside of the project.
+// externalDirectory is the permission that any tool asks for, before its own, to work outside the project.
 const externalDirectory = "external_directory"
 
-// approval is the request that asks about the call itself, which says all that a permission leaves out: what a file
-// will hold, where a command runs, what a tool of an MCP server gets, and what is done outside of the project.
+// approval returns the request that asks about the call itself, which says everything that a permission omits: what a
+// file will hold, where a command runs, what a tool of an MCP server gets, and what is done outside the project.
 func (p payload) approval() (interact.Approve, error) {
 	a := interact.Approve{Tool: p.Properties.Permission, ToolUseID: p.Properties.ID}
 	if c := p.Call; c != nil && (c.permission() == a.Tool || a.Tool == externalDirectory) {
@@ -124,7 +125,7 @@ func (p payload) approval() (interact.Approve, error) {
 		return a, nil
 	}
 	if a.Tool == "read" && !filepath.IsAbs(p.Worktree) {
-		a.Class = policy.Unknown // nobody knows where the patterns start
+		a.Class = policy.Unknown // the patterns start in an unknown folder
 	}
 	var err error
 	a.Input, err = json.Marshal(p.input())
@@ -142,8 +143,8 @@ func (p payload) input() map[string]any {
 	return input
 }
 
-// patterns are those of the permission. The files that read names are relative to the top of the repository; a resource
-// of an MCP server has metadata, a file has none.
+// patterns returns the permission's patterns. For read, names of files are relative to the top of the repository; a
+// resource of an MCP server has metadata, a file has none.
 func (p payload) patterns() []string {
 	if p.Properties.Permission != "read" || len(p.Properties.Metadata) > 0 {
 		return p.Properties.Patterns

@@ -1,4 +1,4 @@
-// Package qwen has what nod knows about Qwen Code: its hooks, its settings and its tools.
+// Package qwen supports Qwen Code: its hooks, settings and tools.
 package qwen
 
 import (
@@ -35,7 +35,7 @@ var Agent = agent.Agent{
 
 var folder = agent.FolderOf("QWEN_HOME", ".qwen", "")
 
-// settings counts milliseconds: newer versions count seconds, but take a thousand and more for milliseconds.
+// settings counts milliseconds: newer versions count seconds, but treat values from a thousand as milliseconds.
 var settings = agent.HookFile{
 	Agent: name, Unit: time.Millisecond, Default: time.Minute, Named: true,
 	Events: []agent.Event{
@@ -56,8 +56,8 @@ func off(m agent.Machine, s agent.Session) []agent.Switch {
 	}
 }
 
-// payload is what nod reads of Qwen Code's hook payloads, which have Claude Code's shape
-// (https://qwenlm.github.io/qwen-code-docs/en/users/features/hooks). Qwen Code shows no prompt while a hook thinks.
+// payload is what nod reads of Qwen Code's hook payloads, which have Claude Code's form
+// (https://qwenlm.github.io/qwen-code-docs/en/users/features/hooks). Qwen Code shows no prompt while a hook runs.
 type payload struct{ claude.Payload }
 
 func (p payload) step(c hooks.Call) (hooks.Step, error) {
@@ -80,8 +80,8 @@ func (p payload) step(c hooks.Call) (hooks.Step, error) {
 
 const question = "ask_user_question"
 
-// preToolUse comes after the prompt, if there was one, and takes no allow. In modes that ask less, and for what Qwen
-// Code never asks about, it comes alone: there the user is asked now, if the policy insists on it.
+// preToolUse comes after the prompt, if there was one, and accepts no allow. In modes that ask less, and for what Qwen
+// Code never asks about, it comes alone: then nod asks the user now, if the policy insists on it.
 func (p payload) preToolUse(s hooks.Step) hooks.Step {
 	if p.ToolName == question {
 		return s // it has been answered

@@ -1,4 +1,4 @@
-// Package registry lists the agents that nod knows. A new agent is a folder beside this one and a line in [All].
+// Package registry lists the agents that nod knows. A new agent is a folder next to this one and a line in [All].
 package registry
 
 import (
@@ -30,7 +30,7 @@ import (
 	"nod/ipc/peer"
 )
 
-// All lists the agents, in the order in which they are shown.
+// All lists the agents in the order in which they are shown.
 func All() []agent.Agent {
 	return []agent.Agent{
 		claude.Agent, codex.Agent, gemini.Agent, opencode.Agent, qwen.Agent, copilot.Agent, kimi.Agent, letta.Agent,
@@ -57,7 +57,7 @@ func Find(agents []agent.Agent, name string) (agent.Agent, error) {
 	return agent.Agent{}, fmt.Errorf("no agent named %q: want %s", name, strings.Join(Names(agents), ", "))
 }
 
-// Title is what a user knows the agent of that name by; the name itself where nod does not know the agent.
+// Title returns the name of an agent as users know it, or the name itself if nod does not know the agent.
 func Title(name string) string {
 	known := All()
 	if i := slices.IndexFunc(known, func(a agent.Agent) bool { return a.Name == name }); i >= 0 {
@@ -66,7 +66,7 @@ func Title(name string) string {
 	return name
 }
 
-// IsAgent reports whether a program on this machine is that of the agent of a name.
+// IsAgent reports whether a program on this machine is that of the named agent.
 func IsAgent(name string, program api.Parent) bool {
 	return isInstalled(name, program) && peer.Runs(program)
 }
@@ -86,7 +86,7 @@ func isInstalled(name string, program api.Parent) bool {
 	return found.is
 }
 
-// Finding an agent's program takes longer than all else of a call that passes.
+// Finding an agent's program takes longer than everything else in an allowed call.
 const (
 	lookAgain = 10 * time.Second // what is installed may have changed by then
 	maxLooked = 256              // programs; callers can name any agent
@@ -122,7 +122,7 @@ func Names(agents []agent.Agent) []string {
 	return names
 }
 
-// Protocols are the hooks of all agents, by name.
+// Protocols returns the hooks of all agents, by name.
 func Protocols() map[string]hooks.Protocol {
 	all := map[string]hooks.Protocol{}
 	for _, a := range All() {
@@ -131,8 +131,8 @@ func Protocols() map[string]hooks.Protocol {
 	return all
 }
 
-// Settings says of the agent of that name, in an environment, whether its own prompt is switched off, and how long its
-// settings let it wait for nod's hook; 0 when that is unknown. HOME is the home folder on every platform.
+// Settings reports whether the settings of the named agent, in an environment, switch its own prompt off, and how long
+// they let it wait for nod's hook; 0 if that is unknown. HOME is the home folder on every platform.
 func Settings(name string, env func(string) string) (gate bool, limit time.Duration) {
 	a, err := Find(All(), name)
 	if m := (agent.Machine{Home: env("HOME"), Env: env}); err == nil && filepath.IsAbs(m.Home) {

@@ -33,10 +33,10 @@ func transcriptFolders() ([]string, error) {
 	return folders, nil
 }
 
-// Transcripts returns the transcripts among files, and among all *.jsonl in folders and below; symbolic links below
-// a folder are not followed. Without paths it returns those where the agents keep them. A path that cannot be read is a
-// [*fs.PathError], and a file that is named but no transcript is one with [errNoTranscript]; in folders such files are
-// passed over.
+// Transcripts returns the transcripts among files, and among all *.jsonl in and below folders; it does not follow
+// symbolic links below a folder. Without paths it returns those where the agents keep them. A path that cannot be read
+// is a [*fs.PathError], and a named file that is not a transcript is one with [errNoTranscript]; in folders such files
+// are skipped.
 func Transcripts(paths []string) ([]replay.File, error) {
 	if len(paths) == 0 {
 		folders, err := transcriptFolders()

@@ -1,4 +1,4 @@
-// Package vscode has what nod knows about the agent in VS Code: its hooks, their settings and its tools.
+// Package vscode supports the agent in VS Code: its hooks, their settings and its tools.
 package vscode
 
 import (
@@ -34,7 +34,7 @@ var Agent = agent.Agent{
 
 var folder = agent.FolderOf("", ".vscode", "")
 
-// settings is a file of its own: hooks in ~/.claude/settings.json and ~/.copilot/hooks run in other agents as well.
+// settings is a separate file: hooks in ~/.claude/settings.json and ~/.copilot/hooks would run in other agents as well.
 var settings = agent.HookFile{
 	Agent: name, Unit: time.Second, Default: 30 * time.Second, Flat: true,
 	Events: []agent.Event{
@@ -42,8 +42,8 @@ var settings = agent.HookFile{
 	},
 }.In(folder, "nod-hooks.json")
 
-// payload is what nod reads of VS Code's hook payloads
-// (https://code.visualstudio.com/docs/agent-customization/hooks), which are Claude Code's but for some names.
+// payload is what nod reads of VS Code's hook payloads (https://code.visualstudio.com/docs/agent-customization/hooks),
+// which are Claude Code's except for some names.
 type payload struct {
 	claude.Payload
 	Session string `json:"sessionId"`

@@ -112,7 +112,7 @@ type Phone struct {
 	Push    string `yaml:"push"`    // wakes devices: [PushWeb], or the https address of an ntfy topic; may be empty
 }
 
-// Default is the configuration of a fresh installation.
+// Default returns the configuration of a fresh installation.
 func Default() Config {
 	return Config{
 		IPC: ipc{Address: "127.0.0.1:7463"},

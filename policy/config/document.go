@@ -15,7 +15,7 @@ type document struct {
 	eol   string
 }
 
-// newDocument splits a text into lines. It refuses line breaks that YAML sees and editors do not.
+// newDocument splits a text into lines. It refuses line breaks that YAML recognizes and editors do not.
 func newDocument(data []byte) (*document, error) {
 	d := &document{eol: "\n"}
 	s := string(data)
@@ -71,7 +71,7 @@ func inner(m *yaml.Node, key string) (*yaml.Node, string) {
 	return inner(m, rest)
 }
 
-// set writes the value of a key. What the key is nested in must be there, with one line per key.
+// set writes the value of a key. Any mappings around it must exist, with one line per key.
 func (d *document) set(section, key string, value any) error {
 	root, err := d.root()
 	if err != nil {

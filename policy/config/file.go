@@ -73,7 +73,7 @@ func (f *file) State() *state { return f.state.Load() }
 // Config returns the configuration of [file.State], also shared. [file.Update] hands out a copy.
 func (f *file) Config() Config { return f.State().Config }
 
-// Timeout is the configured time-out of requests without their own.
+// Timeout returns the configured time-out of requests without their own.
 func (f *file) Timeout() time.Duration { return f.Config().Prompt.Timeout }
 
 // refresh reads the file now. [file.Watch] does it on every change.
@@ -185,7 +185,7 @@ func (f *file) Update(change func(*Config) error) error {
 	return nil
 }
 
-// ErrChanged says that the configuration is no longer the one that a change started from.
+// ErrChanged is the error if the configuration is no longer the one that a change started from.
 var ErrChanged = errors.New("the configuration has changed: look again")
 
 // Replace changes the configuration from base, as [file.Config] returned it, to next. It writes only the differences.
@@ -230,8 +230,8 @@ func (f *file) rewrite(from, to []byte) error {
 	return nil
 }
 
-// unheld reads the file, whose text nod is to replace. It fails if a change is held back: to write would seal that,
-// too, which nobody has seen yet. It needs f.mu.
+// unheld reads the text that nod is about to replace. It fails if a change is held back: writing would seal that
+// change, too, which the user has not seen yet. It needs f.mu.
 func (f *file) unheld() ([]byte, error) {
 	f.reload()
 	if _, isHeld := f.Held(); isHeld {

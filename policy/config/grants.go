@@ -307,7 +307,7 @@ func (b *book) sign(key []byte, isNew bool) error {
 	})
 }
 
-// rarely is how long after its last use the use of a grant is news: it may have been about to rest.
+// rarely is how long a grant must be unused for its next use to be announced: it may have been about to rest.
 const rarely = 3 * day
 
 // use counts one use of a grant. It announces the use if the last one is so old that the grant was about to rest.

@@ -108,8 +108,8 @@ func (f *file) hold(text string, s *state) error {
 	return nil
 }
 
-// lastAccepted returns the accepted configuration, and its rules with the denials held back since. If nobody knows what
-// was accepted, it returns a configuration that asks about everything and deletes nothing. It needs f.mu.
+// lastAccepted returns the accepted configuration, and its rules with the denials held back since. If what was accepted
+// is unknown, it returns a configuration that asks about everything and deletes nothing. It needs f.mu.
 func (f *file) lastAccepted() (was Config, rules *policy.Compiled, err error) {
 	text, _ := f.seal.accepted(f.path)
 	was, err = parseAccepted([]byte(text), f.path, f.getenv)
@@ -152,7 +152,7 @@ func (c Config) withUnsealed(o Config) Config {
 	return c
 }
 
-// restrained returns the settings beside the policy that apply while the change from was to c is held back: the
+// restrained returns the settings, other than the policy, that apply while the change from was to c is held back: the
 // stricter ones.
 func (c Config) restrained(was Config) Config {
 	c.IPC, c.Prompt.Timeout = was.IPC, was.Prompt.Timeout // a busy address or no time to answer would keep nod from asking

@@ -143,7 +143,7 @@ func (s *seal) accept(path, text string) error {
 	return nil
 }
 
-// heldKey is the key of a held text. Paths are absolute, so it is none of them.
+// heldKey returns the key of a held text. It differs from all paths, which are absolute.
 func heldKey(path string) string { return "held:" + textKey(path) }
 
 func (s *seal) held(path string) string { return s.texts[heldKey(path)] }

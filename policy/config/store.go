@@ -78,7 +78,7 @@ func places(files ...string) policy.Places {
 // Decide applies the policy to a call. It counts no use: see [Store.Used].
 func (s *Store) Decide(c policy.Call) policy.Decision { return s.current.Load().decide(c, time.Now()) }
 
-// SandboxHosts are the hosts that a command in the sandbox reaches without a prompt.
+// SandboxHosts returns the hosts that a command in the sandbox reaches without a prompt.
 func (s *Store) SandboxHosts() []string {
 	now := s.current.Load()
 	hosts := slices.Clone(now.rules.SandboxHosts())
@@ -120,7 +120,7 @@ func (s *snapshot) decide(c policy.Call, now time.Time) policy.Decision {
 	}
 	was := policy.Decide(c, s.accepted, now)
 	isSmaller := was.Effect == d.Effect && len(was.Confinement.Project) > len(d.Confinement.Project)
-	if !was.Effect.IsStricter(d.Effect) && !isSmaller { // of two folders that the call works in, one holds the other
+	if !was.Effect.IsStricter(d.Effect) && !isSmaller { // of two folders that the call works in, one contains the other
 		return d
 	}
 	was.Reason = s.because + was.Reason
@@ -163,7 +163,7 @@ func (s *Store) Grant(c policy.Call, scope policy.Scope, cover policy.Cover) err
 	return nil
 }
 
-// contain has the commands of a call's project run in the sandbox from now on. It fails if the call itself would not.
+// contain makes the commands of a call's project run in the sandbox from now on. It fails if the call itself would not.
 func (s *Store) contain(c policy.Call) error {
 	project := policy.Containable(c, s.current.Load().good, time.Now())
 	if project == "" {
@@ -234,7 +234,7 @@ func (s *Store) Seal() error {
 	return err
 }
 
-// markerPath is the file that records nod's first run: in the user's state folder, or beside grants in an unusual
+// markerPath returns the file that records nod's first run: in the user's state folder, or next to grants in an unusual
 // place.
 func markerPath(grantsPath string) string {
 	if usual, err := GrantsPath(); err == nil && grantsPath == usual && filepath.IsAbs(xdg.StateHome) {

@@ -107,7 +107,7 @@ const PushWeb = "webpush"
 // maxMachines limits the connections: each is a process.
 const maxMachines = 100
 
-// String is the machine as windows name it.
+// String returns the machine as windows name it.
 func (m Machine) String() string { return m.Kind + " " + m.Host }
 
 // Check returns an error if m is invalid. nod runs no command for an invalid machine.

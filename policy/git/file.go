@@ -8,7 +8,7 @@ import (
 	"unicode"
 )
 
-// join puts a path behind a folder without cleaning: "link/../x" is not "x".
+// join appends a path to a folder without cleaning: "link/../x" is not "x".
 func join(folder, path string) string {
 	if filepath.IsAbs(path) {
 		return path

@@ -10,13 +10,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// isPassable asks what git asks of objects and refs: may I go there?
+// isPassable reports whether the user may enter a folder, which git requires of objects and refs.
 func isPassable(path string) bool { return syscall.Access(path, 1) == nil }
 
-// settling is how long after a change of a file another one may leave it with the same time.
+// settling is how long after a change of a file another change may leave it with the same time.
 var settling = 2 * time.Second
 
-// stateOf tells how a file is, and whether its next change will show.
+// stateOf returns the state of a file, and whether its next change will be noticed.
 func stateOf(path string) (s state, isSettled bool) {
 	var stat unix.Stat_t
 	if unix.Stat(path, &stat) != nil {

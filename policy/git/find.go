@@ -21,7 +21,7 @@ type place struct {
 
 func (p *place) isLinked() bool { return p.common != p.dir }
 
-// base is the folder in which git runs.
+// base returns the folder in which git runs.
 func (p *place) base() string {
 	return cmp.Or(p.top, p.dir)
 }
@@ -94,8 +94,8 @@ func pointer(file, prefix string) (path string, ok bool) {
 	return path, ok && path != ""
 }
 
-// enter looks at a folder that is a repository when it holds HEAD, objects and refs (is_git_directory in setup.c).
-// top is its work tree, or empty.
+// enter returns the repository in a folder, which is one if it contains HEAD, objects and refs (is_git_directory in
+// setup.c). top is its work tree, or empty.
 func enter(dir, top string) (p place, problem string) {
 	if is, problem := isHead(join(dir, "HEAD")); !is {
 		return p, problem
@@ -116,7 +116,7 @@ func enter(dir, top string) (p place, problem string) {
 	return p, p.resolve()
 }
 
-// resolve makes the paths those that links lead to.
+// resolve replaces the paths by those that their links lead to.
 func (p *place) resolve() (problem string) {
 	dir, err := filepath.EvalSymlinks(p.dir)
 	if err != nil {

@@ -1,13 +1,13 @@
-// Package git answers one question: does git, run for reading in a folder, run any program but itself?
+// Package git answers one question: does git, run for reading in a folder, run any program other than itself?
 //
 // status, log, diff, show, blame, grep, describe and their like only read, unless the configuration says otherwise:
 // core.fsmonitor, diff drivers, filters and a few more name programs that git then runs. [Inspect] reads the
-// configuration that git would read and names the key. What it says holds for sub-commands that stay on this
+// configuration that git would read and names the key. Its answer applies to subcommands that stay on this
 // computer (not ls-remote, "remote show" or fetch) and for flags that ask for nothing more (not --show-signature,
 // --remerge-diff, --submodule=diff, --filters, --textconv with a driver named elsewhere, -c or --open-files-in-pager).
-// It cannot see the environment of who calls git, where GIT_DIR and GIT_CONFIG_COUNT may say otherwise.
+// It cannot see the environment of git's caller, where GIT_DIR and GIT_CONFIG_COUNT may say otherwise.
 //
-// git's configuration is read here and not with a library: github.com/go-git/gcfg, which go-git uses too, takes the
+// git's configuration is read here and not with a library: github.com/go-git/gcfg, which go-git also uses, takes the
 // format for stricter than it is (no byte order mark, no "[section] key = value" on one line, no [section.sub], no
 // bytes that are not UTF-8), keeps a line break where git joins lines, and cannot tell [diff ""] from [diff]. A file
 // that git reads and we do not would cost a prompt; a value that both read differently would be a hole.
@@ -24,7 +24,7 @@ import (
 	"nod/ownfile"
 )
 
-// Limits of what one look reads. Beyond them there is a problem.
+// Limits of one inspection. Exceeding them is a problem.
 const (
 	maxConfig       = 1 << 20 // bytes of one configuration file
 	maxFiles        = 300     // configuration files, includes and missing ones among them
@@ -32,14 +32,14 @@ const (
 	maxRepositories = 50      // submodules, and theirs
 )
 
-// Inspect looks at the repository that git would use in folder, for a user whose home folder is home. The problem
-// is one sentence that names a key and its file, or what else keeps git from only reading; empty when git only
-// reads. Without a repository there is none, either, unless something that looks like one is broken.
+// Inspect inspects the repository that git would use in folder, for a user whose home folder is home. problem is one
+// sentence that names a key and its file, or what else keeps git from only reading; empty if git only reads. Without a
+// repository it is empty, too, unless something that looks like one is broken.
 //
-// Every include counts, whatever its condition, and so does every value of a key, not only the last: better asked
-// once too often.
+// Every include counts, whatever its condition, and so does every value of a key, not only the last: asking once too
+// often is better.
 //
-// With addresses it is a problem, too, that the address of a remote holds a password or token: git is to print them.
+// With addresses, a remote's address with a password or token is a problem, too: git will print the addresses.
 func Inspect(folder, home string, addresses bool) (found bool, problem string) {
 	p, problem := find(folder)
 	if problem != "" || !p.found {
@@ -51,7 +51,7 @@ func Inspect(folder, home string, addresses bool) (found bool, problem string) {
 	return true, in.problem
 }
 
-// inspection is one look at a repository and its submodules. It ends with the first problem.
+// inspection inspects one repository and its submodules. It ends with the first problem.
 type inspection struct {
 	home      string
 	first     place
@@ -63,7 +63,7 @@ type inspection struct {
 	at        here
 }
 
-// source is a file, read as the user's or as one repository's own.
+// source is a file, read either as one of the user's or as one of a repository's own.
 type source struct {
 	path       string
 	own        bool
@@ -209,8 +209,8 @@ func (in *inspection) visit(e *entry, path string, own bool, depth int) {
 	}
 }
 
-// include reads the file that a key includes; relative to the file with the key, as git spells it. A file of the
-// repository is the repository's own, whoever includes it.
+// include reads the file that a key includes; relative to the file with the key, as git spells it. A file inside the
+// repository counts as the repository's own, even if another file includes it.
 func (in *inspection) include(e *entry, path string, own bool, depth int) {
 	value, ok := in.expand(e.value)
 	if !ok {
@@ -223,7 +223,7 @@ func (in *inspection) include(e *entry, path string, own bool, depth int) {
 	in.read(file, own, depth+1)
 }
 
-// expand does what git does to a path in a configuration. It refuses ~user, which needs the computer's list of users,
+// expand expands a path in a configuration as git does. It refuses ~user, which needs the computer's list of users,
 // %(prefix), which needs git's own place, the new :(optional), and bytes that versions of git read differently.
 func (in *inspection) expand(path string) (expanded string, ok bool) {
 	hasControl := strings.ContainsFunc(path, func(r rune) bool { return r < ' ' })
@@ -238,8 +238,8 @@ func (in *inspection) expand(path string) (expanded string, ok bool) {
 	return path, path[0] != '~'
 }
 
-// fileKeys name files that git reads and that some command prints in part. The repository may choose a file of its own
-// that is called what it is; the value is a word of that name.
+// fileKeys name files that git reads and some command prints in part. The repository may choose a file of its own whose
+// name fits the key; the value is a word of that name.
 var fileKeys = map[string]string{
 	"blame.ignorerevsfile": "ignore", "core.attributesfile": "attributes", "core.excludesfile": "ignore",
 	"diff.orderfile": "order", "fsck.skiplist": "skip", "mailmap.file": "mailmap",
@@ -308,7 +308,7 @@ func (in *inspection) judgeHooks() {
 	}
 }
 
-// judgeOldRemotes refuses remotes that stand in files of their own, as git wrote them long ago.
+// judgeOldRemotes refuses remotes in files of their own, as git wrote them long ago.
 func (in *inspection) judgeOldRemotes() {
 	for _, folder := range []string{"remotes", "branches"} {
 		list, err := os.ReadDir(join(in.at.common, folder))

@@ -19,8 +19,8 @@ const (
 
 var errIndex = errors.New("not an index")
 
-// submodules returns the paths, relative to the work tree, of the repositories in an index: those in which git
-// runs itself again. It does not ask .gitmodules, and nor does this. Of a split index all parts count, also old ones.
+// submodules returns the paths, relative to the work tree, of the repositories in an index: those in which git runs
+// itself again. Like git, it ignores .gitmodules. Of a split index all parts count, even old ones.
 func submodules(dir string) (paths []string, err error) {
 	files, err := os.ReadDir(dir)
 	if err != nil {
@@ -39,7 +39,7 @@ func submodules(dir string) (paths []string, err error) {
 	return paths, nil
 }
 
-// known has the gitlinks of indexes that have not changed since they were read: that takes longer than all else.
+// known caches the gitlinks of indexes that have not changed since they were read: reading them takes longest.
 var known = struct {
 	sync.Mutex
 	links map[state][]string
@@ -47,7 +47,7 @@ var known = struct {
 
 const maxKnown = 64 // indexes
 
-// state is how a file was, by what its next change will change.
+// state identifies a version of a file: any change of the file changes it.
 type state struct {
 	path             string
 	device, inode    uint64
@@ -81,8 +81,8 @@ func indexed(path string) ([]string, error) {
 	return paths, nil
 }
 
-// gitlinks reads the entries of an index (gitformat-index(5), versions 2 and 3; one of version 4 that may hold a
-// gitlink is refused). Which hash the repository uses is for git to know: it reads both ways.
+// gitlinks reads the entries of an index (gitformat-index(5), versions 2 and 3; it refuses one of version 4 that may
+// hold a gitlink). It does not know the repository's hash, so it reads the index both ways.
 func gitlinks(data []byte) (paths []string, err error) {
 	if !mayHoldGitlink(data) {
 		return nil, nil
@@ -96,8 +96,8 @@ func gitlinks(data []byte) (paths []string, err error) {
 	return append(short, long...), nil
 }
 
-// mayHoldGitlink looks for the mode as a number of four bytes. It starts with the rare one of them, for an index
-// is full of zeros.
+// mayHoldGitlink looks for the mode as a number of four bytes. It searches for the rare byte first, because an index is
+// full of zeros.
 func mayHoldGitlink(data []byte) bool {
 	for {
 		i := bytes.IndexByte(data, modeGitlink>>8)

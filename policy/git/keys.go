@@ -11,7 +11,7 @@ import (
 //go:embed keys.txt
 var keysText string
 
-// harmless are the keys of keys.txt, as patterns, and under "section.*" the sections that it closes.
+// harmless holds the keys of keys.txt, as patterns, and under "section.*" the sections that it lists completely.
 var harmless = sync.OnceValue(func() map[string]bool {
 	known := map[string]bool{}
 	for line := range strings.Lines(keysText) {
@@ -46,7 +46,7 @@ const (
 	holdsSecret  = "may hold a password or token"
 )
 
-// rules hold by pattern, or by "section.*" for all keys of a section.
+// rules apply by pattern, or by "section.*" to all keys of a section.
 var rules = map[string]rule{
 	"core.fsmonitor":            {says: namesProgram, spare: isFalse},
 	"core.alternaterefscommand": {says: namesProgram},
@@ -91,7 +91,7 @@ var rules = map[string]rule{
 	"submodule.*.gitdir":      {says: entersOther, own: true},
 }
 
-// judge says what is wrong with a key, or nothing. own: the file is the repository's own.
+// judge says what is wrong with a key, or returns "". own says that the file is the repository's own.
 func judge(e *entry, own bool) (says string) {
 	pattern, section := e.pattern(), e.section+".*"
 	r, ok := rules[pattern]
@@ -112,8 +112,8 @@ func judge(e *entry, own bool) (says string) {
 	return ""
 }
 
-// soundsLikeProgram reports whether a key ends as those of git that name programs. A section that git does not know
-// is some other tool's and nothing to git; but a later git may know it, and hold programs in it.
+// soundsLikeProgram reports whether a key ends like those of git that name programs. A section that git does not know
+// belongs to another tool; but a later git may know it, and read programs from it.
 func soundsLikeProgram(name string) bool {
 	ends := strings.Fields("cmd command program hook exec textconv clean smudge process driver helper editor pager")
 	return slices.ContainsFunc(ends, func(end string) bool { return strings.HasSuffix(name, end) })
@@ -125,12 +125,12 @@ var forOthers = map[string]bool{
 	"sendemail": true, "sequence": true, "trailer": true, "uploadpack": true,
 }
 
-// isFalse knows git's words for false. A key without a value is true.
+// isFalse reports whether a value is one of git's words for false. A key without a value is true.
 func isFalse(e *entry) bool {
 	return e.hasValue && slices.Contains([]string{"", "0", "false", "no", "off"}, strings.ToLower(e.value))
 }
 
-// isLFS knows what "git lfs install" writes, and a filter that is switched off.
+// isLFS reports whether a value is one that "git lfs install" writes, or switches the filter off.
 func isLFS(e *entry) bool {
 	if e.hasValue && e.value == "" {
 		return true
@@ -144,8 +144,8 @@ var lfsCommands = map[string][]string{
 	"process": {"git-lfs filter-process", "git-lfs filter-process --skip"},
 }
 
-// isShadowed: git knows a command of that name, or nobody calls it unless they mean the alias. Only commands on
-// their way out yield to an alias, since git 2.52.
+// isShadowed reports whether git has a command of that name, or the name is used only by those who mean the alias. Only
+// commands about to be removed yield to an alias, since git 2.52.
 func isShadowed(e *entry) bool {
 	isOld := func(s string) bool {
 		return strings.EqualFold(s, "whatchanged") || strings.EqualFold(s, "pack-redundant")
@@ -159,7 +159,7 @@ var plainAddress = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^((ssh|git\+ssh|ssh\+git)://` + user + `[^@?]*|` + user + `[^@?/]+:[^@?]*|[^@?]*)$`)
 })
 
-// isPlainAddress reports whether a key holds no address that git may print, or a plain one.
+// isPlainAddress reports whether a key has no address that git may print, or a plain one.
 func isPlainAddress(e *entry) bool {
 	switch e.pattern() {
 	case "remote.*.url", "remote.*.pushurl", "remote.*.proxy", "remote.pushdefault", "branch.*.remote",

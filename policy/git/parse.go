@@ -6,7 +6,7 @@ type entry struct {
 	section, sub, name string
 	value              string
 	hasSub             bool
-	hasValue           bool // false for a key without "=", which git takes for true
+	hasValue           bool // false for a key without "=", which git reads as true
 }
 
 func (e *entry) pattern() string {
@@ -24,8 +24,8 @@ func (e *entry) key() string {
 }
 
 // parse calls visit for each key of a configuration file, as git's own reader (git_parse_source in config.c) finds
-// them. It returns the number of the first line that it cannot read, or 0. Keys before the first section, sections
-// without a name and NUL bytes, which git takes or cuts off, are refused.
+// them. It returns the number of the first line that it cannot read, or 0. It refuses keys before the first section,
+// sections without a name and NUL bytes, which git accepts or cuts off.
 func parse(data []byte, visit func(*entry)) (badLine int) {
 	if i := bytes.IndexByte(data, 0); i >= 0 {
 		return 1 + bytes.Count(data[:i], []byte("\n"))
@@ -110,7 +110,7 @@ func (r *reader) header() (head entry, ok bool) {
 	}
 }
 
-// quotedSub reads the rest of [section "sub"]. A backslash stands for the byte behind it.
+// quotedSub reads the rest of [section "sub"]. A backslash quotes the next byte.
 func (r *reader) quotedSub(c byte) bool {
 	for isSpace(c) {
 		if c == '\n' {
@@ -156,11 +156,11 @@ func (r *reader) entry(c byte, e *entry) bool {
 	return c == '=' && r.value(e)
 }
 
-// value reads what stands behind "=": blanks around it do not count, quotes may open and close anywhere, a
-// backslash at the end of a line goes on in the next one, and a comment ends it.
+// value reads what follows "=": blanks around it do not count, quotes may open and close anywhere, a backslash at the
+// end of a line continues it, and a comment ends it.
 func (r *reader) value(e *entry) bool {
 	r.buf = r.buf[:0]
-	kept, quoted := 0, false // what is behind kept are blanks that may be the last
+	kept, quoted := 0, false // after kept there are only blanks, which may be trailing
 	for {
 		c := r.next()
 		switch {

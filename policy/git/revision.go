@@ -6,9 +6,9 @@ import (
 )
 
 // Revision splits a word that git may read as a revision (gitrevisions(7)) or as a pathspec with magic
-// (gitglossary(7)). rev is what stands before the path: "HEAD" in HEAD:x, ":0" in :0:x; all of a word without one.
-// Where the word can be read in several ways, paths holds what each reaches: :/x is a search for a commit or names x.
-// An empty path is all there is. A word without a colon is no path here, though it may well be the name of a file.
+// (gitglossary(7)). rev is the part before the path: "HEAD" in HEAD:x, ":0" in :0:x; the whole word if it has no path.
+// If the word can be read in several ways, paths holds the path of each: :/x is a search for a commit or names x. An
+// empty path means everything. A word without a colon is not a path here, though it may be the name of a file.
 func Revision(word string) (rev string, paths []string) {
 	word = strings.TrimPrefix(word, "^")
 	rev, paths = revision(word)
@@ -46,7 +46,7 @@ func revision(word string) (rev string, paths []string) {
 	return word[:at], []string{word[at+1:]}
 }
 
-// colon finds the colon before a path: the first that is in no braces. Braces that nobody closes hide none.
+// colon finds the colon before a path: the first one outside braces. Unclosed braces hide none.
 func colon(word string) int {
 	depth := 0
 	for i := range len(word) {

@@ -70,7 +70,7 @@ func Run(ctx context.Context, files []File, sim *policy.Simulation, o Options) (
 	return report, nil
 }
 
-// run passes every call to the tally, one session after another: those that ended first come first.
+// run passes every call to the tally, one session after another, in the order in which they ended.
 func run(ctx context.Context, files []File, t *tally, o Options) error {
 	byAge := func(a, b File) int { return a.At.Compare(b.At) }
 	for _, f := range slices.SortedStableFunc(slices.Values(files), byAge) {
@@ -169,7 +169,7 @@ type Rule struct {
 	Spares int         `json:"spares"` // calls that it would have allowed
 }
 
-// PerHundred is how many of a hundred calls the user who answers "always" is asked about.
+// PerHundred returns how many of a hundred calls the user who answers "always" is asked about.
 func (c Counts) PerHundred() float64 {
 	if c.Calls == 0 {
 		return 0

@@ -15,11 +15,11 @@ type Command struct {
 	Shell    string // bash or zsh
 }
 
-// Read reads what Claude Code 2.1.197 to 2.1.330 has a shell run for its tool Bash:
+// Read reads the line that Claude Code 2.1.197 to 2.1.330 gives a shell for its tool Bash:
 //
 //	source SNAPSHOT 2>/dev/null || true && … && eval 'COMMAND' < /dev/null && pwd -P >| /tmp/claude-1234-cwd
 //
-// It is not ok for any other text. What stands before eval is Claude Code's own, and holds nothing of the model's.
+// ok is false for any other text. What precedes eval is Claude Code's own, and contains nothing of the model's.
 func Read(text string) (c Command, ok bool) {
 	if sourced, found := strings.CutPrefix(text, "source "); found {
 		snapshot, rest := unquote(sourced)
@@ -55,8 +55,8 @@ func isFolderFile(path string) bool {
 
 const hexadecimal = "0123456789abcdef"
 
-// unquote reads the first word of a command line, in which nothing is expanded, and returns what follows it. Of a word
-// in which something is, it returns the part before.
+// unquote reads the first word of a command line, without expansions, and returns what follows it. If the word contains
+// an expansion, it returns the part before that.
 func unquote(text string) (word, rest string) {
 	var b strings.Builder
 	for text != "" {

@@ -32,7 +32,7 @@ type Engine struct {
 	filter     []byte
 }
 
-// New looks for what this kind of engine needs. init is the program nod, which is what runs in a sandbox first.
+// New finds what this kind of engine needs. init is the program nod, which runs first in a sandbox.
 func New(kind Kind, init string) (e *Engine, err error) {
 	e = &Engine{kind: kind}
 	switch kind {
@@ -55,11 +55,11 @@ func New(kind Kind, init string) (e *Engine, err error) {
 	return e, err
 }
 
-// Run runs a command in a sandbox, and returns its exit status as shells count it: 128 and the signal that ended it.
-// With it ends everything that it started, as it all does with the context, with the process to watch, or with this
-// one. An error means that the command did not run, or was ended: it says why.
+// Run runs a command in a sandbox, and returns its exit status as shells do: 128 plus the signal that ended it.
+// Everything that it started ends with it; all of it ends with the context, with the process to watch, or with this
+// one. An error says why the command did not run, or was ended.
 //
-// Signals that reach this process meanwhile are the command's.
+// Signals that reach this process meanwhile go to the command.
 func (e *Engine) Run(ctx context.Context, c Command) (status int, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -85,7 +85,7 @@ func (e *Engine) Run(ctx context.Context, c Command) (status int, err error) {
 	signal.Notify(signals, forwarded...)
 	defer close(signals)
 	defer signal.Stop(signals)
-	// The kernel ends what a thread has started with the thread.
+	// When a thread ends, the kernel ends what it has started.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	mounted := make(chan error, 1)
@@ -113,8 +113,8 @@ var forwarded = []os.Signal{
 	unix.SIGINT, unix.SIGTERM, unix.SIGHUP, unix.SIGQUIT, unix.SIGUSR1, unix.SIGUSR2, unix.SIGWINCH,
 }
 
-// rights are what mounts need, and overlays keep: their own folders are closed to all others. They count in the user
-// namespace only, and are given up before bubblewrap starts.
+// rights are the capabilities that mounts need and overlays keep, whose own folders are closed to all others. They
+// apply in the user namespace only, and are dropped before bubblewrap starts.
 var rights = []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_DAC_OVERRIDE, unix.CAP_FOWNER, unix.CAP_CHOWN}
 
 type run struct {
@@ -179,7 +179,7 @@ func (e *Engine) open(ctx context.Context, c *Command, l *layout) (*run, error) 
 	return r, nil
 }
 
-// attributes are those of the first process. Outside of a PID namespace (Landlock) it is not killed with this process,
+// attributes returns those of the first process. Outside a PID namespace (Landlock) it is not killed with this process,
 // but exits when the control socket closes, because it has to kill its children.
 func (e *Engine) attributes() *syscall.SysProcAttr {
 	if e.kind == landlock {
@@ -216,8 +216,8 @@ func (c *Command) streams(null *os.File) ([]*os.File, error) {
 	return streams, nil
 }
 
-// isPassed reports whether the command may inherit its input: a pipe, a socket pair or a terminal. A regular file it
-// could reopen for writing, since the file is not on one of the sandbox's mounts.
+// isPassed reports whether the command may inherit its input: a pipe, a socket pair or a terminal. It could reopen a
+// regular file for writing, since the file is not on one of the sandbox's mounts.
 func isPassed(file *os.File) bool {
 	info, err := file.Stat()
 	return err == nil && info.Mode()&(fs.ModeNamedPipe|fs.ModeSocket|fs.ModeCharDevice) != 0
@@ -235,12 +235,12 @@ func pipeFrom(file *os.File) (*os.File, error) {
 	}
 	go func() {
 		defer write.Close()
-		_, _ = io.Copy(write, io.NewSectionReader(file, offset, math.MaxInt64-offset)) // until nobody reads
+		_, _ = io.Copy(write, io.NewSectionReader(file, offset, math.MaxInt64-offset)) // until the reader is closed
 	}()
 	return read, nil
 }
 
-// isPair reports whether a socket is connected for good. Any other could be connected to somebody else.
+// isPair reports whether a socket is permanently connected. Any other could be connected elsewhere.
 func isPair(file *os.File) bool {
 	raw, err := file.SyscallConn()
 	if err != nil {
@@ -276,7 +276,8 @@ func (e *Engine) plan(c *Command, l *layout) plan {
 	return plan
 }
 
-// Temp is the path of the folder for temporary files as the command sees it. See [Profile.Temp] for its path outside.
+// Temp returns the path of the folder for temporary files as the command sees it. See [Profile.Temp] for its path
+// outside.
 func (e *Engine) Temp(p *Profile) string {
 	if e.kind == landlock {
 		return p.Temp()
@@ -303,7 +304,7 @@ func explain(err error) error {
 	return fmt.Errorf("start a sandbox: %w", err)
 }
 
-// forbidden names the setting of the system that forbids user namespaces; empty: none does.
+// forbidden names the system setting that forbids user namespaces; empty if there is none.
 func forbidden() string {
 	for path, what := range map[string]struct{ value, reason string }{
 		"/proc/sys/kernel/apparmor_restrict_unprivileged_userns": {

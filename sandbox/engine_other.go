@@ -18,7 +18,7 @@ var errNone = errors.New("the sandbox needs Linux")
 // New fails: there is no sandbox on this system.
 func New(Kind, string) (*Engine, error) { return nil, errNone }
 
-// Temp is where it is outside.
+// Temp returns the same path as outside.
 func (*Engine) Temp(p *Profile) string { return p.Temp() }
 
 // Find fails: there is no sandbox on this system.

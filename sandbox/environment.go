@@ -12,7 +12,7 @@ import (
 	"nod/interact/secrets"
 )
 
-// private are the names of variables that hold secrets, or lead to what is outside.
+// private are the names of variables that hold secrets, or lead outside the sandbox.
 var private = []string{
 	"*TOKEN*", "*SECRET*", "*PASSW*", "*PASSPHRASE*", "*CREDENTIAL*", "*_KEY", "*_KEY_*", "*APIKEY*", "*_PAT", "*_AUTH",
 	"*_PWD", "*_DSN", "*COOKIE*", "*DATABASE_URL", "*CONNECTION_STRING*", "*WEBHOOK*",
@@ -26,7 +26,7 @@ var private = []string{
 	"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "FTP_PROXY", "NO_PROXY", "*_HTTP_PROXY", "*_HTTPS_PROXY", "*_PROXY_URL",
 }
 
-// Prepare looks for secrets in these variables beforehand, which takes [Engine.Run] longest.
+// Prepare looks for secrets in these variables in advance: that is the slowest part of [Engine.Run].
 func Prepare(env []string) { environment(env, "", false, false) }
 
 // proxyPort is the port of the proxy in the sandbox, outside the range of ephemeral ports.
@@ -35,8 +35,8 @@ const proxyPort = 61080
 // fits remembers for each variable, with its value, whether a command may have it.
 var fits sync.Map
 
-// environment is what a command gets of its caller's variables: those without secrets, and with the place for temporary
-// files and the proxy's address, which with near is that for this computer's own servers, too.
+// environment returns the caller's variables that a command gets: those without secrets, plus the place for temporary
+// files and the proxy's address, which with near also serves this computer's own servers.
 func environment(env []string, temp string, proxy, near bool) (out []string) {
 	for _, pair := range env {
 		name, value, ok := strings.Cut(pair, "=")
@@ -86,7 +86,7 @@ func isSecret(name, value string) bool {
 	return err != nil || len(secrets.Find(text)) > 0
 }
 
-// at is a variable as it is in the sandbox, where there is one place for temporary files.
+// at returns a variable as it is in the sandbox, which has a single place for temporary files.
 func at(name, value, temp string) string {
 	switch name {
 	case "TMPDIR", "TMP", "TEMP", "TEMPDIR":

@@ -14,10 +14,10 @@ import (
 	"syscall"
 )
 
-// Expel moves the guarded places of a project that came to be while a profile's command ran into a new folder of
-// Private, and returns where they were, from the project on. It puts back the guarded links that the command replaced.
+// Expel moves the guarded places that appeared in a project while a profile's command ran into a new folder of Private,
+// and returns their paths below the project. It restores the guarded links that the command replaced.
 //
-// The command may have left anything there: an error about one place does not keep the others from being moved.
+// The command may have left anything there: an error with one place does not keep the others from being moved.
 func Expel(p *Profile, guarded func(path string, isLink bool) bool) (moved []string, err error) {
 	root, err := os.OpenRoot(p.Project)
 	if err != nil {
@@ -52,7 +52,7 @@ func strays(p *Profile, root *os.Root, guarded func(string, bool) bool) ([]strin
 		guarded: func(path string, isLink bool) bool { return guarded(path, isLink) || p.isOnPath(path) },
 	}
 	err := s.walk(p.Project, 0)
-	for _, path := range s.Hide { // a program that reads a pipe waits, or gets the text of a stranger
+	for _, path := range s.Hide { // a program that reads a pipe waits, or gets another program's text
 		if s.guarded(path, false) {
 			s.Keep = append(s.Keep, path)
 		}
@@ -84,8 +84,8 @@ func strays(p *Profile, root *os.Root, guarded func(string, bool) bool) ([]strin
 	return found, errors.Join(err, s.failed)
 }
 
-// Distrust notes the places that p takes for the user's but that appeared after other was made, whose command still
-// runs: the user or that command created them. [Expel] moves those away that have changed by the end.
+// Distrust notes the places that p treats as the user's but that appeared after other was made, whose command still
+// runs: the user or that command created them. [Expel] moves away those that have changed by the end.
 func (p *Profile) Distrust(other *Profile) {
 	known := slices.Concat(other.Keep, other.Absent, other.Hide)
 	isKnown := func(path string) bool {
@@ -110,7 +110,7 @@ func (p *Profile) isOther(path string) bool {
 }
 
 // take copies a file or folder out of the project and removes it. It first renames it in place, so that nothing obeys
-// it even if the rest fails. It does not move it out by path: code that still runs in the project could turn a parent
+// it even if the rest fails. It does not move it by path: code that still runs in the project could turn a parent
 // folder into a link, which os.Root does not follow. left is how many bytes may still be copied.
 func take(root *os.Root, name, to string, left *int64) error {
 	folder := filepath.Dir(name)

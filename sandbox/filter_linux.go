@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// What a filter replies, and where it finds what.
+// The replies of a filter, and the offsets of its input.
 const (
 	allow  = unix.SECCOMP_RET_ALLOW
 	refuse = unix.SECCOMP_RET_ERRNO | uint32(unix.EPERM)
@@ -20,15 +20,15 @@ const (
 	atNumber, atArch, atArgs = 0, 4, 16 // in struct seccomp_data; the lower half of an argument comes first
 )
 
-// missing are system calls that programs do without. clone3 has its flags where no filter can look.
+// missing are system calls that programs can do without. A filter cannot read the flags of clone3.
 var missing = []uintptr{
 	unix.SYS_IO_URING_SETUP, unix.SYS_IO_URING_ENTER, unix.SYS_IO_URING_REGISTER, unix.SYS_CLONE3,
 	unix.SYS_ADD_KEY, unix.SYS_REQUEST_KEY, unix.SYS_KEYCTL,
 }
 
-// refused are system calls for which builds and tests have no use: most want rights that nobody has in a sandbox, and
-// all are ways to errors of the kernel. ptrace is not among them: it reaches only what runs in the sandbox, and tests
-// with sanitizers use it.
+// refused are system calls that builds and tests do not need: most require rights that a sandbox does not have, and all
+// expose errors of the kernel. ptrace is not among them: it reaches only what runs in the sandbox, and tests with
+// sanitizers use it.
 var refused = []uintptr{
 	unix.SYS_SETNS, unix.SYS_MOUNT, unix.SYS_UMOUNT2, unix.SYS_PIVOT_ROOT, unix.SYS_CHROOT,
 	unix.SYS_FSOPEN, unix.SYS_FSCONFIG, unix.SYS_FSMOUNT, unix.SYS_FSPICK, unix.SYS_MOVE_MOUNT, unix.SYS_OPEN_TREE,
@@ -41,8 +41,8 @@ var refused = []uintptr{
 const namespaces = unix.CLONE_NEWUSER | unix.CLONE_NEWNS | unix.CLONE_NEWPID | unix.CLONE_NEWNET | unix.CLONE_NEWIPC |
 	unix.CLONE_NEWUTS | unix.CLONE_NEWCGROUP | unix.CLONE_NEWTIME
 
-// With Landlock a command shares all namespaces with others. These are system calls that Landlock does not judge: they
-// change what describes files, and reach other processes, their memory, messages and locks.
+// With Landlock a command shares all namespaces with others. Landlock does not check these system calls: they
+// change the metadata of files, and reach other processes, their memory, messages and locks.
 var (
 	shared = []uintptr{
 		unix.SYS_SHMGET, unix.SYS_SHMAT, unix.SYS_SHMCTL, unix.SYS_SEMGET, unix.SYS_SEMOP, unix.SYS_SEMCTL,
@@ -56,7 +56,7 @@ var (
 		unix.SYS_PTRACE, unix.SYS_PROCESS_VM_READV, unix.SYS_PROCESS_VM_WRITEV, unix.SYS_PROCESS_MADVISE,
 		unix.SYS_PIDFD_GETFD, unix.SYS_KCMP, unix.SYS_IOPRIO_SET, unix.SYS_MIGRATE_PAGES, unix.SYS_MOVE_PAGES,
 	}
-	others = []uint32{ // of a process, of which 0 is the caller
+	others = []uint32{ // about a process; 0 is the caller
 		unix.SYS_PRLIMIT64, unix.SYS_SCHED_SETAFFINITY, unix.SYS_SCHED_SETSCHEDULER, unix.SYS_SCHED_SETPARAM,
 		unix.SYS_SCHED_SETATTR,
 	}
@@ -73,10 +73,10 @@ func (p *program) enclose() {
 	for _, call := range others {
 		p.about(call, 0, func(rules *program) { rules.unless(unix.BPF_JEQ, 0, refuse) })
 	}
-	for argument := range uint32(2) { // which is PRIO_PROCESS, and of which
+	for argument := range uint32(2) { // PRIO_PROCESS, and the process
 		p.about(unix.SYS_SETPRIORITY, argument, func(rules *program) { rules.unless(unix.BPF_JEQ, 0, refuse) })
 	}
-	// A file's flags change by what it was opened to read. Of terminals all begin with T.
+	// Some requests change the flags of a file opened for reading. All requests of terminals begin with T.
 	p.about(unix.SYS_IOCTL, 1, func(rules *program) {
 		for _, request := range []uint32{unix.TIOCCONS, unix.TIOCSETD} {
 			rules.when(unix.BPF_JEQ, request, refuse)
@@ -84,7 +84,7 @@ func (p *program) enclose() {
 		rules.add(unix.BPF_ALU|unix.BPF_AND|unix.BPF_K, 0xff00, 0, 0)
 		rules.unless(unix.BPF_JEQ, 'T'<<8, unix.SECCOMP_RET_ERRNO|uint32(unix.ENOTTY))
 	})
-	// No socket but pairs: others would reach those in folders. Of pairs no datagrams: they can be connected anew.
+	// Only socket pairs: others would reach sockets in folders. No datagram pairs: they can be reconnected.
 	p.when(unix.BPF_JEQ, unix.SYS_SOCKET, family)
 	p.about(unix.SYS_SOCKETPAIR, 1, func(rules *program) {
 		rules.add(unix.BPF_ALU|unix.BPF_AND|unix.BPF_K, 0xf, 0, 0) // without SOCK_CLOEXEC and the like
@@ -92,13 +92,13 @@ func (p *program) enclose() {
 	})
 }
 
-// families are the kinds of sockets that there are: vsock would reach the machine that this one runs on.
+// families are the permitted kinds of sockets: vsock would reach the host of a virtual machine.
 var families = []uint32{unix.AF_UNIX, unix.AF_INET, unix.AF_INET6, unix.AF_NETLINK}
 
-// arches are the architectures whose numbers of system calls the lists have, as the kernel calls them.
+// arches are the architectures whose system call numbers the lists have, as the kernel calls them.
 var arches = map[string]uint32{"amd64": unix.AUDIT_ARCH_X86_64, "arm64": unix.AUDIT_ARCH_AARCH64}
 
-// filter is the program by which the kernel judges each system call.
+// filter returns the program by which the kernel checks each system call.
 func filter(kind Kind) ([]byte, error) {
 	arch, ok := arches[runtime.GOARCH]
 	if !ok {
@@ -106,10 +106,10 @@ func filter(kind Kind) ([]byte, error) {
 	}
 	var f program
 	f.load(atArch)
-	f.unless(unix.BPF_JEQ, arch, lacks) // other programs, such as those of 32 bits, call by other numbers
+	f.unless(unix.BPF_JEQ, arch, lacks) // other programs, such as 32-bit ones, use other numbers
 	f.load(atNumber)
 	if runtime.GOARCH == "amd64" {
-		f.when(unix.BPF_JGE, 0x4000_0000, lacks) // x32: the same again
+		f.when(unix.BPF_JGE, 0x4000_0000, lacks) // x32: the same calls by other numbers
 	}
 	for _, call := range missing {
 		f.when(unix.BPF_JEQ, uint32(call), lacks)
@@ -120,7 +120,7 @@ func filter(kind Kind) ([]byte, error) {
 	for _, call := range []uint32{unix.SYS_CLONE, unix.SYS_UNSHARE} {
 		f.about(call, 0, func(rules *program) { rules.when(unix.BPF_JSET, namespaces, refuse) })
 	}
-	// Both put words into a terminal, as if the user had typed them.
+	// Both put text into a terminal as if the user had typed it.
 	f.about(unix.SYS_IOCTL, 1, func(rules *program) {
 		rules.when(unix.BPF_JEQ, unix.TIOCSTI, refuse)
 		rules.when(unix.BPF_JEQ, unix.TIOCLINUX, refuse)
@@ -147,19 +147,19 @@ func (p *program) add(code uint16, k uint32, yes, no uint8) {
 
 func (p *program) load(at uint32) { p.add(unix.BPF_LD|unix.BPF_W|unix.BPF_ABS, at, 0, 0) }
 
-// when ends with a reply if what was loaded compares to k.
+// when ends with a reply if the loaded value compares to k.
 func (p *program) when(compare uint16, k, reply uint32) {
 	p.add(unix.BPF_JMP|compare|unix.BPF_K, k, 0, 1)
 	p.add(unix.BPF_RET|unix.BPF_K, reply, 0, 0)
 }
 
-// unless ends with a reply if it does not.
+// unless ends with a reply if the comparison fails.
 func (p *program) unless(compare uint16, k, reply uint32) {
 	p.add(unix.BPF_JMP|compare|unix.BPF_K, k, 1, 0)
 	p.add(unix.BPF_RET|unix.BPF_K, reply, 0, 0)
 }
 
-// among ends with a reply if what was loaded is not one of known.
+// among ends with a reply if the loaded value is not one of known.
 func (p *program) among(known []uint32, reply uint32) {
 	for i, k := range known {
 		p.add(unix.BPF_JMP|unix.BPF_JEQ|unix.BPF_K, k, uint8(len(known)-i), 0)
@@ -167,7 +167,7 @@ func (p *program) among(known []uint32, reply uint32) {
 	p.add(unix.BPF_RET|unix.BPF_K, reply, 0, 0)
 }
 
-// about holds rules for an argument of one system call. The number is loaded before and after.
+// about adds rules for an argument of one system call. The number is loaded before and after.
 func (p *program) about(call uint32, argument uint32, add func(*program)) {
 	var rules program
 	rules.load(atArgs + 8*argument)
@@ -179,6 +179,6 @@ func (p *program) about(call uint32, argument uint32, add func(*program)) {
 
 func (p program) bytes() []byte {
 	var out bytes.Buffer
-	_ = binary.Write(&out, binary.NativeEndian, p) // a buffer takes all
+	_ = binary.Write(&out, binary.NativeEndian, p) // a buffer never fails
 	return out.Bytes()
 }

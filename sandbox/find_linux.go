@@ -12,8 +12,8 @@ import (
 	"strings"
 )
 
-// Find tries bubblewrap, and where that does not work Landlock: in a sandbox nod itself tries to write outside, to read
-// a hidden file, to connect and to make namespaces, and must fail in all of it.
+// Find tries bubblewrap, and if that does not work Landlock: in a sandbox nod itself tries to write outside, to read a
+// hidden file, to connect and to make namespaces, and must fail in all of it.
 func Find(ctx context.Context, init string) (Trial, error) {
 	_, why := try(ctx, bubblewrap, init)
 	if why == nil || ctx.Err() != nil {

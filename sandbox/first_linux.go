@@ -73,7 +73,7 @@ func end(status int, why string) {
 	if v := verdict.Load(); v != nil {
 		why = *v
 	}
-	if signalsScoped { // else the kernel does it
+	if signalsScoped { // otherwise the kernel does it
 		endAll()
 	}
 	_, _ = unix.Write(controlFile, append([]byte{saysEnded, byte(status)}, why...))
@@ -217,7 +217,7 @@ func wait(pid int) int {
 	}
 }
 
-// uncovered is why a sandbox is killed whose mounts no longer protect what they should.
+// uncovered says why a sandbox is killed whose mounts no longer protect what they should.
 const uncovered = "a file that it may not see or change was replaced meanwhile"
 
 // openMounts opens the list of mounts, which reports changes from now on. It returns an error if a file that the plan
@@ -278,7 +278,7 @@ func watchLimits(plan *plan, mounts *os.File) {
 	}
 }
 
-// wakeEarly has this thread run soon after it wakes, even among thousands: since Linux 6.12, by short time slices.
+// wakeEarly makes this thread run soon after it wakes, even among thousands: since Linux 6.12, by short time slices.
 func wakeEarly() {
 	runtime.LockOSThread()
 	_ = unix.SchedSetAttr(0, &unix.SchedAttr{Size: unix.SizeofSchedAttr, Runtime: 100_000}, 0)
@@ -324,7 +324,7 @@ func exceeds(l limits, reserve map[string]uint64) string {
 		}
 	}
 	processes, err := processes()
-	if err != nil { // as when a command has limited what this process may open
+	if err != nil { // for example because a command has limited what this process may open
 		return "nobody can count its processes: " + err.Error()
 	}
 	if l.Processes > 0 && len(processes) > l.Processes {

@@ -8,12 +8,12 @@ import (
 	"slices"
 )
 
-// Landlock is what the kernel offers every program, also where namespaces are forbidden. Its rules only add: who may
-// write to a folder may write to all that is in it. So places in a project cannot be kept from a command that changes
-// it, and with this engine commands can only read. Metadata, such as a file's name and size, can be seen; what changes
-// it, and all sockets, the filter of system calls refuses.
+// The kernel offers Landlock to every program, even where namespaces are forbidden. Its rules only add: a process that
+// may write to a folder may write to everything in it. So places in a project cannot be protected from a command that
+// changes it, and with this engine commands can only read. They can see metadata, such as a file's name and size; the
+// filter of system calls refuses what changes it, and all sockets.
 
-// leastLandlock is the first version that keeps signals and abstract sockets in.
+// leastLandlock is the first version that confines signals and abstract sockets.
 const leastLandlock = 6
 
 var errOnlyReads = errors.New("a command that writes can't be contained by Landlock: " +
@@ -26,7 +26,7 @@ func checkLandlock() error {
 	return nil
 }
 
-// devices are the ones that a command has with Landlock, and figures what it may know of the machine.
+// devices are the devices that a command has with Landlock, and figures what it may know about the machine.
 var (
 	devices = []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"}
 	figures = []string{
@@ -35,7 +35,7 @@ var (
 	}
 )
 
-// permit adds what Landlock has a profile's command reach.
+// permit adds what a profile's command may reach with Landlock.
 func (l *layout) permit(p *Profile, init, home string) error {
 	if p.Write {
 		return errOnlyReads
@@ -55,7 +55,7 @@ func (l *layout) permit(p *Profile, init, home string) error {
 	return nil
 }
 
-// show has all that is in a place read but what is hidden: what lies beside that is shown one by one.
+// show makes everything in a place readable except what is hidden: what is next to that is shown one by one.
 func (l *layout) show(path string, isDir bool, hidden []string) {
 	isAbove := func(h string) bool { return isBelow(h, path) }
 	switch {

@@ -21,8 +21,8 @@ var system = []string{
 	"/var/lib/ca-certificates", "/var/lib/dpkg", "/var/lib/texmf", "/var/lib/ghc", "/var/cache/fontconfig",
 }
 
-// systemSecrets are files in these folders that root can read and a sandbox must not. Anything else directly in /etc
-// that not everybody may read is recognized by its mode.
+// systemSecrets are files in these folders that root can read and a sandbox must not. Other files directly in /etc
+// that not every user may read are recognized by their mode.
 var systemSecrets = []string{
 	"/etc/ssl/private", "/etc/pki/tls/private", "/etc/ssh/ssh_host_*_key", "/etc/NetworkManager/system-connections",
 	"/etc/wireguard", "/etc/openvpn", "/etc/letsencrypt", "/etc/kubernetes", "/etc/rancher", "/etc/ppp/*-secrets",
@@ -36,7 +36,7 @@ type layout struct {
 	root   string
 	dir    string
 	home   string
-	cache  string // where writes to caches go
+	cache  string // the folder for writes to caches
 	mounts []mount
 	lock   *os.File
 	absent []*os.File // folders created in the project so that they can be covered
@@ -77,7 +77,7 @@ func (e *Engine) prepare(c *Command) (l *layout, err error) {
 	return l, err
 }
 
-// mounts works out what the command sees, and creates the folders in its project that are to be covered.
+// mounts works out what the command sees, and creates the folders in its project that will be covered.
 func (e *Engine) mounts(c *Command, l *layout) error {
 	p := &c.Profile
 	if e.kind == landlock {
@@ -115,7 +115,7 @@ func (p *Profile) Uncover() {
 	}
 }
 
-// uncover closes a folder, and removes it if it is empty and nobody else has it.
+// uncover closes a folder, and removes it if it is empty and no other run uses it.
 func uncover(folder *os.File) {
 	if unix.Flock(int(folder.Fd()), unix.LOCK_EX|unix.LOCK_NB) == nil {
 		_ = os.Remove(folder.Name()) // it stays if there is something in it
@@ -242,7 +242,7 @@ func (l *layout) follow(path, project string) (real string, isLed bool) {
 	return real, isLed
 }
 
-// folders mounts the project and what is shown beside it, parents first. Links in the project expose nothing.
+// folders mounts the project and what is shown outside it, parents first. Links in the project expose nothing.
 func (l *layout) folders(p *Profile, home string) error {
 	mounts := []mount{{Kind: bind, From: p.Project, To: p.Project, Write: p.Write}}
 	for _, path := range p.Show {
@@ -250,7 +250,7 @@ func (l *layout) folders(p *Profile, home string) error {
 		info, err := os.Lstat(real)
 		switch {
 		case err != nil, isLed, IsIn(home, real), IsIn(p.Private, real):
-		case info.IsDir(): // through an overlay nobody reaches sockets
+		case info.IsDir(): // sockets cannot be reached through an overlay
 			mounts = append(mounts, mount{Kind: overlay, From: real, To: real})
 		case info.Mode().IsRegular():
 			mounts = append(mounts, mount{Kind: bind, From: real, To: real})
@@ -272,8 +272,8 @@ func (l *layout) folders(p *Profile, home string) error {
 	return nil
 }
 
-// slot is a folder for what is written to caches. Commands that run at the same time have one each: what two overlays
-// wrote to the same folder would be of no use.
+// slot returns a folder for what is written to caches. Commands that run at the same time have one each: what two
+// overlays wrote to the same folder would be useless.
 func (l *layout) slot(private string) (string, error) {
 	for n := 0; ; n++ {
 		dir := filepath.Join(private, "warm", strconv.Itoa(n))
@@ -296,7 +296,7 @@ func (l *layout) slot(private string) (string, error) {
 	}
 }
 
-// warm is a cache that is read from outside and written in a slot.
+// warm returns the mount of a cache that is read from outside and written in a slot.
 func warm(path, slot string) (mount, error) {
 	dir := filepath.Join(slot, url.PathEscape(path))
 	m := mount{
@@ -321,8 +321,8 @@ func warm(path, slot string) (mount, error) {
 	return m, nil
 }
 
-// places adds what in the project and in what is shown is not as it is. The folders above are pinned: were they
-// renamed, others could take their place.
+// places adds the places in the project and in what is shown that are not as outside. It pins the folders above them:
+// if renamed, others could take their place.
 func (l *layout) places(p *Profile) error {
 	kinds := map[string]mountKind{}
 	if p.Write {
@@ -366,7 +366,7 @@ func (l *layout) places(p *Profile) error {
 	return nil
 }
 
-// makeAbsent makes a folder to be covered, and notes that it is in use.
+// makeAbsent creates a folder to be covered, and notes that it is in use.
 func (l *layout) makeAbsent(path string) error {
 	for {
 		if err := os.Mkdir(path, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {

@@ -7,12 +7,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// probeWord has nod try to get out of the sandbox. The attempt must fail.
+// probeWord makes nod try to get out of the sandbox. The attempt must fail.
 const probeWord = "probe"
 
 // probeCommand returns a command that tries to write the files outside and kept, to read hidden, to connect to the port
-// on 127.0.0.1 and to the abstract socket, and to create a namespace. It prints [contained] if all of it fails, else
-// what succeeded. Writing outside may seem to succeed: check the file.
+// on 127.0.0.1 and to the abstract socket, and to create a namespace. It prints [contained] if all of it fails, or
+// else what succeeded. Writing outside may seem to succeed: check the file.
 func probeCommand(outside, kept, hidden string, port int, socket string) []string {
 	return []string{firstPath, probeWord, outside, kept, hidden, fmt.Sprint(port), socket}
 }

@@ -76,7 +76,7 @@ func listener(rights []byte) (*os.File, error) {
 	if err != nil || len(fds) != 1 {
 		return nil, fmt.Errorf("receive a listener: %d files: %w", len(fds), cmp.Or[error](err, unix.EBADMSG))
 	}
-	err = unix.SetNonblock(fds[0], true) // or nobody could wait for it
+	err = unix.SetNonblock(fds[0], true) // or the poller could not wait for it
 	return os.NewFile(uintptr(fds[0]), "proxy"), err
 }
 

@@ -12,22 +12,22 @@ import (
 
 const mostEntries = 200_000
 
-// errTooLarge says that a project has too many files to be surveyed in time.
+// errTooLarge is the error if a project has too many files to be surveyed in time.
 var errTooLarge = fmt.Errorf("the project has more than %d files", mostEntries)
 
-// places are what a command must not change (Keep, Links) or see (Hide) in a project.
+// places are the places in a project that a command must not change (Keep, Links) or see (Hide).
 type places struct {
 	Keep, Hide []string
-	// Links are guarded places that are links, and what these say. What they lead to in the project is in Keep.
+	// Links are guarded places that are links, with their targets. Targets in the project are also in Keep.
 	Links map[string]string
 }
 
-// Survey walks a project and finds the places to keep as they are, and those to hide: secrets, what is no plain file,
-// such as sockets, and folders that cannot be read, for a command could open those of its own user. It does not follow
-// links. Folders that hold what others wrote are not looked through for guarded places and secrets by their names:
-// libraries are full of them, and package managers replace them.
+// Survey walks a project and finds the places to keep unchanged, and those to hide: secrets, special files such as
+// sockets, and unreadable folders, which a command of the same user could open. It does not follow links. In folders
+// with other people's code it does not look for guarded places and secrets by their names: libraries are full of them,
+// and package managers replace them.
 //
-// In every folder that git takes for a repository, hooks and configuration are guarded, too.
+// In every folder that git treats as a repository, hooks and configuration are guarded, too.
 func Survey(
 	project string, secret func(path string) bool, guarded func(path string, isLink bool) bool,
 ) (places, error) {
@@ -111,7 +111,7 @@ func (s *survey) walk(dir string, is int) error {
 // obeyedNames are the entries of a repository's folder that git obeys.
 var obeyedNames = []string{"hooks", "config", "config.worktree", "commondir"}
 
-// isRepository reports whether git takes a folder not named .git for a repository.
+// isRepository reports whether git treats a folder not named .git as a repository.
 func isRepository(entries []fs.DirEntry) bool {
 	has := func(name string) bool {
 		return slices.ContainsFunc(entries, func(entry fs.DirEntry) bool { return entry.Name() == name })
@@ -140,14 +140,14 @@ func (s *survey) read(dir string) ([]fs.DirEntry, error) {
 	return nil, err
 }
 
-// IsAbsent reports whether nothing is at a path, or an empty folder: perhaps that of another run, which covers it.
+// IsAbsent reports whether a path has nothing, or an empty folder: perhaps that of another run, which covers it.
 func IsAbsent(path string) bool {
 	entries, err := os.ReadDir(path)
 	return errors.Is(err, fs.ErrNotExist) || err == nil && len(entries) == 0
 }
 
-// Repository says what stays as it is of a repository that git may write to, for a profile instead of its .git: hooks,
-// configuration and attributes, which git obeys. It fails where the repository is not all in the project.
+// Repository returns what must not change in a repository that git may write to, for a profile instead of its .git:
+// hooks, configuration and attributes, which git obeys. It fails if part of the repository is outside the project.
 func Repository(project string) (keep, absent []string, err error) {
 	git := filepath.Join(project, ".git")
 	info, err := os.Lstat(git)
@@ -197,8 +197,8 @@ func obeyed(git string, keep, absent *[]string) error {
 	return nil
 }
 
-// KeepPath keeps a folder of PATH as it is, if it is in the project, and the links there that lead to it: the user runs
-// what is in it outside. If it is not there, it must not come to be.
+// KeepPath keeps a folder of PATH unchanged if it is in the project, and the links there that lead to it: the user runs
+// its programs outside. If it is missing, it must not be created.
 func (p *Profile) KeepPath(folder string) {
 	if p.Links == nil {
 		p.Links = map[string]string{}
@@ -217,8 +217,8 @@ func (p *Profile) KeepPath(folder string) {
 	}
 }
 
-// isOnPath reports whether a path is a folder of PATH, or a link that leads to one: a known link, or a new one in the
-// place of a folder above.
+// isOnPath reports whether a path is a folder of PATH, or a link that leads to one: a known link, or a new one that
+// replaces a folder above.
 func (p *Profile) isOnPath(path string) bool {
 	if _, ok := p.Links[path]; ok || slices.Contains(p.Path, path) {
 		return true
@@ -230,7 +230,7 @@ func (p *Profile) isOnPath(path string) bool {
 	return err == nil
 }
 
-// follow returns where a path leads, even if nothing is there, and calls link for each link on the way.
+// follow returns where a path leads, even if nothing exists there, and calls link for each link on the way.
 func follow(path string, link func(at, to string)) string {
 	done, rest := "/", strings.Split(strings.Trim(path, "/"), "/")
 	for steps := 0; len(rest) > 0; steps++ {

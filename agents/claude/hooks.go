@@ -156,7 +156,7 @@ var (
 )
 
 // preToolUse comes before any prompt, and alone if there is none. The user is asked here only if no PermissionRequest
-// follows, or if one would not help: see release.
+// follows, or if one would not help: see [askingModes].
 func (p Payload) preToolUse(s hooks.Step, c hooks.Call) (hooks.Step, error) {
 	switch {
 	case p.ToolName == askUserQuestion && p.PermissionMode == "dontAsk":

@@ -84,7 +84,7 @@ func (p payload) preToolUse(s *hooks.Step) {
 	}
 }
 
-// reviewed are the tools of which VS Code shows what they did, to be kept or undone.
+// reviewed are the tools whose changes VS Code shows, to be kept or undone.
 var reviewed = []string{
 	"apply_patch", "create_directory", "create_file", "edit_notebook_file", "insert_edit_into_file",
 	"multi_replace_string_in_file", "replace_string_in_file",

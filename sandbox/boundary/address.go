@@ -15,7 +15,7 @@ var (
 	public6    = netip.MustParsePrefix("2000::/3")
 	notPublic6 = prefixes("2001::/23", "2001:db8::/32", "3fff::/20")
 
-	// These carry an address of IPv4, which counts.
+	// These contain an IPv4 address, which counts.
 	sixToFour = netip.MustParsePrefix("2002::/16")
 	nat64     = netip.MustParsePrefix("64:ff9b::/96")
 )

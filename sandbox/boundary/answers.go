@@ -7,8 +7,8 @@ import (
 )
 
 const (
-	maxOpen  = 4   // questions that wait for the user at once: the next ones wait for their turn
-	maxAsked = 200 // questions of one run, with those that it took back
+	maxOpen  = 4   // questions that wait for the user at once; others wait their turn
+	maxAsked = 200 // questions of one run, including withdrawn ones
 )
 
 // answers holds the question about each target, and its answer, for one run.
@@ -23,13 +23,14 @@ type answers struct {
 }
 
 type answer struct {
-	given    chan struct{} // closed when err is there
+	given    chan struct{} // closed when err is set
 	err      error
-	waiting  int // connections
+	waiting  int // waiting connections
 	withdraw context.CancelFunc
 }
 
-// about asks the user about a target, once for the run. When ctx ends and nobody else waits, the question is withdrawn.
+// about asks the user about a target, once for the run. If ctx ends and no other connection waits, the question is
+// withdrawn.
 func (a *answers) about(ctx context.Context, t Target) error {
 	if a.ask == nil {
 		return errors.New("only hosts allowed beforehand can be reached")

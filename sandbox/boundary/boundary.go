@@ -1,9 +1,9 @@
-// Package boundary is the way out of the sandbox: a proxy through which a contained command reaches the network,
-// and which asks about every host that nobody allowed yet.
+// Package boundary is the way out of the sandbox: a proxy through which a contained command reaches the network.
+// It asks about every host that is not allowed yet.
 //
 // It runs outside, on a listener that lives in the sandbox's network namespace, and speaks HTTP and SOCKS5 on one
-// port. Names are resolved outside, and only after the answer: a question to a name server is a way out as well. What
-// leads to this machine or its networks is asked about by address, whatever its name. The name in a TLS handshake, and
+// port. Names are resolved outside, and only after the answer: a query to a name server is a way out as well. For what
+// leads to this machine or its networks it asks about the address, whatever the name. The name in a TLS handshake, and
 // in every request in the clear, must be the one that was asked for.
 package boundary
 
@@ -31,7 +31,7 @@ import (
 const (
 	maxConnections = 1024
 	maxHeader      = 64 << 10
-	maxAddresses   = 8 // that are tried of one name
+	maxAddresses   = 8 // tried for one name
 
 	greetingTimeout = 30 * time.Second
 	lookupTimeout   = 10 * time.Second
@@ -43,8 +43,8 @@ const (
 type Config struct {
 	// Allowed are the hosts that it reaches unasked at the ports of the web, as in rules: example.com, *.example.com.
 	Allowed []string
-	// Ask asks about any other. It returns nil where the user allows it, or why not in one sentence. Each target is
-	// asked about once; the context ends when nobody waits for the answer any more. Without it nothing else is reached.
+	// Ask asks about any other host. It returns nil if the user allows it, or why not in one sentence. Each target is
+	// asked about once; the context ends when no connection waits for the answer. Without it nothing else is reached.
 	Ask func(context.Context, Target) error
 	// Refused, if set, is called with the reason for each refused connection, from many goroutines.
 	Refused func(error)
@@ -135,7 +135,7 @@ func (p *proxy) serve(ctx context.Context, l net.Listener) error {
 	}
 }
 
-// isPassing reports whether another connection may be accepted in a moment.
+// isPassing reports whether a connection may be accepted in a moment.
 func isPassing(err error) bool {
 	return errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) || errors.Is(err, syscall.ECONNABORTED)
 }
@@ -213,7 +213,7 @@ func closeWrite(c net.Conn) error {
 	return c.Close()
 }
 
-// handedOff is the listener of the HTTP server: its connections have been accepted already.
+// handedOff is the listener of the HTTP server: its connections are already accepted.
 type handedOff struct {
 	ctx     context.Context
 	handoff <-chan net.Conn

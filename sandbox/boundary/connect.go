@@ -11,7 +11,7 @@ import (
 	"nod/policy"
 )
 
-// A refusal is an error of nod's, which does not let a command connect. All others are the network's.
+// A refusal is nod's error when it does not let a command connect. All other errors are the network's.
 type refusal struct{ error }
 
 func (r refusal) Unwrap() error { return r.error }
@@ -78,7 +78,7 @@ func (p *proxy) addresses(ctx context.Context, t Target) ([]netip.Addr, error) {
 	return found, nil
 }
 
-// permit returns nil where a target was allowed beforehand, or the user allows it now.
+// permit returns nil if a target was allowed in advance, or the user allows it now.
 func (p *proxy) permit(ctx context.Context, t Target) error {
 	if p.isAllowed(t) {
 		return nil
@@ -90,7 +90,7 @@ func (p *proxy) permit(ctx context.Context, t Target) error {
 	return refuse("no network to %s: %w", t.name(), err)
 }
 
-// isAllowed reports whether a target was allowed beforehand. An allowed name does not allow an address nearby.
+// isAllowed reports whether a target was allowed in advance. An allowed name does not allow an address nearby.
 func (p *proxy) isAllowed(t Target) bool {
 	_, isAddress := t.isAddress()
 	return t.isWeb() && (isAddress || !t.Addr.IsValid()) && slices.ContainsFunc(p.Allowed, func(pattern string) bool {

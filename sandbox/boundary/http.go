@@ -19,7 +19,7 @@ type pinned struct {
 type key int
 
 const (
-	pinKey  key = iota // the Target that all requests of a connection must be for
+	pinKey  key = iota // the Target of all requests of a connection
 	dialKey            // the connection that was made for one request
 )
 
@@ -100,7 +100,7 @@ func (p *proxy) newForward(silent *log.Logger) httputil.ReverseProxy {
 		return c, nil
 	}
 	return httputil.ReverseProxy{
-		// One connection for one request: none is ever used for what it was not opened for.
+		// One connection per request: none is used for anything else.
 		Transport:     &http.Transport{DialContext: dialed, DisableKeepAlives: true, DisableCompression: true},
 		Rewrite:       rewrite,
 		FlushInterval: -1,
@@ -111,7 +111,7 @@ func (p *proxy) newForward(silent *log.Logger) httputil.ReverseProxy {
 	}
 }
 
-// rewrite leaves a request as it is but for upgrades to protocols in which other hosts could be named.
+// rewrite leaves a request unchanged except for upgrades to protocols in which other hosts could be named.
 func rewrite(r *httputil.ProxyRequest) {
 	r.Out.Host = r.In.Host
 	if !strings.EqualFold(r.In.Header.Get("Upgrade"), "websocket") {
@@ -147,7 +147,7 @@ func (p *proxy) serveConnect(w http.ResponseWriter, r *http.Request) {
 	p.tunnel(c, buffered.Reader, upstream, to)
 }
 
-// refuseConnect gives the reason in the status line as well: of a refused CONNECT most programs show nothing else.
+// refuseConnect also gives the reason in the status line: most programs show nothing else of a refused CONNECT.
 func refuseConnect(w io.Writer, status int, reason string) {
 	response := http.Response{
 		Status:     strconv.Itoa(status) + " " + reason,
@@ -177,7 +177,7 @@ func (p *proxy) reportRefusal(err error) {
 
 const maxReason = 400
 
-// line makes a text safe for a header. It may contain what a client or the user wrote.
+// line makes a text safe for a header. The text may come from a client or the user.
 func line(text string) string {
 	var b strings.Builder
 	for _, r := range text {

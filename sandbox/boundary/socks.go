@@ -26,7 +26,7 @@ func (p *proxy) newSOCKS() *socks5.Server {
 	)
 }
 
-// noResolver resolves nothing: names are resolved once they are allowed.
+// noResolver resolves nothing: names are resolved after they are allowed.
 type noResolver struct{}
 
 func (noResolver) Resolve(ctx context.Context, _ string) (context.Context, net.IP, error) {

@@ -13,12 +13,12 @@ import (
 
 // A Target is what a command wants to reach.
 type Target struct {
-	Host string // a name in small letters, foreign ones as xn--…, or an address
+	Host string // a lower-case name, foreign letters as xn--…, or an address
 	Port uint16
-	Addr netip.Addr // where Host leads to this machine or one of its networks: the address that the question is about
+	Addr netip.Addr // if Host leads to this machine or one of its networks: the address that the question is about
 }
 
-// name names the target as the question to the user does: with the port unless it is 80 or 443.
+// name names the target as in the question to the user: with the port unless it is 80 or 443.
 func (t Target) name() string {
 	text := t.Host
 	if !t.isWeb() {
@@ -63,7 +63,7 @@ func parseAuthority(text string) (Target, error) {
 var names = idna.New(idna.MapForLookup(), idna.BidiRule(), idna.Transitional(false), idna.CheckHyphens(false),
 	idna.StrictDomainName(true), idna.VerifyDNSLength(true))
 
-// parseHost returns a host in its canonical form, in which it is compared and asked about.
+// parseHost returns a host in its canonical form, for comparisons and questions.
 func parseHost(text string) (string, error) {
 	if addr, err := netip.ParseAddr(text); err == nil {
 		if addr.Zone() != "" {
@@ -85,7 +85,7 @@ func parseHost(text string) (string, error) {
 	return name, nil
 }
 
-// endsInNumber reports whether programs may take a name for an IPv4 address: 127.1, 0x7f000001, 2130706433.
+// endsInNumber reports whether programs may read a name as an IPv4 address: 127.1, 0x7f000001, 2130706433.
 func endsInNumber(name string) bool {
 	last := name[strings.LastIndex(name, ".")+1:]
 	if hex, isHex := strings.CutPrefix(last, "0x"); isHex {
@@ -96,7 +96,7 @@ func endsInNumber(name string) bool {
 
 const maxQuoted = 100
 
-// clip shortens what a client sent to what a reason may quote.
+// clip shortens what a client sent so that a reason may quote it.
 func clip(text string) string {
 	if len(text) <= maxQuoted {
 		return text

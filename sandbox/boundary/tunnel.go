@@ -11,14 +11,14 @@ import (
 )
 
 // tunnel copies between a client and its target until both have ended, and closes both. If the client's first bytes
-// name a host, as TLS and HTTP do, that must be the target's.
+// name a host, as TLS and HTTP do, it must be the target's.
 func (p *proxy) tunnel(client net.Conn, in *bufio.Reader, upstream net.Conn, to Target) {
 	defer closeAll(client, upstream)
 	defer context.AfterFunc(p.run, func() { closeAll(client, upstream) })()
 	idle := time.AfterFunc(idleTimeout, func() { closeAll(client, upstream) })
 	defer idle.Stop()
 
-	var isOver atomic.Bool // ignore what else the target sends
+	var isOver atomic.Bool // ignore further data from the target
 	answered := make(chan struct{})
 	go func() {
 		defer close(answered)
@@ -84,13 +84,13 @@ func closeAll(list ...net.Conn) {
 }
 
 type opening struct {
-	hello  []byte // of TLS: read already, to be sent on
-	isHTTP bool   // in the clear; still to be read
+	hello  []byte // of TLS: already read, to be forwarded
+	isHTTP bool   // unencrypted; still to be read
 }
 
 var accessDenied = []byte{21, 3, 3, 0, 2, 2, 49}
 
-// readOpening reads enough to know which host a client means, and refuses any other than the target.
+// readOpening reads enough to know which host a client means, and refuses any but the target.
 func readOpening(in *bufio.Reader, to Target) (opening, error) {
 	first, err := in.Peek(1)
 	switch {

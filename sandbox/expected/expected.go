@@ -1,6 +1,6 @@
 // Package expected records which agents' commands nod-desktop has decided to run in the sandbox: a file for each, below
-// the folder in which nod-desktop listens. Whoever runs an agent's command looks there first, so that none runs outside
-// because nod-desktop has died in the meantime. The sandbox does not have the folder.
+// the folder in which nod-desktop listens. nod looks there before it runs an agent's command, so that none runs outside
+// because nod-desktop has died in the meantime. The sandbox does not contain the folder.
 package expected
 
 import (
@@ -16,22 +16,22 @@ import (
 	"time"
 )
 
-// Lasts is how long a command is expected: one that has not begun by then never will.
+// Lasts is how long a command is expected: one that has not started by then never will.
 const Lasts = time.Hour
 
-// Run is a command that is to run in the sandbox, once.
+// Run is a command to run in the sandbox, once.
 type Run struct {
 	Command string          `json:"command"`
-	Details json.RawMessage `json:"details"` // what nod-desktop knows of it
+	Details json.RawMessage `json:"details"` // what nod-desktop knows about it
 	At      time.Time       `json:"at"`
 
 	path string
 }
 
-// in is the folder of the commands below dir, the one in which nod-desktop listens.
+// in returns the folder of the commands below dir, the one in which nod-desktop listens.
 func in(dir string) string { return filepath.Join(dir, "runs") }
 
-// Note has a command expected.
+// Note makes a command expected.
 func Note(dir string, r *Run) error {
 	text, err := json.Marshal(r)
 	if err != nil {
@@ -40,7 +40,7 @@ func Note(dir string, r *Run) error {
 	if err := os.MkdirAll(in(dir), 0o700); err != nil {
 		return fmt.Errorf("note a command for the sandbox: %w", err)
 	}
-	f, err := os.CreateTemp(in(dir), key(r.Command)+"-*.json") // readable for nobody else
+	f, err := os.CreateTemp(in(dir), key(r.Command)+"-*.json") // readable only for the user
 	if err != nil {
 		return fmt.Errorf("note a command for the sandbox: %w", err)
 	}
@@ -52,7 +52,7 @@ func Note(dir string, r *Run) error {
 	return nil
 }
 
-// Forget has the command no longer expected.
+// Forget makes the command no longer expected.
 func (r *Run) Forget() error {
 	if err := os.Remove(r.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("forget a command for the sandbox: %w", err)
@@ -60,7 +60,7 @@ func (r *Run) Forget() error {
 	return nil
 }
 
-// Some reports whether the command is expected; with an empty one, whether any is. Where nobody can tell it is.
+// Some reports whether the command is expected; with an empty one, whether any is. If that is unknown, it is.
 func Some(dir, command string) bool {
 	entries, err := os.ReadDir(in(dir))
 	if err != nil {
@@ -78,7 +78,7 @@ func Some(dir, command string) bool {
 	return false
 }
 
-// All returns the commands that are expected, and removes those that no longer are.
+// All returns the expected commands, and removes those that no longer are.
 func All(dir string) (all []*Run, err error) {
 	entries, err := os.ReadDir(in(dir))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -101,8 +101,8 @@ func All(dir string) (all []*Run, err error) {
 	return all, err
 }
 
-// Saw notes that a release of an agent hands over its commands in a form that nod reads. It is a hint: an error is that
-// of a folder that is not there, as without nod-desktop.
+// Saw notes that a release of an agent passes its commands in a form that nod reads. It is only a hint: an error means
+// that the folder is missing, as without nod-desktop.
 func Saw(dir, release string) error {
 	f, err := os.OpenFile(sawPath(dir, release), os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -111,7 +111,7 @@ func Saw(dir, release string) error {
 	return f.Close()
 }
 
-// HasSeen reports whether [Saw] was told of the release since the computer started.
+// HasSeen reports whether [Saw] was called for the release since the computer started.
 func HasSeen(dir, release string) bool {
 	_, err := os.Stat(sawPath(dir, release))
 	return err == nil

@@ -31,7 +31,7 @@ type Change struct {
 	from, to entry
 }
 
-// An entry is what a snapshot has in a place: the zero value is nothing.
+// An entry is the content of a place in a snapshot: the zero value is nothing.
 type entry struct {
 	mode string // as git writes it
 	blob string
@@ -45,7 +45,7 @@ const (
 	modeNothing    = "000000"
 )
 
-// changes are the differences between two snapshots, by path.
+// changes returns the differences between two snapshots, by path.
 func (r *Repository) changes(ctx context.Context, before, after ID) ([]Change, error) {
 	if err := errors.Join(before.check(), after.check()); err != nil || before == after {
 		return nil, err
@@ -59,7 +59,7 @@ func (r *Repository) changes(ctx context.Context, before, after ID) ([]Change, e
 	return p.changes, nil
 }
 
-// ChangesOf are what a run has changed, and is taken back with it.
+// ChangesOf returns what a run has changed, which taking it back would undo.
 func (r *Repository) ChangesOf(ctx context.Context, run Run) ([]Change, error) {
 	changes, err := r.changes(ctx, run.Before, run.After)
 	if run.Paths == nil {
@@ -72,11 +72,11 @@ func (r *Repository) ChangesOf(ctx context.Context, run Run) ([]Change, error) {
 	}), err
 }
 
-// changeParser reads git diff-tree -z --raw --numstat: a line and a path for each change, then its numbers.
+// changeParser reads git diff-tree -z --raw --numstat: a line and a path for each change, then the numbers.
 type changeParser struct {
 	changes []Change
 	header  []string
-	numbers int // how many have theirs
+	numbers int // how many changes have their numbers
 }
 
 func (p *changeParser) next(field string) error {
@@ -124,7 +124,7 @@ func (c *Change) count(added, removed string) (err error) {
 
 const maxDiff = 256 << 10
 
-// Diff is the difference of one file between two snapshots, as patch would read it. If it is long, it is cut.
+// Diff returns the difference of one file between two snapshots, in the format of patch. A long one is cut.
 func (r *Repository) Diff(ctx context.Context, before, after ID, path string) (text string, cut bool, err error) {
 	if err := errors.Join(before.check(), after.check()); err != nil {
 		return "", false, err

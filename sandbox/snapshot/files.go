@@ -15,17 +15,17 @@ import (
 	"nod/ownfile"
 )
 
-// errInTheWay says that something that no snapshot has is where a file should be.
+// errInTheWay is the error if something that no snapshot has is where a file should be.
 var errInTheWay = errors.New("its place is taken")
 
-// errChanged says that what is there is neither what a command left nor what it found.
+// errChanged is the error if a file is neither as a command left it nor as it found it.
 var errChanged = errors.New("it has changed since")
 
-// strange is what stands for anything but a file or a link, or for what cannot be read: no snapshot has it.
+// strange stands for anything but a file or a link, or for what cannot be read: no snapshot has it.
 var strange = entry{mode: "strange"}
 
-// folderOf opens the folder of a path below root. It follows no link, not even one that stays within: what lies behind
-// a link is another file. With make it makes the folders that are missing.
+// folderOf opens the folder of a path below root. It follows no link, not even one that stays within: a path through a
+// link is another file. With make it creates missing folders.
 func folderOf(root *os.Root, file string, make bool) (folder *os.Root, name string, err error) {
 	if folder, err = root.OpenRoot("."); err != nil {
 		return nil, "", err
@@ -70,7 +70,7 @@ func openFolder(above *os.Root, name string, make bool) (*os.Root, error) {
 	return folder, nil
 }
 
-// look is what is in a place of the project now, and its permissions if it is a file.
+// look returns what is in a place of the project now, and its permissions if it is a file.
 func look(root *os.Root, file string) (entry, fs.FileMode, error) {
 	folder, name, err := folderOf(root, file, false)
 	if ownfile.IsMissing(err) || errors.Is(err, errInTheWay) {
@@ -156,7 +156,7 @@ func removeFolder(folder *os.Root, name string) error {
 	return folder.Remove(name)
 }
 
-// put writes what a snapshot has beside the file, and swaps it in at once if that is still what was expected.
+// put writes a file of a snapshot next to its place, and swaps it in atomically if the place is still as expected.
 func put(root *os.Root, file, scratch string, was, is entry, from *blobs) error {
 	folder, name, err := folderOf(root, file, true)
 	if err != nil {
@@ -176,7 +176,7 @@ func remove(folder *os.Root, name string) error {
 	return nil
 }
 
-// write makes a new file or link of what a snapshot has. If it is to replace a file, only its owner can read it.
+// write creates a file or link from a snapshot. If it will replace a file, only its owner can read it.
 func write(folder *os.Root, name string, was, is entry, from *blobs) error {
 	if err := remove(folder, name); err != nil { // of a take-back that was killed
 		return err
@@ -205,7 +205,7 @@ func write(folder *os.Root, name string, was, is entry, from *blobs) error {
 	return errors.Join(err, file.Close())
 }
 
-// swap puts scratch in the place of what is expected there. A file that replaces a file has its permissions.
+// swap replaces what is expected in a place by scratch. A file that replaces a file gets its permissions.
 func swap(folder *os.Root, name, scratch string, was, is entry) error {
 	now, permissions, err := lookIn(folder, name)
 	if err != nil {
@@ -219,14 +219,14 @@ func swap(folder *os.Root, name, scratch string, was, is entry) error {
 	}
 	if was.isFile() && is.isFile() {
 		if permissions &^= 0o111; is.mode == modeExecutable {
-			permissions |= permissions & 0o444 >> 2 // who may read it may run it
+			permissions |= permissions & 0o444 >> 2 // readers may run it
 		}
 		if err := folder.Chmod(scratch, permissions); err != nil {
 			return err
 		}
 	}
 	if was == (entry{}) {
-		err := folder.Link(scratch, name) // which replaces nothing
+		err := folder.Link(scratch, name) // replaces nothing
 		if err == nil || errors.Is(err, fs.ErrExist) {
 			return err
 		}

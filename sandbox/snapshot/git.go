@@ -29,12 +29,12 @@ type git struct {
 	program string
 	folder  string // of the repository
 	tree    string // the work tree; empty for none
-	isNew   bool   // no file of the work tree is known, whatever the index has
+	isNew   bool   // use an empty index, so that all files of the work tree are new
 }
 
-// command makes a command of git's. It reads no configuration but that of [Repository.prepare], so that it runs no
-// other program: no hook, filter, monitor, signature or helper. Paths are taken as they are. What nod's own environment
-// says to git does not count.
+// command makes a git command. git reads no configuration but that of [Repository.prepare], so that it runs no other
+// program: no hook, filter, monitor, signature or helper. It takes paths literally. Git variables in nod's own
+// environment do not apply.
 func (g git) command(ctx context.Context, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, g.program, args...)
 	cmd.Dir = cmp.Or(g.tree, g.folder)
@@ -72,10 +72,10 @@ func (g git) output(ctx context.Context, in string, args ...string) (string, err
 	return out.String(), err
 }
 
-// maxMemory is how many bytes git may have: it reads the files with its rules whole, however large a project's are.
+// maxMemory limits git's memory in bytes: git reads its files of rules whole, however large a project's are.
 const maxMemory = 4 << 30
 
-// errEnough ends the reading of what git writes before its end.
+// errEnough stops the reading of git's output before its end.
 var errEnough = errors.New("enough")
 
 func (g git) stream(ctx context.Context, in string, read func(io.Reader) error, args ...string) error {
@@ -134,7 +134,7 @@ func splitNul(data []byte, atEnd bool) (int, []byte, error) {
 	return 0, nil, nil
 }
 
-// firstLine keeps the line of an output that says the most.
+// firstLine keeps the first line of an output, which says the most.
 type firstLine struct{ text []byte }
 
 const longestProblem = 500 // bytes

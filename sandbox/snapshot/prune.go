@@ -14,14 +14,14 @@ import (
 	"nod/ownfile"
 )
 
-// grace is how long a snapshot stays that belongs to no run: the run may not be over.
+// grace is how long a snapshot without a run is kept: its run may not be over.
 const grace = 24 * time.Hour
 
 const maxLoose = 2000
 
-// prune forgets runs and their snapshots: those older than a duration, and then the oldest until they take no more than
-// maxSize bytes. The newest snapshot always stays. What a run needs that is not noted yet stays as long, or a day if
-// there is too much.
+// prune deletes runs and their snapshots: those older than a duration, and then the oldest until the rest takes at most
+// maxSize bytes. The newest snapshot always stays. Snapshots of runs that are not noted yet stay as long, or only a day
+// if there is too much.
 func (r *Repository) prune(ctx context.Context, olderThan time.Duration, maxSize int64) error {
 	all, err := r.noted()
 	if err != nil {
@@ -60,9 +60,9 @@ func (r *Repository) prune(ctx context.Context, olderThan time.Duration, maxSize
 	}
 }
 
-// drop removes the references to snapshots that neither a run needs nor one that may be under way.
+// drop removes the references to snapshots that no run needs, nor one that may be under way.
 func (r *Repository) drop(runs []Run, olderThan time.Duration) (dropped bool, err error) {
-	last, _ := os.ReadFile(r.path("last")) // reading it as it is does not make it younger
+	last, _ := os.ReadFile(r.path("last")) // unlike r.last, this does not mark it as used
 	needed := map[string]bool{string(last): true}
 	for _, run := range runs {
 		needed[string(run.Before)], needed[string(run.After)] = true, true
@@ -90,7 +90,7 @@ func (r *Repository) drop(runs []Run, olderThan time.Duration) (dropped bool, er
 	return dropped, nil
 }
 
-// compact removes what no reference leads to, and puts the rest into one file.
+// compact removes what no reference leads to, and packs the rest into one file.
 func (r *Repository) compact(ctx context.Context) error {
 	_, err := r.store.output(ctx, "", "repack", "-a", "-d", "-q", "-n")
 	if err == nil {
@@ -99,7 +99,7 @@ func (r *Repository) compact(ctx context.Context) error {
 	return err
 }
 
-// size is how many bytes the contents of all snapshots take, and in how many files that have one each.
+// size returns the bytes that the contents of all snapshots take, and the number of files with a single content each.
 func (r *Repository) size() (bytes int64, loose int, err error) {
 	err = filepath.WalkDir(r.path("objects"), func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
@@ -117,8 +117,8 @@ func (r *Repository) size() (bytes int64, loose int, err error) {
 	return bytes, loose, err
 }
 
-// PruneAll is [Repository.prune] for all repositories below a folder. Those of projects that are gone go, too, once all
-// that is in them is as old.
+// PruneAll is [Repository.prune] for all repositories below a folder. It also removes repositories of projects that are
+// gone, once everything in them is old enough.
 func PruneAll(ctx context.Context, folder string, olderThan time.Duration, maxSize int64) error {
 	entries, err := os.ReadDir(folder)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -132,7 +132,7 @@ func PruneAll(ctx context.Context, folder string, olderThan time.Duration, maxSi
 		r := &Repository{folder: filepath.Join(folder, entry.Name())}
 		text, err := ownfile.Read(r.path("project"))
 		if err != nil {
-			continue // it is not nod's, or only just being made
+			continue // it is not nod's, or just being created
 		}
 		r.project = strings.TrimSuffix(string(text), "\n")
 		r.store = git{program: program, folder: r.folder}

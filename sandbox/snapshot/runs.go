@@ -21,22 +21,22 @@ import (
 
 // A Run is what was done in a project between two snapshots: by a command, by an edit, or by taking back another run.
 type Run struct {
-	Number  int       `json:"number"` // counts from 1 on in each project; 0 is none
+	Number  int       `json:"number"` // counts from 1 in each project; 0 means no run
 	Time    time.Time `json:"time"`   // when it began
 	Ended   time.Time `json:"ended,omitzero"`
 	Agent   string    `json:"agent,omitempty"`
 	Entry   string    `json:"entry,omitempty"` // id of its request in the history
 	Command string    `json:"command"`         // as it is shown
 	Before  ID        `json:"before"`
-	After   ID        `json:"after,omitempty"`  // empty: nobody knows when it ended, so all is its until the next run
-	Paths   []string  `json:"paths,omitempty"`  // of an edit: nothing else is its, with slashes below the project
+	After   ID        `json:"after,omitempty"`  // empty: its end is unknown, so all changes until the next run are its
+	Paths   []string  `json:"paths,omitempty"`  // of an edit: the only paths it changed, with slashes, below the project
 	Undoes  int       `json:"undoes,omitempty"` // the run that it took back
 
 	Files   int `json:"files"` // that it changed
 	Added   int `json:"added"` // lines
 	Removed int `json:"removed"`
 
-	Problem string `json:"problem,omitempty"` // why nobody knows what it changed
+	Problem string `json:"problem,omitempty"` // why it is unknown what it changed
 
 	// Another run was under way meanwhile: what either changed counts as changed by both.
 	Overlaps bool `json:"overlaps,omitempty"`
@@ -51,8 +51,8 @@ func (r *Repository) Note(ctx context.Context, run Run) (Run, error) {
 	return run, err
 }
 
-// End notes that a run that was noted as it began is over now. It calls taken when there is a snapshot of what the run
-// left, or will be none: what changes after that is not the run's.
+// End notes that a run is over that was noted when it began. It calls taken once the snapshot of the run's result is
+// taken or has failed: later changes are not the run's.
 func (r *Repository) End(ctx context.Context, run Run, taken func()) (Run, error) {
 	taken = sync.OnceFunc(taken)
 	defer taken()
@@ -91,12 +91,12 @@ func (r *Repository) note(ctx context.Context, run Run) (Run, error) {
 		return run, fmt.Errorf("record the run in %s: %w", r.project, err)
 	}
 	if _, err = file.Seek(0, io.SeekEnd); err == nil {
-		_, err = file.Write(append([]byte("\n"), line...)) // what was cut off by a crash ends here
+		_, err = file.Write(append([]byte("\n"), line...)) // ends a line that a crash cut off
 	}
 	return run, errors.Join(err, file.Close())
 }
 
-// number is that of the next run. It is kept apart from the list, which can be long.
+// number returns the number of the next run. It is stored apart from the list, which can be long.
 func (r *Repository) number() (int, error) {
 	text, _ := os.ReadFile(r.path("number"))
 	last, err := strconv.Atoi(string(text))
@@ -132,7 +132,7 @@ func (r *Repository) runs() string { return r.path("runs.jsonl") }
 
 const maxRuns = 64 << 20
 
-// noted are the runs as they stand in the list, oldest first. Lines that a crash cut off are not.
+// noted returns the runs in the list, oldest first. It skips lines that a crash cut off.
 func (r *Repository) noted() (runs []Run, err error) {
 	text, err := ownfile.ReadLarge(r.runs(), maxRuns)
 	if ownfile.IsMissing(err) {
@@ -158,8 +158,8 @@ func (r *Repository) noted() (runs []Run, err error) {
 	return runs, lines.Err()
 }
 
-// Runs are the noted runs, newest first. Where a run has no end of its own, it ends where the next one begins; the
-// newest ends now, for which this takes a snapshot. Where that fails, or a snapshot is gone, the run has a problem.
+// Runs returns the noted runs, newest first. A run without an end of its own ends where the next one begins; the newest
+// ends now, for which this takes a snapshot. If that fails, or a snapshot is gone, the run has a problem.
 func (r *Repository) Runs(ctx context.Context) ([]Run, error) {
 	runs, err := r.noted()
 	if err != nil || len(runs) == 0 {
@@ -173,8 +173,8 @@ func (r *Repository) Runs(ctx context.Context) ([]Run, error) {
 	return runs, nil
 }
 
-// RunOf is the newest run of a request, by its id in the history, as [Repository.Runs] has it; its number is 0 if there
-// is none. Once a run is taken back, that is the run that did so.
+// RunOf returns the newest run of a request, by the request's id in the history, as [Repository.Runs] returns it; its
+// number is 0 if there is none. Once a run is taken back, that is the run that did so.
 func (r *Repository) RunOf(ctx context.Context, entry string) (Run, error) {
 	runs, err := r.noted()
 	for i := len(runs) - 1; i >= 0; i-- {

@@ -1,18 +1,19 @@
 // Package snapshot keeps earlier versions of a project's files, so that a command's changes can be seen and taken back.
 //
-// It uses git only as a store: each project has a repository in nod's state folder, with the project as its work tree.
-// The project's own repository is neither read nor written, save for its list of files that git leaves out
-// (.git/info/exclude). Nothing in a project is run or decides how its files are kept: see [git.command].
+// It uses git only as storage: each project has a repository in nod's state folder, with the project as its work tree.
+// It neither reads nor writes the project's own repository, except for reading its list of files that git ignores
+// (.git/info/exclude). It runs nothing in a project, and nothing there decides how its files are kept: see
+// [git.command].
 //
 // A snapshot has the contents of files, whether they can be executed, and links. It does not have:
-//   - files that a .gitignore of the project names, which may be one of the command's own, unless an earlier snapshot
+//   - files that a .gitignore of the project names, even one that the command wrote, unless an earlier snapshot
 //     has them
 //   - files that keep secrets, by the predicate of [Open]
-//   - .git, in whatever folder and however it is spelled; but it has the other files of nested repositories
+//   - .git, in any folder and any letter case; but it has the other files of nested repositories
 //   - empty folders, pipes, sockets, devices, what cannot be read, owners, and permissions other than to execute
 //
-// What it does not have is never touched. Commands that run at the same time in one project are told apart by nobody:
-// each seems to have made the changes of both.
+// nod never touches what a snapshot does not have. It cannot tell apart commands that run at the same time in one
+// project: each seems to have made the changes of both.
 package snapshot
 
 import (
@@ -34,7 +35,7 @@ import (
 	"nod/ownfile"
 )
 
-// An ID names what the files of a project were at a time: equal files have equal IDs. An empty one is none.
+// An ID identifies the state of a project's files: equal files have equal IDs. The empty ID means no snapshot.
 type ID string
 
 // A Repository has the snapshots of one project. Several processes can use it at once.
@@ -53,14 +54,14 @@ type limits struct {
 	bytes int64
 }
 
-// defaultLimits are far beyond projects that are worked on by hand, and within what a disk holds a few times over.
+// defaultLimits are far beyond projects that people work on by hand, and small enough for a disk to hold a few times.
 var defaultLimits = limits{files: 200_000, bytes: 2 << 30}
 
-// DefaultFolder is the folder of all repositories, below nod's state folder.
+// DefaultFolder returns the folder of all repositories, below nod's state folder.
 func DefaultFolder() string { return filepath.Join(xdg.StateHome, "nod", "snapshots") }
 
-// Open opens the repository of a project, below a folder that has those of all projects, and makes it if need be.
-// Files of which secret says that they keep secrets, by their absolute paths, are in no snapshot.
+// Open opens the repository of a project in folder, which has those of all projects, and creates it if necessary.
+// Snapshots omit files for whose absolute path secret returns true: they keep secrets.
 func Open(folder, project string, secret func(path string) bool) (*Repository, error) {
 	r, err := locate(folder, project)
 	if err != nil {
@@ -79,7 +80,7 @@ func Open(folder, project string, secret func(path string) bool) (*Repository, e
 	return r, nil
 }
 
-// Find returns the project that the folder is in, or is, and of which there are snapshots; or "".
+// Find returns the project with snapshots that contains or is the folder inside; or "".
 func Find(folder, inside string) string {
 	inside, err := real(inside)
 	if err != nil {
@@ -138,7 +139,7 @@ func (r *Repository) exists() bool {
 // attributes override a project's .gitattributes: files are kept byte for byte, and all differences are shown.
 const attributes = "* !text !crlf !eol !ident !filter !working-tree-encoding !diff\n"
 
-// settings are all of git's that count.
+// settings are all the git settings that apply.
 const settings = `[core]
 	repositoryformatversion = 1
 	bare = true
@@ -173,7 +174,8 @@ const settings = `[core]
 	auto = false
 `
 
-// prepare writes what makes a folder a repository: git init would take it from the user's templates and settings.
+// prepare writes the files that make a folder a repository: git init would take them from the user's templates and
+// settings.
 func (r *Repository) prepare() error {
 	windows := runtime.GOOS == "windows"
 	for name, text := range map[string]string{
@@ -195,7 +197,7 @@ func (r *Repository) prepare() error {
 
 const lockInterval = 5 * time.Millisecond
 
-// locked has do work alone on the repository.
+// locked runs do with exclusive access to the repository.
 func (r *Repository) locked(ctx context.Context, do func() error) (err error) {
 	lock := flock.New(r.path("lock"), flock.SetPermissions(0o600))
 	if _, err := lock.TryLockContext(ctx, lockInterval); err != nil {

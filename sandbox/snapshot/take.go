@@ -17,16 +17,16 @@ import (
 	"nod/ownfile"
 )
 
-// errTooLarge says that there is no snapshot of a project because there is too much in it.
+// errTooLarge is the error if a project is too large for a snapshot.
 var errTooLarge = errors.New("it is too large for a snapshot")
 
-// attempts is how often a snapshot is tried: files change while they are read.
+// attempts is how often a snapshot is tried: files may change while they are read.
 const attempts = 3
 
-// longest is how long a snapshot may take, whoever waits for it.
+// longest limits the time for a snapshot, whatever the context allows.
 const longest = 2 * time.Minute
 
-// Take takes a snapshot of the project as it is. That takes long only the first time, and at most two minutes.
+// Take takes a snapshot of the project as it is. Only the first one takes long; the limit is two minutes.
 func (r *Repository) Take(ctx context.Context) (id ID, err error) {
 	err = r.locked(ctx, func() error {
 		id, err = r.take(ctx, whole)
@@ -56,7 +56,7 @@ func (r *Repository) take(ctx context.Context, isWhole bool) (id ID, err error) 
 		if watched.Err() != nil || errors.Is(err, errTooLarge) {
 			break
 		}
-		if attempt > 0 { // then it is not the files, but what git knows of them
+		if attempt > 0 { // the index, not the files, may be the problem
 			err = errors.Join(err, r.forget())
 		}
 	}
@@ -120,7 +120,7 @@ func (r *Repository) last() ID {
 	return id
 }
 
-// refs has a reference for each snapshot that is kept, by its name and as old as its last use.
+// refs is the folder with a reference for each kept snapshot, named after it and as old as its last use.
 func (r *Repository) refs() string     { return r.path("refs", "nod") }
 func (r *Repository) ref(id ID) string { return filepath.Join(r.refs(), string(id)) }
 
@@ -177,7 +177,7 @@ func (r *Repository) lookAtKnown(ctx context.Context, d *differences) error {
 			return nil
 		}
 		isGone := status == "D"
-		if status = ""; isGone { // perhaps because a link is in the place of its folder
+		if status = ""; isGone { // perhaps because a link has replaced its folder
 			d.removed = append(d.removed, field)
 			return nil
 		}
@@ -193,11 +193,11 @@ func (r *Repository) lookAtKnown(ctx context.Context, d *differences) error {
 	}, "diff-files", "-z", "--name-status", "--no-renames")
 }
 
-// maxNested is how many repositories below the project may be new in one snapshot.
+// maxNested limits the new repositories below the project in one snapshot.
 const maxNested = 200
 
-// lookForOthers finds files that the index does not have, below a folder that is a repository of its own or the
-// project. Git says of a repository within only that it is there.
+// lookForOthers finds files that the index does not have, below the project or a repository in it. Of a nested
+// repository, git reports only that it exists.
 func (r *Repository) lookForOthers(ctx context.Context, within git, below string, d *differences) error {
 	var nested []string
 	err := within.fields(ctx, func(field string) error {
@@ -239,7 +239,7 @@ func (r *Repository) isTooMuch(d *differences, info fs.FileInfo) bool {
 	return !d.isWhole && (len(d.changed) >= r.limits.files || d.bytes+info.Size() > r.limits.bytes)
 }
 
-// add takes a file that is there into the snapshot, if it belongs there.
+// add adds an existing file to the snapshot, if it belongs there.
 func (r *Repository) add(d *differences, path string, info fs.FileInfo) error {
 	if r.isLeftOut(path) || info.Mode().IsRegular() && !canRead(r.in(path), info) {
 		return nil
@@ -260,7 +260,7 @@ func (r *Repository) add(d *differences, path string, info fs.FileInfo) error {
 	return nil
 }
 
-// Keeps reports whether the next snapshot has files of the project, or would if they were there.
+// Keeps reports whether the next snapshot will have these files of the project, or would if they existed.
 func (r *Repository) Keeps(ctx context.Context, paths []string) bool {
 	if len(paths) == 0 || slices.Contains(paths, ".") || slices.ContainsFunc(paths, r.isLeftOut) {
 		return false
@@ -268,7 +268,7 @@ func (r *Repository) Keeps(ctx context.Context, paths []string) bool {
 	if r.tree.ignores(ctx, paths...) {
 		return false
 	}
-	isIgnoredWithin := func(path string) bool { // by a repository in the project, which has a list of its own
+	isIgnoredWithin := func(path string) bool { // by a nested repository with a list of its own
 		for at := strings.LastIndex(path, "/"); at > 0; at = strings.LastIndex(path[:at], "/") {
 			inner := r.tree
 			inner.tree, inner.isNew = r.in(path[:at]), true
@@ -282,13 +282,13 @@ func (r *Repository) Keeps(ctx context.Context, paths []string) bool {
 	return !slices.ContainsFunc(paths, isIgnoredWithin)
 }
 
-// ignores reports whether git leaves out one of the paths, or cannot tell.
+// ignores reports whether git ignores one of the paths, or cannot tell.
 func (g git) ignores(ctx context.Context, paths ...string) bool {
-	// Behind ./ git reads no pathspec magic, which check-ignore cannot switch off.
+	// After ./ git reads no pathspec magic, which check-ignore cannot switch off.
 	in := "./" + strings.Join(paths, "\x00./")
 	_, err := g.output(ctx, in, "--no-literal-pathspecs", "check-ignore", "-z", "--stdin")
 	exit, ended := errors.AsType[*exec.ExitError](err)
-	return !ended || exit.ExitCode() != 1 // then none is
+	return !ended || exit.ExitCode() != 1 // 1: none is ignored
 }
 
 // Has reports whether a snapshot has all existing paths: git may ignore some since [Repository.Keeps].
@@ -354,7 +354,8 @@ func (r *Repository) update(ctx context.Context, d differences) error {
 // patience is how long a snapshot may take before nod looks for what blocks git.
 const patience = 2 * time.Second
 
-// lookForPipes ends a snapshot that blocks for ever: git opens .gitignore and .gitattributes even if they are pipes.
+// lookForPipes ends a snapshot that would block forever: git opens .gitignore and .gitattributes even if they are
+// pipes.
 func (r *Repository) lookForPipes(ctx context.Context, end context.CancelCauseFunc) {
 	select {
 	case <-ctx.Done():

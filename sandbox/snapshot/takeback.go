@@ -19,11 +19,11 @@ import (
 	"nod/ownfile"
 )
 
-// A Plan is what taking back a run would do to the project as it is now.
+// A Plan is what taking back a run would do to the project now.
 type Plan struct {
 	Run       Run
-	Changes   []Change   // what will be done to files: what the run added is removed
-	Conflicts []Conflict // what is left alone
+	Changes   []Change   // the changes to files: what the run added is removed
+	Conflicts []Conflict // files that are left alone
 
 	repository *Repository
 }
@@ -37,7 +37,7 @@ type Conflict struct {
 // ownPrefix begins the names of files that are being written.
 const ownPrefix = ".nod-takeback-"
 
-// Plan finds out what taking back a run would do. Files that are again as they were before it are no part of it.
+// Plan works out what taking back a run would do. It skips files that are again as they were before the run.
 func (r *Repository) Plan(ctx context.Context, run Run) (*Plan, error) {
 	changes, err := r.ChangesOf(ctx, run)
 	if err != nil {
@@ -60,7 +60,7 @@ func (r *Repository) Plan(ctx context.Context, run Run) (*Plan, error) {
 		case now == c.to:
 			p.Changes = append(p.Changes, c.reverse())
 		case now == strange && isFolder(root, c.Path) && c.to == (entry{}):
-			p.Changes = append(p.Changes, c.reverse()) // the folder goes first if the run made all that is in it
+			p.Changes = append(p.Changes, c.reverse()) // the folder goes first if the run made everything in it
 		default:
 			p.leave(c.Path, errChanged.Error())
 		}
@@ -108,7 +108,7 @@ func (p *Plan) clearWay(root *os.Root) {
 	slices.SortFunc(p.Conflicts, func(a, b Conflict) int { return strings.Compare(a.Path, b.Path) })
 }
 
-// isBlocked reports whether a file or a link that stays is where a folder on the way to a file should be.
+// isBlocked reports whether a file or link that stays is in the way of a folder above a file.
 func isBlocked(root *os.Root, file string, goes map[string]bool) bool {
 	above := path.Dir(file)
 	if above == "." || isFolder(root, above) {
@@ -121,7 +121,7 @@ func isBlocked(root *os.Root, file string, goes map[string]bool) bool {
 	return !goes[above]
 }
 
-// staysIn reports whether a folder has something in it that does not go, even an empty folder.
+// staysIn reports whether a folder contains something that stays, even an empty folder.
 func staysIn(root *os.Root, folder string, goes map[string]bool) bool {
 	stays := false
 	err := fs.WalkDir(root.FS(), folder, func(file string, entry fs.DirEntry, err error) error {
@@ -141,7 +141,7 @@ func reason(err error) string {
 	return err.Error()
 }
 
-// A journal says what is being taken back, from before the first file changes until the last one has.
+// A journal says what is being taken back. It exists from before the first file changes until the last one has.
 type journal struct {
 	Run     Run       `json:"run"`
 	Time    time.Time `json:"time"`
@@ -154,7 +154,7 @@ const journalName = "takeback.json"
 
 func (r *Repository) journal() string { return r.path(journalName) }
 
-// Unfinished returns the run of which the taking back was interrupted, so that taking it back again finishes it.
+// Unfinished returns the run whose taking back was interrupted; taking it back again finishes it.
 func (r *Repository) Unfinished() (Run, bool) {
 	j, err := r.readJournal()
 	return j.Run, err == nil
@@ -170,7 +170,7 @@ func (r *Repository) readJournal() (j journal, err error) {
 
 func (j journal) isOf(run Run) bool { return j.Run.Before == run.Before && j.Run.After == run.After }
 
-// Digest tells a plan from any other: what it would do to which file, and what it leaves alone.
+// Digest identifies a plan: what it would do to which file, and what it leaves alone.
 func (p *Plan) Digest() string {
 	sum := sha256.New()
 	add := func(parts ...string) {
@@ -194,9 +194,9 @@ func (p *Plan) IsDone() bool {
 	return len(p.Changes) == 0 && (err != nil || !j.isOf(p.Run))
 }
 
-// Apply does what the plan says, except for files that have changed since: it returns these. It is noted as a run
-// of the project's, which can itself be taken back. If it is killed, each file is as it was or as it should be, and
-// planning and applying it again does the rest.
+// Apply carries out the plan, except for files that have changed since: it returns these. It is noted as a run of the
+// project, which can itself be taken back. If it is killed, each file is in its old or new state, and planning and
+// applying it again does the rest.
 func (p *Plan) Apply(ctx context.Context) (left []Conflict, err error) {
 	err = p.repository.locked(ctx, func() error {
 		left, err = p.apply(ctx)
@@ -213,7 +213,7 @@ func (p *Plan) apply(ctx context.Context) (left []Conflict, err error) {
 	if err != nil {
 		return nil, err
 	}
-	ctx = context.WithoutCancel(ctx) // what has begun is done whole
+	ctx = context.WithoutCancel(ctx) // once begun, it is finished
 	if left, err = p.restore(ctx, j.Scratch); err != nil {
 		return left, err
 	}
@@ -249,8 +249,8 @@ func (r *Repository) finish(ctx context.Context) error {
 	return err
 }
 
-// begin takes a snapshot of the project as it is, and writes the journal. A take-back that was killed goes on: what it
-// began from is what the project was before.
+// begin takes a snapshot of the project as it is, and writes the journal. For a take-back that was killed, it keeps the
+// snapshot from its start.
 func (p *Plan) begin(ctx context.Context) (j journal, err error) {
 	r := p.repository
 	was, err := r.readJournal()
@@ -309,7 +309,7 @@ func (r *Repository) sweep(j journal) error {
 	return nil
 }
 
-// restore changes the files, first those that go: they may be where others will be.
+// restore changes the files, starting with those to remove: they may be where others will be.
 func (p *Plan) restore(ctx context.Context, scratch string) (left []Conflict, err error) {
 	root, err := os.OpenRoot(p.repository.project)
 	if err != nil {
@@ -352,7 +352,7 @@ func step(root *os.Root, c Change, scratch string, contents *blobs) error {
 	return clear(root, c.Path)
 }
 
-// end notes what was done, unless that was the last thing that a take-back did before it was killed.
+// end notes what was done, unless a take-back noted that just before it was killed.
 func (p *Plan) end(ctx context.Context, j journal) error {
 	r := p.repository
 	runs, err := r.noted()
@@ -370,7 +370,7 @@ func (p *Plan) end(ctx context.Context, j journal) error {
 		Time: j.Time, Ended: time.Now(), Agent: "nod", Command: fmt.Sprintf("nod undo %d", p.Run.Number),
 		Entry: p.Run.Entry, Before: j.Before, After: after,
 	}
-	if p.Run.Undoes == 0 { // else all is as if nothing had been taken back
+	if p.Run.Undoes == 0 { // otherwise all is as if nothing had been taken back
 		run.Undoes = p.Run.Number
 	}
 	_, err = r.note(ctx, run)

@@ -325,7 +325,7 @@ func (r *risks) names(a *access, what string) {
 		r.add(shell.Danger, "Mentions a path with keys or passwords: {{.What}}", what)
 	case r.find(a, guarded()) != nil:
 		r.add(shell.Caution, "Mentions a protected path: {{.What}}", what)
-	case !r.isInside(a): // where it lies in the project it may be no path of this machine at all
+	case !r.isInside(a): // inside the project it may not be a path of this machine
 		r.add(shell.Caution, "Mentions a path outside the project: {{.What}}", what)
 	}
 }
@@ -428,7 +428,7 @@ func (r *risks) isInside(a *access) bool {
 		!a.lost && !a.relative && !cwd.lost && r.isText(a) && isWithin(fold(a.real), fold(cwd.real))
 }
 
-// hasProject reports whether the project is a repository that counts: not one that anybody could have made in a folder
+// hasProject reports whether the project is a repository that counts: not one that any program could make in a folder
 // for temporary files.
 func (r *risks) hasProject() bool {
 	isTop := func(p place) bool { return p.real == r.project() }

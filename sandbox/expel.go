@@ -39,7 +39,7 @@ func Expel(p *Profile, guarded func(path string, isLink bool) bool) (moved []str
 		if p.isOther(path) {
 			continue
 		}
-		_ = root.Symlink(target, strings.TrimPrefix(path, p.Project+"/")) // unless it is there
+		_ = root.Symlink(target, strings.TrimPrefix(path, p.Project+"/")) // fails if it exists
 	}
 	return moved, err
 }

@@ -1,4 +1,4 @@
-// Package sandbox runs commands so that they can change a project and nothing else, and reach no network.
+// Package sandbox runs commands so that they can change only a project, and reach the network only through a proxy.
 //
 // On Linux bubblewrap makes the namespaces, and a builder the file system in them; without namespaces, Landlock
 // contains commands that only read. The builder and the first process are nod itself, started under other names: see

@@ -328,7 +328,7 @@ func (a Agent) Uninstall(m Machine) ([]Change, error) {
 	all, err := changes(files, func(f File, now []byte) ([]byte, error) {
 		kept, err := read(backupPath(f.Path))
 		if err != nil {
-			kept = nil // a copy that cannot be read is none
+			kept = nil // an unreadable copy counts as missing
 		}
 		if kept != nil && len(now) > 0 {
 			if redone, err := f.Install(kept, f.nod(now, m)); err == nil && bytes.Equal(redone, now) {

@@ -13,9 +13,9 @@ import (
 // and 2.1.330, an allow in reply to PreToolUse does not help, except in bypassPermissions:
 //
 //   - In dontAsk it refuses the change, whatever a hook says, and so does 2.1.197 with -p.
-//   - In auto, and in 2.1.330 in a plan, its classifier judges the change before anybody is asked. What that refuses
-//     stays refused when the model tries again. What it lets pass is asked about in 2.1.330 where the reply to
-//     PreToolUse was "ask", also with -p; 2.1.197 asks nobody.
+//   - In auto, and in 2.1.330 in a plan, its classifier judges the change before the user is asked. What that refuses
+//     stays refused when the model tries again. 2.1.330 asks about what passes if the reply to
+//     PreToolUse was "ask", even with -p; 2.1.197 never asks.
 
 // The names of those files, and of folders whose whole content is protected.
 var (

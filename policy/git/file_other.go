@@ -12,8 +12,8 @@ func isPassable(path string) bool {
 	return err == nil
 }
 
-// stateOf knows no time here that cannot be set.
+// stateOf knows nothing here: every time of a file can be set.
 func stateOf(string) (s state, isSettled bool) { return state{}, false }
 
-// device is 0: here git does not stop at the edge of a file system.
+// device returns 0: here git does not stop at the boundary of a file system.
 func device(fs.FileInfo) uint64 { return 0 }

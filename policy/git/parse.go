@@ -186,7 +186,7 @@ func (r *reader) value(e *entry) bool {
 			if c = unescape(r.next()); c == 0 {
 				return false
 			}
-			if c == '\r' { // the line goes on
+			if c == '\r' { // the line continues
 				kept = len(r.buf)
 				continue
 			}

@@ -151,7 +151,7 @@ type share struct {
 type askedCall struct {
 	Agent  string `json:"agent"`
 	Tool   string `json:"tool"`
-	Call   string `json:"call"` // the command, path or address, else the input as JSON; cut to 500 characters
+	Call   string `json:"call"` // the command, path or address, or the input as JSON; cut to 500 characters
 	Reason string `json:"reason"`
 	Times  int    `json:"times"`
 	Always int    `json:"times_with_always"`

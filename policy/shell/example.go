@@ -18,8 +18,8 @@ type example struct {
 	exact []string // its place among the flags of a pattern that does not
 }
 
-// What stands for a text that is an operand, and before a flag whose value is a text or a number, among the flags of a
-// pattern.
+// The marks among the flags of a pattern: for a text as an operand, and before a flag whose value is a text or a
+// number.
 const (
 	markText   = "text"
 	markTold   = markText + " "

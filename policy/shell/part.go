@@ -17,7 +17,7 @@ type Part struct {
 	// Repository, both hold only where the git repository of the folder names no programs.
 	Understood, Reads, Repository bool
 
-	Accesses []Access // what it reads and writes: all of it when Understood, else as far as its words show
+	Accesses []Access // what it reads and writes: all of it when Understood, otherwise what its words show
 	Output   []Access // files that its output is redirected to, or that the flags of a task say it writes
 
 	// Outside says why it cannot do its work in a sandbox; empty where nod knows of no reason.
@@ -26,16 +26,16 @@ type Part struct {
 	Fed     bool // something is piped into it
 	serves  bool // Outside says that it is a server, whose clients are outside
 	asks    bool // it asks a server of this computer
-	starts  bool // it goes on in the background
+	starts  bool // it continues in the background
 	ends    bool // its running time is limited
 
 	Why    string // why it does not only read; empty when Reads
 	Within bool   // another part runs it and is judged in its place
 	At     int    // the byte of the command where it starts; only of [Assess]
 
-	words    Pattern   // what remembering it would cover
+	words    Pattern   // what remembering it covers
 	examples []example // its words that others may replace
-	exact    []string  // where there are any, the flags of a pattern for these words only
+	exact    []string  // with examples, the flags of a pattern for these words only
 	free     []string  // those of its flags that nod knows to be harmless
 	entry    *program  // the entry it was read with
 	args     []string

@@ -18,53 +18,53 @@ import (
 // that starts with # is a comment. The other lines start with a keyword:
 //
 //	manual   what the entries below were read from, with versions. Every entry needs one.
-//	screen   programs, without an entry, that could answer nod's own prompts, unless one of the words behind the word
+//	screen   programs, without an entry, that could answer nod's own prompts, unless one of the words after the word
 //	         unless comes first
 //	setting  variables that may be set for a command, or the start of their names and *, and the type of their values
-//	public   before the first manual of a file: variables whose values may be shown, for they hold no secrets
+//	public   before the first manual of a file: variables whose values may be shown, because they hold no secrets
 //	work     a kind of work, a colon and a command that belongs to it, by all words that lead it: see work.txt
 //	changes  before the first manual of a file: flags with which such a command changes files of the project
-//	alias    names of what is the same, divided by commas, perhaps behind words that they share and a colon:
-//	         npm: install, i. Rules that ask or deny hold for each of them when they name one. Flags, too
-//	abbreviates  a program, or a command of it, that takes the start of the word behind it for the word, or with ... of
-//	         any; perhaps a colon and words that are none's start. Rules that ask or deny hold for all that is meant
-//	program  starts an entry: the names, divided by commas, of programs that read their words alike. A name
-//	         may have several words: "git log", "npm run". More such lines right behind it have more names. A
+//	alias    names for the same thing, separated by commas, perhaps after words that they share and a colon:
+//	         npm: install, i. Rules that ask or deny apply to all of them when they name one. Flags, too
+//	abbreviates  a program, or a command of it, that accepts the start of the next word for the word, or with ... of
+//	         any; perhaps a colon and words that abbreviate no other. Rules that ask or deny apply to all that is meant
+//	program  starts an entry: the names, separated by commas, of programs that read their words alike. A name
+//	         may have several words: "git log", "npm run". More such lines right after it have more names. A
 //	         blank line ends the entry.
 //	synopsis the types of the operands, in order: FILE, [FILE], FILE... ; of two types in a row the first may
 //	         have the dots: FILE... INTO. PATTERN/-e/--regexp is no operand when one of those flags is there.
 //	         Without a synopsis there are no operands.
 //	letters  flags of one letter without a value, in one word: alhR
 //	flag     flags that mean the same, and the type of their value if they have one: -n --lines NUMBER. A long
-//	         flag whose value can only stand behind = is written --color[=TEXT].
+//	         flag whose value can only follow = is written --color[=TEXT].
 //	tree     flags (as with letters or flag, without a value) with which FILE operands are whole folders, or
 //	         the word always
 //	edit     flags, without a value, with which FILE operands are changed in place
 //	past     flags with which it shows what files held at any time, below its REVS operands, or in all of the
 //	         repository; also its names, as git-show, that do so without any
-//	         flag that is behind the word brief
+//	         flag listed after the word brief
 //	brief    flags with which it shows less: names, but not what files hold
 //	never    flags that are never harmless, perhaps the type of their value, which then says what they do to it,
 //	         a colon and the reason as a sentence for a user
-//	restrains  flags without which it does more: --dry-run. They stand in the entry or, before the first program of a
-//	         file, for all entries. Who allows a command with one allows none without it
-//	extends  flags with which it does more: --force. Who allows a command without one allows none with it. Before the
+//	restrains  flags without which it does more: --dry-run. They are in the entry or, before the first program of a
+//	         file, for all entries. Allowing a command with one does not allow it without
+//	extends  flags with which it does more: --force. Allowing a command without one does not allow it with it. Before the
 //	         first program of a file they count for all entries, and no program does more without them
-//	prints   before the first program of a file: flags that only say what any program prints: --verbose
+//	prints   before the first program of a file: flags that only change what any program prints: --verbose
 //	needs    flags of which one must be there, perhaps the word with and flags without which none need be, a colon
 //	         and the reason as a sentence for a user
-//	grows    how many times longer it may make what it is fed, perhaps the word with and flags without which it
+//	grows    how many times it may lengthen its input, perhaps the word with and flags without which it
 //	         does not
-//	output   a word that stands for all that it prints: an object id
+//	output   an example of everything that it prints: an object id
 //	deletes  words with which it removes something, or always; perhaps the word unless and words with which it does
 //	         not. They are read as those of risks.txt
-//	keeps    flags with which it prints some of the lines that it is fed, whole, as it does without any; or none
+//	keeps    flags with which it prints some of its input lines, whole, as it does without any; or none
 //	traits   any of the words in the constant block below
-//	kind     task: what it does is not all said by its words (it builds, tests, installs), so it never passes
+//	kind     task: its words do not say all that it does (it builds, tests, installs), so it never passes
 //	         as reading; a user may allow it with its leading words. told: it runs what it is told, so only
-//	         exactly what a user saw can be remembered. Without a kind, the entry says all that the program
+//	         exactly what a user saw can be remembered. Without a kind, the entry says everything that the program
 //	         does: it reads and writes what its words name, and nothing else.
-//	why      the reason, a sentence for a user, why a task or a told program is asked about
+//	why      the reason, a sentence for a user, why nod asks about a task or a told program
 //
 // A flag, an operand or a value that is not in an entry is not known to be harmless.
 //

@@ -3,10 +3,10 @@
 // [Analyze] answers one question with certainty: does this command only read? The answer is yes only when every byte,
 // every word, every program, every flag and every operand is known to be harmless, in bash, zsh and dash, with the GNU
 // and the BSD tools. There is no list of what is dangerous: whatever is missing from the lists is not read-only, with a
-// reason that a user can read. Asking is cheap; a command that was wrongly taken for harmless is not.
+// reason that a user can read. Asking is cheap; wrongly treating a command as harmless is not.
 //
-// What is known of programs is data, in the folder programs. A command that does more than read is told in its
-// parts, so that a user can allow each of them by itself. Everything else that an [Analysis] tells of such a
+// What nod knows about programs is data, in the folder programs. A command that does more than read is split into its
+// parts, so that a user can allow each of them separately. Everything else that an [Analysis] says about such a
 // command (paths, network) is best effort, for prompts and for rules that ask or deny.
 package shell
 
@@ -27,7 +27,7 @@ const maxReasons = 8
 
 // Analysis is what [Analyze] found.
 type Analysis struct {
-	// ReadOnly means that the command surely changes nothing, runs nothing else, reaches no network and ends by
+	// ReadOnly means that the command certainly changes nothing, runs nothing else, reaches no network and ends by
 	// itself, if the git repositories of Repositories name no programs. Then Parts tell all that it reads.
 	ReadOnly bool
 
@@ -59,8 +59,8 @@ type Analysis struct {
 
 	// DrivesScreen means that a program is started that presses keys, moves the pointer, clicks, types into another
 	// terminal or speaks on the session bus. It could answer nod's own prompts, so no rule should allow it. Where the
-	// command runs a script in another language, or a program that runs others, the name alone counts, wherever it
-	// stands.
+	// command runs a script in another language, or a program that runs others, the name alone counts, anywhere in the
+	// text.
 	DrivesScreen bool
 
 	Risks []Risk // what a user should see; only of [Assess]

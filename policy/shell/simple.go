@@ -656,7 +656,7 @@ func (w *walk) remember(p *Part, r *reading, words []word, in pipe) {
 			p.bound = "One of its words is known only when it runs."
 		}
 	}
-	isCode := r.program.traits[traitCode] && !r.program.traits[traitNetwork] // which mostly stands in its words or a file
+	isCode := r.program.traits[traitCode] && !r.program.traits[traitNetwork] // mostly in its words or a file
 	isInput := func(word word) bool { return strings.HasSuffix(word.text, "-") || word.text == "-s" }
 	p.Fed = in.fed && !in.here
 	if r.program.traits[traitInput] && len(r.operands) == 0 && in.fed || p.words.Text != "" && p.Fed &&

@@ -281,7 +281,7 @@ const maxLoop = 20
 // maxRounds bounds the rounds of all loops together: nesting multiplies them.
 const maxRounds = 200
 
-// loopName matches variable names that mean nothing to shells and programs, but for shellNames.
+// loopName matches variable names that mean nothing to shells and programs, except for shellNames.
 var loopName = language.Compiled(`^[a-z][a-z0-9]{0,20}$`)
 
 // shellNames are the lower-case variables that mean something to zsh or to programs.

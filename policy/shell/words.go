@@ -334,7 +334,7 @@ func (w *word) quoted(s string, alone bool) {
 	}
 }
 
-// escaped matches what a backslash inside double quotes stands before.
+// escaped matches a backslash inside double quotes with a character that it quotes.
 var escaped = language.Compiled("\\\\([$`\"\\\\])")
 
 func (w *word) wholeWord(from *syntax.Word) {
@@ -369,7 +369,7 @@ func isSingle(parts []syntax.WordPart) bool {
 // evenSets matches patterns in which every [ opens a plain set such as [a-z].
 var evenSets = language.Compiled(`^([^\[\]]|\[[^\[\]/]+\])*$`)
 
-// plainRevision matches a git revision with ~ or ^ that names no file of note, whatever a shell makes of it.
+// plainRevision matches a git revision with ~ or ^ that names no file of note, however a shell reads it.
 var plainRevision = language.Compiled(
 	`^-{0,2}(HEAD|ORIG_HEAD|main|master|develop|origin/main|origin/master|[0-9a-f]{7,40})` +
 		`([~^][0-9]*)*(\.{2,3}(HEAD|main|master|develop|origin/main|origin/master|[0-9a-f]{7,40})?([~^][0-9]*)*)?$`)

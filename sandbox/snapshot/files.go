@@ -231,7 +231,7 @@ func swap(folder *os.Root, name, scratch string, was, is entry) error {
 			return err
 		}
 	}
-	return folder.Rename(scratch, name) // also where there are no hard links
+	return folder.Rename(scratch, name) // works without hard links, too
 }
 
 func (e entry) isFile() bool { return e.mode == modeFile || e.mode == modeExecutable }

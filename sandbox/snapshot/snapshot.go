@@ -182,7 +182,7 @@ func (r *Repository) prepare() error {
 		"HEAD":            "ref: refs/heads/none\n",
 		"config":          fmt.Sprintf(settings, !windows, !windows, runtime.GOOS == "darwin", windows),
 		"info/attributes": attributes,
-		"project":         r.project + "\n", // for people who look into the folder
+		"project":         r.project + "\n", // for users who look into the folder
 	} {
 		path := r.path(filepath.FromSlash(name))
 		if was, err := ownfile.Read(path); err == nil && bytes.Equal(was, []byte(text)) {

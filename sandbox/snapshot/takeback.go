@@ -298,7 +298,7 @@ func (r *Repository) sweep(j journal) error {
 	for _, name := range j.Folders {
 		folder, scratch, err := folderOf(root, path.Join(name, j.Scratch), false)
 		if err != nil {
-			continue // then there is none in it
+			continue // then it contains none
 		}
 		err = remove(folder, scratch)
 		folder.Close()

@@ -121,7 +121,7 @@ func (s *awkScanner) sign(sign string, control bool) error {
 	c := sign[0]
 	switch sign {
 	case "\n":
-		// A line that ends in an operator goes on.
+		// A line that ends in an operator continues.
 		s.printing = s.printing && s.before == operator
 		s.before = operator
 	case ";":

@@ -4,7 +4,7 @@
 // Every function answers for all programs that agents meet under the name: GNU, BSD and busybox, gawk, mawk and the
 // awk of BSD, jq 1.5 to 1.8. Where those read a text differently, all readings must be harmless. A text passes when
 // it surely starts no program, changes nothing, ends, and needs little memory in proportion to its input. Everything
-// else is an error: one sentence for the user who is asked. A text may be refused that is harmless, for example
+// else is an error: one sentence for the user who is asked. Some harmless texts are refused, for example
 // because nod does not know a function in it.
 //
 // The functions never panic, and take time about in proportion to the length of the text.
@@ -36,7 +36,7 @@ type Use struct {
 	Links   bool     // links are followed to get to Trees or while walking them
 	Names   []string // patterns of the names that find looks for; of a regular expression roughly what it matches
 	Runs    []run    // commands that find runs
-	Grows   float64  // how many times longer than its input it may make a text, where that is known
+	Grows   float64  // how many times it may lengthen a text, if known
 }
 
 type run struct {

@@ -165,13 +165,13 @@ func (a pattern) times(least, most int) pattern {
 	return a
 }
 
-// translator spells a pattern as Go's parser reads it, so that all that may repeat does so there, too.
+// translator converts a pattern to the syntax of Go's parser so that whatever may repeat also repeats there.
 type translator struct {
 	text  string
 	kind  Syntax
 	at    int
 	out   strings.Builder
-	looks bool // it looks around, and so matches fewer characters than it holds
+	looks bool // it has a lookaround, and so matches fewer characters than it contains
 	odd   bool // nod does not know what it means
 }
 
@@ -213,15 +213,15 @@ func (t *translator) next() {
 	}
 }
 
-// isAtStart reports whether an asterisk of a basic expression means itself here: it stands first, or behind ( or |.
+// isAtStart reports whether an asterisk of a basic expression means itself here: it is first, or after ( or |.
 func (t *translator) isAtStart() bool {
 	out := t.out.String()
 	n := len(out)
 	return n == 0 || n > 1 && strings.IndexByte("(|", out[n-1]) >= 0 && out[n-2] != '\\'
 }
 
-// operator writes a bracket, brace or sign. Groups all become ones that capture, and alternatives end in one: Go's
-// parser merges others, and what it merges still takes other programs their time.
+// operator writes a bracket, brace or sign. It makes all groups capture and adds an empty group to alternatives: Go's
+// parser would merge others, which still cost other programs time.
 func (t *translator) operator(c byte) {
 	if c == '|' {
 		t.out.WriteString("()")
@@ -241,7 +241,7 @@ func (t *translator) operator(c byte) {
 	}
 }
 
-// groupKind is what follows the ( of a group that is no plain one.
+// groupKind matches what follows the ( of a special group.
 var groupKind = Compiled(`^\?(?:(<?[=!])|[:>]|(?:P?<|')[A-Za-z0-9_]+[>']|[imsuU-]*[:)])`)
 
 func (t *translator) escape() {

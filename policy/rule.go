@@ -190,7 +190,7 @@ func (p Policy) Problems() []*FieldError {
 	return found
 }
 
-// checkProject requires a single folder that is smaller than the home folder.
+// checkProject requires a single folder that does not contain the home folder.
 func checkProject(folder string) string {
 	abs, ok := absolute(folder, "", homeFolder())
 	switch {

@@ -85,9 +85,9 @@ func (p payload) step(c hooks.Call) (hooks.Step, error) {
 	return s, nil
 }
 
-// beforeTool comes before Gemini's own policy, and Gemini continues after silence: so nod denies whatever it asked
-// about and was not allowed. An allow does not skip Gemini's own prompt, so nod asks about everything only if that
-// prompt is switched off, and otherwise about what the policy insists on.
+// beforeTool comes before Gemini's own policy, and Gemini continues after silence: so nod denies whatever it asks about
+// and gets no allow for. An allow does not skip Gemini's own prompt, so nod asks about everything only if that prompt
+// is switched off, and otherwise about what the policy insists on.
 func (p payload) beforeTool(s hooks.Step, gate bool) (hooks.Step, error) {
 	switch {
 	case p.ToolName == "ask_user":

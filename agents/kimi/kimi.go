@@ -58,7 +58,7 @@ const preToolUse = "PreToolUse"
 
 // preToolUse comes before Kimi Code's own prompt, which an allow does not skip: nod asks about everything only if that
 // prompt is switched off, and otherwise about what the policy insists on. Kimi Code continues after silence, so nod
-// denies whatever it asked about and was not allowed.
+// denies whatever it asks about and gets no allow for.
 func (p payload) preToolUse(s hooks.Step, gate bool) (hooks.Step, error) {
 	switch {
 	case p.ToolName == "AskUserQuestion":

@@ -191,7 +191,7 @@ func oneOf(words []string) *wordType {
 	}}
 }
 
-// number accepts a number of at most most; 0 is no limit.
+// number accepts numbers up to most; 0 is no limit.
 func number(most int) check {
 	return func(r *reading, w word) string {
 		m := plainNumber().FindStringSubmatch(w.text)

@@ -118,8 +118,10 @@ func (f *facts) locateAll(paths []shell.Access, e *expansion) []access {
 	var found []access
 	for _, a := range paths {
 		p := f.locate(joinPath(f.input.folder, a.Path))
-		found = append(found, access{place: p, kind: a.Kind, only: a.Only, past: a.Past})
 		wild := strings.IndexAny(a.Path, "*?[")
+		if !a.Bare || wild < 0 && isThere(p.real) {
+			found = append(found, access{place: p, kind: a.Kind, only: a.Only, past: a.Past, bare: a.Bare})
+		}
 		if wild < 0 {
 			continue
 		}
@@ -133,10 +135,15 @@ func (f *facts) locateAll(paths []shell.Access, e *expansion) []access {
 			continue
 		}
 		for _, m := range matches {
-			found = append(found, access{place: f.locate(m), kind: a.Kind, only: a.Only})
+			found = append(found, access{place: f.locate(m), kind: a.Kind, only: a.Only, bare: a.Bare})
 		}
 	}
 	return found
+}
+
+func isThere(path string) bool {
+	_, err := isLink(path)
+	return err == nil
 }
 
 func (c *Compiled) isInRoots(p place) bool {

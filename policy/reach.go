@@ -18,6 +18,7 @@ type access struct {
 	only   []string // of a Tree or a Look: patterns of what is read, below the place; empty: all
 	whole  bool     // each file that only matches is read, even if that is all of them
 	past   bool     // of a Tree: its state at any time in the repository
+	bare   bool     // its word could mean something else
 	source evidence
 }
 
@@ -164,6 +165,10 @@ func (f *facts) mustAskToChange() Decision {
 // mayLeak finds accesses that no class may allow without a prompt: what is read may be sent away.
 func (f *facts) mayLeak() Decision {
 	reached, worst := f.reach(), Decision{}
+	leaks := func(a access) bool { return a.bare && f.policy.leaks(&a) }
+	if f.line != nil && slices.ContainsFunc(f.line.mayReach, leaks) {
+		return askSecrets
+	}
 	for i := range reached {
 		a := &reached[i]
 		words := a.source == fromWords

@@ -39,8 +39,11 @@ func TestGitGrantKnowsBareRepositories(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if d := Decide(in("git pull ./sub main"), p.WithGrants(list), testNow); d.Effect != Ask { // from elsewhere than origin
+		t.Errorf("git pull from a folder: %s (%s)", d.Effect, d.Reason)
+	}
 	for _, want := range []Effect{Allow, Ask} {
-		for _, command := range []string{"cd sub && git fetch", "git -C sub push", "git pull ./sub main"} {
+		for _, command := range []string{"cd sub && git fetch", "git -C sub push"} {
 			if d := Decide(in(command), p.WithGrants(list), testNow); d.Effect != want {
 				t.Errorf("%s: %s (%s), want %s", command, d.Effect, d.Reason, want)
 			}

@@ -20,6 +20,7 @@ type Access struct {
 	Kind Kind
 	Only []string // of a Tree: patterns of the names that are read; empty: all
 	Past bool     // of a Tree: as it was at any time in a repository; of no path of today's, all of the repository
+	Bare bool     // the word could mean something else: it counts only if there is such a file
 }
 
 func isRemoved(a Access) bool { return a.Kind == Delete }

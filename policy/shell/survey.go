@@ -35,6 +35,29 @@ func (w *walk) survey(p *Part, r *reading, words []word, at places) {
 			p.Accesses = w.reachFrom(p.Accesses, at, Access{Path: arg, Kind: kind})
 		}
 	}
+	w.surveyBare(r, args, kind, at)
+}
+
+// surveyBare notes the words of a call that may be files without looking like paths: of a task its operands and the
+// values of flags that only the user can judge; of others any word.
+func (w *walk) surveyBare(r *reading, args []string, kind Kind, at places) {
+	if r.program.kind == task && r.fixed == "" {
+		args = slices.Concat(r.args, r.seen)
+	}
+	var bare []Access
+	for _, arg := range args {
+		name := arg
+		if i := strings.IndexAny(arg, " ="); i >= 0 && (arg[i] == '=' || isFlag(arg)) {
+			name = arg[i+1:]
+		}
+		name = strings.TrimPrefix(name, "@")
+		if name != "" && !isFlag(name) && !looksLikePath(name) && !strings.ContainsAny(name, " \n") && !w.isSpent() {
+			bare = w.reachFrom(bare, at, Access{Path: name, Kind: kind, Bare: true})
+		}
+	}
+	if bare != nil {
+		w.Readings = append(w.Readings, Part{Accesses: bare, Within: true})
+	}
 }
 
 const removers language.Words = "rm rmdir unlink shred srm rimraf trash trash-put"

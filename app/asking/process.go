@@ -26,7 +26,7 @@ type process struct {
 	exited  <-chan error // receives once how it ended
 }
 
-// usage is how much processor time a process had, as far as the system reports it.
+// usage is how long a process ran and waited for a processor, as far as the system reports it.
 type usage struct {
 	ran    time.Duration // its first thread, which has the windows
 	waited time.Duration // its threads for a processor, in all

@@ -45,7 +45,7 @@ func (h *agentHooks) refresh() error {
 	return nil
 }
 
-// look returns the state of all agents' hooks without running any agent. The settings report what cannot be read.
+// look returns the state of all agents' hooks without running a program. The settings report what cannot be read.
 func (h *agentHooks) look() map[string]agent.Status {
 	m, err := h.machine()
 	if err != nil {

@@ -25,8 +25,8 @@ func (b *Broker) tick(e *entry) {
 	e.clock.Reset(e.next().Sub(now))
 }
 
-// Snooze postpones a pending request and its deadline, as long as its caller waits; 0 ends a snooze. The error wraps
-// [ErrNotFound] or [ErrImpatient].
+// Snooze postpones a pending request by d, and its deadline at most until its caller stops waiting; 0 ends a snooze.
+// The error wraps [ErrNotFound] or [ErrImpatient].
 func (b *Broker) Snooze(id ID, d time.Duration) error {
 	b.mu.Lock()
 	e := b.entries[id]

@@ -223,7 +223,8 @@ func (w *windows) report(ctx context.Context) error {
 	})
 }
 
-// showing tells nod which prompt is about to be laid out, and waits: if that crashes, nothing else could tell.
+// showing tells nod which prompt is about to be laid out, and waits until nod knows, in case the layout crashes this
+// process.
 func (w *windows) showing(id interact.ID) {
 	w.shown.Store(id)
 	if err := w.report(w.ctx); err != nil {

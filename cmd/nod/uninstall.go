@@ -48,7 +48,7 @@ type uninstalled struct {
 	Changed bool      `json:"changed"` // else that is what would change
 }
 
-// uninstallAll shows what it will do, asks, and does it. A problem with one agent holds nothing else up.
+// uninstallAll shows what it will do, asks, and does it. A problem with one agent does not stop the rest.
 func (c *console) uninstallAll(ctx context.Context, purge bool) error {
 	result := uninstalled{Agents: []changed{}, Deleted: []string{}, Changed: c.yes || !c.json}
 	changes, problems := c.uninstallPlan(&result)
@@ -149,7 +149,7 @@ func toolkitFolder() string { return filepath.Join(xdg.ConfigHome, "fyne") }
 
 const autostartPatience = 20 * time.Second
 
-// stopAutostart has nod-desktop, which knows how it is started, no longer start with the session.
+// stopAutostart makes nod-desktop, which knows how it is started, stop starting with the session.
 func stopAutostart(ctx context.Context) error {
 	program, err := programs.Find("nod-desktop")
 	if err != nil {

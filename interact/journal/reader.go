@@ -284,7 +284,7 @@ func nullable(blob []byte) any {
 	return blob
 }
 
-// readPending returns the pending requests, oldest first. It omits unreadable ones, which then end without a decision.
+// readPending returns the pending requests, oldest first. It omits unreadable ones, which nod does not ask about again.
 func readPending(conn *sqlite.Conn, leftOut func(error)) (open []interact.Record, err error) {
 	err = query(conn, "SELECT id, record, draft FROM pending ORDER BY id", func(s *sqlite.Stmt) error {
 		p := interact.Record{Draft: blob(s, 2)}

@@ -171,7 +171,7 @@ const (
 	KindNotify  Kind = "notify"
 )
 
-// The kinds of questions.
+// The kinds of the bodies.
 
 func (Ask) Kind() Kind     { return KindAsk }
 func (Confirm) Kind() Kind { return KindConfirm }
@@ -212,7 +212,7 @@ const (
 // By says who decided.
 type By string
 
-// Who can decide. By is empty if neither did.
+// Who can decide. By is empty if the request was not decided.
 const (
 	ByHuman   By = "human"
 	ByPolicy  By = "policy"

@@ -55,7 +55,7 @@ func hook(s *Server, r *http.Request, payload []byte) (reply, error) {
 	return reply{body: json.RawMessage(out)}, nil
 }
 
-// mcpPath is the endpoint of the Model Context Protocol, which can only ask, too.
+// mcpPath is the endpoint of the Model Context Protocol, which also can only ask.
 const mcpPath = "/mcp"
 
 // serveMCP applies the common limits to MCP requests.
@@ -76,7 +76,8 @@ func (s *Server) serveMCP(w http.ResponseWriter, r *http.Request) {
 	s.mcp.ServeHTTP(w, r)
 }
 
-// mcpCaller says who sends an MCP request. nod's proxy claims its folder, and the seconds that its client has waited.
+// mcpCaller returns who sends an MCP request. nod's proxy claims its folder, and how many seconds its client has
+// waited.
 func mcpCaller(r *http.Request) mcp.Caller {
 	var claims api.Common
 	if cwd := r.Header.Get("Nod-Cwd"); filepath.IsAbs(cwd) {

@@ -157,7 +157,7 @@ func bodyOf(r *response, in *bufio.Reader) (io.Reader, error) {
 	return nil, errors.New("a reply without a length")
 }
 
-// cut returns the error of a read within a reply, where [io.EOF] is unexpected.
+// cut returns the error of a read in the middle of a reply, where [io.EOF] is unexpected.
 func cut(err error) error {
 	if err == io.EOF {
 		return io.ErrUnexpectedEOF

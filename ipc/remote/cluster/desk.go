@@ -11,7 +11,7 @@ import (
 	"nod/ipc/remote/session"
 )
 
-// Limits of the connections that a desk takes.
+// Limits on the connections that a desk accepts.
 const (
 	maxUnpaired = 32 // of machines that nobody has paired, in all
 	maxUnproven = 2  // of one machine that has not proved its key
@@ -28,7 +28,7 @@ type deskEnd struct {
 	unpaired []*conn // of machines that were not paired when they came, the oldest first
 }
 
-// NewDesk returns the carrier of the desk with that key. paired lists the machines that its user has paired.
+// NewDesk returns the carrier of the desk with this key. paired lists the machines that its user has paired.
 func NewDesk(cfg Config, desk remote.Key, paired func() []remote.Key, log *slog.Logger) session.Carrier {
 	d := &deskEnd{hub: newHub(cfg, desk, "desk", log), paired: paired, opened: make(chan *conn, maxUnpaired)}
 	d.dialed, d.isUp = d.accept, func() {
@@ -100,7 +100,7 @@ func (d *deskEnd) isPaired(sign string) bool {
 	return slices.Contains(d.paired(), remote.Key{Sign: sign})
 }
 
-// Wake implements [session.Carrier]: it asks the relay to open a connection, unless one exists or is being opened,
+// Wake implements [session.Carrier]. It asks the relay to open a connection, unless one exists or is being opened,
 // which the relay would end first.
 func (d *deskEnd) Wake(machine remote.Key) {
 	if len(d.all(machine.Sign)) > 0 {

@@ -24,7 +24,7 @@ type relayEnd struct {
 	looks map[string]changes.Signal // by key: look for the desk now
 }
 
-// NewRelay returns the carrier of the relay with that key. desks lists those whose answers it takes.
+// NewRelay returns the carrier of the relay with this key. desks lists the desks whose answers it accepts.
 func NewRelay(cfg Config, relay remote.Key, desks func() []remote.Key, log *slog.Logger) session.Carrier {
 	r := &relayEnd{
 		hub: newHub(cfg, relay, "relay", log), desks: desks,

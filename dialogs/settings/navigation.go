@@ -24,7 +24,8 @@ type windowPage struct {
 	leave   func()               // called when another page is selected
 }
 
-// navigation lists the pages of a window beside the selected one: in a narrow window, by their names without icons.
+// navigation lists the pages of a window next to the selected one. In a narrow window it shows only their names,
+// without icons.
 type navigation struct {
 	content    *fyne.Container
 	onSelected func()

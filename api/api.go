@@ -183,11 +183,11 @@ type Outcome string
 
 // The outcomes. Only Allowed lets a tool call happen.
 const (
-	Pending     Outcome = "pending"     // nobody has answered yet
+	Pending     Outcome = "pending"     // not answered yet
 	Answered    Outcome = "answered"    // a question has its answer; a notice was shown
 	Allowed     Outcome = "allowed"     // by a rule or by the user
 	Denied      Outcome = "denied"      // by a rule or by the user
-	Dismissed   Outcome = "dismissed"   // the user closed the prompt: nobody decided
+	Dismissed   Outcome = "dismissed"   // the user closed the prompt, which is no decision
 	TimedOut    Outcome = "timed_out"   // the user was away, and has not refused
 	Cancelled   Outcome = "cancelled"   // the caller went away
 	Withdrawn   Outcome = "withdrawn"   // answered elsewhere, or taken back by the caller
@@ -352,7 +352,7 @@ const (
 	CodeInvalidPath      Code = "INVALID_PATH"           // a required string is missing or not a string; Param names it
 	CodeUnauthorized     Code = "UNAUTHORIZED"
 	CodeForbidden        Code = "FORBIDDEN"
-	CodeNotFound         Code = "NOT_FOUND" // also a request of somebody else's
+	CodeNotFound         Code = "NOT_FOUND" // also another caller's request
 	CodeMethodNotAllowed Code = "METHOD_NOT_ALLOWED"
 	CodeTimeout          Code = "INTERACT_TIMEOUT"
 	CodeCancelled        Code = "INTERACT_CANCELLED"

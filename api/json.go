@@ -23,7 +23,7 @@ func Encode(v any) ([]byte, error) { return json.Marshal(v, encoding) }
 
 var encoding = json.JoinOptions(
 	jsontext.PreserveRawStrings(true), jsontext.AllowInvalidUTF8(true),
-	jsontext.AllowDuplicateNames(true), // in a tool's input: whoever reads it refuses them
+	jsontext.AllowDuplicateNames(true), // in a tool's input, whose readers refuse them
 	json.Deterministic(true),
 )
 
@@ -51,7 +51,7 @@ var errNull = errors.New("got null (leave the field out instead)")
 // refuseNull refuses a null before any value is decoded to its Go type.
 func refuseNull(d *jsontext.Decoder, into any) error {
 	if d.PeekKind() != 'n' {
-		return errors.ErrUnsupported // decode it as ever
+		return errors.ErrUnsupported // decode it as usual
 	}
 	if err := d.SkipValue(); err != nil { // so that the error tells the right place
 		return err

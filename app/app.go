@@ -42,7 +42,7 @@ import (
 // Options configure the start of nod-desktop.
 type Options struct {
 	ConfigPath string    // the policy file; empty: the usual place
-	Background bool      // started with the session: open no window that nobody asked for
+	Background bool      // started with the session: open no window unasked
 	LogLevel   string    // debug, info, warn or error; empty: as NOD_LOG says, else info
 	Version    string    //
 	Stdout     io.Writer // gets "nod ready URL" once nod can be asked

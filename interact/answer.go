@@ -24,7 +24,7 @@ type Answer struct {
 	Suggestion int                  `json:"suggestion,omitempty"` // approve: the agent's own rule to keep, counted from 1
 	Text       string               `json:"text,omitempty"`       // ask
 	Confirmed  bool                 `json:"confirmed,omitempty"`
-	Defaulted  bool                 `json:"defaulted,omitempty"` // confirm: nobody answered, Confirmed is the default
+	Defaulted  bool                 `json:"defaulted,omitempty"` // confirm: not answered, Confirmed is the default
 	Values     map[string]api.Value `json:"values,omitempty"`    // form: by question id
 	Sent       bool                 `json:"sent,omitempty"`      // notify: the desktop took it
 	// Confinement is the confinement of a command that the policy runs in the sandbox.

@@ -90,7 +90,7 @@ type Broker struct {
 	mu          sync.Mutex // guards all below, and the fields of every entry that say so
 	entries     map[ID]*entry
 	pending     []*entry           // oldest first
-	answered    finished           // by the user, or by nobody
+	answered    finished           // by the user, or not at all
 	passed      finished           // decided by the policy
 	keyed       map[joinKey]*entry // by idempotency key
 	same        map[joinKey]*entry // pending ones, by content

@@ -17,7 +17,7 @@ type entry struct {
 	call     policy.Call // of an approval
 	why      policy.Decision
 	isJudged bool                    // why is what the policy decided
-	content  joinKey                 // its key in Broker.same while pending; zero when nobody needed it yet
+	content  joinKey                 // its key in Broker.same while pending; zero if not needed yet
 	ctx      context.Context         // ends when the wait does; nil when there was nothing to wait for
 	cancel   context.CancelCauseFunc // ends the wait with a cause; nil, too
 	done     chan struct{}           // closed once answer is set
@@ -32,10 +32,10 @@ type entry struct {
 
 	// Guarded by Broker.mu, as is why once it is pending.
 	joined      []string             // idempotency keys of others that ask the same
-	deadline    time.Time            // when nobody is waited for any longer
+	deadline    time.Time            // when nod stops waiting for an answer
 	snoozed     time.Time            // when the user wants to be asked again; zero: they were not put off
 	tickets     map[*Ticket]struct{} // those that keep it open; nil when there was nothing to wait for
-	isAbandoned bool                 // the last caller has gone: nobody may join any longer
+	isAbandoned bool                 // the last caller has gone: no other may join
 	answer      Answer               // set before done is closed, never changed after; none when nod ended first
 }
 

@@ -85,5 +85,5 @@ type Contact struct {
 	Passed, Refused int       // by the policy
 	Allowed, Denied int       // by the user
 	Answered        int       // questions and forms
-	Undecided       int       // nobody decided: closed, timed out, withdrawn
+	Undecided       int       // not decided: closed, timed out, withdrawn
 }

@@ -37,7 +37,7 @@ type Request struct {
 	Patience time.Duration `json:"patience,omitempty"`
 	Until    time.Time     `json:"until,omitzero"`    // set by the broker: Created plus Patience; no deadline is later
 	Snoozed  time.Time     `json:"snoozed,omitzero"`  // set by the broker: the user wants to be asked again then
-	Silence  api.Silence   `json:"silence,omitempty"` // what the caller does when nobody decides
+	Silence  api.Silence   `json:"silence,omitempty"` // what the caller does without a decision
 	// Reported is what the relay of another machine found out about the request. It is nil without Requester.Machine.
 	Reported *Reported `json:"reported,omitempty"`
 	// Futile returns why the call would have no effect even if it were allowed, or "". A futile call is denied without

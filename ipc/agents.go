@@ -27,7 +27,7 @@ func hook(s *Server, r *http.Request, payload []byte) (reply, error) {
 		return reply{}, err
 	}
 	query := r.URL.Query()
-	limit, _ := time.ParseDuration(query.Get("limit")) // one that nobody can read is none
+	limit, _ := time.ParseDuration(query.Get("limit")) // an unreadable one counts as none
 	c := hooks.Call{
 		Agent: r.PathValue("agent"), Event: r.PathValue("event"), Payload: payload,
 		Who: requester(r, api.Common{}), Headless: query.Get("headless") == "1", Limit: limit,
@@ -46,7 +46,7 @@ func hook(s *Server, r *http.Request, payload []byte) (reply, error) {
 	case errors.Is(err, hooks.ErrUnknownAgent):
 		return reply{}, newProblem(api.CodeNotFound, err.Error())
 	case r.Context().Err() != nil:
-		panic(http.ErrAbortHandler) // the caller has gone: there is nobody to reply to
+		panic(http.ErrAbortHandler) // the caller has gone: no one is left to reply to
 	case err != nil:
 		return reply{}, err
 	case len(out) == 0:

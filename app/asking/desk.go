@@ -30,7 +30,7 @@ type Config struct {
 	Log        *slog.Logger
 	Version    string
 	Dialogs    string // path of nod-dialogs
-	Background bool   // started with the session: open no window that nobody asked for
+	Background bool   // started with the session: open no window unasked
 	Store      *config.Store
 	Journal    records
 	Processes  processes.Table // tells which callers have ended

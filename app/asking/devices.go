@@ -24,7 +24,7 @@ import (
 )
 
 const (
-	certificateName = "phone.pem"  // beside the list of peers
+	certificateName = "phone.pem"  // next to the list of peers
 	pushName        = "phone.json" // the same: who is woken, and by what keys
 
 	// reachableFor is how long the user counts as able to answer on a device after its last request, even if nothing can
@@ -53,7 +53,7 @@ type devicesConfig struct {
 	about  func() device.About
 	folder string       // where certificate and push keys are kept
 	seal   []byte       // signs the certificate's file
-	push   *device.Push // nil: its keys cannot be kept, so Web Push wakes nobody
+	push   *device.Push // nil: its keys cannot be kept, so Web Push wakes no device
 	book   *book.Book
 	config func() config.Config
 	say    func(string, string)

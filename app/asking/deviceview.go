@@ -35,12 +35,12 @@ type pageView struct {
 	Level    string      `json:"level,omitempty"`    // of the worst that is known of it
 	Facts    []pageFact  `json:"facts,omitempty"`    // what nod worked out: what the call can do first, then the worst
 	Reporter string      `json:"reporter,omitempty"` // whose word Reported, Parts and Why are; empty: nod's here
-	Reported []pageFact  `json:"reported,omitempty"` // what the machine that asks says beside Facts
+	Reported []pageFact  `json:"reported,omitempty"` // what the asking machine reports besides Facts
 	Dangers  []string    `json:"dangers,omitempty"`  // the dangerous parts of a long command
 	Warnings []string    `json:"warnings,omitempty"`
 	Lines    []pageLine  `json:"lines,omitempty"` // the exact input; of a question or a confirmation its text
 	Must     int         `json:"must,omitempty"`  // the first so many lines must have been in view; 0: all of them
-	TooLong  bool        `json:"too_long"`        // it cannot be shown whole, so nobody can allow it
+	TooLong  bool        `json:"too_long"`        // it cannot be shown whole, so it cannot be allowed
 	Prose    bool        `json:"prose,omitempty"` // the lines are a plan, to be read rather than executed
 	Parts    []pagePart  `json:"parts,omitempty"` // of a command line: what of it the rules let pass
 	Raw      []pageLine  `json:"raw,omitempty"`   // the whole input as JSON, where Lines show it in another way
@@ -48,7 +48,7 @@ type pageView struct {
 	WhyLabel string      `json:"why_label,omitempty"`
 	Why      string      `json:"why,omitempty"`    // why the user is asked
 	Title    string      `json:"title,omitempty"`  // of a form
-	Silence  string      `json:"silence,omitzero"` // what happens when nobody answers, with {time} for how long that is in
+	Silence  string      `json:"silence,omitzero"` // what happens without an answer, with {time} for when
 	Fields   []pageField `json:"fields,omitempty"` // of a question one, of a form all
 
 	Affirm []pageYes `json:"affirm,omitempty"` // the buttons that say yes; none when this device may not

@@ -25,7 +25,7 @@ import (
 const (
 	maxAsked        = interact.MaxPending / 2 // pending requests of all machines …
 	maxAskedBytes   = 16 << 20                // … and their size in memory
-	minSize         = 1 << 10                 // of each, beside its text
+	minSize         = 1 << 10                 // of each, besides its text
 	keptEnded       = 1024                    // ended requests that are known if they are sent again
 	maxReported     = 300 << 10               // bytes of files that a relay reports with one request …
 	maxReportedAll  = 1 << 20                 // … and with everything else but the input
@@ -34,7 +34,7 @@ const (
 
 const (
 	deadlineSlack   = 2 * time.Second        // after the deadline, for the relay to say how the request ended
-	askAgainAfter   = 5 * time.Second        // after nobody could be asked
+	askAgainAfter   = 5 * time.Second        // after the user could not be asked
 	recordAgain     = 5 * time.Second        // after the journal could not record an outcome
 	commitFirst     = 250 * time.Millisecond // pause after an answer could not be sent; doubled each time …
 	commitMost      = 5 * time.Second        // … up to this
@@ -513,7 +513,7 @@ func (m *machines) End(from remote.Peer, a remote.Answer) {
 	}
 	one.ended = &a.Answer
 	if a.Answer.Outcome == api.TimedOut {
-		one.end(interact.ErrTimedOut) // whoever counts unanswered prompts counts this one
+		one.end(interact.ErrTimedOut) // so that it counts as an unanswered prompt
 		return
 	}
 	one.end(context.Canceled)

@@ -70,7 +70,7 @@ type machinesConfig struct {
 	book     *book.Book
 	journal  requestJournal
 	prompter interact.Prompter
-	silences func(interact.Request) bool                  // nobody would be asked
+	silences func(interact.Request) bool                  // the user would not be asked
 	notify   func(context.Context, interact.Request) bool // shows a notice
 	policy   func() remote.Policy                         // for the machines; without its serial
 	history  func() int64                                 // maximum size of the history in bytes

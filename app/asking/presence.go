@@ -24,7 +24,7 @@ const (
 // timed out: windows would pile up, and a user who comes back would click them away unread. It asks for that session
 // again once the user shows up, by answering any prompt or through the tray's menu.
 type presence struct {
-	changed changes.Signal // signalled after every change, and when a pause ends by itself
+	changed changes.Signal // signalled after every change, and when a pause ends on its own
 	left    func()         // called when the user counts as away for one more session
 
 	mu         sync.Mutex

@@ -20,8 +20,8 @@ import (
 type process struct {
 	pid     int
 	session *operator.Session
-	hangUp  func() // closes nod's end of the connection, at which the process ends by itself
-	kill    func() // ends it at once
+	hangUp  func() // closes nod's end of the connection, so that the process ends on its own
+	kill    func() // ends it immediately
 	usage   func() usage
 	exited  <-chan error // receives once how it ended
 }

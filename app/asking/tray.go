@@ -26,10 +26,10 @@ const menuPending = 10
 
 // snapshot is all that the tray shows. Icon, tooltip and menu are functions of it.
 type snapshot struct {
-	Pending       []interact.Request // oldest first, without notices: nobody answers those
+	Pending       []interact.Request // oldest first, without notices, which have no answers
 	Snoozed       []interact.Request // oldest first
 	Pause         operator.Pause
-	Away          int    // sessions for which nobody is asked, because nobody answered
+	Away          int    // sessions that nod does not ask for, because the user did not answer
 	Missed        int    // requests refused for that
 	Broken        bool   // the policy file cannot be read
 	Held          bool   // another program changed it

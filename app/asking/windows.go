@@ -23,8 +23,8 @@ const (
 	pingEvery     = 2 * time.Second  // while something is on screen or should be …
 	pingRarely    = 30 * time.Second // … and has been for minutes: each ping wakes them
 	pingPatience  = 6 * time.Second  // how long the windows may take to handle an event; see [process.stopwatch]
-	endPatience   = 3 * time.Second  // how long the windows process may take to end by itself
-	maxDeaths     = 3                // of the windows process within deathWindow; then nobody is asked for a while
+	endPatience   = 3 * time.Second  // how long the windows process may take to end on its own
+	maxDeaths     = 3                // of the windows process within deathWindow; then nod does not ask for a while
 	deathWindow   = time.Minute
 	maxShowings   = 2 // deaths with one prompt on screen; then that prompt ends
 
@@ -50,9 +50,9 @@ type windows struct {
 	process   *process               // nil while none is up
 	screen    operator.Screen
 	wanted    []operator.View // that the windows have not fetched yet
-	opening   []opening       // who waits for the settings
+	opening   []opening       // callers that wait for the settings
 	warm      bool            // an agent has called: a prompt may follow
-	used      time.Time       // when somebody last needed the process
+	used      time.Time       // when the process was last needed
 	typed     time.Time       // when the user last typed into a prompt
 	deaths    []time.Time     // the last ones
 	lastDeath error           // why the last one died

@@ -61,7 +61,7 @@ func filesOf(call policy.Call) (files []interact.ReportedFile) {
 	for _, named := range policy.NamedFiles(call) {
 		f := interact.ReportedFile{Path: named.Path}
 		switch {
-		case isSlow: // the file system hangs: nobody asks it 64 times
+		case isSlow: // the file system hangs: do not ask it 64 times
 			f.Problem = basefile.Slow
 		case named.Changes:
 			f = readFile(named.Path, call.CWD, min(left, maxFileText))

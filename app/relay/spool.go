@@ -32,7 +32,7 @@ type spool struct {
 	most int64          // bytes that may count: see maxLive
 
 	mu         sync.Mutex // guards all below
-	file       *os.File   // nil: what is there cannot be written to
+	file       *os.File   // nil: the present file cannot be written to
 	size       int64      // of the file
 	live       int64      // bytes of it that count
 	rewrite    int64      // the file is written anew once it is larger
@@ -353,7 +353,7 @@ func (s *spool) renew() error {
 		return err
 	}
 	if s.file != nil {
-		_ = s.file.Close() // nobody reads it any more
+		_ = s.file.Close() // it is no longer used
 	}
 	s.file, s.rewrite = file, max(minFile, 2*s.size)
 	return nil

@@ -210,7 +210,7 @@ func (w *windows) screenChanged() {
 
 func (w *windows) settingsShown(on bool) {
 	w.hasSettings.Store(on)
-	if w.welcomes { // which nobody has asked for, so that it leaves the keyboard to a prompt
+	if w.welcomes { // which the user did not ask for, so it leaves the keyboard to a prompt
 		w.welcomes = false
 		w.dialogs.Show("")
 	}

@@ -56,7 +56,7 @@ The exit status is the command's, or 126 if nod could not run it.`,
 		case outside:
 			return notRun(become(args))
 		}
-		first, err := programs.Find("nod") // which does this by itself
+		first, err := programs.Find("nod") // which does this on its own
 		if self, _ := os.Executable(); err == nil && programs.IsSame(self, first) {
 			err = errors.New("there is no sandbox without nod-desktop")
 		}

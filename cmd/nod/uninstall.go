@@ -42,7 +42,7 @@ them afterwards, the way you installed them.`,
 }
 
 type uninstalled struct {
-	Agents  []changed `json:"agents"`  // that had something of nod's
+	Agents  []changed `json:"agents"`  // that had settings for nod
 	Stopped int       `json:"stopped"` // process id of the nod-desktop that was stopped; 0: none was running
 	Deleted []string  `json:"deleted"` // paths; without --purge only of the nod that hooks run
 	Changed bool      `json:"changed"` // else that is what would change

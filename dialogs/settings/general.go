@@ -141,7 +141,7 @@ type checkRow struct {
 	on    bool                      // last shown value
 	warns bool                      // show a warning while it is on
 
-	confirm func(answer func(yes bool)) // asks before it is switched on; nil: nobody asks
+	confirm func(answer func(yes bool)) // asks before it is switched on; nil: without asking
 }
 
 func newCheckRow(name, hint string, set func(on bool, done func(error))) *checkRow {

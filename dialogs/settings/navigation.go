@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	wideWindow = 800 // from this width on the window shows icons beside the names of pages
+	wideWindow = 800 // from this width on the window shows icons next to the names of pages
 	namesWidth = 232
 )
 
@@ -34,7 +34,7 @@ type navigation struct {
 	narrow   float32 // width of the list without icons
 	list     *pageList
 	selected int
-	icons    bool // icons are shown beside the names
+	icons    bool // icons are shown next to the names
 }
 
 func newNavigation(pages []windowPage, onSelected func()) *navigation {

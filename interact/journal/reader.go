@@ -28,10 +28,10 @@ const readers = 4 // at once
 // Reader reads a journal, even while a [Journal] writes it. It is safe for concurrent use.
 type Reader struct {
 	path  string
-	flush func(context.Context) // has the database take what is still to come; nil: another process does
+	flush func(context.Context) // moves the queue into the database; nil: another process does
 
 	mu     sync.Mutex  // guards all below
-	pool   *pool       // nil: nobody has read yet, or the file is another now
+	pool   *pool       // nil: not read yet, or the file was replaced
 	info   fs.FileInfo // of the file that pool reads
 	index  fs.FileInfo // of the index that it reads; nil: there was none
 	closed bool

@@ -168,7 +168,7 @@ func (p *proxy) hold(m message, line []byte) bool {
 		switch {
 		case errors.Is(context.Cause(ctx), errCancelled):
 			p.answer(m.ID, sdk.NewRequestPermissionOutcomeCancelled())
-		case ctx.Err() != nil: // there is nobody left to tell
+		case ctx.Err() != nil: // no one is left to tell
 		case err == nil && decided:
 			p.answer(m.ID, sdk.NewRequestPermissionOutcomeSelected(chosen))
 		default:

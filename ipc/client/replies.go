@@ -184,7 +184,7 @@ func (p *Pending) Error() string { return fmt.Sprintf("no answer yet: request %s
 type LostError struct {
 	Err error // what the network said
 
-	waited error // what ended the wait for the next nod-desktop; nil: nobody waited
+	waited error // what ended the wait for the next nod-desktop; nil: it did not wait
 }
 
 // Error implements error.

@@ -78,7 +78,7 @@ type Headline struct {
 	Agent    string      `json:"agent"`   // who asks, spelled out
 	Summary  string      `json:"summary"` // what about, spelled out
 	AgeMS    int64       `json:"age_ms"`
-	LeftMS   int64       `json:"left_ms"` // until nobody waits for it any longer
+	LeftMS   int64       `json:"left_ms"` // until the caller stops waiting
 }
 
 // View is a prompt as a page shows it, and what the server must know about it to accept an answer.

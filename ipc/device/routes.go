@@ -110,14 +110,14 @@ func (s *Server) page(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusNotModified)
 		return
 	}
-	_, _ = w.Write(text) // whoever hung up reads nothing
+	_, _ = w.Write(text) // the client may have hung up
 }
 
 // trust serves the authority's certificate for phones.
 func (s *Server) trust(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "application/x-x509-ca-cert")
 	w.Header().Set("Content-Disposition", `attachment; filename="nod.crt"`)
-	_, _ = w.Write(authority(s.config.Certificate)) // whoever hung up reads nothing
+	_, _ = w.Write(authority(s.config.Certificate)) // the client may have hung up
 }
 
 // request is a request that a device has signed.

@@ -176,7 +176,7 @@ func (s *Server) listenAndServe(ctx context.Context) error {
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	serving, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	server := &http.Server{ // it does not log broken connections: anybody can open one
+	server := &http.Server{ // it does not log broken connections: any program can open one
 		Handler: s, MaxHeaderBytes: maxHeader, ErrorLog: log.New(io.Discard, "", 0),
 		ReadHeaderTimeout: headerTimeout, ReadTimeout: bodyTimeout, WriteTimeout: writeTimeout, IdleTimeout: idleTimeout,
 		BaseContext: func(net.Listener) context.Context { return serving },

@@ -57,7 +57,7 @@ type Call struct {
 	Event    string             // as the agent names it
 	Payload  []byte             // what the agent wrote to the hook's standard input
 	Who      interact.Requester // its Process is verified; the rest comes from the payload
-	Headless bool               // the agent runs without a terminal: nobody else would ask
+	Headless bool               // the agent runs without a terminal: only nod can ask
 	Version  string             // the agent's, as it says itself: 2.1.330; empty when it does not say
 	Nod      string             // path of the nod command; empty when it is not known
 	Gate     bool               // the agent's own prompt is switched off: what nod does not deny happens
@@ -377,7 +377,7 @@ func (h *Hooks) answer(ctx context.Context, who interact.Requester, s Step) (int
 	if !isOverruled {
 		a, insisted, err = h.decide(ctx, r, s)
 	}
-	if err != nil && ctx.Err() == nil { // a request that cannot be judged or shown is one that nobody decided
+	if err != nil && ctx.Err() == nil { // a request that cannot be judged or shown is undecided
 		h.cfg.Log.Warn("hook: not asked", "agent", who.Agent, "err", err)
 		a, err = interact.Answer{Outcome: api.Unavailable, Reason: "nod could not ask the user"}, nil
 	}

@@ -77,7 +77,7 @@ func Serve(r io.ReadCloser, w io.WriteCloser, op Operator, version string, log *
 	s.server.Start(channel.Line(r, w))
 	go func() {
 		_ = s.server.Wait() // the process's exit says how it ended
-		_ = r.Close()       // nobody reads any more
+		_ = r.Close()       // no one reads any longer
 		close(s.Done)
 	}()
 	go s.push()

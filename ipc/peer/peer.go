@@ -83,7 +83,7 @@ func (p *Peer) User() (uid int, known bool) {
 func (p *Peer) Process() api.Process { return p.process() }
 
 func (p *Peer) readProcess() api.Process {
-	who, _ := p.credentials() // nobody, when they are unknown
+	who, _ := p.credentials() // zero if unknown
 	if who.pid == 0 && !p.Socket {
 		who.pid = tcpProcess(p.remote, p.local, who)
 	}

@@ -55,7 +55,7 @@ func (o *output) pass(to *os.File) (*os.File, error) {
 	}
 	o.pipes = append(o.pipes, write)
 	o.copies.Go(func() {
-		defer read.Close() // a command that prints on when nobody reads is told so
+		defer read.Close() // so that a command that keeps printing gets an error
 		_, _ = io.Copy(io.MultiWriter(&listener{output: o}, to), read)
 	})
 	return write, nil

@@ -20,12 +20,12 @@ const (
 	kindData   kind = 'd' // the number of the message, counted from 0, and bytes
 	kindCredit kind = 'k' // how many messages the other end may have sent in all
 	kindClose  kind = 'c' // the connection has ended
-	kindWake   kind = 'u' // a desk is there, and has no connection
+	kindWake   kind = 'u' // a desk is up and has no connection
 )
 
 const (
 	window   = 64       // messages that may be under way, one way
-	maxBytes = 32 << 10 // of one message, beside its head: more than a record of TLS
+	maxBytes = 32 << 10 // of one message, without its head: more than a record of TLS
 	headSize = 1 + 8    // bytes: kind and number
 )
 

@@ -13,7 +13,7 @@ import (
 
 // Limits on the connections that a desk accepts.
 const (
-	maxUnpaired = 32 // of machines that nobody has paired, in all
+	maxUnpaired = 32 // of unpaired machines, in all
 	maxUnproven = 2  // of one machine that has not proved its key
 )
 
@@ -92,7 +92,7 @@ func (d *deskEnd) accept(at address) {
 	select {
 	case d.opened <- c:
 	default:
-		c.end(errNoRoom) // so many at once; it comes again
+		c.end(errNoRoom) // too many at a time; it will try again
 	}
 }
 
@@ -106,5 +106,5 @@ func (d *deskEnd) Wake(machine remote.Key) {
 	if len(d.all(machine.Sign)) > 0 {
 		return
 	}
-	_ = d.publish(address{machine.Sign, "wake"}, []byte{byte(kindWake)}, false) // it tries by itself, too
+	_ = d.publish(address{machine.Sign, "wake"}, []byte{byte(kindWake)}, false) // it also tries on its own
 }

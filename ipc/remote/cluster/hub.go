@@ -28,8 +28,8 @@ type hub struct {
 	me     remote.Key
 	role   string // for who looks at the cluster's connections
 	log    *slog.Logger
-	dialed func(at address)  // somebody wants a connection; it must not block
-	woke   func(peer string) // a desk is there; it must not block
+	dialed func(at address)  // a relay wants a connection; it must not block
+	woke   func(peer string) // a desk is up; it must not block
 	isUp   func()            // the cluster can be used; it must not block
 
 	nc *nats.Conn // set by run
@@ -94,7 +94,7 @@ func (h *hub) run(ctx context.Context) error {
 	}
 	h.nc = nc
 	if _, err = nc.Subscribe(h.subject(h.me.Sign, "*", "*"), h.handle); err == nil && nc.IsConnected() {
-		err = nc.FlushTimeout(patience) // who is told that this end is there finds it
+		err = nc.FlushTimeout(patience) // so that peers that learn that this end is up reach it
 	}
 	if err != nil {
 		h.lost(err)
@@ -234,7 +234,7 @@ func (h *hub) handle(m *nats.Msg) {
 	c := h.conns[at]
 	h.mu.Unlock()
 	switch {
-	case len(m.Data) == 0: // by the cluster: nobody is there
+	case len(m.Data) == 0: // from the cluster: no one receives there
 		if c != nil {
 			c.end(errNobody)
 		}

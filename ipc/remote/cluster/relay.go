@@ -18,7 +18,7 @@ import (
 type relayEnd struct {
 	*hub
 	desks func() []remote.Key
-	fresh changes.Signal // there may be a desk that nobody looks for
+	fresh changes.Signal // there may be a desk that is not looked for yet
 
 	mu    sync.Mutex
 	looks map[string]changes.Signal // by key: look for the desk now

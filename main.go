@@ -47,8 +47,8 @@ func main() {
 	os.Exit(report(app.Run(untilSignal(), o)))
 }
 
-// untilSignal returns a context that ends when the user or the system ends nod. A second signal then ends nod
-// at once, as it would any program.
+// untilSignal returns a context that ends when the user or the system ends nod. A second signal then kills nod, as it
+// would any program.
 func untilSignal() context.Context {
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) // who reads what nod prints may stop, and nod goes on
 	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
@@ -64,7 +64,7 @@ func untilSignal() context.Context {
 	return ctx
 }
 
-// report says how nod ended, in one line, and returns the exit code: 0 when the user quit or nod runs already,
+// report prints in one line how nod ended, and returns the exit code: 0 if the user quit or nod is already running,
 // else 1.
 func report(err error) int {
 	if err == nil {

@@ -1,6 +1,6 @@
-// Package api is the wire: the JSON of every request to nod-desktop and of every reply, as Go types. The server, the
-// Go client, the MCP tools, the OpenAPI description and the command line's --json all use these and no others. It
-// also holds the one way to read such JSON ([Decode], [DecodeStrict]) and to write it ([Encode]).
+// Package api is the wire: the JSON of every request to nod-desktop and of every reply, as Go types. The server, the Go
+// client, the MCP tools, the OpenAPI description and the command line's --json all use these types and no others. It
+// also has the only functions that read such JSON ([Decode], [DecodeStrict]) and write it ([Encode]).
 package api
 
 import (
@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Process is what the operating system says of the process that asks. No caller can say it.
+// Process is what the operating system reports about the process that asks. No caller can forge it.
 type Process struct {
 	PID     int32     `json:"pid"`
 	UID     int       `json:"uid"`
@@ -26,18 +26,18 @@ type Parent struct {
 	Started time.Time `json:"started,omitzero"` // with PID it survives the reuse of process ids
 }
 
-// Limits of the wire.
+// Limits on the wire.
 const (
 	MaxSeconds = 86_400 // the longest time-out and the longest hold
 	MaxWait    = 60     // seconds that one GET of a request waits at most for its end
 
-	// MaxHookWait is the longest that a hook's request waits for the user. Agents cut a hook off after the time-out in
-	// their settings (600 s as nod installs them), and most then go on as if it had allowed; Claude Code has been seen to
-	// do so a little before its ten minutes.
+	// MaxHookWait is the longest that a hook's request waits for the user. Agents end a hook after the time-out in their
+	// settings (600 s as nod installs them), and most then continue as if it had allowed; Claude Code has been seen to do
+	// so a little before its ten minutes.
 	MaxHookWait = 9*time.Minute + 30*time.Second
 )
 
-// Common is what every request's body may carry besides its own fields. The zero value is fine.
+// Common are the fields that every request's body may have in addition to its own. The zero value is valid.
 type Common struct {
 	Agent          string  `json:"agent,omitzero" description:"who asks, as it calls itself" example:"claude-code"`
 	Session        string  `json:"session,omitzero" description:"the agent's session, for grouping and session grants"`
@@ -49,10 +49,10 @@ type Common struct {
 	Silence        Silence `json:"silence,omitzero" enum:"terminal,agent"`
 }
 
-// Silence says what a caller does when nobody decides: nod tells the user, and nothing else follows from it.
+// Silence says what a caller does when neither policy nor user decides. nod only shows it to the user.
 type Silence string
 
-// What a caller can do when nobody decides.
+// What a caller can do when neither policy nor user decides.
 const (
 	TakesNo        Silence = ""         // it goes without: an approval is denied, a confirmation has its default
 	AsksInTerminal Silence = "terminal" // it asks the user in its terminal
@@ -92,7 +92,7 @@ type Ask struct {
 	Multiline   bool     `json:"multiline,omitzero" description:"a text field of several lines"`
 }
 
-// OffersOther reports whether a free text may be typed in place of an option.
+// OffersOther reports whether the user may type a text instead of picking an option.
 func (a Ask) OffersOther() bool { return a.AllowOther == nil || *a.AllowOther }
 
 // Confirm is a yes/no question. Without an answer in time its Default is the answer.
@@ -126,10 +126,10 @@ type Question struct {
 	Max         *float64 `json:"max,omitzero" description:"greatest value, length, or number of picks"`
 }
 
-// IsRequired reports whether the question must be answered; it must unless it says otherwise.
+// IsRequired reports whether the question must be answered, which is the default.
 func (q Question) IsRequired() bool { return q.Required == nil || *q.Required }
 
-// OffersOther reports whether a free text may be given in place of an option.
+// OffersOther reports whether the user may give a text instead of picking an option.
 func (q Question) OffersOther() bool { return q.AllowOther == nil || *q.AllowOther }
 
 // Option is one choice of a [Question].
@@ -141,14 +141,14 @@ type Option struct {
 	Preview     string `json:"preview,omitzero"`
 }
 
-// Approve asks leave for one tool call.
+// Approve asks for permission for one tool call.
 type Approve struct {
 	Tool        string          `json:"tool" required:"true" minLength:"1"`
 	Input       json.RawMessage `json:"input" required:"true"`
 	Class       string          `json:"class,omitzero"`
 	Description string          `json:"description,omitzero" description:"the agent's own words on why"`
 	ToolUseID   string          `json:"tool_use_id,omitzero"`
-	// Rules that the agent itself would keep, in words; the user may pick one in place of a grant of nod's.
+	// Rules that the agent itself would keep, in words. The user may pick one instead of one of nod's grants.
 	Suggestions []string `json:"suggestions,omitempty" description:"rules that the agent itself would keep, in words"`
 }
 
@@ -171,30 +171,30 @@ const (
 	KindNotify  Kind = "notify"
 )
 
-// The kinds of what is asked.
+// The kinds of the bodies.
 
 func (Ask) Kind() Kind     { return KindAsk }
 func (Confirm) Kind() Kind { return KindConfirm }
 func (Form) Kind() Kind    { return KindForm }
 func (Notify) Kind() Kind  { return KindNotify }
 
-// Outcome says what came of a request, or that it is pending.
+// Outcome says how a request ended, or that it is pending.
 type Outcome string
 
 // The outcomes. Only Allowed lets a tool call happen.
 const (
-	Pending     Outcome = "pending"     // nobody has answered yet
+	Pending     Outcome = "pending"     // not answered yet
 	Answered    Outcome = "answered"    // a question has its answer; a notice was shown
 	Allowed     Outcome = "allowed"     // by a rule or by the user
 	Denied      Outcome = "denied"      // by a rule or by the user
-	Dismissed   Outcome = "dismissed"   // the user closed the prompt: nobody decided
+	Dismissed   Outcome = "dismissed"   // the user closed the prompt, which is no decision
 	TimedOut    Outcome = "timed_out"   // the user was away, and has not refused
 	Cancelled   Outcome = "cancelled"   // the caller went away
 	Withdrawn   Outcome = "withdrawn"   // answered elsewhere, or taken back by the caller
 	Unavailable Outcome = "unavailable" // no screen, paused, or nod is shutting down
 )
 
-// Outcomes lists them all.
+// Outcomes lists all outcomes.
 var Outcomes = []Outcome{
 	Pending, Answered, Allowed, Denied, Dismissed, TimedOut, Cancelled, Withdrawn, Unavailable,
 }
@@ -212,7 +212,7 @@ const (
 // By says who decided.
 type By string
 
-// Who can decide. Empty where nobody did.
+// Who can decide. By is empty if the request was not decided.
 const (
 	ByHuman   By = "human"
 	ByPolicy  By = "policy"
@@ -307,8 +307,8 @@ type (
 // Allowed reports whether the tool call may happen.
 func (r ApproveReply) Allowed() bool { return r.Decision == Allow }
 
-// RunRequest asks nod-desktop for the sandbox that a command runs in: one of an agent's that nod-desktop said runs
-// there, or a command of the user's own.
+// RunRequest asks nod-desktop for a command's sandbox: for an agent's command that nod-desktop said runs there, or one
+// of the user's own commands.
 type RunRequest struct {
 	Command string   `json:"command,omitempty"`  // as the agent's hook had it
 	Own     []string `json:"own,omitempty"`      // the user's own, in its place
@@ -318,8 +318,8 @@ type RunRequest struct {
 	Shell   string   `json:"snapshot,omitempty"` // the agent's script with the user's shell functions
 }
 
-// RunReply is the sandbox of one command, which starts only once a [RunBegun] without a problem has followed. It has
-// ended when the client closes its side of the connection; a [RunEnded] follows.
+// RunReply is the sandbox of one command. The command starts only after a [RunBegun] without a problem. The client
+// closes its side of the connection when the command has ended; a [RunEnded] follows.
 type RunReply struct {
 	Command string          `json:"command"` // as a shell reads it
 	Profile json.RawMessage `json:"sandbox"`
@@ -330,7 +330,7 @@ type RunReply struct {
 	Session string          `json:"session,omitempty"`
 }
 
-// RunBegun says that there is a snapshot of what a command may change.
+// RunBegun says that nod has a snapshot of what a command may change.
 type RunBegun struct {
 	Noted   json.RawMessage `json:"noted,omitempty"`   // how its changes are noted; none: it can change nothing
 	Problem string          `json:"problem,omitempty"` // why it does not start
@@ -352,7 +352,7 @@ const (
 	CodeInvalidPath      Code = "INVALID_PATH"           // a required string is missing or not a string; Param names it
 	CodeUnauthorized     Code = "UNAUTHORIZED"
 	CodeForbidden        Code = "FORBIDDEN"
-	CodeNotFound         Code = "NOT_FOUND" // also a request of somebody else's
+	CodeNotFound         Code = "NOT_FOUND" // also another caller's request
 	CodeMethodNotAllowed Code = "METHOD_NOT_ALLOWED"
 	CodeTimeout          Code = "INTERACT_TIMEOUT"
 	CodeCancelled        Code = "INTERACT_CANCELLED"
@@ -363,7 +363,7 @@ const (
 	CodeInternal         Code = "INTERNAL"
 )
 
-// Problem is a reply that is no answer (RFC 9457): what was refused, or what came of a request that nobody answered.
+// Problem is a reply that is not an answer (RFC 9457): what was refused, or how an unanswered request ended.
 type Problem struct {
 	Type    string  `json:"type" description:"always about:blank: code tells problems apart"`
 	Title   string  `json:"title" description:"the HTTP status in words"`

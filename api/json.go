@@ -14,22 +14,23 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// maxDepth is how deep arrays and objects may nest.
+// maxDepth is how deeply arrays and objects may nest.
 const maxDepth = 64
 
-// Encode writes v as JSON. It leaves < > & as they are, and a tool's input byte by byte but for the space between its
-// tokens: the user is shown what was sent. Bytes that are not UTF-8 become U+FFFD.
+// Encode writes v as JSON. It does not escape < > &, and keeps a tool's input byte for byte except for the space
+// between tokens, so that the user sees what was sent. Bytes that are not UTF-8 become U+FFFD.
 func Encode(v any) ([]byte, error) { return json.Marshal(v, encoding) }
 
 var encoding = json.JoinOptions(
 	jsontext.PreserveRawStrings(true), jsontext.AllowInvalidUTF8(true),
-	jsontext.AllowDuplicateNames(true), // in a tool's input: whoever reads it refuses them
+	jsontext.AllowDuplicateNames(true), // in a tool's input, whose readers refuse them
 	json.Deterministic(true),
 )
 
-// Decode reads the one JSON value that text must be into what into points to. Names count byte for byte and appear
-// once at any depth, and nothing follows the value: what two readers could understand in two ways would let a user
-// approve one thing and a tool do another. Members that into does not know are ignored. Errors are [*DecodeError].
+// Decode reads text, which must be a single JSON value, into what into points to. Names are compared byte for byte and
+// must be unique at any depth, and nothing may follow the value: with a text that two readers could understand
+// differently, a user could approve one thing and a tool do another. Decode ignores members that into does not know.
+// Errors are [*DecodeError].
 func Decode(text []byte, into any) error { return decode(text, into) }
 
 // DecodeStrict is Decode for what callers send: members that into does not know are errors, and so are nulls.
@@ -47,10 +48,10 @@ var (
 
 var errNull = errors.New("got null (leave the field out instead)")
 
-// refuseNull looks at every value that has a Go type of its own before it is decoded.
+// refuseNull refuses a null before any value is decoded to its Go type.
 func refuseNull(d *jsontext.Decoder, into any) error {
 	if d.PeekKind() != 'n' {
-		return errors.ErrUnsupported // decode it as ever
+		return errors.ErrUnsupported // decode it as usual
 	}
 	if err := d.SkipValue(); err != nil { // so that the error tells the right place
 		return err
@@ -65,7 +66,7 @@ func decode(text []byte, into any, options ...json.Options) error {
 	return explain(json.Unmarshal(text, into, options...))
 }
 
-// isDeep reports whether text nests deeper than maxDepth. Of text that is not JSON it may say anything.
+// isDeep reports whether text nests deeper than maxDepth. Its result is arbitrary if text is not JSON.
 func isDeep(text []byte) bool {
 	for _, depth := range Structure(text) {
 		if depth > maxDepth {
@@ -75,8 +76,8 @@ func isDeep(text []byte) bool {
 	return false
 }
 
-// Structure goes over the brackets, braces and commas of JSON, each with how deep it is. Of text that is not JSON it
-// may give anything.
+// Structure yields the brackets, braces and commas of JSON, each with its depth. What it yields is arbitrary if text is
+// not JSON.
 func Structure(text []byte) iter.Seq2[byte, int] {
 	return func(yield func(c byte, depth int) bool) {
 		depth, quoted := 0, false
@@ -104,7 +105,7 @@ func Structure(text []byte) iter.Seq2[byte, int] {
 	}
 }
 
-// DecodeError says what is wrong with a text that should be JSON, in words for whoever wrote it.
+// DecodeError says what is wrong with a text that should be JSON, in words for its author.
 type DecodeError struct {
 	Param   string // path of what is wrong, like questions[0].id; empty: the whole
 	Problem string
@@ -120,7 +121,7 @@ func (e *DecodeError) Error() string {
 	return e.Param + ": " + e.Problem
 }
 
-// explain puts an error of the JSON library into our words.
+// explain converts an error of the JSON library to a [DecodeError].
 func explain(err error) error {
 	if err == nil {
 		return nil
@@ -160,7 +161,7 @@ var kinds = map[jsontext.Kind]string{
 	'n': "null", 't': "a boolean", 'f': "a boolean", '"': "a string", '0': "a number", '{': "an object", '[': "an array",
 }
 
-// wanted names what JSON a Go type is read from, and says whether that is a string or a list of them.
+// wanted names the JSON that a Go type is read from, and reports whether that is a string or a list of strings.
 func wanted(t reflect.Type) (want string, isText bool) {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
@@ -184,10 +185,10 @@ func wanted(t reflect.Type) (want string, isText bool) {
 	return "a number", false
 }
 
-// maxPath is how long a path in an error gets, in bytes: it repeats what a caller sent.
+// maxPath limits a path in an error, in bytes, because it repeats what a caller sent.
 const maxPath = 200
 
-// path writes a JSON pointer as people write it: questions[0].id.
+// path formats a JSON pointer for people: questions[0].id.
 func path(pointer jsontext.Pointer) string {
 	var b strings.Builder
 	for token := range pointer.Tokens() {
@@ -221,7 +222,7 @@ func shorten(name string) string {
 	return strings.ToValidUTF8(name[:most], "") + "…"
 }
 
-// Value is the answer to one question of a form, or its default: a JSON string, or an array of strings, also when
+// Value is the answer to one question of a form, or its default: a JSON string, or an array of strings, even if only
 // one was picked.
 type Value struct {
 	List  bool
@@ -231,7 +232,7 @@ type Value struct {
 // IsZero reports whether v was never set.
 func (v Value) IsZero() bool { return !v.List && len(v.Items) == 0 }
 
-// String returns the text, or the only pick of a list; "" otherwise.
+// String returns the text, or the only pick of a list, or "".
 func (v Value) String() string {
 	if len(v.Items) == 1 {
 		return v.Items[0]

@@ -39,21 +39,21 @@ import (
 	"nod/policy/config"
 )
 
-// Options say how nod-desktop starts.
+// Options configure the start of nod-desktop.
 type Options struct {
 	ConfigPath string    // the policy file; empty: the usual place
-	Background bool      // started with the session: open no window that nobody asked for
+	Background bool      // started with the session: open no window unasked
 	LogLevel   string    // debug, info, warn or error; empty: as NOD_LOG says, else info
 	Version    string    //
 	Stdout     io.Writer // gets "nod ready URL" once nod can be asked
 }
 
-// heapGrowth is the growth of Go's heap, in per cent, that triggers a collection: what lives is small, and each one
-// delays the calls that come meanwhile. Memory is given back once no calls come.
+// heapGrowth is the growth of Go's heap, in per cent, that triggers a collection. The live heap is small, and each
+// collection delays calls that arrive meanwhile. nod returns memory when no calls arrive.
 const heapGrowth = 200
 
-// Run is nod-desktop: it returns when the user quits or ctx ends. It must be called on the main
-// goroutine. The error is a [*RunningError] if nod-desktop runs already.
+// Run runs nod-desktop until the user quits or ctx ends. It must be called on the main goroutine. The error is a
+// [*RunningError] if nod-desktop runs already.
 func Run(ctx context.Context, o Options) error {
 	logs, err := ownlog.NewLogger(o.LogLevel)
 	if err != nil {
@@ -124,7 +124,7 @@ type program struct {
 	parts   sync.WaitGroup // goroutines that end with ctx
 }
 
-// newProgram makes and connects the parts. Nothing runs yet but the listener, whose callers wait.
+// newProgram creates and connects the parts. Only the listener runs yet, and its callers wait.
 func newProgram(
 	ctx context.Context, quit context.CancelCauseFunc, o Options, logs *ownlog.Logger, dir string,
 ) (p *program, err error) {
@@ -186,7 +186,7 @@ func newProgram(
 	return p, err
 }
 
-// isAgent reports whether a program is the agent of a name, which may be nod itself.
+// isAgent reports whether a program is the agent with this name, which may be nod itself.
 func isAgent(name string, program api.Parent) bool {
 	return registry.IsAgent(name, program) || name == welcomeAgent && program.PID == int32(os.Getpid())
 }
@@ -258,8 +258,8 @@ func (p *program) watchPublished() {
 	}
 }
 
-// serve answers callers until nod quits. If the server fails nod ends, because a tray icon of a nod that nobody can
-// reach would mislead.
+// serve answers callers until nod quits. If the server fails nod ends, because the tray icon of a nod that callers
+// cannot reach would mislead.
 func (p *program) serve() {
 	if err := p.server.Serve(p.ctx); err != nil {
 		p.quit(err)
@@ -292,7 +292,7 @@ func (p *program) watchStore() {
 	}
 }
 
-// warnHeld tells the user about a change of the policy file by another program, unless it is known.
+// warnHeld tells the user about another program's change to the policy file, unless it is known.
 func (p *program) warnHeld(known config.HeldChange) config.HeldChange {
 	held, isHeld := p.store.Held()
 	if isHeld && held != known {
@@ -319,7 +319,7 @@ func (p *program) warnBroken(before error) error {
 	return err
 }
 
-// openStore reads the policy file, or writes a first one.
+// openStore reads the policy file, or writes the first one.
 func (p *program) openStore() error {
 	path := p.opts.ConfigPath
 	if path == "" {
@@ -354,8 +354,8 @@ func (p *program) openStore() error {
 	return nil
 }
 
-// limits returns a sentence for each thing that does not work on this machine. The errors say why there is no log file
-// and why the policy is not sealed; they may be nil.
+// limits returns a sentence for each thing that does not work on this machine. noLog says why there is no log file,
+// noSeal why the policy is not sealed; both may be nil.
 func limits(noLog, noSeal error, where endpoint.Endpoint) []string {
 	var sentences []string
 	if noLog != nil {

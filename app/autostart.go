@@ -10,11 +10,11 @@ import (
 	"github.com/adrg/xdg"
 )
 
-// appID is nod's name among the programs of the system: of its autostart entry and its window state.
+// appID is nod's name for the system, in its autostart entry and its window state.
 const appID = "io.nod.Desktop"
 
-// autostart is the entry that starts nod with the session. What somebody else put in its place is left alone: turn
-// touches only what carries nod's mark.
+// autostart is the entry that starts nod with the session. turn changes only an entry with nod's mark, and leaves alone
+// what another program put in its place.
 type autostart struct {
 	place  string                 // names the entry for the user
 	text   []byte                 // the entry that starts this very program
@@ -25,10 +25,10 @@ type autostart struct {
 	remove func() error
 }
 
-// oldUnit, in the configuration folder, is the link by which earlier versions had systemd start nod.
+// oldUnit is the link in the configuration folder with which earlier versions made systemd start nod.
 const oldUnit = "systemd/user/graphical-session.target.wants/nod-desktop.service"
 
-// newAutostart returns what starts the running program.
+// newAutostart returns the entry that starts the running program.
 func newAutostart() (*autostart, error) {
 	program, err := os.Executable()
 	if err != nil {
@@ -44,7 +44,7 @@ func newAutostart() (*autostart, error) {
 	return a, nil
 }
 
-// SetAutostart makes nod start with the session, on, or not, off.
+// SetAutostart makes nod start with the session ("on") or not ("off").
 func SetAutostart(to string) error {
 	if to != "on" && to != "off" {
 		return fmt.Errorf("autostart: %q: want on or off", to)
@@ -56,7 +56,7 @@ func SetAutostart(to string) error {
 	return a.turn(to == "on")
 }
 
-// enabled reports whether nod, this very program, starts with the session.
+// enabled reports whether the running program starts with the session.
 func (a *autostart) enabled() (bool, error) {
 	b, err := a.read()
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -65,7 +65,7 @@ func (a *autostart) enabled() (bool, error) {
 	return err == nil && a.ours(b) && a.starts(b), nil
 }
 
-// turn makes nod start with the session, or not. That there is no entry to take away is no error.
+// turn makes nod start with the session, or not. It is no error if there is no entry to remove.
 func (a *autostart) turn(on bool) error {
 	_ = os.Remove(filepath.Join(xdg.ConfigHome, oldUnit))
 	b, err := a.read()

@@ -15,8 +15,8 @@ import (
 	"nod/ownfile"
 )
 
-// autostartOf is what starts program: for macOS a property list for launchd, elsewhere an XDG autostart entry, which
-// every desktop honours.
+// autostartOf returns the entry that starts program: a property list for launchd on macOS, elsewhere an XDG autostart
+// entry, which every desktop honours.
 func autostartOf(program string) (*autostart, error) {
 	if runtime.GOOS == "darwin" {
 		home, err := os.UserHomeDir()
@@ -28,7 +28,7 @@ func autostartOf(program string) (*autostart, error) {
 	return a, nil
 }
 
-// fileEntry is an entry that is a file with that text, of which one line starts the program.
+// fileEntry returns an entry that is a file with this text, in which line starts the program.
 func fileEntry(path, text, line string) *autostart {
 	return &autostart{
 		place: path, text: []byte(text), ours: hasMark,
@@ -79,8 +79,8 @@ X-GNOME-Autostart-enabled=true
 
 func desktopExec(program string) string { return "Exec=" + desktopQuote(program) + " --background" }
 
-// desktopQuote quotes one argument of an Exec key as the Desktop Entry Specification has it: within double
-// quotes, with ", `, $ and \ escaped; then % doubled, which begins a field code; then as any string value.
+// desktopQuote quotes one argument of an Exec key as the Desktop Entry Specification requires: in double quotes with ",
+// `, $ and \ escaped; then with %, which begins a field code, doubled; then like any string value.
 func desktopQuote(arg string) string {
 	quoted := strings.NewReplacer(`"`, `\"`, "`", "\\`", "$", `\$`, `\`, `\\`).Replace(arg)
 	return desktopString(`"` + strings.ReplaceAll(quoted, "%", "%%") + `"`)
@@ -91,7 +91,7 @@ func desktopString(s string) string {
 	return strings.NewReplacer(`\`, `\\`, "\n", `\n`, "\t", `\t`, "\r", `\r`).Replace(s)
 }
 
-// launchAgent also has launchd start nod again when it dies.
+// launchAgent also makes launchd restart nod when it dies.
 func launchAgent(program string) string {
 	return `<?xml version="1.0" encoding="UTF-8"?>
 <!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">

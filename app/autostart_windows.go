@@ -14,8 +14,8 @@ const (
 	runArg  = " --background"
 )
 
-// autostartOf is the registry value that starts program at logon. A value can carry no mark of nod's but its name and
-// its --background.
+// autostartOf returns the registry value that starts program at logon. The only marks of nod that a value can carry are
+// its name and its --background.
 func autostartOf(program string) (*autostart, error) {
 	text := []byte(`"` + program + `"` + runArg)
 	return &autostart{

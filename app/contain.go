@@ -25,7 +25,7 @@ import (
 	"nod/sandbox/snapshot"
 )
 
-// openRuns prepares to run commands in the sandbox, those included that an earlier nod-desktop expected.
+// openRuns prepares to run commands in the sandbox, including those that an earlier nod-desktop expected.
 func (p *program) openRuns() {
 	var err error
 	p.runs, err = contain.New(contain.Config{
@@ -43,7 +43,7 @@ func (p *program) openRuns() {
 	}
 }
 
-// followSandbox tries the sandbox of this machine. From then on agents hand their commands to nod while it is on for a
+// followSandbox tries this machine's sandbox. If it works, agents hand nod their commands while the sandbox is on for a
 // project.
 func (p *program) followSandbox() {
 	if err := p.runs.Finish(p.ctx); err != nil {
@@ -84,7 +84,7 @@ func (p *program) followSandbox() {
 	}
 }
 
-// trySandbox has the program nod find out what contains commands here: it runs them, too.
+// trySandbox makes the program nod find out what can contain commands here, because nod also runs them.
 func trySandbox(ctx context.Context, nod string) (found sandbox.Trial, err error) {
 	var complaint bytes.Buffer
 	cmd := exec.CommandContext(ctx, nod, "run", "--"+sandbox.TryFlag)
@@ -99,7 +99,7 @@ func trySandbox(ctx context.Context, nod string) (found sandbox.Trial, err error
 	return found, err
 }
 
-// prepare takes the first snapshots of projects, and forgets those that the history's limits forget.
+// prepare takes the first snapshots of projects, and deletes those beyond the history's limits.
 func (p *program) prepare(h config.History) {
 	err := p.runs.Prepare(p.ctx, h.Keep, int64(h.MaxSize)<<20)
 	if err != nil && p.ctx.Err() == nil {
@@ -117,8 +117,8 @@ func (p *program) contains(who interact.Requester) bool {
 	return contains && !onlyReads
 }
 
-// setShell has the agents that ask nod hand it their commands, or no longer. It tells the user about problems that are
-// not among those reported before.
+// setShell makes the agents that ask nod hand it their commands, or stop doing so. It tells the user about problems
+// that are not in reported.
 func (p *program) setShell(on bool, reported map[string]string) {
 	m, err := agent.ThisMachine(p.agentHooks.nod)
 	if err != nil {

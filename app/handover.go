@@ -22,8 +22,8 @@ const (
 // runningProgram is the running program on Linux, even after its file was replaced or removed.
 const runningProgram = "/proc/self/exe"
 
-// newVersions returns versions with which the windows wait for an upgrade on Linux only: elsewhere a process cannot go
-// on as another program.
+// newVersions returns versions that make the windows wait for an upgrade only on Linux: elsewhere a process cannot
+// become another program.
 func newVersions() *versions {
 	v := &versions{hint: changes.NewSignal()}
 	v.failed.Store(runtime.GOOS != "linux")
@@ -50,8 +50,8 @@ func (p *program) followUpgrades() {
 
 // handOver executes the new program in this process. It returns only if that fails.
 //
-// It closes nothing but the windows: nod survives being killed at any moment, since the journal has every answer before
-// its caller does, and callers reconnect. It only waits until no answer is on its way into the journal.
+// It closes only the windows: nod survives being killed at any moment, since the journal has every answer before its
+// caller does, and callers reconnect. It just waits until no answer is on its way to the journal.
 func (p *program) handOver(ctx context.Context) error {
 	p.desk.StopWindows()
 	p.await(ctx, settlePatience, p.desk.IsSettled)

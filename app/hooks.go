@@ -14,7 +14,7 @@ import (
 	"nod/ipc/programs"
 )
 
-// agentHooks checks which program agents' hooks run: without a nod command they ask nobody.
+// agentHooks checks which program agents' hooks run: without a nod command they ask no user.
 type agentHooks struct {
 	nod     string // path of the nod command; may be empty
 	machine func() (agent.Machine, error)
@@ -45,7 +45,7 @@ func (h *agentHooks) refresh() error {
 	return nil
 }
 
-// look returns the state of all agents' hooks and runs none of them. The settings say what cannot be read.
+// look returns the state of all agents' hooks without running a program. The settings report what cannot be read.
 func (h *agentHooks) look() map[string]agent.Status {
 	m, err := h.machine()
 	if err != nil {
@@ -74,7 +74,7 @@ func (h *agentHooks) check() (dead []string) {
 	return dead
 }
 
-// problem says in a sentence which hooks run no nod; empty if all do.
+// problem says in a sentence which hooks do not run nod; it is empty if all do.
 func (h *agentHooks) problem() string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -85,8 +85,8 @@ func (h *agentHooks) problem() string {
 		map[string]any{"Agents": strings.Join(h.dead, ", ")})
 }
 
-// checkHooks updates the copy of nod that hooks run, and tells the user about hooks that run no nod. It checks again
-// after each change on screen until they are repaired.
+// checkHooks updates the copy of nod that hooks run, and tells the user about hooks that do not run nod. It checks
+// again after each change on screen until they are repaired.
 func (p *program) checkHooks() {
 	if err := p.agentHooks.refresh(); err != nil {
 		p.log.Warn("hooks run an earlier nod, or none", "err", err)

@@ -11,7 +11,7 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// RunningError means that nod-desktop runs already, and that it was asked to show itself.
+// RunningError means that another nod-desktop is running, which was asked to show itself.
 type RunningError struct{ PID int }
 
 func (e *RunningError) Error() string {

@@ -14,7 +14,7 @@ import (
 	"nod/policy/config"
 )
 
-// knownAnswers is how many of the last requests nod knows again by id and idempotency key after a restart.
+// knownAnswers is how many of the last requests nod recognizes by id and idempotency key after a restart.
 const knownAnswers = 1024
 
 // openJournal opens the journal. nod runs even if something is wrong with its file: see watchJournal.
@@ -27,18 +27,18 @@ func (p *program) openJournal() error {
 		Log: p.log, Changed: p.journalChanged.Send,
 		Added:  p.journaled.Send,
 		Config: func() config.History { return p.store.Config().History },
-		// Nothing has an outcome before there is a server.
+		// No request has an outcome before the server exists.
 		Token: func() string { return p.server.Endpoint().Token },
 	})
 	return nil
 }
 
-// restorePace is how often nod tries again to restore while another program locks the journal.
+// restorePace is the time between attempts to restore while another program locks the journal.
 const restorePace = time.Second
 
-// restore makes pending again what was pending when nod ended, before the server answers anybody, and even if nod is
-// already ending: a caller that reconnects must not hear that its request is unknown. What cannot be read now is
-// restored once it can be; until then it stays in the file.
+// restore makes the requests pending again that were pending when nod ended. It does so before the server answers any
+// caller, and even if nod is already ending, because a caller that reconnects must not hear that its request is
+// unknown. What cannot be read now stays in the file and is restored once it can be read.
 func (p *program) restore(take func(open, last []interact.Record)) {
 	err := p.tryRestore(take)
 	if err == nil {
@@ -86,14 +86,14 @@ func (p *program) watchJournal() {
 	}
 }
 
-// historyPace is how often the windows fetch the history at most.
+// historyPace is the shortest time between two fetches of the history by the windows.
 const historyPace = time.Second
 
-// quiet is how long nothing was journaled when nod gives back the memory that its start or many calls took. By then the
-// journal's index is up to date.
+// quiet is how long nothing must be journaled before nod returns the memory that its start or many calls took. By then
+// the journal's index is up to date.
 const quiet = 5 * time.Second
 
-// followJournal makes the windows show new entries of the history, and gives memory back when none come.
+// followJournal makes the windows show new entries of the history, and returns memory when no more arrive.
 func (p *program) followJournal() {
 	rest := time.NewTimer(quiet)
 	defer rest.Stop()
@@ -119,7 +119,7 @@ func (p *program) followJournal() {
 // keptPatience limits how long the settings wait for the size of a journal that another program locks.
 const keptPatience = 200 * time.Millisecond
 
-// kept describes the journal, as far as it answers in time.
+// kept describes the journal, without what it does not report in time.
 func (p *program) kept(ctx context.Context) operator.Journal {
 	ctx, cancel := context.WithTimeout(ctx, keptPatience)
 	defer cancel()

@@ -13,8 +13,8 @@ import (
 	"nod/sandbox/snapshot"
 )
 
-// operatorAPI is what the user can do with the running program. It implements [operator.Operator]: what is about
-// requests is the part of [asking.Desk], what is about changed files of [contain.Runs], the rest is here.
+// operatorAPI is what the user can do with the running program. It implements [operator.Operator]: [asking.Desk]
+// handles requests, [contain.Runs] changed files, and this type the rest.
 type operatorAPI struct {
 	*asking.Desk
 	changed
@@ -22,8 +22,8 @@ type operatorAPI struct {
 	p *program
 }
 
-// changed is what commands in the sandbox changed. It is an interface, as archive is, so that no other method of what
-// implements it takes the place of one of the desk's.
+// changed is what commands in the sandbox changed. Like archive it is an interface, so that no other method of its
+// implementation hides one of the desk's.
 type changed interface {
 	Changed(ctx context.Context, seq int64) (operator.Changed, error)
 	Diff(ctx context.Context, seq int64, path string) (operator.Diff, error)

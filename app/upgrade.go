@@ -35,13 +35,13 @@ const (
 )
 
 // upgradeRetries is how long nod waits before it looks again at new programs that do not work yet: a package manager
-// may still be busy with what they need.
+// may still be installing what they need.
 var upgradeRetries = []time.Duration{
 	time.Second, 2 * time.Second, 5 * time.Second, 10 * time.Second, 20 * time.Second, 30 * time.Second,
 }
 
 // upgrade watches the files of nod's two programs. When both were replaced by the same version, and it starts, the
-// running nod-desktop goes on as the new one.
+// running nod-desktop becomes the new one.
 type upgrade struct {
 	self     string                                       // path of nod-desktop
 	dialogs  string                                       // path of nod-dialogs
@@ -64,7 +64,7 @@ type versions struct {
 	failed atomic.Bool    // the new programs do not work; until the files change again
 }
 
-// outdated notes that the windows are of another version. It reports whether nod-desktop may follow.
+// outdated notes that the windows are of another version. It reports whether nod-desktop may become that version.
 func (v *versions) outdated() bool {
 	v.hint.Send()
 	return !v.failed.Load()
@@ -130,7 +130,7 @@ func (u *upgrade) concerns(path string) bool {
 	return path == u.self || path == u.dialogs || path == filepath.Dir(u.self) || path == filepath.Dir(u.dialogs)
 }
 
-// look hands over if nod-desktop was replaced by a program that works. The error says why it does not.
+// look hands over if nod-desktop was replaced by a program that works. It returns an error if that program does not.
 func (u *upgrade) look(ctx context.Context) error {
 	found, err := os.Stat(u.self)
 	if err != nil {
@@ -161,12 +161,12 @@ func (u *upgrade) look(ctx context.Context) error {
 	return u.handOver(ctx)
 }
 
-// isUnchanged reports whether a file is the same, as far as its size and time tell.
+// isUnchanged reports whether a file is the same, judging by its size and time.
 func isUnchanged(was, now fs.FileInfo) bool {
 	return os.SameFile(was, now) && was.Size() == now.Size() && was.ModTime().Equal(now.ModTime())
 }
 
-// giveUp tells the user that the running program goes on.
+// giveUp tells the user that the running program keeps running.
 func (u *upgrade) giveUp(err error) {
 	u.failed.Store(true)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -32,7 +32,7 @@ func (w welcome) isDue() bool {
 
 func (w welcome) seen() error { return ownfile.Remove(w.path) }
 
-// testRequest returns a request like an agent's, about a command that nobody runs.
+// testRequest returns a request like an agent's, for a command that never runs.
 func testRequest(words string) (interact.Request, error) {
 	input, err := json.Marshal(map[string]string{"command": "touch nod-test.txt"})
 	if err != nil {

@@ -215,7 +215,7 @@ func (a *approvePage) disclosureText() string {
 	return tr("Whole input (JSON)")
 }
 
-// isRed reports whether the call calls for special care.
+// isRed reports whether the call needs special care.
 func (a *approvePage) isRed() bool {
 	return a.input.HasHidden || riskColor(a.entry.why.Class, a.input.AllFacts()) == theme.ColorNameError
 }
@@ -263,8 +263,8 @@ func (a *approvePage) showRefusing() {
 	SetVisible(a.memory, !a.refusing && a.shownRule == "" && len(a.memory.Objects) > 0)
 }
 
-// isOnce reports whether the call can only be allowed once: a plan is carried out once, no rule opens an address, and
-// none overrules an agent's own check.
+// isOnce reports whether the call can only be allowed once: a plan is carried out once, and no rule can open an address
+// or overrule an agent's own check.
 func (a *approvePage) isOnce() bool {
 	return prompt.IsPlan(a.body) || a.body.Tool == interact.OpenURL || a.body.Refused
 }
@@ -386,7 +386,7 @@ func (l approveLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	setBounds(input, sideMargin, y, fyne.NewSize(width, max(bottom-y, 0)))
 }
 
-// hideNotes hides the facts that are no headlines if none of them needs attention, and reports whether it did.
+// hideNotes hides the facts that are not headlines if none of them needs attention, and reports whether it did.
 func (a *approvePage) hideNotes() bool {
 	_, rest := a.input.Said()
 	for _, group := range rest {
@@ -402,7 +402,7 @@ func (a *approvePage) hideNotes() bool {
 }
 
 // around places the facts from y on, which scroll if they leave no room for the input, and the small print at bottom.
-// It returns the range that is left.
+// It returns the remaining range.
 func (l approveLayout) around(o []fyne.CanvasObject, width, y, gap, bottom float32) (top, end float32) {
 	words := o[partsIndex+1]
 	bottom -= resizeToWidth(words, width)
@@ -425,7 +425,7 @@ func planBlocks(w *window, c prompt.Content) fyne.CanvasObject {
 	return blocksColumn(blocks...)
 }
 
-// planEdits returns the button that approves a plan with its edits; nil if the agent does not offer that choice.
+// planEdits returns the button that approves a plan with its edits, or nil if the agent does not offer that choice.
 func (a *approvePage) planEdits() []fyne.CanvasObject {
 	ask, pass, ok := prompt.PlanWays(a.body)
 	if !ok {

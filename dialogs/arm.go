@@ -6,8 +6,8 @@ const (
 	redArmAfter = 2 * time.Second
 	// minArmAfter is the shortest wait before an affirmative works; a configuration can only lengthen it.
 	minArmAfter = 700 * time.Millisecond
-	// quietAfterAnswer is how long after an answer no button of the next prompt decides anything, so that
-	// the second half of a double click, or a key held down, cannot answer a prompt nobody has read.
+	// quietAfterAnswer is how long after an answer no button of the next prompt decides anything, so that the second half
+	// of a double click, or a key held down, cannot answer a prompt that the user has not read.
 	quietAfterAnswer = 500 * time.Millisecond
 	// While the affirmative arms, the window has to call [arming.heartbeat] every beat, and at the latest after maxGap:
 	// a window that hangs may not have drawn the prompt.
@@ -44,8 +44,8 @@ func (a *arming) begin(after time.Duration, lasting bool) {
 	a.disturb()
 }
 
-// setSeen says whether the whole input has been in view. If so at the first call for a prompt, there is nothing more to
-// wait for; if it happens later, the wait starts then.
+// setSeen notes whether the whole input has been in view. If it has at the first call for a prompt, nothing more has to
+// pass; if it happens later, the wait starts then.
 func (a *arming) setSeen(seen bool) {
 	if a.checked {
 		a.set(&a.seen, seen)
@@ -73,8 +73,8 @@ func (a *arming) heartbeat() {
 	a.ready = a.visible && a.focused && a.seen && a.lastHeartbeat.Sub(a.since) >= a.after
 }
 
-// delay has at least [minArmAfter] pass from now on. It does not restart the longer wait of a dangerous request, which
-// would never end on a busy machine.
+// delay makes at least [minArmAfter] pass from now on. It does not restart the longer wait of a dangerous request,
+// which would never end on a busy machine.
 func (a *arming) delay() {
 	if least := a.now().Add(minArmAfter - a.after); least.After(a.since) {
 		a.since = least

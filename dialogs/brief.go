@@ -7,7 +7,7 @@ import (
 	"fyne.io/fyne/v2/widget"
 )
 
-// brief is small print. Where it does not fit, its parts lose their middles, and a press on "more" shows all of it.
+// brief is small print. If it does not fit, its parts lose their middles, and a press on "more" shows all of it.
 type brief struct {
 	object  *fyne.Container
 	parts   []briefPart
@@ -82,8 +82,8 @@ func (b *brief) Layout(_ []fyne.CanvasObject, size fyne.Size) {
 	b.placeAt(size.Width)
 }
 
-// placeAt places everything and returns the total height. Fyne asks for that with each frame, and whatever moves has it
-// draw another one: so nothing moves that is in its place.
+// placeAt places everything and returns the total height. Fyne asks for that with each frame, and draws another frame
+// if anything moves, so placeAt does not move what is already in its place.
 func (b *brief) placeAt(width float32) float32 {
 	p := placing{width: width, maxRows: b.maxRows, open: b.open, more: b.more.MinSize()}
 	if len(b.parts) > 0 {
@@ -144,7 +144,7 @@ func (b *brief) column(width float32) (height float32) {
 	return height
 }
 
-// row puts parts into one row and returns its height. Those that are longer than their share of it lose their middles.
+// row puts parts into one row and returns its height. Parts longer than their share of the row lose their middles.
 func (b *brief) row(parts []briefPart, y, width float32) (height float32) {
 	room := width - briefPartGap*float32(len(parts)-1) - labelWidth(parts)
 	var x float32
@@ -181,7 +181,7 @@ func textWidth(parts []briefPart) (width float32) {
 	return width
 }
 
-// put places a part with which as its text, and returns where that ends.
+// put places a part with which as its text, and returns where the part ends.
 func (p briefPart) put(x, y, width float32, which fyne.CanvasObject) (end float32) {
 	p.label.Resize(p.label.MinSize())
 	height := resizeToWidth(which, width)

@@ -21,7 +21,8 @@ const (
 	linkButton                     // small, in the accent's colour
 )
 
-// compactPad is above and below the text of a button when there is little room; at its sides is twice that.
+// compactPad is the padding above and below the text of a button if room is scarce. The padding at its sides is twice
+// that.
 const compactPad = 5
 
 // button is nod's button. Unlike Fyne's it shows a ring when it has the focus and keeps the focus when it is clicked.

@@ -132,7 +132,7 @@ func (c *choice) FocusGained() {
 	c.w.reveal(c)
 }
 
-// picker lets the user pick one or several options, or write another answer if none fits.
+// picker lets the user pick one or several options, or write another answer.
 type picker struct {
 	w       *window
 	multi   bool

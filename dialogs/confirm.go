@@ -15,7 +15,7 @@ type confirmPage struct{ *page }
 func newConfirmPage(p *page, b api.Confirm) {
 	p.kind = confirmPage{p}
 	yes, no := prompt.ConfirmLabels(b)
-	// The labels are the agent's words; nod's own icons tell which button is which.
+	// The labels are the agent's words. nod's own icons tell which button is which.
 	p.yes = newDecision(p.w, yes, affirmativeHint(), strongButton, p.w.affirm)
 	p.yes.icon = theme.IconNameConfirm
 	p.no = newDecision(p.w, no, negativeHint(), plainButton, p.w.refuse)

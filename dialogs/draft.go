@@ -15,8 +15,8 @@ import (
 	"nod/policy"
 )
 
-// A page keeps the text and choices of the user while its request is pending, also when it is not shown. A draft is a
-// copy outside of this process, from which a new page is restored.
+// A page keeps the user's text and choices while its request is pending, even when it is not shown. A draft is a copy
+// outside of this process, from which a new page is restored.
 
 type draft struct {
 	Answers map[string]typed `json:"answers,omitempty"` // by question; "" if the question has no name

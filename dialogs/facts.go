@@ -13,7 +13,7 @@ import (
 	"nod/policy/shell"
 )
 
-// riskColor is the colour of an approval: that of its worst fact or, if no fact needs attention, of its class.
+// riskColor returns the colour of an approval: that of its worst fact or, if no fact needs attention, of its class.
 func riskColor(c policy.Class, facts []prompt.Fact) fyne.ThemeColorName {
 	if level := prompt.Worst(facts); level > shell.Note && c != policy.Destructive {
 		return levelColor(level)
@@ -25,7 +25,7 @@ func levelColor(l shell.Level) fyne.ThemeColorName {
 	return [...]fyne.ThemeColorName{ColorMuted, theme.ColorNameWarning, theme.ColorNameError}[l]
 }
 
-// headline is a fact that shows in full. Its icon tells its level, too.
+// headline shows a fact in full. Its icon also tells its level.
 func headline(f prompt.Fact) fyne.CanvasObject {
 	icon, importance := theme.IconNameWarning, widget.WarningImportance
 	if f.Level == shell.Danger {

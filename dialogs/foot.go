@@ -9,7 +9,7 @@ import (
 
 // foot is the lower end of a prompt: the objects above the buttons, the refusing buttons on the left, the effect of the
 // time-out, and the affirmative buttons on the right, in one row if that fits. It is its own layout because Tab follows
-// the order of its objects, while their places depend on the width.
+// the order of its objects, but their places depend on the width.
 type foot struct {
 	above       []fyne.CanvasObject // one under another
 	left, right []fyne.CanvasObject

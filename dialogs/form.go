@@ -31,7 +31,7 @@ func guessHeight(q api.Question) float32 {
 	return 100 + line*float32(len(q.Question)/perLine) + option*float32(min(len(q.Options), maxPlainChoices))
 }
 
-// newFormPage asks the questions of a form; of an ask, if that is not nil, its only one.
+// newFormPage asks the questions of a form, or the only question of ask if that is not nil.
 func newFormPage(p *page, b api.Form, ask *api.Ask) {
 	f := &formPage{page: p, asks: ask != nil}
 	p.kind = f
@@ -65,7 +65,7 @@ func (p *page) questionFoot() *foot {
 	return &foot{left: []fyne.CanvasObject{p.no}, right: []fyne.CanvasObject{p.yes}}
 }
 
-// stepBack asks once before an answer, if there is one, is lost.
+// stepBack asks once before an answer is lost, if the user has given one.
 func (f *formPage) stepBack() bool {
 	if f.asked || reflect.DeepEqual(f.initial, f.values()) {
 		return false

@@ -9,7 +9,7 @@ import (
 	"fyne.io/fyne/v2/theme"
 )
 
-// textFrame holds the text of a prompt, which has the focus first, so that no key reaches a button by accident.
+// textFrame holds the text of a prompt, which gets the focus first, so that no key reaches a button by accident.
 type textFrame struct {
 	focusBase
 	content fyne.CanvasObject
@@ -68,5 +68,5 @@ func (s scrollArea) reveal(o fyne.CanvasObject) {
 	}
 }
 
-// ScrollByKey scrolls a page by a key that nothing else uses.
+// ScrollByKey scrolls a page for a key that nothing else uses.
 func ScrollByKey(page *container.Scroll, ev *fyne.KeyEvent) { scrollArea{page}.typedKey(ev, textLine) }

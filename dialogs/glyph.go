@@ -51,7 +51,7 @@ func canDraw(c rune, monospaced bool) bool {
 }
 
 // styleOf returns the style in which c is drawn in text of the given style. A character from a font of the system can
-// be taller than a line of the monospaced font: it is drawn in the other style, whose lines are taller.
+// be taller than a line of the monospaced font; it is then drawn in the other style, whose lines are taller.
 func styleOf(c rune, style fyne.TextStyle) fyne.TextStyle {
 	if c >= eastAsian || c >= utf8.RuneSelf && glyphOf(c, style).baseline > glyphOf('M', style).baseline {
 		style.Monospace = false
@@ -59,7 +59,7 @@ func styleOf(c rune, style fyne.TextStyle) fyne.TextStyle {
 	return style
 }
 
-// eastAsian is the first character that is never monospaced: each font with all Chinese characters takes 20 MB.
+// eastAsian is the first character that is never monospaced, because each font with all Chinese characters takes 20 MB.
 const eastAsian = 0x2E80
 
 func glyphOf(c rune, style fyne.TextStyle) glyph {

@@ -108,7 +108,7 @@ type sentence struct {
 
 const sentenceGap = 6
 
-// newSentence says who wants what. The object has a background and a typeface that nod's own words never have.
+// newSentence shows who wants what. The object has a background and a typeface that nod's own words never have.
 func newSentence(said prompt.Head) fyne.CanvasObject {
 	bold := fyne.TextStyle{Bold: true}
 	who, wish := said.Agent, said.Wish
@@ -139,8 +139,8 @@ func (s *sentence) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	s.place(o, size.Width)
 }
 
-// place puts the parts into one row, if need be without the project, which the origin has, too. If that would shorten a
-// name, what is wanted is below who wants it.
+// place puts the parts into one row, if necessary without the project, which the origin also shows. If that would
+// shorten a name, it puts what is wanted below who wants it.
 func (s *sentence) place(o []fyne.CanvasObject, width float32) (height float32) {
 	widths := []float32{0, 0, o[2].MinSize().Width, 0}
 	if o[1].Visible() {

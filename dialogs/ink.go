@@ -16,7 +16,7 @@ const (
 	maxInkTime  = time.Second // nor does one whose lexer takes longer
 )
 
-// inksIn returns the colours of c; none if its lexer fails or takes too long.
+// inksIn returns the colours of c, or none if its lexer fails or takes too long.
 func inksIn(c prompt.Code) (inks []prompt.Stretch) {
 	if len(c.Text) > maxInkBytes {
 		return nil

@@ -9,8 +9,8 @@ import (
 	"nod/dialogs/prompt"
 )
 
-// shellInks colours a command as the policy parses it, not as an editor would: what an editor takes for a comment could
-// be executed. Text that is not valid shell gets no colours.
+// shellInks colours a command as the policy parses it, not as an editor would, because what an editor treats as a
+// comment could be executed. Text that is not valid shell gets no colours.
 func shellInks(text string) []prompt.Stretch {
 	parser := syntax.NewParser(syntax.Variant(syntax.LangBash), syntax.KeepComments(true))
 	file, err := parser.Parse(strings.NewReader(text), "")

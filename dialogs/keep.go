@@ -16,7 +16,7 @@ import (
 	"nod/policy"
 )
 
-// maxGrantInput is the size of an input, in bytes, above which only "once" is offered: nobody reads that much.
+// maxGrantInput is the size of an input, in bytes, above which only "once" is offered, because no user reads that much.
 const maxGrantInput = 10_000
 
 // keep is what Allow saves in addition to this one answer.
@@ -154,7 +154,7 @@ func (a *approvePage) keepName(k keep) string {
 	return scopeName(k.scope)
 }
 
-// mayKeep reports whether the input can be read in full: only then can anything beyond once be offered.
+// mayKeep reports whether the user can read the input in full, since only then anything beyond once can be offered.
 func (a *approvePage) mayKeep() bool {
 	return len(a.body.Input) <= maxGrantInput && !a.input.HasHidden
 }
@@ -163,8 +163,8 @@ func (a *approvePage) suggestionName() string {
 	return tr("As {{.Agent}} suggests", values{"Agent": prompt.PlainText(a.entry.request.Requester.Agent)})
 }
 
-// spans lists the scopes beyond once and short of everywhere. An agent that names no session gets none for it. For
-// another machine, its relay saves the rules; permanent ones have to be written as a rule here.
+// spans lists the scopes between once and everywhere. An agent that names no session does not get the scope of the
+// session. For another machine its relay saves the rules; permanent ones have to be written as rules here.
 func (a *approvePage) spans() []policy.Scope {
 	spans := policy.Scopes[1 : len(policy.Scopes)-1]
 	if a.remote() {
@@ -176,8 +176,8 @@ func (a *approvePage) spans() []policy.Scope {
 	return spans
 }
 
-// offered lists the choices: once, the widest that the policy offers, for the shortest and the longest time all of a
-// kind of work, all tools of a server and exactly this input, what the agent suggests, and last the widest in any
+// offered lists the choices: once; the widest that the policy offers; for the shortest and the longest time all of a
+// kind of work, all tools of a server, and exactly this input; what the agent suggests; and finally the widest in any
 // folder.
 func (a *approvePage) offered() []keep {
 	all := []keep{{scope: policy.Once}}
@@ -210,7 +210,7 @@ func (a *approvePage) offered() []keep {
 }
 
 // offers reports whether k is offered. Anything beyond once needs an input that can be read in full. Allowing all edits
-// needs only an input without hidden characters, since later edits are others anyway.
+// needs only an input without hidden characters, since later edits differ anyway.
 func (a *approvePage) offers(k keep) bool {
 	switch {
 	case a.offer(k).Text == "":
@@ -237,10 +237,10 @@ func scopeName(s policy.Scope) string {
 	}[s], tr("Once"))
 }
 
-// fromRepeats is how often a call must have been allowed today for its prompt to offer that for always.
+// fromRepeats is how often a call must have been allowed today for its prompt to offer to allow it always.
 const fromRepeats = 2
 
-// showMemory says that the user keeps allowing this call, and offers that for always: the parts of a command in the
+// showMemory says that the user keeps allowing this call, and offers to allow it always: the parts of a command in the
 // project, or exactly this input. Red calls are never offered.
 func (a *approvePage) showMemory() {
 	times := a.w.p.options.Offers(a.entry.request.ID).Allowed

@@ -18,7 +18,7 @@ const (
 	keyPause = minArmAfter
 )
 
-// keyHold swallows every key except chords, while keys may be meant for a prompt that was just withdrawn.
+// keyHold swallows every key except chords while keys may be meant for a prompt that was just withdrawn.
 type keyHold struct{ focusBase }
 
 func newKeyHold(w *window) *keyHold {

@@ -12,7 +12,7 @@ import (
 	"nod/interact"
 )
 
-// Fyne sends a key only to the focused widget, so each of nod's widgets hands keys that it does not use to the window.
+// Fyne sends a key only to the focused widget, so each of nod's widgets passes keys that it does not use to the window.
 
 func shortcut(key fyne.KeyName) *desktop.CustomShortcut {
 	return &desktop.CustomShortcut{KeyName: key, Modifier: fyne.KeyModifierShortcutDefault}
@@ -23,7 +23,7 @@ type chord struct {
 	do func()
 }
 
-// chords lists the chords of a prompt. Those of the queue are the usual ones of tabs.
+// chords lists the chords of a prompt. Those for the queue are the usual ones for tabs.
 func (w *window) chords() []chord {
 	affirm, otherwise, refuse := w.pressing(w.affirm), w.pressing(w.affirmAlternative), w.pressing(w.refuse)
 	next, previous := func() { w.step(+1) }, func() { w.step(-1) }
@@ -44,7 +44,7 @@ func (w *window) chords() []chord {
 	}
 }
 
-// installKeys makes keys work when nothing has the focus, and those that the focused widget does not use.
+// installKeys makes the window handle keys when nothing has the focus, and those that the focused widget does not use.
 func (w *window) installKeys() {
 	c := w.win.Canvas()
 	for _, chord := range w.chords() {
@@ -74,7 +74,7 @@ func (w *window) keyDown(ev *fyne.KeyEvent, on fyne.Focusable) {
 	w.pressed, w.pressedOn, w.lastKey, w.lastKeyAt = !isHeld, on, ev.Name, now
 }
 
-// pressing returns do for a key that goes down, without its repetitions while it is held down.
+// pressing returns a function that calls do when a key goes down, but not when it repeats while it is held down.
 func (w *window) pressing(do func()) func() {
 	return func() {
 		switch {
@@ -118,8 +118,8 @@ func (w *window) typedShortcut(s fyne.Shortcut) bool {
 	return false
 }
 
-// field is a text field that leaves Escape and nod's shortcuts to the window, and takes no more text than
-// [interact.Clip] keeps. A field for a single line wraps it, too: Fyne would draw a long unwrapped line anew at every
+// field is a text field that leaves Escape and nod's shortcuts to the window, and accepts no more text than
+// [interact.Clip] keeps. Even a field for a single line wraps, because Fyne would redraw a long unwrapped line at every
 // key.
 type field struct {
 	widget.Entry
@@ -205,7 +205,8 @@ func (f *field) onArrow(key fyne.KeyName, do func()) {
 
 func isEnter(ev *fyne.KeyEvent) bool { return ev.Name == fyne.KeyReturn || ev.Name == fyne.KeyEnter }
 
-// TypedRune implements [fyne.Focusable]. It drops the space that pressed the button which opened the field.
+// TypedRune implements [fyne.Focusable]. It drops the space with which the user pressed the button that opened the
+// field.
 func (f *field) TypedRune(r rune) {
 	if f.w.pressedOn != fyne.Focusable(f) {
 		return
@@ -225,7 +226,7 @@ func (f *field) hasRoom(r rune) bool {
 	return false
 }
 
-// unselectedText has the length of the text that remains when the selection is replaced.
+// unselectedText returns a text as long as what remains without the selection.
 func (f *field) unselectedText() string { return strings.Replace(f.Text, f.SelectedText(), "", 1) }
 
 func (f *field) showFull() {
@@ -255,7 +256,7 @@ type clip string
 func (c clip) Content() string { return string(c) }
 func (clip) SetContent(string) {}
 
-// AcceptsTab implements [fyne.Tabbable]: Tab always moves the focus, also in a field of several lines.
+// AcceptsTab implements [fyne.Tabbable]: Tab always moves the focus, even in a field of several lines.
 func (f *field) AcceptsTab() bool { return false }
 
 func (f *field) TypedShortcut(s fyne.Shortcut) {

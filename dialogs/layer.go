@@ -107,7 +107,7 @@ func (l *layer) CreateRenderer() fyne.WidgetRenderer {
 
 func (l *layer) Tapped(*fyne.PointEvent) { l.close() }
 
-// layerLayout puts the card below its anchor, or above it if there is no room, and always within the window.
+// layerLayout puts the card below its anchor, or above it without enough room below, and always within the window.
 type layerLayout struct{ l *layer }
 
 func (layerLayout) MinSize([]fyne.CanvasObject) fyne.Size { return fyne.Size{} }

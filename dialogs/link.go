@@ -11,7 +11,7 @@ import (
 	"fyne.io/fyne/v2/widget"
 )
 
-// linkedText is a rich text with nod's links in place of Fyne's, which swallow all keys, also Escape.
+// linkedText is a rich text with nod's links instead of Fyne's, which swallow all keys, even Escape.
 type linkedText struct {
 	widget.RichText
 	w *window // nil outside a prompt, where there are no links

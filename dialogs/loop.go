@@ -5,8 +5,8 @@ import "fyne.io/fyne/v2"
 // Do runs f on the UI goroutine, soon even while the loop waits for the display. It is safe for concurrent use.
 func Do(f func()) { do(f, true) }
 
-// Answers returns a channel that is closed once the UI goroutine has come to it. Unlike [Do], that starts nothing: the
-// loop waits on.
+// Answers returns a channel that is closed once the UI goroutine handles it. Unlike [Do], it starts no animations, so
+// the loop then keeps waiting.
 func Answers() <-chan struct{} {
 	come := make(chan struct{})
 	do(func() { close(come) }, false)

@@ -28,12 +28,12 @@ const (
 	maxMarkdownBlocks = 2000
 )
 
-// newMarkdown renders text as light Markdown: paragraphs, headings, bold, emphasis, code, lists, tables and quotes.
+// newMarkdown renders text as simple Markdown: paragraphs, headings, bold, emphasis, code, lists, tables and quotes.
 //
-// The text comes from a requester, so this walks an allow-list of its syntax tree and never uses Fyne's own Markdown,
-// which loads pictures from the network and opens any link. Here nothing is loaded; a link shows its whole target and
-// opens on a click, after asking; everything else is shown as text. w is the window of a prompt; elsewhere it is nil,
-// and no link opens.
+// The text comes from a requester, so newMarkdown walks an allow-list of its syntax tree and never uses Fyne's own
+// Markdown, which loads pictures from the network and opens any link. It loads nothing; a link shows its whole target
+// and opens on a click, after asking; everything else is shown as text. w is the window of a prompt; elsewhere it is
+// nil, and no link opens.
 func newMarkdown(w *window, source string) fyne.CanvasObject {
 	if len(source) > prompt.MaxMarkdownBytes {
 		return proseLabel(source)
@@ -268,7 +268,7 @@ func webAddress(target string) *url.URL {
 }
 
 // askToOpen shows the whole address in a menu, and opens it if the user confirms. Escape closes the menu, and nothing
-// behind it can be affirmed.
+// below it can be affirmed.
 func (w *window) askToOpen(u *url.URL, target string) {
 	if w.page == nil {
 		return
@@ -361,7 +361,7 @@ func blocksColumn(blocks ...fyne.CanvasObject) *fyne.Container {
 	return Column(-theme.InnerPadding(), blocks...)
 }
 
-// prose is a text to read, such as a plan, as light Markdown. Its positions are pixels.
+// prose is a text to read, such as a plan, as simple Markdown. Its positions are pixels.
 type prose struct {
 	content fyne.CanvasObject
 	width   float32 // that it was wrapped for

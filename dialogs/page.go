@@ -17,7 +17,7 @@ import (
 	"nod/interact"
 )
 
-// kind is what each kind of prompt does in its own way. [page] does it as most of them do.
+// kind is what kinds of prompts do differently. [page] does it as most of them do.
 type kind interface {
 	affirm()                    // gives the affirmative answer; called only while armed
 	refuse()                    // gives the negative answer
@@ -137,7 +137,7 @@ func (p *page) start() fyne.Focusable {
 	return p.kind.firstFocus()
 }
 
-// leastAnswer is how much of the first option must be in view for it to get the focus in place of the question.
+// leastAnswer is how much of the first option must be in view for it to get the focus instead of the question.
 const leastAnswer = 60
 
 // tick shows the remaining time, and returns when that changes. This is information only: the broker enforces the
@@ -250,7 +250,7 @@ func CommandName() string {
 	return "Ctrl"
 }
 
-// userAnswer starts an answer of the user; reason is the text for the agent.
+// userAnswer returns the beginning of the user's answer; reason is the text for the agent.
 func userAnswer(o api.Outcome, reason string) interact.Answer {
 	return interact.Answer{Outcome: o, By: api.ByHuman, Reason: reason}
 }

@@ -110,7 +110,7 @@ type words struct {
 	color fyne.ThemeColorName
 }
 
-// Words is one line of text that does not wrap.
+// Words returns one line of text that does not wrap.
 func Words(s string, size fyne.ThemeSizeName, c fyne.ThemeColorName) *words {
 	w := &words{text: canvas.NewText(s, nil), size: size, color: c}
 	w.ExtendBaseWidget(w)
@@ -138,13 +138,13 @@ func (w *words) CreateRenderer() fyne.WidgetRenderer {
 	})
 }
 
-// Badge is a short word on a tinted background.
+// Badge returns a short word on a tinted background.
 func Badge(s string, c fyne.ThemeColorName) fyne.CanvasObject {
 	text := Words(s, theme.SizeNameCaptionText, c).Bold()
 	return newTint(c, 0x22, 6, Padded(2, 8, text))
 }
 
-// Lines is a paragraph that wraps, with Fyne's padding; [Tight] removes the padding.
+// Lines returns a paragraph that wraps, with Fyne's padding; [Tight] removes the padding.
 func Lines(s string, size fyne.ThemeSizeName, importance widget.Importance) *widget.Label {
 	l := widget.NewLabel(s)
 	l.Wrapping = fyne.TextWrapWord
@@ -152,7 +152,7 @@ func Lines(s string, size fyne.ThemeSizeName, importance widget.Importance) *wid
 	return l
 }
 
-// Tight removes the padding of a Label, or of another of Fyne's widgets with text.
+// Tight removes the padding of a Label, or of another text widget of Fyne.
 func Tight(o fyne.CanvasObject) fyne.CanvasObject {
 	return Padded(-theme.InnerPadding(), -theme.InnerPadding(), o)
 }
@@ -185,7 +185,7 @@ func Column(gap float32, o ...fyne.CanvasObject) *fyne.Container {
 	return container.New(columnLayout{gap: gap}, o...)
 }
 
-// columnLayout gives each object the width, and then asks it for its height, which depends on that.
+// columnLayout gives each object the width, and then asks for its height, which depends on the width.
 type columnLayout struct{ gap float32 }
 
 func (l columnLayout) MinSize(objects []fyne.CanvasObject) fyne.Size {
@@ -247,7 +247,7 @@ func (l rowLayout) Layout(objects []fyne.CanvasObject, size fyne.Size) {
 	}
 }
 
-// beside puts a small object left of the first line of text, gap apart.
+// beside puts a small object to the left of the first line of text, gap apart.
 func beside(small fyne.CanvasObject, gap float32, text fyne.CanvasObject) fyne.CanvasObject {
 	return container.NewBorder(nil, nil, Column(0, small), nil, Padded(0, gap, text))
 }

@@ -21,7 +21,7 @@ func partList(parts []policy.CommandPart) fyne.CanvasObject {
 	return newTint(ColorPaper, 0xff, 8, Padded(4, 4, rows))
 }
 
-// partMark returns the icon and the word for a state: colour alone never tells it.
+// partMark returns the icon and the word for a state, so that colour alone never tells it.
 func partMark(s policy.PartState) (icon fyne.Resource, word *words) {
 	caption := theme.SizeNameCaptionText
 	switch s {

@@ -1,6 +1,6 @@
 // Package dialogs is the window that asks the user, and the queue of requests for it.
 //
-// [Prompter] shows each request as a prompt and returns the answer. Text of agents cannot imitate nod's: the title is
+// [Prompter] shows each request as a prompt and returns the answer. Text from agents cannot imitate nod's: the title is
 // constant, the agent's words are plain text with every hidden character spelled out, and all other words are nod's.
 // Nothing is approved by accident: the affirmative works only after the prompt has been visible, focused and unchanged
 // for a moment and its whole input has been in view, and no plain key ever presses it.
@@ -27,7 +27,7 @@ type Options struct {
 	Config func() config.Prompt // called for each prompt
 	// Offers returns the parts of a request and the scopes to offer for it. Call [Prompter.Renew] after a change.
 	Offers func(id interact.ID) policy.Offers
-	// Snooze postpones a request, or ends that with 0, and does not block. The result comes by [Prompter.Renew].
+	// Snooze postpones a request, or ends that with 0, and does not block. The result arrives through [Prompter.Renew].
 	Snooze func(id interact.ID, d time.Duration)
 	// Draft returns the draft that SaveDraft got for a request from an earlier Prompter; nil if there is none.
 	Draft func(id interact.ID) []byte
@@ -93,7 +93,8 @@ func (p *Prompter) Open(r interact.Request, why policy.Decision) func(ctx contex
 	}
 }
 
-// Prepare makes the window in advance, so that the first prompt appears at once. Call it before any text is measured.
+// Prepare creates the window in advance, so that the first prompt appears immediately. Call it before any text is
+// measured.
 func (p *Prompter) Prepare() {
 	p.post(func() {
 		loadFonts()
@@ -104,7 +105,8 @@ func (p *Prompter) Prepare() {
 	})
 }
 
-// Show brings the prompt of a request to the front, and ends its snooze; for "" the current prompt, if there is one.
+// Show brings the prompt of a request to the front, and ends its snooze. For "" it shows the current prompt, if there
+// is one.
 func (p *Prompter) Show(id interact.ID) {
 	p.post(func() {
 		if e := p.queue.find(id); e != nil {
@@ -124,7 +126,7 @@ func (p *Prompter) show(e *entry) {
 	p.changed()
 }
 
-// Renew updates the deadline and the snooze of a request, and everything that prompts show of the policy.
+// Renew updates the deadline and the snooze of a request, and everything that prompts show about the policy.
 func (p *Prompter) Renew(r interact.Request) {
 	p.post(func() {
 		e := p.queue.find(r.ID)
@@ -192,7 +194,7 @@ func (p *Prompter) answer(e *entry, a interact.Answer) {
 	p.changed()
 }
 
-// shown returns what the user, who decides now, has seen of the prompt of e: possibly nothing.
+// shown returns what the user, who is deciding now, has seen of the prompt of e, which may be nothing.
 func (p *Prompter) shown(e *entry) interact.Shown {
 	s := interact.Shown{With: interact.WithMouse}
 	if p.window.handlingKey {

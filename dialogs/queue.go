@@ -8,8 +8,8 @@ import (
 	"nod/policy"
 )
 
-// queue holds the pending requests, oldest first, and which of them is in the window. It has no part in showing them.
-// The current entry stays current until it ends or the user selects another one; a newer request never replaces it.
+// queue holds the pending requests, oldest first, and which of them is in the window. It does not show them. The
+// current entry stays current until it ends or the user selects another one; a newer request never replaces it.
 type queue struct {
 	entries []*entry
 	current *entry // nil if there are no requests, or all are snoozed
@@ -63,7 +63,7 @@ func (q *queue) waiting() []*entry {
 	return slices.DeleteFunc(slices.Clone(q.entries), (*entry).isSnoozed)
 }
 
-// bySession lists the entries that are not snoozed, those of a session together, oldest first.
+// bySession lists the entries that are not snoozed, grouped by session, oldest first.
 func (q *queue) bySession() []*entry {
 	list := q.waiting()
 	sessionOf := func(e *entry) int {
@@ -85,7 +85,7 @@ func (q *queue) step(by int) {
 	}
 }
 
-// neighbour returns the entry next to e among those that are not snoozed; e itself if it is the only one.
+// neighbour returns the entry next to e among those that are not snoozed, or e itself if it is the only one.
 func (q *queue) neighbour(e *entry, by int) *entry {
 	list := q.waiting()
 	i := slices.Index(list, e)
@@ -106,7 +106,7 @@ func (q *queue) retime(e *entry, r interact.Request) {
 	q.settle()
 }
 
-// settle makes sure that the current entry is not snoozed, and that there is one if any entry is not snoozed.
+// settle makes sure that the current entry is not snoozed, and that one is current if any entry is not snoozed.
 func (q *queue) settle() {
 	list := q.waiting()
 	if slices.Contains(list, q.current) {
@@ -118,7 +118,7 @@ func (q *queue) settle() {
 	}
 }
 
-// ofSession lists the entries of the same agent and session as e; without a session, of the same process.
+// ofSession lists the entries of the same agent and session as e or, without a session, of the same process.
 func (q *queue) ofSession(e *entry) []*entry {
 	who := e.request.Requester
 	return slices.DeleteFunc(slices.Clone(q.entries), func(x *entry) bool {

@@ -10,7 +10,7 @@ import (
 
 var usualSize = fyne.NewSize(760, 260)
 
-// screenShare is the largest size of a prompt: four fifths of the screen's height; more on a small screen.
+// screenShare returns the largest size of a prompt: four fifths of the screen's height, or more on a small screen.
 func screenShare(screen fyne.Size) fyne.Size {
 	const wide, high, small, frame = 0.92, 0.8, 540, 32
 	rest := screen.Height - frame
@@ -45,7 +45,8 @@ func keepCorner(w fyne.Window, resize func()) {
 	x.put(id, to)
 }
 
-// monitor returns the area of the monitor that a window is on; the first one's for a window that does not exist.
+// monitor returns the area of the monitor that a window is on, or that of the first monitor if the window does not
+// exist.
 func (x *xServer) monitor(id xproto.Window) image.Rectangle {
 	monitors := x.monitors()
 	if id != 0 {
@@ -93,7 +94,7 @@ func (x *xServer) place(id xproto.Window) image.Rectangle {
 	return image.Rect(0, 0, int(size.Width), int(size.Height)).Add(image.Pt(int(at.DstX), int(at.DstY)))
 }
 
-// room returns the part of a window's monitor without panels and without the window's frame: frame, if not known.
+// room returns the part of a window's monitor without panels and without the window's frame, which is frame if unknown.
 func (x *xServer) room(id xproto.Window, frame ...uint32) image.Rectangle {
 	room := x.monitor(id)
 	if area := x.numbers(x.root, "_NET_WORKAREA"); len(area) >= 4 {
@@ -126,8 +127,8 @@ func fitScreen(w fyne.Window) {
 	center(w, fits)
 }
 
-// center moves a visible window to the middle of its monitor: Fyne shows a window again where it was when it was
-// hidden. Size is the one it was given, which it may not have yet. It needs X11.
+// center moves a visible window to the middle of its monitor, because Fyne shows a window again where it was when it
+// was hidden. size is the size that the window was given, which it may not have yet. It needs X11.
 func center(w fyne.Window, size fyne.Size) {
 	x, id := windowSystem(w)
 	if x == nil || id == 0 {
@@ -144,7 +145,7 @@ func (x *xServer) put(id xproto.Window, at image.Point) {
 	x.check(xproto.ConfigureWindowChecked(x.conn, id, mask, values).Check())
 }
 
-// The preferences with the size that the user gave the window. Other programs may write them: they are harmless.
+// The preferences with the size that the user gave the window. Other programs may write them, which is harmless.
 const widthKey, heightKey = "prompt.width", "prompt.height"
 
 func savedSize(a fyne.App) fyne.Size {

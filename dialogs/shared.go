@@ -30,8 +30,8 @@ type values map[string]any
 var tr = lang.L
 
 // Past shows a request of the past as its prompt did, and its answer. The change of a file comes from the record, not
-// from the file as it is now. Where the view itself does not scroll, page does. aside runs work on another goroutine
-// and then show on the UI goroutine.
+// from the file as it is now. If the view itself does not scroll, page does. aside runs work on another goroutine and
+// then show on the UI goroutine.
 func Past(r interact.Record, page fyne.Scrollable, aside func(work func() (show func()))) fyne.CanvasObject {
 	c := prompt.PastContent(r)
 	if c.Plan != "" {

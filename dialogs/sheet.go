@@ -50,13 +50,13 @@ type sheetText interface {
 	// wrap fits the text to width. It reports whether positions have changed.
 	wrap(width float32) (moved bool)
 	extent() (height float32, end int)
-	// start returns the position at which a line starts; the end if there is no such line.
+	// start returns the position at which a line starts, or the end if that line does not exist.
 	start(line int) int
 	// between returns the range of positions that is completely between two heights.
 	between(top, bottom float32) (from, to int)
 	// top returns the height at which a position comes into view.
 	top(position int) float32
-	// unseen returns the number of lines that have not been in view, and of all; 0 for text without lines.
+	// unseen returns the number of lines that have not been in view and of all lines, or 0 for text without lines.
 	unseen(seen seenRanges) (lines, of int)
 	// wanted returns the height of the sheet that shows everything.
 	wanted() float32

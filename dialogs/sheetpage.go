@@ -400,7 +400,7 @@ func (d *rowDrawer) piece(text string, first rune, c color.Color) {
 	d.x += width
 }
 
-// markBlankEnds marks blanks at a line break with a dot: otherwise nobody could tell whether there are any.
+// markBlankEnds marks blanks at a line break with a dot, because they would be invisible otherwise.
 func (d *rowDrawer) markBlankEnds() {
 	text := d.page.rowText(d.row)
 	left := d.page.leadWidth(d.line)
@@ -430,7 +430,7 @@ func (p *sheetPage) rowText(r sheetRow) string {
 	return b.String()
 }
 
-// offset returns the distance of position to from the left edge of the text in row r; 0 if it is before the row.
+// offset returns the distance of position to from the left edge of the text in row r, or 0 if to is before the row.
 func (p *sheetPage) offset(r sheetRow, to int) float32 {
 	r.to = min(r.to, to)
 	return p.face(p.sheet.lines[r.line].Style).measure(p.rowText(r))
@@ -513,7 +513,7 @@ func (p *sheetPage) selectText(s *selection) {
 	p.repaint()
 }
 
-// selected returns the original of the selected text; all of it if nothing is selected.
+// selected returns the original of the selected text, or of the whole text if nothing is selected.
 func (p *sheetPage) selected() string {
 	if p.selection == nil || p.selection.anchor == p.selection.cursor {
 		return p.sheet.original

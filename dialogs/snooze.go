@@ -51,7 +51,8 @@ func waitsUntil(e *entry) string {
 		values{"Agent": prompt.AgentOf(e.request.Requester), "Time": e.request.Until.Format("15:04")})
 }
 
-// elsewhere names the button that leaves the answer to the terminal or the agent; "" if they cannot ask.
+// elsewhere returns the label of the button that leaves the answer to the terminal or the agent, or "" if they cannot
+// ask.
 func elsewhere(r interact.Request) string {
 	switch isQuestion := r.Body.Kind() != api.KindApprove; {
 	case r.Silence == api.AsksInTerminal && isQuestion:

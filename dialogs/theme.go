@@ -11,7 +11,7 @@ import (
 )
 
 // Theme returns nod's theme: "light", "dark", or the system's for any other name. Its fonts are those of Fyne, whatever
-// FYNE_FONT says: whoever replaces the font could make one letter look like another.
+// FYNE_FONT says, because another font could make one letter look like another.
 func Theme(name string) fyne.Theme {
 	switch name {
 	case "light":
@@ -47,7 +47,7 @@ const (
 	colorComment  fyne.ThemeColorName = "nodComment"
 )
 
-// ClassColor is the colour of a class of tools. It is always shown beside its name.
+// ClassColor returns the colour of a class of tools. It is always shown next to the name of the class.
 func ClassColor(c policy.Class) fyne.ThemeColorName {
 	return cmp.Or(map[policy.Class]fyne.ThemeColorName{
 		policy.ReadOnly: theme.ColorNameSuccess, policy.Write: colorWrite, policy.Execute: theme.ColorNameWarning,

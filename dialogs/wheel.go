@@ -8,7 +8,7 @@ import (
 	"fyne.io/fyne/v2/widget"
 )
 
-// wheel lies over an object and handles only the mouse's wheel, which Fyne sends only to the topmost scrollable.
+// wheel covers an object and handles only the mouse's wheel, which Fyne sends only to the topmost scrollable.
 type wheel struct {
 	widget.BaseWidget
 	scrolled func(*fyne.ScrollEvent)
@@ -36,13 +36,13 @@ func (w *window) wheeled(ev *fyne.ScrollEvent) {
 	}
 }
 
-// Scrolled implements [fyne.Scrollable], for the area beside the text.
+// Scrolled implements [fyne.Scrollable], for the area around the text.
 func (s *sheet) Scrolled(ev *fyne.ScrollEvent) { s.scroll.Scrolled(ev) }
 
 func (f *textFrame) Scrolled(ev *fyne.ScrollEvent) { f.scroll.Scrolled(ev) }
 
-// fieldRenderer is the renderer of a text field. The wheel scrolls its text as far as that goes, and then
-// what is around it.
+// fieldRenderer is the renderer of a text field. The wheel scrolls its text to the end, and then what is around the
+// field.
 type fieldRenderer struct {
 	fyne.WidgetRenderer
 	wheel *wheel

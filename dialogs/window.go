@@ -15,7 +15,7 @@ import (
 	"nod/policy/config"
 )
 
-// title is the constant title of the window: a requester's text in a title could pass for the window system's.
+// title is the constant title of the window, because a requester's text in a title could look like the window system's.
 const title = "nod"
 
 // window is the one window that shows all prompts, one at a time. It is made once and hidden between prompts. Use it
@@ -366,7 +366,8 @@ func (w *window) refuse() {
 	}
 }
 
-// mayRefuse reports whether a press of the negative decides: not just after another answer, for which it was meant.
+// mayRefuse reports whether a press of the negative decides. It does not right after another answer, for which it may
+// have been meant.
 func (w *window) mayRefuse() bool {
 	if w.page == nil {
 		return false
@@ -470,8 +471,8 @@ func (w *window) note() string {
 	return ""
 }
 
-// settling is how long after a disturbance the window looks once a second whether it needs the keyboard. Later it looks
-// when the keyboard has moved.
+// settling is how long after a disturbance the window checks once a second whether it needs the keyboard. Later it
+// checks when the keyboard has moved.
 const settling = 10 * time.Second
 
 func (w *window) tick() {
@@ -487,8 +488,8 @@ func (w *window) tick() {
 	w.tickTimer = w.p.after(next, w.tick)
 }
 
-// regainKeyboard takes the keyboard if no window has had it for a second. In a shorter time it may be on its way to
-// another window or, as it is when the user changes the workspace, to one that is not in sight yet.
+// regainKeyboard takes the keyboard if no window has had it for a second. Before that, it may be on its way to another
+// window or, when the user changes the workspace, to one that is not visible yet.
 func (w *window) regainKeyboard() {
 	const onItsWay = time.Second
 	free := w.arm.visible && !w.arm.focused &&
@@ -542,7 +543,8 @@ func (w *window) setFocused(v bool) {
 	}
 }
 
-// settleFocus finds out why a widget lost the focus. Some widget always has it: nod watches the window by that.
+// settleFocus finds out why a widget lost the focus. Some widget always has it, so nod learns from it whether the
+// window has the focus.
 func (w *window) settleFocus() {
 	f := w.lostFocus
 	w.lostFocus = nil
@@ -559,7 +561,7 @@ func (w *window) settleFocus() {
 func (w *window) enter(f fyne.Focusable) { w.win.Canvas().Focus(f) }
 
 // noteTyping records that the user types, or picks by key. A user who is already typing may have meant another window
-// and not have read the question, so the answer cannot be sent before a pause.
+// and not read the question, so the answer cannot be sent before a pause.
 func (w *window) noteTyping() {
 	w.typedAt = w.p.now()
 	if w.page != nil && w.page.ownAnswer {

@@ -17,7 +17,7 @@ import (
 	"github.com/jezek/xgb/xproto"
 )
 
-// ShowWindow shows w on the current workspace, also if it is minimized or on another one, gives it the focus, and
+// ShowWindow shows w on the current workspace, even if it is minimized or on another one, gives it the focus, and
 // shrinks it to the screen. Without X11 it only does what Fyne does. Call it on the UI goroutine.
 func ShowWindow(w fyne.Window) {
 	showWindow(w, true)
@@ -43,8 +43,8 @@ func focusWindow(w fyne.Window) {
 	w.RequestFocus()
 }
 
-// isKeyboardFree reports whether w is in sight and no window has the keyboard, as Openbox sometimes leaves it. From
-// then on moved is called when another window may have it.
+// isKeyboardFree reports whether w is visible and no window has the keyboard, which Openbox sometimes causes. From then
+// on moved is called when another window may have the keyboard.
 func isKeyboardFree(w fyne.Window, moved func()) bool {
 	x, id := windowSystem(w)
 	if x == nil || id == 0 {
@@ -74,7 +74,8 @@ func isOnScreen(w fyne.Window) bool {
 	return x == nil || x.onScreen(id)
 }
 
-// windowSystem returns the X server and the id of w there, 0 until Fyne has made the window; nil without X11.
+// windowSystem returns the X server, or nil without X11, and the id of w there, which is 0 until Fyne has created the
+// window.
 func windowSystem(w fyne.Window) (x *xServer, id xproto.Window) {
 	native, ok := w.(driver.NativeWindow)
 	if !ok {
@@ -197,8 +198,8 @@ func (x *xServer) isKeyboardFree() bool {
 		slices.Contains(x.numbers(x.root, "_NET_SUPPORTING_WM_CHECK"), uint32(focus.Focus)))
 }
 
-// withdraw withdraws a window from the window manager (ICCCM 4.1.4). The manager may have unmapped it already, so it
-// gets an event, too. The window can be mapped again once the manager has released it.
+// withdraw withdraws a window from the window manager (ICCCM 4.1.4). The manager may already have unmapped it, so
+// withdraw also sends it an event. The window can be mapped again once the manager has released it.
 func (x *xServer) withdraw(id xproto.Window) {
 	xproto.UnmapWindow(x.conn, id)
 	x.send(x.root, xproto.EventMaskSubstructureNotify|xproto.EventMaskSubstructureRedirect,

@@ -8,8 +8,8 @@ import (
 	"nod/policy"
 )
 
-// Action is what a tool call is about to do, judging by the names of the tool and of its input's fields. It is for
-// display: nothing is decided by it.
+// Action is what a tool call is about to do, judging by the names of the tool and of its input's fields. It is only for
+// display; no decision depends on it.
 type Action string
 
 // The actions.
@@ -25,7 +25,7 @@ const (
 	CarriesOut  Action = "carries out a plan"
 )
 
-// What an agent suggests along with a plan that it can carry out in either way.
+// What an agent suggests with a plan that it can carry out in either way.
 const (
 	AskForEdits  = "switch to mode default · this session"
 	LetEditsPass = "switch to mode acceptEdits · this session"
@@ -37,7 +37,7 @@ const OpenURL = "open_url"
 // ExitPlanMode is the tool with which Claude Code asks whether it may carry out its plan.
 const ExitPlanMode = "ExitPlanMode"
 
-// knownActions lists the actions by the fields of their inputs. The first whose fields are all there counts.
+// knownActions lists the actions by the fields of their inputs. The first action whose fields are all present counts.
 var knownActions = []struct {
 	fields []string
 	action Action
@@ -58,7 +58,7 @@ var knownActions = []struct {
 	{[]string{"url"}, Fetches},
 }
 
-// gists are the fields that say what an input is mostly about, by priority.
+// gists are the fields that best summarize an input, by priority.
 var gists = []string{"command", "cmd", "file_path", "filePath", "path", "url", "plan"}
 
 func (a Approve) Action() Action {
@@ -80,8 +80,8 @@ func (a Approve) Action() Action {
 	return UsesTool
 }
 
-// Gist is what a request is mostly about, in the requester's own words, which may hide characters: the command, the
-// path, the question.
+// Gist returns a summary of a request in the requester's own words, such as the command, the path or the question. It
+// may contain invisible characters.
 func (r Request) Gist() string {
 	switch b := r.Body.(type) {
 	case Approve:

@@ -22,7 +22,7 @@ import (
 )
 
 // Prompter shows a request to the user and returns the answer. It returns as soon as ctx ends, and then removes the
-// prompt from the screen. The error wraps [ErrUnavailable] if nothing can be shown; its text is the reason that the
+// prompt from the screen. The error wraps [ErrUnavailable] if it cannot show anything; its text is the reason that the
 // agent reads. If ctx ends with [ErrClosing], a denial still counts.
 type Prompter interface {
 	Prompt(ctx context.Context, r Request, why policy.Decision) (Answer, error)
@@ -47,9 +47,9 @@ const (
 )
 
 var (
-	// ErrUnavailable says that nobody can be asked.
+	// ErrUnavailable says that the user cannot be asked.
 	ErrUnavailable = errors.New("nobody can be asked")
-	// ErrNotFound says that there is no such request, or that it has another owner.
+	// ErrNotFound says that a request does not exist, or has another owner.
 	ErrNotFound  = errors.New("no such request")
 	ErrImpatient = errors.New("the caller does not wait that long")
 )
@@ -64,22 +64,23 @@ func (e *BusyError) Error() string {
 	return fmt.Sprintf("%d requests wait for an answer already", e.Pending)
 }
 
-// BrokerConfig is what a [Broker] works with. All fields but Processes are required.
+// BrokerConfig configures a [Broker]. All fields but Processes are required.
 type BrokerConfig struct {
 	Policy   Policy
 	Prompter Prompter
-	// Notify passes a notice on to the desktop, and reports whether that took it. It returns soon after ctx ends.
+	// Notify passes a notice on to the desktop, and reports whether the desktop accepted it. It returns soon after ctx
+	// ends.
 	Notify  func(ctx context.Context, r Request) (sent bool)
 	Journal Journal
 	Timeout func() time.Duration // how long a request without a time-out of its own waits
-	// Processes tells which callers have ended: then their requests are cancelled. May be nil.
+	// Processes tells which callers have ended, so that their requests are cancelled. May be nil.
 	Processes process.Table
-	// IsAgent reports whether a program on this machine is the agent of that name. May be nil.
+	// IsAgent reports whether a program on this machine is the agent with this name. May be nil.
 	IsAgent func(name string, program api.Parent) bool
 	Log     *slog.Logger
 }
 
-// Broker takes requests in, asks the policy and the user, and records the answers. It is safe for concurrent use.
+// Broker accepts requests, asks the policy and the user, and records the answers. It is safe for concurrent use.
 type Broker struct {
 	cfg   BrokerConfig
 	ctx   context.Context // ends when the broker closes
@@ -89,7 +90,7 @@ type Broker struct {
 	mu          sync.Mutex // guards all below, and the fields of every entry that say so
 	entries     map[ID]*entry
 	pending     []*entry           // oldest first
-	answered    finished           // by the user, or by nobody
+	answered    finished           // by the user, or not at all
 	passed      finished           // decided by the policy
 	keyed       map[joinKey]*entry // by idempotency key
 	same        map[joinKey]*entry // pending ones, by content
@@ -99,7 +100,7 @@ type Broker struct {
 	changed changes.Source
 }
 
-// NewBroker returns a broker. Close it.
+// NewBroker returns a broker. The caller must Close it.
 func NewBroker(cfg BrokerConfig) *Broker {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	return &Broker{
@@ -118,7 +119,7 @@ var (
 	ErrClosing    = errors.New("nod is shutting down")
 )
 
-// Do asks and waits. When ctx ends first the request is withdrawn and the error is ctx's.
+// Do makes a request and waits for its answer. If ctx ends first, Do withdraws the request and returns ctx's error.
 func (b *Broker) Do(ctx context.Context, r Request) (Answer, error) {
 	e, err := b.take(r)
 	if err != nil {
@@ -136,7 +137,7 @@ func (b *Broker) do(ctx context.Context, e *entry) (Answer, error) {
 	return t.Wait(ctx)
 }
 
-// Begin takes a request in. If the policy decides it, it has its answer when Begin returns; otherwise it is pending. A
+// Begin makes a request. If the policy decides it, it has its answer when Begin returns; otherwise it is pending. A
 // request that equals a pending one, or has a known idempotency key, joins that one. The caller must Release the
 // ticket. It fails with a [*ParamError], a [*BusyError] or, if the calling process has ended, an [*UnansweredError].
 func (b *Broker) Begin(ctx context.Context, r Request) (*Ticket, error) {
@@ -171,8 +172,8 @@ func (b *Broker) begin(e *entry) (*Ticket, error) {
 // ruleNoEffect is the rule of a denial where an allow would change nothing.
 const ruleNoEffect = "builtin:no_effect"
 
-// judge asks the policy about an approval, and returns the answer that its decision amounts to, if it is one. It denies
-// what is futile where the decision is one of effects. When nod ends it decides nothing.
+// judge asks the policy about an approval, and returns the resulting answer, if there is one. It denies futile calls if
+// the decision is one of effects. It decides nothing while nod is ending.
 func (b *Broker) judge(e *entry, effects ...policy.Effect) Answer {
 	if e.kind() != api.KindApprove || b.ctx.Err() != nil {
 		return Answer{}
@@ -188,8 +189,8 @@ func (b *Broker) judge(e *entry, effects ...policy.Effect) Answer {
 	return decided(e.why)
 }
 
-// decide asks the policy. After a panic the user decides: one call must not end all others, and not again and again
-// when nod restores it.
+// decide asks the policy. If the policy panics the user decides, because one call must not end all others, nor do so
+// again each time that nod restores it.
 func (b *Broker) decide(call policy.Call) (d policy.Decision) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -200,15 +201,15 @@ func (b *Broker) decide(call policy.Call) (d policy.Decision) {
 	return b.cfg.Policy.Decide(call)
 }
 
-// isAmong reports whether an effect is one of several. What runs in the sandbox is allowed.
+// isAmong reports whether e is one of effects. Running in the sandbox counts as allowed.
 func isAmong(effects []policy.Effect, e policy.Effect) bool {
 	return slices.Contains(effects, e) || e == policy.Sandbox && slices.Contains(effects, policy.Allow)
 }
 
-// Judge returns the policy's answer to an approval, journaled, if its effect is one of those given. Otherwise, and if
-// an allow cannot be journaled, it goes on as [Broker.Do] does if ask says so of the policy's decision, which it does
-// not ask for again. If ask is nil or says no, it returns the zero Answer and leaves no trace. A known idempotency key
-// returns the answer of the first request, if there is one yet. The errors are those of Do.
+// Judge returns the policy's answer to an approval and journals it, if its effect is one of effects. Otherwise, or if
+// an allow cannot be journaled, it continues like [Broker.Do] if ask returns true for the policy's decision, without
+// asking the policy again. If ask is nil or returns false, it returns the zero Answer and leaves no trace. A known
+// idempotency key returns the answer of the first request, if there is one yet. The errors are those of Do.
 func (b *Broker) Judge(
 	ctx context.Context, r Request, ask func(policy.Decision) bool, effects ...policy.Effect,
 ) (Answer, error) {
@@ -223,7 +224,7 @@ func (b *Broker) Judge(
 	return b.do(ctx, e)
 }
 
-// judgeAlone returns the answer that Judge has without asking, and the policy's decision.
+// judgeAlone returns the answer that Judge has without asking the user, and the policy's decision.
 func (b *Broker) judgeAlone(e *entry, effects []policy.Effect) (Answer, policy.Decision, error) {
 	if e.kind() != api.KindApprove {
 		return Answer{}, policy.Decision{}, nil
@@ -286,7 +287,7 @@ func check(r *Request) (policy.Call, error) {
 	return call, nil
 }
 
-// decided converts a decision into an answer; without an Outcome if the user has to decide.
+// decided converts a decision into an answer, which has no Outcome if the user has to decide.
 func decided(d policy.Decision) Answer {
 	a := Answer{By: api.ByPolicy, Rule: d.Rule, Reason: d.Reason, Confinement: d.Confinement}
 	isContained := d.Confinement != policy.Confinement{}
@@ -363,7 +364,7 @@ func (b *Broker) joined(old *entry, key string) {
 	}
 }
 
-// start prompts for e. The caller holds b.mu, and gives it a ticket.
+// start prompts for e. The caller holds b.mu, and gives e a ticket.
 func (b *Broker) start(e *entry) {
 	e.ctx, e.cancel = context.WithCancelCause(b.ctx)
 	e.tickets = map[*Ticket]struct{}{}
@@ -394,7 +395,7 @@ func (b *Broker) hold(e *entry, callers []api.Parent) *Ticket {
 	return t
 }
 
-// watch drops t when one of the callers ends, in place of the earlier ones. The caller holds b.mu.
+// watch drops t when one of the callers ends. They replace the callers of earlier calls. The caller holds b.mu.
 func (b *Broker) watch(t *Ticket, callers []api.Parent) {
 	if t.unwatch != nil {
 		t.unwatch()
@@ -428,8 +429,8 @@ func (b *Broker) full(e *entry) error {
 	return nil
 }
 
-// run prompts for a request and settles it. Nothing else settles a pending request: other ends cancel its context with
-// a cause, so that exactly one answer wins, even if the prompter does not return.
+// run prompts for a request and settles it. Nothing else settles a pending request: whatever else ends it cancels its
+// context with a cause, so that exactly one answer wins, even if the prompter does not return.
 func (b *Broker) run(e *entry) {
 	defer e.clock.Stop()
 	b.update(e)
@@ -495,7 +496,7 @@ func (b *Broker) unlessDeserted(e *entry, a Answer) Answer {
 	return e.ended(errCallerGone)
 }
 
-// prompt asks the user, or notifies them. Any failure means that nobody decided.
+// prompt asks or notifies the user. After any failure the answer is that the user could not be asked.
 func (b *Broker) prompt(ctx context.Context, e *entry, why policy.Decision) (a Answer) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -535,7 +536,7 @@ func (b *Broker) accept(e *entry, a Answer) Answer {
 
 func unavailable(reason string) Answer { return Answer{Outcome: api.Unavailable, Reason: reason} }
 
-// Reconsider settles the pending approvals that the policy decides by now.
+// Reconsider settles the pending approvals that the policy now decides.
 func (b *Broker) Reconsider() {
 	for _, e := range b.waiting() {
 		if e.kind() == api.KindApprove {
@@ -553,7 +554,7 @@ func (b *Broker) Evaluate(who Requester, a Approve) (policy.Decision, error) {
 	return b.decide(call), nil
 }
 
-// lookup is [Broker.Find] among what is known now.
+// lookup is [Broker.Find] among the requests known now.
 func (b *Broker) lookup(owner Requester, id ID) (*Ticket, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -564,10 +565,9 @@ func (b *Broker) lookup(owner Requester, id ID) (*Ticket, error) {
 	return &Ticket{b: b, e: e}, nil
 }
 
-// Find returns the request with this id when owner made it, to read its answer. The ticket holds no claim on the
-// request: to Release it withdraws nothing. An approval that has ended comes without its input. While
-// [Broker.AwaitRestore] says that what another process left cannot be read yet, it waits for that. The error wraps
-// [ErrNotFound], or is ctx's or [ErrClosing].
+// Find returns the request with this id if owner made it, to read its answer. Releasing the ticket does not withdraw
+// the request. An approval that has ended lacks its input. After [Broker.AwaitRestore], Find waits until the requests
+// that another process left are restored. The error wraps [ErrNotFound], or is ctx's or [ErrClosing].
 func (b *Broker) Find(ctx context.Context, owner Requester, id ID) (*Ticket, error) {
 	t, err := b.lookup(owner, id)
 	b.mu.Lock()
@@ -598,7 +598,7 @@ func (b *Broker) Settled(ctx context.Context, id ID) (Answer, error) {
 	return t.Wait(ctx)
 }
 
-// Withdraw ends a request of owner's, if it is pending, and returns once it has ended.
+// Withdraw ends one of owner's requests, if it is pending, and returns once it has ended.
 func (b *Broker) Withdraw(owner Requester, id ID) error {
 	t, err := b.lookup(owner, id)
 	if err != nil {
@@ -611,7 +611,7 @@ func (b *Broker) Withdraw(owner Requester, id ID) error {
 	return nil
 }
 
-// WithdrawWhere begins to end the pending requests of owner's that over picks.
+// WithdrawWhere starts to end those of owner's pending requests for which over returns true.
 func (b *Broker) WithdrawWhere(owner Requester, over func(Request) bool) {
 	for _, e := range b.waiting() {
 		if owns(owner, e.req.Requester) && over(e.req) {
@@ -626,8 +626,7 @@ func (b *Broker) waiting() []*entry {
 	return slices.Clone(b.pending)
 }
 
-// Own lists the requests of owner's that the broker still knows, oldest first. Approvals that have ended lack their
-// input.
+// Own lists owner's requests that the broker still knows, oldest first. Approvals that have ended lack their input.
 func (b *Broker) Own(owner Requester) []Record {
 	var own []Record
 	b.mu.Lock()
@@ -656,7 +655,7 @@ func (b *Broker) Pending() []Request {
 func (b *Broker) Changes() (changed <-chan struct{}, stop func()) { return b.changed.Subscribe() }
 
 // Close ends all pending requests as unavailable and waits until their prompts are closed. Detached requests stay open
-// in the journal, for [Broker.Restore]. Requests that begin afterwards are unavailable at once.
+// in the journal, for [Broker.Restore]. Requests that begin afterwards are immediately unavailable.
 func (b *Broker) Close() {
 	b.mu.Lock() // so that no prompt starts once Wait has begun
 	b.close(ErrClosing)
@@ -673,7 +672,7 @@ func newID() ID {
 	return ID(id.String())
 }
 
-// Digest is the hex SHA-256 of b.
+// Digest returns the SHA-256 of b in hex.
 func Digest(b []byte) string {
 	sum := sha256.Sum256(b)
 	return hex.EncodeToString(sum[:])

@@ -17,7 +17,7 @@ import (
 	"nod/policy"
 )
 
-// Check returns the problem of a as a prompt's answer to r, as a sentence for the user.
+// Check returns what is wrong with a as a prompt's answer to r, as a sentence for the user.
 func (r Request) Check(a Answer) error {
 	switch a.Outcome {
 	case api.Dismissed, api.Withdrawn:
@@ -74,13 +74,13 @@ func (r Request) checkAnswer(a Answer) error {
 	return errors.New("an approval is allowed or denied, not answered")
 }
 
-// Limits of what a user may write as an answer or a reason.
+// Limits on what a user may write as an answer or a reason.
 const (
 	MaxAnswer      = MaxText
 	MaxAnswerLines = 1000
 )
 
-// Clip cuts text to what a user may write.
+// Clip cuts text to the limits of what a user may write.
 func Clip(text string) string {
 	chars, lines := 0, 1
 	for i, c := range text {
@@ -127,7 +127,7 @@ func checkValues(f api.Form, values map[string]api.Value) error {
 	return nil
 }
 
-// AnswerError says why the answer to one question of a form will not do.
+// AnswerError says why the answer to one question of a form is not valid.
 type AnswerError struct {
 	ID      string
 	Problem string // empty: a required question has no answer yet
@@ -139,7 +139,7 @@ func (e *AnswerError) Error() string {
 
 func invalid(q api.Question, problem string) error { return &AnswerError{ID: q.ID, Problem: problem} }
 
-// CheckValue reports why v does not answer q: with an [*AnswerError] if it is of the right kind.
+// CheckValue returns why v does not answer q. The error is an [*AnswerError] if v is of the right kind.
 func CheckValue(q api.Question, v api.Value) error {
 	if v.List != (q.InputType == Choice) {
 		return fmt.Errorf("%q: wrong kind of answer", q.ID)
@@ -220,7 +220,7 @@ func checkNumber(q api.Question, text string) error {
 	return between(q, n, "")
 }
 
-// between holds n against Min and Max. unit is what is counted, empty when n is the answer itself.
+// between checks that n is between Min and Max. unit is what n counts; it is empty if n is the answer itself.
 func between(q api.Question, n float64, unit string) error {
 	bound := func(limit float64) string {
 		s := strconv.FormatFloat(limit, 'f', -1, 64)

@@ -17,7 +17,7 @@ type entry struct {
 	call     policy.Call // of an approval
 	why      policy.Decision
 	isJudged bool                    // why is what the policy decided
-	content  joinKey                 // its key in Broker.same while pending; zero when nobody needed it yet
+	content  joinKey                 // its key in Broker.same while pending; zero if not needed yet
 	ctx      context.Context         // ends when the wait does; nil when there was nothing to wait for
 	cancel   context.CancelCauseFunc // ends the wait with a cause; nil, too
 	done     chan struct{}           // closed once answer is set
@@ -32,10 +32,10 @@ type entry struct {
 
 	// Guarded by Broker.mu, as is why once it is pending.
 	joined      []string             // idempotency keys of others that ask the same
-	deadline    time.Time            // when nobody is waited for any longer
+	deadline    time.Time            // when nod stops waiting for an answer
 	snoozed     time.Time            // when the user wants to be asked again; zero: they were not put off
 	tickets     map[*Ticket]struct{} // those that keep it open; nil when there was nothing to wait for
-	isAbandoned bool                 // the last caller has gone: nobody may join any longer
+	isAbandoned bool                 // the last caller has gone: no other may join
 	answer      Answer               // set before done is closed, never changed after; none when nod ended first
 }
 
@@ -75,8 +75,8 @@ func (e *entry) keys() []joinKey {
 	return keys
 }
 
-// finish returns what is kept of e for its answer to be fetched: neither an approval's input nor what was shown, which
-// the journal has. The caller holds Broker.mu.
+// finish returns what is kept of e so that callers can fetch its answer. It omits an approval's input and what was
+// shown, which are in the journal. The caller holds Broker.mu.
 func (e *entry) finish() *entry {
 	kept := &entry{
 		req: e.req, why: e.why, content: e.content, joined: e.joined, done: e.done, answer: e.answer,
@@ -92,7 +92,7 @@ func (e *entry) finish() *entry {
 	return kept
 }
 
-// ended is the answer of a request whose context ended first.
+// ended returns the answer of a request whose context ended before it had one.
 func (e *entry) ended(cause error) Answer {
 	switch cause {
 	case ErrTimedOut:
@@ -139,8 +139,8 @@ func (t *Ticket) Request() Request {
 // Done is closed once the request has its answer.
 func (t *Ticket) Done() <-chan struct{} { return t.e.done }
 
-// Answer returns the answer, if there is one already. A detached request that is open when the broker closes has none
-// for a ticket of [Broker.Find], though it is done.
+// Answer returns the answer, if there is one already. For a ticket of [Broker.Find], a detached request that is open
+// when the broker closes is done but has no answer.
 func (t *Ticket) Answer() (Answer, bool) {
 	select {
 	case <-t.e.done:
@@ -153,7 +153,8 @@ func (t *Ticket) Answer() (Answer, bool) {
 	return t.e.answer, t.e.answer.Outcome != ""
 }
 
-// Wait waits for the answer. It fails if ctx ends first, or with [ErrClosing] if there will be none; the request stays.
+// Wait waits for the answer. It fails if ctx ends first, or with [ErrClosing] if there will be no answer. It does not
+// end the request.
 func (t *Ticket) Wait(ctx context.Context) (Answer, error) {
 	err := ErrClosing
 	select {
@@ -187,7 +188,7 @@ func (t *Ticket) keep(callers []api.Parent) {
 	}
 }
 
-// Release says that this caller has gone. Without callers, a request that is not detached is cancelled.
+// Release ends this caller's hold. A request that is not detached is cancelled once it has no callers.
 func (t *Ticket) Release() {
 	t.b.mu.Lock()
 	defer t.b.mu.Unlock()
@@ -212,7 +213,7 @@ func (b *Broker) drop(t *Ticket) {
 	}
 }
 
-// abandon lets no other request join e. The caller holds b.mu.
+// abandon prevents other requests from joining e. The caller holds b.mu.
 func (b *Broker) abandon(e *entry) {
 	e.isAbandoned = true
 	b.unkey(e)
@@ -227,7 +228,7 @@ type joinKey struct {
 	key    string // idempotency key, or digest of the content
 }
 
-// owner identifies a requester: what is verified of it, and its name.
+// owner identifies a requester by what is verified about it, and its name.
 type owner struct {
 	uid        int
 	exe, agent string
@@ -237,14 +238,14 @@ func ownerOf(r Requester) owner {
 	return owner{uid: r.Process.UID, exe: fileOf(r.Process.Exe), agent: r.Agent}
 }
 
-// owns reports whether who may read and withdraw maker's requests: the same program of the same user. An agent's name
-// and session are claims, so they would protect nothing.
+// owns reports whether who may read and withdraw maker's requests, because it is the same program of the same user. An
+// agent's name and session are only claims, so they would protect nothing.
 func owns(who, maker Requester) bool {
 	return who.Process.UID == maker.Process.UID && fileOf(who.Process.Exe) == fileOf(maker.Process.Exe)
 }
 
-// contentKey is the same for requests that one answer can serve: those that the user reads as the same, and that carry
-// the same bytes of input. It also finds the size of e.
+// contentKey returns a key that is the same for requests that one answer can serve: the user reads them as the same,
+// and their inputs have the same bytes. It also sets the size of e.
 func (e *entry) contentKey() joinKey {
 	var body any = e.req.Body
 	if a, ok := body.(Approve); ok {
@@ -269,8 +270,8 @@ func (e *entry) contentOf(digest string) joinKey {
 	}
 }
 
-// known returns the request with the same idempotency key, or nil. It fails if its content differs: an answer must
-// never count for a request that nobody saw. The caller holds b.mu.
+// known returns the request with the same idempotency key, or nil. It fails if its content differs, because an answer
+// must never count for a request that the user did not see. The caller holds b.mu.
 func (b *Broker) known(e *entry) (*entry, error) {
 	old := b.keyed[joinKey{owner: ownerOf(e.req.Requester), key: e.req.IdempotencyKey}]
 	if old == nil || e.req.IdempotencyKey == "" {
@@ -282,8 +283,8 @@ func (b *Broker) known(e *entry) (*entry, error) {
 	return old, nil
 }
 
-// mayServe reports whether e's answer may be given to another request, too: only who runs a command in the sandbox when
-// told so may be told so, and the same goes for a snapshot before an edit.
+// mayServe reports whether e's answer may also be given to another request. An answer to run a command in the sandbox,
+// or to take a snapshot before an edit, may go only to a caller that does so.
 func (e *entry) mayServe(other *entry) bool {
 	isContained := e.call.Contains || e.call.Undoes || e.answer.Confinement != policy.Confinement{} ||
 		e.answer.Rule == policy.EditsRule
@@ -299,7 +300,7 @@ func (b *Broker) joinKeyed(e *entry) (*Ticket, error) {
 	return b.hold(old, e.callers), nil
 }
 
-// again is joinKeyed, but finds e's callers, which takes time, only if there is such a request.
+// again is like joinKeyed, but looks up e's callers, which takes time, only if such a request exists.
 func (b *Broker) again(e *entry) (*Ticket, error) {
 	b.mu.Lock()
 	old, err := b.known(e)

@@ -8,17 +8,18 @@ import (
 	"nod/policy"
 )
 
-// Journal records every request and its answer. What a method returned nil for survives the death of the process.
+// Journal records every request and its answer. Once a method returns nil, what it recorded survives the death of the
+// process.
 type Journal interface {
 	// Open records a request before the user is asked.
 	Open(ctx context.Context, r Record) error
 	// Update records changes of an open request.
 	Update(ctx context.Context, r Record) error
-	// Settle records the answer, also of a request that was never open. A second time it fails with [ErrSettled].
+	// Settle records the answer, even of a request that was never open. It fails with [ErrSettled] the second time.
 	Settle(ctx context.Context, r Record) error
 }
 
-// ErrSettled says that a request has its outcome already.
+// ErrSettled says that a request already has its outcome.
 var ErrSettled = errors.New("the journal already has an outcome of this request")
 
 // Record is one request in the journal. Its Answer has no Outcome while the request is pending.
@@ -28,18 +29,18 @@ type Record struct {
 	Detached bool            `json:"detached,omitzero"` // it outlives its caller, who looks its answer up …
 	// … as long as the program runs that asked.
 	Postponed bool `json:"postponed,omitzero"`
-	// Content is the digest of what was asked, if it was pending or has an idempotency key: what comes again with that key
-	// must have the same.
+	// Content is the digest of what was asked, if it was pending or has an idempotency key: a later request with that key
+	// must have the same digest.
 	Content string   `json:"content,omitzero"`
 	Joined  []string `json:"joined,omitzero"` // idempotency keys of others that asked the same and have its answer
 	Answer  Answer   `json:"answer,omitzero"`
-	// Sent is the user's answer to a pending request of another machine, whose relay may not have taken it yet.
+	// Sent is the user's answer to a pending request of another machine, whose relay may not have accepted it yet.
 	Sent Answer `json:"sent,omitzero"`
 	// Draft is the user's unfinished answer to a request that was pending when nod ended; may be nil.
 	Draft []byte `json:"-"`
 }
 
-// noted is what the journal has of a request that can change.
+// noted is the part of a request in the journal that can change.
 type noted struct {
 	isOpen, isSettled       bool
 	isDetached, isPostponed bool
@@ -61,7 +62,7 @@ func (n noted) isLike(old noted) bool {
 	return isSameTime && n == old
 }
 
-// Shown is what the user saw of a request before they decided, and how they did.
+// Shown is what the user saw of a request before they decided, and how they decided.
 type Shown struct {
 	At      time.Time     `json:"at,omitzero"`       // when the prompt was first on screen
 	Armed   time.Duration `json:"armed,omitempty"`   // … how long after that Allow first worked; 0: it never did
@@ -77,12 +78,12 @@ const (
 	WithMouse = "mouse"
 )
 
-// Contact is what came of one agent's hooks since nod was started.
+// Contact summarizes the calls of one agent's hooks since nod started.
 type Contact struct {
 	Last            time.Time // call of a hook
 	Calls           int       // of its hooks
 	Passed, Refused int       // by the policy
 	Allowed, Denied int       // by the user
 	Answered        int       // questions and forms
-	Undecided       int       // nobody decided: closed, timed out, withdrawn
+	Undecided       int       // not decided: closed, timed out, withdrawn
 }

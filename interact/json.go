@@ -10,7 +10,7 @@ import (
 // plain is a [Request] without its methods.
 type plain Request
 
-// requestJSON is a [Request] on its way between two processes of nod.
+// requestJSON is a [Request] sent between two processes of nod.
 type requestJSON struct {
 	plain
 	Kind api.Kind        `json:"kind"`
@@ -23,8 +23,8 @@ type approveJSON struct {
 	Input []byte `json:"input"`
 }
 
-// MarshalJSON implements [json.Marshaler]. A request without a body is an error. Paths of programs that are not valid
-// UTF-8 come back with U+FFFD in them; everything else comes back as it was.
+// MarshalJSON implements [json.Marshaler]. It fails for a request without a body. Decoding restores everything except
+// paths of programs that are not valid UTF-8, which get U+FFFD.
 func (r Request) MarshalJSON() ([]byte, error) {
 	if r.Body == nil {
 		return nil, fmt.Errorf("encode request %s: it has no body", r.ID)
@@ -48,8 +48,8 @@ func (r *Request) plain() any {
 	}{(*plain)(r), r.Body.Kind(), body}
 }
 
-// Plain has r's JSON, whose request has a body. encoding/json does not read it again, as it does what a MarshalJSON
-// writes.
+// Plain returns a value that encodes to r's JSON, for a request with a body. encoding/json does not parse it a second
+// time, as it does with the output of a MarshalJSON.
 func (r *Record) Plain() any {
 	return &struct {
 		*Record
@@ -57,7 +57,7 @@ func (r *Record) Plain() any {
 	}{r, r.Request.plain()}
 }
 
-// UnmarshalJSON implements [json.Unmarshaler]. It reads what MarshalJSON writes and does not validate it.
+// UnmarshalJSON implements [json.Unmarshaler]. It reads what MarshalJSON writes, without validation.
 func (r *Request) UnmarshalJSON(text []byte) error {
 	var in requestJSON
 	if err := json.Unmarshal(text, &in); err != nil {

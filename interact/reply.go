@@ -2,7 +2,7 @@ package interact
 
 import "nod/api"
 
-// UnansweredError says that nobody answered a request.
+// UnansweredError says that a request ended without an answer.
 type UnansweredError struct {
 	ID      ID
 	Outcome api.Outcome
@@ -11,7 +11,7 @@ type UnansweredError struct {
 
 func (e *UnansweredError) Error() string { return e.Reason }
 
-// Code is the name of what came of the request in place of an answer.
+// Code returns the name of what happened to the request instead of an answer.
 func (e *UnansweredError) Code() api.Code {
 	switch e.Outcome {
 	case api.TimedOut:
@@ -24,7 +24,7 @@ func (e *UnansweredError) Code() api.Code {
 	return api.CodeInternal
 }
 
-// Reply puts an answer to r into the wire's words: an [api.AskReply], [api.ConfirmReply], [api.FormReply],
+// Reply converts an answer to r to its form on the wire: an [api.AskReply], [api.ConfirmReply], [api.FormReply],
 // [api.ApproveReply] or [api.NotifyReply]. The error is an [*UnansweredError].
 func (r Request) Reply(a Answer) (any, error) {
 	h := api.Head{ID: string(r.ID), Outcome: a.Outcome}
@@ -55,9 +55,9 @@ func (r Request) Reply(a Answer) (any, error) {
 	return nil, &UnansweredError{ID: r.ID, Outcome: a.Outcome, Reason: a.Undecided()}
 }
 
-// replyToApprove denies everything that was not allowed in so many words. Only a denial is put down to somebody: a
-// prompt that was closed is nobody's decision. Where nobody decided the reason says so, lest the model takes silence
-// for a refusal.
+// replyToApprove denies everything that was not explicitly allowed. Only an explicit denial names who decided; closing
+// a prompt is no decision. If neither policy nor user decided the reason says so, so that the model does not treat
+// silence as a refusal.
 func replyToApprove(h api.Head, a Answer) (reply api.ApproveReply, ok bool) {
 	reply = api.ApproveReply{Head: h, Decision: api.Deny, Reason: a.Reason, ShownSHA256: a.ShownSHA256}
 	switch a.Outcome {

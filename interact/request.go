@@ -1,9 +1,8 @@
 // Package interact defines agents' requests, the answers to them, and the [Broker] that handles them.
 //
 // A server translates its wire format to a [Request] and an [Answer] back. The broker validates, writes the journal,
-// asks the policy, then the [Prompter], and waits. Exactly one answer wins, and nothing but an explicit "allow" (from a
-// rule or the user) is ever an allow: a time-out, a closed window and a lost caller each have an [Outcome] of their
-// own.
+// asks the policy, then the [Prompter], and waits. Exactly one answer wins, and only an explicit "allow" (from a rule
+// or the user) is ever an allow: a time-out, a closed window and a lost caller each have their own [Outcome].
 package interact
 
 import (
@@ -34,49 +33,49 @@ type Request struct {
 	Created   time.Time     `json:"created,omitzero"`  // set by the broker
 	Deadline  time.Time     `json:"deadline,omitzero"` // set by the broker: Created plus Timeout, and later once snoozed
 	Timeout   time.Duration `json:"timeout,omitempty"` // 0: the configured default; at most [MaxTimeout]
-	// Patience is how long the caller waits at most; 0: for Timeout, and without one for [MaxTimeout].
+	// Patience is how long the caller waits at most. 0 means Timeout or, without one, [MaxTimeout].
 	Patience time.Duration `json:"patience,omitempty"`
 	Until    time.Time     `json:"until,omitzero"`    // set by the broker: Created plus Patience; no deadline is later
 	Snoozed  time.Time     `json:"snoozed,omitzero"`  // set by the broker: the user wants to be asked again then
-	Silence  api.Silence   `json:"silence,omitempty"` // what the caller does when nobody decides
-	// Reported is what the relay of another machine worked out, where Requester.Machine says that it asks; else nil.
+	Silence  api.Silence   `json:"silence,omitempty"` // what the caller does without a decision
+	// Reported is what the relay of another machine found out about the request. It is nil without Requester.Machine.
 	Reported *Reported `json:"reported,omitempty"`
-	// Futile says why the call does not happen even if it is allowed; empty: it does. Nobody is asked, and it is denied.
-	// Only what would be allowed or asked about is looked at; nil: it happens.
+	// Futile returns why the call would have no effect even if it were allowed, or "". A futile call is denied without
+	// asking the user. Futile is called only for calls that would be allowed or asked about. May be nil.
 	Futile func() string `json:"-"`
 	// The same key from the same requester joins the first request.
 	IdempotencyKey string `json:"idempotency_key,omitempty"`
 	Body           Body   `json:"-"` // one of Ask, Confirm, Form, Approve, Notify
 }
 
-// Body is the part of a request that differs from kind to kind: [Ask], [Confirm], [Form], [Approve] or [Notify], always
-// as a value, never a pointer.
+// Body is the part of a request that depends on its kind: [Ask], [Confirm], [Form], [Approve] or [Notify], always as a
+// value, never a pointer.
 type Body interface{ Kind() api.Kind }
 
-// Requester says who asks. What nod verified and what the caller claims are kept apart, here and on screen.
+// Requester says who asks. It keeps what nod verified and what the caller claims apart, as the windows do.
 type Requester struct {
 	Agent   string `json:"agent,omitempty"`   // claim: the agent's name for itself
 	Session string `json:"session,omitempty"` // claim
-	// Subagent is the one, of those that an agent runs on its own, that asks. Zero: the agent itself does.
+	// Subagent is the agent's subagent that asks. It is zero if the agent itself asks.
 	Subagent Subagent `json:"subagent,omitzero"`
 	CWD      string   `json:"cwd,omitempty"` // claim: absolute folder
-	// Process is verified; zero when the peer could not be determined. With a Machine it is that machine's word.
+	// Process is verified; it is zero if the peer could not be determined. With a Machine it is only that machine's claim.
 	Process api.Process `json:"process,omitzero"`
-	// IsAgent says that the program that asks is known to be the agent of that name, and not only to call itself so. With
-	// a Machine it is that machine's word.
+	// IsAgent says that the program that asks is known to be the agent with that name, and does not just call itself so.
+	// With a Machine it is only that machine's claim.
 	IsAgent bool `json:"is_agent,omitempty"`
 	// Machine is the name, given by the user, of the paired machine whose relay asks; empty for this one. It is verified:
-	// no caller can say it.
+	// no caller can claim it.
 	Machine string `json:"machine,omitempty"`
-	// Title is the agent's name as the user knows it. It is set for windows only.
+	// Title is the agent's name as the user knows it. It is set only for windows.
 	Title string `json:"-"`
 }
 
-// IsRemote reports whether another machine asks, whose paths and processes mean nothing here.
+// IsRemote reports whether another machine asks. Its paths and processes mean nothing here.
 func (r Requester) IsRemote() bool { return r.Machine != "" }
 
-// Reported is what a relay worked out about a request on the machine where it came from. A desk shows it as that
-// machine's word.
+// Reported is what a relay found out about a request on the machine that it came from. A desk shows it as that
+// machine's claim.
 type Reported struct {
 	Why    policy.Decision `json:"why,omitzero"` // what the policy that the desk gave the relay makes of an approval
 	Offers policy.Offers   `json:"offers,omitzero"`
@@ -84,7 +83,7 @@ type Reported struct {
 	Files  []ReportedFile  `json:"files,omitempty"` // those that the call names, in the order of its input
 }
 
-// ReportedFile is a file on the machine of a relay, as it was when the request came.
+// ReportedFile is a file on a relay's machine, as it was when the request arrived.
 type ReportedFile struct {
 	Path    string          `json:"path"` // as the request names it
 	Where   policy.Location `json:"where,omitzero"`
@@ -93,16 +92,16 @@ type ReportedFile struct {
 	Problem string          `json:"problem,omitempty"` // why there is no text to compare; in nod's own words
 }
 
-// Subagent is a claim of an agent about a part of itself.
+// Subagent is an agent's claim about a part of itself.
 type Subagent struct {
 	ID   string `json:"id,omitempty"`   // different for two that run at once
 	Type string `json:"type,omitempty"` // what it is for, such as "code-reviewer"
 }
 
-// Folder is the one that relative paths in a request start from.
+// Folder returns the folder that relative paths in a request start from.
 func (r Requester) Folder() string { return cmp.Or(r.CWD, r.Process.CWD) }
 
-// Project is the name of that folder, "~" for the user's home on this machine, and "" for the root. It is a claim.
+// Project returns the name of that folder, "~" for the user's home on this machine, and "" for the root. It is a claim.
 func (r Requester) Project() string {
 	folder := filepath.Clean(r.Folder())
 	name := filepath.Base(folder)
@@ -115,7 +114,7 @@ func (r Requester) Project() string {
 	return name
 }
 
-// Claim is the name that the requester gives itself, if it is not verified.
+// Claim returns the name that the requester gives itself, or "" if it is verified.
 func (r Requester) Claim() string {
 	if r.IsAgent {
 		return ""
@@ -123,7 +122,7 @@ func (r Requester) Claim() string {
 	return r.Agent
 }
 
-// Program is the verified name of the program that asks; may be empty.
+// Program returns the verified name of the program that asks. It may be empty.
 func (r Requester) Program() string {
 	exe := Caller(r.Process).Exe
 	if exe == "" {
@@ -132,11 +131,11 @@ func (r Requester) Program() string {
 	return filepath.Base(fileOf(exe))
 }
 
-// fileOf removes Linux's mark of a program whose file was replaced, as by an upgrade.
+// fileOf removes the suffix with which Linux marks a program whose file was replaced, for example by an upgrade.
 func fileOf(exe string) string { return strings.TrimSuffix(exe, " (deleted)") }
 
-// Caller is the process that stands for the requester: the nearest that is no go-between such as a shell or nod's
-// command, else the requesting one.
+// Caller returns the process that represents the requester: the nearest one that is not a go-between, such as a shell
+// or nod's command, else the requesting process.
 func Caller(p api.Process) api.Parent {
 	for _, program := range chain(p) {
 		if !process.IsGoBetween(program.Exe) {
@@ -162,7 +161,7 @@ const (
 	Number   = "number"
 )
 
-// The ways in which a [Question] is answered: its InputType.
+// The ways to answer a [Question]: its InputType.
 const (
 	Choice = "choice"
 	Text   = "text"
@@ -176,26 +175,27 @@ type Approve struct {
 	Description string          `json:"description,omitempty"` // the agent's own words on why
 	ToolUseID   string          `json:"tool_use_id,omitempty"`
 	Refused     bool            `json:"refused,omitempty"` // by the agent's own check: the user may overrule that once
-	// Suggestions are rules for the agent itself to save, in words. The user may pick one in place of a grant.
+	// Suggestions describe rules that the agent itself can save. The user may pick one instead of a grant.
 	Suggestions []string `json:"suggestions,omitempty"`
-	// Contains says that the caller runs the command in nod's sandbox if told so. It is no longer known after a restart.
+	// Contains says that the caller can run the command in nod's sandbox if told to. It is no longer known after a
+	// restart.
 	Contains bool `json:"-"`
-	// OnlyReads says that it does so only with commands that read.
+	// OnlyReads says that it can do so only with commands that read.
 	OnlyReads bool `json:"-"`
-	// Undoes says that a snapshot of the project is kept before the call changes files of it.
+	// Undoes says that nod keeps a snapshot of the project before the call changes files in it.
 	Undoes bool `json:"-"`
 
 	read *readInput // nil: the input is not kept
 }
 
-// readInput is what an input says.
+// readInput is the parsed content of an input.
 type readInput struct {
 	input  policy.Input
 	fields map[string]jsontext.Value
 }
 
-// Keep returns the approval with its input read, so that neither [Approve.Call] nor what is shown of it reads the input
-// again, or its command. It is for requests that are pending.
+// Keep returns the approval with its input parsed, so that neither [Approve.Call] nor its display parses the input or
+// its command again. It is for pending requests.
 func (a Approve) Keep() Approve {
 	if !a.isKept() {
 		a.read = &readInput{policy.ReadInput(a.Input).Keep(), a.fields()}
@@ -223,7 +223,7 @@ func (a Approve) fields() (fields map[string]jsontext.Value) {
 	return fields
 }
 
-// Call is the call for the policy to decide on.
+// Call returns the call for the policy to decide on.
 func (a Approve) Call(who Requester) policy.Call {
 	var programs []string
 	for _, program := range chain(who.Process) {
@@ -236,7 +236,7 @@ func (a Approve) Call(who Requester) policy.Call {
 	}
 }
 
-// Bare is what is kept of a without its input.
+// Bare returns what is kept of a without its input.
 func (a Approve) Bare() Approve { return Approve{Tool: a.Tool, Class: a.Class, ToolUseID: a.ToolUseID} }
 
 // The levels.
@@ -248,7 +248,7 @@ const (
 
 func (Approve) Kind() api.Kind { return api.KindApprove }
 
-// SizeOf says roughly how many bytes of memory a request, or a part of one, holds.
+// SizeOf returns roughly how many bytes of memory a request, or a part of one, takes.
 func SizeOf(v any) int {
 	text, _ := json.Marshal(v)
 	return 1024 + len(text)

@@ -9,12 +9,12 @@ import (
 	"nod/policy/process"
 )
 
-// graceTime is the time for callers to reconnect after a restart.
+// graceTime is how long callers have to reconnect after a restart.
 const graceTime = 30 * time.Second
 
 // Restore restores the open requests that another process left, and the last settled ones, both oldest first. Open ones
 // are pending again with their remaining time; those that are not detached end unless their callers reconnect soon.
-// Call it before anything begins or, after [Broker.AwaitRestore], once that can be read: then requests that came
+// Call it before any request begins or, after [Broker.AwaitRestore], once they can be read: then requests that arrived
 // meanwhile take precedence.
 func (b *Broker) Restore(open, last []Record) {
 	var settled time.Time
@@ -47,7 +47,7 @@ func (b *Broker) AwaitRestore() {
 	b.restored = make(chan struct{})
 }
 
-// isAskedAnew reports whether a request with e's key came before e could be restored.
+// isAskedAnew reports whether a request with e's key arrived before e could be restored.
 func (b *Broker) isAskedAnew(e *entry) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -89,8 +89,8 @@ func (b *Broker) reopen(r Record, settled time.Time) {
 	}
 }
 
-// rewind converts e's times from wall time to this process's monotonic time. A clock that was set back meanwhile gives
-// no additional time.
+// rewind converts e's times from wall time to this process's monotonic time. Setting the clock back meanwhile gives no
+// additional time.
 func (e *entry) rewind(settled time.Time) {
 	now := time.Now()
 	wall := now
@@ -107,7 +107,7 @@ func (e *entry) rewind(settled time.Time) {
 	}
 }
 
-// endedMeanwhile is the answer of an open request that has ended; without an Outcome if it has not.
+// endedMeanwhile returns the answer of an open request that has ended. It has no Outcome if the request has not ended.
 func (b *Broker) endedMeanwhile(e *entry, keepers []api.Parent, isDetached bool) Answer {
 	var err error
 	if e.call, err = check(&e.req); err != nil || e.contentKey() != e.content {

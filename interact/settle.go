@@ -12,12 +12,12 @@ import (
 	"nod/policy"
 )
 
-// closeTimeout is the time for a prompt to close when nod ends.
+// closeTimeout is how long a prompt has to close when nod ends.
 const closeTimeout = time.Second
 
 // settle answers e: it saves the grant, writes the journal, and then publishes the answer, so that the journal has
-// every answer that a caller gets. An allow by the policy that cannot be journaled is not settled: the user has to
-// decide.
+// every answer that a caller gets. It does not settle an allow by the policy that cannot be journaled; then the user
+// has to decide.
 func (b *Broker) settle(e *entry, a Answer) (settled bool) {
 	a = b.confirmed(e, a)
 	a.At = time.Now()
@@ -48,7 +48,7 @@ func (b *Broker) settle(e *entry, a Answer) (settled bool) {
 	return true
 }
 
-// note writes e's state to the journal, if it changed, with its answer if it has one.
+// note writes e's state to the journal, if it changed, with the answer if e has one.
 func (b *Broker) note(e *entry, a Answer) error {
 	e.noting.Lock()
 	defer e.noting.Unlock()
@@ -108,7 +108,7 @@ func (b *Broker) update(e *entry) {
 	}
 }
 
-// suspend ends e because nod ends. A detached request without an answer stays open in the journal.
+// suspend ends e because nod is ending. A detached request without an answer stays open in the journal.
 func (b *Broker) suspend(e *entry, got chan Answer) {
 	a := e.ended(ErrClosing)
 	select {
@@ -152,7 +152,7 @@ func (b *Broker) confirmed(e *entry, a Answer) Answer {
 	return a
 }
 
-// publish gives the answer to all who wait, and keeps it.
+// publish gives the answer to all waiting callers, and keeps it.
 func (b *Broker) publish(e *entry, a Answer) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -169,7 +169,7 @@ func (b *Broker) publish(e *entry, a Answer) {
 	b.keep(e.finish())
 }
 
-// Limits of the finished requests, for those of the user and those of the policy.
+// Limits on finished requests, for those that the user answered and those that the policy answered.
 const (
 	keptFinished = 1024     // requests whose answer can still be fetched …
 	keptBytes    = 32 << 20 // … and how much they may hold in all

@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// Deadlines count in monotonic time while nod runs: to set the clock changes nothing for who waits, and while the
-// machine sleeps no time goes by, as none does for the agents' own timers. Across a restart they count in wall time:
-// see [Broker.Restore].
+// Deadlines count in monotonic time while nod runs: setting the clock changes nothing for callers that wait, and no
+// time passes while the machine sleeps, as with the agents' own timers. Across a restart they count in wall time: see
+// [Broker.Restore].
 
 // tick ends e after its deadline, and ends a snooze.
 func (b *Broker) tick(e *entry) {
@@ -25,8 +25,8 @@ func (b *Broker) tick(e *entry) {
 	e.clock.Reset(e.next().Sub(now))
 }
 
-// Snooze puts a pending request off, and its deadline, as far as its caller waits; 0 ends a snooze. The error wraps
-// [ErrNotFound] or [ErrImpatient].
+// Snooze postpones a pending request by d, and its deadline at most until its caller stops waiting; 0 ends a snooze.
+// The error wraps [ErrNotFound] or [ErrImpatient].
 func (b *Broker) Snooze(id ID, d time.Duration) error {
 	b.mu.Lock()
 	e := b.entries[id]
@@ -57,7 +57,7 @@ func (b *Broker) putOff(e *entry, d time.Duration) error {
 	return nil
 }
 
-// next is when [Broker.tick] has something to do. The caller holds Broker.mu.
+// next returns when [Broker.tick] has something to do. The caller holds Broker.mu.
 func (e *entry) next() time.Time {
 	if !e.snoozed.IsZero() {
 		return e.snoozed

@@ -15,7 +15,7 @@ import (
 	"nod/policy/invisible"
 )
 
-// Limits of a request, in Unicode code points unless said otherwise.
+// Limits on a request, in Unicode code points unless stated otherwise.
 const (
 	MaxTimeout   = 24 * time.Hour
 	MaxName      = 200     // agent, session, idempotency key, tool, ids, headers, titles, button labels
@@ -34,7 +34,7 @@ type ParamError struct {
 
 func (e *ParamError) Error() string { return e.Param + ": " + e.Problem }
 
-// Normalize fills in what a caller may leave out.
+// Normalize fills in what a caller may omit.
 func Normalize(b Body) Body {
 	switch b := b.(type) {
 	case api.Form:
@@ -295,7 +295,8 @@ func required(param, s string, max int) error {
 	return nil
 }
 
-// shows reports whether r is visible. JSON turns half a character into RuneError.
+// shows reports whether r is visible. JSON decodes half of a surrogate pair as RuneError, which does not count as
+// visible.
 func shows(r rune) bool { return r != ' ' && r != utf8.RuneError && !invisible.Is(r) }
 
 func short(param, s string) error { return limit(param, s, MaxName) }

@@ -27,7 +27,7 @@ func hook(s *Server, r *http.Request, payload []byte) (reply, error) {
 		return reply{}, err
 	}
 	query := r.URL.Query()
-	limit, _ := time.ParseDuration(query.Get("limit")) // one that nobody can read is none
+	limit, _ := time.ParseDuration(query.Get("limit")) // an unreadable one counts as none
 	c := hooks.Call{
 		Agent: r.PathValue("agent"), Event: r.PathValue("event"), Payload: payload,
 		Who: requester(r, api.Common{}), Headless: query.Get("headless") == "1", Limit: limit,
@@ -46,7 +46,7 @@ func hook(s *Server, r *http.Request, payload []byte) (reply, error) {
 	case errors.Is(err, hooks.ErrUnknownAgent):
 		return reply{}, newProblem(api.CodeNotFound, err.Error())
 	case r.Context().Err() != nil:
-		panic(http.ErrAbortHandler) // the caller has gone: there is nobody to reply to
+		panic(http.ErrAbortHandler) // the caller has gone: no one is left to reply to
 	case err != nil:
 		return reply{}, err
 	case len(out) == 0:
@@ -55,7 +55,7 @@ func hook(s *Server, r *http.Request, payload []byte) (reply, error) {
 	return reply{body: json.RawMessage(out)}, nil
 }
 
-// mcpPath is the endpoint of the Model Context Protocol, which can only ask, too.
+// mcpPath is the endpoint of the Model Context Protocol, which also can only ask.
 const mcpPath = "/mcp"
 
 // serveMCP applies the common limits to MCP requests.
@@ -76,7 +76,8 @@ func (s *Server) serveMCP(w http.ResponseWriter, r *http.Request) {
 	s.mcp.ServeHTTP(w, r)
 }
 
-// mcpCaller says who sends an MCP request. nod's proxy claims its folder, and the seconds that its client has waited.
+// mcpCaller returns who sends an MCP request. nod's proxy claims its folder, and how many seconds its client has
+// waited.
 func mcpCaller(r *http.Request) mcp.Caller {
 	var claims api.Common
 	if cwd := r.Header.Get("Nod-Cwd"); filepath.IsAbs(cwd) {

@@ -14,7 +14,7 @@ import (
 	"nod/interact"
 )
 
-// Bodies of more than shortBody bytes are only read for maxLongBodies callers at once, to limit memory.
+// Bodies of more than shortBody bytes are only read for maxLongBodies callers at a time, to limit memory.
 const (
 	shortBody     = 64 << 10
 	maxLongBodies = 64
@@ -38,8 +38,8 @@ func (s *Server) readBody(w http.ResponseWriter, r *http.Request) ([]byte, error
 	return text, control.SetReadDeadline(time.Time{})
 }
 
-// longBodies are the long bodies that are being read. Beyond the limit, a new one cancels the one that has been silent
-// for the longest, so that slow senders do not block others.
+// longBodies are the long bodies that are being read. Beyond the limit, a new one cancels the one whose sender has been
+// silent the longest, so that slow senders do not block others.
 type longBodies struct {
 	mu      sync.Mutex
 	readers []*longBody
@@ -54,7 +54,7 @@ type longBody struct {
 
 var errTooSlow = rateLimited("too many long requests are being read, and this one came the slowest", 5)
 
-// read reads a body; a negative length is unknown. It calls cancel if another one takes its place.
+// read reads a body; a negative length is unknown. It calls cancel if another body takes its place.
 func (l *longBodies) read(r io.Reader, length int, cancel func()) ([]byte, error) {
 	var b bytes.Buffer
 	if length < 0 || length > shortBody {

@@ -12,8 +12,8 @@ import (
 	"nod/api"
 )
 
-// hostsOf lists the values of Host that name a server at the given URL. The list is exact: a name that merely resolves
-// to this machine is how a web page would come in (DNS rebinding).
+// hostsOf lists the values of Host that name a server at the given URL. The list is exact, because a web page could get
+// in with a name that merely resolves to this machine (DNS rebinding).
 func hostsOf(serverURL string) map[string]bool {
 	u, err := url.Parse(serverURL)
 	if err != nil {
@@ -26,11 +26,11 @@ func hostsOf(serverURL string) map[string]bool {
 	return hosts
 }
 
-// socketHost is the Host of a caller on the socket who does not know the port.
+// socketHost is the Host of a caller on the socket that does not know the port.
 const socketHost = "nod"
 
 // guard returns why a request is refused, or nil. It does not read the body. onSocket says whether it came through the
-// Unix socket, user who sent it.
+// Unix socket; user returns who sent it.
 func (s *Server) guard(r *http.Request, onSocket bool, user func() (uid int, known bool)) *problem {
 	if why := s.browser(r, onSocket); why != "" {
 		return newProblem(api.CodeForbidden, why)
@@ -45,7 +45,7 @@ func (s *Server) guard(r *http.Request, onSocket bool, user func() (uid int, kno
 	return checkContentType(r)
 }
 
-// browser returns what suggests that a web page sent the request; empty: nothing.
+// browser returns what suggests that a web page sent the request, or "".
 func (s *Server) browser(r *http.Request, onSocket bool) string {
 	if !s.hosts[r.Host] && !(onSocket && r.Host == socketHost) {
 		return "the Host header does not name this server"
@@ -62,7 +62,7 @@ func (s *Server) browser(r *http.Request, onSocket bool) string {
 }
 
 // isOwnOrigin reports whether an MCP request has the listener's own address as its origin, which that protocol permits.
-// The server serves no scripts.
+// It is safe because the server serves no scripts.
 func (s *Server) isOwnOrigin(r *http.Request) bool {
 	origins := r.Header.Values("Origin")
 	host, isHTTP := "", false

@@ -12,8 +12,7 @@ import (
 
 const keyHeader = "Idempotency-Key"
 
-// keyOf returns the idempotency key of r, "" when it has none. inBody is the one that its body carries, where a body
-// can.
+// keyOf returns the idempotency key of r, or "". inBody is the key in its body, if any.
 func keyOf(r *http.Request, inBody string) (string, error) {
 	values := r.Header.Values(keyHeader)
 	if len(values) == 0 {

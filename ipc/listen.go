@@ -20,7 +20,7 @@ var errNoSocket = errors.New("no unix socket here")
 
 const socketMode = 0o600
 
-// listenTCP binds a port on loopback: with anyPort a free one, if another program has it.
+// listenTCP binds a port on loopback. With anyPort it binds a free one if another program has that port.
 func listenTCP(address string, anyPort bool) (net.Listener, error) {
 	ap, err := netip.ParseAddrPort(address)
 	if err != nil || !ap.Addr().IsLoopback() || ap.Addr().Zone() != "" {
@@ -48,13 +48,13 @@ type socket struct {
 	ended bool
 }
 
-// listenSocket binds the Unix socket. The error is errNoSocket where there can be none.
+// listenSocket binds the Unix socket. The error is errNoSocket if there can be none.
 func listenSocket(path string) (*socket, error) {
 	s := &socket{path: path}
 	return s, s.bind()
 }
 
-// bind needs s.mu, but for the first time.
+// bind binds the socket. The caller holds s.mu, except for the first call.
 func (s *socket) bind() error {
 	l, err := bindSocket(s.path)
 	if err != nil {
@@ -68,8 +68,7 @@ func (s *socket) bind() error {
 	return nil
 }
 
-// restore binds the socket anew unless it is in its place, and reports whether it had to. Connections that were
-// accepted live on.
+// restore binds the socket again unless it is in its place, and reports whether it had to. Accepted connections remain.
 func (s *socket) restore() (changed bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -108,7 +107,7 @@ func (s *socket) Accept() (net.Conn, error) {
 
 func (s *socket) Addr() net.Addr { return s.current().Addr() }
 
-// Close implements [net.Listener]. It removes the socket, but nothing that has taken its place.
+// Close implements [net.Listener]. It removes the socket, but not what has taken its place.
 func (s *socket) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -127,7 +126,7 @@ type gate struct {
 	log *slog.Logger
 }
 
-// gate guards l, and limits its connections: beyond most, callers wait in the kernel's queue.
+// gate guards l, and limits its connections to most; further callers wait in the kernel's queue.
 func (s *Server) gate(l net.Listener, most int) net.Listener {
 	return netutil.LimitListener(&gate{Listener: l, uid: s.uid, log: s.log}, most)
 }
@@ -147,7 +146,7 @@ func (g *gate) Accept() (net.Conn, error) {
 	}
 }
 
-// identify says who is at the other end, or why they cannot come in.
+// identify returns who is at the other end, or why they may not connect.
 func (g *gate) identify(c net.Conn) (*peer.Peer, error) {
 	who, err := peer.Accepted(c)
 	if err != nil {
@@ -182,7 +181,7 @@ func (c conn) RemoteAddr() net.Addr { return peerAddr{c.Conn.RemoteAddr(), c.pee
 
 type peerKey struct{}
 
-// withPeer hands a connection's other end to the handlers of its requests.
+// withPeer passes a connection's other end to the handlers of its requests.
 func withPeer(ctx context.Context, c net.Conn) context.Context {
 	if a, ok := c.RemoteAddr().(peerAddr); ok {
 		return context.WithValue(ctx, peerKey{}, a.peer)
@@ -190,8 +189,8 @@ func withPeer(ctx context.Context, c net.Conn) context.Context {
 	return ctx
 }
 
-// peerOf returns the other end of the connection that a request came on. A request that came on no connection of ours
-// has an unknown peer.
+// peerOf returns the other end of the connection that a request came on. It is unknown if that is not a connection of
+// ours.
 func peerOf(ctx context.Context) *peer.Peer {
 	if p, ok := ctx.Value(peerKey{}).(*peer.Peer); ok {
 		return p

@@ -4,5 +4,5 @@ package ipc
 
 import "net"
 
-// bindSocket has nothing to offer: what Windows calls a Unix socket does not say who connects to it.
+// bindSocket always fails, because a Unix socket on Windows does not say who connects to it.
 func bindSocket(string) (*net.UnixListener, error) { return nil, errNoSocket }

@@ -11,8 +11,8 @@ import (
 	"syscall"
 )
 
-// bindSocket binds the Unix socket. The folder keeps others away from it while its mode is being set. A socket that
-// lies there is removed: a crash left it, because only one nod-desktop of a user listens.
+// bindSocket binds the Unix socket. The folder keeps others away from it while its mode is being set. It removes an
+// existing socket, which a crash must have left, because only one nod-desktop of a user listens.
 func bindSocket(path string) (*net.UnixListener, error) {
 	if len(path) >= len(syscall.RawSockaddrUnix{}.Path) {
 		return nil, fmt.Errorf("%w: its path is too long for a socket: %s", errNoSocket, path)
@@ -31,7 +31,7 @@ func bindSocket(path string) (*net.UnixListener, error) {
 	return l, nil
 }
 
-// removeSocket removes the socket at path. Anything else that has its name is left alone and an error.
+// removeSocket removes the socket at path. It fails for anything else, which it leaves alone.
 func removeSocket(path string) error {
 	info, err := os.Lstat(path)
 	switch {

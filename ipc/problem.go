@@ -46,7 +46,7 @@ func tooLarge() *problem {
 	return newProblem(api.CodeTooLarge, fmt.Sprintf("the body is longer than %d bytes", maxBody))
 }
 
-// invalidParam is the problem of one parameter. isMissing: a required string is missing or is no string.
+// invalidParam returns the problem of one parameter. isMissing says that a required string is missing or not a string.
 func invalidParam(param, detail string, isMissing bool) *problem {
 	code := api.CodeInvalidParam
 	if isMissing {
@@ -63,8 +63,8 @@ func rateLimited(detail string, seconds int) *problem {
 	return p
 }
 
-// problemOf is what an error of the broker or of the decoder amounts to. The text of an error that nobody foresaw is
-// not for callers.
+// problemOf converts an error of the broker or of the decoder to a problem. It does not show callers the text of an
+// unexpected error.
 func problemOf(err error) *problem {
 	if p, ok := errors.AsType[*problem](err); ok {
 		return p

@@ -22,7 +22,7 @@ import (
 
 type effect string
 
-// The effects. None of them decides.
+// The effects of routes. None of them decides.
 const (
 	effectAsk      effect = "ask"          // ask policy and user
 	effectWithdraw effect = "withdraw own" // end a request of the caller's
@@ -83,7 +83,7 @@ func (s *Server) handler() http.Handler {
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		maps.Copy(w.Header(), protection)
-		// The previous reply on this connection has set one.
+		// The previous reply on this connection has set a deadline.
 		_ = http.NewResponseController(w).SetWriteDeadline(time.Time{})
 		from := peerOf(r.Context())
 		if p := s.guard(r, from.Socket, from.User); p != nil {
@@ -174,7 +174,7 @@ func (s *Server) run(route route, w http.ResponseWriter, r *http.Request) (reply
 	return route.handle(s, r, body)
 }
 
-// recovered converts a panic into a problem, unless it is to end the connection.
+// recovered converts a panic into a problem, unless the panic is meant to end the connection.
 func (s *Server) recovered(w http.ResponseWriter, r *http.Request) {
 	p := recover()
 	if p == nil {
@@ -214,7 +214,8 @@ func requester(r *http.Request, claims api.Common) interact.Requester {
 	}
 }
 
-// ask returns the handler of requests that ask. It waits for the answer until the caller hangs up or its hold is over.
+// ask returns a handler of requests that ask. The handler waits for the answer until the caller hangs up or its hold is
+// over.
 func ask[T any](parts func(T) (interact.Body, api.Common)) func(*Server, *http.Request, []byte) (reply, error) {
 	return func(s *Server, r *http.Request, text []byte) (reply, error) {
 		var in T
@@ -261,7 +262,7 @@ func (s *Server) await(r *http.Request, ticket *interact.Ticket, hold time.Durat
 	}
 }
 
-// later detaches the request, and replies where its answer will be.
+// later detaches the request, and replies with the URL of its answer.
 func (s *Server) later(ticket *interact.Ticket) reply {
 	ticket.Detach()
 	at := "/v1/requests/" + string(ticket.ID())
@@ -331,7 +332,7 @@ func fetch(s *Server, r *http.Request, _ []byte) (reply, error) {
 	return settled(ticket)
 }
 
-// withdraw ends a request of the caller's, and returns its state: it may have been answered.
+// withdraw ends one of the caller's requests, and returns its state, because it may have been answered.
 func withdraw(s *Server, r *http.Request, _ []byte) (reply, error) {
 	ticket, err := s.find(r)
 	if err != nil {
@@ -381,7 +382,7 @@ func health(s *Server, _ *http.Request, _ []byte) (reply, error) {
 //go:embed openapi.json
 var description string
 
-// versionMark stands in the description where nod's version belongs.
+// versionMark is replaced by nod's version in the description.
 const versionMark = "VERSION"
 
 func describe(s *Server, _ *http.Request, _ []byte) (reply, error) {

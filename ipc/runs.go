@@ -10,19 +10,19 @@ import (
 	"nod/api"
 )
 
-// ErrNotExpected says that nod-desktop has not said of a command that it runs in the sandbox.
+// ErrNotExpected says that nod-desktop did not expect a command to run in the sandbox.
 var ErrNotExpected = errors.New("nod did not allow this command in the sandbox")
 
-// runs has the sandboxes of commands.
+// runs provides the sandboxes of commands.
 type runs interface {
-	// Begin shows the sandbox of a command that a process asks for. It returns when the command may start: how its
-	// changes are noted, and what to call when it has ended, unless the server stops before; that shows what came of it
-	// as soon as it can, which fails if the process is gone. It fails with [ErrNotExpected].
+	// Begin calls show with the sandbox of a command that a process asks for. It returns when the command may start: how
+	// its changes are noted, and end, to be called when the command has ended unless the server stops first. end shows the
+	// result as soon as it can, which fails if the process is gone. Begin fails with [ErrNotExpected].
 	Begin(ctx context.Context, caller api.Process, r api.RunRequest, show func(api.RunReply)) (
 		noted json.RawMessage, end func(show func(api.RunEnded) error), err error)
 }
 
-// runsPath is where nod's own command gets the sandbox of a command. It is not described to agents.
+// runsPath is the route by which nod's own command gets the sandbox of a command. It is not described to agents.
 const runsPath = "/v1/runs"
 
 // serveRun replies with a sandbox, and then holds the connection for as long as the command runs.

@@ -1,13 +1,12 @@
-// Package ipc is nod's HTTP server: agents on this machine ask through it, and nothing else.
+// Package ipc is nod's HTTP server, through which agents on this machine can ask and do nothing else.
 //
 // The same handler listens on a loopback port and, on Unix, on a socket. A request is refused before it is routed
-// unless it could only come from a program that may ask: it names one of the listener's own addresses as Host, no
-// browser sent it, it carries the token, and the operating system does not say that it comes from another user. Then
-// the server translates: JSON to an [interact.Request], the [interact.Answer] back to JSON. It knows neither policy nor
-// windows.
+// unless it can only come from a program that may ask: it names one of the listener's own addresses as Host, no browser
+// sent it, it carries the token, and the operating system does not say that it comes from another user. Then the server
+// translates: JSON to an [interact.Request], the [interact.Answer] back to JSON. It knows neither policy nor windows.
 //
 // The wire can only ask. The server reaches the broker through an interface without a method that answers a request,
-// adds a rule or changes a setting, and the table of routes says of each what it can do.
+// adds a rule or changes a setting, and the table of routes says what each route can do.
 package ipc
 
 import (
@@ -30,7 +29,7 @@ import (
 	"nod/policy"
 )
 
-// Limits of the server.
+// Limits on the server.
 const (
 	maxBody        = 1 << 20          // bytes of a request's body
 	maxHeader      = 16 << 10         // bytes of a request's headers
@@ -54,19 +53,19 @@ type Config struct {
 	Log     *slog.Logger     //
 	Control bool             // a second socket is bound, for desks: see [Server.Control]
 
-	// Runs has the sandboxes of commands; nil: there are none.
+	// Runs provides the sandboxes of commands. It is nil if there are none.
 	Runs runs
 	// Raise shows nod or its settings, and returns once they are on screen. May be nil.
 	Raise func(ctx context.Context, settings bool) error
 	// Called is called before each request that may lead to a prompt. May be nil.
 	Called func()
-	// Relay says how a relay reaches its desks. Nil for a desk.
+	// Relay returns how a relay reaches its desks. It is nil for a desk.
 	Relay func() api.RelayHealth
-	// Paused reports whether nod is paused, and until when; zero: indefinitely. May be nil.
+	// Paused reports whether nod is paused, and until when; a zero time means indefinitely. May be nil.
 	Paused func() (bool, time.Time)
 }
 
-// asker is what the server can do with the broker. No method decides anything, which a test checks.
+// asker is the part of the broker that the server uses. No method decides anything, which a test checks.
 type asker interface {
 	Begin(context.Context, interact.Request) (*interact.Ticket, error)
 	Find(context.Context, interact.Requester, interact.ID) (*interact.Ticket, error)
@@ -100,8 +99,8 @@ type Server struct {
 	runs      runs
 }
 
-// Listen binds the port and the socket, and then publishes where they are. Nothing answers until Serve runs; whoever
-// does not come to call it must Close the server. Errors say which part of the configuration to change.
+// Listen binds the port and the socket, and then publishes where they are. Nothing answers until Serve runs; a caller
+// that does not call Serve must Close the server. Errors say which part of the configuration to change.
 func Listen(cfg Config) (*Server, error) {
 	dir := cfg.Dir
 	if dir == "" {
@@ -147,7 +146,7 @@ func Listen(cfg Config) (*Server, error) {
 	return s, nil
 }
 
-// listenControl binds the socket for desks, if there is to be one.
+// listenControl binds the socket for desks, if it is wanted.
 func (s *Server) listenControl(wanted bool) error {
 	if !wanted {
 		return nil
@@ -161,8 +160,8 @@ func (s *Server) listenControl(wanted bool) error {
 	return nil
 }
 
-// Control is the socket for desks: its connections come from this user, or root, and are not served here. Whoever
-// accepts them must stop when the server does: it closes when that has served.
+// Control returns the socket for desks. Its connections come from this user or root, and are not served here. It closes
+// when the server has stopped, and then its caller must stop accepting connections.
 func (s *Server) Control() net.Listener { return s.control }
 
 func newServer(cfg Config, e endpoint.Endpoint) *Server {
@@ -193,12 +192,12 @@ func newServer(cfg Config, e endpoint.Endpoint) *Server {
 	return s
 }
 
-// Endpoint is where the server listens, and the token.
+// Endpoint returns where the server listens, and the token.
 func (s *Server) Endpoint() endpoint.Endpoint { return s.endpoint }
 
-// Serve answers requests until ctx ends. Then it takes the endpoint back, stops listening and waits for the replies
-// that are under way; requests that nobody has answered three seconds later are hung up on, so close the broker to let
-// their callers know. A Server serves once.
+// Serve answers requests until ctx ends. Then it withdraws the endpoint, stops listening and waits for the replies
+// under way. It hangs up on requests that are unanswered three seconds later, so close the broker to let their callers
+// know. A Server serves once.
 func (s *Server) Serve(ctx context.Context) error {
 	failed := make(chan error, len(s.listeners))
 	for _, l := range s.listeners {

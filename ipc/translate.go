@@ -9,7 +9,7 @@ import (
 	"nod/policy"
 )
 
-// The parts of the requests' bodies: what is asked, and what all have in common.
+// The parts of the requests' bodies: what is asked, and the common fields.
 
 func partsOfAsk(r api.AskRequest) (interact.Body, api.Common)         { return r.Ask, r.Common }
 func partsOfConfirm(r api.ConfirmRequest) (interact.Body, api.Common) { return r.Confirm, r.Common }

@@ -11,9 +11,9 @@ import (
 	"nod/ipc/endpoint"
 )
 
-// Watch restores what the server published whenever another program removes or changes it, until ctx ends: otherwise
-// agents would not find nod, or would trust a program that imitates it. It calls tell with nil after each restoration,
-// or with the error.
+// Watch restores what the server published whenever another program removes or changes it, until ctx ends, because
+// agents would otherwise not find nod, or would trust a program that imitates it. It calls tell with nil after each
+// restoration, or with the error.
 func (s *Server) Watch(ctx context.Context, tell func(problem error)) error {
 	w := publishedWatch{server: s, dir: s.published.dir, tell: tell}
 	watcher, err := fsnotify.NewWatcher()
@@ -100,7 +100,8 @@ func (p *publication) restore() (changed bool, err error) {
 	return changed, err
 }
 
-// withdraw removes endpoint.json, unless a successor has published its own. The socket goes when its listener closes.
+// withdraw removes endpoint.json, unless a successor has published its own. The socket is removed when its listener
+// closes.
 func (p *publication) withdraw() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -1,4 +1,4 @@
-// Package ownfile reads and replaces plain files that nobody but their owner can change.
+// Package ownfile reads and replaces plain files that only their owner can change.
 package ownfile
 
 import (
@@ -17,9 +17,9 @@ import (
 // maxSize is the size limit of [Read], in bytes.
 const maxSize = 1 << 20
 
-// Read reads a regular file of at most 1 MiB that only its owner can change: whoever can write it could allow
-// everything. It refuses links, because nod does not watch the folder behind one. Errors name the file; they wrap
-// [fs.ErrNotExist] if it does not exist.
+// Read reads a regular file of at most 1 MiB that only its owner can change, because a user who can write it could
+// allow everything. It refuses links, because nod does not watch the folder that a link leads to. Errors name the file;
+// they wrap [fs.ErrNotExist] if it does not exist.
 func Read(path string) ([]byte, error) { return ReadLarge(path, maxSize) }
 
 // ReadLarge is [Read] with a limit in bytes.
@@ -28,7 +28,7 @@ func ReadLarge(path string, limit int64) ([]byte, error) { return read(path, lim
 // ReadSecret reads a plain file that only its owner can read or change. It follows no links and never blocks.
 func ReadSecret(path string, limit int64) ([]byte, error) { return read(path, limit, false, secrecy) }
 
-// ReadPlain reads a regular file of at most limit bytes, whoever owns it. It follows no links and never blocks.
+// ReadPlain reads a regular file of at most limit bytes, with any owner. It follows no links and never blocks.
 func ReadPlain(path string, limit int64) ([]byte, error) { return read(path, limit, false, anybody) }
 
 // ReadBehind is [ReadPlain], but follows links.
@@ -39,8 +39,8 @@ func IsMissing(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
 }
 
-// In is the path of a file of nod's in one of the user's base folders, such as that for data. It returns an error if
-// that is not known.
+// In returns the path of one of nod's files in one of the user's base folders, such as that for data. It fails if the
+// base folder is unknown.
 func In(base, name string) (string, error) {
 	if !filepath.IsAbs(base) {
 		return "", fmt.Errorf("find %s: no home folder: set HOME", name)
@@ -48,7 +48,7 @@ func In(base, name string) (string, error) {
 	return filepath.Join(base, "nod", name), nil
 }
 
-// Remove removes a file. That there is none is no error.
+// Remove removes a file. A missing file is no error.
 func Remove(path string) error {
 	if err := os.Remove(path); !IsMissing(err) {
 		return err
@@ -95,7 +95,7 @@ func openPlain(path string, follow bool) (*os.File, fs.FileInfo, error) {
 	return file, info, nil
 }
 
-// ReadTail reads the last limit bytes of a regular file, whoever can change it. It follows no links and never blocks.
+// ReadTail reads the last most bytes of a regular file, with any owner. It follows no links and never blocks.
 func ReadTail(path string, most int64) ([]byte, error) {
 	file, info, err := openPlain(path, false)
 	if err != nil {
@@ -140,7 +140,7 @@ func withoutPath(err error) error {
 	return err
 }
 
-// Sum is the HMAC-SHA256 by which nod recognizes its own texts. A sum of one kind is invalid for another.
+// Sum returns the HMAC-SHA256 by which nod recognizes its own texts. A sum of one kind is invalid for another.
 func Sum(key []byte, kind string, text []byte) []byte {
 	h := hmac.New(sha256.New, key)
 	h.Write([]byte(kind))
@@ -148,8 +148,8 @@ func Sum(key []byte, kind string, text []byte) []byte {
 	return h.Sum(nil)
 }
 
-// Write replaces a file atomically, and a link at its path by a file. It creates a missing folder for its owner only.
-// mode applies on Unix: 0600 for secrets.
+// Write replaces a file atomically; it replaces a link at its path by a file. It creates a missing folder for its owner
+// only. mode applies on Unix: 0600 for secrets.
 func Write(path string, data []byte, mode fs.FileMode) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return fmt.Errorf("make the folder of %s: %w", filepath.Base(path), err)

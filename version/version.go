@@ -1,4 +1,4 @@
-// Package version says which build of nod this is. All of nod's programs link it, and the Makefile stamps it.
+// Package version describes this build of nod. All of nod's programs link it, and the Makefile stamps it.
 package version
 
 import (

@@ -44,7 +44,7 @@ func isInner(name string) bool {
 	})
 }
 
-// usable is an address of a link, unless the internet can reach it.
+// usable returns an address of a link, or nothing if the internet can reach it.
 func usable(ip netip.Addr, link net.Interface) []operator.Address {
 	isTunnel := link.Flags&net.FlagPointToPoint != 0
 	isVPN := strings.HasPrefix(link.Name, "tailscale") || strings.HasPrefix(link.Name, "wg") ||

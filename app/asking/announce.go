@@ -17,8 +17,8 @@ import (
 // screen has mostly answered or at least clicked it by then.
 const announceAfter = 2 * time.Second
 
-// announcement is nod's notification of pending requests. It names the agent and leads to the prompt. It contains
-// nothing of the request, and no button that decides.
+// announcement is nod's notification of pending requests. It names the agent and opens the prompt when clicked. It
+// quotes nothing from the request and has no button that decides.
 type announcement struct {
 	request interact.Request // the one that it names
 	others  int              // the number of other pending requests
@@ -38,7 +38,7 @@ func (a announcement) text(markup bool) string {
 	return hardened(text, markup, runtime.GOOS)
 }
 
-// announcer announces pending requests in one notification, and removes it when none of them is pending any more.
+// announcer announces pending requests in one notification, and removes it once none of them is pending.
 type announcer struct {
 	announcerConfig
 
@@ -49,7 +49,7 @@ type announcer struct {
 	timer   *time.Timer          // runs while a request is to be announced
 }
 
-// announcerConfig is what an [announcer] works with. All fields are required.
+// announcerConfig configures an [announcer]. All fields are required.
 type announcerConfig struct {
 	ctx     context.Context
 	post    func(*announcement)         // replaces the last one; nil removes it. It never blocks
@@ -64,8 +64,8 @@ func newAnnouncer(c announcerConfig) *announcer {
 	return &announcer{announcerConfig: c, done: map[interact.ID]bool{}}
 }
 
-// look notes what is pending now. Requests that are still pending a little later are announced once and together; those
-// that no window shows are announced at once.
+// look takes in what is pending now. Requests still pending a little later are announced once, together; those that no
+// window shows are announced immediately.
 func (a *announcer) look(pending []interact.Request) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -93,7 +93,7 @@ func (a *announcer) look(pending []interact.Request) {
 	}
 }
 
-// announce announces the pending requests that were not, unless the user is looking at a prompt.
+// announce announces the pending requests not announced yet, unless the user is looking at a prompt.
 func (a *announcer) announce() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -110,7 +110,7 @@ func (a *announcer) announce() {
 	}
 }
 
-// correct updates the notification to what is pending. The caller holds a.mu.
+// correct updates the notification to match what is pending. The caller holds a.mu.
 func (a *announcer) correct() {
 	if a.up == nil {
 		return
@@ -147,7 +147,7 @@ func (a *announcer) takeDown() {
 	a.post(nil)
 }
 
-// seen says that the user looks at the prompts.
+// seen removes the notification because the user is looking at the prompts.
 func (a *announcer) seen() {
 	a.mu.Lock()
 	defer a.mu.Unlock()

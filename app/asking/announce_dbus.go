@@ -32,15 +32,15 @@ const (
 	messageSound      = "message-new-instant"
 )
 
-// board shows the latest announcement on the session bus. A service that hangs blocks only the board, which afterwards
-// removes what came too late.
+// board shows the latest announcement on the session bus. A service that hangs blocks only the board, which later
+// removes what was shown too late.
 type board struct {
 	notifier *notifier
 	latest   atomic.Pointer[announcement] // nil: none
 	changed  changes.Signal
 }
 
-// newBoard returns what shows an [announcement], until ctx ends.
+// newBoard returns a function that shows an [announcement]. It works until ctx ends.
 func newBoard(ctx context.Context, n *notifier) func(*announcement) {
 	b := &board{notifier: n, changed: changes.NewSignal()}
 	go b.run(ctx) // not waited for: a write to a bus that hangs cannot be cancelled
@@ -104,7 +104,7 @@ func (b *board) show(ctx context.Context) error {
 	}
 }
 
-// notification is one on the desktop. It is for one goroutine.
+// notification is a notification on the desktop. It is for one goroutine.
 type notification struct {
 	service dbus.BusObject
 	done    chan *dbus.Call // receives the answer to the call under way
@@ -143,7 +143,7 @@ func (n *notification) answered(call *dbus.Call) error {
 	return nil
 }
 
-// next sends what is new about the latest announcement. It reports whether there is anything to wait for.
+// next sends what has changed in the latest announcement. It reports whether anything is left to wait for.
 func (n *notification) next(latest *announcement) bool {
 	switch {
 	case latest == nil && n.id == 0:
@@ -175,7 +175,7 @@ func (n *notification) send(a *announcement) {
 	n.call("Notify", notifyTitle, n.id, "", notifyTitle, a.text(n.markup), actions, hints, byDesktop)
 }
 
-// take handles a signal. Anybody on the bus may send one, with anything in it.
+// take handles a signal. Any program on the bus can send one, with any content.
 func (n *notification) take(s *dbus.Signal) {
 	if len(s.Body) != 2 || n.id == 0 || s.Body[0] != n.id {
 		return

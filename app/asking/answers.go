@@ -12,9 +12,11 @@ import (
 	"nod/ipc/operator"
 )
 
-// owner has the pending requests and decides which answer to one was the first: the broker, or that of a relay.
+// owner holds pending requests and decides which answer to a request came first. It is this machine's broker, or that
+// of a relay.
 type owner interface {
-	// Settled waits until the answer to a request is in the journal. The error wraps [interact.ErrNotFound] or is ctx's.
+	// Settled waits until the answer to a request is in the journal. It returns an error that wraps
+	// [interact.ErrNotFound], or ctx's.
 	Settled(ctx context.Context, id interact.ID) (interact.Answer, error)
 	// Snooze hides a request for a while.
 	Snooze(id interact.ID, d time.Duration) error
@@ -22,14 +24,14 @@ type owner interface {
 	SaveDraft(ctx context.Context, id interact.ID, draft []byte) error
 }
 
-// answers takes what the user does with prompts, in a window or on a device.
+// answers handles what the user does with prompts, in a window or on a device.
 type answers struct {
 	prompts *windows
 	ownerOf func(interact.ID) owner
 }
 
-// Answer implements [operator.Operator]. It returns once the journal has the answer, which then survives whatever
-// happens to nod.
+// Answer implements [operator.Operator]. It returns once the answer is in the journal and so survives even a crash of
+// nod.
 func (a answers) Answer(ctx context.Context, answer operator.Answer) error {
 	if err := a.prompts.take(answer); err != nil {
 		return err
@@ -57,7 +59,7 @@ func (a answers) SaveDraft(ctx context.Context, id interact.ID, draft []byte) er
 	return gone(a.ownerOf(id).SaveDraft(ctx, id, draft))
 }
 
-// gone returns err as the windows know it: a request that has just ended is gone.
+// gone translates err for the windows: [interact.ErrNotFound] means that the request has just ended, so it is gone.
 func gone(err error) error {
 	if errors.Is(err, interact.ErrNotFound) {
 		return operator.ErrGone
@@ -86,8 +88,8 @@ func (d *Desk) allPending() []interact.Request {
 	return all
 }
 
-// Restore makes pending again what was when nod ended, of this machine and of others, and takes note of the last that
-// had an outcome. It leaves alone what came meanwhile.
+// Restore makes the requests pending again that were when nod ended, of this machine and of others, and notes the last
+// ones that had an outcome. It leaves requests alone that arrived meanwhile.
 func (d *Desk) Restore(open, last []interact.Record) {
 	known := d.broker.Pending()
 	open = slices.DeleteFunc(slices.Clone(open), func(r interact.Record) bool {

@@ -17,13 +17,14 @@ import (
 	"nod/ipc/programs"
 )
 
-// busTimeout is how long the session bus, or a service on it, may take for what nod asks.
+// busTimeout is how long the session bus, or a service on it, may take to answer nod.
 const busTimeout = 3 * time.Second
 
 // connectBus makes a connection to the session bus, which ends with ctx. It starts no bus.
 func connectBus(ctx context.Context) (*dbus.Conn, error) { return desktop.Bus(ctx, os.Getenv) }
 
-// connectPortal makes one on which the desktop's portal answers, although no other program may look into this one.
+// connectPortal makes a connection on which the desktop's portal answers, although no other program may look into this
+// process.
 func connectPortal(ctx context.Context) (conn *dbus.Conn, err error) {
 	program, err := programs.Find("nod-desktop")
 	if err == nil {
@@ -38,7 +39,7 @@ func connectPortal(ctx context.Context) (conn *dbus.Conn, err error) {
 	return conn, nil
 }
 
-// displayEnv chooses the display server for the windows, or says why there is none.
+// displayEnv chooses the display server for the windows. It fails if there is none.
 func displayEnv(ctx context.Context) ([]string, error) {
 	platform, err := desktop.Display(ctx, os.Getenv)
 	if err != nil {
@@ -66,8 +67,8 @@ func trayService() bool {
 
 func notificationService() (ok, markup bool) { return askNotifications(context.Background()) }
 
-// askNotifications asks the notification service what it can do. One that does not say is taken to read markup, one
-// that does not answer while ctx lives is none.
+// askNotifications asks the notification service what it can do. A service that does not say is assumed to read markup;
+// one that does not answer before ctx ends counts as none.
 func askNotifications(ctx context.Context) (ok, markup bool) {
 	ok = onBus(ctx, func(conn *dbus.Conn) bool {
 		if !desktop.HasOwner(conn, desktop.Notifications) && !desktop.IsActivatable(conn, desktop.Notifications) {
@@ -102,8 +103,8 @@ func exportObject(conn *dbus.Conn, path dbus.ObjectPath, name string, v any, val
 	return conn.Export(node, path, introspect.IntrospectData.Name)
 }
 
-// exportProperties puts an object's properties on the bus, for others to read. What changes is put there anew: package
-// prop would overwrite the elements of a slice while an answer that holds them is still being written.
+// exportProperties puts an object's properties on the bus, for other programs to read. Call it again after a change:
+// package prop would overwrite the elements of a slice while a reply that holds them is still being written.
 func exportProperties(conn *dbus.Conn, path dbus.ObjectPath, name string, values map[string]any) (*prop.Properties,
 	error) {
 	props := map[string]*prop.Prop{}

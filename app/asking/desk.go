@@ -1,6 +1,6 @@
 // Package asking asks the user: it shows what is pending in windows, in the tray, in notifications, on phones and for
-// other machines, and takes the answers. It opens no display itself: the windows have a process of their own, so that
-// nothing that happens to a window takes a pending request with it.
+// other machines, and takes the answers. It opens no display itself: the windows run in their own process, so a window
+// that crashes takes no pending request with it.
 package asking
 
 import (
@@ -22,41 +22,42 @@ import (
 	processes "nod/policy/process"
 )
 
-// trayPatience is how long after nod, at login, the desktop's panel may start.
+// trayPatience is how long after nod the desktop's panel may start at login.
 const trayPatience = 15 * time.Second
 
-// Config is what a [Desk] works with. All fields are required.
+// Config configures a [Desk]. All fields are required.
 type Config struct {
 	Log        *slog.Logger
 	Version    string
 	Dialogs    string // path of nod-dialogs
-	Background bool   // started with the session: open no window that nobody asked for
+	Background bool   // started with the session: open no window unasked
 	Store      *config.Store
 	Journal    records
 	Processes  processes.Table // tells which callers have ended
 	// IsWelcomeDue reports whether the user has not seen the welcome.
 	IsWelcomeDue func() bool
-	// HooksProblem says in a sentence which agents' hooks run no nod; empty if all do.
+	// HooksProblem says in a sentence which agents' hooks do not run nod; it is empty if all do.
 	HooksProblem func() string
-	// RecheckHooks looks at them again soon: the user may have repaired them.
+	// RecheckHooks checks the hooks again soon, because the user may have repaired them.
 	RecheckHooks func()
 	// IsAgent reports whether a program on this machine is the agent of that name.
 	IsAgent func(name string, program api.Parent) bool
 	// Contains reports whether an agent's commands run in the sandbox once that is on for the project.
 	Contains func(interact.Requester) bool
-	// Outdated reports whether nod-desktop may restart as another version. The windows are of another one.
+	// Outdated reports whether nod-desktop may restart as another version. It is called when the windows are of another
+	// version.
 	Outdated func() bool
 	Quit     func()
 }
 
 type records interface {
 	requestJournal
-	// Problem says what is wrong with the journal; nil if nothing is.
+	// Problem returns what is wrong with the journal, or nil.
 	Problem() error
 }
 
-// Desk is where the user answers: in windows, in the tray, on phones. It has the broker of this machine's requests, and
-// implements the parts of [operator.Operator] that are about requests and about other machines and devices.
+// Desk is where the user answers: in windows, in the tray, on phones. It owns the broker of this machine's requests,
+// and implements the parts of [operator.Operator] for requests, other machines and devices.
 type Desk struct {
 	edits
 	answers
@@ -101,7 +102,7 @@ func New(ctx context.Context, c Config) (*Desk, error) {
 	return d, nil
 }
 
-// openWindows prepares the windows, and the notifications that stand in for them.
+// openWindows prepares the windows, and the notifications that replace them.
 func (d *Desk) openWindows(devices *devices) {
 	d.presence = newPresence(d.notifyAway)
 	d.notifier = newNotifier(beeepMessenger{d.sound}, d.wantsNotice, d.log)
@@ -117,7 +118,7 @@ func (d *Desk) openWindows(devices *devices) {
 	})
 }
 
-// openTray prepares all else by which the user learns of requests.
+// openTray prepares everything else that tells the user about requests.
 func (d *Desk) openTray() {
 	d.announcer = newAnnouncer(announcerConfig{
 		ctx: d.ctx, post: newBoard(d.ctx, d.notifier), sound: d.sound, looking: d.windows.focused,
@@ -133,7 +134,7 @@ func (d *Desk) openTray() {
 	}, d.log)
 }
 
-// Broker is the broker of the requests of this machine.
+// Broker returns the broker of this machine's requests.
 func (d *Desk) Broker() *interact.Broker { return d.broker }
 
 // Run shows what is pending until the context of [New] ends. It serves op to the windows. On macOS it must be
@@ -222,25 +223,25 @@ func (d *Desk) snapshot() snapshot {
 	}
 }
 
-// pending lists the requests that the user has to answer now, and those that they snoozed.
+// pending lists the requests that the user has to answer now, and those they snoozed.
 func (d *Desk) pending() (waiting, snoozed []interact.Request) {
 	return toAnswer(d.windows.unanswered(d.allPending()))
 }
 
-// Say shows the user a notification of nod's own. During quiet hours it shows only warnings and errors.
+// Say shows the user a notification from nod itself. During quiet hours it shows only warnings and errors.
 func (d *Desk) Say(level, sentence string) {
 	if level != interact.Info || !d.store.Config().Notifications.Quiet(time.Now()) {
 		d.notifier.say(d.ctx, sentence, level)
 	}
 }
 
-// notifyAway says that nod no longer asks for a session, without quoting the agent.
+// notifyAway tells the user that nod no longer asks for a session, without quoting the agent.
 func (d *Desk) notifyAway() {
 	d.Say(interact.Info, lang.L("You didn't answer an agent's last prompts, so nod stopped asking for it. "+
 		"Answer any prompt, or choose “I'm back” in the tray menu."))
 }
 
-// notifyFailed says that nobody can be asked because the windows fail.
+// notifyFailed tells the user that nod cannot ask them because the windows fail.
 func (d *Desk) notifyFailed(why error) {
 	text := lang.L("nod's windows keep failing, so nod stops asking for a minute. The log says why.")
 	switch {
@@ -252,7 +253,7 @@ func (d *Desk) notifyFailed(why error) {
 	d.Say(interact.Error, text)
 }
 
-// mainView is the settings, or the welcome until the user has seen it.
+// mainView returns the settings, or the welcome until the user has seen it.
 func (d *Desk) mainView() operator.View {
 	return operator.View{Settings: true, Welcome: d.cfg.IsWelcomeDue()}
 }
@@ -283,7 +284,7 @@ func (d *Desk) askEverything(on bool) {
 	}
 }
 
-// checkTray tells the user if the desktop shows no tray icons, once the desktop had time to start.
+// checkTray tells the user if the desktop shows no tray icons, after giving it time to start.
 func (d *Desk) checkTray() {
 	if d.cfg.Background {
 		select {

@@ -22,8 +22,8 @@ import (
 	"nod/ipc/remote"
 )
 
-// deviceDesk shows devices what is pending once it has waited for a while with no answer. What they answer counts as if
-// the user had done so in a window. It implements [device.Desk].
+// deviceDesk shows devices the requests that have been pending for a while. An answer from a device counts like one in
+// a window. It implements [device.Desk].
 type deviceDesk struct {
 	*devices
 	answers answers
@@ -62,7 +62,7 @@ func (d *deviceDesk) run(ctx context.Context, settings <-chan struct{}) {
 	}
 }
 
-// serve serves devices at an address, or nowhere if it is empty. It returns a function that ends that.
+// serve serves devices at an address, or nowhere if it is empty, until the function it returns is called.
 func (d *deviceDesk) serve(ctx context.Context, address string) (end func()) {
 	server, err := d.newServer(address)
 	if err != nil {
@@ -227,7 +227,7 @@ func (d *deviceDesk) Answer(ctx context.Context, p remote.Peer, id interact.ID, 
 	return nil
 }
 
-// invalid says what is wrong with an answer, in the windows' words.
+// invalid returns an error that says what is wrong with an answer, in the same words as the windows.
 func invalid(r interact.Request, err error) error {
 	wrong, ok := errors.AsType[*interact.AnswerError](err)
 	if !ok {

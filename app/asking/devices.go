@@ -24,12 +24,13 @@ import (
 )
 
 const (
-	certificateName = "phone.pem"  // beside the list of peers
+	certificateName = "phone.pem"  // next to the list of peers
 	pushName        = "phone.json" // the same: who is woken, and by what keys
 
-	// reachableFor is how long after a device has asked the user can answer on it, though nothing wakes it.
+	// reachableFor is how long the user counts as able to answer on a device after its last request, even if nothing can
+	// wake it.
 	reachableFor = time.Minute
-	// wakePace is how often devices are woken at most.
+	// wakePace is the shortest time between two times that devices are woken.
 	wakePace = 20 * time.Second
 	// wakePatience is how long waking them may take.
 	wakePatience = 30 * time.Second
@@ -46,13 +47,13 @@ type devices struct {
 	lastAsked map[string]time.Time // when a device last asked, by key
 }
 
-// devicesConfig is what [devices] works with. All fields but push are required.
+// devicesConfig configures [devices]. All fields but push are required.
 type devicesConfig struct {
 	log    *slog.Logger
 	about  func() device.About
 	folder string       // where certificate and push keys are kept
 	seal   []byte       // signs the certificate's file
-	push   *device.Push // nil: its keys cannot be kept, so Web Push wakes nobody
+	push   *device.Push // nil: its keys cannot be kept, so Web Push wakes no device
 	book   *book.Book
 	config func() config.Config
 	say    func(string, string)
@@ -62,7 +63,7 @@ func newDevices(c devicesConfig) *devices {
 	return &devices{devicesConfig: c, changed: changes.NewSignal(), lastAsked: map[string]time.Time{}}
 }
 
-// newDevices returns the devices of the book, with what wakes them in the book's folder. Nothing is served yet.
+// newDevices returns the devices of the book. The data for waking them is in the book's folder. It serves nothing yet.
 func (d *Desk) newDevices(folder string) *devices {
 	push, err := device.OpenPush(filepath.Join(folder, pushName), nil)
 	if err != nil {
@@ -78,7 +79,7 @@ func (d *Desk) newDevices(folder string) *devices {
 	})
 }
 
-// minArmAfter is the shortest time for which a device shows what can be allowed, as in the windows.
+// minArmAfter is the shortest time that a device shows a request before the user can allow it, as in the windows.
 const minArmAfter = 700 * time.Millisecond
 
 func (d *devices) current() (*device.Server, error) {
@@ -198,7 +199,7 @@ func (d *devices) Asked() {
 	d.say(interact.Info, lang.L("A device asks to pair. Compare its words in nod's settings, under Machines and devices."))
 }
 
-// asking lists the device that asks to be paired, if any, under the name in its invitation.
+// asking lists the device that asks to pair, if any, under the name in its invitation.
 func (d *devices) asking() []operator.Joining {
 	server, _ := d.current()
 	if server == nil {
@@ -214,7 +215,7 @@ func (d *devices) asking() []operator.Joining {
 	}}
 }
 
-// pair admits the device with a key that the user has compared.
+// pair admits the device with this key, which the user has compared.
 func (d *devices) pair(key remote.Key, name string) error {
 	server, err := d.current()
 	if server == nil {

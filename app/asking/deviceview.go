@@ -19,11 +19,11 @@ import (
 	"nod/policy/shell"
 )
 
-// timePlace is where the page puts how long it is until nobody waits any longer.
+// timePlace marks where the page inserts the time until the caller stops waiting.
 const timePlace = "{time}"
 
-// pageView is a prompt as a page shows it. All text of a requester's is spelled out already: what would not show is
-// visible, so it is to be set as text, never as markup. What it has not is not to be shown.
+// pageView is a prompt as a page shows it. The requester's text is escaped already, so that invisible characters show;
+// a page must insert it as text, never as markup. It does not show fields that are missing.
 type pageView struct {
 	ID       interact.ID `json:"id"`
 	Revision string      `json:"revision"`
@@ -35,12 +35,12 @@ type pageView struct {
 	Level    string      `json:"level,omitempty"`    // of the worst that is known of it
 	Facts    []pageFact  `json:"facts,omitempty"`    // what nod worked out: what the call can do first, then the worst
 	Reporter string      `json:"reporter,omitempty"` // whose word Reported, Parts and Why are; empty: nod's here
-	Reported []pageFact  `json:"reported,omitempty"` // what the machine that asks says beside Facts
+	Reported []pageFact  `json:"reported,omitempty"` // what the asking machine reports besides Facts
 	Dangers  []string    `json:"dangers,omitempty"`  // the dangerous parts of a long command
 	Warnings []string    `json:"warnings,omitempty"`
 	Lines    []pageLine  `json:"lines,omitempty"` // the exact input; of a question or a confirmation its text
 	Must     int         `json:"must,omitempty"`  // the first so many lines must have been in view; 0: all of them
-	TooLong  bool        `json:"too_long"`        // it cannot be shown whole, so nobody can allow it
+	TooLong  bool        `json:"too_long"`        // it cannot be shown whole, so it cannot be allowed
 	Prose    bool        `json:"prose,omitempty"` // the lines are a plan, to be read rather than executed
 	Parts    []pagePart  `json:"parts,omitempty"` // of a command line: what of it the rules let pass
 	Raw      []pageLine  `json:"raw,omitempty"`   // the whole input as JSON, where Lines show it in another way
@@ -48,7 +48,7 @@ type pageView struct {
 	WhyLabel string      `json:"why_label,omitempty"`
 	Why      string      `json:"why,omitempty"`    // why the user is asked
 	Title    string      `json:"title,omitempty"`  // of a form
-	Silence  string      `json:"silence,omitzero"` // what happens when nobody answers, with {time} for how long that is in
+	Silence  string      `json:"silence,omitzero"` // what happens without an answer, with {time} for when
 	Fields   []pageField `json:"fields,omitempty"` // of a question one, of a form all
 
 	Affirm []pageYes `json:"affirm,omitempty"` // the buttons that say yes; none when this device may not
@@ -72,8 +72,8 @@ type pageFact struct {
 }
 
 type pageLine struct {
-	// Style is text, added, removed, title (big), key (name of a field), note (nod's own words), rule (parts two sections,
-	// with nod's own words or none) or cut (something is left out here).
+	// Style is text, added, removed, title (big), key (name of a field), note (nod's own words), rule (separates two
+	// sections, with or without nod's own words) or cut (something is left out here).
 	Style string     `json:"style"`
 	Lead  string     `json:"lead,omitempty"` // in front of it, where no text of a requester gets: numbers, + and -
 	Spans []pageSpan `json:"spans,omitempty"`
@@ -131,12 +131,12 @@ type pageOption struct {
 	Preview     []pageLine `json:"preview,omitempty"`
 }
 
-// revisionOf is another one when the view is, for a device that may answer so much.
+// revisionOf returns a revision of the view for a device with these permissions. It changes whenever the view does.
 func revisionOf(p operator.Prompt, may remote.May) string {
 	return fmt.Sprintf("%d %t %s", p.Revision, may.Questions, may.Approvals)
 }
 
-// headlineOf is a prompt in one line, without its times.
+// headlineOf returns a prompt in one line, without its times.
 func headlineOf(p operator.Prompt, may remote.May) device.Headline {
 	r := titled(*p.Request)
 	return device.Headline{
@@ -145,8 +145,8 @@ func headlineOf(p operator.Prompt, may remote.May) device.Headline {
 	}
 }
 
-// deviceView is a prompt as a device shows it that may answer so much, after armAfter: what a window shows, in the same
-// words.
+// deviceView returns a prompt for a device with these permissions: what a window shows, in the same words. The device
+// can allow it only after armAfter.
 func deviceView(p operator.Prompt, may remote.May, armAfter time.Duration) (device.View, error) {
 	v := pageViewOf(p, may)
 	v.ArmMS = armAfter.Milliseconds()
@@ -243,8 +243,8 @@ func approvalView(
 	return v
 }
 
-// classOf is the class of an approval. What another machine reports is believed only where the text does not tell more:
-// a relay that lies has no device allow what its user keeps for the desk.
+// classOf returns the class of an approval. It believes the class that another machine reports only where the text does
+// not tell more, so that a lying relay cannot get a device to allow what its user reserves for the desk.
 func classOf(r interact.Request, b interact.Approve, why policy.Decision) policy.Class {
 	if !r.Requester.IsRemote() {
 		return why.Class
@@ -252,9 +252,9 @@ func classOf(r interact.Request, b interact.Approve, why policy.Decision) policy
 	return policy.TextClass(b.Call(r.Requester), why.Class)
 }
 
-// care is the class that counts for what a device may allow. What nod finds dangerous destroys, whatever it is. A
-// shell's class says nothing, so its commands go by what they are found to do: one that calls for care may delete. Of
-// another tool, a field that is called a command says nothing: who asks can add one to any call.
+// care returns the class that decides what a device may allow. What nod finds dangerous counts as destructive, whatever
+// it is. A shell's class says nothing, so its commands are judged by what they do: one that calls for care may delete.
+// With other tools a field named command proves nothing: the requester can add one to any call.
 func care(class policy.Class, call policy.Call, c prompt.Content) policy.Class {
 	level := prompt.Worst(c.AllFacts())
 	switch isCommand := class == policy.Unknown && policy.OnlyRuns(call); {
@@ -266,7 +266,7 @@ func care(class policy.Class, call policy.Call, c prompt.Content) policy.Class {
 	return class
 }
 
-// affirmations are the ways to allow a call, once.
+// affirmations returns the ways to allow a call once.
 func affirmations(b interact.Approve, yes string) []pageYes {
 	if ask, pass, ok := prompt.PlanWays(b); ok && prompt.IsPlan(b) {
 		return []pageYes{
@@ -277,7 +277,7 @@ func affirmations(b interact.Approve, yes string) []pageYes {
 	return []pageYes{{Label: yes}}
 }
 
-// maxRaw is how long an input is at most, in bytes, that goes to a device as JSON, too.
+// maxRaw is the longest input, in bytes, that is also sent to a device as JSON.
 const maxRaw = 64 << 10
 
 func rawOf(b interact.Approve) []prompt.Line {
@@ -287,7 +287,7 @@ func rawOf(b interact.Approve) []prompt.Line {
 	return prompt.RawLines(b.Input)
 }
 
-// each returns a list of what as makes of the elements of another.
+// each applies as to every element and returns the results.
 func each[T, U any](all []T, as func(T) U) (list []U) {
 	for _, one := range all {
 		list = append(list, as(one))
@@ -320,7 +320,7 @@ var styles = map[prompt.LineStyle]string{
 	prompt.LineKey: "key", prompt.LineNote: "note", prompt.LineRule: "rule", prompt.LineCut: "cut",
 }
 
-// kinds are the names of what is not plain about a piece of text.
+// kinds names what is unusual about a piece of text.
 var kinds = map[safetext.Kind]string{safetext.Hidden: "hidden", safetext.Run: "run", safetext.Suspicious: "suspicious"}
 
 func deviceLines(lines []prompt.Line) []pageLine {

@@ -7,7 +7,7 @@ import (
 	"nod/interact"
 )
 
-// returning says that a request of the last run is about to be pending again, and its unfinished answer.
+// returning notes that a request of the last run is about to be pending again, with its unfinished answer.
 func (w *windows) returning(id interact.ID, draft []byte) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -15,7 +15,7 @@ func (w *windows) returning(id interact.ID, draft []byte) {
 	w.setDraft(id, draft)
 }
 
-// returned forgets the restored requests that are not pending any more: they ended without a prompt.
+// returned forgets the restored requests that are no longer pending: they ended without a prompt.
 func (w *windows) returned(pending []interact.Request) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -27,7 +27,7 @@ func (w *windows) returned(pending []interact.Request) {
 	}
 }
 
-// setDraft needs w.mu.
+// setDraft sets or removes a draft. The caller holds w.mu.
 func (w *windows) setDraft(id interact.ID, draft []byte) {
 	if len(draft) == 0 {
 		delete(w.drafts, id)
@@ -57,8 +57,8 @@ func (d *Desk) IsSettled() bool {
 	return len(d.windows.unanswered(pending)) == len(pending)
 }
 
-// IsCalm reports whether the user would notice little if the windows ended: they do not type, have only prompts open,
-// and can undo nothing.
+// IsCalm reports whether the user would hardly notice if the windows ended: they are not typing, have only prompts
+// open, and can undo nothing.
 func (w *windows) IsCalm() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -71,7 +71,7 @@ func (m *machines) looks() <-chan time.Time {
 	return time.After(linesPace)
 }
 
-// setLines takes in which lines are wanted. It returns those that are not any more, and those that are new.
+// setLines sets which lines are wanted. It returns those no longer wanted, and the new ones.
 func (m *machines) setLines(wanted []lineSpec) (gone, fresh []*machineLine) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -122,7 +122,7 @@ func (m *machines) failed(one *machineLine, err error) {
 	m.changed.Send()
 }
 
-// state is how a line is: to the machine with a key, or with none by itself.
+// state returns the state of a line to the machine with this key or, if the key is empty, of the line itself.
 func (m *machines) state(one *machineLine, key remote.Key) remote.State {
 	m.mu.Lock()
 	line, problem := one.Line, one.problem
@@ -133,7 +133,7 @@ func (m *machines) state(one *machineLine, key remote.Key) remote.State {
 	return line.State(key)
 }
 
-// list is the state of the lines that the configuration asks for, by name.
+// list returns the state of the lines that the configuration asks for, sorted by name.
 func (m *machines) list() []operator.Line {
 	m.mu.Lock()
 	lines := slices.Collect(maps.Values(m.lines))
@@ -146,7 +146,7 @@ func (m *machines) list() []operator.Line {
 	return all
 }
 
-// peer is a paired peer and how it is now.
+// peer returns a paired peer with its current state.
 func (m *machines) peer(p remote.Peer) operator.Peer {
 	m.mu.Lock()
 	c, known := m.online[p.Key.Sign]

@@ -25,7 +25,7 @@ import (
 const (
 	maxAsked        = interact.MaxPending / 2 // pending requests of all machines …
 	maxAskedBytes   = 16 << 20                // … and their size in memory
-	minSize         = 1 << 10                 // of each, beside its text
+	minSize         = 1 << 10                 // of each, besides its text
 	keptEnded       = 1024                    // ended requests that are known if they are sent again
 	maxReported     = 300 << 10               // bytes of files that a relay reports with one request …
 	maxReportedAll  = 1 << 20                 // … and with everything else but the input
@@ -34,7 +34,7 @@ const (
 
 const (
 	deadlineSlack   = 2 * time.Second        // after the deadline, for the relay to say how the request ended
-	askAgainAfter   = 5 * time.Second        // after nobody could be asked
+	askAgainAfter   = 5 * time.Second        // after the user could not be asked
 	recordAgain     = 5 * time.Second        // after the journal could not record an outcome
 	commitFirst     = 250 * time.Millisecond // pause after an answer could not be sent; doubled each time …
 	commitMost      = 5 * time.Second        // … up to this
@@ -43,7 +43,7 @@ const (
 	deliverPatience = 5 * time.Second        // how long the windows wait for a relay to take an answer
 )
 
-// The reasons in the journal for which a request of a machine ended without an answer from here.
+// The reasons in the journal why a machine's request ended without an answer from here.
 const (
 	reasonRevoked   = "the machine was revoked before anybody answered"
 	reasonElsewhere = "it was answered on another desk first"
@@ -64,7 +64,7 @@ type remoteRequest struct {
 	peer   remote.Peer
 	id     interact.ID // at the relay
 	digest string      // of the request as it was sent: an answer is bound to it
-	// request is what the user is asked, under the ID that its record has here; IdempotencyKey is id.
+	// request is what the user is asked. Its ID is that of its record here; its IdempotencyKey is id.
 	request interact.Request
 	why     policy.Decision
 	size    int             // approximate size in memory, in bytes
@@ -83,17 +83,17 @@ type remoteRequest struct {
 	isRecorded bool       // the journal has what came of it
 }
 
-// recordID is the ID of a machine's request at this desk: the same each time, and different from any other. use tells
-// apart the records that one request can have.
+// recordID returns the ID of a machine's request at this desk: the same each time, and different from any other. use
+// distinguishes the records that one request can have.
 func recordID(use string, machine remote.Key, id interact.ID) interact.ID {
 	space := sha256.Sum256([]byte(machine.Sign))
 	return interact.ID(uuid.NewHash(sha256.New(), uuid.UUID(space[:16]), []byte(use+string(id)), 8).String())
 }
 
-// useAsked is the use of a record of a request that the user was asked about.
+// useAsked is the use for records of requests that the user was asked about.
 const useAsked = "asked "
 
-// Take implements [remote.Desk]. While nobody would be asked here the error wraps [interact.ErrUnavailable].
+// Take implements [remote.Desk]. The error wraps [interact.ErrUnavailable] while the user would not be asked here.
 func (m *machines) Take(from remote.Peer, sent remote.Request) error {
 	peer, ok := m.machine(from.Key)
 	if !ok {
@@ -124,7 +124,7 @@ func (m *machines) Take(from remote.Peer, sent remote.Request) error {
 	return nil
 }
 
-// taken returns a machine's request as the user is asked about it.
+// taken returns a machine's request in the form in which the user is asked about it.
 func taken(peer remote.Peer, sent remote.Request) (interact.Request, error) {
 	r, now := sent.Request, time.Now()
 	r.Body = interact.Normalize(r.Body)
@@ -154,7 +154,7 @@ func taken(peer remote.Peer, sent remote.Request) (interact.Request, error) {
 	return r, r.Validate()
 }
 
-// isPlausible reports whether a relay would send that much.
+// isPlausible reports whether r is no larger than what a relay would send.
 func isPlausible(r *interact.Reported) bool {
 	size := 0
 	for _, f := range r.Files {
@@ -164,7 +164,7 @@ func isPlausible(r *interact.Reported) bool {
 		max(len(r.Files), len(r.Risks), len(r.Offers.Parts), len(r.Offers.Grants)) <= maxReportedList
 }
 
-// enter adds a request to the list, where it stays for that long at most. A request that is or was there is not new.
+// enter adds a request to the list, where it stays for at most left. A request that is or was on the list is not new.
 func (m *machines) enter(one *remoteRequest, left time.Duration) (isNew bool, err error) {
 	one.size, one.done = one.size+minSize, make(chan struct{})
 	if r := one.request.Reported; r != nil {
@@ -227,8 +227,8 @@ func (m *machines) requestsChanged() {
 	m.changed.Send()
 }
 
-// run asks the user about a request and records what came of it. If nod ends meanwhile, the relay still has the request
-// and the journal has what the user said.
+// run asks the user about a request and records the outcome. If nod ends meanwhile, the relay still has the request and
+// the journal has the user's answer.
 func (m *machines) run(one *remoteRequest) {
 	defer m.leave(one)
 	answer := m.outcome(one)
@@ -272,7 +272,7 @@ func (m *machines) record(one *remoteRequest, a interact.Answer) error {
 	return err
 }
 
-// outcome is what came of a request; no outcome: nod ends first.
+// outcome returns the outcome of a request. It is empty if nod ends first.
 func (m *machines) outcome(one *remoteRequest) interact.Answer {
 	if one.request.Body.Kind() == api.KindNotify {
 		return m.showNotice(one)
@@ -305,7 +305,7 @@ func (m *machines) showNotice(one *remoteRequest) interact.Answer {
 	return a
 }
 
-// ask has the user asked until they answer or the request ends.
+// ask asks the user until they answer or the request ends.
 func (m *machines) ask(one *remoteRequest) interact.Answer {
 	for {
 		err := error(interact.ErrUnavailable)
@@ -329,7 +329,7 @@ func (m *machines) ask(one *remoteRequest) interact.Answer {
 	}
 }
 
-// prompt has the user asked once. The error wraps [interact.ErrUnavailable] if nobody can be asked now.
+// prompt asks the user once. The error wraps [interact.ErrUnavailable] if they cannot be asked now.
 func (m *machines) prompt(one *remoteRequest) (a interact.Answer, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -347,7 +347,7 @@ func (m *machines) prompt(one *remoteRequest) (a interact.Answer, err error) {
 	return a, nil
 }
 
-// keepSent has the journal keep the user's answer before it is sent, so that it is sent again after a restart.
+// keepSent writes the user's answer to the journal before it is sent, so that it is sent again after a restart.
 func (m *machines) keepSent(one *remoteRequest, a interact.Answer) {
 	if err := m.keepPending(context.Background(), one, &a); err != nil {
 		m.log.Error("an answer to a machine would not survive a restart", "id", one.request.ID, "err", err)
@@ -355,8 +355,8 @@ func (m *machines) keepSent(one *remoteRequest, a interact.Answer) {
 	m.requestsChanged()
 }
 
-// keepPending has the journal keep a request with what the user said about it, which is answered with sent if that is
-// not nil.
+// keepPending writes a pending request and the user's answer to the journal. A sent that is not nil replaces the
+// answer.
 func (m *machines) keepPending(ctx context.Context, one *remoteRequest, sent *interact.Answer) error {
 	one.writing.Lock()
 	defer one.writing.Unlock()
@@ -383,8 +383,8 @@ func (m *machines) keepPending(ctx context.Context, one *remoteRequest, sent *in
 	return err
 }
 
-// deliver sends an answer until the relay has taken it, and returns what counts. The error is errDeviceRevoked if the
-// answer is from a device that was revoked before that.
+// deliver sends an answer until the relay accepts it, and returns the answer that counts. The error is errDeviceRevoked
+// if the answer is from a device that was revoked before then.
 func (m *machines) deliver(one *remoteRequest, answer interact.Answer) (interact.Answer, error) {
 	out := answer
 	out.At, out.Device, out.Shown = time.Now(), cmp.Or(answer.Device, m.name), interact.Shown{}
@@ -412,7 +412,7 @@ func (m *machines) deliver(one *remoteRequest, answer interact.Answer) (interact
 	}
 }
 
-// endOfSent is what came of a request that ended before its relay said that it took the answer.
+// endOfSent returns the outcome of a request that ended before its relay confirmed the answer.
 func (m *machines) endOfSent(one *remoteRequest, answer, out interact.Answer) interact.Answer {
 	m.mu.Lock()
 	ended := one.ended
@@ -439,14 +439,15 @@ func (m *machines) send(one *remoteRequest, a interact.Answer) (interact.Answer,
 	return line.Commit(m.sending, one.peer.Key, remote.Answer{ID: one.id, Digest: one.digest, Answer: a})
 }
 
-// undelivered tells the user that their answer reached nobody.
+// undelivered tells the user that their answer did not arrive in time.
 func (m *machines) undelivered(one *remoteRequest) {
 	m.say(interact.Warning, lang.L("Your answer did not reach {{.Machine}} in time, so it does not count.",
 		map[string]any{"Machine": one.peer.Name}))
 }
 
-// counts is what came of a request to which the user gave answer, sent as out, and which the relay settled so: their
-// answer, if the relay says that it took that. Nothing else that a machine says of the user counts.
+// counts returns the outcome of a request that the user answered with answer, sent as out, and that the relay settled
+// with settled: the user's answer, if the relay says it accepted that. Nothing else that a machine says about the user
+// counts.
 func counts(answer, out, settled interact.Answer) interact.Answer {
 	if settled.By == api.ByHuman && settled.Outcome == out.Outcome && settled.Device == out.Device {
 		return answer
@@ -459,7 +460,7 @@ func (m *machines) isDevice(name string) bool {
 	return isPaired && peer.Role == remote.RoleDevice
 }
 
-// endOf is what came of a request that ended without an answer from here; no outcome: nod ends.
+// endOf returns the outcome of a request that ended without an answer from here. It is empty if nod is ending.
 func (m *machines) endOf(one *remoteRequest) interact.Answer {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -474,7 +475,8 @@ func (m *machines) endOf(one *remoteRequest) interact.Answer {
 	return interact.Answer{Outcome: api.TimedOut, By: api.ByTimeout, Reason: reasonNoAnswer}
 }
 
-// elsewhere is what the journal records if a request was not answered here. It contains no text of the machine's.
+// elsewhere returns what the journal records for a request that was not answered here. It contains no text from the
+// machine.
 func elsewhere(settled interact.Answer) interact.Answer {
 	switch {
 	case settled.Outcome == api.TimedOut:
@@ -511,7 +513,7 @@ func (m *machines) End(from remote.Peer, a remote.Answer) {
 	}
 	one.ended = &a.Answer
 	if a.Answer.Outcome == api.TimedOut {
-		one.end(interact.ErrTimedOut) // whoever counts unanswered prompts counts this one
+		one.end(interact.ErrTimedOut) // so that it counts as an unanswered prompt
 		return
 	}
 	one.end(context.Canceled)
@@ -551,7 +553,7 @@ func (m *machines) find(id interact.ID) (*remoteRequest, error) {
 	return nil, interact.ErrNotFound
 }
 
-// Settled waits until the relay has taken the answer to a request, or for a while: then the journal keeps the answer
+// Settled waits until the relay has accepted the answer to a request, but not for long: the journal keeps the answer
 // until the relay can be reached. The error is [interact.ErrNotFound] or ctx's.
 func (m *machines) Settled(ctx context.Context, id interact.ID) (interact.Answer, error) {
 	m.mu.Lock()
@@ -574,8 +576,8 @@ func (m *machines) Settled(ctx context.Context, id interact.ID) (interact.Answer
 	return one.sent, nil
 }
 
-// Snooze hides a request for a while. Its deadline stays, which is the relay's. The error wraps [interact.ErrNotFound]
-// or [interact.ErrImpatient].
+// Snooze hides a request for a while. Its deadline, which the relay sets, stays the same. The error wraps
+// [interact.ErrNotFound] or [interact.ErrImpatient].
 func (m *machines) Snooze(id interact.ID, d time.Duration) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -593,7 +595,8 @@ func (m *machines) Snooze(id interact.ID, d time.Duration) error {
 	return nil
 }
 
-// SaveDraft has the journal keep the user's unfinished answer. The error is [interact.ErrNotFound] for another request.
+// SaveDraft writes the user's unfinished answer to the journal. The error is [interact.ErrNotFound] if the request is
+// not on the list.
 func (m *machines) SaveDraft(ctx context.Context, id interact.ID, draft []byte) error {
 	m.mu.Lock()
 	one, err := m.find(id)
@@ -607,7 +610,7 @@ func (m *machines) SaveDraft(ctx context.Context, id interact.ID, draft []byte) 
 	return m.journal.SaveDraft(ctx, id, draft)
 }
 
-// restore takes over a request that the user had begun to answer when nod ended, and sends the answer if there is one.
+// restore resumes a request that the user had begun to answer when nod ended, and sends the answer if they gave one.
 func (m *machines) restore(r interact.Record) {
 	peer, isPaired := m.book.Named(r.Request.Requester.Machine)
 	one := &remoteRequest{
@@ -633,14 +636,14 @@ func (m *machines) restore(r interact.Record) {
 	go m.run(one)
 }
 
-// hasEnded takes note of a request that was recorded before nod ended.
+// hasEnded notes a request that was recorded before nod ended.
 func (m *machines) hasEnded(id interact.ID) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.ended = append(m.ended, id)
 }
 
-// Close ends all prompts. Answers that are being sent have a moment to arrive; the next nod sends the others.
+// Close ends all prompts. Answers being sent get a moment to arrive; the next nod sends the rest.
 func (m *machines) Close() {
 	m.mu.Lock() // so that no request comes once Wait has begun
 	m.endLife(interact.ErrClosing)
@@ -650,7 +653,7 @@ func (m *machines) Close() {
 	m.prompts.Wait()
 }
 
-// miss records a request about which nobody here was asked. What comes of it is between its machine and other desks.
+// miss records a request that the user here was not asked about. Its machine and other desks decide its outcome.
 func (m *machines) miss(peer remote.Peer, id interact.ID, r interact.Request) {
 	record := interact.Record{Request: r, Answer: interact.Answer{
 		Outcome: api.Unavailable, Reason: "nobody at this desk was asked: nod was paused, or the user away",
@@ -667,8 +670,8 @@ func (m *machines) miss(peer remote.Peer, id interact.ID, r interact.Request) {
 	}
 }
 
-// Keep implements [remote.Desk]. It records the decisions of a relay's policy and nothing else: a machine has no say in
-// what a user answered. The error is an [*interact.BusyError] for a machine that reports too much.
+// Keep implements [remote.Desk]. It records decisions of a relay's policy and nothing else: a machine cannot claim what
+// a user answered. The error is an [*interact.BusyError] for a machine that reports too much.
 func (m *machines) Keep(from remote.Peer, decided []interact.Record) error {
 	peer, ok := m.machine(from.Key)
 	if !ok {
@@ -687,7 +690,7 @@ func (m *machines) Keep(from remote.Peer, decided []interact.Record) error {
 	return nil
 }
 
-// keep writes a machine's record into the journal, unless that machine has filled too much of it lately.
+// keep writes a machine's record to the journal, unless that machine has written too much lately.
 func (m *machines) keep(machine remote.Key, r interact.Record) error {
 	text, err := json.Marshal(r)
 	if err != nil {
@@ -710,7 +713,7 @@ func (m *machines) keep(machine remote.Key, r interact.Record) error {
 	return err
 }
 
-// kept is a decision of a machine's policy as the journal records it.
+// kept returns the journal record of a decision by a machine's policy.
 func kept(peer remote.Peer, r interact.Record, now time.Time) (interact.Record, error) {
 	approve, isApproval := r.Request.Body.(interact.Approve)
 	isDecision := r.Answer.Outcome == api.Allowed || r.Answer.Outcome == api.Denied
@@ -731,7 +734,7 @@ func kept(peer remote.Peer, r interact.Record, now time.Time) (interact.Record, 
 	return ownRecord(peer, r, now), nil
 }
 
-// ownRecord is a machine's record as the journal records it, under an ID of this desk's.
+// ownRecord returns a machine's record in the form for this journal, under an ID of this desk.
 func ownRecord(peer remote.Peer, r interact.Record, now time.Time) interact.Record {
 	own := interact.Record{Request: r.Request, Why: r.Why, Answer: r.Answer}
 	own.Request.ID = recordID("", peer.Key, r.Request.ID)

@@ -22,7 +22,7 @@ import (
 	"nod/ipc/remote/book"
 )
 
-// Limits of what machines may have nod keep and show.
+// Limits on what nod keeps and shows for machines.
 const (
 	maxWantedDesks = 8                // of one machine
 	maxJoining     = 32               // keys that ask to join and are remembered
@@ -36,9 +36,9 @@ const (
 	noticeEvery    = 30 * time.Second // … and the pause between further ones
 )
 
-// machines is this desk's side of the connections with other machines. It lists their pending requests, has the user
-// asked about them, and sends the answers: the brokers of their relays own the requests. Nothing that a request names
-// is looked up on this machine.
+// machines is this desk's side of the connections with other machines. It lists their pending requests, asks the user
+// about them, and sends the answers; the brokers of their relays own the requests. It never looks up on this machine
+// what a request names.
 type machines struct {
 	machinesConfig
 	changed  changes.Signal // a machine came or went, something asks to join, or requests was sent
@@ -63,14 +63,14 @@ type machines struct {
 	warned  time.Time              // when the user was last warned that something asks to join
 }
 
-// machinesConfig is what [machines] works with. All fields are required.
+// machinesConfig configures [machines]. All fields are required.
 type machinesConfig struct {
 	log      *slog.Logger
 	name     string // of this desk, as others call it
 	book     *book.Book
 	journal  requestJournal
 	prompter interact.Prompter
-	silences func(interact.Request) bool                  // nobody would be asked
+	silences func(interact.Request) bool                  // the user would not be asked
 	notify   func(context.Context, interact.Request) bool // shows a notice
 	policy   func() remote.Policy                         // for the machines; without its serial
 	history  func() int64                                 // maximum size of the history in bytes
@@ -78,7 +78,7 @@ type machinesConfig struct {
 	dial     func(lineSpec, remote.Desk) (remote.Line, error)
 }
 
-// requestJournal records what came of requests and keeps unfinished answers.
+// requestJournal records the outcomes of requests and keeps unfinished answers.
 type requestJournal interface {
 	interact.Journal
 	SaveDraft(ctx context.Context, id interact.ID, draft []byte) error
@@ -115,7 +115,7 @@ func newMachines(c machinesConfig) *machines {
 	return m
 }
 
-// lineDesk is [machines] as one line sees it.
+// lineDesk is the view that one line has of [machines].
 type lineDesk struct {
 	*machines
 	line *machineLine
@@ -155,7 +155,7 @@ func (d lineDesk) Join(machine remote.Key, h remote.Hello) (remote.Peer, error) 
 	return peer, nil
 }
 
-// warnOfDesks warns the user if a machine accepts another desk since its last connection.
+// warnOfDesks warns the user if a machine accepts desks that it did not at its last connection.
 func (m *machines) warnOfDesks(machine remote.Peer, desks []remote.Key) {
 	for _, key := range desks {
 		if !slices.Contains(machine.Desks, key) {
@@ -170,7 +170,7 @@ func (m *machines) warnOfDesks(machine remote.Peer, desks []remote.Key) {
 	}
 }
 
-// wantDesks lists the desks that a machine was asked to accept among the keys to be paired, unless they are paired.
+// wantDesks adds the desks that a machine was asked to accept to the keys that ask to join, unless they are paired.
 func (m *machines) wantDesks(machine remote.Peer, keys []remote.Key) {
 	for _, key := range keys[:min(len(keys), maxWantedDesks)] {
 		if _, isPaired := m.book.Find(key); !isPaired {
@@ -211,8 +211,8 @@ func plainHello(h remote.Hello) remote.Hello {
 	return h
 }
 
-// asksToJoin lists a key among those to be paired and warns the user, once in a while. A key that connects as a machine
-// has proved to be one, whatever another machine says about it.
+// asksToJoin adds a key to those that ask to join and warns the user, but not too often. A key that connects as a
+// machine has proved to be one, whatever another machine says about it.
 func (m *machines) asksToJoin(role remote.Role, line string, key remote.Key, h remote.Hello) {
 	now := time.Now()
 	m.mu.Lock()
@@ -278,14 +278,14 @@ func (m *machines) Policy() (remote.Policy, error) {
 	return p, nil
 }
 
-// greet tells all connected machines at once that they are paired, which other desks are, and what the policy is.
+// greet immediately tells all connected machines that they are paired, which other desks are, and what the policy is.
 func (m *machines) greet() {
 	for _, one := range m.made() {
 		one.Greet()
 	}
 }
 
-// made lists the lines that were made without an error.
+// made lists the lines that were created without an error.
 func (m *machines) made() []*machineLine {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -293,7 +293,7 @@ func (m *machines) made() []*machineLine {
 	return slices.DeleteFunc(lines, func(one *machineLine) bool { return one.Line == nil })
 }
 
-// forget has a machine delete its saved approvals.
+// forget makes a machine delete its saved approvals.
 func (m *machines) forget(ctx context.Context, name string) error {
 	peer, ok := m.book.Named(name)
 	line := m.lineTo(peer.Key)
@@ -316,7 +316,8 @@ func (m *machines) connects() <-chan struct{} {
 	return m.back
 }
 
-// lineTo is the line over which a machine was connected last; before that, the one that all may come over. nil: none.
+// lineTo returns the line that a machine last connected over or, if it has not connected yet, the line shared by all
+// machines; nil if there is none.
 func (m *machines) lineTo(key remote.Key) remote.Line {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -375,7 +376,7 @@ func (m *machines) settlePeers(seen []remote.Peer, accept bool) error {
 	return nil
 }
 
-// revoked ends what is left of a peer that is paired no longer.
+// revoked ends the connections and requests of a peer that is no longer paired.
 func (m *machines) revoked(peer remote.Peer) {
 	m.log.Info("revoked", "name", peer.Name)
 	for _, one := range m.made() { // it may be connected over several

@@ -67,7 +67,7 @@ func addNativeItems(items []menuItem) {
 	}
 }
 
-// nativeIcon is the PNG in the format that the system's tray reads.
+// nativeIcon converts a PNG to the format that the system's tray reads.
 func nativeIcon(icon []byte) []byte {
 	if runtime.GOOS != "windows" {
 		return icon
@@ -85,11 +85,11 @@ func trayService() bool { return true }
 
 func notificationService() (ok, markup bool) { return true, false }
 
-// displayEnv has nothing to choose: the system has one way to the screen.
+// displayEnv returns nothing: this system has only one way to show windows.
 func displayEnv(context.Context) ([]string, error) { return nil, nil }
 
-// newBoard returns what shows an [announcement]. Here it is one of beeep's notifications, which disappears by itself
-// and leads nowhere.
+// newBoard returns a function that shows an [announcement]. Here that is one of beeep's notifications, which disappears
+// on its own and opens nothing when clicked.
 func newBoard(ctx context.Context, n *notifier) func(*announcement) {
 	return func(a *announcement) {
 		if a != nil && a.fresh {

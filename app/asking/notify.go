@@ -28,8 +28,8 @@ const (
 	noticeLines   = 10              // lines of it
 )
 
-// messenger sends one notification. Level is info, warning or error. It may block and cannot be cancelled:
-// that is how the notification libraries are.
+// messenger sends one notification. Level is info, warning or error. It may block and cannot be cancelled, because the
+// notification libraries cannot.
 type messenger interface {
 	// service reports whether there is a notification service, and whether it reads the body as markup.
 	service() (ok, markup bool)
@@ -98,13 +98,13 @@ func (n *notifier) notify(ctx context.Context, r interact.Request) bool {
 	return n.send(ctx, func(markup bool) string { return noticeText(r, body, markup) }, body.Level)
 }
 
-// say sends a sentence of nod's own and does not wait.
+// say sends a sentence from nod itself and does not wait.
 func (n *notifier) say(ctx context.Context, sentence string, level string) {
 	go n.send(ctx, func(markup bool) string { return hardened(sentence, markup, runtime.GOOS) }, level)
 }
 
-// noticeText is the body of an agent's notice. It begins with nod's own words, so that an agent cannot
-// speak as nod, nor begin the text with what a command line would read as an option.
+// noticeText returns the body of an agent's notice. It begins with nod's own words, so that an agent can neither pose
+// as nod nor begin the text with what a command line would read as an option.
 func noticeText(r interact.Request, n api.Notify, markup bool) string {
 	message := n.Message
 	if n.Title != "" {
@@ -148,8 +148,8 @@ type beeepMessenger struct {
 
 func init() { beeep.AppName = notifyTitle }
 
-// service implements messenger. Without a service on the bus beeep would start notify-send or kdialog; nod
-// does not want a program of that name from PATH to stand in for the desktop.
+// service implements messenger. Without a service on the bus beeep would start notify-send or kdialog; nod does not let
+// a program of that name in PATH replace the desktop's service.
 func (beeepMessenger) service() (ok, markup bool) { return notificationService() }
 
 // show implements messenger.
@@ -165,7 +165,7 @@ func (m beeepMessenger) show(body string, level string) error {
 	return err
 }
 
-// titled is a request with the name by which the user knows its agent.
+// titled returns a request with the name by which the user knows its agent.
 func titled(r interact.Request) interact.Request {
 	r.Requester.Title = registry.Title(r.Requester.Agent)
 	return r

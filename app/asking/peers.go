@@ -19,7 +19,7 @@ import (
 	"nod/ipc/remote/session"
 )
 
-// peers are those that ask this desk, or answer with it.
+// peers are the machines that ask this desk, and the desks and devices that answer with it.
 type peers struct {
 	book     *book.Book       // of the paired ones
 	identity *remote.Identity // of this desk; nil: its keys cannot be read
@@ -27,10 +27,10 @@ type peers struct {
 	devices  *deviceDesk
 }
 
-// deskKeyName is the file with the keys of this desk, beside the list of its peers.
+// deskKeyName is the file with this desk's keys, next to the list of its peers.
 const deskKeyName = "desk.key"
 
-// openMachines prepares the lines to machines, with the keys in that folder. None runs yet.
+// openMachines prepares the lines to machines, with the keys in folder. It starts none.
 func (d *Desk) openMachines(folder string, asks gate) {
 	var err error
 	if d.identity, err = remote.LoadIdentity(filepath.Join(folder, deskKeyName)); err != nil {
@@ -43,8 +43,8 @@ func (d *Desk) openMachines(folder string, asks gate) {
 	})
 }
 
-// deskName is what other desks call this one: its machine's name and the first word of its fingerprint, because two
-// machines may have one name.
+// deskName returns what other desks call this one: its machine's name and the first word of its fingerprint, because
+// two machines may have the same name.
 func deskName(own *remote.Identity) string {
 	if own == nil {
 		return hostName()
@@ -53,7 +53,7 @@ func deskName(own *remote.Identity) string {
 	return hostName() + " " + word
 }
 
-// hostName is what the user knows this machine by.
+// hostName returns the name by which the user knows this machine.
 func hostName() string {
 	host, err := os.Hostname()
 	host, _, _ = strings.Cut(host, ".")
@@ -79,8 +79,8 @@ func (d *Desk) dial(spec lineSpec, desk remote.Desk) (remote.Line, error) {
 	return session.NewLine(d.identity, desk, session.NewCommandCarrier(run, log, changed), log, changed), nil
 }
 
-// remotePolicy is what machines apply. While the policy file is broken, or what another program has made of it is held
-// back, they ask about everything that it does not deny.
+// remotePolicy returns the policy that machines apply. While the policy file is broken, or another program's change to
+// it is held back, they ask about everything that it does not deny.
 func (d *Desk) remotePolicy() remote.Policy {
 	s := d.store.State()
 	p := remote.Policy{
@@ -136,7 +136,8 @@ func (d *Desk) runMachines(ctx context.Context) {
 	}
 }
 
-// publishPace is how often at most nod machines is told how the peers are: requests may come and go by the hundred.
+// publishPace is the shortest time between two updates of the peers' state for nod machines: requests may come and go
+// by the hundred.
 const publishPace = time.Second
 
 func (d *Desk) publishPeers() {

@@ -18,13 +18,13 @@ const (
 	maxSessions     = 1000 // sessions that are remembered; names of sessions cost an agent nothing
 )
 
-// presence knows whether the user is there to be asked.
+// presence knows whether the user is available to be asked.
 //
-// While the user has paused nod, nobody is asked. And after some prompts of a session have timed out, more of them help
-// nobody: the windows would pile up, and whoever comes back clicks them away unread. From then on nobody is asked for
-// that session until the user shows up: answers any prompt, or chooses so in the tray's menu.
+// While the user has paused nod, it does not ask them. Nor does it ask for a session after some of its prompts have
+// timed out: windows would pile up, and a user who comes back would click them away unread. It asks for that session
+// again once the user shows up, by answering any prompt or through the tray's menu.
 type presence struct {
-	changed changes.Signal // signalled after every change, and when a pause ends by itself
+	changed changes.Signal // signalled after every change, and when a pause ends on its own
 	left    func()         // called when the user counts as away for one more session
 
 	mu         sync.Mutex
@@ -34,14 +34,14 @@ type presence struct {
 	missed     int // requests refused since the user was last seen
 }
 
-// agentSession is a session of an agent. An agent that names no session is asked for every time.
+// agentSession is a session of an agent. For an agent that names no session nod asks every time.
 type agentSession struct{ machine, agent, exe, session string }
 
 func newPresence(left func()) *presence {
 	return &presence{changed: changes.NewSignal(), left: left, unanswered: map[agentSession]int{}}
 }
 
-// pausedError says that nobody is asked during a pause. Agents read its text.
+// pausedError says that nod does not ask the user during a pause. Agents read its text.
 type pausedError operator.Pause
 
 func (e pausedError) Error() string {
@@ -94,8 +94,8 @@ func (p *presence) Paused() operator.Pause {
 	return p.pause
 }
 
-// gate has the prompter ask only a user who is there, and fails with [interact.ErrUnavailable] otherwise. While a
-// device can answer it always asks: the request waits there, and here in the tray.
+// gate passes requests to the prompter only while the user is available, and fails with [interact.ErrUnavailable]
+// otherwise. While a device can answer it always asks: the request waits there, and here in the tray.
 type gate struct {
 	*presence
 	prompter interact.Prompter
@@ -182,7 +182,7 @@ func (p *presence) back() {
 	}
 }
 
-// away returns for how many sessions the user is away, and how many requests were refused for that.
+// away returns for how many sessions the user is away, and how many requests were refused because of that.
 func (p *presence) away() (sessions, missed int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -20,20 +20,20 @@ import (
 type process struct {
 	pid     int
 	session *operator.Session
-	hangUp  func() // closes nod's end of the connection, at which the process ends by itself
-	kill    func() // ends it at once
+	hangUp  func() // closes nod's end of the connection, so that the process ends on its own
+	kill    func() // ends it immediately
 	usage   func() usage
 	exited  <-chan error // receives once how it ended
 }
 
-// usage is how much of the machine a process used, as far as the system tells.
+// usage is how long a process ran and waited for a processor, as far as the system reports it.
 type usage struct {
 	ran    time.Duration // its first thread, which has the windows
 	waited time.Duration // its threads for a processor, in all
 }
 
-// stopwatch returns a function that returns how long the process has had since to do something: the time without what
-// it waited for a processor, so that windows on a busy machine are not taken for windows that hang.
+// stopwatch returns a function that returns how much time the process has had to work since. Time spent waiting for a
+// processor does not count, so that windows on a busy machine do not seem to hang.
 func (p *process) stopwatch() func() time.Duration {
 	began, before := time.Now(), p.usage()
 	return func() time.Duration {
@@ -42,10 +42,10 @@ func (p *process) stopwatch() func() time.Duration {
 	}
 }
 
-// leastPatience is how long nod waits at least between two looks at that.
+// leastPatience is the shortest wait between two checks of that time.
 const leastPatience = 100 * time.Millisecond
 
-// ping makes the windows handle an event. It fails if they have not within [pingPatience].
+// ping makes the windows handle an event. It fails if they do not within [pingPatience].
 func (p *process) ping(ctx context.Context) error {
 	for had := p.stopwatch(); ; {
 		err := p.session.Ping(ctx, max(pingPatience-had(), leastPatience))
@@ -55,7 +55,8 @@ func (p *process) ping(ctx context.Context) error {
 	}
 }
 
-// end ends the process, at once if why says that it hangs. It returns why the process ended: nil if nod wanted that.
+// end ends the process, immediately if why says that it hangs. It returns why the process ended, or nil if nod wanted
+// it to.
 func (p *process) end(why error) error {
 	if why == nil {
 		p.hangUp()

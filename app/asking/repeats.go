@@ -16,7 +16,7 @@ type repeats struct {
 	times map[string]int // by [repeats.key]
 }
 
-// maxRepeats limits the calls that are counted in a day; further ones are not.
+// maxRepeats is how many different calls are counted in a day.
 const maxRepeats = 10_000
 
 func (r *repeats) add(c policy.Call, now time.Time) {

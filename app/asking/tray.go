@@ -26,10 +26,10 @@ const menuPending = 10
 
 // snapshot is all that the tray shows. Icon, tooltip and menu are functions of it.
 type snapshot struct {
-	Pending       []interact.Request // oldest first, without notices: nobody answers those
+	Pending       []interact.Request // oldest first, without notices, which have no answers
 	Snoozed       []interact.Request // oldest first
 	Pause         operator.Pause
-	Away          int    // sessions for which nobody is asked, because nobody answered
+	Away          int    // sessions that nod does not ask for, because the user did not answer
 	Missed        int    // requests refused for that
 	Broken        bool   // the policy file cannot be read
 	Held          bool   // another program changed it
@@ -50,7 +50,7 @@ type trayActions struct {
 	Quit          func()
 }
 
-// state is what the icon tells. A broken policy or journal is the most urgent.
+// state returns what the icon shows. A broken policy or journal is the most urgent.
 func (s snapshot) state() assets.TrayState {
 	switch {
 	case s.Broken, s.Held, s.Journal != "", s.Hooks != "":
@@ -63,7 +63,7 @@ func (s snapshot) state() assets.TrayState {
 	return assets.Idle
 }
 
-// status is the state in words, for the tooltip and the first line of the menu.
+// status returns the state in words, for the tooltip and the first line of the menu.
 func (s snapshot) status(now time.Time) string {
 	var said []string
 	if s.Broken {
@@ -130,7 +130,7 @@ type menuItem struct {
 	Do      func()      // nil: it cannot be chosen
 }
 
-// menu is the tray's menu. It has no submenus: Xfce shows them empty.
+// menu returns the tray's menu. It has no submenus because Xfce shows them empty.
 func (s snapshot) menu(do trayActions, now time.Time) []menuItem {
 	separator := menuItem{}
 	show := func(v operator.View) func() { return func() { do.Show(v) } }
@@ -209,15 +209,15 @@ func sameMenu(a, b []menuItem) bool {
 	})
 }
 
-// gistLimit is how many characters of what a request is about stand in the menu.
+// gistLimit is how many characters of a request's gist the menu shows.
 const gistLimit = 40
 
-// pendingLabel says who asks, and the first words of what for: "Claude Code · shop: npm test".
+// pendingLabel returns who asks and the first words of the request: "Claude Code · shop: npm test".
 func pendingLabel(r interact.Request) string {
 	return menuText(whoAsks(r)+": "+safetext.Line(r.Gist(), gistLimit), runtime.GOOS)
 }
 
-// menuText keeps the letter that marks a keyboard shortcut in the system's menus from vanishing.
+// menuText doubles the letter that marks a keyboard shortcut in the system's menus, which would not show otherwise.
 func menuText(s, goos string) string {
 	if goos == "windows" {
 		return strings.ReplaceAll(s, "&", "&&")
@@ -245,7 +245,7 @@ func (t *tray) update(s snapshot) {
 	t.changed.Send()
 }
 
-// toAnswer picks the pending requests that want an answer: now, and later.
+// toAnswer returns the pending requests that need an answer now, and the snoozed ones.
 func toAnswer(pending []interact.Request) (waiting, snoozed []interact.Request) {
 	for _, r := range pending {
 		switch {
@@ -262,7 +262,7 @@ func toAnswer(pending []interact.Request) (waiting, snoozed []interact.Request) 
 // pathLimit is how many characters of a path a sentence shows.
 const pathLimit = 200
 
-// JournalProblem says in a sentence or two what is wrong with the journal; "" when nothing is.
+// JournalProblem says in a sentence or two what is wrong with the journal, or returns "".
 func JournalProblem(err error) string {
 	problem, ok := errors.AsType[*journal.ProblemError](err)
 	if !ok {

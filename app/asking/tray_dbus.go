@@ -45,7 +45,7 @@ func (t *tray) run(ctx context.Context) {
 	<-ctx.Done()
 }
 
-// How long after the session bus was lost the tray looks for it again; doubled every time.
+// How long the tray waits before it looks for a lost session bus again; doubled each time.
 const (
 	firstRetry = time.Second
 	lastRetry  = time.Minute
@@ -189,14 +189,14 @@ func (i *statusItem) show(s *snapshot, do trayActions) {
 	i.menu.show(s.menu(do, now))
 }
 
-// change sets a property and tells of it. An error means that the connection has ended, which serve notices.
+// change sets a property and signals the change. An error means that the connection has ended, which serve notices.
 func (i *statusItem) change(property, signal string, value any) {
 	i.values[property] = value
 	_, _ = exportProperties(i.conn, itemPath, itemInterface, i.values)
 	_ = i.conn.Emit(itemPath, itemInterface+"."+signal)
 }
 
-// take handles a signal. Anybody on the bus may send one, with anything in it.
+// take handles a signal. Any program on the bus can send one, with any content.
 func (i *statusItem) take(s *dbus.Signal) {
 	switch s.Name {
 	case "org.freedesktop.DBus.NameOwnerChanged":
@@ -249,7 +249,7 @@ type dbusMenu struct {
 
 var errNoItem = errors.New("the menu has no such item")
 
-// menuNode is an item as the interface sends it. The root has the id 0.
+// menuNode is a menu item in the form that the interface sends. The root has the id 0.
 type menuNode struct {
 	ID         int32
 	Properties map[string]dbus.Variant
@@ -257,7 +257,7 @@ type menuNode struct {
 	do         func()
 }
 
-// itemProperties are an item's, without its children.
+// itemProperties are the properties of an item, without its children.
 type itemProperties struct {
 	ID         int32
 	Properties map[string]dbus.Variant
@@ -281,7 +281,7 @@ func exportMenu(conn *dbus.Conn) (*dbusMenu, error) {
 	})
 }
 
-// show replaces the menu, unless it would look and lead the same.
+// show replaces the menu, unless the new one looks the same and leads to the same requests.
 func (m *dbusMenu) show(items []menuItem) {
 	if !sameMenu(items, m.items) {
 		revision := m.replace(items)
@@ -319,7 +319,7 @@ func (i menuItem) properties() map[string]dbus.Variant {
 	return p
 }
 
-// GetLayout sends an item with as many levels of its children; -1 is all.
+// GetLayout sends an item with that many levels of its children; -1 means all.
 func (m *dbusMenu) GetLayout(parent, depth int32, _ []string) (uint32, menuNode, *dbus.Error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -333,7 +333,7 @@ func (m *dbusMenu) GetLayout(parent, depth int32, _ []string) (uint32, menuNode,
 	return m.revision, n, nil
 }
 
-// GetGroupProperties sends the properties of these items, of all without ids.
+// GetGroupProperties sends the properties of these items, or of all if ids is empty.
 func (m *dbusMenu) GetGroupProperties(ids []int32, _ []string) ([]itemProperties, *dbus.Error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -360,7 +360,7 @@ func (m *dbusMenu) GetProperty(id int32, name string) (dbus.Variant, *dbus.Error
 	return v, nil
 }
 
-// Event does what a clicked item is for.
+// Event runs the action of a clicked item.
 func (m *dbusMenu) Event(id int32, name string, _ dbus.Variant, _ uint32) *dbus.Error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -370,7 +370,7 @@ func (m *dbusMenu) Event(id int32, name string, _ dbus.Variant, _ uint32) *dbus.
 	return nil
 }
 
-// EventGroup is Event for several.
+// EventGroup is Event for several items.
 func (m *dbusMenu) EventGroup(events []menuEvent) ([]int32, *dbus.Error) {
 	for _, e := range events {
 		_ = m.Event(e.ID, e.Name, e.Data, e.Time)
@@ -381,7 +381,7 @@ func (m *dbusMenu) EventGroup(events []menuEvent) ([]int32, *dbus.Error) {
 // AboutToShow answers that the menu is up to date.
 func (m *dbusMenu) AboutToShow(int32) (bool, *dbus.Error) { return false, nil }
 
-// AboutToShowGroup is AboutToShow for several.
+// AboutToShowGroup is AboutToShow for several items.
 func (m *dbusMenu) AboutToShowGroup([]int32) (needUpdate, unknown []int32, err *dbus.Error) {
 	return nil, nil, nil
 }

@@ -13,8 +13,8 @@ import (
 	"nod/policy/config"
 )
 
-// undos is what the user deleted a moment ago and can still take back. It is kept here, not in the windows,
-// which may die meanwhile. An answer itself cannot be taken back: the agent has it at once.
+// undos is what the user has just deleted and can still restore. It is kept here, not in the windows, which may die
+// meanwhile. An answer cannot be undone: the agent gets it immediately.
 type undos struct {
 	changed func() // other things can be taken back
 
@@ -31,7 +31,7 @@ type undoable struct {
 
 var errUndone = errors.New("it is too late to undo that")
 
-// add offers to take something back by calling back, for that long. A time of 0 offers nothing.
+// add offers for a time to undo something by calling back. A time of 0 offers nothing.
 func (u *undos) add(what operator.Undo, most time.Duration, back func() error) {
 	if most <= 0 {
 		return
@@ -61,7 +61,7 @@ func (u *undos) remove(id int) (*undoable, error) {
 	return one, nil
 }
 
-// all lists what can be taken back, the newest last.
+// all lists what can be undone, the newest last.
 func (u *undos) all() []operator.Undo {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -84,7 +84,7 @@ func revoked(before, after []policy.Grant) string {
 	return strings.Join(shown, " · ")
 }
 
-// Undo implements [operator.Operator]. It fails when that is not offered any more.
+// Undo implements [operator.Operator]. It fails if the action can no longer be undone.
 func (w *windows) Undo(_ context.Context, id int) error {
 	one, err := w.undos.remove(id)
 	if err != nil {

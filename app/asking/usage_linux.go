@@ -16,7 +16,7 @@ func usageOf(pid int) usage {
 	return u
 }
 
-// scheduled is what one thread has had; nothing where the kernel does not say.
+// scheduled reads the usage of one thread. It is zero where the kernel does not report it.
 func scheduled(path string) (u usage) {
 	if data, err := os.ReadFile(path); err == nil {
 		_, _ = fmt.Sscan(string(data), (*int64)(&u.ran), (*int64)(&u.waited))

@@ -2,5 +2,5 @@
 
 package asking
 
-// usageOf knows nothing here: the clock alone counts.
+// usageOf returns nothing here, so only the clock counts.
 func usageOf(int) usage { return usage{} }

@@ -23,8 +23,8 @@ const (
 	pingEvery     = 2 * time.Second  // while something is on screen or should be …
 	pingRarely    = 30 * time.Second // … and has been for minutes: each ping wakes them
 	pingPatience  = 6 * time.Second  // how long the windows may take to handle an event; see [process.stopwatch]
-	endPatience   = 3 * time.Second  // how long the windows process may take to end by itself
-	maxDeaths     = 3                // of the windows process within deathWindow; then nobody is asked for a while
+	endPatience   = 3 * time.Second  // how long the windows process may take to end on its own
+	maxDeaths     = 3                // of the windows process within deathWindow; then nod does not ask for a while
 	deathWindow   = time.Minute
 	maxShowings   = 2 // deaths with one prompt on screen; then that prompt ends
 
@@ -33,8 +33,8 @@ const (
 	maxFresh = 8 // new prompts that the windows fetch at once: each may be a mebibyte
 )
 
-// windows has the pending prompts, and keeps the process that shows them: it starts the process when it may be needed,
-// replaces it when it dies or hangs, and ends it when it has been idle for long. It implements [interact.Prompter].
+// windows holds the pending prompts and manages the process that shows them: it starts the process when it may be
+// needed, replaces it when it dies or hangs, and ends it after a long idle time. It implements [interact.Prompter].
 type windows struct {
 	windowsConfig
 	wake    changes.Signal // a process may be needed, or there may be something to watch it for
@@ -50,16 +50,16 @@ type windows struct {
 	process   *process               // nil while none is up
 	screen    operator.Screen
 	wanted    []operator.View // that the windows have not fetched yet
-	opening   []opening       // who waits for the settings
+	opening   []opening       // callers that wait for the settings
 	warm      bool            // an agent has called: a prompt may follow
-	used      time.Time       // when somebody last needed the process
+	used      time.Time       // when the process was last needed
 	typed     time.Time       // when the user last typed into a prompt
 	deaths    []time.Time     // the last ones
 	lastDeath error           // why the last one died
 	since     time.Time       // when the current prompt was first on screen
 }
 
-// windowsConfig is what [windows] works with. All fields are required.
+// windowsConfig configures [windows]. All fields are required.
 type windowsConfig struct {
 	log         *slog.Logger
 	start       func(context.Context, operator.Operator) (*process, error)
@@ -134,7 +134,7 @@ func (w *windows) Prompt(ctx context.Context, r interact.Request, why policy.Dec
 	}
 }
 
-// available returns an error if nobody can be asked now.
+// available returns an error if the user cannot be asked now.
 func (w *windows) available(ctx context.Context, id interact.ID) error {
 	w.mu.Lock()
 	up, crashing, isRestored := w.process != nil, w.crashing(), w.restored[id]
@@ -157,7 +157,7 @@ func (w *windows) crashing() error {
 	return fmt.Errorf("nod's windows failed %d times within a minute, so nobody was asked: %w", maxDeaths, w.lastDeath)
 }
 
-// add makes a request pending; if hidden, in the tray only.
+// add makes a request pending, only in the tray if hidden.
 func (w *windows) add(r interact.Request, why policy.Decision, hidden bool) (*openPrompt, error) {
 	p := &openPrompt{Prompt: operator.Prompt{ID: r.ID, Revision: 1, Request: &r, Why: why}, done: make(chan struct{})}
 	if a, ok := r.Body.(interact.Approve); ok && r.Requester.Machine == "" {
@@ -185,7 +185,7 @@ func (w *windows) add(r interact.Request, why policy.Decision, hidden bool) (*op
 	return p, nil
 }
 
-// digest sets the digest of what the prompt shows. A request never changes, so its ID stands for it.
+// digest sets the digest of what the prompt shows. A request never changes, so its ID represents it.
 func (p *openPrompt) digest() (err error) {
 	p.Digest, err = digestOf(struct {
 		ID     interact.ID
@@ -195,7 +195,7 @@ func (p *openPrompt) digest() (err error) {
 	return err
 }
 
-// maxParts is the length of an input, in bytes, above which a prompt does not list its parts: nobody reads that many.
+// maxParts is the length of an input, in bytes, above which a prompt does not list its parts: no user reads that many.
 const maxParts = 10_000
 
 func (w *windows) offersOf(c policy.Call) policy.Offers {
@@ -249,7 +249,7 @@ func (w *windows) remove(p *openPrompt) {
 	w.refetchPrompts()
 }
 
-// refetchPrompts makes the windows fetch what is pending, and starts a process if there is none.
+// refetchPrompts makes the windows fetch what is pending, and starts the process if none runs.
 func (w *windows) refetchPrompts() {
 	w.mu.Lock()
 	if w.process != nil {
@@ -286,7 +286,7 @@ func (w *windows) refetch() {
 	}
 }
 
-// HistoryChanged makes the windows fetch the entries of the journal, if one of them may show these.
+// HistoryChanged makes the windows fetch the journal's entries if a window that may show them is open.
 func (w *windows) HistoryChanged() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -295,7 +295,7 @@ func (w *windows) HistoryChanged() {
 	}
 }
 
-// release makes the windows show those prompts in the tray for which may is true.
+// release makes the windows show the prompts in the tray for which may returns true.
 func (w *windows) release(may func(*openPrompt) bool) {
 	w.mu.Lock()
 	released := false
@@ -355,13 +355,13 @@ func (w *windows) unanswered(rs []interact.Request) []interact.Request {
 	})
 }
 
-// invalidError says why an answer is none to its request.
+// invalidError says why an answer does not fit its request.
 type invalidError struct{ error }
 
 func (e invalidError) Unwrap() error { return e.error }
 
-// take ends a prompt with the user's answer, wherever they gave it. All that an answer must fulfil is checked here and
-// in [interact.Request.Check]. A no counts whatever was shown.
+// take ends a prompt with the user's answer, wherever they gave it. Answers are checked only here and in
+// [interact.Request.Check]. A no counts whatever was shown.
 func (w *windows) take(a operator.Answer) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -423,7 +423,7 @@ func (w *windows) focused() bool {
 	return w.screen.Focused
 }
 
-// Show brings a window to the front. With a prompt it shows all that wait in the tray.
+// Show brings a window to the front. If that is a prompt, it also shows all prompts that wait in the tray.
 func (w *windows) Show(v operator.View) {
 	if !v.Settings && !v.History {
 		w.release(func(*openPrompt) bool { return true })
@@ -474,7 +474,7 @@ func (w *windows) bring(ctx context.Context, v operator.View) error {
 	return fmt.Errorf("nod's windows did not open within %v: the log says why", openPatience)
 }
 
-// opened ends the wait of all who wait for the settings. The caller holds w.mu.
+// opened ends the wait of all callers that wait for the settings. The caller holds w.mu.
 func (w *windows) opened(err error) {
 	for _, o := range w.opening {
 		o.done <- err
@@ -532,7 +532,7 @@ func (w *windows) run(ctx context.Context, op operator.Operator) {
 
 // awaitDisplay waits until it is time to look for a display again, and returns the new number of misses. A display that
 // answers but refused the windows, or that has just ended, may be about to restart, as X servers do when their last
-// client is gone: no request ends before it was tried once more.
+// client leaves, so nod tries it once more before it ends any request.
 func (w *windows) awaitDisplay(ctx context.Context, why error, isThere bool, misses int) int {
 	if errors.Is(why, errDisplayLost) {
 		w.keepForDisplay()
@@ -556,7 +556,7 @@ func (w *windows) awaitDisplay(ctx context.Context, why error, isThere bool, mis
 
 var errDisplayLost = fmt.Errorf("%w: the display server has ended", desktop.ErrNoDisplay)
 
-// cause returns why a process ended with err: whatever err says, a display that is gone is the reason.
+// cause returns why a process ended with err. If the display is gone, that is the reason, whatever err says.
 func (w *windows) cause(ctx context.Context, err error) error {
 	if err == nil || errors.Is(err, desktop.ErrNoDisplay) || errors.Is(err, operator.ErrVersion) {
 		return err
@@ -567,7 +567,7 @@ func (w *windows) cause(ctx context.Context, err error) error {
 	return err
 }
 
-// keepForDisplay makes all pending requests wait for a display, including those that no process has fetched yet.
+// keepForDisplay makes all pending requests wait for a display, even those that no process has fetched yet.
 func (w *windows) keepForDisplay() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -588,7 +588,7 @@ func (w *windows) waiting() bool {
 	return slices.ContainsFunc(w.pending, func(p *openPrompt) bool { return !p.answered && !p.inTray })
 }
 
-// giveUp ends the pending requests for which which is true as unavailable, and drops the windows that were to be shown.
+// giveUp ends the pending requests selected by which as unavailable, and drops the windows that were to be shown.
 // Requests in the tray stay while a device can answer them.
 func (w *windows) giveUp(why error, which func(*openPrompt) bool) {
 	deviceReady := w.deviceReady()
@@ -603,7 +603,7 @@ func (w *windows) giveUp(why error, which func(*openPrompt) bool) {
 	}
 }
 
-// account counts an end of the process. A nil err is an end that nod wanted.
+// account counts an end of the process. A nil err means that nod wanted it.
 func (w *windows) account(ctx context.Context, err error) {
 	if err == nil || ctx.Err() != nil {
 		return
@@ -638,10 +638,10 @@ func (w *windows) blame(err error) (ended interact.ID) {
 	return p.ID
 }
 
-// errCannotShow says that one request ended because the windows died of its prompt.
+// errCannotShow says that a request ended because the windows kept dying while they showed it.
 var errCannotShow = fmt.Errorf("nod's windows failed %d times while they showed this request", maxShowings)
 
-// forgive resets the deaths of the prompt on screen once it has been shown for long.
+// forgive resets the deaths of the prompt on screen after it has been shown for a long time.
 func (w *windows) forgive() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -650,7 +650,7 @@ func (w *windows) forgive() {
 	}
 }
 
-// runProcess runs one process to its end. It returns nil if nod ended it because nobody needed it.
+// runProcess runs one process to its end. It returns nil if nod ended the process because it was not needed.
 func (w *windows) runProcess(ctx context.Context, op operator.Operator) error {
 	p, err := w.start(ctx, op)
 	if err != nil {
@@ -681,7 +681,7 @@ func (w *windows) runProcess(ctx context.Context, op operator.Operator) error {
 	return p.end(w.watch(ctx, p))
 }
 
-// setProcess sets the running process; nil for none. The prompt that the last one showed stays known.
+// setProcess sets the running process; nil means none. It remembers the prompt that the last process showed.
 func (w *windows) setProcess(p *process) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -699,8 +699,8 @@ func (w *windows) setProcess(p *process) {
 
 var errEnded = errors.New("the windows ended by themselves")
 
-// watch returns nil when nobody has needed the process for long or ctx ends, and an error when the process has ended or
-// hangs. It pings only while something is on screen or should be.
+// watch returns nil when the process has not been needed for a long time or ctx ends, and an error when the process has
+// ended or hangs. It pings only while something is on screen or should be.
 func (w *windows) watch(ctx context.Context, p *process) error {
 	for pinged := time.Now(); ; {
 		busy, used := w.state()

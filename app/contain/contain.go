@@ -36,7 +36,7 @@ type Config struct {
 	Snapshots string // see [snapshot.Open]
 	Home      string
 	Sandbox   func() policy.Containment // as configured
-	// Forbids reports whether the user's rules forbid to read or to change a file.
+	// Forbids reports whether the user's rules forbid reading or changing a file.
 	Forbids   func(path string) (read, change bool)
 	Entry     func(ctx context.Context, seq int64) (history.Entry, error) // of the history
 	Processes process.Table
@@ -84,7 +84,7 @@ func New(cfg Config) (*Runs, error) {
 	return r, err
 }
 
-// Ready sets the machine's sandbox, once it was found to work.
+// Ready sets the machine's sandbox once it is known to work.
 func (r *Runs) Ready(engine sandbox.Kind) { r.engine.Store(&engine) }
 
 // Contains implements the sandbox of [hooks.Config].
@@ -99,7 +99,7 @@ func (r *Runs) Contains(who interact.Requester, release string) (contains, onlyR
 	return r.failed[project] == nil, engine.OnlyReads()
 }
 
-// setFailed records why commands of a project cannot be contained; nil: they can.
+// setFailed records why a project's commands cannot be contained; a nil err means that they can.
 func (r *Runs) setFailed(project string, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -136,8 +136,8 @@ func (r *Runs) Expect(who interact.Requester, id interact.ID, command string, in
 	return nil
 }
 
-// take removes and returns the first expected command of a process with this text; nil: there is none. It drops
-// commands that are too old. The caller holds r.mu.
+// take removes and returns the first expected command of a process with this text, or returns nil. It drops commands
+// that are too old. The caller holds r.mu.
 func (r *Runs) take(program api.Parent, command string) *waiting {
 	var found *waiting
 	left := r.expected[:0]
@@ -155,7 +155,8 @@ func (r *Runs) take(program api.Parent, command string) *waiting {
 	return found
 }
 
-// inlineShells treats every shell as one that runs its parent's command line: agents start nod directly or by a shell.
+// inlineShells treats every shell as one that runs its parent's command line: agents start nod directly or through a
+// shell.
 type inlineShells struct{ process.Table }
 
 // IsInline implements [process.Table].
@@ -307,7 +308,7 @@ func quoteCommand(args []string) string {
 }
 
 // ownProject returns the project that the user's folder belongs to: one with the sandbox on, else the repository, else
-// the folder itself. It returns an error if that would include the home folder.
+// the folder itself. It fails if that would include the home folder.
 func (r *Runs) ownProject(folder string) (string, error) {
 	at, err := filepath.EvalSymlinks(folder)
 	if err != nil {
@@ -327,7 +328,7 @@ func (r *Runs) ownProject(folder string) (string, error) {
 	return project, nil
 }
 
-// projectOf returns the innermost project with the sandbox on that a folder is in; "": none.
+// projectOf returns the innermost project with the sandbox on that contains a folder, or "".
 func (r *Runs) projectOf(folder string) (project string) {
 	for _, path := range r.projects() {
 		if sandbox.IsIn(folder, path) && len(path) > len(project) {
@@ -353,13 +354,14 @@ func (r *Runs) projects() (all []string) {
 // killDelay is how long the processes of a sandbox may outlive nod.
 const killDelay = time.Second
 
-// begun is a run that was recorded and has not ended; nil: it cannot change files.
+// begun is a recorded run that has not ended. It is nil for a run that cannot change files.
 type begun struct {
 	repository *snapshot.Repository
 	run        snapshot.Run
 }
 
-// begin takes a snapshot of a project and records that a run begins, in case nod-desktop is killed before it ends.
+// begin takes a snapshot of a project and records the start of a run, in case nod-desktop is killed before the run
+// ends.
 func (r *Runs) begin(ctx context.Context, project string, run snapshot.Run) (*begun, error) {
 	repository, before, err := r.snapshotOf(ctx, project)
 	if err != nil {
@@ -431,7 +433,7 @@ func (r *Runs) edited(who interact.Requester, edit interact.Approve) (project st
 	return project, paths, len(paths) == len(changed)
 }
 
-// within returns the paths that are in a project: relative to it, with slashes, with links resolved.
+// within returns the paths that are in a project, relative to it, with slashes and with links resolved.
 func within(project string, paths []string) (below []string) {
 	for _, path := range paths {
 		path = filepath.FromSlash(path)
@@ -446,7 +448,7 @@ func within(project string, paths []string) (below []string) {
 }
 
 // Prepare takes a first snapshot of each project with the sandbox on, so that no command waits for it, and finds
-// projects that are too large. It deletes old snapshots, and the oldest if all take more than maxSize bytes.
+// projects that are too large. It deletes old snapshots, and the oldest ones while all take more than maxSize bytes.
 func (r *Runs) Prepare(ctx context.Context, olderThan time.Duration, maxSize int64) error {
 	var failed error
 	for _, project := range r.projects() {

@@ -86,8 +86,8 @@ func (r *Runs) isGuarded(repository string) func(path string, isLink bool) bool 
 	}
 }
 
-// isSecret reports whether a file must be hidden, by its name or by a rule. Files in .git only are if they contain a
-// secret: git does not work without its configuration.
+// isSecret reports whether a file must be hidden, by its name or by a rule. Files in .git are hidden only if they
+// contain a secret, because git does not work without its configuration.
 func (r *Runs) isSecret(path string) bool {
 	if read, _ := r.cfg.Forbids(path); read || !policy.IsSecret(path) {
 		return read
@@ -96,7 +96,7 @@ func (r *Runs) isSecret(path string) bool {
 	return !isOfGit || !isFile(path) || policy.IsConfidential(path)
 }
 
-// configFolders are folders of a project that agents and git follow at once, so no command may create them.
+// configFolders are folders of a project that agents and git use as soon as they exist, so no command may create them.
 var configFolders = []string{".git", ".claude", ".codex", ".gemini", ".qwen", ".opencode", ".cursor"}
 
 func absentIn(project string) (absent []string) {
@@ -108,8 +108,8 @@ func absentIn(project string) (absent []string) {
 	return absent
 }
 
-// addTools adds folders of programs and libraries in the home folder, the caches, which are never changed, and the
-// secrets to hide in them. home.txt lists some of these folders, the command's environment others.
+// addTools adds folders of programs and libraries in the home folder, caches, which are never changed, and the secrets
+// to hide in them. home.txt lists some of these folders; the command's environment names others.
 func (r *Runs) addTools(p *sandbox.Profile, q api.RunRequest) {
 	for line := range strings.Lines(homeText) {
 		line, _, _ = strings.Cut(line, "#")
@@ -147,8 +147,8 @@ func (r *Runs) addTools(p *sandbox.Profile, q api.RunRequest) {
 
 const maxFolders = 100
 
-// mayShow reports whether to show a folder that the environment names: it is in the home folder, not shown yet, and has
-// neither projects in it nor, by its name, secrets.
+// mayShow reports whether to show a folder that the environment names: one in the home folder that is not shown yet,
+// contains no projects and, judging by its name, no secrets.
 func (r *Runs) mayShow(folder string, shown []string) bool {
 	rel, err := filepath.Rel(r.cfg.Home, folder)
 	isBelow := err == nil && filepath.IsAbs(folder) && rel != "." && !strings.HasPrefix(rel, "..")
@@ -170,7 +170,8 @@ func holdsProjects(folder string) bool {
 	return err != nil || notOne == nil || len(found) > 0
 }
 
-// secretsIn returns the secrets in a folder of tools and its subfolders: no deeper, since these can be large.
+// secretsIn returns the secrets in a folder of tools and its direct subfolders. It looks no deeper, since these folders
+// can be large.
 func secretsIn(folder string) (found []string) {
 	for _, pattern := range []string{"*", "*/*"} {
 		paths, _ := filepath.Glob(filepath.Join(quoteGlob(folder), pattern))

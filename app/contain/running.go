@@ -12,7 +12,7 @@ import (
 	"nod/sandbox"
 )
 
-// running has the profiles of commands that may be running and can change files. They are on disk, too, in case both
+// running holds the profiles of commands that may be running and can change files. They are also on disk, in case both
 // nod-desktop and nod are killed.
 type running struct {
 	mu       sync.Mutex
@@ -49,7 +49,7 @@ func (r *running) remove(p *sandbox.Profile) {
 	delete(r.profiles, p)
 }
 
-// distrust marks in p what other running commands in its project may have created.
+// distrust marks in p what other commands running in its project may have created.
 func (r *running) distrust(p *sandbox.Profile) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

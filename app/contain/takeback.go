@@ -21,7 +21,7 @@ func (r *Runs) Finish(ctx context.Context) error {
 	return errors.Join(r.expelUnfinished(), snapshot.FinishAll(ctx, r.cfg.Snapshots, policy.IsSecret))
 }
 
-// runOf returns the newest run of an entry's request, and its repository; nil: there is none.
+// runOf returns the newest run of an entry's request, and its repository, which is nil if there is none.
 func (r *Runs) runOf(ctx context.Context, seq int64) (*snapshot.Repository, snapshot.Run, error) {
 	entry, err := r.cfg.Entry(ctx, seq)
 	if err != nil {
@@ -95,7 +95,7 @@ func (r *Runs) TakeBack(ctx context.Context, seq int64, digest string) ([]snapsh
 	return firstFiles(left), err
 }
 
-// plan returns how the changes of an entry would be taken back now.
+// plan returns a plan for taking back the changes of an entry now.
 func (r *Runs) plan(ctx context.Context, seq int64) (*snapshot.Plan, error) {
 	repository, run, err := r.runOf(ctx, seq)
 	switch {

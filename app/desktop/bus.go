@@ -15,7 +15,7 @@ const (
 	Notifications = "org.freedesktop.Notifications"
 )
 
-// Bus makes a connection to the bus of the session with this environment, which ends with ctx. It starts no bus.
+// Bus connects to the session bus of this environment until ctx ends. It starts no bus.
 func Bus(ctx context.Context, getenv func(string) string) (*dbus.Conn, error) {
 	if address := getenv("DBUS_SESSION_BUS_ADDRESS"); address != "" && address != "autolaunch:" {
 		return greet(dbus.Dial(address, dbus.WithContext(ctx)))
@@ -23,7 +23,7 @@ func Bus(ctx context.Context, getenv func(string) string) (*dbus.Conn, error) {
 	return greet(dbus.SessionBusPrivateNoAutoStartup(dbus.WithContext(ctx)))
 }
 
-// greet makes a new connection ready.
+// greet authenticates a new connection, so that it is ready for use.
 func greet(conn *dbus.Conn, err error) (*dbus.Conn, error) {
 	if err != nil {
 		return nil, err

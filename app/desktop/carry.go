@@ -22,16 +22,16 @@ import (
 const (
 	// Portal is the service through which a desktop offers its own dialogs and colors.
 	Portal = "org.freedesktop.portal.Desktop"
-	// CarryFlag has nod-desktop be nothing but the go-between of [Carried].
+	// CarryFlag makes nod-desktop run only as the go-between of [Carried].
 	CarryFlag = "carry-bus"
 
 	busAddress    = "DBUS_SESSION_BUS_ADDRESS"
 	carryPatience = 10 * time.Second // how long a go-between waits for its caller
 )
 
-// Carried calls connect with an address at which a go-between, the program nod-desktop, takes one connection and
-// carries it to the session bus. The desktop's portal looks into the processes that call it, and turns away those that
-// nobody may look into. It is an error where there is no portal.
+// Carried calls connect with the address of a go-between, the program nod-desktop, which forwards one connection to the
+// session bus. It is needed because the desktop's portal inspects the processes that call it, and refuses those that it
+// may not inspect. Carried fails if there is no portal.
 func Carried(
 	ctx context.Context, program string, getenv func(string) string, connect func(address string) error,
 ) error {
@@ -50,7 +50,7 @@ func Carried(
 	return connect("unix:path=" + url.PathEscape(at))
 }
 
-// ShareBus has the connection to the session bus that libraries of this process share be one that is [Carried].
+// ShareBus makes libraries of this process share a [Carried] connection to the session bus.
 func ShareBus(ctx context.Context, program string) error {
 	return Carried(ctx, program, os.Getenv, func(address string) error {
 		was, isSet := os.LookupEnv(busAddress)
@@ -77,7 +77,7 @@ func hasPortal(ctx context.Context, getenv func(string) string) bool {
 	return HasOwner(conn, Portal) || IsActivatable(conn, Portal)
 }
 
-// startCarrier starts a go-between. It alone listens then: with it the connection ends.
+// startCarrier starts a go-between. Only that process listens then, so the connection ends with it.
 func startCarrier(program, at string) error {
 	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: at, Net: "unix"})
 	if err != nil {
@@ -99,8 +99,8 @@ func startCarrier(program, at string) error {
 	return nil
 }
 
-// Carry is the go-between: it takes one connection at the socket that is its standard input, and carries it to the
-// session bus until either end is done.
+// Carry runs the go-between: it accepts one connection on the socket that is its standard input, and forwards it to the
+// session bus until either side closes.
 func Carry(getenv func(string) string) error {
 	bus, err := socketOf(getenv)
 	if err != nil {
@@ -130,7 +130,7 @@ func Carry(getenv func(string) string) error {
 	return <-ended
 }
 
-// socketOf is the socket of the session bus; an abstract one begins with @.
+// socketOf returns the socket of the session bus; an abstract one begins with @.
 func socketOf(getenv func(string) string) (string, error) {
 	address := cmp.Or(getenv(busAddress), "unix:path="+getenv("XDG_RUNTIME_DIR")+"/bus")
 	for one := range strings.SplitSeq(address, ";") {

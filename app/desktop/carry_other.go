@@ -7,7 +7,7 @@ import (
 	"errors"
 )
 
-// CarryFlag means nothing here.
+// CarryFlag has no effect here.
 const CarryFlag = "carry-bus"
 
 // Carry is for desktops with a session bus.

@@ -1,4 +1,4 @@
-// Package desktop says what the user's desktop session offers: a display, and the services on its bus.
+// Package desktop finds what the user's desktop session offers: a display, and the services on its bus.
 package desktop
 
 import "errors"

@@ -28,8 +28,8 @@ func Display(ctx context.Context, getenv func(string) string) (platform string, 
 	return display{getenv, new(net.Dialer).DialContext}.platform(ctx)
 }
 
-// platform returns the Fyne platform to use, x11 or wayland. It prefers X11, where a prompt can take its
-// place above other windows, unless FYNE_PLATFORM says otherwise.
+// platform returns the Fyne platform to use, x11 or wayland. It prefers X11, where a prompt can place itself above
+// other windows, unless FYNE_PLATFORM says otherwise.
 func (d display) platform(ctx context.Context) (string, error) {
 	chosen := d.getenv("FYNE_PLATFORM")
 	wants := func(name, variables string) bool { return chosen == name || chosen == "" && variables != "" }
@@ -87,7 +87,7 @@ func (d display) checkWayland(ctx context.Context) error {
 	return nil
 }
 
-// dialAny returns nil when one of the addresses accepts a connection, else what the first one said.
+// dialAny returns nil if one of the addresses accepts a connection, else the error of the first.
 func (d display) dialAny(ctx context.Context, addresses []address) error {
 	ctx, cancel := context.WithTimeout(ctx, displayPatience)
 	defer cancel()
@@ -105,8 +105,8 @@ func (d display) dialAny(ctx context.Context, addresses []address) error {
 // address is where a display server may listen.
 type address struct{ network, name string }
 
-// x11Addresses lists where the X server of a DISPLAY value listens, as libxcb tries them:
-// [host]:display[.screen], unix/host:display, or the path of a socket.
+// x11Addresses lists the addresses that libxcb would try for a DISPLAY value: [host]:display[.screen],
+// unix/host:display, or the path of a socket.
 func x11Addresses(name string) ([]address, error) {
 	colon := strings.LastIndexByte(name, ':')
 	if colon < 0 {

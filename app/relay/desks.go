@@ -18,8 +18,8 @@ type knownDesk struct {
 	Policy *remote.Policy `json:"policy,omitempty"` // that it sent last
 }
 
-// desks are those that the relay goes by, with their policies. They are kept in a file that the relay signs: what
-// another program writes there is no desk. It is safe for concurrent use.
+// desks are the desks that the relay obeys, with their policies. They are kept in a file that the relay signs, so that
+// no other program can add a desk. It is safe for concurrent use.
 type desks struct {
 	path     string
 	identity *remote.Identity
@@ -73,7 +73,7 @@ func (d *desks) read(text []byte) error {
 	return json.Unmarshal(file.Desks, &d.known)
 }
 
-// ForgetDesks has the relay begin anew: the next one goes by no desk and no policy. It fails while one runs.
+// ForgetDesks makes the next relay start without desks and policies. It fails while a relay runs.
 func ForgetDesks(ctx context.Context) error {
 	p, err := locate()
 	if err != nil {
@@ -111,7 +111,7 @@ func (d *desks) policies() (all []remote.Policy) {
 	return all
 }
 
-// serial is that of the policy in force that was sent longest ago; 0 while a desk has sent none.
+// serial returns the lowest serial of the policies in force, or 0 while a desk has sent none.
 func (d *desks) serial() (least uint64) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -126,7 +126,7 @@ func (d *desks) serial() (least uint64) {
 	return least
 }
 
-// serialOf is that of the policy that a desk sent last; 0: none.
+// serialOf returns the serial of the policy that a desk sent last, or 0 if it sent none.
 func (d *desks) serialOf(key remote.Key) uint64 {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -136,8 +136,9 @@ func (d *desks) serialOf(key remote.Key) uint64 {
 	return 0
 }
 
-// begin notes the desks that the relay was started with. Where it knows none they count from now on. Else the others do
-// once one that it knows has vouched for them: whoever can start a relay may not be who paired it.
+// begin notes the desks that the relay was started with. If it knows no desk yet, they count from now on. Otherwise a
+// new desk counts once a known one has vouched for it, because the user who starts a relay may not be the one who
+// paired it.
 func (d *desks) begin(keys []remote.Key) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -155,7 +156,7 @@ func (d *desks) begin(keys []remote.Key) error {
 	return nil
 }
 
-// add has the relay go by a desk. The caller holds d.mu.
+// add makes the relay obey a desk. The caller holds d.mu.
 func (d *desks) add(key remote.Key) error {
 	if d.index(key) >= 0 {
 		return nil
@@ -167,7 +168,7 @@ func (d *desks) add(key remote.Key) error {
 	return d.save(append(slices.Clone(d.known), knownDesk{Key: key}))
 }
 
-// want notes a desk for which another one has to vouch. The caller holds d.mu.
+// want notes a desk that another one has to vouch for. The caller holds d.mu.
 func (d *desks) want(key remote.Key) {
 	if d.index(key) < 0 && !slices.Contains(d.wants, key) {
 		d.wants = append(d.wants, key)
@@ -175,15 +176,15 @@ func (d *desks) want(key remote.Key) {
 	}
 }
 
-// wanted lists the desks for which one that the relay knows has to vouch.
+// wanted lists the desks that a known desk has to vouch for.
 func (d *desks) wanted() []remote.Key {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return slices.Clone(d.wants)
 }
 
-// admit says whether a desk that connects is one of them. The first one is, and admit reports whether it was that.
-// Later ones wait until one that is known vouches for them.
+// admit checks that a connecting desk is known. The first desk ever is admitted, which admit reports. Later ones wait
+// until a known desk vouches for them.
 func (d *desks) admit(key remote.Key) (first bool, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -198,7 +199,7 @@ func (d *desks) admit(key remote.Key) (first bool, err error) {
 	return true, d.add(key)
 }
 
-// vouch takes those desks that have asked for it and that the user of a known desk has paired. It returns them.
+// vouch admits and returns the desks that have asked for it and that the user of a known desk has paired.
 func (d *desks) vouch(by remote.Key, others []remote.Key) (taken []remote.Key, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -217,8 +218,8 @@ func (d *desks) vouch(by remote.Key, others []remote.Key) (taken []remote.Key, e
 	return taken, nil
 }
 
-// setPolicy takes in a desk's policy, unless that desk has sent one as new. It reports whether anything is new: that
-// counts also when it cannot be kept, for it may be stricter.
+// setPolicy sets a desk's policy, unless the desk has already sent one that is as new. It reports whether the policy is
+// new. A new policy counts even if it cannot be saved, because it may be stricter.
 func (d *desks) setPolicy(key remote.Key, p remote.Policy) (isNew bool, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -243,7 +244,7 @@ func (d *desks) index(key remote.Key) int {
 	return slices.IndexFunc(d.known, func(k knownDesk) bool { return k.Key == key })
 }
 
-// save writes the file, and then goes by it. The caller holds d.mu.
+// save writes the list to the file, and then applies it. The caller holds d.mu.
 func (d *desks) save(next []knownDesk) error {
 	list, err := json.Marshal(next)
 	var text []byte

@@ -13,8 +13,8 @@ import (
 	"nod/policy"
 )
 
-// judge decides calls by the policies that desks gave this machine, read against its own files: what the strictest says
-// counts. Before there is one, everything is asked about. It is safe for concurrent use.
+// judge decides calls by the policies that desks gave this machine, applied to its own files. The strictest policy
+// counts. Without a policy, judge asks about everything. It is safe for concurrent use.
 type judge struct {
 	places policy.Places
 	log    *slog.Logger
@@ -39,8 +39,8 @@ func newJudge(places policy.Places, log *slog.Logger) *judge {
 
 var noPolicy = policy.Policy{AskEverything: true}
 
-// apply puts the policies of desks in force. One that cannot be read here is left with what it denies: the error says
-// why.
+// apply puts the policies of desks in force. Of a policy that cannot be read here only the rules that deny remain, and
+// the error says why.
 func (j *judge) apply(all []remote.Policy) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -58,8 +58,8 @@ func (j *judge) apply(all []remote.Policy) error {
 	return errors.Join(errs...)
 }
 
-// compile reads a policy against the files of this machine. Its examples were tried at the desk, whose folders they
-// name. Of one that cannot be read, each rule that denies by itself still does.
+// compile compiles a policy for the files of this machine. It skips the examples, which were tried at the desk and name
+// its folders. If the policy cannot be read, each rule that denies on its own still does.
 func compile(p policy.Policy, places policy.Places) (*policy.Compiled, error) {
 	p = p.Clone()
 	for i := range p.Rules {
@@ -89,7 +89,7 @@ func deniers(p policy.Policy, places policy.Places) (rules []policy.Rule) {
 	return rules
 }
 
-// publish puts next in force, with the grants that still hold. The caller holds j.mu.
+// publish puts next in force, with the grants that are not over. The caller holds j.mu.
 func (j *judge) publish(next *inForce) {
 	now := time.Now()
 	next.grants = slices.DeleteFunc(slices.Clone(next.grants), func(g policy.Grant) bool { return g.IsOver(now) })
@@ -138,7 +138,7 @@ func (j *judge) Used(d policy.Decision) {
 
 var errAlways = errors.New("a relay saves nothing permanently: make a rule at the desk")
 
-// Grant implements [interact.Policy]: what it keeps it has in memory alone.
+// Grant implements [interact.Policy]. It keeps grants only in memory.
 func (j *judge) Grant(call policy.Call, scope policy.Scope, cover policy.Cover) error {
 	if scope.IsPermanent() {
 		return errAlways
@@ -186,7 +186,8 @@ func (j *judge) kept() (n int) {
 	return n
 }
 
-// offers are what a desk may offer for a call: what every policy here would keep, word for word, and never for always.
+// offers returns what a desk may offer for a call: what every policy here would keep, word for word, and nothing
+// permanent.
 func (j *judge) offers(call policy.Call) policy.Offers {
 	s, now := j.current.Load(), time.Now()
 	if !s.isFromDesk {

@@ -15,7 +15,7 @@ import (
 	"nod/ipc/endpoint"
 )
 
-// places are where a relay keeps what it needs.
+// places are the paths of a relay's files.
 type places struct {
 	dir   string // where the endpoint is published
 	key   string
@@ -36,7 +36,7 @@ func locate() (places, error) {
 	}, err
 }
 
-// runningError means that another nod takes the requests of this user's agents.
+// runningError means that another nod already takes the requests of this user's agents.
 type runningError struct {
 	PID     int
 	IsRelay bool
@@ -55,8 +55,9 @@ const (
 	claimInterval = 50 * time.Millisecond // between two looks at whether it does
 )
 
-// claim makes this process the only nod that takes the requests of this user's agents, for as long as the locks that it
-// returns are held, however the process ends. Another one that does not answer may be about to end.
+// claim makes this process the only nod that takes the requests of this user's agents while the returned locks are
+// held; however the process ends, they are released. claim waits for another nod that does not answer, which may be
+// about to end.
 func claim(ctx context.Context, at places) (locks, error) {
 	if err := os.MkdirAll(filepath.Dir(at.lock), 0o700); err != nil {
 		return nil, fmt.Errorf("make the relay's folder: %w", err)
@@ -80,8 +81,8 @@ func claim(ctx context.Context, at places) (locks, error) {
 	}
 }
 
-// lockAll takes both locks, or none when another process has one: that of nod-desktop, and that of the folder with what
-// the relay keeps, to which another runtime folder may lead.
+// lockAll takes both locks, or none if another process has one: the lock of nod-desktop, and that of the folder with
+// the relay's data, which a relay with another runtime folder may use, too.
 func lockAll(at places) (held locks, err error) {
 	for _, lock := range []*flock.Flock{endpoint.InstanceLock(at.dir), flock.New(at.lock, flock.SetPermissions(0o600))} {
 		locked, err := lock.TryLock()
@@ -101,14 +102,14 @@ func lockAll(at places) (held locks, err error) {
 // locks are what a relay holds while it runs.
 type locks []*flock.Flock
 
-// Close lets go of them.
+// Close releases the locks.
 func (l locks) Close() {
 	for _, lock := range l {
 		_ = lock.Close() // they go with the process, too
 	}
 }
 
-// whoRuns says which nod has the lock.
+// whoRuns returns an error that says which nod holds the lock.
 func whoRuns(ctx context.Context, dir string) error {
 	e, err := endpoint.Read(dir)
 	if err == nil {

@@ -1,9 +1,9 @@
 // Package relay is nod relay, which is nod on a machine without a desktop: it takes the requests of the agents there as
 // nod-desktop does, applies its desk's policy, and asks the desks about the rest. It checks requests against the
-// machine's own files, which nobody else can read.
+// machine's own files, which no other machine can read.
 //
-// If in doubt it asks: without a policy, with one that it cannot read, and where it cannot write a decision down. While
-// no desk is connected, a request waits as long as its caller does.
+// If in doubt it asks: without a policy, with one that it cannot read, and if it cannot record a decision. While no
+// desk is connected, a request waits as long as its caller does.
 package relay
 
 import (
@@ -34,17 +34,17 @@ import (
 	"nod/policy/config"
 )
 
-// Options say how a relay starts.
+// Options configure the start of a relay.
 type Options struct {
 	LogLevel string       // debug, info, warn or error; empty: as NOD_LOG says, else info
 	Version  string       // of this nod
 	Stdout   io.Writer    // gets what a user should know, and "nod ready URL" once the relay can be asked
 	Desks    []remote.Key // whose answers count where it knows none; else one of those that it knows must vouch for them
-	// Uplink makes connections with desks that do not come through the control socket; nil: they do.
+	// Uplink connects to desks in another way than through the control socket; nil means that desks use the socket.
 	Uplink func(relay remote.Key, desks func() []remote.Key, log *slog.Logger) session.Carrier
 }
 
-// Run is nod relay: it returns when ctx ends. An error that a caller may tell apart: [*runningError].
+// Run runs nod relay until ctx ends. The error is a [*runningError] if another nod runs.
 func Run(ctx context.Context, o Options) error {
 	logs, err := ownlog.NewLogger(o.LogLevel)
 	if err != nil {
@@ -91,7 +91,7 @@ type relay struct {
 	parts    sync.WaitGroup // goroutines that end with the relay
 }
 
-// newRelay makes and connects the parts. Nothing runs yet but the listeners, whose callers wait.
+// newRelay creates and connects the parts. Only the listeners run yet, and their callers wait.
 func newRelay(o Options, at places, log *slog.Logger) (r *relay, err error) {
 	r = &relay{opts: o, log: log}
 	if r.identity, err = remote.LoadIdentity(at.key); err != nil {
@@ -125,7 +125,7 @@ func newRelay(o Options, at places, log *slog.Logger) (r *relay, err error) {
 	return r, nil
 }
 
-// listen makes the broker and what agents reach it by.
+// listen creates the broker and the server through which agents reach it.
 func (r *relay) listen(dir string) (err error) {
 	nod, err := programs.Self()
 	if err != nil {
@@ -149,7 +149,7 @@ func (r *relay) listen(dir string) (err error) {
 	return err
 }
 
-// noBrowser is what becomes of an address that an agent wants to have shown.
+// noBrowser refuses to open an address that an agent wants to show.
 func noBrowser(string) error {
 	return errors.New("there is no browser on this machine: open the address where you are")
 }
@@ -186,7 +186,7 @@ func (r *relay) run(ctx context.Context) error {
 	return err
 }
 
-// announce says what a user should know, to compare at the desk.
+// announce prints what the user compares at the desk.
 func (r *relay) announce() {
 	hello := r.Hello(remote.Key{})
 	fmt.Fprintf(r.opts.Stdout, "machine:\t%s\nfingerprint:\t%s\nkey:\t%s\n", hello.Name, r.identity.Key().Fingerprint(),
@@ -206,7 +206,7 @@ func (r *relay) announce() {
 // control carries the connections of desks that come through the control socket.
 type control struct{ *relay }
 
-// Run implements [session.Carrier]. It ends once the server has, which closes the socket.
+// Run implements [session.Carrier]. It ends after the server has ended, which closes the socket.
 func (c control) Run(ctx context.Context, serve func(context.Context, net.Conn) error) error {
 	var serving sync.WaitGroup
 	defer serving.Wait()
@@ -230,10 +230,10 @@ func (c control) Run(ctx context.Context, serve func(context.Context, net.Conn) 
 // State implements [session.Carrier].
 func (control) State() remote.State { return remote.State{} }
 
-// Wake implements [session.Carrier]: desks come by themselves.
+// Wake implements [session.Carrier]. It does nothing: desks connect on their own.
 func (control) Wake(remote.Key) {}
 
-// restore takes up what waited when the relay ended, before anybody can ask anything.
+// restore restores what was pending when the relay ended, before callers can send requests.
 func (r *relay) restore() {
 	open, last := r.spool.restore()
 	r.broker.Restore(open, last)
@@ -242,16 +242,16 @@ func (r *relay) restore() {
 	}
 }
 
-// Prompt implements [interact.Prompter]: the desks are asked.
+// Prompt implements [interact.Prompter] by asking the desks.
 func (r *relay) Prompt(ctx context.Context, q interact.Request, why policy.Decision) (interact.Answer, error) {
 	q.Reported = r.spool.report(q.ID, func() *interact.Reported { return r.judge.reportOn(q, why) })
 	return r.link.Ask(ctx, q)
 }
 
-// noticePatience is how long a notice may take to the desktop of a desk.
+// noticePatience is how long a notice may take to reach the desktop of a desk.
 const noticePatience = 5 * time.Second
 
-// notify passes a notice on to the desks, if one is there.
+// notify passes a notice on to the desks, if one is connected.
 func (r *relay) notify(ctx context.Context, q interact.Request) (sent bool) {
 	if !r.link.State().Up {
 		return false
@@ -262,7 +262,7 @@ func (r *relay) notify(ctx context.Context, q interact.Request) (sent bool) {
 	return err == nil && a.Sent
 }
 
-// timeout is how long a request without a time-out of its own waits: the longest that a desk wants.
+// timeout returns how long a request without its own time-out waits: the longest that any desk wants.
 func (r *relay) timeout() time.Duration {
 	longest := time.Duration(0)
 	for _, p := range r.desks.policies() {
@@ -274,7 +274,7 @@ func (r *relay) timeout() time.Duration {
 	return longest
 }
 
-// asksMore reports whether a desk wants to be asked also where the agent would not.
+// asksMore reports whether a desk wants to be asked even where the agent would not ask.
 func (r *relay) asksMore() bool {
 	return slices.ContainsFunc(r.desks.policies(), func(p remote.Policy) bool { return p.AskMore })
 }
@@ -348,7 +348,7 @@ func (r *relay) Settled(ctx context.Context, id interact.ID) (interact.Answer, e
 	return r.broker.Settled(ctx, id)
 }
 
-// userName is the user whose relay this is, as the environment says.
+// userName returns the user who runs this relay, according to the environment.
 func userName() string {
 	for _, variable := range []string{"USER", "LOGNAME", "USERNAME"} {
 		if name := strings.TrimSpace(os.Getenv(variable)); name != "" {

@@ -9,14 +9,14 @@ import (
 	"nod/policy/shell"
 )
 
-// Limits of what is sent of files that a call would change, in bytes.
+// Limits on what is sent of the files that a call would change, in bytes.
 const (
 	maxFileText  = 64 << 10
 	maxFileTexts = 256 << 10
 )
 
-// Limits of what else is sent: an agent chooses how long a command is, and how many files it names. A desk shows no
-// more.
+// Limits on what else is sent, because an agent chooses how long a command is and how many files it names. A desk shows
+// no more.
 const (
 	maxRisks = 64
 	maxWhat  = 4 << 10  // bytes of what a risk names: no path is longer
@@ -24,7 +24,7 @@ const (
 	maxParts = 400      // … and how many of them
 )
 
-// reportOn works out, on this machine, what a desk should know of a request and cannot find out itself.
+// reportOn finds out what a desk should know about a request and can only be found out on this machine.
 func (j *judge) reportOn(r interact.Request, why policy.Decision) *interact.Reported {
 	approve, ok := r.Body.(interact.Approve)
 	if !ok {
@@ -38,7 +38,7 @@ func (j *judge) reportOn(r interact.Request, why policy.Decision) *interact.Repo
 	return &interact.Reported{Why: why, Offers: offers, Risks: worst(basefile.Risks(call)), Files: filesOf(call)}
 }
 
-// worst are the first of some risks, without where in the command each is: the desk has the command.
+// worst returns the first of the risks, without their positions in the command, which the desk has.
 func worst(risks []policy.Risk) []policy.Risk {
 	var shown []policy.Risk
 	for _, r := range risks {
@@ -55,13 +55,13 @@ func worst(risks []policy.Risk) []policy.Risk {
 	return shown
 }
 
-// filesOf are the files that a call names, with the text of those that it would change as far as there is room.
+// filesOf returns the files that a call names, with the text of those that it would change as far as it fits.
 func filesOf(call policy.Call) (files []interact.ReportedFile) {
 	left, isSlow := maxFileTexts, false
 	for _, named := range policy.NamedFiles(call) {
 		f := interact.ReportedFile{Path: named.Path}
 		switch {
-		case isSlow: // the file system hangs: nobody asks it 64 times
+		case isSlow: // the file system hangs: do not ask it 64 times
 			f.Problem = basefile.Slow
 		case named.Changes:
 			f = readFile(named.Path, call.CWD, min(left, maxFileText))

@@ -23,7 +23,7 @@ import (
 )
 
 // spool is the relay's journal: a file to which every change is appended before it takes effect. It holds the pending
-// requests, the last answers, for callers that reconnect after the relay was killed, and the policy's decisions until a
+// requests, the last answers for callers that reconnect after the relay was killed, and the policy's decisions until a
 // desk has them in its own journal. It implements [interact.Journal], and is safe for concurrent use.
 type spool struct {
 	path string
@@ -32,7 +32,7 @@ type spool struct {
 	most int64          // bytes that may count: see maxLive
 
 	mu         sync.Mutex // guards all below
-	file       *os.File   // nil: what is there cannot be written to
+	file       *os.File   // nil: the present file cannot be written to
 	size       int64      // of the file
 	live       int64      // bytes of it that count
 	rewrite    int64      // the file is written anew once it is larger
@@ -49,7 +49,7 @@ type kept struct {
 	size     int64              // of the lines that hold this
 }
 
-// line is one change, as it is in the file.
+// line is one change in the file.
 type line struct {
 	Op       op                 `json:"op"`
 	Record   *interact.Record   `json:"record,omitempty"`   // of all but opAsk and opReported
@@ -81,7 +81,7 @@ const (
 
 var errFull = errors.New("too many decisions wait for a desk to record them")
 
-// openSpool reads what a relay left at path. What cannot be read is set aside, and nothing of it counts.
+// openSpool reads what a relay left at path. It sets a file aside that cannot be read, and uses nothing of it.
 func openSpool(path string, log *slog.Logger) (*spool, error) {
 	s := newSpool(path, log)
 	if err := s.read(); err != nil {
@@ -108,8 +108,7 @@ func newSpool(path string, log *slog.Logger) *spool {
 	}
 }
 
-// read takes in the lines of the file. A last one that was cut off does not count: nobody
-// has acted on it.
+// read reads the lines of the file. It ignores a last line that was cut off, since its change never took effect.
 func (s *spool) read() error {
 	text, err := ownfile.ReadSecret(s.path, 2*maxLive)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -137,7 +136,7 @@ func (s *spool) read() error {
 	return lines.Err()
 }
 
-// take takes in a line. The caller holds s.mu, or is alone.
+// take applies a line. The caller holds s.mu, or is the only user of s.
 func (s *spool) take(l line, size int64) error {
 	switch {
 	case l.Op == opAsk && l.ID != "":
@@ -199,7 +198,7 @@ func (s *spool) keepLast(r interact.Record) {
 	}
 }
 
-// bare is what is kept of a request for who looks its answer up.
+// bare returns what is kept of a request for callers that look up its answer.
 func bare(r interact.Record) interact.Record {
 	if a, ok := r.Request.Body.(interact.Approve); ok {
 		r.Request.Body = a.Bare()
@@ -237,8 +236,8 @@ func (s *spool) Settle(_ context.Context, r interact.Record) error {
 	return nil
 }
 
-// report notes what desks are shown of a request: the first time it is asked about, so that the same request has the
-// same digest when a relay that was killed asks again. It returns what they are shown.
+// report returns what desks are shown about a request. It records that when the request is first asked about, so that
+// the request has the same digest when a relay asks again after it was killed.
 func (s *spool) report(id interact.ID, work func() *interact.Reported) *interact.Reported {
 	s.mu.Lock()
 	k := s.pending[id]
@@ -254,7 +253,7 @@ func (s *spool) report(id interact.ID, work func() *interact.Reported) *interact
 	return r
 }
 
-// append writes a line, whole or not at all, and takes it in.
+// append writes a line, whole or not at all, and applies it.
 func (s *spool) append(l line) error {
 	text, err := json.Marshal(l)
 	if err != nil {
@@ -280,7 +279,8 @@ func (s *spool) append(l line) error {
 	return nil
 }
 
-// makeRoom says whether a line has room: one that ends something, or makes room, always has. The caller holds s.mu.
+// makeRoom returns an error if there is no room for a line. A line that ends something, or makes room, always has room.
+// The caller holds s.mu.
 func (s *spool) makeRoom(l line, size int64) error {
 	grows := l.Op == opOpen || l.Op == opSettle && l.Record.Answer.By == api.ByPolicy
 	switch {
@@ -294,7 +294,7 @@ func (s *spool) makeRoom(l line, size int64) error {
 	return nil
 }
 
-// inPlace reports whether the file that is open is the one that would be read again. The caller holds s.mu.
+// inPlace reports whether the open file is the one at the path, which the next relay would read. The caller holds s.mu.
 func (s *spool) inPlace() bool {
 	if s.file == nil {
 		return false
@@ -304,8 +304,8 @@ func (s *spool) inPlace() bool {
 	return err == nil && pathErr == nil && os.SameFile(open, now)
 }
 
-// write appends text to the file. After a failure nothing of it is left there, or the file is not written to again as
-// it is. The caller holds s.mu.
+// write appends text to the file. If that fails, it either removes what was written or does not write to this file
+// again. The caller holds s.mu.
 func (s *spool) write(text []byte) error {
 	n, err := s.file.Write(text)
 	if err == nil {
@@ -319,7 +319,7 @@ func (s *spool) write(text []byte) error {
 	return err
 }
 
-// renew writes the file anew, with what counts and nothing else, and opens it. The caller holds s.mu.
+// renew rewrites the file with only what still counts, and opens it. The caller holds s.mu.
 func (s *spool) renew() error {
 	var lines []line
 	for _, r := range s.last {
@@ -353,13 +353,13 @@ func (s *spool) renew() error {
 		return err
 	}
 	if s.file != nil {
-		_ = s.file.Close() // nobody reads it any more
+		_ = s.file.Close() // it is no longer used
 	}
 	s.file, s.rewrite = file, max(minFile, 2*s.size)
 	return nil
 }
 
-// restore returns what waited when the relay ended, and the last answers, oldest first.
+// restore returns the requests pending when the relay ended, and the last answers, oldest first.
 func (s *spool) restore() (open, last []interact.Record) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -369,7 +369,7 @@ func (s *spool) restore() (open, last []interact.Record) {
 	return open, slices.Clone(s.last)
 }
 
-// Limits of what is reported at once.
+// Limits on what is reported at a time.
 const (
 	maxBatch      = 64
 	maxBatchBytes = 256 << 10
@@ -388,17 +388,17 @@ func (s *spool) batch() (records []interact.Record) {
 	return records
 }
 
-// waiting counts what is not reported yet.
+// waiting returns the number of records not reported yet.
 func (s *spool) waiting() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return len(s.unreported)
 }
 
-// reportRetry is how long the relay waits after a desk could not take records in.
+// reportRetry is how long the relay waits after a desk could not accept records.
 const reportRetry = 5 * time.Second
 
-// empty hands over what the policy decided until ctx ends.
+// empty reports the policy's decisions until ctx ends.
 func (s *spool) empty(ctx context.Context, report func(context.Context, []interact.Record) error) {
 	for {
 		records := s.batch()

@@ -34,7 +34,7 @@ static void trim(void) {}
 */
 import "C"
 
-// exitOfLibraries sets the exit status for when a C library ends this process, as Xlib does when the display ends.
+// exitOfLibraries sets the exit status for when a C library ends this process, as Xlib does when the display is lost.
 func exitOfLibraries(status int) { C.onExit(C.int(status)) }
 
 // tameMalloc makes libraries allocate memory where it can be returned to the system.

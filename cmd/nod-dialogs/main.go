@@ -49,8 +49,8 @@ func main() {
 	}
 }
 
-// takeConnection returns the connection to nod-desktop and makes it unreachable for other programs: those that inspect
-// this process, and those that it starts, such as an editor. Output of libraries goes to the log.
+// takeConnection returns the connection to nod-desktop and makes it inaccessible to other programs: those that inspect
+// this process, and those that it starts, such as an editor. The output of libraries goes to the log.
 func takeConnection() (in, out *os.File, err error) {
 	if err := ownprocess.Shield(); err != nil {
 		return nil, nil, err
@@ -77,8 +77,8 @@ func exitCode(err error) int {
 
 const busPatience = time.Second
 
-// run connects to the tray process and shows windows until that disconnects. Then the process exits at once, without
-// closing windows: the toolkit has failed at that before.
+// run connects to the tray process and shows windows until that disconnects. Then the process exits immediately,
+// without closing windows, because the toolkit has failed at that before.
 func run(ctx context.Context, in, out *os.File) error {
 	if program, err := programs.Find("nod-desktop"); err == nil {
 		patience, cancel := context.WithTimeout(ctx, busPatience)

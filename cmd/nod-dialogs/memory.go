@@ -12,7 +12,8 @@ import (
 	"nod/ownfile/ownprocess"
 )
 
-// heapGrowth is the growth of Go's heap, in per cent, that triggers a collection: most of it is fonts, cheap to scan.
+// heapGrowth is the growth of Go's heap, in per cent, that triggers a collection. Most of the heap is fonts, which are
+// cheap to scan.
 const heapGrowth = 30
 
 // spareMemory reduces the memory use of this process. Call it before the first window is made.
@@ -23,8 +24,8 @@ func spareMemory() {
 	tameMalloc()
 }
 
-// Memory is given back so long after the screen has changed: what the change took, and, unless something is on screen,
-// what Fyne kept until it expired.
+// How long after a change of the screen memory is returned: first what the change took and, unless something is on
+// screen, later what Fyne kept until it expired.
 const soonStill, longStill = 3 * time.Second, 30 * time.Second
 
 type spare struct {
@@ -36,7 +37,7 @@ func newSpare(busy func() bool, giveBack func()) *spare {
 	return &spare{busy, time.AfterFunc(soonStill, giveBack), time.AfterFunc(longStill, giveBack)}
 }
 
-// settle starts the wait anew. Call it on the UI goroutine after every change of the screen.
+// settle restarts the wait. Call it on the UI goroutine after every change of the screen.
 func (s *spare) settle() {
 	s.soon.Reset(soonStill)
 	if s.late.Reset(longStill); s.busy() {
@@ -53,7 +54,7 @@ func (w *windows) giveBack() {
 	ownprocess.GiveBack()
 }
 
-// freeTextures frees a window's expired textures. Fyne does so only when it draws the window again, maybe never.
+// freeTextures frees a window's expired textures. Fyne does so only when it draws the window again, which may be never.
 func freeTextures(win fyne.Window) {
 	native, ok := win.(driver.NativeWindow)
 	if !ok {

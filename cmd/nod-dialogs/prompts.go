@@ -21,7 +21,7 @@ type prompter interface {
 	Renew(r interact.Request)
 }
 
-// prompts keeps the prompts on screen in sync with the pending requests, and sends the answers of the user to nod.
+// prompts keeps the prompts on screen in sync with the pending requests, and sends the user's answers to nod.
 type prompts struct {
 	wake    changes.Signal // pending requests may have changed
 	typed   changes.Signal // there are drafts to save
@@ -48,7 +48,7 @@ func newPrompts(settled func()) *prompts {
 
 func (p *prompts) changed() { p.wake.Send() }
 
-// follow calls f at every signal until ctx ends or f fails, as it does when the connection is lost.
+// follow calls f at every signal until ctx ends or f fails, for example because the connection is lost.
 func follow(ctx context.Context, c <-chan struct{}, what string, f func(context.Context) error) {
 	for {
 		select {
@@ -162,7 +162,7 @@ func (p *prompts) snooze(ctx context.Context, op operator.Operator, window promp
 	}
 }
 
-// find returns a prompt as it is shown now; the zero value once its request has ended.
+// find returns a prompt as it is shown now, or the zero value once its request has ended.
 func (p *prompts) find(id interact.ID) operator.Prompt {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -13,7 +13,7 @@ import (
 	"nod/version"
 )
 
-// selfTest writes whether this process could show windows, and with which characters. It shows none.
+// selfTest writes whether this process could show windows, and which characters it could draw. It shows no window.
 func selfTest(out io.Writer) error {
 	test := operator.SelfTest{Version: version.Number()}
 	w := newWindows(context.Background())

@@ -210,7 +210,7 @@ func (w *windows) screenChanged() {
 
 func (w *windows) settingsShown(on bool) {
 	w.hasSettings.Store(on)
-	if w.welcomes { // which nobody has asked for, so that it leaves the keyboard to a prompt
+	if w.welcomes { // which the user did not ask for, so it leaves the keyboard to a prompt
 		w.welcomes = false
 		w.dialogs.Show("")
 	}
@@ -223,7 +223,8 @@ func (w *windows) report(ctx context.Context) error {
 	})
 }
 
-// showing tells nod which prompt is about to be laid out, and waits: if that crashes, nothing else could tell.
+// showing tells nod which prompt is about to be laid out, and waits until nod knows, in case the layout crashes this
+// process.
 func (w *windows) showing(id interact.ID) {
 	w.shown.Store(id)
 	if err := w.report(w.ctx); err != nil {

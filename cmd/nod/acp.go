@@ -48,7 +48,8 @@ The exit status is the agent's. nod passes signals on to the agent, and stops it
 	return cmd
 }
 
-// patience is how long an agent may take to end by itself once nobody talks to it, and then once it was told to.
+// patience is how long an agent may take to end on its own after its input has ended, and again after it was told to
+// end.
 const patience = 5 * time.Second
 
 func (c *console) proxyACP(args []string) error {
@@ -105,7 +106,7 @@ func startPiped(cmd *exec.Cmd) (in io.WriteCloser, out *os.File, err error) {
 
 func passSignals(p *os.Process) (stop func()) {
 	signals := make(chan os.Signal, 8)
-	// An editor that reads no more is noticed when nod writes to it, and must not end nod on the spot.
+	// nod notices an editor that no longer reads when it writes to it, which must not end nod immediately.
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGPIPE)
 	go func() {
 		for s := range signals {
@@ -131,10 +132,10 @@ func endedLike(state *os.ProcessState) error {
 	return &verdict{status: status(code)}
 }
 
-// errNotDenied says that the editor asks, since only a denial could be passed on, and no rule denies.
+// errNotDenied says that the editor asks, because only a denial could be passed on and no rule denies.
 var errNotDenied = errors.New("no rule denies it")
 
-// decideACP asks nod-desktop, and rejects where it cannot be asked and the user wants just that.
+// decideACP asks nod-desktop. If it cannot be asked, decideACP denies if the user has made nod strict for the agent.
 func decideACP(ctx context.Context, r api.ApproveRequest, onlyDeny bool) (api.ApproveReply, error) {
 	r.Silence = api.AsksItself // where the editor is
 	reply, err := call(ctx, 0, func(cl *client.Client, ctx context.Context) (api.ApproveReply, error) {

@@ -87,7 +87,7 @@ func (c *console) listAgents() error {
 	return c.show(rows, columns(lines)+strings.Join(notes, ""))
 }
 
-// remarks are what a user should know of an agent, beside what is wrong with it.
+// remarks returns what a user should know about an agent besides its problems.
 func remarks(a agent.Agent, s agent.Status) []string {
 	all := []string{s.Untested, s.Asking}
 	if s.Other != "" { // which works as long as it exists
@@ -257,7 +257,7 @@ func agentNamed(name string) (agent.Agent, agent.Machine, error) {
 	return a, m, err
 }
 
-// patientMachine is this machine with the configured time-out; the longest if the configuration is unreadable.
+// patientMachine returns this machine with the configured time-out, or the longest if the configuration is unreadable.
 func patientMachine() (agent.Machine, error) {
 	m, err := machine()
 	if err != nil {

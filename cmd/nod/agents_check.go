@@ -84,7 +84,7 @@ func notAsking(all ...checked) error {
 	return errors.New(strings.Join(titles, ", ") + " do not ask through nod yet")
 }
 
-// checkAll checks the agents that are set up, or of which nobody can tell.
+// checkAll checks the agents that are set up, or whose state is unknown.
 func (c *console) checkAll(ctx context.Context) error {
 	m, err := patientMachine()
 	if err != nil {

@@ -86,6 +86,6 @@ example because it has no notification service.`,
 func complete(cmd *cobra.Command, flag string, values ...string) {
 	fixed := cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)
 	if err := cmd.RegisterFlagCompletionFunc(flag, fixed); err != nil {
-		panic(err) // the flag exists: whoever calls this has made it
+		panic(err) // the flag exists: the caller has made it
 	}
 }

@@ -16,8 +16,8 @@ import (
 	"nod/policy/invisible"
 )
 
-// console is where a command reads and writes. What goes to a terminal is made safe to look at; what goes to
-// a pipe or a file stays as it is.
+// console is where a command reads and writes. It makes output to a terminal safe to display, and leaves output to a
+// pipe or a file as it is.
 type console struct {
 	in       io.Reader
 	out, err io.Writer
@@ -40,7 +40,7 @@ func isTerminal(f *os.File) bool {
 	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }
 
-// print writes text as it is, or safe to look at on a terminal.
+// print writes text as it is, or safe to display on a terminal.
 func (c *console) print(text string) error {
 	if c.terminal {
 		text = invisible.Visible(text)
@@ -75,7 +75,7 @@ func (c *console) withYes(cmd *cobra.Command) *cobra.Command {
 	return cmd
 }
 
-// show writes v as JSON where --json asks for it, indented for a human, and else text.
+// show writes v as indented JSON if --json is set, else text.
 func (c *console) show(v any, text string) error {
 	if !c.json {
 		return c.print(text)
@@ -106,7 +106,7 @@ func (c *console) printReply(reply any) error {
 	return c.print(string(text) + "\n")
 }
 
-// complain writes one line to standard error. It is for people, so it is always made safe to look at.
+// complain writes one line to standard error. It is for people, so it is always made safe to display.
 func (c *console) complain(what, why string) {
 	if what != "" && strings.HasPrefix(why, "needs ") {
 		fmt.Fprintf(c.err, "nod %s %s\n", what, invisible.Visible(why))

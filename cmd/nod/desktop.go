@@ -21,10 +21,10 @@ func (c *console) desktopCommands() []*cobra.Command {
 	}
 }
 
-// setTemplates shortens cobra's texts. Templates make the linker keep all methods.
+// setTemplates shortens cobra's texts. Its templates make the linker keep all methods.
 func setTemplates(root *cobra.Command) {
 	root.SetVersionTemplate("nod {{.Version}}\n")
-	// A command with subcommands does nothing by itself.
+	// A command with subcommands does nothing on its own.
 	root.SetUsageTemplate(strings.Replace(root.UsageTemplate(),
 		"{{if .Runnable}}", "{{if and .Runnable (not .HasAvailableSubCommands)}}", 1))
 }

@@ -9,13 +9,13 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// What people start on a machine without a desktop, and the command that starts it.
+// Names for the program that runs on a machine without a desktop, and the command that starts it.
 const (
 	program = "nod relay"
 	starts  = "relay"
 )
 
-// desktopCommands say that this nod, made for machines without a desktop, leaves them out.
+// desktopCommands returns commands that fail, because this nod for machines without a desktop lacks them.
 func (c *console) desktopCommands() (commands []*cobra.Command) {
 	for _, name := range []string{"start", "settings", "doctor", "machines", "history", "undo", "policy", "uninstall"} {
 		commands = append(commands, &cobra.Command{

@@ -42,7 +42,7 @@ func (c *console) examine(ctx context.Context) error {
 	return err
 }
 
-// printFindings prints JSON, or lays findings out for a user, always safe to look at.
+// printFindings prints findings as JSON or as a table, always safe to display.
 func (c *console) printFindings(e examined) error {
 	if c.json {
 		return c.show(e, "")

@@ -28,8 +28,8 @@ const (
 	exitOther       status = 6
 )
 
-// verdict ends a command with a status other than exitYes. That is an answer and no failure: its cause is
-// empty when the answer that was printed says it all.
+// verdict ends a command with a status other than exitYes. It is an answer and not a failure; its cause is empty if the
+// printed answer says everything.
 type verdict struct {
 	status status
 	cause  string
@@ -51,7 +51,7 @@ type withStatus struct {
 
 func (w *withStatus) Unwrap() error { return w.error }
 
-// inputError is a mistake in a file that the command line names, or in standard input where it names -.
+// inputError returns an error about a file that the command line names, or about standard input if the name is -.
 func inputError(file string, err error) error {
 	if file == "-" {
 		file = "standard input"
@@ -62,7 +62,7 @@ func inputError(file string, err error) error {
 	return &withStatus{fmt.Errorf("%s: %w", file, err), exitUsage}
 }
 
-// pathError is an inputError where err is the file system's, and else err.
+// pathError converts an error of the file system to an inputError, and returns any other error as it is.
 func pathError(err error) error {
 	if p, ok := errors.AsType[*fs.PathError](err); ok {
 		return inputError(p.Path, p)
@@ -72,7 +72,7 @@ func pathError(err error) error {
 
 func unreachable(err error) error { return &withStatus{err, exitUnreachable} }
 
-// conclude says what went wrong with cmd, if anything, and returns the exit status.
+// conclude prints what went wrong with cmd, if anything, and returns the exit status.
 func (c *console) conclude(ctx context.Context, cmd *cobra.Command, err error) int {
 	if err == nil {
 		return int(exitYes)
@@ -107,7 +107,7 @@ func misuse(err error) string {
 	return text
 }
 
-// explain puts an error into words, with what to do about it where that is known, and says how nod ends.
+// explain returns an error in words, with what to do about it if that is known, and the exit status.
 func explain(err error) (string, status) {
 	if p, ok := errors.AsType[*client.Problem](err); ok {
 		return explainProblem(p), cmp.Or(statusOfOutcome[p.Outcome], statusOfCode[p.Code], exitOther)
@@ -134,19 +134,19 @@ func explain(err error) (string, status) {
 	return err.Error(), exitOther
 }
 
-// What came of a request decides how nod ends …
+// The outcome of a request determines the exit status …
 var statusOfOutcome = map[api.Outcome]status{
 	api.Denied: exitNo, api.TimedOut: exitUnanswered, api.Dismissed: exitDismissed, api.Cancelled: exitDismissed,
 	api.Withdrawn: exitDismissed, api.Unavailable: exitOther,
 }
 
-// … and where it never came to be, the refusal.
+// … and if it was refused, the code of the refusal does.
 var statusOfCode = map[api.Code]status{
 	api.CodeInvalidParam: exitUsage, api.CodeInvalidPath: exitUsage, api.CodeTooLarge: exitUsage,
 	api.CodeNotFound: exitUsage, api.CodeTimeout: exitUnanswered, api.CodeCancelled: exitDismissed,
 }
 
-// statusOfDecision is exitYes for an allow and never for anything else.
+// statusOfDecision returns exitYes for an allow and never for anything else.
 func statusOfDecision(r api.ApproveReply) status {
 	if r.Allowed() {
 		return exitYes

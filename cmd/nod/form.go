@@ -15,7 +15,7 @@ import (
 	"nod/ipc/client"
 )
 
-// maxFile is the most that is read of a form or an input: what nod-desktop takes.
+// maxFile is how much of a form or an input is read, in bytes: as much as nod-desktop accepts.
 const maxFile = 1 << 20
 
 var errTooLong = errors.New("longer than 1 MiB, the limit of nod-desktop")

@@ -130,7 +130,7 @@ func texts[T ~string](values []T) []string {
 	return all
 }
 
-// moment reads a time: how long ago, or a local date, with or without a time of day.
+// moment parses a time: how long ago, or a local date, with or without a time of day.
 func moment(flag, text string, now time.Time) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil
@@ -206,7 +206,7 @@ func historyTable(page history.Page) string {
 
 func localTime(t time.Time) string { return t.Local().Format(time.DateTime) }
 
-// safeCell is text that an agent chose as it may stand in a table, wherever that is printed.
+// safeCell returns text that an agent chose, made safe for a table wherever that is printed.
 func safeCell(text string) string { return cell(invisible.Visible(text)) }
 
 func baseOf(folder string) string {
@@ -304,7 +304,7 @@ func describeEntry(e history.Entry) string {
 	return columns(lines) + paragraphs(e)
 }
 
-// after is a duration that 0 stands for none of.
+// after formats a duration; 0 means none.
 func after(d time.Duration) string {
 	if d == 0 {
 		return ""
@@ -376,7 +376,8 @@ inputs; JSON Lines contain everything recorded. Both escape text that a terminal
 	return cmd
 }
 
-// export has write write to a new file, or to standard output. Half a file would pass for all: it is removed.
+// export calls write with a new file, or with standard output. It removes a partial file, which could be mistaken for a
+// complete one.
 func (c *console) export(file string, write func(io.Writer) error) error {
 	if file == "" {
 		return write(c.out)

@@ -62,7 +62,7 @@ type hookRun struct {
 	failed string // why nod-desktop, which was asked already, gave no answer; empty: it was not asked
 }
 
-// answerHook never fails: on any error it makes no decision, or denies if nod is strict.
+// answerHook answers a hook. It never fails: on any error it makes no decision, or denies if nod is strict.
 func (c *console) answerHook(ctx context.Context, name, event string, h hookRun) error {
 	log := newHookLog(h.debug, name, event)
 	a, err := registry.Find(registry.All(), name)
@@ -76,7 +76,8 @@ func (c *console) answerHook(ctx context.Context, name, event string, h hookRun)
 	return err
 }
 
-// replyOf is the agent's own reply; nil is no decision. Without a named event it reads the event from the payload.
+// replyOf returns the reply in the agent's format; nil is no decision. Without a named event it reads the event from
+// the payload.
 func replyOf(ctx context.Context, a agent.Agent, event string, in io.Reader, run hookRun, log *hookLog) []byte {
 	payload, err := io.ReadAll(io.LimitReader(in, client.MaxPayload+1))
 	log.Debug("read", "payload", log.text(payload), "bytes", len(payload), "err", err)
@@ -111,7 +112,7 @@ func replyOf(ctx context.Context, a agent.Agent, event string, in io.Reader, run
 	return reply
 }
 
-// deniesSilence reports whether the agent would go on with a call that nobody decided, or that cannot be read.
+// deniesSilence reports whether a call must be denied if nod-desktop gives no answer, or because it cannot be read.
 func deniesSilence(p hooks.Protocol, h client.HookCall) bool {
 	s, err := p.Read(hooks.Call{
 		Agent: h.Agent, Event: h.Event, Payload: h.Payload, Headless: h.Headless, Version: h.Version, Gate: h.Gate,
@@ -119,7 +120,7 @@ func deniesSilence(p hooks.Protocol, h client.HookCall) bool {
 	return err != nil || s.DeniesSilence()
 }
 
-// away is what the agent reads when nod-desktop cannot be asked.
+// away returns the reply for the agent when nod-desktop cannot be asked.
 func away(a agent.Agent, event string, cause error) []byte {
 	gate := false
 	if m, err := agent.Here(); err == nil {
@@ -134,12 +135,12 @@ func away(a agent.Agent, event string, cause error) []byte {
 	return denies(a, event, program+" cannot be asked. To start it: "+startCommand())
 }
 
-// unanswered is what the agent reads when nod-desktop was asked, and what it read instead of an answer.
+// unanswered returns the reply for the agent when nod-desktop was asked but gave no answer.
 func unanswered(a agent.Agent, event string, cause error) []byte {
 	return denies(a, event, fmt.Sprintf("%s gave no answer (%v)", program, cause))
 }
 
-// denies is the reply with which the hook denies on its own.
+// denies returns the reply with which the hook denies without nod-desktop.
 func denies(a agent.Agent, event, because string) []byte {
 	reply, err := a.Hooks.Refuse(event, "nod denied this, not the user: "+because)
 	if err != nil {
@@ -148,7 +149,7 @@ func denies(a agent.Agent, event, because string) []byte {
 	return reply
 }
 
-// startCommand is what a user types to start nod-desktop: the nod that hooks run need not be in PATH.
+// startCommand returns what a user types to start nod-desktop, with a path if nod is not in PATH.
 func startCommand() string {
 	self, err := programs.Self()
 	if _, notInPath := exec.LookPath("nod"); err != nil || notInPath == nil {
@@ -157,8 +158,8 @@ func startCommand() string {
 	return agent.Quote(self) + " " + starts
 }
 
-// isStrict reads the configuration only when it matters. One that cannot be read makes nobody stricter than
-// the agent's own prompt, which is what decides then.
+// isStrict reports whether nod is strict for an agent. It reads the configuration, so call it only when it matters. If
+// that is unreadable nod is not strict, and the agent's own prompt decides.
 func isStrict(agent string) bool {
 	path, err := config.DefaultPath()
 	if err != nil {
@@ -168,7 +169,8 @@ func isStrict(agent string) bool {
 	return err == nil && slices.Contains(cfg.Agents.Strict, agent)
 }
 
-// endHook prints one JSON object or nothing, or ends nod as the agent wants: with status 0 only if the reply says so.
+// endHook prints one JSON object or nothing, or ends nod with the status that the agent expects, which is 0 only if the
+// reply says so.
 func (c *console) endHook(p hooks.Protocol, reply []byte) error {
 	if p.Abstain != 0 {
 		var exit struct {

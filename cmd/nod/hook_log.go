@@ -13,7 +13,7 @@ import (
 	"nod/version"
 )
 
-// hookLog logs a hook's calls if it is told to. Errors of the log do not affect the hook.
+// hookLog logs a hook's calls if that is turned on. Errors of the log do not affect the hook.
 type hookLog struct {
 	*slog.Logger
 	begun time.Time

@@ -38,7 +38,7 @@ have. If --timeout passes first, the request stays open and the exit status is 3
 	return c.withJSON(cmd, "print the HTTP reply, unchanged")
 }
 
-// await fetches the answer of id. It waits at most timeout, or forever if that is 0.
+// await fetches the answer to request id. It waits at most timeout, or forever if that is 0.
 func (c *console) await(ctx context.Context, id string, timeout time.Duration) error {
 	cl, err := discover()
 	if err != nil {
@@ -65,7 +65,7 @@ func (c *console) await(ctx context.Context, id string, timeout time.Duration) e
 	return c.give(a)
 }
 
-// settled waits for the end of a request by repeated calls, each as long as the server allows.
+// settled waits for the end of a request with repeated calls, each as long as the server allows.
 func settled(ctx context.Context, cl *client.Client, id string, timeout time.Duration) (api.RequestReply, error) {
 	end := time.Now().Add(timeout)
 	if timeout > 0 {

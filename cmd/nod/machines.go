@@ -60,7 +60,7 @@ func publishedPeers(ctx context.Context) (operator.Peers, error) {
 	return p.Peers, err
 }
 
-// describePeers lays the list out for a user. Text from other machines is made safe to look at.
+// describePeers formats the list as a table for the user. It makes text from other machines safe to display.
 func describePeers(p operator.Peers) string {
 	var lines []string
 	line := func(name, what, state, fingerprint string) {

@@ -45,7 +45,7 @@ func serveMCP(ctx context.Context) error {
 	return nil
 }
 
-// mcpDesktop is nod-desktop for the calls of an MCP client that was started in the folder cwd.
+// mcpDesktop is nod-desktop for the calls of an MCP client in the folder cwd.
 type mcpDesktop struct {
 	*client.Client
 	cwd string
@@ -106,7 +106,7 @@ type roundTrip func(*http.Request) (*http.Response, error)
 
 func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// endsWhenHung ends a call when nod-desktop is there but answers nothing any more.
+// endsWhenHung ends a call when nod-desktop runs but no longer answers.
 func endsWhenHung(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, r sdk.Request) (sdk.Result, error) {
 		if cl, err := client.Discover(); err == nil && method == "tools/call" {

@@ -119,7 +119,7 @@ func describeExamples(results []policy.ExampleResult, failed int) string {
 	return b.String()
 }
 
-// configPath is the file that is named, which must be there, or the one that nod-desktop reads.
+// configPath returns the named file, which must exist, or the one that nod-desktop reads.
 func configPath(named string) (string, error) {
 	if named == "" {
 		return config.DefaultPath()
@@ -239,7 +239,7 @@ func (c *console) readCommands() error {
 	}
 }
 
-// judgeLine judges one line. A file that keeps secrets is not for reading without a prompt, whatever reads it.
+// judgeLine judges one line. Reading a file that keeps secrets needs a prompt, whatever program reads it.
 func judgeLine(line []byte) verdictLine {
 	var in struct {
 		Command *string `json:"command"`

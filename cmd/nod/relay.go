@@ -91,7 +91,7 @@ func (c *console) runRelay(ctx context.Context, f relayFlags) error {
 	return relay.Run(ctx, o)
 }
 
-// carry connects standard input and output with the relay of this user until either end is done.
+// carry connects standard input and output with this user's relay until either side closes.
 func (c *console) carry(ctx context.Context, f relayFlags) error {
 	conn, err := c.reachRelay(ctx, f)
 	if err != nil {

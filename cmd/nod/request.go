@@ -21,7 +21,7 @@ type requestFlags struct {
 	timeout, hold time.Duration
 }
 
-// newRequestFlags adds the flags of a request that a user answers, whose common part is common.
+// newRequestFlags adds the flags of a request that a user answers. They set fields of common.
 func (c *console) newRequestFlags(cmd *cobra.Command, common *api.Common) *requestFlags {
 	f := c.newSenderFlags(cmd, common)
 	f.set.DurationVar(&f.timeout, "timeout", 0,
@@ -45,7 +45,7 @@ func (c *console) newSenderFlags(cmd *cobra.Command, common *api.Common) *reques
 	return f
 }
 
-// complete sets the times and the folder as the wire wants them.
+// complete checks the times, and sets them and the folder in the form for the wire.
 func (f *requestFlags) complete() error {
 	o := f.common
 	o.Timeout, o.Hold = f.timeout.Seconds(), f.hold.Seconds()
@@ -56,7 +56,7 @@ func (f *requestFlags) complete() error {
 		return wrongUsage("--hold must be 0 or more, not %s", f.hold)
 	}
 	if o.CWD == "" {
-		// A folder that was removed under us has no name: then the request carries none.
+		// If our folder was removed it has no name, and the request has no folder.
 		o.CWD, _ = os.Getwd()
 		return nil
 	}
@@ -141,7 +141,7 @@ func (c *console) give(a answer) error {
 	return &verdict{a.status, a.cause}
 }
 
-// unanswered prints what there is instead of an answer. That a detached request waits is what was wanted.
+// unanswered prints what came instead of an answer. A detached request that is pending is no failure.
 func (c *console) unanswered(err error, detach bool) error {
 	if p, ok := errors.AsType[*client.Pending](err); ok {
 		return c.later(p, detach)
@@ -187,7 +187,7 @@ func discover() (*client.Client, error) {
 	return cl, nil
 }
 
-// call makes one call of the running nod-desktop, which may keep a user for as long as timeout.
+// call makes one call to the running nod-desktop, which may wait for the user for as long as timeout.
 func call[R any](
 	ctx context.Context, timeout time.Duration, send func(*client.Client, context.Context) (R, error),
 ) (R, error) {

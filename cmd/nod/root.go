@@ -21,7 +21,7 @@ Exit status:
   5  nod-desktop isn't running
   6  anything else`
 
-// suggestDistance is how many letters off a command may be and still be recognized as meant.
+// suggestDistance is how many wrong letters a command may have for nod to suggest the right one.
 const suggestDistance = 2
 
 func newRoot(c *console) *cobra.Command {
@@ -75,7 +75,7 @@ func add(parent *cobra.Command, group string, commands ...*cobra.Command) {
 	}
 }
 
-// needCommand is what a command does that only has others under it: it is wrong usage to stop there.
+// needCommand runs a command that only has subcommands. Calling it without one is wrong usage.
 func (c *console) needCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		fmt.Fprint(c.err, cmd.UsageString())
@@ -88,7 +88,7 @@ func (c *console) needCommand(cmd *cobra.Command, args []string) error {
 	return wrongUsage("%s", problem)
 }
 
-// runs adapts f to cobra, and takes note that no error from now on is one of cobra's.
+// runs adapts f to cobra, and notes that later errors do not come from cobra.
 func (c *console) runs(f func(ctx context.Context, args []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		c.ran = true

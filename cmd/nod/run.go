@@ -56,7 +56,7 @@ The exit status is the command's, or 126 if nod could not run it.`,
 		case outside:
 			return notRun(become(args))
 		}
-		first, err := programs.Find("nod") // which does this by itself
+		first, err := programs.Find("nod") // which does this on its own
 		if self, _ := os.Executable(); err == nil && programs.IsSame(self, first) {
 			err = errors.New("there is no sandbox without nod-desktop")
 		}
@@ -76,7 +76,7 @@ The exit status is the command's, or 126 if nod could not run it.`,
 	return cmd
 }
 
-// trySandbox tells nod-desktop what contains commands here, and why nothing better does.
+// trySandbox tells nod-desktop what can contain commands here, and why nothing better can.
 func (c *console) trySandbox(ctx context.Context) error {
 	first, err := programs.Find("nod")
 	if err != nil {
@@ -113,8 +113,8 @@ func (c *console) readRun() (run client.Run, err error) {
 	return run, err
 }
 
-// serveProxy is the proxy of a command that nod runs in the sandbox, on a listener that nod has opened, until standard
-// input ends. It prints why it refuses connections.
+// serveProxy runs the proxy of a command that nod runs in the sandbox, on a listener that nod has opened, until
+// standard input ends. It prints why it refuses connections.
 func (c *console) serveProxy(ctx context.Context) error {
 	run, err := c.readRun()
 	if err != nil {
@@ -178,7 +178,8 @@ func (c *console) endRun(ctx context.Context) error {
 	return err
 }
 
-// askAboutHosts asks about a connection as a tool call of the agent, so that rules and grants count as for any other.
+// askAboutHosts returns a function that asks about a connection as a tool call of the agent, so that rules and grants
+// count as for any other call.
 func askAboutHosts(cl *client.Client, who api.Common, command string) func(context.Context, boundary.Target) error {
 	return func(ctx context.Context, t boundary.Target) error {
 		reply, err := cl.Approve(ctx, hostRequest(who, command, t))
@@ -189,7 +190,8 @@ func askAboutHosts(cl *client.Client, who api.Common, command string) func(conte
 	}
 }
 
-// hostRequest asks about what an answer is kept for: the host or a near address; and a port that is none of the web's.
+// hostRequest returns a request about what a grant would cover: the host or its address, and a port other than 80 and
+// 443.
 func hostRequest(who api.Common, command string, t boundary.Target) api.ApproveRequest {
 	host, says := t.Host, command
 	if t.Addr.IsValid() && t.Addr.String() != host {

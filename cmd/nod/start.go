@@ -178,7 +178,7 @@ func lastLines(text string, n int) string {
 	return strings.Join(lines[max(0, len(lines)-n):], "\n")
 }
 
-// createOutput creates the file for a program's output, anew at each start, beside the endpoint.
+// createOutput creates the file for a program's output next to the endpoint. Each start creates a new one.
 func createOutput(name string) (*os.File, error) {
 	dir, err := endpoint.Dir()
 	if err != nil {

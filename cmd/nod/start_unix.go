@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// apart makes a program outlive the terminal that started it: a session of its own gets no signal from it.
+// apart makes a program outlive the terminal that started it: its own session gets no signals from the terminal.
 func apart() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
 
 func terminate(p *os.Process) error { return p.Signal(syscall.SIGTERM) }

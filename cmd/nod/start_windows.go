@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// detachedProcess starts a program without a console of its own or ours (DETACHED_PROCESS in winbase.h).
+// detachedProcess starts a program without any console, its own or ours (DETACHED_PROCESS in winbase.h).
 const detachedProcess = 0x00000008
 
 // apart makes a program outlive the console that started it.

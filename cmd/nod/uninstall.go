@@ -42,13 +42,13 @@ them afterwards, the way you installed them.`,
 }
 
 type uninstalled struct {
-	Agents  []changed `json:"agents"`  // that had something of nod's
+	Agents  []changed `json:"agents"`  // that had settings for nod
 	Stopped int       `json:"stopped"` // process id of the nod-desktop that was stopped; 0: none was running
 	Deleted []string  `json:"deleted"` // paths; without --purge only of the nod that hooks run
 	Changed bool      `json:"changed"` // else that is what would change
 }
 
-// uninstallAll shows what it will do, asks, and does it. A problem with one agent holds nothing else up.
+// uninstallAll shows what it will do, asks, and does it. A problem with one agent does not stop the rest.
 func (c *console) uninstallAll(ctx context.Context, purge bool) error {
 	result := uninstalled{Agents: []changed{}, Deleted: []string{}, Changed: c.yes || !c.json}
 	changes, problems := c.uninstallPlan(&result)
@@ -149,7 +149,7 @@ func toolkitFolder() string { return filepath.Join(xdg.ConfigHome, "fyne") }
 
 const autostartPatience = 20 * time.Second
 
-// stopAutostart has nod-desktop, which knows how it is started, no longer start with the session.
+// stopAutostart makes nod-desktop, which knows how it is started, stop starting with the session.
 func stopAutostart(ctx context.Context) error {
 	program, err := programs.Find("nod-desktop")
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package controls has what the settings and history windows share: controls that leave keys to the window, pages and
-// rows, work off the UI goroutine, and rules in words.
+// Package controls contains what the settings and history windows share: controls that leave keys to the window, pages
+// and rows, work off the UI goroutine, and rules in words.
 package controls
 
 import (
@@ -57,7 +57,7 @@ func (c *Check) FocusGained() {
 	reveal(c)
 }
 
-// Select is a list of options, one of which can be selected.
+// Select is a list of options, of which the user can select one.
 type Select struct{ widget.Select }
 
 // NewSelect returns a list with no option selected. changed may be nil.
@@ -107,7 +107,8 @@ func reveal(o fyne.CanvasObject) {
 	}
 }
 
-// pageOf looks for an object in another one, and returns the page that it is on: the innermost that scrolls, or around.
+// pageOf looks for an object in another one, and returns the page that it is on: the innermost one that scrolls, or
+// around.
 func pageOf(o, in fyne.CanvasObject, around *container.Scroll) (page *container.Scroll, isFound bool) {
 	var inside []fyne.CanvasObject
 	switch in := in.(type) {

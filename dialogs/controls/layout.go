@@ -41,14 +41,14 @@ func (r *Remark) Complain(err error) {
 	r.Say(err.Error())
 }
 
-// Exact shows a text of a program or a user unchanged.
+// Exact shows a text from a program or a user unchanged.
 func Exact(s string, size fyne.ThemeSizeName) fyne.CanvasObject {
 	l := dialogs.Lines(s, size, widget.MediumImportance)
 	l.TextStyle.Monospace, l.Wrapping = true, fyne.TextWrapBreak
 	return dialogs.Tight(l)
 }
 
-// Bold is a paragraph that serves as a heading.
+// Bold returns a paragraph that serves as a heading.
 func Bold(s string, size fyne.ThemeSizeName) fyne.CanvasObject {
 	l := dialogs.Lines(s, size, widget.MediumImportance)
 	l.TextStyle.Bold = true
@@ -65,7 +65,7 @@ func Small(s string, i widget.Importance) fyne.CanvasObject {
 
 func Muted(s string) fyne.CanvasObject { return Small(s, widget.LowImportance) }
 
-// FootOf is an area that stays at the lower edge of a page.
+// FootOf returns an area that stays at the lower edge of a page.
 func FootOf(o fyne.CanvasObject) fyne.CanvasObject {
 	return dialogs.Surface(theme.ColorNameBackground, container.NewVBox(dialogs.Rule(), o))
 }
@@ -115,12 +115,12 @@ func ranked(i widget.Importance, text string, icon fyne.Resource, tapped func())
 	return b
 }
 
-// MainButton is the button for the main action of a page.
+// MainButton returns the button for the main action of a page.
 func MainButton(text string, icon fyne.Resource, tapped func()) *Button {
 	return ranked(widget.HighImportance, text, icon, tapped)
 }
 
-// QuietButton is a button for a secondary action.
+// QuietButton returns a button for a secondary action.
 func QuietButton(text string, icon fyne.Resource, tapped func()) *Button {
 	return ranked(widget.LowImportance, text, icon, tapped)
 }

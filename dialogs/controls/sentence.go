@@ -11,7 +11,7 @@ import (
 	"nod/policy"
 )
 
-// QuoteLimit is the number of characters shown of a text of a rule.
+// QuoteLimit is how many characters of a rule's text are shown.
 const QuoteLimit = 160
 
 // Sentence says in one line what a rule means for an agent.
@@ -49,7 +49,7 @@ func who(r policy.Rule) string {
 
 func quoted(text string) map[string]any { return map[string]any{"X": safetext.Line(text, QuoteLimit)} }
 
-// deeds says what the calls of a rule do, and with which tool.
+// deeds returns what the calls of a rule do, and with which tool.
 func deeds(r policy.Rule) []string {
 	var parts []string
 	add := func(value, first, further string) {
@@ -107,7 +107,7 @@ func conditions(r policy.Rule) []string {
 
 const wildcards = "*?[{"
 
-// below returns the folder of a pattern that matches all in it, and nothing else.
+// below returns the folder of a pattern that matches everything in it and nothing else.
 func below(pattern string) (folder string, ok bool) {
 	folder, ok = strings.CutSuffix(pattern, "/**")
 	return folder, ok && folder != "" && !strings.ContainsAny(folder, wildcards)
@@ -130,7 +130,8 @@ func does(c policy.Class) string {
 	}[c], lang.L("use tools that nod doesn't know"))
 }
 
-// doesInPath says what tools of a rule's class do to files in its path; "" if the rule lacks one of both.
+// doesInPath says what tools of a rule's class do to files in its path, or returns "" if the rule lacks a class or a
+// path.
 func doesInPath(r policy.Rule) string {
 	if r.Path == "" {
 		return ""
@@ -159,7 +160,7 @@ func EffectName(e policy.Effect) string {
 	}[e], lang.L("Ask"))
 }
 
-// ScopeName says for how long an approval holds.
+// ScopeName returns for how long an approval holds.
 func ScopeName(s policy.Scope) string {
 	return cmp.Or(map[policy.Scope]string{
 		policy.ThisSession: lang.L("this session"), policy.QuarterHour: lang.L("15 minutes"),

@@ -44,7 +44,7 @@ func (e *TextField) TypedShortcut(s fyne.Shortcut) {
 	}
 }
 
-// AcceptsTab implements [fyne.Tabbable]: Tab always moves the focus, also in a field of several lines.
+// AcceptsTab implements [fyne.Tabbable]: Tab always moves the focus, even in a field of several lines.
 func (e *TextField) AcceptsTab() bool { return false }
 
 func (e *TextField) FocusGained() {

@@ -19,7 +19,7 @@ import (
 
 const resultTime = 5 * time.Second
 
-// undoBar is a line with the last action that can be undone, and its button. It is hidden while there is none.
+// undoBar is a line with the last action that can be undone, and its button. It is hidden while nothing can be undone.
 type undoBar struct {
 	Content fyne.CanvasObject
 	win     *Window

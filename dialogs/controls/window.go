@@ -16,8 +16,8 @@ import (
 // pace is the interval between updates, so that busy agents do not keep a window busy.
 const pace = 200 * time.Millisecond
 
-// Window is what the settings and history windows share: it fetches the state while it is visible, has done what the
-// user does, shows problems above its content and the last action that can be undone below. Use it only on the UI
+// Window is what the settings and history windows share: it fetches the state while it is visible, performs the user's
+// actions, and shows problems above its content and the last action that can be undone below. Use it only on the UI
 // goroutine, except Changed and Visible.
 type Window struct {
 	App      fyne.App
@@ -130,7 +130,7 @@ func (w *Window) Fail(err error) {
 	w.Banner.draw()
 }
 
-// Act performs actions of the user off the UI goroutine, one after the other, and then done on it.
+// Act performs the user's actions off the UI goroutine, one after the other, and then calls done on it.
 func (w *Window) Act(do func(context.Context) error, done func(error)) {
 	before, ended := w.lastAct, make(chan struct{})
 	w.lastAct = ended

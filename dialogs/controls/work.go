@@ -9,7 +9,7 @@ import (
 // A job runs off the UI goroutine. The function it returns then runs on the UI goroutine, unless ctx has ended.
 type job func(ctx context.Context) (done func())
 
-// Worker does one job at a time. Of the jobs that it gets meanwhile it does only the last. Use it only on the UI
+// Worker does one job at a time. Of the jobs that it gets meanwhile it does only the last one. Use it only on the UI
 // goroutine.
 type Worker struct {
 	Aside  func(func())
@@ -43,7 +43,7 @@ func (k *Worker) Do(j job) {
 	})
 }
 
-// Busy reports whether the result of a job is still to come.
+// Busy reports whether a job has not delivered its result yet.
 func (k *Worker) Busy() bool { return k.next != nil || k.ctx != nil && k.ctx.Err() == nil }
 
 // Drop cancels the current job and forgets the next one.

@@ -1,4 +1,4 @@
-// Package dialogstest helps to test nod's windows.
+// Package dialogstest helps test nod's windows.
 package dialogstest
 
 import (

@@ -15,7 +15,7 @@ import (
 // View is a state of a window.
 type View struct {
 	Name string // name of its pictures
-	// Open shows it in that theme of nod and the current language.
+	// Open shows the window in this theme of nod and the current language.
 	Open func(t *testing.T, theme string) fyne.Window
 }
 

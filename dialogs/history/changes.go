@@ -22,7 +22,7 @@ import (
 	"nod/sandbox/snapshot"
 )
 
-// changes shows what the command or the edit of an entry changed, and takes that back after it has shown how.
+// changes shows what the command or the edit of an entry changed, and takes that back after showing how.
 type changes struct {
 	win     *Window
 	page    *container.Scroll
@@ -37,7 +37,7 @@ func newChanges(w *Window, page *container.Scroll) *changes {
 		work: controls.Worker{Aside: w.Aside}}
 }
 
-// set shows what an entry changed, once that is known. Most have changed nothing that is kept.
+// set shows what an entry changed, once that is known. Most entries have no kept changes.
 func (c *changes) set(e history.Entry) {
 	c.work.Drop()
 	c.seq = e.Seq
@@ -233,7 +233,7 @@ func (c *changes) cancel() bool {
 
 const maxPlanned = 8
 
-// takeBack does what the plan says, unless that is no longer what would happen: then it shows what would.
+// takeBack does what the plan says, unless something else would happen now: then it shows the new plan.
 func (c *changes) takeBack(run snapshot.Run, plan operator.TakeBack) {
 	seq := c.seq
 	c.propose(controls.Paragraph(lang.L("Taking back…"), widget.MediumImportance))

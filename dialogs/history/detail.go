@@ -170,7 +170,8 @@ func (s *detailSection) add(name, value string) {
 
 const factWidth = 128
 
-// fact is a row with a name and a value, which cannot be selected: it would be a stop of Tab that handles no key.
+// fact returns a row with a name and a value. The value cannot be selected, because it would be a Tab stop that handles
+// no key.
 func fact(name, value string) fyne.CanvasObject {
 	l := dialogs.Lines(value, theme.SizeNameCaptionText, widget.MediumImportance)
 	label := dialogs.Lines(name, theme.SizeNameCaptionText, widget.LowImportance)

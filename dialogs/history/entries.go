@@ -245,7 +245,7 @@ func (p *entriesPage) enter() {
 	})
 }
 
-// renew adds new entries, now or once the user is back at the top of the list.
+// renew adds new entries, immediately or once the user is back at the top of the list.
 func (p *entriesPage) renew() {
 	if !p.outdated {
 		p.outdated = true
@@ -278,7 +278,7 @@ func (p *entriesPage) clear() bool {
 	return true
 }
 
-// toList moves from the search to what it finds, once that is there.
+// toList moves the focus from the search to its results, once they have arrived.
 func (p *entriesPage) toList() {
 	if p.list.next.Busy() {
 		p.list.onTaken = p.toList
@@ -294,7 +294,7 @@ func (p *entriesPage) escape() bool {
 	return p.detail.changes.cancel() || p.detail.actions.cancel() || p.clear()
 }
 
-// splitLayout gives a list its share of the width, and the rest, at least its minimum, to the object beside it.
+// splitLayout gives a list its share of the width, and the object next to it the rest, but at least its minimum.
 type splitLayout struct{}
 
 const leastList, mostList = 215, 460

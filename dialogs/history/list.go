@@ -176,7 +176,8 @@ func (l *entryList) TypedKey(k *fyne.KeyEvent) {
 	l.step(step.to, step.by)
 }
 
-// step selects row to or, if that is a heading, the next entry in direction by, else in the other direction.
+// step selects row to or, if that is a heading, the next entry in direction by or, if there is none, in the other
+// direction.
 func (l *entryList) step(to, by int) {
 	for _, by := range []int{by, -by} {
 		for i := to; i >= 0 && i < len(l.rows); i += by {

@@ -16,7 +16,7 @@ import (
 	"nod/dialogs/safetext"
 )
 
-// rowHeight is that of every row: otherwise Fyne would add up the heights of a million rows.
+// rowHeight is the height of every row. With different heights Fyne would add up those of a million rows.
 const rowHeight = 42
 
 type rowView struct {

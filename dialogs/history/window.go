@@ -1,7 +1,8 @@
-// Package history is the history window: requests and their answers, what was allowed or denied without asking, by whom
-// and why.
+// Package history is the history window: requests and their answers, and what was allowed or denied without asking,
+// with the reasons.
 //
-// The window gets all of its data from the tray process, and sends it all changes. The UI goroutine waits for neither.
+// The window gets all of its data from the tray process, and sends it all changes. The UI goroutine never waits for
+// either.
 package history
 
 import (
@@ -46,7 +47,7 @@ func (w *Window) draw(work func() (show func())) {
 	w.Aside(func() { dialogs.Do(work()) })
 }
 
-// Show brings the window to the front. It lists what a query finds, or, if that is zero, what it listed last.
+// Show brings the window to the front. It lists what a query finds or, if the query is zero, what it listed last.
 func (w *Window) Show(q history.Query) {
 	if w.Win == nil {
 		w.build()

@@ -33,8 +33,8 @@ type verdict struct {
 	color          fyne.ThemeColorName
 }
 
-// A result is what the list says of an entry in a word, and what the filter asks for: an outcome and, where that makes
-// another word, who decided.
+// A result is the word that the list shows for an entry and that the filter asks for: an outcome and, if that changes
+// the word, who decided.
 type result string
 
 func resultOf(o api.Outcome, by api.By) result {

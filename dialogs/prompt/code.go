@@ -12,7 +12,7 @@ import (
 
 const ShellCode = "sh -c"
 
-// Code is a text in a programming language, parts of which are shown in lines. The language determines only colours.
+// Code is a text in a programming language. Lines show parts of it. The language determines only colours.
 type Code struct {
 	Name string // of a file, or ShellCode
 	Text string
@@ -52,7 +52,7 @@ func Join(all []Stretch, s Stretch) []Stretch {
 	return append(all, s)
 }
 
-// Colours returns the colours of lines, as inks finds them in the code that they are part of.
+// Colours returns the colours of lines, which inks finds in the code that they are part of.
 func Colours(lines []Line, inks func(Code) []Stretch) [][]Stretch {
 	read := map[*Code][]Stretch{}
 	drawn := make([][]Stretch, len(lines))
@@ -84,7 +84,7 @@ func Within(all []Stretch, from, to int) []Stretch {
 }
 
 // drawnAt converts stretches of the original of spans to stretches of the drawn text. A span that is not drawn
-// literally is in a stretch as a whole or not at all.
+// literally is in a stretch either completely or not at all.
 func drawnAt(spans []safetext.Span, of []Stretch) []Stretch {
 	var drawn []Stretch
 	source, at := 0, 0

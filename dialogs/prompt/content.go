@@ -31,7 +31,8 @@ type Content struct {
 	described []string    // the parts of a command of which the facts tell what they do
 }
 
-// noteOdd adds the facts and warnings about odd characters in the lines. capped says that they are only the beginning.
+// noteOdd adds the facts and warnings about odd characters in the lines. capped says that the lines are only the
+// beginning.
 func (c *Content) noteOdd(capped bool) {
 	if capped {
 		c.Warnings = append(c.Warnings,
@@ -216,7 +217,7 @@ func oddSpans(lines []Line) iter.Seq[safetext.Span] {
 	}
 }
 
-// oddFacts says on which lines, which need not be read, characters are hidden or imitate others.
+// oddFacts returns facts about the lines, which need not be read, on which characters are hidden or imitate others.
 func oddFacts(lines []Line) []Fact {
 	const most = 3
 	var facts []Fact

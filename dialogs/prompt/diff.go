@@ -52,7 +52,7 @@ func NewDiff(before, after string) diff {
 	return d
 }
 
-// add adds a line to the texts that have it by its sign, but not the sign.
+// add adds a line, without its sign, to the texts that contain it according to the sign.
 func (d *diff) add(sign byte, line string) {
 	if sign != '+' {
 		d.old = append(d.old, line)
@@ -119,7 +119,7 @@ func (d diff) Lines(name string) []Line {
 
 func (d diff) whole(name string) []Line { return d.write(name, 0) }
 
-// write shows d with line numbers of that width. If width is 0 it shows no numbers and leaves nothing out.
+// write shows d with line numbers of this width. If width is 0 it shows no numbers and omits nothing.
 func (d diff) write(name string, width int) []Line {
 	old, fresh := newSide(name, d.old), newSide(name, d.new)
 	render := safetext.RendererFor(old.Text + fresh.Text)

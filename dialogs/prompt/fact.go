@@ -16,7 +16,7 @@ import (
 	"nod/policy/shell"
 )
 
-// Fact is a conclusion that nod draws from a request, in nod's words; quotes from the request are escaped.
+// Fact is a conclusion that nod draws from a request, in nod's words, with quotes from the request escaped.
 type Fact struct {
 	Text  string
 	Level shell.Level
@@ -38,7 +38,7 @@ func appendNew[T comparable](list []T, more ...T) []T {
 	return list
 }
 
-// deletesFolders is left out beside a risk that names what is deleted.
+// deletesFolders is omitted if another risk names what is deleted.
 const deletesFolders = "Deletes folders and their contents"
 
 // riskFacts converts risks to facts. Risks that differ only in a place become one fact.
@@ -130,7 +130,7 @@ type danger struct {
 	Text string // on one line
 }
 
-// describedBy returns the parts of a command of which a risk says what they do, and not only that they could do a lot.
+// describedBy returns the parts of a command for which a risk says what they do, and not only that they could do a lot.
 func describedBy(risks []policy.Risk) (parts []string) {
 	for _, r := range risks {
 		if r.Level > shell.Note && r.Text != shell.RiskOther && r.Text != shell.RiskNetwork {
@@ -162,7 +162,8 @@ func dangersOf(command string, risks []policy.Risk) []danger {
 	return found
 }
 
-// pipelineStart returns where the line of the command at starts if it reads from a pipe: "sh" alone says nothing.
+// pipelineStart returns where the line of the command at at starts if that reads from a pipe, because "sh" alone says
+// nothing.
 func pipelineStart(command string, at int) int {
 	line := command[strings.LastIndex(command[:at], "\n")+1 : at]
 	if before := strings.TrimRight(line, " \t"); !strings.HasSuffix(before, "|") || strings.HasSuffix(before, "||") {
@@ -204,7 +205,7 @@ func HostOf(address string) (host string, u *url.URL) {
 	return ascii + strings.TrimPrefix(u.Host, name), u
 }
 
-// isForeign reports whether a host name contains other characters than ASCII, possibly encoded.
+// isForeign reports whether a host name contains characters other than ASCII, possibly encoded.
 func isForeign(name string) bool {
 	name = strings.ToLower(name)
 	return strings.HasPrefix(name, "xn--") || strings.Contains(name, ".xn--") ||

@@ -15,7 +15,7 @@ import (
 // maxName is the number of characters shown of an agent's name, or of its label for a button.
 const maxName = 40
 
-// wishOf says what a request is for and names its object in the words of the requester, escaped; the object may be "".
+// wishOf returns what a request is for, and its object in the words of the requester, escaped. The object may be "".
 func wishOf(r interact.Request, call policy.Call) (wish, object string) {
 	switch b := r.Body.(type) {
 	case interact.Approve:
@@ -40,7 +40,7 @@ func withoutObject(b interact.Approve) string {
 	return tr(cmp.Or(a.Bare, a.Wish))
 }
 
-// AgentOf names the requester: the agent, if its program is known to be that; otherwise a program.
+// AgentOf names the requester: as the agent if its program is known to be that agent, else as a program.
 func AgentOf(who interact.Requester) string {
 	name := safetext.Line(cmp.Or(who.Title, who.Agent), maxName)
 	switch {
@@ -54,7 +54,7 @@ func AgentOf(who interact.Requester) string {
 	return tr("Unknown program")
 }
 
-// onMachine names the other machine that the requester is on, by the user's name for it; "" for this machine.
+// onMachine returns the user's name for the other machine that the requester is on, or "" for this machine.
 func onMachine(who interact.Requester) string {
 	if !who.IsRemote() {
 		return ""
@@ -62,7 +62,7 @@ func onMachine(who interact.Requester) string {
 	return tr("on {{.Machine}}", values{"Machine": machineName(who.Machine)})
 }
 
-// SessionOf tells the sessions of agents apart: by the agent, its project and, if it is another one, its machine.
+// SessionOf names a session by its agent, its project and, if it is on another machine, its machine.
 func SessionOf(who interact.Requester) string {
 	name := AgentOf(who)
 	if project := who.Project(); project != "" {
@@ -74,7 +74,7 @@ func SessionOf(who interact.Requester) string {
 	return name
 }
 
-// WishOf says who wants what, and no word of what the request holds.
+// WishOf says who wants what, without the content of the request.
 func WishOf(r interact.Request) string {
 	wish, _ := wishOf(r, policy.Call{})
 	if b, isCall := r.Body.(interact.Approve); isCall {
@@ -149,7 +149,7 @@ type origin struct {
 	Text  string
 }
 
-// Source tells where an origin comes from.
+// Source says where an origin comes from.
 type Source int
 
 const (

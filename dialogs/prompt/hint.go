@@ -11,7 +11,7 @@ import (
 	"nod/interact"
 )
 
-// HintOf says which answers to q are valid; "" if any is.
+// HintOf says which answers to q are valid, or returns "" if all are.
 func HintOf(q api.Question) string {
 	parts := []string{formatHint(q.Format), boundsHint(q)}
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), " · ")

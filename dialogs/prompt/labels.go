@@ -15,7 +15,7 @@ import (
 // labels are the texts of the buttons. If Why is empty, a denial has no reason, because no agent would read it.
 type labels struct{ Yes, No, Why, Send, Placeholder string }
 
-// LabelsOf returns the labels of an approval; those of a plan differ.
+// LabelsOf returns the labels of an approval. A plan has different ones.
 func LabelsOf(a interact.Approve) labels {
 	if IsPlan(a) {
 		return labels{
@@ -36,7 +36,7 @@ func ConfirmLabels(b api.Confirm) (yes, no string) {
 	return safetext.Line(cmp.Or(b.YesLabel, tr("Yes")), maxName), safetext.Line(cmp.Or(b.NoLabel, tr("No")), maxName)
 }
 
-// Silence says what happens in time without an answer.
+// Silence says what happens after time without an answer.
 func Silence(r interact.Request, time string) string {
 	what := values{"Time": time, "Agent": AgentOf(r.Requester)}
 	switch r.Silence {
@@ -59,7 +59,7 @@ func Silence(r interact.Request, time string) string {
 	return tr("Times out in {{.Time}}", what)
 }
 
-// Spelled writes a time as people do: "5 minutes", "1 hour 30 minutes".
+// Spelled spells out a duration: "5 minutes", "1 hour 30 minutes".
 func Spelled(d time.Duration) string {
 	for _, u := range []struct {
 		unit      time.Duration
@@ -89,7 +89,7 @@ func Spelled(d time.Duration) string {
 // MaxMarkdownBytes is the size of the longest text shown as Markdown, in bytes. A longer one is shown as plain text.
 const MaxMarkdownBytes = 64 << 10
 
-// IsPlan reports whether a asks to carry out a plan, and the plan can be shown.
+// IsPlan reports whether a asks to carry out a plan that can be shown.
 func IsPlan(a interact.Approve) bool {
 	if a.Tool != interact.ExitPlanMode {
 		return false

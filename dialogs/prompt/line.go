@@ -59,7 +59,7 @@ func rule(title string) Line {
 	return Line{Style: LineRule, Spans: []safetext.Span{{Text: title}}}
 }
 
-// cutLine stands for the rest of a text that is too long to show. A view that has one never counts as read.
+// cutLine represents the rest of a text that is too long to show. A view that has one never counts as read.
 var cutLine = Line{Style: LineCut}
 
 // beginning returns the shown part of a text that is too long, and the lines for the rest.

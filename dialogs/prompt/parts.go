@@ -12,7 +12,7 @@ import (
 
 const (
 	maxPartRows = 8   // with more parts, only some are listed
-	maxNewRows  = 24  // nobody reads more; the whole command is above
+	maxNewRows  = 24  // users do not read more; the whole command is above
 	maxPartEnd  = 200 // bytes shown of each end of a long part
 	uncut       = 1 << 20
 )

@@ -32,7 +32,7 @@ func PastContent(r interact.Record) Content {
 	return Content{}
 }
 
-// noFiles answers for the files of a request of the past: nothing is known of them.
+// noFiles are the files of a request of the past, about which nothing is known.
 var noFiles = reportedFiles{}
 
 // pastCall shows a tool call without reading any file.
@@ -58,8 +58,8 @@ func pastCall(a interact.Approve, diff string) Content {
 	return c.withRest(f.rest)
 }
 
-// PastDiff shows a unified diff of the file at path, with line numbers before and after. isCut says that there was
-// more of it.
+// PastDiff shows a unified diff of the file at path, with line numbers before and after. isCut says that the diff was
+// longer.
 func PastDiff(path, text string, isCut bool) []Line {
 	d, last, rest := readDiff(text)
 	width := 0
@@ -76,8 +76,8 @@ func PastDiff(path, text string, isCut bool) []Line {
 	return lines
 }
 
-// readDiff reads a unified diff. It returns the largest line number, 0 if there are none, and a note about lines that
-// were cut off.
+// readDiff reads a unified diff. It returns the largest line number, or 0 if there are none, and a note about lines
+// that were cut off.
 func readDiff(text string) (d diff, last int, rest string) {
 	var signs strings.Builder
 	d.starts = map[int][2]int{}

@@ -12,12 +12,12 @@ import (
 	"nod/policy/shell"
 )
 
-// View is a prompt in neutral data. Whatever shows the prompt draws this, and works out nothing of its own about
-// dangers, parts or places.
+// View is a prompt as neutral data. Every display of the prompt draws this, and finds out nothing itself about dangers,
+// parts or places.
 type View struct {
 	Head Head
 
-	// The rest is of approvals.
+	// The rest is only for approvals.
 	Content
 	TooLong       bool // the lines are only the beginning: it can be denied, never allowed
 	HasHidden     bool // the input contains invisible characters, which are spelled out
@@ -34,7 +34,7 @@ type View struct {
 	byRule bool // a rule or a guard asks, and not the mere want of a rule
 }
 
-// Head says who wants what. Names of the requester are escaped, and "" if there is none.
+// Head says who wants what. Names from the requester are escaped, and "" if missing.
 type Head struct {
 	Agent, Project, Machine, Wish, Object string
 	Action                                interact.Action // of an approval
@@ -81,7 +81,7 @@ func ViewOf(r interact.Request, why policy.Decision) View {
 }
 
 // WhyBeside returns why the user is asked, unless the list of the parts says so. If no rule asks, the reason is what
-// the new parts do, which goes without saying if the facts tell that of each of them.
+// the new parts do, which WhyBeside omits if the facts already tell that for each of them.
 func (v View) WhyBeside(parts []policy.CommandPart) string {
 	isUntold := func(p policy.CommandPart) bool {
 		return p.State == policy.PartNew && !slices.Contains(v.described, p.Text)
@@ -108,7 +108,7 @@ func headOf(r interact.Request, call policy.Call) Head {
 	}
 }
 
-// factGroup are facts under a heading; "" for none.
+// factGroup is a group of facts under a heading, which may be "".
 type factGroup struct {
 	Heading string
 	Facts   []Fact
@@ -144,7 +144,7 @@ func (v View) saysClass(action interact.Action) bool {
 
 const maxHeadline = 4
 
-// Said returns what is said above the input. Headlines are sentences that show in full at any size: the warnings and
+// Said returns what is shown above the input. Headlines are sentences that show in full at any size: the warnings and
 // the dangers or, if there are none, the first fact that needs attention. The rest are the other facts, worst first.
 func (v View) Said() (headlines []Fact, rest []factGroup) {
 	for _, warning := range v.Warnings {
@@ -182,8 +182,8 @@ type PartRow struct {
 }
 
 // PartRows lists the parts of a command, each with its state in the policy, so that the user reads only what is new. It
-// returns nothing if there is only one part, which the input shows. Of many parts, those that only read are counted,
-// and one stands for all of the same program with the same note.
+// returns nothing for a single part, which the input shows. With many parts it counts those that only read, and shows
+// one for all of the same program with the same note.
 func PartRows(parts []policy.CommandPart) []PartRow {
 	if len(parts) < 2 {
 		return nil
@@ -231,7 +231,7 @@ func PartRows(parts []policy.CommandPart) []PartRow {
 	return rows
 }
 
-// passes is 1 for a part that passes without the user, else 0. A relay may send any state.
+// passes returns 1 for a part that passes without the user, else 0. A relay may send any state.
 func passes(p policy.CommandPart) int {
 	if p.State == policy.PartReads || p.State == policy.PartCovered {
 		return 1

@@ -14,7 +14,7 @@ const (
 	combiningStrokeHigh = 0x0338
 )
 
-// why says what is odd about a hidden character; "" if c is visible.
+// why says what is odd about a hidden character, or returns "" if c is visible.
 func why(c rune) string {
 	switch {
 	case c >= 0x20 && c < 0x7F:
@@ -84,8 +84,8 @@ func sameScript(a, b rune) bool {
 
 func emojiJoint(c rune) bool { return c == zeroWidthJoiner || c == emojiPresentation }
 
-// isNewEmoji reports whether c is in a range that Unicode reserves for future pictographs: Go's tables are of Unicode
-// 15, and keyboards offer newer ones. [CanDraw] tells whether it is visible.
+// isNewEmoji reports whether c is in a range that Unicode reserves for future pictographs: Go's tables are those of
+// Unicode 15, but keyboards offer newer ones. [CanDraw] tells whether it is visible.
 func isNewEmoji(c rune) bool {
 	return c >= 0x1F6D8 && c <= 0x1F6FF || c >= 0x1FA70 && c <= 0x1FAFF
 }

@@ -17,7 +17,7 @@ const latin scripts = 1
 
 func (s scripts) has(other scripts) bool { return s&other != 0 }
 
-// scriptOf returns the script of a letter; 0 for any other character or script.
+// scriptOf returns the script of a letter, or 0 for any other character or script.
 func scriptOf(c rune) scripts {
 	if c < utf8.RuneSelf {
 		if c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' {
@@ -33,8 +33,8 @@ func scriptOf(c rune) scripts {
 	return 0
 }
 
-// nativeScripts returns the scripts that s is really written in: those with a letter that resembles none of another
-// script. In Russian text, a word made only of look-alikes is normal.
+// nativeScripts returns the scripts that s is really written in: those with a letter that resembles no letter of
+// another script. In Russian text, a word that consists only of look-alikes is normal.
 func nativeScripts(s string) scripts {
 	var found scripts
 	for _, c := range s {

@@ -75,7 +75,7 @@ const (
 // Render renders s line by line for monospaced text. If s ends in a line break, the last line is empty.
 func Render(s string) []Row { return RendererFor(s)(s) }
 
-// RendererFor returns [Render] for pieces of a text: a word is no imitation if the text is written in its script.
+// RendererFor returns [Render] for pieces of a text. A word is not an imitation if the text is written in its script.
 func RendererFor(text string) func(piece string) []Row {
 	native := nativeScripts(text)
 	return func(piece string) []Row { return render(piece, native, true) }
@@ -302,7 +302,7 @@ func HasHidden(s string) bool {
 	})
 }
 
-// Why says what is odd about s; "" if it is neither hidden nor suspicious.
+// Why says what is odd about s, or returns "" if s is neither hidden nor suspicious.
 func (s Span) Why() string {
 	c, size := utf8.DecodeRuneInString(s.Source)
 	switch {

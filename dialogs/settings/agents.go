@@ -167,7 +167,7 @@ func newAgentCard(w *Window, a agent.Agent, changed func()) *agentCard {
 	return c
 }
 
-// isHere reports whether the agent is or was on this machine; also true if unknown.
+// isHere reports whether the agent is or was on this machine. It returns true if that is unknown.
 func (c *agentCard) isHere() bool {
 	return c.status.Program != "" || c.isSetUp() || c.problem.Content.Visible()
 }
@@ -258,7 +258,7 @@ func (c *agentCard) show(s agent.Status, err error) {
 	c.title.Refresh()
 	dialogs.SetVisible(c.strictRow, c.isSetUp())
 	offer(err == nil && c.isSetUp(), c.remove, c.check)
-	// Also when it is not found: a session's PATH is not that of a shell.
+	// Even if it is not found, because a session's PATH is not that of a shell.
 	more := s.CanGate && !s.Gate || s.CutOff != nil || s.Other != "" // to switch on, or to put right
 	c.setUp.SetText(c.setUpVerb() + "…")
 	offer(err == nil && (!s.Installed || more), c.setUp)

@@ -29,7 +29,7 @@ const phonePort = "7464"
 
 const addressWidth = 230
 
-// pushes are the settings of what wakes devices, by the option for each. With the option behind them it is a topic.
+// pushes are the settings for what wakes devices, in the order of their options. The option after them is a topic.
 var pushes = []string{"", config.PushWeb}
 
 const pushesToTopic = 2

@@ -269,7 +269,7 @@ func (e *editor) show(r policy.Rule, err error) {
 	}
 }
 
-// validate may read the disk: it runs off the UI goroutine.
+// validate returns what is wrong with a rule. It may read the disk, so it runs off the UI goroutine.
 func (e *editor) validate(r policy.Rule) error {
 	if e.taken[r.ID] {
 		return &policy.FieldError{Key: "id", Problem: lang.L("another rule has this name")}
@@ -319,7 +319,7 @@ func missingOf(r policy.Rule) map[string]string {
 }
 
 // missingIn returns the folder that a pattern needs and that does not exist: the one before its first wildcard or,
-// without one, the parent folder. It returns "" if nothing is missing, or that is unknown.
+// without one, the parent folder. It returns "" if nothing is missing, or if that is unknown.
 func missingIn(pattern string) string {
 	plain := pattern
 	if i := strings.IndexAny(pattern, "*?[{"); i >= 0 {
@@ -336,7 +336,7 @@ func missingIn(pattern string) string {
 	return ""
 }
 
-// point shows at their fields what does not exist. The next Save saves it.
+// point shows next to the fields what does not exist. The next Save saves the rule anyway.
 func (e *editor) point(missing map[string]string) {
 	for key, folder := range missing {
 		e.wrong[key].Say(lang.L("{{.Folder}} doesn't exist.",

@@ -42,7 +42,7 @@ func newListEditor[T comparable](w *Window, none string, of func(*config.Config)
 	return l
 }
 
-// show shows a list, unless neither that nor what else words show has changed.
+// show shows a list, unless neither the list nor shown, what else its rows show, has changed.
 func (l *listEditor[T]) show(list []T, editable bool, shown ...any) {
 	if !l.drawn.changed(list, editable, shown) {
 		return
@@ -143,7 +143,7 @@ func typedFolder(folder string) (string, error) {
 	return filepath.Clean(folder), nil
 }
 
-// chooseFolder lets the user choose a folder, in the desktop's dialog if there is one, else in Fyne's.
+// chooseFolder lets the user choose a folder, in the desktop's dialog if possible, else in Fyne's.
 func (w *Window) chooseFolder(chosen func(folder string)) {
 	w.Aside(func() {
 		folder, err := w.desktopFolder(lang.L("Choose a folder"))

@@ -133,7 +133,7 @@ func newMember[T comparable](w *Window, name, hint string, x T, of func(*config.
 	return r
 }
 
-// checkRow is an on/off setting. It shows a change at once and, if that could not be saved, the saved value again.
+// checkRow is an on/off setting. It shows a change immediately and, if that could not be saved, the saved value again.
 type checkRow struct {
 	*settingRow
 	check *controls.Check
@@ -141,7 +141,7 @@ type checkRow struct {
 	on    bool                      // last shown value
 	warns bool                      // show a warning while it is on
 
-	confirm func(answer func(yes bool)) // asks before it is switched on; nil: nobody asks
+	confirm func(answer func(yes bool)) // asks before it is switched on; nil: without asking
 }
 
 func newCheckRow(name, hint string, set func(on bool, done func(error))) *checkRow {
@@ -206,7 +206,7 @@ func (r *autostartRow) follow(a operator.Autostart) {
 	}
 }
 
-// pauseRow starts and ends a pause. Its first option is what is so, the others are what the user can do.
+// pauseRow starts and ends a pause. Its first option is the current state, the others are what the user can do.
 type pauseRow struct {
 	*settingRow
 	pick  *controls.Select
@@ -256,7 +256,7 @@ func (r *pauseRow) follow(p operator.Pause) {
 	r.pick.Refresh()
 }
 
-// refresh implements [setting]. A pause is no part of the configuration.
+// refresh implements [setting]. It does nothing, because a pause is not part of the configuration.
 func (r *pauseRow) refresh(*config.Config, bool) {}
 
 type option struct{ value, name string }
@@ -312,8 +312,8 @@ func portOf(c *config.Config) string {
 	return port
 }
 
-// savedEntry is a text setting. It is saved on Enter, or when it loses the focus. Escape restores the saved text. Only
-// then an invalid text is reported; it is not saved.
+// savedEntry is a text setting. It is saved on Enter, or when it loses the focus. Escape restores the saved text. An
+// invalid text is reported only then, and is not saved.
 type savedEntry struct {
 	controls.TextField
 	*settingRow

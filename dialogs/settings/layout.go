@@ -50,7 +50,7 @@ func card(rows ...fyne.CanvasObject) fyne.CanvasObject {
 	return dialogs.Card(dialogs.ColorSunken, dialogs.Column(0, all...)) // once, since each Add lays out all
 }
 
-// listOf is a card with a row for each value, or with the sentence none.
+// listOf returns a card with a row for each value, or with the sentence none.
 func listOf[T any](all []T, row func(T) fyne.CanvasObject, none string) fyne.CanvasObject {
 	if len(all) == 0 {
 		return card(emptyRow(none))
@@ -107,7 +107,8 @@ func emptyRow(text string) fyne.CanvasObject {
 	return dialogs.Padded(12, 14, controls.Paragraph(text, widget.LowImportance))
 }
 
-// drawn remembers the values that a list was drawn from: while they stay the same, its rows and their focus are kept.
+// drawn remembers the values that a list was drawn from, so that its rows and their focus are kept while the values
+// stay the same.
 type drawn []any
 
 func (d *drawn) changed(values ...any) bool {

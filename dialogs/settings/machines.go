@@ -87,7 +87,7 @@ func newMachinesPage(w *Window) *machinesPage {
 	return p
 }
 
-// newRemoteEntry is a text setting of how nod reaches others; want says what the configuration accepts.
+// newRemoteEntry returns a text setting for how nod reaches others. want says what the configuration accepts.
 func newRemoteEntry(w *Window, name, hint, want string, of func(*config.Config) *string) *savedEntry {
 	return newSavedEntry(w, name, hint, func(c *config.Config) string { return *of(c) },
 		func(c *config.Config, typed string) error {
@@ -381,7 +381,7 @@ func stateOf(s remote.State, now time.Time) (string, fyne.ThemeColorName) {
 
 func stateBadge(s remote.State) fyne.CanvasObject { return dialogs.Badge(stateOf(s, time.Now())) }
 
-// nameRow is a name of another program, and what is behind it.
+// nameRow returns a row with a name that another program gave, and objects after it.
 func nameRow(name string, behind ...fyne.CanvasObject) *fyne.Container {
 	words := dialogs.Words(cleaned(name), theme.SizeNameText, theme.ColorNameForeground).Bold()
 	return container.NewHBox(append([]fyne.CanvasObject{words}, behind...)...)
@@ -433,7 +433,7 @@ const maxClaim = 80
 
 func cleaned(s string) string { return safetext.Line(s, 2*maxClaim) }
 
-// problemOf says why a connection is down: in the user's language, or in the words of a server.
+// problemOf returns why a connection is down, in the user's language or in the words of a server.
 func problemOf(s remote.State) string {
 	if slices.Contains(session.Problems, s.Problem) {
 		return lang.L(s.Problem)

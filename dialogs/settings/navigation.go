@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	wideWindow = 800 // from this width on the window shows icons beside the names of pages
+	wideWindow = 800 // from this width on the window shows icons next to the names of pages
 	namesWidth = 232
 )
 
@@ -24,7 +24,8 @@ type windowPage struct {
 	leave   func()               // called when another page is selected
 }
 
-// navigation lists the pages of a window beside the selected one: in a narrow window, by their names without icons.
+// navigation lists the pages of a window next to the selected one. In a narrow window it shows only their names,
+// without icons.
 type navigation struct {
 	content    *fyne.Container
 	onSelected func()
@@ -33,7 +34,7 @@ type navigation struct {
 	narrow   float32 // width of the list without icons
 	list     *pageList
 	selected int
-	icons    bool // icons are shown beside the names
+	icons    bool // icons are shown next to the names
 }
 
 func newNavigation(pages []windowPage, onSelected func()) *navigation {

@@ -18,7 +18,7 @@ import (
 )
 
 // review replaces the content of the window while a change of the policy file by another program waits for the user. As
-// in a prompt, accepting works only after all of it has been in view for a moment; rejecting works at once.
+// in a prompt, accepting works only after all of the change has been in view for a moment; rejecting works immediately.
 type review struct {
 	part
 	held    config.HeldChange

@@ -21,7 +21,7 @@ import (
 	"nod/policy/replay"
 )
 
-// suggestionsPage suggests rules for requests that the user always answered alike. It never adds one by itself.
+// suggestionsPage suggests rules for requests that the user always answered the same way. It never adds one on its own.
 type suggestionsPage struct {
 	part
 	replay *replayCard
@@ -125,7 +125,7 @@ func newReplayCard(w *Window) *replayCard {
 	return c
 }
 
-// refresh follows the state: nothing can be added while nothing can be saved.
+// refresh adapts to the state, because no rule can be added while none can be saved.
 func (c *replayCard) refresh(s operator.State) {
 	was := c.state.Problem
 	c.state = s

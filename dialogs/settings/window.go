@@ -1,8 +1,8 @@
 // Package settings is the settings window: when nod asks, what it allows without asking, and where its files are. It
 // changes the policy file, which the user can also edit.
 //
-// The window gets all of its data from the tray process, and sends it all changes. The UI goroutine waits for neither,
-// nor for a file.
+// The window gets all of its data from the tray process, and sends it all changes. The UI goroutine waits neither for
+// these nor for a file.
 package settings
 
 import (
@@ -91,7 +91,8 @@ func New(a fyne.App, o Options) *Window {
 	return w
 }
 
-// ShowRule opens the editor of a rule; for a saved approval, the approvals page; for an empty id, the rules page.
+// ShowRule opens the editor of a rule. For a saved approval it opens the approvals page, for an empty id the rules
+// page.
 func (w *Window) ShowRule(id string) {
 	w.wanted = &id
 	w.Show(false)

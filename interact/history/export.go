@@ -16,9 +16,9 @@ import (
 	"nod/policy/invisible"
 )
 
-// Write writes entries until there is an error: as CSV a row for each, for spreadsheets and without the exact input,
-// else a line of JSON with all that is kept. It escapes control and hidden characters, and text that a spreadsheet
-// would take for a formula.
+// Write writes entries until an error occurs: as CSV one row each, for spreadsheets and without the exact input, else
+// one line of JSON each with everything that is kept. It escapes control and hidden characters, and text that a
+// spreadsheet would treat as a formula.
 func Write(w io.Writer, asCSV bool, entries iter.Seq2[Entry, error]) error {
 	out, write := bufio.NewWriter(w), writeLine
 	if asCSV {
@@ -60,7 +60,7 @@ func writeRow(out *bufio.Writer, e Entry) error {
 	})
 }
 
-// writeCells writes a row as RFC 4180 has it. All cells are quoted.
+// writeCells writes a row as in RFC 4180. It quotes all cells.
 func writeCells(out *bufio.Writer, cells []string) error {
 	for i, c := range cells {
 		if i > 0 {

@@ -30,7 +30,7 @@ type Query struct {
 	Limit   int       // 0: [PageSize]
 }
 
-// Sandboxed is an outcome to ask for, and to show: of what was allowed, that which ran in the sandbox.
+// Sandboxed is an outcome only for queries and display: an allowed command that ran in the sandbox.
 const Sandboxed api.Outcome = "sandboxed"
 
 // PageSize is the default number of entries on a page.
@@ -65,7 +65,7 @@ type Line struct {
 	Sandbox bool        `json:"sandbox,omitempty"` // it ran in the sandbox
 }
 
-// Result is the outcome as people read it.
+// Result returns the outcome to display.
 func (l Line) Result() api.Outcome {
 	if l.Sandbox {
 		return Sandboxed
@@ -73,18 +73,19 @@ func (l Line) Result() api.Outcome {
 	return l.Outcome
 }
 
-// Requester is who asked, as far as a line says it.
+// Requester returns the requester, as far as a line describes it.
 func (l Line) Requester() interact.Requester {
 	return interact.Requester{
 		Agent: l.Agent, IsAgent: l.IsAgent, Session: l.Session, CWD: l.Project, Machine: l.Machine,
 	}
 }
 
-// Entry is one entry, whole.
+// Entry is one complete entry.
 type Entry struct {
 	Line
 	Record interact.Record
-	// Withheld says why Record lacks the exact input: [Secret], [NotKept] or [Expired]; empty: it does not.
+	// Withheld says why Record lacks the exact input: [Secret], [NotKept] or [Expired]. It is empty if Record has the
+	// input.
 	Withheld string
 	Hash     string // hex SHA-256 of the entry and the hash of the one before it
 }
@@ -96,7 +97,7 @@ const (
 	Expired = "expired"  // older than inputs are kept
 )
 
-// Head is the last entry of the chain. Note it elsewhere to be able to prove later that nothing before it changed.
+// Head is the last entry of the chain. If you note it elsewhere you can prove later that nothing before it changed.
 type Head struct {
 	Seq  int64
 	Hash string

@@ -64,7 +64,7 @@ type body struct {
 	Input []byte          `json:"input,omitempty"` // of an approval, byte for byte
 }
 
-// encode makes an entry of a record. It redacts secrets, among them those of known.
+// encode converts a record to an entry. It redacts secrets, including those in known.
 func encode(r interact.Record, keepInputs bool, known ...string) (encoded, error) {
 	rest, said := split(r)
 	h := head{Record: rest}
@@ -176,7 +176,7 @@ func join(rest, said interact.Record) interact.Record {
 	return r
 }
 
-// outlineOf is what an entry keeps of a relay's report. [interact.Shown] has what was shown of the files.
+// outlineOf returns what an entry keeps of a relay's report. [interact.Shown] has what was shown of the files.
 func outlineOf(r *interact.Reported) *interact.Reported {
 	if r == nil {
 		return nil

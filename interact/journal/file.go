@@ -92,7 +92,7 @@ func (f *file) beside() (log, shm fs.FileInfo) {
 	return log, shm
 }
 
-// hasLostLog reports whether another program removed or replaced those files: then writes would be lost.
+// hasLostLog reports whether another program removed or replaced those files, so that writes would be lost.
 func (f *file) hasLostLog() bool {
 	log, shm := f.beside()
 	isOther := func(was, is fs.FileInfo) bool {
@@ -117,8 +117,8 @@ func checkPlain(path string) error {
 
 var errNotPlain = errors.New("this is not a plain file")
 
-// create creates the file for its owner only, unless it exists. SQLite gives the files beside it the same mode. It must
-// not be called while the file is open: closing a file ends SQLite's locks.
+// create creates the file for its owner only, unless it exists. SQLite gives the files next to it the same mode. It
+// must not be called while the file is open: closing a file ends SQLite's locks.
 func create(path string) (fs.FileInfo, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, err
@@ -230,7 +230,7 @@ func (w *writer) open() error {
 	return nil
 }
 
-// clear moves away what is in the place of SQLite's files. The database is good, as of the last checkpoint.
+// clear moves away whatever has replaced SQLite's files. The database itself is good, as of the last checkpoint.
 func (w *writer) clear() {
 	for _, end := range []string{"-wal", "-shm"} {
 		if info, err := os.Lstat(w.path + end); err == nil && !info.Mode().IsRegular() {
@@ -277,7 +277,7 @@ func (w *writer) ready() error {
 	return w.open()
 }
 
-// reopen opens the file again, which may fix errors. It saves what it can of a log that is no longer at its path.
+// reopen opens the file again, which may fix errors. It saves what it can from a log that is no longer at its path.
 func (w *writer) reopen() error {
 	if info, err := os.Lstat(w.path); errors.Is(err, fs.ErrNotExist) || err == nil && !os.SameFile(info, w.file.info) {
 		w.leave() // or the file that came would take in the log of the one that is gone
@@ -300,7 +300,7 @@ func (w *writer) leave() {
 	w.withoutReaders(func() { // who read the file that came would keep the log of the one that is gone in use
 		w.close()
 		if info, err := os.Stat(w.path + "-wal"); err == nil && old.log != nil && os.SameFile(info, old.log) {
-			// It is of the file that is gone: SQLite would play it into the one that came.
+			// The log belongs to the old file: SQLite would apply it to the new one.
 			os.Remove(w.path + "-wal")
 			os.Remove(w.path + "-shm")
 		}

@@ -31,7 +31,8 @@ const (
 	indexLatest  = time.Minute // … which it is after this time in any case
 )
 
-// indexPath is the path of a journal's index, a separate file so that its writer does not block the journal's.
+// indexPath returns the path of a journal's index. It is a separate file so that its writer does not block the
+// journal's.
 func indexPath(path string) string { return path + "-index" }
 
 type state struct {
@@ -241,7 +242,7 @@ type step struct {
 	add   []history.Entry
 }
 
-// plan returns the next step. The same state means that there is nothing to do.
+// plan returns the next step. A step with the same state means that nothing is left to do.
 func (x *indexer) plan(ctx context.Context) (next step, err error) {
 	err = x.reader.read(ctx, func(conn *sqlite.Conn) error {
 		anchor, err := readAnchor(conn)
@@ -350,7 +351,7 @@ func hourOf(t time.Time) int64 { return int64(math.Floor(float64(t.Unix()) / 360
 
 func (x *indexer) exec(text string, args ...any) error { return query(x.conn, text, nil, args...) }
 
-// readGroup reads as many entries as one transaction takes. For unreadable ones it returns the columns only.
+// readGroup reads as many entries as one transaction takes. For unreadable ones it returns only the columns.
 func readGroup(conn *sqlite.Conn, after, last int64) (group []history.Entry, err error) {
 	size := 0
 	err = query(conn, "SELECT "+columns+", hash, head, body FROM entries WHERE seq > ? AND seq <= ? ORDER BY seq LIMIT ?",

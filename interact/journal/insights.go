@@ -26,7 +26,7 @@ type sum struct {
 	settled time.Time // the last
 }
 
-// sumOf counts one entry. A notice is neither asked nor answered.
+// sumOf returns the counts of one entry. A notice counts as neither asked nor answered.
 func sumOf(e history.Entry) sum {
 	s := sum{entries: 1, settled: e.Settled, machine: e.Machine, device: e.Device, Count: history.Count{
 		Day: midnight(e.Settled), Agent: e.Agent, Project: e.Project, Tool: e.Tool,
@@ -58,8 +58,8 @@ func midnight(t time.Time) time.Time {
 	return time.Date(y, m, d, 0, 0, 0, 0, time.Local)
 }
 
-// sums calls begin, and then add with sums of all entries since then. For those of which the index has no sum, it calls
-// add for each entry.
+// sums calls begin, and then add with sums of all entries from since on. For entries without a sum in the index it
+// calls add for each.
 func (r *Reader) sums(ctx context.Context, since time.Time, begin func(), add func(sum)) error {
 	whole := time.Time{} // when the first whole day begins
 	if !since.IsZero() {
@@ -172,7 +172,7 @@ func (r *Reader) Facets(ctx context.Context) (history.Facets, error) {
 	}, nil
 }
 
-// Insights returns sums of the entries since then, by local days.
+// Insights returns sums of the entries from since on, by local days.
 func (r *Reader) Insights(ctx context.Context, since time.Time) (history.Insights, error) {
 	var agents, projects, tools, rules tally[string]
 	var days tally[int64]

@@ -2,14 +2,14 @@
 //
 // Once a method of [Journal] returns nil, its entry survives the death of the process. It is on the disk two seconds
 // later, so a power cut may lose the last entries, but damages nothing. Callers do not wait for the disk, the index or
-// deletions. Calls that the policy allows do not even wait for the database: they are appended to a queue beside it,
-// which it takes a few times a second, and before this process reads.
+// deletions. Calls that the policy allows do not even wait for the database: they are appended to a queue next to it,
+// which is moved into the database a few times a second, and before this process reads.
 //
 // Entries form a chain: the hash of each covers the hash of the one before. If you note the last hash elsewhere,
 // [Reader.Verify] can tell later whether an earlier entry was changed. Old entries are deleted from the front.
 //
-// A pending request is kept whole, with its secrets, to be asked again after a crash. Once it is settled that is
-// overwritten, and likely secrets are kept as digests.
+// A pending request is kept whole, with its secrets, to be asked again after a crash. Once it is settled that copy is
+// overwritten, and likely secrets are kept only as digests.
 package journal
 
 import (
@@ -40,19 +40,19 @@ func DefaultPath() (string, error) { return ownfile.In(xdg.DataHome, "nod.db") }
 // Options are the dependencies of a [Journal].
 type Options struct {
 	Log *slog.Logger // required
-	// Config returns what to keep. nil: the defaults.
+	// Config returns what to keep. If it is nil, the defaults apply.
 	Config func() config.History
 	// Token returns the token of nod's callers, which is redacted like other secrets. May be nil.
 	Token func() string
 	// Changed is called when the result of [Journal.Problem] changes. It must return soon and not write to the journal.
 	// May be nil.
 	Changed func()
-	// Added is called after entries were added. The writer waits for it: it must not block. May be nil.
+	// Added is called after entries were added. The writer waits for it, so it must not block. May be nil.
 	Added func()
 }
 
 // Journal is an [interact.Journal] in a file. It is safe for concurrent use. While the file has a problem its methods
-// return errors, and [Journal.Problem] describes it.
+// return errors, and [Journal.Problem] describes the problem.
 type Journal struct {
 	*Reader
 	opts Options
@@ -113,7 +113,7 @@ func Open(path string, o Options) *Journal {
 	return j
 }
 
-// Close closes the file. The writer closes last, so that SQLite takes its log in.
+// Close closes the file. The writer closes last, so that SQLite merges its log into the file.
 func (j *Journal) Close() error {
 	j.index.stop()
 	err := j.Reader.Close()
@@ -174,7 +174,7 @@ func (j *Journal) set(
 	return err
 }
 
-// Settle implements [interact.Journal]. The error wraps [interact.ErrSettled] when the request has an outcome already,
+// Settle implements [interact.Journal]. The error wraps [interact.ErrSettled] if the request already has an outcome,
 // unless that is an allow by the policy, which is then not journaled again.
 func (j *Journal) Settle(ctx context.Context, r interact.Record) error {
 	e, err := encode(r, j.opts.Config().KeepInputs, j.opts.Token())

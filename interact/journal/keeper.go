@@ -55,7 +55,7 @@ func (j *Journal) log(what string, err error) {
 }
 
 // checkpoint syncs the file and empties the write-ahead log, which would otherwise keep deleted data. Writers need not
-// wait meanwhile.
+// wait for it.
 func (j *Journal) checkpoint() (err error) {
 	j.files.Lock()
 	defer j.files.Unlock()
@@ -88,7 +88,7 @@ func (j *Journal) checkpoint() (err error) {
 }
 
 // checkpoint moves the write-ahead log into the file and returns the file's least size from now on, in bytes. It
-// returns 0 if a reader or another checkpoint keeps it from moving all of the log.
+// returns 0 if a reader or another checkpoint prevents it from moving all of the log.
 func checkpoint(conn *sqlite.Conn) (size int64, err error) {
 	size, err = number(conn, "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size")
 	if err != nil {
@@ -164,7 +164,7 @@ func (w *writer) dropWhile(over func(settled int64) bool) (more bool, err error)
 	return n == trimStep, w.exec("UPDATE anchor SET seq = ?1, hash = ?2, bodies = max(bodies, ?1)", seq, hash)
 }
 
-// dropMuch deletes while the journal is too large: first the bodies of the older half of the entries, then entries.
+// dropMuch deletes from a journal that is too large: first the bodies of the older half of the entries, then entries.
 func (w *writer) dropMuch() (more bool, err error) {
 	used, err := readUsed(w.file.conn)
 	if err != nil || used <= int64(w.j.opts.Config().MaxSize)*1_000_000 {

@@ -43,7 +43,7 @@ func (e *ProblemError) Error() string {
 	return fmt.Sprintf("nod cannot write its history %s and allows nothing unasked: %v", e.Path, e.Err)
 }
 
-// problems are the current ones, and the losses since nod started.
+// problems are the journal's current problems, and the losses since nod started.
 type problems struct {
 	write error // nothing can be written
 	file  error // another file was begun

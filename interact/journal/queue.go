@@ -20,8 +20,8 @@ const (
 
 func queuePath(path string) string { return path + "-queue" }
 
-// queue holds calls that the policy allowed and that are not in the database yet, oldest first. Each is a head and a
-// body in a file, a line each, so that it survives the death of the process at the cost of one write.
+// queue holds calls that the policy allowed and that are not in the database yet, oldest first. Each is two lines in a
+// file, a head and a body, so that it survives the death of the process at the cost of one write.
 type queue struct {
 	path  string
 	woken changes.Signal // the first entry came
@@ -33,7 +33,7 @@ type queue struct {
 	text    []byte // of the last entry, to be used again
 }
 
-// load reads what an earlier process left. A last entry that was cut off was never acknowledged.
+// load reads what an earlier process left. It drops a last entry that was cut off, which was never acknowledged.
 func (q *queue) load() error {
 	if err := checkPlain(q.path); err != nil {
 		return err
@@ -84,7 +84,7 @@ func (q *queue) add(e encoded) bool {
 	return true
 }
 
-// open opens the file, which is empty, unless entries are still to be taken from it. The caller holds q.mu.
+// open opens an empty file, unless the database still has to take entries from the old one. The caller holds q.mu.
 func (q *queue) open() bool {
 	if q.file == nil && len(q.entries) == 0 {
 		if file, err := ownlog.Open(q.path); err == nil && file.Truncate(0) == nil {
@@ -114,7 +114,8 @@ func (q *queue) all() []encoded {
 	return q.entries
 }
 
-// taken removes the first n entries, which are in the database now. A file that is no longer at its path is left.
+// taken removes the first n entries, which are now in the database. It leaves a file alone that is no longer at its
+// path.
 func (q *queue) taken(n int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -139,7 +140,7 @@ func (q *queue) isThere() bool {
 	return err == nil && os.SameFile(is, was)
 }
 
-// flush has the database take the queue, for who reads it.
+// flush moves the queue into the database, so that readers of the database see it.
 func (j *Journal) flush(ctx context.Context) {
 	if len(j.queue.all()) > 0 {
 		_ = j.write(ctx, func(*writer) error { return nil }) // if it fails, what is there can still be read

@@ -25,13 +25,13 @@ import (
 
 const readers = 4 // at once
 
-// Reader reads a journal, also while a [Journal] writes it. It is safe for concurrent use.
+// Reader reads a journal, even while a [Journal] writes it. It is safe for concurrent use.
 type Reader struct {
 	path  string
-	flush func(context.Context) // has the database take what is still to come; nil: another process does
+	flush func(context.Context) // moves the queue into the database; nil: another process does
 
 	mu     sync.Mutex  // guards all below
-	pool   *pool       // nil: nobody has read yet, or the file is another now
+	pool   *pool       // nil: not read yet, or the file was replaced
 	info   fs.FileInfo // of the file that pool reads
 	index  fs.FileInfo // of the index that it reads; nil: there was none
 	closed bool
@@ -44,7 +44,8 @@ type pool struct {
 	users sync.WaitGroup
 }
 
-// OpenReader opens the journal at path to read. It waits a moment for a running nod to take its queue.
+// OpenReader opens the journal at path for reading. It waits briefly for a running nod to move its queue into the
+// database.
 func OpenReader(path string) (*Reader, error) {
 	r := newReader(path)
 	for begun := time.Now(); time.Since(begun) < 10*queueDelay; time.Sleep(queueDelay / 4) {
@@ -60,7 +61,7 @@ func OpenReader(path string) (*Reader, error) {
 
 func newReader(path string) *Reader { return &Reader{path: path} }
 
-// Close closes the file. Whoever reads is interrupted.
+// Close closes the file and interrupts its readers.
 func (r *Reader) Close() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -68,7 +69,7 @@ func (r *Reader) Close() error {
 	return r.drop()
 }
 
-// reset interrupts readers and runs f while nobody reads. The next reader opens the file anew.
+// reset interrupts readers and runs f while no one reads. The next reader reopens the file.
 func (r *Reader) reset(f func()) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -109,7 +110,8 @@ func (r *Reader) read(ctx context.Context, do func(*sqlite.Conn) error) (err err
 	return transact(conn, "BEGIN", func() error { return do(conn) })
 }
 
-// transact calls do within a transaction. Those of sqlitex panic where a damaged file fails even a ROLLBACK.
+// transact calls do within a transaction. The transactions of sqlitex panic if a damaged file makes even a ROLLBACK
+// fail.
 func transact(conn *sqlite.Conn, begin string, do func() error) error {
 	err := query(conn, begin, nil)
 	if err != nil {
@@ -126,7 +128,7 @@ func transact(conn *sqlite.Conn, begin string, do func() error) error {
 	return err
 }
 
-// execute executes statements, one after the other. [sqlitex.ExecScript] panics as its transactions do.
+// execute executes statements, one after the other. [sqlitex.ExecScript] would panic as its transactions do.
 func execute(conn *sqlite.Conn, script string) error {
 	for script = strings.TrimSpace(script); script != ""; {
 		stmt, left, err := conn.PrepareTransient(script)
@@ -142,7 +144,7 @@ func execute(conn *sqlite.Conn, script string) error {
 	return nil
 }
 
-// open returns the connections to the file that is at path now, and counts the caller among their users.
+// open returns connections to the file now at the path, and counts the caller as one of their users.
 func (r *Reader) open() (*pool, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -180,7 +182,8 @@ func (r *Reader) open() (*pool, error) {
 	return r.pool, nil
 }
 
-// forgetIndex has the next reading look for the index anew: another file at its path may have the old one's inode.
+// forgetIndex makes the next read look for the index again, because another file at its path may have the old one's
+// inode.
 func (r *Reader) forgetIndex() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -197,7 +200,7 @@ func (r *Reader) prepare(conn *sqlite.Conn) error {
 		return err
 	}
 	if _, err := os.Stat(indexPath(r.path)); err == nil && checkPlain(indexPath(r.path)) == nil {
-		// One that is of no use is like none.
+		// A useless index is treated like none.
 		_ = sqlitex.ExecuteTransient(conn, "ATTACH ? AS idx", &sqlitex.ExecOptions{Args: []any{indexPath(r.path)}})
 		_ = sqlitex.ExecuteTransient(conn, "PRAGMA idx.cache_size = -512", nil)
 	}
@@ -273,7 +276,7 @@ func blob(s *sqlite.Stmt, column int) []byte {
 	return b
 }
 
-// nullable is a blob as an argument; nil is NULL.
+// nullable returns a blob as an argument; nil is NULL.
 func nullable(blob []byte) any {
 	if blob == nil {
 		return nil
@@ -281,7 +284,7 @@ func nullable(blob []byte) any {
 	return blob
 }
 
-// readPending returns the pending requests, oldest first. It omits unreadable ones: nobody decides them.
+// readPending returns the pending requests, oldest first. It omits unreadable ones, which nod does not ask about again.
 func readPending(conn *sqlite.Conn, leftOut func(error)) (open []interact.Record, err error) {
 	err = query(conn, "SELECT id, record, draft FROM pending ORDER BY id", func(s *sqlite.Stmt) error {
 		p := interact.Record{Draft: blob(s, 2)}

@@ -27,7 +27,7 @@ const (
 	maxSeq   = math.MaxInt64
 )
 
-// fieldsOf yields the fields that a query can ask for and are not empty, each with a letter.
+// fieldsOf yields the non-empty fields that a query can ask for, each with a letter.
 func fieldsOf(l history.Line) iter.Seq2[rune, string] {
 	sandboxed := ""
 	if l.Sandbox {
@@ -49,7 +49,8 @@ func fieldsOf(l history.Line) iter.Seq2[rune, string] {
 	}
 }
 
-// token stands for a field's value among an entry's words: no letters. It is a hash, so results are checked.
+// token returns a word without letters that represents a field's value among an entry's words. It is a hash, so results
+// must be checked.
 func token(field rune, value string) string {
 	h := fnv.New32a()
 	h.Write(utf8.AppendRune(nil, field))
@@ -75,7 +76,7 @@ func newFilter(q history.Query) filter {
 	return f
 }
 
-// match is f as an FTS5 expression in which every word is quoted; empty if f has no words.
+// match returns f as an FTS5 expression in which every word is quoted; it is empty if f has no words.
 func (f filter) match() string {
 	var terms []string
 	for _, w := range f.wanted {
@@ -98,7 +99,8 @@ func (f filter) match() string {
 	return strings.Join(terms, " AND ")
 }
 
-// notPassed is an FTS5 expression for entries that did not pass without asking: FTS5 has no NOT without an AND.
+// notPassed returns an FTS5 expression for entries that did not pass without asking. It lists them, because FTS5 has no
+// NOT without an AND.
 func notPassed() string {
 	var any []string
 	add := func(l history.Line) {
@@ -233,8 +235,8 @@ func (f filter) span() (since, until time.Time) {
 	return since, until
 }
 
-// indexed returns the last entry that is in the index; 0: no index of this journal. A transaction must read it first:
-// the journal must have whatever the index has.
+// indexed returns the last entry in the index, or 0 if this journal has none. A transaction must read it first, so that
+// the journal has everything that the index has.
 func (r *Reader) indexed(conn *sqlite.Conn) (int64, error) {
 	if r.indexDamaged.Load() {
 		return 0, nil
@@ -254,7 +256,7 @@ func (r *Reader) indexed(conn *sqlite.Conn) (int64, error) {
 	return at.seq, nil
 }
 
-// readIndexed is [Reader.read] with the last indexed entry. If the index is damaged, it calls do again without.
+// readIndexed is [Reader.read] with the last indexed entry. If the index is damaged, it calls do again without it.
 func (r *Reader) readIndexed(ctx context.Context, do func(conn *sqlite.Conn, at int64) error) error {
 	try := func() error {
 		return r.read(ctx, func(conn *sqlite.Conn) error {
@@ -291,7 +293,7 @@ func (r *Reader) Search(ctx context.Context, q history.Query) (page history.Page
 	return page, nil
 }
 
-// Entry returns the entry with a number. The error wraps [interact.ErrNotFound] if there is none.
+// Entry returns the entry with this number. The error wraps [interact.ErrNotFound] if there is none.
 func (r *Reader) Entry(ctx context.Context, seq int64) (e history.Entry, err error) {
 	err = r.read(ctx, func(conn *sqlite.Conn) error {
 		return query(conn, "SELECT "+columns+", hash, head, body FROM entries WHERE seq = ?", func(s *sqlite.Stmt) error {
@@ -308,7 +310,7 @@ func (r *Reader) Entry(ctx context.Context, seq int64) (e history.Entry, err err
 	return e, nil
 }
 
-// readEntry reads a row with the columns [columns], hash, head and body. With an error it returns the columns only.
+// readEntry reads a row with the columns [columns], hash, head and body. With an error it returns only the columns.
 func readEntry(s *sqlite.Stmt) (history.Entry, error) {
 	e := history.Entry{Line: scanLine(s)}
 	var hash digest
@@ -328,7 +330,7 @@ func readEntry(s *sqlite.Stmt) (history.Entry, error) {
 	return e, nil
 }
 
-// Entries yields all entries that match, oldest first, until there is an error. It ignores q.Limit.
+// Entries yields all entries that match, oldest first, until an error occurs. It ignores q.Limit.
 func (r *Reader) Entries(ctx context.Context, q history.Query) iter.Seq2[history.Entry, error] {
 	return func(yield func(history.Entry, error) bool) {
 		last := int64(0)
@@ -350,7 +352,7 @@ func (r *Reader) Entries(ctx context.Context, q history.Query) iter.Seq2[history
 	}
 }
 
-// Past yields the user's decisions on calls with a known input, oldest first, until there is an error.
+// Past yields the user's decisions on calls with a known input, oldest first, until an error occurs.
 func (r *Reader) Past(ctx context.Context) iter.Seq2[policy.Past, error] {
 	return func(yield func(policy.Past, error) bool) {
 		for e, err := range r.Entries(ctx, history.Query{Kind: api.KindApprove, By: api.ByHuman}) {

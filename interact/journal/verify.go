@@ -15,7 +15,7 @@ import (
 	"nod/policy"
 )
 
-// BrokenError is the first break of the chain.
+// BrokenError describes the first break of the chain.
 type BrokenError struct {
 	Seq     int64 // number of the entry
 	Problem string
@@ -23,9 +23,9 @@ type BrokenError struct {
 
 func (e *BrokenError) Error() string { return fmt.Sprintf("entry %d %s", e.Seq, e.Problem) }
 
-// Verify has SQLite check the file for damage, and checks every entry against the chain. It fails with a [*BrokenError]
-// for the first entry that was changed, is missing or misplaced. It cannot detect missing entries at the end: compare
-// with a head noted elsewhere.
+// Verify lets SQLite check the file for damage, and checks every entry against the chain. It fails with a
+// [*BrokenError] for the first entry that was changed, is missing or is misplaced. It cannot detect missing entries at
+// the end: compare with a head noted elsewhere.
 func (r *Reader) Verify(ctx context.Context) error {
 	return r.read(ctx, func(conn *sqlite.Conn) error {
 		err := query(conn, "PRAGMA main.quick_check(1)", func(s *sqlite.Stmt) error {

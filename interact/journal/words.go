@@ -107,7 +107,7 @@ func texts(e history.Entry) iter.Seq[string] {
 			rest = []any{body, a.Values}
 		}
 		for _, v := range rest {
-			// What cannot be encoded came from no request that was ever valid: it is not found.
+			// A value that cannot be encoded was never part of a valid request, so it is not indexed.
 			if text, err := json.Marshal(v); err == nil && !values(text, yield) {
 				return
 			}
@@ -115,7 +115,7 @@ func texts(e history.Entry) iter.Seq[string] {
 	}
 }
 
-// values yields the texts and numbers in JSON, as far as it is valid. It reports whether yield wanted all.
+// values yields the texts and numbers in JSON up to the first error. It returns false if yield did.
 func values(text []byte, yield func(string) bool) bool {
 	d := jsontext.NewDecoder(bytes.NewReader(text), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 	for {

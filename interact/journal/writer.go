@@ -76,7 +76,8 @@ func (w *writer) run() {
 	}
 }
 
-// group writes the queue, and what callers want now, in one transaction. first is the first of these, or nil.
+// group writes the queue, and what callers want to write now, in one transaction. first is the first of these writes,
+// or nil.
 func (w *writer) group(first *write) {
 	queued := w.j.queue.all()
 	if first == nil && len(queued) == 0 {
@@ -144,11 +145,11 @@ func isPassing(err error) bool {
 	return false
 }
 
-// failTime is how long the disk may fail until another file is begun, since a part of the disk may be good. It is twice
-// as long each time, lest a disk without such a part is filled with files.
+// failTime is how long the disk may fail before nod starts another file, which may land on a good part of the disk. It
+// doubles each time, so that a disk without a good part does not fill up with files.
 const failTime = 30 * time.Second
 
-// hasFailedForLong reports whether the disk has failed for so long that another file is to be begun.
+// hasFailedForLong reports whether the disk has failed for so long that nod should start another file.
 func (w *writer) hasFailedForLong(err error) bool {
 	now := time.Now()
 	switch {
@@ -192,7 +193,7 @@ func (w *writer) transact(group []*write) (err error) {
 	return nil
 }
 
-// begin begins a transaction. If the keeper holds the file, it waits for it.
+// begin begins a transaction. It waits for the keeper if that holds the file.
 func (w *writer) begin() error {
 	err := w.exec("BEGIN IMMEDIATE")
 	if sqlite.ErrCode(err).ToPrimary() != sqlite.ResultBusy {

@@ -1,10 +1,10 @@
-// Package secrets finds likely secrets in JSON, such as cloud keys, or passwords beside their names, and replaces them
+// Package secrets finds likely secrets in JSON, such as cloud keys, or passwords next to their names, and replaces them
 // with digests.
 //
 // The rules are those of gitleaks (https://github.com/gitleaks/gitleaks, MIT license): gitleaks.toml is a copy of
-// config/gitleaks.toml in its version 8.30.1; replace it as a whole. gitleaks itself would bring along readers of a
-// dozen kinds of archives. nod ignores what rules say about files and applies them to every text. Most texts have none
-// of the words that the rules ask for, so no regular expression is ever compiled for them.
+// config/gitleaks.toml in its version 8.30.1; replace it as a whole. gitleaks itself would add readers of a dozen kinds
+// of archives. nod ignores what rules say about files and applies them to every text. Most texts contain none of the
+// words that the rules ask for, so nod compiles no regular expression for them.
 package secrets
 
 import (
@@ -31,7 +31,7 @@ import (
 //go:embed gitleaks.toml
 var gitleaks string
 
-// detector returns the rules, which are read when they are first needed.
+// detector returns the rules. It reads them when they are first needed.
 var detector = sync.OnceValue(func() *rules {
 	rules, err := parse(gitleaks)
 	if err != nil { // the file is a part of the program, and a test reads it
@@ -40,7 +40,8 @@ var detector = sync.OnceValue(func() *rules {
 	return rules
 })
 
-// Find returns likely secrets in a JSON text, and those of known in it, without escapes. It takes linear time.
+// Find returns likely secrets in a JSON text, and those of known that it contains, without escapes. It takes linear
+// time.
 func Find(text []byte, known ...string) []string {
 	found := map[string]bool{}
 	detector().find(string(text), known, func(secret string) { found[unescape(secret)] = true })
@@ -112,7 +113,8 @@ func Redact(text []byte, marks *strings.Replacer) ([]byte, error) {
 	}
 }
 
-// mark replaces a secret: it is the beginning of its SHA-256, by which whoever has the secret can recognize it.
+// mark returns the replacement of a secret: the beginning of its SHA-256, by which a reader who has the secret can
+// recognize it.
 func mark(secret string) string {
 	sum := sha256.Sum256([]byte(secret))
 	return markStart + hex.EncodeToString(sum[:8])
@@ -120,7 +122,7 @@ func mark(secret string) string {
 
 const markStart = "sha256:"
 
-// HasMark reports whether there may be a mark in text.
+// HasMark reports whether text may contain a mark.
 func HasMark(text string) bool { return strings.Contains(text, markStart) }
 
 type rules struct {
@@ -139,21 +141,22 @@ type rule struct {
 // form is what a rule finds.
 type form struct {
 	pattern func() *regexp.Regexp
-	// start is the pattern at the beginning of a text, when matches begin with a keyword: it is tried nowhere else.
+	// start is the pattern anchored at the beginning of a text, if matches begin with a keyword. It is tried only at
+	// keywords.
 	start     func() *regexp.Regexp
 	isWord    bool // no letter is before the keyword
 	isEndless bool // a match may be of any length
 }
 
-// allowlist says what is no secret though a rule finds it.
+// allowlist says which findings of rules are not secrets.
 type allowlist struct {
 	target    string // what patterns are about: "match", "line" or the secret
 	patterns  []func() *regexp.Regexp
 	stopwords []string // parts of what is no secret, in small letters
 }
 
-// before is how many rules begin: with what may be before the name that a secret is beside. It makes matches longer but
-// finds no others, at fifty times the cost; see [allowlist.about].
+// before is the beginning of many rules: it matches what may precede the name next to a secret. It makes matches longer
+// but finds no others, at fifty times the cost; see [allowlist.about].
 const before = `[\w.-]{0,50}?`
 
 type file struct {
@@ -177,7 +180,7 @@ type fileAllowlist struct {
 	Stopwords   []string `toml:"stopwords"`
 }
 
-// parse reads no more of the rules than their keywords: to read all takes longer than most texts.
+// parse reads only the keywords of the rules, because reading everything takes longer than searching most texts.
 func parse(text string) (*rules, error) {
 	const start = "\n[[rules]]\n"
 	parts := strings.Split(text, start)
@@ -234,7 +237,7 @@ func newForm(pattern string, keywords []string) *form {
 	}
 }
 
-// isEndless reports whether what matches re may go on over any number of words.
+// isEndless reports whether a match of re may span any number of words.
 func isEndless(re *syntax.Regexp) bool {
 	switch re.Op {
 	case syntax.OpStar, syntax.OpPlus, syntax.OpRepeat:
@@ -294,7 +297,7 @@ func (r *rules) find(text string, known []string, add func(string)) {
 	}
 }
 
-// matches are where the pattern matches; at is where the keywords are.
+// matches returns where the pattern matches; at is where the keywords are.
 func (f *form) matches(text string, at []int) (matches [][]int) {
 	if f.start == nil || f.isEndless && len(at) > maxStarts {
 		return f.pattern().FindAllStringSubmatchIndex(text, -1)
@@ -316,7 +319,7 @@ func (f *form) matches(text string, at []int) (matches [][]int) {
 	return matches
 }
 
-// maxStarts is how often a pattern that may go on is tried by itself: each time it may read the whole text.
+// maxStarts is at how many keywords an endless pattern is tried separately, since each try may read the whole text.
 const maxStarts = 16
 
 func (r *rule) secret(text string, at []int) string {

@@ -1,19 +1,19 @@
-// Package acp stands between an editor and an agent that speak the Agent Client Protocol
-// (https://agentclientprotocol.com): JSON-RPC, one message in a line. It answers the agent's requests for permission
-// with nod's decisions and passes everything else on byte for byte, whatever it is. It only translates: who decides is
-// for its caller to say.
+// Package acp is a proxy between an editor and an agent that speak the Agent Client Protocol
+// (https://agentclientprotocol.com): JSON-RPC, one message per line. It answers the agent's requests for permission
+// with nod's decisions and passes everything else on byte for byte. It only translates: its caller determines who
+// decides.
 //
-// nod comes first and the editor second: while nod is asked the editor does not see the request. Where nod decides
-// nothing the editor gets it as it came, and asks in its own way. That is so when nobody answers, when the prompt is
-// closed, when nod cannot be asked, when the agent takes no answer that says what was decided, and whenever the request
-// cannot be read or is about a session whose folder is not known. What nod's rules deny is rejected wherever the agent
-// takes a no.
+// nod comes first and the editor second: while nod is asked the editor does not see the request. If nod decides nothing
+// the editor gets the request unchanged, and asks in its own way. That happens when the user does not answer or closes
+// the prompt, when nod cannot be asked, when the agent accepts no answer that expresses the decision, and when the
+// request cannot be read or is about a session whose folder is unknown. What nod's rules deny is rejected if the agent
+// accepts a no.
 //
-// Of what an agent says of a tool call only the input counts. That it were of the kind "read" is a claim, and a title
-// is for people: neither lets anything pass.
+// Of what an agent says about a tool call only the input counts. The kind "read" is only a claim, and a title is for
+// people: neither lets anything pass.
 //
-// The connection of the protocol's library decodes each message and encodes it anew, answers unknown methods itself and
-// ends at a line that is no JSON; a proxy must not. So of the library only the types are used.
+// The connection of the protocol's library decodes and re-encodes each message, answers unknown methods itself and ends
+// at a line that is not JSON; a proxy must not. So this package uses only the library's types.
 package acp
 
 import (
@@ -29,8 +29,8 @@ import (
 	"nod/api"
 )
 
-// approver asks nod. An error means that nobody decided. With onlyDeny, where the agent takes no allow, the user is not
-// asked: nod's rules alone decide.
+// approver asks nod. An error means that there is no decision. With onlyDeny, for an agent that accepts no allow, only
+// nod's rules decide and the user is not asked.
 type approver func(ctx context.Context, r api.ApproveRequest, onlyDeny bool) (api.ApproveReply, error)
 
 type proxy struct {
@@ -54,7 +54,7 @@ const maxTitle = 2000
 
 var errCancelled = errors.New("cancelled")
 
-// New returns a proxy that writes to an editor and an agent. The name is the agent's until it says its own.
+// New returns a proxy that writes to an editor and an agent. name is the agent's name until the agent gives its own.
 func New(editor, agent io.Writer, name string, approve approver) *proxy {
 	ctx, end := context.WithCancel(context.Background())
 	return &proxy{
@@ -92,7 +92,7 @@ func (p *proxy) editorSays(line []byte) error {
 	if err := p.agent.write(line); err != nil {
 		return err
 	}
-	// After the agent has heard it: one that first hears that its call may not run would go on with its turn.
+	// After the agent has got it: an agent that first learns that its call may not run would continue its turn.
 	var params params
 	if unread == nil && m.Method == sdk.AgentMethodSessionCancel && api.Decode(m.Params, &params) == nil {
 		p.withdraw(func(_ string, h held) bool { return h.session == params.SessionID })
@@ -168,7 +168,7 @@ func (p *proxy) hold(m message, line []byte) bool {
 		switch {
 		case errors.Is(context.Cause(ctx), errCancelled):
 			p.answer(m.ID, sdk.NewRequestPermissionOutcomeCancelled())
-		case ctx.Err() != nil: // there is nobody left to tell
+		case ctx.Err() != nil: // no one is left to tell
 		case err == nil && decided:
 			p.answer(m.ID, sdk.NewRequestPermissionOutcomeSelected(chosen))
 		default:
@@ -190,7 +190,7 @@ func (p *proxy) answer(id jsontext.Value, outcome sdk.RequestPermissionOutcome) 
 	_ = p.agent.write(append(reply, '\n')) // an agent that has gone ends the proxy elsewhere
 }
 
-// translate converts a request for permission. It is not ok if nod could not judge or answer it.
+// translate converts a request for permission. ok is false if nod could not judge or answer it.
 func (s *sessions) translate(m message) (r api.ApproveRequest, o options, ok bool) {
 	var params struct {
 		SessionID string   `json:"sessionId"`

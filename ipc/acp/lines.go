@@ -7,7 +7,7 @@ import (
 	"sync"
 )
 
-// maxLine is the longest message that is read. A longer one passes unread: nod-desktop would not take it.
+// maxLine is the longest message that is read. A longer one passes unread, because nod-desktop would not accept it.
 const maxLine = 1 << 20
 
 type output struct {
@@ -22,7 +22,7 @@ func (o *output) write(line []byte) error {
 	return err
 }
 
-// writeLong writes the beginning of a line and then the rest of it, as it comes from r.
+// writeLong writes the beginning of a line and then the rest of it from r.
 func (o *output) writeLong(line []byte, r *bufio.Reader) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -40,8 +40,8 @@ func (o *output) writeLong(line []byte, r *bufio.Reader) error {
 	}
 }
 
-// pass hands every line of r, with the line break at its end, to take, until r ends. One that is too long goes to w as
-// it is, and skipped is told before. A line is only valid until take returns.
+// pass calls take with every line of r, including its line break, until r ends. For a line that is too long it calls
+// skipped, and then writes the line to w unchanged. A line is only valid until take returns.
 func pass(r io.Reader, w *output, take func(line []byte) error, skipped func()) error {
 	in := bufio.NewReader(r)
 	var line []byte

@@ -24,14 +24,14 @@ func (o options) only(kind sdk.PermissionOptionKind) options {
 	return fitting
 }
 
-// isUnique reports whether the id of p, one of the options, is of no other.
+// isUnique reports whether no other option has the id of p, one of the options.
 func (o options) isUnique(p sdk.PermissionOption) bool {
 	isOther := func(other sdk.PermissionOption) bool { return other.OptionId != p.OptionId }
 	return len(slices.DeleteFunc(slices.Clone(o), isOther)) == 1
 }
 
-// reject is how to say no: once if there is such an option, for good if that is all there is. An id that allows as well
-// says nothing.
+// reject returns the option that says no: once if possible, else for good. It ignores an option whose id another option
+// has, too, since that may allow.
 func (o options) reject() options {
 	all := slices.Concat(o.of(sdk.PermissionOptionKindRejectOnce), o.of(sdk.PermissionOptionKindRejectAlways))
 	if i := slices.IndexFunc(all, o.isUnique); i >= 0 {
@@ -40,7 +40,8 @@ func (o options) reject() options {
 	return nil
 }
 
-// canAllow reports whether an allow can be said: which of several ways to allow once is meant only the editor can ask.
+// canAllow reports whether an allow can be expressed. If there are several ways to allow once, only the editor can ask
+// which one is meant.
 func (o options) canAllow() bool { return o.only(sdk.PermissionOptionKindAllowOnce) != nil }
 
 func (o options) suggestions() []string {
@@ -51,8 +52,9 @@ func (o options) suggestions() []string {
 	return all
 }
 
-// chosen returns the option that says what was decided, if anything was. What the user allows for longer in nod's own
-// rules is allowed once here, and what is denied is rejected once: the agent keeps only what the user picked of it.
+// chosen returns the option that expresses the decision, if there is one. What the user allows for longer in nod's own
+// rules is allowed once here, and what is denied is rejected once: the agent saves only one of its own rules that the
+// user picked.
 func (o options) chosen(r api.ApproveReply) (id sdk.PermissionOptionId, decided bool) {
 	var fitting options
 	switch {

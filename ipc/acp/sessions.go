@@ -10,10 +10,10 @@ import (
 	"nod/api"
 )
 
-// maxCalls limits the known tool calls of a session; beyond it they are forgotten.
+// maxCalls limits the known tool calls of a session, which are forgotten beyond it.
 const maxCalls = 1000
 
-// sessions is what nod knows of an editor's sessions with an agent, from what the two say.
+// sessions is what nod knows about an editor's sessions with an agent, from their messages.
 type sessions struct {
 	agent string             // the agent's name
 	asked map[string]request // of the editor, that the agent has not answered, by id
@@ -76,7 +76,7 @@ func (s *sessions) agentReplies(m message) (finished string) {
 	return ""
 }
 
-// agentUpdates notes an update of a tool call. One that cannot be read may have changed any call.
+// agentUpdates notes an update of a tool call. An update that cannot be read may have changed any call.
 func (s *sessions) agentUpdates(text jsontext.Value) {
 	var p struct {
 		SessionID string `json:"sessionId"`

@@ -11,8 +11,8 @@ import (
 	"nod/api"
 )
 
-// toolCall is what an agent says of a tool call, in one message or in several. The library's type would not do: it
-// decodes the input, and what comes out of it again are other bytes.
+// toolCall is what an agent says about a tool call, in one message or several. The library's type is unsuitable: it
+// decodes the input, and encoding it again yields other bytes.
 type toolCall struct {
 	ID        string         `json:"toolCallId"`
 	Title     string         `json:"title"`
@@ -49,7 +49,7 @@ func (c toolCall) hasEnded() bool {
 		sdk.ToolCallStatus(c.Status))
 }
 
-// agents are the names that nod has for agents that call themselves something else.
+// agents maps what agents call themselves to nod's names for them.
 var agents = map[string]string{
 	"OpenCode":                              "opencode",
 	"@zed-industries/claude-code-acp":       "claude-code",
@@ -57,16 +57,16 @@ var agents = map[string]string{
 	"@agentclientprotocol/claude-agent-acp": "claude-code",
 }
 
-// mapping says by which name an agent knows the tool whose calls are of a kind and have this text in their input.
+// mapping gives the agent's name for the tool whose calls are of a kind and have a text in this field of their input.
 type mapping struct {
 	kind        sdk.ToolKind
 	field, tool string
 }
 
-// tools are the mappings of agents that send the tool's input, and whose kinds are those of their own tools alone.
-// Where an MCP server's tool may be of the kind, too, there is none: the server would choose the tool's name. Gemini
-// CLI 0.61 sends a title in place of the input, which for a command is that command and for a tool of an MCP server
-// whatever the model calls "command"; so nothing of it is mapped.
+// tools are the mappings of agents that send the tool's input, for kinds that only their own tools have. Kinds that an
+// MCP server's tool may have, too, are not mapped, because the server would choose the tool's name. Gemini CLI 0.61 is
+// not mapped: it sends a title instead of the input, which for a command is the command, but for a tool of an MCP
+// server whatever the model calls "command".
 var tools = map[string][]mapping{
 	"opencode": { // 1.18: the kind comes from the name of the permission
 		{sdk.ToolKindExecute, "command", "bash"},
@@ -80,7 +80,8 @@ var tools = map[string][]mapping{
 	},
 }
 
-// anyShell stands for other agents' commands: rules about commands count, but none passes by what nod reads.
+// anyShell maps other agents' commands: rules about commands count, but no command passes because of what nod reads in
+// it.
 var anyShell = mapping{sdk.ToolKindExecute, "command", "shell"}
 
 func (c toolCall) hasInput() bool { return isThere(c.RawInput) && c.RawInput.Kind() == '{' }
@@ -106,8 +107,8 @@ var kinds = []sdk.ToolKind{
 	sdk.ToolKindThink, sdk.ToolKindFetch, sdk.ToolKindSwitchMode, sdk.ToolKindOther,
 }
 
-// input is what the tool gets, where the agent says it, and else what it does say of the call, under the names by which
-// other agents' tools call a change of a file.
+// input returns the tool's input if the agent sends it, and otherwise what the agent does say about the call, under the
+// names that other agents' tools use for a change of a file.
 func (c toolCall) input() (json.RawMessage, error) {
 	if c.hasInput() {
 		return json.RawMessage(c.RawInput), nil
@@ -163,7 +164,7 @@ func (c toolCall) asks() bool {
 
 var folders = []string{"workdir", "cwd", "directory", "dir_path"}
 
-// inFolder returns the call with the command's folder from an earlier message: opencode says it only once.
+// inFolder returns the call with the command's folder from an earlier message, because opencode gives it only once.
 func (c toolCall) inFolder(earlier toolCall, cwd string) (toolCall, error) {
 	if _, isCommand := textIn(c.RawInput, "command"); !isCommand {
 		return c, nil
@@ -182,7 +183,7 @@ func (c toolCall) inFolder(earlier toolCall, cwd string) (toolCall, error) {
 		if err != nil {
 			return c, err
 		}
-		// Between the last field and the end of the object.
+		// Insert it between the last field and the end of the object.
 		c.RawInput = slices.Concat(c.RawInput[:len(c.RawInput)-1], jsontext.Value(","), field[1:])
 	}
 	return c, nil

@@ -2,19 +2,20 @@
 //
 // Calls return an answer or an error; anything doubtful is an error, never an allow: a connection that drops, a reply
 // that is cut short, is not JSON, lacks a field or contradicts itself, an unknown status or decision. An error means
-// that nobody decided. Distinguish two with [errors.As]: [*Problem], a refusal in nod-desktop's words, and [*Pending],
-// no answer yet. [ErrNotRunning] means that nod-desktop is not running.
+// that there is no decision. Distinguish two with [errors.As]: [*Problem], a refusal in nod-desktop's words, and
+// [*Pending], no answer yet. [ErrNotRunning] means that nod-desktop is not running.
 //
 // Cancelling the context of a call withdraws its request, unless it was detached.
 //
 // nod-desktop may end while a call waits for the user. A client that knows the folder of endpoints ([Discover] returns
 // one) waits for the next nod-desktop to publish its endpoint there, as long as the context lasts. It sends the request
 // again with the same idempotency key: nod-desktop delivers an existing answer, joins a pending request, and otherwise
-// asks anew. A call that never reached nod-desktop fails at once. If nod-desktop quit before it answered, the call
+// asks again. A call that never reached nod-desktop fails immediately. If nod-desktop quit before it answered, the call
 // waits ten seconds for a restart.
 //
-// The token goes only to a server of the same user: if nod-desktop has published a Unix socket the client dials nothing
-// else (another program could listen on a dead nod's port), and it asks the operating system who is on the other end.
+// The client sends the token only to a server of the same user: if nod-desktop has published a Unix socket the client
+// dials nothing else (another program could listen on a dead nod's port), and it asks the operating system who is at
+// the other end.
 package client
 
 import (
@@ -51,11 +52,11 @@ type Client struct {
 	// Endpoint is where nod-desktop listens, and the token. Required.
 	Endpoint endpoint.Endpoint
 
-	// Dir is where the next nod-desktop publishes its endpoint. Empty: the client does not look for one.
+	// Dir is where the next nod-desktop publishes its endpoint. If it is empty, the client does not look for one.
 	Dir string
 
-	// Dial connects to nod-desktop. nil: to the socket if there is one, else to the port, and only to a server of this
-	// user or root.
+	// Dial connects to nod-desktop. If it is nil, the client connects to the socket if there is one, else to the port, and
+	// only to a server of this user or root.
 	Dial func(ctx context.Context) (net.Conn, error)
 
 	// Lost is called when a call has lost its nod-desktop and waits for the next; may be nil.
@@ -83,7 +84,7 @@ func Discover() (*Client, error) {
 	return &Client{Endpoint: e, Dir: dir}, nil
 }
 
-// Current is the endpoint of the client's current nod-desktop.
+// Current returns the endpoint of the client's current nod-desktop.
 func (c *Client) Current() endpoint.Endpoint { return c.current().Endpoint }
 
 // server is one nod-desktop.
@@ -92,7 +93,7 @@ type server struct {
 	dial func(context.Context) (net.Conn, error)
 }
 
-// current is the nod-desktop that the client talks to.
+// current returns the nod-desktop that the client talks to.
 func (c *Client) current() *server {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -110,7 +111,7 @@ func (c *Client) serverAt(e endpoint.Endpoint) *server {
 	return &server{e, func(ctx context.Context) (net.Conn, error) { return DialAt(ctx, e) }}
 }
 
-// request is what goes over the wire for one call.
+// request is what is sent for one call.
 type request struct {
 	method, path string
 	body         any    // nil: none; a [json.RawMessage] goes as it is
@@ -119,8 +120,8 @@ type request struct {
 	again        func() // is called before it is sent once more; may be nil
 }
 
-// exchange sends one request and returns the body of its reply when the status is 200, else an error: a
-// [*Pending] for 202, a [*Problem] for a refusal.
+// exchange sends one request and returns the body of its reply if the status is 200, else an error: a [*Pending] for
+// 202, a [*Problem] for a refusal.
 func (s *server) exchange(ctx context.Context, r request) ([]byte, error) {
 	resp, err := s.send(ctx, r)
 	if err != nil {
@@ -146,7 +147,7 @@ func (r *response) read(ctx context.Context) ([]byte, error) {
 	return text, nil
 }
 
-// send sends one request and returns the reply as it begins.
+// send sends one request and returns the reply, whose body is still to be read.
 func (s *server) send(ctx context.Context, r request) (*response, error) {
 	begun := time.Now()
 	resp, err := s.open(ctx, r)
@@ -158,7 +159,7 @@ func (s *server) send(ctx context.Context, r request) (*response, error) {
 	return resp, nil
 }
 
-// reasonOf is the caller's own reason for the end of an exchange, when there is one, and otherwise err.
+// reasonOf returns the caller's own reason for the end of an exchange, if there is one, else err.
 func reasonOf(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -166,7 +167,7 @@ func reasonOf(ctx context.Context, err error) error {
 	return err
 }
 
-// answered returns nil for an answer and the error that any other reply amounts to.
+// answered returns nil for an answer, and the corresponding error for any other reply.
 func answered(resp *response, body []byte) error {
 	media, _, err := mime.ParseMediaType(resp.header.Get("Content-Type"))
 	if err != nil {
@@ -192,8 +193,9 @@ func answered(resp *response, body []byte) error {
 }
 
 // DialAt connects to the published socket or, where none was published, to the published port, and only to a server of
-// this user or root. A published socket that is dead is no reason to try the port: whoever listens there now is not the
-// nod that published it. It is for protocols beside the routes that this package knows: see [Client.Reattach].
+// this user or root. It does not try the port if a published socket is dead, because a program listening there now is
+// not the nod that published it. It is for protocols other than the routes that this package knows: see
+// [Client.Reattach].
 func DialAt(ctx context.Context, e endpoint.Endpoint) (net.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
 	defer cancel()
@@ -215,8 +217,8 @@ func DialAt(ctx context.Context, e endpoint.Endpoint) (net.Conn, error) {
 	return conn, nil
 }
 
-// checkOwner returns [ErrForeign] unless the server at the other end runs as this user or as root. Where the
-// platform does not say, what is left is that only the user can write where the endpoint is published.
+// checkOwner returns [ErrForeign] unless the server at the other end runs as this user or as root. Some platforms do
+// not say; there, the only protection is that only the user can write where the endpoint is published.
 func checkOwner(conn net.Conn) error {
 	uid, err := peer.ServerUser(conn)
 	switch {

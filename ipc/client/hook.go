@@ -22,12 +22,12 @@ type HookCall struct {
 	Limit          time.Duration
 	Shell          bool
 
-	// Looks has nod-desktop find out Gate and Limit: it reads the agent's settings where this process's environment says
-	// they are. Then the call fails with a [*Problem] where the two processes do not see the same files.
+	// Looks makes nod-desktop find out Gate and Limit, by reading the agent's settings where this process's environment
+	// says they are. The call then fails with a [*Problem] if the two processes do not see the same files.
 	Looks bool
 }
 
-// ShellVariable is set by nod where it runs a command for an agent: to the id of the process.
+// ShellVariable is the variable that nod sets to the id of the process when it runs a command for an agent.
 const ShellVariable = "NOD_SHELL"
 
 // isRunByNod reports whether nod has run this process, or its parent, for an agent.
@@ -39,12 +39,12 @@ func isRunByNod() bool {
 // MaxPayload is the most bytes that a hook reads from its agent.
 const MaxPayload = 1 << 20
 
-// FailedFlag is the flag of nod hook with which the program that asked nod-desktop hands over to the one that knows
+// FailedFlag is the flag of nod hook for handing over from the program that asked nod-desktop to the one that knows
 // what each agent does without an answer.
 const FailedFlag = "failed"
 
-// NewHookCall is the call of an agent's hook. Claude Code says in its hooks' environment how it was started ("cli" is
-// its terminal), and which release it is: claude-code_2-1-330_harness.
+// NewHookCall returns the call of an agent's hook. Claude Code's environment for hooks says how it was started ("cli"
+// is its terminal), and which release it is: claude-code_2-1-330_harness.
 func NewHookCall(agent, event string, payload []byte) HookCall {
 	entry := os.Getenv("CLAUDE_CODE_ENTRYPOINT")
 	version, _, _ := strings.Cut(strings.TrimPrefix(os.Getenv("AI_AGENT"), "claude-code_"), "_")
@@ -54,8 +54,8 @@ func NewHookCall(agent, event string, payload []byte) HookCall {
 	}
 }
 
-// EventOf reads the event's name from a payload, or from as much of it as can be read: agents put it in a field in
-// front of what a model writes.
+// EventOf reads the event's name from a payload, or from the readable part of it: agents put the name in a field before
+// what a model writes.
 func EventOf(payload []byte) string {
 	d := jsontext.NewDecoder(bytes.NewReader(payload), jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
 	texts := map[string]string{}
@@ -80,13 +80,13 @@ func EventOf(payload []byte) string {
 	return "unknown"
 }
 
-// SettingsVariables are the variables of the environment that say where agents have their settings.
+// SettingsVariables are the environment variables that say where agents have their settings.
 var SettingsVariables = []string{
 	"CLAUDE_CONFIG_DIR", "CLINE_DIR", "CODEX_HOME", "COPILOT_HOME", "CRUSH_GLOBAL_CONFIG", "GEMINI_CLI_HOME",
 	"KIMI_CODE_HOME", "LETTA_HOME", "QWEN_HOME", "XDG_CONFIG_HOME",
 }
 
-// query is what nod-desktop has to know of a call beside its payload.
+// query returns what nod-desktop must know about a call besides its payload.
 func (h HookCall) query() url.Values {
 	query := url.Values{}
 	set := func(name, value string, isWanted bool) {

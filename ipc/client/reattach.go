@@ -11,8 +11,8 @@ import (
 	"nod/ipc/endpoint"
 )
 
-// call makes one call, and again at the next nod-desktop when this one went away. A call that waits for the user may
-// also wait for a nod-desktop.
+// call makes one call, and repeats it at the next nod-desktop if this one went away. A call that waits for the user may
+// also wait for the next nod-desktop.
 func (c *Client) call(ctx context.Context, r request) ([]byte, error) {
 	var lost *LostError // the first one: afterwards the call waits
 	for isAgain := false; ; isAgain = true {
@@ -33,7 +33,7 @@ func (c *Client) call(ctx context.Context, r request) ([]byte, error) {
 	}
 }
 
-// isAbsent reports whether an exchange failed because another nod-desktop runs or will run: nobody listens, the
+// isAbsent reports whether an exchange failed because another nod-desktop runs or will run: no program listens, the
 // connection broke, or the server does not know the token or its own address.
 func isAbsent(err error) bool {
 	if p, ok := errors.AsType[*Problem](err); ok {
@@ -43,14 +43,14 @@ func isAbsent(err error) bool {
 	return isLost || errors.Is(err, ErrNotRunning)
 }
 
-// restartTime limits the wait for the next nod-desktop after one that quit without answering: it may be restarted. One
-// that died leaves its endpoint behind; the wait for its successor has no limit.
+// restartTime limits the wait for the next nod-desktop after one that quit without answering, since it may be
+// restarting. One that died leaves its endpoint behind; the wait for its successor has no limit.
 const restartTime = 10 * time.Second
 
 var errQuit = errors.New("nod-desktop quit")
 
-// follow makes c talk to the next nod-desktop after an exchange ended with err. It returns err if there is none. A call
-// that has lost its nod-desktop waits for the next.
+// follow makes c talk to the next nod-desktop after an exchange ended with err. It returns err if there is none. If
+// lost is set, the call waits for the next nod-desktop.
 func (c *Client) follow(ctx context.Context, at *server, err error, lost *LostError) error {
 	if c.Dir == "" {
 		return err
@@ -87,7 +87,7 @@ func (c *Client) follow(ctx context.Context, at *server, err error, lost *LostEr
 	return err
 }
 
-// await waits until another endpoint than that of at is published, and makes c use it.
+// await waits until an endpoint other than at's is published, and makes c use it.
 func (c *Client) await(ctx context.Context, at *server) error {
 	e, err := awaitOther(ctx, c.Dir, at.Endpoint)
 	if err == nil {
@@ -96,7 +96,7 @@ func (c *Client) await(ctx context.Context, at *server) error {
 	return err
 }
 
-// lookEvery is how soon an endpoint that was published is seen.
+// lookEvery is how often to look for a newly published endpoint.
 const lookEvery = 50 * time.Millisecond
 
 // awaitOther waits until an endpoint other than old is published in dir, and returns it. It ignores endpoints that
@@ -136,9 +136,9 @@ func (s *server) isAlive(ctx context.Context) bool {
 	return err == nil
 }
 
-// Reattach waits until another nod-desktop than c's has published its endpoint, and makes c use that one. Call it when
-// a connection of [DialAt] broke. It fails with a [*LostError] that wraps broke if the same nod-desktop
-// still answers, or c has no Dir.
+// Reattach waits until a nod-desktop other than c's has published its endpoint, and makes c use it. Call it when a
+// connection of [DialAt] broke. It fails with a [*LostError] that wraps broke if the same nod-desktop still answers, or
+// c has no Dir.
 func (c *Client) Reattach(ctx context.Context, broke error) error {
 	lost := &LostError{Err: broke}
 	return c.follow(ctx, c.current(), lost, lost)

@@ -13,8 +13,7 @@ import (
 	"nod/api"
 )
 
-// parse reads a reply. It is whole, has every member that it must have and does not contradict itself, or it is an
-// error: half a reply is never returned.
+// parse reads a reply. It fails unless the reply is complete, has every required member and does not contradict itself.
 func parse[T any](text []byte) (T, error) {
 	var reply, none T
 	if err := api.Decode(text, &reply); err != nil {
@@ -31,7 +30,7 @@ func parse[T any](text []byte) (T, error) {
 	return reply, nil
 }
 
-// optional are members without which a reply of an older nod-desktop is as good.
+// optional are members that the reply of an older nod-desktop may lack.
 var optional = []string{"id", "outcome", "class"}
 
 // checkMembers returns an error unless text, an object, has every member that a reply of type t always has.
@@ -52,8 +51,8 @@ func checkMembers(text []byte, t reflect.Type) error {
 	return nil
 }
 
-// check returns an error when reply, a pointer to one, contradicts itself, and works out the outcome of an approval
-// where it does not say.
+// check returns an error if reply, a pointer to a reply, contradicts itself. It sets the outcome of an approval that
+// lacks it.
 func check(reply any) error {
 	switch r := reply.(type) {
 	case *api.AskReply:
@@ -93,7 +92,7 @@ func check(reply any) error {
 	return nil
 }
 
-// checkOutcome returns an error when a reply states an outcome that is none of these.
+// checkOutcome returns an error if a reply states an outcome that is not in fit.
 func checkOutcome(h api.Head, fit ...api.Outcome) error {
 	if h.Outcome != "" && !slices.Contains(fit, h.Outcome) {
 		return badReply("an answer to what was %q", h.Outcome)
@@ -132,8 +131,8 @@ func checkApproval(r *api.ApproveReply) error {
 }
 
 // Answer returns the answer of a request that has ended, as the method that sent it would have: an [api.AskReply],
-// [api.ConfirmReply], [api.FormReply], [api.ApproveReply] or [api.NotifyReply]. The error is a [*Pending] when it has
-// not ended, and a [*Problem] when nobody answered.
+// [api.ConfirmReply], [api.FormReply], [api.ApproveReply] or [api.NotifyReply]. The error is a [*Pending] if it has not
+// ended, and a [*Problem] if it ended without an answer.
 func Answer(r api.RequestReply) (any, error) {
 	if r.Status == api.Pending {
 		return nil, &Pending{api.PendingReply{ID: r.ID, Status: r.Status}}
@@ -157,7 +156,7 @@ func parseAny[T any](text []byte) (any, error) { return parse[T](text) }
 // ErrForeign means that the server runs as another user. Nothing was sent to it.
 var ErrForeign = errors.New("the server on nod's address belongs to another user")
 
-// Problem is a reply that is no answer, as an error.
+// Problem is a reply that is not an answer, as an error.
 type Problem struct {
 	api.Problem
 	RetryAfter time.Duration // when Code is [api.CodeRateLimited]
@@ -174,18 +173,18 @@ func (p *Problem) Error() string {
 	return fmt.Sprintf("refused with %s", p.Code)
 }
 
-// Pending means that the user has not answered yet, and that the request is still open: it was detached,
-// or Hold went by. [Client.Request] fetches the answer.
+// Pending means that the user has not answered yet, and that the request is still open: it was detached, or its Hold is
+// over. [Client.Request] fetches the answer.
 type Pending struct{ api.PendingReply }
 
 // Error implements error.
 func (p *Pending) Error() string { return fmt.Sprintf("no answer yet: request %s is pending", p.ID) }
 
-// LostError means that the connection broke before an answer: nod-desktop went away, or is going.
+// LostError means that the connection broke before an answer: nod-desktop has ended, or is ending.
 type LostError struct {
 	Err error // what the network said
 
-	waited error // what ended the wait for the next nod-desktop; nil: nobody waited
+	waited error // what ended the wait for the next nod-desktop; nil: it did not wait
 }
 
 // Error implements error.
@@ -196,7 +195,7 @@ func (e *LostError) Error() string {
 	return fmt.Sprintf("lost nod-desktop before it answered: %v", e.Err)
 }
 
-// Unwrap returns what the network said and, when the next nod-desktop was waited for, what ended that.
+// Unwrap returns the network's error and, if the call waited for the next nod-desktop, the error that ended the wait.
 func (e *LostError) Unwrap() []error {
 	if e.waited == nil {
 		return []error{e.Err}
@@ -204,12 +203,12 @@ func (e *LostError) Unwrap() []error {
 	return []error{e.Err, e.waited}
 }
 
-// badReply means that the reply is nothing that nod-desktop would say. Whoever said it, nobody decided.
+// badReply returns an error for a reply that nod-desktop would not send. It means that there is no decision.
 func badReply(format string, args ...any) error {
 	return fmt.Errorf("not a reply of nod-desktop: "+format, args...)
 }
 
-// parseProblem reads a refusal. A body that is none is a bad reply.
+// parseProblem reads a refusal. Any other body is a bad reply.
 func parseProblem(resp *response, body []byte) error {
 	problem, err := parse[api.Problem](body)
 	if err != nil {

@@ -25,7 +25,7 @@ func send[T any](ctx context.Context, c *Client, r request) (T, error) {
 	return parse[T](text)
 }
 
-// ask makes a call that waits for a user. o is the part of the body that all such calls have in common.
+// ask makes a call that waits for a user. o is the common part of the body.
 func ask[T any](ctx context.Context, c *Client, path string, body any, o *api.Common) (T, error) {
 	r := request{method: post, path: path, body: body, isWaiting: true}
 	if o.IdempotencyKey == "" {
@@ -39,10 +39,10 @@ func ask[T any](ctx context.Context, c *Client, path string, body any, o *api.Co
 	return send[T](ctx, c, r)
 }
 
-// newKey returns a key under which a request can be sent again: a quoted string, as the header wants it.
+// newKey returns a key under which a request can be sent again, as a quoted string for the header.
 func newKey() string { return strconv.Quote(uuid.NewString()) }
 
-// left subtracts gone from a time-out in seconds; 0 means that there is no time-out, and a used up one becomes tiny.
+// left subtracts gone from a time-out in seconds. 0 means no time-out; one that is used up becomes tiny.
 func left(seconds, gone float64) float64 {
 	const least = 0.001
 	if seconds == 0 {
@@ -86,11 +86,11 @@ func checkAnswers(r api.FormRequest, reply api.FormReply) error {
 	return nil
 }
 
-// Approve asks leave for one tool call. Only a reply whose Allowed method says so lets it happen, and that
-// reply was given for exactly this input.
+// Approve asks for permission for one tool call. The call may happen only if the reply's Allowed method returns true,
+// and then the reply is for exactly this input.
 func (c *Client) Approve(ctx context.Context, r api.ApproveRequest) (api.ApproveReply, error) {
-	// Writing the request removes the space between the input's tokens in any case: done here, it is known which
-	// bytes are sent.
+	// Writing the request would remove the space between the input's tokens anyway; removed here, it is clear which bytes
+	// are sent.
 	var input bytes.Buffer
 	if err := json.Compact(&input, r.Input); err != nil {
 		return api.ApproveReply{}, errors.New("write the request: input: want a JSON object")
@@ -106,7 +106,7 @@ func (c *Client) Approve(ctx context.Context, r api.ApproveRequest) (api.Approve
 	return reply, nil
 }
 
-// checkAllowed returns an error when reply allows something else than r asks for. The input of r is compact.
+// checkAllowed returns an error if reply allows something other than r asks for. The input of r is compact.
 func checkAllowed(r api.ApproveRequest, reply api.ApproveReply) error {
 	if sum := sha256.Sum256(r.Input); reply.Allowed() && reply.ShownSHA256 != hex.EncodeToString(sum[:]) {
 		return badReply("it allows another input than the one that was sent")
@@ -117,7 +117,7 @@ func checkAllowed(r api.ApproveRequest, reply api.ApproveReply) error {
 	return nil
 }
 
-// Evaluate says what the policy would decide, without asking anyone.
+// Evaluate returns what the policy would decide, without asking the user.
 func (c *Client) Evaluate(ctx context.Context, r api.ApproveRequest) (api.EvaluateReply, error) {
 	return send[api.EvaluateReply](ctx, c, request{method: post, path: "/v1/evaluate", body: r})
 }
@@ -127,8 +127,8 @@ func (c *Client) Notify(ctx context.Context, r api.NotifyRequest) (api.NotifyRep
 	return ask[api.NotifyReply](ctx, c, "/v1/notify", &r, &r.Common)
 }
 
-// Request returns what became of a request of the caller's own, and waits up to wait (at most [api.MaxWait])
-// for its end. Status tells whether it came; [Answer] is what was answered.
+// Request returns the state of one of the caller's own requests, and waits up to wait (at most [api.MaxWait]) for its
+// end. Status says whether it has ended; [Answer] returns the answer.
 func (c *Client) Request(ctx context.Context, id string, wait time.Duration) (api.RequestReply, error) {
 	r := request{method: get, path: requestPath(id), isWaiting: wait > 0}
 	if wait > 0 {
@@ -137,7 +137,7 @@ func (c *Client) Request(ctx context.Context, id string, wait time.Duration) (ap
 	return c.became(ctx, r, id)
 }
 
-// Withdraw takes back a request of the caller's own. Status is Withdrawn unless it had ended before.
+// Withdraw withdraws one of the caller's own requests. Status is Withdrawn unless it had ended before.
 func (c *Client) Withdraw(ctx context.Context, id string) (api.RequestReply, error) {
 	r, err := c.became(ctx, request{method: remove, path: requestPath(id)}, id)
 	if err == nil && r.Status == api.Pending {
@@ -154,7 +154,7 @@ func (c *Client) became(ctx context.Context, r request, id string) (api.RequestR
 	return reply, err
 }
 
-// requestPath is the path of a request, whatever a caller takes for an id.
+// requestPath returns the path of a request. It is safe for any id that a caller passes.
 func requestPath(id string) string { return "/v1/requests/" + url.PathEscape(id) }
 
 // Requests lists the caller's own requests, oldest first.

@@ -10,13 +10,14 @@ import (
 	"nod/api"
 )
 
-// What nod starts nod-cli for while it runs a command: these flags of nod run. It writes the [Run] to standard input.
+// Flags of nod run with which nod starts nod-cli while it runs a command. It writes the [Run] to nod-cli's standard
+// input.
 const (
 	ProxyFlag = "proxy" // to be the proxy on the listener that is the first file behind standard error
 	EndFlag   = "end"   // to end a run in place of nod-desktop
 )
 
-// A Run is a command's place in the sandbox. nod-desktop takes it for running until End or Close.
+// A Run is a command's place in the sandbox. nod-desktop treats the command as running until End or Close.
 type Run struct {
 	api.RunReply
 	Noted json.RawMessage `json:"noted,omitempty"` // see [api.RunBegun]
@@ -39,11 +40,11 @@ func (r *Run) Begun() error {
 	return nil
 }
 
-// endTime limits how long nod-desktop takes to look through a project, with a snapshot.
+// endTime limits how long nod-desktop may take to look through a project and take a snapshot.
 const endTime = 3 * time.Minute
 
-// End says that the command has ended, and returns what came of it. The error is a [*LostError] if nod-desktop has
-// ended before or hangs, and so does not see the end.
+// End tells nod-desktop that the command has ended, and returns the result. The error is a [*LostError] if nod-desktop
+// does not see the end, because it has ended or hangs.
 func (r *Run) End() (ended api.RunEnded, err error) {
 	if half, ok := r.reply.Closer.(interface{ CloseWrite() error }); !ok || half.CloseWrite() != nil {
 		return ended, &LostError{Err: net.ErrClosed}
@@ -58,7 +59,8 @@ func (r *Run) End() (ended api.RunEnded, err error) {
 // Close closes the connection.
 func (r *Run) Close() error { return r.reply.Close() }
 
-// Run asks for the sandbox of a command. A [*Problem] with [api.CodeNotFound] says that it is not to run in one.
+// Run asks for the sandbox of a command. A [*Problem] with [api.CodeNotFound] means that the command should not run in
+// one.
 func (c *Client) Run(ctx context.Context, r api.RunRequest) (*Run, error) {
 	at := c.current()
 	resp, err := at.send(ctx, request{method: post, path: "/v1/runs", body: r})

@@ -18,8 +18,8 @@ import (
 	"nod/api"
 )
 
-// This file stands in for the client of net/http, whose TLS, HTTP/2 and proxies are too much for a program that agents
-// start on every call. Between nod's two ends one plain exchange per connection is enough.
+// This file replaces the client of net/http, whose TLS, HTTP/2 and proxies are too much for a program that agents start
+// on every call. One plain exchange per connection is enough between nod's two ends.
 
 // The methods of requests.
 const (
@@ -28,17 +28,17 @@ const (
 	remove = "DELETE"
 )
 
-// The statuses of replies that are told apart.
+// The statuses of replies that the client distinguishes.
 const (
 	statusOK        = 200
 	statusAccepted  = 202
 	statusNoContent = 204
 )
 
-// maxHead limits the bytes of a reply in front of its body.
+// maxHead limits the bytes of a reply before its body.
 const maxHead = 64 << 10
 
-// response is a reply as it begins.
+// response is a reply whose body is still to be read.
 type response struct {
 	status int
 	header textproto.MIMEHeader
@@ -46,7 +46,7 @@ type response struct {
 	io.Closer
 }
 
-// open sends one request over a connection of its own, which ends with ctx, and returns the reply as it begins.
+// open sends one request over its own connection, which ends with ctx, and returns the reply up to its body.
 func (s *server) open(ctx context.Context, r request) (*response, error) {
 	text, err := s.encode(r)
 	if err != nil {
@@ -67,7 +67,7 @@ func (s *server) open(ctx context.Context, r request) (*response, error) {
 	return resp, nil
 }
 
-// connection is one that ends with a context.
+// connection is a connection that ends with a context.
 type connection struct {
 	net.Conn
 	forget func() bool
@@ -79,7 +79,7 @@ func (c connection) Close() error {
 	return c.Conn.Close()
 }
 
-// CloseWrite says that nothing more comes. What is still to come can be read.
+// CloseWrite tells the other end that nothing more will be sent. Reading still works.
 func (c connection) CloseWrite() error {
 	half, ok := c.Conn.(interface{ CloseWrite() error })
 	if !ok {
@@ -88,7 +88,7 @@ func (c connection) CloseWrite() error {
 	return half.CloseWrite()
 }
 
-// encode writes a request. The Host header is the published one also on the socket: the server knows no other.
+// encode writes a request. The Host header is the published one even on the socket, because the server knows no other.
 func (s *server) encode(r request) ([]byte, error) {
 	body, isRaw := r.body.(json.RawMessage)
 	if r.body != nil && !isRaw {
@@ -119,8 +119,8 @@ func (s *server) encode(r request) ([]byte, error) {
 	return text.Bytes(), nil
 }
 
-// readResponse reads a reply up to its body, which is of a stated length or in chunks: of no other the end can be told
-// from a connection that broke.
+// readResponse reads a reply up to its body, which must have a stated length or be in chunks: otherwise its end would
+// look the same as a broken connection.
 func readResponse(conn io.Reader) (*response, error) {
 	limited := &io.LimitedReader{R: conn, N: maxHead}
 	in := textproto.NewReader(bufio.NewReader(limited))
@@ -157,7 +157,7 @@ func bodyOf(r *response, in *bufio.Reader) (io.Reader, error) {
 	return nil, errors.New("a reply without a length")
 }
 
-// cut is the error of reading what must go on.
+// cut returns the error of a read in the middle of a reply, where [io.EOF] is unexpected.
 func cut(err error) error {
 	if err == io.EOF {
 		return io.ErrUnexpectedEOF
@@ -181,7 +181,7 @@ func (w *whole) Read(p []byte) (n int, err error) {
 	return n, cut(err)
 }
 
-// chunks reads a body that comes in chunks, each behind its length.
+// chunks reads a body that comes in chunks, each after its length.
 type chunks struct {
 	in    *bufio.Reader
 	now   whole
@@ -200,7 +200,7 @@ func (c *chunks) Read(p []byte) (int, error) {
 	return c.now.Read(p)
 }
 
-// next reads the head of a chunk. The error is [io.EOF] behind the last.
+// next reads the head of a chunk. The error is [io.EOF] after the last one.
 func (c *chunks) next() error {
 	if c.begun {
 		if err := c.empty(); err != nil {
@@ -223,7 +223,7 @@ func (c *chunks) next() error {
 	return cmp.Or(c.empty(), io.EOF)
 }
 
-// empty reads a line that has nothing in it.
+// empty reads an empty line.
 func (c *chunks) empty() error {
 	line, err := c.in.ReadSlice('\n')
 	if err == nil && string(line) != "\r\n" {

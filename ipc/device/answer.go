@@ -39,7 +39,7 @@ func (s *sent) add(key string, id interact.ID, digest string, pending []Headline
 	s.views[key] = views
 }
 
-// at is when the device's latest view of a prompt was sent. It fails if digest is another view's.
+// at returns when the device's latest view of a prompt was sent, and false if digest is that of another view.
 func (s *sent) at(key string, id interact.ID, digest string) (time.Time, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -54,7 +54,7 @@ var outcomes = map[api.Kind][]api.Outcome{
 	api.KindForm:    {api.Answered, api.Dismissed},
 }
 
-// check returns what is wrong with an answer that came since after its view was sent.
+// check returns what is wrong with an answer that arrived since after its view was sent.
 func (a answer) check(v View, since time.Duration) error {
 	if !slices.Contains(outcomes[v.Kind], a.Outcome) {
 		return Invalid("This does not answer the question.", "")

@@ -35,9 +35,9 @@ const (
 	sealBlock = "NOD SEAL"
 )
 
-// Certificate reads the server's certificate and key from a private file that nod has signed with key. If the file is
-// missing, expires soon, is for another address or by another program, it makes a new one, and reports whether it
-// replaced one.
+// Certificate reads the server's certificate and key from a private file that nod has signed with key. It makes a new
+// one if the file is missing, expires soon, is for another address or was written by another program, and reports
+// whether it replaced one.
 func Certificate(path string, key []byte, address netip.Addr) (c tls.Certificate, replaced bool, err error) {
 	kept, err := readCertificate(path, key)
 	if err == nil && suits(kept, address, time.Now()) {
@@ -80,8 +80,8 @@ func suits(c tls.Certificate, address netip.Addr, now time.Time) bool {
 // withAuthority is the number of certificates that the server sends: its own and the authority's.
 const withAuthority = 2
 
-// authority returns the authority's certificate in DER, which phones can be told to trust. It is valid for the one
-// address only. Its key was deleted after it signed the server's certificate.
+// authority returns the authority's certificate in DER, which phones can be told to trust. It is valid only for this
+// address. Its key was deleted after it signed the server's certificate.
 func authority(c tls.Certificate) []byte { return c.Certificate[withAuthority-1] }
 
 // noName is a domain that does not exist (RFC 2606): permitting only it permits none.

@@ -63,14 +63,14 @@ import (
 	"nod/ipc/remote"
 )
 
-// About is what the nod-desktop that asks says of itself.
+// About describes the nod-desktop that asks.
 type About struct {
 	Name     string `json:"name"` // of the machine
 	Version  string `json:"version"`
 	Language string `json:"language"` // of what nod says, as in "en" or "zh-CN"
 }
 
-// Headline is what the list of pending prompts says of one.
+// Headline is a prompt in the list of pending prompts.
 type Headline struct {
 	ID       interact.ID `json:"id"`
 	Revision string      `json:"revision"` // is another when the view is
@@ -78,10 +78,10 @@ type Headline struct {
 	Agent    string      `json:"agent"`   // who asks, spelled out
 	Summary  string      `json:"summary"` // what about, spelled out
 	AgeMS    int64       `json:"age_ms"`
-	LeftMS   int64       `json:"left_ms"` // until nobody waits for it any longer
+	LeftMS   int64       `json:"left_ms"` // until the caller stops waiting
 }
 
-// View is a prompt as a page shows it, and what the server must know of it to take an answer.
+// View is a prompt as a page shows it, and what the server must know about it to accept an answer.
 type View struct {
 	Text []byte // the reply to GET /prompts/ID
 
@@ -94,7 +94,7 @@ type View struct {
 	Facts       []string      // what nod worked out, in words
 }
 
-// Subscription is a PushSubscription, as its toJSON gives it.
+// Subscription is a PushSubscription as returned by its toJSON.
 type Subscription struct {
 	Endpoint string `json:"endpoint,omitempty"`
 	Keys     struct {
@@ -103,20 +103,20 @@ type Subscription struct {
 	} `json:"keys,omitzero"`
 }
 
-// pairing is how a device becomes one of the user's.
+// pairing is a device's request to be paired.
 type pairing struct {
 	Secret string `json:"secret"`          // of the invitation
 	Key    string `json:"key"`             // as in Authorization
 	Waits  bool   `json:"waits,omitempty"` // for what the user decides, 25 seconds at most; else for nothing
 }
 
-// paired is how far a pairing is.
+// paired is the state of a pairing.
 type paired struct {
 	Words  string `json:"words"`            // of the device's key, to compare with those at the desk
 	Device *self  `json:"device,omitempty"` // once they have
 }
 
-// self is what the user calls a device, and what it may do.
+// self is the user's name for a device, and what it may do.
 type self struct {
 	Name string     `json:"name"`
 	May  remote.May `json:"may"`
@@ -138,7 +138,7 @@ type answer struct {
 	Digest   string      `json:"digest"`   // hex SHA-256 of the bytes of the view
 	Seen     bool        `json:"seen"`     // the end of what must be read has been in view
 
-	// Outcome is allowed or denied for an approval, else answered or dismissed (decline to answer): no other counts.
+	// Outcome is allowed or denied for an approval, else answered or dismissed (decline to answer). No other counts.
 	Outcome    api.Outcome          `json:"outcome"`
 	Reason     string               `json:"reason,omitempty"`     // with denied
 	Suggestion int                  `json:"suggestion,omitempty"` // with allowed: of the button

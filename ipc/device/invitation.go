@@ -18,7 +18,7 @@ const (
 	secretSize = 32
 )
 
-// invitations keeps the one valid invitation, and the device that asks to be paired by it.
+// invitations holds the one valid invitation, and the device that asks to be paired with it.
 type invitations struct {
 	mu     sync.Mutex
 	digest [sha256.Size]byte // of the secret
@@ -46,7 +46,7 @@ func (i *invitations) withdraw() {
 	i.end()
 }
 
-// end needs i.mu.
+// end ends the invitation. The caller holds i.mu.
 func (i *invitations) end() {
 	if i.over != nil {
 		close(i.over)
@@ -54,11 +54,11 @@ func (i *invitations) end() {
 	i.peer, i.until, i.over = remote.Peer{}, time.Time{}, nil
 }
 
-// counts needs i.mu.
+// counts reports whether the invitation is valid. The caller holds i.mu.
 func (i *invitations) counts() bool { return i.over != nil && !isPast(i.until) }
 
-// ask registers the device with that key, if it has the secret, no other device asks, and the request is fresh, which
-// is checked last. It returns a channel that is closed after the decision, and whether the device is new.
+// ask registers the device with this key if it has the secret, no other device asks, and the request is fresh, which is
+// checked last. It returns a channel that is closed after the decision, and whether the device is new.
 func (i *invitations) ask(secret, key string, isFresh func() bool) (over <-chan struct{}, isNew bool, err error) {
 	digest := sha256.Sum256([]byte(secret))
 	i.mu.Lock()
@@ -81,7 +81,7 @@ func (i *invitations) asking() (peer remote.Peer, asked time.Time, ok bool) {
 	return i.peer, i.asked, i.counts() && i.peer.Key.Sign != ""
 }
 
-// admit calls pair for the device that asks, if it has that key, and ends the invitation.
+// admit calls pair for the device that asks, if it has this key, and ends the invitation.
 func (i *invitations) admit(key string, pair func(remote.Peer) error) error {
 	peer, _, ok := i.asking()
 	if !ok || peer.Key.Sign != key {
@@ -99,7 +99,8 @@ func (i *invitations) admit(key string, pair func(remote.Peer) error) error {
 	return nil
 }
 
-// isPast also compares wall clocks: the monotonic clock stops while the computer sleeps.
+// isPast reports whether t is past. It also compares wall clocks, because the monotonic clock stops while the computer
+// sleeps.
 func isPast(t time.Time) bool {
 	now := time.Now()
 	return !now.Before(t) || !now.Round(0).Before(t.Round(0))

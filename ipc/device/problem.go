@@ -37,16 +37,17 @@ var (
 	errUninvited = failed(codeInvitation, "This invitation is not valid any more: make a new one.")
 	errUnpaired  = failed(codeUnpaired, "This device is not paired with nod.")
 
-	// ErrGone says that a prompt is not pending any more.
+	// ErrGone says that a prompt is no longer pending.
 	ErrGone = failed(codeGone, "This is no longer pending.")
-	// ErrChanged says that what an answer starts from is no longer so.
+	// ErrChanged says that what an answer is based on has changed.
 	ErrChanged = failed(codeChanged, "This has changed since. Look again.")
 )
 
-// Forbidden says why a device may not do something.
+// Forbidden returns an error that says why a device may not do something.
 func Forbidden(why string) error { return failed(codeForbidden, why) }
 
-// Invalid says why something is no answer, and to which question of a form; empty: to all of it.
+// Invalid returns an error that says why an answer is not valid, and to which question of a form; "" means the whole
+// answer.
 func Invalid(why, question string) error {
 	return &failure{Code: codeInvalid, Message: why, Question: question}
 }

@@ -34,7 +34,7 @@ var pushServices = []string{
 	".push.apple.com", ".notify.windows.com",
 }
 
-// Push wakes devices by Web Push, with keys of its own. It is safe for concurrent use.
+// Push wakes devices by Web Push, with its own keys. It is safe for concurrent use.
 type Push struct {
 	path   string
 	client *http.Client
@@ -50,8 +50,8 @@ type pushFile struct {
 	Devices map[string]Subscription `json:"devices"` // by the device's key
 }
 
-// OpenPush reads keys and subscriptions from a file that only its owner can read. If there is none it makes keys, and
-// saves them with the first subscription. It sends by transport; nil: over the network.
+// OpenPush reads keys and subscriptions from a file that only its owner can read. Without a file it makes keys, and
+// saves them with the first subscription. It sends through transport, or over the network if that is nil.
 func OpenPush(path string, transport http.RoundTripper) (*Push, error) {
 	p := &Push{path: path, client: &http.Client{
 		Transport: transport, Timeout: pushTimeout,
@@ -71,7 +71,7 @@ func OpenPush(path string, transport http.RoundTripper) (*Push, error) {
 	return p, nil
 }
 
-// save needs p.mu.
+// save writes the file. The caller holds p.mu.
 func (p *Push) save() error {
 	text, err := json.Marshal(p.kept)
 	if err != nil {
@@ -80,7 +80,7 @@ func (p *Push) save() error {
 	return ownfile.Write(p.path, text, 0o600)
 }
 
-// Key is the key for browsers to subscribe with.
+// Key returns the key for browsers to subscribe with.
 func (p *Push) Key() string { return p.kept.Public }
 
 // Subscribe sets where to push for a device. An empty subscription turns that off.
@@ -122,8 +122,8 @@ func (p *Push) Has(key string) bool {
 	return has
 }
 
-// Wake pushes to the devices for which counts is true. It deletes the subscriptions of other devices, cancelled ones,
-// and those that lead to no push service.
+// Wake pushes to the devices for which counts returns true. It deletes the subscriptions of other devices, cancelled
+// ones, and those that do not lead to a push service.
 func (p *Push) Wake(ctx context.Context, counts func(key string) bool) error {
 	p.mu.Lock()
 	devices := maps.Clone(p.kept.Devices)

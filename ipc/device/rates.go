@@ -7,7 +7,7 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// Limits of requests and connections per address. Addresses share no limit, because one could use it up for all.
+// Limits on requests and connections per address. Addresses share no limit, because one could use it up for all.
 const (
 	perSecond    = 20
 	burst        = 120  // enough to open the page anew a few times in a row
@@ -37,8 +37,8 @@ func (r *rates) allow(from netip.Addr) bool {
 	return one.Allow()
 }
 
-// peerAddress is where a connection comes from. Each address of IPv6 is one of its own: devices of one network share
-// the rest of it.
+// peerAddress returns the address that a connection comes from. It keeps each IPv6 address apart, because devices of
+// one network share its prefix.
 func peerAddress(remote string) netip.Addr {
 	at, err := netip.ParseAddrPort(remote)
 	if err != nil {

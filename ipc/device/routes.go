@@ -26,7 +26,7 @@ const (
 	pathTrust   = "/nod.crt"
 )
 
-// contentTypes are those of the page's files, by their extension. Nothing else is served.
+// contentTypes are the types of the page's files, by extension. Other files are not served.
 var contentTypes = map[string]string{
 	".html": "text/html; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8",
 	".json": "application/json", ".webmanifest": "application/manifest+json", ".svg": "image/svg+xml", ".png": "image/png",
@@ -46,7 +46,7 @@ func setHeaders(h http.Header) {
 	h.Set("Cache-Control", "no-store")
 }
 
-// misdirected is for programs: no page can cause it.
+// misdirected is a message for programs, because no page can cause it.
 const misdirected = "The Host header names another server."
 
 // guard refuses requests from other pages, and addresses that ask too often. Browsers cannot be made to omit or forge
@@ -110,17 +110,17 @@ func (s *Server) page(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusNotModified)
 		return
 	}
-	_, _ = w.Write(text) // whoever hung up reads nothing
+	_, _ = w.Write(text) // the client may have hung up
 }
 
 // trust serves the authority's certificate for phones.
 func (s *Server) trust(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "application/x-x509-ca-cert")
 	w.Header().Set("Content-Disposition", `attachment; filename="nod.crt"`)
-	_, _ = w.Write(authority(s.config.Certificate)) // whoever hung up reads nothing
+	_, _ = w.Write(authority(s.config.Certificate)) // the client may have hung up
 }
 
-// request is one that a device has signed.
+// request is a request that a device has signed.
 type request struct {
 	*http.Request
 	credentials
@@ -129,7 +129,8 @@ type request struct {
 	reply  http.Header
 }
 
-// read reads a request with its body and verifies the signature, but neither whether the key is paired nor the nonce.
+// read reads a request with its body and verifies the signature. It checks neither the nonce nor whether the key is
+// paired.
 func read(r *http.Request) (request, error) {
 	body, err := io.ReadAll(io.LimitReader(r.Body, maxBody+1))
 	if err != nil || len(body) > maxBody {
@@ -192,7 +193,7 @@ func (s *Server) known(h func(request) (any, error)) http.HandlerFunc {
 
 func (s *Server) addNonce(r request) { r.reply.Set("Nod-Nonce", s.nonces.make()) }
 
-// pair lets the device with the invitation's secret ask to be paired, and returns the user's decision.
+// pair lets a device with the invitation's secret ask to be paired, and returns the user's decision.
 func (s *Server) pair(r request) (any, error) {
 	var asked pairing
 	if err := r.decode(&asked); err != nil {
@@ -228,7 +229,7 @@ func (s *Server) pair(r request) (any, error) {
 	return now, nil
 }
 
-// decided is the reply to a device whose invitation has ended: the user may have admitted it.
+// decided returns the reply to a device whose invitation has ended, because the user may have admitted it.
 func (s *Server) decided(r request, now paired) (any, error) {
 	device, isPaired := s.config.Desk.Find(r.key)
 	if !isPaired {

@@ -22,7 +22,7 @@ import (
 	"nod/ipc/remote"
 )
 
-// Limits of the server.
+// Limits on the server.
 const (
 	maxBody        = 256 << 10 // bytes of an answer
 	maxHeader      = 8 << 10
@@ -41,7 +41,7 @@ const (
 // relisten is the delay before another attempt to listen: a VPN may come up late.
 const relisten = 5 * time.Second
 
-// Config is what a [Server] works with. All fields are required.
+// Config configures a [Server]. All fields are required.
 type Config struct {
 	Address     netip.AddrPort  // of this machine
 	Certificate tls.Certificate // for the address
@@ -50,14 +50,14 @@ type Config struct {
 	Log         *slog.Logger
 }
 
-// desk is nod-desktop, as the server uses it. Errors for the device are from this package.
+// desk is the part of nod-desktop that the server uses. Errors for the device are from this package.
 type desk interface {
 	About() About
 	// Find returns the paired device with a key.
 	Find(key string) (remote.Peer, bool)
 	// Asked is called when an invited device asks to be paired: see [Server.Asking].
 	Asked()
-	// Prompts are the pending prompts that a device may see, oldest first.
+	// Prompts returns the pending prompts that a device may see, oldest first.
 	Prompts(d remote.Peer) []Headline
 	// View returns the current view of a prompt, for a device. It fails with [ErrGone] if the prompt is not pending.
 	View(ctx context.Context, d remote.Peer, id interact.ID) (View, error)
@@ -65,7 +65,7 @@ type desk interface {
 	Answer(ctx context.Context, d remote.Peer, id interact.ID, a interact.Answer) error
 	// Changes signals after any change of the prompts or of a device's rights, until stop is called.
 	Changes() (changes <-chan struct{}, stop func())
-	// PushKey is the key for browsers to subscribe with; empty without Web Push.
+	// PushKey returns the key for browsers to subscribe with, or "" without Web Push.
 	PushKey() string
 	// Subscribe sets where to push when a prompt waits; an empty subscription turns that off.
 	Subscribe(d remote.Peer, s Subscription) error
@@ -107,10 +107,10 @@ func hostOf(ip netip.Addr) string {
 	return ip.String()
 }
 
-// URL is the address of the page.
+// URL returns the address of the page.
 func (s *Server) URL() string { return "https://" + s.host + "/" }
 
-// Fingerprint is the SHA-256 of the certificate as browsers show it: AB:CD:…
+// Fingerprint returns the SHA-256 of the certificate as browsers show it: AB:CD:…
 func (s *Server) Fingerprint() string {
 	sum := sha256.Sum256(s.config.Certificate.Leaf.Raw)
 	return strings.ReplaceAll(fmt.Sprintf("% X", sum[:]), " ", ":")
@@ -122,18 +122,18 @@ func (s *Server) Invite(name string, may remote.May) (url string, until time.Tim
 	return s.URL() + "#pair=" + secret + "&fp=" + strings.ReplaceAll(s.Fingerprint(), ":", ""), until
 }
 
-// Withdraw ends the current invitation, and turns away the device that asks by it.
+// Withdraw ends the current invitation, and rejects the device that asks with it.
 func (s *Server) Withdraw() { s.invitations.withdraw() }
 
-// Asking is the device that asks to be paired, and since when. Name and rights are those of the invitation.
+// Asking returns the device that asks to be paired, and since when. Name and rights are those of the invitation.
 func (s *Server) Asking() (peer remote.Peer, asked time.Time, ok bool) { return s.invitations.asking() }
 
-// Admit calls pair for the device that asks to be paired, if it has that key.
+// Admit calls pair for the device that asks to be paired, if it has this key.
 func (s *Server) Admit(key string, pair func(remote.Peer) error) error {
 	return s.invitations.admit(key, pair)
 }
 
-// Problem says why the server does not serve; nil if it does.
+// Problem returns why the server does not serve, or nil if it does.
 func (s *Server) Problem() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -176,7 +176,7 @@ func (s *Server) listenAndServe(ctx context.Context) error {
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	serving, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	server := &http.Server{ // it does not log broken connections: anybody can open one
+	server := &http.Server{ // it does not log broken connections: any program can open one
 		Handler: s, MaxHeaderBytes: maxHeader, ErrorLog: log.New(io.Discard, "", 0),
 		ReadHeaderTimeout: headerTimeout, ReadTimeout: bodyTimeout, WriteTimeout: writeTimeout, IdleTimeout: idleTimeout,
 		BaseContext: func(net.Listener) context.Context { return serving },
@@ -224,7 +224,7 @@ func (s *Server) writeProblem(w http.ResponseWriter, err error) {
 	writeJSON(w, statuses[f.Code], f)
 }
 
-// writeJSON writes a value, or text that is JSON already.
+// writeJSON writes a value as JSON, or text that is already JSON.
 func writeJSON(w http.ResponseWriter, status int, v any) {
 	text, isJSON := v.(json.RawMessage)
 	if !isJSON {

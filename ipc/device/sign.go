@@ -83,7 +83,7 @@ func (c credentials) verify(text []byte) bool {
 	return ecdsa.Verify(key, digest[:], r, s)
 }
 
-// nonces are valid once. Handing one out needs no memory: only used ones are kept, while they would be valid.
+// nonces are valid once. Issuing one needs no memory: only used ones are kept, for as long as they would be valid.
 type nonces struct {
 	secret [sha256.Size]byte
 	began  time.Time
@@ -111,7 +111,7 @@ func (n *nonces) seal(raw []byte) []byte {
 	return mac.Sum(raw)
 }
 
-// spend reports whether a nonce is valid, and uses it up.
+// spend uses up a nonce, and reports whether it was valid.
 func (n *nonces) spend(nonce string) bool {
 	raw, err := encoding.DecodeString(nonce)
 	if err != nil || len(raw) != nonceBytes+sha256.Size || !hmac.Equal(raw, n.seal(raw[:nonceBytes:nonceBytes])) {

@@ -1,10 +1,10 @@
 // Package endpoint tells programs of the same user where the running nod listens.
 //
-// The tray program binds first and then publishes: it writes endpoint.json, which holds the address, the
-// socket and the token that every call needs, into a folder that only its user can enter. Whoever can read
-// that file may ask; nobody else. So the file is written whole or not at all, and a file or folder that is
-// not plainly ours (a symbolic link, another owner, open to the group or to others) is refused in both
-// directions instead of repaired: somebody else may have had a hand in it.
+// The tray program binds first and then publishes: it writes endpoint.json, with the address, the socket and the token
+// that every call needs, to a folder that only its user can enter. Only a program that can read that file may ask. So
+// the file is written whole or not at all, and readers and writers refuse a file or folder that is not clearly ours (a
+// symbolic link, another owner, open to the group or to others) instead of repairing it, because another user may have
+// tampered with it.
 package endpoint
 
 import (
@@ -28,12 +28,12 @@ import (
 	"nod/ownfile"
 )
 
-// maxSize is the most that endpoint.json may hold; a real one has about 250 bytes.
+// maxSize limits endpoint.json, in bytes; a real one has about 250.
 const maxSize = 64 << 10
 
 const tokenBytes = 32
 
-// Endpoint is where a running nod listens, and the token that it wants to see.
+// Endpoint is where a running nod listens, and the token that it requires.
 type Endpoint struct {
 	URL     string `json:"url"`              // http://127.0.0.1:7463, without a slash at the end
 	Socket  string `json:"socket,omitempty"` // path of the Unix socket; empty where there is none
@@ -42,15 +42,15 @@ type Endpoint struct {
 	Version string `json:"version"`
 }
 
-// String leaves the token out, so that an endpoint can be printed.
+// String omits the token, so that an endpoint can be printed.
 func (e Endpoint) String() string {
 	return fmt.Sprintf("nod %s, process %d, at %s %s", e.Version, e.PID, e.URL, e.Socket)
 }
 
-// GoString leaves the token out, too.
+// GoString also omits the token.
 func (e Endpoint) GoString() string { return e.String() }
 
-// LogValue leaves the token out of logs.
+// LogValue omits the token from logs.
 func (e Endpoint) LogValue() slog.Value {
 	return slog.GroupValue(slog.String("url", e.URL), slog.String("socket", e.Socket),
 		slog.Int("pid", e.PID), slog.String("version", e.Version))
@@ -63,10 +63,9 @@ func NewToken() string {
 	return base64.RawURLEncoding.EncodeToString(b)
 }
 
-// Dir returns the folder in which nod publishes its endpoint and its socket, and makes it when it is
-// missing: $XDG_RUNTIME_DIR/nod, without that variable nod in the folder where systemd keeps it, and where
-// there is no such folder of ours nod in the user's cache folder. A folder that exists and is not ours alone is an
-// error.
+// Dir returns the folder in which nod publishes its endpoint and its socket, and creates it if it is missing:
+// $XDG_RUNTIME_DIR/nod, without that variable nod in systemd's runtime folder for the user, and without such a folder
+// of ours nod in the user's cache folder. It fails if the folder exists and is not ours alone.
 func Dir() (string, error) {
 	dir, err := Locate()
 	if err != nil {
@@ -78,7 +77,7 @@ func Dir() (string, error) {
 	return dir, nil
 }
 
-// Locate returns the path of the folder that [Dir] returns, which need not be there, nor be ours alone.
+// Locate returns the path of the folder that [Dir] returns, which may be missing or not ours alone.
 func Locate() (string, error) {
 	parent, err := parentDir()
 	return filepath.Join(parent, "nod"), err
@@ -87,9 +86,9 @@ func Locate() (string, error) {
 // runtimeDirs is where systemd keeps the runtime folders of users, by their number.
 var runtimeDirs = "/run/user"
 
-// parentDir picks the folder for ours. The runtime folder of somebody else (as su and sudo leave it in the
-// environment) does not count. MCP clients start their servers with hardly any environment, so the folder is
-// also looked for where it usually is.
+// parentDir returns the parent of our folder. Another user's runtime folder (as su and sudo leave it in the
+// environment) does not count. MCP clients start their servers with hardly any environment, so parentDir also looks
+// where the folder usually is.
 func parentDir() (string, error) {
 	dir := os.Getenv("XDG_RUNTIME_DIR")
 	if dir == "" {
@@ -110,16 +109,16 @@ func parentDir() (string, error) {
 	return dir, nil
 }
 
-// Path is the path of endpoint.json in dir.
+// Path returns the path of endpoint.json in dir.
 func Path(dir string) string { return filepath.Join(dir, "endpoint.json") }
 
-// SocketPath is the path of the Unix socket in dir.
+// SocketPath returns the path of the Unix socket in dir.
 func SocketPath(dir string) string { return filepath.Join(dir, "nod.sock") }
 
-// ControlPath is the path of the socket in dir through which desks reach a relay.
+// ControlPath returns the path of the socket in dir through which desks reach a relay.
 func ControlPath(dir string) string { return filepath.Join(dir, "relay.sock") }
 
-// Ensure makes dir when it is missing. A folder that exists and is not ours alone is an error.
+// Ensure creates dir if it is missing. It fails if dir exists and is not ours alone.
 func Ensure(dir string) error {
 	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return fmt.Errorf("make the endpoint folder: %w", err)
@@ -127,7 +126,7 @@ func Ensure(dir string) error {
 	return checkDir(dir)
 }
 
-// checkDir returns an error that says what to do unless dir is a folder of ours that nobody else can enter.
+// checkDir returns an error that says what to do, unless dir is our folder and no other user can enter it.
 func checkDir(dir string) error {
 	info, err := os.Lstat(dir)
 	switch {
@@ -147,8 +146,8 @@ func checkDir(dir string) error {
 	return nil
 }
 
-// Write publishes e in dir, in one step: a reader sees the old file or the new one. It refuses to replace
-// anything that is not a plain file of ours.
+// Write publishes e in dir, in one step: a reader sees the old file or the new one. It refuses to replace anything but
+// a plain file of ours.
 func Write(dir string, e Endpoint) error {
 	if err := Ensure(dir); err != nil {
 		return err
@@ -179,8 +178,7 @@ func write(path string, e Endpoint) error {
 	return ownfile.Write(path, append(text, '\n'), 0o600)
 }
 
-// Read returns what the running nod published in dir. The error is [fs.ErrNotExist] when nothing is
-// published there.
+// Read returns what the running nod published in dir. The error wraps [fs.ErrNotExist] if nothing is published there.
 func Read(dir string) (Endpoint, error) {
 	if err := checkDir(dir); err != nil {
 		return Endpoint{}, err
@@ -196,9 +194,9 @@ func Read(dir string) (Endpoint, error) {
 	return e, nil
 }
 
-// Restore puts back what another program took away or changed of the folder dir, its mode and the e that this
-// process published in it, and reports whether there was anything to do. What is not plainly ours it leaves alone
-// and names in the error.
+// Restore restores what another program removed or changed: the folder dir, its mode, and e, which this process
+// published in it. It reports whether there was anything to do. It leaves alone what is not clearly ours, and names it
+// in the error.
 func Restore(dir string, e Endpoint) (changed bool, err error) {
 	if now, err := Read(dir); err == nil && now == e {
 		return false, nil
@@ -215,7 +213,7 @@ func Restore(dir string, e Endpoint) (changed bool, err error) {
 	return true, Write(dir, e)
 }
 
-// Remove takes back what process pid published in dir. What another process published since stays.
+// Remove removes what process pid published in dir, but not what another process published since.
 func Remove(dir string, pid int) error {
 	e, err := Read(dir)
 	switch {
@@ -241,7 +239,7 @@ func parse(text []byte) (Endpoint, error) {
 	return e, e.check()
 }
 
-// check returns an error unless every part of e is something that nod could have published.
+// check returns an error unless nod could have published every part of e.
 func (e Endpoint) check() error {
 	if err := checkURL(e.URL); err != nil {
 		return err
@@ -272,9 +270,9 @@ func checkURL(s string) error {
 	return nil
 }
 
-// InstanceLock is the lock of the nod-desktop that publishes its endpoint in dir. It locks no file of nod's own:
-// whoever deletes nod's folder must not make room for a second nod. Windows locks no folder, and deletes no file that
-// is open.
+// InstanceLock returns the lock of the nod-desktop that publishes its endpoint in dir. It locks no file of nod's,
+// because deleting nod's folder must not allow a second nod. On Windows it locks a file, because Windows cannot lock a
+// folder, and deletes no open file.
 func InstanceLock(dir string) *flock.Flock {
 	if runtime.GOOS == "windows" {
 		return flock.New(filepath.Join(dir, "instance.lock"))

@@ -13,7 +13,8 @@ import (
 // overruledFor is how long the user's allow counts for a call that the agent's own check refused.
 const overruledFor = 5 * time.Minute
 
-// appealOf is a call with the folder that it works in: a command does something else in another.
+// appealOf returns the key of a call, including the folder that it works in, because a command does something else in
+// another folder.
 func appealOf(who interact.Requester, s Step) (callKey, bool) {
 	key, ok := keyOf(who, s)
 	key.call = s.CWD + "\n" + key.call
@@ -32,9 +33,9 @@ func (h *Hooks) appealed(who interact.Requester, s Step, a interact.Answer) {
 	h.appeals[key] = now.Add(overruledFor)
 }
 
-// overruled answers a call that the agent's own check had refused and that the user allowed all the same: it is allowed
-// once, unless a rule denies it by now. It returns false when the user said nothing of the kind. It fails as
-// [interact.Broker.Judge] does, and then nothing is allowed.
+// overruled answers a call that the agent's own check had refused and that the user allowed anyway: it is allowed once,
+// unless a rule now denies it. It returns false if the user did not allow the call. It fails as [interact.Broker.Judge]
+// does, and then allows nothing.
 func (h *Hooks) overruled(ctx context.Context, r interact.Request, s Step) (interact.Answer, bool, error) {
 	if !h.takeAppeal(r.Requester, s) {
 		return interact.Answer{}, false, nil

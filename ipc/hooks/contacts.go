@@ -8,7 +8,7 @@ import (
 	"nod/interact"
 )
 
-// Contacts says what came of each agent's hooks. Agents that have not called are not in it.
+// Contacts returns a summary of each agent's hook calls. It omits agents that have not called.
 func (h *Hooks) Contacts() map[string]interact.Contact {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -1,10 +1,10 @@
-// Package hooks answers the hooks of coding agents. What is one agent's own is in its folder below agents: its
-// [Protocol] turns a payload into what nod does (a [Step]) and nod's answer into that agent's reply, and nothing else.
+// Package hooks answers the hooks of coding agents. What is specific to an agent is in its folder below agents: its
+// [Protocol] only turns a payload into what nod does (a [Step]), and nod's answer into that agent's reply.
 //
-// A hook is never an error that the agent would show, and never an allow by mistake. An event that nod does not know,
-// or a tool that no rule speaks of, is "no decision", an empty reply, after which the agent goes on in its own way.
-// What nod asked about and nobody decided is denied, unless the agent then asks the user itself; and so is a call that
-// nod cannot read.
+// A hook never results in an error that the agent would show, nor in an allow by mistake. For an event that nod does
+// not know, or a tool that no rule covers, the reply is empty, "no decision", and the agent continues in its own way. A
+// call that nod asked about and that was not decided is denied, unless the agent then asks the user itself; so is a
+// call that nod cannot read.
 package hooks
 
 import (
@@ -29,7 +29,7 @@ import (
 	"nod/policy"
 )
 
-// patience is how long the call's request waits for the human: nod answers before the agent gives its hook up.
+// patience returns how long the call's request waits for the user, so that nod answers before the agent ends its hook.
 func (c Call) patience() time.Duration {
 	if c.Limit <= 0 {
 		return api.MaxHookWait
@@ -42,7 +42,7 @@ const noticeEvery = 30 * time.Second
 // ErrUnknownAgent says that nod has no hooks for an agent of this name.
 var ErrUnknownAgent = errors.New("nod knows no hooks of this agent")
 
-// broker is all that the hooks can do with [interact.Broker].
+// broker is the part of [interact.Broker] that hooks use.
 type broker interface {
 	Do(ctx context.Context, r interact.Request) (interact.Answer, error)
 	Judge(
@@ -57,20 +57,20 @@ type Call struct {
 	Event    string             // as the agent names it
 	Payload  []byte             // what the agent wrote to the hook's standard input
 	Who      interact.Requester // its Process is verified; the rest comes from the payload
-	Headless bool               // the agent runs without a terminal: nobody else would ask
+	Headless bool               // the agent runs without a terminal: only nod can ask
 	Version  string             // the agent's, as it says itself: 2.1.330; empty when it does not say
 	Nod      string             // path of the nod command; empty when it is not known
 	Gate     bool               // the agent's own prompt is switched off: what nod does not deny happens
 	Shell    bool               // the agent has nod run its commands
 	Limit    time.Duration      // how long the agent waits for its hook, by its settings; 0: as long as nod installs
 
-	// Env says where the agent's settings are: Gate and Limit are looked up there. Nil: they are in the call.
+	// Env says where the agent's settings are, in which Gate and Limit are looked up. If it is nil, they are in the call.
 	Env func(string) string
 
 	IdempotencyKey string // the same call comes with the same one when it is sent again; empty: it is not
 }
 
-// Config is what [Hooks] work with. Fields are required unless they say otherwise.
+// Config configures [Hooks]. Fields are required unless stated otherwise.
 type Config struct {
 	Agents  map[string]Protocol // by name, as in "nod hook NAME"
 	Broker  broker
@@ -82,7 +82,7 @@ type Config struct {
 
 	Sandbox sandbox // nil: nothing runs in one
 
-	// Settings looks Gate and Limit of a [Call] up. Required for calls with an Env.
+	// Settings looks up Gate and Limit of a [Call]. It is required for calls with an Env.
 	Settings func(agent string, env func(string) string) (gate bool, limit time.Duration)
 }
 
@@ -109,23 +109,24 @@ func New(cfg Config) *Hooks {
 	}
 }
 
-// A Protocol is how the hooks of one agent are read and answered.
+// A Protocol reads and answers the hooks of one agent.
 type Protocol struct {
 	// Read turns a call into a step. An error means that the payload is not what it should be.
 	Read func(Call) (Step, error)
 
-	// Deny is the reply with which the hook denies on its own; nil for an event that decides nothing.
+	// Deny returns the reply with which the hook itself denies, or nil for an event that decides nothing.
 	Deny func(event, reason string) any
 
-	// Abstain is the exit status of a hook without a decision, for an agent that goes by how its hooks end: its replies
-	// are [Exit]s. 0: the agent goes by what they print, and they end with status 0.
+	// Abstain is the exit status of a hook without a decision, for an agent that uses the exit status of its hooks; its
+	// replies are [Exit]s. 0 means that the agent uses what its hooks print, and they end with status 0.
 	Abstain int
 
-	// Payload makes the payload of what the agent wrote and of what it says in the environment; nil: it writes all.
+	// Payload builds the payload from what the agent wrote and from the environment. It is nil if the agent writes the
+	// whole payload.
 	Payload func(written []byte, env func(string) string) ([]byte, error)
 }
 
-// DenyIn is a [Protocol.Deny] that replies in these events, and decides nothing in others.
+// DenyIn returns a [Protocol.Deny] that replies to these events, and decides nothing for others.
 func DenyIn(deny func(reason string) any, events ...string) func(event, reason string) any {
 	return func(event, reason string) any {
 		if !slices.Contains(events, event) {
@@ -135,13 +136,13 @@ func DenyIn(deny func(reason string) any, events ...string) func(event, reason s
 	}
 }
 
-// Exit is how a hook ends, as the reply to an agent that goes by that.
+// Exit is how a hook ends, as the reply to an agent that uses the exit status.
 type Exit struct {
 	Status int    `json:"status"`
 	Stderr string `json:"stderr,omitempty"`
 }
 
-// Step is what one call of a hook amounts to.
+// Step is what nod does for one call of a hook.
 type Step struct {
 	Session, CWD string
 	Subagent     interact.Subagent
@@ -149,47 +150,47 @@ type Step struct {
 	Ask   interact.Body   // goes before the policy and the user
 	Judge []policy.Effect // not nil: Ask goes before the policy alone, for these decisions
 
-	// Reply is what the agent reads of an answer; nil: nothing. Where [Protocol.Deny] has a reply to the event, that is
-	// used for an approval that is denied, and for one that nobody decided where Silence is [api.TakesNo].
+	// Reply returns what the agent reads of an answer; nil means nothing. If [Protocol.Deny] has a reply to the event,
+	// that is used instead for an approval that is denied, and for an undecided one if Silence is [api.TakesNo].
 	Reply func(interact.Answer) (any, error)
 
-	// Otherwise is the answer where no rule speaks of the call: the user is not asked then. Zero: they are.
+	// Otherwise is the answer if no rule covers the call; then the user is not asked. If it is zero, they are asked.
 	Otherwise interact.Answer
 
-	// Where the policy alone was asked and insists that the user is, the agent reads what Insist makes of the reason,
-	// and asks; without Insist the user is asked now, if AskNow says so. In a Quiet mode the user wants the agent to
-	// ask less: what no rule speaks of passes there, unless [Config.AskMore] says otherwise.
+	// If only the policy was asked and it insists on asking the user, the agent reads what Insist returns for the reason,
+	// and asks; without Insist nod asks the user now, if AskNow is set. In a Quiet mode the user wants the agent to ask
+	// less: what no rule covers passes, unless [Config.AskMore] says otherwise.
 	Insist func(reason string) any
 	AskNow bool
 	Quiet  bool
 
-	// Patience is how long nod may take, if the agent waits less long than its settings say; 0: it does not.
+	// Patience is how long nod may take, if the agent waits for a shorter time than its settings say, else 0.
 	Patience time.Duration
 
-	// Silence is what happens to Ask when nobody decides. Unless the agent is known to ask the user itself then, it is
+	// Silence is what happens to Ask without a decision. Unless the agent is known to ask the user itself then, it is
 	// [api.TakesNo]: nod denies.
 	Silence api.Silence
 
-	// Futile says why the agent refuses the call even if nod allows it, and what to do; "": it does not. Then nod denies,
-	// where it would have allowed the call or asked about it: only there it is called. Nil: nothing is futile.
+	// Futile returns why the agent refuses the call even if nod allows it, and what to do, or "". nod then denies the
+	// call. Futile is called only for a call that nod would otherwise allow or ask about. May be nil.
 	Futile func() string
 
-	// Call names the call where the agent may deliver it twice; "" where it cannot be told from others. What the user
-	// said to the first delivery counts for the second, which is said to come Again. Where the second is only for what the
-	// policy insists on, to have closed the window is no answer to that.
+	// Call names a call that the agent may deliver twice; "" if it cannot be distinguished from others. The user's answer
+	// to the first delivery counts for the second, which is marked with Again. If the second is only for what the policy
+	// insists on, closing the window was no answer to that.
 	Call  func() string
 	Again bool
 
-	// Run is the id of a call that another hook may still change; with Ran, of the call that ran.
+	// Run is the id of a call that another hook may still change or, with Ran, of the call that ran.
 	Run string
 	Ran interact.Body
 
-	// Appeals says that the agent's own check refused the call: Ask is whether to overrule that. What the user allows then
-	// is allowed when the agent tries the same call again soon, once, unless a rule denies it.
+	// Appeals says that the agent's own check refused the call, and that Ask is about overruling that. What the user then
+	// allows is allowed once if the agent soon tries the same call again, unless a rule denies it.
 	Appeals bool
 
-	// Command is the command of the call where the agent has nod run it; Release is the agent's, and empty where nod is
-	// tested with it.
+	// Command is the command of the call if nod runs it for the agent. Release is the agent's release, which is empty if
+	// nod is tested with it.
 	Command, Release string
 
 	Over       func(interact.Request) bool // these were answered elsewhere
@@ -200,9 +201,9 @@ type Step struct {
 	key string // idempotency key of the call
 }
 
-// Reads decodes the payload of a call for the agent that it came from. Names count byte for byte, and those of the
-// payload itself appear once: two readers must not understand a call in two ways. What a tool's input says twice is for
-// the policy and the user to see: no agent may be let through for it.
+// Reads returns a [Protocol.Read] that decodes the payload of a call. Names are compared byte for byte, and must be
+// unique in the payload itself, because two readers must not understand a call differently. Duplicate names within a
+// tool's input are kept for the policy and the user to see, because no call may pass due to them.
 func Reads[P any](stepOf func(P, Call) (Step, error)) func(Call) (Step, error) {
 	return func(c Call) (Step, error) {
 		var payload P
@@ -216,10 +217,10 @@ func Reads[P any](stepOf func(P, Call) (Step, error)) func(Call) (Step, error) {
 	}
 }
 
-// lenient reads what JavaScript writes: half a surrogate pair as it is, after which two names may look the same.
+// lenient reads what JavaScript writes, including half a surrogate pair, after which two names may look the same.
 var lenient = jsonv2.JoinOptions(jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
 
-// namedOnce returns an error when a name appears twice in the object that payload is, whatever is in its values.
+// namedOnce returns an error if a name appears twice in the object payload. It does not check its values.
 func namedOnce(payload []byte) error {
 	d := jsontext.NewDecoder(bytes.NewReader(payload), lenient)
 	if _, err := d.ReadToken(); err != nil {
@@ -322,12 +323,12 @@ func (h *Hooks) run(
 	return json.Marshal(reply)
 }
 
-// untranslated takes the place of an answer that cannot be put into the agent's words.
+// untranslated replaces an answer that cannot be converted to the agent's format.
 var untranslated = interact.Answer{Outcome: api.Unavailable, Reason: "nod could not pass the answer on"}
 
-// replyTo makes the agent's reply of an answer. A denied call is refused with the reason, and so is one that nobody
-// decided, where the agent would otherwise run it. All else goes to Reply, which the step must have. It fails where
-// Reply cannot put the answer into the agent's words.
+// replyTo converts an answer to the agent's reply. It refuses a denied call with the reason, and also an undecided one
+// that the agent would otherwise run. Everything else goes to Reply, which the step must have. It fails if Reply cannot
+// convert the answer.
 func (s *Step) replyTo(a interact.Answer, deny func(reason string) any) (any, error) {
 	var denial any
 	switch _, isApproval := s.Ask.(interact.Approve); {
@@ -342,13 +343,14 @@ func (s *Step) replyTo(a interact.Answer, deny func(reason string) any) (any, er
 	return s.Reply(a)
 }
 
-// DeniesSilence reports whether the call is denied when nod was asked and nobody decided.
+// DeniesSilence reports whether the call is denied if nod was asked and there is no decision.
 func (s *Step) DeniesSilence() bool {
 	_, isApproval := s.Ask.(interact.Approve)
 	return isApproval && s.Silence == api.TakesNo
 }
 
-// answer returns the zero answer, which no reply takes for a decision, when there is none; or why the agent shall ask.
+// answer returns the answer to a step. Without a decision it returns the zero answer, which no reply treats as one, or
+// why the agent should ask.
 func (h *Hooks) answer(ctx context.Context, who interact.Requester, s Step) (interact.Answer, string, error) {
 	if s.Over != nil {
 		h.forget(who, s)
@@ -375,7 +377,7 @@ func (h *Hooks) answer(ctx context.Context, who interact.Requester, s Step) (int
 	if !isOverruled {
 		a, insisted, err = h.decide(ctx, r, s)
 	}
-	if err != nil && ctx.Err() == nil { // a request that cannot be judged or shown is one that nobody decided
+	if err != nil && ctx.Err() == nil { // a request that cannot be judged or shown is undecided
 		h.cfg.Log.Warn("hook: not asked", "agent", who.Agent, "err", err)
 		a, err = interact.Answer{Outcome: api.Unavailable, Reason: "nod could not ask the user"}, nil
 	}
@@ -396,7 +398,7 @@ func decided(a interact.Answer) bool {
 	return slices.Contains([]api.Outcome{api.Allowed, api.Denied, api.Answered}, a.Outcome)
 }
 
-// decide asks the policy, the user, or the one to know whether to ask the other.
+// decide asks the policy, the user, or first the policy whether to ask the user.
 func (h *Hooks) decide(
 	ctx context.Context, r interact.Request, s Step,
 ) (a interact.Answer, insisted string, err error) {
@@ -441,7 +443,7 @@ func (h *Hooks) mayNotice(who interact.Requester, kind string) bool {
 	return true
 }
 
-// Answered makes a reply to what the user has answered, and to nothing else.
+// Answered returns a Step.Reply that replies only to what the user has answered.
 func Answered(reply func(interact.Answer) (any, error)) func(interact.Answer) (any, error) {
 	return func(a interact.Answer) (any, error) {
 		if a.Outcome != api.Answered {
@@ -451,7 +453,7 @@ func Answered(reply func(interact.Answer) (any, error)) func(interact.Answer) (a
 	}
 }
 
-// Allows replies to an allow, and to nothing else.
+// Allows returns a Step.Reply that replies only to an allow.
 func Allows(reply any) func(interact.Answer) (any, error) {
 	return func(a interact.Answer) (any, error) {
 		if a.Outcome != api.Allowed {
@@ -461,7 +463,7 @@ func Allows(reply any) func(interact.Answer) (any, error) {
 	}
 }
 
-// CallOf picks the approval of the call with that id.
+// CallOf selects the approval of the call with this id.
 func CallOf(id string) func(interact.Request) bool {
 	return func(r interact.Request) bool {
 		a, ok := r.Body.(interact.Approve)
@@ -469,28 +471,28 @@ func CallOf(id string) func(interact.Request) bool {
 	}
 }
 
-// Notify passes on a notification of the agent's own, unless it is empty.
+// Notify passes on the agent's own notification, unless it is empty.
 func (s *Step) Notify(kind, message string) {
 	if message != "" {
 		s.Notice, s.NoticeKind = notice(s.CWD, message), "notification/"+kind
 	}
 }
 
-// Finished says that the agent's turn is over: nothing of the session's is pending any more.
+// Finished notes that the agent's turn is over, so that none of the session's requests is pending any longer.
 func (s *Step) Finished() {
 	s.Over = Everything
 	s.Notice, s.NoticeKind = notice(s.CWD, "finished"), "stop"
 }
 
-// Gates has the step ask about a call of an agent that goes on after silence: what neither the policy nor the user
-// allows is denied. allow is the reply to what is allowed; nil: silence.
+// Gates makes the step ask about a call of an agent that runs the call if nod is silent: what neither the policy nor
+// the user allows is denied. allow is the reply to an allowed call; nil means silence.
 func (s *Step) Gates(call interact.Approve, allow any) {
 	s.Ask, s.Silence, s.Reply = call, api.TakesNo, Allows(allow)
 }
 
-// Vetoes has the step ask about a call of an agent that goes on in its own way after silence, whether it asks the
-// user or not. So it is silent about what no rule speaks of. What the policy denies is denied, and what it insists on
-// is put to the user, and is denied unless they allow it. allow is as in [Step.Gates].
+// Vetoes makes the step ask about a call of an agent that continues in its own way if nod is silent, whether it asks
+// the user or not. So the step is silent about what no rule covers. It denies what the policy denies, and asks the user
+// about what the policy insists on, which is denied unless they allow it. allow is as in [Step.Gates].
 func (s *Step) Vetoes(call interact.Approve, allow any) {
 	s.Gates(call, allow)
 	s.Judge, s.AskNow = []policy.Effect{policy.Deny}, true
@@ -499,10 +501,10 @@ func (s *Step) Vetoes(call interact.Approve, allow any) {
 	}
 }
 
-// Everything picks all requests of a session.
+// Everything selects all requests of a session.
 func Everything(interact.Request) bool { return true }
 
-// notice makes a notice of what happened in the folder cwd, under the folder's name.
+// notice returns a notice of what happened in the folder cwd, prefixed with the folder's name.
 func notice(cwd, what string) *api.Notify {
 	if filepath.IsAbs(cwd) && filepath.Dir(cwd) != cwd {
 		what = filepath.Base(cwd) + ": " + what
@@ -519,7 +521,7 @@ func Cut(s string, n int) string {
 	return string(r[:n-1]) + "…"
 }
 
-// Refuse returns the reply with which the hook denies on its own; nil for an event that decides nothing.
+// Refuse returns the reply with which the hook itself denies, or nil for an event that decides nothing.
 func (p Protocol) Refuse(event, reason string) ([]byte, error) {
 	reply := p.Deny(event, reason)
 	if reply == nil {

@@ -9,8 +9,8 @@ import (
 	"nod/interact"
 )
 
-// Question is one question as Claude Code, Codex, Gemini CLI and opencode all ask it; they differ in the
-// name of the field for several answers and in what may be left out.
+// Question is one question in the form of Claude Code, Codex, Gemini CLI and opencode, which differ only in the name of
+// the field for several answers and in what may be omitted.
 type Question struct {
 	ID          string   `json:"id"`
 	Question    string   `json:"question"`
@@ -30,8 +30,8 @@ type option struct {
 	Preview     string `json:"preview"`
 }
 
-// Asks has the step ask questions. What reply makes of the picks for each, in order, is what the agent reads; without
-// any it asks them itself, as [Step.Silence] says.
+// Asks makes the step ask questions. The agent reads what reply returns for the picks for each question, in order.
+// Without an answer the agent asks them itself, as [Step.Silence] says.
 func (s Step) Asks(questions []Question, reply func(picks [][]string) (any, error)) (Step, error) {
 	f, err := form(questions)
 	if err != nil {
@@ -42,10 +42,10 @@ func (s Step) Asks(questions []Question, reply func(picks [][]string) (any, erro
 	return s, nil
 }
 
-// NoRefusal comes before answers that are handed over as the reason of a denial.
+// NoRefusal precedes answers that are passed on as the reason of a denial.
 const NoRefusal = "This is not a refusal: the user has answered in another window."
 
-// form makes one form of an agent's questions. The answers come back under "0", "1", … in their order.
+// form converts an agent's questions to one form. The ids of the answers are "0", "1", … in order.
 func form(questions []Question) (api.Form, error) {
 	if len(questions) == 0 {
 		return api.Form{}, errors.New("no questions")
@@ -71,7 +71,7 @@ func form(questions []Question) (api.Form, error) {
 	return f, nil
 }
 
-// interact turns the mark that models put into a label into nod's badge. The answer is the label.
+// interact converts the mark that models put into a label to nod's badge. The answer is the original label.
 func (o option) interact() api.Option {
 	out := api.Option{Label: o.Label, Value: o.Label, Description: o.Description, Preview: o.Preview}
 	for _, mark := range []string{"(recommended)", "(推荐)", "（推荐）"} {

@@ -8,24 +8,25 @@ import (
 	"nod/policy"
 )
 
-// maxRuns is how many calls are remembered until they have run. Then all are forgotten: an agent that never says that a
-// call has run must not fill nod's memory.
+// maxRuns is how many calls are remembered until they have run. Beyond that all are forgotten, because an agent that
+// never reports that a call has run must not fill nod's memory.
 const maxRuns = 10_000
 
-// runKey is one call of a session, by the id that the agent gave it; without an id it is the session.
+// runKey identifies a call of a session by the agent's id for it; without an id it identifies the session.
 type runKey struct{ agent, session, id string }
 
 func sessionOf(who interact.Requester) runKey { return runKey{who.Agent, who.Session, ""} }
 
 func (s *Step) runKey(who interact.Requester) runKey { return runKey{who.Agent, who.Session, s.Run} }
 
-// judgedCall is a call as nod judged it: allowed, or left to the agent.
+// judgedCall is a call that nod judged: it allowed the call, or left it to the agent.
 type judgedCall struct {
 	call      string
 	isAllowed bool
 }
 
-// remember keeps what nod did not deny until it has run: another hook may change the call after nod has judged it.
+// remember keeps a call that nod did not deny until it has run, because another hook may change the call after nod has
+// judged it.
 func (h *Hooks) remember(who interact.Requester, s Step, isAllowed bool) {
 	if s.Run == "" || s.Ran != nil {
 		return
@@ -38,9 +39,9 @@ func (h *Hooks) remember(who interact.Requester, s Step, isAllowed bool) {
 	h.runs[s.runKey(who)] = judgedCall{s.Call(), isAllowed}
 }
 
-// ran compares what ran with what nod judged, and tells the user where it is another call that nod had allowed, or one
-// that a rule denies. It cannot be undone, and nobody can tell which hook will change what next. So nothing more is
-// allowed by rules in that session before the agent's own check of the final call.
+// ran compares what ran with what nod judged, and tells the user if they differ and nod had allowed the call, or a rule
+// denies what ran. That cannot be undone, and it is unknown which hook will change what next. So rules allow nothing
+// more in that session before the agent's own check of the final call.
 func (h *Hooks) ran(ctx context.Context, who interact.Requester, s Step) {
 	h.mu.Lock()
 	judged, known := h.runs[s.runKey(who)]
@@ -68,8 +69,8 @@ func (h *Hooks) denies(ctx context.Context, who interact.Requester, call interac
 	return err != nil || a.Outcome == api.Denied
 }
 
-// mayAllow reports whether a rule's allow may be the reply: not in a session in which another hook has changed a call
-// that nod allowed, unless the call is the one that will run.
+// mayAllow reports whether a rule's allow may be the reply. It may not in a session in which another hook has changed a
+// call that nod allowed, unless this is the call that will run.
 func (h *Hooks) mayAllow(who interact.Requester, s Step) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -8,22 +8,22 @@ import (
 	"nod/policy"
 )
 
-// sandbox is where commands run that agents have nod run.
+// sandbox is where nod runs agents' commands.
 type sandbox interface {
-	// Contains reports whether this machine can contain what an agent has nod run in its project, or only what reads.
-	// release is the agent's, and empty where nod is tested with it.
+	// Contains reports whether this machine can contain the commands that nod runs for an agent in its project, or only
+	// those that read. release is the agent's release, which is empty if nod is tested with it.
 	Contains(who interact.Requester, release string) (contains, onlyReads bool)
-	// Undoes reports whether what a call changes can be taken back: the sandbox is on for the agent's project, of which
-	// Edits will take a snapshot that has the files.
+	// Undoes reports whether the changes of a call can be taken back: the sandbox is on for the agent's project, and the
+	// snapshot that Edits takes will have the files.
 	Undoes(ctx context.Context, who interact.Requester, edit interact.Approve) bool
-	// Edits takes a snapshot of the agent's project, where the sandbox is on for it, before a call that the policy lets
-	// pass and that may change files. It reports whether the snapshot has them.
+	// Edits takes a snapshot of the agent's project, if the sandbox is on for it, before a call that the policy allows and
+	// that may change files. It reports whether the snapshot has the files.
 	Edits(ctx context.Context, who interact.Requester, id interact.ID, edit interact.Approve) (taken bool, err error)
-	// Expect has the request's command run there the next time, or with the zero Confinement outside.
+	// Expect makes the request's command run in the sandbox the next time or, with the zero Confinement, outside it.
 	Expect(who interact.Requester, id interact.ID, command string, in policy.Confinement) error
 }
 
-// contain marks the request of a command that can run in the sandbox, or of a call whose changes can be taken back.
+// contain marks the request if its command can run in the sandbox, or if the changes of its call can be taken back.
 func (h *Hooks) contain(ctx context.Context, who interact.Requester, s *Step) {
 	call, isApproval := s.Ask.(interact.Approve)
 	switch {
@@ -37,8 +37,8 @@ func (h *Hooks) contain(ctx context.Context, who interact.Requester, s *Step) {
 	s.Ask = call
 }
 
-// expect has a command that was allowed run where the answer says, and keeps a snapshot before an edit. Where that
-// cannot be had, what was allowed because of it is denied.
+// expect makes an allowed command run where the answer says, and takes a snapshot before an edit. If either fails, it
+// denies what was allowed because of it.
 func (h *Hooks) expect(ctx context.Context, who interact.Requester, s Step, a interact.Answer) interact.Answer {
 	call, isApproval := s.Ask.(interact.Approve)
 	switch {

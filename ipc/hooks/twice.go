@@ -48,8 +48,8 @@ func (h *Hooks) keep(who interact.Requester, s Step, a interact.Answer) {
 	h.answers[key] = append(h.answers[key], kept{a, now})
 }
 
-// earlier returns what the user said to the call before, once. Where several calls are alike nobody can tell which
-// one comes again: then there is none.
+// earlier returns the user's earlier answer to the call, once. It returns none if several calls are alike, because they
+// cannot be distinguished.
 func (h *Hooks) earlier(who interact.Requester, s Step) (interact.Answer, bool) {
 	all := h.forget(who, s)
 	if len(all) != 1 || all[0].isOld(time.Now()) {
@@ -58,7 +58,7 @@ func (h *Hooks) earlier(who interact.Requester, s Step) (interact.Answer, bool) 
 	return all[0].answer, true
 }
 
-// forget says that the call is over. It returns what was kept of it.
+// forget forgets a call that is over, and returns what was kept of it.
 func (h *Hooks) forget(who interact.Requester, s Step) []kept {
 	h.mu.Lock()
 	none := len(h.answers) == 0

@@ -7,8 +7,8 @@ import (
 	"nod/interact"
 )
 
-// questions are those of a form, as models write them: an option may be just its label, a choice without options is a
-// text, and all may be JSON in a string.
+// questions are the questions of a form as models write them: an option may be just its label, a choice without options
+// is a text, and everything may be JSON in a string.
 type questions []question
 
 type question struct {

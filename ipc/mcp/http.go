@@ -21,15 +21,15 @@ const maxBody = 1 << 20 // bytes of a message
 
 const sessionHeader = "Mcp-Session-Id"
 
-// Handler serves the tools over streamable HTTP. describe says who is on the other end of a request.
+// Handler serves the tools over streamable HTTP. describe returns who is at the other end of a request.
 //
-// Each request stands for itself, with the requester that this very connection proves: a session that knew its client
-// would lend the first caller's name to all who learn its id. A session is nothing but the name under which a client
-// cancels calls of its own, so none is ever unknown, and a restart of nod ends none.
+// Each request is independent, with the requester that its own connection proves: a session that knew its client would
+// lend the first caller's name to every program that learns its id. A session is only a name under which a client
+// cancels its own calls, so none is ever unknown, and a restart of nod ends none.
 func Handler(
 	b *interact.Broker, describe func(*http.Request) Caller, version string, log *slog.Logger,
 ) http.Handler {
-	// Made when it is first needed, which in most runs is never.
+	// Created when it is first needed, which is never in most runs.
 	server := sync.OnceValue(func() *mcp.Server { return newServer(b, version) })
 	inner := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server() },
 		&mcp.StreamableHTTPOptions{Stateless: true, Logger: log})
@@ -53,7 +53,7 @@ func Handler(
 	})
 }
 
-// Caller is who sent an HTTP request, as far as that shows.
+// Caller is what is known about the sender of an HTTP request.
 type Caller struct {
 	interact.Requester
 	IdempotencyKey string        // of the call in it; empty: it has none
@@ -67,7 +67,7 @@ type caller struct {
 	gone context.Context // ends when the caller hangs up or cancels the call
 }
 
-// message is what of a JSON-RPC message says which call it is about.
+// message is the part of a JSON-RPC message that identifies a call.
 type message struct {
 	ID     jsontext.Value `json:"id"`
 	Method string         `json:"method"`
@@ -84,13 +84,13 @@ func messageOf(body []byte) message {
 	return m
 }
 
-// calls are those under way, to be cancelled by a message that comes on another connection than the call did.
+// calls are the calls under way, which a message on another connection can cancel.
 type calls struct{ cancels sync.Map } // callID to *context.CancelFunc
 
 type callID struct{ session, id string }
 
-// begin returns a context that ends with ctx or when the call is cancelled. What has no id, or comes outside a session,
-// cannot be told from others, so nothing cancels it.
+// begin returns a context that ends with ctx or when the call is cancelled. A call without an id or outside a session
+// cannot be distinguished from others, so nothing cancels it.
 func (c *calls) begin(ctx context.Context, session string, id jsontext.Value) (context.Context, func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	if session == "" || id == nil {
@@ -104,7 +104,7 @@ func (c *calls) begin(ctx context.Context, session string, id jsontext.Value) (c
 	}
 }
 
-// cancel ends the call that m cancels, if it does and the call is under way.
+// cancel ends the call that m cancels, if m cancels one that is under way.
 func (c *calls) cancel(session string, m message) {
 	if m.Method != "notifications/cancelled" {
 		return

@@ -1,12 +1,12 @@
 // Package mcp offers nod's requests as tools of the Model Context Protocol, to any client that speaks it: over
-// streamable HTTP, mounted beside nod's other routes, and over standard input and output.
+// streamable HTTP, next to nod's other routes, and over standard input and output.
 //
-// Many clients cut a tool call off after 60 seconds, and people take longer. So every tool that asks waits for at most
-// its "hold" and then returns {"status": "pending", "id": …} while the question stays on the screen; interact_wait
-// fetches the answer, however late it comes. To ask the same again re-attaches to the question that is open.
+// Many clients end a tool call after 60 seconds, and users take longer. So every tool that asks waits for at most its
+// "hold" and then returns {"status": "pending", "id": …} while the question stays on screen; interact_wait fetches the
+// answer, however late it comes. Asking the same again re-attaches to the open question.
 //
 // The names, parameters, results and codes of interact_ask, interact_confirm and interact_notify are those of the
-// agentool crate, so that nod can stand in for it.
+// agentool crate, so that nod can replace it.
 package mcp
 
 import (
@@ -24,7 +24,7 @@ import (
 // defaultHold is how long a tool waits by default: below the 60 seconds after which many clients give up.
 const defaultHold = 50 * time.Second
 
-// progressEvery is how often a waiting tool says that it still waits, to clients that want to know.
+// progressEvery is how often a waiting tool reports that it still waits, to clients that want to know.
 const progressEvery = 15 * time.Second
 
 const instructions = `nod puts questions and approvals before the human at this desktop, in a window.
@@ -95,8 +95,8 @@ type call struct {
 	req *mcp.CallToolRequest
 }
 
-// ask puts body before the user, for as long as the caller says. Then the request stays open for as long as the program
-// runs that asked; when ctx ends first, it is withdrawn.
+// ask asks the user, for as long as the caller says. After that the request stays open for as long as the program that
+// asked runs. If ctx ends first, ask withdraws the request.
 func (c call) ask(ctx context.Context, body interact.Body, t timing) (*interact.Ticket, error) {
 	timeout, err := seconds("timeout", &t.Timeout, 0)
 	if err != nil {
@@ -147,8 +147,8 @@ func isForPerson(t *interact.Ticket) bool {
 	return !answered && !isNotice
 }
 
-// reportProgress tells a client that asked for it that the user is being waited for: at once, because some clients want
-// a first byte within a minute, and again and again, so that it does not give up.
+// reportProgress tells a client that asked for progress that nod waits for the user: immediately, because some clients
+// want a first byte within a minute, and then repeatedly, so that the client does not give up.
 func (c call) reportProgress(ctx context.Context) (stop func()) {
 	token := c.req.Params.GetProgressToken()
 	if token == nil {

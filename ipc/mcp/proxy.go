@@ -14,15 +14,15 @@ import (
 	"nod/api"
 )
 
-// Desktop is nod-desktop, as one call finds it: the one that runs now and, when that goes away, the next.
+// Desktop is nod-desktop for one call: the one that runs now and, if that goes away, the next.
 type Desktop interface {
-	// Connect opens a session with its MCP endpoint. Its error is what the model reads when there is nobody to ask.
+	// Connect opens a session with its MCP endpoint. If nod-desktop cannot be asked, the model reads its error.
 	Connect(ctx context.Context, o Session) (*mcp.ClientSession, error)
 	// Reattach waits for the next nod-desktop after a session broke, until ctx ends. It fails if there will be none.
 	Reattach(ctx context.Context, broke error) error
 }
 
-// Session is what there is to say of a session with nod-desktop before it begins.
+// Session configures a session with nod-desktop.
 type Session struct {
 	Client  string        // name of the client in whose name it is
 	Key     string        // idempotency key of the one call in it
@@ -30,9 +30,9 @@ type Session struct {
 	Options *mcp.ClientOptions
 }
 
-// NewProxy returns an MCP server with nod's tools that passes every call on to nod-desktop, which may come and go. A
-// call that loses its nod-desktop is made again at the next one that starts within a minute, with the same idempotency
-// key: an answer is delivered, a question that is still open is joined, and nobody is asked twice.
+// NewProxy returns an MCP server with nod's tools that passes every call on to nod-desktop, which may end and start
+// again. It repeats a call that loses its nod-desktop at the next one that starts within a minute, with the same
+// idempotency key: an existing answer is delivered, an open question is joined, and the user is not asked twice.
 func NewProxy(discover func() (Desktop, error), version string) *mcp.Server {
 	return serve(version, func(tool) mcp.ToolHandler {
 		return func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
@@ -79,7 +79,7 @@ func (p *passage) pass(ctx context.Context) (*mcp.CallToolResult, error) {
 	}
 }
 
-// restartPatience is how long a call waits for the next nod-desktop: a restart takes seconds.
+// restartPatience is how long a call waits for the next nod-desktop. A restart takes seconds.
 const restartPatience = time.Minute
 
 func (p *passage) reattach(ctx context.Context, broke error) error {

@@ -35,10 +35,10 @@ func replySchema(members []string) *jsonschema.Schema {
 	return some
 }
 
-// waiting is the status of a form that nobody waits for.
+// waiting is the status of a form whose caller does not wait for the answer.
 const waiting = "waiting_for_user_response"
 
-// verdict is what Claude Code's --permission-prompt-tool wants to read.
+// verdict is the format that Claude Code's --permission-prompt-tool reads.
 type verdict struct {
 	Behavior     string          `json:"behavior"`
 	UpdatedInput json.RawMessage `json:"updatedInput,omitempty"`
@@ -106,7 +106,7 @@ func coded(err error) *codedError {
 	return &codedError{api.CodeInternal, err.Error()}
 }
 
-// result is what goes over the wire: text for the model, the same as structured content for programs.
+// result returns what is sent: text for the model, and the same as structured content for programs.
 func result(r any, err error) *mcp.CallToolResult {
 	if err != nil {
 		e := coded(err)

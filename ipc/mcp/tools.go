@@ -15,24 +15,24 @@ import (
 	"nod/policy"
 )
 
-// tool is one tool: what the client is told of it, and what it does.
+// tool is one tool: its description for the client, and what it does.
 type tool struct {
 	mcp.Tool
 	run func(ctx context.Context, c call, arguments json.RawMessage) *mcp.CallToolResult
 }
 
-// typed makes a tool of a function, whose arguments' type is also the tool's schema. members are those of [reply] that
-// it may return; none: its result is a text and nothing else.
+// typed makes a tool from a function, whose arguments' type is also the tool's schema. members are the members of
+// [reply] that it may return; without any its result is only a text.
 //
-// It is not the SDK's AddTool, which reads the arguments into a map and writes them anew before it decodes them: the
-// human would be shown, and asked to allow, other bytes of a tool's input than the agent sent.
+// It does not use the SDK's AddTool, which reads the arguments into a map and re-encodes them before it decodes them:
+// the user would see, and be asked to allow, other bytes of a tool's input than the agent sent.
 func typed[In any](
 	name, title, about string, members []string, run func(context.Context, call, In) (any, error),
 ) tool {
 	no := false
 	t := tool{Tool: mcp.Tool{
 		Name: name, Title: title, Description: about, InputSchema: schemaOf(reflect.TypeFor[In]()),
-		// Asking changes nothing but what the user knows, so no client need ask before asking.
+		// Asking changes only what the user knows, so no client needs to ask before asking.
 		Annotations: &mcp.ToolAnnotations{Title: title, ReadOnlyHint: true, DestructiveHint: &no, OpenWorldHint: &no},
 	}}
 	if members != nil {
@@ -50,7 +50,7 @@ func typed[In any](
 	return t
 }
 
-// schemaOf describes a type. Members that it does not know are ignored: models add some.
+// schemaOf returns the schema of a type. It permits unknown members, which are ignored, because models add some.
 func schemaOf(t reflect.Type) *jsonschema.Schema {
 	s, err := jsonschema.ForType(t, &jsonschema.ForOptions{TypeSchemas: map[reflect.Type]*jsonschema.Schema{
 		reflect.TypeFor[json.RawMessage](): {Type: "object"},
@@ -203,8 +203,8 @@ func runApprove(ctx context.Context, c call, in approveArguments) (any, error) {
 	}, in.timing))
 }
 
-// runPermission waits for as long as the request lives: Claude Code has no other way to get the answer. Its answer is
-// always a verdict, for an error here would end the agent's turn.
+// runPermission waits for as long as the request is pending, because Claude Code has no other way to get the answer. It
+// always returns a verdict, because an error would end the agent's turn.
 func runPermission(ctx context.Context, c call, in permissionArguments) (any, error) {
 	if in.ToolName == "" {
 		return verdict{Behavior: "deny", Message: "nobody decided: tool_name: want a string"}, nil

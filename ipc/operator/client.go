@@ -19,7 +19,7 @@ import (
 	"nod/sandbox/snapshot"
 )
 
-// Events are the tray process's calls to the windows. None may block, and all but Ping are called one after the other.
+// Events are the tray process's calls to the windows. None may block, and all but Ping are called sequentially.
 type Events struct {
 	PromptsChanged func()                          // the pending prompts changed, or a window is wanted
 	StateChanged   func()                          // the state changed
@@ -41,7 +41,7 @@ type client struct {
 	done chan struct{}
 }
 
-// Connect connects this process, of that version, to the tray process at the other end of r and w.
+// Connect connects this process, which has this version, to the tray process at the other end of r and w.
 func Connect(ctx context.Context, r io.Reader, w io.WriteCloser, version string, e Events) (Connection, error) {
 	c := &client{done: make(chan struct{})}
 	c.rpc = jrpc2.NewClient(channel.Line(r, w), &jrpc2.ClientOptions{
@@ -205,10 +205,10 @@ func (c *client) TestRequest(ctx context.Context) (interact.Answer, error) {
 
 func (c *client) Welcomed(ctx context.Context) error { return c.do(ctx, "Welcomed") }
 
-// maxTries limits the attempts of a change while others change the configuration, too.
+// maxTries limits the attempts at a change while other changes are made to the configuration.
 const maxTries = 5
 
-// Change applies f to the configuration, starting from base, and tries again if somebody else changes it meanwhile. It
+// Change applies f to the configuration, starting from base, and tries again if another change is made meanwhile. It
 // returns the new configuration. It fails with [config.ErrChanged] after maxTries attempts.
 func Change(ctx context.Context, o Operator, base config.Config, f func(*config.Config) error) (config.Config, error) {
 	err := error(config.ErrChanged)

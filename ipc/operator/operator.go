@@ -2,8 +2,8 @@
 //
 // The tray process implements [Operator] and serves it to the windows process only, over a pair of inherited pipes,
 // never on the port or the socket for agents. The protocol is JSON-RPC 2.0, one message per line, with calls both ways:
-// the tray process announces changes and asks for a sign of life; the windows process fetches what it shows and
-// delivers what the user did.
+// the tray process announces changes and pings; the windows process fetches what it shows and delivers what the user
+// did.
 package operator
 
 import (
@@ -22,17 +22,16 @@ import (
 // Operator is what the user can do. All methods may block and are safe for concurrent use.
 type Operator interface {
 	// Prompts lists the pending prompts. It omits the requests of prompts that the caller knows in their current revision,
-	// and of new ones after the first few: call it again until none lacks one.
+	// and of new ones after the first few: call it again until none is missing.
 	Prompts(ctx context.Context, known map[interact.ID]int) (Pending, error)
-	// Answer ends a pending request. It fails with [ErrGone] if the request is not pending any more, with [ErrChanged] if
-	// the answer, unless it is a no, is to another prompt than the current one, and as [interact.Request.Check] if it is
-	// none.
+	// Answer ends a pending request. It fails with [ErrGone] if the request is no longer pending, with [ErrChanged] if the
+	// answer is not a no and not to the current prompt, and as [interact.Request.Check] if it is not valid.
 	Answer(ctx context.Context, a Answer) error
-	// SaveDraft saves the user's unfinished answer; empty: none. It fails with [ErrGone].
+	// SaveDraft saves the user's unfinished answer; an empty draft deletes it. It fails with [ErrGone].
 	SaveDraft(ctx context.Context, id interact.ID, draft []byte) error
-	// Snooze puts a pending request off for a while; 0 ends that early. It fails with [ErrGone].
+	// Snooze hides a pending request for a while; 0 ends that early. It fails with [ErrGone].
 	Snooze(ctx context.Context, id interact.ID, d time.Duration) error
-	// Report says what is on screen.
+	// Report reports what is on screen.
 	Report(ctx context.Context, s Screen) error
 
 	// State returns the settings and rules in force.
@@ -45,11 +44,11 @@ type Operator interface {
 	SettleHeld(ctx context.Context, held config.HeldChange, accept bool) error
 	// Revoke deletes a grant, or all if id is empty.
 	Revoke(ctx context.Context, id string) error
-	// Undo takes back what the user saved or deleted a moment ago.
+	// Undo undoes what the user has just saved or deleted.
 	Undo(ctx context.Context, id int) error
-	// AcceptGrants puts grants by another program in force.
+	// AcceptGrants puts grants that another program wrote in force.
 	AcceptGrants(ctx context.Context) error
-	// Suggest proposes rules for prompts that the user always answered alike.
+	// Suggest proposes rules for prompts that the user always answered the same way.
 	Suggest(ctx context.Context) ([]policy.Suggestion, error)
 	// History finds entries of the journal.
 	History(ctx context.Context, q history.Query) (history.Page, error)
@@ -69,18 +68,18 @@ type Operator interface {
 	// SetAutostart sets whether nod starts with the session.
 	SetAutostart(ctx context.Context, on bool) error
 
-	// Peers returns what is paired with this desk, and what asks to be.
+	// Peers returns what is paired with this desk, and what asks to be paired.
 	Peers(ctx context.Context) (Peers, error)
 	// Pair admits a key that asks to join, in the role that the user was shown, under a new name.
 	Pair(ctx context.Context, key remote.Key, role remote.Role, name string) error
-	// Unpair revokes a key at once.
+	// Unpair revokes a key immediately.
 	Unpair(ctx context.Context, name string) error
 	// SetMay changes what a device may do.
 	SetMay(ctx context.Context, name string, may remote.May) error
 	// SettlePeers ends the distrust of a list of peers that another program changed: it accepts exactly the peers that the
 	// user has seen, or starts over with none.
 	SettlePeers(ctx context.Context, seen []remote.Peer, accept bool) error
-	// ForgetApprovals makes a machine revoke what was allowed there for longer than once.
+	// ForgetApprovals makes a machine revoke what was allowed there for more than once.
 	ForgetApprovals(ctx context.Context, name string) error
 	// Invite lets one device ask to be paired, until the invitation ends. [Pair] admits it.
 	Invite(ctx context.Context, name string, may remote.May) (Invitation, error)
@@ -89,16 +88,16 @@ type Operator interface {
 
 	// TestRequest shows the user a harmless test prompt, as if by an agent, and waits for the result.
 	TestRequest(ctx context.Context) (interact.Answer, error)
-	// Welcomed says that the user has seen the welcome.
+	// Welcomed notes that the user has seen the welcome.
 	Welcomed(ctx context.Context) error
 }
 
 var (
-	// ErrGone says that a request is not pending any more.
+	// ErrGone says that a request is no longer pending.
 	ErrGone = errors.New("this request is no longer pending")
-	// ErrChanged says that the state from which the user starts has changed.
+	// ErrChanged says that the state on which the user's action is based has changed.
 	ErrChanged = errors.New("the content has changed since")
-	// ErrVersion says that the two processes are of different versions, as after an update.
+	// ErrVersion says that the two processes have different versions, for example after an update.
 	ErrVersion = errors.New("nod was updated: quit it, in the menu of its tray icon, and start it again")
 )
 
@@ -168,7 +167,7 @@ type View struct {
 	Request  interact.ID   // the prompt to bring to the front; zero: the current one
 }
 
-// State is what is in force, and nod's own state.
+// State is the settings and rules in force, and nod's own state.
 type State struct {
 	Config     config.Config
 	Problem    string             // why configuration or grants are broken; may be empty
@@ -185,7 +184,7 @@ type State struct {
 	About      About
 }
 
-// Pause is a time in which nobody is asked. The zero value is none.
+// Pause is a time in which nod does not ask the user. The zero value is no pause.
 type Pause struct {
 	On    bool
 	Until time.Time // zero: until the user resumes
@@ -206,13 +205,13 @@ type Changed struct {
 	Files []snapshot.Change // the first of Run.Files
 }
 
-// Diff is the change of a file, as patch reads it.
+// Diff is the change of a file in the format of patch.
 type Diff struct {
 	Text []byte
 	Cut  bool // there is more
 }
 
-// TakeBack is what taking changes back does.
+// TakeBack is what taking changes back would do.
 type TakeBack struct {
 	Digest    string
 	Files     []snapshot.Change   // the first of Count
@@ -320,7 +319,7 @@ const (
 	Emoji    Script = "emoji"
 )
 
-// Sample is a character of the script.
+// Sample returns a character of the script.
 func (s Script) Sample() rune {
 	return map[Script]rune{Chinese: '请', Japanese: 'か', Korean: '한', Emoji: '😀'}[s]
 }

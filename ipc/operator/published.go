@@ -18,7 +18,7 @@ import (
 const maxPublished = 4 << 20
 
 // Published is the state of peers and session for nod machines and nod doctor. It is in a private file in the runtime
-// folder, because neither port nor socket may tell and other processes cannot look into nod-desktop.
+// folder, because neither port nor socket may reveal it and other processes cannot inspect nod-desktop.
 type Published struct {
 	PID     int // of the nod-desktop that says so
 	Peers   Peers
@@ -38,7 +38,7 @@ func sessionEnviron() []string {
 	})
 }
 
-// publishedPath is the path of the file in the runtime folder.
+// publishedPath returns the path of the file in the runtime folder.
 func publishedPath(dir string) string { return filepath.Join(dir, "machines.json") }
 
 // Publish writes the peers and the session's variables to the file.
@@ -69,7 +69,7 @@ func Unpublish() error {
 	return err
 }
 
-// ReadPublished reads the file in the runtime folder. It ignores one that another process than pid wrote.
+// ReadPublished reads the file in the runtime folder. It ignores a file that a process other than pid wrote.
 func ReadPublished(dir string, pid int) (Published, error) {
 	path := publishedPath(dir)
 	text, err := ownfile.ReadSecret(path, maxPublished)

@@ -19,7 +19,7 @@ import (
 	"nod/policy/config"
 )
 
-// What is called on the wire beside the methods of [Operator], which have their own names.
+// The methods on the wire other than those of [Operator], which keep their names.
 const (
 	methodHello  = "hello"
 	methodCancel = "cancel" // the caller no longer waits
@@ -44,14 +44,14 @@ type Session struct {
 	// Done is closed when the connection has ended.
 	Done chan struct{}
 
-	// These tell the windows what to fetch anew.
+	// These tell the windows what to fetch again.
 	Prompts changes.Signal // or that a window is wanted
 	State   changes.Signal
 	History changes.Signal // the journal's entries that they show
 }
 
-// Serve serves op to the windows process on the other end of r and w until that ends or [Session.Close] is called. The
-// other end must be of the same version.
+// Serve serves op to the windows process at the other end of r and w until that ends or [Session.Close] is called. The
+// other end must have the same version.
 func Serve(r io.ReadCloser, w io.WriteCloser, op Operator, version string, log *slog.Logger) *Session {
 	s := &Session{
 		read: r, Ready: make(chan struct{}), Done: make(chan struct{}),
@@ -77,14 +77,14 @@ func Serve(r io.ReadCloser, w io.WriteCloser, op Operator, version string, log *
 	s.server.Start(channel.Line(r, w))
 	go func() {
 		_ = s.server.Wait() // the process's exit says how it ended
-		_ = r.Close()       // nobody reads any more
+		_ = r.Close()       // no one reads any longer
 		close(s.Done)
 	}()
 	go s.push()
 	return s
 }
 
-// methods are those of [Operator], each under its own name, and the cancellation of a call.
+// methods returns the methods of [Operator], each under its own name, and the cancellation of a call.
 func methods(op Operator) handler.Map {
 	table, value := handler.Map{}, reflect.ValueOf(op)
 	for m := range reflect.TypeFor[Operator]().Methods() {
@@ -100,7 +100,7 @@ func methods(op Operator) handler.Map {
 	return table
 }
 
-// inOrder handles calls whose parameters are a list, without names.
+// inOrder returns a handler of calls whose parameters are a list, without names.
 func inOrder(method any) jrpc2.Handler {
 	if reflect.TypeOf(method).NumIn() == 1 { // a context
 		return handler.New(method)
@@ -124,7 +124,7 @@ func withCode(method jrpc2.Handler) jrpc2.Handler {
 	}
 }
 
-// push sends the signals one after the other, so that a process that has stopped reading blocks nobody else.
+// push sends the signals sequentially, so that a process that has stopped reading blocks only this goroutine.
 func (s *Session) push() {
 	for {
 		var method string
@@ -144,7 +144,7 @@ func (s *Session) push() {
 	}
 }
 
-// Ping fails if the windows give no sign of life within patience, unless ctx or the connection ends first.
+// Ping fails if the windows do not answer within patience, unless ctx or the connection ends first.
 func (s *Session) Ping(ctx context.Context, patience time.Duration) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

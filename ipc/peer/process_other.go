@@ -11,10 +11,10 @@ import (
 	"nod/api"
 )
 
-// readProcess reads what the operating system knows of a process and its ancestors. Everything may end while it is
-// read, so the start time is compared before and after, and with the time at which the connection was accepted: a
-// process id that was given to another process meanwhile is an error. What the platform does not tell stays empty. Of
-// the ancestors it reads the next as long as more says so of the last; nil: all.
+// readProcess reads what the operating system knows about a process and its ancestors. Any of them may end meanwhile,
+// so it compares start times before and after, and with the time at which the connection was accepted; it fails if the
+// process id was given to another process meanwhile. What the platform does not tell stays empty. It reads ancestors as
+// long as more returns true for the last one read, or all if more is nil.
 func readProcess(pid int32, accepted time.Time, more func(api.Parent) bool) (api.Process, error) {
 	proc, err := process.NewProcess(pid)
 	if err != nil {
@@ -32,7 +32,7 @@ func readProcess(pid int32, accepted time.Time, more func(api.Parent) bool) (api
 	p.Exe, _ = proc.Exe()
 	p.CWD, _ = proc.Cwd()
 	p.Parents = readParents(proc, before, more)
-	// A fresh look, because a process.Process remembers its start time.
+	// Read it again, because a process.Process remembers its start time.
 	again, err := process.NewProcess(pid)
 	if err != nil {
 		return api.Process{}, err
@@ -43,8 +43,8 @@ func readProcess(pid int32, accepted time.Time, more func(api.Parent) bool) (api
 	return p, nil
 }
 
-// readParents follows the chain of parents up, nearest first. It ends where a parent is younger than its child: that is
-// another process under a used id.
+// readParents follows the chain of parents up, nearest first. It ends where a parent is younger than its child, because
+// that is another process with a reused id.
 func readParents(child *process.Process, started int64, more func(api.Parent) bool) []api.Parent {
 	var parents []api.Parent
 	for len(parents) < maxParents {
@@ -69,7 +69,7 @@ func readParents(child *process.Process, started int64, more func(api.Parent) bo
 	return parents
 }
 
-// arguments returns the arguments of a process; none when they cannot be read.
+// arguments returns the arguments of a process, or none if they cannot be read.
 func arguments(pid int32) []string {
 	proc, err := process.NewProcess(pid)
 	if err != nil {
@@ -81,10 +81,10 @@ func arguments(pid int32) []string {
 
 func leadsTerminal(int32) bool { return false }
 
-// SharesFiles reports whether a process has the same files under the same paths as this one. Every process has here.
+// SharesFiles reports whether a process has the same files under the same paths as this one. Here every process has.
 func SharesFiles(int32) bool { return true }
 
 func awaitEnd(ctx context.Context, p api.Parent) bool { return pollEnd(ctx, p) }
 
-// Runs reports whether a process runs the file that has the path of its executable. It always does here.
+// Runs reports whether a process runs the file that has the path of its executable. Here it always does.
 func Runs(api.Parent) bool { return true }

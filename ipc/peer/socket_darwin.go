@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// socketOwner asks the kernel who has the other end of a Unix socket.
+// socketOwner asks the kernel who owns the other end of a Unix socket.
 func socketOwner(c *net.UnixConn) (credentials, error) {
 	raw, err := c.SyscallConn()
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// socketOwner asks the kernel who has the other end of a Unix socket: who connected to it or, of a server's, who called
-// listen.
+// socketOwner asks the kernel who owns the other end of a Unix socket: who connected to it or, if that is a server, who
+// called listen.
 func socketOwner(c *net.UnixConn) (credentials, error) {
 	raw, err := c.SyscallConn()
 	if err != nil {

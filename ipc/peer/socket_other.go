@@ -4,5 +4,5 @@ package peer
 
 import "net"
 
-// socketOwner cannot tell on this platform. What protects the socket is the folder that it is in.
+// socketOwner cannot tell on this platform. The socket is protected by its folder.
 func socketOwner(*net.UnixConn) (credentials, error) { return credentials{}, ErrUnknown }

@@ -11,28 +11,28 @@ import (
 	"nod/api"
 )
 
-// Table is the operating system's table of processes: it tells which of those that a request came from have ended. A
-// process is known by its id together with its start, so that one that was given a used id never counts for the one
-// that had it before; one that has ended but not been waited for (a zombie) has ended.
+// Table is the operating system's table of processes: it tells which of the processes that a request came from have
+// ended. It identifies a process by its id and start time, so that a process with a reused id never counts as the
+// earlier one. A process that has ended but was not waited for (a zombie) counts as ended.
 type Table struct{}
 
-// pollEvery is how often a process is looked at where the system does not tell when it ends.
+// pollEvery is how often to check a process if the system does not report when it ends.
 const pollEvery = time.Second
 
 // errEnded ends the wait for the end of several processes.
 var errEnded = errors.New("a process has ended")
 
-// Find returns the process that has the id now.
+// Find returns the process that now has the id.
 func (Table) Find(pid int) (api.Parent, error) {
 	p, err := readProcess(int32(pid), time.Now(), func(api.Parent) bool { return false })
 	return api.Parent{PID: p.PID, Exe: p.Exe, Started: p.Started}, err
 }
 
-// Ended reports whether one of the processes has ended. When the system does not tell, it has.
+// Ended reports whether one of the processes has ended. If the system does not tell, it counts as ended.
 func (Table) Ended(ps ...api.Parent) bool { return slices.ContainsFunc(ps, hasEnded) }
 
-// AwaitEnd waits until one of the processes has ended, and returns true, or ctx has, and returns false. Linux since 5.3
-// wakes it up; elsewhere it looks once a second.
+// AwaitEnd waits until one of the processes ends and returns true, or until ctx ends and returns false. Linux since 5.3
+// wakes it up; elsewhere it checks once a second.
 func (Table) AwaitEnd(ctx context.Context, ps ...api.Parent) bool {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -48,7 +48,7 @@ func (Table) AwaitEnd(ctx context.Context, ps ...api.Parent) bool {
 	return context.Cause(ctx) == errEnded
 }
 
-// pollEnd is awaitEnd where the system does not tell when a process ends.
+// pollEnd is awaitEnd for systems that do not report when a process ends.
 func pollEnd(ctx context.Context, p api.Parent) bool {
 	tick := time.NewTicker(pollEvery)
 	defer tick.Stop()
@@ -62,16 +62,16 @@ func pollEnd(ctx context.Context, p api.Parent) bool {
 	return true
 }
 
-// IsInline reports whether a shell was started with a line to run among its arguments, as in sh -c 'make all', and not
-// with a script or by a user who types.
+// IsInline reports whether a shell was started with a command line as an argument, as in sh -c 'make all', and not with
+// a script or for a user who types.
 func (Table) IsInline(shell api.Parent) bool { return hasLine(arguments(shell.PID)) }
 
-// LeadsTerminal reports whether a process leads the session of a terminal, as the shell in a terminal's window does.
-// When it ends, the system hangs up on what it runs there. Platforms other than Linux do not tell.
+// LeadsTerminal reports whether a process leads the session of a terminal, as the shell in a terminal window does. When
+// it ends, the system hangs up on what runs there. Platforms other than Linux do not tell.
 func (Table) LeadsTerminal(p api.Parent) bool { return leadsTerminal(p.PID) }
 
-// hasLine reports whether the arguments of a shell hold a line to run: after -c, alone or among other letters, or what
-// stands for it in fish, cmd and PowerShell. Options come first; what is none ends them.
+// hasLine reports whether the arguments of a shell contain a command line: after -c, alone or among other letters, or
+// its equivalent in fish, cmd and PowerShell. Options come first; the first other argument ends them.
 func hasLine(args []string) bool {
 	for i := 1; i < len(args); i++ {
 		arg := args[i]

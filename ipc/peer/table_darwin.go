@@ -8,10 +8,10 @@ import (
 	"nod/api"
 )
 
-// zombie is the state of a process that has ended, and whose parent has not asked how: SZOMB of <sys/proc.h>.
+// zombie is the state of a process that has ended but that its parent has not waited for: SZOMB of <sys/proc.h>.
 const zombie = 5
 
-// hasEnded looks at the start as well as at the id. A process that nobody can see any longer has ended.
+// hasEnded checks the start time as well as the id. A process that can no longer be seen has ended.
 func hasEnded(p api.Parent) bool {
 	info, err := unix.SysctlKinfoProc("kern.proc.pid", int(p.PID))
 	if err != nil || info.Proc.P_stat == zombie {

@@ -12,8 +12,8 @@ import (
 	"nod/api"
 )
 
-// running has descriptors of processes that ran when they were last asked about, by id and start. A program that calls
-// often is asked about with each call, and a descriptor tells in one cheap system call.
+// running holds descriptors of processes that ran when they were last checked, by id and start time. A program that
+// calls often is checked at each call, and a descriptor makes that one cheap system call.
 var running = struct {
 	sync.RWMutex // closing a descriptor takes the write lock
 	fds          map[identity]int
@@ -26,7 +26,7 @@ type identity struct {
 	at  int64 // Unix time in nanoseconds
 }
 
-// hasEnded is [isOver], and keeps a descriptor of a process that runs.
+// hasEnded is [isOver], but keeps a descriptor of a process that runs.
 func hasEnded(p api.Parent) bool {
 	key := identity{p.PID, p.Started.UnixNano()}
 	if runs(key) {
@@ -57,7 +57,7 @@ func hasEnded(p api.Parent) bool {
 	return false
 }
 
-// runs reports whether the descriptor of a process, if there is one, says that it runs.
+// runs reports whether there is a descriptor of a process that says that it runs.
 func runs(key identity) bool {
 	running.RLock()
 	defer running.RUnlock()
@@ -65,20 +65,20 @@ func runs(key identity) bool {
 	return isKnown && !isReadable(fd)
 }
 
-// isOver looks at the start as well as at the id. A process that nobody can see any longer has ended.
+// isOver checks the start time as well as the id. A process that can no longer be seen has ended.
 func isOver(p api.Parent) bool {
 	s, err := readStat(p.PID)
 	return err != nil || s.isZombie || !timeOf(s.started).Equal(p.Started)
 }
 
-// isReadable reports whether there is something to read: of a process, its end.
+// isReadable reports whether a descriptor is readable. That of a process is once the process has ended.
 func isReadable(fd int) bool {
 	poll := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
 	n, err := unix.Poll(poll, 0)
 	return err == nil && n > 0
 }
 
-// awaitEnd has the runtime's poller wait, so that it costs a file descriptor and no thread.
+// awaitEnd waits in the runtime's poller, which costs a file descriptor but no thread.
 func awaitEnd(ctx context.Context, p api.Parent) bool {
 	fd, err := unix.PidfdOpen(int(p.PID), 0)
 	if err != nil {
@@ -115,7 +115,7 @@ func awaitReadable(ctx context.Context, f *os.File) bool {
 	return readable
 }
 
-// arguments returns the first arguments of a process; none when they cannot be read.
+// arguments returns the first arguments of a process, or none if they cannot be read.
 func arguments(pid int32) []string {
 	fd, err := unix.Open(procPath(pid, "cmdline"), unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	if err != nil {

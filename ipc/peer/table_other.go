@@ -8,7 +8,7 @@ import (
 	"nod/api"
 )
 
-// hasEnded looks at the start as well as at the id. A process that nobody can see any longer has ended.
+// hasEnded checks the start time as well as the id. A process that can no longer be seen has ended.
 func hasEnded(p api.Parent) bool {
 	proc, err := process.NewProcess(p.PID)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 )
 
 // tcpProcess searches for the process that made the connection: of those that hold its socket the one that started
-// first, because the others can only have it from that one.
+// first, because the others can only have got the socket from it.
 func tcpProcess(_, _ netip.AddrPort, who credentials) int32 {
 	if who.inode == 0 {
 		return 0
@@ -58,9 +58,9 @@ func holds(pid int32, link string) bool {
 	return false
 }
 
-// findTCP says whose the socket is that is bound to local and connected to remote. A program may use an IPv4 address on
-// an IPv6 socket, so both of the kernel's tables count. One that listens on all addresses is not looked for: nod never
-// does.
+// findTCP returns the owner of the socket that is bound to local and connected to remote. A program may use an IPv4
+// address on an IPv6 socket, so both of the kernel's tables count. It does not look for a socket that listens on all
+// addresses, because nod never does.
 func findTCP(local, remote netip.AddrPort, state string) (credentials, error) {
 	if local.Addr().Is4() {
 		if who, err := scanTCP("/proc/net/tcp", local, remote, state); err == nil {
@@ -70,7 +70,7 @@ func findTCP(local, remote netip.AddrPort, state string) (credentials, error) {
 	return scanTCP("/proc/net/tcp6", mapped(local), mapped(remote), state)
 }
 
-// mapped is an address as an IPv6 socket has it.
+// mapped returns an address as an IPv6 socket has it.
 func mapped(a netip.AddrPort) netip.AddrPort {
 	if a.Addr() == netip.IPv4Unspecified() {
 		return netip.AddrPortFrom(netip.IPv6Unspecified(), a.Port())
@@ -97,8 +97,8 @@ func scanTCP(table string, local, remote netip.AddrPort, state string) (credenti
 	return credentials{}, errors.Join(lines.Err(), fmt.Errorf("%s has no socket %s", table, local))
 }
 
-// parseTCP reads the owner of one line's socket. A socket that its process has closed has no inode, and then no owner
-// either, whatever the line says.
+// parseTCP reads the owner of one line's socket. A socket that its process has closed has no inode, and then no owner,
+// whatever the line says.
 func parseTCP(field []string) (credentials, bool) {
 	if len(field) < 10 {
 		return credentials{}, false
@@ -111,7 +111,7 @@ func parseTCP(field []string) (credentials, bool) {
 	return credentials{uid: uid, inode: inode}, err == nil && inode != 0
 }
 
-// kernelAddr spells addr as the kernel's table does: each four bytes of the address as a number in the machine's byte
+// kernelAddr formats a as in the kernel's table: each four bytes of the address as a number in the machine's byte
 // order.
 func kernelAddr(a netip.AddrPort) string {
 	ip := a.Addr().AsSlice()

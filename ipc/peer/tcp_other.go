@@ -8,8 +8,8 @@ import (
 	psnet "github.com/shirou/gopsutil/v4/net"
 )
 
-// findTCP cannot tell on this platform whose a connection is; tcpProcess can tell which process has it. And only the
-// user can write where the endpoint is published.
+// findTCP cannot tell who owns a connection on this platform; tcpProcess can tell which process has it. The protection
+// is that only the user can write where the endpoint is published.
 func findTCP(_, _ netip.AddrPort, _ string) (credentials, error) { return credentials{}, ErrUnknown }
 
 // tcpProcess returns the process whose socket is bound to remote and connected to local, or 0.

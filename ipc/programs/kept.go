@@ -15,11 +15,11 @@ import (
 	"nod/ownfile"
 )
 
-// Kept is where nod keeps a copy of itself for the hooks of agents. One of nod-cli is beside it, and a link that leads
-// from there to nod-desktop.
+// Kept returns the path of the copy of nod that nod keeps for the hooks of agents. Next to it are a copy of nod-cli and
+// a link to nod-desktop.
 func Kept() string { return filepath.Join(xdg.DataHome, "nod", "bin", name(front)) }
 
-// IsKept reports whether a path is that of the copy.
+// IsKept reports whether path is that of the copy.
 func IsKept(path string) bool { return path == Kept() }
 
 func name(program string) string {
@@ -29,8 +29,8 @@ func name(program string) string {
 	return program
 }
 
-// Keep makes the copy that nod keeps the one of program, whole or not at all; nothing when it is that. It makes it once
-// more when others could have changed it.
+// Keep makes nod's copy one of program, completely or not at all. It does nothing if it is one already, unless others
+// could have changed it.
 func Keep(program string) error {
 	if IsKept(program) {
 		return nil
@@ -41,7 +41,7 @@ func Keep(program string) error {
 	return nil
 }
 
-// Refresh is [Keep] where there is a copy.
+// Refresh is [Keep] if there is a copy.
 func Refresh(program string) error {
 	if !exists(Kept()) {
 		return nil
@@ -49,7 +49,7 @@ func Refresh(program string) error {
 	return Keep(program)
 }
 
-// IsCurrent reports whether the copy that nod keeps is the one of program.
+// IsCurrent reports whether the copy that nod keeps is one of program.
 func IsCurrent(program string) bool {
 	for source, copied := range parts(program, Kept()) {
 		if same, err := isCopy(source, copied); err != nil || !same {
@@ -59,8 +59,8 @@ func IsCurrent(program string) bool {
 	return true
 }
 
-// parts are the files that make up the command at program, each with the path of its copy; the one that is called comes
-// last. A nod for machines without a desktop is one file.
+// parts yields the files that make up the command at program, each with the path of its copy; the one that is called
+// comes last. A nod for machines without a desktop is a single file.
 func parts(program, copied string) iter.Seq2[string, string] {
 	return func(yield func(source, copied string) bool) {
 		other, err := near(cli, program)
@@ -104,7 +104,7 @@ func makeCopy(program, copied string) error {
 	return os.Chtimes(copied, info.ModTime(), info.ModTime())
 }
 
-// ownFolder makes a folder that nobody else can change.
+// ownFolder creates a folder that no other user can change.
 func ownFolder(path string) error {
 	if err := os.MkdirAll(path, 0o700); err != nil {
 		return err
@@ -121,8 +121,8 @@ func ownFolder(path string) error {
 	return os.Chmod(path, 0o700)
 }
 
-// isCopy reports whether there is a copy of a program, in a file that nobody else can change: of the same size and
-// time, else of the same bytes.
+// isCopy reports whether copied is a copy of a program that no other user can change: with the same size and time, else
+// with the same bytes.
 func isCopy(program, copied string) (bool, error) {
 	source, err := os.Stat(program)
 	if err != nil {
@@ -149,7 +149,7 @@ func isCopy(program, copied string) (bool, error) {
 	return err == nil && bytes.Equal(text, kept), nil
 }
 
-// CheckKept says why a program is not one that nod has put there: a plain file that nobody else can change.
+// CheckKept returns an error unless a program is as nod put it there: a plain file that no other user can change.
 func CheckKept(path string) error {
 	info, err := os.Lstat(path)
 	switch {
@@ -163,7 +163,7 @@ func CheckKept(path string) error {
 	return nil
 }
 
-// linkDesktop has the copy find the nod-desktop that is beside the program. Where there is none the copy looks in PATH.
+// linkDesktop lets the copy find the nod-desktop next to the program. Without one the copy looks in PATH.
 func linkDesktop(program, copied string) error {
 	real, err := filepath.EvalSymlinks(program)
 	if err != nil {

@@ -9,9 +9,9 @@ import (
 	"github.com/adrg/xdg"
 )
 
-// Lasting returns the path by which the hooks of agents call the nod command at program. An installed nod is called as
-// a user calls it, links not followed: a link stays when what it leads to is replaced. Of any other, a checkout's or
-// an unpacked archive's, nod keeps a copy: then copied is true, and [Keep] makes it.
+// Lasting returns the path by which the hooks of agents call the nod command at program. For an installed nod that is
+// the path that a user calls, without following links, because a link stays when its target is replaced. Of any other
+// nod, in a checkout or an unpacked archive, nod keeps a copy: then copied is true, and [Keep] makes the copy.
 func Lasting(program string) (path string, copied bool) {
 	if path, ok := thisMachine().lasting(program); ok {
 		return path, false
@@ -19,13 +19,13 @@ func Lasting(program string) (path string, copied bool) {
 	return Kept(), true
 }
 
-// Lasts reports whether a program is where it can be expected to stay.
+// Lasts reports whether a program is at a path where it can be expected to stay.
 func Lasts(program string) bool {
 	m := thisMachine()
 	return IsKept(program) || m.lasts(program) && (m.inPath(program) || isInstalled(program))
 }
 
-// machine is where programs come and go.
+// machine says in which folders programs do not stay.
 type machine struct {
 	path    []string // the folders of PATH
 	passing []string // folders that are emptied now and then
@@ -56,7 +56,7 @@ func isInstalled(program string) bool { return filepath.Base(filepath.Dir(progra
 
 func (m machine) inPath(program string) bool { return slices.Contains(m.path, filepath.Dir(program)) }
 
-// lasts reports whether neither a program nor what a link leads to is in a folder that goes away.
+// lasts reports whether neither a program nor the target of its link is in a folder that does not stay.
 func (m machine) lasts(program string) bool {
 	real, err := filepath.EvalSymlinks(program)
 	if err != nil {
@@ -69,7 +69,7 @@ func (m machine) lasts(program string) bool {
 	return !m.isPassing(folder) && !m.isPassing(filepath.Dir(real))
 }
 
-// isVersioned reports whether the next version of a program has another folder: that is for links to lead to.
+// isVersioned reports whether the next version of a program will have another folder, so that only links to it last.
 func isVersioned(folder string) bool {
 	folder = filepath.ToSlash(folder) + "/"
 	return slices.ContainsFunc([]string{"/nix/store/", "/gnu/store/", "/Cellar/"}, func(store string) bool {
@@ -77,8 +77,8 @@ func isVersioned(folder string) bool {
 	})
 }
 
-// isPassing reports whether a folder, links followed, is of a checkout, of an unpacked archive, or one for what is
-// needed for a while only.
+// isPassing reports whether a folder, with links resolved, is part of a checkout or an unpacked archive, or is a
+// temporary folder.
 func (m machine) isPassing(folder string) bool {
 	for _, root := range m.passing {
 		if real, err := filepath.EvalSymlinks(root); root != "" && err == nil && isBelow(folder, real) {

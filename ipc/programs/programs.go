@@ -1,5 +1,4 @@
-// Package programs finds nod's programs: each other, and the nod command by a path that lasts, for the hooks of agents
-// to name.
+// Package programs finds nod's programs for each other, and a lasting path of the nod command for the hooks of agents.
 package programs
 
 import (
@@ -10,7 +9,7 @@ import (
 	"strings"
 )
 
-// ReadyLine begins the line that nod-desktop prints once it can be asked; its address follows.
+// ReadyLine begins the line that nod-desktop prints once it can be asked. Its address follows.
 const ReadyLine = "nod ready "
 
 // The programs of the command line. Users and hooks start the first, which starts the second for most of what it does.
@@ -19,9 +18,9 @@ const (
 	cli   = "nod-cli"
 )
 
-// Find returns the path of another of nod's programs: beside this one, as it was started or behind links, as in a build
-// and in an unpacked archive; in lib/nod of the folder that this one is installed under, where a package keeps what
-// nobody runs by hand, or in bin seen from there; else in PATH.
+// Find returns the path of another of nod's programs. It looks next to this one, with and without links resolved, as in
+// a build or an unpacked archive; then in lib/nod of the folder that this one is installed under, where a package keeps
+// what users do not run by hand, or from there in bin; and then in PATH.
 func Find(name string) (string, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -42,7 +41,7 @@ func find(name, self string) (string, error) {
 	return filepath.Abs(found)
 }
 
-// near looks for name from self on; "": it is not there. It knows the .exe of Windows by itself.
+// near looks for name near self, and returns "" if it is not there. It adds the .exe of Windows.
 func near(name, self string) (string, error) {
 	beside, err := exec.LookPath(filepath.Join(filepath.Dir(self), name))
 	if err == nil && isLink(beside) { // it leads to where a program finds its own neighbours
@@ -67,7 +66,7 @@ func isLink(path string) bool {
 	return err == nil && info.Mode()&os.ModeSymlink != 0
 }
 
-// Self returns the path of nod as it was called: a link by which a user calls it may outlive what it leads to.
+// Self returns the path of nod as it was called, because a link that a user calls may outlive its target.
 func Self() (string, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -86,7 +85,7 @@ func Self() (string, error) {
 	return self, nil
 }
 
-// IsSame reports whether two paths lead to one file.
+// IsSame reports whether two paths lead to the same file.
 func IsSame(a, b string) bool {
 	x, errX := os.Stat(a)
 	y, errY := os.Stat(b)

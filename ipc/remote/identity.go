@@ -24,8 +24,8 @@ import (
 	"nod/ownfile"
 )
 
-// protocol names what desks and relays say to each other, with its version. TLS compares it before anything else is
-// said: ends of different versions do not talk.
+// protocol names the protocol between desks and relays, with its version. TLS compares it before anything else is sent,
+// so ends with different versions do not talk.
 const protocol = "nod-session/3"
 
 // Identity is the private key of a desk or a relay. It is safe for concurrent use.
@@ -44,7 +44,7 @@ func NewIdentity() (*Identity, error) {
 	return newIdentity(private)
 }
 
-// newIdentity makes the certificate in which TLS presents the key. Nothing but the key in it counts.
+// newIdentity makes the certificate in which TLS presents the key. Only the key in it counts.
 func newIdentity(private ed25519.PrivateKey) (*Identity, error) {
 	public, ok := private.Public().(ed25519.PublicKey)
 	if !ok {
@@ -64,16 +64,16 @@ func newIdentity(private ed25519.PrivateKey) (*Identity, error) {
 		Certificates: []tls.Certificate{{Certificate: [][]byte{certificate}, PrivateKey: private}},
 		NextProtos:   []string{protocol},
 		ClientAuth:   tls.RequireAnyClientCert,
-		// No authority vouches for keys: who gets a connection compares the key with those that were paired.
+		// No authority vouches for keys: the caller that gets a connection compares the key with the paired ones.
 		InsecureSkipVerify: true,
-		// Each connection proves both keys anew, with a key exchange of its own.
+		// Each connection proves both keys again, with its own key exchange.
 		SessionTicketsDisabled: true, DynamicRecordSizingDisabled: true,
 	}}, nil
 }
 
 // Secure encrypts a connection with TLS 1.3, in which both ends prove their keys, and returns the key of the other end.
-// One end is the client: that is the desk, whichever way the connection was made. The error is [ErrProtocol] where the
-// other end speaks another version. When ctx ends meanwhile, conn is closed.
+// The desk is the client, whichever end opened the connection. The error is [ErrProtocol] if the other end has another
+// version. If ctx ends meanwhile, conn is closed.
 func (i *Identity) Secure(ctx context.Context, conn net.Conn, isClient bool) (net.Conn, Key, error) {
 	secured := tls.Server(conn, i.config)
 	if isClient {
@@ -94,7 +94,8 @@ func (i *Identity) Secure(ctx context.Context, conn net.Conn, isClient bool) (ne
 	return secured, Key{Sign: string(text)}, err
 }
 
-// Sign signs a file that this nod keeps for itself. purpose sets it apart from whatever else is signed with the key.
+// Sign signs a file that this nod keeps for itself. purpose separates it from everything else that is signed with the
+// key.
 func (i *Identity) Sign(purpose string, text []byte) []byte {
 	return ed25519.Sign(i.private, append([]byte(purpose+"\n"), text...))
 }
@@ -105,7 +106,7 @@ func (i *Identity) Verify(purpose string, text, signature []byte) bool {
 	return ok && ed25519.Verify(public, append([]byte(purpose+"\n"), text...), signature)
 }
 
-// identityFile is what the file holds: a seed as nkeys writes it.
+// identityFile is the content of the file: a seed as written by nkeys.
 type identityFile struct {
 	Version int    `json:"version"`
 	Sign    string `json:"sign"`
@@ -116,8 +117,8 @@ const (
 	maxIdentity     = 4 << 10 // bytes of the file
 )
 
-// LoadIdentity reads the key at path, or makes it there, for nobody else to read. A file that is damaged is an error:
-// keys are never replaced unasked.
+// LoadIdentity reads the key at path, or creates it there, readable only by its owner. It fails for a damaged file,
+// because keys are never replaced unasked.
 func LoadIdentity(path string) (*Identity, error) {
 	text, err := ownfile.ReadSecret(path, maxIdentity)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -159,14 +160,14 @@ func createIdentity(path string) (*Identity, error) {
 	return i, nil
 }
 
-// Key is the public part.
+// Key returns the public key.
 func (i *Identity) Key() Key { return i.key }
 
-// keyLength is how many characters nkeys writes a public key with. It reads over line breaks, with which one key would
-// be spelled in many ways, each as long as whoever claims it wants.
+// keyLength is the length of a public key as nkeys writes it. nkeys ignores line breaks when it reads, so without this
+// check one key could be spelled in many ways, each as long as its sender wants.
 const keyLength = 56
 
-// Check says what is wrong with the public key of a machine or a desk.
+// Check returns what is wrong with the public key of a machine or a desk.
 func (k Key) Check() error {
 	if len(k.Sign) != keyLength || !nkeys.IsValidPublicUserKey(k.Sign) {
 		return errors.New("not the public key of a nod of this version: want one as nod relay prints it, or as the " +
@@ -175,7 +176,7 @@ func (k Key) Check() error {
 	return nil
 }
 
-// String is the key as people copy it: one word that [ParseKey] reads.
+// String returns the key as people copy it: one word that [ParseKey] reads.
 func (k Key) String() string { return k.Sign }
 
 // ParseKey reads what [Key.String] writes for a machine or a desk.
@@ -184,7 +185,8 @@ func ParseKey(text string) (Key, error) {
 	return k, k.Check()
 }
 
-// fingerprintWords are enough that nobody can make a second key with the same ones: each stands for 11 bits.
+// fingerprintWords is how many words a fingerprint has: enough that a second key with the same words cannot be made.
+// Each word represents 11 bits.
 const fingerprintWords = 6
 
 // wordList is english.txt of https://github.com/bitcoin/bips, under the MIT license.
@@ -192,8 +194,8 @@ const fingerprintWords = 6
 //go:embed words.txt
 var wordList string
 
-// Fingerprint is the key in words that two people can compare, of the English list of BIP 39. They stand for the first
-// 66 bits of the SHA-256 of its text.
+// Fingerprint returns the key as words of the English list of BIP 39, which people can compare. They represent the
+// first 66 bits of the SHA-256 of its text.
 func (k Key) Fingerprint() string {
 	list, sum := strings.Fields(wordList), sha256.Sum256([]byte(k.String()))
 	bits := fmt.Sprintf("%0*b", 8*len(sum), new(big.Int).SetBytes(sum[:]))

@@ -1,13 +1,13 @@
 // Package remote defines the messages between a desk and the machines paired with it.
 //
-// A desk is a nod-desktop with a user in front of it. A machine without one runs a relay, a headless nod: it takes the
-// requests of the agents there as nod-desktop does here, applies the policy that a desk gave it, and asks the desks
-// about the rest. Package session connects the two, over the standard input and output of a command such
-// as ssh, or over NATS (package cluster).
+// A desk is a nod-desktop with a user before the screen. A machine without one runs a relay, a headless nod: it takes
+// the requests of the agents there as nod-desktop does here, applies the policy that a desk gave it, and asks the desks
+// about the rest. Package session connects the two, over the standard input and output of a command such as ssh, or
+// over NATS (package cluster).
 //
 // Whatever carries it, a connection is TLS 1.3 between two keys. A desk knows machines by keys that its user has
-// paired, a relay its desks by the keys that it was started with or that came first. A machine can ask, and say what it
-// knows; only a desk answers.
+// paired, a relay its desks by the keys that it was started with or that connected first. A machine can ask and report
+// what it knows; only a desk answers.
 package remote
 
 import (
@@ -23,7 +23,7 @@ import (
 	"nod/policy"
 )
 
-// Hello is what a machine says of itself when it is connected. All of it is its own claim.
+// Hello is what a machine says about itself when it is connected. All of it is only a claim.
 type Hello struct {
 	Name    string    `json:"name"`    // of the machine, as its system has it
 	User    string    `json:"user"`    // whose relay it is
@@ -36,7 +36,8 @@ type Hello struct {
 	Wants   []Key     `json:"wants"`   // desks that connected and need one of Desks to pair them first
 }
 
-// Request is a request on its way from a relay to a desk. Its times are durations: no clock is compared with another.
+// Request is a request sent from a relay to a desk. Its times are durations, so that the clocks of two machines are
+// never compared.
 type Request struct {
 	Request interact.Request `json:"-"`       // with what the relay reports; Requester.Machine is empty
 	Text    json.RawMessage  `json:"request"` // of Request, without its times
@@ -62,13 +63,13 @@ func NewRequest(r interact.Request) (Request, error) {
 	return sent, nil
 }
 
-// Digest returns the hex SHA-256 of the request, its requester and what the relay reports: of the bytes that are sent,
-// so that it is the same at both ends. An answer contains it. The times do not count, since they change between two
-// sendings.
+// Digest returns the hex SHA-256 of the request, its requester and what the relay reports. It covers the bytes that are
+// sent, so that it is the same at both ends, but not the times, which change each time the request is sent. An answer
+// contains it.
 func (r Request) Digest() string { return interact.Digest(r.Text) }
 
-// Read reads the text that came. It refuses unknown members at any depth: the digest covers them, but no user would see
-// them.
+// Read decodes the received text. It refuses unknown members at any depth, because the digest covers them but no user
+// would see them.
 func (r *Request) Read() error {
 	if err := json.Unmarshal(r.Text, &r.Request); err != nil {
 		return err
@@ -87,7 +88,7 @@ type Answer struct {
 	Answer interact.Answer `json:"answer"` // its Device names the desk, or the phone, where there is one
 }
 
-// Policy is what a desk has its machines apply.
+// Policy is what a desk makes its machines apply.
 type Policy struct {
 	Serial  uint64        `json:"serial"` // rises with every change: an older one is never applied again
 	Policy  policy.Policy `json:"policy"`
@@ -95,7 +96,7 @@ type Policy struct {
 	AskMore bool          `json:"ask_more"`
 }
 
-// State is how a link or a line is.
+// State is the state of a link or a line.
 type State struct {
 	Up      bool          `json:"up"`
 	Since   time.Time     `json:"since,omitzero"`   // when it came up, or went down
@@ -104,7 +105,7 @@ type State struct {
 	Skew    time.Duration `json:"skew,omitzero"`    // how far the clock at the other end is ahead, as it says
 }
 
-// Line is a desk's way to a machine, or to all that one broker connects. It is safe for concurrent use.
+// Line is a desk's connection to a machine, or to all machines that one broker connects. It is safe for concurrent use.
 type Line interface {
 	// Run connects, and reconnects, until ctx ends. The error says why no connection is possible.
 	Run(ctx context.Context) error
@@ -112,7 +113,7 @@ type Line interface {
 	// another desk's, or how the request had ended before. The error wraps [ErrDown] while the machine cannot be reached;
 	// the same answer can be sent again and counts once.
 	Commit(ctx context.Context, machine Key, a Answer) (interact.Answer, error)
-	// Forget has a machine end all approvals that were to hold for longer than once. The error is as that of Commit.
+	// Forget makes a machine end all approvals that were given for more than once. The error is like that of Commit.
 	Forget(ctx context.Context, machine Key) error
 	// Greet tells all connected machines now which desks are paired here, and the policy if it has changed.
 	Greet()
@@ -122,26 +123,26 @@ type Line interface {
 	State(machine Key) State
 }
 
-// Desk is what a [Line] needs of the desk that it is for.
+// Desk is the part of a desk that a [Line] needs.
 type Desk interface {
-	// Join tells that a machine is connected, and returns who it is. The error is [ErrNotPaired] until the user has
-	// paired it: then nothing of it is taken in.
+	// Join notes that a machine is connected, and returns its peer. The error is [ErrNotPaired] until the user has paired
+	// it; until then nothing that it sends is accepted.
 	Join(machine Key, h Hello) (Peer, error)
-	// Leave tells that a machine is connected no longer.
+	// Leave notes that a machine is no longer connected.
 	Leave(machine Key)
-	// Take takes in a request. The same one may come again and is taken once. Errors are those of [interact.Broker]'s
-	// Begin.
+	// Take accepts a request. The same request may be sent again and is accepted once. Errors are those of
+	// [interact.Broker]'s Begin.
 	Take(from Peer, r Request) error
-	// Open lists the requests of a machine, by the ids that it gave them, that wait for an answer here. A line tells the
-	// machine, which says of each that it knows no more how it ended.
+	// Open lists the requests of a machine that wait for an answer here, by the machine's ids. A line sends them to the
+	// machine, which reports how those ended that it no longer knows as pending.
 	Open(from Peer) []interact.ID
-	// Policy is what machines apply now. Its serial says which machine has it already.
+	// Policy returns what machines apply now. Its serial tells which machine already has it.
 	Policy() (Policy, error)
-	// Desks lists the other desks that the user has paired: relays may take answers of those, too.
+	// Desks lists the other desks that the user has paired, whose answers relays may accept, too.
 	Desks() []Key
-	// End tells how a request ended that this desk has not answered.
+	// End notes how a request ended that this desk did not answer.
 	End(from Peer, a Answer)
-	// Keep writes what a relay decided by the policy into the journal. The same record may come again.
+	// Keep writes what a relay decided by the policy to the journal. The same record may be sent again.
 	Keep(from Peer, decided []interact.Record) error
 }
 
@@ -154,7 +155,7 @@ var (
 	ErrProtocol = errors.New("the nod there is not compatible with this one: install the same version on both")
 )
 
-// Role is what a paired key is for.
+// Role is the role of a paired key.
 type Role string
 
 // The roles.
@@ -175,13 +176,13 @@ type Peer struct {
 	Desks []Key     `json:"desks,omitempty"` // of a machine: those whose answers it took then
 }
 
-// May is what a device may do, beside to see what is pending.
+// May is what a device may do in addition to seeing what is pending.
 type May struct {
 	Questions bool         `json:"questions,omitempty"` // answer questions and forms, and confirm
 	Approvals policy.Class `json:"approvals,omitempty"` // answer approvals up to this class; empty: deny them only
 }
 
-// Allows reports whether a device may allow what is of a class.
+// Allows reports whether a device may allow calls of a class.
 func (m May) Allows(c policy.Class) bool {
 	most, class := slices.Index(policy.Classes, m.Approvals), slices.Index(policy.Classes, c)
 	return most >= 0 && class >= 0 && class <= most

@@ -1,4 +1,4 @@
-// Package owndata tells nod's files from others in the same folders, which may be the user's own.
+// Package owndata distinguishes nod's files from others in the same folders, which may be the user's own.
 package owndata
 
 import (
@@ -9,13 +9,13 @@ import (
 	"slices"
 )
 
-// These are folders of nod's within its folders.
+// Folders that nod creates in its folders.
 const (
 	programsFolder  = "bin"       // the copy of nod that agents' hooks run
 	snapshotsFolder = "snapshots" // a folder for each project, named by the sum of its path
 )
 
-// These match file names. A leading dot marks a file that is still being written.
+// Patterns of file names. A leading dot marks a file that is still being written.
 var (
 	files = []string{
 		"config.yaml", ".config.yaml*", "nod.db*", "grants.json", ".grants.json*",
@@ -36,7 +36,7 @@ func Is(entry fs.DirEntry) bool {
 	return isOneOf(files, entry) || entry.IsDir() && entry.Name() == snapshotsFolder
 }
 
-// holdsSnapshots reports whether a folder has nothing but snapshots in it.
+// holdsSnapshots reports whether a folder contains only snapshots.
 func holdsSnapshots(path string) bool {
 	entries, err := os.ReadDir(path)
 	return err == nil && !slices.ContainsFunc(entries, func(entry fs.DirEntry) bool {
@@ -52,7 +52,7 @@ func isOneOf(patterns []string, entry fs.DirEntry) bool {
 	})
 }
 
-// In returns the paths to remove to delete nod's files from one of its folders: the folder itself if it contains
+// In returns the paths to remove to delete nod's files from one of its folders, or the folder itself if it contains
 // nothing else. If the folder is a link, only the link is nod's.
 func In(folder string) []string { return in(folder, files) }
 

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/term"
 )
 
-// Logger is the log of a program without a terminal: a file, and standard error too when that is one.
+// Logger is the log of a program without a terminal: a file, and also standard error if that is a terminal.
 type Logger struct {
 	*slog.Logger
 	Path    string // empty if the log goes to standard error
@@ -20,9 +20,9 @@ type Logger struct {
 	file *logFile
 }
 
-// NewLogger opens the log of [Desktop]. If it cannot, it logs to standard error, beginning with the
-// reason. It also makes the Go runtime write crash traces to a file beside the log, because a background program has no
-// terminal. It fails for an unknown level.
+// NewLogger opens the log of [Desktop]. If it cannot, it logs to standard error, beginning with the reason. It also
+// makes the Go runtime write crash traces to a file next to the log, because a background program has no terminal. It
+// fails for an unknown level.
 func NewLogger(level string) (*Logger, error) {
 	least, err := Level(level)
 	if err != nil {

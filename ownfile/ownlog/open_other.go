@@ -2,5 +2,5 @@
 
 package ownlog
 
-// noFollow has nothing to add to opening a file here.
+// noFollow adds no flags here.
 const noFollow = 0

@@ -4,5 +4,5 @@ package ownlog
 
 import "syscall"
 
-// noFollow opens a file without following a link or blocking on a pipe.
+// noFollow makes opening a file not follow a link or block on a pipe.
 const noFollow = syscall.O_NOFOLLOW | syscall.O_NONBLOCK

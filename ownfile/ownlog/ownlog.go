@@ -1,4 +1,4 @@
-// Package ownlog writes log files that only their owner reads.
+// Package ownlog writes log files that only their owner can read.
 package ownlog
 
 import (
@@ -18,10 +18,10 @@ import (
 	"nod/ownfile"
 )
 
-// Desktop is the path of nod-desktop's log.
+// Desktop returns the path of nod-desktop's log.
 func Desktop() string { return path("nod.log") }
 
-// Hooks is the path of the log of the hooks that agents run.
+// Hooks returns the path of the log of the hooks that agents run.
 func Hooks() string { return path("hooks.log") }
 
 func path(log string) string { return filepath.Join(xdg.StateHome, "nod", log) }
@@ -37,7 +37,7 @@ type logFile struct {
 	shared bool
 }
 
-// openLog opens a log file, and makes it private, because rotation keeps the mode.
+// openLog opens a log file and makes it private, because rotation keeps its mode.
 func openLog(path string) (*logFile, error) {
 	f, err := Open(path)
 	if err == nil {
@@ -98,7 +98,7 @@ func Open(path string) (*os.File, error) {
 	return f, nil
 }
 
-// Last returns the last n lines of a log. It omits one whose end is not written yet.
+// Last returns the last n lines of a log. It omits a last line that is not completely written.
 func Last(path string, n int) ([]string, error) {
 	text, err := ownfile.ReadTail(path, maxSize<<20)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -121,7 +121,7 @@ func checkPlain(path string) error {
 
 const variable = "NOD_LOG"
 
-// Level is the lowest level to log: from the flag --log-level, else from the environment, else [slog.LevelInfo].
+// Level returns the lowest level to log: from the flag --log-level, else from the environment, else [slog.LevelInfo].
 func Level(flag string) (least slog.Level, err error) {
 	source, text := "--log-level", flag
 	if flag == "" {

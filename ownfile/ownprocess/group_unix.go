@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// OwnGroup starts a command in a process group of its own, which the signals of a terminal do not reach.
+// OwnGroup starts a command in its own process group, which a terminal's signals do not reach.
 func OwnGroup() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
 
 // EndGroup ends whatever is still running in the process group of a command with [OwnGroup].

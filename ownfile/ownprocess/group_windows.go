@@ -5,10 +5,10 @@ import (
 	"syscall"
 )
 
-// OwnGroup starts a command in a process group of its own, which the signals of a terminal do not reach.
+// OwnGroup starts a command in its own process group, which a terminal's signals do not reach.
 func OwnGroup() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{CreationFlags: syscall.CREATE_NEW_PROCESS_GROUP}
 }
 
-// EndGroup does nothing: nod follows no upgrade here.
+// EndGroup does nothing, because nod does not follow upgrades here.
 func EndGroup(*exec.Cmd) {}

@@ -9,9 +9,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// forgetFiles has the system forget what this process has read of the files of its program and its libraries, most of
-// it at the start only. What is needed again comes from the files. It leaves mappings alone that have pages which are
-// not the file's any more: they would be lost.
+// forgetFiles makes the system drop the pages of program and library files from this process's memory; most were needed
+// only at the start. Pages needed again are read from the files. It leaves mappings alone that have pages which differ
+// from the file, because those would be lost.
 func forgetFiles() {
 	smaps, err := os.Open("/proc/self/smaps")
 	if err != nil {

@@ -1,4 +1,4 @@
-// Package ownprocess keeps other programs of the same user out of nod's processes, where the system can do that.
+// Package ownprocess keeps other programs of the same user out of nod's processes, if the system supports that.
 package ownprocess
 
 import (
@@ -6,7 +6,7 @@ import (
 	"runtime/debug"
 )
 
-// connection is one end of a connection between two processes. CloseWrite lets the other end read to its end.
+// connection is one end of a connection between two processes. CloseWrite lets the other end read to the end.
 type connection interface {
 	io.ReadWriteCloser
 	CloseWrite() error

@@ -36,5 +36,5 @@ func (p pipes) Close() error {
 	return p.File.Close()
 }
 
-// forgetFiles does nothing: other systems count the files of programs otherwise.
+// forgetFiles does nothing: other systems count the files of programs differently.
 func forgetFiles() {}

@@ -86,7 +86,7 @@ func (e *exam) checkAgent(ctx context.Context, a agent.Agent, m agent.Machine) a
 	return state
 }
 
-// judge turns the results of the steps into a finding; no steps: the way to nod-desktop was not tried.
+// judge turns the results of the steps into a finding. Without steps the way to nod-desktop was not tested.
 func (e *exam) judge(ctx context.Context, a agent.Agent, s agent.Status, steps []agent.Step) Finding {
 	switch {
 	case s.Dead != nil:

@@ -1,4 +1,4 @@
-// Package doctor finds out what keeps agents from asking through nod, and how to fix it.
+// Package doctor finds out what prevents agents from asking through nod, and how to fix it.
 //
 // It starts, stops and changes nothing except for probes that decide nothing. Missing or broken parts are findings, not
 // failures, and so is a check that exceeds its time.
@@ -23,7 +23,7 @@ const (
 	failed status = "error"   // agents cannot ask, or nod cannot be relied on
 )
 
-// Finding is what one check has found.
+// Finding is the result of one check.
 type Finding struct {
 	ID     string `json:"id"`    // for programs
 	Title  string `json:"title"` // for people
@@ -82,8 +82,8 @@ const (
 	grace    = 300 * time.Millisecond // until a cancelled check is abandoned
 )
 
-// Examine runs all checks at once, with hooks that run m's nod command, and returns findings, the worst first, and how
-// many are errors and warnings.
+// Examine runs all checks concurrently, with hooks that run m's nod command. It returns the findings, the worst first,
+// and how many of them are errors and warnings.
 func Examine(ctx context.Context, m func() (agent.Machine, error)) (found []Finding, errors, warnings int) {
 	found = examine(ctx, thisHost(m))
 	for _, f := range found {

@@ -43,14 +43,14 @@ type host struct {
 	Run     func(ctx context.Context, environ []string, argv ...string) (string, error) // output of a command
 	Health  func(context.Context, endpoint.Endpoint) (api.HealthReply, error)
 
-	// Sandbox tries one, with that program in it; nil: none on this system.
+	// Sandbox tries a sandbox with the program nod in it. It is nil if this system has none.
 	Sandbox func(ctx context.Context, nod string) (sandbox.Trial, error)
 
 	Session session                                     // what the desktop offers
 	Process func(pid int) (environ []string, err error) // environment of that nod-desktop
 }
 
-// thisHost is the machine that the program runs on, with hooks that run m's nod command.
+// thisHost returns the machine that the program runs on, with hooks that run m's nod command.
 func thisHost(m func() (agent.Machine, error)) host {
 	h := host{
 		Version: version.Number(), Now: time.Now, Environ: os.Environ(),
@@ -117,15 +117,15 @@ func quote(path string) string {
 }
 
 type session struct {
-	// Display returns the platform of the windows, x11 or wayland; empty if there is only one.
+	// Display returns the platform of the windows, x11 or wayland, or "" if there is only one.
 	Display func(ctx context.Context, getenv func(string) string) (platform string, err error)
 	Bus     func(ctx context.Context, getenv func(string) string) (bus, error)
 }
 
 type bus interface {
 	hasTray() bool
-	// notifications returns the notification service; an empty name means none. It does not start a service that the first
-	// notification would start; that one has the name "on demand".
+	// notifications returns the notification service; an empty name means none. It does not start a service that only the
+	// first notification would start; such a service has the name "on demand".
 	notifications(ctx context.Context) (notifier, error)
 	Close() error
 }

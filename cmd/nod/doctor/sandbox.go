@@ -8,7 +8,7 @@ import (
 	"nod/sandbox"
 )
 
-// checkSandbox checks whether commands can run in the sandbox. Else nod asks about them.
+// checkSandbox checks whether commands can run in the sandbox. If not, nod asks about them.
 func checkSandbox(ctx context.Context, e *exam) []Finding {
 	if e.Sandbox == nil {
 		return nil // not on this system

@@ -47,7 +47,7 @@ func (e *exam) testWindows(ctx context.Context) (test operator.SelfTest, err err
 	return test, err
 }
 
-// checkWindow reports whether a window could be shown. A missing display has a finding of its own.
+// checkWindow checks whether a window could be shown. A missing display has its own finding.
 func (e *exam) checkWindow(test operator.SelfTest) []Finding {
 	if _, err := e.display(); err != nil {
 		return nil

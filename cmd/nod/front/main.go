@@ -1,8 +1,8 @@
 // Command nod is what users and agents start. It passes on the hooks of agents and runs commands in the sandbox itself,
-// since an agent waits for a program to start on every call; everything else it hands over to nod-cli, which links what
-// these never need.
+// because an agent waits on every call for the program to start; it hands everything else over to nod-cli, which links
+// what these never need.
 //
-// It knows no agent: whatever is not an answer of nod-desktop's goes to nod-cli, too, which denies where it has to.
+// It knows no agent: whenever nod-desktop gives no answer it also hands over to nod-cli, which denies if it has to.
 package main
 
 import (
@@ -23,7 +23,7 @@ import (
 	"nod/sandbox"
 )
 
-// exitDenied ends a hook that nod-cli cannot be started for: most agents then deny.
+// exitDenied is the status of a hook for which nod-cli cannot be started. Most agents then deny.
 const exitDenied = 2
 
 func main() {
@@ -56,18 +56,20 @@ func run(args []string) int {
 	return status
 }
 
-// isPlain reports whether the arguments are those of a hook that nobody logs, of an agent that goes by what it prints.
+// isPlain reports whether the arguments are those of a hook that is not logged, of an agent that reads what its hooks
+// print.
 func isPlain(args []string) bool {
 	isHook := len(args) > 1 && len(args) < 4 && args[0] == "hook" &&
 		!slices.ContainsFunc(args, func(arg string) bool { return arg == "" || strings.HasPrefix(arg, "-") })
 	return isHook && !slices.Contains(goByStatus, args[1]) && os.Getenv("NOD_LOG") == ""
 }
 
-// goByStatus are the agents that go by how their hooks end, or whose payload is not all on standard input.
+// goByStatus are the agents that use the exit status of their hooks, or whose payload is not all on standard input.
 var goByStatus = []string{"amp", "letta"}
 
-// hook passes on a hook, and prints nod-desktop's reply. It is not done where there is none: then input is what the
-// agent wrote, and failed says why nod-desktop, which has been asked, did not answer; empty: it can be asked again.
+// hook passes on a hook and prints nod-desktop's reply. Without a reply it is not done: then input is what the agent
+// wrote, and failed says why nod-desktop did not answer after it was asked. If failed is empty, nod-desktop can be
+// asked again.
 func hook(agent, event string) (input io.Reader, failed string, done bool) {
 	payload, err := io.ReadAll(io.LimitReader(os.Stdin, client.MaxPayload+1))
 	input = io.MultiReader(bytes.NewReader(payload), os.Stdin)
@@ -95,7 +97,8 @@ func hook(agent, event string) (input io.Reader, failed string, done bool) {
 	return input, "the reply could not be printed", err == nil
 }
 
-// handOver runs nod-cli with these arguments. payload is what it reads of standard input; nil: all.
+// handOver runs nod-cli with these arguments. It reads payload as its standard input, or the original one if payload is
+// nil.
 func handOver(args []string, payload io.Reader) (status int, err error) {
 	path, err := programs.Find("nod-cli")
 	if err != nil {

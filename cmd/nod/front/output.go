@@ -10,8 +10,8 @@ import (
 	"sync/atomic"
 )
 
-// An output passes on what a command prints, and finds out whether the sandbox may be why the command fails: nobody
-// else hears why a file could not be changed or a host not be reached.
+// An output passes on what a command prints, and looks for signs that it fails because of the sandbox. Nothing else
+// tells why a file could not be changed or a host not be reached.
 type output struct {
 	stdout, stderr *os.File   // the command's own
 	pipes          []*os.File // of these, those whose content is passed on
@@ -27,10 +27,10 @@ var signs = [][]byte{
 	[]byte("EAI_AGAIN"), []byte("ervice not known"), []byte("onnection refused"), []byte("ECONNREFUSED"),
 }
 
-// longestSign is how much of one may stand at the end of what was read.
+// longestSign is how much of what was read is kept, because it may end with part of a sign.
 const longestSign = len("peration not permitted")
 
-// newOutput has a command print to two files. What goes to the same one stays in order; a terminal stays one.
+// newOutput makes a command print to two files. Output to the same file stays in order; a terminal stays a terminal.
 func newOutput(stdout, stderr *os.File) (o *output, err error) {
 	o = &output{}
 	if o.stdout, err = o.pass(stdout); err != nil {
@@ -55,13 +55,13 @@ func (o *output) pass(to *os.File) (*os.File, error) {
 	}
 	o.pipes = append(o.pipes, write)
 	o.copies.Go(func() {
-		defer read.Close() // a command that prints on when nobody reads is told so
+		defer read.Close() // so that a command that keeps printing gets an error
 		_, _ = io.Copy(io.MultiWriter(&listener{output: o}, to), read)
 	})
 	return write, nil
 }
 
-// end waits until all that was printed is passed on. The command must have ended.
+// end waits until all output is passed on. The command must have ended.
 func (o *output) end() {
 	for _, pipe := range o.pipes {
 		_ = pipe.Close()

@@ -14,7 +14,7 @@ import (
 
 const maxRefused = 5
 
-// proxy is the way of a command out of its sandbox: nod-cli, which links what that takes, once the command connects.
+// proxy is a command's way out of its sandbox. It starts nod-cli, which links the proxy, once the command connects.
 type proxy struct {
 	run *client.Run
 

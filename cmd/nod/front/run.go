@@ -23,13 +23,13 @@ import (
 	"nod/sandbox"
 )
 
-// The status of a shell whose command cannot be run, or is not there.
+// The exit status of a shell whose command cannot be run, or does not exist.
 const (
 	exitNotRun   = 126
 	exitNotFound = 127
 )
 
-// ownCommand returns the command that nod run is to run in the sandbox; nil: nod-cli knows what else it is to do.
+// ownCommand returns the command that nod run should run in the sandbox, or nil if nod-cli has to handle the arguments.
 func ownCommand(args []string) []string {
 	switch {
 	case len(args) > 2 && args[0] == "run" && args[1] == "--":
@@ -59,7 +59,7 @@ func complain(why string) {
 	fmt.Fprintf(os.Stderr, "nod: %s\n", strings.ReplaceAll(invisible.Visible(why), "\n", `\n`))
 }
 
-// forAgent is what Claude Code has a shell run, in the sandbox.
+// forAgent returns a command that Claude Code runs in a shell, for the sandbox.
 func forAgent(command prefix.Command, line, shell string) contained {
 	name := filepath.Base(command.Folder)
 	return contained{
@@ -71,7 +71,7 @@ func forAgent(command prefix.Command, line, shell string) contained {
 	}
 }
 
-// isUnexpected reports whether nod-desktop says that it has not had the command run in the sandbox.
+// isUnexpected reports whether nod-desktop says that it did not want the command in the sandbox.
 func isUnexpected(err error) bool {
 	p, isProblem := errors.AsType[*client.Problem](err)
 	return isProblem && p.Code == api.CodeNotFound
@@ -106,7 +106,7 @@ type contained struct {
 }
 
 func (c contained) run() (status int, err error) {
-	// The command ends when nobody reads its output any more, as it would outside. It cannot be stopped: it would go on,
+	// The command ends when its output is no longer read, as it would outside. It cannot be stopped: it would continue,
 	// and read what the user types.
 	signal.Notify(make(chan os.Signal, 1), passedOver...)
 	ctx, started := untilStarted()
@@ -181,7 +181,7 @@ func untilStarted() (ctx context.Context, started func()) {
 	return ctx, func() { signal.Stop(interrupts); close(interrupts) }
 }
 
-// end ends a run, by nod-cli if nod-desktop is gone, and names the guarded places that the command created.
+// end ends a run, through nod-cli if nod-desktop is gone, and prints the guarded places that the command created.
 func (contained) end(run *client.Run) {
 	end, err := run.End()
 	if err != nil {
@@ -222,7 +222,7 @@ func advice(project string, refused []string) string {
 		"which asks the user"
 }
 
-// foldersOf are the folders that an environment names, of programs and their data.
+// foldersOf returns the folders of programs and their data that an environment names.
 func foldersOf(env []string) (folders []string) {
 	for _, pair := range env {
 		name, value, _ := strings.Cut(pair, "=")

@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// start runs a program. What the user interrupts is the child: this process only waits.
+// start runs a program in a child process. The user's interrupts are for the child; this process only waits.
 func start(path string, argv []string, payload io.Reader) (status int, err error) {
 	signal.Ignore(os.Interrupt)
 	if payload == nil {

@@ -1,5 +1,5 @@
-// Package waiting ends the waits of nod's own commands: when whoever ran them has ended, which withdraws the request,
-// and when nod-desktop hangs, which looks like a user who takes their time.
+// Package waiting ends the waits of nod's own commands: when the program that ran them has ended, which withdraws the
+// request, and when nod-desktop hangs, which would look like a slow user.
 package waiting
 
 import (
@@ -24,18 +24,19 @@ var (
 )
 
 const (
-	// atOnce is how soon a hook has its reply when nobody is asked. Until then nothing watches over its wait.
+	// atOnce is how soon a hook has its reply if the user is not asked. Until then nothing watches its wait.
 	atOnce = 50 * time.Millisecond
-	// grace is how much longer than a request's own time-out nod waits for the reply that says so.
+	// grace is how much longer than a request's own time-out nod waits for the reply that reports the time-out.
 	grace = 10 * time.Second
-	// restartTime is how long an agent waits for the next nod-desktop when the one that it asked has died.
+	// restartTime is how long an agent waits for the next nod-desktop after the one that it asked has died.
 	restartTime = 30 * time.Second
 )
 
-// isErrand has the ancestors read as far as [process.Callers] looks at them.
+// isErrand makes the ancestors be read as far as [process.Callers] looks at them.
 func isErrand(p api.Parent) bool { return process.IsGoBetween(p.Exe) }
 
-// WhileCalled cancels the context when one of the processes that wait for nod has ended: see [process.Callers].
+// WhileCalled returns a context that is cancelled when one of the processes that wait for nod ends: see
+// [process.Callers].
 func WhileCalled(ctx context.Context) (context.Context, context.CancelFunc) {
 	return whileWaitedFor(ctx, peer.Self(isErrand), peer.Table{})
 }
@@ -70,8 +71,8 @@ func whileWaitedFor(ctx context.Context, self api.Process, t process.Table) (con
 	return ctx, func() { cancel(nil) }
 }
 
-// Bounded ends the wait when nod-desktop should have said long ago that the time is up. A timeout of 0 is the longest
-// that nod-desktop has.
+// Bounded ends the wait when nod-desktop should have reported the time-out long ago. A timeout of 0 is the longest of
+// nod-desktop.
 func Bounded(ctx context.Context, timeout time.Duration) (context.Context, context.CancelFunc) {
 	if longest := api.MaxSeconds * time.Second; timeout <= 0 || timeout > longest {
 		timeout = longest
@@ -79,7 +80,7 @@ func Bounded(ctx context.Context, timeout time.Duration) (context.Context, conte
 	return context.WithTimeoutCause(ctx, timeout+grace, ErrHung)
 }
 
-// WhileAlive ends the wait when nod-desktop does not say how it is.
+// WhileAlive ends the wait when nod-desktop does not answer health checks.
 func WhileAlive[R any](
 	ctx context.Context, health func(context.Context) (R, error),
 ) (context.Context, context.CancelFunc) {
@@ -102,8 +103,9 @@ func WhileAlive[R any](
 	return ctx, func() { cancel(nil) }
 }
 
-// Hook passes on an agent's hook to the nod-desktop that runs, and returns the agent's own reply; nil is "no decision".
-// It fails with [ErrCallerGone] when the agent has ended. When there is no reply at once it also ends with a signal.
+// Hook passes an agent's hook on to the running nod-desktop, and returns the reply in the agent's format; nil is "no
+// decision". It fails with [ErrCallerGone] when the agent has ended. If the reply does not come immediately, a signal
+// also ends the wait.
 func Hook(ctx context.Context, h client.HookCall) ([]byte, error) {
 	self := peer.Self(isErrand)
 	if process.IsOrphan(self, agentsProcesses{}) {
@@ -125,8 +127,8 @@ func Hook(ctx context.Context, h client.HookCall) ([]byte, error) {
 	return reply, err
 }
 
-// GiveUp calls cancel when a nod-desktop that cl has asked died and no other has followed in time: an agent or an
-// editor can ask by itself.
+// GiveUp calls cancel when a nod-desktop that cl has asked died and no other followed in time, since an agent or an
+// editor can ask the user itself.
 func GiveUp(cl *client.Client, cancel func()) {
 	cl.Lost = func() {
 		dead := cl.Current()
@@ -138,7 +140,7 @@ func GiveUp(cl *client.Client, cancel func()) {
 	}
 }
 
-// gaveUp waits until there is a reason to wait no longer for what self has asked.
+// gaveUp waits until there is a reason to stop waiting for the reply to self, and returns that.
 func gaveUp(ctx context.Context, self api.Process, cl *client.Client) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, api.MaxHookWait+grace, ErrHung)
 	defer cancel()

@@ -1,7 +1,7 @@
-// Package page is the page with which a phone answers: what its browser loads from nod, and nothing that decides.
+// Package page contains the page on which a phone answers: what its browser loads from nod, and nothing that decides.
 //
-// It is plain HTML, CSS and JavaScript as it stands in this folder. All that it knows of the desk it gets over the
-// protocol of package device; what it is handed it shows as text, never as markup.
+// It is plain HTML, CSS and JavaScript as in this folder. It learns everything about the desk through the protocol of
+// package device, and shows what it gets as text, never as markup.
 package page
 
 import "embed"

@@ -1,4 +1,4 @@
-// Package book stores a desk's pairings in a signed file, so that a peer that no user has let in does not count.
+// Package book stores a desk's pairings in a signed file, so that a peer that the user has not admitted does not count.
 package book
 
 import (
@@ -26,7 +26,7 @@ import (
 	"nod/policy"
 )
 
-// DefaultPath is where the peers are: peers.json in the user's data folder.
+// DefaultPath returns the path of the list of peers: peers.json in the user's data folder.
 func DefaultPath() (string, error) { return ownfile.In(xdg.DataHome, "peers.json") }
 
 const (
@@ -35,7 +35,7 @@ const (
 	seenPace = time.Hour // how old what the file says of when a peer was seen may be
 )
 
-// ErrUnknown says that there is no peer of that name.
+// ErrUnknown says that no peer has that name.
 var ErrUnknown = errors.New("no pairing has that name")
 
 // errChanged says that no peer counts, because another program has changed the list.
@@ -59,8 +59,8 @@ type Book struct {
 
 type content struct {
 	Peers []remote.Peer `json:"peers"`
-	// Policy is the serial of what machines were told last, and Digest what that said: a change gets another serial, and
-	// a restart none.
+	// Policy is the serial of the policy that machines got last, and Digest the digest of that policy: a change gets a new
+	// serial, and a restart does not.
 	Policy uint64 `json:"policy,omitzero"`
 	Digest string `json:"digest,omitzero"`
 }
@@ -78,11 +78,11 @@ type bookFile struct {
 
 const bookVersion = 2
 
-// macContext precedes the signed list, because the same key signs other files of nod's.
+// macContext precedes the signed list, because the same key signs other files of nod.
 const macContext = "nod peers 1\n"
 
-// Open reads the peers at path, which key signs. There need be no file; what is wrong with it is no error here but in
-// [Book.Problem].
+// Open reads the peers at path, which are signed with key. The file may be missing. Open does not fail; [Book.Problem]
+// returns what is wrong with the file.
 func Open(path string, key []byte) *Book {
 	b := &Book{path: path, key: key, saved: map[remote.Key]time.Time{}}
 	data, err := ownfile.Read(path)
@@ -96,7 +96,7 @@ func Open(path string, key []byte) *Book {
 	return b
 }
 
-// read takes over the file's content: all of it, or nothing.
+// read adopts the file's content, completely or not at all.
 func (b *Book) read(data []byte) error {
 	c, signed, mac, err := parse(data)
 	switch {
@@ -110,7 +110,7 @@ func (b *Book) read(data []byte) error {
 	return nil
 }
 
-// parse reads a file of peers. signed is what the MAC is of.
+// parse reads a file of peers. signed is the text that the MAC covers.
 func parse(data []byte) (c content, signed, mac []byte, err error) {
 	var file bookFile
 	if err := strict.Unmarshal(data, &file, strict.RejectUnknownMembers(true)); err != nil {
@@ -134,7 +134,8 @@ func parse(data []byte) (c content, signed, mac []byte, err error) {
 	return c, file.Content, file.MAC, err
 }
 
-// CheckName says what is wrong with a name for a peer. Windows show it: nothing in it may pass for something else.
+// CheckName returns what is wrong with a name for a peer. Windows show the name, so nothing in it may look like
+// something else.
 func CheckName(name string) error {
 	isOdd := func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune(" -_.@:", r)
@@ -147,7 +148,7 @@ func CheckName(name string) error {
 	return nil
 }
 
-// check says what is wrong with a peer beside others.
+// check returns what is wrong with a new peer, given the others.
 func check(p remote.Peer, others []remote.Peer) error {
 	if err := CheckName(p.Name); err != nil {
 		return err
@@ -180,7 +181,7 @@ func checkRole(p remote.Peer) error {
 	return fmt.Errorf("unknown role %q", p.Role)
 }
 
-// Peers lists who is paired, by role, then by name.
+// Peers lists the paired peers, by role, then by name.
 func (b *Book) Peers() []remote.Peer {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -193,12 +194,12 @@ func sorted(peers []remote.Peer) []remote.Peer {
 	})
 }
 
-// Find returns the peer with a key. All of the key must be the same.
+// Find returns the peer with this key. The whole key must match.
 func (b *Book) Find(key remote.Key) (remote.Peer, bool) {
 	return b.find(func(p remote.Peer) bool { return p.Key == key })
 }
 
-// Named returns the peer of that name.
+// Named returns the peer with this name.
 func (b *Book) Named(name string) (remote.Peer, bool) {
 	return b.find(func(p remote.Peer) bool { return p.Name == name })
 }
@@ -213,15 +214,16 @@ func (b *Book) find(is func(remote.Peer) bool) (remote.Peer, bool) {
 	return b.content.Peers[i], true
 }
 
-// Problem says why no peer counts, and what another program has made of the list; nil while they do.
+// Problem returns why no peer counts, and the list as another program changed it. The error is nil while the peers
+// count.
 func (b *Book) Problem() (held []remote.Peer, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return sorted(b.held), b.err
 }
 
-// Settle ends the time in which no peer counts: it accepts what another program has made of the list, which must be
-// what the user has seen, or starts anew with no peer.
+// Settle ends the time in which no peer counts: it accepts the list as another program changed it, which must be the
+// one that the user has seen, or starts over with no peers.
 func (b *Book) Settle(seen []remote.Peer, accept bool) error {
 	b.writing.Lock()
 	defer b.writing.Unlock()
@@ -246,7 +248,7 @@ func (b *Book) Settle(seen []remote.Peer, accept bool) error {
 	return nil
 }
 
-// sameTimes makes times comparable: in UTC, and without a monotonic clock.
+// sameTimes makes times comparable: in UTC, and without monotonic clock readings.
 func sameTimes(peers []remote.Peer) []remote.Peer {
 	peers = sorted(peers)
 	for i := range peers {
@@ -255,7 +257,7 @@ func sameTimes(peers []remote.Peer) []remote.Peer {
 	return peers
 }
 
-// Add pairs a peer whose name and key no other has.
+// Add pairs a peer. It fails if another peer has its name or key.
 func (b *Book) Add(p remote.Peer) error {
 	return b.change(func(c *content) error {
 		if err := check(p, c.Peers); err != nil {
@@ -298,14 +300,14 @@ func (b *Book) change(do func(*content) error) error {
 	return nil
 }
 
-// current is a copy of the list. The error says why none counts.
+// current returns a copy of the list. The error says why no peer counts.
 func (b *Book) current() (content, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.content.clone(), b.err
 }
 
-// Remove revokes a peer. It counts no longer even if the file cannot be written.
+// Remove revokes a peer, which no longer counts even if the file cannot be written.
 func (b *Book) Remove(name string) (remote.Peer, error) {
 	b.writing.Lock()
 	defer b.writing.Unlock()
@@ -326,8 +328,8 @@ func (b *Book) Remove(name string) (remote.Peer, error) {
 	return gone, nil
 }
 
-// Seen takes note that a peer is connected and, if it is a machine, of the desks whose answers it takes. It returns an
-// error when that could not be written down.
+// Seen records that a peer is connected and, if it is a machine, the desks whose answers it accepts. It fails if it
+// cannot write that.
 func (b *Book) Seen(key remote.Key, at time.Time, desks []remote.Key) error {
 	b.writing.Lock()
 	defer b.writing.Unlock()
@@ -346,8 +348,8 @@ func (b *Book) Seen(key remote.Key, at time.Time, desks []remote.Key) error {
 	return b.save(next)
 }
 
-// Serial is that of the policy with this digest: the one that machines were told last, or a higher one. It rises even
-// when the file was lost, as long as the clock goes on.
+// Serial returns the serial of the policy with this digest: the one that machines got last, or a higher one. It rises
+// even if the file was lost, as long as the clock does not go back.
 func (b *Book) Serial(digest string, now time.Time) (uint64, error) {
 	if c, err := b.current(); err != nil || c.Digest == digest && c.Policy > 0 {
 		return c.Policy, err
@@ -361,8 +363,8 @@ func (b *Book) Serial(digest string, now time.Time) (uint64, error) {
 	return serial, err
 }
 
-// Changes returns a channel that gets a signal after every change of who is paired and what they may do, and a function
-// that ends the subscription. Signals that nobody has received yet are one signal.
+// Changes returns a channel that gets a signal after every change of the peers and what they may do, and a function
+// that ends the subscription. Signals that were not received yet are merged.
 func (b *Book) Changes() (<-chan struct{}, func()) { return b.changed.Subscribe() }
 
 func (b *Book) put(next content) {
@@ -372,7 +374,7 @@ func (b *Book) put(next content) {
 	b.changed.Send()
 }
 
-// save writes a list. It needs b.writing.
+// save writes a list. The caller holds b.writing.
 func (b *Book) save(c content) error {
 	if c.Peers == nil {
 		c.Peers = []remote.Peer{}

@@ -1,14 +1,14 @@
-// Package cluster carries sessions between desks and relays over a NATS server or cluster. It uses subjects only:
-// it keeps nothing there, so one user of the cluster has nothing to fill, change or delete for another.
+// Package cluster carries sessions between desks and relays over a NATS server or cluster. It uses only subjects and
+// stores nothing there, so one user of the cluster can fill, change or delete nothing of another.
 //
 // Every message goes to the subject PREFIX.TO.FROM.ID, where TO and FROM are the public keys of the two ends and ID
 // names their connection. So one rule says what a user of the cluster may do: publish what comes FROM it, and read what
-// is sent TO it. A relay opens a connection with each of its desks and tries again as long as it lives; the cluster
-// says at once when nobody listens. A desk that comes up tells the machines that are paired with it.
+// is sent TO it. A relay opens a connection with each of its desks and keeps trying as long as it runs; the cluster
+// reports immediately if no one listens. A desk that comes up tells the machines that are paired with it.
 //
 // A connection carries bytes in numbered messages, and at most [window] of them that the other end has not read. It is
-// not repaired: where a message is missing, either end loses the cluster, or falls behind, it ends, and the relay opens
-// another one. Who is at the other end, and that nothing was read or changed on the way, is for TLS: see package
+// not repaired: if a message is missing, or either end loses the cluster or falls behind, it ends, and the relay opens
+// another one. TLS proves who is at the other end, and that nothing was read or changed on the way: see package
 // session.
 package cluster
 
@@ -52,14 +52,14 @@ func (c Config) check() error {
 	return nil
 }
 
-// plain is an address without its user part, which may be a token.
+// plain returns an address without its user part, which may be a token.
 func plain(u *url.URL) string {
 	c := *u
 	c.User = nil
 	return c.String()
 }
 
-// where is the address without passwords and tokens, for messages.
+// where returns the address without passwords and tokens, for messages.
 func (c Config) where() string {
 	var all []string
 	for part := range strings.SplitSeq(c.URL, ",") {

@@ -20,12 +20,12 @@ const (
 	kindData   kind = 'd' // the number of the message, counted from 0, and bytes
 	kindCredit kind = 'k' // how many messages the other end may have sent in all
 	kindClose  kind = 'c' // the connection has ended
-	kindWake   kind = 'u' // a desk is there, and has no connection
+	kindWake   kind = 'u' // a desk is up and has no connection
 )
 
 const (
 	window   = 64       // messages that may be under way, one way
-	maxBytes = 32 << 10 // of one message, beside its head: more than a record of TLS
+	maxBytes = 32 << 10 // of one message, without its head: more than a record of TLS
 	headSize = 1 + 8    // bytes: kind and number
 )
 
@@ -40,7 +40,7 @@ var (
 
 type address struct{ peer, id string }
 
-// conn is a connection with another end. It implements [net.Conn], for one reader and one writer at a time.
+// conn is a connection with a peer. It implements [net.Conn], for one reader and one writer at a time.
 type conn struct {
 	net.Conn // [session.Bare]
 	hub      *hub
@@ -68,10 +68,10 @@ func newConn(h *hub, at address) *conn {
 	}
 }
 
-// Claims is for package session: the key that the other end claims.
+// Claims returns the key that the other end claims, for package session.
 func (c *conn) Claims() remote.Key { return remote.Key{Sign: c.peer} }
 
-// Proven is for package session: it ends the connection of a peer that proved another key than its subject names.
+// Proven ends the connection of a peer that proved a key other than the one in its subject. Package session calls it.
 func (c *conn) Proven(key remote.Key) {
 	if key.Sign != c.peer {
 		c.end(errOther)
@@ -158,7 +158,7 @@ func (c *conn) next() (uint64, error) {
 	}
 }
 
-// send publishes a message and reports whether that worked. If not, the connection ends.
+// send publishes a message and reports whether that succeeded. If not, it ends the connection.
 func (c *conn) send(k kind, number uint64, text []byte) bool {
 	message := make([]byte, headSize, headSize+len(text))
 	message[0] = byte(k)

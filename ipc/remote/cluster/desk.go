@@ -11,9 +11,9 @@ import (
 	"nod/ipc/remote/session"
 )
 
-// Limits of the connections that a desk takes.
+// Limits on the connections that a desk accepts.
 const (
-	maxUnpaired = 32 // of machines that nobody has paired, in all
+	maxUnpaired = 32 // of unpaired machines, in all
 	maxUnproven = 2  // of one machine that has not proved its key
 )
 
@@ -28,7 +28,7 @@ type deskEnd struct {
 	unpaired []*conn // of machines that were not paired when they came, the oldest first
 }
 
-// NewDesk returns the carrier of the desk with that key. paired lists the machines that its user has paired.
+// NewDesk returns the carrier of the desk with this key. paired lists the machines that its user has paired.
 func NewDesk(cfg Config, desk remote.Key, paired func() []remote.Key, log *slog.Logger) session.Carrier {
 	d := &deskEnd{hub: newHub(cfg, desk, "desk", log), paired: paired, opened: make(chan *conn, maxUnpaired)}
 	d.dialed, d.isUp = d.accept, func() {
@@ -92,7 +92,7 @@ func (d *deskEnd) accept(at address) {
 	select {
 	case d.opened <- c:
 	default:
-		c.end(errNoRoom) // so many at once; it comes again
+		c.end(errNoRoom) // too many at a time; it will try again
 	}
 }
 
@@ -100,11 +100,11 @@ func (d *deskEnd) isPaired(sign string) bool {
 	return slices.Contains(d.paired(), remote.Key{Sign: sign})
 }
 
-// Wake implements [session.Carrier]: it asks the relay to open a connection, unless one exists or is being opened,
+// Wake implements [session.Carrier]. It asks the relay to open a connection, unless one exists or is being opened,
 // which the relay would end first.
 func (d *deskEnd) Wake(machine remote.Key) {
 	if len(d.all(machine.Sign)) > 0 {
 		return
 	}
-	_ = d.publish(address{machine.Sign, "wake"}, []byte{byte(kindWake)}, false) // it tries by itself, too
+	_ = d.publish(address{machine.Sign, "wake"}, []byte{byte(kindWake)}, false) // it also tries on its own
 }

@@ -22,14 +22,14 @@ import (
 // patience is how long one call may take.
 const patience = 5 * time.Second
 
-// hub is the connection of one end with the cluster, and all connections with other ends that it carries.
+// hub is the connection of one end with the cluster, and all connections with peers that it carries.
 type hub struct {
 	cfg    Config
 	me     remote.Key
 	role   string // for who looks at the cluster's connections
 	log    *slog.Logger
-	dialed func(at address)  // somebody wants a connection; it must not block
-	woke   func(peer string) // a desk is there; it must not block
+	dialed func(at address)  // a relay wants a connection; it must not block
+	woke   func(peer string) // a desk is up; it must not block
 	isUp   func()            // the cluster can be used; it must not block
 
 	nc *nats.Conn // set by run
@@ -50,7 +50,7 @@ func newHub(cfg Config, me remote.Key, role string, log *slog.Logger) *hub {
 	}
 }
 
-// State says whether the cluster can be used.
+// State returns whether the cluster can be used.
 func (h *hub) State() remote.State {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -61,8 +61,8 @@ func (h *hub) State() remote.State {
 	return s
 }
 
-// run keeps the connection with the cluster, which comes back by itself, until ctx ends. The error says what of the
-// configuration cannot work.
+// run keeps the connection with the cluster, which reconnects on its own, until ctx ends. The error says what is wrong
+// with the configuration.
 func (h *hub) run(ctx context.Context) error {
 	if err := h.cfg.check(); err != nil {
 		return err
@@ -94,7 +94,7 @@ func (h *hub) run(ctx context.Context) error {
 	}
 	h.nc = nc
 	if _, err = nc.Subscribe(h.subject(h.me.Sign, "*", "*"), h.handle); err == nil && nc.IsConnected() {
-		err = nc.FlushTimeout(patience) // who is told that this end is there finds it
+		err = nc.FlushTimeout(patience) // so that peers that learn that this end is up reach it
 	}
 	if err != nil {
 		h.lost(err)
@@ -110,8 +110,8 @@ func (h *hub) run(ctx context.Context) error {
 	return nil
 }
 
-// dialer looks a server up and connects with it, unless ctx has ended: the client would go through all servers and all
-// of their addresses first, and hold up who closes the connection meanwhile.
+// dialer looks up a server and connects with it, unless ctx has ended. Without it the client would try all servers and
+// all of their addresses first, and delay the caller that closes the connection.
 type dialer struct{ ctx context.Context }
 
 // Dial implements [nats.CustomDialer].
@@ -119,10 +119,11 @@ func (d dialer) Dial(network, address string) (net.Conn, error) {
 	return (&net.Dialer{Timeout: patience}).DialContext(d.ctx, network, address)
 }
 
-// longest is how long to wait at most before one tries again.
+// longest is the longest wait before another attempt.
 const longest = 15 * time.Second
 
-// delay is how long to wait after so many attempts: many clients that lost a server must not come back as one.
+// delay returns how long to wait after this many attempts. It is random, so that many clients that lost a server do not
+// return at the same moment.
 func delay(attempts int) time.Duration {
 	d := min(time.Second<<min(attempts, 4), longest)
 	return d/2 + rand.N(d/2)
@@ -176,7 +177,7 @@ func isRefused(err error) bool {
 		err != nil && strings.Contains(strings.ToLower(err.Error()), "authentication")
 }
 
-// explain says why the cluster cannot be used, and what to do.
+// explain returns why the cluster cannot be used, and what to do.
 func (h *hub) explain(err error) string {
 	at, credentials := h.cfg.where(), h.cfg.Credentials
 	if credentials == "" {
@@ -196,7 +197,7 @@ func (h *hub) explain(err error) string {
 	return fmt.Sprintf("NATS at %s cannot be reached: %v", at, err)
 }
 
-// chunk is how many bytes one message carries.
+// chunk returns how many bytes one message carries.
 func (h *hub) chunk() int {
 	if most := int(h.nc.MaxPayload()) - headSize; most > 0 {
 		return min(maxBytes, most)
@@ -208,7 +209,7 @@ func (h *hub) subject(to, from, id string) string {
 	return h.cfg.prefix() + "." + to + "." + from + "." + id
 }
 
-// publish sends a message to the other end of a connection. With isAsking the cluster says when nobody hears it.
+// publish sends a message to the other end of a connection. With isAsking the cluster reports if no one receives it.
 func (h *hub) publish(to address, message []byte, isAsking bool) error {
 	h.mu.Lock()
 	up := h.up
@@ -233,7 +234,7 @@ func (h *hub) handle(m *nats.Msg) {
 	c := h.conns[at]
 	h.mu.Unlock()
 	switch {
-	case len(m.Data) == 0: // by the cluster: nobody is there
+	case len(m.Data) == 0: // from the cluster: no one receives there
 		if c != nil {
 			c.end(errNobody)
 		}
@@ -264,7 +265,7 @@ func (h *hub) drop(c *conn) {
 	}
 }
 
-// all lists the connections with a peer; with all peers if it is empty.
+// all lists the connections with a peer, or with all peers if it is empty.
 func (h *hub) all(peer string) (conns []*conn) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

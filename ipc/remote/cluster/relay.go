@@ -18,13 +18,13 @@ import (
 type relayEnd struct {
 	*hub
 	desks func() []remote.Key
-	fresh changes.Signal // there may be a desk that nobody looks for
+	fresh changes.Signal // there may be a desk that is not looked for yet
 
 	mu    sync.Mutex
 	looks map[string]changes.Signal // by key: look for the desk now
 }
 
-// NewRelay returns the carrier of the relay with that key. desks lists those whose answers it takes.
+// NewRelay returns the carrier of the relay with this key. desks lists the desks whose answers it accepts.
 func NewRelay(cfg Config, relay remote.Key, desks func() []remote.Key, log *slog.Logger) session.Carrier {
 	r := &relayEnd{
 		hub: newHub(cfg, relay, "relay", log), desks: desks,

@@ -19,17 +19,17 @@ import (
 	"nod/policy/config"
 )
 
-// Command is what runs nod relay --stdio on a machine, as the user, with the user's own ssh and keys. A relay that it
-// starts knows from its first moment which desk it is for: no stranger comes first. The error says that the machine's
-// name is none.
+// Command returns the command that runs nod relay --stdio on a machine, as the user, with the user's own ssh and keys.
+// A relay that it starts knows its desk from the beginning, so that no stranger can connect first. It fails if the
+// machine's name is not valid.
 func Command(m config.Machine, desk remote.Key) ([]string, error) {
 	if err := m.Check(); err != nil {
 		return nil, err
 	}
 	there := []string{m.Host, "nod", "relay", "--stdio", "--desk", desk.String()}
 	if m.Kind == config.MachineSSH {
-		// Whatever the user's configuration of ssh says: nothing is asked on a terminal that nobody sees, nothing of this
-		// machine is lent to the other one, and nothing else keeps the connection from coming up.
+		// Whatever the user's configuration of ssh says, nothing is asked on a terminal that the user does not see, nothing
+		// of this machine is forwarded to the other one, and nothing else prevents the connection.
 		return append([]string{
 			"ssh", "-T", "-a", "-x", "-o", "BatchMode=yes", "-o", "ClearAllForwardings=yes", "-o", "ConnectTimeout=15",
 			"-o", "ServerAliveInterval=15", "-o", "ServerAliveCountMax=3", "-o", "RemoteCommand=none", "--",
@@ -43,7 +43,7 @@ const (
 	maxStderr = 8 << 10         // bytes that are kept of what it said last
 )
 
-// How long a carrier waits before it runs the command again: twice as long after each failure.
+// How long a carrier waits before it runs the command again; it doubles after each failure.
 const (
 	firstWait = time.Second
 	lastWait  = 30 * time.Second
@@ -61,12 +61,12 @@ type commandCarrier struct {
 
 type transport interface {
 	net.Conn
-	// problem says, once it was closed, why it ended, in words for the user; without any it did not fail.
+	// problem returns why it ended, in words for the user, once it was closed. It is empty if it did not fail.
 	problem() string
 }
 
-// NewCommandCarrier returns what runs the command, as [Command] makes it. changed is told whenever it has ended. It
-// must not block.
+// NewCommandCarrier returns a carrier that runs a command of [Command]. changed is called whenever the command has
+// ended. It must not block.
 func NewCommandCarrier(command []string, log *slog.Logger, changed func()) Carrier {
 	return newCommandCarrier(func() (transport, error) { return start(command, log) }, changed)
 }
@@ -128,7 +128,7 @@ func (c *commandCarrier) State() remote.State {
 // Wake implements [Carrier].
 func (c *commandCarrier) Wake(remote.Key) { c.retry.Send() }
 
-// process is a command that runs. It implements [transport].
+// process is a running command. It implements [transport].
 type process struct {
 	net.Conn // [Bare]
 	cmd      *exec.Cmd
@@ -167,13 +167,13 @@ func (p *process) Read(b []byte) (int, error) { return p.out.Read(b) }
 // Write implements [io.Writer].
 func (p *process) Write(b []byte) (int, error) { return p.in.Write(b) }
 
-// Close implements [io.Closer]: the command ends by itself when nobody talks to it.
+// Close implements [io.Closer]. The command ends on its own once its input has ended.
 func (p *process) Close() error {
 	p.close()
 	return nil
 }
 
-// problem implements [transport]. It waits for the command to end, and ends it when that takes too long.
+// problem implements [transport]. It waits for the command to end, and kills it if that takes too long.
 func (p *process) problem() string {
 	kill := time.AfterFunc(endTime, func() { _ = p.cmd.Process.Kill() })
 	defer kill.Stop()
@@ -199,7 +199,7 @@ func (t *tail) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// String is what is kept.
+// String returns what is kept.
 func (t *tail) String() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()

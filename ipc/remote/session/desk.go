@@ -17,7 +17,7 @@ import (
 	"nod/ipc/remote"
 )
 
-// desk is a connection with a desk, at the relay.
+// desk is the relay's end of a connection with a desk.
 type desk struct {
 	link   *Link
 	wire   *wire
@@ -32,7 +32,7 @@ type desk struct {
 	in bool       // admitted
 }
 
-// newDesk returns a connection whose keys are not proved yet.
+// newDesk returns a connection whose keys are not proven yet.
 func newDesk(l *Link) *desk {
 	d := &desk{link: l}
 	d.life, d.end = context.WithCancelCause(context.Background())
@@ -101,7 +101,7 @@ func (d *desk) serve(ctx context.Context) error {
 	return nil
 }
 
-// admit admits the desk if the relay takes its answers.
+// admit admits the desk if the relay accepts its answers.
 func (d *desk) admit() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -136,7 +136,7 @@ func (d *desk) sendEnds(open []interact.ID) {
 	}
 }
 
-// howEnded is how a request ended, if it has.
+// howEnded returns how a request ended, if it has.
 func (l *Link) howEnded(id interact.ID) (answer interact.Answer, isOver bool) {
 	now, cancel := context.WithCancel(context.Background())
 	cancel()
@@ -159,7 +159,7 @@ func (d *desk) call(method string, body any) error {
 	return err
 }
 
-// show sends a to the desk, and later how it ended. It never blocks. The caller holds the link's mu.
+// show sends a to the desk, and later how a ended. It never blocks. The caller holds the link's mu.
 func (d *desk) show(a *openRequest) {
 	sent := a.sent
 	d.shows.Go(func() {
@@ -231,7 +231,7 @@ func (d *desk) report(ctx context.Context, decided []interact.Record) error {
 	return nil
 }
 
-// reportSome sends records, in halves when they are too long for one message.
+// reportSome sends records, split into halves if they are too long for one message.
 func (d *desk) reportSome(some []interact.Record) error {
 	err := d.call(methodRecords, some)
 	if !errors.Is(err, errTooLarge) || len(some) == 1 {

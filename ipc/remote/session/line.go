@@ -27,10 +27,11 @@ type line struct {
 	problems map[remote.Key]string // why the last connection ended, by the key that it claims; none: the zero key
 }
 
-// maxProblems is how many machines a line remembers a problem of: anybody who reaches the desk may cause one.
+// maxProblems is for how many machines a line remembers a problem, because any program that reaches the desk can cause
+// one.
 const maxProblems = 256
 
-// NewLine returns the line of the desk with that identity. changed is called whenever a machine connects or
+// NewLine returns the line of the desk with this identity. changed is called whenever a machine connects or
 // disconnects. It must not block.
 func NewLine(
 	identity *remote.Identity, desk remote.Desk, carrier Carrier, log *slog.Logger, changed func(),
@@ -58,7 +59,7 @@ func (l *line) serve(ctx context.Context, conn net.Conn) error {
 	return err
 }
 
-// failed notes why a connection ended. A problem of one machine is not reported as that of the others.
+// failed notes why a connection ended. It does not report one machine's problem as that of others.
 func (l *line) failed(conn net.Conn, problem string) {
 	var key remote.Key
 	if c, ok := conn.(claimant); ok {
@@ -94,7 +95,7 @@ func (l *line) up(m *machine) {
 	l.changed()
 }
 
-// down notes that m is gone, and reports whether there is no newer connection with its machine.
+// down notes that m has ended, and reports whether there is no newer connection with its machine.
 func (l *line) down(m *machine) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -106,8 +107,8 @@ func (l *line) down(m *machine) bool {
 	return true
 }
 
-// to returns the connection with a machine. If there is none it starts another attempt, because somebody waits, and
-// the error wraps [remote.ErrDown].
+// to returns the connection with a machine. If there is none it starts another attempt, because a caller waits, and the
+// error wraps [remote.ErrDown].
 func (l *line) to(key remote.Key) (*machine, error) {
 	l.mu.Lock()
 	m := l.machines[key]
@@ -146,7 +147,7 @@ func (l *line) Greet() {
 	}
 }
 
-// Drop implements [remote.Line]. The line comes back, and the machine asks to join.
+// Drop implements [remote.Line]. The connection is made again, and the machine asks to join.
 func (l *line) Drop(key remote.Key) {
 	if m, err := l.to(key); err == nil {
 		m.unpair()
@@ -154,7 +155,7 @@ func (l *line) Drop(key remote.Key) {
 	}
 }
 
-// State implements [remote.Line]. With no key it is how the line is, whichever machine is at its end.
+// State implements [remote.Line]. Without a key it returns the state of the line, whichever machine is at its end.
 func (l *line) State(key remote.Key) remote.State {
 	s := l.carrier.State()
 	l.mu.Lock()

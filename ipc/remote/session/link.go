@@ -15,28 +15,28 @@ import (
 	"nod/ipc/remote"
 )
 
-// relay is what a [Link] needs of the relay that it is for.
+// relay is the part of a relay that a [Link] needs.
 type relay interface {
-	// Hello is what the relay says of itself now to a desk.
+	// Hello returns what the relay now says about itself to a desk.
 	Hello(desk remote.Key) remote.Hello
-	// Admit says whether the relay takes answers and policies of a desk. The first one that comes is, when the relay was
-	// started without any; later the error is [remote.ErrNotPaired].
+	// Admit checks that the relay accepts answers and policies of a desk. A relay that was started without desks admits
+	// the first one that connects; for others the error is [remote.ErrNotPaired].
 	Admit(desk remote.Key) error
-	// Vouch tells which others the user of a desk has paired: of those the relay may take answers, too.
+	// Vouch notes which other desks the user of a desk has paired, whose answers the relay may accept, too.
 	Vouch(desk remote.Key, others []remote.Key)
-	// Apply puts a policy in force that came from that desk.
+	// Apply puts a policy of a desk in force.
 	Apply(desk remote.Key, p remote.Policy) error
-	// Forget ends all approvals that were to hold for longer than once.
+	// Forget ends all approvals that were given for more than once.
 	Forget()
-	// Settled waits until a request has ended and returns how, as [interact.Broker] does.
+	// Settled waits until a request has ended and returns its answer, as [interact.Broker] does.
 	Settled(ctx context.Context, id interact.ID) (interact.Answer, error)
 }
 
-// maxUnknown limits the connections whose other end has not proved a key. One more ends the oldest, so that connections
+// maxUnknown limits the connections whose other end has not proven a key. One more ends the oldest, so that connections
 // alone cannot keep a desk out.
 const maxUnknown = 32
 
-// Link is the relay's end: all connections with desks.
+// Link is the relay's end of all connections with desks.
 type Link struct {
 	identity *remote.Identity
 	relay    relay
@@ -51,7 +51,7 @@ type Link struct {
 	since    time.Time                    // when the first came or the last went
 }
 
-// openRequest is a request that desks are asked about, or were.
+// openRequest is a request that desks are or were asked about.
 type openRequest struct {
 	id      interact.ID
 	digest  string
@@ -75,7 +75,7 @@ func (a *openRequest) isOver() bool {
 	}
 }
 
-// NewLink returns the end of a relay with that identity.
+// NewLink returns the link of the relay with this identity.
 func NewLink(identity *remote.Identity, relay relay, carrier Carrier, log *slog.Logger) *Link {
 	return &Link{
 		identity: identity, relay: relay, carrier: carrier, log: log,
@@ -83,7 +83,7 @@ func NewLink(identity *remote.Identity, relay relay, carrier Carrier, log *slog.
 	}
 }
 
-// Run serves desks until ctx ends. The error says why none can ever be reached.
+// Run serves desks until ctx ends. The error says why no desk can ever be reached.
 func (l *Link) Run(ctx context.Context) error { return l.carrier.Run(ctx, l.Serve) }
 
 // Serve serves a desk on conn until it disconnects or ctx ends. It closes conn. The error says why a desk was not
@@ -116,8 +116,8 @@ func (l *Link) isKnown(d *desk) {
 	l.unknown = slices.DeleteFunc(l.unknown, func(o *desk) bool { return o == d })
 }
 
-// Ask sends a request to all desks, also to those that connect later, and waits for the first answer. When ctx ends it
-// returns ctx's error. The error wraps [interact.ErrUnavailable] if no desk can show the request.
+// Ask sends a request to all desks, including those that connect later, and waits for the first answer. When ctx ends
+// it returns ctx's error. The error wraps [interact.ErrUnavailable] if no desk can show the request.
 func (l *Link) Ask(ctx context.Context, r interact.Request) (interact.Answer, error) {
 	sent, err := remote.NewRequest(r)
 	if err != nil {
@@ -181,8 +181,8 @@ func (l *Link) commit(ctx context.Context, from *desk, answer remote.Answer) (re
 	return remote.Answer{ID: answer.ID, Digest: answer.Digest, Answer: settled}, nil
 }
 
-// count ends the pending request that an answer is for. It fails if the digest is that of another
-// request, or the answer none to it.
+// count ends the pending request that an answer is for. It fails if the digest is that of another request, or the
+// answer is not valid.
 func (l *Link) count(from *desk, answer remote.Answer) error {
 	l.mu.Lock()
 	a := l.requests[answer.ID]
@@ -224,7 +224,7 @@ func (l *Link) Report(ctx context.Context, decided []interact.Record) error {
 	}
 }
 
-// State says whether a desk is connected, and if none is, why.
+// State returns whether a desk is connected and, if none is, why.
 func (l *Link) State() remote.State {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -254,7 +254,7 @@ func (l *Link) enter(d *desk) {
 	}
 }
 
-// leave removes d, which has disconnected or is not paired any more.
+// leave removes d, which has disconnected or is no longer paired.
 func (l *Link) leave(d *desk) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -267,7 +267,7 @@ func (l *Link) leave(d *desk) {
 	}
 }
 
-// deskChanged wakes whoever waits for a change of the desks. The caller holds l.mu.
+// deskChanged wakes goroutines that wait for a change of the desks. The caller holds l.mu.
 func (l *Link) deskChanged(isTurn bool) {
 	if isTurn {
 		l.since = time.Now()
@@ -276,7 +276,7 @@ func (l *Link) deskChanged(isTurn bool) {
 	l.changed = make(chan struct{})
 }
 
-// refuse notes that d cannot show a. When no connected desk can, a fails.
+// refuse notes that d cannot show a. If no connected desk can, a fails.
 func (l *Link) refuse(d *desk, a *openRequest, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

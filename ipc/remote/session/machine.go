@@ -15,7 +15,7 @@ import (
 	"nod/ipc/remote"
 )
 
-// machine is a connection with a machine, at the desk.
+// machine is the desk's end of a connection with a machine.
 type machine struct {
 	line   *line
 	wire   *wire
@@ -58,7 +58,7 @@ func (m *machine) serve(ctx context.Context) error {
 	return context.Cause(m.life)
 }
 
-// stay greets the machine at intervals until the connection ends. It returns why that ended.
+// stay greets the machine at intervals until the connection ends, and returns why it ended.
 func (m *machine) stay() error {
 	for {
 		if err := m.greet(); err != nil {
@@ -73,7 +73,7 @@ func (m *machine) stay() error {
 	}
 }
 
-// greet sends a greeting and handles the reply, which says what the machine says of itself.
+// greet sends a greeting and handles the reply, in which the machine describes itself.
 func (m *machine) greet() error {
 	for {
 		g := greeting{Open: []interact.ID{}, Desks: []remote.Key{}}
@@ -101,7 +101,7 @@ func (m *machine) greet() error {
 	}
 }
 
-// join says who is connected, if that has changed or the machine is not paired yet.
+// join tells the desk who is connected, if that has changed or the machine is not paired yet.
 func (m *machine) join(hello remote.Hello) {
 	said := hello
 	said.Clock = time.Time{}
@@ -123,7 +123,7 @@ func (m *machine) join(hello remote.Hello) {
 	m.wire.isIn.Store(true)
 }
 
-// paired is the paired machine; nil while it is not paired.
+// paired returns the paired machine, or nil while it is not paired.
 func (m *machine) paired() *remote.Peer {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -185,7 +185,7 @@ func (m *machine) served(ctx context.Context, r *jrpc2.Request) (any, error) {
 	return nil, withCode(err)
 }
 
-// take handles a call of the relay's. It refuses all until the user has paired the machine.
+// take handles a call of the relay. It refuses all calls until the user has paired the machine.
 func (m *machine) take(r *jrpc2.Request) error {
 	peer := m.paired()
 	if peer == nil { // nobody has said that it is paired, so a relay of nod's calls only when that has just changed

@@ -7,8 +7,7 @@ import (
 	"nod/ipc/remote"
 )
 
-// What a line's State says in words of nod's own, for the user to read: what commands and machines say goes to the
-// log only.
+// What a line's State tells the user, in nod's own words. What commands and machines print goes only to the log.
 const (
 	problemOtherDesk    = "the relay there belongs to another desk, which must pair this one first"
 	problemOtherKey     = "another machine answers there: it has a different key"
@@ -27,7 +26,7 @@ const (
 	problemEnded        = "the connection command failed: the log has its output"
 )
 
-// Problems are all that a line's State says in nod's own words, for windows to say in the user's language.
+// Problems lists everything that a line's State says in nod's own words, for windows to translate.
 var Problems = []string{
 	problemNotInstalled, problemOtherDesk, problemOtherKey, problemChatter,
 	problemHostChanged, problemHostUnknown, problemDenied, problemName,
@@ -36,14 +35,14 @@ var Problems = []string{
 	remote.ErrProtocol.Error(),
 }
 
-// The statuses with which a shell and a container engine say that there is no such program, or none that runs.
+// The statuses with which a shell and a container engine report that a program does not exist or cannot run.
 const (
 	statusNotRunnable = 126
 	statusNotFound    = 127
 )
 
-// meanings are words of programs, and what they mean. The first that is found counts: what ssh says stands before what
-// the machine may have said.
+// meanings are words that programs print, and what they mean. The first match counts, so words of ssh precede those
+// that the machine may have printed.
 var meanings = []struct{ program, words, problem string }{
 	{"ssh", "REMOTE HOST IDENTIFICATION HAS CHANGED", problemHostChanged},
 	{"ssh", "Host key verification failed", problemHostUnknown},
@@ -69,7 +68,7 @@ var meanings = []struct{ program, words, problem string }{
 	{"", "reach the relay:", problemNoRelay},
 }
 
-// problemSaid says why a program ended with that status, by what it said.
+// problemSaid returns why a program ended with this status, judging by what it printed.
 func problemSaid(program string, status int, said string) string {
 	for _, t := range meanings {
 		if (t.program == "" || t.program == program) && strings.Contains(said, t.words) {
@@ -85,7 +84,7 @@ func problemSaid(program string, status int, said string) string {
 	return problemEnded
 }
 
-// problemOf says why a connection ended with err; nothing where that says no more than that it did.
+// problemOf returns why a connection ended with err, or "" if err says only that it ended.
 func problemOf(err error) string {
 	switch {
 	case errors.Is(err, remote.ErrProtocol):

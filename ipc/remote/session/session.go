@@ -2,16 +2,15 @@
 //
 // [NewLine] makes the desk's end, [NewLink] the relay's. Each has a [Carrier] that makes connections: that of
 // [NewCommandCarrier] runs a command such as ssh HOST nod relay --stdio, those of package cluster meet the other end at
-// a NATS server. Each uses TLS 1.3, in which both ends prove their keys ([remote.Identity.Secure]); the desk is its
-// client.
-// So nobody between can read, change or repeat anything, nor use it elsewhere, and what was recorded stays secret when
-// a key is stolen later.
+// a NATS server. Each connection uses TLS 1.3, in which both ends prove their keys ([remote.Identity.Secure]); the desk
+// is its client. So no one in between can read, change or replay anything, nor use it elsewhere, and recorded traffic
+// stays secret even if a key is stolen later.
 //
-// They speak JSON-RPC 2.0, one message a line, with calls both ways. The desk greets the relay at once and every few
-// seconds, which keeps dead peers from being waited for, and says which requests it still shows: the relay
-// sends again how they ended. Until its user has paired the machine the desk takes in nothing else. While there is no
-// connection, requests wait at the relay. With the next one all that are pending are put before the desk again, and an
-// answer counts once, however often it is given.
+// They speak JSON-RPC 2.0, one message per line, with calls both ways. The desk greets the relay immediately and every
+// few seconds, which detects dead peers, and says which requests it still shows: the relay sends again how those ended.
+// Until its user has paired the machine the desk accepts nothing else. While there is no connection, requests wait at
+// the relay. On the next connection it sends all pending ones to the desk again, and an answer counts once, however
+// often it is given.
 package session
 
 import (
@@ -30,24 +29,25 @@ import (
 	"nod/ipc/remote"
 )
 
-// Carrier makes connections with the other ends, or takes them.
+// Carrier makes connections with the other ends, or accepts them.
 type Carrier interface {
-	// Run has serve serve each connection until ctx ends; serve closes it. The error says why there can never be one.
+	// Run calls serve for each connection until ctx ends; serve closes the connection. The error says why there can never
+	// be a connection.
 	Run(ctx context.Context, serve func(context.Context, net.Conn) error) error
-	// State says whether connections can be made, and if not, why.
+	// State returns whether connections can be made and, if not, why.
 	State() remote.State
-	// Wake has the other end with that key reached at once, if it can be: somebody waits for it.
+	// Wake tries to reach the other end with this key immediately, because a caller waits for it.
 	Wake(key remote.Key)
 }
 
 // claimant is a connection whose other end claims a key before it proves one.
 type claimant interface {
 	Claims() remote.Key
-	// Proven is called when the other end has proved that key, or another one.
+	// Proven is called when the other end has proven a key, which may differ from the claimed one.
 	Proven(key remote.Key)
 }
 
-// Bare is, for a carrier's connection to embed, the rest of a [net.Conn]: addresses, and deadlines, which nobody sets.
+// Bare is the rest of a [net.Conn] for a carrier's connection to embed: addresses, and deadlines, which are never set.
 var Bare net.Conn = bare{}
 
 type bare struct{ net.Conn } // nil
@@ -60,7 +60,7 @@ func (bare) SetDeadline(time.Time) error      { return errors.ErrUnsupported }
 func (bare) SetReadDeadline(time.Time) error  { return errors.ErrUnsupported }
 func (bare) SetWriteDeadline(time.Time) error { return errors.ErrUnsupported }
 
-// The methods, as they are called on the wire.
+// The names of the methods on the wire.
 const (
 	methodGreet  = "greet"  // by a desk: [greeting] for [remote.Hello]
 	methodAnswer = "answer" // by a desk: [remote.Answer] for the one that counts
@@ -99,10 +99,10 @@ var (
 	errTooLarge = errors.New("the message is too large to send")
 )
 
-// coded are the errors that mean the same at both ends, by their code on the wire.
+// coded are the errors with the same meaning at both ends, by their code on the wire.
 var coded = map[jrpc2.Code]error{1: remote.ErrNotPaired, 4: errBusy, 5: errUnknown, 6: errRefused}
 
-// withCode returns err as the other end gets it: a code and no text, so that a peer learns no more than it must.
+// withCode returns err as it is sent to the other end: a code without text, so that a peer learns no more than it must.
 func withCode(err error) error {
 	if err == nil {
 		return nil
@@ -115,7 +115,7 @@ func withCode(err error) error {
 	return jrpc2.Errorf(6, "%v", errRefused)
 }
 
-// received is the error that the other end gave, or wraps [remote.ErrDown] where it gave none.
+// received returns the error that the other end sent, or one that wraps [remote.ErrDown] if it sent none.
 func received(ctx context.Context, w *wire, err error) error {
 	sent, isSent := errors.AsType[*jrpc2.Error](err)
 	switch {
@@ -155,7 +155,8 @@ func invoke(ctx context.Context, w *wire, call caller, method string, body, repl
 	return decode([]byte(response.ResultString()), reply)
 }
 
-// read reads the parameter of a call. What the type does not know is an error: it may be what the message is about.
+// read reads the parameter of a call. It refuses members that the type does not know, because the message may depend on
+// them.
 func read[T any](r *jrpc2.Request) (body T, err error) {
 	var params struct {
 		Body T `json:"body"`
@@ -164,7 +165,7 @@ func read[T any](r *jrpc2.Request) (body T, err error) {
 	return params.Body, err
 }
 
-// with handles calls whose parameter is a T.
+// with returns a handler of calls whose parameter is a T.
 func with[T any](do func(context.Context, T) (any, error)) jrpc2.Handler {
 	return func(ctx context.Context, r *jrpc2.Request) (any, error) {
 		body, err := read[T](r)

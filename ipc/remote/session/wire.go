@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// Limits of one connection.
+// Limits on one connection.
 const (
 	maxBody    = 8 << 20          // bytes of what a call says: a request's input of 1 MB, and what was reported of it
 	maxMessage = maxBody + 64<<10 // bytes of a line: that, and what JSON-RPC puts round it
@@ -30,8 +30,8 @@ var (
 	errWireDown = errors.New("the connection was closed")
 )
 
-// wire is a [channel.Channel] of JSON-RPC messages, one a line, that a hostile or stuck peer cannot use to take up
-// memory or hold anybody up: lines end somewhere, what the peer asks for is limited, and to send never waits.
+// wire is a [channel.Channel] of JSON-RPC messages, one per line, with which a hostile or stuck peer can neither use up
+// memory nor block this end: the length of lines and the number of calls are limited, and sending never waits.
 type wire struct {
 	conn  io.ReadWriter
 	raw   io.Closer // what carries conn: it ends at once, without a farewell that may wait for the peer
@@ -60,7 +60,7 @@ func newWire(conn io.ReadWriter, raw io.Closer) *wire {
 	return w
 }
 
-// split is [bufio.ScanLines] for lines that are no longer than the peer's may be.
+// split is [bufio.ScanLines] with a limit on lines before the peer is admitted.
 func (w *wire) split(data []byte, atEOF bool) (advance int, line []byte, err error) {
 	advance, line, err = bufio.ScanLines(data, atEOF)
 	if size := max(advance, len(line)); !w.isIn.Load() && (size > maxFirst || size == 0 && len(data) > maxFirst) {
@@ -69,8 +69,8 @@ func (w *wire) split(data []byte, atEOF bool) (advance int, line []byte, err err
 	return advance, line, err
 }
 
-// Recv implements [channel.Channel]. Before it returns a call it waits until there is room for one more; whoever has
-// served a call says so with done.
+// Recv implements [channel.Channel]. Before it returns a call it waits until there is room for one more. The handler of
+// a call calls done afterwards.
 func (w *wire) Recv() ([]byte, error) {
 	if !w.lines.Scan() {
 		err := w.lines.Err()
@@ -99,7 +99,7 @@ func (w *wire) Recv() ([]byte, error) {
 	}
 }
 
-// finish waits for the calls under way: what a peer sent before it disconnected still counts.
+// finish waits for the calls under way, because what a peer sent before it disconnected still counts.
 func (w *wire) finish() {
 	late := time.After(settlingTime)
 	for range maxCalls {
@@ -171,7 +171,7 @@ func isChatter(err error) bool {
 	return is
 }
 
-// close ends the connection. It returns the error of the first call, which is why the connection ended.
+// close ends the connection. It returns the error of the first call of close, which is why the connection ended.
 func (w *wire) close(err error) error {
 	w.mu.Lock()
 	if w.err == nil {
@@ -185,7 +185,7 @@ func (w *wire) close(err error) error {
 	return err
 }
 
-// ended is why the connection was closed; nil while it is not.
+// ended returns why the connection was closed, or nil while it is open.
 func (w *wire) ended() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -80,11 +80,8 @@ func Reason(english string) string {
 }
 
 func (b *reasonBook) translate(english string) string {
-	if translated, ok := b.whole[english]; ok {
+	if translated, ok := b.sentence(english); ok {
 		return translated
-	}
-	if translated, ok := b.whole[english+"."]; ok { // without its full stop, inside another sentence
-		return strings.TrimSuffix(translated, "。")
 	}
 	for _, p := range b.patterns {
 		if values := p.english.FindStringSubmatch(english); values != nil {
@@ -104,6 +101,21 @@ func (b *reasonBook) translate(english string) string {
 		}
 	}
 	return english
+}
+
+// sentence translates a sentence without values, which may lack its capital and its full stop: a part of another.
+func (b *reasonBook) sentence(english string) (translated string, ok bool) {
+	if translated, ok = b.whole[english]; ok {
+		return translated, true
+	}
+	if translated, ok = b.whole[english+"."]; !ok && strings.Contains(english, " ") {
+		capital := strings.ToUpper(english[:1]) + english[1:]
+		if translated, ok = b.whole[capital]; ok {
+			return translated, true
+		}
+		translated, ok = b.whole[capital+"."]
+	}
+	return strings.TrimSuffix(translated, "。"), ok
 }
 
 // fill inserts values into a sentence, translating those that are sentences.

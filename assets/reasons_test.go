@@ -222,6 +222,25 @@ func readLines(t *testing.T, name string) []string {
 	return strings.Split(string(text), "\n")
 }
 
+// A sentence is translated as a whole, also as a part of another, though a pattern with values fits it, too.
+func TestReasonsAsPartsOfOthers(t *testing.T) {
+	t.Cleanup(func() { reasons.Store(nil) })
+	setReasons(chinese)
+	translated, err := readReasons(chinese)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for s, want := range translated {
+		if filled.MatchString(s) || !strings.HasSuffix(s, ".") {
+			continue
+		}
+		part := strings.ToLower(s[:1]) + strings.TrimSuffix(s[1:], ".")
+		if got := Reason(part); got != strings.TrimSuffix(want, "。") {
+			t.Errorf("Reason(%q) = %q, want %q", part, got, want)
+		}
+	}
+}
+
 func TestReason(t *testing.T) {
 	t.Cleanup(func() { reasons.Store(nil) })
 	const english = `no rule covers this; "rm" removes files`

@@ -104,7 +104,7 @@ func validate(b Body) error {
 		return validateAsk(b)
 	case api.Confirm:
 		return cmp.Or(required("message", b.Message, MaxText), short("yes_label", b.YesLabel),
-			short("no_label", b.NoLabel))
+			short("no_label", b.NoLabel), validateLabels(b))
 	case api.Form:
 		return validateForm(b)
 	case Approve:
@@ -171,6 +171,10 @@ func validateQuestion(q api.Question, at string) error {
 	if q.Min != nil && q.Max != nil && *q.Min > *q.Max {
 		return wrong(at+"min", "is more than max")
 	}
+	isNumber := q.Format == Integer || q.Format == Number
+	if q.Max != nil && *q.Max < 1 && !isNumber {
+		return wrong(at+"max", "want at least 1")
+	}
 	switch q.InputType {
 	case Text:
 		return validateText(q, at)
@@ -223,7 +227,29 @@ func validateChoice(q api.Question, at string) error {
 		}
 		values[o.Value] = true
 	}
+	all := len(q.Options)
+	if q.OffersOther() {
+		all++
+	}
+	if q.Min != nil && *q.Min > float64(all) {
+		return wrong(at+"min", "is more than the %d that can be picked", all)
+	}
 	return validateDefault(q, at, values)
+}
+
+// validateLabels refuses buttons that cannot be told apart, or that say the opposite of what they do.
+func validateLabels(c api.Confirm) error {
+	yes := strings.ToLower(cmp.Or(strings.TrimSpace(c.YesLabel), "yes"))
+	no := strings.ToLower(cmp.Or(strings.TrimSpace(c.NoLabel), "no"))
+	switch {
+	case yes == no:
+		return wrong("yes_label", "%q is on both buttons", yes)
+	case yes == "no":
+		return wrong("yes_label", "%q is the opposite of what the button does", yes)
+	case no == "yes":
+		return wrong("no_label", "%q is the opposite of what the button does", no)
+	}
+	return nil
 }
 
 func validateDefault(q api.Question, at string, values map[string]bool) error {

@@ -41,6 +41,10 @@ func TestValidate(t *testing.T) {
 		"ask many options": {api.Ask{Question: "?", Options: make([]string, interact.MaxOptions+1)}, "options", false},
 		"confirm":          {api.Confirm{Message: "?"}, "", false},
 		"confirm blank":    {api.Confirm{}, "message", true},
+		"confirm twice":    {api.Confirm{Message: "?", YesLabel: "Allow", NoLabel: " allow "}, "yes_label", false},
+		"confirm no, no":   {api.Confirm{Message: "?", YesLabel: "NO"}, "yes_label", false},
+		"confirm swapped":  {api.Confirm{Message: "?", YesLabel: "No", NoLabel: "Yes"}, "yes_label", false},
+		"confirm with yes": {api.Confirm{Message: "?", YesLabel: "Go", NoLabel: "yes"}, "no_label", false},
 		"confirm long label": {api.Confirm{Message: "?", YesLabel: strings.Repeat("x", interact.MaxName+1)},
 			"yes_label", false},
 		"form":          {form(choice(a, b), api.Question{ID: "t", Question: "?"}), "", false},
@@ -72,6 +76,14 @@ func TestValidate(t *testing.T) {
 			q.Default = interact.ListValue("A", "B")
 		})), "questions[0].default", false},
 		"form bad format": {form(api.Question{ID: "q", Question: "?", Format: "zip"}), "questions[0].format", false},
+		"form max 0":      {form(api.Question{ID: "q", Question: "?", Max: new(0.0)}), "questions[0].max", false},
+		"form number of at most 0": {form(api.Question{ID: "q", Question: "?", Format: interact.Integer, Max: new(0.0)}),
+			"", false},
+		"form all and another": {form(with(choice(a, b), func(q *api.Question) { q.MultiSelect, q.Min = true, new(3.0) })),
+			"", false},
+		"form more than there are": {form(with(choice(a, b), func(q *api.Question) {
+			q.MultiSelect, q.Min = true, new(4.0)
+		})), "questions[0].min", false},
 		"form choice format": {form(with(choice(a), func(q *api.Question) { q.Format = interact.Email })),
 			"questions[0].format", false},
 		"approve":          {interact.Approve{Tool: "Bash", Input: json.RawMessage(`{}`)}, "", false},

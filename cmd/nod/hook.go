@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -57,6 +56,9 @@ Delete the file when you are done. The reply stays the same.`,
 	return cmd
 }
 
+// maxSkipped is how many bytes of a payload that is too long are searched for the event's name.
+const maxSkipped = 64 << 20
+
 type hookRun struct {
 	debug  bool
 	failed string // why nod-desktop, which was asked already, gave no answer; empty: it was not asked
@@ -81,7 +83,10 @@ func (c *console) answerHook(ctx context.Context, name, event string, h hookRun)
 func replyOf(ctx context.Context, a agent.Agent, event string, in io.Reader, run hookRun, log *hookLog) []byte {
 	payload, err := io.ReadAll(io.LimitReader(in, client.MaxPayload+1))
 	log.Debug("read", "payload", log.text(payload), "bytes", len(payload), "err", err)
-	switch event := cmp.Or(event, client.EventOf(payload)); {
+	if event == "" { // which may stand after what is too long
+		event = client.EventOf(io.MultiReader(bytes.NewReader(payload), io.LimitReader(in, maxSkipped)))
+	}
+	switch {
 	case len(payload) > client.MaxPayload: // the model controls the length: no rule applies
 		return denies(a, event, fmt.Sprintf("the call is longer than the %d bytes that nod reads", client.MaxPayload))
 	case err != nil:
@@ -92,7 +97,7 @@ func replyOf(ctx context.Context, a agent.Agent, event string, in io.Reader, run
 			return away(a, "", err)
 		}
 	}
-	h := client.NewHookCall(a.Name, cmp.Or(event, client.EventOf(payload)), payload)
+	h := client.NewHookCall(a.Name, event, payload)
 	if m, err := agent.Here(); err == nil {
 		h.Gate, h.Limit = a.HookSettings(m)
 	}

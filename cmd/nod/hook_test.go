@@ -44,16 +44,19 @@ func deniesWhatItCannotRead(t *testing.T, m agent.Machine) {
 	if err := os.WriteFile(gate, []byte("# whose?\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	head := `{"session_id":"s","hook_event_name":"BeforeTool","tool_name":"write_file","tool_input":`
-	for _, input := range []string{
-		`{"content":"` + strings.Repeat("x", client.MaxPayload) + `"}`,
-		`{"a":` + strings.Repeat("[", 20_000) + strings.Repeat("]", 20_000) + `}`,
+	const event = `"hook_event_name":"BeforeTool"`
+	head := `{"session_id":"s","tool_name":"write_file",` + event + `,"tool_input":`
+	long := `{"content":"` + strings.Repeat("x", client.MaxPayload) + `"}`
+	for _, payload := range []string{
+		head + long + "}",
+		head + `{"a":` + strings.Repeat("[", 20_000) + strings.Repeat("]", 20_000) + "}}",
+		`{"tool_name":"write_file","tool_input":` + long + "," + event + "}",
 	} {
 		var out, err bytes.Buffer
-		c := &console{in: strings.NewReader(head + input + "}"), out: &out, err: &err}
+		c := &console{in: strings.NewReader(payload), out: &out, err: &err}
 		e := c.answerHook(t.Context(), "gemini-cli", "", hookRun{})
 		if e != nil || !strings.Contains(out.String(), `"decision":"deny"`) {
-			t.Errorf("%.120s: %q, %v", input, out.String(), e)
+			t.Errorf("%.120s: %q, %v", payload, out.String(), e)
 		}
 	}
 }

@@ -89,7 +89,7 @@ func (c *console) withdraw() *cobra.Command {
 	return c.withJSON(&cobra.Command{
 		Use:   "withdraw ID",
 		Short: "Cancel a request you sent",
-		Long:  "Cancel a request you sent. The exit status is 1 if it has already ended.",
+		Long:  "Cancel a request you sent. The exit status is 1 if it has already ended in another way.",
 		Args:  oneArg("an id"),
 		RunE: c.runs(func(ctx context.Context, args []string) error {
 			r, err := call(ctx, time.Second, func(cl *client.Client, ctx context.Context) (api.RequestReply, error) {

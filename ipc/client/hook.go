@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"io"
 	"net/url"
 	"os"
 	"strconv"
@@ -56,8 +57,8 @@ func NewHookCall(agent, event string, payload []byte) HookCall {
 
 // EventOf reads the event's name from a payload, or from the readable part of it: agents put the name in a field before
 // what a model writes.
-func EventOf(payload []byte) string {
-	d := jsontext.NewDecoder(bytes.NewReader(payload), jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
+func EventOf(payload io.Reader) string {
+	d := jsontext.NewDecoder(payload, jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
 	texts := map[string]string{}
 	_, err := d.ReadToken()
 	for err == nil && d.PeekKind() == '"' {

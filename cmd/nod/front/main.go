@@ -77,7 +77,7 @@ func hook(agent, event string) (input io.Reader, failed string, done bool) {
 		return input, "", false
 	}
 	if event == "" {
-		event = client.EventOf(payload)
+		event = client.EventOf(bytes.NewReader(payload))
 	}
 	h := client.NewHookCall(agent, event, payload)
 	h.Looks = true

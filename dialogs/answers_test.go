@@ -175,10 +175,33 @@ func TestConfirm(t *testing.T) {
 	}
 }
 
+// Yes waits until the end of the message has been in view.
+func TestConfirmMustBeRead(t *testing.T) {
+	s := newScreen(t)
+	s.open(request("1", api.Confirm{Message: strings.Repeat("Fine.\n\n", 100) + "And delete everything."}))
+	s.ready()
+	s.submit()
+	s.tapText("Yes")
+	s.wantOpen("1")
+	if got := s.page().yes.note; got != "Read to the end first" {
+		t.Errorf("the button says %q", got)
+	}
+	for range 100 {
+		s.key(fyne.KeyPageDown)
+	}
+	s.chord(fyne.KeyReturn)
+	s.wantOpen("1") // in view only now
+	s.pass(time.Second)
+	s.chord(fyne.KeyReturn)
+	if a := s.wantOutcome("1", api.Answered); !a.Confirmed {
+		t.Errorf("answer %+v", a)
+	}
+}
+
 func TestHostileLabels(t *testing.T) {
 	s := newScreen(t)
 	s.open(request("1", api.Confirm{
-		Message: "Sure?", YesLabel: "No\u202e\nreally" + strings.Repeat("!", 100), NoLabel: "Yes",
+		Message: "Sure?", YesLabel: "No\u202e\nreally" + strings.Repeat("!", 100), NoLabel: "Yes, later",
 	}))
 	if got := s.page().yes.text; strings.ContainsAny(got, "\n\u202e") || len([]rune(got)) > 80 {
 		t.Errorf("the label is %q", got)

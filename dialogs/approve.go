@@ -309,11 +309,11 @@ func (a *approvePage) answer(o api.Outcome) interact.Answer {
 }
 
 // isRead records what is in view now, and reports whether the user has scrolled through the input of an approval and,
-// if Allow saves one, the rule.
+// if Allow saves one, the rule; or through what they are to confirm.
 func (p *page) isRead() bool {
 	a := p.approval
 	if a == nil {
-		return true
+		return p.isMessageRead == nil || p.isMessageRead()
 	}
 	a.input.block.noteSeen()
 	if a.ruleText != nil {

@@ -24,9 +24,20 @@ func newConfirmPage(p *page, b api.Confirm) {
 	if len(message) <= maxHeading && !strings.Contains(message, "\n") && !strings.HasSuffix(message, "#") {
 		message = "## " + message
 	}
-	p.assemble(p.rows(Tight(newMarkdown(p.w, message))).scroll.Scroll, &foot{
+	column := p.rows(Tight(newMarkdown(p.w, message)))
+	p.assemble(column.scroll.Scroll, &foot{
 		left: []fyne.CanvasObject{p.no}, right: []fyne.CanvasObject{p.yes},
 	})
+	isRead, fill := false, column.scroll.OnScrolled
+	p.isMessageRead = func() bool {
+		isRead = isRead || column.scroll.isAtEnd()
+		return isRead
+	}
+	column.scroll.OnScrolled = func(at fyne.Position) {
+		if fill(at); !isRead && p.w.page == p {
+			p.w.rearm()
+		}
+	}
 }
 
 // maxHeading is the length of a question, in bytes, up to which it is large: it is what the user decides on.

@@ -50,6 +50,8 @@ type page struct {
 	object      fyne.CanvasObject
 	column      *lazyColumn // the body in rows, if it scrolls as a whole; else nil
 
+	isMessageRead func() bool // whether the user has scrolled through the message; nil: that is not required
+
 	ownAnswer bool      // a choice or text of the user, not just Allow or Yes
 	shownAt   time.Time // when it was first on screen; zero: never
 	armedAt   time.Time // when the affirmative was first armed; zero: never

@@ -316,6 +316,26 @@ func TestLongInputMustBeSeen(t *testing.T) {
 	seen.wants("allow", 0)
 }
 
+// The same holds for what the user is to confirm.
+func TestLongMessageMustBeSeen(t *testing.T) {
+	t.Parallel()
+	n := start(t, settings)
+	message := strings.Repeat("Fine.\n\n", 80) + "And delete everything."
+	alone := n.send("confirm", message, "--timeout", "4s", "--default", "no")
+	n.prompt()
+	n.shot("long-message")
+	n.neverArmed(alone)
+	alone.wants("no", 1)
+	n.noWindow()
+
+	seen := n.send("confirm", message)
+	n.prompt()
+	n.readToTheEnd()
+	n.shot("long-message-seen")
+	n.press("ctrl+Return")
+	seen.wants("yes", 0)
+}
+
 // readToTheEnd pages through the prompt until the affirmative works. A page counts that has been on the screen
 // once the window manager had placed the window: what came too early is read again, as a user would.
 func (n *nod) readToTheEnd() {

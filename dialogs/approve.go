@@ -313,7 +313,8 @@ func (a *approvePage) answer(o api.Outcome) interact.Answer {
 func (p *page) isRead() bool {
 	a := p.approval
 	if a == nil {
-		return p.isMessageRead == nil || p.isMessageRead()
+		p.messageRead = p.messageRead || p.message == nil || p.message.isAtEnd()
+		return p.messageRead
 	}
 	a.input.block.noteSeen()
 	if a.ruleText != nil {

@@ -28,15 +28,10 @@ func newConfirmPage(p *page, b api.Confirm) {
 	p.assemble(column.scroll.Scroll, &foot{
 		left: []fyne.CanvasObject{p.no}, right: []fyne.CanvasObject{p.yes},
 	})
-	isRead, fill := false, column.scroll.OnScrolled
-	p.isMessageRead = func() bool {
-		isRead = isRead || column.scroll.isAtEnd()
-		return isRead
-	}
-	column.scroll.OnScrolled = func(at fyne.Position) {
-		if fill(at); !isRead && p.w.page == p {
-			p.w.rearm()
-		}
+	p.message = column.scroll
+	p.message.OnScrolled = func(fyne.Position) {
+		column.fill()
+		p.noteMessage()
 	}
 }
 

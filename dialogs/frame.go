@@ -45,7 +45,6 @@ func (s scrollArea) scrollBy(dy float32) {
 
 // isAtEnd reports whether the end of the content is in view.
 func (s scrollArea) isAtEnd() bool {
-	const slack = 1 // rounding, in pixels
 	return s.Offset.Y+s.Size().Height+slack >= s.Content.MinSize().Height
 }
 

@@ -49,8 +49,8 @@ type page struct {
 	text        fyne.Focusable             // the text, which has the focus if nothing else has
 	object      fyne.CanvasObject
 	column      *lazyColumn // the body in rows, if it scrolls as a whole; else nil
-
-	isMessageRead func() bool // whether the user has scrolled through the message; nil: that is not required
+	message     *scrollArea // the body, if the user must have seen it to its end; else nil
+	messageRead bool        // they have
 
 	ownAnswer bool      // a choice or text of the user, not just Allow or Yes
 	shownAt   time.Time // when it was first on screen; zero: never
@@ -228,6 +228,14 @@ func (l pageLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	head.Move(fyne.Position{})
 	foot.Move(fyne.NewPos(0, size.Height-bottom))
 	setBounds(body, 0, top, fyne.NewSize(size.Width, max(size.Height-top-bottom, 0)))
+	l.p.noteMessage()
+}
+
+// noteMessage arms the affirmative once the end of the message is in view.
+func (p *page) noteMessage() {
+	if p.message != nil && !p.messageRead && p.w.page == p && p.w.inView() && p.message.isAtEnd() {
+		p.w.rearm()
+	}
 }
 
 func (p *page) size(least, most fyne.Size) fyne.Size {

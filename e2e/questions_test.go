@@ -97,7 +97,7 @@ func TestConfirmTimeOut(t *testing.T) {
 	for _, silence := range []string{"yes", "no"} {
 		t.Run(silence, func(t *testing.T) {
 			n := start(t, settings)
-			c := n.send("confirm", "Keep the branch?", "--default", silence, "--timeout", "3s", "--json")
+			c := n.send("confirm", "Keep the branch?", "--default", silence, "--timeout", "6s", "--json")
 			n.prompt()
 			n.armed()
 			n.shot("confirm-silence-means-" + silence)

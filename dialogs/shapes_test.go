@@ -50,7 +50,7 @@ var places = map[string]struct {
 	"tool":    {interact.MaxName, func(text string) interact.Body { return approval(text, object{}) }, nil},
 	"message": {interact.MaxText, func(text string) interact.Body { return api.Confirm{Message: text} }, nil},
 	"labels": {interact.MaxName, func(text string) interact.Body {
-		return api.Confirm{Message: "Yes?", YesLabel: text, NoLabel: text}
+		return api.Confirm{Message: "Yes?", YesLabel: text, NoLabel: text[1:]}
 	}, nil},
 	"question": {interact.MaxText, func(text string) interact.Body { return api.Ask{Question: text} }, nil},
 	"table": {interact.MaxText - 12, func(text string) interact.Body {

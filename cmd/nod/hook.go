@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -83,21 +84,21 @@ func (c *console) answerHook(ctx context.Context, name, event string, h hookRun)
 func replyOf(ctx context.Context, a agent.Agent, event string, in io.Reader, run hookRun, log *hookLog) []byte {
 	payload, err := io.ReadAll(io.LimitReader(in, client.MaxPayload+1))
 	log.Debug("read", "payload", log.text(payload), "bytes", len(payload), "err", err)
-	if event == "" { // which may stand after what is too long
-		event = client.EventOf(io.MultiReader(bytes.NewReader(payload), io.LimitReader(in, maxSkipped)))
+	eventOf := func() string { // its name may be after the part that is too long
+		return cmp.Or(event, client.EventOf(io.MultiReader(bytes.NewReader(payload), io.LimitReader(in, maxSkipped))))
 	}
 	switch {
 	case len(payload) > client.MaxPayload: // the model controls the length: no rule applies
-		return denies(a, event, fmt.Sprintf("the call is longer than the %d bytes that nod reads", client.MaxPayload))
+		return denies(a, eventOf(), fmt.Sprintf("the call is longer than the %d bytes that nod reads", client.MaxPayload))
 	case err != nil:
-		return away(a, event, fmt.Errorf("read the payload: %w", err))
+		return away(a, eventOf(), fmt.Errorf("read the payload: %w", err))
 	}
 	if a.Hooks.Payload != nil {
 		if payload, err = a.Hooks.Payload(payload, os.Getenv); err != nil {
 			return away(a, "", err)
 		}
 	}
-	h := client.NewHookCall(a.Name, event, payload)
+	h := client.NewHookCall(a.Name, eventOf(), payload)
 	if m, err := agent.Here(); err == nil {
 		h.Gate, h.Limit = a.HookSettings(m)
 	}

@@ -96,10 +96,8 @@ func (f *facts) gitProblem() string {
 		if p.lost || p.relative {
 			return "nod can't tell which git repository the command reads"
 		}
-		if f.policy.isPast {
-			if _, err := isLink(p.real); ownfile.IsMissing(err) {
-				continue
-			}
+		if f.policy.isPast && !isThere(p.real) {
+			continue
 		}
 		found, problem := git.Inspect(filepath.FromSlash(p.real), f.policy.places.Home, f.line.Remotes)
 		if problem == "" && !found && !f.policy.isInRoots(p) {
@@ -119,7 +117,7 @@ func (f *facts) locateAll(paths []shell.Access, e *expansion) []access {
 	for _, a := range paths {
 		p := f.locate(joinPath(f.input.folder, a.Path))
 		wild := strings.IndexAny(a.Path, "*?[")
-		if !a.Bare || wild < 0 && isThere(p.real) {
+		if !a.Bare || wild < 0 && (p.lost || p.relative || isThere(p.real)) {
 			found = append(found, access{place: p, kind: a.Kind, only: a.Only, past: a.Past, bare: a.Bare})
 		}
 		if wild < 0 {
@@ -141,9 +139,10 @@ func (f *facts) locateAll(paths []shell.Access, e *expansion) []access {
 	return found
 }
 
+// isThere reports whether a file exists, or nod cannot tell.
 func isThere(path string) bool {
 	_, err := isLink(path)
-	return err == nil
+	return !ownfile.IsMissing(err)
 }
 
 func (c *Compiled) isInRoots(p place) bool {

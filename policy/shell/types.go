@@ -697,7 +697,7 @@ func scriptText(r *reading, w word) string {
 }
 
 func startsProgram(r *reading, w word) string {
-	if r.program.kind == told {
+	if r.program.kind == told { // never harmless anyway: its other words are read, too
 		return ""
 	}
 	return r.name + " runs " + quote(w.text) + "."

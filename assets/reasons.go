@@ -79,43 +79,47 @@ func Reason(english string) string {
 	return (*book)().translate(english)
 }
 
+// translate also knows a sentence without its capital and its full stop: a part of another.
 func (b *reasonBook) translate(english string) string {
-	if translated, ok := b.sentence(english); ok {
-		return translated
-	}
-	for _, p := range b.patterns {
-		if values := p.english.FindStringSubmatch(english); values != nil {
-			return b.fill(p.translated, values[1:])
+	forms := spellings(english)
+	for _, form := range forms {
+		if translated, ok := b.whole[form]; ok {
+			return likeIn(translated, form, english)
 		}
 	}
 	if !strings.Contains(english, " ") {
-		return english
+		forms = forms[:1]
 	}
-	if whole := english + "."; !strings.HasSuffix(english, ".") {
-		if translated := b.translate(whole); translated != whole {
-			return strings.TrimSuffix(translated, "。")
-		}
-	} else if whole = strings.ToUpper(english[:1]) + english[1:]; whole != english { // a part of another sentence
-		if translated := b.translate(whole); translated != whole {
-			return translated
+	for _, form := range forms {
+		for _, p := range b.patterns {
+			if values := p.english.FindStringSubmatch(form); values != nil {
+				return likeIn(b.fill(p.translated, values[1:]), form, english)
+			}
 		}
 	}
 	return english
 }
 
-// sentence translates a sentence without values, which may lack its capital and its full stop: a part of another.
-func (b *reasonBook) sentence(english string) (translated string, ok bool) {
-	if translated, ok = b.whole[english]; ok {
-		return translated, true
+// spellings returns a text, and the sentences that it may be a part of.
+func spellings(english string) []string {
+	forms := []string{english}
+	if !strings.HasSuffix(english, ".") {
+		forms = append(forms, english+".")
 	}
-	if translated, ok = b.whole[english+"."]; !ok && strings.Contains(english, " ") {
-		capital := strings.ToUpper(english[:1]) + english[1:]
-		if translated, ok = b.whole[capital]; ok {
-			return translated, true
+	if strings.Contains(english, " ") {
+		for _, form := range forms {
+			forms = append(forms, strings.ToUpper(form[:1])+form[1:])
 		}
-		translated, ok = b.whole[capital+"."]
 	}
-	return strings.TrimSuffix(translated, "。"), ok
+	return forms
+}
+
+// likeIn removes the full stop of a translated sentence if the text lacks that of the sentence.
+func likeIn(translated, sentence, english string) string {
+	if len(sentence) > len(english) {
+		return strings.TrimSuffix(translated, "。")
+	}
+	return translated
 }
 
 // fill inserts values into a sentence, translating those that are sentences.

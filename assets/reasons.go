@@ -106,7 +106,7 @@ func spellings(english string) []string {
 	if !strings.HasSuffix(english, ".") {
 		forms = append(forms, english+".")
 	}
-	if strings.Contains(english, " ") {
+	if strings.Contains(english, " ") && 'a' <= english[0] && english[0] <= 'z' {
 		for _, form := range forms {
 			forms = append(forms, strings.ToUpper(form[:1])+form[1:])
 		}

@@ -254,6 +254,8 @@ func TestReason(t *testing.T) {
 		"codex (program not verified) may use Bash with any input in ~/src/shop, for 15 minutes": "codex（程序未核实）" +
 			"可以在 ~/src/shop 中以任何输入使用 Bash，15 分钟内",
 		"it reaches the network":             "它会访问网络",
+		"run exactly “the x value”":          "运行 “the x value”（一字不差）",
+		"“the x value” removes files":        "“the x value” 会删除文件",
 		"it deletes what you like.":          "it deletes what you like.",
 		`{{.Secret}}`:                        `{{.Secret}}`,
 		`"It writes a file." removes files.`: `"It writes a file." 会删除文件。`,

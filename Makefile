@@ -9,10 +9,10 @@ TAGS      := migrated_fynedo,release
 FUZZTIME  ?= 20s
 # How long the requests of make demo wait for answers.
 DEMOTIME  ?= 5m
-# Packages whose tests run on many goroutines are tested with the race detector. The others, which it would only slow
-# down, are tested without, and so are those that draw: Fyne's test driver, which needs no OpenGL (ci) and no C, races
-# with itself. make lint vets them all. Packages that take minutes come first, so that the others fill the second processor meanwhile. Four run
-# at once with the race detector: they wait most of the time.
+# Packages whose tests run on many goroutines are tested with the race detector, four at once: they wait most of the
+# time. The others, which it would only slow down, are tested without, and so are those that draw: Fyne's test driver,
+# which needs no OpenGL (ci) and no C, races with itself. make lint vets them all. Packages that take minutes come
+# first, so that the others fill the second processor meanwhile.
 PARALLEL  := ./app/... ./cmd/nod/... ./interact/... ./ipc/... ./ownfile/... ./policy/config ./sandbox/boundary/... \
 	./sandbox/snapshot/... .
 ALONE      = ./policy/shell ./sandbox $(filter-out %/config %/store,$(shell go list ./policy/... ./agents/... ./api ./dialogs/safetext ./version))

@@ -75,7 +75,7 @@ func newPage(w *window, e *entry) *page {
 }
 
 func (p *page) refuse() {
-	p.w.finish(p, userAnswer(api.Dismissed, "the user declined to answer"))
+	p.w.finish(p, userAnswer(api.Dismissed, "the user does not want to answer"))
 }
 
 func (p *page) stepBack() bool { return false }

@@ -209,7 +209,7 @@ func (d *deviceDesk) Answer(ctx context.Context, p remote.Peer, id interact.ID, 
 		a.ShownSHA256 = interact.Digest(b.Input)
 	}
 	if a.Outcome == api.Dismissed {
-		a.Reason = "the user declined to answer"
+		a.Reason = "the user does not want to answer"
 	}
 	a.Device = p.Name
 	switch err := d.answers.Answer(ctx, operator.Answer{ID: id, Digest: one.Digest, Answer: a}); {

@@ -379,7 +379,11 @@ func (h *Hooks) answer(ctx context.Context, who interact.Requester, s Step) (int
 	}
 	if err != nil && ctx.Err() == nil { // a request that cannot be judged or shown is undecided
 		h.cfg.Log.Warn("hook: not asked", "agent", who.Agent, "err", err)
-		a, err = interact.Answer{Outcome: api.Unavailable, Reason: "nod could not ask the user"}, nil
+		reason := "nod could not ask the user"
+		if wrong, ok := errors.AsType[*interact.ParamError](err); ok { // the agent can mend its call
+			reason += ": " + wrong.Error()
+		}
+		a, err = interact.Answer{Outcome: api.Unavailable, Reason: reason}, nil
 	}
 	a = h.expect(ctx, who, s, a)
 	switch {

@@ -371,6 +371,16 @@ func TestTheUnknownIsNoDecision(t *testing.T) {
 	}
 }
 
+// The agent learns what it must mend in its call.
+func TestWrongCallSaysWhatIsWrong(t *testing.T) {
+	r := newRig(t, allow)
+	long := `{"session_id":"` + strings.Repeat("s", 500) + `","tool_name":"Bash","tool_input":{"command":"rm a"}}`
+	reply, err := r.Handle(t.Context(), hooks.Call{Agent: "codex", Event: "PreToolUse", Payload: []byte(long)})
+	if err != nil || !strings.Contains(string(reply), "nobody decided: nod could not ask the user: session") {
+		t.Errorf("%s, %v", reply, err)
+	}
+}
+
 func TestUnknownAgent(t *testing.T) {
 	r := newRig(t, allow)
 	_, err := r.Handle(t.Context(), hooks.Call{Agent: "nobody", Payload: []byte(`{}`)})

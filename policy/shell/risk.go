@@ -185,7 +185,7 @@ func leads(want, words []string) bool {
 			want, anywhere, before = want[1:], false, append(before, arg)
 		case isFlag(arg):
 			skip++
-		case anywhere:
+		case anywhere, strings.HasPrefix(arg, "+"): // cargo +nightly publish
 		case skip > 0:
 			skip--
 		default:
